@@ -1,0 +1,3 @@
+module github.com/gonbext/gonbext
+
+go 1.26

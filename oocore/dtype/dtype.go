@@ -1,0 +1,122 @@
+// Package dtype names the element types of arrays: their sizes, their NumPy
+// names, how they promote, and the two 16-bit floats that Go lacks.
+//
+// It is pure arithmetic. Bytes of elements are always little-endian in memory;
+// stores swap on the way in and out.
+package dtype
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Type is the type of an array's elements.
+type Type uint8
+
+// The element types, in promotion order within each kind.
+const (
+	Invalid Type = iota
+	Bool
+	Int8
+	Int16
+	Int32
+	Int64
+	Uint8
+	Uint16
+	Uint32
+	Uint64
+	Float16
+	BFloat16
+	Float32
+	Float64
+	Complex64
+	Complex128
+)
+
+// Kind groups types that share arithmetic.
+type Kind uint8
+
+// The kinds, in promotion order.
+const (
+	KindInvalid Kind = iota
+	KindBool
+	KindUint
+	KindInt
+	KindFloat
+	KindComplex
+)
+
+var table = [...]struct {
+	name string
+	size int
+	kind Kind
+}{
+	Invalid:    {"invalid", 0, KindInvalid},
+	Bool:       {"bool", 1, KindBool},
+	Int8:       {"int8", 1, KindInt},
+	Int16:      {"int16", 2, KindInt},
+	Int32:      {"int32", 4, KindInt},
+	Int64:      {"int64", 8, KindInt},
+	Uint8:      {"uint8", 1, KindUint},
+	Uint16:     {"uint16", 2, KindUint},
+	Uint32:     {"uint32", 4, KindUint},
+	Uint64:     {"uint64", 8, KindUint},
+	Float16:    {"float16", 2, KindFloat},
+	BFloat16:   {"bfloat16", 2, KindFloat},
+	Float32:    {"float32", 4, KindFloat},
+	Float64:    {"float64", 8, KindFloat},
+	Complex64:  {"complex64", 8, KindComplex},
+	Complex128: {"complex128", 16, KindComplex},
+}
+
+// All lists every valid type.
+func All() []Type {
+	all := make([]Type, 0, len(table)-1)
+	for t := Bool; int(t) < len(table); t++ {
+		all = append(all, t)
+	}
+	return all
+}
+
+// Size is the number of bytes of one element.
+func (t Type) Size() int { return table[t].size }
+
+// String is NumPy's name of the type.
+func (t Type) String() string {
+	if int(t) >= len(table) {
+		return fmt.Sprintf("Type(%d)", uint8(t))
+	}
+	return table[t].name
+}
+
+// Kind is the group that the type belongs to.
+func (t Type) Kind() Kind { return table[t].kind }
+
+// Integer reports a signed or unsigned integer, not a bool.
+func (t Type) Integer() bool { return t.Kind() == KindInt || t.Kind() == KindUint }
+
+// Short reports a 16-bit float, whose arithmetic is done in float32.
+func (t Type) Short() bool { return t == Float16 || t == BFloat16 }
+
+// Parse returns the type of a NumPy name such as "float32".
+func Parse(name string) (Type, error) {
+	for t := Bool; int(t) < len(table); t++ {
+		if table[t].name == name {
+			return t, nil
+		}
+	}
+	names := make([]string, 0, len(table)-1)
+	for _, t := range All() {
+		names = append(names, t.String())
+	}
+	return Invalid, fmt.Errorf("dtype %q is unknown: use one of %s", name, strings.Join(names, ", "))
+}
+
+// MarshalText writes the NumPy name.
+func (t Type) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
+
+// UnmarshalText reads a NumPy name.
+func (t *Type) UnmarshalText(b []byte) (err error) {
+	*t, err = Parse(string(b))
+	return err
+}

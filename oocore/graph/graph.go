@@ -1,0 +1,85 @@
+// Package graph is the lazy expression: nodes with their shapes and types, and
+// the line of the user's program that made each.
+//
+// Nodes are immutable once built and may be shared between expressions. The
+// constructors follow NumPy's rules for shapes, broadcasting and promotion, and
+// refuse what those refuse; nothing is read or computed here beyond the headers
+// of files.
+package graph
+
+import (
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/store"
+)
+
+// Kind says what a node is.
+type Kind uint8
+
+// The kinds of nodes.
+const (
+	Source      Kind = iota + 1 // a stored array
+	Constant                    // one value, everywhere
+	Inline                      // values from the program's own memory
+	Iota                        // First + Delta times the linear position
+	Random                      // uniform in [0, 1), from the seed and the linear position
+	Elementwise                 // Op of inputs of this shape
+	Cast                        // the input in another type
+	View                        // the input seen through a grid.View
+	Reduce                      // the input folded along axes
+	MatMul                      // the last two axes multiplied, the rest broadcast
+	MapChunks                   // a Go function of whole chunks
+)
+
+// Node is one operation of an expression.
+type Node struct {
+	Kind  Kind
+	Shape []int
+	DType dtype.Type
+	In    []*Node
+	Name  string // of a source or a named input: what reports call it
+	Site  Site
+
+	Op     kernel.Op   // Elementwise
+	Stored *Stored     // Source
+	Value  dtype.Value // Constant
+	Data   []byte      // Inline, dense in C order
+	First  dtype.Value // Iota
+	Delta  dtype.Value // Iota
+	Seed   uint64      // Random
+	View   grid.View   // View
+	Fold   *Fold       // Reduce
+	Func   *Func       // MapChunks
+}
+
+// Stored is a stored array seen as a shape of its own: a reshape of a file
+// needs no movement.
+type Stored struct {
+	Info  store.Info
+	Shape []int
+}
+
+// Fold says how a Reduce node folds its input. Axes are sorted and not
+// negative; the node's own shape has them removed. Kept axes come back as a View.
+type Fold struct {
+	Kind kernel.Reduction
+	Axes []int
+	DDof float64 // of var and std
+}
+
+// Func is a Go function of chunks. Inputs have been brought to the node's grid.
+type Func struct {
+	// Call fills dst, dense in C order, for the chunk at a box of the node's
+	// shape, from the same box of each input.
+	Call    func(dst []byte, src [][]byte, at grid.Box) error
+	Chunks  []int  // of the node's shape; nil lets the planner choose
+	Version string // makes the function's results identifiable; "" leaves them not
+	Name    string
+}
+
+// Site is the place in the user's own program where a node was made.
+type Site struct {
+	File string
+	Line int
+}

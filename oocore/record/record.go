@@ -1,0 +1,169 @@
+// Package record is what a run leaves behind: which bytes each chunk took, of
+// which class, when, and where the rest of the process's memory was.
+//
+// A run's record is one file in the run log: a header that the plan gives,
+// then fixed-size rows in the order of their happening, then an end. A reader
+// may follow the file while it grows; a file without an end is a run that is
+// going on or was killed. Rows are streamed to disk, so a record costs the same
+// memory for ten chunks and for a million.
+package record
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Class says what a buffer is for.
+type Class uint8
+
+// The classes of memory, in the order in which charts stack them.
+const (
+	Input   Class = iota // elements read and not yet consumed
+	Output               // results not yet written, or being collected
+	Scratch              // registers, accumulators, packed blocks
+	Codec                // compressed bytes and a codec's own state
+	Library              // a foreign library's buffers, a BLAS's for one
+	Pinned               // page-locked staging for a GPU
+	Device               // memory of the device itself; not part of the budget
+	Classes              // how many there are
+)
+
+var classNames = [Classes]string{"input", "output", "scratch", "codec", "library", "pinned", "device"}
+
+// String is the class's name in reports.
+func (c Class) String() string { return classNames[c] }
+
+// Bytes counts bytes by class.
+type Bytes [Classes]int64
+
+// Host is the sum over the classes that the budget covers: all but Device.
+func (b Bytes) Host() int64 {
+	var n int64
+	for c := range Device {
+		n += b[c]
+	}
+	return n
+}
+
+// Header is what is known before a run: the plan's figures.
+type Header struct {
+	Run       string          `json:"run"`  // the run's name in the log, sortable by time
+	Cell      string          `json:"cell"` // the notebook cell that it ran in, if any
+	Start     time.Time       `json:"start"`
+	PID       int             `json:"pid"`
+	Title     string          `json:"title"`   // the expression, as a person would write it
+	Output    string          `json:"output"`  // path, or "" where the result is collected
+	PlanOnly  bool            `json:"planned"` // a footprint: nothing ran
+	Budget    int64           `json:"budget"`  // bytes that the process may take
+	Overhead  int64           `json:"overhead"`
+	Predicted Bytes           `json:"predicted"` // at the predicted peak, by class
+	Workers   int             `json:"workers"`
+	Device    DeviceInfo      `json:"device"`
+	Stages    []Stage         `json:"stages"`
+	WhatIf    []WhatIf        `json:"what_if,omitempty"`
+	Machine   json.RawMessage `json:"machine,omitempty"` // limits that were in force
+}
+
+// DeviceInfo names the device that computes, and its memory in bytes; the CPU
+// has none of its own.
+type DeviceInfo struct {
+	Name      string `json:"name"`
+	Memory    int64  `json:"memory"`
+	Predicted int64  `json:"predicted"`
+}
+
+// Stage is one pass over data: an operation, or several that were fused.
+type Stage struct {
+	Name      string   `json:"name"` // what is computed: "sqrt(x)"
+	Kind      string   `json:"kind"` // map, reduce, matmul
+	Site      string   `json:"site"` // the user's file:line
+	Shape     []int    `json:"shape"`
+	Chunks    []int    `json:"chunks"` // the grid of its tasks
+	DType     string   `json:"dtype"`
+	Tasks     int      `json:"tasks"`
+	Slots     int      `json:"slots"` // tasks in flight
+	Predicted Bytes    `json:"predicted"`
+	Read      int64    `json:"read"` // bytes that the plan will read
+	Written   int64    `json:"written"`
+	Inputs    []string `json:"inputs"` // paths or names, for reports
+	Output    string   `json:"output"`
+}
+
+// WhatIf is one row of the table of alternatives: what another chunk shape,
+// budget or device would mean. Need is the smallest budget that would do.
+type WhatIf struct {
+	Chunks []int  `json:"chunks"`
+	Budget int64  `json:"budget"`
+	Device string `json:"device"`
+	Fits   bool   `json:"fits"`
+	Need   int64  `json:"need"`
+	Passes int    `json:"passes"`
+	Moved  int64  `json:"moved"`
+	Peak   int64  `json:"peak"`
+	Tasks  int    `json:"tasks"`
+}
+
+// Task is the row of one chunk task of one stage. Times count from the run's
+// start.
+type Task struct {
+	Stage    uint16
+	Slot     uint16
+	Device   uint8 // 0 the CPU, 1 the header's device
+	Retries  uint8
+	Splits   uint8 // times its chunk was halved for want of device memory
+	_        uint8
+	Chunk    int64 // linear index in the stage's grid
+	Start    time.Duration
+	Duration time.Duration
+	// The parts of Duration. They may not add up to it: a task also waits.
+	Reading, Computing, Writing time.Duration
+	Read, Written, Moved        int64 // bytes from stores, to stores, to and from the device
+	Requested                   Bytes // bytes of the buffers that the task held
+	Reserved                    Bytes // with rounding by the arena
+	Allocations, Reuses         uint32
+}
+
+// Sample is the memory of the process at one moment.
+type Sample struct {
+	At        time.Duration
+	Arena     Bytes // reserved, by class
+	Device    int64
+	Anonymous int64 // private memory of the process, which the kernel cannot take back
+	Mapped    int64 // file pages mapped: the kernel can take them back
+	Cached    int64 // page cache charged to the process's cgroup, or -1
+	GoHeap    int64
+	GoRuntime int64 // stacks, spans, garbage collector
+	Done      int64 // tasks finished, over all stages
+	Read      int64
+	Written   int64
+}
+
+// Status is how a run ended.
+type Status string
+
+// The ways to end. A record without an End is of a process that was killed or
+// still runs.
+const (
+	Done      Status = "done"
+	Failed    Status = "failed"
+	Cancelled Status = "cancelled"
+	Skipped   Status = "skipped" // the output was there already
+	Planned   Status = "planned"
+)
+
+// End closes a record.
+type End struct {
+	Status      Status        `json:"status"`
+	Error       string        `json:"error,omitempty"`
+	Duration    time.Duration `json:"duration"`
+	Peak        int64         `json:"peak"`    // of the arena, host classes together
+	PeakBy      Bytes         `json:"peak_by"` // by class, at that peak
+	DevicePeak  int64         `json:"device_peak"`
+	OOMEvents   int           `json:"oom_events"`
+	ProcessPeak int64         `json:"process_peak"` // largest private memory sampled
+	Computed    int64         `json:"computed"`     // tasks
+	Skipped     int64         `json:"skipped"`
+	Read        int64         `json:"read"`
+	Written     int64         `json:"written"`
+	Lost        int64         `json:"lost"` // rows that could not be written
+}
