@@ -56,6 +56,7 @@ type Header struct {
 	PlanOnly  bool            `json:"planned"` // a footprint: nothing ran
 	Budget    int64           `json:"budget"`  // bytes that the process may take
 	Overhead  int64           `json:"overhead"`
+	Need      int64           `json:"need"`      // the smallest budget that would do
 	Predicted Bytes           `json:"predicted"` // at the predicted peak, by class
 	Workers   int             `json:"workers"`
 	Device    DeviceInfo      `json:"device"`
@@ -85,7 +86,9 @@ type Stage struct {
 	Predicted Bytes    `json:"predicted"`
 	Read      int64    `json:"read"` // bytes that the plan will read
 	Written   int64    `json:"written"`
-	Inputs    []string `json:"inputs"` // paths or names, for reports
+	ReadRun   int64    `json:"read_run,omitempty"` // bytes of the shortest contiguous piece that a task reads; 0: unknown
+	Skipped   int      `json:"skipped,omitempty"`  // tasks of a resumed run that an earlier one did
+	Inputs    []string `json:"inputs"`             // paths or names, for reports
 	Output    string   `json:"output"`
 }
 
@@ -149,6 +152,12 @@ const (
 	Cancelled Status = "cancelled"
 	Skipped   Status = "skipped" // the output was there already
 	Planned   Status = "planned"
+)
+
+// What List says of a record that has no End.
+const (
+	Running Status = "running"
+	Killed  Status = "killed"
 )
 
 // End closes a record.

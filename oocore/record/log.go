@@ -1,0 +1,117 @@
+package record
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// The run log keeps this many records, and this many bytes of them.
+const (
+	keepRuns  = 200
+	keepBytes = 2 << 30
+
+	suffix = ".gonbrun"
+)
+
+// Dir is the user's run log: $GONBEXT_RUNS, else gonbext/runs in the user's
+// cache directory. It may not exist yet.
+func Dir() (string, error) {
+	if dir := os.Getenv("GONBEXT_RUNS"); dir != "" {
+		return dir, nil
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("run log: set GONBEXT_RUNS to a folder for the records of runs: %w", err)
+	}
+	return filepath.Join(cache, "gonbext", "runs"), nil
+}
+
+// Path is the file of a run in the log dir.
+func Path(dir, run string) string { return filepath.Join(dir, run+suffix) }
+
+// Summary is a run without its rows.
+type Summary struct {
+	Path   string
+	Header Header
+	Status Status
+	End    *End // nil for Running and Killed
+}
+
+// List gives the runs in dir, newest first. Files that are not whole records
+// are left out; a dir that does not exist holds none.
+func List(dir string) ([]Summary, error) {
+	names, err := names(dir)
+	if err != nil {
+		return nil, err
+	}
+	var all []Summary
+	for i := len(names) - 1; i >= 0; i-- {
+		r, err := Read(filepath.Join(dir, names[i]))
+		if err != nil {
+			continue
+		}
+		all = append(all, Summary{r.Path, r.Header, r.Status(), r.End})
+	}
+	return all, nil
+}
+
+// names are the records' file names, oldest first.
+func names(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir) // sorted by name
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("run log: %w", err)
+	}
+	var all []string
+	for _, e := range entries {
+		if e.Type().IsRegular() && strings.HasSuffix(e.Name(), suffix) {
+			all = append(all, e.Name())
+		}
+	}
+	return all, nil
+}
+
+// prune removes the oldest records beyond count or size, but none whose run is
+// going on. The log is a convenience: a record that cannot be removed stays.
+func prune(dir string, count int, size int64) {
+	all, _ := names(dir)
+	for i := len(all) - 1; i >= 0; i-- {
+		path := filepath.Join(dir, all[i])
+		st, err := os.Stat(path)
+		if err != nil {
+			continue
+		}
+		size -= st.Size()
+		if (len(all)-i > count || size < 0) && !writing(path) {
+			os.Remove(path)
+		}
+	}
+}
+
+// writing reports whether the record at path has a living writer.
+func writing(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	return locked(f)
+}
+
+// lock marks f as being written. A lock, unlike a pid, ends with its process
+// and holds across containers. On a file system without locks a run without an
+// End is taken for killed.
+func lock(f *os.File) { syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }
+
+// locked reports whether a writer holds f's lock. f has no writer of its own.
+func locked(f *os.File) bool {
+	err := syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
+	if err == nil {
+		syscall.Flock(int(f.Fd()), syscall.LOCK_UN)
+	}
+	return errors.Is(err, syscall.EWOULDBLOCK)
+}

@@ -1,0 +1,116 @@
+package record
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+)
+
+// Run is a record that was read. Its rows stay on disk: each walk over them
+// streams the file again, in the same memory for ten rows and for a million.
+type Run struct {
+	Path   string
+	Header Header
+	End    *End // nil while the run goes on, and for good if it was killed
+	Alive  bool // its process was writing when the record was opened
+	start  int64
+}
+
+// Read opens a record. A record that was cut short anywhere behind its header
+// is no error: it holds the rows up to there. One that still grows holds, at
+// each walk, the rows written by then.
+func Read(path string) (*Run, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("run record: %w", err)
+	}
+	defer f.Close()
+	r := &Run{Path: path, Alive: locked(f)}
+	if err := r.load(f); err != nil {
+		return nil, fmt.Errorf("run record %s: %w", path, err)
+	}
+	return r, nil
+}
+
+// load reads the header and the End, if there is one.
+func (r *Run) load(f *os.File) (err error) {
+	if r.start, err = decodeHeader(f, &r.Header); err != nil {
+		return err
+	}
+	st, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	r.End, _ = decodeEnd(f, r.start, st.Size())
+	return nil
+}
+
+// Status is how the run ended, or Running or Killed where it has no End.
+func (r *Run) Status() Status {
+	switch {
+	case r.End != nil:
+		return r.End.Status
+	case r.Alive:
+		return Running
+	}
+	return Killed
+}
+
+// Tasks walks over the rows of tasks, in the order in which they finished. The
+// pointer is the caller's until the next step only. A file that has become
+// unreadable ends the walk.
+func (r *Run) Tasks() iter.Seq[*Task] {
+	return func(yield func(*Task) bool) {
+		var t Task
+		r.rows(func(row []byte) bool {
+			if row[0] != kindTask {
+				return true
+			}
+			t.decode(row)
+			return yield(&t)
+		})
+	}
+}
+
+// Samples walks over the samples of the process's memory, as Tasks does over
+// tasks.
+func (r *Run) Samples() iter.Seq[*Sample] {
+	return func(yield func(*Sample) bool) {
+		var s Sample
+		r.rows(func(row []byte) bool {
+			if row[0] != kindSample {
+				return true
+			}
+			s.decode(row)
+			return yield(&s)
+		})
+	}
+}
+
+// rows calls f with each whole row.
+func (r *Run) rows(f func(row []byte) bool) {
+	file, err := os.Open(r.Path)
+	if err != nil {
+		return
+	}
+	defer file.Close()
+	in := bufio.NewReaderSize(io.NewSectionReader(file, r.start, 1<<62), bufferSize)
+	for {
+		kind, err := in.Peek(1)
+		if err != nil || rowSize(kind[0]) == 0 {
+			return
+		}
+		row, err := in.Peek(rowSize(kind[0]))
+		if err != nil || !f(row) {
+			return
+		}
+		in.Discard(len(row))
+	}
+}
+
+// IsTorn reports whether Read or Follow failed because the header is not whole
+// yet: the run has just begun, or was killed just then.
+func IsTorn(err error) bool { return errors.Is(err, errTorn) }

@@ -1,0 +1,285 @@
+package record
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	bufferSize = 64 << 10
+	flushEvery = 200 * time.Millisecond
+	// What an End takes at most, as a rule: see Writer.mark.
+	endReserve = 4 << 10
+)
+
+// Writer streams a run's rows to its file. All methods are safe for concurrent
+// use, and do nothing on a nil *Writer: a run without a record goes on as one
+// with. Rows are buffered and reach the file within 200 ms; memory is two
+// buffers of 64 KiB, whatever the number of rows.
+//
+// A disk that is full never fails the run: rows that cannot be written are
+// counted and left out, and the End says how many.
+type Writer struct {
+	path, run string
+
+	mu     sync.Mutex // guards the buffer that rows are put into
+	buf    []byte
+	closed bool
+
+	out   sync.Mutex // guards what follows; taken before mu
+	f     file
+	spare []byte
+	at    int64 // where the next row goes: behind the last whole one
+	rows  int64 // whole rows in the file
+	lost  int64
+	why   error // the first failure
+	// Two positions behind whole rows, at least endReserve bytes apart: on a
+	// full disk the End is written over the last rows, where blocks exist.
+	mark, older position
+
+	stop, stopped chan struct{}
+}
+
+// file is what a Writer needs of its *os.File; tests put a full disk in between.
+type file interface {
+	io.WriterAt
+	io.Closer
+	Truncate(int64) error
+}
+
+// position is a place between two rows: its offset and the rows before it.
+type position struct{ at, rows int64 }
+
+// counter tells apart the runs that a process begins in one microsecond.
+var counter atomic.Uint32
+
+// Create begins a record in dir, which is made if it does not exist, and
+// removes the oldest ones beyond what the log keeps. It sets the header's Run,
+// and Start and PID where they are not set, and writes the header before it
+// returns. The caller ends the record with End.
+func Create(dir string, h Header) (*Writer, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("run log: %w", err)
+	}
+	if h.Start.IsZero() {
+		h.Start = time.Now()
+	}
+	if h.PID == 0 {
+		h.PID = os.Getpid()
+	}
+	f, err := createUnique(dir, &h)
+	if err != nil {
+		return nil, fmt.Errorf("run log: %w", err)
+	}
+	// Held until the file is closed, by this process's death at the latest.
+	lock(f)
+	head, err := encodeHeader(&h)
+	if err == nil {
+		_, err = f.Write(head)
+	}
+	if err != nil {
+		f.Close()
+		os.Remove(f.Name())
+		return nil, fmt.Errorf("run log: %w", err)
+	}
+	start := position{at: int64(len(head))}
+	w := &Writer{
+		path: f.Name(), run: h.Run, f: f,
+		buf: make([]byte, 0, bufferSize), spare: make([]byte, 0, bufferSize),
+		at: start.at, mark: start, older: start,
+		stop: make(chan struct{}), stopped: make(chan struct{}),
+	}
+	prune(dir, keepRuns, keepBytes)
+	go w.tick()
+	return w, nil
+}
+
+// createUnique makes the file and names the run: by time, so that names sort
+// as runs began, then by process and a counter. Processes in different
+// containers may share both the log and a pid, hence the exclusive creation.
+func createUnique(dir string, h *Header) (*os.File, error) {
+	for {
+		h.Run = fmt.Sprintf("%s-%d-%04d", h.Start.UTC().Format("20060102-150405.000000"), os.Getpid(), counter.Add(1))
+		f, err := os.OpenFile(Path(dir, h.Run), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+		if !os.IsExist(err) {
+			return f, err
+		}
+	}
+}
+
+// Path is the record's file.
+func (w *Writer) Path() string {
+	if w == nil {
+		return ""
+	}
+	return w.path
+}
+
+// Run is the run's name in the log.
+func (w *Writer) Run() string {
+	if w == nil {
+		return ""
+	}
+	return w.run
+}
+
+// Task adds the row of a finished task. t is not kept.
+func (w *Writer) Task(t *Task) {
+	if w == nil {
+		return
+	}
+	if row := w.row(taskSize); row != nil {
+		t.encode(row)
+		w.mu.Unlock()
+	}
+}
+
+// Sample adds a row of the process's memory.
+func (w *Writer) Sample(s Sample) {
+	if w == nil {
+		return
+	}
+	if row := w.row(sampleSize); row != nil {
+		s.encode(row)
+		w.mu.Unlock()
+	}
+}
+
+// row gives the next n bytes of the buffer and leaves mu locked, or gives nil
+// after the End, and does not.
+func (w *Writer) row(n int) []byte {
+	w.mu.Lock()
+	for !w.closed && len(w.buf)+n > cap(w.buf) {
+		w.mu.Unlock()
+		w.flush(n)
+		w.mu.Lock()
+	}
+	if w.closed {
+		w.mu.Unlock()
+		return nil
+	}
+	at := len(w.buf)
+	w.buf = w.buf[:at+n]
+	return w.buf[at:]
+}
+
+// flush writes what is buffered, unless there is room for n more bytes: of
+// several tasks that found the buffer full, the first has written it.
+func (w *Writer) flush(n int) {
+	w.out.Lock()
+	defer w.out.Unlock()
+	w.mu.Lock()
+	if n > 0 && len(w.buf)+n <= cap(w.buf) {
+		w.mu.Unlock()
+		return
+	}
+	full := w.buf
+	w.buf = w.spare[:0]
+	w.mu.Unlock()
+	w.write(full)
+	w.spare = full
+}
+
+// write appends whole rows at w.at. After a failure the rows that got through
+// stay, the rest are counted as lost, and the next write begins behind the last
+// whole row: the file never holds a torn row in its midst.
+func (w *Writer) write(rows []byte) {
+	if len(rows) == 0 {
+		return
+	}
+	n, err := w.f.WriteAt(rows, w.at)
+	for len(rows) > 0 {
+		size := rowSize(rows[0])
+		if n >= size {
+			w.at += int64(size)
+			w.rows++
+			if w.at-w.mark.at >= endReserve {
+				w.older, w.mark = w.mark, position{w.at, w.rows}
+			}
+		} else {
+			w.lost++
+		}
+		n -= size
+		rows = rows[size:]
+	}
+	if err != nil && w.why == nil {
+		w.why = err
+	}
+}
+
+// tick flushes until the End.
+func (w *Writer) tick() {
+	defer close(w.stopped)
+	t := time.NewTicker(flushEvery)
+	defer t.Stop()
+	for {
+		select {
+		case <-t.C:
+			w.flush(0)
+		case <-w.stop:
+			return
+		}
+	}
+}
+
+// End writes what is buffered, then the end, and closes the file; rows that
+// come later are dropped, and a second End does nothing. It adds the rows that
+// were lost to e.Lost. Its error says what the record lacks and why: something
+// to tell the user, and no reason to fail the run.
+func (w *Writer) End(e End) error {
+	if w == nil {
+		return nil
+	}
+	w.mu.Lock()
+	again := w.closed
+	w.closed = true
+	w.mu.Unlock()
+	if again {
+		return nil
+	}
+	close(w.stop)
+	<-w.stopped
+
+	w.out.Lock()
+	defer w.out.Unlock()
+	w.write(w.buf)
+	w.buf, w.spare = nil, nil
+	err := w.end(e)
+	if cerr := w.f.Close(); err == nil {
+		err = cerr
+	}
+	switch {
+	case err != nil:
+		return fmt.Errorf("run record %s: its end could not be written: %w", w.path, err)
+	case w.lost > 0:
+		return fmt.Errorf("run record %s: %d of its rows could not be written: %w", w.path, w.lost, w.why)
+	}
+	return nil
+}
+
+// end writes the End behind the last row, or over the last rows where the disk
+// is full: the verdict is worth more than they are.
+func (w *Writer) end(e End) error {
+	lost := e.Lost
+	var err error
+	for _, p := range []position{{w.at, w.rows}, w.mark, w.older} {
+		w.lost += w.rows - p.rows
+		w.at, w.rows = p.at, p.rows
+		e.Lost = lost + w.lost
+		var b []byte
+		if b, err = encodeEnd(&e); err != nil {
+			return err
+		}
+		if _, err = w.f.WriteAt(b, w.at); err == nil {
+			return w.f.Truncate(w.at + int64(len(b)))
+		}
+		if w.why == nil {
+			w.why = err
+		}
+	}
+	return err
+}
