@@ -1,0 +1,45 @@
+package relay
+
+// Rewriter gives magics their meaning. The relay knows messages and processes;
+// a Rewriter knows text. One value serves one kernel session and is called from
+// one goroutine at a time.
+type Rewriter interface {
+	// Rewrite turns a cell as the user wrote it into what GoNB is to run. A
+	// cell without magics comes back with Code equal to code. An error is the
+	// user's (a wrong flag): its text is shown as it is, in one sentence, and
+	// GoNB runs nothing.
+	//
+	// Rewritten code keeps every line of the user's on its own line number.
+	Rewrite(code string) (Cell, error)
+
+	// Complete answers Tab where the cursor is in a magic; ok is false where
+	// GoNB is to answer. Cursor, Start and End count UTF-16 code units, as
+	// JupyterLab does.
+	Complete(code string, cursor int) (c Completion, ok bool)
+
+	// Pad returns code with its magics blanked to the same UTF-16 length, so
+	// that GoNB completes and inspects Go at unchanged positions.
+	Pad(code string) string
+}
+
+// Cell is a rewritten cell.
+type Cell struct {
+	Code     string   // what GoNB gets
+	Displays []Bundle // outputs of the magics themselves, shown before the cell runs
+	Watch    bool     // show progress and report of the runs that carry ID
+	ID       string   // the record's Header.Cell; passed into the generated call
+}
+
+// Bundle is one output in several forms, by MIME type: the content of a
+// display_data message.
+type Bundle struct {
+	Data     map[string]any `json:"data"`
+	Metadata map[string]any `json:"metadata"`
+}
+
+// Completion is the answer to Tab: Matches replace the text between Start and
+// End.
+type Completion struct {
+	Matches    []string
+	Start, End int
+}
