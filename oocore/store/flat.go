@@ -1,0 +1,147 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"sync"
+
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/store/internal/strided"
+)
+
+// flat is an array whose elements lie in one run in a file.
+type flat struct {
+	shared *handle
+	info   Info
+	offset int64 // of the first element
+	big    bool  // big-endian
+}
+
+// handle is the open file that reshaped arrays share.
+type handle struct {
+	mu     sync.RWMutex // held for reading while a descriptor is in use
+	file   *os.File
+	id     Identity
+	closed bool
+}
+
+// pieceBytes bounds one system call, so that a cancelled read ends soon.
+const pieceBytes = 8 << 20
+
+func (a *flat) Info() Info {
+	info := a.info
+	info.Shape = slices.Clone(info.Shape)
+	return info
+}
+
+func (a *flat) Close() error {
+	a.shared.mu.Lock()
+	defer a.shared.mu.Unlock()
+	if a.shared.closed {
+		return nil
+	}
+	a.shared.closed = true
+	return a.shared.file.Close()
+}
+
+// Reshape reads the same elements in another shape. The arrays share the file:
+// closing one closes both.
+func (a *flat) Reshape(shape []int) (Array, error) {
+	if err := grid.Check(shape, a.info.DType.Size()); err != nil {
+		return nil, pathError("reshape", a.info.Path, err)
+	}
+	if a.info.Fortran {
+		return nil, pathError("reshape", a.info.Path, errors.New("the elements are in Fortran's order"))
+	}
+	if grid.Size(shape) != grid.Size(a.info.Shape) {
+		return nil, pathError("reshape", a.info.Path,
+			fmt.Errorf("shape %s cannot become %s", grid.Format(a.info.Shape), grid.Format(shape)))
+	}
+	b := *a
+	b.info.Shape = slices.Clone(shape)
+	return &b, nil
+}
+
+// Read fills dst with a region's elements. It needs no memory beside dst: what
+// has gaps is copied from a mapped window of the file.
+func (a *flat) Read(ctx context.Context, dst []byte, r grid.Region) error {
+	if err := a.read(ctx, dst, r); err != nil {
+		if ctx.Err() != nil {
+			return err
+		}
+		return pathError("read", a.info.Path, err)
+	}
+	return nil
+}
+
+func (a *flat) read(ctx context.Context, dst []byte, r grid.Region) error {
+	l, err := strided.Of(a.info.Shape, a.info.DType.Size(), r)
+	if err != nil {
+		return err
+	}
+	if len(dst) != l.Bytes() {
+		return fmt.Errorf("the region has %d bytes, the buffer %d", l.Bytes(), len(dst))
+	}
+	l.Start += a.offset
+	a.shared.mu.RLock()
+	defer a.shared.mu.RUnlock()
+	if err := a.shared.check(); err != nil {
+		return err
+	}
+	if err := a.shared.pieces(ctx, dst, l); err != nil {
+		return err
+	}
+	if a.big {
+		swap(dst, a.info.DType)
+	}
+	return nil
+}
+
+// check refuses a file that is no longer what was opened.
+func (h *handle) check() error {
+	if h.closed {
+		return ErrClosed
+	}
+	st, err := h.file.Stat()
+	if err != nil {
+		return err
+	}
+	switch now := identity(st); {
+	case now.Size < h.id.Size:
+		return ErrCutShort
+	case now != h.id:
+		return ErrChanged
+	}
+	return nil
+}
+
+func (h *handle) pieces(ctx context.Context, dst []byte, l strided.Layout) (err error) {
+	l.Runs(func(at int64) bool {
+		err = h.pread(ctx, dst[:l.Run], at)
+		dst = dst[l.Run:]
+		return err == nil
+	})
+	return err
+}
+
+// pread fills dst from one run of the file.
+func (h *handle) pread(ctx context.Context, dst []byte, at int64) error {
+	for len(dst) > 0 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n, err := h.file.ReadAt(dst[:min(len(dst), pieceBytes)], at)
+		if err == io.EOF {
+			return ErrCutShort
+		}
+		if err != nil {
+			return err
+		}
+		dst, at = dst[n:], at+int64(n)
+	}
+	return nil
+}

@@ -1,0 +1,115 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/store/internal/strided"
+)
+
+// flatWriter fills an array whose elements lie in one run in a file.
+type flatWriter struct {
+	path         string // as it was given to Create
+	target, temp string
+	shape        []int
+	itemsize     int
+	offset       int64 // of the first element
+
+	mu   sync.RWMutex // held for reading while a box is written
+	out  *output
+	done bool // committed or aborted
+}
+
+func (w *flatWriter) Write(ctx context.Context, src []byte, b grid.Box) error {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	if err := w.write(ctx, src, b); err != nil {
+		if ctx.Err() != nil {
+			return err
+		}
+		return pathError("write", w.path, err)
+	}
+	return nil
+}
+
+func (w *flatWriter) write(ctx context.Context, src []byte, b grid.Box) (err error) {
+	if w.done {
+		return ErrClosed
+	}
+	l, err := strided.Of(w.shape, w.itemsize, strided.Box(b))
+	if err != nil {
+		return err
+	}
+	if len(src) != l.Bytes() {
+		return fmt.Errorf("the box %s has %d bytes, the buffer %d", b, l.Bytes(), len(src))
+	}
+	l.Start += w.offset
+	l.Runs(func(at int64) bool {
+		run := src[:l.Run]
+		src = src[l.Run:]
+		for len(run) > 0 && err == nil {
+			n := min(len(run), pieceBytes)
+			if err = ctx.Err(); err == nil {
+				err = w.out.write(run[:n], at)
+			}
+			run, at = run[n:], at+int64(n)
+		}
+		return err == nil
+	})
+	return err
+}
+
+func (w *flatWriter) Commit(ctx context.Context) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.done {
+		return pathError("commit", w.path, ErrClosed)
+	}
+	if err := ctx.Err(); err != nil {
+		return errors.Join(err, w.abort())
+	}
+	w.done = true
+	err := w.out.finish()
+	if err == nil {
+		err = os.Rename(w.temp, w.target)
+	}
+	if err != nil {
+		os.Remove(w.temp)
+		return pathError("commit", w.path, err)
+	}
+	if err := syncDir(filepath.Dir(w.target)); err != nil {
+		return pathError("commit", w.path, err)
+	}
+	return nil
+}
+
+func (w *flatWriter) Abort() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.abort()
+}
+
+func (w *flatWriter) abort() error {
+	if w.done {
+		return nil
+	}
+	w.done = true
+	if err := errors.Join(w.out.close(), os.Remove(w.temp)); err != nil {
+		return pathError("abort", w.path, err)
+	}
+	return nil
+}
+
+// syncDir makes a rename durable.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

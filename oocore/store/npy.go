@@ -1,0 +1,194 @@
+package store
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/grid"
+)
+
+// The npy format: magic, version, length of the header, then the header, a
+// Python dictionary padded with spaces (NumPy, numpy/lib/format.py).
+const (
+	npyMagic     = "\x93NUMPY"
+	npyMaxHeader = 1 << 20
+)
+
+// npyDescr are the type codes without their byte order. The format has none for
+// bfloat16.
+var npyDescr = map[dtype.Type]string{
+	dtype.Bool: "b1", dtype.Int8: "i1", dtype.Int16: "i2", dtype.Int32: "i4", dtype.Int64: "i8",
+	dtype.Uint8: "u1", dtype.Uint16: "u2", dtype.Uint32: "u4", dtype.Uint64: "u8",
+	dtype.Float16: "f2", dtype.Float32: "f4", dtype.Float64: "f8",
+	dtype.Complex64: "c8", dtype.Complex128: "c16",
+}
+
+// extent is where a file's elements lie and what they are.
+type extent struct {
+	offset  int64 // of the first element
+	shape   []int // the array's, not yet reversed
+	dtype   dtype.Type
+	big     bool // big-endian
+	fortran bool
+}
+
+// readNpyHeader reads and checks the header of a file of the given size. It
+// allocates no more than npyMaxHeader, whatever the file claims.
+func readNpyHeader(r io.ReaderAt, size int64) (extent, error) {
+	if size == 0 {
+		return extent{}, errors.New("the file is empty")
+	}
+	var start [12]byte
+	n, err := r.ReadAt(start[:], 0)
+	if err != nil && err != io.EOF {
+		return extent{}, err
+	}
+	if n < len(npyMagic) || string(start[:len(npyMagic)]) != npyMagic {
+		return extent{}, errors.New("not an npy file: it does not begin with \\x93NUMPY")
+	}
+	major, minor := start[6], start[7]
+	var at, length int64
+	switch {
+	case n < 10:
+		return extent{}, fmt.Errorf("the header is cut short: the file has only %d bytes", size)
+	case major == 1 && minor == 0:
+		at, length = 10, int64(binary.LittleEndian.Uint16(start[8:]))
+	case (major == 2 || major == 3) && minor == 0 && n >= 12:
+		at, length = 12, int64(binary.LittleEndian.Uint32(start[8:]))
+	default:
+		return extent{}, fmt.Errorf("npy version %d.%d is unknown: 1.0, 2.0 and 3.0 can be read", major, minor)
+	}
+	if length > npyMaxHeader {
+		return extent{}, fmt.Errorf("the header claims %d bytes, more than %d are not read", length, npyMaxHeader)
+	}
+	if at+length > size {
+		return extent{}, fmt.Errorf("the header claims %d bytes, the file has only %d", length, size)
+	}
+	text := make([]byte, length)
+	if _, err := r.ReadAt(text, at); err != nil {
+		return extent{}, err
+	}
+	e, err := parseNpyHeader(string(text))
+	if err != nil {
+		return extent{}, fmt.Errorf("header: %w", err)
+	}
+	e.offset = at + length
+	if need := e.offset + int64(grid.Size(e.shape)*e.dtype.Size()); need > size || need < e.offset {
+		return extent{}, fmt.Errorf("the file is cut short: shape %s of %s needs %d bytes, it has %d",
+			grid.Format(e.shape), e.dtype, need, size)
+	}
+	return e, nil
+}
+
+// parseNpyHeader reads the dictionary.
+func parseNpyHeader(text string) (extent, error) {
+	v, err := parseLiteral(text)
+	if err != nil {
+		return extent{}, err
+	}
+	d, ok := v.(pyDict)
+	if !ok {
+		return extent{}, errors.New("it is not a dictionary")
+	}
+	for key := range d {
+		if key != "descr" && key != "fortran_order" && key != "shape" {
+			return extent{}, fmt.Errorf("key %.40q is unknown", key)
+		}
+	}
+	var e extent
+	if e.fortran, ok = d["fortran_order"].(bool); !ok {
+		return extent{}, errors.New("fortran_order is neither True nor False")
+	}
+	if e.dtype, e.big, err = parseDescr(d["descr"]); err != nil {
+		return extent{}, fmt.Errorf("descr: %w", err)
+	}
+	lengths, ok := d["shape"].(pyTuple)
+	if !ok {
+		return extent{}, errors.New("shape is not a tuple")
+	}
+	e.shape = make([]int, len(lengths))
+	for i, v := range lengths {
+		n, ok := v.(int64)
+		if !ok {
+			return extent{}, errors.New("shape holds something other than integers")
+		}
+		e.shape[i] = int(n)
+	}
+	return e, grid.Check(e.shape, e.dtype.Size())
+}
+
+// parseDescr reads a type code such as <f4, and names what it refuses.
+func parseDescr(v literal) (t dtype.Type, big bool, err error) {
+	if _, ok := v.(pyList); ok {
+		return 0, false, errors.New("arrays with structured dtype cannot be read: save each field as an array of its own")
+	}
+	descr, ok := v.(string)
+	if !ok {
+		return 0, false, errors.New("it is not a string")
+	}
+	code := strings.TrimLeft(descr, "<>|=")
+	if len(descr)-len(code) > 1 {
+		return 0, false, fmt.Errorf("dtype %.40q is unknown", descr)
+	}
+	for t, known := range npyDescr {
+		if code == known {
+			return t, descr[0] == '>', nil
+		}
+	}
+	name, hint := "", ""
+	switch kind, _ := splitFirst(code); kind {
+	case "O":
+		name, hint = "object", ": it holds pickled Python objects"
+	case "S", "a":
+		name = "string (bytes)"
+	case "U":
+		name = "string (unicode)"
+	case "V":
+		name, hint = "void", ": it has no numeric type (bfloat16 from ml_dtypes is stored so: save it as float32, or raw as .bin?shape=…&dtype=bfloat16)"
+	case "M":
+		name, hint = "datetime64", ": save it as int64"
+	case "m":
+		name, hint = "timedelta64", ": save it as int64"
+	case "f":
+		name, hint = "long double", ": save it as float64"
+	case "c":
+		name, hint = "long double complex", ": save it as complex128"
+	default:
+		return 0, false, fmt.Errorf("dtype %.40q is unknown", descr)
+	}
+	return 0, false, fmt.Errorf("arrays with %s dtype %.40q cannot be read%s", name, descr, hint)
+}
+
+func splitFirst(s string) (first, rest string) {
+	n := min(len(s), 1)
+	return s[:n], s[n:]
+}
+
+// npyHeader is a version 1 header whose length is a multiple of align, so that
+// the elements begin where direct I/O and vector loads like them.
+func npyHeader(shape []int, t dtype.Type, align int) ([]byte, error) {
+	descr, ok := npyDescr[t]
+	if !ok {
+		return nil, fmt.Errorf("the npy format has no %s: write another dtype, or raw as .bin?shape=…&dtype=%s", t, t)
+	}
+	order := "<"
+	if t.Size() == 1 {
+		order = "|"
+	}
+	dict := fmt.Sprintf("{'descr': '%s%s', 'fortran_order': False, 'shape': %s, }", order, descr, grid.Format(shape))
+	const prefix = len(npyMagic) + 4
+	total := (prefix + len(dict) + 1 + align - 1) / align * align
+	h := slices.Grow([]byte(npyMagic), total)
+	h = append(h, 1, 0)
+	h = binary.LittleEndian.AppendUint16(h, uint16(total-prefix))
+	h = append(h, dict...)
+	for len(h) < total-1 {
+		h = append(h, ' ')
+	}
+	return append(h, '\n'), nil
+}

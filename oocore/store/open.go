@@ -1,0 +1,127 @@
+package store
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+	"syscall"
+)
+
+// Errors of reading, under an fs.PathError that names the file.
+var (
+	// ErrCutShort is returned where a file has lost bytes since it was opened.
+	ErrCutShort = errors.New("the file was cut short while it was read")
+	// ErrChanged is returned where a file was written to since it was opened.
+	ErrChanged = errors.New("the file was changed while it was read")
+	// ErrClosed is returned by every use of what was closed, committed or aborted.
+	ErrClosed = fs.ErrClosed
+)
+
+// Open opens a stored array and reads its header only. The path's form names
+// the format:
+//
+//	x.npy                              NumPy's, versions 1 to 3
+//	x.bin?shape=10,20&dtype=float32    elements and nothing else; offset=N skips
+//	                                   N bytes, order=F is Fortran's order
+//
+// Errors are *fs.PathError, and one line each.
+func Open(path string) (Array, error) {
+	a, err := open(path)
+	if err != nil {
+		return nil, pathError("open", path, err)
+	}
+	return a, nil
+}
+
+func open(path string) (*flat, error) {
+	loc, err := locate(path)
+	if err != nil {
+		return nil, err
+	}
+	st, err := os.Stat(loc.file) // before opening, which waits where the name is a pipe
+	if err != nil {
+		return nil, err
+	}
+	if err := regular(st); err != nil {
+		return nil, err
+	}
+	f, err := os.Open(loc.file)
+	if err != nil {
+		return nil, err
+	}
+	a, err := openFlat(path, loc, f)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return a, nil
+}
+
+func openFlat(path string, loc location, f *os.File) (*flat, error) {
+	st, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	var e extent
+	if loc.format == formatNpy {
+		e, err = readNpyHeader(f, st.Size())
+	} else {
+		e, err = rawExtent(loc.raw, st.Size())
+	}
+	if err != nil {
+		return nil, err
+	}
+	info := Info{
+		Path: path, Format: loc.format, Shape: e.shape, DType: e.dtype,
+		Fortran: e.fortran && len(e.shape) > 1, Bytes: st.Size(), ID: identity(st),
+	}
+	if info.Fortran {
+		slices.Reverse(info.Shape)
+	}
+	return &flat{shared: &handle{file: f, id: info.ID}, info: info, offset: e.offset, big: e.big}, nil
+}
+
+// regular refuses what is not a file with bytes of its own.
+func regular(st fs.FileInfo) error {
+	switch {
+	case st.IsDir():
+		return errors.New("it is a directory")
+	case !st.Mode().IsRegular():
+		return errors.New("it is not a regular file")
+	}
+	return nil
+}
+
+func identity(st fs.FileInfo) Identity {
+	id := Identity{Size: st.Size(), ModTime: st.ModTime()}
+	if sys, ok := st.Sys().(*syscall.Stat_t); ok {
+		id.Device, id.Inode = uint64(sys.Dev), sys.Ino
+	}
+	return id
+}
+
+// SameFile reports whether two paths lead to one file, also through links. A
+// path that leads nowhere is the same as none.
+func SameFile(a, b string) bool {
+	sa, errA := statPath(a)
+	sb, errB := statPath(b)
+	return errA == nil && errB == nil && os.SameFile(sa, sb)
+}
+
+func statPath(path string) (fs.FileInfo, error) {
+	loc, err := locate(path)
+	if err != nil {
+		return nil, err
+	}
+	return os.Stat(loc.file)
+}
+
+// pathError names the operation and the path as the user gave it, and takes off
+// the name that the operating system's own error has.
+func pathError(op, path string, err error) error {
+	if inner, ok := errors.AsType[*fs.PathError](err); ok {
+		err = inner.Err
+	}
+	return &fs.PathError{Op: op, Path: path, Err: err}
+}

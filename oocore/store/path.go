@@ -1,0 +1,97 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/grid"
+)
+
+const (
+	formatNpy = "npy"
+	formatRaw = "raw"
+)
+
+// location is a path taken apart.
+type location struct {
+	file   string
+	format string
+	raw    rawQuery
+}
+
+// rawQuery is what stands behind the question mark of a raw file's path.
+type rawQuery struct {
+	shape   []int // nil where not given
+	dtype   dtype.Type
+	offset  int64
+	fortran bool
+}
+
+// locate takes a path apart. A question mark begins a query only where an
+// equals sign follows, since file names may hold one.
+func locate(path string) (location, error) {
+	if i := strings.LastIndexByte(path, '?'); i >= 0 && strings.Contains(path[i:], "=") {
+		q, err := parseRawQuery(path[i+1:])
+		return location{path[:i], formatRaw, q}, err
+	}
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".npy":
+		return location{file: path, format: formatNpy}, nil
+	case ".bin", ".raw":
+		return location{file: path, format: formatRaw}, nil
+	}
+	return location{}, errors.New("the name does not say the format: use NAME.npy or NAME.bin?shape=10,20&dtype=float32")
+}
+
+func parseRawQuery(text string) (q rawQuery, err error) {
+	values, err := url.ParseQuery(text)
+	if err != nil {
+		return q, fmt.Errorf("%q is not of the form shape=10,20&dtype=float32", text)
+	}
+	for key, v := range values {
+		if len(v) > 1 {
+			return q, fmt.Errorf("%s= is given twice", key)
+		}
+		switch key {
+		case "shape":
+			q.shape, err = grid.Parse(v[0])
+		case "dtype":
+			q.dtype, err = dtype.Parse(v[0])
+		case "offset":
+			if q.offset, err = strconv.ParseInt(v[0], 10, 64); err != nil || q.offset < 0 {
+				err = fmt.Errorf("offset=%s is not a number of bytes", v[0])
+			}
+		case "order":
+			if q.fortran = v[0] == "F"; v[0] != "F" && v[0] != "C" {
+				err = fmt.Errorf("order=%s is neither C nor F", v[0])
+			}
+		default:
+			err = fmt.Errorf("%q is unknown: a raw file has shape=, dtype=, offset= and order=", key)
+		}
+		if err != nil {
+			return q, err
+		}
+	}
+	return q, nil
+}
+
+// rawExtent checks a query against the size of its file.
+func rawExtent(q rawQuery, size int64) (extent, error) {
+	if q.shape == nil || q.dtype == dtype.Invalid {
+		return extent{}, errors.New("a raw file does not say what it holds: add ?shape=10,20&dtype=float32")
+	}
+	e := extent{offset: q.offset, shape: q.shape, dtype: q.dtype, fortran: q.fortran}
+	if err := grid.Check(q.shape, q.dtype.Size()); err != nil {
+		return extent{}, err
+	}
+	if bytes := int64(grid.Size(q.shape) * q.dtype.Size()); bytes != size-q.offset {
+		return extent{}, fmt.Errorf("shape %s of %s has %d bytes, the file has %d from offset %d on",
+			grid.Format(q.shape), q.dtype, bytes, max(size-q.offset, 0), q.offset)
+	}
+	return e, nil
+}
