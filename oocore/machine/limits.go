@@ -1,0 +1,82 @@
+package machine
+
+import (
+	"io/fs"
+	"strconv"
+	"strings"
+)
+
+// unlimited is more than any machine has. Systems write "no limit" as various
+// numbers above it.
+const unlimited = 1 << 60
+
+// readLimits reads a Linux system's limits from the tree that / is.
+func readLimits(root fs.FS) Limits {
+	meminfo := text(root, "proc/meminfo")
+	status := text(root, "proc/self/status")
+	l := Limits{
+		Total:        field(meminfo, "MemTotal:"),
+		Available:    field(meminfo, "MemAvailable:"),
+		Container:    findCgroup(root).limit(root),
+		AddressSpace: Limit{Used: field(status, "VmSize:")},
+		Data:         Limit{Used: field(status, "VmData:")},
+	}
+	l.AddressSpace.Max, l.Data.Max = ulimits(root)
+	return l
+}
+
+// text is a file's, or nothing where it cannot be read.
+func text(root fs.FS, name string) string {
+	b, _ := fs.ReadFile(root, name)
+	return string(b)
+}
+
+// field finds a line "name 12" or "name: 12 kB" in a file's text and returns
+// its value in bytes. A name that is not there has the value 0.
+func field(text, name string) int64 {
+	at := strings.Index(text, "\n"+name)
+	switch {
+	case strings.HasPrefix(text, name):
+		at = 0
+	case at < 0:
+		return 0
+	default:
+		at++
+	}
+	line, _, _ := strings.Cut(text[at+len(name):], "\n")
+	number, kB := strings.CutSuffix(line, " kB")
+	n, err := strconv.ParseInt(strings.TrimSpace(number), 10, 64)
+	if err != nil {
+		return 0
+	}
+	if kB {
+		n *= 1024
+	}
+	return n
+}
+
+// ulimits reads the soft limits of the process's address space and data.
+func ulimits(root fs.FS) (addressSpace, data int64) {
+	for line := range strings.Lines(text(root, "proc/self/limits")) {
+		if rest, ok := strings.CutPrefix(line, "Max address space"); ok {
+			addressSpace = softValue(rest)
+		} else if rest, ok := strings.CutPrefix(line, "Max data size"); ok {
+			data = softValue(rest)
+		}
+	}
+	return addressSpace, data
+}
+
+func softValue(rest string) int64 {
+	soft, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
+	return bound(soft)
+}
+
+// bound reads a limit; 0 stands for none, however it is written.
+func bound(number string) int64 {
+	n, err := strconv.ParseInt(strings.TrimSpace(number), 10, 64)
+	if err != nil || n >= unlimited {
+		return 0
+	}
+	return n
+}

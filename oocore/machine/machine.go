@@ -1,0 +1,83 @@
+// Package machine tells what this machine lets the process have, and what the
+// process has taken of it.
+//
+// On Linux both come from files of the kernel below /proc and /sys, which the
+// tests make up; elsewhere from the system's own calls, with less detail.
+package machine
+
+import (
+	"runtime"
+	"runtime/debug"
+
+	"github.com/dustin/go-humanize"
+)
+
+// Limits are what bounds this process's memory, in bytes. What is zero is
+// unknown or has no limit.
+type Limits struct {
+	Total        int64 `json:"total"`         // physical memory
+	Available    int64 `json:"available"`     // of it, what the kernel could give without swapping
+	Container    Limit `json:"container"`     // the tightest of the enclosing memory cgroups
+	AddressSpace Limit `json:"address_space"` // ulimit -v
+	Data         Limit `json:"data"`          // ulimit -d
+	Cores        int   `json:"cores"`         // that Go uses: it follows affinity and a cgroup's quota by itself
+}
+
+// Limit is one bound and how much of it is taken already, page cache that the
+// kernel can take back not counted. Without a bound, Max is zero.
+type Limit struct {
+	Max  int64 `json:"max"`
+	Used int64 `json:"used"`
+}
+
+func (l Limit) free() int64 { return max(l.Max-l.Used, 0) }
+
+// Read asks the system anew; it takes well under a millisecond. What cannot be
+// read is left out.
+func Read() Limits {
+	l := read()
+	l.Cores = runtime.GOMAXPROCS(0)
+	return l
+}
+
+// Headroom is how many more bytes the process can take, and a clause that says
+// what sets that bound: "the container allows 512 MiB". Without any known bound
+// it is zero and the clause empty.
+func (l Limits) Headroom() (bytes int64, reason string) {
+	consider := func(known, free int64, why string) {
+		if known > 0 && (reason == "" || free < bytes) {
+			bytes, reason = free, why+" "+humanize.IBytes(uint64(known))
+		}
+	}
+	consider(l.Available, l.Available, "this machine has available")
+	consider(l.Container.Max, l.Container.free(), "the container allows")
+	consider(l.AddressSpace.Max, l.AddressSpace.free(), "ulimit -v allows")
+	consider(l.Data.Max, l.Data.free(), "ulimit -d allows")
+	return bytes, reason
+}
+
+// share of the headroom that a budget takes where the user names none: the
+// rest is for the page cache, and for what others start meanwhile.
+const share = 0.7
+
+// fallback is the budget on a machine that tells nothing about itself.
+const fallback = 1 << 30
+
+// DefaultBudget is the budget of a run whose user names none, and a clause that
+// says where it comes from: "70 % of what is free: the container allows 512 MiB".
+func (l Limits) DefaultBudget() (bytes int64, reason string) {
+	free, why := l.Headroom()
+	if why == "" {
+		return fallback, "this system does not tell its limits"
+	}
+	return int64(share * float64(free)), "70 % of what is free: " + why
+}
+
+// SetRuntime makes Go's garbage collector keep the Go heap and runtime within
+// bytes, or within GOMEMLIMIT where that is less. The function that it returns
+// restores what was.
+func SetRuntime(bytes int64) (restore func()) {
+	old := debug.SetMemoryLimit(-1)
+	debug.SetMemoryLimit(min(old, bytes))
+	return func() { debug.SetMemoryLimit(old) }
+}

@@ -1,0 +1,127 @@
+package machine
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"testing"
+	"testing/fstest"
+)
+
+const mib = 1 << 20
+
+// The trees below testdata are cut from those of real systems. Each has 16 GiB
+// available, a process of 40 MiB, and the limits that its name says.
+func TestLimits(t *testing.T) {
+	for _, c := range []struct {
+		tree                        string
+		container, addresses, data  Limit
+		headroom                    int64
+		why                         string
+		cached                      int64
+		anonymous, mapped, pageable int64
+	}{
+		{tree: "v1", container: Limit{512 * mib, 50 * mib}, headroom: 462 * mib, why: "the container allows 512 MiB", cached: 150 * mib},
+		{tree: "v2", container: Limit{256 * mib, 36 * mib}, headroom: 220 * mib, why: "the container allows 256 MiB", cached: 28 * mib},
+		{tree: "nested", container: Limit{1024 * mib, 966367641}, headroom: 1024*mib - 966367641,
+			why: "the container allows 1.0 GiB", cached: 4096},
+		{tree: "hybrid", container: Limit{256 * mib, mib}, headroom: 255 * mib, why: "the container allows 256 MiB", cached: 8192},
+		{tree: "unlimited", headroom: 16384 * mib, why: "this machine has available 16 GiB", cached: -1},
+		{tree: "ulimits", addresses: Limit{Max: 4096 * mib}, data: Limit{Max: 1024 * mib}, headroom: 944 * mib,
+			why: "ulimit -d allows 1.0 GiB", cached: -1},
+	} {
+		t.Run(c.tree, func(t *testing.T) {
+			root := os.DirFS(filepath.Join("testdata", c.tree))
+			c.addresses.Used, c.data.Used = 1263104*1024, 80*mib
+			want := Limits{Total: 24683548 * 1024, Available: 16384 * mib, Container: c.container,
+				AddressSpace: c.addresses, Data: c.data}
+			l := readLimits(root)
+			if l != want {
+				t.Errorf("limits %+v\nwant   %+v", l, want)
+			}
+			if n, why := l.Headroom(); n != c.headroom || why != c.why {
+				t.Errorf("headroom %d, %q; want %d, %q", n, why, c.headroom, c.why)
+			}
+			n, why := l.DefaultBudget()
+			if n > c.headroom*7/10 || n < c.headroom*7/10-1 || why != "70 % of what is free: "+c.why {
+				t.Errorf("default budget %d, %q; want 70 %% of %d", n, why, c.headroom)
+			}
+			m, err := processMemory(root, findCgroup(root))
+			if want := (Memory{Anonymous: 22*mib + 256*1024, Mapped: 18 * mib, Cached: c.cached}); err != nil || m != want {
+				t.Errorf("memory %+v, %v; want %+v", m, err, want)
+			}
+		})
+	}
+}
+
+func TestNothingReadable(t *testing.T) {
+	empty := fstest.MapFS{}
+	l := readLimits(empty)
+	if l != (Limits{}) {
+		t.Errorf("limits of an empty tree: %+v", l)
+	}
+	if n, why := l.DefaultBudget(); n != fallback || why == "" {
+		t.Errorf("default budget %d, %q", n, why)
+	}
+	if _, err := processMemory(empty, findCgroup(empty)); err == nil {
+		t.Error("memory was read from an empty tree")
+	}
+}
+
+// A limit that is used up leaves nothing, not less than nothing.
+func TestUsedUp(t *testing.T) {
+	l := Limits{Available: 100, Container: Limit{Max: 10, Used: 12}}
+	if n, _ := l.Headroom(); n != 0 {
+		t.Errorf("headroom %d", n)
+	}
+}
+
+func TestThisMachine(t *testing.T) {
+	l := Read()
+	if l.Total <= 0 || l.Available <= 0 || l.Available > l.Total || l.Cores < 1 {
+		t.Errorf("limits of this machine: %+v", l)
+	}
+	before, err := Process()
+	if err != nil {
+		t.Fatal(err)
+	}
+	held := make([]byte, 64*mib)
+	for i := 0; i < len(held); i += 4096 {
+		held[i] = 1
+	}
+	after, err := Process()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if held[0] != 1 || after.Anonymous-before.Anonymous < 60*mib || after.GoHeap-before.GoHeap < 60*mib {
+		t.Errorf("64 MiB more: before %+v, after %+v", before, after)
+	}
+	if after.GoHeap+after.GoRuntime > after.Anonymous+16*mib {
+		t.Errorf("Go's part is more than the whole: %+v", after)
+	}
+}
+
+func TestSetRuntime(t *testing.T) {
+	before := debug.SetMemoryLimit(-1)
+	restore := SetRuntime(300 * mib)
+	if n := debug.SetMemoryLimit(-1); n != min(before, 300*mib) {
+		t.Errorf("memory limit %d", n)
+	}
+	SetRuntime(math.MaxInt64)() // a looser one does not loosen
+	if n := debug.SetMemoryLimit(-1); n != min(before, 300*mib) {
+		t.Errorf("memory limit %d after a looser one", n)
+	}
+	restore()
+	if n := debug.SetMemoryLimit(-1); n != before {
+		t.Errorf("memory limit %d not restored to %d", n, before)
+	}
+}
+
+func BenchmarkProcess(b *testing.B) {
+	for b.Loop() {
+		if _, err := Process(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
