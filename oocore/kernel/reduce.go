@@ -81,6 +81,6 @@ type Folder interface {
 	// Merge folds n accumulators of src, which come later, into those of dst.
 	Merge(dst, src []byte, n int)
 	// Finish writes n results of the reduction's Result type. count is the
-	// number of elements folded into each.
+	// number of elements folded into each. The state is spent.
 	Finish(dst, state []byte, n int, count int64, ddof float64)
 }
