@@ -1,0 +1,178 @@
+package kernel
+
+import (
+	"math"
+	"unsafe"
+)
+
+// floatLoop is the loop of an operation on floats. Functions of float32 are
+// computed in float64 and rounded, so they err by hardly more than half a unit
+// in the last place.
+func floatLoop[T float](op Op) Func {
+	if f := realMath(op); f != nil {
+		return mapOne(func(x T) T { return T(f(float64(x))) })
+	}
+	switch op {
+	case Add:
+		return addLoop[T]
+	case Subtract:
+		return subtractLoop[T]
+	case Multiply:
+		return multiplyLoop[T]
+	case Divide:
+		return divideLoop[T]
+	case FloorDivide:
+		return mapPairs(floorDivideFloat[T])
+	case Remainder:
+		return mapPairs(remainderFloat[T])
+	case Power:
+		return mapPairs(func(x, y T) T { return T(pow(float64(x), float64(y))) })
+	case Arctan2:
+		return mapPairs(func(x, y T) T { return T(math.Atan2(float64(x), float64(y))) })
+	case Hypot:
+		return mapPairs(func(x, y T) T { return T(math.Hypot(float64(x), float64(y))) })
+	case Copysign:
+		return mapPairs(copysign[T])
+	case Minimum:
+		return mapPairs(func(x, y T) T { return choose(x < y || x != x, x, y) })
+	case Maximum:
+		return mapPairs(func(x, y T) T { return choose(x > y || x != x, x, y) })
+	case Fmin:
+		return mapPairs(func(x, y T) T { return choose(x < y || y != y, x, y) })
+	case Fmax:
+		return mapPairs(func(x, y T) T { return choose(x > y || y != y, x, y) })
+	case Negative:
+		return negativeLoop[T]
+	case Square:
+		return squareLoop[T]
+	case Sign:
+		return mapOne(func(x T) T {
+			switch {
+			case x > 0:
+				return 1
+			case x < 0:
+				return -1
+			case x == 0:
+				return 0 // also of a negative zero
+			}
+			return x
+		})
+	case Reciprocal:
+		return mapOne(func(x T) T { return 1 / x })
+	case IsNaN:
+		return mapOne(func(x T) bool { return x != x })
+	case IsInf:
+		return mapOne(func(x T) bool { return math.IsInf(float64(x), 0) })
+	case IsFinite:
+		return mapOne(func(x T) bool { return x-x == 0 })
+	case Real, Conjugate:
+		var z T
+		return copyLoop(int(unsafe.Sizeof(z)))
+	case Imag:
+		return constantLoop[T](0)
+	}
+	return compareLoop[T](op)
+}
+
+// realMath is the function of one real number that an operation stands for.
+func realMath(op Op) func(float64) float64 {
+	switch op {
+	case Absolute:
+		return math.Abs
+	case Sqrt:
+		return math.Sqrt
+	case Cbrt:
+		return math.Cbrt
+	case Exp:
+		return math.Exp
+	case Exp2:
+		return math.Exp2
+	case Expm1:
+		return math.Expm1
+	case Log:
+		return math.Log
+	case Log2:
+		return math.Log2
+	case Log10:
+		return math.Log10
+	case Log1p:
+		return math.Log1p
+	case Sin:
+		return math.Sin
+	case Cos:
+		return math.Cos
+	case Tan:
+		return math.Tan
+	case Arcsin:
+		return math.Asin
+	case Arccos:
+		return math.Acos
+	case Arctan:
+		return math.Atan
+	case Sinh:
+		return math.Sinh
+	case Cosh:
+		return math.Cosh
+	case Tanh:
+		return math.Tanh
+	case Arcsinh:
+		return math.Asinh
+	case Arccosh:
+		return math.Acosh
+	case Arctanh:
+		return math.Atanh
+	case Floor:
+		return math.Floor
+	case Ceil:
+		return math.Ceil
+	case Trunc:
+		return math.Trunc
+	case Rint:
+		return math.RoundToEven
+	}
+	return nil
+}
+
+func choose[T any](first bool, x, y T) T {
+	if first {
+		return x
+	}
+	return y
+}
+
+func copysign[T float](x, y T) T { return T(math.Copysign(float64(x), float64(y))) }
+
+func pow(x, y float64) float64 { return math.Pow(x, y) }
+
+// floorDivideFloat is NumPy's: it agrees with the remainder, so that both lie
+// on the same side where the quotient is near a whole number.
+func floorDivideFloat[T float](x, y T) T {
+	if y == 0 {
+		return x / y
+	}
+	r := T(math.Mod(float64(x), float64(y)))
+	q := (x - r) / y
+	if r != 0 && (r < 0) != (y < 0) {
+		q--
+	}
+	if q == 0 {
+		return copysign(0, x/y)
+	}
+	whole := T(math.Floor(float64(q)))
+	if q-whole > 0.5 {
+		whole++
+	}
+	return whole
+}
+
+// remainderFloat has the sign of the divisor, also where it is zero.
+func remainderFloat[T float](x, y T) T {
+	r := T(math.Mod(float64(x), float64(y)))
+	switch {
+	case r == 0:
+		return copysign(0, y)
+	case (r < 0) != (y < 0):
+		return r + y
+	}
+	return r
+}
