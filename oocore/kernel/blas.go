@@ -1,0 +1,140 @@
+package kernel
+
+import (
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"unsafe"
+
+	"github.com/ebitengine/purego"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+)
+
+// blas is a BLAS library opened at run time. Its Fortran interface passes
+// everything by address, so that a call needs neither cgo nor reflection.
+type blas struct {
+	version string
+	gemm    [4]uintptr // sgemm, dgemm, cgemm, zgemm
+}
+
+// blasLibraries are tried in turn. GONBEXT_BLAS names another one, such as the
+// file in PyPI's scipy-openblas32, or "none".
+func blasLibraries() []string {
+	switch name := os.Getenv("GONBEXT_BLAS"); {
+	case name == "none":
+		return nil
+	case name != "":
+		return []string{name}
+	case runtime.GOOS == "darwin":
+		return []string{"libopenblas.dylib", "libscipy_openblas.dylib",
+			"/System/Library/Frameworks/Accelerate.framework/Accelerate"}
+	}
+	return []string{"libopenblas.so.0", "libopenblas.so", "libscipy_openblas.so"}
+}
+
+// loadBLAS opens the first library that has what is needed; nil without one.
+var loadBLAS = sync.OnceValue(func() *blas {
+	for _, name := range blasLibraries() {
+		lib, err := openLibrary(name)
+		if err != nil {
+			continue
+		}
+		for _, prefix := range []string{"", "scipy_"} {
+			if b := bindBLAS(lib, name, prefix); b != nil {
+				return b
+			}
+		}
+	}
+	return nil
+})
+
+// openLibrary keeps OpenBLAS from starting a thread, and taking memory, for
+// each processor as it loads: its callers are parallel already.
+func openLibrary(name string) (uintptr, error) {
+	const threads = "OPENBLAS_NUM_THREADS"
+	if old, ok := os.LookupEnv(threads); ok {
+		defer os.Setenv(threads, old)
+	} else {
+		defer os.Unsetenv(threads)
+	}
+	os.Setenv(threads, "1")
+	return purego.Dlopen(name, purego.RTLD_NOW|purego.RTLD_LOCAL)
+}
+
+func bindBLAS(lib uintptr, name, prefix string) *blas {
+	var b blas
+	for i, f := range []string{"sgemm_", "dgemm_", "cgemm_", "zgemm_"} {
+		var err error
+		if b.gemm[i], err = purego.Dlsym(lib, prefix+f); err != nil {
+			return nil
+		}
+	}
+	b.version = "Accelerate"
+	if !strings.Contains(name, "Accelerate") {
+		b.version = "BLAS " + name
+	}
+	if f, err := purego.Dlsym(lib, prefix+"openblas_set_num_threads"); err == nil {
+		purego.SyscallN(f, 1)
+	}
+	if f, err := purego.Dlsym(lib, prefix+"openblas_get_config"); err == nil {
+		r, _, _ := purego.SyscallN(f)
+		b.version = cString(r)
+	}
+	return &b
+}
+
+// cString copies a string that a library owns.
+func cString(p uintptr) string {
+	var s []byte
+	for at := *(*unsafe.Pointer)(unsafe.Pointer(&p)); at != nil && *(*byte)(at) != 0; at = unsafe.Add(at, 1) {
+		s = append(s, *(*byte)(at))
+	}
+	return string(s)
+}
+
+// OpenBLAS says which BLAS library the machine has for Gemm, opening it if
+// need be. The environment variable GONBEXT_BLAS names another library, or is
+// "none".
+func OpenBLAS() (version string, ok bool) {
+	if b := loadBLAS(); b != nil {
+		return b.version, true
+	}
+	return "", false
+}
+
+// blasArgs are what the Fortran interface takes by address.
+type blasArgs struct {
+	no            [8]byte // 'N': not transposed
+	m, n, k       int32
+	lda, ldb, ldc int32
+	one           [2][2]float64 // 1, in float64 and in float32
+}
+
+var blasArgsPool = sync.Pool{New: func() any {
+	a := &blasArgs{no: [8]byte{'N'}}
+	a.one[0][0] = 1
+	*(*float32)(unsafe.Pointer(&a.one[1])) = 1
+	return a
+}}
+
+// multiply adds a·b to c. The library works column by column, so it is given
+// the transposed product: cᵀ += bᵀ·aᵀ.
+func (l *blas) multiply(t dtype.Type, m, n, k int, a []byte, lda int, b []byte, ldb int, c []byte, ldc int) {
+	p := blasArgsPool.Get().(*blasArgs)
+	defer blasArgsPool.Put(p)
+	p.m, p.n, p.k = int32(n), int32(m), int32(k)
+	p.lda, p.ldb, p.ldc = int32(ldb), int32(lda), int32(ldc)
+	one := unsafe.Pointer(&p.one[0])
+	if t == dtype.Float32 || t == dtype.Complex64 {
+		one = unsafe.Pointer(&p.one[1])
+	}
+	purego.SyscallN(l.gemm[t-dtype.Float32],
+		uintptr(unsafe.Pointer(&p.no)), uintptr(unsafe.Pointer(&p.no)),
+		uintptr(unsafe.Pointer(&p.m)), uintptr(unsafe.Pointer(&p.n)), uintptr(unsafe.Pointer(&p.k)),
+		uintptr(one), uintptr(unsafe.Pointer(&b[0])), uintptr(unsafe.Pointer(&p.lda)),
+		uintptr(unsafe.Pointer(&a[0])), uintptr(unsafe.Pointer(&p.ldb)),
+		uintptr(one), uintptr(unsafe.Pointer(&c[0])), uintptr(unsafe.Pointer(&p.ldc)))
+	runtime.KeepAlive(p)
+}

@@ -1,0 +1,204 @@
+package kernel
+
+import (
+	"encoding/binary"
+	"unsafe"
+)
+
+// Copy copies elements of size 1, 2, 4, 8 or 16 bytes between strided views of
+// two buffers that do not overlap. Offsets and strides count elements; a
+// stride of 0 in src repeats an element along its axis, and strides may be
+// negative. What is contiguous in both is copied as such, and a transposition
+// goes by square tiles, so that either side stays in the cache.
+func Copy(size int, shape []int, dst []byte, dstAt int, dstStride []int, src []byte, srcAt int, srcStride []int) {
+	switch size {
+	case 1:
+		copyAxes[uint8](shape, dst, dstAt, dstStride, src, srcAt, srcStride)
+	case 2:
+		copyAxes[uint16](shape, dst, dstAt, dstStride, src, srcAt, srcStride)
+	case 4:
+		copyAxes[uint32](shape, dst, dstAt, dstStride, src, srcAt, srcStride)
+	case 8:
+		copyAxes[uint64](shape, dst, dstAt, dstStride, src, srcAt, srcStride)
+	case 16:
+		copyAxes[[2]uint64](shape, dst, dstAt, dstStride, src, srcAt, srcStride)
+	}
+}
+
+// maxAxes is NumPy's limit before version 2, and the number of axes that are
+// looped over without allocating.
+const maxAxes = 32
+
+// axis is one loop of a strided copy.
+type axis struct{ n, dst, src int }
+
+// copyAxes orders the axes so that the innermost two decide the speed, joins
+// those that continue each other, and loops over the rest.
+func copyAxes[T any](shape []int, dst []byte, dstAt int, dstStride []int, src []byte, srcAt int, srcStride []int) {
+	var room [maxAxes]axis
+	axes := room[:0]
+	for i, n := range shape {
+		if n == 0 {
+			return
+		}
+		if n > 1 {
+			axes = append(axes, axis{n, dstStride[i], srcStride[i]})
+		}
+	}
+	sortAxes(axes)
+	axes = joinAxes(axes)
+	d, s := base[T](dst, dstAt), base[T](src, srcAt)
+	switch len(axes) {
+	case 0:
+		*d = *s
+		return
+	case 1:
+		copyLine(d, s, axes[0])
+		return
+	}
+	outer, rows, line := axes[:len(axes)-2], axes[len(axes)-2], axes[len(axes)-1]
+	// The source's nearest neighbours go innermost when the destination's are
+	// elsewhere: that pair is a transposition.
+	transposed := line.src != 1 && line.src != 0
+	if transposed {
+		best := len(axes) - 2
+		for i := range axes[:len(axes)-1] {
+			if abs(axes[i].src) < abs(axes[best].src) && axes[i].src != 0 || axes[best].src == 0 {
+				best = i
+			}
+		}
+		axes[best], axes[len(axes)-2] = axes[len(axes)-2], axes[best]
+		rows = axes[len(axes)-2]
+		transposed = abs(rows.src) < abs(line.src)
+	}
+	var at [maxAxes]int
+	for {
+		if transposed {
+			copyTiles(d, s, rows, line)
+		} else {
+			d, s := d, s
+			for i := range rows.n {
+				copyLine(d, s, line)
+				if i+1 < rows.n {
+					d, s = step(d, rows.dst), step(s, rows.src)
+				}
+			}
+		}
+		i := len(outer) - 1
+		for ; i >= 0; i-- {
+			a := outer[i]
+			if at[i]++; at[i] < a.n {
+				d, s = step(d, a.dst), step(s, a.src)
+				break
+			}
+			at[i] = 0
+			d, s = step(d, -a.dst*(a.n-1)), step(s, -a.src*(a.n-1))
+		}
+		if i < 0 {
+			return
+		}
+	}
+}
+
+// sortAxes puts the destination's nearest neighbours innermost (insertion
+// sort: axes are few and mostly in order).
+func sortAxes(axes []axis) {
+	for i := 1; i < len(axes); i++ {
+		for j := i; j > 0 && abs(axes[j].dst) > abs(axes[j-1].dst); j-- {
+			axes[j], axes[j-1] = axes[j-1], axes[j]
+		}
+	}
+}
+
+// joinAxes makes one loop of two where the inner one's end is the outer one's
+// next step.
+func joinAxes(axes []axis) []axis {
+	out := axes[:0]
+	for _, a := range axes {
+		if k := len(out) - 1; k >= 0 && out[k].dst == a.dst*a.n && out[k].src == a.src*a.n {
+			out[k] = axis{out[k].n * a.n, a.dst, a.src}
+			continue
+		}
+		out = append(out, a)
+	}
+	return out
+}
+
+// copyLine copies along one axis.
+func copyLine[T any](d, s *T, a axis) {
+	switch {
+	case a.dst == 1 && a.src == 1:
+		copy(unsafe.Slice(d, a.n), unsafe.Slice(s, a.n))
+	case a.dst == 1 && a.src == 0:
+		out, v := unsafe.Slice(d, a.n), *s
+		for i := range out {
+			out[i] = v
+		}
+	case a.dst == 1:
+		for i, out := 0, unsafe.Slice(d, a.n); i < len(out); i++ {
+			out[i] = *step(s, i*a.src)
+		}
+	default:
+		for i := range a.n {
+			*step(d, i*a.dst) = *step(s, i*a.src)
+		}
+	}
+}
+
+// tile is the side of a transposition's square: its rows and columns fit the
+// first-level cache together, and fill whole cache lines.
+const tile = 16
+
+// copyTiles copies two axes of which the destination is dense along one and
+// the source along the other.
+func copyTiles[T any](d, s *T, rows, line axis) {
+	for i := 0; i < rows.n; i += tile {
+		h := min(tile, rows.n-i)
+		for j := 0; j < line.n; j += tile {
+			w := min(tile, line.n-j)
+			dt, st := step(d, i*rows.dst+j*line.dst), step(s, i*rows.src+j*line.src)
+			for k := range h {
+				for l := range w {
+					*step(dt, k*rows.dst+l*line.dst) = *step(st, k*rows.src+l*line.src)
+				}
+			}
+		}
+	}
+}
+
+// base is the element at a place of a buffer.
+func base[T any](b []byte, at int) *T {
+	var z T
+	return (*T)(unsafe.Pointer(&b[at*int(unsafe.Sizeof(z))]))
+}
+
+// step is the element n after p, or before it. Like all kernels it trusts that
+// the caller's strides stay within the buffer.
+func step[T any](p *T, n int) *T {
+	return (*T)(unsafe.Add(unsafe.Pointer(p), n*int(unsafe.Sizeof(*p))))
+}
+
+func abs(n int) int { return max(n, -n) }
+
+// Swap reverses the bytes of each element of size 2, 4 or 8 in place. The
+// elements of a complex array are its parts.
+func Swap(b []byte, size int) {
+	switch size {
+	case 2:
+		for ; len(b) >= 8; b = b[8:] {
+			v := binary.LittleEndian.Uint64(b)
+			binary.LittleEndian.PutUint64(b, v<<8&0xff00ff00ff00ff00|v>>8&0x00ff00ff00ff00ff)
+		}
+		for ; len(b) >= 2; b = b[2:] {
+			b[0], b[1] = b[1], b[0]
+		}
+	case 4:
+		for ; len(b) >= 4; b = b[4:] {
+			binary.LittleEndian.PutUint32(b, binary.BigEndian.Uint32(b))
+		}
+	case 8:
+		for ; len(b) >= 8; b = b[8:] {
+			binary.LittleEndian.PutUint64(b, binary.BigEndian.Uint64(b))
+		}
+	}
+}
