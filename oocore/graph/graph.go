@@ -5,6 +5,18 @@
 // constructors follow NumPy's rules for shapes, broadcasting and promotion, and
 // refuse what those refuse; nothing is read or computed here beyond the headers
 // of files.
+//
+// What a reader of nodes may rely on:
+//   - The inputs of an Elementwise node have its shape; those of a Where have
+//     the types bool, t and t, all others one type t that the operation takes.
+//     Broadcasting and promotion have become View and Cast nodes.
+//   - Slices are pushed down: a View's input is a Source, Inline, Iota, Random,
+//     Reduce, MatMul or MapChunks, and its view is not the plain one. On a Reduce
+//     or MatMul only reordering, reversing, broadcasting and new axes are left.
+//   - A Source is in the order of its file; a Fortran file's is under a View.
+//   - The inputs of a MatMul have two dimensions or more and its own type.
+//   - A Constant with Weak set meets no other node: it is a number that nothing
+//     has given a type yet, and may only be an expression's root.
 package graph
 
 import (
@@ -44,6 +56,7 @@ type Node struct {
 	Op     kernel.Op   // Elementwise
 	Stored *Stored     // Source
 	Value  dtype.Value // Constant
+	Weak   bool        // Constant: a number of the program, which takes the type of what it meets
 	Data   []byte      // Inline, dense in C order
 	First  dtype.Value // Iota
 	Delta  dtype.Value // Iota

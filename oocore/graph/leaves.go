@@ -1,0 +1,155 @@
+package graph
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/store"
+)
+
+// Open is a stored array. name is what titles call it; "" takes the
+// file's. The array of a Fortran file is the transpose of what is stored.
+func Open(site Site, info store.Info, name string) (*Node, error) {
+	if err := grid.Check(info.Shape, info.DType.Size()); err != nil {
+		return nil, refuse(site, "open", fmt.Errorf("%s: %w", info.Path, err))
+	}
+	if name == "" {
+		name = filepath.Base(info.Path)
+	}
+	n := &Node{Kind: Source, Shape: info.Shape, DType: info.DType, Name: name, Site: site,
+		Stored: &Stored{Info: info, Shape: info.Shape}}
+	if info.Fortran {
+		return Transpose(site, n)
+	}
+	return n, nil
+}
+
+// Full is one value, everywhere in a shape.
+func Full(site Site, v dtype.Value, shape ...int) (*Node, error) {
+	if err := grid.Check(shape, v.Type.Size()); err != nil {
+		return nil, refuse(site, "full", err)
+	}
+	return &Node{Kind: Constant, Shape: slices.Clone(shape), DType: v.Type, Value: v, Site: site}, nil
+}
+
+// Scalar is a number of the program: an int, float64 or complex128 is weak and
+// takes the type of the array that it meets, others keep theirs.
+func Scalar(site Site, v any) (*Node, error) {
+	value, weak, err := dtype.Scalar(v)
+	if err != nil {
+		return nil, refuse(site, "operand", err)
+	}
+	return &Node{Kind: Constant, Shape: []int{}, DType: value.Type, Value: value, Weak: weak, Site: site}, nil
+}
+
+// FromBytes is an array of the program's own memory: dense, in C order. The bytes
+// must not change any more.
+func FromBytes(site Site, data []byte, t dtype.Type, shape ...int) (*Node, error) {
+	err := grid.Check(shape, t.Size())
+	if err == nil && grid.Size(shape)*t.Size() != len(data) {
+		err = fmt.Errorf("%d elements do not fill the shape %s", len(data)/t.Size(), grid.Format(shape))
+	}
+	if err != nil {
+		return nil, refuse(site, "array", err)
+	}
+	return &Node{Kind: Inline, Shape: slices.Clone(shape), DType: t, Data: data, Site: site}, nil
+}
+
+// Arange counts from start by step up to but not including stop, as NumPy's
+// arange. The numbers promote as operands do: int64 for ints, float64 where one
+// is a float64.
+func Arange(site Site, start, stop, step *Node) (*Node, error) {
+	in := []*Node{start, stop, step}
+	t, err := common(in)
+	switch {
+	case err != nil:
+	case t == dtype.Bool || t.Kind() == dtype.KindComplex:
+		err = fmt.Errorf("takes integers or floats, not %s", t)
+	default:
+		for i := range in {
+			if in[i].Kind != Constant {
+				return nil, refuse(site, "arange", fmt.Errorf("takes numbers, not arrays"), in...)
+			}
+		}
+	}
+	if err != nil {
+		return nil, refuse(site, "arange", err, in...)
+	}
+	var length float64
+	if t.Integer() && start.DType.Integer() && stop.DType.Integer() && step.DType.Integer() {
+		a, b, s := start.Value.Int(), stop.Value.Int(), step.Value.Int()
+		if s != 0 {
+			length = math.Ceil((float64(b) - float64(a)) / float64(s))
+			if whole := (b - a) / s; math.Abs(float64(whole)) < 1<<53 && (b-a)%s == 0 {
+				length = float64(whole)
+			}
+		}
+	} else {
+		length = math.Ceil((stop.Value.Float() - start.Value.Float()) / step.Value.Float())
+	}
+	if step.Value.Float() == 0 || length != length || length >= 1<<62 {
+		return nil, refuse(site, "arange", fmt.Errorf("from %v to %v by %v has no finite length", start.Value, stop.Value, step.Value))
+	}
+	first, delta := start.Value, step.Value
+	if t.Integer() {
+		first, delta = dtype.FromInt(t, first.Int()), dtype.FromInt(t, delta.Int())
+	} else {
+		// NumPy's step is the difference of the first two elements.
+		f := first.Float()
+		first, delta = dtype.FromFloat(t, f), dtype.FromFloat(t, f+delta.Float()-f)
+	}
+	return counting(site, "arange", first, delta, []int{int(max(length, 0))})
+}
+
+// Linspace is count float64 numbers from start to stop, both included, at equal
+// distances.
+func Linspace(site Site, start, stop float64, count int) (*Node, error) {
+	if count < 0 {
+		return nil, refuse(site, "linspace", fmt.Errorf("a count of %d is negative", count))
+	}
+	step := 0.0
+	if count > 1 {
+		step = (stop - start) / float64(count-1)
+	}
+	n, err := counting(site, "linspace", dtype.ValueOf(start), dtype.ValueOf(step), []int{count})
+	if err != nil || count < 2 || float64(float64(count-1)*step)+start == stop {
+		return n, err
+	}
+	// Rounding missed the end, which is promised to be there.
+	at, err := counting(site, "linspace", dtype.ValueOf(int64(0)), dtype.ValueOf(int64(1)), []int{count})
+	if err != nil {
+		return nil, err
+	}
+	last := &Node{Kind: Constant, Shape: []int{}, DType: dtype.Int64, Value: dtype.ValueOf(int64(count - 1)), Site: site}
+	end := &Node{Kind: Constant, Shape: []int{}, DType: dtype.Float64, Value: dtype.ValueOf(stop), Site: site}
+	isLast, err := Apply(site, kernel.Equal, at, last)
+	if err != nil {
+		return nil, err
+	}
+	return Apply(site, kernel.Where, isLast, end, n)
+}
+
+func counting(site Site, op string, first, delta dtype.Value, shape []int) (*Node, error) {
+	if err := grid.Check(shape, first.Type.Size()); err != nil {
+		return nil, refuse(site, op, err)
+	}
+	return &Node{Kind: Iota, Shape: shape, DType: first.Type, First: first, Delta: delta, Site: site}, nil
+}
+
+// Uniform is random numbers, uniform in [0, 1): an element depends on the seed and its linear
+// position alone. The type is a float.
+func Uniform(site Site, t dtype.Type, seed uint64, shape ...int) (*Node, error) {
+	err := grid.Check(shape, t.Size())
+	if t.Kind() != dtype.KindFloat {
+		err = fmt.Errorf("gives floats, not %s", t)
+	}
+	if err != nil {
+		return nil, refuse(site, "random", err)
+	}
+	return &Node{Kind: Random, Shape: slices.Clone(shape), DType: t, Seed: seed, Site: site}, nil
+}

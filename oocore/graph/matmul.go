@@ -1,0 +1,109 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/grid"
+)
+
+// Product is NumPy's matmul: of matrices in the last two axes, the others
+// broadcast together; a vector is a row on the left and a column on the right,
+// and its axis is gone from the result. Bools give bools: whether any of the
+// products is true.
+func Product(site Site, a, b *Node) (*Node, error) {
+	out, err := product(site, a, b)
+	if err != nil {
+		return nil, refuse(site, "matmul", err, a, b)
+	}
+	return out, nil
+}
+
+func product(site Site, a, b *Node) (*Node, error) {
+	if len(a.Shape) == 0 || len(b.Shape) == 0 {
+		return nil, fmt.Errorf("shapes %s and %s: a scalar is no matrix, multiply it with Mul", grid.Format(a.Shape), grid.Format(b.Shape))
+	}
+	left, right := a, b
+	var err error
+	if len(a.Shape) == 1 {
+		if left, err = ExpandDims(site, a, 0); err != nil {
+			return nil, err
+		}
+	}
+	if len(b.Shape) == 1 {
+		if right, err = ExpandDims(site, b, 1); err != nil {
+			return nil, err
+		}
+	}
+	l, r := left.Shape, right.Shape
+	if k, rows := l[len(l)-1], r[len(r)-2]; k != rows {
+		return nil, fmt.Errorf("shapes %s and %s do not align: %d columns meet %d rows", grid.Format(a.Shape), grid.Format(b.Shape), k, rows)
+	}
+	shape, err := grid.Broadcast(l[:len(l)-2], r[:len(r)-2])
+	if err != nil {
+		return nil, fmt.Errorf("shapes %s and %s: their stacks do not broadcast together", grid.Format(a.Shape), grid.Format(b.Shape))
+	}
+	shape = append(slices.Clone(shape), l[len(l)-2], r[len(r)-1])
+	result := dtype.Promote(a.DType, b.DType)
+	if err := grid.Check(shape, result.Size()); err != nil {
+		return nil, err
+	}
+	computed := result
+	if result == dtype.Bool {
+		computed = dtype.Int64 // counts the true products
+	}
+	if left, err = cast(site, left, computed); err != nil {
+		return nil, err
+	}
+	if right, err = cast(site, right, computed); err != nil {
+		return nil, err
+	}
+	var out = &Node{Kind: MatMul, Shape: shape, DType: computed, In: []*Node{left, right}, Site: site}
+	if out, err = cast(site, out, result); err != nil {
+		return nil, err
+	}
+	var drop []int
+	if len(a.Shape) == 1 {
+		drop = append(drop, len(shape)-2)
+	}
+	if len(b.Shape) == 1 {
+		drop = append(drop, len(shape)-1)
+	}
+	if len(drop) == 0 {
+		return out, nil
+	}
+	return Squeeze(site, out, drop...)
+}
+
+// Map applies a Go function to whole chunks of arrays that are broadcast
+// together; its result has their shape and the given type.
+func Map(site Site, f *Func, t dtype.Type, in ...*Node) (*Node, error) {
+	shapes := make([][]int, len(in))
+	for i, n := range in {
+		shapes[i] = n.Shape
+	}
+	shape, err := grid.Broadcast(shapes...)
+	if err == nil {
+		err = grid.Check(shape, t.Size())
+	}
+	if err == nil && f.Chunks != nil && len(f.Chunks) != len(shape) {
+		err = fmt.Errorf("chunks %s have other dimensions than shape %s", grid.Format(f.Chunks), grid.Format(shape))
+	}
+	for _, c := range f.Chunks {
+		if err == nil && c < 1 {
+			err = fmt.Errorf("chunks %s have a length below one", grid.Format(f.Chunks))
+		}
+	}
+	if err != nil {
+		return nil, refuse(site, "map_chunks", err, in...)
+	}
+	operands := make([]*Node, len(in))
+	for i, n := range in {
+		if n, err = cast(site, n, n.DType); err != nil { // a weak number gets its default type
+			return nil, refuse(site, "map_chunks", err, in...)
+		}
+		operands[i] = broadcast(site, n, shape)
+	}
+	return &Node{Kind: MapChunks, Shape: shape, DType: t, In: operands, Func: f, Site: site}, nil
+}

@@ -1,0 +1,189 @@
+package graph
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/kernel"
+)
+
+// ReduceOptions are the less common arguments of a reduction.
+type ReduceOptions struct {
+	Axes     []int      // none: all
+	KeepDims bool       // reduced axes stay, with length one
+	DDof     float64    // of var and std: what is subtracted from the count
+	Where    *Node      // elements to include; nil: all
+	DType    dtype.Type // computed and returned in; of sum, prod, mean, var and std
+}
+
+// Aggregate folds an array along axes, as NumPy's reductions do.
+//
+// With Where, elements that are left out count as the neutral one: 0 for sum, 1
+// for prod, and for min and max, which NumPy refuses without an initial value,
+// the type's largest and smallest.
+func Aggregate(site Site, kind kernel.Reduction, n *Node, o ReduceOptions) (*Node, error) {
+	out, err := aggregate(site, kind, n, o)
+	if err != nil {
+		return nil, refuse(site, kind.String(), err, n)
+	}
+	return out, nil
+}
+
+func aggregate(site Site, kind kernel.Reduction, n *Node, o ReduceOptions) (*Node, error) {
+	axes, err := grid.Axes(o.Axes, len(n.Shape))
+	if err != nil {
+		return nil, err
+	}
+	arg := kind == kernel.ArgMin || kind == kernel.ArgMax
+	if arg && len(o.Axes) > 1 {
+		return nil, fmt.Errorf("takes one axis or none, not %d", len(o.Axes))
+	}
+	if o.DDof != 0 && kind != kernel.Var && kind != kernel.Std {
+		return nil, fmt.Errorf("has no use for DDof, which is var's and std's")
+	}
+	if n, err = typed(site, kind, n, o.DType); err != nil {
+		return nil, err
+	}
+	var out *Node
+	switch {
+	case o.Where == nil:
+		out, err = fold(site, kind, n, axes, o.DDof)
+	case kind == kernel.Mean:
+		out, err = maskedMean(site, n, o.Where, axes)
+	default:
+		if n, err = masked(site, kind, n, o.Where); err == nil {
+			out, err = fold(site, kind, n, axes, o.DDof)
+		}
+	}
+	if err == nil && o.DType != dtype.Invalid {
+		out, err = cast(site, out, o.DType)
+	}
+	if err == nil && o.KeepDims {
+		out, err = ExpandDims(site, out, axes...)
+	}
+	return out, err
+}
+
+// typed brings the input to the type that a reduction is to be computed in.
+func typed(site Site, kind kernel.Reduction, n *Node, t dtype.Type) (*Node, error) {
+	if n.Weak {
+		t = max(t, n.DType)
+	}
+	if t == dtype.Invalid {
+		return n, nil
+	}
+	switch kind {
+	case kernel.Sum, kernel.Prod:
+	case kernel.Mean, kernel.Var, kernel.Std:
+		if t.Kind() < dtype.KindFloat {
+			return nil, fmt.Errorf("is computed in floats, not in %s", t)
+		}
+	default:
+		return nil, fmt.Errorf("has no use for a DType: call AsType before or after it")
+	}
+	return cast(site, n, t)
+}
+
+// fold makes the node. Axes are sorted and not negative.
+func fold(site Site, kind kernel.Reduction, n *Node, axes []int, ddof float64) (*Node, error) {
+	shape := []int{}
+	count := 1
+	for d, length := range n.Shape {
+		if slices.Contains(axes, d) {
+			count *= length
+			continue
+		}
+		shape = append(shape, length)
+	}
+	extreme := kind == kernel.Min || kind == kernel.Max || kind == kernel.ArgMin || kind == kernel.ArgMax
+	if extreme && count == 0 && grid.Size(shape) > 0 {
+		return nil, fmt.Errorf("shape %s has no elements to take it of", grid.Format(n.Shape))
+	}
+	if _, ok := kernel.NewFolder(kind, n.DType); !ok {
+		return nil, fmt.Errorf("is not defined for %s", n.DType)
+	}
+	return &Node{Kind: Reduce, Shape: shape, DType: kind.Result(n.DType), In: []*Node{n},
+		Fold: &Fold{Kind: kind, Axes: axes, DDof: ddof}, Site: site}, nil
+}
+
+// masked puts a reduction's neutral element where the mask is false.
+func masked(site Site, kind kernel.Reduction, n, mask *Node) (*Node, error) {
+	if kind == kernel.Min && n.DType.Kind() == dtype.KindComplex || kind == kernel.Max && n.DType.Kind() == dtype.KindComplex {
+		return nil, fmt.Errorf("with Where is not defined for %s", n.DType)
+	}
+	neutral := dtype.FromInt(n.DType, 0)
+	switch kind {
+	case kernel.Sum, kernel.Any, kernel.CountNonzero:
+	case kernel.Prod, kernel.All:
+		neutral = dtype.FromInt(n.DType, 1)
+	case kernel.Min:
+		neutral = extremeOf(n.DType, +1)
+	case kernel.Max:
+		neutral = extremeOf(n.DType, -1)
+	default:
+		return nil, fmt.Errorf("takes no Where: sum, prod, mean, min, max, any, all and count_nonzero do")
+	}
+	if _, err := grid.BroadcastTo(mask.Shape, n.Shape); err != nil {
+		return nil, fmt.Errorf("the mask's %w", err)
+	}
+	other := &Node{Kind: Constant, Shape: []int{}, DType: n.DType, Value: neutral, Site: site}
+	return Apply(site, kernel.Where, mask, n, other)
+}
+
+// extremeOf is the largest (sign +1) or smallest (-1) value of a real type.
+func extremeOf(t dtype.Type, sign int) dtype.Value {
+	switch t.Kind() {
+	case dtype.KindFloat:
+		return dtype.FromFloat(t, math.Inf(sign))
+	case dtype.KindInt:
+		largest := int64(math.MaxInt64) >> (64 - 8*t.Size())
+		if sign < 0 {
+			return dtype.FromInt(t, -largest-1)
+		}
+		return dtype.FromInt(t, largest)
+	}
+	if sign < 0 {
+		return dtype.FromInt(t, 0)
+	}
+	return dtype.FromInt(t, -1) // all bits of an unsigned integer; true of a bool
+}
+
+// maskedMean is the sum over the mask by the number of elements in it: 0/0 = NaN
+// where there are none, as NumPy's.
+func maskedMean(site Site, n, mask *Node, axes []int) (*Node, error) {
+	result := kernel.Mean.Result(n.DType)
+	wide := result
+	if wide.Short() {
+		wide = dtype.Float32
+	}
+	n, err := cast(site, n, wide)
+	if err != nil {
+		return nil, err
+	}
+	if n, err = masked(site, kernel.Sum, n, mask); err != nil {
+		return nil, err
+	}
+	included, err := cast(site, mask, dtype.Bool)
+	if err != nil {
+		return nil, err
+	}
+	sum, err := fold(site, kernel.Sum, n, axes, 0)
+	if err != nil {
+		return nil, err
+	}
+	count, err := fold(site, kernel.CountNonzero, broadcast(site, included, n.Shape), axes, 0)
+	if err != nil {
+		return nil, err
+	}
+	if count, err = cast(site, count, wide); err != nil {
+		return nil, err
+	}
+	mean, err := Apply(site, kernel.Divide, sum, count)
+	if err != nil {
+		return nil, err
+	}
+	return cast(site, mean, result)
+}
