@@ -47,17 +47,17 @@ func NewFolder(r Reduction, t dtype.Type) (Folder, bool) {
 	case dtype.Complex64:
 		switch r {
 		case Sum, Mean:
-			return pairs[float32]{sum32{mean: r == Mean}}, true
+			return pairs[float32]{sum32{mean: r == Mean}, r == Mean}, true
 		case Var, Std:
-			return pairVariance[float32]{pairs[float32]{variance[float32]{}}, r == Std}, true
+			return pairVariance[float32]{pairs[float32]{part: variance[float32]{}}, r == Std}, true
 		}
 		return newComplexFolder[complex64](r)
 	case dtype.Complex128:
 		switch r {
 		case Sum, Mean:
-			return pairs[float64]{sum64{mean: r == Mean}}, true
+			return pairs[float64]{sum64{mean: r == Mean}, r == Mean}, true
 		case Var, Std:
-			return pairVariance[float64]{pairs[float64]{variance[float64]{}}, r == Std}, true
+			return pairVariance[float64]{pairs[float64]{part: variance[float64]{}}, r == Std}, true
 		}
 		return newComplexFolder[complex128](r)
 	}
