@@ -1,0 +1,199 @@
+package graph
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/kernel"
+)
+
+// maxText bounds the runes of an expression's text.
+const maxText = 120
+
+// String is the expression as a person would write it, for titles:
+// tanh(sqrt(b)*2 + exp(-b)). What broadcasting and promotion inserted is left
+// out, and a long one is cut short.
+func (n *Node) String() string {
+	var t text
+	t.node(n, 0)
+	s := t.b.String()
+	if utf8.RuneCountInString(s) <= maxText {
+		return s
+	}
+	return string([]rune(s)[:maxText-1]) + "…"
+}
+
+// text writes an expression and stops when it is long enough: shared parts can
+// make the whole text exponentially longer than the graph.
+type text struct{ b strings.Builder }
+
+func (t *text) full() bool { return t.b.Len() > 4*maxText }
+
+// infix are the operations that are written between their operands, with their
+// precedence; a blank is left around the loosest.
+var infix = map[kernel.Op]struct {
+	sign       string
+	precedence int
+}{
+	kernel.LogicalOr: {" || ", 1}, kernel.LogicalAnd: {" && ", 2},
+	kernel.Equal: {" == ", 3}, kernel.NotEqual: {" != ", 3}, kernel.Less: {" < ", 3},
+	kernel.LessEqual: {" <= ", 3}, kernel.Greater: {" > ", 3}, kernel.GreaterEqual: {" >= ", 3},
+	kernel.Add: {" + ", 4}, kernel.Subtract: {" - ", 4}, kernel.BitOr: {" | ", 4}, kernel.BitXor: {" ^ ", 4},
+	kernel.Multiply: {"*", 5}, kernel.Divide: {"/", 5}, kernel.Remainder: {"%", 5},
+	kernel.BitAnd: {"&", 5}, kernel.LeftShift: {"<<", 5}, kernel.RightShift: {">>", 5},
+}
+
+const unaryPrecedence = 6
+
+// node writes a node in parentheses where it binds looser than its place asks.
+func (t *text) node(n *Node, precedence int) {
+	if t.full() {
+		return
+	}
+	switch n.Kind {
+	case Source:
+		t.b.WriteString(n.Name)
+	case Constant:
+		t.b.WriteString(n.Value.String())
+	case Inline:
+		fmt.Fprintf(&t.b, "array%s", grid.Format(n.Shape))
+	case Iota:
+		fmt.Fprintf(&t.b, "arange%s", grid.Format(n.Shape))
+	case Random:
+		fmt.Fprintf(&t.b, "random%s", grid.Format(n.Shape))
+	case Elementwise:
+		t.operation(n, precedence)
+	case Cast:
+		in := n.In[0]
+		if dtype.Promote(in.DType, n.DType) == n.DType {
+			t.node(in, precedence)
+			return
+		}
+		t.call("astype", in)
+		t.b.WriteString(strconv.Quote(n.DType.String()) + ")")
+	case View:
+		t.view(n)
+	case Reduce:
+		t.b.WriteString(n.Fold.Kind.String() + "(")
+		t.node(n.In[0], 0)
+		if len(n.Fold.Axes) < len(n.In[0].Shape) {
+			for _, a := range n.Fold.Axes {
+				fmt.Fprintf(&t.b, ", %d", a)
+			}
+		}
+		t.b.WriteString(")")
+	case MatMul:
+		t.call("matmul", n.In[0])
+		t.node(n.In[1], 0)
+		t.b.WriteString(")")
+	case MapChunks:
+		name := n.Func.Name
+		if name == "" {
+			name = "map_chunks"
+		}
+		t.arguments(name, n.In)
+	}
+}
+
+// call opens a call and leaves it after the first argument's comma.
+func (t *text) call(name string, first *Node) {
+	t.b.WriteString(name + "(")
+	t.node(first, 0)
+	t.b.WriteString(", ")
+}
+
+func (t *text) arguments(name string, in []*Node) {
+	t.b.WriteString(name + "(")
+	for i, x := range in {
+		if i > 0 {
+			t.b.WriteString(", ")
+		}
+		t.node(x, 0)
+	}
+	t.b.WriteString(")")
+}
+
+func (t *text) operation(n *Node, precedence int) {
+	sign, between := infix[n.Op]
+	own := sign.precedence
+	prefix := map[kernel.Op]string{kernel.Negative: "-", kernel.LogicalNot: "!"}[n.Op]
+	if prefix != "" {
+		own = unaryPrecedence
+	}
+	if !between && prefix == "" {
+		t.arguments(n.Op.String(), n.In)
+		return
+	}
+	if own < precedence {
+		t.b.WriteString("(")
+		defer t.b.WriteString(")")
+	}
+	if prefix != "" {
+		t.b.WriteString(prefix)
+		t.node(n.In[0], own)
+		return
+	}
+	t.node(n.In[0], own)
+	t.b.WriteString(sign.sign)
+	t.node(n.In[1], own+1)
+}
+
+// view writes a transpose as x.T, a selection in brackets, and leaves out
+// broadcasting and new axes.
+func (t *text) view(n *Node) {
+	in, v := n.In[0], n.View
+	t.node(in, unaryPrecedence+1)
+	selects, last, reorders := false, -1, false
+	for d, a := range v.Axis {
+		length := in.Shape[d]
+		shown := 1
+		if a >= 0 {
+			shown = v.Shape[a]
+			reorders = reorders || a < last
+			last = a
+		}
+		repeated := a < 0 && length == 1
+		selects = selects || !repeated && (v.Start[d] != 0 || v.Step[d] != 1 || shown != length)
+	}
+	if selects {
+		t.b.WriteString("[" + selection(v, in.Shape) + "]")
+	}
+	if reorders {
+		t.b.WriteString(".T")
+	}
+}
+
+// selection is a view's ranges as between NumPy's brackets, in the array's own
+// order of axes.
+func selection(v grid.View, shape []int) string {
+	parts := make([]string, len(v.Axis))
+	for d, a := range v.Axis {
+		start, step := v.Start[d], v.Step[d]
+		switch {
+		case a < 0:
+			parts[d] = strconv.Itoa(start)
+			continue
+		case start == 0 && step == 1 && v.Shape[a] == shape[d]:
+			parts[d] = ":"
+			continue
+		}
+		stop := start + step*(v.Shape[a]-1) + 1
+		end := strconv.Itoa(stop)
+		if v.Shape[a] == 0 {
+			end = strconv.Itoa(start)
+		} else if step < 0 {
+			if end = strconv.Itoa(stop - 2); stop-2 < 0 {
+				end = ""
+			}
+		}
+		parts[d] = strconv.Itoa(start) + ":" + end
+		if step != 1 {
+			parts[d] += ":" + strconv.Itoa(step)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
