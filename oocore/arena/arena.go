@@ -1,0 +1,181 @@
+// Package arena is where every buffer of a run comes from.
+//
+// Its memory lies outside Go's heap, so that the garbage collector neither
+// doubles it nor keeps it, and every byte carries the operation, the chunk and
+// the class that it serves. What the arena counts is therefore what a plan can
+// predict. Buffers are aligned to pages, as direct I/O and pinning want them.
+//
+// An arena is safe for concurrent use. A Buffer belongs to whoever allocated
+// it, until Free.
+package arena
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/gonbext/gonbext/oocore/record"
+)
+
+// PageSize is the granularity of what a buffer reserves.
+const PageSize = 4096
+
+// Reserved is the number of bytes that a buffer of n bytes takes.
+func Reserved(n int64) int64 {
+	return (max(n, 1) + PageSize - 1) / PageSize * PageSize
+}
+
+// Tag says what a buffer is for.
+type Tag struct {
+	Stage int
+	Chunk int64 // linear index in the stage's grid, or -1 for the stage as a whole
+	Class record.Class
+}
+
+// Arena hands out buffers up to a limit.
+type Arena struct {
+	mu     sync.Mutex
+	limit  int64
+	total  int64
+	now    record.Bytes
+	peak   int64
+	peakBy record.Bytes
+	live   map[*Buffer]struct{}
+}
+
+// Buffer is memory of an arena. Data has the length that was asked for; it
+// starts on a page and is zero when new.
+type Buffer struct {
+	Data     []byte
+	arena    *Arena
+	tag      Tag
+	reserved int64
+	mapped   []byte
+}
+
+// FullError is returned when the limit leaves no room for a buffer.
+type FullError struct {
+	Tag               Tag
+	Want, Used, Limit int64
+}
+
+func (e *FullError) Error() string {
+	return fmt.Sprintf("arena: %d bytes for %s do not fit: %d of %d are taken", e.Want, e.Tag.Class, e.Used, e.Limit)
+}
+
+// New makes an arena of at most limit bytes. Nothing is allocated until it is
+// asked for.
+func New(limit int64) *Arena {
+	return &Arena{limit: limit, live: map[*Buffer]struct{}{}}
+}
+
+// Alloc reserves a buffer of n bytes. It returns a *FullError where the limit
+// is too small, and the system's error where the machine has no memory.
+func (a *Arena) Alloc(tag Tag, n int64) (*Buffer, error) {
+	b := &Buffer{arena: a, tag: tag, reserved: Reserved(n)}
+	if err := a.take(b); err != nil {
+		return nil, err
+	}
+	m, err := unix.Mmap(-1, 0, int(b.reserved), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
+	if err != nil {
+		a.give(b)
+		return nil, fmt.Errorf("arena: %w", os.NewSyscallError("mmap", err))
+	}
+	b.mapped, b.Data = m, m[:n:len(m)]
+	return b, nil
+}
+
+// Charge counts n bytes that someone else allocates: a foreign library's
+// buffers, or results that are returned as Go values. Its Data is nil.
+func (a *Arena) Charge(tag Tag, n int64) (*Buffer, error) {
+	b := &Buffer{arena: a, tag: tag, reserved: n}
+	return b, a.take(b)
+}
+
+func (a *Arena) take(b *Buffer) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.total+b.reserved > a.limit {
+		return &FullError{b.tag, b.reserved, a.total, a.limit}
+	}
+	a.total += b.reserved
+	a.now[b.tag.Class] += b.reserved
+	if a.total > a.peak {
+		a.peak, a.peakBy = a.total, a.now
+	}
+	a.live[b] = struct{}{}
+	return nil
+}
+
+func (a *Arena) give(b *Buffer) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if _, ok := a.live[b]; !ok {
+		return
+	}
+	delete(a.live, b)
+	a.total -= b.reserved
+	a.now[b.tag.Class] -= b.reserved
+}
+
+// Free returns the buffer's memory to the system. Data must not be used
+// afterwards. Freeing twice, or a nil buffer, does nothing.
+func (b *Buffer) Free() {
+	if b == nil {
+		return
+	}
+	b.arena.give(b)
+	if b.mapped != nil {
+		_ = unix.Munmap(b.mapped)
+		b.mapped, b.Data = nil, nil
+	}
+}
+
+// Bytes is the buffer's Data; nil of a nil buffer.
+func (b *Buffer) Bytes() []byte {
+	if b == nil {
+		return nil
+	}
+	return b.Data
+}
+
+// Reserved is the number of bytes that the buffer takes from the arena.
+func (b *Buffer) Reserved() int64 { return b.reserved }
+
+// Now is what is reserved at this moment, by class.
+func (a *Arena) Now() record.Bytes {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.now
+}
+
+// Peak is the most that was reserved at once, and what it was for.
+func (a *Arena) Peak() (int64, record.Bytes) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.peak, a.peakBy
+}
+
+// ErrLeak is returned by Close when a buffer was never freed.
+var ErrLeak = errors.New("arena: buffers were not freed")
+
+// Close frees what is still allocated. That there was something is an error of
+// the program.
+func (a *Arena) Close() error {
+	a.mu.Lock()
+	var left []*Buffer
+	for b := range a.live {
+		left = append(left, b)
+	}
+	a.mu.Unlock()
+	for _, b := range left {
+		b.Free()
+	}
+	if len(left) > 0 {
+		return fmt.Errorf("%w: %d of them, the first for %s of stage %d", ErrLeak, len(left), left[0].tag.Class, left[0].tag.Stage)
+	}
+	return nil
+}

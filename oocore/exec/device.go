@@ -1,0 +1,90 @@
+package exec
+
+import (
+	"context"
+	"errors"
+
+	"github.com/gonbext/gonbext/oocore/arena"
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/plan"
+	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/vm"
+)
+
+// A Device computes tiles that the executor has read.
+type Device interface {
+	// Name is what plans and records call the device.
+	Name() string
+	// Memory is the device's own memory in bytes; 0 where it computes in the host's.
+	Memory() int64
+	// Lane prepares to compute a program on tiles of at most the given lengths. On a
+	// device with memory it is one stream of plan.DeviceLanes.
+	Lane(p *plan.Program, tile []int, a *arena.Arena, stage int) (Lane, error)
+	// Peak is the most of its own memory that was reserved since the last call.
+	Peak() int64
+}
+
+// Lane computes tiles, one at a time.
+type Lane interface {
+	// Compute evaluates the program for a tile from each load's elements into dst,
+	// dense in C order. It returns the bytes that moved between host and device, and
+	// an error that is ErrDeviceMemory where a smaller tile may succeed.
+	Compute(ctx context.Context, tile grid.Box, inputs [][]byte, dst []byte) (moved int64, err error)
+	Close() error
+}
+
+// ErrDeviceMemory is returned by a lane when the device has no room for a tile.
+var ErrDeviceMemory = errors.New("out of device memory")
+
+// CPU is the device that computes in the host's memory.
+type CPU struct{}
+
+// Name is "cpu".
+func (CPU) Name() string { return "cpu" }
+
+// Memory is 0: the CPU has no memory beside the host's.
+func (CPU) Memory() int64 { return 0 }
+
+// Peak is 0.
+func (CPU) Peak() int64 { return 0 }
+
+// Lane allocates a machine's registers from the run's arena.
+func (CPU) Lane(p *plan.Program, tile []int, a *arena.Arena, stage int) (Lane, error) {
+	l := &cpuLane{block: grid.Auto(tile, 1, plan.BlockElems)}
+	if n := p.RegisterBytes(true); n > 0 {
+		var err error
+		if l.regs, err = a.Alloc(arena.Tag{Stage: stage, Chunk: -1, Class: record.Scratch}, n); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if l.machine, err = vm.New(p, l.regs.Bytes(), true); err != nil {
+		l.regs.Free()
+		return nil, err
+	}
+	l.size = p.Type(p.Out[0]).Size()
+	return l, nil
+}
+
+type cpuLane struct {
+	machine *vm.Machine
+	regs    *arena.Buffer
+	block   []int
+	size    int // of a result
+}
+
+func (l *cpuLane) Compute(_ context.Context, tile grid.Box, inputs [][]byte, dst []byte) (int64, error) {
+	l.machine.Tile(tile, inputs)
+	at := 0
+	for b := range tile.Split(l.block) {
+		n := b.Size()
+		l.machine.Block(b, at, dst[at*l.size:(at+n)*l.size])
+		at += n
+	}
+	return 0, nil
+}
+
+func (l *cpuLane) Close() error {
+	l.regs.Free()
+	return nil
+}

@@ -1,0 +1,109 @@
+package exec
+
+import (
+	"context"
+
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/plan"
+	"github.com/gonbext/gonbext/oocore/record"
+)
+
+// inputs are a slot's buffers for what a program loads from arrays.
+type inputs struct {
+	slot *slot
+	prog *plan.Program
+	all  [][]byte // of each load; nil for generators
+	tile [][]byte // the part of them that the present tile fills
+}
+
+// newInputs allocates for tiles of at most the given lengths.
+func newInputs(s *slot, p *plan.Program, tile []int, class record.Class) (*inputs, error) {
+	in := &inputs{slot: s, prog: p, all: make([][]byte, len(p.Loads)), tile: make([][]byte, len(p.Loads))}
+	for i := range p.Loads {
+		if n := p.Loads[i].InputBytes(tile); n > 0 {
+			var err error
+			if in.all[i], err = s.alloc(class, n); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return in, nil
+}
+
+// load reads what a tile needs.
+func (in *inputs) load(ctx context.Context, tile grid.Box) error {
+	for i := range in.prog.Loads {
+		l := &in.prog.Loads[i]
+		if l.Kind != plan.LoadArray {
+			continue
+		}
+		region := l.View.Region(tile)
+		in.tile[i] = in.all[i][:region.Size()*l.Type.Size()]
+		if err := in.slot.read(ctx, l.Array, in.tile[i], region); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// evaluator fills dense buffers with a program's values for boxes of its domain.
+type evaluator struct {
+	slot   *slot
+	prog   *plan.Program
+	tile   []int
+	inputs *inputs
+	lane   Lane
+}
+
+// newEvaluator prepares for boxes of at most the given lengths.
+func newEvaluator(s *slot, p *plan.Program, box []int) (*evaluator, error) {
+	e := &evaluator{slot: s, prog: p}
+	if p.Plain() {
+		return e, nil
+	}
+	e.tile = plan.BoxTile(p, box)
+	var err error
+	if e.inputs, err = newInputs(s, p, e.tile, record.Input); err != nil {
+		return nil, err
+	}
+	return e, e.onCPU()
+}
+
+func (e *evaluator) onCPU() (err error) {
+	if e.lane, err = (CPU{}).Lane(e.prog, e.tile, e.slot.run.arena, int(e.slot.row.Stage)); err == nil {
+		n := e.prog.RegisterBytes(true)
+		e.slot.row.Requested[record.Scratch] += n
+		e.slot.row.Reserved[record.Scratch] += n
+		e.slot.close = append(e.slot.close, e.lane.Close)
+	}
+	return err
+}
+
+// eval fills dst with the values for a box.
+func (e *evaluator) eval(ctx context.Context, box grid.Box, dst []byte) error {
+	size := e.prog.Type(e.prog.Out[0]).Size()
+	if e.prog.Plain() {
+		l := &e.prog.Loads[e.prog.Out[0]]
+		return e.slot.read(ctx, l.Array, dst[:box.Size()*size], l.View.Region(box))
+	}
+	at := 0
+	for tile := range box.Split(e.tile) {
+		if err := ctx.Err(); err != nil {
+			return context.Cause(ctx)
+		}
+		if err := e.inputs.load(ctx, tile); err != nil {
+			return err
+		}
+		n := tile.Size() * size
+		if err := e.slot.compute(ctx, func() error { return e.compute(ctx, tile, dst[at:at+n]) }); err != nil {
+			return err
+		}
+		at += n
+	}
+	return nil
+}
+
+func (e *evaluator) compute(ctx context.Context, tile grid.Box, dst []byte) error {
+	_, err := e.lane.Compute(ctx, tile, e.inputs.tile, dst)
+	return err
+}

@@ -1,0 +1,191 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/plan"
+	"github.com/gonbext/gonbext/oocore/record"
+)
+
+// mapStage writes a program's values, chunk by chunk.
+func (r *run) mapStage(ctx context.Context, stage int) error {
+	s := &r.plan.Stages[stage]
+	lanes, closeLanes, err := r.deviceLanes(s, stage)
+	if err != nil {
+		return err
+	}
+	err = r.pool(ctx, stage, s.Tasks(), func(i int) (int, grid.Box) { return i, s.Grid.Box(i) }, func(sl *slot) (worker, error) {
+		return newMapper(sl, lanes)
+	})
+	return errors.Join(err, closeLanes())
+}
+
+// deviceLanes opens the streams that a stage's slots share on a device; none
+// where the CPU computes.
+func (r *run) deviceLanes(s *plan.Stage, stage int) (chan Lane, func() error, error) {
+	if !s.OnDevice {
+		return nil, func() error { return nil }, nil
+	}
+	lanes := make(chan Lane, plan.DeviceLanes)
+	all := func() (err error) {
+		for range len(lanes) {
+			err = errors.Join(err, (<-lanes).Close())
+		}
+		return err
+	}
+	for range plan.DeviceLanes {
+		l, err := r.env.Device.Lane(&s.Programs[0], s.Tile, r.arena, stage)
+		if err != nil {
+			return nil, nil, errors.Join(err, all())
+		}
+		lanes <- l
+	}
+	return lanes, all, nil
+}
+
+// mapper is a slot of a map stage. What it reads and writes at once are the
+// stage's pieces; tiles of them follow each other, so results need no moving.
+type mapper struct {
+	slot  *slot
+	out   []byte
+	size  int // of a result
+	eval  *evaluator
+	lanes chan Lane // of the device, if it computes
+}
+
+func newMapper(s *slot, lanes chan Lane) (*mapper, error) {
+	st := s.stage
+	prog := &st.Programs[0]
+	m := &mapper{slot: s, lanes: lanes, size: prog.Type(prog.Out[0]).Size()}
+	in, out := record.Input, record.Output
+	if lanes != nil {
+		in, out = record.Pinned, record.Pinned
+	}
+	var err error
+	if m.out, err = s.alloc(out, int64(grid.Size(st.Piece)*m.size)); err != nil {
+		return nil, err
+	}
+	m.eval = &evaluator{slot: s, prog: prog, tile: st.Tile}
+	if lanes == nil && prog.Plain() {
+		return m, nil
+	}
+	if m.eval.inputs, err = newInputs(s, prog, st.Tile, in); err != nil {
+		return nil, err
+	}
+	if lanes == nil {
+		return m, m.eval.onCPU()
+	}
+	s.row.Device = 1
+	return m, nil
+}
+
+func (m *mapper) task(ctx context.Context, _ int, chunk grid.Box) error {
+	s := m.slot
+	for piece := range chunk.Split(s.stage.Piece) {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		out := m.out[:piece.Size()*m.size]
+		var err error
+		if m.lanes == nil {
+			err = m.eval.eval(ctx, piece, out)
+		} else {
+			err = m.onDevice(ctx, piece, out)
+		}
+		if err != nil {
+			return err
+		}
+		if err := s.write(ctx, s.stage.Outputs[0], out, piece); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// onDevice streams a piece through a lane of the device, tile by tile.
+func (m *mapper) onDevice(ctx context.Context, piece grid.Box, out []byte) error {
+	at := 0
+	for tile := range piece.Split(m.slot.stage.Tile) {
+		n := tile.Size() * m.size
+		if err := m.tile(ctx, tile, out[at:at+n]); err != nil {
+			return err
+		}
+		at += n
+	}
+	return nil
+}
+
+// tile computes one tile on the device. Where the device has no room for it, it
+// is tried once more, since others may have left; then it is halved along its
+// first axis that can be, down to one element.
+func (m *mapper) tile(ctx context.Context, tile grid.Box, dst []byte) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err := m.eval.inputs.load(ctx, tile); err != nil {
+		return err
+	}
+	lane := <-m.lanes
+	defer func() { m.lanes <- lane }()
+	for try := 0; ; try++ {
+		err := m.slot.compute(ctx, func() error {
+			moved, err := lane.Compute(ctx, tile, m.eval.inputs.tile, dst)
+			m.slot.row.Moved += moved
+			return err
+		})
+		if !errors.Is(err, ErrDeviceMemory) {
+			return err
+		}
+		m.slot.run.counts.oom.Add(1)
+		if try == 0 {
+			m.slot.row.Retries++
+			continue
+		}
+		return m.halves(ctx, lane, tile, dst, err)
+	}
+}
+
+func (m *mapper) halves(ctx context.Context, lane Lane, tile grid.Box, dst []byte, cause error) error {
+	half, ok := halve(tile.Shape)
+	if !ok {
+		return fmt.Errorf("%s cannot hold even one element: %w", m.slot.run.plan.Device.Name, cause)
+	}
+	m.slot.row.Splits++
+	at := 0
+	for part := range tile.Split(half) {
+		if err := m.eval.inputs.load(ctx, part); err != nil {
+			return err
+		}
+		n := part.Size() * m.size
+		err := m.slot.compute(ctx, func() error {
+			moved, err := lane.Compute(ctx, part, m.eval.inputs.tile, dst[at:at+n])
+			m.slot.row.Moved += moved
+			return err
+		})
+		if errors.Is(err, ErrDeviceMemory) {
+			m.slot.run.counts.oom.Add(1)
+			err = m.halves(ctx, lane, part, dst[at:at+n], err)
+		}
+		if err != nil {
+			return err
+		}
+		at += n
+	}
+	return nil
+}
+
+// halve cuts a shape in two along its first axis longer than one, which keeps
+// the halves' elements in C order.
+func halve(shape []int) ([]int, bool) {
+	half := append([]int(nil), shape...)
+	for i, n := range half {
+		if n > 1 {
+			half[i] = (n + 1) / 2
+			return half, true
+		}
+	}
+	return nil, false
+}

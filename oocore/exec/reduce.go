@@ -1,0 +1,302 @@
+package exec
+
+import (
+	"context"
+	"sync"
+
+	"github.com/gonbext/gonbext/oocore/arena"
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/plan"
+	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/vm"
+)
+
+// reduceStage folds a program's values. Chunks with the same kept positions
+// follow each other; each is folded by itself, and their partial results are
+// merged in that order whatever order they finish in, so that sums do not depend
+// on the number of slots.
+func (r *run) reduceStage(ctx context.Context, stage int) error {
+	s := &r.plan.Stages[stage]
+	f, err := newFolding(r, stage)
+	if err != nil {
+		return err
+	}
+	defer f.free()
+	if s.Grid.Len() == 0 {
+		return f.empty(ctx)
+	}
+	return r.pool(ctx, stage, s.Tasks(), f.chunk, func(sl *slot) (worker, error) { return newReducer(sl, f) })
+}
+
+// folding is what the slots of a reduce stage share.
+type folding struct {
+	run     *run
+	stage   *plan.Stage
+	index   int
+	folders []kernel.Folder
+	first   []int // by axis: its stride in the order of chunks
+	parts   int   // chunks that make one result
+	kept    int   // accumulators of a full chunk
+	turn    turnstile
+	states  [][]byte // merged so far, where parts > 1
+	out     [][]byte
+	buffers []*arena.Buffer
+}
+
+func newFolding(r *run, stage int) (*folding, error) {
+	s := &r.plan.Stages[stage]
+	f := &folding{run: r, stage: s, index: stage, parts: r.plan.FoldedChunks(s), kept: r.plan.KeptChunk(s)}
+	f.turn.init()
+	prog := &s.Programs[0]
+	for i, fold := range s.Folds {
+		folder, _ := kernel.NewFolder(fold.Kind, prog.Type(prog.Out[i]))
+		f.folders = append(f.folders, folder)
+		if f.parts == 1 {
+			continue
+		}
+		state, err := f.alloc(record.Scratch, folder.Size()*f.kept)
+		if err != nil {
+			return f, err
+		}
+		out, err := f.alloc(record.Output, f.kept*r.plan.Arrays[s.Outputs[i]].DType.Size())
+		if err != nil {
+			return f, err
+		}
+		f.states, f.out = append(f.states, state), append(f.out, out)
+	}
+	return f, nil
+}
+
+func (f *folding) alloc(class record.Class, n int) ([]byte, error) {
+	b, err := f.run.arena.Alloc(arena.Tag{Stage: f.index, Chunk: -1, Class: class}, int64(n))
+	if err != nil {
+		return nil, err
+	}
+	f.buffers = append(f.buffers, b)
+	return b.Data, nil
+}
+
+func (f *folding) free() {
+	for _, b := range f.buffers {
+		b.Free()
+	}
+}
+
+// chunk is the chunk of a ticket: kept axes vary slowest.
+func (f *folding) chunk(ticket int) (int, grid.Box) {
+	g := f.stage.Grid
+	part, result := ticket%f.parts, ticket/f.parts
+	linear, stride := 0, 1
+	index := make([]int, len(g.Shape))
+	for d := len(g.Shape) - 1; d >= 0; d-- {
+		n := g.Count(d)
+		if f.stage.Folds[0].Folds(d) {
+			index[d], part = part%n, part/n
+		} else {
+			index[d], result = result%n, result/n
+		}
+	}
+	for d := len(g.Shape) - 1; d >= 0; d-- {
+		linear += index[d] * stride
+		stride *= g.Count(d)
+	}
+	return linear, g.Box(linear)
+}
+
+// result is the box of the output that a chunk's kept axes make.
+func (f *folding) result(chunk grid.Box) grid.Box {
+	b := grid.Box{Start: []int{}, Shape: []int{}}
+	for d := range chunk.Shape {
+		if !f.stage.Folds[0].Folds(d) {
+			b.Start, b.Shape = append(b.Start, chunk.Start[d]), append(b.Shape, chunk.Shape[d])
+		}
+	}
+	return b
+}
+
+// empty writes the results of folding nothing: sums of an axis of length zero.
+func (f *folding) empty(ctx context.Context) error {
+	for i, a := range f.stage.Outputs {
+		d := &f.run.plan.Arrays[a]
+		n := grid.Size(d.Shape)
+		if n == 0 {
+			continue
+		}
+		// An array with an empty axis has no tasks, hence no slots whose memory could be
+		// used; its result is kept in memory whole.
+		state, err := f.alloc(record.Scratch, f.folders[i].Size()*n)
+		if err != nil {
+			return err
+		}
+		out, err := f.alloc(record.Output, n*d.DType.Size())
+		if err != nil {
+			return err
+		}
+		f.folders[i].Init(state, n)
+		f.folders[i].Finish(out, state, n, 0, f.stage.Folds[i].DDof)
+		if err := f.run.arrays.writers[a].Write(ctx, out, grid.Box{Start: make([]int, len(d.Shape)), Shape: d.Shape}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reducer is a slot of a reduce stage.
+type reducer struct {
+	slot    *slot
+	shared  *folding
+	inputs  *inputs
+	machine *vm.Machine
+	layouts []layout
+	states  [][]byte
+	out     [][]byte
+}
+
+func newReducer(s *slot, f *folding) (*reducer, error) {
+	r := &reducer{slot: s, shared: f}
+	prog := &s.stage.Programs[0]
+	var err error
+	if r.inputs, err = newInputs(s, prog, s.stage.Tile, record.Input); err != nil {
+		return nil, err
+	}
+	var regs []byte
+	if n := prog.RegisterBytes(false); n > 0 {
+		if regs, err = s.alloc(record.Scratch, n); err != nil {
+			return nil, err
+		}
+	}
+	if r.machine, err = vm.New(prog, regs, false); err != nil {
+		return nil, err
+	}
+	for i, folder := range f.folders {
+		state, err := s.alloc(record.Scratch, int64(folder.Size()*f.kept))
+		if err != nil {
+			return nil, err
+		}
+		r.states = append(r.states, state)
+		r.layouts = append(r.layouts, newLayout(s.stage, i, prog.Type(prog.Out[i]).Size()))
+		if f.parts == 1 {
+			out, err := s.alloc(record.Output, int64(f.kept*s.run.plan.Arrays[s.stage.Outputs[i]].DType.Size()))
+			if err != nil {
+				return nil, err
+			}
+			r.out = append(r.out, out)
+		}
+	}
+	return r, nil
+}
+
+func (r *reducer) task(ctx context.Context, ticket int, chunk grid.Box) error {
+	f := r.shared
+	result := f.result(chunk)
+	n := result.Size()
+	for i, folder := range f.folders {
+		folder.Init(r.states[i], n)
+		r.layouts[i].chunk(chunk)
+	}
+	for tile := range chunk.Split(r.slot.stage.Tile) {
+		if ctx.Err() != nil {
+			return f.turn.stop(context.Cause(ctx))
+		}
+		if err := r.inputs.load(ctx, tile); err != nil {
+			return f.turn.stop(err)
+		}
+		err := r.slot.compute(ctx, func() error {
+			r.fold(tile, n)
+			return nil
+		})
+		if err != nil {
+			return f.turn.stop(err)
+		}
+	}
+	if f.parts == 1 {
+		return r.finish(ctx, r.states, r.out, n, result)
+	}
+	return f.turn.stop(f.turn.take(ctx, ticket, func() error {
+		part := ticket % f.parts
+		for i, folder := range f.folders {
+			if part == 0 {
+				folder.Init(f.states[i], n)
+			}
+			folder.Merge(f.states[i], r.states[i], n)
+		}
+		if part < f.parts-1 {
+			return nil
+		}
+		return r.finish(ctx, f.states, f.out, n, result)
+	}))
+}
+
+// fold adds a tile, block by block.
+func (r *reducer) fold(tile grid.Box, n int) {
+	r.machine.Tile(tile, r.inputs.tile)
+	at := 0
+	for b := range tile.Split(r.slot.stage.Block) {
+		r.machine.Block(b, at, nil)
+		for i, folder := range r.shared.folders {
+			r.layouts[i].fold(folder, r.states[i], n, r.machine.Result(i), b)
+		}
+		at += b.Size()
+	}
+}
+
+func (r *reducer) finish(ctx context.Context, states, out [][]byte, n int, box grid.Box) error {
+	for i, folder := range r.shared.folders {
+		a := r.slot.stage.Outputs[i]
+		fold := r.slot.stage.Folds[i]
+		dst := out[i][:n*r.slot.run.plan.Arrays[a].DType.Size()]
+		folder.Finish(dst, states[i], n, fold.Count, fold.DDof)
+		if err := r.slot.write(ctx, a, dst, box); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// turnstile lets tickets through in their order, until one fails.
+type turnstile struct {
+	mu   sync.Mutex
+	cond *sync.Cond
+	next int
+	err  error
+}
+
+func (t *turnstile) init() { t.cond = sync.NewCond(&t.mu) }
+
+// take runs f when every ticket before has run.
+func (t *turnstile) take(ctx context.Context, ticket int, f func() error) error {
+	wake := context.AfterFunc(ctx, func() { _ = t.stop(context.Cause(ctx)) })
+	defer wake()
+	t.mu.Lock()
+	for t.next != ticket && t.err == nil {
+		t.cond.Wait()
+	}
+	err := t.err
+	t.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	if err := f(); err != nil {
+		return err
+	}
+	t.mu.Lock()
+	t.next++
+	t.mu.Unlock()
+	t.cond.Broadcast()
+	return nil
+}
+
+// stop keeps every other ticket from waiting for one that will not come. It
+// returns err.
+func (t *turnstile) stop(err error) error {
+	if err != nil {
+		t.mu.Lock()
+		if t.err == nil {
+			t.err = err
+		}
+		t.mu.Unlock()
+		t.cond.Broadcast()
+	}
+	return err
+}

@@ -1,0 +1,66 @@
+package exec
+
+import (
+	"sync"
+	"time"
+
+	"github.com/gonbext/gonbext/oocore/machine"
+	"github.com/gonbext/gonbext/oocore/record"
+)
+
+// The sampler looks often at first, for short runs to have a curve, and seldom
+// later, for long ones not to fill the disk.
+const (
+	sampleOften = 10 * time.Millisecond
+	sampleMost  = 500 * time.Millisecond
+	sampleUntil = 200 // samples at one interval, before it doubles
+)
+
+// sampler records the process's memory while a run lasts.
+type sampler struct {
+	run         *run
+	done        chan struct{}
+	group       sync.WaitGroup
+	processPeak int64
+}
+
+func startSampler(r *run) *sampler {
+	s := &sampler{run: r, done: make(chan struct{})}
+	s.group.Go(func() {
+		every := sampleOften
+		timer := time.NewTimer(every)
+		defer timer.Stop()
+		for n := 1; ; n++ {
+			select {
+			case <-s.done:
+				return
+			case <-timer.C:
+			}
+			s.sample()
+			if n%sampleUntil == 0 {
+				every = min(2*every, sampleMost)
+			}
+			timer.Reset(every)
+		}
+	})
+	return s
+}
+
+// stop ends sampling with one more sample: a run of a millisecond has one too.
+func (s *sampler) stop() {
+	close(s.done)
+	s.group.Wait()
+	s.sample()
+}
+
+func (s *sampler) sample() {
+	c := &s.run.counts
+	row := record.Sample{At: time.Since(s.run.start), Arena: s.run.arena.Now(), Cached: -1,
+		Done: c.tasks.Load(), Read: c.read.Load(), Written: c.written.Load()}
+	if m, err := machine.Process(); err == nil {
+		row.Anonymous, row.Mapped, row.Cached = m.Anonymous, m.Mapped, m.Cached
+		row.GoHeap, row.GoRuntime = m.GoHeap, m.GoRuntime
+		s.processPeak = max(s.processPeak, m.Anonymous)
+	}
+	s.run.env.Record.Sample(row)
+}

@@ -1,0 +1,198 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gonbext/gonbext/oocore/arena"
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/plan"
+	"github.com/gonbext/gonbext/oocore/record"
+)
+
+// counts are the totals of a run, for progress and for its end.
+type counts struct {
+	tasks, read, written, oom atomic.Int64
+}
+
+// slot is one task in flight: its buffers, and the row of the record that it
+// fills in.
+type slot struct {
+	run     *run
+	stage   *plan.Stage
+	index   int
+	buffers []*arena.Buffer
+	close   []func() error
+	row     record.Task
+}
+
+// alloc takes a buffer that lives as long as the slot.
+func (s *slot) alloc(class record.Class, n int64) ([]byte, error) {
+	b, err := s.run.arena.Alloc(arena.Tag{Stage: int(s.row.Stage), Chunk: s.row.Chunk, Class: class}, n)
+	if err != nil {
+		return nil, err
+	}
+	s.buffers = append(s.buffers, b)
+	s.row.Requested[class] += n
+	s.row.Reserved[class] += b.Reserved()
+	return b.Data, nil
+}
+
+func (s *slot) free() (err error) {
+	for _, f := range s.close {
+		err = errors.Join(err, f())
+	}
+	for _, b := range s.buffers {
+		b.Free()
+	}
+	return err
+}
+
+// worker does a slot's tasks.
+type worker interface {
+	// task does the ticket-th task, of the chunk of the stage's grid at box.
+	task(ctx context.Context, ticket int, box grid.Box) error
+}
+
+// pool runs the tickets 0 … n−1 of a stage on its slots. chunk gives a ticket's
+// chunk and its box; make prepares a slot's worker. The first error stops all.
+func (r *run) pool(ctx context.Context, stage, n int, chunk func(ticket int) (int, grid.Box), make func(*slot) (worker, error)) (err error) {
+	s := &r.plan.Stages[stage]
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	slots, err := r.slots(stage, make)
+	defer func() {
+		for _, s := range slots {
+			err = errors.Join(err, s.slot.free())
+		}
+	}()
+	if err != nil {
+		return err
+	}
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for _, w := range slots {
+		group.Go(func() {
+			for ctx.Err() == nil {
+				ticket := int(next.Add(1)) - 1
+				if ticket >= n {
+					return
+				}
+				c, box := chunk(ticket)
+				w.slot.begin(c)
+				if err := w.worker.task(ctx, ticket, box); err != nil {
+					cancel(taskError(s, box, err))
+					return
+				}
+				w.slot.finish()
+			}
+		})
+	}
+	group.Wait()
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	return err
+}
+
+// prepared is a slot with its worker.
+type prepared struct {
+	slot   *slot
+	worker worker
+}
+
+func (r *run) slots(stage int, make func(*slot) (worker, error)) (all []prepared, err error) {
+	for i := range r.plan.Stages[stage].Slots {
+		s := &slot{run: r, stage: &r.plan.Stages[stage], index: i}
+		s.row.Stage, s.row.Slot, s.row.Chunk = uint16(stage), uint16(i), -1
+		w, err := make(s)
+		all = append(all, prepared{s, w})
+		if err != nil {
+			return all, err
+		}
+		s.row.Allocations = uint32(len(s.buffers))
+	}
+	return all, nil
+}
+
+func (s *slot) begin(chunk int) {
+	s.row.Chunk = int64(chunk)
+	s.row.Start = time.Since(s.run.start)
+	s.row.Reading, s.row.Computing, s.row.Writing = 0, 0, 0
+	s.row.Read, s.row.Written, s.row.Moved = 0, 0, 0
+	s.row.Retries, s.row.Splits = 0, 0
+}
+
+func (s *slot) finish() {
+	s.row.Duration = time.Since(s.run.start) - s.row.Start
+	s.run.env.Record.Task(&s.row)
+	s.row.Reuses, s.row.Allocations = uint32(len(s.buffers)), 0
+	s.run.counts.tasks.Add(1)
+}
+
+// read fills dst with a region of an array.
+func (s *slot) read(ctx context.Context, array int, dst []byte, region grid.Region) error {
+	t := time.Now()
+	if err := s.run.arrays.readers[array].Read(ctx, dst, region); err != nil {
+		return err
+	}
+	s.row.Reading += time.Since(t)
+	if s.run.arrays.stored(array) {
+		s.row.Read += int64(len(dst))
+		s.run.counts.read.Add(int64(len(dst)))
+	}
+	return nil
+}
+
+// write stores a box of an array.
+func (s *slot) write(ctx context.Context, array int, src []byte, box grid.Box) error {
+	t := time.Now()
+	if err := s.run.arrays.writers[array].Write(ctx, src, box); err != nil {
+		return err
+	}
+	s.row.Writing += time.Since(t)
+	if s.run.arrays.stored(array) {
+		s.row.Written += int64(len(src))
+		s.run.counts.written.Add(int64(len(src)))
+	}
+	return nil
+}
+
+// compute runs f with one of the run's workers.
+func (s *slot) compute(ctx context.Context, f func() error) error {
+	select {
+	case s.run.cpu <- struct{}{}:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	t := time.Now()
+	err := f()
+	s.row.Computing += time.Since(t)
+	<-s.run.cpu
+	return err
+}
+
+// taskError says which chunk failed, except where the run was cancelled.
+func taskError(s *plan.Stage, box grid.Box, err error) error {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return &TaskError{Stage: s.Name, Chunk: box, Err: err}
+}
+
+// TaskError is the failure of one chunk's task.
+type TaskError struct {
+	Stage string
+	Chunk grid.Box
+	Err   error
+}
+
+func (e *TaskError) Error() string {
+	return e.Stage + ", chunk " + e.Chunk.String() + ": " + e.Err.Error()
+}
+
+// Unwrap gives the cause.
+func (e *TaskError) Unwrap() error { return e.Err }

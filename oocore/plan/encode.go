@@ -1,0 +1,97 @@
+package plan
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/gonbext/gonbext/oocore/record"
+)
+
+// ErrNotPortable is returned for a plan with a Go function, which exists in one
+// process only.
+var ErrNotPortable = errors.New("a plan with a Go function cannot leave its process")
+
+// Encode writes the plan for another process.
+func (p *Plan) Encode() ([]byte, error) {
+	if len(p.funcs) > 0 {
+		return nil, fmt.Errorf("%s: %w", p.Title, ErrNotPortable)
+	}
+	return json.Marshal(p)
+}
+
+// Decode reads what Encode wrote. A plan of another engine is refused.
+func Decode(b []byte) (*Plan, error) {
+	p := &Plan{}
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	if err := d.Decode(p); err != nil {
+		return nil, fmt.Errorf("this is not a plan: %w", err)
+	}
+	if p.Engine != Engine {
+		return nil, fmt.Errorf("the plan was made by %s, and this is %s: plan again", p.Engine, Engine)
+	}
+	return p, nil
+}
+
+// Fingerprint identifies what the plan computes, whatever its budget: two plans
+// with the same fingerprint write the same bytes. It is "" where a Go function
+// without a version takes part, since nothing can tell whether that has changed.
+func (p *Plan) Fingerprint() string {
+	what := Plan{Engine: p.Engine, Arrays: slices.Clone(p.Arrays), Output: p.Output}
+	for i := range what.Arrays {
+		if place := what.Arrays[i].Place; place == InArena || place == InSpill {
+			what.Arrays[i].Place = InArena
+		}
+	}
+	for _, s := range p.Stages {
+		one := Stage{Kind: s.Kind, Grid: s.Grid, Block: s.Block, Programs: s.Programs, Outputs: s.Outputs, Folds: s.Folds, OnDevice: s.OnDevice, Func: s.Func}
+		if s.MatMul != nil {
+			m := MatMul{M: s.MatMul.M, N: s.MatMul.N, K: s.MatMul.K, TileM: s.MatMul.TileM, TileN: s.MatMul.TileN, TileK: s.MatMul.TileK}
+			one.MatMul = &m
+		}
+		what.Stages = append(what.Stages, one)
+	}
+	b, err := json.Marshal(&what)
+	if err != nil {
+		return ""
+	}
+	h := sha256.New()
+	h.Write(b)
+	for _, f := range p.funcs {
+		if f.Version == "" {
+			return ""
+		}
+		fmt.Fprintf(h, "%q", f.Version)
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Header is what a record begins with.
+func (p *Plan) Header() record.Header {
+	h := record.Header{Title: p.Title, Output: p.Arrays[p.Output].Path, Budget: p.Budget, Overhead: p.Budget - p.Arena,
+		Predicted: p.Peak, Workers: p.Workers,
+		Device: record.DeviceInfo{Name: p.Device.Name, Memory: p.Device.Memory, Predicted: p.DevicePeak}}
+	for i := range p.Stages {
+		s := &p.Stages[i]
+		out := &p.Arrays[s.Outputs[0]]
+		st := record.Stage{Name: s.Name, Kind: string(s.Kind), Site: s.Site, Shape: s.Grid.Shape, Chunks: s.Grid.Chunks,
+			DType: out.DType.String(), Tasks: s.Tasks(), Slots: s.Slots, Predicted: s.Predicted, Read: s.Read, Written: s.Written, Output: out.Path}
+		if st.Output == "" {
+			st.Output = string(out.Place)
+		}
+		for k := range s.Programs {
+			for _, l := range s.Programs[k].Loads {
+				if l.Kind == LoadArray && !slices.Contains(st.Inputs, p.Arrays[l.Array].Name) {
+					st.Inputs = append(st.Inputs, p.Arrays[l.Array].Name)
+				}
+			}
+		}
+		h.Stages = append(h.Stages, st)
+	}
+	return h
+}

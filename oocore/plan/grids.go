@@ -1,0 +1,136 @@
+package plan
+
+import (
+	"github.com/gonbext/gonbext/oocore/grid"
+)
+
+// The sizes that grids aim at, in bytes. They are part of Engine: results do not
+// depend on a map's, but the order of additions in a reduction does.
+const (
+	chunkBytes = 4 << 20   // a task's share of the largest array: long enough to stream, small enough for many in 64 MiB
+	tileBytes  = 256 << 10 // what is read at once: it stays in a core's own cache until it is consumed
+	keptElems  = 64 << 10  // accumulators of one task of a reduction
+	squareSide = 1024      // of chunks that are read along one axis and written along another
+)
+
+// clip limits chunks to a shape.
+func clip(chunks, shape []int) []int {
+	if chunks == nil {
+		return nil
+	}
+	out := make([]int, len(shape))
+	for i := range out {
+		out[i] = max(min(chunks[i], shape[i]), 1)
+	}
+	return out
+}
+
+// itemSize is the size of the widest element that a program reads from an array.
+func (p *Program) itemSize(least int) int {
+	for _, l := range p.Loads {
+		if l.Kind == LoadArray {
+			least = max(least, l.Type.Size())
+		}
+	}
+	return least
+}
+
+// crossing returns the domain axis along which a transposed input is contiguous,
+// or -1 where all inputs lie as the domain does.
+func crossing(prog *Program) int {
+	for i := range prog.Loads {
+		l := &prog.Loads[i]
+		if l.Kind == LoadArray && l.Permuted() {
+			for d := len(l.View.Axis) - 1; d >= 0; d-- {
+				if l.View.Axis[d] >= 0 {
+					return l.View.Axis[d]
+				}
+			}
+		}
+	}
+	return -1
+}
+
+// mapChunks are whole rows of about chunkBytes, or squares where an input is
+// transposed.
+func mapChunks(prog *Program, shape []int, outSize int) []int {
+	size := prog.itemSize(outSize)
+	if fast := crossing(prog); fast >= 0 && fast != len(shape)-1 {
+		chunks := make([]int, len(shape))
+		for i := range chunks {
+			chunks[i] = 1
+		}
+		last := len(shape) - 1
+		chunks[fast] = max(min(shape[fast], squareSide), 1)
+		chunks[last] = max(min(shape[last], chunkBytes/size/chunks[fast]), 1)
+		chunks[fast] = max(min(shape[fast], chunkBytes/size/chunks[last]), 1)
+		return chunks
+	}
+	chunks := grid.Auto(shape, size, chunkBytes)
+	alignRows(chunks, shape, outSize)
+	return chunks
+}
+
+// alignRows shortens the split axis so that a chunk's bytes are whole pages: then
+// chunks of a file in C order are written past the page cache without sharing
+// pages.
+func alignRows(chunks, shape []int, size int) {
+	row := size
+	for i := len(shape) - 1; i >= 0; i-- {
+		if chunks[i] < shape[i] {
+			unit := pageBytes / gcd(pageBytes, row)
+			if chunks[i] >= unit {
+				chunks[i] -= chunks[i] % unit
+			}
+			return
+		}
+		row *= chunks[i]
+	}
+}
+
+const pageBytes = 4096
+
+func gcd(a, b int) int {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}
+
+// reduceChunks are about chunkBytes too, with few enough kept positions for the
+// accumulators to stay small.
+func reduceChunks(prog *Program, shape, axes []int) []int {
+	room := max(chunkBytes/prog.itemSize(1), 1)
+	kept := keptElems
+	reduced := make([]bool, len(shape))
+	for _, a := range axes {
+		reduced[a] = true
+	}
+	chunks := make([]int, len(shape))
+	for i := len(shape) - 1; i >= 0; i-- {
+		most := room
+		if !reduced[i] {
+			most = min(room, kept)
+		}
+		chunks[i] = max(min(shape[i], most), 1)
+		room = max(room/chunks[i], 1)
+		if !reduced[i] {
+			kept = max(kept/chunks[i], 1)
+		}
+	}
+	return chunks
+}
+
+// within cuts a chunk into boxes of at most elems elements that follow each other
+// in C order, each a whole number of units along the axis where the unit is cut.
+func within(chunk []int, elems int, unit []int) []int {
+	box := grid.Auto(chunk, 1, elems)
+	for i := range box {
+		if box[i] < chunk[i] && unit[i] < box[i] {
+			box[i] -= box[i] % unit[i]
+		} else if box[i] < unit[i] {
+			box[i] = unit[i]
+		}
+	}
+	return box
+}

@@ -1,0 +1,67 @@
+package plan
+
+import (
+	"github.com/gonbext/gonbext/oocore/arena"
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/record"
+)
+
+// A lane evaluates a program for one task at a time. What it reserves is said
+// here and allocated by the executor to the byte.
+
+// InputBytes is what reading a tile of the domain takes for a load: its elements
+// in the array's own order.
+func (l *Load) InputBytes(tile []int) int64 {
+	if l.Kind != LoadArray {
+		return 0
+	}
+	n := int64(l.Type.Size())
+	for _, a := range l.View.Axis {
+		if a >= 0 {
+			n *= int64(tile[a])
+		}
+	}
+	return arena.Reserved(n)
+}
+
+// RegisterBytes is what a program's registers take.
+func (p *Program) RegisterBytes(direct bool) int64 {
+	_, n := p.Registers(direct)
+	if n == 0 {
+		return 0
+	}
+	return arena.Reserved(int64(n) * BlockElems * int64(p.Width()))
+}
+
+// LaneBytes is what a lane reserves for tiles of at most the given lengths.
+func LaneBytes(p *Program, tile []int, direct bool) (b record.Bytes) {
+	for i := range p.Loads {
+		b[record.Input] += p.Loads[i].InputBytes(tile)
+	}
+	b[record.Scratch] += p.RegisterBytes(direct)
+	return b
+}
+
+// BoxTile is the tile by which a lane evaluates a program for boxes of at most
+// the given lengths.
+func BoxTile(p *Program, box []int) []int {
+	if crossing(p) >= 0 {
+		return box
+	}
+	return within(box, max(tileBytes/p.itemSize(1), BlockElems), grid.Auto(box, 1, BlockElems))
+}
+
+// addLane adds what a lane for boxes of a program takes; a plain one takes
+// nothing, since its array is read straight to its place.
+func addLane(b *record.Bytes, p *Program, box []int) {
+	if p.Plain() {
+		return
+	}
+	add(b, LaneBytes(p, BoxTile(p, box), true), 1)
+}
+
+func add(b *record.Bytes, more record.Bytes, times int) {
+	for c := range more {
+		b[c] += int64(times) * more[c]
+	}
+}

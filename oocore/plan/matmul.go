@@ -1,0 +1,133 @@
+package plan
+
+import (
+	"github.com/gonbext/gonbext/oocore/arena"
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/record"
+)
+
+// MatMul says how a product is blocked. Tiles are fixed by shapes and types: each
+// is the sum over k of products of TileK columns, in order of k. How many tiles
+// are computed together, SuperM × SuperN, follows from the budget: both operands'
+// panels are read once for all of them.
+type MatMul struct {
+	M, N, K             int
+	TileM, TileN, TileK int
+	SuperM, SuperN      int        // tiles
+	Depth               int        // panels in flight: 2 reads ahead
+	Type                dtype.Type // of the accumulators
+	Work                int64      // bytes a worker packs into
+	Library             int64      // bytes that a BLAS keeps for itself
+}
+
+// even cuts n into parts of about tile, all alike, each a multiple of unit.
+func even(n, tile, unit int) int {
+	parts := max((n+tile-1)/tile, 1)
+	each := (n + parts - 1) / parts
+	return max((each+unit-1)/unit*unit, 1)
+}
+
+func (p *Plan) matmulStage(l *lowering, root, n *graph.Node, t Target) {
+	a, b := n.In[0], n.In[1]
+	d := len(n.Shape)
+	m := &MatMul{M: n.Shape[d-2], N: n.Shape[d-1], K: a.Shape[len(a.Shape)-1], Type: kernel.GemmType(n.DType)}
+	// Several tiles even in a small product, so that all cores have work; none so
+	// small that packing shows.
+	side := 1024
+	for side > 256 && ((m.M+side-1)/side)*((m.N+side-1)/side) < 8 {
+		side /= 2
+	}
+	m.TileM, m.TileN = even(m.M, side, 12), even(m.N, side, 32)
+	m.TileK = even(m.K, 2048/m.Type.Size(), 1)
+	s := Stage{Kind: MatMulStage, Name: n.String(), Site: n.Site.String(), MatMul: m,
+		Programs: []Program{l.program(a), l.program(b)}}
+	s.Outputs = []int{p.result(l, root, n, t)}
+	chunks := make([]int, d)
+	for i := range chunks {
+		chunks[i] = 1
+	}
+	chunks[d-2], chunks[d-1] = m.TileM, m.TileN
+	s.Grid = grid.Grid{Shape: n.Shape, Chunks: clip(chunks, n.Shape)}
+	if p.Device.Memory > 0 {
+		s.Note = p.Device.Name + " computes no products: on the CPU"
+	}
+	p.Stages = append(p.Stages, s)
+}
+
+// sizeMatMul chooses the tiles that are computed together: those that move the
+// fewest bytes within room. It returns the smallest room that would do.
+func (p *Plan) sizeMatMul(s *Stage, room int64) int64 {
+	m := s.MatMul
+	tm, tn := max((m.M+m.TileM-1)/m.TileM, 1), max((m.N+m.TileN-1)/m.TileN, 1)
+	m.Work = kernel.GemmWork(m.Type, min(m.TileM, m.M), min(m.TileN, m.N), min(m.TileK, m.K))
+	m.Library = kernel.BLASMemory()
+	bytesA := int64(m.M) * int64(m.K) * int64(s.Programs[0].Type(s.Programs[0].Out[0]).Size())
+	bytesB := int64(m.K) * int64(m.N) * int64(s.Programs[1].Type(s.Programs[1].Out[0]).Size())
+	try := func(superM, superN, depth int) (record.Bytes, int64) {
+		m.SuperM, m.SuperN, m.Depth = superM, superN, depth
+		b := p.matmulBytes(s)
+		return b, b.Host()
+	}
+	_, least := try(1, 1, 1)
+	best, bestCost, bestHost := [3]int{1, 1, 1}, int64(-1), int64(0)
+	for superM := 1; superM <= tm; superM++ {
+		for superN := 1; superN <= tn; superN++ {
+			for depth := 1; depth <= 2; depth++ {
+				_, host := try(superM, superN, depth)
+				if host > room {
+					continue
+				}
+				cost := bytesA*int64((tn+superN-1)/superN) + bytesB*int64((tm+superM-1)/superM)
+				if depth == 1 { // compute waits for reads
+					cost += cost / 2
+				}
+				if bestCost < 0 || cost < bestCost || cost == bestCost && host < bestHost {
+					best, bestCost, bestHost = [3]int{superM, superN, depth}, cost, host
+				}
+			}
+			if _, host := try(superM, superN, 1); host > room {
+				break
+			}
+		}
+		if _, host := try(superM, 1, 1); host > room {
+			break
+		}
+	}
+	s.Predicted, _ = try(best[0], best[1], best[2])
+	batch := int64(grid.Size(s.Grid.Shape[:len(s.Grid.Shape)-2]))
+	s.Read = batch * (bytesA*int64((tn+m.SuperN-1)/m.SuperN) + bytesB*int64((tm+m.SuperM-1)/m.SuperM))
+	s.Slots = m.Depth
+	return least
+}
+
+// matmulBytes is what the stage reserves with its present super-tile.
+func (p *Plan) matmulBytes(s *Stage) (b record.Bytes) {
+	m := s.MatMul
+	rows, cols := min(m.SuperM*m.TileM, m.M), min(m.SuperN*m.TileN, m.N)
+	k := min(m.TileK, m.K)
+	b[record.Output] = arena.Reserved(int64(rows) * int64(cols) * int64(m.Type.Size()))
+	if out := p.Arrays[s.Outputs[0]].DType; out != m.Type {
+		b[record.Output] += int64(p.Workers) * arena.Reserved(int64(min(m.TileM, m.M))*int64(cols)*int64(out.Size()))
+	}
+	a, o := &s.Programs[0], &s.Programs[1]
+	b[record.Input] = int64(m.Depth) * (arena.Reserved(int64(rows)*int64(k)*int64(a.Type(a.Out[0]).Size())) +
+		arena.Reserved(int64(k)*int64(cols)*int64(o.Type(o.Out[0]).Size())))
+	b[record.Scratch] = int64(p.Workers) * arena.Reserved(m.Work)
+	b[record.Library] = m.Library
+	addLane(&b, a, panel(len(a.Domain), rows, k))
+	addLane(&b, o, panel(len(o.Domain), k, cols))
+	return b
+}
+
+// panel is the box of rows × cols in the last two of dims axes.
+func panel(dims, rows, cols int) []int {
+	box := make([]int, dims)
+	for i := range box {
+		box[i] = 1
+	}
+	box[dims-2], box[dims-1] = rows, cols
+	return box
+}

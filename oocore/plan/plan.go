@@ -1,0 +1,156 @@
+// Package plan turns an expression into stages of chunk tasks, with every byte
+// that they will take.
+//
+// A plan is data: it encodes, and another process that decodes it does the same
+// work to the same bytes. It is made once, before any element is read, and never
+// changes while it runs.
+//
+// What results depend on (the grids of tasks, the order in which partial results
+// are folded, the tiles of a product) follows from shapes, types and stores
+// alone. The budget and the number of workers decide only how many tasks are in
+// flight and how much of a chunk is in memory at once.
+package plan
+
+import (
+	"fmt"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/store"
+)
+
+// Engine names the rules that results depend on. It is part of a fingerprint:
+// raise it when the same plan may give other bytes.
+const Engine = "gonbext-1"
+
+// Plan is what a run will do.
+type Plan struct {
+	Engine  string       `json:"engine"`
+	Title   string       `json:"title"`
+	Arrays  []Array      `json:"arrays"`
+	Stages  []Stage      `json:"stages"`
+	Output  int          `json:"output"` // index into Arrays
+	Budget  int64        `json:"budget"` // bytes of the whole process
+	Arena   int64        `json:"arena"`  // bytes of it that buffers may take
+	Workers int          `json:"workers"`
+	Device  DeviceSpec   `json:"device"`
+	Peak    record.Bytes `json:"peak"` // predicted, by class, when the most is reserved
+	// DevicePeak is the predicted peak of the device's own memory.
+	DevicePeak int64 `json:"device_peak"`
+
+	funcs []*graph.Func // Go functions, which do not travel
+}
+
+// DeviceSpec is a device as the planner sees it. Memory is 0 for the CPU.
+type DeviceSpec struct {
+	Name   string `json:"name"`
+	Memory int64  `json:"memory"`
+}
+
+// Place says where an array's elements are.
+type Place string
+
+// The places. Temporary arrays are those that one stage writes and another
+// reads.
+const (
+	InFile    Place = "file"    // a user's stored array
+	InData    Place = "data"    // in the plan itself
+	InArena   Place = "arena"   // temporary, kept in memory
+	InSpill   Place = "spill"   // temporary, on disk
+	InResult  Place = "result"  // the output, in a file
+	InCollect Place = "collect" // the output, returned as Go values
+)
+
+// Array is something that stages read or write.
+type Array struct {
+	Place  Place          `json:"place"`
+	Name   string         `json:"name"` // for people
+	Path   string         `json:"path,omitempty"`
+	Shape  []int          `json:"shape"`
+	DType  dtype.Type     `json:"dtype"`
+	Chunks []int          `json:"chunks,omitempty"`
+	ID     store.Identity `json:"id"`
+	Data   []byte         `json:"data,omitempty"`
+}
+
+// Bytes is the array's size in memory.
+func (a *Array) Bytes() int64 { return int64(grid.Size(a.Shape)) * int64(a.DType.Size()) }
+
+// StageKind says what a stage does with its program's values.
+type StageKind string
+
+// The kinds of stages.
+const (
+	MapStage    StageKind = "map"    // write them
+	ReduceStage StageKind = "reduce" // fold them
+	MatMulStage StageKind = "matmul" // multiply those of two programs
+	FuncStage   StageKind = "func"   // give whole chunks of them to a Go function
+)
+
+// Stage is one pass. Its tasks are the chunks of its grid, in C order except
+// where a reduction says otherwise; they share nothing but the arrays.
+type Stage struct {
+	Kind  StageKind `json:"kind"`
+	Name  string    `json:"name"`
+	Site  string    `json:"site"`
+	Grid  grid.Grid `json:"grid"`  // of the domain that programs run over; of the result for a product
+	Piece []int     `json:"piece"` // what a task writes at once
+	Tile  []int     `json:"tile"`  // what it reads at once: a multiple of Block
+	Block []int     `json:"block"` // what it computes at once
+	Slots int       `json:"slots"` // tasks in flight
+
+	Programs []Program `json:"programs"` // one; two for a product; one an input for a function
+	Outputs  []int     `json:"outputs"`  // indices into Arrays, one a value of the program
+	Folds    []Fold    `json:"folds,omitempty"`
+	MatMul   *MatMul   `json:"matmul,omitempty"`
+	Func     int       `json:"func,omitempty"` // index of a Go function
+
+	OnDevice bool   `json:"on_device"`
+	Note     string `json:"note,omitempty"` // why not on the device
+
+	Predicted  record.Bytes `json:"predicted"` // by class, of this stage's own buffers
+	DevicePeak int64        `json:"device_peak"`
+	Read       int64        `json:"read"`
+	Written    int64        `json:"written"`
+}
+
+// Fold is one reduction of a reduce stage. All folds of a stage have the same
+// axes.
+type Fold struct {
+	Kind  kernel.Reduction `json:"kind"`
+	Axes  []int            `json:"axes"`
+	DDof  float64          `json:"ddof"`
+	Count int64            `json:"count"` // elements folded into each result
+}
+
+// Tasks is the number of chunk tasks of the stage.
+func (s *Stage) Tasks() int { return s.Grid.Len() }
+
+// Funcs are the Go functions that FuncStages call; none after Decode.
+func (p *Plan) Funcs() []*graph.Func { return p.funcs }
+
+// MemoryError is returned when a budget is too small, before anything is read.
+// A budget of Need bytes works.
+type MemoryError struct {
+	Op          string
+	Need, Limit int64
+}
+
+func (e *MemoryError) Error() string {
+	return fmt.Sprintf("%s needs a budget of %s (%d bytes), and has %s (%d bytes): give it --memory %s",
+		e.Op, mib(e.Need), e.Need, mib(e.Limit), e.Limit, mib(e.Need))
+}
+
+// mib writes a size in a form that a budget can be given in.
+func mib(n int64) string {
+	if n%(1<<20) == 0 {
+		return fmt.Sprintf("%dMiB", n>>20)
+	}
+	if n%(1<<10) == 0 {
+		return fmt.Sprintf("%dKiB", n>>10)
+	}
+	return fmt.Sprintf("%dB", n)
+}

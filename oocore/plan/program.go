@@ -1,0 +1,183 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/kernel"
+)
+
+// BlockElems is the number of elements that a program computes at once: small
+// enough for a few registers of them to stay in a core's second-level cache.
+const BlockElems = 16384
+
+// Program computes values for every element of a domain, block by block. Its
+// values are numbered: first the loads, then the result of each instruction.
+type Program struct {
+	Domain []int   `json:"domain"`
+	Loads  []Load  `json:"loads"`
+	Code   []Instr `json:"code"`
+	Out    []int   `json:"out"` // values that are results
+}
+
+// LoadKind says where a load's elements come from.
+type LoadKind string
+
+// The kinds of loads.
+const (
+	LoadArray  LoadKind = "array"
+	LoadConst  LoadKind = "const"
+	LoadIota   LoadKind = "iota"
+	LoadRandom LoadKind = "random"
+)
+
+// Load fills a value from an array or a generator, seen through a view of the
+// domain.
+type Load struct {
+	Kind  LoadKind    `json:"kind"`
+	Type  dtype.Type  `json:"type"`
+	Array int         `json:"array,omitempty"` // index into the plan's Arrays
+	View  grid.View   `json:"view"`
+	Shape []int       `json:"shape,omitempty"` // of a generator: its linear positions
+	Value dtype.Value `json:"value"`           // of a constant; an iota's first
+	Delta dtype.Value `json:"delta"`
+	Seed  uint64      `json:"seed,omitempty"`
+}
+
+// Instr computes one value from others. A cast has Op Invalid.
+type Instr struct {
+	Op   kernel.Op  `json:"op"`
+	Type dtype.Type `json:"type"` // of the operands; of the last two for Where
+	To   dtype.Type `json:"to"`   // of the result
+	Args []int      `json:"args"`
+}
+
+// Type is the type of a value.
+func (p *Program) Type(value int) dtype.Type {
+	if value < len(p.Loads) {
+		return p.Loads[value].Type
+	}
+	return p.Code[value-len(p.Loads)].To
+}
+
+// Dense reports a load whose elements, read for a box of the domain in the
+// array's own order, already lie in the domain's order without gaps: no axis is
+// broadcast or permuted.
+func (l *Load) Dense() bool {
+	if l.Kind != LoadArray {
+		return false
+	}
+	domain := l.View.Shape
+	next := 0
+	for _, a := range l.View.Axis {
+		if a < 0 {
+			continue
+		}
+		if a < next {
+			return false
+		}
+		for ; next < a; next++ {
+			if domain[next] != 1 {
+				return false
+			}
+		}
+		next = a + 1
+	}
+	for ; next < len(domain); next++ {
+		if domain[next] != 1 {
+			return false
+		}
+	}
+	return true
+}
+
+// Permuted reports a load whose array axes are in another order than the
+// domain's, so that what is read has to be transposed.
+func (l *Load) Permuted() bool {
+	last := -1
+	for _, a := range l.View.Axis {
+		if a < 0 {
+			continue
+		}
+		if a <= last {
+			return true
+		}
+		last = a
+	}
+	return false
+}
+
+// Registers assigns each value a register, reusing those whose value is no
+// longer needed. A value that is read straight from an input has register -1, as
+// has, where direct says so, the single result that is written to its place.
+// Constants and other loads that are filled once keep theirs to themselves.
+// The second result is the number of registers, each of BlockElems elements of
+// the widest type.
+func (p *Program) Registers(direct bool) ([]int, int) {
+	n := len(p.Loads) + len(p.Code)
+	reg := make([]int, n)
+	lastUse := make([]int, n)
+	for v := range lastUse {
+		lastUse[v] = -1
+	}
+	for i, in := range p.Code {
+		for _, a := range in.Args {
+			lastUse[a] = i
+		}
+	}
+	for _, v := range p.Out {
+		lastUse[v] = len(p.Code)
+	}
+	count := 0
+	for v := range p.Loads {
+		if p.Loads[v].Dense() {
+			reg[v] = -1
+			continue
+		}
+		reg[v] = count
+		count++
+	}
+	var free []int
+	for i, in := range p.Code {
+		v := len(p.Loads) + i
+		// Operands that die here may be overwritten: kernels allow dst to be one of them
+		// only when the element sizes agree.
+		for k, a := range in.Args {
+			if a >= len(p.Loads) && lastUse[a] == i && !slices.Contains(in.Args[:k], a) && p.Type(a).Size() == in.To.Size() {
+				free = append(free, reg[a])
+				lastUse[a] = -2
+			}
+		}
+		if direct && v == n-1 && len(p.Out) == 1 && p.Out[0] == v {
+			reg[v] = -1
+		} else if len(free) > 0 {
+			reg[v] = free[len(free)-1]
+			free = free[:len(free)-1]
+		} else {
+			reg[v] = count
+			count++
+		}
+		for k, a := range in.Args {
+			if a >= len(p.Loads) && lastUse[a] == i && !slices.Contains(in.Args[:k], a) {
+				free = append(free, reg[a])
+			}
+		}
+	}
+	return reg, count
+}
+
+// Width is the size of the program's widest element.
+func (p *Program) Width() int {
+	w := 1
+	for v := range len(p.Loads) + len(p.Code) {
+		w = max(w, p.Type(v).Size())
+	}
+	return w
+}
+
+// Plain reports a program that only reads one array, whose elements can be read
+// straight to where they are wanted.
+func (p *Program) Plain() bool {
+	return len(p.Code) == 0 && len(p.Out) == 1 && p.Loads[p.Out[0]].Dense()
+}

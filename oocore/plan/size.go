@@ -1,0 +1,318 @@
+package plan
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/gonbext/gonbext/oocore/arena"
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/record"
+)
+
+// DeviceLanes is the number of streams on a device: one computes while another
+// copies.
+const DeviceLanes = 2
+
+// New plans the computation of root. It reads nothing. A budget that is too
+// small is a *MemoryError, whose Need would do.
+//
+// Planning takes time and memory by the number of nodes, not of chunks.
+func New(root *graph.Node, t Target, o Options) (*Plan, error) {
+	p, err := attempt(root, t, o)
+	var short *MemoryError
+	if !errors.As(err, &short) {
+		return p, err
+	}
+	// With more memory more may be kept in it, so what the small budget lacks is a
+	// first guess only. It grows until it is enough.
+	need := o
+	need.Budget = short.Need
+	for {
+		_, err := attempt(root, t, need)
+		var still *MemoryError
+		if err == nil {
+			return nil, &MemoryError{Op: short.Op, Need: need.Budget, Limit: o.Budget}
+		}
+		if !errors.As(err, &still) {
+			return nil, err
+		}
+		need.Budget = max(still.Need, need.Budget+1<<20)
+	}
+}
+
+// size decides how much of each stage is in flight, and predicts the peak.
+func (p *Plan) size(overhead int64) error {
+	born, dies := p.lifetimes()
+	var steady int64 // what Collect returns exists from the first stage on
+	if out := &p.Arrays[p.Output]; out.Place == InCollect {
+		steady = out.Bytes()
+	}
+	for i := range p.Stages {
+		s := &p.Stages[i]
+		var base record.Bytes
+		base[record.Output] = steady
+		for a := range p.Arrays {
+			if p.Arrays[a].Place == InArena && born[a] <= i && i <= dies[a] {
+				base[record.Scratch] += arena.Reserved(p.Arrays[a].Bytes())
+			}
+		}
+		room := p.Arena - base.Host()
+		least := p.sizeStage(s, room)
+		if s.Predicted.Host() > room {
+			need := base.Host() + least + overhead
+			return &MemoryError{Op: s.Name, Need: (need + 1<<20 - 1) >> 20 << 20, Limit: p.Budget}
+		}
+		now := base
+		add(&now, s.Predicted, 1)
+		if now.Host() > p.Peak.Host() {
+			p.Peak = now
+		}
+		p.DevicePeak = max(p.DevicePeak, s.DevicePeak)
+		p.traffic(s)
+	}
+	return nil
+}
+
+// lifetimes are the first and last stage that each array is needed in.
+func (p *Plan) lifetimes() (born, dies []int) {
+	born, dies = make([]int, len(p.Arrays)), make([]int, len(p.Arrays))
+	for i := range p.Stages {
+		for _, a := range p.Stages[i].Outputs {
+			born[a], dies[a] = i, i
+		}
+		for k := range p.Stages[i].Programs {
+			for _, l := range p.Stages[i].Programs[k].Loads {
+				if l.Kind == LoadArray {
+					dies[l.Array] = i
+				}
+			}
+		}
+	}
+	return born, dies
+}
+
+// LastUse is the last stage that needs an array.
+func (p *Plan) LastUse(array int) int {
+	_, dies := p.lifetimes()
+	return dies[array]
+}
+
+// sizeStage fills in the stage's shapes and prediction for as many slots as room
+// allows, or for one where it does not. It returns the bytes of that one.
+func (p *Plan) sizeStage(s *Stage, room int64) (least int64) {
+	if s.Kind == MatMulStage {
+		return p.sizeMatMul(s, room)
+	}
+	most := max(min(2*p.Workers+2, s.Tasks()), 1)
+	few := min(p.Workers, most)
+	// Long writes and reads are worth more than slots beyond the workers; a slot for
+	// each worker is worth more than long ones.
+	for bytes := chunkBytes; ; bytes /= 2 {
+		smallest := p.shapes(s, bytes)
+		for s.Slots = most; s.Slots >= few; s.Slots-- {
+			if p.predict(s); s.Predicted.Host() <= room {
+				return 0
+			}
+		}
+		if smallest {
+			break
+		}
+	}
+	for s.Slots = max(few-1, 1); ; s.Slots-- {
+		if p.predict(s); s.Predicted.Host() <= room || s.Slots == 1 {
+			return s.Predicted.Host()
+		}
+	}
+}
+
+// shapes cuts the stage's chunks into pieces of about the given bytes, tiles and
+// blocks. It reports that they cannot be smaller.
+func (p *Plan) shapes(s *Stage, bytes int) (smallest bool) {
+	chunk := s.Grid.Chunks
+	s.Block = grid.Auto(chunk, 1, BlockElems)
+	prog := &s.Programs[0]
+	switch s.Kind {
+	case FuncStage:
+		s.Piece, s.Tile = chunk, chunk
+		return true
+	case ReduceStage:
+		s.Piece = chunk
+		s.Tile = within(chunk, max(min(bytes, tileBytes)/prog.itemSize(1), BlockElems), s.Block)
+		return bytes <= tileBytes/8
+	}
+	out := p.Arrays[s.Outputs[0]].DType.Size()
+	elems := max(bytes/out, BlockElems)
+	s.Piece = within(chunk, elems, s.Block)
+	if fast := crossing(prog); fast >= 0 && fast != len(chunk)-1 {
+		s.Piece = square(chunk, fast, elems)
+		s.Block = grid.Auto(s.Piece, 1, BlockElems)
+		s.Tile = s.Piece
+		return elems == BlockElems
+	}
+	s.Tile = within(s.Piece, max(tileBytes/prog.itemSize(out), BlockElems), s.Block)
+	if s.OnDevice {
+		p.deviceTile(s)
+	}
+	return elems == BlockElems
+}
+
+// square cuts a chunk to about elems elements, alike along its last axis and the
+// one along which a transposed input is contiguous.
+func square(chunk []int, fast, elems int) []int {
+	box := make([]int, len(chunk))
+	for i := range box {
+		box[i] = 1
+	}
+	last := len(chunk) - 1
+	box[fast], box[last] = chunk[fast], chunk[last]
+	for box[fast]*box[last] > elems {
+		if box[fast] >= box[last] {
+			box[fast] = (box[fast] + 1) / 2
+		} else {
+			box[last] = (box[last] + 1) / 2
+		}
+	}
+	return box
+}
+
+// deviceTile makes the tile as large as the device's lanes hold: transfers are
+// worth their latency only when they are long. Where not even a block fits, the
+// stage goes back to the CPU.
+func (p *Plan) deviceTile(s *Stage) {
+	for elems := grid.Size(s.Piece); ; elems /= 2 {
+		s.Tile = within(s.Piece, max(elems, BlockElems), s.Block)
+		s.DevicePeak = int64(DeviceLanes) * p.DeviceBytes(s)
+		if s.DevicePeak <= p.Device.Memory {
+			return
+		}
+		if elems < BlockElems {
+			break
+		}
+	}
+	s.OnDevice, s.DevicePeak = false, 0
+	s.Note = p.Device.Name + " has too little memory for one block: on the CPU"
+	s.Tile = within(s.Piece, max(tileBytes/s.Programs[0].itemSize(1), BlockElems), s.Block)
+}
+
+// DeviceBytes is what one lane of the stage takes on the device.
+func (p *Plan) DeviceBytes(s *Stage) int64 {
+	lane := LaneBytes(&s.Programs[0], s.Tile, false)
+	return lane.Host() + arena.Reserved(int64(grid.Size(s.Tile))*int64(p.Arrays[s.Outputs[0]].DType.Size()))
+}
+
+// predict adds up what the stage reserves with its present shapes and slots.
+func (p *Plan) predict(s *Stage) {
+	var slot, shared record.Bytes
+	switch s.Kind {
+	case MapStage:
+		prog := &s.Programs[0]
+		slot[record.Output] = arena.Reserved(int64(grid.Size(s.Piece)) * int64(p.Arrays[s.Outputs[0]].DType.Size()))
+		if !prog.Plain() || s.OnDevice {
+			lane := LaneBytes(prog, s.Tile, true)
+			if s.OnDevice { // the registers are the device's, the buffers page-locked
+				lane[record.Scratch] -= prog.RegisterBytes(true)
+			}
+			add(&slot, lane, 1)
+		}
+		if s.OnDevice {
+			slot[record.Pinned] = slot[record.Input] + slot[record.Output]
+			slot[record.Input], slot[record.Output] = 0, 0
+		}
+	case ReduceStage:
+		add(&slot, LaneBytes(&s.Programs[0], s.Tile, false), 1)
+		kept := p.KeptChunk(s)
+		for i := range s.Folds {
+			slot[record.Scratch] += p.stateBytes(s, i, kept)
+			out := arena.Reserved(int64(kept) * int64(p.Arrays[s.Outputs[i]].DType.Size()))
+			if p.FoldedChunks(s) == 1 {
+				slot[record.Output] += out
+			} else {
+				shared[record.Output] += out
+				shared[record.Scratch] += p.stateBytes(s, i, kept)
+			}
+		}
+	case FuncStage:
+		for k := range s.Programs {
+			prog := &s.Programs[k]
+			box := clip(s.Grid.Chunks, prog.Domain)
+			slot[record.Input] += arena.Reserved(int64(grid.Size(box)) * int64(prog.Type(prog.Out[0]).Size()))
+			addLane(&slot, prog, box)
+		}
+		slot[record.Output] = arena.Reserved(int64(grid.Size(s.Grid.Chunks)) * int64(p.Arrays[s.Outputs[0]].DType.Size()))
+	}
+	s.Predicted = shared
+	add(&s.Predicted, slot, s.Slots)
+}
+
+// KeptChunk is the number of accumulators of one task of a reduce stage.
+func (p *Plan) KeptChunk(s *Stage) int {
+	n := 1
+	for d, c := range s.Grid.Chunks {
+		if !s.Folds[0].Folds(d) {
+			n *= c
+		}
+	}
+	return n
+}
+
+// FoldedChunks is the number of chunks whose partial results make one result.
+func (p *Plan) FoldedChunks(s *Stage) int {
+	n := 1
+	for d := range s.Grid.Shape {
+		if s.Folds[0].Folds(d) {
+			n *= s.Grid.Count(d)
+		}
+	}
+	return n
+}
+
+// Folds reports an axis that is reduced.
+func (f *Fold) Folds(axis int) bool {
+	return slices.Contains(f.Axes, axis)
+}
+
+// stateBytes is what the accumulators of one task take for the stage's i-th fold.
+func (p *Plan) stateBytes(s *Stage, i, kept int) int64 {
+	prog := &s.Programs[0]
+	folder, _ := kernel.NewFolder(s.Folds[i].Kind, prog.Type(prog.Out[i]))
+	return arena.Reserved(int64(folder.Size()) * int64(kept))
+}
+
+// traffic predicts the bytes that a stage reads from files and writes to them.
+func (p *Plan) traffic(s *Stage) {
+	stored := func(a int) bool {
+		return p.Arrays[a].Place != InArena && p.Arrays[a].Place != InData && p.Arrays[a].Place != InCollect
+	}
+	for _, a := range s.Outputs {
+		if stored(a) {
+			s.Written += p.Arrays[a].Bytes()
+		}
+	}
+	if s.Kind == MatMulStage {
+		return
+	}
+	for k := range s.Programs {
+		prog := &s.Programs[k]
+		for _, l := range prog.Loads {
+			if l.Kind != LoadArray || !stored(l.Array) {
+				continue
+			}
+			seen := make([]bool, len(prog.Domain))
+			n := int64(l.Type.Size())
+			for _, a := range l.View.Axis {
+				if a >= 0 {
+					seen[a] = true
+					n *= int64(prog.Domain[a])
+				}
+			}
+			for d, yes := range seen {
+				if !yes { // broadcast: read again for every tile along the axis
+					n *= int64((prog.Domain[d] + s.Tile[d] - 1) / max(s.Tile[d], 1))
+				}
+			}
+			s.Read += n
+		}
+	}
+}

@@ -1,0 +1,135 @@
+// Package vm runs a plan's programs: register machines whose registers hold
+// blocks of elements and whose instructions are kernels.
+//
+// A Machine is given the elements that a tile of the domain needs and computes
+// the tile block by block. It allocates nothing after New and does no I/O, so
+// that any device can host one: what differs between them is whose memory the
+// inputs and registers are.
+package vm
+
+import (
+	"fmt"
+
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/plan"
+)
+
+// Machine evaluates one program. It belongs to one goroutine.
+type Machine struct {
+	prog   *plan.Program
+	direct bool
+	reg    []int         // of each value, -1 for inputs and a direct result
+	code   []kernel.Func // of each instruction
+	regs   []byte
+	width  int // bytes of a register
+	fills  []fill
+	values [][]byte // of the present block
+	tile   grid.Box
+}
+
+// New prepares a machine. regs is the memory of its registers, of at least
+// Program.RegisterBytes(direct) bytes, aligned to 64. direct says that the
+// program's one result goes to the place given to Block instead of a register.
+func New(p *plan.Program, regs []byte, direct bool) (*Machine, error) {
+	m := &Machine{prog: p, direct: direct, regs: regs, width: plan.BlockElems * p.Width(),
+		code: make([]kernel.Func, len(p.Code)), fills: make([]fill, len(p.Loads)),
+		values: make([][]byte, len(p.Loads)+len(p.Code))}
+	m.reg, _ = p.Registers(direct)
+	for i, in := range p.Code {
+		var ok bool
+		if in.Op == kernel.Invalid {
+			m.code[i], ok = kernel.Cast(in.Type, in.To)
+		} else {
+			m.code[i], ok = kernel.Lookup(in.Op, in.Type)
+		}
+		if !ok {
+			return nil, fmt.Errorf("%s of %s is not defined", in.Op, in.Type)
+		}
+	}
+	for i := range p.Loads {
+		m.fills[i].init(&p.Loads[i])
+		if p.Loads[i].Kind == plan.LoadConst {
+			kernel.Fill(plan.BlockElems, m.register(i), p.Loads[i].Value)
+		}
+	}
+	return m, nil
+}
+
+func (m *Machine) register(value int) []byte {
+	r := m.reg[value]
+	return m.regs[r*m.width : (r+1)*m.width : (r+1)*m.width]
+}
+
+// Tile gives the machine the elements for a tile of the domain: for each load of
+// an array what its view needs, in the array's own order and without gaps; nil
+// for the others.
+func (m *Machine) Tile(box grid.Box, inputs [][]byte) {
+	m.tile = box
+	for i := range m.fills {
+		if m.prog.Loads[i].Kind == plan.LoadArray {
+			m.fills[i].tile(&m.prog.Loads[i], box, inputs[i])
+		}
+	}
+}
+
+// Block computes the values for a block of the tile, whose elements follow each
+// other from the at-th of the tile on, in C order. place receives a direct
+// result. The results are valid until the next call.
+func (m *Machine) Block(b grid.Box, at int, place []byte) {
+	n := b.Size()
+	for i := range m.prog.Loads {
+		m.values[i] = m.loadBlock(i, b, at, n, place)
+	}
+	loads := len(m.prog.Loads)
+	for i := range m.prog.Code {
+		in := &m.prog.Code[i]
+		v := loads + i
+		dst := place
+		if m.reg[v] >= 0 {
+			dst = m.register(v)
+		}
+		m.values[v] = dst
+		var x, y, z []byte
+		x = m.values[in.Args[0]]
+		if len(in.Args) > 1 {
+			y = m.values[in.Args[1]]
+		}
+		if len(in.Args) > 2 {
+			z = m.values[in.Args[2]]
+		}
+		m.code[i](n, dst, x, y, z)
+	}
+	if m.direct && len(m.prog.Code) == 0 {
+		out := m.prog.Out[0]
+		if src := m.values[out]; n > 0 && &src[0] != &place[0] {
+			copy(place, src[:n*m.prog.Type(out).Size()])
+		}
+	}
+}
+
+// Result is the k-th of the program's results for the block computed last.
+func (m *Machine) Result(k int) []byte { return m.values[m.prog.Out[k]] }
+
+// loadBlock returns where a load's elements for the block are. A program that
+// only loads has them put to their place at once.
+func (m *Machine) loadBlock(i int, b grid.Box, at, n int, place []byte) []byte {
+	l, f := &m.prog.Loads[i], &m.fills[i]
+	if m.reg[i] < 0 {
+		size := l.Type.Size()
+		return f.data[at*size : (at+n)*size]
+	}
+	dst := m.register(i)
+	switch l.Kind {
+	case plan.LoadConst:
+	case plan.LoadArray:
+		if m.direct && len(m.prog.Code) == 0 {
+			dst = place
+			f.last = span{}
+		}
+		f.array(dst, m.tile, b)
+	default:
+		f.generate(l, dst, b)
+	}
+	return dst
+}
