@@ -9,7 +9,7 @@ import (
 	"runtime"
 	"runtime/debug"
 
-	"github.com/dustin/go-humanize"
+	"github.com/gonbext/gonbext/oocore/units"
 )
 
 // Limits are what bounds this process's memory, in bytes. What is zero is
@@ -46,7 +46,7 @@ func Read() Limits {
 func (l Limits) Headroom() (bytes int64, reason string) {
 	consider := func(known, free int64, why string) {
 		if known > 0 && (reason == "" || free < bytes) {
-			bytes, reason = free, why+" "+humanize.IBytes(uint64(known))
+			bytes, reason = free, why+" "+units.Bytes(known)
 		}
 	}
 	consider(l.Available, l.Available, "this machine has available")

@@ -25,11 +25,11 @@ func TestLimits(t *testing.T) {
 		{tree: "v1", container: Limit{512 * mib, 50 * mib}, headroom: 462 * mib, why: "the container allows 512 MiB", cached: 150 * mib},
 		{tree: "v2", container: Limit{256 * mib, 36 * mib}, headroom: 220 * mib, why: "the container allows 256 MiB", cached: 28 * mib},
 		{tree: "nested", container: Limit{1024 * mib, 966367641}, headroom: 1024*mib - 966367641,
-			why: "the container allows 1.0 GiB", cached: 4096},
+			why: "the container allows 1 GiB", cached: 4096},
 		{tree: "hybrid", container: Limit{256 * mib, mib}, headroom: 255 * mib, why: "the container allows 256 MiB", cached: 8192},
 		{tree: "unlimited", headroom: 16384 * mib, why: "this machine has available 16 GiB", cached: -1},
 		{tree: "ulimits", addresses: Limit{Max: 4096 * mib}, data: Limit{Max: 1024 * mib}, headroom: 944 * mib,
-			why: "ulimit -d allows 1.0 GiB", cached: -1},
+			why: "ulimit -d allows 1 GiB", cached: -1},
 	} {
 		t.Run(c.tree, func(t *testing.T) {
 			root := os.DirFS(filepath.Join("testdata", c.tree))
