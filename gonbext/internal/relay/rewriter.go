@@ -28,6 +28,7 @@ type Cell struct {
 	Displays []Bundle // outputs of the magics themselves, shown before the cell runs
 	Watch    bool     // show progress and report of the runs that carry ID
 	ID       string   // the record's Header.Cell; passed into the generated call
+	Chart    string   // how the report draws: auto, svg or none; "" is auto
 }
 
 // Bundle is one output in several forms, by MIME type: the content of a

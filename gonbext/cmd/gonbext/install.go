@@ -1,0 +1,42 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gonbext/gonbext/gonbext/internal/setup"
+)
+
+func newInstall() *cobra.Command {
+	return &cobra.Command{
+		Use:   "install",
+		Short: "Make the kernel \"Go (gonbext)\" known to the Jupyter that you have",
+		Long: `Makes the kernel "Go (gonbext)" known to the Jupyter that you have, for your
+user. GoNB and goimports are built where they are missing. $JUPYTER_DATA_DIR is
+respected.`,
+		Example: `  gonbext install
+  jupyter lab              then choose the kernel Go (gonbext)`,
+		RunE: func(c *cobra.Command, _ []string) error { return install(c.Context()) },
+	}
+}
+
+// install sets up what the kernel needs and enters it in Jupyter.
+func install(ctx context.Context) error {
+	if _, err := setup.FindTools(); err != nil {
+		if err := setup.BuildTools(ctx, say); err != nil {
+			return err
+		}
+	}
+	dir, err := setup.InstallKernel()
+	if err != nil {
+		return err
+	}
+	say("The kernel Go (gonbext) is in %s", dir)
+	return nil
+}
+
+// say prints a line of progress, out of the way of results.
+func say(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }

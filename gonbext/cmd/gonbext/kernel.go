@@ -1,0 +1,55 @@
+package main
+
+import (
+	"context"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gonbext/gonbext/gonbext/internal/relay"
+	"github.com/gonbext/gonbext/gonbext/internal/setup"
+	"github.com/gonbext/gonbext/oocore/record"
+)
+
+func newKernel() *cobra.Command {
+	return &cobra.Command{
+		Use:     "kernel CONNECTION_FILE",
+		Short:   "Be a Jupyter kernel; Jupyter calls this",
+		Example: "  gonbext install          lets Jupyter call it",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			tools, err := setup.FindTools()
+			if err != nil {
+				return err
+			}
+			source, err := setup.Source()
+			if err != nil {
+				return err
+			}
+			// Cells write their records where the kernel looks.
+			runs, err := record.Dir()
+			if err != nil {
+				return err
+			}
+			if err := os.Setenv("GONBEXT_RUNS", runs); err != nil {
+				return err
+			}
+			return relay.Run(context.WithoutCancel(c.Context()), relay.Options{
+				Connection: args[0],
+				// GoNB's HTML of a compile error is for eyes only; raw ones also
+				// reach programs that run notebooks.
+				GoNB:   []string{tools.GoNB, "-raw_error=true"},
+				Env:    tools.Env(os.Environ()),
+				Source: source,
+				Magic:  noMagic{},
+			})
+		},
+	}
+}
+
+// noMagic leaves cells as they are.
+type noMagic struct{}
+
+func (noMagic) Rewrite(code string) (relay.Cell, error)            { return relay.Cell{Code: code}, nil }
+func (noMagic) Complete(string, int) (c relay.Completion, ok bool) { return }
+func (noMagic) Pad(code string) string                             { return code }

@@ -1,0 +1,108 @@
+// Command gonbext works on arrays larger than memory: from the command line,
+// and as the Jupyter kernel and the notebooks that show where the memory goes.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// commands are gonbext's, in the order of its help.
+var commands = []func() *cobra.Command{
+	newLab,
+	newRun,
+	newDoctor,
+	newInstall,
+	newKernel,
+}
+
+// Exit statuses.
+const (
+	exitFailure = 1
+	exitUsage   = 2
+)
+
+// usageError is a mistake in how the command was called: flags, sizes, syntax.
+type usageError struct{ error }
+
+// usagef makes an error that ends the command with exit status 2.
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// exitError ends the command with an exit status where all has been said.
+type exitError int
+
+func (e exitError) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	err := newRoot().ExecuteContext(ctx)
+	stop()
+	os.Exit(status(err))
+}
+
+// status prints err in one line and gives the exit status that it means.
+func status(err error) int {
+	var usage usageError
+	var exit exitError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &exit):
+		return int(exit)
+	}
+	fmt.Fprintln(os.Stderr, "gonbext:", err)
+	if errors.As(err, &usage) {
+		return exitUsage
+	}
+	return exitFailure
+}
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "gonbext",
+		Short: "Arrays larger than memory, in Go notebooks, with memory that you can see",
+		Example: `  gonbext lab                        open the lessons in JupyterLab
+  gonbext run notebooks/01-beyond-memory.ipynb`,
+		SilenceErrors: true, SilenceUsage: true,
+		Args: cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return c.Help()
+			}
+			if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+				return usagef("unknown command %q; the nearest is %s", args[0], strings.Join(near, ", "))
+			}
+			return usagef("unknown command %q; see gonbext --help", args[0])
+		},
+	}
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		return usagef("%w; see %s --help", err, c.CommandPath())
+	})
+	for _, command := range commands {
+		c := command()
+		c.Args = usageArgs(c.Args)
+		root.AddCommand(c)
+	}
+	return root
+}
+
+// usageArgs makes a wrong number of arguments wrong usage.
+func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
+	if check == nil {
+		check = cobra.NoArgs
+	}
+	return func(c *cobra.Command, args []string) error {
+		if err := check(c, args); err != nil {
+			return usagef("%w; see %s --help", err, c.CommandPath())
+		}
+		return nil
+	}
+}

@@ -1,0 +1,143 @@
+package relay
+
+import "bytes"
+
+// fromBack carries replies and input requests from GoNB to Jupyter until a
+// socket closes.
+func (r *relay) fromBack(from, to *socket) {
+	for {
+		frames, err := from.receive()
+		if err != nil {
+			return
+		}
+		m, ok := parse(frames)
+		if !ok {
+			continue
+		}
+		parent := m.parentHead()
+		if parent.Session == r.session {
+			r.hidden.reply(m)
+			continue
+		}
+		on := to
+		if r.jobs.onControl(parent.ID) {
+			on = r.front.control
+		}
+		switch m.head().Type {
+		case "execute_reply":
+			if j := r.jobs.get(parent.ID); j != nil {
+				if j.err != nil {
+					m = r.refuse(m, j.err)
+				}
+				r.jobs.replied(parent.ID)
+			}
+		case "shutdown_reply":
+			r.shutdown.answered()
+		}
+		if on.send(m.frames()) != nil {
+			return
+		}
+	}
+}
+
+// usageError is the content of a magic's error, in outputs and in replies.
+func usageError(err error) map[string]any {
+	return map[string]any{"ename": "UsageError", "evalue": err.Error(), "traceback": []string{err.Error()}}
+}
+
+// refuse turns the reply to a cell that GoNB ran nothing of into an error.
+func (r *relay) refuse(m message, err error) message {
+	content, bad := fields(m.content)
+	if bad != nil {
+		return m
+	}
+	content["status"] = "error"
+	for k, v := range usageError(err) {
+		content[k] = v
+	}
+	m.content = encode(content)
+	return r.key.sign(m)
+}
+
+// fromIOPub carries GoNB's outputs to Jupyter. It is one goroutine, so that
+// their order is GoNB's.
+func (r *relay) fromIOPub() {
+	for {
+		frames, err := r.back.iopub.receive()
+		if err != nil {
+			return
+		}
+		m, ok := parse(frames)
+		if !ok {
+			continue
+		}
+		parent, kind := m.parentHead(), m.head().Type
+		if parent.Session == r.session {
+			r.hidden.output(m)
+			continue
+		}
+		j := r.jobs.get(parent.ID)
+		switch {
+		case kind == "status":
+			r.relayStatus(m, parent.ID, j)
+		case kind == "execute_input" && j != nil:
+			r.relayInput(m, j)
+		default:
+			_ = r.front.iopub.send(m.frames())
+		}
+	}
+}
+
+// relayStatus starts and ends what is shown of a cell's runs. The report comes
+// before idle: front ends take no outputs of a cell after that.
+func (r *relay) relayStatus(m message, id string, j *job) {
+	idle := bytes.Contains(m.content, []byte(`"idle"`))
+	if j != nil && !idle && j.cell.Watch && !j.silent && r.watch != nil {
+		j.watch = startWatch(r.watch(j.cell), func(kind string, content any) { r.publish(kind, j.header, content) })
+	}
+	if j != nil && idle {
+		r.finish(j)
+		r.jobs.idle(id)
+	}
+	r.status.Lock()
+	defer r.status.Unlock()
+	r.busy = nil
+	if !idle {
+		r.busy = m.parent
+	}
+	_ = r.front.iopub.send(m.frames())
+}
+
+// relayInput shows the cell as the user wrote it, then what its magics have to
+// say.
+func (r *relay) relayInput(m message, j *job) {
+	if content, err := fields(m.content); err == nil {
+		content["code"] = j.source
+		m.content = encode(content)
+		m = r.key.sign(m)
+	}
+	_ = r.front.iopub.send(m.frames())
+	for _, b := range j.cell.Displays {
+		r.publish("display_data", j.header, display{b, map[string]any{}})
+	}
+	if j.err != nil {
+		r.publish("error", j.header, usageError(j.err))
+	}
+}
+
+// finish shows the report of a cell whose process has ended.
+func (r *relay) finish(j *job) {
+	if j.watch != nil {
+		j.watch.finish()
+		j.watch = nil
+	}
+}
+
+// publish sends an output of the relay's own.
+func (r *relay) publish(kind string, parent []byte, content any) {
+	var p message
+	p.header = parent
+	m := newMessage(kind, p.head().Session, parent, content)
+	m.ids = [][]byte{[]byte(kind)} // the topic; all subscribe to all
+	_ = r.front.iopub.send(r.key.sign(m).frames())
+}

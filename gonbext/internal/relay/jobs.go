@@ -1,0 +1,80 @@
+package relay
+
+import "sync"
+
+// job is a cell that the relay has changed, until GoNB has both answered it and
+// gone idle.
+type job struct {
+	header []byte // of the request: the parent of all outputs
+	source string // the cell as the user wrote it
+	cell   Cell
+	err    error // the user's, from Rewrite
+	silent bool  // the requester wants no outputs
+	watch  *watch
+
+	replied, idle bool
+}
+
+// jobs are the requests whose answers need something done, by message id.
+type jobs struct {
+	mu      sync.Mutex
+	cells   map[string]*job
+	control map[string]bool // asked on the control channel: GoNB answers on the shell's
+}
+
+func newJobs() *jobs { return &jobs{cells: map[string]*job{}, control: map[string]bool{}} }
+
+func (j *jobs) add(id string, cell *job) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.cells[id] = cell
+}
+
+// get returns nil for a request that was passed on as it came.
+func (j *jobs) get(id string) *job {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.cells[id]
+}
+
+// replied and idle note that half of a cell's end; after both it is forgotten.
+func (j *jobs) replied(id string) { j.note(id, func(c *job) { c.replied = true }) }
+func (j *jobs) idle(id string)    { j.note(id, func(c *job) { c.idle = true }) }
+
+func (j *jobs) note(id string, set func(*job)) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if c := j.cells[id]; c != nil {
+		if set(c); c.replied && c.idle {
+			delete(j.cells, id)
+		}
+	}
+}
+
+func (j *jobs) asked(id string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.control[id] = true
+}
+
+// onControl reports, once, whether the request came on the control channel.
+func (j *jobs) onControl(id string) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if !j.control[id] {
+		return false
+	}
+	delete(j.control, id)
+	return true
+}
+
+// all are the cells that have not ended.
+func (j *jobs) all() []*job {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	var all []*job
+	for _, c := range j.cells {
+		all = append(all, c)
+	}
+	return all
+}

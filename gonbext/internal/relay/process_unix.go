@@ -1,0 +1,7 @@
+//go:build unix
+
+package relay
+
+import "syscall"
+
+const terminate = syscall.SIGTERM

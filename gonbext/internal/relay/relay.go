@@ -1,0 +1,251 @@
+package relay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/go-zeromq/zmq4"
+)
+
+// Options are what a kernel is made of.
+type Options struct {
+	Connection string   // Jupyter's connection file
+	GoNB       []string // the command that runs GoNB; "--kernel FILE" is added
+	Env        []string // GoNB's environment, and its cells'
+	Source     string   // folder of the module that every cell can import, or ""
+	Magic      Rewriter
+	Watch      func(cell Cell) Watcher // of the cells that ask for it; nil: none
+}
+
+// relay is one kernel session.
+type relay struct {
+	key     signer
+	session string // of the relay's own requests
+	front   *sockets
+	back    *sockets
+	gonb    *process
+	magic   Rewriter
+	watch   func(cell Cell) Watcher
+
+	jobs     *jobs
+	hidden   *hidden
+	shutdown shutdown
+
+	rewriting sync.Mutex // magic's: one call at a time
+
+	status sync.Mutex // orders statuses, and guards busy
+	busy   []byte     // the request that GoNB works on, nil where it is idle
+}
+
+// Run is the kernel: it returns when GoNB has ended, by Jupyter's request (nil)
+// or otherwise, or when ctx does. Nothing that it started outlives it.
+func Run(ctx context.Context, o Options) error {
+	facing, err := readConnection(o.Connection)
+	if err != nil {
+		return err
+	}
+	dir, err := os.MkdirTemp("", "gonbext-")
+	if err != nil {
+		return fmt.Errorf("kernel's own folder: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	behind, file, err := facing.behind(dir, o.Connection)
+	if err != nil {
+		return err
+	}
+
+	// Sockets end with a context of their own: at the end of ctx, messages are
+	// still owed.
+	open, closeAll := context.WithCancel(context.Background())
+	defer closeAll()
+	r := &relay{
+		key: signer(facing.Key), session: newID(), magic: o.Magic, watch: o.Watch,
+		jobs: newJobs(), hidden: newHidden(),
+	}
+	// Jupyter's subscription must stand before the first output, so the front
+	// listens first; it is read when GoNB is ready.
+	if r.front, err = listen(open, facing); err != nil {
+		return err
+	}
+	defer r.front.close()
+	go r.beat()
+
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, os.Interrupt) // Notify, not Ignore, which children inherit
+	defer signal.Stop(interrupts)
+
+	if r.gonb, err = startProcess(append(o.GoNB, "--kernel", file), o.Env); err != nil {
+		return err
+	}
+	defer r.hidden.removeFolder()
+	defer r.gonb.end()
+
+	dialing, ready := context.WithCancel(open)
+	go func() { // a GoNB that fails at its start is not waited for
+		select {
+		case <-r.gonb.exited:
+		case <-ctx.Done():
+		case <-dialing.Done():
+			return
+		}
+		closeAll()
+	}()
+	if r.back, err = dial(open, behind); err != nil {
+		ready()
+		select {
+		case <-r.gonb.exited:
+			return r.gonb.failure()
+		default:
+			return err
+		}
+	}
+	ready()
+	defer r.back.close()
+	return r.serve(ctx, interrupts, dir, o.Source)
+}
+
+// serve relays until GoNB ends.
+func (r *relay) serve(ctx context.Context, interrupts <-chan os.Signal, dir, source string) error {
+	var back sync.WaitGroup
+	back.Go(r.fromIOPub)
+	back.Go(func() { r.fromBack(r.back.shell, r.front.shell) })
+	back.Go(func() { r.fromBack(r.back.control, r.front.control) })
+	back.Go(func() { r.fromBack(r.back.stdin, r.front.stdin) })
+	if err := r.awaitReady(); err != nil {
+		return err
+	}
+	os.RemoveAll(dir) // the sockets are connected: a kill from now on leaves nothing behind
+	r.prepareCell(source)
+	go r.fromFront(r.front.shell, r.back.shell)
+	go r.fromFront(r.front.control, r.back.control)
+	go r.fromFront(r.front.stdin, r.back.stdin)
+
+	prepared, stopped := r.hidden.prepared, ctx.Done()
+	for {
+		select {
+		case s := <-interrupts:
+			r.gonb.signal(s)
+		case <-prepared:
+			prepared = nil
+			if _, complaint := r.hidden.folder(); complaint != "" {
+				fmt.Fprintln(os.Stderr, "gonbext kernel: cells may not find the gonbext module:", complaint)
+			}
+		case <-stopped:
+			r.gonb.end()
+			stopped = nil
+		case <-r.gonb.exited:
+			wait(&back, time.Second) // for what GoNB said last
+			return r.last(ctx)
+		}
+	}
+}
+
+// last says what is to be said when GoNB has ended.
+func (r *relay) last(ctx context.Context) error {
+	expected := r.shutdown.expected() || ctx.Err() != nil
+	failure := r.gonb.failure()
+	for _, j := range r.jobs.all() {
+		r.finish(j)
+	}
+	if r.status.Lock(); r.busy != nil && !expected {
+		r.publish("stream", r.busy, map[string]any{"name": "stderr", "text": "\n" + firstLine(failure) + "\n"})
+	}
+	r.status.Unlock()
+	r.shutdown.answer(r.key)
+	r.drain()
+	if expected {
+		return nil
+	}
+	return failure
+}
+
+// beat answers Jupyter's heartbeat. The relay ends when GoNB does, so it may
+// answer for both.
+func (r *relay) beat() {
+	for {
+		m, err := r.front.heartbeat.Recv()
+		if err != nil || r.front.heartbeat.Send(m) != nil {
+			return
+		}
+	}
+}
+
+// drain returns when all outputs have left, which are sent in the background:
+// a subscription of the relay's own gets a last output after all others.
+func (r *relay) drain() {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	sub := zmq4.NewSub(ctx)
+	defer sub.Close()
+	address := "tcp://" + r.front.iopub.Addr().String()
+	if r.front.iopub.Addr().Network() == "unix" {
+		address = "ipc://" + r.front.iopub.Addr().String()
+	}
+	if sub.Dial(address) != nil || sub.SetOption(zmq4.OptionSubscribe, "") != nil {
+		return
+	}
+	arrived := make(chan struct{})
+	go func() {
+		defer close(arrived)
+		for {
+			frames, err := sub.Recv()
+			if err != nil {
+				return
+			}
+			if m, ok := parse(frames.Frames); ok && m.parentHead().Session == r.session {
+				return
+			}
+		}
+	}()
+	mark := newMessage("kernel_info_request", r.session, nil, map[string]any{})
+	for {
+		r.publish("status", mark.header, map[string]any{"execution_state": "idle"})
+		select {
+		case <-arrived:
+			return
+		case <-ctx.Done():
+			return
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+// failure is how GoNB ended, with what it last wrote.
+func (p *process) failure() error {
+	how := "by itself"
+	if p.err != nil {
+		how = p.err.Error()
+	}
+	if log := p.log.String(); log != "" {
+		return fmt.Errorf("GoNB ended (%s); it last wrote:\n%s", how, log)
+	}
+	return errors.New("GoNB ended (" + how + ")")
+}
+
+func firstLine(err error) string {
+	s := err.Error()
+	for i := range s {
+		if s[i] == '\n' || s[i] == ';' {
+			return s[:i]
+		}
+	}
+	return s
+}
+
+// wait waits for g, but no longer than limit.
+func wait(g *sync.WaitGroup, limit time.Duration) {
+	done := make(chan struct{})
+	go func() { g.Wait(); close(done) }()
+	select {
+	case <-done:
+	case <-time.After(limit):
+	}
+}

@@ -1,0 +1,78 @@
+package relay
+
+import "time"
+
+// Watcher shows the runs of one cell. Its methods are called from one goroutine
+// at a time.
+type Watcher interface {
+	// Progress is what to show of the run that is going on; ok is false where
+	// there is nothing new since the last call.
+	Progress() (b Bundle, ok bool)
+	// Report is what to show when the cell's process has ended, however it
+	// ended; ok is false where the cell made no run.
+	Report() (b Bundle, ok bool)
+	Close()
+}
+
+// refresh is the time between two looks at a run.
+const refresh = 200 * time.Millisecond
+
+// watch publishes what a Watcher has to show: one output, replaced in place.
+type watch struct {
+	watcher Watcher
+	display string // the output's display_id
+	publish func(kind string, content any)
+	shown   bool
+	stop    chan struct{}
+	stopped chan struct{}
+}
+
+func startWatch(w Watcher, publish func(kind string, content any)) *watch {
+	x := &watch{
+		watcher: w, display: "gonbext-" + newID(), publish: publish,
+		stop: make(chan struct{}), stopped: make(chan struct{}),
+	}
+	go x.run()
+	return x
+}
+
+func (x *watch) run() {
+	defer close(x.stopped)
+	tick := time.NewTicker(refresh)
+	defer tick.Stop()
+	for {
+		select {
+		case <-x.stop:
+			return
+		case <-tick.C:
+			if b, ok := x.watcher.Progress(); ok {
+				x.show(b)
+			}
+		}
+	}
+}
+
+// finish puts the report in the place of the progress. It is called once.
+func (x *watch) finish() {
+	close(x.stop)
+	<-x.stopped
+	if b, ok := x.watcher.Report(); ok {
+		x.show(b)
+	}
+	x.watcher.Close()
+}
+
+func (x *watch) show(b Bundle) {
+	kind := "display_data"
+	if x.shown {
+		kind = "update_display_data"
+	}
+	x.shown = true
+	x.publish(kind, display{b, map[string]any{"display_id": x.display}})
+}
+
+// display is the content of display_data and update_display_data.
+type display struct {
+	Bundle
+	Transient map[string]any `json:"transient"`
+}

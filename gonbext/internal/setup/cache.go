@@ -1,0 +1,61 @@
+package setup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gofrs/flock"
+)
+
+// Progress tells a person, in one line, what is being set up.
+type Progress func(format string, args ...any)
+
+// cacheDir is gonbext's folder in the user's cache.
+func cacheDir() (string, error) {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("no folder for what gonbext sets up: set HOME or XDG_CACHE_HOME (%w)", err)
+	}
+	return filepath.Join(dir, "gonbext"), nil
+}
+
+// stamp is the file that says that a folder is whole: it is written last.
+const stamp = ".complete"
+
+func complete(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, stamp))
+	return err == nil
+}
+
+// once fills dir by build, unless it is complete. What a build that was broken
+// off left is removed; a second process waits for the first.
+func once(ctx context.Context, dir string, build func() error) error {
+	if complete(dir) {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
+		return fmt.Errorf("set up: %w", err)
+	}
+	lock := flock.New(dir + ".lock")
+	if ok, err := lock.TryLockContext(ctx, 100*time.Millisecond); !ok {
+		return fmt.Errorf("set up %s: another gonbext is at it: %w", dir, err)
+	}
+	defer lock.Unlock()
+	if complete(dir) {
+		return nil
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return fmt.Errorf("set up: %w", err)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("set up: %w", err)
+	}
+	if err := build(); err != nil {
+		return errors.Join(err, os.RemoveAll(dir))
+	}
+	return os.WriteFile(filepath.Join(dir, stamp), nil, 0o600)
+}
