@@ -6,6 +6,7 @@
 package machine
 
 import (
+	"fmt"
 	"runtime"
 	"runtime/debug"
 
@@ -46,13 +47,13 @@ func Read() Limits {
 func (l Limits) Headroom() (bytes int64, reason string) {
 	consider := func(known, free int64, why string) {
 		if known > 0 && (reason == "" || free < bytes) {
-			bytes, reason = free, why+" "+units.Bytes(known)
+			bytes, reason = free, fmt.Sprintf(why, units.Bytes(known))
 		}
 	}
-	consider(l.Available, l.Available, "this machine has available")
-	consider(l.Container.Max, l.Container.free(), "the container allows")
-	consider(l.AddressSpace.Max, l.AddressSpace.free(), "ulimit -v allows")
-	consider(l.Data.Max, l.Data.free(), "ulimit -d allows")
+	consider(l.Available, l.Available, "this machine has %s available")
+	consider(l.Container.Max, l.Container.free(), "the container allows %s")
+	consider(l.AddressSpace.Max, l.AddressSpace.free(), "ulimit -v allows %s")
+	consider(l.Data.Max, l.Data.free(), "ulimit -d allows %s")
 	return bytes, reason
 }
 

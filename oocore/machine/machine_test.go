@@ -27,7 +27,7 @@ func TestLimits(t *testing.T) {
 		{tree: "nested", container: Limit{1024 * mib, 966367641}, headroom: 1024*mib - 966367641,
 			why: "the container allows 1 GiB", cached: 4096},
 		{tree: "hybrid", container: Limit{256 * mib, mib}, headroom: 255 * mib, why: "the container allows 256 MiB", cached: 8192},
-		{tree: "unlimited", headroom: 16384 * mib, why: "this machine has available 16 GiB", cached: -1},
+		{tree: "unlimited", headroom: 16384 * mib, why: "this machine has 16 GiB available", cached: -1},
 		{tree: "ulimits", addresses: Limit{Max: 4096 * mib}, data: Limit{Max: 1024 * mib}, headroom: 944 * mib,
 			why: "ulimit -d allows 1 GiB", cached: -1},
 	} {

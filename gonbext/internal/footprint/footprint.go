@@ -1,0 +1,124 @@
+// Package footprint says what an array of a shape would take, by element type,
+// beside what this machine allows, and which chunks of it would fit. It is pure
+// arithmetic: nothing is allocated or opened.
+package footprint
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/machine"
+)
+
+// Report is the footprint of one shape. All counts of memory are bytes.
+type Report struct {
+	Shape        []int          `json:"shape"`
+	Elements     int64          `json:"elements"`
+	DTypes       []Whole        `json:"dtypes"`
+	Machine      machine.Limits `json:"machine"`
+	Headroom     int64          `json:"headroom"` // what this process can still take
+	HeadroomFrom string         `json:"headroom_from"`
+	Budget       int64          `json:"budget"` // of a run that names none
+	BudgetFrom   string         `json:"budget_from"`
+	Device       int64          `json:"device,omitempty"` // memory of the device asked about
+	Chunks       []Chunks       `json:"chunks"`           // shapes of chunks, of the first of DTypes
+}
+
+// Whole is the array in one element type.
+type Whole struct {
+	DType        dtype.Type `json:"dtype"`
+	Bytes        int64      `json:"bytes"`
+	FitsMemory   bool       `json:"fits_memory"` // beside what is in use now
+	FitsBudget   bool       `json:"fits_budget"`
+	FitsOnDevice bool       `json:"fits_device"`
+}
+
+// Chunks is the array cut into chunks of one shape.
+type Chunks struct {
+	Shape        []int `json:"shape"`
+	Count        int64 `json:"count"`
+	Bytes        int64 `json:"bytes"`     // of one chunk
+	InFlight     int64 `json:"in_flight"` // of the chunks in memory at once
+	FitsBudget   bool  `json:"fits_budget"`
+	FitsOnDevice bool  `json:"fits_device"`
+}
+
+// Options narrow the question down.
+type Options struct {
+	DTypes []dtype.Type // none: the types that people choose between
+	Chunks []int        // a chunk shape to ask about first
+	Device int64        // the memory of a device, 0 for none
+}
+
+// usual are the types that a report is about where none is named.
+var usual = []dtype.Type{dtype.Float64, dtype.Float32, dtype.Float16, dtype.BFloat16, dtype.Int64, dtype.Int8, dtype.Bool}
+
+// inFlight is how many chunks a core or a device holds at once: one that comes
+// in, and one that goes out.
+const inFlight = 2
+
+// targets are the sizes, in bytes, of the chunks that a report proposes.
+var targets = []int{1 << 18, 1 << 20, 1 << 22, 1 << 24, 1 << 26, 1 << 28, 1 << 30}
+
+// New works a footprint out. An error says what is wrong with the shape or the
+// chunks.
+func New(shape []int, o Options, limits machine.Limits) (*Report, error) {
+	types := o.DTypes
+	if len(types) == 0 {
+		types = usual
+	}
+	for _, t := range types {
+		if err := grid.Check(shape, t.Size()); err != nil {
+			return nil, err
+		}
+	}
+	if o.Chunks != nil && len(o.Chunks) != len(shape) {
+		return nil, fmt.Errorf("chunks %s have %d dimensions, the shape %s has %d",
+			grid.Format(o.Chunks), len(o.Chunks), grid.Format(shape), len(shape))
+	}
+	r := &Report{Shape: shape, Elements: int64(grid.Size(shape)), Machine: limits, Device: o.Device, Chunks: []Chunks{}}
+	r.Headroom, r.HeadroomFrom = limits.Headroom()
+	r.Budget, r.BudgetFrom = limits.DefaultBudget()
+	for _, t := range types {
+		n := r.Elements * int64(t.Size())
+		r.DTypes = append(r.DTypes, Whole{t, n, n <= r.Headroom, n <= r.Budget, n <= r.Device})
+	}
+	for _, c := range candidates(shape, types[0].Size(), o.Chunks) {
+		r.Chunks = append(r.Chunks, r.cut(c, types[0].Size()))
+	}
+	return r, nil
+}
+
+// candidates are the chunk shapes to report on, the asked one first.
+func candidates(shape []int, itemsize int, asked []int) [][]int {
+	var all [][]int
+	if asked != nil {
+		clipped := slices.Clone(asked)
+		for i := range clipped {
+			clipped[i] = max(min(clipped[i], shape[i]), 1)
+		}
+		all = append(all, clipped)
+	}
+	for _, target := range targets {
+		c := grid.Auto(shape, itemsize, target)
+		if !slices.ContainsFunc(all, func(have []int) bool { return slices.Equal(have, c) }) {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+func (r *Report) cut(chunks []int, itemsize int) Chunks {
+	c := Chunks{Shape: chunks, Count: 1, Bytes: int64(grid.Size(chunks)) * int64(itemsize)}
+	g := grid.Grid{Shape: r.Shape, Chunks: chunks}
+	for axis := range chunks {
+		c.Count *= int64(g.Count(axis))
+	}
+	cores := int64(max(r.Machine.Cores, 1))
+	c.InFlight = c.Bytes * inFlight * max(min(cores, c.Count), 1)
+	c.FitsBudget = c.InFlight <= r.Budget
+	c.FitsOnDevice = c.Bytes*inFlight <= r.Device
+	return c
+}
