@@ -9,10 +9,9 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/dustin/go-humanize"
-
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/units"
 )
 
 // dataAlign is where the elements of a new npy file begin: at a page, so that
@@ -60,7 +59,7 @@ func create(path string, m Meta) (*flatWriter, error) {
 	}
 	size := int64(len(header)) + int64(grid.Size(m.Shape)*m.DType.Size())
 	if free, err := FreeSpace(target); err == nil && size > free {
-		return nil, fmt.Errorf("it needs %s, and the disk has %s free", bytes(size), bytes(free))
+		return nil, fmt.Errorf("it needs %s, and the disk has %s free", units.Exact(size), units.Exact(free))
 	}
 	temp := filepath.Join(filepath.Dir(target),
 		fmt.Sprintf(".%s.gonbext-%d-%08x.tmp", filepath.Base(target), os.Getpid(), rand.Uint32()))
@@ -73,7 +72,10 @@ func create(path string, m Meta) (*flatWriter, error) {
 	if old != nil {
 		err = os.Chmod(temp, old.Mode().Perm())
 	}
-	if err = errors.Join(err, out.write(header, 0)); err != nil {
+	if err == nil {
+		_, err = out.write(header, 0)
+	}
+	if err != nil {
 		w.Abort()
 		return nil, err
 	}
@@ -116,9 +118,4 @@ func resolve(file string) (target string, old fs.FileInfo, err error) {
 		return "", nil, fmt.Errorf("%s is not a folder", dir)
 	}
 	return target, nil, err
-}
-
-// bytes writes a size exactly and rounded.
-func bytes(n int64) string {
-	return fmt.Sprintf("%s bytes (%s)", humanize.Comma(n), humanize.IBytes(uint64(n)))
 }

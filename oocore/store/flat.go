@@ -9,7 +9,9 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/store/internal/strided"
 )
 
@@ -92,13 +94,22 @@ func (a *flat) read(ctx context.Context, dst []byte, r grid.Region) error {
 	if err := a.shared.check(); err != nil {
 		return err
 	}
-	if err := a.shared.pieces(ctx, dst, l); err != nil {
+	if err := a.shared.fill(ctx, dst, l); err != nil {
 		return err
 	}
 	if a.big {
-		swap(dst, a.info.DType)
+		kernel.Swap(dst, partSize(a.info.DType))
 	}
 	return nil
+}
+
+// partSize is the number of bytes that have an order among them: a complex
+// number is two floats.
+func partSize(t dtype.Type) int {
+	if t.Kind() == dtype.KindComplex {
+		return t.Size() / 2
+	}
+	return t.Size()
 }
 
 // check refuses a file that is no longer what was opened.
@@ -119,7 +130,8 @@ func (h *handle) check() error {
 	return nil
 }
 
-func (h *handle) pieces(ctx context.Context, dst []byte, l strided.Layout) (err error) {
+// runs reads the runs of a layout one by one.
+func (h *handle) runs(ctx context.Context, dst []byte, l strided.Layout) (err error) {
 	l.Runs(func(at int64) bool {
 		err = h.pread(ctx, dst[:l.Run], at)
 		dst = dst[l.Run:]

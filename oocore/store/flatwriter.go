@@ -49,19 +49,56 @@ func (w *flatWriter) write(ctx context.Context, src []byte, b grid.Box) (err err
 		return fmt.Errorf("the box %s has %d bytes, the buffer %d", b, l.Bytes(), len(src))
 	}
 	l.Start += w.offset
+	p := pass{out: w.out, from: l.Start}
 	l.Runs(func(at int64) bool {
-		run := src[:l.Run]
+		err = p.run(ctx, src[:l.Run], at)
 		src = src[l.Run:]
-		for len(run) > 0 && err == nil {
-			n := min(len(run), pieceBytes)
-			if err = ctx.Err(); err == nil {
-				err = w.out.write(run[:n], at)
-			}
-			run, at = run[n:], at+int64(n)
-		}
 		return err == nil
 	})
-	return err
+	if err != nil {
+		return err
+	}
+	_, to := l.Span()
+	return p.settle(to)
+}
+
+// settleBytes is how much a box puts into the page cache before it asks for
+// write-back.
+const settleBytes = 1 << 20
+
+// pass writes the runs of one box, which lie one behind the other in the file.
+type pass struct {
+	out    *output
+	from   int64 // all before is settled
+	cached int   // bytes in the page cache since
+}
+
+// run writes one run, in pieces that end where pages do.
+func (p *pass) run(ctx context.Context, src []byte, at int64) error {
+	for len(src) > 0 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n := min(len(src), pieceBytes-int(at%dataAlign))
+		cached, err := p.out.write(src[:n], at)
+		if err != nil {
+			return err
+		}
+		src, at = src[n:], at+int64(n)
+		if p.cached += cached; p.cached >= settleBytes {
+			if err := p.settle(at); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// settle sends what lies before a place on its way to the disk.
+func (p *pass) settle(to int64) error {
+	from, cached := p.from, p.cached
+	p.from, p.cached = to, 0
+	return p.out.settle(from, to, cached)
 }
 
 func (w *flatWriter) Commit(ctx context.Context) error {

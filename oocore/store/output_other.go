@@ -24,11 +24,14 @@ func newOutput(name string, size int64) (*output, error) {
 	return &output{f}, nil
 }
 
-// write stores a run. It may run at once with others that do not overlap.
-func (o *output) write(src []byte, at int64) error {
-	_, err := o.file.WriteAt(src, at)
-	return err
+// write stores a run. It may run at once with others that do not overlap. It
+// returns how many bytes went into the page cache.
+func (o *output) write(src []byte, at int64) (cached int, err error) {
+	return o.file.WriteAt(src, at)
 }
+
+// settle leaves the page cache to the system.
+func (o *output) settle(from, to int64, n int) error { return nil }
 
 // finish makes everything durable and closes the file.
 func (o *output) finish() error { return errors.Join(o.file.Sync(), o.file.Close()) }

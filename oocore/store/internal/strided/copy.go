@@ -1,62 +1,38 @@
 package strided
 
-import "encoding/binary"
+import "github.com/gonbext/gonbext/oocore/kernel"
 
-// Gather copies the runs, one after the other, from src to dst. src[0] is byte
-// at of the array.
+// Gather copies the region's elements from src to dst, where they are dense.
+// src[0] is byte at of the array.
 func (l Layout) Gather(dst, src []byte, at int64) {
-	if l.Run == 0 {
-		return
-	}
-	axes, row := l.Axes, Axis{Count: 1}
-	if n := len(axes); n > 0 {
-		axes, row = axes[:n-1], axes[n-1]
-	}
-	runs(axes, l.Start-at, func(from int64) bool {
-		gatherRow(dst, src, int(from), row.Count, int(row.Stride), l.Run)
-		dst = dst[row.Count*l.Run:]
-		return true
-	})
+	shape, dense, apart, skip := l.strides(at)
+	kernel.Copy(l.item, shape, dst, 0, dense, src[skip:], apart[0], apart[1:])
 }
 
-// gatherRow copies count runs that lie stride bytes apart. Runs of one
-// element's size, what a slice with a step has, are moved as a register.
-func gatherRow(dst, src []byte, from, count, stride, run int) {
-	le := binary.LittleEndian
-	switch run {
-	case 1:
-		for i := range count {
-			dst[i] = src[from]
-			from += stride
-		}
-	case 2:
-		for range count {
-			le.PutUint16(dst, le.Uint16(src[from:]))
-			dst, from = dst[2:], from+stride
-		}
-	case 4:
-		for range count {
-			le.PutUint32(dst, le.Uint32(src[from:]))
-			dst, from = dst[4:], from+stride
-		}
-	case 8:
-		for range count {
-			le.PutUint64(dst, le.Uint64(src[from:]))
-			dst, from = dst[8:], from+stride
-		}
-	default:
-		for range count {
-			copy(dst[:run], src[from:from+run])
-			dst, from = dst[run:], from+stride
-		}
-	}
-}
-
-// Scatter copies src to the runs in dst. dst[0] is byte at of the array.
+// Scatter copies dense elements from src to the region's places in dst. dst[0]
+// is byte at of the array.
 func (l Layout) Scatter(dst, src []byte, at int64) {
-	l.Runs(func(to int64) bool {
-		copy(dst[to-at:to-at+int64(l.Run)], src)
-		src = src[l.Run:]
-		return true
-	})
+	shape, dense, apart, skip := l.strides(at)
+	kernel.Copy(l.item, shape, dst[skip:], apart[0], apart[1:], src, 0, dense)
+}
+
+// strides describes the layout in elements, for memory that begins at byte at
+// of the array: the dense strides, and behind the place of the first element
+// those that leave gaps. An array need not begin at a multiple of its elements'
+// size in a file; skip is the number of bytes up to the first such place.
+func (l Layout) strides(at int64) (shape, dense, apart []int, skip int) {
+	n := len(l.Axes)
+	ints := make([]int, 3*(n+1)+1)
+	shape, dense, apart = ints[:n+1], ints[n+1:2*(n+1)], ints[2*(n+1):]
+	skip = int((l.Start - at) % int64(l.item))
+	apart[0] = int(l.Start-at) / l.item
+	for i, a := range l.Axes {
+		shape[i], apart[i+1] = a.Count, int(a.Stride)/l.item
+	}
+	shape[n], apart[n+1] = l.Run/l.item, 1
+	for i, size := n, 1; i >= 0; i-- {
+		dense[i] = size
+		size *= shape[i]
+	}
+	return shape, dense, apart, skip
 }

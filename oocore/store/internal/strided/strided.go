@@ -16,6 +16,7 @@ type Layout struct {
 	Start int64 // of the first run, in bytes from the array's first element
 	Run   int   // bytes
 	Axes  []Axis
+	item  int // bytes of an element
 }
 
 // Axis is Count runs, or groups of runs, that lie Stride bytes apart; Stride is
@@ -31,7 +32,7 @@ func Of(shape []int, itemsize int, r grid.Region) (Layout, error) {
 	if err := check(shape, r); err != nil {
 		return Layout{}, err
 	}
-	l := Layout{Run: itemsize}
+	l := Layout{Run: itemsize, item: itemsize}
 	if r.Size() == 0 {
 		l.Run = 0
 		return l, nil
@@ -138,7 +139,7 @@ func (l Layout) Split(span int64, yield func(Layout) bool) bool {
 		return yield(l)
 	}
 	outer := l.Axes[0]
-	inner := Layout{Start: l.Start, Run: l.Run, Axes: l.Axes[1:]}
+	inner := Layout{Start: l.Start, Run: l.Run, Axes: l.Axes[1:], item: l.item}
 	stride := max(outer.Stride, -outer.Stride)
 	from, to = inner.Span()
 	group := 1 // this many steps of the outer axis fit together

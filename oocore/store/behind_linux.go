@@ -1,0 +1,71 @@
+package store
+
+import (
+	"errors"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// behindBytes is how much written data stays in the page cache. Dirty pages
+	// count against a cgroup's limit and cannot be reclaimed, and each fresh page
+	// costs more than one that was just given back.
+	behindBytes = 8 << 20
+	// behindStart is the least for which writing back begins at once.
+	behindStart = 64 << 10
+)
+
+// writeBehind writes back what went through the page cache, in the order in
+// which it came, and drops it once it is on disk.
+type writeBehind struct {
+	fd    int
+	mu    sync.Mutex
+	queue []span
+	bytes int64
+}
+
+// span is n bytes between two places of a file.
+type span struct{ from, to, n int64 }
+
+func (w *writeBehind) add(s span) error {
+	if s.n >= behindStart {
+		if err := w.sync(s, unix.SYNC_FILE_RANGE_WRITE); err != nil {
+			return err
+		}
+	}
+	for _, old := range w.exchange(s) {
+		const all = unix.SYNC_FILE_RANGE_WAIT_BEFORE | unix.SYNC_FILE_RANGE_WRITE | unix.SYNC_FILE_RANGE_WAIT_AFTER
+		if err := w.sync(old, all); err != nil {
+			return err
+		}
+		_ = unix.Fadvise(w.fd, old.from, old.to-old.from, unix.FADV_DONTNEED) // a hint
+	}
+	return nil
+}
+
+// exchange takes a span in, and out those that are now too many.
+func (w *writeBehind) exchange(s span) []span {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.queue = append(w.queue, s)
+	w.bytes += s.n
+	n := 0
+	for ; w.bytes > behindBytes; n++ {
+		w.bytes -= w.queue[n].n
+	}
+	old := w.queue[:n:n]
+	w.queue = w.queue[n:]
+	return old
+}
+
+// sync reports errors of the disk, of which the final sync would not hear
+// again. That a file system lacks the call is none.
+func (w *writeBehind) sync(s span, flags int) error {
+	err := unix.SyncFileRange(w.fd, s.from, s.to-s.from, flags)
+	switch {
+	case errors.Is(err, unix.EIO), errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
+		return err
+	}
+	return nil
+}

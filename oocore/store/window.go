@@ -1,0 +1,69 @@
+package store
+
+import (
+	"context"
+	"runtime/debug"
+
+	"github.com/edsrzf/mmap-go"
+
+	"github.com/gonbext/gonbext/oocore/store/internal/strided"
+)
+
+const (
+	// windowBytes bounds how much of a file is mapped at once: page tables cost
+	// two bytes a kilobyte, and mapped pages are the last that a cgroup reclaims.
+	windowBytes = 4 << 20
+	// mapBelow is the mean distance of runs from which on reading each of them is
+	// as fast as mapping them all. Measured with the file in the page cache, in
+	// nanoseconds a run of 4 bytes: 780 to read it at any distance, to map it 16
+	// at 512 bytes, 210 at 8 KiB, 1150 at 64 KiB. From disk mapping wins by up to
+	// two at all of these. Populating windows beforehand (MADV_POPULATE_READ) is
+	// four times slower in the page cache, MADV_WILLNEED twice, and neither is
+	// faster from disk.
+	mapBelow = 64 << 10
+	// pageBytes is a multiple of the page size of every system that this runs on.
+	pageBytes = 64 << 10
+)
+
+// fill copies a layout from the file to dst, where it is dense.
+func (h *handle) fill(ctx context.Context, dst []byte, l strided.Layout) (err error) {
+	l.Split(windowBytes, func(part strided.Layout) bool {
+		if err = ctx.Err(); err != nil {
+			return false
+		}
+		n := part.Bytes()
+		from, to := part.Span()
+		if runs := n / max(part.Run, 1); runs > 1 && (to-from)/int64(runs) < mapBelow {
+			err = h.window(dst[:n], part)
+		} else {
+			err = h.runs(ctx, dst[:n], part)
+		}
+		dst = dst[n:]
+		return err == nil
+	})
+	return err
+}
+
+// window maps the bytes that a layout spans and copies from them. Touching a
+// page that the file no longer has is a fault, which becomes ErrCutShort.
+func (h *handle) window(dst []byte, l strided.Layout) (err error) {
+	from, to := l.Span()
+	from -= from % pageBytes
+	m, err := mmap.MapRegion(h.file, int(to-from), mmap.RDONLY, 0, from)
+	if err != nil {
+		return err
+	}
+	defer m.Unmap()
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case interface{ Addr() uintptr }: // what the runtime throws for a fault
+			err = ErrCutShort
+		default:
+			panic(r)
+		}
+	}()
+	l.Gather(dst, m, from)
+	return nil
+}
