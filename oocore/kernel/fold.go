@@ -35,7 +35,7 @@ func NewFolder(r Reduction, t dtype.Type) (Folder, bool) {
 		case Var, Std:
 			return variance[float32]{r == Std}, true
 		}
-		return newFloatFolder[float32](r, extremes32)
+		return newFloatFolder[float32](r)
 	case dtype.Float64:
 		switch r {
 		case Sum, Mean:
@@ -43,7 +43,7 @@ func NewFolder(r Reduction, t dtype.Type) (Folder, bool) {
 		case Var, Std:
 			return variance[float64]{r == Std}, true
 		}
-		return newFloatFolder[float64](r, extremes64)
+		return newFloatFolder[float64](r)
 	case dtype.Complex64:
 		switch r {
 		case Sum, Mean:

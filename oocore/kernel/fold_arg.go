@@ -47,6 +47,11 @@ func (a *arg[T]) Cols(state []byte, n, off int, x []byte, rows, cols int, first,
 	at, best := a.fields(state, n)
 	at, best = at[off:off+cols], best[off:off+cols]
 	v := view[T](x, rows*cols)
+	if cols == 1 && rows > 0 { // a column on its own is a row
+		i := a.first(v)
+		a.put(&at[0], &best[0], v[i], first+int64(i)*step)
+		return
+	}
 	for r := range rows {
 		a.into(at, best, v[r*cols:][:cols], first+int64(r)*step)
 	}

@@ -2,12 +2,6 @@ package kernel
 
 import "math"
 
-// extremes are the inner loops of min and max over T.
-type extremes[T float] struct {
-	minRow, maxRow   func(acc T, x []T) T
-	minCols, maxCols func(acc []T, x []T, rows, stride int)
-}
-
 const (
 	// run bounds the elements that are added without carrying errors.
 	run = 1024
@@ -197,3 +191,20 @@ func goDevCols[T float](acc, mean []float64, x []T, rows, stride int) {
 
 // spread is max(count-ddof, 0), NumPy's divisor of a variance.
 func spread(count int64, ddof float64) float64 { return math.Max(float64(count)-ddof, 0) }
+
+func goExtremeRow[T float](greater bool, acc T, x []T) T {
+	if greater {
+		return maxRow(acc, x)
+	}
+	return minRow(acc, x)
+}
+
+func goExtremeCols[T float](greater bool, acc, x []T, rows, stride int) {
+	for r := range rows {
+		if row := x[r*stride:][:len(acc)]; greater {
+			maxInto(acc, row)
+		} else {
+			minInto(acc, row)
+		}
+	}
+}

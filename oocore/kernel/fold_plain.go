@@ -101,7 +101,7 @@ func limits[T integer]() (lowest, highest T) {
 
 // newFloatFolder makes the folders of float32 and float64 other than sums and
 // variances. Products are kept in float64.
-func newFloatFolder[T float](r Reduction, e extremes[T]) (Folder, bool) {
+func newFloatFolder[T float](r Reduction) (Folder, bool) {
 	inf := T(math.Inf(1))
 	switch r {
 	case Prod:
@@ -113,15 +113,24 @@ func newFloatFolder[T float](r Reduction, e extremes[T]) (Folder, bool) {
 		}
 		return p, true
 	case Min:
-		return &plain[T, T]{empty: inf, row: e.minRow, cols: e.minCols, merge: minInto[T]}, true
+		return newExtremeFloat(false, inf), true
 	case Max:
-		return &plain[T, T]{empty: -inf, row: e.maxRow, cols: e.maxCols, merge: maxInto[T]}, true
+		return newExtremeFloat(true, -inf), true
 	case ArgMin:
 		return &arg[T]{first: firstMin[T], into: argMinInto[T], beats: below[T]}, true
 	case ArgMax:
 		return &arg[T]{first: firstMax[T], into: argMaxInto[T], beats: above[T]}, true
 	}
 	return newTruthFolder[T](r)
+}
+
+func newExtremeFloat[T float](greater bool, empty T) Folder {
+	return &plain[T, T]{
+		empty: empty,
+		row:   func(acc T, x []T) T { return extremeRow(greater, acc, x) },
+		cols:  func(acc, x []T, rows, stride int) { extremeCols(greater, acc, x, rows, stride) },
+		merge: func(dst, src []T) { extremeCols(greater, dst, src, 1, len(src)) },
+	}
 }
 
 func newComplexFolder[T complexNumber](r Reduction) (Folder, bool) {

@@ -27,9 +27,9 @@ func newWidened(r Reduction, t, wide dtype.Type) (Folder, bool) {
 		return nil, false
 	}
 	w := &widened{Folder: inner, size: t.Size(), wide: wide.Size()}
-	w.widen, ok = conversion(t, wide)
+	w.widen, ok = Cast(t, wide)
 	if ok && r.Result(t) != r.Result(wide) {
-		w.narrow, ok = conversion(r.Result(wide), r.Result(t))
+		w.narrow, ok = Cast(r.Result(wide), r.Result(t))
 	}
 	return w, ok
 }
