@@ -1,0 +1,151 @@
+package magic
+
+import "strings"
+
+// A line's place in the Go text of a cell decides whether a leading % means
+// anything: inside a raw string or a comment it is only text.
+type lineKind uint8
+
+const (
+	goLine       lineKind = iota
+	insideLine            // begins within a raw string or a block comment
+	specialLine           // GoNB's or ours: begins with % or !
+	continuation          // of a special line that ended in a backslash
+)
+
+type line struct {
+	text string
+	kind lineKind
+}
+
+// special is a command line, joined with its continuations.
+type special struct {
+	at   int // line number from 0
+	text string
+	args []string
+}
+
+func (s special) name() string {
+	if len(s.args) == 0 {
+		return ""
+	}
+	return s.args[0]
+}
+
+// commentPrefix hides a command from Go tools; GoNB looks behind it.
+const commentPrefix = "//gonb:"
+
+// readCell sorts a cell's lines and joins its special ones.
+func readCell(code string) (lines []line, specials []special) {
+	state := inCode
+	for _, text := range strings.Split(code, "\n") {
+		n := len(lines)
+		switch {
+		case n > 0 && continues(lines[n-1]):
+			lines = append(lines, line{text, continuation})
+			last := &specials[len(specials)-1]
+			last.text = strings.TrimSuffix(last.text, `\`) + " " + strings.TrimPrefix(text, commentPrefix)
+		case state == inCode && isSpecial(text):
+			lines = append(lines, line{text, specialLine})
+			specials = append(specials, special{at: n, text: strings.TrimPrefix(text, commentPrefix)})
+		case state == inCode:
+			lines = append(lines, line{text, goLine})
+			state = state.after(text)
+		default:
+			lines = append(lines, line{text, insideLine})
+			state = state.after(text)
+		}
+	}
+	for i := range specials {
+		specials[i].args = splitArgs(specials[i].text)
+	}
+	return lines, specials
+}
+
+func isSpecial(text string) bool {
+	text = strings.TrimPrefix(text, commentPrefix)
+	return len(text) > 1 && (text[0] == '%' || text[0] == '!')
+}
+
+func continues(l line) bool {
+	return (l.kind == specialLine || l.kind == continuation) && strings.HasSuffix(l.text, `\`)
+}
+
+// lexState is where Go's lexer stands at the start of a line.
+type lexState uint8
+
+const (
+	inCode lexState = iota
+	inRawString
+	inComment
+)
+
+// after is the state behind one more line. Only tokens that can hide a line's
+// start matter: raw strings and block comments, and whatever may hold their
+// opening marks as mere text.
+func (s lexState) after(text string) lexState {
+	for i := 0; i < len(text); i++ {
+		switch s {
+		case inRawString:
+			if text[i] == '`' {
+				s = inCode
+			}
+		case inComment:
+			if strings.HasPrefix(text[i:], "*/") {
+				s = inCode
+				i++
+			}
+		default:
+			switch c := text[i]; {
+			case c == '`':
+				s = inRawString
+			case strings.HasPrefix(text[i:], "//"):
+				return inCode
+			case strings.HasPrefix(text[i:], "/*"):
+				s = inComment
+				i++
+			case c == '"' || c == '\'':
+				i = skipQuoted(text, i)
+			}
+		}
+	}
+	return s
+}
+
+// skipQuoted returns the index of the quote that closes the one at i, or the
+// end of the line: such a literal cannot go on.
+func skipQuoted(text string, i int) int {
+	quote := text[i]
+	for i++; i < len(text) && text[i] != quote; i++ {
+		if text[i] == '\\' {
+			i++
+		}
+	}
+	return i
+}
+
+// splitArgs splits at spaces outside of double quotes.
+func splitArgs(s string) []string {
+	var args []string
+	var arg strings.Builder
+	started, quoted := false, false
+	for _, r := range s {
+		switch {
+		case r == '"':
+			started, quoted = true, !quoted
+		case !quoted && (r == ' ' || r == '\t' || r == '\r'):
+			if started {
+				args = append(args, arg.String())
+			}
+			arg.Reset()
+			started = false
+		default:
+			arg.WriteRune(r)
+			started = true
+		}
+	}
+	if started {
+		args = append(args, arg.String())
+	}
+	return args
+}

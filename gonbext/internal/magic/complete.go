@@ -1,0 +1,188 @@
+package magic
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/gonbext/gonbext/gonbext/internal/relay"
+)
+
+// Complete answers Tab in a magic, and in the quotes of a path in Go; ok is
+// false where GoNB is to answer. Positions count code points, as Jupyter's
+// protocol has it.
+func (s *Session) Complete(code string, cursor int) (c relay.Completion, ok bool) {
+	runes := []rune(code)
+	if cursor < 0 || cursor > len(runes) {
+		return c, false
+	}
+	before := string(runes[:cursor])
+	lines, specials := readCell(before)
+	if isForeign(specials) && len(lines) > 1 {
+		return c, false
+	}
+	var word string
+	var matches []string
+	switch last := lines[len(lines)-1]; {
+	case last.kind == specialLine || last.kind == continuation:
+		word, matches = completeMagic(specials[len(specials)-1].text)
+	case last.text == "%":
+		word, matches = completeMagic(last.text)
+	case last.kind == goLine:
+		word, matches = completePath(last.text)
+	}
+	if len(matches) == 0 {
+		return c, false
+	}
+	return relay.Completion{Matches: matches, Start: cursor - utf8.RuneCountInString(word), End: cursor}, true
+}
+
+// completeMagic completes the last word of a command line.
+func completeMagic(text string) (word string, matches []string) {
+	start := strings.LastIndexAny(text, " \t") + 1
+	word = text[start:]
+	if start == 0 {
+		var names []string
+		for _, m := range table {
+			names = append(names, m.name)
+		}
+		return word, withPrefix(names, word)
+	}
+	args := splitArgs(text[:start])
+	if len(args) == 0 {
+		return "", nil
+	}
+	m := find(args[0])
+	if m == nil {
+		return "", nil
+	}
+	if name, value, joined := strings.Cut(word, "="); joined {
+		f, err := lookup(name, m.flags)
+		if err != nil {
+			return "", nil
+		}
+		return value, withPrefix(f.values, value)
+	}
+	if f, err := lookup(args[len(args)-1], m.flags); err == nil && f.check != nil {
+		return word, withPrefix(f.values, word)
+	}
+	return word, withPrefix(m.words(), word)
+}
+
+// words are what a magic's line may have beside values of flags.
+func (m *magic) words() []string {
+	words := flagNames(m.flags)
+	switch m.name {
+	case "%footprint":
+		words = append(words, typeNames()...)
+	case "%budget":
+		words = budgetFlag.values
+	case "%device":
+		words = deviceFlag.values
+	}
+	return words
+}
+
+func withPrefix(candidates []string, prefix string) []string {
+	var matches []string
+	for _, c := range candidates {
+		if strings.HasPrefix(c, prefix) {
+			matches = append(matches, c)
+		}
+	}
+	return matches
+}
+
+// pathCalls take a path as their last string.
+var pathCalls = []string{"oocore.Open(", ".Save("}
+
+// completePath completes the path in an unfinished string literal of a call
+// that takes one.
+func completePath(text string) (word string, matches []string) {
+	quote := openQuote(text)
+	if quote < 0 || !slices.ContainsFunc(pathCalls, func(call string) bool { return strings.Contains(text[:quote], call) }) {
+		return "", nil
+	}
+	word = text[quote+1:]
+	dir, prefix := filepath.Split(word)
+	entries, err := os.ReadDir(filepath.Join(".", dir))
+	if filepath.IsAbs(dir) {
+		entries, err = os.ReadDir(dir)
+	}
+	if err != nil {
+		return "", nil
+	}
+	for _, e := range entries {
+		name := e.Name()
+		if !strings.HasPrefix(name, prefix) || prefix == "" && strings.HasPrefix(name, ".") {
+			continue
+		}
+		if e.IsDir() {
+			name += "/"
+		}
+		matches = append(matches, dir+name)
+	}
+	return word, matches
+}
+
+// openQuote is the index of the double quote that a line leaves open, or -1.
+func openQuote(text string) int {
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '"', '\'':
+			end := skipQuoted(text, i)
+			if end >= len(text) {
+				if text[i] == '"' {
+					return i
+				}
+				return -1
+			}
+			i = end
+		case '`':
+			end := strings.IndexByte(text[i+1:], '`')
+			if end < 0 {
+				return -1
+			}
+			i += end + 1
+		case '/':
+			if strings.HasPrefix(text[i:], "//") {
+				return -1
+			}
+		}
+	}
+	return -1
+}
+
+// Pad returns code with our magics blanked, each to its own length, so that
+// GoNB completes and inspects Go at unchanged positions. A magic that starts
+// main leaves GoNB's own mark for that.
+func (s *Session) Pad(code string) string {
+	lines, specials := readCell(code)
+	if isForeign(specials) || !slices.ContainsFunc(specials, isOurs) {
+		return code
+	}
+	texts := make([]string, len(lines))
+	for i, l := range lines {
+		texts[i] = l.text
+	}
+	for _, c := range specials {
+		m := find(c.name())
+		if m == nil {
+			continue
+		}
+		mark := ""
+		if m.function != "" {
+			mark = "%%"
+		}
+		texts[c.at] = mark + blank(lines[c.at].text)[len(mark):]
+		for i := c.at + 1; i < len(lines) && lines[i].kind == continuation; i++ {
+			texts[i] = blank(lines[i].text)
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+// blank is as many spaces as text has code points.
+func blank(text string) string { return strings.Repeat(" ", utf8.RuneCountInString(text)) }

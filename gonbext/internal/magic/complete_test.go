@@ -1,0 +1,106 @@
+package magic
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// complete puts the cursor at the | in code.
+func complete(code string) (matches []string, replaced string, ok bool) {
+	before, after, _ := strings.Cut(code, "|")
+	cursor := utf8.RuneCountInString(before)
+	c, ok := newSession().Complete(before+after, cursor)
+	if !ok {
+		return nil, "", false
+	}
+	return c.Matches, string([]rune(before + after)[c.Start:c.End]), true
+}
+
+func TestCompleteMagics(t *testing.T) {
+	for code, want := range map[string]struct {
+		matches  string
+		replaced string
+	}{
+		"%|":                           {"%%memory %%footprint %footprint %budget %device %gonbext", "%"},
+		"%%|":                          {"%%memory %%footprint", "%%"},
+		"x := 1\n%%me|":                {"%%memory", "%%me"},
+		"%b|\nx := 1":                  {"%budget", "%b"},
+		"%%memory |":                   {"--budget --device --chunks --chart --fresh", ""},
+		"%%memory --budget 1GiB --ch|": {"--chunks --chart", "--ch"},
+		"%%memory --device |":          {"cpu cuda:0 model:8GiB", ""},
+		"%%memory --device mo|":        {"model:8GiB", "mo"},
+		"%%footprint --chart=s|":       {"svg", "s"},
+		"%%memory \\\n--fr|":           {"--fresh", "--fr"},
+		"s := \"é😀\"\n%%memory --bu|":  {"--budget", "--bu"},
+		"%footprint 3x4 float|":        {"float16 float32 float64", "float"},
+		"%footprint 3x4 --device 2|":   {"24GiB", "2"},
+		"%budget 1|":                   {"128MiB 1GiB", "1"},
+		"//gonb:%%memory --fr|":        {"--fresh", "--fr"},
+	} {
+		matches, replaced, ok := complete(code)
+		if !ok || strings.Join(matches, " ") != want.matches || replaced != want.replaced {
+			t.Errorf("%q: %v for %q, %v", code, matches, replaced, ok)
+		}
+	}
+	for _, code := range []string{"|", "x := 1 % y|", "%capture |", "%%bash\n%%me|", "s := `\n%%me|", "%%memory --nothing|", "fmt.|"} {
+		if matches, _, ok := complete(code); ok {
+			t.Errorf("%q: %v is not ours to say", code, matches)
+		}
+	}
+	if _, ok := newSession().Complete("%", 7); ok {
+		t.Error("a cursor behind the end was accepted")
+	}
+}
+
+func TestCompletePaths(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if err := os.MkdirAll("data/.hidden", 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"acts.npy", "actual.npy", "data/a.npy"} {
+		if err := os.WriteFile(name, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dir, err := filepath.Abs("data")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for code, want := range map[string][]string{
+		`x := oocore.Open("a|")`:               {"acts.npy", "actual.npy"},
+		`y := x.Add("s"); gonbext.Save(x, "d|`: {"data/"},
+		`oocore.Open("data/|`:                  {"data/a.npy"},
+		`oocore.Open("` + dir + `/|`:           {dir + "/a.npy"},
+	} {
+		if matches, _, _ := complete(code); !slices.Equal(matches, want) {
+			t.Errorf("%s: got %v, want %v", code, matches, want)
+		}
+	}
+	for _, code := range []string{`fmt.Println("a|`, `oocore.Open("x") // "a|`, "oocore.Open(`a|", `oocore.Open("missing/|`} {
+		if matches, _, ok := complete(code); ok {
+			t.Errorf("%s: %v", code, matches)
+		}
+	}
+}
+
+func TestPadKeepsPositions(t *testing.T) {
+	for code, want := range map[string]string{
+		"%%memory --fresh\nfmt.": "%%              \nfmt.",
+		"%budget 1GiB\nx":        "            \nx",
+		"%%memory \\\n--x é\nf":  "%%        \n     \nf",
+		"%capture f\nx":          "%capture f\nx",
+		"%%bash\n%budget":        "%%bash\n%budget",
+	} {
+		got := newSession().Pad(code)
+		if got != want {
+			t.Errorf("%q became %q", code, got)
+		}
+		if utf8.RuneCountInString(got) != utf8.RuneCountInString(code) {
+			t.Errorf("%q changed its length", code)
+		}
+	}
+}

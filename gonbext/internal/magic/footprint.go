@@ -1,0 +1,63 @@
+package magic
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gonbext/gonbext/gonbext/internal/footprint"
+	"github.com/gonbext/gonbext/gonbext/internal/relay"
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/machine"
+	"github.com/gonbext/gonbext/oocore/units"
+)
+
+// footprint reads SHAPE [DTYPE...]. The shape may have spaces: [384, 192].
+func (r *rewriting) footprint(given []setting, operands []string) error {
+	dims := 0
+	for dims < len(operands) && !isLetter(operands[dims]) {
+		dims++
+	}
+	if dims == 0 {
+		return fmt.Errorf("it needs a shape, as in %%footprint 3075200x512 float32")
+	}
+	shape, err := grid.Parse(strings.Join(operands[:dims], " "))
+	if err != nil {
+		return err
+	}
+	var o footprint.Options
+	for _, name := range operands[dims:] {
+		t, err := dtype.Parse(name)
+		if err != nil {
+			return fmt.Errorf("there is no dtype %q, did you mean %s?", name, nearest(name, typeNames()))
+		}
+		o.DTypes = append(o.DTypes, t)
+	}
+	for _, s := range given {
+		switch s.name { // the values have been checked
+		case chunksFlag.name:
+			o.Chunks, _ = grid.Parse(s.value)
+		case deviceFlag.name:
+			o.Device, _ = units.ParseSize(s.value)
+		}
+	}
+	report, err := footprint.New(shape, o, machine.Read())
+	if err != nil {
+		return err
+	}
+	r.Displays = append(r.Displays, relay.Bundle{
+		Data:     map[string]any{"text/plain": report.Text(), "text/html": report.HTML()},
+		Metadata: map[string]any{},
+	})
+	return nil
+}
+
+func isLetter(word string) bool { return word != "" && (word[0]|0x20) >= 'a' && (word[0]|0x20) <= 'z' }
+
+func typeNames() []string {
+	var names []string
+	for _, t := range dtype.All() {
+		names = append(names, t.String())
+	}
+	return names
+}

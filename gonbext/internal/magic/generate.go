@@ -1,0 +1,129 @@
+package magic
+
+import (
+	"fmt"
+	"go/scanner"
+	"go/token"
+	"strings"
+)
+
+const (
+	facePath = "github.com/gonbext/gonbext/gonbext"
+	corePath = "github.com/gonbext/gonbext/oocore"
+)
+
+// closing ends the block of the user's statements and main. It has a line of
+// its own, since the user's last line may end in a comment.
+const closing = "}}"
+
+// opening is main up to the user's first statement. Their statements get a
+// block of their own, so that nothing generated can clash with what they declare.
+func opening(face, function, id string, settings []setting) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "func main() { defer %s.%s(%s.Cell(%q)", face, function, face, id)
+	for _, s := range settings {
+		value := ""
+		if s.check != nil {
+			value = fmt.Sprintf("%q", s.value)
+		}
+		fmt.Fprintf(&b, ", %s.%s(%s)", face, s.option, value)
+	}
+	b.WriteString(")(); {")
+	return b.String()
+}
+
+// goToken is a token of the cell's Go text with its line, from 0, and the depth
+// of brackets around it.
+type goToken struct {
+	token.Token
+	text        string
+	line, depth int
+}
+
+// tokens lexes the Go lines of a cell. Malformed text gives whatever tokens it
+// has: the compiler will explain it to the user.
+func tokens(lines []line) []goToken {
+	var src strings.Builder
+	for _, l := range lines {
+		if l.kind == goLine || l.kind == insideLine {
+			src.WriteString(l.text)
+		}
+		src.WriteByte('\n')
+	}
+	files := token.NewFileSet()
+	file := files.AddFile("", files.Base(), src.Len())
+	var s scanner.Scanner
+	s.Init(file, []byte(src.String()), func(token.Position, string) {}, 0)
+	var all []goToken
+	depth := 0
+	for {
+		pos, tok, text := s.Scan()
+		switch tok {
+		case token.EOF:
+			return all
+		case token.RPAREN, token.RBRACK, token.RBRACE:
+			depth--
+		}
+		all = append(all, goToken{tok, text, file.Line(pos) - 1, depth})
+		switch tok {
+		case token.LPAREN, token.LBRACK, token.LBRACE:
+			depth++
+		}
+	}
+}
+
+// misplaced finds the declaration that cannot stand where it does: an import or
+// a function among main's statements, or a main beside the generated one.
+func misplaced(all []goToken, magicLine int) (what string, line int, found bool) {
+	for i, t := range all {
+		if t.depth != 0 {
+			continue
+		}
+		switch {
+		case t.Token == token.IMPORT && t.line > magicLine:
+			return "an import", t.line, true
+		case t.Token == token.FUNC && i+1 < len(all) && all[i+1].Token == token.IDENT:
+			if name := all[i+1].text; t.line > magicLine || name == "main" {
+				return "func " + name, t.line, true
+			}
+		}
+	}
+	return "", 0, false
+}
+
+// names says how a cell uses the identifiers that generated code would bring
+// into its scope.
+type names struct {
+	qualifies map[string]bool // stands before a dot, as a package does
+	binds     map[string]bool // stands elsewhere: may be declared here
+}
+
+func readNames(all []goToken) names {
+	n := names{map[string]bool{}, map[string]bool{}}
+	for i, t := range all {
+		if t.Token != token.IDENT || i > 0 && all[i-1].Token == token.PERIOD {
+			continue // a field or method is in no scope
+		}
+		if i+1 < len(all) && all[i+1].Token == token.PERIOD {
+			n.qualifies[t.text] = true
+		} else {
+			n.binds[t.text] = true
+		}
+	}
+	return n
+}
+
+// imports returns the import declarations to put in front of the cell, and the
+// name of package gonbext in it. goimports, which GoNB runs, could find oocore
+// too, but takes its time.
+func (n names) imports() (decls, face string) {
+	face = "gonbext"
+	for n.binds[face] || face != "gonbext" && n.qualifies[face] {
+		face += "_"
+	}
+	decls = fmt.Sprintf("import %s %q; ", face, facePath)
+	if n.qualifies["oocore"] && !n.binds["oocore"] {
+		decls += fmt.Sprintf("import oocore %q; ", corePath)
+	}
+	return decls, face
+}

@@ -1,0 +1,113 @@
+package magic
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gonbext/gonbext/gonbext/internal/relay"
+)
+
+// rewriting is one cell on its way to Go.
+type rewriting struct {
+	relay.Cell
+	lines     []line
+	inherited inherited
+	program   string // the command that starts main, or ""
+	imports   string // that the generated text needs
+}
+
+// programs are GoNB's own commands that make a cell a program or a test.
+var programs = []string{"%%", "%main", "%exec", "%test", "%wasm"}
+
+// rewrite puts Go in the place of a magic, or an empty line where it has none.
+// GoNB's own commands stay.
+func (r *rewriting) rewrite(c special) error {
+	m := find(c.name())
+	startsMain := m != nil && m.function != "" || slices.Contains(programs, c.name())
+	if startsMain && r.program != "" {
+		return fmt.Errorf("%s stands in this cell too, and a cell has one of them", r.program)
+	}
+	if startsMain {
+		r.program = c.name()
+	}
+	if m == nil {
+		return nil
+	}
+	given, operands, err := parseFlags(c.args[1:], m.flags)
+	if err != nil {
+		return err
+	}
+	code := ""
+	if m.function != "" {
+		code, err = r.start(m, c.at, given, operands)
+	} else {
+		err = r.show(m, given, operands)
+	}
+	if err != nil {
+		return err
+	}
+	r.lines[c.at] = line{code, goLine}
+	for i := c.at + 1; i < len(r.lines) && r.lines[i].kind == continuation; i++ {
+		r.lines[i] = line{"", goLine}
+	}
+	return nil
+}
+
+// start generates the beginning of main.
+func (r *rewriting) start(m *magic, at int, given []setting, operands []string) (string, error) {
+	if len(operands) > 0 {
+		return "", stray(operands[0])
+	}
+	all := tokens(r.lines)
+	if what, line, found := misplaced(all, at); found {
+		return "", fmt.Errorf("line %d has %s, but it makes the lines below it a func main: imports and other functions go above it", line+1, what)
+	}
+	given = r.inherit(given)
+	for _, s := range given {
+		if s.name == chartFlag.name {
+			r.Chart = s.value
+		}
+	}
+	r.Watch = true
+	imports, face := readNames(all).imports()
+	r.imports = imports
+	return opening(face, m.function, r.ID, given), nil
+}
+
+// inherit adds the session's settings where the cell has none of its own.
+func (r *rewriting) inherit(given []setting) []setting {
+	for _, s := range []setting{{budgetFlag, r.inherited.budget}, {deviceFlag, r.inherited.device}} {
+		own := slices.ContainsFunc(given, func(g setting) bool { return g.name == s.name })
+		if s.value != "" && !own {
+			given = append(given, s)
+		}
+	}
+	return given
+}
+
+func stray(word string) error {
+	if checkSize(word) == nil {
+		return fmt.Errorf("%s is not a flag, did you mean --budget %s?", word, word)
+	}
+	return fmt.Errorf("%q is not a flag, did you mean %s?", word, nearest("--"+word, flagNames(runFlags)))
+}
+
+// text joins the cell again. Imports have to precede all other Go, so they
+// share the first line that GoNB takes as Go: it drops its commands and package
+// clauses.
+func (r *rewriting) text() string {
+	texts := make([]string, len(r.lines), len(r.lines)+1)
+	imports := r.imports
+	for i, l := range r.lines {
+		texts[i] = l.text
+		if l.kind == goLine && !strings.HasPrefix(l.text, "package") {
+			texts[i] = imports + l.text
+			imports = ""
+		}
+	}
+	if r.Watch {
+		texts = append(texts, closing)
+	}
+	return strings.Join(texts, "\n")
+}

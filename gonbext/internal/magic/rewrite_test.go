@@ -1,0 +1,264 @@
+package magic
+
+import (
+	goflag "flag"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var update = goflag.Bool("update", false, "rewrite golden files")
+
+func newSession() *Session { return &Session{newID: func() string { return "ID" }} }
+
+// asGoNB drops what GoNB drops from a cell and makes a file of the rest.
+func asGoNB(code string) string {
+	var b strings.Builder
+	b.WriteString("package main\n")
+	for _, l := range strings.Split(code, "\n") {
+		if !isSpecial(l) && !strings.HasPrefix(l, "package") {
+			b.WriteString(l)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// Each testdata/NAME.cell is a cell; NAME.golden is what GoNB gets.
+func TestRewriteGolden(t *testing.T) {
+	cells, err := filepath.Glob("testdata/*.cell")
+	if err != nil || len(cells) == 0 {
+		t.Fatalf("no cells in testdata: %v", err)
+	}
+	for _, path := range cells {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".cell"), func(t *testing.T) {
+			source, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			code := strings.TrimSuffix(string(source), "\n")
+			cell, err := newSession().Rewrite(code)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := parser.ParseFile(token.NewFileSet(), "main.go", asGoNB(cell.Code), parser.AllErrors); err != nil {
+				t.Errorf("generated text is not Go: %v\n%s", err, cell.Code)
+			}
+			checkLines(t, code, cell.Code)
+			golden := strings.TrimSuffix(path, ".cell") + ".golden"
+			if *update {
+				if err := os.WriteFile(golden, []byte(cell.Code+"\n"), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if cell.Code+"\n" != string(want) {
+				t.Errorf("got\n%s\nwant\n%s", cell.Code, want)
+			}
+		})
+	}
+}
+
+// checkLines holds a rewritten cell to the promise that the user's lines keep
+// their numbers: a line that is not a magic's ends as it did.
+func checkLines(t *testing.T, code, rewritten string) {
+	t.Helper()
+	before, specials := readCell(code)
+	after := strings.Split(rewritten, "\n")
+	if len(after) < len(before) || len(after) > len(before)+1 {
+		t.Fatalf("%d lines became %d", len(before), len(after))
+	}
+	ours := map[int]bool{}
+	for _, c := range specials {
+		if !isOurs(c) {
+			continue
+		}
+		ours[c.at] = true
+		for i := c.at + 1; i < len(before) && before[i].kind == continuation; i++ {
+			ours[i] = true
+		}
+	}
+	for i, l := range before {
+		if !ours[i] && !strings.HasSuffix(after[i], l.text) {
+			t.Errorf("line %d: %q became %q", i+1, l.text, after[i])
+		}
+	}
+}
+
+func TestRewriteLeavesOtherCells(t *testing.T) {
+	for _, code := range []string{
+		"",
+		"x := 1",
+		"%%\nfmt.Println(1)",
+		"%%bash\n%%memory\necho",
+		"%%script python3\n%budget 1MiB",
+		"%%writefile a.go\n%%memory --wrong",
+		"s := `\n%%memory --wrong\n`",
+		"/*\n%%memory --wrong\n*/",
+		"// a comment with ` in it\ns := \"`\"\nc := '`'\nt := `\n%budget lots\n`",
+		"  %%memory",
+		"%%memoryx",
+		"%args --budget lots",
+		"!echo \\\n%%memory",
+		"%",
+	} {
+		cell, err := newSession().Rewrite(code)
+		if err != nil || cell.Code != code || cell.Watch || len(cell.Displays) > 0 {
+			t.Errorf("%q became %+v, %v", code, cell, err)
+		}
+	}
+}
+
+// A shell line's quotes and comments are not Go's.
+func TestRewriteIgnoresShellQuotes(t *testing.T) {
+	cell, err := newSession().Rewrite("!echo ` /* '\n%%memory\nf()")
+	if err != nil || !cell.Watch {
+		t.Errorf("got %+v, %v", cell, err)
+	}
+}
+
+func TestRewriteUsageErrors(t *testing.T) {
+	for code, want := range map[string]string{
+		"%%memory --buget 1GiB":                      `%%memory: there is no flag --buget, did you mean --budget?`,
+		"%%memory -fresh":                            `%%memory: there is no flag -fresh, did you mean --fresh?`,
+		"%%memory --budget":                          `%%memory: --budget needs a value, such as --budget 512MiB`,
+		"%%memory 512MiB":                            `%%memory: 512MiB is not a flag, did you mean --budget 512MiB?`,
+		"%%memory fresh":                             `%%memory: "fresh" is not a flag, did you mean --fresh?`,
+		"%%memory --fresh=yes":                       `%%memory: --fresh takes no value: write --fresh alone`,
+		"%%memory --device gpu":                      `%%memory: --device: there is no device "gpu", did you mean cpu?`,
+		"%%memory --device cuda":                     `%%memory: --device: there is no device "cuda", did you mean cuda:0?`,
+		"%%memory --chart sgv":                       `%%memory: --chart: there is no chart "sgv", did you mean svg?`,
+		"%%memory --chunks 0x512":                    `%%memory: --chunks: "0x512" is not a chunk shape: each length is at least 1, as in 1024x512`,
+		"%%memory\n%%footprint":                      `%%footprint: %%memory stands in this cell too, and a cell has one of them`,
+		"%%memory\n%%":                               `%%: %%memory stands in this cell too, and a cell has one of them`,
+		"%test\n%%memory":                            `%%memory: %test stands in this cell too, and a cell has one of them`,
+		"%%memory\nimport \"fmt\"":                   `%%memory: line 2 has an import, but it makes the lines below it a func main: imports and other functions go above it`,
+		"%%memory\n\nfunc f() {}":                    `%%memory: line 3 has func f, but it makes the lines below it a func main: imports and other functions go above it`,
+		"func main() {}\n%%memory":                   `%%memory: line 1 has func main, but it makes the lines below it a func main: imports and other functions go above it`,
+		"%budget 1GiB 2GiB":                          `%budget: it takes one size, and got "1GiB" and "2GiB"`,
+		"%budget --size 1GiB":                        `%budget: it takes no flags, such as --size`,
+		"%device tpu":                                `%device: there is no device "tpu", did you mean cpu?`,
+		"%gonbext me":                                `%gonbext: it takes no words, and got "me"`,
+		"%footprint":                                 `%footprint: it needs a shape, as in %footprint 3075200x512 float32`,
+		"%footprint 3x4 flaot32":                     `%footprint: there is no dtype "flaot32", did you mean float32?`,
+		"%footprint 3x4 --chunks 1024":               "%footprint: chunks (1024,) have 1 dimensions, the shape (3, 4) has 2",
+		"%footprint 3y4":                             `%footprint: "3y4" is not a shape: write lengths such as 3075200x512`,
+		"%footprint 3x4 --budget 1GiB":               `%footprint: there is no flag --budget, did you mean --chunks?`,
+		"%budget 1GiB\n%%memory --budgte=1GiB\nf()":  `%%memory: there is no flag --budgte, did you mean --budget?`,
+		"//gonb:%%memory --chart\n":                  `%%memory: --chart needs a value, such as --chart auto`,
+		"%%memory --budget 1GiB \\\n--chnuks 1024x1": `%%memory: there is no flag --chnuks, did you mean --chunks?`,
+	} {
+		_, err := newSession().Rewrite(code)
+		if err == nil || err.Error() != want {
+			t.Errorf("%q: got %v\nwant %s", code, err, want)
+		}
+	}
+	for _, size := range []string{"lots", "0", "-1", "", "MiB", "1.2.3GiB"} {
+		for _, code := range []string{"%%memory --budget=" + size, "%%footprint --budget=" + size, `%budget "` + size + `"`} {
+			if _, err := newSession().Rewrite(code); err == nil || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%q: got %v", code, err)
+			}
+		}
+	}
+	if _, err := newSession().Rewrite("%%memory --budget 1KiB"); err != nil {
+		t.Errorf("a small budget is the run's to refuse, and got %v", err)
+	}
+}
+
+func TestSettingsCarryOver(t *testing.T) {
+	s := newSession()
+	rewrite := func(code string) string {
+		t.Helper()
+		cell, err := s.Rewrite(code)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return cell.Code
+	}
+	has := func(code, part string) {
+		t.Helper()
+		if !strings.Contains(code, part) {
+			t.Errorf("no %s in %s", part, code)
+		}
+	}
+	rewrite("%budget 256MiB\n%device model:1GiB")
+	has(rewrite("%%memory"), `gonbext.Memory(gonbext.Cell("ID"), gonbext.Budget("256MiB"), gonbext.Device("model:1GiB"))()`)
+	has(rewrite("%%footprint --budget 1GiB"), `gonbext.Footprint(gonbext.Cell("ID"), gonbext.Budget("1GiB"), gonbext.Device("model:1GiB"))()`)
+	has(rewrite("%budget 64MiB\n%%memory"), `gonbext.Budget("64MiB")`)
+	if _, err := s.Rewrite("%budget 1GiB\n%%memory --wrong"); err == nil {
+		t.Fatal("a wrong flag passed")
+	}
+	has(rewrite("%%memory"), `gonbext.Budget("64MiB")`)
+}
+
+func TestShow(t *testing.T) {
+	for code, want := range map[string]string{
+		"%budget": "No budget is set",
+		"%footprint [384, 192] float32 --device 1KiB --chunks 10x10": "294,912",
+		"%footprint 3075200x512":                                     "6,298,009,600",
+		"%budget 256MiB":                                             "256 MiB (268,435,456 bytes)",
+		"%device":                                                    "cpu",
+		"%gonbext":                                                   "%%memory [--budget SIZE]",
+	} {
+		cell, err := newSession().Rewrite(code)
+		if err != nil || len(cell.Displays) != 1 {
+			t.Fatalf("%s: %+v, %v", code, cell, err)
+		}
+		if text, _ := cell.Displays[0].Data["text/plain"].(string); !strings.Contains(text, want) {
+			t.Errorf("%s: no %q in %q", code, want, text)
+		}
+		if cell.Code != "" || cell.Watch {
+			t.Errorf("%s left %q to run", code, cell.Code)
+		}
+	}
+}
+
+func TestChartReachesTheReport(t *testing.T) {
+	cell, err := newSession().Rewrite("%%memory --chart=svg")
+	if err != nil || cell.Chart != "svg" || cell.ID != "ID" {
+		t.Errorf("%+v, %v", cell, err)
+	}
+}
+
+func FuzzRewrite(f *testing.F) {
+	cells, _ := filepath.Glob("testdata/*.cell")
+	for _, path := range cells {
+		source, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(source))
+	}
+	f.Add("%%memory --budget \\\n1GiB\nx := `\n%budget")
+	f.Fuzz(func(t *testing.T, code string) {
+		s := newSession()
+		cell, err := s.Rewrite(code)
+		s.Pad(code)
+		s.Complete(code, len([]rune(code)))
+		if err != nil {
+			if strings.Contains(err.Error(), "\n") {
+				t.Errorf("an error of several lines: %q", err)
+			}
+			return
+		}
+		_, specials := readCell(code)
+		ours := 0
+		for _, c := range specials {
+			if isOurs(c) {
+				ours++
+			}
+		}
+		if (ours == 0 || isForeign(specials)) && cell.Code != code {
+			t.Errorf("%q became %q", code, cell.Code)
+		}
+		if !isForeign(specials) {
+			checkLines(t, code, cell.Code)
+		}
+	})
+}

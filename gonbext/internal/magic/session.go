@@ -1,0 +1,57 @@
+// Package magic turns the magics of a notebook cell into Go.
+//
+// A magic only generates a call of package gonbext; all meaning lives there.
+// The rewritten cell keeps every line of the user's on its own line number, so
+// that compile errors and panics point at what they wrote.
+package magic
+
+import (
+	"crypto/rand"
+	"fmt"
+	"slices"
+
+	"github.com/gonbext/gonbext/gonbext/internal/relay"
+)
+
+// Session gives magics their meaning for one kernel session.
+type Session struct {
+	inherited inherited
+	newID     func() string
+}
+
+// inherited is what %budget and %device leave to later cells; "" where nothing.
+type inherited struct{ budget, device string }
+
+var _ relay.Rewriter = (*Session)(nil)
+
+// NewSession returns a session in which nothing has been set.
+func NewSession() *Session { return &Session{newID: rand.Text} }
+
+// Rewrite turns a cell as the user wrote it into what GoNB is to run. A cell
+// without our magics comes back as it is. An error is a usage error, in one
+// sentence, and leaves the session as it was.
+func (s *Session) Rewrite(code string) (relay.Cell, error) {
+	lines, specials := readCell(code)
+	if isForeign(specials) || !slices.ContainsFunc(specials, isOurs) {
+		return relay.Cell{Code: code}, nil
+	}
+	r := &rewriting{lines: lines, inherited: s.inherited}
+	r.ID = s.newID()
+	for _, c := range specials {
+		if err := r.rewrite(c); err != nil {
+			return relay.Cell{}, fmt.Errorf("%s: %w", c.name(), err)
+		}
+	}
+	s.inherited = r.inherited
+	r.Code = r.text()
+	return r.Cell, nil
+}
+
+// foreignCells are GoNB's commands that make a whole cell a text of another kind.
+var foreignCells = []string{"%%writefile", "%%script", "%%bash", "%%sh", "%%gx"}
+
+func isForeign(specials []special) bool {
+	return len(specials) > 0 && specials[0].at == 0 && slices.Contains(foreignCells, specials[0].name())
+}
+
+func isOurs(c special) bool { return find(c.name()) != nil }

@@ -1,0 +1,83 @@
+package magic
+
+import (
+	"fmt"
+
+	"github.com/gonbext/gonbext/gonbext/internal/relay"
+	"github.com/gonbext/gonbext/oocore/machine"
+	"github.com/gonbext/gonbext/oocore/units"
+)
+
+// show answers a magic that needs no Go.
+func (r *rewriting) show(m *magic, given []setting, operands []string) error {
+	switch m.name {
+	case "%footprint":
+		return r.footprint(given, operands)
+	case "%budget":
+		return r.budget(operands)
+	case "%device":
+		return r.device(operands)
+	default:
+		if len(operands) > 0 {
+			return fmt.Errorf("it takes no words, and got %q", operands[0])
+		}
+		r.say(help())
+		return nil
+	}
+}
+
+// say shows plain text.
+func (r *rewriting) say(text string) {
+	r.Displays = append(r.Displays, relay.Bundle{
+		Data:     map[string]any{"text/plain": text},
+		Metadata: map[string]any{},
+	})
+}
+
+func (r *rewriting) budget(operands []string) error {
+	if err := atMostOne(operands, "size"); err != nil {
+		return err
+	}
+	if len(operands) == 1 {
+		if err := checkSize(operands[0]); err != nil {
+			return err
+		}
+		r.inherited.budget = operands[0]
+	}
+	if r.inherited.budget == "" {
+		n, why := machine.Read().DefaultBudget()
+		r.say(fmt.Sprintf("No budget is set, so a run takes up to %s: %s.", units.Bytes(n), why))
+		return nil
+	}
+	n, err := units.ParseSize(r.inherited.budget)
+	if err != nil {
+		return err
+	}
+	r.say(fmt.Sprintf("Budget of the cells that follow: %s (%s).", units.Bytes(n), units.Exact(n)))
+	return nil
+}
+
+func (r *rewriting) device(operands []string) error {
+	if err := atMostOne(operands, "name"); err != nil {
+		return err
+	}
+	if len(operands) == 1 {
+		if err := checkDevice(operands[0]); err != nil {
+			return err
+		}
+		r.inherited.device = operands[0]
+	}
+	name := r.inherited.device
+	if name == "" {
+		name = "cpu"
+	}
+	r.say(fmt.Sprintf("Device of the cells that follow: %s.", name))
+	return nil
+}
+
+func atMostOne(operands []string, what string) error {
+	if len(operands) > 1 {
+		return fmt.Errorf("it takes one %s, and got %q and %q", what, operands[0], operands[1])
+	}
+	return nil
+}
