@@ -38,11 +38,12 @@ func Full(site Site, v dtype.Value, shape ...int) (*Node, error) {
 }
 
 // Scalar is a number of the program: an int, float64 or complex128 is weak and
-// takes the type of the array that it meets, others keep theirs.
+// takes the type of the array that it meets, others keep theirs. The error, of
+// what is no number, does not name an operation yet.
 func Scalar(site Site, v any) (*Node, error) {
 	value, weak, err := dtype.Scalar(v)
 	if err != nil {
-		return nil, refuse(site, "operand", err)
+		return nil, err
 	}
 	return &Node{Kind: Constant, Shape: []int{}, DType: value.Type, Value: value, Weak: weak, Site: site}, nil
 }

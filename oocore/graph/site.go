@@ -15,16 +15,22 @@ func (s Site) String() string {
 	return fmt.Sprintf("%s:%d", filepath.Base(s.File), s.Line)
 }
 
-const module = "github.com/gonbext/gonbext"
+const (
+	module  = "github.com/gonbext/gonbext"
+	command = "/gonbext/cmd/gonbext/" // in the paths of the command's own files
+)
 
 // Caller is the innermost line of the user's own program on the stack: the
-// first outside this module, whose tests and commands count as users. It takes
-// about a microsecond.
+// first outside this module, whose tests count as users. Where the user's
+// program is the gonbext command there is none. It takes about a microsecond.
 func Caller() Site {
 	var pcs [32]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
 	for {
 		f, more := frames.Next()
+		if strings.Contains(f.File, command) && !strings.HasSuffix(f.File, "_test.go") {
+			return Site{}
+		}
 		own := strings.HasPrefix(f.Function, module+"/") || strings.HasPrefix(f.Function, module+".")
 		if f.File != "" && (!own || strings.HasSuffix(f.File, "_test.go")) {
 			return Site{f.File, f.Line}

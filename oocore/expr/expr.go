@@ -1,0 +1,364 @@
+// Package expr reads expressions in text: Go's expression syntax over NumPy's
+// names, with positional axes.
+//
+//	tanh(sqrt(b)*2 + exp(-b))    mean(x, 0)    astype(x, "float16")
+//	slice(x, "0:100, ::2")       transpose(x, 1, 0)    where(x > 0, x, 0)
+//
+// The operators are Go's, from || over comparison to unary - and !, with NumPy's
+// meaning for arrays; / is true division. Numbers are weak, as Python's: they
+// take the type of the array that they meet. pi, e, inf, nan, true and false
+// are known where no array has their name.
+package expr
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/scanner"
+	"go/token"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/kernel"
+)
+
+// Error is an expression that cannot be read: its syntax, an unknown name, or a
+// function's arguments. Shapes and types that do not fit are a *graph.Error.
+type Error struct {
+	Expr   string
+	Column int // of the expression, in characters, from 1
+	Reason string
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("expression, column %d: %s", e.Column, e.Reason) }
+
+// Bounds of what is read, so that no text exhausts the stack.
+const (
+	maxLength = 1 << 16
+	maxDepth  = 1000
+)
+
+// Parse builds the expression over named arrays. Its time grows with the text,
+// and nothing is computed. The error is an *Error or a *graph.Error.
+func Parse(src string, names map[string]*graph.Node) (*graph.Node, error) {
+	p := &reader{src: src, names: names, site: graph.Caller(), renamed: map[*graph.Node]*graph.Node{}}
+	tree, err := p.syntax()
+	if err != nil {
+		return nil, err
+	}
+	v, err := p.eval(tree, 0)
+	if err != nil {
+		return nil, err
+	}
+	return p.node(v, tree)
+}
+
+// reader turns a syntax tree into nodes.
+type reader struct {
+	src     string
+	names   map[string]*graph.Node
+	site    graph.Site
+	renamed map[*graph.Node]*graph.Node // sources under their names here
+}
+
+func (p *reader) fail(at token.Pos, format string, args ...any) error {
+	return &Error{p.src, p.column(int(at) - 1), fmt.Sprintf(format, args...)}
+}
+
+// column counts characters up to a byte offset.
+func (p *reader) column(offset int) int {
+	return utf8.RuneCountInString(p.src[:min(max(offset, 0), len(p.src))]) + 1
+}
+
+// syntax parses the text, and refuses what Go would read otherwise than its
+// writer meant: a // that is Python's floor division.
+func (p *reader) syntax() (ast.Expr, error) {
+	if len(p.src) > maxLength {
+		return nil, &Error{p.src, 1, fmt.Sprintf("%d bytes of text are more than %d", len(p.src), maxLength)}
+	}
+	if strings.TrimSpace(p.src) == "" {
+		return nil, &Error{p.src, 1, "there is no expression"}
+	}
+	text := strings.Map(func(r rune) rune { // a line's end would end the expression
+		if r == '\n' || r == '\r' {
+			return ' '
+		}
+		return r
+	}, p.src)
+	var s scanner.Scanner
+	fset := token.NewFileSet()
+	file := fset.AddFile("", fset.Base(), len(text))
+	var bad *Error
+	s.Init(file, []byte(text), func(at token.Position, msg string) {
+		if bad == nil {
+			bad = &Error{p.src, p.column(at.Offset), scanned(msg)}
+		}
+	}, scanner.ScanComments)
+	for {
+		at, tok, lit := s.Scan()
+		if bad != nil {
+			return nil, bad
+		}
+		if tok == token.EOF {
+			break
+		}
+		if tok == token.COMMENT {
+			return nil, &Error{p.src, p.column(file.Offset(at)), fmt.Sprintf("%s is not an operator: write floor_divide(a, b)", lit[:2])}
+		}
+	}
+	tree, err := parser.ParseExprFrom(token.NewFileSet(), "", text, parser.SkipObjectResolution)
+	if list, ok := err.(scanner.ErrorList); ok && len(list) > 0 {
+		return nil, &Error{p.src, p.column(list[0].Pos.Offset), parsed(list[0].Msg)}
+	}
+	if err != nil {
+		return nil, &Error{p.src, 1, err.Error()}
+	}
+	return tree, nil
+}
+
+// scanned is the scanner's message for someone who knows Python.
+func scanned(msg string) string {
+	if strings.Contains(msg, "rune literal") {
+		return `text stands in double quotes: "float16"`
+	}
+	return msg
+}
+
+// parsed is the parser's message without Go's statements.
+func parsed(msg string) string {
+	msg, _, _ = strings.Cut(msg, " (") // what Go would have liked
+	msg = strings.ReplaceAll(msg, "'EOF'", "the end")
+	msg = strings.ReplaceAll(msg, "newline", "the end")
+	if rest, ok := strings.CutPrefix(msg, "expected ';', found "); ok {
+		return "expected an operator, found " + rest
+	}
+	if msg == "expected ';'" {
+		return "expected an operator"
+	}
+	return msg
+}
+
+// value is what a part of an expression stands for: an array, a number or text.
+type value struct {
+	node   *graph.Node
+	number any // int64, float64 or complex128
+	text   *string
+}
+
+// node is a value as an array.
+func (p *reader) node(v value, at ast.Expr) (*graph.Node, error) {
+	switch {
+	case v.text != nil:
+		return nil, p.fail(at.Pos(), "text %q stands where an array or a number has to", *v.text)
+	case v.node != nil:
+		return v.node, nil
+	}
+	if i, ok := v.number.(int64); ok {
+		v.number = int(i) // the weak type
+	}
+	return graph.Scalar(p.site, v.number)
+}
+
+func (p *reader) eval(x ast.Expr, depth int) (value, error) {
+	if depth++; depth > maxDepth {
+		return value{}, p.fail(x.Pos(), "the expression is nested more than %d deep", maxDepth)
+	}
+	switch x := x.(type) {
+	case *ast.ParenExpr:
+		return p.eval(x.X, depth)
+	case *ast.BasicLit:
+		return p.literal(x)
+	case *ast.Ident:
+		return p.name(x)
+	case *ast.UnaryExpr:
+		return p.unary(x, depth)
+	case *ast.BinaryExpr:
+		return p.binary(x, depth)
+	case *ast.CallExpr:
+		return p.call(x, depth)
+	case *ast.SelectorExpr:
+		if x.Sel.Name == "T" {
+			v, err := p.array(x.X, depth)
+			if err != nil {
+				return value{}, err
+			}
+			return result(graph.Transpose(p.site, v))
+		}
+		return value{}, p.fail(x.Sel.Pos(), "only .T may follow a point, not .%s: functions take the array as an argument", x.Sel.Name)
+	case *ast.StarExpr:
+		return value{}, p.fail(x.Star, "* and ** do not stand before an operand: a power is power(a, b)")
+	case *ast.IndexExpr, *ast.IndexListExpr, *ast.SliceExpr:
+		return value{}, p.fail(x.Pos(), `brackets are written slice(x, "0:100, ::2")`)
+	}
+	return value{}, p.fail(x.Pos(), "this is not an expression over arrays")
+}
+
+func result(n *graph.Node, err error) (value, error) { return value{node: n}, err }
+
+// array evaluates to an array, which a number also is.
+func (p *reader) array(x ast.Expr, depth int) (*graph.Node, error) {
+	v, err := p.eval(x, depth)
+	if err != nil {
+		return nil, err
+	}
+	return p.node(v, x)
+}
+
+func (p *reader) literal(x *ast.BasicLit) (value, error) {
+	var v value
+	var err error
+	switch x.Kind {
+	case token.INT:
+		v.number, err = strconv.ParseInt(x.Value, 0, 64)
+	case token.FLOAT:
+		v.number, err = parseFloat(x.Value)
+	case token.IMAG:
+		var f float64
+		f, err = parseFloat(strings.TrimSuffix(x.Value, "i"))
+		v.number = complex(0, f)
+	case token.STRING:
+		var s string
+		s, err = strconv.Unquote(x.Value)
+		v.text = &s
+	default:
+		return v, p.fail(x.Pos(), `text stands in double quotes: "float16"`)
+	}
+	if err != nil {
+		return v, p.fail(x.Pos(), "%s is out of range", x.Value)
+	}
+	return v, nil
+}
+
+// parseFloat lets what is too large be infinite, as Python does.
+func parseFloat(s string) (float64, error) {
+	f, err := strconv.ParseFloat(s, 64)
+	if math.IsInf(f, 0) {
+		return f, nil
+	}
+	return f, err
+}
+
+var constants = map[string]any{"pi": math.Pi, "e": math.E, "inf": math.Inf(1), "nan": math.NaN()}
+
+func (p *reader) name(x *ast.Ident) (value, error) {
+	if n, ok := p.names[x.Name]; ok {
+		return value{node: p.named(x.Name, n)}, nil
+	}
+	if c, ok := constants[x.Name]; ok {
+		return value{number: c}, nil
+	}
+	switch strings.ToLower(x.Name) {
+	case "true", "false":
+		return result(graph.Scalar(p.site, strings.EqualFold(x.Name, "true")))
+	}
+	if f, ok := functions[x.Name]; ok {
+		return value{}, p.fail(x.Pos(), "%s is a function: %s", x.Name, f.Usage)
+	}
+	known := make([]string, 0, len(p.names))
+	for name := range p.names {
+		known = append(known, name)
+	}
+	return value{}, p.fail(x.Pos(), "the name %q is unknown%s", x.Name, nearest(x.Name, known))
+}
+
+// named is a source under the name that the expression has for it, which is
+// then that of titles. It shares its Stored with the original.
+func (p *reader) named(name string, n *graph.Node) *graph.Node {
+	if n.Kind != graph.Source {
+		return n
+	}
+	out, ok := p.renamed[n]
+	if !ok {
+		c := *n
+		c.Name = name
+		out = &c
+		p.renamed[n] = out
+	}
+	return out
+}
+
+var unaries = map[token.Token]kernel.Op{
+	token.SUB: kernel.Negative, token.NOT: kernel.LogicalNot, token.XOR: kernel.Invert, token.TILDE: kernel.Invert,
+}
+
+func (p *reader) unary(x *ast.UnaryExpr, depth int) (value, error) {
+	v, err := p.eval(x.X, depth)
+	if err != nil {
+		return value{}, err
+	}
+	if v.number != nil {
+		switch x.Op {
+		case token.ADD:
+			return v, nil
+		case token.SUB:
+			n, err := foldNumbers(token.SUB, int64(0), v.number)
+			if f, ok := v.number.(float64); ok {
+				n = -f // of zero, too
+			}
+			if err != nil {
+				return value{}, p.fail(x.Pos(), "%v", err)
+			}
+			return value{number: n}, nil
+		}
+	}
+	n, err := p.node(v, x.X)
+	if err != nil {
+		return value{}, err
+	}
+	if x.Op == token.ADD {
+		return value{node: n}, nil
+	}
+	op, ok := unaries[x.Op]
+	if !ok {
+		return value{}, p.fail(x.Pos(), "%s does not stand before an operand", x.Op)
+	}
+	return result(graph.Apply(p.site, op, n))
+}
+
+var binaries = map[token.Token]kernel.Op{
+	token.ADD: kernel.Add, token.SUB: kernel.Subtract, token.MUL: kernel.Multiply, token.QUO: kernel.Divide,
+	token.REM: kernel.Remainder, token.AND: kernel.BitAnd, token.OR: kernel.BitOr, token.XOR: kernel.BitXor,
+	token.SHL: kernel.LeftShift, token.SHR: kernel.RightShift,
+	token.LAND: kernel.LogicalAnd, token.LOR: kernel.LogicalOr,
+	token.EQL: kernel.Equal, token.NEQ: kernel.NotEqual, token.LSS: kernel.Less,
+	token.LEQ: kernel.LessEqual, token.GTR: kernel.Greater, token.GEQ: kernel.GreaterEqual,
+}
+
+func (p *reader) binary(x *ast.BinaryExpr, depth int) (value, error) {
+	op, ok := binaries[x.Op]
+	if !ok {
+		return value{}, p.fail(x.OpPos, "%s is not an operator on arrays", x.Op)
+	}
+	if star, ok := x.Y.(*ast.StarExpr); ok && x.Op == token.MUL {
+		return value{}, p.fail(star.Star, "** is not an operator: write power(a, b)")
+	}
+	a, err := p.eval(x.X, depth)
+	if err != nil {
+		return value{}, err
+	}
+	b, err := p.eval(x.Y, depth)
+	if err != nil {
+		return value{}, err
+	}
+	if a.number != nil && b.number != nil {
+		n, err := foldNumbers(x.Op, a.number, b.number)
+		if err != nil {
+			return value{}, p.fail(x.OpPos, "%v", err)
+		}
+		if n != nil {
+			return value{number: n}, nil
+		}
+	}
+	left, err := p.node(a, x.X)
+	if err != nil {
+		return value{}, err
+	}
+	right, err := p.node(b, x.Y)
+	if err != nil {
+		return value{}, err
+	}
+	return result(graph.Apply(p.site, op, left, right))
+}

@@ -1,0 +1,277 @@
+package expr
+
+import (
+	"go/ast"
+	"maps"
+	"slices"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/kernel"
+)
+
+// Function is what an expression can call.
+type Function struct {
+	Name  string
+	Usage string // "mean(x, axes...)"
+	min   int    // arguments
+	max   int    // -1: any number
+	call  func(c *call) (*graph.Node, error)
+}
+
+// Functions lists what an expression can call, by name.
+func Functions() []Function {
+	all := slices.Collect(maps.Values(functions))
+	slices.SortFunc(all, func(a, b Function) int {
+		if a.Name < b.Name {
+			return -1
+		}
+		return 1
+	})
+	return all
+}
+
+// functions is all that Parse knows of names that are called.
+var functions = make(map[string]Function)
+
+// aliases are NumPy's other names of some operations.
+var aliases = map[string]string{
+	"absolute": "abs", "conj": "conjugate", "pow": "power", "mod": "remainder", "true_divide": "divide",
+	"acos": "arccos", "acosh": "arccosh", "asin": "arcsin", "asinh": "arcsinh", "atan": "arctan",
+	"atanh": "arctanh", "atan2": "arctan2", "bitwise_invert": "invert", "permute_dims": "transpose",
+}
+
+func init() {
+	for op := kernel.Add; op <= kernel.Where; op++ {
+		usage := "(x)"
+		switch op.Arity() {
+		case 2:
+			usage = "(a, b)"
+		case 3:
+			usage = "(condition, x, y)"
+		}
+		define(op.String()+usage, op.Arity(), op.Arity(), func(c *call) (*graph.Node, error) {
+			in, err := c.arrays(op.Arity())
+			if err != nil {
+				return nil, err
+			}
+			return graph.Apply(c.site, op, in...)
+		})
+	}
+	for kind := kernel.Sum; kind <= kernel.CountNonzero; kind++ {
+		usage, most := "(x, axes...)", -1
+		if kind == kernel.ArgMin || kind == kernel.ArgMax {
+			usage, most = "(x, axis)", 2
+		}
+		define(kind.String()+usage, 1, most, onArray(func(c *call, x *graph.Node, axes []int) (*graph.Node, error) {
+			return graph.Aggregate(c.site, kind, x, graph.ReduceOptions{Axes: axes})
+		}))
+	}
+	define("transpose(x, axes...)", 1, -1, onArray(func(c *call, x *graph.Node, axes []int) (*graph.Node, error) {
+		return graph.Transpose(c.site, x, axes...)
+	}))
+	define("reshape(x, lengths...)", 2, -1, onArray(func(c *call, x *graph.Node, shape []int) (*graph.Node, error) {
+		return graph.Reshape(c.site, x, shape...)
+	}))
+	define("broadcast_to(x, lengths...)", 2, -1, onArray(func(c *call, x *graph.Node, shape []int) (*graph.Node, error) {
+		return graph.BroadcastTo(c.site, x, shape...)
+	}))
+	define("expand_dims(x, axes...)", 2, -1, onArray(func(c *call, x *graph.Node, axes []int) (*graph.Node, error) {
+		return graph.ExpandDims(c.site, x, axes...)
+	}))
+	define("squeeze(x, axes...)", 1, -1, onArray(func(c *call, x *graph.Node, axes []int) (*graph.Node, error) {
+		return graph.Squeeze(c.site, x, axes...)
+	}))
+	define("round(x, decimals)", 1, 2, onArray(func(c *call, x *graph.Node, decimals []int) (*graph.Node, error) {
+		return graph.Round(c.site, x, append(decimals, 0)[0])
+	}))
+	define("matmul(a, b)", 2, 2, func(c *call) (*graph.Node, error) {
+		in, err := c.arrays(2)
+		if err != nil {
+			return nil, err
+		}
+		return graph.Product(c.site, in[0], in[1])
+	})
+	define("clip(x, low, high)", 3, 3, func(c *call) (*graph.Node, error) {
+		in, err := c.arrays(3)
+		if err != nil {
+			return nil, err
+		}
+		return graph.Clip(c.site, in[0], in[1], in[2])
+	})
+	define(`astype(x, "float16")`, 2, 2, withText(func(c *call, x *graph.Node, name string) (*graph.Node, error) {
+		t, err := dtype.Parse(name)
+		if err != nil {
+			return nil, c.fail(c.args[1].Pos(), "%v", err)
+		}
+		return graph.AsType(c.site, x, t)
+	}))
+	define(`slice(x, "0:100, ::2")`, 2, 2, withText(func(c *call, x *graph.Node, spec string) (*graph.Node, error) {
+		return graph.Slice(c.site, x, spec)
+	}))
+	defineLeaves()
+	for alias, name := range aliases {
+		functions[alias] = functions[name]
+	}
+}
+
+// defineLeaves adds the arrays that come from no file.
+func defineLeaves() {
+	define("arange(start, stop, step)", 1, 3, func(c *call) (*graph.Node, error) {
+		in, err := c.arrays(len(c.args))
+		if err != nil {
+			return nil, err
+		}
+		zero, err := graph.Scalar(c.site, 0)
+		if err != nil {
+			return nil, err
+		}
+		one, err := graph.Scalar(c.site, 1)
+		if err != nil {
+			return nil, err
+		}
+		switch len(in) {
+		case 1:
+			in = []*graph.Node{zero, in[0], one}
+		case 2:
+			in = append(in, one)
+		}
+		return graph.Arange(c.site, in[0], in[1], in[2])
+	})
+	define("linspace(start, stop, count)", 3, 3, func(c *call) (*graph.Node, error) {
+		start, err := c.float(0)
+		if err != nil {
+			return nil, err
+		}
+		stop, err := c.float(1)
+		if err != nil {
+			return nil, err
+		}
+		count, err := c.ints(2)
+		if err != nil {
+			return nil, err
+		}
+		return graph.Linspace(c.site, start, stop, count[0])
+	})
+	define("full(value, lengths...)", 1, -1, onArray(func(c *call, x *graph.Node, shape []int) (*graph.Node, error) {
+		if x.Kind != graph.Constant {
+			return nil, c.fail(c.args[0].Pos(), "the value of full is a number")
+		}
+		return graph.Full(c.site, x.Value, shape...)
+	}))
+	define("random(seed, lengths...)", 1, -1, func(c *call) (*graph.Node, error) {
+		n, err := c.ints(0)
+		if err != nil {
+			return nil, err
+		}
+		if n[0] < 0 {
+			return nil, c.fail(c.args[0].Pos(), "a seed is not negative")
+		}
+		return graph.Uniform(c.site, dtype.Float64, uint64(n[0]), n[1:]...)
+	})
+}
+
+// define adds a function by its usage.
+func define(usage string, min, max int, f func(c *call) (*graph.Node, error)) {
+	name := usage[:slices.Index([]byte(usage), '(')]
+	functions[name] = Function{name, usage, min, max, f}
+}
+
+// onArray is a function of an array and integers.
+func onArray(f func(c *call, x *graph.Node, ints []int) (*graph.Node, error)) func(c *call) (*graph.Node, error) {
+	return func(c *call) (*graph.Node, error) {
+		x, err := c.arrays(1)
+		if err != nil {
+			return nil, err
+		}
+		ints, err := c.ints(1)
+		if err != nil {
+			return nil, err
+		}
+		return f(c, x[0], ints)
+	}
+}
+
+// withText is a function of an array and a text.
+func withText(f func(c *call, x *graph.Node, text string) (*graph.Node, error)) func(c *call) (*graph.Node, error) {
+	return func(c *call) (*graph.Node, error) {
+		x, err := c.arrays(1)
+		if err != nil {
+			return nil, err
+		}
+		if c.values[1].text == nil {
+			return nil, c.fail(c.args[1].Pos(), "%s takes text in double quotes: %s", c.f.Name, c.f.Usage)
+		}
+		return f(c, x[0], *c.values[1].text)
+	}
+}
+
+// call is a function with the arguments of one call.
+type call struct {
+	*reader
+	f      Function
+	args   []ast.Expr
+	values []value
+}
+
+func (p *reader) call(x *ast.CallExpr, depth int) (value, error) {
+	id, ok := x.Fun.(*ast.Ident)
+	if !ok {
+		return value{}, p.fail(x.Fun.Pos(), "functions are called by name alone: sqrt(x)")
+	}
+	f, ok := functions[id.Name]
+	if !ok {
+		if _, array := p.names[id.Name]; array {
+			return value{}, p.fail(id.Pos(), `%s is an array and cannot be called: a part of it is slice(%s, "0:100")`, id.Name, id.Name)
+		}
+		return value{}, p.fail(id.Pos(), "the function %q is unknown%s", id.Name, nearest(id.Name, slices.Collect(maps.Keys(functions))))
+	}
+	n := len(x.Args)
+	if n < f.min || f.max >= 0 && n > f.max || x.Ellipsis.IsValid() {
+		return value{}, p.fail(id.Pos(), "%s does not take %d arguments: %s", id.Name, n, f.Usage)
+	}
+	c := &call{reader: p, f: f, args: x.Args, values: make([]value, n)}
+	for i, arg := range x.Args {
+		var err error
+		if c.values[i], err = p.eval(arg, depth); err != nil {
+			return value{}, err
+		}
+	}
+	return result(f.call(c))
+}
+
+// arrays are the first n arguments.
+func (c *call) arrays(n int) ([]*graph.Node, error) {
+	in := make([]*graph.Node, n)
+	for i := range in {
+		var err error
+		if in[i], err = c.node(c.values[i], c.args[i]); err != nil {
+			return nil, err
+		}
+	}
+	return in, nil
+}
+
+// ints are the arguments from a place on.
+func (c *call) ints(from int) ([]int, error) {
+	var out []int
+	for i := from; i < len(c.values); i++ {
+		n, ok := c.values[i].number.(int64)
+		if !ok {
+			return nil, c.fail(c.args[i].Pos(), "%s takes an integer here: %s", c.f.Name, c.f.Usage)
+		}
+		out = append(out, int(n))
+	}
+	return out, nil
+}
+
+// float is the argument at a place.
+func (c *call) float(at int) (float64, error) {
+	switch n := c.values[at].number.(type) {
+	case int64:
+		return float64(n), nil
+	case float64:
+		return n, nil
+	}
+	return 0, c.fail(c.args[at].Pos(), "%s takes a real number here: %s", c.f.Name, c.f.Usage)
+}
