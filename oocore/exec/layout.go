@@ -10,7 +10,7 @@ import (
 // takes: neighbouring axes that are both kept, or both reduced, count as one.
 type layout struct {
 	stage    *plan.Stage
-	fold     plan.Fold
+	what     plan.Fold
 	size     int   // of an element
 	position []int // by axis, if reduced: what one step adds to the position
 	state    []int // by axis, if kept: what one step adds to the accumulator's index
@@ -26,11 +26,11 @@ type group struct {
 }
 
 func newLayout(s *plan.Stage, i, size int) layout {
-	l := layout{stage: s, fold: s.Folds[i], size: size,
+	l := layout{stage: s, what: s.Folds[i], size: size,
 		position: make([]int, len(s.Grid.Shape)), state: make([]int, len(s.Grid.Shape))}
 	n := 1
 	for d := len(s.Grid.Shape) - 1; d >= 0; d-- {
-		if l.fold.Folds(d) {
+		if l.what.Folds(d) {
 			l.position[d] = n
 			n *= s.Grid.Shape[d]
 		}
@@ -44,7 +44,7 @@ func (l *layout) chunk(c grid.Box) {
 	l.start = c.Start
 	n := 1
 	for d := len(c.Shape) - 1; d >= 0; d-- {
-		if !l.fold.Folds(d) {
+		if !l.what.Folds(d) {
 			l.state[d] = n
 			n *= c.Shape[d]
 		}
@@ -56,7 +56,7 @@ func (l *layout) fold(f kernel.Folder, state []byte, n int, x []byte, b grid.Box
 	off, first := 0, 0
 	l.groups = l.groups[:0] // innermost first
 	for d := len(b.Shape) - 1; d >= 0; d-- {
-		kept := !l.fold.Folds(d)
+		kept := !l.what.Folds(d)
 		stride := l.position[d]
 		if kept {
 			stride = l.state[d]

@@ -60,10 +60,10 @@ type product struct {
 // operand evaluates one side's panels. Its slot belongs to the goroutine that
 // reads.
 type operand struct {
-	slot *slot
-	eval *evaluator
-	size int
-	dims int
+	slot   *slot
+	eval   *evaluator
+	size   int
+	domain []int
 }
 
 // panel is one step's part of both operands.
@@ -128,7 +128,7 @@ func (p *product) alloc(stage int) (err error) {
 
 func (p *product) operand(i, stage int) *operand {
 	prog := &p.stage.Programs[i]
-	o := &operand{size: prog.Type(prog.Out[0]).Size(), dims: len(prog.Domain), slot: &slot{run: p.run, stage: p.stage}}
+	o := &operand{size: prog.Type(prog.Out[0]).Size(), domain: prog.Domain, slot: &slot{run: p.run, stage: p.stage}}
 	o.slot.row.Stage, o.slot.row.Chunk = uint16(stage), -1
 	return o
 }
@@ -143,18 +143,18 @@ func (p *product) free() error {
 	return err
 }
 
-// box is a panel of an operand: the batch's indices, then rows and columns.
-// Operands have been broadcast to the batch.
+// box is a panel of an operand: the batch's indices, as far as the operand has
+// them, then rows and columns. batch is nil where only the lengths matter.
 func (p *product) box(o *operand, batch []int, row, rows, col, cols int) grid.Box {
-	b := grid.Box{Start: make([]int, o.dims), Shape: make([]int, o.dims)}
-	for d := range o.dims - 2 {
+	n := len(o.domain) - 2
+	b := grid.Box{Start: make([]int, n, n+2), Shape: make([]int, n, n+2)}
+	for d := range n {
 		b.Shape[d] = 1
-		if batch != nil {
-			b.Start[d] = batch[d]
+		if batch != nil && o.domain[d] > 1 {
+			b.Start[d] = batch[len(batch)-n+d]
 		}
 	}
-	b.Start[o.dims-2], b.Shape[o.dims-2] = row, rows
-	b.Start[o.dims-1], b.Shape[o.dims-1] = col, cols
+	b.Start, b.Shape = append(b.Start, row, col), append(b.Shape, rows, cols)
 	return b
 }
 

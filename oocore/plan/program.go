@@ -40,8 +40,8 @@ type Load struct {
 	Array int         `json:"array,omitempty"` // index into the plan's Arrays
 	View  grid.View   `json:"view"`
 	Shape []int       `json:"shape,omitempty"` // of a generator: its linear positions
-	Value dtype.Value `json:"value"`           // of a constant; an iota's first
-	Delta dtype.Value `json:"delta"`
+	Value dtype.Value `json:"value,omitzero"`  // of a constant; an iota's first
+	Delta dtype.Value `json:"delta,omitzero"`
 	Seed  uint64      `json:"seed,omitempty"`
 }
 

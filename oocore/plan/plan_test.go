@@ -1,0 +1,217 @@
+package plan
+
+import (
+	"errors"
+	"runtime"
+	"testing"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/store"
+)
+
+const mebi = 1 << 20
+
+// file is a stored array that does not exist: planning reads nothing.
+func file(t *testing.T, name string, d dtype.Type, shape ...int) *graph.Node {
+	t.Helper()
+	n, err := graph.Open(graph.Site{}, store.Info{Path: name, Format: "npy", Shape: shape, DType: d}, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func node(t *testing.T) func(n *graph.Node, err error) *graph.Node {
+	return func(n *graph.Node, err error) *graph.Node {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+}
+
+func options(budget int64) Options { return Options{Budget: budget, Overhead: 20 * mebi, Workers: 2} }
+
+// apply and fold shorten what the tests build.
+func apply(t *testing.T, op kernel.Op, in ...*graph.Node) *graph.Node {
+	return node(t)(graph.Apply(graph.Site{}, op, in...))
+}
+
+func fold(t *testing.T, kind kernel.Reduction, in *graph.Node, axes ...int) *graph.Node {
+	return node(t)(graph.Aggregate(graph.Site{}, kind, in, graph.ReduceOptions{Axes: axes}))
+}
+
+func TestChainsFuseIntoOnePass(t *testing.T) {
+	b := file(t, "b.npy", dtype.Float32, 3_075_200, 512)
+	root := apply(t, kernel.Tanh, apply(t, kernel.Add, apply(t, kernel.Multiply, apply(t, kernel.Sqrt, b), node(t)(graph.Scalar(graph.Site{}, 2))),
+		apply(t, kernel.Exp, apply(t, kernel.Negative, b))))
+	p, err := New(root, Target{Path: "out.npy"}, options(64*mebi))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Stages) != 1 || p.Stages[0].Read != 6_298_009_600 || p.Stages[0].Written != 6_298_009_600 {
+		t.Fatalf("%d stages, the first reads %d and writes %d bytes; want one that moves the array once each way", len(p.Stages), p.Stages[0].Read, p.Stages[0].Written)
+	}
+	if peak := p.Peak.Host(); peak > 44*mebi {
+		t.Errorf("the plan takes %d bytes of %d", peak, 44*mebi)
+	}
+}
+
+func TestSharedPartsAreComputedOnce(t *testing.T) {
+	x := file(t, "x.npy", dtype.Float32, 1000, 100)
+	again := file(t, "x.npy", dtype.Float32, 1000, 100)
+	sum := apply(t, kernel.Add, apply(t, kernel.Exp, x), apply(t, kernel.Exp, again))
+	p, err := New(sum, Target{Path: "o.npy"}, options(64*mebi))
+	if err != nil {
+		t.Fatal(err)
+	}
+	prog := p.Stages[0].Programs[0]
+	if len(prog.Loads) != 1 || len(prog.Code) != 2 {
+		t.Errorf("%d loads and %d instructions, want 1 and 2", len(prog.Loads), len(prog.Code))
+	}
+}
+
+func TestReductionsOfOneArrayShareAPass(t *testing.T) {
+	x := file(t, "x.npy", dtype.Float32, 100_000, 512)
+	z := apply(t, kernel.Divide, apply(t, kernel.Subtract, x, fold(t, kernel.Mean, x, 0)), fold(t, kernel.Std, x, 0))
+	p, err := New(z, Target{Path: "o.npy"}, options(64*mebi))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Stages) != 2 || len(p.Stages[0].Folds) != 2 {
+		t.Fatalf("%d stages, the first with %d folds; want one pass for mean and std, one for the rest", len(p.Stages), len(p.Stages[0].Folds))
+	}
+}
+
+// Grids and tiles are part of what results depend on; the budget is not.
+func TestBudgetDoesNotChangeResults(t *testing.T) {
+	x := file(t, "x.npy", dtype.Float64, 20_000, 3000)
+	y := file(t, "y.npy", dtype.Float64, 3000, 4000)
+	for _, root := range []*graph.Node{apply(t, kernel.Sqrt, x), fold(t, kernel.Sum, x), fold(t, kernel.Sum, x, 1), node(t)(graph.Product(graph.Site{}, x, y))} {
+		var prints []string
+		for _, budget := range []int64{100 * mebi, 300 * mebi, 4 << 30} {
+			for _, workers := range []int{1, 2, 16} {
+				o := options(budget)
+				o.Workers = workers
+				p, err := New(root, Target{Path: "o.npy"}, o)
+				if short := (&MemoryError{}); errors.As(err, &short) {
+					o.Budget = short.Need
+					p, err = New(root, Target{Path: "o.npy"}, o)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				prints = append(prints, p.Fingerprint())
+			}
+		}
+		for _, f := range prints {
+			if f != prints[0] || f == "" {
+				t.Errorf("%s: fingerprints differ between budgets: %v", root, prints)
+				break
+			}
+		}
+	}
+}
+
+func TestTooSmallABudgetSaysWhatWouldDo(t *testing.T) {
+	x := file(t, "x.npy", dtype.Float32, 1<<16, 1<<12)
+	y := file(t, "y.npy", dtype.Float32, 1<<12, 1<<13)
+	for _, root := range []*graph.Node{apply(t, kernel.Exp, x), fold(t, kernel.Var, x, 0), node(t)(graph.Product(graph.Site{}, x, y)),
+		node(t)(graph.Transpose(graph.Site{}, x))} {
+		_, err := New(root, Target{Path: "o.npy"}, options(1024))
+		var short *MemoryError
+		if !errors.As(err, &short) || short.Limit != 1024 {
+			t.Fatalf("%s: got %v, want a *MemoryError", root, err)
+		}
+		if _, err := New(root, Target{Path: "o.npy"}, options(short.Need)); err != nil {
+			t.Errorf("%s: the budget that was said to do does not: %v", root, err)
+		}
+		if _, err := New(root, Target{Path: "o.npy"}, options(short.Need-2*mebi)); err == nil {
+			t.Errorf("%s: two MiB less than the smallest budget work too", root)
+		}
+	}
+}
+
+func TestAMillionChunksPlanLikeAHundred(t *testing.T) {
+	used := func(rows int) uint64 {
+		root := apply(t, kernel.Sqrt, file(t, "x.npy", dtype.Float32, rows, 1<<20))
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		p, err := New(root, Target{Path: "o.npy"}, options(64*mebi))
+		runtime.ReadMemStats(&after)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.Stages[0].Tasks() != rows {
+			t.Fatalf("%d tasks, want %d", p.Stages[0].Tasks(), rows)
+		}
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	if small, large := used(100), used(1_000_000); large > small+small/10 {
+		t.Errorf("planning takes %d bytes for 100 chunks and %d for a million", small, large)
+	}
+}
+
+func TestEncodedPlanIsTheSame(t *testing.T) {
+	x := file(t, "x.npy", dtype.Float32, 5000, 512)
+	nan := node(t)(graph.Full(graph.Site{}, dtype.ValueOf(float32(0)), 5000, 512))
+	root := apply(t, kernel.Subtract, apply(t, kernel.Add, x, nan), fold(t, kernel.Mean, x, 0))
+	p, err := New(root, Target{Path: "o.npy"}, options(64*mebi))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := p.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := Decode(b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Fingerprint() != q.Fingerprint() || p.Peak != q.Peak {
+		t.Error("the decoded plan differs")
+	}
+	c, err := q.Encode()
+	if err != nil || string(b) != string(c) {
+		t.Errorf("encoding what was decoded gives other bytes (%v)", err)
+	}
+}
+
+func TestWithinFollowsCOrder(t *testing.T) {
+	for _, chunk := range [][]int{{2048, 512}, {7, 5, 3}, {1, 1, 1024, 1021}, {3, 100_000}, {1}, {}} {
+		block := grid.Auto(chunk, 1, BlockElems)
+		for _, elems := range []int{BlockElems, 3*BlockElems + 17, 1 << 20} {
+			box := within(chunk, elems, block)
+			// Boxes follow each other in C order when only one axis is cut, those before it
+			// have length one and those after it are whole.
+			cut := false
+			for i := len(chunk) - 1; i >= 0; i-- {
+				if cut && box[i] != 1 {
+					t.Errorf("within(%v, %d) = %v is not contiguous", chunk, elems, box)
+				}
+				cut = cut || box[i] < chunk[i]
+			}
+		}
+	}
+}
+
+func BenchmarkPlanAMillionChunks(b *testing.B) {
+	info := store.Info{Path: "x.npy", Shape: []int{1_000_000, 1 << 20}, DType: dtype.Float32}
+	x, err := graph.Open(graph.Site{}, info, "x")
+	if err != nil {
+		b.Fatal(err)
+	}
+	root, err := graph.Apply(graph.Site{}, kernel.Sqrt, x)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		if _, err := New(root, Target{Path: "o.npy"}, options(64*mebi)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
