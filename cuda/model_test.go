@@ -1,0 +1,165 @@
+package cuda_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/gonbext/gonbext/cuda"
+	"github.com/gonbext/gonbext/oocore/arena"
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/exec"
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/plan"
+	"github.com/gonbext/gonbext/oocore/record"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var site graph.Site
+
+// roots is the square root of an array of the given length that no file holds.
+func roots(t *testing.T, n int) *graph.Node {
+	t.Helper()
+	x, err := graph.Uniform(site, dtype.Float32, 3, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := graph.Apply(site, kernel.Sqrt, x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return y
+}
+
+func compute(t *testing.T, n *graph.Node, d exec.Device) (*plan.Plan, []float32, record.End) {
+	t.Helper()
+	o := plan.Options{Budget: 64 << 20, Workers: 2}
+	if d != nil {
+		o.Device = plan.DeviceSpec{Name: d.Name(), Memory: d.Memory()}
+	}
+	p, err := plan.New(n, plan.Target{}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := make([]float32, grid.Size(n.Shape))
+	end, err := exec.Run(context.Background(), p, exec.Env{Device: d, Into: dtype.Bytes(out)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, out, end
+}
+
+func model(t *testing.T, size string) exec.Device {
+	t.Helper()
+	d, err := cuda.Model(size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// An array of 12 MB passes through a device of 1 MiB, and comes out as it does
+// from the CPU.
+func TestArrayLargerThanTheDevice(t *testing.T) {
+	n := roots(t, 3_000_017)
+	_, want, _ := compute(t, n, nil)
+	p, got, end := compute(t, n, model(t, "1MiB"))
+	for i := range want {
+		if got[i] != want[i] {
+			t.Fatalf("element %d is %v on the device and %v on the CPU", i, got[i], want[i])
+		}
+	}
+	if !p.Stages[0].OnDevice {
+		t.Fatalf("the stage is not on the device: %s", p.Stages[0].Note)
+	}
+	if end.DevicePeak > p.DevicePeak || end.DevicePeak < p.DevicePeak*8/10 || p.DevicePeak > 1<<20 {
+		t.Errorf("device peak %d, predicted %d, of %d", end.DevicePeak, p.DevicePeak, 1<<20)
+	}
+}
+
+func TestWhatADeviceLacksIsOnTheCPU(t *testing.T) {
+	x, err := graph.Uniform(site, dtype.Float32, 3, 1000, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, err := graph.Aggregate(site, kernel.Sum, x, graph.ReduceOptions{Axes: []int{0}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, _, _ := compute(t, sum, model(t, "1MiB"))
+	if p.Stages[0].OnDevice || !strings.Contains(p.Stages[0].Note, "CPU") {
+		t.Errorf("on device: %v, note %q", p.Stages[0].OnDevice, p.Stages[0].Note)
+	}
+}
+
+func TestADeviceTooSmallForABlock(t *testing.T) {
+	p, _, end := compute(t, roots(t, 100_000), model(t, "4KiB"))
+	if p.Stages[0].OnDevice || end.DevicePeak != 0 {
+		t.Errorf("a device of 4 KiB computes blocks of 64 KiB: peak %d", end.DevicePeak)
+	}
+}
+
+// scarce is a device whose memory others take: a tile above some size fails.
+type scarce struct {
+	exec.Device
+	most int
+}
+
+type scarceLane struct {
+	exec.Lane
+	most int
+}
+
+func (s scarce) Lane(p *plan.Program, tile []int, a *arena.Arena, stage int) (exec.Lane, error) {
+	l, err := s.Device.Lane(p, tile, a, stage)
+	return scarceLane{l, s.most}, err
+}
+
+func (s scarceLane) Compute(ctx context.Context, tile grid.Box, in [][]byte, dst []byte) (int64, error) {
+	if tile.Size() > s.most {
+		return 0, exec.ErrDeviceMemory
+	}
+	return s.Lane.Compute(ctx, tile, in, dst)
+}
+
+func TestOutOfMemoryHalvesTheTile(t *testing.T) {
+	n := roots(t, 300_000)
+	_, want, _ := compute(t, n, nil)
+	_, got, end := compute(t, n, scarce{model(t, "8MiB"), 10_000})
+	for i := range want {
+		if got[i] != want[i] {
+			t.Fatalf("element %d is %v, want %v", i, got[i], want[i])
+		}
+	}
+	if end.OOMEvents == 0 {
+		t.Error("no event was counted")
+	}
+	p, err := plan.New(n, plan.Target{}, plan.Options{Budget: 64 << 20, Workers: 2, Device: plan.DeviceSpec{Name: "model:8MiB", Memory: 8 << 20}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = exec.Run(context.Background(), p, exec.Env{Device: scarce{model(t, "8MiB"), 0}, Into: make([]byte, 1_200_000)})
+	if !errors.Is(err, exec.ErrDeviceMemory) {
+		t.Errorf("a device without any memory gave %v", err)
+	}
+}
+
+func TestNames(t *testing.T) {
+	if _, err := cuda.Open("cuda:0"); !errors.Is(err, cuda.ErrNoDriver) {
+		t.Errorf("cuda:0 gave %v", err)
+	}
+	for _, bad := range []string{"gpu", "model:", "model:lots", "cuda"} {
+		if _, err := cuda.Open(bad); err == nil {
+			t.Errorf("%q is a device", bad)
+		}
+	}
+	if d, err := cuda.Open("model:8GiB"); err != nil || d.Memory() != 8<<30 || d.Name() != "model:8GiB" {
+		t.Errorf("model:8GiB: %v", err)
+	}
+}
