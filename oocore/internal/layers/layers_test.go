@@ -1,0 +1,108 @@
+// Package layers holds the direction of imports: downwards only.
+package layers
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/gonbext/gonbext/"
+
+// layers are the packages from the bottom up. A package may import those of
+// layers below its own. Folders within a package's folder are part of it.
+var layers = [][]string{
+	{"oocore/units", "oocore/dtype", "oocore/grid", "oocore/record"},
+	{"oocore/kernel", "oocore/arena", "oocore/machine"},
+	{"oocore/store"},
+	{"oocore/graph"},
+	{"oocore/plan", "oocore/expr"},
+	{"oocore/vm"},
+	{"oocore/exec"},
+	{"oocore"},
+	{"cuda"},
+	{"gonbext/chart", "gonbext/internal/footprint", "gonbext/internal/setup"},
+	{"gonbext/internal/relay"},
+	{"gonbext/internal/magic"},
+	{"gonbext"},
+	{"gonbext/cmd/gonbext"},
+	{"oocore/internal"}, // tests of the whole
+}
+
+// only are the packages that may import less than their layer allows.
+var only = map[string][]string{
+	"gonbext/chart": {"oocore/record", "oocore/units"}, // charts draw from records alone
+}
+
+// layer finds the package in layers that a folder belongs to.
+func layer(dir string) (name string, level int) {
+	level = -1
+	for i, names := range layers {
+		for _, n := range names {
+			if (dir == n || strings.HasPrefix(dir, n+"/")) && len(n) > len(name) {
+				name, level = n, i
+			}
+		}
+	}
+	return name, level
+}
+
+func TestImportsPointDownwards(t *testing.T) {
+	root := os.DirFS(filepath.Join("..", "..", ".."))
+	seen := 0
+	err := fs.WalkDir(root, ".", func(file string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && file != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata"):
+			return fs.SkipDir
+		case d.IsDir() || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go"):
+			return nil
+		}
+		seen++
+		dir := filepath.ToSlash(filepath.Dir(file))
+		from, level := layer(dir)
+		if level < 0 {
+			t.Errorf("%s: package %s has no layer: give it one in this test", file, dir)
+			return nil
+		}
+		text, err := fs.ReadFile(root, file)
+		if err != nil {
+			return err
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, text, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		for _, spec := range parsed.Imports {
+			path, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			imported, ours := strings.CutPrefix(path, module)
+			if !ours {
+				continue
+			}
+			to, below := layer(imported)
+			if to != from && below >= level {
+				t.Errorf("%s imports %s, which is not below %s", file, imported, from)
+			}
+			if allowed, ok := only[from]; ok && to != from && !slices.Contains(allowed, imported) {
+				t.Errorf("%s imports %s; %s may import %v only", file, imported, from, allowed)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if seen < 10 {
+		t.Errorf("only %d files were looked at", seen)
+	}
+}

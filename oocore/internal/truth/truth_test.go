@@ -1,0 +1,252 @@
+package truth
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"math/cmplx"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"testing"
+
+	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/grid"
+)
+
+// TestReference runs the committed cases, which were made by
+//
+//	python reference.py testdata/reference.zip --cases 300
+func TestReference(t *testing.T) {
+	z, err := zip.OpenReader("testdata/reference.zip")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, z); err != nil {
+		t.Fatal(err)
+	}
+	check(t, dir)
+}
+
+// TestNumPy asks the NumPy of this machine about more cases, and about arrays
+// that take several chunks of their own accord.
+func TestNumPy(t *testing.T) {
+	if os.Getenv("GONBEXT_TEST") != "full" {
+		t.Skip("left out: new cases beside the committed ones, for which GONBEXT_TEST=full makes NumPy")
+	}
+	python := numpy(t)
+	for _, args := range [][]string{{"--seed", "2", "--cases", "3000"}, {"--seed", "3", "--cases", "60", "--large"}} {
+		t.Run(args[1], func(t *testing.T) {
+			dir := t.TempDir()
+			run(t, python, append([]string{"reference.py", dir}, args...)...)
+			check(t, dir)
+		})
+	}
+}
+
+// numpy finds a Python with NumPy: GONBEXT_PYTHON, or a venv in the user's cache
+// that is made on first use.
+func numpy(t *testing.T) string {
+	if python := os.Getenv("GONBEXT_PYTHON"); python != "" {
+		return python
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	venv := filepath.Join(cache, "gonbext", "numpy-2.4.6")
+	python := filepath.Join(venv, "bin", "python")
+	if _, err := os.Stat(python); errors.Is(err, fs.ErrNotExist) {
+		run(t, "python3", "-m", "venv", venv)
+	}
+	run(t, python, "-m", "pip", "install", "-q", "numpy==2.4.6", "ml_dtypes==0.5.4")
+	return python
+}
+
+func run(t *testing.T, name string, args ...string) {
+	t.Helper()
+	if out, err := exec.Command(name, args...).CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", name, err, out)
+	}
+}
+
+// sample is one case: what it computes, from which files, to what.
+type sample struct {
+	Family     string
+	Expression string
+	Inputs     map[string]string // path to open, by name
+	Refused    string            // NumPy's words where it computes nothing
+	DType      dtype.Type
+	Shape      []int
+	Chunks     []int
+}
+
+func check(t *testing.T, dir string) {
+	text, err := os.ReadFile(filepath.Join(dir, "cases.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []sample
+	if err := json.Unmarshal(text, &all); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("GONBEXT_RUNS", filepath.Join(dir, "runs"))
+	for i, c := range all {
+		t.Run(fmt.Sprintf("%s/%d", c.Family, i), func(t *testing.T) {
+			names := make(oocore.Names)
+			for name, path := range c.Inputs {
+				names[name] = oocore.Open(filepath.Join(dir, path))
+			}
+			a := oocore.Eval(c.Expression, names)
+			if c.Refused != "" {
+				if a.Err() == nil {
+					t.Fatalf("%s gives %s, where NumPy says: %s", c.Expression, a, c.Refused)
+				}
+				return
+			}
+			if a.Err() != nil {
+				t.Fatalf("%s: %v", c.Expression, a.Err())
+			}
+			if a.DType() != c.DType || !slices.Equal(a.Shape(), c.Shape) {
+				t.Fatalf("%s is %s of %v, want %s of %v", c.Expression, a.DType(), a.Shape(), c.DType, c.Shape)
+			}
+			want, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("%d.want", i)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			allowed, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("%d.error", i)))
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				t.Fatal(err)
+			}
+			// The same in the least memory on one core, and in plenty on all.
+			out := filepath.Join(dir, fmt.Sprintf("%d-out.npy", i))
+			least := save(t, a, out, c, oocore.Memory(need(t, a, out, c)), oocore.Workers(1))
+			plenty := save(t, a, out, c, oocore.Memory("512MiB"))
+			if !bytes.Equal(least, plenty) {
+				t.Errorf("%s: the result depends on the budget or on the workers", c.Expression)
+			}
+			compare(t, c, plenty, want, allowed)
+		})
+	}
+}
+
+// need is the smallest budget, which the refusal of a smaller one names.
+func need(t *testing.T, a *oocore.Array, out string, c sample) string {
+	_, err := a.Save(context.Background(), out, options(c, oocore.Memory("1KiB"))...)
+	var small *oocore.MemoryError
+	if !errors.As(err, &small) {
+		t.Fatalf("%s in 1 KiB: %v, want a MemoryError", c.Expression, err)
+	}
+	if _, err := os.Stat(out); !errors.Is(err, fs.ErrNotExist) {
+		t.Fatalf("%s: refused, and %s exists", c.Expression, out)
+	}
+	return strconv.FormatInt(small.Need, 10)
+}
+
+func options(c sample, more ...oocore.Option) []oocore.Option {
+	if len(c.Chunks) > 0 {
+		more = append(more, oocore.Chunks(c.Chunks...))
+	}
+	return append(more, oocore.Fresh())
+}
+
+// save computes a case and returns the elements of the file, whose header must
+// say what they are.
+func save(t *testing.T, a *oocore.Array, out string, c sample, how ...oocore.Option) []byte {
+	t.Helper()
+	if c.DType == dtype.BFloat16 { // npy has none
+		out = out[:len(out)-len("npy")] + "bin"
+	}
+	if _, err := a.Save(context.Background(), out, options(c, how...)...); err != nil {
+		t.Fatalf("%s: %v", c.Expression, err)
+	}
+	file, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(out); err != nil {
+		t.Fatal(err)
+	}
+	if c.DType == dtype.BFloat16 {
+		return file
+	}
+	at := 10 + int(binary.LittleEndian.Uint16(file[8:]))
+	descr := map[dtype.Kind]string{dtype.KindBool: "|b", dtype.KindInt: "<i", dtype.KindUint: "<u", dtype.KindFloat: "<f", dtype.KindComplex: "<c"}[c.DType.Kind()] + strconv.Itoa(c.DType.Size())
+	if c.DType.Size() == 1 {
+		descr = "|" + descr[1:]
+	}
+	for _, said := range []string{`'descr': '` + descr + `'`, `'fortran_order': False`, `'shape': ` + grid.Format(c.Shape)} {
+		if !regexp.MustCompile(regexp.QuoteMeta(said)).Match(file[:at]) {
+			t.Fatalf("%s: the file's header %q does not say %s", c.Expression, file[10:at], said)
+		}
+	}
+	return file[at:]
+}
+
+// compare holds each element to NumPy's, within the error allowed for it.
+func compare(t *testing.T, c sample, got, want, allowed []byte) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s: %d bytes, want %d", c.Expression, len(got), len(want))
+	}
+	size := c.DType.Size()
+	for i := 0; i < len(want)/size; i++ {
+		g, w := got[i*size:(i+1)*size], want[i*size:(i+1)*size]
+		if bytes.Equal(g, w) {
+			continue
+		}
+		if c.DType.Kind() == dtype.KindFloat || c.DType.Kind() == dtype.KindComplex {
+			tolerance := 0.0
+			if allowed != nil {
+				tolerance = math.Float64frombits(binary.LittleEndian.Uint64(allowed[i*8:]))
+			}
+			if near(element(g, c.DType), element(w, c.DType), tolerance) {
+				continue
+			}
+		}
+		t.Fatalf("%s: element %d of %s %v is %s, want %s", c.Expression, i, c.DType, c.Shape, show(g, c.DType), show(w, c.DType))
+	}
+}
+
+func near(got, want complex128, tolerance float64) bool {
+	return near1(real(got), real(want), tolerance) && near1(imag(got), imag(want), tolerance) || cmplx.Abs(got-want) <= tolerance
+}
+
+func near1(got, want, tolerance float64) bool {
+	return got == want || math.Abs(got-want) <= tolerance || math.IsNaN(got) && math.IsNaN(want)
+}
+
+func element(b []byte, t dtype.Type) complex128 {
+	var bits [16]byte
+	copy(bits[:], b)
+	v := dtype.Value{Type: t, Lo: binary.LittleEndian.Uint64(bits[:8]), Hi: binary.LittleEndian.Uint64(bits[8:])}
+	switch t {
+	case dtype.Complex64:
+		return complex(v.Float(), float64(math.Float32frombits(uint32(v.Lo>>32))))
+	case dtype.Complex128:
+		return complex(v.Float(), math.Float64frombits(v.Hi))
+	}
+	return complex(v.Float(), 0)
+}
+
+func show(b []byte, t dtype.Type) string {
+	switch t.Kind() {
+	case dtype.KindComplex:
+		return fmt.Sprint(element(b, t))
+	case dtype.KindFloat:
+		return fmt.Sprint(real(element(b, t)))
+	}
+	return fmt.Sprintf("%x", b)
+}
