@@ -12,51 +12,75 @@ func GemmType(t dtype.Type) dtype.Type {
 }
 
 // GemmWork is the bytes of work memory that Gemm needs for a product of m × k
-// by k × n.
-func GemmWork(t dtype.Type, m, n, k int) int64 { return 0 }
+// by k × n: at most some 4 MB.
+func GemmWork(t dtype.Type, m, n, k int) int64 {
+	switch t {
+	case dtype.Float16, dtype.BFloat16, dtype.Float32:
+		return 4 * int64(workspaceOf[float32](m, n, k, t.Short()).size())
+	case dtype.Float64:
+		return 8 * int64(workspaceOf[float64](m, n, k, false).size())
+	case dtype.Complex64:
+		return 4 * int64(workspaceOf[float32](m, 2*n, 2*k, false).size())
+	case dtype.Complex128:
+		return 8 * int64(workspaceOf[float64](m, 2*n, 2*k, false).size())
+	}
+	return 0
+}
 
-// smallProduct bounds the products that do not repay a call into a library.
-const smallProduct = 16 * 16 * 16
+// shortProduct bounds the k whose products do not repay a call into a library.
+const shortProduct = 16
 
 // Gemm adds the product of a, m × k, and b, k × n, to c, m × n, of type
 // GemmType(t). The matrices are row-major; lda, ldb and ldc are the elements
 // from a row to the next. work has GemmWork bytes, aligned to 64.
 //
 // The order in which an element's k products are added depends on k alone,
-// never on m, n or the element's place. Integers wrap in their own type, and
-// the product of bools is the "or" of "and"s, as in NumPy.
+// never on m, n or the element's place; with a BLAS library it is the
+// library's. Integers wrap in their own type, and the product of bools is the
+// "or" of "and"s, as in NumPy.
 func Gemm(t dtype.Type, m, n, k int, a []byte, lda int, b []byte, ldb int, c []byte, ldc int, work []byte) {
 	if m == 0 || n == 0 || k == 0 {
 		return
 	}
-	if t >= dtype.Float32 && m*n*k >= smallProduct {
+	if t >= dtype.Float32 && k >= shortProduct {
 		if l := loadBLAS(); l != nil {
 			l.multiply(t, m, n, k, a, lda, b, ldb, c, ldc)
 			return
 		}
 	}
+	gemmOwn(t, m, n, k, a, lda, b, ldb, c, ldc, work)
+}
+
+// gemmOwn is Gemm without a library.
+func gemmOwn(t dtype.Type, m, n, k int, a []byte, lda int, b []byte, ldb int, c []byte, ldc int, work []byte) {
 	switch t {
 	case dtype.Bool:
-		gemmBool(m, n, k, view[uint8](a, (m-1)*lda+k), lda, view[uint8](b, (k-1)*ldb+n), ldb, view[uint8](c, (m-1)*ldc+n), ldc)
+		gemmBool(m, n, k, a, lda, b, ldb, c, ldc)
 	case dtype.Int8, dtype.Uint8:
-		gemmSimple[uint8](m, n, k, a, lda, b, ldb, c, ldc)
+		gemmInt[uint8](m, n, k, a, lda, b, ldb, c, ldc)
 	case dtype.Int16, dtype.Uint16:
-		gemmSimple[uint16](m, n, k, a, lda, b, ldb, c, ldc)
+		gemmInt[uint16](m, n, k, a, lda, b, ldb, c, ldc)
 	case dtype.Int32, dtype.Uint32:
-		gemmSimple[uint32](m, n, k, a, lda, b, ldb, c, ldc)
+		gemmInt[uint32](m, n, k, a, lda, b, ldb, c, ldc)
 	case dtype.Int64, dtype.Uint64:
-		gemmSimple[uint64](m, n, k, a, lda, b, ldb, c, ldc)
-	case dtype.Float16:
-		gemmShort(dtype.Float16Bits.Float32, m, n, k, a, lda, b, ldb, c, ldc)
-	case dtype.BFloat16:
-		gemmShort(dtype.BFloat16Bits.Float32, m, n, k, a, lda, b, ldb, c, ldc)
+		gemmInt[uint64](m, n, k, a, lda, b, ldb, c, ldc)
+	case dtype.Float16, dtype.BFloat16:
+		g := product[float32]{a: a, b: b, c: c, lda: lda, ldb: ldb, ldc: ldc, widen: widenFloat16}
+		if t == dtype.BFloat16 {
+			g.widen = widenBFloat16
+		}
+		g.multiply(m, n, k, work)
 	case dtype.Float32:
-		gemmSimple[float32](m, n, k, a, lda, b, ldb, c, ldc)
+		g := product[float32]{a: a, b: b, c: c, lda: lda, ldb: ldb, ldc: ldc}
+		g.multiply(m, n, k, work)
 	case dtype.Float64:
-		gemmSimple[float64](m, n, k, a, lda, b, ldb, c, ldc)
+		g := product[float64]{a: a, b: b, c: c, lda: lda, ldb: ldb, ldc: ldc}
+		g.multiply(m, n, k, work)
 	case dtype.Complex64:
-		gemmSimple[complex64](m, n, k, a, lda, b, ldb, c, ldc)
+		g := product[float32]{a: a, b: b, c: c, lda: 2 * lda, ldb: 2 * ldb, ldc: 2 * ldc, complex: true}
+		g.multiply(m, 2*n, 2*k, work)
 	case dtype.Complex128:
-		gemmSimple[complex128](m, n, k, a, lda, b, ldb, c, ldc)
+		g := product[float64]{a: a, b: b, c: c, lda: 2 * lda, ldb: 2 * ldb, ldc: 2 * ldc, complex: true}
+		g.multiply(m, 2*n, 2*k, work)
 	}
 }

@@ -1,0 +1,9 @@
+//go:build !amd64
+
+package kernel
+
+// tileShape is the tile that multiplyTile adds to.
+func tileShape[T float]() (rows, cols int) { return 4, 4 }
+
+// multiplyTile adds the product of two panels of k steps to a tile of c.
+func multiplyTile[T float](k int, a, b, c *T, ldc int) { goTile(k, a, b, c, ldc) }
