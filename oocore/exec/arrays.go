@@ -46,7 +46,10 @@ func openArrays(p *plan.Plan, env *Env, a *arena.Arena) (_ *arrays, err error) {
 		case plan.InFile:
 			s.readers[i], err = openStored(d, env)
 		case plan.InData:
-			s.readers[i], err = memstore.Open(d.Data, d.Shape, d.DType)
+			if int64(len(d.Data)) != d.Bytes() {
+				return s, fmt.Errorf("the plan's %s of shape %s has %d bytes of data", d.DType, grid.Format(d.Shape), len(d.Data))
+			}
+			s.readers[i] = memstore.New(d.Shape, d.DType, d.Data)
 		case plan.InResult:
 			s.writers[i], err = env.create(d.Path, store.Meta{Shape: d.Shape, DType: d.DType, Chunks: d.Chunks})
 		case plan.InCollect:
@@ -54,7 +57,7 @@ func openArrays(p *plan.Plan, env *Env, a *arena.Arena) (_ *arrays, err error) {
 				return s, fmt.Errorf("the result has %d bytes and the place for it %d", d.Bytes(), len(env.Into))
 			}
 			if s.memory[i], err = a.Charge(arena.Tag{Chunk: -1, Class: record.Output}, d.Bytes()); err == nil {
-				s.writers[i], err = memstore.Create(env.Into, d.Shape, d.DType)
+				s.writers[i] = memstore.Into(d.Shape, d.DType, env.Into)
 			}
 		}
 		if err != nil {
@@ -91,10 +94,9 @@ func (s *arrays) begin(stage int) (err error) {
 		d := &s.plan.Arrays[i]
 		switch d.Place {
 		case plan.InArena:
-			if s.memory[i], err = s.arena.Alloc(arena.Tag{Stage: stage, Chunk: -1, Class: record.Scratch}, d.Bytes()); err != nil {
-				return err
+			if s.memory[i], err = s.arena.Alloc(arena.Tag{Stage: stage, Chunk: -1, Class: record.Scratch}, d.Bytes()); err == nil {
+				s.writers[i] = memstore.Into(d.Shape, d.DType, s.memory[i].Data)
 			}
-			s.writers[i], err = memstore.Create(s.memory[i].Data, d.Shape, d.DType)
 		case plan.InSpill:
 			if s.spill == "" {
 				if s.spill, err = os.MkdirTemp(s.env.spillDir(s.plan), ".gonbext-"); err != nil {
@@ -122,7 +124,7 @@ func (s *arrays) end(ctx context.Context, stage int) (err error) {
 		s.writers[i] = nil
 		switch d.Place {
 		case plan.InArena:
-			s.readers[i], err = memstore.Open(s.memory[i].Data, d.Shape, d.DType)
+			s.readers[i] = memstore.New(d.Shape, d.DType, s.memory[i].Data)
 		case plan.InSpill:
 			s.readers[i], err = store.Open(s.spillPath(i))
 		}
