@@ -1,0 +1,408 @@
+package chart
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/xml"
+	"flag"
+	"io"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gonbext/gonbext/oocore/record"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+func open(t testing.TB, path string) *record.Run {
+	t.Helper()
+	r, err := record.Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Run = "20260801-120000.000000-1-0001" // golden files know no clock
+	return r
+}
+
+// cutEnd takes the End off a record, as a killed process leaves it.
+func cutEnd(t testing.TB, path string) *record.Run {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b = b[:len(b)-1] // an End is whole or there is none
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return open(t, path)
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s is not what it was; look at the difference, and run with -update if it is meant.\n%s", name, got)
+	}
+}
+
+func report(t testing.TB, o Options, runs ...*record.Run) Output {
+	t.Helper()
+	out, err := Report(runs, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+var pictures = regexp.MustCompile(`src="data:image/svg&#43;xml;base64,([^"]+)"`)
+
+// svgs are the pictures in a report.
+func svgs(t testing.TB, html string) []string {
+	t.Helper()
+	var all []string
+	for _, m := range pictures.FindAllStringSubmatch(html, -1) {
+		b, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(m[1], "&#43;", "+"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, string(b))
+	}
+	return all
+}
+
+func TestGolden(t *testing.T) {
+	for name, r := range cases(t) {
+		out := report(t, Options{}, r)
+		golden(t, name+".txt", out.Text)
+		if name == "done" || name == "device" || name == "planned" {
+			for i, s := range svgs(t, out.HTML) {
+				golden(t, name+"-"+string(rune('0'+i))+".svg", s)
+			}
+		}
+	}
+}
+
+// Pictures are well-formed XML, options are JSON, whatever the record holds.
+func TestEveryPictureAndOptionParses(t *testing.T) {
+	for name, r := range cases(t) {
+		out := report(t, Options{}, r)
+		n := strings.Count(out.HTML, "<img ")
+		if got := len(svgs(t, out.HTML)); got != n {
+			t.Errorf("%s: %d of %d pictures", name, got, n)
+		}
+		for _, s := range svgs(t, out.HTML) {
+			d := xml.NewDecoder(strings.NewReader(s))
+			for {
+				_, err := d.Token()
+				if err == io.EOF {
+					break
+				}
+				if err != nil {
+					t.Fatalf("%s: %v in %s", name, err, s)
+				}
+			}
+			if strings.Contains(s, "NaN") || strings.Contains(s, "Inf") || strings.Contains(s, "%!") {
+				t.Errorf("%s: a picture holds what is no number: %s", name, s)
+			}
+		}
+		if n == 0 {
+			continue
+		}
+		data := out.HTML[strings.LastIndex(out.HTML, `("",`)+4 : strings.LastIndex(out.HTML, ");</script>")]
+		var figures []map[string]any
+		if err := json.Unmarshal([]byte(data), &figures); err != nil || len(figures) != n {
+			t.Errorf("%s: %d live figures of %d: %v", name, len(figures), n, err)
+		}
+	}
+}
+
+func TestHostileText(t *testing.T) {
+	runs := cases(t)
+	out := report(t, Options{Library: true}, runs["hostile"])
+	page, err := Standalone(hostile, []*record.Run{runs["hostile"]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	progress := Progress(&runs["hostile"].Header, &record.Progress{Tasks: []int64{1, 0}}, time.Second)
+	foot := FootprintTable(Footprint{Shape: []int{1}, Rows: []FootprintRow{{DType: hostile}}, Limits: []Limit{{hostile, 1}}})
+	for _, html := range append(svgs(t, out.HTML), out.HTML, string(page), progress.HTML, foot.HTML) {
+		if strings.Contains(html, "<img src=x") || strings.Contains(html, "alert(1)>") || strings.Contains(html, "\x1b") || strings.Contains(html, "\u202e") {
+			t.Errorf("not escaped: %.2000s", html)
+		}
+	}
+	if n := strings.Count(out.HTML, "</script>"); n != 1 {
+		t.Errorf("%d ends of scripts", n)
+	}
+	for _, text := range []string{out.Text, progress.Text, foot.Text} {
+		if strings.ContainsAny(text, "\x1b\u202e") {
+			t.Errorf("a terminal would be steered: %q", text)
+		}
+	}
+}
+
+func TestVerdicts(t *testing.T) {
+	for name, want := range map[string]string{
+		"done":      "Peak 431 MiB of 512 MiB · predicted 438 MiB · 420 MB read in 2 passes, 210 MB written · ",
+		"killed":    "Killed: the process ended after 5 of 12 chunks of sqrt(acts) - mean, without an error of its own · peak ",
+		"cancelled": "Cancelled after 5 of 12 chunks of sqrt(acts) - mean · peak 300 MiB of 512 MiB",
+		"skipped":   "Nothing to do: centred.npy holds this result already",
+		"huge":      "Failed after 40 of 9,223,372,036,854,775,807 chunks of mean(sqrt(acts), 0): disk full · peak 8 EiB of 8 EiB",
+		"empty":     "Peak 431 MiB of 64 MiB",
+		"over":      "the process took 600 MiB, 88 MiB over the budget",
+		"planned":   "Would peak at 438 MiB of 512 MiB · 12.6 GB read in 2 passes, 6.3 GB written · nothing was run",
+		"toosmall":  "Does not fit in 16 MiB: it needs 24 MiB at least",
+		"device":    "model 64 MiB: peak 62 MiB of 64 MiB, out of memory 2 times",
+	} {
+		if got := digest(cases(t)[name], 1).verdict(); !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want in it %q", name, got, want)
+		}
+	}
+}
+
+func TestRunning(t *testing.T) {
+	w, err := record.Create(t.TempDir(), rootsHeader())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.End(record.End{})
+	r := open(t, w.Path())
+	if got := digest(r, 1).verdict(); !strings.HasPrefix(got, "Still running, before its first chunk was done") {
+		t.Error(got)
+	}
+}
+
+func TestModes(t *testing.T) {
+	r := cases(t)["done"]
+	auto, svg, none := report(t, Options{}, r), report(t, Options{Mode: SVG, Library: true}, r), report(t, Options{Mode: None}, r)
+	if !strings.Contains(auto.HTML, "<script>") || auto.Library {
+		t.Error("auto: no script, or a library that was not asked for")
+	}
+	if strings.Contains(svg.HTML, "<script>") || !strings.Contains(svg.HTML, "<img ") || svg.Library {
+		t.Error("svg: scripts, or no pictures")
+	}
+	if strings.Contains(none.HTML, "<script>") || strings.Contains(none.HTML, "<img ") || !strings.Contains(none.HTML, "Peak 431 MiB") {
+		t.Error("none: charts, or no verdict")
+	}
+	if full := report(t, Options{Library: true}, r); !full.Library || len(full.HTML) < len(auto.HTML)+len(library) {
+		t.Error("the library is missing")
+	}
+	if out := report(t, Options{}); out != (Output{}) {
+		t.Error("a report of no runs")
+	}
+	for s, want := range map[string]Mode{"": Auto, "auto": Auto, "svg": SVG, "none": None} {
+		if m, err := ParseMode(s); err != nil || m != want {
+			t.Errorf("ParseMode(%q) = %q, %v", s, m, err)
+		}
+	}
+	if _, err := ParseMode("png"); err == nil {
+		t.Error("png is no mode")
+	}
+}
+
+// A hundred thousand chunks in one stage, and in a grid of many axes.
+func TestSizeOfManyChunks(t *testing.T) {
+	h := rootsHeader()
+	h.Stages[0].Tasks, h.Stages[0].Shape, h.Stages[0].Chunks = 100_000, []int{3_200_000, 512}, []int{32, 512}
+	h.Stages[1].Tasks, h.Stages[1].Shape, h.Stages[1].Chunks = 100_000, []int{10, 100, 200, 50}, []int{1, 1, 2, 5}
+	r := made(t, h, math.MaxInt, doneEnd())
+	for n := 1; n <= 6; n++ {
+		out := report(t, Options{}, slices.Repeat([]*record.Run{r}, n)...)
+		if len(out.HTML) > 2_000_000 || len(out.Text) > 20_000 {
+			t.Errorf("%d runs: %d bytes of HTML, %d of text", n, len(out.HTML), len(out.Text))
+		}
+		if n == 1 {
+			for _, want := range []string{"neighbouring chunks", "samples the least and the greatest", "A cell is 17 chunks", "A cell is 17 × 2 chunks"} {
+				if !strings.Contains(out.HTML, want) {
+					t.Errorf("%q is not said", want)
+				}
+			}
+		}
+		t.Logf("%d runs: %d bytes of HTML", n, len(out.HTML))
+	}
+}
+
+func TestEveryChunkHasACell(t *testing.T) {
+	for _, shape := range [][]int{{1}, {7}, {1000}, {123457}, {3, 5}, {1000, 3}, {3, 1000}, {400, 300}, {7, 1, 11, 13}, {2, 3, 4, 5, 6, 7}} {
+		n := 1
+		chunks := make([]int, len(shape))
+		for i, s := range shape {
+			n *= s
+			chunks[i] = 1
+		}
+		for _, limit := range []int{maxCells, maxCells / 16} {
+			g := newGridMap(&record.Stage{Shape: shape, Chunks: chunks, Tasks: n}, limit)
+			if len(g.cells) > limit || g.rows*g.cols < len(g.cells) {
+				t.Errorf("%v: %d cells, limit %d", shape, len(g.cells), limit)
+			}
+			for i := range n {
+				g.add(&record.Task{Chunk: int64(i), Duration: 1})
+			}
+			var sum int64
+			for i, c := range g.cells {
+				sum += c.done
+				if c.done == 0 || strings.Contains(g.name(i), "-") {
+					t.Fatalf("%v: cell %d, %q, is of no chunk", shape, i, g.name(i))
+				}
+			}
+			if sum != int64(n) {
+				t.Errorf("%v: %d of %d chunks", shape, sum, n)
+			}
+		}
+	}
+}
+
+// However many samples, the peak and the end of time are among the points.
+func TestThinnerKeepsPeaks(t *testing.T) {
+	for _, n := range []int{1, 2, 99, 100, 101, 5000, 12345} {
+		line := thinner{limit: 100, per: 1}
+		for i := range n {
+			m := record.Sample{At: time.Duration(i), Arena: record.Bytes{int64(100 + i%7)}}
+			if i == n*2/3 {
+				m.Arena[0] = 1 << 40
+			}
+			line.add(&m)
+		}
+		points, per := line.points()
+		if len(points) > 200 || per*100 < n {
+			t.Errorf("%d samples: %d points of %d", n, len(points), per)
+		}
+		if !slices.ContainsFunc(points, func(s record.Sample) bool { return s.Arena[0] == 1<<40 }) {
+			t.Errorf("%d samples: the peak is lost", n)
+		}
+		if !slices.IsSortedFunc(points, func(a, b record.Sample) int { return int(a.At - b.At) }) {
+			t.Errorf("%d samples: not in the order of time", n)
+		}
+	}
+}
+
+// Every prefix of a record gives a report.
+func TestReportOfACutRecord(t *testing.T) {
+	whole, err := os.ReadFile(cases(t)["device"].Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "cut.gonbrun")
+	for n := len(whole); n > 0; n -= 97 {
+		if err := os.WriteFile(path, whole[:n], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r, err := record.Read(path)
+		if record.IsTorn(err) {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out := report(t, Options{}, r); out.Text == "" {
+			t.Fatalf("cut at %d: no report", n)
+		}
+	}
+}
+
+func TestProgress(t *testing.T) {
+	h := rootsHeader()
+	h.Stages[0].Skipped = 0
+	p := &record.Progress{Tasks: []int64{376, 94}, Read: 8e9, Written: 1.5e9, Sample: record.Sample{Arena: record.Bytes{200 * mib}}}
+	out := Progress(&h, p, 10*time.Second)
+	// Bytes done: 6.3 + 12.6/4 of 18.9 GB, half; what took 10 s takes 10 s more.
+	want := "[████████████░░░░░░░░░░░░] 50 % · 470 of 752 chunks · 8 GB read, 1.5 GB written · 950 MB/s · holds 200 MiB · 10 s left"
+	if out.Text != want || !strings.Contains(out.HTML, "width:50.0%") {
+		t.Errorf("got  %s\nwant %s\n%s", out.Text, want, out.HTML)
+	}
+	h.Stages[0].Skipped = 376 // an earlier run's: its time says nothing of what is left
+	p.Tasks[0] = 0
+	if out := Progress(&h, p, 10*time.Second); !strings.Contains(out.Text, "50 % · 470 of 752 chunks") || !strings.Contains(out.Text, "30 s left") {
+		t.Error(out.Text)
+	}
+	for _, tasks := range [][]int64{nil, {0}, {1 << 60, -5}, {376, 376, 9}} {
+		if out := Progress(&h, &record.Progress{Tasks: tasks}, 0); strings.Contains(out.Text, "NaN") || strings.Contains(out.Text, "Inf") {
+			t.Error(out.Text)
+		}
+	}
+	if out := Progress(&record.Header{}, &record.Progress{}, time.Second); !strings.Contains(out.Text, "0 of 0 chunks") {
+		t.Error(out.Text)
+	}
+}
+
+func TestFootprint(t *testing.T) {
+	out := FootprintTable(Footprint{
+		Shape: []int{3_075_200, 512},
+		Rows: []FootprintRow{
+			{DType: "float16", Bytes: 3_149_004_800, Chunks: []int{16384, 512}, ChunkBytes: 16 * mib},
+			{DType: "float32", Bytes: 6_298_009_600, Chunks: []int{8192, 512}, ChunkBytes: 16 * mib},
+			{DType: "bool", Bytes: 1_574_502_400},
+		},
+		Limits: []Limit{{"RAM", 4 << 30}, {"container", 512 * mib}},
+	})
+	golden(t, "footprint.txt", out.Text)
+	for _, want := range []string{"6,298,009,600", "5.87 GiB", "1.47 × too large", "fits"} {
+		if !strings.Contains(out.HTML, want) {
+			t.Errorf("%q is not in %s", want, out.HTML)
+		}
+	}
+}
+
+func TestStandaloneNeedsNothing(t *testing.T) {
+	page, err := Standalone("a run", []*record.Run{cases(t)["done"]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.HasPrefix(page, []byte("<!doctype html>")) || !bytes.Contains(page, []byte(base64.StdEncoding.EncodeToString(library))) {
+		t.Error("no page, or no library in it")
+	}
+	for _, fetch := range []string{`src="http`, `src="//`, `href="http`, "@import", "url("} {
+		if bytes.Contains(page, []byte(fetch)) {
+			t.Errorf("the page fetches: %s", fetch)
+		}
+	}
+}
+
+// BenchmarkReport draws a hundred thousand chunks.
+func BenchmarkReport(b *testing.B) {
+	h := rootsHeader()
+	h.Stages = h.Stages[1:]
+	h.Stages[0].Tasks, h.Stages[0].Shape, h.Stages[0].Chunks = 100_000, []int{3_200_000, 512}, []int{32, 512}
+	r := made(b, h, math.MaxInt, doneEnd())
+	b.ReportAllocs()
+	for b.Loop() {
+		report(b, Options{}, r)
+	}
+}
+
+// TestWritePages writes the pages of the cases to $GONBEXT_PAGES, to be looked at.
+func TestWritePages(t *testing.T) {
+	dir := os.Getenv("GONBEXT_PAGES")
+	if dir == "" {
+		t.Skip("GONBEXT_PAGES is not set: no pages were written to look at")
+	}
+	all := cases(t)
+	all["large"] = made(t, rootsHeader(), math.MaxInt, doneEnd())
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		page, err := Standalone(name, []*record.Run{all[name]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name+".html"), page, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,128 @@
+package chart
+
+import (
+	"fmt"
+
+	"github.com/go-echarts/go-echarts/v2/charts"
+	"github.com/go-echarts/go-echarts/v2/opts"
+	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/units"
+)
+
+// chunksFigure draws the memory that each chunk's task held, stacked by class,
+// the stages one after another.
+func chunksFigure(s *summary) (*figure, string) {
+	var bars []record.Bytes
+	var names []string
+	type span struct {
+		name     string
+		from, to int
+	}
+	var spans []span
+	var perBar int64 = 1
+	for _, st := range s.stages {
+		if st.done == 0 {
+			continue
+		}
+		spans = append(spans, span{plain(st.Name), len(bars), len(bars) + len(st.bars)})
+		perBar = max(perBar, st.perBar)
+		for i, b := range st.bars {
+			bars = append(bars, b)
+			names = append(names, barName(st, int64(i)))
+		}
+	}
+	if len(bars) == 0 {
+		return nil, ""
+	}
+	var most int64
+	var used []record.Class
+	for c := range record.Classes {
+		any := false
+		for i := range bars {
+			any = any || bars[i][c] > 0
+			most = max(most, bars[i].Host()+bars[i][record.Device])
+		}
+		if any {
+			used = append(used, c)
+		}
+	}
+	if most == 0 {
+		return nil, ""
+	}
+	f := &figure{Title: "Memory by chunk", Height: 240}
+	if perBar > 1 {
+		f.Caption = fmt.Sprintf("A bar shows the largest of up to %s neighbouring chunks.", units.Count(perBar))
+	}
+	top := float64(most) * 1.04
+
+	c := charts.NewBar()
+	base(&c.BaseConfiguration)
+	c.SetGlobalOptions(
+		charts.WithXAxisOpts(opts.XAxis{Type: "category", AxisLabel: &opts.AxisLabel{HideOverlap: opts.Bool(true)}, AxisTick: &opts.AxisTick{Show: opts.Bool(false)}}),
+		charts.WithYAxisOpts(opts.YAxis{Type: "value", Min: 0, Max: top, MinInterval: byteStep(top), MaxInterval: byteStep(top), AxisLabel: &opts.AxisLabel{Show: opts.Bool(true), Formatter: "gonbext:bytes"}}),
+		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "axis", Formatter: "gonbext:byChunk"}),
+	)
+	c.SetXAxis(names)
+	for _, class := range used {
+		data := make([]opts.BarData, len(bars))
+		for i := range bars {
+			data[i].Value = bars[i][class]
+		}
+		c.AddSeries(class.String(), data,
+			charts.WithBarChartOpts(opts.BarChart{Stack: "classes", BarCategoryGap: "8%"}),
+			charts.WithItemStyleOpts(opts.ItemStyle{Color: classColors[class]}))
+	}
+	c.Validate()
+	f.Option = c.JSON()
+
+	d := newDrawing(760, float64(f.Height)-10, f.Title)
+	var keys []key
+	for _, class := range used {
+		keys = append(keys, key{class.String(), classColors[class], false})
+	}
+	n := float64(len(bars))
+	p := d.frame(d.legend(keys), n, top)
+	width := max((p.right-p.left)/n*0.9, 0.6)
+	floor := make([]float64, len(bars))
+	for _, class := range used {
+		d.printf(`<path fill="%s" d="`, classColors[class])
+		for i := range bars {
+			v := float64(bars[i][class])
+			if v == 0 {
+				continue
+			}
+			y0, y1 := p.y(floor[i]), p.y(floor[i]+v)
+			d.printf("M%s %sh%sV%sh-%sz", num(p.x(float64(i))), num(y0), num(width), num(y1), num(width))
+			floor[i] += v
+		}
+		d.printf(`"/>`)
+	}
+	for _, sp := range spans {
+		x, room := p.x(float64(sp.from)), p.x(float64(sp.to))-p.x(float64(sp.from))
+		d.printf(`<path class="a" d="M%s %sv6"/>`, num(x), num(p.bottom))
+		d.text(x+4, p.bottom+17, "start", "m", clip(sp.name, int(room/6.6)-1))
+	}
+	return f, d.done()
+}
+
+// barName names the chunks behind a bar.
+func barName(st *stageSummary, i int64) string {
+	first, last := i*st.perBar, min((i+1)*st.perBar, int64(st.Tasks))-1
+	name := clip(plain(st.Name), 30) + " " + units.Count(first)
+	if last > first {
+		name += "–" + units.Count(last)
+	}
+	return name
+}
+
+// clip shortens s to n characters, by an ellipsis.
+func clip(s string, n int) string {
+	r := []rune(s)
+	switch {
+	case len(r) <= n:
+		return s
+	case n < 2:
+		return ""
+	}
+	return string(r[:n-1]) + "…"
+}

@@ -1,0 +1,114 @@
+package chart
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+
+	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/units"
+)
+
+var (
+	//go:embed report.gohtml
+	reportTemplate string
+	//go:embed report.css
+	reportStyle string
+	//go:embed report.js
+	reportScript string
+
+	// The parts of Apache ECharts that the charts use: see echarts/build.sh, and
+	// echarts/LICENSE for what applies to them.
+	//
+	//go:embed echarts/echarts.min.js.gz
+	library []byte
+)
+
+var templates = template.Must(template.New("").Funcs(template.FuncMap{
+	"css":      func() template.CSS { return template.CSS(reportStyle) },
+	"script":   func() template.JS { return template.JS(reportScript) },
+	"size":     sizeOrDash,
+	"exact":    exactOrDash,
+	"traffic":  func(n int64) string { return dashIfNone(n, units.Traffic(n)) },
+	"count":    func(n int64) string { return dashIfNone(n, units.Count(n)) },
+	"duration": units.Duration,
+}).Parse(reportTemplate))
+
+// sizeOrDash is n rounded; a negative n is a figure that is not known.
+func sizeOrDash(n int64) string {
+	if n < 0 {
+		return "unknown"
+	}
+	return dashIfNone(n, units.Bytes(n))
+}
+
+func exactOrDash(n int64) string {
+	if n < 0 {
+		return "unknown"
+	}
+	return units.Exact(n)
+}
+
+func dashIfNone(n int64, s string) string {
+	if n == 0 {
+		return "–"
+	}
+	return s
+}
+
+// live is a figure as the script takes it.
+type live struct {
+	ID      string   `json:"id"`
+	Height  int      `json:"height"`
+	Option  any      `json:"option"`
+	Choices []choice `json:"choices,omitempty"`
+}
+
+// renderReport is the report's HTML, and whether it carries the library.
+func renderReport(views []*view, o Options) (html string, carries bool, err error) {
+	data := struct {
+		Views   []*view
+		Figures []live
+		Library template.JS
+	}{Views: views, Library: `""`}
+	if o.Mode == Auto {
+		for _, v := range views {
+			for _, f := range v.Figures {
+				data.Figures = append(data.Figures, live{f.ID, f.Height, f.Option, f.Switch})
+			}
+		}
+		if o.Library && len(data.Figures) > 0 {
+			data.Library = template.JS(`"` + base64.StdEncoding.EncodeToString(library) + `"`)
+			carries = true
+		}
+	}
+	html, err = render("report", data)
+	return html, carries, err
+}
+
+func render(name string, data any) (string, error) {
+	var b bytes.Buffer
+	if err := templates.ExecuteTemplate(&b, name, data); err != nil {
+		return "", err
+	}
+	return b.String(), nil
+}
+
+// Standalone is a page of its own with the report of runs, which needs nothing
+// else to show: what --report writes.
+func Standalone(title string, runs []*record.Run) ([]byte, error) {
+	out, err := Report(runs, Options{Mode: Auto, Library: true})
+	if err != nil {
+		return nil, err
+	}
+	page, err := render("page", struct {
+		Title  string
+		Report template.HTML
+	}{plain(title), template.HTML(out.HTML)})
+	if err != nil {
+		return nil, fmt.Errorf("report: %w", err)
+	}
+	return []byte(page), nil
+}

@@ -1,0 +1,93 @@
+package chart
+
+import (
+	"github.com/go-echarts/go-echarts/v2/charts"
+	"github.com/go-echarts/go-echarts/v2/opts"
+	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/units"
+)
+
+// planFigure draws the prediction of each stage by class, against the budget.
+func planFigure(s *summary) (*figure, string) {
+	n := min(len(s.stages), 40)
+	if n == 0 {
+		return nil, ""
+	}
+	stages := s.stages[:n]
+	var most int64
+	var used []record.Class
+	for c := range record.Classes {
+		any := false
+		for _, st := range stages {
+			most = max(most, st.Predicted.Host(), st.Predicted[record.Device])
+			any = any || st.Predicted[c] > 0
+		}
+		if any && c != record.Device {
+			used = append(used, c)
+		}
+	}
+	if most == 0 {
+		return nil, ""
+	}
+	limits := []limit{{"budget", s.h.Budget, budgetColor}}
+	top, limitKeys := scale(float64(most), limits)
+	f := &figure{Title: "Predicted memory by stage", Height: 90 + 30*n}
+	names := make([]string, n)
+	for i, st := range stages {
+		names[i] = clip(plain(st.Name), 30)
+	}
+
+	c := charts.NewBar()
+	base(&c.BaseConfiguration)
+	c.SetGlobalOptions(
+		charts.WithXAxisOpts(opts.XAxis{Type: "value", Min: 0, Max: top, MinInterval: byteStep(top), AxisLabel: &opts.AxisLabel{Formatter: "gonbext:bytes", HideOverlap: opts.Bool(true)}}),
+		charts.WithYAxisOpts(opts.YAxis{Type: "category", Data: names, Inverse: opts.Bool(true), AxisLabel: &opts.AxisLabel{Show: opts.Bool(true)}}),
+		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "axis", Formatter: "gonbext:byChunk"}),
+	)
+	for i, class := range used {
+		data := make([]opts.BarData, n)
+		for k, st := range stages {
+			data[k].Value = st.Predicted[class]
+		}
+		options := []charts.SeriesOpts{
+			charts.WithBarChartOpts(opts.BarChart{Stack: "classes", BarCategoryGap: "40%"}),
+			charts.WithItemStyleOpts(opts.ItemStyle{Color: classColors[class]}),
+		}
+		if i == 0 && s.h.Budget > 0 && float64(s.h.Budget) <= top {
+			options = append(options,
+				charts.WithMarkLineNameXAxisItemOpts(opts.MarkLineNameXAxisItem{Name: "budget", XAxis: s.h.Budget}),
+				charts.WithMarkLineStyleOpts(opts.MarkLineStyle{Symbol: []string{"none", "none"}, Label: &opts.Label{Show: opts.Bool(false)}, LineStyle: &opts.LineStyle{Color: budgetColor, Type: "dashed", Width: 1.5}}))
+		}
+		c.AddSeries(class.String(), data, options...)
+	}
+	f.Option = c.JSON()
+
+	d := newDrawing(760, float64(f.Height)-10, f.Title)
+	var keys []key
+	for _, class := range used {
+		keys = append(keys, key{class.String(), classColors[class], false})
+	}
+	y := d.legend(append(keys, limitKeys...)) + 4
+	left, right := 230.0, d.width-20
+	x := func(v int64) float64 { return left + (right-left)*float64(v)/top }
+	bottom := y + 30*float64(n)
+	for v := 0.0; v <= top; v += byteStep(top) {
+		d.printf(`<path class="g" d="M%s %sV%s"/>`, num(x(int64(v))), num(y), num(bottom))
+		d.text(x(int64(v)), bottom+16, "middle", "m", units.Bytes(int64(v)))
+	}
+	for i, st := range stages {
+		at := y + 30*float64(i)
+		d.text(left-8, at+19, "end", "", names[i])
+		var sum int64
+		for _, class := range used {
+			if v := st.Predicted[class]; v > 0 {
+				d.printf(`<rect x="%s" y="%s" width="%s" height="18" fill="%s"/>`, num(x(sum)), num(at+6), num(x(sum+v)-x(sum)), classColors[class])
+				sum += v
+			}
+		}
+	}
+	if b := s.h.Budget; b > 0 && float64(b) <= top {
+		d.printf(`<path d="M%s %sV%s" stroke="%s" stroke-width="1.6" stroke-dasharray="5 3"/>`, num(x(b)), num(y), num(bottom), budgetColor)
+	}
+	return f, d.done()
+}

@@ -1,0 +1,83 @@
+package chart
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/units"
+)
+
+// Progress shows how far a run has come, elapsed after its start: chunks,
+// bytes, rate and the time left. It is to be replaced in place by the next one.
+func Progress(h *record.Header, p *record.Progress, elapsed time.Duration) Output {
+	done, before := fractions(h, p)
+	var chunks, all int64
+	for i, st := range h.Stages {
+		all += int64(st.Tasks)
+		chunks += int64(st.Skipped)
+		if i < len(p.Tasks) {
+			chunks += p.Tasks[i]
+		}
+	}
+	parts := []string{fmt.Sprintf("%.0f %%", 100*done), fmt.Sprintf("%s of %s chunks", units.Count(chunks), units.Count(all))}
+	var moved []string
+	if p.Read > 0 {
+		moved = append(moved, units.Traffic(p.Read)+" read")
+	}
+	if p.Written > 0 {
+		moved = append(moved, units.Traffic(p.Written)+" written")
+	}
+	if len(moved) > 0 {
+		parts = append(parts, strings.Join(moved, ", "), units.Rate(p.Read+p.Written, elapsed))
+	}
+	if m := p.Sample.Arena.Host(); m > 0 {
+		parts = append(parts, "holds "+units.Bytes(m))
+	}
+	if new := done - before; new > 0 && done < 1 {
+		left := time.Duration(float64(elapsed) * (1 - done) / new)
+		parts = append(parts, units.Duration(left.Round(time.Second))+" left")
+	}
+	line := strings.Join(parts, " · ")
+	title := plain(cmp.Or(h.Title, "run "+h.Run))
+	html, err := render("progress", struct {
+		Title, Line string
+		Percent     float64
+	}{title, line, 100 * done})
+	if err != nil {
+		html = "" // the text says the same
+	}
+	const width = 24
+	full := int(done * width)
+	return Output{HTML: html, Text: "[" + strings.Repeat("█", full) + strings.Repeat("░", width-full) + "] " + line}
+}
+
+// fractions is the share of the run's work that is done, and the share that an
+// earlier run had done, each between 0 and 1. A stage counts by the bytes that
+// it moves, or where none does, by its chunks.
+func fractions(h *record.Header, p *record.Progress) (done, before float64) {
+	byBytes := true
+	for _, st := range h.Stages {
+		byBytes = byBytes && st.Read+st.Written > 0
+	}
+	var all float64
+	for i, st := range h.Stages {
+		weight := float64(st.Tasks)
+		if byBytes {
+			weight = float64(st.Read + st.Written)
+		}
+		all += weight
+		n := float64(max(st.Tasks, 1))
+		before += weight * float64(st.Skipped) / n
+		if i < len(p.Tasks) {
+			done += weight * float64(p.Tasks[i]) / n
+		}
+	}
+	if all <= 0 {
+		return 0, 0
+	}
+	before = min(max(before/all, 0), 1)
+	return min(max(done/all+before, 0), 1), before
+}

@@ -1,0 +1,144 @@
+(function (library, figures) {
+  "use strict";
+  // One slot a page: an output that carries the library fills it, the others wait.
+  var key = "gonbextCharts1", slot = window[key];
+  if (!slot) {
+    slot = window[key] = {};
+    slot.ready = new Promise(function (resolve) { slot.resolve = resolve; });
+  }
+  if (library && !slot.loading) {
+    slot.loading = true;
+    var bytes = Uint8Array.from(atob(library), function (c) { return c.charCodeAt(0); });
+    new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text().then(function (code) {
+      // Without the page's own loaders, which a library would register with.
+      var module = { exports: {} };
+      new Function("module", "exports", "define", "require", code)(module, module.exports);
+      slot.resolve(module.exports);
+    }).catch(function (e) {
+      slot.loading = false;
+      console.warn("gonbext: charts stay pictures: " + e);
+    });
+  }
+
+  function figures3(x) { return String(+x.toPrecision(3)); }
+  function scaled(v, base, names) {
+    var i = 0;
+    for (v = Math.abs(v); v >= base - 0.5 && i < names.length - 1; i++) v /= base;
+    return (v >= 999.5 ? Math.round(v) : figures3(v)) + " " + names[i];
+  }
+  function bytes_(v) { return scaled(v, 1024, ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]); }
+  function seconds(v) {
+    if (v === 0) return "0";
+    if (v < 0.9995e-3) return figures3(v * 1e6) + " µs";
+    if (v < 0.9995) return figures3(v * 1e3) + " ms";
+    if (v < 119.5) return figures3(v) + " s";
+    return Math.floor(Math.round(v) / 60) + " min " + ("0" + Math.round(v) % 60).slice(-2) + " s";
+  }
+  function escape(s) {
+    return String(s).replace(/[&<>"']/g, function (c) { return "&#" + c.charCodeAt(0) + ";"; });
+  }
+  function rows(points, value) {
+    return points.map(function (p) {
+      var v = value(p);
+      return v ? "<br>" + p.marker + escape(p.seriesName) + "  <b>" + bytes_(v) + "</b>" : "";
+    }).join("");
+  }
+  var formatters = {
+    "gonbext:bytes": bytes_,
+    "gonbext:seconds": seconds,
+    "gonbext:overTime": function (p) { return seconds(p[0].value[0]) + rows(p, function (q) { return q.value[1]; }); },
+    "gonbext:byChunk": function (p) { return escape(p[0].name) + rows(p, function (q) { return q.value; }); },
+    "gonbext:cell": function (p) {
+      var v = p.value;
+      return escape(v[5]) + "<br>" + seconds(v[2] / 1e3) + ", " + bytes_(v[3] * 1048576) + (v[4] ? "<br>retried or halved" : "");
+    }
+  };
+  function revive(o) {
+    if (o && typeof o === "object") Object.keys(o).forEach(function (k) {
+      if (k === "formatter" && formatters[o[k]]) o[k] = formatters[o[k]]; else revive(o[k]);
+    });
+    return o;
+  }
+
+  // Text and lines in the colours of the page around, whatever its theme.
+  function themed(o, el) {
+    var fg = getComputedStyle(el).color, faint = "rgba(128,128,128,.25)";
+    o.textStyle = { color: fg, fontFamily: "inherit" };
+    if (o.legend) o.legend.textStyle = { color: fg };
+    [].concat(o.xAxis || [], o.yAxis || []).forEach(function (a) {
+      a.axisLabel = Object.assign({}, a.axisLabel, { color: fg, showMaxLabel: null, showMinLabel: null });
+      a.axisLine = Object.assign({ lineStyle: { color: "rgba(128,128,128,.7)" } }, a.axisLine);
+      a.splitLine = Object.assign({ lineStyle: { color: faint } }, a.splitLine);
+    });
+    [].concat(o.visualMap || []).forEach(function (m) {
+      m.textStyle = { color: fg };
+      m.itemWidth = 12; m.itemHeight = 130;
+      m.text = [m.asBytes ? bytes_(m.max * 1048576) : seconds(m.max / 1e3), m.asBytes ? bytes_(m.min * 1048576) : seconds(m.min / 1e3)];
+    });
+    (o.series || []).forEach(function (s) {
+      if (s.type === "heatmap") {
+        s.itemStyle = { borderColor: "rgba(128,128,128,.25)", borderWidth: 0.5 };
+        s.data.forEach(function (d) { if (d.value[4]) d.itemStyle = { borderColor: "#e4007c", borderWidth: 2 }; });
+      }
+    });
+    o.tooltip = Object.assign({}, o.tooltip, { confine: true, transitionDuration: 0 });
+    return o;
+  }
+
+  function draw(echarts, f, el) {
+    el.textContent = "";
+    el.style.height = f.height + "px";
+    var chart = echarts.init(el), option = revive(f.option);
+    function show() { chart.setOption(themed(option, el), true); fit(); }
+    function fit() {
+      chart.resize();
+      if (!f.choices) return;
+      // Cells shrink with the page and keep their shape.
+      var g = option.grid[0], room = el.clientWidth - 16;
+      f.width = f.width || +g.width; f.tall = f.tall || +g.height;
+      var w = Math.min(f.width, room), h = f.tall * Math.max(w / f.width, 0.6);
+      chart.setOption({ grid: { width: w, height: h } });
+    }
+    show();
+    if (f.choices) {
+      var bar = document.createElement("div");
+      bar.className = "gonbext-switch";
+      f.choices.forEach(function (c, i) {
+        var b = document.createElement("button");
+        b.type = "button";
+        b.textContent = c.label;
+        b.setAttribute("aria-pressed", i === 0);
+        b.onclick = function () {
+          var m = [].concat(option.visualMap)[0];
+          m.dimension = String(c.dimension); m.min = c.min; m.max = c.max; m.asBytes = c.label === "bytes";
+          bar.childNodes.forEach(function (x) { x.setAttribute("aria-pressed", x === b); });
+          show();
+        };
+        bar.appendChild(b);
+      });
+      el.parentNode.insertBefore(bar, el);
+    }
+    new ResizeObserver(function () { if (el.clientWidth) fit(); }).observe(el);
+    new MutationObserver(show).observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "data-theme", "class"] });
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", show);
+  }
+
+  // A notebook may run a script before its output is in the page.
+  function place(echarts, f, tries) {
+    var found = document.querySelectorAll("[id='" + f.id + "']:not([data-live])");
+    if (!found.length || !found[0].clientWidth) {
+      if (tries > 0) setTimeout(place, 100, echarts, f, tries - 1);
+      return;
+    }
+    found.forEach(function (el) {
+      var picture = el.innerHTML;
+      el.setAttribute("data-live", "1");
+      try { draw(echarts, f, el); } catch (e) {
+        el.innerHTML = picture;
+        el.style.height = "";
+        console.warn("gonbext: a chart stays a picture: " + e);
+      }
+    });
+  }
+  slot.ready.then(function (echarts) { figures.forEach(function (f) { place(echarts, f, 600); }); });
+})

@@ -1,0 +1,183 @@
+package chart
+
+import (
+	"fmt"
+	"html"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/units"
+)
+
+// classColors tell the classes of memory apart on light and dark grounds, also
+// for most people who see colours differently.
+var classColors = [record.Classes]string{"#4c78a8", "#f58518", "#54a24b", "#b279a2", "#9d755d", "#d9a90f", "#439894"}
+
+const (
+	budgetColor  = "#e45756"
+	plannedColor = "#8c8c8c"
+	processColor = "#bab0ac"
+	troubleColor = "#e4007c"
+)
+
+// heat is the scale of the heat maps, from little to much: even steps of
+// lightness, readable without colour.
+var heat = []string{"#fde9c8", "#fdc77f", "#f79a5a", "#e2665f", "#b93f77", "#7f2b84", "#451e75"}
+
+// drawing is a picture in the making. It brings a ground of its own: as an img
+// it cannot know the page's, only whether the reader prefers dark.
+type drawing struct {
+	strings.Builder
+	width, height float64
+}
+
+const svgStyle = `<style>text{font:12px system-ui,-apple-system,"Segoe UI",sans-serif;fill:#333}` +
+	`.m{fill:#666}.g{stroke:#8884;stroke-width:1}.a{stroke:#888;stroke-width:1}.c{fill:#fff}.e{fill:#8883}` +
+	`@media(prefers-color-scheme:dark){text{fill:#ddd}.m{fill:#aaa}.c{fill:#1b1b1b}}</style>`
+
+func newDrawing(width, height float64, title string) *drawing {
+	d := &drawing{width: width, height: height}
+	d.printf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %v %v" width="%v" height="%v" role="img"><title>%s</title>%s`,
+		width, height, width, height, escape(title), svgStyle)
+	d.printf(`<rect class="c" width="%v" height="%v" rx="4"/>`, width, height)
+	return d
+}
+
+func (d *drawing) printf(format string, args ...any) { fmt.Fprintf(d, format, args...) }
+
+// escape makes a text safe between tags and in attributes of the picture, and
+// well-formed: XML has no control characters.
+func escape(s string) string { return html.EscapeString(plain(s)) }
+
+func (d *drawing) done() string {
+	d.WriteString("</svg>")
+	return d.String()
+}
+
+// text writes s at x, y; anchor is start, middle or end.
+func (d *drawing) text(x, y float64, anchor, class, s string) {
+	d.printf(`<text x="%s" y="%s" text-anchor="%s"%s>%s</text>`, num(x), num(y), anchor, classAttr(class), escape(s))
+}
+
+func classAttr(class string) string {
+	if class == "" {
+		return ""
+	}
+	return ` class="` + class + `"`
+}
+
+// num writes a coordinate to a tenth of a pixel.
+func num(x float64) string {
+	return strings.TrimSuffix(fmt.Sprintf("%.1f", x), ".0")
+}
+
+// key is one entry of a legend.
+type key struct {
+	name, color string
+	line        bool
+}
+
+// legend writes keys in rows from the top and returns the height that they took.
+func (d *drawing) legend(keys []key) float64 {
+	x, y := 12.0, 18.0
+	for _, k := range keys {
+		w := 30 + 6.6*float64(len([]rune(k.name)))
+		if x+w > d.width && x > 12 {
+			x, y = 12, y+18
+		}
+		if k.line {
+			d.printf(`<path d="M%s %sh14" stroke="%s" stroke-width="2" stroke-dasharray="4 2"/>`, num(x), num(y-4), k.color)
+		} else {
+			d.printf(`<rect x="%s" y="%s" width="12" height="10" rx="2" fill="%s"/>`, num(x+1), num(y-9), k.color)
+		}
+		d.text(x+19, y, "start", "", k.name)
+		x += w
+	}
+	return y + 10
+}
+
+// plot is a frame with axes inside a drawing.
+type plot struct {
+	*drawing
+	left, top, right, bottom float64
+	xMax, yMax               float64
+}
+
+// frame draws the axes of a plot below top: values up to yMax bytes, and along
+// the bottom the ticks given.
+func (d *drawing) frame(top, xMax, yMax float64) *plot {
+	p := &plot{drawing: d, left: 70, right: d.width - 16, top: top, bottom: d.height - 38, xMax: max(xMax, 1e-9), yMax: max(yMax, 1)}
+	step := byteStep(p.yMax)
+	for v := 0.0; v <= p.yMax*1.0001; v += step {
+		y := p.y(v)
+		d.printf(`<path class="g" d="M%s %sH%s"/>`, num(p.left), num(y), num(p.right))
+		d.text(p.left-6, y+4, "end", "m", units.Bytes(int64(v)))
+	}
+	d.printf(`<path class="a" d="M%s %sH%s"/>`, num(p.left), num(p.bottom), num(p.right))
+	return p
+}
+
+func (p *plot) x(v float64) float64 { return p.left + (p.right-p.left)*v/p.xMax }
+func (p *plot) y(v float64) float64 { return p.bottom - (p.bottom-p.top)*v/p.yMax }
+
+// tick writes a label below the axis.
+func (p *plot) tick(v float64, label string) {
+	x := p.x(v)
+	p.printf(`<path class="a" d="M%s %sv4"/>`, num(x), num(p.bottom))
+	anchor := "middle"
+	if x > p.right-20 {
+		anchor = "end"
+	}
+	p.text(x, p.bottom+17, anchor, "m", label)
+}
+
+// level draws a dashed line at v across the plot, if it is inside.
+func (p *plot) level(v float64, color string) {
+	if v > 0 && v <= p.yMax {
+		p.printf(`<path d="M%s %sH%s" stroke="%s" stroke-width="1.6" stroke-dasharray="5 3"/>`, num(p.left), num(p.y(v)), num(p.right), color)
+	}
+}
+
+// byteStep is a round step in binary units that gives four to eight lines.
+func byteStep(most float64) float64 {
+	step := 1.0
+	for step*8 < most {
+		step *= 2
+	}
+	return step
+}
+
+// roundStep is 1, 2 or 5 times a power of ten that gives at most n ticks.
+func roundStep(most float64, n int) float64 {
+	if most <= 0 {
+		return 1
+	}
+	step := math.Pow(10, math.Floor(math.Log10(most/float64(n))))
+	for _, k := range []float64{1, 2, 5, 10} {
+		if most/(k*step) <= float64(n) {
+			return k * step
+		}
+	}
+	return 10 * step
+}
+
+// timeTicks writes times along the bottom.
+func (p *plot) timeTicks() {
+	step := roundStep(p.xMax, 8)
+	if p.xMax > 120 {
+		// Whole minutes read better than their hundreds of seconds.
+		step = 60 * math.Max(1, roundStep(p.xMax/60, 8))
+	}
+	for v := 0.0; v <= p.xMax*1.0001; v += step {
+		p.tick(v, seconds(v))
+	}
+}
+
+func seconds(v float64) string {
+	if v == 0 {
+		return "0"
+	}
+	return units.Duration(time.Duration(math.Round(v * float64(time.Second))))
+}

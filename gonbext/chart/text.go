@@ -1,0 +1,144 @@
+package chart
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/units"
+)
+
+// textReport is the report for a terminal, or for whoever reads a notebook's
+// source.
+func textReport(views []*view) string {
+	var b strings.Builder
+	for i, v := range views {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		fmt.Fprintf(&b, "%s\n%s\n", v.Title, v.Verdict)
+		if line := sparkline(v.s.timeline); line != "" {
+			fmt.Fprintf(&b, "\nmemory over %s, up to %s\n%s\n", units.Duration(v.s.last), units.Bytes(v.s.peak), line)
+		}
+		if len(v.Operations) > 0 {
+			b.WriteByte('\n')
+			b.WriteString(operationsText(v))
+		}
+		if len(v.WhatIf) > 0 {
+			b.WriteByte('\n')
+			b.WriteString(whatIfText(v))
+		}
+		if len(v.Rest) > 0 {
+			fmt.Fprintf(&b, "\nthe process at its largest, after %s\n", v.RestWhen)
+			rows := [][]string{}
+			for _, p := range v.Rest {
+				rows = append(rows, []string{"  " + p.Name, sizeOrDash(p.Bytes)})
+			}
+			b.WriteString(align(rows))
+		}
+		if v.Suggestion != "" {
+			fmt.Fprintf(&b, "\n%s\n", v.Suggestion)
+		}
+	}
+	return b.String()
+}
+
+func operationsText(v *view) string {
+	rows := [][]string{{"operation", "chunks", "predicted", "requested", "reserved", "allocations", "reuses", "moved", "time"}}
+	if v.Planned {
+		rows[0] = []string{"operation", "chunks", "predicted", "to move"}
+	}
+	for _, o := range v.Operations {
+		row := []string{clip(o.Name, 40), o.Chunks, sizeOrDash(o.Predicted)}
+		if !o.Head {
+			row[0] = "  " + row[0]
+		}
+		switch {
+		case v.Planned:
+			row = append(row, dashIfNone(o.Moved, units.Traffic(o.Moved)))
+		case o.Measured:
+			allocations, reuses := "", ""
+			if o.Head {
+				allocations, reuses = units.Count(o.Allocations), units.Count(o.Reuses)
+			}
+			row = append(row, sizeOrDash(o.Requested), sizeOrDash(o.Reserved), allocations, reuses,
+				dashIfNone(o.Moved, units.Traffic(o.Moved)), units.Duration(o.Time))
+		}
+		rows = append(rows, row)
+	}
+	return align(rows)
+}
+
+func whatIfText(v *view) string {
+	rows := [][]string{{"chunks", "budget", "device", "", "needs at least", "peak", "passes", "moved", "tasks"}}
+	for _, w := range v.WhatIf {
+		rows = append(rows, []string{w.Chunks, w.Budget, w.Device, w.Verdict, w.Need, w.Peak, w.Passes, w.Moved, w.Tasks})
+	}
+	return align(rows)
+}
+
+// align sets rows in columns: the first to the left, the others to the right.
+func align(rows [][]string) string {
+	var widths []int
+	for _, r := range rows {
+		for i, s := range r {
+			if i == len(widths) {
+				widths = append(widths, 0)
+			}
+			widths[i] = max(widths[i], utf8.RuneCountInString(s))
+		}
+	}
+	var b strings.Builder
+	for _, r := range rows {
+		var line strings.Builder
+		for i, s := range r {
+			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(s))
+			if i == 0 {
+				line.WriteString(s + pad)
+			} else {
+				line.WriteString("  " + pad + s)
+			}
+		}
+		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")
+	}
+	return b.String()
+}
+
+// sparkline draws the arena's bytes in one line of at most 60 characters: the
+// most in each stretch of time.
+func sparkline(samples []record.Sample) string {
+	const width = 60
+	if len(samples) < 2 {
+		return ""
+	}
+	var most int64
+	end := max(samples[len(samples)-1].At, 1)
+	columns := make([]int64, min(width, len(samples)))
+	for i := range columns {
+		columns[i] = -1
+	}
+	for i := range samples {
+		n := samples[i].Arena.Host()
+		most = max(most, n)
+		c := min(len(columns)-1, int(samples[i].At*time.Duration(len(columns))/end))
+		if c >= 0 {
+			columns[c] = max(columns[c], n)
+		}
+	}
+	if most <= 0 {
+		return ""
+	}
+	marks := []rune(" ▁▂▃▄▅▆▇█")
+	line := make([]rune, len(columns))
+	last := int64(0)
+	for i, n := range columns {
+		if n < 0 {
+			n = last // no sample in this stretch: as it was
+		}
+		last = n
+		line[i] = marks[int(float64(n)/float64(most)*float64(len(marks)-1)+0.5)]
+	}
+	return string(line)
+}

@@ -1,0 +1,234 @@
+package chart
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/go-echarts/go-echarts/v2/charts"
+	"github.com/go-echarts/go-echarts/v2/opts"
+	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/units"
+)
+
+// layer is one band of a stack, or one line.
+type layer struct {
+	key
+	values []float64 // bytes at each point
+}
+
+// timelineFigure draws the memory of the budget's classes over time, stacked,
+// with the budget and the prediction.
+func timelineFigure(s *summary) (*figure, string) {
+	if len(s.timeline) < 2 {
+		return nil, ""
+	}
+	layers := stack(s.timeline, record.Input, record.Device)
+	process := layer{key{"whole process, private", processColor, true}, nil}
+	seen := false
+	for i := range s.timeline {
+		n := s.timeline[i].Anonymous
+		seen = seen || n > 0
+		process.values = append(process.values, float64(n))
+	}
+	var lines []layer
+	if seen {
+		lines = append(lines, process)
+	}
+	limits := []limit{{"budget", s.h.Budget, budgetColor}, {"predicted peak", s.h.Predicted.Host(), plannedColor}}
+	f := &figure{Title: "Memory over time", Height: 300, Caption: caption(s.perPoint)}
+	return f, memoryOverTime(f, s, layers, lines, limits)
+}
+
+// deviceFigure draws the memory of the device over time; nil where there is none.
+func deviceFigure(s *summary) (*figure, string) {
+	if s.device <= 0 || len(s.timeline) < 2 {
+		return nil, ""
+	}
+	l := layer{key: key{name: plain(s.h.Device.Name), color: classColors[record.Device]}}
+	for i := range s.timeline {
+		l.values = append(l.values, float64(s.timeline[i].Device))
+	}
+	f := &figure{Title: "Device memory over time", Height: 220, Caption: caption(s.perPoint)}
+	limits := []limit{{"device memory", s.h.Device.Memory, budgetColor}, {"predicted peak", s.h.Device.Predicted, plannedColor}}
+	return f, memoryOverTime(f, s, []layer{l}, nil, limits)
+}
+
+// caption says what a point stands for.
+func caption(perPoint int) string {
+	if perPoint <= 1 {
+		return ""
+	}
+	return fmt.Sprintf("Of every %s samples the least and the greatest are drawn.", units.Count(int64(perPoint)))
+}
+
+// stack makes a layer of each class that took any memory.
+func stack(samples []record.Sample, from, to record.Class) []layer {
+	var all []layer
+	for c := from; c < to; c++ {
+		l := layer{key: key{name: c.String(), color: classColors[c]}}
+		var most int64
+		for i := range samples {
+			n := samples[i].Arena[c]
+			most = max(most, n)
+			l.values = append(l.values, float64(n))
+		}
+		if most > 0 {
+			all = append(all, l)
+		}
+	}
+	return all
+}
+
+// limit is a level to compare with.
+type limit struct {
+	name  string
+	bytes int64
+	color string
+}
+
+// scale chooses the top of a value axis: above all that is drawn, and above
+// the limits too unless they would squeeze the rest into its lower quarter.
+// Names of limits that are out of sight say so.
+func scale(most float64, limits []limit) (top float64, keys []key) {
+	top = most
+	for _, l := range limits {
+		if v := float64(l.bytes); v > top && v <= 4*most {
+			top = v
+		}
+	}
+	if top <= 0 {
+		for _, l := range limits {
+			top = max(top, float64(l.bytes))
+		}
+	}
+	top = max(top*1.04, 1)
+	for _, l := range limits {
+		if l.bytes <= 0 {
+			continue
+		}
+		name := l.name + " " + units.Bytes(l.bytes)
+		if float64(l.bytes) > top {
+			name += " (above)"
+		}
+		keys = append(keys, key{name, l.color, true})
+	}
+	return top, keys
+}
+
+// memoryOverTime fills f with the live chart and returns the picture.
+func memoryOverTime(f *figure, s *summary, layers, lines []layer, limits []limit) string {
+	n := len(s.timeline)
+	at := make([]float64, n)
+	var most float64
+	for i := range s.timeline {
+		at[i] = s.timeline[i].At.Seconds()
+		var sum float64
+		for _, l := range layers {
+			sum += l.values[i]
+		}
+		for _, l := range lines {
+			sum = max(sum, l.values[i])
+		}
+		most = max(most, sum)
+	}
+	end := max(at[n-1], s.last.Seconds())
+	top, limitKeys := scale(most, limits)
+
+	c := charts.NewLine()
+	base(&c.BaseConfiguration)
+	c.SetGlobalOptions(
+		charts.WithXAxisOpts(opts.XAxis{Type: "value", Min: 0, Max: end, AxisLabel: &opts.AxisLabel{Formatter: "gonbext:seconds", HideOverlap: opts.Bool(true)}, SplitLine: &opts.SplitLine{Show: opts.Bool(false)}}),
+		charts.WithYAxisOpts(opts.YAxis{Type: "value", Min: 0, Max: top, MinInterval: byteStep(top), MaxInterval: byteStep(top), AxisLabel: &opts.AxisLabel{Show: opts.Bool(true), Formatter: "gonbext:bytes"}}),
+		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "axis", Formatter: "gonbext:overTime"}),
+	)
+	line := func(l layer, x []float64, options ...charts.SeriesOpts) {
+		data := make([]opts.LineData, len(x))
+		for i := range x {
+			data[i].Value = []float64{round(x[i], 1e4), l.values[i]}
+		}
+		options = append(options, charts.WithLineChartOpts(opts.LineChart{ShowSymbol: opts.Bool(false)}), charts.WithItemStyleOpts(opts.ItemStyle{Color: l.color}))
+		c.AddSeries(l.name, data, options...)
+	}
+	for _, l := range layers {
+		line(l, at,
+			func(s *charts.SingleSeries) { s.Stack = "classes" },
+			charts.WithAreaStyleOpts(opts.AreaStyle{Opacity: opts.Float(0.85), Color: l.color}),
+			charts.WithLineStyleOpts(opts.LineStyle{Width: 0.5, Color: l.color}))
+	}
+	for _, l := range lines {
+		line(l, at, charts.WithLineStyleOpts(opts.LineStyle{Width: 1.5, Type: "dotted", Color: l.color}))
+	}
+	for i, k := range limitKeys {
+		v := levelOf(limits, i)
+		line(layer{k, []float64{v, v}}, []float64{0, end}, charts.WithLineStyleOpts(opts.LineStyle{Width: 1.5, Type: "dashed", Color: k.color}))
+	}
+	f.Option = c.JSON()
+
+	d := newDrawing(760, float64(f.Height)-20, f.Title)
+	var keys []key
+	for _, l := range append(append([]layer{}, layers...), lines...) {
+		keys = append(keys, l.key)
+	}
+	p := d.frame(d.legend(append(keys, limitKeys...)), end, top)
+	p.timeTicks()
+	floor := make([]float64, n)
+	for _, l := range layers {
+		p.band(at, floor, l)
+	}
+	for _, l := range lines {
+		var path strings.Builder
+		for i, x := range at {
+			fmt.Fprintf(&path, "%s%s %s", pen(i), num(p.x(x)), num(p.y(l.values[i])))
+		}
+		d.printf(`<path d="%s" fill="none" stroke="%s" stroke-width="1.5" stroke-dasharray="2 2"/>`, path.String(), l.color)
+	}
+	for i, k := range limitKeys {
+		p.level(levelOf(limits, i), k.color)
+	}
+	return d.done()
+}
+
+// levelOf is the i-th limit that is set.
+func levelOf(limits []limit, i int) float64 {
+	for _, l := range limits {
+		if l.bytes <= 0 {
+			continue
+		}
+		if i == 0 {
+			return float64(l.bytes)
+		}
+		i--
+	}
+	return 0
+}
+
+func pen(i int) string {
+	if i == 0 {
+		return "M"
+	}
+	return "L"
+}
+
+// band draws a layer on top of floor, and raises floor by it.
+func (p *plot) band(x, floor []float64, l layer) {
+	var path strings.Builder
+	for i := range x {
+		fmt.Fprintf(&path, "%s%s %s", pen(i), num(p.x(x[i])), num(p.y(floor[i]+l.values[i])))
+	}
+	for i := len(x) - 1; i >= 0; i-- {
+		fmt.Fprintf(&path, "L%s %s", num(p.x(x[i])), num(p.y(floor[i])))
+		floor[i] += l.values[i]
+	}
+	p.printf(`<path d="%sZ" fill="%s" fill-opacity=".85"/>`, path.String(), l.color)
+}
+
+// base sets what the charts have in common; colours of text and lines are the
+// page's and come with the script.
+func base(c *charts.BaseConfiguration) {
+	charts.WithAnimation(false)(c)
+	charts.WithLegendOpts(opts.Legend{Show: opts.Bool(true), Type: "plain", Top: "0", Left: "0", ItemWidth: 14, ItemHeight: 10})(c)
+	charts.WithGridOpts(opts.Grid{Left: "8", Right: "24", Top: "56", Bottom: "8", ContainLabel: opts.Bool(true)})(c)
+}
+
+// round cuts x to 1/unit, which keeps an option short.
+func round(x, unit float64) float64 { return float64(int64(x*unit+0.5)) / unit }

@@ -1,0 +1,273 @@
+package chart
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/units"
+)
+
+// verdict is the run in one line, the first thing that a person reads.
+func (s *summary) verdict() string {
+	var parts []string
+	say := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
+	say("%s", s.opening())
+	if s.status == record.Skipped {
+		return parts[0]
+	}
+	if p := s.h.Predicted.Host(); p > 0 && s.status != record.Planned {
+		say("predicted %s", units.Bytes(p))
+	}
+	if d := s.deviceLine(); d != "" {
+		say("%s", d)
+	}
+	if m := s.movement(); m != "" {
+		say("%s", m)
+	}
+	if s.status == record.Planned {
+		say("nothing was run")
+		return strings.Join(parts, " · ")
+	}
+	say("%s", units.Duration(s.last))
+	if p := s.processPeak(); s.h.Budget > 0 && p > s.h.Budget {
+		say("the process took %s, %s over the budget", units.Bytes(p), units.Bytes(p-s.h.Budget))
+	}
+	if e := s.run.End; e != nil && e.Skipped > 0 {
+		say("%s chunks were there already", units.Count(e.Skipped))
+	}
+	if e := s.run.End; e != nil && e.Lost > 0 {
+		say("%s rows of the record could not be written", units.Count(e.Lost))
+	}
+	return strings.Join(parts, " · ")
+}
+
+// opening says how the run ended and what it took at most.
+func (s *summary) opening() string {
+	peak := fmt.Sprintf("Peak %s of %s", units.Bytes(s.peak), units.Bytes(s.h.Budget))
+	if s.h.Budget <= 0 {
+		peak = "Peak " + units.Bytes(s.peak)
+	}
+	low := "p" + peak[1:]
+	switch s.status {
+	case record.Done:
+		return peak
+	case record.Skipped:
+		return "Nothing to do: " + s.target() + " holds this result already"
+	case record.Planned:
+		return s.planned()
+	case record.Failed:
+		why := ""
+		if s.run.End.Error != "" {
+			why = ": " + plain(s.run.End.Error)
+		}
+		return "Failed " + s.reached() + why + " · " + low
+	case record.Cancelled:
+		return "Cancelled " + s.reached() + " · " + low
+	case record.Running:
+		return "Still running, " + s.reached() + " · " + low
+	case record.Killed:
+		return "Killed: the process ended " + s.reached() + ", without an error of its own · " + low
+	}
+	return "Ended as " + plain(string(s.status)) + " " + s.reached() + " · " + low
+}
+
+// planned is the opening of a footprint.
+func (s *summary) planned() string {
+	p := s.h.Predicted.Host()
+	if s.h.Need > s.h.Budget && s.h.Budget > 0 {
+		return fmt.Sprintf("Does not fit in %s: it needs %s at least", units.Bytes(s.h.Budget), units.Bytes(s.h.Need))
+	}
+	return fmt.Sprintf("Would peak at %s of %s", units.Bytes(p), units.Bytes(s.h.Budget))
+}
+
+// reached is how far the run came.
+func (s *summary) reached() string {
+	if s.done == 0 {
+		return "before its first chunk was done"
+	}
+	at := int(s.lastTask.Stage)
+	if at >= len(s.stages) {
+		return fmt.Sprintf("after %s chunks", units.Count(s.done))
+	}
+	st := s.stages[at]
+	return fmt.Sprintf("after %s of %s chunks of %s", units.Count(st.done), units.Count(int64(st.Tasks)), plain(st.Name))
+}
+
+// movement is what was read and written; of a plan, what would be.
+func (s *summary) movement() string {
+	read, written := s.read, s.written
+	if e := s.run.End; e != nil {
+		read, written = max(read, e.Read), max(written, e.Written)
+	}
+	if s.status == record.Planned {
+		read, written = 0, 0
+		for _, st := range s.stages {
+			read += st.Read
+			written += st.Written
+		}
+	}
+	var parts []string
+	if read > 0 {
+		passes := ""
+		if n := s.passes(); n > 1 {
+			passes = fmt.Sprintf(" in %d passes", n)
+		}
+		parts = append(parts, units.Traffic(read)+" read"+passes)
+	}
+	if written > 0 {
+		parts = append(parts, units.Traffic(written)+" written")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// deviceLine is the device's share, "" where the CPU computed.
+func (s *summary) deviceLine() string {
+	d := s.h.Device
+	if d.Memory <= 0 {
+		return ""
+	}
+	if s.status == record.Planned {
+		return fmt.Sprintf("%s: %s of %s", plain(d.Name), units.Bytes(d.Predicted), units.Bytes(d.Memory))
+	}
+	line := fmt.Sprintf("%s: peak %s of %s", plain(d.Name), units.Bytes(s.device), units.Bytes(d.Memory))
+	if e := s.run.End; e != nil && e.OOMEvents > 0 {
+		times := "once"
+		if e.OOMEvents > 1 {
+			times = fmt.Sprintf("%d times", e.OOMEvents)
+		}
+		line += ", out of memory " + times
+	}
+	return line
+}
+
+// target is the name of the output, for a sentence.
+func (s *summary) target() string {
+	if s.h.Output == "" {
+		return "the result"
+	}
+	return plain(filepath.Base(s.h.Output))
+}
+
+// tone is how serious the verdict is.
+func (s *summary) tone() string {
+	switch s.status {
+	case record.Failed, record.Killed:
+		return "bad"
+	case record.Cancelled:
+		return "warn"
+	case record.Planned:
+		if s.h.Need > s.h.Budget {
+			return "bad"
+		}
+		return "good"
+	}
+	if s.h.Budget > 0 && (s.processPeak() > s.h.Budget || s.peak > s.h.Budget) {
+		return "bad"
+	}
+	return "good"
+}
+
+// suggestion is the one thing to do next that is worth saying, or "".
+func (s *summary) suggestion() string {
+	h, e := s.h, s.run.End
+	switch {
+	case s.status == record.Planned:
+		return s.planSuggestion()
+	case s.splits > 0:
+		return fmt.Sprintf("The device ran out of memory and chunks were halved %s times. Chunks of half the size from the start would save the retries.", units.Count(s.splits))
+	case s.status == record.Killed && s.largest.Anonymous > h.Budget*9/10 && h.Budget > 0:
+		return fmt.Sprintf("The process held %s shortly before it was killed, most likely by the kernel for want of memory: lower the budget below what the machine or container allows. Run the cell again and it goes on at the chunk where it stopped.", units.Bytes(s.largest.Anonymous))
+	case s.status == record.Killed || s.status == record.Cancelled || s.status == record.Failed && s.done > 0:
+		if h.Output == "" {
+			return ""
+		}
+		return "Run the cell again and it goes on at the chunk where it stopped."
+	case h.Budget > 0 && s.processPeak() > h.Budget:
+		r := s.rest()
+		return fmt.Sprintf("The arena kept to its plan; %s of the process is outside of it (Go heap %s, not accounted for %s). Values that the cell itself holds are the first place to look.", units.Bytes(s.largest.Anonymous-r.arena), units.Bytes(r.heap), units.Bytes(r.unknown))
+	}
+	if st := s.strided(); st != nil {
+		return fmt.Sprintf("%s reads pieces of %s only, with a seek between them. Chunks that span whole rows of the file read faster.", plain(st.Name), units.Bytes(st.ReadRun))
+	}
+	if e == nil || h.Budget <= 0 {
+		return ""
+	}
+	if h.Need > 0 && h.Need <= h.Budget/2 && s.peak < h.Budget/2 {
+		return fmt.Sprintf("A larger budget would not help: the peak is far below it. %s is the smallest budget that would do.", units.Bytes(h.Need))
+	}
+	var io, busy time.Duration
+	for _, st := range s.stages {
+		io += st.reading + st.writing
+		busy += st.busy
+	}
+	if busy > 5*time.Second && io > busy*4/5 {
+		return fmt.Sprintf("%d %% of the tasks' time went into reading and writing: a faster disk would help, more memory or workers would not.", io*100/busy)
+	}
+	return ""
+}
+
+// planSuggestion is what to change about a plan.
+func (s *summary) planSuggestion() string {
+	h := s.h
+	switch {
+	case h.Need > h.Budget && h.Need > 0:
+		return fmt.Sprintf("Set the budget to %s, or choose smaller chunks from the table.", mebibytes(h.Need))
+	case h.Need > 0 && h.Need <= h.Budget/2:
+		return fmt.Sprintf("%s is the smallest budget that would do; what is above it lets more chunks be in flight.", mebibytes(h.Need))
+	}
+	return ""
+}
+
+// mebibytes writes a budget as a flag takes it, rounded up.
+func mebibytes(n int64) string {
+	if n < 1<<20 {
+		return fmt.Sprintf("%dKiB", ceilDiv(n, 1<<10))
+	}
+	return fmt.Sprintf("%dMiB", ceilDiv(n, 1<<20))
+}
+
+// strided is the stage whose reads are so scattered that it costs time.
+func (s *summary) strided() *stageSummary {
+	for _, st := range s.stages {
+		if st.ReadRun > 0 && st.ReadRun < 32<<10 && st.read > 64<<20 {
+			return st
+		}
+	}
+	return nil
+}
+
+// rest is where the process's memory was when it was largest.
+type rest struct {
+	arena, heap, runtime, unknown int64 // private
+	untouched                     int64 // reserved by the arena and not yet used: no memory behind it
+	mapped, cached                int64 // reclaimable; cached is -1 where it is not known
+}
+
+func (s *summary) rest() rest {
+	m := &s.largest
+	r := rest{arena: m.Arena.Host(), heap: m.GoHeap, runtime: m.GoRuntime, mapped: m.Mapped, cached: m.Cached}
+	r.unknown = m.Anonymous - r.arena - r.heap - r.runtime
+	if r.unknown < 0 {
+		// Pages that are reserved and were never written take no memory.
+		r.untouched, r.unknown = min(-r.unknown, r.arena), 0
+	}
+	return r
+}
+
+// plain makes a text of a user or a file fit for a line: control characters,
+// which could steer a terminal, become visible.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' {
+			return ' '
+		}
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, strings.ToValidUTF8(s, string(unicode.ReplacementChar)))
+}

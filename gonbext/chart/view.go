@@ -1,0 +1,271 @@
+package chart
+
+import (
+	"cmp"
+	"encoding/base64"
+	"fmt"
+	"hash/fnv"
+	"html/template"
+	"path/filepath"
+	"time"
+
+	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/units"
+)
+
+// view is one run as it is shown: what the HTML and the text have in common.
+type view struct {
+	s                           *summary
+	Title, Verdict, Tone, Drawn string
+	Suggestion                  string
+	Planned                     bool
+	Figures                     []figure
+	Operations                  []operation
+	HasDevice                   bool
+	Rest                        []part
+	RestWhen                    string
+	RestExact                   string
+	WhatIf                      []whatIf
+	Facts                       []fact
+}
+
+// figure is one chart: a picture, and the same as an ECharts option.
+type figure struct {
+	ID, Title, Caption string
+	Height             int // of the live chart, in pixels
+	Picture            template.URL
+	Option             any
+	Switch             []choice // other values to colour by
+}
+
+// choice is one of the values that a heat map can show.
+type choice struct {
+	Label     string  `json:"label"`
+	Dimension int     `json:"dimension"`
+	Min       float64 `json:"min"`
+	Max       float64 `json:"max"`
+}
+
+// operation is one line of the table by operation.
+type operation struct {
+	Name, Detail, Site         string
+	Head                       bool // the stage; otherwise a part of it
+	Color                      string
+	Predicted, Requested       int64
+	Reserved                   int64
+	Measured                   bool
+	Allocations, Reuses, Moved int64
+	Time                       time.Duration
+	Chunks                     string
+}
+
+// part is one share of the process's memory.
+type part struct {
+	Name, Note, Color string
+	Bytes             int64
+	Percent           float64
+}
+
+// fact is one exact figure of the run.
+type fact struct{ Name, Value string }
+
+// whatIf is one alternative, ready to be shown.
+type whatIf struct {
+	Chunks, Budget, Device, Verdict, Need, Passes, Moved, Peak, Tasks string
+	Fits                                                              bool
+}
+
+func newView(s *summary, mode Mode, drawn bool) *view {
+	v := &view{
+		s: s, Title: plain(cmp.Or(s.h.Title, "run "+s.h.Run)),
+		Verdict: s.verdict(), Tone: s.tone(), Planned: s.status == record.Planned,
+	}
+	if s.h.Output != "" {
+		v.Title += " → " + plain(filepath.Base(s.h.Output))
+	}
+	if !drawn || s.status == record.Skipped {
+		return v
+	}
+	v.Suggestion = s.suggestion()
+	v.operations()
+	v.whatIf()
+	v.facts()
+	if !v.Planned {
+		v.rest()
+	}
+	if mode == None {
+		return v
+	}
+	if v.Planned {
+		v.add(planFigure(s))
+		return v
+	}
+	v.add(timelineFigure(s))
+	v.add(deviceFigure(s))
+	v.add(chunksFigure(s))
+	for _, st := range s.stages {
+		v.add(gridFigure(st))
+	}
+	return v
+}
+
+// add numbers a figure; nil is none.
+func (v *view) add(f *figure, picture string) {
+	if f == nil {
+		return
+	}
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%s %s", v.s.h.Run, v.s.run.Path)
+	f.ID = fmt.Sprintf("gonbext-%x-%d", h.Sum64(), len(v.Figures))
+	f.Picture = template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString([]byte(picture)))
+	v.Figures = append(v.Figures, *f)
+}
+
+// operations makes the table: a line for each stage, then one for each of its
+// parts, so that it shows what kind of memory which step took.
+func (v *view) operations() {
+	for _, st := range v.s.stages {
+		measured := !v.Planned && st.done > 0
+		moved := st.read + st.written
+		if v.Planned {
+			moved = st.Read + st.Written
+		}
+		v.Operations = append(v.Operations, operation{
+			Head: true, Name: plain(st.Name), Site: plain(st.Site), Detail: stageDetail(st),
+			Predicted: st.Predicted.Host(), Requested: st.requested.Host(), Reserved: st.reserved.Host(),
+			Allocations: st.allocations, Reuses: st.reuses, Moved: moved, Time: st.busy,
+			Measured: measured, Chunks: chunksDone(v, st),
+		})
+		for _, p := range []struct {
+			name    string
+			classes []record.Class
+			moved   int64
+			planned int64
+			time    time.Duration
+			always  bool
+		}{
+			{"read", []record.Class{record.Input, record.Codec}, st.read, st.Read, st.reading, true},
+			{"compute", []record.Class{record.Scratch, record.Library}, 0, 0, st.computing, true},
+			{"write", []record.Class{record.Output}, st.written, st.Written, st.writing, true},
+			{"to and from " + v.s.h.Device.Name, []record.Class{record.Pinned}, st.moved, 0, 0, false},
+			{"memory of " + v.s.h.Device.Name, []record.Class{record.Device}, 0, 0, 0, false},
+		} {
+			o := operation{Name: plain(p.name), Moved: p.moved, Time: p.time, Measured: measured, Color: classColors[p.classes[0]]}
+			if v.Planned {
+				o.Moved = p.planned
+			}
+			for _, c := range p.classes {
+				o.Predicted += st.Predicted[c]
+				o.Requested += st.requested[c]
+				o.Reserved += st.reserved[c]
+			}
+			if p.always || o.Predicted+o.Reserved+o.Moved > 0 {
+				v.Operations = append(v.Operations, o)
+			}
+		}
+	}
+}
+
+// chunksDone is how many of a stage's chunks were done.
+func chunksDone(v *view, st *stageSummary) string {
+	n := units.Count(int64(st.Tasks))
+	if v.Planned || st.done == int64(st.Tasks) {
+		return n
+	}
+	return units.Count(st.done) + " of " + n
+}
+
+// stageDetail is what a stage does, over which grid.
+func stageDetail(st *stageSummary) string {
+	d := plain(st.Kind)
+	if len(st.Chunks) > 0 {
+		d += " over chunks of " + units.Shape(st.Chunks) + " " + plain(st.DType)
+	}
+	if st.Slots > 0 {
+		d += fmt.Sprintf(", %d at a time", st.Slots)
+	}
+	return d
+}
+
+// rest splits the memory of the process at its largest.
+func (v *view) rest() {
+	if !v.s.hasSample {
+		return
+	}
+	r := v.s.rest()
+	m := &v.s.largest
+	v.RestWhen, v.RestExact = units.Duration(m.At), units.Exact(m.Anonymous)
+	add := func(name, note, color string, n int64) {
+		v.Rest = append(v.Rest, part{Name: name, Note: note, Color: color, Bytes: n})
+	}
+	for c := range record.Device {
+		if n := m.Arena[c]; n > 0 {
+			add("arena: "+c.String(), "", classColors[c], n)
+		}
+	}
+	add("Go heap", "values of the cell and of gonbext itself", "#8c8c8c", r.heap)
+	add("Go runtime", "stacks, spans, garbage collector", "#b5b5b5", r.runtime)
+	add("not accounted for", "the program's own pages, page tables, libraries", "#e45756", r.unknown)
+	var total int64
+	for _, p := range v.Rest {
+		total += p.Bytes
+	}
+	for i := range v.Rest {
+		v.Rest[i].Percent = 100 * float64(v.Rest[i].Bytes) / float64(max(total, 1))
+	}
+	if r.untouched > 0 {
+		add("of the arena, reserved and never touched", "takes no memory yet", "", r.untouched)
+	}
+	add("mapped files", "beside it: the kernel takes these pages back when it needs them", "", r.mapped)
+	if r.cached >= 0 {
+		add("page cache", "beside it: charged to the container, taken back when needed", "", r.cached)
+	} else {
+		add("page cache", "beside it: not known on this machine", "", -1)
+	}
+}
+
+// facts are the exact figures behind the rounded ones.
+func (v *view) facts() {
+	s := v.s
+	say := func(name string, n int64) {
+		v.Facts = append(v.Facts, fact{name, units.Exact(n) + ", " + units.Bytes(n)})
+	}
+	if s.h.Budget > 0 {
+		say("budget", s.h.Budget)
+	}
+	if s.h.Need > 0 {
+		say("smallest budget that would do", s.h.Need)
+	}
+	say("predicted peak", s.h.Predicted.Host())
+	if !v.Planned {
+		say("measured peak", s.peak)
+		if s.hasSample {
+			say("largest private memory of the process", s.processPeak())
+		}
+		say("read", s.read)
+		say("written", s.written)
+		v.Facts = append(v.Facts, fact{"chunks", units.Count(s.done)})
+		if s.retries > 0 {
+			v.Facts = append(v.Facts, fact{"retries", units.Count(s.retries)})
+		}
+	}
+	if s.h.Workers > 0 {
+		v.Facts = append(v.Facts, fact{"workers", units.Count(int64(s.h.Workers))})
+	}
+	v.Facts = append(v.Facts, fact{"run", plain(s.h.Run)})
+}
+
+// whatIf prepares the table of alternatives.
+func (v *view) whatIf() {
+	for _, w := range v.s.h.WhatIf {
+		row := whatIf{
+			Chunks: units.Shape(w.Chunks), Budget: units.Bytes(w.Budget), Device: plain(cmp.Or(w.Device, "cpu")),
+			Fits: w.Fits, Verdict: "fits", Need: units.Bytes(w.Need), Passes: units.Count(int64(w.Passes)),
+			Moved: units.Traffic(w.Moved), Peak: units.Bytes(w.Peak), Tasks: units.Count(int64(w.Tasks)),
+		}
+		if !w.Fits {
+			row.Verdict, row.Peak, row.Passes, row.Moved = "does not fit", "–", "–", "–"
+		}
+		v.WhatIf = append(v.WhatIf, row)
+	}
+}
