@@ -1,0 +1,5 @@
+//go:build !linux
+
+package arena
+
+func wantHugePages([]byte) {}
