@@ -2,9 +2,46 @@ package kernel
 
 import "github.com/gonbext/gonbext/oocore/dtype"
 
+//go:generate go run ./internal/asm .
+
+// What the loops that follow need beyond AVX2 or AVX-512 comes with these on
+// every processor: float16 conversion (F16C) and BMI2.
+type (
+	vectorKey struct {
+		op Op
+		t  dtype.Type
+	}
+	castKey struct{ from, to dtype.Type }
+)
+
 // Level names the instructions that the loops use: "avx512", "avx2" or "go".
-func Level() string { return "go" }
+// The environment variable GONBEXT_KERNEL lowers it.
+func Level() string {
+	switch {
+	case hasAVX512:
+		return "avx512"
+	case hasAVX2:
+		return "avx2"
+	}
+	return "go"
+}
 
-func vectorLookup(Op, dtype.Type) Func { return nil }
+func vectorLookup(op Op, t dtype.Type) Func {
+	switch {
+	case hasAVX512:
+		return lookupAVX512(op, t)
+	case hasAVX2:
+		return lookupAVX2(op, t)
+	}
+	return nil
+}
 
-func vectorCast(_, _ dtype.Type) Func { return nil }
+func vectorCast(from, to dtype.Type) Func {
+	switch {
+	case hasAVX512:
+		return castAVX512(from, to)
+	case hasAVX2:
+		return castAVX2(from, to)
+	}
+	return nil
+}

@@ -1,0 +1,180 @@
+package main
+
+import (
+	"github.com/mmcloughlin/avo/attr"
+	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/reg"
+)
+
+// loop is an elementwise loop: n elements of dst from its operands.
+type loop struct {
+	name  string // of the Go function, less its level
+	keys  []key  // what Lookup or Cast finds it under
+	in    []int  // bytes of each operand's element
+	out   int    // bytes of the result's element
+	lanes func(bytes int) int
+	body  func(m *machine, in []vec) vec
+	wide  bool // for AVX-512 alone
+}
+
+func (l loop) supports(wide bool) bool { return wide || !l.wide }
+
+func (l loop) function(wide bool) string {
+	if wide {
+		return l.name + "AVX512"
+	}
+	return l.name + "AVX2"
+}
+
+// perElement is as many lanes as a vector has elements of a size.
+func perElement(size int) func(int) int { return func(bytes int) int { return bytes / size } }
+
+// emit writes a loop of the kernel's Func signature: whole vectors, then the
+// rest by the same instructions, so that an element's place does not show in
+// its result.
+func (m *machine) emit(l loop) {
+	m.prefix = l.function(m.wide)
+	m.Function(m.prefix)
+	m.Attributes(attr.NOSPLIT)
+	m.SignatureExpr("func(n int, dst, a, b, c []byte)")
+	m.Pragma("noescape")
+	lanes := l.lanes(m.bytes())
+
+	n := m.Load(m.Param("n"), m.GP64()).(reg.GPVirtual)
+	dst := m.Load(m.Param("dst").Base(), m.GP64())
+	src := make([]reg.Register, len(l.in))
+	for i := range src {
+		src[i] = m.Load(m.Param(string(rune('a'+i))).Base(), m.GP64())
+	}
+	at, last := m.GP64(), m.GP64()
+	m.XORQ(at, at)
+	m.LEAQ(operand.Mem{Base: n, Disp: -lanes}, last)
+
+	m.Label("vectors")
+	m.CMPQ(at, last)
+	m.JGT(operand.LabelRef("rest"))
+	in := make([]vec, len(src))
+	for i, s := range src {
+		in[i] = m.load(operand.Mem{Base: s, Index: at, Scale: uint8(l.in[i])}, lanes*l.in[i])
+	}
+	m.store(l.body(m, in), operand.Mem{Base: dst, Index: at, Scale: uint8(l.out)}, lanes*l.out)
+	m.ADDQ(operand.Imm(uint64(lanes)), at)
+	m.JMP(operand.LabelRef("vectors"))
+
+	m.Label("rest")
+	m.SUBQ(at, n)
+	m.JZ(operand.LabelRef("done"))
+	if m.wide {
+		m.restMasked(l, n, at, dst, src)
+	} else {
+		m.restBuffered(l, n, at, dst, src, lanes)
+	}
+	m.Label("done")
+	m.VZEROUPPER()
+	m.RET()
+}
+
+// load reads so many bytes into a register that holds them.
+func (m *machine) load(from operand.Mem, bytes int) vec {
+	v := m.sized(bytes)
+	switch {
+	case bytes == 4:
+		m.VMOVD(from, v)
+	case bytes == 8:
+		m.VMOVQ(from, v)
+	case bytes == 64:
+		m.VMOVDQU64(from, v)
+	default:
+		m.VMOVDQU(from, v)
+	}
+	return v
+}
+
+func (m *machine) store(v vec, to operand.Mem, bytes int) {
+	switch {
+	case bytes == 4:
+		m.VMOVD(v, to)
+	case bytes == 8:
+		m.VMOVQ(v, to)
+	case bytes == 64:
+		m.VMOVDQU64(v, to)
+	default:
+		m.VMOVDQU(v, to)
+	}
+}
+
+// restMasked reads and writes n elements, less than a vector, under a mask,
+// which keeps the processor from touching the others.
+func (m *machine) restMasked(l loop, n, at, dst reg.Register, src []reg.Register) {
+	ones := m.GP64()
+	m.MOVQ(operand.I64(-1), ones)
+	m.BZHIQ(n, ones, ones)
+	k := m.K()
+	m.KMOVQ(ones, k)
+	in := make([]vec, len(src))
+	for i, s := range src {
+		from := operand.Mem{Base: s, Index: at, Scale: uint8(l.in[i])}
+		in[i] = m.sized(l.lanes(m.bytes()) * l.in[i])
+		switch l.in[i] {
+		case 1:
+			m.VMOVDQU8_Z(from, k, in[i])
+		case 2:
+			m.VMOVDQU16_Z(from, k, in[i])
+		case 4:
+			m.VMOVDQU32_Z(from, k, in[i])
+		case 8:
+			m.VMOVDQU64_Z(from, k, in[i])
+		}
+	}
+	v, to := l.body(m, in), operand.Mem{Base: dst, Index: at, Scale: uint8(l.out)}
+	switch l.out {
+	case 1:
+		m.VMOVDQU8(v, k, to)
+	case 2:
+		m.VMOVDQU16(v, k, to)
+	case 4:
+		m.VMOVDQU32(v, k, to)
+	case 8:
+		m.VMOVDQU64(v, k, to)
+	}
+}
+
+// restBuffered carries n elements, less than a vector, through the stack.
+func (m *machine) restBuffered(l loop, n, at, dst reg.Register, src []reg.Register, lanes int) {
+	in := make([]vec, len(src))
+	count := m.GP64()
+	for i, s := range src {
+		slot := m.AllocLocal(32)
+		m.LEAQ(operand.Mem{Base: s, Index: at, Scale: uint8(l.in[i])}, s)
+		m.copyBytes(count, n, l.in[i], s, slot, true)
+		in[i] = m.load(slot, lanes*l.in[i])
+	}
+	slot := m.AllocLocal(32)
+	m.store(l.body(m, in), slot, lanes*l.out)
+	m.LEAQ(operand.Mem{Base: dst, Index: at, Scale: uint8(l.out)}, dst)
+	m.copyBytes(count, n, l.out, dst, slot, false)
+}
+
+// copyBytes copies n elements between memory and the stack, last byte first.
+func (m *machine) copyBytes(count, n reg.Register, size int, memory reg.Register, slot operand.Mem, in bool) {
+	again := m.label("copy")
+	b := m.GP8()
+	m.MOVQ(n, count)
+	for s := size; s > 1; s /= 2 {
+		m.SHLQ(operand.Imm(1), count)
+	}
+	m.Label(again)
+	there := operand.Mem{Base: memory, Index: count, Scale: 1, Disp: -1}
+	here := slot
+	here.Index, here.Scale = count, 1
+	here.Disp--
+	if in {
+		m.MOVB(there, b)
+		m.MOVB(b, here)
+	} else {
+		m.MOVB(here, b)
+		m.MOVB(b, there)
+	}
+	m.DECQ(count)
+	m.JNZ(operand.LabelRef(again))
+}

@@ -1,0 +1,78 @@
+// Command asm writes the vector loops of package kernel: assembly, its Go
+// declarations, and the tables that Lookup and Cast read. Its output depends on
+// nothing but its source. Run it by go generate in package kernel.
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/pass"
+	"github.com/mmcloughlin/avo/printer"
+)
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: asm DIRECTORY")
+		os.Exit(2)
+	}
+	if err := generate(os.Args[1]); err != nil {
+		fmt.Fprintln(os.Stderr, "asm:", err)
+		os.Exit(1)
+	}
+}
+
+func generate(dir string) error {
+	t := &tables{}
+	for _, f := range []struct {
+		name  string
+		loops func() []loop
+	}{
+		{"floats", floatLoops},
+		{"functions", functionLoops},
+		{"integers", integerLoops},
+		{"compares", compareLoops},
+		{"casts", castLoops},
+	} {
+		loops := f.loops()
+		t.add(loops)
+		if err := write(dir, "vector_"+f.name, loops); err != nil {
+			return err
+		}
+	}
+	return os.WriteFile(filepath.Join(dir, "vector_tables_amd64.go"), t.source(), 0o644)
+}
+
+// write emits the loops of one file for both levels.
+func write(dir, name string, loops []loop) error {
+	c := build.NewContext()
+	c.ConstraintExpr("amd64")
+	constants := map[string]constant{}
+	for _, l := range loops {
+		for _, wide := range []bool{true, false} {
+			if l.supports(wide) {
+				(&machine{Context: c, wide: wide, constants: constants}).emit(l)
+			}
+		}
+	}
+	f, err := c.Result()
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	if err := pass.Compile.Execute(f); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	cfg := printer.Config{Name: "internal/asm", Pkg: "kernel"}
+	for suffix, p := range map[string]printer.Printer{"_amd64.s": printer.NewGoAsm(cfg), "_amd64.go": printer.NewStubs(cfg)} {
+		b, err := p.Print(f)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name+suffix), b, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
