@@ -3,18 +3,7 @@ package storetest
 import (
 	"os"
 	"testing"
-
-	"github.com/gonbext/gonbext/oocore/grid"
 )
-
-// All is the region of a whole array.
-func All(shape []int) grid.Region {
-	r := grid.Region{Start: make([]int, len(shape)), Count: shape, Step: make([]int, len(shape))}
-	for i := range r.Step {
-		r.Step[i] = 1
-	}
-	return r
-}
 
 // NoLeaks fails the test when it ends with more open descriptors or mapped
 // files than it began with. Where the system does not list them it checks

@@ -1,0 +1,285 @@
+package store_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"unsafe"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/store/memstore"
+	"github.com/gonbext/gonbext/oocore/store/storetest"
+)
+
+var small = store.Meta{Shape: []int{2, 3}, DType: dtype.Float32}
+
+// needsRoot skips what only root, on Linux, can set up.
+func needsRoot(t *testing.T, what string) {
+	t.Helper()
+	if os.Getenv("GONBEXT_TEST") == "full" {
+		if runtime.GOOS != "linux" || os.Getuid() != 0 {
+			t.Fatalf("%s needs root on Linux", what)
+		}
+		return
+	}
+	t.Skipf("left out: %s (GONBEXT_TEST=full as root runs it)", what)
+}
+
+func TestOpenRefusesPaths(t *testing.T) {
+	storetest.NoLeaks(t)
+	dir := t.TempDir()
+	file := filepath.Join(dir, "x.bin")
+	if err := os.WriteFile(file, make([]byte, 24), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "folder.npy"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for path, cause := range map[string]string{
+		filepath.Join(dir, "none.npy"):                      "no such file",
+		filepath.Join(dir, "folder.npy"):                    "is a directory",
+		filepath.Join(dir, "x.csv"):                         "use NAME.npy or NAME.bin?shape=10,20&dtype=float32",
+		"/dev/null?shape=0&dtype=int8":                      "not a regular file",
+		file:                                                "add ?shape=10,20&dtype=float32",
+		file + "?shape=2,3":                                 "add ?shape=10,20&dtype=float32",
+		file + "?shape=2,3&dtype=float64":                   "shape (2, 3) of float64 has 48 bytes, the file has 24 from offset 0",
+		file + "?shape=2,3&dtype=float32&offset=4":          "has 24 bytes, the file has 20 from offset 4",
+		file + "?shape=2,3&dtype=f4":                        `dtype "f4" is unknown`,
+		file + "?shape=2,3&dtype=int8&dtype=int8":           "dtype= is given twice",
+		file + "?shape=2,3&order=A&dtype=float32":           "order=A is neither C nor F",
+		file + "?shape=2,3&offset=-1":                       "offset=-1 is not a number of bytes",
+		file + "?shape=2,3&type=float32":                    `"type" is unknown`,
+		file + "?shape=-2,-3&dtype=float32":                 "is not a shape",
+		file + "?shape=9223372036854775807,2&dtype=float32": "more bytes than 63 bits count",
+	} {
+		_, err := store.Open(path)
+		checkError(t, err, path, cause)
+	}
+}
+
+func TestRawQuery(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "what?.dat") // a question mark alone begins no query
+	if err := os.WriteFile(file, []byte("head\x01\x02\x03\x04\x05\x06"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	a, err := store.Open(file + "?shape=3x2&dtype=uint8&offset=4&order=F")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	info := a.Info()
+	got := make([]byte, 6)
+	if err := a.Read(t.Context(), got, storetest.All(info.Shape)); err != nil {
+		t.Fatal(err)
+	}
+	if info.Format != "raw" || !info.Fortran || grid.Format(info.Shape) != "(2, 3)" || string(got) != "\x01\x02\x03\x04\x05\x06" {
+		t.Errorf("read %q as %+v", got, info)
+	}
+}
+
+func TestCreateRefuses(t *testing.T) {
+	storetest.NoLeaks(t)
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	if err := os.Mkdir(at("folder.npy"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(at("file"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	const huge = math.MaxInt64 / 8
+	for path, c := range map[string]struct {
+		m     store.Meta
+		cause string
+	}{
+		at("none/a.npy"):                     {small, "the folder " + at("none") + " does not exist"},
+		at("file/a.npy"):                     {small, "not a directory"},
+		at("folder.npy"):                     {small, "is a directory"},
+		at("a.txt"):                          {small, "use NAME.npy or"},
+		at("b.npy"):                          {store.Meta{Shape: []int{huge}, DType: dtype.Int8}, "and the disk has"},
+		at("c.npy"):                          {store.Meta{Shape: []int{2}, DType: dtype.BFloat16}, "npy format has no bfloat16"},
+		at("d.npy"):                          {store.Meta{Shape: []int{2}}, "no dtype"},
+		at("e.bin?shape=3,2"):                {small, "shape=(3, 2) in the path, the array has (2, 3)"},
+		at("f.bin?dtype=int32"):              {small, "dtype=int32 in the path, the array has float32"},
+		at("g.bin?dtype=float32&offset=128"): {small, "offset= and order=F are for reading"},
+	} {
+		_, err := store.Create(path, c.m)
+		checkError(t, err, path, c.cause)
+	}
+	if left := list(t, dir); len(left) != 2 {
+		t.Errorf("%v is left, want file and folder.npy", left)
+	}
+}
+
+// TestLargeArray goes the ways that a large array goes: rows whose ends are not
+// those of pages, from memory that begins at a page and at none, in boxes that
+// are contiguous in the file, long runs of it, and short ones.
+func TestLargeArray(t *testing.T) {
+	storetest.NoLeaks(t)
+	m := store.Meta{Shape: []int{4099, 4101}, DType: dtype.Uint8}
+	data := storetest.Elements(m.DType, 4099*4101)
+	for name, c := range map[string]struct {
+		chunks []int
+		align  int
+	}{
+		"rows": {[]int{1000, 4101}, 4096}, "rows from anywhere": {[]int{1000, 4101}, 1},
+		"whole": {[]int{4099, 4101}, 4096}, "columns": {[]int{4099, 1024}, 4096}, "blocks": {[]int{300, 300}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "a.npy")
+			w, err := store.Create(path, m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			whole := memstore.New(m.Shape, m.DType, data)
+			var wg sync.WaitGroup
+			for _, b := range (grid.Grid{Shape: m.Shape, Chunks: c.chunks}).All() {
+				wg.Go(func() {
+					r := storetest.All(b.Shape)
+					r.Start = b.Start
+					src := aligned(b.Size(), c.align)
+					if err := whole.Read(t.Context(), src, r); err != nil {
+						t.Error(err)
+					}
+					if err := w.Write(t.Context(), src, b); err != nil {
+						t.Error(err)
+					}
+				})
+			}
+			wg.Wait()
+			if err := w.Commit(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			got, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(got) != 4096+len(data) || !bytes.Equal(got[4096:], data) {
+				t.Error("the file holds something else than what was written")
+			}
+		})
+	}
+}
+
+// aligned returns n bytes whose address is a multiple of align, and not of
+// twice that.
+func aligned(n, align int) []byte {
+	b := make([]byte, n+4*align)
+	at := uintptr(unsafe.Pointer(unsafe.SliceData(b)))
+	skip := (at+uintptr(2*align)-1)/uintptr(2*align)*uintptr(2*align) - at + uintptr(align)
+	return b[skip : int(skip)+n]
+}
+
+func TestSameFile(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	for _, name := range []string{"a.npy", "b.npy"} {
+		if err := os.WriteFile(at(name), []byte(name), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Link(at("a.npy"), at("hard.npy")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("a.npy", at("soft.npy")); err != nil {
+		t.Fatal(err)
+	}
+	for other, want := range map[string]bool{
+		at("a.npy"): true, dir + "/./a.npy": true, at("hard.npy"): true, at("soft.npy"): true,
+		at("a.npy") + "?shape=5&dtype=int8": true, at("b.npy"): false, at("none.npy"): false,
+	} {
+		if got := store.SameFile(at("a.npy"), other); got != want {
+			t.Errorf("SameFile(a.npy, %s) is %t", other, got)
+		}
+	}
+	if store.SameFile(at("none.npy"), at("none.npy")) {
+		t.Error("nothing is the same file as nothing")
+	}
+}
+
+func TestCreateReplacesWhatALinkLeadsTo(t *testing.T) {
+	dir := t.TempDir()
+	target, link := filepath.Join(dir, "real.npy"), filepath.Join(dir, "link.npy")
+	if err := os.WriteFile(target, nil, 0o640); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("real.npy", link); err != nil {
+		t.Fatal(err)
+	}
+	create(t, link, small, make([]byte, 24))
+	st, err := os.Lstat(target)
+	if err != nil || st.Mode() != 0o640 || st.Size() == 0 {
+		t.Errorf("the target is %v with mode %v, error %v", st.Size(), st.Mode(), err)
+	}
+	if st, err := os.Lstat(link); err != nil || st.Mode()&os.ModeSymlink == 0 {
+		t.Errorf("the link is %v, error %v", st.Mode(), err)
+	}
+}
+
+func TestPermissions(t *testing.T) {
+	dir := t.TempDir()
+	file, none := filepath.Join(dir, "a.npy"), filepath.Join(dir, "b.npy")
+	create(t, file, small, make([]byte, 24))
+	if err := errors.Join(os.Chmod(file, 0), os.Chmod(dir, 0o555), os.Chmod(filepath.Dir(dir), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Chmod(dir, 0o700)
+	asUser(t, func() {
+		_, err := store.Open(file)
+		checkError(t, err, file, "permission denied")
+		_, err = store.Create(none, small)
+		checkError(t, err, none, "permission denied")
+	})
+}
+
+// TestFullDisk fills a small disk between Create and the last Write.
+func TestFullDisk(t *testing.T) {
+	needsRoot(t, "writing to a full disk")
+	dir := t.TempDir()
+	if out, err := exec.Command("mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", dir).CombinedOutput(); err != nil {
+		t.Fatalf("mount: %v: %s", err, out)
+	}
+	defer exec.Command("umount", dir).Run()
+	storetest.NoLeaks(t)
+
+	path := filepath.Join(dir, "big.npy")
+	_, err := store.Create(path, store.Meta{Shape: []int{30 << 20}, DType: dtype.Uint8})
+	checkError(t, err, path, "it needs 31,461,376 bytes, and the disk has 25,165,824 bytes free")
+
+	path = filepath.Join(dir, "a.npy")
+	w, err := store.Create(path, store.Meta{Shape: []int{20 << 20}, DType: dtype.Uint8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "other"), make([]byte, 12<<20), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	err = w.Write(t.Context(), aligned(20<<20, 4096), grid.Box{Start: []int{0}, Shape: []int{20 << 20}})
+	checkError(t, err, path, "no space left on device")
+	if err := w.Abort(); err != nil {
+		t.Error(err)
+	}
+	if left := fmt.Sprint(list(t, dir)); left != "[other]" {
+		t.Errorf("%s is left", left)
+	}
+}
+
+func TestFreeSpace(t *testing.T) {
+	free, err := store.FreeSpace(filepath.Join(t.TempDir(), "a.bin?dtype=int8"))
+	if err != nil || free <= 0 {
+		t.Errorf("FreeSpace is %d, error %v", free, err)
+	}
+	if _, err := store.FreeSpace("/none/a.npy"); err == nil || strings.Contains(err.Error(), "\n") {
+		t.Errorf("FreeSpace of no folder: error %v", err)
+	}
+}

@@ -1,0 +1,123 @@
+package memstore
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"sync"
+
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/store/internal/strided"
+)
+
+// Folder holds arrays by name. Its zero value is an empty one. Open and Create
+// are what store.Open and store.Create are for files.
+type Folder struct {
+	mu      sync.Mutex
+	arrays  map[string]*Array
+	version uint64
+}
+
+// Open returns the array that was last committed under a name.
+func (f *Folder) Open(name string) (store.Array, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	a, ok := f.arrays[name]
+	if !ok {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
+	opened := New(a.info.Shape, a.info.DType, a.data)
+	opened.info.Path, opened.info.ID = a.info.Path, a.info.ID
+	return opened, nil
+}
+
+// Put stores elements, dense and in C order, under a name, without copying.
+func (f *Folder) Put(name string, a *Array) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.arrays == nil {
+		f.arrays = map[string]*Array{}
+	}
+	f.version++
+	a.info.Path, a.info.ID.Inode = name, f.version
+	f.arrays[name] = a
+}
+
+// Create begins a new array, which is seen under the name after Commit.
+func (f *Folder) Create(name string, m store.Meta) (store.Writer, error) {
+	if err := grid.Check(m.Shape, m.DType.Size()); err != nil {
+		return nil, &fs.PathError{Op: "create", Path: name, Err: err}
+	}
+	return &writer{
+		folder: f, name: name, meta: store.Meta{Shape: slices.Clone(m.Shape), DType: m.DType},
+		data: make([]byte, grid.Size(m.Shape)*m.DType.Size()),
+	}, nil
+}
+
+type writer struct {
+	folder *Folder
+	name   string
+	meta   store.Meta
+	data   []byte
+
+	mu   sync.RWMutex // held for reading while a box is written
+	done bool
+}
+
+func (w *writer) Write(ctx context.Context, src []byte, b grid.Box) error {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if w.done {
+		return &fs.PathError{Op: "write", Path: w.name, Err: store.ErrClosed}
+	}
+	l, err := strided.Of(w.meta.Shape, w.meta.DType.Size(), strided.Box(b))
+	if err == nil && len(src) != l.Bytes() {
+		err = errors.New("the buffer has another size than the box")
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", w.name, err)
+	}
+	if len(src) > 0 {
+		l.Scatter(w.data, src, 0)
+	}
+	return nil
+}
+
+func (w *writer) Commit(ctx context.Context) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.done {
+		return &fs.PathError{Op: "commit", Path: w.name, Err: store.ErrClosed}
+	}
+	w.done = true
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	w.folder.Put(w.name, New(w.meta.Shape, w.meta.DType, w.data))
+	return nil
+}
+
+func (w *writer) Abort() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.done = true
+	return nil
+}
+
+// Discard is a Writer that keeps nothing: what writing costs without it.
+type Discard struct{}
+
+// Write does nothing.
+func (Discard) Write(ctx context.Context, _ []byte, _ grid.Box) error { return ctx.Err() }
+
+// Commit does nothing.
+func (Discard) Commit(ctx context.Context) error { return ctx.Err() }
+
+// Abort does nothing.
+func (Discard) Abort() error { return nil }

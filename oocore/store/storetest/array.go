@@ -1,0 +1,203 @@
+// Package storetest is what every store has to do, as tests that each of them
+// runs.
+package storetest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/store"
+)
+
+// TestArray tests reading. open stores the given elements, dense and in C
+// order, and opens what it stored; types are those that the format can hold.
+func TestArray(t *testing.T, types []dtype.Type, open func(t testing.TB, m store.Meta, data []byte) store.Array) {
+	ctx := context.Background()
+	NoLeaks(t)
+	stored := func(t testing.TB, dt dtype.Type, shape ...int) (store.Array, []byte) {
+		t.Helper()
+		data := Elements(dt, grid.Size(shape))
+		a := open(t, store.Meta{Shape: shape, DType: dt}, data)
+		t.Cleanup(func() { a.Close() })
+		return a, data
+	}
+	for _, dt := range types {
+		t.Run(dt.String(), func(t *testing.T) {
+			a, data := stored(t, dt, 5, 6)
+			if info := a.Info(); info.DType != dt || grid.Format(info.Shape) != "(5, 6)" {
+				t.Errorf("Info says shape %v of %s", info.Shape, info.DType)
+			}
+			checkRead(t, a, data, All([]int{5, 6}))
+			checkRead(t, a, data, grid.Region{Start: []int{4, 1}, Count: []int{3, 3}, Step: []int{-2, 2}})
+		})
+	}
+	for _, shape := range [][]int{{}, {0, 3}, {3, 0, 2}, {0}, {1}, {17}, {2, 3, 1, 4, 2}} {
+		t.Run("shape"+grid.Format(shape), func(t *testing.T) {
+			a, data := stored(t, types[0], shape...)
+			if got := a.Info().Shape; grid.Format(got) != grid.Format(shape) {
+				t.Errorf("Info says shape %v", got)
+			}
+			checkRead(t, a, data, All(shape))
+		})
+	}
+	t.Run("regions", func(t *testing.T) {
+		rapid.Check(t, func(r *rapid.T) {
+			dt := rapid.SampledFrom(types).Draw(r, "dtype")
+			shape := rapid.SliceOfN(rapid.IntRange(0, 9), 0, 5).Draw(r, "shape")
+			data := Elements(dt, grid.Size(shape))
+			a := open(t, store.Meta{Shape: shape, DType: dt}, data)
+			defer a.Close()
+			checkRead(r, a, data, drawRegion(r, shape))
+		})
+	})
+	t.Run("concurrent", func(t *testing.T) {
+		a, data := stored(t, types[0], 64, 33)
+		var wg sync.WaitGroup
+		for i := range 16 {
+			wg.Go(func() {
+				for row := range 64 {
+					checkRead(t, a, data, grid.Region{Start: []int{(row + i) % 64, 32}, Count: []int{1, 33}, Step: []int{1, -1}})
+				}
+			})
+		}
+		wg.Wait()
+	})
+	t.Run("refused", func(t *testing.T) {
+		a, _ := stored(t, types[0], 4, 4)
+		for name, c := range map[string]struct {
+			r grid.Region
+			n int
+		}{
+			"behind the end":     {grid.Region{Start: []int{1, 0}, Count: []int{4, 4}, Step: []int{1, 1}}, 16},
+			"before the start":   {grid.Region{Start: []int{2, 0}, Count: []int{4, 4}, Step: []int{-1, 1}}, 16},
+			"too few dimensions": {grid.Region{Start: []int{0}, Count: []int{4}, Step: []int{1}}, 4},
+			"step of zero":       {grid.Region{Start: []int{0, 0}, Count: []int{4, 4}, Step: []int{0, 1}}, 16},
+			"negative count":     {grid.Region{Start: []int{0, 0}, Count: []int{-4, -4}, Step: []int{1, 1}}, 16},
+			"short buffer":       {All([]int{4, 4}), 15},
+			"long buffer":        {All([]int{4, 4}), 17},
+		} {
+			if err := a.Read(ctx, Elements(types[0], c.n), c.r); err == nil {
+				t.Errorf("%s: read without an error", name)
+			}
+		}
+	})
+	t.Run("cancelled", func(t *testing.T) {
+		a, data := stored(t, types[0], 4, 4)
+		done, cancel := context.WithCancel(ctx)
+		cancel()
+		if err := a.Read(done, make([]byte, len(data)), All([]int{4, 4})); !errors.Is(err, context.Canceled) {
+			t.Errorf("a cancelled read returns %v", err)
+		}
+	})
+	t.Run("closed", func(t *testing.T) {
+		a, data := stored(t, types[0], 4, 4)
+		if err := a.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := a.Read(ctx, make([]byte, len(data)), All([]int{4, 4})); !errors.Is(err, store.ErrClosed) {
+			t.Errorf("a read after Close returns %v", err)
+		}
+	})
+	t.Run("Info is the caller's", func(t *testing.T) {
+		a, data := stored(t, types[0], 4, 4)
+		a.Info().Shape[0] = 1000
+		checkRead(t, a, data, All([]int{4, 4}))
+	})
+	t.Run("reshape", func(t *testing.T) {
+		a, data := stored(t, types[0], 4, 6)
+		r, ok := a.(store.Reshaper)
+		if !ok {
+			t.Skip("this store's arrays have one shape only")
+		}
+		b, err := r.Reshape([]int{3, 8})
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkRead(t, b, data, grid.Region{Start: []int{2, 1}, Count: []int{3, 4}, Step: []int{-1, 2}})
+		checkRead(t, a, data, All([]int{4, 6}))
+		for _, shape := range [][]int{{5, 5}, {-4, -6}, {}} {
+			if _, err := r.Reshape(shape); err == nil {
+				t.Errorf("(4, 6) became %v", shape)
+			}
+		}
+	})
+}
+
+// drawRegion draws any region of a shape, with steps of either sign.
+func drawRegion(r *rapid.T, shape []int) grid.Region {
+	n := len(shape)
+	region := grid.Region{Start: make([]int, n), Count: make([]int, n), Step: make([]int, n)}
+	for d, length := range shape {
+		region.Step[d] = rapid.IntRange(1, 4).Draw(r, "step")
+		if length == 0 {
+			continue
+		}
+		region.Start[d] = rapid.IntRange(0, length-1).Draw(r, "start")
+		room := length - 1 - region.Start[d]
+		if rapid.Bool().Draw(r, "backwards") {
+			room = region.Start[d]
+			region.Step[d] *= -1
+		}
+		region.Count[d] = rapid.IntRange(0, room/max(region.Step[d], -region.Step[d])+1).Draw(r, "count")
+	}
+	return region
+}
+
+// checkRead compares a read with the elements picked one by one.
+func checkRead(t interface{ Errorf(string, ...any) }, a store.Array, data []byte, r grid.Region) {
+	info := a.Info()
+	want := pick(data, info.Shape, info.DType.Size(), r)
+	got := bytes.Repeat([]byte{0xa5}, len(want))
+	if err := a.Read(context.Background(), got, r); err != nil {
+		t.Errorf("read of %+v: %v", r, err)
+	} else if !bytes.Equal(got, want) {
+		t.Errorf("read of %+v of shape %v %s: got %x, want %x", r, info.Shape, info.DType, got, want)
+	}
+}
+
+// pick is the definition of a region: an element for every index, the last axis
+// fastest.
+func pick(data []byte, shape []int, size int, r grid.Region) []byte {
+	out := []byte{}
+	for i := range r.Size() {
+		at, stride := 0, 1
+		for d := len(shape) - 1; d >= 0; d-- {
+			at += (r.Start[d] + i%r.Count[d]*r.Step[d]) * stride
+			i /= r.Count[d]
+			stride *= shape[d]
+		}
+		out = append(out, data[at*size:(at+1)*size]...)
+	}
+	return out
+}
+
+// Elements returns n elements of a type in their bytes, any two of them almost
+// surely different.
+func Elements(t dtype.Type, n int) []byte {
+	b := make([]byte, n*t.Size())
+	source := rand.New(rand.NewPCG(uint64(n), uint64(t)))
+	for i := range b {
+		b[i] = byte(source.Uint32())
+		if t == dtype.Bool {
+			b[i] &= 1
+		}
+	}
+	return b
+}
+
+// All is the region of a whole array.
+func All(shape []int) grid.Region {
+	r := grid.Region{Start: make([]int, len(shape)), Count: shape, Step: make([]int, len(shape))}
+	for i := range r.Step {
+		r.Step[i] = 1
+	}
+	return r
+}
