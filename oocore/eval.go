@@ -1,6 +1,9 @@
 package oocore
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/gonbext/gonbext/oocore/expr"
 	"github.com/gonbext/gonbext/oocore/graph"
 )
@@ -12,8 +15,8 @@ type Names map[string]*Array
 // with positional axes: Eval("tanh(x - mean(x, 0))", Names{"x": x}).
 func Eval(expression string, names Names) *Array {
 	nodes := make(map[string]*graph.Node, len(names))
-	for name, a := range names {
-		n, err := a.expression()
+	for _, name := range slices.Sorted(maps.Keys(names)) { // for the first error to be always the same
+		n, err := names[name].expression()
 		if err != nil {
 			return &Array{err: err}
 		}

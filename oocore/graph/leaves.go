@@ -62,38 +62,20 @@ func FromBytes(site Site, data []byte, t dtype.Type, shape ...int) (*Node, error
 }
 
 // Arange counts from start by step up to but not including stop, as NumPy's
-// arange. The numbers promote as operands do: int64 for ints, float64 where one
-// is a float64.
+// arange. The numbers' types promote, those of weak ones as int64 and float64.
 func Arange(site Site, start, stop, step *Node) (*Node, error) {
 	in := []*Node{start, stop, step}
-	t, err := common(in)
-	switch {
-	case err != nil:
-	case t == dtype.Bool || t.Kind() == dtype.KindComplex:
-		err = fmt.Errorf("takes integers or floats, not %s", t)
-	default:
-		for i := range in {
-			if in[i].Kind != Constant {
-				return nil, refuse(site, "arange", fmt.Errorf("takes numbers, not arrays"), in...)
-			}
+	t := dtype.Promote(dtype.Promote(start.DType, stop.DType), step.DType) // an int is an int64 here, not weak
+	if t == dtype.Bool || t.Kind() == dtype.KindComplex {
+		return nil, refuse(site, "arange", fmt.Errorf("takes integers or floats, not %s", t), in...)
+	}
+	for _, n := range in {
+		if n.Kind != Constant {
+			return nil, refuse(site, "arange", fmt.Errorf("takes numbers, not arrays"), in...)
 		}
 	}
-	if err != nil {
-		return nil, refuse(site, "arange", err, in...)
-	}
-	var length float64
-	if t.Integer() && start.DType.Integer() && stop.DType.Integer() && step.DType.Integer() {
-		a, b, s := start.Value.Int(), stop.Value.Int(), step.Value.Int()
-		if s != 0 {
-			length = math.Ceil((float64(b) - float64(a)) / float64(s))
-			if whole := (b - a) / s; math.Abs(float64(whole)) < 1<<53 && (b-a)%s == 0 {
-				length = float64(whole)
-			}
-		}
-	} else {
-		length = math.Ceil((stop.Value.Float() - start.Value.Float()) / step.Value.Float())
-	}
-	if step.Value.Float() == 0 || length != length || length >= 1<<62 {
+	length, ok := countSteps(t, start.Value, stop.Value, step.Value)
+	if !ok {
 		return nil, refuse(site, "arange", fmt.Errorf("from %v to %v by %v has no finite length", start.Value, stop.Value, step.Value))
 	}
 	first, delta := start.Value, step.Value
@@ -104,7 +86,29 @@ func Arange(site Site, start, stop, step *Node) (*Node, error) {
 		f := first.Float()
 		first, delta = dtype.FromFloat(t, f), dtype.FromFloat(t, f+delta.Float()-f)
 	}
-	return counting(site, "arange", first, delta, []int{int(max(length, 0))})
+	return counting(site, "arange", first, delta, []int{length})
+}
+
+// countSteps is the number of steps from start that stop short of stop.
+func countSteps(t dtype.Type, start, stop, step dtype.Value) (int, bool) {
+	if !t.Integer() {
+		n := math.Ceil((stop.Float() - start.Float()) / step.Float())
+		return int(max(n, 0)), n == n && n < 1<<62 // false also for a step of zero
+	}
+	a, b, stride := start.Int(), stop.Int(), step.Int()
+	rises := a < b
+	if t.Kind() == dtype.KindUint {
+		rises = uint64(a) < uint64(b)
+	}
+	distance, by := uint64(b)-uint64(a), uint64(stride)
+	if t.Kind() == dtype.KindInt && stride < 0 {
+		rises, distance, by = b < a, -distance, -by
+	}
+	if stride == 0 || !rises {
+		return 0, stride != 0
+	}
+	n := (distance-1)/by + 1
+	return int(n), n <= math.MaxInt64
 }
 
 // Linspace is count float64 numbers from start to stop, both included, at equal

@@ -1,0 +1,63 @@
+package oocore
+
+import (
+	"slices"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/store"
+)
+
+// Open is a stored array: x.npy, or x.bin?shape=1000,512&dtype=float32. Only its
+// header is read.
+func Open(path string) *Array {
+	site := graph.Caller()
+	stored, err := store.Open(path)
+	if err != nil {
+		return &Array{err: &Error{Op: "open", Site: site, Err: err}}
+	}
+	info := stored.Info()
+	if err := stored.Close(); err != nil {
+		return &Array{err: &Error{Op: "open", Site: site, Err: err}}
+	}
+	return made(graph.Open(site, info, ""))
+}
+
+// FromSlice is an array of a copy of v, in C order; without a shape, of one
+// dimension.
+func FromSlice[T Element](v []T, shape ...int) *Array {
+	if len(shape) == 0 {
+		shape = []int{len(v)}
+	}
+	return made(graph.FromBytes(graph.Caller(), slices.Clone(dtype.Bytes(v)), dtype.Of[T](), shape...))
+}
+
+// Full is an array of one value, a number of Go: an int becomes int64, a
+// float64 float64. It takes no memory.
+func Full(value any, shape ...int) *Array {
+	return build("full", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
+		return graph.Full(site, in[0].Value, shape...)
+	}, value)
+}
+
+// Arange counts from start by step up to but not including stop. The numbers'
+// types promote: ints give int64, a float64 among them float64. It takes no
+// memory.
+func Arange(start, stop, step any) *Array {
+	return build("arange", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
+		return graph.Arange(site, in[0], in[1], in[2])
+	}, start, stop, step)
+}
+
+// Linspace is count float64 numbers at equal distances from start to stop, both
+// included. It takes no memory.
+func Linspace(start, stop float64, count int) *Array {
+	return made(graph.Linspace(graph.Caller(), start, stop, count))
+}
+
+// Random is numbers uniform in [0, 1) of a float type. An element depends on the
+// seed and its position alone, so neither chunks nor budgets change it, and it
+// takes no memory.
+func Random(t DType, seed uint64, shape ...int) *Array {
+	return made(graph.Uniform(graph.Caller(), t, seed, shape...))
+}

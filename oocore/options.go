@@ -1,0 +1,136 @@
+package oocore
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/gonbext/gonbext/oocore/exec"
+	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/units"
+)
+
+// Option is how an array is to be computed. What is wrong with one comes out of
+// the Save, Collect or Plan that it was given to.
+type Option func(*settings) error
+
+// settings are the options of one run.
+type settings struct {
+	budget  int64 // 0: the machine's default
+	chunks  []int
+	device  exec.Device // nil: the CPU
+	workers int         // 0: the cores that Go uses
+	fresh   bool
+	planned bool
+	cell    string
+
+	alternatives []record.WhatIf // to a plan, for its record
+}
+
+// Memory is the budget: "512MiB", "1.5GB". It covers all that the kernel would
+// charge to the process and could not take back. Without it a run takes 70 % of
+// what the machine and its containers have free.
+func Memory(size string) Option {
+	return func(s *settings) (err error) {
+		s.budget, err = units.ParseSize(size)
+		return err
+	}
+}
+
+// Chunks are the lengths of the chunks that the result is computed and stored
+// in. Without them they follow from the inputs' own.
+func Chunks(lengths ...int) Option {
+	return func(s *settings) error {
+		s.chunks = slices.Clone(lengths)
+		return nil
+	}
+}
+
+// On is the device that computes, such as a GPU. Without it the CPU does.
+func On(d exec.Device) Option {
+	return func(s *settings) error {
+		if d == nil {
+			return errors.New("there is no device: it is nil")
+		}
+		s.device = d
+		return nil
+	}
+}
+
+// Workers is the number of tasks that compute at once. Without it, one a core.
+func Workers(n int) Option {
+	return func(s *settings) error {
+		if n < 1 {
+			return fmt.Errorf("%d workers cannot compute: give one or more", n)
+		}
+		s.workers = n
+		return nil
+	}
+}
+
+// Fresh computes anew where the same result is there already.
+func Fresh() Option {
+	return func(s *settings) error {
+		s.fresh = true
+		return nil
+	}
+}
+
+// PlanOnly makes Save plan and record the plan, and compute nothing. It returns
+// the array that the file would hold. Collect, which has no values to return,
+// returns ErrPlanned. The record names the alternatives beside the plan.
+func PlanOnly(alternatives ...record.WhatIf) Option {
+	return func(s *settings) error {
+		s.planned, s.alternatives = true, alternatives
+		return nil
+	}
+}
+
+// ErrPlanned is returned by Collect under PlanOnly, and by a run over an array
+// that was only planned.
+var ErrPlanned = errors.New("nothing was computed: this is a plan only")
+
+// Cell names the notebook cell that runs begin in, for their records.
+func Cell(id string) Option {
+	return func(s *settings) error {
+		s.cell = id
+		return nil
+	}
+}
+
+// defaults stand before every run's own options. They exist for notebooks: a
+// magic over a cell sets budget and device for whatever the cell's body calls,
+// and has no other way in.
+var defaults struct {
+	sync.Mutex
+	opts []Option
+}
+
+// SetDefaults gives options to all later runs of the process, before those of
+// their own, in place of earlier defaults. Programs pass options instead.
+func SetDefaults(opts ...Option) {
+	defaults.Lock()
+	defer defaults.Unlock()
+	defaults.opts = slices.Clone(opts)
+}
+
+func settle(opts []Option) (*settings, error) {
+	defaults.Lock()
+	all := slices.Concat(defaults.opts, opts)
+	defaults.Unlock()
+	s := &settings{}
+	for _, o := range all {
+		if err := o(s); err != nil {
+			return nil, &OptionError{err}
+		}
+	}
+	return s, nil
+}
+
+// OptionError is an option that is malformed, found before anything runs.
+type OptionError struct{ Err error }
+
+func (e *OptionError) Error() string { return "option: " + e.Err.Error() }
+
+func (e *OptionError) Unwrap() error { return e.Err }

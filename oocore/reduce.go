@@ -1,0 +1,90 @@
+package oocore
+
+import (
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/kernel"
+)
+
+// Reduction is a way to fold elements along axes into one.
+type Reduction = kernel.Reduction
+
+// The reductions, for Reduce.
+const (
+	Sum          = kernel.Sum
+	Prod         = kernel.Prod
+	Mean         = kernel.Mean
+	Var          = kernel.Var
+	Std          = kernel.Std
+	Min          = kernel.Min
+	Max          = kernel.Max
+	ArgMin       = kernel.ArgMin
+	ArgMax       = kernel.ArgMax
+	Any          = kernel.Any
+	All          = kernel.All
+	CountNonzero = kernel.CountNonzero
+)
+
+// ReduceOptions are the less common arguments of a reduction.
+type ReduceOptions struct {
+	Axes     []int   // none: all
+	KeepDims bool    // reduced axes stay, with length one
+	DDof     float64 // of Var and Std: subtracted from the count, 1 for a sample's
+	Where    *Array  // elements to include; nil: all
+	DType    DType   // computed and returned in; of Sum, Prod, Mean, Var and Std
+}
+
+// Reduce folds along axes with the less common arguments. With Where, min and
+// max of no element are the type's largest and smallest.
+func (a *Array) Reduce(r Reduction, o ReduceOptions) *Array {
+	operands := []any{a}
+	if o.Where != nil {
+		operands = append(operands, o.Where)
+	}
+	return build(r.String(), func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
+		g := graph.ReduceOptions{Axes: o.Axes, KeepDims: o.KeepDims, DDof: o.DDof, DType: o.DType}
+		if o.Where != nil {
+			g.Where = in[1]
+		}
+		return graph.Aggregate(site, r, in[0], g)
+	}, operands...)
+}
+
+func (a *Array) fold(r Reduction, axes []int) *Array {
+	return a.Reduce(r, ReduceOptions{Axes: axes})
+}
+
+// Sum is the sum along the axes; of integers in 64 bits, of floats at least as accurate as NumPy's.
+func (a *Array) Sum(axes ...int) *Array { return a.fold(kernel.Sum, axes) }
+
+// Prod is the product along the axes.
+func (a *Array) Prod(axes ...int) *Array { return a.fold(kernel.Prod, axes) }
+
+// Mean is the average along the axes; of integers in float64.
+func (a *Array) Mean(axes ...int) *Array { return a.fold(kernel.Mean, axes) }
+
+// Var is the variance along the axes, with the count as divisor: see Reduce for DDof.
+func (a *Array) Var(axes ...int) *Array { return a.fold(kernel.Var, axes) }
+
+// Std is the standard deviation along the axes: the root of Var.
+func (a *Array) Std(axes ...int) *Array { return a.fold(kernel.Std, axes) }
+
+// Min is the smallest element along the axes; NaN where there is one.
+func (a *Array) Min(axes ...int) *Array { return a.fold(kernel.Min, axes) }
+
+// Max is the largest element along the axes; NaN where there is one.
+func (a *Array) Max(axes ...int) *Array { return a.fold(kernel.Max, axes) }
+
+// ArgMin is the position of the first smallest element along an axis; without one, in the array as if flattened.
+func (a *Array) ArgMin(axes ...int) *Array { return a.fold(kernel.ArgMin, axes) }
+
+// ArgMax is the position of the first largest element along an axis; without one, in the array as if flattened.
+func (a *Array) ArgMax(axes ...int) *Array { return a.fold(kernel.ArgMax, axes) }
+
+// Any is whether an element along the axes is true, that is, not zero.
+func (a *Array) Any(axes ...int) *Array { return a.fold(kernel.Any, axes) }
+
+// All is whether all elements along the axes are true.
+func (a *Array) All(axes ...int) *Array { return a.fold(kernel.All, axes) }
+
+// CountNonzero is the number of elements along the axes that are not zero.
+func (a *Array) CountNonzero(axes ...int) *Array { return a.fold(kernel.CountNonzero, axes) }

@@ -1,0 +1,230 @@
+package oocore
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"runtime"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/exec"
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/machine"
+	"github.com/gonbext/gonbext/oocore/plan"
+	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/store"
+)
+
+// MemoryError is a budget that is too small, found before anything is read. One
+// of Need bytes works.
+type MemoryError = plan.MemoryError
+
+// Save computes the array into a file, x.npy or x.bin, and returns the array
+// that the file holds. It takes no more memory than its budget. The file appears
+// when it is whole; an error, or the end of ctx, leaves what was there before.
+//
+// Where the same expression of the same inputs was saved to the same place and
+// nothing has changed since, nothing is computed, and the run's record says so.
+func (a *Array) Save(ctx context.Context, path string, opts ...Option) (*Array, error) {
+	site := graph.Caller()
+	r, err := a.prepare(site, path, opts)
+	if err != nil {
+		return nil, err
+	}
+	out, err := r.save(ctx)
+	if err != nil {
+		return nil, &Error{Op: "save", Site: site, Err: err}
+	}
+	return out, nil
+}
+
+// Collect computes the array into the program's memory, in C order. What it
+// returns is part of the budget. T must be the type of the elements.
+func Collect[T Element](ctx context.Context, a *Array, opts ...Option) ([]T, error) {
+	site := graph.Caller()
+	r, err := a.prepare(site, "", opts)
+	if err != nil {
+		return nil, err
+	}
+	if t := dtype.Of[T](); t != r.root.DType {
+		return nil, &Error{Op: "collect", Shapes: [][]int{r.root.Shape}, Types: []dtype.Type{r.root.DType}, Site: site,
+			Err: fmt.Errorf("the array's elements are %s, not %s: AsType brings them there", r.root.DType, t)}
+	}
+	var out []T
+	err = r.collect(ctx, func(n int) []byte {
+		out = make([]T, n)
+		return dtype.Bytes(out)
+	})
+	if err != nil {
+		return nil, &Error{Op: "collect", Site: site, Err: err}
+	}
+	return out, nil
+}
+
+// Plan is what Save to a path would do, and Collect where the path is empty:
+// passes, chunks and predicted bytes. It reads nothing.
+func (a *Array) Plan(path string, opts ...Option) (*plan.Plan, error) {
+	r, err := a.prepare(graph.Caller(), path, opts)
+	if err != nil {
+		return nil, err
+	}
+	return r.plan, nil
+}
+
+// run is one Save or Collect.
+type run struct {
+	*settings
+	site     graph.Site
+	root     *graph.Node
+	plan     *plan.Plan
+	limits   machine.Limits
+	overhead int64
+}
+
+// prepare plans a run, and refuses what can be refused without reading.
+func (a *Array) prepare(site graph.Site, path string, opts []Option) (*run, error) {
+	op := "save"
+	if path == "" {
+		op = "collect"
+	}
+	root, err := a.expression()
+	if err != nil {
+		return nil, err
+	}
+	s, err := settle(opts)
+	if err != nil {
+		return nil, &Error{Op: op, Site: site, Err: err}
+	}
+	r := &run{settings: s, site: site, root: root, limits: machine.Read(), overhead: overhead()}
+	if input := overwritten(root, path); input != "" {
+		return nil, &Error{Op: op, Site: site, Err: fmt.Errorf("%s is also an input (%s): save to another file", path, input)}
+	}
+	o := plan.Options{Budget: s.budget, Overhead: r.overhead, Workers: s.workers}
+	if o.Budget == 0 {
+		o.Budget, _ = r.limits.DefaultBudget()
+	}
+	if o.Workers == 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	if s.device != nil {
+		o.Device = plan.DeviceSpec{Name: s.device.Name(), Memory: s.device.Memory()}
+	}
+	if r.plan, err = plan.New(root, plan.Target{Path: path, Chunks: s.chunks}, o); err != nil {
+		return nil, &Error{Op: op, Shapes: [][]int{root.Shape}, Types: []dtype.Type{root.DType}, Site: site, Err: err}
+	}
+	return r, nil
+}
+
+// overwritten is the input that an output's file is, if any.
+func overwritten(root *graph.Node, path string) string {
+	if path == "" {
+		return ""
+	}
+	for n := range graph.Nodes(root) {
+		if n.Kind == graph.Source && store.SameFile(n.Stored.Info.Path, path) {
+			return n.Stored.Info.Path
+		}
+	}
+	return ""
+}
+
+// unseen is what Go's runtime and heap take beside buffers in a small program,
+// with room for a run's own bookkeeping.
+const unseen = 16 << 20
+
+// overhead is what the process takes beside a run's buffers. It moves in steps,
+// so that the budget that one refusal names will do for the next attempt.
+func overhead() int64 {
+	const step = 16 << 20
+	m, err := machine.Process()
+	if err != nil {
+		return unseen
+	}
+	// What the program holds already, and half the room again to grow in.
+	return max(unseen, (m.Anonymous+unseen/2+step-1)/step*step)
+}
+
+func (r *run) save(ctx context.Context) (*Array, error) {
+	path := r.plan.Arrays[r.plan.Output].Path
+	switch {
+	case r.planned:
+		if err := r.recordOnly(record.Planned); err != nil {
+			return nil, err
+		}
+		return r.stored(store.Info{Path: path, Shape: r.root.Shape, DType: r.root.DType})
+	case !r.fresh && saved(path, r.plan.Fingerprint()):
+		if err := r.recordOnly(record.Skipped); err != nil {
+			return nil, err
+		}
+	default:
+		if err := r.execute(ctx, nil); err != nil {
+			return nil, err
+		}
+		remember(path, r.plan.Fingerprint())
+	}
+	stored, err := store.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	info := stored.Info()
+	if err := stored.Close(); err != nil {
+		return nil, err
+	}
+	return r.stored(info)
+}
+
+// stored is the array of a file, made at the line that saved it.
+func (r *run) stored(info store.Info) (*Array, error) {
+	n, err := graph.Open(r.site, info, "")
+	if err != nil {
+		return nil, err
+	}
+	return &Array{node: n}, nil
+}
+
+func (r *run) collect(ctx context.Context, allocate func(n int) []byte) error {
+	if r.planned {
+		return errors.Join(ErrPlanned, r.recordOnly(record.Planned))
+	}
+	return r.execute(ctx, allocate(grid.Size(r.root.Shape)))
+}
+
+func (r *run) execute(ctx context.Context, into []byte) error {
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	// What Collect returns lies in Go's heap.
+	defer machine.SetRuntime(r.overhead + int64(len(into)))()
+	_, err := exec.Run(ctx, r.plan, exec.Env{Device: r.device, Record: r.record(), Into: into})
+	return err
+}
+
+// record begins the run's record. A run log that cannot be written does not keep
+// a result from being computed: then there is none.
+func (r *run) record() *record.Writer {
+	dir, err := record.Dir()
+	if err != nil {
+		return nil
+	}
+	h := r.plan.Header()
+	h.Cell, h.PlanOnly, h.WhatIf = r.cell, r.planned, r.alternatives
+	h.Machine, _ = json.Marshal(r.limits)
+	w, err := record.Create(dir, h)
+	if err != nil {
+		return nil
+	}
+	return w
+}
+
+// recordOnly leaves the record of a run that computed nothing.
+func (r *run) recordOnly(s record.Status) error {
+	end := record.End{Status: s}
+	for i := range r.plan.Stages {
+		if s == record.Skipped {
+			end.Skipped += int64(r.plan.Stages[i].Tasks())
+		}
+	}
+	return r.record().End(end)
+}

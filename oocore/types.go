@@ -1,0 +1,40 @@
+package oocore
+
+import (
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/grid"
+)
+
+// DType is the type of an array's elements. Its String is NumPy's name.
+type DType = dtype.Type
+
+// The types of elements.
+const (
+	Bool       = dtype.Bool
+	Int8       = dtype.Int8
+	Int16      = dtype.Int16
+	Int32      = dtype.Int32
+	Int64      = dtype.Int64
+	Uint8      = dtype.Uint8
+	Uint16     = dtype.Uint16
+	Uint32     = dtype.Uint32
+	Uint64     = dtype.Uint64
+	Float16    = dtype.Float16
+	BFloat16   = dtype.BFloat16
+	Float32    = dtype.Float32
+	Float64    = dtype.Float64
+	Complex64  = dtype.Complex64
+	Complex128 = dtype.Complex128
+)
+
+// Element is a Go type that elements can have.
+type Element = dtype.Element
+
+// The two floats that Go lacks, in their bits.
+type (
+	Float16Bits  = dtype.Float16Bits
+	BFloat16Bits = dtype.BFloat16Bits
+)
+
+// Block is a part of an array: Start included, Start+Shape excluded.
+type Block = grid.Box
