@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"os"
 
@@ -19,23 +18,14 @@ user. GoNB and goimports are built where they are missing. $JUPYTER_DATA_DIR is
 respected.`,
 		Example: `  gonbext install
   jupyter lab              then choose the kernel Go (gonbext)`,
-		RunE: func(c *cobra.Command, _ []string) error { return install(c.Context()) },
-	}
-}
-
-// install sets up what the kernel needs and enters it in Jupyter.
-func install(ctx context.Context) error {
-	if _, err := setup.FindTools(); err != nil {
-		if err := setup.BuildTools(ctx, say); err != nil {
+		RunE: func(c *cobra.Command, _ []string) error {
+			dir, err := setup.Install(c.Context(), say)
+			if err == nil {
+				say("The kernel Go (gonbext) is in %s", dir)
+			}
 			return err
-		}
+		},
 	}
-	dir, err := setup.InstallKernel()
-	if err != nil {
-		return err
-	}
-	say("The kernel Go (gonbext) is in %s", dir)
-	return nil
 }
 
 // say prints a line of progress, out of the way of results.

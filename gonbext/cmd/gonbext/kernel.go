@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gonbext/gonbext/gonbext/internal/magic"
 	"github.com/gonbext/gonbext/gonbext/internal/relay"
 	"github.com/gonbext/gonbext/gonbext/internal/setup"
 	"github.com/gonbext/gonbext/oocore/record"
@@ -41,15 +42,9 @@ func newKernel() *cobra.Command {
 				GoNB:   []string{tools.GoNB, "-raw_error=true"},
 				Env:    tools.Env(os.Environ()),
 				Source: source,
-				Magic:  noMagic{},
+				Magic:  magic.NewSession(),
+				Watch:  relay.NewRuns(runs).Watch,
 			})
 		},
 	}
 }
-
-// noMagic leaves cells as they are.
-type noMagic struct{}
-
-func (noMagic) Rewrite(code string) (relay.Cell, error)            { return relay.Cell{Code: code}, nil }
-func (noMagic) Complete(string, int) (c relay.Completion, ok bool) { return }
-func (noMagic) Pad(code string) string                             { return code }

@@ -1,5 +1,165 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"time"
 
-func newLab() *cobra.Command { return &cobra.Command{Use: "lab", Short: "Lab"} }
+	"github.com/spf13/cobra"
+
+	"github.com/gonbext/gonbext/gonbext/internal/setup"
+)
+
+func newLab() *cobra.Command {
+	var o labOptions
+	c := &cobra.Command{
+		Use:   "lab [DIR]",
+		Short: "Open the lessons, or DIR, in JupyterLab",
+		Long: `Opens the lessons, or DIR, in JupyterLab with the kernel "Go (gonbext)". What is
+missing is set up first, once, for your user alone. Ctrl-C ends it.`,
+		Example: `  gonbext lab                        the lessons
+  gonbext lab ~/notebooks
+  gonbext lab --no-browser --ip 0.0.0.0    in a container whose port 8888 is published`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				o.dir = args[0]
+			}
+			return o.run(c.Context())
+		},
+	}
+	c.Flags().BoolVar(&o.noBrowser, "no-browser", false, "open no browser; without a display none is opened anyway")
+	c.Flags().StringVar(&o.ip, "ip", "127.0.0.1", "address to listen on")
+	c.Flags().IntVar(&o.port, "port", 8888, "port to listen on, or the next free one")
+	return c
+}
+
+type labOptions struct {
+	dir       string
+	noBrowser bool
+	ip        string
+	port      int
+}
+
+func (o labOptions) run(ctx context.Context) error {
+	program, err := notebookTools(ctx)
+	if err != nil {
+		return err
+	}
+	if o.dir == "" {
+		if o.dir, err = setup.Lessons(); err != nil {
+			return err
+		}
+	}
+	if o.dir, err = filepath.Abs(o.dir); err != nil {
+		return err
+	}
+	if st, err := os.Stat(o.dir); err != nil || !st.IsDir() {
+		return fmt.Errorf("%s is not a folder that can be opened", o.dir)
+	}
+	port, err := freePort(o.ip, o.port)
+	if err != nil {
+		return err
+	}
+	token := rand.Text()
+	args := []string{"-m", "jupyterlab", "--ServerApp.ip=" + o.ip, "--ServerApp.port=" + strconv.Itoa(port),
+		"--ServerApp.port_retries=0", "--IdentityProvider.token=" + token, "--ServerApp.root_dir=" + o.dir,
+		"--ServerApp.log_level=ERROR", "--no-browser"}
+	if os.Geteuid() == 0 {
+		args = append(args, "--allow-root")
+	}
+	cmd := python(ctx, program, args...)
+	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("start JupyterLab: %w", err)
+	}
+	up, stop := context.WithCancel(ctx)
+	defer stop()
+	go func() {
+		if o.answers(up, port) {
+			address := o.address(port, token)
+			fmt.Printf("JupyterLab shows %s at\n  %s\nCtrl-C ends it.\n", o.dir, address)
+			if !o.noBrowser && hasDisplay() {
+				openBrowser(address)
+			}
+		}
+	}()
+	err = cmd.Wait()
+	if ctx.Err() != nil {
+		return nil // Ctrl-C is how it ends
+	}
+	if err != nil {
+		return fmt.Errorf("JupyterLab ended: %w", err)
+	}
+	return nil
+}
+
+// notebookTools sets up all that notebooks need, and gives the Python to run
+// them with.
+func notebookTools(ctx context.Context) (string, error) {
+	program, err := setup.Jupyter(ctx, say)
+	if err != nil {
+		return "", err
+	}
+	_, err = setup.Install(ctx, say)
+	return program, err
+}
+
+// freePort is the first port from first on that nobody listens on.
+func freePort(ip string, first int) (int, error) {
+	for port := first; port < first+50; port++ {
+		l, err := net.Listen("tcp", net.JoinHostPort(ip, strconv.Itoa(port)))
+		if err == nil {
+			return port, l.Close()
+		}
+	}
+	return 0, fmt.Errorf("no port from %d to %d of %s is free", first, first+49, ip)
+}
+
+func (o labOptions) address(port int, token string) string {
+	host := o.ip
+	if ip := net.ParseIP(host); ip != nil && (ip.IsUnspecified() || ip.IsLoopback()) {
+		host = "localhost"
+	}
+	u := url.URL{Scheme: "http", Host: net.JoinHostPort(host, strconv.Itoa(port)), Path: "/lab", RawQuery: "token=" + token}
+	return u.String()
+}
+
+// answers waits until the server takes requests.
+func (o labOptions) answers(ctx context.Context, port int) bool {
+	host := o.ip
+	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	u := "http://" + net.JoinHostPort(host, strconv.Itoa(port)) + "/api"
+	for ctx.Err() == nil {
+		if r, err := http.Get(u); err == nil {
+			r.Body.Close()
+			return true
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	return false
+}
+
+// openBrowser asks the desktop to; where it cannot, the address has been said.
+func openBrowser(address string) {
+	opener := "xdg-open"
+	if runtime.GOOS == "darwin" {
+		opener = "open"
+	}
+	_ = exec.Command(opener, address).Run()
+}
+
+func hasDisplay() bool {
+	return runtime.GOOS == "darwin" || os.Getenv("DISPLAY") != "" || os.Getenv("WAYLAND_DISPLAY") != ""
+}

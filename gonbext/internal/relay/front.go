@@ -57,6 +57,7 @@ func (r *relay) request(from *socket, m *message) (pass bool) {
 	case "inspect_request":
 		r.pad(m)
 	case "shutdown_request":
+		r.gonb.survey() // of the cell that this ends, if one runs
 		r.shutdown.asked(from, *m)
 	}
 	return true
@@ -79,7 +80,11 @@ func (r *relay) execute(id string, m *message) {
 	if err != nil {
 		cell = Cell{} // GoNB runs nothing, and so counts and ends the cell as ever
 	}
-	r.jobs.add(id, &job{header: m.header, source: code, cell: cell, err: err, silent: silent})
+	origin := ""
+	if metadata, err := fields(m.metadata); err == nil {
+		origin, _ = metadata["cellId"].(string)
+	}
+	r.jobs.add(id, &job{header: m.header, source: code, cell: cell, err: err, silent: silent, origin: origin})
 	content["code"] = cell.Code
 	m.content = encode(content)
 	*m = r.key.sign(*m)

@@ -71,7 +71,7 @@ func (r *relay) awaitReady() error {
 		case <-r.gonb.exited:
 			return r.gonb.failure()
 		case <-deadline:
-			return fmt.Errorf("GoNB does not answer after 30 seconds; it last said:\n%s", r.gonb.log.String())
+			return fmt.Errorf("GoNB does not answer after 30 seconds; it last said:\n%s", r.gonb.lastWords())
 		case <-time.After(20 * time.Millisecond):
 		}
 	}

@@ -8,8 +8,9 @@ type job struct {
 	header []byte // of the request: the parent of all outputs
 	source string // the cell as the user wrote it
 	cell   Cell
-	err    error // the user's, from Rewrite
-	silent bool  // the requester wants no outputs
+	err    error  // the user's, from Rewrite
+	silent bool   // the requester wants no outputs
+	origin string // the front end's name for the notebook cell, where it gives one
 	watch  *watch
 
 	replied, idle bool

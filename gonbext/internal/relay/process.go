@@ -1,12 +1,16 @@
 package relay
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
+	"regexp"
 	"runtime"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -22,19 +26,21 @@ const grace = 3 * time.Second
 type process struct {
 	cmd    *exec.Cmd
 	id     string        // the marker's value
-	log    tail          // the end of what it wrote
+	log    *os.File      // what it writes
 	exited chan struct{} // closed when it has ended, after err is set
 	err    error
+
+	surveying sync.Mutex
+	pipes     map[string]bool
 }
 
 // startProcess starts command in the relay's process group, where Jupyter's
-// signals to the group reach it.
-func startProcess(command, env []string) (*process, error) {
-	p := &process{cmd: exec.Command(command[0], command[1:]...), id: newID(), exited: make(chan struct{})}
+// signals to the group reach it. What it writes goes to log: a pipe would break
+// when the relay is killed, and so GoNB before it has removed its folder.
+func startProcess(command, env []string, log *os.File) (*process, error) {
+	p := &process{cmd: exec.Command(command[0], command[1:]...), id: newID(), log: log, exited: make(chan struct{}), pipes: map[string]bool{}}
 	p.cmd.Env = append(env, marker+"="+p.id)
-	p.cmd.Stdout, p.cmd.Stderr = &p.log, &p.log
-	// A cell's process that outlives a killed GoNB may hold the pipe of log.
-	p.cmd.WaitDelay = time.Second
+	p.cmd.Stdout, p.cmd.Stderr = log, log
 	dieWithParent(p.cmd)
 	started := make(chan error)
 	go func() {
@@ -56,39 +62,90 @@ func startProcess(command, env []string) (*process, error) {
 
 func (p *process) signal(s os.Signal) { _ = p.cmd.Process.Signal(s) } // fails only where it has ended
 
-// end stops the process and all that it has started and left behind.
+// descendant is a process below the kernel.
+type descendant struct {
+	pid   int
+	pipes []string // that GoNB made for it, and removes if it lives to
+}
+
+// end stops the process and removes all that it has started and left behind.
 func (p *process) end() {
-	p.signal(terminate)
+	p.survey()
+	p.signal(syscall.SIGTERM)
 	select {
 	case <-p.exited:
 	case <-time.After(grace):
 		p.signal(os.Kill)
 		<-p.exited
 	}
-	killMarked(marker + "=" + p.id)
-}
-
-// tail keeps the end of a log: quiet while all goes well, there when it is
-// wanted.
-type tail struct {
-	mu  sync.Mutex
-	buf []byte
-}
-
-const tailSize = 8 << 10
-
-func (t *tail) Write(b []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.buf = append(t.buf, b...)
-	if extra := len(t.buf) - tailSize; extra > 0 {
-		t.buf = append(t.buf[:0], t.buf[extra:]...)
+	for left := p.survey(); len(left) > 0; left = p.survey() { // again: one may have started another meanwhile
+		for _, d := range left {
+			_ = syscall.Kill(d.pid, syscall.SIGKILL) // fails where it has just ended
+		}
+		time.Sleep(time.Millisecond)
 	}
-	return len(b), nil
+	for pipe := range p.pipes {
+		_ = os.Remove(pipe) // fails where GoNB has done it
+	}
 }
 
-func (t *tail) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return strings.TrimSpace(string(t.buf))
+// survey looks for the living descendants, and keeps in mind what will have to
+// be removed when they have ended.
+func (p *process) survey() []descendant {
+	all := descendants(marker + "=" + p.id)
+	p.surveying.Lock()
+	defer p.surveying.Unlock()
+	for _, d := range all {
+		for _, pipe := range d.pipes {
+			p.pipes[pipe] = true
+		}
+	}
+	return all
+}
+
+// lastWords is the end of the log without its information, warnings and
+// colours.
+func (p *process) lastWords() string {
+	buf := make([]byte, 8<<10)
+	at, err := p.log.Seek(0, io.SeekEnd)
+	if err != nil {
+		return ""
+	}
+	n, _ := p.log.ReadAt(buf, max(0, at-int64(len(buf))))
+	var keep []string
+	for line := range strings.SplitSeq(string(buf[:n]), "\n") {
+		if line = colour.ReplaceAllString(line, ""); line != "" && !chatter.MatchString(line) {
+			keep = append(keep, line)
+		}
+	}
+	return strings.Join(keep[max(0, len(keep)-lastLines):], "\n")
+}
+
+const lastLines = 20
+
+var (
+	colour  = regexp.MustCompile("\x1b\\[[0-9;]*m")
+	chatter = regexp.MustCompile(`^[IW]\d{4} `)
+)
+
+// failure is how GoNB ended, with what it last wrote.
+func (p *process) failure() error {
+	how := "by itself"
+	if p.err != nil {
+		how = p.err.Error()
+	}
+	if log := p.lastWords(); log != "" {
+		return fmt.Errorf("GoNB ended (%s); it last wrote:\n%s", how, log)
+	}
+	return errors.New("GoNB ended (" + how + ")")
+}
+
+func firstLine(err error) string {
+	s := err.Error()
+	for i := range s {
+		if s[i] == '\n' || s[i] == ';' {
+			return s[:i]
+		}
+	}
+	return s
 }

@@ -15,37 +15,41 @@ func dieWithParent(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
 }
 
-// killMarked kills the processes of this process group whose environment has
-// the variable. One that moved to a group of its own (setsid, a daemon that the
+// descendants are the processes of this process group whose environment has the
+// variable. One that moved to a group of its own (setsid, a daemon that the
 // user started) is meant to stay.
-func killMarked(variable string) {
-	for found := true; found; { // again: a process may have started another meanwhile
-		found = false
-		environs, _ := filepath.Glob("/proc/[0-9]*/environ")
-		for _, path := range environs {
-			env, err := os.ReadFile(path)
-			if err != nil || !hasVariable(env, variable) {
-				continue // ended, or another user's
-			}
-			pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
-			if err != nil {
-				continue
-			}
-			if group, err := syscall.Getpgid(pid); err != nil || group != syscall.Getpgrp() {
-				continue
-			}
-			if syscall.Kill(pid, syscall.SIGKILL) == nil {
-				found = true
-			}
+func descendants(variable string) (all []descendant) {
+	environs, _ := filepath.Glob("/proc/[0-9]*/environ")
+	for _, path := range environs {
+		env, err := os.ReadFile(path)
+		if err != nil {
+			continue // ended, or another user's
+		}
+		d, ok := parseEnviron(env, variable)
+		if !ok {
+			continue
+		}
+		d.pid, err = strconv.Atoi(filepath.Base(filepath.Dir(path)))
+		if err != nil {
+			continue
+		}
+		if group, err := syscall.Getpgid(d.pid); err == nil && group == syscall.Getpgrp() {
+			all = append(all, d)
 		}
 	}
+	return all
 }
 
-func hasVariable(environ []byte, variable string) bool {
+// parseEnviron reports whether environ has the variable, and the named pipes
+// that GoNB has made for the process.
+func parseEnviron(environ []byte, variable string) (d descendant, ok bool) {
 	for v := range bytes.SplitSeq(environ, []byte{0}) {
-		if string(v) == variable {
-			return true
+		name, value, _ := bytes.Cut(v, []byte{'='})
+		switch string(name) {
+		case "GONB_PIPE", "GONB_PIPE_BACK":
+			d.pipes = append(d.pipes, string(value))
 		}
+		ok = ok || string(v) == variable
 	}
-	return false
+	return d, ok
 }

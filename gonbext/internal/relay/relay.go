@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -20,7 +22,7 @@ type Options struct {
 	Env        []string // GoNB's environment, and its cells'
 	Source     string   // folder of the module that every cell can import, or ""
 	Magic      Rewriter
-	Watch      func(cell Cell) Watcher // of the cells that ask for it; nil: none
+	Watch      func(cell Cell, origin string) Watcher // of the cells that ask for it; nil: none
 }
 
 // relay is one kernel session.
@@ -31,7 +33,7 @@ type relay struct {
 	back    *sockets
 	gonb    *process
 	magic   Rewriter
-	watch   func(cell Cell) Watcher
+	watch   func(cell Cell, origin string) Watcher
 
 	jobs     *jobs
 	hidden   *hidden
@@ -82,7 +84,12 @@ func Run(ctx context.Context, o Options) error {
 	signal.Notify(interrupts, os.Interrupt) // Notify, not Ignore, which children inherit
 	defer signal.Stop(interrupts)
 
-	if r.gonb, err = startProcess(append(o.GoNB, "--kernel", file), o.Env); err != nil {
+	log, err := os.OpenFile(filepath.Join(dir, "gonb.log"), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return fmt.Errorf("GoNB's log: %w", err)
+	}
+	defer log.Close()
+	if r.gonb, err = startProcess(append(o.GoNB, "--kernel", file), o.Env, log); err != nil {
 		return err
 	}
 	defer r.hidden.removeFolder()
@@ -129,6 +136,9 @@ func (r *relay) serve(ctx context.Context, interrupts <-chan os.Signal, dir, sou
 	go r.fromFront(r.front.stdin, r.back.stdin)
 
 	prepared, stopped := r.hidden.prepared, ctx.Done()
+	parent := os.Getppid()
+	orphan := time.NewTicker(time.Second)
+	defer orphan.Stop()
 	for {
 		select {
 		case s := <-interrupts:
@@ -141,6 +151,12 @@ func (r *relay) serve(ctx context.Context, interrupts <-chan os.Signal, dir, sou
 		case <-stopped:
 			r.gonb.end()
 			stopped = nil
+		case <-orphan.C:
+			// Jupyter was killed: nobody else would end this kernel.
+			if os.Getenv("JPY_PARENT_PID") == strconv.Itoa(parent) && os.Getppid() != parent {
+				r.gonb.end()
+				return errors.New("Jupyter is gone")
+			}
 		case <-r.gonb.exited:
 			wait(&back, time.Second) // for what GoNB said last
 			return r.last(ctx)
@@ -216,28 +232,6 @@ func (r *relay) drain() {
 		case <-time.After(5 * time.Millisecond):
 		}
 	}
-}
-
-// failure is how GoNB ended, with what it last wrote.
-func (p *process) failure() error {
-	how := "by itself"
-	if p.err != nil {
-		how = p.err.Error()
-	}
-	if log := p.log.String(); log != "" {
-		return fmt.Errorf("GoNB ended (%s); it last wrote:\n%s", how, log)
-	}
-	return errors.New("GoNB ended (" + how + ")")
-}
-
-func firstLine(err error) string {
-	s := err.Error()
-	for i := range s {
-		if s[i] == '\n' || s[i] == ';' {
-			return s[:i]
-		}
-	}
-	return s
 }
 
 // wait waits for g, but no longer than limit.

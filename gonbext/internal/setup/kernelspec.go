@@ -1,6 +1,7 @@
 package setup
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -20,10 +21,15 @@ type kernelSpec struct {
 	Metadata      map[string]any `json:"metadata"`
 }
 
-// InstallKernel enters the kernel where Jupyter looks, and gives the folder.
-// The entry calls a copy of this binary, since one that go run has built goes
-// away.
-func InstallKernel() (string, error) {
+// Install builds what the kernel needs, where it is missing, enters the kernel
+// where Jupyter looks, and gives the entry's folder. The entry calls a copy of
+// this binary, since one that go run has built goes away.
+func Install(ctx context.Context, say Progress) (string, error) {
+	if _, err := FindTools(); err != nil {
+		if err := BuildTools(ctx, say); err != nil {
+			return "", err
+		}
+	}
 	binary, err := keepBinary()
 	if err != nil {
 		return "", fmt.Errorf("install: %w", err)

@@ -1,0 +1,101 @@
+"""Runs a notebook's cells in order, for gonbext run.
+
+Progress goes to stderr, what the cells show as text to stdout. The exit status
+is 1 after a cell that failed, whose error is on stderr; nothing is written
+then.
+"""
+
+import argparse
+import os
+import sys
+import tempfile
+
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError, DeadKernelError
+
+
+def title(cell):
+    lines = [line for line in cell.source.splitlines() if line.strip()]
+    return lines[0][:60] if lines else ""
+
+
+def show(output):
+    kind = output.output_type
+    if kind == "stream":
+        to = sys.stderr if output.name == "stderr" else sys.stdout
+        to.write(output.text)
+    elif kind in ("display_data", "execute_result"):
+        text = output.data.get("text/plain", "")
+        sys.stdout.write(text if not text or text.endswith("\n") else text + "\n")
+    sys.stdout.flush()
+
+
+def write(path, text):
+    """Writes a file whole or not at all."""
+    folder = os.path.dirname(os.path.abspath(path))
+    handle, part = tempfile.mkstemp(dir=folder, prefix="." + os.path.basename(path) + "-")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as f:
+            f.write(text)
+        os.chmod(part, 0o644)
+        os.replace(part, path)
+    except BaseException:
+        os.unlink(part)
+        raise
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("notebook")
+    p.add_argument("--output", default="")
+    p.add_argument("--html", default="")
+    p.add_argument("--kernel", required=True)
+    a = p.parse_args()
+
+    try:
+        notebook = nbformat.read(a.notebook, as_version=4)
+    except Exception as e:
+        sys.exit(f"gonbext: {a.notebook} is not a notebook: {e}".splitlines()[0])
+    count = sum(1 for c in notebook.cells if c.cell_type == "code" and c.source.strip())
+    done = 0
+
+    def started(cell, cell_index):
+        nonlocal done
+        if cell.cell_type == "code" and cell.source.strip():
+            done += 1
+            print(f"[{done}/{count}] {title(cell)}", file=sys.stderr, flush=True)
+
+    def executed(cell, cell_index, execute_reply):
+        for output in cell.outputs:
+            show(output)
+
+    folder = os.path.dirname(os.path.abspath(a.notebook))
+    client = NotebookClient(
+        notebook,
+        timeout=None,
+        kernel_name=a.kernel,
+        resources={"metadata": {"path": folder}},
+        on_cell_execute=started,
+        on_cell_executed=executed,
+    )
+    try:
+        client.execute()
+    except CellExecutionError as e:
+        sys.exit(f"gonbext: cell {done} of {a.notebook} failed: {e.ename}: {e.evalue}\n{e.traceback}")
+    except DeadKernelError:
+        sys.exit(f"gonbext: the kernel died in cell {done} of {a.notebook}")
+    except KeyboardInterrupt:
+        sys.exit(f"gonbext: interrupted in cell {done} of {a.notebook}")
+
+    if a.output:
+        write(a.output, nbformat.writes(notebook) + "\n")
+    if a.html:
+        from nbconvert import HTMLExporter
+
+        page, _ = HTMLExporter().from_notebook_node(notebook)
+        write(a.html, page)
+
+
+if __name__ == "__main__":
+    main()

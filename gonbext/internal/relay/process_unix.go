@@ -1,7 +1,0 @@
-//go:build unix
-
-package relay
-
-import "syscall"
-
-const terminate = syscall.SIGTERM

@@ -1,0 +1,164 @@
+package relay
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gonbext/gonbext/gonbext/chart"
+	"github.com/gonbext/gonbext/oocore/record"
+)
+
+// Runs shows the runs of a notebook's cells from the run log that the cells
+// write to. It is for one kernel session.
+type Runs struct {
+	dir string
+
+	mu      sync.Mutex
+	carrier *string // the notebook cell whose output carries the chart library
+}
+
+// NewRuns watches the run log dir, which need not exist yet.
+func NewRuns(dir string) *Runs { return &Runs{dir: dir} }
+
+// Watch watches the runs that carry cell's ID, from now on. Origin is the front
+// end's name for the notebook cell, "" where it gives none.
+func (r *Runs) Watch(cell Cell, origin string) Watcher {
+	w := &cellRuns{all: r, cell: cell, origin: origin, known: map[string]bool{}}
+	for _, name := range w.unknown() { // they were there before the cell ran
+		w.known[name] = true
+	}
+	return w
+}
+
+// carries decides whether an output is to carry the chart library, of which a
+// notebook needs one: the first report, and what replaces it when its cell is
+// run again.
+func (r *Runs) carries(origin string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.carrier == nil || *r.carrier == origin && origin != ""
+}
+
+func (r *Runs) carried(origin string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.carrier = &origin
+}
+
+// cellRuns are the runs of one execution of a cell.
+type cellRuns struct {
+	all    *Runs
+	cell   Cell
+	origin string
+	known  map[string]bool // files that were looked at
+	paths  []string        // of this cell's runs, in the order of their start
+	tail   *record.Tail    // of the latest, while it is followed
+	shown  state
+}
+
+// state is what has to change for progress to be worth showing again.
+type state struct {
+	run           string
+	done          int64
+	read, written int64
+}
+
+// unknown are the names in the run log that were not looked at, sorted.
+func (w *cellRuns) unknown() (names []string) {
+	entries, _ := os.ReadDir(w.all.dir) // a log that cannot be read shows nothing
+	for _, e := range entries {
+		if !w.known[e.Name()] {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
+// look finds this cell's runs among the new records.
+func (w *cellRuns) look() {
+	for _, name := range w.unknown() {
+		path := filepath.Join(w.all.dir, name)
+		tail, err := record.Follow(path)
+		if record.IsTorn(err) {
+			continue // its header is being written
+		}
+		w.known[name] = true
+		if err != nil {
+			continue // no record
+		}
+		if tail.Header.Cell != w.cell.ID {
+			tail.Close()
+			continue
+		}
+		w.unfollow()
+		w.tail = tail
+		w.paths = append(w.paths, path)
+	}
+}
+
+func (w *cellRuns) unfollow() {
+	if w.tail != nil {
+		w.tail.Close()
+		w.tail = nil
+	}
+}
+
+// Progress shows the latest run.
+func (w *cellRuns) Progress() (b Bundle, ok bool) {
+	w.look()
+	if w.tail == nil || w.tail.Header.PlanOnly {
+		return b, false
+	}
+	h := &w.tail.Header
+	p, err := w.tail.Poll()
+	if err != nil {
+		return b, false
+	}
+	now := state{h.Run, p.Done(), p.Read, p.Written}
+	if now == w.shown {
+		return b, false
+	}
+	w.shown = now
+	return bundle(chart.Progress(h, p, time.Since(h.Start))), true
+}
+
+// Report shows all runs.
+func (w *cellRuns) Report() (b Bundle, ok bool) {
+	w.look()
+	slices.Sort(w.paths) // names sort by time
+	var runs []*record.Run
+	for _, path := range w.paths {
+		if r, err := record.Read(path); err == nil {
+			runs = append(runs, r)
+		}
+	}
+	if len(runs) == 0 {
+		return b, false
+	}
+	mode, err := chart.ParseMode(w.cell.Chart)
+	if err != nil {
+		return bundle(chart.Output{Text: err.Error()}), true
+	}
+	out, err := chart.Report(runs, chart.Options{Mode: mode, Library: w.all.carries(w.origin)})
+	if err != nil {
+		return bundle(chart.Output{Text: err.Error()}), true
+	}
+	if out.Library {
+		w.all.carried(w.origin)
+	}
+	return bundle(out), true
+}
+
+// Close ends the watch.
+func (w *cellRuns) Close() { w.unfollow() }
+
+func bundle(o chart.Output) Bundle {
+	b := Bundle{Data: map[string]any{"text/plain": o.Text}, Metadata: map[string]any{}}
+	if o.HTML != "" {
+		b.Data["text/html"] = o.HTML
+	}
+	return b
+}

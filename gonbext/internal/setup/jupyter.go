@@ -1,0 +1,128 @@
+package setup
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+)
+
+// requirements are JupyterLab and what runs notebooks without it, pinned.
+var requirements = []string{
+	"jupyterlab==4.6.6",
+	"jupyter-client==8.10.0",
+	"nbclient==0.11.0",
+	"nbconvert==7.17.2",
+	"nbformat==5.11.1",
+}
+
+// minPython is the oldest minor version of Python 3 that requirements take.
+const minPython = 10
+
+// overrides are JupyterLab's settings here: it asks nobody for news.
+const overrides = `{"@jupyterlab/apputils-extension:notification": {"checkForUpdates": false, "fetchNews": "false", "doNotDisturbMode": false}}
+`
+
+// Jupyter gives a Python that has JupyterLab, nbclient and nbconvert:
+// $GONBEXT_PYTHON, else that of a virtual environment in the user's cache,
+// which is made here where it is missing.
+func Jupyter(ctx context.Context, say Progress) (python string, err error) {
+	if python := os.Getenv("GONBEXT_PYTHON"); python != "" {
+		return python, nil
+	}
+	base, err := findPython(ctx)
+	if err != nil {
+		return "", err
+	}
+	dir, err := base.environment()
+	if err != nil {
+		return "", err
+	}
+	python = filepath.Join(dir, "bin", "python")
+	return python, once(ctx, dir, func() error {
+		if err := base.canMakeEnvironments(ctx); err != nil {
+			return err
+		}
+		say("Installing JupyterLab for gonbext alone, in %s (once)", dir)
+		if err := quietly(ctx, base.path, "-m", "venv", dir); err != nil {
+			return fmt.Errorf("make a Python environment: %w", err)
+		}
+		args := []string{"-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"}
+		if err := quietly(ctx, python, append(args, requirements...)...); err != nil {
+			return fmt.Errorf("install JupyterLab (this once, a network is needed): %w", err)
+		}
+		settings := filepath.Join(dir, "share", "jupyter", "lab", "settings")
+		if err := os.MkdirAll(settings, 0o755); err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(settings, "overrides.json"), []byte(overrides), 0o644)
+	})
+}
+
+// pythonProgram is an interpreter on this machine.
+type pythonProgram struct {
+	path  string
+	minor int // of Python 3
+}
+
+// findPython looks for Python 3, new enough, in PATH.
+func findPython(ctx context.Context) (p pythonProgram, err error) {
+	found := ""
+	for _, name := range []string{"python3", "python"} {
+		if p.path, err = exec.LookPath(name); err != nil {
+			continue
+		}
+		out, err := exec.CommandContext(ctx, p.path, "-c", "import sys; print(*sys.version_info[:2])").Output()
+		if err != nil {
+			continue
+		}
+		var major int
+		if _, err := fmt.Sscan(string(out), &major, &p.minor); err != nil {
+			continue
+		}
+		if major == 3 && p.minor >= minPython {
+			return p, nil
+		}
+		found = fmt.Sprintf(" (found %s: %d.%d)", p.path, major, p.minor)
+	}
+	return p, fmt.Errorf("JupyterLab needs Python 3.%d or later%s: install it from your system's packages or https://python.org", minPython, found)
+}
+
+// environment is the folder of the virtual environment for this Python and
+// these requirements.
+func (p pythonProgram) environment() (string, error) {
+	cache, err := cacheDir()
+	if err != nil {
+		return "", err
+	}
+	pins := sha256.Sum256([]byte(strings.Join(requirements, "\n") + overrides))
+	return filepath.Join(cache, fmt.Sprintf("jupyter-python3.%d-%x", p.minor, pins[:4])), nil
+}
+
+// canMakeEnvironments finds out what Debian ships as a package of its own.
+func (p pythonProgram) canMakeEnvironments(ctx context.Context) error {
+	if err := quietly(ctx, p.path, "-c", "import venv, ensurepip"); err != nil {
+		return fmt.Errorf("%s has no venv module: install it (on Debian and Ubuntu: apt install python3-venv)", p.path)
+	}
+	return nil
+}
+
+// quietly runs a program whose output matters only if it fails.
+func quietly(ctx context.Context, name string, args ...string) error {
+	out, err := exec.CommandContext(ctx, name, args...).CombinedOutput()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %s", err, lastLine(string(out)))
+	}
+	return nil
+}
+
+func lastLine(s string) string {
+	s = strings.TrimSpace(s)
+	return s[strings.LastIndexByte(s, '\n')+1:]
+}
