@@ -75,7 +75,7 @@ func openStored(d *plan.Array, env *Env) (store.Array, error) {
 		return nil, err
 	}
 	info := a.Info()
-	if info.ID != d.ID || info.DType != d.DType || grid.Size(info.Shape) != grid.Size(d.Shape) {
+	if !info.ID.Equal(d.ID) || info.DType != d.DType || grid.Size(info.Shape) != grid.Size(d.Shape) {
 		return nil, errors.Join(fmt.Errorf("%s has changed since the run was planned: plan it again", d.Path), a.Close())
 	}
 	if slices.Equal(info.Shape, d.Shape) {

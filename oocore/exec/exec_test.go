@@ -10,7 +10,6 @@ import (
 	"slices"
 	"testing"
 
-	"go.uber.org/goleak"
 	"pgregory.net/rapid"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
@@ -23,8 +22,6 @@ import (
 )
 
 const mebi = 1 << 20
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var site graph.Site
 

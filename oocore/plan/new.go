@@ -74,7 +74,7 @@ func (p *Plan) level(l *lowering, root *graph.Node, nodes []*graph.Node, t Targe
 				others = append(others, n)
 			}
 		}
-		if err := p.reduceStage(l, root, together); err != nil {
+		if err := p.reduceStage(l, root, together, t); err != nil {
 			return err
 		}
 		reduces = others
@@ -122,7 +122,7 @@ func (p *Plan) placement(prog *Program) (bool, string) {
 	return true, ""
 }
 
-func (p *Plan) reduceStage(l *lowering, root *graph.Node, nodes []*graph.Node) error {
+func (p *Plan) reduceStage(l *lowering, root *graph.Node, nodes []*graph.Node, target Target) error {
 	ins := make([]*graph.Node, len(nodes))
 	name := ""
 	for i, n := range nodes {
@@ -145,10 +145,7 @@ func (p *Plan) reduceStage(l *lowering, root *graph.Node, nodes []*graph.Node) e
 			count *= int64(shape[a])
 		}
 		s.Folds = append(s.Folds, Fold{Kind: n.Fold.Kind, Axes: n.Fold.Axes, DDof: n.Fold.DDof, Count: count})
-		s.Outputs = append(s.Outputs, p.result(l, root, n, Target{}))
-		if n == root {
-			p.Arrays[p.Output].Place = InCollect
-		}
+		s.Outputs = append(s.Outputs, p.result(l, root, n, target))
 	}
 	s.Grid = grid.Grid{Shape: shape, Chunks: reduceChunks(&prog, shape, nodes[0].Fold.Axes)}
 	if p.Device.Memory > 0 {

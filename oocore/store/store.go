@@ -37,6 +37,11 @@ type Identity struct {
 	Inode   uint64
 }
 
+// Equal reports the same version of the same file.
+func (i Identity) Equal(j Identity) bool {
+	return i.Size == j.Size && i.ModTime.Equal(j.ModTime) && i.Device == j.Device && i.Inode == j.Inode
+}
+
 // Array is an open stored array. It is safe for concurrent use.
 type Array interface {
 	Info() Info
