@@ -57,6 +57,18 @@ func (l Limits) Headroom() (bytes int64, reason string) {
 	return bytes, reason
 }
 
+// Check refuses a budget of more bytes than there could ever be here, whatever
+// is free at the moment.
+func (l Limits) Check(budget int64) error {
+	switch {
+	case l.Container.Max > 0 && budget > l.Container.Max:
+		return fmt.Errorf("a budget of %s is more than the %s that the container allows", units.Bytes(budget), units.Bytes(l.Container.Max))
+	case l.Total > 0 && budget > l.Total:
+		return fmt.Errorf("a budget of %s is more than the %s that this machine has", units.Bytes(budget), units.Bytes(l.Total))
+	}
+	return nil
+}
+
 // share of the headroom that a budget takes where the user names none: the
 // rest is for the page cache, and for what others start meanwhile.
 const share = 0.7

@@ -77,6 +77,26 @@ func TestUsedUp(t *testing.T) {
 	}
 }
 
+func TestCheck(t *testing.T) {
+	l := Limits{Total: 8 << 30, Container: Limit{Max: 512 * mib, Used: 500 * mib}}
+	if err := l.Check(512 * mib); err != nil {
+		t.Errorf("the whole container: %v", err)
+	}
+	if err := l.Check(512*mib + 1); err == nil {
+		t.Error("more than the container allows was accepted")
+	}
+	l.Container = Limit{}
+	if err := l.Check(8 << 30); err != nil {
+		t.Errorf("the whole machine: %v", err)
+	}
+	if err := l.Check(1 << 40); err == nil {
+		t.Error("more than the machine has was accepted")
+	}
+	if err := (Limits{}).Check(1 << 40); err != nil {
+		t.Errorf("unknown limits: %v", err)
+	}
+}
+
 func TestThisMachine(t *testing.T) {
 	l := Read()
 	if l.Total <= 0 || l.Available <= 0 || l.Available > l.Total || l.Cores < 1 {

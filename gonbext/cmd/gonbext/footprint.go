@@ -1,0 +1,60 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gonbext/gonbext/gonbext/internal/footprint"
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/machine"
+	"github.com/gonbext/gonbext/oocore/units"
+)
+
+func newFootprint() *cobra.Command {
+	var device, chunks string
+	var asJSON bool
+	c := &cobra.Command{
+		Use:   "footprint SHAPE [DTYPE...]",
+		Short: "Say what an array of a shape takes, and what of it would fit here",
+		Example: `  gonbext footprint 3075200x512
+  gonbext footprint 3075200x512 float32 float16 --device 8GiB --chunks 1024x512`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			shape, err := grid.Parse(args[0])
+			if err != nil {
+				return usageError{err}
+			}
+			var o footprint.Options
+			for _, name := range args[1:] {
+				t, err := dtype.Parse(name)
+				if err != nil {
+					return usageError{err}
+				}
+				o.DTypes = append(o.DTypes, t)
+			}
+			if device != "" {
+				if o.Device, err = units.ParseSize(device); err != nil {
+					return usagef("--device: %w", err)
+				}
+			}
+			if o.Chunks, err = parseChunks(chunks); err != nil {
+				return err
+			}
+			r, err := footprint.New(shape, o, machine.Read())
+			if err != nil {
+				return usageError{err}
+			}
+			if asJSON {
+				return printJSON(c.OutOrStdout(), r)
+			}
+			_, err = fmt.Fprint(c.OutOrStdout(), r.Text())
+			return err
+		},
+	}
+	c.Flags().StringVar(&device, "device", "", "memory of a device to fit, such as 8GiB")
+	c.Flags().StringVar(&chunks, "chunks", "", "a chunk shape to ask about, such as 1024x512")
+	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	return c
+}

@@ -1,0 +1,228 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gonbext/gonbext/cuda"
+	"github.com/gonbext/gonbext/gonbext/chart"
+	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/expr"
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/machine"
+	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/units"
+)
+
+// job is one run of the command: how it is to be done, and what it tells of it.
+type job struct {
+	memory, device, chunks string
+	workers                int
+	fresh, plan            bool
+	report                 string // path of the page
+	asJSON                 bool
+
+	id string // by which the run's record is found
+}
+
+// memoryFlags are the flags of every command that runs.
+func (j *job) memoryFlags(c *cobra.Command) {
+	c.Flags().StringVar(&j.memory, "memory", "", "bytes that the process may take, such as 512MiB (default 70 % of what is free)")
+	c.Flags().StringVar(&j.chunks, "chunks", "", "chunk shape of the output, such as 1024x512")
+}
+
+func (j *job) computeFlags(c *cobra.Command) {
+	j.memoryFlags(c)
+	c.Flags().StringVar(&j.device, "device", "cpu", "cpu, cuda:0, or model:8GiB for a modelled GPU of that memory")
+	c.Flags().IntVar(&j.workers, "workers", 0, "tasks that compute at once (default one a core)")
+	c.Flags().BoolVar(&j.fresh, "fresh", false, "compute even if the output is there already")
+	c.Flags().BoolVar(&j.plan, "plan", false, "show the plan and run nothing")
+	c.Flags().StringVar(&j.report, "report", "", "write a page with the run's charts to this file")
+	c.Flags().BoolVar(&j.asJSON, "json", false, "print one JSON object of the run's figures")
+}
+
+// options are the flags as oocore has them. An error is wrong usage, but where
+// the flags ask for what this machine or build has not.
+func (j *job) options(c *cobra.Command) ([]oocore.Option, error) {
+	j.id = "command-" + rand.Text()
+	opts := []oocore.Option{oocore.Cell(j.id)}
+	if c.Flags().Changed("memory") {
+		n, err := units.ParseSize(j.memory)
+		if err != nil {
+			return nil, usagef("--memory: %w", err)
+		}
+		if err := machine.Read().Check(n); err != nil {
+			return nil, fmt.Errorf("--memory %s: %w", j.memory, err)
+		}
+		opts = append(opts, oocore.Memory(j.memory))
+	}
+	chunks, err := parseChunks(j.chunks)
+	if err != nil {
+		return nil, err
+	}
+	if chunks != nil {
+		opts = append(opts, oocore.Chunks(chunks...))
+	}
+	if c.Flags().Changed("workers") {
+		if j.workers < 1 {
+			return nil, usagef("--workers %d: give one or more", j.workers)
+		}
+		opts = append(opts, oocore.Workers(j.workers))
+	}
+	if j.device != "" && j.device != "cpu" {
+		device, err := cuda.Open(j.device)
+		if errors.Is(err, cuda.ErrNoDriver) {
+			return nil, err
+		}
+		if err != nil {
+			return nil, usagef("--device %s: %w", j.device, err)
+		}
+		opts = append(opts, oocore.On(device))
+	}
+	if j.fresh {
+		opts = append(opts, oocore.Fresh())
+	}
+	if j.plan {
+		opts = append(opts, oocore.PlanOnly())
+	}
+	return opts, nil
+}
+
+// parseChunks reads a chunk shape; "" is none.
+func parseChunks(text string) ([]int, error) {
+	if text == "" {
+		return nil, nil
+	}
+	chunks, err := grid.Parse(text)
+	if err == nil && (len(chunks) == 0 || slices.Min(chunks) < 1) {
+		err = fmt.Errorf("%q is not a chunk shape: each length is at least 1, as in 1024x512", text)
+	}
+	if err != nil {
+		return nil, usagef("--chunks: %w", err)
+	}
+	return chunks, nil
+}
+
+// do computes a into the file at path, or as text where path is empty, and tells
+// of it on the command's outputs.
+func (j *job) do(c *cobra.Command, a *oocore.Array, path string) error {
+	opts, err := j.options(c)
+	if err != nil {
+		return err
+	}
+	value, err := j.compute(c, a, path, opts)
+	if err != nil {
+		return err
+	}
+	return j.tell(c.OutOrStdout(), value)
+}
+
+// compute shows the progress of a while it is computed. value is the result
+// where there is no path.
+func (j *job) compute(c *cobra.Command, a *oocore.Array, path string, opts []oocore.Option) (value string, err error) {
+	defer showProgress(c.ErrOrStderr(), j.id)()
+	ctx := c.Context()
+	if path != "" {
+		_, err = a.Save(ctx, path, opts...)
+	} else {
+		value, err = collectText(ctx, a, opts)
+	}
+	if errors.Is(err, oocore.ErrPlanned) {
+		err = nil
+	}
+	if err != nil && errors.Is(err, context.Canceled) {
+		err = errors.New("interrupted: nothing was written")
+	}
+	return value, wrongUsage(err)
+}
+
+// wrongUsage marks what is wrong with the text of an expression or an option.
+func wrongUsage(err error) error {
+	var text *expr.Error
+	var option *oocore.OptionError
+	if errors.As(err, &text) || errors.As(err, &option) {
+		return usageError{err}
+	}
+	return err
+}
+
+// tell says what the run did, from its record.
+func (j *job) tell(w io.Writer, value string) error {
+	runs, err := findRuns(j.id)
+	if err != nil {
+		return err
+	}
+	if j.report != "" {
+		if err := writeReport(j.report, runs); err != nil {
+			return err
+		}
+	}
+	switch {
+	case j.asJSON:
+		f, err := figuresOf(runs)
+		if err != nil {
+			return err
+		}
+		f.Value = value
+		return printJSON(w, f)
+	case value != "":
+		_, err = fmt.Fprintln(w, value)
+		return err
+	}
+	out, err := chart.Report(runs, chart.Options{Mode: chart.None})
+	if err != nil {
+		return err
+	}
+	text := strings.TrimRight(out.Text, "\n")
+	if !j.plan {
+		text, _, _ = strings.Cut(text, "\n") // the verdict
+	}
+	_, err = fmt.Fprintln(w, text)
+	return err
+}
+
+// findRuns opens the records of the runs of an id.
+func findRuns(id string) ([]*record.Run, error) {
+	dir, err := record.Dir()
+	if err != nil {
+		return nil, err
+	}
+	all, err := record.List(dir)
+	if err != nil {
+		return nil, err
+	}
+	var runs []*record.Run
+	for _, s := range all {
+		if s.Header.Cell == id {
+			r, err := record.Read(s.Path)
+			if err != nil {
+				return nil, err
+			}
+			runs = append(runs, r)
+		}
+	}
+	return runs, nil
+}
+
+func writeReport(path string, runs []*record.Run) error {
+	title := "gonbext"
+	if len(runs) > 0 {
+		title = runs[0].Header.Title
+	}
+	page, err := chart.Standalone(title, runs)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(path, page, 0o644); err != nil {
+		return fmt.Errorf("the report cannot be written: %w", err)
+	}
+	return nil
+}

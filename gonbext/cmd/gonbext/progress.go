@@ -1,0 +1,82 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/mattn/go-isatty"
+	"golang.org/x/sys/unix"
+
+	"github.com/gonbext/gonbext/gonbext/chart"
+	"github.com/gonbext/gonbext/oocore/record"
+)
+
+// progressEvery is how often the line is drawn anew.
+const progressEvery = 200 * time.Millisecond
+
+// showProgress draws how far the run of an id has come, in place, while it
+// lasts. It draws on a terminal only. The function that it returns ends it and
+// clears the line.
+func showProgress(w io.Writer, id string) (stop func()) {
+	terminal, ok := w.(*os.File)
+	if !ok || !isatty.IsTerminal(terminal.Fd()) {
+		return func() {}
+	}
+	done := make(chan struct{})
+	var group sync.WaitGroup
+	group.Go(func() {
+		var tail *record.Tail
+		timer := time.NewTicker(progressEvery)
+		defer timer.Stop()
+		for {
+			select {
+			case <-done:
+				if tail != nil {
+					tail.Close()
+					fmt.Fprint(terminal, "\r\x1b[K")
+				}
+				return
+			case <-timer.C:
+			}
+			if tail == nil {
+				tail = followRun(id)
+			} else if p, err := tail.Poll(); err == nil {
+				line := chart.Progress(&tail.Header, p, time.Since(tail.Header.Start)).Text
+				fmt.Fprint(terminal, "\r\x1b[K", fit(line, terminal))
+			}
+		}
+	})
+	return func() {
+		close(done)
+		group.Wait()
+	}
+}
+
+// followRun is nil as long as the run has not begun.
+func followRun(id string) *record.Tail {
+	runs, err := findRuns(id)
+	if err != nil || len(runs) == 0 {
+		return nil
+	}
+	tail, err := record.Follow(runs[0].Path)
+	if err != nil {
+		return nil
+	}
+	return tail
+}
+
+// fit cuts a line to the terminal's width: a longer one could not be replaced in
+// place.
+func fit(line string, terminal *os.File) string {
+	columns := 80
+	if size, err := unix.IoctlGetWinsize(int(terminal.Fd()), unix.TIOCGWINSZ); err == nil && size.Col > 0 {
+		columns = int(size.Col)
+	}
+	if runes := []rune(line); len(runes) >= columns {
+		return string(runes[:columns-1])
+	}
+	return line
+}
