@@ -222,7 +222,7 @@ func TestModes(t *testing.T) {
 func TestSizeOfManyChunks(t *testing.T) {
 	h := rootsHeader()
 	h.Stages[0].Tasks, h.Stages[0].Shape, h.Stages[0].Chunks = 100_000, []int{3_200_000, 512}, []int{32, 512}
-	h.Stages[1].Tasks, h.Stages[1].Shape, h.Stages[1].Chunks = 100_000, []int{10, 100, 200, 50}, []int{1, 1, 2, 5}
+	h.Stages[1].Tasks, h.Stages[1].Shape, h.Stages[1].Chunks = 100_000, []int{10, 10, 200, 50}, []int{1, 1, 2, 5}
 	r := made(t, h, math.MaxInt, doneEnd())
 	for n := 1; n <= 6; n++ {
 		out := report(t, Options{}, slices.Repeat([]*record.Run{r}, n)...)
@@ -230,7 +230,7 @@ func TestSizeOfManyChunks(t *testing.T) {
 			t.Errorf("%d runs: %d bytes of HTML, %d of text", n, len(out.HTML), len(out.Text))
 		}
 		if n == 1 {
-			for _, want := range []string{"neighbouring chunks", "samples the least and the greatest", "A cell is 17 chunks", "A cell is 17 × 2 chunks"} {
+			for _, want := range []string{"neighbouring chunks", "samples the least and the greatest", "A cell is 34 chunks", "A cell is 4 × 9 chunks"} {
 				if !strings.Contains(out.HTML, want) {
 					t.Errorf("%q is not said", want)
 				}

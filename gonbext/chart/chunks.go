@@ -56,33 +56,40 @@ func chunksFigure(s *summary) (*figure, string) {
 	top := float64(most) * 1.04
 
 	c := charts.NewBar()
-	base(&c.BaseConfiguration)
+	base(&c.BaseConfiguration, wide())
 	c.SetGlobalOptions(
-		charts.WithXAxisOpts(opts.XAxis{Type: "category", AxisLabel: &opts.AxisLabel{HideOverlap: opts.Bool(true)}, AxisTick: &opts.AxisTick{Show: opts.Bool(false)}}),
+		charts.WithXAxisOpts(opts.XAxis{Type: "category", AxisLabel: &opts.AxisLabel{Formatter: "gonbext:chunk", HideOverlap: opts.Bool(true)}, AxisTick: &opts.AxisTick{Show: opts.Bool(false)}}),
 		charts.WithYAxisOpts(opts.YAxis{Type: "value", Min: 0, Max: top, MinInterval: byteStep(top), MaxInterval: byteStep(top), AxisLabel: &opts.AxisLabel{Show: opts.Bool(true), Formatter: "gonbext:bytes"}}),
 		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "axis", Formatter: "gonbext:byChunk"}),
 	)
 	c.SetXAxis(names)
+	gap := 0.0 // many bars make an area, few stand apart
+	if len(bars) <= 100 {
+		gap = 0.12
+	}
+	var keys []key
 	for _, class := range used {
 		data := make([]opts.BarData, len(bars))
 		for i := range bars {
 			data[i].Value = bars[i][class]
 		}
-		c.AddSeries(class.String(), data,
-			charts.WithBarChartOpts(opts.BarChart{Stack: "classes", BarCategoryGap: "8%"}),
+		name := class.String()
+		if class == record.Device {
+			name += " (not in the budget)"
+		}
+		c.AddSeries(name, data,
+			charts.WithBarChartOpts(opts.BarChart{Stack: "classes", BarCategoryGap: fmt.Sprintf("%.0f%%", 100*gap)}),
 			charts.WithItemStyleOpts(opts.ItemStyle{Color: classColors[class]}))
+		keys = append(keys, key{name, classColors[class], false})
 	}
+	withLegend(&c.BaseConfiguration, keys)
 	c.Validate()
 	f.Option = c.JSON()
 
 	d := newDrawing(760, float64(f.Height)-10, f.Title)
-	var keys []key
-	for _, class := range used {
-		keys = append(keys, key{class.String(), classColors[class], false})
-	}
 	n := float64(len(bars))
 	p := d.frame(d.legend(keys), n, top)
-	width := max((p.right-p.left)/n*0.9, 0.6)
+	width := (p.right - p.left) / n * (1 - gap)
 	floor := make([]float64, len(bars))
 	for _, class := range used {
 		d.printf(`<path fill="%s" d="`, classColors[class])
@@ -92,7 +99,7 @@ func chunksFigure(s *summary) (*figure, string) {
 				continue
 			}
 			y0, y1 := p.y(floor[i]), p.y(floor[i]+v)
-			d.printf("M%s %sh%sV%sh-%sz", num(p.x(float64(i))), num(y0), num(width), num(y1), num(width))
+			d.printf("M%s %sh%sV%sh-%sz", hundredth(p.x(float64(i))), num(y0), hundredth(width), num(y1), hundredth(width))
 			floor[i] += v
 		}
 		d.printf(`"/>`)

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/go-echarts/go-echarts/v2/charts"
 	"github.com/go-echarts/go-echarts/v2/opts"
 	"github.com/gonbext/gonbext/oocore/units"
-	"time"
 )
 
 // gridFigure draws a stage's chunk grid, coloured by time; live, by bytes too.
@@ -22,18 +22,16 @@ func gridFigure(st *stageSummary) (*figure, string) {
 	lightest, heaviest := g.extremes(cellBytes)
 	size := min(18, max(6, 690/float64(g.cols)))
 	plotHeight := size * float64(g.rows)
-	f.Height = int(plotHeight) + 90
+	f.Height = int(plotHeight) + 46
 
 	c := charts.NewHeatMap()
-	base(&c.BaseConfiguration)
 	hidden := &opts.AxisLabel{Show: opts.Bool(false)}
 	bare := &opts.AxisLine{Show: opts.Bool(false)}
 	width := float64(g.cols) * size
+	base(&c.BaseConfiguration, opts.Grid{Left: "8", Top: "34", Width: fmt.Sprintf("%.0f", width), Height: fmt.Sprintf("%.0f", plotHeight)})
 	c.SetGlobalOptions(
-		charts.WithLegendOpts(opts.Legend{Show: opts.Bool(false)}),
-		charts.WithGridOpts(opts.Grid{Left: "8", Top: "34", Width: fmt.Sprintf("%.0f", width), Height: fmt.Sprintf("%.0f", plotHeight)}),
 		charts.WithXAxisOpts(opts.XAxis{Type: "category", Data: indices(g.cols), AxisLabel: hidden, AxisLine: bare, AxisTick: &opts.AxisTick{Show: opts.Bool(false)}}),
-		charts.WithYAxisOpts(opts.YAxis{Type: "category", Data: indices(g.rows), AxisLabel: hidden, AxisLine: bare, Inverse: opts.Bool(true), Name: ""}),
+		charts.WithYAxisOpts(opts.YAxis{Type: "category", Data: indices(g.rows), AxisLabel: hidden, AxisLine: bare, Inverse: opts.Bool(true)}),
 		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "item", Formatter: "gonbext:cell"}),
 		charts.WithVisualMapOpts(opts.VisualMap{
 			Type: "continuous", Min: float32(fastest), Max: float32(above(fastest, slowest)), Dimension: "2",
@@ -42,9 +40,12 @@ func gridFigure(st *stageSummary) (*figure, string) {
 	)
 	var data []opts.HeatMapData
 	for i := range g.cells {
-		if x := &g.cells[i]; x.done > 0 {
-			data = append(data, opts.HeatMapData{Value: []any{i % g.cols, i / g.cols, round(cellTime(x), 1e3), round(cellBytes(x), 1e3), x.trouble, g.name(i)}})
+		x := &g.cells[i]
+		value := []any{i % g.cols, i / g.cols, round(cellTime(x), 1e3), round(cellBytes(x), 1e3), x.trouble, g.name(i)}
+		if x.done == 0 {
+			value[2], value[3] = -1, -1 // the script draws what is not done in grey
 		}
+		data = append(data, opts.HeatMapData{Value: value})
 	}
 	c.SetXAxis(indices(g.cols))
 	c.AddSeries("chunks", data)
@@ -74,9 +75,9 @@ func indices(n int) []int {
 
 // draw is the picture: one path for each step of the scale.
 func (g *gridMap) draw(f *figure, size, fastest, slowest float64) string {
-	d := newDrawing(760, float64(f.Height)-30, f.Title)
+	d := newDrawing(760, size*float64(g.rows)+52, f.Title)
 	span := slowest - fastest
-	const steps = 7
+	const steps = 24
 	var missing, trouble strings.Builder
 	levels := make([]strings.Builder, steps)
 	for i := range g.cells {
@@ -97,7 +98,7 @@ func (g *gridMap) draw(f *figure, size, fastest, slowest float64) string {
 	}
 	for i := range levels {
 		if levels[i].Len() > 0 {
-			d.printf(`<path fill="%s" d="%s"/>`, heat[i], levels[i].String())
+			d.printf(`<path fill="%s" d="%s"/>`, heatAt(float64(i)/(steps-1)), levels[i].String())
 		}
 	}
 	d.text(12, 23, "start", "m", milliseconds(fastest))
@@ -105,7 +106,7 @@ func (g *gridMap) draw(f *figure, size, fastest, slowest float64) string {
 	for i, color := range heat {
 		d.printf(`<rect x="%s" y="13" width="18" height="11" fill="%s"/>`, num(x+18*float64(i)), color)
 	}
-	x += 18*steps + 8
+	x += float64(18*len(heat) + 8)
 	d.text(x, 23, "start", "m", milliseconds(slowest))
 	x += 30 + 6.6*float64(len(milliseconds(slowest)))
 	if missing.Len() > 0 {

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"html/template"
+	"time"
 
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/units"
@@ -33,7 +34,7 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"exact":    exactOrDash,
 	"traffic":  func(n int64) string { return dashIfNone(n, units.Traffic(n)) },
 	"count":    func(n int64) string { return dashIfNone(n, units.Count(n)) },
-	"duration": units.Duration,
+	"duration": func(d time.Duration) string { return dashIfNone(int64(d), units.Duration(d)) },
 }).Parse(reportTemplate))
 
 // sizeOrDash is n rounded; a negative n is a figure that is not known.

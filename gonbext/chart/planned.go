@@ -38,7 +38,7 @@ func planFigure(s *summary) (*figure, string) {
 	}
 
 	c := charts.NewBar()
-	base(&c.BaseConfiguration)
+	base(&c.BaseConfiguration, wide())
 	c.SetGlobalOptions(
 		charts.WithXAxisOpts(opts.XAxis{Type: "value", Min: 0, Max: top, MinInterval: byteStep(top), AxisLabel: &opts.AxisLabel{Formatter: "gonbext:bytes", HideOverlap: opts.Bool(true)}}),
 		charts.WithYAxisOpts(opts.YAxis{Type: "category", Data: names, Inverse: opts.Bool(true), AxisLabel: &opts.AxisLabel{Show: opts.Bool(true)}}),
@@ -60,13 +60,14 @@ func planFigure(s *summary) (*figure, string) {
 		}
 		c.AddSeries(class.String(), data, options...)
 	}
-	f.Option = c.JSON()
-
-	d := newDrawing(760, float64(f.Height)-10, f.Title)
 	var keys []key
 	for _, class := range used {
 		keys = append(keys, key{class.String(), classColors[class], false})
 	}
+	withLegend(&c.BaseConfiguration, keys)
+	f.Option = c.JSON()
+
+	d := newDrawing(760, float64(f.Height)-10, f.Title)
 	y := d.legend(append(keys, limitKeys...)) + 4
 	left, right := 230.0, d.width-20
 	x := func(v int64) float64 { return left + (right-left)*float64(v)/top }

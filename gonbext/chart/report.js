@@ -45,11 +45,13 @@
   }
   var formatters = {
     "gonbext:bytes": bytes_,
-    "gonbext:seconds": seconds,
-    "gonbext:overTime": function (p) { return seconds(p[0].value[0]) + rows(p, function (q) { return q.value[1]; }); },
+    "gonbext:milliseconds": function (v) { return seconds(v / 1e3); },
+    "gonbext:overTime": function (p) { return seconds(p[0].value[0] / 1e3) + rows(p, function (q) { return q.value[1]; }); },
+    "gonbext:chunk": function (name) { return name.split(" ").pop(); },
     "gonbext:byChunk": function (p) { return escape(p[0].name) + rows(p, function (q) { return q.value; }); },
     "gonbext:cell": function (p) {
       var v = p.value;
+      if (v[2] < 0) return escape(v[5]) + "<br>not done";
       return escape(v[5]) + "<br>" + seconds(v[2] / 1e3) + ", " + bytes_(v[3] * 1048576) + (v[4] ? "<br>retried or halved" : "");
     }
   };
@@ -63,10 +65,12 @@
   // Text and lines in the colours of the page around, whatever its theme.
   function themed(o, el) {
     var fg = getComputedStyle(el).color, faint = "rgba(128,128,128,.25)";
+    o.useUTC = true; // times count from the start of the run
     o.textStyle = { color: fg, fontFamily: "inherit" };
     if (o.legend) o.legend.textStyle = { color: fg };
     [].concat(o.xAxis || [], o.yAxis || []).forEach(function (a) {
-      a.axisLabel = Object.assign({}, a.axisLabel, { color: fg, showMaxLabel: null, showMinLabel: null });
+      a.axisLabel = Object.assign({}, a.axisLabel, { color: fg, showMinLabel: null, showMaxLabel: a.type === "value" ? false : null });
+      a.axisTick = Object.assign({ show: a.axisLabel.show !== false }, a.axisTick);
       a.axisLine = Object.assign({ lineStyle: { color: "rgba(128,128,128,.7)" } }, a.axisLine);
       a.splitLine = Object.assign({ lineStyle: { color: faint } }, a.splitLine);
     });
@@ -78,8 +82,13 @@
     (o.series || []).forEach(function (s) {
       if (s.type === "heatmap") {
         s.itemStyle = { borderColor: "rgba(128,128,128,.25)", borderWidth: 0.5 };
-        s.data.forEach(function (d) { if (d.value[4]) d.itemStyle = { borderColor: "#e4007c", borderWidth: 2 }; });
+        s.data.forEach(function (d) {
+          if (d.value[4]) d.itemStyle = { borderColor: "#e4007c", borderWidth: 2 };
+          if (d.value[2] < 0) { d.visualMap = false; d.itemStyle = { color: "rgba(128,128,128,.2)" }; }
+        });
       }
+      // Many bars touch; without an edge the ground would shine between them.
+      if (s.type === "bar" && s.data.length > 100) Object.assign(s.itemStyle, { borderColor: s.itemStyle.color, borderWidth: 0.6 });
     });
     o.tooltip = Object.assign({}, o.tooltip, { confine: true, transitionDuration: 0 });
     return o;
@@ -91,13 +100,25 @@
     var chart = echarts.init(el), option = revive(f.option);
     function show() { chart.setOption(themed(option, el), true); fit(); }
     function fit() {
+      var width = el.clientWidth;
+      if (f.choices) {
+        // Cells shrink with the page and keep their shape.
+        var g = option.grid[0];
+        f.width = f.width || +g.width; f.tall = f.tall || +g.height;
+        var w = Math.min(f.width, width - 16), h = f.tall * w / f.width;
+        el.style.height = f.height - f.tall + h + "px";
+        chart.resize();
+        chart.setOption({ grid: { width: w, height: h } });
+        return;
+      }
+      var rows = 1, x = 0; // of the legend
+      option.legend.data.forEach(function (k) {
+        var w = 32 + 6.2 * k.name.length;
+        if (x + w > width) { rows++; x = 0; }
+        x += w;
+      });
       chart.resize();
-      if (!f.choices) return;
-      // Cells shrink with the page and keep their shape.
-      var g = option.grid[0], room = el.clientWidth - 16;
-      f.width = f.width || +g.width; f.tall = f.tall || +g.height;
-      var w = Math.min(f.width, room), h = f.tall * Math.max(w / f.width, 0.6);
-      chart.setOption({ grid: { width: w, height: h } });
+      chart.setOption({ grid: { top: 14 + 20 * rows } });
     }
     show();
     if (f.choices) {

@@ -26,6 +26,19 @@ const (
 // lightness, readable without colour.
 var heat = []string{"#fde9c8", "#fdc77f", "#f79a5a", "#e2665f", "#b93f77", "#7f2b84", "#451e75"}
 
+// heatAt is the colour at x of the scale, 0 to 1.
+func heatAt(x float64) string {
+	x = min(max(x, 0), 1) * float64(len(heat)-1)
+	i := min(int(x), len(heat)-2)
+	var a, b [3]int
+	fmt.Sscanf(heat[i], "#%02x%02x%02x", &a[0], &a[1], &a[2])
+	fmt.Sscanf(heat[i+1], "#%02x%02x%02x", &b[0], &b[1], &b[2])
+	for k := range a {
+		a[k] += int(math.Round((x - float64(i)) * float64(b[k]-a[k])))
+	}
+	return fmt.Sprintf("#%02x%02x%02x", a[0], a[1], a[2])
+}
+
 // drawing is a picture in the making. It brings a ground of its own: as an img
 // it cannot know the page's, only whether the reader prefers dark.
 type drawing struct {
@@ -72,6 +85,10 @@ func classAttr(class string) string {
 func num(x float64) string {
 	return strings.TrimSuffix(fmt.Sprintf("%.1f", x), ".0")
 }
+
+// hundredth writes a coordinate to a hundredth of a pixel, where a tenth would
+// leave gaps between neighbours.
+func hundredth(x float64) string { return fmt.Sprintf("%.2f", x) }
 
 // key is one entry of a legend.
 type key struct {

@@ -64,7 +64,7 @@ func operationsText(v *view) string {
 				allocations, reuses = units.Count(o.Allocations), units.Count(o.Reuses)
 			}
 			row = append(row, sizeOrDash(o.Requested), sizeOrDash(o.Reserved), allocations, reuses,
-				dashIfNone(o.Moved, units.Traffic(o.Moved)), units.Duration(o.Time))
+				dashIfNone(o.Moved, units.Traffic(o.Moved)), dashIfNone(int64(o.Time), units.Duration(o.Time)))
 		}
 		rows = append(rows, row)
 	}

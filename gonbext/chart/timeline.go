@@ -135,41 +135,45 @@ func memoryOverTime(f *figure, s *summary, layers, lines []layer, limits []limit
 	top, limitKeys := scale(most, limits)
 
 	c := charts.NewLine()
-	base(&c.BaseConfiguration)
+	base(&c.BaseConfiguration, wide())
 	c.SetGlobalOptions(
-		charts.WithXAxisOpts(opts.XAxis{Type: "value", Min: 0, Max: end, AxisLabel: &opts.AxisLabel{Formatter: "gonbext:seconds", HideOverlap: opts.Bool(true)}, SplitLine: &opts.SplitLine{Show: opts.Bool(false)}}),
+		// A time axis, in milliseconds: on one of plain values ECharts stacks sideways.
+		charts.WithXAxisOpts(opts.XAxis{Type: "time", Min: 0, Max: 1e3 * end, AxisLabel: &opts.AxisLabel{Formatter: "gonbext:milliseconds", HideOverlap: opts.Bool(true)}, SplitLine: &opts.SplitLine{Show: opts.Bool(false)}}),
 		charts.WithYAxisOpts(opts.YAxis{Type: "value", Min: 0, Max: top, MinInterval: byteStep(top), MaxInterval: byteStep(top), AxisLabel: &opts.AxisLabel{Show: opts.Bool(true), Formatter: "gonbext:bytes"}}),
 		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "axis", Formatter: "gonbext:overTime"}),
 	)
-	line := func(l layer, x []float64, options ...charts.SeriesOpts) {
+	line := func(l layer, x []float64, stack string, options ...charts.SeriesOpts) {
 		data := make([]opts.LineData, len(x))
 		for i := range x {
-			data[i].Value = []float64{round(x[i], 1e4), l.values[i]}
+			data[i].Value = []float64{round(1e3*x[i], 1e3), l.values[i]}
 		}
-		options = append(options, charts.WithLineChartOpts(opts.LineChart{ShowSymbol: opts.Bool(false)}), charts.WithItemStyleOpts(opts.ItemStyle{Color: l.color}))
+		options = append(options,
+			charts.WithLineChartOpts(opts.LineChart{ShowSymbol: opts.Bool(false), Stack: stack}),
+			charts.WithItemStyleOpts(opts.ItemStyle{Color: l.color}))
 		c.AddSeries(l.name, data, options...)
 	}
 	for _, l := range layers {
-		line(l, at,
-			func(s *charts.SingleSeries) { s.Stack = "classes" },
+		line(l, at, "classes",
 			charts.WithAreaStyleOpts(opts.AreaStyle{Opacity: opts.Float(0.85), Color: l.color}),
 			charts.WithLineStyleOpts(opts.LineStyle{Width: 0.5, Color: l.color}))
 	}
 	for _, l := range lines {
-		line(l, at, charts.WithLineStyleOpts(opts.LineStyle{Width: 1.5, Type: "dotted", Color: l.color}))
+		line(l, at, "", charts.WithLineStyleOpts(opts.LineStyle{Width: 1.5, Type: "dotted", Color: l.color}))
 	}
 	for i, k := range limitKeys {
 		v := levelOf(limits, i)
-		line(layer{k, []float64{v, v}}, []float64{0, end}, charts.WithLineStyleOpts(opts.LineStyle{Width: 1.5, Type: "dashed", Color: k.color}))
+		line(layer{k, []float64{v, v}}, []float64{0, end}, "", charts.WithLineStyleOpts(opts.LineStyle{Width: 1.5, Type: "dashed", Color: k.color}))
 	}
-	f.Option = c.JSON()
-
-	d := newDrawing(760, float64(f.Height)-20, f.Title)
 	var keys []key
 	for _, l := range append(append([]layer{}, layers...), lines...) {
 		keys = append(keys, l.key)
 	}
-	p := d.frame(d.legend(append(keys, limitKeys...)), end, top)
+	keys = append(keys, limitKeys...)
+	withLegend(&c.BaseConfiguration, keys)
+	f.Option = c.JSON()
+
+	d := newDrawing(760, float64(f.Height)-20, f.Title)
+	p := d.frame(d.legend(keys), end, top)
 	p.timeTicks()
 	floor := make([]float64, n)
 	for _, l := range layers {
@@ -224,10 +228,32 @@ func (p *plot) band(x, floor []float64, l layer) {
 
 // base sets what the charts have in common; colours of text and lines are the
 // page's and come with the script.
-func base(c *charts.BaseConfiguration) {
+func base(c *charts.BaseConfiguration, grid opts.Grid) {
 	charts.WithAnimation(false)(c)
-	charts.WithLegendOpts(opts.Legend{Show: opts.Bool(true), Type: "plain", Top: "0", Left: "0", ItemWidth: 14, ItemHeight: 10})(c)
-	charts.WithGridOpts(opts.Grid{Left: "8", Right: "24", Top: "56", Bottom: "8", ContainLabel: opts.Bool(true)})(c)
+	charts.WithGridOpts(grid)(c)
+	charts.WithLegendOpts(opts.Legend{Show: opts.Bool(false)})(c)
+}
+
+// wide is the place of a chart with axes: the script makes room for the legend.
+func wide() opts.Grid {
+	return opts.Grid{Left: "8", Right: "24", Top: "34", Bottom: "8", ContainLabel: opts.Bool(true)}
+}
+
+// withLegend names a chart's series, with a box for an area and dashes for a
+// line. ECharts knows marks of its own and takes paths.
+func withLegend(c *charts.BaseConfiguration, keys []key) {
+	type item struct {
+		Name string `json:"name"`
+		Icon string `json:"icon"`
+	}
+	items := make([]item, len(keys))
+	for i, k := range keys {
+		items[i] = item{k.name, "roundRect"}
+		if k.line {
+			items[i].Icon = "path://M0 4h6v2h-6zM8 4h6v2h-6z"
+		}
+	}
+	charts.WithLegendOpts(opts.Legend{Show: opts.Bool(true), Top: "0", Left: "0", ItemWidth: 14, ItemHeight: 10, Data: items})(c)
 }
 
 // round cuts x to 1/unit, which keeps an option short.
