@@ -18,9 +18,9 @@ const closing = "}}"
 
 // opening is main up to the user's first statement. Their statements get a
 // block of their own, so that nothing generated can clash with what they declare.
-func opening(face, function, id string, settings []setting) string {
+func opening(face, function, id string, line int, settings []setting) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "func main() { defer %s.%s(%s.Cell(%q)", face, function, face, id)
+	fmt.Fprintf(&b, "func main() { defer %s.%s(%s.Cell(%q, %d)", face, function, face, id, line)
 	for _, s := range settings {
 		value := ""
 		if s.check != nil {

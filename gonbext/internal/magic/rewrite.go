@@ -72,7 +72,7 @@ func (r *rewriting) start(m *magic, at int, given []setting, operands []string) 
 	r.Watch = true
 	imports, face := readNames(all).imports()
 	r.imports = imports
-	return opening(face, m.function, r.ID, given), nil
+	return opening(face, m.function, r.ID, at+1, given), nil
 }
 
 // inherit adds the session's settings where the cell has none of its own.

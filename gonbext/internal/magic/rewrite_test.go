@@ -188,8 +188,8 @@ func TestSettingsCarryOver(t *testing.T) {
 		}
 	}
 	rewrite("%budget 256MiB\n%device model:1GiB")
-	has(rewrite("%%memory"), `gonbext.Memory(gonbext.Cell("ID"), gonbext.Budget("256MiB"), gonbext.Device("model:1GiB"))()`)
-	has(rewrite("%%footprint --budget 1GiB"), `gonbext.Footprint(gonbext.Cell("ID"), gonbext.Budget("1GiB"), gonbext.Device("model:1GiB"))()`)
+	has(rewrite("%%memory"), `gonbext.Memory(gonbext.Cell("ID", 1), gonbext.Budget("256MiB"), gonbext.Device("model:1GiB"))()`)
+	has(rewrite("%%footprint --budget 1GiB"), `gonbext.Footprint(gonbext.Cell("ID", 1), gonbext.Budget("1GiB"), gonbext.Device("model:1GiB"))()`)
 	has(rewrite("%budget 64MiB\n%%memory"), `gonbext.Budget("64MiB")`)
 	if _, err := s.Rewrite("%budget 1GiB\n%%memory --wrong"); err == nil {
 		t.Fatal("a wrong flag passed")

@@ -1,0 +1,224 @@
+package gonbext_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gonbext/gonbext/gonbext"
+	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/record"
+)
+
+// cells are bodies of cells. Each runs in a process of its own, as in a
+// notebook: this test binary, called again with the cell's name.
+var cells = map[string]func(){
+	"save": func() {
+		defer gonbext.Memory(gonbext.Budget("64MiB"))()
+		x := gonbext.Save(oocore.Random(oocore.Float32, 1, 1000, 20), "x.npy")
+		gonbext.Save(x.Sqrt().Mean(0), "means.npy")
+	},
+	"kernel": func() {
+		defer gonbext.Memory(gonbext.Cell("CELL", 1), gonbext.Budget("64MiB"))()
+		gonbext.Save(oocore.Full(2.0, 10), "x.npy")
+	},
+	"collect": func() {
+		defer gonbext.Memory()()
+		for _, v := range gonbext.Collect[float64](oocore.Arange(0.0, 3.0, 1.0)) {
+			println(int(v))
+		}
+	},
+	"footprint": func() {
+		defer gonbext.Footprint(gonbext.Budget("64MiB"))()
+		x := gonbext.Save(oocore.Random(oocore.Float32, 1, 3_075_200, 512), "x.npy")
+		gonbext.Show(x)
+		y := gonbext.Save(x.Sqrt(), "y.npy")
+		gonbext.Collect[float32](y.Mean(0))
+		println("not reached")
+	},
+	"small": func() {
+		defer gonbext.Memory(gonbext.Cell("CELL", 7), gonbext.Budget("1KiB"))() // line 7 of its cell
+		gonbext.Save(oocore.Full(2.0, 10), "x.npy")
+	},
+	"mismatch": func() {
+		defer gonbext.Memory(gonbext.Cell("CELL", 7))()
+		x := oocore.Full(1.0, 3, 4).Add(oocore.Full(1.0, 5))
+		println("on")
+		gonbext.Save(x, "x.npy")
+	},
+	"budget":  func() { defer gonbext.Memory(gonbext.Budget("lots"))(); println("not reached") },
+	"device":  func() { defer gonbext.Memory(gonbext.Device("cuda:0"))(); println("not reached") },
+	"chunks":  func() { defer gonbext.Memory(gonbext.Chunks("3y4"))(); println("not reached") },
+	"missing": func() { gonbext.Show(oocore.Open("missing.npy")) },
+	"show": func() {
+		gonbext.Show(oocore.Arange(0, 80, 1).Reshape(8, 10))
+		gonbext.Show(oocore.Full(2.5))
+		gonbext.Show(oocore.Full(true, 2))
+	},
+}
+
+func TestMain(m *testing.M) {
+	if cell := cells[os.Getenv("GONBEXT_TEST_CELL")]; cell != nil {
+		cell()
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// result is what a cell left.
+type result struct {
+	dir, stdout, stderr string
+	status              int
+}
+
+func run(t *testing.T, cell string) result {
+	t.Helper()
+	dir := t.TempDir()
+	var stdout, stderr strings.Builder
+	c := exec.Command(os.Args[0])
+	c.Dir, c.Stdout, c.Stderr = dir, &stdout, &stderr
+	// A PATH without the gonbext command: verdicts come as text.
+	c.Env = append(os.Environ(), "GONBEXT_TEST_CELL="+cell, "GONBEXT_RUNS="+filepath.Join(dir, "runs"), "PATH="+dir)
+	err := c.Run()
+	if _, exited := err.(*exec.ExitError); err != nil && !exited {
+		t.Fatal(err)
+	}
+	return result{dir, stdout.String(), stderr.String(), c.ProcessState.ExitCode()}
+}
+
+// runs are the records that a cell left, oldest first.
+func (r result) runs(t *testing.T) []record.Summary {
+	t.Helper()
+	all, err := record.List(filepath.Join(r.dir, "runs"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, j := 0, len(all)-1; i < j; i, j = i+1, j-1 {
+		all[i], all[j] = all[j], all[i]
+	}
+	return all
+}
+
+func (r result) expect(t *testing.T, status int) {
+	t.Helper()
+	if r.status != status {
+		t.Fatalf("exit status %d, not %d\n%s%s", r.status, status, r.stdout, r.stderr)
+	}
+}
+
+func TestSaveSaysItsVerdict(t *testing.T) {
+	r := run(t, "save")
+	r.expect(t, 0)
+	lines := strings.Split(strings.TrimSpace(r.stdout), "\n")
+	if len(lines) != 2 || !strings.HasPrefix(lines[0], "Peak ") || !strings.Contains(lines[0], "of 64 MiB") || !strings.Contains(lines[0], "80.1 kB written") {
+		t.Errorf("verdicts:\n%s", r.stdout)
+	}
+	if r.stderr != "" {
+		t.Errorf("stderr: %s", r.stderr)
+	}
+	runs := r.runs(t)
+	if len(runs) != 2 || runs[0].Header.Cell == "" || runs[0].Header.Cell != runs[1].Header.Cell {
+		t.Errorf("records: %+v", runs)
+	}
+}
+
+func TestInTheKernelTheCellIsSilent(t *testing.T) {
+	r := run(t, "kernel")
+	r.expect(t, 0)
+	if r.stdout != "" || r.stderr != "" {
+		t.Errorf("said %q and %q", r.stdout, r.stderr)
+	}
+	if runs := r.runs(t); len(runs) != 1 || runs[0].Header.Cell != "CELL" || runs[0].Header.Budget != 64<<20 {
+		t.Errorf("records: %+v", runs)
+	}
+}
+
+func TestCollect(t *testing.T) {
+	r := run(t, "collect")
+	r.expect(t, 0)
+	if r.stderr != "0\n1\n2\n" {
+		t.Errorf("got %q", r.stderr)
+	}
+}
+
+func TestFootprintRunsNothing(t *testing.T) {
+	r := run(t, "footprint")
+	r.expect(t, 0)
+	if !strings.Contains(r.stdout, "Collect (cell_test.go:") || !strings.Contains(r.stdout, "computes none") || strings.Contains(r.stderr, "reached") {
+		t.Errorf("said %q and %q", r.stdout, r.stderr)
+	}
+	if files, _ := filepath.Glob(filepath.Join(r.dir, "*.npy")); len(files) > 0 {
+		t.Errorf("left %v", files)
+	}
+	runs := r.runs(t)
+	if len(runs) != 3 {
+		t.Fatalf("%d plans", len(runs))
+	}
+	for _, run := range runs {
+		if run.Status != record.Planned || !run.Header.PlanOnly {
+			t.Errorf("%s is no plan: %s", run.Header.Title, run.Status)
+		}
+		checkAlternatives(t, run.Header)
+	}
+}
+
+// checkAlternatives holds the rows to their meaning: what fits needs no more than
+// its budget, and what does not needs more.
+func checkAlternatives(t *testing.T, h record.Header) {
+	t.Helper()
+	devices := 0
+	for _, w := range h.WhatIf {
+		if w.Device != "" {
+			devices++
+		}
+		if w.Need <= 0 || w.Fits != (w.Need <= w.Budget) {
+			t.Errorf("%s: chunks %v in %d of %d: fits %v", h.Title, w.Chunks, w.Need, w.Budget, w.Fits)
+		}
+		if w.Fits && (w.Passes == 0 || w.Tasks == 0 || w.Peak > w.Budget || w.Moved == 0 && h.Output != "") {
+			t.Errorf("%s: %+v", h.Title, w)
+		}
+	}
+	if devices != 3 || len(h.WhatIf) < 6 {
+		t.Errorf("%s: %d rows, %d of them devices", h.Title, len(h.WhatIf), devices)
+	}
+}
+
+func TestErrorsEndTheCellInOneLine(t *testing.T) {
+	for cell, parts := range map[string][]string{
+		"small":    {"budget", "--budget ", "cell:8"},
+		"mismatch": {"on\n", "(3, 4)", "(5,)", "cell:8"},
+		"budget":   {`"lots" is not a size`, "cell_test.go:"},
+		"device":   {"no CUDA driver", "cell_test.go:"},
+		"chunks":   {`"3y4" is not a shape`, "cell_test.go:"},
+		"missing":  {"missing.npy", "cell_test.go:"},
+	} {
+		t.Run(cell, func(t *testing.T) {
+			r := run(t, cell)
+			r.expect(t, 1)
+			for _, part := range parts {
+				if !strings.Contains(r.stderr, part) {
+					t.Errorf("no %q in %q", part, r.stderr)
+				}
+			}
+			said := strings.TrimPrefix(r.stderr, "on\n")
+			if strings.Count(said, "\n") != 1 || strings.Contains(said, "goroutine") || strings.Contains(said, "not reached") {
+				t.Errorf("not one line: %q", said)
+			}
+			if files, _ := filepath.Glob(filepath.Join(r.dir, "x*")); len(files) > 0 {
+				t.Errorf("left %v", files)
+			}
+		})
+	}
+}
+
+func TestShow(t *testing.T) {
+	r := run(t, "show")
+	r.expect(t, 0)
+	for _, part := range []string{"8 × 10 int64", "   0   1   2   3   4   5  …\n", "  50  51  52  53  54  55  …\n  ⋮\n", "2.5\n", "true  true\n"} {
+		if !strings.Contains(r.stdout, part) {
+			t.Errorf("no %q in\n%s", part, r.stdout)
+		}
+	}
+}

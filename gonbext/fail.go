@@ -1,0 +1,43 @@
+package gonbext
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/graph"
+)
+
+// fail ends the cell with an error in one line. The cell's deferred functions do
+// not run, as after log.Fatal; the report comes all the same.
+func fail(op string, err error) {
+	fmt.Fprintln(os.Stderr, explain(op, err, graph.Caller()))
+	current.end()
+	os.Exit(1)
+}
+
+// leave ends a cell whose next line needs values that a footprint has not got.
+func leave(op string) {
+	fmt.Printf("%s (%s) needs values, and a footprint computes none: the cell ends there.\n", op, graph.Caller())
+	current.end()
+	os.Exit(0)
+}
+
+// explain is an error as a cell shows it, in one line: what failed, why, and
+// where in the cell.
+func explain(op string, err error, at graph.Site) string {
+	text := err.Error()
+	if _, named := errors.AsType[*oocore.Error](err); !named {
+		text = fmt.Sprintf("%s: %s (%s)", op, text, at)
+	}
+	if errors.Is(err, context.Canceled) {
+		text = fmt.Sprintf("%s: interrupted (%s)", op, at)
+	}
+	if _, small := errors.AsType[*oocore.MemoryError](err); small {
+		text = strings.Replace(text, "--memory", "--budget", 1) // the flag's name in cells
+	}
+	return strings.ReplaceAll(text, "\n", "; ")
+}

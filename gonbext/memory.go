@@ -1,0 +1,93 @@
+package gonbext
+
+import (
+	"crypto/rand"
+	"flag"
+	"sync"
+
+	"github.com/gonbext/gonbext/cuda"
+	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/grid"
+)
+
+// cell is what Memory or Footprint began.
+type cell struct {
+	id, chart string
+	planOnly  bool
+	report    bool // the kernel does not
+	ended     sync.Once
+}
+
+// current is the cell that runs: its process has one.
+var current = &cell{}
+
+// Memory sets the budget, the device and the record of all runs of the cell. The
+// function that it returns is to be deferred: it reports what the runs
+// allocated, where the kernel does not.
+//
+// Like GoNB's own %%, it parses the program's flags.
+func Memory(opts ...Option) func() { return begin(&cell{}, caller(), opts) }
+
+// Footprint is Memory for a cell that computes nothing: Save plans, and returns
+// an array that stands for what it would have written; Collect and Show end the
+// cell where they need values. The report shows the plan and its alternatives.
+func Footprint(opts ...Option) func() { return begin(&cell{planOnly: true}, caller(), opts) }
+
+func begin(c *cell, at graph.Site, opts []Option) func() {
+	if !flag.Parsed() {
+		flag.Parse()
+	}
+	var s settings
+	for _, o := range opts {
+		o(&s)
+	}
+	c.id, c.chart, c.report = s.cell, s.chart, s.cell == ""
+	if c.report {
+		c.id = rand.Text()
+	}
+	if s.line > 0 {
+		graph.Relocate(cellLines(at, s.line))
+	}
+	current = c
+	defaults, err := s.defaults()
+	if err != nil {
+		fail("gonbext", err)
+	}
+	oocore.SetDefaults(append(defaults, oocore.Cell(c.id))...)
+	return c.end
+}
+
+// defaults are the settings as oocore has them.
+func (s *settings) defaults() (opts []oocore.Option, err error) {
+	if s.budget != "" {
+		opts = append(opts, oocore.Memory(s.budget))
+	}
+	if s.device != "" {
+		device, err := cuda.Open(s.device)
+		if err != nil {
+			return nil, err
+		}
+		opts = append(opts, oocore.On(device))
+	}
+	if s.chunks != "" {
+		shape, err := grid.Parse(s.chunks)
+		if err != nil {
+			return nil, err
+		}
+		opts = append(opts, oocore.Chunks(shape...))
+	}
+	if s.fresh {
+		opts = append(opts, oocore.Fresh())
+	}
+	return opts, nil
+}
+
+// end reports, once: it runs deferred, and before an exit.
+func (c *cell) end() {
+	c.ended.Do(func() {
+		if c.report {
+			report(c.id, c.chart)
+		}
+	})
+}

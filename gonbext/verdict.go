@@ -1,0 +1,31 @@
+package gonbext
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/units"
+)
+
+// verdict is a run in one line, for where nothing better can draw it.
+func verdict(r *record.Run) string {
+	h := r.Header
+	budget := units.Bytes(h.Budget)
+	predicted := "predicted " + units.Bytes(h.Predicted.Host())
+	switch r.Status() {
+	case record.Planned:
+		return fmt.Sprintf("Planned: %s of %s · nothing was run", predicted, budget)
+	case record.Skipped:
+		return h.Output + " is there already: nothing was run"
+	case record.Done:
+	default:
+		return fmt.Sprintf("%s: %s of %s", r.Status(), predicted, budget)
+	}
+	e := r.End
+	parts := []string{fmt.Sprintf("Peak %s of %s", units.Bytes(e.Peak), budget), predicted, units.Traffic(e.Read) + " read"}
+	if e.Written > 0 {
+		parts = append(parts, units.Traffic(e.Written)+" written")
+	}
+	return strings.Join(append(parts, units.Duration(e.Duration)), " · ")
+}

@@ -1,0 +1,125 @@
+package gonbext
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/gonbext/gonbext/cuda"
+	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/plan"
+	"github.com/gonbext/gonbext/oocore/record"
+)
+
+// The alternatives of a footprint: chunk shapes by budgets on the CPU, and GPUs
+// of usual sizes with the plan's own.
+var (
+	budgets = []int64{64 << 20, 256 << 20, 1 << 30}
+	gpus    = []string{"8GiB", "24GiB", "80GiB"}
+)
+
+// footprint is the option that makes a Save or Collect record its plan beside
+// the alternatives. A budget that is too small is no end of a footprint: the
+// plan is then that of the smallest which would do.
+func footprint(a *oocore.Array, path string, opts []oocore.Option) ([]oocore.Option, error) {
+	p, err := a.Plan(path, opts...)
+	if small, ok := errors.AsType[*oocore.MemoryError](err); ok {
+		fmt.Println(explain("", err, graph.Caller()))
+		opts = append(slices.Clone(opts), memory(small.Need))
+		p, err = a.Plan(path, opts...)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return append(slices.Clone(opts), oocore.PlanOnly(alternatives(whatIf{a, path, opts}, p)...)), nil
+}
+
+func alternatives(what whatIf, p *plan.Plan) []record.WhatIf {
+	tried := append(slices.Clone(budgets), p.Budget)
+	slices.Sort(tried)
+	var rows []record.WhatIf
+	for _, chunks := range chunkShapes(p) {
+		option := oocore.Chunks(chunks...)
+		need := what.need(option)
+		for _, budget := range slices.Compact(tried) {
+			row := what.row(option, memory(budget))
+			row.Chunks, row.Budget, row.Need = chunks, budget, need
+			rows = append(rows, row)
+		}
+	}
+	for _, size := range gpus {
+		device, err := cuda.Model(size)
+		if err != nil {
+			continue
+		}
+		row := what.row(oocore.On(device))
+		row.Chunks, row.Budget, row.Device, row.Need = last(p).Grid.Chunks, p.Budget, device.Name(), what.need(oocore.On(device))
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// whatIf plans one expression in different ways.
+type whatIf struct {
+	a    *oocore.Array
+	path string
+	opts []oocore.Option
+}
+
+func (w whatIf) plan(opts ...oocore.Option) (*plan.Plan, error) {
+	return w.a.Plan(w.path, slices.Concat(w.opts, opts)...)
+}
+
+// need is the smallest budget that would do: what a hopeless one is refused with.
+func (w whatIf) need(opts ...oocore.Option) int64 {
+	_, err := w.plan(append(opts, memory(1))...)
+	if small, ok := errors.AsType[*oocore.MemoryError](err); ok {
+		return small.Need
+	}
+	return 0
+}
+
+// row says what a way means; only its figures, which it does not have where the
+// budget is too small for it.
+func (w whatIf) row(opts ...oocore.Option) (row record.WhatIf) {
+	p, err := w.plan(opts...)
+	if err != nil {
+		return row
+	}
+	row.Fits, row.Passes, row.Peak = true, len(p.Stages), p.Peak.Host()
+	for i := range p.Stages {
+		s := &p.Stages[i]
+		row.Moved += s.Read + s.Written
+		row.Tasks += s.Tasks()
+	}
+	return row
+}
+
+func memory(bytes int64) oocore.Option { return oocore.Memory(strconv.FormatInt(bytes, 10)) }
+
+func last(p *plan.Plan) *plan.Stage { return &p.Stages[len(p.Stages)-1] }
+
+// chunkShapes are the plan's own chunks and some that people try: blocks of whole
+// rows, a tile, whole columns. All lie within the result's shape.
+func chunkShapes(p *plan.Plan) [][]int {
+	shape := p.Arrays[p.Output].Shape
+	own := last(p).Grid.Chunks
+	shapes := [][]int{own}
+	if len(shape) == 0 || slices.Min(shape) == 0 {
+		return shapes
+	}
+	rows, tile, columns := slices.Clone(shape), slices.Clone(shape), slices.Clone(shape)
+	rows[0] = min(1024, shape[0])
+	for i := range tile {
+		tile[i] = min(512, shape[i])
+	}
+	columns[len(shape)-1] = 1
+	for _, s := range [][]int{rows, tile, columns} {
+		if !slices.ContainsFunc(shapes, func(t []int) bool { return slices.Equal(s, t) }) {
+			shapes = append(shapes, s)
+		}
+	}
+	return shapes
+}
