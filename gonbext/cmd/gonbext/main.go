@@ -18,9 +18,14 @@ import (
 var commands = []func() *cobra.Command{
 	newLab,
 	newRun,
+	newInfo,
+	newFootprint,
+	newConvert,
+	newCompute,
 	newDoctor,
 	newInstall,
 	newKernel,
+	newReport,
 }
 
 // Exit statuses.
@@ -82,6 +87,7 @@ func newRoot() *cobra.Command {
 			return usagef("unknown command %q; see gonbext --help", args[0])
 		},
 	}
+	root.SuggestionsMinimumDistance = 2
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usagef("%w; see %s --help", err, c.CommandPath())

@@ -28,8 +28,8 @@ what they show as text. The notebook itself is left as it is. The exit status is
   gonbext run lesson.ipynb -o executed.ipynb --html executed.html`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if _, err := os.Stat(args[0]); err != nil {
-				return err
+			if st, err := os.Stat(args[0]); err != nil || st.IsDir() {
+				return fmt.Errorf("%s is not a notebook that can be read", args[0])
 			}
 			for _, path := range []string{output, html} {
 				if st, err := os.Stat(filepath.Dir(path)); path != "" && (err != nil || !st.IsDir()) {

@@ -16,8 +16,8 @@ from nbclient.exceptions import CellExecutionError, DeadKernelError
 
 
 def title(cell):
-    lines = [line for line in cell.source.splitlines() if line.strip()]
-    return lines[0][:60] if lines else ""
+    lines = [line.strip() for line in cell.source.splitlines()]
+    return next((line for line in lines if line not in ("", "%%")), "")[:60]
 
 
 def show(output):
@@ -82,7 +82,10 @@ def main():
     try:
         client.execute()
     except CellExecutionError as e:
-        sys.exit(f"gonbext: cell {done} of {a.notebook} failed: {e.ename}: {e.evalue}\n{e.traceback}")
+        # The cell's own outputs have been shown; a compile error is only here.
+        errors = [o for c in notebook.cells for o in c.get("outputs", []) if o.output_type == "error"]
+        why = "\n".join(errors[-1].traceback) if errors else e.evalue
+        sys.exit(f"gonbext: cell {done} of {a.notebook} failed: {why.strip()}")
     except DeadKernelError:
         sys.exit(f"gonbext: the kernel died in cell {done} of {a.notebook}")
     except KeyboardInterrupt:

@@ -16,7 +16,7 @@ import (
 
 // marker names an environment variable that everything below the kernel
 // inherits: how its processes are known when GoNB is gone.
-const marker = "GONBEXT_KERNEL"
+const marker = "GONBEXT_SESSION"
 
 // grace is what GoNB gets to end its cell and remove its folder. Jupyter itself
 // kills after five seconds.

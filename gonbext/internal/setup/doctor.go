@@ -1,0 +1,174 @@
+package setup
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/machine"
+	"github.com/gonbext/gonbext/oocore/units"
+)
+
+// Check is one thing that notebooks or arrays need, or run better with.
+type Check struct {
+	Name     string
+	Found    string // what there is, "" where it is missing
+	Missing  string // what is wrong, where something is
+	Mend     string // the command that mends it
+	Required bool
+}
+
+// OK reports whether nothing is missing.
+func (c Check) OK() bool { return c.Missing == "" }
+
+// minGo is the oldest Go that builds this module, as go.mod says.
+const minGo = "1.26"
+
+// Doctor looks at all of it. It changes nothing.
+func Doctor(ctx context.Context) []Check {
+	return []Check{
+		checkGo(ctx),
+		checkSource(),
+		checkTools(),
+		checkKernel(),
+		checkPython(ctx),
+		checkJupyter(ctx),
+		checkMemory(),
+		{Name: "instructions", Found: kernel.Level()},
+		checkBLAS(),
+		{Name: "GPU", Found: "none: this build has no driver; --device model:8GiB models one"},
+	}
+}
+
+func checkGo(ctx context.Context) Check {
+	c := Check{Name: "Go", Required: true, Mend: "install Go " + minGo + " or later from https://go.dev/dl"}
+	path, err := exec.LookPath("go")
+	if err != nil {
+		c.Missing = "not found in PATH; cells are compiled by it"
+		return c
+	}
+	out, err := exec.CommandContext(ctx, path, "env", "GOVERSION").Output()
+	version := strings.TrimSpace(string(out))
+	c.Found = version + " at " + path
+	if err != nil || !atLeast(strings.TrimPrefix(version, "go"), minGo) {
+		c.Missing = "older than " + minGo
+	}
+	return c
+}
+
+// atLeast compares versions of the form 1.26.8 by their first two numbers.
+func atLeast(version, least string) bool {
+	number := func(v string) int {
+		major, rest, _ := strings.Cut(v, ".")
+		minor, _, _ := strings.Cut(rest, ".")
+		if i := strings.IndexFunc(minor, func(r rune) bool { return r < '0' || r > '9' }); i >= 0 {
+			minor = minor[:i] // 27rc1
+		}
+		a, _ := strconv.Atoi(major)
+		b, _ := strconv.Atoi(minor)
+		return a*1000 + b
+	}
+	return number(version) >= number(least)
+}
+
+func checkSource() Check {
+	c := Check{Name: "gonbext module", Required: true}
+	var err error
+	if c.Found, err = Source(); err != nil {
+		c.Missing, c.Mend, _ = strings.Cut(err.Error(), ": ")
+	}
+	return c
+}
+
+func checkTools() Check {
+	c := Check{Name: "GoNB, goimports", Required: true, Mend: "gonbext install"}
+	t, err := FindTools()
+	if err != nil {
+		c.Missing = err.Error()
+		return c
+	}
+	c.Found = t.GoNB + ", " + t.GoImports
+	return c
+}
+
+func checkKernel() Check {
+	c := Check{Name: "Jupyter kernel", Required: true, Mend: "gonbext install"}
+	binary, err := InstalledKernel()
+	switch {
+	case err != nil:
+		c.Missing = err.Error()
+	case binary == "":
+		c.Missing = "not entered where Jupyter looks"
+	default:
+		c.Found = binary
+		if _, err := os.Stat(binary); err != nil {
+			c.Missing = "its binary is gone"
+		}
+	}
+	return c
+}
+
+func checkPython(ctx context.Context) Check {
+	c := Check{Name: "Python", Mend: fmt.Sprintf("install Python 3.%d or later, with venv (Debian: apt install python3-venv)", minPython)}
+	p, err := findPython(ctx)
+	if err != nil {
+		c.Missing = err.Error()
+		return c
+	}
+	c.Found = fmt.Sprintf("3.%d at %s", p.minor, p.path)
+	if err := p.canMakeEnvironments(ctx); err != nil {
+		c.Missing = "its venv module is missing"
+	}
+	return c
+}
+
+func checkJupyter(ctx context.Context) Check {
+	c := Check{Name: "JupyterLab", Mend: "gonbext lab"}
+	if python := os.Getenv("GONBEXT_PYTHON"); python != "" {
+		c.Found = "that of GONBEXT_PYTHON, " + python
+		if err := quietly(ctx, python, "-c", "import jupyterlab, nbclient, nbconvert"); err != nil {
+			c.Missing, c.Mend = err.Error(), python+" -m pip install "+strings.Join(requirements, " ")
+		}
+		return c
+	}
+	p, err := findPython(ctx)
+	if err != nil {
+		c.Missing = "it needs Python"
+		return c
+	}
+	dir, err := p.environment()
+	switch {
+	case err != nil:
+		c.Missing = err.Error()
+	case !complete(dir):
+		c.Missing = "not set up yet; lab and run do so"
+	default:
+		c.Found = dir
+	}
+	return c
+}
+
+func checkMemory() Check {
+	limits := machine.Read()
+	budget, why := limits.DefaultBudget()
+	return Check{Name: "memory", Found: fmt.Sprintf("budget %s by default: %s", units.Bytes(budget), why)}
+}
+
+func checkBLAS() Check {
+	c := Check{Name: "BLAS", Mend: "pip install scipy-openblas32, and GONBEXT_BLAS set to its library; on Debian and Ubuntu: apt install libopenblas0-pthread"}
+	if runtime.GOOS == "darwin" {
+		c.Mend = "brew install openblas"
+	}
+	version, ok := kernel.OpenBLAS()
+	if !ok {
+		c.Missing = "none: matrix products take the kernels that are built in, which are slower"
+		return c
+	}
+	c.Found = version
+	return c
+}
