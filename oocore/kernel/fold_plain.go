@@ -130,6 +130,17 @@ func newExtremeFloat[T float](greater bool, empty T) Folder {
 		row:   func(acc T, x []T) T { return extremeRow(greater, acc, x) },
 		cols:  func(acc, x []T, rows, stride int) { extremeCols(greater, acc, x, rows, stride) },
 		merge: func(dst, src []T) { extremeCols(greater, dst, src, 1, len(src)) },
+		put:   putExtremes[T],
+	}
+}
+
+// putExtremes writes one NaN for all: which of several spread, and with what
+// bits, depends on the loops.
+func putExtremes[T float](dst []byte, acc []T) {
+	for i, out := 0, view[T](dst, len(acc)); i < len(out); i++ {
+		if out[i] = acc[i]; acc[i] != acc[i] {
+			out[i] = T(math.NaN())
+		}
 	}
 }
 

@@ -28,6 +28,9 @@ func newWidened(r Reduction, t, wide dtype.Type) (Folder, bool) {
 	}
 	w := &widened{Folder: inner, size: t.Size(), wide: wide.Size()}
 	w.widen, ok = Cast(t, wide)
+	if t == dtype.Bool {
+		w.widen = widenBool
+	}
 	if ok && r.Result(t) != r.Result(wide) {
 		w.narrow, ok = Cast(r.Result(wide), r.Result(t))
 	}
@@ -93,4 +96,15 @@ func (w *widened) Finish(dst, state []byte, n int, count int64, ddof float64) {
 	}
 	w.Folder.Finish(state, state, n, count, ddof)
 	w.narrow(n, dst, state, nil, nil)
+}
+
+// widenBool makes any byte but zero 1, in one pass.
+func widenBool(n int, dst, a, _, _ []byte) {
+	out := view[float64](dst, n)
+	for i, v := range view[uint8](a, n) {
+		out[i] = 0
+		if v != 0 {
+			out[i] = 1
+		}
+	}
 }
