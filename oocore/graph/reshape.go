@@ -17,16 +17,15 @@ var errMovement = errors.New("needs the elements in another order than they are 
 // other in C order along the reshaped axes is refused.
 func Reshape(site Site, n *Node, shape ...int) (*Node, error) {
 	to, err := inferred(n.Shape, shape)
-	if err == nil {
-		n, err = reshape(site, n, to, map[*Node]*Node{})
-	}
 	if err != nil {
-		if errors.Is(err, errMovement) {
-			err = fmt.Errorf("from %s to %s %w", grid.Format(n.Shape), grid.Format(to), err)
-		}
 		return nil, refuse(site, "reshape", err, n)
 	}
-	return n, nil
+	out, err := reshape(site, n, to, map[*Node]*Node{})
+	if err != nil {
+		err = fmt.Errorf("from %s to %s %w", grid.Format(n.Shape), grid.Format(to), err)
+		return nil, refuse(site, "reshape", err, n)
+	}
+	return out, nil
 }
 
 // inferred fills in a length of -1.
