@@ -112,7 +112,7 @@ func TestSaveSaysItsVerdict(t *testing.T) {
 	r := run(t, "save")
 	r.expect(t, 0)
 	lines := strings.Split(strings.TrimSpace(r.stdout), "\n")
-	if len(lines) != 2 || !strings.HasPrefix(lines[0], "Peak ") || !strings.Contains(lines[0], "of 64 MiB") || !strings.Contains(lines[0], "80.1 kB written") {
+	if len(lines) != 2 || !strings.HasPrefix(lines[0], "Peak ") || !strings.Contains(lines[0], "of 64 MiB") || !strings.Contains(lines[0], "80 kB written") {
 		t.Errorf("verdicts:\n%s", r.stdout)
 	}
 	if r.stderr != "" {

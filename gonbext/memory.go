@@ -9,13 +9,15 @@ import (
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/units"
 )
 
 // cell is what Memory or Footprint began.
 type cell struct {
 	id, chart string
 	planOnly  bool
-	report    bool // the kernel does not
+	chunks    []int // of results with as many dimensions
+	report    bool  // the kernel does not
 	ended     sync.Once
 }
 
@@ -51,6 +53,9 @@ func begin(c *cell, at graph.Site, opts []Option) func() {
 	}
 	current = c
 	defaults, err := s.defaults()
+	if err == nil && s.chunks != "" {
+		c.chunks, err = grid.Parse(s.chunks)
+	}
 	if err != nil {
 		fail("gonbext", err)
 	}
@@ -61,6 +66,9 @@ func begin(c *cell, at graph.Site, opts []Option) func() {
 // defaults are the settings as oocore has them.
 func (s *settings) defaults() (opts []oocore.Option, err error) {
 	if s.budget != "" {
+		if _, err := units.ParseSize(s.budget); err != nil {
+			return nil, err
+		}
 		opts = append(opts, oocore.Memory(s.budget))
 	}
 	if s.device != "" {
@@ -69,13 +77,6 @@ func (s *settings) defaults() (opts []oocore.Option, err error) {
 			return nil, err
 		}
 		opts = append(opts, oocore.On(device))
-	}
-	if s.chunks != "" {
-		shape, err := grid.Parse(s.chunks)
-		if err != nil {
-			return nil, err
-		}
-		opts = append(opts, oocore.Chunks(shape...))
 	}
 	if s.fresh {
 		opts = append(opts, oocore.Fresh())

@@ -18,7 +18,8 @@ func Budget(size string) Option { return func(s *settings) { s.budget = size } }
 // GPU of that memory.
 func Device(name string) Option { return func(s *settings) { s.device = name } }
 
-// Chunks is the chunk shape of what the cell saves, such as "1024x512".
+// Chunks is the chunk shape of what the cell saves, such as "1024x512"; it is for
+// results with as many dimensions.
 func Chunks(shape string) Option { return func(s *settings) { s.chunks = shape } }
 
 // Chart says how the report draws: "auto" with live charts where scripts may

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 
 	"github.com/gonbext/gonbext/oocore/record"
 )
@@ -38,7 +39,7 @@ func runs(cell string) []*record.Run {
 		return nil
 	}
 	var runs []*record.Run
-	for _, s := range all {
+	for _, s := range slices.Backward(all) { // List has the newest first
 		if s.Header.Cell != cell {
 			continue
 		}

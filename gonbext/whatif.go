@@ -40,11 +40,15 @@ func alternatives(what whatIf, p *plan.Plan) []record.WhatIf {
 	tried := append(slices.Clone(budgets), p.Budget)
 	slices.Sort(tried)
 	var rows []record.WhatIf
-	for _, chunks := range chunkShapes(p) {
-		option := oocore.Chunks(chunks...)
-		need := what.need(option)
-		for _, budget := range slices.Compact(tried) {
-			row := what.row(option, memory(budget))
+	tried = slices.Compact(tried)
+	for i, chunks := range chunkShapes(p) {
+		var option []oocore.Option
+		if i > 0 {
+			option = append(option, oocore.Chunks(chunks...))
+		}
+		need := what.need(option...)
+		for _, budget := range tried {
+			row := what.row(append(option, memory(budget))...)
 			row.Chunks, row.Budget, row.Need = chunks, budget, need
 			rows = append(rows, row)
 		}
@@ -101,13 +105,12 @@ func memory(bytes int64) oocore.Option { return oocore.Memory(strconv.FormatInt(
 
 func last(p *plan.Plan) *plan.Stage { return &p.Stages[len(p.Stages)-1] }
 
-// chunkShapes are the plan's own chunks and some that people try: blocks of whole
-// rows, a tile, whole columns. All lie within the result's shape.
+// chunkShapes are the plan's own chunks, then some that people try: blocks of
+// whole rows, a tile, whole columns. A reduction and a product choose their own.
 func chunkShapes(p *plan.Plan) [][]int {
 	shape := p.Arrays[p.Output].Shape
-	own := last(p).Grid.Chunks
-	shapes := [][]int{own}
-	if len(shape) == 0 || slices.Min(shape) == 0 {
+	shapes := [][]int{last(p).Grid.Chunks}
+	if kind := last(p).Kind; kind != plan.MapStage || len(shape) == 0 || slices.Min(shape) == 0 {
 		return shapes
 	}
 	rows, tile, columns := slices.Clone(shape), slices.Clone(shape), slices.Clone(shape)
