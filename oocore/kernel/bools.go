@@ -22,7 +22,7 @@ func boolLoop(op Op) Func {
 		return ofBools(func(x, y bool) bool { return x || !y })
 	case LogicalNot, Invert:
 		return mapOne(func(x uint8) bool { return x == 0 })
-	case Absolute, Floor, Ceil, Trunc, Real, Conjugate:
+	case Absolute, Floor, Ceil, Trunc, Real:
 		return mapOne(func(x uint8) bool { return x != 0 })
 	case IsFinite:
 		return constantLoop(true)

@@ -116,7 +116,12 @@ func castFloat[T float](to dtype.Type) Func {
 	return castReal(to, func(x T) float64 { return float64(x) })
 }
 
+// castShort differs from what is wider in what is no uint32, because NumPy takes
+// other instructions.
 func castShort[H dtype.Float16Bits | dtype.BFloat16Bits](to dtype.Type, widen func(H) float32) Func {
+	if to == dtype.Uint32 {
+		return mapOne(func(x H) uint32 { return uint32(toInt64(float64(widen(x)))) })
+	}
 	return castReal(to, func(x H) float64 { return float64(widen(x)) })
 }
 

@@ -31,7 +31,7 @@ func complexLoop[C complexNumber, F float](op Op) Func {
 	case Divide:
 		return mapPairs(divideParts[F])
 	case Reciprocal:
-		return mapOne(func(x [2]F) [2]F { return divideParts([2]F{1, 0}, x) })
+		return mapOne(func(x [2]F) [2]F { return reciprocalParts(x) })
 	case Power:
 		return mapPairs(func(x, y C) C { return C(complexPow(complex128(x), complex128(y))) })
 	case Minimum:
@@ -66,9 +66,9 @@ func complexMath(op Op) func(complex128) complex128 {
 	case Sqrt:
 		return cmplx.Sqrt
 	case Exp:
-		return cmplx.Exp
+		return complexExp
 	case Exp2:
-		return func(x complex128) complex128 { return cmplx.Exp(scaleComplex(x, math.Ln2)) }
+		return complexExp2
 	case Expm1:
 		return complexExpm1
 	case Log:
@@ -80,29 +80,29 @@ func complexMath(op Op) func(complex128) complex128 {
 	case Log1p:
 		return complexLog1p
 	case Sin:
-		return cmplx.Sin
+		return complexSin
 	case Cos:
-		return cmplx.Cos
+		return complexCos
 	case Tan:
-		return cmplx.Tan
+		return complexTan
 	case Arcsin:
-		return cmplx.Asin
+		return complexArcsin
 	case Arccos:
-		return cmplx.Acos
+		return complexArccos
 	case Arctan:
-		return cmplx.Atan
+		return complexArctan
 	case Sinh:
-		return cmplx.Sinh
+		return complexSinh
 	case Cosh:
-		return cmplx.Cosh
+		return complexCosh
 	case Tanh:
-		return cmplx.Tanh
+		return complexTanh
 	case Arcsinh:
-		return cmplx.Asinh
+		return complexArcsinh
 	case Arccosh:
-		return cmplx.Acosh
+		return complexArccosh
 	case Arctanh:
-		return cmplx.Atanh
+		return complexArctanh
 	}
 	return nil
 }

@@ -28,7 +28,7 @@ func floatLoop[T float](op Op) Func {
 	case Power:
 		return mapPairs(func(x, y T) T { return T(pow(float64(x), float64(y))) })
 	case Arctan2:
-		return mapPairs(func(x, y T) T { return T(math.Atan2(float64(x), float64(y))) })
+		return mapPairs(func(x, y T) T { return T(arctan2(float64(x), float64(y))) })
 	case Hypot:
 		return mapPairs(func(x, y T) T { return T(math.Hypot(float64(x), float64(y))) })
 	case Copysign:
@@ -142,7 +142,9 @@ func choose[T any](first bool, x, y T) T {
 
 func copysign[T float](x, y T) T { return T(math.Copysign(float64(x), float64(y))) }
 
-func pow(x, y float64) float64 { return math.Pow(x, y) }
+// arctan2 gives the sign of y even where y/x is too small for math.Atan2 to
+// see it.
+func arctan2(y, x float64) float64 { return math.Copysign(math.Atan2(y, x), y) }
 
 // floorDivideFloat is NumPy's: it agrees with the remainder, so that both lie
 // on the same side where the quotient is near a whole number.
