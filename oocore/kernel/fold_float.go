@@ -189,8 +189,8 @@ func goDevCols[T float](acc, mean []float64, x []T, rows, stride int) {
 	}
 }
 
-// spread is max(count-ddof, 0), NumPy's divisor of a variance.
-func spread(count int64, ddof float64) float64 { return math.Max(float64(count)-ddof, 0) }
+// divisor is max(count-ddof, 0), NumPy's of a variance.
+func divisor(count int64, ddof float64) float64 { return math.Max(float64(count)-ddof, 0) }
 
 func goExtremeRow[T float](greater bool, acc T, x []T) T {
 	if greater {

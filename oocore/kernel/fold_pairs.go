@@ -50,7 +50,7 @@ type pairVariance[T float] struct {
 func (p pairVariance[T]) Finish(dst, state []byte, n int, count int64, ddof float64) {
 	out, m := view[T](dst, n), momentsOf(state, 2*n, 0, 2*n)
 	for i := range out {
-		v := (m.dev[2*i] + m.dev[2*i+1]) / spread(count, ddof)
+		v := (m.dev[2*i] + m.dev[2*i+1]) / divisor(count, ddof)
 		if p.root {
 			v = math.Sqrt(v)
 		}

@@ -77,7 +77,7 @@ func (variance[T]) Merge(dst, src []byte, n int) {
 func (w variance[T]) Finish(dst, state []byte, n int, count int64, ddof float64) {
 	out, m := view[T](dst, n), momentsOf(state, n, 0, n)
 	for i, d := range m.dev {
-		v := d / spread(count, ddof)
+		v := d / divisor(count, ddof)
 		if w.root {
 			v = math.Sqrt(v)
 		}

@@ -1,7 +1,7 @@
 package kernel
 
 import (
-	"encoding/binary"
+	"math/bits"
 	"unsafe"
 )
 
@@ -130,9 +130,10 @@ func copyLine[T any](d, s *T, a axis) {
 	case a.dst == 1 && a.src == 1:
 		copy(unsafe.Slice(d, a.n), unsafe.Slice(s, a.n))
 	case a.dst == 1 && a.src == 0:
-		out, v := unsafe.Slice(d, a.n), *s
-		for i := range out {
-			out[i] = v
+		out := unsafe.Slice(d, a.n)
+		out[0] = *s
+		for done := 1; done < len(out); done *= 2 {
+			copy(out[done:], out[:done])
 		}
 	case a.dst == 1:
 		for i, out := 0, unsafe.Slice(d, a.n); i < len(out); i++ {
@@ -145,24 +146,50 @@ func copyLine[T any](d, s *T, a axis) {
 	}
 }
 
-// tile is the side of a transposition's square: its rows and columns fit the
-// first-level cache together, and fill whole cache lines.
-const tile = 16
+// tileBytes bounds a transposition's square tile, which passes through a
+// buffer: each line of either matrix is touched once, however its stride meets
+// the cache's sets.
+const tileBytes = 4096
 
-// copyTiles copies two axes of which the destination is dense along one and
-// the source along the other.
+// copyTiles copies two axes of which the destination is nearly dense along
+// line and the source along rows.
 func copyTiles[T any](d, s *T, rows, line axis) {
-	for i := 0; i < rows.n; i += tile {
-		h := min(tile, rows.n-i)
-		for j := 0; j < line.n; j += tile {
-			w := min(tile, line.n-j)
+	var room [tileBytes]byte
+	size := int(unsafe.Sizeof(*d))
+	side := 16
+	for 4*side*side*size <= tileBytes {
+		side *= 2
+	}
+	// The buffer is bytes, since its length must not depend on T; the stack
+	// aligns it for words, which is all that copying needs.
+	buf := unsafe.Slice((*T)(unsafe.Pointer(&room)), side*side)
+	for i := 0; i < rows.n; i += side {
+		h := min(side, rows.n-i)
+		for j := 0; j < line.n; j += side {
+			w := min(side, line.n-j)
 			dt, st := step(d, i*rows.dst+j*line.dst), step(s, i*rows.src+j*line.src)
+			for l := range w {
+				spread(buf[l:], side, step(st, l*line.src), rows.src, h)
+			}
 			for k := range h {
-				for l := range w {
-					*step(dt, k*rows.dst+l*line.dst) = *step(st, k*rows.src+l*line.src)
-				}
+				copyLine(step(dt, k*rows.dst), &buf[k*side], axis{w, line.dst, 1})
 			}
 		}
+	}
+}
+
+// spread copies n elements, stride apart, to every side'th of buf.
+func spread[T any](buf []T, side int, s *T, stride, n int) {
+	if stride == 1 {
+		at := 0
+		for _, v := range unsafe.Slice(s, n) {
+			buf[at] = v
+			at += side
+		}
+		return
+	}
+	for k := range n {
+		buf[k*side] = *step(s, k*stride)
 	}
 }
 
@@ -183,22 +210,22 @@ func abs(n int) int { return max(n, -n) }
 // Swap reverses the bytes of each element of size 2, 4 or 8 in place. The
 // elements of a complex array are its parts.
 func Swap(b []byte, size int) {
+	n := len(b) / size
 	switch size {
 	case 2:
-		for ; len(b) >= 8; b = b[8:] {
-			v := binary.LittleEndian.Uint64(b)
-			binary.LittleEndian.PutUint64(b, v<<8&0xff00ff00ff00ff00|v>>8&0x00ff00ff00ff00ff)
-		}
-		for ; len(b) >= 2; b = b[2:] {
-			b[0], b[1] = b[1], b[0]
+		x := view[uint16](b, n)
+		for i, v := range x {
+			x[i] = bits.ReverseBytes16(v)
 		}
 	case 4:
-		for ; len(b) >= 4; b = b[4:] {
-			binary.LittleEndian.PutUint32(b, binary.BigEndian.Uint32(b))
+		x := view[uint32](b, n)
+		for i, v := range x {
+			x[i] = bits.ReverseBytes32(v)
 		}
 	case 8:
-		for ; len(b) >= 8; b = b[8:] {
-			binary.LittleEndian.PutUint64(b, binary.BigEndian.Uint64(b))
+		x := view[uint64](b, n)
+		for i, v := range x {
+			x[i] = bits.ReverseBytes64(v)
 		}
 	}
 }
