@@ -71,7 +71,9 @@ func chunksFigure(s *summary) (*figure, string) {
 	for _, class := range used {
 		data := make([]opts.BarData, len(bars))
 		for i := range bars {
-			data[i].Value = bars[i][class]
+			if v := bars[i][class]; v > 0 {
+				data[i].Value = v
+			} // an edge of a bar of nothing would be seen
 		}
 		name := class.String()
 		if class == record.Device {

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"html/template"
+	"strings"
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/record"
@@ -30,12 +31,16 @@ var (
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"css":      func() template.CSS { return template.CSS(reportStyle) },
 	"script":   func() template.JS { return template.JS(reportScript) },
-	"size":     sizeOrDash,
+	"size":     func(n int64) string { return unbroken(sizeOrDash(n)) },
 	"exact":    exactOrDash,
-	"traffic":  func(n int64) string { return dashIfNone(n, units.Traffic(n)) },
+	"traffic":  func(n int64) string { return unbroken(dashIfNone(n, units.Traffic(n))) },
 	"count":    func(n int64) string { return dashIfNone(n, units.Count(n)) },
-	"duration": func(d time.Duration) string { return dashIfNone(int64(d), units.Duration(d)) },
+	"duration": func(d time.Duration) string { return unbroken(dashIfNone(int64(d), units.Duration(d))) },
 }).Parse(reportTemplate))
+
+// unbroken keeps a figure and its unit on one line, also where the style sheet
+// is stripped.
+func unbroken(s string) string { return strings.ReplaceAll(s, " ", "\u00a0") }
 
 // sizeOrDash is n rounded; a negative n is a figure that is not known.
 func sizeOrDash(n int64) string {

@@ -155,7 +155,7 @@ func memoryOverTime(f *figure, s *summary, layers, lines []layer, limits []limit
 	for _, l := range layers {
 		line(l, at, "classes",
 			charts.WithAreaStyleOpts(opts.AreaStyle{Opacity: opts.Float(0.85), Color: l.color}),
-			charts.WithLineStyleOpts(opts.LineStyle{Width: 0.5, Color: l.color}))
+			charts.WithLineStyleOpts(opts.LineStyle{Width: 0.01, Color: l.color}))
 	}
 	for _, l := range lines {
 		line(l, at, "", charts.WithLineStyleOpts(opts.LineStyle{Width: 1.5, Type: "dotted", Color: l.color}))
