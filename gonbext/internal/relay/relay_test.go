@@ -1,0 +1,336 @@
+package relay
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-zeromq/zmq4"
+)
+
+// words is a Rewriter of three magics: up writes a cell in capitals, show has an
+// output of its own, watch asks for reports.
+type words struct{}
+
+func (words) Rewrite(code string) (Cell, error) {
+	word, rest, _ := strings.Cut(code, "\n")
+	switch word {
+	case "%up":
+		return Cell{Code: "print " + strings.ToUpper(rest)}, nil
+	case "%show":
+		return Cell{Code: rest, Displays: []Bundle{{Data: map[string]any{"text/plain": "shown"}, Metadata: map[string]any{}}}}, nil
+	case "%watch":
+		return Cell{Code: rest, Watch: true, ID: "the cell"}, nil
+	case "%bad":
+		return Cell{}, errors.New("%bad is never right")
+	}
+	return Cell{Code: code}, nil
+}
+
+func (words) Complete(code string, cursor int) (Completion, bool) {
+	return Completion{Matches: []string{"%up"}, Start: 0, End: cursor}, strings.HasPrefix(code, "%u")
+}
+
+func (words) Pad(code string) string { return strings.ReplaceAll(code, "%up", "   ") }
+
+// counter shows how often it was looked at.
+type counter struct{ looks, closed atomic.Int32 }
+
+func (c *counter) bundle(text string) Bundle {
+	return Bundle{Data: map[string]any{"text/plain": text}, Metadata: map[string]any{}}
+}
+
+func (c *counter) Progress() (Bundle, bool) {
+	c.looks.Add(1)
+	return c.bundle("progress"), true
+}
+func (c *counter) Report() (Bundle, bool) { return c.bundle("report"), true }
+func (c *counter) Close()                 { c.closed.Add(1) }
+
+func equal(t *testing.T, got, want string) {
+	t.Helper()
+	if got != want {
+		t.Errorf("got:\n%s\nwant:\n%s", got, want)
+	}
+}
+
+func TestPlainCellPassesUnchanged(t *testing.T) {
+	x := start(t, words{}, nil)
+	m := x.key.sign(newMessage("execute_request", x.session, nil, executeContent("print a <b> & 12345678901234567890")))
+	if err := x.shell.SendMulti(zmq4.NewMsgFrom(m.frames()...)); err != nil {
+		t.Fatal(err)
+	}
+	equal(t, summary(x.until(m.head().ID)), `busy
+input 1 "print a <b> & 12345678901234567890"
+stdout "a <b> & 12345678901234567890"
+idle
+`)
+	reply, err := fields(x.reply().content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if reply["signature"] != string(m.signature) {
+		t.Errorf("GoNB got the signature %v of a message sent with %s", reply["signature"], m.signature)
+	}
+}
+
+func TestRewrittenCellShowsItsSource(t *testing.T) {
+	x := start(t, words{}, nil)
+	reply, outputs := x.execute("%up\nhello")
+	equal(t, outputs, "busy\ninput 1 \"%up\\nhello\"\nstdout \"HELLO\"\nidle\n")
+	if reply["code"] != "print HELLO" {
+		t.Errorf("GoNB ran %q", reply["code"])
+	}
+	_, outputs = x.execute("%show\nprint x")
+	equal(t, outputs, "busy\ninput 2 \"%show\\nprint x\"\ndisplay_data map[text/plain:shown]\nstdout \"x\"\nidle\n")
+}
+
+func TestUsageErrorRunsNothing(t *testing.T) {
+	x := start(t, words{}, nil)
+	reply, outputs := x.execute("%bad\nprint never")
+	equal(t, outputs, "busy\ninput 1 \"%bad\\nprint never\"\nerror UsageError: %bad is never right\nidle\n")
+	if reply["status"] != "error" || reply["evalue"] != "%bad is never right" {
+		t.Errorf("reply %v", reply)
+	}
+	if _, outputs = x.execute("print on"); !strings.Contains(outputs, "input 2 ") {
+		t.Errorf("the execution count went wrong: %s", outputs)
+	}
+}
+
+func TestReportComesBeforeIdle(t *testing.T) {
+	var c counter
+	x := start(t, words{}, func(cell Cell, origin string) Watcher {
+		if cell.ID != "the cell" {
+			t.Errorf("watched %q", cell.ID)
+		}
+		return &c
+	})
+	id := x.ask(x.shell, "execute_request", executeContent("%watch\nwait\nprint after"))
+	for c.looks.Load() < 2 {
+		time.Sleep(time.Millisecond)
+	}
+	interrupt(t)
+	all := x.until(id)
+	var kinds []string
+	shown := map[any]bool{}
+	for _, m := range all {
+		kinds = append(kinds, m.head().Type)
+		if content, _ := fields(m.content); content["transient"] != nil {
+			shown[content["transient"].(map[string]any)["display_id"]] = true
+		}
+	}
+	got := strings.Join(kinds, " ")
+	if !strings.HasPrefix(got, "status execute_input display_data update_display_data") ||
+		!strings.HasSuffix(got, "update_display_data status") || strings.Count(got, " display_data") != 1 {
+		t.Errorf("outputs: %s", got)
+	}
+	if len(shown) != 1 {
+		t.Errorf("the progress is not replaced in place: %v", shown)
+	}
+	if last := string(all[len(all)-2].content); !strings.Contains(last, "report") {
+		t.Errorf("before idle comes %s", last)
+	}
+	if c.closed.Load() != 1 {
+		t.Errorf("closed %d times", c.closed.Load())
+	}
+}
+
+// interrupt is a front end's SIGINT, which the relay passes on.
+func interrupt(t *testing.T) {
+	t.Helper()
+	p, err := os.FindProcess(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestReportComesWhenGoNBIsKilled(t *testing.T) {
+	var c counter
+	x := start(t, words{}, func(Cell, string) Watcher { return &c })
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := os.WriteFile(pipe, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	x.ask(x.shell, "execute_request", executeContent("%watch\nleave "+pipe+"\nprint last words\ndie"))
+	err := <-x.ended
+	x.ended <- err
+	if err == nil || !strings.Contains(err.Error(), "killed") {
+		t.Errorf("the relay ended with %v", err)
+	}
+	var all []message
+	for done := false; !done; {
+		select {
+		case m := <-x.outputs:
+			all = append(all, m)
+		case <-time.After(200 * time.Millisecond):
+			done = true
+		}
+	}
+	got := summary(all)
+	for _, want := range []string{"last words", "report", "GoNB ended (signal: killed)"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in:\n%s", want, got)
+		}
+	}
+	if left, _ := filepath.Glob(os.TempDir() + "/gonb*"); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	if runtime.GOOS != "linux" {
+		t.Log("what a cell leaves behind is only looked for on Linux")
+	} else if _, err := os.Stat(pipe); err == nil {
+		t.Error("the pipe of a process that was left behind is still there")
+	}
+}
+
+func TestShutdownIsAnswered(t *testing.T) {
+	x := start(t, words{}, nil)
+	x.ask(x.control, "shutdown_request", map[string]any{"restart": true})
+	m := x.answered("shutdown_reply", "control")
+	if !strings.Contains(string(m.content), `"restart":true`) {
+		t.Errorf("shutdown_reply %s", m.content)
+	}
+	err := <-x.ended
+	x.ended <- err
+	if err != nil {
+		t.Errorf("an expected end is the error %v", err)
+	}
+	if left, _ := filepath.Glob(os.TempDir() + "/gonb*"); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// answered waits for the reply and for its channel.
+func (x *client) answered(kind, channel string) message {
+	x.t.Helper()
+	select {
+	case m := <-x.replies:
+		if m.head().Type != kind || string(m.ids[0]) != channel {
+			x.t.Errorf("got %s on %s, want %s on %s", m.head().Type, m.ids[0], kind, channel)
+		}
+		return m
+	case <-time.After(20 * time.Second):
+		x.t.Fatalf("no %s", kind)
+	}
+	panic("unreachable")
+}
+
+func TestControlIsAnsweredOnControl(t *testing.T) {
+	x := start(t, words{}, nil)
+	x.ask(x.control, "interrupt_request", map[string]any{})
+	x.answered("interrupt_reply", "control")
+	x.ask(x.shell, "kernel_info_request", map[string]any{})
+	x.answered("kernel_info_reply", "shell")
+}
+
+func TestInputReachesTheCell(t *testing.T) {
+	x := start(t, words{}, nil)
+	id := x.ask(x.shell, "execute_request", executeContent("input name?"))
+	m := <-x.inputs
+	if m.head().Type != "input_request" || m.parentHead().ID != id {
+		t.Errorf("on stdin: %s", m.header)
+	}
+	x.ask(x.stdin, "input_reply", map[string]any{"value": "Ada"})
+	if got := summary(x.until(id)); !strings.Contains(got, `"got Ada"`) {
+		t.Error(got)
+	}
+}
+
+func TestRequestsThatGoNBLeavesUnanswered(t *testing.T) {
+	x := start(t, words{}, nil)
+	for request, want := range map[string]string{
+		"is_complete_request": `{"status":"unknown"}`,
+		"comm_info_request":   `{"comms":{},"status":"ok"}`,
+		"history_request":     `{"history":[],"status":"ok"}`,
+	} {
+		id := x.ask(x.shell, request, map[string]any{})
+		equal(t, string(x.answered(strings.Replace(request, "request", "reply", 1), "shell").content), want)
+		equal(t, summary(x.until(id)), "busy\nidle\n")
+	}
+}
+
+func TestAnswerDuringACellLeavesItBusy(t *testing.T) {
+	x := start(t, words{}, nil)
+	cell := x.ask(x.shell, "execute_request", executeContent("print begun\nwait"))
+	for m := range x.outputs {
+		if m.head().Type == "stream" {
+			break
+		}
+	}
+	other := x.ask(x.shell, "comm_info_request", map[string]any{})
+	x.answered("comm_info_reply", "shell")
+	var states []string
+	for len(states) < 3 {
+		m := <-x.outputs
+		content, _ := fields(m.content)
+		of := map[string]string{cell: "cell", other: "other"}[m.parentHead().ID]
+		states = append(states, of+" "+content["execution_state"].(string))
+	}
+	equal(t, strings.Join(states, ", "), "other busy, other idle, cell busy")
+	interrupt(t)
+	x.until(cell)
+}
+
+func TestCompletion(t *testing.T) {
+	x := start(t, words{}, nil)
+	x.ask(x.shell, "complete_request", map[string]any{"code": "%u", "cursor_pos": 2})
+	equal(t, string(x.answered("complete_reply", "shell").content),
+		`{"cursor_end":2,"cursor_start":0,"matches":["%up"],"metadata":{},"status":"ok"}`)
+	for _, kind := range []string{"complete", "inspect"} {
+		x.ask(x.shell, kind+"_request", map[string]any{"code": "x %up y", "cursor_pos": 7})
+		equal(t, string(x.answered(kind+"_reply", "shell").content), `{"code":"x     y","status":"ok"}`)
+	}
+}
+
+func TestMalformedMessagesAreDropped(t *testing.T) {
+	x := start(t, words{}, nil)
+	forged := signer("another key").sign(newMessage("execute_request", x.session, nil, executeContent("die")))
+	for _, frames := range [][][]byte{forged.frames(), {[]byte("junk")}, {delimiter, []byte("x")}} {
+		if err := x.shell.SendMulti(zmq4.NewMsgFrom(frames...)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, outputs := x.execute("print alive"); !strings.Contains(outputs, "alive") {
+		t.Error(outputs)
+	}
+}
+
+func TestHeartbeat(t *testing.T) {
+	x := start(t, words{}, nil)
+	if err := x.beat.Send(zmq4.NewMsgString("ping")); err != nil {
+		t.Fatal(err)
+	}
+	m, err := x.beat.Recv()
+	if err != nil || string(m.Bytes()) != "ping" {
+		t.Errorf("heartbeat answers %q, %v", m.Bytes(), err)
+	}
+}
+
+func TestGoNBThatDoesNotStart(t *testing.T) {
+	t.Setenv(fakeGoNB, "broken")
+	t.Setenv("TMPDIR", shortDir(t))
+	file := filepath.Join(shortDir(t), "c.json")
+	content := `{"transport":"ipc","ip":"` + filepath.Dir(file) + `/f","shell_port":1,"control_port":2,"stdin_port":3,"iopub_port":4,"hb_port":5,"key":"k"}`
+	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Connection: file, GoNB: []string{os.Args[0]}, Env: os.Environ(), Magic: words{}}
+	err := Run(t.Context(), o)
+	if err == nil || !strings.Contains(err.Error(), "cannot start") {
+		t.Errorf("Run: %v", err)
+	}
+	o.GoNB = []string{"/does/not/exist"}
+	if err := Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "/does/not/exist") {
+		t.Errorf("Run: %v", err)
+	}
+	if left, _ := filepath.Glob(os.TempDir() + "/gonb*"); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
