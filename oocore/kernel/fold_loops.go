@@ -47,6 +47,19 @@ func mulComplexInto[T complexNumber](acc []complex128, x []T) {
 	}
 }
 
+// mergeProducts keeps empty products neutral: what is infinite times 1+0i has
+// a part that is not a number.
+func mergeProducts(dst, src []complex128) {
+	for i, v := range src {
+		switch {
+		case dst[i] == 1:
+			dst[i] = v
+		case v != 1:
+			dst[i] *= v
+		}
+	}
+}
+
 func minRow[T integer | float](acc T, x []T) T {
 	for _, v := range x {
 		if v < acc || v != v {

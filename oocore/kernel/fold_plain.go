@@ -148,7 +148,7 @@ func newComplexFolder[T complexNumber](r Reduction) (Folder, bool) {
 	inf := math.Inf(1)
 	switch r {
 	case Prod:
-		p := newPlain(1, mulComplexRow[T], mulComplexInto[T], mulComplexInto[complex128])
+		p := newPlain(1, mulComplexRow[T], mulComplexInto[T], mergeProducts)
 		p.put = func(dst []byte, acc []complex128) {
 			for i, out := 0, view[T](dst, len(acc)); i < len(out); i++ {
 				out[i] = T(acc[i])

@@ -334,7 +334,7 @@ func TestFoldAllocatesNothing(t *testing.T) {
 				f.Cols(state, 64, 0, x, 1024, 4, 0, 1)
 				f.Rows(state, 64, 0, x, 64, 64, 0)
 			})
-			if allocs != 0 {
+			if _, pooled := f.(*widened); allocs > 0 && !(pooled && allocs <= 1) { // the race detector empties pools
 				t.Errorf("%v of %v: %v allocations", r, typ, allocs)
 			}
 		}

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/cpu"
 )
 
-// What the processor has of the loops' instructions, and GONBEXT_KERNEL lets
-// them use.
+// The instructions that the loops may use: what the processor has, or less
+// where GONBEXT_KERNEL is "avx2" or "go". Tests turn them off to compare levels.
 var (
 	hasAVX2 = cpu.X86.HasAVX2 && cpu.X86.HasFMA && os.Getenv("GONBEXT_KERNEL") != "go"
 
