@@ -237,27 +237,31 @@ func leaf(t *rapid.T, shape []int) *graph.Node {
 	return n
 }
 
-var lengths = rapid.SampledFrom([]int{1, 1, 2, 3, 4, 6, 0})
+var lengths = rapid.SampledFrom([]int{1, 1, 2, 2, 3, 3, 4, 4, 6, 6, 0})
 
 // TestOperationsKeepTheirMeaning applies random operations to expressions and,
 // by their definitions, to the arrays that they stand for.
 func TestOperationsKeepTheirMeaning(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		shape := rapid.SliceOfN(lengths, 0, 4).Draw(t, "shape")
-		n := leaf(t, shape)
-		x := evaluate(n)
-		for range rapid.IntRange(1, 7).Draw(t, "steps") {
-			n, x = step(t, n, x)
-			checkInvariants(t, n)
-			got := evaluate(n)
-			if !slices.Equal(n.Shape, x.shape) || !slices.Equal(got.shape, x.shape) && len(x.shape)+len(got.shape) > 0 {
-				t.Fatalf("%s has shape %v, and %v when computed; it should be %v", n, n.Shape, got.shape, x.shape)
-			}
-			if !slices.Equal(got.v, x.v) {
-				t.Fatalf("%s is %v, it should be %v", n, got.v, x.v)
-			}
+	for range 20 { // a hundred draws each: mistakes take several operations to show
+		rapid.Check(t, keepsMeaning)
+	}
+}
+
+func keepsMeaning(t *rapid.T) {
+	shape := rapid.SliceOfN(lengths, 0, 4).Draw(t, "shape")
+	n := leaf(t, shape)
+	x := evaluate(n)
+	for range rapid.IntRange(1, 7).Draw(t, "steps") {
+		n, x = step(t, n, x)
+		checkInvariants(t, n)
+		got := evaluate(n)
+		if !slices.Equal(n.Shape, x.shape) || !slices.Equal(got.shape, x.shape) && len(x.shape)+len(got.shape) > 0 {
+			t.Fatalf("%s has shape %v, and %v when computed; it should be %v", n, n.Shape, got.shape, x.shape)
 		}
-	})
+		if !slices.Equal(got.v, x.v) {
+			t.Fatalf("%s is %v, it should be %v", n, got.v, x.v)
+		}
+	}
 }
 
 func step(t *rapid.T, n *graph.Node, x dense) (*graph.Node, dense) {

@@ -208,7 +208,7 @@ func reshapeView(site Site, n *Node, to []int) (*Node, error) {
 			continue
 		}
 		for i, d := range arrayAxes {
-			if d < 0 || d != arrayAxes[0]+i || v.Start[d] != 0 || v.Step[d] != 1 || n.Shape[v.Axis[d]] != inner.Shape[d] {
+			if d < 0 || d != arrayAxes[0]+i || v.Step[d] != 1 || n.Shape[v.Axis[d]] != inner.Shape[d] {
 				return nil, errMovement
 			}
 			inGroup[d] = true
