@@ -92,7 +92,7 @@ func realMath(op Op) func(float64) float64 {
 	case Log:
 		return math.Log
 	case Log2:
-		return math.Log2
+		return log2
 	case Log10:
 		return math.Log10
 	case Log1p:
@@ -102,11 +102,11 @@ func realMath(op Op) func(float64) float64 {
 	case Cos:
 		return math.Cos
 	case Tan:
-		return math.Tan
+		return tan
 	case Arcsin:
-		return math.Asin
+		return arcsin
 	case Arccos:
-		return math.Acos
+		return arccos
 	case Arctan:
 		return math.Atan
 	case Sinh:
@@ -141,10 +141,6 @@ func choose[T any](first bool, x, y T) T {
 }
 
 func copysign[T float](x, y T) T { return T(math.Copysign(float64(x), float64(y))) }
-
-// arctan2 gives the sign of y even where y/x is too small for math.Atan2 to
-// see it.
-func arctan2(y, x float64) float64 { return math.Copysign(math.Atan2(y, x), y) }
 
 // floorDivideFloat is NumPy's: it agrees with the remainder, so that both lie
 // on the same side where the quotient is near a whole number.

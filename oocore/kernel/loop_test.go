@@ -92,38 +92,49 @@ func TestPlaceDoesNotMatter(t *testing.T) {
 			defer level.use()()
 			loops := allLoops()
 			rapid.Check(t, func(t *rapid.T) {
-				l := loops[rapid.IntRange(0, len(loops)-1).Draw(t, "loop")]
 				n := rapid.IntRange(0, 150).Draw(t, "n")
 				from := rapid.IntRange(0, n).Draw(t, "from")
 				count := rapid.IntRange(0, n-from).Draw(t, "count")
 				r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
-				whole := make([]byte, n*l.out.Size())
-				in, part, kept := make([][]byte, len(l.in)), make([][]byte, len(l.in)), make([][]byte, len(l.in))
-				for i, u := range l.in {
-					in[i] = operandBytes(r, u, n)
-					_, part[i] = guarded(count*u.Size(), 8*r.IntN(8))
-					copy(part[i], in[i][from*u.Size():])
-					kept[i] = bytes.Clone(part[i])
-				}
-				l.call(n, whole, in)
-				around, dst := guarded(count*l.out.Size(), 8*r.IntN(8))
-				l.call(count, dst, part)
-				if want := whole[from*l.out.Size():][:count*l.out.Size()]; !bytes.Equal(dst, want) {
-					t.Fatalf("%s: elements %d to %d of %d are %x alone and %x among the others", l.name, from, from+count, n, dst, want)
-				}
-				for i, b := range around {
-					if inside := i - (len(around) - 64 - len(dst)); b != guard && (inside < 0 || inside >= len(dst)) {
-						t.Fatalf("%s of %d elements wrote at byte %d of its result of %d", l.name, count, inside, len(dst))
-					}
-				}
-				for i := range part {
-					if !bytes.Equal(part[i], kept[i]) {
-						t.Fatalf("%s changed its operand %d", l.name, i)
+				for _, l := range loops {
+					if fault := l.placeMatters(r, n, from, count); fault != "" {
+						t.Fatal(fault)
 					}
 				}
 			})
 		})
 	}
+}
+
+// placeMatters says in what count elements from one on differ from the same
+// ones of n, or what is touched beside them.
+func (l namedLoop) placeMatters(r *rand.Rand, n, from, count int) string {
+	whole := make([]byte, n*l.out.Size())
+	in, part, kept := make([][]byte, len(l.in)), make([][]byte, len(l.in)), make([][]byte, len(l.in))
+	for i, u := range l.in {
+		in[i] = operandBytes(r, u, n)
+		_, part[i] = guarded(count*u.Size(), 8*r.IntN(8))
+		copy(part[i], in[i][from*u.Size():])
+		kept[i] = bytes.Clone(part[i])
+	}
+	l.call(n, whole, in)
+	around, dst := guarded(count*l.out.Size(), 8*r.IntN(8))
+	l.call(count, dst, part)
+	if want := whole[from*l.out.Size():][:count*l.out.Size()]; !bytes.Equal(dst, want) {
+		return fmt.Sprintf("%s: elements %d to %d of %d are %x alone and %x among the others", l.name, from, from+count, n, dst, want)
+	}
+	first := len(around) - 64 - len(dst)
+	for i, b := range around {
+		if b != guard && (i < first || i >= first+len(dst)) {
+			return fmt.Sprintf("%s of %d elements wrote at byte %d of its result of %d", l.name, count, i-first, len(dst))
+		}
+	}
+	for i := range part {
+		if !bytes.Equal(part[i], kept[i]) {
+			return fmt.Sprintf("%s changed its operand %d", l.name, i)
+		}
+	}
+	return ""
 }
 
 // TestResultOverOperand has each loop write over each operand of the result's

@@ -30,8 +30,11 @@ func pow(x, y float64) float64 {
 		return sign * 0
 	}
 	lo := math.FMA(l.hi, y, -hi) + l.lo*y
-	// The exponential of the low part scales half the result, so that neither
-	// a large nor a subnormal one is rounded on the way.
+	if math.Abs(hi) < 700 {
+		e := math.Exp(hi)
+		return sign * (e + e*lo)
+	}
+	// Neither a large nor a subnormal result is to be rounded on the way.
 	e := math.Exp(hi / 2)
 	return sign * (e * (e + e*lo))
 }
