@@ -14,7 +14,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"testing"
@@ -47,7 +46,7 @@ func TestNumPy(t *testing.T) {
 		t.Skip("left out: new cases beside the committed ones, for which GONBEXT_TEST=full makes NumPy")
 	}
 	python := numpy(t)
-	for _, args := range [][]string{{"--seed", "2", "--cases", "3000"}, {"--seed", "3", "--cases", "60", "--large"}} {
+	for _, args := range [][]string{{"--seed", "2", "--cases", "2000"}, {"--seed", "3", "--cases", "40", "--large"}} {
 		t.Run(args[1], func(t *testing.T) {
 			dir := t.TempDir()
 			run(t, python, append([]string{"reference.py", dir}, args...)...)
@@ -132,8 +131,11 @@ func check(t *testing.T, dir string) {
 			}
 			// The same in the least memory on one core, and in plenty on all.
 			out := filepath.Join(dir, fmt.Sprintf("%d-out.npy", i))
-			least := save(t, a, out, c, oocore.Memory(need(t, a, out, c)), oocore.Workers(1))
-			plenty := save(t, a, out, c, oocore.Memory("512MiB"))
+			least := leastMemory(t, a, out, c)
+			plenty, err := save(t, a, out, c, oocore.Memory("512MiB"))
+			if err != nil {
+				t.Fatalf("%s: %v", c.Expression, err)
+			}
 			if !bytes.Equal(least, plenty) {
 				t.Errorf("%s: the result depends on the budget or on the workers", c.Expression)
 			}
@@ -142,37 +144,45 @@ func check(t *testing.T, dir string) {
 	}
 }
 
-// need is the smallest budget, which the refusal of a smaller one names.
-func need(t *testing.T, a *oocore.Array, out string, c sample) string {
-	_, err := a.Save(context.Background(), out, options(c, oocore.Memory("1KiB"))...)
-	var small *oocore.MemoryError
-	if !errors.As(err, &small) {
-		t.Fatalf("%s in 1 KiB: %v, want a MemoryError", c.Expression, err)
+// leastMemory computes a case in the smallest budget, which the refusal of a
+// smaller one names. The budget covers what this process holds already, to which
+// earlier cases may still be adding: so it may take more than one attempt.
+func leastMemory(t *testing.T, a *oocore.Array, out string, c sample) []byte {
+	t.Helper()
+	budget := int64(1 << 10)
+	for range 5 {
+		elements, err := save(t, a, out, c, oocore.Memory(strconv.FormatInt(budget, 10)), oocore.Workers(1))
+		var small *oocore.MemoryError
+		switch {
+		case err == nil && budget > 1<<10:
+			return elements
+		case !errors.As(err, &small) || small.Need <= budget:
+			t.Fatalf("%s in %d bytes: %v, want a MemoryError that needs more", c.Expression, budget, err)
+		}
+		budget = small.Need
 	}
-	if _, err := os.Stat(out); !errors.Is(err, fs.ErrNotExist) {
-		t.Fatalf("%s: refused, and %s exists", c.Expression, out)
-	}
-	return strconv.FormatInt(small.Need, 10)
-}
-
-func options(c sample, more ...oocore.Option) []oocore.Option {
-	if len(c.Chunks) > 0 {
-		more = append(more, oocore.Chunks(c.Chunks...))
-	}
-	return append(more, oocore.Fresh())
+	t.Fatalf("%s: the budget that is said to do, %d bytes, is refused again and again", c.Expression, budget)
+	return nil
 }
 
 // save computes a case and returns the elements of the file, whose header must
-// say what they are.
-func save(t *testing.T, a *oocore.Array, out string, c sample, how ...oocore.Option) []byte {
+// say what they are. Where it fails there is no file.
+func save(t *testing.T, a *oocore.Array, out string, c sample, how ...oocore.Option) ([]byte, error) {
 	t.Helper()
 	if c.DType == dtype.BFloat16 { // npy has none
 		out = out[:len(out)-len("npy")] + "bin"
 	}
-	if _, err := a.Save(context.Background(), out, options(c, how...)...); err != nil {
-		t.Fatalf("%s: %v", c.Expression, err)
+	if len(c.Chunks) > 0 {
+		how = append(how, oocore.Chunks(c.Chunks...))
 	}
+	_, failed := a.Save(context.Background(), out, append(how, oocore.Fresh())...)
 	file, err := os.ReadFile(out)
+	if failed != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s failed (%v), and %s exists", c.Expression, failed, out)
+		}
+		return nil, failed
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,19 +190,20 @@ func save(t *testing.T, a *oocore.Array, out string, c sample, how ...oocore.Opt
 		t.Fatal(err)
 	}
 	if c.DType == dtype.BFloat16 {
-		return file
+		return file, nil
 	}
 	at := 10 + int(binary.LittleEndian.Uint16(file[8:]))
-	descr := map[dtype.Kind]string{dtype.KindBool: "|b", dtype.KindInt: "<i", dtype.KindUint: "<u", dtype.KindFloat: "<f", dtype.KindComplex: "<c"}[c.DType.Kind()] + strconv.Itoa(c.DType.Size())
+	descr := "<" + map[dtype.Kind]string{dtype.KindBool: "b", dtype.KindInt: "i", dtype.KindUint: "u", dtype.KindFloat: "f",
+		dtype.KindComplex: "c"}[c.DType.Kind()] + strconv.Itoa(c.DType.Size())
 	if c.DType.Size() == 1 {
 		descr = "|" + descr[1:]
 	}
-	for _, said := range []string{`'descr': '` + descr + `'`, `'fortran_order': False`, `'shape': ` + grid.Format(c.Shape)} {
-		if !regexp.MustCompile(regexp.QuoteMeta(said)).Match(file[:at]) {
+	for _, said := range []string{"'descr': '" + descr + "'", "'fortran_order': False", "'shape': " + grid.Format(c.Shape)} {
+		if !bytes.Contains(file[:at], []byte(said)) {
 			t.Fatalf("%s: the file's header %q does not say %s", c.Expression, file[10:at], said)
 		}
 	}
-	return file[at:]
+	return file[at:], nil
 }
 
 // compare holds each element to NumPy's, within the error allowed for it.
