@@ -112,8 +112,12 @@ func (p *process) lastWords() string {
 		return ""
 	}
 	n, _ := p.log.ReadAt(buf, max(0, at-int64(len(buf))))
+	text := string(buf[:n])
+	if n == len(buf) {
+		_, text, _ = strings.Cut(text, "\n") // the first line is cut
+	}
 	var keep []string
-	for line := range strings.SplitSeq(string(buf[:n]), "\n") {
+	for line := range strings.SplitSeq(text, "\n") {
 		if line = colour.ReplaceAllString(line, ""); line != "" && !chatter.MatchString(line) {
 			keep = append(keep, line)
 		}

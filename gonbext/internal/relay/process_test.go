@@ -1,0 +1,78 @@
+package relay
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func TestLastWordsAreForPeople(t *testing.T) {
+	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	p := &process{log: log}
+	if got := p.lastWords(); got != "" {
+		t.Errorf("of nothing: %q", got)
+	}
+	if _, err := log.WriteString(strings.Repeat("I1121 01:22:03 main.go:1] chatter\n", 1000) +
+		"W1121 01:22:03 warning\n\nE1121 01:22:03 \x1b[7;39;32m[b2]\x1b[0m it broke\n  here\n"); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := p.lastWords(), "E1121 01:22:03 [b2] it broke\n  here"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if err := p.failure().Error(); !strings.HasPrefix(err, "GoNB ended (by itself); it last wrote:\nE1121") {
+		t.Error(err)
+	}
+}
+
+func TestPreparingCellsAnswer(t *testing.T) {
+	for printed, want := range map[string][2]string{
+		"/tmp/gonb_0a\n":                     {"/tmp/gonb_0a", ""},
+		"/tmp/gonb_0a\ngo: no such module\n": {"/tmp/gonb_0a", "go: no such module"},
+		"bash: pwd: not found\n":             {"", "bash: pwd: not found"},
+		"/home/me\n":                         {"", "/home/me"}, // never to be removed
+		"":                                   {"", ""},
+		"gonb_relative\n":                    {"", "gonb_relative"},
+	} {
+		h := newHidden()
+		h.text.WriteString(printed)
+		dir, complaint := h.folder()
+		if got := [2]string{dir, complaint}; got != want {
+			t.Errorf("%q: got %q, want %q", printed, got, want)
+		}
+	}
+}
+
+func TestShellQuote(t *testing.T) {
+	if got := shellQuote("it's $HOME"); got != `'it'\''s $HOME'` {
+		t.Error(got)
+	}
+}
+
+func TestFirstLine(t *testing.T) {
+	for s, want := range map[string]string{"a; b\nc": "a", "a\nb": "a", "a": "a"} {
+		if got := firstLine(errorString(s)); got != want {
+			t.Errorf("%q: %q", s, got)
+		}
+	}
+}
+
+type errorString string
+
+func (e errorString) Error() string { return string(e) }
+
+func TestEnvironTellsPipes(t *testing.T) {
+	const environ = "A=1\x00GONB_PIPE=/tmp/p1\x00GONBEXT_SESSION=x\x00GONB_PIPE_BACK=/tmp/p2\x00"
+	d, ok := parseEnviron([]byte(environ), "GONBEXT_SESSION=x")
+	if !ok || !reflect.DeepEqual(d.pipes, []string{"/tmp/p1", "/tmp/p2"}) {
+		t.Errorf("%v, %v", d, ok)
+	}
+	if _, ok := parseEnviron([]byte(environ), "GONBEXT_SESSION="); ok {
+		t.Error("a part of a value is not the value")
+	}
+}

@@ -1,0 +1,124 @@
+package relay
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gonbext/gonbext/oocore/record"
+)
+
+func runOf(t *testing.T, dir, cell, title string) *record.Writer {
+	t.Helper()
+	w, err := record.Create(dir, record.Header{
+		Cell: cell, Title: title, Budget: 1 << 20, Workers: 1,
+		Stages: []record.Stage{{Name: title, Kind: "map", Shape: []int{40}, Chunks: []int{4}, DType: "float32", Tasks: 10, Slots: 1}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func text(b Bundle) string { return b.Data["text/plain"].(string) }
+
+func TestRunsOfOneCell(t *testing.T) {
+	dir := t.TempDir()
+	end := func(w *record.Writer) {
+		t.Helper()
+		if err := w.End(record.End{Status: record.Done, Duration: time.Second, Computed: 10}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	end(runOf(t, dir, "A", "before the cell ran"))
+	w := NewRuns(dir).Watch(Cell{ID: "A"}, "")
+	defer w.Close()
+	if _, ok := w.Progress(); ok {
+		t.Error("progress without a run")
+	}
+
+	if err := os.WriteFile(filepath.Join(dir, "stray"), []byte("no record"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	other, first := runOf(t, dir, "B", "of another cell"), runOf(t, dir, "A", "the first")
+	defer end(other)
+	if b, ok := w.Progress(); !ok || !strings.Contains(text(b), "0 of 10") {
+		t.Errorf("at the start: %v, %v", b, ok)
+	}
+	if _, ok := w.Progress(); ok {
+		t.Error("the same progress twice")
+	}
+	for i := range 10 {
+		first.Task(&record.Task{Chunk: int64(i), Read: 16, Written: 16})
+	}
+	end(first)
+	if b, ok := w.Progress(); !ok || !strings.Contains(text(b), "10 of 10") {
+		t.Errorf("at the end: %v, %v", b, ok)
+	}
+	end(runOf(t, dir, "A", "the second"))
+	b, ok := w.Report()
+	if !ok {
+		t.Fatal("no report")
+	}
+	got := text(b)
+	if one, two := strings.Index(got, "the first"), strings.Index(got, "the second"); one < 0 || two < one {
+		t.Errorf("the report has not both runs in their order:\n%s", got)
+	}
+	for _, not := range []string{"before the cell ran", "of another cell"} {
+		if strings.Contains(got, not) {
+			t.Errorf("the report has the run %q", not)
+		}
+	}
+}
+
+func TestCellWithoutRuns(t *testing.T) {
+	w := NewRuns(filepath.Join(t.TempDir(), "not made yet")).Watch(Cell{ID: "A"}, "")
+	defer w.Close()
+	if _, ok := w.Progress(); ok {
+		t.Error("progress")
+	}
+	if _, ok := w.Report(); ok {
+		t.Error("report")
+	}
+}
+
+func TestLibraryIsCarriedOnce(t *testing.T) {
+	dir := t.TempDir()
+	runs := NewRuns(dir)
+	report := func(origin, mode string) int {
+		t.Helper()
+		w := runs.Watch(Cell{ID: "A", Chart: mode}, origin)
+		defer w.Close()
+		r := runOf(t, dir, "A", "x")
+		for i := range 10 {
+			r.Task(&record.Task{Chunk: int64(i), Read: 16, Written: 16, Start: time.Duration(i) * time.Millisecond, Duration: time.Millisecond})
+			r.Sample(record.Sample{At: time.Duration(i) * time.Millisecond, Arena: record.Bytes{1 << 10}})
+		}
+		if err := r.End(record.End{Status: record.Done, Duration: 10 * time.Millisecond, Computed: 10}); err != nil {
+			t.Fatal(err)
+		}
+		b, ok := w.Report()
+		if !ok {
+			t.Fatal("no report")
+		}
+		return len(b.Data["text/html"].(string))
+	}
+	const library = 100_000 // bytes, at least
+	if n := report("one", "svg"); n > library {
+		t.Errorf("pictures need no library, the report has %d bytes", n)
+	}
+	if n := report("one", ""); n < library {
+		t.Errorf("the first live report has %d bytes: no library", n)
+	}
+	if n := report("two", ""); n > library {
+		t.Errorf("the second has %d bytes: a second library", n)
+	}
+	if n := report("one", ""); n < library {
+		t.Errorf("the first cell run again has %d bytes: the notebook has lost its library", n)
+	}
+	if n := report("", ""); n > library {
+		t.Errorf("a cell without a name has %d bytes: a second library", n)
+	}
+}
