@@ -1,0 +1,312 @@
+package setup
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// alone gives the test a home of its own.
+func alone(t *testing.T) string {
+	t.Helper()
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	for _, v := range []string{"XDG_CACHE_HOME", "XDG_DATA_HOME", "JUPYTER_DATA_DIR", "GONBEXT_GONB", "GONBEXT_PYTHON"} {
+		t.Setenv(v, "")
+	}
+	return home
+}
+
+// program puts an executable of that name in dir.
+func program(t *testing.T, dir, name, script string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestPinsAreThoseOfGoMod(t *testing.T) {
+	source, err := Source()
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(filepath.Join(source, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"github.com/janpfeifer/gonb " + gonbVersion, "golang.org/x/tools " + toolsVersion,
+		"\ngo " + minGo, "\tgithub.com/janpfeifer/gonb\n", "\tgolang.org/x/tools/cmd/goimports\n",
+	} {
+		if !strings.Contains(string(data), want) {
+			t.Errorf("go.mod has no %q", want)
+		}
+	}
+}
+
+func TestOnce(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a", "tool")
+	broken := errors.New("broken")
+	err := once(t.Context(), dir, func() error {
+		if err := os.WriteFile(filepath.Join(dir, "half"), nil, 0o600); err != nil {
+			t.Error(err)
+		}
+		return broken
+	})
+	if !errors.Is(err, broken) {
+		t.Error(err)
+	}
+	if _, err := os.Stat(dir); !os.IsNotExist(err) {
+		t.Errorf("a build that failed leaves %s: %v", dir, err)
+	}
+	builds := 0
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			if err := once(t.Context(), dir, func() error { builds++; return nil }); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if builds != 1 {
+		t.Errorf("built %d times", builds)
+	}
+}
+
+func TestToolsAreLookedForInOrder(t *testing.T) {
+	home := alone(t)
+	path := t.TempDir()
+	t.Setenv("PATH", path)
+	if _, err := FindTools(); err == nil || !strings.Contains(err.Error(), "gonbext install") {
+		t.Errorf("nothing there: %v", err)
+	}
+	inPath, imports := program(t, path, "gonb", ""), program(t, path, "goimports", "")
+	if got, err := FindTools(); err != nil || got != (Tools{inPath, imports}) {
+		t.Errorf("in PATH: %v, %v", got, err)
+	}
+	dir, err := toolsDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(dir, home) {
+		t.Errorf("tools in %s", dir)
+	}
+	if err := once(t.Context(), dir, func() error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := FindTools(); err != nil || got != (Tools{filepath.Join(dir, "gonb"), filepath.Join(dir, "goimports")}) {
+		t.Errorf("built: %v, %v", got, err)
+	}
+	t.Setenv("GONBEXT_GONB", inPath)
+	if got, err := FindTools(); err != nil || got.GoNB != inPath {
+		t.Errorf("named: %v, %v", got, err)
+	}
+	t.Setenv("GONBEXT_GONB", "/does/not/exist")
+	if _, err := FindTools(); err == nil {
+		t.Error("named, and not there")
+	}
+}
+
+func TestEnvIsThatOfAWorkspace(t *testing.T) {
+	path := t.TempDir()
+	program(t, path, "go", `echo "-trimpath -mod=mod -tags=x"`)
+	t.Setenv("PATH", path)
+	env := Tools{GoImports: "/tools/goimports"}.Env([]string{"A=1", "GOWORK=off", "GOFLAGS=-mod=mod"})
+	want := []string{"A=1", "PATH=" + path + ":/tools", "GOFLAGS=-trimpath -tags=x", "GOWORK=auto"}
+	if strings.Join(env, "\n") != strings.Join(want, "\n") {
+		t.Errorf("got %q, want %q", env, want)
+	}
+}
+
+func TestKernelIsInstalledWhereJupyterLooks(t *testing.T) {
+	home := alone(t)
+	path := t.TempDir()
+	program(t, path, "gonb", "")
+	program(t, path, "goimports", "")
+	t.Setenv("PATH", path)
+	data := map[string]string{"linux": ".local/share/jupyter", "darwin": "Library/Jupyter"}[runtime.GOOS]
+	for _, own := range []string{"", filepath.Join(home, "elsewhere")} {
+		t.Setenv("JUPYTER_DATA_DIR", own)
+		want := own
+		if own == "" {
+			want = filepath.Join(home, data)
+		}
+		if got, err := InstalledKernel(); got != "" || err != nil {
+			t.Errorf("before: %q, %v", got, err)
+		}
+		dir, err := Install(t.Context(), t.Logf)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if dir != filepath.Join(want, "kernels", "gonbext") {
+			t.Errorf("installed in %s", dir)
+		}
+		content, err := os.ReadFile(filepath.Join(dir, "kernel.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var spec kernelSpec
+		if err := json.Unmarshal(content, &spec); err != nil {
+			t.Fatal(err)
+		}
+		if spec.DisplayName != "Go (gonbext)" || spec.Language != "go" || len(spec.Argv) != 3 || spec.Argv[1] != "kernel" || spec.Argv[2] != "{connection_file}" {
+			t.Errorf("kernel.json %s", content)
+		}
+		binary, err := InstalledKernel()
+		if err != nil || !filepath.IsAbs(binary) || !strings.HasPrefix(binary, home) {
+			t.Errorf("binary %q, %v", binary, err)
+		}
+		if st, err := os.Stat(binary); err != nil || st.Mode().Perm()&0o100 == 0 {
+			t.Errorf("%v, %v", st, err)
+		}
+	}
+}
+
+func TestPythonIsLookedFor(t *testing.T) {
+	alone(t)
+	for _, c := range []struct{ python3, python, want string }{
+		{"", "", "needs Python 3.10"},
+		{"echo 3 9", "", "found"},
+		{"echo 3 9", "echo 3 12", ""},
+		{"exit 1", "echo 3 10", ""},
+		{"echo 2 7", "", "2.7"},
+		{"echo 4 11", "", "4.11"},
+	} {
+		path := t.TempDir()
+		t.Setenv("PATH", path)
+		for name, script := range map[string]string{"python3": c.python3, "python": c.python} {
+			if script != "" {
+				program(t, path, name, script)
+			}
+		}
+		p, err := findPython(t.Context())
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v, %v", c, p, err)
+		}
+		if err == nil && p.minor < minPython {
+			t.Errorf("%+v: %v", c, p)
+		}
+	}
+}
+
+func TestPythonWithoutVenvIsSaid(t *testing.T) {
+	alone(t)
+	path := t.TempDir()
+	t.Setenv("PATH", path)
+	program(t, path, "python3", `case "$2" in *venv*) echo "No module named ensurepip"; exit 1;; *) echo 3 11;; esac`)
+	_, err := Jupyter(t.Context(), t.Logf)
+	if err == nil || !strings.Contains(err.Error(), "apt install python3-venv") {
+		t.Error(err)
+	}
+}
+
+func TestJupyterIsSetUpOnce(t *testing.T) {
+	home := alone(t)
+	path := t.TempDir()
+	t.Setenv("PATH", path+":"+os.Getenv("PATH"))
+	log := filepath.Join(home, "log")
+	// A Python whose environments hold itself, and that notes what it is asked.
+	script := `case "$*" in
+*version_info*) echo 3 11;;
+*"import venv"*) ;;
+"-m venv "*) mkdir -p "$3/bin" && cp "$0" "$3/bin/python";;
+*) echo "$*" >> "` + log + `";;
+esac`
+	program(t, path, "python3", script)
+	var said []string
+	say := func(format string, args ...any) { said = append(said, format) }
+	first, err := Jupyter(t.Context(), say)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := Jupyter(t.Context(), say)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if first != second || !strings.HasPrefix(first, home) || len(said) != 1 {
+		t.Errorf("%s, %s, said %q", first, second, said)
+	}
+	pip, err := os.ReadFile(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Count(string(pip), "\n"); got != 1 || !strings.Contains(string(pip), "jupyterlab==") {
+		t.Errorf("pip was called %d times: %s", got, pip)
+	}
+	settings := filepath.Join(filepath.Dir(filepath.Dir(first)), "share", "jupyter", "lab", "settings", "overrides.json")
+	if data, err := os.ReadFile(settings); err != nil || !json.Valid(data) {
+		t.Errorf("%s, %v", data, err)
+	}
+}
+
+func TestFailingPipIsSaid(t *testing.T) {
+	home := alone(t)
+	path := t.TempDir()
+	t.Setenv("PATH", path+":"+os.Getenv("PATH"))
+	program(t, path, "python3", `case "$*" in
+*version_info*) echo 3 11;;
+*"import venv"*) ;;
+"-m venv "*) mkdir -p "$3/bin" && cp "$0" "$3/bin/python";;
+*) echo "many lines"; echo "ERROR: no network"; exit 1;;
+esac`)
+	_, err := Jupyter(t.Context(), t.Logf)
+	if err == nil || !strings.Contains(err.Error(), "ERROR: no network") || strings.Contains(err.Error(), "many lines") {
+		t.Error(err)
+	}
+	cache, err := cacheDir()
+	if err != nil || !strings.HasPrefix(cache, home) {
+		t.Fatal(cache, err)
+	}
+	left, err := filepath.Glob(filepath.Join(cache, "jupyter-*3.11-????????"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+func TestDoctorMends(t *testing.T) {
+	alone(t)
+	t.Setenv("PATH", t.TempDir())
+	missing := 0
+	for _, c := range Doctor(context.Background()) {
+		if c.OK() {
+			if c.Found == "" {
+				t.Errorf("%s is there, but what it is is not said", c.Name)
+			}
+			continue
+		}
+		missing++
+		if c.Mend == "" {
+			t.Errorf("%s is missing, and nothing mends it", c.Name)
+		}
+	}
+	if missing < 5 { // Go, GoNB, kernel, Python, JupyterLab
+		t.Errorf("on a machine with nothing, %d things are missing", missing)
+	}
+	for name, want := range map[string]bool{"1.26.0": true, "1.26": true, "1.27rc1": true, "2.0": true, "1.25.9": false, "": false} {
+		if atLeast(name, "1.26") != want {
+			t.Errorf("Go %q is new enough: %v", name, !want)
+		}
+	}
+}
+
+func TestSourceIsThisModule(t *testing.T) {
+	dir, err := Source()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "gonbext", "internal", "setup", "source.go")); err != nil {
+		t.Error(err)
+	}
+	if isModule(t.TempDir()) || isModule("") || isModule("relative") {
+		t.Error("a folder without this module's go.mod is taken for it")
+	}
+}
