@@ -113,7 +113,7 @@ func gather(x []byte, size, cols, r, h, c, w int) []byte {
 
 // compareFold allows for rounding: a variance is compared with the elements'
 // own size, since it may vanish.
-func compareFold(t *testing.T, r Reduction, typ dtype.Type, got, want []byte) {
+func compareFold(t rapid.TB, r Reduction, typ dtype.Type, got, want []byte) {
 	t.Helper()
 	result := r.Result(typ)
 	if k := result.Kind(); k != dtype.KindFloat && k != dtype.KindComplex || r == Min || r == Max {
