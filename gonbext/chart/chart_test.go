@@ -160,6 +160,7 @@ func TestHostileText(t *testing.T) {
 }
 
 func TestVerdicts(t *testing.T) {
+	runs := cases(t)
 	for name, want := range map[string]string{
 		"done":      "Peak 431 MiB of 512 MiB · predicted 438 MiB · 420 MB read in 2 passes, 210 MB written · ",
 		"killed":    "Killed: the process ended after 5 of 12 chunks of sqrt(acts) - mean, without an error of its own · peak ",
@@ -172,7 +173,7 @@ func TestVerdicts(t *testing.T) {
 		"toosmall":  "Does not fit in 16 MiB: it needs 24 MiB at least",
 		"device":    "model 64 MiB: peak 62 MiB of 64 MiB, out of memory 2 times",
 	} {
-		if got := digest(cases(t)[name], 1).verdict(); !strings.Contains(got, want) {
+		if got := digest(runs[name], 1).verdict(); !strings.Contains(got, want) {
 			t.Errorf("%s: %q, want in it %q", name, got, want)
 		}
 	}
@@ -230,7 +231,7 @@ func TestSizeOfManyChunks(t *testing.T) {
 			t.Errorf("%d runs: %d bytes of HTML, %d of text", n, len(out.HTML), len(out.Text))
 		}
 		if n == 1 {
-			for _, want := range []string{"neighbouring chunks", "samples the least and the greatest", "A cell is 34 chunks", "A cell is 4 × 9 chunks"} {
+			for _, want := range []string{"neighbouring chunks", "samples the least and the greatest", "A cell is 50 chunks", "A cell is 5 × 10 chunks"} {
 				if !strings.Contains(out.HTML, want) {
 					t.Errorf("%q is not said", want)
 				}

@@ -10,7 +10,7 @@ import (
 const (
 	maxPoints = 600  // of a timeline
 	maxBars   = 400  // of the memory per chunk
-	maxCells  = 6000 // of the heat maps
+	maxCells  = 4000 // of the heat maps
 	maxGrids  = 4    // heat maps of one run
 	maxSlots  = 4096 // slots told apart
 )

@@ -8,7 +8,8 @@
   }
   if (library && !slot.loading) {
     slot.loading = true;
-    var bytes = Uint8Array.from(atob(library), function (c) { return c.charCodeAt(0); });
+    var packed = atob(library), bytes = new Uint8Array(packed.length);
+    for (var i = 0; i < packed.length; i++) bytes[i] = packed.charCodeAt(i);
     new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text().then(function (code) {
       // Without the page's own loaders, which a library would register with.
       var module = { exports: {} };
@@ -57,7 +58,8 @@
   };
   function revive(o) {
     if (o && typeof o === "object") Object.keys(o).forEach(function (k) {
-      if (k === "formatter" && formatters[o[k]]) o[k] = formatters[o[k]]; else revive(o[k]);
+      if (k === "formatter" && formatters[o[k]]) o[k] = formatters[o[k]];
+      else if (k !== "data") revive(o[k]);
     });
     return o;
   }
@@ -94,32 +96,32 @@
     return o;
   }
 
-  function draw(echarts, f, el) {
-    el.textContent = "";
-    el.style.height = f.height + "px";
-    var chart = echarts.init(el), option = revive(f.option);
-    function show() { chart.setOption(themed(option, el), true); fit(); }
-    function fit() {
-      var width = el.clientWidth;
-      if (f.choices) {
-        // Cells shrink with the page and keep their shape.
-        var g = option.grid[0];
-        f.width = f.width || +g.width; f.tall = f.tall || +g.height;
-        var w = Math.min(f.width, width - 16), h = f.tall * w / f.width;
-        el.style.height = f.height - f.tall + h + "px";
-        chart.resize();
-        chart.setOption({ grid: { width: w, height: h } });
-        return;
-      }
-      var rows = 1, x = 0; // of the legend
-      option.legend.data.forEach(function (k) {
-        var w = 32 + 6.2 * k.name.length;
-        if (x + w > width) { rows++; x = 0; }
-        x += w;
-      });
-      chart.resize();
-      chart.setOption({ grid: { top: 14 + 20 * rows } });
+  // Fits the option to a page of the given width; returns the chart's height.
+  function fitted(f, width) {
+    var g = f.option.grid[0];
+    if (f.choices) {
+      // Cells shrink with the page and keep their shape.
+      f.width = f.width || +g.width; f.tall = f.tall || +g.height;
+      g.width = Math.min(f.width, width - 16);
+      g.height = f.tall * g.width / f.width;
+      return f.height - f.tall + g.height;
     }
+    var rows = 1, x = 0; // of the legend
+    f.option.legend.data.forEach(function (k) {
+      var w = 32 + 6.2 * k.name.length;
+      if (x + w > width) { rows++; x = 0; }
+      x += w;
+    });
+    g.top = 14 + 20 * rows;
+    return f.height;
+  }
+
+  function draw(echarts, f, el) {
+    var option = revive(f.option), width = el.clientWidth;
+    el.textContent = "";
+    el.style.height = fitted(f, width) + "px";
+    var chart = echarts.init(el);
+    function show() { chart.setOption(themed(option, el), true); }
     show();
     if (f.choices) {
       var bar = document.createElement("div");
@@ -139,7 +141,13 @@
       });
       el.parentNode.insertBefore(bar, el);
     }
-    new ResizeObserver(function () { if (el.clientWidth) fit(); }).observe(el);
+    new ResizeObserver(function () {
+      if (!el.clientWidth || el.clientWidth === width) return;
+      width = el.clientWidth;
+      el.style.height = fitted(f, width) + "px";
+      chart.resize();
+      show();
+    }).observe(el);
     new MutationObserver(show).observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "data-theme", "class"] });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", show);
   }
