@@ -14,44 +14,31 @@ import (
 func Random(n int, dst []byte, t dtype.Type, seed uint64, at int64) {
 	switch t {
 	case dtype.Float32:
-		random32(view[float32](dst, n), seed, uint64(at))
+		randomBlocks(view[float32](dst, n), t, 4, seed, uint64(at), func(w [4]uint32, i uint64) float32 {
+			return float32(w[i]>>8) * (1.0 / (1 << 24))
+		})
 	case dtype.Float64:
-		random64(view[float64](dst, n), seed, uint64(at))
+		randomBlocks(view[float64](dst, n), t, 2, seed, uint64(at), func(w [4]uint32, i uint64) float64 {
+			return float64((uint64(w[2*i+1])<<32|uint64(w[2*i]))>>11) * (1.0 / (1 << 53))
+		})
 	}
 }
 
-// random32 takes four elements of each block of Philox.
-func random32(d []float32, seed, at uint64) {
-	for len(d) > 0 {
-		w := philox(at/4, seed)
-		if at%4 == 0 && len(d) >= 4 {
-			d[0], d[1], d[2], d[3] = float32From(w[0]), float32From(w[1]), float32From(w[2]), float32From(w[3])
-			d, at = d[4:], at+4
+// randomBlocks takes each of a block's elements in turn. What begins a block and
+// fills vectors is left to them.
+func randomBlocks[T float](d []T, t dtype.Type, each uint64, seed, at uint64, element func(w [4]uint32, i uint64) T) {
+	for vectors := true; len(d) > 0; {
+		if at%each == 0 && vectors {
+			done := randomGroups(dtype.Bytes(d), t, seed, at/each)
+			d, at, vectors = d[done:], at+uint64(done), false
 			continue
 		}
-		d[0] = float32From(w[at%4])
-		d, at = d[1:], at+1
-	}
-}
-
-// random64 takes two elements of each block of Philox.
-func random64(d []float64, seed, at uint64) {
-	for len(d) > 0 {
-		w := philox(at/2, seed)
-		if at%2 == 0 && len(d) >= 2 {
-			d[0], d[1] = float64From(w[0], w[1]), float64From(w[2], w[3])
-			d, at = d[2:], at+2
-			continue
+		w := philox(at/each, seed)
+		for i := at % each; i < each && len(d) > 0; i++ {
+			d[0] = element(w, i)
+			d, at = d[1:], at+1
 		}
-		d[0] = float64From(w[at%2*2], w[at%2*2+1])
-		d, at = d[1:], at+1
 	}
-}
-
-func float32From(w uint32) float32 { return float32(w>>8) * (1.0 / (1 << 24)) }
-
-func float64From(lo, hi uint32) float64 {
-	return float64((uint64(hi)<<32|uint64(lo))>>11) * (1.0 / (1 << 53))
 }
 
 // philox is the block of four words of a counter under a key. The counter's

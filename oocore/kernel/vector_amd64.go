@@ -45,3 +45,22 @@ func vectorCast(from, to dtype.Type) Func {
 	}
 	return nil
 }
+
+// randomGroups sets as many elements as whole groups of vectors hold, from a
+// block of Philox on, and returns their number.
+func randomGroups(dst []byte, t dtype.Type, seed, counter uint64) int {
+	loop, bytes := vecRandomFloat32AVX2, 64
+	switch {
+	case hasAVX512 && t == dtype.Float32:
+		loop, bytes = vecRandomFloat32AVX512, 128
+	case hasAVX512:
+		loop, bytes = vecRandomFloat64AVX512, 128
+	case !hasAVX2:
+		return 0
+	case t == dtype.Float64:
+		loop = vecRandomFloat64AVX2
+	}
+	groups := len(dst) / bytes
+	loop(groups, dst, seed, counter)
+	return groups * bytes / t.Size()
+}

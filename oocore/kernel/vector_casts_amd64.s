@@ -36,56 +36,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func vecFloat32ToFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX
-TEXT ·vecFloat32ToFloat64AVX2(SB), NOSPLIT, $64-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -4(AX), SI
-
-vectors:
-	CMPQ      BX, SI
-	JGT       rest
-	VMOVDQU   (DX)(BX*4), X0
-	VCVTPS2PD X0, Y0
-	VMOVDQU   Y0, (CX)(BX*8)
-	ADDQ      $0x04, BX
-	JMP       vectors
-
-rest:
-	SUBQ BX, AX
-	JZ   done
-	LEAQ (DX)(BX*4), DX
-	MOVQ AX, SI
-	SHLQ $0x01, SI
-	SHLQ $0x01, SI
-
-copy1:
-	MOVB      -1(DX)(SI*1), DI
-	MOVB      DI, -1(SP)(SI*1)
-	DECQ      SI
-	JNZ       copy1
-	VMOVDQU   (SP), X0
-	VCVTPS2PD X0, Y0
-	VMOVDQU   Y0, 32(SP)
-	LEAQ      (CX)(BX*8), CX
-	MOVQ      AX, SI
-	SHLQ      $0x01, SI
-	SHLQ      $0x01, SI
-	SHLQ      $0x01, SI
-
-copy2:
-	MOVB 31(SP)(SI*1), AL
-	MOVB AL, -1(CX)(SI*1)
-	DECQ SI
-	JNZ  copy2
-
-done:
-	VZEROUPPER
-	RET
-
 // func vecFloat64ToFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
 TEXT ·vecFloat64ToFloat32AVX512(SB), NOSPLIT, $0-104
@@ -113,56 +63,6 @@ rest:
 	VMOVDQU64.Z (DX)(BX*8), K1, Z0
 	VCVTPD2PS   Z0, Y0
 	VMOVDQU32   Y0, K1, (CX)(BX*4)
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecFloat64ToFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX
-TEXT ·vecFloat64ToFloat32AVX2(SB), NOSPLIT, $64-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -4(AX), SI
-
-vectors:
-	CMPQ       BX, SI
-	JGT        rest
-	VMOVDQU    (DX)(BX*8), Y0
-	VCVTPD2PSY Y0, X0
-	VMOVDQU    X0, (CX)(BX*4)
-	ADDQ       $0x04, BX
-	JMP        vectors
-
-rest:
-	SUBQ BX, AX
-	JZ   done
-	LEAQ (DX)(BX*8), DX
-	MOVQ AX, SI
-	SHLQ $0x01, SI
-	SHLQ $0x01, SI
-	SHLQ $0x01, SI
-
-copy1:
-	MOVB       -1(DX)(SI*1), DI
-	MOVB       DI, -1(SP)(SI*1)
-	DECQ       SI
-	JNZ        copy1
-	VMOVDQU    (SP), Y0
-	VCVTPD2PSY Y0, X0
-	VMOVDQU    X0, 32(SP)
-	LEAQ       (CX)(BX*4), CX
-	MOVQ       AX, SI
-	SHLQ       $0x01, SI
-	SHLQ       $0x01, SI
-
-copy2:
-	MOVB 31(SP)(SI*1), AL
-	MOVB AL, -1(CX)(SI*1)
-	DECQ SI
-	JNZ  copy2
 
 done:
 	VZEROUPPER
@@ -200,54 +100,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func vecFloat16ToFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, F16C
-TEXT ·vecFloat16ToFloat32AVX2(SB), NOSPLIT, $64-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -8(AX), SI
-
-vectors:
-	CMPQ      BX, SI
-	JGT       rest
-	VMOVDQU   (DX)(BX*2), X0
-	VCVTPH2PS X0, Y0
-	VMOVDQU   Y0, (CX)(BX*4)
-	ADDQ      $0x08, BX
-	JMP       vectors
-
-rest:
-	SUBQ BX, AX
-	JZ   done
-	LEAQ (DX)(BX*2), DX
-	MOVQ AX, SI
-	SHLQ $0x01, SI
-
-copy1:
-	MOVB      -1(DX)(SI*1), DI
-	MOVB      DI, -1(SP)(SI*1)
-	DECQ      SI
-	JNZ       copy1
-	VMOVDQU   (SP), X0
-	VCVTPH2PS X0, Y0
-	VMOVDQU   Y0, 32(SP)
-	LEAQ      (CX)(BX*4), CX
-	MOVQ      AX, SI
-	SHLQ      $0x01, SI
-	SHLQ      $0x01, SI
-
-copy2:
-	MOVB 31(SP)(SI*1), AL
-	MOVB AL, -1(CX)(SI*1)
-	DECQ SI
-	JNZ  copy2
-
-done:
-	VZEROUPPER
-	RET
-
 // func vecFloat32ToFloat16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
 TEXT ·vecFloat32ToFloat16AVX512(SB), NOSPLIT, $0-104
@@ -275,54 +127,6 @@ rest:
 	VMOVDQU32.Z (DX)(BX*4), K1, Z0
 	VCVTPS2PH   $0x00, Z0, Y0
 	VMOVDQU16   Y0, K1, (CX)(BX*2)
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecFloat32ToFloat16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, F16C
-TEXT ·vecFloat32ToFloat16AVX2(SB), NOSPLIT, $64-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -8(AX), SI
-
-vectors:
-	CMPQ      BX, SI
-	JGT       rest
-	VMOVDQU   (DX)(BX*4), Y0
-	VCVTPS2PH $0x00, Y0, X0
-	VMOVDQU   X0, (CX)(BX*2)
-	ADDQ      $0x08, BX
-	JMP       vectors
-
-rest:
-	SUBQ BX, AX
-	JZ   done
-	LEAQ (DX)(BX*4), DX
-	MOVQ AX, SI
-	SHLQ $0x01, SI
-	SHLQ $0x01, SI
-
-copy1:
-	MOVB      -1(DX)(SI*1), DI
-	MOVB      DI, -1(SP)(SI*1)
-	DECQ      SI
-	JNZ       copy1
-	VMOVDQU   (SP), Y0
-	VCVTPS2PH $0x00, Y0, X0
-	VMOVDQU   X0, 32(SP)
-	LEAQ      (CX)(BX*2), CX
-	MOVQ      AX, SI
-	SHLQ      $0x01, SI
-
-copy2:
-	MOVB 31(SP)(SI*1), AL
-	MOVB AL, -1(CX)(SI*1)
-	DECQ SI
-	JNZ  copy2
 
 done:
 	VZEROUPPER
@@ -357,56 +161,6 @@ rest:
 	VPMOVZXWD   Y0, Z0
 	VPSLLD      $0x10, Z0, Z0
 	VMOVDQU32   Z0, K1, (CX)(BX*4)
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecBFloat16ToFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecBFloat16ToFloat32AVX2(SB), NOSPLIT, $64-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -8(AX), SI
-
-vectors:
-	CMPQ      BX, SI
-	JGT       rest
-	VMOVDQU   (DX)(BX*2), X0
-	VPMOVZXWD X0, Y0
-	VPSLLD    $0x10, Y0, Y0
-	VMOVDQU   Y0, (CX)(BX*4)
-	ADDQ      $0x08, BX
-	JMP       vectors
-
-rest:
-	SUBQ BX, AX
-	JZ   done
-	LEAQ (DX)(BX*2), DX
-	MOVQ AX, SI
-	SHLQ $0x01, SI
-
-copy1:
-	MOVB      -1(DX)(SI*1), DI
-	MOVB      DI, -1(SP)(SI*1)
-	DECQ      SI
-	JNZ       copy1
-	VMOVDQU   (SP), X0
-	VPMOVZXWD X0, Y0
-	VPSLLD    $0x10, Y0, Y0
-	VMOVDQU   Y0, 32(SP)
-	LEAQ      (CX)(BX*4), CX
-	MOVQ      AX, SI
-	SHLQ      $0x01, SI
-	SHLQ      $0x01, SI
-
-copy2:
-	MOVB 31(SP)(SI*1), AL
-	MOVB AL, -1(CX)(SI*1)
-	DECQ SI
-	JNZ  copy2
 
 done:
 	VZEROUPPER
@@ -490,74 +244,6 @@ DATA quiet32<>+24(SB)/4, $0x00000040
 DATA quiet32<>+28(SB)/4, $0x00000040
 GLOBL quiet32<>(SB), RODATA|NOPTR, $32
 
-// func vecFloat32ToBFloat16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecFloat32ToBFloat16AVX2(SB), NOSPLIT, $64-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -8(AX), SI
-
-vectors:
-	CMPQ         BX, SI
-	JGT          rest
-	VMOVDQU      (DX)(BX*4), Y0
-	VPSRLD       $0x10, Y0, Y1
-	VPAND        one32<>+0(SB), Y1, Y2
-	VPADDD       Y2, Y0, Y2
-	VPADDD       d00007fff<>+0(SB), Y2, Y2
-	VPSRLD       $0x10, Y2, Y2
-	VPOR         quiet32<>+0(SB), Y1, Y1
-	VCMPPS       $0x03, Y0, Y0, Y0
-	VBLENDVPS    Y0, Y1, Y2, Y0
-	VEXTRACTI128 $0x00, Y0, X1
-	VEXTRACTI128 $0x01, Y0, X0
-	VPACKUSDW    X0, X1, X1
-	VMOVDQU      X1, (CX)(BX*2)
-	ADDQ         $0x08, BX
-	JMP          vectors
-
-rest:
-	SUBQ BX, AX
-	JZ   done
-	LEAQ (DX)(BX*4), DX
-	MOVQ AX, SI
-	SHLQ $0x01, SI
-	SHLQ $0x01, SI
-
-copy1:
-	MOVB         -1(DX)(SI*1), DI
-	MOVB         DI, -1(SP)(SI*1)
-	DECQ         SI
-	JNZ          copy1
-	VMOVDQU      (SP), Y0
-	VPSRLD       $0x10, Y0, Y1
-	VPAND        one32<>+0(SB), Y1, Y2
-	VPADDD       Y2, Y0, Y2
-	VPADDD       d00007fff<>+0(SB), Y2, Y2
-	VPSRLD       $0x10, Y2, Y2
-	VPOR         quiet32<>+0(SB), Y1, Y1
-	VCMPPS       $0x03, Y0, Y0, Y0
-	VBLENDVPS    Y0, Y1, Y2, Y0
-	VEXTRACTI128 $0x00, Y0, X1
-	VEXTRACTI128 $0x01, Y0, X0
-	VPACKUSDW    X0, X1, X1
-	VMOVDQU      X1, 32(SP)
-	LEAQ         (CX)(BX*2), CX
-	MOVQ         AX, SI
-	SHLQ         $0x01, SI
-
-copy2:
-	MOVB 31(SP)(SI*1), AL
-	MOVB AL, -1(CX)(SI*1)
-	DECQ SI
-	JNZ  copy2
-
-done:
-	VZEROUPPER
-	RET
-
 // func vecInt32ToFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·vecInt32ToFloat32AVX512(SB), NOSPLIT, $0-104
@@ -585,55 +271,6 @@ rest:
 	VMOVDQU32.Z (DX)(BX*4), K1, Z0
 	VCVTDQ2PS   Z0, Z0
 	VMOVDQU32   Z0, K1, (CX)(BX*4)
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecInt32ToFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX
-TEXT ·vecInt32ToFloat32AVX2(SB), NOSPLIT, $64-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -8(AX), SI
-
-vectors:
-	CMPQ      BX, SI
-	JGT       rest
-	VMOVDQU   (DX)(BX*4), Y0
-	VCVTDQ2PS Y0, Y0
-	VMOVDQU   Y0, (CX)(BX*4)
-	ADDQ      $0x08, BX
-	JMP       vectors
-
-rest:
-	SUBQ BX, AX
-	JZ   done
-	LEAQ (DX)(BX*4), DX
-	MOVQ AX, SI
-	SHLQ $0x01, SI
-	SHLQ $0x01, SI
-
-copy1:
-	MOVB      -1(DX)(SI*1), DI
-	MOVB      DI, -1(SP)(SI*1)
-	DECQ      SI
-	JNZ       copy1
-	VMOVDQU   (SP), Y0
-	VCVTDQ2PS Y0, Y0
-	VMOVDQU   Y0, 32(SP)
-	LEAQ      (CX)(BX*4), CX
-	MOVQ      AX, SI
-	SHLQ      $0x01, SI
-	SHLQ      $0x01, SI
-
-copy2:
-	MOVB 31(SP)(SI*1), AL
-	MOVB AL, -1(CX)(SI*1)
-	DECQ SI
-	JNZ  copy2
 
 done:
 	VZEROUPPER
@@ -671,55 +308,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func vecFloat32ToInt32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX
-TEXT ·vecFloat32ToInt32AVX2(SB), NOSPLIT, $64-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -8(AX), SI
-
-vectors:
-	CMPQ       BX, SI
-	JGT        rest
-	VMOVDQU    (DX)(BX*4), Y0
-	VCVTTPS2DQ Y0, Y0
-	VMOVDQU    Y0, (CX)(BX*4)
-	ADDQ       $0x08, BX
-	JMP        vectors
-
-rest:
-	SUBQ BX, AX
-	JZ   done
-	LEAQ (DX)(BX*4), DX
-	MOVQ AX, SI
-	SHLQ $0x01, SI
-	SHLQ $0x01, SI
-
-copy1:
-	MOVB       -1(DX)(SI*1), DI
-	MOVB       DI, -1(SP)(SI*1)
-	DECQ       SI
-	JNZ        copy1
-	VMOVDQU    (SP), Y0
-	VCVTTPS2DQ Y0, Y0
-	VMOVDQU    Y0, 32(SP)
-	LEAQ       (CX)(BX*4), CX
-	MOVQ       AX, SI
-	SHLQ       $0x01, SI
-	SHLQ       $0x01, SI
-
-copy2:
-	MOVB 31(SP)(SI*1), AL
-	MOVB AL, -1(CX)(SI*1)
-	DECQ SI
-	JNZ  copy2
-
-done:
-	VZEROUPPER
-	RET
-
 // func vecInt32ToFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
 TEXT ·vecInt32ToFloat64AVX512(SB), NOSPLIT, $0-104
@@ -752,56 +340,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func vecInt32ToFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX
-TEXT ·vecInt32ToFloat64AVX2(SB), NOSPLIT, $64-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -4(AX), SI
-
-vectors:
-	CMPQ      BX, SI
-	JGT       rest
-	VMOVDQU   (DX)(BX*4), X0
-	VCVTDQ2PD X0, Y0
-	VMOVDQU   Y0, (CX)(BX*8)
-	ADDQ      $0x04, BX
-	JMP       vectors
-
-rest:
-	SUBQ BX, AX
-	JZ   done
-	LEAQ (DX)(BX*4), DX
-	MOVQ AX, SI
-	SHLQ $0x01, SI
-	SHLQ $0x01, SI
-
-copy1:
-	MOVB      -1(DX)(SI*1), DI
-	MOVB      DI, -1(SP)(SI*1)
-	DECQ      SI
-	JNZ       copy1
-	VMOVDQU   (SP), X0
-	VCVTDQ2PD X0, Y0
-	VMOVDQU   Y0, 32(SP)
-	LEAQ      (CX)(BX*8), CX
-	MOVQ      AX, SI
-	SHLQ      $0x01, SI
-	SHLQ      $0x01, SI
-	SHLQ      $0x01, SI
-
-copy2:
-	MOVB 31(SP)(SI*1), AL
-	MOVB AL, -1(CX)(SI*1)
-	DECQ SI
-	JNZ  copy2
-
-done:
-	VZEROUPPER
-	RET
-
 // func vecFloat64ToInt32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
 TEXT ·vecFloat64ToInt32AVX512(SB), NOSPLIT, $0-104
@@ -829,56 +367,6 @@ rest:
 	VMOVDQU64.Z (DX)(BX*8), K1, Z0
 	VCVTTPD2DQ  Z0, Y0
 	VMOVDQU32   Y0, K1, (CX)(BX*4)
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecFloat64ToInt32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX
-TEXT ·vecFloat64ToInt32AVX2(SB), NOSPLIT, $64-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -4(AX), SI
-
-vectors:
-	CMPQ        BX, SI
-	JGT         rest
-	VMOVDQU     (DX)(BX*8), Y0
-	VCVTTPD2DQY Y0, X0
-	VMOVDQU     X0, (CX)(BX*4)
-	ADDQ        $0x04, BX
-	JMP         vectors
-
-rest:
-	SUBQ BX, AX
-	JZ   done
-	LEAQ (DX)(BX*8), DX
-	MOVQ AX, SI
-	SHLQ $0x01, SI
-	SHLQ $0x01, SI
-	SHLQ $0x01, SI
-
-copy1:
-	MOVB        -1(DX)(SI*1), DI
-	MOVB        DI, -1(SP)(SI*1)
-	DECQ        SI
-	JNZ         copy1
-	VMOVDQU     (SP), Y0
-	VCVTTPD2DQY Y0, X0
-	VMOVDQU     X0, 32(SP)
-	LEAQ        (CX)(BX*4), CX
-	MOVQ        AX, SI
-	SHLQ        $0x01, SI
-	SHLQ        $0x01, SI
-
-copy2:
-	MOVB 31(SP)(SI*1), AL
-	MOVB AL, -1(CX)(SI*1)
-	DECQ SI
-	JNZ  copy2
 
 done:
 	VZEROUPPER
@@ -1014,55 +502,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func vecInt8ToFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecInt8ToFloat32AVX2(SB), NOSPLIT, $64-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -8(AX), SI
-
-vectors:
-	CMPQ      BX, SI
-	JGT       rest
-	VMOVQ     (DX)(BX*1), X0
-	VPMOVSXBD X0, Y0
-	VCVTDQ2PS Y0, Y0
-	VMOVDQU   Y0, (CX)(BX*4)
-	ADDQ      $0x08, BX
-	JMP       vectors
-
-rest:
-	SUBQ BX, AX
-	JZ   done
-	LEAQ (DX)(BX*1), DX
-	MOVQ AX, SI
-
-copy1:
-	MOVB      -1(DX)(SI*1), DI
-	MOVB      DI, -1(SP)(SI*1)
-	DECQ      SI
-	JNZ       copy1
-	VMOVQ     (SP), X0
-	VPMOVSXBD X0, Y0
-	VCVTDQ2PS Y0, Y0
-	VMOVDQU   Y0, 32(SP)
-	LEAQ      (CX)(BX*4), CX
-	MOVQ      AX, SI
-	SHLQ      $0x01, SI
-	SHLQ      $0x01, SI
-
-copy2:
-	MOVB 31(SP)(SI*1), AL
-	MOVB AL, -1(CX)(SI*1)
-	DECQ SI
-	JNZ  copy2
-
-done:
-	VZEROUPPER
-	RET
-
 // func vecUint8ToFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
 TEXT ·vecUint8ToFloat32AVX512(SB), NOSPLIT, $0-104
@@ -1092,55 +531,6 @@ rest:
 	VPMOVZXBD  X0, Z0
 	VCVTDQ2PS  Z0, Z0
 	VMOVDQU32  Z0, K1, (CX)(BX*4)
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecUint8ToFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecUint8ToFloat32AVX2(SB), NOSPLIT, $64-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -8(AX), SI
-
-vectors:
-	CMPQ      BX, SI
-	JGT       rest
-	VMOVQ     (DX)(BX*1), X0
-	VPMOVZXBD X0, Y0
-	VCVTDQ2PS Y0, Y0
-	VMOVDQU   Y0, (CX)(BX*4)
-	ADDQ      $0x08, BX
-	JMP       vectors
-
-rest:
-	SUBQ BX, AX
-	JZ   done
-	LEAQ (DX)(BX*1), DX
-	MOVQ AX, SI
-
-copy1:
-	MOVB      -1(DX)(SI*1), DI
-	MOVB      DI, -1(SP)(SI*1)
-	DECQ      SI
-	JNZ       copy1
-	VMOVQ     (SP), X0
-	VPMOVZXBD X0, Y0
-	VCVTDQ2PS Y0, Y0
-	VMOVDQU   Y0, 32(SP)
-	LEAQ      (CX)(BX*4), CX
-	MOVQ      AX, SI
-	SHLQ      $0x01, SI
-	SHLQ      $0x01, SI
-
-copy2:
-	MOVB 31(SP)(SI*1), AL
-	MOVB AL, -1(CX)(SI*1)
-	DECQ SI
-	JNZ  copy2
 
 done:
 	VZEROUPPER
@@ -1180,56 +570,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func vecInt16ToFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecInt16ToFloat32AVX2(SB), NOSPLIT, $64-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -8(AX), SI
-
-vectors:
-	CMPQ      BX, SI
-	JGT       rest
-	VMOVDQU   (DX)(BX*2), X0
-	VPMOVSXWD X0, Y0
-	VCVTDQ2PS Y0, Y0
-	VMOVDQU   Y0, (CX)(BX*4)
-	ADDQ      $0x08, BX
-	JMP       vectors
-
-rest:
-	SUBQ BX, AX
-	JZ   done
-	LEAQ (DX)(BX*2), DX
-	MOVQ AX, SI
-	SHLQ $0x01, SI
-
-copy1:
-	MOVB      -1(DX)(SI*1), DI
-	MOVB      DI, -1(SP)(SI*1)
-	DECQ      SI
-	JNZ       copy1
-	VMOVDQU   (SP), X0
-	VPMOVSXWD X0, Y0
-	VCVTDQ2PS Y0, Y0
-	VMOVDQU   Y0, 32(SP)
-	LEAQ      (CX)(BX*4), CX
-	MOVQ      AX, SI
-	SHLQ      $0x01, SI
-	SHLQ      $0x01, SI
-
-copy2:
-	MOVB 31(SP)(SI*1), AL
-	MOVB AL, -1(CX)(SI*1)
-	DECQ SI
-	JNZ  copy2
-
-done:
-	VZEROUPPER
-	RET
-
 // func vecUint16ToFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
 TEXT ·vecUint16ToFloat32AVX512(SB), NOSPLIT, $0-104
@@ -1259,56 +599,6 @@ rest:
 	VPMOVZXWD   Y0, Z0
 	VCVTDQ2PS   Z0, Z0
 	VMOVDQU32   Z0, K1, (CX)(BX*4)
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecUint16ToFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecUint16ToFloat32AVX2(SB), NOSPLIT, $64-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -8(AX), SI
-
-vectors:
-	CMPQ      BX, SI
-	JGT       rest
-	VMOVDQU   (DX)(BX*2), X0
-	VPMOVZXWD X0, Y0
-	VCVTDQ2PS Y0, Y0
-	VMOVDQU   Y0, (CX)(BX*4)
-	ADDQ      $0x08, BX
-	JMP       vectors
-
-rest:
-	SUBQ BX, AX
-	JZ   done
-	LEAQ (DX)(BX*2), DX
-	MOVQ AX, SI
-	SHLQ $0x01, SI
-
-copy1:
-	MOVB      -1(DX)(SI*1), DI
-	MOVB      DI, -1(SP)(SI*1)
-	DECQ      SI
-	JNZ       copy1
-	VMOVDQU   (SP), X0
-	VPMOVZXWD X0, Y0
-	VCVTDQ2PS Y0, Y0
-	VMOVDQU   Y0, 32(SP)
-	LEAQ      (CX)(BX*4), CX
-	MOVQ      AX, SI
-	SHLQ      $0x01, SI
-	SHLQ      $0x01, SI
-
-copy2:
-	MOVB 31(SP)(SI*1), AL
-	MOVB AL, -1(CX)(SI*1)
-	DECQ SI
-	JNZ  copy2
 
 done:
 	VZEROUPPER
@@ -1384,6 +674,716 @@ DATA b01<>+30(SB)/1, $0x01
 DATA b01<>+31(SB)/1, $0x01
 GLOBL b01<>(SB), RODATA|NOPTR, $32
 
+// func vecFloat32ToFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX
+TEXT ·vecFloat32ToFloat64AVX2(SB), NOSPLIT, $64-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	XORQ BX, BX
+	LEAQ -4(AX), SI
+
+vectors:
+	CMPQ      BX, SI
+	JGT       rest
+	VMOVDQU   (DX)(BX*4), X0
+	VCVTPS2PD X0, Y0
+	VMOVDQU   Y0, (CX)(BX*8)
+	ADDQ      $0x04, BX
+	JMP       vectors
+
+rest:
+	SUBQ BX, AX
+	JZ   done
+	LEAQ (DX)(BX*4), DX
+	MOVQ AX, SI
+	SHLQ $0x01, SI
+	SHLQ $0x01, SI
+
+copy1:
+	MOVB      -1(DX)(SI*1), DI
+	MOVB      DI, -1(SP)(SI*1)
+	DECQ      SI
+	JNZ       copy1
+	VMOVDQU   (SP), X0
+	VCVTPS2PD X0, Y0
+	VMOVDQU   Y0, 32(SP)
+	LEAQ      (CX)(BX*8), CX
+	MOVQ      AX, SI
+	SHLQ      $0x01, SI
+	SHLQ      $0x01, SI
+	SHLQ      $0x01, SI
+
+copy2:
+	MOVB 31(SP)(SI*1), AL
+	MOVB AL, -1(CX)(SI*1)
+	DECQ SI
+	JNZ  copy2
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecFloat64ToFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX
+TEXT ·vecFloat64ToFloat32AVX2(SB), NOSPLIT, $64-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	XORQ BX, BX
+	LEAQ -4(AX), SI
+
+vectors:
+	CMPQ       BX, SI
+	JGT        rest
+	VMOVDQU    (DX)(BX*8), Y0
+	VCVTPD2PSY Y0, X0
+	VMOVDQU    X0, (CX)(BX*4)
+	ADDQ       $0x04, BX
+	JMP        vectors
+
+rest:
+	SUBQ BX, AX
+	JZ   done
+	LEAQ (DX)(BX*8), DX
+	MOVQ AX, SI
+	SHLQ $0x01, SI
+	SHLQ $0x01, SI
+	SHLQ $0x01, SI
+
+copy3:
+	MOVB       -1(DX)(SI*1), DI
+	MOVB       DI, -1(SP)(SI*1)
+	DECQ       SI
+	JNZ        copy3
+	VMOVDQU    (SP), Y0
+	VCVTPD2PSY Y0, X0
+	VMOVDQU    X0, 32(SP)
+	LEAQ       (CX)(BX*4), CX
+	MOVQ       AX, SI
+	SHLQ       $0x01, SI
+	SHLQ       $0x01, SI
+
+copy4:
+	MOVB 31(SP)(SI*1), AL
+	MOVB AL, -1(CX)(SI*1)
+	DECQ SI
+	JNZ  copy4
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecFloat16ToFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, F16C
+TEXT ·vecFloat16ToFloat32AVX2(SB), NOSPLIT, $64-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	XORQ BX, BX
+	LEAQ -8(AX), SI
+
+vectors:
+	CMPQ      BX, SI
+	JGT       rest
+	VMOVDQU   (DX)(BX*2), X0
+	VCVTPH2PS X0, Y0
+	VMOVDQU   Y0, (CX)(BX*4)
+	ADDQ      $0x08, BX
+	JMP       vectors
+
+rest:
+	SUBQ BX, AX
+	JZ   done
+	LEAQ (DX)(BX*2), DX
+	MOVQ AX, SI
+	SHLQ $0x01, SI
+
+copy5:
+	MOVB      -1(DX)(SI*1), DI
+	MOVB      DI, -1(SP)(SI*1)
+	DECQ      SI
+	JNZ       copy5
+	VMOVDQU   (SP), X0
+	VCVTPH2PS X0, Y0
+	VMOVDQU   Y0, 32(SP)
+	LEAQ      (CX)(BX*4), CX
+	MOVQ      AX, SI
+	SHLQ      $0x01, SI
+	SHLQ      $0x01, SI
+
+copy6:
+	MOVB 31(SP)(SI*1), AL
+	MOVB AL, -1(CX)(SI*1)
+	DECQ SI
+	JNZ  copy6
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecFloat32ToFloat16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, F16C
+TEXT ·vecFloat32ToFloat16AVX2(SB), NOSPLIT, $64-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	XORQ BX, BX
+	LEAQ -8(AX), SI
+
+vectors:
+	CMPQ      BX, SI
+	JGT       rest
+	VMOVDQU   (DX)(BX*4), Y0
+	VCVTPS2PH $0x00, Y0, X0
+	VMOVDQU   X0, (CX)(BX*2)
+	ADDQ      $0x08, BX
+	JMP       vectors
+
+rest:
+	SUBQ BX, AX
+	JZ   done
+	LEAQ (DX)(BX*4), DX
+	MOVQ AX, SI
+	SHLQ $0x01, SI
+	SHLQ $0x01, SI
+
+copy7:
+	MOVB      -1(DX)(SI*1), DI
+	MOVB      DI, -1(SP)(SI*1)
+	DECQ      SI
+	JNZ       copy7
+	VMOVDQU   (SP), Y0
+	VCVTPS2PH $0x00, Y0, X0
+	VMOVDQU   X0, 32(SP)
+	LEAQ      (CX)(BX*2), CX
+	MOVQ      AX, SI
+	SHLQ      $0x01, SI
+
+copy8:
+	MOVB 31(SP)(SI*1), AL
+	MOVB AL, -1(CX)(SI*1)
+	DECQ SI
+	JNZ  copy8
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecBFloat16ToFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecBFloat16ToFloat32AVX2(SB), NOSPLIT, $64-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	XORQ BX, BX
+	LEAQ -8(AX), SI
+
+vectors:
+	CMPQ      BX, SI
+	JGT       rest
+	VMOVDQU   (DX)(BX*2), X0
+	VPMOVZXWD X0, Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVDQU   Y0, (CX)(BX*4)
+	ADDQ      $0x08, BX
+	JMP       vectors
+
+rest:
+	SUBQ BX, AX
+	JZ   done
+	LEAQ (DX)(BX*2), DX
+	MOVQ AX, SI
+	SHLQ $0x01, SI
+
+copy9:
+	MOVB      -1(DX)(SI*1), DI
+	MOVB      DI, -1(SP)(SI*1)
+	DECQ      SI
+	JNZ       copy9
+	VMOVDQU   (SP), X0
+	VPMOVZXWD X0, Y0
+	VPSLLD    $0x10, Y0, Y0
+	VMOVDQU   Y0, 32(SP)
+	LEAQ      (CX)(BX*4), CX
+	MOVQ      AX, SI
+	SHLQ      $0x01, SI
+	SHLQ      $0x01, SI
+
+copy10:
+	MOVB 31(SP)(SI*1), AL
+	MOVB AL, -1(CX)(SI*1)
+	DECQ SI
+	JNZ  copy10
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecFloat32ToBFloat16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecFloat32ToBFloat16AVX2(SB), NOSPLIT, $64-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	XORQ BX, BX
+	LEAQ -8(AX), SI
+
+vectors:
+	CMPQ         BX, SI
+	JGT          rest
+	VMOVDQU      (DX)(BX*4), Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        one32<>+0(SB), Y1, Y2
+	VPADDD       Y2, Y0, Y2
+	VPADDD       d00007fff<>+0(SB), Y2, Y2
+	VPSRLD       $0x10, Y2, Y2
+	VPOR         quiet32<>+0(SB), Y1, Y1
+	VCMPPS       $0x03, Y0, Y0, Y0
+	VBLENDVPS    Y0, Y1, Y2, Y0
+	VEXTRACTI128 $0x00, Y0, X1
+	VEXTRACTI128 $0x01, Y0, X0
+	VPACKUSDW    X0, X1, X1
+	VMOVDQU      X1, (CX)(BX*2)
+	ADDQ         $0x08, BX
+	JMP          vectors
+
+rest:
+	SUBQ BX, AX
+	JZ   done
+	LEAQ (DX)(BX*4), DX
+	MOVQ AX, SI
+	SHLQ $0x01, SI
+	SHLQ $0x01, SI
+
+copy11:
+	MOVB         -1(DX)(SI*1), DI
+	MOVB         DI, -1(SP)(SI*1)
+	DECQ         SI
+	JNZ          copy11
+	VMOVDQU      (SP), Y0
+	VPSRLD       $0x10, Y0, Y1
+	VPAND        one32<>+0(SB), Y1, Y2
+	VPADDD       Y2, Y0, Y2
+	VPADDD       d00007fff<>+0(SB), Y2, Y2
+	VPSRLD       $0x10, Y2, Y2
+	VPOR         quiet32<>+0(SB), Y1, Y1
+	VCMPPS       $0x03, Y0, Y0, Y0
+	VBLENDVPS    Y0, Y1, Y2, Y0
+	VEXTRACTI128 $0x00, Y0, X1
+	VEXTRACTI128 $0x01, Y0, X0
+	VPACKUSDW    X0, X1, X1
+	VMOVDQU      X1, 32(SP)
+	LEAQ         (CX)(BX*2), CX
+	MOVQ         AX, SI
+	SHLQ         $0x01, SI
+
+copy12:
+	MOVB 31(SP)(SI*1), AL
+	MOVB AL, -1(CX)(SI*1)
+	DECQ SI
+	JNZ  copy12
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecInt32ToFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX
+TEXT ·vecInt32ToFloat32AVX2(SB), NOSPLIT, $64-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	XORQ BX, BX
+	LEAQ -8(AX), SI
+
+vectors:
+	CMPQ      BX, SI
+	JGT       rest
+	VMOVDQU   (DX)(BX*4), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVDQU   Y0, (CX)(BX*4)
+	ADDQ      $0x08, BX
+	JMP       vectors
+
+rest:
+	SUBQ BX, AX
+	JZ   done
+	LEAQ (DX)(BX*4), DX
+	MOVQ AX, SI
+	SHLQ $0x01, SI
+	SHLQ $0x01, SI
+
+copy13:
+	MOVB      -1(DX)(SI*1), DI
+	MOVB      DI, -1(SP)(SI*1)
+	DECQ      SI
+	JNZ       copy13
+	VMOVDQU   (SP), Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVDQU   Y0, 32(SP)
+	LEAQ      (CX)(BX*4), CX
+	MOVQ      AX, SI
+	SHLQ      $0x01, SI
+	SHLQ      $0x01, SI
+
+copy14:
+	MOVB 31(SP)(SI*1), AL
+	MOVB AL, -1(CX)(SI*1)
+	DECQ SI
+	JNZ  copy14
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecFloat32ToInt32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX
+TEXT ·vecFloat32ToInt32AVX2(SB), NOSPLIT, $64-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	XORQ BX, BX
+	LEAQ -8(AX), SI
+
+vectors:
+	CMPQ       BX, SI
+	JGT        rest
+	VMOVDQU    (DX)(BX*4), Y0
+	VCVTTPS2DQ Y0, Y0
+	VMOVDQU    Y0, (CX)(BX*4)
+	ADDQ       $0x08, BX
+	JMP        vectors
+
+rest:
+	SUBQ BX, AX
+	JZ   done
+	LEAQ (DX)(BX*4), DX
+	MOVQ AX, SI
+	SHLQ $0x01, SI
+	SHLQ $0x01, SI
+
+copy15:
+	MOVB       -1(DX)(SI*1), DI
+	MOVB       DI, -1(SP)(SI*1)
+	DECQ       SI
+	JNZ        copy15
+	VMOVDQU    (SP), Y0
+	VCVTTPS2DQ Y0, Y0
+	VMOVDQU    Y0, 32(SP)
+	LEAQ       (CX)(BX*4), CX
+	MOVQ       AX, SI
+	SHLQ       $0x01, SI
+	SHLQ       $0x01, SI
+
+copy16:
+	MOVB 31(SP)(SI*1), AL
+	MOVB AL, -1(CX)(SI*1)
+	DECQ SI
+	JNZ  copy16
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecInt32ToFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX
+TEXT ·vecInt32ToFloat64AVX2(SB), NOSPLIT, $64-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	XORQ BX, BX
+	LEAQ -4(AX), SI
+
+vectors:
+	CMPQ      BX, SI
+	JGT       rest
+	VMOVDQU   (DX)(BX*4), X0
+	VCVTDQ2PD X0, Y0
+	VMOVDQU   Y0, (CX)(BX*8)
+	ADDQ      $0x04, BX
+	JMP       vectors
+
+rest:
+	SUBQ BX, AX
+	JZ   done
+	LEAQ (DX)(BX*4), DX
+	MOVQ AX, SI
+	SHLQ $0x01, SI
+	SHLQ $0x01, SI
+
+copy17:
+	MOVB      -1(DX)(SI*1), DI
+	MOVB      DI, -1(SP)(SI*1)
+	DECQ      SI
+	JNZ       copy17
+	VMOVDQU   (SP), X0
+	VCVTDQ2PD X0, Y0
+	VMOVDQU   Y0, 32(SP)
+	LEAQ      (CX)(BX*8), CX
+	MOVQ      AX, SI
+	SHLQ      $0x01, SI
+	SHLQ      $0x01, SI
+	SHLQ      $0x01, SI
+
+copy18:
+	MOVB 31(SP)(SI*1), AL
+	MOVB AL, -1(CX)(SI*1)
+	DECQ SI
+	JNZ  copy18
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecFloat64ToInt32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX
+TEXT ·vecFloat64ToInt32AVX2(SB), NOSPLIT, $64-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	XORQ BX, BX
+	LEAQ -4(AX), SI
+
+vectors:
+	CMPQ        BX, SI
+	JGT         rest
+	VMOVDQU     (DX)(BX*8), Y0
+	VCVTTPD2DQY Y0, X0
+	VMOVDQU     X0, (CX)(BX*4)
+	ADDQ        $0x04, BX
+	JMP         vectors
+
+rest:
+	SUBQ BX, AX
+	JZ   done
+	LEAQ (DX)(BX*8), DX
+	MOVQ AX, SI
+	SHLQ $0x01, SI
+	SHLQ $0x01, SI
+	SHLQ $0x01, SI
+
+copy19:
+	MOVB        -1(DX)(SI*1), DI
+	MOVB        DI, -1(SP)(SI*1)
+	DECQ        SI
+	JNZ         copy19
+	VMOVDQU     (SP), Y0
+	VCVTTPD2DQY Y0, X0
+	VMOVDQU     X0, 32(SP)
+	LEAQ        (CX)(BX*4), CX
+	MOVQ        AX, SI
+	SHLQ        $0x01, SI
+	SHLQ        $0x01, SI
+
+copy20:
+	MOVB 31(SP)(SI*1), AL
+	MOVB AL, -1(CX)(SI*1)
+	DECQ SI
+	JNZ  copy20
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecInt8ToFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecInt8ToFloat32AVX2(SB), NOSPLIT, $64-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	XORQ BX, BX
+	LEAQ -8(AX), SI
+
+vectors:
+	CMPQ      BX, SI
+	JGT       rest
+	VMOVQ     (DX)(BX*1), X0
+	VPMOVSXBD X0, Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVDQU   Y0, (CX)(BX*4)
+	ADDQ      $0x08, BX
+	JMP       vectors
+
+rest:
+	SUBQ BX, AX
+	JZ   done
+	LEAQ (DX)(BX*1), DX
+	MOVQ AX, SI
+
+copy21:
+	MOVB      -1(DX)(SI*1), DI
+	MOVB      DI, -1(SP)(SI*1)
+	DECQ      SI
+	JNZ       copy21
+	VMOVQ     (SP), X0
+	VPMOVSXBD X0, Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVDQU   Y0, 32(SP)
+	LEAQ      (CX)(BX*4), CX
+	MOVQ      AX, SI
+	SHLQ      $0x01, SI
+	SHLQ      $0x01, SI
+
+copy22:
+	MOVB 31(SP)(SI*1), AL
+	MOVB AL, -1(CX)(SI*1)
+	DECQ SI
+	JNZ  copy22
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecUint8ToFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecUint8ToFloat32AVX2(SB), NOSPLIT, $64-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	XORQ BX, BX
+	LEAQ -8(AX), SI
+
+vectors:
+	CMPQ      BX, SI
+	JGT       rest
+	VMOVQ     (DX)(BX*1), X0
+	VPMOVZXBD X0, Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVDQU   Y0, (CX)(BX*4)
+	ADDQ      $0x08, BX
+	JMP       vectors
+
+rest:
+	SUBQ BX, AX
+	JZ   done
+	LEAQ (DX)(BX*1), DX
+	MOVQ AX, SI
+
+copy23:
+	MOVB      -1(DX)(SI*1), DI
+	MOVB      DI, -1(SP)(SI*1)
+	DECQ      SI
+	JNZ       copy23
+	VMOVQ     (SP), X0
+	VPMOVZXBD X0, Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVDQU   Y0, 32(SP)
+	LEAQ      (CX)(BX*4), CX
+	MOVQ      AX, SI
+	SHLQ      $0x01, SI
+	SHLQ      $0x01, SI
+
+copy24:
+	MOVB 31(SP)(SI*1), AL
+	MOVB AL, -1(CX)(SI*1)
+	DECQ SI
+	JNZ  copy24
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecInt16ToFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecInt16ToFloat32AVX2(SB), NOSPLIT, $64-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	XORQ BX, BX
+	LEAQ -8(AX), SI
+
+vectors:
+	CMPQ      BX, SI
+	JGT       rest
+	VMOVDQU   (DX)(BX*2), X0
+	VPMOVSXWD X0, Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVDQU   Y0, (CX)(BX*4)
+	ADDQ      $0x08, BX
+	JMP       vectors
+
+rest:
+	SUBQ BX, AX
+	JZ   done
+	LEAQ (DX)(BX*2), DX
+	MOVQ AX, SI
+	SHLQ $0x01, SI
+
+copy25:
+	MOVB      -1(DX)(SI*1), DI
+	MOVB      DI, -1(SP)(SI*1)
+	DECQ      SI
+	JNZ       copy25
+	VMOVDQU   (SP), X0
+	VPMOVSXWD X0, Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVDQU   Y0, 32(SP)
+	LEAQ      (CX)(BX*4), CX
+	MOVQ      AX, SI
+	SHLQ      $0x01, SI
+	SHLQ      $0x01, SI
+
+copy26:
+	MOVB 31(SP)(SI*1), AL
+	MOVB AL, -1(CX)(SI*1)
+	DECQ SI
+	JNZ  copy26
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecUint16ToFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecUint16ToFloat32AVX2(SB), NOSPLIT, $64-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	XORQ BX, BX
+	LEAQ -8(AX), SI
+
+vectors:
+	CMPQ      BX, SI
+	JGT       rest
+	VMOVDQU   (DX)(BX*2), X0
+	VPMOVZXWD X0, Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVDQU   Y0, (CX)(BX*4)
+	ADDQ      $0x08, BX
+	JMP       vectors
+
+rest:
+	SUBQ BX, AX
+	JZ   done
+	LEAQ (DX)(BX*2), DX
+	MOVQ AX, SI
+	SHLQ $0x01, SI
+
+copy27:
+	MOVB      -1(DX)(SI*1), DI
+	MOVB      DI, -1(SP)(SI*1)
+	DECQ      SI
+	JNZ       copy27
+	VMOVDQU   (SP), X0
+	VPMOVZXWD X0, Y0
+	VCVTDQ2PS Y0, Y0
+	VMOVDQU   Y0, 32(SP)
+	LEAQ      (CX)(BX*4), CX
+	MOVQ      AX, SI
+	SHLQ      $0x01, SI
+	SHLQ      $0x01, SI
+
+copy28:
+	MOVB 31(SP)(SI*1), AL
+	MOVB AL, -1(CX)(SI*1)
+	DECQ SI
+	JNZ  copy28
+
+done:
+	VZEROUPPER
+	RET
+
 // func vecBoolToFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX, AVX2
 TEXT ·vecBoolToFloat32AVX2(SB), NOSPLIT, $64-104
@@ -1410,11 +1410,11 @@ rest:
 	LEAQ (DX)(BX*1), DX
 	MOVQ AX, SI
 
-copy1:
+copy29:
 	MOVB      -1(DX)(SI*1), DI
 	MOVB      DI, -1(SP)(SI*1)
 	DECQ      SI
-	JNZ       copy1
+	JNZ       copy29
 	VMOVQ     (SP), X0
 	VPMINUB   b01<>+0(SB), X0, X0
 	VPMOVZXBD X0, Y0
@@ -1425,11 +1425,11 @@ copy1:
 	SHLQ      $0x01, SI
 	SHLQ      $0x01, SI
 
-copy2:
+copy30:
 	MOVB 31(SP)(SI*1), AL
 	MOVB AL, -1(CX)(SI*1)
 	DECQ SI
-	JNZ  copy2
+	JNZ  copy30
 
 done:
 	VZEROUPPER

@@ -43,6 +43,2747 @@ done:
 	VZEROUPPER
 	RET
 
+// func vecNotEqualFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·vecNotEqualFloat32AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -16(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*4), Z0
+	VMOVDQU64 (BX)(SI*4), Z1
+	VCMPPS    $0x04, Z1, Z0, K1
+	VPMOVM2B  K1, X0
+	VPABSB    X0, X0
+	VMOVDQU   X0, (CX)(SI*1)
+	ADDQ      $0x10, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU32.Z (DX)(SI*4), K1, Z0
+	VMOVDQU32.Z (BX)(SI*4), K1, Z1
+	VCMPPS      $0x04, Z1, Z0, K2
+	VPMOVM2B    K2, X0
+	VPABSB      X0, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecLessFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·vecLessFloat32AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -16(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*4), Z0
+	VMOVDQU64 (BX)(SI*4), Z1
+	VCMPPS    $0x11, Z1, Z0, K1
+	VPMOVM2B  K1, X0
+	VPABSB    X0, X0
+	VMOVDQU   X0, (CX)(SI*1)
+	ADDQ      $0x10, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU32.Z (DX)(SI*4), K1, Z0
+	VMOVDQU32.Z (BX)(SI*4), K1, Z1
+	VCMPPS      $0x11, Z1, Z0, K2
+	VPMOVM2B    K2, X0
+	VPABSB      X0, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecLessEqualFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·vecLessEqualFloat32AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -16(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*4), Z0
+	VMOVDQU64 (BX)(SI*4), Z1
+	VCMPPS    $0x12, Z1, Z0, K1
+	VPMOVM2B  K1, X0
+	VPABSB    X0, X0
+	VMOVDQU   X0, (CX)(SI*1)
+	ADDQ      $0x10, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU32.Z (DX)(SI*4), K1, Z0
+	VMOVDQU32.Z (BX)(SI*4), K1, Z1
+	VCMPPS      $0x12, Z1, Z0, K2
+	VPMOVM2B    K2, X0
+	VPABSB      X0, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecGreaterFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·vecGreaterFloat32AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -16(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*4), Z0
+	VMOVDQU64 (BX)(SI*4), Z1
+	VCMPPS    $0x1e, Z1, Z0, K1
+	VPMOVM2B  K1, X0
+	VPABSB    X0, X0
+	VMOVDQU   X0, (CX)(SI*1)
+	ADDQ      $0x10, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU32.Z (DX)(SI*4), K1, Z0
+	VMOVDQU32.Z (BX)(SI*4), K1, Z1
+	VCMPPS      $0x1e, Z1, Z0, K2
+	VPMOVM2B    K2, X0
+	VPABSB      X0, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecGreaterEqualFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·vecGreaterEqualFloat32AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -16(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*4), Z0
+	VMOVDQU64 (BX)(SI*4), Z1
+	VCMPPS    $0x1d, Z1, Z0, K1
+	VPMOVM2B  K1, X0
+	VPABSB    X0, X0
+	VMOVDQU   X0, (CX)(SI*1)
+	ADDQ      $0x10, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU32.Z (DX)(SI*4), K1, Z0
+	VMOVDQU32.Z (BX)(SI*4), K1, Z1
+	VCMPPS      $0x1d, Z1, Z0, K2
+	VPMOVM2B    K2, X0
+	VPABSB      X0, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecIsInfFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·vecIsInfFloat32AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	XORQ BX, BX
+	LEAQ -16(AX), SI
+
+vectors:
+	CMPQ         BX, SI
+	JGT          rest
+	VMOVDQU64    (DX)(BX*4), Z0
+	VBROADCASTSD sign32<>+0(SB), Z1
+	VPANDNQ      Z0, Z1, Z0
+	VBROADCASTSS d7f800000<>+0(SB), Z1
+	VCMPPS       $0x00, Z1, Z0, K1
+	VPMOVM2B     K1, X0
+	VPABSB       X0, X0
+	VMOVDQU      X0, (CX)(BX*1)
+	ADDQ         $0x10, BX
+	JMP          vectors
+
+rest:
+	SUBQ         BX, AX
+	JZ           done
+	MOVQ         $-1, SI
+	BZHIQ        AX, SI, SI
+	KMOVQ        SI, K1
+	VMOVDQU32.Z  (DX)(BX*4), K1, Z0
+	VBROADCASTSD sign32<>+0(SB), Z1
+	VPANDNQ      Z0, Z1, Z0
+	VBROADCASTSS d7f800000<>+0(SB), Z1
+	VCMPPS       $0x00, Z1, Z0, K2
+	VPMOVM2B     K2, X0
+	VPABSB       X0, X0
+	VMOVDQU8     X0, K1, (CX)(BX*1)
+
+done:
+	VZEROUPPER
+	RET
+
+DATA sign32<>+0(SB)/8, $0x8000000080000000
+DATA sign32<>+8(SB)/8, $0x8000000080000000
+DATA sign32<>+16(SB)/8, $0x8000000080000000
+DATA sign32<>+24(SB)/8, $0x8000000080000000
+GLOBL sign32<>(SB), RODATA|NOPTR, $32
+
+DATA d7f800000<>+0(SB)/4, $0x7f800000
+DATA d7f800000<>+4(SB)/4, $0x7f800000
+DATA d7f800000<>+8(SB)/4, $0x7f800000
+DATA d7f800000<>+12(SB)/4, $0x7f800000
+DATA d7f800000<>+16(SB)/4, $0x7f800000
+DATA d7f800000<>+20(SB)/4, $0x7f800000
+DATA d7f800000<>+24(SB)/4, $0x7f800000
+DATA d7f800000<>+28(SB)/4, $0x7f800000
+GLOBL d7f800000<>(SB), RODATA|NOPTR, $32
+
+// func vecIsFiniteFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·vecIsFiniteFloat32AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	XORQ BX, BX
+	LEAQ -16(AX), SI
+
+vectors:
+	CMPQ         BX, SI
+	JGT          rest
+	VMOVDQU64    (DX)(BX*4), Z0
+	VBROADCASTSD sign32<>+0(SB), Z1
+	VPANDNQ      Z0, Z1, Z0
+	VBROADCASTSS d7f800000<>+0(SB), Z1
+	VCMPPS       $0x11, Z1, Z0, K1
+	VPMOVM2B     K1, X0
+	VPABSB       X0, X0
+	VMOVDQU      X0, (CX)(BX*1)
+	ADDQ         $0x10, BX
+	JMP          vectors
+
+rest:
+	SUBQ         BX, AX
+	JZ           done
+	MOVQ         $-1, SI
+	BZHIQ        AX, SI, SI
+	KMOVQ        SI, K1
+	VMOVDQU32.Z  (DX)(BX*4), K1, Z0
+	VBROADCASTSD sign32<>+0(SB), Z1
+	VPANDNQ      Z0, Z1, Z0
+	VBROADCASTSS d7f800000<>+0(SB), Z1
+	VCMPPS       $0x11, Z1, Z0, K2
+	VPMOVM2B     K2, X0
+	VPABSB       X0, X0
+	VMOVDQU8     X0, K1, (CX)(BX*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecIsNaNFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·vecIsNaNFloat32AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	XORQ BX, BX
+	LEAQ -16(AX), SI
+
+vectors:
+	CMPQ         BX, SI
+	JGT          rest
+	VMOVDQU64    (DX)(BX*4), Z0
+	VBROADCASTSD sign32<>+0(SB), Z1
+	VPANDNQ      Z0, Z1, Z0
+	VBROADCASTSS d7f800000<>+0(SB), Z1
+	VCMPPS       $0x03, Z1, Z0, K1
+	VPMOVM2B     K1, X0
+	VPABSB       X0, X0
+	VMOVDQU      X0, (CX)(BX*1)
+	ADDQ         $0x10, BX
+	JMP          vectors
+
+rest:
+	SUBQ         BX, AX
+	JZ           done
+	MOVQ         $-1, SI
+	BZHIQ        AX, SI, SI
+	KMOVQ        SI, K1
+	VMOVDQU32.Z  (DX)(BX*4), K1, Z0
+	VBROADCASTSD sign32<>+0(SB), Z1
+	VPANDNQ      Z0, Z1, Z0
+	VBROADCASTSS d7f800000<>+0(SB), Z1
+	VCMPPS       $0x03, Z1, Z0, K2
+	VPMOVM2B     K2, X0
+	VPABSB       X0, X0
+	VMOVDQU8     X0, K1, (CX)(BX*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecEqualFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·vecEqualFloat64AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -8(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*8), Z0
+	VMOVDQU64 (BX)(SI*8), Z1
+	VCMPPD    $0x00, Z1, Z0, K1
+	VPMOVM2B  K1, X0
+	VPABSB    X0, X0
+	VMOVQ     X0, (CX)(SI*1)
+	ADDQ      $0x08, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU64.Z (DX)(SI*8), K1, Z0
+	VMOVDQU64.Z (BX)(SI*8), K1, Z1
+	VCMPPD      $0x00, Z1, Z0, K2
+	VPMOVM2B    K2, X0
+	VPABSB      X0, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecNotEqualFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·vecNotEqualFloat64AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -8(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*8), Z0
+	VMOVDQU64 (BX)(SI*8), Z1
+	VCMPPD    $0x04, Z1, Z0, K1
+	VPMOVM2B  K1, X0
+	VPABSB    X0, X0
+	VMOVQ     X0, (CX)(SI*1)
+	ADDQ      $0x08, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU64.Z (DX)(SI*8), K1, Z0
+	VMOVDQU64.Z (BX)(SI*8), K1, Z1
+	VCMPPD      $0x04, Z1, Z0, K2
+	VPMOVM2B    K2, X0
+	VPABSB      X0, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecLessFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·vecLessFloat64AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -8(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*8), Z0
+	VMOVDQU64 (BX)(SI*8), Z1
+	VCMPPD    $0x11, Z1, Z0, K1
+	VPMOVM2B  K1, X0
+	VPABSB    X0, X0
+	VMOVQ     X0, (CX)(SI*1)
+	ADDQ      $0x08, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU64.Z (DX)(SI*8), K1, Z0
+	VMOVDQU64.Z (BX)(SI*8), K1, Z1
+	VCMPPD      $0x11, Z1, Z0, K2
+	VPMOVM2B    K2, X0
+	VPABSB      X0, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecLessEqualFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·vecLessEqualFloat64AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -8(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*8), Z0
+	VMOVDQU64 (BX)(SI*8), Z1
+	VCMPPD    $0x12, Z1, Z0, K1
+	VPMOVM2B  K1, X0
+	VPABSB    X0, X0
+	VMOVQ     X0, (CX)(SI*1)
+	ADDQ      $0x08, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU64.Z (DX)(SI*8), K1, Z0
+	VMOVDQU64.Z (BX)(SI*8), K1, Z1
+	VCMPPD      $0x12, Z1, Z0, K2
+	VPMOVM2B    K2, X0
+	VPABSB      X0, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecGreaterFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·vecGreaterFloat64AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -8(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*8), Z0
+	VMOVDQU64 (BX)(SI*8), Z1
+	VCMPPD    $0x1e, Z1, Z0, K1
+	VPMOVM2B  K1, X0
+	VPABSB    X0, X0
+	VMOVQ     X0, (CX)(SI*1)
+	ADDQ      $0x08, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU64.Z (DX)(SI*8), K1, Z0
+	VMOVDQU64.Z (BX)(SI*8), K1, Z1
+	VCMPPD      $0x1e, Z1, Z0, K2
+	VPMOVM2B    K2, X0
+	VPABSB      X0, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecGreaterEqualFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·vecGreaterEqualFloat64AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -8(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*8), Z0
+	VMOVDQU64 (BX)(SI*8), Z1
+	VCMPPD    $0x1d, Z1, Z0, K1
+	VPMOVM2B  K1, X0
+	VPABSB    X0, X0
+	VMOVQ     X0, (CX)(SI*1)
+	ADDQ      $0x08, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU64.Z (DX)(SI*8), K1, Z0
+	VMOVDQU64.Z (BX)(SI*8), K1, Z1
+	VCMPPD      $0x1d, Z1, Z0, K2
+	VPMOVM2B    K2, X0
+	VPABSB      X0, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecIsInfFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·vecIsInfFloat64AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	XORQ BX, BX
+	LEAQ -8(AX), SI
+
+vectors:
+	CMPQ         BX, SI
+	JGT          rest
+	VMOVDQU64    (DX)(BX*8), Z0
+	VBROADCASTSD q8000000000000000<>+0(SB), Z1
+	VPANDNQ      Z0, Z1, Z0
+	VBROADCASTSD q7ff0000000000000<>+0(SB), Z1
+	VCMPPD       $0x00, Z1, Z0, K1
+	VPMOVM2B     K1, X0
+	VPABSB       X0, X0
+	VMOVQ        X0, (CX)(BX*1)
+	ADDQ         $0x08, BX
+	JMP          vectors
+
+rest:
+	SUBQ         BX, AX
+	JZ           done
+	MOVQ         $-1, SI
+	BZHIQ        AX, SI, SI
+	KMOVQ        SI, K1
+	VMOVDQU64.Z  (DX)(BX*8), K1, Z0
+	VBROADCASTSD q8000000000000000<>+0(SB), Z1
+	VPANDNQ      Z0, Z1, Z0
+	VBROADCASTSD q7ff0000000000000<>+0(SB), Z1
+	VCMPPD       $0x00, Z1, Z0, K2
+	VPMOVM2B     K2, X0
+	VPABSB       X0, X0
+	VMOVDQU8     X0, K1, (CX)(BX*1)
+
+done:
+	VZEROUPPER
+	RET
+
+DATA q8000000000000000<>+0(SB)/8, $0x8000000000000000
+DATA q8000000000000000<>+8(SB)/8, $0x8000000000000000
+DATA q8000000000000000<>+16(SB)/8, $0x8000000000000000
+DATA q8000000000000000<>+24(SB)/8, $0x8000000000000000
+GLOBL q8000000000000000<>(SB), RODATA|NOPTR, $32
+
+DATA q7ff0000000000000<>+0(SB)/8, $0x7ff0000000000000
+DATA q7ff0000000000000<>+8(SB)/8, $0x7ff0000000000000
+DATA q7ff0000000000000<>+16(SB)/8, $0x7ff0000000000000
+DATA q7ff0000000000000<>+24(SB)/8, $0x7ff0000000000000
+GLOBL q7ff0000000000000<>(SB), RODATA|NOPTR, $32
+
+// func vecIsFiniteFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·vecIsFiniteFloat64AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	XORQ BX, BX
+	LEAQ -8(AX), SI
+
+vectors:
+	CMPQ         BX, SI
+	JGT          rest
+	VMOVDQU64    (DX)(BX*8), Z0
+	VBROADCASTSD q8000000000000000<>+0(SB), Z1
+	VPANDNQ      Z0, Z1, Z0
+	VBROADCASTSD q7ff0000000000000<>+0(SB), Z1
+	VCMPPD       $0x11, Z1, Z0, K1
+	VPMOVM2B     K1, X0
+	VPABSB       X0, X0
+	VMOVQ        X0, (CX)(BX*1)
+	ADDQ         $0x08, BX
+	JMP          vectors
+
+rest:
+	SUBQ         BX, AX
+	JZ           done
+	MOVQ         $-1, SI
+	BZHIQ        AX, SI, SI
+	KMOVQ        SI, K1
+	VMOVDQU64.Z  (DX)(BX*8), K1, Z0
+	VBROADCASTSD q8000000000000000<>+0(SB), Z1
+	VPANDNQ      Z0, Z1, Z0
+	VBROADCASTSD q7ff0000000000000<>+0(SB), Z1
+	VCMPPD       $0x11, Z1, Z0, K2
+	VPMOVM2B     K2, X0
+	VPABSB       X0, X0
+	VMOVDQU8     X0, K1, (CX)(BX*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecIsNaNFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·vecIsNaNFloat64AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	XORQ BX, BX
+	LEAQ -8(AX), SI
+
+vectors:
+	CMPQ         BX, SI
+	JGT          rest
+	VMOVDQU64    (DX)(BX*8), Z0
+	VBROADCASTSD q8000000000000000<>+0(SB), Z1
+	VPANDNQ      Z0, Z1, Z0
+	VBROADCASTSD q7ff0000000000000<>+0(SB), Z1
+	VCMPPD       $0x03, Z1, Z0, K1
+	VPMOVM2B     K1, X0
+	VPABSB       X0, X0
+	VMOVQ        X0, (CX)(BX*1)
+	ADDQ         $0x08, BX
+	JMP          vectors
+
+rest:
+	SUBQ         BX, AX
+	JZ           done
+	MOVQ         $-1, SI
+	BZHIQ        AX, SI, SI
+	KMOVQ        SI, K1
+	VMOVDQU64.Z  (DX)(BX*8), K1, Z0
+	VBROADCASTSD q8000000000000000<>+0(SB), Z1
+	VPANDNQ      Z0, Z1, Z0
+	VBROADCASTSD q7ff0000000000000<>+0(SB), Z1
+	VCMPPD       $0x03, Z1, Z0, K2
+	VPMOVM2B     K2, X0
+	VPABSB       X0, X0
+	VMOVDQU8     X0, K1, (CX)(BX*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecEqualInt8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecEqualInt8AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -64(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*1), Z0
+	VMOVDQU64 (BX)(SI*1), Z1
+	VPCMPB    $0x00, Z1, Z0, K1
+	VPMOVM2B  K1, Z0
+	VPABSB    Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*1)
+	ADDQ      $0x40, SI
+	JMP       vectors
+
+rest:
+	SUBQ       SI, AX
+	JZ         done
+	MOVQ       $-1, DI
+	BZHIQ      AX, DI, DI
+	KMOVQ      DI, K1
+	VMOVDQU8.Z (DX)(SI*1), K1, Z0
+	VMOVDQU8.Z (BX)(SI*1), K1, Z1
+	VPCMPB     $0x00, Z1, Z0, K2
+	VPMOVM2B   K2, Z0
+	VPABSB     Z0, Z0
+	VMOVDQU8   Z0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecNotEqualInt8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecNotEqualInt8AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -64(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*1), Z0
+	VMOVDQU64 (BX)(SI*1), Z1
+	VPCMPB    $0x04, Z1, Z0, K1
+	VPMOVM2B  K1, Z0
+	VPABSB    Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*1)
+	ADDQ      $0x40, SI
+	JMP       vectors
+
+rest:
+	SUBQ       SI, AX
+	JZ         done
+	MOVQ       $-1, DI
+	BZHIQ      AX, DI, DI
+	KMOVQ      DI, K1
+	VMOVDQU8.Z (DX)(SI*1), K1, Z0
+	VMOVDQU8.Z (BX)(SI*1), K1, Z1
+	VPCMPB     $0x04, Z1, Z0, K2
+	VPMOVM2B   K2, Z0
+	VPABSB     Z0, Z0
+	VMOVDQU8   Z0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecLessInt8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecLessInt8AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -64(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*1), Z0
+	VMOVDQU64 (BX)(SI*1), Z1
+	VPCMPB    $0x01, Z1, Z0, K1
+	VPMOVM2B  K1, Z0
+	VPABSB    Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*1)
+	ADDQ      $0x40, SI
+	JMP       vectors
+
+rest:
+	SUBQ       SI, AX
+	JZ         done
+	MOVQ       $-1, DI
+	BZHIQ      AX, DI, DI
+	KMOVQ      DI, K1
+	VMOVDQU8.Z (DX)(SI*1), K1, Z0
+	VMOVDQU8.Z (BX)(SI*1), K1, Z1
+	VPCMPB     $0x01, Z1, Z0, K2
+	VPMOVM2B   K2, Z0
+	VPABSB     Z0, Z0
+	VMOVDQU8   Z0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecLessEqualInt8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecLessEqualInt8AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -64(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*1), Z0
+	VMOVDQU64 (BX)(SI*1), Z1
+	VPCMPB    $0x02, Z1, Z0, K1
+	VPMOVM2B  K1, Z0
+	VPABSB    Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*1)
+	ADDQ      $0x40, SI
+	JMP       vectors
+
+rest:
+	SUBQ       SI, AX
+	JZ         done
+	MOVQ       $-1, DI
+	BZHIQ      AX, DI, DI
+	KMOVQ      DI, K1
+	VMOVDQU8.Z (DX)(SI*1), K1, Z0
+	VMOVDQU8.Z (BX)(SI*1), K1, Z1
+	VPCMPB     $0x02, Z1, Z0, K2
+	VPMOVM2B   K2, Z0
+	VPABSB     Z0, Z0
+	VMOVDQU8   Z0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecGreaterInt8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecGreaterInt8AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -64(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*1), Z0
+	VMOVDQU64 (BX)(SI*1), Z1
+	VPCMPB    $0x06, Z1, Z0, K1
+	VPMOVM2B  K1, Z0
+	VPABSB    Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*1)
+	ADDQ      $0x40, SI
+	JMP       vectors
+
+rest:
+	SUBQ       SI, AX
+	JZ         done
+	MOVQ       $-1, DI
+	BZHIQ      AX, DI, DI
+	KMOVQ      DI, K1
+	VMOVDQU8.Z (DX)(SI*1), K1, Z0
+	VMOVDQU8.Z (BX)(SI*1), K1, Z1
+	VPCMPB     $0x06, Z1, Z0, K2
+	VPMOVM2B   K2, Z0
+	VPABSB     Z0, Z0
+	VMOVDQU8   Z0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecGreaterEqualInt8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecGreaterEqualInt8AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -64(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*1), Z0
+	VMOVDQU64 (BX)(SI*1), Z1
+	VPCMPB    $0x05, Z1, Z0, K1
+	VPMOVM2B  K1, Z0
+	VPABSB    Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*1)
+	ADDQ      $0x40, SI
+	JMP       vectors
+
+rest:
+	SUBQ       SI, AX
+	JZ         done
+	MOVQ       $-1, DI
+	BZHIQ      AX, DI, DI
+	KMOVQ      DI, K1
+	VMOVDQU8.Z (DX)(SI*1), K1, Z0
+	VMOVDQU8.Z (BX)(SI*1), K1, Z1
+	VPCMPB     $0x05, Z1, Z0, K2
+	VPMOVM2B   K2, Z0
+	VPABSB     Z0, Z0
+	VMOVDQU8   Z0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecEqualUint8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecEqualUint8AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -64(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*1), Z0
+	VMOVDQU64 (BX)(SI*1), Z1
+	VPCMPUB   $0x00, Z1, Z0, K1
+	VPMOVM2B  K1, Z0
+	VPABSB    Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*1)
+	ADDQ      $0x40, SI
+	JMP       vectors
+
+rest:
+	SUBQ       SI, AX
+	JZ         done
+	MOVQ       $-1, DI
+	BZHIQ      AX, DI, DI
+	KMOVQ      DI, K1
+	VMOVDQU8.Z (DX)(SI*1), K1, Z0
+	VMOVDQU8.Z (BX)(SI*1), K1, Z1
+	VPCMPUB    $0x00, Z1, Z0, K2
+	VPMOVM2B   K2, Z0
+	VPABSB     Z0, Z0
+	VMOVDQU8   Z0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecNotEqualUint8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecNotEqualUint8AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -64(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*1), Z0
+	VMOVDQU64 (BX)(SI*1), Z1
+	VPCMPUB   $0x04, Z1, Z0, K1
+	VPMOVM2B  K1, Z0
+	VPABSB    Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*1)
+	ADDQ      $0x40, SI
+	JMP       vectors
+
+rest:
+	SUBQ       SI, AX
+	JZ         done
+	MOVQ       $-1, DI
+	BZHIQ      AX, DI, DI
+	KMOVQ      DI, K1
+	VMOVDQU8.Z (DX)(SI*1), K1, Z0
+	VMOVDQU8.Z (BX)(SI*1), K1, Z1
+	VPCMPUB    $0x04, Z1, Z0, K2
+	VPMOVM2B   K2, Z0
+	VPABSB     Z0, Z0
+	VMOVDQU8   Z0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecLessUint8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecLessUint8AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -64(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*1), Z0
+	VMOVDQU64 (BX)(SI*1), Z1
+	VPCMPUB   $0x01, Z1, Z0, K1
+	VPMOVM2B  K1, Z0
+	VPABSB    Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*1)
+	ADDQ      $0x40, SI
+	JMP       vectors
+
+rest:
+	SUBQ       SI, AX
+	JZ         done
+	MOVQ       $-1, DI
+	BZHIQ      AX, DI, DI
+	KMOVQ      DI, K1
+	VMOVDQU8.Z (DX)(SI*1), K1, Z0
+	VMOVDQU8.Z (BX)(SI*1), K1, Z1
+	VPCMPUB    $0x01, Z1, Z0, K2
+	VPMOVM2B   K2, Z0
+	VPABSB     Z0, Z0
+	VMOVDQU8   Z0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecLessEqualUint8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecLessEqualUint8AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -64(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*1), Z0
+	VMOVDQU64 (BX)(SI*1), Z1
+	VPCMPUB   $0x02, Z1, Z0, K1
+	VPMOVM2B  K1, Z0
+	VPABSB    Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*1)
+	ADDQ      $0x40, SI
+	JMP       vectors
+
+rest:
+	SUBQ       SI, AX
+	JZ         done
+	MOVQ       $-1, DI
+	BZHIQ      AX, DI, DI
+	KMOVQ      DI, K1
+	VMOVDQU8.Z (DX)(SI*1), K1, Z0
+	VMOVDQU8.Z (BX)(SI*1), K1, Z1
+	VPCMPUB    $0x02, Z1, Z0, K2
+	VPMOVM2B   K2, Z0
+	VPABSB     Z0, Z0
+	VMOVDQU8   Z0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecGreaterUint8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecGreaterUint8AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -64(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*1), Z0
+	VMOVDQU64 (BX)(SI*1), Z1
+	VPCMPUB   $0x06, Z1, Z0, K1
+	VPMOVM2B  K1, Z0
+	VPABSB    Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*1)
+	ADDQ      $0x40, SI
+	JMP       vectors
+
+rest:
+	SUBQ       SI, AX
+	JZ         done
+	MOVQ       $-1, DI
+	BZHIQ      AX, DI, DI
+	KMOVQ      DI, K1
+	VMOVDQU8.Z (DX)(SI*1), K1, Z0
+	VMOVDQU8.Z (BX)(SI*1), K1, Z1
+	VPCMPUB    $0x06, Z1, Z0, K2
+	VPMOVM2B   K2, Z0
+	VPABSB     Z0, Z0
+	VMOVDQU8   Z0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecGreaterEqualUint8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecGreaterEqualUint8AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -64(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*1), Z0
+	VMOVDQU64 (BX)(SI*1), Z1
+	VPCMPUB   $0x05, Z1, Z0, K1
+	VPMOVM2B  K1, Z0
+	VPABSB    Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*1)
+	ADDQ      $0x40, SI
+	JMP       vectors
+
+rest:
+	SUBQ       SI, AX
+	JZ         done
+	MOVQ       $-1, DI
+	BZHIQ      AX, DI, DI
+	KMOVQ      DI, K1
+	VMOVDQU8.Z (DX)(SI*1), K1, Z0
+	VMOVDQU8.Z (BX)(SI*1), K1, Z1
+	VPCMPUB    $0x05, Z1, Z0, K2
+	VPMOVM2B   K2, Z0
+	VPABSB     Z0, Z0
+	VMOVDQU8   Z0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecEqualInt16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·vecEqualInt16AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -32(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*2), Z0
+	VMOVDQU64 (BX)(SI*2), Z1
+	VPCMPW    $0x00, Z1, Z0, K1
+	VPMOVM2B  K1, Y0
+	VPABSB    Y0, Y0
+	VMOVDQU   Y0, (CX)(SI*1)
+	ADDQ      $0x20, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU16.Z (DX)(SI*2), K1, Z0
+	VMOVDQU16.Z (BX)(SI*2), K1, Z1
+	VPCMPW      $0x00, Z1, Z0, K2
+	VPMOVM2B    K2, Y0
+	VPABSB      Y0, Y0
+	VMOVDQU8    Y0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecNotEqualInt16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·vecNotEqualInt16AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -32(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*2), Z0
+	VMOVDQU64 (BX)(SI*2), Z1
+	VPCMPW    $0x04, Z1, Z0, K1
+	VPMOVM2B  K1, Y0
+	VPABSB    Y0, Y0
+	VMOVDQU   Y0, (CX)(SI*1)
+	ADDQ      $0x20, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU16.Z (DX)(SI*2), K1, Z0
+	VMOVDQU16.Z (BX)(SI*2), K1, Z1
+	VPCMPW      $0x04, Z1, Z0, K2
+	VPMOVM2B    K2, Y0
+	VPABSB      Y0, Y0
+	VMOVDQU8    Y0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecLessInt16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·vecLessInt16AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -32(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*2), Z0
+	VMOVDQU64 (BX)(SI*2), Z1
+	VPCMPW    $0x01, Z1, Z0, K1
+	VPMOVM2B  K1, Y0
+	VPABSB    Y0, Y0
+	VMOVDQU   Y0, (CX)(SI*1)
+	ADDQ      $0x20, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU16.Z (DX)(SI*2), K1, Z0
+	VMOVDQU16.Z (BX)(SI*2), K1, Z1
+	VPCMPW      $0x01, Z1, Z0, K2
+	VPMOVM2B    K2, Y0
+	VPABSB      Y0, Y0
+	VMOVDQU8    Y0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecLessEqualInt16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·vecLessEqualInt16AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -32(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*2), Z0
+	VMOVDQU64 (BX)(SI*2), Z1
+	VPCMPW    $0x02, Z1, Z0, K1
+	VPMOVM2B  K1, Y0
+	VPABSB    Y0, Y0
+	VMOVDQU   Y0, (CX)(SI*1)
+	ADDQ      $0x20, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU16.Z (DX)(SI*2), K1, Z0
+	VMOVDQU16.Z (BX)(SI*2), K1, Z1
+	VPCMPW      $0x02, Z1, Z0, K2
+	VPMOVM2B    K2, Y0
+	VPABSB      Y0, Y0
+	VMOVDQU8    Y0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecGreaterInt16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·vecGreaterInt16AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -32(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*2), Z0
+	VMOVDQU64 (BX)(SI*2), Z1
+	VPCMPW    $0x06, Z1, Z0, K1
+	VPMOVM2B  K1, Y0
+	VPABSB    Y0, Y0
+	VMOVDQU   Y0, (CX)(SI*1)
+	ADDQ      $0x20, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU16.Z (DX)(SI*2), K1, Z0
+	VMOVDQU16.Z (BX)(SI*2), K1, Z1
+	VPCMPW      $0x06, Z1, Z0, K2
+	VPMOVM2B    K2, Y0
+	VPABSB      Y0, Y0
+	VMOVDQU8    Y0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecGreaterEqualInt16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·vecGreaterEqualInt16AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -32(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*2), Z0
+	VMOVDQU64 (BX)(SI*2), Z1
+	VPCMPW    $0x05, Z1, Z0, K1
+	VPMOVM2B  K1, Y0
+	VPABSB    Y0, Y0
+	VMOVDQU   Y0, (CX)(SI*1)
+	ADDQ      $0x20, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU16.Z (DX)(SI*2), K1, Z0
+	VMOVDQU16.Z (BX)(SI*2), K1, Z1
+	VPCMPW      $0x05, Z1, Z0, K2
+	VPMOVM2B    K2, Y0
+	VPABSB      Y0, Y0
+	VMOVDQU8    Y0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecEqualUint16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·vecEqualUint16AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -32(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*2), Z0
+	VMOVDQU64 (BX)(SI*2), Z1
+	VPCMPUW   $0x00, Z1, Z0, K1
+	VPMOVM2B  K1, Y0
+	VPABSB    Y0, Y0
+	VMOVDQU   Y0, (CX)(SI*1)
+	ADDQ      $0x20, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU16.Z (DX)(SI*2), K1, Z0
+	VMOVDQU16.Z (BX)(SI*2), K1, Z1
+	VPCMPUW     $0x00, Z1, Z0, K2
+	VPMOVM2B    K2, Y0
+	VPABSB      Y0, Y0
+	VMOVDQU8    Y0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecNotEqualUint16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·vecNotEqualUint16AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -32(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*2), Z0
+	VMOVDQU64 (BX)(SI*2), Z1
+	VPCMPUW   $0x04, Z1, Z0, K1
+	VPMOVM2B  K1, Y0
+	VPABSB    Y0, Y0
+	VMOVDQU   Y0, (CX)(SI*1)
+	ADDQ      $0x20, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU16.Z (DX)(SI*2), K1, Z0
+	VMOVDQU16.Z (BX)(SI*2), K1, Z1
+	VPCMPUW     $0x04, Z1, Z0, K2
+	VPMOVM2B    K2, Y0
+	VPABSB      Y0, Y0
+	VMOVDQU8    Y0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecLessUint16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·vecLessUint16AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -32(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*2), Z0
+	VMOVDQU64 (BX)(SI*2), Z1
+	VPCMPUW   $0x01, Z1, Z0, K1
+	VPMOVM2B  K1, Y0
+	VPABSB    Y0, Y0
+	VMOVDQU   Y0, (CX)(SI*1)
+	ADDQ      $0x20, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU16.Z (DX)(SI*2), K1, Z0
+	VMOVDQU16.Z (BX)(SI*2), K1, Z1
+	VPCMPUW     $0x01, Z1, Z0, K2
+	VPMOVM2B    K2, Y0
+	VPABSB      Y0, Y0
+	VMOVDQU8    Y0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecLessEqualUint16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·vecLessEqualUint16AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -32(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*2), Z0
+	VMOVDQU64 (BX)(SI*2), Z1
+	VPCMPUW   $0x02, Z1, Z0, K1
+	VPMOVM2B  K1, Y0
+	VPABSB    Y0, Y0
+	VMOVDQU   Y0, (CX)(SI*1)
+	ADDQ      $0x20, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU16.Z (DX)(SI*2), K1, Z0
+	VMOVDQU16.Z (BX)(SI*2), K1, Z1
+	VPCMPUW     $0x02, Z1, Z0, K2
+	VPMOVM2B    K2, Y0
+	VPABSB      Y0, Y0
+	VMOVDQU8    Y0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecGreaterUint16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·vecGreaterUint16AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -32(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*2), Z0
+	VMOVDQU64 (BX)(SI*2), Z1
+	VPCMPUW   $0x06, Z1, Z0, K1
+	VPMOVM2B  K1, Y0
+	VPABSB    Y0, Y0
+	VMOVDQU   Y0, (CX)(SI*1)
+	ADDQ      $0x20, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU16.Z (DX)(SI*2), K1, Z0
+	VMOVDQU16.Z (BX)(SI*2), K1, Z1
+	VPCMPUW     $0x06, Z1, Z0, K2
+	VPMOVM2B    K2, Y0
+	VPABSB      Y0, Y0
+	VMOVDQU8    Y0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecGreaterEqualUint16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·vecGreaterEqualUint16AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -32(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*2), Z0
+	VMOVDQU64 (BX)(SI*2), Z1
+	VPCMPUW   $0x05, Z1, Z0, K1
+	VPMOVM2B  K1, Y0
+	VPABSB    Y0, Y0
+	VMOVDQU   Y0, (CX)(SI*1)
+	ADDQ      $0x20, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU16.Z (DX)(SI*2), K1, Z0
+	VMOVDQU16.Z (BX)(SI*2), K1, Z1
+	VPCMPUW     $0x05, Z1, Z0, K2
+	VPMOVM2B    K2, Y0
+	VPABSB      Y0, Y0
+	VMOVDQU8    Y0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecEqualInt32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·vecEqualInt32AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -16(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*4), Z0
+	VMOVDQU64 (BX)(SI*4), Z1
+	VPCMPD    $0x00, Z1, Z0, K1
+	VPMOVM2B  K1, X0
+	VPABSB    X0, X0
+	VMOVDQU   X0, (CX)(SI*1)
+	ADDQ      $0x10, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU32.Z (DX)(SI*4), K1, Z0
+	VMOVDQU32.Z (BX)(SI*4), K1, Z1
+	VPCMPD      $0x00, Z1, Z0, K2
+	VPMOVM2B    K2, X0
+	VPABSB      X0, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecNotEqualInt32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·vecNotEqualInt32AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -16(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*4), Z0
+	VMOVDQU64 (BX)(SI*4), Z1
+	VPCMPD    $0x04, Z1, Z0, K1
+	VPMOVM2B  K1, X0
+	VPABSB    X0, X0
+	VMOVDQU   X0, (CX)(SI*1)
+	ADDQ      $0x10, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU32.Z (DX)(SI*4), K1, Z0
+	VMOVDQU32.Z (BX)(SI*4), K1, Z1
+	VPCMPD      $0x04, Z1, Z0, K2
+	VPMOVM2B    K2, X0
+	VPABSB      X0, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecLessInt32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·vecLessInt32AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -16(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*4), Z0
+	VMOVDQU64 (BX)(SI*4), Z1
+	VPCMPD    $0x01, Z1, Z0, K1
+	VPMOVM2B  K1, X0
+	VPABSB    X0, X0
+	VMOVDQU   X0, (CX)(SI*1)
+	ADDQ      $0x10, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU32.Z (DX)(SI*4), K1, Z0
+	VMOVDQU32.Z (BX)(SI*4), K1, Z1
+	VPCMPD      $0x01, Z1, Z0, K2
+	VPMOVM2B    K2, X0
+	VPABSB      X0, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecLessEqualInt32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·vecLessEqualInt32AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -16(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*4), Z0
+	VMOVDQU64 (BX)(SI*4), Z1
+	VPCMPD    $0x02, Z1, Z0, K1
+	VPMOVM2B  K1, X0
+	VPABSB    X0, X0
+	VMOVDQU   X0, (CX)(SI*1)
+	ADDQ      $0x10, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU32.Z (DX)(SI*4), K1, Z0
+	VMOVDQU32.Z (BX)(SI*4), K1, Z1
+	VPCMPD      $0x02, Z1, Z0, K2
+	VPMOVM2B    K2, X0
+	VPABSB      X0, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecGreaterInt32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·vecGreaterInt32AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -16(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*4), Z0
+	VMOVDQU64 (BX)(SI*4), Z1
+	VPCMPD    $0x06, Z1, Z0, K1
+	VPMOVM2B  K1, X0
+	VPABSB    X0, X0
+	VMOVDQU   X0, (CX)(SI*1)
+	ADDQ      $0x10, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU32.Z (DX)(SI*4), K1, Z0
+	VMOVDQU32.Z (BX)(SI*4), K1, Z1
+	VPCMPD      $0x06, Z1, Z0, K2
+	VPMOVM2B    K2, X0
+	VPABSB      X0, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecGreaterEqualInt32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·vecGreaterEqualInt32AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -16(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*4), Z0
+	VMOVDQU64 (BX)(SI*4), Z1
+	VPCMPD    $0x05, Z1, Z0, K1
+	VPMOVM2B  K1, X0
+	VPABSB    X0, X0
+	VMOVDQU   X0, (CX)(SI*1)
+	ADDQ      $0x10, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU32.Z (DX)(SI*4), K1, Z0
+	VMOVDQU32.Z (BX)(SI*4), K1, Z1
+	VPCMPD      $0x05, Z1, Z0, K2
+	VPMOVM2B    K2, X0
+	VPABSB      X0, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecEqualUint32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·vecEqualUint32AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -16(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*4), Z0
+	VMOVDQU64 (BX)(SI*4), Z1
+	VPCMPUD   $0x00, Z1, Z0, K1
+	VPMOVM2B  K1, X0
+	VPABSB    X0, X0
+	VMOVDQU   X0, (CX)(SI*1)
+	ADDQ      $0x10, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU32.Z (DX)(SI*4), K1, Z0
+	VMOVDQU32.Z (BX)(SI*4), K1, Z1
+	VPCMPUD     $0x00, Z1, Z0, K2
+	VPMOVM2B    K2, X0
+	VPABSB      X0, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecNotEqualUint32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·vecNotEqualUint32AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -16(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*4), Z0
+	VMOVDQU64 (BX)(SI*4), Z1
+	VPCMPUD   $0x04, Z1, Z0, K1
+	VPMOVM2B  K1, X0
+	VPABSB    X0, X0
+	VMOVDQU   X0, (CX)(SI*1)
+	ADDQ      $0x10, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU32.Z (DX)(SI*4), K1, Z0
+	VMOVDQU32.Z (BX)(SI*4), K1, Z1
+	VPCMPUD     $0x04, Z1, Z0, K2
+	VPMOVM2B    K2, X0
+	VPABSB      X0, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecLessUint32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·vecLessUint32AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -16(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*4), Z0
+	VMOVDQU64 (BX)(SI*4), Z1
+	VPCMPUD   $0x01, Z1, Z0, K1
+	VPMOVM2B  K1, X0
+	VPABSB    X0, X0
+	VMOVDQU   X0, (CX)(SI*1)
+	ADDQ      $0x10, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU32.Z (DX)(SI*4), K1, Z0
+	VMOVDQU32.Z (BX)(SI*4), K1, Z1
+	VPCMPUD     $0x01, Z1, Z0, K2
+	VPMOVM2B    K2, X0
+	VPABSB      X0, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecLessEqualUint32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·vecLessEqualUint32AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -16(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*4), Z0
+	VMOVDQU64 (BX)(SI*4), Z1
+	VPCMPUD   $0x02, Z1, Z0, K1
+	VPMOVM2B  K1, X0
+	VPABSB    X0, X0
+	VMOVDQU   X0, (CX)(SI*1)
+	ADDQ      $0x10, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU32.Z (DX)(SI*4), K1, Z0
+	VMOVDQU32.Z (BX)(SI*4), K1, Z1
+	VPCMPUD     $0x02, Z1, Z0, K2
+	VPMOVM2B    K2, X0
+	VPABSB      X0, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecGreaterUint32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·vecGreaterUint32AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -16(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*4), Z0
+	VMOVDQU64 (BX)(SI*4), Z1
+	VPCMPUD   $0x06, Z1, Z0, K1
+	VPMOVM2B  K1, X0
+	VPABSB    X0, X0
+	VMOVDQU   X0, (CX)(SI*1)
+	ADDQ      $0x10, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU32.Z (DX)(SI*4), K1, Z0
+	VMOVDQU32.Z (BX)(SI*4), K1, Z1
+	VPCMPUD     $0x06, Z1, Z0, K2
+	VPMOVM2B    K2, X0
+	VPABSB      X0, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecGreaterEqualUint32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·vecGreaterEqualUint32AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -16(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*4), Z0
+	VMOVDQU64 (BX)(SI*4), Z1
+	VPCMPUD   $0x05, Z1, Z0, K1
+	VPMOVM2B  K1, X0
+	VPABSB    X0, X0
+	VMOVDQU   X0, (CX)(SI*1)
+	ADDQ      $0x10, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU32.Z (DX)(SI*4), K1, Z0
+	VMOVDQU32.Z (BX)(SI*4), K1, Z1
+	VPCMPUD     $0x05, Z1, Z0, K2
+	VPMOVM2B    K2, X0
+	VPABSB      X0, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecEqualInt64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·vecEqualInt64AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -8(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*8), Z0
+	VMOVDQU64 (BX)(SI*8), Z1
+	VPCMPQ    $0x00, Z1, Z0, K1
+	VPMOVM2B  K1, X0
+	VPABSB    X0, X0
+	VMOVQ     X0, (CX)(SI*1)
+	ADDQ      $0x08, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU64.Z (DX)(SI*8), K1, Z0
+	VMOVDQU64.Z (BX)(SI*8), K1, Z1
+	VPCMPQ      $0x00, Z1, Z0, K2
+	VPMOVM2B    K2, X0
+	VPABSB      X0, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecNotEqualInt64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·vecNotEqualInt64AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -8(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*8), Z0
+	VMOVDQU64 (BX)(SI*8), Z1
+	VPCMPQ    $0x04, Z1, Z0, K1
+	VPMOVM2B  K1, X0
+	VPABSB    X0, X0
+	VMOVQ     X0, (CX)(SI*1)
+	ADDQ      $0x08, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU64.Z (DX)(SI*8), K1, Z0
+	VMOVDQU64.Z (BX)(SI*8), K1, Z1
+	VPCMPQ      $0x04, Z1, Z0, K2
+	VPMOVM2B    K2, X0
+	VPABSB      X0, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecLessInt64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·vecLessInt64AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -8(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*8), Z0
+	VMOVDQU64 (BX)(SI*8), Z1
+	VPCMPQ    $0x01, Z1, Z0, K1
+	VPMOVM2B  K1, X0
+	VPABSB    X0, X0
+	VMOVQ     X0, (CX)(SI*1)
+	ADDQ      $0x08, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU64.Z (DX)(SI*8), K1, Z0
+	VMOVDQU64.Z (BX)(SI*8), K1, Z1
+	VPCMPQ      $0x01, Z1, Z0, K2
+	VPMOVM2B    K2, X0
+	VPABSB      X0, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecLessEqualInt64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·vecLessEqualInt64AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -8(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*8), Z0
+	VMOVDQU64 (BX)(SI*8), Z1
+	VPCMPQ    $0x02, Z1, Z0, K1
+	VPMOVM2B  K1, X0
+	VPABSB    X0, X0
+	VMOVQ     X0, (CX)(SI*1)
+	ADDQ      $0x08, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU64.Z (DX)(SI*8), K1, Z0
+	VMOVDQU64.Z (BX)(SI*8), K1, Z1
+	VPCMPQ      $0x02, Z1, Z0, K2
+	VPMOVM2B    K2, X0
+	VPABSB      X0, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecGreaterInt64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·vecGreaterInt64AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -8(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*8), Z0
+	VMOVDQU64 (BX)(SI*8), Z1
+	VPCMPQ    $0x06, Z1, Z0, K1
+	VPMOVM2B  K1, X0
+	VPABSB    X0, X0
+	VMOVQ     X0, (CX)(SI*1)
+	ADDQ      $0x08, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU64.Z (DX)(SI*8), K1, Z0
+	VMOVDQU64.Z (BX)(SI*8), K1, Z1
+	VPCMPQ      $0x06, Z1, Z0, K2
+	VPMOVM2B    K2, X0
+	VPABSB      X0, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecGreaterEqualInt64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·vecGreaterEqualInt64AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -8(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*8), Z0
+	VMOVDQU64 (BX)(SI*8), Z1
+	VPCMPQ    $0x05, Z1, Z0, K1
+	VPMOVM2B  K1, X0
+	VPABSB    X0, X0
+	VMOVQ     X0, (CX)(SI*1)
+	ADDQ      $0x08, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU64.Z (DX)(SI*8), K1, Z0
+	VMOVDQU64.Z (BX)(SI*8), K1, Z1
+	VPCMPQ      $0x05, Z1, Z0, K2
+	VPMOVM2B    K2, X0
+	VPABSB      X0, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecEqualUint64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·vecEqualUint64AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -8(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*8), Z0
+	VMOVDQU64 (BX)(SI*8), Z1
+	VPCMPUQ   $0x00, Z1, Z0, K1
+	VPMOVM2B  K1, X0
+	VPABSB    X0, X0
+	VMOVQ     X0, (CX)(SI*1)
+	ADDQ      $0x08, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU64.Z (DX)(SI*8), K1, Z0
+	VMOVDQU64.Z (BX)(SI*8), K1, Z1
+	VPCMPUQ     $0x00, Z1, Z0, K2
+	VPMOVM2B    K2, X0
+	VPABSB      X0, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecNotEqualUint64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·vecNotEqualUint64AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -8(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*8), Z0
+	VMOVDQU64 (BX)(SI*8), Z1
+	VPCMPUQ   $0x04, Z1, Z0, K1
+	VPMOVM2B  K1, X0
+	VPABSB    X0, X0
+	VMOVQ     X0, (CX)(SI*1)
+	ADDQ      $0x08, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU64.Z (DX)(SI*8), K1, Z0
+	VMOVDQU64.Z (BX)(SI*8), K1, Z1
+	VPCMPUQ     $0x04, Z1, Z0, K2
+	VPMOVM2B    K2, X0
+	VPABSB      X0, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecLessUint64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·vecLessUint64AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -8(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*8), Z0
+	VMOVDQU64 (BX)(SI*8), Z1
+	VPCMPUQ   $0x01, Z1, Z0, K1
+	VPMOVM2B  K1, X0
+	VPABSB    X0, X0
+	VMOVQ     X0, (CX)(SI*1)
+	ADDQ      $0x08, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU64.Z (DX)(SI*8), K1, Z0
+	VMOVDQU64.Z (BX)(SI*8), K1, Z1
+	VPCMPUQ     $0x01, Z1, Z0, K2
+	VPMOVM2B    K2, X0
+	VPABSB      X0, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecLessEqualUint64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·vecLessEqualUint64AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -8(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*8), Z0
+	VMOVDQU64 (BX)(SI*8), Z1
+	VPCMPUQ   $0x02, Z1, Z0, K1
+	VPMOVM2B  K1, X0
+	VPABSB    X0, X0
+	VMOVQ     X0, (CX)(SI*1)
+	ADDQ      $0x08, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU64.Z (DX)(SI*8), K1, Z0
+	VMOVDQU64.Z (BX)(SI*8), K1, Z1
+	VPCMPUQ     $0x02, Z1, Z0, K2
+	VPMOVM2B    K2, X0
+	VPABSB      X0, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecGreaterUint64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·vecGreaterUint64AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -8(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*8), Z0
+	VMOVDQU64 (BX)(SI*8), Z1
+	VPCMPUQ   $0x06, Z1, Z0, K1
+	VPMOVM2B  K1, X0
+	VPABSB    X0, X0
+	VMOVQ     X0, (CX)(SI*1)
+	ADDQ      $0x08, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU64.Z (DX)(SI*8), K1, Z0
+	VMOVDQU64.Z (BX)(SI*8), K1, Z1
+	VPCMPUQ     $0x06, Z1, Z0, K2
+	VPMOVM2B    K2, X0
+	VPABSB      X0, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecGreaterEqualUint64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·vecGreaterEqualUint64AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -8(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*8), Z0
+	VMOVDQU64 (BX)(SI*8), Z1
+	VPCMPUQ   $0x05, Z1, Z0, K1
+	VPMOVM2B  K1, X0
+	VPABSB    X0, X0
+	VMOVQ     X0, (CX)(SI*1)
+	ADDQ      $0x08, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU64.Z (DX)(SI*8), K1, Z0
+	VMOVDQU64.Z (BX)(SI*8), K1, Z1
+	VPCMPUQ     $0x05, Z1, Z0, K2
+	VPMOVM2B    K2, X0
+	VPABSB      X0, X0
+	VMOVDQU8    X0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecWhere8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecWhere8AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	MOVQ c_base+80(FP), SI
+	XORQ DI, DI
+	LEAQ -64(AX), R8
+
+vectors:
+	CMPQ      DI, R8
+	JGT       rest
+	VMOVDQU64 (DX)(DI*1), Z0
+	VMOVDQU64 (BX)(DI*1), Z1
+	VMOVDQU64 (SI)(DI*1), Z2
+	VPTESTMB  Z0, Z0, K1
+	VPBLENDMB Z1, Z2, K1, Z3
+	VMOVDQU64 Z3, (CX)(DI*1)
+	ADDQ      $0x40, DI
+	JMP       vectors
+
+rest:
+	SUBQ       DI, AX
+	JZ         done
+	MOVQ       $-1, R8
+	BZHIQ      AX, R8, R8
+	KMOVQ      R8, K1
+	VMOVDQU8.Z (DX)(DI*1), K1, Z0
+	VMOVDQU8.Z (BX)(DI*1), K1, Z1
+	VMOVDQU8.Z (SI)(DI*1), K1, Z2
+	VPTESTMB   Z0, Z0, K2
+	VPBLENDMB  Z1, Z2, K2, Z4
+	VMOVDQU8   Z4, K1, (CX)(DI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecWhere16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·vecWhere16AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	MOVQ c_base+80(FP), SI
+	XORQ DI, DI
+	LEAQ -32(AX), R8
+
+vectors:
+	CMPQ      DI, R8
+	JGT       rest
+	VMOVDQU   (DX)(DI*1), Y0
+	VMOVDQU64 (BX)(DI*2), Z1
+	VMOVDQU64 (SI)(DI*2), Z2
+	VPTESTMB  Y0, Y0, K1
+	VPBLENDMW Z1, Z2, K1, Z3
+	VMOVDQU64 Z3, (CX)(DI*2)
+	ADDQ      $0x20, DI
+	JMP       vectors
+
+rest:
+	SUBQ        DI, AX
+	JZ          done
+	MOVQ        $-1, R8
+	BZHIQ       AX, R8, R8
+	KMOVQ       R8, K1
+	VMOVDQU8.Z  (DX)(DI*1), K1, Y0
+	VMOVDQU16.Z (BX)(DI*2), K1, Z1
+	VMOVDQU16.Z (SI)(DI*2), K1, Z2
+	VPTESTMB    Y0, Y0, K2
+	VPBLENDMW   Z1, Z2, K2, Z4
+	VMOVDQU16   Z4, K1, (CX)(DI*2)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecWhere32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·vecWhere32AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	MOVQ c_base+80(FP), SI
+	XORQ DI, DI
+	LEAQ -16(AX), R8
+
+vectors:
+	CMPQ      DI, R8
+	JGT       rest
+	VMOVDQU   (DX)(DI*1), X0
+	VMOVDQU64 (BX)(DI*4), Z1
+	VMOVDQU64 (SI)(DI*4), Z2
+	VPTESTMB  X0, X0, K1
+	VPBLENDMD Z1, Z2, K1, Z3
+	VMOVDQU64 Z3, (CX)(DI*4)
+	ADDQ      $0x10, DI
+	JMP       vectors
+
+rest:
+	SUBQ        DI, AX
+	JZ          done
+	MOVQ        $-1, R8
+	BZHIQ       AX, R8, R8
+	KMOVQ       R8, K1
+	VMOVDQU8.Z  (DX)(DI*1), K1, X0
+	VMOVDQU32.Z (BX)(DI*4), K1, Z1
+	VMOVDQU32.Z (SI)(DI*4), K1, Z2
+	VPTESTMB    X0, X0, K2
+	VPBLENDMD   Z1, Z2, K2, Z4
+	VMOVDQU32   Z4, K1, (CX)(DI*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecWhere64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
+TEXT ·vecWhere64AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	MOVQ c_base+80(FP), SI
+	XORQ DI, DI
+	LEAQ -8(AX), R8
+
+vectors:
+	CMPQ      DI, R8
+	JGT       rest
+	VMOVQ     (DX)(DI*1), X0
+	VMOVDQU64 (BX)(DI*8), Z1
+	VMOVDQU64 (SI)(DI*8), Z2
+	VPTESTMB  X0, X0, K1
+	VPBLENDMQ Z1, Z2, K1, Z3
+	VMOVDQU64 Z3, (CX)(DI*8)
+	ADDQ      $0x08, DI
+	JMP       vectors
+
+rest:
+	SUBQ        DI, AX
+	JZ          done
+	MOVQ        $-1, R8
+	BZHIQ       AX, R8, R8
+	KMOVQ       R8, K1
+	VMOVDQU8.Z  (DX)(DI*1), K1, X0
+	VMOVDQU64.Z (BX)(DI*8), K1, Z1
+	VMOVDQU64.Z (SI)(DI*8), K1, Z2
+	VPTESTMB    X0, X0, K2
+	VPBLENDMQ   Z1, Z2, K2, Z4
+	VMOVDQU64   Z4, K1, (CX)(DI*8)
+
+done:
+	VZEROUPPER
+	RET
+
 // func vecEqualFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX, AVX2
 TEXT ·vecEqualFloat32AVX2(SB), NOSPLIT, $96-104
@@ -113,45 +2854,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func vecNotEqualFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecNotEqualFloat32AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -16(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*4), Z0
-	VMOVDQU64 (BX)(SI*4), Z1
-	VCMPPS    $0x04, Z1, Z0, K1
-	VPMOVM2B  K1, X0
-	VPABSB    X0, X0
-	VMOVDQU   X0, (CX)(SI*1)
-	ADDQ      $0x10, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU32.Z (DX)(SI*4), K1, Z0
-	VMOVDQU32.Z (BX)(SI*4), K1, Z1
-	VCMPPS      $0x04, Z1, Z0, K2
-	VPMOVM2B    K2, X0
-	VPABSB      X0, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
-
-done:
-	VZEROUPPER
-	RET
-
 // func vecNotEqualFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX, AVX2
 TEXT ·vecNotEqualFloat32AVX2(SB), NOSPLIT, $96-104
@@ -185,22 +2887,22 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy4:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy4
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*4), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy5:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy2
+	JNZ          copy5
 	VMOVDQU      32(SP), Y1
 	VCMPPS       $0x04, Y1, Y0, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -212,50 +2914,11 @@ copy2:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy3:
+copy6:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecLessFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecLessFloat32AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -16(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*4), Z0
-	VMOVDQU64 (BX)(SI*4), Z1
-	VCMPPS    $0x11, Z1, Z0, K1
-	VPMOVM2B  K1, X0
-	VPABSB    X0, X0
-	VMOVDQU   X0, (CX)(SI*1)
-	ADDQ      $0x10, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU32.Z (DX)(SI*4), K1, Z0
-	VMOVDQU32.Z (BX)(SI*4), K1, Z1
-	VCMPPS      $0x11, Z1, Z0, K2
-	VPMOVM2B    K2, X0
-	VPABSB      X0, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
+	JNZ  copy6
 
 done:
 	VZEROUPPER
@@ -294,22 +2957,22 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy7:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy7
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*4), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy8:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy2
+	JNZ          copy8
 	VMOVDQU      32(SP), Y1
 	VCMPPS       $0x11, Y1, Y0, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -321,50 +2984,11 @@ copy2:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy3:
+copy9:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecLessEqualFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecLessEqualFloat32AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -16(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*4), Z0
-	VMOVDQU64 (BX)(SI*4), Z1
-	VCMPPS    $0x12, Z1, Z0, K1
-	VPMOVM2B  K1, X0
-	VPABSB    X0, X0
-	VMOVDQU   X0, (CX)(SI*1)
-	ADDQ      $0x10, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU32.Z (DX)(SI*4), K1, Z0
-	VMOVDQU32.Z (BX)(SI*4), K1, Z1
-	VCMPPS      $0x12, Z1, Z0, K2
-	VPMOVM2B    K2, X0
-	VPABSB      X0, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
+	JNZ  copy9
 
 done:
 	VZEROUPPER
@@ -403,22 +3027,22 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy10:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy10
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*4), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy11:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy2
+	JNZ          copy11
 	VMOVDQU      32(SP), Y1
 	VCMPPS       $0x12, Y1, Y0, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -430,50 +3054,11 @@ copy2:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy3:
+copy12:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecGreaterFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecGreaterFloat32AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -16(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*4), Z0
-	VMOVDQU64 (BX)(SI*4), Z1
-	VCMPPS    $0x1e, Z1, Z0, K1
-	VPMOVM2B  K1, X0
-	VPABSB    X0, X0
-	VMOVDQU   X0, (CX)(SI*1)
-	ADDQ      $0x10, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU32.Z (DX)(SI*4), K1, Z0
-	VMOVDQU32.Z (BX)(SI*4), K1, Z1
-	VCMPPS      $0x1e, Z1, Z0, K2
-	VPMOVM2B    K2, X0
-	VPABSB      X0, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
+	JNZ  copy12
 
 done:
 	VZEROUPPER
@@ -512,22 +3097,22 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy13:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy13
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*4), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy14:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy2
+	JNZ          copy14
 	VMOVDQU      32(SP), Y1
 	VCMPPS       $0x1e, Y1, Y0, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -539,50 +3124,11 @@ copy2:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy3:
+copy15:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecGreaterEqualFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecGreaterEqualFloat32AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -16(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*4), Z0
-	VMOVDQU64 (BX)(SI*4), Z1
-	VCMPPS    $0x1d, Z1, Z0, K1
-	VPMOVM2B  K1, X0
-	VPABSB    X0, X0
-	VMOVDQU   X0, (CX)(SI*1)
-	ADDQ      $0x10, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU32.Z (DX)(SI*4), K1, Z0
-	VMOVDQU32.Z (BX)(SI*4), K1, Z1
-	VCMPPS      $0x1d, Z1, Z0, K2
-	VPMOVM2B    K2, X0
-	VPABSB      X0, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
+	JNZ  copy15
 
 done:
 	VZEROUPPER
@@ -621,22 +3167,22 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy16:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy16
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*4), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy17:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy2
+	JNZ          copy17
 	VMOVDQU      32(SP), Y1
 	VCMPPS       $0x1d, Y1, Y0, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -648,73 +3194,15 @@ copy2:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy3:
+copy18:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
+	JNZ  copy18
 
 done:
 	VZEROUPPER
 	RET
-
-// func vecIsInfFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecIsInfFloat32AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -16(AX), SI
-
-vectors:
-	CMPQ         BX, SI
-	JGT          rest
-	VMOVDQU64    (DX)(BX*4), Z0
-	VBROADCASTSD sign32<>+0(SB), Z1
-	VPANDNQ      Z0, Z1, Z0
-	VBROADCASTSS d7f800000<>+0(SB), Z1
-	VCMPPS       $0x00, Z1, Z0, K1
-	VPMOVM2B     K1, X0
-	VPABSB       X0, X0
-	VMOVDQU      X0, (CX)(BX*1)
-	ADDQ         $0x10, BX
-	JMP          vectors
-
-rest:
-	SUBQ         BX, AX
-	JZ           done
-	MOVQ         $-1, SI
-	BZHIQ        AX, SI, SI
-	KMOVQ        SI, K1
-	VMOVDQU32.Z  (DX)(BX*4), K1, Z0
-	VBROADCASTSD sign32<>+0(SB), Z1
-	VPANDNQ      Z0, Z1, Z0
-	VBROADCASTSS d7f800000<>+0(SB), Z1
-	VCMPPS       $0x00, Z1, Z0, K2
-	VPMOVM2B     K2, X0
-	VPABSB       X0, X0
-	VMOVDQU8     X0, K1, (CX)(BX*1)
-
-done:
-	VZEROUPPER
-	RET
-
-DATA sign32<>+0(SB)/8, $0x8000000080000000
-DATA sign32<>+8(SB)/8, $0x8000000080000000
-DATA sign32<>+16(SB)/8, $0x8000000080000000
-DATA sign32<>+24(SB)/8, $0x8000000080000000
-GLOBL sign32<>(SB), RODATA|NOPTR, $32
-
-DATA d7f800000<>+0(SB)/4, $0x7f800000
-DATA d7f800000<>+4(SB)/4, $0x7f800000
-DATA d7f800000<>+8(SB)/4, $0x7f800000
-DATA d7f800000<>+12(SB)/4, $0x7f800000
-DATA d7f800000<>+16(SB)/4, $0x7f800000
-DATA d7f800000<>+20(SB)/4, $0x7f800000
-DATA d7f800000<>+24(SB)/4, $0x7f800000
-DATA d7f800000<>+28(SB)/4, $0x7f800000
-GLOBL d7f800000<>(SB), RODATA|NOPTR, $32
 
 // func vecIsInfFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX, AVX2
@@ -750,11 +3238,11 @@ rest:
 	SHLQ $0x01, SI
 	SHLQ $0x01, SI
 
-copy1:
+copy19:
 	MOVB         -1(DX)(SI*1), DI
 	MOVB         DI, -1(SP)(SI*1)
 	DECQ         SI
-	JNZ          copy1
+	JNZ          copy19
 	VMOVDQU      (SP), Y0
 	VMOVUPD      sign32<>+0(SB), Y1
 	VPANDN       Y0, Y1, Y0
@@ -769,53 +3257,11 @@ copy1:
 	LEAQ         (CX)(BX*1), CX
 	MOVQ         AX, SI
 
-copy2:
+copy20:
 	MOVB 31(SP)(SI*1), AL
 	MOVB AL, -1(CX)(SI*1)
 	DECQ SI
-	JNZ  copy2
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecIsFiniteFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecIsFiniteFloat32AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -16(AX), SI
-
-vectors:
-	CMPQ         BX, SI
-	JGT          rest
-	VMOVDQU64    (DX)(BX*4), Z0
-	VBROADCASTSD sign32<>+0(SB), Z1
-	VPANDNQ      Z0, Z1, Z0
-	VBROADCASTSS d7f800000<>+0(SB), Z1
-	VCMPPS       $0x11, Z1, Z0, K1
-	VPMOVM2B     K1, X0
-	VPABSB       X0, X0
-	VMOVDQU      X0, (CX)(BX*1)
-	ADDQ         $0x10, BX
-	JMP          vectors
-
-rest:
-	SUBQ         BX, AX
-	JZ           done
-	MOVQ         $-1, SI
-	BZHIQ        AX, SI, SI
-	KMOVQ        SI, K1
-	VMOVDQU32.Z  (DX)(BX*4), K1, Z0
-	VBROADCASTSD sign32<>+0(SB), Z1
-	VPANDNQ      Z0, Z1, Z0
-	VBROADCASTSS d7f800000<>+0(SB), Z1
-	VCMPPS       $0x11, Z1, Z0, K2
-	VPMOVM2B     K2, X0
-	VPABSB       X0, X0
-	VMOVDQU8     X0, K1, (CX)(BX*1)
+	JNZ  copy20
 
 done:
 	VZEROUPPER
@@ -855,11 +3301,11 @@ rest:
 	SHLQ $0x01, SI
 	SHLQ $0x01, SI
 
-copy1:
+copy21:
 	MOVB         -1(DX)(SI*1), DI
 	MOVB         DI, -1(SP)(SI*1)
 	DECQ         SI
-	JNZ          copy1
+	JNZ          copy21
 	VMOVDQU      (SP), Y0
 	VMOVUPD      sign32<>+0(SB), Y1
 	VPANDN       Y0, Y1, Y0
@@ -874,53 +3320,11 @@ copy1:
 	LEAQ         (CX)(BX*1), CX
 	MOVQ         AX, SI
 
-copy2:
+copy22:
 	MOVB 31(SP)(SI*1), AL
 	MOVB AL, -1(CX)(SI*1)
 	DECQ SI
-	JNZ  copy2
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecIsNaNFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecIsNaNFloat32AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -16(AX), SI
-
-vectors:
-	CMPQ         BX, SI
-	JGT          rest
-	VMOVDQU64    (DX)(BX*4), Z0
-	VBROADCASTSD sign32<>+0(SB), Z1
-	VPANDNQ      Z0, Z1, Z0
-	VBROADCASTSS d7f800000<>+0(SB), Z1
-	VCMPPS       $0x03, Z1, Z0, K1
-	VPMOVM2B     K1, X0
-	VPABSB       X0, X0
-	VMOVDQU      X0, (CX)(BX*1)
-	ADDQ         $0x10, BX
-	JMP          vectors
-
-rest:
-	SUBQ         BX, AX
-	JZ           done
-	MOVQ         $-1, SI
-	BZHIQ        AX, SI, SI
-	KMOVQ        SI, K1
-	VMOVDQU32.Z  (DX)(BX*4), K1, Z0
-	VBROADCASTSD sign32<>+0(SB), Z1
-	VPANDNQ      Z0, Z1, Z0
-	VBROADCASTSS d7f800000<>+0(SB), Z1
-	VCMPPS       $0x03, Z1, Z0, K2
-	VPMOVM2B     K2, X0
-	VPABSB       X0, X0
-	VMOVDQU8     X0, K1, (CX)(BX*1)
+	JNZ  copy22
 
 done:
 	VZEROUPPER
@@ -960,11 +3364,11 @@ rest:
 	SHLQ $0x01, SI
 	SHLQ $0x01, SI
 
-copy1:
+copy23:
 	MOVB         -1(DX)(SI*1), DI
 	MOVB         DI, -1(SP)(SI*1)
 	DECQ         SI
-	JNZ          copy1
+	JNZ          copy23
 	VMOVDQU      (SP), Y0
 	VMOVUPD      sign32<>+0(SB), Y1
 	VPANDN       Y0, Y1, Y0
@@ -979,50 +3383,11 @@ copy1:
 	LEAQ         (CX)(BX*1), CX
 	MOVQ         AX, SI
 
-copy2:
+copy24:
 	MOVB 31(SP)(SI*1), AL
 	MOVB AL, -1(CX)(SI*1)
 	DECQ SI
-	JNZ  copy2
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecEqualFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecEqualFloat64AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -8(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*8), Z0
-	VMOVDQU64 (BX)(SI*8), Z1
-	VCMPPD    $0x00, Z1, Z0, K1
-	VPMOVM2B  K1, X0
-	VPABSB    X0, X0
-	VMOVQ     X0, (CX)(SI*1)
-	ADDQ      $0x08, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU64.Z (DX)(SI*8), K1, Z0
-	VMOVDQU64.Z (BX)(SI*8), K1, Z1
-	VCMPPD      $0x00, Z1, Z0, K2
-	VPMOVM2B    K2, X0
-	VPABSB      X0, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
+	JNZ  copy24
 
 done:
 	VZEROUPPER
@@ -1063,11 +3428,11 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy25:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy25
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*8), BX
 	MOVQ    AX, DI
@@ -1075,11 +3440,11 @@ copy1:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy26:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy2
+	JNZ          copy26
 	VMOVDQU      32(SP), Y1
 	VCMPPD       $0x00, Y1, Y0, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -1092,50 +3457,11 @@ copy2:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy3:
+copy27:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecNotEqualFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecNotEqualFloat64AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -8(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*8), Z0
-	VMOVDQU64 (BX)(SI*8), Z1
-	VCMPPD    $0x04, Z1, Z0, K1
-	VPMOVM2B  K1, X0
-	VPABSB    X0, X0
-	VMOVQ     X0, (CX)(SI*1)
-	ADDQ      $0x08, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU64.Z (DX)(SI*8), K1, Z0
-	VMOVDQU64.Z (BX)(SI*8), K1, Z1
-	VCMPPD      $0x04, Z1, Z0, K2
-	VPMOVM2B    K2, X0
-	VPABSB      X0, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
+	JNZ  copy27
 
 done:
 	VZEROUPPER
@@ -1176,11 +3502,11 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy28:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy28
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*8), BX
 	MOVQ    AX, DI
@@ -1188,11 +3514,11 @@ copy1:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy29:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy2
+	JNZ          copy29
 	VMOVDQU      32(SP), Y1
 	VCMPPD       $0x04, Y1, Y0, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -1205,50 +3531,11 @@ copy2:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy3:
+copy30:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecLessFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecLessFloat64AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -8(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*8), Z0
-	VMOVDQU64 (BX)(SI*8), Z1
-	VCMPPD    $0x11, Z1, Z0, K1
-	VPMOVM2B  K1, X0
-	VPABSB    X0, X0
-	VMOVQ     X0, (CX)(SI*1)
-	ADDQ      $0x08, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU64.Z (DX)(SI*8), K1, Z0
-	VMOVDQU64.Z (BX)(SI*8), K1, Z1
-	VCMPPD      $0x11, Z1, Z0, K2
-	VPMOVM2B    K2, X0
-	VPABSB      X0, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
+	JNZ  copy30
 
 done:
 	VZEROUPPER
@@ -1289,11 +3576,11 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy31:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy31
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*8), BX
 	MOVQ    AX, DI
@@ -1301,11 +3588,11 @@ copy1:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy32:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy2
+	JNZ          copy32
 	VMOVDQU      32(SP), Y1
 	VCMPPD       $0x11, Y1, Y0, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -1318,50 +3605,11 @@ copy2:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy3:
+copy33:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecLessEqualFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecLessEqualFloat64AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -8(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*8), Z0
-	VMOVDQU64 (BX)(SI*8), Z1
-	VCMPPD    $0x12, Z1, Z0, K1
-	VPMOVM2B  K1, X0
-	VPABSB    X0, X0
-	VMOVQ     X0, (CX)(SI*1)
-	ADDQ      $0x08, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU64.Z (DX)(SI*8), K1, Z0
-	VMOVDQU64.Z (BX)(SI*8), K1, Z1
-	VCMPPD      $0x12, Z1, Z0, K2
-	VPMOVM2B    K2, X0
-	VPABSB      X0, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
+	JNZ  copy33
 
 done:
 	VZEROUPPER
@@ -1402,11 +3650,11 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy34:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy34
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*8), BX
 	MOVQ    AX, DI
@@ -1414,11 +3662,11 @@ copy1:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy35:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy2
+	JNZ          copy35
 	VMOVDQU      32(SP), Y1
 	VCMPPD       $0x12, Y1, Y0, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -1431,50 +3679,11 @@ copy2:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy3:
+copy36:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecGreaterFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecGreaterFloat64AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -8(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*8), Z0
-	VMOVDQU64 (BX)(SI*8), Z1
-	VCMPPD    $0x1e, Z1, Z0, K1
-	VPMOVM2B  K1, X0
-	VPABSB    X0, X0
-	VMOVQ     X0, (CX)(SI*1)
-	ADDQ      $0x08, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU64.Z (DX)(SI*8), K1, Z0
-	VMOVDQU64.Z (BX)(SI*8), K1, Z1
-	VCMPPD      $0x1e, Z1, Z0, K2
-	VPMOVM2B    K2, X0
-	VPABSB      X0, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
+	JNZ  copy36
 
 done:
 	VZEROUPPER
@@ -1515,11 +3724,11 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy37:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy37
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*8), BX
 	MOVQ    AX, DI
@@ -1527,11 +3736,11 @@ copy1:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy38:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy2
+	JNZ          copy38
 	VMOVDQU      32(SP), Y1
 	VCMPPD       $0x1e, Y1, Y0, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -1544,50 +3753,11 @@ copy2:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy3:
+copy39:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecGreaterEqualFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecGreaterEqualFloat64AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -8(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*8), Z0
-	VMOVDQU64 (BX)(SI*8), Z1
-	VCMPPD    $0x1d, Z1, Z0, K1
-	VPMOVM2B  K1, X0
-	VPABSB    X0, X0
-	VMOVQ     X0, (CX)(SI*1)
-	ADDQ      $0x08, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU64.Z (DX)(SI*8), K1, Z0
-	VMOVDQU64.Z (BX)(SI*8), K1, Z1
-	VCMPPD      $0x1d, Z1, Z0, K2
-	VPMOVM2B    K2, X0
-	VPABSB      X0, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
+	JNZ  copy39
 
 done:
 	VZEROUPPER
@@ -1628,11 +3798,11 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy40:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy40
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*8), BX
 	MOVQ    AX, DI
@@ -1640,11 +3810,11 @@ copy1:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy41:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy2
+	JNZ          copy41
 	VMOVDQU      32(SP), Y1
 	VCMPPD       $0x1d, Y1, Y0, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -1657,69 +3827,15 @@ copy2:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy3:
+copy42:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
+	JNZ  copy42
 
 done:
 	VZEROUPPER
 	RET
-
-// func vecIsInfFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecIsInfFloat64AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -8(AX), SI
-
-vectors:
-	CMPQ         BX, SI
-	JGT          rest
-	VMOVDQU64    (DX)(BX*8), Z0
-	VBROADCASTSD q8000000000000000<>+0(SB), Z1
-	VPANDNQ      Z0, Z1, Z0
-	VBROADCASTSD q7ff0000000000000<>+0(SB), Z1
-	VCMPPD       $0x00, Z1, Z0, K1
-	VPMOVM2B     K1, X0
-	VPABSB       X0, X0
-	VMOVQ        X0, (CX)(BX*1)
-	ADDQ         $0x08, BX
-	JMP          vectors
-
-rest:
-	SUBQ         BX, AX
-	JZ           done
-	MOVQ         $-1, SI
-	BZHIQ        AX, SI, SI
-	KMOVQ        SI, K1
-	VMOVDQU64.Z  (DX)(BX*8), K1, Z0
-	VBROADCASTSD q8000000000000000<>+0(SB), Z1
-	VPANDNQ      Z0, Z1, Z0
-	VBROADCASTSD q7ff0000000000000<>+0(SB), Z1
-	VCMPPD       $0x00, Z1, Z0, K2
-	VPMOVM2B     K2, X0
-	VPABSB       X0, X0
-	VMOVDQU8     X0, K1, (CX)(BX*1)
-
-done:
-	VZEROUPPER
-	RET
-
-DATA q8000000000000000<>+0(SB)/8, $0x8000000000000000
-DATA q8000000000000000<>+8(SB)/8, $0x8000000000000000
-DATA q8000000000000000<>+16(SB)/8, $0x8000000000000000
-DATA q8000000000000000<>+24(SB)/8, $0x8000000000000000
-GLOBL q8000000000000000<>(SB), RODATA|NOPTR, $32
-
-DATA q7ff0000000000000<>+0(SB)/8, $0x7ff0000000000000
-DATA q7ff0000000000000<>+8(SB)/8, $0x7ff0000000000000
-DATA q7ff0000000000000<>+16(SB)/8, $0x7ff0000000000000
-DATA q7ff0000000000000<>+24(SB)/8, $0x7ff0000000000000
-GLOBL q7ff0000000000000<>(SB), RODATA|NOPTR, $32
 
 // func vecIsInfFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX, AVX2
@@ -1757,11 +3873,11 @@ rest:
 	SHLQ $0x01, SI
 	SHLQ $0x01, SI
 
-copy1:
+copy43:
 	MOVB         -1(DX)(SI*1), DI
 	MOVB         DI, -1(SP)(SI*1)
 	DECQ         SI
-	JNZ          copy1
+	JNZ          copy43
 	VMOVDQU      (SP), Y0
 	VMOVUPD      q8000000000000000<>+0(SB), Y1
 	VPANDN       Y0, Y1, Y0
@@ -1777,53 +3893,11 @@ copy1:
 	LEAQ         (CX)(BX*1), CX
 	MOVQ         AX, SI
 
-copy2:
+copy44:
 	MOVB 31(SP)(SI*1), AL
 	MOVB AL, -1(CX)(SI*1)
 	DECQ SI
-	JNZ  copy2
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecIsFiniteFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecIsFiniteFloat64AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -8(AX), SI
-
-vectors:
-	CMPQ         BX, SI
-	JGT          rest
-	VMOVDQU64    (DX)(BX*8), Z0
-	VBROADCASTSD q8000000000000000<>+0(SB), Z1
-	VPANDNQ      Z0, Z1, Z0
-	VBROADCASTSD q7ff0000000000000<>+0(SB), Z1
-	VCMPPD       $0x11, Z1, Z0, K1
-	VPMOVM2B     K1, X0
-	VPABSB       X0, X0
-	VMOVQ        X0, (CX)(BX*1)
-	ADDQ         $0x08, BX
-	JMP          vectors
-
-rest:
-	SUBQ         BX, AX
-	JZ           done
-	MOVQ         $-1, SI
-	BZHIQ        AX, SI, SI
-	KMOVQ        SI, K1
-	VMOVDQU64.Z  (DX)(BX*8), K1, Z0
-	VBROADCASTSD q8000000000000000<>+0(SB), Z1
-	VPANDNQ      Z0, Z1, Z0
-	VBROADCASTSD q7ff0000000000000<>+0(SB), Z1
-	VCMPPD       $0x11, Z1, Z0, K2
-	VPMOVM2B     K2, X0
-	VPABSB       X0, X0
-	VMOVDQU8     X0, K1, (CX)(BX*1)
+	JNZ  copy44
 
 done:
 	VZEROUPPER
@@ -1865,11 +3939,11 @@ rest:
 	SHLQ $0x01, SI
 	SHLQ $0x01, SI
 
-copy1:
+copy45:
 	MOVB         -1(DX)(SI*1), DI
 	MOVB         DI, -1(SP)(SI*1)
 	DECQ         SI
-	JNZ          copy1
+	JNZ          copy45
 	VMOVDQU      (SP), Y0
 	VMOVUPD      q8000000000000000<>+0(SB), Y1
 	VPANDN       Y0, Y1, Y0
@@ -1885,53 +3959,11 @@ copy1:
 	LEAQ         (CX)(BX*1), CX
 	MOVQ         AX, SI
 
-copy2:
+copy46:
 	MOVB 31(SP)(SI*1), AL
 	MOVB AL, -1(CX)(SI*1)
 	DECQ SI
-	JNZ  copy2
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecIsNaNFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecIsNaNFloat64AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -8(AX), SI
-
-vectors:
-	CMPQ         BX, SI
-	JGT          rest
-	VMOVDQU64    (DX)(BX*8), Z0
-	VBROADCASTSD q8000000000000000<>+0(SB), Z1
-	VPANDNQ      Z0, Z1, Z0
-	VBROADCASTSD q7ff0000000000000<>+0(SB), Z1
-	VCMPPD       $0x03, Z1, Z0, K1
-	VPMOVM2B     K1, X0
-	VPABSB       X0, X0
-	VMOVQ        X0, (CX)(BX*1)
-	ADDQ         $0x08, BX
-	JMP          vectors
-
-rest:
-	SUBQ         BX, AX
-	JZ           done
-	MOVQ         $-1, SI
-	BZHIQ        AX, SI, SI
-	KMOVQ        SI, K1
-	VMOVDQU64.Z  (DX)(BX*8), K1, Z0
-	VBROADCASTSD q8000000000000000<>+0(SB), Z1
-	VPANDNQ      Z0, Z1, Z0
-	VBROADCASTSD q7ff0000000000000<>+0(SB), Z1
-	VCMPPD       $0x03, Z1, Z0, K2
-	VPMOVM2B     K2, X0
-	VPABSB       X0, X0
-	VMOVDQU8     X0, K1, (CX)(BX*1)
+	JNZ  copy46
 
 done:
 	VZEROUPPER
@@ -1973,11 +4005,11 @@ rest:
 	SHLQ $0x01, SI
 	SHLQ $0x01, SI
 
-copy1:
+copy47:
 	MOVB         -1(DX)(SI*1), DI
 	MOVB         DI, -1(SP)(SI*1)
 	DECQ         SI
-	JNZ          copy1
+	JNZ          copy47
 	VMOVDQU      (SP), Y0
 	VMOVUPD      q8000000000000000<>+0(SB), Y1
 	VPANDN       Y0, Y1, Y0
@@ -1993,50 +4025,11 @@ copy1:
 	LEAQ         (CX)(BX*1), CX
 	MOVQ         AX, SI
 
-copy2:
+copy48:
 	MOVB 31(SP)(SI*1), AL
 	MOVB AL, -1(CX)(SI*1)
 	DECQ SI
-	JNZ  copy2
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecEqualInt8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecEqualInt8AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -64(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*1), Z0
-	VMOVDQU64 (BX)(SI*1), Z1
-	VPCMPB    $0x00, Z1, Z0, K1
-	VPMOVM2B  K1, Z0
-	VPABSB    Z0, Z0
-	VMOVDQU64 Z0, (CX)(SI*1)
-	ADDQ      $0x40, SI
-	JMP       vectors
-
-rest:
-	SUBQ       SI, AX
-	JZ         done
-	MOVQ       $-1, DI
-	BZHIQ      AX, DI, DI
-	KMOVQ      DI, K1
-	VMOVDQU8.Z (DX)(SI*1), K1, Z0
-	VMOVDQU8.Z (BX)(SI*1), K1, Z1
-	VPCMPB     $0x00, Z1, Z0, K2
-	VPMOVM2B   K2, Z0
-	VPABSB     Z0, Z0
-	VMOVDQU8   Z0, K1, (CX)(SI*1)
+	JNZ  copy48
 
 done:
 	VZEROUPPER
@@ -2069,20 +4062,20 @@ rest:
 	LEAQ (DX)(SI*1), DX
 	MOVQ AX, DI
 
-copy1:
+copy49:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy49
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*1), BX
 	MOVQ    AX, DI
 
-copy2:
+copy50:
 	MOVB     -1(BX)(DI*1), DL
 	MOVB     DL, 31(SP)(DI*1)
 	DECQ     DI
-	JNZ      copy2
+	JNZ      copy50
 	VMOVDQU  32(SP), Y1
 	VPCMPEQB Y1, Y0, Y0
 	VPABSB   Y0, Y0
@@ -2090,50 +4083,11 @@ copy2:
 	LEAQ     (CX)(SI*1), CX
 	MOVQ     AX, DI
 
-copy3:
+copy51:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecNotEqualInt8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecNotEqualInt8AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -64(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*1), Z0
-	VMOVDQU64 (BX)(SI*1), Z1
-	VPCMPB    $0x04, Z1, Z0, K1
-	VPMOVM2B  K1, Z0
-	VPABSB    Z0, Z0
-	VMOVDQU64 Z0, (CX)(SI*1)
-	ADDQ      $0x40, SI
-	JMP       vectors
-
-rest:
-	SUBQ       SI, AX
-	JZ         done
-	MOVQ       $-1, DI
-	BZHIQ      AX, DI, DI
-	KMOVQ      DI, K1
-	VMOVDQU8.Z (DX)(SI*1), K1, Z0
-	VMOVDQU8.Z (BX)(SI*1), K1, Z1
-	VPCMPB     $0x04, Z1, Z0, K2
-	VPMOVM2B   K2, Z0
-	VPABSB     Z0, Z0
-	VMOVDQU8   Z0, K1, (CX)(SI*1)
+	JNZ  copy51
 
 done:
 	VZEROUPPER
@@ -2166,20 +4120,20 @@ rest:
 	LEAQ (DX)(SI*1), DX
 	MOVQ AX, DI
 
-copy1:
+copy52:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy52
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*1), BX
 	MOVQ    AX, DI
 
-copy2:
+copy53:
 	MOVB     -1(BX)(DI*1), DL
 	MOVB     DL, 31(SP)(DI*1)
 	DECQ     DI
-	JNZ      copy2
+	JNZ      copy53
 	VMOVDQU  32(SP), Y1
 	VPCMPEQB Y1, Y0, Y0
 	VPADDB   b01<>+0(SB), Y0, Y0
@@ -2187,11 +4141,11 @@ copy2:
 	LEAQ     (CX)(SI*1), CX
 	MOVQ     AX, DI
 
-copy3:
+copy54:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
+	JNZ  copy54
 
 done:
 	VZEROUPPER
@@ -2231,45 +4185,6 @@ DATA b01<>+30(SB)/1, $0x01
 DATA b01<>+31(SB)/1, $0x01
 GLOBL b01<>(SB), RODATA|NOPTR, $32
 
-// func vecLessInt8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecLessInt8AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -64(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*1), Z0
-	VMOVDQU64 (BX)(SI*1), Z1
-	VPCMPB    $0x01, Z1, Z0, K1
-	VPMOVM2B  K1, Z0
-	VPABSB    Z0, Z0
-	VMOVDQU64 Z0, (CX)(SI*1)
-	ADDQ      $0x40, SI
-	JMP       vectors
-
-rest:
-	SUBQ       SI, AX
-	JZ         done
-	MOVQ       $-1, DI
-	BZHIQ      AX, DI, DI
-	KMOVQ      DI, K1
-	VMOVDQU8.Z (DX)(SI*1), K1, Z0
-	VMOVDQU8.Z (BX)(SI*1), K1, Z1
-	VPCMPB     $0x01, Z1, Z0, K2
-	VPMOVM2B   K2, Z0
-	VPABSB     Z0, Z0
-	VMOVDQU8   Z0, K1, (CX)(SI*1)
-
-done:
-	VZEROUPPER
-	RET
-
 // func vecLessInt8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX, AVX2
 TEXT ·vecLessInt8AVX2(SB), NOSPLIT, $96-104
@@ -2297,20 +4212,20 @@ rest:
 	LEAQ (DX)(SI*1), DX
 	MOVQ AX, DI
 
-copy1:
+copy55:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy55
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*1), BX
 	MOVQ    AX, DI
 
-copy2:
+copy56:
 	MOVB     -1(BX)(DI*1), DL
 	MOVB     DL, 31(SP)(DI*1)
 	DECQ     DI
-	JNZ      copy2
+	JNZ      copy56
 	VMOVDQU  32(SP), Y1
 	VPCMPGTB Y0, Y1, Y0
 	VPABSB   Y0, Y0
@@ -2318,50 +4233,11 @@ copy2:
 	LEAQ     (CX)(SI*1), CX
 	MOVQ     AX, DI
 
-copy3:
+copy57:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecLessEqualInt8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecLessEqualInt8AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -64(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*1), Z0
-	VMOVDQU64 (BX)(SI*1), Z1
-	VPCMPB    $0x02, Z1, Z0, K1
-	VPMOVM2B  K1, Z0
-	VPABSB    Z0, Z0
-	VMOVDQU64 Z0, (CX)(SI*1)
-	ADDQ      $0x40, SI
-	JMP       vectors
-
-rest:
-	SUBQ       SI, AX
-	JZ         done
-	MOVQ       $-1, DI
-	BZHIQ      AX, DI, DI
-	KMOVQ      DI, K1
-	VMOVDQU8.Z (DX)(SI*1), K1, Z0
-	VMOVDQU8.Z (BX)(SI*1), K1, Z1
-	VPCMPB     $0x02, Z1, Z0, K2
-	VPMOVM2B   K2, Z0
-	VPABSB     Z0, Z0
-	VMOVDQU8   Z0, K1, (CX)(SI*1)
+	JNZ  copy57
 
 done:
 	VZEROUPPER
@@ -2394,20 +4270,20 @@ rest:
 	LEAQ (DX)(SI*1), DX
 	MOVQ AX, DI
 
-copy1:
+copy58:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy58
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*1), BX
 	MOVQ    AX, DI
 
-copy2:
+copy59:
 	MOVB     -1(BX)(DI*1), DL
 	MOVB     DL, 31(SP)(DI*1)
 	DECQ     DI
-	JNZ      copy2
+	JNZ      copy59
 	VMOVDQU  32(SP), Y1
 	VPCMPGTB Y1, Y0, Y0
 	VPADDB   b01<>+0(SB), Y0, Y0
@@ -2415,50 +4291,11 @@ copy2:
 	LEAQ     (CX)(SI*1), CX
 	MOVQ     AX, DI
 
-copy3:
+copy60:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecGreaterInt8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecGreaterInt8AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -64(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*1), Z0
-	VMOVDQU64 (BX)(SI*1), Z1
-	VPCMPB    $0x06, Z1, Z0, K1
-	VPMOVM2B  K1, Z0
-	VPABSB    Z0, Z0
-	VMOVDQU64 Z0, (CX)(SI*1)
-	ADDQ      $0x40, SI
-	JMP       vectors
-
-rest:
-	SUBQ       SI, AX
-	JZ         done
-	MOVQ       $-1, DI
-	BZHIQ      AX, DI, DI
-	KMOVQ      DI, K1
-	VMOVDQU8.Z (DX)(SI*1), K1, Z0
-	VMOVDQU8.Z (BX)(SI*1), K1, Z1
-	VPCMPB     $0x06, Z1, Z0, K2
-	VPMOVM2B   K2, Z0
-	VPABSB     Z0, Z0
-	VMOVDQU8   Z0, K1, (CX)(SI*1)
+	JNZ  copy60
 
 done:
 	VZEROUPPER
@@ -2491,20 +4328,20 @@ rest:
 	LEAQ (DX)(SI*1), DX
 	MOVQ AX, DI
 
-copy1:
+copy61:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy61
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*1), BX
 	MOVQ    AX, DI
 
-copy2:
+copy62:
 	MOVB     -1(BX)(DI*1), DL
 	MOVB     DL, 31(SP)(DI*1)
 	DECQ     DI
-	JNZ      copy2
+	JNZ      copy62
 	VMOVDQU  32(SP), Y1
 	VPCMPGTB Y1, Y0, Y0
 	VPABSB   Y0, Y0
@@ -2512,50 +4349,11 @@ copy2:
 	LEAQ     (CX)(SI*1), CX
 	MOVQ     AX, DI
 
-copy3:
+copy63:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecGreaterEqualInt8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecGreaterEqualInt8AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -64(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*1), Z0
-	VMOVDQU64 (BX)(SI*1), Z1
-	VPCMPB    $0x05, Z1, Z0, K1
-	VPMOVM2B  K1, Z0
-	VPABSB    Z0, Z0
-	VMOVDQU64 Z0, (CX)(SI*1)
-	ADDQ      $0x40, SI
-	JMP       vectors
-
-rest:
-	SUBQ       SI, AX
-	JZ         done
-	MOVQ       $-1, DI
-	BZHIQ      AX, DI, DI
-	KMOVQ      DI, K1
-	VMOVDQU8.Z (DX)(SI*1), K1, Z0
-	VMOVDQU8.Z (BX)(SI*1), K1, Z1
-	VPCMPB     $0x05, Z1, Z0, K2
-	VPMOVM2B   K2, Z0
-	VPABSB     Z0, Z0
-	VMOVDQU8   Z0, K1, (CX)(SI*1)
+	JNZ  copy63
 
 done:
 	VZEROUPPER
@@ -2588,20 +4386,20 @@ rest:
 	LEAQ (DX)(SI*1), DX
 	MOVQ AX, DI
 
-copy1:
+copy64:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy64
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*1), BX
 	MOVQ    AX, DI
 
-copy2:
+copy65:
 	MOVB     -1(BX)(DI*1), DL
 	MOVB     DL, 31(SP)(DI*1)
 	DECQ     DI
-	JNZ      copy2
+	JNZ      copy65
 	VMOVDQU  32(SP), Y1
 	VPCMPGTB Y0, Y1, Y0
 	VPADDB   b01<>+0(SB), Y0, Y0
@@ -2609,50 +4407,11 @@ copy2:
 	LEAQ     (CX)(SI*1), CX
 	MOVQ     AX, DI
 
-copy3:
+copy66:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecEqualUint8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecEqualUint8AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -64(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*1), Z0
-	VMOVDQU64 (BX)(SI*1), Z1
-	VPCMPUB   $0x00, Z1, Z0, K1
-	VPMOVM2B  K1, Z0
-	VPABSB    Z0, Z0
-	VMOVDQU64 Z0, (CX)(SI*1)
-	ADDQ      $0x40, SI
-	JMP       vectors
-
-rest:
-	SUBQ       SI, AX
-	JZ         done
-	MOVQ       $-1, DI
-	BZHIQ      AX, DI, DI
-	KMOVQ      DI, K1
-	VMOVDQU8.Z (DX)(SI*1), K1, Z0
-	VMOVDQU8.Z (BX)(SI*1), K1, Z1
-	VPCMPUB    $0x00, Z1, Z0, K2
-	VPMOVM2B   K2, Z0
-	VPABSB     Z0, Z0
-	VMOVDQU8   Z0, K1, (CX)(SI*1)
+	JNZ  copy66
 
 done:
 	VZEROUPPER
@@ -2685,20 +4444,20 @@ rest:
 	LEAQ (DX)(SI*1), DX
 	MOVQ AX, DI
 
-copy1:
+copy67:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy67
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*1), BX
 	MOVQ    AX, DI
 
-copy2:
+copy68:
 	MOVB     -1(BX)(DI*1), DL
 	MOVB     DL, 31(SP)(DI*1)
 	DECQ     DI
-	JNZ      copy2
+	JNZ      copy68
 	VMOVDQU  32(SP), Y1
 	VPCMPEQB Y1, Y0, Y0
 	VPABSB   Y0, Y0
@@ -2706,50 +4465,11 @@ copy2:
 	LEAQ     (CX)(SI*1), CX
 	MOVQ     AX, DI
 
-copy3:
+copy69:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecNotEqualUint8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecNotEqualUint8AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -64(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*1), Z0
-	VMOVDQU64 (BX)(SI*1), Z1
-	VPCMPUB   $0x04, Z1, Z0, K1
-	VPMOVM2B  K1, Z0
-	VPABSB    Z0, Z0
-	VMOVDQU64 Z0, (CX)(SI*1)
-	ADDQ      $0x40, SI
-	JMP       vectors
-
-rest:
-	SUBQ       SI, AX
-	JZ         done
-	MOVQ       $-1, DI
-	BZHIQ      AX, DI, DI
-	KMOVQ      DI, K1
-	VMOVDQU8.Z (DX)(SI*1), K1, Z0
-	VMOVDQU8.Z (BX)(SI*1), K1, Z1
-	VPCMPUB    $0x04, Z1, Z0, K2
-	VPMOVM2B   K2, Z0
-	VPABSB     Z0, Z0
-	VMOVDQU8   Z0, K1, (CX)(SI*1)
+	JNZ  copy69
 
 done:
 	VZEROUPPER
@@ -2782,20 +4502,20 @@ rest:
 	LEAQ (DX)(SI*1), DX
 	MOVQ AX, DI
 
-copy1:
+copy70:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy70
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*1), BX
 	MOVQ    AX, DI
 
-copy2:
+copy71:
 	MOVB     -1(BX)(DI*1), DL
 	MOVB     DL, 31(SP)(DI*1)
 	DECQ     DI
-	JNZ      copy2
+	JNZ      copy71
 	VMOVDQU  32(SP), Y1
 	VPCMPEQB Y1, Y0, Y0
 	VPADDB   b01<>+0(SB), Y0, Y0
@@ -2803,50 +4523,11 @@ copy2:
 	LEAQ     (CX)(SI*1), CX
 	MOVQ     AX, DI
 
-copy3:
+copy72:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecLessUint8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecLessUint8AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -64(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*1), Z0
-	VMOVDQU64 (BX)(SI*1), Z1
-	VPCMPUB   $0x01, Z1, Z0, K1
-	VPMOVM2B  K1, Z0
-	VPABSB    Z0, Z0
-	VMOVDQU64 Z0, (CX)(SI*1)
-	ADDQ      $0x40, SI
-	JMP       vectors
-
-rest:
-	SUBQ       SI, AX
-	JZ         done
-	MOVQ       $-1, DI
-	BZHIQ      AX, DI, DI
-	KMOVQ      DI, K1
-	VMOVDQU8.Z (DX)(SI*1), K1, Z0
-	VMOVDQU8.Z (BX)(SI*1), K1, Z1
-	VPCMPUB    $0x01, Z1, Z0, K2
-	VPMOVM2B   K2, Z0
-	VPABSB     Z0, Z0
-	VMOVDQU8   Z0, K1, (CX)(SI*1)
+	JNZ  copy72
 
 done:
 	VZEROUPPER
@@ -2881,20 +4562,20 @@ rest:
 	LEAQ (DX)(SI*1), DX
 	MOVQ AX, DI
 
-copy1:
+copy73:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy73
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*1), BX
 	MOVQ    AX, DI
 
-copy2:
+copy74:
 	MOVB     -1(BX)(DI*1), DL
 	MOVB     DL, 31(SP)(DI*1)
 	DECQ     DI
-	JNZ      copy2
+	JNZ      copy74
 	VMOVDQU  32(SP), Y1
 	VPXOR    top1<>+0(SB), Y1, Y1
 	VPXOR    top1<>+0(SB), Y0, Y0
@@ -2904,11 +4585,11 @@ copy2:
 	LEAQ     (CX)(SI*1), CX
 	MOVQ     AX, DI
 
-copy3:
+copy75:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
+	JNZ  copy75
 
 done:
 	VZEROUPPER
@@ -2948,45 +4629,6 @@ DATA top1<>+30(SB)/1, $0x80
 DATA top1<>+31(SB)/1, $0x80
 GLOBL top1<>(SB), RODATA|NOPTR, $32
 
-// func vecLessEqualUint8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecLessEqualUint8AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -64(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*1), Z0
-	VMOVDQU64 (BX)(SI*1), Z1
-	VPCMPUB   $0x02, Z1, Z0, K1
-	VPMOVM2B  K1, Z0
-	VPABSB    Z0, Z0
-	VMOVDQU64 Z0, (CX)(SI*1)
-	ADDQ      $0x40, SI
-	JMP       vectors
-
-rest:
-	SUBQ       SI, AX
-	JZ         done
-	MOVQ       $-1, DI
-	BZHIQ      AX, DI, DI
-	KMOVQ      DI, K1
-	VMOVDQU8.Z (DX)(SI*1), K1, Z0
-	VMOVDQU8.Z (BX)(SI*1), K1, Z1
-	VPCMPUB    $0x02, Z1, Z0, K2
-	VPMOVM2B   K2, Z0
-	VPABSB     Z0, Z0
-	VMOVDQU8   Z0, K1, (CX)(SI*1)
-
-done:
-	VZEROUPPER
-	RET
-
 // func vecLessEqualUint8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX, AVX2
 TEXT ·vecLessEqualUint8AVX2(SB), NOSPLIT, $96-104
@@ -3016,20 +4658,20 @@ rest:
 	LEAQ (DX)(SI*1), DX
 	MOVQ AX, DI
 
-copy1:
+copy76:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy76
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*1), BX
 	MOVQ    AX, DI
 
-copy2:
+copy77:
 	MOVB     -1(BX)(DI*1), DL
 	MOVB     DL, 31(SP)(DI*1)
 	DECQ     DI
-	JNZ      copy2
+	JNZ      copy77
 	VMOVDQU  32(SP), Y1
 	VPXOR    top1<>+0(SB), Y0, Y0
 	VPXOR    top1<>+0(SB), Y1, Y1
@@ -3039,50 +4681,11 @@ copy2:
 	LEAQ     (CX)(SI*1), CX
 	MOVQ     AX, DI
 
-copy3:
+copy78:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecGreaterUint8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecGreaterUint8AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -64(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*1), Z0
-	VMOVDQU64 (BX)(SI*1), Z1
-	VPCMPUB   $0x06, Z1, Z0, K1
-	VPMOVM2B  K1, Z0
-	VPABSB    Z0, Z0
-	VMOVDQU64 Z0, (CX)(SI*1)
-	ADDQ      $0x40, SI
-	JMP       vectors
-
-rest:
-	SUBQ       SI, AX
-	JZ         done
-	MOVQ       $-1, DI
-	BZHIQ      AX, DI, DI
-	KMOVQ      DI, K1
-	VMOVDQU8.Z (DX)(SI*1), K1, Z0
-	VMOVDQU8.Z (BX)(SI*1), K1, Z1
-	VPCMPUB    $0x06, Z1, Z0, K2
-	VPMOVM2B   K2, Z0
-	VPABSB     Z0, Z0
-	VMOVDQU8   Z0, K1, (CX)(SI*1)
+	JNZ  copy78
 
 done:
 	VZEROUPPER
@@ -3117,20 +4720,20 @@ rest:
 	LEAQ (DX)(SI*1), DX
 	MOVQ AX, DI
 
-copy1:
+copy79:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy79
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*1), BX
 	MOVQ    AX, DI
 
-copy2:
+copy80:
 	MOVB     -1(BX)(DI*1), DL
 	MOVB     DL, 31(SP)(DI*1)
 	DECQ     DI
-	JNZ      copy2
+	JNZ      copy80
 	VMOVDQU  32(SP), Y1
 	VPXOR    top1<>+0(SB), Y0, Y0
 	VPXOR    top1<>+0(SB), Y1, Y1
@@ -3140,50 +4743,11 @@ copy2:
 	LEAQ     (CX)(SI*1), CX
 	MOVQ     AX, DI
 
-copy3:
+copy81:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecGreaterEqualUint8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecGreaterEqualUint8AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -64(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*1), Z0
-	VMOVDQU64 (BX)(SI*1), Z1
-	VPCMPUB   $0x05, Z1, Z0, K1
-	VPMOVM2B  K1, Z0
-	VPABSB    Z0, Z0
-	VMOVDQU64 Z0, (CX)(SI*1)
-	ADDQ      $0x40, SI
-	JMP       vectors
-
-rest:
-	SUBQ       SI, AX
-	JZ         done
-	MOVQ       $-1, DI
-	BZHIQ      AX, DI, DI
-	KMOVQ      DI, K1
-	VMOVDQU8.Z (DX)(SI*1), K1, Z0
-	VMOVDQU8.Z (BX)(SI*1), K1, Z1
-	VPCMPUB    $0x05, Z1, Z0, K2
-	VPMOVM2B   K2, Z0
-	VPABSB     Z0, Z0
-	VMOVDQU8   Z0, K1, (CX)(SI*1)
+	JNZ  copy81
 
 done:
 	VZEROUPPER
@@ -3218,20 +4782,20 @@ rest:
 	LEAQ (DX)(SI*1), DX
 	MOVQ AX, DI
 
-copy1:
+copy82:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy82
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*1), BX
 	MOVQ    AX, DI
 
-copy2:
+copy83:
 	MOVB     -1(BX)(DI*1), DL
 	MOVB     DL, 31(SP)(DI*1)
 	DECQ     DI
-	JNZ      copy2
+	JNZ      copy83
 	VMOVDQU  32(SP), Y1
 	VPXOR    top1<>+0(SB), Y1, Y1
 	VPXOR    top1<>+0(SB), Y0, Y0
@@ -3241,50 +4805,11 @@ copy2:
 	LEAQ     (CX)(SI*1), CX
 	MOVQ     AX, DI
 
-copy3:
+copy84:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecEqualInt16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecEqualInt16AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -32(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*2), Z0
-	VMOVDQU64 (BX)(SI*2), Z1
-	VPCMPW    $0x00, Z1, Z0, K1
-	VPMOVM2B  K1, Y0
-	VPABSB    Y0, Y0
-	VMOVDQU   Y0, (CX)(SI*1)
-	ADDQ      $0x20, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU16.Z (DX)(SI*2), K1, Z0
-	VMOVDQU16.Z (BX)(SI*2), K1, Z1
-	VPCMPW      $0x00, Z1, Z0, K2
-	VPMOVM2B    K2, Y0
-	VPABSB      Y0, Y0
-	VMOVDQU8    Y0, K1, (CX)(SI*1)
+	JNZ  copy84
 
 done:
 	VZEROUPPER
@@ -3321,21 +4846,21 @@ rest:
 	MOVQ AX, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy85:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy85
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*2), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy86:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy2
+	JNZ          copy86
 	VMOVDQU      32(SP), Y1
 	VPCMPEQW     Y1, Y0, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -3346,50 +4871,11 @@ copy2:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy3:
+copy87:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecNotEqualInt16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecNotEqualInt16AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -32(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*2), Z0
-	VMOVDQU64 (BX)(SI*2), Z1
-	VPCMPW    $0x04, Z1, Z0, K1
-	VPMOVM2B  K1, Y0
-	VPABSB    Y0, Y0
-	VMOVDQU   Y0, (CX)(SI*1)
-	ADDQ      $0x20, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU16.Z (DX)(SI*2), K1, Z0
-	VMOVDQU16.Z (BX)(SI*2), K1, Z1
-	VPCMPW      $0x04, Z1, Z0, K2
-	VPMOVM2B    K2, Y0
-	VPABSB      Y0, Y0
-	VMOVDQU8    Y0, K1, (CX)(SI*1)
+	JNZ  copy87
 
 done:
 	VZEROUPPER
@@ -3426,21 +4912,21 @@ rest:
 	MOVQ AX, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy88:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy88
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*2), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy89:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy2
+	JNZ          copy89
 	VMOVDQU      32(SP), Y1
 	VPCMPEQW     Y1, Y0, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -3451,50 +4937,11 @@ copy2:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy3:
+copy90:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecLessInt16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecLessInt16AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -32(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*2), Z0
-	VMOVDQU64 (BX)(SI*2), Z1
-	VPCMPW    $0x01, Z1, Z0, K1
-	VPMOVM2B  K1, Y0
-	VPABSB    Y0, Y0
-	VMOVDQU   Y0, (CX)(SI*1)
-	ADDQ      $0x20, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU16.Z (DX)(SI*2), K1, Z0
-	VMOVDQU16.Z (BX)(SI*2), K1, Z1
-	VPCMPW      $0x01, Z1, Z0, K2
-	VPMOVM2B    K2, Y0
-	VPABSB      Y0, Y0
-	VMOVDQU8    Y0, K1, (CX)(SI*1)
+	JNZ  copy90
 
 done:
 	VZEROUPPER
@@ -3531,21 +4978,21 @@ rest:
 	MOVQ AX, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy91:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy91
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*2), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy92:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy2
+	JNZ          copy92
 	VMOVDQU      32(SP), Y1
 	VPCMPGTW     Y0, Y1, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -3556,50 +5003,11 @@ copy2:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy3:
+copy93:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecLessEqualInt16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecLessEqualInt16AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -32(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*2), Z0
-	VMOVDQU64 (BX)(SI*2), Z1
-	VPCMPW    $0x02, Z1, Z0, K1
-	VPMOVM2B  K1, Y0
-	VPABSB    Y0, Y0
-	VMOVDQU   Y0, (CX)(SI*1)
-	ADDQ      $0x20, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU16.Z (DX)(SI*2), K1, Z0
-	VMOVDQU16.Z (BX)(SI*2), K1, Z1
-	VPCMPW      $0x02, Z1, Z0, K2
-	VPMOVM2B    K2, Y0
-	VPABSB      Y0, Y0
-	VMOVDQU8    Y0, K1, (CX)(SI*1)
+	JNZ  copy93
 
 done:
 	VZEROUPPER
@@ -3636,21 +5044,21 @@ rest:
 	MOVQ AX, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy94:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy94
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*2), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy95:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy2
+	JNZ          copy95
 	VMOVDQU      32(SP), Y1
 	VPCMPGTW     Y1, Y0, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -3661,50 +5069,11 @@ copy2:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy3:
+copy96:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecGreaterInt16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecGreaterInt16AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -32(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*2), Z0
-	VMOVDQU64 (BX)(SI*2), Z1
-	VPCMPW    $0x06, Z1, Z0, K1
-	VPMOVM2B  K1, Y0
-	VPABSB    Y0, Y0
-	VMOVDQU   Y0, (CX)(SI*1)
-	ADDQ      $0x20, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU16.Z (DX)(SI*2), K1, Z0
-	VMOVDQU16.Z (BX)(SI*2), K1, Z1
-	VPCMPW      $0x06, Z1, Z0, K2
-	VPMOVM2B    K2, Y0
-	VPABSB      Y0, Y0
-	VMOVDQU8    Y0, K1, (CX)(SI*1)
+	JNZ  copy96
 
 done:
 	VZEROUPPER
@@ -3741,21 +5110,21 @@ rest:
 	MOVQ AX, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy97:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy97
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*2), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy98:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy2
+	JNZ          copy98
 	VMOVDQU      32(SP), Y1
 	VPCMPGTW     Y1, Y0, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -3766,50 +5135,11 @@ copy2:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy3:
+copy99:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecGreaterEqualInt16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecGreaterEqualInt16AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -32(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*2), Z0
-	VMOVDQU64 (BX)(SI*2), Z1
-	VPCMPW    $0x05, Z1, Z0, K1
-	VPMOVM2B  K1, Y0
-	VPABSB    Y0, Y0
-	VMOVDQU   Y0, (CX)(SI*1)
-	ADDQ      $0x20, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU16.Z (DX)(SI*2), K1, Z0
-	VMOVDQU16.Z (BX)(SI*2), K1, Z1
-	VPCMPW      $0x05, Z1, Z0, K2
-	VPMOVM2B    K2, Y0
-	VPABSB      Y0, Y0
-	VMOVDQU8    Y0, K1, (CX)(SI*1)
+	JNZ  copy99
 
 done:
 	VZEROUPPER
@@ -3846,21 +5176,21 @@ rest:
 	MOVQ AX, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy100:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy100
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*2), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy101:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy2
+	JNZ          copy101
 	VMOVDQU      32(SP), Y1
 	VPCMPGTW     Y0, Y1, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -3871,50 +5201,11 @@ copy2:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy3:
+copy102:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecEqualUint16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecEqualUint16AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -32(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*2), Z0
-	VMOVDQU64 (BX)(SI*2), Z1
-	VPCMPUW   $0x00, Z1, Z0, K1
-	VPMOVM2B  K1, Y0
-	VPABSB    Y0, Y0
-	VMOVDQU   Y0, (CX)(SI*1)
-	ADDQ      $0x20, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU16.Z (DX)(SI*2), K1, Z0
-	VMOVDQU16.Z (BX)(SI*2), K1, Z1
-	VPCMPUW     $0x00, Z1, Z0, K2
-	VPMOVM2B    K2, Y0
-	VPABSB      Y0, Y0
-	VMOVDQU8    Y0, K1, (CX)(SI*1)
+	JNZ  copy102
 
 done:
 	VZEROUPPER
@@ -3951,21 +5242,21 @@ rest:
 	MOVQ AX, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy103:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy103
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*2), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy104:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy2
+	JNZ          copy104
 	VMOVDQU      32(SP), Y1
 	VPCMPEQW     Y1, Y0, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -3976,50 +5267,11 @@ copy2:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy3:
+copy105:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecNotEqualUint16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecNotEqualUint16AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -32(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*2), Z0
-	VMOVDQU64 (BX)(SI*2), Z1
-	VPCMPUW   $0x04, Z1, Z0, K1
-	VPMOVM2B  K1, Y0
-	VPABSB    Y0, Y0
-	VMOVDQU   Y0, (CX)(SI*1)
-	ADDQ      $0x20, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU16.Z (DX)(SI*2), K1, Z0
-	VMOVDQU16.Z (BX)(SI*2), K1, Z1
-	VPCMPUW     $0x04, Z1, Z0, K2
-	VPMOVM2B    K2, Y0
-	VPABSB      Y0, Y0
-	VMOVDQU8    Y0, K1, (CX)(SI*1)
+	JNZ  copy105
 
 done:
 	VZEROUPPER
@@ -4056,21 +5308,21 @@ rest:
 	MOVQ AX, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy106:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy106
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*2), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy107:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy2
+	JNZ          copy107
 	VMOVDQU      32(SP), Y1
 	VPCMPEQW     Y1, Y0, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -4081,50 +5333,11 @@ copy2:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy3:
+copy108:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecLessUint16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecLessUint16AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -32(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*2), Z0
-	VMOVDQU64 (BX)(SI*2), Z1
-	VPCMPUW   $0x01, Z1, Z0, K1
-	VPMOVM2B  K1, Y0
-	VPABSB    Y0, Y0
-	VMOVDQU   Y0, (CX)(SI*1)
-	ADDQ      $0x20, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU16.Z (DX)(SI*2), K1, Z0
-	VMOVDQU16.Z (BX)(SI*2), K1, Z1
-	VPCMPUW     $0x01, Z1, Z0, K2
-	VPMOVM2B    K2, Y0
-	VPABSB      Y0, Y0
-	VMOVDQU8    Y0, K1, (CX)(SI*1)
+	JNZ  copy108
 
 done:
 	VZEROUPPER
@@ -4163,21 +5376,21 @@ rest:
 	MOVQ AX, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy109:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy109
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*2), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy110:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy2
+	JNZ          copy110
 	VMOVDQU      32(SP), Y1
 	VPXOR        top2<>+0(SB), Y1, Y1
 	VPXOR        top2<>+0(SB), Y0, Y0
@@ -4190,11 +5403,11 @@ copy2:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy3:
+copy111:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
+	JNZ  copy111
 
 done:
 	VZEROUPPER
@@ -4217,45 +5430,6 @@ DATA top2<>+26(SB)/2, $0x8000
 DATA top2<>+28(SB)/2, $0x8000
 DATA top2<>+30(SB)/2, $0x8000
 GLOBL top2<>(SB), RODATA|NOPTR, $32
-
-// func vecLessEqualUint16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecLessEqualUint16AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -32(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*2), Z0
-	VMOVDQU64 (BX)(SI*2), Z1
-	VPCMPUW   $0x02, Z1, Z0, K1
-	VPMOVM2B  K1, Y0
-	VPABSB    Y0, Y0
-	VMOVDQU   Y0, (CX)(SI*1)
-	ADDQ      $0x20, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU16.Z (DX)(SI*2), K1, Z0
-	VMOVDQU16.Z (BX)(SI*2), K1, Z1
-	VPCMPUW     $0x02, Z1, Z0, K2
-	VPMOVM2B    K2, Y0
-	VPABSB      Y0, Y0
-	VMOVDQU8    Y0, K1, (CX)(SI*1)
-
-done:
-	VZEROUPPER
-	RET
 
 // func vecLessEqualUint16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX, AVX2
@@ -4290,21 +5464,21 @@ rest:
 	MOVQ AX, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy112:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy112
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*2), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy113:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy2
+	JNZ          copy113
 	VMOVDQU      32(SP), Y1
 	VPXOR        top2<>+0(SB), Y0, Y0
 	VPXOR        top2<>+0(SB), Y1, Y1
@@ -4317,50 +5491,11 @@ copy2:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy3:
+copy114:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecGreaterUint16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecGreaterUint16AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -32(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*2), Z0
-	VMOVDQU64 (BX)(SI*2), Z1
-	VPCMPUW   $0x06, Z1, Z0, K1
-	VPMOVM2B  K1, Y0
-	VPABSB    Y0, Y0
-	VMOVDQU   Y0, (CX)(SI*1)
-	ADDQ      $0x20, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU16.Z (DX)(SI*2), K1, Z0
-	VMOVDQU16.Z (BX)(SI*2), K1, Z1
-	VPCMPUW     $0x06, Z1, Z0, K2
-	VPMOVM2B    K2, Y0
-	VPABSB      Y0, Y0
-	VMOVDQU8    Y0, K1, (CX)(SI*1)
+	JNZ  copy114
 
 done:
 	VZEROUPPER
@@ -4399,21 +5534,21 @@ rest:
 	MOVQ AX, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy115:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy115
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*2), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy116:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy2
+	JNZ          copy116
 	VMOVDQU      32(SP), Y1
 	VPXOR        top2<>+0(SB), Y0, Y0
 	VPXOR        top2<>+0(SB), Y1, Y1
@@ -4426,50 +5561,11 @@ copy2:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy3:
+copy117:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecGreaterEqualUint16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecGreaterEqualUint16AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -32(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*2), Z0
-	VMOVDQU64 (BX)(SI*2), Z1
-	VPCMPUW   $0x05, Z1, Z0, K1
-	VPMOVM2B  K1, Y0
-	VPABSB    Y0, Y0
-	VMOVDQU   Y0, (CX)(SI*1)
-	ADDQ      $0x20, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU16.Z (DX)(SI*2), K1, Z0
-	VMOVDQU16.Z (BX)(SI*2), K1, Z1
-	VPCMPUW     $0x05, Z1, Z0, K2
-	VPMOVM2B    K2, Y0
-	VPABSB      Y0, Y0
-	VMOVDQU8    Y0, K1, (CX)(SI*1)
+	JNZ  copy117
 
 done:
 	VZEROUPPER
@@ -4508,21 +5604,21 @@ rest:
 	MOVQ AX, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy118:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy118
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*2), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy119:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy2
+	JNZ          copy119
 	VMOVDQU      32(SP), Y1
 	VPXOR        top2<>+0(SB), Y1, Y1
 	VPXOR        top2<>+0(SB), Y0, Y0
@@ -4535,50 +5631,11 @@ copy2:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy3:
+copy120:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecEqualInt32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecEqualInt32AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -16(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*4), Z0
-	VMOVDQU64 (BX)(SI*4), Z1
-	VPCMPD    $0x00, Z1, Z0, K1
-	VPMOVM2B  K1, X0
-	VPABSB    X0, X0
-	VMOVDQU   X0, (CX)(SI*1)
-	ADDQ      $0x10, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU32.Z (DX)(SI*4), K1, Z0
-	VMOVDQU32.Z (BX)(SI*4), K1, Z1
-	VPCMPD      $0x00, Z1, Z0, K2
-	VPMOVM2B    K2, X0
-	VPABSB      X0, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
+	JNZ  copy120
 
 done:
 	VZEROUPPER
@@ -4617,22 +5674,22 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy121:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy121
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*4), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy122:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy2
+	JNZ          copy122
 	VMOVDQU      32(SP), Y1
 	VPCMPEQD     Y1, Y0, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -4644,50 +5701,11 @@ copy2:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy3:
+copy123:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecNotEqualInt32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecNotEqualInt32AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -16(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*4), Z0
-	VMOVDQU64 (BX)(SI*4), Z1
-	VPCMPD    $0x04, Z1, Z0, K1
-	VPMOVM2B  K1, X0
-	VPABSB    X0, X0
-	VMOVDQU   X0, (CX)(SI*1)
-	ADDQ      $0x10, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU32.Z (DX)(SI*4), K1, Z0
-	VMOVDQU32.Z (BX)(SI*4), K1, Z1
-	VPCMPD      $0x04, Z1, Z0, K2
-	VPMOVM2B    K2, X0
-	VPABSB      X0, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
+	JNZ  copy123
 
 done:
 	VZEROUPPER
@@ -4726,22 +5744,22 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy124:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy124
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*4), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy125:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy2
+	JNZ          copy125
 	VMOVDQU      32(SP), Y1
 	VPCMPEQD     Y1, Y0, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -4753,50 +5771,11 @@ copy2:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy3:
+copy126:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecLessInt32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecLessInt32AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -16(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*4), Z0
-	VMOVDQU64 (BX)(SI*4), Z1
-	VPCMPD    $0x01, Z1, Z0, K1
-	VPMOVM2B  K1, X0
-	VPABSB    X0, X0
-	VMOVDQU   X0, (CX)(SI*1)
-	ADDQ      $0x10, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU32.Z (DX)(SI*4), K1, Z0
-	VMOVDQU32.Z (BX)(SI*4), K1, Z1
-	VPCMPD      $0x01, Z1, Z0, K2
-	VPMOVM2B    K2, X0
-	VPABSB      X0, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
+	JNZ  copy126
 
 done:
 	VZEROUPPER
@@ -4835,22 +5814,22 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy127:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy127
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*4), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy128:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy2
+	JNZ          copy128
 	VMOVDQU      32(SP), Y1
 	VPCMPGTD     Y0, Y1, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -4862,50 +5841,11 @@ copy2:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy3:
+copy129:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecLessEqualInt32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecLessEqualInt32AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -16(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*4), Z0
-	VMOVDQU64 (BX)(SI*4), Z1
-	VPCMPD    $0x02, Z1, Z0, K1
-	VPMOVM2B  K1, X0
-	VPABSB    X0, X0
-	VMOVDQU   X0, (CX)(SI*1)
-	ADDQ      $0x10, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU32.Z (DX)(SI*4), K1, Z0
-	VMOVDQU32.Z (BX)(SI*4), K1, Z1
-	VPCMPD      $0x02, Z1, Z0, K2
-	VPMOVM2B    K2, X0
-	VPABSB      X0, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
+	JNZ  copy129
 
 done:
 	VZEROUPPER
@@ -4944,22 +5884,22 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy130:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy130
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*4), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy131:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy2
+	JNZ          copy131
 	VMOVDQU      32(SP), Y1
 	VPCMPGTD     Y1, Y0, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -4971,50 +5911,11 @@ copy2:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy3:
+copy132:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecGreaterInt32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecGreaterInt32AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -16(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*4), Z0
-	VMOVDQU64 (BX)(SI*4), Z1
-	VPCMPD    $0x06, Z1, Z0, K1
-	VPMOVM2B  K1, X0
-	VPABSB    X0, X0
-	VMOVDQU   X0, (CX)(SI*1)
-	ADDQ      $0x10, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU32.Z (DX)(SI*4), K1, Z0
-	VMOVDQU32.Z (BX)(SI*4), K1, Z1
-	VPCMPD      $0x06, Z1, Z0, K2
-	VPMOVM2B    K2, X0
-	VPABSB      X0, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
+	JNZ  copy132
 
 done:
 	VZEROUPPER
@@ -5053,22 +5954,22 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy133:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy133
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*4), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy134:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy2
+	JNZ          copy134
 	VMOVDQU      32(SP), Y1
 	VPCMPGTD     Y1, Y0, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -5080,50 +5981,11 @@ copy2:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy3:
+copy135:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecGreaterEqualInt32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecGreaterEqualInt32AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -16(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*4), Z0
-	VMOVDQU64 (BX)(SI*4), Z1
-	VPCMPD    $0x05, Z1, Z0, K1
-	VPMOVM2B  K1, X0
-	VPABSB    X0, X0
-	VMOVDQU   X0, (CX)(SI*1)
-	ADDQ      $0x10, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU32.Z (DX)(SI*4), K1, Z0
-	VMOVDQU32.Z (BX)(SI*4), K1, Z1
-	VPCMPD      $0x05, Z1, Z0, K2
-	VPMOVM2B    K2, X0
-	VPABSB      X0, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
+	JNZ  copy135
 
 done:
 	VZEROUPPER
@@ -5162,22 +6024,22 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy136:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy136
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*4), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy137:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy2
+	JNZ          copy137
 	VMOVDQU      32(SP), Y1
 	VPCMPGTD     Y0, Y1, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -5189,50 +6051,11 @@ copy2:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy3:
+copy138:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecEqualUint32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecEqualUint32AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -16(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*4), Z0
-	VMOVDQU64 (BX)(SI*4), Z1
-	VPCMPUD   $0x00, Z1, Z0, K1
-	VPMOVM2B  K1, X0
-	VPABSB    X0, X0
-	VMOVDQU   X0, (CX)(SI*1)
-	ADDQ      $0x10, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU32.Z (DX)(SI*4), K1, Z0
-	VMOVDQU32.Z (BX)(SI*4), K1, Z1
-	VPCMPUD     $0x00, Z1, Z0, K2
-	VPMOVM2B    K2, X0
-	VPABSB      X0, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
+	JNZ  copy138
 
 done:
 	VZEROUPPER
@@ -5271,22 +6094,22 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy139:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy139
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*4), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy140:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy2
+	JNZ          copy140
 	VMOVDQU      32(SP), Y1
 	VPCMPEQD     Y1, Y0, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -5298,50 +6121,11 @@ copy2:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy3:
+copy141:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecNotEqualUint32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecNotEqualUint32AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -16(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*4), Z0
-	VMOVDQU64 (BX)(SI*4), Z1
-	VPCMPUD   $0x04, Z1, Z0, K1
-	VPMOVM2B  K1, X0
-	VPABSB    X0, X0
-	VMOVDQU   X0, (CX)(SI*1)
-	ADDQ      $0x10, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU32.Z (DX)(SI*4), K1, Z0
-	VMOVDQU32.Z (BX)(SI*4), K1, Z1
-	VPCMPUD     $0x04, Z1, Z0, K2
-	VPMOVM2B    K2, X0
-	VPABSB      X0, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
+	JNZ  copy141
 
 done:
 	VZEROUPPER
@@ -5380,22 +6164,22 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy142:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy142
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*4), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy143:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy2
+	JNZ          copy143
 	VMOVDQU      32(SP), Y1
 	VPCMPEQD     Y1, Y0, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -5407,50 +6191,11 @@ copy2:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy3:
+copy144:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecLessUint32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecLessUint32AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -16(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*4), Z0
-	VMOVDQU64 (BX)(SI*4), Z1
-	VPCMPUD   $0x01, Z1, Z0, K1
-	VPMOVM2B  K1, X0
-	VPABSB    X0, X0
-	VMOVDQU   X0, (CX)(SI*1)
-	ADDQ      $0x10, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU32.Z (DX)(SI*4), K1, Z0
-	VMOVDQU32.Z (BX)(SI*4), K1, Z1
-	VPCMPUD     $0x01, Z1, Z0, K2
-	VPMOVM2B    K2, X0
-	VPABSB      X0, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
+	JNZ  copy144
 
 done:
 	VZEROUPPER
@@ -5491,22 +6236,22 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy145:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy145
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*4), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy146:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy2
+	JNZ          copy146
 	VMOVDQU      32(SP), Y1
 	VPXOR        top4<>+0(SB), Y1, Y1
 	VPXOR        top4<>+0(SB), Y0, Y0
@@ -5520,11 +6265,11 @@ copy2:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy3:
+copy147:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
+	JNZ  copy147
 
 done:
 	VZEROUPPER
@@ -5539,45 +6284,6 @@ DATA top4<>+20(SB)/4, $0x80000000
 DATA top4<>+24(SB)/4, $0x80000000
 DATA top4<>+28(SB)/4, $0x80000000
 GLOBL top4<>(SB), RODATA|NOPTR, $32
-
-// func vecLessEqualUint32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecLessEqualUint32AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -16(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*4), Z0
-	VMOVDQU64 (BX)(SI*4), Z1
-	VPCMPUD   $0x02, Z1, Z0, K1
-	VPMOVM2B  K1, X0
-	VPABSB    X0, X0
-	VMOVDQU   X0, (CX)(SI*1)
-	ADDQ      $0x10, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU32.Z (DX)(SI*4), K1, Z0
-	VMOVDQU32.Z (BX)(SI*4), K1, Z1
-	VPCMPUD     $0x02, Z1, Z0, K2
-	VPMOVM2B    K2, X0
-	VPABSB      X0, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
-
-done:
-	VZEROUPPER
-	RET
 
 // func vecLessEqualUint32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX, AVX2
@@ -5614,22 +6320,22 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy148:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy148
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*4), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy149:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy2
+	JNZ          copy149
 	VMOVDQU      32(SP), Y1
 	VPXOR        top4<>+0(SB), Y0, Y0
 	VPXOR        top4<>+0(SB), Y1, Y1
@@ -5643,50 +6349,11 @@ copy2:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy3:
+copy150:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecGreaterUint32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecGreaterUint32AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -16(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*4), Z0
-	VMOVDQU64 (BX)(SI*4), Z1
-	VPCMPUD   $0x06, Z1, Z0, K1
-	VPMOVM2B  K1, X0
-	VPABSB    X0, X0
-	VMOVDQU   X0, (CX)(SI*1)
-	ADDQ      $0x10, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU32.Z (DX)(SI*4), K1, Z0
-	VMOVDQU32.Z (BX)(SI*4), K1, Z1
-	VPCMPUD     $0x06, Z1, Z0, K2
-	VPMOVM2B    K2, X0
-	VPABSB      X0, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
+	JNZ  copy150
 
 done:
 	VZEROUPPER
@@ -5727,22 +6394,22 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy151:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy151
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*4), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy152:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy2
+	JNZ          copy152
 	VMOVDQU      32(SP), Y1
 	VPXOR        top4<>+0(SB), Y0, Y0
 	VPXOR        top4<>+0(SB), Y1, Y1
@@ -5756,50 +6423,11 @@ copy2:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy3:
+copy153:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecGreaterEqualUint32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecGreaterEqualUint32AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -16(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*4), Z0
-	VMOVDQU64 (BX)(SI*4), Z1
-	VPCMPUD   $0x05, Z1, Z0, K1
-	VPMOVM2B  K1, X0
-	VPABSB    X0, X0
-	VMOVDQU   X0, (CX)(SI*1)
-	ADDQ      $0x10, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU32.Z (DX)(SI*4), K1, Z0
-	VMOVDQU32.Z (BX)(SI*4), K1, Z1
-	VPCMPUD     $0x05, Z1, Z0, K2
-	VPMOVM2B    K2, X0
-	VPABSB      X0, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
+	JNZ  copy153
 
 done:
 	VZEROUPPER
@@ -5840,22 +6468,22 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy154:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy154
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*4), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy155:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy2
+	JNZ          copy155
 	VMOVDQU      32(SP), Y1
 	VPXOR        top4<>+0(SB), Y1, Y1
 	VPXOR        top4<>+0(SB), Y0, Y0
@@ -5869,50 +6497,11 @@ copy2:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy3:
+copy156:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecEqualInt64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecEqualInt64AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -8(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*8), Z0
-	VMOVDQU64 (BX)(SI*8), Z1
-	VPCMPQ    $0x00, Z1, Z0, K1
-	VPMOVM2B  K1, X0
-	VPABSB    X0, X0
-	VMOVQ     X0, (CX)(SI*1)
-	ADDQ      $0x08, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU64.Z (DX)(SI*8), K1, Z0
-	VMOVDQU64.Z (BX)(SI*8), K1, Z1
-	VPCMPQ      $0x00, Z1, Z0, K2
-	VPMOVM2B    K2, X0
-	VPABSB      X0, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
+	JNZ  copy156
 
 done:
 	VZEROUPPER
@@ -5953,11 +6542,11 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy157:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy157
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*8), BX
 	MOVQ    AX, DI
@@ -5965,11 +6554,11 @@ copy1:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy158:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy2
+	JNZ          copy158
 	VMOVDQU      32(SP), Y1
 	VPCMPEQQ     Y1, Y0, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -5982,50 +6571,11 @@ copy2:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy3:
+copy159:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecNotEqualInt64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecNotEqualInt64AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -8(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*8), Z0
-	VMOVDQU64 (BX)(SI*8), Z1
-	VPCMPQ    $0x04, Z1, Z0, K1
-	VPMOVM2B  K1, X0
-	VPABSB    X0, X0
-	VMOVQ     X0, (CX)(SI*1)
-	ADDQ      $0x08, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU64.Z (DX)(SI*8), K1, Z0
-	VMOVDQU64.Z (BX)(SI*8), K1, Z1
-	VPCMPQ      $0x04, Z1, Z0, K2
-	VPMOVM2B    K2, X0
-	VPABSB      X0, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
+	JNZ  copy159
 
 done:
 	VZEROUPPER
@@ -6066,11 +6616,11 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy160:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy160
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*8), BX
 	MOVQ    AX, DI
@@ -6078,11 +6628,11 @@ copy1:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy161:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy2
+	JNZ          copy161
 	VMOVDQU      32(SP), Y1
 	VPCMPEQQ     Y1, Y0, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -6095,50 +6645,11 @@ copy2:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy3:
+copy162:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecLessInt64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecLessInt64AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -8(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*8), Z0
-	VMOVDQU64 (BX)(SI*8), Z1
-	VPCMPQ    $0x01, Z1, Z0, K1
-	VPMOVM2B  K1, X0
-	VPABSB    X0, X0
-	VMOVQ     X0, (CX)(SI*1)
-	ADDQ      $0x08, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU64.Z (DX)(SI*8), K1, Z0
-	VMOVDQU64.Z (BX)(SI*8), K1, Z1
-	VPCMPQ      $0x01, Z1, Z0, K2
-	VPMOVM2B    K2, X0
-	VPABSB      X0, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
+	JNZ  copy162
 
 done:
 	VZEROUPPER
@@ -6179,11 +6690,11 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy163:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy163
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*8), BX
 	MOVQ    AX, DI
@@ -6191,11 +6702,11 @@ copy1:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy164:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy2
+	JNZ          copy164
 	VMOVDQU      32(SP), Y1
 	VPCMPGTQ     Y0, Y1, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -6208,50 +6719,11 @@ copy2:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy3:
+copy165:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecLessEqualInt64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecLessEqualInt64AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -8(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*8), Z0
-	VMOVDQU64 (BX)(SI*8), Z1
-	VPCMPQ    $0x02, Z1, Z0, K1
-	VPMOVM2B  K1, X0
-	VPABSB    X0, X0
-	VMOVQ     X0, (CX)(SI*1)
-	ADDQ      $0x08, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU64.Z (DX)(SI*8), K1, Z0
-	VMOVDQU64.Z (BX)(SI*8), K1, Z1
-	VPCMPQ      $0x02, Z1, Z0, K2
-	VPMOVM2B    K2, X0
-	VPABSB      X0, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
+	JNZ  copy165
 
 done:
 	VZEROUPPER
@@ -6292,11 +6764,11 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy166:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy166
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*8), BX
 	MOVQ    AX, DI
@@ -6304,11 +6776,11 @@ copy1:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy167:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy2
+	JNZ          copy167
 	VMOVDQU      32(SP), Y1
 	VPCMPGTQ     Y1, Y0, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -6321,50 +6793,11 @@ copy2:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy3:
+copy168:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecGreaterInt64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecGreaterInt64AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -8(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*8), Z0
-	VMOVDQU64 (BX)(SI*8), Z1
-	VPCMPQ    $0x06, Z1, Z0, K1
-	VPMOVM2B  K1, X0
-	VPABSB    X0, X0
-	VMOVQ     X0, (CX)(SI*1)
-	ADDQ      $0x08, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU64.Z (DX)(SI*8), K1, Z0
-	VMOVDQU64.Z (BX)(SI*8), K1, Z1
-	VPCMPQ      $0x06, Z1, Z0, K2
-	VPMOVM2B    K2, X0
-	VPABSB      X0, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
+	JNZ  copy168
 
 done:
 	VZEROUPPER
@@ -6405,11 +6838,11 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy169:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy169
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*8), BX
 	MOVQ    AX, DI
@@ -6417,11 +6850,11 @@ copy1:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy170:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy2
+	JNZ          copy170
 	VMOVDQU      32(SP), Y1
 	VPCMPGTQ     Y1, Y0, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -6434,50 +6867,11 @@ copy2:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy3:
+copy171:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecGreaterEqualInt64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecGreaterEqualInt64AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -8(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*8), Z0
-	VMOVDQU64 (BX)(SI*8), Z1
-	VPCMPQ    $0x05, Z1, Z0, K1
-	VPMOVM2B  K1, X0
-	VPABSB    X0, X0
-	VMOVQ     X0, (CX)(SI*1)
-	ADDQ      $0x08, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU64.Z (DX)(SI*8), K1, Z0
-	VMOVDQU64.Z (BX)(SI*8), K1, Z1
-	VPCMPQ      $0x05, Z1, Z0, K2
-	VPMOVM2B    K2, X0
-	VPABSB      X0, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
+	JNZ  copy171
 
 done:
 	VZEROUPPER
@@ -6518,11 +6912,11 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy172:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy172
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*8), BX
 	MOVQ    AX, DI
@@ -6530,11 +6924,11 @@ copy1:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy173:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy2
+	JNZ          copy173
 	VMOVDQU      32(SP), Y1
 	VPCMPGTQ     Y0, Y1, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -6547,50 +6941,11 @@ copy2:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy3:
+copy174:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecEqualUint64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecEqualUint64AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -8(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*8), Z0
-	VMOVDQU64 (BX)(SI*8), Z1
-	VPCMPUQ   $0x00, Z1, Z0, K1
-	VPMOVM2B  K1, X0
-	VPABSB    X0, X0
-	VMOVQ     X0, (CX)(SI*1)
-	ADDQ      $0x08, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU64.Z (DX)(SI*8), K1, Z0
-	VMOVDQU64.Z (BX)(SI*8), K1, Z1
-	VPCMPUQ     $0x00, Z1, Z0, K2
-	VPMOVM2B    K2, X0
-	VPABSB      X0, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
+	JNZ  copy174
 
 done:
 	VZEROUPPER
@@ -6631,11 +6986,11 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy175:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy175
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*8), BX
 	MOVQ    AX, DI
@@ -6643,11 +6998,11 @@ copy1:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy176:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy2
+	JNZ          copy176
 	VMOVDQU      32(SP), Y1
 	VPCMPEQQ     Y1, Y0, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -6660,50 +7015,11 @@ copy2:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy3:
+copy177:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecNotEqualUint64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecNotEqualUint64AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -8(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*8), Z0
-	VMOVDQU64 (BX)(SI*8), Z1
-	VPCMPUQ   $0x04, Z1, Z0, K1
-	VPMOVM2B  K1, X0
-	VPABSB    X0, X0
-	VMOVQ     X0, (CX)(SI*1)
-	ADDQ      $0x08, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU64.Z (DX)(SI*8), K1, Z0
-	VMOVDQU64.Z (BX)(SI*8), K1, Z1
-	VPCMPUQ     $0x04, Z1, Z0, K2
-	VPMOVM2B    K2, X0
-	VPABSB      X0, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
+	JNZ  copy177
 
 done:
 	VZEROUPPER
@@ -6744,11 +7060,11 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy178:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy178
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*8), BX
 	MOVQ    AX, DI
@@ -6756,11 +7072,11 @@ copy1:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy179:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy2
+	JNZ          copy179
 	VMOVDQU      32(SP), Y1
 	VPCMPEQQ     Y1, Y0, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -6773,50 +7089,11 @@ copy2:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy3:
+copy180:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecLessUint64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecLessUint64AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -8(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*8), Z0
-	VMOVDQU64 (BX)(SI*8), Z1
-	VPCMPUQ   $0x01, Z1, Z0, K1
-	VPMOVM2B  K1, X0
-	VPABSB    X0, X0
-	VMOVQ     X0, (CX)(SI*1)
-	ADDQ      $0x08, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU64.Z (DX)(SI*8), K1, Z0
-	VMOVDQU64.Z (BX)(SI*8), K1, Z1
-	VPCMPUQ     $0x01, Z1, Z0, K2
-	VPMOVM2B    K2, X0
-	VPABSB      X0, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
+	JNZ  copy180
 
 done:
 	VZEROUPPER
@@ -6859,11 +7136,11 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy181:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy181
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*8), BX
 	MOVQ    AX, DI
@@ -6871,11 +7148,11 @@ copy1:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy182:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy2
+	JNZ          copy182
 	VMOVDQU      32(SP), Y1
 	VPXOR        top8<>+0(SB), Y1, Y1
 	VPXOR        top8<>+0(SB), Y0, Y0
@@ -6890,11 +7167,11 @@ copy2:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy3:
+copy183:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
+	JNZ  copy183
 
 done:
 	VZEROUPPER
@@ -6905,45 +7182,6 @@ DATA top8<>+8(SB)/8, $0x8000000000000000
 DATA top8<>+16(SB)/8, $0x8000000000000000
 DATA top8<>+24(SB)/8, $0x8000000000000000
 GLOBL top8<>(SB), RODATA|NOPTR, $32
-
-// func vecLessEqualUint64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecLessEqualUint64AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -8(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*8), Z0
-	VMOVDQU64 (BX)(SI*8), Z1
-	VPCMPUQ   $0x02, Z1, Z0, K1
-	VPMOVM2B  K1, X0
-	VPABSB    X0, X0
-	VMOVQ     X0, (CX)(SI*1)
-	ADDQ      $0x08, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU64.Z (DX)(SI*8), K1, Z0
-	VMOVDQU64.Z (BX)(SI*8), K1, Z1
-	VPCMPUQ     $0x02, Z1, Z0, K2
-	VPMOVM2B    K2, X0
-	VPABSB      X0, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
-
-done:
-	VZEROUPPER
-	RET
 
 // func vecLessEqualUint64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX, AVX2
@@ -6982,11 +7220,11 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy184:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy184
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*8), BX
 	MOVQ    AX, DI
@@ -6994,11 +7232,11 @@ copy1:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy185:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy2
+	JNZ          copy185
 	VMOVDQU      32(SP), Y1
 	VPXOR        top8<>+0(SB), Y0, Y0
 	VPXOR        top8<>+0(SB), Y1, Y1
@@ -7013,50 +7251,11 @@ copy2:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy3:
+copy186:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecGreaterUint64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecGreaterUint64AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -8(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*8), Z0
-	VMOVDQU64 (BX)(SI*8), Z1
-	VPCMPUQ   $0x06, Z1, Z0, K1
-	VPMOVM2B  K1, X0
-	VPABSB    X0, X0
-	VMOVQ     X0, (CX)(SI*1)
-	ADDQ      $0x08, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU64.Z (DX)(SI*8), K1, Z0
-	VMOVDQU64.Z (BX)(SI*8), K1, Z1
-	VPCMPUQ     $0x06, Z1, Z0, K2
-	VPMOVM2B    K2, X0
-	VPABSB      X0, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
+	JNZ  copy186
 
 done:
 	VZEROUPPER
@@ -7099,11 +7298,11 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy187:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy187
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*8), BX
 	MOVQ    AX, DI
@@ -7111,11 +7310,11 @@ copy1:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy188:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy2
+	JNZ          copy188
 	VMOVDQU      32(SP), Y1
 	VPXOR        top8<>+0(SB), Y0, Y0
 	VPXOR        top8<>+0(SB), Y1, Y1
@@ -7130,50 +7329,11 @@ copy2:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy3:
+copy189:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecGreaterEqualUint64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecGreaterEqualUint64AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -8(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*8), Z0
-	VMOVDQU64 (BX)(SI*8), Z1
-	VPCMPUQ   $0x05, Z1, Z0, K1
-	VPMOVM2B  K1, X0
-	VPABSB    X0, X0
-	VMOVQ     X0, (CX)(SI*1)
-	ADDQ      $0x08, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU64.Z (DX)(SI*8), K1, Z0
-	VMOVDQU64.Z (BX)(SI*8), K1, Z1
-	VPCMPUQ     $0x05, Z1, Z0, K2
-	VPMOVM2B    K2, X0
-	VPABSB      X0, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
+	JNZ  copy189
 
 done:
 	VZEROUPPER
@@ -7216,11 +7376,11 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy190:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy190
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*8), BX
 	MOVQ    AX, DI
@@ -7228,11 +7388,11 @@ copy1:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy191:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy2
+	JNZ          copy191
 	VMOVDQU      32(SP), Y1
 	VPXOR        top8<>+0(SB), Y1, Y1
 	VPXOR        top8<>+0(SB), Y0, Y0
@@ -7247,51 +7407,11 @@ copy2:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy3:
+copy192:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecWhere8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecWhere8AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	MOVQ c_base+80(FP), SI
-	XORQ DI, DI
-	LEAQ -64(AX), R8
-
-vectors:
-	CMPQ      DI, R8
-	JGT       rest
-	VMOVDQU64 (DX)(DI*1), Z0
-	VMOVDQU64 (BX)(DI*1), Z1
-	VMOVDQU64 (SI)(DI*1), Z2
-	VPTESTMB  Z0, Z0, K1
-	VPBLENDMB Z1, Z2, K1, Z3
-	VMOVDQU64 Z3, (CX)(DI*1)
-	ADDQ      $0x40, DI
-	JMP       vectors
-
-rest:
-	SUBQ       DI, AX
-	JZ         done
-	MOVQ       $-1, R8
-	BZHIQ      AX, R8, R8
-	KMOVQ      R8, K1
-	VMOVDQU8.Z (DX)(DI*1), K1, Z0
-	VMOVDQU8.Z (BX)(DI*1), K1, Z1
-	VMOVDQU8.Z (SI)(DI*1), K1, Z2
-	VPTESTMB   Z0, Z0, K2
-	VPBLENDMB  Z1, Z2, K2, Z4
-	VMOVDQU8   Z4, K1, (CX)(DI*1)
+	JNZ  copy192
 
 done:
 	VZEROUPPER
@@ -7327,29 +7447,29 @@ rest:
 	LEAQ (DX)(DI*1), DX
 	MOVQ AX, R8
 
-copy1:
+copy193:
 	MOVB    -1(DX)(R8*1), R9
 	MOVB    R9, -1(SP)(R8*1)
 	DECQ    R8
-	JNZ     copy1
+	JNZ     copy193
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(DI*1), BX
 	MOVQ    AX, R8
 
-copy2:
+copy194:
 	MOVB    -1(BX)(R8*1), DL
 	MOVB    DL, 31(SP)(R8*1)
 	DECQ    R8
-	JNZ     copy2
+	JNZ     copy194
 	VMOVDQU 32(SP), Y1
 	LEAQ    (SI)(DI*1), SI
 	MOVQ    AX, R8
 
-copy3:
+copy195:
 	MOVB      -1(SI)(R8*1), DL
 	MOVB      DL, 63(SP)(R8*1)
 	DECQ      R8
-	JNZ       copy3
+	JNZ       copy195
 	VMOVDQU   64(SP), Y2
 	VPXOR     Y3, Y3, Y3
 	VPCMPEQB  Y3, Y0, Y3
@@ -7358,51 +7478,11 @@ copy3:
 	LEAQ      (CX)(DI*1), CX
 	MOVQ      AX, R8
 
-copy4:
+copy196:
 	MOVB 95(SP)(R8*1), AL
 	MOVB AL, -1(CX)(R8*1)
 	DECQ R8
-	JNZ  copy4
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecWhere16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecWhere16AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	MOVQ c_base+80(FP), SI
-	XORQ DI, DI
-	LEAQ -32(AX), R8
-
-vectors:
-	CMPQ      DI, R8
-	JGT       rest
-	VMOVDQU   (DX)(DI*1), Y0
-	VMOVDQU64 (BX)(DI*2), Z1
-	VMOVDQU64 (SI)(DI*2), Z2
-	VPTESTMB  Y0, Y0, K1
-	VPBLENDMW Z1, Z2, K1, Z3
-	VMOVDQU64 Z3, (CX)(DI*2)
-	ADDQ      $0x20, DI
-	JMP       vectors
-
-rest:
-	SUBQ        DI, AX
-	JZ          done
-	MOVQ        $-1, R8
-	BZHIQ       AX, R8, R8
-	KMOVQ       R8, K1
-	VMOVDQU8.Z  (DX)(DI*1), K1, Y0
-	VMOVDQU16.Z (BX)(DI*2), K1, Z1
-	VMOVDQU16.Z (SI)(DI*2), K1, Z2
-	VPTESTMB    Y0, Y0, K2
-	VPBLENDMW   Z1, Z2, K2, Z4
-	VMOVDQU16   Z4, K1, (CX)(DI*2)
+	JNZ  copy196
 
 done:
 	VZEROUPPER
@@ -7439,31 +7519,31 @@ rest:
 	LEAQ (DX)(DI*1), DX
 	MOVQ AX, R8
 
-copy1:
+copy197:
 	MOVB    -1(DX)(R8*1), R9
 	MOVB    R9, -1(SP)(R8*1)
 	DECQ    R8
-	JNZ     copy1
+	JNZ     copy197
 	VMOVDQU (SP), X0
 	LEAQ    (BX)(DI*2), BX
 	MOVQ    AX, R8
 	SHLQ    $0x01, R8
 
-copy2:
+copy198:
 	MOVB    -1(BX)(R8*1), DL
 	MOVB    DL, 31(SP)(R8*1)
 	DECQ    R8
-	JNZ     copy2
+	JNZ     copy198
 	VMOVDQU 32(SP), Y1
 	LEAQ    (SI)(DI*2), SI
 	MOVQ    AX, R8
 	SHLQ    $0x01, R8
 
-copy3:
+copy199:
 	MOVB      -1(SI)(R8*1), DL
 	MOVB      DL, 63(SP)(R8*1)
 	DECQ      R8
-	JNZ       copy3
+	JNZ       copy199
 	VMOVDQU   64(SP), Y2
 	VPMOVZXBW X0, Y0
 	VPXOR     Y3, Y3, Y3
@@ -7474,51 +7554,11 @@ copy3:
 	MOVQ      AX, R8
 	SHLQ      $0x01, R8
 
-copy4:
+copy200:
 	MOVB 95(SP)(R8*1), AL
 	MOVB AL, -1(CX)(R8*1)
 	DECQ R8
-	JNZ  copy4
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecWhere32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecWhere32AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	MOVQ c_base+80(FP), SI
-	XORQ DI, DI
-	LEAQ -16(AX), R8
-
-vectors:
-	CMPQ      DI, R8
-	JGT       rest
-	VMOVDQU   (DX)(DI*1), X0
-	VMOVDQU64 (BX)(DI*4), Z1
-	VMOVDQU64 (SI)(DI*4), Z2
-	VPTESTMB  X0, X0, K1
-	VPBLENDMD Z1, Z2, K1, Z3
-	VMOVDQU64 Z3, (CX)(DI*4)
-	ADDQ      $0x10, DI
-	JMP       vectors
-
-rest:
-	SUBQ        DI, AX
-	JZ          done
-	MOVQ        $-1, R8
-	BZHIQ       AX, R8, R8
-	KMOVQ       R8, K1
-	VMOVDQU8.Z  (DX)(DI*1), K1, X0
-	VMOVDQU32.Z (BX)(DI*4), K1, Z1
-	VMOVDQU32.Z (SI)(DI*4), K1, Z2
-	VPTESTMB    X0, X0, K2
-	VPBLENDMD   Z1, Z2, K2, Z4
-	VMOVDQU32   Z4, K1, (CX)(DI*4)
+	JNZ  copy200
 
 done:
 	VZEROUPPER
@@ -7555,33 +7595,33 @@ rest:
 	LEAQ (DX)(DI*1), DX
 	MOVQ AX, R8
 
-copy1:
+copy201:
 	MOVB  -1(DX)(R8*1), R9
 	MOVB  R9, -1(SP)(R8*1)
 	DECQ  R8
-	JNZ   copy1
+	JNZ   copy201
 	VMOVQ (SP), X0
 	LEAQ  (BX)(DI*4), BX
 	MOVQ  AX, R8
 	SHLQ  $0x01, R8
 	SHLQ  $0x01, R8
 
-copy2:
+copy202:
 	MOVB    -1(BX)(R8*1), DL
 	MOVB    DL, 31(SP)(R8*1)
 	DECQ    R8
-	JNZ     copy2
+	JNZ     copy202
 	VMOVDQU 32(SP), Y1
 	LEAQ    (SI)(DI*4), SI
 	MOVQ    AX, R8
 	SHLQ    $0x01, R8
 	SHLQ    $0x01, R8
 
-copy3:
+copy203:
 	MOVB      -1(SI)(R8*1), DL
 	MOVB      DL, 63(SP)(R8*1)
 	DECQ      R8
-	JNZ       copy3
+	JNZ       copy203
 	VMOVDQU   64(SP), Y2
 	VPMOVZXBD X0, Y0
 	VPXOR     Y3, Y3, Y3
@@ -7593,51 +7633,11 @@ copy3:
 	SHLQ      $0x01, R8
 	SHLQ      $0x01, R8
 
-copy4:
+copy204:
 	MOVB 95(SP)(R8*1), AL
 	MOVB AL, -1(CX)(R8*1)
 	DECQ R8
-	JNZ  copy4
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecWhere64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecWhere64AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	MOVQ c_base+80(FP), SI
-	XORQ DI, DI
-	LEAQ -8(AX), R8
-
-vectors:
-	CMPQ      DI, R8
-	JGT       rest
-	VMOVQ     (DX)(DI*1), X0
-	VMOVDQU64 (BX)(DI*8), Z1
-	VMOVDQU64 (SI)(DI*8), Z2
-	VPTESTMB  X0, X0, K1
-	VPBLENDMQ Z1, Z2, K1, Z3
-	VMOVDQU64 Z3, (CX)(DI*8)
-	ADDQ      $0x08, DI
-	JMP       vectors
-
-rest:
-	SUBQ        DI, AX
-	JZ          done
-	MOVQ        $-1, R8
-	BZHIQ       AX, R8, R8
-	KMOVQ       R8, K1
-	VMOVDQU8.Z  (DX)(DI*1), K1, X0
-	VMOVDQU64.Z (BX)(DI*8), K1, Z1
-	VMOVDQU64.Z (SI)(DI*8), K1, Z2
-	VPTESTMB    X0, X0, K2
-	VPBLENDMQ   Z1, Z2, K2, Z4
-	VMOVDQU64   Z4, K1, (CX)(DI*8)
+	JNZ  copy204
 
 done:
 	VZEROUPPER
@@ -7674,11 +7674,11 @@ rest:
 	LEAQ (DX)(DI*1), DX
 	MOVQ AX, R8
 
-copy1:
+copy205:
 	MOVB  -1(DX)(R8*1), R9
 	MOVB  R9, -1(SP)(R8*1)
 	DECQ  R8
-	JNZ   copy1
+	JNZ   copy205
 	VMOVD (SP), X0
 	LEAQ  (BX)(DI*8), BX
 	MOVQ  AX, R8
@@ -7686,11 +7686,11 @@ copy1:
 	SHLQ  $0x01, R8
 	SHLQ  $0x01, R8
 
-copy2:
+copy206:
 	MOVB    -1(BX)(R8*1), DL
 	MOVB    DL, 31(SP)(R8*1)
 	DECQ    R8
-	JNZ     copy2
+	JNZ     copy206
 	VMOVDQU 32(SP), Y1
 	LEAQ    (SI)(DI*8), SI
 	MOVQ    AX, R8
@@ -7698,11 +7698,11 @@ copy2:
 	SHLQ    $0x01, R8
 	SHLQ    $0x01, R8
 
-copy3:
+copy207:
 	MOVB      -1(SI)(R8*1), DL
 	MOVB      DL, 63(SP)(R8*1)
 	DECQ      R8
-	JNZ       copy3
+	JNZ       copy207
 	VMOVDQU   64(SP), Y2
 	VPMOVZXBQ X0, Y0
 	VPXOR     Y3, Y3, Y3
@@ -7715,11 +7715,11 @@ copy3:
 	SHLQ      $0x01, R8
 	SHLQ      $0x01, R8
 
-copy4:
+copy208:
 	MOVB 95(SP)(R8*1), AL
 	MOVB AL, -1(CX)(R8*1)
 	DECQ R8
-	JNZ  copy4
+	JNZ  copy208
 
 done:
 	VZEROUPPER

@@ -8,214 +8,214 @@ package kernel
 func vecAddFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
-func vecAddFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
 func vecSubtractFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecSubtractFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
 func vecMultiplyFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
-func vecMultiplyFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
 func vecDivideFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecDivideFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
 func vecMinimumFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
-func vecMinimumFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
 func vecMaximumFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecMaximumFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
 func vecFminFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
-func vecFminFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
 func vecFmaxFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecFmaxFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
 func vecSqrtFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
-func vecSqrtFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
 func vecSquareFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecSquareFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
 func vecReciprocalFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
-func vecReciprocalFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
 func vecNegativeFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecNegativeFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
 func vecAbsoluteFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
-func vecAbsoluteFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
 func vecCopysignFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecCopysignFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
 func vecRintFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
-func vecRintFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
 func vecFloorFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecFloorFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
 func vecCeilFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
-func vecCeilFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
 func vecTruncFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecTruncFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
 func vecAddFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
-func vecAddFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
 func vecSubtractFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecSubtractFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
 func vecMultiplyFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
-func vecMultiplyFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
 func vecDivideFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecDivideFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
 func vecMinimumFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
-func vecMinimumFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
 func vecMaximumFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecMaximumFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
 func vecFminFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
-func vecFminFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
 func vecFmaxFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecFmaxFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
 func vecSqrtFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
-func vecSqrtFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
 func vecSquareFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecSquareFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
 func vecReciprocalFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
-func vecReciprocalFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
 func vecNegativeFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecNegativeFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
 func vecAbsoluteFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
-func vecAbsoluteFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
 func vecCopysignFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecCopysignFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
 func vecRintFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
-func vecRintFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
 func vecFloorFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecFloorFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
 func vecCeilFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
-func vecCeilFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+func vecTruncFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
-func vecTruncFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+func vecAddFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecSubtractFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecMultiplyFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecDivideFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecMinimumFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecMaximumFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecFminFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecFmaxFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecSqrtFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecSquareFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecReciprocalFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecNegativeFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecAbsoluteFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecCopysignFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecRintFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecFloorFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecCeilFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecTruncFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecAddFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecSubtractFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecMultiplyFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecDivideFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecMinimumFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecMaximumFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecFminFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecFmaxFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecSqrtFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecSquareFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecReciprocalFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecNegativeFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecAbsoluteFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecCopysignFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecRintFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecFloorFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecCeilFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
 func vecTruncFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)

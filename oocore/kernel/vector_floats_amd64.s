@@ -39,6 +39,1257 @@ done:
 	VZEROUPPER
 	RET
 
+// func vecSubtractFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecSubtractFloat32AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -16(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*4), Z0
+	VMOVDQU64 (BX)(SI*4), Z1
+	VSUBPS    Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*4)
+	ADDQ      $0x10, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU32.Z (DX)(SI*4), K1, Z0
+	VMOVDQU32.Z (BX)(SI*4), K1, Z1
+	VSUBPS      Z1, Z0, Z0
+	VMOVDQU32   Z0, K1, (CX)(SI*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecMultiplyFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecMultiplyFloat32AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -16(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*4), Z0
+	VMOVDQU64 (BX)(SI*4), Z1
+	VMULPS    Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*4)
+	ADDQ      $0x10, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU32.Z (DX)(SI*4), K1, Z0
+	VMOVDQU32.Z (BX)(SI*4), K1, Z1
+	VMULPS      Z1, Z0, Z0
+	VMOVDQU32   Z0, K1, (CX)(SI*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecDivideFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecDivideFloat32AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -16(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*4), Z0
+	VMOVDQU64 (BX)(SI*4), Z1
+	VDIVPS    Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*4)
+	ADDQ      $0x10, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU32.Z (DX)(SI*4), K1, Z0
+	VMOVDQU32.Z (BX)(SI*4), K1, Z1
+	VDIVPS      Z1, Z0, Z0
+	VMOVDQU32   Z0, K1, (CX)(SI*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecMinimumFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecMinimumFloat32AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -16(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*4), Z0
+	VMOVDQU64 (BX)(SI*4), Z1
+	VMINPS    Z1, Z0, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VBLENDMPS Z0, Z1, K1, Z2
+	VMOVDQU64 Z2, (CX)(SI*4)
+	ADDQ      $0x10, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU32.Z (DX)(SI*4), K1, Z0
+	VMOVDQU32.Z (BX)(SI*4), K1, Z1
+	VMINPS      Z1, Z0, Z1
+	VCMPPS      $0x03, Z0, Z0, K2
+	VBLENDMPS   Z0, Z1, K2, Z3
+	VMOVDQU32   Z3, K1, (CX)(SI*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecMaximumFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecMaximumFloat32AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -16(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*4), Z0
+	VMOVDQU64 (BX)(SI*4), Z1
+	VMAXPS    Z1, Z0, Z1
+	VCMPPS    $0x03, Z0, Z0, K1
+	VBLENDMPS Z0, Z1, K1, Z2
+	VMOVDQU64 Z2, (CX)(SI*4)
+	ADDQ      $0x10, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU32.Z (DX)(SI*4), K1, Z0
+	VMOVDQU32.Z (BX)(SI*4), K1, Z1
+	VMAXPS      Z1, Z0, Z1
+	VCMPPS      $0x03, Z0, Z0, K2
+	VBLENDMPS   Z0, Z1, K2, Z3
+	VMOVDQU32   Z3, K1, (CX)(SI*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecFminFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecFminFloat32AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -16(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*4), Z0
+	VMOVDQU64 (BX)(SI*4), Z1
+	VMINPS    Z1, Z0, Z2
+	VCMPPS    $0x03, Z1, Z1, K1
+	VBLENDMPS Z0, Z2, K1, Z3
+	VMOVDQU64 Z3, (CX)(SI*4)
+	ADDQ      $0x10, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU32.Z (DX)(SI*4), K1, Z0
+	VMOVDQU32.Z (BX)(SI*4), K1, Z1
+	VMINPS      Z1, Z0, Z2
+	VCMPPS      $0x03, Z1, Z1, K2
+	VBLENDMPS   Z0, Z2, K2, Z4
+	VMOVDQU32   Z4, K1, (CX)(SI*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecFmaxFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecFmaxFloat32AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -16(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*4), Z0
+	VMOVDQU64 (BX)(SI*4), Z1
+	VMAXPS    Z1, Z0, Z2
+	VCMPPS    $0x03, Z1, Z1, K1
+	VBLENDMPS Z0, Z2, K1, Z3
+	VMOVDQU64 Z3, (CX)(SI*4)
+	ADDQ      $0x10, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU32.Z (DX)(SI*4), K1, Z0
+	VMOVDQU32.Z (BX)(SI*4), K1, Z1
+	VMAXPS      Z1, Z0, Z2
+	VCMPPS      $0x03, Z1, Z1, K2
+	VBLENDMPS   Z0, Z2, K2, Z4
+	VMOVDQU32   Z4, K1, (CX)(SI*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecSqrtFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecSqrtFloat32AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	XORQ BX, BX
+	LEAQ -16(AX), SI
+
+vectors:
+	CMPQ      BX, SI
+	JGT       rest
+	VMOVDQU64 (DX)(BX*4), Z0
+	VSQRTPS   Z0, Z0
+	VMOVDQU64 Z0, (CX)(BX*4)
+	ADDQ      $0x10, BX
+	JMP       vectors
+
+rest:
+	SUBQ        BX, AX
+	JZ          done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU32.Z (DX)(BX*4), K1, Z0
+	VSQRTPS     Z0, Z0
+	VMOVDQU32   Z0, K1, (CX)(BX*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecSquareFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecSquareFloat32AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	XORQ BX, BX
+	LEAQ -16(AX), SI
+
+vectors:
+	CMPQ      BX, SI
+	JGT       rest
+	VMOVDQU64 (DX)(BX*4), Z0
+	VMULPS    Z0, Z0, Z0
+	VMOVDQU64 Z0, (CX)(BX*4)
+	ADDQ      $0x10, BX
+	JMP       vectors
+
+rest:
+	SUBQ        BX, AX
+	JZ          done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU32.Z (DX)(BX*4), K1, Z0
+	VMULPS      Z0, Z0, Z0
+	VMOVDQU32   Z0, K1, (CX)(BX*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecReciprocalFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecReciprocalFloat32AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	XORQ BX, BX
+	LEAQ -16(AX), SI
+
+vectors:
+	CMPQ         BX, SI
+	JGT          rest
+	VMOVDQU64    (DX)(BX*4), Z0
+	VBROADCASTSS d3f800000<>+0(SB), Z1
+	VDIVPS       Z0, Z1, Z0
+	VMOVDQU64    Z0, (CX)(BX*4)
+	ADDQ         $0x10, BX
+	JMP          vectors
+
+rest:
+	SUBQ         BX, AX
+	JZ           done
+	MOVQ         $-1, SI
+	BZHIQ        AX, SI, SI
+	KMOVQ        SI, K1
+	VMOVDQU32.Z  (DX)(BX*4), K1, Z0
+	VBROADCASTSS d3f800000<>+0(SB), Z1
+	VDIVPS       Z0, Z1, Z0
+	VMOVDQU32    Z0, K1, (CX)(BX*4)
+
+done:
+	VZEROUPPER
+	RET
+
+DATA d3f800000<>+0(SB)/4, $0x3f800000
+DATA d3f800000<>+4(SB)/4, $0x3f800000
+DATA d3f800000<>+8(SB)/4, $0x3f800000
+DATA d3f800000<>+12(SB)/4, $0x3f800000
+DATA d3f800000<>+16(SB)/4, $0x3f800000
+DATA d3f800000<>+20(SB)/4, $0x3f800000
+DATA d3f800000<>+24(SB)/4, $0x3f800000
+DATA d3f800000<>+28(SB)/4, $0x3f800000
+GLOBL d3f800000<>(SB), RODATA|NOPTR, $32
+
+// func vecNegativeFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecNegativeFloat32AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	XORQ BX, BX
+	LEAQ -16(AX), SI
+
+vectors:
+	CMPQ        BX, SI
+	JGT         rest
+	VMOVDQU64   (DX)(BX*4), Z0
+	VPXORQ.BCST sign32<>+0(SB), Z0, Z0
+	VMOVDQU64   Z0, (CX)(BX*4)
+	ADDQ        $0x10, BX
+	JMP         vectors
+
+rest:
+	SUBQ        BX, AX
+	JZ          done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU32.Z (DX)(BX*4), K1, Z0
+	VPXORQ.BCST sign32<>+0(SB), Z0, Z0
+	VMOVDQU32   Z0, K1, (CX)(BX*4)
+
+done:
+	VZEROUPPER
+	RET
+
+DATA sign32<>+0(SB)/8, $0x8000000080000000
+DATA sign32<>+8(SB)/8, $0x8000000080000000
+DATA sign32<>+16(SB)/8, $0x8000000080000000
+DATA sign32<>+24(SB)/8, $0x8000000080000000
+GLOBL sign32<>(SB), RODATA|NOPTR, $32
+
+// func vecAbsoluteFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecAbsoluteFloat32AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	XORQ BX, BX
+	LEAQ -16(AX), SI
+
+vectors:
+	CMPQ         BX, SI
+	JGT          rest
+	VMOVDQU64    (DX)(BX*4), Z0
+	VBROADCASTSD sign32<>+0(SB), Z1
+	VPANDNQ      Z0, Z1, Z0
+	VMOVDQU64    Z0, (CX)(BX*4)
+	ADDQ         $0x10, BX
+	JMP          vectors
+
+rest:
+	SUBQ         BX, AX
+	JZ           done
+	MOVQ         $-1, SI
+	BZHIQ        AX, SI, SI
+	KMOVQ        SI, K1
+	VMOVDQU32.Z  (DX)(BX*4), K1, Z0
+	VBROADCASTSD sign32<>+0(SB), Z1
+	VPANDNQ      Z0, Z1, Z0
+	VMOVDQU32    Z0, K1, (CX)(BX*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecCopysignFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecCopysignFloat32AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -16(AX), DI
+
+vectors:
+	CMPQ         SI, DI
+	JGT          rest
+	VMOVDQU64    (DX)(SI*4), Z0
+	VMOVDQU64    (BX)(SI*4), Z1
+	VBROADCASTSD sign32<>+0(SB), Z2
+	VPANDNQ      Z0, Z2, Z0
+	VPANDQ.BCST  sign32<>+0(SB), Z1, Z1
+	VPORQ        Z0, Z1, Z0
+	VMOVDQU64    Z0, (CX)(SI*4)
+	ADDQ         $0x10, SI
+	JMP          vectors
+
+rest:
+	SUBQ         SI, AX
+	JZ           done
+	MOVQ         $-1, DI
+	BZHIQ        AX, DI, DI
+	KMOVQ        DI, K1
+	VMOVDQU32.Z  (DX)(SI*4), K1, Z0
+	VMOVDQU32.Z  (BX)(SI*4), K1, Z1
+	VBROADCASTSD sign32<>+0(SB), Z2
+	VPANDNQ      Z0, Z2, Z0
+	VPANDQ.BCST  sign32<>+0(SB), Z1, Z1
+	VPORQ        Z0, Z1, Z0
+	VMOVDQU32    Z0, K1, (CX)(SI*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecRintFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecRintFloat32AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	XORQ BX, BX
+	LEAQ -16(AX), SI
+
+vectors:
+	CMPQ        BX, SI
+	JGT         rest
+	VMOVDQU64   (DX)(BX*4), Z0
+	VRNDSCALEPS $0x00, Z0, Z0
+	VMOVDQU64   Z0, (CX)(BX*4)
+	ADDQ        $0x10, BX
+	JMP         vectors
+
+rest:
+	SUBQ        BX, AX
+	JZ          done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU32.Z (DX)(BX*4), K1, Z0
+	VRNDSCALEPS $0x00, Z0, Z0
+	VMOVDQU32   Z0, K1, (CX)(BX*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecFloorFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecFloorFloat32AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	XORQ BX, BX
+	LEAQ -16(AX), SI
+
+vectors:
+	CMPQ        BX, SI
+	JGT         rest
+	VMOVDQU64   (DX)(BX*4), Z0
+	VRNDSCALEPS $0x01, Z0, Z0
+	VMOVDQU64   Z0, (CX)(BX*4)
+	ADDQ        $0x10, BX
+	JMP         vectors
+
+rest:
+	SUBQ        BX, AX
+	JZ          done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU32.Z (DX)(BX*4), K1, Z0
+	VRNDSCALEPS $0x01, Z0, Z0
+	VMOVDQU32   Z0, K1, (CX)(BX*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecCeilFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecCeilFloat32AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	XORQ BX, BX
+	LEAQ -16(AX), SI
+
+vectors:
+	CMPQ        BX, SI
+	JGT         rest
+	VMOVDQU64   (DX)(BX*4), Z0
+	VRNDSCALEPS $0x02, Z0, Z0
+	VMOVDQU64   Z0, (CX)(BX*4)
+	ADDQ        $0x10, BX
+	JMP         vectors
+
+rest:
+	SUBQ        BX, AX
+	JZ          done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU32.Z (DX)(BX*4), K1, Z0
+	VRNDSCALEPS $0x02, Z0, Z0
+	VMOVDQU32   Z0, K1, (CX)(BX*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecTruncFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecTruncFloat32AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	XORQ BX, BX
+	LEAQ -16(AX), SI
+
+vectors:
+	CMPQ        BX, SI
+	JGT         rest
+	VMOVDQU64   (DX)(BX*4), Z0
+	VRNDSCALEPS $0x03, Z0, Z0
+	VMOVDQU64   Z0, (CX)(BX*4)
+	ADDQ        $0x10, BX
+	JMP         vectors
+
+rest:
+	SUBQ        BX, AX
+	JZ          done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU32.Z (DX)(BX*4), K1, Z0
+	VRNDSCALEPS $0x03, Z0, Z0
+	VMOVDQU32   Z0, K1, (CX)(BX*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecAddFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecAddFloat64AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -8(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*8), Z0
+	VMOVDQU64 (BX)(SI*8), Z1
+	VADDPD    Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*8)
+	ADDQ      $0x08, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU64.Z (DX)(SI*8), K1, Z0
+	VMOVDQU64.Z (BX)(SI*8), K1, Z1
+	VADDPD      Z1, Z0, Z0
+	VMOVDQU64   Z0, K1, (CX)(SI*8)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecSubtractFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecSubtractFloat64AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -8(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*8), Z0
+	VMOVDQU64 (BX)(SI*8), Z1
+	VSUBPD    Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*8)
+	ADDQ      $0x08, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU64.Z (DX)(SI*8), K1, Z0
+	VMOVDQU64.Z (BX)(SI*8), K1, Z1
+	VSUBPD      Z1, Z0, Z0
+	VMOVDQU64   Z0, K1, (CX)(SI*8)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecMultiplyFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecMultiplyFloat64AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -8(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*8), Z0
+	VMOVDQU64 (BX)(SI*8), Z1
+	VMULPD    Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*8)
+	ADDQ      $0x08, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU64.Z (DX)(SI*8), K1, Z0
+	VMOVDQU64.Z (BX)(SI*8), K1, Z1
+	VMULPD      Z1, Z0, Z0
+	VMOVDQU64   Z0, K1, (CX)(SI*8)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecDivideFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecDivideFloat64AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -8(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*8), Z0
+	VMOVDQU64 (BX)(SI*8), Z1
+	VDIVPD    Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*8)
+	ADDQ      $0x08, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU64.Z (DX)(SI*8), K1, Z0
+	VMOVDQU64.Z (BX)(SI*8), K1, Z1
+	VDIVPD      Z1, Z0, Z0
+	VMOVDQU64   Z0, K1, (CX)(SI*8)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecMinimumFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecMinimumFloat64AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -8(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*8), Z0
+	VMOVDQU64 (BX)(SI*8), Z1
+	VMINPD    Z1, Z0, Z1
+	VCMPPD    $0x03, Z0, Z0, K1
+	VBLENDMPD Z0, Z1, K1, Z2
+	VMOVDQU64 Z2, (CX)(SI*8)
+	ADDQ      $0x08, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU64.Z (DX)(SI*8), K1, Z0
+	VMOVDQU64.Z (BX)(SI*8), K1, Z1
+	VMINPD      Z1, Z0, Z1
+	VCMPPD      $0x03, Z0, Z0, K2
+	VBLENDMPD   Z0, Z1, K2, Z3
+	VMOVDQU64   Z3, K1, (CX)(SI*8)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecMaximumFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecMaximumFloat64AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -8(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*8), Z0
+	VMOVDQU64 (BX)(SI*8), Z1
+	VMAXPD    Z1, Z0, Z1
+	VCMPPD    $0x03, Z0, Z0, K1
+	VBLENDMPD Z0, Z1, K1, Z2
+	VMOVDQU64 Z2, (CX)(SI*8)
+	ADDQ      $0x08, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU64.Z (DX)(SI*8), K1, Z0
+	VMOVDQU64.Z (BX)(SI*8), K1, Z1
+	VMAXPD      Z1, Z0, Z1
+	VCMPPD      $0x03, Z0, Z0, K2
+	VBLENDMPD   Z0, Z1, K2, Z3
+	VMOVDQU64   Z3, K1, (CX)(SI*8)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecFminFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecFminFloat64AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -8(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*8), Z0
+	VMOVDQU64 (BX)(SI*8), Z1
+	VMINPD    Z1, Z0, Z2
+	VCMPPD    $0x03, Z1, Z1, K1
+	VBLENDMPD Z0, Z2, K1, Z3
+	VMOVDQU64 Z3, (CX)(SI*8)
+	ADDQ      $0x08, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU64.Z (DX)(SI*8), K1, Z0
+	VMOVDQU64.Z (BX)(SI*8), K1, Z1
+	VMINPD      Z1, Z0, Z2
+	VCMPPD      $0x03, Z1, Z1, K2
+	VBLENDMPD   Z0, Z2, K2, Z4
+	VMOVDQU64   Z4, K1, (CX)(SI*8)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecFmaxFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecFmaxFloat64AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -8(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*8), Z0
+	VMOVDQU64 (BX)(SI*8), Z1
+	VMAXPD    Z1, Z0, Z2
+	VCMPPD    $0x03, Z1, Z1, K1
+	VBLENDMPD Z0, Z2, K1, Z3
+	VMOVDQU64 Z3, (CX)(SI*8)
+	ADDQ      $0x08, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU64.Z (DX)(SI*8), K1, Z0
+	VMOVDQU64.Z (BX)(SI*8), K1, Z1
+	VMAXPD      Z1, Z0, Z2
+	VCMPPD      $0x03, Z1, Z1, K2
+	VBLENDMPD   Z0, Z2, K2, Z4
+	VMOVDQU64   Z4, K1, (CX)(SI*8)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecSqrtFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecSqrtFloat64AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	XORQ BX, BX
+	LEAQ -8(AX), SI
+
+vectors:
+	CMPQ      BX, SI
+	JGT       rest
+	VMOVDQU64 (DX)(BX*8), Z0
+	VSQRTPD   Z0, Z0
+	VMOVDQU64 Z0, (CX)(BX*8)
+	ADDQ      $0x08, BX
+	JMP       vectors
+
+rest:
+	SUBQ        BX, AX
+	JZ          done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU64.Z (DX)(BX*8), K1, Z0
+	VSQRTPD     Z0, Z0
+	VMOVDQU64   Z0, K1, (CX)(BX*8)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecSquareFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecSquareFloat64AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	XORQ BX, BX
+	LEAQ -8(AX), SI
+
+vectors:
+	CMPQ      BX, SI
+	JGT       rest
+	VMOVDQU64 (DX)(BX*8), Z0
+	VMULPD    Z0, Z0, Z0
+	VMOVDQU64 Z0, (CX)(BX*8)
+	ADDQ      $0x08, BX
+	JMP       vectors
+
+rest:
+	SUBQ        BX, AX
+	JZ          done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU64.Z (DX)(BX*8), K1, Z0
+	VMULPD      Z0, Z0, Z0
+	VMOVDQU64   Z0, K1, (CX)(BX*8)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecReciprocalFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecReciprocalFloat64AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	XORQ BX, BX
+	LEAQ -8(AX), SI
+
+vectors:
+	CMPQ         BX, SI
+	JGT          rest
+	VMOVDQU64    (DX)(BX*8), Z0
+	VBROADCASTSD q3ff0000000000000<>+0(SB), Z1
+	VDIVPD       Z0, Z1, Z0
+	VMOVDQU64    Z0, (CX)(BX*8)
+	ADDQ         $0x08, BX
+	JMP          vectors
+
+rest:
+	SUBQ         BX, AX
+	JZ           done
+	MOVQ         $-1, SI
+	BZHIQ        AX, SI, SI
+	KMOVQ        SI, K1
+	VMOVDQU64.Z  (DX)(BX*8), K1, Z0
+	VBROADCASTSD q3ff0000000000000<>+0(SB), Z1
+	VDIVPD       Z0, Z1, Z0
+	VMOVDQU64    Z0, K1, (CX)(BX*8)
+
+done:
+	VZEROUPPER
+	RET
+
+DATA q3ff0000000000000<>+0(SB)/8, $0x3ff0000000000000
+DATA q3ff0000000000000<>+8(SB)/8, $0x3ff0000000000000
+DATA q3ff0000000000000<>+16(SB)/8, $0x3ff0000000000000
+DATA q3ff0000000000000<>+24(SB)/8, $0x3ff0000000000000
+GLOBL q3ff0000000000000<>(SB), RODATA|NOPTR, $32
+
+// func vecNegativeFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecNegativeFloat64AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	XORQ BX, BX
+	LEAQ -8(AX), SI
+
+vectors:
+	CMPQ        BX, SI
+	JGT         rest
+	VMOVDQU64   (DX)(BX*8), Z0
+	VPXORQ.BCST q8000000000000000<>+0(SB), Z0, Z0
+	VMOVDQU64   Z0, (CX)(BX*8)
+	ADDQ        $0x08, BX
+	JMP         vectors
+
+rest:
+	SUBQ        BX, AX
+	JZ          done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU64.Z (DX)(BX*8), K1, Z0
+	VPXORQ.BCST q8000000000000000<>+0(SB), Z0, Z0
+	VMOVDQU64   Z0, K1, (CX)(BX*8)
+
+done:
+	VZEROUPPER
+	RET
+
+DATA q8000000000000000<>+0(SB)/8, $0x8000000000000000
+DATA q8000000000000000<>+8(SB)/8, $0x8000000000000000
+DATA q8000000000000000<>+16(SB)/8, $0x8000000000000000
+DATA q8000000000000000<>+24(SB)/8, $0x8000000000000000
+GLOBL q8000000000000000<>(SB), RODATA|NOPTR, $32
+
+// func vecAbsoluteFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecAbsoluteFloat64AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	XORQ BX, BX
+	LEAQ -8(AX), SI
+
+vectors:
+	CMPQ         BX, SI
+	JGT          rest
+	VMOVDQU64    (DX)(BX*8), Z0
+	VBROADCASTSD q8000000000000000<>+0(SB), Z1
+	VPANDNQ      Z0, Z1, Z0
+	VMOVDQU64    Z0, (CX)(BX*8)
+	ADDQ         $0x08, BX
+	JMP          vectors
+
+rest:
+	SUBQ         BX, AX
+	JZ           done
+	MOVQ         $-1, SI
+	BZHIQ        AX, SI, SI
+	KMOVQ        SI, K1
+	VMOVDQU64.Z  (DX)(BX*8), K1, Z0
+	VBROADCASTSD q8000000000000000<>+0(SB), Z1
+	VPANDNQ      Z0, Z1, Z0
+	VMOVDQU64    Z0, K1, (CX)(BX*8)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecCopysignFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecCopysignFloat64AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -8(AX), DI
+
+vectors:
+	CMPQ         SI, DI
+	JGT          rest
+	VMOVDQU64    (DX)(SI*8), Z0
+	VMOVDQU64    (BX)(SI*8), Z1
+	VBROADCASTSD q8000000000000000<>+0(SB), Z2
+	VPANDNQ      Z0, Z2, Z0
+	VPANDQ.BCST  q8000000000000000<>+0(SB), Z1, Z1
+	VPORQ        Z0, Z1, Z0
+	VMOVDQU64    Z0, (CX)(SI*8)
+	ADDQ         $0x08, SI
+	JMP          vectors
+
+rest:
+	SUBQ         SI, AX
+	JZ           done
+	MOVQ         $-1, DI
+	BZHIQ        AX, DI, DI
+	KMOVQ        DI, K1
+	VMOVDQU64.Z  (DX)(SI*8), K1, Z0
+	VMOVDQU64.Z  (BX)(SI*8), K1, Z1
+	VBROADCASTSD q8000000000000000<>+0(SB), Z2
+	VPANDNQ      Z0, Z2, Z0
+	VPANDQ.BCST  q8000000000000000<>+0(SB), Z1, Z1
+	VPORQ        Z0, Z1, Z0
+	VMOVDQU64    Z0, K1, (CX)(SI*8)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecRintFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecRintFloat64AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	XORQ BX, BX
+	LEAQ -8(AX), SI
+
+vectors:
+	CMPQ        BX, SI
+	JGT         rest
+	VMOVDQU64   (DX)(BX*8), Z0
+	VRNDSCALEPD $0x00, Z0, Z0
+	VMOVDQU64   Z0, (CX)(BX*8)
+	ADDQ        $0x08, BX
+	JMP         vectors
+
+rest:
+	SUBQ        BX, AX
+	JZ          done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU64.Z (DX)(BX*8), K1, Z0
+	VRNDSCALEPD $0x00, Z0, Z0
+	VMOVDQU64   Z0, K1, (CX)(BX*8)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecFloorFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecFloorFloat64AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	XORQ BX, BX
+	LEAQ -8(AX), SI
+
+vectors:
+	CMPQ        BX, SI
+	JGT         rest
+	VMOVDQU64   (DX)(BX*8), Z0
+	VRNDSCALEPD $0x01, Z0, Z0
+	VMOVDQU64   Z0, (CX)(BX*8)
+	ADDQ        $0x08, BX
+	JMP         vectors
+
+rest:
+	SUBQ        BX, AX
+	JZ          done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU64.Z (DX)(BX*8), K1, Z0
+	VRNDSCALEPD $0x01, Z0, Z0
+	VMOVDQU64   Z0, K1, (CX)(BX*8)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecCeilFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecCeilFloat64AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	XORQ BX, BX
+	LEAQ -8(AX), SI
+
+vectors:
+	CMPQ        BX, SI
+	JGT         rest
+	VMOVDQU64   (DX)(BX*8), Z0
+	VRNDSCALEPD $0x02, Z0, Z0
+	VMOVDQU64   Z0, (CX)(BX*8)
+	ADDQ        $0x08, BX
+	JMP         vectors
+
+rest:
+	SUBQ        BX, AX
+	JZ          done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU64.Z (DX)(BX*8), K1, Z0
+	VRNDSCALEPD $0x02, Z0, Z0
+	VMOVDQU64   Z0, K1, (CX)(BX*8)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecTruncFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecTruncFloat64AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	XORQ BX, BX
+	LEAQ -8(AX), SI
+
+vectors:
+	CMPQ        BX, SI
+	JGT         rest
+	VMOVDQU64   (DX)(BX*8), Z0
+	VRNDSCALEPD $0x03, Z0, Z0
+	VMOVDQU64   Z0, (CX)(BX*8)
+	ADDQ        $0x08, BX
+	JMP         vectors
+
+rest:
+	SUBQ        BX, AX
+	JZ          done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU64.Z (DX)(BX*8), K1, Z0
+	VRNDSCALEPD $0x03, Z0, Z0
+	VMOVDQU64   Z0, K1, (CX)(BX*8)
+
+done:
+	VZEROUPPER
+	RET
+
 // func vecAddFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX
 TEXT ·vecAddFloat32AVX2(SB), NOSPLIT, $96-104
@@ -101,41 +1352,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func vecSubtractFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecSubtractFloat32AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -16(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*4), Z0
-	VMOVDQU64 (BX)(SI*4), Z1
-	VSUBPS    Z1, Z0, Z0
-	VMOVDQU64 Z0, (CX)(SI*4)
-	ADDQ      $0x10, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU32.Z (DX)(SI*4), K1, Z0
-	VMOVDQU32.Z (BX)(SI*4), K1, Z1
-	VSUBPS      Z1, Z0, Z0
-	VMOVDQU32   Z0, K1, (CX)(SI*4)
-
-done:
-	VZEROUPPER
-	RET
-
 // func vecSubtractFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX
 TEXT ·vecSubtractFloat32AVX2(SB), NOSPLIT, $96-104
@@ -164,22 +1380,22 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy4:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy4
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*4), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy5:
 	MOVB    -1(BX)(DI*1), DL
 	MOVB    DL, 31(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy2
+	JNZ     copy5
 	VMOVDQU 32(SP), Y1
 	VSUBPS  Y1, Y0, Y0
 	VMOVDQU Y0, 64(SP)
@@ -188,46 +1404,11 @@ copy2:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy3:
+copy6:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecMultiplyFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecMultiplyFloat32AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -16(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*4), Z0
-	VMOVDQU64 (BX)(SI*4), Z1
-	VMULPS    Z1, Z0, Z0
-	VMOVDQU64 Z0, (CX)(SI*4)
-	ADDQ      $0x10, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU32.Z (DX)(SI*4), K1, Z0
-	VMOVDQU32.Z (BX)(SI*4), K1, Z1
-	VMULPS      Z1, Z0, Z0
-	VMOVDQU32   Z0, K1, (CX)(SI*4)
+	JNZ  copy6
 
 done:
 	VZEROUPPER
@@ -261,22 +1442,22 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy7:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy7
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*4), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy8:
 	MOVB    -1(BX)(DI*1), DL
 	MOVB    DL, 31(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy2
+	JNZ     copy8
 	VMOVDQU 32(SP), Y1
 	VMULPS  Y1, Y0, Y0
 	VMOVDQU Y0, 64(SP)
@@ -285,46 +1466,11 @@ copy2:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy3:
+copy9:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecDivideFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecDivideFloat32AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -16(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*4), Z0
-	VMOVDQU64 (BX)(SI*4), Z1
-	VDIVPS    Z1, Z0, Z0
-	VMOVDQU64 Z0, (CX)(SI*4)
-	ADDQ      $0x10, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU32.Z (DX)(SI*4), K1, Z0
-	VMOVDQU32.Z (BX)(SI*4), K1, Z1
-	VDIVPS      Z1, Z0, Z0
-	VMOVDQU32   Z0, K1, (CX)(SI*4)
+	JNZ  copy9
 
 done:
 	VZEROUPPER
@@ -358,22 +1504,22 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy10:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy10
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*4), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy11:
 	MOVB    -1(BX)(DI*1), DL
 	MOVB    DL, 31(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy2
+	JNZ     copy11
 	VMOVDQU 32(SP), Y1
 	VDIVPS  Y1, Y0, Y0
 	VMOVDQU Y0, 64(SP)
@@ -382,50 +1528,11 @@ copy2:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy3:
+copy12:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecMinimumFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecMinimumFloat32AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -16(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*4), Z0
-	VMOVDQU64 (BX)(SI*4), Z1
-	VMINPS    Z1, Z0, Z1
-	VCMPPS    $0x03, Z0, Z0, K1
-	VBLENDMPS Z0, Z1, K1, Z2
-	VMOVDQU64 Z2, (CX)(SI*4)
-	ADDQ      $0x10, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU32.Z (DX)(SI*4), K1, Z0
-	VMOVDQU32.Z (BX)(SI*4), K1, Z1
-	VMINPS      Z1, Z0, Z1
-	VCMPPS      $0x03, Z0, Z0, K2
-	VBLENDMPS   Z0, Z1, K2, Z3
-	VMOVDQU32   Z3, K1, (CX)(SI*4)
+	JNZ  copy12
 
 done:
 	VZEROUPPER
@@ -461,22 +1568,22 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy13:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy13
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*4), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy14:
 	MOVB      -1(BX)(DI*1), DL
 	MOVB      DL, 31(SP)(DI*1)
 	DECQ      DI
-	JNZ       copy2
+	JNZ       copy14
 	VMOVDQU   32(SP), Y1
 	VMINPS    Y1, Y0, Y1
 	VCMPPS    $0x03, Y0, Y0, Y2
@@ -487,50 +1594,11 @@ copy2:
 	SHLQ      $0x01, DI
 	SHLQ      $0x01, DI
 
-copy3:
+copy15:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecMaximumFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecMaximumFloat32AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -16(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*4), Z0
-	VMOVDQU64 (BX)(SI*4), Z1
-	VMAXPS    Z1, Z0, Z1
-	VCMPPS    $0x03, Z0, Z0, K1
-	VBLENDMPS Z0, Z1, K1, Z2
-	VMOVDQU64 Z2, (CX)(SI*4)
-	ADDQ      $0x10, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU32.Z (DX)(SI*4), K1, Z0
-	VMOVDQU32.Z (BX)(SI*4), K1, Z1
-	VMAXPS      Z1, Z0, Z1
-	VCMPPS      $0x03, Z0, Z0, K2
-	VBLENDMPS   Z0, Z1, K2, Z3
-	VMOVDQU32   Z3, K1, (CX)(SI*4)
+	JNZ  copy15
 
 done:
 	VZEROUPPER
@@ -566,22 +1634,22 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy16:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy16
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*4), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy17:
 	MOVB      -1(BX)(DI*1), DL
 	MOVB      DL, 31(SP)(DI*1)
 	DECQ      DI
-	JNZ       copy2
+	JNZ       copy17
 	VMOVDQU   32(SP), Y1
 	VMAXPS    Y1, Y0, Y1
 	VCMPPS    $0x03, Y0, Y0, Y2
@@ -592,50 +1660,11 @@ copy2:
 	SHLQ      $0x01, DI
 	SHLQ      $0x01, DI
 
-copy3:
+copy18:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecFminFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecFminFloat32AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -16(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*4), Z0
-	VMOVDQU64 (BX)(SI*4), Z1
-	VMINPS    Z1, Z0, Z2
-	VCMPPS    $0x03, Z1, Z1, K1
-	VBLENDMPS Z0, Z2, K1, Z3
-	VMOVDQU64 Z3, (CX)(SI*4)
-	ADDQ      $0x10, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU32.Z (DX)(SI*4), K1, Z0
-	VMOVDQU32.Z (BX)(SI*4), K1, Z1
-	VMINPS      Z1, Z0, Z2
-	VCMPPS      $0x03, Z1, Z1, K2
-	VBLENDMPS   Z0, Z2, K2, Z4
-	VMOVDQU32   Z4, K1, (CX)(SI*4)
+	JNZ  copy18
 
 done:
 	VZEROUPPER
@@ -671,22 +1700,22 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy19:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy19
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*4), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy20:
 	MOVB      -1(BX)(DI*1), DL
 	MOVB      DL, 31(SP)(DI*1)
 	DECQ      DI
-	JNZ       copy2
+	JNZ       copy20
 	VMOVDQU   32(SP), Y1
 	VMINPS    Y1, Y0, Y2
 	VCMPPS    $0x03, Y1, Y1, Y1
@@ -697,50 +1726,11 @@ copy2:
 	SHLQ      $0x01, DI
 	SHLQ      $0x01, DI
 
-copy3:
+copy21:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecFmaxFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecFmaxFloat32AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -16(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*4), Z0
-	VMOVDQU64 (BX)(SI*4), Z1
-	VMAXPS    Z1, Z0, Z2
-	VCMPPS    $0x03, Z1, Z1, K1
-	VBLENDMPS Z0, Z2, K1, Z3
-	VMOVDQU64 Z3, (CX)(SI*4)
-	ADDQ      $0x10, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU32.Z (DX)(SI*4), K1, Z0
-	VMOVDQU32.Z (BX)(SI*4), K1, Z1
-	VMAXPS      Z1, Z0, Z2
-	VCMPPS      $0x03, Z1, Z1, K2
-	VBLENDMPS   Z0, Z2, K2, Z4
-	VMOVDQU32   Z4, K1, (CX)(SI*4)
+	JNZ  copy21
 
 done:
 	VZEROUPPER
@@ -776,22 +1766,22 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy22:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy22
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*4), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy23:
 	MOVB      -1(BX)(DI*1), DL
 	MOVB      DL, 31(SP)(DI*1)
 	DECQ      DI
-	JNZ       copy2
+	JNZ       copy23
 	VMOVDQU   32(SP), Y1
 	VMAXPS    Y1, Y0, Y2
 	VCMPPS    $0x03, Y1, Y1, Y1
@@ -802,43 +1792,11 @@ copy2:
 	SHLQ      $0x01, DI
 	SHLQ      $0x01, DI
 
-copy3:
+copy24:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecSqrtFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecSqrtFloat32AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -16(AX), SI
-
-vectors:
-	CMPQ      BX, SI
-	JGT       rest
-	VMOVDQU64 (DX)(BX*4), Z0
-	VSQRTPS   Z0, Z0
-	VMOVDQU64 Z0, (CX)(BX*4)
-	ADDQ      $0x10, BX
-	JMP       vectors
-
-rest:
-	SUBQ        BX, AX
-	JZ          done
-	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
-	KMOVQ       SI, K1
-	VMOVDQU32.Z (DX)(BX*4), K1, Z0
-	VSQRTPS     Z0, Z0
-	VMOVDQU32   Z0, K1, (CX)(BX*4)
+	JNZ  copy24
 
 done:
 	VZEROUPPER
@@ -870,11 +1828,11 @@ rest:
 	SHLQ $0x01, SI
 	SHLQ $0x01, SI
 
-copy1:
+copy25:
 	MOVB    -1(DX)(SI*1), DI
 	MOVB    DI, -1(SP)(SI*1)
 	DECQ    SI
-	JNZ     copy1
+	JNZ     copy25
 	VMOVDQU (SP), Y0
 	VSQRTPS Y0, Y0
 	VMOVDQU Y0, 32(SP)
@@ -883,43 +1841,11 @@ copy1:
 	SHLQ    $0x01, SI
 	SHLQ    $0x01, SI
 
-copy2:
+copy26:
 	MOVB 31(SP)(SI*1), AL
 	MOVB AL, -1(CX)(SI*1)
 	DECQ SI
-	JNZ  copy2
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecSquareFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecSquareFloat32AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -16(AX), SI
-
-vectors:
-	CMPQ      BX, SI
-	JGT       rest
-	VMOVDQU64 (DX)(BX*4), Z0
-	VMULPS    Z0, Z0, Z0
-	VMOVDQU64 Z0, (CX)(BX*4)
-	ADDQ      $0x10, BX
-	JMP       vectors
-
-rest:
-	SUBQ        BX, AX
-	JZ          done
-	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
-	KMOVQ       SI, K1
-	VMOVDQU32.Z (DX)(BX*4), K1, Z0
-	VMULPS      Z0, Z0, Z0
-	VMOVDQU32   Z0, K1, (CX)(BX*4)
+	JNZ  copy26
 
 done:
 	VZEROUPPER
@@ -951,11 +1877,11 @@ rest:
 	SHLQ $0x01, SI
 	SHLQ $0x01, SI
 
-copy1:
+copy27:
 	MOVB    -1(DX)(SI*1), DI
 	MOVB    DI, -1(SP)(SI*1)
 	DECQ    SI
-	JNZ     copy1
+	JNZ     copy27
 	VMOVDQU (SP), Y0
 	VMULPS  Y0, Y0, Y0
 	VMOVDQU Y0, 32(SP)
@@ -964,59 +1890,15 @@ copy1:
 	SHLQ    $0x01, SI
 	SHLQ    $0x01, SI
 
-copy2:
+copy28:
 	MOVB 31(SP)(SI*1), AL
 	MOVB AL, -1(CX)(SI*1)
 	DECQ SI
-	JNZ  copy2
+	JNZ  copy28
 
 done:
 	VZEROUPPER
 	RET
-
-// func vecReciprocalFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecReciprocalFloat32AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -16(AX), SI
-
-vectors:
-	CMPQ         BX, SI
-	JGT          rest
-	VMOVDQU64    (DX)(BX*4), Z0
-	VBROADCASTSS d3f800000<>+0(SB), Z1
-	VDIVPS       Z0, Z1, Z0
-	VMOVDQU64    Z0, (CX)(BX*4)
-	ADDQ         $0x10, BX
-	JMP          vectors
-
-rest:
-	SUBQ         BX, AX
-	JZ           done
-	MOVQ         $-1, SI
-	BZHIQ        AX, SI, SI
-	KMOVQ        SI, K1
-	VMOVDQU32.Z  (DX)(BX*4), K1, Z0
-	VBROADCASTSS d3f800000<>+0(SB), Z1
-	VDIVPS       Z0, Z1, Z0
-	VMOVDQU32    Z0, K1, (CX)(BX*4)
-
-done:
-	VZEROUPPER
-	RET
-
-DATA d3f800000<>+0(SB)/4, $0x3f800000
-DATA d3f800000<>+4(SB)/4, $0x3f800000
-DATA d3f800000<>+8(SB)/4, $0x3f800000
-DATA d3f800000<>+12(SB)/4, $0x3f800000
-DATA d3f800000<>+16(SB)/4, $0x3f800000
-DATA d3f800000<>+20(SB)/4, $0x3f800000
-DATA d3f800000<>+24(SB)/4, $0x3f800000
-DATA d3f800000<>+28(SB)/4, $0x3f800000
-GLOBL d3f800000<>(SB), RODATA|NOPTR, $32
 
 // func vecReciprocalFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX
@@ -1045,11 +1927,11 @@ rest:
 	SHLQ $0x01, SI
 	SHLQ $0x01, SI
 
-copy1:
+copy29:
 	MOVB    -1(DX)(SI*1), DI
 	MOVB    DI, -1(SP)(SI*1)
 	DECQ    SI
-	JNZ     copy1
+	JNZ     copy29
 	VMOVDQU (SP), Y0
 	VMOVUPS d3f800000<>+0(SB), Y1
 	VDIVPS  Y0, Y1, Y0
@@ -1059,53 +1941,15 @@ copy1:
 	SHLQ    $0x01, SI
 	SHLQ    $0x01, SI
 
-copy2:
+copy30:
 	MOVB 31(SP)(SI*1), AL
 	MOVB AL, -1(CX)(SI*1)
 	DECQ SI
-	JNZ  copy2
+	JNZ  copy30
 
 done:
 	VZEROUPPER
 	RET
-
-// func vecNegativeFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecNegativeFloat32AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -16(AX), SI
-
-vectors:
-	CMPQ        BX, SI
-	JGT         rest
-	VMOVDQU64   (DX)(BX*4), Z0
-	VPXORQ.BCST sign32<>+0(SB), Z0, Z0
-	VMOVDQU64   Z0, (CX)(BX*4)
-	ADDQ        $0x10, BX
-	JMP         vectors
-
-rest:
-	SUBQ        BX, AX
-	JZ          done
-	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
-	KMOVQ       SI, K1
-	VMOVDQU32.Z (DX)(BX*4), K1, Z0
-	VPXORQ.BCST sign32<>+0(SB), Z0, Z0
-	VMOVDQU32   Z0, K1, (CX)(BX*4)
-
-done:
-	VZEROUPPER
-	RET
-
-DATA sign32<>+0(SB)/8, $0x8000000080000000
-DATA sign32<>+8(SB)/8, $0x8000000080000000
-DATA sign32<>+16(SB)/8, $0x8000000080000000
-DATA sign32<>+24(SB)/8, $0x8000000080000000
-GLOBL sign32<>(SB), RODATA|NOPTR, $32
 
 // func vecNegativeFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX, AVX2
@@ -1133,11 +1977,11 @@ rest:
 	SHLQ $0x01, SI
 	SHLQ $0x01, SI
 
-copy1:
+copy31:
 	MOVB    -1(DX)(SI*1), DI
 	MOVB    DI, -1(SP)(SI*1)
 	DECQ    SI
-	JNZ     copy1
+	JNZ     copy31
 	VMOVDQU (SP), Y0
 	VPXOR   sign32<>+0(SB), Y0, Y0
 	VMOVDQU Y0, 32(SP)
@@ -1146,45 +1990,11 @@ copy1:
 	SHLQ    $0x01, SI
 	SHLQ    $0x01, SI
 
-copy2:
+copy32:
 	MOVB 31(SP)(SI*1), AL
 	MOVB AL, -1(CX)(SI*1)
 	DECQ SI
-	JNZ  copy2
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecAbsoluteFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecAbsoluteFloat32AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -16(AX), SI
-
-vectors:
-	CMPQ         BX, SI
-	JGT          rest
-	VMOVDQU64    (DX)(BX*4), Z0
-	VBROADCASTSD sign32<>+0(SB), Z1
-	VPANDNQ      Z0, Z1, Z0
-	VMOVDQU64    Z0, (CX)(BX*4)
-	ADDQ         $0x10, BX
-	JMP          vectors
-
-rest:
-	SUBQ         BX, AX
-	JZ           done
-	MOVQ         $-1, SI
-	BZHIQ        AX, SI, SI
-	KMOVQ        SI, K1
-	VMOVDQU32.Z  (DX)(BX*4), K1, Z0
-	VBROADCASTSD sign32<>+0(SB), Z1
-	VPANDNQ      Z0, Z1, Z0
-	VMOVDQU32    Z0, K1, (CX)(BX*4)
+	JNZ  copy32
 
 done:
 	VZEROUPPER
@@ -1217,11 +2027,11 @@ rest:
 	SHLQ $0x01, SI
 	SHLQ $0x01, SI
 
-copy1:
+copy33:
 	MOVB    -1(DX)(SI*1), DI
 	MOVB    DI, -1(SP)(SI*1)
 	DECQ    SI
-	JNZ     copy1
+	JNZ     copy33
 	VMOVDQU (SP), Y0
 	VMOVUPD sign32<>+0(SB), Y1
 	VPANDN  Y0, Y1, Y0
@@ -1231,52 +2041,11 @@ copy1:
 	SHLQ    $0x01, SI
 	SHLQ    $0x01, SI
 
-copy2:
+copy34:
 	MOVB 31(SP)(SI*1), AL
 	MOVB AL, -1(CX)(SI*1)
 	DECQ SI
-	JNZ  copy2
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecCopysignFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecCopysignFloat32AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -16(AX), DI
-
-vectors:
-	CMPQ         SI, DI
-	JGT          rest
-	VMOVDQU64    (DX)(SI*4), Z0
-	VMOVDQU64    (BX)(SI*4), Z1
-	VBROADCASTSD sign32<>+0(SB), Z2
-	VPANDNQ      Z0, Z2, Z0
-	VPANDQ.BCST  sign32<>+0(SB), Z1, Z1
-	VPORQ        Z0, Z1, Z0
-	VMOVDQU64    Z0, (CX)(SI*4)
-	ADDQ         $0x10, SI
-	JMP          vectors
-
-rest:
-	SUBQ         SI, AX
-	JZ           done
-	MOVQ         $-1, DI
-	BZHIQ        AX, DI, DI
-	KMOVQ        DI, K1
-	VMOVDQU32.Z  (DX)(SI*4), K1, Z0
-	VMOVDQU32.Z  (BX)(SI*4), K1, Z1
-	VBROADCASTSD sign32<>+0(SB), Z2
-	VPANDNQ      Z0, Z2, Z0
-	VPANDQ.BCST  sign32<>+0(SB), Z1, Z1
-	VPORQ        Z0, Z1, Z0
-	VMOVDQU32    Z0, K1, (CX)(SI*4)
+	JNZ  copy34
 
 done:
 	VZEROUPPER
@@ -1313,22 +2082,22 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy35:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy35
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*4), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy36:
 	MOVB    -1(BX)(DI*1), DL
 	MOVB    DL, 31(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy2
+	JNZ     copy36
 	VMOVDQU 32(SP), Y1
 	VMOVUPD sign32<>+0(SB), Y2
 	VPANDN  Y0, Y2, Y0
@@ -1340,43 +2109,11 @@ copy2:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy3:
+copy37:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecRintFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecRintFloat32AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -16(AX), SI
-
-vectors:
-	CMPQ        BX, SI
-	JGT         rest
-	VMOVDQU64   (DX)(BX*4), Z0
-	VRNDSCALEPS $0x00, Z0, Z0
-	VMOVDQU64   Z0, (CX)(BX*4)
-	ADDQ        $0x10, BX
-	JMP         vectors
-
-rest:
-	SUBQ        BX, AX
-	JZ          done
-	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
-	KMOVQ       SI, K1
-	VMOVDQU32.Z (DX)(BX*4), K1, Z0
-	VRNDSCALEPS $0x00, Z0, Z0
-	VMOVDQU32   Z0, K1, (CX)(BX*4)
+	JNZ  copy37
 
 done:
 	VZEROUPPER
@@ -1408,11 +2145,11 @@ rest:
 	SHLQ $0x01, SI
 	SHLQ $0x01, SI
 
-copy1:
+copy38:
 	MOVB     -1(DX)(SI*1), DI
 	MOVB     DI, -1(SP)(SI*1)
 	DECQ     SI
-	JNZ      copy1
+	JNZ      copy38
 	VMOVDQU  (SP), Y0
 	VROUNDPS $0x00, Y0, Y0
 	VMOVDQU  Y0, 32(SP)
@@ -1421,43 +2158,11 @@ copy1:
 	SHLQ     $0x01, SI
 	SHLQ     $0x01, SI
 
-copy2:
+copy39:
 	MOVB 31(SP)(SI*1), AL
 	MOVB AL, -1(CX)(SI*1)
 	DECQ SI
-	JNZ  copy2
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecFloorFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecFloorFloat32AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -16(AX), SI
-
-vectors:
-	CMPQ        BX, SI
-	JGT         rest
-	VMOVDQU64   (DX)(BX*4), Z0
-	VRNDSCALEPS $0x01, Z0, Z0
-	VMOVDQU64   Z0, (CX)(BX*4)
-	ADDQ        $0x10, BX
-	JMP         vectors
-
-rest:
-	SUBQ        BX, AX
-	JZ          done
-	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
-	KMOVQ       SI, K1
-	VMOVDQU32.Z (DX)(BX*4), K1, Z0
-	VRNDSCALEPS $0x01, Z0, Z0
-	VMOVDQU32   Z0, K1, (CX)(BX*4)
+	JNZ  copy39
 
 done:
 	VZEROUPPER
@@ -1489,11 +2194,11 @@ rest:
 	SHLQ $0x01, SI
 	SHLQ $0x01, SI
 
-copy1:
+copy40:
 	MOVB     -1(DX)(SI*1), DI
 	MOVB     DI, -1(SP)(SI*1)
 	DECQ     SI
-	JNZ      copy1
+	JNZ      copy40
 	VMOVDQU  (SP), Y0
 	VROUNDPS $0x01, Y0, Y0
 	VMOVDQU  Y0, 32(SP)
@@ -1502,43 +2207,11 @@ copy1:
 	SHLQ     $0x01, SI
 	SHLQ     $0x01, SI
 
-copy2:
+copy41:
 	MOVB 31(SP)(SI*1), AL
 	MOVB AL, -1(CX)(SI*1)
 	DECQ SI
-	JNZ  copy2
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecCeilFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecCeilFloat32AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -16(AX), SI
-
-vectors:
-	CMPQ        BX, SI
-	JGT         rest
-	VMOVDQU64   (DX)(BX*4), Z0
-	VRNDSCALEPS $0x02, Z0, Z0
-	VMOVDQU64   Z0, (CX)(BX*4)
-	ADDQ        $0x10, BX
-	JMP         vectors
-
-rest:
-	SUBQ        BX, AX
-	JZ          done
-	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
-	KMOVQ       SI, K1
-	VMOVDQU32.Z (DX)(BX*4), K1, Z0
-	VRNDSCALEPS $0x02, Z0, Z0
-	VMOVDQU32   Z0, K1, (CX)(BX*4)
+	JNZ  copy41
 
 done:
 	VZEROUPPER
@@ -1570,11 +2243,11 @@ rest:
 	SHLQ $0x01, SI
 	SHLQ $0x01, SI
 
-copy1:
+copy42:
 	MOVB     -1(DX)(SI*1), DI
 	MOVB     DI, -1(SP)(SI*1)
 	DECQ     SI
-	JNZ      copy1
+	JNZ      copy42
 	VMOVDQU  (SP), Y0
 	VROUNDPS $0x02, Y0, Y0
 	VMOVDQU  Y0, 32(SP)
@@ -1583,43 +2256,11 @@ copy1:
 	SHLQ     $0x01, SI
 	SHLQ     $0x01, SI
 
-copy2:
+copy43:
 	MOVB 31(SP)(SI*1), AL
 	MOVB AL, -1(CX)(SI*1)
 	DECQ SI
-	JNZ  copy2
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecTruncFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecTruncFloat32AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -16(AX), SI
-
-vectors:
-	CMPQ        BX, SI
-	JGT         rest
-	VMOVDQU64   (DX)(BX*4), Z0
-	VRNDSCALEPS $0x03, Z0, Z0
-	VMOVDQU64   Z0, (CX)(BX*4)
-	ADDQ        $0x10, BX
-	JMP         vectors
-
-rest:
-	SUBQ        BX, AX
-	JZ          done
-	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
-	KMOVQ       SI, K1
-	VMOVDQU32.Z (DX)(BX*4), K1, Z0
-	VRNDSCALEPS $0x03, Z0, Z0
-	VMOVDQU32   Z0, K1, (CX)(BX*4)
+	JNZ  copy43
 
 done:
 	VZEROUPPER
@@ -1651,11 +2292,11 @@ rest:
 	SHLQ $0x01, SI
 	SHLQ $0x01, SI
 
-copy1:
+copy44:
 	MOVB     -1(DX)(SI*1), DI
 	MOVB     DI, -1(SP)(SI*1)
 	DECQ     SI
-	JNZ      copy1
+	JNZ      copy44
 	VMOVDQU  (SP), Y0
 	VROUNDPS $0x03, Y0, Y0
 	VMOVDQU  Y0, 32(SP)
@@ -1664,46 +2305,11 @@ copy1:
 	SHLQ     $0x01, SI
 	SHLQ     $0x01, SI
 
-copy2:
+copy45:
 	MOVB 31(SP)(SI*1), AL
 	MOVB AL, -1(CX)(SI*1)
 	DECQ SI
-	JNZ  copy2
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecAddFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecAddFloat64AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -8(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*8), Z0
-	VMOVDQU64 (BX)(SI*8), Z1
-	VADDPD    Z1, Z0, Z0
-	VMOVDQU64 Z0, (CX)(SI*8)
-	ADDQ      $0x08, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU64.Z (DX)(SI*8), K1, Z0
-	VMOVDQU64.Z (BX)(SI*8), K1, Z1
-	VADDPD      Z1, Z0, Z0
-	VMOVDQU64   Z0, K1, (CX)(SI*8)
+	JNZ  copy45
 
 done:
 	VZEROUPPER
@@ -1738,11 +2344,11 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy46:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy46
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*8), BX
 	MOVQ    AX, DI
@@ -1750,11 +2356,11 @@ copy1:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy47:
 	MOVB    -1(BX)(DI*1), DL
 	MOVB    DL, 31(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy2
+	JNZ     copy47
 	VMOVDQU 32(SP), Y1
 	VADDPD  Y1, Y0, Y0
 	VMOVDQU Y0, 64(SP)
@@ -1764,46 +2370,11 @@ copy2:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy3:
+copy48:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecSubtractFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecSubtractFloat64AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -8(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*8), Z0
-	VMOVDQU64 (BX)(SI*8), Z1
-	VSUBPD    Z1, Z0, Z0
-	VMOVDQU64 Z0, (CX)(SI*8)
-	ADDQ      $0x08, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU64.Z (DX)(SI*8), K1, Z0
-	VMOVDQU64.Z (BX)(SI*8), K1, Z1
-	VSUBPD      Z1, Z0, Z0
-	VMOVDQU64   Z0, K1, (CX)(SI*8)
+	JNZ  copy48
 
 done:
 	VZEROUPPER
@@ -1838,11 +2409,11 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy49:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy49
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*8), BX
 	MOVQ    AX, DI
@@ -1850,11 +2421,11 @@ copy1:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy50:
 	MOVB    -1(BX)(DI*1), DL
 	MOVB    DL, 31(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy2
+	JNZ     copy50
 	VMOVDQU 32(SP), Y1
 	VSUBPD  Y1, Y0, Y0
 	VMOVDQU Y0, 64(SP)
@@ -1864,46 +2435,11 @@ copy2:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy3:
+copy51:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecMultiplyFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecMultiplyFloat64AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -8(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*8), Z0
-	VMOVDQU64 (BX)(SI*8), Z1
-	VMULPD    Z1, Z0, Z0
-	VMOVDQU64 Z0, (CX)(SI*8)
-	ADDQ      $0x08, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU64.Z (DX)(SI*8), K1, Z0
-	VMOVDQU64.Z (BX)(SI*8), K1, Z1
-	VMULPD      Z1, Z0, Z0
-	VMOVDQU64   Z0, K1, (CX)(SI*8)
+	JNZ  copy51
 
 done:
 	VZEROUPPER
@@ -1938,11 +2474,11 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy52:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy52
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*8), BX
 	MOVQ    AX, DI
@@ -1950,11 +2486,11 @@ copy1:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy53:
 	MOVB    -1(BX)(DI*1), DL
 	MOVB    DL, 31(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy2
+	JNZ     copy53
 	VMOVDQU 32(SP), Y1
 	VMULPD  Y1, Y0, Y0
 	VMOVDQU Y0, 64(SP)
@@ -1964,46 +2500,11 @@ copy2:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy3:
+copy54:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecDivideFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecDivideFloat64AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -8(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*8), Z0
-	VMOVDQU64 (BX)(SI*8), Z1
-	VDIVPD    Z1, Z0, Z0
-	VMOVDQU64 Z0, (CX)(SI*8)
-	ADDQ      $0x08, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU64.Z (DX)(SI*8), K1, Z0
-	VMOVDQU64.Z (BX)(SI*8), K1, Z1
-	VDIVPD      Z1, Z0, Z0
-	VMOVDQU64   Z0, K1, (CX)(SI*8)
+	JNZ  copy54
 
 done:
 	VZEROUPPER
@@ -2038,11 +2539,11 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy55:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy55
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*8), BX
 	MOVQ    AX, DI
@@ -2050,11 +2551,11 @@ copy1:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy56:
 	MOVB    -1(BX)(DI*1), DL
 	MOVB    DL, 31(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy2
+	JNZ     copy56
 	VMOVDQU 32(SP), Y1
 	VDIVPD  Y1, Y0, Y0
 	VMOVDQU Y0, 64(SP)
@@ -2064,50 +2565,11 @@ copy2:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy3:
+copy57:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecMinimumFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecMinimumFloat64AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -8(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*8), Z0
-	VMOVDQU64 (BX)(SI*8), Z1
-	VMINPD    Z1, Z0, Z1
-	VCMPPD    $0x03, Z0, Z0, K1
-	VBLENDMPD Z0, Z1, K1, Z2
-	VMOVDQU64 Z2, (CX)(SI*8)
-	ADDQ      $0x08, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU64.Z (DX)(SI*8), K1, Z0
-	VMOVDQU64.Z (BX)(SI*8), K1, Z1
-	VMINPD      Z1, Z0, Z1
-	VCMPPD      $0x03, Z0, Z0, K2
-	VBLENDMPD   Z0, Z1, K2, Z3
-	VMOVDQU64   Z3, K1, (CX)(SI*8)
+	JNZ  copy57
 
 done:
 	VZEROUPPER
@@ -2144,11 +2606,11 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy58:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy58
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*8), BX
 	MOVQ    AX, DI
@@ -2156,11 +2618,11 @@ copy1:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy59:
 	MOVB      -1(BX)(DI*1), DL
 	MOVB      DL, 31(SP)(DI*1)
 	DECQ      DI
-	JNZ       copy2
+	JNZ       copy59
 	VMOVDQU   32(SP), Y1
 	VMINPD    Y1, Y0, Y1
 	VCMPPD    $0x03, Y0, Y0, Y2
@@ -2172,50 +2634,11 @@ copy2:
 	SHLQ      $0x01, DI
 	SHLQ      $0x01, DI
 
-copy3:
+copy60:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecMaximumFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecMaximumFloat64AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -8(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*8), Z0
-	VMOVDQU64 (BX)(SI*8), Z1
-	VMAXPD    Z1, Z0, Z1
-	VCMPPD    $0x03, Z0, Z0, K1
-	VBLENDMPD Z0, Z1, K1, Z2
-	VMOVDQU64 Z2, (CX)(SI*8)
-	ADDQ      $0x08, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU64.Z (DX)(SI*8), K1, Z0
-	VMOVDQU64.Z (BX)(SI*8), K1, Z1
-	VMAXPD      Z1, Z0, Z1
-	VCMPPD      $0x03, Z0, Z0, K2
-	VBLENDMPD   Z0, Z1, K2, Z3
-	VMOVDQU64   Z3, K1, (CX)(SI*8)
+	JNZ  copy60
 
 done:
 	VZEROUPPER
@@ -2252,11 +2675,11 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy61:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy61
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*8), BX
 	MOVQ    AX, DI
@@ -2264,11 +2687,11 @@ copy1:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy62:
 	MOVB      -1(BX)(DI*1), DL
 	MOVB      DL, 31(SP)(DI*1)
 	DECQ      DI
-	JNZ       copy2
+	JNZ       copy62
 	VMOVDQU   32(SP), Y1
 	VMAXPD    Y1, Y0, Y1
 	VCMPPD    $0x03, Y0, Y0, Y2
@@ -2280,50 +2703,11 @@ copy2:
 	SHLQ      $0x01, DI
 	SHLQ      $0x01, DI
 
-copy3:
+copy63:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecFminFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecFminFloat64AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -8(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*8), Z0
-	VMOVDQU64 (BX)(SI*8), Z1
-	VMINPD    Z1, Z0, Z2
-	VCMPPD    $0x03, Z1, Z1, K1
-	VBLENDMPD Z0, Z2, K1, Z3
-	VMOVDQU64 Z3, (CX)(SI*8)
-	ADDQ      $0x08, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU64.Z (DX)(SI*8), K1, Z0
-	VMOVDQU64.Z (BX)(SI*8), K1, Z1
-	VMINPD      Z1, Z0, Z2
-	VCMPPD      $0x03, Z1, Z1, K2
-	VBLENDMPD   Z0, Z2, K2, Z4
-	VMOVDQU64   Z4, K1, (CX)(SI*8)
+	JNZ  copy63
 
 done:
 	VZEROUPPER
@@ -2360,11 +2744,11 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy64:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy64
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*8), BX
 	MOVQ    AX, DI
@@ -2372,11 +2756,11 @@ copy1:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy65:
 	MOVB      -1(BX)(DI*1), DL
 	MOVB      DL, 31(SP)(DI*1)
 	DECQ      DI
-	JNZ       copy2
+	JNZ       copy65
 	VMOVDQU   32(SP), Y1
 	VMINPD    Y1, Y0, Y2
 	VCMPPD    $0x03, Y1, Y1, Y1
@@ -2388,50 +2772,11 @@ copy2:
 	SHLQ      $0x01, DI
 	SHLQ      $0x01, DI
 
-copy3:
+copy66:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecFmaxFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecFmaxFloat64AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -8(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*8), Z0
-	VMOVDQU64 (BX)(SI*8), Z1
-	VMAXPD    Z1, Z0, Z2
-	VCMPPD    $0x03, Z1, Z1, K1
-	VBLENDMPD Z0, Z2, K1, Z3
-	VMOVDQU64 Z3, (CX)(SI*8)
-	ADDQ      $0x08, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU64.Z (DX)(SI*8), K1, Z0
-	VMOVDQU64.Z (BX)(SI*8), K1, Z1
-	VMAXPD      Z1, Z0, Z2
-	VCMPPD      $0x03, Z1, Z1, K2
-	VBLENDMPD   Z0, Z2, K2, Z4
-	VMOVDQU64   Z4, K1, (CX)(SI*8)
+	JNZ  copy66
 
 done:
 	VZEROUPPER
@@ -2468,11 +2813,11 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy67:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy67
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*8), BX
 	MOVQ    AX, DI
@@ -2480,11 +2825,11 @@ copy1:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy68:
 	MOVB      -1(BX)(DI*1), DL
 	MOVB      DL, 31(SP)(DI*1)
 	DECQ      DI
-	JNZ       copy2
+	JNZ       copy68
 	VMOVDQU   32(SP), Y1
 	VMAXPD    Y1, Y0, Y2
 	VCMPPD    $0x03, Y1, Y1, Y1
@@ -2496,43 +2841,11 @@ copy2:
 	SHLQ      $0x01, DI
 	SHLQ      $0x01, DI
 
-copy3:
+copy69:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecSqrtFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecSqrtFloat64AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -8(AX), SI
-
-vectors:
-	CMPQ      BX, SI
-	JGT       rest
-	VMOVDQU64 (DX)(BX*8), Z0
-	VSQRTPD   Z0, Z0
-	VMOVDQU64 Z0, (CX)(BX*8)
-	ADDQ      $0x08, BX
-	JMP       vectors
-
-rest:
-	SUBQ        BX, AX
-	JZ          done
-	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
-	KMOVQ       SI, K1
-	VMOVDQU64.Z (DX)(BX*8), K1, Z0
-	VSQRTPD     Z0, Z0
-	VMOVDQU64   Z0, K1, (CX)(BX*8)
+	JNZ  copy69
 
 done:
 	VZEROUPPER
@@ -2565,11 +2878,11 @@ rest:
 	SHLQ $0x01, SI
 	SHLQ $0x01, SI
 
-copy1:
+copy70:
 	MOVB    -1(DX)(SI*1), DI
 	MOVB    DI, -1(SP)(SI*1)
 	DECQ    SI
-	JNZ     copy1
+	JNZ     copy70
 	VMOVDQU (SP), Y0
 	VSQRTPD Y0, Y0
 	VMOVDQU Y0, 32(SP)
@@ -2579,43 +2892,11 @@ copy1:
 	SHLQ    $0x01, SI
 	SHLQ    $0x01, SI
 
-copy2:
+copy71:
 	MOVB 31(SP)(SI*1), AL
 	MOVB AL, -1(CX)(SI*1)
 	DECQ SI
-	JNZ  copy2
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecSquareFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecSquareFloat64AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -8(AX), SI
-
-vectors:
-	CMPQ      BX, SI
-	JGT       rest
-	VMOVDQU64 (DX)(BX*8), Z0
-	VMULPD    Z0, Z0, Z0
-	VMOVDQU64 Z0, (CX)(BX*8)
-	ADDQ      $0x08, BX
-	JMP       vectors
-
-rest:
-	SUBQ        BX, AX
-	JZ          done
-	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
-	KMOVQ       SI, K1
-	VMOVDQU64.Z (DX)(BX*8), K1, Z0
-	VMULPD      Z0, Z0, Z0
-	VMOVDQU64   Z0, K1, (CX)(BX*8)
+	JNZ  copy71
 
 done:
 	VZEROUPPER
@@ -2648,11 +2929,11 @@ rest:
 	SHLQ $0x01, SI
 	SHLQ $0x01, SI
 
-copy1:
+copy72:
 	MOVB    -1(DX)(SI*1), DI
 	MOVB    DI, -1(SP)(SI*1)
 	DECQ    SI
-	JNZ     copy1
+	JNZ     copy72
 	VMOVDQU (SP), Y0
 	VMULPD  Y0, Y0, Y0
 	VMOVDQU Y0, 32(SP)
@@ -2662,55 +2943,15 @@ copy1:
 	SHLQ    $0x01, SI
 	SHLQ    $0x01, SI
 
-copy2:
+copy73:
 	MOVB 31(SP)(SI*1), AL
 	MOVB AL, -1(CX)(SI*1)
 	DECQ SI
-	JNZ  copy2
+	JNZ  copy73
 
 done:
 	VZEROUPPER
 	RET
-
-// func vecReciprocalFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecReciprocalFloat64AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -8(AX), SI
-
-vectors:
-	CMPQ         BX, SI
-	JGT          rest
-	VMOVDQU64    (DX)(BX*8), Z0
-	VBROADCASTSD q3ff0000000000000<>+0(SB), Z1
-	VDIVPD       Z0, Z1, Z0
-	VMOVDQU64    Z0, (CX)(BX*8)
-	ADDQ         $0x08, BX
-	JMP          vectors
-
-rest:
-	SUBQ         BX, AX
-	JZ           done
-	MOVQ         $-1, SI
-	BZHIQ        AX, SI, SI
-	KMOVQ        SI, K1
-	VMOVDQU64.Z  (DX)(BX*8), K1, Z0
-	VBROADCASTSD q3ff0000000000000<>+0(SB), Z1
-	VDIVPD       Z0, Z1, Z0
-	VMOVDQU64    Z0, K1, (CX)(BX*8)
-
-done:
-	VZEROUPPER
-	RET
-
-DATA q3ff0000000000000<>+0(SB)/8, $0x3ff0000000000000
-DATA q3ff0000000000000<>+8(SB)/8, $0x3ff0000000000000
-DATA q3ff0000000000000<>+16(SB)/8, $0x3ff0000000000000
-DATA q3ff0000000000000<>+24(SB)/8, $0x3ff0000000000000
-GLOBL q3ff0000000000000<>(SB), RODATA|NOPTR, $32
 
 // func vecReciprocalFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX
@@ -2740,11 +2981,11 @@ rest:
 	SHLQ $0x01, SI
 	SHLQ $0x01, SI
 
-copy1:
+copy74:
 	MOVB    -1(DX)(SI*1), DI
 	MOVB    DI, -1(SP)(SI*1)
 	DECQ    SI
-	JNZ     copy1
+	JNZ     copy74
 	VMOVDQU (SP), Y0
 	VMOVUPD q3ff0000000000000<>+0(SB), Y1
 	VDIVPD  Y0, Y1, Y0
@@ -2755,53 +2996,15 @@ copy1:
 	SHLQ    $0x01, SI
 	SHLQ    $0x01, SI
 
-copy2:
+copy75:
 	MOVB 31(SP)(SI*1), AL
 	MOVB AL, -1(CX)(SI*1)
 	DECQ SI
-	JNZ  copy2
+	JNZ  copy75
 
 done:
 	VZEROUPPER
 	RET
-
-// func vecNegativeFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecNegativeFloat64AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -8(AX), SI
-
-vectors:
-	CMPQ        BX, SI
-	JGT         rest
-	VMOVDQU64   (DX)(BX*8), Z0
-	VPXORQ.BCST q8000000000000000<>+0(SB), Z0, Z0
-	VMOVDQU64   Z0, (CX)(BX*8)
-	ADDQ        $0x08, BX
-	JMP         vectors
-
-rest:
-	SUBQ        BX, AX
-	JZ          done
-	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
-	KMOVQ       SI, K1
-	VMOVDQU64.Z (DX)(BX*8), K1, Z0
-	VPXORQ.BCST q8000000000000000<>+0(SB), Z0, Z0
-	VMOVDQU64   Z0, K1, (CX)(BX*8)
-
-done:
-	VZEROUPPER
-	RET
-
-DATA q8000000000000000<>+0(SB)/8, $0x8000000000000000
-DATA q8000000000000000<>+8(SB)/8, $0x8000000000000000
-DATA q8000000000000000<>+16(SB)/8, $0x8000000000000000
-DATA q8000000000000000<>+24(SB)/8, $0x8000000000000000
-GLOBL q8000000000000000<>(SB), RODATA|NOPTR, $32
 
 // func vecNegativeFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX, AVX2
@@ -2830,11 +3033,11 @@ rest:
 	SHLQ $0x01, SI
 	SHLQ $0x01, SI
 
-copy1:
+copy76:
 	MOVB    -1(DX)(SI*1), DI
 	MOVB    DI, -1(SP)(SI*1)
 	DECQ    SI
-	JNZ     copy1
+	JNZ     copy76
 	VMOVDQU (SP), Y0
 	VPXOR   q8000000000000000<>+0(SB), Y0, Y0
 	VMOVDQU Y0, 32(SP)
@@ -2844,45 +3047,11 @@ copy1:
 	SHLQ    $0x01, SI
 	SHLQ    $0x01, SI
 
-copy2:
+copy77:
 	MOVB 31(SP)(SI*1), AL
 	MOVB AL, -1(CX)(SI*1)
 	DECQ SI
-	JNZ  copy2
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecAbsoluteFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecAbsoluteFloat64AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -8(AX), SI
-
-vectors:
-	CMPQ         BX, SI
-	JGT          rest
-	VMOVDQU64    (DX)(BX*8), Z0
-	VBROADCASTSD q8000000000000000<>+0(SB), Z1
-	VPANDNQ      Z0, Z1, Z0
-	VMOVDQU64    Z0, (CX)(BX*8)
-	ADDQ         $0x08, BX
-	JMP          vectors
-
-rest:
-	SUBQ         BX, AX
-	JZ           done
-	MOVQ         $-1, SI
-	BZHIQ        AX, SI, SI
-	KMOVQ        SI, K1
-	VMOVDQU64.Z  (DX)(BX*8), K1, Z0
-	VBROADCASTSD q8000000000000000<>+0(SB), Z1
-	VPANDNQ      Z0, Z1, Z0
-	VMOVDQU64    Z0, K1, (CX)(BX*8)
+	JNZ  copy77
 
 done:
 	VZEROUPPER
@@ -2916,11 +3085,11 @@ rest:
 	SHLQ $0x01, SI
 	SHLQ $0x01, SI
 
-copy1:
+copy78:
 	MOVB    -1(DX)(SI*1), DI
 	MOVB    DI, -1(SP)(SI*1)
 	DECQ    SI
-	JNZ     copy1
+	JNZ     copy78
 	VMOVDQU (SP), Y0
 	VMOVUPD q8000000000000000<>+0(SB), Y1
 	VPANDN  Y0, Y1, Y0
@@ -2931,52 +3100,11 @@ copy1:
 	SHLQ    $0x01, SI
 	SHLQ    $0x01, SI
 
-copy2:
+copy79:
 	MOVB 31(SP)(SI*1), AL
 	MOVB AL, -1(CX)(SI*1)
 	DECQ SI
-	JNZ  copy2
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecCopysignFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecCopysignFloat64AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -8(AX), DI
-
-vectors:
-	CMPQ         SI, DI
-	JGT          rest
-	VMOVDQU64    (DX)(SI*8), Z0
-	VMOVDQU64    (BX)(SI*8), Z1
-	VBROADCASTSD q8000000000000000<>+0(SB), Z2
-	VPANDNQ      Z0, Z2, Z0
-	VPANDQ.BCST  q8000000000000000<>+0(SB), Z1, Z1
-	VPORQ        Z0, Z1, Z0
-	VMOVDQU64    Z0, (CX)(SI*8)
-	ADDQ         $0x08, SI
-	JMP          vectors
-
-rest:
-	SUBQ         SI, AX
-	JZ           done
-	MOVQ         $-1, DI
-	BZHIQ        AX, DI, DI
-	KMOVQ        DI, K1
-	VMOVDQU64.Z  (DX)(SI*8), K1, Z0
-	VMOVDQU64.Z  (BX)(SI*8), K1, Z1
-	VBROADCASTSD q8000000000000000<>+0(SB), Z2
-	VPANDNQ      Z0, Z2, Z0
-	VPANDQ.BCST  q8000000000000000<>+0(SB), Z1, Z1
-	VPORQ        Z0, Z1, Z0
-	VMOVDQU64    Z0, K1, (CX)(SI*8)
+	JNZ  copy79
 
 done:
 	VZEROUPPER
@@ -3014,11 +3142,11 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy1:
+copy80:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy1
+	JNZ     copy80
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*8), BX
 	MOVQ    AX, DI
@@ -3026,11 +3154,11 @@ copy1:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy2:
+copy81:
 	MOVB    -1(BX)(DI*1), DL
 	MOVB    DL, 31(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy2
+	JNZ     copy81
 	VMOVDQU 32(SP), Y1
 	VMOVUPD q8000000000000000<>+0(SB), Y2
 	VPANDN  Y0, Y2, Y0
@@ -3043,43 +3171,11 @@ copy2:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy3:
+copy82:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecRintFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecRintFloat64AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -8(AX), SI
-
-vectors:
-	CMPQ        BX, SI
-	JGT         rest
-	VMOVDQU64   (DX)(BX*8), Z0
-	VRNDSCALEPD $0x00, Z0, Z0
-	VMOVDQU64   Z0, (CX)(BX*8)
-	ADDQ        $0x08, BX
-	JMP         vectors
-
-rest:
-	SUBQ        BX, AX
-	JZ          done
-	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
-	KMOVQ       SI, K1
-	VMOVDQU64.Z (DX)(BX*8), K1, Z0
-	VRNDSCALEPD $0x00, Z0, Z0
-	VMOVDQU64   Z0, K1, (CX)(BX*8)
+	JNZ  copy82
 
 done:
 	VZEROUPPER
@@ -3112,11 +3208,11 @@ rest:
 	SHLQ $0x01, SI
 	SHLQ $0x01, SI
 
-copy1:
+copy83:
 	MOVB     -1(DX)(SI*1), DI
 	MOVB     DI, -1(SP)(SI*1)
 	DECQ     SI
-	JNZ      copy1
+	JNZ      copy83
 	VMOVDQU  (SP), Y0
 	VROUNDPD $0x00, Y0, Y0
 	VMOVDQU  Y0, 32(SP)
@@ -3126,43 +3222,11 @@ copy1:
 	SHLQ     $0x01, SI
 	SHLQ     $0x01, SI
 
-copy2:
+copy84:
 	MOVB 31(SP)(SI*1), AL
 	MOVB AL, -1(CX)(SI*1)
 	DECQ SI
-	JNZ  copy2
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecFloorFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecFloorFloat64AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -8(AX), SI
-
-vectors:
-	CMPQ        BX, SI
-	JGT         rest
-	VMOVDQU64   (DX)(BX*8), Z0
-	VRNDSCALEPD $0x01, Z0, Z0
-	VMOVDQU64   Z0, (CX)(BX*8)
-	ADDQ        $0x08, BX
-	JMP         vectors
-
-rest:
-	SUBQ        BX, AX
-	JZ          done
-	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
-	KMOVQ       SI, K1
-	VMOVDQU64.Z (DX)(BX*8), K1, Z0
-	VRNDSCALEPD $0x01, Z0, Z0
-	VMOVDQU64   Z0, K1, (CX)(BX*8)
+	JNZ  copy84
 
 done:
 	VZEROUPPER
@@ -3195,11 +3259,11 @@ rest:
 	SHLQ $0x01, SI
 	SHLQ $0x01, SI
 
-copy1:
+copy85:
 	MOVB     -1(DX)(SI*1), DI
 	MOVB     DI, -1(SP)(SI*1)
 	DECQ     SI
-	JNZ      copy1
+	JNZ      copy85
 	VMOVDQU  (SP), Y0
 	VROUNDPD $0x01, Y0, Y0
 	VMOVDQU  Y0, 32(SP)
@@ -3209,43 +3273,11 @@ copy1:
 	SHLQ     $0x01, SI
 	SHLQ     $0x01, SI
 
-copy2:
+copy86:
 	MOVB 31(SP)(SI*1), AL
 	MOVB AL, -1(CX)(SI*1)
 	DECQ SI
-	JNZ  copy2
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecCeilFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecCeilFloat64AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -8(AX), SI
-
-vectors:
-	CMPQ        BX, SI
-	JGT         rest
-	VMOVDQU64   (DX)(BX*8), Z0
-	VRNDSCALEPD $0x02, Z0, Z0
-	VMOVDQU64   Z0, (CX)(BX*8)
-	ADDQ        $0x08, BX
-	JMP         vectors
-
-rest:
-	SUBQ        BX, AX
-	JZ          done
-	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
-	KMOVQ       SI, K1
-	VMOVDQU64.Z (DX)(BX*8), K1, Z0
-	VRNDSCALEPD $0x02, Z0, Z0
-	VMOVDQU64   Z0, K1, (CX)(BX*8)
+	JNZ  copy86
 
 done:
 	VZEROUPPER
@@ -3278,11 +3310,11 @@ rest:
 	SHLQ $0x01, SI
 	SHLQ $0x01, SI
 
-copy1:
+copy87:
 	MOVB     -1(DX)(SI*1), DI
 	MOVB     DI, -1(SP)(SI*1)
 	DECQ     SI
-	JNZ      copy1
+	JNZ      copy87
 	VMOVDQU  (SP), Y0
 	VROUNDPD $0x02, Y0, Y0
 	VMOVDQU  Y0, 32(SP)
@@ -3292,43 +3324,11 @@ copy1:
 	SHLQ     $0x01, SI
 	SHLQ     $0x01, SI
 
-copy2:
+copy88:
 	MOVB 31(SP)(SI*1), AL
 	MOVB AL, -1(CX)(SI*1)
 	DECQ SI
-	JNZ  copy2
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecTruncFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecTruncFloat64AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -8(AX), SI
-
-vectors:
-	CMPQ        BX, SI
-	JGT         rest
-	VMOVDQU64   (DX)(BX*8), Z0
-	VRNDSCALEPD $0x03, Z0, Z0
-	VMOVDQU64   Z0, (CX)(BX*8)
-	ADDQ        $0x08, BX
-	JMP         vectors
-
-rest:
-	SUBQ        BX, AX
-	JZ          done
-	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
-	KMOVQ       SI, K1
-	VMOVDQU64.Z (DX)(BX*8), K1, Z0
-	VRNDSCALEPD $0x03, Z0, Z0
-	VMOVDQU64   Z0, K1, (CX)(BX*8)
+	JNZ  copy88
 
 done:
 	VZEROUPPER
@@ -3361,11 +3361,11 @@ rest:
 	SHLQ $0x01, SI
 	SHLQ $0x01, SI
 
-copy1:
+copy89:
 	MOVB     -1(DX)(SI*1), DI
 	MOVB     DI, -1(SP)(SI*1)
 	DECQ     SI
-	JNZ      copy1
+	JNZ      copy89
 	VMOVDQU  (SP), Y0
 	VROUNDPD $0x03, Y0, Y0
 	VMOVDQU  Y0, 32(SP)
@@ -3375,11 +3375,11 @@ copy1:
 	SHLQ     $0x01, SI
 	SHLQ     $0x01, SI
 
-copy2:
+copy90:
 	MOVB 31(SP)(SI*1), AL
 	MOVB AL, -1(CX)(SI*1)
 	DECQ SI
-	JNZ  copy2
+	JNZ  copy90
 
 done:
 	VZEROUPPER

@@ -8,58 +8,58 @@ package kernel
 func vecExpFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
-func vecExpFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
 func vecExp2Float32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecExp2Float32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
 func vecExpm1Float32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
-func vecExpm1Float32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
 func vecTanhFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecTanhFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
 func vecLogFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
-func vecLogFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
 func vecLog2Float32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecLog2Float32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
 func vecLog10Float32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
-func vecLog10Float32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
 func vecLog1pFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecLog1pFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
 func vecSinFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
-func vecSinFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+func vecCosFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
-func vecCosFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+func vecExpFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecExp2Float32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecExpm1Float32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecTanhFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecLogFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecLog2Float32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecLog10Float32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecLog1pFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecSinFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
 func vecCosFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)

@@ -39,62 +39,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func vecAddInt8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecAddInt8AVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -32(AX), DI
-
-vectors:
-	CMPQ    SI, DI
-	JGT     rest
-	VMOVDQU (DX)(SI*1), Y0
-	VMOVDQU (BX)(SI*1), Y1
-	VPADDB  Y1, Y0, Y0
-	VMOVDQU Y0, (CX)(SI*1)
-	ADDQ    $0x20, SI
-	JMP     vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*1), DX
-	MOVQ AX, DI
-
-copy1:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy1
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*1), BX
-	MOVQ    AX, DI
-
-copy2:
-	MOVB    -1(BX)(DI*1), DL
-	MOVB    DL, 31(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy2
-	VMOVDQU 32(SP), Y1
-	VPADDB  Y1, Y0, Y0
-	VMOVDQU Y0, 64(SP)
-	LEAQ    (CX)(SI*1), CX
-	MOVQ    AX, DI
-
-copy3:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
 // func vecSubtractInt8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·vecSubtractInt8AVX512(SB), NOSPLIT, $0-104
@@ -125,62 +69,6 @@ rest:
 	VMOVDQU8.Z (BX)(SI*1), K1, Z1
 	VPSUBB     Z1, Z0, Z0
 	VMOVDQU8   Z0, K1, (CX)(SI*1)
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecSubtractInt8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecSubtractInt8AVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -32(AX), DI
-
-vectors:
-	CMPQ    SI, DI
-	JGT     rest
-	VMOVDQU (DX)(SI*1), Y0
-	VMOVDQU (BX)(SI*1), Y1
-	VPSUBB  Y1, Y0, Y0
-	VMOVDQU Y0, (CX)(SI*1)
-	ADDQ    $0x20, SI
-	JMP     vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*1), DX
-	MOVQ AX, DI
-
-copy1:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy1
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*1), BX
-	MOVQ    AX, DI
-
-copy2:
-	MOVB    -1(BX)(DI*1), DL
-	MOVB    DL, 31(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy2
-	VMOVDQU 32(SP), Y1
-	VPSUBB  Y1, Y0, Y0
-	VMOVDQU Y0, 64(SP)
-	LEAQ    (CX)(SI*1), CX
-	MOVQ    AX, DI
-
-copy3:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy3
 
 done:
 	VZEROUPPER
@@ -239,74 +127,6 @@ DATA low_bytes<>+16(SB)/8, $0x00ff00ff00ff00ff
 DATA low_bytes<>+24(SB)/8, $0x00ff00ff00ff00ff
 GLOBL low_bytes<>(SB), RODATA|NOPTR, $32
 
-// func vecMultiplyInt8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecMultiplyInt8AVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -32(AX), DI
-
-vectors:
-	CMPQ    SI, DI
-	JGT     rest
-	VMOVDQU (DX)(SI*1), Y0
-	VMOVDQU (BX)(SI*1), Y1
-	VPMULLW Y0, Y1, Y2
-	VPAND   low_bytes<>+0(SB), Y2, Y2
-	VPSRLW  $0x08, Y0, Y0
-	VMOVUPD low_bytes<>+0(SB), Y3
-	VPANDN  Y1, Y3, Y1
-	VPMULLW Y0, Y1, Y0
-	VPOR    Y2, Y0, Y0
-	VMOVDQU Y0, (CX)(SI*1)
-	ADDQ    $0x20, SI
-	JMP     vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*1), DX
-	MOVQ AX, DI
-
-copy1:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy1
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*1), BX
-	MOVQ    AX, DI
-
-copy2:
-	MOVB    -1(BX)(DI*1), DL
-	MOVB    DL, 31(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy2
-	VMOVDQU 32(SP), Y1
-	VPMULLW Y0, Y1, Y2
-	VPAND   low_bytes<>+0(SB), Y2, Y2
-	VPSRLW  $0x08, Y0, Y0
-	VMOVUPD low_bytes<>+0(SB), Y3
-	VPANDN  Y1, Y3, Y1
-	VPMULLW Y0, Y1, Y0
-	VPOR    Y2, Y0, Y0
-	VMOVDQU Y0, 64(SP)
-	LEAQ    (CX)(SI*1), CX
-	MOVQ    AX, DI
-
-copy3:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
 // func vecSquareInt8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·vecSquareInt8AVX512(SB), NOSPLIT, $0-104
@@ -351,63 +171,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func vecSquareInt8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecSquareInt8AVX2(SB), NOSPLIT, $64-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -32(AX), SI
-
-vectors:
-	CMPQ    BX, SI
-	JGT     rest
-	VMOVDQU (DX)(BX*1), Y0
-	VPMULLW Y0, Y0, Y1
-	VPAND   low_bytes<>+0(SB), Y1, Y1
-	VPSRLW  $0x08, Y0, Y2
-	VMOVUPD low_bytes<>+0(SB), Y3
-	VPANDN  Y0, Y3, Y0
-	VPMULLW Y2, Y0, Y0
-	VPOR    Y1, Y0, Y0
-	VMOVDQU Y0, (CX)(BX*1)
-	ADDQ    $0x20, BX
-	JMP     vectors
-
-rest:
-	SUBQ BX, AX
-	JZ   done
-	LEAQ (DX)(BX*1), DX
-	MOVQ AX, SI
-
-copy1:
-	MOVB    -1(DX)(SI*1), DI
-	MOVB    DI, -1(SP)(SI*1)
-	DECQ    SI
-	JNZ     copy1
-	VMOVDQU (SP), Y0
-	VPMULLW Y0, Y0, Y1
-	VPAND   low_bytes<>+0(SB), Y1, Y1
-	VPSRLW  $0x08, Y0, Y2
-	VMOVUPD low_bytes<>+0(SB), Y3
-	VPANDN  Y0, Y3, Y0
-	VPMULLW Y2, Y0, Y0
-	VPOR    Y1, Y0, Y0
-	VMOVDQU Y0, 32(SP)
-	LEAQ    (CX)(BX*1), CX
-	MOVQ    AX, SI
-
-copy2:
-	MOVB 31(SP)(SI*1), AL
-	MOVB AL, -1(CX)(SI*1)
-	DECQ SI
-	JNZ  copy2
-
-done:
-	VZEROUPPER
-	RET
-
 // func vecNegativeInt8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·vecNegativeInt8AVX512(SB), NOSPLIT, $0-104
@@ -442,53 +205,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func vecNegativeInt8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecNegativeInt8AVX2(SB), NOSPLIT, $64-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -32(AX), SI
-
-vectors:
-	CMPQ    BX, SI
-	JGT     rest
-	VMOVDQU (DX)(BX*1), Y0
-	VPXOR   Y1, Y1, Y1
-	VPSUBB  Y0, Y1, Y0
-	VMOVDQU Y0, (CX)(BX*1)
-	ADDQ    $0x20, BX
-	JMP     vectors
-
-rest:
-	SUBQ BX, AX
-	JZ   done
-	LEAQ (DX)(BX*1), DX
-	MOVQ AX, SI
-
-copy1:
-	MOVB    -1(DX)(SI*1), DI
-	MOVB    DI, -1(SP)(SI*1)
-	DECQ    SI
-	JNZ     copy1
-	VMOVDQU (SP), Y0
-	VPXOR   Y1, Y1, Y1
-	VPSUBB  Y0, Y1, Y0
-	VMOVDQU Y0, 32(SP)
-	LEAQ    (CX)(BX*1), CX
-	MOVQ    AX, SI
-
-copy2:
-	MOVB 31(SP)(SI*1), AL
-	MOVB AL, -1(CX)(SI*1)
-	DECQ SI
-	JNZ  copy2
-
-done:
-	VZEROUPPER
-	RET
-
 // func vecAbsoluteInt8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·vecAbsoluteInt8AVX512(SB), NOSPLIT, $0-104
@@ -516,51 +232,6 @@ rest:
 	VMOVDQU8.Z (DX)(BX*1), K1, Z0
 	VPABSB     Z0, Z0
 	VMOVDQU8   Z0, K1, (CX)(BX*1)
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecAbsoluteInt8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecAbsoluteInt8AVX2(SB), NOSPLIT, $64-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -32(AX), SI
-
-vectors:
-	CMPQ    BX, SI
-	JGT     rest
-	VMOVDQU (DX)(BX*1), Y0
-	VPABSB  Y0, Y0
-	VMOVDQU Y0, (CX)(BX*1)
-	ADDQ    $0x20, BX
-	JMP     vectors
-
-rest:
-	SUBQ BX, AX
-	JZ   done
-	LEAQ (DX)(BX*1), DX
-	MOVQ AX, SI
-
-copy1:
-	MOVB    -1(DX)(SI*1), DI
-	MOVB    DI, -1(SP)(SI*1)
-	DECQ    SI
-	JNZ     copy1
-	VMOVDQU (SP), Y0
-	VPABSB  Y0, Y0
-	VMOVDQU Y0, 32(SP)
-	LEAQ    (CX)(BX*1), CX
-	MOVQ    AX, SI
-
-copy2:
-	MOVB 31(SP)(SI*1), AL
-	MOVB AL, -1(CX)(SI*1)
-	DECQ SI
-	JNZ  copy2
 
 done:
 	VZEROUPPER
@@ -601,62 +272,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func vecMinimumInt8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecMinimumInt8AVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -32(AX), DI
-
-vectors:
-	CMPQ    SI, DI
-	JGT     rest
-	VMOVDQU (DX)(SI*1), Y0
-	VMOVDQU (BX)(SI*1), Y1
-	VPMINSB Y1, Y0, Y0
-	VMOVDQU Y0, (CX)(SI*1)
-	ADDQ    $0x20, SI
-	JMP     vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*1), DX
-	MOVQ AX, DI
-
-copy1:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy1
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*1), BX
-	MOVQ    AX, DI
-
-copy2:
-	MOVB    -1(BX)(DI*1), DL
-	MOVB    DL, 31(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy2
-	VMOVDQU 32(SP), Y1
-	VPMINSB Y1, Y0, Y0
-	VMOVDQU Y0, 64(SP)
-	LEAQ    (CX)(SI*1), CX
-	MOVQ    AX, DI
-
-copy3:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
 // func vecMaximumInt8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·vecMaximumInt8AVX512(SB), NOSPLIT, $0-104
@@ -687,62 +302,6 @@ rest:
 	VMOVDQU8.Z (BX)(SI*1), K1, Z1
 	VPMAXSB    Z1, Z0, Z0
 	VMOVDQU8   Z0, K1, (CX)(SI*1)
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecMaximumInt8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecMaximumInt8AVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -32(AX), DI
-
-vectors:
-	CMPQ    SI, DI
-	JGT     rest
-	VMOVDQU (DX)(SI*1), Y0
-	VMOVDQU (BX)(SI*1), Y1
-	VPMAXSB Y1, Y0, Y0
-	VMOVDQU Y0, (CX)(SI*1)
-	ADDQ    $0x20, SI
-	JMP     vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*1), DX
-	MOVQ AX, DI
-
-copy1:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy1
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*1), BX
-	MOVQ    AX, DI
-
-copy2:
-	MOVB    -1(BX)(DI*1), DL
-	MOVB    DL, 31(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy2
-	VMOVDQU 32(SP), Y1
-	VPMAXSB Y1, Y0, Y0
-	VMOVDQU Y0, 64(SP)
-	LEAQ    (CX)(SI*1), CX
-	MOVQ    AX, DI
-
-copy3:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy3
 
 done:
 	VZEROUPPER
@@ -783,62 +342,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func vecMinimumUint8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecMinimumUint8AVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -32(AX), DI
-
-vectors:
-	CMPQ    SI, DI
-	JGT     rest
-	VMOVDQU (DX)(SI*1), Y0
-	VMOVDQU (BX)(SI*1), Y1
-	VPMINUB Y1, Y0, Y0
-	VMOVDQU Y0, (CX)(SI*1)
-	ADDQ    $0x20, SI
-	JMP     vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*1), DX
-	MOVQ AX, DI
-
-copy1:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy1
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*1), BX
-	MOVQ    AX, DI
-
-copy2:
-	MOVB    -1(BX)(DI*1), DL
-	MOVB    DL, 31(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy2
-	VMOVDQU 32(SP), Y1
-	VPMINUB Y1, Y0, Y0
-	VMOVDQU Y0, 64(SP)
-	LEAQ    (CX)(SI*1), CX
-	MOVQ    AX, DI
-
-copy3:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
 // func vecMaximumUint8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·vecMaximumUint8AVX512(SB), NOSPLIT, $0-104
@@ -869,62 +372,6 @@ rest:
 	VMOVDQU8.Z (BX)(SI*1), K1, Z1
 	VPMAXUB    Z1, Z0, Z0
 	VMOVDQU8   Z0, K1, (CX)(SI*1)
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecMaximumUint8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecMaximumUint8AVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -32(AX), DI
-
-vectors:
-	CMPQ    SI, DI
-	JGT     rest
-	VMOVDQU (DX)(SI*1), Y0
-	VMOVDQU (BX)(SI*1), Y1
-	VPMAXUB Y1, Y0, Y0
-	VMOVDQU Y0, (CX)(SI*1)
-	ADDQ    $0x20, SI
-	JMP     vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*1), DX
-	MOVQ AX, DI
-
-copy1:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy1
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*1), BX
-	MOVQ    AX, DI
-
-copy2:
-	MOVB    -1(BX)(DI*1), DL
-	MOVB    DL, 31(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy2
-	VMOVDQU 32(SP), Y1
-	VPMAXUB Y1, Y0, Y0
-	VMOVDQU Y0, 64(SP)
-	LEAQ    (CX)(SI*1), CX
-	MOVQ    AX, DI
-
-copy3:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy3
 
 done:
 	VZEROUPPER
@@ -965,65 +412,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func vecAddInt16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecAddInt16AVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -16(AX), DI
-
-vectors:
-	CMPQ    SI, DI
-	JGT     rest
-	VMOVDQU (DX)(SI*2), Y0
-	VMOVDQU (BX)(SI*2), Y1
-	VPADDW  Y1, Y0, Y0
-	VMOVDQU Y0, (CX)(SI*2)
-	ADDQ    $0x10, SI
-	JMP     vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*2), DX
-	MOVQ AX, DI
-	SHLQ $0x01, DI
-
-copy1:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy1
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*2), BX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-
-copy2:
-	MOVB    -1(BX)(DI*1), DL
-	MOVB    DL, 31(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy2
-	VMOVDQU 32(SP), Y1
-	VPADDW  Y1, Y0, Y0
-	VMOVDQU Y0, 64(SP)
-	LEAQ    (CX)(SI*2), CX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-
-copy3:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
 // func vecSubtractInt16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·vecSubtractInt16AVX512(SB), NOSPLIT, $0-104
@@ -1054,65 +442,6 @@ rest:
 	VMOVDQU16.Z (BX)(SI*2), K1, Z1
 	VPSUBW      Z1, Z0, Z0
 	VMOVDQU16   Z0, K1, (CX)(SI*2)
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecSubtractInt16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecSubtractInt16AVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -16(AX), DI
-
-vectors:
-	CMPQ    SI, DI
-	JGT     rest
-	VMOVDQU (DX)(SI*2), Y0
-	VMOVDQU (BX)(SI*2), Y1
-	VPSUBW  Y1, Y0, Y0
-	VMOVDQU Y0, (CX)(SI*2)
-	ADDQ    $0x10, SI
-	JMP     vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*2), DX
-	MOVQ AX, DI
-	SHLQ $0x01, DI
-
-copy1:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy1
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*2), BX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-
-copy2:
-	MOVB    -1(BX)(DI*1), DL
-	MOVB    DL, 31(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy2
-	VMOVDQU 32(SP), Y1
-	VPSUBW  Y1, Y0, Y0
-	VMOVDQU Y0, 64(SP)
-	LEAQ    (CX)(SI*2), CX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-
-copy3:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy3
 
 done:
 	VZEROUPPER
@@ -1153,65 +482,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func vecMultiplyInt16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecMultiplyInt16AVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -16(AX), DI
-
-vectors:
-	CMPQ    SI, DI
-	JGT     rest
-	VMOVDQU (DX)(SI*2), Y0
-	VMOVDQU (BX)(SI*2), Y1
-	VPMULLW Y0, Y1, Y0
-	VMOVDQU Y0, (CX)(SI*2)
-	ADDQ    $0x10, SI
-	JMP     vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*2), DX
-	MOVQ AX, DI
-	SHLQ $0x01, DI
-
-copy1:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy1
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*2), BX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-
-copy2:
-	MOVB    -1(BX)(DI*1), DL
-	MOVB    DL, 31(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy2
-	VMOVDQU 32(SP), Y1
-	VPMULLW Y0, Y1, Y0
-	VMOVDQU Y0, 64(SP)
-	LEAQ    (CX)(SI*2), CX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-
-copy3:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
 // func vecSquareInt16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·vecSquareInt16AVX512(SB), NOSPLIT, $0-104
@@ -1239,53 +509,6 @@ rest:
 	VMOVDQU16.Z (DX)(BX*2), K1, Z0
 	VPMULLW     Z0, Z0, Z0
 	VMOVDQU16   Z0, K1, (CX)(BX*2)
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecSquareInt16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecSquareInt16AVX2(SB), NOSPLIT, $64-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -16(AX), SI
-
-vectors:
-	CMPQ    BX, SI
-	JGT     rest
-	VMOVDQU (DX)(BX*2), Y0
-	VPMULLW Y0, Y0, Y0
-	VMOVDQU Y0, (CX)(BX*2)
-	ADDQ    $0x10, BX
-	JMP     vectors
-
-rest:
-	SUBQ BX, AX
-	JZ   done
-	LEAQ (DX)(BX*2), DX
-	MOVQ AX, SI
-	SHLQ $0x01, SI
-
-copy1:
-	MOVB    -1(DX)(SI*1), DI
-	MOVB    DI, -1(SP)(SI*1)
-	DECQ    SI
-	JNZ     copy1
-	VMOVDQU (SP), Y0
-	VPMULLW Y0, Y0, Y0
-	VMOVDQU Y0, 32(SP)
-	LEAQ    (CX)(BX*2), CX
-	MOVQ    AX, SI
-	SHLQ    $0x01, SI
-
-copy2:
-	MOVB 31(SP)(SI*1), AL
-	MOVB AL, -1(CX)(SI*1)
-	DECQ SI
-	JNZ  copy2
 
 done:
 	VZEROUPPER
@@ -1325,55 +548,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func vecNegativeInt16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecNegativeInt16AVX2(SB), NOSPLIT, $64-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -16(AX), SI
-
-vectors:
-	CMPQ    BX, SI
-	JGT     rest
-	VMOVDQU (DX)(BX*2), Y0
-	VPXOR   Y1, Y1, Y1
-	VPSUBW  Y0, Y1, Y0
-	VMOVDQU Y0, (CX)(BX*2)
-	ADDQ    $0x10, BX
-	JMP     vectors
-
-rest:
-	SUBQ BX, AX
-	JZ   done
-	LEAQ (DX)(BX*2), DX
-	MOVQ AX, SI
-	SHLQ $0x01, SI
-
-copy1:
-	MOVB    -1(DX)(SI*1), DI
-	MOVB    DI, -1(SP)(SI*1)
-	DECQ    SI
-	JNZ     copy1
-	VMOVDQU (SP), Y0
-	VPXOR   Y1, Y1, Y1
-	VPSUBW  Y0, Y1, Y0
-	VMOVDQU Y0, 32(SP)
-	LEAQ    (CX)(BX*2), CX
-	MOVQ    AX, SI
-	SHLQ    $0x01, SI
-
-copy2:
-	MOVB 31(SP)(SI*1), AL
-	MOVB AL, -1(CX)(SI*1)
-	DECQ SI
-	JNZ  copy2
-
-done:
-	VZEROUPPER
-	RET
-
 // func vecAbsoluteInt16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·vecAbsoluteInt16AVX512(SB), NOSPLIT, $0-104
@@ -1401,53 +575,6 @@ rest:
 	VMOVDQU16.Z (DX)(BX*2), K1, Z0
 	VPABSW      Z0, Z0
 	VMOVDQU16   Z0, K1, (CX)(BX*2)
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecAbsoluteInt16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecAbsoluteInt16AVX2(SB), NOSPLIT, $64-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -16(AX), SI
-
-vectors:
-	CMPQ    BX, SI
-	JGT     rest
-	VMOVDQU (DX)(BX*2), Y0
-	VPABSW  Y0, Y0
-	VMOVDQU Y0, (CX)(BX*2)
-	ADDQ    $0x10, BX
-	JMP     vectors
-
-rest:
-	SUBQ BX, AX
-	JZ   done
-	LEAQ (DX)(BX*2), DX
-	MOVQ AX, SI
-	SHLQ $0x01, SI
-
-copy1:
-	MOVB    -1(DX)(SI*1), DI
-	MOVB    DI, -1(SP)(SI*1)
-	DECQ    SI
-	JNZ     copy1
-	VMOVDQU (SP), Y0
-	VPABSW  Y0, Y0
-	VMOVDQU Y0, 32(SP)
-	LEAQ    (CX)(BX*2), CX
-	MOVQ    AX, SI
-	SHLQ    $0x01, SI
-
-copy2:
-	MOVB 31(SP)(SI*1), AL
-	MOVB AL, -1(CX)(SI*1)
-	DECQ SI
-	JNZ  copy2
 
 done:
 	VZEROUPPER
@@ -1488,65 +615,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func vecMinimumInt16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecMinimumInt16AVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -16(AX), DI
-
-vectors:
-	CMPQ    SI, DI
-	JGT     rest
-	VMOVDQU (DX)(SI*2), Y0
-	VMOVDQU (BX)(SI*2), Y1
-	VPMINSW Y1, Y0, Y0
-	VMOVDQU Y0, (CX)(SI*2)
-	ADDQ    $0x10, SI
-	JMP     vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*2), DX
-	MOVQ AX, DI
-	SHLQ $0x01, DI
-
-copy1:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy1
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*2), BX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-
-copy2:
-	MOVB    -1(BX)(DI*1), DL
-	MOVB    DL, 31(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy2
-	VMOVDQU 32(SP), Y1
-	VPMINSW Y1, Y0, Y0
-	VMOVDQU Y0, 64(SP)
-	LEAQ    (CX)(SI*2), CX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-
-copy3:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
 // func vecMaximumInt16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·vecMaximumInt16AVX512(SB), NOSPLIT, $0-104
@@ -1577,65 +645,6 @@ rest:
 	VMOVDQU16.Z (BX)(SI*2), K1, Z1
 	VPMAXSW     Z1, Z0, Z0
 	VMOVDQU16   Z0, K1, (CX)(SI*2)
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecMaximumInt16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecMaximumInt16AVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -16(AX), DI
-
-vectors:
-	CMPQ    SI, DI
-	JGT     rest
-	VMOVDQU (DX)(SI*2), Y0
-	VMOVDQU (BX)(SI*2), Y1
-	VPMAXSW Y1, Y0, Y0
-	VMOVDQU Y0, (CX)(SI*2)
-	ADDQ    $0x10, SI
-	JMP     vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*2), DX
-	MOVQ AX, DI
-	SHLQ $0x01, DI
-
-copy1:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy1
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*2), BX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-
-copy2:
-	MOVB    -1(BX)(DI*1), DL
-	MOVB    DL, 31(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy2
-	VMOVDQU 32(SP), Y1
-	VPMAXSW Y1, Y0, Y0
-	VMOVDQU Y0, 64(SP)
-	LEAQ    (CX)(SI*2), CX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-
-copy3:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy3
 
 done:
 	VZEROUPPER
@@ -1676,65 +685,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func vecMinimumUint16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecMinimumUint16AVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -16(AX), DI
-
-vectors:
-	CMPQ    SI, DI
-	JGT     rest
-	VMOVDQU (DX)(SI*2), Y0
-	VMOVDQU (BX)(SI*2), Y1
-	VPMINUW Y1, Y0, Y0
-	VMOVDQU Y0, (CX)(SI*2)
-	ADDQ    $0x10, SI
-	JMP     vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*2), DX
-	MOVQ AX, DI
-	SHLQ $0x01, DI
-
-copy1:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy1
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*2), BX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-
-copy2:
-	MOVB    -1(BX)(DI*1), DL
-	MOVB    DL, 31(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy2
-	VMOVDQU 32(SP), Y1
-	VPMINUW Y1, Y0, Y0
-	VMOVDQU Y0, 64(SP)
-	LEAQ    (CX)(SI*2), CX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-
-copy3:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
 // func vecMaximumUint16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·vecMaximumUint16AVX512(SB), NOSPLIT, $0-104
@@ -1765,65 +715,6 @@ rest:
 	VMOVDQU16.Z (BX)(SI*2), K1, Z1
 	VPMAXUW     Z1, Z0, Z0
 	VMOVDQU16   Z0, K1, (CX)(SI*2)
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecMaximumUint16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecMaximumUint16AVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -16(AX), DI
-
-vectors:
-	CMPQ    SI, DI
-	JGT     rest
-	VMOVDQU (DX)(SI*2), Y0
-	VMOVDQU (BX)(SI*2), Y1
-	VPMAXUW Y1, Y0, Y0
-	VMOVDQU Y0, (CX)(SI*2)
-	ADDQ    $0x10, SI
-	JMP     vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*2), DX
-	MOVQ AX, DI
-	SHLQ $0x01, DI
-
-copy1:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy1
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*2), BX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-
-copy2:
-	MOVB    -1(BX)(DI*1), DL
-	MOVB    DL, 31(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy2
-	VMOVDQU 32(SP), Y1
-	VPMAXUW Y1, Y0, Y0
-	VMOVDQU Y0, 64(SP)
-	LEAQ    (CX)(SI*2), CX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-
-copy3:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy3
 
 done:
 	VZEROUPPER
@@ -1864,68 +755,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func vecAddInt32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecAddInt32AVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -8(AX), DI
-
-vectors:
-	CMPQ    SI, DI
-	JGT     rest
-	VMOVDQU (DX)(SI*4), Y0
-	VMOVDQU (BX)(SI*4), Y1
-	VPADDD  Y1, Y0, Y0
-	VMOVDQU Y0, (CX)(SI*4)
-	ADDQ    $0x08, SI
-	JMP     vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*4), DX
-	MOVQ AX, DI
-	SHLQ $0x01, DI
-	SHLQ $0x01, DI
-
-copy1:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy1
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*4), BX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-
-copy2:
-	MOVB    -1(BX)(DI*1), DL
-	MOVB    DL, 31(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy2
-	VMOVDQU 32(SP), Y1
-	VPADDD  Y1, Y0, Y0
-	VMOVDQU Y0, 64(SP)
-	LEAQ    (CX)(SI*4), CX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-
-copy3:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
 // func vecSubtractInt32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·vecSubtractInt32AVX512(SB), NOSPLIT, $0-104
@@ -1956,68 +785,6 @@ rest:
 	VMOVDQU32.Z (BX)(SI*4), K1, Z1
 	VPSUBD      Z1, Z0, Z0
 	VMOVDQU32   Z0, K1, (CX)(SI*4)
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecSubtractInt32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecSubtractInt32AVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -8(AX), DI
-
-vectors:
-	CMPQ    SI, DI
-	JGT     rest
-	VMOVDQU (DX)(SI*4), Y0
-	VMOVDQU (BX)(SI*4), Y1
-	VPSUBD  Y1, Y0, Y0
-	VMOVDQU Y0, (CX)(SI*4)
-	ADDQ    $0x08, SI
-	JMP     vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*4), DX
-	MOVQ AX, DI
-	SHLQ $0x01, DI
-	SHLQ $0x01, DI
-
-copy1:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy1
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*4), BX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-
-copy2:
-	MOVB    -1(BX)(DI*1), DL
-	MOVB    DL, 31(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy2
-	VMOVDQU 32(SP), Y1
-	VPSUBD  Y1, Y0, Y0
-	VMOVDQU Y0, 64(SP)
-	LEAQ    (CX)(SI*4), CX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-
-copy3:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy3
 
 done:
 	VZEROUPPER
@@ -2058,68 +825,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func vecMultiplyInt32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecMultiplyInt32AVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -8(AX), DI
-
-vectors:
-	CMPQ    SI, DI
-	JGT     rest
-	VMOVDQU (DX)(SI*4), Y0
-	VMOVDQU (BX)(SI*4), Y1
-	VPMULLD Y0, Y1, Y0
-	VMOVDQU Y0, (CX)(SI*4)
-	ADDQ    $0x08, SI
-	JMP     vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*4), DX
-	MOVQ AX, DI
-	SHLQ $0x01, DI
-	SHLQ $0x01, DI
-
-copy1:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy1
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*4), BX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-
-copy2:
-	MOVB    -1(BX)(DI*1), DL
-	MOVB    DL, 31(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy2
-	VMOVDQU 32(SP), Y1
-	VPMULLD Y0, Y1, Y0
-	VMOVDQU Y0, 64(SP)
-	LEAQ    (CX)(SI*4), CX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-
-copy3:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
 // func vecSquareInt32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·vecSquareInt32AVX512(SB), NOSPLIT, $0-104
@@ -2147,55 +852,6 @@ rest:
 	VMOVDQU32.Z (DX)(BX*4), K1, Z0
 	VPMULLD     Z0, Z0, Z0
 	VMOVDQU32   Z0, K1, (CX)(BX*4)
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecSquareInt32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecSquareInt32AVX2(SB), NOSPLIT, $64-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -8(AX), SI
-
-vectors:
-	CMPQ    BX, SI
-	JGT     rest
-	VMOVDQU (DX)(BX*4), Y0
-	VPMULLD Y0, Y0, Y0
-	VMOVDQU Y0, (CX)(BX*4)
-	ADDQ    $0x08, BX
-	JMP     vectors
-
-rest:
-	SUBQ BX, AX
-	JZ   done
-	LEAQ (DX)(BX*4), DX
-	MOVQ AX, SI
-	SHLQ $0x01, SI
-	SHLQ $0x01, SI
-
-copy1:
-	MOVB    -1(DX)(SI*1), DI
-	MOVB    DI, -1(SP)(SI*1)
-	DECQ    SI
-	JNZ     copy1
-	VMOVDQU (SP), Y0
-	VPMULLD Y0, Y0, Y0
-	VMOVDQU Y0, 32(SP)
-	LEAQ    (CX)(BX*4), CX
-	MOVQ    AX, SI
-	SHLQ    $0x01, SI
-	SHLQ    $0x01, SI
-
-copy2:
-	MOVB 31(SP)(SI*1), AL
-	MOVB AL, -1(CX)(SI*1)
-	DECQ SI
-	JNZ  copy2
 
 done:
 	VZEROUPPER
@@ -2235,57 +891,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func vecNegativeInt32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecNegativeInt32AVX2(SB), NOSPLIT, $64-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -8(AX), SI
-
-vectors:
-	CMPQ    BX, SI
-	JGT     rest
-	VMOVDQU (DX)(BX*4), Y0
-	VPXOR   Y1, Y1, Y1
-	VPSUBD  Y0, Y1, Y0
-	VMOVDQU Y0, (CX)(BX*4)
-	ADDQ    $0x08, BX
-	JMP     vectors
-
-rest:
-	SUBQ BX, AX
-	JZ   done
-	LEAQ (DX)(BX*4), DX
-	MOVQ AX, SI
-	SHLQ $0x01, SI
-	SHLQ $0x01, SI
-
-copy1:
-	MOVB    -1(DX)(SI*1), DI
-	MOVB    DI, -1(SP)(SI*1)
-	DECQ    SI
-	JNZ     copy1
-	VMOVDQU (SP), Y0
-	VPXOR   Y1, Y1, Y1
-	VPSUBD  Y0, Y1, Y0
-	VMOVDQU Y0, 32(SP)
-	LEAQ    (CX)(BX*4), CX
-	MOVQ    AX, SI
-	SHLQ    $0x01, SI
-	SHLQ    $0x01, SI
-
-copy2:
-	MOVB 31(SP)(SI*1), AL
-	MOVB AL, -1(CX)(SI*1)
-	DECQ SI
-	JNZ  copy2
-
-done:
-	VZEROUPPER
-	RET
-
 // func vecAbsoluteInt32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·vecAbsoluteInt32AVX512(SB), NOSPLIT, $0-104
@@ -2313,55 +918,6 @@ rest:
 	VMOVDQU32.Z (DX)(BX*4), K1, Z0
 	VPABSD      Z0, Z0
 	VMOVDQU32   Z0, K1, (CX)(BX*4)
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecAbsoluteInt32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecAbsoluteInt32AVX2(SB), NOSPLIT, $64-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -8(AX), SI
-
-vectors:
-	CMPQ    BX, SI
-	JGT     rest
-	VMOVDQU (DX)(BX*4), Y0
-	VPABSD  Y0, Y0
-	VMOVDQU Y0, (CX)(BX*4)
-	ADDQ    $0x08, BX
-	JMP     vectors
-
-rest:
-	SUBQ BX, AX
-	JZ   done
-	LEAQ (DX)(BX*4), DX
-	MOVQ AX, SI
-	SHLQ $0x01, SI
-	SHLQ $0x01, SI
-
-copy1:
-	MOVB    -1(DX)(SI*1), DI
-	MOVB    DI, -1(SP)(SI*1)
-	DECQ    SI
-	JNZ     copy1
-	VMOVDQU (SP), Y0
-	VPABSD  Y0, Y0
-	VMOVDQU Y0, 32(SP)
-	LEAQ    (CX)(BX*4), CX
-	MOVQ    AX, SI
-	SHLQ    $0x01, SI
-	SHLQ    $0x01, SI
-
-copy2:
-	MOVB 31(SP)(SI*1), AL
-	MOVB AL, -1(CX)(SI*1)
-	DECQ SI
-	JNZ  copy2
 
 done:
 	VZEROUPPER
@@ -2402,68 +958,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func vecMinimumInt32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecMinimumInt32AVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -8(AX), DI
-
-vectors:
-	CMPQ    SI, DI
-	JGT     rest
-	VMOVDQU (DX)(SI*4), Y0
-	VMOVDQU (BX)(SI*4), Y1
-	VPMINSD Y1, Y0, Y0
-	VMOVDQU Y0, (CX)(SI*4)
-	ADDQ    $0x08, SI
-	JMP     vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*4), DX
-	MOVQ AX, DI
-	SHLQ $0x01, DI
-	SHLQ $0x01, DI
-
-copy1:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy1
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*4), BX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-
-copy2:
-	MOVB    -1(BX)(DI*1), DL
-	MOVB    DL, 31(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy2
-	VMOVDQU 32(SP), Y1
-	VPMINSD Y1, Y0, Y0
-	VMOVDQU Y0, 64(SP)
-	LEAQ    (CX)(SI*4), CX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-
-copy3:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
 // func vecMaximumInt32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·vecMaximumInt32AVX512(SB), NOSPLIT, $0-104
@@ -2494,68 +988,6 @@ rest:
 	VMOVDQU32.Z (BX)(SI*4), K1, Z1
 	VPMAXSD     Z1, Z0, Z0
 	VMOVDQU32   Z0, K1, (CX)(SI*4)
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecMaximumInt32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecMaximumInt32AVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -8(AX), DI
-
-vectors:
-	CMPQ    SI, DI
-	JGT     rest
-	VMOVDQU (DX)(SI*4), Y0
-	VMOVDQU (BX)(SI*4), Y1
-	VPMAXSD Y1, Y0, Y0
-	VMOVDQU Y0, (CX)(SI*4)
-	ADDQ    $0x08, SI
-	JMP     vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*4), DX
-	MOVQ AX, DI
-	SHLQ $0x01, DI
-	SHLQ $0x01, DI
-
-copy1:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy1
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*4), BX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-
-copy2:
-	MOVB    -1(BX)(DI*1), DL
-	MOVB    DL, 31(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy2
-	VMOVDQU 32(SP), Y1
-	VPMAXSD Y1, Y0, Y0
-	VMOVDQU Y0, 64(SP)
-	LEAQ    (CX)(SI*4), CX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-
-copy3:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy3
 
 done:
 	VZEROUPPER
@@ -2596,68 +1028,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func vecMinimumUint32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecMinimumUint32AVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -8(AX), DI
-
-vectors:
-	CMPQ    SI, DI
-	JGT     rest
-	VMOVDQU (DX)(SI*4), Y0
-	VMOVDQU (BX)(SI*4), Y1
-	VPMINUD Y1, Y0, Y0
-	VMOVDQU Y0, (CX)(SI*4)
-	ADDQ    $0x08, SI
-	JMP     vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*4), DX
-	MOVQ AX, DI
-	SHLQ $0x01, DI
-	SHLQ $0x01, DI
-
-copy1:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy1
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*4), BX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-
-copy2:
-	MOVB    -1(BX)(DI*1), DL
-	MOVB    DL, 31(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy2
-	VMOVDQU 32(SP), Y1
-	VPMINUD Y1, Y0, Y0
-	VMOVDQU Y0, 64(SP)
-	LEAQ    (CX)(SI*4), CX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-
-copy3:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
 // func vecMaximumUint32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·vecMaximumUint32AVX512(SB), NOSPLIT, $0-104
@@ -2688,68 +1058,6 @@ rest:
 	VMOVDQU32.Z (BX)(SI*4), K1, Z1
 	VPMAXUD     Z1, Z0, Z0
 	VMOVDQU32   Z0, K1, (CX)(SI*4)
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecMaximumUint32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecMaximumUint32AVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -8(AX), DI
-
-vectors:
-	CMPQ    SI, DI
-	JGT     rest
-	VMOVDQU (DX)(SI*4), Y0
-	VMOVDQU (BX)(SI*4), Y1
-	VPMAXUD Y1, Y0, Y0
-	VMOVDQU Y0, (CX)(SI*4)
-	ADDQ    $0x08, SI
-	JMP     vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*4), DX
-	MOVQ AX, DI
-	SHLQ $0x01, DI
-	SHLQ $0x01, DI
-
-copy1:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy1
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*4), BX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-
-copy2:
-	MOVB    -1(BX)(DI*1), DL
-	MOVB    DL, 31(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy2
-	VMOVDQU 32(SP), Y1
-	VPMAXUD Y1, Y0, Y0
-	VMOVDQU Y0, 64(SP)
-	LEAQ    (CX)(SI*4), CX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-
-copy3:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy3
 
 done:
 	VZEROUPPER
@@ -2790,71 +1098,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func vecAddInt64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecAddInt64AVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -4(AX), DI
-
-vectors:
-	CMPQ    SI, DI
-	JGT     rest
-	VMOVDQU (DX)(SI*8), Y0
-	VMOVDQU (BX)(SI*8), Y1
-	VPADDQ  Y1, Y0, Y0
-	VMOVDQU Y0, (CX)(SI*8)
-	ADDQ    $0x04, SI
-	JMP     vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*8), DX
-	MOVQ AX, DI
-	SHLQ $0x01, DI
-	SHLQ $0x01, DI
-	SHLQ $0x01, DI
-
-copy1:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy1
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*8), BX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-
-copy2:
-	MOVB    -1(BX)(DI*1), DL
-	MOVB    DL, 31(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy2
-	VMOVDQU 32(SP), Y1
-	VPADDQ  Y1, Y0, Y0
-	VMOVDQU Y0, 64(SP)
-	LEAQ    (CX)(SI*8), CX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-
-copy3:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
 // func vecSubtractInt64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·vecSubtractInt64AVX512(SB), NOSPLIT, $0-104
@@ -2885,71 +1128,6 @@ rest:
 	VMOVDQU64.Z (BX)(SI*8), K1, Z1
 	VPSUBQ      Z1, Z0, Z0
 	VMOVDQU64   Z0, K1, (CX)(SI*8)
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecSubtractInt64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecSubtractInt64AVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -4(AX), DI
-
-vectors:
-	CMPQ    SI, DI
-	JGT     rest
-	VMOVDQU (DX)(SI*8), Y0
-	VMOVDQU (BX)(SI*8), Y1
-	VPSUBQ  Y1, Y0, Y0
-	VMOVDQU Y0, (CX)(SI*8)
-	ADDQ    $0x04, SI
-	JMP     vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*8), DX
-	MOVQ AX, DI
-	SHLQ $0x01, DI
-	SHLQ $0x01, DI
-	SHLQ $0x01, DI
-
-copy1:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy1
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*8), BX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-
-copy2:
-	MOVB    -1(BX)(DI*1), DL
-	MOVB    DL, 31(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy2
-	VMOVDQU 32(SP), Y1
-	VPSUBQ  Y1, Y0, Y0
-	VMOVDQU Y0, 64(SP)
-	LEAQ    (CX)(SI*8), CX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-
-copy3:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy3
 
 done:
 	VZEROUPPER
@@ -3051,59 +1229,6 @@ rest:
 	VPXORQ      Z2, Z2, Z2
 	VPSUBQ      Z0, Z2, Z0
 	VMOVDQU64   Z0, K1, (CX)(BX*8)
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecNegativeInt64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecNegativeInt64AVX2(SB), NOSPLIT, $64-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -4(AX), SI
-
-vectors:
-	CMPQ    BX, SI
-	JGT     rest
-	VMOVDQU (DX)(BX*8), Y0
-	VPXOR   Y1, Y1, Y1
-	VPSUBQ  Y0, Y1, Y0
-	VMOVDQU Y0, (CX)(BX*8)
-	ADDQ    $0x04, BX
-	JMP     vectors
-
-rest:
-	SUBQ BX, AX
-	JZ   done
-	LEAQ (DX)(BX*8), DX
-	MOVQ AX, SI
-	SHLQ $0x01, SI
-	SHLQ $0x01, SI
-	SHLQ $0x01, SI
-
-copy1:
-	MOVB    -1(DX)(SI*1), DI
-	MOVB    DI, -1(SP)(SI*1)
-	DECQ    SI
-	JNZ     copy1
-	VMOVDQU (SP), Y0
-	VPXOR   Y1, Y1, Y1
-	VPSUBQ  Y0, Y1, Y0
-	VMOVDQU Y0, 32(SP)
-	LEAQ    (CX)(BX*8), CX
-	MOVQ    AX, SI
-	SHLQ    $0x01, SI
-	SHLQ    $0x01, SI
-	SHLQ    $0x01, SI
-
-copy2:
-	MOVB 31(SP)(SI*1), AL
-	MOVB AL, -1(CX)(SI*1)
-	DECQ SI
-	JNZ  copy2
 
 done:
 	VZEROUPPER
@@ -3316,62 +1441,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func vecBitAnd8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecBitAnd8AVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -32(AX), DI
-
-vectors:
-	CMPQ    SI, DI
-	JGT     rest
-	VMOVDQU (DX)(SI*1), Y0
-	VMOVDQU (BX)(SI*1), Y1
-	VPAND   Y1, Y0, Y0
-	VMOVDQU Y0, (CX)(SI*1)
-	ADDQ    $0x20, SI
-	JMP     vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*1), DX
-	MOVQ AX, DI
-
-copy1:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy1
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*1), BX
-	MOVQ    AX, DI
-
-copy2:
-	MOVB    -1(BX)(DI*1), DL
-	MOVB    DL, 31(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy2
-	VMOVDQU 32(SP), Y1
-	VPAND   Y1, Y0, Y0
-	VMOVDQU Y0, 64(SP)
-	LEAQ    (CX)(SI*1), CX
-	MOVQ    AX, DI
-
-copy3:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
 // func vecBitOr8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·vecBitOr8AVX512(SB), NOSPLIT, $0-104
@@ -3407,62 +1476,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func vecBitOr8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecBitOr8AVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -32(AX), DI
-
-vectors:
-	CMPQ    SI, DI
-	JGT     rest
-	VMOVDQU (DX)(SI*1), Y0
-	VMOVDQU (BX)(SI*1), Y1
-	VPOR    Y1, Y0, Y0
-	VMOVDQU Y0, (CX)(SI*1)
-	ADDQ    $0x20, SI
-	JMP     vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*1), DX
-	MOVQ AX, DI
-
-copy1:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy1
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*1), BX
-	MOVQ    AX, DI
-
-copy2:
-	MOVB    -1(BX)(DI*1), DL
-	MOVB    DL, 31(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy2
-	VMOVDQU 32(SP), Y1
-	VPOR    Y1, Y0, Y0
-	VMOVDQU Y0, 64(SP)
-	LEAQ    (CX)(SI*1), CX
-	MOVQ    AX, DI
-
-copy3:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
 // func vecBitXor8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·vecBitXor8AVX512(SB), NOSPLIT, $0-104
@@ -3493,62 +1506,6 @@ rest:
 	VMOVDQU8.Z (BX)(SI*1), K1, Z1
 	VPXORQ     Z1, Z0, Z0
 	VMOVDQU8   Z0, K1, (CX)(SI*1)
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecBitXor8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecBitXor8AVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -32(AX), DI
-
-vectors:
-	CMPQ    SI, DI
-	JGT     rest
-	VMOVDQU (DX)(SI*1), Y0
-	VMOVDQU (BX)(SI*1), Y1
-	VPXOR   Y1, Y0, Y0
-	VMOVDQU Y0, (CX)(SI*1)
-	ADDQ    $0x20, SI
-	JMP     vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*1), DX
-	MOVQ AX, DI
-
-copy1:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy1
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*1), BX
-	MOVQ    AX, DI
-
-copy2:
-	MOVB    -1(BX)(DI*1), DL
-	MOVB    DL, 31(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy2
-	VMOVDQU 32(SP), Y1
-	VPXOR   Y1, Y0, Y0
-	VMOVDQU Y0, 64(SP)
-	LEAQ    (CX)(SI*1), CX
-	MOVQ    AX, DI
-
-copy3:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy3
 
 done:
 	VZEROUPPER
@@ -3592,51 +1549,6 @@ DATA qffffffffffffffff<>+16(SB)/8, $0xffffffffffffffff
 DATA qffffffffffffffff<>+24(SB)/8, $0xffffffffffffffff
 GLOBL qffffffffffffffff<>(SB), RODATA|NOPTR, $32
 
-// func vecInvert8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecInvert8AVX2(SB), NOSPLIT, $64-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -32(AX), SI
-
-vectors:
-	CMPQ    BX, SI
-	JGT     rest
-	VMOVDQU (DX)(BX*1), Y0
-	VPXOR   qffffffffffffffff<>+0(SB), Y0, Y0
-	VMOVDQU Y0, (CX)(BX*1)
-	ADDQ    $0x20, BX
-	JMP     vectors
-
-rest:
-	SUBQ BX, AX
-	JZ   done
-	LEAQ (DX)(BX*1), DX
-	MOVQ AX, SI
-
-copy1:
-	MOVB    -1(DX)(SI*1), DI
-	MOVB    DI, -1(SP)(SI*1)
-	DECQ    SI
-	JNZ     copy1
-	VMOVDQU (SP), Y0
-	VPXOR   qffffffffffffffff<>+0(SB), Y0, Y0
-	VMOVDQU Y0, 32(SP)
-	LEAQ    (CX)(BX*1), CX
-	MOVQ    AX, SI
-
-copy2:
-	MOVB 31(SP)(SI*1), AL
-	MOVB AL, -1(CX)(SI*1)
-	DECQ SI
-	JNZ  copy2
-
-done:
-	VZEROUPPER
-	RET
-
 // func vecBitAnd16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·vecBitAnd16AVX512(SB), NOSPLIT, $0-104
@@ -3667,65 +1579,6 @@ rest:
 	VMOVDQU16.Z (BX)(SI*2), K1, Z1
 	VPANDQ      Z1, Z0, Z0
 	VMOVDQU16   Z0, K1, (CX)(SI*2)
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecBitAnd16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecBitAnd16AVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -16(AX), DI
-
-vectors:
-	CMPQ    SI, DI
-	JGT     rest
-	VMOVDQU (DX)(SI*2), Y0
-	VMOVDQU (BX)(SI*2), Y1
-	VPAND   Y1, Y0, Y0
-	VMOVDQU Y0, (CX)(SI*2)
-	ADDQ    $0x10, SI
-	JMP     vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*2), DX
-	MOVQ AX, DI
-	SHLQ $0x01, DI
-
-copy1:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy1
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*2), BX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-
-copy2:
-	MOVB    -1(BX)(DI*1), DL
-	MOVB    DL, 31(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy2
-	VMOVDQU 32(SP), Y1
-	VPAND   Y1, Y0, Y0
-	VMOVDQU Y0, 64(SP)
-	LEAQ    (CX)(SI*2), CX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-
-copy3:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy3
 
 done:
 	VZEROUPPER
@@ -3766,65 +1619,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func vecBitOr16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecBitOr16AVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -16(AX), DI
-
-vectors:
-	CMPQ    SI, DI
-	JGT     rest
-	VMOVDQU (DX)(SI*2), Y0
-	VMOVDQU (BX)(SI*2), Y1
-	VPOR    Y1, Y0, Y0
-	VMOVDQU Y0, (CX)(SI*2)
-	ADDQ    $0x10, SI
-	JMP     vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*2), DX
-	MOVQ AX, DI
-	SHLQ $0x01, DI
-
-copy1:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy1
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*2), BX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-
-copy2:
-	MOVB    -1(BX)(DI*1), DL
-	MOVB    DL, 31(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy2
-	VMOVDQU 32(SP), Y1
-	VPOR    Y1, Y0, Y0
-	VMOVDQU Y0, 64(SP)
-	LEAQ    (CX)(SI*2), CX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-
-copy3:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
 // func vecBitXor16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·vecBitXor16AVX512(SB), NOSPLIT, $0-104
@@ -3860,65 +1654,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func vecBitXor16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecBitXor16AVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -16(AX), DI
-
-vectors:
-	CMPQ    SI, DI
-	JGT     rest
-	VMOVDQU (DX)(SI*2), Y0
-	VMOVDQU (BX)(SI*2), Y1
-	VPXOR   Y1, Y0, Y0
-	VMOVDQU Y0, (CX)(SI*2)
-	ADDQ    $0x10, SI
-	JMP     vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*2), DX
-	MOVQ AX, DI
-	SHLQ $0x01, DI
-
-copy1:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy1
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*2), BX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-
-copy2:
-	MOVB    -1(BX)(DI*1), DL
-	MOVB    DL, 31(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy2
-	VMOVDQU 32(SP), Y1
-	VPXOR   Y1, Y0, Y0
-	VMOVDQU Y0, 64(SP)
-	LEAQ    (CX)(SI*2), CX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-
-copy3:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
 // func vecInvert16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·vecInvert16AVX512(SB), NOSPLIT, $0-104
@@ -3946,53 +1681,6 @@ rest:
 	VMOVDQU16.Z (DX)(BX*2), K1, Z0
 	VPXORQ.BCST qffffffffffffffff<>+0(SB), Z0, Z0
 	VMOVDQU16   Z0, K1, (CX)(BX*2)
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecInvert16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecInvert16AVX2(SB), NOSPLIT, $64-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -16(AX), SI
-
-vectors:
-	CMPQ    BX, SI
-	JGT     rest
-	VMOVDQU (DX)(BX*2), Y0
-	VPXOR   qffffffffffffffff<>+0(SB), Y0, Y0
-	VMOVDQU Y0, (CX)(BX*2)
-	ADDQ    $0x10, BX
-	JMP     vectors
-
-rest:
-	SUBQ BX, AX
-	JZ   done
-	LEAQ (DX)(BX*2), DX
-	MOVQ AX, SI
-	SHLQ $0x01, SI
-
-copy1:
-	MOVB    -1(DX)(SI*1), DI
-	MOVB    DI, -1(SP)(SI*1)
-	DECQ    SI
-	JNZ     copy1
-	VMOVDQU (SP), Y0
-	VPXOR   qffffffffffffffff<>+0(SB), Y0, Y0
-	VMOVDQU Y0, 32(SP)
-	LEAQ    (CX)(BX*2), CX
-	MOVQ    AX, SI
-	SHLQ    $0x01, SI
-
-copy2:
-	MOVB 31(SP)(SI*1), AL
-	MOVB AL, -1(CX)(SI*1)
-	DECQ SI
-	JNZ  copy2
 
 done:
 	VZEROUPPER
@@ -4033,68 +1721,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func vecBitAnd32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecBitAnd32AVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -8(AX), DI
-
-vectors:
-	CMPQ    SI, DI
-	JGT     rest
-	VMOVDQU (DX)(SI*4), Y0
-	VMOVDQU (BX)(SI*4), Y1
-	VPAND   Y1, Y0, Y0
-	VMOVDQU Y0, (CX)(SI*4)
-	ADDQ    $0x08, SI
-	JMP     vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*4), DX
-	MOVQ AX, DI
-	SHLQ $0x01, DI
-	SHLQ $0x01, DI
-
-copy1:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy1
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*4), BX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-
-copy2:
-	MOVB    -1(BX)(DI*1), DL
-	MOVB    DL, 31(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy2
-	VMOVDQU 32(SP), Y1
-	VPAND   Y1, Y0, Y0
-	VMOVDQU Y0, 64(SP)
-	LEAQ    (CX)(SI*4), CX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-
-copy3:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
 // func vecBitOr32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·vecBitOr32AVX512(SB), NOSPLIT, $0-104
@@ -4125,68 +1751,6 @@ rest:
 	VMOVDQU32.Z (BX)(SI*4), K1, Z1
 	VPORQ       Z1, Z0, Z0
 	VMOVDQU32   Z0, K1, (CX)(SI*4)
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecBitOr32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecBitOr32AVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -8(AX), DI
-
-vectors:
-	CMPQ    SI, DI
-	JGT     rest
-	VMOVDQU (DX)(SI*4), Y0
-	VMOVDQU (BX)(SI*4), Y1
-	VPOR    Y1, Y0, Y0
-	VMOVDQU Y0, (CX)(SI*4)
-	ADDQ    $0x08, SI
-	JMP     vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*4), DX
-	MOVQ AX, DI
-	SHLQ $0x01, DI
-	SHLQ $0x01, DI
-
-copy1:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy1
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*4), BX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-
-copy2:
-	MOVB    -1(BX)(DI*1), DL
-	MOVB    DL, 31(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy2
-	VMOVDQU 32(SP), Y1
-	VPOR    Y1, Y0, Y0
-	VMOVDQU Y0, 64(SP)
-	LEAQ    (CX)(SI*4), CX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-
-copy3:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy3
 
 done:
 	VZEROUPPER
@@ -4227,68 +1791,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func vecBitXor32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecBitXor32AVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -8(AX), DI
-
-vectors:
-	CMPQ    SI, DI
-	JGT     rest
-	VMOVDQU (DX)(SI*4), Y0
-	VMOVDQU (BX)(SI*4), Y1
-	VPXOR   Y1, Y0, Y0
-	VMOVDQU Y0, (CX)(SI*4)
-	ADDQ    $0x08, SI
-	JMP     vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*4), DX
-	MOVQ AX, DI
-	SHLQ $0x01, DI
-	SHLQ $0x01, DI
-
-copy1:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy1
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*4), BX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-
-copy2:
-	MOVB    -1(BX)(DI*1), DL
-	MOVB    DL, 31(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy2
-	VMOVDQU 32(SP), Y1
-	VPXOR   Y1, Y0, Y0
-	VMOVDQU Y0, 64(SP)
-	LEAQ    (CX)(SI*4), CX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-
-copy3:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
 // func vecInvert32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·vecInvert32AVX512(SB), NOSPLIT, $0-104
@@ -4316,55 +1818,6 @@ rest:
 	VMOVDQU32.Z (DX)(BX*4), K1, Z0
 	VPXORQ.BCST qffffffffffffffff<>+0(SB), Z0, Z0
 	VMOVDQU32   Z0, K1, (CX)(BX*4)
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecInvert32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecInvert32AVX2(SB), NOSPLIT, $64-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -8(AX), SI
-
-vectors:
-	CMPQ    BX, SI
-	JGT     rest
-	VMOVDQU (DX)(BX*4), Y0
-	VPXOR   qffffffffffffffff<>+0(SB), Y0, Y0
-	VMOVDQU Y0, (CX)(BX*4)
-	ADDQ    $0x08, BX
-	JMP     vectors
-
-rest:
-	SUBQ BX, AX
-	JZ   done
-	LEAQ (DX)(BX*4), DX
-	MOVQ AX, SI
-	SHLQ $0x01, SI
-	SHLQ $0x01, SI
-
-copy1:
-	MOVB    -1(DX)(SI*1), DI
-	MOVB    DI, -1(SP)(SI*1)
-	DECQ    SI
-	JNZ     copy1
-	VMOVDQU (SP), Y0
-	VPXOR   qffffffffffffffff<>+0(SB), Y0, Y0
-	VMOVDQU Y0, 32(SP)
-	LEAQ    (CX)(BX*4), CX
-	MOVQ    AX, SI
-	SHLQ    $0x01, SI
-	SHLQ    $0x01, SI
-
-copy2:
-	MOVB 31(SP)(SI*1), AL
-	MOVB AL, -1(CX)(SI*1)
-	DECQ SI
-	JNZ  copy2
 
 done:
 	VZEROUPPER
@@ -4405,71 +1858,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func vecBitAnd64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecBitAnd64AVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -4(AX), DI
-
-vectors:
-	CMPQ    SI, DI
-	JGT     rest
-	VMOVDQU (DX)(SI*8), Y0
-	VMOVDQU (BX)(SI*8), Y1
-	VPAND   Y1, Y0, Y0
-	VMOVDQU Y0, (CX)(SI*8)
-	ADDQ    $0x04, SI
-	JMP     vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*8), DX
-	MOVQ AX, DI
-	SHLQ $0x01, DI
-	SHLQ $0x01, DI
-	SHLQ $0x01, DI
-
-copy1:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy1
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*8), BX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-
-copy2:
-	MOVB    -1(BX)(DI*1), DL
-	MOVB    DL, 31(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy2
-	VMOVDQU 32(SP), Y1
-	VPAND   Y1, Y0, Y0
-	VMOVDQU Y0, 64(SP)
-	LEAQ    (CX)(SI*8), CX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-
-copy3:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
 // func vecBitOr64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·vecBitOr64AVX512(SB), NOSPLIT, $0-104
@@ -4500,71 +1888,6 @@ rest:
 	VMOVDQU64.Z (BX)(SI*8), K1, Z1
 	VPORQ       Z1, Z0, Z0
 	VMOVDQU64   Z0, K1, (CX)(SI*8)
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecBitOr64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecBitOr64AVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -4(AX), DI
-
-vectors:
-	CMPQ    SI, DI
-	JGT     rest
-	VMOVDQU (DX)(SI*8), Y0
-	VMOVDQU (BX)(SI*8), Y1
-	VPOR    Y1, Y0, Y0
-	VMOVDQU Y0, (CX)(SI*8)
-	ADDQ    $0x04, SI
-	JMP     vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*8), DX
-	MOVQ AX, DI
-	SHLQ $0x01, DI
-	SHLQ $0x01, DI
-	SHLQ $0x01, DI
-
-copy1:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy1
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*8), BX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-
-copy2:
-	MOVB    -1(BX)(DI*1), DL
-	MOVB    DL, 31(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy2
-	VMOVDQU 32(SP), Y1
-	VPOR    Y1, Y0, Y0
-	VMOVDQU Y0, 64(SP)
-	LEAQ    (CX)(SI*8), CX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-
-copy3:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy3
 
 done:
 	VZEROUPPER
@@ -4605,71 +1928,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func vecBitXor64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecBitXor64AVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -4(AX), DI
-
-vectors:
-	CMPQ    SI, DI
-	JGT     rest
-	VMOVDQU (DX)(SI*8), Y0
-	VMOVDQU (BX)(SI*8), Y1
-	VPXOR   Y1, Y0, Y0
-	VMOVDQU Y0, (CX)(SI*8)
-	ADDQ    $0x04, SI
-	JMP     vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*8), DX
-	MOVQ AX, DI
-	SHLQ $0x01, DI
-	SHLQ $0x01, DI
-	SHLQ $0x01, DI
-
-copy1:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy1
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*8), BX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-
-copy2:
-	MOVB    -1(BX)(DI*1), DL
-	MOVB    DL, 31(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy2
-	VMOVDQU 32(SP), Y1
-	VPXOR   Y1, Y0, Y0
-	VMOVDQU Y0, 64(SP)
-	LEAQ    (CX)(SI*8), CX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-
-copy3:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
 // func vecInvert64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·vecInvert64AVX512(SB), NOSPLIT, $0-104
@@ -4697,57 +1955,6 @@ rest:
 	VMOVDQU64.Z (DX)(BX*8), K1, Z0
 	VPXORQ.BCST qffffffffffffffff<>+0(SB), Z0, Z0
 	VMOVDQU64   Z0, K1, (CX)(BX*8)
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecInvert64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecInvert64AVX2(SB), NOSPLIT, $64-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -4(AX), SI
-
-vectors:
-	CMPQ    BX, SI
-	JGT     rest
-	VMOVDQU (DX)(BX*8), Y0
-	VPXOR   qffffffffffffffff<>+0(SB), Y0, Y0
-	VMOVDQU Y0, (CX)(BX*8)
-	ADDQ    $0x04, BX
-	JMP     vectors
-
-rest:
-	SUBQ BX, AX
-	JZ   done
-	LEAQ (DX)(BX*8), DX
-	MOVQ AX, SI
-	SHLQ $0x01, SI
-	SHLQ $0x01, SI
-	SHLQ $0x01, SI
-
-copy1:
-	MOVB    -1(DX)(SI*1), DI
-	MOVB    DI, -1(SP)(SI*1)
-	DECQ    SI
-	JNZ     copy1
-	VMOVDQU (SP), Y0
-	VPXOR   qffffffffffffffff<>+0(SB), Y0, Y0
-	VMOVDQU Y0, 32(SP)
-	LEAQ    (CX)(BX*8), CX
-	MOVQ    AX, SI
-	SHLQ    $0x01, SI
-	SHLQ    $0x01, SI
-	SHLQ    $0x01, SI
-
-copy2:
-	MOVB 31(SP)(SI*1), AL
-	MOVB AL, -1(CX)(SI*1)
-	DECQ SI
-	JNZ  copy2
 
 done:
 	VZEROUPPER
@@ -4826,66 +2033,6 @@ DATA b01<>+30(SB)/1, $0x01
 DATA b01<>+31(SB)/1, $0x01
 GLOBL b01<>(SB), RODATA|NOPTR, $32
 
-// func vecAndBoolAVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecAndBoolAVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -32(AX), DI
-
-vectors:
-	CMPQ    SI, DI
-	JGT     rest
-	VMOVDQU (DX)(SI*1), Y0
-	VMOVDQU (BX)(SI*1), Y1
-	VPMINUB Y1, Y0, Y0
-	VMOVUPD b01<>+0(SB), Y1
-	VPMINUB Y0, Y1, Y0
-	VMOVDQU Y0, (CX)(SI*1)
-	ADDQ    $0x20, SI
-	JMP     vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*1), DX
-	MOVQ AX, DI
-
-copy1:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy1
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*1), BX
-	MOVQ    AX, DI
-
-copy2:
-	MOVB    -1(BX)(DI*1), DL
-	MOVB    DL, 31(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy2
-	VMOVDQU 32(SP), Y1
-	VPMINUB Y1, Y0, Y0
-	VMOVUPD b01<>+0(SB), Y1
-	VPMINUB Y0, Y1, Y0
-	VMOVDQU Y0, 64(SP)
-	LEAQ    (CX)(SI*1), CX
-	MOVQ    AX, DI
-
-copy3:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
 // func vecOrBoolAVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·vecOrBoolAVX512(SB), NOSPLIT, $0-104
@@ -4920,66 +2067,6 @@ rest:
 	VBROADCASTSD b01<>+0(SB), Z1
 	VPMINUB      Z0, Z1, Z0
 	VMOVDQU8     Z0, K1, (CX)(SI*1)
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecOrBoolAVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecOrBoolAVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -32(AX), DI
-
-vectors:
-	CMPQ    SI, DI
-	JGT     rest
-	VMOVDQU (DX)(SI*1), Y0
-	VMOVDQU (BX)(SI*1), Y1
-	VPOR    Y1, Y0, Y0
-	VMOVUPD b01<>+0(SB), Y1
-	VPMINUB Y0, Y1, Y0
-	VMOVDQU Y0, (CX)(SI*1)
-	ADDQ    $0x20, SI
-	JMP     vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*1), DX
-	MOVQ AX, DI
-
-copy1:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy1
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*1), BX
-	MOVQ    AX, DI
-
-copy2:
-	MOVB    -1(BX)(DI*1), DL
-	MOVB    DL, 31(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy2
-	VMOVDQU 32(SP), Y1
-	VPOR    Y1, Y0, Y0
-	VMOVUPD b01<>+0(SB), Y1
-	VPMINUB Y0, Y1, Y0
-	VMOVDQU Y0, 64(SP)
-	LEAQ    (CX)(SI*1), CX
-	MOVQ    AX, DI
-
-copy3:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy3
 
 done:
 	VZEROUPPER
@@ -5028,70 +2115,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func vecXorBoolAVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecXorBoolAVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -32(AX), DI
-
-vectors:
-	CMPQ    SI, DI
-	JGT     rest
-	VMOVDQU (DX)(SI*1), Y0
-	VMOVDQU (BX)(SI*1), Y1
-	VMOVUPD b01<>+0(SB), Y2
-	VPMINUB Y1, Y2, Y1
-	VMOVUPD b01<>+0(SB), Y2
-	VPMINUB Y0, Y2, Y0
-	VPXOR   Y1, Y0, Y0
-	VMOVDQU Y0, (CX)(SI*1)
-	ADDQ    $0x20, SI
-	JMP     vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*1), DX
-	MOVQ AX, DI
-
-copy1:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy1
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*1), BX
-	MOVQ    AX, DI
-
-copy2:
-	MOVB    -1(BX)(DI*1), DL
-	MOVB    DL, 31(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy2
-	VMOVDQU 32(SP), Y1
-	VMOVUPD b01<>+0(SB), Y2
-	VPMINUB Y1, Y2, Y1
-	VMOVUPD b01<>+0(SB), Y2
-	VPMINUB Y0, Y2, Y0
-	VPXOR   Y1, Y0, Y0
-	VMOVDQU Y0, 64(SP)
-	LEAQ    (CX)(SI*1), CX
-	MOVQ    AX, DI
-
-copy3:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
 // func vecNotBoolAVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·vecNotBoolAVX512(SB), NOSPLIT, $0-104
@@ -5128,6 +2151,2983 @@ done:
 	VZEROUPPER
 	RET
 
+// func vecAddInt8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecAddInt8AVX2(SB), NOSPLIT, $96-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -32(AX), DI
+
+vectors:
+	CMPQ    SI, DI
+	JGT     rest
+	VMOVDQU (DX)(SI*1), Y0
+	VMOVDQU (BX)(SI*1), Y1
+	VPADDB  Y1, Y0, Y0
+	VMOVDQU Y0, (CX)(SI*1)
+	ADDQ    $0x20, SI
+	JMP     vectors
+
+rest:
+	SUBQ SI, AX
+	JZ   done
+	LEAQ (DX)(SI*1), DX
+	MOVQ AX, DI
+
+copy1:
+	MOVB    -1(DX)(DI*1), R8
+	MOVB    R8, -1(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy1
+	VMOVDQU (SP), Y0
+	LEAQ    (BX)(SI*1), BX
+	MOVQ    AX, DI
+
+copy2:
+	MOVB    -1(BX)(DI*1), DL
+	MOVB    DL, 31(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy2
+	VMOVDQU 32(SP), Y1
+	VPADDB  Y1, Y0, Y0
+	VMOVDQU Y0, 64(SP)
+	LEAQ    (CX)(SI*1), CX
+	MOVQ    AX, DI
+
+copy3:
+	MOVB 63(SP)(DI*1), AL
+	MOVB AL, -1(CX)(DI*1)
+	DECQ DI
+	JNZ  copy3
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecSubtractInt8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecSubtractInt8AVX2(SB), NOSPLIT, $96-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -32(AX), DI
+
+vectors:
+	CMPQ    SI, DI
+	JGT     rest
+	VMOVDQU (DX)(SI*1), Y0
+	VMOVDQU (BX)(SI*1), Y1
+	VPSUBB  Y1, Y0, Y0
+	VMOVDQU Y0, (CX)(SI*1)
+	ADDQ    $0x20, SI
+	JMP     vectors
+
+rest:
+	SUBQ SI, AX
+	JZ   done
+	LEAQ (DX)(SI*1), DX
+	MOVQ AX, DI
+
+copy4:
+	MOVB    -1(DX)(DI*1), R8
+	MOVB    R8, -1(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy4
+	VMOVDQU (SP), Y0
+	LEAQ    (BX)(SI*1), BX
+	MOVQ    AX, DI
+
+copy5:
+	MOVB    -1(BX)(DI*1), DL
+	MOVB    DL, 31(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy5
+	VMOVDQU 32(SP), Y1
+	VPSUBB  Y1, Y0, Y0
+	VMOVDQU Y0, 64(SP)
+	LEAQ    (CX)(SI*1), CX
+	MOVQ    AX, DI
+
+copy6:
+	MOVB 63(SP)(DI*1), AL
+	MOVB AL, -1(CX)(DI*1)
+	DECQ DI
+	JNZ  copy6
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecMultiplyInt8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecMultiplyInt8AVX2(SB), NOSPLIT, $96-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -32(AX), DI
+
+vectors:
+	CMPQ    SI, DI
+	JGT     rest
+	VMOVDQU (DX)(SI*1), Y0
+	VMOVDQU (BX)(SI*1), Y1
+	VPMULLW Y0, Y1, Y2
+	VPAND   low_bytes<>+0(SB), Y2, Y2
+	VPSRLW  $0x08, Y0, Y0
+	VMOVUPD low_bytes<>+0(SB), Y3
+	VPANDN  Y1, Y3, Y1
+	VPMULLW Y0, Y1, Y0
+	VPOR    Y2, Y0, Y0
+	VMOVDQU Y0, (CX)(SI*1)
+	ADDQ    $0x20, SI
+	JMP     vectors
+
+rest:
+	SUBQ SI, AX
+	JZ   done
+	LEAQ (DX)(SI*1), DX
+	MOVQ AX, DI
+
+copy7:
+	MOVB    -1(DX)(DI*1), R8
+	MOVB    R8, -1(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy7
+	VMOVDQU (SP), Y0
+	LEAQ    (BX)(SI*1), BX
+	MOVQ    AX, DI
+
+copy8:
+	MOVB    -1(BX)(DI*1), DL
+	MOVB    DL, 31(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy8
+	VMOVDQU 32(SP), Y1
+	VPMULLW Y0, Y1, Y2
+	VPAND   low_bytes<>+0(SB), Y2, Y2
+	VPSRLW  $0x08, Y0, Y0
+	VMOVUPD low_bytes<>+0(SB), Y3
+	VPANDN  Y1, Y3, Y1
+	VPMULLW Y0, Y1, Y0
+	VPOR    Y2, Y0, Y0
+	VMOVDQU Y0, 64(SP)
+	LEAQ    (CX)(SI*1), CX
+	MOVQ    AX, DI
+
+copy9:
+	MOVB 63(SP)(DI*1), AL
+	MOVB AL, -1(CX)(DI*1)
+	DECQ DI
+	JNZ  copy9
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecSquareInt8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecSquareInt8AVX2(SB), NOSPLIT, $64-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	XORQ BX, BX
+	LEAQ -32(AX), SI
+
+vectors:
+	CMPQ    BX, SI
+	JGT     rest
+	VMOVDQU (DX)(BX*1), Y0
+	VPMULLW Y0, Y0, Y1
+	VPAND   low_bytes<>+0(SB), Y1, Y1
+	VPSRLW  $0x08, Y0, Y2
+	VMOVUPD low_bytes<>+0(SB), Y3
+	VPANDN  Y0, Y3, Y0
+	VPMULLW Y2, Y0, Y0
+	VPOR    Y1, Y0, Y0
+	VMOVDQU Y0, (CX)(BX*1)
+	ADDQ    $0x20, BX
+	JMP     vectors
+
+rest:
+	SUBQ BX, AX
+	JZ   done
+	LEAQ (DX)(BX*1), DX
+	MOVQ AX, SI
+
+copy10:
+	MOVB    -1(DX)(SI*1), DI
+	MOVB    DI, -1(SP)(SI*1)
+	DECQ    SI
+	JNZ     copy10
+	VMOVDQU (SP), Y0
+	VPMULLW Y0, Y0, Y1
+	VPAND   low_bytes<>+0(SB), Y1, Y1
+	VPSRLW  $0x08, Y0, Y2
+	VMOVUPD low_bytes<>+0(SB), Y3
+	VPANDN  Y0, Y3, Y0
+	VPMULLW Y2, Y0, Y0
+	VPOR    Y1, Y0, Y0
+	VMOVDQU Y0, 32(SP)
+	LEAQ    (CX)(BX*1), CX
+	MOVQ    AX, SI
+
+copy11:
+	MOVB 31(SP)(SI*1), AL
+	MOVB AL, -1(CX)(SI*1)
+	DECQ SI
+	JNZ  copy11
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecNegativeInt8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecNegativeInt8AVX2(SB), NOSPLIT, $64-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	XORQ BX, BX
+	LEAQ -32(AX), SI
+
+vectors:
+	CMPQ    BX, SI
+	JGT     rest
+	VMOVDQU (DX)(BX*1), Y0
+	VPXOR   Y1, Y1, Y1
+	VPSUBB  Y0, Y1, Y0
+	VMOVDQU Y0, (CX)(BX*1)
+	ADDQ    $0x20, BX
+	JMP     vectors
+
+rest:
+	SUBQ BX, AX
+	JZ   done
+	LEAQ (DX)(BX*1), DX
+	MOVQ AX, SI
+
+copy12:
+	MOVB    -1(DX)(SI*1), DI
+	MOVB    DI, -1(SP)(SI*1)
+	DECQ    SI
+	JNZ     copy12
+	VMOVDQU (SP), Y0
+	VPXOR   Y1, Y1, Y1
+	VPSUBB  Y0, Y1, Y0
+	VMOVDQU Y0, 32(SP)
+	LEAQ    (CX)(BX*1), CX
+	MOVQ    AX, SI
+
+copy13:
+	MOVB 31(SP)(SI*1), AL
+	MOVB AL, -1(CX)(SI*1)
+	DECQ SI
+	JNZ  copy13
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecAbsoluteInt8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecAbsoluteInt8AVX2(SB), NOSPLIT, $64-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	XORQ BX, BX
+	LEAQ -32(AX), SI
+
+vectors:
+	CMPQ    BX, SI
+	JGT     rest
+	VMOVDQU (DX)(BX*1), Y0
+	VPABSB  Y0, Y0
+	VMOVDQU Y0, (CX)(BX*1)
+	ADDQ    $0x20, BX
+	JMP     vectors
+
+rest:
+	SUBQ BX, AX
+	JZ   done
+	LEAQ (DX)(BX*1), DX
+	MOVQ AX, SI
+
+copy14:
+	MOVB    -1(DX)(SI*1), DI
+	MOVB    DI, -1(SP)(SI*1)
+	DECQ    SI
+	JNZ     copy14
+	VMOVDQU (SP), Y0
+	VPABSB  Y0, Y0
+	VMOVDQU Y0, 32(SP)
+	LEAQ    (CX)(BX*1), CX
+	MOVQ    AX, SI
+
+copy15:
+	MOVB 31(SP)(SI*1), AL
+	MOVB AL, -1(CX)(SI*1)
+	DECQ SI
+	JNZ  copy15
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecMinimumInt8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecMinimumInt8AVX2(SB), NOSPLIT, $96-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -32(AX), DI
+
+vectors:
+	CMPQ    SI, DI
+	JGT     rest
+	VMOVDQU (DX)(SI*1), Y0
+	VMOVDQU (BX)(SI*1), Y1
+	VPMINSB Y1, Y0, Y0
+	VMOVDQU Y0, (CX)(SI*1)
+	ADDQ    $0x20, SI
+	JMP     vectors
+
+rest:
+	SUBQ SI, AX
+	JZ   done
+	LEAQ (DX)(SI*1), DX
+	MOVQ AX, DI
+
+copy16:
+	MOVB    -1(DX)(DI*1), R8
+	MOVB    R8, -1(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy16
+	VMOVDQU (SP), Y0
+	LEAQ    (BX)(SI*1), BX
+	MOVQ    AX, DI
+
+copy17:
+	MOVB    -1(BX)(DI*1), DL
+	MOVB    DL, 31(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy17
+	VMOVDQU 32(SP), Y1
+	VPMINSB Y1, Y0, Y0
+	VMOVDQU Y0, 64(SP)
+	LEAQ    (CX)(SI*1), CX
+	MOVQ    AX, DI
+
+copy18:
+	MOVB 63(SP)(DI*1), AL
+	MOVB AL, -1(CX)(DI*1)
+	DECQ DI
+	JNZ  copy18
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecMaximumInt8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecMaximumInt8AVX2(SB), NOSPLIT, $96-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -32(AX), DI
+
+vectors:
+	CMPQ    SI, DI
+	JGT     rest
+	VMOVDQU (DX)(SI*1), Y0
+	VMOVDQU (BX)(SI*1), Y1
+	VPMAXSB Y1, Y0, Y0
+	VMOVDQU Y0, (CX)(SI*1)
+	ADDQ    $0x20, SI
+	JMP     vectors
+
+rest:
+	SUBQ SI, AX
+	JZ   done
+	LEAQ (DX)(SI*1), DX
+	MOVQ AX, DI
+
+copy19:
+	MOVB    -1(DX)(DI*1), R8
+	MOVB    R8, -1(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy19
+	VMOVDQU (SP), Y0
+	LEAQ    (BX)(SI*1), BX
+	MOVQ    AX, DI
+
+copy20:
+	MOVB    -1(BX)(DI*1), DL
+	MOVB    DL, 31(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy20
+	VMOVDQU 32(SP), Y1
+	VPMAXSB Y1, Y0, Y0
+	VMOVDQU Y0, 64(SP)
+	LEAQ    (CX)(SI*1), CX
+	MOVQ    AX, DI
+
+copy21:
+	MOVB 63(SP)(DI*1), AL
+	MOVB AL, -1(CX)(DI*1)
+	DECQ DI
+	JNZ  copy21
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecMinimumUint8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecMinimumUint8AVX2(SB), NOSPLIT, $96-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -32(AX), DI
+
+vectors:
+	CMPQ    SI, DI
+	JGT     rest
+	VMOVDQU (DX)(SI*1), Y0
+	VMOVDQU (BX)(SI*1), Y1
+	VPMINUB Y1, Y0, Y0
+	VMOVDQU Y0, (CX)(SI*1)
+	ADDQ    $0x20, SI
+	JMP     vectors
+
+rest:
+	SUBQ SI, AX
+	JZ   done
+	LEAQ (DX)(SI*1), DX
+	MOVQ AX, DI
+
+copy22:
+	MOVB    -1(DX)(DI*1), R8
+	MOVB    R8, -1(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy22
+	VMOVDQU (SP), Y0
+	LEAQ    (BX)(SI*1), BX
+	MOVQ    AX, DI
+
+copy23:
+	MOVB    -1(BX)(DI*1), DL
+	MOVB    DL, 31(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy23
+	VMOVDQU 32(SP), Y1
+	VPMINUB Y1, Y0, Y0
+	VMOVDQU Y0, 64(SP)
+	LEAQ    (CX)(SI*1), CX
+	MOVQ    AX, DI
+
+copy24:
+	MOVB 63(SP)(DI*1), AL
+	MOVB AL, -1(CX)(DI*1)
+	DECQ DI
+	JNZ  copy24
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecMaximumUint8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecMaximumUint8AVX2(SB), NOSPLIT, $96-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -32(AX), DI
+
+vectors:
+	CMPQ    SI, DI
+	JGT     rest
+	VMOVDQU (DX)(SI*1), Y0
+	VMOVDQU (BX)(SI*1), Y1
+	VPMAXUB Y1, Y0, Y0
+	VMOVDQU Y0, (CX)(SI*1)
+	ADDQ    $0x20, SI
+	JMP     vectors
+
+rest:
+	SUBQ SI, AX
+	JZ   done
+	LEAQ (DX)(SI*1), DX
+	MOVQ AX, DI
+
+copy25:
+	MOVB    -1(DX)(DI*1), R8
+	MOVB    R8, -1(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy25
+	VMOVDQU (SP), Y0
+	LEAQ    (BX)(SI*1), BX
+	MOVQ    AX, DI
+
+copy26:
+	MOVB    -1(BX)(DI*1), DL
+	MOVB    DL, 31(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy26
+	VMOVDQU 32(SP), Y1
+	VPMAXUB Y1, Y0, Y0
+	VMOVDQU Y0, 64(SP)
+	LEAQ    (CX)(SI*1), CX
+	MOVQ    AX, DI
+
+copy27:
+	MOVB 63(SP)(DI*1), AL
+	MOVB AL, -1(CX)(DI*1)
+	DECQ DI
+	JNZ  copy27
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecAddInt16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecAddInt16AVX2(SB), NOSPLIT, $96-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -16(AX), DI
+
+vectors:
+	CMPQ    SI, DI
+	JGT     rest
+	VMOVDQU (DX)(SI*2), Y0
+	VMOVDQU (BX)(SI*2), Y1
+	VPADDW  Y1, Y0, Y0
+	VMOVDQU Y0, (CX)(SI*2)
+	ADDQ    $0x10, SI
+	JMP     vectors
+
+rest:
+	SUBQ SI, AX
+	JZ   done
+	LEAQ (DX)(SI*2), DX
+	MOVQ AX, DI
+	SHLQ $0x01, DI
+
+copy28:
+	MOVB    -1(DX)(DI*1), R8
+	MOVB    R8, -1(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy28
+	VMOVDQU (SP), Y0
+	LEAQ    (BX)(SI*2), BX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+
+copy29:
+	MOVB    -1(BX)(DI*1), DL
+	MOVB    DL, 31(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy29
+	VMOVDQU 32(SP), Y1
+	VPADDW  Y1, Y0, Y0
+	VMOVDQU Y0, 64(SP)
+	LEAQ    (CX)(SI*2), CX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+
+copy30:
+	MOVB 63(SP)(DI*1), AL
+	MOVB AL, -1(CX)(DI*1)
+	DECQ DI
+	JNZ  copy30
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecSubtractInt16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecSubtractInt16AVX2(SB), NOSPLIT, $96-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -16(AX), DI
+
+vectors:
+	CMPQ    SI, DI
+	JGT     rest
+	VMOVDQU (DX)(SI*2), Y0
+	VMOVDQU (BX)(SI*2), Y1
+	VPSUBW  Y1, Y0, Y0
+	VMOVDQU Y0, (CX)(SI*2)
+	ADDQ    $0x10, SI
+	JMP     vectors
+
+rest:
+	SUBQ SI, AX
+	JZ   done
+	LEAQ (DX)(SI*2), DX
+	MOVQ AX, DI
+	SHLQ $0x01, DI
+
+copy31:
+	MOVB    -1(DX)(DI*1), R8
+	MOVB    R8, -1(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy31
+	VMOVDQU (SP), Y0
+	LEAQ    (BX)(SI*2), BX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+
+copy32:
+	MOVB    -1(BX)(DI*1), DL
+	MOVB    DL, 31(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy32
+	VMOVDQU 32(SP), Y1
+	VPSUBW  Y1, Y0, Y0
+	VMOVDQU Y0, 64(SP)
+	LEAQ    (CX)(SI*2), CX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+
+copy33:
+	MOVB 63(SP)(DI*1), AL
+	MOVB AL, -1(CX)(DI*1)
+	DECQ DI
+	JNZ  copy33
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecMultiplyInt16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecMultiplyInt16AVX2(SB), NOSPLIT, $96-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -16(AX), DI
+
+vectors:
+	CMPQ    SI, DI
+	JGT     rest
+	VMOVDQU (DX)(SI*2), Y0
+	VMOVDQU (BX)(SI*2), Y1
+	VPMULLW Y0, Y1, Y0
+	VMOVDQU Y0, (CX)(SI*2)
+	ADDQ    $0x10, SI
+	JMP     vectors
+
+rest:
+	SUBQ SI, AX
+	JZ   done
+	LEAQ (DX)(SI*2), DX
+	MOVQ AX, DI
+	SHLQ $0x01, DI
+
+copy34:
+	MOVB    -1(DX)(DI*1), R8
+	MOVB    R8, -1(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy34
+	VMOVDQU (SP), Y0
+	LEAQ    (BX)(SI*2), BX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+
+copy35:
+	MOVB    -1(BX)(DI*1), DL
+	MOVB    DL, 31(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy35
+	VMOVDQU 32(SP), Y1
+	VPMULLW Y0, Y1, Y0
+	VMOVDQU Y0, 64(SP)
+	LEAQ    (CX)(SI*2), CX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+
+copy36:
+	MOVB 63(SP)(DI*1), AL
+	MOVB AL, -1(CX)(DI*1)
+	DECQ DI
+	JNZ  copy36
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecSquareInt16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecSquareInt16AVX2(SB), NOSPLIT, $64-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	XORQ BX, BX
+	LEAQ -16(AX), SI
+
+vectors:
+	CMPQ    BX, SI
+	JGT     rest
+	VMOVDQU (DX)(BX*2), Y0
+	VPMULLW Y0, Y0, Y0
+	VMOVDQU Y0, (CX)(BX*2)
+	ADDQ    $0x10, BX
+	JMP     vectors
+
+rest:
+	SUBQ BX, AX
+	JZ   done
+	LEAQ (DX)(BX*2), DX
+	MOVQ AX, SI
+	SHLQ $0x01, SI
+
+copy37:
+	MOVB    -1(DX)(SI*1), DI
+	MOVB    DI, -1(SP)(SI*1)
+	DECQ    SI
+	JNZ     copy37
+	VMOVDQU (SP), Y0
+	VPMULLW Y0, Y0, Y0
+	VMOVDQU Y0, 32(SP)
+	LEAQ    (CX)(BX*2), CX
+	MOVQ    AX, SI
+	SHLQ    $0x01, SI
+
+copy38:
+	MOVB 31(SP)(SI*1), AL
+	MOVB AL, -1(CX)(SI*1)
+	DECQ SI
+	JNZ  copy38
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecNegativeInt16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecNegativeInt16AVX2(SB), NOSPLIT, $64-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	XORQ BX, BX
+	LEAQ -16(AX), SI
+
+vectors:
+	CMPQ    BX, SI
+	JGT     rest
+	VMOVDQU (DX)(BX*2), Y0
+	VPXOR   Y1, Y1, Y1
+	VPSUBW  Y0, Y1, Y0
+	VMOVDQU Y0, (CX)(BX*2)
+	ADDQ    $0x10, BX
+	JMP     vectors
+
+rest:
+	SUBQ BX, AX
+	JZ   done
+	LEAQ (DX)(BX*2), DX
+	MOVQ AX, SI
+	SHLQ $0x01, SI
+
+copy39:
+	MOVB    -1(DX)(SI*1), DI
+	MOVB    DI, -1(SP)(SI*1)
+	DECQ    SI
+	JNZ     copy39
+	VMOVDQU (SP), Y0
+	VPXOR   Y1, Y1, Y1
+	VPSUBW  Y0, Y1, Y0
+	VMOVDQU Y0, 32(SP)
+	LEAQ    (CX)(BX*2), CX
+	MOVQ    AX, SI
+	SHLQ    $0x01, SI
+
+copy40:
+	MOVB 31(SP)(SI*1), AL
+	MOVB AL, -1(CX)(SI*1)
+	DECQ SI
+	JNZ  copy40
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecAbsoluteInt16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecAbsoluteInt16AVX2(SB), NOSPLIT, $64-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	XORQ BX, BX
+	LEAQ -16(AX), SI
+
+vectors:
+	CMPQ    BX, SI
+	JGT     rest
+	VMOVDQU (DX)(BX*2), Y0
+	VPABSW  Y0, Y0
+	VMOVDQU Y0, (CX)(BX*2)
+	ADDQ    $0x10, BX
+	JMP     vectors
+
+rest:
+	SUBQ BX, AX
+	JZ   done
+	LEAQ (DX)(BX*2), DX
+	MOVQ AX, SI
+	SHLQ $0x01, SI
+
+copy41:
+	MOVB    -1(DX)(SI*1), DI
+	MOVB    DI, -1(SP)(SI*1)
+	DECQ    SI
+	JNZ     copy41
+	VMOVDQU (SP), Y0
+	VPABSW  Y0, Y0
+	VMOVDQU Y0, 32(SP)
+	LEAQ    (CX)(BX*2), CX
+	MOVQ    AX, SI
+	SHLQ    $0x01, SI
+
+copy42:
+	MOVB 31(SP)(SI*1), AL
+	MOVB AL, -1(CX)(SI*1)
+	DECQ SI
+	JNZ  copy42
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecMinimumInt16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecMinimumInt16AVX2(SB), NOSPLIT, $96-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -16(AX), DI
+
+vectors:
+	CMPQ    SI, DI
+	JGT     rest
+	VMOVDQU (DX)(SI*2), Y0
+	VMOVDQU (BX)(SI*2), Y1
+	VPMINSW Y1, Y0, Y0
+	VMOVDQU Y0, (CX)(SI*2)
+	ADDQ    $0x10, SI
+	JMP     vectors
+
+rest:
+	SUBQ SI, AX
+	JZ   done
+	LEAQ (DX)(SI*2), DX
+	MOVQ AX, DI
+	SHLQ $0x01, DI
+
+copy43:
+	MOVB    -1(DX)(DI*1), R8
+	MOVB    R8, -1(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy43
+	VMOVDQU (SP), Y0
+	LEAQ    (BX)(SI*2), BX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+
+copy44:
+	MOVB    -1(BX)(DI*1), DL
+	MOVB    DL, 31(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy44
+	VMOVDQU 32(SP), Y1
+	VPMINSW Y1, Y0, Y0
+	VMOVDQU Y0, 64(SP)
+	LEAQ    (CX)(SI*2), CX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+
+copy45:
+	MOVB 63(SP)(DI*1), AL
+	MOVB AL, -1(CX)(DI*1)
+	DECQ DI
+	JNZ  copy45
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecMaximumInt16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecMaximumInt16AVX2(SB), NOSPLIT, $96-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -16(AX), DI
+
+vectors:
+	CMPQ    SI, DI
+	JGT     rest
+	VMOVDQU (DX)(SI*2), Y0
+	VMOVDQU (BX)(SI*2), Y1
+	VPMAXSW Y1, Y0, Y0
+	VMOVDQU Y0, (CX)(SI*2)
+	ADDQ    $0x10, SI
+	JMP     vectors
+
+rest:
+	SUBQ SI, AX
+	JZ   done
+	LEAQ (DX)(SI*2), DX
+	MOVQ AX, DI
+	SHLQ $0x01, DI
+
+copy46:
+	MOVB    -1(DX)(DI*1), R8
+	MOVB    R8, -1(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy46
+	VMOVDQU (SP), Y0
+	LEAQ    (BX)(SI*2), BX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+
+copy47:
+	MOVB    -1(BX)(DI*1), DL
+	MOVB    DL, 31(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy47
+	VMOVDQU 32(SP), Y1
+	VPMAXSW Y1, Y0, Y0
+	VMOVDQU Y0, 64(SP)
+	LEAQ    (CX)(SI*2), CX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+
+copy48:
+	MOVB 63(SP)(DI*1), AL
+	MOVB AL, -1(CX)(DI*1)
+	DECQ DI
+	JNZ  copy48
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecMinimumUint16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecMinimumUint16AVX2(SB), NOSPLIT, $96-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -16(AX), DI
+
+vectors:
+	CMPQ    SI, DI
+	JGT     rest
+	VMOVDQU (DX)(SI*2), Y0
+	VMOVDQU (BX)(SI*2), Y1
+	VPMINUW Y1, Y0, Y0
+	VMOVDQU Y0, (CX)(SI*2)
+	ADDQ    $0x10, SI
+	JMP     vectors
+
+rest:
+	SUBQ SI, AX
+	JZ   done
+	LEAQ (DX)(SI*2), DX
+	MOVQ AX, DI
+	SHLQ $0x01, DI
+
+copy49:
+	MOVB    -1(DX)(DI*1), R8
+	MOVB    R8, -1(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy49
+	VMOVDQU (SP), Y0
+	LEAQ    (BX)(SI*2), BX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+
+copy50:
+	MOVB    -1(BX)(DI*1), DL
+	MOVB    DL, 31(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy50
+	VMOVDQU 32(SP), Y1
+	VPMINUW Y1, Y0, Y0
+	VMOVDQU Y0, 64(SP)
+	LEAQ    (CX)(SI*2), CX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+
+copy51:
+	MOVB 63(SP)(DI*1), AL
+	MOVB AL, -1(CX)(DI*1)
+	DECQ DI
+	JNZ  copy51
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecMaximumUint16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecMaximumUint16AVX2(SB), NOSPLIT, $96-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -16(AX), DI
+
+vectors:
+	CMPQ    SI, DI
+	JGT     rest
+	VMOVDQU (DX)(SI*2), Y0
+	VMOVDQU (BX)(SI*2), Y1
+	VPMAXUW Y1, Y0, Y0
+	VMOVDQU Y0, (CX)(SI*2)
+	ADDQ    $0x10, SI
+	JMP     vectors
+
+rest:
+	SUBQ SI, AX
+	JZ   done
+	LEAQ (DX)(SI*2), DX
+	MOVQ AX, DI
+	SHLQ $0x01, DI
+
+copy52:
+	MOVB    -1(DX)(DI*1), R8
+	MOVB    R8, -1(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy52
+	VMOVDQU (SP), Y0
+	LEAQ    (BX)(SI*2), BX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+
+copy53:
+	MOVB    -1(BX)(DI*1), DL
+	MOVB    DL, 31(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy53
+	VMOVDQU 32(SP), Y1
+	VPMAXUW Y1, Y0, Y0
+	VMOVDQU Y0, 64(SP)
+	LEAQ    (CX)(SI*2), CX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+
+copy54:
+	MOVB 63(SP)(DI*1), AL
+	MOVB AL, -1(CX)(DI*1)
+	DECQ DI
+	JNZ  copy54
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecAddInt32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecAddInt32AVX2(SB), NOSPLIT, $96-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -8(AX), DI
+
+vectors:
+	CMPQ    SI, DI
+	JGT     rest
+	VMOVDQU (DX)(SI*4), Y0
+	VMOVDQU (BX)(SI*4), Y1
+	VPADDD  Y1, Y0, Y0
+	VMOVDQU Y0, (CX)(SI*4)
+	ADDQ    $0x08, SI
+	JMP     vectors
+
+rest:
+	SUBQ SI, AX
+	JZ   done
+	LEAQ (DX)(SI*4), DX
+	MOVQ AX, DI
+	SHLQ $0x01, DI
+	SHLQ $0x01, DI
+
+copy55:
+	MOVB    -1(DX)(DI*1), R8
+	MOVB    R8, -1(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy55
+	VMOVDQU (SP), Y0
+	LEAQ    (BX)(SI*4), BX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+	SHLQ    $0x01, DI
+
+copy56:
+	MOVB    -1(BX)(DI*1), DL
+	MOVB    DL, 31(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy56
+	VMOVDQU 32(SP), Y1
+	VPADDD  Y1, Y0, Y0
+	VMOVDQU Y0, 64(SP)
+	LEAQ    (CX)(SI*4), CX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+	SHLQ    $0x01, DI
+
+copy57:
+	MOVB 63(SP)(DI*1), AL
+	MOVB AL, -1(CX)(DI*1)
+	DECQ DI
+	JNZ  copy57
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecSubtractInt32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecSubtractInt32AVX2(SB), NOSPLIT, $96-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -8(AX), DI
+
+vectors:
+	CMPQ    SI, DI
+	JGT     rest
+	VMOVDQU (DX)(SI*4), Y0
+	VMOVDQU (BX)(SI*4), Y1
+	VPSUBD  Y1, Y0, Y0
+	VMOVDQU Y0, (CX)(SI*4)
+	ADDQ    $0x08, SI
+	JMP     vectors
+
+rest:
+	SUBQ SI, AX
+	JZ   done
+	LEAQ (DX)(SI*4), DX
+	MOVQ AX, DI
+	SHLQ $0x01, DI
+	SHLQ $0x01, DI
+
+copy58:
+	MOVB    -1(DX)(DI*1), R8
+	MOVB    R8, -1(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy58
+	VMOVDQU (SP), Y0
+	LEAQ    (BX)(SI*4), BX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+	SHLQ    $0x01, DI
+
+copy59:
+	MOVB    -1(BX)(DI*1), DL
+	MOVB    DL, 31(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy59
+	VMOVDQU 32(SP), Y1
+	VPSUBD  Y1, Y0, Y0
+	VMOVDQU Y0, 64(SP)
+	LEAQ    (CX)(SI*4), CX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+	SHLQ    $0x01, DI
+
+copy60:
+	MOVB 63(SP)(DI*1), AL
+	MOVB AL, -1(CX)(DI*1)
+	DECQ DI
+	JNZ  copy60
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecMultiplyInt32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecMultiplyInt32AVX2(SB), NOSPLIT, $96-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -8(AX), DI
+
+vectors:
+	CMPQ    SI, DI
+	JGT     rest
+	VMOVDQU (DX)(SI*4), Y0
+	VMOVDQU (BX)(SI*4), Y1
+	VPMULLD Y0, Y1, Y0
+	VMOVDQU Y0, (CX)(SI*4)
+	ADDQ    $0x08, SI
+	JMP     vectors
+
+rest:
+	SUBQ SI, AX
+	JZ   done
+	LEAQ (DX)(SI*4), DX
+	MOVQ AX, DI
+	SHLQ $0x01, DI
+	SHLQ $0x01, DI
+
+copy61:
+	MOVB    -1(DX)(DI*1), R8
+	MOVB    R8, -1(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy61
+	VMOVDQU (SP), Y0
+	LEAQ    (BX)(SI*4), BX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+	SHLQ    $0x01, DI
+
+copy62:
+	MOVB    -1(BX)(DI*1), DL
+	MOVB    DL, 31(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy62
+	VMOVDQU 32(SP), Y1
+	VPMULLD Y0, Y1, Y0
+	VMOVDQU Y0, 64(SP)
+	LEAQ    (CX)(SI*4), CX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+	SHLQ    $0x01, DI
+
+copy63:
+	MOVB 63(SP)(DI*1), AL
+	MOVB AL, -1(CX)(DI*1)
+	DECQ DI
+	JNZ  copy63
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecSquareInt32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecSquareInt32AVX2(SB), NOSPLIT, $64-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	XORQ BX, BX
+	LEAQ -8(AX), SI
+
+vectors:
+	CMPQ    BX, SI
+	JGT     rest
+	VMOVDQU (DX)(BX*4), Y0
+	VPMULLD Y0, Y0, Y0
+	VMOVDQU Y0, (CX)(BX*4)
+	ADDQ    $0x08, BX
+	JMP     vectors
+
+rest:
+	SUBQ BX, AX
+	JZ   done
+	LEAQ (DX)(BX*4), DX
+	MOVQ AX, SI
+	SHLQ $0x01, SI
+	SHLQ $0x01, SI
+
+copy64:
+	MOVB    -1(DX)(SI*1), DI
+	MOVB    DI, -1(SP)(SI*1)
+	DECQ    SI
+	JNZ     copy64
+	VMOVDQU (SP), Y0
+	VPMULLD Y0, Y0, Y0
+	VMOVDQU Y0, 32(SP)
+	LEAQ    (CX)(BX*4), CX
+	MOVQ    AX, SI
+	SHLQ    $0x01, SI
+	SHLQ    $0x01, SI
+
+copy65:
+	MOVB 31(SP)(SI*1), AL
+	MOVB AL, -1(CX)(SI*1)
+	DECQ SI
+	JNZ  copy65
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecNegativeInt32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecNegativeInt32AVX2(SB), NOSPLIT, $64-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	XORQ BX, BX
+	LEAQ -8(AX), SI
+
+vectors:
+	CMPQ    BX, SI
+	JGT     rest
+	VMOVDQU (DX)(BX*4), Y0
+	VPXOR   Y1, Y1, Y1
+	VPSUBD  Y0, Y1, Y0
+	VMOVDQU Y0, (CX)(BX*4)
+	ADDQ    $0x08, BX
+	JMP     vectors
+
+rest:
+	SUBQ BX, AX
+	JZ   done
+	LEAQ (DX)(BX*4), DX
+	MOVQ AX, SI
+	SHLQ $0x01, SI
+	SHLQ $0x01, SI
+
+copy66:
+	MOVB    -1(DX)(SI*1), DI
+	MOVB    DI, -1(SP)(SI*1)
+	DECQ    SI
+	JNZ     copy66
+	VMOVDQU (SP), Y0
+	VPXOR   Y1, Y1, Y1
+	VPSUBD  Y0, Y1, Y0
+	VMOVDQU Y0, 32(SP)
+	LEAQ    (CX)(BX*4), CX
+	MOVQ    AX, SI
+	SHLQ    $0x01, SI
+	SHLQ    $0x01, SI
+
+copy67:
+	MOVB 31(SP)(SI*1), AL
+	MOVB AL, -1(CX)(SI*1)
+	DECQ SI
+	JNZ  copy67
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecAbsoluteInt32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecAbsoluteInt32AVX2(SB), NOSPLIT, $64-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	XORQ BX, BX
+	LEAQ -8(AX), SI
+
+vectors:
+	CMPQ    BX, SI
+	JGT     rest
+	VMOVDQU (DX)(BX*4), Y0
+	VPABSD  Y0, Y0
+	VMOVDQU Y0, (CX)(BX*4)
+	ADDQ    $0x08, BX
+	JMP     vectors
+
+rest:
+	SUBQ BX, AX
+	JZ   done
+	LEAQ (DX)(BX*4), DX
+	MOVQ AX, SI
+	SHLQ $0x01, SI
+	SHLQ $0x01, SI
+
+copy68:
+	MOVB    -1(DX)(SI*1), DI
+	MOVB    DI, -1(SP)(SI*1)
+	DECQ    SI
+	JNZ     copy68
+	VMOVDQU (SP), Y0
+	VPABSD  Y0, Y0
+	VMOVDQU Y0, 32(SP)
+	LEAQ    (CX)(BX*4), CX
+	MOVQ    AX, SI
+	SHLQ    $0x01, SI
+	SHLQ    $0x01, SI
+
+copy69:
+	MOVB 31(SP)(SI*1), AL
+	MOVB AL, -1(CX)(SI*1)
+	DECQ SI
+	JNZ  copy69
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecMinimumInt32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecMinimumInt32AVX2(SB), NOSPLIT, $96-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -8(AX), DI
+
+vectors:
+	CMPQ    SI, DI
+	JGT     rest
+	VMOVDQU (DX)(SI*4), Y0
+	VMOVDQU (BX)(SI*4), Y1
+	VPMINSD Y1, Y0, Y0
+	VMOVDQU Y0, (CX)(SI*4)
+	ADDQ    $0x08, SI
+	JMP     vectors
+
+rest:
+	SUBQ SI, AX
+	JZ   done
+	LEAQ (DX)(SI*4), DX
+	MOVQ AX, DI
+	SHLQ $0x01, DI
+	SHLQ $0x01, DI
+
+copy70:
+	MOVB    -1(DX)(DI*1), R8
+	MOVB    R8, -1(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy70
+	VMOVDQU (SP), Y0
+	LEAQ    (BX)(SI*4), BX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+	SHLQ    $0x01, DI
+
+copy71:
+	MOVB    -1(BX)(DI*1), DL
+	MOVB    DL, 31(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy71
+	VMOVDQU 32(SP), Y1
+	VPMINSD Y1, Y0, Y0
+	VMOVDQU Y0, 64(SP)
+	LEAQ    (CX)(SI*4), CX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+	SHLQ    $0x01, DI
+
+copy72:
+	MOVB 63(SP)(DI*1), AL
+	MOVB AL, -1(CX)(DI*1)
+	DECQ DI
+	JNZ  copy72
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecMaximumInt32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecMaximumInt32AVX2(SB), NOSPLIT, $96-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -8(AX), DI
+
+vectors:
+	CMPQ    SI, DI
+	JGT     rest
+	VMOVDQU (DX)(SI*4), Y0
+	VMOVDQU (BX)(SI*4), Y1
+	VPMAXSD Y1, Y0, Y0
+	VMOVDQU Y0, (CX)(SI*4)
+	ADDQ    $0x08, SI
+	JMP     vectors
+
+rest:
+	SUBQ SI, AX
+	JZ   done
+	LEAQ (DX)(SI*4), DX
+	MOVQ AX, DI
+	SHLQ $0x01, DI
+	SHLQ $0x01, DI
+
+copy73:
+	MOVB    -1(DX)(DI*1), R8
+	MOVB    R8, -1(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy73
+	VMOVDQU (SP), Y0
+	LEAQ    (BX)(SI*4), BX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+	SHLQ    $0x01, DI
+
+copy74:
+	MOVB    -1(BX)(DI*1), DL
+	MOVB    DL, 31(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy74
+	VMOVDQU 32(SP), Y1
+	VPMAXSD Y1, Y0, Y0
+	VMOVDQU Y0, 64(SP)
+	LEAQ    (CX)(SI*4), CX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+	SHLQ    $0x01, DI
+
+copy75:
+	MOVB 63(SP)(DI*1), AL
+	MOVB AL, -1(CX)(DI*1)
+	DECQ DI
+	JNZ  copy75
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecMinimumUint32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecMinimumUint32AVX2(SB), NOSPLIT, $96-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -8(AX), DI
+
+vectors:
+	CMPQ    SI, DI
+	JGT     rest
+	VMOVDQU (DX)(SI*4), Y0
+	VMOVDQU (BX)(SI*4), Y1
+	VPMINUD Y1, Y0, Y0
+	VMOVDQU Y0, (CX)(SI*4)
+	ADDQ    $0x08, SI
+	JMP     vectors
+
+rest:
+	SUBQ SI, AX
+	JZ   done
+	LEAQ (DX)(SI*4), DX
+	MOVQ AX, DI
+	SHLQ $0x01, DI
+	SHLQ $0x01, DI
+
+copy76:
+	MOVB    -1(DX)(DI*1), R8
+	MOVB    R8, -1(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy76
+	VMOVDQU (SP), Y0
+	LEAQ    (BX)(SI*4), BX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+	SHLQ    $0x01, DI
+
+copy77:
+	MOVB    -1(BX)(DI*1), DL
+	MOVB    DL, 31(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy77
+	VMOVDQU 32(SP), Y1
+	VPMINUD Y1, Y0, Y0
+	VMOVDQU Y0, 64(SP)
+	LEAQ    (CX)(SI*4), CX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+	SHLQ    $0x01, DI
+
+copy78:
+	MOVB 63(SP)(DI*1), AL
+	MOVB AL, -1(CX)(DI*1)
+	DECQ DI
+	JNZ  copy78
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecMaximumUint32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecMaximumUint32AVX2(SB), NOSPLIT, $96-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -8(AX), DI
+
+vectors:
+	CMPQ    SI, DI
+	JGT     rest
+	VMOVDQU (DX)(SI*4), Y0
+	VMOVDQU (BX)(SI*4), Y1
+	VPMAXUD Y1, Y0, Y0
+	VMOVDQU Y0, (CX)(SI*4)
+	ADDQ    $0x08, SI
+	JMP     vectors
+
+rest:
+	SUBQ SI, AX
+	JZ   done
+	LEAQ (DX)(SI*4), DX
+	MOVQ AX, DI
+	SHLQ $0x01, DI
+	SHLQ $0x01, DI
+
+copy79:
+	MOVB    -1(DX)(DI*1), R8
+	MOVB    R8, -1(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy79
+	VMOVDQU (SP), Y0
+	LEAQ    (BX)(SI*4), BX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+	SHLQ    $0x01, DI
+
+copy80:
+	MOVB    -1(BX)(DI*1), DL
+	MOVB    DL, 31(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy80
+	VMOVDQU 32(SP), Y1
+	VPMAXUD Y1, Y0, Y0
+	VMOVDQU Y0, 64(SP)
+	LEAQ    (CX)(SI*4), CX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+	SHLQ    $0x01, DI
+
+copy81:
+	MOVB 63(SP)(DI*1), AL
+	MOVB AL, -1(CX)(DI*1)
+	DECQ DI
+	JNZ  copy81
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecAddInt64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecAddInt64AVX2(SB), NOSPLIT, $96-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -4(AX), DI
+
+vectors:
+	CMPQ    SI, DI
+	JGT     rest
+	VMOVDQU (DX)(SI*8), Y0
+	VMOVDQU (BX)(SI*8), Y1
+	VPADDQ  Y1, Y0, Y0
+	VMOVDQU Y0, (CX)(SI*8)
+	ADDQ    $0x04, SI
+	JMP     vectors
+
+rest:
+	SUBQ SI, AX
+	JZ   done
+	LEAQ (DX)(SI*8), DX
+	MOVQ AX, DI
+	SHLQ $0x01, DI
+	SHLQ $0x01, DI
+	SHLQ $0x01, DI
+
+copy82:
+	MOVB    -1(DX)(DI*1), R8
+	MOVB    R8, -1(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy82
+	VMOVDQU (SP), Y0
+	LEAQ    (BX)(SI*8), BX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+	SHLQ    $0x01, DI
+	SHLQ    $0x01, DI
+
+copy83:
+	MOVB    -1(BX)(DI*1), DL
+	MOVB    DL, 31(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy83
+	VMOVDQU 32(SP), Y1
+	VPADDQ  Y1, Y0, Y0
+	VMOVDQU Y0, 64(SP)
+	LEAQ    (CX)(SI*8), CX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+	SHLQ    $0x01, DI
+	SHLQ    $0x01, DI
+
+copy84:
+	MOVB 63(SP)(DI*1), AL
+	MOVB AL, -1(CX)(DI*1)
+	DECQ DI
+	JNZ  copy84
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecSubtractInt64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecSubtractInt64AVX2(SB), NOSPLIT, $96-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -4(AX), DI
+
+vectors:
+	CMPQ    SI, DI
+	JGT     rest
+	VMOVDQU (DX)(SI*8), Y0
+	VMOVDQU (BX)(SI*8), Y1
+	VPSUBQ  Y1, Y0, Y0
+	VMOVDQU Y0, (CX)(SI*8)
+	ADDQ    $0x04, SI
+	JMP     vectors
+
+rest:
+	SUBQ SI, AX
+	JZ   done
+	LEAQ (DX)(SI*8), DX
+	MOVQ AX, DI
+	SHLQ $0x01, DI
+	SHLQ $0x01, DI
+	SHLQ $0x01, DI
+
+copy85:
+	MOVB    -1(DX)(DI*1), R8
+	MOVB    R8, -1(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy85
+	VMOVDQU (SP), Y0
+	LEAQ    (BX)(SI*8), BX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+	SHLQ    $0x01, DI
+	SHLQ    $0x01, DI
+
+copy86:
+	MOVB    -1(BX)(DI*1), DL
+	MOVB    DL, 31(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy86
+	VMOVDQU 32(SP), Y1
+	VPSUBQ  Y1, Y0, Y0
+	VMOVDQU Y0, 64(SP)
+	LEAQ    (CX)(SI*8), CX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+	SHLQ    $0x01, DI
+	SHLQ    $0x01, DI
+
+copy87:
+	MOVB 63(SP)(DI*1), AL
+	MOVB AL, -1(CX)(DI*1)
+	DECQ DI
+	JNZ  copy87
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecNegativeInt64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecNegativeInt64AVX2(SB), NOSPLIT, $64-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	XORQ BX, BX
+	LEAQ -4(AX), SI
+
+vectors:
+	CMPQ    BX, SI
+	JGT     rest
+	VMOVDQU (DX)(BX*8), Y0
+	VPXOR   Y1, Y1, Y1
+	VPSUBQ  Y0, Y1, Y0
+	VMOVDQU Y0, (CX)(BX*8)
+	ADDQ    $0x04, BX
+	JMP     vectors
+
+rest:
+	SUBQ BX, AX
+	JZ   done
+	LEAQ (DX)(BX*8), DX
+	MOVQ AX, SI
+	SHLQ $0x01, SI
+	SHLQ $0x01, SI
+	SHLQ $0x01, SI
+
+copy88:
+	MOVB    -1(DX)(SI*1), DI
+	MOVB    DI, -1(SP)(SI*1)
+	DECQ    SI
+	JNZ     copy88
+	VMOVDQU (SP), Y0
+	VPXOR   Y1, Y1, Y1
+	VPSUBQ  Y0, Y1, Y0
+	VMOVDQU Y0, 32(SP)
+	LEAQ    (CX)(BX*8), CX
+	MOVQ    AX, SI
+	SHLQ    $0x01, SI
+	SHLQ    $0x01, SI
+	SHLQ    $0x01, SI
+
+copy89:
+	MOVB 31(SP)(SI*1), AL
+	MOVB AL, -1(CX)(SI*1)
+	DECQ SI
+	JNZ  copy89
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecBitAnd8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecBitAnd8AVX2(SB), NOSPLIT, $96-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -32(AX), DI
+
+vectors:
+	CMPQ    SI, DI
+	JGT     rest
+	VMOVDQU (DX)(SI*1), Y0
+	VMOVDQU (BX)(SI*1), Y1
+	VPAND   Y1, Y0, Y0
+	VMOVDQU Y0, (CX)(SI*1)
+	ADDQ    $0x20, SI
+	JMP     vectors
+
+rest:
+	SUBQ SI, AX
+	JZ   done
+	LEAQ (DX)(SI*1), DX
+	MOVQ AX, DI
+
+copy90:
+	MOVB    -1(DX)(DI*1), R8
+	MOVB    R8, -1(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy90
+	VMOVDQU (SP), Y0
+	LEAQ    (BX)(SI*1), BX
+	MOVQ    AX, DI
+
+copy91:
+	MOVB    -1(BX)(DI*1), DL
+	MOVB    DL, 31(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy91
+	VMOVDQU 32(SP), Y1
+	VPAND   Y1, Y0, Y0
+	VMOVDQU Y0, 64(SP)
+	LEAQ    (CX)(SI*1), CX
+	MOVQ    AX, DI
+
+copy92:
+	MOVB 63(SP)(DI*1), AL
+	MOVB AL, -1(CX)(DI*1)
+	DECQ DI
+	JNZ  copy92
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecBitOr8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecBitOr8AVX2(SB), NOSPLIT, $96-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -32(AX), DI
+
+vectors:
+	CMPQ    SI, DI
+	JGT     rest
+	VMOVDQU (DX)(SI*1), Y0
+	VMOVDQU (BX)(SI*1), Y1
+	VPOR    Y1, Y0, Y0
+	VMOVDQU Y0, (CX)(SI*1)
+	ADDQ    $0x20, SI
+	JMP     vectors
+
+rest:
+	SUBQ SI, AX
+	JZ   done
+	LEAQ (DX)(SI*1), DX
+	MOVQ AX, DI
+
+copy93:
+	MOVB    -1(DX)(DI*1), R8
+	MOVB    R8, -1(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy93
+	VMOVDQU (SP), Y0
+	LEAQ    (BX)(SI*1), BX
+	MOVQ    AX, DI
+
+copy94:
+	MOVB    -1(BX)(DI*1), DL
+	MOVB    DL, 31(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy94
+	VMOVDQU 32(SP), Y1
+	VPOR    Y1, Y0, Y0
+	VMOVDQU Y0, 64(SP)
+	LEAQ    (CX)(SI*1), CX
+	MOVQ    AX, DI
+
+copy95:
+	MOVB 63(SP)(DI*1), AL
+	MOVB AL, -1(CX)(DI*1)
+	DECQ DI
+	JNZ  copy95
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecBitXor8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecBitXor8AVX2(SB), NOSPLIT, $96-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -32(AX), DI
+
+vectors:
+	CMPQ    SI, DI
+	JGT     rest
+	VMOVDQU (DX)(SI*1), Y0
+	VMOVDQU (BX)(SI*1), Y1
+	VPXOR   Y1, Y0, Y0
+	VMOVDQU Y0, (CX)(SI*1)
+	ADDQ    $0x20, SI
+	JMP     vectors
+
+rest:
+	SUBQ SI, AX
+	JZ   done
+	LEAQ (DX)(SI*1), DX
+	MOVQ AX, DI
+
+copy96:
+	MOVB    -1(DX)(DI*1), R8
+	MOVB    R8, -1(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy96
+	VMOVDQU (SP), Y0
+	LEAQ    (BX)(SI*1), BX
+	MOVQ    AX, DI
+
+copy97:
+	MOVB    -1(BX)(DI*1), DL
+	MOVB    DL, 31(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy97
+	VMOVDQU 32(SP), Y1
+	VPXOR   Y1, Y0, Y0
+	VMOVDQU Y0, 64(SP)
+	LEAQ    (CX)(SI*1), CX
+	MOVQ    AX, DI
+
+copy98:
+	MOVB 63(SP)(DI*1), AL
+	MOVB AL, -1(CX)(DI*1)
+	DECQ DI
+	JNZ  copy98
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecInvert8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecInvert8AVX2(SB), NOSPLIT, $64-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	XORQ BX, BX
+	LEAQ -32(AX), SI
+
+vectors:
+	CMPQ    BX, SI
+	JGT     rest
+	VMOVDQU (DX)(BX*1), Y0
+	VPXOR   qffffffffffffffff<>+0(SB), Y0, Y0
+	VMOVDQU Y0, (CX)(BX*1)
+	ADDQ    $0x20, BX
+	JMP     vectors
+
+rest:
+	SUBQ BX, AX
+	JZ   done
+	LEAQ (DX)(BX*1), DX
+	MOVQ AX, SI
+
+copy99:
+	MOVB    -1(DX)(SI*1), DI
+	MOVB    DI, -1(SP)(SI*1)
+	DECQ    SI
+	JNZ     copy99
+	VMOVDQU (SP), Y0
+	VPXOR   qffffffffffffffff<>+0(SB), Y0, Y0
+	VMOVDQU Y0, 32(SP)
+	LEAQ    (CX)(BX*1), CX
+	MOVQ    AX, SI
+
+copy100:
+	MOVB 31(SP)(SI*1), AL
+	MOVB AL, -1(CX)(SI*1)
+	DECQ SI
+	JNZ  copy100
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecBitAnd16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecBitAnd16AVX2(SB), NOSPLIT, $96-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -16(AX), DI
+
+vectors:
+	CMPQ    SI, DI
+	JGT     rest
+	VMOVDQU (DX)(SI*2), Y0
+	VMOVDQU (BX)(SI*2), Y1
+	VPAND   Y1, Y0, Y0
+	VMOVDQU Y0, (CX)(SI*2)
+	ADDQ    $0x10, SI
+	JMP     vectors
+
+rest:
+	SUBQ SI, AX
+	JZ   done
+	LEAQ (DX)(SI*2), DX
+	MOVQ AX, DI
+	SHLQ $0x01, DI
+
+copy101:
+	MOVB    -1(DX)(DI*1), R8
+	MOVB    R8, -1(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy101
+	VMOVDQU (SP), Y0
+	LEAQ    (BX)(SI*2), BX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+
+copy102:
+	MOVB    -1(BX)(DI*1), DL
+	MOVB    DL, 31(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy102
+	VMOVDQU 32(SP), Y1
+	VPAND   Y1, Y0, Y0
+	VMOVDQU Y0, 64(SP)
+	LEAQ    (CX)(SI*2), CX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+
+copy103:
+	MOVB 63(SP)(DI*1), AL
+	MOVB AL, -1(CX)(DI*1)
+	DECQ DI
+	JNZ  copy103
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecBitOr16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecBitOr16AVX2(SB), NOSPLIT, $96-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -16(AX), DI
+
+vectors:
+	CMPQ    SI, DI
+	JGT     rest
+	VMOVDQU (DX)(SI*2), Y0
+	VMOVDQU (BX)(SI*2), Y1
+	VPOR    Y1, Y0, Y0
+	VMOVDQU Y0, (CX)(SI*2)
+	ADDQ    $0x10, SI
+	JMP     vectors
+
+rest:
+	SUBQ SI, AX
+	JZ   done
+	LEAQ (DX)(SI*2), DX
+	MOVQ AX, DI
+	SHLQ $0x01, DI
+
+copy104:
+	MOVB    -1(DX)(DI*1), R8
+	MOVB    R8, -1(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy104
+	VMOVDQU (SP), Y0
+	LEAQ    (BX)(SI*2), BX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+
+copy105:
+	MOVB    -1(BX)(DI*1), DL
+	MOVB    DL, 31(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy105
+	VMOVDQU 32(SP), Y1
+	VPOR    Y1, Y0, Y0
+	VMOVDQU Y0, 64(SP)
+	LEAQ    (CX)(SI*2), CX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+
+copy106:
+	MOVB 63(SP)(DI*1), AL
+	MOVB AL, -1(CX)(DI*1)
+	DECQ DI
+	JNZ  copy106
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecBitXor16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecBitXor16AVX2(SB), NOSPLIT, $96-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -16(AX), DI
+
+vectors:
+	CMPQ    SI, DI
+	JGT     rest
+	VMOVDQU (DX)(SI*2), Y0
+	VMOVDQU (BX)(SI*2), Y1
+	VPXOR   Y1, Y0, Y0
+	VMOVDQU Y0, (CX)(SI*2)
+	ADDQ    $0x10, SI
+	JMP     vectors
+
+rest:
+	SUBQ SI, AX
+	JZ   done
+	LEAQ (DX)(SI*2), DX
+	MOVQ AX, DI
+	SHLQ $0x01, DI
+
+copy107:
+	MOVB    -1(DX)(DI*1), R8
+	MOVB    R8, -1(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy107
+	VMOVDQU (SP), Y0
+	LEAQ    (BX)(SI*2), BX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+
+copy108:
+	MOVB    -1(BX)(DI*1), DL
+	MOVB    DL, 31(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy108
+	VMOVDQU 32(SP), Y1
+	VPXOR   Y1, Y0, Y0
+	VMOVDQU Y0, 64(SP)
+	LEAQ    (CX)(SI*2), CX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+
+copy109:
+	MOVB 63(SP)(DI*1), AL
+	MOVB AL, -1(CX)(DI*1)
+	DECQ DI
+	JNZ  copy109
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecInvert16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecInvert16AVX2(SB), NOSPLIT, $64-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	XORQ BX, BX
+	LEAQ -16(AX), SI
+
+vectors:
+	CMPQ    BX, SI
+	JGT     rest
+	VMOVDQU (DX)(BX*2), Y0
+	VPXOR   qffffffffffffffff<>+0(SB), Y0, Y0
+	VMOVDQU Y0, (CX)(BX*2)
+	ADDQ    $0x10, BX
+	JMP     vectors
+
+rest:
+	SUBQ BX, AX
+	JZ   done
+	LEAQ (DX)(BX*2), DX
+	MOVQ AX, SI
+	SHLQ $0x01, SI
+
+copy110:
+	MOVB    -1(DX)(SI*1), DI
+	MOVB    DI, -1(SP)(SI*1)
+	DECQ    SI
+	JNZ     copy110
+	VMOVDQU (SP), Y0
+	VPXOR   qffffffffffffffff<>+0(SB), Y0, Y0
+	VMOVDQU Y0, 32(SP)
+	LEAQ    (CX)(BX*2), CX
+	MOVQ    AX, SI
+	SHLQ    $0x01, SI
+
+copy111:
+	MOVB 31(SP)(SI*1), AL
+	MOVB AL, -1(CX)(SI*1)
+	DECQ SI
+	JNZ  copy111
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecBitAnd32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecBitAnd32AVX2(SB), NOSPLIT, $96-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -8(AX), DI
+
+vectors:
+	CMPQ    SI, DI
+	JGT     rest
+	VMOVDQU (DX)(SI*4), Y0
+	VMOVDQU (BX)(SI*4), Y1
+	VPAND   Y1, Y0, Y0
+	VMOVDQU Y0, (CX)(SI*4)
+	ADDQ    $0x08, SI
+	JMP     vectors
+
+rest:
+	SUBQ SI, AX
+	JZ   done
+	LEAQ (DX)(SI*4), DX
+	MOVQ AX, DI
+	SHLQ $0x01, DI
+	SHLQ $0x01, DI
+
+copy112:
+	MOVB    -1(DX)(DI*1), R8
+	MOVB    R8, -1(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy112
+	VMOVDQU (SP), Y0
+	LEAQ    (BX)(SI*4), BX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+	SHLQ    $0x01, DI
+
+copy113:
+	MOVB    -1(BX)(DI*1), DL
+	MOVB    DL, 31(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy113
+	VMOVDQU 32(SP), Y1
+	VPAND   Y1, Y0, Y0
+	VMOVDQU Y0, 64(SP)
+	LEAQ    (CX)(SI*4), CX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+	SHLQ    $0x01, DI
+
+copy114:
+	MOVB 63(SP)(DI*1), AL
+	MOVB AL, -1(CX)(DI*1)
+	DECQ DI
+	JNZ  copy114
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecBitOr32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecBitOr32AVX2(SB), NOSPLIT, $96-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -8(AX), DI
+
+vectors:
+	CMPQ    SI, DI
+	JGT     rest
+	VMOVDQU (DX)(SI*4), Y0
+	VMOVDQU (BX)(SI*4), Y1
+	VPOR    Y1, Y0, Y0
+	VMOVDQU Y0, (CX)(SI*4)
+	ADDQ    $0x08, SI
+	JMP     vectors
+
+rest:
+	SUBQ SI, AX
+	JZ   done
+	LEAQ (DX)(SI*4), DX
+	MOVQ AX, DI
+	SHLQ $0x01, DI
+	SHLQ $0x01, DI
+
+copy115:
+	MOVB    -1(DX)(DI*1), R8
+	MOVB    R8, -1(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy115
+	VMOVDQU (SP), Y0
+	LEAQ    (BX)(SI*4), BX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+	SHLQ    $0x01, DI
+
+copy116:
+	MOVB    -1(BX)(DI*1), DL
+	MOVB    DL, 31(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy116
+	VMOVDQU 32(SP), Y1
+	VPOR    Y1, Y0, Y0
+	VMOVDQU Y0, 64(SP)
+	LEAQ    (CX)(SI*4), CX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+	SHLQ    $0x01, DI
+
+copy117:
+	MOVB 63(SP)(DI*1), AL
+	MOVB AL, -1(CX)(DI*1)
+	DECQ DI
+	JNZ  copy117
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecBitXor32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecBitXor32AVX2(SB), NOSPLIT, $96-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -8(AX), DI
+
+vectors:
+	CMPQ    SI, DI
+	JGT     rest
+	VMOVDQU (DX)(SI*4), Y0
+	VMOVDQU (BX)(SI*4), Y1
+	VPXOR   Y1, Y0, Y0
+	VMOVDQU Y0, (CX)(SI*4)
+	ADDQ    $0x08, SI
+	JMP     vectors
+
+rest:
+	SUBQ SI, AX
+	JZ   done
+	LEAQ (DX)(SI*4), DX
+	MOVQ AX, DI
+	SHLQ $0x01, DI
+	SHLQ $0x01, DI
+
+copy118:
+	MOVB    -1(DX)(DI*1), R8
+	MOVB    R8, -1(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy118
+	VMOVDQU (SP), Y0
+	LEAQ    (BX)(SI*4), BX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+	SHLQ    $0x01, DI
+
+copy119:
+	MOVB    -1(BX)(DI*1), DL
+	MOVB    DL, 31(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy119
+	VMOVDQU 32(SP), Y1
+	VPXOR   Y1, Y0, Y0
+	VMOVDQU Y0, 64(SP)
+	LEAQ    (CX)(SI*4), CX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+	SHLQ    $0x01, DI
+
+copy120:
+	MOVB 63(SP)(DI*1), AL
+	MOVB AL, -1(CX)(DI*1)
+	DECQ DI
+	JNZ  copy120
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecInvert32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecInvert32AVX2(SB), NOSPLIT, $64-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	XORQ BX, BX
+	LEAQ -8(AX), SI
+
+vectors:
+	CMPQ    BX, SI
+	JGT     rest
+	VMOVDQU (DX)(BX*4), Y0
+	VPXOR   qffffffffffffffff<>+0(SB), Y0, Y0
+	VMOVDQU Y0, (CX)(BX*4)
+	ADDQ    $0x08, BX
+	JMP     vectors
+
+rest:
+	SUBQ BX, AX
+	JZ   done
+	LEAQ (DX)(BX*4), DX
+	MOVQ AX, SI
+	SHLQ $0x01, SI
+	SHLQ $0x01, SI
+
+copy121:
+	MOVB    -1(DX)(SI*1), DI
+	MOVB    DI, -1(SP)(SI*1)
+	DECQ    SI
+	JNZ     copy121
+	VMOVDQU (SP), Y0
+	VPXOR   qffffffffffffffff<>+0(SB), Y0, Y0
+	VMOVDQU Y0, 32(SP)
+	LEAQ    (CX)(BX*4), CX
+	MOVQ    AX, SI
+	SHLQ    $0x01, SI
+	SHLQ    $0x01, SI
+
+copy122:
+	MOVB 31(SP)(SI*1), AL
+	MOVB AL, -1(CX)(SI*1)
+	DECQ SI
+	JNZ  copy122
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecBitAnd64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecBitAnd64AVX2(SB), NOSPLIT, $96-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -4(AX), DI
+
+vectors:
+	CMPQ    SI, DI
+	JGT     rest
+	VMOVDQU (DX)(SI*8), Y0
+	VMOVDQU (BX)(SI*8), Y1
+	VPAND   Y1, Y0, Y0
+	VMOVDQU Y0, (CX)(SI*8)
+	ADDQ    $0x04, SI
+	JMP     vectors
+
+rest:
+	SUBQ SI, AX
+	JZ   done
+	LEAQ (DX)(SI*8), DX
+	MOVQ AX, DI
+	SHLQ $0x01, DI
+	SHLQ $0x01, DI
+	SHLQ $0x01, DI
+
+copy123:
+	MOVB    -1(DX)(DI*1), R8
+	MOVB    R8, -1(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy123
+	VMOVDQU (SP), Y0
+	LEAQ    (BX)(SI*8), BX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+	SHLQ    $0x01, DI
+	SHLQ    $0x01, DI
+
+copy124:
+	MOVB    -1(BX)(DI*1), DL
+	MOVB    DL, 31(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy124
+	VMOVDQU 32(SP), Y1
+	VPAND   Y1, Y0, Y0
+	VMOVDQU Y0, 64(SP)
+	LEAQ    (CX)(SI*8), CX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+	SHLQ    $0x01, DI
+	SHLQ    $0x01, DI
+
+copy125:
+	MOVB 63(SP)(DI*1), AL
+	MOVB AL, -1(CX)(DI*1)
+	DECQ DI
+	JNZ  copy125
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecBitOr64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecBitOr64AVX2(SB), NOSPLIT, $96-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -4(AX), DI
+
+vectors:
+	CMPQ    SI, DI
+	JGT     rest
+	VMOVDQU (DX)(SI*8), Y0
+	VMOVDQU (BX)(SI*8), Y1
+	VPOR    Y1, Y0, Y0
+	VMOVDQU Y0, (CX)(SI*8)
+	ADDQ    $0x04, SI
+	JMP     vectors
+
+rest:
+	SUBQ SI, AX
+	JZ   done
+	LEAQ (DX)(SI*8), DX
+	MOVQ AX, DI
+	SHLQ $0x01, DI
+	SHLQ $0x01, DI
+	SHLQ $0x01, DI
+
+copy126:
+	MOVB    -1(DX)(DI*1), R8
+	MOVB    R8, -1(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy126
+	VMOVDQU (SP), Y0
+	LEAQ    (BX)(SI*8), BX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+	SHLQ    $0x01, DI
+	SHLQ    $0x01, DI
+
+copy127:
+	MOVB    -1(BX)(DI*1), DL
+	MOVB    DL, 31(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy127
+	VMOVDQU 32(SP), Y1
+	VPOR    Y1, Y0, Y0
+	VMOVDQU Y0, 64(SP)
+	LEAQ    (CX)(SI*8), CX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+	SHLQ    $0x01, DI
+	SHLQ    $0x01, DI
+
+copy128:
+	MOVB 63(SP)(DI*1), AL
+	MOVB AL, -1(CX)(DI*1)
+	DECQ DI
+	JNZ  copy128
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecBitXor64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecBitXor64AVX2(SB), NOSPLIT, $96-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -4(AX), DI
+
+vectors:
+	CMPQ    SI, DI
+	JGT     rest
+	VMOVDQU (DX)(SI*8), Y0
+	VMOVDQU (BX)(SI*8), Y1
+	VPXOR   Y1, Y0, Y0
+	VMOVDQU Y0, (CX)(SI*8)
+	ADDQ    $0x04, SI
+	JMP     vectors
+
+rest:
+	SUBQ SI, AX
+	JZ   done
+	LEAQ (DX)(SI*8), DX
+	MOVQ AX, DI
+	SHLQ $0x01, DI
+	SHLQ $0x01, DI
+	SHLQ $0x01, DI
+
+copy129:
+	MOVB    -1(DX)(DI*1), R8
+	MOVB    R8, -1(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy129
+	VMOVDQU (SP), Y0
+	LEAQ    (BX)(SI*8), BX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+	SHLQ    $0x01, DI
+	SHLQ    $0x01, DI
+
+copy130:
+	MOVB    -1(BX)(DI*1), DL
+	MOVB    DL, 31(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy130
+	VMOVDQU 32(SP), Y1
+	VPXOR   Y1, Y0, Y0
+	VMOVDQU Y0, 64(SP)
+	LEAQ    (CX)(SI*8), CX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+	SHLQ    $0x01, DI
+	SHLQ    $0x01, DI
+
+copy131:
+	MOVB 63(SP)(DI*1), AL
+	MOVB AL, -1(CX)(DI*1)
+	DECQ DI
+	JNZ  copy131
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecInvert64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecInvert64AVX2(SB), NOSPLIT, $64-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	XORQ BX, BX
+	LEAQ -4(AX), SI
+
+vectors:
+	CMPQ    BX, SI
+	JGT     rest
+	VMOVDQU (DX)(BX*8), Y0
+	VPXOR   qffffffffffffffff<>+0(SB), Y0, Y0
+	VMOVDQU Y0, (CX)(BX*8)
+	ADDQ    $0x04, BX
+	JMP     vectors
+
+rest:
+	SUBQ BX, AX
+	JZ   done
+	LEAQ (DX)(BX*8), DX
+	MOVQ AX, SI
+	SHLQ $0x01, SI
+	SHLQ $0x01, SI
+	SHLQ $0x01, SI
+
+copy132:
+	MOVB    -1(DX)(SI*1), DI
+	MOVB    DI, -1(SP)(SI*1)
+	DECQ    SI
+	JNZ     copy132
+	VMOVDQU (SP), Y0
+	VPXOR   qffffffffffffffff<>+0(SB), Y0, Y0
+	VMOVDQU Y0, 32(SP)
+	LEAQ    (CX)(BX*8), CX
+	MOVQ    AX, SI
+	SHLQ    $0x01, SI
+	SHLQ    $0x01, SI
+	SHLQ    $0x01, SI
+
+copy133:
+	MOVB 31(SP)(SI*1), AL
+	MOVB AL, -1(CX)(SI*1)
+	DECQ SI
+	JNZ  copy133
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecAndBoolAVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecAndBoolAVX2(SB), NOSPLIT, $96-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -32(AX), DI
+
+vectors:
+	CMPQ    SI, DI
+	JGT     rest
+	VMOVDQU (DX)(SI*1), Y0
+	VMOVDQU (BX)(SI*1), Y1
+	VPMINUB Y1, Y0, Y0
+	VMOVUPD b01<>+0(SB), Y1
+	VPMINUB Y0, Y1, Y0
+	VMOVDQU Y0, (CX)(SI*1)
+	ADDQ    $0x20, SI
+	JMP     vectors
+
+rest:
+	SUBQ SI, AX
+	JZ   done
+	LEAQ (DX)(SI*1), DX
+	MOVQ AX, DI
+
+copy134:
+	MOVB    -1(DX)(DI*1), R8
+	MOVB    R8, -1(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy134
+	VMOVDQU (SP), Y0
+	LEAQ    (BX)(SI*1), BX
+	MOVQ    AX, DI
+
+copy135:
+	MOVB    -1(BX)(DI*1), DL
+	MOVB    DL, 31(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy135
+	VMOVDQU 32(SP), Y1
+	VPMINUB Y1, Y0, Y0
+	VMOVUPD b01<>+0(SB), Y1
+	VPMINUB Y0, Y1, Y0
+	VMOVDQU Y0, 64(SP)
+	LEAQ    (CX)(SI*1), CX
+	MOVQ    AX, DI
+
+copy136:
+	MOVB 63(SP)(DI*1), AL
+	MOVB AL, -1(CX)(DI*1)
+	DECQ DI
+	JNZ  copy136
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecOrBoolAVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecOrBoolAVX2(SB), NOSPLIT, $96-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -32(AX), DI
+
+vectors:
+	CMPQ    SI, DI
+	JGT     rest
+	VMOVDQU (DX)(SI*1), Y0
+	VMOVDQU (BX)(SI*1), Y1
+	VPOR    Y1, Y0, Y0
+	VMOVUPD b01<>+0(SB), Y1
+	VPMINUB Y0, Y1, Y0
+	VMOVDQU Y0, (CX)(SI*1)
+	ADDQ    $0x20, SI
+	JMP     vectors
+
+rest:
+	SUBQ SI, AX
+	JZ   done
+	LEAQ (DX)(SI*1), DX
+	MOVQ AX, DI
+
+copy137:
+	MOVB    -1(DX)(DI*1), R8
+	MOVB    R8, -1(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy137
+	VMOVDQU (SP), Y0
+	LEAQ    (BX)(SI*1), BX
+	MOVQ    AX, DI
+
+copy138:
+	MOVB    -1(BX)(DI*1), DL
+	MOVB    DL, 31(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy138
+	VMOVDQU 32(SP), Y1
+	VPOR    Y1, Y0, Y0
+	VMOVUPD b01<>+0(SB), Y1
+	VPMINUB Y0, Y1, Y0
+	VMOVDQU Y0, 64(SP)
+	LEAQ    (CX)(SI*1), CX
+	MOVQ    AX, DI
+
+copy139:
+	MOVB 63(SP)(DI*1), AL
+	MOVB AL, -1(CX)(DI*1)
+	DECQ DI
+	JNZ  copy139
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecXorBoolAVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecXorBoolAVX2(SB), NOSPLIT, $96-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -32(AX), DI
+
+vectors:
+	CMPQ    SI, DI
+	JGT     rest
+	VMOVDQU (DX)(SI*1), Y0
+	VMOVDQU (BX)(SI*1), Y1
+	VMOVUPD b01<>+0(SB), Y2
+	VPMINUB Y1, Y2, Y1
+	VMOVUPD b01<>+0(SB), Y2
+	VPMINUB Y0, Y2, Y0
+	VPXOR   Y1, Y0, Y0
+	VMOVDQU Y0, (CX)(SI*1)
+	ADDQ    $0x20, SI
+	JMP     vectors
+
+rest:
+	SUBQ SI, AX
+	JZ   done
+	LEAQ (DX)(SI*1), DX
+	MOVQ AX, DI
+
+copy140:
+	MOVB    -1(DX)(DI*1), R8
+	MOVB    R8, -1(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy140
+	VMOVDQU (SP), Y0
+	LEAQ    (BX)(SI*1), BX
+	MOVQ    AX, DI
+
+copy141:
+	MOVB    -1(BX)(DI*1), DL
+	MOVB    DL, 31(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy141
+	VMOVDQU 32(SP), Y1
+	VMOVUPD b01<>+0(SB), Y2
+	VPMINUB Y1, Y2, Y1
+	VMOVUPD b01<>+0(SB), Y2
+	VPMINUB Y0, Y2, Y0
+	VPXOR   Y1, Y0, Y0
+	VMOVDQU Y0, 64(SP)
+	LEAQ    (CX)(SI*1), CX
+	MOVQ    AX, DI
+
+copy142:
+	MOVB 63(SP)(DI*1), AL
+	MOVB AL, -1(CX)(DI*1)
+	DECQ DI
+	JNZ  copy142
+
+done:
+	VZEROUPPER
+	RET
+
 // func vecNotBoolAVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX, AVX2
 TEXT ·vecNotBoolAVX2(SB), NOSPLIT, $64-104
@@ -5154,11 +5154,11 @@ rest:
 	LEAQ (DX)(BX*1), DX
 	MOVQ AX, SI
 
-copy1:
+copy143:
 	MOVB    -1(DX)(SI*1), DI
 	MOVB    DI, -1(SP)(SI*1)
 	DECQ    SI
-	JNZ     copy1
+	JNZ     copy143
 	VMOVDQU (SP), Y0
 	VMOVUPD b01<>+0(SB), Y1
 	VPMINUB Y0, Y1, Y0
@@ -5167,11 +5167,11 @@ copy1:
 	LEAQ    (CX)(BX*1), CX
 	MOVQ    AX, SI
 
-copy2:
+copy144:
 	MOVB 31(SP)(SI*1), AL
 	MOVB AL, -1(CX)(SI*1)
 	DECQ SI
-	JNZ  copy2
+	JNZ  copy144
 
 done:
 	VZEROUPPER

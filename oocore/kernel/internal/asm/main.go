@@ -38,24 +38,30 @@ func generate(dir string) error {
 	} {
 		loops := f.loops()
 		t.add(loops)
-		if err := write(dir, "vector_"+f.name, loops); err != nil {
+		err := write(dir, "vector_"+f.name, func(m *machine) {
+			for _, l := range loops {
+				if l.supports(m.wide) {
+					m.emit(l)
+				}
+			}
+		})
+		if err != nil {
 			return err
 		}
+	}
+	if err := write(dir, "vector_random", (*machine).emitRandom); err != nil {
+		return err
 	}
 	return os.WriteFile(filepath.Join(dir, "vector_tables_amd64.go"), t.source(), 0o644)
 }
 
-// write emits the loops of one file for both levels.
-func write(dir, name string, loops []loop) error {
+// write emits one file, for both levels.
+func write(dir, name string, emit func(*machine)) error {
 	c := build.NewContext()
 	c.ConstraintExpr("amd64")
 	constants := map[string]constant{}
-	for _, l := range loops {
-		for _, wide := range []bool{true, false} {
-			if l.supports(wide) {
-				(&machine{Context: c, wide: wide, constants: constants}).emit(l)
-			}
-		}
+	for _, wide := range []bool{true, false} {
+		emit(&machine{Context: c, wide: wide, constants: constants})
 	}
 	f, err := c.Result()
 	if err != nil {
