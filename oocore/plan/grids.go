@@ -10,7 +10,7 @@ const (
 	chunkBytes = 4 << 20   // a task's share of the largest array: long enough to stream, small enough for many in 64 MiB
 	tileBytes  = 256 << 10 // what is read at once: it stays in a core's own cache until it is consumed
 	keptElems  = 64 << 10  // accumulators of one task of a reduction
-	squareSide = 1024      // of chunks that are read along one axis and written along another
+	crossBytes = 1 << 10   // of each run that is read where input and output lie crosswise: short, for what is written to be long
 )
 
 // clip limits chunks to a shape.
@@ -51,8 +51,8 @@ func crossing(prog *Program) int {
 	return -1
 }
 
-// mapChunks are whole rows of about chunkBytes, or squares where an input is
-// transposed.
+// mapChunks are whole rows of about chunkBytes. Where an input is transposed they
+// are not: what is long in the output is short in the input.
 func mapChunks(prog *Program, shape []int, outSize int) []int {
 	size := prog.itemSize(outSize)
 	if fast := crossing(prog); fast >= 0 && fast != len(shape)-1 {
@@ -61,7 +61,7 @@ func mapChunks(prog *Program, shape []int, outSize int) []int {
 			chunks[i] = 1
 		}
 		last := len(shape) - 1
-		chunks[fast] = max(min(shape[fast], squareSide), 1)
+		chunks[fast] = max(min(shape[fast], crossBytes/size), 1)
 		chunks[last] = max(min(shape[last], chunkBytes/size/chunks[fast]), 1)
 		chunks[fast] = max(min(shape[fast], chunkBytes/size/chunks[last]), 1)
 		return chunks
