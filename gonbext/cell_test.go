@@ -180,7 +180,7 @@ func checkAlternatives(t *testing.T, h record.Header) {
 			t.Errorf("%s: %+v", h.Title, w)
 		}
 	}
-	if devices != 3 || len(h.WhatIf) < 6 {
+	if devices != 3 || len(h.WhatIf) < 5 {
 		t.Errorf("%s: %d rows, %d of them devices", h.Title, len(h.WhatIf), devices)
 	}
 }

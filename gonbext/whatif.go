@@ -13,10 +13,10 @@ import (
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
-// The alternatives of a footprint: chunk shapes by budgets on the CPU, and GPUs
-// of usual sizes with the plan's own.
+// The alternatives of a footprint: chunk shapes by budgets on the CPU, these and
+// the cell's own; and GPUs of usual sizes with the plan's own chunks.
 var (
-	budgets = []int64{64 << 20, 256 << 20, 1 << 30}
+	budgets = []int64{16 << 20, 64 << 20}
 	gpus    = []string{"8GiB", "24GiB", "80GiB"}
 )
 
