@@ -130,15 +130,11 @@ func scanned(msg string) string {
 // parsed is the parser's message without Go's statements.
 func parsed(msg string) string {
 	msg, _, _ = strings.Cut(msg, " (") // what Go would have liked
-	msg = strings.ReplaceAll(msg, "'EOF'", "the end")
-	msg = strings.ReplaceAll(msg, "newline", "the end")
-	if rest, ok := strings.CutPrefix(msg, "expected ';', found "); ok {
-		return "expected an operator, found " + rest
+	msg = strings.Replace(msg, "expected 'EOF'", "expected an operator", 1)
+	if strings.HasPrefix(msg, "missing ','") {
+		return "expected ',' or ')'"
 	}
-	if msg == "expected ';'" {
-		return "expected an operator"
-	}
-	return msg
+	return strings.ReplaceAll(msg, "'EOF'", "the end")
 }
 
 // value is what a part of an expression stands for: an array, a number or text.

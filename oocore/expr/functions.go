@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
@@ -22,12 +23,7 @@ type Function struct {
 // Functions lists what an expression can call, by name.
 func Functions() []Function {
 	all := slices.Collect(maps.Values(functions))
-	slices.SortFunc(all, func(a, b Function) int {
-		if a.Name < b.Name {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(all, func(a, b Function) int { return strings.Compare(a.Name, b.Name) })
 	return all
 }
 
@@ -111,7 +107,9 @@ func init() {
 	}))
 	defineLeaves()
 	for alias, name := range aliases {
-		functions[alias] = functions[name]
+		f := functions[name]
+		f.Name, f.Usage = alias, alias+strings.TrimPrefix(f.Usage, name)
+		functions[alias] = f
 	}
 }
 
@@ -173,7 +171,7 @@ func defineLeaves() {
 
 // define adds a function by its usage.
 func define(usage string, min, max int, f func(c *call) (*graph.Node, error)) {
-	name := usage[:slices.Index([]byte(usage), '(')]
+	name, _, _ := strings.Cut(usage, "(")
 	functions[name] = Function{name, usage, min, max, f}
 }
 

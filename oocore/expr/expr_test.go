@@ -1,0 +1,175 @@
+package expr_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/expr"
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/store"
+)
+
+// names are x (100, 40) float32, b (40,) float32, i (40,) int8, m (40, 3) float64.
+func names(t testing.TB) map[string]*graph.Node {
+	t.Helper()
+	all := map[string]*graph.Node{}
+	for name, info := range map[string]store.Info{
+		"x": {Shape: []int{100, 40}, DType: dtype.Float32}, "b": {Shape: []int{40}, DType: dtype.Float32},
+		"i": {Shape: []int{40}, DType: dtype.Int8}, "m": {Shape: []int{40, 3}, DType: dtype.Float64},
+		"flags": {Shape: []int{40}, DType: dtype.Bool},
+	} {
+		n, err := graph.Open(graph.Site{}, info, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[name] = n
+	}
+	return all
+}
+
+func TestParse(t *testing.T) {
+	for _, c := range []struct {
+		src, text string
+		shape     []int
+		dtype     dtype.Type
+	}{
+		{"tanh(sqrt(b)*2 + exp(-b))", "tanh(sqrt(b)*2 + exp(-b))", []int{40}, dtype.Float32},
+		{"mean(x, 0)", "mean(x, 0)", []int{40}, dtype.Float32},
+		{"mean(x, 0, 1)", "mean(x)", []int{}, dtype.Float32},
+		{"sum(i, -1)", "sum(i)", []int{}, dtype.Int64},
+		{"matmul(x, m)", "matmul(x, m)", []int{100, 3}, dtype.Float64},
+		{`astype(x, "float16")`, `astype(x, "float16")`, []int{100, 40}, dtype.Float16},
+		{"std(x)", "std(x)", []int{}, dtype.Float32},
+		{"transpose(x, 1, 0)", "x.T", []int{40, 100}, dtype.Float32},
+		{"x.T", "x.T", []int{40, 100}, dtype.Float32},
+		{`slice(x, "0:10, ::2")`, "x[0:10, 0:39:2]", []int{10, 20}, dtype.Float32},
+		{"where(x > 0, x, 0)", "where(x > 0, x, 0)", []int{100, 40}, dtype.Float32},
+		{"2*3*i", "6*i", []int{40}, dtype.Int8},
+		{"-1", "-1", []int{}, dtype.Int64},
+		{"1/4", "0.25", []int{}, dtype.Float64},
+		{"i/2", "i/2", []int{40}, dtype.Float64},
+		{"i % 3 == 0 || !flags && i < 100", "i%3 == 0 || !flags && i < 100", []int{40}, dtype.Bool},
+		{"i & 6 | i ^ 1", "i&6 | i ^ 1", []int{40}, dtype.Int8},
+		{"i << 2 >> 1", "i<<2>>1", []int{40}, dtype.Int8},
+		{"^i + ~i", "invert(i) + invert(i)", []int{40}, dtype.Int8},
+		{"clip(i, -500, 5)", "minimum(maximum(i, -128), 5)", []int{40}, dtype.Int8},
+		{"reshape(x, 50, -1)", "x", []int{50, 80}, dtype.Float32},
+		{"arange(7)", "arange(7,)", []int{7}, dtype.Int64},
+		{"arange(1, 2, 0.25)", "arange(4,)", []int{4}, dtype.Float64},
+		{"linspace(0, 1, 5)", "arange(5,)", []int{5}, dtype.Float64},
+		{"full(1.5, 2, 3)", "1.5", []int{2, 3}, dtype.Float64},
+		{"random(7, 10, 20)", "random(10, 20)", []int{10, 20}, dtype.Float64},
+		{"round(b, 2)", "rint(b*100)/100", []int{40}, dtype.Float32},
+		{"power(b, 2) + pi", "square(b) + 3.1415927", []int{40}, dtype.Float32},
+		{"b * 1i", "b*(0+1i)", []int{40}, dtype.Complex64},
+		{"isnan(b)\n  && true", "isnan(b) && true", []int{40}, dtype.Bool},
+		{"expand_dims(squeeze(mean(x, 0)), 0)", "mean(x, 0)", []int{1, 40}, dtype.Float32},
+		{"conj(b) - inf", "b - +Inf", []int{40}, dtype.Float32},
+	} {
+		n, err := expr.Parse(c.src, names(t))
+		if err != nil {
+			t.Errorf("%s: %v", c.src, err)
+			continue
+		}
+		if n.String() != c.text || !slices.Equal(n.Shape, c.shape) || n.DType != c.dtype {
+			t.Errorf("%s is %s %v %s, want %s %v %s", c.src, n, n.Shape, n.DType, c.text, c.shape, c.dtype)
+		}
+	}
+}
+
+func TestErrorsPointAtTheirPlace(t *testing.T) {
+	for src, want := range map[string]string{
+		"":                      "column 1: there is no expression",
+		"sqrt(b":                "column 7: expected ',' or ')'",
+		"sqrt(b))":              "column 8: expected an operator, found ')'",
+		"b b":                   "column 3: expected an operator, found b",
+		"b +":                   "column 4: expected operand, found the end",
+		"sqr(b)":                `column 1: the function "sqr" is unknown, did you mean "sqrt"?`,
+		"sqrt(bb)":              `column 6: the name "bb" is unknown, did you mean "b"?`,
+		"sqrt(weights)":         `column 6: the name "weights" is unknown: known are b, flags, i, m, x`,
+		"b + sqrt":              "column 5: sqrt is a function: sqrt(x)",
+		"sqrt(b, b)":            "column 1: sqrt does not take 2 arguments: sqrt(x)",
+		"mean()":                "column 1: mean does not take 0 arguments: mean(x, axes...)",
+		"mean(x, b)":            "column 9: mean takes an integer here: mean(x, axes...)",
+		"mean(x, 0.5)":          "column 9: mean takes an integer here: mean(x, axes...)",
+		`astype(x, "float17")`:  `column 11: dtype "float17" is unknown: use one of bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, bfloat16, float32, float64, complex64, complex128`,
+		"astype(x, float16)":    `column 11: the name "float16" is unknown: known are b, flags, i, m, x`,
+		"astype(x, 'float16')":  `column 11: text stands in double quotes: "float16"`,
+		"x // 2":                "column 3: // is not an operator: write floor_divide(a, b)",
+		"x ** 2":                "column 4: ** is not an operator: write power(a, b)",
+		"x @ m":                 "column 3: illegal character U+0040 '@'",
+		"x[0:3]":                `column 1: brackets are written slice(x, "0:100, ::2")`,
+		"x.shape":               "column 3: only .T may follow a point, not .shape: functions take the array as an argument",
+		"np.sqrt(x)":            "column 1: functions are called by name alone: sqrt(x)",
+		"x(3)":                  `column 1: x is an array and cannot be called: a part of it is slice(x, "0:100")`,
+		`"text" + x`:            `column 1: text "text" stands where an array or a number has to`,
+		"größe + x":             `column 1: the name "größe" is unknown: known are b, flags, i, m, x`,
+		"/* ü */ x":             "column 1: /* is not an operator: write floor_divide(a, b)",
+		`"ü" + nothing(x)`:      `column 7: the function "nothing" is unknown`,
+		"1/0":                   "column 2: division by zero",
+		"9223372036854775807*2": "column 20: the result is beyond int64",
+		"99999999999999999999":  "column 1: 99999999999999999999 is out of range",
+		"func() {}":             "column 1: this is not an expression over arrays",
+		"x &^ i":                "column 3: &^ is not an operator on arrays",
+		"random(-1, 3)":         "column 8: a seed is not negative",
+		strings.Repeat("(", 2000) + "x" + strings.Repeat(")", 2000): "column 1001: the expression is nested more than 1000 deep",
+	} {
+		_, err := expr.Parse(src, names(t))
+		var typed *expr.Error
+		if !errors.As(err, &typed) || err.Error() != "expression, "+want {
+			t.Errorf("%.40s\ngot  %v\nwant %s", src, err, want)
+		}
+	}
+}
+
+func TestShapesAreNotSyntax(t *testing.T) {
+	_, err := expr.Parse("x + m", names(t))
+	var typed *graph.Error
+	if !errors.As(err, &typed) || !strings.HasPrefix(err.Error(), "add: shapes (100, 40) and (40, 3) do not broadcast together (expr_test.go:") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestFunctionsAreListed(t *testing.T) {
+	all := expr.Functions()
+	for i, f := range all {
+		if i > 0 && all[i-1].Name >= f.Name {
+			t.Errorf("%s is listed after %s", f.Name, all[i-1].Name)
+		}
+	}
+	for _, name := range []string{"sqrt", "mean", "where", "pow", "arange"} {
+		if !slices.ContainsFunc(all, func(f expr.Function) bool { return f.Name == name }) {
+			t.Errorf("%s is not listed", name)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, src := range []string{
+		"tanh(sqrt(b)*2 + exp(-b))", "mean(x, 0, 1)", `slice(x, "0:10, ::2, -1")`, "where(x > 0, x, 0)", "x.T + 1i*2",
+		`astype(reshape(transpose(x), 2, -1), "int8")`, "2**3 // 4", "matmul(x, m) % -0.5", "arange(1, 9, 2) << 3 &^ 1", "clip(i, -1e308, nan)",
+		"broadcast_to(b, 3, 40) == full(true, 3, 40)", "linspace(0, 1, 9)", "round(i, -2)", "x[1:2]", "((((", "\"", "é", "random(3, 4)...",
+		"squeeze(expand_dims(sum(slice(x,\"::-1\"),0),0,1))",
+	} {
+		f.Add(src)
+	}
+	all := names(f)
+	f.Fuzz(func(t *testing.T, src string) {
+		n, err := expr.Parse(src, all)
+		var syntax *expr.Error
+		var refused *graph.Error
+		switch {
+		case err == nil:
+			_ = n.String()
+		case errors.As(err, &syntax):
+			if syntax.Column < 1 || syntax.Column > len([]rune(src))+1 || strings.Contains(syntax.Reason, "\n") {
+				t.Errorf("%q: %q", src, err)
+			}
+		case !errors.As(err, &refused):
+			t.Errorf("%q: %v is no error of this package", src, err)
+		}
+	})
+}
