@@ -340,3 +340,33 @@ func TestFoldAllocatesNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestFoldLongRows has rows longer than what is converted at a time.
+func TestFoldLongRows(t *testing.T) {
+	const cols = 40_001
+	x := make([]int32, 2*cols)
+	var totals [2]float64
+	for i := range x {
+		x[i] = int32(i*i%1009) - 500
+		totals[i/cols] += float64(x[i])
+	}
+	f, _ := NewFolder(Mean, dtype.Int32)
+	rows := view[float64](foldRows(f, dtype.Float64, dtype.Bytes(x), 2, cols, 0), 2)
+	columns := view[float64](foldCols(f, dtype.Float64, dtype.Bytes(x), 2, cols, 0), cols)
+	for r, total := range totals {
+		if want := total / cols; rows[r] != want {
+			t.Errorf("mean of row %d is %v, want %v", r, rows[r], want)
+		}
+	}
+	for c, got := range columns {
+		if want := (float64(x[c]) + float64(x[cols+c])) / 2; got != want {
+			t.Fatalf("mean of column %d is %v, want %v", c, got, want)
+		}
+	}
+	largest, _ := NewFolder(ArgMax, dtype.Float16)
+	h := make([]dtype.Float16Bits, cols)
+	h[cols-2] = dtype.ToFloat16(1)
+	if got := view[int64](foldRows(largest, dtype.Int64, dtype.Bytes(h), 1, cols, 0), 1)[0]; got != cols-2 {
+		t.Errorf("argmax is %d, want %d", got, cols-2)
+	}
+}

@@ -17,7 +17,9 @@ type widened struct {
 	narrow Func
 }
 
-const widenedBytes = 8192
+// widenedBytes holds several rows of a usual block, so that variances are joined
+// seldom.
+const widenedBytes = 64 << 10
 
 var widenedBlocks = sync.Pool{New: func() any { return new([widenedBytes]byte) }}
 
