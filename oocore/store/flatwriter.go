@@ -49,7 +49,7 @@ func (w *flatWriter) write(ctx context.Context, src []byte, b grid.Box) (err err
 		return fmt.Errorf("the box %s has %d bytes, the buffer %d", b, l.Bytes(), len(src))
 	}
 	l.Start += w.offset
-	p := pass{out: w.out, from: l.Start}
+	p := pass{out: w.out, from: l.Start, scattered: l.Run < scatteredBytes}
 	l.Runs(func(at int64) bool {
 		err = p.run(ctx, src[:l.Run], at)
 		src = src[l.Run:]
@@ -62,15 +62,24 @@ func (w *flatWriter) write(ctx context.Context, src []byte, b grid.Box) (err err
 	return p.settle(to)
 }
 
-// settleBytes is how much a box puts into the page cache before it asks for
-// write-back.
-const settleBytes = 1 << 20
+const (
+	// settleBytes is how much a box puts into the page cache before it asks for
+	// write-back.
+	settleBytes = 1 << 20
+	// scatteredBytes is the length below which runs share so many pages with
+	// those of the next box that writing each page back at once, and reading it
+	// again, is slower than leaving it to the kernel: 10,000² float32 in boxes of
+	// 512 × 2500 reach 0.08 GB/s so and 0.4 left alone; from 32 KiB on they are
+	// equal.
+	scatteredBytes = 32 << 10
+)
 
 // pass writes the runs of one box, which lie one behind the other in the file.
 type pass struct {
-	out    *output
-	from   int64 // all before is settled
-	cached int   // bytes in the page cache since
+	out       *output
+	scattered bool
+	from      int64 // all before is settled
+	cached    int   // bytes in the page cache since
 }
 
 // run writes one run, in pieces that end where pages do.
@@ -96,6 +105,9 @@ func (p *pass) run(ctx context.Context, src []byte, at int64) error {
 
 // settle sends what lies before a place on its way to the disk.
 func (p *pass) settle(to int64) error {
+	if p.scattered {
+		return nil
+	}
 	from, cached := p.from, p.cached
 	p.from, p.cached = to, 0
 	return p.out.settle(from, to, cached)

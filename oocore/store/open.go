@@ -110,11 +110,10 @@ func SameFile(a, b string) bool {
 }
 
 func statPath(path string) (fs.FileInfo, error) {
-	loc, err := locate(path)
-	if err != nil {
-		return nil, err
+	if loc, err := locate(path); err == nil {
+		path = loc.file
 	}
-	return os.Stat(loc.file)
+	return os.Stat(path)
 }
 
 // pathError names the operation and the path as the user gave it, and takes off

@@ -19,7 +19,7 @@ import (
 //	direct, from huge pages              3.4 GB/s, 0.03 s
 //
 // Direct writes of 64 KiB reach 0.5 GB/s against 1.7 through the cache, of
-// 1 MiB 2.0 against 2.5. Preallocation (fallocate) changes none of it.
+// 1 MiB 2.0 against 2.5.
 const (
 	// largeBytes is the size from which on an array bypasses the page cache or is
 	// dropped from it; a smaller one stays there for the next reader.
@@ -43,7 +43,7 @@ func newOutput(name string, size int64) (*output, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := f.Truncate(size); err != nil {
+	if err := errors.Join(reserve(f, size), f.Truncate(size)); err != nil {
 		f.Close()
 		os.Remove(name)
 		return nil, err
@@ -54,6 +54,21 @@ func newOutput(name string, size int64) (*output, error) {
 		o.openDirect(name)
 	}
 	return o, nil
+}
+
+// reserve takes the blocks of the whole file, so that the disk cannot fill up
+// before the last of them is written, and boxes written in any order lie in the
+// file's order. That makes tiles up to half as fast again and changes nothing
+// for whole rows. A file system that cannot reserve is none the worse for it.
+func reserve(f *os.File, size int64) error {
+	if size == 0 {
+		return nil
+	}
+	switch err := unix.Fallocate(int(f.Fd()), 0, 0, size); err {
+	case unix.ENOSPC, unix.EDQUOT, unix.EFBIG:
+		return os.NewSyscallError("fallocate", err)
+	}
+	return nil
 }
 
 // openDirect opens the file a second time, unless its file system wants

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"os"
+	"strings"
 	"testing"
 )
 
@@ -10,10 +11,13 @@ import (
 // nothing.
 func NoLeaks(t *testing.T) {
 	t.Helper()
-	before := descriptors()
+	before, mapped := descriptors(), mappings()
 	t.Cleanup(func() {
 		if after := descriptors(); after > before {
 			t.Errorf("%d descriptors are open, there were %d before the test", after, before)
+		}
+		if after := mappings(); after > mapped {
+			t.Errorf("%d files are mapped, there were %d before the test", after, mapped)
 		}
 	})
 }
@@ -24,4 +28,19 @@ func descriptors() int {
 		return 0
 	}
 	return len(list)
+}
+
+// mappings counts the shared, read-only mappings, which are those of stores.
+func mappings() int {
+	list, err := os.ReadFile("/proc/self/maps")
+	if err != nil {
+		return 0
+	}
+	n := 0
+	for line := range strings.Lines(string(list)) {
+		if strings.Contains(line, " r--s ") {
+			n++
+		}
+	}
+	return n
 }
