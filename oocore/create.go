@@ -1,6 +1,7 @@
 package oocore
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
@@ -36,6 +37,9 @@ func FromSlice[T Element](v []T, shape ...int) *Array {
 // float64 float64. It takes no memory.
 func Full(value any, shape ...int) *Array {
 	return build("full", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
+		if in[0].Kind != graph.Constant || len(in[0].Shape) > 0 {
+			return nil, &Error{Op: "full", Site: site, Err: errors.New("takes a number, not an array")}
+		}
 		return graph.Full(site, in[0].Value, shape...)
 	}, value)
 }
