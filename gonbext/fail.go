@@ -36,8 +36,5 @@ func explain(op string, err error, at graph.Site) string {
 	if errors.Is(err, context.Canceled) {
 		text = fmt.Sprintf("%s: interrupted (%s)", op, at)
 	}
-	if _, small := errors.AsType[*oocore.MemoryError](err); small {
-		text = strings.Replace(text, "--memory", "--budget", 1) // the flag's name in cells
-	}
 	return strings.ReplaceAll(text, "\n", "; ")
 }

@@ -140,8 +140,8 @@ type MemoryError struct {
 }
 
 func (e *MemoryError) Error() string {
-	return fmt.Sprintf("%s needs a budget of %s (%d bytes), and has %s (%d bytes): give it --memory %s",
-		e.Op, mib(e.Need), e.Need, mib(e.Limit), e.Limit, mib(e.Need))
+	return fmt.Sprintf("%s needs a budget of %s (%d bytes), and has %s (%d bytes)",
+		e.Op, mib(e.Need), e.Need, mib(e.Limit), e.Limit)
 }
 
 // mib writes a size in a form that a budget can be given in.
