@@ -1,0 +1,152 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gonbext/gonbext/gonbext/internal/setup"
+)
+
+// full is for what needs Python: under GONBEXT_TEST=full, GONBEXT_PYTHON names
+// one that has jupyter_client and nbclient, or one is set up here.
+func full(t *testing.T, leftOut string) (python string) {
+	t.Helper()
+	if os.Getenv("GONBEXT_TEST") != "full" {
+		t.Skip("left out without GONBEXT_TEST=full: " + leftOut)
+	}
+	python, err := setup.Jupyter(t.Context(), t.Logf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return python
+}
+
+// build builds the command and installs its kernel in a Jupyter of the test's
+// own; env is the environment for both.
+func build(t *testing.T) (binary string, env []string) {
+	t.Helper()
+	dir := t.TempDir()
+	// Short, since sockets have to be in it.
+	tmp, err := os.MkdirTemp("", "g")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(tmp) })
+	if err := setup.BuildTools(t.Context(), t.Logf); err != nil {
+		t.Fatal(err)
+	}
+	tools, err := setup.FindTools()
+	if err != nil {
+		t.Fatal(err)
+	}
+	gocache, err := exec.Command("go", "env", "GOCACHE").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	env = append(os.Environ(), "JUPYTER_DATA_DIR="+filepath.Join(dir, "jupyter"), "XDG_CACHE_HOME="+filepath.Join(dir, "cache"),
+		"GOCACHE="+strings.TrimSpace(string(gocache)), "GONBEXT_GONB="+tools.GoNB, "GONBEXT_RUNS="+filepath.Join(dir, "runs"),
+		"TMPDIR="+tmp, "PATH="+os.Getenv("PATH")+string(filepath.ListSeparator)+filepath.Dir(tools.GoImports))
+	binary = filepath.Join(dir, "gonbext")
+	for _, command := range [][]string{{"go", "build", "-o", binary, "."}, {binary, "install"}} {
+		cmd := exec.Command(command[0], command[1:]...)
+		cmd.Env = env
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %v\n%s", command, err, out)
+		}
+	}
+	return binary, env
+}
+
+func TestKernelUnderJupyter(t *testing.T) {
+	python := full(t, "the kernel with GoNB behind it and a Jupyter client before it")
+	_, env := build(t)
+	cmd := exec.Command(python, "testdata/client.py")
+	cmd.Env = env
+	out, err := cmd.CombinedOutput()
+	t.Logf("%s", out)
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestRunNotebook(t *testing.T) {
+	python := full(t, "gonbext run on notebooks that succeed and fail")
+	binary, env := build(t)
+	env = append(env, "GONBEXT_PYTHON="+python)
+	dir := t.TempDir()
+	write := func(name string, cells ...string) string {
+		t.Helper()
+		var b strings.Builder
+		for i, c := range cells {
+			if i > 0 {
+				b.WriteString(",")
+			}
+			b.WriteString(`{"cell_type":"code","execution_count":null,"metadata":{},"outputs":[],"source":"` + c + `"}`)
+		}
+		path := filepath.Join(dir, name)
+		text := `{"cells":[` + b.String() + `],"metadata":{"kernelspec":{"name":"gonbext","display_name":"Go (gonbext)","language":"go"}},"nbformat":4,"nbformat_minor":4}`
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	run := func(args ...string) (stdout, stderr string, status int) {
+		t.Helper()
+		cmd := exec.Command(binary, append([]string{"run"}, args...)...)
+		cmd.Env = env
+		var o, e bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &o, &e
+		err := cmd.Run()
+		var exit *exec.ExitError
+		if err != nil && !errors.As(err, &exit) {
+			t.Fatal(err)
+		}
+		return o.String(), e.String(), cmd.ProcessState.ExitCode()
+	}
+
+	good := write("good.ipynb", `%%\nfmt.Println(\"shown\")`)
+	before, err := os.ReadFile(good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, html := filepath.Join(dir, "out.ipynb"), filepath.Join(dir, "out.html")
+	stdout, stderr, status := run(good, "-o", out, "--html", html)
+	if stdout != "shown\n" || status != 0 || !strings.Contains(stderr, "[1/1]") {
+		t.Errorf("exit status %d\n%s\n%s", status, stdout, stderr)
+	}
+	for _, path := range []string{out, html} {
+		if data, err := os.ReadFile(path); err != nil || !strings.Contains(string(data), "shown") {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	if after, err := os.ReadFile(good); err != nil || !bytes.Equal(before, after) {
+		t.Errorf("the notebook itself has changed: %v", err)
+	}
+
+	never := filepath.Join(dir, "never.ipynb")
+	bad := write("bad.ipynb", `%%\nfmt.Println(1)`, `%%\nvar x int = \"s\"`, `%%\nfmt.Println(3)`)
+	stdout, stderr, status = run(bad, "-o", never)
+	if stdout != "1\n" || status != 1 || !strings.Contains(stderr, "cell 2 of "+bad) || !strings.Contains(stderr, "cannot use") {
+		t.Errorf("exit status %d\n%s\n%s", status, stdout, stderr)
+	}
+	if _, err := os.Stat(never); err == nil {
+		t.Error("a notebook that failed was written")
+	}
+
+	if err := os.WriteFile(filepath.Join(dir, "text.ipynb"), []byte("text"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{filepath.Join(dir, "text.ipynb")}, {filepath.Join(dir, "none.ipynb")}, {dir},
+		{good, "-o", filepath.Join(dir, "no", "folder.ipynb")},
+	} {
+		if _, stderr, status := run(args...); status != 1 || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%v: exit status %d\n%s", args, status, stderr)
+		}
+	}
+}

@@ -1,0 +1,245 @@
+"""A Jupyter client that drives the installed kernel, for kernel_test.go.
+
+Each check prints one line when it holds; the first that does not ends the
+script with its story.
+"""
+
+import glob
+import os
+import queue
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from jupyter_client import KernelManager
+
+LIMIT = 120  # seconds for one answer: the first cell compiles everything
+
+
+def start():
+    manager = KernelManager(kernel_name="gonbext")
+    manager.start_kernel()
+    client = manager.client()
+    client.start_channels()
+    client.wait_for_ready(timeout=LIMIT)
+    return manager, client
+
+
+def shell(client, request):
+    while True:
+        m = client.get_shell_msg(timeout=LIMIT)
+        if m["parent_header"].get("msg_id") == request:
+            return m["content"]
+
+
+def until_idle(client, request):
+    outputs = []
+    while True:
+        m = client.get_iopub_msg(timeout=LIMIT)
+        if m["parent_header"].get("msg_id") != request:
+            continue
+        content = m["content"]
+        if m["msg_type"] == "status":
+            if content["execution_state"] == "idle":
+                return outputs
+            continue
+        outputs.append((m["msg_type"], content))
+
+
+def run(client, code):
+    request = client.execute(code)
+    outputs = until_idle(client, request)
+    return shell(client, request), outputs
+
+
+def text(outputs, name="stdout"):
+    return "".join(c["text"] for kind, c in outputs if kind == "stream" and c["name"] == name)
+
+
+def shown(outputs):
+    return [(k, c) for k, c in outputs if k in ("display_data", "update_display_data")]
+
+
+def check(name, holds, story=""):
+    if not holds:
+        sys.exit(f"FAILED {name}: {story}")
+    print("ok", name, flush=True)
+
+
+def left_behind():
+    """Processes of kernels, and files that GoNB and the relay make."""
+    found = []
+    for path in glob.glob("/proc/[0-9]*/environ"):
+        try:
+            with open(path, "rb") as f:
+                if b"GONBEXT_TEST_CLIENT=" + str(os.getpid()).encode() not in f.read().split(b"\0"):
+                    continue
+            pid = path.split("/")[2]
+            with open(f"/proc/{pid}/stat") as f:
+                if f.read().rsplit(")", 1)[1].split()[0] == "Z":
+                    continue
+            with open(f"/proc/{pid}/cmdline") as f:
+                found.append(pid + " " + f.read().replace("\0", " "))
+        except OSError:
+            pass  # it has ended meanwhile
+    return found + glob.glob(os.path.join(tempfile.gettempdir(), "gonb*"))
+
+
+def gone(name):
+    for _ in range(100):
+        left = left_behind()
+        if not left:
+            break
+        time.sleep(0.1)
+    check(name + " leaves nothing behind", not left, left)
+
+
+def cells(client):
+    r, o = run(client, '%%\nfmt.Println("plain")')
+    check("a plain cell", r["status"] == "ok" and text(o) == "plain\n", (r, o))
+    r, o = run(client, 'import "github.com/gonbext/gonbext/oocore/dtype"\n%%\nfmt.Println(dtype.Float32)')
+    check("the module, without a network", text(o) == "float32\n", (r, o))
+    r, o = run(client, '%%\nfmt.Println("fine")\nvar y int = "s"\n')
+    check("a compile error names the cell's line", "Line 3" in "\n".join(r["traceback"]), r)
+    r, o = run(client, "%%\n\nvar p *int\nfmt.Println(*p)")
+    check("a panic names the cell's line", r["status"] == "error" and "Line 4" in text(o, "stderr"), o)
+    r, o = run(client, "%%memory --budgt 1MiB\nx := 1")
+    check("a wrong flag runs nothing", r["status"] == "error" and "--budget" in r["evalue"], r)
+    r, o = run(client, '%%\nfmt.Println(strings.Repeat("x", 10<<20))')
+    check("10 MiB of output", len(text(o)) == (10 << 20) + 1)
+    r, o = run(client, '%%\nfor i := range 20000 { fmt.Println("line", i) }')
+    check("20,000 lines", text(o) == "".join(f"line {i}\n" for i in range(20000)))
+    requests = [client.execute(f"%%\nfmt.Println({i})") for i in range(4)]
+    check("queued cells", [text(until_idle(client, q)) for q in requests] == ["0\n", "1\n", "2\n", "3\n"])
+    for q in requests:
+        shell(client, q)
+
+
+def input_(client):
+    for code in (
+        "%with_inputs\n!read name; echo got $name",
+        'import "github.com/janpfeifer/gonb/gonbui"\n%%\ngonbui.RequestInput("name?", false)\n'
+        'var name string\nfmt.Scan(&name)\nfmt.Println("got", name)',
+    ):
+        request = client.execute(code, allow_stdin=True)
+        client.get_stdin_msg(timeout=LIMIT)
+        client.input("Ada")
+        o = until_idle(client, request)
+        check("input", "got Ada" in text(o), o)
+        shell(client, request)
+
+
+def requests(client):
+    for ask, want in (
+        (lambda: client.is_complete("x"), "status"),
+        (client.comm_info, "comms"),
+        (client.history, "history"),
+    ):
+        check(f"an answer with {want}", want in shell(client, ask()))
+    c = shell(client, client.complete("%%mem", 5))
+    check("Tab in a magic", c["matches"] == ["%%memory"] and (c["cursor_start"], c["cursor_end"]) == (0, 5), c)
+
+
+def reports(client, folder):
+    array = os.path.join(folder, "a.npy")
+    save = f'gonbext.Save(oocore.Random(oocore.Float32, 1, 500000, 64), "{array}")'
+    endings = {
+        "ends": ("", "ok"),
+        "panics": ('panic("oops")', "error"),
+        "exits": ("os.Exit(3)", "error"),
+        "is killed": ("syscall.Kill(os.Getpid(), syscall.SIGKILL)", "error"),
+    }
+    for name, (last, status) in endings.items():
+        r, o = run(client, f"%%memory --budget 64MiB --fresh\n{save}\n{last}")
+        d = shown(o)
+        check(
+            f"a report when the cell {name}",
+            r["status"] == status and d and "Peak" in d[-1][1]["data"]["text/plain"] and o[-1] == d[-1],
+            (r, [(k, str(c)[:300]) for k, c in o]),
+        )
+    r, o = run(client, '%%memory --budget 64MiB\nctx := 1\nfmt.Println(ctx)')
+    check("a cell with a ctx of its own, and no run", text(o) == "1\n" and not shown(o), o)
+
+
+def interrupted(manager, client):
+    request = client.execute("%%\nfmt.Println(1)\ntime.Sleep(time.Hour)")
+    while client.get_iopub_msg(timeout=LIMIT)["msg_type"] != "stream":
+        pass
+    manager.interrupt_kernel()
+    check("an interrupt ends the cell", shell(client, request)["status"] == "error")
+    until_idle(client, request)
+    r, o = run(client, '%%\nfmt.Println("alive")')
+    check("and not the kernel", text(o) == "alive\n", o)
+
+
+def second(client):
+    manager2, client2 = start()
+    r, o = run(client2, '%%\nfmt.Println("second")')
+    check("a second kernel beside the first", text(o) == "second\n")
+    manager2.shutdown_kernel()
+    client2.stop_channels()
+    r, o = run(client, '%%\nfmt.Println("first")')
+    check("and the first lives on", text(o) == "first\n")
+
+
+def busy(client):
+    request = client.execute("%%\nfmt.Println(1)\ntime.Sleep(time.Hour)")
+    while client.get_iopub_msg(timeout=LIMIT)["msg_type"] != "stream":
+        pass
+    return request
+
+
+def child_of(pid):
+    out = subprocess.run(["ps", "-o", "pid=", "--ppid", str(pid)], capture_output=True, text=True)
+    return int(out.stdout.split()[0])
+
+
+def ends(manager):
+    for _ in range(1000):
+        if not manager.is_alive():
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def deaths():
+    for name, kill in {
+        "a killed GoNB": lambda pid: os.kill(child_of(pid), signal.SIGKILL),
+        "SIGTERM": lambda pid: os.kill(pid, signal.SIGTERM),
+        "SIGHUP": lambda pid: os.kill(pid, signal.SIGHUP),
+    }.items():
+        manager, client = start()
+        busy(client)
+        kill(manager.provisioner.process.pid)
+        check(name + " ends the kernel", ends(manager))
+        client.stop_channels()
+        manager.cleanup_resources()
+        gone(name)
+
+
+def main():
+    os.environ["GONBEXT_TEST_CLIENT"] = str(os.getpid())
+    os.environ["GOPROXY"] = "off"
+    os.environ["GOFLAGS"] = "-mod=mod"  # which a workspace refuses
+    manager, client = start()
+    cells(client)
+    input_(client)
+    requests(client)
+    with tempfile.TemporaryDirectory() as folder:
+        reports(client, folder)
+    interrupted(manager, client)
+    second(client)
+    manager.restart_kernel()
+    client.wait_for_ready(timeout=LIMIT)
+    r, o = run(client, '%%\nfmt.Println("again")')
+    check("a restart", text(o) == "again\n", o)
+    manager.shutdown_kernel()
+    client.stop_channels()
+    # This process has the variable too, but was started without it.
+    gone("a shutdown")
+    deaths()
+
+
+main()
