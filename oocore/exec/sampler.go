@@ -26,6 +26,7 @@ type sampler struct {
 
 func startSampler(r *run) *sampler {
 	s := &sampler{run: r, done: make(chan struct{})}
+	s.sample()
 	s.group.Go(func() {
 		every := sampleOften
 		timer := time.NewTimer(every)

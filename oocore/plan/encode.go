@@ -73,14 +73,14 @@ func (p *Plan) Fingerprint() string {
 
 // Header is what a record begins with.
 func (p *Plan) Header() record.Header {
-	h := record.Header{Title: p.Title, Output: p.Arrays[p.Output].Path, Budget: p.Budget, Overhead: p.Budget - p.Arena,
+	h := record.Header{Title: p.Title, Output: p.Arrays[p.Output].Path, Budget: p.Budget, Overhead: p.Budget - p.Arena, Need: p.Need,
 		Predicted: p.Peak, Workers: p.Workers,
 		Device: record.DeviceInfo{Name: p.Device.Name, Memory: p.Device.Memory, Predicted: p.DevicePeak}}
 	for i := range p.Stages {
 		s := &p.Stages[i]
 		out := &p.Arrays[s.Outputs[0]]
 		st := record.Stage{Name: s.Name, Kind: string(s.Kind), Site: s.Site, Shape: s.Grid.Shape, Chunks: s.Grid.Chunks,
-			DType: out.DType.String(), Tasks: s.Tasks(), Slots: s.Slots, Predicted: s.Predicted, Read: s.Read, Written: s.Written, Output: out.Path}
+			DType: out.DType.String(), Tasks: s.Tasks(), Slots: s.Slots, Predicted: s.Predicted, Read: s.Read, ReadRun: s.ReadRun, Written: s.Written, Output: out.Path}
 		if st.Output == "" {
 			st.Output = string(out.Place)
 		}

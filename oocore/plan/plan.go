@@ -35,6 +35,7 @@ type Plan struct {
 	Output  int          `json:"output"` // index into Arrays
 	Budget  int64        `json:"budget"` // bytes of the whole process
 	Arena   int64        `json:"arena"`  // bytes of it that buffers may take
+	Need    int64        `json:"need"`   // the smallest budget that would do
 	Workers int          `json:"workers"`
 	Device  DeviceSpec   `json:"device"`
 	Peak    record.Bytes `json:"peak"` // predicted, by class, when the most is reserved
@@ -114,6 +115,7 @@ type Stage struct {
 	Predicted  record.Bytes `json:"predicted"` // by class, of this stage's own buffers
 	DevicePeak int64        `json:"device_peak"`
 	Read       int64        `json:"read"`
+	ReadRun    int64        `json:"read_run"` // bytes that lie together in what is read, at the least
 	Written    int64        `json:"written"`
 }
 

@@ -22,23 +22,32 @@ const DeviceLanes = 2
 func New(root *graph.Node, t Target, o Options) (*Plan, error) {
 	p, err := attempt(root, t, o)
 	var short *MemoryError
-	if !errors.As(err, &short) {
-		return p, err
+	if err != nil && !errors.As(err, &short) {
+		return nil, err
 	}
-	// With more memory more may be kept in it, so what the small budget lacks is a
-	// first guess only. It grows until it is enough.
-	need := o
-	need.Budget = short.Need
-	for {
-		_, err := attempt(root, t, need)
-		var still *MemoryError
-		if err == nil {
-			return nil, &MemoryError{Op: short.Op, Need: need.Budget, Limit: o.Budget}
+	need, op, err := smallest(root, t, o)
+	if err != nil {
+		return nil, err
+	}
+	if short != nil {
+		return nil, &MemoryError{Op: op, Need: need, Limit: o.Budget}
+	}
+	p.Need = need
+	return p, nil
+}
+
+// smallest is the smallest budget that would do, and the operation that asks for
+// it. What a budget lacks is a first guess only, since with more memory more is
+// kept in it: it grows until it is enough.
+func smallest(root *graph.Node, t Target, o Options) (need int64, op string, err error) {
+	for o.Budget = 0; ; {
+		_, err := attempt(root, t, o)
+		var short *MemoryError
+		if !errors.As(err, &short) {
+			return o.Budget, op, err
 		}
-		if !errors.As(err, &still) {
-			return nil, err
-		}
-		need.Budget = max(still.Need, need.Budget+1<<20)
+		op = short.Op
+		o.Budget = max(short.Need, o.Budget+1<<20)
 	}
 }
 
@@ -313,6 +322,32 @@ func (p *Plan) traffic(s *Stage) {
 				}
 			}
 			s.Read += n
+			if run := l.run(s.Tile, p.Arrays[l.Array].Shape); s.ReadRun == 0 || run < s.ReadRun {
+				s.ReadRun = run
+			}
 		}
 	}
+}
+
+// run is the number of bytes that lie together in a file where a tile of the
+// domain is read from an array of the given shape.
+func (l *Load) run(tile, shape []int) int64 {
+	n := int64(l.Type.Size())
+	for d := len(l.View.Axis) - 1; d >= 0; d-- {
+		a := l.View.Axis[d]
+		if a < 0 {
+			if shape[d] > 1 {
+				break
+			}
+			continue
+		}
+		if l.View.Step[d] != 1 {
+			break
+		}
+		n *= int64(min(tile[a], shape[d]))
+		if tile[a] < shape[d] {
+			break
+		}
+	}
+	return n
 }
