@@ -239,3 +239,14 @@ func TestGemmAllocatesNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestGemmWork has the work memory stay within what is documented.
+func TestGemmWork(t *testing.T) {
+	atEachLevel(t, func(t *testing.T) {
+		for _, typ := range dtype.All() {
+			if got := GemmWork(typ, 1<<20, 1<<20, 1<<20); got > 2_600_000 {
+				t.Errorf("%v: %d bytes", typ, got)
+			}
+		}
+	})
+}
