@@ -101,8 +101,6 @@ func unsupported(op kernel.Op, t dtype.Type) error {
 		return errors.New("bools have no difference: use LogicalXor, or AsType first")
 	case t == dtype.Bool && op == kernel.Negative:
 		return errors.New("bools have no negative: use LogicalNot, or AsType first")
-	case t.Kind() == dtype.KindComplex && (op >= kernel.Minimum && op <= kernel.Fmax || op >= kernel.Less && op <= kernel.GreaterEqual):
-		return fmt.Errorf("%s numbers have no order: compare their Abs, Real or Imag", t)
 	case op >= kernel.BitAnd && op <= kernel.RightShift || op == kernel.Invert:
 		return fmt.Errorf("takes integers or bools, not %s", t)
 	}
