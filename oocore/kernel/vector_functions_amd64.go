@@ -5,16 +5,10 @@
 package kernel
 
 //go:noescape
-func vecExpFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
 func vecExp2Float32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
 func vecExpm1Float32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecTanhFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
 func vecLogFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
@@ -35,16 +29,10 @@ func vecSinFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 func vecCosFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
-func vecExpFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
 func vecExp2Float32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
 func vecExpm1Float32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecTanhFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
 func vecLogFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)

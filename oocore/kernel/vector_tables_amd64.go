@@ -79,14 +79,10 @@ func lookupAVX512(op Op, t dtype.Type) Func {
 		return vecCeilFloat64AVX512
 	case vectorKey{Trunc, dtype.Float64}:
 		return vecTruncFloat64AVX512
-	case vectorKey{Exp, dtype.Float32}:
-		return vecExpFloat32AVX512
 	case vectorKey{Exp2, dtype.Float32}:
 		return vecExp2Float32AVX512
 	case vectorKey{Expm1, dtype.Float32}:
 		return vecExpm1Float32AVX512
-	case vectorKey{Tanh, dtype.Float32}:
-		return vecTanhFloat32AVX512
 	case vectorKey{Log, dtype.Float32}:
 		return vecLogFloat32AVX512
 	case vectorKey{Log2, dtype.Float32}:
@@ -99,6 +95,10 @@ func lookupAVX512(op Op, t dtype.Type) Func {
 		return vecSinFloat32AVX512
 	case vectorKey{Cos, dtype.Float32}:
 		return vecCosFloat32AVX512
+	case vectorKey{Exp, dtype.Float32}:
+		return vecExpFloat32AVX512
+	case vectorKey{Tanh, dtype.Float32}:
+		return vecTanhFloat32AVX512
 	case vectorKey{Add, dtype.Int8}:
 		return vecAddInt8AVX512
 	case vectorKey{Add, dtype.Uint8}:
@@ -627,14 +627,10 @@ func lookupAVX2(op Op, t dtype.Type) Func {
 		return vecCeilFloat64AVX2
 	case vectorKey{Trunc, dtype.Float64}:
 		return vecTruncFloat64AVX2
-	case vectorKey{Exp, dtype.Float32}:
-		return vecExpFloat32AVX2
 	case vectorKey{Exp2, dtype.Float32}:
 		return vecExp2Float32AVX2
 	case vectorKey{Expm1, dtype.Float32}:
 		return vecExpm1Float32AVX2
-	case vectorKey{Tanh, dtype.Float32}:
-		return vecTanhFloat32AVX2
 	case vectorKey{Log, dtype.Float32}:
 		return vecLogFloat32AVX2
 	case vectorKey{Log2, dtype.Float32}:
@@ -647,6 +643,10 @@ func lookupAVX2(op Op, t dtype.Type) Func {
 		return vecSinFloat32AVX2
 	case vectorKey{Cos, dtype.Float32}:
 		return vecCosFloat32AVX2
+	case vectorKey{Exp, dtype.Float32}:
+		return vecExpFloat32AVX2
+	case vectorKey{Tanh, dtype.Float32}:
+		return vecTanhFloat32AVX2
 	case vectorKey{Add, dtype.Int8}:
 		return vecAddInt8AVX2
 	case vectorKey{Add, dtype.Uint8}:

@@ -89,9 +89,9 @@ func BenchmarkLoops(b *testing.B) {
 		buffers[i] = make([]byte, n*16)
 	}
 	run := func(name string, f Func, t dtype.Type, bytes int) {
-		for i, v := range dtype.Slice[float32](buffers[1][:n*4]) {
-			_ = v
-			dtype.Slice[float32](buffers[1])[i] = float32(i%1000) / 250
+		x := dtype.Slice[float32](buffers[1])
+		for i := range x {
+			x[i] = float32(i%1000) / 250
 		}
 		copy(buffers[2], buffers[1])
 		copy(buffers[3], buffers[1])
@@ -116,6 +116,17 @@ func BenchmarkLoops(b *testing.B) {
 		f, _ := Cast(c.from, c.to)
 		run(fmt.Sprint(c.from, " to ", c.to), f, c.from, c.from.Size()+c.to.Size())
 	}
+	// tanh(sqrt(b)*2 + exp(-b)), a block at a time as the executor does it.
+	lookup := func(op Op) Func { f, _ := Lookup(op, dtype.Float32); return f }
+	sqrt, mul, neg, exp, add, tanh := lookup(Sqrt), lookup(Multiply), lookup(Negative), lookup(Exp), lookup(Add), lookup(Tanh)
+	run("expression/float32", func(n int, dst, b, two, t []byte) {
+		sqrt(n, dst, b, nil, nil)
+		mul(n, dst, dst, two, nil)
+		neg(n, t, b, nil, nil)
+		exp(n, t, t, nil, nil)
+		add(n, dst, dst, t, nil)
+		tanh(n, dst, dst, nil, nil)
+	}, dtype.Float32, 8)
 	run("random/float32", func(n int, dst, _, _, _ []byte) { Random(n, dst, dtype.Float32, 1, 0) }, dtype.Float32, 4)
 	run("random/float64", func(n int, dst, _, _, _ []byte) { Random(n, dst, dtype.Float64, 1, 0) }, dtype.Float64, 8)
 }

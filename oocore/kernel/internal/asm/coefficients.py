@@ -46,3 +46,14 @@ s = fit(series(lambda k: (-1) ** (k + 1) * inverse(2 * k + 3)), 3, 0, z)
 show("sin", s, lambda x: x * (1 + x * x * s(x * x)), np.sin, 0, math.pi / 4)
 c = fit(series(lambda k: (-1) ** k * inverse(2 * k + 4)), 3, 0, z)
 show("cos", c, lambda x: 1 - x * x / 2 + x**4 * c(x * x), np.cos, 0, math.pi / 4)
+
+
+def tanh_tail(x):  # of x²; tanh(x)/x is 1 - x²/3 + 2x⁴/15 - 17x⁶/315 + 62x⁸/2835 - …
+    if x < 1e-4:
+        return series(lambda k: [-1 / np.longdouble(3), 2 / np.longdouble(15), -17 / np.longdouble(315)][k] if k < 3 else 0)(x)
+    r = np.sqrt(x)
+    return (np.tanh(r) / r - 1) / x
+
+
+t = fit(tanh_tail, 4, 0, 0.551**2)
+show("tanh", t, lambda x: x * (1 + x * x * t(x * x)), np.tanh, 0, 0.55)

@@ -5,7 +5,6 @@ import (
 
 	"github.com/mmcloughlin/avo/ir"
 	"github.com/mmcloughlin/avo/operand"
-	"github.com/mmcloughlin/avo/reg"
 	"github.com/mmcloughlin/avo/x86"
 )
 
@@ -144,19 +143,9 @@ func (m *machine) round(t floatType, mode uint8, x vec) vec {
 
 // replaceNaN is y in the lanes where test is NaN and x in the others.
 func (m *machine) replaceNaN(t floatType, test, x, y vec) vec {
+	mask := m.compareFloat(t, cmpUNORD, test, test)
 	if t.size == 8 {
-		return m.blend64(m.compare64(cmpUNORD, test, test), y, x)
+		return m.blend64(mask, y, x)
 	}
-	v := m.vector()
-	var mask reg.Register
-	if m.wide {
-		mask = m.K()
-		m.VCMPPS(operand.U8(cmpUNORD), test, test, mask)
-		m.VBLENDMPS(y, x, mask, v)
-	} else {
-		mask = m.YMM()
-		m.VCMPPS(operand.U8(cmpUNORD), test, test, mask)
-		m.VBLENDVPS(mask, y, x, v)
-	}
-	return v
+	return m.blend32(mask, y, x)
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/mmcloughlin/avo/operand"
 )
 
-// The functions of float32 are computed in float64 and rounded once: no range
+// Functions of float32 are computed in float64 and rounded once: no range
 // of float32 then needs care for overflow, subnormal numbers or a second word
 // of the result, and they err by at most 0.54 units in the last place.
 
@@ -20,6 +20,8 @@ var (
 	sinTail = []float64{-0.1666666666383276, 0.008333331865959534, -0.00019840082012809244, 2.7249314057949064e-06}
 	// (cos(r) - 1 + r²/2) / r⁴ in powers of r²
 	cosTail = []float64{0.04166666666430241, -0.0013888887664714527, 2.4800596435958215e-05, -2.7300448654169567e-07}
+	// (tanh(x)/x - 1) / x² in powers of x², for |x| ≤ 0.55
+	tanhTail = []float64{-0.33333331985060477, 0.13333110740060342, -0.05390884165887939, 0.0213057919040358, -0.006603473754186858}
 )
 
 // magic added to a float64 rounds it to a whole number, which the low bits of
@@ -31,10 +33,8 @@ func functionLoops() (all []loop) {
 		op   string
 		body func(m *machine, x vec) vec
 	}{
-		{"Exp", (*machine).exp},
 		{"Exp2", (*machine).exp2},
 		{"Expm1", (*machine).expm1},
-		{"Tanh", (*machine).tanh},
 		{"Log", func(m *machine, x vec) vec { return m.log(x, math.Ln2, 1) }},
 		{"Log2", func(m *machine, x vec) vec { return m.log(x, 1, math.Log2E) }},
 		{"Log10", func(m *machine, x vec) vec { return m.log(x, math.Ln2/math.Ln10, math.Log10E) }},
@@ -108,32 +108,17 @@ func (m *machine) reduced(x vec, perUnit float64) (tail, exponent vec) {
 	return p, exponent
 }
 
-func (m *machine) exp(x vec) vec {
-	tail, exponent := m.reduced(m.clamp64(x, -110, 90), math.Log2E)
-	return m.to(addq, exponent, m.to(add64, m.f64(1), tail))
-}
-
 func (m *machine) exp2(x vec) vec {
 	tail, exponent := m.reduced(m.clamp64(x, -160, 130), 1)
 	return m.to(addq, exponent, m.to(add64, m.f64(1), tail))
 }
 
-// expm1of is exp(x) - 1 but for the sign of zero: 2ⁿ·tail + (2ⁿ - 1).
-func (m *machine) expm1of(x vec) vec {
-	tail, exponent := m.reduced(x, math.Log2E)
+// expm1 is 2ⁿ·tail + (2ⁿ - 1).
+func (m *machine) expm1(x vec) vec {
+	tail, exponent := m.reduced(m.clamp64(x, -110, 90), math.Log2E)
 	scale := m.to(addq, m.f64(1), exponent)
 	m.do(fma213, tail, m.to(sub64, m.f64(1), scale), scale)
-	return tail
-}
-
-func (m *machine) expm1(x vec) vec {
-	return m.withSign(m.expm1of(m.clamp64(x, -110, 90)), x)
-}
-
-// tanh is e/(e+2) with e = exp(2x) - 1.
-func (m *machine) tanh(x vec) vec {
-	e := m.expm1of(m.clamp64(m.to(add64, x, x), -40, 40))
-	return m.withSign(m.to(div64, m.to(add64, m.f64(2), e), e), x)
+	return m.withSign(tail, x)
 }
 
 // log is exponent·perExponent + perLn·ln(mantissa), the mantissa of x being

@@ -171,6 +171,17 @@ func (m *machine) blend64(mask reg.Register, y operand.Op, x vec) vec {
 	return v
 }
 
+// blend32 is the same for float32.
+func (m *machine) blend32(mask reg.Register, y, x vec) vec {
+	v := m.vector()
+	if m.wide {
+		m.VBLENDMPS(y, x, mask, v)
+	} else {
+		m.VBLENDVPS(mask, y, x, v)
+	}
+	return v
+}
+
 // Predicates of floating-point comparison that signal no quiet NaN.
 const (
 	cmpEQ    = 0x00 // equal, false for NaN

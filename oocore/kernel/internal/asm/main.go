@@ -32,6 +32,7 @@ func generate(dir string) error {
 	}{
 		{"floats", floatLoops},
 		{"functions", functionLoops},
+		{"single", singleLoops},
 		{"integers", integerLoops},
 		{"compares", compareLoops},
 		{"casts", castLoops},
