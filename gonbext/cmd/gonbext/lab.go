@@ -72,12 +72,13 @@ func (o labOptions) run(ctx context.Context) error {
 	}
 	token := rand.Text()
 	args := []string{"-m", "jupyterlab", "--ServerApp.ip=" + o.ip, "--ServerApp.port=" + strconv.Itoa(port),
-		"--ServerApp.port_retries=0", "--IdentityProvider.token=" + token, "--ServerApp.root_dir=" + o.dir,
-		"--ServerApp.log_level=ERROR", "--no-browser"}
+		"--ServerApp.port_retries=0", "--ServerApp.root_dir=" + o.dir,
+		"--log-level=ERROR", "--no-browser"}
 	if os.Geteuid() == 0 {
 		args = append(args, "--allow-root")
 	}
 	cmd := python(ctx, program, args...)
+	cmd.Env = append(os.Environ(), "JUPYTER_TOKEN="+token) // arguments are for all users to see
 	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start JupyterLab: %w", err)

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"io"
+	"os"
+	"strings"
+	"testing"
+)
+
+// call runs the command in this process; what it says is one string.
+func call(t *testing.T, args ...string) (said string, exit int) {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stderr, stdout := os.Stderr, os.Stdout
+	os.Stderr, os.Stdout = w, w
+	defer func() { os.Stderr, os.Stdout = stderr, stdout }()
+	all := make(chan string)
+	go func() {
+		b, _ := io.ReadAll(r)
+		all <- string(b)
+	}()
+	root := newRoot()
+	root.SetArgs(args)
+	root.SetOut(w)
+	exit = status(root.ExecuteContext(t.Context()))
+	w.Close()
+	said = <-all
+	r.Close()
+	return said, exit
+}
+
+func TestWrongUsage(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"instal"}, "the nearest is install"},
+		{[]string{"quite-another-thing"}, "gonbext --help"},
+		{[]string{"lab", "a", "b"}, "gonbext lab --help"},
+		{[]string{"lab", "--prot", "1"}, "--prot"},
+		{[]string{"lab", "--port", "x"}, "--port"},
+		{[]string{"run"}, "gonbext run --help"},
+		{[]string{"kernel"}, "gonbext kernel --help"},
+		{[]string{"doctor", "x"}, "gonbext doctor --help"},
+		{[]string{"--flag"}, "--flag"},
+	} {
+		said, exit := call(t, c.args...)
+		if exit != exitUsage || !strings.Contains(said, c.want) || strings.Count(said, "\n") != 1 {
+			t.Errorf("%v: exit status %d, said %q", c.args, exit, said)
+		}
+	}
+}
+
+func TestFailure(t *testing.T) {
+	said, exit := call(t, "kernel", "/does/not/exist.json")
+	if exit != exitFailure || strings.Count(said, "\n") != 1 {
+		t.Errorf("exit status %d, said %q", exit, said)
+	}
+}
+
+func TestHelpShowsAnExample(t *testing.T) {
+	said, exit := call(t)
+	if exit != 0 || !strings.Contains(said, "gonbext lab") {
+		t.Errorf("exit status %d, said %q", exit, said)
+	}
+	for _, c := range newRoot().Commands() {
+		if !strings.Contains(c.Example, "gonbext "+c.Name()) && c.Name() != "kernel" {
+			t.Errorf("%s has no example of its own", c.Name())
+		}
+		said, exit := call(t, c.Name(), "--help")
+		if exit != 0 || !strings.Contains(said, "Examples:") {
+			t.Errorf("%s --help: exit status %d, said %q", c.Name(), exit, said)
+		}
+	}
+}
