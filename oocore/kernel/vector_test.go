@@ -111,7 +111,7 @@ func BenchmarkLoops(b *testing.B) {
 		f, _ := Lookup(op, dtype.Float64)
 		run(fmt.Sprint(op, "/float64"), f, dtype.Float64, 8*op.Arity()+8)
 	}
-	for _, c := range []castKey{{dtype.Float32, dtype.Float16}, {dtype.Float16, dtype.Float32}, {dtype.Float32, dtype.Float64},
+	for _, c := range []struct{ from, to dtype.Type }{{dtype.Float32, dtype.Float16}, {dtype.Float16, dtype.Float32}, {dtype.Float32, dtype.Float64},
 		{dtype.Float64, dtype.Float32}, {dtype.Float32, dtype.BFloat16}, {dtype.Uint8, dtype.Float32}} {
 		f, _ := Cast(c.from, c.to)
 		run(fmt.Sprint(c.from, " to ", c.to), f, c.from, c.from.Size()+c.to.Size())

@@ -11,13 +11,9 @@ import (
 func float64bits(v float64) uint64 { return math.Float64bits(v) }
 func float32bits(v float32) uint32 { return math.Float32bits(v) }
 
-// three adapts a constructor of exactly three operands, two one of two.
+// three adapts a constructor of exactly three operands.
 func three(f func(a, b, c operand.Op) (*ir.Instruction, error)) inst {
 	return func(o ...operand.Op) (*ir.Instruction, error) { return f(o[0], o[1], o[2]) }
-}
-
-func two(f func(a, b operand.Op) (*ir.Instruction, error)) inst {
-	return func(o ...operand.Op) (*ir.Instruction, error) { return f(o[0], o[1]) }
 }
 
 // Operations on vectors of float64. Logical ones serve every type.

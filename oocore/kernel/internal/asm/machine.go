@@ -80,8 +80,7 @@ func (m *machine) d(v uint32) constant {
 }
 func (m *machine) b(v uint8) constant { return m.constant(fmt.Sprintf("b%02x", v), 1, operand.U8(v)) }
 
-// inst makes an instruction; named is one of avo's constructors of two to four
-// operands.
+// inst is one of avo's constructors of an instruction.
 type inst func(...operand.Op) (*ir.Instruction, error)
 
 // op is an operation with the form that broadcasts its first operand, which is
