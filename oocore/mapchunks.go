@@ -13,8 +13,7 @@ import (
 
 // MapOptions are what MapChunks may be told.
 type MapOptions struct {
-	Chunks  []int  // the lengths of a chunk; nil lets the planner choose
-	Version string // makes the function's results identifiable, so that a run of it can be resumed
+	Chunks []int // the lengths of a chunk; nil lets the planner choose
 }
 
 // MapChunks computes each chunk of the result by a Go function: f fills dst from
@@ -33,7 +32,7 @@ func MapChunks[T, U Element](f func(dst []U, src []T, at Block) error, a *Array,
 		call := func(dst []byte, src [][]byte, at Block) error {
 			return f(dtype.Slice[U](dst), dtype.Slice[T](src[0]), at)
 		}
-		fn := &graph.Func{Call: call, Chunks: o.Chunks, Version: o.Version, Name: functionName(f)}
+		fn := &graph.Func{Call: call, Chunks: o.Chunks, Name: functionName(f)}
 		return graph.Map(site, fn, dtype.Of[U](), in[0])
 	}, a)
 }

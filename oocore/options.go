@@ -22,6 +22,7 @@ type settings struct {
 	device  exec.Device // nil: the CPU
 	workers int         // 0: the cores that Go uses
 	fresh   bool
+	version string
 	planned bool
 	cell    string
 
@@ -73,6 +74,16 @@ func Workers(n int) Option {
 func Fresh() Option {
 	return func(s *settings) error {
 		s.fresh = true
+		return nil
+	}
+}
+
+// Version stands for the Go functions that were given to MapChunks: change it when
+// they change. Without it a run with such a function always computes anew, since
+// nothing else tells whether its results are those that are there already.
+func Version(v string) Option {
+	return func(s *settings) error {
+		s.version = v
 		return nil
 	}
 }

@@ -154,7 +154,7 @@ func (r *run) save(ctx context.Context) (*Array, error) {
 			return nil, err
 		}
 		return r.stored(store.Info{Path: path, Shape: r.root.Shape, DType: r.root.DType})
-	case !r.fresh && saved(path, r.plan.Fingerprint()):
+	case !r.fresh && saved(path, r.plan.Fingerprint(r.version)):
 		if err := r.recordOnly(record.Skipped); err != nil {
 			return nil, err
 		}
@@ -162,7 +162,7 @@ func (r *run) save(ctx context.Context) (*Array, error) {
 		if err := r.execute(ctx, nil); err != nil {
 			return nil, err
 		}
-		remember(path, r.plan.Fingerprint())
+		remember(path, r.plan.Fingerprint(r.version))
 	}
 	stored, err := store.Open(path)
 	if err != nil {

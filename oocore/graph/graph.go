@@ -85,10 +85,9 @@ type Fold struct {
 type Func struct {
 	// Call fills dst, dense in C order, for the chunk at a box of the node's
 	// shape, from the same box of each input.
-	Call    func(dst []byte, src [][]byte, at grid.Box) error
-	Chunks  []int  // of the node's shape; nil lets the planner choose
-	Version string // makes the function's results identifiable; "" leaves them not
-	Name    string
+	Call   func(dst []byte, src [][]byte, at grid.Box) error
+	Chunks []int // of the node's shape; nil lets the planner choose
+	Name   string
 }
 
 // Site is the place in the user's own program where a node was made.

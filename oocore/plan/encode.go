@@ -39,9 +39,13 @@ func Decode(b []byte) (*Plan, error) {
 }
 
 // Fingerprint identifies what the plan computes, whatever its budget: two plans
-// with the same fingerprint write the same bytes. It is "" where a Go function
-// without a version takes part, since nothing can tell whether that has changed.
-func (p *Plan) Fingerprint() string {
+// with the same fingerprint write the same bytes. version stands for the Go
+// functions that take part; without one the fingerprint is "", since nothing can
+// tell whether they have changed.
+func (p *Plan) Fingerprint(version string) string {
+	if len(p.funcs) > 0 && version == "" {
+		return ""
+	}
 	what := Plan{Engine: p.Engine, Arrays: slices.Clone(p.Arrays), Output: p.Output}
 	for i := range what.Arrays {
 		if place := what.Arrays[i].Place; place == InArena || place == InSpill {
@@ -60,15 +64,8 @@ func (p *Plan) Fingerprint() string {
 	if err != nil {
 		return ""
 	}
-	h := sha256.New()
-	h.Write(b)
-	for _, f := range p.funcs {
-		if f.Version == "" {
-			return ""
-		}
-		fmt.Fprintf(h, "%q", f.Version)
-	}
-	return hex.EncodeToString(h.Sum(nil))
+	h := sha256.Sum256(fmt.Appendf(b, "%q", version))
+	return hex.EncodeToString(h[:])
 }
 
 // Header is what a record begins with.

@@ -105,7 +105,7 @@ func TestBudgetDoesNotChangeResults(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				prints = append(prints, p.Fingerprint())
+				prints = append(prints, p.Fingerprint(""))
 			}
 		}
 		for _, f := range prints {
@@ -172,7 +172,7 @@ func TestEncodedPlanIsTheSame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Fingerprint() != q.Fingerprint() || p.Peak != q.Peak {
+	if p.Fingerprint("") != q.Fingerprint("") || p.Peak != q.Peak {
 		t.Error("the decoded plan differs")
 	}
 	c, err := q.Encode()
