@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"go/token"
 	"strings"
 
@@ -57,11 +58,11 @@ func openNames(args []string) (oocore.Names, error) {
 		case names[name] != nil:
 			return nil, usagef("the name %s is given twice", name)
 		}
-		a := oocore.Open(path)
-		if err := a.Err(); err != nil {
-			return nil, err
+		names[name] = oocore.Open(path)
+		var open *oocore.Error
+		if errors.As(names[name].Err(), &open) {
+			return nil, open.Err // which names the file
 		}
-		names[name] = a
 	}
 	return names, nil
 }

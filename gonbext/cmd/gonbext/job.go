@@ -183,7 +183,7 @@ func (j *job) tell(w io.Writer, value string) error {
 	}
 	text := strings.TrimRight(out.Text, "\n")
 	if !j.plan {
-		text, _, _ = strings.Cut(text, "\n") // the verdict
+		text, _, _ = strings.Cut(text, "\n\n") // what was done, and the verdict
 	}
 	_, err = fmt.Fprintln(w, text)
 	return err

@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"github.com/mattn/go-isatty"
 	"golang.org/x/sys/unix"
@@ -68,15 +71,29 @@ func followRun(id string) *record.Tail {
 	return tail
 }
 
-// fit cuts a line to the terminal's width: a longer one could not be replaced in
-// place.
+// fit shortens a line to the terminal's width, as a longer one could not be
+// replaced in place: first by its bar, then by what stands before its end, the
+// time left.
 func fit(line string, terminal *os.File) string {
 	columns := 80
 	if size, err := unix.IoctlGetWinsize(int(terminal.Fd()), unix.TIOCGWINSZ); err == nil && size.Col > 0 {
 		columns = int(size.Col)
 	}
-	if runes := []rune(line); len(runes) >= columns {
-		return string(runes[:columns-1])
+	return shorten(line, columns-1)
+}
+
+func shorten(line string, columns int) string {
+	const separator = " · "
+	if utf8.RuneCountInString(line) <= columns {
+		return line
 	}
-	return line
+	if _, rest, ok := strings.Cut(line, "] "); ok {
+		line = rest
+	}
+	parts := strings.Split(line, separator)
+	for len(parts) > 2 && utf8.RuneCountInString(strings.Join(parts, separator)) > columns {
+		parts = slices.Delete(parts, len(parts)-2, len(parts)-1)
+	}
+	runes := []rune(strings.Join(parts, separator))
+	return string(runes[:min(len(runes), max(columns, 0))])
 }

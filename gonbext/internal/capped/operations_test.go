@@ -1,0 +1,163 @@
+package capped
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/kernel"
+)
+
+// budget is what every operation gets, and the limit of the cgroup that it runs
+// in. The array is 16 times as large.
+const (
+	budget = 64 << 20
+	rows   = 1 << 20
+	cols   = 16 * budget / 4 / rows
+)
+
+// views are the array's bytes as other types see them. Those of x and y are
+// floats between 0.1 and 0.9.
+var views = map[string]string{
+	"x": fmt.Sprintf("shape=%dx%d&dtype=float32", rows, cols),
+	"y": fmt.Sprintf("shape=%dx%d&dtype=float32", rows, cols),
+	"s": fmt.Sprintf("shape=%dx%d&dtype=float32", 1<<14, 1<<14),
+	"i": fmt.Sprintf("shape=%dx%d&dtype=int32", rows, cols),
+	"j": fmt.Sprintf("shape=%dx%d&dtype=int32", rows, cols),
+	"z": fmt.Sprintf("shape=%dx%d&dtype=complex64", rows, cols/2),
+}
+
+// operations are an expression for each operation, over the views that it names.
+func operations() []string {
+	var all []string
+	integer := map[kernel.Op]bool{kernel.BitAnd: true, kernel.BitOr: true, kernel.BitXor: true, kernel.LeftShift: true, kernel.RightShift: true, kernel.Invert: true}
+	for op := kernel.Add; op <= kernel.Where; op++ {
+		switch {
+		case op == kernel.Where:
+			all = append(all, "where(x > 0.5, x, y)")
+		case op >= kernel.LogicalAnd && op <= kernel.LogicalXor:
+			all = append(all, op.String()+"(x > 0.5, y > 0.25)")
+		case op == kernel.LogicalNot:
+			all = append(all, "logical_not(x > 0.5)")
+		case op == kernel.LeftShift || op == kernel.RightShift:
+			all = append(all, op.String()+"(i, j & 15)")
+		case integer[op] && op.Arity() == 2:
+			all = append(all, op.String()+"(i, j)")
+		case integer[op]:
+			all = append(all, op.String()+"(i)")
+		case op >= kernel.Real && op <= kernel.Conjugate:
+			all = append(all, op.String()+"(z)")
+		case op.Arity() == 2:
+			all = append(all, op.String()+"(x, y)")
+		default:
+			all = append(all, op.String()+"(x)")
+		}
+	}
+	for r := kernel.Sum; r <= kernel.CountNonzero; r++ {
+		all = append(all, r.String()+"(x)", r.String()+"(x, 0)", r.String()+"(x, 1)")
+	}
+	return append(all,
+		"tanh(sqrt(x)*2 + exp(-x))",
+		"x - mean(x, 0)",
+		"(x - mean(x, 0)) / std(x, 0)",
+		`astype(x, "float16")`,
+		`astype(i, "float64")`,
+		`slice(x, "::-2, 1::3")`,
+		"transpose(x)",
+		"transpose(s)",
+		"s + transpose(s)",
+		"matmul(x, transpose(slice(x, \"0:64\")))",
+		"matmul(transpose(x), x)")
+}
+
+// TestEveryOperation runs each operation on an array of 16 times its budget, in
+// a cgroup of the budget.
+func TestEveryOperation(t *testing.T) {
+	if os.Getenv("GONBEXT_TEST") != "full" {
+		t.Skip("left out: every operation in a memory cgroup, which GONBEXT_TEST=full runs as root")
+	}
+	dir := t.TempDir()
+	t.Setenv("GONBEXT_RUNS", filepath.Join(dir, "runs"))
+	gonbext := filepath.Join(dir, "gonbext")
+	if out, err := exec.Command("go", "build", "-o", gonbext, "../../cmd/gonbext").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	input := filepath.Join(dir, "input.bin")
+	fill(t, input)
+	for n, e := range operations() {
+		t.Run(e, func(t *testing.T) {
+			g, err := New(fmt.Sprintf("gonbext-test-%d-%d", os.Getpid(), n), budget)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() {
+				if err := g.Close(); err != nil {
+					t.Error(err)
+				}
+			}()
+			out := filepath.Join(dir, "out.npy")
+			args := []string{"compute", e, "-o", out, "--memory", strconv.Itoa(budget), "--json"}
+			for name, view := range views {
+				args = append(args, name+"="+input+"?"+view)
+			}
+			c := g.Command(gonbext, args...)
+			var stdout, stderr bytes.Buffer
+			c.Stdout, c.Stderr = &stdout, &stderr
+			if err := c.Run(); err != nil {
+				t.Fatalf("%v: %s", err, stderr.String())
+			}
+			var f struct {
+				Budget        int64
+				PredictedPeak int64 `json:"predicted_peak"`
+				MeasuredPeak  int64 `json:"measured_peak"`
+				Computed      int64
+			}
+			if err := json.Unmarshal(stdout.Bytes(), &f); err != nil {
+				t.Fatalf("%v in %s", err, stdout.String())
+			}
+			if f.Budget != budget || f.Computed == 0 {
+				t.Errorf("it ran within %d bytes and computed %d chunks", f.Budget, f.Computed)
+			}
+			if f.MeasuredPeak > f.PredictedPeak || f.MeasuredPeak*5 < f.PredictedPeak*4 {
+				t.Errorf("predicted %d bytes, measured %d", f.PredictedPeak, f.MeasuredPeak)
+			}
+			if peak := g.Peak(); peak > budget {
+				t.Errorf("%d bytes were charged to a cgroup of %d", peak, budget)
+			}
+			if err := os.Remove(out); err != nil {
+				t.Error(err)
+			}
+			if left, _ := filepath.Glob(filepath.Join(dir, "*out.npy*")); len(left) > 0 {
+				t.Errorf("left behind: %s", strings.Join(left, ", "))
+			}
+		})
+	}
+}
+
+// fill writes the array, in pieces.
+func fill(t *testing.T, path string) {
+	t.Helper()
+	f, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	random := rand.New(rand.NewPCG(1, 2))
+	piece := make([]float32, 1<<20)
+	for range rows * cols / len(piece) {
+		for i := range piece {
+			piece[i] = 0.1 + 0.8*random.Float32()
+		}
+		if _, err := f.Write(dtype.Bytes(piece)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
