@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gonbext/gonbext/gonbext"
 	"github.com/gonbext/gonbext/oocore"
@@ -48,9 +49,14 @@ var cells = map[string]func(){
 		println("on")
 		gonbext.Save(x, "x.npy")
 	},
-	"budget":  func() { defer gonbext.Memory(gonbext.Budget("lots"))(); println("not reached") },
-	"device":  func() { defer gonbext.Memory(gonbext.Device("cuda:0"))(); println("not reached") },
-	"chunks":  func() { defer gonbext.Memory(gonbext.Chunks("3y4"))(); println("not reached") },
+	"budget": func() { defer gonbext.Memory(gonbext.Budget("lots"))(); println("not reached") },
+	"device": func() { defer gonbext.Memory(gonbext.Device("cuda:0"))(); println("not reached") },
+	"chunks": func() { defer gonbext.Memory(gonbext.Chunks("3y4"))(); println("not reached") },
+	"endless": func() {
+		defer gonbext.Memory(gonbext.Cell("CELL", 1))()
+		gonbext.Collect[float64](oocore.Random(oocore.Float64, 1, 1<<30, 1<<20).Sum())
+		println("not reached")
+	},
 	"missing": func() { gonbext.Show(oocore.Open("missing.npy")) },
 	"show": func() {
 		gonbext.Show(oocore.Arange(0, 80, 1).Reshape(8, 10))
@@ -75,13 +81,25 @@ type result struct {
 
 func run(t *testing.T, cell string) result {
 	t.Helper()
+	return runWhile(t, cell, func(*os.Process, string) {})
+}
+
+// runWhile does something to the cell's process, given its run log, before it
+// waits for its end.
+func runWhile(t *testing.T, cell string, do func(p *os.Process, runs string)) result {
+	t.Helper()
 	dir := t.TempDir()
+	runs := filepath.Join(dir, "runs")
 	var stdout, stderr strings.Builder
 	c := exec.Command(os.Args[0])
 	c.Dir, c.Stdout, c.Stderr = dir, &stdout, &stderr
 	// A PATH without the gonbext command: verdicts come as text.
-	c.Env = append(os.Environ(), "GONBEXT_TEST_CELL="+cell, "GONBEXT_RUNS="+filepath.Join(dir, "runs"), "PATH="+dir)
-	err := c.Run()
+	c.Env = append(os.Environ(), "GONBEXT_TEST_CELL="+cell, "GONBEXT_RUNS="+runs, "PATH="+dir)
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	do(c.Process, runs)
+	err := c.Wait()
 	if _, exited := err.(*exec.ExitError); err != nil && !exited {
 		t.Fatal(err)
 	}
@@ -210,6 +228,27 @@ func TestErrorsEndTheCellInOneLine(t *testing.T) {
 				t.Errorf("left %v", files)
 			}
 		})
+	}
+}
+
+func TestInterruptEndsTheRun(t *testing.T) {
+	r := runWhile(t, "endless", func(p *os.Process, runs string) {
+		for { // the record begins when the run does
+			if all, _ := record.List(runs); len(all) > 0 {
+				break
+			}
+			time.Sleep(time.Millisecond)
+		}
+		if err := p.Signal(os.Interrupt); err != nil {
+			t.Error(err)
+		}
+	})
+	r.expect(t, 1)
+	if !strings.Contains(r.stderr, "Collect: interrupted (cell:2)") || strings.Count(r.stderr, "\n") != 1 {
+		t.Errorf("said %q", r.stderr)
+	}
+	if runs := r.runs(t); len(runs) != 1 || runs[0].Status != record.Cancelled {
+		t.Errorf("records: %+v", runs)
 	}
 }
 

@@ -13,12 +13,12 @@ type Rewriter interface {
 	Rewrite(code string) (Cell, error)
 
 	// Complete answers Tab where the cursor is in a magic; ok is false where
-	// GoNB is to answer. Cursor, Start and End count UTF-16 code units, as
-	// JupyterLab does.
+	// GoNB is to answer. Cursor, Start and End count code points, as Jupyter's
+	// protocol does.
 	Complete(code string, cursor int) (c Completion, ok bool)
 
-	// Pad returns code with its magics blanked to the same UTF-16 length, so
-	// that GoNB completes and inspects Go at unchanged positions.
+	// Pad returns code with its magics blanked to the same length, so that
+	// GoNB completes and inspects Go at unchanged positions.
 	Pad(code string) string
 }
 

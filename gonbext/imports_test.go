@@ -1,0 +1,23 @@
+package gonbext_test
+
+import (
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// Each cell is compiled and linked when it runs, so what package gonbext imports
+// costs every cell time. Charts, the kernel and GoNB's own client stay out.
+func TestCellsLinkLittle(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "github.com/gonbext/gonbext/gonbext").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range strings.Fields(string(out)) {
+		for _, heavy := range []string{"gonbext/gonbext/chart", "gonbext/internal/", "go-echarts", "janpfeifer/gonb", "zmq4", "net/http", "html/template", "cobra"} {
+			if strings.Contains(path, heavy) {
+				t.Errorf("a cell links %s", path)
+			}
+		}
+	}
+}
