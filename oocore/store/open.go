@@ -79,6 +79,7 @@ func openFlat(path string, loc location, f *os.File) (*flat, error) {
 	if info.Fortran {
 		slices.Reverse(info.Shape)
 	}
+	readAhead(f)
 	return &flat{shared: &handle{file: f, id: info.ID}, info: info, offset: e.offset, big: e.big}, nil
 }
 
