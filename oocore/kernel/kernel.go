@@ -11,7 +11,8 @@ package kernel
 import "github.com/gonbext/gonbext/oocore/dtype"
 
 // Func computes n elements of dst from as many of its operands; those beyond
-// the operation's arity are nil. dst may be one of them.
+// the operation's arity are nil. dst may be one of them whose elements are no
+// narrower.
 type Func func(n int, dst, a, b, c []byte)
 
 // Op is an elementwise operation.
