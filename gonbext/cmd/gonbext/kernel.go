@@ -23,9 +23,10 @@ func newKernel() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			var magics relay.Rewriter = magic.NewSession()
 			source, err := setup.Source()
 			if err != nil {
-				return err
+				magics = sourceless{magics, err}
 			}
 			// Cells write their records where the kernel looks.
 			runs, err := record.Dir()
@@ -42,9 +43,23 @@ func newKernel() *cobra.Command {
 				GoNB:   []string{tools.GoNB, "-raw_error=true"},
 				Env:    tools.Env(os.Environ()),
 				Source: source,
-				Magic:  magic.NewSession(),
+				Magic:  magics,
 				Watch:  relay.NewRuns(runs).Watch,
 			})
 		},
 	}
+}
+
+// sourceless runs plain cells, and says why those with magics cannot run.
+type sourceless struct {
+	relay.Rewriter
+	err error
+}
+
+func (s sourceless) Rewrite(code string) (relay.Cell, error) {
+	cell, err := s.Rewriter.Rewrite(code)
+	if err == nil && cell.Watch {
+		return relay.Cell{}, s.err
+	}
+	return cell, err
 }
