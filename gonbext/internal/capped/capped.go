@@ -1,5 +1,6 @@
 // Package capped runs a command in a memory cgroup of its own, so that tests can
-// hold a budget to the kernel's count: page cache, page tables and all.
+// hold a budget to the kernel's count, page cache and page tables and all: what
+// does not fit is killed.
 package capped
 
 import (
@@ -9,16 +10,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 )
 
 // Group is a memory cgroup that nothing else is in. Making one needs root.
-type Group struct {
-	dir   string
-	limit int64
-}
+type Group struct{ dir string }
 
 // New makes a cgroup of limit bytes, without swap, below the root of either
 // version's hierarchy.
@@ -30,7 +27,7 @@ func New(name string, limit int64) (*Group, error) {
 		// already, or may not, the limit below tells.
 		_ = os.WriteFile(filepath.Join(root, "cgroup.subtree_control"), []byte("+memory"), 0)
 	}
-	g := &Group{filepath.Join(root, name), limit}
+	g := &Group{filepath.Join(root, name)}
 	if err := os.Mkdir(g.dir, 0o755); err != nil {
 		return nil, fmt.Errorf("a memory cgroup cannot be made: %w", err)
 	}
@@ -49,18 +46,6 @@ func (g *Group) write(file, text string) error {
 func (g *Group) Command(name string, args ...string) *exec.Cmd {
 	join := []string{"-c", `echo $$ > "$0" && exec "$@"`, filepath.Join(g.dir, "cgroup.procs"), name}
 	return exec.Command("/bin/sh", append(join, args...)...)
-}
-
-// Peak is the most bytes that were charged to the group, page cache included. It
-// is 0 where the kernel does not tell.
-func (g *Group) Peak() int64 {
-	for _, file := range []string{"memory.max_usage_in_bytes", "memory.peak"} {
-		if text, err := os.ReadFile(filepath.Join(g.dir, file)); err == nil {
-			n, _ := strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
-			return n
-		}
-	}
-	return 0
 }
 
 // Close removes the group, whose processes must have ended.

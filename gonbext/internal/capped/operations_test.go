@@ -129,9 +129,6 @@ func TestEveryOperation(t *testing.T) {
 			if f.MeasuredPeak > f.PredictedPeak || f.MeasuredPeak*5 < f.PredictedPeak*4 {
 				t.Errorf("predicted %d bytes, measured %d", f.PredictedPeak, f.MeasuredPeak)
 			}
-			if peak := g.Peak(); peak > budget {
-				t.Errorf("%d bytes were charged to a cgroup of %d", peak, budget)
-			}
 			if err := os.Remove(out); err != nil {
 				t.Error(err)
 			}

@@ -1,0 +1,277 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// refused holds a call to a status, one clear line, and nothing left behind.
+func refused(t *testing.T, dir string, c *exec.Cmd, status int, says ...string) {
+	t.Helper()
+	before := listing(t, dir)
+	failed(t, finish(t, c), status, says...)
+	if after := listing(t, dir); !slices.Equal(before, after) {
+		t.Errorf("files were\n%s\nand are\n%s", strings.Join(before, "\n"), strings.Join(after, "\n"))
+	}
+}
+
+// failed holds what a call said to a status and one clear line.
+func failed(t *testing.T, o outcome, status int, says ...string) {
+	t.Helper()
+	if o.status != status {
+		t.Errorf("status %d, want %d: %s", o.status, status, o.stderr)
+	}
+	if strings.Count(o.stderr, "\n") != 1 || !strings.HasPrefix(o.stderr, "gonbext: ") || o.stdout != "" {
+		t.Errorf("it says %q and prints %q, want one line", o.stderr, o.stdout)
+	}
+	for _, s := range says {
+		if !strings.Contains(o.stderr, s) {
+			t.Errorf("%q does not say %q", strings.TrimSpace(o.stderr), s)
+		}
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	floats(t, in("x.npy"), "(5, 6)", 30)
+	floats(t, in("y.npy"), "(4, 3)", 12)
+	floats(t, in("row.npy"), "(1, 3000000)", 3000000)
+	floats(t, in("cut.npy"), "(5, 7)", 30)
+	floats(t, in("huge.npy"), "(9223372036854775807, 6)", 30)
+	floats(t, in("negative.npy"), "(-5, 6)", 30)
+	floats(t, in("many.npy"), "("+strings.Repeat("1, ", 33)+")", 1)
+	npyFile(t, in("object.npy"), "'|O'", "(2,)", make([]byte, 16))
+	npyFile(t, in("string.npy"), "'<U2'", "(2,)", make([]byte, 16))
+	npyFile(t, in("structured.npy"), "[('a', '<f4'), ('b', '<i2')]", "(3,)", make([]byte, 18))
+	for name, text := range map[string]string{"empty.npy": "", "magic.npy": "\x93NUMPX\x01\x00", "header.npy": "\x93NUMPY\x01\x00\x76",
+		"short.bin": "abc"} {
+		if err := os.WriteFile(in(name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	roots := func(more ...string) []string {
+		return append([]string{"compute", "sqrt(x)", "x=x.npy", "-o", "out.npy"}, more...)
+	}
+	of := func(file string) []string { return []string{"compute", "sqrt(x)", "x=" + file, "-o", "out.npy"} }
+	to := func(file string) []string { return []string{"compute", "sqrt(x)", "x=x.npy", "-o", file} }
+	expr := func(e string) []string { return []string{"compute", e, "x=x.npy", "y=y.npy", "-o", "out.npy"} }
+	for _, c := range []struct {
+		name   string
+		args   []string
+		status int
+		says   []string
+	}{
+		{"empty file", of("empty.npy"), 1, []string{"empty.npy"}},
+		{"another format", of("magic.npy"), 1, []string{"magic.npy"}},
+		{"header cut short", of("header.npy"), 1, []string{"header.npy", "short"}},
+		{"data cut short", of("cut.npy"), 1, []string{"cut.npy", "short"}},
+		{"shape beyond int64", of("huge.npy"), 1, []string{"huge.npy", "9223372036854775807"}},
+		{"negative length", of("negative.npy"), 1, []string{"negative.npy", "-5"}},
+		{"33 dimensions", of("many.npy"), 1, []string{"many.npy", "33 dimensions"}},
+		{"objects", of("object.npy"), 1, []string{"object.npy", "object"}},
+		{"strings", of("string.npy"), 1, []string{"string.npy", "string"}},
+		{"structures", of("structured.npy"), 1, []string{"structured.npy", "structured"}},
+		{"info of a bad file", []string{"info", "cut.npy"}, 1, []string{"cut.npy", "short"}},
+		{"no such file", of("none.npy"), 1, []string{"none.npy", "no such file"}},
+		{"a folder", of("."), 1, nil},
+		{"raw without a shape", of("short.bin"), 1, []string{"short.bin", "shape="}},
+		{"raw of another size", of("short.bin?shape=2&dtype=float32"), 1, []string{"short.bin", "8 bytes", "3"}},
+		{"output is input", to("x.npy"), 1, []string{"x.npy", "input"}},
+		{"output is input by another name", to("./x.npy"), 1, []string{"x.npy", "input"}},
+		{"output's folder missing", to("none/out.npy"), 1, []string{"none"}},
+		{"output is a folder", to("folder.npy"), 1, []string{"folder.npy"}},
+		{"output of no format", to("out.txt"), 1, []string{"out.txt", "npy"}},
+		{"output larger than the disk", []string{"compute", "x + transpose(x)", "x=row.npy", "-o", "out.npy"}, 1, []string{"out.npy", "free"}},
+		{"shapes that do not meet", expr("x + y"), 1, []string{"(5, 6)", "(4, 3)"}},
+		{"product of shapes that do not meet", expr("matmul(x, y)"), 1, []string{"(5, 6)", "(4, 3)"}},
+		{"dtypes that do not meet", expr("x & y"), 1, []string{"float32"}},
+		{"axis out of range", expr("mean(x, 2)"), 1, []string{"2"}},
+		{"minimum of nothing", expr(`min(slice(x, "0:0"))`), 1, []string{"min"}},
+		{"unknown name", expr("sqrt(z)"), 2, []string{`"z"`, "column 6"}},
+		{"unknown function", expr("sqroot(x)"), 2, []string{"sqroot", "column 1"}},
+		{"syntax", expr("sqrt(x"), 2, []string{"column 7"}},
+		{"no expression", expr(""), 2, []string{"expression"}},
+		{"no names", []string{"compute", "sqrt(x)", "-o", "out.npy"}, 2, []string{`"x"`}},
+		{"no path", []string{"compute", "sqrt(x)", "x", "-o", "out.npy"}, 2, []string{"NAME=PATH"}},
+		{"no name", []string{"compute", "sqrt(x)", "=x.npy", "-o", "out.npy"}, 2, []string{"name"}},
+		{"a name twice", []string{"compute", "sqrt(x)", "x=x.npy", "x=y.npy", "-o", "out.npy"}, 2, []string{"twice"}},
+		{"nowhere to write", []string{"compute", "sqrt(x)", "x=x.npy"}, 2, []string{"-o"}},
+		{"budget in words", roots("--memory", "lots"), 2, []string{"lots", "512MiB"}},
+		{"no budget", roots("--memory", "0"), 2, []string{"0"}},
+		{"negative budget", roots("--memory", "-1"), 2, []string{"-1"}},
+		{"budget too small", roots("--memory", "1KiB"), 1, []string{"needs", "MiB"}},
+		{"budget beyond the machine", roots("--memory", "1000TiB"), 1, []string{"1000 TiB"}},
+		{"no chunks", roots("--chunks", "0x3"), 2, []string{"0x3"}},
+		{"chunks in words", roots("--chunks", "big"), 2, []string{"big"}},
+		{"chunks of another number of dimensions", roots("--chunks", "3"), 1, []string{"(3,)", "(5, 6)"}},
+		{"no workers", roots("--workers", "0"), 2, []string{"0"}},
+		{"no driver", roots("--device", "cuda:0"), 1, []string{"no CUDA driver"}},
+		{"unknown device", roots("--device", "gpu"), 2, []string{"gpu"}},
+		{"device without memory", roots("--device", "model:0"), 2, []string{"model:0"}},
+		{"unknown flag", roots("--bugdet", "1MiB"), 2, []string{"--bugdet"}},
+		{"convert to an unknown dtype", []string{"convert", "x.npy", "out.npy", "--dtype", "float23"}, 2, []string{"float23", "float32"}},
+		{"convert with an unknown codec", []string{"convert", "x.npy", "out.npy", "--codec", "zip"}, 2, []string{"zip"}},
+		{"convert onto itself", []string{"convert", "x.npy", "x.npy"}, 1, []string{"x.npy"}},
+		{"convert alone", []string{"convert", "x.npy"}, 2, []string{"2"}},
+		{"footprint of no shape", []string{"footprint", "lots"}, 2, []string{"lots", "3075200x512"}},
+		{"footprint of a negative length", []string{"footprint", "3x-1"}, 2, []string{"3x-1"}},
+		{"footprint beyond int64", []string{"footprint", "9223372036854775807x6"}, 2, []string{"9223372036854775807"}},
+		{"footprint of 33 dimensions", []string{"footprint", strings.Repeat("1x", 32) + "1"}, 2, []string{"33 dimensions"}},
+		{"footprint of an unknown dtype", []string{"footprint", "3", "float23"}, 2, []string{"float23"}},
+		{"footprint for a device in words", []string{"footprint", "3", "--device", "big"}, 2, []string{"big"}},
+		{"info of nothing", []string{"info"}, 2, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if c.name == "output is a folder" {
+				if err := os.Mkdir(in("folder.npy"), 0o755); err != nil {
+					t.Fatal(err)
+				}
+			}
+			refused(t, dir, command(dir, c.args...), c.status, c.says...)
+		})
+	}
+}
+
+// A budget that is refused names one that works.
+func TestNeedWorks(t *testing.T) {
+	dir := t.TempDir()
+	floats(t, filepath.Join(dir, "x.npy"), "(1000, 1000)", 1000000)
+	o := finish(t, command(dir, "compute", "sqrt(x)", "x=x.npy", "-o", "out.npy", "--memory", "1KiB"))
+	_, need, ok := strings.Cut(strings.TrimSpace(o.stderr), "needs a budget of ")
+	need, _, _ = strings.Cut(need, " ")
+	if !ok {
+		t.Fatalf("the refusal %q names no budget", o.stderr)
+	}
+	succeed(t, dir, "compute", "sqrt(x)", "x=x.npy", "-o", "out.npy", "--memory", need)
+}
+
+func TestNoPermission(t *testing.T) {
+	dir, err := os.MkdirTemp("", "gonbext")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	binary, err := os.ReadFile(os.Args[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	tool := filepath.Join(dir, "gonbext")
+	if err := os.WriteFile(tool, binary, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	floats(t, filepath.Join(dir, "x.npy"), "(3,)", 3)
+	floats(t, filepath.Join(dir, "secret.npy"), "(3,)", 3)
+	if err := os.Chmod(filepath.Join(dir, "secret.npy"), 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(dir, 0o555); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"info", "secret.npy"}, {"compute", "sqrt(x)", "x=x.npy", "-o", "out.npy"}} {
+		c := command(dir, args...)
+		c.Path = tool
+		if os.Getuid() == 0 { // who may do everything
+			c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+		}
+		refused(t, dir, c, 1, "permission denied")
+	}
+}
+
+// A disk that fills up, by this run or beside it, leaves nothing of the output.
+func TestFullDisk(t *testing.T) {
+	if os.Getenv("GONBEXT_TEST") != "full" {
+		t.Skip("left out: a full disk, which GONBEXT_TEST=full mounts as root")
+	}
+	dir := t.TempDir()
+	floats(t, filepath.Join(dir, "x.npy"), "(1000, 1000)", 1000000)
+	disk := filepath.Join(dir, "disk")
+	if err := os.Mkdir(disk, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=1m"); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := syscall.Unmount(disk, 0); err != nil {
+			t.Error(err)
+		}
+	}()
+	refused(t, dir, command(dir, "compute", "sqrt(x)", "x=x.npy", "-o", "disk/out.npy"), 1, "out.npy", "free")
+}
+
+// slow is a computation of seconds over a file that takes no disk.
+func slow(t *testing.T, dir string, args ...string) *exec.Cmd {
+	t.Helper()
+	f, err := os.Create(filepath.Join(dir, "x.bin"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Truncate(2 << 30); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return command(dir, append(args, "x=x.bin?shape=1024x524288&dtype=float32", "--memory", "64MiB", "--workers", "1")...)
+}
+
+// begun waits until a run has written its first record.
+func begun(t *testing.T, dir string) {
+	t.Helper()
+	for range 1000 {
+		if found, _ := filepath.Glob(filepath.Join(dir, ".runs", "*.gonbrun")); len(found) > 0 {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	t.Fatal("the run has not begun")
+}
+
+// during starts a computation of seconds and does something while it lasts.
+func during(t *testing.T, dir string, do func(*os.Process)) outcome {
+	t.Helper()
+	c := slow(t, dir, "compute", "sum(tanh(sin(x)) + arctan(cos(x)) + arcsinh(exp(x)), 0)", "-o", "out.npy")
+	var stdout, stderr bytes.Buffer
+	c.Stdout, c.Stderr = &stdout, &stderr
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	begun(t, dir)
+	do(c.Process)
+	c.Wait() // the state says the rest
+	return outcome{c.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+}
+
+func TestInterrupt(t *testing.T) {
+	dir := t.TempDir()
+	o := during(t, dir, func(p *os.Process) {
+		if err := p.Signal(os.Interrupt); err != nil {
+			t.Error(err)
+		}
+	})
+	failed(t, o, 1, "interrupted")
+	if files := listing(t, dir); len(files) != 1 {
+		t.Errorf("left behind: %v", files)
+	}
+}
+
+func TestCutShortWhileRead(t *testing.T) {
+	dir := t.TempDir()
+	o := during(t, dir, func(*os.Process) {
+		if err := os.Truncate(filepath.Join(dir, "x.bin"), 4096); err != nil {
+			t.Error(err)
+		}
+	})
+	failed(t, o, 1, "x.bin")
+	if files := listing(t, dir); len(files) != 1 {
+		t.Errorf("left behind: %v", files)
+	}
+}
