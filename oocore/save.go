@@ -147,7 +147,7 @@ func overhead() int64 {
 }
 
 func (r *run) save(ctx context.Context) (*Array, error) {
-	path := r.plan.Arrays[r.plan.Output].Path
+	path := store.Stored(r.plan.Arrays[r.plan.Output].Path, store.Meta{Shape: r.root.Shape, DType: r.root.DType})
 	switch {
 	case r.planned:
 		if err := r.recordOnly(record.Planned); err != nil {

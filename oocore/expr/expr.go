@@ -73,6 +73,10 @@ func (p *reader) column(offset int) int {
 	return utf8.RuneCountInString(p.src[:min(max(offset, 0), len(p.src))]) + 1
 }
 
+// variance stands for var, a word of Go's own, while the text is parsed. It has
+// as many bytes, so that columns stay right.
+const variance = "v\u00aa"
+
 // syntax parses the text, and refuses what Go would read otherwise than its
 // writer meant: a // that is Python's floor division.
 func (p *reader) syntax() (ast.Expr, error) {
@@ -97,6 +101,7 @@ func (p *reader) syntax() (ast.Expr, error) {
 			bad = &Error{p.src, p.column(at.Offset), scanned(msg)}
 		}
 	}, scanner.ScanComments)
+	readable := []byte(text)
 	for {
 		at, tok, lit := s.Scan()
 		if bad != nil {
@@ -105,17 +110,26 @@ func (p *reader) syntax() (ast.Expr, error) {
 		if tok == token.EOF {
 			break
 		}
+		if tok == token.VAR {
+			copy(readable[file.Offset(at):], variance)
+		}
 		if tok == token.COMMENT {
 			return nil, &Error{p.src, p.column(file.Offset(at)), fmt.Sprintf("%s is not an operator: write floor_divide(a, b)", lit[:2])}
 		}
 	}
-	tree, err := parser.ParseExprFrom(token.NewFileSet(), "", text, parser.SkipObjectResolution)
+	tree, err := parser.ParseExprFrom(token.NewFileSet(), "", readable, parser.SkipObjectResolution)
 	if list, ok := err.(scanner.ErrorList); ok && len(list) > 0 {
 		return nil, &Error{p.src, p.column(list[0].Pos.Offset), parsed(list[0].Msg)}
 	}
 	if err != nil {
 		return nil, &Error{p.src, 1, err.Error()}
 	}
+	ast.Inspect(tree, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok && id.Name == variance {
+			id.Name = "var"
+		}
+		return true
+	})
 	return tree, nil
 }
 
@@ -134,7 +148,7 @@ func parsed(msg string) string {
 	if strings.HasPrefix(msg, "missing ','") {
 		return "expected ',' or ')'"
 	}
-	return strings.ReplaceAll(msg, "'EOF'", "the end")
+	return strings.NewReplacer("'EOF'", "the end", variance, "var").Replace(msg)
 }
 
 // value is what a part of an expression stands for: an array, a number or text.

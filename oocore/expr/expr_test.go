@@ -39,6 +39,7 @@ func TestParse(t *testing.T) {
 		{"tanh(sqrt(b)*2 + exp(-b))", "tanh(sqrt(b)*2 + exp(-b))", []int{40}, dtype.Float32},
 		{"mean(x, 0)", "mean(x, 0)", []int{40}, dtype.Float32},
 		{"mean(x, 0, 1)", "mean(x)", []int{}, dtype.Float32},
+		{"var(x, 0)", "var(x, 0)", []int{40}, dtype.Float32}, // a word of Go's
 		{"sum(i, -1)", "sum(i)", []int{}, dtype.Int64},
 		{"matmul(x, m)", "matmul(x, m)", []int{100, 3}, dtype.Float64},
 		{`astype(x, "float16")`, `astype(x, "float16")`, []int{100, 40}, dtype.Float16},
@@ -92,6 +93,8 @@ func TestErrorsPointAtTheirPlace(t *testing.T) {
 		"sqrt(weights)":         `column 6: the name "weights" is unknown: known are b, flags, i, m, x`,
 		"b + sqrt":              "column 5: sqrt is a function: sqrt(x)",
 		"sqrt(b, b)":            "column 1: sqrt does not take 2 arguments: sqrt(x)",
+		"1 + var()":             "column 5: var does not take 0 arguments: var(x, axes...)",
+		"x var x":               "column 3: expected an operator, found var",
 		"mean()":                "column 1: mean does not take 0 arguments: mean(x, axes...)",
 		"mean(x, b)":            "column 9: mean takes an integer here: mean(x, axes...)",
 		"mean(x, 0.5)":          "column 9: mean takes an integer here: mean(x, axes...)",

@@ -62,7 +62,7 @@ func (p *Plan) matmulStage(l *lowering, root, n *graph.Node, t Target) {
 func (p *Plan) sizeMatMul(s *Stage, room int64) int64 {
 	m := s.MatMul
 	tm, tn := max((m.M+m.TileM-1)/m.TileM, 1), max((m.N+m.TileN-1)/m.TileN, 1)
-	m.Work = kernel.GemmWork(m.Type, min(m.TileM, m.M), min(m.TileN, m.N), min(m.TileK, m.K))
+	m.Work = kernel.GemmWork(s.Programs[0].Type(s.Programs[0].Out[0]), min(m.TileM, m.M), min(m.TileN, m.N), min(m.TileK, m.K))
 	m.Library = kernel.BLASMemory()
 	bytesA := int64(m.M) * int64(m.K) * int64(s.Programs[0].Type(s.Programs[0].Out[0]).Size())
 	bytesB := int64(m.K) * int64(m.N) * int64(s.Programs[1].Type(s.Programs[1].Out[0]).Size())

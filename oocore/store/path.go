@@ -48,6 +48,20 @@ func locate(path string) (location, error) {
 	return location{}, errors.New("the name does not say the format: use NAME.npy or NAME.bin?shape=10,20&dtype=float32")
 }
 
+// Stored is the path that opens what Create(path, m) writes. That of a raw file
+// has to say what it holds.
+func Stored(path string, m Meta) string {
+	loc, err := locate(path)
+	if err != nil || loc.format != formatRaw || loc.raw.shape != nil && loc.raw.dtype != dtype.Invalid {
+		return path
+	}
+	shape := "()"
+	if len(m.Shape) > 0 {
+		shape = strings.Trim(strings.ReplaceAll(grid.Format(m.Shape), " ", ""), "(,)")
+	}
+	return fmt.Sprintf("%s?shape=%s&dtype=%s", loc.file, shape, m.DType)
+}
+
 func parseRawQuery(text string) (q rawQuery, err error) {
 	values, err := url.ParseQuery(text)
 	if err != nil {
