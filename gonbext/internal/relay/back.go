@@ -93,7 +93,7 @@ func (r *relay) fromIOPub() {
 func (r *relay) relayStatus(m message, id string, j *job) {
 	idle := bytes.Contains(m.content, []byte(`"idle"`))
 	if j != nil && !idle && j.cell.Watch && !j.silent && r.watch != nil {
-		j.watch = startWatch(r.watch(j.cell, j.origin), func(kind string, content any) { r.publish(kind, j.header, content) })
+		j.watch.Store(startWatch(r.watch(j.cell, j.origin), func(kind string, content any) { r.publish(kind, j.header, content) }))
 	}
 	if j != nil && idle {
 		r.finish(j)
@@ -127,9 +127,8 @@ func (r *relay) relayInput(m message, j *job) {
 
 // finish shows the report of a cell whose process has ended.
 func (r *relay) finish(j *job) {
-	if j.watch != nil {
-		j.watch.finish()
-		j.watch = nil
+	if w := j.watch.Swap(nil); w != nil {
+		w.finish()
 	}
 }
 

@@ -37,13 +37,12 @@ func TestMain(m *testing.M) {
 // turn, control requests answered on the shell socket, no answer to what GoNB
 // leaves unanswered.
 type fake struct {
-	key                  signer
-	shell, stdin, iopub  *socket
-	count                int
-	interrupts           chan os.Signal
-	input                chan string
-	requests             chan message
-	shutdownLosesItsWord bool
+	key                 signer
+	shell, stdin, iopub *socket
+	count               int
+	interrupts          chan os.Signal
+	input               chan string
+	requests            chan message
 }
 
 func runFake(file string) error {

@@ -1,6 +1,9 @@
 package relay
 
-import "sync"
+import (
+	"sync"
+	"sync/atomic"
+)
 
 // job is a cell that the relay has changed, until GoNB has both answered it and
 // gone idle.
@@ -8,10 +11,10 @@ type job struct {
 	header []byte // of the request: the parent of all outputs
 	source string // the cell as the user wrote it
 	cell   Cell
-	err    error  // the user's, from Rewrite
-	silent bool   // the requester wants no outputs
-	origin string // the front end's name for the notebook cell, where it gives one
-	watch  *watch
+	err    error                 // the user's, from Rewrite
+	silent bool                  // the requester wants no outputs
+	origin string                // the front end's name for the notebook cell, where it gives one
+	watch  atomic.Pointer[watch] // while its process runs
 
 	replied, idle bool
 }

@@ -132,24 +132,19 @@ var (
 	chatter = regexp.MustCompile(`^[IW]\d{4} `)
 )
 
-// failure is how GoNB ended, with what it last wrote.
-func (p *process) failure() error {
-	how := "by itself"
-	if p.err != nil {
-		how = p.err.Error()
+// ending says in a few words how GoNB ended.
+func (p *process) ending() string {
+	if p.err == nil {
+		return "GoNB ended by itself"
 	}
-	if log := p.lastWords(); log != "" {
-		return fmt.Errorf("GoNB ended (%s); it last wrote:\n%s", how, log)
-	}
-	return errors.New("GoNB ended (" + how + ")")
+	return "GoNB ended (" + p.err.Error() + ")"
 }
 
-func firstLine(err error) string {
-	s := err.Error()
-	for i := range s {
-		if s[i] == '\n' || s[i] == ';' {
-			return s[:i]
-		}
+// failure is the ending with what GoNB last wrote, if it was not killed.
+func (p *process) failure() error {
+	var exit *exec.ExitError
+	if words := p.lastWords(); words != "" && errors.As(p.err, &exit) && exit.Exited() {
+		return fmt.Errorf("%s; it last wrote:\n%s", p.ending(), words)
 	}
-	return s
+	return errors.New(p.ending())
 }

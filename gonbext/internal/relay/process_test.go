@@ -25,9 +25,6 @@ func TestLastWordsAreForPeople(t *testing.T) {
 	if got, want := p.lastWords(), "E1121 01:22:03 [b2] it broke\n  here"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if err := p.failure().Error(); !strings.HasPrefix(err, "GoNB ended (by itself); it last wrote:\nE1121") {
-		t.Error(err)
-	}
 }
 
 func TestPreparingCellsAnswer(t *testing.T) {
@@ -53,18 +50,6 @@ func TestShellQuote(t *testing.T) {
 		t.Error(got)
 	}
 }
-
-func TestFirstLine(t *testing.T) {
-	for s, want := range map[string]string{"a; b\nc": "a", "a\nb": "a", "a": "a"} {
-		if got := firstLine(errorString(s)); got != want {
-			t.Errorf("%q: %q", s, got)
-		}
-	}
-}
-
-type errorString string
-
-func (e errorString) Error() string { return string(e) }
 
 func TestEnvironTellsPipes(t *testing.T) {
 	const environ = "A=1\x00GONB_PIPE=/tmp/p1\x00GONBEXT_SESSION=x\x00GONB_PIPE_BACK=/tmp/p2\x00"

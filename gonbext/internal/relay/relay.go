@@ -155,7 +155,7 @@ func (r *relay) serve(ctx context.Context, interrupts <-chan os.Signal, dir, sou
 			// Jupyter was killed: nobody else would end this kernel.
 			if os.Getenv("JPY_PARENT_PID") == strconv.Itoa(parent) && os.Getppid() != parent {
 				r.gonb.end()
-				return errors.New("Jupyter is gone")
+				return errors.New("the kernel's parent, Jupyter, is gone")
 			}
 		case <-r.gonb.exited:
 			wait(&back, time.Second) // for what GoNB said last
@@ -167,12 +167,11 @@ func (r *relay) serve(ctx context.Context, interrupts <-chan os.Signal, dir, sou
 // last says what is to be said when GoNB has ended.
 func (r *relay) last(ctx context.Context) error {
 	expected := r.shutdown.expected() || ctx.Err() != nil
-	failure := r.gonb.failure()
 	for _, j := range r.jobs.all() {
 		r.finish(j)
 	}
 	if r.status.Lock(); r.busy != nil && !expected {
-		r.publish("stream", r.busy, map[string]any{"name": "stderr", "text": "\n" + firstLine(failure) + "\n"})
+		r.publish("stream", r.busy, map[string]any{"name": "stderr", "text": "\n" + r.gonb.ending() + "\n"})
 	}
 	r.status.Unlock()
 	r.shutdown.answer(r.key)
@@ -180,7 +179,7 @@ func (r *relay) last(ctx context.Context) error {
 	if expected {
 		return nil
 	}
-	return failure
+	return r.gonb.failure()
 }
 
 // beat answers Jupyter's heartbeat. The relay ends when GoNB does, so it may

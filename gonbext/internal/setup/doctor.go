@@ -35,6 +35,7 @@ func Doctor(ctx context.Context) []Check {
 		checkGo(ctx),
 		checkSource(),
 		checkTools(),
+		checkGopls(),
 		checkKernel(),
 		checkPython(ctx),
 		checkJupyter(ctx),
@@ -93,6 +94,18 @@ func checkTools() Check {
 		return c
 	}
 	c.Found = t.GoNB + ", " + t.GoImports
+	return c
+}
+
+// goplsVersion is the latest that Go 1.26 builds.
+const goplsVersion = "v0.23.0"
+
+func checkGopls() Check {
+	c := Check{Name: "gopls", Mend: "go install golang.org/x/tools/gopls@" + goplsVersion}
+	var err error
+	if c.Found, err = exec.LookPath("gopls"); err != nil {
+		c.Missing = "Tab completes magics, but not Go"
+	}
 	return c
 }
 

@@ -101,7 +101,7 @@ func BuildTools(ctx context.Context, say Progress) error {
 			return err
 		}
 		if _, err := exec.LookPath("go"); err != nil {
-			return fmt.Errorf("Go was not found in PATH: install it from https://go.dev/dl")
+			return fmt.Errorf("no go in PATH: install Go from https://go.dev/dl")
 		}
 		say("Building GoNB %s and goimports %s", gonbVersion, toolsVersion)
 		for name, pkg := range map[string]string{

@@ -20,7 +20,7 @@ func Lessons() (string, error) {
 		return dir, os.Remove(probe.Name())
 	}
 	if os.IsNotExist(err) {
-		return "", fmt.Errorf("the lessons are not in %s: name a folder, as in gonbext lab .", dir)
+		return "", fmt.Errorf("the lessons are not in %s: name a folder, as in gonbext lab DIR", dir)
 	}
 	cache, err := cacheDir()
 	if err != nil {

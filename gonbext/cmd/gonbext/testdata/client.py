@@ -163,13 +163,12 @@ def reports(client, folder):
     check("a cell with a ctx of its own, and no run", text(o) == "1\n" and not shown(o), o)
 
 
-def interrupted(manager, client):
-    request = client.execute("%%\nfmt.Println(1)\ntime.Sleep(time.Hour)")
-    while client.get_iopub_msg(timeout=LIMIT)["msg_type"] != "stream":
-        pass
+def interrupted(manager, client, folder):
+    request = busy(client, folder)
     manager.interrupt_kernel()
     check("an interrupt ends the cell", shell(client, request)["status"] == "error")
-    until_idle(client, request)
+    o = until_idle(client, request)
+    check("a report when the cell is interrupted", "Peak" in str(o[-1]), o)
     r, o = run(client, '%%\nfmt.Println("alive")')
     check("and not the kernel", text(o) == "alive\n", o)
 
@@ -184,11 +183,17 @@ def second(client):
     check("and the first lives on", text(o) == "first\n")
 
 
-def busy(client):
-    request = client.execute("%%\nfmt.Println(1)\ntime.Sleep(time.Hour)")
-    while client.get_iopub_msg(timeout=LIMIT)["msg_type"] != "stream":
-        pass
-    return request
+def busy(client, folder):
+    """Starts a cell that has made a run and goes on for an hour."""
+    path = os.path.join(folder, "busy.npy")
+    request = client.execute(
+        f'%%memory --budget 64MiB --fresh\ngonbext.Save(oocore.Random(oocore.Float32, 1, 1000, 64), "{path}")\n'
+        'fmt.Println("begun")\ntime.Sleep(time.Hour)'
+    )
+    while True:
+        m = client.get_iopub_msg(timeout=LIMIT)
+        if m["parent_header"].get("msg_id") == request and m["msg_type"] == "stream":
+            return request
 
 
 def child_of(pid):
@@ -204,16 +209,28 @@ def ends(manager):
     return False
 
 
-def deaths():
+def reported(client):
+    """Looks for a report among the outputs that have come."""
+    while True:
+        try:
+            m = client.get_iopub_msg(timeout=1)
+        except queue.Empty:
+            return False
+        if "Peak" in str(m["content"].get("data", "")):
+            return True
+
+
+def deaths(folder):
     for name, kill in {
         "a killed GoNB": lambda pid: os.kill(child_of(pid), signal.SIGKILL),
         "SIGTERM": lambda pid: os.kill(pid, signal.SIGTERM),
         "SIGHUP": lambda pid: os.kill(pid, signal.SIGHUP),
     }.items():
         manager, client = start()
-        busy(client)
+        busy(client, folder)
         kill(manager.provisioner.process.pid)
         check(name + " ends the kernel", ends(manager))
+        check(name + " leaves a report", reported(client))
         client.stop_channels()
         manager.cleanup_resources()
         gone(name)
@@ -229,7 +246,7 @@ def main():
     requests(client)
     with tempfile.TemporaryDirectory() as folder:
         reports(client, folder)
-    interrupted(manager, client)
+        interrupted(manager, client, folder)
     second(client)
     manager.restart_kernel()
     client.wait_for_ready(timeout=LIMIT)
@@ -239,7 +256,8 @@ def main():
     client.stop_channels()
     # This process has the variable too, but was started without it.
     gone("a shutdown")
-    deaths()
+    with tempfile.TemporaryDirectory() as folder:
+        deaths(folder)
 
 
 main()
