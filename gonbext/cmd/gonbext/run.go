@@ -1,9 +1,11 @@
 package main
 
 import (
+	"context"
 	_ "embed"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -42,10 +44,13 @@ what they show as text. The notebook itself is left as it is. The exit status is
 			}
 			cmd := python(c.Context(), program, "-c", runScript, args[0],
 				"--output", output, "--html", html, "--kernel", setup.Kernel)
-			cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+			cmd.Stdout, cmd.Stderr = os.Stdout, untilDone{c.Context(), os.Stderr}
 			err = cmd.Run()
+			if c.Context().Err() != nil {
+				return errors.New("interrupted")
+			}
 			var exit *exec.ExitError
-			if errors.As(err, &exit) && c.Context().Err() == nil {
+			if errors.As(err, &exit) {
 				return exitError(exitFailure) // the script has said why
 			}
 			return err
@@ -54,4 +59,18 @@ what they show as text. The notebook itself is left as it is. The exit status is
 	c.Flags().StringVarP(&output, "output", "o", "", "write the executed notebook to `OUT.ipynb`")
 	c.Flags().StringVar(&html, "html", "", "write the executed notebook as a page to `F.html`")
 	return c
+}
+
+// untilDone passes on what is written until ctx ends: how Python takes its end
+// is of no interest.
+type untilDone struct {
+	ctx context.Context
+	w   io.Writer
+}
+
+func (u untilDone) Write(b []byte) (int, error) {
+	if u.ctx.Err() != nil {
+		return len(b), nil
+	}
+	return u.w.Write(b)
 }
