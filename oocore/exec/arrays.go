@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync/atomic"
 
 	"github.com/gonbext/gonbext/oocore/arena"
 	"github.com/gonbext/gonbext/oocore/grid"
@@ -25,16 +24,16 @@ type arrays struct {
 	readers []store.Array
 	writers []store.Writer
 	memory  []*arena.Buffer // of arrays kept in the arena
+	lastUse []int           // the last stage that needs each
 	spill   string          // folder of temporary arrays, made when the first is
-	read    atomic.Int64
-	written atomic.Int64
 }
 
 // openArrays opens what the plan reads and creates what it returns. Nothing is
 // left open or created where it fails.
 func openArrays(p *plan.Plan, env *Env, a *arena.Arena) (_ *arrays, err error) {
 	n := len(p.Arrays)
-	s := &arrays{plan: p, env: env, arena: a, readers: make([]store.Array, n), writers: make([]store.Writer, n), memory: make([]*arena.Buffer, n)}
+	s := &arrays{plan: p, env: env, arena: a, lastUse: p.LastUses(),
+		readers: make([]store.Array, n), writers: make([]store.Writer, n), memory: make([]*arena.Buffer, n)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.close())
@@ -85,7 +84,11 @@ func openStored(d *plan.Array, env *Env) (store.Array, error) {
 	if !ok {
 		return nil, errors.Join(fmt.Errorf("%s cannot be read in the shape %s", d.Path, grid.Format(d.Shape)), a.Close())
 	}
-	return r.Reshape(d.Shape)
+	reshaped, err := r.Reshape(d.Shape)
+	if err != nil {
+		return nil, errors.Join(err, a.Close())
+	}
+	return reshaped, nil
 }
 
 // begin makes room for the temporary arrays that a stage fills.
@@ -114,10 +117,14 @@ func (s *arrays) begin(stage int) (err error) {
 
 func (s *arrays) spillPath(i int) string { return filepath.Join(s.spill, fmt.Sprintf("%d.npy", i)) }
 
-// end makes what a stage filled readable, and gives back what no later stage needs.
+// end makes the temporary arrays that a stage filled readable, and gives back those
+// that no later stage needs.
 func (s *arrays) end(ctx context.Context, stage int) (err error) {
 	for _, i := range s.plan.Stages[stage].Outputs {
 		d := &s.plan.Arrays[i]
+		if i == s.plan.Output {
+			continue
+		}
 		if err := s.writers[i].Commit(ctx); err != nil {
 			return err
 		}
@@ -134,11 +141,26 @@ func (s *arrays) end(ctx context.Context, stage int) (err error) {
 	}
 	for i := range s.plan.Arrays {
 		place := s.plan.Arrays[i].Place
-		if (place == plan.InArena || place == plan.InSpill) && s.readers[i] != nil && s.plan.LastUse(i) <= stage {
+		if (place == plan.InArena || place == plan.InSpill) && s.readers[i] != nil && s.lastUse[i] <= stage {
 			if err := s.drop(i); err != nil {
 				return err
 			}
 		}
+	}
+	return nil
+}
+
+// commit puts the output in its place, as the last thing that can fail: all else is
+// closed before.
+func (s *arrays) commit(ctx context.Context) error {
+	out := s.plan.Output
+	w := s.writers[out]
+	s.writers[out] = nil
+	if err := s.close(); err != nil {
+		return errors.Join(err, w.Abort())
+	}
+	if err := w.Commit(ctx); err != nil {
+		return errors.Join(err, w.Abort())
 	}
 	return nil
 }
@@ -171,6 +193,7 @@ func (s *arrays) close() error {
 	}
 	if s.spill != "" {
 		errs = append(errs, os.RemoveAll(s.spill))
+		s.spill = ""
 	}
 	return errors.Join(errs...)
 }

@@ -20,7 +20,9 @@ type Device interface {
 	// Lane prepares to compute a program on tiles of at most the given lengths. On a
 	// device with memory it is one stream of plan.DeviceLanes.
 	Lane(p *plan.Program, tile []int, a *arena.Arena, stage int) (Lane, error)
-	// Peak is the most of its own memory that was reserved since the last call.
+	// Used is what of its own memory is reserved now.
+	Used() int64
+	// Peak is the most of it that was reserved since the last call.
 	Peak() int64
 }
 
@@ -47,6 +49,9 @@ func (CPU) Memory() int64 { return 0 }
 
 // Peak is 0.
 func (CPU) Peak() int64 { return 0 }
+
+// Used is 0: the run's own arena counts.
+func (CPU) Used() int64 { return 0 }
 
 // Lane allocates a machine's registers from the run's arena.
 func (CPU) Lane(p *plan.Program, tile []int, a *arena.Arena, stage int) (Lane, error) {

@@ -197,7 +197,7 @@ func (p *product) superTile(ctx context.Context, batch []int, box grid.Box) erro
 		if x.err != nil {
 			return x.err
 		}
-		p.multiply(x, tiles, rows, cols)
+		p.multiply(ctx, x, tiles, cols)
 		reading, read = reading+x.timing, read+x.read
 		free <- x
 	}
@@ -226,15 +226,16 @@ func (p *product) read(ctx context.Context, x *panel, batch []int, box grid.Box,
 	x.timing = time.Since(t)
 }
 
-// multiply adds a panel's products to all tiles, each by one worker.
-func (p *product) multiply(x *panel, tiles grid.Grid, rows, cols int) {
+// multiply adds a panel's products to all tiles, each by one worker. The end of
+// ctx leaves tiles out.
+func (p *product) multiply(ctx context.Context, x *panel, tiles grid.Grid, cols int) {
 	var next atomic.Int64
 	var group sync.WaitGroup
 	for w := range p.run.plan.Workers {
 		group.Go(func() {
 			for {
 				i := int(next.Add(1)) - 1
-				if i >= tiles.Len() {
+				if i >= tiles.Len() || ctx.Err() != nil {
 					return
 				}
 				t := time.Now()
@@ -297,8 +298,10 @@ func (p *product) write(ctx context.Context, batch []int, box grid.Box, tiles gr
 		})
 	}
 	group.Wait()
-	if err := errors.Join(errs...); err != nil {
-		return err
+	for _, err := range errs { // one disk that is full fails them all: one of them says so
+		if err != nil {
+			return err
+		}
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -35,9 +35,8 @@ type folding struct {
 	stage   *plan.Stage
 	index   int
 	folders []kernel.Folder
-	first   []int // by axis: its stride in the order of chunks
-	parts   int   // chunks that make one result
-	kept    int   // accumulators of a full chunk
+	parts   int // chunks that make one result
+	kept    int // accumulators of a full chunk
 	turn    turnstile
 	states  [][]byte // merged so far, where parts > 1
 	out     [][]byte
@@ -115,27 +114,20 @@ func (f *folding) result(chunk grid.Box) grid.Box {
 	return b
 }
 
-// empty writes the results of folding nothing: sums of an axis of length zero.
+// empty writes the results of folding nothing, such as sums of an axis of length
+// zero: chunk by chunk of the kept axes, since there are no tasks.
 func (f *folding) empty(ctx context.Context) error {
-	for i, a := range f.stage.Outputs {
-		d := &f.run.plan.Arrays[a]
-		n := grid.Size(d.Shape)
-		if n == 0 {
-			continue
+	s := &slot{run: f.run, stage: f.stage}
+	kept := f.result(grid.Box{Start: f.stage.Grid.Shape, Shape: f.stage.Grid.Chunks})
+	for _, box := range (grid.Grid{Shape: kept.Start, Chunks: kept.Shape}).All() {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
 		}
-		// An array with an empty axis has no tasks, hence no slots whose memory could be
-		// used; its result is kept in memory whole.
-		state, err := f.alloc(record.Scratch, f.folders[i].Size()*n)
-		if err != nil {
-			return err
+		n := box.Size()
+		for i, folder := range f.folders {
+			folder.Init(f.states[i], n)
 		}
-		out, err := f.alloc(record.Output, n*d.DType.Size())
-		if err != nil {
-			return err
-		}
-		f.folders[i].Init(state, n)
-		f.folders[i].Finish(out, state, n, 0, f.stage.Folds[i].DDof)
-		if err := f.run.arrays.writers[a].Write(ctx, out, grid.Box{Start: make([]int, len(d.Shape)), Shape: d.Shape}); err != nil {
+		if err := f.finish(ctx, s, f.states, f.out, n, box); err != nil {
 			return err
 		}
 	}
@@ -197,23 +189,23 @@ func (r *reducer) task(ctx context.Context, ticket int, chunk grid.Box) error {
 	}
 	for tile := range chunk.Split(r.slot.stage.Tile) {
 		if ctx.Err() != nil {
-			return f.turn.stop(context.Cause(ctx))
+			return context.Cause(ctx)
 		}
 		if err := r.inputs.load(ctx, tile); err != nil {
-			return f.turn.stop(err)
+			return err
 		}
 		err := r.slot.compute(ctx, func() error {
 			r.fold(tile, n)
 			return nil
 		})
 		if err != nil {
-			return f.turn.stop(err)
+			return err
 		}
 	}
 	if f.parts == 1 {
-		return r.finish(ctx, r.states, r.out, n, result)
+		return f.finish(ctx, r.slot, r.states, r.out, n, result)
 	}
-	return f.turn.stop(f.turn.take(ctx, ticket, func() error {
+	return f.turn.take(ctx, ticket, func() error {
 		part := ticket % f.parts
 		for i, folder := range f.folders {
 			if part == 0 {
@@ -224,8 +216,8 @@ func (r *reducer) task(ctx context.Context, ticket int, chunk grid.Box) error {
 		if part < f.parts-1 {
 			return nil
 		}
-		return r.finish(ctx, f.states, f.out, n, result)
-	}))
+		return f.finish(ctx, r.slot, f.states, f.out, n, result)
+	})
 }
 
 // fold adds a tile, block by block.
@@ -241,41 +233,43 @@ func (r *reducer) fold(tile grid.Box, n int) {
 	}
 }
 
-func (r *reducer) finish(ctx context.Context, states, out [][]byte, n int, box grid.Box) error {
-	for i, folder := range r.shared.folders {
-		a := r.slot.stage.Outputs[i]
-		fold := r.slot.stage.Folds[i]
-		dst := out[i][:n*r.slot.run.plan.Arrays[a].DType.Size()]
+// finish writes the results that n accumulators hold.
+func (f *folding) finish(ctx context.Context, s *slot, states, out [][]byte, n int, box grid.Box) error {
+	for i, folder := range f.folders {
+		a, fold := f.stage.Outputs[i], f.stage.Folds[i]
+		dst := out[i][:n*f.run.plan.Arrays[a].DType.Size()]
 		folder.Finish(dst, states[i], n, fold.Count, fold.DDof)
-		if err := r.slot.write(ctx, a, dst, box); err != nil {
+		if err := s.write(ctx, a, dst, box); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// turnstile lets tickets through in their order, until one fails.
+// turnstile lets tickets through in their order.
 type turnstile struct {
 	mu   sync.Mutex
 	cond *sync.Cond
 	next int
-	err  error
 }
 
 func (t *turnstile) init() { t.cond = sync.NewCond(&t.mu) }
 
-// take runs f when every ticket before has run.
+// take runs f when every ticket before has run. A ticket that fails never lets
+// the next one through; its error ends ctx, which wakes those that wait.
 func (t *turnstile) take(ctx context.Context, ticket int, f func() error) error {
-	wake := context.AfterFunc(ctx, func() { _ = t.stop(context.Cause(ctx)) })
-	defer wake()
+	defer context.AfterFunc(ctx, func() {
+		t.mu.Lock() // not between a waiter's look at ctx and its Wait
+		defer t.mu.Unlock()
+		t.cond.Broadcast()
+	})()
 	t.mu.Lock()
-	for t.next != ticket && t.err == nil {
+	for t.next != ticket && ctx.Err() == nil {
 		t.cond.Wait()
 	}
-	err := t.err
 	t.mu.Unlock()
-	if err != nil {
-		return err
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
 	if err := f(); err != nil {
 		return err
@@ -285,18 +279,4 @@ func (t *turnstile) take(ctx context.Context, ticket int, f func() error) error 
 	t.mu.Unlock()
 	t.cond.Broadcast()
 	return nil
-}
-
-// stop keeps every other ticket from waiting for one that will not come. It
-// returns err.
-func (t *turnstile) stop(err error) error {
-	if err != nil {
-		t.mu.Lock()
-		if t.err == nil {
-			t.err = err
-		}
-		t.mu.Unlock()
-		t.cond.Broadcast()
-	}
-	return err
 }

@@ -101,7 +101,7 @@ func (r *run) all(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	return nil
+	return r.arrays.commit(ctx)
 }
 
 func (r *run) stage(ctx context.Context, i int) error {

@@ -65,38 +65,49 @@ func (r *run) pool(ctx context.Context, stage, n int, chunk func(ticket int) (in
 	defer cancel(nil)
 	slots, err := r.slots(stage, make)
 	defer func() {
-		for _, s := range slots {
-			err = errors.Join(err, s.slot.free())
+		for _, w := range slots {
+			if failed := w.slot.free(); err == nil {
+				err = failed
+			}
 		}
 	}()
 	if err != nil {
 		return err
 	}
 	var next atomic.Int64
+	serve := func(w prepared) error {
+		for ctx.Err() == nil {
+			ticket := int(next.Add(1)) - 1
+			if ticket >= n {
+				return nil
+			}
+			c, box := chunk(ticket)
+			w.slot.begin(c)
+			if err := w.worker.task(ctx, ticket, box); err != nil {
+				return taskError(s, box, err)
+			}
+			w.slot.finish()
+		}
+		return nil
+	}
 	var group sync.WaitGroup
 	for _, w := range slots {
 		group.Go(func() {
-			for ctx.Err() == nil {
-				ticket := int(next.Add(1)) - 1
-				if ticket >= n {
-					return
+			err := errGoexit // stays where serve never returns
+			defer func() {
+				if err != nil {
+					cancel(err)
 				}
-				c, box := chunk(ticket)
-				w.slot.begin(c)
-				if err := w.worker.task(ctx, ticket, box); err != nil {
-					cancel(taskError(s, box, err))
-					return
-				}
-				w.slot.finish()
-			}
+			}()
+			err = serve(w)
 		})
 	}
 	group.Wait()
-	if cause := context.Cause(ctx); cause != nil {
-		return cause
-	}
-	return err
+	return context.Cause(ctx)
 }
+
+// errGoexit is the failure of a Go function that ends the goroutine it is called in.
+var errGoexit = errors.New("the function called runtime.Goexit")
 
 // prepared is a slot with its worker.
 type prepared struct {
@@ -168,10 +179,10 @@ func (s *slot) compute(ctx context.Context, f func() error) error {
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
+	defer func() { <-s.run.cpu }()
 	t := time.Now()
 	err := f()
 	s.row.Computing += time.Since(t)
-	<-s.run.cpu
 	return err
 }
 

@@ -53,7 +53,10 @@ func (p *Plan) Fingerprint(version string) string {
 		}
 	}
 	for _, s := range p.Stages {
-		one := Stage{Kind: s.Kind, Grid: s.Grid, Block: s.Block, Programs: s.Programs, Outputs: s.Outputs, Folds: s.Folds, OnDevice: s.OnDevice, Func: s.Func}
+		one := Stage{Kind: s.Kind, Grid: s.Grid, Programs: s.Programs, Outputs: s.Outputs, Folds: s.Folds, OnDevice: s.OnDevice, Func: s.Func}
+		if s.Kind == ReduceStage {
+			one.Block = s.Block // a fold adds up block by block
+		}
 		if s.MatMul != nil {
 			m := MatMul{M: s.MatMul.M, N: s.MatMul.N, K: s.MatMul.K, TileM: s.MatMul.TileM, TileN: s.MatMul.TileN, TileK: s.MatMul.TileK}
 			one.MatMul = &m

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/gonbext/gonbext/oocore/arena"
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
@@ -25,8 +26,12 @@ type Options struct {
 	Device   DeviceSpec
 }
 
-// attempt plans for exactly the given budget.
-func attempt(root *graph.Node, t Target, o Options) (*Plan, error) {
+// alwaysKept is the size up to which a temporary array is not worth a file.
+const alwaysKept = 64 << 10
+
+// attempt plans for exactly the given budget. keep is how much of it temporary
+// arrays may take; the others are spilled.
+func attempt(root *graph.Node, t Target, o Options, keep int64) (*Plan, error) {
 	if t.Chunks != nil && len(t.Chunks) != len(root.Shape) {
 		return nil, fmt.Errorf("chunks %s have %d dimensions, the result %s has %d",
 			grid.Format(t.Chunks), len(t.Chunks), grid.Format(root.Shape), len(root.Shape))
@@ -37,7 +42,7 @@ func attempt(root *graph.Node, t Target, o Options) (*Plan, error) {
 		}
 	}
 	p := &Plan{Engine: Engine, Title: root.String(), Budget: o.Budget, Arena: max(o.Budget-o.Overhead, 0),
-		Workers: max(o.Workers, 1), Device: o.Device, Output: -1}
+		Workers: max(o.Workers, 1), Device: o.Device, Output: -1, keep: keep}
 	l := newLowering(p)
 	for _, level := range l.levels(root) {
 		if err := p.level(l, l.one(root), level, t); err != nil {
@@ -91,7 +96,9 @@ func (p *Plan) result(l *lowering, root, n *graph.Node, t Target) int {
 			a.Place = InCollect
 		}
 		p.Output = len(p.Arrays)
-	} else if a.Bytes() > p.Arena/8 {
+	} else if bytes := arena.Reserved(a.Bytes()); bytes <= p.keep {
+		p.keep -= bytes
+	} else if bytes > alwaysKept {
 		a.Place = InSpill
 	}
 	return l.hold(n, a)

@@ -43,6 +43,7 @@ type Plan struct {
 	DevicePeak int64 `json:"device_peak"`
 
 	funcs []*graph.Func // Go functions, which do not travel
+	keep  int64         // while planning: bytes of the arena that temporary arrays may still take
 }
 
 // DeviceSpec is a device as the planner sees it. Memory is 0 for the CPU.

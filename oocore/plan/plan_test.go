@@ -2,6 +2,7 @@ package plan
 
 import (
 	"errors"
+	"fmt"
 	"runtime"
 	"testing"
 
@@ -91,7 +92,8 @@ func TestReductionsOfOneArrayShareAPass(t *testing.T) {
 func TestBudgetDoesNotChangeResults(t *testing.T) {
 	x := file(t, "x.npy", dtype.Float64, 20_000, 3000)
 	y := file(t, "y.npy", dtype.Float64, 3000, 4000)
-	for _, root := range []*graph.Node{apply(t, kernel.Sqrt, x), fold(t, kernel.Sum, x), fold(t, kernel.Sum, x, 1), node(t)(graph.Product(graph.Site{}, x, y))} {
+	for _, root := range []*graph.Node{apply(t, kernel.Sqrt, x), fold(t, kernel.Sum, x), fold(t, kernel.Sum, x, 1), node(t)(graph.Product(graph.Site{}, x, y)),
+		node(t)(graph.Transpose(graph.Site{}, x))} {
 		var prints []string
 		for _, budget := range []int64{100 * mebi, 300 * mebi, 4 << 30} {
 			for _, workers := range []int{1, 2, 16} {
@@ -130,8 +132,35 @@ func TestTooSmallABudgetSaysWhatWouldDo(t *testing.T) {
 		if _, err := New(root, Target{Path: "o.npy"}, options(short.Need)); err != nil {
 			t.Errorf("%s: the budget that was said to do does not: %v", root, err)
 		}
-		if _, err := New(root, Target{Path: "o.npy"}, options(short.Need-2*mebi)); err == nil {
-			t.Errorf("%s: two MiB less than the smallest budget work too", root)
+		if _, err := New(root, Target{Path: "o.npy"}, options(short.Need-mebi)); err == nil {
+			t.Errorf("%s: a MiB less than the smallest budget works too", root)
+		}
+	}
+}
+
+// Every budget from the smallest on works, whatever is kept in it between stages.
+func TestMoreMemoryNeverFails(t *testing.T) {
+	var root *graph.Node
+	for i := range 24 {
+		mean := fold(t, kernel.Mean, file(t, fmt.Sprintf("x%d.npy", i), dtype.Float64, 1000, 500_000), 0)
+		if root == nil {
+			root = mean
+		} else {
+			root = apply(t, kernel.Add, root, mean)
+		}
+	}
+	_, err := New(root, Target{Path: "o.npy"}, options(1))
+	var short *MemoryError
+	if !errors.As(err, &short) {
+		t.Fatal(err)
+	}
+	for budget := short.Need; budget < 400*mebi; budget += 3 * mebi {
+		p, err := New(root, Target{Path: "o.npy"}, options(budget))
+		if err != nil {
+			t.Fatalf("%d bytes do not do, the smallest budget being %d: %v", budget, short.Need, err)
+		}
+		if p.Peak.Host() > p.Arena || p.Need != short.Need {
+			t.Fatalf("the peak is %d of %d bytes, the smallest budget %d", p.Peak.Host(), p.Arena, p.Need)
 		}
 	}
 }

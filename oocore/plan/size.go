@@ -20,39 +20,31 @@ const DeviceLanes = 2
 //
 // Planning takes time and memory by the number of nodes, not of chunks.
 func New(root *graph.Node, t Target, o Options) (*Plan, error) {
-	p, err := attempt(root, t, o)
-	var short *MemoryError
-	if err != nil && !errors.As(err, &short) {
+	none := o
+	none.Budget = 0
+	_, err := attempt(root, t, none, 0)
+	var least *MemoryError // what would do, since nothing fits in nothing
+	if !errors.As(err, &least) {
 		return nil, err
 	}
-	need, op, err := smallest(root, t, o)
+	if o.Budget < least.Need {
+		return nil, &MemoryError{Op: least.Op, Need: least.Need, Limit: o.Budget}
+	}
+	p, err := attempt(root, t, o, max(o.Budget-o.Overhead, 0)/4)
+	if errors.As(err, new(*MemoryError)) { // what is kept in memory leaves too little to work in
+		p, err = attempt(root, t, o, 0)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if short != nil {
-		return nil, &MemoryError{Op: op, Need: need, Limit: o.Budget}
-	}
-	p.Need = need
+	p.Need = least.Need
 	return p, nil
 }
 
-// smallest is the smallest budget that would do, and the operation that asks for
-// it. What a budget lacks is a first guess only, since with more memory more is
-// kept in it: it grows until it is enough.
-func smallest(root *graph.Node, t Target, o Options) (need int64, op string, err error) {
-	for o.Budget = 0; ; {
-		_, err := attempt(root, t, o)
-		var short *MemoryError
-		if !errors.As(err, &short) {
-			return o.Budget, op, err
-		}
-		op = short.Op
-		o.Budget = max(short.Need, o.Budget+1<<20)
-	}
-}
-
-// size decides how much of each stage is in flight, and predicts the peak.
+// size decides how much of each stage is in flight, and predicts the peak. Where
+// stages do not fit, its error is that of the one that needs the most.
 func (p *Plan) size(overhead int64) error {
+	var short *MemoryError
 	born, dies := p.lifetimes()
 	var steady int64 // what Collect returns exists from the first stage on
 	if out := &p.Arrays[p.Output]; out.Place == InCollect {
@@ -70,8 +62,11 @@ func (p *Plan) size(overhead int64) error {
 		room := p.Arena - base.Host()
 		least := p.sizeStage(s, room)
 		if s.Predicted.Host() > room {
-			need := base.Host() + least + overhead
-			return &MemoryError{Op: s.Name, Need: (need + 1<<20 - 1) >> 20 << 20, Limit: p.Budget}
+			need := (base.Host() + least + overhead + 1<<20 - 1) >> 20 << 20
+			if short == nil || need > short.Need {
+				short = &MemoryError{Op: s.Name, Need: need, Limit: p.Budget}
+			}
+			continue
 		}
 		now := base
 		add(&now, s.Predicted, 1)
@@ -80,6 +75,9 @@ func (p *Plan) size(overhead int64) error {
 		}
 		p.DevicePeak = max(p.DevicePeak, s.DevicePeak)
 		p.traffic(s)
+	}
+	if short != nil {
+		return short
 	}
 	return nil
 }
@@ -102,10 +100,10 @@ func (p *Plan) lifetimes() (born, dies []int) {
 	return born, dies
 }
 
-// LastUse is the last stage that needs an array.
-func (p *Plan) LastUse(array int) int {
+// LastUses are the last stages that need each array.
+func (p *Plan) LastUses() []int {
 	_, dies := p.lifetimes()
-	return dies[array]
+	return dies
 }
 
 // sizeStage fills in the stage's shapes and prediction for as many slots as room
