@@ -60,7 +60,7 @@ try {
   await output.getByText('6,298,009,600').first().waitFor({ timeout: 60000 });
   check(true, '%footprint says the bytes');
 
-  output = await run('%%memory --budget 64MiB\ngonbext.Save(oocore.Random(7, 40000, 1000).Sqrt(), "roots.npy")');
+  output = await run('%%memory --budget 64MiB\ngonbext.Save(oocore.Random(oocore.Float32, 7, 40000, 1000).Sqrt(), "roots.npy")');
   await output.locator('canvas').first().waitFor({ timeout: 120000 });
   const drawn = await output.locator('canvas').first().evaluate(c => {
     const pixels = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
