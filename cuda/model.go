@@ -60,6 +60,13 @@ func (m *model) Name() string { return m.name }
 
 func (m *model) Memory() int64 { return m.size }
 
+// Used is what is allocated on the device now.
+func (m *model) Used() int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.memory.Now()[record.Device]
+}
+
 // Peak is the most that was allocated on the device since the last call.
 func (m *model) Peak() int64 {
 	m.mu.Lock()

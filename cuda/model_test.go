@@ -83,6 +83,24 @@ func TestArrayLargerThanTheDevice(t *testing.T) {
 	}
 }
 
+func TestUsedIsWhatLanesHold(t *testing.T) {
+	d := model(t, "1MiB")
+	p, _, _ := compute(t, roots(t, 3_000_017), d)
+	if n := d.Used(); n != 0 {
+		t.Errorf("%d bytes are in use before there is a lane", n)
+	}
+	l, err := d.Lane(&p.Stages[0].Programs[0], p.Stages[0].Tile, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := d.Used(); n <= 0 || n > d.Memory() {
+		t.Errorf("%d bytes of %d are in use by a lane", n, d.Memory())
+	}
+	if err := l.Close(); err != nil || d.Used() != 0 {
+		t.Errorf("%d bytes are in use after the lane was closed: %v", d.Used(), err)
+	}
+}
+
 func TestWhatADeviceLacksIsOnTheCPU(t *testing.T) {
 	x, err := graph.Uniform(site, dtype.Float32, 3, 1000, 100)
 	if err != nil {
