@@ -143,8 +143,7 @@ func TestHostileText(t *testing.T) {
 		t.Fatal(err)
 	}
 	progress := Progress(&runs["hostile"].Header, &record.Progress{Tasks: []int64{1, 0}}, time.Second)
-	foot := FootprintTable(Footprint{Shape: []int{1}, Rows: []FootprintRow{{DType: hostile}}, Limits: []Limit{{hostile, 1}}})
-	for _, html := range append(svgs(t, out.HTML), out.HTML, string(page), progress.HTML, foot.HTML) {
+	for _, html := range append(svgs(t, out.HTML), out.HTML, string(page), progress.HTML) {
 		if strings.Contains(html, "<img src=x") || strings.Contains(html, "alert(1)>") || strings.Contains(html, "\x1b") || strings.Contains(html, "\u202e") {
 			t.Errorf("not escaped: %.2000s", html)
 		}
@@ -152,7 +151,7 @@ func TestHostileText(t *testing.T) {
 	if n := strings.Count(out.HTML, "</script>"); n != 1 {
 		t.Errorf("%d ends of scripts", n)
 	}
-	for _, text := range []string{out.Text, progress.Text, foot.Text} {
+	for _, text := range []string{out.Text, progress.Text} {
 		if strings.ContainsAny(text, "\x1b\u202e") {
 			t.Errorf("a terminal would be steered: %q", text)
 		}
@@ -341,24 +340,6 @@ func TestProgress(t *testing.T) {
 	}
 	if out := Progress(&record.Header{}, &record.Progress{}, time.Second); !strings.Contains(out.Text, "0 of 0 chunks") {
 		t.Error(out.Text)
-	}
-}
-
-func TestFootprint(t *testing.T) {
-	out := FootprintTable(Footprint{
-		Shape: []int{3_075_200, 512},
-		Rows: []FootprintRow{
-			{DType: "float16", Bytes: 3_149_004_800, Chunks: []int{16384, 512}, ChunkBytes: 16 * mib},
-			{DType: "float32", Bytes: 6_298_009_600, Chunks: []int{8192, 512}, ChunkBytes: 16 * mib},
-			{DType: "bool", Bytes: 1_574_502_400},
-		},
-		Limits: []Limit{{"RAM", 4 << 30}, {"container", 512 * mib}},
-	})
-	golden(t, "footprint.txt", out.Text)
-	for _, want := range []string{"6,298,009,600", "5.87 GiB", "1.47 × too large", "fits"} {
-		if !strings.Contains(out.HTML, want) {
-			t.Errorf("%q is not in %s", want, out.HTML)
-		}
 	}
 }
 

@@ -2,6 +2,7 @@ package chart
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/go-echarts/go-echarts/v2/charts"
 	"github.com/go-echarts/go-echarts/v2/opts"
@@ -53,6 +54,13 @@ func chunksFigure(s *summary) (*figure, string) {
 	if perBar > 1 {
 		f.Caption = fmt.Sprintf("A bar shows the largest of up to %s neighbouring chunks.", units.Count(perBar))
 	}
+	if len(spans) > 1 {
+		order := make([]string, 0, 4)
+		for _, sp := range spans[:min(len(spans), 4)] {
+			order = append(order, clip(sp.name, 40))
+		}
+		f.Caption = strings.TrimSpace("From left to right: " + strings.Join(order, ", then ") + ". " + f.Caption)
+	}
 	top := float64(most) * 1.04
 
 	c := charts.NewBar()
@@ -82,7 +90,7 @@ func chunksFigure(s *summary) (*figure, string) {
 		c.AddSeries(name, data,
 			charts.WithBarChartOpts(opts.BarChart{Stack: "classes", BarCategoryGap: fmt.Sprintf("%.0f%%", 100*gap)}),
 			charts.WithItemStyleOpts(opts.ItemStyle{Color: classColors[class]}))
-		keys = append(keys, key{name, classColors[class], false})
+		keys = append(keys, key{name: name, color: classColors[class]})
 	}
 	withLegend(&c.BaseConfiguration, keys)
 	c.Validate()

@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"strings"
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/record"
@@ -43,6 +44,7 @@ type stageSummary struct {
 	read, written, moved        int64
 	reading, computing, writing time.Duration
 	busy                        time.Duration // the tasks' own durations together
+	first, end                  time.Duration // when its first task started and its last one ended
 	allocations, reuses         int64
 	// What the slots held together: each the most that one of its tasks did.
 	requested, reserved record.Bytes
@@ -107,6 +109,10 @@ func (s *summary) task(t *record.Task) {
 		return
 	}
 	st := s.stages[t.Stage]
+	if st.done == 0 || t.Start < st.first {
+		st.first = t.Start
+	}
+	st.end = max(st.end, t.Start+t.Duration)
 	st.done++
 	st.read += t.Read
 	st.written += t.Written
@@ -148,13 +154,24 @@ func (s *summary) sample(m *record.Sample) {
 	}
 }
 
-// processPeak is the most private memory that the process was seen to take.
+// took is the time that passed while the stage's tasks ran.
+func (st *stageSummary) took() time.Duration { return st.end - st.first }
+
+// processPeak is the most private memory that the process was seen to take,
+// without the memory of a modelled device, which is not in the budget.
 func (s *summary) processPeak() int64 {
+	n := s.largest.Anonymous
 	if e := s.run.End; e != nil {
-		return max(e.ProcessPeak, s.largest.Anonymous)
+		n = max(n, e.ProcessPeak)
 	}
-	return s.largest.Anonymous
+	if s.modelled() {
+		n = max(n-s.device, 0)
+	}
+	return n
 }
+
+// modelled says whether the device's memory is a part of the process's.
+func (s *summary) modelled() bool { return strings.HasPrefix(s.h.Device.Name, "model:") }
 
 // passes is how many stages read stored arrays.
 func (s *summary) passes() int {

@@ -21,6 +21,9 @@ func gridFigure(st *stageSummary) (*figure, string) {
 	fastest, slowest := g.extremes(cellTime)
 	lightest, heaviest := g.extremes(cellBytes)
 	size := min(18, max(6, 690/float64(g.cols)))
+	if g.rows == 1 {
+		size = min(28, 690/float64(g.cols))
+	}
 	plotHeight := size * float64(g.rows)
 	f.Height = int(plotHeight) + 46
 

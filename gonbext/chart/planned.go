@@ -29,9 +29,13 @@ func planFigure(s *summary) (*figure, string) {
 	if most == 0 {
 		return nil, ""
 	}
-	limits := []limit{{"budget", s.h.Budget, budgetColor}}
-	top, limitKeys := scale(float64(most), limits)
+	top, _ := scale(float64(most), []limit{{"budget", s.h.Budget, budgetColor}})
 	f := &figure{Title: "Predicted memory by stage", Height: 90 + 30*n}
+	if b := s.h.Budget; b > 0 && float64(b) <= top {
+		f.Caption = "The dashed line is the budget, " + units.Bytes(b) + "."
+	} else if b > 0 {
+		f.Caption = "The budget, " + units.Bytes(b) + ", lies beyond the end of the scale."
+	}
 	names := make([]string, n)
 	for i, st := range stages {
 		names[i] = clip(plain(st.Name), 30)
@@ -40,7 +44,7 @@ func planFigure(s *summary) (*figure, string) {
 	c := charts.NewBar()
 	base(&c.BaseConfiguration, wide())
 	c.SetGlobalOptions(
-		charts.WithXAxisOpts(opts.XAxis{Type: "value", Min: 0, Max: top, MinInterval: byteStep(top), AxisLabel: &opts.AxisLabel{Formatter: "gonbext:bytes", HideOverlap: opts.Bool(true)}}),
+		charts.WithXAxisOpts(opts.XAxis{Type: "value", Min: 0, Max: top, MinInterval: byteStep(top), MaxInterval: byteStep(top), AxisLabel: &opts.AxisLabel{Formatter: "gonbext:bytes", HideOverlap: opts.Bool(true)}}),
 		charts.WithYAxisOpts(opts.YAxis{Type: "category", Data: names, Inverse: opts.Bool(true), AxisLabel: &opts.AxisLabel{Show: opts.Bool(true)}}),
 		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "axis", Formatter: "gonbext:byChunk"}),
 	)
@@ -62,13 +66,13 @@ func planFigure(s *summary) (*figure, string) {
 	}
 	var keys []key
 	for _, class := range used {
-		keys = append(keys, key{class.String(), classColors[class], false})
+		keys = append(keys, key{name: class.String(), color: classColors[class]})
 	}
 	withLegend(&c.BaseConfiguration, keys)
 	f.Option = c.JSON()
 
 	d := newDrawing(760, float64(f.Height)-10, f.Title)
-	y := d.legend(append(keys, limitKeys...)) + 4
+	y := d.legend(keys) + 4
 	left, right := 230.0, d.width-20
 	x := func(v int64) float64 { return left + (right-left)*float64(v)/top }
 	bottom := y + 30*float64(n)
@@ -88,7 +92,7 @@ func planFigure(s *summary) (*figure, string) {
 		}
 	}
 	if b := s.h.Budget; b > 0 && float64(b) <= top {
-		d.printf(`<path d="M%s %sV%s" stroke="%s" stroke-width="1.6" stroke-dasharray="5 3"/>`, num(x(b)), num(y), num(bottom), budgetColor)
+		d.printf(`<path d="M%s %sV%s" stroke="%s" stroke-width="1.6" stroke-dasharray="%s"/>`, num(x(b)), num(y), num(bottom), budgetColor, dashed)
 	}
 	return f, d.done()
 }

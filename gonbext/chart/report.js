@@ -48,7 +48,7 @@
     "gonbext:bytes": bytes_,
     "gonbext:milliseconds": function (v) { return seconds(v / 1e3); },
     "gonbext:overTime": function (p) { return seconds(p[0].value[0] / 1e3) + rows(p, function (q) { return q.value[1]; }); },
-    "gonbext:chunk": function (name) { return name.split(" ").pop(); },
+    "gonbext:chunk": function (name) { return name.split(" ").pop().split("–")[0]; },
     "gonbext:byChunk": function (p) { return escape(p[0].name) + rows(p, function (q) { return q.value; }); },
     "gonbext:cell": function (p) {
       var v = p.value;
@@ -68,10 +68,10 @@
   function themed(o, el) {
     var fg = getComputedStyle(el).color, faint = "rgba(128,128,128,.25)";
     o.useUTC = true; // times count from the start of the run
-    o.textStyle = { color: fg, fontFamily: "inherit" };
+    o.textStyle = { color: fg, fontFamily: getComputedStyle(el).fontFamily }; // a canvas inherits no font
     if (o.legend) o.legend.textStyle = { color: fg };
     [].concat(o.xAxis || [], o.yAxis || []).forEach(function (a) {
-      a.axisLabel = Object.assign({}, a.axisLabel, { color: fg, showMinLabel: null, showMaxLabel: a.type === "value" ? false : null });
+      a.axisLabel = Object.assign({}, a.axisLabel, { color: fg, showMinLabel: null, showMaxLabel: a.type === "category" ? null : false });
       a.axisTick = Object.assign({ show: a.axisLabel.show !== false }, a.axisTick);
       a.axisLine = Object.assign({ lineStyle: { color: "rgba(128,128,128,.7)" } }, a.axisLine);
       a.splitLine = Object.assign({ lineStyle: { color: faint } }, a.splitLine);

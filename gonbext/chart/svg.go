@@ -17,8 +17,8 @@ var classColors = [record.Classes]string{"#4c78a8", "#f58518", "#54a24b", "#b279
 
 const (
 	budgetColor  = "#e45756"
-	plannedColor = "#8c8c8c"
-	processColor = "#bab0ac"
+	plannedColor = "#8a63d2"
+	processColor = "#808080"
 	troubleColor = "#e4007c"
 )
 
@@ -93,8 +93,16 @@ func hundredth(x float64) string { return fmt.Sprintf("%.2f", x) }
 // key is one entry of a legend.
 type key struct {
 	name, color string
-	line        bool
+	line        stroke
 }
+
+// stroke is how a line is drawn; an area has none.
+type stroke string
+
+const (
+	dashed stroke = "5 3"
+	dotted stroke = "2 2"
+)
 
 // legend writes keys in rows from the top and returns the height that they took.
 func (d *drawing) legend(keys []key) float64 {
@@ -104,8 +112,8 @@ func (d *drawing) legend(keys []key) float64 {
 		if x+w > d.width && x > 12 {
 			x, y = 12, y+18
 		}
-		if k.line {
-			d.printf(`<path d="M%s %sh14" stroke="%s" stroke-width="2" stroke-dasharray="4 2"/>`, num(x), num(y-4), k.color)
+		if k.line != "" {
+			d.printf(`<path d="M%s %sh14" stroke="%s" stroke-width="2" stroke-dasharray="%s"/>`, num(x), num(y-4), k.color, k.line)
 		} else {
 			d.printf(`<rect x="%s" y="%s" width="12" height="10" rx="2" fill="%s"/>`, num(x+1), num(y-9), k.color)
 		}
@@ -153,7 +161,7 @@ func (p *plot) tick(v float64, label string) {
 // level draws a dashed line at v across the plot, if it is inside.
 func (p *plot) level(v float64, color string) {
 	if v > 0 && v <= p.yMax {
-		p.printf(`<path d="M%s %sH%s" stroke="%s" stroke-width="1.6" stroke-dasharray="5 3"/>`, num(p.left), num(p.y(v)), num(p.right), color)
+		p.printf(`<path d="M%s %sH%s" stroke="%s" stroke-width="1.6" stroke-dasharray="%s"/>`, num(p.left), num(p.y(v)), num(p.right), color, dashed)
 	}
 }
 

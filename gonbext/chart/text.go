@@ -72,7 +72,7 @@ func operationsText(v *view) string {
 }
 
 func whatIfText(v *view) string {
-	rows := [][]string{{"chunks", "budget", "device", "", "needs at least", "peak", "passes", "moved", "tasks"}}
+	rows := [][]string{{"chunks", "budget", "device", "verdict", "needs at least", "peak", "passes", "moved", "tasks"}}
 	for _, w := range v.WhatIf {
 		rows = append(rows, []string{w.Chunks, w.Budget, w.Device, w.Verdict, w.Need, w.Peak, w.Passes, w.Moved, w.Tasks})
 	}

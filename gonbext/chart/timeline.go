@@ -23,7 +23,7 @@ func timelineFigure(s *summary) (*figure, string) {
 		return nil, ""
 	}
 	layers := stack(s.timeline, record.Input, record.Device)
-	process := layer{key{"whole process, private", processColor, true}, nil}
+	process := layer{key{"whole process, private", processColor, dotted}, nil}
 	seen := false
 	for i := range s.timeline {
 		n := s.timeline[i].Anonymous
@@ -39,14 +39,19 @@ func timelineFigure(s *summary) (*figure, string) {
 	return f, memoryOverTime(f, s, layers, lines, limits)
 }
 
-// deviceFigure draws the memory of the device over time; nil where there is none.
+// deviceFigure draws the memory of the device over time; nil where none was seen.
 func deviceFigure(s *summary) (*figure, string) {
 	if s.device <= 0 || len(s.timeline) < 2 {
 		return nil, ""
 	}
 	l := layer{key: key{name: plain(s.h.Device.Name), color: classColors[record.Device]}}
+	seen := false
 	for i := range s.timeline {
+		seen = seen || s.timeline[i].Device > 0
 		l.values = append(l.values, float64(s.timeline[i].Device))
+	}
+	if !seen {
+		return nil, ""
 	}
 	f := &figure{Title: "Device memory over time", Height: 220, Caption: caption(s.perPoint)}
 	limits := []limit{{"device memory", s.h.Device.Memory, budgetColor}, {"predicted peak", s.h.Device.Predicted, plannedColor}}
@@ -108,9 +113,9 @@ func scale(most float64, limits []limit) (top float64, keys []key) {
 		}
 		name := l.name + " " + units.Bytes(l.bytes)
 		if float64(l.bytes) > top {
-			name += " (above)"
+			name += " (off scale)"
 		}
-		keys = append(keys, key{name, l.color, true})
+		keys = append(keys, key{name, l.color, dashed})
 	}
 	return top, keys
 }
@@ -184,7 +189,7 @@ func memoryOverTime(f *figure, s *summary, layers, lines []layer, limits []limit
 		for i, x := range at {
 			fmt.Fprintf(&path, "%s%s %s", pen(i), num(p.x(x)), num(p.y(l.values[i])))
 		}
-		d.printf(`<path d="%s" fill="none" stroke="%s" stroke-width="1.5" stroke-dasharray="2 2"/>`, path.String(), l.color)
+		d.printf(`<path d="%s" fill="none" stroke="%s" stroke-width="1.5" stroke-dasharray="%s"/>`, path.String(), l.color, l.line)
 	}
 	for i, k := range limitKeys {
 		p.level(levelOf(limits, i), k.color)
@@ -249,8 +254,11 @@ func withLegend(c *charts.BaseConfiguration, keys []key) {
 	items := make([]item, len(keys))
 	for i, k := range keys {
 		items[i] = item{k.name, "roundRect"}
-		if k.line {
+		switch k.line {
+		case dashed:
 			items[i].Icon = "path://M0 4h6v2h-6zM8 4h6v2h-6z"
+		case dotted:
+			items[i].Icon = "path://M0 4h2v2h-2zM4 4h2v2h-2zM8 4h2v2h-2zM12 4h2v2h-2z"
 		}
 	}
 	charts.WithLegendOpts(opts.Legend{Show: opts.Bool(true), Top: "0", Left: "0", ItemWidth: 14, ItemHeight: 10, Data: items})(c)

@@ -188,7 +188,7 @@ func (s *summary) suggestion() string {
 		return "Run the cell again and it goes on at the chunk where it stopped."
 	case h.Budget > 0 && s.processPeak() > h.Budget:
 		r := s.rest()
-		return fmt.Sprintf("The arena kept to its plan; %s of the process is outside of it (Go heap %s, not accounted for %s). Values that the cell itself holds are the first place to look.", units.Bytes(s.largest.Anonymous-r.arena), units.Bytes(r.heap), units.Bytes(r.unknown))
+		return fmt.Sprintf("The arena kept to its plan; %s of the process is outside of it (Go heap %s, not accounted for %s). Values that the cell itself holds are the first place to look.", units.Bytes(s.largest.Anonymous-r.device-r.arena), units.Bytes(r.heap), units.Bytes(r.unknown))
 	}
 	if st := s.strided(); st != nil {
 		return fmt.Sprintf("%s reads pieces of %s only, with a seek between them. Chunks that span whole rows of the file read faster.", plain(st.Name), units.Bytes(st.ReadRun))
@@ -244,13 +244,17 @@ func (s *summary) strided() *stageSummary {
 type rest struct {
 	arena, heap, runtime, unknown int64 // private
 	untouched                     int64 // reserved by the arena and not yet used: no memory behind it
+	device                        int64 // of a modelled device
 	mapped, cached                int64 // reclaimable; cached is -1 where it is not known
 }
 
 func (s *summary) rest() rest {
 	m := &s.largest
 	r := rest{arena: m.Arena.Host(), heap: m.GoHeap, runtime: m.GoRuntime, mapped: m.Mapped, cached: m.Cached}
-	r.unknown = m.Anonymous - r.arena - r.heap - r.runtime
+	if s.modelled() {
+		r.device = m.Device
+	}
+	r.unknown = m.Anonymous - r.arena - r.heap - r.runtime - r.device
 	if r.unknown < 0 {
 		// Pages that are reserved and were never written take no memory.
 		r.untouched, r.unknown = min(-r.unknown, r.arena), 0

@@ -133,7 +133,7 @@ func (v *view) operations() {
 		v.Operations = append(v.Operations, operation{
 			Head: true, Name: plain(st.Name), Site: plain(st.Site), Detail: stageDetail(st),
 			Predicted: st.Predicted.Host(), Requested: st.requested.Host(), Reserved: st.reserved.Host(),
-			Allocations: st.allocations, Reuses: st.reuses, Moved: moved, Time: st.busy,
+			Allocations: st.allocations, Reuses: st.reuses, Moved: moved, Time: st.took(),
 			Measured: measured, Chunks: chunksDone(v, st),
 		})
 		for _, p := range []struct {
@@ -203,6 +203,9 @@ func (v *view) rest() {
 			add("arena: "+c.String(), "", classColors[c], n)
 		}
 	}
+	if r.device > 0 {
+		add("memory of "+plain(v.s.h.Device.Name), "a modelled device's, beside the budget", classColors[record.Device], r.device)
+	}
 	add("Go heap", "values of the cell and of gonbext itself", "#8c8c8c", r.heap)
 	add("Go runtime", "stacks, spans, garbage collector", "#b5b5b5", r.runtime)
 	add("not accounted for", "the program's own pages, page tables, libraries", "#e45756", r.unknown)
@@ -264,7 +267,7 @@ func (v *view) whatIf() {
 			Moved: units.Traffic(w.Moved), Peak: units.Bytes(w.Peak), Tasks: units.Count(int64(w.Tasks)),
 		}
 		if !w.Fits {
-			row.Verdict, row.Peak, row.Passes, row.Moved = "does not fit", "–", "–", "–"
+			row.Verdict, row.Peak, row.Passes, row.Moved, row.Tasks = "does not fit", "–", "–", "–", "–"
 		}
 		v.WhatIf = append(v.WhatIf, row)
 	}
