@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -146,9 +147,11 @@ func (f *fake) execute(m message, content map[string]any, code string) {
 		case "sleep":
 			d, _ := time.ParseDuration(rest)
 			time.Sleep(d)
-		case "leave": // a process behind, that holds a pipe of the cell's
+		case "leave": // a process and its pipe behind
+			pipe := filepath.Join(os.TempDir(), "gonb_pipe_0")
+			_ = syscall.Mkfifo(pipe, 0o600)
 			c := exec.Command("sleep", "60")
-			c.Env = append(os.Environ(), "GONB_PIPE="+rest)
+			c.Env = append(os.Environ(), "GONB_PIPE="+pipe)
 			_ = c.Start()
 		case "die":
 			time.Sleep(100 * time.Millisecond) // the outputs leave

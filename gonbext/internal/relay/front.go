@@ -57,7 +57,6 @@ func (r *relay) request(from *socket, m *message) (pass bool) {
 	case "inspect_request":
 		r.pad(m)
 	case "shutdown_request":
-		r.gonb.survey() // of the cell that this ends, if one runs
 		r.shutdown.asked(from, *m)
 	}
 	return true

@@ -9,7 +9,6 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 )
@@ -25,20 +24,18 @@ const grace = 3 * time.Second
 // process is the GoNB behind the relay.
 type process struct {
 	cmd    *exec.Cmd
-	id     string        // the marker's value
+	id     string // the marker's value
+	begun  time.Time
 	log    *os.File      // what it writes
 	exited chan struct{} // closed when it has ended, after err is set
 	err    error
-
-	surveying sync.Mutex
-	pipes     map[string]bool
 }
 
 // startProcess starts command in the relay's process group, where Jupyter's
 // signals to the group reach it. What it writes goes to log: a pipe would break
 // when the relay is killed, and so GoNB before it has removed its folder.
 func startProcess(command, env []string, log *os.File) (*process, error) {
-	p := &process{cmd: exec.Command(command[0], command[1:]...), id: newID(), log: log, exited: make(chan struct{}), pipes: map[string]bool{}}
+	p := &process{cmd: exec.Command(command[0], command[1:]...), id: newID(), begun: time.Now(), log: log, exited: make(chan struct{})}
 	p.cmd.Env = append(env, marker+"="+p.id)
 	p.cmd.Stdout, p.cmd.Stderr = log, log
 	dieWithParent(p.cmd)
@@ -62,15 +59,8 @@ func startProcess(command, env []string, log *os.File) (*process, error) {
 
 func (p *process) signal(s os.Signal) { _ = p.cmd.Process.Signal(s) } // fails only where it has ended
 
-// descendant is a process below the kernel.
-type descendant struct {
-	pid   int
-	pipes []string // that GoNB made for it, and removes if it lives to
-}
-
 // end stops the process and removes all that it has started and left behind.
 func (p *process) end() {
-	p.survey()
 	p.signal(syscall.SIGTERM)
 	select {
 	case <-p.exited:
@@ -78,29 +68,13 @@ func (p *process) end() {
 		p.signal(os.Kill)
 		<-p.exited
 	}
-	for left := p.survey(); len(left) > 0; left = p.survey() { // again: one may have started another meanwhile
-		for _, d := range left {
-			_ = syscall.Kill(d.pid, syscall.SIGKILL) // fails where it has just ended
+	for left := p.descendants(); len(left) > 0; left = p.descendants() { // again: one may have started another meanwhile
+		for _, pid := range left {
+			_ = syscall.Kill(pid, syscall.SIGKILL) // fails where it has just ended
 		}
 		time.Sleep(time.Millisecond)
 	}
-	for pipe := range p.pipes {
-		_ = os.Remove(pipe) // fails where GoNB has done it
-	}
-}
-
-// survey looks for the living descendants, and keeps in mind what will have to
-// be removed when they have ended.
-func (p *process) survey() []descendant {
-	all := descendants(marker + "=" + p.id)
-	p.surveying.Lock()
-	defer p.surveying.Unlock()
-	for _, d := range all {
-		for _, pipe := range d.pipes {
-			p.pipes[pipe] = true
-		}
-	}
-	return all
+	sweepPipes(os.TempDir(), p.begun)
 }
 
 // lastWords is the end of the log without its information, warnings and

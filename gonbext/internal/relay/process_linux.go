@@ -2,11 +2,14 @@ package relay
 
 import (
 	"bytes"
+	"iter"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"syscall"
+	"time"
 )
 
 // dieWithParent lets the kernel end GoNB when the relay is killed. SIGTERM, not
@@ -15,41 +18,75 @@ func dieWithParent(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
 }
 
-// descendants are the processes of this process group whose environment has the
-// variable. One that moved to a group of its own (setsid, a daemon that the
-// user started) is meant to stay.
-func descendants(variable string) (all []descendant) {
-	environs, _ := filepath.Glob("/proc/[0-9]*/environ")
-	for _, path := range environs {
-		env, err := os.ReadFile(path)
-		if err != nil {
-			continue // ended, or another user's
+// environs are the living processes of this user with the variables that they
+// were started with.
+func environs() iter.Seq2[int, [][]byte] {
+	return func(yield func(int, [][]byte) bool) {
+		paths, _ := filepath.Glob("/proc/[0-9]*/environ")
+		for _, path := range paths {
+			pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+			if err != nil {
+				continue
+			}
+			environ, err := os.ReadFile(path)
+			if err != nil {
+				continue // ended, or another user's
+			}
+			if !yield(pid, bytes.Split(environ, []byte{0})) {
+				return
+			}
 		}
-		d, ok := parseEnviron(env, variable)
-		if !ok {
-			continue
-		}
-		d.pid, err = strconv.Atoi(filepath.Base(filepath.Dir(path)))
-		if err != nil {
-			continue
-		}
-		if group, err := syscall.Getpgid(d.pid); err == nil && group == syscall.Getpgrp() {
-			all = append(all, d)
+	}
+}
+
+// descendants are the processes below GoNB, known by the marker, that are in
+// this process group. One that moved to a group of its own (setsid, a daemon
+// that the user started) is meant to stay.
+func (p *process) descendants() (all []int) {
+	mark := []byte(marker + "=" + p.id)
+	for pid, environ := range environs() {
+		marked := slices.ContainsFunc(environ, func(v []byte) bool { return bytes.Equal(v, mark) })
+		if group, err := syscall.Getpgid(pid); marked && err == nil && group == syscall.Getpgrp() {
+			all = append(all, pid)
 		}
 	}
 	return all
 }
 
-// parseEnviron reports whether environ has the variable, and the named pipes
-// that GoNB has made for the process.
-func parseEnviron(environ []byte, variable string) (d descendant, ok bool) {
-	for v := range bytes.SplitSeq(environ, []byte{0}) {
-		name, value, _ := bytes.Cut(v, []byte{'='})
-		switch string(name) {
-		case "GONB_PIPE", "GONB_PIPE_BACK":
-			d.pipes = append(d.pipes, string(value))
-		}
-		ok = ok || string(v) == variable
+// sweepPipes removes the named pipes in dir that a GoNB has made since and that
+// no living process was given: GoNB leaves them when it is killed, and now and
+// then when a cell is quick.
+func sweepPipes(dir string, since time.Time) {
+	stale := unusedPipes(dir, since)
+	if len(stale) == 0 {
+		return
 	}
-	return d, ok
+	// One that another kernel has just made has no process yet. Look again.
+	time.Sleep(100 * time.Millisecond)
+	still := unusedPipes(dir, since)
+	for _, pipe := range stale {
+		if slices.Contains(still, pipe) {
+			_ = os.Remove(pipe) // fails where its GoNB has done so
+		}
+	}
+}
+
+func unusedPipes(dir string, since time.Time) []string {
+	pipes, _ := filepath.Glob(filepath.Join(dir, "gonb_pipe_*"))
+	pipes = slices.DeleteFunc(pipes, func(path string) bool {
+		st, err := os.Lstat(path)
+		return err != nil || st.Mode().Type() != os.ModeNamedPipe || st.ModTime().Before(since.Truncate(time.Second))
+	})
+	if len(pipes) == 0 {
+		return nil
+	}
+	for _, environ := range environs() {
+		for _, v := range environ {
+			name, value, _ := bytes.Cut(v, []byte{'='})
+			if string(name) == "GONB_PIPE" || string(name) == "GONB_PIPE_BACK" {
+				pipes = slices.DeleteFunc(pipes, func(path string) bool { return path == string(value) })
+			}
+		}
+	}
+	return pipes
 }

@@ -1,17 +1,49 @@
 package relay
 
 import (
-	"reflect"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
 	"testing"
+	"time"
 )
 
-func TestEnvironTellsPipes(t *testing.T) {
-	const environ = "A=1\x00GONB_PIPE=/tmp/p1\x00GONBEXT_SESSION=x\x00GONB_PIPE_BACK=/tmp/p2\x00"
-	d, ok := parseEnviron([]byte(environ), "GONBEXT_SESSION=x")
-	if !ok || !reflect.DeepEqual(d.pipes, []string{"/tmp/p1", "/tmp/p2"}) {
-		t.Errorf("%v, %v", d, ok)
+func TestSweepLeavesPipesInUse(t *testing.T) {
+	dir := t.TempDir()
+	begun := time.Now()
+	pipe := func(name string) string {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err := syscall.Mkfifo(path, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
 	}
-	if _, ok := parseEnviron([]byte(environ), "GONBEXT_SESSION="); ok {
-		t.Error("a part of a value is not the value")
+	stale, used, back := pipe("gonb_pipe_1"), pipe("gonb_pipe_2"), pipe("gonb_pipe_3")
+	old, other, file := pipe("gonb_pipe_4"), pipe("pipe"), filepath.Join(dir, "gonb_pipe_5")
+	if err := os.Chtimes(old, time.Time{}, begun.Add(-time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cell := exec.Command("sleep", "60")
+	cell.Env = []string{"GONB_PIPE=" + used, "GONB_PIPE_BACK=" + back}
+	if err := cell.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		cell.Process.Kill()
+		cell.Wait()
+	}()
+	sweepPipes(dir, begun)
+	if _, err := os.Lstat(stale); !os.IsNotExist(err) {
+		t.Errorf("a pipe that nobody uses is still there: %v", err)
+	}
+	for _, path := range []string{used, back, old, other, file} {
+		if _, err := os.Lstat(path); err != nil {
+			t.Errorf("removed what is not to be: %v", err)
+		}
 	}
 }

@@ -2,11 +2,17 @@
 
 package relay
 
-import "os/exec"
+import (
+	"os/exec"
+	"time"
+)
 
 // Without a death signal GoNB ends when it is told to; where the relay is
 // killed, Jupyter kills the process group that GoNB is in.
 func dieWithParent(*exec.Cmd) {}
 
-// descendants cannot be told from other processes without /proc.
-func descendants(string) []descendant { return nil }
+// Other processes' environments, by which GoNB's are known, cannot be read
+// here.
+func (p *process) descendants() []int { return nil }
+
+func sweepPipes(string, time.Time) {}
