@@ -25,4 +25,4 @@ trap 'rm -f "$entries"' EXIT
 (cd cuda && sh nvidia_entries.sh "$entries") || fail "the driver's functions could not be listed"
 diff cuda/nvidia_entries.h "$entries" || fail "cuda/nvidia_entries.h is stale: run go generate -tags cuda ./cuda"
 go vet -tags cuda ./cuda || fail "go vet found the above"
-go test -tags cuda ./cuda || fail "a test failed"
+go test -count=1 -tags cuda ./cuda || fail "a test failed"

@@ -11,8 +11,7 @@
 //
 // No driver is needed to build or to start: the program opens libcuda.so.1 when a
 // GPU is first asked for, so that one binary serves machines with and without one.
-// Any driver of CUDA 12 or later will do. Without the tag, nothing of this is
-// compiled in, and the build needs only Go.
+// Without the tag, nothing of this is compiled in, and the build needs only Go.
 package cuda
 
 import (
