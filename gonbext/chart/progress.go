@@ -38,7 +38,11 @@ func Progress(h *record.Header, p *record.Progress, elapsed time.Duration) Outpu
 	}
 	if new := done - before; new > 0 && done < 1 {
 		left := time.Duration(float64(elapsed) * (1 - done) / new)
-		parts = append(parts, units.Duration(left.Round(time.Second))+" left")
+		if left < time.Second {
+			parts = append(parts, "less than 1 s left")
+		} else {
+			parts = append(parts, units.Duration(left.Round(time.Second))+" left")
+		}
 	}
 	line := strings.Join(parts, " · ")
 	title := plain(cmp.Or(h.Title, "run "+h.Run))

@@ -68,10 +68,11 @@
   function themed(o, el) {
     var fg = getComputedStyle(el).color, faint = "rgba(128,128,128,.25)";
     o.useUTC = true; // times count from the start of the run
-    o.textStyle = { color: fg, fontFamily: getComputedStyle(el).fontFamily }; // a canvas inherits no font
+    var font = getComputedStyle(el).fontFamily; // a canvas inherits none
+    o.textStyle = { color: fg, fontFamily: font };
     if (o.legend) o.legend.textStyle = { color: fg };
     [].concat(o.xAxis || [], o.yAxis || []).forEach(function (a) {
-      a.axisLabel = Object.assign({}, a.axisLabel, { color: fg, showMinLabel: null, showMaxLabel: a.type === "category" ? null : false });
+      a.axisLabel = Object.assign({}, a.axisLabel, { color: fg, fontFamily: font, showMinLabel: null, showMaxLabel: a.type === "category" ? null : false });
       a.axisTick = Object.assign({ show: a.axisLabel.show !== false }, a.axisTick);
       a.axisLine = Object.assign({ lineStyle: { color: "rgba(128,128,128,.7)" } }, a.axisLine);
       a.splitLine = Object.assign({ lineStyle: { color: faint } }, a.splitLine);

@@ -94,7 +94,7 @@ func (s *summary) reached() string {
 		return fmt.Sprintf("after %s chunks", units.Count(s.done))
 	}
 	st := s.stages[at]
-	return fmt.Sprintf("after %s of %s chunks of %s", units.Count(st.done), units.Count(int64(st.Tasks)), plain(st.Name))
+	return fmt.Sprintf("after %s of %s chunks of %s", units.Count(st.done), units.Count(int64(st.Tasks)), clip(plain(st.Name), 40))
 }
 
 // movement is what was read and written; of a plan, what would be.
