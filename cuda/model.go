@@ -21,8 +21,10 @@ import (
 	"github.com/gonbext/gonbext/oocore/vm"
 )
 
-// ErrNoDriver is returned where a GPU is asked for in a build without a driver.
-var ErrNoDriver = errors.New("this build of gonbext has no CUDA driver: use --device cpu, or model:SIZE for a modelled GPU of that memory")
+// ErrNoDriver is returned where a GPU is asked for that this build cannot use.
+var ErrNoDriver = errors.New("this build of gonbext " + lacks + ": " + instead)
+
+const instead = "use --device cpu, or model:SIZE for a modelled GPU of that memory"
 
 // Open finds a device by its name: cpu, cuda:0 or model:8GiB.
 func Open(name string) (exec.Device, error) {

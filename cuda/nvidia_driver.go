@@ -20,12 +20,7 @@ import (
 
 //go:generate sh nvidia_entries.sh nvidia_entries.h
 
-const instead = "use --device cpu, or model:SIZE for a modelled GPU of that memory"
-
-// Here there is a driver: what Open lacks is another thing.
-func init() {
-	ErrNoDriver = errors.New("this build of gonbext lists GPUs and does not compute on them yet: " + instead)
-}
+const lacks = "lists GPUs and does not compute on them yet"
 
 // openDriver loads the driver and starts it, once in a process.
 var openDriver = sync.OnceValue(func() error {

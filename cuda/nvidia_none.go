@@ -2,4 +2,6 @@
 
 package cuda
 
+const lacks = "has no CUDA driver"
+
 func devices() ([]Info, error) { return nil, ErrNoDriver }

@@ -2,6 +2,7 @@ package setup
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -9,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gonbext/gonbext/cuda"
 	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/machine"
 	"github.com/gonbext/gonbext/oocore/units"
@@ -42,8 +44,23 @@ func Doctor(ctx context.Context) []Check {
 		checkMemory(),
 		{Name: "instructions", Found: kernel.Level()},
 		checkBLAS(),
-		{Name: "GPU", Found: "none: this build has no driver; --device model:8GiB models one"},
+		checkGPU(),
 	}
+}
+
+func checkGPU() Check {
+	list, err := cuda.Devices()
+	if errors.Is(err, cuda.ErrNoDriver) {
+		return Check{Name: "GPU", Found: "none: this build has no driver; --device model:8GiB models one"}
+	}
+	var said []string
+	for _, gpu := range list {
+		said = append(said, gpu.String())
+	}
+	if err != nil {
+		said = append(said, err.Error())
+	}
+	return Check{Name: "GPU", Found: strings.Join(said, "; ")}
 }
 
 func checkGo(ctx context.Context) Check {
