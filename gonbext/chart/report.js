@@ -91,7 +91,7 @@
         });
       }
       // Many bars touch; without an edge the ground would shine between them.
-      if (s.type === "bar" && s.data.length > 100) Object.assign(s.itemStyle, { borderColor: s.itemStyle.color, borderWidth: 0.6 });
+      if (s.type === "bar" && s.data.length > 100) Object.assign(s.itemStyle, { borderColor: s.itemStyle.color, borderWidth: 1 });
     });
     o.tooltip = Object.assign({}, o.tooltip, { confine: true, transitionDuration: 0 });
     return o;

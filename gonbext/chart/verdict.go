@@ -180,12 +180,12 @@ func (s *summary) suggestion() string {
 	case s.splits > 0:
 		return fmt.Sprintf("The device ran out of memory and chunks were halved %s times. Chunks of half the size from the start would save the retries.", units.Count(s.splits))
 	case s.status == record.Killed && s.largest.Anonymous > h.Budget*9/10 && h.Budget > 0:
-		return fmt.Sprintf("The process held %s shortly before it was killed, most likely by the kernel for want of memory: lower the budget below what the machine or container allows. Run the cell again and it goes on at the chunk where it stopped.", units.Bytes(s.largest.Anonymous))
+		return fmt.Sprintf("The process held %s shortly before it was killed, most likely by the kernel for want of memory: lower the budget below what the machine or container allows.", units.Bytes(s.largest.Anonymous))
 	case s.status == record.Killed || s.status == record.Cancelled || s.status == record.Failed && s.done > 0:
 		if h.Output == "" {
 			return ""
 		}
-		return "Run the cell again and it goes on at the chunk where it stopped."
+		return "An output appears whole or not at all: nothing of " + s.target() + " was put in place. Run it again to compute it anew."
 	case h.Budget > 0 && s.processPeak() > h.Budget:
 		r := s.rest()
 		return fmt.Sprintf("The arena kept to its plan; %s of the process is outside of it (Go heap %s, not accounted for %s). Values that the cell itself holds are the first place to look.", units.Bytes(s.largest.Anonymous-r.device-r.arena), units.Bytes(r.heap), units.Bytes(r.unknown))
