@@ -34,7 +34,7 @@ func (r *run) matmulStage(ctx context.Context, stage int) (err error) {
 	for _, at := range batch.All() {
 		for _, box := range super.All() {
 			if err := p.superTile(ctx, at.Start, box); err != nil {
-				return taskError(p.stage, box, err)
+				return taskError(ctx, p.stage, box, err)
 			}
 		}
 	}

@@ -72,10 +72,8 @@ func Run(ctx context.Context, p *plan.Plan, env Env) (end record.End, err error)
 	if leak := r.arena.Close(); leak != nil && err == nil {
 		err = leak
 	}
-	end = r.end(sampler, err)
-	if record := env.Record.End(end); record != nil && err == nil {
-		err = fmt.Errorf("the run's record: %w", record)
-	}
+	end = r.end(ctx, sampler, err)
+	_ = env.Record.End(end) // no run fails for want of a record
 	return end, err
 }
 
@@ -95,7 +93,11 @@ func (r *run) all(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, r.arrays.close()) }()
+	defer func() {
+		if failed := r.arrays.close(); failed != nil {
+			err = errors.Join(err, failed)
+		}
+	}()
 	for i := range r.plan.Stages {
 		if err := r.stage(ctx, i); err != nil {
 			return err
@@ -128,14 +130,14 @@ func (r *run) stage(ctx context.Context, i int) error {
 	return r.arrays.end(ctx, i)
 }
 
-func (r *run) end(s *sampler, err error) record.End {
+func (r *run) end(ctx context.Context, s *sampler, err error) record.End {
 	e := record.End{Status: record.Done, Duration: time.Since(r.start), DevicePeak: r.env.Device.Peak(),
 		OOMEvents: int(r.counts.oom.Load()), ProcessPeak: s.processPeak,
 		Computed: r.counts.tasks.Load(), Read: r.counts.read.Load(), Written: r.counts.written.Load()}
 	e.Peak, e.PeakBy = r.arena.Peak()
 	if err != nil {
 		e.Status, e.Error = record.Failed, err.Error()
-		if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		if cancelled(ctx, err) {
 			e.Status = record.Cancelled
 		}
 	}

@@ -84,7 +84,7 @@ func (r *run) pool(ctx context.Context, stage, n int, chunk func(ticket int) (in
 			c, box := chunk(ticket)
 			w.slot.begin(c)
 			if err := w.worker.task(ctx, ticket, box); err != nil {
-				return taskError(s, box, err)
+				return taskError(ctx, s, box, err)
 			}
 			w.slot.finish()
 		}
@@ -187,11 +187,16 @@ func (s *slot) compute(ctx context.Context, f func() error) error {
 }
 
 // taskError says which chunk failed, except where the run was cancelled.
-func taskError(s *plan.Stage, box grid.Box, err error) error {
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
-		return err
+func taskError(ctx context.Context, s *plan.Stage, box grid.Box, err error) error {
+	if cancelled(ctx, err) {
+		return context.Cause(ctx)
 	}
 	return &TaskError{Stage: s.Name, Chunk: box, Err: err}
+}
+
+// cancelled reports an error that only says that ctx has ended.
+func cancelled(ctx context.Context, err error) bool {
+	return ctx.Err() != nil && (errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx)))
 }
 
 // TaskError is the failure of one chunk's task.

@@ -104,6 +104,21 @@ func (l *lowering) levels(root *graph.Node) [][]*graph.Node {
 	return levels
 }
 
+// meet reports nodes of one level that read some array or generator in common.
+func (l *lowering) meet(a, b *graph.Node) bool {
+	read := map[*graph.Node]bool{}
+	var visit func(n *graph.Node, found func(leaf *graph.Node) bool) bool
+	visit = func(n *graph.Node, found func(leaf *graph.Node) bool) bool {
+		n = l.one(n)
+		if len(n.In) == 0 || held(n) {
+			return n.Kind != graph.Constant && found(n)
+		}
+		return slices.ContainsFunc(n.In, func(in *graph.Node) bool { return visit(in, found) })
+	}
+	visit(a.In[0], func(leaf *graph.Node) bool { read[leaf] = true; return false })
+	return a == b || visit(b.In[0], func(leaf *graph.Node) bool { return read[leaf] })
+}
+
 // array is the index of the plan's array that holds a leaf's or a held node's
 // elements.
 func (l *lowering) array(n *graph.Node) int {

@@ -56,7 +56,7 @@ func attempt(root *graph.Node, t Target, o Options, keep int64) (*Plan, error) {
 }
 
 // level adds the stages of held nodes that do not need each other. Reductions of
-// one shape along the same axes become one pass.
+// one shape along the same axes that read some array in common become one pass.
 func (p *Plan) level(l *lowering, root *graph.Node, nodes []*graph.Node, t Target) error {
 	var reduces []*graph.Node
 	for _, n := range nodes {
@@ -73,7 +73,7 @@ func (p *Plan) level(l *lowering, root *graph.Node, nodes []*graph.Node, t Targe
 		first := reduces[0]
 		var together, others []*graph.Node
 		for _, n := range reduces {
-			if slices.Equal(n.Fold.Axes, first.Fold.Axes) && slices.Equal(n.In[0].Shape, first.In[0].Shape) {
+			if slices.Equal(n.Fold.Axes, first.Fold.Axes) && slices.Equal(n.In[0].Shape, first.In[0].Shape) && l.meet(n, first) {
 				together = append(together, n)
 			} else {
 				others = append(others, n)

@@ -88,6 +88,18 @@ func TestReductionsOfOneArrayShareAPass(t *testing.T) {
 	}
 }
 
+// Reductions that share no input would only share memory.
+func TestReductionsOfDifferentArraysAreApart(t *testing.T) {
+	x, y := file(t, "x.npy", dtype.Float32, 100_000, 512), file(t, "y.npy", dtype.Float32, 100_000, 512)
+	p, err := New(apply(t, kernel.Add, fold(t, kernel.Mean, x, 0), fold(t, kernel.Mean, y, 0)), Target{Path: "o.npy"}, options(64*mebi))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Stages) != 3 || len(p.Stages[0].Folds) != 1 {
+		t.Fatalf("%d stages, the first with %d folds; want a pass for each mean, and their sum", len(p.Stages), len(p.Stages[0].Folds))
+	}
+}
+
 // Grids and tiles are part of what results depend on; the budget is not.
 func TestBudgetDoesNotChangeResults(t *testing.T) {
 	x := file(t, "x.npy", dtype.Float64, 20_000, 3000)
@@ -142,7 +154,7 @@ func TestTooSmallABudgetSaysWhatWouldDo(t *testing.T) {
 func TestMoreMemoryNeverFails(t *testing.T) {
 	var root *graph.Node
 	for i := range 24 {
-		mean := fold(t, kernel.Mean, file(t, fmt.Sprintf("x%d.npy", i), dtype.Float64, 1000, 500_000), 0)
+		mean := fold(t, kernel.Mean, file(t, fmt.Sprintf("x%d.npy", i), dtype.Float64, 1000+i, 500_000), 0)
 		if root == nil {
 			root = mean
 		} else {

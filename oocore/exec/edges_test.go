@@ -1,0 +1,131 @@
+package exec_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/exec"
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/plan"
+	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/store/memstore"
+)
+
+// The results of folding nothing may be many: they take the memory of a chunk.
+func TestEmptyAxisOfALargeResult(t *testing.T) {
+	const n = 5_000_000
+	x := must[*graph.Node](t)(graph.Full(site, dtype.ValueOf(1.0), 0, n))
+	sum := must[*graph.Node](t)(graph.Aggregate(site, kernel.Sum, x, graph.ReduceOptions{Axes: []int{0}}))
+	mean := must[*graph.Node](t)(graph.Aggregate(site, kernel.Mean, x, graph.ReduceOptions{Axes: []int{0}}))
+	both := must[*graph.Node](t)(graph.Apply(site, kernel.Hypot, sum, mean))
+	for i, v := range collect[float64](t, both, plan.Options{Budget: n*8 + 8*mebi, Workers: 2}) {
+		if !math.IsNaN(v) {
+			t.Fatalf("element %d is %v, want NaN: 0/0 spreads", i, v)
+		}
+	}
+	for i, v := range collect[float64](t, sum, plan.Options{Budget: n*8 + 8*mebi, Workers: 2}) {
+		if v != 0 {
+			t.Fatalf("element %d is %v, want 0", i, v)
+		}
+	}
+}
+
+// A Go function that ends its goroutine must not leave a hole in the result.
+func TestFunctionThatEndsItsGoroutine(t *testing.T) {
+	f := &graph.Func{Name: "quits", Chunks: []int{10}, Call: func(_ []byte, _ [][]byte, at grid.Box) error {
+		if at.Start[0] == 50 {
+			runtime.Goexit()
+		}
+		return nil
+	}}
+	n := must[*graph.Node](t)(graph.Map(site, f, dtype.Float64, ramp(t, 100)))
+	for _, workers := range []int{1, 3} {
+		p := must[*plan.Plan](t)(plan.New(n, plan.Target{}, plan.Options{Budget: 64 * mebi, Workers: workers}))
+		_, err := exec.Run(context.Background(), p, exec.Env{Into: make([]byte, 800)})
+		if err == nil || !strings.Contains(err.Error(), "Goexit") {
+			t.Errorf("got %v, want that the function called runtime.Goexit", err)
+		}
+	}
+}
+
+// unclosable is an input whose Close fails.
+type unclosable struct{ store.Array }
+
+func (u unclosable) Close() error { return errors.Join(errDisk, u.Array.Close()) }
+
+// What fails after the last chunk leaves no output either.
+func TestFailingCloseLeavesNothing(t *testing.T) {
+	dir := t.TempDir()
+	src := filepath.Join(dir, "x.npy")
+	run(t, ramp(t, 300, 30), src)
+	for name, n := range jobs(t, open(t, src)) {
+		p := must[*plan.Plan](t)(plan.New(n, plan.Target{Path: filepath.Join(dir, "o.npy")}, plan.Options{Budget: 64 * mebi, Workers: 2}))
+		_, err := exec.Run(context.Background(), p, exec.Env{Open: func(path string) (store.Array, error) {
+			a, err := store.Open(path)
+			return unclosable{a}, err
+		}})
+		if !errors.Is(err, errDisk) {
+			t.Errorf("%s: got %v, want the error of Close", name, err)
+		}
+		if left := must[[]os.DirEntry](t)(os.ReadDir(dir)); len(left) != 1 {
+			t.Errorf("%s: left behind: %v", name, left)
+		}
+	}
+}
+
+// The chunk that an error names is the one that failed, not one that waited for it.
+func TestErrorNamesItsChunk(t *testing.T) {
+	const rows, cols = 40_000, 256 // 20 chunks fold into one result
+	f := &memstore.Folder{}
+	f.Put("x", memstore.New([]int{rows, cols}, dtype.Float64, make([]byte, rows*cols*8)))
+	a := must[store.Array](t)(f.Open("x"))
+	x := must[*graph.Node](t)(graph.Open(site, a.Info(), "x"))
+	sum := must[*graph.Node](t)(graph.Aggregate(site, kernel.Sum, x, graph.ReduceOptions{Axes: []int{0}}))
+	for range 50 {
+		p := must[*plan.Plan](t)(plan.New(sum, plan.Target{}, plan.Options{Budget: 256 * mebi, Workers: 4}))
+		_, err := exec.Run(context.Background(), p, exec.Env{Into: make([]byte, cols*8), Open: func(path string) (store.Array, error) {
+			a, err := f.Open(path)
+			return failsAt{a, p.Stages[0].Grid.Chunks[0] * 3}, err
+		}})
+		var task *exec.TaskError
+		if !errors.As(err, &task) || task.Chunk.Start[0] != p.Stages[0].Grid.Chunks[0]*3 {
+			t.Fatalf("got %v, want an error of the fourth chunk", err)
+		}
+	}
+}
+
+// failsAt is an array of which one row cannot be read.
+type failsAt struct {
+	store.Array
+	row int
+}
+
+func (f failsAt) Read(ctx context.Context, dst []byte, r grid.Region) error {
+	if r.Start[0] == f.row {
+		return errDisk
+	}
+	return f.Array.Read(ctx, dst, r)
+}
+
+// A run that is cancelled for a reason of the caller's own has been cancelled.
+func TestCancelledForAReason(t *testing.T) {
+	reason := errors.New("interrupted")
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(reason)
+	for name, n := range jobs(t, ramp(t, 100, 100)) {
+		p := must[*plan.Plan](t)(plan.New(n, plan.Target{}, plan.Options{Budget: 64 * mebi, Workers: 2}))
+		end, err := exec.Run(ctx, p, exec.Env{Into: make([]byte, p.Arrays[p.Output].Bytes())})
+		if !errors.Is(err, reason) || end.Status != "cancelled" || err.Error() != reason.Error() {
+			t.Errorf("%s: the run is %s: %v", name, end.Status, err)
+		}
+	}
+}
