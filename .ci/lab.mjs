@@ -32,7 +32,11 @@ function notebook(name) {
 
 notebook('typed.ipynb');
 const url = await address();
-const open = path => Object.assign(new URL(url), { pathname: `/lab/tree/${path}` }).href;
+const open = path => { // alone: tabs of an earlier visit would come back otherwise
+  const there = Object.assign(new URL(url), { pathname: `/lab/tree/${path}` });
+  there.searchParams.set('reset', '');
+  return there.href;
+};
 const browser = await chromium.launch({ executablePath: browserPath, args: ['--no-sandbox'] });
 const page = await browser.newPage({ viewport: { width: 1280, height: 1600 } });
 page.on('pageerror', e => console.log('page error:', e.message.slice(0, 200)));
@@ -42,7 +46,7 @@ async function type(source) {
   await page.keyboard.type(source, { delay: 5 });
 }
 async function run(source) {
-  const cells = page.locator('.jp-CodeCell');
+  const cells = page.locator('.jp-NotebookPanel:not(.lm-mod-hidden) .jp-CodeCell');
   const cell = cells.nth(await cells.count() - 1);
   await cell.locator('.cm-content').click();
   await type(source);
@@ -73,7 +77,7 @@ try {
   await output.getByText('--budget').first().waitFor({ timeout: 30000 });
   check(true, 'a wrong flag is answered with the right one');
 
-  const cells = page.locator('.jp-CodeCell');
+  const cells = page.locator('.jp-NotebookPanel:not(.lm-mod-hidden) .jp-CodeCell');
   const last = cells.nth(await cells.count() - 1);
   await last.locator('.cm-content').click();
   await type('%footpr');
