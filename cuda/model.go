@@ -62,6 +62,8 @@ func (m *model) Name() string { return m.name }
 
 func (m *model) Memory() int64 { return m.size }
 
+func (m *model) OnHost() bool { return true }
+
 // Used is what is allocated on the device now.
 func (m *model) Used() int64 {
 	m.mu.Lock()

@@ -181,3 +181,22 @@ func TestNames(t *testing.T) {
 		t.Errorf("model:8GiB: %v", err)
 	}
 }
+
+// A modelled device's memory is the host's, and the budget knows it.
+func TestModelCountsInTheBudget(t *testing.T) {
+	n := roots(t, 8_000_000)
+	d := plan.DeviceSpec{Name: "model:1GiB", Memory: 1 << 30, OnHost: true}
+	for budget := int64(2 << 20); budget <= 64<<20; budget *= 2 {
+		p, err := plan.New(n, plan.Target{Path: "o.npy"}, plan.Options{Budget: budget, Workers: 2, Device: d})
+		var short *plan.MemoryError
+		if errors.As(err, &short) {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if taken := p.Peak.Host() + p.DevicePeak; taken > budget {
+			t.Errorf("of %d bytes the plan takes %d, %d of them as a device", budget, taken, p.DevicePeak)
+		}
+	}
+}

@@ -109,7 +109,7 @@ func (a *Array) prepare(site graph.Site, path string, opts []Option) (*run, erro
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
 	if s.device != nil {
-		o.Device = plan.DeviceSpec{Name: s.device.Name(), Memory: s.device.Memory()}
+		o.Device = plan.DeviceSpec{Name: s.device.Name(), Memory: s.device.Memory(), OnHost: s.device.OnHost()}
 	}
 	if r.plan, err = plan.New(root, plan.Target{Path: path, Chunks: s.chunks}, o); err != nil {
 		return nil, &Error{Op: op, Shapes: [][]int{root.Shape}, Types: []dtype.Type{root.DType}, Site: site, Err: err}

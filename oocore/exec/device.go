@@ -17,6 +17,8 @@ type Device interface {
 	Name() string
 	// Memory is the device's own memory in bytes; 0 where it computes in the host's.
 	Memory() int64
+	// OnHost reports that this memory is the host's too, as a modelled device's is.
+	OnHost() bool
 	// Lane prepares to compute a program on tiles of at most the given lengths. On a
 	// device with memory it is one stream of plan.DeviceLanes.
 	Lane(p *plan.Program, tile []int, a *arena.Arena, stage int) (Lane, error)
@@ -46,6 +48,9 @@ func (CPU) Name() string { return "cpu" }
 
 // Memory is 0: the CPU has no memory beside the host's.
 func (CPU) Memory() int64 { return 0 }
+
+// OnHost is true.
+func (CPU) OnHost() bool { return true }
 
 // Peak is 0.
 func (CPU) Peak() int64 { return 0 }

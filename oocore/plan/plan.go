@@ -46,10 +46,12 @@ type Plan struct {
 	keep  int64         // while planning: bytes of the arena that temporary arrays may still take
 }
 
-// DeviceSpec is a device as the planner sees it. Memory is 0 for the CPU.
+// DeviceSpec is a device as the planner sees it. Memory is 0 for the CPU. OnHost
+// says that it is taken from the host's: a modelled device's counts in the budget.
 type DeviceSpec struct {
 	Name   string `json:"name"`
 	Memory int64  `json:"memory"`
+	OnHost bool   `json:"on_host"`
 }
 
 // Place says where an array's elements are.

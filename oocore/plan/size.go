@@ -61,7 +61,7 @@ func (p *Plan) size(overhead int64) error {
 		}
 		room := p.Arena - base.Host()
 		least := p.sizeStage(s, room)
-		if s.Predicted.Host() > room {
+		if p.takes(s) > room {
 			need := (base.Host() + least + overhead + 1<<20 - 1) >> 20 << 20
 			if short == nil || need > short.Need {
 				short = &MemoryError{Op: s.Name, Need: need, Limit: p.Budget}
@@ -119,7 +119,7 @@ func (p *Plan) sizeStage(s *Stage, room int64) (least int64) {
 	for bytes := chunkBytes; ; bytes /= 2 {
 		smallest := p.shapes(s, bytes)
 		for s.Slots = most; s.Slots >= few; s.Slots-- {
-			if p.predict(s); s.Predicted.Host() <= room {
+			if p.predict(s); p.takes(s) <= room {
 				return 0
 			}
 		}
@@ -128,10 +128,19 @@ func (p *Plan) sizeStage(s *Stage, room int64) (least int64) {
 		}
 	}
 	for s.Slots = max(few-1, 1); ; s.Slots-- {
-		if p.predict(s); s.Predicted.Host() <= room || s.Slots == 1 {
-			return s.Predicted.Host()
+		if p.predict(s); p.takes(s) <= room || s.Slots == 1 {
+			return p.takes(s)
 		}
 	}
+}
+
+// takes is what a stage takes of the budget.
+func (p *Plan) takes(s *Stage) int64 {
+	n := s.Predicted.Host()
+	if p.Device.OnHost {
+		n += s.DevicePeak
+	}
+	return n
 }
 
 // shapes cuts the stage's chunks into pieces of about the given bytes, tiles and
