@@ -358,12 +358,17 @@ func TestStandaloneNeedsNothing(t *testing.T) {
 	}
 }
 
-// BenchmarkReport draws a hundred thousand chunks.
-func BenchmarkReport(b *testing.B) {
+// hundredThousand is a run of as many chunks.
+func hundredThousand(t testing.TB) *record.Run {
 	h := rootsHeader()
 	h.Stages = h.Stages[1:]
 	h.Stages[0].Tasks, h.Stages[0].Shape, h.Stages[0].Chunks = 100_000, []int{3_200_000, 512}, []int{32, 512}
-	r := made(b, h, math.MaxInt, doneEnd())
+	return made(t, h, math.MaxInt, doneEnd())
+}
+
+// BenchmarkReport draws a hundred thousand chunks.
+func BenchmarkReport(b *testing.B) {
+	r := hundredThousand(b)
 	b.ReportAllocs()
 	for b.Loop() {
 		report(b, Options{}, r)
@@ -378,6 +383,7 @@ func TestWritePages(t *testing.T) {
 	}
 	all := cases(t)
 	all["large"] = made(t, rootsHeader(), math.MaxInt, doneEnd())
+	all["hundred-thousand"] = hundredThousand(t)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		page, err := Standalone(name, []*record.Run{all[name]})
 		if err != nil {

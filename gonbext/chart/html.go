@@ -68,6 +68,7 @@ func dashIfNone(n int64, s string) string {
 type live struct {
 	ID      string   `json:"id"`
 	Height  int      `json:"height"`
+	Unit    float64  `json:"unit,omitempty"`
 	Option  any      `json:"option"`
 	Choices []choice `json:"choices,omitempty"`
 }
@@ -82,7 +83,7 @@ func renderReport(views []*view, o Options) (html string, carries bool, err erro
 	if o.Mode == Auto {
 		for _, v := range views {
 			for _, f := range v.Figures {
-				data.Figures = append(data.Figures, live{f.ID, f.Height, f.Option, f.Switch})
+				data.Figures = append(data.Figures, live{f.ID, f.Height, f.Unit, f.Option, f.Switch})
 			}
 		}
 		if o.Library && len(data.Figures) > 0 {

@@ -44,22 +44,24 @@
       return v ? "<br>" + p.marker + escape(p.seriesName) + "  <b>" + bytes_(v) + "</b>" : "";
     }).join("");
   }
-  var formatters = {
-    "gonbext:bytes": bytes_,
-    "gonbext:milliseconds": function (v) { return seconds(v / 1e3); },
-    "gonbext:overTime": function (p) { return seconds(p[0].value[0] / 1e3) + rows(p, function (q) { return q.value[1]; }); },
-    "gonbext:chunk": function (name) { return name.split(" ").pop().split("–")[0]; },
-    "gonbext:byChunk": function (p) { return escape(p[0].name) + rows(p, function (q) { return q.value; }); },
-    "gonbext:cell": function (p) {
-      var v = p.value;
-      if (v[2] < 0) return escape(v[5]) + "<br>not done";
-      return escape(v[5]) + "<br>" + seconds(v[2] / 1e3) + ", " + bytes_(v[3] * 1048576) + (v[4] ? "<br>retried or halved" : "");
-    }
-  };
-  function revive(o) {
+  function formatters(unit) {
+    return {
+      "gonbext:bytes": bytes_,
+      "gonbext:time": function (v) { return seconds(v * unit).replace(" 00 s", ""); },
+      "gonbext:overTime": function (p) { return seconds(p[0].value[0] * unit) + rows(p, function (q) { return q.value[1]; }); },
+      "gonbext:chunk": function (name) { return name.split(" ").pop().split("–")[0]; },
+      "gonbext:byChunk": function (p) { return escape(p[0].name) + rows(p, function (q) { return q.value; }); },
+      "gonbext:cell": function (p) {
+        var v = p.value;
+        if (v[2] < 0) return escape(v[5]) + "<br>not done";
+        return escape(v[5]) + "<br>" + seconds(v[2] / 1e3) + ", " + bytes_(v[3] * 1048576) + (v[4] ? "<br>retried or halved" : "");
+      }
+    };
+  }
+  function revive(o, known) {
     if (o && typeof o === "object") Object.keys(o).forEach(function (k) {
-      if (k === "formatter" && formatters[o[k]]) o[k] = formatters[o[k]];
-      else if (k !== "data") revive(o[k]);
+      if (k === "formatter" && known[o[k]]) o[k] = known[o[k]];
+      else if (k !== "data") revive(o[k], known);
     });
     return o;
   }
@@ -90,8 +92,8 @@
           if (d.value[2] < 0) { d.visualMap = false; d.itemStyle = { color: "rgba(128,128,128,.2)" }; }
         });
       }
-      // Many bars touch; without an edge the ground would shine between them.
-      if (s.type === "bar" && s.data.length > 100) Object.assign(s.itemStyle, { borderColor: s.itemStyle.color, borderWidth: 1 });
+      // Many bars overlap a little, or the ground would shine between them.
+      if (s.type === "bar" && s.data.length > 100) s.barWidth = "130%";
     });
     o.tooltip = Object.assign({}, o.tooltip, { confine: true, transitionDuration: 0 });
     return o;
@@ -118,7 +120,7 @@
   }
 
   function draw(echarts, f, el) {
-    var option = revive(f.option), width = el.clientWidth;
+    var option = revive(f.option, formatters(f.unit)), width = el.clientWidth;
     el.textContent = "";
     el.style.height = fitted(f, width) + "px";
     var chart = echarts.init(el);

@@ -204,5 +204,5 @@ func seconds(v float64) string {
 	if v == 0 {
 		return "0"
 	}
-	return units.Duration(time.Duration(math.Round(v * float64(time.Second))))
+	return strings.TrimSuffix(units.Duration(time.Duration(math.Round(v*float64(time.Second)))), " 00 s")
 }

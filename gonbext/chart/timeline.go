@@ -138,19 +138,20 @@ func memoryOverTime(f *figure, s *summary, layers, lines []layer, limits []limit
 	}
 	end := max(at[n-1], s.last.Seconds())
 	top, limitKeys := scale(most, limits)
+	f.Unit = timeUnit(end)
 
 	c := charts.NewLine()
 	base(&c.BaseConfiguration, wide())
 	c.SetGlobalOptions(
-		// A time axis, in milliseconds: on one of plain values ECharts stacks sideways.
-		charts.WithXAxisOpts(opts.XAxis{Type: "time", Min: 0, Max: 1e3 * end, AxisLabel: &opts.AxisLabel{Formatter: "gonbext:milliseconds", HideOverlap: opts.Bool(true)}, SplitLine: &opts.SplitLine{Show: opts.Bool(false)}}),
+		// A time axis: on one of plain values ECharts stacks sideways.
+		charts.WithXAxisOpts(opts.XAxis{Type: "time", Min: 0, Max: end / f.Unit, AxisLabel: &opts.AxisLabel{Formatter: "gonbext:time", HideOverlap: opts.Bool(true)}, SplitLine: &opts.SplitLine{Show: opts.Bool(false)}}),
 		charts.WithYAxisOpts(opts.YAxis{Type: "value", Min: 0, Max: top, MinInterval: byteStep(top), MaxInterval: byteStep(top), AxisLabel: &opts.AxisLabel{Show: opts.Bool(true), Formatter: "gonbext:bytes"}}),
 		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "axis", Formatter: "gonbext:overTime"}),
 	)
 	line := func(l layer, x []float64, stack string, options ...charts.SeriesOpts) {
 		data := make([]opts.LineData, len(x))
 		for i := range x {
-			data[i].Value = []float64{round(1e3*x[i], 1e3), l.values[i]}
+			data[i].Value = []float64{round(x[i]/f.Unit, 1e5), l.values[i]}
 		}
 		options = append(options,
 			charts.WithLineChartOpts(opts.LineChart{ShowSymbol: opts.Bool(false), Stack: stack}),
@@ -195,6 +196,15 @@ func memoryOverTime(f *figure, s *summary, layers, lines []layer, limits []limit
 		p.level(levelOf(limits, i), k.color)
 	}
 	return d.done()
+}
+
+// timeUnit is what the live time axis counts in, in seconds. ECharts takes its
+// steps for milliseconds, and cuts only those into tens: seconds it shows whole.
+func timeUnit(end float64) float64 {
+	if end < 0.8 || end > 80 {
+		return 1e-3
+	}
+	return 0.1
 }
 
 // levelOf is the i-th limit that is set.

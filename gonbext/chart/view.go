@@ -32,7 +32,8 @@ type view struct {
 // figure is one chart: a picture, and the same as an ECharts option.
 type figure struct {
 	ID, Title, Caption string
-	Height             int // of the live chart, in pixels
+	Height             int     // of the live chart, in pixels
+	Unit               float64 // seconds that one step of a time axis stands for
 	Picture            template.URL
 	Option             any
 	Switch             []choice // other values to colour by
