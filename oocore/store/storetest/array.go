@@ -114,8 +114,8 @@ func TestArray(t *testing.T, types []dtype.Type, open func(t testing.TB, m store
 	t.Run("reshape", func(t *testing.T) {
 		a, data := stored(t, types[0], 4, 6)
 		r, ok := a.(store.Reshaper)
-		if !ok {
-			t.Skip("this store's arrays have one shape only")
+		if !ok { // its arrays have one shape only
+			return
 		}
 		b, err := r.Reshape([]int{3, 8})
 		if err != nil {
