@@ -53,7 +53,6 @@ type stageSummary struct {
 	bars     []record.Bytes // reserved by chunk, the most of perBar chunks
 	perBar   int64
 	grid     *gridMap // nil where there is nothing to see
-	hasTasks bool
 }
 
 // digest walks over a run once; of is the number of runs that share a report.
