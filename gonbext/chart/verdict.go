@@ -191,7 +191,7 @@ func (s *summary) suggestion() string {
 		return fmt.Sprintf("The arena kept to its plan; %s of the process is outside of it (Go heap %s, not accounted for %s). Values that the cell itself holds are the first place to look.", units.Bytes(s.largest.Anonymous-r.device-r.arena), units.Bytes(r.heap), units.Bytes(r.unknown))
 	}
 	if st := s.strided(); st != nil {
-		return fmt.Sprintf("%s reads pieces of %s only, with a seek between them. Chunks that span whole rows of the file read faster.", plain(st.Name), units.Bytes(st.ReadRun))
+		return fmt.Sprintf("%s takes pieces of %s from all over the file. Chunks of whole rows of the file would be faster.", plain(st.Name), units.Bytes(st.ReadRun))
 	}
 	if e == nil || h.Budget <= 0 {
 		return ""
@@ -233,7 +233,7 @@ func mebibytes(n int64) string {
 // strided is the stage whose reads are so scattered that it costs time.
 func (s *summary) strided() *stageSummary {
 	for _, st := range s.stages {
-		if st.ReadRun > 0 && st.ReadRun < 32<<10 && st.read > 64<<20 {
+		if st.ReadRun > 0 && st.ReadRun < 32<<10 && st.read > 32<<20 {
 			return st
 		}
 	}
