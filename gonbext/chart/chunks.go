@@ -84,7 +84,7 @@ func chunksFigure(s *summary) (*figure, string) {
 			} // an edge of a bar of nothing would be seen
 		}
 		name := class.String()
-		if class == record.Device {
+		if class == record.Device && !s.modelled() {
 			name += " (not in the budget)"
 		}
 		c.AddSeries(name, data,

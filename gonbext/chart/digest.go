@@ -156,20 +156,15 @@ func (s *summary) sample(m *record.Sample) {
 // took is the time that passed while the stage's tasks ran.
 func (st *stageSummary) took() time.Duration { return st.end - st.first }
 
-// processPeak is the most private memory that the process was seen to take,
-// without the memory of a modelled device, which is not in the budget.
+// processPeak is the most private memory that the process was seen to take.
 func (s *summary) processPeak() int64 {
-	n := s.largest.Anonymous
 	if e := s.run.End; e != nil {
-		n = max(n, e.ProcessPeak)
+		return max(e.ProcessPeak, s.largest.Anonymous)
 	}
-	if s.modelled() {
-		n = max(n-s.device, 0)
-	}
-	return n
+	return s.largest.Anonymous
 }
 
-// modelled says whether the device's memory is a part of the process's.
+// modelled says whether the device's memory is the process's, and in the budget.
 func (s *summary) modelled() bool { return strings.HasPrefix(s.h.Device.Name, "model:") }
 
 // passes is how many stages read stored arrays.

@@ -205,7 +205,7 @@ func (v *view) rest() {
 		}
 	}
 	if r.device > 0 {
-		add("memory of "+plain(v.s.h.Device.Name), "a modelled device's, beside the budget", classColors[record.Device], r.device)
+		add("memory of "+plain(v.s.h.Device.Name), "a modelled device takes the host's memory", classColors[record.Device], r.device)
 	}
 	add("Go heap", "values of the cell and of gonbext itself", "#8c8c8c", r.heap)
 	add("Go runtime", "stacks, spans, garbage collector", "#b5b5b5", r.runtime)
