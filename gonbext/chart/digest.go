@@ -50,9 +50,9 @@ type stageSummary struct {
 	requested, reserved record.Bytes
 	held                map[uint16]*[2]record.Bytes
 
-	bars     []record.Bytes // reserved by chunk, the most of perBar chunks
-	perBar   int64
-	grid     *gridMap // nil where there is nothing to see
+	bars   []record.Bytes // reserved by chunk, the most of perBar chunks
+	perBar int64
+	grid   *gridMap // nil where there is nothing to see
 }
 
 // digest walks over a run once; of is the number of runs that share a report.
