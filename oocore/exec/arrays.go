@@ -23,9 +23,9 @@ type arrays struct {
 	arena   *arena.Arena
 	readers []store.Array
 	writers []store.Writer
-	memory  []*arena.Buffer // of arrays kept in the arena
-	lastUse []int           // the last stage that needs each
-	spill   string          // folder of temporary arrays, made when the first is
+	memory  []*arena.Buffer   // of arrays kept in the arena
+	lastUse []int             // the last stage that needs each
+	spill   *store.ScratchDir // folder of temporary arrays, made when the first is
 }
 
 // openArrays opens what the plan reads and creates what it returns. Nothing is
@@ -101,8 +101,8 @@ func (s *arrays) begin(stage int) (err error) {
 				s.writers[i] = memstore.Into(d.Shape, d.DType, s.memory[i].Data)
 			}
 		case plan.InSpill:
-			if s.spill == "" {
-				if s.spill, err = os.MkdirTemp(s.env.spillDir(s.plan), ".gonbext-"); err != nil {
+			if s.spill == nil {
+				if s.spill, err = store.NewScratchDir(s.env.spillDir(s.plan)); err != nil {
 					return fmt.Errorf("a folder for temporary arrays: %w", err)
 				}
 			}
@@ -115,7 +115,9 @@ func (s *arrays) begin(stage int) (err error) {
 	return nil
 }
 
-func (s *arrays) spillPath(i int) string { return filepath.Join(s.spill, fmt.Sprintf("%d.npy", i)) }
+func (s *arrays) spillPath(i int) string {
+	return filepath.Join(s.spill.Path, fmt.Sprintf("%d.npy", i))
+}
 
 // end makes the temporary arrays that a stage filled readable, and gives back those
 // that no later stage needs.
@@ -177,7 +179,7 @@ func (s *arrays) drop(i int) error {
 	}
 	s.memory[i].Free()
 	s.memory[i] = nil
-	if s.plan.Arrays[i].Place == plan.InSpill && s.spill != "" {
+	if s.plan.Arrays[i].Place == plan.InSpill && s.spill != nil {
 		if err := os.Remove(s.spillPath(i)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			errs = append(errs, err)
 		}
@@ -191,9 +193,9 @@ func (s *arrays) close() error {
 	for i := range s.plan.Arrays {
 		errs = append(errs, s.drop(i))
 	}
-	if s.spill != "" {
-		errs = append(errs, os.RemoveAll(s.spill))
-		s.spill = ""
+	if s.spill != nil {
+		errs = append(errs, s.spill.Remove())
+		s.spill = nil
 	}
 	return errors.Join(errs...)
 }

@@ -57,13 +57,12 @@ func create(path string, m Meta) (*flatWriter, error) {
 	if err != nil {
 		return nil, err
 	}
+	sweep(target)
 	size := int64(len(header)) + int64(grid.Size(m.Shape)*m.DType.Size())
 	if free, err := FreeSpace(target); err == nil && size > free {
 		return nil, fmt.Errorf("it needs %s, and the disk has %s free", units.Exact(size), units.Exact(free))
 	}
-	temp := filepath.Join(filepath.Dir(target),
-		fmt.Sprintf(".%s.gonbext-%d-%08x.tmp", filepath.Base(target), os.Getpid(), rand.Uint32()))
-	out, err := newOutput(temp, size)
+	temp, out, err := temporary(target, size)
 	if err != nil {
 		return nil, err
 	}
@@ -80,6 +79,20 @@ func create(path string, m Meta) (*flatWriter, error) {
 		return nil, err
 	}
 	return w, nil
+}
+
+// temporary makes the file that will be renamed to target, and holds it.
+func temporary(target string, size int64) (string, *output, error) {
+	for {
+		name := filepath.Join(filepath.Dir(target),
+			fmt.Sprintf(".%s.gonbext-%d-%08x.tmp", filepath.Base(target), os.Getpid(), rand.Uint32()))
+		out, err := newOutput(name, size)
+		if err != nil || claim(out.file) {
+			return name, out, err
+		}
+		out.close()
+		os.Remove(name)
+	}
 }
 
 // agree refuses a path that says something other than the array to be written.
