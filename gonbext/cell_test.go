@@ -205,7 +205,7 @@ func checkAlternatives(t *testing.T, h record.Header) {
 
 func TestErrorsEndTheCellInOneLine(t *testing.T) {
 	for cell, parts := range map[string][]string{
-		"small":    {"needs a budget of", "(1024 bytes)", "cell:8"},
+		"small":    {"needs a budget of", "(1,024 bytes)", "cell:8"},
 		"mismatch": {"on\n", "(3, 4)", "(5,)", "cell:8"},
 		"budget":   {`"lots" is not a size`, "cell_test.go:"},
 		"device":   {"no CUDA driver", "cell_test.go:"},

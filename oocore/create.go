@@ -2,6 +2,8 @@ package oocore
 
 import (
 	"errors"
+	"fmt"
+	"io/fs"
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
@@ -15,6 +17,10 @@ func Open(path string) *Array {
 	site := graph.Caller()
 	stored, err := store.Open(path)
 	if err != nil {
+		// Both the operation and the store's error say "open": once is enough.
+		if inner, ok := errors.AsType[*fs.PathError](err); ok {
+			err = fmt.Errorf("%s: %w", inner.Path, inner.Err)
+		}
 		return &Array{err: &Error{Op: "open", Site: site, Err: err}}
 	}
 	info := stored.Info()

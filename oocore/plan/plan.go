@@ -20,6 +20,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/units"
 )
 
 // Engine names the rules that results depend on. It is part of a fingerprint:
@@ -145,8 +146,8 @@ type MemoryError struct {
 }
 
 func (e *MemoryError) Error() string {
-	return fmt.Sprintf("%s needs a budget of %s (%d bytes), and has %s (%d bytes)",
-		e.Op, mib(e.Need), e.Need, mib(e.Limit), e.Limit)
+	return fmt.Sprintf("%s needs a budget of %s (%s), and has %s (%s)",
+		e.Op, mib(e.Need), units.Exact(e.Need), mib(e.Limit), units.Exact(e.Limit))
 }
 
 // mib writes a size in a form that a budget can be given in.
