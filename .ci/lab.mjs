@@ -58,7 +58,8 @@ let failure;
 try {
   await page.goto(open('typed.ipynb'), { waitUntil: 'domcontentloaded', timeout: 60000 });
   await page.waitForSelector('.jp-Notebook .cm-content', { timeout: 60000 });
-  await page.waitForSelector('.jp-Notebook-ExecutionIndicator[data-status="idle"]', { timeout: 60000 });
+  // Cells run before the session has a kernel come to nothing; the status bar says when it has.
+  await page.getByText('Go (gonbext) | Idle').waitFor({ timeout: 60000 });
 
   let output = await run('%footprint 3075200x512 float32');
   await output.getByText('6,298,009,600').first().waitFor({ timeout: 60000 });
