@@ -29,6 +29,8 @@ func (r *run) matmulStage(ctx context.Context, stage int) (err error) {
 	if err := p.alloc(stage); err != nil {
 		return err
 	}
+	r.sampler.sample()
+	defer r.sampler.sample()
 	batch := grid.Grid{Shape: p.stage.Grid.Shape[:p.dims()-2], Chunks: p.stage.Grid.Chunks[:p.dims()-2]}
 	super := grid.Grid{Shape: []int{p.m.M, p.m.N}, Chunks: []int{p.m.SuperM * p.m.TileM, p.m.SuperN * p.m.TileN}}
 	for _, at := range batch.All() {

@@ -66,26 +66,28 @@ func Run(ctx context.Context, p *plan.Plan, env Env) (end record.End, err error)
 	}
 	r := &run{plan: p, env: &env, arena: arena.New(p.Arena), start: time.Now(), cpu: make(chan struct{}, p.Workers)}
 	env.Device.Peak()
-	sampler := startSampler(r)
+	r.sampler = newSampler(r)
+	r.sampler.start()
 	err = r.all(ctx)
-	sampler.stop()
+	r.sampler.stop()
 	if leak := r.arena.Close(); leak != nil && err == nil {
 		err = leak
 	}
-	end = r.end(ctx, sampler, err)
+	end = r.end(ctx, err)
 	_ = env.Record.End(end) // no run fails for want of a record
 	return end, err
 }
 
 // run is one execution of a plan.
 type run struct {
-	plan   *plan.Plan
-	env    *Env
-	arena  *arena.Arena
-	arrays *arrays
-	start  time.Time
-	cpu    chan struct{} // a token for each task that may compute at once
-	counts counts
+	plan    *plan.Plan
+	env     *Env
+	arena   *arena.Arena
+	arrays  *arrays
+	sampler *sampler
+	start   time.Time
+	cpu     chan struct{} // a token for each task that may compute at once
+	counts  counts
 }
 
 func (r *run) all(ctx context.Context) (err error) {
@@ -130,9 +132,9 @@ func (r *run) stage(ctx context.Context, i int) error {
 	return r.arrays.end(ctx, i)
 }
 
-func (r *run) end(ctx context.Context, s *sampler, err error) record.End {
+func (r *run) end(ctx context.Context, err error) record.End {
 	e := record.End{Status: record.Done, Duration: time.Since(r.start), DevicePeak: r.env.Device.Peak(),
-		OOMEvents: int(r.counts.oom.Load()), ProcessPeak: s.processPeak,
+		OOMEvents: int(r.counts.oom.Load()), ProcessPeak: r.sampler.processPeak,
 		Computed: r.counts.tasks.Load(), Read: r.counts.read.Load(), Written: r.counts.written.Load()}
 	e.Peak, e.PeakBy = r.arena.Peak()
 	if err != nil {

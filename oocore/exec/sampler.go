@@ -16,16 +16,20 @@ const (
 	sampleUntil = 200 // samples at one interval, before it doubles
 )
 
-// sampler records the process's memory while a run lasts.
+// sampler records the process's memory while a run lasts: by the clock, and where
+// stages take and give back theirs, so that a short run has its shape too.
 type sampler struct {
-	run         *run
-	done        chan struct{}
-	group       sync.WaitGroup
+	run   *run
+	done  chan struct{}
+	group sync.WaitGroup
+
+	mu          sync.Mutex
 	processPeak int64
 }
 
-func startSampler(r *run) *sampler {
-	s := &sampler{run: r, done: make(chan struct{})}
+func newSampler(r *run) *sampler { return &sampler{run: r, done: make(chan struct{})} }
+
+func (s *sampler) start() {
 	s.sample()
 	s.group.Go(func() {
 		every := sampleOften
@@ -44,10 +48,9 @@ func startSampler(r *run) *sampler {
 			timer.Reset(every)
 		}
 	})
-	return s
 }
 
-// stop ends sampling with one more sample: a run of a millisecond has one too.
+// stop ends sampling with one more sample.
 func (s *sampler) stop() {
 	close(s.done)
 	s.group.Wait()
@@ -55,6 +58,8 @@ func (s *sampler) stop() {
 }
 
 func (s *sampler) sample() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	c := &s.run.counts
 	row := record.Sample{At: time.Since(s.run.start), Arena: s.run.arena.Now(), Device: s.run.env.Device.Used(), Cached: -1,
 		Done: c.tasks.Load(), Read: c.read.Load(), Written: c.written.Load()}

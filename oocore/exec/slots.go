@@ -74,6 +74,8 @@ func (r *run) pool(ctx context.Context, stage, n int, chunk func(ticket int) (in
 	if err != nil {
 		return err
 	}
+	r.sampler.sample()
+	defer r.sampler.sample()
 	var next atomic.Int64
 	serve := func(w prepared) error {
 		for ctx.Err() == nil {
