@@ -133,7 +133,7 @@ func TestWrongOperands(t *testing.T) {
 		"random: gives floats, not int8 (oocore_test.go:":                                                                oocore.Random(oocore.Int8, 1, 3),
 		"map_chunks: there is no function: it is nil (oocore_test.go:":                                                   oocore.MapChunks[float32, float32](nil, a, oocore.MapOptions{}),
 		"map_chunks: the function takes int8 elements, the array has float64: AsType brings them there (oocore_test.go:": oocore.MapChunks(func(_ []int8, _ []int8, _ oocore.Block) error { return nil }, a, oocore.MapOptions{}),
-		"open: missing.npy: no such file or directory (oocore_test.go:":                                             oocore.Open("missing.npy"),
+		"open: missing.npy: no such file or directory (oocore_test.go:":                                                  oocore.Open("missing.npy"),
 	} {
 		if err := b.Err(); err == nil || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("got  %v\nwant %s", err, want)
