@@ -104,6 +104,8 @@ func (a *Array) prepare(site graph.Site, path string, opts []Option) (*run, erro
 	o := plan.Options{Budget: s.budget, Overhead: r.overhead, Workers: s.workers}
 	if o.Budget == 0 {
 		o.Budget, _ = r.limits.DefaultBudget()
+	} else if err := r.limits.Check(o.Budget); err != nil {
+		return nil, &Error{Op: op, Site: site, Err: err}
 	}
 	if o.Workers == 0 {
 		o.Workers = runtime.GOMAXPROCS(0)

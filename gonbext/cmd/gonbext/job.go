@@ -17,7 +17,6 @@ import (
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/expr"
 	"github.com/gonbext/gonbext/oocore/grid"
-	"github.com/gonbext/gonbext/oocore/machine"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/units"
 )
@@ -55,12 +54,8 @@ func (j *job) options(c *cobra.Command) ([]oocore.Option, error) {
 	j.id = "command-" + rand.Text()
 	opts := []oocore.Option{oocore.Cell(j.id)}
 	if c.Flags().Changed("memory") {
-		n, err := units.ParseSize(j.memory)
-		if err != nil {
+		if _, err := units.ParseSize(j.memory); err != nil {
 			return nil, usagef("--memory: %w", err)
-		}
-		if err := machine.Read().Check(n); err != nil {
-			return nil, fmt.Errorf("--memory %s: %w", j.memory, err)
 		}
 		opts = append(opts, oocore.Memory(j.memory))
 	}

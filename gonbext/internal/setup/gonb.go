@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -58,8 +59,13 @@ func FindTools() (t Tools, err error) {
 
 // Env is the environment for GoNB: base with goimports in PATH, and without
 // settings of go that a workspace, which makes gonbext importable, cannot have.
+// Unless base says otherwise, cells do without cgo: they link in half the time
+// and need no C compiler. %env CGO_ENABLED 1 brings it back for the cells after it.
 func (t Tools) Env(base []string) []string {
-	env := make([]string, 0, len(base)+2)
+	env := make([]string, 0, len(base)+4)
+	if !slices.ContainsFunc(base, func(v string) bool { return strings.HasPrefix(v, "CGO_ENABLED=") }) {
+		env = append(env, "CGO_ENABLED=0")
+	}
 	for _, v := range base {
 		if name, _, _ := strings.Cut(v, "="); name != "PATH" && name != "GOFLAGS" && name != "GOWORK" {
 			env = append(env, v)

@@ -121,9 +121,12 @@ func TestEnvIsThatOfAWorkspace(t *testing.T) {
 	program(t, path, "go", `echo "-trimpath -mod=mod -tags=x"`)
 	t.Setenv("PATH", path)
 	env := Tools{GoImports: "/tools/goimports"}.Env([]string{"A=1", "GOWORK=off", "GOFLAGS=-mod=mod"})
-	want := []string{"A=1", "PATH=" + path + ":/tools", "GOFLAGS=-trimpath -tags=x", "GOWORK=auto"}
+	want := []string{"CGO_ENABLED=0", "A=1", "PATH=" + path + ":/tools", "GOFLAGS=-trimpath -tags=x", "GOWORK=auto"}
 	if strings.Join(env, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got %q, want %q", env, want)
+	}
+	if env := (Tools{GoImports: "/tools/goimports"}).Env([]string{"CGO_ENABLED=1"}); env[0] != "CGO_ENABLED=1" {
+		t.Errorf("what the user says of cgo is overruled: %q", env)
 	}
 }
 
