@@ -10,6 +10,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/gonbext/gonbext/oocore/arena"
@@ -28,28 +30,64 @@ const instead = "use --device cpu, or model:SIZE for a modelled GPU of that memo
 
 // Open finds a device by its name: cpu, cuda:0 or model:8GiB.
 func Open(name string) (exec.Device, error) {
-	switch {
-	case name == "" || name == "cpu":
-		return exec.CPU{}, nil
-	case len(name) > 6 && name[:6] == "model:":
-		return Model(name[6:])
-	case len(name) > 5 && name[:5] == "cuda:":
-		return nil, ErrNoDriver
+	kind, rest, _ := strings.Cut(name, ":")
+	var d exec.Device
+	switch kind {
+	case "", "cpu":
+		d = exec.CPU{}
+	case "model":
+		d = Model(rest)
+	case "cuda":
+		n, err := strconv.Atoi(rest)
+		if err != nil {
+			return nil, fmt.Errorf("device %q has no number: use cuda:0", name)
+		}
+		d = Device(n)
+	default:
+		return nil, fmt.Errorf("device %q is unknown: use cpu, cuda:0 or model:8GiB", name)
 	}
-	return nil, fmt.Errorf("device %q is unknown: use cpu, cuda:0 or model:8GiB", name)
+	if a, ok := d.(absent); ok {
+		return nil, a.err
+	}
+	return d, nil
 }
+
+// Device is the n-th GPU of the machine. Like an array's operations it never
+// fails at the call: what is wrong comes out of the run that it is given to.
+func Device(n int) exec.Device { return absent{fmt.Sprintf("cuda:%d", n), ErrNoDriver} }
 
 // Model is a GPU with memory of the given size, such as "8GiB", that computes as
 // a real one does: in buffers of its own, to which tiles are copied and from
 // which results come back. Its arithmetic is the CPU's. It shows what fits and
-// what moves, not how fast a GPU is.
-func Model(size string) (exec.Device, error) {
+// what moves, not how fast a GPU is. A malformed size comes out of the run.
+func Model(size string) exec.Device {
 	n, err := units.ParseSize(size)
 	if err != nil {
-		return nil, err
+		return absent{"model:" + size, err}
 	}
-	return &model{name: "model:" + size, size: n, memory: arena.New(n)}, nil
+	return &model{name: "model:" + size, size: n, memory: arena.New(n)}
 }
+
+// absent is a device that is not to be had.
+type absent struct {
+	name string
+	err  error
+}
+
+func (a absent) Name() string { return a.name }
+
+// Err is why. Options refuse such a device.
+func (a absent) Err() error { return a.err }
+
+func (a absent) Memory() int64 { return 0 }
+
+func (a absent) OnHost() bool { return true }
+
+func (a absent) Peak() int64 { return 0 }
+
+func (a absent) Used() int64 { return 0 }
+
+func (a absent) Lane(*plan.Program, []int, *arena.Arena, int) (exec.Lane, error) { return nil, a.err }
 
 type model struct {
 	name   string

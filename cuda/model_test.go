@@ -9,6 +9,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/gonbext/gonbext/cuda"
+	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/arena"
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/exec"
@@ -57,7 +58,7 @@ func compute(t *testing.T, n *graph.Node, d exec.Device) (*plan.Plan, []float32,
 
 func model(t *testing.T, size string) exec.Device {
 	t.Helper()
-	d, err := cuda.Model(size)
+	d, err := cuda.Open("model:" + size)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -198,5 +199,22 @@ func TestModelCountsInTheBudget(t *testing.T) {
 		if taken := p.Peak.Host() + p.DevicePeak; taken > budget {
 			t.Errorf("of %d bytes the plan takes %d, %d of them as a device", budget, taken, p.DevicePeak)
 		}
+	}
+}
+
+// A device goes straight into an option; what is wrong with it comes out of the
+// run.
+func TestDevicesAsOptions(t *testing.T) {
+	x := oocore.FromSlice([]float32{1, 4, 9})
+	t.Setenv("GONBEXT_RUNS", t.TempDir())
+	got, err := oocore.Collect[float32](t.Context(), x.Sqrt(), oocore.On(cuda.Model("1MiB")))
+	if err != nil || got[2] != 3 {
+		t.Errorf("on a model: %v, %v", got, err)
+	}
+	if _, err := oocore.Collect[float32](t.Context(), x.Sqrt(), oocore.On(cuda.Device(0))); !errors.Is(err, cuda.ErrNoDriver) {
+		t.Errorf("on cuda:0: %v", err)
+	}
+	if _, err := oocore.Collect[float32](t.Context(), x.Sqrt(), oocore.On(cuda.Model("lots"))); err == nil || !strings.Contains(err.Error(), "lots") {
+		t.Errorf("on a model of lots: %v", err)
 	}
 }

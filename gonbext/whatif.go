@@ -54,7 +54,7 @@ func alternatives(what whatIf, p *plan.Plan) []record.WhatIf {
 		}
 	}
 	for _, size := range gpus {
-		device, err := cuda.Model(size)
+		device, err := cuda.Open("model:" + size)
 		if err != nil {
 			continue
 		}

@@ -54,6 +54,9 @@ func On(d exec.Device) Option {
 		if d == nil {
 			return errors.New("there is no device: it is nil")
 		}
+		if broken, ok := d.(interface{ Err() error }); ok && broken.Err() != nil {
+			return broken.Err()
+		}
 		s.device = d
 		return nil
 	}
