@@ -54,6 +54,9 @@ func portableLookup(op Op, t dtype.Type) Func {
 	case dtype.Uint64:
 		return integerLoop[uint64](op)
 	case dtype.Float32:
+		if f := singleLoop(op); f != nil {
+			return f
+		}
 		return floatLoop[float32](op)
 	case dtype.Float64:
 		return floatLoop[float64](op)
