@@ -62,6 +62,7 @@ func (r *relay) refuse(m message, err error) message {
 // fromIOPub carries GoNB's outputs to Jupyter. It is one goroutine, so that
 // their order is GoNB's.
 func (r *relay) fromIOPub() {
+	var panics trace
 	for {
 		frames, err := r.back.iopub.receive()
 		if err != nil {
@@ -77,6 +78,19 @@ func (r *relay) fromIOPub() {
 			continue
 		}
 		j := r.jobs.get(parent.ID)
+		switch kind {
+		case "execute_input":
+			if content, err := fields(m.content); err == nil {
+				code, _ := content["code"].(string)
+				panics.begin(parent.ID, code)
+			}
+		case "stream":
+			panics.add(parent.ID, m)
+		case "error":
+			if line := panics.missing(parent.ID); line != "" {
+				r.publish("stream", m.parent, map[string]any{"name": "stderr", "text": line})
+			}
+		}
 		switch {
 		case kind == "status":
 			r.relayStatus(m, parent.ID, j)

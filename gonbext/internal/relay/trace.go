@@ -1,0 +1,98 @@
+package relay
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// GoNB marks the lines of a panic's trace with those of the cell, but only where
+// a whole "main.go:13" reaches it at once, and Go writes traces in fragments. A
+// trace collects what a cell writes to its standard error, and says at its end
+// what GoNB could not.
+type trace struct {
+	cell   string // the request's message id
+	code   string // as GoNB got it, whose lines are the cell's own
+	stderr []byte
+}
+
+// traceBytes is how much of the standard error is kept: a panic stands at its end.
+const traceBytes = 64 << 10
+
+func (t *trace) begin(cell, code string) { *t = trace{cell: cell, code: code} }
+
+// add keeps a fragment of the cell's standard error.
+func (t *trace) add(cell string, m message) {
+	if cell != t.cell || !bytes.Contains(m.content, []byte(`"stderr"`)) {
+		return // before megabytes of another stream are parsed
+	}
+	content, err := fields(m.content)
+	if err != nil || content["name"] != "stderr" {
+		return
+	}
+	text, _ := content["text"].(string)
+	t.stderr = append(t.stderr, text...)
+	if over := len(t.stderr) - traceBytes; over > 0 {
+		t.stderr = append(t.stderr[:0], t.stderr[over:]...)
+	}
+}
+
+// frame is a place in the program that GoNB made of the cells.
+var frame = regexp.MustCompile(`(\S+/gonb_[0-9a-f]+/main\.go):(\d+)`)
+
+// missing is the line that GoNB owes the reader: "" where it marked the trace, or
+// there is none.
+func (t *trace) missing(cell string) string {
+	text := string(t.stderr)
+	if cell != t.cell || strings.Contains(text, "[[ Cell ") {
+		return ""
+	}
+	at := frame.FindStringSubmatch(text)
+	if at == nil {
+		return ""
+	}
+	program, err := os.ReadFile(filepath.Clean(at[1]))
+	n, bad := strconv.Atoi(at[2])
+	if err != nil || bad != nil {
+		return ""
+	}
+	lines := strings.Split(string(program), "\n")
+	line := cellLine(lines, n-1, strings.Split(t.code, "\n"))
+	if line < 0 {
+		return ""
+	}
+	return fmt.Sprintf("\x1b[7m[[ Cell Line %d ]]\x1b[0m main.go:%d: %s\n", line+1, n, strings.TrimSpace(lines[n-1]))
+}
+
+// cellLine is the line of a cell that the n-th of the program was made of, or -1.
+// Of several alike it is the one whose neighbours agree the most.
+func cellLine(program []string, n int, cell []string) int {
+	word := func(lines []string, i int) string {
+		if i < 0 || i >= len(lines) {
+			return ""
+		}
+		return strings.Join(strings.Fields(lines[i]), "")
+	}
+	best, most := -1, -1
+	for i := range cell {
+		if word(cell, i) == "" || word(cell, i) != word(program, n) {
+			continue
+		}
+		agree := 0
+		for d := 1; d <= 3; d++ {
+			for _, side := range []int{-d, d} {
+				if word(cell, i+side) == word(program, n+side) {
+					agree++
+				}
+			}
+		}
+		if agree > most {
+			best, most = i, agree
+		}
+	}
+	return best
+}
