@@ -230,7 +230,7 @@ func TestSaveRefusesBeforeItBegins(t *testing.T) {
 		}
 	}
 	var option *oocore.OptionError
-	for _, o := range []oocore.Option{oocore.Memory("lots"), oocore.Memory("0"), oocore.Memory("-1"), oocore.Workers(0), oocore.On(nil)} {
+	for _, o := range []oocore.Option{oocore.Memory("lots"), oocore.Memory("0"), oocore.Memory("-1"), oocore.Workers(0), oocore.On(nil), nil} {
 		if _, err := x.Sqrt().Save(t.Context(), filepath.Join(dir, "y.npy"), o); !errors.As(err, &option) {
 			t.Errorf("%v", err)
 		}

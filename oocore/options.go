@@ -135,6 +135,9 @@ func settle(opts []Option) (*settings, error) {
 	defaults.Unlock()
 	s := &settings{}
 	for _, o := range all {
+		if o == nil {
+			return nil, &OptionError{errors.New("there is none: it is nil")}
+		}
 		if err := o(s); err != nil {
 			return nil, &OptionError{err}
 		}

@@ -29,7 +29,7 @@ type ReduceOptions struct {
 	Axes     []int   // none: all
 	KeepDims bool    // reduced axes stay, with length one
 	DDof     float64 // of Var and Std: subtracted from the count, 1 for a sample's
-	Where    *Array  // elements to include; nil: all
+	Where    *Array  // elements to include; nil: all; not of Var, Std, ArgMin and ArgMax
 	DType    DType   // computed and returned in; of Sum, Prod, Mean, Var and Std
 }
 

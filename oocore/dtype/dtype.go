@@ -78,6 +78,10 @@ func All() []Type {
 	return all
 }
 
+// Known is whether t is one of the types of elements, rather than Invalid or
+// some other number.
+func (t Type) Known() bool { return t != Invalid && int(t) < len(table) }
+
 // Size is the number of bytes of one element.
 func (t Type) Size() int { return table[t].size }
 

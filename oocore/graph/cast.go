@@ -17,6 +17,9 @@ func AsType(site Site, n *Node, t dtype.Type) (*Node, error) {
 }
 
 func cast(site Site, n *Node, t dtype.Type) (*Node, error) {
+	if !t.Known() {
+		return nil, fmt.Errorf("%s is not a type of elements: use one by its name, such as Float32", t)
+	}
 	if n.DType == t && !n.Weak {
 		return n, nil
 	}

@@ -50,6 +50,18 @@ func TestErrorsSayWhatAndWhere(t *testing.T) {
 			"power: integers have no negative integer powers: bring either side to float64 with AsType (notebook.go:12)"},
 		{func() (*graph.Node, error) { return graph.AsType(at, complexes, dtype.Float32) },
 			"astype: complex64 to float32 would drop the imaginary part: take Real, Imag or Abs (notebook.go:12)"},
+		{func() (*graph.Node, error) { return graph.AsType(at, a, dtype.Invalid) },
+			"astype: invalid is not a type of elements: use one by its name, such as Float32 (notebook.go:12)"},
+		{func() (*graph.Node, error) { return graph.AsType(at, complexes, 99) },
+			"astype: Type(99) is not a type of elements: use one by its name, such as Float32 (notebook.go:12)"},
+		{func() (*graph.Node, error) {
+			return graph.Aggregate(at, kernel.Mean, a, graph.ReduceOptions{DType: 99})
+		},
+			"mean: Type(99) is not a type of elements: use one by its name, such as Float32 (notebook.go:12)"},
+		{func() (*graph.Node, error) { return graph.Aggregate(at, 101, a, graph.ReduceOptions{}) },
+			"Reduction(101): is not a reduction: use one by its name, such as Sum (notebook.go:12)"},
+		{func() (*graph.Node, error) { return graph.Uniform(at, 99, 1, 3) },
+			"random: gives floats, not Type(99) (notebook.go:12)"},
 		{func() (*graph.Node, error) { return graph.Slice(at, a, "9") },
 			`slice: slice "9": index 9 is out of range for axis 0 of length 3 (notebook.go:12)`},
 		{func() (*graph.Node, error) {

@@ -149,11 +149,10 @@ func counting(site Site, op string, first, delta dtype.Value, shape []int) (*Nod
 // Uniform is random numbers, uniform in [0, 1): an element depends on the seed and its linear
 // position alone. The type is a float.
 func Uniform(site Site, t dtype.Type, seed uint64, shape ...int) (*Node, error) {
-	err := grid.Check(shape, t.Size())
-	if t.Kind() != dtype.KindFloat {
-		err = fmt.Errorf("gives floats, not %s", t)
+	if !t.Known() || t.Kind() != dtype.KindFloat {
+		return nil, refuse(site, "random", fmt.Errorf("gives floats, not %s", t))
 	}
-	if err != nil {
+	if err := grid.Check(shape, t.Size()); err != nil {
 		return nil, refuse(site, "random", err)
 	}
 	return &Node{Kind: Random, Shape: slices.Clone(shape), DType: t, Seed: seed, Site: site}, nil

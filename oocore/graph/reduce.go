@@ -33,6 +33,9 @@ func Aggregate(site Site, kind kernel.Reduction, n *Node, o ReduceOptions) (*Nod
 }
 
 func aggregate(site Site, kind kernel.Reduction, n *Node, o ReduceOptions) (*Node, error) {
+	if !kind.Known() {
+		return nil, fmt.Errorf("is not a reduction: use one by its name, such as Sum")
+	}
 	axes, err := grid.Axes(o.Axes, len(n.Shape))
 	if err != nil {
 		return nil, err
@@ -78,7 +81,7 @@ func typed(site Site, kind kernel.Reduction, n *Node, t dtype.Type) (*Node, erro
 	switch kind {
 	case kernel.Sum, kernel.Prod:
 	case kernel.Mean, kernel.Var, kernel.Std:
-		if t.Kind() < dtype.KindFloat {
+		if t.Known() && t.Kind() < dtype.KindFloat {
 			return nil, fmt.Errorf("is computed in floats, not in %s", t)
 		}
 	default:

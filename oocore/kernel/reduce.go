@@ -1,6 +1,10 @@
 package kernel
 
-import "github.com/gonbext/gonbext/oocore/dtype"
+import (
+	"fmt"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+)
 
 // Reduction is a way to fold elements into one.
 type Reduction uint8
@@ -25,7 +29,15 @@ var reductionNames = [...]string{Sum: "sum", Prod: "prod", Mean: "mean", Var: "v
 	Max: "max", ArgMin: "argmin", ArgMax: "argmax", Any: "any", All: "all", CountNonzero: "count_nonzero"}
 
 // String is NumPy's name of the reduction.
-func (r Reduction) String() string { return reductionNames[r] }
+func (r Reduction) String() string {
+	if !r.Known() {
+		return fmt.Sprintf("Reduction(%d)", uint8(r))
+	}
+	return reductionNames[r]
+}
+
+// Known is whether r is one of the reductions above.
+func (r Reduction) Known() bool { return r >= Sum && int(r) < len(reductionNames) }
 
 // Result is NumPy's type of the reduction of elements of type t.
 func (r Reduction) Result(t dtype.Type) dtype.Type {
