@@ -224,6 +224,9 @@ func TestErrorsEndTheCellInOneLine(t *testing.T) {
 			if strings.Count(said, "\n") != 1 || strings.Contains(said, "goroutine") || strings.Contains(said, "not reached") {
 				t.Errorf("not one line: %q", said)
 			}
+			if r.stdout != "" {
+				t.Errorf("also said %q", r.stdout)
+			}
 			if files, _ := filepath.Glob(filepath.Join(r.dir, "x*")); len(files) > 0 {
 				t.Errorf("left %v", files)
 			}

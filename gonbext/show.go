@@ -15,10 +15,10 @@ const corner = 6
 // in its first corner, for which it computes only what they need. Under
 // %%footprint it prints no elements.
 func Show(a *oocore.Array) {
-	fmt.Println(a)
 	if err := a.Err(); err != nil {
 		fail("Show", err)
 	}
+	fmt.Println(a)
 	if current.planOnly || a.Size() == 0 {
 		return
 	}

@@ -14,8 +14,9 @@ const (
 )
 
 type line struct {
-	text string
-	kind lineKind
+	text     string
+	kind     lineKind
+	inString bool // an insideLine's: begins within a raw string
 }
 
 // special is a command line, joined with its continuations.
@@ -42,17 +43,17 @@ func readCell(code string) (lines []line, specials []special) {
 		n := len(lines)
 		switch {
 		case n > 0 && continues(lines[n-1]):
-			lines = append(lines, line{text, continuation})
+			lines = append(lines, line{text: text, kind: continuation})
 			last := &specials[len(specials)-1]
 			last.text = strings.TrimSuffix(last.text, `\`) + " " + strings.TrimPrefix(text, commentPrefix)
 		case state == inCode && isSpecial(text):
-			lines = append(lines, line{text, specialLine})
+			lines = append(lines, line{text: text, kind: specialLine})
 			specials = append(specials, special{at: n, text: strings.TrimPrefix(text, commentPrefix)})
 		case state == inCode:
-			lines = append(lines, line{text, goLine})
+			lines = append(lines, line{text: text, kind: goLine})
 			state = state.after(text)
 		default:
-			lines = append(lines, line{text, insideLine})
+			lines = append(lines, line{text, insideLine, state == inRawString})
 			state = state.after(text)
 		}
 	}

@@ -47,9 +47,9 @@ func (r *rewriting) rewrite(c special) error {
 	if err != nil {
 		return err
 	}
-	r.lines[c.at] = line{code, goLine}
+	r.lines[c.at] = line{text: code, kind: goLine}
 	for i := c.at + 1; i < len(r.lines) && r.lines[i].kind == continuation; i++ {
-		r.lines[i] = line{"", goLine}
+		r.lines[i] = line{kind: goLine}
 	}
 	return nil
 }
@@ -101,6 +101,9 @@ func (r *rewriting) text() string {
 	imports := r.imports
 	for i, l := range r.lines {
 		texts[i] = l.text
+		if l.kind == insideLine && isSpecial(l.text) {
+			texts[i] = hide(l)
+		}
 		if l.kind == goLine && !strings.HasPrefix(l.text, "package") {
 			texts[i] = imports + l.text
 			imports = ""
@@ -110,4 +113,13 @@ func (r *rewriting) text() string {
 		texts = append(texts, closing)
 	}
 	return strings.Join(texts, "\n")
+}
+
+// hide keeps GoNB, which does not look for strings and comments, from taking a
+// line within one for a command.
+func hide(l line) string {
+	if l.inString {
+		return "`+`" + l.text
+	}
+	return " " + l.text
 }

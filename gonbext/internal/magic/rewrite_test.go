@@ -123,6 +123,16 @@ func TestRewriteIgnoresShellQuotes(t *testing.T) {
 	}
 }
 
+// GoNB takes any line that begins with % or ! for its own, and would drop it
+// from the string.
+func TestRewriteKeepsStrings(t *testing.T) {
+	cell, err := newSession().Rewrite("%%memory\ns := `a\n%budget lots\n!ls` /*\n!ls\n*/")
+	want := "\ns := `a\n`+`%budget lots\n`+`!ls` /*\n !ls\n*/\n}}"
+	if err != nil || !strings.HasSuffix(cell.Code, want) {
+		t.Errorf("%q, %v", cell.Code, err)
+	}
+}
+
 func TestRewriteUsageErrors(t *testing.T) {
 	for code, want := range map[string]string{
 		"%%memory --buget 1GiB":                      `%%memory: there is no flag --buget, did you mean --budget?`,

@@ -167,6 +167,7 @@ func (r *relay) serve(ctx context.Context, interrupts <-chan os.Signal, dir, sou
 // last says what is to be said when GoNB has ended.
 func (r *relay) last(ctx context.Context) error {
 	expected := r.shutdown.expected() || ctx.Err() != nil
+	r.gonb.end() // a cell may outlive its GoNB, and its report is about its end
 	for _, j := range r.jobs.all() {
 		r.finish(j)
 	}
