@@ -38,6 +38,9 @@ func textReport(views []*view) string {
 			}
 			b.WriteString(align(rows))
 		}
+		if len(v.Notes) > 0 {
+			fmt.Fprintf(&b, "\n%s\n", strings.Join(v.Notes, "\n"))
+		}
 		if v.Suggestion != "" {
 			fmt.Fprintf(&b, "\n%s\n", v.Suggestion)
 		}

@@ -17,6 +17,7 @@ import (
 type view struct {
 	s                           *summary
 	Title, Verdict, Tone, Drawn string
+	Notes                       []string // what is not where the user asked for it
 	Suggestion                  string
 	Planned                     bool
 	Figures                     []figure
@@ -86,6 +87,11 @@ func newView(s *summary, mode Mode, drawn bool) *view {
 	}
 	if !drawn || s.status == record.Skipped {
 		return v
+	}
+	for _, st := range s.h.Stages {
+		if st.Note != "" {
+			v.Notes = append(v.Notes, plain(st.Name)+": "+plain(st.Note)+".")
+		}
 	}
 	v.Suggestion = s.suggestion()
 	v.operations()

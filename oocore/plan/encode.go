@@ -80,7 +80,7 @@ func (p *Plan) Header() record.Header {
 		s := &p.Stages[i]
 		out := &p.Arrays[s.Outputs[0]]
 		st := record.Stage{Name: s.Name, Kind: string(s.Kind), Site: s.Site, Shape: s.Grid.Shape, Chunks: s.Grid.Chunks,
-			DType: out.DType.String(), Tasks: s.Tasks(), Slots: s.Slots, Predicted: s.Predicted, Read: s.Read, ReadRun: s.ReadRun, Written: s.Written, Output: out.Path}
+			DType: out.DType.String(), Tasks: s.Tasks(), Slots: s.Slots, Predicted: s.Predicted, Read: s.Read, ReadRun: s.ReadRun, Written: s.Written, Output: out.Path, Note: s.Note}
 		if st.Output == "" {
 			st.Output = string(out.Place)
 		}

@@ -90,6 +90,7 @@ type Stage struct {
 	Skipped   int      `json:"skipped,omitempty"`  // tasks of a resumed run that an earlier one did
 	Inputs    []string `json:"inputs"`             // paths or names, for reports
 	Output    string   `json:"output"`
+	Note      string   `json:"note,omitempty"` // why it is not on the run's device
 }
 
 // WhatIf is one row of the table of alternatives: what another chunk shape,

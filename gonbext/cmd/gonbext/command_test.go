@@ -166,6 +166,10 @@ func TestComputePlan(t *testing.T) {
 	if !strings.Contains(out, "sqrt(x)") || !strings.Contains(out, "nothing was run") {
 		t.Errorf("plan: %s", out)
 	}
+	out = succeed(t, dir, "compute", "mean(x, 0)", "x=x.npy", "-o", "means.npy", "--device", "model:1MiB", "--plan")
+	if !strings.Contains(out, "mean(x, 0): model:1MiB computes no reductions: on the CPU.") {
+		t.Errorf("the plan does not say what the device leaves to the CPU: %s", out)
+	}
 	var f figures
 	out = succeed(t, dir, "compute", "sqrt(x)", "x=x.npy", "-o", "roots.npy", "--plan", "--json")
 	if err := json.Unmarshal([]byte(out), &f); err != nil || f.PredictedPeak == 0 || f.Computed != 0 || f.MeasuredPeak != 0 {
