@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -45,5 +46,36 @@ func TestSweepLeavesPipesInUse(t *testing.T) {
 		if _, err := os.Lstat(path); err != nil {
 			t.Errorf("removed what is not to be: %v", err)
 		}
+	}
+}
+
+// lastLook is a Watcher that sees, when it reports, whether the cell still runs.
+type lastLook struct {
+	counter
+	pipe          string
+	running, done atomic.Bool
+}
+
+func (l *lastLook) Report() (Bundle, bool) {
+	for _, environ := range environs() {
+		for _, v := range environ {
+			if string(v) == "GONB_PIPE="+l.pipe {
+				l.running.Store(true)
+			}
+		}
+	}
+	l.done.Store(true)
+	return l.counter.Report()
+}
+
+func TestCellEndsBeforeItsReportWhenGoNBIsKilled(t *testing.T) {
+	var l lastLook
+	x := start(t, words{}, func(Cell, string) Watcher { return &l })
+	l.pipe = filepath.Join(os.TempDir(), "gonb_pipe_0") // start sets the folder
+	x.ask(x.shell, "execute_request", executeContent("%watch\nleave\ndie"))
+	err := <-x.ended
+	x.ended <- err
+	if !l.done.Load() || l.running.Load() {
+		t.Errorf("reported: %t, while the cell was running: %t", l.done.Load(), l.running.Load())
 	}
 }
