@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -38,12 +39,28 @@ func Caller() Site {
 			if f := relocation.Load(); f != nil {
 				site = (*f)(site)
 			}
+			if inGoNB {
+				site = composed(site)
+			}
 			return site
 		}
 		if !more {
 			return Site{}
 		}
 	}
+}
+
+// inGoNB reports a cell's process: GoNB gives cells a pipe for rich output.
+var inGoNB = os.Getenv("GONB_PIPE") != ""
+
+// composed names a line of the source that GoNB composes without its file's
+// extension: GoNB takes "main.go:7" in what a cell prints for a compile error,
+// and dies of one that has colons before it, as in "open: x.npy: … (main.go:7)".
+func composed(s Site) Site {
+	if strings.HasSuffix(s.File, "main.go") || strings.HasSuffix(s.File, "main_test.go") { // so does GoNB
+		s.File = strings.TrimSuffix(s.File, ".go")
+	}
+	return s
 }
 
 var relocation atomic.Pointer[func(Site) Site]
