@@ -36,8 +36,7 @@ func saved(path, fingerprint string) bool {
 		return false
 	}
 	var n note
-	return json.Unmarshal(b, &n) == nil && n.Fingerprint == fingerprint &&
-		n.ID.ModTime.Equal(id.ModTime) && n.ID.Size == id.Size && n.ID.Device == id.Device && n.ID.Inode == id.Inode
+	return json.Unmarshal(b, &n) == nil && n.Fingerprint == fingerprint && n.ID.Equal(id)
 }
 
 // remember notes what a run has made. It may fail: then the next run computes.

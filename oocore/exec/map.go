@@ -130,22 +130,29 @@ func (m *mapper) tile(ctx context.Context, tile grid.Box, dst []byte) error {
 	}
 	lane := <-m.lanes
 	defer func() { m.lanes <- lane }()
-	for try := 0; ; try++ {
-		err := m.slot.compute(ctx, func() error {
-			moved, err := lane.Compute(ctx, tile, m.eval.inputs.tile, dst)
-			m.slot.row.Moved += moved
-			return err
-		})
-		if !errors.Is(err, ErrDeviceMemory) {
-			return err
-		}
-		m.slot.run.counts.oom.Add(1)
-		if try == 0 {
-			m.slot.row.Retries++
-			continue
-		}
+	err := m.attempt(ctx, lane, tile, dst)
+	if errors.Is(err, ErrDeviceMemory) {
+		m.slot.row.Retries++
+		err = m.attempt(ctx, lane, tile, dst)
+	}
+	if errors.Is(err, ErrDeviceMemory) {
 		return m.halves(ctx, lane, tile, dst, err)
 	}
+	return err
+}
+
+// attempt computes a tile that is loaded, and counts where the device has no room
+// for it.
+func (m *mapper) attempt(ctx context.Context, lane Lane, tile grid.Box, dst []byte) error {
+	err := m.slot.compute(ctx, func() error {
+		moved, err := lane.Compute(ctx, tile, m.eval.inputs.tile, dst)
+		m.slot.row.Moved += moved
+		return err
+	})
+	if errors.Is(err, ErrDeviceMemory) {
+		m.slot.run.counts.oom.Add(1)
+	}
+	return err
 }
 
 func (m *mapper) halves(ctx context.Context, lane Lane, tile grid.Box, dst []byte, cause error) error {
@@ -160,13 +167,8 @@ func (m *mapper) halves(ctx context.Context, lane Lane, tile grid.Box, dst []byt
 			return err
 		}
 		n := part.Size() * m.size
-		err := m.slot.compute(ctx, func() error {
-			moved, err := lane.Compute(ctx, part, m.eval.inputs.tile, dst[at:at+n])
-			m.slot.row.Moved += moved
-			return err
-		})
+		err := m.attempt(ctx, lane, part, dst[at:at+n])
 		if errors.Is(err, ErrDeviceMemory) {
-			m.slot.run.counts.oom.Add(1)
 			err = m.halves(ctx, lane, part, dst[at:at+n], err)
 		}
 		if err != nil {

@@ -151,7 +151,7 @@ func wrongUsage(err error) error {
 
 // tell says what the run did, from its record.
 func (j *job) tell(w io.Writer, value string) error {
-	runs, err := findRuns(j.id)
+	runs, err := runsOf(j.id)
 	if err != nil {
 		return err
 	}
@@ -182,29 +182,6 @@ func (j *job) tell(w io.Writer, value string) error {
 	}
 	_, err = fmt.Fprintln(w, text)
 	return err
-}
-
-// findRuns opens the records of the runs of an id.
-func findRuns(id string) ([]*record.Run, error) {
-	dir, err := record.Dir()
-	if err != nil {
-		return nil, err
-	}
-	all, err := record.List(dir)
-	if err != nil {
-		return nil, err
-	}
-	var runs []*record.Run
-	for _, s := range all {
-		if s.Header.Cell == id {
-			r, err := record.Read(s.Path)
-			if err != nil {
-				return nil, err
-			}
-			runs = append(runs, r)
-		}
-	}
-	return runs, nil
 }
 
 func writeReport(path string, runs []*record.Run) error {

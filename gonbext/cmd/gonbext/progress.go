@@ -60,7 +60,7 @@ func showProgress(w io.Writer, id string) (stop func()) {
 
 // followRun is nil as long as the run has not begun.
 func followRun(id string) *record.Tail {
-	runs, err := findRuns(id)
+	runs, err := runsOf(id)
 	if err != nil || len(runs) == 0 {
 		return nil
 	}

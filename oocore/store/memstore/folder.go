@@ -109,15 +109,3 @@ func (w *writer) Abort() error {
 	w.done = true
 	return nil
 }
-
-// Discard is a Writer that keeps nothing: what writing costs without it.
-type Discard struct{}
-
-// Write does nothing.
-func (Discard) Write(ctx context.Context, _ []byte, _ grid.Box) error { return ctx.Err() }
-
-// Commit does nothing.
-func (Discard) Commit(ctx context.Context) error { return ctx.Err() }
-
-// Abort does nothing.
-func (Discard) Abort() error { return nil }

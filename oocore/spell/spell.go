@@ -1,0 +1,25 @@
+// Package spell tells how far one word is from another, for messages that name
+// the word that was probably meant.
+package spell
+
+// Distance is the number of bytes to add, drop or change to make b of a:
+// Levenshtein's distance.
+func Distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(row[j]+1, row[j+1]+1, change)
+		}
+	}
+	return row[len(b)]
+}
