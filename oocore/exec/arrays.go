@@ -106,7 +106,7 @@ func (s *arrays) begin(stage int) (err error) {
 					return fmt.Errorf("a folder for temporary arrays: %w", err)
 				}
 			}
-			s.writers[i], err = store.Create(s.spillPath(i), store.Meta{Shape: d.Shape, DType: d.DType})
+			s.writers[i], err = store.Create(s.spillPath(i), spilled(d))
 		}
 		if err != nil {
 			return err
@@ -115,9 +115,12 @@ func (s *arrays) begin(stage int) (err error) {
 	return nil
 }
 
+// spillPath is a raw file: npy has not every type.
 func (s *arrays) spillPath(i int) string {
-	return filepath.Join(s.spill.Path, fmt.Sprintf("%d.npy", i))
+	return filepath.Join(s.spill.Path, fmt.Sprintf("%d.bin", i))
 }
+
+func spilled(d *plan.Array) store.Meta { return store.Meta{Shape: d.Shape, DType: d.DType} }
 
 // end makes the temporary arrays that a stage filled readable, and gives back those
 // that no later stage needs.
@@ -135,7 +138,7 @@ func (s *arrays) end(ctx context.Context, stage int) (err error) {
 		case plan.InArena:
 			s.readers[i] = memstore.New(d.Shape, d.DType, s.memory[i].Data)
 		case plan.InSpill:
-			s.readers[i], err = store.Open(s.spillPath(i))
+			s.readers[i], err = store.Open(store.Stored(s.spillPath(i), spilled(d)))
 		}
 		if err != nil {
 			return err

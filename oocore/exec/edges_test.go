@@ -129,3 +129,22 @@ func TestCancelledForAReason(t *testing.T) {
 		}
 	}
 }
+
+// A temporary array of a type that npy lacks goes to disk where memory is short.
+func TestBFloat16IsSpilled(t *testing.T) {
+	const rows, cols = 2_000_000, 3
+	v := make([]dtype.BFloat16Bits, rows*cols)
+	for i := range v {
+		v[i] = dtype.ToBFloat16(float32(i * i % 97))
+	}
+	x := must[*graph.Node](t)(graph.FromBytes(site, dtype.Bytes(v), dtype.BFloat16, rows, cols))
+	top := must[*graph.Node](t)(graph.Aggregate(site, kernel.Max, x, graph.ReduceOptions{Axes: []int{1}, KeepDims: true}))
+	got := collect[dtype.BFloat16Bits](t, must[*graph.Node](t)(graph.Apply(site, kernel.Subtract, x, top)), small())
+	for i, g := range got {
+		row := v[i/cols*cols:][:cols]
+		most := max(row[0].Float32(), row[1].Float32(), row[2].Float32())
+		if want := v[i].Float32() - most; g.Float32() != want { // whole numbers below 2⁸ are exact
+			t.Fatalf("element %d is %v, want %v", i, g.Float32(), want)
+		}
+	}
+}
