@@ -52,14 +52,14 @@ func TestSweepLeavesPipesInUse(t *testing.T) {
 // lastLook is a Watcher that sees, when it reports, whether the cell still runs.
 type lastLook struct {
 	counter
-	pipe          string
 	running, done atomic.Bool
 }
 
 func (l *lastLook) Report() (Bundle, bool) {
+	pipe := filepath.Join(os.TempDir(), "gonb_pipe_0") // start has set the folder
 	for _, environ := range environs() {
 		for _, v := range environ {
-			if string(v) == "GONB_PIPE="+l.pipe {
+			if string(v) == "GONB_PIPE="+pipe {
 				l.running.Store(true)
 			}
 		}
@@ -71,7 +71,6 @@ func (l *lastLook) Report() (Bundle, bool) {
 func TestCellEndsBeforeItsReportWhenGoNBIsKilled(t *testing.T) {
 	var l lastLook
 	x := start(t, words{}, func(Cell, string) Watcher { return &l })
-	l.pipe = filepath.Join(os.TempDir(), "gonb_pipe_0") // start sets the folder
 	x.ask(x.shell, "execute_request", executeContent("%watch\nleave\ndie"))
 	err := <-x.ended
 	x.ended <- err
