@@ -1,4 +1,4 @@
-// Package store reads and writes arrays in files.
+// Package store reads and writes stored arrays.
 //
 // A path's form names its format. Arrays that are read are never trusted:
 // lengths are checked against headers before any element is touched, and a file
@@ -8,6 +8,7 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
@@ -17,16 +18,42 @@ import (
 // Info describes a stored array.
 type Info struct {
 	Path   string // as it was given to Open
-	Format string // npy, raw
+	Format string // npy, raw, zarr, …
 	Shape  []int  // as stored, in C order: for a Fortran file the reverse of the array's
 	DType  dtype.Type
-	// Chunks are the store's own, nil where any region is as good as another.
+	// Chunks are decoded as a whole, or piece by piece from their beginning; nil where
+	// any region is as good as another.
 	Chunks []int
+	// Shards are whole numbers of chunks that are stored as one object; nil where each
+	// chunk is its own.
+	Shards []int
 	// Fortran says that the array is the transpose of what is stored.
 	Fortran bool
-	Bytes   int64 // on disk
-	Codec   string
+	Bytes   int64  // on disk; -1 where only a listing of all chunks would tell
+	Codec   string // in the form of Meta.Codec; "" is none
 	ID      Identity
+	Work    Work // of reading
+	Details Details
+}
+
+// Details is what a format keeps beside the elements.
+type Details struct {
+	Fill       string          `json:"fill_value,omitempty"` // of chunks that are not stored
+	Dims       []string        `json:"dimension_names,omitempty"`
+	Attributes json.RawMessage `json:"attributes,omitempty"`
+}
+
+// Work is the memory that reading or writing encoded chunks takes beside the
+// caller's buffers, for one goroutine.
+type Work struct {
+	// Whole is the buffer with which a chunk is decoded, or encoded, in one go, and
+	// kept for the next read of a part of it.
+	Whole int64 `json:"whole"`
+	// Stream is the least buffer: chunks are decoded or encoded piece by piece, from
+	// front to back.
+	Stream int64 `json:"stream"`
+	// Heap is what codec libraries take of Go's heap, in either case.
+	Heap int64 `json:"heap"`
 }
 
 // Identity tells one version of a file from another.
@@ -35,11 +62,12 @@ type Identity struct {
 	ModTime time.Time
 	Device  uint64
 	Inode   uint64
+	Version string `json:",omitempty"` // of an object store
 }
 
 // Equal reports the same version of the same file.
 func (i Identity) Equal(j Identity) bool {
-	return i.Size == j.Size && i.ModTime.Equal(j.ModTime) && i.Device == j.Device && i.Inode == j.Inode
+	return i.Size == j.Size && i.ModTime.Equal(j.ModTime) && i.Device == j.Device && i.Inode == j.Inode && i.Version == j.Version
 }
 
 // Array is an open stored array. It is safe for concurrent use.
@@ -59,22 +87,102 @@ type Reshaper interface {
 	Reshape(shape []int) (Array, error)
 }
 
+// Coded is an Array that has to decode what it reads, in memory that the caller
+// provides.
+type Coded interface {
+	Array
+	// Session prepares to read with a buffer of at least Info().Work.Whole or, with
+	// less, Stream bytes. One goroutine at a time uses it.
+	Session(work []byte) (Session, error)
+}
+
+// Session reads from a Coded array.
+type Session interface {
+	// Read is as Array's. It returns how many bytes came from the store. A region that
+	// goes on where the one before ended in a chunk does not decode it again.
+	Read(ctx context.Context, dst []byte, r grid.Region) (stored int64, err error)
+	Close() error
+}
+
+// Listed is an Array whose chunks are stored by themselves.
+type Listed interface {
+	Array
+	// Chunks lists the chunks that are stored, by their index in the grid of
+	// Info().Chunks, in no order. It reads shards' indexes and no elements.
+	Chunks(ctx context.Context, each func(index []int, bytes int64) error) error
+	// Digest identifies the version of every stored object. It lists them all.
+	Digest(ctx context.Context) (string, error)
+}
+
 // Writer fills a new array. Writes of boxes that do not overlap may run at
-// once.
+// once, but where Layout says that units have one owner.
 type Writer interface {
 	// Write stores a box's elements: dense, in C order.
 	Write(ctx context.Context, src []byte, b grid.Box) error
+	// Sync makes durable what was written before the call: for chunks, those that
+	// are whole.
+	Sync(ctx context.Context) error
 	// Commit makes the array durable and puts it under its name, replacing what
 	// was there. It is called once, after the last Write.
 	Commit(ctx context.Context) error
+	// Suspend ends the writing and keeps what is durable, for a Create with
+	// Meta.Resume. It does nothing after Commit.
+	Suspend() error
 	// Abort leaves what was under the name as it was, and nothing beside it. It
 	// does nothing after Commit.
 	Abort() error
+}
+
+// CodedWriter is a Writer that encodes, in memory that the caller provides.
+type CodedWriter interface {
+	Writer
+	// Session prepares to write with a buffer of at least Layout.Work.Whole or, with
+	// less, Stream bytes. One goroutine at a time uses it.
+	Session(work []byte) (WriteSession, error)
+}
+
+// WriteSession writes to a CodedWriter.
+type WriteSession interface {
+	// Write stores a box's elements. Boxes come unit by unit of the Layout, in it chunk
+	// by chunk in C order, and in a chunk as runs of whole rows in C order; the box of
+	// a chunk at the array's edge ends there. It returns how many bytes went to the
+	// store. The unit is whole when the last of its boxes was written.
+	Write(ctx context.Context, src []byte, b grid.Box) (stored int64, err error)
+	// Close gives up a unit that is not whole.
+	Close() error
+}
+
+// Layout is how a new array will lie, which planning needs before it exists.
+type Layout struct {
+	// Unit is what one task owns and writes alone: a shard, or a chunk. It is nil where
+	// boxes of any form may be written at once.
+	Unit []int `json:"unit,omitempty"`
+	// Chunk is the part of a unit that is encoded by itself; Unit, or nil, where it has
+	// no parts.
+	Chunk []int `json:"chunk,omitempty"`
+	// Open says that units lie open: boxes of any form can be written at once, by
+	// Writer.Write, with the parts in several units. They need no session.
+	Open bool `json:"open,omitempty"`
+	Work Work `json:"work"`
+	// Codec is the codec in its full form, with the defaults filled in.
+	Codec string `json:"codec,omitempty"`
 }
 
 // Meta is what a new array is to be.
 type Meta struct {
 	Shape  []int
 	DType  dtype.Type
-	Chunks []int // the chunks that will be written whole
+	Chunks []int  // nil lets the format choose
+	Shards []int  // nil stores each chunk by itself
+	Codec  string // such as "none", "zstd:3", "blosc:lz4:5:shuffle"; "" lets the format choose
+	// Details are kept where the format can.
+	Details Details
+	// Workspace holds what is unfinished; nil makes one of the writer's own.
+	Workspace *Workspace
+	// Resume goes on with what an earlier writer of the same Workspace, path and Meta
+	// made durable.
+	Resume bool
+	// Region, where it is set, writes only this box of an array that is there already:
+	// boxes of Write are in the whole array's indices, and other chunks stay untouched.
+	Region *grid.Box
 }

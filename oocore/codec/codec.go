@@ -1,0 +1,33 @@
+// Package codec turns the chunks of arrays into bytes and back: the codecs of
+// Zarr, in the memory that the caller provides.
+//
+// A Pipeline is a chunk's whole way: axes transposed, elements laid out in an
+// order of bytes, then compressed and checked. A Decoder and an Encoder serve one
+// goroutine. Each works on whole chunks, which is fastest, or as a stream in a
+// memory that does not depend on the chunk's size.
+package codec
+
+import (
+	"context"
+	"io"
+)
+
+// Source is where a chunk's encoded bytes lie.
+type Source interface {
+	Size() int64
+	// ReadAt fills p from a place; what is too short is io.ErrUnexpectedEOF.
+	ReadAt(ctx context.Context, p []byte, at int64) error
+}
+
+// Sink takes a chunk's encoded bytes.
+type Sink interface {
+	Write(ctx context.Context, p []byte) error
+	// WriteAt replaces bytes that were written, counted from the chunk's first.
+	WriteAt(ctx context.Context, p []byte, at int64) error
+}
+
+// Work is the memory of a Decoder or an Encoder, in bytes: as store.Work.
+type Work struct{ Whole, Stream, Heap int64 }
+
+// ErrShort is returned where encoded bytes end too early.
+var ErrShort = io.ErrUnexpectedEOF

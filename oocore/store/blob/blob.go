@@ -1,0 +1,65 @@
+// Package blob is where the pieces of an array lie: files of a folder, or the
+// objects of an object store.
+package blob
+
+import (
+	"context"
+	"errors"
+	"iter"
+)
+
+// ErrRandom is returned by WriteAt where an object can only be written from
+// front to back.
+var ErrRandom = errors.New("this store writes objects from front to back only")
+
+// Bucket holds objects by key: relative paths with slashes. A key that would lead
+// out of the bucket is refused. It is safe for concurrent use. Errors name the
+// object, and are fs.ErrNotExist where it is missing.
+type Bucket interface {
+	// Open opens an object for reading.
+	Open(ctx context.Context, key string) (Object, error)
+	// Create begins an object. Nothing is seen under its key until it was closed and
+	// Sync has returned; then it is there whole, instead of what was there before.
+	Create(ctx context.Context, key string) (Upload, error)
+	// Sync makes durable what was closed before the call, and puts it under its keys.
+	Sync(ctx context.Context) error
+	// Delete removes an object; none is there afterwards, also if there was none.
+	Delete(ctx context.Context, key string) error
+	// List goes through all objects whose key begins with a prefix, in no order.
+	List(ctx context.Context, prefix string) iter.Seq2[Entry, error]
+	// Join is the bucket of the keys that begin with a prefix, without it.
+	Join(prefix string) Bucket
+	// Random reports that uploads can be written at any place.
+	Random() bool
+	// String is the bucket's place for people, without secrets.
+	String() string
+}
+
+// Entry is what a listing tells of an object.
+type Entry struct {
+	Key     string
+	Size    int64
+	Version string // another where the object was replaced
+}
+
+// Object is an object that is read. It is safe for concurrent use.
+type Object interface {
+	Entry() Entry
+	// ReadAt fills p from a place. That the object is too short is
+	// io.ErrUnexpectedEOF.
+	ReadAt(ctx context.Context, p []byte, at int64) error
+	Close() error
+}
+
+// Upload is an object that is written, by one goroutine at a time but for
+// WriteAt.
+type Upload interface {
+	// Write appends.
+	Write(ctx context.Context, p []byte) error
+	// WriteAt writes at a place. Calls that do not overlap may run at once.
+	WriteAt(ctx context.Context, p []byte, at int64) error
+	// Close ends the object, which is whole.
+	Close(ctx context.Context) error
+	// Abort gives it up. After Close it does nothing.
+	Abort()
+}
