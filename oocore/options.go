@@ -19,6 +19,9 @@ type Option func(*settings) error
 type settings struct {
 	budget  int64 // 0: the machine's default
 	chunks  []int
+	shards  []int
+	codec   string
+	region  string
 	device  exec.Device // nil: the CPU
 	workers int         // 0: the cores that Go uses
 	fresh   bool
@@ -44,6 +47,36 @@ func Memory(size string) Option {
 func Chunks(lengths ...int) Option {
 	return func(s *settings) error {
 		s.chunks = slices.Clone(lengths)
+		return nil
+	}
+}
+
+// Shards are the lengths of the groups of chunks that are stored as one object,
+// each a multiple of the chunks'. Only formats with chunks have them. Without them
+// each chunk is stored by itself.
+func Shards(lengths ...int) Option {
+	return func(s *settings) error {
+		s.shards = slices.Clone(lengths)
+		return nil
+	}
+}
+
+// Codec is how chunks are compressed: "none", "zstd", "zstd:3", "gzip:5",
+// "blosc:lz4:5:shuffle". Without it the format's own default holds.
+func Codec(text string) Option {
+	return func(s *settings) error {
+		s.codec = text
+		return nil
+	}
+}
+
+// Region writes into a part of an array that is there already, and leaves the rest
+// as it is: "1000:2000", or ":, 0:256", as between NumPy's brackets with steps of
+// one. What is saved has the region's shape, or broadcasts to it, and the array's
+// dtype.
+func Region(spec string) Option {
+	return func(s *settings) error {
+		s.region = spec
 		return nil
 	}
 }

@@ -175,6 +175,9 @@ func (b Box) String() string {
 type Grid struct {
 	Shape  []int `json:"shape"`
 	Chunks []int `json:"chunks"`
+	// Offset is by how much the first chunk of each axis is short, as in the grid of a
+	// region that begins inside a chunk of the whole; nil is by nothing.
+	Offset []int `json:"offset,omitempty"`
 }
 
 // Whole is the grid of one chunk.
@@ -183,12 +186,23 @@ func Whole(shape []int) Grid {
 	for i := range chunks {
 		chunks[i] = max(chunks[i], 1)
 	}
-	return Grid{shape, chunks}
+	return Grid{Shape: shape, Chunks: chunks}
+}
+
+// offset is by how much the first chunk along an axis is short.
+func (g Grid) offset(axis int) int {
+	if g.Offset == nil {
+		return 0
+	}
+	return g.Offset[axis]
 }
 
 // Count is the number of chunks along an axis.
 func (g Grid) Count(axis int) int {
-	return (g.Shape[axis] + g.Chunks[axis] - 1) / g.Chunks[axis]
+	if g.Shape[axis] == 0 {
+		return 0
+	}
+	return (g.Shape[axis] + g.offset(axis) + g.Chunks[axis] - 1) / g.Chunks[axis]
 }
 
 // Len is the number of chunks: none where an axis is empty, one for a scalar.
@@ -207,10 +221,11 @@ func (g Grid) Box(i int) Box {
 	b := Box{ints[:d:d], ints[d:]}
 	for axis := d - 1; axis >= 0; axis-- {
 		n := g.Count(axis)
-		at := i % n * g.Chunks[axis]
+		at := i%n*g.Chunks[axis] - g.offset(axis)
 		i /= n
-		b.Start[axis] = at
-		b.Shape[axis] = min(g.Chunks[axis], g.Shape[axis]-at)
+		end := min(at+g.Chunks[axis], g.Shape[axis])
+		b.Start[axis] = max(at, 0)
+		b.Shape[axis] = end - b.Start[axis]
 	}
 	return b
 }
@@ -229,7 +244,7 @@ func (g Grid) All() iter.Seq2[int, Box] {
 // Split iterates over pieces of a box in C order, each of at most the given
 // lengths: the inner blocks of a task.
 func (b Box) Split(lengths []int) iter.Seq[Box] {
-	inner := Grid{b.Shape, lengths}
+	inner := Grid{Shape: b.Shape, Chunks: lengths}
 	return func(yield func(Box) bool) {
 		for _, p := range inner.All() {
 			for i := range p.Start {
@@ -240,6 +255,37 @@ func (b Box) Split(lengths []int) iter.Seq[Box] {
 			}
 		}
 	}
+}
+
+// Align iterates over the parts of a box that lie in different cells of a grid of
+// the given lengths, which begins at origin.
+func (b Box) Align(origin, lengths []int) iter.Seq[Box] {
+	inner := Grid{Shape: b.Shape, Chunks: lengths, Offset: make([]int, len(b.Start))}
+	for d := range b.Start {
+		inner.Offset[d] = (b.Start[d] - origin[d]) % lengths[d]
+		if inner.Offset[d] < 0 {
+			inner.Offset[d] += lengths[d]
+		}
+	}
+	return func(yield func(Box) bool) {
+		for _, p := range inner.All() {
+			for i := range p.Start {
+				p.Start[i] += b.Start[i]
+			}
+			if !yield(p) {
+				return
+			}
+		}
+	}
+}
+
+// Move is the box at another place.
+func (b Box) Move(by []int) Box {
+	start := slices.Clone(b.Start)
+	for i := range start {
+		start[i] += by[i]
+	}
+	return Box{start, b.Shape}
 }
 
 // Auto cuts a shape into C-contiguous chunks of about target bytes: full
