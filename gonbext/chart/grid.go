@@ -7,11 +7,10 @@ import (
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
-// gridMap is the chunk grid of a stage folded to two dimensions, each cell one
-// chunk or, of grids that are too large to see, a block of neighbours.
-type gridMap struct {
-	rows, cols int
-	cells      []cell
+// fold lays a chunk grid out in two dimensions, each cell one chunk or, of grids
+// that are too large to see, a block of neighbours.
+type fold struct {
+	rows, cols, cells int
 	// How a chunk's linear index becomes a cell: row and column of the folded
 	// grid, then divided by the size of a block. A linear fold has width 0:
 	// its chunks are wrapped into rows in their order.
@@ -19,6 +18,12 @@ type gridMap struct {
 	perRow, perCol   int64 // chunks behind a cell, down and across
 	n                int64
 	rowAxes, colAxes string
+}
+
+// gridMap is what the chunks of a stage took, by the cells of their fold.
+type gridMap struct {
+	fold
+	cells []cell
 }
 
 // cell is what the chunks behind one cell took.
@@ -31,9 +36,15 @@ type cell struct {
 
 // newGridMap folds the grid of a stage's tasks into at most limit cells.
 func newGridMap(st *record.Stage, limit int) *gridMap {
-	g := &gridMap{n: int64(st.Tasks), perRow: 1, perCol: 1}
-	counts, axes := gridCounts(st)
-	rows, cols := g.n, int64(1)
+	f := newFold(st.Shape, st.Chunks, int64(st.Tasks), limit)
+	return &gridMap{f, make([]cell, f.cells)}
+}
+
+// newFold folds the grid of n chunks of a shape into at most limit cells.
+func newFold(shape, chunks []int, n int64, limit int) fold {
+	f := fold{n: n, perRow: 1, perCol: 1}
+	counts, axes := gridCounts(shape, chunks, n)
+	rows, cols := n, int64(1)
 	split := 0
 	if len(counts) >= 2 {
 		// Where to cut the axes: as near as it gets to a picture three times as
@@ -47,44 +58,44 @@ func newGridMap(st *record.Stage, limit int) *gridMap {
 		}
 	}
 	if split == 0 || rows > 8*cols || cols > 40*rows {
-		g.wrap(limit)
-		return g
+		f.wrap(limit)
+		return f
 	}
-	g.width = cols
-	g.rowAxes, g.colAxes = axisNames(axes[:split]), axisNames(axes[split:])
+	f.width = cols
+	f.rowAxes, f.colAxes = axisNames(axes[:split]), axisNames(axes[split:])
 	maxCols := min(120, limit/20)
-	g.perCol = ceilDiv(cols, int64(maxCols))
-	g.cols = int(ceilDiv(cols, g.perCol))
-	g.perRow = ceilDiv(rows, int64(min(60, limit/g.cols)))
-	g.rows = int(ceilDiv(rows, g.perRow))
-	g.cells = make([]cell, g.rows*g.cols)
-	return g
+	f.perCol = ceilDiv(cols, int64(maxCols))
+	f.cols = int(ceilDiv(cols, f.perCol))
+	f.perRow = ceilDiv(rows, int64(min(60, limit/f.cols)))
+	f.rows = int(ceilDiv(rows, f.perRow))
+	f.cells = f.rows * f.cols
+	return f
 }
 
 // wrap lays the chunks out in their order, in rows.
-func (g *gridMap) wrap(limit int) {
-	g.perCol = ceilDiv(g.n, int64(limit))
-	cells := int(ceilDiv(g.n, g.perCol))
-	g.cols = cells
+func (f *fold) wrap(limit int) {
+	f.perCol = ceilDiv(f.n, int64(limit))
+	cells := int(ceilDiv(f.n, f.perCol))
+	f.cols = cells
 	if cells > 50 {
-		g.cols = 100
+		f.cols = 100
 		for _, c := range []int{25, 40, 50, 80} {
 			if c*c >= 4*cells {
-				g.cols = c
+				f.cols = c
 				break
 			}
 		}
 	}
-	g.rows = (cells + g.cols - 1) / g.cols
-	g.cells = make([]cell, cells)
+	f.rows = (cells + f.cols - 1) / f.cols
+	f.cells = cells
 }
 
 // at is the index of the cell of a chunk.
-func (g *gridMap) at(chunk int64) int {
-	if g.width == 0 {
-		return int(chunk / g.perCol)
+func (f *fold) at(chunk int64) int {
+	if f.width == 0 {
+		return int(chunk / f.perCol)
 	}
-	return int(chunk/g.width/g.perRow)*g.cols + int(chunk%g.width/g.perCol)
+	return int(chunk/f.width/f.perRow)*f.cols + int(chunk%f.width/f.perCol)
 }
 
 func (g *gridMap) add(t *record.Task) {
@@ -113,18 +124,18 @@ func cellTime(c *cell) float64  { return float64(c.time) / float64(time.Millisec
 func cellBytes(c *cell) float64 { return float64(c.bytes) / (1 << 20) }
 
 // gridCounts are the numbers of chunks along each axis that has several, and
-// those axes; none where the header's grid is not that of the stage's tasks.
-func gridCounts(st *record.Stage) (counts []int64, axes []int) {
-	if len(st.Shape) != len(st.Chunks) {
+// those axes; none where the grid does not have n chunks.
+func gridCounts(shape, chunks []int, n int64) (counts []int64, axes []int) {
+	if len(shape) != len(chunks) {
 		return nil, nil
 	}
 	all := int64(1)
-	for i, n := range st.Shape {
-		if n <= 0 || st.Chunks[i] <= 0 {
+	for i, length := range shape {
+		if length <= 0 || chunks[i] <= 0 {
 			return nil, nil
 		}
-		k := ceilDiv(int64(n), int64(st.Chunks[i]))
-		if k > int64(st.Tasks)/all {
+		k := ceilDiv(int64(length), int64(chunks[i]))
+		if k > n/all {
 			return nil, nil
 		}
 		all *= k
@@ -132,7 +143,7 @@ func gridCounts(st *record.Stage) (counts []int64, axes []int) {
 			counts, axes = append(counts, k), append(axes, i)
 		}
 	}
-	if all != int64(st.Tasks) {
+	if all != n {
 		return nil, nil
 	}
 	return counts, axes

@@ -8,6 +8,7 @@ import (
 
 	"github.com/go-echarts/go-echarts/v2/charts"
 	"github.com/go-echarts/go-echarts/v2/opts"
+	"github.com/go-echarts/go-echarts/v2/types"
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
@@ -17,30 +18,9 @@ func gridFigure(st *stageSummary) (*figure, string) {
 	if g == nil || st.done == 0 {
 		return nil, ""
 	}
-	f := &figure{Title: "Chunks of " + clip(plain(st.Name), 60), Caption: g.caption(st)}
+	f := &figure{Title: "Chunks of " + clip(plain(st.Name), 60), Caption: g.caption(st.Shape, st.Chunks, "the slowest and the largest of them")}
 	fastest, slowest := g.extremes(cellTime)
 	lightest, heaviest := g.extremes(cellBytes)
-	size := min(18, max(6, 690/float64(g.cols)))
-	if g.rows == 1 {
-		size = min(28, 690/float64(g.cols))
-	}
-	plotHeight := size * float64(g.rows)
-	f.Height = int(plotHeight) + 46
-
-	c := charts.NewHeatMap()
-	hidden := &opts.AxisLabel{Show: opts.Bool(false)}
-	bare := &opts.AxisLine{Show: opts.Bool(false)}
-	width := float64(g.cols) * size
-	base(&c.BaseConfiguration, opts.Grid{Left: "8", Top: "34", Width: fmt.Sprintf("%.0f", width), Height: fmt.Sprintf("%.0f", plotHeight)})
-	c.SetGlobalOptions(
-		charts.WithXAxisOpts(opts.XAxis{Type: "category", Data: indices(g.cols), AxisLabel: hidden, AxisLine: bare, AxisTick: &opts.AxisTick{Show: opts.Bool(false)}}),
-		charts.WithYAxisOpts(opts.YAxis{Type: "category", Data: indices(g.rows), AxisLabel: hidden, AxisLine: bare, Inverse: opts.Bool(true)}),
-		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "item", Formatter: "gonbext:cell"}),
-		charts.WithVisualMapOpts(opts.VisualMap{
-			Type: "continuous", Min: float32(fastest), Max: float32(above(fastest, slowest)), Dimension: "2",
-			InRange: &opts.VisualMapInRange{Color: heat}, Orient: "horizontal", Left: "0", Top: "0",
-		}),
-	)
 	var data []opts.HeatMapData
 	for i := range g.cells {
 		x := &g.cells[i]
@@ -50,14 +30,47 @@ func gridFigure(st *stageSummary) (*figure, string) {
 		}
 		data = append(data, opts.HeatMapData{Value: value})
 	}
-	c.SetXAxis(indices(g.cols))
-	c.AddSeries("chunks", data)
-	f.Option = c.JSON()
+	f.Height, f.Option = g.heatMap("gonbext:cell", data, fastest, slowest)
 	f.Switch = []choice{
 		{"time", 2, fastest, above(fastest, slowest)},
 		{"bytes", 3, lightest, above(lightest, heaviest)},
 	}
-	return f, g.draw(f, size, fastest, slowest)
+	squares := make([]square, len(g.cells))
+	for i := range g.cells {
+		x := &g.cells[i]
+		squares[i] = square{cellTime(x), x.done > 0, x.trouble}
+	}
+	return f, g.draw(squares, fastest, slowest, milliseconds, words{f.Title, "not done", "retried or halved"})
+}
+
+// side is the length of a cell's side in pixels.
+func (f *fold) side() float64 {
+	if f.rows == 1 {
+		return min(28, 690/float64(f.cols))
+	}
+	return min(18, max(6, 690/float64(f.cols)))
+}
+
+// heatMap is the live chart of a fold, coloured by the third value of each cell
+// between least and most, and its height.
+func (f *fold) heatMap(tooltip string, data []opts.HeatMapData, least, most float64) (height int, option any) {
+	c := charts.NewHeatMap()
+	hidden := &opts.AxisLabel{Show: opts.Bool(false)}
+	bare := &opts.AxisLine{Show: opts.Bool(false)}
+	across, down := f.side()*float64(f.cols), f.side()*float64(f.rows)
+	base(&c.BaseConfiguration, opts.Grid{Left: "8", Top: "34", Width: fmt.Sprintf("%.0f", across), Height: fmt.Sprintf("%.0f", down)})
+	c.SetGlobalOptions(
+		charts.WithXAxisOpts(opts.XAxis{Type: "category", Data: indices(f.cols), AxisLabel: hidden, AxisLine: bare, AxisTick: &opts.AxisTick{Show: opts.Bool(false)}}),
+		charts.WithYAxisOpts(opts.YAxis{Type: "category", Data: indices(f.rows), AxisLabel: hidden, AxisLine: bare, Inverse: opts.Bool(true)}),
+		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "item", Formatter: types.FuncStr(tooltip)}),
+		charts.WithVisualMapOpts(opts.VisualMap{
+			Type: "continuous", Min: float32(least), Max: float32(above(least, most)), Dimension: "2",
+			InRange: &opts.VisualMapInRange{Color: heat}, Orient: "horizontal", Left: "0", Top: "0",
+		}),
+	)
+	c.SetXAxis(indices(f.cols))
+	c.AddSeries("chunks", data)
+	return int(down) + 46, c.JSON()
 }
 
 // above is the upper end of a colour scale: a scale needs some length.
@@ -76,27 +89,37 @@ func indices(n int) []int {
 	return v
 }
 
+// square is one cell of a picture.
+type square struct {
+	value float64
+	known bool // otherwise it is grey
+	mark  bool // it gets a border
+}
+
+// words are the texts of a picture: what grey squares and borders mean.
+type words struct{ title, unknown, marked string }
+
 // draw is the picture: one path for each step of the scale.
-func (g *gridMap) draw(f *figure, size, fastest, slowest float64) string {
-	d := newDrawing(760, size*float64(g.rows)+52, f.Title)
-	span := slowest - fastest
+func (f *fold) draw(squares []square, least, most float64, unit func(float64) string, w words) string {
+	size := f.side()
+	d := newDrawing(760, size*float64(f.rows)+52, w.title)
+	span := most - least
 	const steps = 24
-	var missing, trouble strings.Builder
+	var unknown, marked strings.Builder
 	levels := make([]strings.Builder, steps)
-	for i := range g.cells {
-		x := &g.cells[i]
-		to := &missing
-		if x.done > 0 {
+	for i, q := range squares {
+		to := &unknown
+		if q.known {
 			at := 0
 			if span > 0 {
-				at = min(steps-1, int((cellTime(x)-fastest)/span*steps))
+				at = min(steps-1, int((q.value-least)/span*steps))
 			}
 			to = &levels[at]
 		}
-		left, top := 12+float64(i%g.cols)*size, 40+float64(i/g.cols)*size
+		left, top := 12+float64(i%f.cols)*size, 40+float64(i/f.cols)*size
 		fmt.Fprintf(to, "M%s %sh%[3]sv%[3]sh-%[3]sz", num(left), num(top), num(size-1))
-		if x.trouble {
-			fmt.Fprintf(&trouble, "M%s %sh%[3]sv%[3]sh-%[3]sz", num(left+1), num(top+1), num(size-3))
+		if q.mark {
+			fmt.Fprintf(&marked, "M%s %sh%[3]sv%[3]sh-%[3]sz", num(left+1), num(top+1), num(size-3))
 		}
 	}
 	for i := range levels {
@@ -104,24 +127,24 @@ func (g *gridMap) draw(f *figure, size, fastest, slowest float64) string {
 			d.printf(`<path fill="%s" d="%s"/>`, heatAt(float64(i)/(steps-1)), levels[i].String())
 		}
 	}
-	d.text(12, 23, "start", "m", milliseconds(fastest))
-	x := 20 + 6.6*float64(len(milliseconds(fastest)))
+	d.text(12, 23, "start", "m", unit(least))
+	x := 20 + 6.6*float64(len(unit(least)))
 	for i, color := range heat {
 		d.printf(`<rect x="%s" y="13" width="18" height="11" fill="%s"/>`, num(x+18*float64(i)), color)
 	}
 	x += float64(18*len(heat) + 8)
-	d.text(x, 23, "start", "m", milliseconds(slowest))
-	x += 30 + 6.6*float64(len(milliseconds(slowest)))
-	if missing.Len() > 0 {
-		d.printf(`<path class="e" d="%s"/>`, missing.String())
+	d.text(x, 23, "start", "m", unit(most))
+	x += 30 + 6.6*float64(len(unit(most)))
+	if unknown.Len() > 0 {
+		d.printf(`<path class="e" d="%s"/>`, unknown.String())
 		d.printf(`<rect class="e" x="%s" y="13" width="12" height="11"/>`, num(x))
-		d.text(x+18, 23, "start", "", "not done")
+		d.text(x+18, 23, "start", "", w.unknown)
 		x += 90
 	}
-	if trouble.Len() > 0 {
-		d.printf(`<path fill="none" stroke="%s" stroke-width="2" d="%s"/>`, troubleColor, trouble.String())
+	if marked.Len() > 0 {
+		d.printf(`<path fill="none" stroke="%s" stroke-width="2" d="%s"/>`, troubleColor, marked.String())
 		d.printf(`<rect x="%s" y="14" width="10" height="9" fill="none" stroke="%s" stroke-width="2"/>`, num(x+1), troubleColor)
-		d.text(x+18, 23, "start", "", "retried or halved")
+		d.text(x+18, 23, "start", "", w.marked)
 	}
 	return d.done()
 }
@@ -130,35 +153,36 @@ func milliseconds(v float64) string {
 	return units.Duration(time.Duration(v * float64(time.Millisecond)))
 }
 
-// caption says what a cell is and how the grid was folded.
-func (g *gridMap) caption(st *stageSummary) string {
+// caption says what a cell is, how the grid was folded, and what cells of
+// several chunks show.
+func (f *fold) caption(shape, chunks []int, shows string) string {
 	var s string
-	per := g.perRow * g.perCol
+	per := f.perRow * f.perCol
 	switch {
-	case g.width == 0 && per == 1:
+	case f.width == 0 && per == 1:
 		s = "A cell is a chunk, in their order, row by row."
-	case g.width == 0:
-		s = fmt.Sprintf("A cell is %s chunks in their order, row by row, and shows the slowest and the largest of them.", units.Count(per))
+	case f.width == 0:
+		s = fmt.Sprintf("A cell is %s chunks in their order, row by row, and shows %s.", units.Count(per), shows)
 	default:
-		s = fmt.Sprintf("Down: %s; across: %s.", g.rowAxes, g.colAxes)
+		s = fmt.Sprintf("Down: %s; across: %s.", f.rowAxes, f.colAxes)
 		if per > 1 {
-			s += fmt.Sprintf(" A cell is %s × %s chunks, and shows the slowest and the largest of them.", units.Count(g.perRow), units.Count(g.perCol))
+			s += fmt.Sprintf(" A cell is %s × %s chunks, and shows %s.", units.Count(f.perRow), units.Count(f.perCol), shows)
 		}
 	}
-	if len(st.Chunks) > 0 {
-		s += " Chunks are " + units.Shape(st.Chunks) + " of " + units.Shape(st.Shape) + "."
+	if len(chunks) > 0 {
+		s += " Chunks are " + units.Shape(chunks) + " of " + units.Shape(shape) + "."
 	}
 	return s
 }
 
 // name says which chunks are behind a cell.
-func (g *gridMap) name(i int) string {
-	if g.width == 0 {
-		first := int64(i) * g.perCol
-		return span("chunk", first, min(first+g.perCol, g.n)-1)
+func (f *fold) name(i int) string {
+	if f.width == 0 {
+		first := int64(i) * f.perCol
+		return span("chunk", first, min(first+f.perCol, f.n)-1)
 	}
-	row, col := int64(i/g.cols)*g.perRow, int64(i%g.cols)*g.perCol
-	return span("row", row, min(row+g.perRow, g.n/g.width)-1) + ", " + span("column", col, min(col+g.perCol, g.width)-1)
+	row, col := int64(i/f.cols)*f.perRow, int64(i%f.cols)*f.perCol
+	return span("row", row, min(row+f.perRow, f.n/f.width)-1) + ", " + span("column", col, min(col+f.perCol, f.width)-1)
 }
 
 func span(what string, first, last int64) string {

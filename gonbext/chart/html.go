@@ -76,24 +76,41 @@ type live struct {
 // renderReport is the report's HTML, and whether it carries the library.
 func renderReport(views []*view, o Options) (html string, carries bool, err error) {
 	data := struct {
-		Views   []*view
-		Figures []live
-		Library template.JS
-	}{Views: views, Library: `""`}
+		Views []*view
+		script
+	}{Views: views}
 	if o.Mode == Auto {
+		var figures []figure
 		for _, v := range views {
-			for _, f := range v.Figures {
-				data.Figures = append(data.Figures, live{f.ID, f.Height, f.Unit, f.Option, f.Switch})
-			}
+			figures = append(figures, v.Figures...)
 		}
-		if o.Library && len(data.Figures) > 0 {
-			data.Library = template.JS(`"` + base64.StdEncoding.EncodeToString(library) + `"`)
-			carries = true
-		}
+		data.script = scriptOf(figures, o.Library)
 	}
 	html, err = render("report", data)
-	return html, carries, err
+	return html, data.carries(), err
 }
+
+// script is what makes pictures live: nothing where there are none.
+type script struct {
+	Live    []live
+	Library template.JS
+}
+
+func scriptOf(figures []figure, carry bool) script {
+	s := script{Library: noLibrary}
+	for _, f := range figures {
+		s.Live = append(s.Live, live{f.ID, f.Height, f.Unit, f.Option, f.Switch})
+	}
+	if carry && len(s.Live) > 0 {
+		s.Library = template.JS(`"` + base64.StdEncoding.EncodeToString(library) + `"`)
+	}
+	return s
+}
+
+// noLibrary is the script's argument where another output carries the library.
+const noLibrary = template.JS(`""`)
+
+func (s script) carries() bool { return len(s.Live) > 0 && s.Library != noLibrary }
 
 func render(name string, data any) (string, error) {
 	var b bytes.Buffer

@@ -28,6 +28,7 @@
     return (v >= 999.5 ? Math.round(v) : figures3(v)) + " " + names[i];
   }
   function bytes_(v) { return scaled(v, 1024, ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]); }
+  function exact(v) { return String(v).replace(/\B(?=(\d{3})+$)/g, ",") + " bytes"; }
   function seconds(v) {
     if (v === 0) return "0";
     if (v < 0.9995e-3) return figures3(v * 1e6) + " µs";
@@ -55,6 +56,12 @@
         var v = p.value;
         if (v[2] < 0) return escape(v[5]) + "<br>not done";
         return escape(v[5]) + "<br>" + seconds(v[2] / 1e3) + ", " + bytes_(v[3] * 1048576) + (v[4] ? "<br>retried or halved" : "");
+      },
+      "gonbext:stored": function (p) {
+        var v = p.value, s = escape(v[5]) + "<br>";
+        if (v[2] < 0) return s + "not stored";
+        s += v[6] > 1 ? v[6] + " chunks of " + bytes_(v[7]) + " to " + bytes_(v[8]) : exact(v[7]);
+        return s + (v[3] ? "<br>" + v[3] + " not stored" : "");
       }
     };
   }
@@ -125,8 +132,13 @@
     el.style.height = fitted(f, width) + "px";
     var chart = echarts.init(el);
     function show() { chart.setOption(themed(option, el), true); }
+    function colour(c) {
+      var m = [].concat(option.visualMap)[0];
+      m.dimension = String(c.dimension); m.min = c.min; m.max = c.max; m.asBytes = c.label === "bytes";
+    }
+    if (f.choices) colour(f.choices[0]);
     show();
-    if (f.choices) {
+    if (f.choices && f.choices.length > 1) {
       var bar = document.createElement("div");
       bar.className = "gonbext-switch";
       f.choices.forEach(function (c, i) {
@@ -135,8 +147,7 @@
         b.textContent = c.label;
         b.setAttribute("aria-pressed", i === 0);
         b.onclick = function () {
-          var m = [].concat(option.visualMap)[0];
-          m.dimension = String(c.dimension); m.min = c.min; m.max = c.max; m.asBytes = c.label === "bytes";
+          colour(c);
           bar.childNodes.forEach(function (x) { x.setAttribute("aria-pressed", x === b); });
           show();
         };

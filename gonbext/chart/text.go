@@ -36,7 +36,7 @@ func textReport(views []*view) string {
 			for _, p := range v.Rest {
 				rows = append(rows, []string{"  " + p.Name, sizeOrDash(p.Bytes)})
 			}
-			b.WriteString(align(rows))
+			b.WriteString(align(rows, 1))
 		}
 		if len(v.Notes) > 0 {
 			fmt.Fprintf(&b, "\n%s\n", strings.Join(v.Notes, "\n"))
@@ -71,7 +71,7 @@ func operationsText(v *view) string {
 		}
 		rows = append(rows, row)
 	}
-	return align(rows)
+	return align(rows, 1)
 }
 
 func whatIfText(v *view) string {
@@ -79,11 +79,11 @@ func whatIfText(v *view) string {
 	for _, w := range v.WhatIf {
 		rows = append(rows, []string{w.Chunks, w.Budget, w.Device, w.Verdict, w.Need, w.Peak, w.Passes, w.Moved, w.Tasks})
 	}
-	return align(rows)
+	return align(rows, 1)
 }
 
-// align sets rows in columns: the first to the left, the others to the right.
-func align(rows [][]string) string {
+// align sets rows in columns: the first texts to the left, the others to the right.
+func align(rows [][]string, texts int) string {
 	var widths []int
 	for _, r := range rows {
 		for i, s := range r {
@@ -98,10 +98,13 @@ func align(rows [][]string) string {
 		var line strings.Builder
 		for i, s := range r {
 			pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(s))
-			if i == 0 {
+			if i > 0 {
+				line.WriteString("  ")
+			}
+			if i < texts {
 				line.WriteString(s + pad)
 			} else {
-				line.WriteString("  " + pad + s)
+				line.WriteString(pad + s)
 			}
 		}
 		b.WriteString(strings.TrimRight(line.String(), " ") + "\n")

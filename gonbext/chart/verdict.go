@@ -36,13 +36,41 @@ func (s *summary) verdict() string {
 	if p := s.processPeak(); s.h.Budget > 0 && p > s.h.Budget {
 		say("the process took %s, %s over the budget", units.Bytes(p), units.Bytes(p-s.h.Budget))
 	}
-	if e := s.run.End; e != nil && e.Skipped > 0 {
-		say("%s chunks were there already", units.Count(e.Skipped))
+	if r := s.resumed(); r != "" {
+		say("%s", r)
 	}
 	if e := s.run.End; e != nil && e.Lost > 0 {
 		say("%s rows of the record could not be written", units.Count(e.Lost))
 	}
 	return strings.Join(parts, " · ")
+}
+
+// there is how many chunks an earlier run had left.
+func (s *summary) there() int64 {
+	if s.run.End != nil {
+		return s.run.End.Skipped
+	}
+	var n int64
+	for _, st := range s.stages {
+		n += int64(st.Skipped)
+	}
+	return n
+}
+
+// resumed says what the run made of what an earlier one had left, "" where there
+// was nothing.
+func (s *summary) resumed() string {
+	if n := s.there(); n > 0 {
+		var all int64
+		for _, st := range s.stages {
+			all += int64(st.Tasks)
+		}
+		return fmt.Sprintf("went on: %s of %s chunks were there", units.Count(n), units.Count(all))
+	}
+	if s.h.Resume != "" {
+		return "started over: " + plain(s.h.Resume)
+	}
+	return ""
 }
 
 // opening says how the run ended and what it took at most.
@@ -185,7 +213,7 @@ func (s *summary) suggestion() string {
 		if h.Output == "" {
 			return ""
 		}
-		return "An output appears whole or not at all: nothing of " + s.target() + " was put in place. Run it again to compute it anew."
+		return "An output appears whole or not at all: nothing of " + s.target() + " was put in place. Run it again: it goes on with the chunks that are not done."
 	case h.Budget > 0 && s.processPeak() > h.Budget:
 		r := s.rest()
 		return fmt.Sprintf("The arena kept to its plan; %s of the process is outside of it (Go heap %s, not accounted for %s). Values that the cell itself holds are the first place to look.", units.Bytes(s.largest.Anonymous-r.device-r.arena), units.Bytes(r.heap), units.Bytes(r.unknown))

@@ -2,11 +2,9 @@ package chart
 
 import (
 	"cmp"
-	"encoding/base64"
 	"fmt"
 	"hash/fnv"
 	"html/template"
-	"path/filepath"
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/record"
@@ -79,11 +77,8 @@ type whatIf struct {
 
 func newView(s *summary, mode Mode, drawn bool) *view {
 	v := &view{
-		s: s, Title: plain(cmp.Or(s.h.Title, "run "+s.h.Run)),
+		s: s, Title: runTitle(s.h),
 		Verdict: s.verdict(), Tone: s.tone(), Planned: s.status == record.Planned,
-	}
-	if s.h.Output != "" {
-		v.Title += " → " + plain(filepath.Base(s.h.Output))
 	}
 	if !drawn || s.status == record.Skipped {
 		return v
@@ -117,14 +112,14 @@ func newView(s *summary, mode Mode, drawn bool) *view {
 }
 
 // add numbers a figure; nil is none.
-func (v *view) add(f *figure, picture string) {
+func (v *view) add(f *figure, svg string) {
 	if f == nil {
 		return
 	}
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s %s", v.s.h.Run, v.s.run.Path)
 	f.ID = fmt.Sprintf("gonbext-%x-%d", h.Sum64(), len(v.Figures))
-	f.Picture = template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString([]byte(picture)))
+	f.Picture = picture(svg)
 	v.Figures = append(v.Figures, *f)
 }
 

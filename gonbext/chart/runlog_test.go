@@ -1,0 +1,92 @@
+package chart
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gonbext/gonbext/oocore/record"
+)
+
+func TestRunLog(t *testing.T) {
+	h := record.Header{Run: "20260801-120000.000000-1-0001", Start: time.Date(2026, 8, 1, 12, 0, 0, 0, time.Local), Title: "sqrt(x)" + hostile, Output: "/data/roots.npy", Budget: 64 * mib}
+	var lines []RunLine
+	for i, end := range []*record.End{
+		{Status: record.Done, Duration: 3 * time.Second, Peak: 24 * mib, Read: 1e9, Written: 2e9}, {Status: record.Skipped}, {Status: record.Planned}, nil,
+	} {
+		s := record.Summary{Header: h, Status: record.Killed, End: end}
+		if end != nil {
+			s.Status = end.Status
+		}
+		lines = append(lines, RunLine{fmt.Sprintf("20260801-12000%d", i), s})
+	}
+	out, err := RunLog(lines, 9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "runlog.txt", out.Text)
+	if strings.Contains(out.HTML, "<img src=x") {
+		t.Error("not escaped")
+	}
+	if out, err = RunLog(nil, 0); err != nil || !strings.Contains(out.Text, "No run") {
+		t.Errorf("of no runs: %v, %s", err, out.Text)
+	}
+}
+
+func TestCompare(t *testing.T) {
+	runs := cases(t)
+	half := rootsHeader()
+	half.Budget = 256 * mib
+	half.Stages = half.Stages[:1]
+	for i := range half.Stages {
+		half.Stages[i].Tasks, half.Stages[i].Shape = 24, []int{24 * 4096, 512}
+		half.Stages[i].Chunks = []int{4096, 512}
+		half.Stages[i].Read /= 30
+	}
+	end := doneEnd()
+	end.Peak, end.Skipped = 215*mib, 4
+	out, err := Compare(runs["done"], made(t, half, 1000, end), [2]string{"last-1", "last"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "compare.txt", out.Text)
+	for name := range runs {
+		out, err := Compare(runs[name], runs["hostile"], [2]string{hostile, "last"})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if strings.Contains(out.HTML, "<img src=x") || strings.ContainsAny(out.Text, "\x1b\u202e") {
+			t.Errorf("%s: not escaped", name)
+		}
+	}
+}
+
+// A run that meets what an earlier one left says what it made of it.
+func TestResumed(t *testing.T) {
+	h := rootsHeader()
+	for i := range h.Stages {
+		h.Stages[i].Tasks, h.Stages[i].Shape = 12, []int{12 * 8192, 512}
+	}
+	went := h
+	went.Stages = append([]record.Stage(nil), h.Stages...)
+	went.Stages[0].Skipped = 9
+	end := doneEnd()
+	end.Skipped = 9
+	over := h
+	over.Resume = "the expression is another"
+	for name, c := range map[string]struct {
+		run  *record.Run
+		want string
+	}{
+		"done":    {made(t, went, 15, end), "went on: 9 of 24 chunks were there"},
+		"killed":  {made(t, went, 3, nil), "went on: 9 of 24 chunks were there"},
+		"over":    {made(t, over, 24, doneEnd()), "started over: the expression is another"},
+		"neither": {made(t, h, 24, doneEnd()), ""},
+	} {
+		text := report(t, Options{}, c.run).Text
+		if !strings.Contains(text, c.want) || c.want == "" && (strings.Contains(text, "went on") || strings.Contains(text, "started over")) {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+}

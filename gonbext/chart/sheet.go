@@ -1,0 +1,71 @@
+package chart
+
+import (
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"strings"
+)
+
+// sheet is what is shown that is no report of a run: a line that says it all,
+// figures and tables.
+type sheet struct {
+	Title, Verdict string
+	Figures        []figure
+	Tables         []table
+	Note           string
+	cells          string // what stands for the figures in text
+}
+
+// table is rows below a head. Its first Texts columns are texts, the others
+// figures.
+type table struct {
+	Caption string
+	Head    []string
+	Rows    [][]string
+	Texts   int
+}
+
+// output renders the sheet in both forms.
+func (s *sheet) output(o Options) (Output, error) {
+	data := struct {
+		*sheet
+		script
+	}{sheet: s}
+	if o.Mode == Auto || o.Mode == "" {
+		data.script = scriptOf(s.Figures, o.Library)
+	}
+	html, err := render("sheet", data)
+	if err != nil {
+		return Output{}, err
+	}
+	return Output{HTML: html, Text: s.text(), Library: data.carries()}, nil
+}
+
+func (s *sheet) text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n%s\n", s.Title, s.Verdict)
+	if s.cells != "" {
+		fmt.Fprintf(&b, "\n%s", s.cells)
+	}
+	for _, t := range s.Tables {
+		b.WriteByte('\n')
+		if t.Caption != "" {
+			fmt.Fprintf(&b, "%s\n", t.Caption)
+		}
+		rows := t.Rows
+		if len(t.Head) > 0 {
+			rows = append([][]string{t.Head}, rows...)
+		}
+		b.WriteString(align(rows, t.Texts))
+	}
+	if s.Note != "" {
+		fmt.Fprintf(&b, "\n%s\n", s.Note)
+	}
+	return b.String()
+}
+
+// picture is an SVG as an img takes it.
+func picture(svg string) template.URL {
+	return template.URL("data:image/svg+xml;base64," + base64.StdEncoding.EncodeToString([]byte(svg)))
+}

@@ -1,0 +1,261 @@
+package chart
+
+import (
+	"cmp"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strings"
+
+	"github.com/go-echarts/go-echarts/v2/opts"
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/units"
+)
+
+// Stored is a stored array whose chunks are listed.
+type Stored struct {
+	Path, Format, Codec string
+	Shape               []int
+	Chunks, Shards      []int // Shards is nil where each chunk is stored by itself
+	DType               dtype.Type
+	Fill                string // of chunks that are not stored
+}
+
+// ChunkMap adds up what a listing says of a stored array's chunks. It takes the
+// same memory for ten chunks and for a million.
+type ChunkMap struct {
+	a      Stored
+	fold   fold
+	counts []int // chunks along each axis
+	cells  []storedCell
+	sum    storedCell
+}
+
+// storedCell is what the chunks behind one cell take.
+type storedCell struct {
+	stored, bytes, least, most int64
+}
+
+func (c *storedCell) add(bytes int64) {
+	if c.stored == 0 || bytes < c.least {
+		c.least = bytes
+	}
+	c.most = max(c.most, bytes)
+	c.stored++
+	c.bytes += bytes
+}
+
+// mean is in MiB, as the script has it.
+func (c *storedCell) mean() float64 { return float64(c.bytes) / float64(max(c.stored, 1)) / (1 << 20) }
+
+// NewChunkMap begins the map of an array that has chunks.
+func NewChunkMap(a Stored) *ChunkMap {
+	m := &ChunkMap{a: a}
+	n := int64(1)
+	for d, length := range a.Shape {
+		k := (length + a.Chunks[d] - 1) / a.Chunks[d]
+		m.counts = append(m.counts, k)
+		n *= int64(k)
+	}
+	m.fold = newFold(a.Shape, a.Chunks, n, maxCells)
+	m.cells = make([]storedCell, m.fold.cells)
+	return m
+}
+
+// Add notes the bytes of a stored chunk. One outside of the grid, which is no part
+// of the array, is left out.
+func (m *ChunkMap) Add(index []int, bytes int64) {
+	at := int64(0)
+	for d, i := range index {
+		if i < 0 || i >= m.counts[d] {
+			return
+		}
+		at = at*int64(m.counts[d]) + int64(i)
+	}
+	m.cells[m.fold.at(at)].add(bytes)
+	m.sum.add(bytes)
+}
+
+// Chunks is how many chunks the grid has.
+func (m *ChunkMap) Chunks() int64 {
+	n := int64(1)
+	for _, k := range m.counts {
+		n *= int64(k)
+	}
+	return n
+}
+
+// Missing is how many of them are not stored.
+func (m *ChunkMap) Missing() int64 { return m.Chunks() - m.sum.stored }
+
+// StoredBytes is what the listed chunks take.
+func (m *ChunkMap) StoredBytes() int64 { return m.sum.bytes }
+
+// Bytes is what the array's elements take when they are decoded.
+func (m *ChunkMap) Bytes() int64 { return int64(grid.Size(m.a.Shape)) * int64(m.a.DType.Size()) }
+
+// Ratio is how many times smaller the array is where it is stored, 0 where nothing
+// is.
+func (m *ChunkMap) Ratio() float64 {
+	if m.sum.bytes == 0 {
+		return 0
+	}
+	return float64(m.Bytes()) / float64(m.sum.bytes)
+}
+
+// Output draws the map.
+func (m *ChunkMap) Output(o Options) (Output, error) {
+	s := sheet{Title: plain(m.a.Path), Verdict: m.verdict(), cells: m.text(), Tables: []table{{Rows: m.facts(), Texts: 2}}}
+	if o.Mode != None && m.sum.stored > 0 {
+		s.Figures = []figure{m.figure()}
+	}
+	return s.output(o)
+}
+
+func (m *ChunkMap) verdict() string {
+	parts := []string{fmt.Sprintf("%s chunks of %s %s", units.Count(m.Chunks()), units.Shape(m.a.Chunks), m.a.DType)}
+	if m.sum.bytes > 0 {
+		parts = append(parts, fmt.Sprintf("%s of elements in %s, ratio %s", units.Bytes(m.Bytes()), units.Bytes(m.sum.bytes), Ratio(m.Ratio())))
+	}
+	if n := m.Missing(); n == m.Chunks() && n > 0 {
+		parts = append(parts, "none is stored")
+	} else if n > 0 {
+		parts = append(parts, units.Count(n)+" are not stored")
+	}
+	return strings.Join(parts, " · ")
+}
+
+// Ratio writes a ratio of sizes to three figures.
+func Ratio(r float64) string {
+	if r >= 99.95 {
+		return units.Count(int64(r + 0.5))
+	}
+	return fmt.Sprintf("%.3g", r)
+}
+
+func (m *ChunkMap) facts() [][]string {
+	counts := make([]string, len(m.counts))
+	for i, k := range m.counts {
+		counts[i] = units.Count(int64(k))
+	}
+	facts := [][]string{
+		{"array", units.Shape(m.a.Shape) + " " + m.a.DType.String() + ", " + units.Exact(m.Bytes())},
+		{"chunks", fmt.Sprintf("%s, a grid of %s", units.Shape(m.a.Chunks), strings.Join(counts, " × "))},
+	}
+	if m.a.Shards != nil {
+		facts = append(facts, []string{"shards", units.Shape(m.a.Shards) + ", " + units.Count(int64(grid.Size(m.a.Shards)/max(grid.Size(m.a.Chunks), 1))) + " chunks each"})
+	}
+	facts = append(facts,
+		[]string{"format", plain(m.a.Format) + ", codec " + plain(cmp.Or(m.a.Codec, "none"))},
+		[]string{"stored", fmt.Sprintf("%s in %s chunks", units.Exact(m.sum.bytes), units.Count(m.sum.stored))})
+	if m.sum.stored > 0 {
+		facts = append(facts, []string{"one chunk", fmt.Sprintf("%s at least, %s on average, %s at most",
+			units.Exact(m.sum.least), units.Exact(m.sum.bytes/m.sum.stored), units.Exact(m.sum.most))})
+	}
+	if n := m.Missing(); n > 0 {
+		facts = append(facts, []string{"not stored", fmt.Sprintf("%s chunks, which read as %s", units.Count(n), plain(cmp.Or(m.a.Fill, "0")))})
+	}
+	return facts
+}
+
+// behind is how many chunks are behind a cell.
+func (m *ChunkMap) behind(i int) int64 {
+	f := &m.fold
+	if f.width == 0 {
+		return min(f.perCol, f.n-int64(i)*f.perCol)
+	}
+	row, col := int64(i/f.cols)*f.perRow, int64(i%f.cols)*f.perCol
+	return min(f.perRow, f.n/f.width-row) * min(f.perCol, f.width-col)
+}
+
+func (m *ChunkMap) figure() figure {
+	f := figure{Title: "Stored bytes by chunk", Caption: m.fold.caption(m.a.Shape, m.a.Chunks, "their mean")}
+	least, most := -1.0, 0.0
+	squares := make([]square, len(m.cells))
+	data := make([]opts.HeatMapData, len(m.cells))
+	for i := range m.cells {
+		c := &m.cells[i]
+		v, missing := c.mean(), m.behind(i)-c.stored
+		squares[i] = square{v, c.stored > 0, c.stored > 0 && missing > 0}
+		if c.stored > 0 {
+			most = max(most, v)
+			if least < 0 || v < least {
+				least = v
+			}
+		} else {
+			v = -1
+		}
+		data[i].Value = []any{i % m.fold.cols, i / m.fold.cols, round(v, 1e6), missing, squares[i].mark, m.fold.name(i), c.stored, c.least, c.most}
+	}
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%s %v %d", m.a.Path, m.a.Shape, m.sum.bytes)
+	f.ID = fmt.Sprintf("gonbext-%x-chunks", h.Sum64())
+	f.Height, f.Option = m.fold.heatMap("gonbext:stored", data, least, most)
+	f.Switch = []choice{{"bytes", 2, least, above(least, most)}}
+	f.Picture = picture(m.fold.draw(squares, least, most, mebi, words{f.Title, "not stored", "some not stored"}))
+	return f
+}
+
+func mebi(v float64) string { return units.Bytes(int64(v*(1<<20) + 0.5)) }
+
+// The map in text is no larger than this, in characters.
+const textCols, textRows = 80, 20
+
+// text draws the map with one character a cell, or for several: the denser, the
+// more bytes.
+func (m *ChunkMap) text() string {
+	f := &m.fold
+	across, down := (f.cols+textCols-1)/textCols, (f.rows+textRows-1)/textRows
+	if f.cells < 2 || m.sum.stored == 0 {
+		return ""
+	}
+	cols, rows := (f.cols+across-1)/across, (f.rows+down-1)/down
+	merged := make([]storedCell, cols*rows)
+	holds := make([]bool, len(merged))
+	for i := range m.cells {
+		at := i/f.cols/down*cols + i%f.cols/across
+		holds[at] = true
+		if c := &m.cells[i]; c.stored > 0 {
+			merged[at].stored += c.stored
+			merged[at].bytes += c.bytes
+		}
+	}
+	var least, most float64
+	first := true
+	for i := range merged {
+		if c := &merged[i]; c.stored > 0 {
+			if least = min(least, c.mean()); first {
+				least, first = c.mean(), false
+			}
+			most = max(most, c.mean())
+		}
+	}
+	shades := []rune("░▒▓█")
+	var b strings.Builder
+	line := make([]rune, cols)
+	for r := range rows {
+		for c := range cols {
+			x := &merged[r*cols+c]
+			switch {
+			case x.stored > 0 && most > least:
+				line[c] = shades[min(3, int(4*(x.mean()-least)/(most-least)))]
+			case x.stored > 0:
+				line[c] = shades[1]
+			case holds[r*cols+c]:
+				line[c] = '·'
+			default:
+				line[c] = ' '
+			}
+		}
+		b.WriteString(strings.TrimRight(string(line), " ") + "\n")
+	}
+	marks := fmt.Sprintf("%s %s to %s %s", string(shades[0]), mebi(least), string(shades[3]), mebi(most))
+	if most == least {
+		marks = fmt.Sprintf("%s %s", string(shades[1]), mebi(most))
+	}
+	if slices.ContainsFunc(merged, func(c storedCell) bool { return c.stored == 0 }) && m.Missing() > 0 {
+		marks += ", · not stored"
+	}
+	return b.String() + marks + "\n"
+}
