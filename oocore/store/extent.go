@@ -1,0 +1,104 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/grid"
+)
+
+// Extent is where an array's elements lie in a file, in one run, and what they
+// are. Formats that keep several arrays in a file are built on it.
+type Extent struct {
+	Offset  int64 // of the first element
+	Shape   []int // the array's, also where Fortran is set
+	DType   dtype.Type
+	Big     bool // big-endian
+	Fortran bool
+	Details Details
+}
+
+// Bytes is the size of the elements.
+func (e Extent) Bytes() int64 { return int64(grid.Size(e.Shape)) * int64(e.DType.Size()) }
+
+// OpenExtent opens an array that is a part of a file, as Open does for a whole
+// one: regions are read in place, and a file that is cut short or changed is an
+// error. find reads where the array lies from the file's header; path is the
+// array's name for people.
+func OpenExtent(path, file, format string, find func(r io.ReaderAt, size int64) (Extent, error)) (Array, error) {
+	a, err := openExtent(path, file, format, find)
+	if err != nil {
+		return nil, pathError("open", path, err)
+	}
+	return a, nil
+}
+
+func openExtent(path, file, format string, find func(r io.ReaderAt, size int64) (Extent, error)) (*flat, error) {
+	f, id, err := OpenFile(file)
+	if err != nil {
+		return nil, err
+	}
+	e, err := find(f, id.Size)
+	if err == nil && (e.Offset < 0 || e.Bytes() > id.Size-e.Offset) {
+		err = fmt.Errorf("the file is cut short: %d bytes from offset %d on are missing", e.Bytes(), e.Offset)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	info := Info{
+		Path: path, Format: format, Shape: slices.Clone(e.Shape), DType: e.DType, Details: e.Details,
+		Fortran: e.Fortran && len(e.Shape) > 1, Bytes: e.Bytes(), ID: id,
+	}
+	if info.Fortran {
+		slices.Reverse(info.Shape)
+	}
+	readAhead(f)
+	return &flat{shared: &handle{file: f, id: id}, info: info, offset: e.Offset, big: e.Big}, nil
+}
+
+// OpenFile opens a file with bytes of its own, and says which version it is.
+func OpenFile(file string) (*os.File, Identity, error) {
+	st, err := os.Stat(file) // before opening, which waits where the name is a pipe
+	if err == nil {
+		err = regular(st)
+	}
+	if err != nil {
+		return nil, Identity{}, err
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, Identity{}, err
+	}
+	if st, err = f.Stat(); err != nil {
+		return nil, Identity{}, errors.Join(err, f.Close())
+	}
+	return f, identity(st), nil
+}
+
+// ReadNpyHeader reads the header of an npy file of the given size, which may be
+// a part of another. It refuses one that needs more bytes than there are, and
+// allocates at most 1 MiB, whatever the header claims.
+func ReadNpyHeader(r io.ReaderAt, size int64) (Extent, error) {
+	e, err := readNpyHeader(r, size)
+	return Extent{Offset: e.offset, Shape: e.shape, DType: e.dtype, Big: e.big, Fortran: e.fortran}, err
+}
+
+// CutMember takes a path such as x.npz#name apart, whose file has the given
+// extension in any case: the file, and the name in it, which may hold anything.
+func CutMember(path, extension string) (file, name string, ok bool) {
+	for end := len(extension); end <= len(path); end++ {
+		switch {
+		case !strings.EqualFold(path[end-len(extension):end], extension):
+		case end == len(path):
+			return path, "", true
+		case path[end] == '#':
+			return path[:end], path[end+1:], true
+		}
+	}
+	return path, "", false
+}

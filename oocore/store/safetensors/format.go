@@ -1,0 +1,63 @@
+// Package safetensors reads and writes the tensors of .safetensors files, as
+// x.safetensors#tensor; the name may be left out where there is one tensor.
+//
+// A file is the length of its header (8 bytes, little-endian), the header, which
+// is a JSON object, and the tensors' elements: dense, in C order, little-endian,
+// one behind the other without gaps (github.com/huggingface/safetensors). What
+// breaks the format's rules is refused when it is opened.
+package safetensors
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+
+	"github.com/gonbext/gonbext/oocore/store"
+)
+
+const extension = ".safetensors"
+
+func init() { store.Register(format{}) }
+
+type format struct{}
+
+func (format) Owns(path string) bool {
+	_, _, ok := store.CutMember(path, extension)
+	return ok
+}
+
+func (format) Place(path string) string {
+	file, _, _ := store.CutMember(path, extension)
+	return file
+}
+
+func (format) Open(path string) (store.Array, error) {
+	file, name, _ := store.CutMember(path, extension)
+	if err := local(file); err != nil {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	return store.OpenExtent(path, file, "safetensors", func(r io.ReaderAt, size int64) (store.Extent, error) {
+		h, err := ReadHeader(r, size)
+		if err != nil {
+			return store.Extent{}, err
+		}
+		t, err := h.Find(name)
+		if err != nil {
+			return store.Extent{}, err
+		}
+		return h.extent(t)
+	})
+}
+
+// local refuses what is not on a disk of this machine.
+func local(file string) error {
+	if scheme, _, remote := strings.Cut(file, "://"); remote {
+		return fmt.Errorf("a safetensors file is not read or written over %s: copy it to a disk", scheme)
+	}
+	return nil
+}
+
+// errNotFound is under the error for a tensor that a file does not have.
+var errNotFound = errors.New("no such tensor")
