@@ -36,15 +36,17 @@ func newKernel() *cobra.Command {
 			if err := os.Setenv("GONBEXT_RUNS", runs); err != nil {
 				return err
 			}
+			var library relay.Library
 			return relay.Run(context.WithoutCancel(c.Context()), relay.Options{
 				Connection: args[0],
 				// GoNB's HTML of a compile error is for eyes only; raw ones also
 				// reach programs that run notebooks.
-				GoNB:   []string{tools.GoNB, "-raw_error=true"},
-				Env:    tools.Env(os.Environ()),
-				Source: source,
-				Magic:  magics,
-				Watch:  relay.NewRuns(runs).Watch,
+				GoNB:    []string{tools.GoNB, "-raw_error=true"},
+				Env:     tools.Env(os.Environ()),
+				Source:  source,
+				Magic:   magics,
+				Watch:   relay.NewRuns(runs, &library).Watch,
+				Library: &library,
 			})
 		},
 	}

@@ -26,8 +26,8 @@ func (r *relay) fromBack(from, to *socket) {
 		switch m.head().Type {
 		case "execute_reply":
 			if j := r.jobs.get(parent.ID); j != nil {
-				if j.err != nil {
-					m = r.refuse(m, j.err)
+				if err := r.failure(j); err != nil {
+					m = r.refuse(m, err)
 				}
 				r.jobs.replied(parent.ID)
 			}
@@ -45,7 +45,7 @@ func usageError(err error) map[string]any {
 	return map[string]any{"ename": "UsageError", "evalue": err.Error(), "traceback": []string{err.Error()}}
 }
 
-// refuse turns the reply to a cell that GoNB ran nothing of into an error.
+// refuse turns the reply to a cell into an error.
 func (r *relay) refuse(m message, err error) message {
 	content, bad := fields(m.content)
 	if bad != nil {
@@ -134,9 +134,22 @@ func (r *relay) relayInput(m message, j *job) {
 	for _, b := range j.cell.Displays {
 		r.publish("display_data", j.header, display{b, map[string]any{}})
 	}
-	if j.err != nil {
-		r.publish("error", j.header, usageError(j.err))
+	late, _ := r.late(j)
+	for _, b := range late {
+		r.publish("display_data", j.header, display{b, map[string]any{}})
 	}
+	if err := r.failure(j); err != nil {
+		r.publish("error", j.header, usageError(err))
+	}
+}
+
+// failure is what is wrong with a cell's magics, nil where nothing is.
+func (r *relay) failure(j *job) error {
+	if j.err != nil {
+		return j.err
+	}
+	_, err := r.late(j)
+	return err
 }
 
 // finish shows the report of a cell whose process has ended.

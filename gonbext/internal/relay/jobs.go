@@ -17,6 +17,10 @@ type job struct {
 	watch  atomic.Pointer[watch] // while its process runs
 
 	replied, idle bool
+
+	lateOnce    sync.Once
+	lateOutputs []Bundle
+	lateErr     error
 }
 
 // jobs are the requests whose answers need something done, by message id.

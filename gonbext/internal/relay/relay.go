@@ -1,6 +1,7 @@
 package relay
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +24,7 @@ type Options struct {
 	Source     string   // folder of the module that every cell can import, or ""
 	Magic      Rewriter
 	Watch      func(cell Cell, origin string) Watcher // of the cells that ask for it; nil: none
+	Library    *Library                               // which output carries the charts'; one is made where it is nil
 }
 
 // relay is one kernel session.
@@ -35,9 +37,11 @@ type relay struct {
 	magic   Rewriter
 	watch   func(cell Cell, origin string) Watcher
 
-	jobs     *jobs
-	hidden   *hidden
-	shutdown shutdown
+	jobs       *jobs
+	hidden     *hidden
+	shutdown   shutdown
+	library    *Library
+	interrupts interrupts
 
 	rewriting sync.Mutex // magic's: one call at a time
 
@@ -68,7 +72,7 @@ func Run(ctx context.Context, o Options) error {
 	defer closeAll()
 	r := &relay{
 		key: signer(facing.Key), session: newID(), magic: o.Magic, watch: o.Watch,
-		jobs: newJobs(), hidden: newHidden(),
+		jobs: newJobs(), hidden: newHidden(), library: cmp.Or(o.Library, &Library{}),
 	}
 	// Jupyter's subscription must stand before the first output, so the front
 	// listens first; it is read when GoNB is ready.
@@ -142,6 +146,7 @@ func (r *relay) serve(ctx context.Context, interrupts <-chan os.Signal, dir, sou
 	for {
 		select {
 		case s := <-interrupts:
+			r.interrupts.interrupt()
 			r.gonb.signal(s)
 		case <-prepared:
 			prepared = nil

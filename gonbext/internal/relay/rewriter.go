@@ -26,6 +26,7 @@ type Rewriter interface {
 type Cell struct {
 	Code     string   // what GoNB gets
 	Displays []Bundle // outputs of the magics themselves, shown before the cell runs
+	Late     []Late   // more of them, made only when the cell's turn has come
 	Watch    bool     // show progress and report of the runs that carry ID
 	ID       string   // the record's Header.Cell; passed into the generated call
 	Chart    string   // how the report draws: auto, svg or none; "" is auto

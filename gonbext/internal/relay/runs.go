@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/gonbext/gonbext/gonbext/chart"
@@ -14,14 +13,12 @@ import (
 // Runs shows the runs of a notebook's cells from the run log that the cells
 // write to. It is for one kernel session.
 type Runs struct {
-	dir string
-
-	mu      sync.Mutex
-	carrier *string // the notebook cell whose output carries the chart library
+	dir     string
+	library *Library
 }
 
 // NewRuns watches the run log dir, which need not exist yet.
-func NewRuns(dir string) *Runs { return &Runs{dir: dir} }
+func NewRuns(dir string, l *Library) *Runs { return &Runs{dir, l} }
 
 // Watch watches the runs that carry cell's ID, from now on. Origin is the front
 // end's name for the notebook cell, "" where it gives none.
@@ -31,21 +28,6 @@ func (r *Runs) Watch(cell Cell, origin string) Watcher {
 		w.known[name] = true
 	}
 	return w
-}
-
-// carries decides whether an output is to carry the chart library, of which a
-// notebook needs one: the first report, and what replaces it when its cell is
-// run again.
-func (r *Runs) carries(origin string) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.carrier == nil || *r.carrier == origin && origin != ""
-}
-
-func (r *Runs) carried(origin string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.carrier = &origin
 }
 
 // cellRuns are the runs of one execution of a cell.
@@ -142,12 +124,12 @@ func (w *cellRuns) Report() (b Bundle, ok bool) {
 	if err != nil {
 		return bundle(chart.Output{Text: err.Error()}), true
 	}
-	out, err := chart.Report(runs, chart.Options{Mode: mode, Library: w.all.carries(w.origin)})
+	out, err := chart.Report(runs, chart.Options{Mode: mode, Library: w.all.library.carries(w.origin)})
 	if err != nil {
 		return bundle(chart.Output{Text: err.Error()}), true
 	}
 	if out.Library {
-		w.all.carried(w.origin)
+		w.all.library.carried(w.origin)
 	}
 	return bundle(out), true
 }

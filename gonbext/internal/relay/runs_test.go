@@ -33,7 +33,7 @@ func TestRunsOfOneCell(t *testing.T) {
 		}
 	}
 	end(runOf(t, dir, "A", "before the cell ran"))
-	w := NewRuns(dir).Watch(Cell{ID: "A"}, "")
+	w := NewRuns(dir, &Library{}).Watch(Cell{ID: "A"}, "")
 	defer w.Close()
 	if _, ok := w.Progress(); ok {
 		t.Error("progress without a run")
@@ -74,7 +74,7 @@ func TestRunsOfOneCell(t *testing.T) {
 }
 
 func TestCellWithoutRuns(t *testing.T) {
-	w := NewRuns(filepath.Join(t.TempDir(), "not made yet")).Watch(Cell{ID: "A"}, "")
+	w := NewRuns(filepath.Join(t.TempDir(), "not made yet"), &Library{}).Watch(Cell{ID: "A"}, "")
 	defer w.Close()
 	if _, ok := w.Progress(); ok {
 		t.Error("progress")
@@ -86,7 +86,7 @@ func TestCellWithoutRuns(t *testing.T) {
 
 func TestLibraryIsCarriedOnce(t *testing.T) {
 	dir := t.TempDir()
-	runs := NewRuns(dir)
+	runs := NewRuns(dir, &Library{})
 	report := func(origin, mode string) int {
 		t.Helper()
 		w := runs.Watch(Cell{ID: "A", Chart: mode}, origin)

@@ -1,0 +1,72 @@
+package relay
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/gonbext/gonbext/gonbext/chart"
+)
+
+// Late makes an output that depends on what earlier cells have left. Library says
+// that it may carry the chart library. An error is the user's, as Rewrite's.
+type Late func(ctx context.Context, library bool) (chart.Output, error)
+
+// lateLimit is how long a late output may take: GoNB's own outputs wait for it.
+const lateLimit = time.Minute
+
+// late are the outputs of a cell that are made when its turn has come. The first
+// call makes them; it is GoNB's turn that calls, or its answer, whichever is first.
+func (r *relay) late(j *job) ([]Bundle, error) {
+	j.lateOnce.Do(func() {
+		if len(j.cell.Late) == 0 {
+			return
+		}
+		ctx, cancel := r.interrupts.during(lateLimit)
+		defer cancel()
+		for _, show := range j.cell.Late {
+			out, err := show(ctx, r.library.carries(j.origin))
+			if err != nil {
+				j.lateErr = err
+				return
+			}
+			if out.Library {
+				r.library.carried(j.origin)
+			}
+			j.lateOutputs = append(j.lateOutputs, bundle(out))
+		}
+	})
+	return j.lateOutputs, j.lateErr
+}
+
+// interrupts ends what the relay does for a cell when the user interrupts it.
+type interrupts struct {
+	mu     sync.Mutex
+	cancel map[*context.CancelFunc]bool
+}
+
+// during is a context that ends with an interrupt, or after a limit.
+func (i *interrupts) during(limit time.Duration) (context.Context, func()) {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.cancel == nil {
+		i.cancel = map[*context.CancelFunc]bool{}
+	}
+	i.cancel[&cancel] = true
+	return ctx, func() {
+		i.mu.Lock()
+		defer i.mu.Unlock()
+		delete(i.cancel, &cancel)
+		cancel()
+	}
+}
+
+// interrupt ends all contexts that are in use.
+func (i *interrupts) interrupt() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for cancel := range i.cancel {
+		(*cancel)()
+	}
+}
