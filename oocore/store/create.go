@@ -4,19 +4,18 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 
-	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
 // dataAlign is where the elements of a new npy file begin: at a page, so that
 // chunks can bypass the page cache. NumPy reads a header of any length.
-const dataAlign = 4096
+const dataAlign = disk.Page
 
 // Create begins a new array, in the formats that Open knows; the shape and
 // dtype of a raw file's path may be left out, else they must agree with m.
@@ -24,111 +23,116 @@ const dataAlign = 4096
 // Nothing is seen under the name until Commit. Refused before any byte is
 // written: a folder that is missing or not writable, a name that is a
 // directory, a shape or dtype that the format cannot hold, an array larger than
-// the disk's free space. Errors are *fs.PathError, and one line each.
+// the disk's free space, an output that another process writes. Errors are
+// *fs.PathError or *LockedError, and one line each.
 func Create(path string, m Meta) (Writer, error) {
-	w, err := create(path, m)
+	w, err := formatOf(path).Create(path, m)
 	if err != nil {
 		return nil, pathError("create", path, err)
 	}
 	return w, nil
 }
 
-func create(path string, m Meta) (*flatWriter, error) {
-	loc, err := locate(path)
+func create(path string, m Meta) (Writer, error) {
+	p, err := plan(path, m)
 	if err != nil {
 		return nil, err
 	}
-	if m.DType == dtype.Invalid {
-		return nil, errors.New("no dtype is given")
-	}
-	if err := grid.Check(m.Shape, m.DType.Size()); err != nil {
-		return nil, err
-	}
-	var header []byte
-	if loc.format == formatNpy {
-		header, err = npyHeader(m.Shape, m.DType, dataAlign)
-	} else {
-		err = loc.raw.agree(m)
-	}
+	target, old, err := resolve(p.file)
 	if err != nil {
 		return nil, err
 	}
-	target, old, err := resolve(loc.file)
-	if err != nil {
-		return nil, err
+	w := &flatWriter{path: path, target: target, ws: m.Workspace,
+		shape: slices.Clone(m.Shape), itemsize: m.DType.Size(), offset: int64(len(p.header))}
+	if w.ws == nil {
+		if w.ws, err = NewWorkspace(path); err != nil {
+			return nil, err
+		}
+		w.owned = true
 	}
-	sweep(target)
-	size := int64(len(header)) + int64(grid.Size(m.Shape)*m.DType.Size())
-	if free, err := FreeSpace(target); err == nil && size > free {
-		return nil, fmt.Errorf("it needs %s, and the disk has %s free", units.Exact(size), units.Exact(free))
-	}
-	temp, out, err := temporary(target, size)
-	if err != nil {
-		return nil, err
-	}
-	w := &flatWriter{path: path, target: target, temp: temp, out: out,
-		shape: slices.Clone(m.Shape), itemsize: m.DType.Size(), offset: int64(len(header))}
-	if old != nil {
-		err = os.Chmod(temp, old.Mode().Perm())
-	}
-	if err == nil {
-		_, err = out.write(header, 0)
-	}
-	if err != nil {
-		w.Abort()
-		return nil, err
+	if err := w.begin(p, m, old); err != nil {
+		return nil, errors.Join(err, w.Abort())
 	}
 	return w, nil
 }
 
-// temporary makes the file that will be renamed to target, and holds it.
-func temporary(target string, size int64) (string, *output, error) {
-	for {
-		name := filepath.Join(filepath.Dir(target),
-			fmt.Sprintf(".%s.gonbext-%d-%08x.tmp", filepath.Base(target), os.Getpid(), rand.Uint32()))
-		out, err := newOutput(name, size)
-		if err != nil || claim(out.file) {
-			return name, out, err
-		}
-		out.close()
-		os.Remove(name)
+// begin makes the file in the workspace, or goes on with the one that is there.
+func (w *flatWriter) begin(p planned, m Meta, old fs.FileInfo) error {
+	w.temp = w.ws.Join("out" + filepath.Ext(w.target))
+	if filepath.Dir(w.target) == w.ws.Path { // a temporary array
+		w.temp = w.target + ".unfinished"
 	}
+	id := fmt.Sprintf("%s %v %s\n", p.format, m.Shape, m.DType)
+	if m.Resume && w.reopen(id, p.size) {
+		return nil
+	}
+	if w.owned {
+		if err := w.ws.Clear(); err != nil {
+			return err
+		}
+	}
+	if err := errors.Join(disk.Remove(w.temp), disk.Remove(w.idName())); err != nil {
+		return err
+	}
+	if free, err := FreeSpace(w.target); err == nil && p.size > free {
+		return fmt.Errorf("it needs %s, and the disk has %s free", units.Exact(p.size), units.Exact(free))
+	}
+	var err error
+	if w.out, err = disk.Create(w.temp, p.size); err != nil {
+		return err
+	}
+	if old != nil {
+		if err := os.Chmod(w.temp, old.Mode().Perm()); err != nil {
+			return err
+		}
+	}
+	if _, err := w.out.Write(p.header, 0); err != nil {
+		return err
+	}
+	return disk.WriteFile(w.idName(), []byte(id))
 }
 
-// agree refuses a path that says something other than the array to be written.
-func (q rawQuery) agree(m Meta) error {
-	switch {
-	case q.shape != nil && !slices.Equal(q.shape, m.Shape):
-		return fmt.Errorf("shape=%s in the path, the array has %s", grid.Format(q.shape), grid.Format(m.Shape))
-	case q.dtype != dtype.Invalid && q.dtype != m.DType:
-		return fmt.Errorf("dtype=%s in the path, the array has %s", q.dtype, m.DType)
-	case q.offset != 0 || q.fortran:
-		return errors.New("offset= and order=F are for reading: what is written begins at 0 and is in C order")
+// idName is the file that says what is being written, for those who go on with
+// it.
+func (w *flatWriter) idName() string { return w.temp + ".id" }
+
+// reopen goes on with what an earlier writer left, where that was the same.
+func (w *flatWriter) reopen(id string, size int64) bool {
+	if was, err := os.ReadFile(w.idName()); err != nil || string(was) != id {
+		return false
 	}
-	return nil
+	out, err := disk.Reopen(w.temp)
+	if err != nil {
+		return false
+	}
+	if st, err := out.Stat(); err != nil || st.Size() != size {
+		out.Close()
+		return false
+	}
+	w.out = out
+	return true
 }
 
 // resolve follows links to the file that is to be replaced, nil where there is
 // none yet.
 func resolve(file string) (target string, old fs.FileInfo, err error) {
-	target = file
-	if resolved, err := filepath.EvalSymlinks(file); err == nil {
-		target = resolved
-	}
-	old, err = os.Stat(target)
-	if err == nil {
-		return target, old, regular(old)
-	}
-	if !errors.Is(err, fs.ErrNotExist) {
+	if target, err = followed(file); err != nil {
 		return "", nil, err
 	}
-	dir := filepath.Dir(target)
-	st, err := os.Stat(dir)
+	old, err = os.Stat(target)
 	switch {
+	case err == nil:
+		return target, old, regular(old)
 	case errors.Is(err, fs.ErrNotExist):
-		return "", nil, fmt.Errorf("the folder %s does not exist: make it first", dir)
-	case err == nil && !st.IsDir():
-		return "", nil, fmt.Errorf("%s is not a folder", dir)
+		return target, nil, nil
 	}
-	return target, nil, err
+	return "", nil, err
+}
+
+// allocated is how much of a file lies on the disk.
+func allocated(st fs.FileInfo) int64 {
+	if sys, ok := st.Sys().(*syscall.Stat_t); ok {
+		return sys.Blocks * 512
+	}
+	return 0
 }

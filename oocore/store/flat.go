@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"sync"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/store/internal/strided"
 )
@@ -26,7 +26,7 @@ type flat struct {
 // handle is the open file that reshaped arrays share.
 type handle struct {
 	mu     sync.RWMutex // held for reading while a descriptor is in use
-	file   *os.File
+	file   disk.Handle
 	id     Identity
 	closed bool
 }

@@ -4,25 +4,33 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 
 	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/store/internal/strided"
 )
 
 // flatWriter fills an array whose elements lie in one run in a file.
 type flatWriter struct {
-	path         string // as it was given to Create
-	target, temp string
-	shape        []int
-	itemsize     int
-	offset       int64 // of the first element
+	path     string // as it was given to Create
+	target   string // what is replaced
+	temp     string // what is written, in the workspace
+	ws       *Workspace
+	owned    bool // made by this writer
+	shape    []int
+	itemsize int
+	offset   int64 // of the first element
 
-	mu   sync.RWMutex // held for reading while a box is written
-	out  *output
-	done bool // committed or aborted
+	mu     sync.RWMutex // held for reading while a box is written
+	out    *disk.File
+	closed bool // nothing can be written any more
+	ended  bool // nothing is left to do
+
+	once   sync.Once             // of making the workspace durable
+	failed atomic.Pointer[error] // of a sync, after which no other can be believed
 }
 
 func (w *flatWriter) Write(ctx context.Context, src []byte, b grid.Box) error {
@@ -38,7 +46,7 @@ func (w *flatWriter) Write(ctx context.Context, src []byte, b grid.Box) error {
 }
 
 func (w *flatWriter) write(ctx context.Context, src []byte, b grid.Box) (err error) {
-	if w.done {
+	if w.closed {
 		return ErrClosed
 	}
 	l, err := strided.Of(w.shape, w.itemsize, strided.Box(b))
@@ -76,7 +84,7 @@ const (
 
 // pass writes the runs of one box, which lie one behind the other in the file.
 type pass struct {
-	out       *output
+	out       *disk.File
 	scattered bool
 	from      int64 // all before is settled
 	cached    int   // bytes in the page cache since
@@ -89,7 +97,7 @@ func (p *pass) run(ctx context.Context, src []byte, at int64) error {
 			return err
 		}
 		n := min(len(src), pieceBytes-int(at%dataAlign))
-		cached, err := p.out.write(src[:n], at)
+		cached, err := p.out.Write(src[:n], at)
 		if err != nil {
 			return err
 		}
@@ -110,29 +118,87 @@ func (p *pass) settle(to int64) error {
 	}
 	from, cached := p.from, p.cached
 	p.from, p.cached = to, 0
-	return p.out.settle(from, to, cached)
+	return p.out.Settle(from, to, cached)
+}
+
+// Sync makes durable what was written. After an error of the disk nothing more
+// can be: the kernel reports each only once.
+func (w *flatWriter) Sync(ctx context.Context) error {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if w.closed {
+		return pathError("sync", w.path, ErrClosed)
+	}
+	if err := w.sync(); err != nil {
+		return pathError("sync", w.path, err)
+	}
+	return nil
+}
+
+func (w *flatWriter) sync() error {
+	if err := w.failed.Load(); err != nil {
+		return *err
+	}
+	err := w.out.Sync()
+	w.once.Do(func() { err = errors.Join(err, w.ws.sync()) })
+	if err != nil {
+		w.failed.Store(&err)
+	}
+	return err
 }
 
 func (w *flatWriter) Commit(ctx context.Context) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.done {
+	if w.closed {
 		return pathError("commit", w.path, ErrClosed)
 	}
 	if err := ctx.Err(); err != nil {
-		return errors.Join(err, w.abort())
+		return err
 	}
-	w.done = true
-	err := w.out.finish()
-	if err == nil {
-		err = os.Rename(w.temp, w.target)
+	if err := w.commit(); err != nil {
+		return pathError("commit", w.path, err)
+	}
+	return nil
+}
+
+func (w *flatWriter) commit() error {
+	w.closed = true
+	err := w.out.Sync()
+	if failed := w.failed.Load(); failed != nil {
+		err = *failed
+	}
+	if err = errors.Join(err, w.out.Close()); err != nil {
+		return err
+	}
+	if err := disk.Rename(w.temp, w.target); err != nil {
+		return err
+	}
+	w.ended = true
+	// What cannot be cleaned away does not make the array any less whole.
+	err = disk.SyncDir(filepath.Dir(w.target))
+	_ = disk.Remove(w.idName())
+	if w.owned {
+		_ = w.ws.Remove()
+	}
+	return err
+}
+
+func (w *flatWriter) Suspend() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.ended {
+		return nil
+	}
+	err := w.end()
+	if w.owned {
+		err = errors.Join(err, w.ws.Close())
 	}
 	if err != nil {
-		os.Remove(w.temp)
-		return pathError("commit", w.path, err)
-	}
-	if err := syncDir(filepath.Dir(w.target)); err != nil {
-		return pathError("commit", w.path, err)
+		return pathError("suspend", w.path, err)
 	}
 	return nil
 }
@@ -140,25 +206,25 @@ func (w *flatWriter) Commit(ctx context.Context) error {
 func (w *flatWriter) Abort() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.abort()
-}
-
-func (w *flatWriter) abort() error {
-	if w.done {
+	if w.ended {
 		return nil
 	}
-	w.done = true
-	if err := errors.Join(w.out.close(), os.Remove(w.temp)); err != nil {
+	err := errors.Join(w.end(), disk.Remove(w.temp), disk.Remove(w.idName()))
+	if w.owned {
+		err = errors.Join(err, w.ws.Remove())
+	}
+	if err != nil {
 		return pathError("abort", w.path, err)
 	}
 	return nil
 }
 
-// syncDir makes a rename durable.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
+// end closes the file.
+func (w *flatWriter) end() error {
+	was := w.closed
+	w.closed, w.ended = true, true
+	if was || w.out == nil {
+		return nil
 	}
-	return errors.Join(d.Sync(), d.Close())
+	return w.out.Close()
 }

@@ -6,6 +6,8 @@ import (
 	"os"
 	"slices"
 	"syscall"
+
+	"github.com/gonbext/gonbext/oocore/internal/disk"
 )
 
 // Errors of reading, under an fs.PathError that names the file.
@@ -27,7 +29,7 @@ var (
 //
 // Errors are *fs.PathError, and one line each.
 func Open(path string) (Array, error) {
-	a, err := open(path)
+	a, err := formatOf(path).Open(path)
 	if err != nil {
 		return nil, pathError("open", path, err)
 	}
@@ -46,7 +48,7 @@ func open(path string) (*flat, error) {
 	if err := regular(st); err != nil {
 		return nil, err
 	}
-	f, err := os.Open(loc.file)
+	f, err := disk.Open(loc.file)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +60,7 @@ func open(path string) (*flat, error) {
 	return a, nil
 }
 
-func openFlat(path string, loc location, f *os.File) (*flat, error) {
+func openFlat(path string, loc location, f disk.Handle) (*flat, error) {
 	st, err := f.Stat()
 	if err != nil {
 		return nil, err
@@ -79,7 +81,7 @@ func openFlat(path string, loc location, f *os.File) (*flat, error) {
 	if info.Fortran {
 		slices.Reverse(info.Shape)
 	}
-	readAhead(f)
+	readAhead(f.OS())
 	return &flat{shared: &handle{file: f, id: info.ID}, info: info, offset: e.offset, big: e.big}, nil
 }
 
@@ -111,15 +113,15 @@ func SameFile(a, b string) bool {
 }
 
 func statPath(path string) (fs.FileInfo, error) {
-	if loc, err := locate(path); err == nil {
-		path = loc.file
-	}
-	return os.Stat(path)
+	return os.Stat(formatOf(path).Place(path))
 }
 
 // pathError names the operation and the path as the user gave it, and takes off
 // the name that the operating system's own error has.
 func pathError(op, path string, err error) error {
+	if locked, ok := errors.AsType[*LockedError](err); ok {
+		return locked
+	}
 	if inner, ok := errors.AsType[*fs.PathError](err); ok {
 		err = inner.Err
 	}

@@ -35,7 +35,7 @@ type rawQuery struct {
 // locate takes a path apart. A question mark begins a query only where an
 // equals sign follows, since file names may hold one.
 func locate(path string) (location, error) {
-	if i := strings.LastIndexByte(path, '?'); i >= 0 && strings.Contains(path[i:], "=") {
+	if i := strings.LastIndexByte(path, '?'); i >= 0 && strings.Contains(path[i:], "=") && !strings.Contains(path[i:], "/") {
 		q, err := parseRawQuery(path[i+1:])
 		return location{path[:i], formatRaw, q}, err
 	}

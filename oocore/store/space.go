@@ -1,19 +1,23 @@
 package store
 
 import (
+	"math"
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gonbext/gonbext/oocore/store/blob"
 )
 
 // FreeSpace is the number of bytes that this user can still write in the folder
-// of a path.
+// of a path. Object stores have room for all.
 func FreeSpace(path string) (int64, error) {
-	if loc, err := locate(path); err == nil {
-		path = loc.file
+	place := formatOf(path).Place(path)
+	if blob.Remote(place) {
+		return math.MaxInt64, nil
 	}
 	var st unix.Statfs_t
-	dir := filepath.Dir(path)
+	dir := filepath.Dir(place)
 	if err := unix.Statfs(dir, &st); err != nil {
 		return 0, pathError("statfs", dir, err)
 	}

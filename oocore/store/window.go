@@ -4,8 +4,6 @@ import (
 	"context"
 	"runtime/debug"
 
-	"github.com/edsrzf/mmap-go"
-
 	"github.com/gonbext/gonbext/oocore/store/internal/strided"
 )
 
@@ -49,7 +47,7 @@ func (h *handle) fill(ctx context.Context, dst []byte, l strided.Layout) (err er
 func (h *handle) window(dst []byte, l strided.Layout) (err error) {
 	from, to := l.Span()
 	from -= from % pageBytes
-	m, err := mmap.MapRegion(h.file, int(to-from), mmap.RDONLY, 0, from)
+	m, err := h.file.Map(from, int(to-from))
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,9 @@ package blob
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
+	"strings"
 )
 
 // ErrRandom is returned by WriteAt where an object can only be written from
@@ -62,4 +64,43 @@ type Upload interface {
 	Close(ctx context.Context) error
 	// Abort gives it up. After Close it does nothing.
 	Abort()
+}
+
+// Register makes a kind of object stores known by the scheme of its addresses,
+// such as s3.
+func Register(scheme string, open func(url string) (Bucket, error)) { schemes[scheme] = open }
+
+var schemes = map[string]func(url string) (Bucket, error){}
+
+// Remote reports a path that is an object store's address.
+func Remote(path string) bool {
+	_, ok := scheme(path)
+	return ok
+}
+
+func scheme(path string) (string, bool) {
+	s, _, ok := strings.Cut(path, "://")
+	if !ok || s == "" {
+		return "", false
+	}
+	for _, c := range s {
+		if !(c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '+') {
+			return "", false
+		}
+	}
+	return s, true
+}
+
+// At is the bucket of a path: a folder of this machine, which need not be there
+// yet, or what is below an object store's address.
+func At(path string) (Bucket, error) {
+	s, ok := scheme(path)
+	if !ok {
+		return Dir(path), nil
+	}
+	open, ok := schemes[s]
+	if !ok {
+		return nil, fmt.Errorf("%s:// needs its package: import _ %q", s, "github.com/gonbext/gonbext/oocore/cloud")
+	}
+	return open(path)
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/internal/strided"
@@ -18,6 +19,7 @@ import (
 type Folder struct {
 	mu      sync.Mutex
 	arrays  map[string]*Array
+	kept    map[string]*writer // suspended
 	version uint64
 }
 
@@ -51,10 +53,35 @@ func (f *Folder) Create(name string, m store.Meta) (store.Writer, error) {
 	if err := grid.Check(m.Shape, m.DType.Size()); err != nil {
 		return nil, &fs.PathError{Op: "create", Path: name, Err: err}
 	}
-	return &writer{
-		folder: f, name: name, meta: store.Meta{Shape: slices.Clone(m.Shape), DType: m.DType},
-		data: make([]byte, grid.Size(m.Shape)*m.DType.Size()),
-	}, nil
+	w := &writer{folder: f, name: name, meta: store.Meta{Shape: slices.Clone(m.Shape), DType: m.DType}}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	old, kept := f.arrays[name], f.kept[name]
+	delete(f.kept, name)
+	switch {
+	case m.Resume && kept != nil && w.fits(kept.meta.Shape, kept.meta.DType):
+		w.data = kept.data
+	case m.Region == nil:
+		w.data = make([]byte, grid.Size(m.Shape)*m.DType.Size())
+	case old == nil || !w.fits(old.info.Shape, old.info.DType):
+		return nil, &fs.PathError{Op: "create", Path: name, Err: errors.New("there is no such array to write a region of")}
+	default:
+		w.data = slices.Clone(old.data)
+	}
+	return w, nil
+}
+
+func (w *writer) fits(shape []int, t dtype.Type) bool {
+	return slices.Equal(shape, w.meta.Shape) && t == w.meta.DType
+}
+
+func (f *Folder) keep(w *writer) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.kept == nil {
+		f.kept = map[string]*writer{}
+	}
+	f.kept[w.name] = w
 }
 
 type writer struct {
@@ -95,11 +122,31 @@ func (w *writer) Commit(ctx context.Context) error {
 	if w.done {
 		return &fs.PathError{Op: "commit", Path: w.name, Err: store.ErrClosed}
 	}
-	w.done = true
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	w.done = true
 	w.folder.Put(w.name, New(w.meta.Shape, w.meta.DType, w.data))
+	return nil
+}
+
+// Sync has nothing to do: memory keeps what is written.
+func (w *writer) Sync(ctx context.Context) error {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	if w.done {
+		return &fs.PathError{Op: "sync", Path: w.name, Err: store.ErrClosed}
+	}
+	return ctx.Err()
+}
+
+func (w *writer) Suspend() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.done {
+		w.done = true
+		w.folder.keep(w)
+	}
 	return nil
 }
 

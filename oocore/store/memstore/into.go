@@ -40,6 +40,10 @@ func (w *into) Write(ctx context.Context, src []byte, b grid.Box) error {
 	return nil
 }
 
+func (w *into) Sync(ctx context.Context) error { return ctx.Err() }
+
 func (w *into) Commit(ctx context.Context) error { return ctx.Err() }
+
+func (w *into) Suspend() error { return nil }
 
 func (w *into) Abort() error { return nil }

@@ -1,7 +1,8 @@
-package store
+package disk
 
 import (
 	"errors"
+	"os"
 	"sync"
 
 	"golang.org/x/sys/unix"
@@ -19,7 +20,6 @@ const (
 // writeBehind writes back what went through the page cache, in the order in
 // which it came, and drops it once it is on disk.
 type writeBehind struct {
-	fd    int
 	mu    sync.Mutex
 	queue []span
 	bytes int64
@@ -28,18 +28,18 @@ type writeBehind struct {
 // span is n bytes between two places of a file.
 type span struct{ from, to, n int64 }
 
-func (w *writeBehind) add(s span) error {
+func (w *writeBehind) add(fd int, s span) error {
 	if s.n >= behindStart {
-		if err := w.sync(s, unix.SYNC_FILE_RANGE_WRITE); err != nil {
+		if err := syncRange(fd, s, unix.SYNC_FILE_RANGE_WRITE); err != nil {
 			return err
 		}
 	}
 	for _, old := range w.exchange(s) {
 		const all = unix.SYNC_FILE_RANGE_WAIT_BEFORE | unix.SYNC_FILE_RANGE_WRITE | unix.SYNC_FILE_RANGE_WAIT_AFTER
-		if err := w.sync(old, all); err != nil {
+		if err := syncRange(fd, old, all); err != nil {
 			return err
 		}
-		_ = unix.Fadvise(w.fd, old.from, old.to-old.from, unix.FADV_DONTNEED) // a hint
+		_ = unix.Fadvise(fd, old.from, old.to-old.from, unix.FADV_DONTNEED) // a hint
 	}
 	return nil
 }
@@ -59,13 +59,13 @@ func (w *writeBehind) exchange(s span) []span {
 	return old
 }
 
-// sync reports errors of the disk, of which the final sync would not hear
+// syncRange reports errors of the disk, of which the final sync would not hear
 // again. That a file system lacks the call is none.
-func (w *writeBehind) sync(s span, flags int) error {
-	err := unix.SyncFileRange(w.fd, s.from, s.to-s.from, flags)
+func syncRange(fd int, s span, flags int) error {
+	err := unix.SyncFileRange(fd, s.from, s.to-s.from, flags)
 	switch {
 	case errors.Is(err, unix.EIO), errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
-		return err
+		return os.NewSyscallError("sync_file_range", err)
 	}
 	return nil
 }

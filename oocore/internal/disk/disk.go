@@ -1,0 +1,141 @@
+// Package disk is the operations on files that stores are built from: behind an
+// interface, so that tests let any single one fail or lose what was not synced.
+//
+// What only looks (stat, following links) goes to package os directly.
+package disk
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/edsrzf/mmap-go"
+)
+
+// FS is a file system. Its errors are as package os's.
+type FS interface {
+	// OpenFile is os.OpenFile.
+	OpenFile(name string, flag int, perm fs.FileMode) (Handle, error)
+	Mkdir(name string, perm fs.FileMode) error
+	Rename(from, to string) error
+	// Remove removes a file or an empty folder.
+	Remove(name string) error
+	// List goes through a folder's entries, in no order, until yield returns false.
+	List(name string, yield func(fs.DirEntry) bool) error
+	// SyncDir makes durable which entries a folder has.
+	SyncDir(name string) error
+}
+
+// Handle is an open file.
+type Handle interface {
+	io.ReaderAt
+	io.WriterAt
+	io.Closer
+	Stat() (fs.FileInfo, error)
+	Truncate(size int64) error
+	// Sync makes the file's bytes and size durable, and not its times.
+	Sync() error
+	// Map shows n bytes from a multiple of the page size on, for reading.
+	Map(at int64, n int) (mmap.MMap, error)
+	// OS is the file itself, for locks and hints.
+	OS() *os.File
+}
+
+var current FS = system{}
+
+// Use replaces the file system, until restore is called. Tests do, before they
+// open anything.
+func Use(f FS) (restore func()) {
+	old := current
+	current = f
+	return func() { current = old }
+}
+
+// System is the file system of this machine.
+func System() FS { return system{} }
+
+// OpenFile is os.OpenFile.
+func OpenFile(name string, flag int, perm fs.FileMode) (Handle, error) {
+	return current.OpenFile(name, flag, perm)
+}
+
+// Open opens a file for reading.
+func Open(name string) (Handle, error) { return current.OpenFile(name, os.O_RDONLY, 0) }
+
+// Mkdir makes a folder.
+func Mkdir(name string, perm fs.FileMode) error { return current.Mkdir(name, perm) }
+
+// MkdirAll makes a folder and those above it, where they are missing.
+func MkdirAll(name string, perm fs.FileMode) error {
+	err := Mkdir(name, perm)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := MkdirAll(filepath.Dir(name), perm); err != nil {
+			return err
+		}
+		err = Mkdir(name, perm)
+	}
+	if errors.Is(err, fs.ErrExist) {
+		if st, statErr := os.Stat(name); statErr == nil && st.IsDir() {
+			return nil
+		}
+	}
+	return err
+}
+
+// Rename puts a file or folder under another name, in place of a file that is
+// there.
+func Rename(from, to string) error { return current.Rename(from, to) }
+
+// Remove removes a file or an empty folder. That it is not there is no error.
+func Remove(name string) error {
+	if err := current.Remove(name); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// RemoveAll removes a file, or a folder with all that is in it. It goes on where
+// something cannot be removed.
+func RemoveAll(name string) error {
+	st, err := os.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil && st.IsDir() {
+		err = List(name, func(e fs.DirEntry) bool {
+			err = errors.Join(err, RemoveAll(filepath.Join(name, e.Name())))
+			return true
+		})
+	}
+	return errors.Join(err, Remove(name))
+}
+
+// List goes through a folder's entries, in no order, until yield returns false.
+func List(name string, yield func(fs.DirEntry) bool) error { return current.List(name, yield) }
+
+// SyncDir makes durable which entries a folder has.
+func SyncDir(name string) error { return current.SyncDir(name) }
+
+// WriteFile makes a small file durable under its name, which has it whole or as
+// it was before.
+func WriteFile(name string, text []byte) (err error) {
+	temp := name + ".new"
+	f, err := OpenFile(temp, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o666)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteAt(text, 0)
+	if err == nil {
+		err = f.Sync()
+	}
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = Rename(temp, name)
+	}
+	if err != nil {
+		_ = Remove(temp) // the first error is the one that tells
+		return err
+	}
+	return SyncDir(filepath.Dir(name))
+}

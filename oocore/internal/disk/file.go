@@ -1,0 +1,93 @@
+package disk
+
+import (
+	"errors"
+	"os"
+	"sync"
+)
+
+const (
+	// Page is where direct writes begin and end, in the file.
+	Page = 4096
+	// largeBytes is the size from which on a file bypasses the page cache or is
+	// dropped from it; a smaller one stays there for the next reader.
+	largeBytes = 16 << 20
+)
+
+// File is a file that is written fast. Writes that do not overlap may run at
+// once.
+type File struct {
+	Handle
+	name   string
+	large  bool
+	direct direct
+	behind writeBehind
+}
+
+// Create makes a file at its full size, whose room is taken from the disk. There
+// must be none of the name.
+func Create(name string, size int64) (*File, error) {
+	f, err := create(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(reserve(f.Handle, size), f.Truncate(size)); err != nil {
+		f.Close()
+		_ = Remove(name) // the first error is the one that tells
+		return nil, err
+	}
+	f.large = size >= largeBytes
+	return f, nil
+}
+
+// CreatePart makes a file of an unknown size, which is one of many that belong
+// together: long writes bypass the page cache whatever its size.
+func CreatePart(name string) (*File, error) {
+	f, err := create(name)
+	if err != nil {
+		return nil, err
+	}
+	f.large = true
+	return f, nil
+}
+
+func create(name string) (*File, error) {
+	h, err := OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	return &File{Handle: h, name: name}, nil
+}
+
+// Reopen opens a file to go on writing.
+func Reopen(name string) (*File, error) {
+	h, err := OpenFile(name, os.O_RDWR, 0)
+	if err != nil {
+		return nil, err
+	}
+	st, err := h.Stat()
+	if err != nil {
+		return nil, errors.Join(err, h.Close())
+	}
+	return &File{Handle: h, name: name, large: st.Size() >= largeBytes}, nil
+}
+
+// Write stores p at a place. It returns how many bytes went into the page cache.
+func (f *File) Write(p []byte, at int64) (cached int, err error) {
+	if f.large {
+		if cached, done, err := f.writeDirect(p, at); done {
+			return cached, err
+		}
+	}
+	_, err = f.WriteAt(p, at)
+	return len(p), err
+}
+
+// Close closes the file, and makes nothing durable.
+func (f *File) Close() error { return errors.Join(f.direct.close(), f.Handle.Close()) }
+
+// direct is the same file without the page cache, opened when it is first used.
+type direct struct {
+	once sync.Once
+	directState
+}

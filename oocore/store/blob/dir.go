@@ -1,0 +1,176 @@
+package blob
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/gonbext/gonbext/oocore/internal/disk"
+)
+
+// Dir is the bucket of a folder of this machine. The folder is made with the first
+// object. Objects are written under a hidden name beside their own; what was
+// created and not synced is left there, and replaced when it is written again.
+func Dir(root string) Bucket { return dir{&group{root: root}, ""} }
+
+type dir struct {
+	*group
+	prefix string
+}
+
+func (d dir) String() string       { return filepath.Join(d.root, filepath.FromSlash(d.prefix)) }
+func (d dir) Random() bool         { return true }
+func (d dir) Join(p string) Bucket { return dir{d.group, d.prefix + p} }
+
+// path is the file of a key.
+func (d dir) path(key string) (string, error) {
+	if err := CheckKey(key); err != nil {
+		return "", err
+	}
+	key = d.prefix + key
+	if err := CheckKey(key); err != nil {
+		return "", err
+	}
+	return filepath.Join(d.root, filepath.FromSlash(key)), checkLinks(d.root, key)
+}
+
+func (d dir) Open(ctx context.Context, key string) (Object, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	name, err := d.path(key)
+	if err != nil {
+		return nil, err
+	}
+	st, err := os.Stat(name) // before opening, which waits where the name is a pipe
+	if err != nil {
+		return nil, err
+	}
+	if !st.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: errors.New("it is not a regular file")}
+	}
+	f, err := disk.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	if st, err = f.Stat(); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return object{f, entry(key, st)}, nil
+}
+
+func entry(key string, st fs.FileInfo) Entry {
+	return Entry{Key: key, Size: st.Size(), Version: fmt.Sprintf("%x-%x", st.ModTime().UnixNano(), inode(st))}
+}
+
+type object struct {
+	disk.Handle
+	entry Entry
+}
+
+func (o object) Entry() Entry { return o.entry }
+
+// pieceBytes bounds one system call, so that a cancelled read ends soon.
+const pieceBytes = 8 << 20
+
+func (o object) ReadAt(ctx context.Context, p []byte, at int64) error {
+	for len(p) > 0 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n, err := o.Handle.ReadAt(p[:min(len(p), pieceBytes)], at)
+		if err == io.EOF {
+			return &fs.PathError{Op: "read", Path: o.OS().Name(), Err: io.ErrUnexpectedEOF}
+		}
+		if err != nil {
+			return err
+		}
+		p, at = p[n:], at+int64(n)
+	}
+	return nil
+}
+
+func (d dir) Delete(ctx context.Context, key string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	name, err := d.path(key)
+	if err != nil {
+		return err
+	}
+	return d.delete(name)
+}
+
+func (d dir) List(ctx context.Context, prefix string) iter.Seq2[Entry, error] {
+	prefix = d.prefix + prefix
+	return func(yield func(Entry, error) bool) {
+		below := prefix[:strings.LastIndexByte(prefix, '/')+1]
+		err := d.walk(ctx, below, prefix, func(e Entry) bool {
+			e.Key = e.Key[len(d.prefix):]
+			return yield(e, nil)
+		})
+		if err != nil && err != errStop {
+			yield(Entry{}, err)
+		}
+	}
+}
+
+// errStop ends a walk whose caller has seen enough.
+var errStop = errors.New("stop")
+
+// walk goes through the objects below a folder's key, which ends with a slash,
+// that begin with a prefix.
+func (d dir) walk(ctx context.Context, below, prefix string, yield func(Entry) bool) error {
+	if below != "" {
+		if err := CheckKey(strings.TrimSuffix(below, "/")); err != nil {
+			return err
+		}
+		if err := checkLinks(d.root, strings.TrimSuffix(below, "/")); err != nil {
+			return err
+		}
+	}
+	folder := filepath.Join(d.root, filepath.FromSlash(below))
+	var err error
+	listing := disk.List(folder, func(e fs.DirEntry) bool {
+		key := below + e.Name()
+		if err = ctx.Err(); err != nil {
+			return false
+		}
+		var st fs.FileInfo
+		switch {
+		case temporary(e.Name()):
+			return true
+		case e.IsDir():
+			if strings.HasPrefix(key+"/", prefix) || strings.HasPrefix(prefix, key+"/") {
+				err = d.walk(ctx, key+"/", prefix, yield)
+			}
+			return err == nil
+		case !strings.HasPrefix(key, prefix):
+			return true
+		case e.Type()&fs.ModeSymlink != 0:
+			if err = checkLinks(d.root, key); err == nil {
+				st, err = os.Stat(filepath.Join(folder, e.Name()))
+			}
+		default:
+			st, err = e.Info()
+		}
+		if errors.Is(err, fs.ErrNotExist) { // deleted meanwhile
+			err = nil
+			return true
+		}
+		if err == nil && st.Mode().IsRegular() && !yield(entry(key, st)) {
+			err = errStop
+		}
+		return err == nil
+	})
+	if errors.Is(listing, fs.ErrNotExist) {
+		listing = nil
+	}
+	return errors.Join(err, listing)
+}

@@ -1,0 +1,83 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/grid"
+)
+
+// flatFormat is npy and raw files: elements in one run.
+type flatFormat struct{}
+
+func (flatFormat) Owns(path string) bool {
+	_, err := locate(path)
+	return err == nil
+}
+
+func (flatFormat) Open(path string) (Array, error) { return open(path) }
+
+// Place of a path that names no format is the path.
+func (flatFormat) Place(path string) string {
+	if loc, err := locate(path); loc.file != "" || err == nil {
+		return loc.file
+	}
+	return path
+}
+
+func (flatFormat) Layout(path string, m Meta) (Layout, error) {
+	_, err := plan(path, m)
+	return Layout{Open: true}, err
+}
+
+func (flatFormat) Create(path string, m Meta) (Writer, error) {
+	if m.Region != nil {
+		return nil, errors.New("regions")
+	}
+	return create(path, m)
+}
+
+// planned is a flat file that could be written.
+type planned struct {
+	location
+	header []byte
+	size   int64
+}
+
+// plan refuses what a file cannot hold.
+func plan(path string, m Meta) (p planned, err error) {
+	if p.location, err = locate(path); err != nil {
+		return p, err
+	}
+	if m.DType == dtype.Invalid {
+		return p, errors.New("no dtype is given")
+	}
+	if err := grid.Check(m.Shape, m.DType.Size()); err != nil {
+		return p, err
+	}
+	if err := noCodec(p.format, m); err != nil {
+		return p, err
+	}
+	if p.format == formatNpy {
+		p.header, err = npyHeader(m.Shape, m.DType, dataAlign)
+	} else {
+		err = p.raw.agree(m)
+	}
+	p.size = int64(len(p.header)) + int64(grid.Size(m.Shape)*m.DType.Size())
+	return p, err
+}
+
+// agree refuses a path that says something other than the array to be written.
+func (q rawQuery) agree(m Meta) error {
+	switch {
+	case q.shape != nil && !slices.Equal(q.shape, m.Shape):
+		return fmt.Errorf("shape=%s in the path, the array has %s", grid.Format(q.shape), grid.Format(m.Shape))
+	case q.dtype != dtype.Invalid && q.dtype != m.DType:
+		return fmt.Errorf("dtype=%s in the path, the array has %s", q.dtype, m.DType)
+	case q.offset != 0 || q.fortran:
+		return errors.New("offset= and order=F are for reading: what is written begins at 0 and is in C order")
+	}
+	return nil
+}
