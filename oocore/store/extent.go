@@ -10,6 +10,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/internal/disk"
 )
 
 // Extent is where an array's elements lie in a file, in one run, and what they
@@ -39,7 +40,7 @@ func OpenExtent(path, file, format string, find func(r io.ReaderAt, size int64) 
 }
 
 func openExtent(path, file, format string, find func(r io.ReaderAt, size int64) (Extent, error)) (*flat, error) {
-	f, id, err := OpenFile(file)
+	f, id, err := openFile(file)
 	if err != nil {
 		return nil, err
 	}
@@ -57,12 +58,20 @@ func openExtent(path, file, format string, find func(r io.ReaderAt, size int64) 
 	if info.Fortran {
 		slices.Reverse(info.Shape)
 	}
-	readAhead(f)
+	readAhead(f.OS())
 	return &flat{shared: &handle{file: f, id: id}, info: info, offset: e.Offset, big: e.Big}, nil
 }
 
+// Source is a file that is read.
+type Source interface {
+	io.ReaderAt
+	io.Closer
+}
+
 // OpenFile opens a file with bytes of its own, and says which version it is.
-func OpenFile(file string) (*os.File, Identity, error) {
+func OpenFile(file string) (Source, Identity, error) { return openFile(file) }
+
+func openFile(file string) (disk.Handle, Identity, error) {
 	st, err := os.Stat(file) // before opening, which waits where the name is a pipe
 	if err == nil {
 		err = regular(st)
@@ -70,7 +79,7 @@ func OpenFile(file string) (*os.File, Identity, error) {
 	if err != nil {
 		return nil, Identity{}, err
 	}
-	f, err := os.Open(file)
+	f, err := disk.Open(file)
 	if err != nil {
 		return nil, Identity{}, err
 	}
@@ -79,6 +88,9 @@ func OpenFile(file string) (*os.File, Identity, error) {
 	}
 	return f, identity(st), nil
 }
+
+// Unchanged refuses a file that is no longer the version that was opened.
+func Unchanged(f disk.Handle, id Identity) error { return (&handle{file: f, id: id}).check() }
 
 // ReadNpyHeader reads the header of an npy file of the given size, which may be
 // a part of another. It refuses one that needs more bytes than there are, and

@@ -5,7 +5,8 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"os"
+
+	"github.com/gonbext/gonbext/oocore/internal/disk"
 )
 
 // Frame is a file around an array's elements.
@@ -17,7 +18,7 @@ type Frame struct {
 	Old Identity
 	// Fill writes what stands around the elements. Commit calls it when these are all
 	// written. old is nil where there was no file.
-	Fill func(ctx context.Context, w File, old *os.File) error
+	Fill func(ctx context.Context, w File, old io.ReaderAt) error
 }
 
 // File is a file that is being written.
@@ -52,23 +53,27 @@ func CopyRange(ctx context.Context, w io.WriterAt, to int64, r io.ReaderAt, from
 // copyBytes is the length of the windows in which files are copied.
 const copyBytes = 1 << 20
 
+// CreateExtent begins an array that is a part of a file, as Create does for a
+// whole one. path is the array's name for people.
+func CreateExtent(path, file string, m Meta, frame Frame) (Writer, error) {
+	w, err := createExtent(path, file, m, frame)
+	if err != nil {
+		return nil, pathError("create", path, err)
+	}
+	return w, nil
+}
+
 // openOld opens the file that is replaced, if it is still the one that it was.
-func openOld(file string, id Identity) (*os.File, error) {
-	f, now, err := OpenFile(file)
+func openOld(file string, was Identity) (disk.Handle, error) {
+	old, now, err := OpenFile(file)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && id == Identity{}:
+	case errors.Is(err, fs.ErrNotExist) && was == Identity{}:
 		return nil, nil
 	case err != nil:
 		return nil, err
-	case now != id:
-		f.Close()
+	case !now.Equal(was):
+		old.Close()
 		return nil, errors.New("the file was changed by another program since the writing began: run it again")
 	}
-	return f, nil
-}
-
-// CreateExtent begins an array that is a part of a file, as Create does for a
-// whole one.
-func CreateExtent(path, file string, m Meta, frame Frame) (Writer, error) {
-	return createExtent(path, file, m, frame)
+	return old, nil
 }

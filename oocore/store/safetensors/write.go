@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
-	"os"
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
@@ -15,7 +15,7 @@ import (
 )
 
 func (format) Layout(path string, m store.Meta) (store.Layout, error) {
-	return store.Layout{}, supported(m)
+	return store.Layout{Open: true}, supported(m)
 }
 
 // supported refuses what the format does not have.
@@ -94,7 +94,7 @@ func create(path string, m store.Meta) (store.Writer, error) {
 	h.Data = int64(len(head))
 	t, _ = h.Find(name)
 	frame := store.Frame{Offset: h.Data + t.Begin, Size: h.Data + size, Old: old.id,
-		Fill: func(ctx context.Context, w store.File, file *os.File) error {
+		Fill: func(ctx context.Context, w store.File, file io.ReaderAt) error {
 			if _, err := w.WriteAt(head, 0); err != nil {
 				return err
 			}
