@@ -1,0 +1,211 @@
+package codec
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zlib"
+)
+
+// deflate compresses with DEFLATE, in the frame of gzip or of zlib.
+type deflate struct {
+	frame string // "gzip" or "zlib"
+	level int
+}
+
+const defaultDeflate = 5
+
+func newDeflate(frame string, level int) (filter, error) {
+	if level == -1 {
+		level = 6
+	}
+	if level < 0 || level > 9 {
+		return nil, fmt.Errorf("level %d is not one of 0 to 9", level)
+	}
+	return &deflate{frame, level}, nil
+}
+
+func (f *deflate) text() string { return fmt.Sprintf("%s:%d", f.frame, f.level) }
+
+func (f *deflate) v3() json.RawMessage {
+	name := f.frame
+	if name == "zlib" {
+		name = "numcodecs.zlib"
+	}
+	return configured(name, levelConfig{&f.level})
+}
+
+type levelConfig struct {
+	Level *int `json:"level"`
+}
+
+// bound has room for encoders that do not fall back to stored blocks.
+func (f *deflate) bound(n int64) int64 { return n + n/8 + 1024 }
+
+// What the library keeps on the heap, as measured; see TestHeap.
+const inflateHeap = 64 << 10
+
+func (f *deflate) deflateHeap() int64 { return 1536 << 10 }
+
+func (f *deflate) decodeMemory(int64) memory { return memory{heap: inflateHeap} }
+func (f *deflate) encodeMemory(int64) memory { return memory{heap: f.deflateHeap()} }
+func (f *deflate) readMemory(int64) memory   { return memory{heap: inflateHeap} }
+func (f *deflate) writeMemory(int64) memory  { return memory{heap: f.deflateHeap()} }
+func (f *deflate) ends() bool                { return false }
+
+func (f *deflate) decoder(int64, []byte) (decoder, error) {
+	return &inflater{frame: f.frame}, nil
+}
+
+func (f *deflate) reader(int64, []byte) (reader, error) { return &inflater{frame: f.frame}, nil }
+
+// inflater decodes DEFLATE. Its library's reader exists from the first use on.
+type inflater struct {
+	frame string
+	below input
+	mem   memoryReader
+	r     io.Reader
+}
+
+func (d *inflater) reset(r input, _ int64) (err error) {
+	d.below = r
+	switch lib := d.r.(type) {
+	case *gzip.Reader:
+		err = lib.Reset(r)
+	case zlib.Resetter:
+		err = lib.Reset(r, nil)
+	default:
+		if d.frame == "gzip" {
+			var made *gzip.Reader
+			if made, err = gzip.NewReader(r); err == nil {
+				d.r = made
+			}
+			break
+		}
+		var made io.ReadCloser
+		if made, err = zlib.NewReader(r); err == nil {
+			d.r = made
+		}
+	}
+	return ended(err)
+}
+
+// Read ends a stream of zlib where that below ends: its library does not look.
+func (d *inflater) Read(p []byte) (int, error) {
+	n, err := d.r.Read(p)
+	if err == io.EOF && d.frame == "zlib" {
+		if _, more := d.below.ReadByte(); more == nil {
+			return n, errMore
+		} else if more != io.EOF {
+			return n, more
+		}
+	}
+	return n, err
+}
+
+func (d *inflater) ReadByte() (byte, error) { return oneByte(d) }
+
+func (d *inflater) decode(dst, src []byte) (int, error) {
+	d.mem = src
+	if err := d.reset(&d.mem, int64(len(dst))); err != nil {
+		return 0, err
+	}
+	n := 0
+	for n < len(dst) {
+		part, err := d.Read(dst[n:])
+		if n += part; err == io.EOF {
+			return n, nil
+		} else if err != nil {
+			return n, err
+		}
+	}
+	if _, err := d.ReadByte(); err == nil {
+		return n, errLarge
+	} else if err != io.EOF {
+		return n, err
+	}
+	return n, nil
+}
+
+func (d *inflater) close() { d.r = nil }
+
+// memoryReader reads bytes that lie in memory.
+type memoryReader []byte
+
+func (m *memoryReader) Read(p []byte) (int, error) {
+	if len(*m) == 0 && len(p) > 0 {
+		return 0, io.EOF
+	}
+	n := copy(p, *m)
+	*m = (*m)[n:]
+	return n, nil
+}
+
+func (m *memoryReader) ReadByte() (byte, error) {
+	if len(*m) == 0 {
+		return 0, io.EOF
+	}
+	b := (*m)[0]
+	*m = (*m)[1:]
+	return b, nil
+}
+
+// deflateLib is what the writers of gzip and zlib have in common.
+type deflateLib interface {
+	io.WriteCloser
+	Reset(io.Writer)
+}
+
+func (f *deflate) newLib() (deflateLib, error) {
+	if f.frame == "gzip" {
+		return gzip.NewWriterLevel(nil, f.level)
+	}
+	return zlib.NewWriterLevel(nil, f.level)
+}
+
+type deflater struct {
+	lib deflateLib
+	mem memoryWriter
+}
+
+func (f *deflate) encoder(int64, []byte) (encoder, error) {
+	lib, err := f.newLib()
+	return &deflater{lib: lib}, err
+}
+
+func (f *deflate) writer(int64, []byte) (writer, error) {
+	lib, err := f.newLib()
+	return &deflater{lib: lib}, err
+}
+
+func (d *deflater) encode(dst, src []byte) ([]byte, error) {
+	d.mem = dst[:0]
+	d.lib.Reset(&d.mem)
+	if _, err := d.lib.Write(src); err != nil {
+		return nil, err
+	}
+	return d.mem, d.lib.Close()
+}
+
+func (d *deflater) reset(w io.Writer, _ int64) error {
+	d.lib.Reset(w)
+	return nil
+}
+
+func (d *deflater) Write(p []byte) (int, error) { return d.lib.Write(p) }
+func (d *deflater) end() error                  { return d.lib.Close() }
+func (d *deflater) close()                      { d.lib = nil }
+
+// memoryWriter appends to bytes in memory, and never makes them more.
+type memoryWriter []byte
+
+func (m *memoryWriter) Write(p []byte) (int, error) {
+	if len(p) > cap(*m)-len(*m) {
+		return 0, errors.New("the encoded chunk is larger than it can be")
+	}
+	*m = append(*m, p...)
+	return len(p), nil
+}

@@ -1,0 +1,89 @@
+package codec
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+)
+
+// parseV2 reads the filters of Zarr v2 and its compressor, which is the last of them.
+func parseV2(compressor, filters json.RawMessage, t dtype.Type) (all []filter, err error) {
+	var codecs []json.RawMessage
+	if len(filters) > 0 {
+		if err := json.Unmarshal(filters, &codecs); err != nil {
+			return nil, errors.New("filters: it is no list of codecs")
+		}
+	}
+	if len(compressor) > 0 && string(compressor) != "null" {
+		codecs = append(codecs, compressor)
+	}
+	for _, raw := range codecs {
+		var id struct {
+			ID string `json:"id"`
+		}
+		if err := json.Unmarshal(raw, &id); err != nil {
+			return nil, errors.New("compressor or filters: a codec is no object with an id")
+		}
+		f, err := parseNumcodec(id.ID, raw, t)
+		if err != nil {
+			return nil, fmt.Errorf("codec %q: %w", id.ID, err)
+		}
+		all = append(all, f)
+	}
+	return all, nil
+}
+
+// parseNumcodec reads one codec. Fields that only matter to writers are not looked at.
+func parseNumcodec(id string, raw json.RawMessage, t dtype.Type) (filter, error) {
+	var c struct {
+		Level       *int   `json:"level"`
+		Checksum    bool   `json:"checksum"`
+		Cname       string `json:"cname"`
+		Clevel      *int   `json:"clevel"`
+		Shuffle     *int   `json:"shuffle"`
+		Blocksize   int    `json:"blocksize"`
+		Elementsize int    `json:"elementsize"`
+		Location    string `json:"location"`
+	}
+	if err := json.Unmarshal(raw, &c); err != nil {
+		return nil, err
+	}
+	or := func(p *int, usual int) int {
+		if p == nil {
+			return usual
+		}
+		return *p
+	}
+	switch id {
+	case "zstd":
+		return newZstd(or(c.Level, 0), c.Checksum)
+	case "gzip", "zlib":
+		return newDeflate(id, or(c.Level, 1))
+	case "blosc":
+		mode := shuffleMode(or(c.Shuffle, 1))
+		if mode == -1 { // what suits the elements
+			if mode = byteShuffle; t.Size() == 1 {
+				mode = bitShuffle
+			}
+		}
+		if c.Cname == "" {
+			c.Cname = "lz4"
+		}
+		return newBlosc(c.Cname, or(c.Clevel, 5), mode, t.Size(), c.Blocksize)
+	case "lz4":
+		return &lz4{}, nil
+	case "shuffle":
+		if c.Elementsize == 0 {
+			c.Elementsize = 4
+		}
+		return newShuffle(c.Elementsize)
+	case "crc32c":
+		if c.Location == "start" {
+			return nil, errors.New("a checksum at the start is not supported")
+		}
+		return &crc32c{}, nil
+	}
+	return nil, errors.New("it is not supported: supported are zstd, gzip, zlib, blosc, lz4, shuffle and crc32c")
+}

@@ -1,0 +1,176 @@
+package codec
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+)
+
+// named is a codec in the metadata of Zarr v3, which may be its name alone.
+type named struct {
+	Name          string          `json:"name"`
+	Configuration json.RawMessage `json:"configuration,omitempty"`
+}
+
+func (n *named) UnmarshalJSON(b []byte) error {
+	if len(b) > 0 && b[0] == '"' {
+		return json.Unmarshal(b, &n.Name)
+	}
+	type plain named
+	return strict(b, (*plain)(n))
+}
+
+// strict reads JSON that has no other fields than a struct.
+func strict(b []byte, into any) error {
+	if len(b) == 0 {
+		return nil
+	}
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return errors.New(strings.TrimPrefix(err.Error(), "json: "))
+	}
+	return nil
+}
+
+// configured is a codec as Zarr v3 writes it.
+func configured(name string, configuration any) json.RawMessage {
+	n := named{Name: name}
+	if configuration != nil {
+		n.Configuration = marshal(configuration)
+	}
+	return marshal(n)
+}
+
+// marshal writes a struct of this package, which cannot fail.
+func marshal(v any) json.RawMessage {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+type transposeConfig struct {
+	Order []int `json:"order"`
+}
+
+type bytesConfig struct {
+	Endian string `json:"endian,omitempty"`
+}
+
+// parseV3 reads codecs in their order: of arrays, then bytes, then of bytes.
+func parseV3(codecs []json.RawMessage, axes int, t dtype.Type) (order []int, big bool, filters []filter, err error) {
+	order = identity(axes)
+	laid := false // by the codec that makes bytes of an array
+	for i, raw := range codecs {
+		var c named
+		if err := json.Unmarshal(raw, &c); err != nil {
+			return nil, false, nil, fmt.Errorf("codec %d: %w", i, err)
+		}
+		fail := func(err error) ([]int, bool, []filter, error) {
+			return nil, false, nil, fmt.Errorf("codec %q: %w", c.Name, err)
+		}
+		switch c.Name {
+		case "transpose":
+			if laid {
+				return fail(errors.New("it comes after bytes, and belongs before it"))
+			}
+			next, err := parseTranspose(c.Configuration, axes)
+			if err != nil {
+				return fail(err)
+			}
+			for i, axis := range next {
+				next[i] = order[axis]
+			}
+			order = next
+		case "bytes":
+			if laid {
+				return fail(errors.New("it comes twice"))
+			}
+			laid = true
+			if big, err = parseBytes(c.Configuration, t); err != nil {
+				return fail(err)
+			}
+		case "sharding_indexed":
+			return fail(errors.New("it is not supported inside of other codecs"))
+		default:
+			f, err := parseFilter(c, t)
+			if err != nil {
+				return fail(err)
+			}
+			if !laid {
+				return fail(errors.New("it comes before bytes, and belongs after it"))
+			}
+			filters = append(filters, f)
+		}
+	}
+	if !laid {
+		return nil, false, nil, errors.New("codecs: there is no bytes codec")
+	}
+	return order, big, filters, nil
+}
+
+func parseTranspose(b json.RawMessage, axes int) ([]int, error) {
+	var c transposeConfig
+	if err := strict(b, &c); err != nil {
+		return nil, err
+	}
+	sorted := slices.Sorted(slices.Values(c.Order))
+	if !slices.Equal(sorted, identity(axes)) {
+		return nil, fmt.Errorf("order %v is no order of %d axes", c.Order, axes)
+	}
+	return c.Order, nil
+}
+
+func parseBytes(b json.RawMessage, t dtype.Type) (big bool, err error) {
+	var c bytesConfig
+	if err := strict(b, &c); err != nil {
+		return false, err
+	}
+	switch {
+	case c.Endian == "big", c.Endian == "little":
+	case c.Endian != "":
+		return false, fmt.Errorf("endian %q is none of little and big", c.Endian)
+	case t.Size() > 1:
+		return false, fmt.Errorf("%s needs an endian, little or big", t)
+	}
+	return c.Endian == "big", nil
+}
+
+// parseFilter reads a codec of bytes. The names that begin with "numcodecs." are those
+// with which zarr-python writes codecs that Zarr v3 does not have.
+func parseFilter(n named, t dtype.Type) (filter, error) {
+	switch n.Name {
+	case "crc32c":
+		return &crc32c{}, strict(n.Configuration, &struct{}{})
+	case "zstd":
+		c := zstdConfig{}
+		if err := strict(n.Configuration, &c); err != nil {
+			return nil, err
+		}
+		level := 0
+		if c.Level != nil {
+			level = *c.Level
+		}
+		return newZstd(level, c.Checksum)
+	case "gzip", "numcodecs.gzip", "numcodecs.zlib":
+		var c levelConfig
+		if err := strict(n.Configuration, &c); err != nil {
+			return nil, err
+		}
+		level := defaultDeflate
+		if c.Level != nil {
+			level = *c.Level
+		}
+		return newDeflate(strings.TrimPrefix(n.Name, "numcodecs."), level)
+	case "blosc":
+		return parseBlosc(n.Configuration, t)
+	}
+	return nil, errors.New("it is not supported: supported are bytes, transpose, gzip, zstd, blosc, crc32c and sharding_indexed")
+}
