@@ -1,13 +1,13 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
 
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/units"
@@ -33,61 +33,85 @@ func Create(path string, m Meta) (Writer, error) {
 	return w, nil
 }
 
+// create begins an npy or a raw file.
 func create(path string, m Meta) (Writer, error) {
 	p, err := plan(path, m)
 	if err != nil {
 		return nil, err
 	}
-	target, old, err := resolve(p.file)
-	if err != nil {
+	w := newFlatWriter(path, m, int64(len(p.header)))
+	w.finish = func(context.Context) error {
+		_, err := w.out.WriteAt(p.header, 0)
+		return err
+	}
+	return w.begin(p.file, p.size, fmt.Sprintf("%s %v %s", p.format, m.Shape, m.DType), m)
+}
+
+// createExtent begins an array that is a part of a file.
+func createExtent(path, file string, m Meta, frame Frame) (Writer, error) {
+	w := newFlatWriter(path, m, frame.Offset)
+	w.finish = func(ctx context.Context) error {
+		old, err := openOld(file, frame.Old)
+		if err != nil {
+			return err
+		}
+		if old == nil {
+			return frame.Fill(ctx, w.out, nil)
+		}
+		return errors.Join(frame.Fill(ctx, w.out, old), old.Close())
+	}
+	id := fmt.Sprintf("%s %v %s at %d of %d, instead of %v", path, m.Shape, m.DType, frame.Offset, frame.Size, frame.Old)
+	return w.begin(file, frame.Size, id, m)
+}
+
+func newFlatWriter(path string, m Meta, offset int64) *flatWriter {
+	return &flatWriter{path: path, ws: m.Workspace, shape: slices.Clone(m.Shape), itemsize: m.DType.Size(), offset: offset}
+}
+
+// begin makes the file in the workspace, or goes on with the one that is there
+// under the same id.
+func (w *flatWriter) begin(file string, size int64, id string, m Meta) (_ Writer, err error) {
+	var old fs.FileInfo
+	if w.target, old, err = resolve(file); err != nil {
 		return nil, err
 	}
-	w := &flatWriter{path: path, target: target, ws: m.Workspace,
-		shape: slices.Clone(m.Shape), itemsize: m.DType.Size(), offset: int64(len(p.header))}
 	if w.ws == nil {
-		if w.ws, err = NewWorkspace(path); err != nil {
+		if w.ws, err = NewWorkspace(w.path); err != nil {
 			return nil, err
 		}
 		w.owned = true
 	}
-	if err := w.begin(p, m, old); err != nil {
+	w.temp = w.ws.Join("out" + filepath.Ext(w.target))
+	if filepath.Dir(w.target) == w.ws.Path { // a temporary array
+		w.temp = w.target + ".unfinished"
+	}
+	if m.Resume && w.reopen(id, size) {
+		return w, nil
+	}
+	if err := w.anew(size, id, old); err != nil {
 		return nil, errors.Join(err, w.Abort())
 	}
 	return w, nil
 }
 
-// begin makes the file in the workspace, or goes on with the one that is there.
-func (w *flatWriter) begin(p planned, m Meta, old fs.FileInfo) error {
-	w.temp = w.ws.Join("out" + filepath.Ext(w.target))
-	if filepath.Dir(w.target) == w.ws.Path { // a temporary array
-		w.temp = w.target + ".unfinished"
-	}
-	id := fmt.Sprintf("%s %v %s\n", p.format, m.Shape, m.DType)
-	if m.Resume && w.reopen(id, p.size) {
-		return nil
-	}
+// anew makes the file.
+func (w *flatWriter) anew(size int64, id string, old fs.FileInfo) (err error) {
 	if w.owned {
-		if err := w.ws.Clear(); err != nil {
-			return err
-		}
+		err = w.ws.Clear()
 	}
-	if err := errors.Join(disk.Remove(w.temp), disk.Remove(w.idName())); err != nil {
+	if err := errors.Join(err, disk.Remove(w.temp), disk.Remove(w.idName())); err != nil {
 		return err
 	}
-	if free, err := FreeSpace(w.target); err == nil && p.size > free {
-		return fmt.Errorf("it needs %s, and the disk has %s free", units.Exact(p.size), units.Exact(free))
+	if free, err := FreeSpace(w.target); err == nil && size > free {
+		return fmt.Errorf("it needs %s, and the disk has %s free", units.Exact(size), units.Exact(free))
 	}
-	var err error
-	if w.out, err = disk.Create(w.temp, p.size); err != nil {
+	if w.out, err = disk.Create(w.temp, size); err != nil {
 		return err
 	}
 	if old != nil {
 		if err := os.Chmod(w.temp, old.Mode().Perm()); err != nil {
 			return err
 		}
-	}
-	if _, err := w.out.Write(p.header, 0); err != nil {
-		return err
 	}
 	return disk.WriteFile(w.idName(), []byte(id))
 }
@@ -127,12 +151,4 @@ func resolve(file string) (target string, old fs.FileInfo, err error) {
 		return target, nil, nil
 	}
 	return "", nil, err
-}
-
-// allocated is how much of a file lies on the disk.
-func allocated(st fs.FileInfo) int64 {
-	if sys, ok := st.Sys().(*syscall.Stat_t); ok {
-		return sys.Blocks * 512
-	}
-	return 0
 }

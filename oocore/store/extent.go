@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -66,6 +67,7 @@ func openExtent(path, file, format string, find func(r io.ReaderAt, size int64) 
 type Source interface {
 	io.ReaderAt
 	io.Closer
+	Stat() (fs.FileInfo, error)
 }
 
 // OpenFile opens a file with bytes of its own, and says which version it is.
@@ -90,7 +92,19 @@ func openFile(file string) (disk.Handle, Identity, error) {
 }
 
 // Unchanged refuses a file that is no longer the version that was opened.
-func Unchanged(f disk.Handle, id Identity) error { return (&handle{file: f, id: id}).check() }
+func Unchanged(f Source, was Identity) error {
+	st, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	switch now := identity(st); {
+	case now.Size < was.Size:
+		return ErrCutShort
+	case !now.Equal(was):
+		return ErrChanged
+	}
+	return nil
+}
 
 // ReadNpyHeader reads the header of an npy file of the given size, which may be
 // a part of another. It refuses one that needs more bytes than there are, and

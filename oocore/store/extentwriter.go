@@ -5,8 +5,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-
-	"github.com/gonbext/gonbext/oocore/internal/disk"
 )
 
 // Frame is a file around an array's elements.
@@ -64,8 +62,8 @@ func CreateExtent(path, file string, m Meta, frame Frame) (Writer, error) {
 }
 
 // openOld opens the file that is replaced, if it is still the one that it was.
-func openOld(file string, was Identity) (disk.Handle, error) {
-	old, now, err := OpenFile(file)
+func openOld(file string, was Identity) (Source, error) {
+	old, now, err := openFile(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && was == Identity{}:
 		return nil, nil

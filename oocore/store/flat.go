@@ -117,17 +117,7 @@ func (h *handle) check() error {
 	if h.closed {
 		return ErrClosed
 	}
-	st, err := h.file.Stat()
-	if err != nil {
-		return err
-	}
-	switch now := identity(st); {
-	case now.Size < h.id.Size:
-		return ErrCutShort
-	case now != h.id:
-		return ErrChanged
-	}
-	return nil
+	return Unchanged(h.file, h.id)
 }
 
 // runs reads the runs of a layout one by one.

@@ -23,6 +23,8 @@ type flatWriter struct {
 	shape    []int
 	itemsize int
 	offset   int64 // of the first element
+	// finish writes what stands around the elements.
+	finish func(context.Context) error
 
 	mu     sync.RWMutex // held for reading while a box is written
 	out    *disk.File
@@ -159,19 +161,21 @@ func (w *flatWriter) Commit(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := w.commit(); err != nil {
+	if err := w.commit(ctx); err != nil {
 		return pathError("commit", w.path, err)
 	}
 	return nil
 }
 
-func (w *flatWriter) commit() error {
-	w.closed = true
-	err := w.out.Sync()
-	if failed := w.failed.Load(); failed != nil {
-		err = *failed
+func (w *flatWriter) commit(ctx context.Context) error {
+	if err := w.finish(ctx); err != nil {
+		return err
 	}
-	if err = errors.Join(err, w.out.Close()); err != nil {
+	if err := w.sync(); err != nil {
+		return err
+	}
+	w.closed = true
+	if err := w.out.Close(); err != nil {
 		return err
 	}
 	if err := disk.Rename(w.temp, w.target); err != nil {
@@ -179,7 +183,7 @@ func (w *flatWriter) commit() error {
 	}
 	w.ended = true
 	// What cannot be cleaned away does not make the array any less whole.
-	err = disk.SyncDir(filepath.Dir(w.target))
+	err := disk.SyncDir(filepath.Dir(w.target))
 	_ = disk.Remove(w.idName())
 	if w.owned {
 		_ = w.ws.Remove()

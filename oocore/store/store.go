@@ -168,6 +168,9 @@ type Layout struct {
 	Codec string `json:"codec,omitempty"`
 }
 
+// Sessions reports that units are written through sessions.
+func (l *Layout) Sessions() bool { return l.Unit != nil && !l.Open }
+
 // Meta is what a new array is to be.
 type Meta struct {
 	Shape  []int
