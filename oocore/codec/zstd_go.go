@@ -69,8 +69,7 @@ func (zstdInGo) newEncoder(z *zstd, n int64) (*lib.Encoder, error) {
 type goZstdDecoder struct{ lib *lib.Decoder }
 
 func (zstdInGo) decoder(z *zstd, n int64, _ []byte) (decoder, error) {
-	d, err := lib.NewReader(nil, lib.WithDecoderConcurrency(1), lib.WithDecodeAllCapLimit(true), lib.WithDecoderMaxMemory(uint64(max(n, lib.MinWindowSize))),
-		lib.WithDecoderMaxWindow(1<<41))
+	d, err := lib.NewReader(nil, lib.WithDecoderConcurrency(1), lib.WithDecodeAllCapLimit(true), lib.WithDecoderMaxWindow(1<<41))
 	return goZstdDecoder{d}, err
 }
 
