@@ -1,0 +1,103 @@
+package cloud
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+
+	"github.com/gonbext/gonbext/oocore/store/blob"
+)
+
+// server is a folder of a web server. It can be read only.
+type server struct{ source }
+
+// nobody signs nothing.
+type nobody struct{}
+
+func (nobody) sign(context.Context, *http.Request, []byte) error { return nil }
+func (nobody) who() string                                       { return "" }
+
+// openServer opens an http:// or https:// URL of a folder.
+func openServer(text string) (blob.Bucket, error) {
+	u, err := parseURL(text)
+	if err != nil {
+		return nil, err
+	}
+	if u.Path = path.Clean("/" + u.Path); u.Path != "/" {
+		u.Path += "/"
+	}
+	u.RawPath = ""
+	return &server{source{
+		client: clientOf(u.Scheme+"://"+u.Host, noDowngrade),
+		root:   u,
+		name:   u.Scheme + "://" + u.Host + u.Path,
+		signer: nobody{},
+	}}, nil
+}
+
+// parseURL refuses URLs that hold secrets, since paths are shown and recorded.
+func parseURL(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil: // its text holds the URL
+		return nil, errors.New("this is not a URL")
+	case u.User != nil:
+		return nil, fmt.Errorf("%s://%s: a URL that holds a user or password is refused, since paths are shown and recorded", u.Scheme, u.Host)
+	case u.RawQuery != "" || u.Fragment != "":
+		return nil, fmt.Errorf("%s://%s%s: a URL with a query such as a signature is refused, since paths are shown and recorded", u.Scheme, u.Host, u.Path)
+	case u.Host == "":
+		return nil, fmt.Errorf("%s: the name after %s:// is missing", u.Scheme, u.Scheme)
+	}
+	return u, nil
+}
+
+// noDowngrade follows where a server leads to, but not out of https.
+func noDowngrade(r *http.Request, via []*http.Request) error {
+	switch {
+	case len(via) > 5:
+		return errors.New("the server leads in a circle")
+	case via[0].URL.Scheme == "https" && r.URL.Scheme != "https":
+		return errors.New("the server leads from https to http")
+	}
+	return nil
+}
+
+func (s *server) Open(ctx context.Context, key string) (blob.Object, error) {
+	if err := checkKey(key); err != nil {
+		return nil, s.fail("open", key, err)
+	}
+	o, err := s.open(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	return o, nil
+}
+
+func (s *server) Create(_ context.Context, key string) (blob.Upload, error) {
+	return nil, s.fail("create", key, errReadOnly)
+}
+
+func (s *server) Sync(context.Context) error { return nil }
+
+func (s *server) Delete(_ context.Context, key string) error {
+	return s.fail("delete", key, errReadOnly)
+}
+
+func (s *server) List(_ context.Context, prefix string) iter.Seq2[blob.Entry, error] {
+	return func(yield func(blob.Entry, error) bool) {
+		yield(blob.Entry{}, s.fail("list", prefix, fmt.Errorf("%w: web servers do not list what they have", errors.ErrUnsupported)))
+	}
+}
+
+func (s *server) Join(prefix string) blob.Bucket { return &server{s.join(prefix)} }
+func (s *server) Random() bool                   { return false }
+func (s *server) String() string                 { return strings.TrimSuffix(s.place(""), "/") }
+
+// errReadOnly refuses writing to web servers.
+var errReadOnly = fmt.Errorf("%w: http:// and https:// can only be read: write to this machine or to s3://", fs.ErrPermission)

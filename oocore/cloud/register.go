@@ -1,0 +1,9 @@
+package cloud
+
+import "github.com/gonbext/gonbext/oocore/store/blob"
+
+func init() {
+	blob.Register("s3", openBucket)
+	blob.Register("http", openServer)
+	blob.Register("https", openServer)
+}

@@ -1,0 +1,89 @@
+package cloud
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"unicode"
+
+	"github.com/gonbext/gonbext/oocore/store/blob"
+)
+
+// source is where objects are read from: what s3:// and http:// have in common.
+type source struct {
+	client *client
+	root   *url.URL // of the bucket or server's folder; its path ends with a slash
+	name   string   // of root for people, such as s3://bucket/
+	prefix string   // of the keys
+	signer signer
+}
+
+// signer adds to a request what lets the server know who asks.
+type signer interface {
+	sign(ctx context.Context, r *http.Request, body []byte) error
+	// who names the place that the credentials come from, "" where there are none.
+	who() string
+}
+
+// checkKey refuses what would lead out of the bucket.
+func checkKey(key string) error {
+	if strings.ContainsFunc(key, unicode.IsControl) {
+		return fmt.Errorf("%q is not the name of an object: it has control characters", key)
+	}
+	return blob.CheckKey(key)
+}
+
+// place is an object's name for people.
+func (s *source) place(key string) string { return s.name + s.prefix + key }
+
+func (s *source) fail(op, key string, err error) error {
+	return failure(op, s.place(key), err, s.signer.who())
+}
+
+// address is the URL of an object.
+func (s *source) address(key string) *url.URL {
+	u := *s.root
+	u.Path += s.prefix + key
+	u.RawPath = escape(u.Path, true)
+	return &u
+}
+
+// join is the source of the keys that begin with a prefix.
+func (s *source) join(prefix string) source {
+	t := *s
+	t.prefix += prefix
+	return t
+}
+
+// newRequest is a request with a body that may be nil.
+func newRequest(ctx context.Context, method string, u *url.URL, body []byte) *http.Request {
+	r := &http.Request{Method: method, URL: u, Host: u.Host, Header: http.Header{"User-Agent": {"gonbext"}}}
+	if body != nil {
+		r.ContentLength = int64(len(body))
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		if len(body) == 0 {
+			r.Body = http.NoBody
+		}
+	}
+	return r.WithContext(ctx)
+}
+
+// escape encodes all but letters, digits and -_.~ in a path or a query, as
+// signatures want it; slashes stay where keep is set.
+func escape(s string, keep bool) string {
+	const hex = "0123456789ABCDEF"
+	var b strings.Builder
+	for i := range len(s) {
+		c := s[i]
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("-_.~", c) >= 0 || keep && c == '/' {
+			b.WriteByte(c)
+		} else {
+			b.Write([]byte{'%', hex[c>>4], hex[c&15]})
+		}
+	}
+	return b.String()
+}
