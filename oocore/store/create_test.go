@@ -104,7 +104,7 @@ func TestCreateRefuses(t *testing.T) {
 		cause string
 	}{
 		at("none/a.npy"):                     {small, "the folder " + at("none") + " does not exist"},
-		at("file/a.npy"):                     {small, "not a directory"},
+		at("file/a.npy"):                     {small, "is not a folder"},
 		at("folder.npy"):                     {small, "is a directory"},
 		at("a.txt"):                          {small, "use NAME.npy or"},
 		at("b.npy"):                          {store.Meta{Shape: []int{huge}, DType: dtype.Int8}, "and the disk has"},

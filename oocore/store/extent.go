@@ -106,14 +106,6 @@ func Unchanged(f Source, was Identity) error {
 	return nil
 }
 
-// ReadNpyHeader reads the header of an npy file of the given size, which may be
-// a part of another. It refuses one that needs more bytes than there are, and
-// allocates at most 1 MiB, whatever the header claims.
-func ReadNpyHeader(r io.ReaderAt, size int64) (Extent, error) {
-	e, err := readNpyHeader(r, size)
-	return Extent{Offset: e.offset, Shape: e.shape, DType: e.dtype, Big: e.big, Fortran: e.fortran}, err
-}
-
 // CutMember takes a path such as x.npz#name apart, whose file has the given
 // extension in any case: the file, and the name in it, which may hold anything.
 func CutMember(path, extension string) (file, name string, ok bool) {

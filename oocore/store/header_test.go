@@ -16,19 +16,19 @@ import (
 )
 
 func TestParseNpyHeader(t *testing.T) {
-	f4 := extent{shape: []int{3, 4}, dtype: dtype.Float32}
-	for text, want := range map[string]extent{
+	f4 := Extent{Shape: []int{3, 4}, DType: dtype.Float32}
+	for text, want := range map[string]Extent{
 		"{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }      \n": f4,
 		"{'shape':(3,4),'fortran_order':False,'descr':'<f4'}":                 f4,
 		" {\"descr\" : \"=f4\",\n 'fortran_order' :False, 'shape': (3,4,)}":   f4,
 		"{'descr': '<f4', 'fortran_order': False, 'shape': (3L, 4L), }":       f4,
-		"{'descr': '>c16', 'fortran_order': True, 'shape': (5,)}":             {shape: []int{5}, dtype: dtype.Complex128, big: true, fortran: true},
-		"{'descr': '|b1', 'fortran_order': False, 'shape': ()}":               {shape: []int{}, dtype: dtype.Bool},
+		"{'descr': '>c16', 'fortran_order': True, 'shape': (5,)}":             {Shape: []int{5}, DType: dtype.Complex128, Big: true, Fortran: true},
+		"{'descr': '|b1', 'fortran_order': False, 'shape': ()}":               {Shape: []int{}, DType: dtype.Bool},
 	} {
 		got, err := parseNpyHeader(text)
 		if err != nil {
 			t.Errorf("%q: %v", text, err)
-		} else if !slices.Equal(got.shape, want.shape) || got.dtype != want.dtype || got.big != want.big || got.fortran != want.fortran {
+		} else if !slices.Equal(got.Shape, want.Shape) || got.DType != want.DType || got.Big != want.Big || got.Fortran != want.Fortran {
 			t.Errorf("%q: got %+v, want %+v", text, got, want)
 		}
 	}
@@ -86,7 +86,7 @@ func TestReadNpyHeaderIsBounded(t *testing.T) {
 		"version 4.0 is unknown":                                  v2(4, 2),
 		"version 2.0 is unknown":                                  v2(2, 2)[:11],
 	} {
-		_, err := readNpyHeader(bytes.NewReader(file), int64(len(file)))
+		_, err := ReadNpyHeader(bytes.NewReader(file), int64(len(file)))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
@@ -95,13 +95,13 @@ func TestReadNpyHeaderIsBounded(t *testing.T) {
 
 func TestNpyHeaderIsReadBack(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		want := extent{dtype: rapid.SampledFrom(dtype.All()).Draw(r, "dtype")}
-		want.shape = rapid.SliceOfN(rapid.IntRange(0, 1000), 0, grid.MaxDims).Draw(r, "shape")
-		if grid.Check(want.shape, want.dtype.Size()) != nil {
+		want := Extent{DType: rapid.SampledFrom(dtype.All()).Draw(r, "dtype")}
+		want.Shape = rapid.SliceOfN(rapid.IntRange(0, 1000), 0, grid.MaxDims).Draw(r, "shape")
+		if grid.Check(want.Shape, want.DType.Size()) != nil {
 			return
 		}
-		head, err := npyHeader(want.shape, want.dtype, dataAlign)
-		if want.dtype == dtype.BFloat16 {
+		head, err := npyHeader(want.Shape, want.DType, dataAlign)
+		if want.DType == dtype.BFloat16 {
 			if err == nil {
 				r.Fatal("npy holds bfloat16")
 			}
@@ -110,14 +110,14 @@ func TestNpyHeaderIsReadBack(t *testing.T) {
 		if err != nil || len(head)%dataAlign != 0 {
 			r.Fatalf("header of %d bytes, error %v", len(head), err)
 		}
-		got, err := readNpyHeader(bytes.NewReader(head), 1<<62)
+		got, err := ReadNpyHeader(bytes.NewReader(head), 1<<62)
 		if err != nil {
-			if grid.Size(want.shape)*want.dtype.Size() > 1<<61 {
+			if grid.Size(want.Shape)*want.DType.Size() > 1<<61 {
 				return
 			}
 			r.Fatal(err)
 		}
-		if !slices.Equal(got.shape, want.shape) || got.dtype != want.dtype || got.fortran || got.big || got.offset != int64(len(head)) {
+		if !slices.Equal(got.Shape, want.Shape) || got.DType != want.DType || got.Fortran || got.Big || got.Offset != int64(len(head)) {
 			r.Fatalf("got %+v, want %+v", got, want)
 		}
 	})
@@ -135,14 +135,14 @@ func FuzzNpyHeader(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, file []byte) {
-		e, err := readNpyHeader(bytes.NewReader(file), int64(len(file)))
+		e, err := ReadNpyHeader(bytes.NewReader(file), int64(len(file)))
 		if err != nil {
 			if strings.Contains(err.Error(), "\n") {
 				t.Errorf("error of several lines: %q", err)
 			}
 			return
 		}
-		if end := e.offset + int64(grid.Size(e.shape)*e.dtype.Size()); e.offset < 10 || end > int64(len(file)) {
+		if end := e.Offset + int64(grid.Size(e.Shape)*e.DType.Size()); e.Offset < 10 || end > int64(len(file)) {
 			t.Errorf("%+v reaches beyond the file's %d bytes", e, len(file))
 		}
 	})

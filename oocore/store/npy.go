@@ -28,98 +28,90 @@ var npyDescr = map[dtype.Type]string{
 	dtype.Complex64: "c8", dtype.Complex128: "c16",
 }
 
-// extent is where a file's elements lie and what they are.
-type extent struct {
-	offset  int64 // of the first element
-	shape   []int // the array's, not yet reversed
-	dtype   dtype.Type
-	big     bool // big-endian
-	fortran bool
-}
-
-// readNpyHeader reads and checks the header of a file of the given size. It
-// allocates no more than npyMaxHeader, whatever the file claims.
-func readNpyHeader(r io.ReaderAt, size int64) (extent, error) {
+// ReadNpyHeader reads the header of an npy file of the given size, which may be
+// a part of another. It refuses one that needs more bytes than there are, and
+// allocates at most 1 MiB, whatever the header claims.
+func ReadNpyHeader(r io.ReaderAt, size int64) (Extent, error) {
 	if size == 0 {
-		return extent{}, errors.New("the file is empty")
+		return Extent{}, errors.New("the file is empty")
 	}
 	var start [12]byte
 	n, err := r.ReadAt(start[:], 0)
 	if err != nil && err != io.EOF {
-		return extent{}, err
+		return Extent{}, err
 	}
 	if n < len(npyMagic) || string(start[:len(npyMagic)]) != npyMagic {
-		return extent{}, errors.New("not an npy file: it does not begin with \\x93NUMPY")
+		return Extent{}, errors.New("not an npy file: it does not begin with \\x93NUMPY")
 	}
 	major, minor := start[6], start[7]
 	var at, length int64
 	switch {
 	case n < 10:
-		return extent{}, fmt.Errorf("the header is cut short: the file has only %d bytes", size)
+		return Extent{}, fmt.Errorf("the header is cut short: the file has only %d bytes", size)
 	case major == 1 && minor == 0:
 		at, length = 10, int64(binary.LittleEndian.Uint16(start[8:]))
 	case (major == 2 || major == 3) && minor == 0 && n >= 12:
 		at, length = 12, int64(binary.LittleEndian.Uint32(start[8:]))
 	default:
-		return extent{}, fmt.Errorf("npy version %d.%d is unknown: 1.0, 2.0 and 3.0 can be read", major, minor)
+		return Extent{}, fmt.Errorf("npy version %d.%d is unknown: 1.0, 2.0 and 3.0 can be read", major, minor)
 	}
 	if length > npyMaxHeader {
-		return extent{}, fmt.Errorf("the header claims %d bytes, more than %d are not read", length, npyMaxHeader)
+		return Extent{}, fmt.Errorf("the header claims %d bytes, more than %d are not read", length, npyMaxHeader)
 	}
 	if at+length > size {
-		return extent{}, fmt.Errorf("the header claims %d bytes, the file has only %d", length, size)
+		return Extent{}, fmt.Errorf("the header claims %d bytes, the file has only %d", length, size)
 	}
 	text := make([]byte, length)
 	if _, err := r.ReadAt(text, at); err != nil {
-		return extent{}, err
+		return Extent{}, err
 	}
 	e, err := parseNpyHeader(string(text))
 	if err != nil {
-		return extent{}, fmt.Errorf("header: %w", err)
+		return Extent{}, fmt.Errorf("header: %w", err)
 	}
-	e.offset = at + length
-	if need := e.offset + int64(grid.Size(e.shape)*e.dtype.Size()); need > size || need < e.offset {
-		return extent{}, fmt.Errorf("the file is cut short: shape %s of %s needs %d bytes, it has %d",
-			grid.Format(e.shape), e.dtype, need, size)
+	e.Offset = at + length
+	if need := e.Offset + int64(grid.Size(e.Shape)*e.DType.Size()); need > size || need < e.Offset {
+		return Extent{}, fmt.Errorf("the file is cut short: shape %s of %s needs %d bytes, it has %d",
+			grid.Format(e.Shape), e.DType, need, size)
 	}
 	return e, nil
 }
 
 // parseNpyHeader reads the dictionary.
-func parseNpyHeader(text string) (extent, error) {
+func parseNpyHeader(text string) (Extent, error) {
 	v, err := parseLiteral(text)
 	if err != nil {
-		return extent{}, err
+		return Extent{}, err
 	}
 	d, ok := v.(pyDict)
 	if !ok {
-		return extent{}, errors.New("it is not a dictionary")
+		return Extent{}, errors.New("it is not a dictionary")
 	}
 	for key := range d {
 		if key != "descr" && key != "fortran_order" && key != "shape" {
-			return extent{}, fmt.Errorf("key %.40q is unknown", key)
+			return Extent{}, fmt.Errorf("key %.40q is unknown", key)
 		}
 	}
-	var e extent
-	if e.fortran, ok = d["fortran_order"].(bool); !ok {
-		return extent{}, errors.New("fortran_order is neither True nor False")
+	var e Extent
+	if e.Fortran, ok = d["fortran_order"].(bool); !ok {
+		return Extent{}, errors.New("fortran_order is neither True nor False")
 	}
-	if e.dtype, e.big, err = parseDescr(d["descr"]); err != nil {
-		return extent{}, fmt.Errorf("descr: %w", err)
+	if e.DType, e.Big, err = parseDescr(d["descr"]); err != nil {
+		return Extent{}, fmt.Errorf("descr: %w", err)
 	}
 	lengths, ok := d["shape"].(pyTuple)
 	if !ok {
-		return extent{}, errors.New("shape is not a tuple")
+		return Extent{}, errors.New("shape is not a tuple")
 	}
-	e.shape = make([]int, len(lengths))
+	e.Shape = make([]int, len(lengths))
 	for i, v := range lengths {
 		n, ok := v.(int64)
 		if !ok {
-			return extent{}, errors.New("shape holds something other than integers")
+			return Extent{}, errors.New("shape holds something other than integers")
 		}
-		e.shape[i] = int(n)
+		e.Shape[i] = int(n)
 	}
-	return e, grid.Check(e.shape, e.dtype.Size())
+	return e, grid.Check(e.Shape, e.DType.Size())
 }
 
 // parseDescr reads a type code such as <f4, and names what it refuses.

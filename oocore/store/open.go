@@ -2,12 +2,10 @@ package store
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
-	"slices"
 	"syscall"
-
-	"github.com/gonbext/gonbext/oocore/internal/disk"
 )
 
 // Errors of reading, under an fs.PathError that names the file.
@@ -41,48 +39,16 @@ func open(path string) (*flat, error) {
 	if err != nil {
 		return nil, err
 	}
-	st, err := os.Stat(loc.file) // before opening, which waits where the name is a pipe
-	if err != nil {
-		return nil, err
+	a, err := openExtent(path, loc.file, loc.format, func(r io.ReaderAt, size int64) (Extent, error) {
+		if loc.format == formatNpy {
+			return ReadNpyHeader(r, size)
+		}
+		return rawExtent(loc.raw, size)
+	})
+	if err == nil {
+		a.info.Bytes = a.info.ID.Size
 	}
-	if err := regular(st); err != nil {
-		return nil, err
-	}
-	f, err := disk.Open(loc.file)
-	if err != nil {
-		return nil, err
-	}
-	a, err := openFlat(path, loc, f)
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	return a, nil
-}
-
-func openFlat(path string, loc location, f disk.Handle) (*flat, error) {
-	st, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	var e extent
-	if loc.format == formatNpy {
-		e, err = readNpyHeader(f, st.Size())
-	} else {
-		e, err = rawExtent(loc.raw, st.Size())
-	}
-	if err != nil {
-		return nil, err
-	}
-	info := Info{
-		Path: path, Format: loc.format, Shape: e.shape, DType: e.dtype,
-		Fortran: e.fortran && len(e.shape) > 1, Bytes: st.Size(), ID: identity(st),
-	}
-	if info.Fortran {
-		slices.Reverse(info.Shape)
-	}
-	readAhead(f.OS())
-	return &flat{shared: &handle{file: f, id: info.ID}, info: info, offset: e.offset, big: e.big}, nil
+	return a, err
 }
 
 // regular refuses what is not a file with bytes of its own.

@@ -95,16 +95,16 @@ func parseRawQuery(text string) (q rawQuery, err error) {
 }
 
 // rawExtent checks a query against the size of its file.
-func rawExtent(q rawQuery, size int64) (extent, error) {
+func rawExtent(q rawQuery, size int64) (Extent, error) {
 	if q.shape == nil || q.dtype == dtype.Invalid {
-		return extent{}, errors.New("a raw file does not say what it holds: add ?shape=10,20&dtype=float32")
+		return Extent{}, errors.New("a raw file does not say what it holds: add ?shape=10,20&dtype=float32")
 	}
-	e := extent{offset: q.offset, shape: q.shape, dtype: q.dtype, fortran: q.fortran}
+	e := Extent{Offset: q.offset, Shape: q.shape, DType: q.dtype, Fortran: q.fortran}
 	if err := grid.Check(q.shape, q.dtype.Size()); err != nil {
-		return extent{}, err
+		return Extent{}, err
 	}
 	if bytes := int64(grid.Size(q.shape) * q.dtype.Size()); bytes != size-q.offset {
-		return extent{}, fmt.Errorf("shape %s of %s has %d bytes, the file has %d from offset %d on",
+		return Extent{}, fmt.Errorf("shape %s of %s has %d bytes, the file has %d from offset %d on",
 			grid.Format(q.shape), q.dtype, bytes, max(size-q.offset, 0), q.offset)
 	}
 	return e, nil
