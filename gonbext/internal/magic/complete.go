@@ -68,6 +68,9 @@ func completeMagic(text string) (word string, matches []string) {
 	if f, err := lookup(args[len(args)-1], m.flags); err == nil && f.check != nil {
 		return word, withPrefix(f.values, word)
 	}
+	if m.name == "%chunks" {
+		return completeFile(strings.TrimLeft(word, `"`))
+	}
 	return word, withPrefix(m.words(), word)
 }
 
@@ -81,6 +84,11 @@ func (m *magic) words() []string {
 		words = budgetFlag.values
 	case "%device":
 		words = deviceFlag.values
+	case "%compare":
+		words = []string{"last", "last-1"}
+		if log, err := readRunLog(); err == nil { // one that cannot be read has no names
+			words = append(words, log.ids...)
+		}
 	}
 	return words
 }
@@ -105,7 +113,11 @@ func completePath(text string) (word string, matches []string) {
 	if quote < 0 || !slices.ContainsFunc(pathCalls, func(call string) bool { return strings.Contains(text[:quote], call) }) {
 		return "", nil
 	}
-	word = text[quote+1:]
+	return completeFile(text[quote+1:])
+}
+
+// completeFile completes a path with the files and folders that are there.
+func completeFile(word string) (_ string, matches []string) {
 	dir, prefix := filepath.Split(word)
 	entries, err := os.ReadDir(filepath.Join(".", dir))
 	if filepath.IsAbs(dir) {
@@ -119,7 +131,7 @@ func completePath(text string) (word string, matches []string) {
 		if !strings.HasPrefix(name, prefix) || prefix == "" && strings.HasPrefix(name, ".") {
 			continue
 		}
-		if e.IsDir() {
+		if e.IsDir() && (filepath.Ext(name) != ".zarr" || name == prefix) { // an array, unless more is asked for
 			name += "/"
 		}
 		matches = append(matches, dir+name)

@@ -25,7 +25,7 @@ func TestCompleteMagics(t *testing.T) {
 		matches  string
 		replaced string
 	}{
-		"%|":                           {"%%memory %%footprint %footprint %budget %device %gonbext", "%"},
+		"%|":                           {"%%memory %%footprint %footprint %chunks %runs %compare %budget %device %gonbext", "%"},
 		"%%|":                          {"%%memory %%footprint", "%%"},
 		"x := 1\n%%me|":                {"%%memory", "%%me"},
 		"%b|\nx := 1":                  {"%budget", "%b"},
@@ -61,6 +61,11 @@ func TestCompletePaths(t *testing.T) {
 	if err := os.MkdirAll("data/.hidden", 0o755); err != nil {
 		t.Fatal(err)
 	}
+	for _, dir := range []string{"mask.zarr/c", "group.zarr/layer"} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, name := range []string{"acts.npy", "actual.npy", "data/a.npy"} {
 		if err := os.WriteFile(name, nil, 0o644); err != nil {
 			t.Fatal(err)
@@ -74,6 +79,10 @@ func TestCompletePaths(t *testing.T) {
 		`x := oocore.Open("a|")`:               {"acts.npy", "actual.npy"},
 		`y := x.Add("s"); gonbext.Save(x, "d|`: {"data/"},
 		`oocore.Open("data/|`:                  {"data/a.npy"},
+		"%chunks m|":                           {"mask.zarr"},
+		`%chunks "group|`:                      {"group.zarr"},
+		"%chunks group.zarr|":                  {"group.zarr/"},
+		"%chunks group.zarr/|":                 {"group.zarr/layer/"},
 		`oocore.Open("` + dir + `/|`:           {dir + "/a.npy"},
 	} {
 		if matches, _, _ := complete(code); !slices.Equal(matches, want) {

@@ -4,12 +4,17 @@ import (
 	"fmt"
 	"go/scanner"
 	"go/token"
+	"slices"
+	"strconv"
 	"strings"
 )
 
 const (
 	facePath = "github.com/gonbext/gonbext/gonbext"
 	corePath = "github.com/gonbext/gonbext/oocore"
+	// What reaches object stores comes only with cells that name one: it would cost
+	// the others binary, link time and memory.
+	cloudPath = "github.com/gonbext/gonbext/oocore/cloud"
 )
 
 // closing ends the block of the user's statements and main. It has a line of
@@ -126,4 +131,29 @@ func (n names) imports() (decls, face string) {
 		decls += fmt.Sprintf("import oocore %q; ", corePath)
 	}
 	return decls, face
+}
+
+// cloud is the import that a cell needs which names an array in an object store.
+func cloud(all []goToken) string {
+	for _, t := range all {
+		if t.Token != token.STRING {
+			continue
+		}
+		if text, err := strconv.Unquote(t.text); err == nil && remote(text) {
+			return fmt.Sprintf("import _ %q; ", cloudPath)
+		}
+	}
+	return ""
+}
+
+// arrays are the extensions of formats that object stores hold. A web address
+// without one is of something else.
+var arrays = []string{".zarr", ".npy", ".npz", ".safetensors"}
+
+func remote(text string) bool {
+	if strings.HasPrefix(text, "s3://") {
+		return true
+	}
+	web := strings.HasPrefix(text, "http://") || strings.HasPrefix(text, "https://")
+	return web && slices.ContainsFunc(arrays, func(extension string) bool { return strings.Contains(text, extension) })
 }

@@ -71,7 +71,7 @@ func (r *rewriting) start(m *magic, at int, given []setting, operands []string) 
 	}
 	r.Watch = true
 	imports, face := readNames(all).imports()
-	r.imports = imports
+	r.imports = imports + cloud(all)
 	return opening(face, m.function, r.ID, at+1, given), nil
 }
 

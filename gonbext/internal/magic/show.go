@@ -1,8 +1,10 @@
 package magic
 
 import (
+	"context"
 	"fmt"
 
+	"github.com/gonbext/gonbext/gonbext/chart"
 	"github.com/gonbext/gonbext/gonbext/internal/relay"
 	"github.com/gonbext/gonbext/oocore/machine"
 	"github.com/gonbext/gonbext/oocore/units"
@@ -13,6 +15,12 @@ func (r *rewriting) show(m *magic, given []setting, operands []string) error {
 	switch m.name {
 	case "%footprint":
 		return r.footprint(given, operands)
+	case "%chunks":
+		return r.chunks(operands)
+	case "%runs":
+		return r.runs(operands)
+	case "%compare":
+		return r.compare(operands)
 	case "%budget":
 		return r.budget(operands)
 	case "%device":
@@ -31,6 +39,18 @@ func (r *rewriting) say(text string) {
 	r.Displays = append(r.Displays, relay.Bundle{
 		Data:     map[string]any{"text/plain": text},
 		Metadata: map[string]any{},
+	})
+}
+
+// later shows what is known when the cell's turn has come: the cells before it may
+// make what it speaks of.
+func (r *rewriting) later(name string, show relay.Late) {
+	r.Late = append(r.Late, func(ctx context.Context, library bool) (chart.Output, error) {
+		out, err := show(ctx, library)
+		if err != nil {
+			err = fmt.Errorf("%s: %w", name, err)
+		}
+		return out, err
 	})
 }
 

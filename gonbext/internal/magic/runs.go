@@ -1,0 +1,140 @@
+package magic
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gonbext/gonbext/gonbext/chart"
+	"github.com/gonbext/gonbext/oocore/record"
+)
+
+// runLog is the run log under the names that people give runs.
+type runLog struct {
+	runs []record.Summary // the latest first
+	ids  []string
+}
+
+func readRunLog() (*runLog, error) {
+	dir, err := record.Dir()
+	if err != nil {
+		return nil, err
+	}
+	runs, err := record.List(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &runLog{runs, shortNames(runs)}, nil
+}
+
+// seconds is the length of a run's name up to the second, as in 20261121-035827.
+const seconds = len("20061102-150405")
+
+// shortNames are the runs' names, cut to the second where that tells them from all
+// others.
+func shortNames(runs []record.Summary) []string {
+	count := map[string]int{}
+	cut := func(s record.Summary) string { return s.Header.Run[:min(seconds, len(s.Header.Run))] }
+	for _, r := range runs {
+		count[cut(r)]++
+	}
+	names := make([]string, len(runs))
+	for i, r := range runs {
+		if names[i] = cut(r); count[names[i]] > 1 {
+			names[i] = r.Header.Run
+		}
+	}
+	return names
+}
+
+// find is the run of a name: last, last-1, or any beginning of a run's name that
+// no other has.
+func (l *runLog) find(name string) (record.Summary, error) {
+	if len(l.runs) == 0 {
+		return record.Summary{}, fmt.Errorf("no run has left a record yet")
+	}
+	if back, ok := strings.CutPrefix(name, "last"); ok {
+		n, err := strconv.Atoi(strings.TrimPrefix(back, "-"))
+		if back == "" {
+			n, err = 0, nil
+		}
+		if err != nil || n < 0 || back != "" && back[0] != '-' {
+			return record.Summary{}, fmt.Errorf("there is no run %q, did you mean last-1?", name)
+		}
+		if n >= len(l.runs) {
+			return record.Summary{}, fmt.Errorf("there is no %s: the log has %d runs", name, len(l.runs))
+		}
+		return l.runs[n], nil
+	}
+	var found []int
+	for i, r := range l.runs {
+		if strings.HasPrefix(r.Header.Run, name) {
+			found = append(found, i)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return record.Summary{}, fmt.Errorf("there is no run %q, did you mean %s? %%runs lists them", name, nearest(name, append([]string{"last"}, l.ids...)))
+	case 1:
+		return l.runs[found[0]], nil
+	}
+	return record.Summary{}, fmt.Errorf("%q is the beginning of %d runs, %s for one", name, len(found), l.runs[found[0]].Header.Run)
+}
+
+// defaultRuns is how many runs %runs lists.
+const defaultRuns = 20
+
+// runs lists the latest runs.
+func (r *rewriting) runs(operands []string) error {
+	if err := atMostOne(operands, "number"); err != nil {
+		return err
+	}
+	limit := defaultRuns
+	if len(operands) == 1 {
+		n, err := strconv.Atoi(operands[0])
+		if err != nil || n < 1 {
+			return fmt.Errorf("%q is not a number of runs, as in %%runs 50", operands[0])
+		}
+		limit = n
+	}
+	r.later("%runs", func(context.Context, bool) (chart.Output, error) {
+		log, err := readRunLog()
+		if err != nil {
+			return chart.Output{}, err
+		}
+		var lines []chart.RunLine
+		for i, s := range log.runs[:min(limit, len(log.runs))] {
+			lines = append(lines, chart.RunLine{ID: log.ids[i], Run: s})
+		}
+		return chart.RunLog(lines, len(log.runs))
+	})
+	return nil
+}
+
+// compare puts two runs side by side.
+func (r *rewriting) compare(operands []string) error {
+	if len(operands) != 2 {
+		return fmt.Errorf("it takes two runs, as in %%compare last-1 last, and got %d", len(operands))
+	}
+	names := [2]string(slices.Clone(operands))
+	r.later("%compare", func(context.Context, bool) (chart.Output, error) {
+		log, err := readRunLog()
+		if err != nil {
+			return chart.Output{}, err
+		}
+		var runs [2]*record.Run
+		for i, name := range names {
+			s, err := log.find(name)
+			if err != nil {
+				return chart.Output{}, err
+			}
+			if runs[i], err = record.Read(s.Path); err != nil {
+				return chart.Output{}, err
+			}
+		}
+		return chart.Compare(runs[0], runs[1], names)
+	})
+	return nil
+}

@@ -1,0 +1,110 @@
+package magic
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gonbext/gonbext/oocore/record"
+)
+
+// logged writes records of runs that began at times after noon, and gives the
+// names of their files.
+func logged(t *testing.T, after ...time.Duration) (names []string) {
+	t.Helper()
+	dir := t.TempDir()
+	t.Setenv("GONBEXT_RUNS", dir)
+	for i, d := range after {
+		w, err := record.Create(dir, record.Header{Title: "run " + string(rune('a'+i)), Start: time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC).Add(d), Budget: 1 << 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.End(record.End{Status: record.Done, Duration: time.Duration(i+1) * time.Second, Peak: 1 << 20}); err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, w.Run())
+	}
+	return names
+}
+
+// late is what a cell shows when its turn has come.
+func late(t *testing.T, code string) (string, error) {
+	t.Helper()
+	cell, err := newSession().Rewrite(code)
+	if err != nil || len(cell.Late) != 1 || cell.Code != "" {
+		t.Fatalf("%s: %+v, %v", code, cell, err)
+	}
+	out, err := cell.Late[0](context.Background(), false)
+	return out.Text, err
+}
+
+func TestRuns(t *testing.T) {
+	logged(t)
+	if text, err := late(t, "%runs"); err != nil || !strings.Contains(text, "No run") {
+		t.Errorf("without runs: %s, %v", text, err)
+	}
+	if _, err := late(t, "%compare last last-1"); err == nil || !strings.HasPrefix(err.Error(), "%compare: no run") {
+		t.Errorf("without runs: %v", err)
+	}
+	names := logged(t, 0, time.Second, 2*time.Second, 2*time.Second+time.Millisecond)
+	text, err := late(t, "%runs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := -1
+	for _, id := range []string{names[3], names[2], "20260801-120001 ", "20260801-120000 "} { // cut to the second where that will do
+		i := strings.Index(text, id)
+		if i <= at {
+			t.Errorf("%s is not in its place in\n%s", id, text)
+		}
+		at = i
+	}
+	if text, err = late(t, "%runs 1"); err != nil || !strings.Contains(text, "run d") || strings.Contains(text, "run c") {
+		t.Errorf("the latest: %s, %v", text, err)
+	}
+	matches, _, _ := complete("%compare 2|")
+	if len(matches) != 4 || matches[3] != "20260801-120000" {
+		t.Errorf("Tab offers %v", matches)
+	}
+}
+
+func TestCompareFindsRuns(t *testing.T) {
+	names := logged(t, 0, time.Second, time.Second+time.Millisecond)
+	for operands, want := range map[string][2]string{
+		"last-1 last":               {"run b", "run c"},
+		"20260801-120000 last-2":    {"run a", "run a"},
+		names[1] + " 2026":          {},
+		"20260801-12000 last":       {},
+		"last-3 last":               {},
+		"last last2":                {},
+		"last last-x":               {},
+		"last last--1":              {},
+		"20260801-120001 last":      {},
+		"20260801-120001.001 lasts": {},
+		"20260801-120001.001 last":  {"run c", "run c"},
+	} {
+		text, err := late(t, "%compare "+operands)
+		if want[0] == "" {
+			if err == nil || !strings.HasPrefix(err.Error(), "%compare: ") || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%s: %v\n%s", operands, err, text)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", operands, err)
+			continue
+		}
+		for line := range strings.Lines(text) {
+			if strings.HasPrefix(line, "what") && strings.Join(strings.Fields(line), " ") != "what "+want[0]+" "+want[1] {
+				t.Errorf("%s: %s", operands, line)
+			}
+		}
+	}
+}
+
+func TestChunksOfWhatHasNone(t *testing.T) {
+	if _, err := late(t, "%chunks none.zarr"); err == nil || !strings.Contains(err.Error(), "none.zarr") {
+		t.Errorf("%v", err)
+	}
+}
