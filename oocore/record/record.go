@@ -63,6 +63,7 @@ type Header struct {
 	Stages    []Stage         `json:"stages"`
 	WhatIf    []WhatIf        `json:"what_if,omitempty"`
 	Machine   json.RawMessage `json:"machine,omitempty"` // limits that were in force
+	Resume    string          `json:"resume,omitempty"`  // why it starts over where an earlier run left something
 }
 
 // DeviceInfo names the device that computes, and its memory in bytes; the CPU
