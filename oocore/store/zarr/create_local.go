@@ -1,0 +1,338 @@
+package zarr
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/internal/disk"
+	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/store/blob"
+	"github.com/gonbext/gonbext/oocore/units"
+)
+
+// groupText is the metadata of a group.
+const groupText = `{
+  "zarr_format": 3,
+  "node_type": "group",
+  "attributes": {}
+}
+`
+
+// place is the folder that a new array comes into being with: its own, or the
+// outermost of the missing groups above it.
+func place(path string) string {
+	root, inner := split(path)
+	if inner == "" {
+		return strings.TrimRight(path, "/")
+	}
+	at := root
+	for part := range strings.SplitSeq(inner, "/") {
+		if _, err := os.Stat(at); errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		at += "/" + part
+	}
+	return at
+}
+
+// createLocal begins a new array in a folder of this machine.
+func createLocal(path string, made *meta, m store.Meta) (store.Writer, error) {
+	if _, err := bucketOf(path); err != nil { // the name of an array cannot lead elsewhere
+		return nil, err
+	}
+	t, err := newLocalTarget(path, made)
+	if err != nil {
+		return nil, err
+	}
+	if m.Workspace == nil {
+		if t.ws, err = store.NewWorkspace(path); err != nil {
+			return nil, err
+		}
+		t.owned = true
+	} else {
+		t.ws = m.Workspace
+	}
+	if err := t.begin(m.Resume); err != nil {
+		return nil, errors.Join(err, t.abort())
+	}
+	d := newDesign(made, true)
+	if d.open() {
+		return newOpenWriter(base{path: path, target: t}, d, t.array()), nil
+	}
+	return &writer{
+		base: base{path: path, target: t}, d: d, box: d.all(), bucket: blob.Dir(t.array()),
+		elide: zero(made.fill), seed: maphash.MakeSeed(),
+	}, nil
+}
+
+// localTarget puts an array under its name on this machine.
+type localTarget struct {
+	ws    *store.Workspace
+	owned bool
+
+	made   *meta
+	root   string   // the store's folder
+	place  string   // what is moved to its name, links followed
+	inner  string   // the array's path in it
+	groups []string // folders above place, in the store
+	old    fs.FileInfo
+	temp   string
+}
+
+func newLocalTarget(path string, made *meta) (*localTarget, error) {
+	t := &localTarget{made: made, place: place(path)}
+	t.root, _ = split(path)
+	if rest := strings.TrimRight(path, "/"); rest != t.place {
+		t.inner = rest[len(t.place)+1:]
+	}
+	for at := t.place; len(at) > len(t.root); {
+		at = at[:strings.LastIndexByte(at, '/')]
+		t.groups = append(t.groups, at)
+	}
+	for _, group := range t.groups {
+		if err := checkGroup(group); err != nil {
+			return nil, err
+		}
+	}
+	if followed, err := filepath.EvalSymlinks(t.place); err == nil {
+		t.place = followed
+	}
+	old, err := os.Stat(t.place)
+	if errors.Is(err, fs.ErrNotExist) {
+		return t, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	t.old = old
+	return t, replaceable(t.place, old)
+}
+
+// checkGroup refuses a folder in which there cannot be an array.
+func checkGroup(folder string) error {
+	_, _, err := loadMeta(context.Background(), blob.Dir(folder))
+	switch {
+	case err == nil:
+		return fmt.Errorf("%s is an array: there can be none in it", folder)
+	case err != errGroup && !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s: %w", folder, err)
+	}
+	if _, err := os.Stat(filepath.Join(folder, v2Group)); err == nil {
+		return fmt.Errorf("%s is a group of version 2: arrays of version 3 cannot be in it", folder)
+	}
+	return nil
+}
+
+// replaceable refuses to replace what is not an array.
+func replaceable(folder string, st fs.FileInfo) error {
+	if !st.IsDir() {
+		return errors.New("a file of this name is there: remove it, or choose another name")
+	}
+	_, _, err := loadMeta(context.Background(), blob.Dir(folder))
+	switch {
+	case err == nil:
+		return nil
+	case err == errGroup:
+		return errors.New("it is a group: name an array in it, as in " + filepath.Base(folder) + "/NAME, or remove it first")
+	}
+	for _, name := range []string{v3File, v2File} { // an array with metadata that cannot be read
+		if _, err := os.Stat(filepath.Join(folder, name)); err == nil {
+			return fmt.Errorf("what is there cannot be recognised as an array: remove it first: %w", plain(err))
+		}
+	}
+	empty := true
+	if err := disk.List(folder, func(fs.DirEntry) bool { empty = false; return false }); err != nil {
+		return err
+	}
+	if !empty {
+		return errors.New("a folder with other things is there: remove it, or choose another name")
+	}
+	return nil
+}
+
+// plain is an error without a wrapper that names a file.
+func plain(err error) error {
+	if inner, ok := errors.AsType[*fs.PathError](err); ok {
+		return inner.Err
+	}
+	return err
+}
+
+// array is the folder in which the array is made.
+func (t *localTarget) array() string { return filepath.Join(t.temp, filepath.FromSlash(t.inner)) }
+
+// note is the file that says what is being made in which folder.
+func (t *localTarget) note() string { return t.temp + ".id" }
+
+// begin makes the folder, or goes on with the one that is there.
+func (t *localTarget) begin(resume bool) error {
+	t.temp = t.ws.Join("out.zarr")
+	if filepath.Dir(t.place) == t.ws.Path { // a temporary array
+		t.temp = t.place + ".unfinished"
+	}
+	if resume {
+		if ok, err := t.resume(); ok || err != nil {
+			return err
+		}
+	}
+	if t.owned {
+		if err := t.ws.Clear(); err != nil {
+			return err
+		}
+	}
+	if err := errors.Join(disk.Remove(t.note()), disk.RemoveAll(t.temp)); err != nil {
+		return err
+	}
+	if err := t.fits(); err != nil {
+		return err
+	}
+	if err := disk.MkdirAll(t.array(), 0o777); err != nil {
+		return err
+	}
+	if t.old != nil {
+		if err := os.Chmod(t.temp, t.old.Mode().Perm()); err != nil {
+			return err
+		}
+	}
+	text, err := t.noteText(t.temp)
+	if err != nil {
+		return err
+	}
+	if err := disk.WriteFile(t.note(), text); err != nil {
+		return err
+	}
+	return disk.SyncDir(filepath.Dir(t.ws.Path))
+}
+
+// fits refuses chunks that are stored as they are and that the disk has no room for.
+func (t *localTarget) fits() error {
+	if !t.made.pipeline.Plain() {
+		return nil
+	}
+	objects := grid.Grid{Shape: t.made.shape, Chunks: t.made.chunks}
+	need := int64(objects.Len()) * chunkBytes(t.made)
+	if free, err := store.FreeSpace(t.place); err == nil && need > free {
+		return fmt.Errorf("it needs %s, and the disk has %s free", units.Exact(need), units.Exact(free))
+	}
+	return nil
+}
+
+// noteText says what the array is to be, and which folder is the one in which it is
+// made.
+func (t *localTarget) noteText(folder string) ([]byte, error) {
+	st, err := os.Stat(folder)
+	if err != nil {
+		return nil, err
+	}
+	var inode uint64
+	if sys, ok := st.Sys().(*syscall.Stat_t); ok {
+		inode = sys.Ino
+	}
+	return fmt.Appendf(nil, "%d %s\n%s", inode, t.inner, t.made.encodeV3()), nil
+}
+
+// resume goes on with a folder that an earlier writer of the same array left. When
+// that one was ended just after the folder was put under its name, it is taken back.
+func (t *localTarget) resume() (bool, error) {
+	note, err := os.ReadFile(t.note())
+	if err != nil {
+		return false, nil
+	}
+	is := func(folder string) bool {
+		text, err := t.noteText(folder)
+		return err == nil && slices.Equal(text, note)
+	}
+	if is(t.temp) {
+		return true, nil
+	}
+	if !is(t.place) {
+		return false, nil
+	}
+	if err := t.put(t.place, t.temp); err != nil {
+		return false, err
+	}
+	return true, nil
+}
+
+// put moves a folder to a name. What is there is exchanged for it.
+func (t *localTarget) put(from, to string) error {
+	if _, err := os.Stat(to); errors.Is(err, fs.ErrNotExist) {
+		err = disk.Rename(from, to)
+		if err != nil {
+			return err
+		}
+	} else if err := exchange(from, to); err != nil {
+		return err
+	}
+	return errors.Join(disk.SyncDir(filepath.Dir(to)), disk.SyncDir(filepath.Dir(from)))
+}
+
+func (t *localTarget) commit(ctx context.Context) error {
+	if err := putObject(ctx, blob.Dir(t.array()), v3File, t.made.encodeV3()); err != nil {
+		return err
+	}
+	for at := t.array(); at != t.temp; { // the groups that come with the array
+		at = filepath.Dir(at)
+		if err := disk.WriteFile(filepath.Join(at, v3File), []byte(groupText)); err != nil {
+			return err
+		}
+	}
+	for _, group := range t.groups {
+		name := filepath.Join(group, v3File)
+		if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
+			if err := disk.WriteFile(name, []byte(groupText)); err != nil {
+				return err
+			}
+		}
+	}
+	if err := t.put(t.temp, t.place); err != nil {
+		return err
+	}
+	// What cannot be cleaned away does not make the array any less whole.
+	_ = disk.Remove(t.note())
+	_ = disk.RemoveAll(t.temp)
+	if t.owned {
+		_ = t.ws.Remove()
+	}
+	return nil
+}
+
+func (t *localTarget) suspend() error {
+	if t.owned {
+		return t.ws.Close()
+	}
+	return nil
+}
+
+func (t *localTarget) abort() error {
+	err := errors.Join(disk.Remove(t.note()), disk.RemoveAll(t.temp))
+	if t.owned {
+		err = errors.Join(err, t.ws.Remove())
+	}
+	return err
+}
+
+// putObject writes a small object.
+func putObject(ctx context.Context, b blob.Bucket, key string, text []byte) error {
+	u, err := b.Create(ctx, key)
+	if err != nil {
+		return err
+	}
+	defer u.Abort()
+	if err := u.Write(ctx, text); err != nil {
+		return err
+	}
+	if err := u.Close(ctx); err != nil {
+		return err
+	}
+	return b.Sync(ctx)
+}

@@ -1,0 +1,195 @@
+package zarr
+
+import (
+	"context"
+	"errors"
+	"hash/maphash"
+	"io/fs"
+	"sync"
+
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/store/blob"
+	"github.com/gonbext/gonbext/oocore/store/internal/strided"
+)
+
+// target is where an array is put when it is whole.
+type target interface {
+	// commit puts the array under its name; all its chunks are durable.
+	commit(ctx context.Context) error
+	// suspend keeps what is durable.
+	suspend() error
+	// abort removes what was made.
+	abort() error
+}
+
+// base is what all writers have: how their writing ends.
+type base struct {
+	path   string // as it was given to Create
+	target target
+
+	mu     sync.RWMutex // held for reading while a box is written
+	closed bool         // nothing more can be written
+	ended  bool         // committed, suspended or aborted
+}
+
+// usable refuses what comes too late.
+func (w *base) usable() error {
+	if w.closed {
+		return store.ErrClosed
+	}
+	return nil
+}
+
+// named gives an error the array's path. That of a chunk keeps its own.
+func (w *base) named(op string, err error) error {
+	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	if _, ok := errors.AsType[*fs.PathError](err); ok {
+		return err
+	}
+	return &fs.PathError{Op: op, Path: w.path, Err: err}
+}
+
+func (w *base) commit(ctx context.Context, sync func(context.Context) error) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.usable(); err != nil {
+		return w.named("commit", err)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := sync(ctx); err != nil {
+		return w.named("commit", err)
+	}
+	w.closed = true
+	if err := w.target.commit(ctx); err != nil {
+		return w.named("commit", err)
+	}
+	w.ended = true
+	return nil
+}
+
+// end closes a writer that was not committed.
+func (w *base) end(op string, last ...func() error) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.ended {
+		return nil
+	}
+	w.closed, w.ended = true, true
+	var err error
+	for _, f := range last {
+		err = errors.Join(err, f())
+	}
+	return w.named(op, err)
+}
+
+// writer fills an array whose chunks are encoded.
+type writer struct {
+	base
+	d      *design
+	box    grid.Box // what is written: the array, or a region of it
+	bucket blob.Bucket
+	elide  bool // chunks of zeros are left out: none of them can be there already
+
+	seed  maphash.Seed
+	locks [64]sync.Mutex // of units that Write changes in part
+}
+
+func (w *writer) Session(work []byte) (store.WriteSession, error) {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	if err := w.usable(); err != nil {
+		return nil, w.named("write", err)
+	}
+	s, err := w.newSession(w.box, work, w.elide)
+	if err != nil {
+		return nil, w.named("write", err)
+	}
+	return s, nil
+}
+
+// Write stores a box of any form. Units that it covers in part are read and written
+// anew. It takes Layout.Work.Whole bytes of memory, and twice that of a chunk.
+func (w *writer) Write(ctx context.Context, src []byte, b grid.Box) error {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	if err := w.usable(); err != nil {
+		return w.named("write", err)
+	}
+	return w.named("write", w.write(ctx, src, b))
+}
+
+func (w *writer) write(ctx context.Context, src []byte, b grid.Box) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := w.d.check(src, b); err != nil || len(src) == 0 {
+		return err
+	}
+	s, err := w.newSession(b, make([]byte, w.d.work(b).Whole), false)
+	if err != nil {
+		return err
+	}
+	defer s.enc.Close()
+	if s.dec != nil {
+		defer s.dec.Close()
+	}
+	defer s.abandon()
+	part := make([]byte, chunkBytes(w.d.meta))
+	origin := make([]int, len(b.Start))
+	for unit := range b.Align(origin, w.d.unit()) {
+		if err := w.writeUnit(ctx, s, src, unit, part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeUnit stores the part of a session's box that lies in one unit.
+func (w *writer) writeUnit(ctx context.Context, s *writeSession, src []byte, unit grid.Box, part []byte) error {
+	lock := &w.locks[maphash.Comparable(w.seed, w.d.key(indexOf(unit, w.d.unit())))%uint64(len(w.locks))]
+	lock.Lock()
+	defer lock.Unlock()
+	if w.d.keeps(unit) { // what is kept may have been written just now
+		if err := w.bucket.Sync(ctx); err != nil {
+			return err
+		}
+	}
+	for chunk := range unit.Align(make([]int, len(unit.Start)), w.d.chunks) {
+		l, err := strided.Of(s.box.Shape, w.d.item, strided.Box(within(chunk, s.box)))
+		if err != nil {
+			return err
+		}
+		p := part[:l.Bytes()]
+		l.Gather(p, src, 0)
+		if _, err := s.write(ctx, p, chunk); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *writer) Sync(ctx context.Context) error {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	if err := w.usable(); err != nil {
+		return w.named("sync", err)
+	}
+	return w.named("sync", w.bucket.Sync(ctx))
+}
+
+func (w *writer) Commit(ctx context.Context) error { return w.commit(ctx, w.bucket.Sync) }
+
+func (w *writer) Suspend() error {
+	return w.end("suspend", func() error { return w.bucket.Sync(context.Background()) }, w.target.suspend)
+}
+
+// Abort removes what was written. Of a region what was written stays: whole chunks.
+func (w *writer) Abort() error {
+	// Uploads that are closed hold files open until they are synced.
+	return w.end("abort", func() error { return w.bucket.Sync(context.Background()) }, w.target.abort)
+}

@@ -1,0 +1,83 @@
+package zarr
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+
+	"github.com/gonbext/gonbext/oocore/store/blob"
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// order is the byte order of an index.
+func (f indexForm) order() binary.ByteOrder {
+	if f.big {
+		return binary.BigEndian
+	}
+	return binary.LittleEndian
+}
+
+// clearIndex makes an index of which no part is stored.
+func clearIndex(p []byte) {
+	for i := range p {
+		p[i] = 0xff
+	}
+}
+
+// setPart says where a part lies.
+func (f indexForm) setPart(index []byte, entry int, at, n int64) {
+	f.order().PutUint64(index[entry*entryBytes:], uint64(at))
+	f.order().PutUint64(index[entry*entryBytes+8:], uint64(n))
+}
+
+// partAt is where a part lies; false where it is not stored.
+func (f indexForm) partAt(index []byte, entry int) (at, n int64, ok bool) {
+	a, b := f.order().Uint64(index[entry*entryBytes:]), f.order().Uint64(index[entry*entryBytes+8:])
+	return int64(a), int64(b), a != missing || b != missing
+}
+
+// sum is the checksum of an index.
+func (f indexForm) sum(entries []byte) uint32 { return crc32.Checksum(entries, castagnoli) }
+
+// seal puts the checksum behind the entries.
+func (f indexForm) seal(index []byte) {
+	if f.crc {
+		n := len(index) - crcBytes
+		binary.LittleEndian.PutUint32(index[n:], f.sum(index[:n]))
+	}
+}
+
+// load fills p with the index of a stored shard that is to be changed, and refuses
+// one that cannot be right.
+func (l *level) load(ctx context.Context, shard blob.Object, p []byte) error {
+	size := shard.Entry().Size
+	at := size - int64(len(p))
+	if at < 0 {
+		return fmt.Errorf("%s is cut short: it has %d bytes, its index alone %d", shard.Entry().Key, size, len(p))
+	}
+	if l.index.atStart {
+		at = 0
+	}
+	if err := shard.ReadAt(ctx, p, at); err != nil {
+		return err
+	}
+	if err := l.checkIndex(p, size); err != nil {
+		return fmt.Errorf("%s: the shard's index %w", shard.Entry().Key, err)
+	}
+	return nil
+}
+
+func (l *level) checkIndex(p []byte, size int64) error {
+	if n := len(p) - crcBytes; l.index.crc && binary.LittleEndian.Uint32(p[n:]) != l.index.sum(p[:n]) {
+		return errors.New("does not have its checksum: the file is damaged")
+	}
+	for i := range l.parts() {
+		if at, n, ok := l.index.partAt(p, i); ok && (at < 0 || n < 0 || at > size-n) {
+			return fmt.Errorf("says that part %d lies outside of the file", i)
+		}
+	}
+	return nil
+}

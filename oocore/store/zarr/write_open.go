@@ -1,0 +1,316 @@
+package zarr
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/internal/disk"
+	"github.com/gonbext/gonbext/oocore/store/internal/strided"
+)
+
+const (
+	// gatherBytes is the buffer in which Write brings together what lies together in a
+	// chunk and not in the box.
+	gatherBytes = 1 << 20
+	// openFiles bounds how many chunks are open at once.
+	openFiles = 128
+)
+
+// openWriter fills an array whose chunks are stored as they are: files of one size
+// in a folder that is not in its place yet, into which boxes of any form can be
+// written at once.
+type openWriter struct {
+	base
+	d      *design
+	folder string
+	size   int64 // of a chunk's file
+
+	buffers sync.Pool
+	files   sync.Mutex
+	open    map[string]*chunkFile
+	dirty   map[string]bool // files, also closed ones, that were written since the last Sync
+	folders map[string]bool // whose entries have changed since
+}
+
+// chunkFile is a chunk that is open.
+type chunkFile struct {
+	*disk.File
+	users int
+}
+
+func newOpenWriter(b base, d *design, folder string) *openWriter {
+	return &openWriter{
+		base: b, d: d, folder: folder, size: chunkBytes(d.meta),
+		buffers: sync.Pool{New: func() any { p := make([]byte, gatherBytes); return &p }},
+		open:    map[string]*chunkFile{}, dirty: map[string]bool{}, folders: map[string]bool{},
+	}
+}
+
+func (w *openWriter) Write(ctx context.Context, src []byte, b grid.Box) error {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	if err := w.usable(); err != nil {
+		return w.named("write", err)
+	}
+	return w.named("write", w.write(ctx, src, b))
+}
+
+func (w *openWriter) write(ctx context.Context, src []byte, b grid.Box) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := w.d.check(src, b); err != nil || len(src) == 0 {
+		return err
+	}
+	for part := range b.Align(make([]int, len(b.Start)), w.d.chunks) {
+		if err := w.writeChunk(ctx, src, b, part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeChunk stores the part of a box that lies in one chunk.
+func (w *openWriter) writeChunk(ctx context.Context, src []byte, b, part grid.Box) error {
+	at := indexOf(part, w.d.chunks)
+	name := filepath.Join(w.folder, filepath.FromSlash(w.d.key(at)))
+	f, err := w.take(name)
+	if err != nil {
+		return err
+	}
+	defer w.give(name, f)
+	full := cell(at, w.d.chunks)
+	for run := range part.Split(w.runs(part, w.size)) {
+		l, err := strided.Of(b.Shape, w.d.item, strided.Box(within(run, b)))
+		if err != nil {
+			return err
+		}
+		if len(l.Axes) == 0 {
+			if err := w.writeRun(ctx, f, src[l.Start:l.Start+int64(l.Run)], full, run); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := w.gather(ctx, f, src, b, full, run); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// runs are the lengths of pieces of a box that are one run in a chunk's file, of at
+// most limit bytes.
+func (w *openWriter) runs(b grid.Box, limit int64) []int {
+	lengths := make([]int, len(b.Shape))
+	room := max(int(limit)/w.d.item, 1)
+	for axis := len(lengths) - 1; axis >= 0; axis-- {
+		lengths[axis] = min(b.Shape[axis], room)
+		if room /= lengths[axis]; lengths[axis] < w.d.chunks[axis] {
+			room = 1
+		}
+	}
+	return lengths
+}
+
+// gather stores a run of a chunk that is in pieces in the box.
+func (w *openWriter) gather(ctx context.Context, f *chunkFile, src []byte, b, full, run grid.Box) error {
+	buffer := w.buffers.Get().(*[]byte)
+	defer w.buffers.Put(buffer)
+	for piece := range run.Split(w.runs(run, gatherBytes)) {
+		l, err := strided.Of(b.Shape, w.d.item, strided.Box(within(piece, b)))
+		if err != nil {
+			return err
+		}
+		p := (*buffer)[:l.Bytes()]
+		l.Gather(p, src, 0)
+		if err := w.writeRun(ctx, f, p, full, piece); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pieceBytes bounds one system call, so that a cancelled write ends soon.
+const pieceBytes = 8 << 20
+
+func (w *openWriter) writeRun(ctx context.Context, f *chunkFile, p []byte, full, run grid.Box) error {
+	l, err := strided.Of(full.Shape, w.d.item, strided.Box(within(run, full)))
+	if err != nil {
+		return err
+	}
+	for at := l.Start; len(p) > 0; {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n := min(len(p), pieceBytes-int(at%disk.Page))
+		cached, err := f.Write(p[:n], at)
+		if err == nil {
+			err = f.Settle(at, at+int64(n), cached)
+		}
+		if err != nil {
+			return err
+		}
+		p, at = p[n:], at+int64(n)
+	}
+	return nil
+}
+
+// take opens a chunk's file, and makes it where it is missing.
+func (w *openWriter) take(name string) (*chunkFile, error) {
+	w.files.Lock()
+	defer w.files.Unlock()
+	f := w.open[name]
+	if f == nil {
+		if err := w.shrink(openFiles - 1); err != nil {
+			return nil, err
+		}
+		file, err := w.openFile(name)
+		if err != nil {
+			return nil, err
+		}
+		f = &chunkFile{File: file}
+		w.open[name] = f
+	}
+	f.users++
+	w.dirty[name] = true
+	return f, nil
+}
+
+func (w *openWriter) give(name string, f *chunkFile) {
+	w.files.Lock()
+	defer w.files.Unlock()
+	f.users--
+	w.dirty[name] = true // a Sync may have come between
+}
+
+// shrink closes files that nobody uses, until at most n are open.
+func (w *openWriter) shrink(n int) error {
+	for name, f := range w.open {
+		if len(w.open) <= n {
+			break
+		}
+		if f.users == 0 {
+			delete(w.open, name)
+			if err := f.Close(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (w *openWriter) openFile(name string) (*disk.File, error) {
+	f, err := disk.CreatePart(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := w.makeFolder(filepath.Dir(name)); err != nil {
+			return nil, err
+		}
+		f, err = disk.CreatePart(name)
+	}
+	if err == nil {
+		w.folders[filepath.Dir(name)] = true
+	}
+	if errors.Is(err, fs.ErrExist) {
+		f, err = disk.Reopen(name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	// The size is set also where an earlier run ended just before.
+	if err := f.Truncate(w.size); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// makeFolder makes a folder and those above it, below the array's.
+func (w *openWriter) makeFolder(name string) error {
+	err := disk.Mkdir(name, 0o777)
+	if errors.Is(err, fs.ErrNotExist) && name != w.folder {
+		if err := w.makeFolder(filepath.Dir(name)); err != nil {
+			return err
+		}
+		err = disk.Mkdir(name, 0o777)
+	}
+	if err == nil {
+		w.folders[filepath.Dir(name)] = true
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
+}
+
+func (w *openWriter) Sync(ctx context.Context) error {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	if err := w.usable(); err != nil {
+		return w.named("sync", err)
+	}
+	return w.named("sync", w.sync(ctx))
+}
+
+// sync makes durable what was written before.
+func (w *openWriter) sync(ctx context.Context) error {
+	w.files.Lock()
+	dirty, folders := w.dirty, w.folders
+	w.dirty, w.folders = map[string]bool{}, map[string]bool{}
+	w.files.Unlock()
+	err := w.syncFiles(ctx, slices.Collect(maps.Keys(dirty)))
+	for name := range folders {
+		if err == nil {
+			err = disk.SyncDir(name)
+		}
+	}
+	if err != nil { // for the next to try again
+		w.files.Lock()
+		maps.Copy(w.dirty, dirty)
+		maps.Copy(w.folders, folders)
+		w.files.Unlock()
+	}
+	return err
+}
+
+func (w *openWriter) syncFiles(ctx context.Context, names []string) error {
+	for _, name := range names {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		f, err := w.take(name)
+		if err != nil {
+			return err
+		}
+		err = f.Sync()
+		w.files.Lock()
+		f.users--
+		w.files.Unlock()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *openWriter) Commit(ctx context.Context) error {
+	return w.commit(ctx, func(ctx context.Context) error { return errors.Join(w.sync(ctx), w.closeFiles()) })
+}
+
+func (w *openWriter) Suspend() error {
+	return w.end("suspend", func() error { return w.sync(context.Background()) }, w.closeFiles, w.target.suspend)
+}
+
+func (w *openWriter) Abort() error { return w.end("abort", w.closeFiles, w.target.abort) }
+
+func (w *openWriter) closeFiles() (err error) {
+	for _, f := range w.open {
+		err = errors.Join(err, f.Close())
+	}
+	clear(w.open)
+	return err
+}
