@@ -143,6 +143,8 @@ func (s *summary) movement() string {
 		passes := ""
 		if n := s.passes(); n > 1 {
 			passes = fmt.Sprintf(" in %d passes", n)
+		} else if s.status == record.Planned {
+			passes = " in one pass"
 		}
 		parts = append(parts, units.Traffic(read)+" read"+passes)
 	}
