@@ -21,12 +21,15 @@ import (
 // of Need bytes works.
 type MemoryError = plan.MemoryError
 
-// Save computes the array into a file, x.npy or x.bin, and returns the array
-// that the file holds. It takes no more memory than its budget. The file appears
-// when it is whole; an error, or the end of ctx, leaves what was there before.
+// Save computes the array into a file or a store and returns the array that it
+// holds: x.npy, x.bin, x.zarr, x.npz#name, x.safetensors#name. It takes no more
+// memory than its budget. The output appears when it is whole; an error, or the end
+// of ctx, leaves what was there before.
 //
 // Where the same expression of the same inputs was saved to the same place and
-// nothing has changed since, nothing is computed, and the run's record says so.
+// nothing has changed since, nothing is computed. Where that was begun and not
+// finished, in whatever way it ended, only what is missing is. The run's record says
+// so.
 func (a *Array) Save(ctx context.Context, path string, opts ...Option) (*Array, error) {
 	site := graph.Caller()
 	r, err := a.prepare(site, path, opts)
@@ -79,6 +82,7 @@ type run struct {
 	site     graph.Site
 	root     *graph.Node
 	plan     *plan.Plan
+	keep     *exec.Keep
 	limits   machine.Limits
 	overhead int64
 }
@@ -113,7 +117,14 @@ func (a *Array) prepare(site graph.Site, path string, opts []Option) (*run, erro
 	if s.device != nil {
 		o.Device = plan.DeviceSpec{Name: s.device.Name(), Memory: s.device.Memory(), OnHost: s.device.OnHost()}
 	}
-	if r.plan, err = plan.New(root, plan.Target{Path: path, Chunks: s.chunks}, o); err != nil {
+	target := plan.Target{Path: path, Chunks: s.chunks, Shards: s.shards, Codec: s.codec}
+	if s.region != "" {
+		if root, target.Region, err = intoRegion(root, path, s); err != nil {
+			return nil, &Error{Op: op, Shapes: [][]int{root.Shape}, Types: []dtype.Type{root.DType}, Site: site, Err: err}
+		}
+		r.root = root
+	}
+	if r.plan, err = plan.New(root, target, o); err != nil {
 		return nil, &Error{Op: op, Shapes: [][]int{root.Shape}, Types: []dtype.Type{root.DType}, Site: site, Err: err}
 	}
 	return r, nil
@@ -149,22 +160,25 @@ func overhead() int64 {
 }
 
 func (r *run) save(ctx context.Context) (*Array, error) {
-	path := store.Stored(r.plan.Arrays[r.plan.Output].Path, store.Meta{Shape: r.root.Shape, DType: r.root.DType})
-	switch {
-	case r.planned:
+	out := &r.plan.Arrays[r.plan.Output]
+	path := store.Stored(out.Path, store.Meta{Shape: r.root.Shape, DType: r.root.DType})
+	if r.planned {
 		if err := r.recordOnly(record.Planned); err != nil {
 			return nil, err
 		}
-		return r.stored(store.Info{Path: path, Shape: r.root.Shape, DType: r.root.DType})
-	case !r.fresh && saved(path, r.plan.Fingerprint(r.version)):
+		return r.stored(store.Info{Path: path, Shape: r.root.Shape, DType: r.root.DType, Chunks: out.Layout.Chunks(), Work: out.Layout.Work})
+	}
+	digests, err := digests(ctx, r.plan)
+	if err != nil {
+		return nil, err
+	}
+	print := r.plan.Fingerprint(r.version, digests)
+	if !r.fresh && saved(ctx, path, r.region, print) {
 		if err := r.recordOnly(record.Skipped); err != nil {
 			return nil, err
 		}
-	default:
-		if err := r.execute(ctx, nil); err != nil {
-			return nil, err
-		}
-		remember(path, r.plan.Fingerprint(r.version))
+	} else if err := r.make(ctx, path, print, digests); err != nil {
+		return nil, err
 	}
 	stored, err := store.Open(path)
 	if err != nil {
@@ -175,6 +189,55 @@ func (r *run) save(ctx context.Context) (*Array, error) {
 		return nil, err
 	}
 	return r.stored(info)
+}
+
+// make computes the output, or what an earlier run left of it to do.
+func (r *run) make(ctx context.Context, path string, print plan.Fingerprint, before map[int]string) (err error) {
+	if r.keep, err = exec.NewKeep(r.plan, print, r.fresh); err != nil {
+		return err
+	}
+	if err := r.execute(ctx, nil); err != nil {
+		return err
+	}
+	after, err := digests(ctx, r.plan)
+	if err != nil {
+		return err
+	}
+	for i, d := range before {
+		if after[i] != d {
+			return fmt.Errorf("%s was changed while it was read: save again", r.plan.Arrays[i].Path)
+		}
+	}
+	remember(ctx, path, r.region, print)
+	return nil
+}
+
+// digests identify the stored chunks of those inputs that have them.
+func digests(ctx context.Context, p *plan.Plan) (map[int]string, error) {
+	all := map[int]string{}
+	for i := range p.Arrays {
+		if p.Arrays[i].Place != plan.InFile || p.Arrays[i].Chunks == nil {
+			continue
+		}
+		d, err := digest(ctx, p.Arrays[i].Path)
+		if err != nil {
+			return nil, err
+		}
+		all[i] = d
+	}
+	return all, nil
+}
+
+// digest identifies the stored chunks of an array; "" where it has none.
+func digest(ctx context.Context, path string) (d string, err error) {
+	a, err := store.Open(path)
+	if err != nil {
+		return "", err
+	}
+	if listed, ok := a.(store.Listed); ok {
+		d, err = listed.Digest(ctx)
+	}
+	return d, errors.Join(err, a.Close())
 }
 
 // stored is the array of a file, made at the line that saved it.
@@ -197,9 +260,9 @@ func (r *run) execute(ctx context.Context, into []byte) error {
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	// What Collect returns lies in Go's heap.
-	defer machine.SetRuntime(r.overhead + int64(len(into)))()
-	_, err := exec.Run(ctx, r.plan, exec.Env{Device: r.device, Record: r.record(), Into: into})
+	// What Collect returns lies in Go's heap, and so does what codecs take.
+	defer machine.SetRuntime(r.overhead + int64(len(into)) + r.plan.Heap())()
+	_, err := exec.Run(ctx, r.plan, exec.Env{Device: r.device, Record: r.record(), Keep: r.keep, Into: into})
 	return err
 }
 
@@ -212,6 +275,7 @@ func (r *run) record() *record.Writer {
 	}
 	h := r.plan.Header()
 	h.Cell, h.PlanOnly, h.WhatIf = r.cell, r.planned, r.alternatives
+	r.keep.Tell(&h)
 	h.Machine, _ = json.Marshal(r.limits)
 	w, err := record.Create(dir, h)
 	if err != nil {

@@ -1,12 +1,15 @@
 package oocore
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 
+	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
 )
@@ -16,19 +19,19 @@ import (
 
 // note says that a version of a file holds what a fingerprint stands for.
 type note struct {
-	Path        string         `json:"path"`
-	Fingerprint string         `json:"fingerprint"`
-	ID          store.Identity `json:"id"`
+	Path        string           `json:"path"`
+	Fingerprint plan.Fingerprint `json:"fingerprint"`
+	ID          store.Identity   `json:"id"`
+	Digest      string           `json:"digest,omitempty"` // of its chunks, where they are stored by themselves
 }
 
 // maxNotes bounds the notes that are kept; a lost one costs a computation.
 const maxNotes = 1000
 
 // saved reports whether a file is there as a run with the fingerprint made it.
-func saved(path, fingerprint string) bool {
-	id, ok := identity(path)
-	name, ok2 := noteOf(path)
-	if !ok || !ok2 || fingerprint == "" {
+func saved(ctx context.Context, path, region string, print plan.Fingerprint) bool {
+	name, ok := noteOf(path, region)
+	if !ok || print == (plan.Fingerprint{}) {
 		return false
 	}
 	b, err := os.ReadFile(name)
@@ -36,17 +39,24 @@ func saved(path, fingerprint string) bool {
 		return false
 	}
 	var n note
-	return json.Unmarshal(b, &n) == nil && n.Fingerprint == fingerprint && n.ID.Equal(id)
+	if json.Unmarshal(b, &n) != nil || n.Fingerprint != print {
+		return false
+	}
+	id, digest, ok := identity(ctx, path)
+	return ok && n.ID.Equal(id) && n.Digest == digest
 }
 
 // remember notes what a run has made. It may fail: then the next run computes.
-func remember(path, fingerprint string) {
-	id, ok := identity(path)
-	name, ok2 := noteOf(path)
-	if !ok || !ok2 || fingerprint == "" {
+func remember(ctx context.Context, path, region string, print plan.Fingerprint) {
+	name, ok := noteOf(path, region)
+	if !ok || print == (plan.Fingerprint{}) {
 		return
 	}
-	b, err := json.Marshal(note{path, fingerprint, id})
+	id, digest, ok := identity(ctx, path)
+	if !ok {
+		return
+	}
+	b, err := json.Marshal(note{path, print, id, digest})
 	if err != nil || os.MkdirAll(filepath.Dir(name), 0o700) != nil {
 		return
 	}
@@ -73,7 +83,7 @@ func forget(dir string) {
 }
 
 // noteOf is the file of the note of an output.
-func noteOf(path string) (string, bool) {
+func noteOf(path, region string) (string, bool) {
 	dir, err := record.Dir()
 	if err != nil {
 		return "", false
@@ -82,14 +92,18 @@ func noteOf(path string) (string, bool) {
 	if err != nil {
 		return "", false
 	}
-	sum := sha256.Sum256([]byte(whole))
+	sum := sha256.Sum256([]byte(whole + "\x00" + region))
 	return filepath.Join(dir, "outputs", hex.EncodeToString(sum[:16])+".json"), true
 }
 
-func identity(path string) (store.Identity, bool) {
+// identity is which version of an array is at a path.
+func identity(ctx context.Context, path string) (id store.Identity, digest string, ok bool) {
 	a, err := store.Open(path)
 	if err != nil {
-		return store.Identity{}, false
+		return id, "", false
 	}
-	return a.Info().ID, a.Close() == nil
+	if listed, ok := a.(store.Listed); ok {
+		digest, err = listed.Digest(ctx)
+	}
+	return a.Info().ID, digest, errors.Join(err, a.Close()) == nil
 }

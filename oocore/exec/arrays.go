@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/arena"
@@ -23,22 +22,26 @@ type arrays struct {
 	arena   *arena.Arena
 	readers []store.Array
 	writers []store.Writer
-	memory  []*arena.Buffer   // of arrays kept in the arena
-	lastUse []int             // the last stage that needs each
-	spill   *store.ScratchDir // folder of temporary arrays, made when the first is
+	memory  []*arena.Buffer  // of arrays kept in the arena
+	lastUse []int            // the last stage that needs each
+	spill   *store.Workspace // of temporary arrays; the run's Keep has one, else it is made when the first is
+	keep    *Keep
 }
 
 // openArrays opens what the plan reads and creates what it returns. Nothing is
 // left open or created where it fails.
 func openArrays(p *plan.Plan, env *Env, a *arena.Arena) (_ *arrays, err error) {
 	n := len(p.Arrays)
-	s := &arrays{plan: p, env: env, arena: a, lastUse: p.LastUses(),
+	s := &arrays{plan: p, env: env, arena: a, keep: env.Keep, lastUse: p.LastUses(),
 		readers: make([]store.Array, n), writers: make([]store.Writer, n), memory: make([]*arena.Buffer, n)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.close())
 		}
 	}()
+	if s.keep != nil {
+		s.spill = s.keep.workspace
+	}
 	for i := range p.Arrays {
 		d := &p.Arrays[i]
 		switch d.Place {
@@ -50,7 +53,12 @@ func openArrays(p *plan.Plan, env *Env, a *arena.Arena) (_ *arrays, err error) {
 			}
 			s.readers[i] = memstore.New(d.Shape, d.DType, d.Data)
 		case plan.InResult:
-			s.writers[i], err = env.create(d.Path, store.Meta{Shape: d.Shape, DType: d.DType, Chunks: d.Chunks})
+			m := store.Meta{Shape: d.Shape, DType: d.DType, Chunks: d.Chunks, Shards: d.Shards, Codec: d.Layout.Codec, Region: d.Region,
+				Details: d.Details, Resume: s.keep.resumes()}
+			if s.keep != nil {
+				m.Workspace = s.keep.workspace
+			}
+			s.writers[i], err = env.create(d.Path, m)
 		case plan.InCollect:
 			if int64(len(env.Into)) != d.Bytes() {
 				return s, fmt.Errorf("the result has %d bytes and the place for it %d", d.Bytes(), len(env.Into))
@@ -97,16 +105,13 @@ func (s *arrays) begin(stage int) (err error) {
 		d := &s.plan.Arrays[i]
 		switch d.Place {
 		case plan.InArena:
-			if s.memory[i], err = s.arena.Alloc(arena.Tag{Stage: stage, Chunk: -1, Class: record.Scratch}, d.Bytes()); err == nil {
-				s.writers[i] = memstore.Into(d.Shape, d.DType, s.memory[i].Data)
-			}
+			err = s.inArena(stage, i)
 		case plan.InSpill:
-			if s.spill == nil {
-				if s.spill, err = store.NewScratchDir(s.env.spillDir(s.plan)); err != nil {
-					return fmt.Errorf("a folder for temporary arrays: %w", err)
-				}
+			if err = s.makeSpill(); err == nil {
+				m := spilled(d)
+				m.Resume = s.keep.resumes() && !s.keep.redo[stage]
+				s.writers[i], err = store.CreateBlocks(s.spill, spillName(i), m)
 			}
-			s.writers[i], err = store.Create(s.spillPath(i), spilled(d))
 		}
 		if err != nil {
 			return err
@@ -115,16 +120,97 @@ func (s *arrays) begin(stage int) (err error) {
 	return nil
 }
 
-// spillPath is a raw file: npy has not every type.
-func (s *arrays) spillPath(i int) string {
-	return filepath.Join(s.spill.Path, fmt.Sprintf("%d.bin", i))
+// inArena makes room for an array that is kept in memory.
+func (s *arrays) inArena(stage, i int) (err error) {
+	d := &s.plan.Arrays[i]
+	if s.memory[i], err = s.arena.Alloc(arena.Tag{Stage: stage, Chunk: -1, Class: record.Scratch}, d.Bytes()); err != nil {
+		return err
+	}
+	s.writers[i] = memstore.Into(d.Shape, d.DType, s.memory[i].Data)
+	return nil
 }
 
-func spilled(d *plan.Array) store.Meta { return store.Meta{Shape: d.Shape, DType: d.DType} }
+func (s *arrays) makeSpill() (err error) {
+	if s.spill == nil {
+		if s.spill, err = store.TempWorkspace(); err != nil {
+			return fmt.Errorf("a folder for temporary arrays: %w", err)
+		}
+	}
+	return nil
+}
+
+func spillName(i int) string { return fmt.Sprintf("array-%d", i) }
+
+// spilled is how a temporary array lies in its file.
+func spilled(d *plan.Array) store.Meta {
+	m := store.Meta{Shape: d.Shape, DType: d.DType, Chunks: d.Blocks}
+	if m.Chunks == nil {
+		m.Chunks = grid.Whole(d.Shape).Chunks
+	}
+	return m
+}
+
+// restore takes what an earlier run's stage left, as far as later stages need it.
+func (s *arrays) restore(ctx context.Context, stage int) (err error) {
+	for _, i := range s.plan.Stages[stage].Outputs {
+		d := &s.plan.Arrays[i]
+		if i == s.plan.Output || !s.needed(i) {
+			continue
+		}
+		stored, err := store.OpenBlocks(s.spill, spillName(i), spilled(d))
+		if err != nil {
+			return err
+		}
+		if d.Place == plan.InSpill {
+			s.readers[i] = stored
+			continue
+		}
+		if err = s.inArena(stage, i); err == nil {
+			err = stored.Read(ctx, s.memory[i].Data, grid.Whole(d.Shape).Box(0).Region())
+			s.writers[i], s.readers[i] = nil, memstore.New(d.Shape, d.DType, s.memory[i].Data)
+		}
+		if err = errors.Join(err, stored.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// needed reports an array that a stage still to be run reads.
+func (s *arrays) needed(array int) bool {
+	for i := range s.plan.Stages {
+		for _, prog := range s.plan.Stages[i].Programs {
+			for _, l := range prog.Loads {
+				if l.Kind == plan.LoadArray && l.Array == array && !s.keep.finished(i) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// sync makes durable what a stage has written so far to files.
+func (s *arrays) sync(ctx context.Context, stage int) error {
+	for _, i := range s.plan.Stages[stage].Outputs {
+		if w := s.writers[i]; w != nil {
+			if err := w.Sync(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// inMemory reports a stage with results in memory.
+func (s *arrays) inMemory(stage int) bool {
+	return slices.ContainsFunc(s.plan.Stages[stage].Outputs, func(i int) bool { return s.plan.Arrays[i].Place == plan.InArena })
+}
 
 // end makes the temporary arrays that a stage filled readable, and gives back those
-// that no later stage needs.
-func (s *arrays) end(ctx context.Context, stage int) (err error) {
+// that no later stage needs. saved says that those in memory are worth a file, from
+// which a later run can take them.
+func (s *arrays) end(ctx context.Context, stage int, saved bool) (err error) {
 	for _, i := range s.plan.Stages[stage].Outputs {
 		d := &s.plan.Arrays[i]
 		if i == s.plan.Output {
@@ -137,10 +223,18 @@ func (s *arrays) end(ctx context.Context, stage int) (err error) {
 		switch d.Place {
 		case plan.InArena:
 			s.readers[i] = memstore.New(d.Shape, d.DType, s.memory[i].Data)
+			if saved {
+				err = s.save(ctx, i)
+			}
 		case plan.InSpill:
-			s.readers[i], err = store.Open(store.Stored(s.spillPath(i), spilled(d)))
+			s.readers[i], err = store.OpenBlocks(s.spill, spillName(i), spilled(d))
 		}
 		if err != nil {
+			return err
+		}
+	}
+	if saved {
+		if err := s.keep.stageDone(stage); err != nil {
 			return err
 		}
 	}
@@ -155,6 +249,19 @@ func (s *arrays) end(ctx context.Context, stage int) (err error) {
 	return nil
 }
 
+// save writes an array that is in memory to the workspace.
+func (s *arrays) save(ctx context.Context, i int) error {
+	d := &s.plan.Arrays[i]
+	w, err := store.CreateBlocks(s.spill, spillName(i), spilled(d))
+	if err != nil {
+		return err
+	}
+	if err := w.Write(ctx, s.memory[i].Data, grid.Whole(d.Shape).Box(0)); err != nil {
+		return errors.Join(err, w.Abort())
+	}
+	return w.Commit(ctx)
+}
+
 // commit puts the output in its place, as the last thing that can fail: all else is
 // closed before.
 func (s *arrays) commit(ctx context.Context) error {
@@ -162,18 +269,39 @@ func (s *arrays) commit(ctx context.Context) error {
 	w := s.writers[out]
 	s.writers[out] = nil
 	if err := s.close(); err != nil {
-		return errors.Join(err, w.Abort())
+		return errors.Join(err, s.giveUp(w))
 	}
 	if err := w.Commit(ctx); err != nil {
-		return errors.Join(err, w.Abort())
+		return errors.Join(err, s.giveUp(w))
 	}
 	return nil
 }
 
+// giveUp ends a writer that was not committed. What is durable stays for the next
+// run, where it can go on from that.
+func (s *arrays) giveUp(w store.Writer) error {
+	if s.keep.worth() {
+		return w.Suspend()
+	}
+	return w.Abort()
+}
+
+// drop gives back a temporary array, or closes one that is stored.
 func (s *arrays) drop(i int) error {
+	err := s.release(i)
+	if s.plan.Arrays[i].Place == plan.InSpill || s.keep != nil && s.plan.Arrays[i].Place == plan.InArena {
+		if failed := os.Remove(s.spill.Join(spillName(i))); failed != nil && !errors.Is(failed, os.ErrNotExist) {
+			err = errors.Join(err, failed)
+		}
+	}
+	return err
+}
+
+// release closes what an array has open, and gives back its memory.
+func (s *arrays) release(i int) error {
 	var errs []error
 	if s.writers[i] != nil {
-		errs = append(errs, s.writers[i].Abort())
+		errs = append(errs, s.giveUp(s.writers[i]))
 		s.writers[i] = nil
 	}
 	if s.readers[i] != nil {
@@ -182,21 +310,17 @@ func (s *arrays) drop(i int) error {
 	}
 	s.memory[i].Free()
 	s.memory[i] = nil
-	if s.plan.Arrays[i].Place == plan.InSpill && s.spill != nil {
-		if err := os.Remove(s.spillPath(i)); err != nil && !errors.Is(err, os.ErrNotExist) {
-			errs = append(errs, err)
-		}
-	}
 	return errors.Join(errs...)
 }
 
-// close drops everything; what was not committed is as if it had never been begun.
+// close releases everything. What was not committed is as if it had never been begun,
+// but for what is worth keeping.
 func (s *arrays) close() error {
 	var errs []error
 	for i := range s.plan.Arrays {
-		errs = append(errs, s.drop(i))
+		errs = append(errs, s.release(i))
 	}
-	if s.spill != nil {
+	if s.spill != nil && s.keep == nil {
 		errs = append(errs, s.spill.Remove())
 		s.spill = nil
 	}

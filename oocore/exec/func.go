@@ -16,8 +16,10 @@ func (r *run) funcStage(ctx context.Context, stage int) error {
 	if err != nil {
 		return err
 	}
-	return r.pool(ctx, stage, s.Tasks(), func(i int) (int, grid.Box) { return i, s.Grid.Box(i) }, func(sl *slot) (worker, error) {
-		return newCaller(sl, f)
+	return r.noting(ctx, stage, nil, func(ctx context.Context) error {
+		return r.pool(ctx, stage, s.Tasks(), func(i int) (int, grid.Box) { return i, s.Grid.Box(i) }, func(sl *slot) (worker, error) {
+			return newCaller(sl, f)
+		})
 	})
 }
 

@@ -12,14 +12,21 @@ import (
 type inputs struct {
 	slot *slot
 	prog *plan.Program
-	all  [][]byte // of each load; nil for generators
+	from []*source // of each load; nil for generators
+	all  [][]byte
 	tile [][]byte // the part of them that the present tile fills
 }
 
 // newInputs allocates for tiles of at most the given lengths.
 func newInputs(s *slot, p *plan.Program, tile []int, class record.Class) (*inputs, error) {
-	in := &inputs{slot: s, prog: p, all: make([][]byte, len(p.Loads)), tile: make([][]byte, len(p.Loads))}
+	in := &inputs{slot: s, prog: p, from: make([]*source, len(p.Loads)), all: make([][]byte, len(p.Loads)), tile: make([][]byte, len(p.Loads))}
 	for i := range p.Loads {
+		if p.Loads[i].Kind == plan.LoadArray {
+			var err error
+			if in.from[i], err = newSource(s, &p.Loads[i]); err != nil {
+				return nil, err
+			}
+		}
 		if n := p.Loads[i].InputBytes(tile); n > 0 {
 			var err error
 			if in.all[i], err = s.alloc(class, n); err != nil {
@@ -39,7 +46,7 @@ func (in *inputs) load(ctx context.Context, tile grid.Box) error {
 		}
 		region := l.View.Region(tile)
 		in.tile[i] = in.all[i][:region.Size()*l.Type.Size()]
-		if err := in.slot.read(ctx, l.Array, in.tile[i], region); err != nil {
+		if err := in.from[i].read(ctx, in.tile[i], region); err != nil {
 			return err
 		}
 	}
@@ -53,16 +60,18 @@ type evaluator struct {
 	tile   []int
 	inputs *inputs
 	lane   Lane
+	plain  *source // of a program that only reads
 }
 
 // newEvaluator prepares for boxes of at most the given lengths.
 func newEvaluator(s *slot, p *plan.Program, box []int) (*evaluator, error) {
 	e := &evaluator{slot: s, prog: p}
-	if p.Plain() {
-		return e, nil
-	}
-	e.tile = plan.BoxTile(p, box)
 	var err error
+	if p.Plain() {
+		e.plain, err = newSource(s, &p.Loads[p.Out[0]])
+		return e, err
+	}
+	e.tile = s.run.plan.BoxTile(p, box)
 	if e.inputs, err = newInputs(s, p, e.tile, record.Input); err != nil {
 		return nil, err
 	}
@@ -84,7 +93,7 @@ func (e *evaluator) eval(ctx context.Context, box grid.Box, dst []byte) error {
 	size := e.prog.Type(e.prog.Out[0]).Size()
 	if e.prog.Plain() {
 		l := &e.prog.Loads[e.prog.Out[0]]
-		return e.slot.read(ctx, l.Array, dst[:box.Size()*size], l.View.Region(box))
+		return e.plain.read(ctx, dst[:box.Size()*size], l.View.Region(box))
 	}
 	at := 0
 	for tile := range box.Split(e.tile) {

@@ -17,8 +17,10 @@ func (r *run) mapStage(ctx context.Context, stage int) error {
 	if err != nil {
 		return err
 	}
-	err = r.pool(ctx, stage, s.Tasks(), func(i int) (int, grid.Box) { return i, s.Grid.Box(i) }, func(sl *slot) (worker, error) {
-		return newMapper(sl, lanes)
+	err = r.noting(ctx, stage, nil, func(ctx context.Context) error {
+		return r.pool(ctx, stage, s.Tasks(), func(i int) (int, grid.Box) { return i, s.Grid.Box(i) }, func(sl *slot) (worker, error) {
+			return newMapper(sl, lanes)
+		})
 	})
 	return errors.Join(err, closeLanes())
 }
@@ -53,6 +55,7 @@ type mapper struct {
 	out   []byte
 	size  int // of a result
 	eval  *evaluator
+	sink  *sink
 	lanes chan Lane // of the device, if it computes
 }
 
@@ -68,10 +71,14 @@ func newMapper(s *slot, lanes chan Lane) (*mapper, error) {
 	if m.out, err = s.alloc(out, int64(grid.Size(st.Piece)*m.size)); err != nil {
 		return nil, err
 	}
-	m.eval = &evaluator{slot: s, prog: prog, tile: st.Tile}
-	if lanes == nil && prog.Plain() {
-		return m, nil
+	if m.sink, err = newSink(s); err != nil {
+		return nil, err
 	}
+	if lanes == nil && prog.Plain() {
+		m.eval, err = newEvaluator(s, prog, st.Tile)
+		return m, err
+	}
+	m.eval = &evaluator{slot: s, prog: prog, tile: st.Tile}
 	if m.eval.inputs, err = newInputs(s, prog, st.Tile, in); err != nil {
 		return nil, err
 	}
@@ -83,23 +90,24 @@ func newMapper(s *slot, lanes chan Lane) (*mapper, error) {
 }
 
 func (m *mapper) task(ctx context.Context, _ int, chunk grid.Box) error {
-	s := m.slot
-	for piece := range chunk.Split(s.stage.Piece) {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		out := m.out[:piece.Size()*m.size]
-		var err error
-		if m.lanes == nil {
-			err = m.eval.eval(ctx, piece, out)
-		} else {
-			err = m.onDevice(ctx, piece, out)
-		}
-		if err != nil {
-			return err
-		}
-		if err := s.write(ctx, s.stage.Outputs[0], out, piece); err != nil {
-			return err
+	for inner := range m.slot.stage.Inners(chunk) {
+		for piece := range inner.Split(m.slot.stage.Piece) {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			out := m.out[:piece.Size()*m.size]
+			var err error
+			if m.lanes == nil {
+				err = m.eval.eval(ctx, piece, out)
+			} else {
+				err = m.onDevice(ctx, piece, out)
+			}
+			if err != nil {
+				return err
+			}
+			if err := m.sink.write(ctx, out, piece); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

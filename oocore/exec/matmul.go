@@ -19,7 +19,7 @@ import (
 // many tiles stay in memory while panels of both operands stream past them, the
 // next being read while the present is multiplied.
 func (r *run) matmulStage(ctx context.Context, stage int) (err error) {
-	p := &product{run: r, stage: &r.plan.Stages[stage], m: r.plan.Stages[stage].MatMul}
+	p := &product{run: r, index: stage, stage: &r.plan.Stages[stage], m: r.plan.Stages[stage].MatMul}
 	p.slot = &slot{run: r, stage: p.stage}
 	p.slot.row.Stage, p.slot.row.Chunk = uint16(stage), -1
 	defer func() { err = errors.Join(err, p.free()) }()
@@ -33,19 +33,62 @@ func (r *run) matmulStage(ctx context.Context, stage int) (err error) {
 	defer r.sampler.sample()
 	batch := grid.Grid{Shape: p.stage.Grid.Shape[:p.dims()-2], Chunks: p.stage.Grid.Chunks[:p.dims()-2]}
 	super := grid.Grid{Shape: []int{p.m.M, p.m.N}, Chunks: []int{p.m.SuperM * p.m.TileM, p.m.SuperN * p.m.TileN}}
-	for _, at := range batch.All() {
-		for _, box := range super.All() {
-			if err := p.superTile(ctx, at.Start, box); err != nil {
-				return taskError(ctx, p.stage, box, err)
+	return r.noting(ctx, stage, nil, func(ctx context.Context) error {
+		for _, at := range batch.All() {
+			for _, box := range super.All() {
+				if box, ok := p.left(at.Start, box); ok {
+					if err := p.superTile(ctx, at.Start, box); err != nil {
+						return taskError(ctx, p.stage, box, err)
+					}
+				}
 			}
 		}
+		return nil
+	})
+}
+
+// left is the part of a super-tile that an earlier run has not done: the smallest box
+// with all tiles that are missing.
+func (p *product) left(batch []int, box grid.Box) (left grid.Box, any bool) {
+	done := 0
+	var low, high [2]int
+	for tile := range box.Split([]int{p.m.TileM, p.m.TileN}) {
+		if p.run.keep.has(p.index, p.linear(batch, tile.Start)) {
+			done++
+			continue
+		}
+		for d := range 2 {
+			if end := tile.Start[d] + tile.Shape[d]; any {
+				low[d], high[d] = min(low[d], tile.Start[d]), max(high[d], end)
+			} else {
+				low[d], high[d] = tile.Start[d], end
+			}
+		}
+		any = true
 	}
-	return nil
+	left = grid.Box{Start: low[:], Shape: []int{high[0] - low[0], high[1] - low[1]}}
+	for tile := range left.Split([]int{p.m.TileM, p.m.TileN}) {
+		if p.run.keep.has(p.index, p.linear(batch, tile.Start)) {
+			done-- // it is computed again with the others
+		}
+	}
+	p.run.counts.skipped.Add(int64(done))
+	return left, any
+}
+
+// linear is the number of a tile in the stage's grid, by its first row and column.
+func (p *product) linear(batch, start []int) int {
+	n := 0
+	for d, at := range append(append([]int{}, batch...), start...) {
+		n = n*p.stage.Grid.Count(d) + at/p.stage.Grid.Chunks[d]
+	}
+	return n
 }
 
 // product is a matmul stage while it runs.
 type product struct {
 	run    *run
+	index  int
 	stage  *plan.Stage
 	m      *plan.MatMul
 	slot   *slot // holds the shared buffers
@@ -314,12 +357,8 @@ func (p *product) write(ctx context.Context, batch []int, box grid.Box, tiles gr
 
 // record writes the row of the j-th tile of a row of tiles.
 func (p *product) record(s *slot, tile int, row grid.Box, j, perRow int, reading time.Duration, read int64) {
-	at := append([]int{}, row.Start...)
-	at[len(at)-1] += j * p.m.TileN
-	linear := 0
-	for d, n := range at {
-		linear = linear*p.stage.Grid.Count(d) + n/p.stage.Grid.Chunks[d]
-	}
+	n := len(row.Start)
+	linear := p.linear(row.Start[:n-2], []int{row.Start[n-2], row.Start[n-1] + j*p.m.TileN})
 	r := s.row
 	r.Chunk = int64(linear)
 	r.Start = p.chunks[tile].start
@@ -333,4 +372,5 @@ func (p *product) record(s *slot, tile int, row grid.Box, j, perRow int, reading
 	}
 	p.run.env.Record.Task(&r)
 	p.run.counts.tasks.Add(1)
+	p.run.keep.done(linear)
 }

@@ -2,10 +2,13 @@ package exec
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"sync"
 
 	"github.com/gonbext/gonbext/oocore/arena"
 	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/journal"
 	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/record"
@@ -26,7 +29,16 @@ func (r *run) reduceStage(ctx context.Context, stage int) error {
 	if s.Grid.Len() == 0 {
 		return f.empty(ctx)
 	}
-	return r.pool(ctx, stage, s.Tasks(), f.chunk, func(sl *slot) (worker, error) { return newReducer(sl, f) })
+	var take snapshot
+	if f.parts > 1 {
+		if err := f.restore(); err != nil {
+			return err
+		}
+		take = f.snapshot
+	}
+	return r.noting(ctx, stage, take, func(ctx context.Context) error {
+		return r.pool(ctx, stage, s.Tasks(), f.chunk, func(sl *slot) (worker, error) { return newReducer(sl, f) })
+	})
 }
 
 // folding is what the slots of a reduce stage share.
@@ -38,7 +50,9 @@ type folding struct {
 	parts   int // chunks that make one result
 	kept    int // accumulators of a full chunk
 	turn    turnstile
-	states  [][]byte // merged so far, where parts > 1
+	merged  int        // tickets whose turn is over
+	mu      sync.Mutex // held while the states and results of a turn change
+	states  [][]byte   // merged so far, where parts > 1
 	out     [][]byte
 	buffers []*arena.Buffer
 }
@@ -65,6 +79,58 @@ func newFolding(r *run, stage int) (*folding, error) {
 		f.states, f.out = append(f.states, state), append(f.out, out)
 	}
 	return f, nil
+}
+
+// snapshotBytes is the most that a snapshot of a reduction may take. Larger ones are
+// not taken: their stage starts over.
+const snapshotBytes = 4 << 20
+
+// snapshot copies the sums so far, and those results that are in memory.
+func (f *folding) snapshot() func(*journal.Journal) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	parts := f.progress()
+	n := 0
+	for _, b := range parts {
+		n += len(b)
+	}
+	if n > snapshotBytes {
+		return nil
+	}
+	all := make([]byte, 0, n)
+	for _, b := range parts {
+		all = append(all, b...)
+	}
+	next := int64(f.merged)
+	return func(j *journal.Journal) error { return j.Fold(f.index, next, all) }
+}
+
+// progress is all memory that says how far the reduction is.
+func (f *folding) progress() [][]byte {
+	parts := slices.Clone(f.states)
+	for _, a := range f.stage.Outputs {
+		if b := f.run.arrays.memory[a]; b != nil && f.run.plan.Arrays[a].Place == plan.InArena {
+			parts = append(parts, b.Data)
+		}
+	}
+	return parts
+}
+
+// restore goes on with the sums that an earlier run left.
+func (f *folding) restore() error {
+	left, ok := f.run.keep.fold(f.index)
+	if !ok {
+		return nil
+	}
+	for _, b := range f.progress() {
+		if len(left.State) < len(b) {
+			return errors.New("what an earlier run left of its sums is cut short: save with Fresh")
+		}
+		copy(b, left.State)
+		left.State = left.State[len(b):]
+	}
+	f.merged, f.turn.next = int(left.Next), int(left.Next)
+	return nil
 }
 
 func (f *folding) alloc(class record.Class, n int) ([]byte, error) {
@@ -187,25 +253,29 @@ func (r *reducer) task(ctx context.Context, ticket int, chunk grid.Box) error {
 		folder.Init(r.states[i], n)
 		r.layouts[i].chunk(chunk)
 	}
-	for tile := range chunk.Split(r.slot.stage.Tile) {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		if err := r.inputs.load(ctx, tile); err != nil {
-			return err
-		}
-		err := r.slot.compute(ctx, func() error {
-			r.fold(tile, n)
-			return nil
-		})
-		if err != nil {
-			return err
+	for inner := range r.slot.stage.Inners(chunk) {
+		for tile := range inner.Split(r.slot.stage.Tile) {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			if err := r.inputs.load(ctx, tile); err != nil {
+				return err
+			}
+			err := r.slot.compute(ctx, func() error {
+				r.fold(tile, n)
+				return nil
+			})
+			if err != nil {
+				return err
+			}
 		}
 	}
 	if f.parts == 1 {
 		return f.finish(ctx, r.slot, r.states, r.out, n, result)
 	}
 	return f.turn.take(ctx, ticket, func() error {
+		f.mu.Lock()
+		defer f.mu.Unlock()
 		part := ticket % f.parts
 		for i, folder := range f.folders {
 			if part == 0 {
@@ -213,6 +283,7 @@ func (r *reducer) task(ctx context.Context, ticket int, chunk grid.Box) error {
 			}
 			folder.Merge(f.states[i], r.states[i], n)
 		}
+		f.merged = ticket + 1
 		if part < f.parts-1 {
 			return nil
 		}

@@ -11,8 +11,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/arena"
@@ -27,6 +25,7 @@ type Env struct {
 	Device Device         // nil for the CPU
 	Record *record.Writer // nil for none
 	Into   []byte         // receives the result of a plan without an output path
+	Keep   *Keep          // nil keeps nothing of an unfinished run; Run ends it
 	// Open and Create replace store.Open and store.Create where they are set.
 	Open   func(path string) (store.Array, error)
 	Create func(path string, m store.Meta) (store.Writer, error)
@@ -46,25 +45,23 @@ func (e *Env) create(path string, m store.Meta) (store.Writer, error) {
 	return store.Create(path, m)
 }
 
-// spillDir is where temporary arrays go: beside the output, whose disk was chosen
-// for size, else the system's place for temporary files.
-func (e *Env) spillDir(p *plan.Plan) string {
-	if path := p.Arrays[p.Output].Path; path != "" {
-		return filepath.Dir(path)
-	}
-	return os.TempDir()
-}
-
 // Run does what the plan says. When it returns an error nothing of the output
-// exists and nothing is left behind. A cancelled context ends it within a tile.
+// exists, and nothing is left behind but what Keep has: then it is a *KeptError. A
+// cancelled context ends it within a tile.
 func Run(ctx context.Context, p *plan.Plan, env Env) (end record.End, err error) {
+	kept := false
+	defer func() {
+		if failed := env.Keep.close(kept); err == nil {
+			err = failed
+		}
+	}()
 	if env.Device == nil {
 		env.Device = CPU{}
 	}
 	if p.Device.Memory > 0 && env.Device.Name() != p.Device.Name {
 		return end, fmt.Errorf("the plan is for %s, and the device is %s", p.Device.Name, env.Device.Name())
 	}
-	r := &run{plan: p, env: &env, arena: arena.New(p.Arena), start: time.Now(), cpu: make(chan struct{}, p.Workers)}
+	r := &run{plan: p, env: &env, keep: env.Keep, arena: arena.New(p.Arena), start: time.Now(), cpu: make(chan struct{}, p.Workers)}
 	env.Device.Peak()
 	r.sampler = newSampler(r)
 	r.sampler.start()
@@ -72,6 +69,9 @@ func Run(ctx context.Context, p *plan.Plan, env Env) (end record.End, err error)
 	r.sampler.stop()
 	if leak := r.arena.Close(); leak != nil && err == nil {
 		err = leak
+	}
+	if kept = err != nil && env.Keep.worth(); kept {
+		err = &KeptError{Tasks: env.Keep.Resumed() + r.counts.tasks.Load(), Of: int64(p.Tasks()), Err: err}
 	}
 	end = r.end(ctx, err)
 	_ = env.Record.End(end) // no run fails for want of a record
@@ -82,6 +82,7 @@ func Run(ctx context.Context, p *plan.Plan, env Env) (end record.End, err error)
 type run struct {
 	plan    *plan.Plan
 	env     *Env
+	keep    *Keep
 	arena   *arena.Arena
 	arrays  *arrays
 	sampler *sampler
@@ -110,9 +111,14 @@ func (r *run) all(ctx context.Context) (err error) {
 
 func (r *run) stage(ctx context.Context, i int) error {
 	s := &r.plan.Stages[i]
+	if r.keep.finished(i) {
+		r.counts.skipped.Add(int64(s.Tasks()))
+		return r.arrays.restore(ctx, i)
+	}
 	if err := r.arrays.begin(i); err != nil {
 		return err
 	}
+	start := time.Now()
 	var err error
 	switch s.Kind {
 	case plan.MapStage:
@@ -129,13 +135,31 @@ func (r *run) stage(ctx context.Context, i int) error {
 	if err != nil {
 		return err
 	}
-	return r.arrays.end(ctx, i)
+	long := time.Since(start) > worthKeeping
+	return r.arrays.end(ctx, i, r.keep.notes() && i < len(r.plan.Stages)-1 && (long || !r.arrays.inMemory(i)))
+}
+
+// noting makes what work does durable in groups, and notes it, while it goes on.
+// snapshot, where it is not nil, notes sums instead of tasks. Results in memory are
+// durable only with their stage.
+func (r *run) noting(ctx context.Context, stage int, take snapshot, work func(context.Context) error) error {
+	if !r.keep.notes() || take == nil && r.arrays.inMemory(stage) {
+		return work(ctx)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	w := r.keep.watch(stage, func() error { return r.arrays.sync(context.WithoutCancel(ctx), stage) }, take, cancel)
+	err := work(ctx)
+	if failed := w.end(err != nil); err == nil {
+		err = failed
+	}
+	return err
 }
 
 func (r *run) end(ctx context.Context, err error) record.End {
 	e := record.End{Status: record.Done, Duration: time.Since(r.start), DevicePeak: r.env.Device.Peak(),
 		OOMEvents: int(r.counts.oom.Load()), ProcessPeak: r.sampler.processPeak,
-		Computed: r.counts.tasks.Load(), Read: r.counts.read.Load(), Written: r.counts.written.Load()}
+		Computed: r.counts.tasks.Load(), Skipped: r.counts.skipped.Load(), Read: r.counts.read.Load(), Written: r.counts.written.Load()}
 	e.Peak, e.PeakBy = r.arena.Peak()
 	if err != nil {
 		e.Status, e.Error = record.Failed, err.Error()

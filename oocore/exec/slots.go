@@ -15,7 +15,7 @@ import (
 
 // counts are the totals of a run, for progress and for its end.
 type counts struct {
-	tasks, read, written, oom atomic.Int64
+	tasks, skipped, read, written, oom atomic.Int64
 }
 
 // slot is one task in flight: its buffers, and the row of the record that it
@@ -83,12 +83,17 @@ func (r *run) pool(ctx context.Context, stage, n int, chunk func(ticket int) (in
 			if ticket >= n {
 				return nil
 			}
+			if r.keep.has(stage, ticket) {
+				r.counts.skipped.Add(1)
+				continue
+			}
 			c, box := chunk(ticket)
 			w.slot.begin(c)
 			if err := w.worker.task(ctx, ticket, box); err != nil {
 				return taskError(ctx, s, box, err)
 			}
 			w.slot.finish()
+			r.keep.done(ticket)
 		}
 		return nil
 	}
@@ -146,32 +151,9 @@ func (s *slot) finish() {
 	s.run.counts.tasks.Add(1)
 }
 
-// read fills dst with a region of an array.
-func (s *slot) read(ctx context.Context, array int, dst []byte, region grid.Region) error {
-	t := time.Now()
-	if err := s.run.arrays.readers[array].Read(ctx, dst, region); err != nil {
-		return err
-	}
-	s.row.Reading += time.Since(t)
-	if s.run.arrays.stored(array) {
-		s.row.Read += int64(len(dst))
-		s.run.counts.read.Add(int64(len(dst)))
-	}
-	return nil
-}
-
-// write stores a box of an array.
+// write stores a box of an output that is not encoded.
 func (s *slot) write(ctx context.Context, array int, src []byte, box grid.Box) error {
-	t := time.Now()
-	if err := s.run.arrays.writers[array].Write(ctx, src, box); err != nil {
-		return err
-	}
-	s.row.Writing += time.Since(t)
-	if s.run.arrays.stored(array) {
-		s.row.Written += int64(len(src))
-		s.run.counts.written.Add(int64(len(src)))
-	}
-	return nil
+	return (&sink{slot: s, array: array}).write(ctx, src, box)
 }
 
 // compute runs f with one of the run's workers.

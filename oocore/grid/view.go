@@ -263,5 +263,14 @@ func (v View) Region(b Box) Region {
 	return r
 }
 
+// Region is all of the box, step by step.
+func (b Box) Region() Region {
+	step := make([]int, len(b.Start))
+	for d := range step {
+		step[d] = 1
+	}
+	return Region{b.Start, b.Shape, step}
+}
+
 // Size is the number of elements in the region.
 func (r Region) Size() int { return Size(r.Count) }

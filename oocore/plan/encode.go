@@ -2,8 +2,6 @@ package plan
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -36,39 +34,6 @@ func Decode(b []byte) (*Plan, error) {
 		return nil, fmt.Errorf("the plan was made by %s, and this is %s: plan again", p.Engine, Engine)
 	}
 	return p, nil
-}
-
-// Fingerprint identifies what the plan computes, whatever its budget: two plans
-// with the same fingerprint write the same bytes. version stands for the Go
-// functions that take part; without one the fingerprint is "", since nothing can
-// tell whether they have changed.
-func (p *Plan) Fingerprint(version string) string {
-	if len(p.funcs) > 0 && version == "" {
-		return ""
-	}
-	what := Plan{Engine: p.Engine, Arrays: slices.Clone(p.Arrays), Output: p.Output}
-	for i := range what.Arrays {
-		if place := what.Arrays[i].Place; place == InArena || place == InSpill {
-			what.Arrays[i].Place = InArena
-		}
-	}
-	for _, s := range p.Stages {
-		one := Stage{Kind: s.Kind, Grid: s.Grid, Programs: s.Programs, Outputs: s.Outputs, Folds: s.Folds, OnDevice: s.OnDevice, Func: s.Func}
-		if s.Kind == ReduceStage {
-			one.Block = s.Block // a fold adds up block by block
-		}
-		if s.MatMul != nil {
-			m := MatMul{M: s.MatMul.M, N: s.MatMul.N, K: s.MatMul.K, TileM: s.MatMul.TileM, TileN: s.MatMul.TileN, TileK: s.MatMul.TileK}
-			one.MatMul = &m
-		}
-		what.Stages = append(what.Stages, one)
-	}
-	b, err := json.Marshal(&what)
-	if err != nil {
-		return ""
-	}
-	h := sha256.Sum256(fmt.Appendf(b, "%q", version))
-	return hex.EncodeToString(h[:])
 }
 
 // Header is what a record begins with.

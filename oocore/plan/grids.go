@@ -10,7 +10,10 @@ const (
 	chunkBytes = 4 << 20   // a task's share of the largest array: long enough to stream, small enough for many in 64 MiB
 	tileBytes  = 256 << 10 // what is read at once: it stays in a core's own cache until it is consumed
 	keptElems  = 64 << 10  // accumulators of one task of a reduction
-	crossBytes = 1 << 10   // of each run that is read where input and output lie crosswise: short, for what is written to be long
+	// keptOfCells is the same where inputs are chunked: a chunk that is cut is decoded
+	// more than once.
+	keptOfCells = 256 << 10
+	crossTasks  = 16 // at the least where input and output lie crosswise, if they are large
 )
 
 // clip limits chunks to a shape.
@@ -56,15 +59,8 @@ func crossing(prog *Program) int {
 func mapChunks(prog *Program, shape []int, outSize int) []int {
 	size := prog.itemSize(outSize)
 	if fast := crossing(prog); fast >= 0 && fast != len(shape)-1 {
-		chunks := make([]int, len(shape))
-		for i := range chunks {
-			chunks[i] = 1
-		}
-		last := len(shape) - 1
-		chunks[fast] = max(min(shape[fast], crossBytes/size), 1)
-		chunks[last] = max(min(shape[last], chunkBytes/size/chunks[fast]), 1)
-		chunks[fast] = max(min(shape[fast], chunkBytes/size/chunks[last]), 1)
-		return chunks
+		// Runs are short on both sides, so that chunks are as large as leaves enough of them.
+		return square(shape, fast, min(max(grid.Size(shape)*size/crossTasks, chunkBytes), bandBytes)/size)
 	}
 	chunks := grid.Auto(shape, size, chunkBytes)
 	alignRows(chunks, shape, outSize)
@@ -98,13 +94,17 @@ func gcd(a, b int) int {
 }
 
 // reduceChunks are about chunkBytes too, with few enough kept positions for the
-// accumulators to stay small.
-func reduceChunks(prog *Program, shape, axes []int) []int {
+// accumulators to stay small. Where an input's chunks have lengths of their own, cell
+// not nil, they are whole numbers of those, with more positions.
+func reduceChunks(prog *Program, cell, shape, axes []int) []int {
 	room := max(chunkBytes/prog.itemSize(1), 1)
 	kept := keptElems
 	reduced := make([]bool, len(shape))
 	for _, a := range axes {
 		reduced[a] = true
+	}
+	if cell != nil {
+		return reduceCells(cell, shape, reduced, room)
 	}
 	chunks := make([]int, len(shape))
 	for i := len(shape) - 1; i >= 0; i-- {
@@ -119,6 +119,36 @@ func reduceChunks(prog *Program, shape, axes []int) []int {
 		}
 	}
 	return chunks
+}
+
+// reduceCells are as many cells as fit into room elements, and a cell at least,
+// except where that has too many kept positions.
+func reduceCells(cell, shape []int, reduced []bool, room int) []int {
+	box := clip(cell, shape)
+	kept := func() int {
+		n := 1
+		for d := range box {
+			if !reduced[d] {
+				n *= box[d]
+			}
+		}
+		return n
+	}
+	for d := 0; kept() > keptOfCells; d++ {
+		if !reduced[d] {
+			box[d] = max(box[d]*keptOfCells/kept(), 1)
+		}
+	}
+	for d := len(box) - 1; d >= 0; d-- {
+		times := room / grid.Size(box)
+		if !reduced[d] {
+			times = min(times, keptOfCells/kept())
+		}
+		if times > 1 {
+			box[d] = min(box[d]*times, shape[d])
+		}
+	}
+	return box
 }
 
 // within cuts a chunk into boxes of at most elems elements that follow each other

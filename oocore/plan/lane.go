@@ -44,20 +44,20 @@ func LaneBytes(p *Program, tile []int, direct bool) (b record.Bytes) {
 
 // BoxTile is the tile by which a lane evaluates a program for boxes of at most
 // the given lengths.
-func BoxTile(p *Program, box []int) []int {
-	if crossing(p) >= 0 {
+func (p *Plan) BoxTile(prog *Program, box []int) []int {
+	if crossing(prog) >= 0 || p.align(prog) != nil {
 		return box
 	}
-	return within(box, max(tileBytes/p.itemSize(1), BlockElems), grid.Auto(box, 1, BlockElems))
+	return within(box, max(tileBytes/prog.itemSize(1), BlockElems), grid.Auto(box, 1, BlockElems))
 }
 
 // addLane adds what a lane for boxes of a program takes; a plain one takes
 // nothing, since its array is read straight to its place.
-func addLane(b *record.Bytes, p *Program, box []int) {
-	if p.Plain() {
+func (p *Plan) addLane(b *record.Bytes, prog *Program, box []int) {
+	if prog.Plain() {
 		return
 	}
-	add(b, LaneBytes(p, BoxTile(p, box), true), 1)
+	add(b, LaneBytes(prog, p.BoxTile(prog, box), true), 1)
 }
 
 func add(b *record.Bytes, more record.Bytes, times int) {

@@ -130,7 +130,7 @@ func (l *lowering) array(n *graph.Node) int {
 	switch n.Kind {
 	case graph.Source:
 		info := n.Stored.Info
-		a.Place, a.Path, a.Shape, a.Chunks, a.ID = InFile, info.Path, n.Stored.Shape, info.Chunks, info.ID
+		a.Place, a.Path, a.Shape, a.Chunks, a.Work, a.ID = InFile, info.Path, n.Stored.Shape, info.Chunks, info.Work, info.ID
 	case graph.Inline:
 		a.Place, a.Data = InData, n.Data
 	default:

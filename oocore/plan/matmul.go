@@ -30,7 +30,7 @@ func even(n, tile, unit int) int {
 	return max((each+unit-1)/unit*unit, 1)
 }
 
-func (p *Plan) matmulStage(l *lowering, root, n *graph.Node, t Target) {
+func (p *Plan) matmulStage(l *lowering, root, n *graph.Node, t Target) error {
 	a, b := n.In[0], n.In[1]
 	d := len(n.Shape)
 	m := &MatMul{M: n.Shape[d-2], N: n.Shape[d-1], K: a.Shape[len(a.Shape)-1], Type: kernel.GemmType(n.DType)}
@@ -43,8 +43,12 @@ func (p *Plan) matmulStage(l *lowering, root, n *graph.Node, t Target) {
 	m.TileM, m.TileN = even(m.M, side, 12), even(m.N, side, 32)
 	m.TileK = even(m.K, 2048/m.Type.Size(), 1)
 	s := Stage{Kind: MatMulStage, Name: n.String(), Site: n.Site.String(), MatMul: m,
-		Programs: []Program{l.program(a), l.program(b)}}
-	s.Outputs = []int{p.result(l, root, n, t)}
+		Programs: []Program{p.operand(l, a), p.operand(l, b)}}
+	out, err := p.result(l, root, n, t)
+	if err != nil {
+		return err
+	}
+	s.Outputs = []int{out}
 	chunks := make([]int, d)
 	for i := range chunks {
 		chunks[i] = 1
@@ -55,6 +59,24 @@ func (p *Plan) matmulStage(l *lowering, root, n *graph.Node, t Target) {
 		s.Note = p.Device.Name + " computes no products: on the CPU"
 	}
 	p.Stages = append(p.Stages, s)
+	return nil
+}
+
+// operand is the program of one side of a product. Its panels are read many times
+// over, so what is encoded is decoded to a temporary array first.
+func (p *Plan) operand(l *lowering, n *graph.Node) Program {
+	prog := l.program(n)
+	cell := p.align(&prog)
+	if cell == nil {
+		return prog
+	}
+	s := Stage{Kind: MapStage, Name: "decode " + n.String(), Site: n.Site.String(), Programs: []Program{prog},
+		Outputs: []int{p.temporary(n.String(), n.Shape, n.DType)},
+		Grid:    grid.Grid{Shape: n.Shape, Chunks: grow(cell, n.Shape, chunkBytes/n.DType.Size())},
+		Note:    "a pass of its own: a product reads its operands many times"}
+	p.Stages = append(p.Stages, s)
+	return Program{Domain: n.Shape, Out: []int{0},
+		Loads: []Load{{Kind: LoadArray, Type: n.DType, Array: s.Outputs[0], View: grid.Identity(n.Shape)}}}
 }
 
 // sizeMatMul chooses the tiles that are computed together: those that move the
@@ -117,8 +139,8 @@ func (p *Plan) matmulBytes(s *Stage) (b record.Bytes) {
 		arena.Reserved(int64(k)*int64(cols)*int64(o.Type(o.Out[0]).Size())))
 	b[record.Scratch] = int64(p.Workers) * arena.Reserved(m.Work)
 	b[record.Library] = m.Library
-	addLane(&b, a, panel(len(a.Domain), rows, k))
-	addLane(&b, o, panel(len(o.Domain), k, cols))
+	p.addLane(&b, a, panel(len(a.Domain), rows, k))
+	p.addLane(&b, o, panel(len(o.Domain), k, cols))
 	return b
 }
 

@@ -9,13 +9,23 @@ import (
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/store"
 )
 
 // Target is where the result goes: a file, or the program's own memory where
-// Path is empty.
+// Path is empty. Chunks, Shards and Codec are as the user asked for; nil and ""
+// let the planner and the format choose.
 type Target struct {
 	Path   string
-	Chunks []int // that the user asked for; nil lets the planner choose
+	Chunks []int
+	Shards []int
+	Codec  string
+	Region *grid.Box // of an array that is there already; nil makes a new one
+}
+
+// meta is the target as stores have it.
+func (t *Target) meta(root *graph.Node) store.Meta {
+	return store.Meta{Shape: root.Shape, DType: root.DType, Chunks: t.Chunks, Shards: t.Shards, Codec: t.Codec, Region: t.Region}
 }
 
 // Options are what a plan may use.
@@ -41,6 +51,11 @@ func attempt(root *graph.Node, t Target, o Options, keep int64) (*Plan, error) {
 			return nil, fmt.Errorf("chunks %s have a length below 1", grid.Format(t.Chunks))
 		}
 	}
+	if t.Path != "" { // what the format has to say comes first
+		if _, err := store.LayoutOf(t.Path, t.meta(root)); err != nil {
+			return nil, err
+		}
+	}
 	p := &Plan{Engine: Engine, Title: root.String(), Budget: o.Budget, Arena: max(o.Budget-o.Overhead, 0),
 		Workers: max(o.Workers, 1), Device: o.Device, Output: -1, keep: keep}
 	l := newLowering(p)
@@ -49,8 +64,10 @@ func attempt(root *graph.Node, t Target, o Options, keep int64) (*Plan, error) {
 			return nil, err
 		}
 	}
-	if !held(l.one(root)) {
-		p.mapStage(l, l.one(root), t)
+	if p.Output < 0 {
+		if err := p.mapStage(l, l.one(root), t); err != nil {
+			return nil, err
+		}
 	}
 	return p, p.size(o.Overhead)
 }
@@ -64,9 +81,13 @@ func (p *Plan) level(l *lowering, root *graph.Node, nodes []*graph.Node, t Targe
 		case graph.Reduce:
 			reduces = append(reduces, n)
 		case graph.MatMul:
-			p.matmulStage(l, root, n, t)
+			if err := p.matmulStage(l, root, n, t); err != nil {
+				return err
+			}
 		case graph.MapChunks:
-			p.funcStage(l, root, n, t)
+			if err := p.funcStage(l, root, n, t); err != nil {
+				return err
+			}
 		}
 	}
 	for len(reduces) > 0 {
@@ -87,33 +108,117 @@ func (p *Plan) level(l *lowering, root *graph.Node, nodes []*graph.Node, t Targe
 	return nil
 }
 
-// result adds the array that a stage's node fills: the output, or a temporary.
-func (p *Plan) result(l *lowering, root, n *graph.Node, t Target) int {
-	a := Array{Place: InArena, Name: n.String(), Shape: n.Shape, DType: n.DType}
+// result adds the array that a held node's stage fills: the output, or a temporary.
+// Stages that are no maps write boxes of their own, so that an output in units of
+// its own is copied from a temporary.
+func (p *Plan) result(l *lowering, root, n *graph.Node, t Target) (int, error) {
 	if n == root {
-		a.Place, a.Path = InResult, t.Path
-		if t.Path == "" {
-			a.Place = InCollect
+		a, err := p.output(n, t, nil)
+		if err != nil {
+			return 0, err
 		}
-		p.Output = len(p.Arrays)
-	} else if bytes := arena.Reserved(a.Bytes()); bytes <= p.keep {
+		if a.Layout.Unit == nil || a.Layout.Open {
+			p.Output = len(p.Arrays)
+			return l.hold(n, a), nil
+		}
+	}
+	i := p.temporary(n.String(), n.Shape, n.DType)
+	l.arrays[l.one(n)] = i
+	return i, nil
+}
+
+// temporary adds an array that one stage fills and others read.
+func (p *Plan) temporary(name string, shape []int, t dtype.Type) int {
+	a := Array{Place: InArena, Name: name, Shape: shape, DType: t}
+	if bytes := arena.Reserved(a.Bytes()); bytes <= p.keep {
 		p.keep -= bytes
 	} else if bytes > alwaysKept {
 		a.Place = InSpill
 	}
-	return l.hold(n, a)
+	p.Arrays = append(p.Arrays, a)
+	return len(p.Arrays) - 1
 }
 
-func (p *Plan) mapStage(l *lowering, root *graph.Node, t Target) {
-	prog := l.program(root)
-	s := Stage{Kind: MapStage, Name: root.String(), Site: root.Site.String(), Programs: []Program{prog}}
-	s.Outputs = []int{p.result(l, root, root, t)}
-	s.Grid = grid.Grid{Shape: root.Shape, Chunks: clip(t.Chunks, root.Shape)}
-	if t.Chunks == nil {
-		s.Grid.Chunks = mapChunks(&prog, root.Shape, root.DType.Size())
+// output is the array that the plan returns. natural are the chunks that suit the
+// stage that writes it, where the user names none.
+func (p *Plan) output(root *graph.Node, t Target, natural []int) (Array, error) {
+	a := Array{Place: InResult, Name: root.String(), Path: t.Path, Shape: root.Shape, DType: root.DType, Region: t.Region}
+	if t.Path == "" {
+		a.Place = InCollect
+		return a, nil
 	}
+	m := t.meta(root)
+	if m.Chunks == nil && t.Region == nil {
+		m.Chunks = natural
+	}
+	var err error
+	a.Layout, err = store.LayoutOf(t.Path, m)
+	a.Chunks, a.Shards = m.Chunks, m.Shards
+	return a, err
+}
+
+// mapStage writes the values of root to the output.
+func (p *Plan) mapStage(l *lowering, root *graph.Node, t Target) error {
+	prog := l.program(root)
+	size := root.DType.Size()
+	natural := mapChunks(&prog, root.Shape, size)
+	stored := natural
+	if cell := p.align(&prog); cell != nil {
+		natural = grow(cell, root.Shape, chunkBytes/prog.itemSize(size))
+		stored = cell
+	}
+	out, err := p.output(root, t, stored)
+	if err != nil {
+		return err
+	}
+	s := Stage{Kind: MapStage, Name: root.String(), Site: root.Site.String()}
+	s.Grid = grid.Grid{Shape: root.Shape, Chunks: natural}
+	switch unit := out.Layout.Unit; {
+	case unit != nil:
+		s.unit = unit
+		if out.Layout.Chunk != nil {
+			s.unit = out.Layout.Chunk
+		}
+		s.Grid.Chunks = clip(unit, root.Shape)
+		if t.Region != nil {
+			s.Grid.Chunks, s.Grid.Offset = unit, phase(t.Region.Start, unit)
+		}
+		p.acrossUnits(&prog, &s, out.Layout)
+	case t.Chunks != nil:
+		s.Grid.Chunks = clip(t.Chunks, root.Shape)
+	}
+	s.Programs = []Program{prog}
+	p.Output = len(p.Arrays)
+	s.Outputs = []int{l.hold(root, out)}
 	s.OnDevice, s.Note = p.placement(&prog)
 	p.Stages = append(p.Stages, s)
+	return nil
+}
+
+// acrossUnits mends a stage whose chunks lie across what its program reads: in one
+// pass where units can be filled in pieces, else each such input is rechunked first.
+func (p *Plan) acrossUnits(prog *Program, s *Stage, layout store.Layout) {
+	units := clip(s.unit, s.Grid.Shape)
+	for i := range prog.Loads {
+		l := &prog.Loads[i]
+		if !p.across(l, units) {
+			continue
+		}
+		if !layout.Sessions() && s.Grid.Offset == nil {
+			s.Grid.Chunks, s.unit = p.band(l, units), nil
+			return
+		}
+		p.rechunk(l, units, s.Site)
+	}
+}
+
+// phase is each start's place in its unit.
+func phase(start, units []int) []int {
+	at := make([]int, len(start))
+	for d := range at {
+		at[d] = start[d] % units[d]
+	}
+	return at
 }
 
 // placement says whether the plan's device computes a program, or why not.
@@ -152,9 +257,13 @@ func (p *Plan) reduceStage(l *lowering, root *graph.Node, nodes []*graph.Node, t
 			count *= int64(shape[a])
 		}
 		s.Folds = append(s.Folds, Fold{Kind: n.Fold.Kind, Axes: n.Fold.Axes, DDof: n.Fold.DDof, Count: count})
-		s.Outputs = append(s.Outputs, p.result(l, root, n, target))
+		out, err := p.result(l, root, n, target)
+		if err != nil {
+			return err
+		}
+		s.Outputs = append(s.Outputs, out)
 	}
-	s.Grid = grid.Grid{Shape: shape, Chunks: reduceChunks(&prog, shape, nodes[0].Fold.Axes)}
+	s.Grid = grid.Grid{Shape: shape, Chunks: reduceChunks(&prog, p.align(&prog), shape, nodes[0].Fold.Axes)}
 	if p.Device.Memory > 0 {
 		s.Note = p.Device.Name + " computes no reductions: on the CPU"
 	}
@@ -162,22 +271,32 @@ func (p *Plan) reduceStage(l *lowering, root *graph.Node, nodes []*graph.Node, t
 	return nil
 }
 
-func (p *Plan) funcStage(l *lowering, root, n *graph.Node, t Target) {
+func (p *Plan) funcStage(l *lowering, root, n *graph.Node, t Target) error {
 	s := Stage{Kind: FuncStage, Name: n.String(), Site: n.Site.String(), Func: len(p.funcs)}
 	for _, in := range n.In {
 		s.Programs = append(s.Programs, l.program(in))
 	}
 	p.funcs = append(p.funcs, n.Func)
-	s.Outputs = []int{p.result(l, root, n, t)}
+	out, err := p.result(l, root, n, t)
+	if err != nil {
+		return err
+	}
+	s.Outputs = []int{out}
 	s.Grid = grid.Grid{Shape: n.Shape, Chunks: clip(n.Func.Chunks, n.Shape)}
 	if n.Func.Chunks == nil {
 		s.Grid.Chunks = clip(t.Chunks, n.Shape)
 		if t.Chunks == nil || n != root {
 			s.Grid.Chunks = mapChunks(&Program{}, n.Shape, n.DType.Size())
+			if len(s.Programs) > 0 && slices.Equal(s.Programs[0].Domain, n.Shape) {
+				if cell := p.align(&s.Programs[0]); cell != nil {
+					s.Grid.Chunks = grow(cell, n.Shape, chunkBytes/n.DType.Size())
+				}
+			}
 		}
 	}
 	if p.Device.Memory > 0 {
 		s.Note = p.Device.Name + " cannot run a Go function: on the CPU"
 	}
 	p.Stages = append(p.Stages, s)
+	return nil
 }

@@ -13,6 +13,7 @@ package plan
 
 import (
 	"fmt"
+	"iter"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
@@ -71,14 +72,20 @@ const (
 
 // Array is something that stages read or write.
 type Array struct {
-	Place  Place          `json:"place"`
-	Name   string         `json:"name"` // for people
-	Path   string         `json:"path,omitempty"`
-	Shape  []int          `json:"shape"`
-	DType  dtype.Type     `json:"dtype"`
-	Chunks []int          `json:"chunks,omitempty"`
-	ID     store.Identity `json:"id"`
-	Data   []byte         `json:"data,omitempty"`
+	Place   Place          `json:"place"`
+	Name    string         `json:"name"` // for people
+	Path    string         `json:"path,omitempty"`
+	Shape   []int          `json:"shape"`
+	DType   dtype.Type     `json:"dtype"`
+	Chunks  []int          `json:"chunks,omitempty"` // that are stored, or are to be
+	Shards  []int          `json:"shards,omitempty"`
+	Blocks  []int          `json:"blocks,omitempty"` // by which a spilled array lies in its file; nil is C order
+	Region  *grid.Box      `json:"region,omitempty"` // of what is there already, that the result is
+	Layout  store.Layout   `json:"layout,omitzero"`  // of the result
+	Details store.Details  `json:"details,omitzero"` // of the result
+	Work    store.Work     `json:"work,omitzero"`    // of reading
+	ID      store.Identity `json:"id"`
+	Data    []byte         `json:"data,omitempty"`
 }
 
 // Bytes is the array's size in memory.
@@ -102,10 +109,12 @@ type Stage struct {
 	Name  string    `json:"name"`
 	Site  string    `json:"site"`
 	Grid  grid.Grid `json:"grid"`  // of the domain that programs run over; of the result for a product
-	Piece []int     `json:"piece"` // what a task writes at once
+	Inner []int     `json:"inner"` // parts of a chunk that tasks do one after the other: the chunks of a shard
+	Piece []int     `json:"piece"` // what a task writes at once: rows of Inner
 	Tile  []int     `json:"tile"`  // what it reads at once: a multiple of Block
 	Block []int     `json:"block"` // what it computes at once
 	Slots int       `json:"slots"` // tasks in flight
+	Whole bool      `json:"whole"` // stored chunks are decoded and encoded in one go, not as streams
 
 	Programs []Program `json:"programs"` // one; two for a product; one an input for a function
 	Outputs  []int     `json:"outputs"`  // indices into Arrays, one a value of the program
@@ -121,6 +130,8 @@ type Stage struct {
 	Read       int64        `json:"read"`
 	ReadRun    int64        `json:"read_run"` // bytes that lie together in what is read, at the least
 	Written    int64        `json:"written"`
+
+	unit []int // while planning: what Inner has to be
 }
 
 // Fold is one reduction of a reduce stage. All folds of a stage have the same
@@ -132,8 +143,25 @@ type Fold struct {
 	Count int64            `json:"count"` // elements folded into each result
 }
 
+// Tasks is the number of chunk tasks of all stages.
+func (p *Plan) Tasks() (n int) {
+	for i := range p.Stages {
+		n += p.Stages[i].Tasks()
+	}
+	return n
+}
+
 // Tasks is the number of chunk tasks of the stage.
 func (s *Stage) Tasks() int { return s.Grid.Len() }
+
+// Inners iterates over the parts of a chunk that are done one after the other.
+func (s *Stage) Inners(chunk grid.Box) iter.Seq[grid.Box] {
+	origin := make([]int, len(chunk.Start))
+	for d, by := range s.Grid.Offset {
+		origin[d] = -by
+	}
+	return chunk.Align(origin, s.Inner)
+}
 
 // Funcs are the Go functions that FuncStages call; none after Decode.
 func (p *Plan) Funcs() []*graph.Func { return p.funcs }

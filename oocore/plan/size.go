@@ -9,6 +9,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/store"
 )
 
 // DeviceLanes is the number of streams on a device: one computes while another
@@ -114,24 +115,67 @@ func (p *Plan) sizeStage(s *Stage, room int64) (least int64) {
 	}
 	most := max(min(2*p.Workers+2, s.Tasks()), 1)
 	few := min(p.Workers, most)
+	modes := p.modes(s)
 	// Long writes and reads are worth more than slots beyond the workers; a slot for
-	// each worker is worth more than long ones.
-	for bytes := chunkBytes; ; bytes /= 2 {
-		smallest := p.shapes(s, bytes)
-		for s.Slots = most; s.Slots >= few; s.Slots-- {
-			if p.predict(s); p.takes(s) <= room {
-				return 0
+	// each worker is worth more than long ones, or than chunks decoded in one go.
+	for _, s.Whole = range modes {
+		for bytes := p.longest(s); ; bytes /= 2 {
+			smallest := p.shapes(s, bytes)
+			for s.Slots = most; s.Slots >= few; s.Slots-- {
+				if p.predict(s); p.takes(s) <= room {
+					return 0
+				}
 			}
-		}
-		if smallest {
-			break
+			if smallest {
+				break
+			}
 		}
 	}
 	for s.Slots = max(few-1, 1); ; s.Slots-- {
-		if p.predict(s); p.takes(s) <= room || s.Slots == 1 {
+		for _, s.Whole = range modes {
+			if p.predict(s); p.takes(s) <= room {
+				return p.takes(s)
+			}
+		}
+		if s.Slots == 1 {
 			return p.takes(s)
 		}
 	}
+}
+
+// modes are the ways to decode and encode that a stage has to choose from: whole
+// chunks at once, and streams where those take less.
+func (p *Plan) modes(s *Stage) []bool {
+	out := &p.Arrays[s.Outputs[0]].Layout
+	streams := out.Sessions() && out.Work.Stream < out.Work.Whole
+	for k := range s.Programs {
+		for _, l := range s.Programs[k].Loads {
+			if l.Kind == LoadArray && p.Arrays[l.Array].Work.Stream < p.Arrays[l.Array].Work.Whole {
+				streams = true
+			}
+		}
+	}
+	if streams {
+		return []bool{true, false}
+	}
+	return []bool{true}
+}
+
+// longest is how many bytes a stage reads and writes at once, where there is room.
+func (p *Plan) longest(s *Stage) int {
+	if s.Kind != MapStage {
+		return chunkBytes
+	}
+	prog := &s.Programs[0]
+	size := prog.itemSize(p.Arrays[s.Outputs[0]].DType.Size())
+	bytes := max(chunkBytes, min(grid.Size(s.Grid.Chunks)*size, bandBytes))
+	if s.unit != nil {
+		bytes = max(bytes, grid.Size(s.unit)*size)
+	}
+	if cell := p.align(prog); cell != nil {
+		bytes = max(bytes, grid.Size(cell)*size)
+	}
+	return bytes
 }
 
 // takes is what a stage takes of the budget.
@@ -147,31 +191,60 @@ func (p *Plan) takes(s *Stage) int64 {
 // blocks. It reports that they cannot be smaller.
 func (p *Plan) shapes(s *Stage, bytes int) (smallest bool) {
 	chunk := s.Grid.Chunks
-	s.Block = grid.Auto(chunk, 1, BlockElems)
 	prog := &s.Programs[0]
+	cell := p.align(prog)
+	s.Inner = chunk
+	s.Block = grid.Auto(chunk, 1, BlockElems)
 	switch s.Kind {
 	case FuncStage:
 		s.Piece, s.Tile = chunk, chunk
 		return true
 	case ReduceStage:
 		s.Piece = chunk
-		s.Tile = within(chunk, max(min(bytes, tileBytes)/prog.itemSize(1), BlockElems), s.Block)
-		return bytes <= tileBytes/8
+		if cell == nil {
+			s.Tile = within(chunk, max(min(bytes, tileBytes)/prog.itemSize(1), BlockElems), s.Block)
+			return bytes <= tileBytes/8
+		}
+		// The order of additions follows from Inner and Block, and those from the store.
+		s.Inner = grow(clip(cell, chunk), chunk, tileBytes/prog.itemSize(1))
+		s.Block = grid.Auto(s.Inner, 1, BlockElems)
+		elems := max(bytes/prog.itemSize(1), BlockElems)
+		s.Tile = within(s.Inner, elems, s.Block)
+		return elems == BlockElems
 	}
 	out := p.Arrays[s.Outputs[0]].DType.Size()
 	elems := max(bytes/out, BlockElems)
-	s.Piece = within(chunk, elems, s.Block)
-	if fast := crossing(prog); fast >= 0 && fast != len(chunk)-1 {
+	switch fast := crossing(prog); {
+	case s.unit != nil:
+		s.Inner = s.unit
+		p.rows(s, elems)
+	case cell != nil:
+		if grid.Size(chunk) > elems {
+			s.Inner = grow(clip(cell, chunk), chunk, elems)
+		}
+		p.rows(s, elems)
+	case fast >= 0 && fast != len(chunk)-1:
 		s.Piece = square(chunk, fast, elems)
 		s.Block = grid.Auto(s.Piece, 1, BlockElems)
 		s.Tile = s.Piece
 		return elems == BlockElems
+	default:
+		p.rows(s, elems)
 	}
-	s.Tile = within(s.Piece, max(tileBytes/prog.itemSize(out), BlockElems), s.Block)
+	s.Tile = s.Piece
+	if cell == nil && crossing(prog) < 0 {
+		s.Tile = within(s.Piece, max(tileBytes/prog.itemSize(out), BlockElems), s.Block)
+	}
 	if s.OnDevice {
 		p.deviceTile(s)
 	}
 	return elems == BlockElems
+}
+
+// rows makes pieces of whole rows of Inner, of at most elems elements.
+func (p *Plan) rows(s *Stage, elems int) {
+	s.Block = grid.Auto(s.Inner, 1, BlockElems)
+	s.Piece = within(s.Inner, elems, s.Block)
 }
 
 // square cuts a chunk to about elems elements, alike along its last axis and the
@@ -236,6 +309,8 @@ func (p *Plan) predict(s *Stage) {
 			slot[record.Pinned] = slot[record.Input] + slot[record.Output]
 			slot[record.Input], slot[record.Output] = 0, 0
 		}
+		buffer, heap := p.WriteWork(s)
+		slot[record.Codec] += session(buffer, heap)
 	case ReduceStage:
 		add(&slot, LaneBytes(&s.Programs[0], s.Tile, false), 1)
 		kept := p.KeptChunk(s)
@@ -254,12 +329,68 @@ func (p *Plan) predict(s *Stage) {
 			prog := &s.Programs[k]
 			box := clip(s.Grid.Chunks, prog.Domain)
 			slot[record.Input] += arena.Reserved(int64(grid.Size(box)) * int64(prog.Type(prog.Out[0]).Size()))
-			addLane(&slot, prog, box)
+			p.addLane(&slot, prog, box)
 		}
 		slot[record.Output] = arena.Reserved(int64(grid.Size(s.Grid.Chunks)) * int64(p.Arrays[s.Outputs[0]].DType.Size()))
 	}
+	for k := range s.Programs {
+		for i := range s.Programs[k].Loads {
+			buffer, heap := p.ReadWork(s, &s.Programs[k].Loads[i])
+			slot[record.Codec] += session(buffer, heap)
+		}
+	}
 	s.Predicted = shared
 	add(&s.Predicted, slot, s.Slots)
+}
+
+// ReadWork is the memory with which a slot of a stage reads a load: a buffer, and
+// what libraries take of Go's heap.
+func (p *Plan) ReadWork(s *Stage, l *Load) (buffer, heap int64) {
+	if l.Kind != LoadArray {
+		return 0, 0
+	}
+	return of(p.Arrays[l.Array].Work, s.Whole)
+}
+
+// WriteWork is the memory with which a slot of a stage writes to units that are
+// encoded.
+func (p *Plan) WriteWork(s *Stage) (buffer, heap int64) {
+	out := &p.Arrays[s.Outputs[0]].Layout
+	if !out.Sessions() {
+		return 0, 0
+	}
+	return of(out.Work, s.Whole && slices.Equal(s.Piece, s.Inner))
+}
+
+// Heap is the most that codec libraries take of Go's heap in any stage.
+func (p *Plan) Heap() (most int64) {
+	for i := range p.Stages {
+		s := &p.Stages[i]
+		_, slot := p.WriteWork(s)
+		for k := range s.Programs {
+			for j := range s.Programs[k].Loads {
+				_, heap := p.ReadWork(s, &s.Programs[k].Loads[j])
+				slot += heap
+			}
+		}
+		most = max(most, slot*int64(s.Slots))
+	}
+	return most
+}
+
+func of(w store.Work, whole bool) (buffer, heap int64) {
+	if whole {
+		return w.Whole, w.Heap
+	}
+	return w.Stream, w.Heap
+}
+
+// session is what the arena counts for a session's memory.
+func session(buffer, heap int64) int64 {
+	if buffer > 0 {
+		buffer = arena.Reserved(buffer)
+	}
+	return buffer + heap
 }
 
 // KeptChunk is the number of accumulators of one task of a reduce stage.

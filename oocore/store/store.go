@@ -168,6 +168,14 @@ type Layout struct {
 	Codec string `json:"codec,omitempty"`
 }
 
+// Chunks are those of Info of an array with this layout.
+func (l *Layout) Chunks() []int {
+	if l.Chunk != nil {
+		return l.Chunk
+	}
+	return l.Unit
+}
+
 // Sessions reports that units are written through sessions.
 func (l *Layout) Sessions() bool { return l.Unit != nil && !l.Open }
 

@@ -1,0 +1,326 @@
+package exec
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/gonbext/gonbext/oocore/journal"
+	"github.com/gonbext/gonbext/oocore/plan"
+	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/store"
+)
+
+// Keep is what a run keeps beside its output while it is unfinished: a workspace,
+// which no other run can have at the same time, and in it a journal of what is done
+// and durable. A run that ends early leaves both, and the next one of the same plan
+// goes on there, with whatever budget. A nil Keep keeps nothing.
+type Keep struct {
+	// Why says why what an earlier run left could not be used; "" where it could, or
+	// there was nothing.
+	Why string
+
+	plan      *plan.Plan
+	workspace *store.Workspace
+	print     plan.Fingerprint
+	journal   *journal.Journal // nil: nothing is noted
+	state     *journal.State
+	redo      []bool // stages whose results are needed again and are gone
+	noted     int64  // tasks, by this run and earlier ones
+
+	watching *watch // of the present stage
+}
+
+const (
+	// journalFile is in the workspace.
+	journalFile = "journal"
+	// groupEvery is how often what is done is made durable, and noted, at the most.
+	groupEvery = 100 * time.Millisecond
+	// groupShare is how many times longer a run computes than it syncs.
+	groupShare = 20
+	// worthKeeping is the time from which on results of a stage that are in memory are
+	// written to the workspace: below it they are computed again as fast.
+	worthKeeping = 250 * time.Millisecond
+)
+
+// NewKeep takes the workspace of a plan's output, and what an earlier run of the same
+// fingerprint left there; what another left is removed. Where another process has it
+// the error is a *store.LockedError.
+func NewKeep(p *plan.Plan, print plan.Fingerprint, fresh bool) (*Keep, error) {
+	w, err := store.NewWorkspace(p.Arrays[p.Output].Path)
+	if err != nil {
+		return nil, err
+	}
+	k := &Keep{plan: p, workspace: w, print: print}
+	if err := k.begin(fresh); err != nil {
+		return nil, errors.Join(err, w.Close())
+	}
+	return k, nil
+}
+
+func (k *Keep) begin(fresh bool) error {
+	j, state, err := journal.Open(k.workspace.Join(journalFile))
+	switch {
+	case err == nil:
+		var earlier plan.Fingerprint
+		if json.Unmarshal(state.Header, &earlier) != nil {
+			k.Why = "what it left cannot be read"
+		} else if fresh {
+			k.Why = "a fresh run was asked for"
+		} else {
+			k.Why = k.print.Difference(earlier)
+		}
+		if k.Why == "" {
+			k.journal, k.state = j, state
+			for _, set := range state.Done {
+				k.noted += set.Len()
+			}
+			k.noted += int64(len(state.Finished) + len(state.Folds))
+			k.missing()
+			return nil
+		}
+		if err := j.Close(); err != nil {
+			return err
+		}
+	case !errors.Is(err, fs.ErrNotExist):
+		k.Why = "what it left cannot be read"
+	}
+	return k.anew()
+}
+
+// anew empties the workspace and begins a journal, if the run can be told again.
+func (k *Keep) anew() (err error) {
+	if err := k.workspace.Clear(); err != nil {
+		return err
+	}
+	k.state, k.noted = nil, 0
+	if k.print == (plan.Fingerprint{}) {
+		return nil
+	}
+	k.journal, err = journal.Create(k.workspace.Join(journalFile), k.print)
+	return err
+}
+
+// missing finds the stages that have to run again since what they computed was
+// dropped, or never written down, and a stage that is unfinished needs it.
+func (k *Keep) missing() {
+	k.redo = make([]bool, len(k.plan.Stages))
+	maker := map[int]int{}
+	for i := range k.plan.Stages {
+		for _, a := range k.plan.Stages[i].Outputs {
+			maker[a] = i
+		}
+	}
+	for i := len(k.plan.Stages) - 1; i >= 0; i-- {
+		if k.state.Finished[i] && !k.redo[i] {
+			continue
+		}
+		for _, prog := range k.plan.Stages[i].Programs {
+			for _, l := range prog.Loads {
+				if l.Kind != plan.LoadArray {
+					continue
+				}
+				if j, ok := maker[l.Array]; ok && k.state.Finished[j] {
+					if _, err := os.Stat(k.workspace.Join(spillName(l.Array))); err != nil {
+						k.redo[j] = true
+					}
+				}
+			}
+		}
+	}
+}
+
+// resumes reports that the run goes on where an earlier one stopped.
+func (k *Keep) resumes() bool { return k != nil && k.state != nil }
+
+// Resumed is the number of tasks that an earlier run did.
+func (k *Keep) Resumed() (n int64) {
+	for i := range k.plan.Stages {
+		n += k.skipped(i)
+	}
+	return n
+}
+
+// skipped is the number of a stage's tasks that an earlier run did.
+func (k *Keep) skipped(stage int) int64 {
+	switch {
+	case !k.resumes() || k.redo[stage]:
+		return 0
+	case k.state.Finished[stage]:
+		return int64(k.plan.Stages[stage].Tasks())
+	case k.state.Folds[stage].Next > 0:
+		return k.state.Folds[stage].Next
+	}
+	return k.state.Done[stage].Len()
+}
+
+// Tell adds to a run's header what the run goes on from, or why it does not.
+func (k *Keep) Tell(h *record.Header) {
+	if k == nil {
+		return
+	}
+	h.Resume = k.Why
+	for i := range h.Stages {
+		h.Stages[i].Skipped = int(k.skipped(i))
+	}
+}
+
+// finished reports a stage that an earlier run has done.
+func (k *Keep) finished(stage int) bool {
+	return k.resumes() && k.state.Finished[stage] && !k.redo[stage]
+}
+
+// has reports a task that an earlier run has done.
+func (k *Keep) has(stage, ticket int) bool {
+	if !k.resumes() || k.redo[stage] {
+		return false
+	}
+	return k.state.Done[stage].Has(int64(ticket)) || int64(ticket) < k.state.Folds[stage].Next
+}
+
+// fold are the sums of a reduction that an earlier run left.
+func (k *Keep) fold(stage int) (journal.Fold, bool) {
+	if !k.resumes() || k.redo[stage] {
+		return journal.Fold{}, false
+	}
+	f, ok := k.state.Folds[stage]
+	return f, ok
+}
+
+// notes reports that what is done is noted.
+func (k *Keep) notes() bool { return k != nil && k.journal != nil }
+
+// done takes in a task that is written.
+func (k *Keep) done(ticket int) {
+	if k == nil || k.watching == nil {
+		return
+	}
+	k.watching.mu.Lock()
+	defer k.watching.mu.Unlock()
+	k.watching.pending.Add(int64(ticket), 1)
+}
+
+// snapshot takes a stage's sums so far, and returns what notes them once all that
+// they rest on is durable.
+type snapshot func() (note func(*journal.Journal) error)
+
+// watch makes what a stage does durable in groups, while it runs. Where that fails
+// it ends the stage.
+type watch struct {
+	keep     *Keep
+	stage    int
+	sync     func() error
+	snapshot snapshot // nil where tasks are noted
+
+	mu      sync.Mutex
+	pending journal.Set // done and not yet durable
+	stop    chan struct{}
+	stopped chan struct{}
+	err     error // of the goroutine, once it has stopped
+}
+
+func (k *Keep) watch(stage int, sync func() error, take snapshot, fail func(error)) *watch {
+	w := &watch{keep: k, stage: stage, sync: sync, snapshot: take, stop: make(chan struct{}), stopped: make(chan struct{})}
+	k.watching = w
+	go func() {
+		defer close(w.stopped)
+		wait := groupEvery
+		for {
+			select {
+			case <-w.stop:
+				return
+			case <-time.After(wait):
+			}
+			t := time.Now()
+			if w.err = w.commit(); w.err != nil {
+				fail(w.err)
+				return
+			}
+			wait = max(groupEvery, groupShare*time.Since(t))
+		}
+	}()
+	return w
+}
+
+// end ends the watch. What is not yet noted is, where the run ends here.
+func (w *watch) end(last bool) error {
+	close(w.stop)
+	<-w.stopped
+	w.keep.watching = nil
+	if w.err == nil && last {
+		w.err = w.commit()
+	}
+	return w.err
+}
+
+// commit makes a group durable, and then says so in the journal.
+func (w *watch) commit() error {
+	w.mu.Lock()
+	done := w.pending
+	w.pending = journal.Set{}
+	w.mu.Unlock()
+	if done.Len() == 0 {
+		return nil
+	}
+	note := func(j *journal.Journal) error { return j.Tasks(w.stage, &done) }
+	if w.snapshot != nil {
+		if note = w.snapshot(); note == nil {
+			return nil
+		}
+	}
+	if err := w.sync(); err != nil {
+		return err
+	}
+	if err := note(w.keep.journal); err != nil {
+		return err
+	}
+	w.keep.noted += done.Len()
+	return w.keep.journal.Sync()
+}
+
+// stageDone notes a stage whose results are durable.
+func (k *Keep) stageDone(stage int) error {
+	if err := k.journal.Stage(stage); err != nil {
+		return err
+	}
+	k.noted++
+	return k.journal.Sync()
+}
+
+// worth reports that there is something that the next run can go on from.
+func (k *Keep) worth() bool { return k != nil && k.journal != nil && k.noted > 0 }
+
+// close releases the workspace: kept says whether what is in it is.
+func (k *Keep) close(kept bool) error {
+	if k == nil {
+		return nil
+	}
+	var err error
+	if k.journal != nil {
+		err = k.journal.Close()
+	}
+	if kept {
+		return errors.Join(err, k.workspace.Close())
+	}
+	return errors.Join(err, k.workspace.Remove())
+}
+
+// Drop ends a Keep that no run has taken.
+func (k *Keep) Drop() error { return k.close(k.worth()) }
+
+// KeptError is a run's error, of which a part is kept for the next attempt.
+type KeptError struct {
+	Tasks, Of int64
+	Err       error
+}
+
+func (e *KeptError) Error() string {
+	return fmt.Sprintf("%v (%d of %d chunks are kept: the same again goes on there)", e.Err, e.Tasks, e.Of)
+}
+
+// Unwrap gives the cause.
+func (e *KeptError) Unwrap() error { return e.Err }

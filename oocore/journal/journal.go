@@ -1,0 +1,227 @@
+// Package journal is the file in which an unfinished run keeps what it has done, so
+// that the next one goes on there.
+//
+// It begins with a line of JSON, which says what the run is, and goes on with
+// entries that are only ever appended: chunks that are done, stages that are
+// finished, sums so far. Each entry has its length and a checksum, so that a tail
+// that was torn off is found and forgotten.
+package journal
+
+import (
+	"bufio"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+)
+
+const (
+	maxHeader = 64 << 10
+	maxEntry  = 16 << 20 // also bounds what reading a damaged file allocates
+	maxStages = 1 << 16
+)
+
+// kinds of entries.
+const (
+	tasksKind byte = iota + 1
+	stageKind
+	foldKind
+)
+
+// State is what a journal says.
+type State struct {
+	Header   json.RawMessage
+	Done     map[int]*Set // tasks of a stage whose results are durable
+	Finished map[int]bool // stages, all of whose results are
+	Folds    map[int]Fold // sums so far
+}
+
+// Fold is a reduction that has taken in its first Next chunks.
+type Fold struct {
+	Next  int64
+	State []byte
+}
+
+// Journal is an open journal. One goroutine at a time appends.
+type Journal struct {
+	file *os.File
+	buf  []byte
+}
+
+// Create begins a journal for a run that header, one JSON value, describes.
+func Create(path string, header any) (*Journal, error) {
+	b, err := json.Marshal(header)
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := f.Write(append(b, '\n')); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return &Journal{file: f}, nil
+}
+
+// Open reads a journal and goes on with it. What follows its last whole entry is cut
+// off.
+func Open(path string) (*Journal, *State, error) {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, end, err := Read(f)
+	if err == nil {
+		err = f.Truncate(end)
+	}
+	if err == nil {
+		_, err = f.Seek(end, io.SeekStart)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close())
+	}
+	return &Journal{file: f}, s, nil
+}
+
+// Read reads a journal as far as its entries are whole, and says where they end. It
+// holds one entry at a time, of at most 16 MiB.
+func Read(r io.Reader) (s *State, end int64, err error) {
+	b := bufio.NewReaderSize(r, maxHeader)
+	line, err := b.ReadSlice('\n')
+	if err != nil || !json.Valid(line) {
+		return nil, 0, errors.New("this is not a run's journal: it has no header")
+	}
+	s = &State{Header: json.RawMessage(append([]byte{}, line[:len(line)-1]...)),
+		Done: map[int]*Set{}, Finished: map[int]bool{}, Folds: map[int]Fold{}}
+	end = int64(len(line))
+	var payload []byte
+	for {
+		var head [8]byte
+		if _, err := io.ReadFull(b, head[:]); err != nil {
+			return s, end, nil
+		}
+		n := binary.LittleEndian.Uint32(head[:])
+		if n > maxEntry {
+			return s, end, nil
+		}
+		if payload, err = readPayload(b, payload, int(n)); err != nil {
+			return s, end, nil
+		}
+		if crc32.ChecksumIEEE(payload) != binary.LittleEndian.Uint32(head[4:]) || !s.apply(payload) {
+			return s, end, nil
+		}
+		end += 8 + int64(n)
+	}
+}
+
+// readPayload reads n bytes, and allocates as they come: n may be a lie.
+func readPayload(r io.Reader, buf []byte, n int) ([]byte, error) {
+	buf = buf[:0]
+	for len(buf) < n {
+		at := len(buf)
+		buf = append(buf, make([]byte, min(n-at, 1<<20))...)
+		if _, err := io.ReadFull(r, buf[at:]); err != nil {
+			return buf, err
+		}
+	}
+	return buf, nil
+}
+
+// apply takes in an entry. It reports one that makes no sense.
+func (s *State) apply(payload []byte) bool {
+	if len(payload) == 0 {
+		return false
+	}
+	kind, rest := payload[0], payload[1:]
+	next := func() (int64, bool) {
+		v, n := binary.Uvarint(rest)
+		if n <= 0 || v > 1<<48 {
+			return 0, false
+		}
+		rest = rest[n:]
+		return int64(v), true
+	}
+	stage, ok := next()
+	if !ok || stage >= maxStages {
+		return false
+	}
+	switch kind {
+	case tasksKind:
+		for len(rest) > 0 {
+			from, ok := next()
+			n, ok2 := next()
+			if !ok || !ok2 {
+				return false
+			}
+			if s.Done[int(stage)] == nil {
+				s.Done[int(stage)] = &Set{}
+			}
+			s.Done[int(stage)].Add(from, n)
+		}
+	case stageKind:
+		s.Finished[int(stage)] = true
+	case foldKind:
+		to, ok := next()
+		if !ok {
+			return false
+		}
+		s.Folds[int(stage)] = Fold{to, append([]byte{}, rest...)}
+	default:
+		return false
+	}
+	return true
+}
+
+// Tasks notes tasks of a stage that are durable.
+func (j *Journal) Tasks(stage int, done *Set) error {
+	j.begin(tasksKind, stage)
+	for _, r := range done.ranges {
+		j.buf = binary.AppendUvarint(j.buf, uint64(r.from))
+		j.buf = binary.AppendUvarint(j.buf, uint64(r.to-r.from))
+	}
+	return j.append()
+}
+
+// Stage notes a stage all of whose results are durable.
+func (j *Journal) Stage(stage int) error {
+	j.begin(stageKind, stage)
+	return j.append()
+}
+
+// Fold notes a reduction's sums after its first next chunks. Sums that are too long
+// for an entry are not noted.
+func (j *Journal) Fold(stage int, next int64, states ...[]byte) error {
+	j.begin(foldKind, stage)
+	j.buf = binary.AppendUvarint(j.buf, uint64(next))
+	for _, s := range states {
+		j.buf = append(j.buf, s...)
+	}
+	if len(j.buf) > maxEntry {
+		return nil
+	}
+	return j.append()
+}
+
+func (j *Journal) begin(kind byte, stage int) {
+	j.buf = append(j.buf[:0], make([]byte, 8)...)
+	j.buf = append(j.buf, kind)
+	j.buf = binary.AppendUvarint(j.buf, uint64(stage))
+}
+
+func (j *Journal) append() error {
+	payload := j.buf[8:]
+	binary.LittleEndian.PutUint32(j.buf, uint32(len(payload)))
+	binary.LittleEndian.PutUint32(j.buf[4:], crc32.ChecksumIEEE(payload))
+	_, err := j.file.Write(j.buf)
+	return err
+}
+
+// Sync makes what was noted durable.
+func (j *Journal) Sync() error { return j.file.Sync() }
+
+// Close closes the file.
+func (j *Journal) Close() error { return j.file.Close() }

@@ -1,0 +1,58 @@
+package plan
+
+import (
+	"github.com/gonbext/gonbext/oocore/grid"
+)
+
+// Chunks of a stored array are decoded as a whole, so tasks and tiles are made of
+// whole ones where they can be.
+
+// align are the lengths in a program's domain of the stored chunks of its largest
+// chunked input; nil where no input is chunked.
+func (p *Plan) align(prog *Program) []int {
+	var of *Load
+	for i := range prog.Loads {
+		l := &prog.Loads[i]
+		if l.Kind == LoadArray && p.Arrays[l.Array].Chunks != nil && (of == nil || p.Arrays[l.Array].Bytes() > p.Arrays[of.Array].Bytes()) {
+			of = l
+		}
+	}
+	if of == nil {
+		return nil
+	}
+	lengths := make([]int, len(prog.Domain))
+	for d := range lengths {
+		lengths[d] = 1
+	}
+	for d, c := range p.Arrays[of.Array].Chunks {
+		if a := of.View.Axis[d]; a >= 0 {
+			lengths[a] = (c + abs(of.View.Step[d]) - 1) / abs(of.View.Step[d])
+		}
+	}
+	return clip(lengths, prog.Domain)
+}
+
+// grow makes a box of whole cells, as many as fit into room elements: along the last
+// axes first, so that its rows are long. One cell it always is.
+func grow(cell, shape []int, room int) []int {
+	box := clip(cell, shape)
+	for d := len(box) - 1; d >= 0; d-- {
+		times := room / max(grid.Size(box), 1)
+		if times < 1 {
+			break
+		}
+		box[d] = max(min(box[d]*times, shape[d]), 1)
+		if box[d] < shape[d] {
+			box[d] -= box[d] % cell[d]
+			break
+		}
+	}
+	return box
+}
+
+func abs(n int) int {
+	if n < 0 {
+		return -n
+	}
+	return n
+}

@@ -1,0 +1,146 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gonbext/gonbext/oocore/grid"
+)
+
+// Where chunks that are written lie across what is read, each of them would read or
+// decode nearly everything again. Then either the output is filled in pieces as the
+// input comes, where its units lie open, or the input is first copied to a temporary
+// array of blocks that both sides use whole: the smaller of what one reads and the
+// other writes along each axis (Rechunker's scheme). That is one pass or two.
+
+const (
+	// bandBytes is what such a pass reads at once: it makes blocks of 512 KiB of an
+	// array of 512 columns that is cut into 64 columns.
+	bandBytes = 32 << 20
+	// bandRun is how long the pieces of a file in C order are that it reads.
+	bandRun = 16 << 10
+	// acrossTimes and acrossBytes are from when on an input counts as lying across:
+	// so many times its bytes would be read, and so many bytes in all. Copying it costs
+	// three.
+	acrossTimes = 3
+	acrossBytes = 256 << 20
+)
+
+// across reports that reading a load by boxes of the domain reads its bytes many
+// times over.
+func (p *Plan) across(l *Load, box []int) bool {
+	if l.Kind != LoadArray {
+		return false
+	}
+	a := &p.Arrays[l.Array]
+	if a.Place != InFile && a.Place != InSpill || a.Blocks != nil {
+		return false
+	}
+	times := p.times(l, box)
+	bytes := float64(l.Type.Size())
+	for _, axis := range l.View.Axis {
+		if axis >= 0 {
+			bytes *= float64(l.View.Shape[axis])
+		}
+	}
+	return times > acrossTimes && times*bytes > acrossBytes
+}
+
+// times is about how many times each byte of an array is read where it is read by
+// boxes of the domain.
+func (p *Plan) times(l *Load, box []int) float64 {
+	a := &p.Arrays[l.Array]
+	lengths := make([]int, len(a.Shape)) // of a box, in the array
+	for d, axis := range l.View.Axis {
+		lengths[d] = 1
+		if axis >= 0 {
+			lengths[d] = min(box[axis]*abs(l.View.Step[d]), a.Shape[d])
+		}
+	}
+	times := 1.0
+	if a.Chunks != nil {
+		for d, n := range lengths {
+			c := min(a.Chunks[d], a.Shape[d])
+			if n%c != 0 && n < a.Shape[d] {
+				times *= min(float64(n+c)/float64(n), float64(a.Shape[d])/float64(n))
+			}
+		}
+		return times
+	}
+	// In a file in C order runs touch pages that the next box needs again.
+	cut := len(lengths) - 1
+	for cut > 0 && lengths[cut] == a.Shape[cut] {
+		cut--
+	}
+	if cut <= 0 || grid.Size(lengths[:cut]) == 1 {
+		return 1
+	}
+	run := float64(grid.Size(lengths[cut:]) * l.Type.Size())
+	apart := float64(grid.Size(a.Shape[cut:]) * l.Type.Size())
+	return max(min((run+pageBytes)/run, apart/run), 1)
+}
+
+// band is what a pass over a load reads at once, in the load's own array, where
+// units of the given lengths in the domain are to be filled: long runs or whole
+// chunks, and then as much as possible along the axes where units are long.
+func (p *Plan) band(l *Load, units []int) []int {
+	a := &p.Arrays[l.Array]
+	size := l.Type.Size()
+	lengths := make([]int, len(l.View.Shape))
+	for i := range lengths {
+		lengths[i] = 1
+	}
+	cell := a.Chunks
+	if cell == nil {
+		cell = grid.Auto(a.Shape, size, bandRun)
+	}
+	for d, axis := range l.View.Axis {
+		if axis >= 0 {
+			lengths[axis] = min(max(cell[d]/abs(l.View.Step[d]), 1), l.View.Shape[axis])
+		}
+	}
+	first := slices.Clone(lengths)
+	for {
+		best, ratio := -1, 1.0
+		for d := range lengths {
+			if r := float64(min(units[d], l.View.Shape[d])) / float64(lengths[d]); r > ratio {
+				best, ratio = d, r
+			}
+		}
+		if best < 0 || 2*grid.Size(lengths)*size > bandBytes {
+			return lengths
+		}
+		lengths[best] = min(2*lengths[best], (l.View.Shape[best]+first[best]-1)/first[best]*first[best])
+		lengths[best] = min(lengths[best], l.View.Shape[best])
+	}
+}
+
+// rechunk copies what a load reads to a temporary array of blocks, and makes the load
+// read that.
+func (p *Plan) rechunk(l *Load, units []int, site string) {
+	band := p.band(l, units)
+	from := *l
+	from.View = grid.View{Axis: make([]int, len(l.View.Axis)), Start: l.View.Start, Step: l.View.Step}
+	to := grid.View{Shape: l.View.Shape}
+	var chunks, blocks []int
+	for d, axis := range l.View.Axis {
+		from.View.Axis[d] = -1
+		if axis < 0 {
+			continue
+		}
+		from.View.Axis[d] = len(from.View.Shape)
+		from.View.Shape = append(from.View.Shape, l.View.Shape[axis])
+		to.Axis, to.Start, to.Step = append(to.Axis, axis), append(to.Start, 0), append(to.Step, 1)
+		chunks = append(chunks, band[axis])
+		blocks = append(blocks, min(band[axis], units[axis]))
+	}
+	prog := Program{Domain: from.View.Shape, Loads: []Load{from}, Out: []int{0}}
+	name := "rechunk " + p.Arrays[l.Array].Name
+	i := p.temporary(name, prog.Domain, l.Type)
+	p.Arrays[i].Blocks = clip(blocks, prog.Domain)
+	s := Stage{Kind: MapStage, Name: name, Site: site, Programs: []Program{prog}, Outputs: []int{i},
+		Grid: grid.Grid{Shape: prog.Domain, Chunks: clip(chunks, prog.Domain)},
+		Note: fmt.Sprintf("a pass of its own, by blocks of %s: what is written lies across what is read", grid.Format(p.Arrays[i].Blocks))}
+	p.Stages = append(p.Stages, s)
+	l.Array, l.View = i, to
+}

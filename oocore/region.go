@@ -1,0 +1,69 @@
+package oocore
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/store"
+)
+
+// intoRegion is what is to be written to a region of an array that is there already,
+// brought to the region's shape, and the region's box.
+func intoRegion(root *graph.Node, path string, s *settings) (*graph.Node, *grid.Box, error) {
+	if path == "" {
+		return root, nil, errors.New("Region is for Save: Slice gives a part of an array")
+	}
+	if s.chunks != nil || s.shards != nil || s.codec != "" {
+		return root, nil, fmt.Errorf("region %q: chunks, shards and codec are those of the array that is there", s.region)
+	}
+	info, err := store.Stat(path)
+	if err != nil {
+		return root, nil, err
+	}
+	box, err := regionBox(s.region, info.Shape)
+	if err != nil {
+		return root, nil, err
+	}
+	if info.DType != root.DType {
+		return root, nil, fmt.Errorf("region %q of %s has elements of %s, not %s: AsType brings them there", s.region, path, info.DType, root.DType)
+	}
+	if slices.Equal(root.Shape, box.Shape) {
+		return root, &box, nil
+	}
+	wide, err := graph.BroadcastTo(root.Site, root, box.Shape...)
+	if err != nil {
+		return root, nil, fmt.Errorf("region %q of %s has shape %s: %w", s.region, path, grid.Format(box.Shape), err)
+	}
+	return wide, &box, nil
+}
+
+// regionBox reads a region of an array: ranges with steps of one, and indices, which
+// keep their axis with length one.
+func regionBox(spec string, shape []int) (grid.Box, error) {
+	v, err := grid.ParseSlice(spec, shape)
+	if err != nil {
+		return grid.Box{}, err
+	}
+	b := grid.Box{Start: v.Start, Shape: make([]int, len(shape))}
+	used := 0
+	for d, a := range v.Axis {
+		b.Shape[d] = 1
+		if a >= 0 {
+			b.Shape[d] = v.Shape[a]
+			used++
+		}
+		if v.Step[d] != 1 {
+			return grid.Box{}, fmt.Errorf("region %q has a step other than 1", spec)
+		}
+		if b.Shape[d] == 0 {
+			return grid.Box{}, fmt.Errorf("region %q of an array of shape %s is empty", spec, grid.Format(shape))
+		}
+	}
+	if used != len(v.Shape) {
+		return grid.Box{}, fmt.Errorf("region %q adds an axis", spec)
+	}
+	return b, nil
+}
