@@ -2,7 +2,6 @@ package codec
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -70,12 +69,55 @@ func (b *blosc) v3() json.RawMessage {
 	return configured("blosc", bloscConfig{b.typesize, b.cname, b.level, shuffleNames[b.shuffle], b.blocksize})
 }
 
-func (b *blosc) bound(n int64) int64       { return n + n/16 + 1024 }
-func (b *blosc) decodeMemory(int64) memory { return memory{} }
-func (b *blosc) encodeMemory(int64) memory { return memory{} }
-func (b *blosc) decoder(n int64, work []byte) (decoder, error) {
-	return nil, errors.New("not yet")
+// bound has room for what streams add to blocks that do not become smaller: four bytes
+// to each part of a block.
+func (b *blosc) bound(n int64) int64 { return n + n/16 + 8192 }
+
+// maxAutomatic is the largest block that encoders choose of themselves.
+const maxAutomatic = 1 << 20
+
+// largest is the largest block of a chunk of n bytes that there is memory for.
+func (b *blosc) largest(n int64) int64 { return min(n, max(int64(b.blocksize), maxAutomatic)) }
+
+// block is the size of the blocks that are written of n bytes: that of Blosc's own
+// library, as a level's speed and ratio depend on it.
+func (b *blosc) block(n int64) int {
+	const (
+		cache    = 32 << 10 // of the first level
+		maxSplit = 256 << 10
+		least    = 64 << 10
+	)
+	size := n
+	high := b.cname == "lz4hc" || b.cname == "zlib" || b.cname == "zstd"
+	switch {
+	case n < int64(b.typesize):
+		return 1
+	case b.blocksize > 0:
+		size = max(int64(b.blocksize), minSplit)
+	case n >= cache:
+		size = cache * []int64{1, 2, 4, 8, 16, 16, 32, 32, 32, 32}[b.level] / 4
+		if high {
+			size *= 2
+			if b.level == 9 {
+				size *= 2
+			}
+		}
+	}
+	if b.blocksize == 0 && b.level > 0 && b.splits(int(size)) > 1 {
+		size = min(size, maxSplit) * int64(b.typesize)
+		size = min(max(size, least), maxAutomatic)
+	}
+	size = min(size, n)
+	if size > int64(b.typesize) {
+		size -= size % int64(b.typesize)
+	}
+	return int(size)
 }
-func (b *blosc) encoder(n int64, work []byte) (encoder, error) {
-	return nil, errors.New("not yet")
+
+// splits is the number of parts into which a block is split before it is compressed.
+func (b *blosc) splits(block int) int {
+	if b.cname == "zstd" {
+		return 1 // which loses more by it than others
+	}
+	return splitsOf(b.typesize, block)
 }

@@ -139,7 +139,8 @@ func decodeStream(p *Pipeline, data stored, parts []int) ([]byte, error) {
 }
 
 // texts are the pipelines that people ask for.
-var texts = []string{"none", "zstd:1", "zstd:3:checksum", "zstd:-5", "gzip:1", "gzip:6"}
+var texts = []string{"none", "zstd:1", "zstd:3:checksum", "zstd:-5", "gzip:1", "gzip:6",
+	"blosc:lz4:5:shuffle", "blosc:lz4:1:bitshuffle", "blosc:lz4hc:3:noshuffle", "blosc:zstd:3:shuffle", "blosc:zlib:5:shuffle", "blosc:lz4:0:shuffle"}
 
 func TestStringIsParsed(t *testing.T) {
 	for _, text := range texts {

@@ -22,7 +22,7 @@ func (*crc32c) decodeMemory(int64) memory                { return memory{} }
 func (*crc32c) encodeMemory(int64) memory                { return memory{} }
 func (*crc32c) readMemory(int64) memory                  { return memory{} }
 func (*crc32c) writeMemory(int64) memory                 { return memory{} }
-func (*crc32c) ends() bool                               { return false }
+func (*crc32c) alone() bool                              { return false }
 func (*crc32c) close()                                   {}
 func (c *crc32c) decoder(int64, []byte) (decoder, error) { return c, nil }
 func (c *crc32c) encoder(int64, []byte) (encoder, error) { return c, nil }

@@ -54,7 +54,7 @@ func (f *deflate) decodeMemory(int64) memory { return memory{heap: inflateHeap} 
 func (f *deflate) encodeMemory(int64) memory { return memory{heap: f.deflateHeap()} }
 func (f *deflate) readMemory(int64) memory   { return memory{heap: inflateHeap} }
 func (f *deflate) writeMemory(int64) memory  { return memory{heap: f.deflateHeap()} }
-func (f *deflate) ends() bool                { return false }
+func (f *deflate) alone() bool               { return false }
 
 func (f *deflate) decoder(int64, []byte) (decoder, error) {
 	return &inflater{frame: f.frame}, nil

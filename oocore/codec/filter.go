@@ -26,9 +26,10 @@ type filter interface {
 // grow with the chunk.
 type streamer interface {
 	filter
-	// ends says that streams begin at the chunk's stored bytes themselves, of which they
-	// need any in turn: no other filter can lie between.
-	ends() bool
+	// alone says that streams go from the elements to the stored bytes and back by
+	// themselves, as they need the chunk's size, or any of its bytes: there can be no
+	// other filter.
+	alone() bool
 	readMemory(n int64) memory
 	writeMemory(n int64) memory
 	reader(n int64, work []byte) (reader, error)

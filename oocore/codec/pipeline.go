@@ -183,13 +183,19 @@ func (p *Pipeline) after(i int) int64 {
 
 // streams is whether every filter works from front to back.
 func (p *Pipeline) streams() bool {
-	for i, f := range p.filters {
+	for _, f := range p.filters {
 		s, ok := f.(streamer)
-		if !ok || s.ends() && i < len(p.filters)-1 {
+		if !ok || s.alone() && len(p.filters) > 1 {
 			return false
 		}
 	}
 	return true
+}
+
+// Patches reports that an encoder that streams goes back to the chunk's beginning
+// when it ends, by Sink.WriteAt.
+func (p *Pipeline) Patches() bool {
+	return p.streams() && len(p.filters) == 1 && p.filters[0].(streamer).alone()
 }
 
 // DecodeWork is what a Decoder needs. Whole has room for one encoded chunk and a

@@ -83,3 +83,77 @@ func unshuffleBytes(dst, src []byte, size int) {
 	}
 	copy(dst[n*size:], src[n*size:])
 }
+
+// shuffleBlock shuffles a block of Blosc.
+func shuffleBlock(mode shuffleMode, dst, src []byte, size int) {
+	if mode == bitShuffle {
+		shuffleBits(dst, src, size)
+	} else {
+		shuffleBytes(dst, src, size)
+	}
+}
+
+// unshuffle undoes shuffleBlock. Without a shuffle dst is src.
+func unshuffle(mode shuffleMode, dst, src []byte, size int) {
+	switch mode {
+	case bitShuffle:
+		unshuffleBits(dst, src, size)
+	case byteShuffle:
+		unshuffleBytes(dst, src, size)
+	}
+}
+
+// shuffleBits puts bit k of byte j of element i at bit i of row 8·j + k, which has n/8
+// bytes. Where the number n of elements is no multiple of 8 it only copies.
+func shuffleBits(dst, src []byte, size int) {
+	n := len(src) / size
+	if n%8 != 0 {
+		copy(dst, src)
+		return
+	}
+	for j := range size {
+		for i := 0; i < n; i += 8 {
+			var x uint64
+			for k := range 8 {
+				x |= uint64(src[(i+k)*size+j]) << (8 * k)
+			}
+			x = transposeBits(x)
+			for k := range 8 {
+				dst[(8*j+k)*(n/8)+i/8] = byte(x >> (8 * k))
+			}
+		}
+	}
+	copy(dst[n*size:], src[n*size:])
+}
+
+// unshuffleBits undoes shuffleBits.
+func unshuffleBits(dst, src []byte, size int) {
+	n := len(src) / size
+	if n%8 != 0 {
+		copy(dst, src)
+		return
+	}
+	for j := range size {
+		for i := 0; i < n; i += 8 {
+			var x uint64
+			for k := range 8 {
+				x |= uint64(src[(8*j+k)*(n/8)+i/8]) << (8 * k)
+			}
+			x = transposeBits(x)
+			for k := range 8 {
+				dst[(i+k)*size+j] = byte(x >> (8 * k))
+			}
+		}
+	}
+	copy(dst[n*size:], src[n*size:])
+}
+
+// transposeBits transposes a matrix of 8 by 8 bits, whose rows are bytes.
+func transposeBits(x uint64) uint64 {
+	t := (x ^ x>>7) & 0x00aa00aa00aa00aa
+	x ^= t ^ t<<7
+	t = (x ^ x>>14) & 0x0000cccc0000cccc
+	x ^= t ^ t<<14
+	t = (x ^ x>>28) & 0x00000000f0f0f0f0
+	return x ^ t ^ t<<28
+}

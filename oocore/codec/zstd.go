@@ -61,7 +61,7 @@ func (z *zstd) window() int64 {
 	return 32 << 20 << (z.level - 20)
 }
 
-func (z *zstd) ends() bool { return false }
+func (z *zstd) alone() bool { return false }
 
 func (z *zstd) decodeMemory(n int64) memory { return goZstd.decodeMemory(z, n) }
 func (z *zstd) encodeMemory(n int64) memory { return goZstd.encodeMemory(z, n) }
