@@ -66,7 +66,7 @@ func createLocal(path string, made *meta, m store.Meta) (store.Writer, error) {
 	}
 	d := newDesign(made, true)
 	if d.open() {
-		return newOpenWriter(base{path: path, target: t}, d, t.array()), nil
+		return newOpenWriter(path, t, d, t.array()), nil
 	}
 	return &writer{
 		base: base{path: path, target: t}, d: d, box: d.all(), bucket: blob.Dir(t.array()),
@@ -146,7 +146,7 @@ func replaceable(folder string, st fs.FileInfo) error {
 	}
 	for _, name := range []string{v3File, v2File} { // an array with metadata that cannot be read
 		if _, err := os.Stat(filepath.Join(folder, name)); err == nil {
-			return fmt.Errorf("what is there cannot be recognised as an array: remove it first: %w", plain(err))
+			return fmt.Errorf("what is there cannot be recognised as an array: remove it first: %w", plainError(err))
 		}
 	}
 	empty := true
@@ -157,14 +157,6 @@ func replaceable(folder string, st fs.FileInfo) error {
 		return errors.New("a folder with other things is there: remove it, or choose another name")
 	}
 	return nil
-}
-
-// plain is an error without a wrapper that names a file.
-func plain(err error) error {
-	if inner, ok := errors.AsType[*fs.PathError](err); ok {
-		return inner.Err
-	}
-	return err
 }
 
 // array is the folder in which the array is made.

@@ -44,9 +44,9 @@ type chunkFile struct {
 	users int
 }
 
-func newOpenWriter(b base, d *design, folder string) *openWriter {
+func newOpenWriter(path string, t target, d *design, folder string) *openWriter {
 	return &openWriter{
-		base: b, d: d, folder: folder, size: chunkBytes(d.meta),
+		base: base{path: path, target: t}, d: d, folder: folder, size: chunkBytes(d.meta),
 		buffers: sync.Pool{New: func() any { p := make([]byte, gatherBytes); return &p }},
 		open:    map[string]*chunkFile{}, dirty: map[string]bool{}, folders: map[string]bool{},
 	}
