@@ -19,7 +19,7 @@ func intoRegion(root *graph.Node, path string, s *settings) (*graph.Node, *grid.
 	if s.chunks != nil || s.shards != nil || s.codec != "" {
 		return root, nil, fmt.Errorf("region %q: chunks, shards and codec are those of the array that is there", s.region)
 	}
-	info, err := store.Stat(path)
+	info, err := stat(path)
 	if err != nil {
 		return root, nil, err
 	}
@@ -66,4 +66,13 @@ func regionBox(spec string, shape []int) (grid.Box, error) {
 		return grid.Box{}, fmt.Errorf("region %q adds an axis", spec)
 	}
 	return b, nil
+}
+
+// stat describes what is stored at a path.
+func stat(path string) (store.Info, error) {
+	a, err := store.Open(path)
+	if err != nil {
+		return store.Info{}, err
+	}
+	return a.Info(), a.Close()
 }

@@ -50,7 +50,7 @@ type folding struct {
 	parts   int // chunks that make one result
 	kept    int // accumulators of a full chunk
 	turn    turnstile
-	merged  int        // tickets whose turn is over
+	merged  int        // tickets whose turn is over; -1 where one failed half way
 	mu      sync.Mutex // held while the states and results of a turn change
 	states  [][]byte   // merged so far, where parts > 1
 	out     [][]byte
@@ -94,7 +94,7 @@ func (f *folding) snapshot() func(*journal.Journal) error {
 	for _, b := range parts {
 		n += len(b)
 	}
-	if n > snapshotBytes {
+	if n > snapshotBytes || f.merged < 0 {
 		return nil
 	}
 	all := make([]byte, 0, n)
@@ -283,11 +283,14 @@ func (r *reducer) task(ctx context.Context, ticket int, chunk grid.Box) error {
 			}
 			folder.Merge(f.states[i], r.states[i], n)
 		}
-		f.merged = ticket + 1
-		if part < f.parts-1 {
-			return nil
+		f.merged = -1 // while states have the ticket and results may not
+		if part == f.parts-1 {
+			if err := f.finish(ctx, r.slot, f.states, f.out, n, result); err != nil {
+				return err
+			}
 		}
-		return f.finish(ctx, r.slot, f.states, f.out, n, result)
+		f.merged = ticket + 1
+		return nil
 	})
 }
 

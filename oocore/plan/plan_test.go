@@ -106,7 +106,7 @@ func TestBudgetDoesNotChangeResults(t *testing.T) {
 	y := file(t, "y.npy", dtype.Float64, 3000, 4000)
 	for _, root := range []*graph.Node{apply(t, kernel.Sqrt, x), fold(t, kernel.Sum, x), fold(t, kernel.Sum, x, 1), node(t)(graph.Product(graph.Site{}, x, y)),
 		node(t)(graph.Transpose(graph.Site{}, x))} {
-		var prints []string
+		var prints []Fingerprint
 		for _, budget := range []int64{100 * mebi, 300 * mebi, 4 << 30} {
 			for _, workers := range []int{1, 2, 16} {
 				o := options(budget)
@@ -119,11 +119,11 @@ func TestBudgetDoesNotChangeResults(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				prints = append(prints, p.Fingerprint(""))
+				prints = append(prints, p.Fingerprint("", nil))
 			}
 		}
 		for _, f := range prints {
-			if f != prints[0] || f == "" {
+			if f != prints[0] || f == (Fingerprint{}) {
 				t.Errorf("%s: fingerprints differ between budgets: %v", root, prints)
 				break
 			}
@@ -213,7 +213,7 @@ func TestEncodedPlanIsTheSame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Fingerprint("") != q.Fingerprint("") || p.Peak != q.Peak {
+	if p.Fingerprint("", nil) != q.Fingerprint("", nil) || p.Peak != q.Peak {
 		t.Error("the decoded plan differs")
 	}
 	c, err := q.Encode()
