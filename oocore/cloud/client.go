@@ -2,6 +2,7 @@ package cloud
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/http"
 	"sync"
@@ -113,19 +114,25 @@ func (c *client) do(ctx context.Context, r call) error {
 
 // try sends a request once, in bounded time.
 func (c *client) try(ctx context.Context, r call) error {
-	ctx, cancel := context.WithTimeoutCause(ctx, tryTime+time.Duration(r.bytes/slowest)*time.Second, errSlow)
+	ctx, cancel := context.WithTimeout(ctx, tryTime+time.Duration(r.bytes/slowest)*time.Second)
 	defer cancel()
 	req, err := r.build(ctx)
 	if err != nil {
 		return err
 	}
+	body, lends := req.Body.(*lent)
 	resp, err := c.http.Do(req)
 	if err == nil {
 		err = r.read(resp)
 		resp.Body.Close()
 	}
-	if err != nil && ctx.Err() != nil {
-		return context.Cause(ctx)
+	slow := errors.Is(ctx.Err(), context.DeadlineExceeded)
+	if lends { // the memory goes back to the caller
+		cancel()
+		<-body.done
+	}
+	if err != nil && slow {
+		return errSlow
 	}
 	return err
 }

@@ -22,6 +22,8 @@ type nobody struct{}
 
 func (nobody) sign(context.Context, *http.Request, []byte) error { return nil }
 func (nobody) who() string                                       { return "" }
+func (nobody) where() string                                     { return "" }
+func (nobody) elsewhere(string, string) bool                     { return false }
 
 // openServer opens an http:// or https:// URL of a folder.
 func openServer(text string) (blob.Bucket, error) {
@@ -35,7 +37,7 @@ func openServer(text string) (blob.Bucket, error) {
 	u.RawPath = ""
 	return &server{source{
 		client: clientOf(u.Scheme+"://"+u.Host, noDowngrade),
-		root:   u,
+		root:   func() *url.URL { return u },
 		name:   u.Scheme + "://" + u.Host + u.Path,
 		signer: nobody{},
 	}}, nil

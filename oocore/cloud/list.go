@@ -28,10 +28,10 @@ func (b *bucket) list(ctx context.Context, prefix string, yield func(blob.Entry,
 	whole.prefix = "" // the listing is the bucket's own
 	for {
 		var p page
-		err := whole.plain(ctx, http.MethodGet, "", query, nil, func(resp *http.Response) error {
+		err := whole.ask(ctx, question{method: http.MethodGet, query: query, read: func(resp *http.Response) error {
 			p = page{}
 			return xml.NewDecoder(resp.Body).Decode(&p)
-		}, http.StatusOK)
+		}})
 		if err != nil {
 			yield(blob.Entry{}, b.fail("list", prefix, err))
 			return

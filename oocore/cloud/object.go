@@ -36,7 +36,7 @@ type object struct {
 func (s *source) open(ctx context.Context, key string) (*object, error) {
 	o := &object{source: s, entry: blob.Entry{Key: key}}
 	empty := false
-	err := s.client.do(ctx, call{
+	err := s.do(ctx, call{
 		build: func(ctx context.Context) (*http.Request, error) { return s.get(ctx, key, "bytes=0-0", "") },
 		read: func(resp *http.Response) (err error) {
 			o.identify(resp.Header)
@@ -56,7 +56,7 @@ func (s *source) open(ctx context.Context, key string) (*object, error) {
 		},
 	})
 	if err == nil && empty { // and the answer did not say of which version
-		err = s.client.do(ctx, call{
+		err = s.do(ctx, call{
 			build: func(ctx context.Context) (*http.Request, error) { return s.get(ctx, key, "", "") },
 			read: func(resp *http.Response) (err error) {
 				if resp.StatusCode != http.StatusOK {
@@ -158,7 +158,7 @@ func (o *object) readRange(ctx context.Context, p []byte, at int64) error {
 		return nil
 	}
 	done, before := 0, 0
-	return o.source.client.do(ctx, call{
+	return o.source.do(ctx, call{
 		bytes: int64(len(p)),
 		build: func(ctx context.Context) (*http.Request, error) {
 			before = done

@@ -2,46 +2,19 @@ package cloud
 
 import (
 	"context"
-	"errors"
 	"iter"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/gonbext/gonbext/oocore/store/blob"
 )
 
-// bucket is a bucket of S3, or its keys below a prefix.
-type bucket struct {
-	source
-	region *region
-}
-
-// region is where a bucket is, shared by all that come from one opening.
-type region struct {
-	sync.Mutex
-	name  string
-	fixed bool // by the server's answer
-}
-
-func (r *region) get() string {
-	r.Lock()
-	defer r.Unlock()
-	return r.name
-}
-
-// learn takes the region that a server's refusal names; it reports whether that
-// is news.
-func (r *region) learn(name string) bool {
-	r.Lock()
-	defer r.Unlock()
-	if name == "" || name == r.name || r.fixed {
-		return false
-	}
-	r.name, r.fixed = name, true
-	return true
-}
+// bucket is a bucket of S3, or its keys that begin with a prefix.
+type bucket struct{ source }
 
 // openBucket opens s3://bucket/prefix.
 func openBucket(text string) (blob.Bucket, error) {
@@ -49,50 +22,70 @@ func openBucket(text string) (blob.Bucket, error) {
 	if err != nil {
 		return nil, err
 	}
+	name := "s3://" + u.Host + "/"
 	set, err := settingsOf(profileFiles())
 	if err != nil {
-		return nil, failure("open", "s3://"+u.Host, err, "")
+		return nil, failure("open", "s3://"+u.Host+u.Path, err, "")
 	}
-	r := &region{name: set.region}
-	b := &bucket{region: r, source: source{
-		root:   set.root(u.Host),
-		name:   "s3://" + u.Host + "/",
-		signer: &awsSigner{region: r, credentials: set.credentials},
+	at := &region{name: set.region}
+	b := &bucket{source{
+		client: clientOf(set.root(u.Host, "any").String(), noRedirects),
+		root:   func() *url.URL { return set.root(u.Host, at.get()) },
+		name:   name,
+		signer: &awsSigner{region: at, credentials: set.credentials},
 	}}
-	b.client = clientOf(b.root.String(), func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse })
 	if below := strings.Trim(u.Path, "/"); below != "" {
 		b.prefix = below + "/"
 	}
 	return b, nil
 }
 
+// noRedirects leaves it to the caller to follow, who has to sign anew.
+func noRedirects(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+
 // root is where a bucket's objects are: below a name of its own at Amazon, below
 // a path at other servers and where the name would not fit a certificate.
-func (s *settings) root(name string) *url.URL {
+func (s *settings) root(bucket, region string) *url.URL {
 	if s.endpoint != nil {
 		u := *s.endpoint
-		u.Path = strings.TrimSuffix(u.Path, "/") + "/" + name + "/"
+		u.Path = strings.TrimSuffix(u.Path, "/") + "/" + bucket + "/"
 		return &u
 	}
-	suffix := "amazonaws.com"
-	if strings.HasPrefix(s.region, "cn-") {
-		suffix += ".cn"
+	host := "s3." + region + ".amazonaws.com"
+	if strings.HasPrefix(region, "cn-") {
+		host += ".cn"
 	}
-	host := "s3." + s.region + "." + suffix
-	if strings.Contains(name, ".") || name != strings.ToLower(name) {
-		return &url.URL{Scheme: "https", Host: host, Path: "/" + name + "/"}
+	if strings.Contains(bucket, ".") || bucket != strings.ToLower(bucket) {
+		return &url.URL{Scheme: "https", Host: host, Path: "/" + bucket + "/"}
 	}
-	return &url.URL{Scheme: "https", Host: name + "." + host, Path: "/"}
+	return &url.URL{Scheme: "https", Host: bucket + "." + host, Path: "/"}
 }
 
-// do sends a call, and once more where the bucket turns out to be in another
-// region.
-func (b *bucket) do(ctx context.Context, c call) error {
-	err := b.client.do(ctx, c)
-	if s, ok := errors.AsType[*statusError](err); ok && b.region.learn(s.region) {
-		err = b.client.do(ctx, c)
+// region is where a bucket is, shared by all that come from one opening.
+type region struct {
+	mu    sync.Mutex
+	name  string
+	fixed bool // by the server's answer
+}
+
+func (r *region) get() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.name
+}
+
+// learn takes the region that a server's refusal names, once. It reports whether
+// another try is worth it, which it is also for those that were under way.
+func (r *region) learn(name, tried string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !validRegion(name) || name == tried {
+		return false
 	}
-	return err
+	if !r.fixed {
+		r.name, r.fixed = name, true
+	}
+	return r.name != tried
 }
 
 func (b *bucket) Open(ctx context.Context, key string) (blob.Object, error) {
@@ -116,35 +109,46 @@ func (b *bucket) Create(_ context.Context, key string) (blob.Upload, error) {
 // Sync has nothing to do: what a server has confirmed is durable.
 func (b *bucket) Sync(ctx context.Context) error { return ctx.Err() }
 
+// gone are the answers, besides 200, to the removal of what may not be there.
+var gone = []int{http.StatusNoContent, http.StatusNotFound}
+
 func (b *bucket) Delete(ctx context.Context, key string) error {
 	err := checkKey(key)
 	if err == nil {
-		err = b.plain(ctx, http.MethodDelete, key, nil, nil, nil, http.StatusOK, http.StatusNoContent, http.StatusNotFound)
+		err = b.ask(ctx, question{method: http.MethodDelete, key: key, accept: gone})
 	}
 	return b.fail("delete", key, err)
 }
 
-// plain sends a request with a body and hands its answer to read, which may be
-// nil.
-func (b *bucket) plain(ctx context.Context, method, key string, query url.Values, body []byte, read func(*http.Response) error, accept ...int) error {
+// question is a request with what its answer may be.
+type question struct {
+	method, key string
+	query       url.Values
+	header      http.Header
+	body        []byte
+	accept      []int // besides 200
+	read        func(*http.Response) error
+}
+
+// ask sends a question and reads its answer.
+func (b *bucket) ask(ctx context.Context, q question) error {
 	return b.do(ctx, call{
-		bytes: int64(len(body)),
+		bytes: int64(len(q.body)),
 		build: func(ctx context.Context) (*http.Request, error) {
-			u := b.address(key)
-			u.RawQuery = canonicalQuery(query)
-			r := newRequest(ctx, method, u, body)
-			return r, b.signer.sign(ctx, r, body)
+			u := b.address(q.key)
+			u.RawQuery = canonicalQuery(q.query)
+			r := newRequest(ctx, q.method, u, q.body)
+			maps.Copy(r.Header, q.header)
+			return r, b.signer.sign(ctx, r, q.body)
 		},
 		read: func(resp *http.Response) error {
-			for _, status := range accept {
-				if resp.StatusCode == status {
-					if read == nil {
-						return nil
-					}
-					return read(resp)
-				}
+			if resp.StatusCode != http.StatusOK && !slices.Contains(q.accept, resp.StatusCode) {
+				return refused(resp)
 			}
-			return refused(resp)
+			if q.read == nil {
+				return nil
+			}
+			return q.read(resp)
 		},
 	})
 }
@@ -154,7 +158,7 @@ func (b *bucket) List(ctx context.Context, prefix string) iter.Seq2[blob.Entry, 
 }
 
 func (b *bucket) Join(prefix string) blob.Bucket {
-	return &bucket{source: b.join(prefix), region: b.region}
+	return &bucket{b.join(prefix)}
 }
 
 func (b *bucket) Random() bool   { return false }

@@ -23,7 +23,7 @@ func settingsOf(files files) (*settings, error) {
 		return nil, err
 	}
 	s := &settings{region: firstOf(os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION"), p["region"], "us-east-1")}
-	if strings.ContainsFunc(s.region, func(r rune) bool { return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-') }) {
+	if !validRegion(s.region) {
 		return nil, fmt.Errorf("AWS_REGION %.40q is not the name of a region, such as eu-central-1", s.region)
 	}
 	if s.endpoint, err = endpoint(firstOf(os.Getenv("AWS_ENDPOINT_URL_S3"), os.Getenv("AWS_ENDPOINT_URL"), p["endpoint_url"])); err != nil {
@@ -33,6 +33,11 @@ func settingsOf(files files) (*settings, error) {
 		s.credentials, err = credentialsOf(name, p)
 	}
 	return s, err
+}
+
+// validRegion keeps anything else out of servers' names.
+func validRegion(name string) bool {
+	return name != "" && !strings.ContainsFunc(name, func(r rune) bool { return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-') })
 }
 
 // endpoint checks another server's URL; none is nil.

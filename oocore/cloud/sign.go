@@ -20,6 +20,9 @@ type awsSigner struct {
 	credentials *provider // nil signs nothing
 }
 
+func (s *awsSigner) elsewhere(name, tried string) bool { return s.region.learn(name, tried) }
+func (s *awsSigner) where() string                     { return s.region.get() }
+
 func (s *awsSigner) who() string {
 	if s.credentials == nil {
 		return ""

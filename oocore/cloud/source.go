@@ -3,11 +3,12 @@ package cloud
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/gonbext/gonbext/oocore/store/blob"
@@ -16,9 +17,9 @@ import (
 // source is where objects are read from: what s3:// and http:// have in common.
 type source struct {
 	client *client
-	root   *url.URL // of the bucket or server's folder; its path ends with a slash
-	name   string   // of root for people, such as s3://bucket/
-	prefix string   // of the keys
+	root   func() *url.URL // the bucket or server's folder; its path ends with a slash
+	name   string          // of root for people, such as s3://bucket/
+	prefix string          // of the keys
 	signer signer
 }
 
@@ -27,6 +28,21 @@ type signer interface {
 	sign(ctx context.Context, r *http.Request, body []byte) error
 	// who names the place that the credentials come from, "" where there are none.
 	who() string
+	// where is the region that it signs for, and elsewhere takes another that an
+	// answer named when one was tried; it reports whether to try again.
+	where() string
+	elsewhere(name, tried string) bool
+}
+
+// do sends a call, and once more where the bucket turns out to be in another
+// region.
+func (s *source) do(ctx context.Context, c call) error {
+	tried := s.signer.where()
+	err := s.client.do(ctx, c)
+	if e, ok := errors.AsType[*statusError](err); ok && s.signer.elsewhere(e.region, tried) {
+		err = s.client.do(ctx, c)
+	}
+	return err
 }
 
 // checkKey refuses what would lead out of the bucket.
@@ -46,7 +62,7 @@ func (s *source) fail(op, key string, err error) error {
 
 // address is the URL of an object.
 func (s *source) address(key string) *url.URL {
-	u := *s.root
+	u := *s.root()
 	u.Path += s.prefix + key
 	u.RawPath = escape(u.Path, true)
 	return &u
@@ -64,12 +80,25 @@ func newRequest(ctx context.Context, method string, u *url.URL, body []byte) *ht
 	r := &http.Request{Method: method, URL: u, Host: u.Host, Header: http.Header{"User-Agent": {"gonbext"}}}
 	if body != nil {
 		r.ContentLength = int64(len(body))
-		r.Body = io.NopCloser(bytes.NewReader(body))
-		if len(body) == 0 {
-			r.Body = http.NoBody
+		r.Body = http.NoBody
+		if len(body) > 0 {
+			r.Body = &lent{Reader: bytes.NewReader(body), done: make(chan struct{})}
 		}
 	}
 	return r.WithContext(ctx)
+}
+
+// lent is a body in the caller's memory. net/http may go on sending it after it
+// has answered, and closes it then.
+type lent struct {
+	*bytes.Reader
+	once sync.Once
+	done chan struct{}
+}
+
+func (l *lent) Close() error {
+	l.once.Do(func() { close(l.done) })
+	return nil
 }
 
 // escape encodes all but letters, digits and -_.~ in a path or a query, as

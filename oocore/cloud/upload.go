@@ -1,15 +1,15 @@
 package cloud
 
 import (
-	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/xml"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/store"
@@ -23,6 +23,8 @@ const (
 	partBytes = 8 << 20
 	// maxParts is S3's own limit.
 	maxParts = 10_000
+	// markHeader keeps with an object made of parts by which upload that was.
+	markHeader = "X-Amz-Meta-Gonbext-Upload"
 )
 
 // upload writes an object. It is there when Close has returned.
@@ -30,8 +32,8 @@ type upload struct {
 	bucket *bucket
 	key    string
 	buffer []byte
-	size   int64
 	id     string   // of the multipart upload, "" before there is one
+	mark   string   // that the object will have
 	tags   []string // of the parts
 	ended  bool
 }
@@ -52,12 +54,12 @@ func (u *upload) Write(ctx context.Context, p []byte) error {
 			if err := u.part(ctx, p[:partBytes]); err != nil {
 				return u.bucket.fail("write", u.key, err)
 			}
-			p, u.size = p[partBytes:], u.size+partBytes
+			p = p[partBytes:]
 			continue
 		}
 		n := min(len(p), partBytes-len(u.buffer))
 		u.buffer = append(u.grown(n), p[:n]...)
-		p, u.size = p[n:], u.size+int64(n)
+		p = p[n:]
 	}
 	return nil
 }
@@ -84,19 +86,23 @@ func (u *upload) part(ctx context.Context, p []byte) error {
 	}
 	if u.id == "" {
 		var begun struct{ UploadId string }
-		err := u.bucket.plain(ctx, http.MethodPost, u.key, url.Values{"uploads": {""}}, []byte{}, func(resp *http.Response) error {
-			return xml.NewDecoder(resp.Body).Decode(&begun)
-		}, http.StatusOK)
+		u.mark = rand.Text()
+		err := u.bucket.ask(ctx, question{
+			method: http.MethodPost, key: u.key, body: []byte{},
+			query:  url.Values{"uploads": {""}},
+			header: http.Header{markHeader: {u.mark}},
+			read:   func(resp *http.Response) error { return xml.NewDecoder(resp.Body).Decode(&begun) },
+		})
 		if err != nil {
 			return err
 		}
 		u.id = begun.UploadId
 	}
 	query := url.Values{"partNumber": {strconv.Itoa(len(u.tags) + 1)}, "uploadId": {u.id}}
-	return u.bucket.plain(ctx, http.MethodPut, u.key, query, p, func(resp *http.Response) error {
+	return u.bucket.ask(ctx, question{method: http.MethodPut, key: u.key, query: query, body: p, read: func(resp *http.Response) error {
 		u.tags = append(u.tags, resp.Header.Get("ETag"))
 		return nil
-	}, http.StatusOK)
+	}})
 }
 
 // Close puts the object, or completes its parts. Where it fails nothing is left.
@@ -104,26 +110,28 @@ func (u *upload) Close(ctx context.Context) error {
 	if u.ended {
 		return u.bucket.fail("close", u.key, store.ErrClosed)
 	}
-	var err error
-	if u.id == "" {
-		if u.buffer == nil {
-			u.buffer = []byte{}
-		}
-		err = u.bucket.plain(ctx, http.MethodPut, u.key, nil, u.buffer, nil, http.StatusOK)
-	} else {
-		if len(u.buffer) > 0 {
-			err = u.part(ctx, u.buffer)
-		}
-		if err == nil {
-			err = u.complete(ctx)
-		}
-	}
-	if err != nil {
+	if err := u.finish(ctx, u.buffer); err != nil {
 		u.Abort()
 		return u.bucket.fail("close", u.key, err)
 	}
 	u.ended, u.buffer = true, nil
 	return nil
+}
+
+// finish ends the object with what has not been sent yet, at most a part.
+func (u *upload) finish(ctx context.Context, rest []byte) error {
+	if u.id == "" {
+		if rest == nil {
+			rest = []byte{}
+		}
+		return u.bucket.ask(ctx, question{method: http.MethodPut, key: u.key, body: rest})
+	}
+	if len(rest) > 0 {
+		if err := u.part(ctx, rest); err != nil {
+			return err
+		}
+	}
+	return u.complete(ctx)
 }
 
 // complete joins the parts. An answer that got lost makes the next try find no
@@ -144,31 +152,39 @@ func (u *upload) complete(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = u.bucket.plain(ctx, http.MethodPost, u.key, url.Values{"uploadId": {u.id}}, body, func(resp *http.Response) error {
-		text := new(bytes.Buffer)
-		if _, err := text.ReadFrom(http.MaxBytesReader(nil, resp.Body, maxMessage)); err != nil {
-			return err
-		}
-		var failed struct {
-			XMLName       xml.Name
-			Code, Message string
-		}
-		if err := xml.Unmarshal(text.Bytes(), &failed); err == nil && failed.XMLName.Local == "Error" {
-			return &statusError{status: http.StatusInternalServerError, code: oneLine(failed.Code), message: oneLine(failed.Message)}
-		}
-		return nil
-	}, http.StatusOK)
+	query := url.Values{"uploadId": {u.id}}
+	err = u.bucket.ask(ctx, question{method: http.MethodPost, key: u.key, query: query, body: body, read: completed})
 	if s, ok := errors.AsType[*statusError](err); ok && s.code == "NoSuchUpload" && u.isThere(ctx) {
 		return nil
 	}
 	return err
 }
 
-// isThere reports an object that is what this upload sent, by its size and the
-// form of its tag: that of n parts ends in -n.
+// completed reads the answer to the joining of parts, which begins before the
+// server knows whether it can.
+func completed(resp *http.Response) error {
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxMessage))
+	if err != nil {
+		return err
+	}
+	var failed struct {
+		XMLName       xml.Name
+		Code, Message string
+	}
+	if err := xml.Unmarshal(text, &failed); err == nil && failed.XMLName.Local == "Error" {
+		return &statusError{status: http.StatusInternalServerError, code: oneLine(failed.Code), message: oneLine(failed.Message)}
+	}
+	return nil
+}
+
+// isThere reports that the object is what this upload sent: it has its mark.
 func (u *upload) isThere(ctx context.Context) bool {
-	o, err := u.bucket.open(ctx, u.key)
-	return err == nil && o.entry.Size == u.size && strings.HasSuffix(strings.Trim(o.etag, `"`), "-"+strconv.Itoa(len(u.tags)))
+	there := false
+	err := u.bucket.ask(ctx, question{method: http.MethodHead, key: u.key, read: func(resp *http.Response) error {
+		there = resp.Header.Get(markHeader) == u.mark
+		return nil
+	}})
+	return err == nil && there
 }
 
 // Abort gives the object up and removes its parts from the server.
@@ -183,5 +199,5 @@ func (u *upload) Abort() {
 	// Its caller's context may have ended, which is why it aborts.
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	u.bucket.plain(ctx, http.MethodDelete, u.key, url.Values{"uploadId": {u.id}}, nil, nil, http.StatusOK, http.StatusNoContent, http.StatusNotFound)
+	u.bucket.ask(ctx, question{method: http.MethodDelete, key: u.key, query: url.Values{"uploadId": {u.id}}, accept: gone})
 }
