@@ -1,6 +1,7 @@
 package store
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -104,6 +105,19 @@ func Unchanged(f Source, was Identity) error {
 		return ErrChanged
 	}
 	return nil
+}
+
+// NpyHeader is the header of an npy file that begins at a place in another: so long
+// that the elements begin at a page.
+func NpyHeader(shape []int, t dtype.Type, at int64) ([]byte, error) {
+	h, err := npyHeader(shape, t, 1)
+	if err != nil {
+		return nil, err
+	}
+	spaces := int(-(at + int64(len(h))) & (dataAlign - 1))
+	h = append(h[:len(h)-1], strings.Repeat(" ", spaces)...)
+	binary.LittleEndian.PutUint16(h[8:], uint16(len(h)+1-10))
+	return append(h, '\n'), nil
 }
 
 // CutMember takes a path such as x.npz#name apart, whose file has the given

@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/store"
@@ -36,7 +35,7 @@ func (format) Place(path string) string {
 func (format) Open(path string) (store.Array, error) {
 	file, name, _ := store.CutMember(path, extension)
 	if err := local(file); err != nil {
-		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+		return nil, err
 	}
 	return store.OpenExtent(path, file, "safetensors", func(r io.ReaderAt, size int64) (store.Extent, error) {
 		h, err := ReadHeader(r, size)

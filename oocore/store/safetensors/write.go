@@ -37,22 +37,6 @@ func supported(m store.Meta) error {
 // Create begins a tensor of a new file, or one that is added to a file, where it
 // replaces what has its name. The other tensors are copied at Commit, by windows.
 func (format) Create(path string, m store.Meta) (store.Writer, error) {
-	w, err := create(path, m)
-	if err != nil {
-		return nil, &fs.PathError{Op: "create", Path: path, Err: cause(err)}
-	}
-	return w, nil
-}
-
-// cause takes off the name that an inner error has, since the outer one has it.
-func cause(err error) error {
-	if inner, ok := errors.AsType[*fs.PathError](err); ok {
-		return inner.Err
-	}
-	return err
-}
-
-func create(path string, m store.Meta) (store.Writer, error) {
 	file, name, _ := store.CutMember(path, extension)
 	if err := local(file); err != nil {
 		return nil, err

@@ -1,0 +1,182 @@
+package npz
+
+import (
+	"context"
+	"io"
+	"slices"
+	"sync"
+)
+
+// pool is what the sessions of a member share: cursors, at most as many as there
+// are sessions, and places from which a cursor can go on. A session takes the
+// cursor from which the way is shortest, and waits for it where another session is
+// about to bring it there: so sessions that read by turns decode the member once.
+type pool struct {
+	m    *member
+	file io.ReaderAt
+
+	mu      sync.Mutex
+	most    int // sessions
+	idle    []*cursor
+	busy    map[*cursor]int64 // where they will be
+	waiting []int64           // where sessions without a cursor begin to read
+	changed chan struct{}     // closed when it is worth trying again
+	places  []place           // by their offsets
+	apart   int64             // at least, between places
+}
+
+const (
+	// sessionPlaces is how many places a session brings the memory for.
+	sessionPlaces = 8
+	placeBytes    = 32 << 10
+	firstApart    = 256 << 10
+)
+
+func newPool(m *member, file io.ReaderAt) *pool {
+	return &pool{m: m, file: file, busy: make(map[*cursor]int64), changed: make(chan struct{}), apart: firstApart}
+}
+
+// grow changes the number of sessions.
+func (p *pool) grow(by int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.most += by
+	p.trim()
+}
+
+// trim lets go of what is too much.
+func (p *pool) trim() {
+	for len(p.idle) > 0 && len(p.idle)+len(p.busy) > p.most {
+		p.idle = slices.Delete(p.idle, 0, 1)
+	}
+	for len(p.places) > sessionPlaces*p.most {
+		p.apart *= 2
+		kept := p.places[:0]
+		for i, at := range p.places {
+			if i%2 == 1 {
+				kept = append(kept, at)
+			}
+		}
+		clear(p.places[len(kept):])
+		p.places = kept
+	}
+}
+
+// take is the cursor that will read the bytes between two places.
+func (p *pool) take(ctx context.Context, from, to int64) (*cursor, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for {
+		if c := p.try(from); c != nil {
+			p.busy[c] = to
+			return c, nil
+		}
+		p.waiting = append(p.waiting, from)
+		changed := p.changed
+		p.mu.Unlock()
+		select {
+		case <-changed:
+		case <-ctx.Done():
+		}
+		p.mu.Lock()
+		p.waiting = slices.Delete(p.waiting, slices.Index(p.waiting, from), slices.Index(p.waiting, from)+1)
+		if err := ctx.Err(); err != nil {
+			p.wake()
+			return nil, err
+		}
+	}
+}
+
+// try takes a cursor out of the idle ones, or makes one; nil where it is better to
+// wait.
+func (p *pool) try(from int64) *cursor {
+	start := p.before(from).UncompressedOffset
+	best := -1
+	for i, c := range p.idle {
+		if c.at <= from && c.at >= start {
+			best, start = i, c.at
+		}
+	}
+	room := len(p.idle)+len(p.busy) < p.most
+	if len(p.idle) == 0 && !room {
+		return nil
+	}
+	for _, at := range p.busy {
+		if at <= from && at > start {
+			return nil
+		}
+	}
+	for _, at := range p.waiting {
+		if at < from && at >= start {
+			return nil // it is on the way, and moves the cursor here
+		}
+	}
+	switch {
+	case best >= 0:
+	case room:
+		return newCursor(p.m, p.file, p)
+	default:
+		best = 0
+	}
+	c := p.idle[best]
+	p.idle = slices.Delete(p.idle, best, best+1)
+	return c
+}
+
+// put gives a cursor back.
+func (p *pool) put(c *cursor) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.busy, c)
+	p.idle = append(p.idle, c)
+	p.trim()
+	p.wake()
+}
+
+// wake lets those who wait try again.
+func (p *pool) wake() {
+	close(p.changed)
+	p.changed = make(chan struct{})
+}
+
+// before is the last place up to an offset; the member's beginning where there is
+// none.
+func (p *pool) before(at int64) (best place) {
+	for _, q := range p.places {
+		if q.UncompressedOffset <= at {
+			best = q
+		}
+	}
+	return best
+}
+
+// nearest is before, for those who do not hold the pool.
+func (p *pool) nearest(at int64) place {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.before(at)
+}
+
+// wants reports that no place is near an offset.
+func (p *pool) wants(at int64) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, q := range p.places {
+		if d := q.UncompressedOffset - at; d < p.apart && -d < p.apart {
+			return false
+		}
+	}
+	return at >= p.apart
+}
+
+// add keeps a place.
+func (p *pool) add(q place) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	i := 0
+	for i < len(p.places) && p.places[i].UncompressedOffset < q.UncompressedOffset {
+		i++
+	}
+	p.places = slices.Insert(p.places, i, q)
+	p.trim()
+}
