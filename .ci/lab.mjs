@@ -2,7 +2,7 @@
 // they draw. Usage: node lab.mjs LOG OUT, where LOG is what `gonbext lab` prints
 // and OUT the folder that has its notebooks in lab/ and takes the screenshots.
 import { createRequire } from 'node:module';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const [log, out] = process.argv.slice(2);
@@ -74,6 +74,15 @@ try {
   check(drawn > 4, `%%memory draws a chart (${drawn} colours)`);
   check(/Peak .* of 64/.test(await output.innerText()), '%%memory gives a verdict');
 
+  output = await run('%%memory --budget 64MiB\ngonbext.Save(oocore.Random(oocore.Float32, 7, 4000, 1000), "tiles.zarr", oocore.Chunks(500, 100), oocore.Codec("zstd:1"))');
+  await output.getByText(/Peak/).first().waitFor({ timeout: 120000 });
+  output = await run('%chunks tiles.zarr');
+  await output.locator('canvas').first().waitFor({ timeout: 60000 });
+  check(/80 chunks of 500 × 100 float32/.test(await output.innerText()), '%chunks draws the chunks of a stored array');
+  output = await run('%compare last-1 last');
+  await output.getByText('predicted peak').first().waitFor({ timeout: 30000 });
+  check(true, '%compare puts two runs side by side');
+
   output = await run('%%memory --bugdet 64MiB\n_ = 1');
   await output.getByText('--budget').first().waitFor({ timeout: 30000 });
   check(true, 'a wrong flag is answered with the right one');
@@ -92,17 +101,21 @@ try {
   await page.keyboard.press('Escape');
   await page.screenshot({ path: `${out}/lab.png` });
 
-  await page.goto(open('01-beyond-memory.ipynb'), { waitUntil: 'domcontentloaded', timeout: 60000 });
-  await page.waitForSelector('.jp-Notebook .jp-OutputArea img, .jp-Notebook .jp-OutputArea canvas', { timeout: 60000 });
-  check(true, 'the executed lesson shows its charts');
-  await page.screenshot({ path: `${out}/lab-lesson.png` });
+  const lessons = readdirSync(`${out}/lab`).filter(name => /^\d.*\.ipynb$/.test(name)).map(name => name.replace('.ipynb', ''));
+  for (const lesson of lessons) {
+    await page.goto(open(`${lesson}.ipynb`), { waitUntil: 'domcontentloaded', timeout: 60000 });
+    await page.waitForSelector('.jp-Notebook .jp-OutputArea img, .jp-Notebook .jp-OutputArea canvas', { timeout: 60000 });
+    check(true, `the executed lesson ${lesson} shows its charts`);
+    await page.screenshot({ path: `${out}/lab-${lesson}.png` });
 
-  for (const colorScheme of ['light', 'dark']) {
-    const html = await browser.newPage({ colorScheme, viewport: { width: 1000, height: 2400 } });
-    await html.goto(`file://${out}/01-beyond-memory.html`, { waitUntil: 'domcontentloaded' });
-    await sleep(2000);
-    check(await html.locator('canvas, .jp-OutputArea img').count() > 0, `nbconvert's page shows charts (${colorScheme})`);
-    await html.screenshot({ path: `${out}/html-${colorScheme}.png`, fullPage: true });
+    for (const colorScheme of ['light', 'dark']) {
+      const html = await browser.newPage({ colorScheme, viewport: { width: 1000, height: 2400 } });
+      await html.goto(`file://${out}/${lesson}.html`, { waitUntil: 'domcontentloaded' });
+      await sleep(2000);
+      check(await html.locator('canvas, .jp-OutputArea img').count() > 0, `nbconvert's page of ${lesson} shows charts (${colorScheme})`);
+      await html.screenshot({ path: `${out}/${lesson}-${colorScheme}.png`, fullPage: true });
+      await html.close();
+    }
   }
 } catch (e) {
   failure = e;

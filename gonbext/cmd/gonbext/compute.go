@@ -23,6 +23,7 @@ mean(x, 0), matmul(a, b), astype(x, "float16"), slice(x, "0:100, ::2"), where(x 
 dimensions is printed where no -o is given.`,
 		Example: `  gonbext compute 'sqrt(x)' x=acts.npy -o roots.npy --memory 256MiB
   gonbext compute 'mean(x, 0)' x=acts.npy -o means.npy --report means.html
+  gonbext compute 'x - mean(x, 0)' x=acts.zarr -o centred.zarr --chunks 1024x512 --shards 16384x512 --codec blosc:lz4
   gonbext compute 'std(x)' x=acts.npy`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -40,8 +41,9 @@ dimensions is printed where no -o is given.`,
 			return j.do(c, a, out)
 		},
 	}
-	c.Flags().StringVarP(&out, "output", "o", "", "file to write: x.npy, or x.bin for bare elements")
-	j.computeFlags(c)
+	c.Flags().StringVarP(&out, "output", "o", "", "array to write: x.zarr, x.npy, x.safetensors#name, x.npz#name, or x.bin for bare elements")
+	c.Flags().StringVar(&j.device, "device", "cpu", "cpu, cuda:0, or model:8GiB for a modelled GPU of that memory")
+	j.flags(c)
 	return c
 }
 

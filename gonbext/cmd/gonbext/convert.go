@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+
 	"github.com/spf13/cobra"
 
 	"github.com/gonbext/gonbext/oocore"
@@ -9,18 +11,27 @@ import (
 
 func newConvert() *cobra.Command {
 	var j job
-	var to, codec string
+	var to string
 	c := &cobra.Command{
 		Use:   "convert SRC DST",
-		Short: "Write an array in another dtype, layout or format, within a budget",
-		Example: `  gonbext convert acts.npy half.npy --dtype float16 --memory 256MiB
-  gonbext convert 'acts.bin?shape=3075200x512&dtype=float32' acts.npy`,
+		Short: "Write an array in another format, chunking, compression or dtype, within a budget",
+		Long: `Write an array in another format, chunking, compression or dtype, within a budget of memory.
+
+The form of a path names its format: x.zarr, x.zarr/group/array, x.npy, x.npz#name, x.safetensors#name,
+x.bin?shape=AxB&dtype=T; s3://bucket/… and, to read, http(s)://… for those that object stores hold. Chunks that
+lie across those of SRC take one pass over the data, or two by way of a file beside DST where the budget is too
+small for one: --plan says which. A conversion that was cut off goes on where it stopped.`,
+		Example: `  gonbext convert acts.npy acts.zarr --chunks 1024x512 --codec zstd:3
+  gonbext convert rows.zarr columns.zarr --chunks 65536x8 --memory 512MiB --plan
+  gonbext convert acts.npy half.npy --dtype float16 --memory 256MiB
+  gonbext convert 'acts.bin?shape=3075200x512&dtype=float32' acts.safetensors#acts`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
-			if codec != "none" {
-				return usagef("--codec %s: npy and raw files are stored as they are, so only none is possible", codec)
-			}
 			a := oocore.Open(args[0])
+			var open *oocore.Error
+			if errors.As(a.Err(), &open) {
+				return open.Err // which names the file
+			}
 			if to != "" {
 				t, err := dtype.Parse(to)
 				if err != nil {
@@ -31,8 +42,7 @@ func newConvert() *cobra.Command {
 			return j.do(c, a, args[1])
 		},
 	}
-	j.memoryFlags(c)
 	c.Flags().StringVar(&to, "dtype", "", "element type of the output (default that of SRC)")
-	c.Flags().StringVar(&codec, "codec", "none", "compression of the output")
+	j.flags(c)
 	return c
 }

@@ -15,13 +15,15 @@ type figures struct {
 	Budget        int64         `json:"budget"`
 	PredictedPeak int64         `json:"predicted_peak"` // of the run's buffers
 	MeasuredPeak  int64         `json:"measured_peak"`
+	Passes        int           `json:"passes"`
 	Chunks        int64         `json:"chunks"` // over all passes
 	Computed      int64         `json:"computed"`
 	Skipped       int64         `json:"skipped"`
 	ReadBytes     int64         `json:"read_bytes"`
 	WrittenBytes  int64         `json:"written_bytes"`
 	Device        deviceFigures `json:"device"`
-	Value         string        `json:"value,omitempty"` // of a result that was printed
+	Resume        string        `json:"resume,omitempty"` // why it started over where an earlier run left something
+	Value         string        `json:"value,omitempty"`  // of a result that was printed
 }
 
 type deviceFigures struct {
@@ -37,7 +39,7 @@ func figuresOf(runs []*record.Run) (*figures, error) {
 	}
 	h, end := runs[0].Header, runs[0].End
 	f := &figures{Run: h.Run, Seconds: end.Duration.Seconds(), Budget: h.Budget, PredictedPeak: h.Predicted.Host(), MeasuredPeak: end.Peak,
-		Computed: end.Computed, Skipped: end.Skipped, ReadBytes: end.Read, WrittenBytes: end.Written,
+		Passes: len(h.Stages), Resume: h.Resume, Computed: end.Computed, Skipped: end.Skipped, ReadBytes: end.Read, WrittenBytes: end.Written,
 		Device: deviceFigures{cmp.Or(h.Device.Name, "cpu"), h.Device.Predicted, end.DevicePeak, end.OOMEvents}}
 	for _, s := range h.Stages {
 		f.Chunks += int64(s.Tasks)

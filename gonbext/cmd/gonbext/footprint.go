@@ -39,7 +39,7 @@ func newFootprint() *cobra.Command {
 					return usagef("--device: %w", err)
 				}
 			}
-			if o.Chunks, err = parseChunks(chunks); err != nil {
+			if o.Chunks, err = parseLengths("--chunks", chunks); err != nil {
 				return err
 			}
 			r, err := footprint.New(shape, o, machine.Read())

@@ -15,6 +15,8 @@ import (
 	"github.com/gonbext/gonbext/cuda"
 	"github.com/gonbext/gonbext/gonbext/chart"
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/codec"
+	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/expr"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/record"
@@ -23,29 +25,30 @@ import (
 
 // job is one run of the command: how it is to be done, and what it tells of it.
 type job struct {
-	memory, device, chunks string
-	workers                int
-	fresh, plan            bool
-	report                 string // path of the page
-	asJSON                 bool
+	memory, device        string
+	chunks, shards, codec string
+	region                string
+	workers               int
+	fresh, plan           bool
+	report                string // path of the page
+	asJSON                bool
 
 	id string // by which the run's record is found
 }
 
-// memoryFlags are the flags of every command that runs.
-func (j *job) memoryFlags(c *cobra.Command) {
-	c.Flags().StringVar(&j.memory, "memory", "", "bytes that the process may take, such as 512MiB (default 70 % of what is free)")
-	c.Flags().StringVar(&j.chunks, "chunks", "", "chunk shape of the output, such as 1024x512")
-}
-
-func (j *job) computeFlags(c *cobra.Command) {
-	j.memoryFlags(c)
-	c.Flags().StringVar(&j.device, "device", "cpu", "cpu, cuda:0, or model:8GiB for a modelled GPU of that memory")
-	c.Flags().IntVar(&j.workers, "workers", 0, "tasks that compute at once (default one a core)")
-	c.Flags().BoolVar(&j.fresh, "fresh", false, "compute even if the output is there already")
-	c.Flags().BoolVar(&j.plan, "plan", false, "show the plan and run nothing")
-	c.Flags().StringVar(&j.report, "report", "", "write a page with the run's charts to this file")
-	c.Flags().BoolVar(&j.asJSON, "json", false, "print one JSON object of the run's figures")
+// flags are those of every command that runs.
+func (j *job) flags(c *cobra.Command) {
+	f := c.Flags()
+	f.StringVar(&j.memory, "memory", "", "bytes that the process may take, such as 512MiB (default 70 % of what is free)")
+	f.StringVar(&j.chunks, "chunks", "", "chunk shape of the output, such as 1024x512")
+	f.StringVar(&j.shards, "shards", "", "shape of the groups of chunks that are stored as one object, such as 16384x512")
+	f.StringVar(&j.codec, "codec", "", "compression of the output: none, zstd:3, gzip:5, blosc:lz4:5:shuffle (default the format's own)")
+	f.StringVar(&j.region, "region", "", "write into this part of an output that is there already, such as 1000:2000")
+	f.IntVar(&j.workers, "workers", 0, "tasks that compute at once (default one a core)")
+	f.BoolVar(&j.fresh, "fresh", false, "compute even if the output is there already, or a part of it")
+	f.BoolVar(&j.plan, "plan", false, "show the plan and run nothing")
+	f.StringVar(&j.report, "report", "", "write a page with the run's charts to this file")
+	f.BoolVar(&j.asJSON, "json", false, "print one JSON object of the run's figures")
 }
 
 // options are the flags as oocore has them. An error is wrong usage, but where
@@ -59,13 +62,11 @@ func (j *job) options(c *cobra.Command) ([]oocore.Option, error) {
 		}
 		opts = append(opts, oocore.Memory(j.memory))
 	}
-	chunks, err := parseChunks(j.chunks)
+	layout, err := j.layout()
 	if err != nil {
 		return nil, err
 	}
-	if chunks != nil {
-		opts = append(opts, oocore.Chunks(chunks...))
-	}
+	opts = append(opts, layout...)
 	if c.Flags().Changed("workers") {
 		if j.workers < 1 {
 			return nil, usagef("--workers %d: give one or more", j.workers)
@@ -91,19 +92,49 @@ func (j *job) options(c *cobra.Command) ([]oocore.Option, error) {
 	return opts, nil
 }
 
-// parseChunks reads a chunk shape; "" is none.
-func parseChunks(text string) ([]int, error) {
+// layout are the flags that say how the output lies.
+func (j *job) layout() (opts []oocore.Option, err error) {
+	chunks, err := parseLengths("--chunks", j.chunks)
+	if err != nil {
+		return nil, err
+	}
+	if chunks != nil {
+		opts = append(opts, oocore.Chunks(chunks...))
+	}
+	shards, err := parseLengths("--shards", j.shards)
+	if err != nil {
+		return nil, err
+	}
+	if shards != nil {
+		opts = append(opts, oocore.Shards(shards...))
+	}
+	if j.codec != "" {
+		// Whether the output can have it is the format's to say; what is no codec at
+		// all is wrong in any.
+		if _, err := codec.Parse(j.codec, []int{1}, dtype.Uint8); err != nil {
+			return nil, usagef("--codec: %w", err)
+		}
+		opts = append(opts, oocore.Codec(j.codec))
+	}
+	if j.region != "" {
+		opts = append(opts, oocore.Region(j.region))
+	}
+	return opts, nil
+}
+
+// parseLengths reads the shape of chunks or shards; "" is none.
+func parseLengths(flag, text string) ([]int, error) {
 	if text == "" {
 		return nil, nil
 	}
-	chunks, err := grid.Parse(text)
-	if err == nil && (len(chunks) == 0 || slices.Min(chunks) < 1) {
+	lengths, err := grid.Parse(text)
+	if err == nil && (len(lengths) == 0 || slices.Min(lengths) < 1) {
 		err = fmt.Errorf("%q is not a chunk shape: each length is at least 1, as in 1024x512", text)
 	}
 	if err != nil {
-		return nil, usagef("--chunks: %w", err)
+		return nil, usagef("%s: %w", flag, err)
 	}
-	return chunks, nil
+	return lengths, nil
 }
 
 // do computes a into the file at path, or as text where path is empty, and tells
@@ -134,7 +165,7 @@ func (j *job) compute(c *cobra.Command, a *oocore.Array, path string, opts []ooc
 		err = nil
 	}
 	if err != nil && errors.Is(err, context.Canceled) {
-		err = errors.New("interrupted: nothing was written")
+		err = errors.New("interrupted: the output is as it was; the same command again goes on with the chunks that are not done")
 	}
 	return value, wrongUsage(err)
 }

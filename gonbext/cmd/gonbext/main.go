@@ -12,6 +12,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	_ "github.com/gonbext/gonbext/oocore/cloud" // the command takes paths of object stores
 )
 
 // commands are gonbext's, in the order of its help.
