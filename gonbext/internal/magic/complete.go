@@ -1,6 +1,7 @@
 package magic
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/gonbext/gonbext/gonbext/internal/relay"
+	"github.com/gonbext/gonbext/gonbext/internal/stored"
 )
 
 // Complete answers Tab in a magic, and in the quotes of a path in Go; ok is
@@ -117,7 +119,15 @@ func completePath(text string) (word string, matches []string) {
 }
 
 // completeFile completes a path with the files and folders that are there.
+// Behind the # of a file with several arrays it is their names.
 func completeFile(word string) (_ string, matches []string) {
+	if file, _, inside := strings.Cut(word, "#"); inside {
+		paths, err := stored.Members(context.Background(), file)
+		if err != nil {
+			return "", nil
+		}
+		return word, withPrefix(paths, word)
+	}
 	dir, prefix := filepath.Split(word)
 	entries, err := os.ReadDir(filepath.Join(".", dir))
 	if filepath.IsAbs(dir) {

@@ -1,6 +1,8 @@
 package magic
 
 import (
+	"archive/zip"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -71,6 +73,19 @@ func TestCompletePaths(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	archive, err := os.Create("w.npz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	z := zip.NewWriter(archive)
+	for _, name := range []string{"bias.npy", "weight.npy", "words.txt"} {
+		if _, err := z.Create(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(z.Close(), archive.Close()); err != nil {
+		t.Fatal(err)
+	}
 	dir, err := filepath.Abs("data")
 	if err != nil {
 		t.Fatal(err)
@@ -79,6 +94,8 @@ func TestCompletePaths(t *testing.T) {
 		`x := oocore.Open("a|")`:               {"acts.npy", "actual.npy"},
 		`y := x.Add("s"); gonbext.Save(x, "d|`: {"data/"},
 		`oocore.Open("data/|`:                  {"data/a.npy"},
+		`oocore.Open("w.npz#|`:                 {"w.npz#bias", "w.npz#weight"},
+		`oocore.Open("w.npz#w|`:                {"w.npz#weight"},
 		"%chunks m|":                           {"mask.zarr"},
 		`%chunks "group|`:                      {"group.zarr"},
 		"%chunks group.zarr|":                  {"group.zarr/"},
@@ -89,7 +106,7 @@ func TestCompletePaths(t *testing.T) {
 			t.Errorf("%s: got %v, want %v", code, matches, want)
 		}
 	}
-	for _, code := range []string{`fmt.Println("a|`, `oocore.Open("x") // "a|`, "oocore.Open(`a|", `oocore.Open("missing/|`} {
+	for _, code := range []string{`fmt.Println("a|`, `oocore.Open("x") // "a|`, "oocore.Open(`a|", `oocore.Open("missing/|`, `oocore.Open("missing.npz#|`} {
 		if matches, _, ok := complete(code); ok {
 			t.Errorf("%s: %v", code, matches)
 		}

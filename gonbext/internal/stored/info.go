@@ -41,7 +41,7 @@ type Listing struct {
 }
 
 // Read says what the array at path is. It reads no more than its header, and lists
-// its chunks only where that is asked for.
+// its chunks only where that is asked for and it has some.
 func Read(ctx context.Context, path string, list bool) (*Info, error) {
 	a, err := store.Open(path)
 	if err != nil {
@@ -65,6 +65,9 @@ func Read(ctx context.Context, path string, list bool) (*Info, error) {
 		return i, nil
 	}
 	m, err := listChunks(ctx, a)
+	if errors.Is(err, errOnePiece) {
+		return i, nil
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -76,8 +79,8 @@ func Read(ctx context.Context, path string, list bool) (*Info, error) {
 	return i, nil
 }
 
-// errOnePiece is the end of a listing of what has no chunks.
-var errOnePiece = errors.New("it is stored in one piece, where any region reads alike: it has no chunks to list")
+// errOnePiece is why something has no chunks to draw.
+var errOnePiece = errors.New("it is stored in one piece, where any region reads alike: it has no chunks")
 
 // Chunks lists the chunks of the array at path. Its memory does not grow with
 // their number.

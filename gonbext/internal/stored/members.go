@@ -11,8 +11,8 @@ import (
 	"github.com/gonbext/gonbext/oocore/store/safetensors"
 )
 
-// members are the paths of the arrays in a group or a file that can have several.
-func members(ctx context.Context, path string) ([]string, error) {
+// Members are the paths of the arrays in a group or a file that can have several.
+func Members(ctx context.Context, path string) ([]string, error) {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".npz":
 		return npzMembers(path)
