@@ -12,6 +12,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/store/blob"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 )
 
@@ -34,6 +35,9 @@ func (e Extent) Bytes() int64 { return int64(grid.Size(e.Shape)) * int64(e.DType
 // error. find reads where the array lies from the file's header; path is the
 // array's name for people.
 func OpenExtent(path, file, format string, find func(r io.ReaderAt, size int64) (Extent, error)) (Array, error) {
+	if blob.Remote(file) {
+		return openObject(path, file, format, find)
+	}
 	a, err := openExtent(path, file, format, find)
 	if err != nil {
 		return nil, pathError("open", path, err)

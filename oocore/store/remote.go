@@ -1,0 +1,183 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"sync/atomic"
+
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/store/blob"
+)
+
+// remoteFormat is npy and raw files in object stores, which can be read.
+type remoteFormat struct{}
+
+func init() { Register(remoteFormat{}) }
+
+func (remoteFormat) Owns(path string) bool {
+	_, err := locate(path)
+	return err == nil && blob.Remote(path)
+}
+
+func (remoteFormat) Open(path string) (Array, error) {
+	loc, err := locate(path)
+	if err != nil {
+		return nil, err
+	}
+	return openObject(path, loc.file, loc.format, loc.extent)
+}
+
+func (remoteFormat) Layout(string, Meta) (Layout, error) { return Layout{}, errFrontToBack }
+
+func (remoteFormat) Create(string, Meta) (Writer, error) { return nil, errFrontToBack }
+
+func (remoteFormat) Place(path string) string { return flatFormat{}.Place(path) }
+
+// errFrontToBack refuses to write elements in any order to an object.
+var errFrontToBack = errors.New("objects are written from front to back, and the chunks of an array are not computed so: write NAME.zarr there")
+
+// extent reads where the elements of an npy or raw file lie.
+func (loc location) extent(r io.ReaderAt, size int64) (Extent, error) {
+	if loc.format == formatNpy {
+		return ReadNpyHeader(r, size)
+	}
+	return rawExtent(loc.raw, size)
+}
+
+// openObject is OpenExtent for an object in an object store.
+func openObject(name, file, format string, find func(r io.ReaderAt, size int64) (Extent, error)) (Array, error) {
+	a, err := openRemote(name, file, format, find)
+	if err != nil {
+		return nil, pathError("open", name, err)
+	}
+	return a, nil
+}
+
+func openRemote(name, file, format string, find func(r io.ReaderAt, size int64) (Extent, error)) (*remote, error) {
+	folder, key := path.Split(file)
+	bucket, err := blob.At(folder)
+	if err != nil {
+		return nil, err
+	}
+	ctx := context.Background()
+	o, err := bucket.Open(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	size := o.Entry().Size
+	e, err := find(&head{ctx: ctx, object: o, size: size}, size)
+	if err == nil && (e.Offset < 0 || e.Bytes() > size-e.Offset) {
+		err = fmt.Errorf("the object is cut short: %d bytes from offset %d on are missing", e.Bytes(), e.Offset)
+	}
+	if err != nil {
+		return nil, errors.Join(err, o.Close())
+	}
+	info := Info{
+		Path: name, Format: format, Shape: slices.Clone(e.Shape), DType: e.DType, Details: e.Details,
+		Fortran: e.Fortran && len(e.Shape) > 1, Bytes: e.Bytes(),
+		ID:   Identity{Size: size, Version: o.Entry().Version},
+		Work: Work{Whole: min(remoteWindow, e.Bytes()), Stream: min(remoteLeast, e.Bytes())},
+	}
+	if info.Fortran {
+		slices.Reverse(info.Shape)
+	}
+	return &remote{shared: &remoteHandle{object: o}, info: info, offset: e.Offset, big: e.Big}, nil
+}
+
+// head reads an object's header: the first 64 KiB by one request, what is behind
+// them as it is asked for.
+type head struct {
+	ctx    context.Context
+	object blob.Object
+	size   int64
+	first  []byte
+}
+
+func (h *head) ReadAt(p []byte, at int64) (int, error) {
+	if h.first == nil {
+		h.first = make([]byte, min(h.size, 64<<10))
+		if err := h.object.ReadAt(h.ctx, h.first, 0); err != nil {
+			return 0, err
+		}
+	}
+	if at < 0 || at >= h.size {
+		return 0, io.EOF
+	}
+	if end := at + int64(len(p)); end <= int64(len(h.first)) {
+		return copy(p, h.first[at:]), nil
+	}
+	n := int(min(int64(len(p)), h.size-at))
+	if err := h.object.ReadAt(h.ctx, p[:n], at); err != nil {
+		return 0, err
+	}
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// remote is an array whose elements lie in one run in an object.
+type remote struct {
+	shared *remoteHandle
+	info   Info
+	offset int64 // of the first element
+	big    bool  // big-endian
+}
+
+// remoteHandle is the open object that reshaped arrays share.
+type remoteHandle struct {
+	object blob.Object
+	closed atomic.Bool
+}
+
+func (a *remote) Info() Info {
+	info := a.info
+	info.Shape = slices.Clone(info.Shape)
+	return info
+}
+
+func (a *remote) Close() error {
+	if a.shared.closed.Swap(true) {
+		return nil
+	}
+	return a.shared.object.Close()
+}
+
+// Reshape reads the same elements in another shape. The arrays share the object:
+// closing one closes both.
+func (a *remote) Reshape(shape []int) (Array, error) {
+	err := grid.Check(shape, a.info.DType.Size())
+	switch {
+	case err != nil:
+	case a.info.Fortran:
+		err = errors.New("the elements are in Fortran's order")
+	case grid.Size(shape) != grid.Size(a.info.Shape):
+		err = fmt.Errorf("shape %s cannot become %s", grid.Format(a.info.Shape), grid.Format(shape))
+	}
+	if err != nil {
+		return nil, pathError("reshape", a.info.Path, err)
+	}
+	b := *a
+	b.info.Shape = slices.Clone(shape)
+	return &b, nil
+}
+
+// Read fills dst with a region's elements. Where these have gaps it takes
+// Info().Work.Whole bytes of Go's heap.
+func (a *remote) Read(ctx context.Context, dst []byte, r grid.Region) error {
+	s := &remoteSession{array: a}
+	_, err := s.Read(ctx, dst, r)
+	return err
+}
+
+// Session reads with a buffer, in which regions with gaps are read at a run.
+func (a *remote) Session(work []byte) (Session, error) {
+	if int64(len(work)) < a.info.Work.Stream {
+		return nil, pathError("read", a.info.Path, fmt.Errorf("the buffer has %d bytes, at least %d are needed", len(work), a.info.Work.Stream))
+	}
+	return &remoteSession{array: a, work: work}, nil
+}
