@@ -117,7 +117,7 @@ func (a *Array) prepare(site graph.Site, path string, opts []Option) (*run, erro
 	if s.device != nil {
 		o.Device = plan.DeviceSpec{Name: s.device.Name(), Memory: s.device.Memory(), OnHost: s.device.OnHost()}
 	}
-	target := plan.Target{Path: path, Chunks: s.chunks, Shards: s.shards, Codec: s.codec}
+	target := plan.Target{Path: path, Chunks: s.chunks, Shards: s.shards, Codec: s.codec, Details: details(root)}
 	if s.region != "" {
 		if root, target.Region, err = intoRegion(root, path, s); err != nil {
 			return nil, &Error{Op: op, Shapes: [][]int{root.Shape}, Types: []dtype.Type{root.DType}, Site: site, Err: err}
@@ -128,6 +128,19 @@ func (a *Array) prepare(site graph.Site, path string, opts []Option) (*run, erro
 		return nil, &Error{Op: op, Shapes: [][]int{root.Shape}, Types: []dtype.Type{root.DType}, Site: site, Err: err}
 	}
 	return r, nil
+}
+
+// details are what a copy of a stored array keeps of it: its names and attributes,
+// also in another type.
+func details(n *graph.Node) (d store.Details) {
+	for n.Kind == graph.Cast {
+		n = n.In[0]
+	}
+	if n.Kind == graph.Source {
+		d = n.Stored.Info.Details
+		d.Fill = ""
+	}
+	return d
 }
 
 // overwritten is the input that an output's file is, if any.

@@ -10,6 +10,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/store/blob"
 )
 
 // DeviceLanes is the number of streams on a device: one computes while another
@@ -113,7 +114,11 @@ func (p *Plan) sizeStage(s *Stage, room int64) (least int64) {
 	if s.Kind == MatMulStage {
 		return p.sizeMatMul(s, room)
 	}
-	most := max(min(2*p.Workers+2, s.Tasks()), 1)
+	most := 2*p.Workers + 2
+	if p.remote(s) {
+		most = remoteSlots
+	}
+	most = max(min(most, s.Tasks()), 1)
 	few := min(p.Workers, most)
 	modes := p.modes(s)
 	// Long writes and reads are worth more than slots beyond the workers; a slot for
@@ -141,6 +146,27 @@ func (p *Plan) sizeStage(s *Stage, room int64) (least int64) {
 			return p.takes(s)
 		}
 	}
+}
+
+// remoteSlots is how many tasks are in flight where each waits for the network: with
+// 20 ms a request and chunks of 4 MiB it takes about so many to keep two cores busy.
+const remoteSlots = 32
+
+// remote reports a stage that reads from an object store, or writes to one.
+func (p *Plan) remote(s *Stage) bool {
+	for _, a := range s.Outputs {
+		if blob.Remote(p.Arrays[a].Path) {
+			return true
+		}
+	}
+	for k := range s.Programs {
+		for _, l := range s.Programs[k].Loads {
+			if l.Kind == LoadArray && blob.Remote(p.Arrays[l.Array].Path) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // modes are the ways to decode and encode that a stage has to choose from: whole

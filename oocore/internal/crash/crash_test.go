@@ -1,0 +1,246 @@
+// Package crash kills runs with -9 and lets others go on where they stopped.
+package crash
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/journal"
+	"github.com/gonbext/gonbext/oocore/record"
+)
+
+// A job is run by a copy of the test's binary, which is told of it by its
+// environment.
+const (
+	jobVariable    = "GONBEXT_TEST_JOB"
+	sourceVariable = "GONBEXT_TEST_SOURCE"
+	targetVariable = "GONBEXT_TEST_TARGET"
+)
+
+// job is an expression and how its result is stored.
+type job struct {
+	name, expr, ext string
+	opts            []oocore.Option
+}
+
+func jobs() []job {
+	sharded := []oocore.Option{oocore.Chunks(256, 256), oocore.Shards(1024, 1024), oocore.Codec("zstd:1")}
+	tall := []oocore.Option{oocore.Chunks(8192, 64), oocore.Shards(8192, 256), oocore.Codec("zstd:1")}
+	var all []job
+	for _, j := range []job{
+		{name: "elementwise", expr: "sqrt(x)*2 + exp(-x)"},
+		{name: "reduction", expr: "std(x, 1)"},
+		{name: "product", expr: "matmul(x, transpose(slice(x, \"0:1024\")))"},
+		{name: "rechunk", expr: "transpose(x)"},
+	} {
+		flat, zarr := j, j
+		flat.ext, zarr.ext = ".npy", ".zarr"
+		switch j.name {
+		case "rechunk":
+			zarr.expr, zarr.opts = "x", tall
+		case "reduction":
+			zarr.opts = []oocore.Option{oocore.Chunks(512), oocore.Shards(2048), oocore.Codec("zstd:1")}
+		default:
+			zarr.opts = sharded
+		}
+		all = append(all, flat, zarr)
+	}
+	return all
+}
+
+func (j job) run(source, target string) error {
+	names := oocore.Names{"x": oocore.Open(source)}
+	_, err := oocore.Eval(j.expr, names).Save(context.Background(), target, append(j.opts, oocore.Memory("96MiB"))...)
+	return err
+}
+
+func TestMain(m *testing.M) {
+	name := os.Getenv(jobVariable)
+	if name == "" {
+		os.Exit(m.Run())
+	}
+	for _, j := range jobs() {
+		if j.name+j.ext == name {
+			if err := j.run(os.Getenv(sourceVariable), os.Getenv(targetVariable)); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				os.Exit(1)
+			}
+			os.Exit(0)
+		}
+	}
+	os.Exit(2)
+}
+
+// start begins a job in a process of its own.
+func start(t *testing.T, j job, source, target, runs string) *exec.Cmd {
+	t.Helper()
+	c := exec.Command(os.Args[0])
+	c.Env = append(os.Environ(), jobVariable+"="+j.name+j.ext, sourceVariable+"="+source, targetVariable+"="+target, "GONBEXT_RUNS="+runs)
+	c.Stderr = os.Stderr
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// kills is how many runs of each job are killed: 50 where GONBEXT_KILLS says so.
+func kills(t *testing.T) int {
+	if n, err := strconv.Atoi(os.Getenv("GONBEXT_KILLS")); err == nil {
+		return n
+	}
+	if os.Getenv("GONBEXT_TEST") == "full" {
+		return 6
+	}
+	t.Log("two kills of each job: GONBEXT_TEST=full makes it six, GONBEXT_KILLS=50 fifty")
+	return 2
+}
+
+// Killed at any moment, again and again, a run comes to the same bytes, and does no
+// chunk again that its journal has.
+func TestKilledRunsGoOn(t *testing.T) {
+	dir := t.TempDir()
+	source := filepath.Join(dir, "x.npy")
+	x := oocore.Random(oocore.Float32, 7, 16<<10, 4096)
+	if _, err := x.Save(context.Background(), source, oocore.Memory("256MiB")); err != nil {
+		t.Fatal(err)
+	}
+	n := kills(t)
+	resumed := 0
+	for _, j := range jobs() {
+		t.Run(j.name+j.ext, func(t *testing.T) {
+			want, target := filepath.Join(dir, "want"+j.ext), filepath.Join(dir, "out"+j.ext)
+			begin := time.Now()
+			undisturbed := start(t, j, source, want, filepath.Join(dir, "runs0"))
+			if err := undisturbed.Wait(); err != nil {
+				t.Fatal(err)
+			}
+			whole := time.Since(begin)
+			random := rand.New(rand.NewPCG(1, uint64(len(j.name))))
+			for left := n; left > 0; {
+				runs := t.TempDir()
+				var done map[int]*journal.Set
+				for {
+					c := start(t, j, source, target, runs)
+					ended := make(chan error, 1)
+					go func() { ended <- c.Wait() }()
+					var err error
+					var killed bool
+					select {
+					case err = <-ended:
+					case <-time.After(time.Duration(random.Int64N(int64(whole)))):
+						killed = c.Process.Kill() == nil
+						err = <-ended
+					}
+					again(t, runs, done)
+					if len(done) > 0 {
+						resumed++
+					}
+					if err == nil {
+						break
+					}
+					if status, ok := c.ProcessState.Sys().(syscall.WaitStatus); !killed || !ok || status.Signal() != syscall.SIGKILL {
+						t.Fatal(err)
+					}
+					left--
+					done = noted(t, target)
+					if _, err := os.Stat(target); err == nil {
+						break // it was killed when all was done
+					}
+				}
+				same(t, want, target)
+				left-- // so that it ends where no kill comes in time
+			}
+			remove(t, want, target)
+			for _, e := range entries(t, dir) {
+				if e != "x.npy" && e != "runs0" {
+					t.Errorf("%s is left", e)
+				}
+			}
+		})
+	}
+	if resumed == 0 {
+		t.Error("no run went on where one was killed")
+	}
+}
+
+// noted reads from an output's workspace what its run has done.
+func noted(t *testing.T, target string) map[int]*journal.Set {
+	path := filepath.Join(filepath.Dir(target), "."+filepath.Base(target)+".gonbext", "journal")
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	s, _, err := journal.Read(f)
+	if err != nil {
+		return nil // it was killed before the journal's header was there
+	}
+	for stage := range s.Finished {
+		if s.Done[stage] != nil {
+			delete(s.Done, stage) // what a stage kept in memory may be computed again
+		}
+	}
+	return s.Done
+}
+
+// again finds chunks in the last record that an earlier run had done.
+func again(t *testing.T, runs string, done map[int]*journal.Set) {
+	t.Helper()
+	all, err := record.List(runs)
+	if err != nil || len(all) == 0 || len(done) == 0 {
+		return
+	}
+	r, err := record.Read(all[0].Path) // the newest
+	if err != nil {
+		t.Fatal(err)
+	}
+	for row := range r.Tasks() {
+		if done[int(row.Stage)].Has(row.Chunk) {
+			t.Fatalf("chunk %d of stage %d was done, and was computed again", row.Chunk, row.Stage)
+		}
+	}
+}
+
+// same compares the elements of two stored arrays, chunk by chunk.
+func same(t *testing.T, want, got string) {
+	t.Helper()
+	differ := oocore.Open(want).NotEqual(oocore.Open(got)).Any()
+	v, err := oocore.Collect[bool](context.Background(), differ, oocore.Memory("256MiB"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v[0] {
+		t.Fatal("the result differs from that of an undisturbed run")
+	}
+	if err := os.RemoveAll(got); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func remove(t *testing.T, paths ...string) {
+	for _, p := range paths {
+		if err := os.RemoveAll(p); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func entries(t *testing.T, dir string) (names []string) {
+	all, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range all {
+		names = append(names, e.Name())
+	}
+	return names
+}
