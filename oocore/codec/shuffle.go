@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 )
@@ -65,23 +66,47 @@ func (s *shuffle) encode(dst, src []byte) ([]byte, error) {
 // elements. What is left over stays where it is.
 func shuffleBytes(dst, src []byte, size int) {
 	n := len(src) / size
-	for j := range size {
-		for i := range n {
-			dst[j*n+i] = src[i*size+j]
-		}
-	}
+	toPlanes(dst, src[:n*size], size, n)
 	copy(dst[n*size:], src[n*size:])
 }
 
 // unshuffleBytes undoes shuffleBytes.
 func unshuffleBytes(dst, src []byte, size int) {
 	n := len(src) / size
+	fromPlanes(dst[:n*size], src, size, n)
+	copy(dst[n*size:], src[n*size:])
+}
+
+// toPlanes puts byte j of element i at j·plane + i.
+func toPlanes(dst, src []byte, size, plane int) {
+	n := len(src) / size
+	if size == 1 {
+		copy(dst, src)
+		return
+	}
+	done := shuffleGroups(dst, src, size, plane)
 	for j := range size {
-		for i := range n {
-			dst[i*size+j] = src[j*n+i]
+		row := dst[j*plane : j*plane+n]
+		for i := done; i < n; i++ {
+			row[i] = src[i*size+j]
 		}
 	}
-	copy(dst[n*size:], src[n*size:])
+}
+
+// fromPlanes undoes toPlanes.
+func fromPlanes(dst, src []byte, size, plane int) {
+	n := len(dst) / size
+	if size == 1 {
+		copy(dst, src)
+		return
+	}
+	done := unshuffleGroups(dst, src, size, plane)
+	for j := range size {
+		row := src[j*plane : j*plane+n]
+		for i := done; i < n; i++ {
+			dst[i*size+j] = row[i]
+		}
+	}
 }
 
 // shuffleBlock shuffles a block of Blosc.
@@ -103,6 +128,13 @@ func unshuffle(mode shuffleMode, dst, src []byte, size int) {
 	}
 }
 
+// tile is how many bytes are taken through both steps of shuffling bits while they are
+// in the cache.
+const tile = 16 << 10
+
+// tileElements is how many elements of a size are in a tile: a multiple of 8.
+func tileElements(size int) int { return max(tile/size&^255, 8) }
+
 // shuffleBits puts bit k of byte j of element i at bit i of row 8·j + k, which has n/8
 // bytes. Where the number n of elements is no multiple of 8 it only copies.
 func shuffleBits(dst, src []byte, size int) {
@@ -111,16 +143,12 @@ func shuffleBits(dst, src []byte, size int) {
 		copy(dst, src)
 		return
 	}
-	for j := range size {
-		for i := 0; i < n; i += 8 {
-			var x uint64
-			for k := range 8 {
-				x |= uint64(src[(i+k)*size+j]) << (8 * k)
-			}
-			x = transposeBits(x)
-			for k := range 8 {
-				dst[(8*j+k)*(n/8)+i/8] = byte(x >> (8 * k))
-			}
+	var planes [tile]byte
+	for at, step := 0, tileElements(size); at < n; at += step {
+		part := min(step, n-at)
+		toPlanes(planes[:], src[at*size:(at+part)*size], size, part)
+		for j := range size {
+			splitBits(dst[j*n+at/8:], planes[j*part:(j+1)*part], n/8)
 		}
 	}
 	copy(dst[n*size:], src[n*size:])
@@ -133,19 +161,36 @@ func unshuffleBits(dst, src []byte, size int) {
 		copy(dst, src)
 		return
 	}
-	for j := range size {
-		for i := 0; i < n; i += 8 {
-			var x uint64
-			for k := range 8 {
-				x |= uint64(src[(8*j+k)*(n/8)+i/8]) << (8 * k)
-			}
-			x = transposeBits(x)
-			for k := range 8 {
-				dst[(i+k)*size+j] = byte(x >> (8 * k))
-			}
+	var planes [tile]byte
+	for at, step := 0, tileElements(size); at < n; at += step {
+		part := min(step, n-at)
+		for j := range size {
+			joinBits(planes[j*part:(j+1)*part], src[j*n+at/8:], n/8)
 		}
+		fromPlanes(dst[at*size:(at+part)*size], planes[:], size, part)
 	}
 	copy(dst[n*size:], src[n*size:])
+}
+
+// splitBits puts bit k of byte i at bit i of row k. row is the distance of the rows.
+func splitBits(dst, src []byte, row int) {
+	for i := splitGroups(dst, src, row); i < len(src); i += 8 {
+		x := transposeBits(binary.LittleEndian.Uint64(src[i:]))
+		for k := range 8 {
+			dst[k*row+i/8] = byte(x >> (8 * k))
+		}
+	}
+}
+
+// joinBits undoes splitBits.
+func joinBits(dst, src []byte, row int) {
+	for i := joinGroups(dst, src, row); i < len(dst); i += 8 {
+		var x uint64
+		for k := range 8 {
+			x |= uint64(src[k*row+i/8]) << (8 * k)
+		}
+		binary.LittleEndian.PutUint64(dst[i:], transposeBits(x))
+	}
 }
 
 // transposeBits transposes a matrix of 8 by 8 bits, whose rows are bytes.

@@ -1,0 +1,10 @@
+//go:build !amd64
+
+package codec
+
+// There are no vector loops here: those in Go do all elements.
+
+func shuffleGroups(dst, src []byte, size, plane int) (done int)   { return 0 }
+func unshuffleGroups(dst, src []byte, size, plane int) (done int) { return 0 }
+func splitGroups(dst, src []byte, row int) (done int)             { return 0 }
+func joinGroups(dst, src []byte, row int) (done int)              { return 0 }
