@@ -27,12 +27,13 @@ const groupText = `{
 }
 `
 
-// place is the folder that a new array comes into being with: its own, or the
-// outermost of the missing groups above it.
+// place is the folder that a new array comes into being with: its own, or that of
+// the outermost group which is missing.
 func place(path string) string {
+	path = strings.TrimRight(path, "/")
 	root, inner := split(path)
-	if inner == "" {
-		return strings.TrimRight(path, "/")
+	if inner == "" || blob.Remote(path) {
+		return path
 	}
 	at := root
 	for part := range strings.SplitSeq(inner, "/") {
@@ -313,17 +314,9 @@ func (t *localTarget) abort() error {
 	return err
 }
 
-// putObject writes a small object.
+// putObject writes a small object, and returns when it is there.
 func putObject(ctx context.Context, b blob.Bucket, key string, text []byte) error {
-	u, err := b.Create(ctx, key)
-	if err != nil {
-		return err
-	}
-	defer u.Abort()
-	if err := u.Write(ctx, text); err != nil {
-		return err
-	}
-	if err := u.Close(ctx); err != nil {
+	if err := blob.Put(ctx, b, key, text); err != nil {
 		return err
 	}
 	return b.Sync(ctx)

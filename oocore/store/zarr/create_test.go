@@ -351,8 +351,9 @@ func TestResumeAfterMove(t *testing.T) {
 			t.Fatal(err)
 		}
 		target := w.(*writer).target.(*localTarget)
-		if err := target.put(target.temp, target.place); err != nil { // and no more of Commit
-			t.Fatal(err)
+		text := target.made.encodeV3()
+		if err := errors.Join(putObject(t.Context(), w.(*writer).bucket, v3File, text), target.put(target.temp, target.place)); err != nil {
+			t.Fatal(err) // this much of Commit, and no more
 		}
 		m.Resume = true
 		if w, err = store.Create(path, m); err != nil {

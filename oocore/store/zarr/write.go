@@ -6,6 +6,7 @@ import (
 	"hash/maphash"
 	"io/fs"
 	"sync"
+	"sync/atomic"
 
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/store"
@@ -95,8 +96,30 @@ type writer struct {
 	bucket blob.Bucket
 	elide  bool // chunks of zeros are left out: none of them can be there already
 
+	syncing sync.Mutex   // so that a Sync does not return before another that it relies on
+	waiting atomic.Int64 // units that are whole and not synced yet
+
 	seed  maphash.Seed
 	locks [64]sync.Mutex // of units that Write changes in part
+}
+
+// waitingUnits is how many units may wait for a Sync. In a folder each of them is an
+// open file.
+const waitingUnits = 256
+
+// wrote counts a unit that is whole.
+func (w *writer) wrote(ctx context.Context) error {
+	if w.waiting.Add(1) < waitingUnits {
+		return nil
+	}
+	return w.sync(ctx)
+}
+
+func (w *writer) sync(ctx context.Context) error {
+	w.syncing.Lock()
+	defer w.syncing.Unlock()
+	w.waiting.Store(0)
+	return w.bucket.Sync(ctx)
 }
 
 func (w *writer) Session(work []byte) (store.WriteSession, error) {
@@ -155,7 +178,7 @@ func (w *writer) writeUnit(ctx context.Context, s *writeSession, src []byte, uni
 	lock.Lock()
 	defer lock.Unlock()
 	if w.d.keeps(unit) { // what is kept may have been written just now
-		if err := w.bucket.Sync(ctx); err != nil {
+		if err := w.sync(ctx); err != nil {
 			return err
 		}
 	}
@@ -179,17 +202,24 @@ func (w *writer) Sync(ctx context.Context) error {
 	if err := w.usable(); err != nil {
 		return w.named("sync", err)
 	}
-	return w.named("sync", w.bucket.Sync(ctx))
+	return w.named("sync", w.sync(ctx))
 }
 
-func (w *writer) Commit(ctx context.Context) error { return w.commit(ctx, w.bucket.Sync) }
+func (w *writer) Commit(ctx context.Context) error { return w.commit(ctx, w.sync) }
 
 func (w *writer) Suspend() error {
-	return w.end("suspend", func() error { return w.bucket.Sync(context.Background()) }, w.target.suspend)
+	return w.end("suspend", func() error { return w.sync(context.Background()) }, w.target.suspend)
 }
 
-// Abort removes what was written. Of a region what was written stays: whole chunks.
-func (w *writer) Abort() error {
-	// Uploads that are closed hold files open until they are synced.
-	return w.end("abort", func() error { return w.bucket.Sync(context.Background()) }, w.target.abort)
+// Abort removes what was written. Of a region, what was synced stays: whole chunks.
+func (w *writer) Abort() error { return w.end("abort", w.drop, w.target.abort) }
+
+// drop gives up the units that wait for a Sync.
+func (w *writer) drop() error {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := w.sync(ctx); !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return nil
 }

@@ -109,6 +109,9 @@ func (c *chunkWriter) encode(ctx context.Context, full []byte) error {
 	if err != nil {
 		return err
 	}
+	if c.s.d.shard() == nil {
+		return c.s.unit.put(ctx, out)
+	}
 	return c.s.unit.Write(ctx, out)
 }
 

@@ -15,6 +15,9 @@ const (
 	// appendBytes is the buffer in which the chunks of a shard are gathered, so that
 	// small ones do not cost a system call each.
 	appendBytes = 256 << 10
+	// uploadBytes is what an object store's upload holds of an object that comes in
+	// pieces.
+	uploadBytes = 8 << 20
 )
 
 // design is how the chunks of an array that is written lie and are encoded. It
@@ -149,6 +152,9 @@ func (d *design) work(box grid.Box) store.Work {
 	w.Heap = d.pipeline.EncodeWork().Heap
 	if d.keeps(box) && d.cuts(box) {
 		w.Heap += d.pipeline.DecodeWork().Heap
+	}
+	if !d.random && (d.shard() != nil || w.Stream < w.Whole) {
+		w.Heap += uploadBytes
 	}
 	return w
 }

@@ -32,6 +32,7 @@ type openWriter struct {
 	size   int64 // of a chunk's file
 
 	buffers sync.Pool
+	syncing sync.Mutex // so that a Sync does not return before another that it relies on
 	files   sync.Mutex
 	open    map[string]*chunkFile
 	dirty   map[string]bool // files, also closed ones, that were written since the last Sync
@@ -258,6 +259,8 @@ func (w *openWriter) Sync(ctx context.Context) error {
 
 // sync makes durable what was written before.
 func (w *openWriter) sync(ctx context.Context) error {
+	w.syncing.Lock()
+	defer w.syncing.Unlock()
 	w.files.Lock()
 	dirty, folders := w.dirty, w.folders
 	w.dirty, w.folders = map[string]bool{}, map[string]bool{}

@@ -138,6 +138,9 @@ func (u *unitWriter) end(ctx context.Context, c *chunkWriter) error {
 			return err
 		}
 		u.upload = nil
+		if err := u.s.w.wrote(ctx); err != nil {
+			return err
+		}
 	}
 	u.release()
 	return nil
@@ -283,6 +286,15 @@ func (u *unitWriter) open(ctx context.Context) error {
 		return u.upload.Write(ctx, u.s.mem.index)
 	}
 	return nil
+}
+
+// put uploads the whole unit at once.
+func (u *unitWriter) put(ctx context.Context, p []byte) error {
+	if err := blob.Put(ctx, u.s.w.bucket, u.s.d.key(u.index), p); err != nil {
+		return err
+	}
+	u.s.stored += int64(len(p))
+	return u.s.w.wrote(ctx)
 }
 
 // release gives up what of the unit is not whole.
