@@ -30,6 +30,10 @@ func readV3(b []byte) (*meta, error) {
 	if err != nil {
 		return nil, err
 	}
+	return fromV3(o)
+}
+
+func fromV3(o object) (*meta, error) {
 	var version int
 	if err := o.field("zarr_format", &version); err != nil {
 		return nil, err
@@ -77,10 +81,7 @@ func (m *meta) readType(o object) error {
 	if err := checkShape(m.shape, m.dtype); err != nil {
 		return fmt.Errorf("shape: %w", err)
 	}
-	if err := o.fill(m); err != nil {
-		return err
-	}
-	return nil
+	return o.fill(m)
 }
 
 func (o object) fill(m *meta) (err error) {

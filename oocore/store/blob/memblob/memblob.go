@@ -59,7 +59,7 @@ func (b *Bucket) Get(key string) (data []byte, ok bool) {
 
 // Open opens an object.
 func (b *Bucket) Open(ctx context.Context, key string) (blob.Object, error) {
-	if err := b.check(ctx, "open", key); err != nil {
+	if err := b.check(ctx, key); err != nil {
 		return nil, err
 	}
 	b.mu.Lock()
@@ -73,7 +73,7 @@ func (b *Bucket) Open(ctx context.Context, key string) (blob.Object, error) {
 
 // Create begins an object.
 func (b *Bucket) Create(ctx context.Context, key string) (blob.Upload, error) {
-	if err := b.check(ctx, "create", key); err != nil {
+	if err := b.check(ctx, key); err != nil {
 		return nil, err
 	}
 	return &upload{bucket: b, key: b.prefix + key}, nil
@@ -90,7 +90,7 @@ func (b *Bucket) Sync(ctx context.Context) error {
 
 // Delete removes an object.
 func (b *Bucket) Delete(ctx context.Context, key string) error {
-	if err := b.check(ctx, "delete", key); err != nil {
+	if err := b.check(ctx, key); err != nil {
 		return err
 	}
 	b.mu.Lock()
@@ -120,7 +120,7 @@ func (b *Bucket) List(ctx context.Context, prefix string) iter.Seq2[blob.Entry, 
 
 // Join is the bucket of the keys below a prefix.
 func (b *Bucket) Join(prefix string) blob.Bucket {
-	return &Bucket{b.shared, b.prefix + strings.Trim(prefix, "/") + "/"}
+	return &Bucket{b.shared, b.prefix + prefix}
 }
 
 // Random reports true.
@@ -130,14 +130,11 @@ func (b *Bucket) Random() bool { return true }
 func (b *Bucket) String() string { return "memory/" + b.prefix }
 
 // check refuses what every bucket has to.
-func (b *Bucket) check(ctx context.Context, op, key string) error {
+func (b *Bucket) check(ctx context.Context, key string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if !fs.ValidPath(key) || key == "." {
-		return &fs.PathError{Op: op, Path: key, Err: fs.ErrInvalid}
-	}
-	return nil
+	return blob.CheckKey(b.prefix + key)
 }
 
 func (o object) entry(key string) blob.Entry {

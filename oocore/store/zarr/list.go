@@ -1,0 +1,137 @@
+package zarr
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"slices"
+
+	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/store/blob"
+)
+
+// Chunks lists the chunks that are stored, with their encoded bytes.
+func (a *array) Chunks(ctx context.Context, each func(index []int, bytes int64) error) error {
+	return a.readError(ctx, a.list(ctx, each))
+}
+
+func (a *array) list(ctx context.Context, each func(index []int, bytes int64) error) error {
+	if a.closed.Load() {
+		return store.ErrClosed
+	}
+	m := a.meta
+	index := make([]int, len(m.shape))
+	for e, err := range a.bucket.List(ctx, m.keyPrefix()) {
+		if err != nil {
+			return err
+		}
+		if !m.parseKey(e.Key, index) {
+			continue
+		}
+		if len(m.shards) == 0 {
+			err = each(slices.Clone(index), e.Size)
+		} else {
+			err = a.listShard(ctx, e.Key, index, each)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// listShard lists the chunks of one shard.
+func (a *array) listShard(ctx context.Context, key string, unit []int, each func(index []int, bytes int64) error) error {
+	o, err := a.bucket.Open(ctx, key)
+	if err != nil {
+		return err
+	}
+	defer o.Close()
+	start := make([]int, len(unit))
+	for d, n := range unit {
+		start[d] = n * a.meta.unit()[d]
+	}
+	return a.listParts(ctx, source{object: o, key: key, shard: true, size: o.Entry().Size}, start, 0, each)
+}
+
+// listParts lists the chunks of a shard of some level, whose first element is start.
+func (a *array) listParts(ctx context.Context, shard source, start []int, depth int, each func(index []int, bytes int64) error) error {
+	m := a.meta
+	l := &m.shards[depth]
+	entries, sorted := indexWork(l)
+	x := newShardIndex(l, indexMemory{make([]byte, entries), make([]byte, sorted)})
+	place := make([]int, len(start))
+parts:
+	for i := range l.parts() {
+		at, size, found, err := x.lookup(ctx, &shard, i)
+		if err != nil {
+			return shard.fault(ctx, err)
+		}
+		if !found {
+			continue
+		}
+		l.part(i, place)
+		for d := range place {
+			if place[d] = start[d] + place[d]*l.inner[d]; place[d] >= m.shape[d] {
+				continue parts
+			}
+		}
+		if depth < len(m.shards)-1 {
+			inner := shard
+			inner.base, inner.size = shard.base+at, size
+			err = a.listParts(ctx, inner, slices.Clone(place), depth+1, each)
+		} else {
+			index := make([]int, len(place))
+			for d := range place {
+				index[d] = place[d] / m.chunks[d]
+			}
+			err = each(index, size)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keyPrefix begins the keys of all objects of the array.
+func (m *meta) keyPrefix() string {
+	if m.keys.v2 || len(m.shape) == 0 {
+		return ""
+	}
+	return "c" + m.keys.separator
+}
+
+// Digest identifies the version of every stored object, metadata included. It is the
+// sum of their hashes, so that it needs neither an order nor memory.
+func (a *array) Digest(ctx context.Context) (string, error) {
+	if a.closed.Load() {
+		return "", a.readError(ctx, store.ErrClosed)
+	}
+	var sum [sha256.Size / 8]uint64
+	var text []byte
+	for e, err := range a.bucket.List(ctx, "") {
+		if err != nil {
+			return "", a.readError(ctx, err)
+		}
+		text = appendEntry(text[:0], e)
+		hash := sha256.Sum256(text)
+		for i := range sum {
+			sum[i] += binary.LittleEndian.Uint64(hash[8*i:])
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return "", err
+	}
+	b := make([]byte, 0, sha256.Size)
+	for _, s := range sum {
+		b = binary.LittleEndian.AppendUint64(b, s)
+	}
+	return hex.EncodeToString(b), nil
+}
+
+func appendEntry(b []byte, e blob.Entry) []byte {
+	return fmt.Appendf(b, "%q %d %q", e.Key, e.Size, e.Version)
+}
