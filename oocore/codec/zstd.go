@@ -63,15 +63,35 @@ func (z *zstd) window() int64 {
 
 func (z *zstd) alone() bool { return false }
 
-func (z *zstd) decodeMemory(n int64) memory { return goZstd.decodeMemory(z, n) }
-func (z *zstd) encodeMemory(n int64) memory { return goZstd.encodeMemory(z, n) }
-func (z *zstd) readMemory(n int64) memory   { return goZstd.readMemory(z, n) }
-func (z *zstd) writeMemory(n int64) memory  { return goZstd.writeMemory(z, n) }
+// zstdEngine is one of the two implementations.
+type zstdEngine interface {
+	decodeMemory(z *zstd, n int64) memory
+	encodeMemory(z *zstd, n int64) memory
+	readMemory(z *zstd, n int64) memory
+	writeMemory(z *zstd, n int64) memory
+	decoder(z *zstd, n int64, work []byte) (decoder, error)
+	encoder(z *zstd, n int64, work []byte) (encoder, error)
+	reader(z *zstd, n int64, work []byte) (reader, error)
+	writer(z *zstd, n int64, work []byte) (writer, error)
+}
 
-func (z *zstd) decoder(n int64, work []byte) (decoder, error) { return goZstd.decoder(z, n, work) }
-func (z *zstd) encoder(n int64, work []byte) (encoder, error) { return goZstd.encoder(z, n, work) }
-func (z *zstd) reader(n int64, work []byte) (reader, error)   { return goZstd.reader(z, n, work) }
-func (z *zstd) writer(n int64, work []byte) (writer, error)   { return goZstd.writer(z, n, work) }
+// zstdOf is the implementation that this machine has; tests change it.
+var zstdOf = func() zstdEngine {
+	if lib := loadZstd(); lib != nil {
+		return lib
+	}
+	return zstdInGo{}
+}
+
+func (z *zstd) decodeMemory(n int64) memory { return zstdOf().decodeMemory(z, n) }
+func (z *zstd) encodeMemory(n int64) memory { return zstdOf().encodeMemory(z, n) }
+func (z *zstd) readMemory(n int64) memory   { return zstdOf().readMemory(z, n) }
+func (z *zstd) writeMemory(n int64) memory  { return zstdOf().writeMemory(z, n) }
+
+func (z *zstd) decoder(n int64, work []byte) (decoder, error) { return zstdOf().decoder(z, n, work) }
+func (z *zstd) encoder(n int64, work []byte) (encoder, error) { return zstdOf().encoder(z, n, work) }
+func (z *zstd) reader(n int64, work []byte) (reader, error)   { return zstdOf().reader(z, n, work) }
+func (z *zstd) writer(n int64, work []byte) (writer, error)   { return zstdOf().writer(z, n, work) }
 
 // errWindow says why a frame cannot be decoded as a stream.
 func (z *zstd) errWindow() error {

@@ -8,9 +8,7 @@ import (
 	lib "github.com/klauspost/compress/zstd"
 )
 
-// goZstd is Zstandard in Go.
-var goZstd zstdInGo
-
+// zstdInGo is Zstandard in Go.
 type zstdInGo struct{}
 
 // What the library keeps on the heap, as measured; see TestHeap.
@@ -89,7 +87,7 @@ func (d goZstdDecoder) close() { d.lib.Close() }
 type goZstdEncoder struct{ lib *lib.Encoder }
 
 func (zstdInGo) encoder(z *zstd, n int64, _ []byte) (encoder, error) {
-	e, err := goZstd.newEncoder(z, n)
+	e, err := zstdInGo{}.newEncoder(z, n)
 	return goZstdEncoder{e}, err
 }
 
@@ -126,7 +124,7 @@ func (d *goZstdReader) close() { d.lib.Close() }
 type goZstdWriter struct{ lib *lib.Encoder }
 
 func (zstdInGo) writer(z *zstd, n int64, _ []byte) (writer, error) {
-	e, err := goZstd.newEncoder(z, n)
+	e, err := zstdInGo{}.newEncoder(z, n)
 	return goZstdWriter{e}, err
 }
 
