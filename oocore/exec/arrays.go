@@ -166,7 +166,7 @@ func (s *arrays) restore(ctx context.Context, stage int) (err error) {
 			continue
 		}
 		if err = s.inArena(stage, i); err == nil {
-			err = stored.Read(ctx, s.memory[i].Data, grid.Whole(d.Shape).Box(0).Region())
+			err = stored.Read(ctx, s.memory[i].Data, grid.Entire(d.Shape).Region())
 			s.writers[i], s.readers[i] = nil, memstore.New(d.Shape, d.DType, s.memory[i].Data)
 		}
 		if err = errors.Join(err, stored.Close()); err != nil {
@@ -256,7 +256,7 @@ func (s *arrays) save(ctx context.Context, i int) error {
 	if err != nil {
 		return err
 	}
-	if err := w.Write(ctx, s.memory[i].Data, grid.Whole(d.Shape).Box(0)); err != nil {
+	if err := w.Write(ctx, s.memory[i].Data, grid.Entire(d.Shape)); err != nil {
 		return errors.Join(err, w.Abort())
 	}
 	return w.Commit(ctx)

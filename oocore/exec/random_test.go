@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -15,7 +18,9 @@ import (
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/plan"
+	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/memstore"
+	_ "github.com/gonbext/gonbext/oocore/store/zarr"
 )
 
 // Random expressions, run in the least memory that would do and in plenty, by
@@ -23,7 +28,12 @@ import (
 // arena held at most is what was predicted, to the byte.
 func TestRandomExpressions(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		g := &generator{T: r, files: &memstore.Folder{}}
+		dir, err := os.MkdirTemp(t.TempDir(), "")
+		if err != nil {
+			r.Fatal(err)
+		}
+		defer os.RemoveAll(dir)
+		g := &generator{T: r, files: &memstore.Folder{}, dir: dir}
 		root := g.expression()
 		m := model{}
 		want := m.of(root)
@@ -40,7 +50,64 @@ const maxElems = 1_300_000
 type generator struct {
 	*rapid.T
 	files *memstore.Folder
+	dir   string // of what is stored by chunks
 	nodes []*graph.Node
+
+	stored []string
+}
+
+// open and create find arrays that are stored by chunks in the folder, and others in
+// memory.
+func (g *generator) open(path string) (store.Array, error) {
+	if strings.HasPrefix(path, g.dir) {
+		return store.Open(path)
+	}
+	return g.files.Open(path)
+}
+
+func (g *generator) create(path string, m store.Meta) (store.Writer, error) {
+	if strings.HasPrefix(path, g.dir) {
+		return store.Create(path, m)
+	}
+	return g.files.Create(path, m)
+}
+
+// layout is any way to store a shape by chunks.
+func (g *generator) layout(shape []int) (m store.Meta) {
+	m.Codec = draw(g, "codec", "none", "zstd:1", "blosc:lz4", "gzip:1")
+	m.Chunks = make([]int, len(shape))
+	for i, n := range shape {
+		m.Chunks[i] = g.int("stored", max(n/5, 1), n+1)
+	}
+	if len(shape) > 0 && g.bool("shards") {
+		for _, n := range m.Chunks {
+			m.Shards = append(m.Shards, n*g.int("shard", 1, 3))
+		}
+	}
+	return m
+}
+
+// chunked stores elements by chunks.
+func (g *generator) chunked(shape []int, t dtype.Type) (store.Info, error) {
+	m := g.layout(shape)
+	m.Shape, m.DType = shape, t
+	path := filepath.Join(g.dir, fmt.Sprintf("%d.zarr", len(g.stored)))
+	g.stored = append(g.stored, path)
+	w, err := store.Create(path, m)
+	if err == nil {
+		err = w.Write(context.Background(), sourceModel(shape, t).bytes(t), grid.Entire(shape))
+	}
+	if err == nil {
+		err = w.Commit(context.Background())
+	}
+	if err != nil {
+		return store.Info{}, err
+	}
+	a, err := store.Open(path)
+	if err != nil {
+		return store.Info{}, err
+	}
+	return a.Info(), a.Close()
 }
 
 func (g *generator) int(name string, low, high int) int {
@@ -83,7 +150,7 @@ func (g *generator) leaf(shape []int) *graph.Node {
 	t := draw(g, "type", dtype.Float64, dtype.Float32, dtype.Float16, dtype.BFloat16, dtype.Int64, dtype.Int32, dtype.Int8, dtype.Bool)
 	var n *graph.Node
 	var err error
-	switch g.int("leaf", 0, 5) {
+	switch g.int("leaf", 0, 7) {
 	case 0, 1:
 		name := fmt.Sprintf("%v%s", shape, t)
 		a, failed := g.files.Open(name)
@@ -102,6 +169,16 @@ func (g *generator) leaf(shape []int) *graph.Node {
 		n, err = graph.Full(site, dtype.FromInt(t, int64(g.int("value", 0, 9))), shape...)
 	case 4:
 		n = &graph.Node{Kind: graph.Iota, Shape: shape, DType: dtype.Int64, First: dtype.ValueOf(int64(g.int("first", -9, 9))), Delta: dtype.ValueOf(int64(g.int("delta", -2, 2)))}
+	case 5, 6:
+		if grid.Size(shape) == 0 {
+			n, err = graph.FromBytes(site, nil, t, shape...)
+			break
+		}
+		info, failed := g.chunked(shape, t)
+		if failed != nil {
+			g.Fatal(failed)
+		}
+		n, err = graph.Open(site, info, info.Path)
 	default:
 		half, failed := graph.Full(site, dtype.ValueOf(0.5), shape...)
 		if failed != nil {
@@ -292,9 +369,12 @@ func twice(chunks []int) *graph.Func {
 func (g *generator) check(root *graph.Node, want dense, least bool) {
 	target := plan.Target{}
 	if g.bool("file") {
-		target.Path = "out.npy"
+		target.Path = "out.bin"
 	}
-	if g.bool("chunks") {
+	if g.bool("by chunks") {
+		m := g.layout(root.Shape)
+		target.Path, target.Chunks, target.Shards, target.Codec = filepath.Join(g.dir, "out.zarr"), m.Chunks, m.Shards, m.Codec
+	} else if g.bool("chunks") {
 		target.Chunks = make([]int, len(root.Shape))
 		for i, n := range root.Shape {
 			target.Chunks[i] = g.int("chunk", max(n/6, 1), n+1)
@@ -318,7 +398,7 @@ func (g *generator) check(root *graph.Node, want dense, least bool) {
 		g.Fatal(err)
 	}
 	got := make([]byte, grid.Size(root.Shape)*root.DType.Size())
-	env := exec.Env{Open: g.files.Open, Create: g.files.Create}
+	env := exec.Env{Open: g.open, Create: g.create}
 	if target.Path == "" {
 		env.Into = got
 	}
@@ -327,9 +407,9 @@ func (g *generator) check(root *graph.Node, want dense, least bool) {
 		g.Fatalf("%s: %v", root, err)
 	}
 	if target.Path != "" {
-		a, err := g.files.Open(target.Path)
+		a, err := g.open(target.Path)
 		if err == nil {
-			err = a.Read(context.Background(), got, grid.Identity(root.Shape).Region(grid.Box{Start: make([]int, len(root.Shape)), Shape: root.Shape}))
+			err = a.Read(context.Background(), got, grid.Entire(root.Shape).Region())
 		}
 		if err != nil {
 			g.Fatal(err)

@@ -86,12 +86,9 @@ type sink struct {
 // newSink is a map stage's, whose output may be encoded.
 func newSink(s *slot) (*sink, error) {
 	out := &sink{slot: s, array: s.stage.Outputs[0]}
-	if !s.run.plan.Arrays[out.array].Layout.Sessions() {
-		return out, nil
-	}
 	work, err := s.work(s.run.plan.WriteWork(s.stage))
-	if err != nil {
-		return nil, err
+	if err != nil || !s.run.plan.Arrays[out.array].Layout.Sessions() {
+		return out, err
 	}
 	out.session, err = s.run.arrays.writers[out.array].(store.CodedWriter).Session(work)
 	if err != nil {

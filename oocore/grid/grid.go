@@ -159,6 +159,9 @@ type Box struct {
 	Start, Shape []int
 }
 
+// Entire is the box of all elements of a shape.
+func Entire(shape []int) Box { return Box{make([]int, len(shape)), shape} }
+
 // Size is the number of elements in the box.
 func (b Box) Size() int { return Size(b.Shape) }
 
