@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+
+	"github.com/gonbext/gonbext/oocore/store/blob"
 )
 
 // Errors of reading, under an fs.PathError that names the file.
@@ -91,5 +93,5 @@ func pathError(op, path string, err error) error {
 	if inner, ok := errors.AsType[*fs.PathError](err); ok {
 		err = inner.Err
 	}
-	return &fs.PathError{Op: op, Path: path, Err: err}
+	return &fs.PathError{Op: op, Path: blob.Shown(path), Err: err}
 }

@@ -15,6 +15,10 @@ import (
 )
 
 func (format) Layout(path string, m store.Meta) (store.Layout, error) {
+	file, _, _ := store.CutMember(path, extension)
+	if err := local(file); err != nil {
+		return store.Layout{}, err
+	}
 	return store.Layout{Open: true}, supported(m)
 }
 

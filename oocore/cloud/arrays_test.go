@@ -1,0 +1,239 @@
+package cloud_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/johannesboyne/gofakes3"
+	"github.com/johannesboyne/gofakes3/backend/s3mem"
+	"go.uber.org/goleak"
+	"pgregory.net/rapid"
+
+	"github.com/gonbext/gonbext/oocore/cloud"
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/store/blob"
+	_ "github.com/gonbext/gonbext/oocore/store/safetensors"
+	"github.com/gonbext/gonbext/oocore/store/storetest"
+)
+
+// fakeS3 is an S3 server with the bucket "data", and the settings to reach it.
+// What it returns ends all connections.
+func fakeS3(t testing.TB) func() {
+	backend := s3mem.New()
+	if err := backend.CreateBucket("data"); err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewServer(gofakes3.New(backend).Server())
+	t.Cleanup(s.Close)
+	t.Setenv("AWS_ENDPOINT_URL", s.URL)
+	t.Setenv("AWS_NO_SIGN_REQUEST", "true")
+	before := goleak.IgnoreCurrent()
+	return func() {
+		cloud.CloseIdle()
+		s.CloseClientConnections()
+		if err := goleak.Find(before); err != nil { // which waits for a while
+			t.Error(err)
+		}
+	}
+}
+
+// upload copies a file of this machine to the bucket.
+func upload(t testing.TB, file, key string) {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	to, err := blob.At("s3://data")
+	if err == nil {
+		err = blob.Put(context.Background(), to, key, b)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// stored writes an array to a file of this machine, and copies that.
+func stored(t testing.TB, dir, name string, m store.Meta, data []byte) store.Array {
+	t.Helper()
+	file := filepath.Join(dir, name)
+	w, err := store.Create(file, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Write(context.Background(), data, grid.Box{Start: make([]int, len(m.Shape)), Shape: m.Shape}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Commit(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	place, query, _ := strings.Cut(store.Stored(file, m), "?")
+	upload(t, place, "in/"+filepath.Base(place))
+	path := "s3://data/in/" + filepath.Base(place)
+	if query != "" {
+		path += "?" + query
+	}
+	a, err := store.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// TestArrays holds remote arrays to what every array has to do.
+func TestArrays(t *testing.T) {
+	all := []dtype.Type{dtype.Float32, dtype.Bool, dtype.Int16, dtype.Complex128, dtype.Uint64}
+	for _, name := range []string{"x.npy", "x.bin", "x.safetensors"} {
+		t.Run(name, func(t *testing.T) {
+			end := fakeS3(t)
+			dir := t.TempDir()
+			types := all
+			if name == "x.safetensors" {
+				types = []dtype.Type{dtype.Float32, dtype.Bool, dtype.BFloat16}
+			}
+			storetest.TestArray(t, types, func(t testing.TB, m store.Meta, data []byte) store.Array {
+				t.Cleanup(end) // before descriptors are counted
+				return stored(t, dir, name, m, data)
+			})
+		})
+	}
+}
+
+// TestWindows reads regions of an array that needs several windows, with buffers
+// of any size, and compares with the same array on this machine.
+func TestWindows(t *testing.T) {
+	fakeS3(t)
+	dir := t.TempDir()
+	shape := []int{300, 40, 500} // rows of 2 kB, groups of 80 kB: gaps on both sides of what is read through
+	m := store.Meta{Shape: shape, DType: dtype.Float32}
+	data := make([]byte, 4*grid.Size(shape))
+	for i := range len(data) / 4 {
+		binary.NativeEndian.PutUint32(data[4*i:], uint32(i))
+	}
+	far := stored(t, dir, "x.npy", m, data)
+	defer far.Close()
+	near, err := store.Open(filepath.Join(dir, "x.npy"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer near.Close()
+	work := far.Info().Work
+	if work.Whole > 4<<20 || work.Stream > 128<<10 || work.Stream > work.Whole {
+		t.Errorf("it wants %+v", work)
+	}
+	rapid.Check(t, func(r *rapid.T) {
+		region := grid.Region{}
+		for _, n := range shape {
+			step := rapid.SampledFrom([]int{1, 1, 2, 7, -1, -3}).Draw(r, "step")
+			start := rapid.IntRange(0, n-1).Draw(r, "start")
+			room := n - start
+			if step < 0 {
+				room = start + 1
+			}
+			count := rapid.IntRange(1, (room-1)/max(step, -step)+1).Draw(r, "count")
+			region.Start, region.Step, region.Count = append(region.Start, start), append(region.Step, step), append(region.Count, count)
+		}
+		bytesOf := 4 * grid.Size(region.Count)
+		want, got := make([]byte, bytesOf), make([]byte, bytesOf)
+		if err := near.Read(context.Background(), want, region); err != nil {
+			r.Fatal(err)
+		}
+		s, err := far.(store.Coded).Session(make([]byte, rapid.Int64Range(work.Stream, work.Whole).Draw(r, "work")))
+		if err != nil {
+			r.Fatal(err)
+		}
+		defer s.Close()
+		n, err := s.Read(context.Background(), got, region)
+		if err != nil || !bytes.Equal(got, want) {
+			r.Fatalf("%+v: other bytes, %v", region, err)
+		}
+		if n < int64(bytesOf) {
+			r.Fatalf("%+v: %d bytes read for %d", region, n, bytesOf)
+		}
+	})
+	if _, err := far.(store.Coded).Session(make([]byte, work.Stream-1)); err == nil {
+		t.Error("a buffer that is too small is taken")
+	}
+}
+
+// TestForms opens what other programs write: big-endian and Fortran's order.
+func TestForms(t *testing.T) {
+	fakeS3(t)
+	dir := t.TempDir()
+	file := filepath.Join(dir, "f.npy")
+	header := "{'descr': '>i4', 'fortran_order': True, 'shape': (2, 3), }"
+	b := append([]byte("\x93NUMPY\x01\x00"), byte(len(header)), 0)
+	b = append(b, header...)
+	for i := range 6 {
+		b = binary.BigEndian.AppendUint32(b, uint32(i))
+	}
+	if err := os.WriteFile(file, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	upload(t, file, "f.npy")
+	a, err := store.Open("s3://data/f.npy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	info := a.Info()
+	if !info.Fortran || fmt.Sprint(info.Shape) != "[3 2]" || info.ID.Version == "" || info.ID.Size != int64(len(b)) {
+		t.Errorf("%+v", info)
+	}
+	got := make([]byte, 4)
+	region := grid.Region{Start: []int{2, 1}, Count: []int{1, 1}, Step: []int{1, 1}}
+	if err := a.Read(context.Background(), got, region); err != nil || binary.NativeEndian.Uint32(got) != 5 {
+		t.Error(got, err)
+	}
+}
+
+func TestRefusedArrays(t *testing.T) {
+	fakeS3(t)
+	dir := t.TempDir()
+	file := filepath.Join(dir, "bad.npy")
+	if err := os.WriteFile(file, []byte("nothing"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	upload(t, file, "bad.npy")
+	m := store.Meta{Shape: []int{2}, DType: dtype.Float32}
+	for path, want := range map[string]string{
+		"s3://data/bad.npy":                                   "not an npy file",
+		"s3://data/missing.npy":                               "there is no such object",
+		"s3://data/bad.bin?shape=2&dtype=float32":             "there is no such object",
+		"s3://nowhere/x.npy":                                  "there is no such bucket",
+		"gs://data/x.npy":                                     "import _ \"github.com/gonbext/gonbext/oocore/cloud\"",
+		"s3://data/missing.safetensors#x":                     "there is no such object",
+		"https://user:very-secret@127.0.0.1/x.npy":            "a URL that holds a user or password",
+		"https://127.0.0.1/x.npy?X-Amz-Signature=very-secret": "open https://127.0.0.1/x.npy?…: \"X-Amz-Signature\" is unknown",
+	} {
+		_, err := store.Open(path)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", path, err)
+		}
+		if err != nil && strings.Contains(want, "no such") && !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: %v is of the wrong kind", path, err)
+		}
+		if err != nil && strings.Contains(err.Error(), "very-secret") {
+			t.Errorf("a secret is shown: %v", err)
+		}
+	}
+	for _, path := range []string{"s3://data/x.npy", "s3://data/x.bin", "s3://data/x.safetensors#a", "https://host/x.npy"} {
+		if _, err := store.Create(path, m); err == nil || !strings.Contains(err.Error(), ".zarr there") {
+			t.Errorf("%s: %v", path, err)
+		}
+		if _, err := store.LayoutOf(path, m); err == nil {
+			t.Errorf("%s has a layout", path)
+		}
+	}
+}

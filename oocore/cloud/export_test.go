@@ -1,0 +1,4 @@
+package cloud
+
+// CloseIdle closes the connections that are kept for later requests.
+func CloseIdle() { transport.CloseIdleConnections() }
