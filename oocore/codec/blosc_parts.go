@@ -4,8 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-
-	lz4lib "github.com/pierrec/lz4/v4"
 )
 
 // inflate undoes the compression of parts of blocks, in whatever format they are. What
@@ -13,6 +11,7 @@ import (
 type inflate struct {
 	work []byte // of zstd
 	n    int64
+	lz4  lz4Engine
 	zstd decoder
 	zlib *inflater
 }
@@ -24,7 +23,7 @@ func (d *inflate) part(format byte, dst, src []byte) (err error) {
 	case formatBloscLZ:
 		n, err = bloscLZ(dst, src)
 	case formatLZ4:
-		return lz4Block(dst, src)
+		return d.lz4.decompress(dst, src)
 	case formatZlib:
 		if d.zlib == nil {
 			d.zlib = &inflater{frame: "zlib"}
@@ -114,14 +113,9 @@ func (b *blosc) compressMemory(n int64) memory {
 		return b.zstd().encodeMemory(n)
 	case "zlib":
 		return (&deflate{"zlib", b.level}).encodeMemory(n)
-	case "lz4hc":
-		return memory{heap: lz4hcHeap}
 	}
-	return memory{heap: lz4Heap}
+	return blockOf().memory(b.cname == "lz4hc")
 }
-
-// lz4hcHeap is what the encoder takes of the heap.
-const lz4hcHeap = 400 << 10
 
 // zstd is the codec of a level, as Blosc's own library chooses it.
 func (b *blosc) zstd() *zstd {
@@ -137,9 +131,9 @@ func (b *blosc) zstd() *zstd {
 func (b *blosc) compressor(n int64, work []byte) (compressor, error) {
 	switch b.cname {
 	case "lz4":
-		return &lz4Parts{}, nil
+		return lz4Parts(blockOf().compressor(false, 10-b.level, work)), nil
 	case "lz4hc":
-		return &lz4hcParts{lz4lib.CompressorHC{Level: lz4lib.CompressionLevel(1 << (8 + max(b.level, 1)))}}, nil
+		return lz4Parts(blockOf().compressor(true, b.level, work)), nil
 	case "zlib":
 		e, err := (&deflate{"zlib", b.level}).encoder(n, work)
 		return encodedParts{e}, err
@@ -150,24 +144,11 @@ func (b *blosc) compressor(n int64, work []byte) (compressor, error) {
 	return nil, fmt.Errorf("%s is not written: use lz4", b.cname)
 }
 
-type lz4Parts struct{ lib lz4lib.Compressor }
+// lz4Parts are compressed with LZ4.
+type lz4Parts lz4Compressor
 
-func (p *lz4Parts) compress(dst, src []byte) (int, error) {
-	n, err := p.lib.CompressBlock(src, dst[:len(src)-1])
-	if err != nil {
-		return 0, nil // it did not fit
-	}
-	return n, nil
-}
-
-type lz4hcParts struct{ lib lz4lib.CompressorHC }
-
-func (p *lz4hcParts) compress(dst, src []byte) (int, error) {
-	n, err := p.lib.CompressBlock(src, dst[:len(src)-1])
-	if err != nil {
-		return 0, nil // it did not fit
-	}
-	return n, nil
+func (p lz4Parts) compress(dst, src []byte) (int, error) {
+	return lz4Compressor(p)(dst[:len(src)-1], src), nil
 }
 
 // encodedParts are compressed by an encoder of whole chunks.

@@ -81,7 +81,7 @@ var loadZstd = sync.OnceValue(func() *libZstd {
 
 // libLZ4 is LZ4's own library.
 type libLZ4 struct {
-	decompress, compress, compressHC, size, sizeHC uintptr
+	decompressSafe, compressFast, compressHC, sizeofState, sizeofStateHC uintptr
 }
 
 var loadLZ4 = sync.OnceValue(func() *libLZ4 {
@@ -90,11 +90,11 @@ var loadLZ4 = sync.OnceValue(func() *libLZ4 {
 		"linux":  {"liblz4.so.1"},
 		"darwin": {"liblz4.1.dylib", "/opt/homebrew/lib/liblz4.1.dylib", "/usr/local/lib/liblz4.1.dylib"},
 	}, map[string]*uintptr{
-		"LZ4_decompress_safe":        &l.decompress,
-		"LZ4_compress_fast_extState": &l.compress,
+		"LZ4_decompress_safe":        &l.decompressSafe,
+		"LZ4_compress_fast_extState": &l.compressFast,
 		"LZ4_compress_HC_extStateHC": &l.compressHC,
-		"LZ4_sizeofState":            &l.size,
-		"LZ4_sizeofStateHC":          &l.sizeHC,
+		"LZ4_sizeofState":            &l.sizeofState,
+		"LZ4_sizeofStateHC":          &l.sizeofStateHC,
 	})
 	if !ok {
 		return nil
