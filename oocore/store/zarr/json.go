@@ -17,12 +17,12 @@ func parseObject(b []byte) (object, error) {
 	var o object
 	if err := json.Unmarshal(bareNumbers(b), &o); err != nil {
 		if _, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-			return nil, errors.New("is not a JSON object")
+			return nil, errors.New("not a JSON object")
 		}
-		return nil, fmt.Errorf("is not valid JSON: %w", err)
+		return nil, fmt.Errorf("not valid JSON: %w", err)
 	}
 	if o == nil {
-		return nil, errors.New("is not a JSON object")
+		return nil, errors.New("not a JSON object")
 	}
 	return o, nil
 }
