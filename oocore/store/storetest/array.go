@@ -55,7 +55,7 @@ func TestArray(t *testing.T, types []dtype.Type, open func(t testing.TB, m store
 			data := Elements(dt, grid.Size(shape))
 			a := open(t, store.Meta{Shape: shape, DType: dt}, data)
 			defer a.Close()
-			checkRead(r, a, data, drawRegion(r, shape))
+			checkRead(r, a, data, DrawRegion(r, shape))
 		})
 	})
 	t.Run("concurrent", func(t *testing.T) {
@@ -131,8 +131,8 @@ func TestArray(t *testing.T, types []dtype.Type, open func(t testing.TB, m store
 	})
 }
 
-// drawRegion draws any region of a shape, with steps of either sign.
-func drawRegion(r *rapid.T, shape []int) grid.Region {
+// DrawRegion draws any region of a shape, with steps of either sign.
+func DrawRegion(r *rapid.T, shape []int) grid.Region {
 	n := len(shape)
 	region := grid.Region{Start: make([]int, n), Count: make([]int, n), Step: make([]int, n)}
 	for d, length := range shape {
@@ -154,7 +154,7 @@ func drawRegion(r *rapid.T, shape []int) grid.Region {
 // checkRead compares a read with the elements picked one by one.
 func checkRead(t interface{ Errorf(string, ...any) }, a store.Array, data []byte, r grid.Region) {
 	info := a.Info()
-	want := pick(data, info.Shape, info.DType.Size(), r)
+	want := Pick(data, info.Shape, info.DType.Size(), r)
 	got := bytes.Repeat([]byte{0xa5}, len(want))
 	if err := a.Read(context.Background(), got, r); err != nil {
 		t.Errorf("read of %+v: %v", r, err)
@@ -163,9 +163,9 @@ func checkRead(t interface{ Errorf(string, ...any) }, a store.Array, data []byte
 	}
 }
 
-// pick is the definition of a region: an element for every index, the last axis
+// Pick is the definition of a region: an element for every index, the last axis
 // fastest.
-func pick(data []byte, shape []int, size int, r grid.Region) []byte {
+func Pick(data []byte, shape []int, size int, r grid.Region) []byte {
 	out := []byte{}
 	for i := range r.Size() {
 		at, stride := 0, 1

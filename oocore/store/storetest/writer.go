@@ -189,7 +189,7 @@ func write(t reporter, w store.Writer, m store.Meta, data []byte) {
 	t.Helper()
 	var wg sync.WaitGroup
 	for _, b := range (grid.Grid{Shape: m.Shape, Chunks: m.Chunks}).All() {
-		part := pick(data, m.Shape, m.DType.Size(), region(b))
+		part := Pick(data, m.Shape, m.DType.Size(), region(b))
 		wg.Go(func() {
 			if err := w.Write(context.Background(), part, b); err != nil {
 				t.Errorf("write of %s: %v", b, err)
