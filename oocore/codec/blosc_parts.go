@@ -11,7 +11,7 @@ import (
 type inflate struct {
 	work []byte // of zstd
 	n    int64
-	lz4  lz4Engine
+	lz4  lz4Decompressor
 	zstd decoder
 	zlib *inflater
 }
@@ -23,7 +23,7 @@ func (d *inflate) part(format byte, dst, src []byte) (err error) {
 	case formatBloscLZ:
 		n, err = bloscLZ(dst, src)
 	case formatLZ4:
-		return d.lz4.decompress(dst, src)
+		return d.lz4(dst, src)
 	case formatZlib:
 		if d.zlib == nil {
 			d.zlib = &inflater{frame: "zlib"}

@@ -17,7 +17,7 @@ func (*lz4) bound(n int64) int64       { return 4 + n + n/255 + 16 }
 func (*lz4) decodeMemory(int64) memory { return memory{} }
 func (*lz4) encodeMemory(int64) memory { return blockOf().memory(false) }
 
-func (*lz4) decoder(int64, []byte) (decoder, error) { return lz4Decoder{blockOf()}, nil }
+func (*lz4) decoder(int64, []byte) (decoder, error) { return lz4Decoder{blockOf().decompressor()}, nil }
 
 func (l *lz4) encoder(n int64, work []byte) (encoder, error) {
 	if n > math.MaxInt32/2 {
@@ -26,7 +26,7 @@ func (l *lz4) encoder(n int64, work []byte) (encoder, error) {
 	return lz4Encoder{blockOf().compressor(false, 1, work)}, nil
 }
 
-type lz4Decoder struct{ engine lz4Engine }
+type lz4Decoder struct{ decompress lz4Decompressor }
 
 func (d lz4Decoder) decode(dst, src []byte) (int, error) {
 	if len(src) < 4 {
@@ -36,7 +36,7 @@ func (d lz4Decoder) decode(dst, src []byte) (int, error) {
 	if n < 0 || n > int64(len(dst)) {
 		return 0, errLarge
 	}
-	return int(n), d.engine.decompress(dst[:n], src[4:])
+	return int(n), d.decompress(dst[:n], src[4:])
 }
 
 func (lz4Decoder) close() {}
@@ -56,14 +56,16 @@ func (lz4Encoder) close() {}
 
 // lz4Engine is one of two implementations of blocks of LZ4.
 type lz4Engine interface {
-	// decompress decodes a block, which must fill dst.
-	decompress(dst, src []byte) error
+	decompressor() lz4Decompressor
 	// memory is what a compressor takes.
 	memory(high bool) memory
 	// compressor makes one: of LZ4 with an acceleration, or the slower, higher one with a
 	// level of 1 to 12.
 	compressor(high bool, level int, work []byte) lz4Compressor
 }
+
+// lz4Decompressor decodes a block, which must fill dst.
+type lz4Decompressor func(dst, src []byte) error
 
 // lz4Compressor returns how much of dst it wrote, or 0 where a block does not fit.
 type lz4Compressor func(dst, src []byte) int

@@ -5,12 +5,14 @@ import lib "github.com/pierrec/lz4/v4"
 // lz4InGo is LZ4 in Go.
 type lz4InGo struct{}
 
-func (lz4InGo) decompress(dst, src []byte) error {
-	n, err := lib.UncompressBlock(src, dst)
-	if err == nil && n != len(dst) {
-		return ErrShort
+func (lz4InGo) decompressor() lz4Decompressor {
+	return func(dst, src []byte) error {
+		n, err := lib.UncompressBlock(src, dst)
+		if err == nil && n != len(dst) {
+			return ErrShort
+		}
+		return err
 	}
-	return err
 }
 
 // memory is that of the library's tables.

@@ -5,17 +5,20 @@ import (
 	"runtime"
 )
 
-func (l *libLZ4) decompress(dst, src []byte) error {
-	r := call(l.decompressSafe, address(src), address(dst), uintptr(len(src)), uintptr(len(dst)))
-	runtime.KeepAlive(dst)
-	runtime.KeepAlive(src)
-	switch n := int(int32(r)); {
-	case n < 0:
-		return errors.New("the block is damaged")
-	case n < len(dst):
-		return ErrShort
+func (l *libLZ4) decompressor() lz4Decompressor {
+	c := &caller{}
+	return func(dst, src []byte) error {
+		r := c.call(l.decompressSafe, address(src), address(dst), uintptr(len(src)), uintptr(len(dst)))
+		runtime.KeepAlive(dst)
+		runtime.KeepAlive(src)
+		switch n := int(int32(r)); {
+		case n < 0:
+			return errors.New("the block is damaged")
+		case n < len(dst):
+			return ErrShort
+		}
+		return nil
 	}
-	return nil
 }
 
 func (l *libLZ4) memory(high bool) memory { return memory{arena: room(l.stateSize(high))} }
@@ -28,14 +31,14 @@ func (l *libLZ4) stateSize(high bool) int64 {
 }
 
 func (l *libLZ4) compressor(high bool, level int, work []byte) lz4Compressor {
-	c := cutter{work}
-	state := c.cut(l.stateSize(high))
+	memory, c := cutter{work}, &caller{}
+	state := memory.cut(l.stateSize(high))
 	compress := l.compressFast
 	if high {
 		compress = l.compressHC
 	}
 	return func(dst, src []byte) int {
-		r := call(compress, address(state), address(src), address(dst), uintptr(len(src)), uintptr(len(dst)), uintptr(level))
+		r := c.call(compress, address(state), address(src), address(dst), uintptr(len(src)), uintptr(len(dst)), uintptr(level))
 		runtime.KeepAlive(state)
 		runtime.KeepAlive(dst)
 		runtime.KeepAlive(src)

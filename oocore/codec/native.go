@@ -102,10 +102,18 @@ var loadLZ4 = sync.OnceValue(func() *libLZ4 {
 	return &l
 })
 
-// call calls a function of a library. Addresses in args are of memory that its caller
-// keeps alive, and never on a stack.
+// call calls a function of a library.
 func call(function uintptr, args ...uintptr) uintptr {
 	r, _, _ := purego.SyscallN(function, args...)
+	return r
+}
+
+// caller calls functions again and again, and allocates nothing. It must lie on the
+// heap. Addresses in args are of memory that is kept alive, and never on a stack.
+type caller struct{ args [6]uintptr }
+
+func (c *caller) call(function uintptr, args ...uintptr) uintptr {
+	r, _, _ := purego.SyscallN(function, c.args[:copy(c.args[:], args)]...)
 	return r
 }
 

@@ -88,6 +88,7 @@ func (l *libZstd) contextSize(z *zstd, estimate uintptr, n int64) (most int64) {
 
 // nativeZstd is a context in the caller's memory.
 type nativeZstd struct {
+	caller
 	lib     *libZstd
 	z       *zstd
 	work    []byte
@@ -106,7 +107,7 @@ func (l *libZstd) decoder(z *zstd, _ int64, work []byte) (decoder, error) {
 }
 
 func (d *nativeZstd) decode(dst, src []byte) (int, error) {
-	r := call(d.lib.decompress, d.context, address(dst), uintptr(len(dst)), address(src), uintptr(len(src)))
+	r := d.call(d.lib.decompress, d.context, address(dst), uintptr(len(dst)), address(src), uintptr(len(src)))
 	runtime.KeepAlive(dst)
 	runtime.KeepAlive(src)
 	if err := d.lib.fault(r); err != nil {
@@ -139,7 +140,7 @@ func (l *libZstd) newEncoder(z *zstd, estimate uintptr, n int64, c *cutter) (*na
 }
 
 func (d *nativeZstd) encode(dst, src []byte) ([]byte, error) {
-	r := call(d.lib.compress, d.context, address(dst), uintptr(len(dst)), address(src), uintptr(len(src)))
+	r := d.call(d.lib.compress, d.context, address(dst), uintptr(len(dst)), address(src), uintptr(len(src)))
 	runtime.KeepAlive(dst)
 	runtime.KeepAlive(src)
 	if err := d.lib.fault(r); err != nil {
@@ -193,7 +194,7 @@ func (r *nativeZstdReader) Read(p []byte) (int, error) {
 			return 0, r.end
 		}
 		before := r.in.pos
-		result := call(r.lib.decompressStream, r.context, uintptr(unsafe.Pointer(&r.out)), uintptr(unsafe.Pointer(&r.in)))
+		result := r.call(r.lib.decompressStream, r.context, uintptr(unsafe.Pointer(&r.out)), uintptr(unsafe.Pointer(&r.in)))
 		runtime.KeepAlive(p)
 		switch r.lib.code(result) {
 		case zstdErrWindow, zstdErrMemory:
@@ -247,7 +248,7 @@ func (w *nativeZstdWriter) push(p []byte, directive uintptr) error {
 	w.in = zstdBuffer{address(p), uintptr(len(p)), 0}
 	for {
 		w.out = zstdBuffer{address(w.window), uintptr(len(w.window)), 0}
-		left := call(w.lib.compressStream, w.context, uintptr(unsafe.Pointer(&w.out)), uintptr(unsafe.Pointer(&w.in)), directive)
+		left := w.call(w.lib.compressStream, w.context, uintptr(unsafe.Pointer(&w.out)), uintptr(unsafe.Pointer(&w.in)), directive)
 		runtime.KeepAlive(p)
 		if err := w.lib.fault(left); err != nil {
 			return err
