@@ -8,10 +8,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/kernel"
 )
 
-// directBytes is the least run of elements that is read to where it belongs without
-// a window in between.
-const directBytes = 16 << 10
-
 // cursor is a place in a chunk that is decoded from front to back.
 type cursor struct {
 	chunk []int // nil for none
@@ -99,10 +95,11 @@ func (p *part) stored(order []int) pieces {
 	return v
 }
 
-// read fills the part's places in dst. fetch reads bytes of the chunk; it is called
-// for ascending places that do not overlap.
+// read fills the part's places in dst: long runs at once, others through a window.
+// fetch reads bytes of the chunk; it is called for ascending places that do not
+// overlap.
 func (v *pieces) read(dst, window []byte, item int, fetch func(p []byte, at int64) error) error {
-	if axis, run := v.run(); run*item >= directBytes || axis == 0 {
+	if axis, run := v.run(); run*item > len(window)/2 || axis == 0 {
 		return v.direct(dst, item, axis, run, fetch)
 	}
 	axis, slab := v.slab(len(window) / item)

@@ -88,6 +88,10 @@ func (a *array) Session(work []byte) (store.Session, error) {
 		return nil, a.readError(context.Background(),
 			fmt.Errorf("%d bytes are too few to decode a chunk: at least %d are needed", len(work), w.Stream))
 	}
+	return a.newSession(work, whole)
+}
+
+func (a *array) newSession(work []byte, whole bool) (*session, error) {
 	s := &session{a: a, meta: a.meta, part: newPart(len(a.meta.shape))}
 	s.memory, _ = divideRead(a.meta, work, whole)
 	s.opened = newOpened(a, s.memory.indexes)
