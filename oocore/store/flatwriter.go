@@ -59,7 +59,12 @@ func (w *flatWriter) write(ctx context.Context, src []byte, b grid.Box) (err err
 		return fmt.Errorf("the box %s has %d bytes, the buffer %d", b, l.Bytes(), len(src))
 	}
 	l.Start += w.offset
-	p := pass{out: w.out, from: l.Start, scattered: l.Run < scatteredBytes}
+	return writeLayout(ctx, w.out, src, l)
+}
+
+// writeLayout writes dense elements to their places in a file.
+func writeLayout(ctx context.Context, out *disk.File, src []byte, l strided.Layout) (err error) {
+	p := pass{out: out, from: l.Start, scattered: l.Run < scatteredBytes}
 	l.Runs(func(at int64) bool {
 		err = p.run(ctx, src[:l.Run], at)
 		src = src[l.Run:]

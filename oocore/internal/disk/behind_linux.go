@@ -44,6 +44,16 @@ func (w *writeBehind) add(fd int, s span) error {
 	return nil
 }
 
+// begin starts to write back all that is left.
+func (w *writeBehind) begin(fd int) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.bytes == 0 {
+		return nil
+	}
+	return syncRange(fd, span{}, unix.SYNC_FILE_RANGE_WRITE) // up to the end
+}
+
 // exchange takes a span in, and out those that are now too many.
 func (w *writeBehind) exchange(s span) []span {
 	w.mu.Lock()

@@ -191,6 +191,9 @@ func (u *upload) Close(ctx context.Context) error {
 	if u.closed {
 		return &fs.PathError{Op: "close", Path: u.name, Err: fs.ErrClosed}
 	}
+	if err := u.file.Flush(); err != nil {
+		return u.named("close", err)
+	}
 	u.closed = true
 	u.mu.Lock()
 	earlier := u.pending[u.name]
@@ -254,16 +257,52 @@ func (u *upload) publish() error {
 	return nil
 }
 
+// syncWorkers is how many files are synced at once: a disk's journal takes what
+// comes together in one go. Measured in milliseconds, until all of a group are
+// renamed and their folder is synced, two goroutines writing:
+//
+//	                              150 of 4 MiB, direct   cached   500 of 50 KB
+//	synced one by one, at the end                  228      375            210
+//	eight at once, at the end                      252      301            154
+//	begun at Close, eight at the end               221      249            144
+//	syncfs of the whole disk                       237      276            136
+//	synced at Close                                273      422            192
+//
+// syncfs is no better, and waits for what others write to the same disk.
+const syncWorkers = 8
+
+// syncAll syncs uploads, and returns the first error.
 func syncAll(ctx context.Context, uploads map[string]*upload) error {
+	next := make(chan *upload)
+	errs := make(chan error, syncWorkers)
+	for range min(syncWorkers, len(uploads)) {
+		go func() {
+			var first error
+			for u := range next {
+				if first == nil {
+					first = ctx.Err()
+				}
+				if first != nil {
+					continue
+				}
+				if err := u.file.Sync(); err != nil {
+					first = u.named("sync", err)
+				}
+			}
+			errs <- first
+		}()
+	}
 	for _, u := range uploads {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := u.file.Sync(); err != nil {
-			return u.named("sync", err)
+		next <- u
+	}
+	close(next)
+	var first error
+	for range min(syncWorkers, len(uploads)) {
+		if err := <-errs; first == nil {
+			first = err
 		}
 	}
-	return nil
+	return first
 }
 
 func inode(st fs.FileInfo) uint64 {

@@ -1,0 +1,366 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"sync"
+	"unsafe"
+
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/internal/disk"
+	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/store/internal/strided"
+)
+
+// Temporary arrays of a run lie in blocks, so that what is written in rows can be
+// read in columns: one file, in which each block of Meta.Chunks is one run, at its
+// number in the grid times the size of a whole block. Without chunks there is one
+// block.
+
+// CreateBlocks begins a temporary array in a workspace, of which ws.Join(name)
+// shows that it is whole. Boxes of any form may be written at once; those that
+// cover the rows of blocks are fastest. Elements that are gathered from apart go
+// through a buffer of 1 MiB a call.
+func CreateBlocks(ws *Workspace, name string, m Meta) (Writer, error) {
+	path := ws.Join(name)
+	if err := grid.Check(m.Shape, m.DType.Size()); err != nil {
+		return nil, pathError("create", path, err)
+	}
+	l := blocksOf(m)
+	m.Workspace = ws
+	w := &blockWriter{newFlatWriter(path, m, 0), l}
+	w.finish = func(context.Context) error { return nil }
+	id := fmt.Sprintf("blocks %v %v %s", m.Shape, l.grid.Chunks, m.DType)
+	if _, err := w.begin(path, l.bytes(), id, m); err != nil {
+		return nil, pathError("create", path, err)
+	}
+	return w, nil
+}
+
+// OpenBlocks opens what CreateBlocks wrote of the same Meta. Elements that are
+// read to places apart go through a buffer of 1 MiB a call.
+func OpenBlocks(ws *Workspace, name string, m Meta) (Array, error) {
+	path := ws.Join(name)
+	l := blocksOf(m)
+	a, err := openExtent(path, path, "blocks", func(_ io.ReaderAt, size int64) (Extent, error) {
+		if size != l.bytes() {
+			return Extent{}, fmt.Errorf("the file has %d bytes, its blocks %d", size, l.bytes())
+		}
+		return Extent{Shape: m.Shape, DType: m.DType}, nil
+	})
+	if err != nil {
+		return nil, pathError("open", path, err)
+	}
+	if l.grid.Len() <= 1 {
+		return a, nil
+	}
+	a.info.Chunks = slices.Clone(l.grid.Chunks)
+	return &blocks{a, l}, nil
+}
+
+// blockLayout is where blocks lie.
+type blockLayout struct {
+	grid     grid.Grid
+	itemsize int
+}
+
+func blocksOf(m Meta) blockLayout {
+	g := grid.Whole(m.Shape)
+	for i := range m.Chunks {
+		g.Chunks[i] = max(min(m.Chunks[i], m.Shape[i]), 1)
+	}
+	return blockLayout{g, m.DType.Size()}
+}
+
+func (l blockLayout) blockBytes() int64 {
+	return int64(grid.Size(l.grid.Chunks)) * int64(l.itemsize)
+}
+
+// bytes is the size of the file. Only the last block may be cut off.
+func (l blockLayout) bytes() int64 {
+	n := l.grid.Len()
+	if n == 0 {
+		return 0
+	}
+	return int64(n-1)*l.blockBytes() + int64(l.grid.Box(n-1).Size()*l.itemsize)
+}
+
+// piece is what a region has in one block.
+type piece struct {
+	block grid.Box
+	at    int64 // of the block, in the file
+	from  []int // of the piece, in the region
+	count []int
+}
+
+// pieces goes through the blocks that a region touches, in the file's order along
+// axes on which it goes forwards.
+func (l blockLayout) pieces(r grid.Region) iter.Seq[piece] {
+	dims := len(r.Count)
+	return func(yield func(piece) bool) {
+		at := make([]int, dims)    // the piece's first element, in the region
+		count := make([]int, dims) // and how many elements it has
+		var axis func(d, block int) bool
+		axis = func(d, block int) bool {
+			if d == dims {
+				return yield(piece{l.grid.Box(block), int64(block) * l.blockBytes(), at, count})
+			}
+			chunk := l.grid.Chunks[d]
+			for at[d] = 0; at[d] < r.Count[d]; at[d] += count[d] {
+				x := r.Start[d] + at[d]*r.Step[d]
+				n := x / chunk
+				room := min((n+1)*chunk, l.grid.Shape[d]) - 1 - x
+				if r.Step[d] < 0 {
+					room = x - n*chunk
+				}
+				count[d] = min(room/max(r.Step[d], -r.Step[d])+1, r.Count[d]-at[d])
+				if !axis(d+1, block*l.grid.Count(d)+n) {
+					return false
+				}
+			}
+			return true
+		}
+		axis(0, 0)
+	}
+}
+
+// layout is where the part [from, from+count) of a region lies in the file.
+func (l blockLayout) layout(r grid.Region, p piece, from, count []int) (strided.Layout, error) {
+	start := make([]int, len(from))
+	for d := range start {
+		start[d] = r.Start[d] + from[d]*r.Step[d] - p.block.Start[d]
+	}
+	s, err := strided.Of(p.block.Shape, l.itemsize, grid.Region{Start: start, Count: count, Step: r.Step})
+	s.Start += p.at
+	return s, err
+}
+
+// slabs cuts a piece into parts, each of them one run of the piece, that fit into
+// the buffer. They are in the region's coordinates.
+func (l blockLayout) slabs(p piece) iter.Seq[grid.Box] {
+	whole := grid.Box{Start: p.from, Shape: p.count}
+	return whole.Split(grid.Auto(p.count, l.itemsize, scratchBytes))
+}
+
+// dense finds where a part of a region lies in its dense elements, and whether it
+// is one run there.
+func (l blockLayout) dense(shape []int, part grid.Box) (at int, stride []int, run bool) {
+	stride = grid.Strides(shape)
+	run = true
+	inner := true // all axes behind are whole
+	for d := len(shape) - 1; d >= 0; d-- {
+		at += part.Start[d] * stride[d]
+		if !inner && part.Shape[d] > 1 {
+			run = false
+		}
+		inner = inner && part.Shape[d] == shape[d]
+	}
+	return at, stride, run
+}
+
+// scratchBytes is the buffer through which elements go that are apart in memory
+// and together in the file.
+const scratchBytes = 1 << 20
+
+// scratch are buffers that begin at a page, for direct writes.
+var scratch = sync.Pool{New: func() any {
+	b := make([]byte, scratchBytes+disk.Page)
+	skip := -uintptr(unsafe.Pointer(unsafe.SliceData(b))) & (disk.Page - 1)
+	return (*[scratchBytes]byte)(b[skip:])
+}}
+
+// blockWriter is a flatWriter whose elements lie in blocks.
+type blockWriter struct {
+	*flatWriter
+	layout blockLayout
+}
+
+func (w *blockWriter) Write(ctx context.Context, src []byte, b grid.Box) error {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	if err := w.write(ctx, src, b); err != nil {
+		if ctx.Err() != nil {
+			return err
+		}
+		return pathError("write", w.path, err)
+	}
+	return nil
+}
+
+func (w *blockWriter) write(ctx context.Context, src []byte, b grid.Box) error {
+	if w.closed {
+		return ErrClosed
+	}
+	r := strided.Box(b)
+	whole, err := strided.Of(w.shape, w.itemsize, r) // checks the box
+	if err != nil {
+		return err
+	}
+	if len(src) != whole.Bytes() {
+		return fmt.Errorf("the box %s has %d bytes, the buffer %d", b, whole.Bytes(), len(src))
+	}
+	if err := ctx.Err(); err != nil || len(src) == 0 {
+		return err
+	}
+	g := gatherer{out: w.out}
+	defer g.close()
+	for p := range w.layout.pieces(r) {
+		if err := w.piece(ctx, &g, src, b.Shape, r, p); err != nil {
+			return err
+		}
+	}
+	return g.flush(ctx)
+}
+
+// piece writes what a box has in one block.
+func (w *blockWriter) piece(ctx context.Context, g *gatherer, src []byte, shape []int, r grid.Region, p piece) error {
+	whole := grid.Box{Start: p.from, Shape: p.count}
+	if at, _, run := w.layout.dense(shape, whole); run {
+		l, err := w.layout.layout(r, p, p.from, p.count)
+		if err != nil {
+			return err
+		}
+		return g.straight(ctx, src[at*w.itemsize:], l)
+	}
+	for part := range w.layout.slabs(p) {
+		l, err := w.layout.layout(r, p, part.Start, part.Shape)
+		if err != nil {
+			return err
+		}
+		at, stride, _ := w.layout.dense(shape, part)
+		dst, err := g.room(ctx, l)
+		if err != nil {
+			return err
+		}
+		kernel.Copy(w.itemsize, part.Shape, dst, 0, grid.Strides(part.Shape), src, at, stride)
+	}
+	return nil
+}
+
+// gatherer collects elements in a buffer for as long as they lie one behind the
+// other in the file.
+type gatherer struct {
+	out    *disk.File
+	buffer *[scratchBytes]byte
+	layout strided.Layout // of what is in the buffer
+	held   int            // bytes
+}
+
+func (g *gatherer) close() {
+	if g.buffer != nil {
+		scratch.Put(g.buffer)
+	}
+}
+
+// room makes room for the elements of a layout, which the caller fills in.
+func (g *gatherer) room(ctx context.Context, l strided.Layout) ([]byte, error) {
+	if g.buffer == nil {
+		g.buffer = scratch.Get().(*[scratchBytes]byte)
+	}
+	n := l.Bytes()
+	if g.held > 0 && len(l.Axes) == 0 && len(g.layout.Axes) == 0 &&
+		l.Start == g.layout.Start+int64(g.held) && g.held+n <= scratchBytes {
+		g.layout.Run += n
+	} else {
+		if err := g.flush(ctx); err != nil {
+			return nil, err
+		}
+		g.layout = l
+	}
+	g.held += n
+	return g.buffer[g.held-n : g.held], nil
+}
+
+func (g *gatherer) flush(ctx context.Context) error {
+	if g.held == 0 {
+		return nil
+	}
+	held := g.held
+	g.held = 0
+	return writeLayout(ctx, g.out, g.buffer[:held], g.layout)
+}
+
+// straight writes elements that lie together in memory.
+func (g *gatherer) straight(ctx context.Context, src []byte, l strided.Layout) error {
+	return errors.Join(g.flush(ctx), writeLayout(ctx, g.out, src[:l.Bytes()], l))
+}
+
+// blocks is a flat array whose elements lie in blocks.
+type blocks struct {
+	flat   *flat
+	layout blockLayout
+}
+
+func (a *blocks) Info() Info {
+	info := a.flat.Info()
+	info.Chunks = slices.Clone(info.Chunks)
+	return info
+}
+
+func (a *blocks) Close() error { return a.flat.Close() }
+
+func (a *blocks) Read(ctx context.Context, dst []byte, r grid.Region) error {
+	if err := a.read(ctx, dst, r); err != nil {
+		if ctx.Err() != nil {
+			return err
+		}
+		return pathError("read", a.flat.info.Path, err)
+	}
+	return nil
+}
+
+func (a *blocks) read(ctx context.Context, dst []byte, r grid.Region) error {
+	whole, err := strided.Of(a.flat.info.Shape, a.layout.itemsize, r) // checks the region
+	if err != nil {
+		return err
+	}
+	if len(dst) != whole.Bytes() {
+		return fmt.Errorf("the region has %d bytes, the buffer %d", whole.Bytes(), len(dst))
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	h := a.flat.shared
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	if err := h.check(); err != nil || len(dst) == 0 {
+		return err
+	}
+	for p := range a.layout.pieces(r) {
+		if err := a.piece(ctx, dst, r, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// piece reads what a region has in one block.
+func (a *blocks) piece(ctx context.Context, dst []byte, r grid.Region, p piece) error {
+	h, size := a.flat.shared, a.layout.itemsize
+	whole := grid.Box{Start: p.from, Shape: p.count}
+	if at, _, run := a.layout.dense(r.Count, whole); run {
+		l, err := a.layout.layout(r, p, p.from, p.count)
+		if err != nil {
+			return err
+		}
+		return h.fill(ctx, dst[at*size:][:l.Bytes()], l)
+	}
+	buffer := scratch.Get().(*[scratchBytes]byte)
+	defer scratch.Put(buffer)
+	for part := range a.layout.slabs(p) {
+		l, err := a.layout.layout(r, p, part.Start, part.Shape)
+		if err != nil {
+			return err
+		}
+		if err := h.fill(ctx, buffer[:l.Bytes()], l); err != nil {
+			return err
+		}
+		at, stride, _ := a.layout.dense(r.Count, part)
+		kernel.Copy(size, part.Shape, dst, at, stride, buffer[:l.Bytes()], 0, grid.Strides(part.Shape))
+	}
+	return nil
+}
