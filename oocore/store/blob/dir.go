@@ -115,7 +115,7 @@ func (d dir) List(ctx context.Context, prefix string) iter.Seq2[Entry, error] {
 			e.Key = e.Key[len(d.prefix):]
 			return yield(e, nil)
 		})
-		if err != nil && err != errStop {
+		if err != nil && !errors.Is(err, errStop) {
 			yield(Entry{}, err)
 		}
 	}
