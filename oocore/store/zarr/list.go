@@ -53,7 +53,7 @@ func (a *array) listShard(ctx context.Context, key string, unit []int, each func
 	for d, n := range unit {
 		start[d] = n * a.meta.unit()[d]
 	}
-	return a.listParts(ctx, source{object: o, key: key, shard: true, size: o.Entry().Size}, start, 0, each)
+	return a.listParts(ctx, source{object: o, key: key, shard: true, size: o.Entry().Size, read: new(int64)}, start, 0, each)
 }
 
 // listParts lists the chunks of a shard of some level, whose first element is start.

@@ -32,10 +32,7 @@ func (s *session) readPieces(ctx context.Context, dst []byte, src *source) error
 		if want := chunkBytes(s.meta); src.size != want {
 			return fmt.Errorf("it has %d bytes, its elements have %d", src.size, want)
 		}
-		read = func(p []byte, at int64) error {
-			s.stored += int64(len(p))
-			return src.ReadAt(ctx, p, at)
-		}
+		read = func(p []byte, at int64) error { return src.ReadAt(ctx, p, at) }
 	} else if c := &s.cursor; c.chunk == nil || c.src.serial != src.serial || !slices.Equal(c.chunk, s.part.chunk) {
 		s.cursor = cursor{chunk: slices.Clone(s.part.chunk), at: -1, src: *src}
 	}
@@ -68,8 +65,7 @@ func (s *session) decodeNext(ctx context.Context, p []byte) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	n, err := s.decoder.Next(ctx, p)
-	s.stored += n
+	_, err := s.decoder.Next(ctx, p)
 	s.cursor.at += int64(len(p))
 	return err
 }

@@ -76,7 +76,7 @@ type session struct {
 	cursor  cursor
 	kept    []int // the chunk that memory.chunk has; nil for none
 	part    part
-	stored  int64
+	stored  int64 // bytes that Read took from the store
 	closed  bool
 }
 
@@ -94,7 +94,7 @@ func (a *array) Session(work []byte) (store.Session, error) {
 func (a *array) newSession(work []byte, whole bool) (*session, error) {
 	s := &session{a: a, meta: a.meta, part: newPart(len(a.meta.shape))}
 	s.memory, _ = divideRead(a.meta, work, whole)
-	s.opened = newOpened(a, s.memory.indexes)
+	s.opened = newOpened(a, s.memory.indexes, &s.stored)
 	if !a.meta.pipeline.Plain() {
 		var err error
 		if s.decoder, err = a.meta.pipeline.Decoder(s.memory.decoder); err != nil {
@@ -156,7 +156,6 @@ func (s *session) readPart(ctx context.Context, dst []byte) error {
 		return nil
 	}
 	src, err := s.opened.find(ctx, p.chunk)
-	s.stored += s.opened.taken()
 	if err != nil {
 		return err
 	}
@@ -184,14 +183,11 @@ func (s *session) readWhole(ctx context.Context, dst []byte, src *source) error 
 	p := &s.part
 	if at, ok := p.wholeRun(); ok {
 		item := s.meta.dtype.Size()
-		n, err := s.decoder.Whole(ctx, dst[at*item:at*item+len(s.memory.chunk)], src)
-		s.stored += n
+		_, err := s.decoder.Whole(ctx, dst[at*item:at*item+len(s.memory.chunk)], src)
 		return err
 	}
 	s.kept = nil
-	n, err := s.decoder.Whole(ctx, s.memory.chunk, src)
-	s.stored += n
-	if err != nil {
+	if _, err := s.decoder.Whole(ctx, s.memory.chunk, src); err != nil {
 		return err
 	}
 	s.kept = slices.Clone(p.chunk)

@@ -36,7 +36,6 @@ type shardIndex struct {
 	base   int64 // of the shard in its object; -1 for none
 	first  int   // part that memory begins with
 	count  int
-	read   int64
 }
 
 func newShardIndex(l *level, memory indexMemory) shardIndex {
@@ -45,13 +44,6 @@ func newShardIndex(l *level, memory indexMemory) shardIndex {
 
 // forget makes the next lookup read again.
 func (x *shardIndex) forget() { x.base = -1 }
-
-// taken is the number of bytes read since it was last asked.
-func (x *shardIndex) taken() int64 {
-	n := x.read
-	x.read = 0
-	return n
-}
 
 // lookup is where in the shard a part lies; found is false where it is not stored.
 func (x *shardIndex) lookup(ctx context.Context, shard *source, part int) (at, size int64, found bool, err error) {
@@ -88,7 +80,6 @@ func (x *shardIndex) load(ctx context.Context, shard *source, part int) error {
 	if err := shard.ReadAt(ctx, p, at); err != nil {
 		return fmt.Errorf("its index: %w", plainError(err))
 	}
-	x.read += int64(len(p))
 	if err := x.check(p, shard.size); err != nil {
 		return fmt.Errorf("its index %w", err)
 	}

@@ -18,6 +18,7 @@ type source struct {
 	shard  bool
 	base   int64
 	size   int64
+	read   *int64 // counts the bytes that are read
 }
 
 func (s *source) Size() int64 { return s.size }
@@ -26,6 +27,7 @@ func (s *source) ReadAt(ctx context.Context, p []byte, at int64) error {
 	if at < 0 || at > s.size-int64(len(p)) {
 		return io.ErrUnexpectedEOF
 	}
+	*s.read += int64(len(p))
 	return s.object.ReadAt(ctx, p, s.base+at)
 }
 
@@ -57,23 +59,16 @@ type opened struct {
 	indexes []shardIndex
 	place   []int // of a part within its shard
 	source  source
-	read    int64 // bytes of indexes
+	read    *int64 // counts the bytes that are read
 }
 
-func newOpened(a *array, memory []indexMemory) opened {
+func newOpened(a *array, memory []indexMemory, read *int64) opened {
 	dims := len(a.meta.shape)
-	o := opened{a: a, unit: make([]int, dims), place: make([]int, dims)}
+	o := opened{a: a, read: read, unit: make([]int, dims), place: make([]int, dims)}
 	for i := range a.meta.shards {
 		o.indexes = append(o.indexes, newShardIndex(&a.meta.shards[i], memory[i]))
 	}
 	return o
-}
-
-// taken is the number of bytes that indexes took since it was last asked.
-func (o *opened) taken() int64 {
-	n := o.read
-	o.read = 0
-	return n
 }
 
 func (o *opened) close() error {
@@ -93,7 +88,8 @@ func (o *opened) find(ctx context.Context, chunk []int) (*source, error) {
 		return nil, err
 	}
 	m := o.a.meta
-	o.source = source{object: o.object, serial: o.serial, key: o.key, shard: len(m.shards) > 0, size: o.object.Entry().Size}
+	o.source = source{object: o.object, serial: o.serial, key: o.key, shard: len(m.shards) > 0,
+		size: o.object.Entry().Size, read: o.read}
 	for i := range o.indexes {
 		x := &o.indexes[i]
 		for d, n := range chunk {
@@ -101,7 +97,6 @@ func (o *opened) find(ctx context.Context, chunk []int) (*source, error) {
 			o.place[d] = n * m.chunks[d] % x.level.shape[d] / x.level.inner[d]
 		}
 		at, size, found, err := x.lookup(ctx, &o.source, x.level.entry(o.place))
-		o.read += x.taken()
 		if err != nil {
 			return nil, o.source.fault(ctx, err)
 		}
