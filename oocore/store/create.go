@@ -60,7 +60,7 @@ func createExtent(path, file string, m Meta, frame Frame) (Writer, error) {
 		}
 		return errors.Join(frame.Fill(ctx, w.out, old), old.Close())
 	}
-	id := fmt.Sprintf("%s %v %s at %d of %d, instead of %v", path, m.Shape, m.DType, frame.Offset, frame.Size, frame.Old)
+	id := fmt.Sprintf("%s %v %s at %d of %d", path, m.Shape, m.DType, frame.Offset, frame.Size)
 	return w.begin(file, frame.Size, id, m)
 }
 
@@ -85,7 +85,10 @@ func (w *flatWriter) begin(file string, size int64, id string, m Meta) (_ Writer
 	if filepath.Dir(w.target) == w.ws.Path { // a temporary array
 		w.temp = w.target + ".unfinished"
 	}
-	if m.Resume && w.reopen(id, size) {
+	if was, err := os.ReadFile(w.idName()); m.Resume && err == nil {
+		if err := w.reopen(string(was) == id, size); err != nil {
+			return nil, errors.Join(err, w.Suspend())
+		}
 		return w, nil
 	}
 	if err := w.anew(size, id, old); err != nil {
@@ -120,21 +123,21 @@ func (w *flatWriter) anew(size int64, id string, old fs.FileInfo) (err error) {
 // it.
 func (w *flatWriter) idName() string { return w.temp + ".id" }
 
-// reopen goes on with what an earlier writer left, where that was the same.
-func (w *flatWriter) reopen(id string, size int64) bool {
-	if was, err := os.ReadFile(w.idName()); err != nil || string(was) != id {
-		return false
-	}
-	out, err := disk.Reopen(w.temp)
-	if err != nil {
-		return false
-	}
-	if st, err := out.Stat(); err != nil || st.Size() != size {
+// reopen goes on with what an earlier writer left. What it wrote counts as done, so
+// where that was something else it cannot be begun anew in silence.
+func (w *flatWriter) reopen(same bool, size int64) error {
+	if same {
+		out, err := disk.Reopen(w.temp)
+		if err != nil {
+			return err
+		}
+		if st, err := out.Stat(); err == nil && st.Size() == size {
+			w.out = out
+			return nil
+		}
 		out.Close()
-		return false
 	}
-	w.out = out
-	return true
+	return errors.New("what an earlier run wrote does not fit any more, since the file was changed: start over with --fresh")
 }
 
 // resolve follows links to the file that is to be replaced, nil where there is
