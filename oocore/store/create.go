@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/units"
@@ -60,7 +61,7 @@ func createExtent(path, file string, m Meta, frame Frame) (Writer, error) {
 		}
 		return errors.Join(frame.Fill(ctx, w.out, old), old.Close())
 	}
-	id := fmt.Sprintf("%s %v %s at %d of %d", path, m.Shape, m.DType, frame.Offset, frame.Size)
+	id := fmt.Sprintf("%s %v %s\nat %d of %d", path, m.Shape, m.DType, frame.Offset, frame.Size)
 	return w.begin(file, frame.Size, id, m)
 }
 
@@ -69,7 +70,7 @@ func newFlatWriter(path string, m Meta, offset int64) *flatWriter {
 }
 
 // begin makes the file in the workspace, or goes on with the one that is there
-// under the same id.
+// under the same id: a line on the array, and what else must be the same.
 func (w *flatWriter) begin(file string, size int64, id string, m Meta) (_ Writer, err error) {
 	var old fs.FileInfo
 	if w.target, old, err = resolve(file); err != nil {
@@ -85,11 +86,12 @@ func (w *flatWriter) begin(file string, size int64, id string, m Meta) (_ Writer
 	if filepath.Dir(w.target) == w.ws.Path { // a temporary array
 		w.temp = w.target + ".unfinished"
 	}
-	if was, err := os.ReadFile(w.idName()); m.Resume && err == nil {
-		if err := w.reopen(string(was) == id, size); err != nil {
+	if m.Resume {
+		if found, err := w.reopen(id, size); err != nil {
 			return nil, errors.Join(err, w.Suspend())
+		} else if found {
+			return w, nil
 		}
-		return w, nil
 	}
 	if err := w.anew(size, id, old); err != nil {
 		return nil, errors.Join(err, w.Abort())
@@ -123,21 +125,30 @@ func (w *flatWriter) anew(size int64, id string, old fs.FileInfo) (err error) {
 // it.
 func (w *flatWriter) idName() string { return w.temp + ".id" }
 
-// reopen goes on with what an earlier writer left. What it wrote counts as done, so
-// where that was something else it cannot be begun anew in silence.
-func (w *flatWriter) reopen(same bool, size int64) error {
-	if same {
-		out, err := disk.Reopen(w.temp)
-		if err != nil {
-			return err
-		}
-		if st, err := out.Stat(); err == nil && st.Size() == size {
-			w.out = out
-			return nil
-		}
-		out.Close()
+// reopen goes on with what an earlier writer left, if there is something of the
+// same array. Where that lies in another place of the file, as other arrays there
+// have changed, it is lost, and that cannot pass in silence.
+func (w *flatWriter) reopen(id string, size int64) (found bool, err error) {
+	was, err := os.ReadFile(w.idName())
+	if err != nil {
+		return false, nil
 	}
-	return errors.New("what an earlier run wrote does not fit any more, since the file was changed: start over with --fresh")
+	array, _, _ := strings.Cut(id, "\n")
+	if before, _, _ := strings.Cut(string(was), "\n"); before != array {
+		return false, nil
+	}
+	if string(was) != id {
+		return false, errors.New("what an earlier run wrote does not fit any more, since the file was changed: start over with --fresh")
+	}
+	out, err := disk.Reopen(w.temp)
+	if err != nil {
+		return false, nil
+	}
+	if st, err := out.Stat(); err != nil || st.Size() != size {
+		return false, out.Close()
+	}
+	w.out = out
+	return true, nil
 }
 
 // resolve follows links to the file that is to be replaced, nil where there is

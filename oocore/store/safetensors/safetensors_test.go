@@ -27,17 +27,19 @@ func TestConformance(t *testing.T) {
 			return open(t, path)
 		})
 	})
-	t.Run("writer", func(t *testing.T) {
-		storetest.TestWriter(t, types, func(t testing.TB) storetest.Place {
-			dir := t.TempDir()
-			path := filepath.Join(dir, "a.safetensors#weights")
-			return storetest.Place{
-				Create: func(m store.Meta) (store.Writer, error) { return store.Create(path, m) },
-				Open:   func(m store.Meta) (store.Array, error) { return store.Open(path) },
-				Left:   func() []string { return list(t, dir) },
-			}
-		})
-	})
+	t.Run("writer", func(t *testing.T) { storetest.TestWriter(t, types, place) })
+	t.Run("resume", func(t *testing.T) { storetest.TestResume(t, dtype.Float32, place) })
+}
+
+// place is an array beside another one.
+func place(t testing.TB) storetest.Place {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a.safetensors#weights")
+	return storetest.Place{
+		Create: func(m store.Meta) (store.Writer, error) { return store.Create(path, m) },
+		Open:   func(m store.Meta) (store.Array, error) { return store.Open(path) },
+		Left:   func() []string { return list(t, dir) },
+	}
 }
 
 func TestOpenReadsWhatTheReferenceWrote(t *testing.T) {
@@ -218,6 +220,69 @@ func TestCommitRefusesAChangedFile(t *testing.T) {
 	defer a.Close()
 	if got := read(t, a); got != "\x01\x09" {
 		t.Errorf("the file has %x", got)
+	}
+}
+
+// A run that was interrupted does not go on where another array has moved its
+// place in the meantime.
+func TestAPlaceThatMoved(t *testing.T) {
+	storetest.NoLeaks(t)
+	dir := t.TempDir()
+	file := filepath.Join(dir, "a.safetensors")
+	old := store.Meta{Shape: []int{3}, DType: dtype.Float64}
+	save(t, file+"#old", old, storetest.Elements(old.DType, 3))
+	data := storetest.Elements(dtype.Int16, 200)
+	half := func(w store.Writer, i int) {
+		t.Helper()
+		if err := w.Write(t.Context(), data[200*i:][:200], grid.Box{Start: []int{100 * i}, Shape: []int{100}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	begin := func(ws *store.Workspace, resume bool) (store.Writer, error) {
+		return store.Create(file+"#new", store.Meta{Shape: []int{200}, DType: dtype.Int16, Workspace: ws, Resume: resume})
+	}
+	ws, err := store.NewWorkspace(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := begin(ws, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	half(w, 0)
+	if err := w.Sync(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Suspend(); err != nil {
+		t.Fatal(err)
+	}
+	// By a program that knows no workspace.
+	other := filepath.Join(dir, "b.safetensors")
+	save(t, other+"#old", old, storetest.Elements(old.DType, 3))
+	save(t, other+"#more", old, storetest.Elements(old.DType, 3))
+	if err := os.Rename(other, file); err != nil {
+		t.Fatal(err)
+	}
+	_, err = begin(ws, true)
+	checkError(t, err, file+"#new", "start over with --fresh")
+	if w, err = begin(ws, false); err != nil {
+		t.Fatal(err)
+	}
+	half(w, 0)
+	half(w, 1)
+	if err := w.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := ws.Remove(); err != nil {
+		t.Fatal(err)
+	}
+	a := open(t, file+"#new")
+	if got := read(t, a); got != string(data) {
+		t.Errorf("got %x, want %x", got, data)
+	}
+	a.Close()
+	if left := list(t, dir); len(left) != 1 {
+		t.Errorf("%v is left", left)
 	}
 }
 
