@@ -147,17 +147,7 @@ func (t *remoteTarget) stale(key string) bool {
 
 // remove deletes the objects of a kind.
 func (t *remoteTarget) remove(ctx context.Context, kind func(key string) bool) error {
-	for e, err := range t.bucket.List(ctx, "") {
-		if err != nil {
-			return err
-		}
-		if e.Key != "" && kind(e.Key) {
-			if err := t.bucket.Delete(ctx, e.Key); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return blob.Clear(ctx, t.bucket, kind)
 }
 
 func (t *remoteTarget) commit(ctx context.Context) error {
