@@ -170,7 +170,7 @@ func consolidatedV3(text []byte) ([]Entry, error) {
 	}
 	list := []Entry{}
 	for name, o := range c.Metadata {
-		if string(o["node_type"]) != `"array"` {
+		if string(o["node_type"]) != `"array"` || !fs.ValidPath(name) {
 			continue
 		}
 		m, err := fromV3(o)
@@ -190,7 +190,7 @@ func consolidatedV2(text []byte) ([]Entry, error) {
 	}
 	list := []Entry{}
 	for key, raw := range members {
-		if name, file := path.Split(key); file == v2File && name != "" {
+		if name, file := path.Split(key); file == v2File && fs.ValidPath(strings.TrimSuffix(name, "/")) {
 			m, err := parseV2(raw, nil)
 			list = append(list, newEntry(strings.TrimSuffix(name, "/"), m, err))
 		}
