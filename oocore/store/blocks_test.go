@@ -50,23 +50,23 @@ func TestBlocks(t *testing.T) {
 			return a
 		})
 	})
-	t.Run("writer", func(t *testing.T) {
-		storetest.TestWriter(t, dtype.All(), func(t testing.TB) storetest.Place {
-			ws := workspace(t)
-			blocks := func(m store.Meta) store.Meta { // of another form than the boxes
-				m.Chunks = slices.Clone(m.Chunks)
-				slices.Reverse(m.Chunks)
-				return m
-			}
-			return storetest.Place{
-				Create: func(m store.Meta) (store.Writer, error) { return store.CreateBlocks(ws, "a", blocks(m)) },
-				Open:   func(m store.Meta) (store.Array, error) { return store.OpenBlocks(ws, "a", blocks(m)) },
-				Left: func() []string {
-					return slices.DeleteFunc(list(t, ws.Path), func(name string) bool { return name == "lock" })
-				},
-			}
-		})
-	})
+	place := func(t testing.TB) storetest.Place {
+		ws := workspace(t)
+		blocks := func(m store.Meta) store.Meta { // of another form than the boxes
+			m.Chunks = slices.Clone(m.Chunks)
+			slices.Reverse(m.Chunks)
+			return m
+		}
+		return storetest.Place{
+			Create: func(m store.Meta) (store.Writer, error) { return store.CreateBlocks(ws, "a", blocks(m)) },
+			Open:   func(m store.Meta) (store.Array, error) { return store.OpenBlocks(ws, "a", blocks(m)) },
+			Left: func() []string {
+				return slices.DeleteFunc(list(t, ws.Path), func(name string) bool { return name == "lock" })
+			},
+		}
+	}
+	t.Run("writer", func(t *testing.T) { storetest.TestWriter(t, dtype.All(), place) })
+	t.Run("resume", func(t *testing.T) { storetest.TestResume(t, dtype.Float32, place) })
 }
 
 // BenchmarkBlocks writes rows and reads columns, as a rechunk in two passes does.

@@ -38,6 +38,14 @@ var formats = map[string]struct {
 
 func TestConformance(t *testing.T) {
 	for name, format := range formats {
+		place := func(t testing.TB) storetest.Place {
+			dir := t.TempDir()
+			return storetest.Place{
+				Create: func(m store.Meta) (store.Writer, error) { return store.Create(format.path(dir, m), m) },
+				Open:   func(m store.Meta) (store.Array, error) { return store.Open(format.path(dir, m)) },
+				Left:   func() []string { return list(t, dir) },
+			}
+		}
 		t.Run(name+"/array", func(t *testing.T) {
 			storetest.TestArray(t, format.types, func(t testing.TB, m store.Meta, data []byte) store.Array {
 				path := format.path(t.TempDir(), m)
@@ -50,15 +58,10 @@ func TestConformance(t *testing.T) {
 			})
 		})
 		t.Run(name+"/writer", func(t *testing.T) {
-			storetest.TestWriter(t, format.types, func(t testing.TB) storetest.Place {
-				dir := t.TempDir()
-				return storetest.Place{
-					Create: func(m store.Meta) (store.Writer, error) { return store.Create(format.path(dir, m), m) },
-					Open:   func(m store.Meta) (store.Array, error) { return store.Open(format.path(dir, m)) },
-					Left:   func() []string { return list(t, dir) },
-				}
-			})
+			storetest.TestWriter(t, format.types, place)
 		})
+		t.Run(name+"/resume", func(t *testing.T) { storetest.TestResume(t, format.types[3], place) })
+		t.Run(name+"/region", func(t *testing.T) { storetest.TestRegion(t, format.types, place) })
 	}
 }
 

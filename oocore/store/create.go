@@ -34,6 +34,14 @@ func Create(path string, m Meta) (Writer, error) {
 	return w, nil
 }
 
+// Resumed reports that a writer created with Meta.Resume goes on with what an
+// earlier one left. Where nothing was left, or it was of another array, the writer
+// has begun anew: nothing that was written earlier is there.
+func Resumed(w Writer) bool {
+	r, ok := w.(interface{ Resumed() bool })
+	return ok && r.Resumed()
+}
+
 // create begins an npy or a raw file.
 func create(path string, m Meta) (Writer, error) {
 	p, err := plan(path, m)
@@ -90,6 +98,7 @@ func (w *flatWriter) begin(file string, size int64, id string, m Meta) (_ Writer
 		if found, err := w.reopen(id, size); err != nil {
 			return nil, errors.Join(err, w.Suspend())
 		} else if found {
+			w.resumed = true
 			return w, nil
 		}
 	}

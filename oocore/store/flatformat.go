@@ -28,13 +28,17 @@ func (flatFormat) Place(path string) string {
 }
 
 func (flatFormat) Layout(path string, m Meta) (Layout, error) {
+	if m.Region != nil { // the file is there, and agrees or is refused by Create
+		_, err := locate(path)
+		return Layout{Open: true}, err
+	}
 	_, err := plan(path, m)
 	return Layout{Open: true}, err
 }
 
 func (flatFormat) Create(path string, m Meta) (Writer, error) {
 	if m.Region != nil {
-		return nil, errors.New("regions")
+		return createRegion(path, m)
 	}
 	return create(path, m)
 }

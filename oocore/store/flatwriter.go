@@ -26,6 +26,8 @@ type flatWriter struct {
 	// finish writes what stands around the elements.
 	finish func(context.Context) error
 
+	resumed bool
+
 	mu     sync.RWMutex // held for reading while a box is written
 	out    *disk.File
 	closed bool // nothing can be written any more
@@ -128,6 +130,9 @@ func (p *pass) settle(to int64) error {
 	return p.out.Settle(from, to, cached)
 }
 
+// Resumed reports that an earlier writer's elements are there.
+func (w *flatWriter) Resumed() bool { return w.resumed }
+
 // Sync makes durable what was written. After an error of the disk nothing more
 // can be: the kernel reports each only once.
 func (w *flatWriter) Sync(ctx context.Context) error {
@@ -187,8 +192,11 @@ func (w *flatWriter) commit(ctx context.Context) error {
 		return err
 	}
 	w.ended = true
-	// What cannot be cleaned away does not make the array any less whole.
 	err := disk.SyncDir(filepath.Dir(w.target))
+	if err == nil && filepath.Dir(w.target) != w.ws.Path {
+		err = w.ws.setWhole()
+	}
+	// What cannot be cleaned away does not make the array any less whole.
 	_ = disk.Remove(w.idName())
 	if w.owned {
 		_ = w.ws.Remove()

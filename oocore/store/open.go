@@ -27,6 +27,9 @@ var (
 //	x.bin?shape=10,20&dtype=float32    elements and nothing else; offset=N skips
 //	                                   N bytes, order=F is Fortran's order
 //
+// An array is refused while the writing of a region of it, by whatever process, has
+// not ended with a Commit: it is torn until that region is written again.
+//
 // Errors are *fs.PathError, and one line each.
 func Open(path string) (Array, error) {
 	a, err := formatOf(path).Open(path)
@@ -39,6 +42,9 @@ func Open(path string) (Array, error) {
 func open(path string) (*flat, error) {
 	loc, err := locate(path)
 	if err != nil {
+		return nil, err
+	}
+	if err := checkWhole(loc.file); err != nil {
 		return nil, err
 	}
 	a, err := openExtent(path, loc.file, loc.format, func(r io.ReaderAt, size int64) (Extent, error) {

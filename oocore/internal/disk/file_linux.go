@@ -108,6 +108,10 @@ func (f *File) Settle(from, to int64, n int) error {
 	return f.behind.add(int(f.OS().Fd()), span{from, to, int64(n)})
 }
 
-// Flush starts to write back what is in the page cache, so that a Sync later has
-// less to wait for.
-func (f *File) Flush() error { return f.behind.begin(int(f.OS().Fd())) }
+// Flush ends the writing. It starts to write back what is in the page cache, so
+// that a Sync later has less to wait for, and keeps one descriptor.
+func (f *File) Flush() error {
+	err := errors.Join(f.behind.begin(int(f.OS().Fd())), f.direct.close())
+	f.direct.handle = nil
+	return err
+}

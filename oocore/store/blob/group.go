@@ -17,7 +17,8 @@ import (
 
 // group is the uploads of one folder that wait to be made durable together.
 type group struct {
-	root string
+	root    string
+	syncing sync.Mutex // a Sync does not return before one that it relies on
 
 	mu      sync.Mutex
 	busy    map[string]bool    // temporary names in use
@@ -221,6 +222,8 @@ func (u *upload) discard() error {
 // Sync makes the closed uploads durable. After an error none of them is there that
 // was not renamed yet.
 func (g *group) Sync(ctx context.Context) error {
+	g.syncing.Lock()
+	defer g.syncing.Unlock()
 	g.mu.Lock()
 	uploads, folders := g.pending, g.folders
 	g.pending, g.folders = map[string]*upload{}, map[string]bool{}

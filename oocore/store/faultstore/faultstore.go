@@ -18,6 +18,7 @@ const (
 	Read Op = iota
 	Write
 	Commit
+	Sync
 )
 
 // Fault lets the N-th operation of a kind fail with Err, counted from 1 over
@@ -38,16 +39,30 @@ func (f *Fault) Count() int64 { return f.count.Load() }
 
 func (f *Fault) hits(op Op) bool { return op == f.Op && f.count.Add(1) == f.N }
 
-// Array wraps an array; it is a store.Reshaper where a is one.
+// Array wraps an array. It is a store.Reshaper, or a store.Coded, where a is one,
+// and a store.Listed where a Coded one is.
 func (f *Fault) Array(a store.Array) store.Array {
-	if r, ok := a.(store.Reshaper); ok {
-		return reshaper{array{a, f}, r}
+	switch inner := a.(type) {
+	case store.Reshaper:
+		return reshaper{array{a, f}, inner}
+	case interface {
+		store.Coded
+		store.Listed
+	}:
+		return listed{coded{array{a, f}, inner}, inner}
+	case store.Coded:
+		return coded{array{a, f}, inner}
 	}
 	return array{a, f}
 }
 
-// Writer wraps a writer.
-func (f *Fault) Writer(w store.Writer) store.Writer { return writer{w, f} }
+// Writer wraps a writer. It is a store.CodedWriter where w is one.
+func (f *Fault) Writer(w store.Writer) store.Writer {
+	if inner, ok := w.(store.CodedWriter); ok {
+		return codedWriter{writer{w, f}, inner}
+	}
+	return writer{w, f}
+}
 
 type array struct {
 	store.Array
@@ -55,17 +70,22 @@ type array struct {
 }
 
 func (a array) Read(ctx context.Context, dst []byte, r grid.Region) error {
-	if !a.fault.hits(Read) {
-		return a.Array.Read(ctx, dst, r)
+	return a.fault.read(dst, r, func(dst []byte, r grid.Region) error { return a.Array.Read(ctx, dst, r) })
+}
+
+// read reads, or does half of it where it fails.
+func (f *Fault) read(dst []byte, r grid.Region, do func(dst []byte, r grid.Region) error) error {
+	if !f.hits(Read) {
+		return do(dst, r)
 	}
-	if a.fault.Short && len(r.Count) > 0 && r.Count[0] > 1 {
+	if f.Short && len(r.Count) > 0 && r.Count[0] > 1 {
 		n := r.Count[0] / 2
 		half := grid.Region{Start: r.Start, Count: append([]int{n}, r.Count[1:]...), Step: r.Step}
-		if err := a.Array.Read(ctx, dst[:len(dst)/r.Count[0]*n], half); err != nil {
+		if err := do(dst[:len(dst)/r.Count[0]*n], half); err != nil {
 			return err
 		}
 	}
-	return a.fault.Err
+	return f.Err
 }
 
 type reshaper struct {
@@ -81,23 +101,72 @@ func (r reshaper) Reshape(shape []int) (store.Array, error) {
 	return r.fault.Array(a), nil
 }
 
+type coded struct {
+	array
+	inner store.Coded
+}
+
+func (c coded) Session(work []byte) (store.Session, error) {
+	s, err := c.inner.Session(work)
+	if err != nil {
+		return nil, err
+	}
+	return session{s, c.fault}, nil
+}
+
+type session struct {
+	store.Session
+	fault *Fault
+}
+
+func (s session) Read(ctx context.Context, dst []byte, r grid.Region) (stored int64, err error) {
+	err = s.fault.read(dst, r, func(dst []byte, r grid.Region) (err error) {
+		stored, err = s.Session.Read(ctx, dst, r)
+		return err
+	})
+	return stored, err
+}
+
+type listed struct {
+	coded
+	list store.Listed
+}
+
+func (l listed) Chunks(ctx context.Context, each func(index []int, bytes int64) error) error {
+	return l.list.Chunks(ctx, each)
+}
+
+func (l listed) Digest(ctx context.Context) (string, error) { return l.list.Digest(ctx) }
+
 type writer struct {
 	store.Writer
 	fault *Fault
 }
 
 func (w writer) Write(ctx context.Context, src []byte, b grid.Box) error {
-	if !w.fault.hits(Write) {
-		return w.Writer.Write(ctx, src, b)
+	return w.fault.write(src, b, func(src []byte, b grid.Box) error { return w.Writer.Write(ctx, src, b) })
+}
+
+// write writes, or does half of it where it fails.
+func (f *Fault) write(src []byte, b grid.Box, do func(src []byte, b grid.Box) error) error {
+	if !f.hits(Write) {
+		return do(src, b)
 	}
-	if w.fault.Short && len(b.Shape) > 0 && b.Shape[0] > 1 {
+	if f.Short && len(b.Shape) > 0 && b.Shape[0] > 1 {
 		n := b.Shape[0] / 2
 		half := grid.Box{Start: b.Start, Shape: append([]int{n}, b.Shape[1:]...)}
-		if err := w.Writer.Write(ctx, src[:len(src)/b.Shape[0]*n], half); err != nil {
+		if err := do(src[:len(src)/b.Shape[0]*n], half); err != nil {
 			return err
 		}
 	}
-	return w.fault.Err
+	return f.Err
+}
+
+func (w writer) Sync(ctx context.Context) error {
+	if w.fault.hits(Sync) {
+		return w.fault.Err
+	}
+	return w.Writer.Sync(ctx)
 }
 
 func (w writer) Commit(ctx context.Context) error {
@@ -105,4 +174,33 @@ func (w writer) Commit(ctx context.Context) error {
 		return w.fault.Err
 	}
 	return w.Writer.Commit(ctx)
+}
+
+// Resumed is asked by store.Resumed.
+func (w writer) Resumed() bool { return store.Resumed(w.Writer) }
+
+type codedWriter struct {
+	writer
+	inner store.CodedWriter
+}
+
+func (w codedWriter) Session(work []byte) (store.WriteSession, error) {
+	s, err := w.inner.Session(work)
+	if err != nil {
+		return nil, err
+	}
+	return writeSession{s, w.fault}, nil
+}
+
+type writeSession struct {
+	store.WriteSession
+	fault *Fault
+}
+
+func (s writeSession) Write(ctx context.Context, src []byte, b grid.Box) (stored int64, err error) {
+	err = s.fault.write(src, b, func(src []byte, b grid.Box) (err error) {
+		stored, err = s.WriteSession.Write(ctx, src, b)
+		return err
+	})
+	return stored, err
 }

@@ -53,14 +53,19 @@ func (f *Folder) Create(name string, m store.Meta) (store.Writer, error) {
 	if err := grid.Check(m.Shape, m.DType.Size()); err != nil {
 		return nil, &fs.PathError{Op: "create", Path: name, Err: err}
 	}
-	w := &writer{folder: f, name: name, meta: store.Meta{Shape: slices.Clone(m.Shape), DType: m.DType}}
+	if m.Region != nil {
+		if _, err := strided.Of(m.Shape, m.DType.Size(), strided.Box(*m.Region)); err != nil {
+			return nil, &fs.PathError{Op: "create", Path: name, Err: err}
+		}
+	}
+	w := &writer{folder: f, name: name, meta: store.Meta{Shape: slices.Clone(m.Shape), DType: m.DType, Region: m.Region}}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	old, kept := f.arrays[name], f.kept[name]
 	delete(f.kept, name)
 	switch {
 	case m.Resume && kept != nil && w.fits(kept.meta.Shape, kept.meta.DType):
-		w.data = kept.data
+		w.data, w.resumed = kept.data, true
 	case m.Region == nil:
 		w.data = make([]byte, grid.Size(m.Shape)*m.DType.Size())
 	case old == nil || !w.fits(old.info.Shape, old.info.DType):
@@ -70,6 +75,9 @@ func (f *Folder) Create(name string, m store.Meta) (store.Writer, error) {
 	}
 	return w, nil
 }
+
+// Resumed is asked by store.Resumed.
+func (w *writer) Resumed() bool { return w.resumed }
 
 func (w *writer) fits(shape []int, t dtype.Type) bool {
 	return slices.Equal(shape, w.meta.Shape) && t == w.meta.DType
@@ -85,10 +93,11 @@ func (f *Folder) keep(w *writer) {
 }
 
 type writer struct {
-	folder *Folder
-	name   string
-	meta   store.Meta
-	data   []byte
+	folder  *Folder
+	name    string
+	meta    store.Meta
+	data    []byte
+	resumed bool
 
 	mu   sync.RWMutex // held for reading while a box is written
 	done bool
@@ -102,6 +111,9 @@ func (w *writer) Write(ctx context.Context, src []byte, b grid.Box) error {
 	}
 	if w.done {
 		return &fs.PathError{Op: "write", Path: w.name, Err: store.ErrClosed}
+	}
+	if r := w.meta.Region; r != nil && !strided.Inside(b, *r) {
+		return fmt.Errorf("write %s: box %s is not in the region %s", w.name, b, r)
 	}
 	l, err := strided.Of(w.meta.Shape, w.meta.DType.Size(), strided.Box(b))
 	if err == nil && len(src) != l.Bytes() {

@@ -28,7 +28,7 @@ func TestComputed(t *testing.T) {
 }
 
 func TestFolder(t *testing.T) {
-	storetest.TestWriter(t, dtype.All(), func(testing.TB) storetest.Place {
+	place := func(testing.TB) storetest.Place {
 		var f memstore.Folder
 		return storetest.Place{
 			Create: func(m store.Meta) (store.Writer, error) { return f.Create("a", m) },
@@ -40,5 +40,8 @@ func TestFolder(t *testing.T) {
 				return nil
 			},
 		}
-	})
+	}
+	storetest.TestWriter(t, dtype.All(), place)
+	t.Run("resume", func(t *testing.T) { storetest.TestResume(t, dtype.Float32, place) })
+	t.Run("region", func(t *testing.T) { storetest.TestRegion(t, dtype.All(), place) })
 }

@@ -106,6 +106,28 @@ func TestArray(t *testing.T, types []dtype.Type, open func(t testing.TB, m store
 			t.Errorf("a read after Close returns %v", err)
 		}
 	})
+	t.Run("sessions", func(t *testing.T) {
+		rapid.Check(t, func(r *rapid.T) {
+			dt := rapid.SampledFrom(types).Draw(r, "dtype")
+			shape := rapid.SliceOfN(rapid.IntRange(0, 9), 0, 4).Draw(r, "shape")
+			data := Elements(dt, grid.Size(shape))
+			a := open(t, store.Meta{Shape: shape, DType: dt}, data)
+			defer a.Close()
+			coded, ok := a.(store.Coded)
+			if !ok { // it has nothing to decode
+				return
+			}
+			work := a.Info().Work
+			s, err := coded.Session(make([]byte, rapid.SampledFrom([]int64{work.Whole, work.Stream}).Draw(r, "work")))
+			if err != nil {
+				r.Fatal(err)
+			}
+			defer s.Close()
+			for range 4 {
+				checkRead(r, reads{a, s}, data, DrawRegion(r, shape))
+			}
+		})
+	})
 	t.Run("Info is the caller's", func(t *testing.T) {
 		a, data := stored(t, types[0], 4, 4)
 		a.Info().Shape[0] = 1000
@@ -129,6 +151,17 @@ func TestArray(t *testing.T, types []dtype.Type, open func(t testing.TB, m store
 			}
 		}
 	})
+}
+
+// reads is an array that is read through a session.
+type reads struct {
+	store.Array
+	session store.Session
+}
+
+func (a reads) Read(ctx context.Context, dst []byte, r grid.Region) error {
+	_, err := a.session.Read(ctx, dst, r)
+	return err
 }
 
 // DrawRegion draws any region of a shape, with steps of either sign.

@@ -60,6 +60,9 @@ func TestWriter(t *testing.T, types []dtype.Type, place func(t testing.TB) Place
 		save(t, p, meta, old)
 		w := begin(t, p, meta)
 		write(t, w, meta, fresh)
+		if err := w.Sync(ctx); err != nil {
+			t.Fatal(err)
+		}
 		check(t, p, meta, old)
 		if err := w.Commit(ctx); err != nil {
 			t.Fatal(err)
@@ -133,6 +136,9 @@ func TestWriter(t *testing.T, types []dtype.Type, place func(t testing.TB) Place
 		w := begin(t, p, meta)
 		if err := w.Write(done, fresh, grid.Whole(meta.Shape).Box(0)); !errors.Is(err, context.Canceled) {
 			t.Errorf("a cancelled Write returns %v", err)
+		}
+		if err := w.Sync(done); !errors.Is(err, context.Canceled) {
+			t.Errorf("a cancelled Sync returns %v", err)
 		}
 		if err := w.Commit(done); !errors.Is(err, context.Canceled) {
 			t.Errorf("a cancelled Commit returns %v", err)

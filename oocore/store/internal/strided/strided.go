@@ -89,6 +89,19 @@ func Box(b grid.Box) grid.Region {
 	return grid.Region{Start: b.Start, Count: b.Shape, Step: steps}
 }
 
+// Inside reports that a box is a part of another.
+func Inside(b, outer grid.Box) bool {
+	if len(b.Start) != len(outer.Start) {
+		return false
+	}
+	for d := range b.Start {
+		if b.Start[d] < outer.Start[d] || b.Start[d]+b.Shape[d] > outer.Start[d]+outer.Shape[d] {
+			return false
+		}
+	}
+	return true
+}
+
 // Bytes is the size of the region's elements.
 func (l Layout) Bytes() int {
 	n := l.Run

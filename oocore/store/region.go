@@ -1,0 +1,269 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"sync/atomic"
+
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/internal/disk"
+	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/store/internal/strided"
+)
+
+// regionWriter writes a box into a file that is there, in place. While it has not
+// finished the file's workspace says so, and Open refuses the file.
+type regionWriter struct {
+	*flatWriter
+	extent Extent
+	box    grid.Box
+	torn   bool        // since an earlier writer
+	wrote  atomic.Bool // the file is no longer what it was
+}
+
+func createRegion(path string, m Meta) (Writer, error) {
+	loc, err := locate(path)
+	if err != nil {
+		return nil, err
+	}
+	target, old, err := resolve(loc.file)
+	if err != nil {
+		return nil, err
+	}
+	if old == nil {
+		return nil, errors.New("there is no array yet of which a region could be written: write the whole array first")
+	}
+	e, err := extentOf(loc, m)
+	if err != nil {
+		return nil, err
+	}
+	// What is written may be described as the array or as the part of it.
+	if !slices.Equal(e.Shape, m.Shape) && !slices.Equal(m.Region.Shape, m.Shape) || e.DType != m.DType {
+		return nil, fmt.Errorf("the array there has shape %s of %s, the one to be written %s of %s",
+			grid.Format(e.Shape), e.DType, grid.Format(m.Shape), m.DType)
+	}
+	if err := noCodec(loc.format, m); err != nil {
+		return nil, err
+	}
+	m.Shape = e.Shape
+	if _, err := strided.Of(m.Shape, m.DType.Size(), strided.Box(*m.Region)); err != nil {
+		return nil, fmt.Errorf("region %s: %w", m.Region, err)
+	}
+	w := &regionWriter{newFlatWriter(path, m, e.Offset), e, *m.Region, false, atomic.Bool{}}
+	w.target = target
+	if w.ws == nil {
+		if w.ws, err = NewWorkspace(path); err != nil {
+			return nil, err
+		}
+		w.owned = true
+	}
+	if err := w.begin(); err != nil {
+		return nil, errors.Join(err, w.Abort())
+	}
+	return w, nil
+}
+
+// extentOf is where the elements of an array lie that is there. A raw file's path
+// need not say what m does.
+func extentOf(loc location, m Meta) (Extent, error) {
+	f, id, err := openFile(loc.file)
+	if err != nil {
+		return Extent{}, err
+	}
+	defer f.Close()
+	if loc.format == formatNpy {
+		return ReadNpyHeader(f, id.Size)
+	}
+	if loc.raw.shape == nil {
+		loc.raw.shape = m.Shape
+	}
+	if loc.raw.dtype == 0 {
+		loc.raw.dtype = m.DType
+	}
+	return rawExtent(loc.raw, id.Size)
+}
+
+// begin opens the file, and says that it will be torn before it is.
+func (w *regionWriter) begin() error {
+	unfinished, err := tornBox(w.ws.Path)
+	if err != nil {
+		return err
+	}
+	if w.torn = unfinished != nil; w.torn && !strided.Inside(*unfinished, w.box) {
+		return tornError(*unfinished)
+	}
+	w.resumed = w.torn
+	if w.out, err = disk.Reopen(w.target); err != nil {
+		return err
+	}
+	text, err := json.Marshal(w.box)
+	if err != nil {
+		return err
+	}
+	return errors.Join(disk.WriteFile(w.ws.Join(tornName), text), w.ws.sync())
+}
+
+// tornBox is the box of an unfinished region, as its workspace tells; nil where
+// there is none.
+func tornBox(workspace string) (*grid.Box, error) {
+	text, err := os.ReadFile(workspace + string(os.PathSeparator) + tornName)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var b grid.Box
+	if err := json.Unmarshal(text, &b); err != nil {
+		return nil, fmt.Errorf("%s says in a way that cannot be read which region is unfinished: write the whole array", workspace)
+	}
+	return &b, nil
+}
+
+func tornError(b grid.Box) error {
+	return fmt.Errorf("the writing of its region %s was not finished: save that region again, or the whole array", b)
+}
+
+// checkWhole refuses a file of which a region was begun to be written.
+func checkWhole(file string) error {
+	target, err := followed(file)
+	if err != nil {
+		return nil // opening it says why
+	}
+	b, err := tornBox(besides(target))
+	if err == nil && b != nil {
+		err = tornError(*b)
+	}
+	return err
+}
+
+func (w *regionWriter) Write(ctx context.Context, src []byte, b grid.Box) error {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	if err := w.write(ctx, src, b); err != nil {
+		if ctx.Err() != nil {
+			return err
+		}
+		return pathError("write", w.path, err)
+	}
+	return nil
+}
+
+func (w *regionWriter) write(ctx context.Context, src []byte, b grid.Box) error {
+	if w.closed {
+		return ErrClosed
+	}
+	if !strided.Inside(b, w.box) {
+		return fmt.Errorf("the box %s is not in the region %s", b, w.box)
+	}
+	if want := b.Size() * w.itemsize; len(src) != want {
+		return fmt.Errorf("the box %s has %d bytes, the buffer %d", b, want, len(src))
+	}
+	if err := ctx.Err(); err != nil || len(src) == 0 {
+		return err
+	}
+	w.wrote.Store(true)
+	if !w.extent.Fortran && !w.extent.Big {
+		return w.flatWriter.write(ctx, src, b)
+	}
+	return w.convert(ctx, src, b)
+}
+
+// convert writes elements in another order than that in memory, by parts that fit
+// into a buffer and are as long in the file as can be.
+func (w *regionWriter) convert(ctx context.Context, src []byte, b grid.Box) error {
+	buffer := scratch.Get().(*[scratchBytes]byte)
+	defer scratch.Put(buffer)
+	shape, stride := slices.Clone(w.shape), grid.Strides(b.Shape)
+	stored := grid.Box{Start: slices.Clone(b.Start), Shape: slices.Clone(b.Shape)}
+	if w.extent.Fortran {
+		for _, axes := range [][]int{shape, stride, stored.Start, stored.Shape} {
+			slices.Reverse(axes)
+		}
+	}
+	for part := range stored.Split(grid.Auto(stored.Shape, w.itemsize, scratchBytes)) {
+		at := 0
+		for d := range part.Start {
+			at += (part.Start[d] - stored.Start[d]) * stride[d]
+		}
+		l, err := strided.Of(shape, w.itemsize, strided.Box(part))
+		if err != nil {
+			return err
+		}
+		l.Start += w.offset
+		bytes := buffer[:l.Bytes()]
+		kernel.Copy(w.itemsize, part.Shape, bytes, 0, grid.Strides(part.Shape), src, at, stride)
+		if w.extent.Big {
+			kernel.Swap(bytes, partSize(w.extent.DType))
+		}
+		if err := writeLayout(ctx, w.out, bytes, l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Commit makes the region durable; then the array is whole again.
+func (w *regionWriter) Commit(ctx context.Context) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return pathError("commit", w.path, ErrClosed)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := w.commit(); err != nil {
+		return pathError("commit", w.path, err)
+	}
+	return nil
+}
+
+func (w *regionWriter) commit() error {
+	if err := w.sync(); err != nil {
+		return err
+	}
+	w.closed = true
+	if err := errors.Join(w.out.Close(), w.ws.setWhole()); err != nil {
+		return err
+	}
+	w.ended = true
+	if w.owned {
+		_ = w.ws.Remove() // what is left does not make the array any less whole
+	}
+	return nil
+}
+
+// Abort gives the region up. Where nothing was written the array is as before, else
+// it stays refused until the region, or the whole array, is written again.
+func (w *regionWriter) Abort() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.ended {
+		return nil
+	}
+	err := w.end()
+	if !w.torn && !w.wrote.Load() {
+		err = errors.Join(err, w.ws.setWhole())
+	}
+	if w.owned {
+		err = errors.Join(err, w.ws.Remove())
+	}
+	if err != nil {
+		return pathError("abort", w.path, err)
+	}
+	return nil
+}
+
+// setWhole says that the output is not torn, or not any more.
+func (w *Workspace) setWhole() error {
+	if _, err := os.Stat(w.Join(tornName)); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return errors.Join(disk.Remove(w.Join(tornName)), disk.SyncDir(w.Path))
+}
