@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -117,9 +118,21 @@ func (j *job) layout() (opts []oocore.Option, err error) {
 		opts = append(opts, oocore.Codec(j.codec))
 	}
 	if j.region != "" {
+		if err := checkRegion(j.region); err != nil {
+			return nil, usagef("--region: %w", err)
+		}
 		opts = append(opts, oocore.Region(j.region))
 	}
 	return opts, nil
+}
+
+// checkRegion refuses what is a region of no array.
+func checkRegion(spec string) error {
+	v, err := grid.ParseSlice(spec, slices.Repeat([]int{math.MaxInt32}, strings.Count(spec, ",")+1))
+	if err == nil && slices.ContainsFunc(v.Step, func(step int) bool { return step != 1 }) {
+		err = fmt.Errorf("%q has a step other than 1", spec)
+	}
+	return err
 }
 
 // parseLengths reads the shape of chunks or shards; "" is none.

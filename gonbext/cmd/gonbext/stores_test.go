@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gonbext/gonbext/oocore/units"
 )
 
 // There and back again: every format, codec and layout gives the elements that it
@@ -67,7 +69,7 @@ func TestInfoOfZarr(t *testing.T) {
 
 	i := infoOf(t, dir, "x.zarr")
 	for name, want := range map[string]string{"format": "zarr v3", "shape": "[30 20]", "chunks": "[10 5]", "shards": "<nil>", "dtype": "float32",
-		"bytes": "2400", "file_bytes": "<nil>", "fill_value": "0", "codec": "zstd:1", "listing": "<nil>"} {
+		"bytes": "2400", "file_bytes": "<nil>", "fill_value": "0.0", "codec": "zstd:1", "listing": "<nil>"} {
 		if got := fmt.Sprint(i[name]); got != want {
 			t.Errorf("%s is %s, want %s", name, got, want)
 		}
@@ -92,7 +94,7 @@ func TestInfoOfZarr(t *testing.T) {
 		t.Errorf("listed: %v, stored are %v bytes", i, stored)
 	}
 	text := succeed(t, dir, "info", "x.zarr", "--chunks")
-	for _, want := range []string{"30 × 20", "10 × 5, 12 of 200 bytes each", "1 of 12 chunks", "zstd:1", fmt.Sprintf("%v bytes", stored)} {
+	for _, want := range []string{"30 × 20", "10 × 5, 12 of 200 bytes each", "1 of 12 chunks", "zstd:1", units.Exact(int64(stored))} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in %s", want, text)
 		}
@@ -210,7 +212,6 @@ func TestStoreRefusals(t *testing.T) {
 		{"a region beyond the array", to("x.zarr", "--region", "25:55"), 1, []string{"x.zarr", "55"}},
 		{"a region with steps", to("x.zarr", "--region", "::2"), 2, []string{"::2"}},
 		{"a region in words", to("x.zarr", "--region", "all"), 2, []string{"all"}},
-		{"a web server cannot be written", to("http://127.0.0.1:1/out.zarr"), 1, []string{"http://127.0.0.1:1/out.zarr", "read"}},
 		{"a group that is none", []string{"convert", "none.zarr/layer", "out.npy"}, 1, []string{"none.zarr/layer"}},
 		{"a name that leads out", []string{"info", "x.zarr/../../x.npy"}, 1, []string{"x.zarr"}},
 		{"a tensor without a file", []string{"info", "none.safetensors#a"}, 1, []string{"none.safetensors"}},

@@ -97,7 +97,8 @@ func TestArithmetic(t *testing.T) {
 			t.Fatalf("%v of %s: %d bytes, want %s", shape, dt, r.DTypes[0].Bytes, exact)
 		}
 		for _, c := range r.Chunks {
-			if r.Elements > 0 && c.Count*c.Bytes < r.DTypes[0].Bytes {
+			covered := new(big.Int).Mul(big.NewInt(c.Count), big.NewInt(c.Bytes))
+			if r.Elements > 0 && covered.Cmp(exact) < 0 {
 				t.Fatalf("%d chunks of %v do not cover %v", c.Count, c.Shape, shape)
 			}
 		}

@@ -1,7 +1,6 @@
 package magic
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -122,7 +121,7 @@ func completePath(text string) (word string, matches []string) {
 // Behind the # of a file with several arrays it is their names.
 func completeFile(word string) (_ string, matches []string) {
 	if file, _, inside := strings.Cut(word, "#"); inside {
-		paths, err := stored.Members(context.Background(), file)
+		paths, err := stored.Members(file)
 		if err != nil {
 			return "", nil
 		}

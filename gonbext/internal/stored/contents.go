@@ -35,7 +35,7 @@ func Describe(ctx context.Context, path string, list bool) (Description, error) 
 	if err == nil {
 		return i, nil
 	}
-	paths, inside := Members(ctx, path)
+	paths, inside := Members(path)
 	if inside != nil || len(paths) == 0 {
 		return nil, err // which knows best what is wrong
 	}

@@ -2,24 +2,24 @@ package stored
 
 import (
 	"archive/zip"
-	"context"
 	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/store/safetensors"
+	"github.com/gonbext/gonbext/oocore/store/zarr"
 )
 
 // Members are the paths of the arrays in a group or a file that can have several.
-func Members(ctx context.Context, path string) ([]string, error) {
+func Members(path string) ([]string, error) {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".npz":
 		return npzMembers(path)
 	case ".safetensors":
 		return tensors(path)
 	}
-	return zarrMembers(ctx, path)
+	return zarrMembers(path)
 }
 
 // npzMembers are the names in an archive. Opening one of them checks it.
@@ -50,6 +50,14 @@ func tensors(path string) (paths []string, err error) {
 	h, err := safetensors.ReadHeader(f, st.Size())
 	for _, t := range h.Tensors {
 		paths = append(paths, path+"#"+t.Name)
+	}
+	return paths, err
+}
+
+func zarrMembers(path string) (paths []string, err error) {
+	entries, err := zarr.Tree(path)
+	for _, e := range entries {
+		paths = append(paths, e.Path)
 	}
 	return paths, err
 }
