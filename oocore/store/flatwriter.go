@@ -194,7 +194,7 @@ func (w *flatWriter) commit(ctx context.Context) error {
 	w.ended = true
 	err := disk.SyncDir(filepath.Dir(w.target))
 	if err == nil && filepath.Dir(w.target) != w.ws.Path {
-		err = w.ws.setWhole()
+		err = w.ws.Mend()
 	}
 	// What cannot be cleaned away does not make the array any less whole.
 	_ = disk.Remove(w.idName())

@@ -44,7 +44,7 @@ func open(path string) (*flat, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkWhole(loc.file); err != nil {
+	if err := CheckWhole(loc.file); err != nil {
 		return nil, err
 	}
 	a, err := openExtent(path, loc.file, loc.format, func(r io.ReaderAt, size int64) (Extent, error) {

@@ -2,11 +2,8 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"slices"
 	"sync/atomic"
 
@@ -89,56 +86,13 @@ func extentOf(loc location, m Meta) (Extent, error) {
 }
 
 // begin opens the file, and says that it will be torn before it is.
-func (w *regionWriter) begin() error {
-	unfinished, err := tornBox(w.ws.Path)
-	if err != nil {
+func (w *regionWriter) begin() (err error) {
+	if w.torn, err = w.ws.Tear(w.box); err != nil {
+		w.torn = true // whatever it was
 		return err
-	}
-	if w.torn = unfinished != nil; w.torn && !strided.Inside(*unfinished, w.box) {
-		return tornError(*unfinished)
 	}
 	w.resumed = w.torn
-	if w.out, err = disk.Reopen(w.target); err != nil {
-		return err
-	}
-	text, err := json.Marshal(w.box)
-	if err != nil {
-		return err
-	}
-	return errors.Join(disk.WriteFile(w.ws.Join(tornName), text), w.ws.sync())
-}
-
-// tornBox is the box of an unfinished region, as its workspace tells; nil where
-// there is none.
-func tornBox(workspace string) (*grid.Box, error) {
-	text, err := os.ReadFile(workspace + string(os.PathSeparator) + tornName)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	var b grid.Box
-	if err := json.Unmarshal(text, &b); err != nil {
-		return nil, fmt.Errorf("%s says in a way that cannot be read which region is unfinished: write the whole array", workspace)
-	}
-	return &b, nil
-}
-
-func tornError(b grid.Box) error {
-	return fmt.Errorf("the writing of its region %s was not finished: save that region again, or the whole array", b)
-}
-
-// checkWhole refuses a file of which a region was begun to be written.
-func checkWhole(file string) error {
-	target, err := followed(file)
-	if err != nil {
-		return nil // opening it says why
-	}
-	b, err := tornBox(besides(target))
-	if err == nil && b != nil {
-		err = tornError(*b)
-	}
+	w.out, err = disk.Reopen(w.target)
 	return err
 }
 
@@ -229,7 +183,7 @@ func (w *regionWriter) commit() error {
 		return err
 	}
 	w.closed = true
-	if err := errors.Join(w.out.Close(), w.ws.setWhole()); err != nil {
+	if err := errors.Join(w.out.Close(), w.ws.Mend()); err != nil {
 		return err
 	}
 	w.ended = true
@@ -249,7 +203,7 @@ func (w *regionWriter) Abort() error {
 	}
 	err := w.end()
 	if !w.torn && !w.wrote.Load() {
-		err = errors.Join(err, w.ws.setWhole())
+		err = errors.Join(err, w.ws.Mend())
 	}
 	if w.owned {
 		err = errors.Join(err, w.ws.Remove())
@@ -258,12 +212,4 @@ func (w *regionWriter) Abort() error {
 		return pathError("abort", w.path, err)
 	}
 	return nil
-}
-
-// setWhole says that the output is not torn, or not any more.
-func (w *Workspace) setWhole() error {
-	if _, err := os.Stat(w.Join(tornName)); errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return errors.Join(disk.Remove(w.Join(tornName)), disk.SyncDir(w.Path))
 }
