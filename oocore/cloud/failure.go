@@ -55,12 +55,24 @@ func refused(resp *http.Response) error {
 	text, _ := io.ReadAll(io.LimitReader(resp.Body, maxMessage))
 	var body struct{ Code, Message, Region string }
 	if xml.Unmarshal(text, &body) == nil { // servers without reasons say anything else
-		e.code, e.message = oneLine(body.Code), oneLine(body.Message)
+		if !repeats(body.Code+body.Message, resp.Request) {
+			e.code, e.message = oneLine(body.Code), oneLine(body.Message)
+		}
 		if e.region == "" {
 			e.region = body.Region
 		}
 	}
 	return e
+}
+
+// repeats reports a text that holds what a request was signed with.
+func repeats(text string, r *http.Request) bool {
+	for _, name := range []string{"Authorization", "X-Amz-Security-Token"} {
+		if v := r.Header.Get(name); v != "" && strings.Contains(text, v) {
+			return true
+		}
+	}
+	return false
 }
 
 // oneLine makes a server's text fit into a message.

@@ -347,3 +347,41 @@ func TestBounded(t *testing.T) {
 		t.Errorf("%d requests of one read at once", n)
 	}
 }
+
+// TestNoSecrets makes everything fail in many ways, with a server that repeats
+// what it was sent, and looks for secrets in what is said.
+func TestNoSecrets(t *testing.T) {
+	noLeaks(t)
+	f := fakeS3(t)
+	b := at(t, "s3://data")
+	ctx := context.Background()
+	put(t, b, "x", noise(10))
+	o, err := b.Open(ctx, "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := []string{fmt.Sprint(b), fmt.Sprintf("%+v %#v", b, b), fmt.Sprintf("%+v", o)}
+	for _, code := range []int{301, 400, 401, 403, 404, 409, 412, 416, 418, 500, 503} {
+		for _, name := range []string{"AccessDenied", "SignatureDoesNotMatch", "Odd"} {
+			f.on(func(w http.ResponseWriter, r *http.Request, _ http.Handler) {
+				w.WriteHeader(code)
+				fmt.Fprintf(w, "<Error><Code>%s</Code><Message>%s %s</Message></Error>", name, r.Header.Get("Authorization"), r.Header.Get("X-Amz-Security-Token"))
+			})
+			_, openError := b.Open(ctx, "x")
+			_, getError := blob.Get(ctx, b, "x", make([]byte, 10))
+			var listError error
+			for _, listError = range b.List(ctx, "") {
+			}
+			for _, err := range []error{openError, getError, listError, b.Delete(ctx, "x"), o.ReadAt(ctx, make([]byte, 10), 0), blob.Put(ctx, b, "x", nil), blob.Put(ctx, b, "x", noise(partBytes+1))} {
+				said = append(said, fmt.Sprintf("%v %+v", err, err))
+			}
+		}
+	}
+	for _, text := range said {
+		for _, secret := range []string{testSecret, testToken, "Signature=", "\n"} {
+			if strings.Contains(text, secret) {
+				t.Errorf("%q is in %s", secret, text)
+			}
+		}
+	}
+}
