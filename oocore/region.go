@@ -11,33 +11,36 @@ import (
 )
 
 // intoRegion is what is to be written to a region of an array that is there already,
-// brought to the region's shape, and the region's box.
-func intoRegion(root *graph.Node, path string, s *settings) (*graph.Node, *grid.Box, error) {
+// brought to the region's shape, with the region's box and the shape of that array.
+func intoRegion(root *graph.Node, path string, s *settings) (of *graph.Node, box *grid.Box, whole []int, err error) {
 	if path == "" {
-		return root, nil, errors.New("Region is for Save: Slice gives a part of an array")
+		return root, nil, nil, errors.New("Region is for Save: Slice gives a part of an array")
 	}
 	if s.chunks != nil || s.shards != nil || s.codec != "" {
-		return root, nil, fmt.Errorf("region %q: chunks, shards and codec are those of the array that is there", s.region)
+		return root, nil, nil, fmt.Errorf("region %q: chunks, shards and codec are those of the array that is there", s.region)
 	}
 	info, err := stat(path)
 	if err != nil {
-		return root, nil, err
+		return root, nil, nil, err
 	}
-	box, err := regionBox(s.region, info.Shape)
+	if info.Fortran {
+		slices.Reverse(info.Shape)
+	}
+	b, err := regionBox(s.region, info.Shape)
 	if err != nil {
-		return root, nil, err
+		return root, nil, nil, err
 	}
 	if info.DType != root.DType {
-		return root, nil, fmt.Errorf("region %q of %s has elements of %s, not %s: AsType brings them there", s.region, path, info.DType, root.DType)
+		return root, nil, nil, fmt.Errorf("region %q of %s has elements of %s, not %s: AsType brings them there", s.region, path, info.DType, root.DType)
 	}
-	if slices.Equal(root.Shape, box.Shape) {
-		return root, &box, nil
+	if slices.Equal(root.Shape, b.Shape) {
+		return root, &b, info.Shape, nil
 	}
-	wide, err := graph.BroadcastTo(root.Site, root, box.Shape...)
+	wide, err := graph.BroadcastTo(root.Site, root, b.Shape...)
 	if err != nil {
-		return root, nil, fmt.Errorf("region %q of %s has shape %s: %w", s.region, path, grid.Format(box.Shape), err)
+		return root, nil, nil, fmt.Errorf("region %q of %s has shape %s: %w", s.region, path, grid.Format(b.Shape), err)
 	}
-	return wide, &box, nil
+	return wide, &b, info.Shape, nil
 }
 
 // regionBox reads a region of an array: ranges with steps of one, and indices, which

@@ -119,7 +119,7 @@ func (a *Array) prepare(site graph.Site, path string, opts []Option) (*run, erro
 	}
 	target := plan.Target{Path: path, Chunks: s.chunks, Shards: s.shards, Codec: s.codec, Details: details(root)}
 	if s.region != "" {
-		if root, target.Region, err = intoRegion(root, path, s); err != nil {
+		if root, target.Region, target.Whole, err = intoRegion(root, path, s); err != nil {
 			return nil, &Error{Op: op, Shapes: [][]int{root.Shape}, Types: []dtype.Type{root.DType}, Site: site, Err: err}
 		}
 		r.root = root

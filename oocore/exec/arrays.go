@@ -55,6 +55,9 @@ func openArrays(p *plan.Plan, env *Env, a *arena.Arena) (_ *arrays, err error) {
 		case plan.InResult:
 			m := store.Meta{Shape: d.Shape, DType: d.DType, Chunks: d.Chunks, Shards: d.Shards, Codec: d.Layout.Codec, Region: d.Region,
 				Details: d.Details, Resume: s.keep.resumes()}
+			if d.Region != nil {
+				m.Shape = d.Whole
+			}
 			if s.keep != nil {
 				m.Workspace = s.keep.workspace
 			}

@@ -21,13 +21,18 @@ type Target struct {
 	Shards []int
 	Codec  string
 	Region *grid.Box // of an array that is there already; nil makes a new one
+	Whole  []int     // the shape of that array
 	// Details go with the array, where its format keeps them.
 	Details store.Details
 }
 
 // meta is the target as stores have it.
 func (t *Target) meta(root *graph.Node) store.Meta {
-	return store.Meta{Shape: root.Shape, DType: root.DType, Chunks: t.Chunks, Shards: t.Shards, Codec: t.Codec, Region: t.Region, Details: t.Details}
+	shape := root.Shape
+	if t.Region != nil {
+		shape = t.Whole
+	}
+	return store.Meta{Shape: shape, DType: root.DType, Chunks: t.Chunks, Shards: t.Shards, Codec: t.Codec, Region: t.Region, Details: t.Details}
 }
 
 // Options are what a plan may use.
@@ -144,7 +149,7 @@ func (p *Plan) temporary(name string, shape []int, t dtype.Type) int {
 // output is the array that the plan returns. natural are the chunks that suit the
 // stage that writes it, where the user names none.
 func (p *Plan) output(root *graph.Node, t Target, natural []int) (Array, error) {
-	a := Array{Place: InResult, Name: root.String(), Path: t.Path, Shape: root.Shape, DType: root.DType, Region: t.Region, Details: t.Details}
+	a := Array{Place: InResult, Name: root.String(), Path: t.Path, Shape: root.Shape, DType: root.DType, Region: t.Region, Whole: t.Whole, Details: t.Details}
 	if t.Path == "" {
 		a.Place = InCollect
 		return a, nil

@@ -81,6 +81,7 @@ type Array struct {
 	Shards  []int          `json:"shards,omitempty"`
 	Blocks  []int          `json:"blocks,omitempty"` // by which a spilled array lies in its file; nil is C order
 	Region  *grid.Box      `json:"region,omitempty"` // of what is there already, that the result is
+	Whole   []int          `json:"whole,omitempty"`  // the shape of what is there
 	Layout  store.Layout   `json:"layout,omitzero"`  // of the result
 	Details store.Details  `json:"details,omitzero"` // of the result
 	Work    store.Work     `json:"work,omitzero"`    // of reading
