@@ -65,9 +65,9 @@ func createExtent(path, file string, m Meta, frame Frame) (Writer, error) {
 			return err
 		}
 		if old == nil {
-			return frame.Fill(ctx, w.out, nil)
+			return frame.Fill(ctx, settled{w.out}, nil)
 		}
-		return errors.Join(frame.Fill(ctx, w.out, old), old.Close())
+		return errors.Join(frame.Fill(ctx, settled{w.out}, old), old.Close())
 	}
 	id := fmt.Sprintf("%s %v %s\nat %d of %d", path, m.Shape, m.DType, frame.Offset, frame.Size)
 	return w.begin(file, frame.Size, id, m)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+
+	"github.com/gonbext/gonbext/oocore/internal/disk"
 )
 
 // Frame is a file around an array's elements.
@@ -23,6 +25,21 @@ type Frame struct {
 type File interface {
 	io.ReaderAt
 	io.WriterAt
+}
+
+// settled is the file that is written, of which what Fill writes does not stay in
+// the page cache.
+type settled struct{ *disk.File }
+
+func (f settled) WriteAt(p []byte, at int64) (int, error) {
+	cached, err := f.File.Write(p, at)
+	if err == nil {
+		err = f.Settle(at, at+int64(len(p)), cached)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return len(p), nil
 }
 
 // CopyRange copies n bytes from one file to another, by windows.
