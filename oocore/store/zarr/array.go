@@ -10,6 +10,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/blob"
+	"github.com/gonbext/gonbext/oocore/units"
 )
 
 // array is an open Zarr array.
@@ -18,6 +19,7 @@ type array struct {
 	bucket blob.Bucket
 	meta   *meta
 	entry  blob.Entry // of the metadata
+	local  bool       // on this machine
 	closed atomic.Bool
 }
 
@@ -48,13 +50,18 @@ func identity(e blob.Entry) store.Identity {
 }
 
 // Read reads a region with memory of its own: that of decoding chunks whole, or
-// where that is much, in pieces.
+// where that is much, in pieces. It refuses chunks that take more than a gigabyte
+// even so.
 func (a *array) Read(ctx context.Context, dst []byte, r grid.Region) error {
-	const much = 256 << 20
+	const much, most = 256 << 20, 1 << 30
 	w := readWork(a.meta)
 	size := w.Whole
 	if size > much {
 		size = w.Stream
+	}
+	if size > most {
+		return a.readError(ctx, fmt.Errorf("decoding a chunk of shape %s takes %s at least: read it in a session that has them",
+			grid.Format(a.meta.chunks), units.Exact(size)))
 	}
 	s, err := a.Session(make([]byte, size))
 	if err != nil {

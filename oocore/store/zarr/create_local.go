@@ -290,6 +290,11 @@ func (t *localTarget) commit(ctx context.Context) error {
 	if err := t.put(t.temp, t.place); err != nil {
 		return err
 	}
+	if filepath.Dir(t.place) != t.ws.Path { // a region that was begun of what was there is gone with it
+		if err := t.ws.Mend(); err != nil {
+			return err
+		}
+	}
 	// What cannot be cleaned away does not make the array any less whole.
 	_ = disk.Remove(t.note())
 	_ = disk.RemoveAll(t.temp)

@@ -7,6 +7,7 @@ import (
 	"hash/maphash"
 	"io/fs"
 	"slices"
+	"sync/atomic"
 
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/store"
@@ -40,8 +41,9 @@ func (m *meta) accepts(want store.Meta) error {
 	switch {
 	case len(m.shards) > 1:
 		return errors.New("its shards lie in shards: regions of such arrays cannot be written")
-	case want.DType != m.dtype:
-		return fmt.Errorf("the array is of %s, the region of %s", m.dtype, want.DType)
+	case !slices.Equal(want.Shape, m.shape) || want.DType != m.dtype:
+		return fmt.Errorf("the array there has shape %s of %s, the one to be written %s of %s",
+			grid.Format(m.shape), m.dtype, grid.Format(want.Shape), want.DType)
 	case want.Chunks != nil && !slices.Equal(want.Chunks, m.chunks):
 		return fmt.Errorf("the array has chunks %s, a region cannot have others", grid.Format(m.chunks))
 	case want.Shards != nil && !slices.Equal(want.Shards, m.unit()):
@@ -49,7 +51,10 @@ func (m *meta) accepts(want store.Meta) error {
 	case want.Codec != "" && want.Codec != m.pipeline.String():
 		return fmt.Errorf("the array's codec is %s, a region cannot have another", m.pipeline)
 	}
-	return d.inside(*want.Region)
+	if err := d.inside(*want.Region); err != nil {
+		return fmt.Errorf("region %s: %w", want.Region, err)
+	}
+	return nil
 }
 
 // createRegion begins to write into an array that is there. Units are replaced one
@@ -66,19 +71,49 @@ func createRegion(ctx context.Context, path string, m store.Meta) (store.Writer,
 		}
 		t.owned = true
 	}
-	return &writer{
-		base: base{path: path, target: t}, d: newDesign(found, true), box: *m.Region, bucket: bucket,
+	w := &writer{
+		base: base{path: path, target: t}, d: newDesign(found, true), box: *m.Region, bucket: &torn{Bucket: bucket, target: t},
 		seed: maphash.MakeSeed(),
-	}, nil
+	}
+	if t.torn, err = t.ws.Tear(*m.Region); err != nil {
+		t.torn = true // whatever it was
+		return nil, errors.Join(err, w.Abort())
+	}
+	return w, nil
 }
 
-// regionTarget is an array that stays in its place.
+// torn is the bucket of an array a region of which is written.
+type torn struct {
+	blob.Bucket
+	target *regionTarget
+}
+
+// Sync puts chunks in the place of others.
+func (b *torn) Sync(ctx context.Context) error {
+	if ctx.Err() == nil {
+		b.target.wrote.Store(true)
+	}
+	return b.Bucket.Sync(ctx)
+}
+
+// regionTarget is an array that stays in its place. While its region has not
+// finished the array's workspace says so, and Open refuses it.
 type regionTarget struct {
 	ws    *store.Workspace
 	owned bool
+	torn  bool        // since an earlier writer
+	wrote atomic.Bool // the array is no longer what it was
 }
 
-func (t *regionTarget) commit(context.Context) error { return t.abort() }
+func (t *regionTarget) commit(context.Context) error {
+	if err := t.ws.Mend(); err != nil {
+		return err
+	}
+	if t.owned {
+		_ = t.ws.Remove() // what is left does not make the array any less whole
+	}
+	return nil
+}
 
 func (t *regionTarget) suspend() error {
 	if t.owned {
@@ -87,9 +122,14 @@ func (t *regionTarget) suspend() error {
 	return nil
 }
 
-func (t *regionTarget) abort() error {
-	if t.owned {
-		return t.ws.Remove()
+// abort leaves an array to which nothing was written as it was. Else it stays refused
+// until the region, or the whole array, is written again.
+func (t *regionTarget) abort() (err error) {
+	if !t.torn && !t.wrote.Load() {
+		err = t.ws.Mend()
 	}
-	return nil
+	if t.owned {
+		err = errors.Join(err, t.ws.Remove())
+	}
+	return err
 }

@@ -42,7 +42,18 @@ func (format) Open(path string) (store.Array, error) {
 	if err != nil {
 		return nil, err
 	}
-	return openIn(context.Background(), path, b)
+	local := !blob.Remote(path)
+	if local {
+		if err := store.CheckWhole(path); err != nil {
+			return nil, err
+		}
+	}
+	a, err := openIn(context.Background(), path, b)
+	if err != nil {
+		return nil, err
+	}
+	a.local = local
+	return a, nil
 }
 
 func (format) Layout(path string, m store.Meta) (store.Layout, error) { return layout(path, m) }

@@ -139,6 +139,13 @@ func (o *opened) open(ctx context.Context, chunk []int) error {
 	default:
 		o.object = object
 		o.serial++
+		// An array of this machine is replaced in one move, chunks and metadata. In an
+		// object store the chunks of another have other keys.
+		if o.a.local {
+			if err := o.a.there(ctx); err != nil {
+				return errors.Join(err, o.close())
+			}
+		}
 	}
 	o.ready = true
 	return nil

@@ -3,6 +3,7 @@ package zarr
 import (
 	"context"
 	"errors"
+	"fmt"
 	"hash/maphash"
 	"io/fs"
 	"sync"
@@ -153,6 +154,9 @@ func (w *writer) write(ctx context.Context, src []byte, b grid.Box) error {
 	if err := w.d.check(src, b); err != nil || len(src) == 0 {
 		return err
 	}
+	if !equal(meet(b, w.box), b) {
+		return fmt.Errorf("the box %s is not in the region %s", b, w.box)
+	}
 	s, err := w.newSession(b, make([]byte, w.d.work(b).Whole), false)
 	if err != nil {
 		return err
@@ -201,6 +205,9 @@ func (w *writer) Sync(ctx context.Context) error {
 	defer w.mu.RUnlock()
 	if err := w.usable(); err != nil {
 		return w.named("sync", err)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
 	}
 	return w.named("sync", w.sync(ctx))
 }

@@ -3,7 +3,6 @@ package zarr
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash/crc32"
 
@@ -53,10 +52,10 @@ func (f indexForm) seal(index []byte) {
 // load fills p with the index of a stored shard that is to be changed, and refuses
 // one that cannot be right.
 func (l *level) load(ctx context.Context, shard blob.Object, p []byte) error {
-	size := shard.Entry().Size
-	at := size - int64(len(p))
+	e := shard.Entry()
+	at := e.Size - int64(len(p))
 	if at < 0 {
-		return fmt.Errorf("%s is cut short: it has %d bytes, its index alone %d", shard.Entry().Key, size, len(p))
+		return fmt.Errorf("%s is cut short: it has %d bytes, its index alone %d", e.Key, e.Size, len(p))
 	}
 	if l.index.atStart {
 		at = 0
@@ -64,20 +63,9 @@ func (l *level) load(ctx context.Context, shard blob.Object, p []byte) error {
 	if err := shard.ReadAt(ctx, p, at); err != nil {
 		return err
 	}
-	if err := l.checkIndex(p, size); err != nil {
-		return fmt.Errorf("%s: the shard's index %w", shard.Entry().Key, err)
-	}
-	return nil
-}
-
-func (l *level) checkIndex(p []byte, size int64) error {
-	if n := len(p) - crcBytes; l.index.crc && binary.LittleEndian.Uint32(p[n:]) != l.index.sum(p[:n]) {
-		return errors.New("does not have its checksum: the file is damaged")
-	}
-	for i := range l.parts() {
-		if at, n, ok := l.index.partAt(p, i); ok && (at < 0 || n < 0 || at > size-n) {
-			return fmt.Errorf("says that part %d lies outside of the file", i)
-		}
+	x := shardIndex{level: l, count: l.parts()}
+	if err := x.check(p, e.Size); err != nil {
+		return fmt.Errorf("%s: the shard's index %w", e.Key, err)
 	}
 	return nil
 }

@@ -254,6 +254,9 @@ func (w *openWriter) Sync(ctx context.Context) error {
 	if err := w.usable(); err != nil {
 		return w.named("sync", err)
 	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	return w.named("sync", w.sync(ctx))
 }
 

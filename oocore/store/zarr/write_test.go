@@ -27,11 +27,14 @@ var writtenCodecs = []string{"none", "zstd:1", "zstd:3:checksum", "gzip:1", "blo
 func TestWriterConformance(t *testing.T) {
 	for codec, shard := range map[string]int{"none": 0, "zstd:1": 0, "blosc:lz4:5:shuffle": 2} {
 		t.Run(codec, func(t *testing.T) {
-			storetest.TestWriter(t, dtype.All(), func(t testing.TB) storetest.Place {
+			place := func(t testing.TB) storetest.Place {
 				dir := t.TempDir()
 				path := filepath.Join(dir, "a.zarr")
 				return storetest.Place{
 					Create: func(m store.Meta) (store.Writer, error) {
+						if m.Region != nil {
+							return store.Create(path, store.Meta{Shape: m.Shape, DType: m.DType, Region: m.Region})
+						}
 						m.Codec = codec
 						if shard > 0 && m.Chunks != nil {
 							m.Shards = slices.Clone(m.Chunks)
@@ -44,7 +47,10 @@ func TestWriterConformance(t *testing.T) {
 					Open: func(store.Meta) (store.Array, error) { return store.Open(path) },
 					Left: func() []string { return files(t, dir) },
 				}
-			})
+			}
+			storetest.TestWriter(t, dtype.All(), place)
+			t.Run("resume", func(t *testing.T) { storetest.TestResume(t, dtype.Float32, place) })
+			t.Run("region", func(t *testing.T) { storetest.TestRegion(t, dtype.All(), place) })
 		})
 	}
 }
