@@ -1,0 +1,159 @@
+"""Writes Zarr arrays with zarr-python and TensorStore in all the ways that they can.
+
+    python read_make.py FOLDER
+
+makes FOLDER/NAME.zarr, FOLDER/NAME.raw with its elements, dense, in C order and
+little-endian, and FOLDER/cases.json, a list of {name, dtype, shape}.
+"""
+import itertools
+import json
+import pathlib
+import sys
+import warnings
+
+import ml_dtypes
+import numcodecs
+import numpy as np
+import tensorstore as ts
+import zarr
+from zarr.codecs import BloscCodec, BytesCodec, Crc32cCodec, GzipCodec, ShardingCodec, TransposeCodec, ZstdCodec
+
+warnings.simplefilter("ignore")
+DTYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128".split()
+SHAPE = (13, 7, 6)
+CHUNKS = (5, 4, 6)
+SHARDS = (10, 8, 6)
+rng = np.random.default_rng(11)
+folder = pathlib.Path(sys.argv[1])
+cases = []
+
+
+def values(dtype, shape=SHAPE):
+    a = rng.standard_normal(shape) * 40
+    if np.dtype(dtype).kind == "u":
+        a = abs(a)
+    return a.astype(dtype)
+
+
+def done(name, a):
+    dtype = a.dtype.newbyteorder("<") if a.dtype.kind != "V" else a.dtype
+    (folder / f"{name}.raw").write_bytes(np.ascontiguousarray(a.astype(dtype)).tobytes())
+    cases.append({"name": name, "dtype": str(a.dtype.newbyteorder("=") if a.dtype.kind != "V" else a.dtype), "shape": list(a.shape)})
+
+
+def name_of(library):
+    return f"{library}{len(cases):04d}"
+
+
+def python3(a, hole=False, **options):
+    name = name_of("python3-")
+    z = zarr.create_array(folder / f"{name}.zarr", shape=a.shape, dtype=a.dtype, zarr_format=3, **options)
+    if hole:  # the last chunks stay missing
+        z[:5] = a[:5]
+        a = z[...]
+    else:
+        z[...] = a
+    done(name, a)
+
+
+def python2(a, **options):
+    name = name_of("python2-")
+    z = zarr.create_array(folder / f"{name}.zarr", shape=a.shape, dtype=a.dtype, zarr_format=2, **options)
+    z[...] = a
+    done(name, a)
+
+
+def store(driver, a, metadata, hole=False):
+    name = name_of(f"{driver}-")
+    spec = {"driver": driver, "kvstore": {"driver": "file", "path": str(folder / f"{name}.zarr") + "/"}, "metadata": metadata}
+    t = ts.open(spec, create=True).result()
+    if hole:
+        t[:5] = a[:5]
+        a = t.read().result()
+    else:
+        t[...] = a
+    done(name, a)
+
+
+def named(name, **configuration):
+    return {"name": name, "configuration": configuration}
+
+
+# zarr-python, version 3: every type with every codec
+bloscs = [
+    BloscCodec(cname=cname, shuffle=shuffle, clevel=level)
+    for cname in ("blosclz", "lz4", "lz4hc", "zlib", "zstd") for shuffle, level in (("noshuffle", 5), ("shuffle", 3), ("bitshuffle", 9))
+]
+plain = [None, [ZstdCodec(level=1)], [ZstdCodec(level=9, checksum=True)], [GzipCodec(level=6)], [Crc32cCodec()], [GzipCodec(), Crc32cCodec()]]
+for dtype in DTYPES:
+    for compressors in plain + [[bloscs[(i + len(cases)) % len(bloscs)]] for i in (0, 4, 8)]:
+        python3(values(dtype), chunks=CHUNKS, compressors=compressors)
+    python3(values(dtype), chunks=CHUNKS, serializer=BytesCodec(endian="big"), compressors=[ZstdCodec()])
+    python3(values(dtype), chunks=CHUNKS, shards=SHARDS, compressors=[ZstdCodec()])
+    python3(values(dtype), chunks=CHUNKS, filters=[TransposeCodec(order=(2, 0, 1))], compressors=[GzipCodec()])
+    python3(values(dtype), chunks=CHUNKS, fill_value=1, hole=True, compressors=None)
+    python3(values(dtype), chunks=CHUNKS, shards=SHARDS, fill_value=1, hole=True, compressors=None)
+for blosc in bloscs:
+    for dtype in ("int16", "float32", "complex128"):
+        python3(values(dtype, (64, 50)), chunks=(64, 25), compressors=[blosc])
+for encoding, separator in itertools.product(("default", "v2"), "/."):
+    for shape in ((), (1,), (9,), (13, 7, 6), (0, 3)):
+        chunks = tuple(max(1, n // 2) for n in shape)
+        python3(values("float32", shape), chunks=chunks, chunk_key_encoding={"name": encoding, "separator": separator})
+for location, order in itertools.product(("start", "end"), ((0, 1, 2), (2, 1, 0), (1, 2, 0))):
+    inner = [TransposeCodec(order=order), BytesCodec(endian="little"), BloscCodec(cname="lz4")]
+    sharding = ShardingCodec(chunk_shape=CHUNKS, codecs=inner, index_location=location)
+    python3(values("float64"), chunks=SHARDS, serializer=sharding, compressors=None)
+    nested = ShardingCodec(chunk_shape=(10, 4, 6), codecs=[ShardingCodec(chunk_shape=(5, 4, 3), codecs=inner, index_location=location)])
+    python3(values("int16"), chunks=SHARDS, serializer=nested, compressors=None)
+    python3(values("int32"), chunks=SHARDS, filters=[TransposeCodec(order=(1, 0, 2))], compressors=None,
+            serializer=ShardingCodec(chunk_shape=(2, 2, 3), codecs=inner, index_location=location))
+for fill in (np.nan, np.inf, -np.inf, 0.1, -0.0):
+    for dtype in ("float16", "float32", "float64", "complex64", "complex128"):
+        python3(values(dtype), chunks=CHUNKS, fill_value=fill, hole=True)
+
+# zarr-python, version 2
+compressors2 = [None, numcodecs.Zstd(3), numcodecs.Zlib(4), numcodecs.GZip(2), numcodecs.LZ4(), numcodecs.Blosc("lz4", shuffle=1), numcodecs.Blosc("zstd", shuffle=2)]
+for dtype in DTYPES:
+    for i, order in enumerate("CF"):
+        for compressor in compressors2[:1] + [compressors2[1 + (len(cases) + i) % 4], compressors2[5 + i]]:
+            if compressor is not None and compressor.codec_id == "lz4":
+                compressor = numcodecs.Zlib(1)
+            python2(values(np.dtype(dtype).newbyteorder("<>"[i])), chunks=CHUNKS, order=order, compressors=compressor)
+for separator in "/.":
+    for shape in ((), (9,), (13, 7, 6)):
+        python2(values("float32", shape), chunks=tuple(max(1, n // 2) for n in shape), chunk_key_encoding={"name": "v2", "separator": separator})
+
+# TensorStore, version 3
+bfloat16 = ml_dtypes.bfloat16
+little, big = named("bytes", endian="little"), named("bytes", endian="big")
+blosc = [named("blosc", cname=c, clevel=5, shuffle=s, typesize=4, blocksize=0) for c, s in (("lz4", "shuffle"), ("zstd", "bitshuffle"), ("blosclz", "noshuffle"))]
+for dtype in DTYPES + [bfloat16]:
+    a = values(dtype)
+    for codecs in ([little], [big], [little, named("zstd", level=1)], [little, named("gzip", level=1), named("crc32c")],
+                   [named("transpose", order=[1, 2, 0]), little, blosc[len(cases) % 3]]):
+        if np.dtype(dtype).itemsize == 1:
+            codecs = [named("bytes") if c in (little, big) else c for c in codecs]
+        metadata = {"shape": list(SHAPE), "data_type": np.dtype(dtype).name, "codecs": codecs,
+                    "chunk_grid": named("regular", chunk_shape=list(CHUNKS))}
+        store("zarr3", a, metadata)
+        inner = named("sharding_indexed", chunk_shape=list(CHUNKS), codecs=codecs, index_location=("start", "end")[len(cases) % 2],
+                      index_codecs=[(little, big)[len(cases) % 3 == 0], named("crc32c")][: 1 + len(cases) % 2])
+        metadata = {**metadata, "codecs": [inner], "chunk_grid": named("regular", chunk_shape=list(SHARDS))}
+        store("zarr3", a, metadata, hole=len(cases) % 3 == 0)
+for dtype, fills in {"float32": ["0x7fc00001", "NaN", "-Infinity", 1.5], "float16": ["0x7e01"], "bfloat16": ["0x7fc0", "Infinity"], "complex64": [["NaN", 2]]}.items():
+    for fill in fills:
+        metadata = {"shape": list(SHAPE), "data_type": dtype, "fill_value": fill, "chunk_grid": named("regular", chunk_shape=list(CHUNKS)),
+                    "dimension_names": ["x", None, "z"], "attributes": {"a": [1, None]}}
+        store("zarr3", values(bfloat16 if dtype == "bfloat16" else dtype), metadata, hole=True)
+
+# TensorStore, version 2
+for dtype in ["|b1", "|i1", "<i2", ">i4", "<i8", "|u1", ">u2", "<u4", "<u8", "<f2", ">f4", "<f8", ">c8", "<c16", "bfloat16"]:
+    a = values(bfloat16 if dtype == "bfloat16" else dtype)
+    for compressor in (None, {"id": "zlib", "level": 1}, {"id": "zstd", "level": 1}, {"id": "bz2", "level": 1}, {"id": "blosc", "cname": "lz4", "clevel": 5, "shuffle": -1}):
+        if compressor is not None and compressor["id"] == "bz2":
+            continue  # nothing maps onto it
+        store("zarr", a, {"shape": list(SHAPE), "dtype": dtype, "chunks": list(CHUNKS), "compressor": compressor,
+                          "order": "CF"[len(cases) % 2], "dimension_separator": "./"[len(cases) % 2]})
+
+(folder / "cases.json").write_text(json.dumps(cases))
