@@ -309,9 +309,6 @@ func (k *Keep) close(kept bool) error {
 	return errors.Join(err, k.workspace.Remove())
 }
 
-// Drop ends a Keep that no run has taken.
-func (k *Keep) Drop() error { return k.close(k.worth()) }
-
 // KeptError is a run's error, of which a part is kept for the next attempt.
 type KeptError struct {
 	Tasks, Of int64

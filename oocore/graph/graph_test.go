@@ -79,7 +79,7 @@ func TestErrorsSayWhatAndWhere(t *testing.T) {
 		{func() (*graph.Node, error) {
 			return graph.Reshape(at, must[*graph.Node](t)(graph.Transpose(site, a)), 12)
 		},
-			"reshape: from (4, 3) to (12,) needs the elements in another order than they are stored or computed in: Save it first, then reshape what Save returns (notebook.go:12)"},
+			"reshape: from (4, 3) to (12,) needs the elements in another order than they are stored or computed in: Save it as npy first, then reshape what Save returns (notebook.go:12)"},
 		{func() (*graph.Node, error) { return graph.Reshape(at, a, 5, -1) },
 			"reshape: the 12 elements of shape (3, 4) do not fill (5, -1) (notebook.go:12)"},
 		{func() (*graph.Node, error) { return graph.Full(at, dtype.ValueOf(1.0), -3) },

@@ -10,7 +10,7 @@ import (
 )
 
 // errMovement is why a reshape is refused.
-var errMovement = errors.New("needs the elements in another order than they are stored or computed in: Save it first, then reshape what Save returns")
+var errMovement = errors.New("needs the elements in another order than they are stored or computed in: Save it as npy first, then reshape what Save returns")
 
 // Reshape gives the array another shape of the same size; one length may be -1
 // for the rest. It moves nothing: an array whose elements do not follow each

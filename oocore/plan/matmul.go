@@ -63,20 +63,46 @@ func (p *Plan) matmulStage(l *lowering, root, n *graph.Node, t Target) error {
 }
 
 // operand is the program of one side of a product. Its panels are read many times
-// over, so what is encoded is decoded to a temporary array first.
+// over, so what is encoded is decoded to a temporary array first: the stored array,
+// where the operand is most of it as it is, else the operand.
 func (p *Plan) operand(l *lowering, n *graph.Node) Program {
 	prog := l.program(n)
 	cell := p.align(&prog)
 	if cell == nil {
 		return prog
 	}
-	s := Stage{Kind: MapStage, Name: "decode " + n.String(), Site: n.Site.String(), Programs: []Program{prog},
-		Outputs: []int{p.temporary(n.String(), n.Shape, n.DType)},
-		Grid:    grid.Grid{Shape: n.Shape, Chunks: grow(cell, n.Shape, chunkBytes/n.DType.Size())},
-		Note:    "a pass of its own: a product reads its operands many times"}
-	p.Stages = append(p.Stages, s)
-	return Program{Domain: n.Shape, Out: []int{0},
-		Loads: []Load{{Kind: LoadArray, Type: n.DType, Array: s.Outputs[0], View: grid.Identity(n.Shape)}}}
+	if len(prog.Code) == 0 && len(prog.Loads) == 1 {
+		load := &prog.Loads[0]
+		if a := p.Arrays[load.Array]; 2*grid.Size(n.Shape) > grid.Size(a.Shape) {
+			load.Array = p.decoded(load.Array, n)
+			return prog
+		}
+	}
+	i := p.decodeStage(n.String(), prog, n.DType, cell, n.Site)
+	return Program{Domain: n.Shape, Out: []int{0}, Loads: []Load{{Kind: LoadArray, Type: n.DType, Array: i, View: grid.Identity(n.Shape)}}}
+}
+
+// decoded is the temporary array with a stored one's elements.
+func (p *Plan) decoded(array int, n *graph.Node) int {
+	if i, ok := p.decodes[array]; ok {
+		return i
+	}
+	a := p.Arrays[array]
+	prog := Program{Domain: a.Shape, Out: []int{0}, Loads: []Load{{Kind: LoadArray, Type: a.DType, Array: array, View: grid.Identity(a.Shape)}}}
+	i := p.decodeStage(a.Name, prog, a.DType, p.align(&prog), n.Site)
+	if p.decodes == nil {
+		p.decodes = map[int]int{}
+	}
+	p.decodes[array] = i
+	return i
+}
+
+func (p *Plan) decodeStage(name string, prog Program, t dtype.Type, cell []int, site graph.Site) int {
+	i := p.temporary(name, prog.Domain, t)
+	p.Stages = append(p.Stages, Stage{Kind: MapStage, Name: "decode " + name, Site: site.String(), Programs: []Program{prog}, Outputs: []int{i},
+		Grid: grid.Grid{Shape: prog.Domain, Chunks: grow(cell, prog.Domain, chunkBytes/t.Size())},
+		Note: "a pass of its own: a product reads its operands many times"})
+	return i
 }
 
 // sizeMatMul chooses the tiles that are computed together: those that move the

@@ -45,7 +45,10 @@ type Plan struct {
 	DevicePeak int64 `json:"device_peak"`
 
 	funcs []*graph.Func // Go functions, which do not travel
-	keep  int64         // while planning: bytes of the arena that temporary arrays may still take
+	// While planning: bytes of the arena that temporary arrays may still take, and the
+	// temporary arrays that hold what is stored in chunks.
+	keep    int64
+	decodes map[int]int
 }
 
 // DeviceSpec is a device as the planner sees it. Memory is 0 for the CPU. OnHost

@@ -378,12 +378,11 @@ func (p *Plan) ReadWork(s *Stage, l *Load) (buffer, heap int64) {
 	return of(p.Arrays[l.Array].Work, s.Whole)
 }
 
-// WriteWork is the memory with which a slot of a stage writes to units that are
-// encoded.
+// WriteWork is the memory with which a slot of a map stage writes to units.
 func (p *Plan) WriteWork(s *Stage) (buffer, heap int64) {
 	out := &p.Arrays[s.Outputs[0]].Layout
 	if !out.Sessions() {
-		return 0, 0
+		return 0, out.Work.Heap
 	}
 	return of(out.Work, s.Whole && slices.Equal(s.Piece, s.Inner))
 }

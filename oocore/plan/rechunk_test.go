@@ -1,0 +1,90 @@
+package plan
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/store"
+	_ "github.com/gonbext/gonbext/oocore/store/zarr"
+)
+
+// coded is a stored array by chunks that does not exist.
+func coded(t *testing.T, name string, chunks []int, shape ...int) *graph.Node {
+	t.Helper()
+	bytes := int64(grid.Size(chunks)) * 4
+	n, err := graph.Open(graph.Site{}, store.Info{Path: name, Format: "zarr", Shape: shape, DType: dtype.Float32, Chunks: chunks,
+		Work: store.Work{Whole: 2 * bytes, Stream: 1 << 20, Heap: 100 << 10}}, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func planned(t *testing.T, root *graph.Node, target Target, budget int64) *Plan {
+	t.Helper()
+	p, err := New(root, target, options(budget))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// What is written across what is read takes one pass where it can be filled in
+// pieces, two where it cannot, and never more.
+func TestRechunksTakeOnePassOrTwo(t *testing.T) {
+	flat := file(t, "acts.npy", dtype.Float32, 3_075_200, 512)
+	rows := coded(t, "acts.zarr", []int{16384, 512}, 3_075_200, 512)
+	columns, bytes := []int{3_075_200, 8}, int64(6_298_009_600)
+	for _, x := range []*graph.Node{flat, rows} {
+		open := planned(t, x, Target{Path: "out.zarr", Chunks: columns, Codec: "none"}, 512*mebi)
+		if len(open.Stages) != 1 || open.Stages[0].Read != bytes || open.Stages[0].Written != bytes {
+			t.Errorf("%s: uncompressed columns take %d stages", x.Name, len(open.Stages))
+		}
+		packed := planned(t, x, Target{Path: "out.zarr", Chunks: columns, Codec: "zstd:1"}, 512*mebi)
+		if len(packed.Stages) != 2 || packed.Stages[0].Read+packed.Stages[1].Read != 2*bytes || packed.Stages[0].Written+packed.Stages[1].Written != 2*bytes {
+			t.Fatalf("%s: compressed columns take %d stages", x.Name, len(packed.Stages))
+		}
+		between := packed.Arrays[packed.Stages[0].Outputs[0]]
+		if between.Place != InSpill || between.Blocks[1] != 8 || 4*grid.Size(between.Blocks) < 256<<10 {
+			t.Errorf("%s: the array between lies in blocks of %v", x.Name, between.Blocks)
+		}
+		small := planned(t, x, Target{Path: "out.zarr", Chunks: columns, Codec: "zstd:1"}, 64*mebi)
+		if len(small.Stages) != 2 || !slices.Equal(small.Arrays[small.Stages[0].Outputs[0]].Blocks, between.Blocks) {
+			t.Errorf("%s: the stages depend on the budget", x.Name)
+		}
+	}
+	alike := planned(t, rows, Target{Path: "out.zarr", Chunks: []int{32768, 256}, Codec: "zstd:1"}, 512*mebi)
+	if len(alike.Stages) != 1 {
+		t.Error("chunks that lie alike are rechunked")
+	}
+}
+
+// Tasks and tiles are whole stored chunks, and a chunk that is larger than the budget
+// is done in slabs of its rows, one behind the other.
+func TestTilesAreWholeStoredChunks(t *testing.T) {
+	x := coded(t, "x.zarr", []int{100, 70, 60}, 1000, 700, 600)
+	for name, p := range map[string]*Plan{
+		"map":    planned(t, apply(t, kernel.Sqrt, x), Target{Path: "o.npy"}, 512*mebi),
+		"reduce": planned(t, fold(t, kernel.Sum, x, 0), Target{Path: "o.npy"}, 512*mebi),
+	} {
+		s := &p.Stages[0]
+		for d, c := range []int{100, 70, 60} {
+			if s.Grid.Chunks[d]%c != 0 && s.Grid.Chunks[d] < s.Grid.Shape[d] && name == "map" {
+				t.Errorf("%s: chunks of tasks are %v", name, s.Grid.Chunks)
+			}
+			if s.Inner[d]%c != 0 && s.Inner[d] < s.Grid.Chunks[d] {
+				t.Errorf("%s: what is done at once is %v of %v", name, s.Inner, s.Grid.Chunks)
+			}
+		}
+	}
+	huge := coded(t, "huge.zarr", []int{1 << 20, 256}, 4<<20, 256)
+	p := planned(t, huge, Target{Path: "o.zarr", Chunks: []int{1 << 20, 256}, Codec: "zstd:1"}, 64*mebi)
+	s := &p.Stages[0]
+	if s.Whole || s.Tasks() != 4 || s.Piece[1] != 256 || s.Piece[0] == 1<<20 {
+		t.Errorf("a chunk of 1 GiB in 64 MiB: whole %v, %d tasks, pieces of %v", s.Whole, s.Tasks(), s.Piece)
+	}
+}
