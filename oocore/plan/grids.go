@@ -145,7 +145,7 @@ func reduceCells(cell, shape []int, reduced []bool, room int) []int {
 			times = min(times, keptOfCells/kept())
 		}
 		if times > 1 {
-			box[d] = min(box[d]*times, shape[d])
+			box[d] = max(min(box[d]*times, shape[d]), 1)
 		}
 	}
 	return box
