@@ -92,6 +92,9 @@ func compareRuns(runs [2]*summary, names [2]string) table {
 		t.Rows = append(t.Rows, []string{name, of(runs[0]), of(runs[1]), ""})
 	}
 	figures := func(name string, of func(*summary) int64, write func(int64) string) {
+		if of(runs[0]) == 0 && of(runs[1]) == 0 {
+			return
+		}
 		t.Rows = append(t.Rows, compared(name, of(runs[0]), of(runs[1]), write))
 	}
 	words("what", func(s *summary) string { return clip(runTitle(s.h), 60) })
@@ -105,7 +108,7 @@ func compareRuns(runs [2]*summary, names [2]string) table {
 	figures("private memory of the process", (*summary).processPeak, units.Bytes)
 	figures("read", func(s *summary) int64 { return s.read }, units.Traffic)
 	figures("written", func(s *summary) int64 { return s.written }, units.Traffic)
-	figures("passes", func(s *summary) int64 { return int64(len(s.stages)) }, units.Count)
+	figures("passes over stored data", func(s *summary) int64 { return int64(s.passes()) }, units.Count)
 	figures("chunks computed", func(s *summary) int64 { return s.done }, units.Count)
 	figures("chunks that were there", func(s *summary) int64 { return s.there() }, units.Count)
 	return t

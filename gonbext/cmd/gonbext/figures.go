@@ -15,7 +15,7 @@ type figures struct {
 	Budget        int64         `json:"budget"`
 	PredictedPeak int64         `json:"predicted_peak"` // of the run's buffers
 	MeasuredPeak  int64         `json:"measured_peak"`
-	Passes        int           `json:"passes"`
+	Passes        int           `json:"passes"` // over stored data
 	Chunks        int64         `json:"chunks"` // over all passes
 	Computed      int64         `json:"computed"`
 	Skipped       int64         `json:"skipped"`
@@ -39,10 +39,13 @@ func figuresOf(runs []*record.Run) (*figures, error) {
 	}
 	h, end := runs[0].Header, runs[0].End
 	f := &figures{Run: h.Run, Seconds: end.Duration.Seconds(), Budget: h.Budget, PredictedPeak: h.Predicted.Host(), MeasuredPeak: end.Peak,
-		Passes: len(h.Stages), Resume: h.Resume, Computed: end.Computed, Skipped: end.Skipped, ReadBytes: end.Read, WrittenBytes: end.Written,
+		Resume: h.Resume, Computed: end.Computed, Skipped: end.Skipped, ReadBytes: end.Read, WrittenBytes: end.Written,
 		Device: deviceFigures{cmp.Or(h.Device.Name, "cpu"), h.Device.Predicted, end.DevicePeak, end.OOMEvents}}
 	for _, s := range h.Stages {
 		f.Chunks += int64(s.Tasks)
+		if s.Read > 0 {
+			f.Passes++
+		}
 	}
 	return f, nil
 }
