@@ -138,6 +138,19 @@ func decodeStream(p *Pipeline, data stored, parts []int) ([]byte, error) {
 	return out, nil
 }
 
+// engines runs a test with the machine's libraries in C, where it has them, and with
+// those in Go.
+func engines(t *testing.T, test func(t *testing.T)) {
+	if loadZstd() != nil || loadLZ4() != nil {
+		t.Run("C", test)
+	}
+	zstd, lz4 := zstdOf, blockOf
+	zstdOf = func() zstdEngine { return zstdInGo{} }
+	blockOf = func() lz4Engine { return lz4InGo{} }
+	defer func() { zstdOf, blockOf = zstd, lz4 }()
+	t.Run("Go", test)
+}
+
 // texts are the pipelines that people ask for.
 var texts = []string{"none", "zstd:1", "zstd:3:checksum", "zstd:-5", "gzip:1", "gzip:6",
 	"blosc:lz4:5:shuffle", "blosc:lz4:1:bitshuffle", "blosc:lz4hc:3:noshuffle", "blosc:zstd:3:shuffle", "blosc:zlib:5:shuffle", "blosc:lz4:0:shuffle"}
@@ -199,7 +212,9 @@ func parts(t *rapid.T, p *Pipeline) []int {
 	return all
 }
 
-func TestRoundTrip(t *testing.T) {
+func TestRoundTrip(t *testing.T) { engines(t, roundTrip) }
+
+func roundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := makePipeline(t)
 		chunk := field(p.raw, p.t)
@@ -240,7 +255,9 @@ func TestRoundTrip(t *testing.T) {
 
 // TestDamaged changes and shortens encoded chunks everywhere: what comes out is an
 // error, or what was encoded.
-func TestDamaged(t *testing.T) {
+func TestDamaged(t *testing.T) { engines(t, damaged) }
+
+func damaged(t *testing.T) {
 	for _, text := range texts {
 		t.Run(text, func(t *testing.T) {
 			p, err := Parse(text, []int{20, 16}, dtype.Float32)

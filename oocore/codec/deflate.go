@@ -45,10 +45,12 @@ type levelConfig struct {
 // bound has room for encoders that do not fall back to stored blocks.
 func (f *deflate) bound(n int64) int64 { return n + n/8 + 1024 }
 
-// What the library keeps on the heap, as measured; see TestHeap.
-const inflateHeap = 64 << 10
+// What the library keeps on the heap, as measured: see TestHeap.
+const inflateHeap = 56 << 10
 
-func (f *deflate) deflateHeap() int64 { return 1536 << 10 }
+func (f *deflate) deflateHeap() int64 {
+	return []int64{352, 816, 1200, 1200, 1328, 1072, 1072, 1408, 1408, 1408}[f.level] << 10
+}
 
 func (f *deflate) decodeMemory(int64) memory { return memory{heap: inflateHeap} }
 func (f *deflate) encodeMemory(int64) memory { return memory{heap: f.deflateHeap()} }

@@ -18,9 +18,9 @@ func (lz4InGo) decompressor() lz4Decompressor {
 // memory is that of the library's tables.
 func (lz4InGo) memory(high bool) memory {
 	if high {
-		return memory{heap: 400 << 10}
+		return memory{heap: 1040 << 10}
 	}
-	return memory{heap: 160 << 10}
+	return memory{heap: 144 << 10}
 }
 
 func (lz4InGo) compressor(high bool, level int, _ []byte) lz4Compressor {

@@ -65,7 +65,9 @@ func references(t testing.TB) (all []reference, read func(name string) []byte) {
 
 // TestReference decodes what numcodecs, zarr-python and TensorStore have encoded, as
 // testdata/make.py let them.
-func TestReference(t *testing.T) {
+func TestReference(t *testing.T) { engines(t, readReferences) }
+
+func readReferences(t *testing.T) {
 	all, read := references(t)
 	for i, r := range all {
 		t.Run(r.Name, func(t *testing.T) {
