@@ -169,15 +169,31 @@ func (m *ChunkMap) behind(i int) int64 {
 	return min(f.perRow, f.n/f.width-row) * min(f.perCol, f.width-col)
 }
 
+// partly is of how many cells some chunks are stored and some are not.
+func (m *ChunkMap) partly() (n int) {
+	for i := range m.cells {
+		if c := &m.cells[i]; c.stored > 0 && c.stored < m.behind(i) {
+			n++
+		}
+	}
+	return n
+}
+
 func (m *ChunkMap) figure() figure {
 	f := figure{Title: "Stored bytes by chunk", Caption: m.fold.caption(m.a.Shape, m.a.Chunks, "their mean")}
+	// A border around every cell would hide what it is to show.
+	partly := m.partly()
+	marks := partly <= max(len(m.cells)/8, 1)
+	if !marks {
+		f.Caption += fmt.Sprintf(" Of %s cells some chunks are not stored.", units.Count(int64(partly)))
+	}
 	least, most := -1.0, 0.0
 	squares := make([]square, len(m.cells))
 	data := make([]opts.HeatMapData, len(m.cells))
 	for i := range m.cells {
 		c := &m.cells[i]
 		v, missing := c.mean(), m.behind(i)-c.stored
-		squares[i] = square{v, c.stored > 0, c.stored > 0 && missing > 0}
+		squares[i] = square{v, c.stored > 0, marks && c.stored > 0 && missing > 0}
 		if c.stored > 0 {
 			most = max(most, v)
 			if least < 0 || v < least {
