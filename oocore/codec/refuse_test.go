@@ -1,0 +1,93 @@
+package codec
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+)
+
+const little = `{"name":"bytes","configuration":{"endian":"little"}}`
+
+// TestRefused is metadata that nobody can read, with what the error must name.
+func TestRefused(t *testing.T) {
+	for _, c := range []struct{ codecs, want string }{
+		{`[]`, "no bytes codec"},
+		{`[{"name":"gzip","configuration":{"level":1}}]`, `"gzip": it comes before bytes`},
+		{`[{"name":"gzip","configuration":{"level":1}},` + little + `]`, `"gzip": it comes before bytes`},
+		{`[` + little + `,` + little + `]`, `"bytes": it comes twice`},
+		{`[` + little + `,{"name":"transpose","configuration":{"order":[0,1]}}]`, `"transpose": it comes after bytes`},
+		{`[{"name":"transpose","configuration":{"order":[0,0]}},` + little + `]`, "order [0 0]"},
+		{`[{"name":"transpose","configuration":{"order":[0]}},` + little + `]`, "order [0]"},
+		{`[{"name":"transpose","configuration":{"order":"F"}},` + little + `]`, `"transpose"`},
+		{`[{"name":"bytes"}]`, "needs an endian"},
+		{`[{"name":"bytes","configuration":{"endian":"middle"}}]`, `"middle"`},
+		{`[` + little + `,{"name":"magic"}]`, `"magic": it is not supported`},
+		{`[` + little + `,{"name":"numcodecs.delta","configuration":{"dtype":"<f4"}}]`, `"numcodecs.delta": it is not supported`},
+		{`[{"name":"sharding_indexed","configuration":{}}]`, `"sharding_indexed"`},
+		{`[` + little + `,{"name":"zstd","configuration":{"level":23}}]`, "level 23"},
+		{`[` + little + `,{"name":"zstd","configuration":{"level":"3"}}]`, `"zstd"`},
+		{`[` + little + `,{"name":"zstd","configuration":{"level":3,"dictionary":"x"}}]`, "dictionary"},
+		{`[` + little + `,{"name":"gzip","configuration":{"level":10}}]`, "level 10"},
+		{`[` + little + `,{"name":"blosc","configuration":{"cname":"snappy","clevel":5,"shuffle":"shuffle","typesize":4,"blocksize":0}}]`, "snappy"},
+		{`[` + little + `,{"name":"blosc","configuration":{"cname":"lz4","clevel":5,"shuffle":"sideways","typesize":4,"blocksize":0}}]`, "sideways"},
+		{`[` + little + `,{"name":"blosc","configuration":{"cname":"lz4","clevel":5,"shuffle":"shuffle","typesize":-4,"blocksize":0}}]`, "typesize -4"},
+		{`[` + little + `,7]`, "codec 1"},
+		{`[` + little + `,{}]`, `""`},
+	} {
+		var codecs []json.RawMessage
+		if err := json.Unmarshal([]byte(c.codecs), &codecs); err != nil {
+			t.Fatal(err)
+		}
+		_, err := FromV3(codecs, []int{2, 3}, dtype.Float32)
+		refused(t, c.codecs, err, c.want)
+	}
+	for _, c := range []struct{ compressor, filters, order, want string }{
+		{`{"id":"bz2","level":1}`, `null`, "C", `"bz2": it is not supported`},
+		{`null`, `[{"id":"delta","dtype":"<f4"}]`, "C", `"delta": it is not supported`},
+		{`null`, `[{"id":"fixedscaleoffset"}]`, "C", `"fixedscaleoffset"`},
+		{`null`, `{}`, "C", "filters"},
+		{`"zlib"`, `null`, "C", "no object with an id"},
+		{`null`, `null`, "A", `order "A"`},
+		{`{"id":"blosc","cname":"lz4","shuffle":3}`, `null`, "C", "shuffle 3"},
+	} {
+		_, err := FromV2(json.RawMessage(c.compressor), json.RawMessage(c.filters), c.order, false, []int{2, 3}, dtype.Float32)
+		refused(t, c.compressor+c.filters+c.order, err, c.want)
+	}
+	for text, want := range map[string]string{
+		"":                   "unknown",
+		"snappy":             `"snappy" is unknown`,
+		"none:1":             "at most 0",
+		"zstd:x":             `"x" is no number`,
+		"zstd:99":            "level 99",
+		"zstd:3:crc":         `"crc" is not checksum`,
+		"gzip:5:5":           "at most 1",
+		"blosc:lz5":          `"lz5"`,
+		"blosc:lz4:10":       "clevel 10",
+		"blosc:lz4:5:stir":   `"stir"`,
+		"blosc:lz4:5:stir:1": "at most 3",
+	} {
+		_, err := Parse(text, []int{2, 3}, dtype.Float32)
+		refused(t, text, err, want)
+	}
+	for want, chunk := range map[string][]int{"axis of 0": {3, 0}, "axis of -1": {-1}, "too large": {1 << 40, 1 << 40}, "40 axes": make([]int, 40)} {
+		_, err := Parse("none", chunk, dtype.Float32)
+		refused(t, want, err, want)
+	}
+	_, err := Parse("blosc", []int{1 << 30}, dtype.Float32)
+	refused(t, "a large chunk", err, "at most")
+	p, err := Parse("blosc:blosclz", []int{9}, dtype.Float32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = encodeWhole(p, make([]byte, p.raw))
+	refused(t, "writing blosclz", err, "use lz4")
+}
+
+func refused(t *testing.T, what string, err error, want string) {
+	t.Helper()
+	if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+		t.Errorf("%s: the error is %v, and should say %q in one line", what, err, want)
+	}
+}
