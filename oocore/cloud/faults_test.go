@@ -385,3 +385,74 @@ func TestNoSecrets(t *testing.T) {
 		}
 	}
 }
+
+// TestStream reads an object in small pieces that follow one another, with
+// others in between, and answers that break off.
+func TestStream(t *testing.T) {
+	noLeaks(t)
+	f := fakeS3(t)
+	b := at(t, "s3://data")
+	data := noise(10<<20 + 77)
+	put(t, b, "x", data)
+	ctx := context.Background()
+	for name, c := range map[string]struct {
+		do   func(w http.ResponseWriter, r *http.Request, next http.Handler)
+		most int // requests
+	}{
+		"whole":  {nil, 10}, // two of a piece, then 0.1, 0.4, 1.2, 3.5 and 10 MiB
+		"broken": {func(w http.ResponseWriter, r *http.Request, next http.Handler) { next.ServeHTTP(&short{w, 200_000}, r) }, 200},
+		"busy": {func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+			if f.seen()%2 == 0 {
+				w.WriteHeader(503)
+				return
+			}
+			next.ServeHTTP(w, r)
+		}, 600},
+	} {
+		f.on(nil)
+		o, err := b.Open(ctx, "x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.on(c.do)
+		piece, got := 40_000, make([]byte, len(data))
+		for at := 0; at < len(data); at += piece {
+			p := got[at:min(at+piece, len(data))]
+			if err := o.ReadAt(ctx, p, int64(at)); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if at == 100*piece && c.do != nil { // which ends the stream
+				if err := o.ReadAt(ctx, make([]byte, 10), 5); err != nil {
+					t.Fatalf("%s: %v", name, err)
+				}
+			}
+		}
+		if !bytes.Equal(got, data) || f.seen() > c.most {
+			t.Errorf("%s: %d requests, right %v", name, f.seen(), bytes.Equal(got, data))
+		}
+		if err := o.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	f.on(nil)
+	o, err := b.Open(ctx, "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer o.Close()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	for i := range 10 {
+		if i == 8 {
+			cancel()
+		}
+		if err := o.ReadAt(ctx, make([]byte, 1000), int64(i)*1000); (err != nil) != (i >= 8) || err != nil && !errors.Is(err, context.Canceled) {
+			t.Errorf("read %d: %v", i, err)
+		}
+	}
+	ctx = context.Background()
+	put(t, b, "x", data[1:])
+	if err := o.ReadAt(ctx, make([]byte, 1000), 100); err == nil {
+		t.Error("a replaced object is read")
+	}
+}

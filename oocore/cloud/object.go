@@ -30,6 +30,7 @@ type object struct {
 	entry  blob.Entry
 	etag   string // "" where the server gives none
 	whole  []byte // of a server that reads no ranges
+	stream stream
 }
 
 // open asks for one byte, which tells the size and whether ranges are read.
@@ -109,7 +110,10 @@ func (o *object) same(h http.Header) error {
 
 func (o *object) Entry() blob.Entry { return o.entry }
 
-func (o *object) Close() error { return nil }
+func (o *object) Close() error {
+	o.stream.close()
+	return nil
+}
 
 // ReadAt reads with up to inFlight requests at once.
 func (o *object) ReadAt(ctx context.Context, p []byte, at int64) error {
@@ -123,7 +127,8 @@ func (o *object) ReadAt(ctx context.Context, p []byte, at int64) error {
 		copy(p, o.whole[at:])
 		return nil
 	}
-	return o.source.fail("read", o.entry.Key, inPieces(ctx, p, at, o.readRange))
+	n := o.stream.read(ctx, o, p, at)
+	return o.source.fail("read", o.entry.Key, inPieces(ctx, p[n:], at+int64(n), o.readRange))
 }
 
 // inPieces reads pieces of pieceBytes, inFlight of them at once. The first error
@@ -177,15 +182,8 @@ func (o *object) readRange(ctx context.Context, p []byte, at int64) error {
 			default:
 				return refused(resp)
 			}
-			if err := o.same(resp.Header); err != nil {
+			if err := o.checkRange(resp.Header, at+int64(done)); err != nil {
 				return err
-			}
-			from, size, err := contentRange(resp.Header)
-			if err != nil {
-				return err
-			}
-			if from != at+int64(done) || size != o.entry.Size {
-				return fmt.Errorf("the server sent bytes from %d of %d on, those from %d of %d on were asked for", from, size, at+int64(done), o.entry.Size)
 			}
 			n, err := io.ReadFull(resp.Body, p[done:])
 			done += n
@@ -193,6 +191,18 @@ func (o *object) readRange(ctx context.Context, p []byte, at int64) error {
 		},
 		progress: func() bool { return done-before >= slowest },
 	})
+}
+
+// checkRange refuses an answer that is not a range of this object from a place on.
+func (o *object) checkRange(h http.Header, at int64) error {
+	if err := o.same(h); err != nil {
+		return err
+	}
+	from, size, err := contentRange(h)
+	if err == nil && (from != at || size != o.entry.Size) {
+		err = fmt.Errorf("the server sent bytes from %d of %d on, those from %d of %d on were asked for", from, size, at, o.entry.Size)
+	}
+	return err
 }
 
 // errNoRanges is returned for servers of which only whole objects can be had.

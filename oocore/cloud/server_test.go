@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"flag"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -27,6 +28,8 @@ const (
 )
 
 func TestMain(m *testing.M) {
+	flag.Set("rapid.checks", "20") // each is many requests; what they draw is drawn for local arrays too
+	flag.Parse()
 	patience = policy{tries: 4, first: time.Millisecond, most: 4 * time.Millisecond, longest: 2 * time.Second}
 	for _, name := range os.Environ() { // the settings of whoever runs the tests
 		if name, _, _ := bytes.Cut([]byte(name), []byte("=")); bytes.HasPrefix(name, []byte("AWS_")) {
