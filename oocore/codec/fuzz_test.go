@@ -12,7 +12,7 @@ import (
 // come to the same elements, or fail.
 func FuzzBlosc(f *testing.F) {
 	all, read := references(f)
-	for i, r := range all {
+	for i := range all {
 		if chunk := read(strconv.Itoa(i) + ".chunk"); len(chunk) < 2000 && len(chunk) > frameHeader && chunk[0] == frameVersion {
 			f.Add(chunk)
 		}
