@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -32,20 +33,46 @@ type rawQuery struct {
 	fortran bool
 }
 
-// locate takes a path apart. A question mark begins a query only where an
-// equals sign follows, since file names may hold one.
+// locate takes a path apart. A question mark begins a query only where one
+// follows, since names may hold one.
 func locate(path string) (location, error) {
-	if i := strings.LastIndexByte(path, '?'); i >= 0 && strings.Contains(path[i:], "=") && !strings.Contains(path[i:], "/") {
-		q, err := parseRawQuery(path[i+1:])
-		return location{path[:i], formatRaw, q}, err
+	if file, query, ok := cutQuery(path); ok {
+		q, err := parseRawQuery(query)
+		return location{file, formatRaw, q}, err
 	}
-	switch strings.ToLower(filepath.Ext(path)) {
-	case ".npy":
-		return location{file: path, format: formatNpy}, nil
-	case ".bin", ".raw":
-		return location{file: path, format: formatRaw}, nil
+	if format := formatByName(path); format != "" {
+		return location{file: path, format: format}, nil
 	}
 	return location{}, errors.New("the name does not say the format: use NAME.npy or NAME.bin?shape=10,20&dtype=float32")
+}
+
+// cutQuery finds what describes a raw file. Where what follows the question mark
+// says something else, and ends as files do, it belongs to the name.
+func cutQuery(path string) (file, query string, ok bool) {
+	i := strings.LastIndexByte(path, '?')
+	if i < 0 {
+		return path, "", false
+	}
+	file, query = path[:i], path[i+1:]
+	key, _, ok := strings.Cut(query, "=")
+	switch {
+	case !ok || strings.Contains(query, "/"):
+		return path, "", false
+	case slices.Contains([]string{"shape", "dtype", "offset", "order"}, key):
+		return file, query, true
+	}
+	return file, query, formatByName(path) == ""
+}
+
+// formatByName is the format that a name's end tells, or none.
+func formatByName(path string) string {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".npy":
+		return formatNpy
+	case ".bin", ".raw":
+		return formatRaw
+	}
+	return ""
 }
 
 // Stored is the path that opens what Create(path, m) writes. That of a raw file
