@@ -3,6 +3,8 @@ package cloud
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"sync"
@@ -131,8 +133,13 @@ func (c *client) try(ctx context.Context, r call) error {
 		cancel()
 		<-body.done
 	}
-	if err != nil && slow {
+	switch {
+	case err == nil:
+		return nil
+	case slow:
 		return errSlow
+	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
+		return fmt.Errorf("the server broke the connection off: %w", io.ErrUnexpectedEOF)
 	}
 	return err
 }

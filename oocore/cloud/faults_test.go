@@ -142,6 +142,17 @@ func TestLasting(t *testing.T) {
 	}
 }
 
+// TestBroken has a server that never answers.
+func TestBroken(t *testing.T) {
+	noLeaks(t)
+	f := fakeS3(t)
+	f.on(func(w http.ResponseWriter, r *http.Request, next http.Handler) { hijack(w, 0) })
+	_, err := at(t, "s3://data").Open(context.Background(), "x")
+	if err == nil || err.Error() != "open s3://data/x: the server broke the connection off: unexpected EOF (after 4 tries)" || f.seen() < 4 {
+		t.Errorf("%d requests: %v", f.seen(), err)
+	}
+}
+
 // TestShortBodies breaks each answer off: what came is kept, and only the rest
 // is asked for.
 func TestShortBodies(t *testing.T) {

@@ -60,7 +60,7 @@ func passing(err error) bool {
 		}
 		return s.code == "RequestTimeout" || s.code == "SlowDown" || s.code == "InternalError"
 	}
-	for _, target := range []error{errSlow, io.ErrUnexpectedEOF, io.EOF, syscall.ECONNRESET, syscall.ECONNREFUSED, syscall.EPIPE, net.ErrClosed} {
+	for _, target := range []error{errSlow, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.ECONNREFUSED, syscall.EPIPE, net.ErrClosed} {
 		if errors.Is(err, target) {
 			return true
 		}
