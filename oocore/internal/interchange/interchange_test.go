@@ -69,7 +69,7 @@ var collect = map[dtype.Type]func(a *oocore.Array) ([]byte, error){
 }
 
 func of[T dtype.Element](a *oocore.Array) ([]byte, error) {
-	v, err := oocore.Collect[T](context.Background(), a, oocore.Memory("64MiB"))
+	v, err := oocore.Collect[T](context.Background(), a, oocore.Memory("256MiB"))
 	return dtype.Bytes(v), err
 }
 
@@ -153,7 +153,7 @@ func TestWhatOthersRead(t *testing.T) {
 		if shape == "" {
 			shape = "()"
 		}
-		how := []oocore.Option{oocore.Memory("64MiB")}
+		how := []oocore.Option{oocore.Memory("256MiB")}
 		if c.Chunks != nil {
 			how = append(how, oocore.Chunks(c.Chunks...))
 		}
