@@ -14,7 +14,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 )
 
-// Dir is the bucket of a folder of this machine. The folder is made with the first
+// Dir is the bucket of a folder of this machine. It is made with the first
 // object. Objects are written under a hidden name beside their own; what was
 // created and not synced is left there, and replaced when it is written again.
 func Dir(root string) Bucket { return dir{&group{root: root}, ""} }

@@ -105,8 +105,8 @@ func (g *group) create(temp string) (*disk.File, error) {
 
 func (g *group) makeFolder(name string) error {
 	err := disk.Mkdir(name, 0o777)
-	if errors.Is(err, fs.ErrNotExist) && name != g.root {
-		if err := g.makeFolder(filepath.Dir(name)); err != nil {
+	if above := filepath.Dir(name); errors.Is(err, fs.ErrNotExist) && above != name {
+		if err := g.makeFolder(above); err != nil {
 			return err
 		}
 		err = disk.Mkdir(name, 0o777)
