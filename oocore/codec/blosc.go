@@ -79,11 +79,13 @@ const maxAutomatic = 1 << 20
 // largest is the largest block of a chunk of n bytes that there is memory for.
 func (b *blosc) largest(n int64) int64 { return min(n, max(int64(b.blocksize), maxAutomatic)) }
 
+// The first level of a cache, by which Blosc's own library measures blocks.
+const bloscCache = 32 << 10
+
 // block is the size of the blocks that are written of n bytes: that of Blosc's own
 // library, as a level's speed and ratio depend on it.
 func (b *blosc) block(n int64) int {
 	const (
-		cache    = 32 << 10 // of the first level
 		maxSplit = 256 << 10
 		least    = 64 << 10
 	)
@@ -94,8 +96,8 @@ func (b *blosc) block(n int64) int {
 		return 1
 	case b.blocksize > 0:
 		size = max(int64(b.blocksize), minSplit)
-	case n >= cache:
-		size = cache * []int64{1, 2, 4, 8, 16, 16, 32, 32, 32, 32}[b.level] / 4
+	case n >= bloscCache:
+		size = bloscCache * []int64{1, 2, 4, 8, 16, 16, 32, 32, 32, 32}[b.level] / 4
 		if high {
 			size *= 2
 			if b.level == 9 {
@@ -103,7 +105,7 @@ func (b *blosc) block(n int64) int {
 			}
 		}
 	}
-	if b.blocksize == 0 && b.level > 0 && b.splits(int(size)) > 1 {
+	if b.blocksize == 0 && b.level > 0 && b.splits(int(size)) {
 		size = min(size, maxSplit) * int64(b.typesize)
 		size = min(max(size, least), maxAutomatic)
 	}
@@ -114,10 +116,11 @@ func (b *blosc) block(n int64) int {
 	return int(size)
 }
 
-// splits is the number of parts into which a block is split before it is compressed.
-func (b *blosc) splits(block int) int {
-	if b.cname == "zstd" {
-		return 1 // which loses more by it than others
-	}
-	return splitsOf(b.typesize, block)
+// mostBlock is the largest block of up to n bytes: small chunks are one block.
+func (b *blosc) mostBlock(n int64) int64 { return max(int64(b.block(n)), min(n, bloscCache)) }
+
+// splits is whether blocks are split before they are compressed, which zstd loses more
+// by than others.
+func (b *blosc) splits(block int) bool {
+	return b.cname != "zstd" && b.typesize <= maxSplits && block/b.typesize >= minSplit
 }

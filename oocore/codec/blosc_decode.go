@@ -26,7 +26,7 @@ func (b *blosc) decoder(n int64, work []byte) (decoder, error) {
 
 func (b *blosc) inflate(n int64, c *cutter) inflate {
 	n = b.largest(n)
-	return inflate{n: n, lz4: blockOf().decompressor(), work: c.cut(b.inflateMemory(n).arena)}
+	return inflate{n: n, lz4: blockOf().decompressor(), planned: b.cname == "zstd", work: c.cut(b.inflateMemory(n).arena)}
 }
 
 func (d *bloscDecoder) decode(dst, src []byte) (int, error) {

@@ -9,7 +9,7 @@ import (
 // frame is the header of what is written of n bytes.
 func (b *blosc) frame(n int64) frame {
 	f := frame{typesize: b.typesize, nbytes: int(n), blocksize: b.block(n), flags: formats[b.cname] << formatShift}
-	if b.splits(f.blocksize) == 1 {
+	if !b.splits(f.blocksize) {
 		f.flags |= flagWhole
 	}
 	switch b.shuffle {
@@ -37,13 +37,13 @@ type blocks struct {
 }
 
 func (b *blosc) encodeMemory(n int64) memory {
-	block := int64(b.block(n))
+	block := b.mostBlock(n)
 	return b.compressMemory(block).add(memory{arena: room(block)})
 }
 
 func (b *blosc) newBlocks(n int64, c *cutter) (e blocks, err error) {
 	e.frame = b.frame(n)
-	block := int64(e.frame.blocksize)
+	block := b.mostBlock(n)
 	e.scratch = c.cut(block)
 	e.compressor, err = b.compressor(block, c.cut(b.compressMemory(block).arena))
 	return e, err

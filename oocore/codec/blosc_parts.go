@@ -9,11 +9,12 @@ import (
 // inflate undoes the compression of parts of blocks, in whatever format they are. What
 // it needs for a format exists from the first use on.
 type inflate struct {
-	work []byte // of zstd
-	n    int64
-	lz4  lz4Decompressor
-	zstd decoder
-	zlib *inflater
+	work    []byte // of zstd
+	planned bool   // work is what zstd asked for
+	n       int64
+	lz4     lz4Decompressor
+	zstd    decoder
+	zlib    *inflater
 }
 
 // part decodes a part, which fills dst.
@@ -31,7 +32,11 @@ func (d *inflate) part(format byte, dst, src []byte) (err error) {
 		n, err = d.zlib.decode(dst, src)
 	case formatZstd:
 		if d.zstd == nil {
-			if d.zstd, err = (&zstd{}).decoder(d.n, d.work); err != nil {
+			engine := zstdOf()
+			if !d.planned { // by the metadata, so that there is no memory for it
+				engine = zstdInGo{}
+			}
+			if d.zstd, err = engine.decoder(&zstd{}, d.n, d.work); err != nil {
 				return err
 			}
 		}
