@@ -9,6 +9,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 )
@@ -177,11 +178,17 @@ func quoteFill(text string) string {
 	return text
 }
 
-// shorten cuts text from a file to what fits a message.
+// shorten makes text from a file fit a line of a message.
 func shorten(raw []byte) string {
 	const most = 60
+	text, more := raw, ""
 	if len(raw) > most {
-		return string(bytes.ToValidUTF8(raw[:most], nil)) + "…"
+		text, more = raw[:most], "…"
 	}
-	return string(raw)
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, string(bytes.ToValidUTF8(text, nil))) + more
 }

@@ -34,8 +34,9 @@ func newPart(dims int) part {
 }
 
 // begin goes to the first part of a region that is not empty.
-func (p *part) begin(r grid.Region, chunks []int) bool {
+func (p *part) begin(r grid.Region, chunks []int) {
 	p.region, p.chunks, p.at = r, chunks, 0
+	clear(p.first) // the read before may have ended in the middle
 	stride := 1
 	for d := len(p.count) - 1; d >= 0; d-- {
 		p.stride[d] = stride
@@ -43,7 +44,6 @@ func (p *part) begin(r grid.Region, chunks []int) bool {
 		p.step[d] = r.Step[d]
 		p.enter(d, 0)
 	}
-	return true
 }
 
 // next goes to the next part, the last axis fastest.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"math/rand/v2"
@@ -308,16 +309,30 @@ func list(v []int) string {
 	return string(b)
 }
 
-// counted counts the objects that are opened and the reads of them.
+// counted counts the objects that are opened and the reads of them. Where fail is
+// set, the operation at which it says so fails.
 type counted struct {
 	blob.Bucket
-	opens, reads, bytes *int
+	opens, closes, reads, bytes *int
+	fail                        func() bool
 }
 
+func count(b blob.Bucket) counted {
+	return counted{b, new(int), new(int), new(int), new(int), func() bool { return false }}
+}
+
+var errFault = errors.New("input/output error")
+
 func (c counted) Open(ctx context.Context, key string) (blob.Object, error) {
+	if c.fail() {
+		return nil, errFault
+	}
 	o, err := c.Bucket.Open(ctx, key)
+	if err != nil {
+		return nil, err
+	}
 	*c.opens++
-	return countedObject{o, c}, err
+	return countedObject{o, c}, nil
 }
 
 type countedObject struct {
@@ -325,7 +340,16 @@ type countedObject struct {
 	c counted
 }
 
+func (o countedObject) Close() error {
+	*o.c.closes++
+	return o.Object.Close()
+}
+
 func (o countedObject) ReadAt(ctx context.Context, p []byte, at int64) error {
+	if o.c.fail() {
+		clear(p) // as a read that was cut short may leave it
+		return errFault
+	}
 	*o.c.reads++
 	*o.c.bytes += len(p)
 	return o.Object.ReadAt(ctx, p, at)
@@ -364,6 +388,44 @@ func TestAnyArray(t *testing.T) {
 			}
 		}
 		checkListing(r, a, m, data)
+	})
+}
+
+// TestAnyFault makes operations of the store fail: a read then says so, or is right,
+// and so are those that follow. Nothing stays open.
+func TestAnyFault(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		m, b := drawModel(r), memblob.New()
+		data := m.store(b, rapid.Uint64().Draw(r, "seed"))
+		c := count(b)
+		a, err := openIn(t.Context(), "memory.zarr", c)
+		if err != nil {
+			r.Fatalf("%v", err)
+		}
+		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "faults"), 2))
+		a.bucket = counted{c.Bucket, c.opens, c.closes, c.reads, c.bytes, func() bool { return random.IntN(4) == 0 }}
+		whole := rapid.Bool().Draw(r, "whole")
+		_, memory := divideRead(a.meta, nil, whole)
+		s, err := a.newSession(make([]byte, memory), whole)
+		if err != nil {
+			r.Fatalf("%v", err)
+		}
+		for range 12 {
+			region := storetest.DrawRegion(r, m.shape)
+			want := storetest.Pick(data, m.shape, m.dtype.Size(), region)
+			got := bytes.Repeat([]byte{0xa5}, len(want))
+			if _, err := s.Read(t.Context(), got, region); err != nil && !errors.Is(err, errFault) {
+				r.Fatalf("%v", err)
+			} else if err == nil && !bytes.Equal(got, want) {
+				r.Fatalf("%+v: %x, not %x\n%s", region, got, want, m.json())
+			}
+		}
+		if err := s.Close(); err != nil {
+			r.Fatalf("%v", err)
+		}
+		if *c.opens != *c.closes {
+			r.Fatalf("%d objects were opened, %d closed", *c.opens, *c.closes)
+		}
 	})
 }
 

@@ -117,7 +117,7 @@ func shardOf(parts int, change func(index []byte)) []byte {
 // openCounted opens an array of a bucket in memory whose requests are counted.
 func openCounted(t *testing.T, b *memblob.Bucket) (a *array, c counted) {
 	t.Helper()
-	c = counted{b, new(int), new(int), new(int)}
+	c = count(b)
 	a, err := openIn(t.Context(), "memory.zarr", c)
 	if err != nil {
 		t.Fatal(err)
@@ -302,6 +302,36 @@ func TestSessionOfTooLittle(t *testing.T) {
 	}())
 	_, err := a.Session(make([]byte, a.Info().Work.Stream-1))
 	checkMessage(t, err, "memory.zarr", "at least")
+}
+
+// TestHugeChunks opens an array whose one chunk has terabytes: it is planned with,
+// and not decoded.
+func TestHugeChunks(t *testing.T) {
+	b := memblob.New()
+	huge := []int{1 << 30, 1 << 12}
+	b.Put("zarr.json", []byte(metadata(huge, huge, dtype.Uint8, plainCodec+`,{"name":"blosc","configuration":{"cname":"lz4","clevel":1,"shuffle":"noshuffle","blocksize":0}}`)))
+	_, err := openIn(t.Context(), "memory.zarr", b)
+	if err == nil || !strings.Contains(err.Error(), "blosc") { // it has 2 GiB at most
+		t.Errorf("%v", err)
+	}
+	b.Put("zarr.json", []byte(metadata(huge, huge, dtype.Uint8, plainCodec+`,{"name":"zstd","configuration":{"level":1}}`)))
+	b.Put("c/0/0", []byte{0x28, 0xb5, 0x2f, 0xfd, 0, 0, 0})
+	a, _ := openCounted(t, b)
+	if w := a.Info().Work; w.Whole < 1<<42 || w.Stream > 1<<30 {
+		t.Errorf("%+v", w)
+	}
+	before := allocated()
+	if err := a.Read(t.Context(), make([]byte, 1), grid.Region{Start: []int{0, 0}, Count: []int{1, 1}, Step: []int{1, 1}}); err == nil {
+		t.Error("a chunk of 7 bytes was decoded")
+	}
+	if n := allocated() - before; n > 1<<30 {
+		t.Errorf("%d bytes were allocated", n)
+	}
+	b.Put("zarr.json", []byte(metadata(huge, huge, dtype.Uint8, `{"name":"transpose","configuration":{"order":[1,0]}},`+plainCodec)))
+	a, _ = openCounted(t, b)
+	if err := a.Read(t.Context(), make([]byte, 1), grid.Region{Start: []int{0, 0}, Count: []int{1, 1}, Step: []int{1, 1}}); err == nil {
+		t.Error("a chunk of 7 bytes was read")
+	}
 }
 
 // TestArrayRemoved wants an error, not fill values, when the whole array is gone.

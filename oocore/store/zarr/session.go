@@ -140,7 +140,8 @@ func (s *session) read(ctx context.Context, dst []byte, r grid.Region) error {
 	if len(dst) == 0 {
 		return nil
 	}
-	for more := s.part.begin(r, s.meta.chunks); more; more = s.part.next() {
+	s.part.begin(r, s.meta.chunks)
+	for more := true; more; more = s.part.next() {
 		if err := s.readPart(ctx, dst); err != nil {
 			return err
 		}
