@@ -79,7 +79,8 @@ func (p *pool) take(ctx context.Context, from, to int64) (*cursor, error) {
 		case <-ctx.Done():
 		}
 		p.mu.Lock()
-		p.waiting = slices.Delete(p.waiting, slices.Index(p.waiting, from), slices.Index(p.waiting, from)+1)
+		i := slices.Index(p.waiting, from)
+		p.waiting = slices.Delete(p.waiting, i, i+1)
 		if err := ctx.Err(); err != nil {
 			p.wake()
 			return nil, err
