@@ -9,7 +9,9 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/store"
@@ -17,10 +19,11 @@ import (
 )
 
 const (
-	// partBytes is what an upload holds: it is the buffer of each upload that is under
-	// way, taken as it fills. Smaller objects are put by one request, larger ones in
-	// parts of this size.
+	// partBytes is the buffer that an upload takes of Go's heap, until it ends. Smaller
+	// objects are put by one request, larger ones in parts of this size.
 	partBytes = 8 << 20
+	// smallBuffer is up to where the buffer grows as it fills.
+	smallBuffer = 256 << 10
 	// maxParts is S3's own limit.
 	maxParts = 10_000
 	// markHeader keeps with an object made of parts by which upload that was.
@@ -64,16 +67,33 @@ func (u *upload) Write(ctx context.Context, p []byte) error {
 	return nil
 }
 
-// grown is the buffer with room for n more bytes. It doubles, up to a part.
+// grown is the buffer with room for n more bytes: a small one that doubles, then
+// one of a part.
 func (u *upload) grown(n int) []byte {
 	need := len(u.buffer) + n
-	if need <= cap(u.buffer) {
+	switch {
+	case need <= cap(u.buffer):
 		return u.buffer
+	case need <= smallBuffer:
+		return slices.Grow(u.buffer, n)
 	}
-	b := make([]byte, len(u.buffer), min(max(need, 2*cap(u.buffer)), partBytes))
-	copy(b, u.buffer)
-	return b
+	part, ok := parts.Get().(*[partBytes]byte)
+	if !ok {
+		part = new([partBytes]byte)
+	}
+	return part[:copy(part[:], u.buffer)]
 }
+
+// end gives the buffer to the next upload.
+func (u *upload) end() {
+	if cap(u.buffer) == partBytes {
+		parts.Put((*[partBytes]byte)(u.buffer[:partBytes]))
+	}
+	u.ended, u.buffer = true, nil
+}
+
+// parts are buffers of uploads that have ended.
+var parts sync.Pool
 
 func (u *upload) WriteAt(context.Context, []byte, int64) error {
 	return u.bucket.fail("write", u.key, blob.ErrRandom)
@@ -114,7 +134,7 @@ func (u *upload) Close(ctx context.Context) error {
 		u.Abort()
 		return u.bucket.fail("close", u.key, err)
 	}
-	u.ended, u.buffer = true, nil
+	u.end()
 	return nil
 }
 
@@ -192,7 +212,7 @@ func (u *upload) Abort() {
 	if u.ended {
 		return
 	}
-	u.ended, u.buffer = true, nil
+	u.end()
 	if u.id == "" {
 		return
 	}
