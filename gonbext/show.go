@@ -60,10 +60,13 @@ func firstCorner(shape []int) string {
 	return strings.Join(parts, ", ")
 }
 
-// texts computes the few elements of a small array. The runs belong to no cell:
-// its report is about what the user computes.
+// Unreported is the cell of runs that only show something. Reports and the list of
+// runs are about what the user computes.
+const Unreported = "-"
+
+// texts computes the few elements of a small array.
 func texts(a *oocore.Array) []string {
-	unreported := oocore.Cell("")
+	unreported := oocore.Cell(Unreported)
 	switch a.DType() {
 	case oocore.Complex64, oocore.Complex128:
 		return format("%.6g", Collect[complex128](a.AsType(oocore.Complex128), unreported))

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gonbext/gonbext/gonbext"
 	"github.com/gonbext/gonbext/gonbext/chart"
 	"github.com/gonbext/gonbext/oocore/record"
 )
@@ -26,6 +27,7 @@ func readRunLog() (*runLog, error) {
 	if err != nil {
 		return nil, err
 	}
+	runs = slices.DeleteFunc(runs, func(r record.Summary) bool { return r.Header.Cell == gonbext.Unreported })
 	return &runLog{runs, shortNames(runs)}, nil
 }
 

@@ -2,10 +2,12 @@ package magic
 
 import (
 	"context"
+	"os"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/gonbext/gonbext/gonbext"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
@@ -48,9 +50,19 @@ func TestRuns(t *testing.T) {
 		t.Errorf("without runs: %v", err)
 	}
 	names := logged(t, 0, time.Second, 2*time.Second, 2*time.Second+time.Millisecond)
+	w, err := record.Create(os.Getenv("GONBEXT_RUNS"), record.Header{Title: "a corner", Cell: gonbext.Unreported})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.End(record.End{Status: record.Done}); err != nil {
+		t.Fatal(err)
+	}
 	text, err := late(t, "%runs")
 	if err != nil {
 		t.Fatal(err)
+	}
+	if strings.Contains(text, "a corner") {
+		t.Errorf("what only shows something is listed:\n%s", text)
 	}
 	at := -1
 	for _, id := range []string{names[3], names[2], "20260801-120001 ", "20260801-120000 "} { // cut to the second where that will do
