@@ -6,6 +6,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/record"
 )
 
 // corner is how many elements along each of the last two axes Show prints.
@@ -60,13 +61,9 @@ func firstCorner(shape []int) string {
 	return strings.Join(parts, ", ")
 }
 
-// Unreported is the cell of runs that only show something. Reports and the list of
-// runs are about what the user computes.
-const Unreported = "-"
-
 // texts computes the few elements of a small array.
 func texts(a *oocore.Array) []string {
-	unreported := oocore.Cell(Unreported)
+	unreported := oocore.Cell(record.Unreported)
 	switch a.DType() {
 	case oocore.Complex64, oocore.Complex128:
 		return format("%.6g", Collect[complex128](a.AsType(oocore.Complex128), unreported))

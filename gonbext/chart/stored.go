@@ -8,8 +8,6 @@ import (
 	"strings"
 
 	"github.com/go-echarts/go-echarts/v2/opts"
-	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
@@ -18,7 +16,8 @@ type Stored struct {
 	Path, Format, Codec string
 	Shape               []int
 	Chunks, Shards      []int // Shards is nil where each chunk is stored by itself
-	DType               dtype.Type
+	DType               string
+	Bytes               int64  // of the elements
 	Fill                string // of chunks that are not stored
 }
 
@@ -92,16 +91,13 @@ func (m *ChunkMap) Missing() int64 { return m.Chunks() - m.sum.stored }
 // StoredBytes is what the listed chunks take.
 func (m *ChunkMap) StoredBytes() int64 { return m.sum.bytes }
 
-// Bytes is what the array's elements take when they are decoded.
-func (m *ChunkMap) Bytes() int64 { return int64(grid.Size(m.a.Shape)) * int64(m.a.DType.Size()) }
-
 // Ratio is how many times smaller the array is where it is stored, 0 where nothing
 // is.
 func (m *ChunkMap) Ratio() float64 {
 	if m.sum.bytes == 0 {
 		return 0
 	}
-	return float64(m.Bytes()) / float64(m.sum.bytes)
+	return float64(m.a.Bytes) / float64(m.sum.bytes)
 }
 
 // Output draws the map.
@@ -114,9 +110,9 @@ func (m *ChunkMap) Output(o Options) (Output, error) {
 }
 
 func (m *ChunkMap) verdict() string {
-	parts := []string{fmt.Sprintf("%s chunks of %s %s", units.Count(m.Chunks()), units.Shape(m.a.Chunks), m.a.DType)}
+	parts := []string{fmt.Sprintf("%s chunks of %s %s", units.Count(m.Chunks()), units.Shape(m.a.Chunks), plain(m.a.DType))}
 	if m.sum.bytes > 0 {
-		parts = append(parts, fmt.Sprintf("%s of elements in %s, ratio %s", units.Bytes(m.Bytes()), units.Bytes(m.sum.bytes), Ratio(m.Ratio())))
+		parts = append(parts, fmt.Sprintf("%s of elements in %s, ratio %s", units.Bytes(m.a.Bytes), units.Bytes(m.sum.bytes), Ratio(m.Ratio())))
 	}
 	if n := m.Missing(); n == m.Chunks() && n > 0 {
 		parts = append(parts, "none is stored")
@@ -140,11 +136,11 @@ func (m *ChunkMap) facts() [][]string {
 		counts[i] = units.Count(int64(k))
 	}
 	facts := [][]string{
-		{"array", units.Shape(m.a.Shape) + " " + m.a.DType.String() + ", " + units.Exact(m.Bytes())},
+		{"array", units.Shape(m.a.Shape) + " " + plain(m.a.DType) + ", " + units.Exact(m.a.Bytes)},
 		{"chunks", fmt.Sprintf("%s, a grid of %s", units.Shape(m.a.Chunks), strings.Join(counts, " × "))},
 	}
 	if m.a.Shards != nil {
-		facts = append(facts, []string{"shards", units.Shape(m.a.Shards) + ", " + units.Count(int64(grid.Size(m.a.Shards)/max(grid.Size(m.a.Chunks), 1))) + " chunks each"})
+		facts = append(facts, []string{"shards", units.Shape(m.a.Shards) + ", " + units.Count(m.perShard()) + " chunks each"})
 	}
 	facts = append(facts,
 		[]string{"format", plain(m.a.Format) + ", codec " + plain(cmp.Or(m.a.Codec, "none"))},
@@ -157,6 +153,15 @@ func (m *ChunkMap) facts() [][]string {
 		facts = append(facts, []string{"not stored", fmt.Sprintf("%s chunks, which read as %s", units.Count(n), plain(cmp.Or(m.a.Fill, "0")))})
 	}
 	return facts
+}
+
+// perShard is how many chunks a shard has.
+func (m *ChunkMap) perShard() int64 {
+	n := int64(1)
+	for d := range m.a.Shards {
+		n *= int64(m.a.Shards[d] / max(m.a.Chunks[d], 1))
+	}
+	return n
 }
 
 // behind is how many chunks are behind a cell.

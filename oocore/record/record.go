@@ -66,6 +66,10 @@ type Header struct {
 	Resume    string          `json:"resume,omitempty"`  // why it starts over where an earlier run left something
 }
 
+// Unreported is the Cell of runs that only show something. Reports and lists of runs
+// are about what the user computes.
+const Unreported = "-"
+
 // DeviceInfo names the device that computes, and its memory in bytes; the CPU
 // has none of its own.
 type DeviceInfo struct {

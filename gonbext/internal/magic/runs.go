@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/gonbext/gonbext/gonbext"
 	"github.com/gonbext/gonbext/gonbext/chart"
 	"github.com/gonbext/gonbext/oocore/record"
 )
@@ -27,7 +26,7 @@ func readRunLog() (*runLog, error) {
 	if err != nil {
 		return nil, err
 	}
-	runs = slices.DeleteFunc(runs, func(r record.Summary) bool { return r.Header.Cell == gonbext.Unreported })
+	runs = slices.DeleteFunc(runs, func(r record.Summary) bool { return r.Header.Cell == record.Unreported })
 	return &runLog{runs, shortNames(runs)}, nil
 }
 

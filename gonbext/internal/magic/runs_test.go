@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gonbext/gonbext/gonbext"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
@@ -50,7 +49,7 @@ func TestRuns(t *testing.T) {
 		t.Errorf("without runs: %v", err)
 	}
 	names := logged(t, 0, time.Second, 2*time.Second, 2*time.Second+time.Millisecond)
-	w, err := record.Create(os.Getenv("GONBEXT_RUNS"), record.Header{Title: "a corner", Cell: gonbext.Unreported})
+	w, err := record.Create(os.Getenv("GONBEXT_RUNS"), record.Header{Title: "a corner", Cell: record.Unreported})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -100,7 +100,7 @@ func listChunks(ctx context.Context, a store.Array) (*chart.ChunkMap, error) {
 		return nil, fmt.Errorf("%s: %w", s.Path, errOnePiece)
 	}
 	m := chart.NewChunkMap(chart.Stored{Path: s.Path, Format: s.Format, Codec: s.Codec, Shape: s.Shape, Chunks: s.Chunks, Shards: s.Shards,
-		DType: s.DType, Fill: s.Details.Fill})
+		DType: s.DType.String(), Bytes: int64(grid.Size(s.Shape)) * int64(s.DType.Size()), Fill: s.Details.Fill})
 	err := listed.Chunks(ctx, func(index []int, bytes int64) error {
 		m.Add(index, bytes)
 		return nil

@@ -29,7 +29,7 @@ var layers = [][]string{
 	{"oocore"},
 	{"cuda"},
 	{"gonbext/chart", "gonbext/internal/footprint", "gonbext/internal/setup"},
-	{"gonbext/internal/relay"},
+	{"gonbext/internal/relay", "gonbext/internal/stored"},
 	{"gonbext/internal/magic"},
 	{"gonbext"},
 	{"gonbext/cmd/gonbext"},
