@@ -3,9 +3,13 @@ package magic
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 
 	"github.com/gonbext/gonbext/gonbext/chart"
+	"github.com/gonbext/gonbext/gonbext/internal/relay"
 	"github.com/gonbext/gonbext/gonbext/internal/stored"
+	"github.com/gonbext/gonbext/oocore/store/blob"
 )
 
 // chunks draws the chunk grid of a stored array.
@@ -13,12 +17,20 @@ func (r *rewriting) chunks(operands []string) error {
 	if len(operands) != 1 {
 		return fmt.Errorf(`it takes one path, as in %%chunks acts.zarr, and got %d; one with spaces goes in "quotes"`, len(operands))
 	}
-	r.later("%chunks", func(ctx context.Context, library bool) (chart.Output, error) {
-		m, err := stored.Chunks(ctx, operands[0])
+	r.later("%chunks", func(ctx context.Context, now relay.Now) (chart.Output, error) {
+		m, err := stored.Chunks(ctx, from(now.Dir, operands[0]))
 		if err != nil {
 			return chart.Output{}, err
 		}
-		return m.Output(chart.Options{Library: library})
+		return m.Output(chart.Options{Library: now.Library})
 	})
 	return nil
+}
+
+// from is a path as the cells in dir mean it: this process stays where it began.
+func from(dir, path string) string {
+	if here, err := os.Getwd(); err == nil && here == dir || dir == "" || filepath.IsAbs(path) || blob.Remote(path) {
+		return path
+	}
+	return filepath.Join(dir, path)
 }

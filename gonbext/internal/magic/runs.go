@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/gonbext/gonbext/gonbext/chart"
+	"github.com/gonbext/gonbext/gonbext/internal/relay"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
@@ -100,7 +101,7 @@ func (r *rewriting) runs(operands []string) error {
 		}
 		limit = n
 	}
-	r.later("%runs", func(context.Context, bool) (chart.Output, error) {
+	r.later("%runs", func(context.Context, relay.Now) (chart.Output, error) {
 		log, err := readRunLog()
 		if err != nil {
 			return chart.Output{}, err
@@ -120,7 +121,7 @@ func (r *rewriting) compare(operands []string) error {
 		return fmt.Errorf("it takes two runs, as in %%compare last-1 last, and got %d", len(operands))
 	}
 	names := [2]string(slices.Clone(operands))
-	r.later("%compare", func(context.Context, bool) (chart.Output, error) {
+	r.later("%compare", func(context.Context, relay.Now) (chart.Output, error) {
 		log, err := readRunLog()
 		if err != nil {
 			return chart.Output{}, err

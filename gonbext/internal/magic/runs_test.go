@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gonbext/gonbext/gonbext/internal/relay"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
@@ -36,7 +37,7 @@ func late(t *testing.T, code string) (string, error) {
 	if err != nil || len(cell.Late) != 1 || cell.Code != "" {
 		t.Fatalf("%s: %+v, %v", code, cell, err)
 	}
-	out, err := cell.Late[0](context.Background(), false)
+	out, err := cell.Late[0](context.Background(), relay.Now{})
 	return out.Text, err
 }
 
@@ -117,5 +118,20 @@ func TestCompareFindsRuns(t *testing.T) {
 func TestChunksOfWhatHasNone(t *testing.T) {
 	if _, err := late(t, "%chunks none.zarr"); err == nil || !strings.Contains(err.Error(), "none.zarr") {
 		t.Errorf("%v", err)
+	}
+}
+
+func TestPathsAreThoseOfCells(t *testing.T) {
+	here, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range [][3]string{
+		{"", "a.zarr", "a.zarr"}, {here, "a.zarr", "a.zarr"}, {"/data", "a.zarr", "/data/a.zarr"}, {"/data", "w.npz#a", "/data/w.npz#a"},
+		{"/data", "/other/a.zarr", "/other/a.zarr"}, {"/data", "s3://bucket/a.zarr", "s3://bucket/a.zarr"},
+	} {
+		if got := from(c[0], c[1]); got != c[2] {
+			t.Errorf("%s from %s is %s, want %s", c[1], c[0], got, c[2])
+		}
 	}
 }

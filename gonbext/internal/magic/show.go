@@ -45,8 +45,8 @@ func (r *rewriting) say(text string) {
 // later shows what is known when the cell's turn has come: the cells before it may
 // make what it speaks of.
 func (r *rewriting) later(name string, show relay.Late) {
-	r.Late = append(r.Late, func(ctx context.Context, library bool) (chart.Output, error) {
-		out, err := show(ctx, library)
+	r.Late = append(r.Late, func(ctx context.Context, now relay.Now) (chart.Output, error) {
+		out, err := show(ctx, now)
 		if err != nil {
 			err = fmt.Errorf("%s: %w", name, err)
 		}

@@ -8,9 +8,15 @@ import (
 	"github.com/gonbext/gonbext/gonbext/chart"
 )
 
-// Late makes an output that depends on what earlier cells have left. Library says
-// that it may carry the chart library. An error is the user's, as Rewrite's.
-type Late func(ctx context.Context, library bool) (chart.Output, error)
+// Late makes an output that depends on what earlier cells have left. An error is the
+// user's, as Rewrite's.
+type Late func(ctx context.Context, now Now) (chart.Output, error)
+
+// Now is what there is when a cell's turn has come.
+type Now struct {
+	Library bool   // the output may carry the chart library
+	Dir     string // the folder that cells run in, which %cd changes; "" where it is not known
+}
 
 // lateLimit is how long a late output may take: GoNB's own outputs wait for it.
 const lateLimit = time.Minute
@@ -25,7 +31,7 @@ func (r *relay) late(j *job) ([]Bundle, error) {
 		ctx, cancel := r.interrupts.during(lateLimit)
 		defer cancel()
 		for _, show := range j.cell.Late {
-			out, err := show(ctx, r.library.carries(j.origin))
+			out, err := show(ctx, Now{r.library.carries(j.origin), r.gonb.dir()})
 			if err != nil {
 				j.lateErr = err
 				return

@@ -3,6 +3,8 @@ package relay
 import (
 	"context"
 	"errors"
+	"os"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -22,14 +24,16 @@ type tardy struct {
 func (x tardy) Rewrite(code string) (Cell, error) {
 	word, rest, _ := strings.Cut(code, "\n")
 	show := func(show func(ctx context.Context) (string, error)) (Cell, error) {
-		return Cell{Code: rest, Late: []Late{func(ctx context.Context, library bool) (chart.Output, error) {
+		return Cell{Code: rest, Late: []Late{func(ctx context.Context, now Now) (chart.Output, error) {
 			text, err := show(ctx)
-			return chart.Output{Text: text, Library: library}, err
+			return chart.Output{Text: text, Library: now.Library}, err
 		}}}, nil
 	}
 	switch word {
 	case "%late":
 		return show(func(context.Context) (string, error) { return x.known.Load().(string), nil })
+	case "%where":
+		return Cell{Code: rest, Late: []Late{func(_ context.Context, now Now) (chart.Output, error) { return chart.Output{Text: now.Dir}, nil }}}, nil
 	case "%fails":
 		return show(func(context.Context) (string, error) { return "", errors.New("there is no such array") })
 	case "%waits":
@@ -61,6 +65,11 @@ func TestLateOutputs(t *testing.T) {
 	equal(t, outputs, "busy\ninput 3 \"%fails\"\nerror UsageError: there is no such array\nidle\n")
 	if reply["status"] != "error" || reply["evalue"] != "there is no such array" {
 		t.Errorf("reply %v", reply)
+	}
+
+	if dir, err := os.Getwd(); err != nil || runtime.GOOS == "linux" {
+		_, outputs = x.execute("%where")
+		equal(t, outputs, "busy\ninput 4 \"%where\"\ndisplay_data map[text/plain:"+dir+"]\nidle\n")
 	}
 
 	id := x.ask(x.shell, "execute_request", executeContent("%waits"))

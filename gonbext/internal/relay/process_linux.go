@@ -2,6 +2,7 @@ package relay
 
 import (
 	"bytes"
+	"fmt"
 	"iter"
 	"os"
 	"os/exec"
@@ -16,6 +17,15 @@ import (
 // SIGKILL: GoNB then ends its cell and removes its folder.
 func dieWithParent(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
+}
+
+// dir is the folder that the process works in.
+func (p *process) dir() string {
+	dir, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", p.cmd.Process.Pid))
+	if err != nil {
+		return ""
+	}
+	return dir
 }
 
 // environs are the living processes of this user with the variables that they

@@ -16,3 +16,6 @@ func dieWithParent(*exec.Cmd) {}
 func (p *process) descendants() []int { return nil }
 
 func sweepPipes(string, time.Time) {}
+
+// dir is the folder that the process works in; this system does not tell.
+func (p *process) dir() string { return "" }
