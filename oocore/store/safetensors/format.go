@@ -8,7 +8,6 @@
 package safetensors
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -54,6 +53,3 @@ func local(file string) error {
 	}
 	return nil
 }
-
-// errNotFound is under the error for a tensor that a file does not have.
-var errNotFound = errors.New("no such tensor")

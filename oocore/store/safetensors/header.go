@@ -97,20 +97,20 @@ func (h Header) Find(name string) (Tensor, error) {
 		if len(h.Tensors) == 1 {
 			return h.Tensors[0], nil
 		}
-		return Tensor{}, fmt.Errorf("%w: the file has %s: add #NAME to the path", errNotFound, h.names())
+		return Tensor{}, fmt.Errorf("the file has %s: add #NAME to the path", h.names())
 	}
 	for _, t := range h.Tensors {
 		if t.Name == name {
 			return t, nil
 		}
 	}
-	return Tensor{}, fmt.Errorf("%w as %.80q: the file has %s", errNotFound, name, h.names())
+	return Tensor{}, fmt.Errorf("no tensor %.80q: the file has %s", name, h.names())
 }
 
 // names lists the tensors, not all of them where there are many.
 func (h Header) names() string {
 	if len(h.Tensors) == 0 {
-		return "none"
+		return "no tensor"
 	}
 	const most = 12
 	names := make([]string, 0, most)

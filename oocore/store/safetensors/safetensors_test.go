@@ -71,7 +71,7 @@ func TestOpenReadsWhatTheReferenceWrote(t *testing.T) {
 func TestOpenNamesTheTensors(t *testing.T) {
 	for path, want := range map[string]string{
 		"testdata/model.safetensors":   `the file has "w", "i", "h": add #NAME to the path`,
-		"testdata/model.safetensors#x": `no such tensor as "x": the file has "w", "i", "h"`,
+		"testdata/model.safetensors#x": `no tensor "x": the file has "w", "i", "h"`,
 		"s3://bucket/a.safetensors#x":  "s3:// needs its package",
 	} {
 		_, err := store.Open(path)
