@@ -181,8 +181,8 @@ func makePipeline(t *rapid.T) *Pipeline {
 	}
 	codecs = append(codecs, configured("bytes", bytesConfig{rapid.SampledFrom([]string{"little", "big"}).Draw(t, "endian")}))
 	for _, text := range rapid.SliceOfN(rapid.SampledFrom(append(texts, "crc32c", "crc32c")), 0, 3).Draw(t, "filters") {
-		if text == "crc32c" {
-			codecs = append(codecs, configured("crc32c", nil))
+		if text == "crc32c" || strings.HasPrefix(text, "numcodecs.") {
+			codecs = append(codecs, configured(text, nil))
 			continue
 		}
 		p, err := Parse(text, chunk, dt)

@@ -265,6 +265,7 @@ func (d *Decoder) prepareStream() error {
 		if err != nil {
 			return codecError(f, err)
 		}
+		r = named{r, f}
 		d.readers = append(d.readers, r)
 		d.top = r
 	}
@@ -366,8 +367,7 @@ func (d *Decoder) finish() error {
 
 var errMore = errors.New("there are more bytes than a chunk has")
 
-// streamError names the codec that has failed; readers said it themselves where they
-// are several.
+// streamError is the error of a stream that has ended too early, or failed.
 func (d *Decoder) streamError(err error) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		err = ErrShort

@@ -227,12 +227,3 @@ func (p *Pipeline) EncodeWork() Work {
 	}
 	return Work{Whole: whole.arena, Stream: stream.arena, Heap: max(whole.heap, stream.heap)}
 }
-
-// codecError names the codec of an error.
-func codecError(f filter, err error) error {
-	name, _, _ := strings.Cut(f.text(), ":")
-	if err == ErrShort {
-		return fmt.Errorf("%s: the data end too early: %w", name, err)
-	}
-	return fmt.Errorf("%s: %w", name, err)
-}

@@ -91,3 +91,24 @@ func refused(t *testing.T, what string, err error, want string) {
 		t.Errorf("%s: the error is %v, and should say %q in one line", what, err, want)
 	}
 }
+
+// TestFaultNamesCodec damages the outer one of two codecs.
+func TestFaultNamesCodec(t *testing.T) {
+	var codecs []json.RawMessage
+	if err := json.Unmarshal([]byte(`[`+little+`,{"name":"gzip","configuration":{"level":1}},{"name":"crc32c"}]`), &codecs); err != nil {
+		t.Fatal(err)
+	}
+	p, err := FromV3(codecs, []int{1000}, dtype.Float32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := encodeWhole(p, field(p.raw, p.t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data[len(data)-1] ^= 1
+	_, err = decodeWhole(p, data)
+	refused(t, "whole", err, "crc32c: the checksum is")
+	_, err = decodeStream(p, data, []int{int(p.raw)})
+	refused(t, "stream", err, "crc32c: the checksum is")
+}

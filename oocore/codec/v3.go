@@ -11,17 +11,17 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 )
 
-// named is a codec in the metadata of Zarr v3, which may be its name alone.
-type named struct {
+// stated is a codec in the metadata of Zarr v3, which may be its name alone.
+type stated struct {
 	Name          string          `json:"name"`
 	Configuration json.RawMessage `json:"configuration,omitempty"`
 }
 
-func (n *named) UnmarshalJSON(b []byte) error {
+func (n *stated) UnmarshalJSON(b []byte) error {
 	if len(b) > 0 && b[0] == '"' {
 		return json.Unmarshal(b, &n.Name)
 	}
-	type plain named
+	type plain stated
 	return strict(b, (*plain)(n))
 }
 
@@ -40,7 +40,7 @@ func strict(b []byte, into any) error {
 
 // configured is a codec as Zarr v3 writes it.
 func configured(name string, configuration any) json.RawMessage {
-	n := named{Name: name}
+	n := stated{Name: name}
 	if configuration != nil {
 		n.Configuration = marshal(configuration)
 	}
@@ -69,7 +69,7 @@ func parseV3(codecs []json.RawMessage, axes int, t dtype.Type) (order []int, big
 	order = identity(axes)
 	laid := false // by the codec that makes bytes of an array
 	for i, raw := range codecs {
-		var c named
+		var c stated
 		if err := json.Unmarshal(raw, &c); err != nil {
 			return nil, false, nil, fmt.Errorf("codec %d: %w", i, err)
 		}
@@ -145,7 +145,7 @@ func parseBytes(b json.RawMessage, t dtype.Type) (big bool, err error) {
 
 // parseFilter reads a codec of bytes. The names that begin with "numcodecs." are those
 // with which zarr-python writes codecs that Zarr v3 does not have.
-func parseFilter(n named, t dtype.Type) (filter, error) {
+func parseFilter(n stated, t dtype.Type) (filter, error) {
 	switch n.Name {
 	case "crc32c":
 		return &crc32c{}, strict(n.Configuration, &struct{}{})
@@ -159,7 +159,7 @@ func parseFilter(n named, t dtype.Type) (filter, error) {
 			level = *c.Level
 		}
 		return newZstd(level, c.Checksum)
-	case "gzip", "numcodecs.gzip", "numcodecs.zlib":
+	case "gzip":
 		var c levelConfig
 		if err := strict(n.Configuration, &c); err != nil {
 			return nil, err
@@ -168,9 +168,15 @@ func parseFilter(n named, t dtype.Type) (filter, error) {
 		if c.Level != nil {
 			level = *c.Level
 		}
-		return newDeflate(strings.TrimPrefix(n.Name, "numcodecs."), level)
+		return newDeflate("gzip", level)
 	case "blosc":
 		return parseBlosc(n.Configuration, t)
+	}
+	if id, ok := strings.CutPrefix(n.Name, "numcodecs."); ok {
+		if len(n.Configuration) == 0 {
+			n.Configuration = json.RawMessage("{}")
+		}
+		return parseNumcodec(id, n.Configuration, t)
 	}
 	return nil, errors.New("it is not supported: supported are bytes, transpose, gzip, zstd, blosc, crc32c and sharding_indexed")
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strings"
 )
 
 // window reads a source from front to back, through a buffer of the caller's
@@ -92,16 +93,63 @@ type sourceError struct{ err error }
 func (e sourceError) Error() string { return e.err.Error() }
 func (e sourceError) Unwrap() error { return e.err }
 
-// said adds the codec to an error of its own, and leaves those of the source alone.
+// fault is an error of a codec.
+type fault struct {
+	codec string
+	err   error
+}
+
+func (f *fault) Error() string {
+	if f.err == ErrShort {
+		return f.codec + ": the data end too early: " + f.err.Error()
+	}
+	return f.codec + ": " + f.err.Error()
+}
+
+func (f *fault) Unwrap() error { return f.err }
+
+// said names the codec in an error of its own, and leaves those of other codecs, and of
+// the source, alone.
 func said(f filter, err error) error {
 	var s sourceError
+	var named *fault
 	switch {
-	case err == nil:
-		return nil
 	case errors.As(err, &s):
 		return s.err
+	case err == nil || f == nil || errors.As(err, &named):
+		return err
 	}
 	return codecError(f, err)
+}
+
+// codecError names the codec of an error.
+func codecError(f filter, err error) error {
+	name, _, _ := strings.Cut(f.text(), ":")
+	return &fault{name, err}
+}
+
+// named is a reader whose errors name its codec.
+type named struct {
+	reader
+	filter filter
+}
+
+func (n named) Read(p []byte) (int, error) {
+	k, err := n.reader.Read(p)
+	return k, n.name(err)
+}
+
+func (n named) ReadByte() (byte, error) {
+	b, err := n.reader.ReadByte()
+	return b, n.name(err)
+}
+
+func (n named) name(err error) error {
+	var s sourceError
+	if err == nil || err == io.EOF || errors.As(err, &s) {
+		return err
+	}
+	return said(n.filter, err)
 }
 
 // outlet writes to a sink.
