@@ -215,7 +215,7 @@ func (s *summary) suggestion() string {
 		if h.Output == "" {
 			return ""
 		}
-		return "An output appears whole or not at all: nothing of " + s.target() + " was put in place. Run it again: it goes on with the chunks that are not done."
+		return "An output appears whole or not at all: nothing of " + s.target() + " was put in place. Run it again: chunks that are whole on the disk are not computed again."
 	case h.Budget > 0 && s.processPeak() > h.Budget:
 		r := s.rest()
 		return fmt.Sprintf("The arena kept to its plan; %s of the process is outside of it (Go heap %s, not accounted for %s). Values that the cell itself holds are the first place to look.", units.Bytes(s.largest.Anonymous-r.device-r.arena), units.Bytes(r.heap), units.Bytes(r.unknown))

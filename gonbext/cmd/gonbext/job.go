@@ -18,6 +18,7 @@ import (
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/codec"
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/exec"
 	"github.com/gonbext/gonbext/oocore/expr"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/record"
@@ -178,9 +179,17 @@ func (j *job) compute(c *cobra.Command, a *oocore.Array, path string, opts []ooc
 		err = nil
 	}
 	if err != nil && errors.Is(err, context.Canceled) {
-		err = errors.New("interrupted: the output is as it was; the same command again goes on with the chunks that are not done")
+		err = interrupted(err)
 	}
 	return value, wrongUsage(err)
+}
+
+// interrupted says what a run leaves that the user has ended.
+func interrupted(err error) error {
+	if kept, ok := errors.AsType[*exec.KeptError](err); ok && kept.Tasks > 0 {
+		return fmt.Errorf("interrupted: the output is as it was, and %d of %d chunks are kept: the same command again goes on there", kept.Tasks, kept.Of)
+	}
+	return errors.New("interrupted: nothing was written")
 }
 
 // wrongUsage marks what is wrong with the text of an expression or an option.
