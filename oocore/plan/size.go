@@ -485,7 +485,11 @@ func (p *Plan) traffic(s *Stage) {
 				}
 			}
 			s.Read += n
-			if run := l.run(s.Tile, p.Arrays[l.Array].Shape); s.ReadRun == 0 || run < s.ReadRun {
+			a := &p.Arrays[l.Array]
+			if a.Chunks != nil || a.Blocks != nil {
+				continue // chunks and blocks are read as they lie
+			}
+			if run := l.run(s.Tile, a.Shape); s.ReadRun == 0 || run < s.ReadRun {
 				s.ReadRun = run
 			}
 		}
