@@ -50,6 +50,26 @@ func BenchmarkChunk(b *testing.B) {
 					}
 				}
 			})
+			b.Run(name+"/"+text+"/decode-stream", func(b *testing.B) {
+				d, err := p.Decoder(make([]byte, p.DecodeWork().Stream))
+				if err != nil {
+					b.Fatal(err)
+				}
+				defer d.Close()
+				out := make([]byte, 256<<10)
+				b.SetBytes(p.raw)
+				b.ReportAllocs()
+				for b.Loop() {
+					if err := d.Begin(context.Background(), &encoded); err != nil {
+						b.Fatal(err)
+					}
+					for range len(chunk) / len(out) {
+						if _, err := d.Next(context.Background(), out); err != nil {
+							b.Fatal(err)
+						}
+					}
+				}
+			})
 			b.Run(name+"/"+text+"/decode", func(b *testing.B) {
 				d, err := p.Decoder(make([]byte, p.DecodeWork().Whole))
 				if err != nil {

@@ -5,6 +5,12 @@
 // order of bytes, then compressed and checked. A Decoder and an Encoder serve one
 // goroutine. Each works on whole chunks, which is fastest, or as a stream in a
 // memory that does not depend on the chunk's size.
+//
+// Compression is that of the machine's libzstd and liblz4 where it has them, in the
+// caller's memory, and else that of libraries in Go, whose memory on the heap Work
+// states; GONBEXT_CODEC=go takes these in any case. Each reads what the other writes.
+// Nothing that is read is trusted: sizes that encoded bytes state are held against the
+// chunk's before memory or time is spent on them.
 package codec
 
 import (

@@ -103,6 +103,10 @@ func TestNumcodecsReads(t *testing.T) {
 	if os.Getenv("GONBEXT_TEST") != "full" || python == "" {
 		t.Skip("left out: what numcodecs makes of chunks encoded here, for which GONBEXT_TEST=full and GONBEXT_PYTHON name a Python that has it")
 	}
+	engines(t, func(t *testing.T) { numcodecsReads(t, python) })
+}
+
+func numcodecsReads(t *testing.T, python string) {
 	type codecs = []map[string]any
 	var all []codecs
 	var want [][]byte

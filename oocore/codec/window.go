@@ -111,12 +111,15 @@ func (f *fault) Unwrap() error { return f.err }
 // said names the codec in an error of its own, and leaves those of other codecs, and of
 // the source, alone.
 func said(f filter, err error) error {
+	if err == nil {
+		return nil
+	}
 	var s sourceError
-	var named *fault
-	switch {
-	case errors.As(err, &s):
+	if errors.As(err, &s) {
 		return s.err
-	case err == nil || f == nil || errors.As(err, &named):
+	}
+	var named *fault
+	if f == nil || errors.As(err, &named) {
 		return err
 	}
 	return codecError(f, err)
@@ -145,9 +148,12 @@ func (n named) ReadByte() (byte, error) {
 }
 
 func (n named) name(err error) error {
+	if err == nil || err == io.EOF {
+		return err // at once, as what follows allocates
+	}
 	var s sourceError
-	if err == nil || err == io.EOF || errors.As(err, &s) {
-		return err
+	if errors.As(err, &s) {
+		return err // for those above to tell
 	}
 	return said(n.filter, err)
 }
