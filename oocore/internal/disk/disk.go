@@ -20,6 +20,9 @@ type FS interface {
 	OpenFile(name string, flag int, perm fs.FileMode) (Handle, error)
 	Mkdir(name string, perm fs.FileMode) error
 	Rename(from, to string) error
+	// Exchange swaps two files or folders in one step. Where the system cannot it
+	// returns errors.ErrUnsupported.
+	Exchange(a, b string) error
 	// Remove removes a file or an empty folder.
 	Remove(name string) error
 	// List goes through a folder's entries, in no order, until yield returns false.
@@ -87,6 +90,23 @@ func MkdirAll(name string, perm fs.FileMode) error {
 // Rename puts a file or folder under another name, in place of a file that is
 // there.
 func Rename(from, to string) error { return current.Rename(from, to) }
+
+// Exchange swaps two files or folders: in one step where the system can, else in
+// three, between which b is missing.
+func Exchange(a, b string) error {
+	err := current.Exchange(a, b)
+	if !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	aside := a + ".aside"
+	if err := Rename(b, aside); err != nil {
+		return err
+	}
+	if err := Rename(a, b); err != nil {
+		return errors.Join(err, Rename(aside, b))
+	}
+	return Rename(aside, a)
+}
 
 // Remove removes a file or an empty folder. That it is not there is no error.
 func Remove(name string) error {

@@ -1,6 +1,7 @@
 package zarr
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -8,7 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -145,10 +146,8 @@ func replaceable(folder string, st fs.FileInfo) error {
 	case err == errGroup:
 		return errors.New("it is a group: name an array in it, as in " + filepath.Base(folder) + "/NAME, or remove it first")
 	}
-	for _, name := range []string{v3File, v2File} { // an array with metadata that cannot be read
-		if _, err := os.Stat(filepath.Join(folder, name)); err == nil {
-			return fmt.Errorf("what is there cannot be recognised as an array: remove it first: %w", plainError(err))
-		}
+	if !errors.Is(err, fs.ErrNotExist) { // it may be an array all the same
+		return fmt.Errorf("what is there cannot be recognised as an array: remove it first: %w", plainError(err))
 	}
 	empty := true
 	if err := disk.List(folder, func(fs.DirEntry) bool { empty = false; return false }); err != nil {
@@ -163,8 +162,16 @@ func replaceable(folder string, st fs.FileInfo) error {
 // array is the folder in which the array is made.
 func (t *localTarget) array() string { return filepath.Join(t.temp, filepath.FromSlash(t.inner)) }
 
-// note is the file that says what is being made in which folder.
+// note is the file that says what is being made.
 func (t *localTarget) note() string { return t.temp + ".id" }
+
+func (t *localTarget) noteText() []byte {
+	return fmt.Appendf(nil, "%s\n%s", t.inner, t.made.encodeV3())
+}
+
+// moving is the file that says that the folder is about to be put under its name,
+// and which it is.
+func (t *localTarget) moving() string { return t.temp + ".moving" }
 
 // begin makes the folder, or goes on with the one that is there.
 func (t *localTarget) begin(resume bool) error {
@@ -182,7 +189,7 @@ func (t *localTarget) begin(resume bool) error {
 			return err
 		}
 	}
-	if err := errors.Join(disk.Remove(t.note()), disk.RemoveAll(t.temp)); err != nil {
+	if err := t.clear(); err != nil {
 		return err
 	}
 	if err := t.fits(); err != nil {
@@ -196,14 +203,15 @@ func (t *localTarget) begin(resume bool) error {
 			return err
 		}
 	}
-	text, err := t.noteText(t.temp)
-	if err != nil {
-		return err
-	}
-	if err := disk.WriteFile(t.note(), text); err != nil {
+	if err := disk.WriteFile(t.note(), t.noteText()); err != nil {
 		return err
 	}
 	return disk.SyncDir(filepath.Dir(t.ws.Path))
+}
+
+// clear removes what there is of the array that is being made.
+func (t *localTarget) clear() error {
+	return errors.Join(disk.Remove(t.note()), disk.Remove(t.moving()), disk.RemoveAll(t.temp))
 }
 
 // fits refuses chunks that are stored as they are and that the disk has no room for.
@@ -219,41 +227,32 @@ func (t *localTarget) fits() error {
 	return nil
 }
 
-// noteText says what the array is to be, and which folder is the one in which it is
-// made.
-func (t *localTarget) noteText(folder string) ([]byte, error) {
-	st, err := os.Stat(folder)
-	if err != nil {
-		return nil, err
-	}
-	var inode uint64
-	if sys, ok := st.Sys().(*syscall.Stat_t); ok {
-		inode = sys.Ino
-	}
-	return fmt.Appendf(nil, "%d %s\n%s", inode, t.inner, t.made.encodeV3()), nil
-}
-
 // resume goes on with a folder that an earlier writer of the same array left. When
 // that one was ended just after the folder was put under its name, it is taken back.
 func (t *localTarget) resume() (bool, error) {
-	note, err := os.ReadFile(t.note())
+	if note, err := os.ReadFile(t.note()); err != nil || !bytes.Equal(note, t.noteText()) {
+		return false, nil
+	}
+	if which, err := os.ReadFile(t.moving()); err == nil && string(which) == inodeOf(t.place) {
+		if err := t.put(t.place, t.temp); err != nil {
+			return false, err
+		}
+	}
+	st, err := os.Stat(t.temp)
+	return err == nil && st.IsDir(), disk.Remove(t.moving())
+}
+
+// inodeOf is a folder's number, which it keeps under any name; "" where there is none.
+func inodeOf(folder string) string {
+	st, err := os.Stat(folder)
 	if err != nil {
-		return false, nil
+		return ""
 	}
-	is := func(folder string) bool {
-		text, err := t.noteText(folder)
-		return err == nil && slices.Equal(text, note)
+	sys, ok := st.Sys().(*syscall.Stat_t)
+	if !ok {
+		return ""
 	}
-	if is(t.temp) {
-		return true, nil
-	}
-	if !is(t.place) {
-		return false, nil
-	}
-	if err := t.put(t.place, t.temp); err != nil {
-		return false, err
-	}
-	return true, nil
+	return strconv.FormatUint(sys.Ino, 10)
 }
 
 // put moves a folder to a name. What is there is exchanged for it.
@@ -263,7 +262,7 @@ func (t *localTarget) put(from, to string) error {
 		if err != nil {
 			return err
 		}
-	} else if err := exchange(from, to); err != nil {
+	} else if err := disk.Exchange(from, to); err != nil {
 		return err
 	}
 	return errors.Join(disk.SyncDir(filepath.Dir(to)), disk.SyncDir(filepath.Dir(from)))
@@ -287,6 +286,9 @@ func (t *localTarget) commit(ctx context.Context) error {
 			}
 		}
 	}
+	if err := disk.WriteFile(t.moving(), []byte(inodeOf(t.temp))); err != nil {
+		return err
+	}
 	if err := t.put(t.temp, t.place); err != nil {
 		return err
 	}
@@ -296,8 +298,7 @@ func (t *localTarget) commit(ctx context.Context) error {
 		}
 	}
 	// What cannot be cleaned away does not make the array any less whole.
-	_ = disk.Remove(t.note())
-	_ = disk.RemoveAll(t.temp)
+	_ = t.clear()
 	if t.owned {
 		_ = t.ws.Remove()
 	}
@@ -312,7 +313,7 @@ func (t *localTarget) suspend() error {
 }
 
 func (t *localTarget) abort() error {
-	err := errors.Join(disk.Remove(t.note()), disk.RemoveAll(t.temp))
+	err := t.clear()
 	if t.owned {
 		err = errors.Join(err, t.ws.Remove())
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"hash/maphash"
 	"io/fs"
+	"path"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -43,12 +45,12 @@ func (w *base) usable() error {
 	return nil
 }
 
-// named gives an error the array's path. That of a chunk keeps its own.
+// named gives an error the array's path, unless it names a part of it.
 func (w *base) named(op string, err error) error {
 	if err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	if _, ok := errors.AsType[*fs.PathError](err); ok {
+	if inner, ok := errors.AsType[*fs.PathError](err); ok && strings.Contains(inner.Path, path.Base(w.path)) {
 		return err
 	}
 	return &fs.PathError{Op: op, Path: w.path, Err: err}

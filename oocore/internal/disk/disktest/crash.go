@@ -191,6 +191,9 @@ func (c *Crash) Mkdir(name string, perm fs.FileMode) error {
 // Rename renames.
 func (c *Crash) Rename(from, to string) error { return c.done(disk.System().Rename(from, to)) }
 
+// Exchange swaps.
+func (c *Crash) Exchange(a, b string) error { return c.done(disk.System().Exchange(a, b)) }
+
 // Remove removes.
 func (c *Crash) Remove(name string) error { return c.done(disk.System().Remove(name)) }
 

@@ -102,6 +102,14 @@ func (f *Fault) Rename(from, to string) error {
 	return disk.System().Rename(from, to)
 }
 
+// Exchange is a Rename.
+func (f *Fault) Exchange(a, b string) error {
+	if err := f.fail(Rename, b); err != nil {
+		return err
+	}
+	return disk.System().Exchange(a, b)
+}
+
 // Remove removes.
 func (f *Fault) Remove(name string) error {
 	if err := f.fail(Remove, name); err != nil {
