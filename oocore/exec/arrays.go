@@ -61,7 +61,7 @@ func openArrays(p *plan.Plan, env *Env, a *arena.Arena) (_ *arrays, err error) {
 			if s.keep != nil {
 				m.Workspace = s.keep.workspace
 			}
-			s.writers[i], err = env.create(d.Path, m)
+			s.writers[i], err = s.create(d.Path, m)
 		case plan.InCollect:
 			if int64(len(env.Into)) != d.Bytes() {
 				return s, fmt.Errorf("the result has %d bytes and the place for it %d", d.Bytes(), len(env.Into))
@@ -75,6 +75,23 @@ func openArrays(p *plan.Plan, env *Env, a *arena.Arena) (_ *arrays, err error) {
 		}
 	}
 	return s, nil
+}
+
+// create begins the output. Where nothing is left of what an earlier run wrote, such
+// as when that ended while it put its output in place, the run starts over.
+func (s *arrays) create(path string, m store.Meta) (store.Writer, error) {
+	w, err := s.env.create(path, m)
+	if err != nil || !m.Resume || store.Resumed(w) {
+		return w, err
+	}
+	if err := w.Abort(); err != nil {
+		return nil, err
+	}
+	if err := s.keep.startOver("what it had written is not there any more"); err != nil {
+		return nil, err
+	}
+	m.Resume = false
+	return s.env.create(path, m)
 }
 
 // openStored opens an input and makes sure that it is still the file that was
@@ -114,6 +131,9 @@ func (s *arrays) begin(stage int) (err error) {
 				m := spilled(d)
 				m.Resume = s.keep.resumes() && !s.keep.redo[stage]
 				s.writers[i], err = store.CreateBlocks(s.spill, spillName(i), m)
+				if err == nil && m.Resume && !store.Resumed(s.writers[i]) {
+					s.keep.redo[stage] = true
+				}
 			}
 		}
 		if err != nil {

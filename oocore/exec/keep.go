@@ -92,6 +92,14 @@ func (k *Keep) begin(fresh bool) error {
 	return k.anew()
 }
 
+// startOver forgets what an earlier run left.
+func (k *Keep) startOver(why string) error {
+	k.Why = why
+	err := k.journal.Close()
+	k.journal = nil
+	return errors.Join(err, k.anew())
+}
+
 // anew empties the workspace and begins a journal, if the run can be told again.
 func (k *Keep) anew() (err error) {
 	if err := k.workspace.Clear(); err != nil {

@@ -15,7 +15,10 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"math"
 	"os"
+
+	"github.com/gonbext/gonbext/oocore/internal/disk"
 )
 
 const (
@@ -47,7 +50,8 @@ type Fold struct {
 
 // Journal is an open journal. One goroutine at a time appends.
 type Journal struct {
-	file *os.File
+	file disk.Handle
+	end  int64
 	buf  []byte
 }
 
@@ -57,34 +61,31 @@ func Create(path string, header any) (*Journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o644)
+	f, err := disk.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o644)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := f.Write(append(b, '\n')); err != nil {
+	if _, err := f.WriteAt(append(b, '\n'), 0); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return &Journal{file: f}, nil
+	return &Journal{file: f, end: int64(len(b)) + 1}, nil
 }
 
 // Open reads a journal and goes on with it. What follows its last whole entry is cut
 // off.
 func Open(path string) (*Journal, *State, error) {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	f, err := disk.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return nil, nil, err
 	}
-	s, end, err := Read(f)
+	s, end, err := Read(io.NewSectionReader(f, 0, math.MaxInt64))
 	if err == nil {
 		err = f.Truncate(end)
-	}
-	if err == nil {
-		_, err = f.Seek(end, io.SeekStart)
 	}
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close())
 	}
-	return &Journal{file: f}, s, nil
+	return &Journal{file: f, end: end}, s, nil
 }
 
 // Read reads a journal as far as its entries are whole, and says where they end. It
@@ -216,7 +217,10 @@ func (j *Journal) append() error {
 	payload := j.buf[8:]
 	binary.LittleEndian.PutUint32(j.buf, uint32(len(payload)))
 	binary.LittleEndian.PutUint32(j.buf[4:], crc32.ChecksumIEEE(payload))
-	_, err := j.file.Write(j.buf)
+	n, err := j.file.WriteAt(j.buf, j.end)
+	if err == nil {
+		j.end += int64(n)
+	}
 	return err
 }
 

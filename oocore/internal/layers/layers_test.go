@@ -18,8 +18,8 @@ const module = "github.com/gonbext/gonbext/"
 // layers are the packages from the bottom up. A package may import those of
 // layers below its own. Folders within a package's folder are part of it.
 var layers = [][]string{
-	{"oocore/units", "oocore/dtype", "oocore/grid", "oocore/record", "oocore/spell", "oocore/journal", "oocore/internal/disk"},
-	{"oocore/kernel", "oocore/arena", "oocore/machine"},
+	{"oocore/units", "oocore/dtype", "oocore/grid", "oocore/record", "oocore/spell", "oocore/internal/disk"},
+	{"oocore/kernel", "oocore/arena", "oocore/machine", "oocore/journal"},
 	{"oocore/codec"},
 	{"oocore/store"},
 	{"oocore/cloud", "oocore/graph"},
