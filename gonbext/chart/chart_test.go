@@ -394,3 +394,19 @@ func TestWritePages(t *testing.T) {
 		}
 	}
 }
+
+// What decoding and encoding takes is a part of its own.
+func TestCodecHasALine(t *testing.T) {
+	h := rootsHeader()
+	for i := range h.Stages {
+		h.Stages[i].Tasks, h.Stages[i].Shape = 12, []int{12 * 8192, 512}
+	}
+	if text := report(t, Options{}, made(t, h, 24, doneEnd())).Text; strings.Contains(text, "decode") {
+		t.Errorf("without codecs: %s", text)
+	}
+	h.Stages[0].Predicted[record.Codec] = 12 * mib
+	out := report(t, Options{}, made(t, h, 24, doneEnd()))
+	if !strings.Contains(out.Text, "decode and encode") || !strings.Contains(out.Text, "12 MiB") || !strings.Contains(out.HTML, classColors[record.Codec]) {
+		t.Errorf("%s", out.Text)
+	}
+}

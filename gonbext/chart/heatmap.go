@@ -43,12 +43,13 @@ func gridFigure(st *stageSummary) (*figure, string) {
 	return f, g.draw(squares, fastest, slowest, milliseconds, words{f.Title, "not done", "retried or halved"})
 }
 
-// side is the length of a cell's side in pixels.
+// side is the length of a cell's side in pixels: few cells are larger.
 func (f *fold) side() float64 {
 	if f.rows == 1 {
 		return min(28, 690/float64(f.cols))
 	}
-	return min(18, max(6, 690/float64(f.cols)))
+	largest := min(32, max(18, 256/float64(f.rows)))
+	return min(largest, max(6, 690/float64(f.cols)))
 }
 
 // heatMap is the live chart of a fold, coloured by the third value of each cell

@@ -70,7 +70,11 @@ func difference(runs [2]*summary, names [2]string) string {
 			return fmt.Sprintf("%s is no whole run (%s): its figures tell little", plain(names[i]), s.status)
 		}
 	}
-	return plain(names[1]) + " " + factor(float64(runs[0].last), float64(runs[1].last), "took the same time", "was %s times faster", "took %s times as long") +
+	different := ""
+	if runs[0].h.Title != runs[1].h.Title {
+		different = "They compute different things: "
+	}
+	return different + plain(names[1]) + " " + factor(float64(runs[0].last), float64(runs[1].last), "took the same time", "was %s times faster", "took %s times as long") +
 		", with " + factor(float64(runs[0].peak), float64(runs[1].peak), "the same peak", "a peak %s times smaller", "a peak %s times as large")
 }
 

@@ -146,7 +146,8 @@ func (v *view) operations() {
 			time    time.Duration
 			always  bool
 		}{
-			{"read", []record.Class{record.Input, record.Codec}, st.read, st.Read, st.reading, true},
+			{"read", []record.Class{record.Input}, st.read, st.Read, st.reading, true},
+			{"decode and encode", []record.Class{record.Codec}, 0, 0, 0, false},
 			{"compute", []record.Class{record.Scratch, record.Library}, 0, 0, st.computing, true},
 			{"write", []record.Class{record.Output}, st.written, st.Written, st.writing, true},
 			{"to and from " + v.s.h.Device.Name, []record.Class{record.Pinned}, st.moved, 0, 0, false},
