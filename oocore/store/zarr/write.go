@@ -53,7 +53,7 @@ func (w *base) named(op string, err error) error {
 	if inner, ok := errors.AsType[*fs.PathError](err); ok && strings.Contains(inner.Path, path.Base(w.path)) {
 		return err
 	}
-	return &fs.PathError{Op: op, Path: w.path, Err: err}
+	return &fs.PathError{Op: op, Path: blob.Shown(w.path), Err: err}
 }
 
 func (w *base) commit(ctx context.Context, sync func(context.Context) error) error {

@@ -136,7 +136,9 @@ func writings() map[string]*writing {
 // TestFaults lets every operation of writing fail, one by one.
 func TestFaults(t *testing.T) {
 	errDisk := errors.New("the disk is on fire")
-	for name, w := range writings() {
+	all := writings()
+	for _, name := range []string{"open", "shards", "region"} { // chunks go the ways of shards
+		w := all[name]
 		t.Run(name, func(t *testing.T) {
 			storetest.NoLeaks(t)
 			for op := range disktest.Ops {
