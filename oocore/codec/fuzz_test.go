@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"testing"
 
+	lib "github.com/pierrec/lz4/v4"
+
 	"github.com/gonbext/gonbext/oocore/dtype"
 )
 
@@ -54,6 +56,24 @@ func FuzzPipeline(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, which byte, data []byte) {
 		bothWays(t, decoders[int(which)%len(decoders)], data)
+	})
+}
+
+// FuzzLZ4 holds our decoder of blocks to that of the library that compresses them,
+// which also takes blocks that end too early.
+func FuzzLZ4(f *testing.F) {
+	compress := lz4InGo{}.compressor(false, 1, nil)
+	for _, n := range []int{20, 300, 4000} {
+		block := make([]byte, 2*n)
+		f.Add(block[:compress(block, field(int64(n), dtype.Float32))])
+	}
+	f.Fuzz(func(t *testing.T, block []byte) {
+		got, want := make([]byte, 5000), make([]byte, 5000)
+		n, err := decodeLZ4(got, block)
+		m, failed := lib.UncompressBlock(block, want)
+		if err == nil && failed == nil && (n != m || string(got[:n]) != string(want[:m])) {
+			t.Errorf("%d bytes, and %d by the library", n, m)
+		}
 	})
 }
 
