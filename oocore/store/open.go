@@ -98,6 +98,8 @@ func pathError(op, path string, err error) error {
 	}
 	if inner, ok := errors.AsType[*fs.PathError](err); ok {
 		err = inner.Err
+	} else if inner, ok := errors.AsType[*os.LinkError](err); ok {
+		err = inner.Err
 	}
 	return &fs.PathError{Op: op, Path: blob.Shown(path), Err: err}
 }

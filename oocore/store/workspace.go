@@ -74,11 +74,16 @@ func NewWorkspace(output string) (*Workspace, error) {
 // keeps temporary files. It removes there what killed processes left of theirs.
 func TempWorkspace() (*Workspace, error) {
 	sweep(os.TempDir())
-	dir, err := os.MkdirTemp("", tempPrefix)
-	if err != nil {
-		return nil, fmt.Errorf("a folder for temporary arrays: %w", err)
+	for {
+		dir, err := os.MkdirTemp("", tempPrefix)
+		if err != nil {
+			return nil, fmt.Errorf("a folder for temporary arrays: %w", err)
+		}
+		w, err := take(dir, dir)
+		if _, swept := errors.AsType[*LockedError](err); !swept { // by another, just now
+			return w, err
+		}
 	}
-	return take(dir, dir)
 }
 
 const tempPrefix = ".gonbext-"

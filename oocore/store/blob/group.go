@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -184,6 +185,8 @@ func (u *upload) WriteAt(ctx context.Context, p []byte, at int64) error {
 func (u *upload) named(op string, err error) error {
 	if inner, ok := errors.AsType[*fs.PathError](err); ok {
 		err = inner.Err
+	} else if inner, ok := errors.AsType[*os.LinkError](err); ok {
+		err = inner.Err
 	}
 	return &fs.PathError{Op: op, Path: u.name, Err: err}
 }
@@ -241,8 +244,11 @@ func (g *group) Sync(ctx context.Context) error {
 		}
 	}
 	for f := range folders {
-		if err == nil {
-			err = disk.SyncDir(f)
+		if err != nil {
+			break
+		}
+		if err = disk.SyncDir(f); errors.Is(err, fs.ErrNotExist) { // of what was deleted
+			err = nil
 		}
 	}
 	return err
