@@ -12,9 +12,9 @@ const (
 	// stageBytes is the buffer in which a streamed chunk is put together where what
 	// is written has gaps: beyond the array's edge, and around a region.
 	stageBytes = 64 << 10
-	// appendBytes is the buffer in which the chunks of a shard are gathered, so that
-	// small ones do not cost a system call each.
-	appendBytes = 256 << 10
+	// appendBytes is the buffer in which the chunks of a shard are gathered: the
+	// shortest write that bypasses the page cache.
+	appendBytes = 1 << 20
 	// uploadBytes is what an object store's upload holds of an object that comes in
 	// pieces.
 	uploadBytes = 8 << 20
@@ -113,6 +113,9 @@ func (d *design) divide(work []byte, box grid.Box, whole bool) (m writeMemory, s
 	}
 	encode, decode := d.pipeline.EncodeWork(), d.pipeline.DecodeWork()
 	cuts, keeps := d.cuts(box), d.keeps(box)
+	if d.shard() != nil { // first, where the caller's memory begins with a page
+		m.buffer = take(appendBytes)
+	}
 	if whole {
 		m.encoder = take(encode.Whole)
 		// Rows of a chunk are encoded as a stream where that takes no more memory.
@@ -132,7 +135,6 @@ func (d *design) divide(work []byte, box grid.Box, whole bool) (m writeMemory, s
 		}
 	}
 	if l := d.shard(); l != nil {
-		m.buffer = take(appendBytes)
 		m.index = take(l.indexBytes())
 		if keeps {
 			m.old = take(l.indexBytes())

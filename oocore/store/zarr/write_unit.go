@@ -210,22 +210,24 @@ func (u *unitWriter) copy(ctx context.Context, index []int) error {
 	return nil
 }
 
-// Write appends to the unit.
+// Write appends to the unit. What goes through the buffer leaves it in whole pages
+// and large pieces, as the disk takes it fastest.
 func (u *unitWriter) Write(ctx context.Context, p []byte) error {
-	if len(u.buffer)+len(p) <= cap(u.buffer) {
-		u.buffer = append(u.buffer, p...)
+	if cap(u.buffer) == 0 {
 		u.size += int64(len(p))
-		return nil
+		return u.out(ctx, p)
 	}
-	if err := u.flush(ctx); err != nil {
-		return err
+	for len(p) > 0 {
+		n := copy(u.buffer[len(u.buffer):cap(u.buffer)], p)
+		u.buffer, p = u.buffer[:len(u.buffer)+n], p[n:]
+		u.size += int64(n)
+		if len(u.buffer) < cap(u.buffer) {
+			break
+		}
+		if err := u.flush(ctx); err != nil {
+			return err
+		}
 	}
-	if len(p) < cap(u.buffer) {
-		u.buffer = append(u.buffer, p...)
-	} else if err := u.out(ctx, p); err != nil {
-		return err
-	}
-	u.size += int64(len(p))
 	return nil
 }
 
