@@ -7,6 +7,7 @@ script with its story.
 import glob
 import os
 import queue
+import shutil
 import signal
 import subprocess
 import sys
@@ -111,6 +112,15 @@ def cells(client):
     check("10 MiB of output", len(text(o)) == (10 << 20) + 1)
     r, o = run(client, '%%\nfor i := range 20000 { fmt.Println("line", i) }')
     check("20,000 lines", text(o) == "".join(f"line {i}\n" for i in range(20000)))
+    queued = ['%%memory --budget 64MiB\ngonbext.Save(oocore.Random(oocore.Float32, 7, 400, 100), "t.zarr", oocore.Chunks(100, 50))',
+              "%chunks t.zarr", "%runs", "%chunks none.zarr"]
+    requests = [client.execute(code, stop_on_error=False) for code in queued]
+    saved, chunks, runs, none = [until_idle(client, q) for q in requests]
+    replies = [shell(client, q)["status"] for q in requests]
+    check("%chunks of what a queued cell makes", "8 chunks of 100 × 50 float32" in shown(chunks)[-1][1]["data"]["text/plain"], (saved, chunks))
+    check("%runs", "random(400, 100) → t.zarr" in shown(runs)[-1][1]["data"]["text/plain"], runs)
+    check("%chunks of nothing is an error", replies == ["ok", "ok", "ok", "error"] and [k for k, _ in none][-1] == "error", (replies, none))
+    shutil.rmtree("t.zarr")
     requests = [client.execute(f"%%\nfmt.Println({i})") for i in range(4)]
     check("queued cells", [text(until_idle(client, q)) for q in requests] == ["0\n", "1\n", "2\n", "3\n"])
     for q in requests:
