@@ -235,9 +235,23 @@ func (s *summary) suggestion() string {
 		busy += st.busy
 	}
 	if busy > 5*time.Second && io > busy*4/5 {
+		if s.encoded() {
+			return fmt.Sprintf("%d %% of the tasks' time went into reading and decoding, encoding and writing: a faster codec or disk would help, more memory would not.", io*100/busy)
+		}
 		return fmt.Sprintf("%d %% of the tasks' time went into reading and writing: a faster disk would help, more memory or workers would not.", io*100/busy)
 	}
 	return ""
+}
+
+// encoded reports that chunks were decoded or encoded, which is part of the time of
+// reading and writing.
+func (s *summary) encoded() bool {
+	for _, st := range s.stages {
+		if st.Predicted[record.Codec] > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // planSuggestion is what to change about a plan.
