@@ -88,7 +88,10 @@ type localTarget struct {
 	groups []string // folders above place, in the store
 	old    fs.FileInfo
 	temp   string
+	goesOn bool // with what an earlier writer left
 }
+
+func (t *localTarget) resumed() bool { return t.goesOn }
 
 func newLocalTarget(path string, made *meta) (*localTarget, error) {
 	t := &localTarget{made: made, place: place(path)}
@@ -180,7 +183,8 @@ func (t *localTarget) begin(resume bool) error {
 		t.temp = t.place + ".unfinished"
 	}
 	if resume {
-		if ok, err := t.resume(); ok || err != nil {
+		var err error
+		if t.goesOn, err = t.resume(); t.goesOn || err != nil {
 			return err
 		}
 	}

@@ -105,6 +105,8 @@ type regionTarget struct {
 	wrote atomic.Bool // the array is no longer what it was
 }
 
+func (t *regionTarget) resumed() bool { return t.torn }
+
 func (t *regionTarget) commit(context.Context) error {
 	if err := t.ws.Mend(); err != nil {
 		return err

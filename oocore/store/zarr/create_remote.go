@@ -56,7 +56,10 @@ type remoteTarget struct {
 	made   *meta
 	old    *meta // nil where there was no array
 	groups []blob.Bucket
+	goesOn bool // with what an earlier writer left
 }
+
+func (t *remoteTarget) resumed() bool { return t.goesOn }
 
 // find looks at what is there.
 func (t *remoteTarget) find(ctx context.Context, name string) error {
@@ -101,6 +104,7 @@ func (t *remoteTarget) begin(ctx context.Context, resume bool) error {
 		for _, keys := range keyForms {
 			t.made.keys = keys
 			if string(note) == string(t.made.encodeV3()) {
+				t.goesOn = true
 				return nil
 			}
 		}

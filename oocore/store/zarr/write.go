@@ -25,6 +25,8 @@ type target interface {
 	suspend() error
 	// abort removes what was made.
 	abort() error
+	// resumed reports that an earlier writer's chunks are there.
+	resumed() bool
 }
 
 // base is what all writers have: how their writing ends.
@@ -36,6 +38,9 @@ type base struct {
 	closed bool         // nothing more can be written
 	ended  bool         // committed, suspended or aborted
 }
+
+// Resumed is asked by store.Resumed.
+func (w *base) Resumed() bool { return w.target.resumed() }
 
 // usable refuses what comes too late.
 func (w *base) usable() error {

@@ -162,7 +162,7 @@ func TestFaults(t *testing.T) {
 }
 
 func (w *writing) fault(t *testing.T, f *disktest.Fault, errDisk error) {
-	dir := t.TempDir()
+	dir := quick(t)
 	w.begin(t, dir)
 	var err error
 	t.Run("", func(t *testing.T) { // which ends the use of the fault
@@ -200,7 +200,7 @@ func (w *writing) fault(t *testing.T, f *disktest.Fault, errDisk error) {
 func TestCrash(t *testing.T) {
 	for name, w := range writings() {
 		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
+			dir := quick(t)
 			w.begin(t, dir)
 			crash := disktest.NewCrash(t, dir)
 			type wreck struct {
@@ -210,7 +210,7 @@ func TestCrash(t *testing.T) {
 			var wrecks []wreck
 			crash.Each = func() {
 				for _, leave := range []func(string){crash.Lost, crash.Torn} {
-					to := t.TempDir()
+					to := quick(t)
 					leave(to)
 					wrecks = append(wrecks, wreck{to, w.synced})
 				}
@@ -241,4 +241,15 @@ func TestCrash(t *testing.T) {
 			}
 		})
 	}
+}
+
+// quick is a folder in memory, where there is one: what counts is what is synced, not
+// how long that takes.
+func quick(t *testing.T) string {
+	dir, err := os.MkdirTemp("/dev/shm", "gonbext-test-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
 }
