@@ -64,6 +64,7 @@ func (p *Plan) Fingerprint(version string, digests map[int]string) Fingerprint {
 			a.Path, a.ID, a.Name = "", store.Identity{}, ""
 		case InResult:
 			out = *a
+			out.Name = "" // which is the expression
 			*a = Array{Place: InResult, Shape: a.Shape, DType: a.DType}
 		}
 	}
