@@ -297,7 +297,7 @@ func (s *arrays) commit(ctx context.Context) error {
 	if err := w.Commit(ctx); err != nil {
 		return errors.Join(err, s.giveUp(w))
 	}
-	return nil
+	return s.keep.close(false) // at once: what is left of a run that is killed now would be there for no one
 }
 
 // giveUp ends a writer that was not committed. What is durable stays for the next

@@ -302,15 +302,16 @@ func (k *Keep) stageDone(stage int) error {
 // worth reports that there is something that the next run can go on from.
 func (k *Keep) worth() bool { return k != nil && k.journal != nil && k.noted > 0 }
 
-// close releases the workspace: kept says whether what is in it is.
+// close releases the workspace, once: kept says whether what is in it is.
 func (k *Keep) close(kept bool) error {
-	if k == nil {
+	if k == nil || k.workspace == nil {
 		return nil
 	}
 	var err error
 	if k.journal != nil {
 		err = k.journal.Close()
 	}
+	defer func() { k.workspace, k.journal = nil, nil }()
 	if kept {
 		return errors.Join(err, k.workspace.Close())
 	}
