@@ -8,6 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gonbext/gonbext/gonbext/chart"
+	"github.com/gonbext/gonbext/oocore"
 )
 
 // tensorFile is a safetensors file of the header's tensors, all zero.
@@ -70,5 +73,46 @@ func TestAttributes(t *testing.T) {
 	lines = attributeLines([]byte("{\"unit\": \"m\",\n \"a\\nb\": [1,\n 2], \"long\": \"" + strings.Repeat("x", 1000) + "\", \"\\u001b[31m\": 1}"))
 	if len(lines) != 4 || lines[0] != "a�b = [1,2]" || lines[2] != `unit = "m"` || len([]rune(lines[1])) != maxAttribute || strings.ContainsAny(strings.Join(lines, ""), "\n\x1b") {
 		t.Errorf("%q", lines)
+	}
+}
+
+// Grids of any number of dimensions are drawn, also of one chunk and of none.
+func TestChunksOfEveryShape(t *testing.T) {
+	t.Setenv("GONBEXT_RUNS", t.TempDir())
+	for i, c := range []struct {
+		shape, chunks []int
+		stored        int64
+	}{
+		{[]int{}, nil, 1},
+		{[]int{0, 3}, []int{2, 2}, 0},
+		{[]int{7}, []int{2}, 4},
+		{[]int{4, 5, 6}, []int{2, 2, 4}, 12},
+		{[]int{2, 3, 4, 5}, []int{1, 1, 1, 5}, 24},
+	} {
+		path := filepath.Join(t.TempDir(), "x.zarr")
+		var opts []oocore.Option
+		if c.chunks != nil {
+			opts = append(opts, oocore.Chunks(c.chunks...))
+		}
+		if _, err := oocore.Full(float32(1.5), c.shape...).Save(t.Context(), path, opts...); err != nil {
+			t.Fatal(err)
+		}
+		m, err := Chunks(t.Context(), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Chunks() != c.stored || m.Missing() != 0 || (m.StoredBytes() == 0) != (c.stored == 0) {
+			t.Errorf("%d: %d chunks, %d missing, %d bytes", i, m.Chunks(), m.Missing(), m.StoredBytes())
+		}
+		out, err := m.Output(chart.Options{})
+		if err != nil || !strings.Contains(out.Text, "x.zarr") || strings.Contains(out.Text+out.HTML, "NaN") || strings.Contains(out.Text, "%!") {
+			t.Errorf("%d: %v\n%s", i, err, out.Text)
+		}
+		info, err := Read(t.Context(), path, true)
+		if err != nil || info.Listing == nil || info.Listing.Chunks != c.stored {
+			t.Errorf("%d: %+v, %v", i, info, err)
+		} else if text := info.Text(); strings.Contains(text, "%!") {
+			t.Errorf("%d: %s", i, text)
+		}
 	}
 }
