@@ -67,8 +67,7 @@ func (c *Contents) Text() string {
 	fmt.Fprintln(w, head)
 	for _, m := range c.Arrays {
 		if m.Info == nil {
-			fmt.Fprintf(w, "  %s\t%s\n", oneLine(m.Name), oneLine(m.Error))
-			continue
+			continue // below, since it has no columns
 		}
 		chunks := "–"
 		if m.Chunks != nil {
@@ -81,5 +80,10 @@ func (c *Contents) Text() string {
 		fmt.Fprintln(w)
 	}
 	w.Flush()
+	for _, m := range c.Arrays {
+		if m.Info == nil {
+			fmt.Fprintf(&b, "  %s\n", oneLine(m.Error))
+		}
+	}
 	return b.String()
 }
