@@ -19,7 +19,7 @@ type inflate struct {
 
 // part decodes a part, which fills dst.
 func (d *inflate) part(format byte, dst, src []byte) (err error) {
-	n := len(dst)
+	var n int
 	switch format {
 	case formatBloscLZ:
 		n, err = bloscLZ(dst, src)

@@ -27,7 +27,6 @@ type memory struct {
 	mu      sync.Mutex
 	objects map[string][]byte
 	log     []string
-	version int
 	fail    string // a key that cannot be written
 }
 
@@ -223,8 +222,11 @@ func TestRemoteOrder(t *testing.T) {
 	saveAll(t, path, smallMeta, smallData())
 	want := []string{"put a.zarr/c.0.0", "put a.zarr/c.1.0", "put a.zarr/c.2.0", "put a.zarr/zarr.json",
 		"delete a.zarr/c/0/0", "delete a.zarr/c/1/0", "delete a.zarr/c/2/0"}
-	if !slices.Equal(memory.log, want) {
-		t.Errorf("got %v, want %v", memory.log, want)
+	got := memory.log
+	slices.Sort(got[min(len(got), 4):]) // what is deleted at once goes in any order
+	slices.Sort(want[4:])
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }
 

@@ -155,12 +155,12 @@ func (m *meta) readKeys(o object) error {
 			return fmt.Errorf("chunk_key_encoding: %w", err)
 		}
 	}
-	return m.keys.check("chunk_key_encoding: separator")
+	return m.keys.check("chunk_key_encoding separator")
 }
 
 func (k keyEncoding) check(field string) error {
 	if k.separator != "/" && k.separator != "." {
-		return fmt.Errorf("%s %q is neither / nor .", field, shorten([]byte(k.separator)))
+		return fmt.Errorf("%s %q is neither a slash nor a dot", field, shorten([]byte(k.separator)))
 	}
 	return nil
 }
