@@ -32,9 +32,11 @@ func New(root *graph.Node, t Target, o Options) (*Plan, error) {
 	if o.Budget < least.Need {
 		return nil, &MemoryError{Op: least.Op, Need: least.Need, Limit: o.Budget}
 	}
-	p, err := attempt(root, t, o, max(o.Budget-o.Overhead, 0)/4)
-	if errors.As(err, new(*MemoryError)) { // what is kept in memory leaves too little to work in
-		p, err = attempt(root, t, o, 0)
+	var p *Plan
+	for _, part := range []int64{5, 2, 0} { // eighths of the room, unless that leaves too little to work in
+		if p, err = attempt(root, t, o, max(o.Budget-o.Overhead, 0)/8*part); !errors.As(err, new(*MemoryError)) {
+			break
+		}
 	}
 	if err != nil {
 		return nil, err

@@ -155,7 +155,7 @@ func (m *meta) readKeys(o object) error {
 			return fmt.Errorf("chunk_key_encoding: %w", err)
 		}
 	}
-	return m.keys.check("chunk_key_encoding separator")
+	return m.keys.check("chunk_key_encoding: separator")
 }
 
 func (k keyEncoding) check(field string) error {
