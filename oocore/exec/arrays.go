@@ -125,14 +125,16 @@ func (s *arrays) begin(stage int) (err error) {
 		d := &s.plan.Arrays[i]
 		switch d.Place {
 		case plan.InArena:
-			err = s.inArena(stage, i)
+			if err = s.inArena(stage, i); err == nil && s.keep.resumes() && s.keep.state.Done[stage].Len() > 0 {
+				err = s.keep.forget(stage) // which filled a file
+			}
 		case plan.InSpill:
 			if err = s.makeSpill(); err == nil {
 				m := spilled(d)
-				m.Resume = s.keep.resumes() && !s.keep.redo[stage]
+				m.Resume = s.keep.skipped(stage) > 0
 				s.writers[i], err = store.CreateBlocks(s.spill, spillName(i), m)
 				if err == nil && m.Resume && !store.Resumed(s.writers[i]) {
-					s.keep.redo[stage] = true
+					err = s.keep.forget(stage)
 				}
 			}
 		}

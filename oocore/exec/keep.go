@@ -29,8 +29,7 @@ type Keep struct {
 	print     plan.Fingerprint
 	journal   *journal.Journal // nil: nothing is noted
 	state     *journal.State
-	redo      []bool // stages whose results are needed again and are gone
-	noted     int64  // tasks, by this run and earlier ones
+	kept      []int64 // tasks of each stage that are noted, by this run and earlier ones
 
 	watching *watch // of the present stage
 }
@@ -55,7 +54,7 @@ func NewKeep(p *plan.Plan, print plan.Fingerprint, fresh bool) (*Keep, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &Keep{plan: p, workspace: w, print: print}
+	k := &Keep{plan: p, workspace: w, print: print, kept: make([]int64, len(p.Stages))}
 	if err := k.begin(fresh); err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
@@ -76,11 +75,12 @@ func (k *Keep) begin(fresh bool) error {
 		}
 		if k.Why == "" {
 			k.journal, k.state = j, state
-			for _, set := range state.Done {
-				k.noted += set.Len()
+			if err := k.missing(); err != nil {
+				return errors.Join(err, j.Close())
 			}
-			k.noted += int64(len(state.Finished) + len(state.Folds))
-			k.missing()
+			for i := range k.kept {
+				k.kept[i] = k.skipped(i)
+			}
 			return nil
 		}
 		if err := j.Close(); err != nil {
@@ -105,7 +105,8 @@ func (k *Keep) anew() (err error) {
 	if err := k.workspace.Clear(); err != nil {
 		return err
 	}
-	k.state, k.noted = nil, 0
+	k.state = nil
+	clear(k.kept)
 	if k.print == (plan.Fingerprint{}) {
 		return nil
 	}
@@ -113,10 +114,10 @@ func (k *Keep) anew() (err error) {
 	return err
 }
 
-// missing finds the stages that have to run again since what they computed was
-// dropped, or never written down, and a stage that is unfinished needs it.
-func (k *Keep) missing() {
-	k.redo = make([]bool, len(k.plan.Stages))
+// missing forgets what is noted of stages that have to run again: finished ones whose
+// results were dropped, or never written down, and are needed by one that is
+// unfinished; and those that ended with their results in place and no note of it.
+func (k *Keep) missing() error {
 	maker := map[int]int{}
 	for i := range k.plan.Stages {
 		for _, a := range k.plan.Stages[i].Outputs {
@@ -124,39 +125,58 @@ func (k *Keep) missing() {
 		}
 	}
 	for i := len(k.plan.Stages) - 1; i >= 0; i-- {
-		if k.state.Finished[i] && !k.redo[i] {
+		if k.state.Finished[i] {
 			continue
+		}
+		for _, a := range k.plan.Stages[i].Outputs {
+			if k.there(a) {
+				if err := k.forget(i); err != nil {
+					return err
+				}
+			}
 		}
 		for _, prog := range k.plan.Stages[i].Programs {
 			for _, l := range prog.Loads {
 				if l.Kind != plan.LoadArray {
 					continue
 				}
-				if j, ok := maker[l.Array]; ok && k.state.Finished[j] {
-					if _, err := os.Stat(k.workspace.Join(spillName(l.Array))); err != nil {
-						k.redo[j] = true
+				if j, ok := maker[l.Array]; ok && k.state.Finished[j] && !k.there(l.Array) {
+					if err := k.forget(j); err != nil {
+						return err
 					}
 				}
 			}
 		}
 	}
+	return nil
+}
+
+// there reports that an earlier run left the whole of a temporary array.
+func (k *Keep) there(array int) bool {
+	_, err := os.Stat(k.workspace.Join(spillName(array)))
+	return err == nil
+}
+
+// forget drops what an earlier run noted of a stage, before the stage begins anew: what
+// is there of its results from then on is this run's.
+func (k *Keep) forget(stage int) error {
+	if !k.resumes() || k.skipped(stage) == 0 && !k.state.Finished[stage] {
+		return nil
+	}
+	k.state.Forget(stage)
+	if err := k.journal.Forget(stage); err != nil {
+		return err
+	}
+	return k.journal.Sync()
 }
 
 // resumes reports that the run goes on where an earlier one stopped.
 func (k *Keep) resumes() bool { return k != nil && k.state != nil }
 
-// Resumed is the number of tasks that an earlier run did.
-func (k *Keep) Resumed() (n int64) {
-	for i := range k.plan.Stages {
-		n += k.skipped(i)
-	}
-	return n
-}
-
 // skipped is the number of a stage's tasks that an earlier run did.
 func (k *Keep) skipped(stage int) int64 {
 	switch {
-	case !k.resumes() || k.redo[stage]:
+	case !k.resumes():
 		return 0
 	case k.state.Finished[stage]:
 		return int64(k.plan.Stages[stage].Tasks())
@@ -179,12 +199,12 @@ func (k *Keep) Tell(h *record.Header) {
 
 // finished reports a stage that an earlier run has done.
 func (k *Keep) finished(stage int) bool {
-	return k.resumes() && k.state.Finished[stage] && !k.redo[stage]
+	return k.resumes() && k.state.Finished[stage]
 }
 
 // has reports a task that an earlier run has done.
 func (k *Keep) has(stage, ticket int) bool {
-	if !k.resumes() || k.redo[stage] {
+	if !k.resumes() {
 		return false
 	}
 	return k.state.Done[stage].Has(int64(ticket)) || int64(ticket) < k.state.Folds[stage].Next
@@ -192,7 +212,7 @@ func (k *Keep) has(stage, ticket int) bool {
 
 // fold are the sums of a reduction that an earlier run left.
 func (k *Keep) fold(stage int) (journal.Fold, bool) {
-	if !k.resumes() || k.redo[stage] {
+	if !k.resumes() {
 		return journal.Fold{}, false
 	}
 	f, ok := k.state.Folds[stage]
@@ -224,6 +244,7 @@ type watch struct {
 	sync     func() error
 	snapshot snapshot // nil where tasks are noted
 
+	noted   journal.Set // tasks, by this run and earlier ones
 	mu      sync.Mutex
 	pending journal.Set // done and not yet durable
 	stop    chan struct{}
@@ -233,6 +254,10 @@ type watch struct {
 
 func (k *Keep) watch(stage int, sync func() error, take snapshot, fail func(error)) *watch {
 	w := &watch{keep: k, stage: stage, sync: sync, snapshot: take, stop: make(chan struct{}), stopped: make(chan struct{})}
+	if k.resumes() {
+		w.noted.Union(k.state.Done[stage])
+		w.noted.Add(0, k.state.Folds[stage].Next)
+	}
 	k.watching = w
 	go func() {
 		defer close(w.stopped)
@@ -286,8 +311,12 @@ func (w *watch) commit() error {
 	if err := note(w.keep.journal); err != nil {
 		return err
 	}
-	w.keep.noted += done.Len()
-	return w.keep.journal.Sync()
+	if err := w.keep.journal.Sync(); err != nil {
+		return err
+	}
+	w.noted.Union(&done)
+	w.keep.kept[w.stage] = w.noted.Len()
+	return nil
 }
 
 // stageDone notes a stage whose results are durable.
@@ -295,12 +324,20 @@ func (k *Keep) stageDone(stage int) error {
 	if err := k.journal.Stage(stage); err != nil {
 		return err
 	}
-	k.noted++
+	k.kept[stage] = int64(k.plan.Stages[stage].Tasks())
 	return k.journal.Sync()
 }
 
+// tasks is the number of tasks whose results the next run finds.
+func (k *Keep) tasks() (n int64) {
+	for _, kept := range k.kept {
+		n += kept
+	}
+	return n
+}
+
 // worth reports that there is something that the next run can go on from.
-func (k *Keep) worth() bool { return k != nil && k.journal != nil && k.noted > 0 }
+func (k *Keep) worth() bool { return k.notes() && k.tasks() > 0 }
 
 // close releases the workspace, once: kept says whether what is in it is.
 func (k *Keep) close(kept bool) error {

@@ -1,8 +1,8 @@
 package exec
 
 import (
+	"bytes"
 	"context"
-	"errors"
 	"slices"
 	"sync"
 
@@ -90,14 +90,14 @@ func (f *folding) snapshot() func(*journal.Journal) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	parts := f.progress()
-	n := 0
+	n := len(f.stage.Outputs)
 	for _, b := range parts {
 		n += len(b)
 	}
 	if n > snapshotBytes || f.merged < 0 {
 		return nil
 	}
-	all := make([]byte, 0, n)
+	all := append(make([]byte, 0, n), f.places()...)
 	for _, b := range parts {
 		all = append(all, b...)
 	}
@@ -105,29 +105,46 @@ func (f *folding) snapshot() func(*journal.Journal) error {
 	return func(j *journal.Journal) error { return j.Fold(f.index, next, all) }
 }
 
+// places has a byte for each result: 1 where it is in memory, and so in a snapshot.
+func (f *folding) places() []byte {
+	at := make([]byte, len(f.stage.Outputs))
+	for i, a := range f.stage.Outputs {
+		if f.run.plan.Arrays[a].Place == plan.InArena {
+			at[i] = 1
+		}
+	}
+	return at
+}
+
 // progress is all memory that says how far the reduction is.
 func (f *folding) progress() [][]byte {
 	parts := slices.Clone(f.states)
 	for _, a := range f.stage.Outputs {
-		if b := f.run.arrays.memory[a]; b != nil && f.run.plan.Arrays[a].Place == plan.InArena {
-			parts = append(parts, b.Data)
+		if f.run.plan.Arrays[a].Place == plan.InArena {
+			parts = append(parts, f.run.arrays.memory[a].Data)
 		}
 	}
 	return parts
 }
 
-// restore goes on with the sums that an earlier run left.
+// restore goes on with the sums that an earlier run left, where that had its results
+// in the same places.
 func (f *folding) restore() error {
 	left, ok := f.run.keep.fold(f.index)
 	if !ok {
 		return nil
 	}
-	for _, b := range f.progress() {
-		if len(left.State) < len(b) {
-			return errors.New("what an earlier run left of its sums is cut short: save with Fresh")
-		}
-		copy(b, left.State)
-		left.State = left.State[len(b):]
+	state, ok := bytes.CutPrefix(left.State, f.places())
+	parts := f.progress()
+	n := 0
+	for _, b := range parts {
+		n += len(b)
+	}
+	if !ok || len(state) != n {
+		return f.run.keep.forget(f.index)
+	}
+	for _, b := range parts {
+		state = state[copy(b, state):]
 	}
 	f.merged, f.turn.next = int(left.Next), int(left.Next)
 	return nil

@@ -71,7 +71,7 @@ func Run(ctx context.Context, p *plan.Plan, env Env) (end record.End, err error)
 		err = leak
 	}
 	if kept = err != nil && env.Keep.worth(); kept {
-		err = &KeptError{Tasks: env.Keep.Resumed() + r.counts.tasks.Load(), Of: int64(p.Tasks()), Err: err}
+		err = &KeptError{Tasks: env.Keep.tasks(), Of: int64(p.Tasks()), Err: err}
 	}
 	end = r.end(ctx, err)
 	_ = env.Record.End(end) // no run fails for want of a record

@@ -32,6 +32,7 @@ const (
 	tasksKind byte = iota + 1
 	stageKind
 	foldKind
+	forgetKind
 )
 
 // State is what a journal says.
@@ -171,10 +172,19 @@ func (s *State) apply(payload []byte) bool {
 			return false
 		}
 		s.Folds[int(stage)] = Fold{to, append([]byte{}, rest...)}
+	case forgetKind:
+		s.Forget(int(stage))
 	default:
 		return false
 	}
 	return true
+}
+
+// Forget drops all that is said of a stage.
+func (s *State) Forget(stage int) {
+	delete(s.Done, stage)
+	delete(s.Finished, stage)
+	delete(s.Folds, stage)
 }
 
 // Tasks notes tasks of a stage that are durable.
@@ -204,6 +214,12 @@ func (j *Journal) Fold(stage int, next int64, states ...[]byte) error {
 	if len(j.buf) > maxEntry {
 		return nil
 	}
+	return j.append()
+}
+
+// Forget notes that nothing of a stage is there any more.
+func (j *Journal) Forget(stage int) error {
+	j.begin(forgetKind, stage)
 	return j.append()
 }
 

@@ -66,6 +66,26 @@ func TestJournalSaysWhatWasNoted(t *testing.T) {
 	}
 }
 
+func TestForgottenStage(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal")
+	write(t, path)
+	j, _, err := journal.Open(path)
+	check(t, err)
+	for _, stage := range []int{0, 1, 2} {
+		check(t, j.Forget(stage))
+	}
+	var again journal.Set
+	again.Add(3, 2)
+	check(t, j.Tasks(1, &again))
+	check(t, j.Close())
+	j, s, err := journal.Open(path)
+	check(t, err)
+	check(t, j.Close())
+	if s.Done[1].Len() != 2 || len(s.Finished) > 0 || len(s.Folds) > 0 {
+		t.Errorf("the journal still says %v %v %v", s.Done[1], s.Finished, s.Folds)
+	}
+}
+
 // A journal that was cut anywhere, or damaged anywhere, says what its whole entries
 // say, and goes on behind them.
 func TestTornTailIsForgotten(t *testing.T) {

@@ -33,6 +33,16 @@ func (s *Set) Add(from, n int64) {
 	s.size += r.to - r.from
 }
 
+// Union takes in the numbers of another set, which may be nil.
+func (s *Set) Union(other *Set) {
+	if other == nil {
+		return
+	}
+	for _, r := range other.ranges {
+		s.Add(r.from, r.to-r.from)
+	}
+}
+
 // Has reports a number in the set; a nil set is empty.
 func (s *Set) Has(v int64) bool {
 	if s == nil {
