@@ -125,7 +125,7 @@ func TestResumeReductionWithAnotherPlace(t *testing.T) {
 					t.Fatalf("budgets %v, read %d, run %d: %v", budgets, at, i, err)
 				}
 			}
-			if budgets[0] == budgets[1] && at > 40 && end.Skipped == 0 {
+			if budgets[0] == budgets[1] && at > 100 && end.Skipped == 0 {
 				t.Errorf("budgets %v, read %d: nothing was kept", budgets, at)
 			}
 			if !bytes.Equal(must[[]byte](t)(os.ReadFile(out)), must[[]byte](t)(os.ReadFile(want))) {
