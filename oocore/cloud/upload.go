@@ -21,7 +21,7 @@ import (
 const (
 	// partBytes is the buffer that an upload takes of Go's heap, until it ends. Smaller
 	// objects are put by one request, larger ones in parts of this size.
-	partBytes = 8 << 20
+	partBytes = blob.UploadHeap
 	// smallBuffer is up to where the buffer grows as it fills.
 	smallBuffer = 256 << 10
 	// maxParts is S3's own limit.

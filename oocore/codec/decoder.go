@@ -31,11 +31,12 @@ type Decoder struct {
 	unmoved []byte       // the elements before their axes are put in order
 
 	// Streams.
-	in      window
-	readers []reader  // the outermost first
-	top     io.Reader // the last of them
-	held    []byte    // the whole chunk, in heldMode
-	left    int64     // bytes of the chunk that Next has not given yet; -1 after an error
+	in       window
+	readers  []reader  // the outermost first
+	top      io.Reader // the last of them
+	held     []byte    // the whole chunk, in heldMode, and its encoded size
+	heldSize int64
+	left     int64 // bytes of the chunk that Next has not given yet; -1 after an error
 }
 
 // decodeStep undoes one filter.
@@ -130,6 +131,26 @@ func (d *Decoder) turn(m mode) error {
 // Whole decodes a chunk into dst: dense, in C order, in this machine's byte order.
 // It returns the number of encoded bytes that it read. Checksums are verified.
 func (d *Decoder) Whole(ctx context.Context, dst []byte, src Source) (int64, error) {
+	return d.Get(dst, getter(ctx, src))
+}
+
+// Getter reads a whole encoded chunk to the beginning of p, and returns its size. Where
+// that is more than len(p) it has read nothing.
+type Getter func(p []byte) (int64, error)
+
+// getter is that of a source.
+func getter(ctx context.Context, src Source) Getter {
+	return func(p []byte) (int64, error) {
+		n := src.Size()
+		if n > int64(len(p)) {
+			return n, nil
+		}
+		return n, src.ReadAt(ctx, p[:n], 0)
+	}
+}
+
+// Get is Whole of a chunk whose size shows only when it is read.
+func (d *Decoder) Get(dst []byte, get Getter) (int64, error) {
 	d.left = -1
 	if int64(len(dst)) != d.p.raw {
 		return 0, fmt.Errorf("a chunk of %d bytes does not go into %d", d.p.raw, len(dst))
@@ -141,7 +162,7 @@ func (d *Decoder) Whole(ctx context.Context, dst []byte, src Source) (int64, err
 	if d.p.moved {
 		to = d.unmoved
 	}
-	read, err := d.decode(ctx, to, src)
+	read, err := d.decode(to, get)
 	if err != nil {
 		return read, err
 	}
@@ -155,32 +176,30 @@ func (d *Decoder) Whole(ctx context.Context, dst []byte, src Source) (int64, err
 }
 
 // decode reads a chunk and undoes its filters.
-func (d *Decoder) decode(ctx context.Context, dst []byte, src Source) (int64, error) {
-	d.in.ctx = ctx
-	d.in.reset(src)
+func (d *Decoder) decode(dst []byte, get Getter) (int64, error) {
+	to := d.encoded
 	if len(d.steps) == 0 {
-		if d.in.size != d.p.raw {
-			return 0, d.p.sizeError(d.in.size)
-		}
-		err := src.ReadAt(ctx, dst, 0)
-		return d.in.size, err
+		to = dst
 	}
-	if d.in.size > int64(len(d.encoded)) {
-		return 0, fmt.Errorf("%s: %d bytes are more than a chunk of %d bytes can have (%d)", d.p, d.in.size, d.p.raw, len(d.encoded))
-	}
-	data := d.encoded[:d.in.size]
-	if err := src.ReadAt(ctx, data, 0); err != nil {
+	size, err := get(to)
+	switch {
+	case err != nil:
 		return 0, err
+	case len(d.steps) == 0 && size != d.p.raw:
+		return 0, d.p.sizeError(size)
+	case size > int64(len(to)):
+		return 0, fmt.Errorf("%s: %d bytes are more than a chunk of %d bytes can have (%d)", d.p, size, d.p.raw, len(to))
 	}
+	data := to[:size]
 	for i, s := range d.steps {
 		var err error
 		if t, ok := s.decoder.(trimmer); ok {
 			if data, err = t.trim(data); err != nil {
-				return d.in.size, codecError(s.filter, err)
+				return size, codecError(s.filter, err)
 			}
 			if i == len(d.steps)-1 {
 				if len(data) != len(dst) {
-					return d.in.size, d.p.sizeError(int64(len(data)))
+					return size, d.p.sizeError(int64(len(data)))
 				}
 				copy(dst, data)
 			}
@@ -192,14 +211,14 @@ func (d *Decoder) decode(ctx context.Context, dst []byte, src Source) (int64, er
 		}
 		n, err := s.decoder.decode(out, data)
 		if err != nil {
-			return d.in.size, codecError(s.filter, err)
+			return size, codecError(s.filter, err)
 		}
 		if i == len(d.steps)-1 && n != len(dst) {
-			return d.in.size, codecError(s.filter, d.p.sizeError(int64(n)))
+			return size, codecError(s.filter, d.p.sizeError(int64(n)))
 		}
 		data = out[:n]
 	}
-	return d.in.size, nil
+	return size, nil
 }
 
 // sizeError says that a decoded chunk has another size.
@@ -279,7 +298,8 @@ func (d *Decoder) Begin(ctx context.Context, src Source) error {
 		if err := d.turn(heldMode); err != nil {
 			return err
 		}
-		if _, err := d.decode(ctx, d.held, src); err != nil {
+		var err error
+		if d.heldSize, err = d.decode(d.held, getter(ctx, src)); err != nil {
 			return err
 		}
 		if d.p.swap > 0 {
@@ -326,7 +346,7 @@ func (d *Decoder) Next(ctx context.Context, p []byte) (int64, error) {
 		copy(p, d.held[d.p.raw-d.left:])
 		d.left -= int64(len(p))
 		if d.left == 0 {
-			return d.in.size, nil
+			return d.heldSize, nil
 		}
 		return 0, nil
 	}

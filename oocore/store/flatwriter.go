@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"sync"
-	"sync/atomic"
 
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
@@ -33,8 +32,9 @@ type flatWriter struct {
 	closed bool // nothing can be written any more
 	ended  bool // nothing is left to do
 
-	once   sync.Once             // of making the workspace durable
-	failed atomic.Pointer[error] // of a sync, after which no other can be believed
+	syncing sync.Mutex // a Sync waits for others: the kernel reports an error to one of them only
+	placed  bool       // the workspace is durable
+	failed  error      // of a sync, after which no other can be believed
 }
 
 func (w *flatWriter) Write(ctx context.Context, src []byte, b grid.Box) error {
@@ -151,15 +151,17 @@ func (w *flatWriter) Sync(ctx context.Context) error {
 }
 
 func (w *flatWriter) sync() error {
-	if err := w.failed.Load(); err != nil {
-		return *err
+	w.syncing.Lock()
+	defer w.syncing.Unlock()
+	if w.failed != nil {
+		return w.failed
 	}
-	err := w.out.Sync()
-	w.once.Do(func() { err = errors.Join(err, w.ws.sync()) })
-	if err != nil {
-		w.failed.Store(&err)
+	w.failed = w.out.Sync()
+	if !w.placed {
+		w.placed = true
+		w.failed = errors.Join(w.failed, w.ws.sync())
 	}
-	return err
+	return w.failed
 }
 
 func (w *flatWriter) Commit(ctx context.Context) error {

@@ -23,7 +23,8 @@ type Bucket interface {
 	// Create begins an object. Nothing is seen under its key until it was closed and
 	// Sync has returned; then it is there whole, instead of what was there before.
 	Create(ctx context.Context, key string) (Upload, error)
-	// Sync makes durable what was closed before the call, and puts it under its keys.
+	// Sync makes durable what was closed before the call, by anyone, and puts it under
+	// its keys. After an error by which anything was lost every later Sync fails too.
 	Sync(ctx context.Context) error
 	// Delete removes an object; none is there afterwards, also if there was none.
 	Delete(ctx context.Context, key string) error
@@ -52,6 +53,10 @@ type Object interface {
 	ReadAt(ctx context.Context, p []byte, at int64) error
 	Close() error
 }
+
+// UploadHeap is the most that an upload under way takes of Go's heap, where it cannot
+// be written at any place.
+const UploadHeap = 8 << 20
 
 // Upload is an object that is written, by one goroutine at a time but for
 // WriteAt.

@@ -310,6 +310,39 @@ func TestDirFaults(t *testing.T) {
 	}
 }
 
+// TestDirFailureIsOfAll lets a Sync fail that took what another has closed: that
+// other's Sync says so too.
+func TestDirFailureIsOfAll(t *testing.T) {
+	storetest.NoLeaks(t)
+	errDisk := errors.New("the disk is on fire")
+	for _, fault := range []disktest.Fault{{Op: disktest.Sync, N: 1}, {Op: disktest.Sync, N: 3}, {Op: disktest.Rename, N: 1}} {
+		t.Run(fmt.Sprint(fault.Op, fault.N), func(t *testing.T) {
+			root := t.TempDir()
+			b := blob.Dir(root)
+			disktest.Use(t, &disktest.Fault{Op: fault.Op, N: fault.N, Err: errDisk})
+			if err := errors.Join(put(t.Context(), b, "mine", "text"), put(t.Context(), b, "another's", "text")); err != nil {
+				t.Fatal(err)
+			}
+			for _, who := range []string{"mine", "another's"} {
+				if err := b.Sync(t.Context()); !errors.Is(err, errDisk) {
+					t.Errorf("%s Sync returns %v", who, err)
+				}
+			}
+			if err := put(t.Context(), b, "later", "text"); err != nil {
+				t.Fatal(err)
+			}
+			if err := b.Sync(t.Context()); !errors.Is(err, errDisk) || get(t, b, "later") != "none" {
+				t.Errorf("a Sync of what came later returns %v", err)
+			}
+			for _, name := range files(t, root) {
+				if strings.HasPrefix(name, ".") {
+					t.Errorf("%s is left", name)
+				}
+			}
+		})
+	}
+}
+
 // TestDirCrash looks after every operation of a group at what a crash would leave.
 func TestDirCrash(t *testing.T) {
 	root := t.TempDir()

@@ -20,6 +20,7 @@ import (
 type group struct {
 	root    string
 	syncing sync.Mutex // a Sync does not return before one that it relies on
+	failed  error      // of a Sync, after which no other can be believed
 
 	mu      sync.Mutex
 	busy    map[string]bool    // temporary names in use
@@ -223,16 +224,28 @@ func (u *upload) discard() error {
 }
 
 // Sync makes the closed uploads durable. After an error none of them is there that
-// was not renamed yet.
+// was not renamed yet, also of those that others have closed: each later Sync, which
+// may be theirs, fails too.
 func (g *group) Sync(ctx context.Context) error {
 	g.syncing.Lock()
 	defer g.syncing.Unlock()
+	err := g.sync(ctx)
+	if g.failed == nil {
+		g.failed = err
+	}
+	return g.failed
+}
+
+func (g *group) sync(ctx context.Context) error {
 	g.mu.Lock()
 	uploads, folders := g.pending, g.folders
 	g.pending, g.folders = map[string]*upload{}, map[string]bool{}
 	g.mu.Unlock()
 
-	err := syncAll(ctx, uploads)
+	err := g.failed
+	if err == nil {
+		err = syncAll(ctx, uploads)
+	}
 	for _, u := range uploads {
 		if err != nil {
 			_ = u.discard() // the first error is the one that tells

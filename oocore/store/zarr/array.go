@@ -49,6 +49,9 @@ func identity(e blob.Entry) store.Identity {
 	return store.Identity{Size: e.Size, Version: e.Version}
 }
 
+// fetches reports an array of an object store whose chunks are objects.
+func (a *array) fetches() bool { return !a.local && len(a.meta.shards) == 0 }
+
 // Read reads a region with memory of its own: that of decoding chunks whole, or
 // where that is much, in pieces. It refuses chunks that take more than a gigabyte
 // even so.

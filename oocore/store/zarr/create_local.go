@@ -64,6 +64,9 @@ func createLocal(path string, made *meta, m store.Meta) (store.Writer, error) {
 		t.ws = m.Workspace
 	}
 	if err := t.begin(m.Resume); err != nil {
+		if m.Resume { // what an earlier run has left may still serve another
+			return nil, errors.Join(err, t.suspend())
+		}
 		return nil, errors.Join(err, t.abort())
 	}
 	d := newDesign(made, true)

@@ -29,8 +29,8 @@ func (s *session) readPieces(ctx context.Context, dst []byte, src *source) error
 	v := s.part.stored(s.meta.pipeline.Order())
 	read := func(p []byte, at int64) error { return s.decodeTo(ctx, p, at) }
 	if s.decoder == nil {
-		if want := chunkBytes(s.meta); src.size != want {
-			return fmt.Errorf("it has %d bytes, its elements have %d", src.size, want)
+		if src.size != chunkBytes(s.meta) {
+			return sizeError(src.size, s.meta)
 		}
 		read = func(p []byte, at int64) error { return src.ReadAt(ctx, p, at) }
 	} else if c := &s.cursor; c.chunk == nil || c.src.serial != src.serial || !slices.Equal(c.chunk, s.part.chunk) {
@@ -41,6 +41,11 @@ func (s *session) readPieces(ctx context.Context, dst []byte, src *source) error
 		s.cursor.chunk = nil
 	}
 	return err
+}
+
+// sizeError is that of a chunk whose elements lie open.
+func sizeError(size int64, m *meta) error {
+	return fmt.Errorf("it has %d bytes, its elements have %d", size, chunkBytes(m))
 }
 
 // decodeTo fills p with what the cursor's chunk has from byte at on.

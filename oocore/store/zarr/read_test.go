@@ -2,6 +2,7 @@ package zarr
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/store/blob"
 	"github.com/gonbext/gonbext/oocore/store/blob/memblob"
 	"github.com/gonbext/gonbext/oocore/store/storetest"
 )
@@ -166,6 +168,82 @@ func TestRequests(t *testing.T) {
 	}
 }
 
+// single counts whole objects that are read by one request.
+type single struct {
+	counted
+	gets *int
+}
+
+func (b single) Get(ctx context.Context, key string, p []byte) (blob.Entry, error) {
+	*b.gets++
+	return blob.Get(ctx, b.Bucket, key, p)
+}
+
+// TestChunkIsOneRequest reads chunks that are objects of a store.
+func TestChunkIsOneRequest(t *testing.T) {
+	for name, c := range map[string]struct {
+		codecs string
+		opens  int // of chunks of which a part is needed
+	}{
+		"zstd":  {plainCodec + `,{"name":"zstd","configuration":{"level":1}}`, 0},
+		"plain": {plainCodec, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := memblob.New()
+			want := storetest.Elements(dtype.Float32, 11)
+			putArray(t, b, []int{11}, []int{3}, dtype.Float32, c.codecs, want)
+			objects := single{count(b), new(int)}
+			a, err := openIn(t.Context(), "memory.zarr", objects)
+			if err != nil {
+				t.Fatal(err)
+			}
+			read := func() ([]byte, int64, error) {
+				s := sessionOf(t, a, a.Info().Work.Whole)
+				*objects.gets, *objects.opens = 0, 0
+				got := bytes.Repeat([]byte{0x55}, len(want))
+				n, err := s.Read(t.Context(), got, storetest.All([]int{11}))
+				return got, n, err
+			}
+			stored := int64(0)
+			for i := range 4 {
+				data, _ := b.Get(fmt.Sprintf("c/%d", i))
+				stored += int64(len(data))
+			}
+			if c.opens > 0 {
+				stored -= 4 // of the last chunk, which lies beyond the edge
+			}
+			got, n, err := read()
+			if err != nil || !bytes.Equal(got, want) || n != stored {
+				t.Errorf("read %v from %d bytes of %d, %v", got, n, stored, err)
+			}
+			if *objects.gets != 4-c.opens || *objects.opens != c.opens {
+				t.Errorf("four chunks took %d requests, and %d objects were opened", *objects.gets, *objects.opens)
+			}
+
+			chunk, _ := b.Get("c/1")
+			if err := b.Delete(t.Context(), "c/1"); err != nil {
+				t.Fatal(err)
+			}
+			if got, _, err = read(); err != nil || !bytes.Equal(got[12:24], make([]byte, 12)) || !bytes.Equal(got[24:], want[24:]) {
+				t.Errorf("with a missing chunk: %v, %v", got, err)
+			}
+			for says, data := range map[string][]byte{"": chunk[:len(chunk)-1], "65536": make([]byte, 65536)} {
+				b.Put("c/1", data)
+				_, _, err := read()
+				checkMessage(t, err, "memory.zarr", "chunk c/1: ", says)
+			}
+			b.Put("c/1", chunk)
+			b.Put("zarr.json", []byte(metadata([]int{11}, []int{3}, dtype.Float32, c.codecs)))
+			if err := b.Delete(t.Context(), "c/1"); err != nil {
+				t.Fatal(err)
+			}
+			if _, _, err := read(); !errors.Is(err, store.ErrChanged) {
+				t.Errorf("a chunk that is missing from another array: %v", err)
+			}
+		})
+	}
+}
+
 // TestLargeIndex reads parts of a shard whose index is larger than what is kept.
 func TestLargeIndex(t *testing.T) {
 	const parts = maxIndexBytes/entryBytes + 1000
@@ -184,6 +262,24 @@ func TestLargeIndex(t *testing.T) {
 	}
 	if *c.bytes > 4*maxIndexBytes {
 		t.Errorf("%d bytes were read", *c.bytes)
+	}
+
+	// Parts that lie in another order than the index has them, as writers in parallel
+	// leave them.
+	b.Put("c/0", shardOf(parts, func(index []byte) {
+		for i := range 1000 {
+			binary.LittleEndian.PutUint64(index[16*i:], uint64(999-i))
+		}
+	}))
+	s = sessionOf(t, a, a.Info().Work.Whole)
+	for _, i := range []int{0, 1, 999, 1000, 65535} {
+		at := i
+		if i < 1000 {
+			at = 999 - i
+		}
+		if got, _ := readOne(t, s, i); got != byte(at) {
+			t.Errorf("part %d at %d is %d", i, at, got)
+		}
 	}
 }
 

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/codec"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/store/blob"
 	"github.com/gonbext/gonbext/oocore/store/internal/strided"
 )
 
@@ -156,6 +158,9 @@ func (s *session) readPart(ctx context.Context, dst []byte) error {
 		p.gather(dst, s.memory.chunk, s.meta)
 		return nil
 	}
+	if s.a.fetches() && s.takesWhole() {
+		return s.fetch(ctx, dst)
+	}
 	src, err := s.opened.find(ctx, p.chunk)
 	if err != nil {
 		return err
@@ -165,33 +170,79 @@ func (s *session) readPart(ctx context.Context, dst []byte) error {
 		return nil
 	}
 	if s.memory.chunk != nil {
-		err = s.readWhole(ctx, dst, src)
+		err = s.readWhole(dst, func(p []byte) (int64, error) {
+			if src.size > int64(len(p)) {
+				return src.size, nil
+			}
+			return src.size, src.ReadAt(ctx, p[:src.size], 0)
+		})
 	} else {
 		err = s.readPieces(ctx, dst, src)
 	}
-	if errors.Is(err, codec.ErrShort) {
-		err = fmt.Errorf("it is cut short: %w", plainError(err))
+	return src.broken(ctx, err)
+}
+
+// takesWhole reports a part for which its chunk is read as a whole.
+func (s *session) takesWhole() bool {
+	if s.decoder == nil {
+		_, ok := s.part.wholeRun()
+		return ok
 	}
-	if err != nil {
-		return src.fault(ctx, err)
+	return s.memory.chunk != nil
+}
+
+// fetch reads a chunk that is an object by itself by one request, where opening and
+// reading it are two.
+func (s *session) fetch(ctx context.Context, dst []byte) error {
+	p, missing := &s.part, false
+	src := source{key: s.meta.key(p.chunk)}
+	err := s.readWhole(dst, func(b []byte) (int64, error) {
+		e, err := blob.Get(ctx, s.a.bucket, src.key, b)
+		switch {
+		case err == blob.ErrLarge:
+			return e.Size, nil
+		case err == nil:
+			s.stored += e.Size
+		}
+		missing = errors.Is(err, fs.ErrNotExist)
+		return e.Size, err
+	})
+	if missing {
+		if err := s.a.there(ctx); err != nil {
+			return err
+		}
+		p.fill(dst, s.meta)
+		return nil
 	}
-	return nil
+	return src.broken(ctx, err)
 }
 
 // readWhole decodes a chunk in one go: to where it belongs when that is one run,
 // else to the session's memory, where it stays for the parts that follow.
-func (s *session) readWhole(ctx context.Context, dst []byte, src *source) error {
+func (s *session) readWhole(dst []byte, get codec.Getter) error {
 	p := &s.part
 	if at, ok := p.wholeRun(); ok {
-		item := s.meta.dtype.Size()
-		_, err := s.decoder.Whole(ctx, dst[at*item:at*item+len(s.memory.chunk)], src)
-		return err
+		from, size := int64(at*s.meta.dtype.Size()), chunkBytes(s.meta)
+		return s.decode(dst[from:from+size], get)
 	}
 	s.kept = nil
-	if _, err := s.decoder.Whole(ctx, s.memory.chunk, src); err != nil {
+	if err := s.decode(s.memory.chunk, get); err != nil {
 		return err
 	}
 	s.kept = slices.Clone(p.chunk)
 	p.gather(dst, s.memory.chunk, s.meta)
 	return nil
+}
+
+// decode decodes a whole chunk, of which there may be nothing to decode.
+func (s *session) decode(dst []byte, get codec.Getter) error {
+	if s.decoder != nil {
+		_, err := s.decoder.Get(dst, get)
+		return err
+	}
+	n, err := get(dst)
+	if err == nil && n != int64(len(dst)) {
+		err = sizeError(n, s.meta)
+	}
+	return err
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 
+	"github.com/gonbext/gonbext/oocore/codec"
 	"github.com/gonbext/gonbext/oocore/store/blob"
 )
 
@@ -45,6 +46,17 @@ func (s *source) fault(ctx context.Context, err error) error {
 		return ctx.Err()
 	}
 	return fmt.Errorf("%s %s: %w", s.kind(), s.key, plainError(err))
+}
+
+// broken is fault of what cannot be decoded.
+func (s *source) broken(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	if errors.Is(err, codec.ErrShort) {
+		err = fmt.Errorf("it is cut short: %w", plainError(err))
+	}
+	return s.fault(ctx, err)
 }
 
 // opened is the object that a session has open, the one of the chunk that it read

@@ -106,6 +106,7 @@ type writer struct {
 
 	syncing sync.Mutex   // so that a Sync does not return before another that it relies on
 	waiting atomic.Int64 // units that are whole and not synced yet
+	failed  bool         // a Sync has, and has said why
 
 	seed  maphash.Seed
 	locks [64]sync.Mutex // of units that Write changes in part
@@ -127,7 +128,9 @@ func (w *writer) sync(ctx context.Context) error {
 	w.syncing.Lock()
 	defer w.syncing.Unlock()
 	w.waiting.Store(0)
-	return w.bucket.Sync(ctx)
+	err := w.bucket.Sync(ctx)
+	w.failed = w.failed || err != nil
+	return err
 }
 
 func (w *writer) Session(work []byte) (store.WriteSession, error) {
@@ -222,7 +225,13 @@ func (w *writer) Sync(ctx context.Context) error {
 func (w *writer) Commit(ctx context.Context) error { return w.commit(ctx, w.sync) }
 
 func (w *writer) Suspend() error {
-	return w.end("suspend", func() error { return w.sync(context.Background()) }, w.target.suspend)
+	return w.end("suspend", func() error {
+		said := w.failed
+		if err := w.sync(context.Background()); !said {
+			return err
+		}
+		return nil
+	}, w.target.suspend)
 }
 
 // Abort removes what was written. Of a region, what was synced stays: whole chunks.
@@ -232,8 +241,6 @@ func (w *writer) Abort() error { return w.end("abort", w.drop, w.target.abort) }
 func (w *writer) drop() error {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := w.sync(ctx); !errors.Is(err, context.Canceled) {
-		return err
-	}
+	_ = w.sync(ctx) // as it was cancelled, or an earlier one failed
 	return nil
 }

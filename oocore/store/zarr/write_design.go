@@ -6,6 +6,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/store/blob"
 )
 
 const (
@@ -15,9 +16,6 @@ const (
 	// appendBytes is the buffer in which the chunks of a shard are gathered: the
 	// shortest write that bypasses the page cache.
 	appendBytes = 1 << 20
-	// uploadBytes is what an object store's upload holds of an object that comes in
-	// pieces.
-	uploadBytes = 8 << 20
 )
 
 // design is how the chunks of an array that is written lie and are encoded. It
@@ -156,7 +154,7 @@ func (d *design) work(box grid.Box) store.Work {
 		w.Heap += d.pipeline.DecodeWork().Heap
 	}
 	if !d.random && (d.shard() != nil || w.Stream < w.Whole) {
-		w.Heap += uploadBytes
+		w.Heap += blob.UploadHeap
 	}
 	return w
 }

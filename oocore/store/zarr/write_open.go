@@ -33,6 +33,7 @@ type openWriter struct {
 
 	buffers sync.Pool
 	syncing sync.Mutex // so that a Sync does not return before another that it relies on
+	failed  error      // of a Sync, after which no other can be believed
 	files   sync.Mutex
 	open    map[string]*chunkFile
 	dirty   map[string]bool // files, also closed ones, that were written since the last Sync
@@ -162,7 +163,8 @@ func (w *openWriter) writeRun(ctx context.Context, f *chunkFile, p []byte, full,
 	return nil
 }
 
-// take opens a chunk's file, and makes it where it is missing.
+// take opens a chunk's file, and makes it where it is missing. give, or syncFiles, ends
+// its use.
 func (w *openWriter) take(name string) (*chunkFile, error) {
 	w.files.Lock()
 	defer w.files.Unlock()
@@ -179,7 +181,6 @@ func (w *openWriter) take(name string) (*chunkFile, error) {
 		w.open[name] = f
 	}
 	f.users++
-	w.dirty[name] = true
 	return f, nil
 }
 
@@ -187,7 +188,7 @@ func (w *openWriter) give(name string, f *chunkFile) {
 	w.files.Lock()
 	defer w.files.Unlock()
 	f.users--
-	w.dirty[name] = true // a Sync may have come between
+	w.dirty[name] = true
 }
 
 // shrink closes files that nobody uses, until at most n are open.
@@ -260,10 +261,22 @@ func (w *openWriter) Sync(ctx context.Context) error {
 	return w.named("sync", w.sync(ctx))
 }
 
-// sync makes durable what was written before.
+// sync makes durable what was written before. After an error nothing more can be: the
+// kernel reports each only once.
 func (w *openWriter) sync(ctx context.Context) error {
 	w.syncing.Lock()
 	defer w.syncing.Unlock()
+	if w.failed != nil {
+		return w.failed
+	}
+	err := w.syncDirty(ctx)
+	if !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
+		w.failed = err
+	}
+	return err
+}
+
+func (w *openWriter) syncDirty(ctx context.Context) error {
 	w.files.Lock()
 	dirty, folders := w.dirty, w.folders
 	w.dirty, w.folders = map[string]bool{}, map[string]bool{}
@@ -274,7 +287,7 @@ func (w *openWriter) sync(ctx context.Context) error {
 			err = disk.SyncDir(name)
 		}
 	}
-	if err != nil { // for the next to try again
+	if err != nil { // where it was only given up the next goes on
 		w.files.Lock()
 		maps.Copy(w.dirty, dirty)
 		maps.Copy(w.folders, folders)
@@ -308,7 +321,12 @@ func (w *openWriter) Commit(ctx context.Context) error {
 }
 
 func (w *openWriter) Suspend() error {
-	return w.end("suspend", func() error { return w.sync(context.Background()) }, w.closeFiles, w.target.suspend)
+	return w.end("suspend", func() error {
+		if w.failed != nil { // which it has said
+			return nil
+		}
+		return w.sync(context.Background())
+	}, w.closeFiles, w.target.suspend)
 }
 
 func (w *openWriter) Abort() error { return w.end("abort", w.closeFiles, w.target.abort) }
