@@ -1,9 +1,12 @@
 package exec_test
 
 import (
+	"archive/zip"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,6 +23,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/memstore"
+	_ "github.com/gonbext/gonbext/oocore/store/npz"
 	_ "github.com/gonbext/gonbext/oocore/store/zarr"
 )
 
@@ -110,6 +114,43 @@ func (g *generator) chunked(shape []int, t dtype.Type) (store.Info, error) {
 	return a.Info(), a.Close()
 }
 
+// deflated stores elements in a compressed member of an npz file, as NumPy's
+// savez_compressed does.
+func (g *generator) deflated(shape []int, t dtype.Type) (info store.Info, err error) {
+	path := filepath.Join(g.dir, fmt.Sprintf("%d.npz", len(g.stored)))
+	g.stored = append(g.stored, path)
+	f, err := os.Create(path)
+	if err != nil {
+		return info, err
+	}
+	z := zip.NewWriter(f)
+	member, err := z.CreateHeader(&zip.FileHeader{Name: "x.npy", Method: zip.Deflate})
+	if err == nil {
+		err = writeNPY(member, shape, t, sourceModel(shape, t).bytes(t))
+	}
+	if err = errors.Join(err, z.Close(), f.Close()); err != nil {
+		return info, err
+	}
+	a, err := store.Open(path + "#x")
+	if err != nil {
+		return info, err
+	}
+	return a.Info(), a.Close()
+}
+
+// writeNPY writes elements as an npy file has them.
+func writeNPY(w io.Writer, shape []int, t dtype.Type, elements []byte) error {
+	kinds := map[dtype.Type]string{dtype.Float64: "<f8", dtype.Float32: "<f4", dtype.Float16: "<f2",
+		dtype.Int64: "<i8", dtype.Int32: "<i4", dtype.Int8: "|i1", dtype.Bool: "|b1"}
+	head := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': %s, }", kinds[t], grid.Format(shape))
+	head += strings.Repeat(" ", 63-(10+len(head))%64) + "\n"
+	if _, err := fmt.Fprintf(w, "\x93NUMPY\x01\x00%c%c%s", len(head)%256, len(head)/256, head); err != nil {
+		return err
+	}
+	_, err := w.Write(elements)
+	return err
+}
+
 func (g *generator) int(name string, low, high int) int {
 	return rapid.IntRange(low, high).Draw(g.T, name)
 }
@@ -150,7 +191,16 @@ func (g *generator) leaf(shape []int) *graph.Node {
 	t := draw(g, "type", dtype.Float64, dtype.Float32, dtype.Float16, dtype.BFloat16, dtype.Int64, dtype.Int32, dtype.Int8, dtype.Bool)
 	var n *graph.Node
 	var err error
-	switch g.int("leaf", 0, 7) {
+	switch g.int("leaf", 0, 8) {
+	case 7:
+		if t == dtype.BFloat16 { // which npy has no name for
+			t = dtype.Float32
+		}
+		info, failed := g.deflated(shape, t)
+		if failed != nil {
+			g.Fatal(failed)
+		}
+		n, err = graph.Open(site, info, info.Path)
 	case 0, 1:
 		name := fmt.Sprintf("%v%s", shape, t)
 		a, failed := g.files.Open(name)
@@ -170,10 +220,6 @@ func (g *generator) leaf(shape []int) *graph.Node {
 	case 4:
 		n = &graph.Node{Kind: graph.Iota, Shape: shape, DType: dtype.Int64, First: dtype.ValueOf(int64(g.int("first", -9, 9))), Delta: dtype.ValueOf(int64(g.int("delta", -2, 2)))}
 	case 5, 6:
-		if grid.Size(shape) == 0 {
-			n, err = graph.FromBytes(site, nil, t, shape...)
-			break
-		}
 		info, failed := g.chunked(shape, t)
 		if failed != nil {
 			g.Fatal(failed)
@@ -231,7 +277,7 @@ func (g *generator) expression() *graph.Node {
 func (g *generator) step() (*graph.Node, error) {
 	x := g.any()
 	dims := len(x.Shape)
-	switch g.int("step", 0, 11) {
+	switch g.int("step", 0, 12) {
 	case 0: // with itself, or another of any shape
 		y := g.any()
 		n, err := graph.Apply(site, draw(g, "op", kernel.Add, kernel.Subtract, kernel.Multiply, kernel.Minimum, kernel.Maximum), x, y)
@@ -262,6 +308,12 @@ func (g *generator) step() (*graph.Node, error) {
 		return graph.Apply(site, kernel.Where, less, g.any(), g.any())
 	case 4:
 		return graph.AsType(site, x, draw(g, "to", dtype.Float64, dtype.Float32, dtype.Float16, dtype.BFloat16, dtype.Int64, dtype.Int8, dtype.Bool))
+	case 12:
+		shape := []int{grid.Size(x.Shape)}
+		if n := shape[0]; n > 0 && n%6 == 0 && g.bool("in two") {
+			shape = []int{n / 6, 6}
+		}
+		return graph.Reshape(site, x, shape...)
 	case 5:
 		return graph.Transpose(site, x, rapid.Permutation(seq(dims)).Draw(g.T, "axes")...)
 	case 6, 7:
@@ -380,6 +432,10 @@ func (g *generator) check(root *graph.Node, want dense, least bool) {
 			target.Chunks[i] = g.int("chunk", max(n/6, 1), n+1)
 		}
 	}
+	var before []byte // of the whole that a region is written to
+	if size := grid.Size(root.Shape); size > 0 && g.int("region", 0, 3) == 0 {
+		before = g.region(root, &target)
+	}
 	o := plan.Options{Budget: 1, Workers: g.int("workers", 1, 5)}
 	if !least {
 		o.Budget = 1 << g.int("budget", 20, 32)
@@ -406,10 +462,17 @@ func (g *generator) check(root *graph.Node, want dense, least bool) {
 	if err != nil {
 		g.Fatalf("%s: %v", root, err)
 	}
+	if target.Region != nil {
+		g.outside(root.DType, &target, before)
+	}
 	if target.Path != "" {
+		region := grid.Entire(root.Shape)
+		if target.Region != nil {
+			region = *target.Region
+		}
 		a, err := g.open(target.Path)
 		if err == nil {
-			err = a.Read(context.Background(), got, grid.Entire(root.Shape).Region())
+			err = a.Read(context.Background(), got, region.Region())
 		}
 		if err != nil {
 			g.Fatal(err)
@@ -423,4 +486,56 @@ func (g *generator) check(root *graph.Node, want dense, least bool) {
 	if end.Peak != p.Peak.Host() && !slices.ContainsFunc(p.Stages, func(s plan.Stage) bool { return s.Tasks() == 0 }) {
 		g.Errorf("%s: the arena's peak is %d bytes, predicted %d", root, end.Peak, p.Peak.Host())
 	}
+}
+
+// region makes an array somewhere in which there is room for the result, the target,
+// and returns its elements.
+func (g *generator) region(root *graph.Node, target *plan.Target) []byte {
+	box := grid.Box{Start: make([]int, len(root.Shape)), Shape: root.Shape}
+	whole := make([]int, len(root.Shape))
+	for d, n := range root.Shape {
+		box.Start[d] = g.int("before", 0, 5)
+		whole[d] = box.Start[d] + n + g.int("behind", 0, 5)
+	}
+	m := g.layout(whole)
+	m.Shape, m.DType = whole, root.DType
+	path := filepath.Join(g.dir, "whole.zarr")
+	w, err := store.Create(path, m)
+	elements := sourceModel(whole, root.DType).bytes(root.DType)
+	if err == nil {
+		err = w.Write(context.Background(), elements, grid.Entire(whole))
+	}
+	if err == nil {
+		err = w.Commit(context.Background())
+	}
+	if err != nil {
+		g.Fatal(err)
+	}
+	*target = plan.Target{Path: path, Region: &box, Whole: whole}
+	return elements
+}
+
+// outside makes sure that nothing was written outside of a region.
+func (g *generator) outside(t dtype.Type, target *plan.Target, before []byte) {
+	a, err := store.Open(target.Path)
+	if err != nil {
+		g.Fatal(err)
+	}
+	got := make([]byte, len(before))
+	if err := errors.Join(a.Read(context.Background(), got, grid.Entire(target.Whole).Region()), a.Close()); err != nil {
+		g.Fatal(err)
+	}
+	size := t.Size()
+	at := 0
+	fill(target.Whole, func(index []int) float64 {
+		inside := true
+		for d, i := range index {
+			inside = inside && target.Region.Start[d] <= i && i < target.Region.Start[d]+target.Region.Shape[d]
+		}
+		if !inside && !bytes.Equal(got[at*size:(at+1)*size], before[at*size:(at+1)*size]) {
+			g.Fatalf("element %v, outside of the region, has changed", index)
+		}
+		at++
+		return 0
+	})
 }

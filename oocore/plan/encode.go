@@ -22,7 +22,8 @@ func (p *Plan) Encode() ([]byte, error) {
 	return json.Marshal(p)
 }
 
-// Decode reads what Encode wrote. A plan of another engine is refused.
+// Decode reads what Encode wrote. A plan of another engine is refused, and so is one
+// that names arrays or values that it does not have.
 func Decode(b []byte) (*Plan, error) {
 	p := &Plan{}
 	d := json.NewDecoder(bytes.NewReader(b))
@@ -32,6 +33,9 @@ func Decode(b []byte) (*Plan, error) {
 	}
 	if p.Engine != Engine {
 		return nil, fmt.Errorf("the plan was made by %s, and this is %s: plan again", p.Engine, Engine)
+	}
+	if err := p.check(); err != nil {
+		return nil, fmt.Errorf("this is not a plan: %w", err)
 	}
 	return p, nil
 }

@@ -256,3 +256,43 @@ func BenchmarkPlanAMillionChunks(b *testing.B) {
 		}
 	}
 }
+
+// A plan that was edited is refused, whichever of its numbers is not as it was.
+func TestForeignPlansAreRefused(t *testing.T) {
+	x := file(t, "x.npy", dtype.Float32, 1000, 500)
+	p, err := New(apply(t, kernel.Subtract, x, fold(t, kernel.Mean, x, 0)), Target{Path: "o.npy"}, options(64*mebi))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, edit := range map[string]func(p *Plan){
+		"output":  func(p *Plan) { p.Output = 9 },
+		"array":   func(p *Plan) { p.Stages[0].Programs[0].Loads[0].Array = -1 },
+		"result":  func(p *Plan) { p.Stages[0].Outputs[0] = 77 },
+		"no fold": func(p *Plan) { p.Stages[0].Folds = nil },
+		"chunks":  func(p *Plan) { p.Stages[1].Grid.Chunks[0] = 0 },
+		"tile":    func(p *Plan) { p.Stages[1].Tile = nil },
+		"value":   func(p *Plan) { p.Stages[1].Programs[0].Out[0] = 40 },
+		"args":    func(p *Plan) { p.Stages[1].Programs[0].Code[0].Args[0] = 40 },
+		"axis":    func(p *Plan) { p.Stages[1].Programs[0].Loads[0].View.Axis[1] = 2 },
+		"kind":    func(p *Plan) { p.Stages[1].Kind = "other" },
+		"slots":   func(p *Plan) { p.Stages[1].Slots = 0 },
+		"shape":   func(p *Plan) { p.Arrays[0].Shape[0] = -1 },
+		"product": func(p *Plan) { p.Stages[1].Kind = MatMulStage },
+	} {
+		b, err := p.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		q, err := Decode(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		edit(q)
+		if b, err = q.Encode(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Decode(b); err == nil {
+			t.Errorf("%s: the plan is accepted", name)
+		}
+	}
+}

@@ -33,7 +33,7 @@ func (p *Plan) across(l *Load, box []int) bool {
 		return false
 	}
 	a := &p.Arrays[l.Array]
-	if a.Place != InFile && a.Place != InSpill || a.Blocks != nil {
+	if a.Place != InFile && a.Place != InSpill || a.Blocks != nil || a.Bytes() == 0 {
 		return false
 	}
 	times := p.times(l, box)

@@ -283,7 +283,7 @@ func square(chunk []int, fast, elems int) []int {
 		box[i] = 1
 	}
 	last := len(chunk) - 1
-	box[fast], box[last] = chunk[fast], chunk[last]
+	box[fast], box[last] = max(chunk[fast], 1), max(chunk[last], 1)
 	for box[fast]*box[last] > elems {
 		if box[fast] >= box[last] {
 			box[fast] = (box[fast] + 1) / 2
