@@ -124,11 +124,8 @@ func (b *blosc) compressMemory(n int64) memory {
 
 // zstd is the codec of a level, as Blosc's own library chooses it.
 func (b *blosc) zstd() *zstd {
-	switch b.level {
-	case 9:
+	if b.level == 9 {
 		return &zstd{level: maxZstd}
-	case 8:
-		return &zstd{level: maxZstd - 2}
 	}
 	return &zstd{level: max(2*b.level-1, 1)}
 }

@@ -305,3 +305,22 @@ func damaged(t *testing.T) {
 		})
 	}
 }
+
+// TestDeflateCompresses wants of every level what Huffman codes save where no bytes
+// repeat.
+func TestDeflateCompresses(t *testing.T) {
+	chunk := picture(false)
+	for level := 1; level <= 9; level++ {
+		p, err := Parse(fmt.Sprintf("gzip:%d", level), []int{1024, 1024}, dtype.Float32)
+		if err != nil {
+			t.Fatal(err)
+		}
+		encoded, err := encodeWhole(p, chunk)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(encoded) > len(chunk)*9/10 {
+			t.Errorf("level %d makes %d bytes of %d", level, len(encoded), len(chunk))
+		}
+	}
+}

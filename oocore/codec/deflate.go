@@ -49,8 +49,23 @@ func (f *deflate) bound(n int64) int64 { return n + n/8 + 1024 }
 const inflateHeap = 56 << 10
 
 func (f *deflate) deflateHeap() int64 {
-	return []int64{352, 816, 1200, 1200, 1328, 1072, 1072, 1408, 1408, 1408}[f.level] << 10
+	if f.level == 0 {
+		return 352 << 10
+	}
+	return 1408 << 10
 }
+
+// leastDeflate is the library's level for all below. Its levels 1 to 6 leave blocks as
+// they are in which no bytes repeat, as in smooth float32, where Huffman codes alone save
+// 12 %. Measured on chunks of 4 MiB, smooth and in steps, MB/s and ratio:
+//
+//	library's level 1    1864  1.00    497   7.7
+//	library's level 6     387  1.00    181  10.7
+//	library's level 7     130  1.14    186  12.3
+//	compress/gzip's 1     229  1.14    214   4.6
+//	zlib's own 1           37  1.14    159   4.3
+//	zlib's own 6           29  1.14     72  15.4
+const leastDeflate = 7
 
 func (f *deflate) decodeMemory(int64) memory { return memory{heap: inflateHeap} }
 func (f *deflate) encodeMemory(int64) memory { return memory{heap: f.deflateHeap()} }
@@ -162,10 +177,14 @@ type deflateLib interface {
 }
 
 func (f *deflate) newLib() (deflateLib, error) {
-	if f.frame == "gzip" {
-		return gzip.NewWriterLevel(nil, f.level)
+	level := f.level
+	if level > 0 {
+		level = max(level, leastDeflate)
 	}
-	return zlib.NewWriterLevel(nil, f.level)
+	if f.frame == "gzip" {
+		return gzip.NewWriterLevel(nil, level)
+	}
+	return zlib.NewWriterLevel(nil, level)
 }
 
 type deflater struct {
