@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -158,6 +159,9 @@ func (j *job) do(c *cobra.Command, a *oocore.Array, path string) error {
 	if err != nil {
 		return err
 	}
+	if err := checkReport(j.report); err != nil {
+		return err
+	}
 	value, err := j.compute(c, a, path, opts)
 	if err != nil {
 		return err
@@ -235,6 +239,20 @@ func (j *job) tell(w io.Writer, value string) error {
 	}
 	_, err = fmt.Fprintln(w, text)
 	return err
+}
+
+// checkReport refuses a report that could not be written after all has been computed.
+func checkReport(path string) error {
+	if path == "" {
+		return nil
+	}
+	if st, err := os.Stat(filepath.Dir(path)); err != nil || !st.IsDir() {
+		return usagef("--report %s: there is no folder %s", path, filepath.Dir(path))
+	}
+	if st, err := os.Stat(path); err == nil && st.IsDir() {
+		return usagef("--report %s: this is a folder, and the report is a file", path)
+	}
+	return nil
 }
 
 func writeReport(path string, runs []*record.Run) error {

@@ -69,6 +69,8 @@ func TestRefusals(t *testing.T) {
 		status int
 		says   []string
 	}{
+		{"a report in no folder", roots("--report", "none/page.html"), 2, []string{"--report", "no folder none"}},
+		{"a report for a folder", roots("--report", "."), 2, []string{"--report", "a folder"}},
 		{"empty file", of("empty.npy"), 1, []string{"empty.npy"}},
 		{"another format", of("magic.npy"), 1, []string{"magic.npy"}},
 		{"header cut short", of("header.npy"), 1, []string{"header.npy", "short"}},
