@@ -36,7 +36,7 @@ func (r *run) matmulStage(ctx context.Context, stage int) (err error) {
 	return r.noting(ctx, stage, nil, func(ctx context.Context) error {
 		for _, at := range batch.All() {
 			for _, box := range super.All() {
-				if box, ok := p.left(at.Start, box); ok {
+				for _, box := range p.left(at.Start, box) {
 					if err := p.superTile(ctx, at.Start, box); err != nil {
 						return taskError(ctx, p.stage, box, err)
 					}
@@ -47,33 +47,26 @@ func (r *run) matmulStage(ctx context.Context, stage int) (err error) {
 	})
 }
 
-// left is the part of a super-tile that an earlier run has not done: the smallest box
-// with all tiles that are missing.
-func (p *product) left(batch []int, box grid.Box) (left grid.Box, any bool) {
+// left is what an earlier run has not done of a super-tile: all of it, or the runs of
+// tiles in each row of them that are missing.
+func (p *product) left(batch []int, box grid.Box) (left []grid.Box) {
 	done := 0
-	var low, high [2]int
 	for tile := range box.Split([]int{p.m.TileM, p.m.TileN}) {
 		if p.run.keep.has(p.index, p.linear(batch, tile.Start)) {
 			done++
 			continue
 		}
-		for d := range 2 {
-			if end := tile.Start[d] + tile.Shape[d]; any {
-				low[d], high[d] = min(low[d], tile.Start[d]), max(high[d], end)
-			} else {
-				low[d], high[d] = tile.Start[d], end
-			}
+		if n := len(left) - 1; n >= 0 && left[n].Start[0] == tile.Start[0] && left[n].Start[1]+left[n].Shape[1] == tile.Start[1] {
+			left[n].Shape[1] += tile.Shape[1]
+		} else {
+			left = append(left, tile)
 		}
-		any = true
 	}
-	left = grid.Box{Start: low[:], Shape: []int{high[0] - low[0], high[1] - low[1]}}
-	for tile := range left.Split([]int{p.m.TileM, p.m.TileN}) {
-		if p.run.keep.has(p.index, p.linear(batch, tile.Start)) {
-			done-- // it is computed again with the others
-		}
+	if done == 0 {
+		return []grid.Box{box}
 	}
 	p.run.counts.skipped.Add(int64(done))
-	return left, any
+	return left
 }
 
 // linear is the number of a tile in the stage's grid, by its first row and column.
