@@ -209,17 +209,17 @@ func (r *run) make(ctx context.Context, path string, print plan.Fingerprint, bef
 	if r.keep, err = exec.NewKeep(r.plan, print, r.fresh); err != nil {
 		return err
 	}
-	if err := r.execute(ctx, nil); err != nil {
-		return err
-	}
-	after, err := digests(ctx, r.plan)
-	if err != nil {
-		return err
-	}
-	for i, d := range before {
-		if after[i] != d {
-			return fmt.Errorf("%s was changed while it was read: save again", r.plan.Arrays[i].Path)
+	unchanged := func(ctx context.Context) error {
+		after, err := digests(ctx, r.plan)
+		for i, d := range before {
+			if err == nil && after[i] != d {
+				err = fmt.Errorf("%s was changed while it was read: save again", r.plan.Arrays[i].Path)
+			}
 		}
+		return err
+	}
+	if err := r.execute(ctx, exec.Env{Check: unchanged}); err != nil {
+		return err
 	}
 	remember(ctx, path, r.region, print)
 	return nil
@@ -266,16 +266,18 @@ func (r *run) collect(ctx context.Context, allocate func(n int) []byte) error {
 	if r.planned {
 		return errors.Join(ErrPlanned, r.recordOnly(record.Planned))
 	}
-	return r.execute(ctx, allocate(grid.Size(r.root.Shape)))
+	return r.execute(ctx, exec.Env{Into: allocate(grid.Size(r.root.Shape))})
 }
 
-func (r *run) execute(ctx context.Context, into []byte) error {
+// execute runs the plan, with what the environment is beside the settings.
+func (r *run) execute(ctx context.Context, env exec.Env) error {
 	if ctx == nil {
 		ctx = context.Background()
 	}
 	// What Collect returns lies in Go's heap, and so does what codecs take.
-	defer machine.SetRuntime(r.overhead + int64(len(into)) + r.plan.Heap())()
-	_, err := exec.Run(ctx, r.plan, exec.Env{Device: r.device, Record: r.record(), Keep: r.keep, Into: into})
+	defer machine.SetRuntime(r.overhead + int64(len(env.Into)) + r.plan.Heap())()
+	env.Device, env.Record, env.Keep = r.device, r.record(), r.keep
+	_, err := exec.Run(ctx, r.plan, env)
 	return err
 }
 

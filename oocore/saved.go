@@ -88,7 +88,7 @@ func noteOf(path, region string) (string, bool) {
 	if err != nil {
 		return "", false
 	}
-	whole, err := filepath.Abs(path)
+	whole, err := store.Absolute(path)
 	if err != nil {
 		return "", false
 	}

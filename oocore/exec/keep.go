@@ -336,6 +336,13 @@ func (k *Keep) tasks() (n int64) {
 	return n
 }
 
+// spoil says that nothing of what is kept can be used.
+func (k *Keep) spoil() {
+	if k != nil {
+		clear(k.kept)
+	}
+}
+
 // worth reports that there is something that the next run can go on from.
 func (k *Keep) worth() bool { return k.notes() && k.tasks() > 0 }
 

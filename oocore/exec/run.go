@@ -26,6 +26,9 @@ type Env struct {
 	Record *record.Writer // nil for none
 	Into   []byte         // receives the result of a plan without an output path
 	Keep   *Keep          // nil keeps nothing of an unfinished run; Run ends it
+	// Check, where it is set, is called when all is computed, before the output is put
+	// in its place. Its error leaves there what was, and keeps nothing.
+	Check func(context.Context) error
 	// Open and Create replace store.Open and store.Create where they are set.
 	Open   func(path string) (store.Array, error)
 	Create func(path string, m store.Meta) (store.Writer, error)
@@ -103,6 +106,12 @@ func (r *run) all(ctx context.Context) (err error) {
 	}()
 	for i := range r.plan.Stages {
 		if err := r.stage(ctx, i); err != nil {
+			return err
+		}
+	}
+	if r.env.Check != nil {
+		if err := r.env.Check(ctx); err != nil {
+			r.keep.spoil()
 			return err
 		}
 	}

@@ -68,7 +68,7 @@ func (p *Plan) Fingerprint(version string, digests map[int]string) Fingerprint {
 			*a = Array{Place: InResult, Shape: a.Shape, DType: a.DType}
 		}
 	}
-	if whole, err := filepath.Abs(out.Path); err == nil {
+	if whole, err := store.Absolute(out.Path); err == nil {
 		out.Path = whole
 	}
 	for _, s := range p.Stages {

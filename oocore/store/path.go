@@ -11,12 +11,21 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/store/blob"
 )
 
 const (
 	formatNpy = "npy"
 	formatRaw = "raw"
 )
+
+// Absolute is a path as it is from any folder: an object store's address already is.
+func Absolute(path string) (string, error) {
+	if blob.Remote(path) {
+		return path, nil
+	}
+	return filepath.Abs(path)
+}
 
 // location is a path taken apart.
 type location struct {
