@@ -17,6 +17,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"path/filepath"
 
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 )
@@ -25,6 +26,7 @@ const (
 	maxHeader = 64 << 10
 	maxEntry  = 16 << 20 // also bounds what reading a damaged file allocates
 	maxStages = 1 << 16
+	maxFile   = 64 << 20 // at which a journal is written anew, without what no longer holds
 )
 
 // kinds of entries.
@@ -51,8 +53,10 @@ type Fold struct {
 
 // Journal is an open journal. One goroutine at a time appends.
 type Journal struct {
+	path string
 	file disk.Handle
 	end  int64
+	most int64 // of end, until the journal is written anew
 	buf  []byte
 }
 
@@ -69,7 +73,7 @@ func Create(path string, header any) (*Journal, error) {
 	if _, err := f.WriteAt(append(b, '\n'), 0); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return &Journal{file: f, end: int64(len(b)) + 1}, nil
+	return &Journal{path: path, file: f, end: int64(len(b)) + 1, most: maxFile}, nil
 }
 
 // Open reads a journal and goes on with it. What follows its last whole entry is cut
@@ -86,7 +90,7 @@ func Open(path string) (*Journal, *State, error) {
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close())
 	}
-	return &Journal{file: f, end: end}, s, nil
+	return &Journal{path: path, file: f, end: end, most: maxFile}, s, nil
 }
 
 // Read reads a journal as far as its entries are whole, and says where they end. It
@@ -171,7 +175,7 @@ func (s *State) apply(payload []byte) bool {
 		if !ok {
 			return false
 		}
-		s.Folds[int(stage)] = Fold{to, append([]byte{}, rest...)}
+		s.Folds[int(stage)] = Fold{to, append(s.Folds[int(stage)].State[:0], rest...)}
 	case forgetKind:
 		s.Forget(int(stage))
 	default:
@@ -240,8 +244,46 @@ func (j *Journal) append() error {
 	return err
 }
 
-// Sync makes what was noted durable.
-func (j *Journal) Sync() error { return j.file.Sync() }
+// Sync makes what was noted durable. A journal that has grown long, as snapshots of
+// sums make it, is replaced by one that says the same.
+func (j *Journal) Sync() error {
+	if j.end > j.most {
+		return j.compact()
+	}
+	return j.file.Sync()
+}
+
+// compact writes what the journal says to a new file, and puts that in its place.
+func (j *Journal) compact() error {
+	s, _, err := Read(io.NewSectionReader(j.file, 0, j.end))
+	if err != nil {
+		return err
+	}
+	temp := j.path + ".new"
+	next, err := Create(temp, s.Header)
+	if err != nil {
+		return err
+	}
+	for stage, done := range s.Done {
+		err = errors.Join(err, next.Tasks(stage, done))
+	}
+	for stage := range s.Finished {
+		err = errors.Join(err, next.Stage(stage))
+	}
+	for stage, f := range s.Folds {
+		err = errors.Join(err, next.Fold(stage, f.Next, f.State))
+	}
+	err = errors.Join(err, next.file.Sync())
+	if err == nil {
+		err = disk.Rename(temp, j.path)
+	}
+	if err != nil {
+		return errors.Join(err, next.Close(), disk.Remove(temp))
+	}
+	err = errors.Join(j.file.Close(), disk.SyncDir(filepath.Dir(j.path)))
+	j.file, j.end, j.most = next.file, next.end, max(maxFile, 4*next.end)
+	return err
+}
 
 // Close closes the file.
 func (j *Journal) Close() error { return j.file.Close() }

@@ -86,6 +86,38 @@ func TestForgottenStage(t *testing.T) {
 	}
 }
 
+// A reduction that goes on for days does not fill the disk with its sums.
+func TestLongJournalIsWrittenAnew(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal")
+	write(t, path)
+	j, _, err := journal.Open(path)
+	check(t, err)
+	sums := make([]byte, 8<<20)
+	for i := range 20 {
+		sums[i] = byte(i)
+		check(t, j.Fold(2, int64(i), sums))
+		check(t, j.Sync())
+	}
+	st, err := os.Stat(path)
+	check(t, err)
+	if st.Size() > 80<<20 {
+		t.Errorf("the journal has %d bytes", st.Size())
+	}
+	check(t, j.Stage(3))
+	check(t, j.Close())
+	j, s, err := journal.Open(path)
+	check(t, err)
+	check(t, j.Close())
+	if s.Done[1].Len() != 20 || !s.Finished[0] || !s.Finished[3] || s.Folds[2].Next != 19 || !bytes.Equal(s.Folds[2].State, sums) {
+		t.Errorf("the journal says that %d tasks are done, stages %v, sums of the first %d", s.Done[1].Len(), s.Finished, s.Folds[2].Next)
+	}
+	left, err := os.ReadDir(filepath.Dir(path))
+	check(t, err)
+	if len(left) != 1 {
+		t.Errorf("left are %v", left)
+	}
+}
+
 // A journal that was cut anywhere, or damaged anywhere, says what its whole entries
 // say, and goes on behind them.
 func TestTornTailIsForgotten(t *testing.T) {
