@@ -173,6 +173,9 @@ func overhead() int64 {
 }
 
 func (r *run) save(ctx context.Context) (*Array, error) {
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	out := &r.plan.Arrays[r.plan.Output]
 	path := store.Stored(out.Path, store.Meta{Shape: r.root.Shape, DType: r.root.DType})
 	if r.planned {
@@ -263,6 +266,9 @@ func (r *run) stored(info store.Info) (*Array, error) {
 }
 
 func (r *run) collect(ctx context.Context, allocate func(n int) []byte) error {
+	if ctx == nil {
+		ctx = context.Background()
+	}
 	if r.planned {
 		return errors.Join(ErrPlanned, r.recordOnly(record.Planned))
 	}
@@ -271,9 +277,6 @@ func (r *run) collect(ctx context.Context, allocate func(n int) []byte) error {
 
 // execute runs the plan, with what the environment is beside the settings.
 func (r *run) execute(ctx context.Context, env exec.Env) error {
-	if ctx == nil {
-		ctx = context.Background()
-	}
 	// What Collect returns lies in Go's heap, and so does what codecs take.
 	defer machine.SetRuntime(r.overhead + int64(len(env.Into)) + r.plan.Heap())()
 	env.Device, env.Record, env.Keep = r.device, r.record(), r.keep
