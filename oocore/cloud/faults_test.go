@@ -467,3 +467,20 @@ func TestStream(t *testing.T) {
 		t.Error("a replaced object is read")
 	}
 }
+
+// TestListEndsTooEarly lets a server say that more follows, and not how to get it.
+func TestListEndsTooEarly(t *testing.T) {
+	noLeaks(t)
+	f := fakeS3(t)
+	f.next = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		io.WriteString(w, `<ListBucketResult><IsTruncated>true</IsTruncated><Contents><Key>a</Key><Size>1</Size></Contents></ListBucketResult>`)
+	})
+	n := 0
+	var err error
+	for _, err = range at(t, "s3://data").List(t.Context(), "") {
+		n++
+	}
+	if n != 2 || err == nil || !strings.Contains(err.Error(), "not complete") {
+		t.Errorf("%d entries, and the error %v", n, err)
+	}
+}

@@ -3,6 +3,7 @@ package cloud
 import (
 	"context"
 	"encoding/xml"
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -45,7 +46,11 @@ func (b *bucket) list(ctx context.Context, prefix string, yield func(blob.Entry,
 				return
 			}
 		}
-		if !p.IsTruncated || p.NextContinuationToken == "" {
+		switch {
+		case !p.IsTruncated:
+			return
+		case p.NextContinuationToken == "":
+			yield(blob.Entry{}, b.fail("list", prefix, errors.New("the server ends a listing that it says is not complete")))
 			return
 		}
 		query.Set("continuation-token", p.NextContinuationToken)

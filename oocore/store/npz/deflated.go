@@ -108,16 +108,20 @@ func (a *deflated) Session(work []byte) (store.Session, error) {
 		return nil, fmt.Errorf("%s: a session needs %d bytes, it is given %d", a.info.Path, windowBytes, len(work))
 	}
 	a.cursors.grow(1)
-	return &session{a, work[:windowBytes]}, nil
+	return &session{deflated: a, window: work[:windowBytes]}, nil
 }
 
 type session struct {
 	*deflated
 	window []byte
+	ended  bool
 }
 
 func (s *session) Close() error {
-	s.cursors.grow(-1)
+	if !s.ended {
+		s.ended = true
+		s.cursors.grow(-1)
+	}
 	return nil
 }
 

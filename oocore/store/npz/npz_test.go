@@ -3,6 +3,7 @@ package npz_test
 import (
 	"archive/zip"
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"io/fs"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/grid"
@@ -466,4 +468,31 @@ func list(t testing.TB, dir string) []string {
 		names = append(names, e.Name())
 	}
 	return names
+}
+
+// TestSessionsCloseOnce closes one session twice: another still has its cursor.
+func TestSessionsCloseOnce(t *testing.T) {
+	storetest.NoLeaks(t)
+	a := open(t, "testdata/described.npz#one")
+	defer a.Close()
+	var sessions [2]store.Session
+	for i := range sessions {
+		s, err := a.(store.Coded).Session(make([]byte, a.Info().Work.Whole))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sessions[i] = s
+	}
+	if err := errors.Join(sessions[0].Close(), sessions[0].Close()); err != nil {
+		t.Fatal(err)
+	}
+	i := a.Info()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // where it would wait for ever
+	defer cancel()
+	if _, err := sessions[1].Read(ctx, make([]byte, grid.Size(i.Shape)*i.DType.Size()), storetest.All(i.Shape)); err != nil {
+		t.Error(err)
+	}
+	if err := sessions[1].Close(); err != nil {
+		t.Error(err)
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/grid"
@@ -36,6 +37,9 @@ func newTensor(name string, shape []int, t dtype.Type) (Tensor, error) {
 	}
 	if name == "__metadata__" {
 		return Tensor{}, fmt.Errorf("a tensor cannot have the name %s, which the format keeps for itself", name)
+	}
+	if !utf8.ValidString(name) {
+		return Tensor{}, fmt.Errorf("tensor %.80q: the name is not UTF-8, as the format's are", name)
 	}
 	return Tensor{Name: name, DType: dt, Shape: slices.Clone(shape), End: int64(grid.Size(shape)) * int64(t.Size())}, nil
 }

@@ -178,6 +178,7 @@ func TestCreateRefuses(t *testing.T) {
 	}{
 		{filepath.Join(dir, "a.safetensors#x"), "the safetensors format has no complex128", m(dtype.Complex128, nil)},
 		{filepath.Join(dir, "a.safetensors#__metadata__"), "which the format keeps for itself", m(dtype.Int8, nil)},
+		{filepath.Join(dir, "a.safetensors#\xff"), "the name is not UTF-8", m(dtype.Int8, nil)},
 		{filepath.Join(dir, "a.safetensors"), `no codec "zstd:3"`, m(dtype.Int8, func(m *store.Meta) { m.Codec = "zstd:3" })},
 		{filepath.Join(dir, "a.safetensors"), "no shards", m(dtype.Int8, func(m *store.Meta) { m.Shards = []int{4} })},
 		{filepath.Join(dir, "a.safetensors"), "not a JSON object", m(dtype.Int8, func(m *store.Meta) { m.Details.Attributes = json.RawMessage("[]") })},
