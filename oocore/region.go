@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
@@ -19,7 +21,7 @@ func intoRegion(root *graph.Node, path string, s *settings) (of *graph.Node, box
 	if s.chunks != nil || s.shards != nil || s.codec != "" {
 		return root, nil, nil, fmt.Errorf("region %q: chunks, shards and codec are those of the array that is there", s.region)
 	}
-	info, err := stat(path)
+	info, err := store.Describe(path)
 	if err != nil {
 		return root, nil, nil, err
 	}
@@ -50,6 +52,9 @@ func regionBox(spec string, shape []int) (grid.Box, error) {
 	if err != nil {
 		return grid.Box{}, err
 	}
+	if err := insideOf(spec, shape); err != nil {
+		return grid.Box{}, err
+	}
 	b := grid.Box{Start: v.Start, Shape: make([]int, len(shape))}
 	used := 0
 	for d, a := range v.Axis {
@@ -71,11 +76,18 @@ func regionBox(spec string, shape []int) (grid.Box, error) {
 	return b, nil
 }
 
-// stat describes what is stored at a path.
-func stat(path string) (store.Info, error) {
-	a, err := store.Open(path)
-	if err != nil {
-		return store.Info{}, err
+// insideOf refuses ranges that go past the end, which NumPy's slices clip.
+func insideOf(spec string, shape []int) error {
+	for d, field := range strings.Split(spec, ",") {
+		parts := strings.Split(field, ":")
+		if strings.Contains(field, "...") || d >= len(shape) {
+			break
+		}
+		for _, p := range parts {
+			if n, err := strconv.Atoi(strings.TrimSpace(p)); err == nil && (n > shape[d] || -n > shape[d]) {
+				return fmt.Errorf("region %q goes past the end of axis %d, which has length %d", spec, d, shape[d])
+			}
+		}
 	}
-	return a.Info(), a.Close()
+	return nil
 }

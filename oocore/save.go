@@ -189,11 +189,12 @@ func (r *run) save(ctx context.Context) (*Array, error) {
 		return nil, err
 	}
 	print := r.plan.Fingerprint(r.version, digests)
-	if !r.fresh && saved(ctx, path, r.region, print) {
+	there, why := saved(ctx, path, r.region, print)
+	if there && !r.fresh {
 		if err := r.recordOnly(record.Skipped); err != nil {
 			return nil, err
 		}
-	} else if err := r.make(ctx, path, print, digests); err != nil {
+	} else if err := r.make(ctx, path, print, digests, why); err != nil {
 		return nil, err
 	}
 	stored, err := store.Open(path)
@@ -208,9 +209,12 @@ func (r *run) save(ctx context.Context) (*Array, error) {
 }
 
 // make computes the output, or what an earlier run left of it to do.
-func (r *run) make(ctx context.Context, path string, print plan.Fingerprint, before map[int]string) (err error) {
+func (r *run) make(ctx context.Context, path string, print plan.Fingerprint, before map[int]string, why string) (err error) {
 	if r.keep, err = exec.NewKeep(r.plan, print, r.fresh); err != nil {
 		return err
+	}
+	if r.keep.Why == "" && !r.keep.Resumes() && !r.fresh {
+		r.keep.Why = why
 	}
 	unchanged := func(ctx context.Context) error {
 		after, err := digests(ctx, r.plan)

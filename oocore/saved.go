@@ -28,22 +28,26 @@ type note struct {
 // maxNotes bounds the notes that are kept; a lost one costs a computation.
 const maxNotes = 1000
 
-// saved reports whether a file is there as a run with the fingerprint made it.
-func saved(ctx context.Context, path, region string, print plan.Fingerprint) bool {
+// saved reports whether a file is there as a run with the fingerprint made it. Where a
+// run has made it and that is no longer so, why says what is new.
+func saved(ctx context.Context, path, region string, print plan.Fingerprint) (there bool, why string) {
 	name, ok := noteOf(path, region)
-	if !ok || print == (plan.Fingerprint{}) {
-		return false
+	if !ok {
+		return false, ""
 	}
 	b, err := os.ReadFile(name)
 	if err != nil {
-		return false
+		return false, ""
 	}
 	var n note
-	if json.Unmarshal(b, &n) != nil || n.Fingerprint != print {
-		return false
-	}
 	id, digest, ok := identity(ctx, path)
-	return ok && n.ID.Equal(id) && n.Digest == digest
+	if json.Unmarshal(b, &n) != nil || !ok {
+		return false, ""
+	}
+	if why = print.Difference(n.Fingerprint); why == "" && (!n.ID.Equal(id) || n.Digest != digest) {
+		why = "what was saved there has been changed since"
+	}
+	return why == "", why
 }
 
 // remember notes what a run has made. It may fail: then the next run computes.

@@ -54,7 +54,7 @@ func openArrays(p *plan.Plan, env *Env, a *arena.Arena) (_ *arrays, err error) {
 			s.readers[i] = memstore.New(d.Shape, d.DType, d.Data)
 		case plan.InResult:
 			m := store.Meta{Shape: d.Shape, DType: d.DType, Chunks: d.Chunks, Shards: d.Shards, Codec: d.Layout.Codec, Region: d.Region,
-				Details: d.Details, Resume: s.keep.resumes()}
+				Details: d.Details, Resume: s.keep.Resumes()}
 			if d.Region != nil {
 				m.Shape = d.Whole
 			}
@@ -125,7 +125,7 @@ func (s *arrays) begin(stage int) (err error) {
 		d := &s.plan.Arrays[i]
 		switch d.Place {
 		case plan.InArena:
-			if err = s.inArena(stage, i); err == nil && s.keep.resumes() && s.keep.state.Done[stage].Len() > 0 {
+			if err = s.inArena(stage, i); err == nil && s.keep.Resumes() && s.keep.state.Done[stage].Len() > 0 {
 				err = s.keep.forget(stage) // which filled a file
 			}
 		case plan.InSpill:

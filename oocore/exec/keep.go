@@ -160,7 +160,7 @@ func (k *Keep) there(array int) bool {
 // forget drops what an earlier run noted of a stage, before the stage begins anew: what
 // is there of its results from then on is this run's.
 func (k *Keep) forget(stage int) error {
-	if !k.resumes() || k.skipped(stage) == 0 && !k.state.Finished[stage] {
+	if !k.Resumes() || k.skipped(stage) == 0 && !k.state.Finished[stage] {
 		return nil
 	}
 	k.state.Forget(stage)
@@ -170,13 +170,13 @@ func (k *Keep) forget(stage int) error {
 	return k.journal.Sync()
 }
 
-// resumes reports that the run goes on where an earlier one stopped.
-func (k *Keep) resumes() bool { return k != nil && k.state != nil }
+// Resumes reports that the run goes on where an earlier one stopped.
+func (k *Keep) Resumes() bool { return k != nil && k.state != nil }
 
 // skipped is the number of a stage's tasks that an earlier run did.
 func (k *Keep) skipped(stage int) int64 {
 	switch {
-	case !k.resumes():
+	case !k.Resumes():
 		return 0
 	case k.state.Finished[stage]:
 		return int64(k.plan.Stages[stage].Tasks())
@@ -199,12 +199,12 @@ func (k *Keep) Tell(h *record.Header) {
 
 // finished reports a stage that an earlier run has done.
 func (k *Keep) finished(stage int) bool {
-	return k.resumes() && k.state.Finished[stage]
+	return k.Resumes() && k.state.Finished[stage]
 }
 
 // has reports a task that an earlier run has done.
 func (k *Keep) has(stage, ticket int) bool {
-	if !k.resumes() {
+	if !k.Resumes() {
 		return false
 	}
 	return k.state.Done[stage].Has(int64(ticket)) || int64(ticket) < k.state.Folds[stage].Next
@@ -212,7 +212,7 @@ func (k *Keep) has(stage, ticket int) bool {
 
 // fold are the sums of a reduction that an earlier run left.
 func (k *Keep) fold(stage int) (journal.Fold, bool) {
-	if !k.resumes() {
+	if !k.Resumes() {
 		return journal.Fold{}, false
 	}
 	f, ok := k.state.Folds[stage]
@@ -254,7 +254,7 @@ type watch struct {
 
 func (k *Keep) watch(stage int, sync func() error, take snapshot, fail func(error)) *watch {
 	w := &watch{keep: k, stage: stage, sync: sync, snapshot: take, stop: make(chan struct{}), stopped: make(chan struct{})}
-	if k.resumes() {
+	if k.Resumes() {
 		w.noted.Union(k.state.Done[stage])
 		w.noted.Add(0, k.state.Folds[stage].Next)
 	}
@@ -341,6 +341,12 @@ func (k *Keep) spoil() {
 	if k != nil {
 		clear(k.kept)
 	}
+}
+
+// standing reports that the workspace still is there: its folder may have been removed.
+func (k *Keep) standing() bool {
+	_, err := os.Stat(k.workspace.Path)
+	return err == nil
 }
 
 // worth reports that there is something that the next run can go on from.

@@ -73,7 +73,7 @@ func Run(ctx context.Context, p *plan.Plan, env Env) (end record.End, err error)
 	if leak := r.arena.Close(); leak != nil && err == nil {
 		err = leak
 	}
-	if kept = err != nil && env.Keep.worth(); kept {
+	if kept = err != nil && env.Keep.worth() && env.Keep.standing(); kept {
 		err = &KeptError{Tasks: env.Keep.tasks(), Of: int64(p.Tasks()), Err: err}
 	}
 	end = r.end(ctx, err)

@@ -75,6 +75,13 @@ func (p *Plan) times(l *Load, box []int) float64 {
 	if cut <= 0 || grid.Size(lengths[:cut]) == 1 {
 		return 1
 	}
+	outer := 0
+	for lengths[outer] == 1 {
+		outer++
+	}
+	if lengths[outer]*grid.Size(a.Shape[outer+1:])*l.Type.Size() <= bandBytes {
+		return 1 // the boxes beside it come soon, and find their pages in the cache
+	}
 	run := float64(grid.Size(lengths[cut:]) * l.Type.Size())
 	apart := float64(grid.Size(a.Shape[cut:]) * l.Type.Size())
 	return max(min((run+pageBytes)/run, apart/run), 1)

@@ -32,19 +32,32 @@ var (
 //
 // Errors are *fs.PathError, and one line each.
 func Open(path string) (Array, error) {
-	a, err := formatOf(path).Open(path)
+	f := formatOf(path)
+	if !blob.Remote(path) {
+		if err := CheckWhole(f.Place(path)); err != nil {
+			return nil, pathError("open", path, err)
+		}
+	}
+	a, err := f.Open(path)
 	if err != nil {
 		return nil, pathError("open", path, err)
 	}
 	return a, nil
 }
 
+// Describe is the Info of what Open opens, also of an array that is torn, whose
+// region has to be described to be finished.
+func Describe(path string) (Info, error) {
+	a, err := formatOf(path).Open(path)
+	if err != nil {
+		return Info{}, pathError("open", path, err)
+	}
+	return a.Info(), a.Close()
+}
+
 func open(path string) (*flat, error) {
 	loc, err := locate(path)
 	if err != nil {
-		return nil, err
-	}
-	if err := CheckWhole(loc.file); err != nil {
 		return nil, err
 	}
 	a, err := openExtent(path, loc.file, loc.format, func(r io.ReaderAt, size int64) (Extent, error) {

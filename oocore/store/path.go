@@ -52,7 +52,7 @@ func locate(path string) (location, error) {
 	if format := formatByName(path); format != "" {
 		return location{file: path, format: format}, nil
 	}
-	return location{}, errors.New("the name does not say the format: use NAME.npy or NAME.bin?shape=10,20&dtype=float32")
+	return location{}, errors.New("the name does not say the format: use NAME.npy or NAME.bin?shape=10,20&dtype=float32, NAME.zarr, NAME.npz#array or NAME.safetensors#tensor")
 }
 
 // cutQuery finds what describes a raw file. Where what follows the question mark

@@ -42,17 +42,11 @@ func (format) Open(path string) (store.Array, error) {
 	if err != nil {
 		return nil, err
 	}
-	local := !blob.Remote(path)
-	if local {
-		if err := store.CheckWhole(path); err != nil {
-			return nil, err
-		}
-	}
 	a, err := openIn(context.Background(), path, b)
 	if err != nil {
 		return nil, err
 	}
-	a.local = local
+	a.local = !blob.Remote(path)
 	return a, nil
 }
 

@@ -1,0 +1,88 @@
+package oocore_test
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/store"
+)
+
+// A region whose writing was cut off keeps the array from being read, until that same
+// region is saved again.
+func TestTornRegionIsFinishedBySavingItAgain(t *testing.T) {
+	t.Setenv("GONBEXT_RUNS", t.TempDir())
+	ctx := context.Background()
+	for _, name := range []string{"x.npy", "x.zarr"} {
+		path := filepath.Join(t.TempDir(), name)
+		if _, err := oocore.Full(float32(0), 40, 6).Save(ctx, path); err != nil {
+			t.Fatal(err)
+		}
+		w, err := store.NewWorkspace(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Tear(grid.Box{Start: []int{10, 0}, Shape: []int{5, 6}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if err := oocore.Open(path).Err(); err == nil || !strings.Contains(err.Error(), "was not finished") {
+			t.Errorf("%s: opening the torn array gives %v", name, err)
+		}
+		part := oocore.Full(float32(1), 5, 6)
+		if _, err := part.Save(ctx, path, oocore.Region("20:25")); err == nil {
+			t.Errorf("%s: another region was written to the torn array", name)
+		}
+		if _, err := part.Save(ctx, path, oocore.Region("10:15")); err != nil {
+			t.Errorf("%s: the region cannot be finished: %v", name, err)
+		}
+		got, err := oocore.Collect[float32](ctx, oocore.Open(path).Sum(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, v := range got {
+			if want := map[bool]float32{true: 6}[i >= 10 && i < 15]; v != want {
+				t.Errorf("%s: row %d adds up to %v, want %v", name, i, v, want)
+			}
+		}
+	}
+}
+
+func TestRegionsBeyondTheArrayAreRefused(t *testing.T) {
+	t.Setenv("GONBEXT_RUNS", t.TempDir())
+	path := filepath.Join(t.TempDir(), "x.npy")
+	if _, err := oocore.Full(float32(0), 40, 6).Save(context.Background(), path); err != nil {
+		t.Fatal(err)
+	}
+	for _, region := range []string{"30:50", ":, 0:7", "-50:10"} {
+		_, err := oocore.Full(float32(1), 1).Save(context.Background(), path, oocore.Region(region))
+		if err == nil || !strings.Contains(err.Error(), "goes past the end") {
+			t.Errorf("region %q gives %v", region, err)
+		}
+	}
+}
+
+// Where a run starts over at a place that has another's result, it says why.
+func TestStartingOverSaysWhy(t *testing.T) {
+	log := t.TempDir()
+	t.Setenv("GONBEXT_RUNS", log)
+	path := filepath.Join(t.TempDir(), "x.zarr")
+	for i, want := range []string{"", "the expression is another"} {
+		if _, err := oocore.Full(float32(1), 40, 6).Add(i).Save(context.Background(), path); err != nil {
+			t.Fatal(err)
+		}
+		runs, err := record.List(log)
+		if err != nil || len(runs) == 0 {
+			t.Fatal(len(runs), err)
+		}
+		if got := runs[0].Header.Resume; got != want {
+			t.Errorf("run %d starts over since %q, want %q", i, got, want)
+		}
+	}
+}
