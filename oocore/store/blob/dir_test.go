@@ -315,11 +315,11 @@ func TestDirFaults(t *testing.T) {
 func TestDirFailureIsOfAll(t *testing.T) {
 	storetest.NoLeaks(t)
 	errDisk := errors.New("the disk is on fire")
-	for _, fault := range []disktest.Fault{{Op: disktest.Sync, N: 1}, {Op: disktest.Sync, N: 3}, {Op: disktest.Rename, N: 1}} {
+	for _, fault := range []*disktest.Fault{{Op: disktest.Sync, N: 1, Err: errDisk}, {Op: disktest.Sync, N: 3, Err: errDisk}, {Op: disktest.Rename, N: 1, Err: errDisk}} {
 		t.Run(fmt.Sprint(fault.Op, fault.N), func(t *testing.T) {
 			root := t.TempDir()
 			b := blob.Dir(root)
-			disktest.Use(t, &disktest.Fault{Op: fault.Op, N: fault.N, Err: errDisk})
+			disktest.Use(t, fault)
 			if err := errors.Join(put(t.Context(), b, "mine", "text"), put(t.Context(), b, "another's", "text")); err != nil {
 				t.Fatal(err)
 			}
