@@ -30,7 +30,7 @@ func intoRegion(root *graph.Node, path string, s *settings) (of *graph.Node, box
 	}
 	b, err := regionBox(s.region, info.Shape)
 	if err != nil {
-		return root, nil, nil, err
+		return root, nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if info.DType != root.DType {
 		return root, nil, nil, fmt.Errorf("region %q of %s has elements of %s, not %s: AsType brings them there", s.region, path, info.DType, root.DType)

