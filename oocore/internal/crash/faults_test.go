@@ -22,7 +22,7 @@ var errDisk = errors.New("the disk failed")
 // what they read.
 func small(t *testing.T) (dir string, all []job) {
 	t.Helper()
-	dir = quick(t)
+	dir = disktest.Dir(t)
 	t.Setenv("GONBEXT_RUNS", filepath.Join(dir, "runs"))
 	x := oocore.Random(oocore.Float32, 7, 900, 700)
 	for _, ext := range []string{".npy", ".zarr"} {
@@ -50,17 +50,6 @@ func small(t *testing.T) (dir string, all []job) {
 		all = append(all, j)
 	}
 	return dir, all
-}
-
-// quick is a folder in memory, where there is one: what counts is that operations
-// fail, not that a disk is slow.
-func quick(t *testing.T) string {
-	dir, err := os.MkdirTemp("/dev/shm", "gonbext-test-")
-	if err != nil {
-		return t.TempDir()
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	return dir
 }
 
 func (j job) source() string { return "x" + j.ext }

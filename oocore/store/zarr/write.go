@@ -61,6 +61,19 @@ func (w *base) named(op string, err error) error {
 	return &fs.PathError{Op: op, Path: blob.Shown(w.path), Err: err}
 }
 
+// durable is Sync, by what a writer syncs with.
+func (w *base) durable(ctx context.Context, sync func(context.Context) error) error {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	if err := w.usable(); err != nil {
+		return w.named("sync", err)
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return w.named("sync", sync(ctx))
+}
+
 func (w *base) commit(ctx context.Context, sync func(context.Context) error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -210,17 +223,7 @@ func (w *writer) writeUnit(ctx context.Context, s *writeSession, src []byte, uni
 	return nil
 }
 
-func (w *writer) Sync(ctx context.Context) error {
-	w.mu.RLock()
-	defer w.mu.RUnlock()
-	if err := w.usable(); err != nil {
-		return w.named("sync", err)
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return w.named("sync", w.sync(ctx))
-}
+func (w *writer) Sync(ctx context.Context) error { return w.durable(ctx, w.sync) }
 
 func (w *writer) Commit(ctx context.Context) error { return w.commit(ctx, w.sync) }
 

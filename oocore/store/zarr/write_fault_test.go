@@ -162,7 +162,7 @@ func TestFaults(t *testing.T) {
 }
 
 func (w *writing) fault(t *testing.T, f *disktest.Fault, errDisk error) {
-	dir := quick(t)
+	dir := disktest.Dir(t)
 	w.begin(t, dir)
 	var err error
 	t.Run("", func(t *testing.T) { // which ends the use of the fault
@@ -200,7 +200,7 @@ func (w *writing) fault(t *testing.T, f *disktest.Fault, errDisk error) {
 func TestCrash(t *testing.T) {
 	for name, w := range writings() {
 		t.Run(name, func(t *testing.T) {
-			dir := quick(t)
+			dir := disktest.Dir(t)
 			w.begin(t, dir)
 			crash := disktest.NewCrash(t, dir)
 			type wreck struct {
@@ -210,7 +210,7 @@ func TestCrash(t *testing.T) {
 			var wrecks []wreck
 			crash.Each = func() {
 				for _, leave := range []func(string){crash.Lost, crash.Torn} {
-					to := quick(t)
+					to := disktest.Dir(t)
 					leave(to)
 					wrecks = append(wrecks, wreck{to, w.synced})
 				}
@@ -240,71 +240,5 @@ func TestCrash(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// quick is a folder in memory, where there is one: what counts is what is synced, not
-// how long that takes.
-func quick(t *testing.T) string {
-	dir, err := os.MkdirTemp("/dev/shm", "gonbext-test-")
-	if err != nil {
-		return t.TempDir()
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	return dir
-}
-
-// TestSyncOnce writes chunks in place: a Sync has only to do with what was written since
-// the last, and after one that failed none succeeds.
-func TestSyncOnce(t *testing.T) {
-	storetest.NoLeaks(t)
-	errDisk := errors.New("the disk is on fire")
-	fault := &disktest.Fault{Op: disktest.Sync}
-	disktest.Use(t, fault)
-	shape := []int{4, 5}
-	data := storetest.Elements(dtype.Int32, 20)
-	w, err := store.Create(filepath.Join(t.TempDir(), "x.zarr"), store.Meta{Shape: shape, DType: dtype.Int32, Chunks: []int{1, 5}, Codec: "none"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	row := func(i int) error {
-		return w.Write(t.Context(), data[20*i:20*i+20], grid.Box{Start: []int{i, 0}, Shape: []int{1, 5}})
-	}
-	synced := func() int64 {
-		before := fault.Count(disktest.Sync)
-		if err := w.Sync(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		return fault.Count(disktest.Sync) - before
-	}
-	if err := errors.Join(row(0), row(1)); err != nil {
-		t.Fatal(err)
-	}
-	if n := synced(); n < 3 {
-		t.Errorf("two files and their folder were synced by %d operations", n)
-	}
-	if n := synced(); n != 0 {
-		t.Errorf("a Sync of nothing took %d operations", n)
-	}
-	if err := row(0); err != nil {
-		t.Fatal(err)
-	}
-	if n := synced(); n != 1 {
-		t.Errorf("a Sync of one file took %d operations", n)
-	}
-	if err := row(2); err != nil {
-		t.Fatal(err)
-	}
-	fault.Err, fault.N = errDisk, fault.Count(disktest.Sync)+1
-	for range 2 {
-		if err := w.Sync(t.Context()); !errors.Is(err, errDisk) {
-			t.Errorf("Sync returns %v", err)
-		}
-	}
-	if err := w.Commit(t.Context()); !errors.Is(err, errDisk) {
-		t.Errorf("Commit returns %v", err)
-	}
-	if err := w.Suspend(); err != nil {
-		t.Errorf("Suspend says it once more: %v", err)
 	}
 }

@@ -249,17 +249,7 @@ func (w *openWriter) makeFolder(name string) error {
 	return err
 }
 
-func (w *openWriter) Sync(ctx context.Context) error {
-	w.mu.RLock()
-	defer w.mu.RUnlock()
-	if err := w.usable(); err != nil {
-		return w.named("sync", err)
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return w.named("sync", w.sync(ctx))
-}
+func (w *openWriter) Sync(ctx context.Context) error { return w.durable(ctx, w.sync) }
 
 // sync makes durable what was written before. After an error nothing more can be: the
 // kernel reports each only once.
