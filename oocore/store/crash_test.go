@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -72,26 +71,7 @@ func (w writing) begin(t *testing.T, dir string) {
 // state is what a folder shows of the array.
 func (w writing) state(t *testing.T, dir string) string {
 	t.Helper()
-	a, err := store.Open(w.path(dir))
-	switch {
-	case err != nil && strings.Contains(err.Error(), "was not finished"):
-		return "torn"
-	case errors.Is(err, fs.ErrNotExist):
-		return "none"
-	case err != nil:
-		return err.Error()
-	}
-	defer a.Close()
-	got := make([]byte, len(w.old))
-	switch err := a.Read(t.Context(), got, storetest.All(w.m.Shape)); {
-	case err != nil:
-		return err.Error()
-	case bytes.Equal(got, w.old):
-		return "old"
-	case bytes.Equal(got, w.want):
-		return "new"
-	}
-	return "neither old nor new"
+	return storetest.State(t, w.path(dir), w.m.Shape, w.old, w.want)
 }
 
 func writings() map[string]writing {
