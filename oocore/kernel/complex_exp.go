@@ -61,8 +61,9 @@ func complexExp2(x complex128) complex128 {
 	if imag(x) == 0 {
 		return complex(math.Exp2(real(x)), imag(x))
 	}
-	angle := imag(x) * ln2.hi
-	rest := math.FMA(imag(x), ln2.hi, -angle) + imag(x)*ln2.lo
+	const rest2 = 2.3190468138462996e-17 // ln 2 less math.Ln2
+	angle := imag(x) * math.Ln2
+	rest := math.FMA(imag(x), math.Ln2, -angle) + imag(x)*rest2
 	turn := polar(1, angle)
 	turn += timesI(complex(rest*real(turn), rest*imag(turn)))
 	magnitude := math.Exp2(real(x))

@@ -30,7 +30,7 @@ func floatLoop[T float](op Op) Func {
 	case Arctan2:
 		return mapPairs(func(x, y T) T { return T(arctan2(float64(x), float64(y))) })
 	case Hypot:
-		return mapPairs(func(x, y T) T { return T(math.Hypot(float64(x), float64(y))) })
+		return mapPairs(func(x, y T) T { return T(hypot(float64(x), float64(y))) })
 	case Copysign:
 		return mapPairs(copysign[T])
 	case Minimum:
@@ -82,45 +82,45 @@ func realMath(op Op) func(float64) float64 {
 	case Sqrt:
 		return math.Sqrt
 	case Cbrt:
-		return math.Cbrt
+		return formulaCbrtFloat64
 	case Exp:
-		return math.Exp
+		return formulaExpFloat64
 	case Exp2:
-		return math.Exp2
+		return formulaExp2Float64
 	case Expm1:
-		return math.Expm1
+		return formulaExpm1Float64
 	case Log:
-		return math.Log
+		return formulaLogFloat64
 	case Log2:
-		return log2
+		return formulaLog2Float64
 	case Log10:
-		return math.Log10
+		return formulaLog10Float64
 	case Log1p:
-		return math.Log1p
+		return formulaLog1pFloat64
 	case Sin:
-		return math.Sin
+		return sin
 	case Cos:
-		return math.Cos
+		return cos
 	case Tan:
 		return tan
 	case Arcsin:
-		return arcsin
+		return formulaArcsinFloat64
 	case Arccos:
-		return arccos
+		return formulaArccosFloat64
 	case Arctan:
-		return math.Atan
+		return formulaArctanFloat64
 	case Sinh:
-		return math.Sinh
+		return formulaSinhFloat64
 	case Cosh:
-		return math.Cosh
+		return formulaCoshFloat64
 	case Tanh:
-		return math.Tanh
+		return formulaTanhFloat64
 	case Arcsinh:
-		return math.Asinh
+		return arcsinh
 	case Arccosh:
-		return math.Acosh
+		return arccosh
 	case Arctanh:
-		return math.Atanh
+		return formulaArctanhFloat64
 	case Floor:
 		return math.Floor
 	case Ceil:

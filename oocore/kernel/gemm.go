@@ -19,6 +19,8 @@ func GemmWork(t dtype.Type, m, n, k int) int64 {
 		return 4 * int64(workspaceOf[float32](m, n, k, t.Short()).size())
 	case dtype.Float64:
 		return 8 * int64(workspaceOf[float64](m, n, k, false).size())
+	case dtype.Int8, dtype.Uint8, dtype.Int16, dtype.Uint16:
+		return 4 * int64(workspaceOf[float32](m, n, (k+1)/2, false).size())
 	case dtype.Complex64:
 		return 4 * int64(workspaceOf[float32](m, 2*n, 2*k, false).size())
 	case dtype.Complex128:
@@ -51,15 +53,35 @@ func Gemm(t dtype.Type, m, n, k int, a []byte, lda int, b []byte, ldb int, c []b
 	gemmOwn(t, m, n, k, a, lda, b, ldb, c, ldc, work)
 }
 
+// GemmInt32 is Gemm for int8 or uint8 matrices and a result of int32: exact where no
+// element of it leaves int32, as none does up to k = 33,000, and wrapping beyond.
+func GemmInt32(t dtype.Type, m, n, k int, a []byte, lda int, b []byte, ldb int, c []byte, ldc int, work []byte) {
+	switch {
+	case m == 0 || n == 0 || k == 0:
+	case t == dtype.Int8:
+		gemmPairs[int8, int32](m, n, k, a, lda, b, ldb, c, ldc, work)
+	case t == dtype.Uint8:
+		gemmPairs[uint8, int32](m, n, k, a, lda, b, ldb, c, ldc, work)
+	}
+}
+
+// GemmAlike is Gemm without a library: an element's bits never depend on m, n or its
+// place, so that operations can give it boxes of any lengths.
+func GemmAlike(t dtype.Type, m, n, k int, a []byte, lda int, b []byte, ldb int, c []byte, ldc int, work []byte) {
+	if m > 0 && n > 0 && k > 0 {
+		gemmOwn(t, m, n, k, a, lda, b, ldb, c, ldc, work)
+	}
+}
+
 // gemmOwn is Gemm without a library.
 func gemmOwn(t dtype.Type, m, n, k int, a []byte, lda int, b []byte, ldb int, c []byte, ldc int, work []byte) {
 	switch t {
 	case dtype.Bool:
 		gemmBool(m, n, k, a, lda, b, ldb, c, ldc)
 	case dtype.Int8, dtype.Uint8:
-		gemmInt[uint8](m, n, k, a, lda, b, ldb, c, ldc)
+		gemmPairs[int8, uint8](m, n, k, a, lda, b, ldb, c, ldc, work)
 	case dtype.Int16, dtype.Uint16:
-		gemmInt[uint16](m, n, k, a, lda, b, ldb, c, ldc)
+		gemmPairs[int16, uint16](m, n, k, a, lda, b, ldb, c, ldc, work)
 	case dtype.Int32, dtype.Uint32:
 		gemmInt[uint32](m, n, k, a, lda, b, ldb, c, ldc)
 	case dtype.Int64, dtype.Uint64:

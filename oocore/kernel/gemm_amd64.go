@@ -1,8 +1,15 @@
 package kernel
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"golang.org/x/sys/cpu"
+)
 
 //go:generate go run ./internal/asm-gemm -out gemm_amd64.s -stubs gemm_stubs_amd64.go -pkg kernel
+
+// hasVNNI says that multiplying 16-bit integers in pairs and adding is one instruction.
+var hasVNNI = cpu.X86.HasAVX512VNNI
 
 // tileShape is the tile that multiplyTile adds to.
 func tileShape[T float]() (rows, cols int) {
@@ -30,5 +37,20 @@ func multiplyTile[T float](k int, a, b, c *T, ldc int) {
 		gemm32AVX512(k, (*float32)(pa), (*float32)(pb), (*float32)(pc), ldc)
 	default:
 		gemm32AVX2(k, (*float32)(pa), (*float32)(pb), (*float32)(pc), ldc)
+	}
+}
+
+// multiplyPairTile adds the product of two panels of k pairs of 16-bit integers to a
+// tile of c, which has the shape of one of float32.
+func multiplyPairTile(k int, a, b *uint32, c *int32, ldc int) {
+	switch {
+	case !hasAVX2:
+		goPairTile(k, a, b, c, ldc)
+	case hasAVX512 && hasVNNI:
+		gemm16VNNI(k, a, b, c, ldc)
+	case hasAVX512:
+		gemm16AVX512(k, a, b, c, ldc)
+	default:
+		gemm16AVX2(k, a, b, c, ldc)
 	}
 }

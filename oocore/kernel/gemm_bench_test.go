@@ -7,9 +7,10 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 )
 
-// BenchmarkGemm has the own loops beside the BLAS library, on one core.
+// BenchmarkGemm has the own loops beside the BLAS library, on one core; for
+// integers an operation is a multiplication or an addition.
 func BenchmarkGemm(b *testing.B) {
-	for _, t := range []dtype.Type{dtype.Float32, dtype.Float64, dtype.Complex64, dtype.Float16, dtype.Int32} {
+	for _, t := range []dtype.Type{dtype.Float32, dtype.Float64, dtype.Complex64, dtype.Float16, dtype.BFloat16, dtype.Int8, dtype.Int32} {
 		for _, n := range []int{256, 1024, 2048} {
 			if t == dtype.Int32 && n > 256 {
 				continue
@@ -30,6 +31,10 @@ func BenchmarkGemm(b *testing.B) {
 				})
 			}
 			run("own", func() { gemmOwn(t, n, n, n, x, n, y, n, z, n, work) })
+			if t == dtype.Int8 {
+				wide := make([]byte, 4*n*n)
+				run("int32", func() { GemmInt32(t, n, n, n, x, n, y, n, wide, n, work) })
+			}
 			if l := loadBLAS(); l != nil && t >= dtype.Float32 {
 				run("library", func() { l.multiply(t, n, n, n, x, n, y, n, z, n) })
 			}

@@ -4,9 +4,9 @@ package kernel
 // rows of a meet them.
 const intBlock = 64
 
-// gemmInt multiplies integers row by row. Wrapping makes signed and unsigned
+// gemmInt multiplies integers of 32 and 64 bits row by row. Wrapping makes signed and unsigned
 // ones alike.
-func gemmInt[T uint8 | uint16 | uint32 | uint64](m, n, k int, a []byte, lda int, b []byte, ldb int, c []byte, ldc int) {
+func gemmInt[T uint32 | uint64](m, n, k int, a []byte, lda int, b []byte, ldb int, c []byte, ldc int) {
 	x, y, z := view[T](a, (m-1)*lda+k), view[T](b, (k-1)*ldb+n), view[T](c, (m-1)*ldc+n)
 	for q := 0; q < k; q += intBlock {
 		d := min(intBlock, k-q)

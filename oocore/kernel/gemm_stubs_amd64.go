@@ -9,7 +9,16 @@ func gemm32AVX512(k int, a *float32, b *float32, c *float32, ldc int)
 func gemm64AVX512(k int, a *float64, b *float64, c *float64, ldc int)
 
 //go:noescape
+func gemm16AVX512(k int, a *uint32, b *uint32, c *int32, ldc int)
+
+//go:noescape
 func gemm32AVX2(k int, a *float32, b *float32, c *float32, ldc int)
 
 //go:noescape
 func gemm64AVX2(k int, a *float64, b *float64, c *float64, ldc int)
+
+//go:noescape
+func gemm16AVX2(k int, a *uint32, b *uint32, c *int32, ldc int)
+
+//go:noescape
+func gemm16VNNI(k int, a *uint32, b *uint32, c *int32, ldc int)

@@ -168,8 +168,8 @@ func TestResultOverOperand(t *testing.T) {
 	}
 }
 
-// TestLevelsAgree: what IEEE 754 or the integers define is the same at each
-// level; functions of float32 are the same at each level of vectors.
+// TestLevelsAgree: results are the same at each level, but that exp and tanh of
+// float32 are so only at the levels of vectors.
 func TestLevelsAgree(t *testing.T) {
 	const n = 1000
 	var names []string
@@ -190,8 +190,8 @@ func TestLevelsAgree(t *testing.T) {
 				names = append(names, l.name)
 			}
 			limit := 0.0
-			if exact32[l.op] != nil && l.out == dtype.Float32 && from[l.name] == "go" {
-				limit = 2 // each is within two units of the truth, the portable one within a half
+			if (l.op == Exp || l.op == Tanh) && l.out == dtype.Float32 && from[l.name] == "go" {
+				limit = 2 // these alone have vectors of another algorithm
 			}
 			for i := 0; ok && i < len(got); i += l.out.Size() {
 				if u := units(l.out, got[i:], want[i:]); u > limit {

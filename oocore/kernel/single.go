@@ -12,6 +12,13 @@ func singleLoop(op Op) Func {
 		return mapPairs(remainderSingle)
 	case Power:
 		return mapPairs(powSingle)
+	case Arctan2:
+		return mapPairs(func(y, x float32) float32 { return float32(formulaArctan2Float32(float64(y), float64(x))) })
+	case Hypot:
+		return mapPairs(func(x, y float32) float32 { return float32(formulaHypotFloat32(float64(x), float64(y))) })
+	}
+	if f := singleMath(op); f != nil {
+		return mapOne(func(x float32) float32 { return float32(f(float64(x))) })
 	}
 	return nil
 }
@@ -59,13 +66,66 @@ func remainderSingle(x, y float32) float32 {
 	return r
 }
 
-// powSingle is x to the power of y: an error of 2⁻⁴⁵ in float64 is none here.
+// powSingle is x to the power of y.
 func powSingle(x, y float32) float32 {
-	switch {
-	case y == 2:
-		return x * x
-	case x <= 0, x == 1, y == 0, x-x != 0, y-y != 0:
-		return float32(pow(float64(x), float64(y)))
+	v, rare := formulaPowerFloat32(float64(x), float64(y))
+	if rare {
+		v = pow(float64(x), float64(y))
 	}
-	return float32(math.Exp(float64(y) * math.Log(float64(x))))
+	return float32(v)
+}
+
+// singleMath is the formula of one float32, computed in float64, that an operation
+// stands for.
+func singleMath(op Op) func(float64) float64 {
+	switch op {
+	case Exp2:
+		return formulaExp2Float32
+	case Expm1:
+		return formulaExpm1Float32
+	case Sinh:
+		return formulaSinhFloat32
+	case Cosh:
+		return formulaCoshFloat32
+	case Log:
+		return formulaLogFloat32
+	case Log2:
+		return formulaLog2Float32
+	case Log10:
+		return formulaLog10Float32
+	case Log1p:
+		return formulaLog1pFloat32
+	case Sin:
+		return orElse(formulaSinFloat32, sin)
+	case Cos:
+		return orElse(formulaCosFloat32, cos)
+	case Tan:
+		return orElse(formulaTanFloat32, tan)
+	case Arctan:
+		return formulaArctanFloat32
+	case Arcsin:
+		return formulaArcsinFloat32
+	case Arccos:
+		return formulaArccosFloat32
+	case Arcsinh:
+		return formulaArcsinhFloat32
+	case Arccosh:
+		return formulaArccoshFloat32
+	case Arctanh:
+		return formulaArctanhFloat32
+	case Cbrt:
+		return formulaCbrtFloat32
+	}
+	return nil
+}
+
+// orElse is f, or where its operand is rare g.
+func orElse(f func(float64) (float64, bool), g func(float64) float64) func(float64) float64 {
+	return func(x float64) float64 {
+		y, rare := f(x)
+		if rare {
+			return g(x)
+		}
+		return y
+	}
 }

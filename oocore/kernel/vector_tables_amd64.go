@@ -79,26 +79,98 @@ func lookupAVX512(op Op, t dtype.Type) Func {
 		return vecCeilFloat64AVX512
 	case vectorKey{Trunc, dtype.Float64}:
 		return vecTruncFloat64AVX512
-	case vectorKey{Exp2, dtype.Float32}:
-		return vecExp2Float32AVX512
-	case vectorKey{Expm1, dtype.Float32}:
-		return vecExpm1Float32AVX512
-	case vectorKey{Log, dtype.Float32}:
-		return vecLogFloat32AVX512
-	case vectorKey{Log2, dtype.Float32}:
-		return vecLog2Float32AVX512
-	case vectorKey{Log10, dtype.Float32}:
-		return vecLog10Float32AVX512
-	case vectorKey{Log1p, dtype.Float32}:
-		return vecLog1pFloat32AVX512
-	case vectorKey{Sin, dtype.Float32}:
-		return vecSinFloat32AVX512
-	case vectorKey{Cos, dtype.Float32}:
-		return vecCosFloat32AVX512
 	case vectorKey{Exp, dtype.Float32}:
 		return vecExpFloat32AVX512
 	case vectorKey{Tanh, dtype.Float32}:
 		return vecTanhFloat32AVX512
+	case vectorKey{Exp, dtype.Float64}:
+		return vecExpFloat64AVX512
+	case vectorKey{Exp2, dtype.Float64}:
+		return vecExp2Float64AVX512
+	case vectorKey{Exp2, dtype.Float32}:
+		return vecExp2Float32AVX512
+	case vectorKey{Expm1, dtype.Float64}:
+		return vecExpm1Float64AVX512
+	case vectorKey{Expm1, dtype.Float32}:
+		return vecExpm1Float32AVX512
+	case vectorKey{Sinh, dtype.Float64}:
+		return vecSinhFloat64AVX512
+	case vectorKey{Sinh, dtype.Float32}:
+		return vecSinhFloat32AVX512
+	case vectorKey{Cosh, dtype.Float64}:
+		return vecCoshFloat64AVX512
+	case vectorKey{Cosh, dtype.Float32}:
+		return vecCoshFloat32AVX512
+	case vectorKey{Tanh, dtype.Float64}:
+		return vecTanhFloat64AVX512
+	case vectorKey{Log, dtype.Float64}:
+		return vecLogFloat64AVX512
+	case vectorKey{Log, dtype.Float32}:
+		return vecLogFloat32AVX512
+	case vectorKey{Log2, dtype.Float64}:
+		return vecLog2Float64AVX512
+	case vectorKey{Log2, dtype.Float32}:
+		return vecLog2Float32AVX512
+	case vectorKey{Log10, dtype.Float64}:
+		return vecLog10Float64AVX512
+	case vectorKey{Log10, dtype.Float32}:
+		return vecLog10Float32AVX512
+	case vectorKey{Log1p, dtype.Float64}:
+		return vecLog1pFloat64AVX512
+	case vectorKey{Log1p, dtype.Float32}:
+		return vecLog1pFloat32AVX512
+	case vectorKey{Sin, dtype.Float64}:
+		return helped(vecSinFloat64AVX512, 8, Sin, dtype.Float64)
+	case vectorKey{Sin, dtype.Float32}:
+		return helped(vecSinFloat32AVX512, 8, Sin, dtype.Float32)
+	case vectorKey{Cos, dtype.Float64}:
+		return helped(vecCosFloat64AVX512, 8, Cos, dtype.Float64)
+	case vectorKey{Cos, dtype.Float32}:
+		return helped(vecCosFloat32AVX512, 8, Cos, dtype.Float32)
+	case vectorKey{Tan, dtype.Float64}:
+		return helped(vecTanFloat64AVX512, 8, Tan, dtype.Float64)
+	case vectorKey{Tan, dtype.Float32}:
+		return helped(vecTanFloat32AVX512, 8, Tan, dtype.Float32)
+	case vectorKey{Arctan, dtype.Float64}:
+		return vecArctanFloat64AVX512
+	case vectorKey{Arctan, dtype.Float32}:
+		return vecArctanFloat32AVX512
+	case vectorKey{Arctan2, dtype.Float64}:
+		return helped(vecArctan2Float64AVX512, 8, Arctan2, dtype.Float64)
+	case vectorKey{Arctan2, dtype.Float32}:
+		return vecArctan2Float32AVX512
+	case vectorKey{Arcsin, dtype.Float64}:
+		return vecArcsinFloat64AVX512
+	case vectorKey{Arcsin, dtype.Float32}:
+		return vecArcsinFloat32AVX512
+	case vectorKey{Arccos, dtype.Float64}:
+		return vecArccosFloat64AVX512
+	case vectorKey{Arccos, dtype.Float32}:
+		return vecArccosFloat32AVX512
+	case vectorKey{Arcsinh, dtype.Float64}:
+		return helped(vecArcsinhFloat64AVX512, 8, Arcsinh, dtype.Float64)
+	case vectorKey{Arcsinh, dtype.Float32}:
+		return vecArcsinhFloat32AVX512
+	case vectorKey{Arccosh, dtype.Float64}:
+		return helped(vecArccoshFloat64AVX512, 8, Arccosh, dtype.Float64)
+	case vectorKey{Arccosh, dtype.Float32}:
+		return vecArccoshFloat32AVX512
+	case vectorKey{Arctanh, dtype.Float64}:
+		return vecArctanhFloat64AVX512
+	case vectorKey{Arctanh, dtype.Float32}:
+		return vecArctanhFloat32AVX512
+	case vectorKey{Cbrt, dtype.Float64}:
+		return vecCbrtFloat64AVX512
+	case vectorKey{Cbrt, dtype.Float32}:
+		return vecCbrtFloat32AVX512
+	case vectorKey{Hypot, dtype.Float64}:
+		return helped(vecHypotFloat64AVX512, 8, Hypot, dtype.Float64)
+	case vectorKey{Hypot, dtype.Float32}:
+		return vecHypotFloat32AVX512
+	case vectorKey{Power, dtype.Float64}:
+		return helped(vecPowerFloat64AVX512, 8, Power, dtype.Float64)
+	case vectorKey{Power, dtype.Float32}:
+		return helped(vecPowerFloat32AVX512, 8, Power, dtype.Float32)
 	case vectorKey{Add, dtype.Int8}:
 		return vecAddInt8AVX512
 	case vectorKey{Add, dtype.Uint8}:
@@ -627,26 +699,98 @@ func lookupAVX2(op Op, t dtype.Type) Func {
 		return vecCeilFloat64AVX2
 	case vectorKey{Trunc, dtype.Float64}:
 		return vecTruncFloat64AVX2
-	case vectorKey{Exp2, dtype.Float32}:
-		return vecExp2Float32AVX2
-	case vectorKey{Expm1, dtype.Float32}:
-		return vecExpm1Float32AVX2
-	case vectorKey{Log, dtype.Float32}:
-		return vecLogFloat32AVX2
-	case vectorKey{Log2, dtype.Float32}:
-		return vecLog2Float32AVX2
-	case vectorKey{Log10, dtype.Float32}:
-		return vecLog10Float32AVX2
-	case vectorKey{Log1p, dtype.Float32}:
-		return vecLog1pFloat32AVX2
-	case vectorKey{Sin, dtype.Float32}:
-		return vecSinFloat32AVX2
-	case vectorKey{Cos, dtype.Float32}:
-		return vecCosFloat32AVX2
 	case vectorKey{Exp, dtype.Float32}:
 		return vecExpFloat32AVX2
 	case vectorKey{Tanh, dtype.Float32}:
 		return vecTanhFloat32AVX2
+	case vectorKey{Exp, dtype.Float64}:
+		return vecExpFloat64AVX2
+	case vectorKey{Exp2, dtype.Float64}:
+		return vecExp2Float64AVX2
+	case vectorKey{Exp2, dtype.Float32}:
+		return vecExp2Float32AVX2
+	case vectorKey{Expm1, dtype.Float64}:
+		return vecExpm1Float64AVX2
+	case vectorKey{Expm1, dtype.Float32}:
+		return vecExpm1Float32AVX2
+	case vectorKey{Sinh, dtype.Float64}:
+		return vecSinhFloat64AVX2
+	case vectorKey{Sinh, dtype.Float32}:
+		return vecSinhFloat32AVX2
+	case vectorKey{Cosh, dtype.Float64}:
+		return vecCoshFloat64AVX2
+	case vectorKey{Cosh, dtype.Float32}:
+		return vecCoshFloat32AVX2
+	case vectorKey{Tanh, dtype.Float64}:
+		return vecTanhFloat64AVX2
+	case vectorKey{Log, dtype.Float64}:
+		return vecLogFloat64AVX2
+	case vectorKey{Log, dtype.Float32}:
+		return vecLogFloat32AVX2
+	case vectorKey{Log2, dtype.Float64}:
+		return vecLog2Float64AVX2
+	case vectorKey{Log2, dtype.Float32}:
+		return vecLog2Float32AVX2
+	case vectorKey{Log10, dtype.Float64}:
+		return vecLog10Float64AVX2
+	case vectorKey{Log10, dtype.Float32}:
+		return vecLog10Float32AVX2
+	case vectorKey{Log1p, dtype.Float64}:
+		return vecLog1pFloat64AVX2
+	case vectorKey{Log1p, dtype.Float32}:
+		return vecLog1pFloat32AVX2
+	case vectorKey{Sin, dtype.Float64}:
+		return helped(vecSinFloat64AVX2, 4, Sin, dtype.Float64)
+	case vectorKey{Sin, dtype.Float32}:
+		return helped(vecSinFloat32AVX2, 4, Sin, dtype.Float32)
+	case vectorKey{Cos, dtype.Float64}:
+		return helped(vecCosFloat64AVX2, 4, Cos, dtype.Float64)
+	case vectorKey{Cos, dtype.Float32}:
+		return helped(vecCosFloat32AVX2, 4, Cos, dtype.Float32)
+	case vectorKey{Tan, dtype.Float64}:
+		return helped(vecTanFloat64AVX2, 4, Tan, dtype.Float64)
+	case vectorKey{Tan, dtype.Float32}:
+		return helped(vecTanFloat32AVX2, 4, Tan, dtype.Float32)
+	case vectorKey{Arctan, dtype.Float64}:
+		return vecArctanFloat64AVX2
+	case vectorKey{Arctan, dtype.Float32}:
+		return vecArctanFloat32AVX2
+	case vectorKey{Arctan2, dtype.Float64}:
+		return helped(vecArctan2Float64AVX2, 4, Arctan2, dtype.Float64)
+	case vectorKey{Arctan2, dtype.Float32}:
+		return vecArctan2Float32AVX2
+	case vectorKey{Arcsin, dtype.Float64}:
+		return vecArcsinFloat64AVX2
+	case vectorKey{Arcsin, dtype.Float32}:
+		return vecArcsinFloat32AVX2
+	case vectorKey{Arccos, dtype.Float64}:
+		return vecArccosFloat64AVX2
+	case vectorKey{Arccos, dtype.Float32}:
+		return vecArccosFloat32AVX2
+	case vectorKey{Arcsinh, dtype.Float64}:
+		return helped(vecArcsinhFloat64AVX2, 4, Arcsinh, dtype.Float64)
+	case vectorKey{Arcsinh, dtype.Float32}:
+		return vecArcsinhFloat32AVX2
+	case vectorKey{Arccosh, dtype.Float64}:
+		return helped(vecArccoshFloat64AVX2, 4, Arccosh, dtype.Float64)
+	case vectorKey{Arccosh, dtype.Float32}:
+		return vecArccoshFloat32AVX2
+	case vectorKey{Arctanh, dtype.Float64}:
+		return vecArctanhFloat64AVX2
+	case vectorKey{Arctanh, dtype.Float32}:
+		return vecArctanhFloat32AVX2
+	case vectorKey{Cbrt, dtype.Float64}:
+		return vecCbrtFloat64AVX2
+	case vectorKey{Cbrt, dtype.Float32}:
+		return vecCbrtFloat32AVX2
+	case vectorKey{Hypot, dtype.Float64}:
+		return helped(vecHypotFloat64AVX2, 4, Hypot, dtype.Float64)
+	case vectorKey{Hypot, dtype.Float32}:
+		return vecHypotFloat32AVX2
+	case vectorKey{Power, dtype.Float64}:
+		return helped(vecPowerFloat64AVX2, 4, Power, dtype.Float64)
+	case vectorKey{Power, dtype.Float32}:
+		return helped(vecPowerFloat32AVX2, 4, Power, dtype.Float32)
 	case vectorKey{Add, dtype.Int8}:
 		return vecAddInt8AVX2
 	case vectorKey{Add, dtype.Uint8}:

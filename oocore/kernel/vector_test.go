@@ -8,12 +8,17 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 )
 
-// exact32 is the float64 function that a float32 loop rounds.
-var exact32 = map[Op]func(float64) float64{
-	Exp: math.Exp, Exp2: math.Exp2, Expm1: math.Expm1, Tanh: math.Tanh,
-	Log: math.Log, Log2: math.Log2, Log10: math.Log10, Log1p: math.Log1p, Sin: math.Sin, Cos: math.Cos,
-	Sqrt: math.Sqrt,
-}
+// exact32 is the float64 function that a float32 loop rounds; those functions have
+// a test of their own.
+var exact32 = func() map[Op]func(float64) float64 {
+	all := map[Op]func(float64) float64{}
+	for op := Sqrt; op <= Arctanh; op++ {
+		if f := realMath(op); f != nil {
+			all[op] = f
+		}
+	}
+	return all
+}()
 
 // ulps is how far got is from the exact value, in units of the last place of a
 // float32 there; not finite where one is and the other is not.
@@ -74,7 +79,11 @@ func TestFloat32FunctionsWithinTwoUnits(t *testing.T) {
 					}
 				}
 				t.Logf("%-6s %.3f at %g", op, worst, x[at])
-				if worst > 2 {
+				limit := 0.52
+				if op == Exp || op == Tanh { // in float32 throughout
+					limit = 2
+				}
+				if worst > limit {
 					t.Errorf("%s of %g (%#x) is %g, not %g: %.3g units off", op, x[at], bits[at], got[at], exact(float64(x[at])), worst)
 				}
 			}
@@ -103,11 +112,11 @@ func BenchmarkLoops(b *testing.B) {
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/element")
 		})
 	}
-	for _, op := range []Op{Add, Divide, Minimum, Sqrt, Exp, Tanh, Log, Expm1, Log1p, Sin, Cos, Less, Where} {
+	for _, op := range []Op{Add, Divide, Minimum, Sqrt, Exp, Tanh, Log, Expm1, Log1p, Sin, Cos, Arctan, Cbrt, Power, Less, Where} {
 		f, _ := Lookup(op, dtype.Float32)
 		run(fmt.Sprint(op, "/float32"), f, dtype.Float32, 4*op.Arity()+op.Result(dtype.Float32).Size())
 	}
-	for _, op := range []Op{Add, Multiply, Sqrt, Exp, Log} {
+	for _, op := range []Op{Add, Multiply, Sqrt, Exp, Expm1, Tanh, Log, Log2, Log1p, Sin, Tan, Arctan, Arcsin, Cbrt, Hypot, Power} {
 		f, _ := Lookup(op, dtype.Float64)
 		run(fmt.Sprint(op, "/float64"), f, dtype.Float64, 8*op.Arity()+8)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	. "github.com/mmcloughlin/avo/build"
+	"github.com/mmcloughlin/avo/ir"
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
 )
@@ -19,10 +20,31 @@ type tile struct {
 
 func main() {
 	for _, t := range []tile{{"AVX512", 64, 12, ZMM}, {"AVX2", 32, 6, YMM}} {
-		t.write("32", 4, VBROADCASTSS, VFMADD231PS, VADDPS)
-		t.write("64", 8, VBROADCASTSD, VFMADD231PD, VADDPD)
+		t.write("32", "float32", "float32", 4, VBROADCASTSS, fused(VFMADD231PS), VADDPS)
+		t.write("64", "float64", "float64", 8, VBROADCASTSD, fused(VFMADD231PD), VADDPD)
+		t.write("16", "uint32", "int32", 4, VPBROADCASTD, t.pairs, VPADDD)
 	}
+	vnni := tile{"VNNI", 64, 12, ZMM}
+	vnni.write("16", "uint32", "int32", 4, VPBROADCASTD, fused(dotWords), VPADDD)
 	Generate()
+}
+
+// fused multiplies and adds in one instruction.
+func fused(f func(...Op)) func(row, col, acc VecVirtual) {
+	return func(row, col, acc VecVirtual) { f(row, col, acc) }
+}
+
+// pairs multiplies 16-bit integers, and adds the products of two neighbours to an
+// accumulator of 32 bits.
+func (t tile) pairs(row, col, acc VecVirtual) {
+	sum := t.vector()
+	VPMADDWD(row, col, sum)
+	VPADDD(sum, acc, acc)
+}
+
+// dotWords is pairs in one instruction, which avo has not.
+func dotWords(ops ...Op) {
+	Instruction(&ir.Instruction{Opcode: "VPDPWSSD", Operands: ops, Inputs: ops, Outputs: ops[2:], ISA: []string{"AVX512VNNI"}})
 }
 
 // unroll is how many steps along k the loop takes at once.
@@ -30,9 +52,10 @@ const unroll = 4
 
 // write writes the loop c += a·b over k steps, where a has the tile's rows for
 // each step, and b its two vectors of columns. Each element of the tile is
-// added up from zero, in order of k, and added to c at the end.
-func (t tile) write(name string, size int, broadcast, fma, add func(...Op)) {
-	TEXT("gemm"+name+t.name, NOSPLIT, fmt.Sprintf("func(k int, a, b, c *float%s, ldc int)", name))
+// added up from zero, in order of k, and added to c at the end. A step of 16-bit
+// integers is two of them side by side. size is the bytes of an element of c.
+func (t tile) write(name, from, to string, size int, broadcast func(...Op), multiply func(row, col, acc VecVirtual), add func(...Op)) {
+	TEXT("gemm"+name+t.name, NOSPLIT, fmt.Sprintf("func(k int, a, b *%s, c *%s, ldc int)", from, to))
 	Pragma("noescape")
 	k, a, b := Load(Param("k"), GP64()), Load(Param("a"), GP64()), Load(Param("b"), GP64())
 	c, ldc := Load(Param("c"), GP64()), Load(Param("ldc"), GP64())
@@ -62,8 +85,8 @@ func (t tile) write(name string, size int, broadcast, fma, add func(...Op)) {
 			for i := range acc {
 				row := t.vector()
 				broadcast(Mem{Base: a, Disp: (s*t.rows + i) * size}, row)
-				fma(row, col[0], acc[i][0])
-				fma(row, col[1], acc[i][1])
+				multiply(row, col[0], acc[i][0])
+				multiply(row, col[1], acc[i][1])
 			}
 		}
 		ADDQ(U32(uint32(steps*t.rows*size)), a)

@@ -106,3 +106,15 @@ func (m *machine) narrowWords(v vec) vec {
 	m.VPACKUSDW(high, low, low)
 	return low
 }
+
+// shorten rounds a vector of float64 to half a vector of float32.
+func (m *machine) shorten(x vec) vec {
+	if m.wide {
+		v := m.YMM()
+		m.VCVTPD2PS(x, v)
+		return v
+	}
+	v := m.XMM()
+	m.VCVTPD2PSY(x, v)
+	return v
+}

@@ -15,6 +15,7 @@ type loop struct {
 	lanes func(bytes int) int
 	body  func(m *machine, in []vec) vec
 	wide  bool // for AVX-512 alone
+	rare  bool // some operands are left to the loop in plain Go
 }
 
 func (l loop) supports(wide bool) bool { return wide || !l.wide }
@@ -31,12 +32,17 @@ func perElement(size int) func(int) int { return func(bytes int) int { return by
 
 // emit writes a loop of the kernel's Func signature: whole vectors, then the
 // rest by the same instructions, so that an element's place does not show in
-// its result.
+// its result. A loop that leaves rare operands to another returns how many
+// elements it did before the first vector that has one.
 func (m *machine) emit(l loop) {
 	m.prefix = l.function(m.wide)
 	m.Function(m.prefix)
 	m.Attributes(attr.NOSPLIT)
-	m.SignatureExpr("func(n int, dst, a, b, c []byte)")
+	if l.rare {
+		m.SignatureExpr("func(n int, dst, a, b, c []byte) int")
+	} else {
+		m.SignatureExpr("func(n int, dst, a, b, c []byte)")
+	}
 	m.Pragma("noescape")
 	lanes := l.lanes(m.bytes())
 
@@ -70,6 +76,11 @@ func (m *machine) emit(l loop) {
 		m.restBuffered(l, n, at, dst, src, lanes)
 	}
 	m.Label("done")
+	if l.rare {
+		m.ADDQ(n, at)
+		m.Label("rare")
+		m.Store(at, m.ReturnIndex(0))
+	}
 	m.VZEROUPPER()
 	m.RET()
 }

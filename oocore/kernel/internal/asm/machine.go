@@ -191,4 +191,14 @@ const (
 	cmpLE    = 0x12
 	cmpGE    = 0x1d
 	cmpGT    = 0x1e
+
+	cmpEQOrNaN = 0x08
 )
+
+func (m *machine) zero(v vec) {
+	if m.wide {
+		m.VPXORQ(v, v, v)
+	} else {
+		m.VPXOR(v, v, v)
+	}
+}

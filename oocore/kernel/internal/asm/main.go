@@ -25,14 +25,21 @@ func main() {
 }
 
 func generate(dir string) error {
-	t := &tables{}
+	t, all := &tables{}, formulas()
+	plain, err := plainSource(append(plainFormulas(), all...))
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(dir, "formulas.go"), plain, 0o644); err != nil {
+		return err
+	}
 	for _, f := range []struct {
 		name  string
 		loops func() []loop
 	}{
 		{"floats", floatLoops},
-		{"functions", functionLoops},
 		{"single", singleLoops},
+		{"formulas", func() []loop { return formulaLoops(all) }},
 		{"integers", integerLoops},
 		{"compares", compareLoops},
 		{"casts", castLoops},

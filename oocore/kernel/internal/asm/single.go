@@ -11,12 +11,23 @@ import (
 // elements in a vector. They err by up to two units in the last place.
 
 var (
+	// (exp(r) - 1 - r) / r² for |r| ≤ ln 2 / 2
+	expTail = economize(func(k int64) real { return inverseFactorial(k + 2) }, -halfLn2, halfLn2, 5)
+	// (tanh(x)/x - 1) / x² in powers of x², for |x| ≤ 0.55
+	tanhTail = economize(tanhTerm, 0, 0.551*0.551, 4)
+)
+
+var (
 	fma213s  = op{x86.VFMADD213PS, nil, x86.VFMADD213PS_BCST}
 	fma231s  = op{x86.VFMADD231PS, nil, x86.VFMADD231PS_BCST}
 	fnma231s = op{x86.VFNMADD231PS, nil, x86.VFNMADD231PS_BCST}
 	addd     = op{x86.VPADDD, nil, x86.VPADDD_BCST}
 	subd     = op{x86.VPSUBD, nil, x86.VPSUBD_BCST}
 )
+
+var tanhSeries = quotientOf(func(k int64) real { return inverseFactorial(2*k + 1) }, func(k int64) real { return inverseFactorial0(2 * k) })
+
+func tanhTerm(k int64) real { return tanhSeries(k + 1) }
 
 // magic32 is to float32 what magic is to float64.
 const magic32 = 3 << 22

@@ -23,12 +23,24 @@ type entry struct {
 func (t *tables) add(loops []loop) {
 	for _, l := range loops {
 		for _, k := range l.keys {
-			t.wide = append(t.wide, entry{k, l.function(true)})
+			t.wide = append(t.wide, entry{k, l.found(k, true)})
 			if l.supports(false) {
-				t.narrow = append(t.narrow, entry{k, l.function(false)})
+				t.narrow = append(t.narrow, entry{k, l.found(k, false)})
 			}
 		}
 	}
+}
+
+// found is the expression for a loop's Func.
+func (l loop) found(k key, wide bool) string {
+	if !l.rare {
+		return l.function(wide)
+	}
+	bytes := 32
+	if wide {
+		bytes = 64
+	}
+	return fmt.Sprintf("helped(%s, %d, %s, dtype.%s)", l.function(wide), l.lanes(bytes), k.op, k.from)
 }
 
 func (t *tables) source() []byte {

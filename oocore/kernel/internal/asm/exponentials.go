@@ -1,0 +1,118 @@
+package main
+
+import "math"
+
+// The degree is that at which the error is some 2⁻⁶⁰ of the result.
+var (
+	halfLn2 = math.Ln2 / 2 * 1.0001
+	// (exp(r) - 1 - r) / r² for |r| ≤ ln 2 / 2
+	expRest = economize(func(k int64) real { return inverseFactorial(k + 2) }, -halfLn2, halfLn2, 10)
+	// (sinh(r)/r - 1) / r² and (cosh(r) - 1) / r² in powers of r²
+	sinhRest = economize(func(k int64) real { return inverseFactorial(2*k + 3) }, 0, halfLn2*halfLn2, 5)
+	coshRest = economize(func(k int64) real { return inverseFactorial(2*k + 2) }, 0, halfLn2*halfLn2, 5)
+)
+
+// reduced is n, the whole number nearest to x·log₂e, and x - n·ln 2. The first
+// product is exact, and with it the first difference.
+func (p *formula) reduced(x *value) (n *value, r pair) {
+	n = p.nearest(p.mul(p.number(math.Log2E), x))
+	ln2 := p.constantPair(ln2(), 11)
+	first := p.fnma(n, ln2.hi, x)
+	hi := p.fnma(n, ln2.lo, first)
+	return n, pair{hi, p.fnma(n, ln2.lo, p.sub(first, hi))}
+}
+
+// power of e is 1 + r + rest, to be added in this order of size.
+func (p *formula) expSum(r pair) *value {
+	one := p.tidy(p.number(1), r.hi)
+	rest := p.fma(p.mul(r.hi, r.hi), p.polynomial(r.hi, expRest), r.lo)
+	return p.add(one.hi, p.add(one.lo, rest))
+}
+
+// exponential of what is beyond 746 or 710 is zero or infinite.
+func exponential(p *formula) {
+	n, r := p.reduced(p.clamp(p.params[0], -746, 710))
+	p.result = p.scale(p.expSum(r), n)
+}
+
+func exponentialOfTwo(p *formula) {
+	x := p.clamp(p.params[0], -1076, 1025)
+	n := p.nearest(x)
+	ln2 := p.constantPair(ln2(), 0)
+	d := p.sub(x, n)
+	r := p.exactProduct(d, ln2.hi)
+	r.lo = p.fma(d, ln2.lo, r.lo)
+	p.result = p.scale(p.expSum(r), n)
+}
+
+// magic added to a float64 rounds it to a whole number, which the low bits of
+// the sum then hold.
+const magic = 3 << 51
+
+// powerOfTwo is of a whole number in the range of exponents.
+func (p *formula) powerOfTwo(n *value) *value {
+	return p.addBits(p.number(1), p.shl(p.add(p.number(magic), n), 52))
+}
+
+// lessOne is (exp(x) - 1)/2ⁿ = (1 - 2⁻ⁿ) + r + rest, and what the first difference
+// rounds off.
+func (p *formula) lessOne(x *value) (sum pair, n, lost *value) {
+	n, r := p.reduced(x)
+	inverse := p.powerOfTwo(p.sub(p.number(0), p.min(p.number(100), n)))
+	first := p.sub(p.number(1), inverse)
+	lost = p.sub(p.sub(p.number(1), first), inverse)
+	sum = p.tidy(first, r.hi)
+	square := p.exactProduct(p.mul(p.number(0.5), r.hi), r.hi)
+	cube := p.mul(p.add(square.hi, square.hi), r.hi)
+	rest := p.fma(cube, p.polynomial(r.hi, expRest[1:]), p.add(r.lo, square.lo))
+	sum.lo = p.add(sum.lo, p.add(square.hi, rest))
+	return sum, n, lost
+}
+
+func exponentialLessOne(p *formula) {
+	x := p.params[0]
+	sum, n, lost := p.lessOne(p.clamp(x, -50, 710))
+	sum.lo = p.add(sum.lo, lost)
+	p.result = p.or(p.scale(p.total(sum), n), p.and(p.word(signBit), x))
+}
+
+// hyperbolicTangent is E/(E+2) with E = exp(2x) - 1.
+func hyperbolicTangent(p *formula) {
+	x := p.params[0]
+	a := p.min(p.number(22), p.abs(x))
+	sum, n, _ := p.lessOne(p.add(a, a))
+	scale := p.powerOfTwo(n)
+	e := p.tidy(p.mul(sum.hi, scale), p.mul(sum.lo, scale))
+	two := p.number(2)
+	d := p.tidy(p.max(two, e.hi), p.min(two, e.hi))
+	d.lo = p.add(d.lo, e.lo)
+	p.result = p.signed(p.total(p.ratio(e, d)), x)
+}
+
+// halves is what sinh and cosh of |x| share: with u = 2⁻²ⁿ, twice the
+// function over 2ⁿ is (1±u)·cosh r + (1∓u)·sinh r.
+func (p *formula) halves(x *value, sine bool) {
+	n, r := p.reduced(p.min(p.number(711), p.abs(x)))
+	u := p.powerOfTwo(p.mul(p.number(-2), p.min(p.number(100), n)))
+	one := p.number(1)
+	withCosh, withSinh := p.add(one, u), p.sub(one, u)
+	lost := p.sub(u, p.sub(withCosh, one))
+	if sine {
+		withCosh, withSinh = withSinh, withCosh
+		lost = p.sub(p.sub(one, withCosh), u)
+	}
+	square := p.mul(r.hi, r.hi)
+	sinh := p.fma(p.mul(square, r.hi), p.polynomial(square, sinhRest), r.lo)
+	cosh := p.fma(p.mul(square, p.polynomial(square, coshRest)), withCosh, lost)
+	first := p.exactProduct(withSinh, r.hi)
+	s := p.tidy(withCosh, first.hi)
+	rest := p.fma(withSinh, sinh, p.add(cosh, first.lo))
+	y := p.scale(p.mul(p.number(0.5), p.add(s.hi, p.add(s.lo, rest))), n)
+	if sine {
+		y = p.signed(y, x)
+	}
+	p.result = y
+}
+
+func hyperbolicSine(p *formula)   { p.halves(p.params[0], true) }
+func hyperbolicCosine(p *formula) { p.halves(p.params[0], false) }

@@ -1,0 +1,244 @@
+package main
+
+import (
+	"math"
+	"slices"
+)
+
+// formula is a function of float64 without branches, written down once and
+// turned into vectors of either level and into plain Go (formula_vector.go,
+// formula_plain.go). Each of its operations rounds once and in the same order
+// everywhere, so that the results are equal to the bit.
+type formula struct {
+	name   string // of the Go function
+	op     string
+	size   int // of an operand and of the result: a float32 is widened and rounded
+	params []*value
+	steps  []*value
+	result *value
+	rare   *value // the operands, if any, that are left to a function in Go
+}
+
+// value is what a step computes: a float64, its bits, or whether something holds.
+type value struct {
+	action  action
+	args    []*value
+	bits    uint64 // of a constant
+	imm     uint8  // of a shift, a comparison or a rounding
+	name    string // in plain Go
+	pending int    // uses still to come
+	vec     vec
+	mask    any
+}
+
+type action int
+
+const (
+	parameter action = iota
+	constantBits
+	sum
+	difference
+	product
+	quotient
+	squareRoot
+	least
+	greatest
+	multiplyAdd      // a·b + c
+	multiplySubtract // a·b - c
+	subtractProduct  // c - a·b
+	rounding
+	scaling   // a·2ᵇ of a whole number b, rounded once
+	exponent  // of frexp
+	fraction  // of frexp
+	bitAnd    // of the bits, as are those that follow
+	bitOr     //
+	bitXor    //
+	bitAdd    //
+	bitSub    //
+	shiftLeft //
+	shiftRight
+	compare // whose result is a condition
+	signSet
+	both
+	either
+	choice
+)
+
+func newFormula(name string, params int) *formula {
+	p := &formula{name: name}
+	for i := range params {
+		v := p.step(parameter)
+		v.name = string(rune('x' + i))
+		p.params = append(p.params, v)
+	}
+	return p
+}
+
+// step adds a step, but for one that is there already.
+func (p *formula) step(a action, args ...*value) *value { return p.shaped(a, 0, args...) }
+
+func (p *formula) shaped(a action, imm uint8, args ...*value) *value {
+	for _, v := range p.steps {
+		if a != parameter && v.action == a && v.imm == imm && slices.EqualFunc(v.args, args, same) {
+			return v
+		}
+	}
+	v := &value{action: a, args: args, imm: imm}
+	for _, arg := range args {
+		arg.pending++
+	}
+	if a != constantBits {
+		p.steps = append(p.steps, v)
+	}
+	return v
+}
+
+// trim drops the steps that nothing needs.
+func (p *formula) trim() {
+	needed := map[*value]bool{p.result: true}
+	if p.rare != nil {
+		needed[p.rare] = true
+	}
+	var steps []*value
+	for i := len(p.steps) - 1; i >= 0; i-- {
+		v := p.steps[i]
+		if !needed[v] && v.action != parameter {
+			for _, a := range v.args {
+				a.pending--
+			}
+			continue
+		}
+		for _, a := range v.args {
+			needed[a] = true
+		}
+		steps = append(steps, v)
+	}
+	slices.Reverse(steps)
+	p.steps = steps
+}
+
+// same is whether two values are one, or equal constants.
+func same(a, b *value) bool {
+	return a == b || a.action == constantBits && b.action == constantBits && a.bits == b.bits
+}
+
+func (p *formula) word(bits uint64) *value {
+	v := p.step(constantBits)
+	v.bits = bits
+	return v
+}
+
+func (p *formula) number(f float64) *value      { return p.word(math.Float64bits(f)) }
+func (p *formula) add(a, b *value) *value       { return p.step(sum, a, b) }
+func (p *formula) sub(a, b *value) *value       { return p.step(difference, a, b) }
+func (p *formula) mul(a, b *value) *value       { return p.step(product, a, b) }
+func (p *formula) div(a, b *value) *value       { return p.step(quotient, a, b) }
+func (p *formula) sqrt(a *value) *value         { return p.step(squareRoot, a) }
+func (p *formula) fma(a, b, c *value) *value    { return p.step(multiplyAdd, a, b, c) }
+func (p *formula) fms(a, b, c *value) *value    { return p.step(multiplySubtract, a, b, c) }
+func (p *formula) fnma(a, b, c *value) *value   { return p.step(subtractProduct, a, b, c) }
+func (p *formula) scale(a, n *value) *value     { return p.step(scaling, a, n) }
+func (p *formula) and(a, b *value) *value       { return p.step(bitAnd, a, b) }
+func (p *formula) or(a, b *value) *value        { return p.step(bitOr, a, b) }
+func (p *formula) xor(a, b *value) *value       { return p.step(bitXor, a, b) }
+func (p *formula) addBits(a, b *value) *value   { return p.step(bitAdd, a, b) }
+func (p *formula) shl(a *value, n uint8) *value { return p.shaped(shiftLeft, n, a) }
+
+// min and max are the processor's: the second where either is NaN.
+func (p *formula) min(a, b *value) *value { return p.step(least, a, b) }
+func (p *formula) max(a, b *value) *value { return p.step(greatest, a, b) }
+
+// clamp keeps x within bounds; NaN stays.
+func (p *formula) clamp(x *value, low, high float64) *value {
+	return p.max(p.number(low), p.min(p.number(high), x))
+}
+
+// is says whether a predicate holds of a and b.
+func (p *formula) is(a *value, predicate uint8, b *value) *value {
+	return p.shaped(compare, predicate, a, b)
+}
+
+func (p *formula) negative(a *value) *value     { return p.step(signSet, a) }
+func (p *formula) all(a, b *value) *value       { return p.step(both, a, b) }
+func (p *formula) any(a, b *value) *value       { return p.step(either, a, b) }
+func (p *formula) choose(c, a, b *value) *value { return p.step(choice, c, a, b) }
+
+// nearest is the whole number nearest to a, ties to even.
+func (p *formula) nearest(a *value) *value { return p.shaped(rounding, 0, a) }
+
+// frexp takes x apart into m·2ᵉ with m from ¾ up to 1½. For zero, infinity and
+// NaN e is -∞, x and NaN; below zero either is NaN.
+func (p *formula) frexp(x *value) (m, e *value) {
+	m = p.step(fraction, x)
+	return m, p.step(exponent, x, m)
+}
+
+const signBit = 1 << 63
+
+func (p *formula) abs(x *value) *value { return p.and(p.word(signBit-1), x) }
+func (p *formula) neg(x *value) *value { return p.xor(p.word(signBit), x) }
+
+// signed gives y, which is not negative, the sign of x.
+func (p *formula) signed(y, x *value) *value { return p.or(y, p.and(p.word(signBit), x)) }
+
+// polynomial of x, lowest power first, is Horner's scheme for the even powers and
+// for the odd ones, between which the processor alternates.
+func (p *formula) polynomial(x *value, c []float64) *value {
+	if len(c) < 5 {
+		return p.horner(x, c)
+	}
+	var halves [2][]float64
+	for i, v := range c {
+		halves[i%2] = append(halves[i%2], v)
+	}
+	square := p.mul(x, x)
+	return p.fma(p.horner(square, halves[1]), x, p.horner(square, halves[0]))
+}
+
+func (p *formula) horner(x *value, c []float64) *value {
+	y := p.number(c[len(c)-1])
+	for i := len(c) - 2; i >= 0; i-- {
+		y = p.fma(y, x, p.number(c[i]))
+	}
+	return y
+}
+
+// pair is a number of two float64, the second within the first one's rounding
+// where the pair is said to be tidy.
+type pair struct{ hi, lo *value }
+
+// tidy adds b to a, the larger, without loss (T. Dekker, "A floating-point
+// technique for extending the available precision", 1971).
+func (p *formula) tidy(a, b *value) pair {
+	s := p.add(a, b)
+	return pair{s, p.sub(b, p.sub(s, a))}
+}
+
+// exactProduct is a·b without loss.
+func (p *formula) exactProduct(a, b *value) pair {
+	h := p.mul(a, b)
+	return pair{h, p.fms(a, b, h)}
+}
+
+// ratio is a/b to some 100 bits, of tidy pairs.
+func (p *formula) ratio(a, b pair) pair {
+	y := p.div(p.number(1), b.hi)
+	q := p.mul(a.hi, y)
+	rest := p.fnma(q, b.hi, a.hi)
+	if a.lo != nil {
+		rest = p.add(rest, a.lo)
+	}
+	if b.lo != nil {
+		rest = p.fnma(q, b.lo, rest)
+	}
+	return pair{q, p.mul(rest, y)}
+}
+
+func (p *formula) total(a pair) *value { return p.add(a.hi, a.lo) }
+
+// constantPair is a number of high precision in two float64, the first with the
+// last drop of its bits zero.
+func (p *formula) constantPair(x real, drop int) pair {
+	hi, lo := split(x, drop)
+	return pair{p.number(hi), p.number(lo)}
+}
