@@ -11,8 +11,8 @@
 //     the types bool, t and t, all others one type t that the operation takes.
 //     Broadcasting and promotion have become View and Cast nodes.
 //   - Slices are pushed down: a View's input is a Source, Inline, Iota, Random,
-//     Reduce, MatMul or MapChunks, and its view is not the plain one. On a Reduce
-//     or MatMul only reordering, reversing, broadcasting and new axes are left.
+//     Reduce, MatMul or Blockwise, and its view is not the plain one. On a
+//     Reduce or MatMul only reordering, reversing, broadcasting and new axes are left.
 //   - A Source is in the order of its file; a Fortran file's is under a View.
 //   - The inputs of a MatMul have two dimensions or more and its own type.
 //   - A Constant with Weak set meets no other node: it is a number that nothing
@@ -20,6 +20,7 @@
 package graph
 
 import (
+	"github.com/gonbext/gonbext/oocore/blockwise"
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
@@ -41,7 +42,7 @@ const (
 	View                        // the input seen through a grid.View
 	Reduce                      // the input folded along axes
 	MatMul                      // the last two axes multiplied, the rest broadcast
-	MapChunks                   // a Go function of whole chunks
+	Blockwise                   // a blockwise.Op of boxes of the inputs
 )
 
 // Node is one operation of an expression.
@@ -63,7 +64,7 @@ type Node struct {
 	Seed   uint64      // Random
 	View   grid.View   // View
 	Fold   *Fold       // Reduce
-	Func   *Func       // MapChunks
+	Blocks *Blocks     // Blockwise
 }
 
 // Stored is a stored array seen as a shape of its own: a reshape of a file
@@ -81,13 +82,11 @@ type Fold struct {
 	DDof float64 // of var and std
 }
 
-// Func is a Go function of chunks. Inputs have been brought to the node's grid.
-type Func struct {
-	// Call fills dst, dense in C order, for the chunk at a box of the node's
-	// shape, from the same box of each input.
-	Call   func(dst []byte, src [][]byte, at grid.Box) error
-	Chunks []int // of the node's shape; nil lets the planner choose
-	Name   string
+// Blocks is an operation that fills boxes, with what titles write of it.
+type Blocks struct {
+	Op   blockwise.Op
+	Name string   // "pad"
+	Args []string // after its inputs: "(1, 2)"
 }
 
 // Site is the place in the user's own program where a node was made.

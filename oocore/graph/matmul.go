@@ -75,35 +75,3 @@ func product(site Site, a, b *Node) (*Node, error) {
 	}
 	return Squeeze(site, out, drop...)
 }
-
-// Map applies a Go function to whole chunks of arrays that are broadcast
-// together; its result has their shape and the given type.
-func Map(site Site, f *Func, t dtype.Type, in ...*Node) (*Node, error) {
-	shapes := make([][]int, len(in))
-	for i, n := range in {
-		shapes[i] = n.Shape
-	}
-	shape, err := grid.Broadcast(shapes...)
-	if err == nil {
-		err = grid.Check(shape, t.Size())
-	}
-	if err == nil && f.Chunks != nil && len(f.Chunks) != len(shape) {
-		err = fmt.Errorf("chunks %s have other dimensions than shape %s", grid.Format(f.Chunks), grid.Format(shape))
-	}
-	for _, c := range f.Chunks {
-		if err == nil && c < 1 {
-			err = fmt.Errorf("chunks %s have a length below one", grid.Format(f.Chunks))
-		}
-	}
-	if err != nil {
-		return nil, refuse(site, "map_chunks", err, in...)
-	}
-	operands := make([]*Node, len(in))
-	for i, n := range in {
-		if n, err = cast(site, n, n.DType); err != nil { // a weak number gets its default type
-			return nil, refuse(site, "map_chunks", err, in...)
-		}
-		operands[i] = broadcast(site, n, shape)
-	}
-	return &Node{Kind: MapChunks, Shape: shape, DType: t, In: operands, Func: f, Site: site}, nil
-}

@@ -4,28 +4,46 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/grid"
 )
 
-// errMovement is why a reshape is refused.
-var errMovement = errors.New("needs the elements in another order than they are stored or computed in: Save it as npy first, then reshape what Save returns")
+// errMovement is why a reshape does not come for nothing.
+var errMovement = errors.New("needs the elements in another order than they are stored or computed in")
 
 // Reshape gives the array another shape of the same size; one length may be -1
-// for the rest. It moves nothing: an array whose elements do not follow each
-// other in C order along the reshaped axes is refused.
+// for the rest. It costs nothing where the elements follow each other in C order along
+// the reshaped axes, as those of a file and of what is computed of it element by
+// element do; else boxes of the result are put together of boxes of the array.
 func Reshape(site Site, n *Node, shape ...int) (*Node, error) {
 	to, err := inferred(n.Shape, shape)
 	if err != nil {
 		return nil, refuse(site, "reshape", err, n)
 	}
 	out, err := reshape(site, n, to, map[*Node]*Node{})
+	if errors.Is(err, errMovement) {
+		out, err = reorder(site, n, to)
+	}
 	if err != nil {
-		err = fmt.Errorf("from %s to %s %w", grid.Format(n.Shape), grid.Format(to), err)
 		return nil, refuse(site, "reshape", err, n)
 	}
 	return out, nil
+}
+
+// reorder is a reshape that moves elements.
+func reorder(site Site, n *Node, to []int) (*Node, error) {
+	if n.Kind == Blockwise {
+		if _, again := n.Blocks.Op.(Reorder); again {
+			return Reshape(site, n.In[0], to...)
+		}
+	}
+	args := make([]string, len(to))
+	for i, length := range to {
+		args[i] = strconv.Itoa(length)
+	}
+	return Boxes(site, "reshape", Reorder{From: n.Shape, To: to, Item: n.DType.Size()}, to, n.DType, []*Node{n}, args...)
 }
 
 // inferred fills in a length of -1.

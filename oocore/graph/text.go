@@ -90,13 +90,26 @@ func (t *text) node(n *Node, precedence int) {
 		t.call("matmul", n.In[0])
 		t.node(n.In[1], 0)
 		t.b.WriteString(")")
-	case MapChunks:
-		name := n.Func.Name
-		if name == "" {
-			name = "map_chunks"
-		}
-		t.arguments(name, n.In)
+	case Blockwise:
+		t.blocks(n)
 	}
+}
+
+func (t *text) blocks(n *Node) {
+	t.b.WriteString(n.Blocks.Name + "(")
+	for i, x := range n.In {
+		if i > 0 {
+			t.b.WriteString(", ")
+		}
+		t.node(x, 0)
+	}
+	for i, arg := range n.Blocks.Args {
+		if i > 0 || len(n.In) > 0 {
+			t.b.WriteString(", ")
+		}
+		t.b.WriteString(arg)
+	}
+	t.b.WriteString(")")
 }
 
 // call opens a call and leaves it after the first argument's comma.

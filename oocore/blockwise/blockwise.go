@@ -1,0 +1,138 @@
+// Package blockwise is how operations that are not elementwise join an expression:
+// an Op fills any box of its result from boxes of its inputs.
+//
+// Padding, concatenating, filters with a halo, sorting a run, transforming along an
+// axis and multiplying small matrices are all such. The planner knows from Need what
+// a box takes, so that memory is predicted and held for every one of them; the
+// executor calls Fill for one box after another, on any number of goroutines.
+//
+// An Op is a value: a struct of exported fields that JSON can carry, registered under
+// its name, so that a plan with it runs in another process too.
+package blockwise
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"sync"
+
+	"github.com/gonbext/gonbext/oocore/grid"
+)
+
+// Op computes boxes of one array. Its methods are called from many goroutines at
+// once, for boxes in any order, and for a box again: they change nothing of the Op.
+//
+// An element has the same bits whatever box it is computed in.
+type Op interface {
+	// Chunks are the lengths of the boxes that Fill is given, where it must have just
+	// those: the whole of an axis for a transform along it. Those at the end of an axis
+	// are shorter. A stage of its own then computes the result. They follow from shapes
+	// and types alone, so that results never depend on a budget.
+	//
+	// nil takes any box, at a cost of about its size: the Op becomes part of whatever
+	// reads its result, with no pass of its own.
+	Chunks() []int
+
+	// Need is what filling a box of at most the given lengths takes.
+	Need(box []int) Need
+
+	// Fill computes the elements of t.Box into t.Dst.
+	Fill(ctx context.Context, t *Task) error
+}
+
+// Need is what an Op takes to fill a box.
+type Need struct {
+	// Reads has for each input the lengths of the largest box that Fill reads of it at
+	// once.
+	Reads [][]int
+	// Scratch is the bytes of Task.Scratch: what Fill reads into, and works in.
+	Scratch int64
+	// Once says that boxes of any form read no element of an input much more often than
+	// they need to: Reads are then the most that one box reads, not what each does, as
+	// where each box of a concatenation reads its part of one input.
+	Once bool
+	// Sparse says that in all only some of an input is read, here and there: it is not
+	// worth a pass to bring the whole into another order.
+	Sparse bool
+}
+
+// Task is one box to be filled.
+type Task struct {
+	Box     grid.Box // of the result
+	Dst     []byte   // its elements, dense in C order
+	Scratch []byte   // Need's bytes for the largest box, aligned to 64; of no known contents
+	In      []Input
+	Do      func(func() error) error // holds one of the run's workers: see Compute
+}
+
+// Compute runs what takes time and does not read, so that no more goroutines compute
+// at once than the run has workers. Nothing is read inside of it.
+func (t *Task) Compute(f func() error) error { return t.Do(f) }
+
+// Input is an input of an Op, computed as it is read.
+type Input interface {
+	// Read fills dst with a box of the input, dense in C order. Reading one box twice
+	// computes it twice.
+	Read(ctx context.Context, box grid.Box, dst []byte) error
+}
+
+var registry = struct {
+	sync.RWMutex
+	types map[string]reflect.Type
+	names map[reflect.Type]string
+}{types: map[string]reflect.Type{}, names: map[reflect.Type]string{}}
+
+// Register makes an Op's type known under a name, from an init function. op is the
+// type's zero value.
+func Register(name string, op Op) {
+	registry.Lock()
+	defer registry.Unlock()
+	t := reflect.TypeOf(op)
+	registry.types[name], registry.names[t] = t, name
+}
+
+// Name is what an Op is registered as; "" for one that is not, which exists in one
+// process only.
+func Name(op Op) string {
+	registry.RLock()
+	defer registry.RUnlock()
+	return registry.names[reflect.TypeOf(op)]
+}
+
+// Value carries an Op through JSON.
+type Value struct{ Op }
+
+type encoded struct {
+	Name string          `json:"name"`
+	With json.RawMessage `json:"with"`
+}
+
+// MarshalJSON writes the Op's name and fields.
+func (v Value) MarshalJSON() ([]byte, error) {
+	with, err := json.Marshal(v.Op)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(encoded{Name(v.Op), with})
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote of a registered Op.
+func (v *Value) UnmarshalJSON(b []byte) error {
+	var e encoded
+	if err := json.Unmarshal(b, &e); err != nil {
+		return err
+	}
+	registry.RLock()
+	t, ok := registry.types[e.Name]
+	registry.RUnlock()
+	if !ok {
+		return fmt.Errorf("there is no operation %q in this program", e.Name)
+	}
+	op := reflect.New(t)
+	if err := json.Unmarshal(e.With, op.Interface()); err != nil {
+		return fmt.Errorf("operation %s: %w", e.Name, err)
+	}
+	v.Op = op.Elem().Interface().(Op)
+	return nil
+}
