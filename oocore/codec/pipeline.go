@@ -45,6 +45,12 @@ func newPipeline(chunk []int, t dtype.Type, order []int, big bool, filters []fil
 		}
 		raw *= int64(n)
 	}
+	if len(filters) > 0 {
+		if z, ok := filters[0].(*zstd); ok {
+			filters = slices.Clone(filters)
+			filters[0] = &zstd{z.level, z.checksum, t.Size() >= 4}
+		}
+	}
 	p := &Pipeline{chunk: slices.Clone(chunk), t: t, raw: raw, order: order, filters: filters}
 	last := -1
 	for _, axis := range order {

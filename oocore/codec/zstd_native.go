@@ -11,6 +11,7 @@ import (
 const (
 	zstdResetSession   = 1
 	zstdLevel          = 100
+	zstdMinMatch       = 105
 	zstdChecksum       = 201
 	zstdSizeHint       = 1004
 	zstdMaxHint        = 1<<31 - 1
@@ -79,6 +80,7 @@ func (l *libZstd) contextSize(z *zstd, estimate uintptr, n int64) (most int64) {
 	params := call(l.createParams)
 	defer call(l.freeParams, params)
 	call(l.initParams, params, uintptr(z.level))
+	call(l.setParam, params, zstdMinMatch, uintptr(z.minMatch(n)))
 	for _, table := range []int64{n, 256 << 10, 128 << 10, 16 << 10} {
 		call(l.setParam, params, zstdSizeHint, uintptr(min(n, table, zstdMaxHint)))
 		most = max(most, int64(call(estimate, params)))
@@ -131,7 +133,7 @@ func (l *libZstd) newEncoder(z *zstd, estimate uintptr, n int64, c *cutter) (*na
 	if z.checksum {
 		checksum = 1
 	}
-	for _, p := range [][2]uintptr{{zstdLevel, uintptr(z.level)}, {zstdChecksum, checksum}, {zstdSizeHint, uintptr(min(n, zstdMaxHint))}} {
+	for _, p := range [][2]uintptr{{zstdLevel, uintptr(z.level)}, {zstdMinMatch, uintptr(z.minMatch(n))}, {zstdChecksum, checksum}, {zstdSizeHint, uintptr(min(n, zstdMaxHint))}} {
 		if err := l.fault(call(l.setCCtx, e.context, p[0], p[1])); err != nil {
 			return nil, err
 		}
