@@ -170,6 +170,7 @@ func checkBucket(t *testing.T, b blob.Bucket) {
 			break
 		}
 	})
+	t.Run("cleared", func(t *testing.T) { checkClear(t, b) })
 	t.Run("written from front to back only", func(t *testing.T) {
 		u, err := b.Create(ctx, "w")
 		if err != nil {

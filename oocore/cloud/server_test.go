@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"flag"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -28,6 +29,12 @@ const (
 )
 
 func TestMain(m *testing.M) {
+	if delay := os.Getenv(slowVariable); delay != "" {
+		if err := serveSlow(delay); err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
 	flag.Set("rapid.checks", "20") // each is many requests; what they draw is drawn for local arrays too
 	flag.Parse()
 	patience = policy{tries: 4, first: time.Millisecond, most: 4 * time.Millisecond, longest: 2 * time.Second}

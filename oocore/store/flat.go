@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -50,14 +49,11 @@ func (a *flat) Close() error {
 	return a.shared.file.Close()
 }
 
-// Reshape reads the same elements in another shape. The arrays share the file:
+// Reshape reads the same elements, as they are stored, in another shape. The arrays share the file:
 // closing one closes both.
 func (a *flat) Reshape(shape []int) (Array, error) {
 	if err := grid.Check(shape, a.info.DType.Size()); err != nil {
 		return nil, pathError("reshape", a.info.Path, err)
-	}
-	if a.info.Fortran {
-		return nil, pathError("reshape", a.info.Path, errors.New("the elements are in Fortran's order"))
 	}
 	if grid.Size(shape) != grid.Size(a.info.Shape) {
 		return nil, pathError("reshape", a.info.Path,

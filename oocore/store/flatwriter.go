@@ -97,6 +97,7 @@ type pass struct {
 	scattered bool
 	from      int64 // all before is settled
 	cached    int   // bytes in the page cache since
+	touched   int   // bytes of the pages that scattered runs lie in
 }
 
 // run writes one run, in pieces that end where pages do.
@@ -109,6 +110,10 @@ func (p *pass) run(ctx context.Context, src []byte, at int64) error {
 		cached, err := p.out.Write(src[:n], at)
 		if err != nil {
 			return err
+		}
+		if p.scattered && cached > 0 {
+			const page = disk.Page
+			p.touched += (int(at%page) + n + page - 1) &^ (page - 1)
 		}
 		src, at = src[n:], at+int64(n)
 		if p.cached += cached; p.cached >= settleBytes {
@@ -123,7 +128,9 @@ func (p *pass) run(ctx context.Context, src []byte, at int64) error {
 // settle sends what lies before a place on its way to the disk.
 func (p *pass) settle(to int64) error {
 	if p.scattered {
-		return nil
+		touched := p.touched
+		p.touched = 0
+		return p.out.Scattered(touched)
 	}
 	from, cached := p.from, p.cached
 	p.from, p.cached = to, 0

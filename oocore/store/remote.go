@@ -147,14 +147,12 @@ func (a *remote) Close() error {
 	return a.shared.object.Close()
 }
 
-// Reshape reads the same elements in another shape. The arrays share the object:
+// Reshape reads the same elements, as they are stored, in another shape. The arrays share the object:
 // closing one closes both.
 func (a *remote) Reshape(shape []int) (Array, error) {
 	err := grid.Check(shape, a.info.DType.Size())
 	switch {
 	case err != nil:
-	case a.info.Fortran:
-		err = errors.New("the elements are in Fortran's order")
 	case grid.Size(shape) != grid.Size(a.info.Shape):
 		err = fmt.Errorf("shape %s cannot become %s", grid.Format(a.info.Shape), grid.Format(shape))
 	}

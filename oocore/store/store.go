@@ -54,6 +54,8 @@ type Work struct {
 	Stream int64 `json:"stream"`
 	// Heap is what codec libraries take of Go's heap, in either case.
 	Heap int64 `json:"heap"`
+	// StreamHeap is what Stream takes of it besides, to gather an object.
+	StreamHeap int64 `json:"stream_heap,omitempty"`
 }
 
 // Identity tells one version of a file from another.

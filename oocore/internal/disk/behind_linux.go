@@ -15,6 +15,11 @@ const (
 	behindBytes = 8 << 20
 	// behindStart is the least for which writing back begins at once.
 	behindStart = 64 << 10
+	// scatteredBytes is how much of pages that are written in short runs stays dirty.
+	// Such pages are left to the kernel while more runs may come to them; a cgroup full
+	// of them cannot be reclaimed but by writing, and whoever writes meanwhile on the
+	// same file system waits for that.
+	scatteredBytes = 16 << 20
 )
 
 // writeBehind writes back what went through the page cache, in the order in
@@ -23,6 +28,7 @@ type writeBehind struct {
 	mu    sync.Mutex
 	queue []span
 	bytes int64
+	short int64 // bytes of pages that short runs have touched
 }
 
 // span is n bytes between two places of a file.
@@ -42,6 +48,18 @@ func (w *writeBehind) add(fd int, s span) error {
 		_ = unix.Fadvise(fd, old.from, old.to-old.from, unix.FADV_DONTNEED) // a hint
 	}
 	return nil
+}
+
+// scattered writes back the whole file where short runs have touched many pages. Those
+// who write meanwhile wait too.
+func (w *writeBehind) scattered(fd int, n int64) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.short += n; w.short < scatteredBytes {
+		return nil
+	}
+	w.short = 0
+	return syncRange(fd, span{}, unix.SYNC_FILE_RANGE_WAIT_BEFORE|unix.SYNC_FILE_RANGE_WRITE|unix.SYNC_FILE_RANGE_WAIT_AFTER)
 }
 
 // begin starts to write back all that is left.

@@ -108,6 +108,15 @@ func (f *File) Settle(from, to int64, n int) error {
 	return f.behind.add(int(f.OS().Fd()), span{from, to, int64(n)})
 }
 
+// Scattered counts the bytes of pages that short runs have touched, and waits for the
+// disk when these are too many.
+func (f *File) Scattered(n int) error {
+	if !f.large || n == 0 {
+		return nil
+	}
+	return f.behind.scattered(int(f.OS().Fd()), int64(n))
+}
+
 // Flush ends the writing. It starts to write back what is in the page cache, so
 // that a Sync later has less to wait for, and keeps one descriptor.
 func (f *File) Flush() error {

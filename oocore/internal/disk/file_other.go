@@ -17,5 +17,8 @@ type writeBehind struct{}
 // Settle sends what was written to the page cache on its way to the disk.
 func (f *File) Settle(from, to int64, n int) error { return nil }
 
+// Scattered leaves the pages that short runs have touched to the system.
+func (f *File) Scattered(n int) error { return nil }
+
 // Flush starts to write back what is in the page cache.
 func (f *File) Flush() error { return nil }

@@ -5,25 +5,40 @@ import (
 	"sync"
 )
 
-// clearing is how many objects Clear deletes at once.
-const clearing = 16
+const (
+	// clearing is how many requests of Clear are under way at once.
+	clearing = 16
+	// MaxDelete is how many objects DeleteAll takes.
+	MaxDelete = 1000
+)
+
+// Deleter is a Bucket that deletes up to MaxDelete objects by one request. None of
+// them is there after it returned nil.
+type Deleter interface {
+	DeleteAll(ctx context.Context, keys []string) error
+}
 
 // Clear deletes the objects of a bucket whose key is of a kind, some at once. It
 // returns the first error, after which others may have been deleted.
 func Clear(ctx context.Context, b Bucket, kind func(key string) bool) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	keys := make(chan string)
+	most, remove := 1, func(ctx context.Context, keys []string) error { return b.Delete(ctx, keys[0]) }
+	if d, ok := b.(Deleter); ok {
+		most, remove = MaxDelete, d.DeleteAll
+	}
+	batches := make(chan []string)
 	var wg sync.WaitGroup
 	for range clearing {
 		wg.Go(func() {
-			for key := range keys {
-				if err := b.Delete(ctx, key); err != nil {
+			for keys := range batches {
+				if err := remove(ctx, keys); err != nil {
 					cancel(err)
 				}
 			}
 		})
 	}
+	var keys []string
 	for e, err := range b.List(ctx, "") {
 		if err != nil {
 			cancel(err)
@@ -31,11 +46,18 @@ func Clear(ctx context.Context, b Bucket, kind func(key string) bool) error {
 		if ctx.Err() != nil {
 			break
 		}
-		if e.Key != "" && kind(e.Key) {
-			keys <- e.Key
+		if e.Key == "" || !kind(e.Key) {
+			continue
+		}
+		if keys = append(keys, e.Key); len(keys) == most {
+			batches <- keys
+			keys = nil
 		}
 	}
-	close(keys)
+	if len(keys) > 0 && ctx.Err() == nil {
+		batches <- keys
+	}
+	close(batches)
 	wg.Wait()
 	return context.Cause(ctx)
 }

@@ -120,6 +120,7 @@ type writer struct {
 	syncing sync.Mutex   // so that a Sync does not return before another that it relies on
 	waiting atomic.Int64 // units that are whole and not synced yet
 	failed  bool         // a Sync has, and has said why
+	flights flights      // of sessions
 
 	seed  maphash.Seed
 	locks [64]sync.Mutex // of units that Write changes in part
@@ -141,7 +142,10 @@ func (w *writer) sync(ctx context.Context) error {
 	w.syncing.Lock()
 	defer w.syncing.Unlock()
 	w.waiting.Store(0)
-	err := w.bucket.Sync(ctx)
+	err := w.flights.wait()
+	if err == nil {
+		err = w.bucket.Sync(ctx)
+	}
 	w.failed = w.failed || err != nil
 	return err
 }
@@ -156,6 +160,7 @@ func (w *writer) Session(work []byte) (store.WriteSession, error) {
 	if err != nil {
 		return nil, w.named("write", err)
 	}
+	s.flies = !w.d.random
 	return s, nil
 }
 

@@ -110,7 +110,8 @@ func (c *chunkWriter) encode(ctx context.Context, full []byte) error {
 		return err
 	}
 	if c.s.d.shard() == nil {
-		return c.s.unit.put(ctx, out)
+		own := len(out) > 0 && &out[0] != &full[0] // no codec leaves it where it was
+		return c.s.unit.put(ctx, out, own)
 	}
 	return c.s.unit.Write(ctx, out)
 }

@@ -153,8 +153,12 @@ func (d *design) work(box grid.Box) store.Work {
 	if d.keeps(box) && d.cuts(box) {
 		w.Heap += d.pipeline.DecodeWork().Heap
 	}
-	if !d.random && (d.shard() != nil || w.Stream < w.Whole) {
+	switch {
+	case d.random:
+	case d.shard() != nil:
 		w.Heap += blob.UploadHeap
+	case w.Stream < w.Whole: // a chunk that was encoded whole is put from there
+		w.StreamHeap = blob.UploadHeap
 	}
 	return w
 }

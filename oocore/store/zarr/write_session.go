@@ -25,6 +25,8 @@ type writeSession struct {
 	chunk  *chunkWriter // of it
 	last   []int        // the chunk before
 	stored int64        // bytes that the present Write has stored
+	flies  bool         // a put may go on after its Write
+	flight *flight      // the last that did, from the encoder's memory
 }
 
 // newSession divides the caller's memory.
@@ -71,6 +73,9 @@ func (s *writeSession) write(ctx context.Context, src []byte, b grid.Box) (store
 		return 0, nil
 	}
 	s.stored = 0
+	if err := s.flight.wait(); err != nil {
+		return 0, err
+	}
 	if err := s.encode(ctx, src, b); err != nil {
 		s.abandon()
 		return s.stored, err
@@ -158,9 +163,10 @@ func (s *writeSession) Close() error {
 	s.w.mu.RLock()
 	defer s.w.mu.RUnlock()
 	s.abandon()
+	err := s.flight.wait()
 	s.enc.Close()
 	if s.dec != nil {
 		s.dec.Close()
 	}
-	return nil
+	return s.w.named("write", err)
 }

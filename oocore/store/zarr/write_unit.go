@@ -290,13 +290,20 @@ func (u *unitWriter) open(ctx context.Context) error {
 	return nil
 }
 
-// put uploads the whole unit at once.
-func (u *unitWriter) put(ctx context.Context, p []byte) error {
-	if err := blob.Put(ctx, u.s.w.bucket, u.s.d.key(u.index), p); err != nil {
+// put uploads the whole unit at once. Where p is the session's own memory that may
+// go on until its next Write.
+func (u *unitWriter) put(ctx context.Context, p []byte, own bool) error {
+	s, key := u.s, u.s.d.key(u.index)
+	if own && s.flies {
+		s.flight = s.w.flights.begin(func() error { return blob.Put(ctx, s.w.bucket, key, p) })
+		s.stored += int64(len(p))
+		return nil
+	}
+	if err := blob.Put(ctx, s.w.bucket, key, p); err != nil {
 		return err
 	}
-	u.s.stored += int64(len(p))
-	return u.s.w.wrote(ctx)
+	s.stored += int64(len(p))
+	return s.w.wrote(ctx)
 }
 
 // release gives up what of the unit is not whole.
