@@ -205,8 +205,8 @@ func (s *arrays) restore(ctx context.Context, stage int) (err error) {
 func (s *arrays) needed(array int) bool {
 	for i := range s.plan.Stages {
 		for _, prog := range s.plan.Stages[i].Programs {
-			for _, l := range prog.Loads {
-				if l.Kind == plan.LoadArray && l.Array == array && !s.keep.finished(i) {
+			for l := range prog.Arrays() {
+				if l.Array == array && !s.keep.finished(i) {
 					return true
 				}
 			}

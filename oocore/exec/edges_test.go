@@ -15,6 +15,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/op/chunkwise"
 	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/memstore"
@@ -41,13 +42,13 @@ func TestEmptyAxisOfALargeResult(t *testing.T) {
 
 // A Go function that ends its goroutine must not leave a hole in the result.
 func TestFunctionThatEndsItsGoroutine(t *testing.T) {
-	f := &graph.Func{Name: "quits", Chunks: []int{10}, Call: func(_ []byte, _ [][]byte, at grid.Box) error {
+	f := func(_ []byte, _ [][]byte, at grid.Box) error {
 		if at.Start[0] == 50 {
 			runtime.Goexit()
 		}
 		return nil
-	}}
-	n := must[*graph.Node](t)(graph.Map(site, f, dtype.Float64, ramp(t, 100)))
+	}
+	n := must[*graph.Node](t)(chunkwise.Map(site, f, dtype.Float64, chunkwise.MapOptions{Chunks: []int{10}}, ramp(t, 100)))
 	for _, workers := range []int{1, 3} {
 		p := must[*plan.Plan](t)(plan.New(n, plan.Target{}, plan.Options{Budget: 64 * mebi, Workers: workers}))
 		_, err := exec.Run(context.Background(), p, exec.Env{Into: make([]byte, 800)})

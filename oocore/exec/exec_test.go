@@ -17,6 +17,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/op/chunkwise"
 	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/store"
 )
@@ -286,22 +287,22 @@ func run(t *testing.T, n *graph.Node, path string) {
 	}
 }
 
-func TestFuncStage(t *testing.T) {
-	f := &graph.Func{Name: "double", Chunks: []int{7, 11}, Call: func(dst []byte, src [][]byte, at grid.Box) error {
+func TestFunctionsOfChunks(t *testing.T) {
+	double := func(dst []byte, src [][]byte, at grid.Box) error {
 		out, in := dtype.Slice[float64](dst), dtype.Slice[float64](src[0])
 		for i := range out {
 			out[i] = 2 * in[i]
 		}
 		return nil
-	}}
-	n := must[*graph.Node](t)(graph.Map(site, f, dtype.Float64, ramp(t, 100, 100)))
+	}
+	n := must[*graph.Node](t)(chunkwise.Map(site, double, dtype.Float64, chunkwise.MapOptions{Chunks: []int{7, 11}}, ramp(t, 100, 100)))
 	for i, g := range collect[float64](t, n, small()) {
 		if g != 2*float64(i) {
 			t.Fatalf("element %d is %v", i, g)
 		}
 	}
-	f = &graph.Func{Name: "bad", Call: func([]byte, [][]byte, grid.Box) error { panic("boom") }}
-	n = must[*graph.Node](t)(graph.Map(site, f, dtype.Float64, ramp(t, 100, 100)))
+	bad := func([]byte, [][]byte, grid.Box) error { panic("boom") }
+	n = must[*graph.Node](t)(chunkwise.Map(site, bad, dtype.Float64, chunkwise.MapOptions{}, ramp(t, 100, 100)))
 	p := must[*plan.Plan](t)(plan.New(n, plan.Target{}, plan.Options{Budget: 64 * mebi, Workers: 2}))
 	_, err := exec.Run(context.Background(), p, exec.Env{Into: make([]byte, 80_000)})
 	var task *exec.TaskError

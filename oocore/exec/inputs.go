@@ -12,23 +12,37 @@ import (
 type inputs struct {
 	slot *slot
 	prog *plan.Program
-	from []*source // of each load; nil for generators
+	from []reader // of each load; nil for generators
 	all  [][]byte
 	tile [][]byte // the part of them that the present tile fills
 }
 
+// reader reads a load's elements.
+type reader interface {
+	read(ctx context.Context, dst []byte, region grid.Region) error
+}
+
+// newReader prepares for what tiles of at most the given lengths need; nil for what is
+// generated.
+func newReader(s *slot, l *plan.Load, tile []int) (reader, error) {
+	switch l.Kind {
+	case plan.LoadArray:
+		return newSource(s, l)
+	case plan.LoadBlocks:
+		return newFiller(s, l, tile)
+	}
+	return nil, nil
+}
+
 // newInputs allocates for tiles of at most the given lengths.
 func newInputs(s *slot, p *plan.Program, tile []int, class record.Class) (*inputs, error) {
-	in := &inputs{slot: s, prog: p, from: make([]*source, len(p.Loads)), all: make([][]byte, len(p.Loads)), tile: make([][]byte, len(p.Loads))}
+	in := &inputs{slot: s, prog: p, from: make([]reader, len(p.Loads)), all: make([][]byte, len(p.Loads)), tile: make([][]byte, len(p.Loads))}
 	for i := range p.Loads {
-		if p.Loads[i].Kind == plan.LoadArray {
-			var err error
-			if in.from[i], err = newSource(s, &p.Loads[i]); err != nil {
-				return nil, err
-			}
+		var err error
+		if in.from[i], err = newReader(s, &p.Loads[i], tile); err != nil {
+			return nil, err
 		}
 		if n := p.Loads[i].InputBytes(tile); n > 0 {
-			var err error
 			if in.all[i], err = s.alloc(class, n); err != nil {
 				return nil, err
 			}
@@ -41,7 +55,7 @@ func newInputs(s *slot, p *plan.Program, tile []int, class record.Class) (*input
 func (in *inputs) load(ctx context.Context, tile grid.Box) error {
 	for i := range in.prog.Loads {
 		l := &in.prog.Loads[i]
-		if l.Kind != plan.LoadArray {
+		if in.from[i] == nil {
 			continue
 		}
 		region := l.View.Region(tile)
@@ -60,7 +74,7 @@ type evaluator struct {
 	tile   []int
 	inputs *inputs
 	lane   Lane
-	plain  *source // of a program that only reads
+	plain  reader // of a program that only reads
 }
 
 // newEvaluator prepares for boxes of at most the given lengths.
@@ -68,7 +82,7 @@ func newEvaluator(s *slot, p *plan.Program, box []int) (*evaluator, error) {
 	e := &evaluator{slot: s, prog: p}
 	var err error
 	if p.Plain() {
-		e.plain, err = newSource(s, &p.Loads[p.Out[0]])
+		e.plain, err = newReader(s, &p.Loads[p.Out[0]], box)
 		return e, err
 	}
 	e.tile = s.run.plan.BoxTile(p, box)

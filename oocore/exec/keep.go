@@ -136,10 +136,7 @@ func (k *Keep) missing() error {
 			}
 		}
 		for _, prog := range k.plan.Stages[i].Programs {
-			for _, l := range prog.Loads {
-				if l.Kind != plan.LoadArray {
-					continue
-				}
+			for l := range prog.Arrays() {
 				if j, ok := maker[l.Array]; ok && k.state.Finished[j] && !k.there(l.Array) {
 					if err := k.forget(j); err != nil {
 						return err

@@ -14,6 +14,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/op/chunkwise"
 	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
@@ -22,8 +23,8 @@ import (
 
 // failing is a function that adds one, and fails from its n-th call on, where n is
 // not 0.
-func failing(name string, calls *atomic.Int64, fails *atomic.Int64, chunks ...int) *graph.Func {
-	return &graph.Func{Name: name, Chunks: chunks, Call: func(dst []byte, src [][]byte, _ grid.Box) error {
+func failing(x *graph.Node, name string, calls *atomic.Int64, fails *atomic.Int64, chunks ...int) (*graph.Node, error) {
+	return chunkwise.Map(site, func(dst []byte, src [][]byte, _ grid.Box) error {
 		if n, at := calls.Add(1), fails.Load(); at > 0 && n >= at {
 			return errDisk
 		}
@@ -32,7 +33,7 @@ func failing(name string, calls *atomic.Int64, fails *atomic.Int64, chunks ...in
 			out[i] = v + 1
 		}
 		return nil
-	}}
+	}, dtype.Float64, chunkwise.MapOptions{Name: name, Chunks: chunks}, x)
 }
 
 // Three runs of two functions, the first of which fills a temporary array, and the
@@ -49,8 +50,8 @@ func TestResumeWithAnotherPlaceForTemporaries(t *testing.T) {
 			out := filepath.Join(dir, "o.npy")
 			var calls, fails [2]atomic.Int64
 			x := ramp(t, rows, cols)
-			y := must[*graph.Node](t)(graph.Map(site, failing("first", &calls[0], &fails[0], each, cols), dtype.Float64, x))
-			z := must[*graph.Node](t)(graph.Map(site, failing("second", &calls[1], &fails[1], each, cols), dtype.Float64, y))
+			y := must[*graph.Node](t)(failing(x, "first", &calls[0], &fails[0], each, cols))
+			z := must[*graph.Node](t)(failing(y, "second", &calls[1], &fails[1], each, cols))
 			for i, budget := range budgets {
 				for k := range fails {
 					calls[k].Store(0)

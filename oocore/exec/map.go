@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/record"
 )
@@ -53,7 +54,8 @@ func (r *run) deviceLanes(s *plan.Stage, stage int) (chan Lane, func() error, er
 type mapper struct {
 	slot  *slot
 	out   []byte
-	size  int // of a result
+	whole []byte // the chunk, where its units are cut out of it
+	size  int    // of a result
 	eval  *evaluator
 	sink  *sink
 	lanes chan Lane // of the device, if it computes
@@ -70,6 +72,11 @@ func newMapper(s *slot, lanes chan Lane) (*mapper, error) {
 	var err error
 	if m.out, err = s.alloc(out, int64(grid.Size(st.Piece)*m.size)); err != nil {
 		return nil, err
+	}
+	if st.Cut() {
+		if m.whole, err = s.alloc(out, int64(grid.Size(st.Tile)*m.size)); err != nil {
+			return nil, err
+		}
 	}
 	if m.sink, err = newSink(s); err != nil {
 		return nil, err
@@ -90,6 +97,14 @@ func newMapper(s *slot, lanes chan Lane) (*mapper, error) {
 }
 
 func (m *mapper) task(ctx context.Context, _ int, chunk grid.Box) error {
+	if m.whole != nil {
+		for tile := range chunk.Split(m.slot.stage.Tile) {
+			if err := m.cut(ctx, tile); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
 	for inner := range m.slot.stage.Inners(chunk) {
 		for piece := range inner.Split(m.slot.stage.Piece) {
 			if ctx.Err() != nil {
@@ -105,6 +120,30 @@ func (m *mapper) task(ctx context.Context, _ int, chunk grid.Box) error {
 			if err != nil {
 				return err
 			}
+			if err := m.sink.write(ctx, out, piece); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// cut computes a chunk and writes it unit by unit.
+func (m *mapper) cut(ctx context.Context, chunk grid.Box) error {
+	st := m.slot.stage
+	whole := m.whole[:chunk.Size()*m.size]
+	if err := m.eval.eval(ctx, chunk, whole); err != nil {
+		return err
+	}
+	strides := grid.Strides(chunk.Shape)
+	for unit := range chunk.Split(m.slot.run.plan.Arrays[st.Outputs[0]].Layout.Unit) {
+		for piece := range unit.Split(st.Piece) {
+			at := 0
+			for d := range strides {
+				at += (piece.Start[d] - chunk.Start[d]) * strides[d]
+			}
+			out := m.out[:piece.Size()*m.size]
+			kernel.Copy(m.size, piece.Shape, out, 0, grid.Strides(piece.Shape), whole, at, strides)
 			if err := m.sink.write(ctx, out, piece); err != nil {
 				return err
 			}

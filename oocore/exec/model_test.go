@@ -73,6 +73,11 @@ func define(n *graph.Node, in []dense) dense {
 		return sourceModel(n.Stored.Shape, n.DType)
 	case graph.Inline:
 		return dense{n.Shape, floats(n.Data, n.DType)}
+	case graph.Blockwise:
+		if _, reshape := n.Blocks.Op.(graph.Reorder); reshape {
+			return dense{n.Shape, in[0].v}
+		}
+		return fill(n.Shape, func(index []int) float64 { return *in[0].at(index) - 2**in[len(in)-1].at(index) }) // twice
 	case graph.Constant:
 		return fill(n.Shape, func([]int) float64 { return n.Value.Float() })
 	case graph.Iota, graph.Random:
@@ -114,8 +119,6 @@ func define(n *graph.Node, in []dense) dense {
 		return reduce(n, in[0])
 	case graph.MatMul:
 		return multiply(n.Shape, in[0], in[1])
-	case graph.MapChunks:
-		return fill(n.Shape, func(index []int) float64 { return *in[0].at(index) - 2**in[len(in)-1].at(index) })
 	}
 	panic(fmt.Sprintf("no model of kind %d", n.Kind))
 }

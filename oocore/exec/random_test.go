@@ -20,6 +20,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/op/chunkwise"
 	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/memstore"
@@ -366,7 +367,7 @@ func (g *generator) step() (*graph.Node, error) {
 		if err != nil {
 			return nil, err
 		}
-		n, err := graph.Map(site, twice(chunks), dtype.Float64, y, y)
+		n, err := chunkwise.Map(site, twice, dtype.Float64, chunkwise.MapOptions{Chunks: chunks}, y, y)
 		if err != nil {
 			return nil, err
 		}
@@ -404,17 +405,15 @@ func (g *generator) step() (*graph.Node, error) {
 }
 
 // twice is minus what it is given, from two inputs.
-func twice(chunks []int) *graph.Func {
-	return &graph.Func{Name: "twice", Chunks: chunks, Call: func(dst []byte, src [][]byte, at grid.Box) error {
-		out, x, y := dtype.Slice[float64](dst), dtype.Slice[float64](src[0]), dtype.Slice[float64](src[len(src)-1])
-		if len(out) != at.Size() || len(x) != len(out) {
-			return errors.New("the chunk has another size than its box")
-		}
-		for i := range out {
-			out[i] = x[i] - 2*y[i]
-		}
-		return nil
-	}}
+func twice(dst []byte, src [][]byte, at grid.Box) error {
+	out, x, y := dtype.Slice[float64](dst), dtype.Slice[float64](src[0]), dtype.Slice[float64](src[len(src)-1])
+	if len(out) != at.Size() || len(x) != len(out) {
+		return errors.New("the chunk has another size than its box")
+	}
+	for i := range out {
+		out[i] = x[i] - 2*y[i]
+	}
+	return nil
 }
 
 // check runs an expression and compares.

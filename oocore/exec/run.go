@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/arena"
-	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
@@ -136,8 +135,6 @@ func (r *run) stage(ctx context.Context, i int) error {
 		err = r.reduceStage(ctx, i)
 	case plan.MatMulStage:
 		err = r.matmulStage(ctx, i)
-	case plan.FuncStage:
-		err = r.funcStage(ctx, i)
 	default:
 		err = fmt.Errorf("the plan has a stage of kind %q, which this version does not know", s.Kind)
 	}
@@ -177,12 +174,4 @@ func (r *run) end(ctx context.Context, err error) record.End {
 		}
 	}
 	return e
-}
-
-// funcOf is the Go function of a func stage.
-func (r *run) funcOf(s *plan.Stage) (*graph.Func, error) {
-	if s.Func >= len(r.plan.Funcs()) {
-		return nil, fmt.Errorf("%s: %w", s.Name, plan.ErrNotPortable)
-	}
-	return r.plan.Funcs()[s.Func], nil
 }

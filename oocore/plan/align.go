@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/gonbext/gonbext/oocore/grid"
 )
 
@@ -8,11 +10,29 @@ import (
 // whole ones where they can be.
 
 // align are the lengths in a program's domain of the stored chunks of its largest
-// chunked input; nil where no input is chunked.
+// chunked input; nil where no input is chunked. What an operation reads counts where
+// it has the shape of the result.
 func (p *Plan) align(prog *Program) []int {
 	var of *Load
 	for i := range prog.Loads {
 		l := &prog.Loads[i]
+		for k := range l.Inputs {
+			if !slices.Equal(l.Inputs[k].Domain, l.Shape) || of != nil {
+				continue
+			}
+			if cell := p.align(&l.Inputs[k]); cell != nil {
+				lengths := make([]int, len(prog.Domain))
+				for d := range lengths {
+					lengths[d] = 1
+				}
+				for d, a := range l.View.Axis {
+					if a >= 0 {
+						lengths[a] = cell[d]
+					}
+				}
+				return clip(lengths, prog.Domain)
+			}
+		}
 		if l.Kind == LoadArray && p.Arrays[l.Array].Chunks != nil && (of == nil || p.Arrays[l.Array].Bytes() > p.Arrays[of.Array].Bytes()) {
 			of = l
 		}

@@ -45,8 +45,6 @@ func (p *Plan) checkStage(s *Stage) error {
 	case ReduceStage:
 		boxes = append(boxes, s.Inner, s.Piece, s.Tile, s.Block)
 		outputs = len(s.Folds)
-	case FuncStage:
-		programs = len(s.Programs)
 	case MatMulStage:
 		programs = 2
 		if m == nil || dims < 2 || min(m.TileM, m.TileN, m.TileK, m.SuperM, m.SuperN, m.Depth) < 1 {
@@ -84,6 +82,11 @@ func (p *Plan) checkProgram(prog *Program) error {
 		l := &prog.Loads[i]
 		v := &l.View
 		dims := len(l.Shape)
+		if l.Kind == LoadBlocks {
+			if err := p.checkOp(l); err != nil {
+				return fmt.Errorf("load %d: %w", i, err)
+			}
+		}
 		if l.Kind == LoadArray {
 			if l.Array < 0 || l.Array >= len(p.Arrays) {
 				return fmt.Errorf("there is no array %d to load", l.Array)

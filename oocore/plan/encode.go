@@ -16,7 +16,7 @@ var ErrNotPortable = errors.New("a plan with a Go function cannot leave its proc
 
 // Encode writes the plan for another process.
 func (p *Plan) Encode() ([]byte, error) {
-	if len(p.funcs) > 0 {
+	if p.bound {
 		return nil, fmt.Errorf("%s: %w", p.Title, ErrNotPortable)
 	}
 	return json.Marshal(p)
@@ -54,8 +54,8 @@ func (p *Plan) Header() record.Header {
 			st.Output = string(out.Place)
 		}
 		for k := range s.Programs {
-			for _, l := range s.Programs[k].Loads {
-				if l.Kind == LoadArray && !slices.Contains(st.Inputs, p.Arrays[l.Array].Name) {
+			for l := range s.Programs[k].Arrays() {
+				if !slices.Contains(st.Inputs, p.Arrays[l.Array].Name) {
 					st.Inputs = append(st.Inputs, p.Arrays[l.Array].Name)
 				}
 			}

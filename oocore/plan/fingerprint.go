@@ -42,7 +42,7 @@ func (f Fingerprint) Difference(earlier Fingerprint) string {
 // digests identify the stored chunks of inputs that have them, by their index in
 // Arrays.
 func (p *Plan) Fingerprint(version string, digests map[int]string) Fingerprint {
-	if len(p.funcs) > 0 && version == "" {
+	if p.bound && version == "" {
 		return Fingerprint{}
 	}
 	type input struct {
@@ -72,7 +72,7 @@ func (p *Plan) Fingerprint(version string, digests map[int]string) Fingerprint {
 		out.Path = whole
 	}
 	for _, s := range p.Stages {
-		one := Stage{Kind: s.Kind, Grid: s.Grid, Programs: s.Programs, Outputs: s.Outputs, Folds: s.Folds, OnDevice: s.OnDevice, Func: s.Func}
+		one := Stage{Kind: s.Kind, Grid: s.Grid, Programs: s.Programs, Outputs: s.Outputs, Folds: s.Folds, OnDevice: s.OnDevice}
 		if s.Kind == ReduceStage {
 			one.Block, one.Inner = s.Block, s.Inner // a fold adds up block by block
 		}

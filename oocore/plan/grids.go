@@ -31,7 +31,7 @@ func clip(chunks, shape []int) []int {
 // itemSize is the size of the widest element that a program reads from an array.
 func (p *Program) itemSize(least int) int {
 	for _, l := range p.Loads {
-		if l.Kind == LoadArray {
+		if l.reads() {
 			least = max(least, l.Type.Size())
 		}
 	}
@@ -56,8 +56,11 @@ func crossing(prog *Program) int {
 
 // mapChunks are whole rows of about chunkBytes. Where an input is transposed they
 // are not: what is long in the output is short in the input.
-func mapChunks(prog *Program, shape []int, outSize int) []int {
+func (p *Plan) mapChunks(prog *Program, shape []int, outSize int) []int {
 	size := prog.itemSize(outSize)
+	if prog.blocks() {
+		return p.opChunks(prog, shape, size)
+	}
 	if fast := crossing(prog); fast >= 0 && fast != len(shape)-1 {
 		// Runs are short on both sides, so that chunks are as large as leaves enough of them.
 		return square(shape, fast, min(max(grid.Size(shape)*size/crossTasks, chunkBytes), bandBytes)/size)

@@ -12,7 +12,7 @@ import (
 // InputBytes is what reading a tile of the domain takes for a load: its elements
 // in the array's own order.
 func (l *Load) InputBytes(tile []int) int64 {
-	if l.Kind != LoadArray {
+	if !l.reads() {
 		return 0
 	}
 	n := int64(l.Type.Size())
@@ -45,19 +45,22 @@ func LaneBytes(p *Program, tile []int, direct bool) (b record.Bytes) {
 // BoxTile is the tile by which a lane evaluates a program for boxes of at most
 // the given lengths.
 func (p *Plan) BoxTile(prog *Program, box []int) []int {
-	if crossing(prog) >= 0 || p.align(prog) != nil {
+	if crossing(prog) >= 0 || p.align(prog) != nil || prog.blocks() {
 		return box
 	}
 	return within(box, max(tileBytes/prog.itemSize(1), BlockElems), grid.Auto(box, 1, BlockElems))
 }
 
-// addLane adds what a lane for boxes of a program takes; a plain one takes
-// nothing, since its array is read straight to its place.
+// addLane adds what a lane for boxes of a program takes. A plain one's array is read
+// straight to its place.
 func (p *Plan) addLane(b *record.Bytes, prog *Program, box []int) {
 	if prog.Plain() {
+		p.addOps(b, prog, box)
 		return
 	}
-	add(b, LaneBytes(prog, p.BoxTile(prog, box), true), 1)
+	tile := p.BoxTile(prog, box)
+	add(b, LaneBytes(prog, tile, true), 1)
+	p.addOps(b, prog, tile)
 }
 
 func add(b *record.Bytes, more record.Bytes, times int) {

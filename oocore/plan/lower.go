@@ -20,13 +20,14 @@ type lowering struct {
 	same   map[*graph.Node]*graph.Node // node → the first node that computes the same
 	byKey  map[string]*graph.Node
 	number map[*graph.Node]int // of a representative
+	keep   map[*graph.Node]bool
 	depth  map[*graph.Node]int
 	arrays map[*graph.Node]int // where a node's elements are, once something holds them
 }
 
 func newLowering(p *Plan) *lowering {
 	return &lowering{plan: p, same: map[*graph.Node]*graph.Node{}, byKey: map[string]*graph.Node{},
-		number: map[*graph.Node]int{}, depth: map[*graph.Node]int{}, arrays: map[*graph.Node]int{}}
+		number: map[*graph.Node]int{}, keep: map[*graph.Node]bool{}, depth: map[*graph.Node]int{}, arrays: map[*graph.Node]int{}}
 }
 
 // one returns the representative of all nodes that compute the same.
@@ -57,8 +58,8 @@ func (l *lowering) one(n *graph.Node) *graph.Node {
 		fmt.Fprintf(&key, " %v", n.View)
 	case graph.Reduce:
 		fmt.Fprintf(&key, " %v", *n.Fold)
-	case graph.MapChunks:
-		fmt.Fprintf(&key, " %p", n.Func)
+	case graph.Blockwise:
+		key.WriteString(opKey(n))
 	}
 	r, ok := l.byKey[key.String()]
 	if !ok {
@@ -72,8 +73,14 @@ func (l *lowering) one(n *graph.Node) *graph.Node {
 
 // held reports a node whose elements some stage has to compute and keep before
 // others can use them.
-func held(n *graph.Node) bool {
-	return n.Kind == graph.Reduce || n.Kind == graph.MatMul || n.Kind == graph.MapChunks
+func (l *lowering) held(n *graph.Node) bool {
+	switch n.Kind {
+	case graph.Reduce, graph.MatMul:
+		return true
+	case graph.Blockwise:
+		return n.Blocks.Op.Chunks() != nil || l.keep[l.one(n)]
+	}
+	return false
 }
 
 // levels returns the held nodes below root, root among them if it is one, by the
@@ -90,7 +97,7 @@ func (l *lowering) levels(root *graph.Node) [][]*graph.Node {
 		for _, in := range n.In {
 			d = max(d, visit(in))
 		}
-		if held(n) {
+		if l.held(n) {
 			for len(levels) <= d {
 				levels = append(levels, nil)
 			}
@@ -110,7 +117,7 @@ func (l *lowering) meet(a, b *graph.Node) bool {
 	var visit func(n *graph.Node, found func(leaf *graph.Node) bool) bool
 	visit = func(n *graph.Node, found func(leaf *graph.Node) bool) bool {
 		n = l.one(n)
-		if len(n.In) == 0 || held(n) {
+		if len(n.In) == 0 || l.held(n) {
 			return n.Kind != graph.Constant && found(n)
 		}
 		return slices.ContainsFunc(n.In, func(in *graph.Node) bool { return visit(in, found) })
@@ -210,6 +217,13 @@ func (b *builder) load(n *graph.Node, v grid.View) int {
 		load.Kind, load.Shape, load.Value, load.Delta = LoadIota, n.Shape, n.First, n.Delta
 	case graph.Random:
 		load.Kind, load.Shape, load.Seed = LoadRandom, n.Shape, n.Seed
+	case graph.Blockwise:
+		if b.l.held(n) {
+			load.Kind, load.Array = LoadArray, b.l.array(n)
+			break
+		}
+		op := b.l.op(n)
+		load.Kind, load.Shape, load.Op, load.Inputs = LoadBlocks, n.Shape, op.Op, op.Inputs
 	default:
 		load.Kind, load.Array = LoadArray, b.l.array(n)
 		if n.Kind == graph.Source && !slices.Equal(n.Shape, n.Stored.Shape) {

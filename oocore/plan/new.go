@@ -66,6 +66,7 @@ func attempt(root *graph.Node, t Target, o Options, keep int64) (*Plan, error) {
 	p := &Plan{Engine: Engine, Title: root.String(), Budget: o.Budget, Arena: max(o.Budget-o.Overhead, 0),
 		Workers: max(o.Workers, 1), Device: o.Device, Output: -1, keep: keep}
 	l := newLowering(p)
+	l.mark(root)
 	for _, level := range l.levels(root) {
 		if err := p.level(l, l.one(root), level, t); err != nil {
 			return nil, err
@@ -91,8 +92,8 @@ func (p *Plan) level(l *lowering, root *graph.Node, nodes []*graph.Node, t Targe
 			if err := p.matmulStage(l, root, n, t); err != nil {
 				return err
 			}
-		case graph.MapChunks:
-			if err := p.funcStage(l, root, n, t); err != nil {
+		case graph.Blockwise:
+			if err := p.opStage(l, root, n, t); err != nil {
 				return err
 			}
 		}
@@ -168,7 +169,7 @@ func (p *Plan) output(root *graph.Node, t Target, natural []int) (Array, error) 
 func (p *Plan) mapStage(l *lowering, root *graph.Node, t Target) error {
 	prog := l.program(root)
 	size := root.DType.Size()
-	natural := mapChunks(&prog, root.Shape, size)
+	natural := p.mapChunks(&prog, root.Shape, size)
 	stored := natural
 	if cell := p.align(&prog); cell != nil {
 		natural = grow(cell, root.Shape, chunkBytes/prog.itemSize(size))
@@ -194,6 +195,7 @@ func (p *Plan) mapStage(l *lowering, root *graph.Node, t Target) error {
 	case t.Chunks != nil:
 		s.Grid.Chunks = clip(t.Chunks, root.Shape)
 	}
+	p.mend(&prog, s.Grid.Chunks, s.Site)
 	s.Programs = []Program{prog}
 	p.Output = len(p.Arrays)
 	s.Outputs = []int{l.hold(root, out)}
@@ -233,6 +235,9 @@ func (p *Plan) placement(prog *Program) (bool, string) {
 	if p.Device.Memory == 0 {
 		return false, ""
 	}
+	if prog.Plain() && prog.blocks() {
+		return false, p.Device.Name + " has no kernel for it: on the CPU"
+	}
 	for v := range len(prog.Loads) + len(prog.Code) {
 		if t := prog.Type(v); t.Kind() == dtype.KindComplex {
 			return false, fmt.Sprintf("%s has no kernels for %s: on the CPU", p.Device.Name, t)
@@ -271,38 +276,9 @@ func (p *Plan) reduceStage(l *lowering, root *graph.Node, nodes []*graph.Node, t
 		s.Outputs = append(s.Outputs, out)
 	}
 	s.Grid = grid.Grid{Shape: shape, Chunks: reduceChunks(&prog, p.align(&prog), shape, nodes[0].Fold.Axes)}
+	p.mend(&s.Programs[0], s.Grid.Chunks, s.Site)
 	if p.Device.Memory > 0 {
 		s.Note = p.Device.Name + " computes no reductions: on the CPU"
-	}
-	p.Stages = append(p.Stages, s)
-	return nil
-}
-
-func (p *Plan) funcStage(l *lowering, root, n *graph.Node, t Target) error {
-	s := Stage{Kind: FuncStage, Name: n.String(), Site: n.Site.String(), Func: len(p.funcs)}
-	for _, in := range n.In {
-		s.Programs = append(s.Programs, l.program(in))
-	}
-	p.funcs = append(p.funcs, n.Func)
-	out, err := p.result(l, root, n, t)
-	if err != nil {
-		return err
-	}
-	s.Outputs = []int{out}
-	s.Grid = grid.Grid{Shape: n.Shape, Chunks: clip(n.Func.Chunks, n.Shape)}
-	if n.Func.Chunks == nil {
-		s.Grid.Chunks = clip(t.Chunks, n.Shape)
-		if t.Chunks == nil || n != root {
-			s.Grid.Chunks = mapChunks(&Program{}, n.Shape, n.DType.Size())
-			if len(s.Programs) > 0 && slices.Equal(s.Programs[0].Domain, n.Shape) {
-				if cell := p.align(&s.Programs[0]); cell != nil {
-					s.Grid.Chunks = grow(cell, n.Shape, chunkBytes/n.DType.Size())
-				}
-			}
-		}
-	}
-	if p.Device.Memory > 0 {
-		s.Note = p.Device.Name + " cannot run a Go function: on the CPU"
 	}
 	p.Stages = append(p.Stages, s)
 	return nil

@@ -16,7 +16,6 @@ import (
 	"iter"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/record"
@@ -44,9 +43,11 @@ type Plan struct {
 	// DevicePeak is the predicted peak of the device's own memory.
 	DevicePeak int64 `json:"device_peak"`
 
-	funcs []*graph.Func // Go functions, which do not travel
-	// While planning: bytes of the arena that temporary arrays may still take, and the
-	// temporary arrays that hold what is stored in chunks.
+	bound bool // Go functions are among its operations: it does not travel
+	// While planning: bytes of the arena that temporary arrays may still take, the
+	// temporary arrays that hold what is stored in chunks, and loads that were made to
+	// read a copy in blocks.
+	copies  map[string]Load
 	keep    int64
 	decodes map[int]int
 }
@@ -103,7 +104,6 @@ const (
 	MapStage    StageKind = "map"    // write them
 	ReduceStage StageKind = "reduce" // fold them
 	MatMulStage StageKind = "matmul" // multiply those of two programs
-	FuncStage   StageKind = "func"   // give whole chunks of them to a Go function
 )
 
 // Stage is one pass. Its tasks are the chunks of its grid, in C order except
@@ -120,11 +120,10 @@ type Stage struct {
 	Slots int       `json:"slots"` // tasks in flight
 	Whole bool      `json:"whole"` // stored chunks are decoded and encoded in one go, not as streams
 
-	Programs []Program `json:"programs"` // one; two for a product; one an input for a function
+	Programs []Program `json:"programs"` // one; two for a product
 	Outputs  []int     `json:"outputs"`  // indices into Arrays, one a value of the program
 	Folds    []Fold    `json:"folds,omitempty"`
 	MatMul   *MatMul   `json:"matmul,omitempty"`
-	Func     int       `json:"func,omitempty"` // index of a Go function
 
 	OnDevice bool   `json:"on_device"`
 	Note     string `json:"note,omitempty"` // why not on the device
@@ -135,7 +134,9 @@ type Stage struct {
 	ReadRun    int64        `json:"read_run"` // bytes that lie together in what is read, at the least
 	Written    int64        `json:"written"`
 
-	unit []int // while planning: what Inner has to be
+	// While planning: what Inner has to be, and that tasks compute whole chunks at once.
+	unit  []int
+	exact bool
 }
 
 // Fold is one reduction of a reduce stage. All folds of a stage have the same
@@ -158,6 +159,9 @@ func (p *Plan) Tasks() (n int) {
 // Tasks is the number of chunk tasks of the stage.
 func (s *Stage) Tasks() int { return s.Grid.Len() }
 
+// Cut reports a map stage that computes a chunk at once and writes it in units.
+func (s *Stage) Cut() bool { return grid.Size(s.Tile) > grid.Size(s.Piece) }
+
 // Inners iterates over the parts of a chunk that are done one after the other.
 func (s *Stage) Inners(chunk grid.Box) iter.Seq[grid.Box] {
 	origin := make([]int, len(chunk.Start))
@@ -166,9 +170,6 @@ func (s *Stage) Inners(chunk grid.Box) iter.Seq[grid.Box] {
 	}
 	return chunk.Align(origin, s.Inner)
 }
-
-// Funcs are the Go functions that FuncStages call; none after Decode.
-func (p *Plan) Funcs() []*graph.Func { return p.funcs }
 
 // MemoryError is returned when a budget is too small, before anything is read.
 // A budget of Need bytes works.

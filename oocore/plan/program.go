@@ -1,8 +1,10 @@
 package plan
 
 import (
+	"iter"
 	"slices"
 
+	"github.com/gonbext/gonbext/oocore/blockwise"
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
@@ -30,19 +32,23 @@ const (
 	LoadConst  LoadKind = "const"
 	LoadIota   LoadKind = "iota"
 	LoadRandom LoadKind = "random"
+	LoadBlocks LoadKind = "blocks" // what an operation computes of other programs' values
 )
 
-// Load fills a value from an array or a generator, seen through a view of the
-// domain.
+// Load fills a value from an array, an operation or a generator, seen through a view
+// of the domain.
 type Load struct {
 	Kind  LoadKind    `json:"kind"`
 	Type  dtype.Type  `json:"type"`
 	Array int         `json:"array,omitempty"` // index into the plan's Arrays
 	View  grid.View   `json:"view"`
-	Shape []int       `json:"shape,omitempty"` // of a generator: its linear positions
+	Shape []int       `json:"shape,omitempty"` // of a generator: its linear positions; of an operation's result
 	Value dtype.Value `json:"value,omitzero"`  // of a constant; an iota's first
 	Delta dtype.Value `json:"delta,omitzero"`
 	Seed  uint64      `json:"seed,omitempty"`
+
+	Op     *blockwise.Value `json:"op,omitempty"`
+	Inputs []Program        `json:"inputs,omitempty"` // of Op
 }
 
 // Instr computes one value from others. A cast has Op Invalid.
@@ -61,11 +67,34 @@ func (p *Program) Type(value int) dtype.Type {
 	return p.Code[value-len(p.Loads)].To
 }
 
+// reads reports a load whose elements are read tile by tile, rather than generated.
+func (l *Load) reads() bool { return l.Kind == LoadArray || l.Kind == LoadBlocks }
+
+// Arrays are the loads of arrays, also those of what its operations read.
+func (p *Program) Arrays() iter.Seq[*Load] {
+	return func(yield func(*Load) bool) { p.arrays(yield) }
+}
+
+func (p *Program) arrays(yield func(*Load) bool) bool {
+	for i := range p.Loads {
+		l := &p.Loads[i]
+		if l.Kind == LoadArray && !yield(l) {
+			return false
+		}
+		for k := range l.Inputs {
+			if !l.Inputs[k].arrays(yield) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // Dense reports a load whose elements, read for a box of the domain in the
 // array's own order, already lie in the domain's order without gaps: no axis is
 // broadcast or permuted.
 func (l *Load) Dense() bool {
-	if l.Kind != LoadArray {
+	if !l.reads() {
 		return false
 	}
 	domain := l.View.Shape

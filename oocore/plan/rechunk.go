@@ -125,6 +125,11 @@ func (p *Plan) band(l *Load, units []int) []int {
 // rechunk copies what a load reads to a temporary array of blocks, and makes the load
 // read that.
 func (p *Plan) rechunk(l *Load, units []int, site string) {
+	key := fmt.Sprint(l.Array, l.View, units)
+	if copied, ok := p.copies[key]; ok {
+		l.Array, l.View = copied.Array, copied.View
+		return
+	}
 	band := p.band(l, units)
 	from := *l
 	from.View = grid.View{Axis: make([]int, len(l.View.Axis)), Start: l.View.Start, Step: l.View.Step}
@@ -150,4 +155,8 @@ func (p *Plan) rechunk(l *Load, units []int, site string) {
 		Note: fmt.Sprintf("a pass of its own, by blocks of %s: what is written lies across what is read", grid.Format(p.Arrays[i].Blocks))}
 	p.Stages = append(p.Stages, s)
 	l.Array, l.View = i, to
+	if p.copies == nil {
+		p.copies = map[string]Load{}
+	}
+	p.copies[key] = *l
 }

@@ -64,6 +64,7 @@ type Header struct {
 	WhatIf    []WhatIf        `json:"what_if,omitempty"`
 	Machine   json.RawMessage `json:"machine,omitempty"` // limits that were in force
 	Resume    string          `json:"resume,omitempty"`  // why it starts over where an earlier run left something
+	Series    []Series        `json:"series,omitempty"`  // noted by an algorithm of several runs
 }
 
 // Unreported is the Cell of runs that only show something. Reports and lists of runs

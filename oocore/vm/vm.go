@@ -62,12 +62,12 @@ func (m *Machine) register(value int) []byte {
 }
 
 // Tile gives the machine the elements for a tile of the domain: for each load of
-// an array what its view needs, in the array's own order and without gaps; nil
+// an array or an operation what its view needs, in the array's own order and without gaps; nil
 // for the others.
 func (m *Machine) Tile(box grid.Box, inputs [][]byte) {
 	m.tile = box
 	for i := range m.fills {
-		if m.prog.Loads[i].Kind == plan.LoadArray {
+		if k := m.prog.Loads[i].Kind; k == plan.LoadArray || k == plan.LoadBlocks {
 			m.fills[i].tile(&m.prog.Loads[i], box, inputs[i])
 		}
 	}
@@ -122,7 +122,7 @@ func (m *Machine) loadBlock(i int, b grid.Box, at, n int, place []byte) []byte {
 	dst := m.register(i)
 	switch l.Kind {
 	case plan.LoadConst:
-	case plan.LoadArray:
+	case plan.LoadArray, plan.LoadBlocks:
 		if m.direct && len(m.prog.Code) == 0 {
 			dst = place
 			f.last = span{}

@@ -1,0 +1,111 @@
+package exec
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/gonbext/gonbext/oocore/blockwise"
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/plan"
+	"github.com/gonbext/gonbext/oocore/record"
+)
+
+// filler computes what an operation of boxes gives for one load of a slot's program.
+type filler struct {
+	slot    *slot
+	op      blockwise.Op
+	size    int
+	scratch []byte
+	back    []byte // the box, where the load shows it backwards
+	in      []blockwise.Input
+}
+
+func newFiller(s *slot, l *plan.Load, tile []int) (f *filler, err error) {
+	f = &filler{slot: s, op: l.Op.Op, size: l.Type.Size()}
+	need := f.op.Need(l.Box(tile))
+	if need.Scratch > 0 {
+		if f.scratch, err = s.alloc(record.Scratch, need.Scratch); err != nil {
+			return nil, err
+		}
+	}
+	if l.Reversed() {
+		if f.back, err = s.alloc(record.Scratch, l.InputBytes(tile)); err != nil {
+			return nil, err
+		}
+	}
+	for k := range l.Inputs {
+		box := slices.Clone(need.Reads[k])
+		for d := range box {
+			box[d] = max(min(box[d], l.Inputs[k].Domain[d]), 1)
+		}
+		e, err := newEvaluator(s, &l.Inputs[k], box)
+		if err != nil {
+			return nil, err
+		}
+		f.in = append(f.in, input{e, box, k})
+	}
+	return f, nil
+}
+
+// read fills dst with a region of the operation's result, whose steps are 1 or -1.
+func (f *filler) read(ctx context.Context, dst []byte, region grid.Region) error {
+	box := grid.Box{Start: slices.Clone(region.Start), Shape: region.Count}
+	back := false
+	for d, step := range region.Step {
+		if step < 0 && region.Count[d] > 0 {
+			box.Start[d] -= region.Count[d] - 1
+			back = back || region.Count[d] > 1
+		}
+	}
+	if !back {
+		return f.fill(ctx, dst, box)
+	}
+	n := box.Size() * f.size
+	if err := f.fill(ctx, f.back[:n], box); err != nil {
+		return err
+	}
+	to := grid.Strides(box.Shape)
+	from, at := slices.Clone(to), 0
+	for d, step := range region.Step {
+		if step < 0 {
+			at += from[d] * (box.Shape[d] - 1)
+			from[d] = -from[d]
+		}
+	}
+	kernel.Copy(f.size, box.Shape, dst, 0, to, f.back[:n], at, from)
+	return nil
+}
+
+// fill turns a panic of an operation, which may call a user's function, into an error:
+// it is one chunk's failure, not the process's.
+func (f *filler) fill(ctx context.Context, dst []byte, box grid.Box) (err error) {
+	if box.Size() == 0 {
+		return nil
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("the function panicked: %v", p)
+		}
+	}()
+	return f.op.Fill(ctx, &blockwise.Task{Box: box, Dst: dst, Scratch: f.scratch, In: f.in,
+		Do: func(g func() error) error { return f.slot.compute(ctx, g) }})
+}
+
+// input reads an input of an operation.
+type input struct {
+	eval *evaluator
+	most []int
+	at   int
+}
+
+func (in input) Read(ctx context.Context, box grid.Box, dst []byte) error {
+	for d, n := range box.Shape {
+		if n > in.most[d] || box.Start[d] < 0 || box.Start[d]+n > in.eval.prog.Domain[d] {
+			return fmt.Errorf("an operation reads %s of its input %d of shape %s, and said that it needs boxes of %s",
+				box, in.at, grid.Format(in.eval.prog.Domain), grid.Format(in.most))
+		}
+	}
+	return in.eval.eval(ctx, box, dst)
+}

@@ -1,0 +1,321 @@
+package exec
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/kernel"
+)
+
+// crew computes a product in one stream: a reader fills panels, workers add each
+// panel's products to the tiles, and writers store rows of tiles that are whole. Nobody
+// waits for all others, neither from panel to panel nor from a super-tile to the next:
+// a tile waits for what was added to it before, a row of tiles in a new super-tile
+// until the one before it in the same memory is written.
+//
+// What is handed out first needs nothing of what follows, so that no two wait for each
+// other.
+type crew struct {
+	*product
+	ctx   context.Context
+	fail  context.CancelCauseFunc
+	free  chan *panel // to be filled
+	whole chan band   // to be written
+
+	mu     sync.Mutex
+	moved  *sync.Cond   // what follows has changed
+	panels []*panel     // filled, not yet handed out to the last tile
+	next   int          // tile of the first panel
+	last   bool         // no more panels will come
+	owner  []*superTile // of each band of accumulators; nil where it is free
+}
+
+// panel is one step's part of both operands.
+type panel struct {
+	a, b []byte
+	k    int // columns of a, rows of b
+	tile *superTile
+	step int
+	left int // tiles that are not yet multiplied
+}
+
+// superTile is a part of the result on its way. Its accumulators lie band by band: each
+// row of its tiles is contiguous.
+type superTile struct {
+	batch []int
+	box   grid.Box
+	tiles grid.Grid
+	steps int // panels
+	first int // band of its first row
+	// What follows is the crew's to lock.
+	added   []int // panels, of each tile
+	left    []int // tiles of each row that are not whole
+	spent   []time.Duration
+	start   time.Duration
+	reading time.Duration
+	read    int64
+}
+
+// band is a row of tiles.
+type band struct {
+	tile *superTile
+	row  int
+}
+
+func (p *product) newSuperTile(batch []int, box grid.Box) *superTile {
+	s := &superTile{batch: batch, box: box, tiles: grid.Grid{Shape: box.Shape, Chunks: []int{p.m.TileM, p.m.TileN}},
+		steps: max((p.m.K+p.m.TileK-1)/p.m.TileK, 1), first: box.Start[0] / p.m.TileM % p.m.SuperM, start: time.Since(p.run.start)}
+	s.added, s.spent = make([]int, s.tiles.Len()), make([]time.Duration, s.tiles.Len())
+	s.left = make([]int, s.tiles.Count(0))
+	for i := range s.left {
+		s.left[i] = s.tiles.Count(1)
+	}
+	return s
+}
+
+func newCrew(ctx context.Context, p *product) *crew {
+	c := &crew{product: p, free: make(chan *panel, len(p.panels)), whole: make(chan band, p.m.SuperM), owner: make([]*superTile, p.m.SuperM)}
+	c.ctx, c.fail = context.WithCancelCause(ctx)
+	c.moved = sync.NewCond(&c.mu)
+	for _, x := range p.panels {
+		c.free <- x
+	}
+	return c
+}
+
+// do computes and writes all super-tiles.
+func (c *crew) do() error {
+	defer c.fail(nil)
+	defer context.AfterFunc(c.ctx, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.moved.Broadcast()
+	})()
+	var reader, workers, writers sync.WaitGroup
+	reader.Go(c.read)
+	for w := range c.run.plan.Workers {
+		workers.Go(func() { c.multiply(w) })
+		writers.Go(func() { c.write(w) })
+	}
+	workers.Wait()
+	close(c.whole)
+	writers.Wait()
+	reader.Wait()
+	return context.Cause(c.ctx)
+}
+
+// read fills panels, in the order in which they are multiplied.
+func (c *crew) read() {
+	for s := range c.superTiles() {
+		for step := range s.steps {
+			select {
+			case x := <-c.free:
+				x.tile, x.step, x.left = s, step, s.tiles.Len()
+				if err := c.fill(x); err != nil {
+					c.fail(taskError(c.ctx, c.stage, s.box, err))
+					return
+				}
+				c.mu.Lock()
+				c.panels = append(c.panels, x)
+				c.moved.Broadcast()
+				c.mu.Unlock()
+			case <-c.ctx.Done():
+				return
+			}
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.last = true
+	c.moved.Broadcast()
+}
+
+// fill reads both operands' elements for a panel.
+func (c *crew) fill(x *panel) error {
+	t := time.Now()
+	s, k := x.tile, x.step*c.m.TileK
+	x.k = min(c.m.TileK, c.m.K-k)
+	if x.k == 0 {
+		return nil
+	}
+	c.a.slot.row.Read, c.b.slot.row.Read = 0, 0
+	var side sync.WaitGroup
+	var errB error
+	side.Go(func() {
+		errB = c.b.eval.eval(c.ctx, c.box(c.b, s.batch, k, x.k, s.box.Start[1], s.box.Shape[1]), x.b)
+	})
+	err := c.a.eval.eval(c.ctx, c.box(c.a, s.batch, s.box.Start[0], s.box.Shape[0], k, x.k), x.a)
+	side.Wait()
+	if err == nil {
+		err = errB
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s.read += c.a.slot.row.Read + c.b.slot.row.Read
+	s.reading += time.Since(t)
+	return err
+}
+
+// multiply adds panels' products to tiles, one at a time.
+func (c *crew) multiply(worker int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for {
+		x, tile := c.take()
+		if x == nil {
+			return
+		}
+		c.mu.Unlock()
+		t := time.Now()
+		c.add(x, tile, c.work[worker])
+		spent := time.Since(t)
+		c.mu.Lock()
+		c.took(x, tile, spent)
+	}
+}
+
+// take waits for the next tile that a panel is to be added to; nil when there is none.
+func (c *crew) take() (*panel, int) {
+	for c.ctx.Err() == nil {
+		switch {
+		case len(c.panels) == 0 && c.last:
+			return nil, 0
+		case len(c.panels) > 0 && c.ready(c.panels[0], c.next):
+			x, tile := c.panels[0], c.next
+			if c.next++; c.next == x.tile.tiles.Len() {
+				c.panels, c.next = c.panels[1:], 0
+				c.moved.Broadcast()
+			}
+			return x, tile
+		}
+		c.moved.Wait()
+	}
+	return nil, 0
+}
+
+// ready reports that a tile's accumulators have all that comes before a panel. The first
+// panel takes a band that is free.
+func (c *crew) ready(x *panel, tile int) bool {
+	s := x.tile
+	if x.step > 0 {
+		return s.added[tile] == x.step
+	}
+	owner := &c.owner[s.first+tile/s.tiles.Count(1)]
+	if *owner == nil {
+		*owner = s
+	}
+	return *owner == s
+}
+
+// add adds a panel's product to a tile.
+func (c *crew) add(x *panel, tile int, work []byte) {
+	s := x.tile
+	b := s.tiles.Box(tile)
+	row, col, cols := b.Start[0], b.Start[1], s.box.Shape[1]
+	size := c.m.Type.Size()
+	acc := c.band(s, row/c.m.TileM)[col*size:]
+	if x.step == 0 {
+		for i := range b.Shape[0] {
+			clear(acc[i*cols*size:][:b.Shape[1]*size])
+		}
+	}
+	if x.k > 0 {
+		multiply := kernel.Gemm
+		if c.m.Type == dtype.Int32 && c.inputType() != dtype.Int32 {
+			multiply = kernel.GemmInt32
+		}
+		multiply(c.inputType(), b.Shape[0], b.Shape[1], x.k, x.a[row*x.k*c.a.size:], x.k, x.b[col*c.b.size:], cols, acc, cols, work)
+	}
+}
+
+// band are the accumulators of a row of tiles.
+func (c *crew) band(s *superTile, row int) []byte {
+	most := min(c.m.SuperN*c.m.TileN, c.m.N)
+	rows := min(c.m.TileM, s.box.Shape[0]-row*c.m.TileM)
+	size := c.m.Type.Size()
+	return c.acc[(s.first+row)*c.m.TileM*most*size:][:rows*s.box.Shape[1]*size]
+}
+
+// took takes in that a panel was added to a tile.
+func (c *crew) took(x *panel, tile int, spent time.Duration) {
+	s := x.tile
+	s.spent[tile] += spent
+	s.added[tile]++
+	if x.left--; x.left == 0 {
+		c.free <- x
+	}
+	if row := tile / s.tiles.Count(1); s.added[tile] == s.steps {
+		if s.left[row]--; s.left[row] == 0 {
+			c.whole <- band{s, row}
+		}
+	}
+	c.moved.Broadcast()
+}
+
+// write stores bands, and records their tiles.
+func (c *crew) write(worker int) {
+	for b := range c.whole {
+		if c.ctx.Err() != nil {
+			continue
+		}
+		if err := c.store(b, worker); err != nil {
+			c.fail(taskError(c.ctx, c.stage, b.tile.box, err))
+			continue
+		}
+		c.mu.Lock()
+		c.owner[b.tile.first+b.row] = nil
+		c.moved.Broadcast()
+		c.mu.Unlock()
+	}
+}
+
+func (c *crew) store(b band, worker int) error {
+	s, dims := b.tile, c.dims()
+	out := c.stage.Outputs[0]
+	src := c.band(s, b.row)
+	n := len(src) / c.m.Type.Size()
+	if c.casts != nil {
+		c.casts(n, c.cast[worker], src, nil, nil)
+		src = c.cast[worker][:n*c.run.plan.Arrays[out].DType.Size()]
+	}
+	box := grid.Box{Start: append(append([]int{}, s.batch...), s.box.Start[0]+b.row*c.m.TileM, s.box.Start[1]), Shape: make([]int, dims)}
+	for d := range s.batch {
+		box.Shape[d] = 1
+	}
+	box.Shape[dims-2], box.Shape[dims-1] = n/s.box.Shape[1], s.box.Shape[1]
+	w := &slot{run: c.run, stage: c.stage, row: c.slot.row}
+	w.row.Slot = uint16(worker)
+	if err := w.write(c.ctx, out, src, box); err != nil {
+		return err
+	}
+	for i := range s.tiles.Count(1) {
+		c.record(w, b, i)
+	}
+	return nil
+}
+
+// record writes the row of the i-th tile of a band.
+func (c *crew) record(w *slot, b band, i int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := b.tile
+	perRow, tiles := s.tiles.Count(1), s.tiles.Len()
+	linear := c.linear(s.batch, []int{s.box.Start[0] + b.row*c.m.TileM, s.box.Start[1] + i*c.m.TileN})
+	r := w.row
+	r.Chunk = int64(linear)
+	r.Start = s.start
+	r.Duration = time.Since(c.run.start) - r.Start
+	r.Computing = s.spent[b.row*perRow+i]
+	r.Reading, r.Read = s.reading/time.Duration(tiles), s.read/int64(tiles)
+	r.Writing, r.Written = w.row.Writing/time.Duration(perRow), w.row.Written/int64(perRow)
+	r.Allocations, r.Reuses = 0, c.allocs
+	if !c.told {
+		r.Allocations, r.Reuses, c.told = c.allocs, 0, true
+	}
+	c.run.env.Record.Task(&r)
+	c.run.counts.tasks.Add(1)
+	c.run.keep.done(linear)
+}

@@ -1,0 +1,105 @@
+package record
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+	"time"
+)
+
+// Series are figures that an algorithm notes as it goes: the error after each of its
+// iterations.
+type Series struct {
+	Name   string    `json:"name"`
+	Values []float64 `json:"values"`
+}
+
+// Merge makes one record of several that followed each other, by paths, and removes
+// them. h gives its name and figures of its own; stages that are alike, as those of
+// iterations are, become one. Records that cannot be read are left out.
+func Merge(dir string, h Header, paths []string, status Status, failure error) error {
+	var runs []*Run
+	for _, path := range paths {
+		if r, err := Read(path); err == nil {
+			runs = append(runs, r)
+		}
+	}
+	end := End{Status: status}
+	if failure != nil {
+		end.Error = failure.Error()
+	}
+	stage := make([][]int, len(runs)) // of the merged record, by run and stage
+	for i, r := range runs {
+		if i == 0 {
+			title, cell, output, series, start := h.Title, h.Cell, h.Output, h.Series, h.Start
+			h = r.Header
+			h.Title, h.Cell, h.Output, h.Series, h.Start = title, cell, output, series, start
+			h.Stages, h.Predicted, h.Need, h.Device.Predicted, h.Resume, h.WhatIf = nil, Bytes{}, 0, 0, "", nil
+			if h.Start.IsZero() {
+				h.Start = r.Header.Start
+			}
+		}
+		for _, s := range r.Header.Stages {
+			at := slices.IndexFunc(h.Stages, func(o Stage) bool {
+				return o.Name == s.Name && o.Kind == s.Kind && slices.Equal(o.Shape, s.Shape) && slices.Equal(o.Chunks, s.Chunks)
+			})
+			if at < 0 {
+				at = len(h.Stages)
+				h.Stages = append(h.Stages, s)
+			} else {
+				h.Stages[at].Tasks += s.Tasks
+				h.Stages[at].Read += s.Read
+				h.Stages[at].Written += s.Written
+			}
+			stage[i] = append(stage[i], at)
+		}
+		if r.Header.Predicted.Host() > h.Predicted.Host() {
+			h.Predicted = r.Header.Predicted
+		}
+		h.Need = max(h.Need, r.Header.Need)
+		h.Overhead = max(h.Overhead, r.Header.Overhead)
+		h.Device.Predicted = max(h.Device.Predicted, r.Header.Device.Predicted)
+		if e := r.End; e != nil {
+			if e.Peak > end.Peak {
+				end.Peak, end.PeakBy = e.Peak, e.PeakBy
+			}
+			end.DevicePeak, end.ProcessPeak = max(end.DevicePeak, e.DevicePeak), max(end.ProcessPeak, e.ProcessPeak)
+			end.OOMEvents += e.OOMEvents
+			end.Computed, end.Skipped = end.Computed+e.Computed, end.Skipped+e.Skipped
+			end.Read, end.Written, end.Lost = end.Read+e.Read, end.Written+e.Written, end.Lost+e.Lost
+		}
+	}
+	if len(runs) == 0 {
+		return nil
+	}
+	end.Duration = time.Since(h.Start)
+	w, err := Create(dir, h)
+	if err != nil {
+		return err
+	}
+	var done, read, written int64
+	for i, r := range runs {
+		after := r.Header.Start.Sub(h.Start)
+		for t := range r.Tasks() {
+			t.Start += after
+			t.Stage = uint16(stage[i][t.Stage])
+			w.Task(t)
+		}
+		var last Sample
+		for s := range r.Samples() {
+			last = *s
+			s.At += after
+			s.Done, s.Read, s.Written = s.Done+done, s.Read+read, s.Written+written
+			w.Sample(*s)
+		}
+		done, read, written = done+last.Done, read+last.Read, written+last.Written
+	}
+	err = w.End(end)
+	for _, path := range paths {
+		if failed := os.Remove(path); failed != nil && !errors.Is(failed, fs.ErrNotExist) {
+			err = errors.Join(err, failed)
+		}
+	}
+	return err
+}
