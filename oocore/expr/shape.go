@@ -1,0 +1,313 @@
+package expr
+
+import (
+	"strings"
+
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/op/index"
+	"github.com/gonbext/gonbext/oocore/op/pad"
+	"github.com/gonbext/gonbext/oocore/op/shape"
+)
+
+// part is what an operation of boxes holds of its inputs.
+const part = "what its box shows of the inputs"
+
+func init() {
+	joined := func(f func(site graph.Site, axis int, in ...*graph.Node) (*graph.Node, error)) func(c *call) (*graph.Node, error) {
+		return func(c *call) (*graph.Node, error) {
+			n, axis := len(c.values), 0
+			if i, ok := c.values[n-1].number.(int64); ok {
+				n, axis = n-1, int(i)
+			}
+			in, err := c.arrays(n)
+			if err != nil {
+				return nil, err
+			}
+			return f(c.site, axis, in...)
+		}
+	}
+	define("concatenate(a, b..., axis)", 1, -1, joined(shape.Concatenate))
+	define("stack(a, b..., axis)", 1, -1, joined(shape.Stack))
+	alias("concat", "concatenate")
+	for name, dims := range map[string]int{"vstack": 2, "hstack": 1, "dstack": 3} {
+		define(name+"(a, b...)", 1, -1, func(c *call) (*graph.Node, error) {
+			in, err := c.arrays(len(c.values))
+			if err != nil {
+				return nil, err
+			}
+			for i, n := range in {
+				if in[i], err = atLeast(c.site, n, dims); err != nil {
+					return nil, err
+				}
+			}
+			axis := map[int]int{2: 0, 1: 1, 3: 2}[dims]
+			if len(in[0].Shape) == 1 { // vectors have no second axis
+				axis = 0
+			}
+			return shape.Concatenate(c.site, axis, in...)
+		})
+	}
+	for name, dims := range map[string]int{"atleast_1d": 1, "atleast_2d": 2, "atleast_3d": 3} {
+		define(name+"(x)", 1, 1, func(c *call) (*graph.Node, error) {
+			in, err := c.arrays(1)
+			if err != nil {
+				return nil, err
+			}
+			return atLeast(c.site, in[0], dims)
+		})
+	}
+	define("split(x, sections, axis, part)", 4, 4, onArray(func(c *call, x *graph.Node, n []int) (*graph.Node, error) {
+		parts, err := shape.Split(c.site, x, n[0], n[1])
+		if err == nil && (n[2] < 0 || n[2] >= len(parts)) {
+			return nil, c.fail(c.args[3].Pos(), "there is no part %d of %d", n[2], len(parts))
+		}
+		if err != nil {
+			return nil, err
+		}
+		return parts[n[2]], nil
+	}))
+	define(`pad(x, widths..., "constant", values...)`, 2, -1, padded)
+	define("roll(x, shift, axes...)", 2, -1, onArray(func(c *call, x *graph.Node, n []int) (*graph.Node, error) {
+		return shape.Roll(c.site, x, n[:1], n[1:])
+	}))
+	define("tile(x, times...)", 2, -1, onArray(func(c *call, x *graph.Node, times []int) (*graph.Node, error) {
+		return shape.Tile(c.site, x, times)
+	}))
+	define("repeat(x, times, axis)", 2, 3, func(c *call) (*graph.Node, error) {
+		x, axis, err := c.along(2)
+		if err != nil {
+			return nil, err
+		}
+		if times, ok := c.values[1].number.(int64); ok {
+			return shape.Repeat(c.site, x, int(times), axis)
+		}
+		counts, err := c.computed(1)
+		if err != nil {
+			return nil, err
+		}
+		each := make([]int, len(counts))
+		for i, n := range counts {
+			each[i] = int(n)
+		}
+		return index.RepeatEach(c.site, x, each, axis)
+	})
+	define("flip(x, axes...)", 1, -1, onArray(func(c *call, x *graph.Node, axes []int) (*graph.Node, error) {
+		return shape.Flip(c.site, x, axes...)
+	}))
+	define("flipud(x)", 1, 1, onArray(func(c *call, x *graph.Node, _ []int) (*graph.Node, error) {
+		return shape.Flip(c.site, x, 0)
+	}))
+	define("fliplr(x)", 1, 1, onArray(func(c *call, x *graph.Node, _ []int) (*graph.Node, error) {
+		return shape.Flip(c.site, x, 1)
+	}))
+	define("rot90(x, quarters, axis, axis)", 1, 4, onArray(func(c *call, x *graph.Node, n []int) (*graph.Node, error) {
+		n = defaults(n, 1, 0, 1)
+		return shape.Rotate(c.site, x, n[0], n[1], n[2])
+	}))
+	define("moveaxis(x, from..., to...)", 3, -1, onArray(func(c *call, x *graph.Node, n []int) (*graph.Node, error) {
+		if len(n)%2 != 0 {
+			return nil, c.fail(c.args[len(n)].Pos(), "moveaxis takes as many places as axes: moveaxis(x, 0, 1, 2, 0) moves axis 0 to 2 and axis 1 to 0")
+		}
+		return shape.Move(c.site, x, n[:len(n)/2], n[len(n)/2:])
+	}))
+	define("swapaxes(x, axis, axis)", 3, 3, onArray(func(c *call, x *graph.Node, n []int) (*graph.Node, error) {
+		return shape.Swap(c.site, x, n[0], n[1])
+	}))
+	define("diagonal(x, offset, axis, axis)", 1, 4, onArray(func(c *call, x *graph.Node, n []int) (*graph.Node, error) {
+		n = defaults(n, 0, 0, 1)
+		return shape.Diagonal(c.site, x, n[0], n[1], n[2])
+	}))
+	define("trace(x, offset, axis, axis)", 1, 4, onArray(func(c *call, x *graph.Node, n []int) (*graph.Node, error) {
+		n = defaults(n, 0, 0, 1)
+		return shape.Trace(c.site, x, n[0], n[1], n[2])
+	}))
+	define("diag(x, offset)", 1, 2, onArray(func(c *call, x *graph.Node, n []int) (*graph.Node, error) {
+		return shape.Diag(c.site, x, defaults(n, 0)[0])
+	}))
+	define("tril(x, diagonal)", 1, 2, onArray(func(c *call, x *graph.Node, n []int) (*graph.Node, error) {
+		return shape.Lower(c.site, x, defaults(n, 0)[0])
+	}))
+	define("triu(x, diagonal)", 1, 2, onArray(func(c *call, x *graph.Node, n []int) (*graph.Node, error) {
+		return shape.Upper(c.site, x, defaults(n, 0)[0])
+	}))
+	define("ravel(x)", 1, 1, onArray(func(c *call, x *graph.Node, _ []int) (*graph.Node, error) {
+		return graph.Reshape(c.site, x, -1)
+	}))
+
+	for name, working := range map[string]string{
+		"concatenate": part, "stack": part, "vstack": part, "hstack": part, "dstack": part,
+		"roll": part, "tile": part, "repeat": part, "diagonal": "a few squares along the diagonal",
+		"split": "a block", "flip": "a block", "flipud": "a block", "fliplr": "a block", "rot90": "a block",
+		"moveaxis": "a block", "swapaxes": "a block", "atleast_1d": "a block", "atleast_2d": "a block", "atleast_3d": "a block",
+		"tril": "a block", "triu": "a block", "diag": "a block", "ravel": "a block; " + part + " where elements move",
+	} {
+		document(name, Doc{NumPy: "np." + name, Passes: fused, Working: working})
+	}
+	document("reshape", Doc{NumPy: "np.reshape", Passes: fused, Working: "a block; " + part + " where elements move", Device: true})
+	document("trace", Doc{NumPy: "np.trace", Passes: "1 over the diagonal", Working: "a few squares along the diagonal"})
+	document("pad", Doc{NumPy: "np.pad", Passes: fused + "; maximum, mean, median and minimum 1 an axis, linear_ramp 1 over the edges", Working: part})
+}
+
+// alias is another name of a function.
+func alias(name, of string) {
+	f := functions[of]
+	f.Name, f.Usage = name, name+strings.TrimPrefix(f.Usage, of)
+	functions[name], aliases[name] = f, of
+}
+
+// defaults fills in the numbers that are not given.
+func defaults(given []int, all ...int) []int {
+	copy(all, given)
+	return all
+}
+
+// atLeast adds axes as NumPy's atleast_1d, 2d and 3d do: before the others, the third
+// after them.
+func atLeast(site graph.Site, n *graph.Node, dims int) (*graph.Node, error) {
+	var err error
+	for len(n.Shape) < dims && err == nil {
+		at := 0
+		if len(n.Shape) == 2 {
+			at = 2
+		}
+		n, err = graph.ExpandDims(site, n, at)
+	}
+	return n, err
+}
+
+// along is the first argument and the axis that stands at a place; without it, the
+// array as if it were flat.
+func (c *call) along(at int) (*graph.Node, int, error) {
+	in, err := c.arrays(1)
+	if err != nil {
+		return nil, 0, err
+	}
+	if at >= len(c.values) {
+		flat, err := graph.Reshape(c.site, in[0], -1)
+		return flat, 0, err
+	}
+	axis, err := c.ints(at)
+	if err != nil {
+		return nil, 0, err
+	}
+	return in[0], axis[0], nil
+}
+
+// computed are the elements of an argument that the result's shape depends on.
+func (c *call) computed(at int) ([]int64, error) {
+	n, err := c.node(c.values[at], c.args[at])
+	if err != nil {
+		return nil, err
+	}
+	return c.values64(n, at)
+}
+
+// values64 computes a node of integers for the argument at a place.
+func (c *call) values64(n *graph.Node, at int) ([]int64, error) {
+	if c.run == nil {
+		return nil, c.fail(c.args[at].Pos(), "the shape of %s follows from values, which are not computed here", c.f.Name)
+	}
+	wide, err := index.Integers(c.site, n)
+	if err != nil {
+		return nil, graph.Refuse(c.site, c.f.Name, err, n)
+	}
+	return c.run(wide)
+}
+
+// padded reads pad's arguments: widths, before and after alike, or before and after for
+// all axes, or two for each axis; a mode; and what the mode takes: numbers likewise, or
+// the word odd.
+func padded(c *call) (*graph.Node, error) {
+	in, err := c.arrays(1)
+	if err != nil {
+		return nil, err
+	}
+	mode := len(c.values)
+	for i := range c.values {
+		if c.values[i].text != nil {
+			mode = i
+			break
+		}
+	}
+	p := pad.Padding{}
+	widths, err := pairs(c, 1, mode, "widths", func(i int) (int, error) {
+		n, ok := c.values[i].number.(int64)
+		if !ok {
+			return 0, c.fail(c.args[i].Pos(), "a width is an integer")
+		}
+		return int(n), nil
+	})
+	if err != nil || mode == len(c.values) {
+		if err != nil {
+			return nil, err
+		}
+		return pad.Array(c.site, in[0], widths, p)
+	}
+	p.Mode = *c.values[mode].text
+	rest := mode + 1
+	if rest < len(c.values) && c.values[rest].text != nil {
+		switch kind := *c.values[rest].text; kind {
+		case "odd", "even":
+			p.Odd = kind == "odd"
+		default:
+			return nil, c.fail(c.args[rest].Pos(), "a reflection is %q or %q, not %q", "even", "odd", kind)
+		}
+		rest++
+	}
+	if rest == len(c.values) {
+		return pad.Array(c.site, in[0], widths, p)
+	}
+	if p.Mode == "constant" || p.Mode == "linear_ramp" {
+		p.Values, err = pairs(c, rest, len(c.values), "values", func(i int) (any, error) { return c.scalar(i) })
+	} else {
+		p.Stat, err = pairs(c, rest, len(c.values), "numbers of elements", func(i int) (int, error) {
+			n, ok := c.values[i].number.(int64)
+			if !ok {
+				return 0, c.fail(c.args[i].Pos(), "a number of elements is an integer")
+			}
+			return int(n), nil
+		})
+	}
+	if err != nil {
+		return nil, err
+	}
+	return pad.Array(c.site, in[0], widths, p)
+}
+
+// scalar is a number that stands as an argument, true and false among them.
+func (c *call) scalar(at int) (any, error) {
+	switch v := c.values[at]; {
+	case v.number != nil:
+		if i, ok := v.number.(int64); ok {
+			return int(i), nil
+		}
+		return v.number, nil
+	case v.node != nil && v.node.Kind == graph.Constant && len(v.node.Shape) == 0:
+		return v.node.Value.Lo != 0, nil
+	}
+	return nil, c.fail(c.args[at].Pos(), "%s takes a number here: %s", c.f.Name, c.f.Usage)
+}
+
+// pairs reads arguments from one place to another: one for both sides of all axes, or
+// two for each axis, or for all.
+func pairs[T any](c *call, from, to int, what string, read func(i int) (T, error)) ([][2]T, error) {
+	var all []T
+	for i := from; i < to; i++ {
+		v, err := read(i)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, v)
+	}
+	if len(all) == 1 {
+		return [][2]T{{all[0], all[0]}}, nil
+	}
+	if len(all) == 0 || len(all)%2 != 0 {
+		return nil, c.fail(c.args[min(from, len(c.args)-1)].Pos(), "%s are one number, or two for all axes or for each", what)
+	}
+	list := make([][2]T, len(all)/2)
+	for i := range list {
+		list[i] = [2]T{all[2*i], all[2*i+1]}
+	}
+	return list, nil
+}

@@ -1,0 +1,139 @@
+package oocore
+
+import (
+	"context"
+
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/op/index"
+)
+
+// Take has an axis replaced by the elements that indices point to along it, the axes of
+// indices in its place. Indices are integers, negative ones from the end; one that is
+// out of range ends the run that reads it. Neighbours are read together, the others one
+// by one in their order. It has no pass of its own, and holds the indices of a box and
+// 1 MiB or a stored chunk of the array.
+func (a *Array) Take(indices *Array, axis int) *Array {
+	return build("take", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
+		return index.Take(site, in[0], in[1], axis)
+	}, a, indices)
+}
+
+// TakeAlong is the elements of each line along an axis that the same line of indices
+// points to; the other axes broadcast. So x.TakeAlong(x.Argsort(0), 0) is x.Sort(0). It
+// has no pass of its own along the last axis, and one along another; it holds 4 MiB of
+// lines and their indices.
+func (a *Array) TakeAlong(indices *Array, axis int) *Array {
+	return build("take_along_axis", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
+		return index.TakeAlong(site, in[0], in[1], axis)
+	}, a, indices)
+}
+
+// At is NumPy's x[i, j] of arrays of integers: an array for each of the first axes,
+// broadcast together. Passes and working set are those of Take.
+func (a *Array) At(indices ...*Array) *Array {
+	return build("at", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
+		return index.At(site, in[0], in[1:]...)
+	}, append([]any{a}, anys(indices)...)...)
+}
+
+// Set is a new array with a region replaced by values, an array or a number: NumPy's
+// x[spec] = values. Values broadcast to the region and take the array's type; a number
+// that the type does not have is refused. It has no pass of its own.
+func (a *Array) Set(spec string, values any) *Array {
+	return build("set", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
+		return index.Set(site, in[0], spec, in[1])
+	}, a, values)
+}
+
+// What a mask selects has a length that is known when its trues have been counted. The
+// functions that take a context count them when they are called, in a pass over the
+// mask within the budget that the options say. After that they are as lazy as others:
+// nothing is read again before the result is, and that costs no pass of its own, or one
+// where few elements are selected. They hold a block of 1 MiB, and 8 bytes for each in
+// all. The mask must not change between.
+
+// Mask is the elements where a mask of bools is true, in C order: NumPy's x[mask]. A
+// mask of the first axes selects along those.
+func (a *Array) Mask(ctx context.Context, mask *Array, opts ...Option) *Array {
+	return build("mask", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
+		return index.By(site, in[0], in[1], counter(ctx, "mask", opts))
+	}, a, mask)
+}
+
+// Compress is the parts along an axis where a condition of one dimension is not zero.
+func (a *Array) Compress(ctx context.Context, condition *Array, axis int, opts ...Option) *Array {
+	return build("compress", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
+		bools, err := graph.Apply(site, kernel.LogicalOr, in[1], in[1])
+		if err != nil {
+			return nil, err
+		}
+		return index.Compress(site, in[0], bools, axis, counter(ctx, "compress", opts))
+	}, a, condition)
+}
+
+// Nonzero is where elements are not zero: their indices along each axis, as int64.
+// Where that fails, the one array that is returned says why.
+func (a *Array) Nonzero(ctx context.Context, opts ...Option) []*Array {
+	return a.several("nonzero", func(site graph.Site, n *graph.Node) ([]*graph.Node, error) {
+		m, counts, err := nonzero(ctx, site, "nonzero", n, opts)
+		if err != nil {
+			return nil, err
+		}
+		return m.Positions(site, counts)
+	})
+}
+
+// ArgWhere is where elements are not zero: a row of indices for each.
+func (a *Array) ArgWhere(ctx context.Context, opts ...Option) *Array {
+	return a.view("argwhere", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
+		m, counts, err := nonzero(ctx, site, "argwhere", n, opts)
+		if err != nil {
+			return nil, err
+		}
+		return m.ArgWhere(site, counts)
+	})
+}
+
+// FlatNonzero is where elements are not zero, as if the array were flat.
+func (a *Array) FlatNonzero(ctx context.Context, opts ...Option) *Array {
+	return a.view("flatnonzero", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
+		m, counts, err := nonzero(ctx, site, "flatnonzero", n, opts)
+		if err != nil {
+			return nil, err
+		}
+		return m.Places(site, counts)
+	})
+}
+
+func nonzero(ctx context.Context, site graph.Site, op string, n *graph.Node, opts []Option) (index.Mask, []int64, error) {
+	bools, err := graph.Apply(site, kernel.LogicalOr, n, n)
+	if err != nil {
+		return index.Mask{}, nil, err
+	}
+	return index.Count(site, bools, 8, counter(ctx, op, opts))
+}
+
+// counter computes what shapes depend on, within the budget and on the workers that
+// options say. How the result is to be stored is none of its business.
+func counter(ctx context.Context, op string, opts []Option) index.Run {
+	return func(n *graph.Node) ([]int64, error) {
+		opts := append(opts[:len(opts):len(opts)], func(s *settings) error {
+			s.chunks, s.shards, s.codec, s.region = nil, nil, "", ""
+			return nil
+		})
+		counts, err := Collect[int64](ctx, made(n, nil), opts...)
+		if err != nil {
+			return nil, graph.Refuse(n.Site, op, unwrapped(err), n)
+		}
+		return counts, nil
+	}
+}
+
+// unwrapped is why an operation was refused, to be refused under another name.
+func unwrapped(err error) error {
+	if e, ok := err.(*Error); ok {
+		return e.Err
+	}
+	return err
+}

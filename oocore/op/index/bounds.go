@@ -1,0 +1,99 @@
+package index
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/gonbext/gonbext/oocore/blockwise"
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/kernel"
+)
+
+func init() { blockwise.Register("bounded", Bounded{}) }
+
+// Bounded is indices of an axis, checked, and none of them negative.
+type Bounded struct{ Axis, Length int }
+
+// Chunks takes any box.
+func (o Bounded) Chunks() []int { return nil }
+
+// Need is the box itself.
+func (o Bounded) Need(box []int) blockwise.Need {
+	return blockwise.Need{Reads: [][]int{slices.Clone(box)}}
+}
+
+// Fill checks the box's indices.
+func (o Bounded) Fill(ctx context.Context, t *blockwise.Task) error {
+	if err := t.In[0].Read(ctx, t.Box, t.Dst); err != nil {
+		return err
+	}
+	return t.Compute(func() error {
+		_, err := resolve(dtype.Slice[int64](t.Dst), o.Axis, o.Length)
+		return err
+	})
+}
+
+// At is the elements that arrays of integers point to, one array for each of the first
+// axes, broadcast together, as NumPy's x[i, j]: their axes come before those that are
+// left.
+func At(site graph.Site, n *graph.Node, indices ...*graph.Node) (*graph.Node, error) {
+	out, err := at(site, n, indices)
+	if _, named := errors.AsType[*graph.Error](err); err != nil && !named {
+		err = graph.Refuse(site, "at", err, append([]*graph.Node{n}, indices...)...)
+	}
+	return out, err
+}
+
+func at(site graph.Site, n *graph.Node, indices []*graph.Node) (*graph.Node, error) {
+	k := len(indices)
+	if k == 0 {
+		return nil, errors.New("there are no indices")
+	}
+	if k > len(n.Shape) {
+		return nil, fmt.Errorf("%d indices are too many for shape %s", k, grid.Format(n.Shape))
+	}
+	if k == 1 {
+		return Take(site, n, indices[0], 0)
+	}
+	shapes := make([][]int, k)
+	for i, index := range indices {
+		shapes[i] = index.Shape
+	}
+	shape, err := grid.Broadcast(shapes...)
+	if err != nil {
+		return nil, err
+	}
+	var flat *graph.Node // the place among the first axes, as if they were one
+	for d, index := range indices {
+		if index, err = Integers(site, index); err != nil {
+			return nil, err
+		}
+		if grid.Size(shape) > 0 && n.Shape[d] == 0 {
+			return nil, fmt.Errorf("axis %d has no elements to take", d)
+		}
+		if grid.Size(index.Shape) > 0 {
+			if index, err = graph.Boxes(site, "bounded", Bounded{Axis: d, Length: n.Shape[d]}, index.Shape, dtype.Int64, []*graph.Node{index}); err != nil {
+				return nil, err
+			}
+		}
+		if flat == nil {
+			flat = index
+			continue
+		}
+		if flat, err = graph.Apply(site, kernel.Multiply, flat, constant(site, dtype.Int64, n.Shape[d])); err != nil {
+			return nil, err
+		}
+		if flat, err = graph.Apply(site, kernel.Add, flat, index); err != nil {
+			return nil, err
+		}
+	}
+	joined, err := graph.Reshape(site, n, append([]int{grid.Size(n.Shape[:k])}, n.Shape[k:]...)...)
+	if err != nil {
+		return nil, err
+	}
+	return Take(site, joined, flat, 0)
+}

@@ -1,0 +1,64 @@
+// Package index has the operations that choose elements by the values of other arrays:
+// by integers, by bools, and those that set a region.
+//
+// Indices are read as a part of the box that needs them, and then what they point to:
+// neighbours in one piece, in the order in which they lie. Where the number of chosen
+// elements is not known, a counting pass comes first: Counts has the node for it, and
+// what it gave goes into Select.
+package index
+
+import (
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/grid"
+)
+
+// windowBytes is about what is read of an input at once.
+const windowBytes = 1 << 20
+
+// round makes a place in Scratch one where any element may lie.
+func round(n int) int { return (n + 63) &^ 63 }
+
+// cells are the lengths of the chunks that an array is stored in, also where it is
+// computed of that element by element; nil where it is not.
+func cells(n *graph.Node) []int {
+	switch n.Kind {
+	case graph.Source:
+		return n.Stored.Info.Chunks
+	case graph.Elementwise, graph.Cast:
+		for _, in := range n.In {
+			if c := cells(in); c != nil {
+				return c
+			}
+		}
+	}
+	return nil
+}
+
+// constant is a number as a node.
+func constant(site graph.Site, t dtype.Type, v int) *graph.Node {
+	return &graph.Node{Kind: graph.Constant, Shape: []int{}, DType: t, Value: dtype.FromInt(t, int64(v)), Site: site}
+}
+
+// tiles cuts an array for choosing along an axis: what follows the axis in long pieces,
+// so many indices of it, and what is before it. Stored chunks are kept whole where they
+// are not large.
+func tiles(n *graph.Node, axis int) []int {
+	item := n.DType.Size()
+	if c := cells(n); c != nil && grid.Size(c)*item <= 16*windowBytes {
+		tile := make([]int, len(c))
+		for d := range c {
+			tile[d] = max(min(c[d], n.Shape[d]), 1)
+		}
+		return tile
+	}
+	after := grid.Auto(n.Shape[axis+1:], item, windowBytes)
+	row := grid.Size(after) * item
+	run := windowBytes
+	if grid.Size(n.Shape[:axis]) > 1 {
+		run /= 16
+	}
+	along := max(min(run/row, n.Shape[axis]), 1)
+	before := grid.Auto(n.Shape[:axis], row*along, windowBytes)
+	return append(append(before, along), after...)
+}

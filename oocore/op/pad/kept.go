@@ -1,0 +1,34 @@
+package pad
+
+import (
+	"context"
+	"slices"
+
+	"github.com/gonbext/gonbext/oocore/blockwise"
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/grid"
+)
+
+func init() { blockwise.Register("kept", Kept{}) }
+
+// Kept is an array that is computed once, in chunks of the given lengths, where what
+// follows reads it several times.
+type Kept struct{ Lengths []int }
+
+// Chunks are the lengths.
+func (o Kept) Chunks() []int { return o.Lengths }
+
+// Need is the box itself.
+func (o Kept) Need(box []int) blockwise.Need {
+	return blockwise.Need{Reads: [][]int{slices.Clone(box)}, Once: true}
+}
+
+// Fill reads the box.
+func (o Kept) Fill(ctx context.Context, t *blockwise.Task) error {
+	return t.In[0].Read(ctx, t.Box, t.Dst)
+}
+
+// kept computes an array once.
+func kept(site graph.Site, n *graph.Node) (*graph.Node, error) {
+	return graph.Boxes(site, "edge", Kept{grid.Auto(n.Shape, n.DType.Size(), 1<<20)}, n.Shape, n.DType, []*graph.Node{n})
+}
