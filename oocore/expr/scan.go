@@ -1,0 +1,26 @@
+package expr
+
+import (
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/op/scan"
+)
+
+func init() {
+	for name, product := range map[string]bool{"cumsum": false, "cumprod": true} {
+		define(name+"(x, axis)", 1, 2, onArray(func(c *call, x *graph.Node, axis []int) (*graph.Node, error) {
+			return scan.Cumulative(c.site, name, product, x, axis...)
+		}))
+		document(name, Doc{NumPy: "np." + name, Passes: "2 that read, 1 where lines are short", Working: "256 KiB"})
+	}
+	define("diff(x, times, axis)", 1, 3, onArray(func(c *call, x *graph.Node, ints []int) (*graph.Node, error) {
+		times, axis := 1, -1
+		if len(ints) > 0 {
+			times = ints[0]
+		}
+		if len(ints) > 1 {
+			axis = ints[1]
+		}
+		return scan.Diff(c.site, x, times, axis)
+	}))
+	document("diff", Doc{NumPy: "np.diff", Passes: fused, Working: "a block"})
+}

@@ -1,0 +1,389 @@
+package order
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/gonbext/gonbext/oocore/blockwise"
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/grid"
+)
+
+// A line that is too long for a task is sorted externally.
+//
+// Runs cuts it into rows of as many records as fit, and sorts each. A row also holds
+// its samples: the last of each few hundred records. Windows finds from the samples
+// alone, for each row of the result, which piece of each run holds all records of that
+// row, and at most two samples' distance more. Merge reads those pieces, cuts them to
+// the row's own records and sorts them. Nothing is read twice but what lies between
+// two samples: with one merge a sort is two passes reading and two writing.
+//
+// More runs than one merge takes are merged to longer runs first.
+
+func init() {
+	blockwise.Register("sort_runs", Runs{})
+	blockwise.Register("sort_windows", Windows{})
+	blockwise.Register("sort_merge", Merge{})
+}
+
+const (
+	// rowBytes are those of the records of a row: what a task sorts.
+	rowBytes = 16 << 20
+	// sampled is how many records there are to a sample in a row.
+	sampled = 512
+	// fanMost is how many runs one merge takes: of a row each reads 32 KiB then.
+	fanMost = 512
+	// sampleBytes is the most of all samples of a merge that is held at once.
+	sampleBytes = 8 << 20
+)
+
+// Line is how a line of elements is cut into rows of records.
+type Line struct {
+	Sorting
+	N   int // elements
+	Row int // records in a row
+}
+
+func newLine(n int, s Sorting) Line {
+	return Line{Sorting: s, N: n, Row: rowBytes / s.records(n).size()}
+}
+
+func (l Line) records() records { return l.Sorting.records(l.N) }
+
+// rows is the number of rows; the last may be short.
+func (l Line) rows() int { return (l.N + l.Row - 1) / l.Row }
+
+// samples is their number in a row.
+func (l Line) samples() int { return l.Row / sampled }
+
+// stored is the type that records are stored in, and how many of it make one.
+func (l Line) stored() (t dtype.Type, words int) {
+	switch size := l.records().size(); size {
+	case 1:
+		return dtype.Uint8, 1
+	case 2:
+		return dtype.Uint16, 1
+	case 4:
+		return dtype.Uint32, 1
+	default:
+		return dtype.Uint64, size / 8
+	}
+}
+
+// width is the stored length of a row with its samples.
+func (l Line) width() int {
+	_, words := l.stored()
+	return (l.Row + l.samples()) * words
+}
+
+// Runs sorts rows of lines. Its input has lines along the last axis; its result has
+// rows for them, and their records and samples along one more axis.
+type Runs struct {
+	Line
+	Dims int // of the input
+}
+
+// Chunks are single rows.
+func (s Runs) Chunks() []int { return append(ones(s.Dims), s.width()) }
+
+func ones(n int) []int { return slices.Repeat([]int{1}, n) }
+
+// Need is a row of elements, and one of records.
+func (s Runs) Need([]int) blockwise.Need {
+	read := ones(s.Dims)
+	read[s.Dims-1] = min(s.Row, s.N)
+	return blockwise.Need{Reads: [][]int{read}, Scratch: int64(s.Row * s.records().size())}
+}
+
+// Fill sorts the row of the box.
+func (s Runs) Fill(ctx context.Context, t *blockwise.Task) error {
+	r := s.records()
+	read := grid.Box{Start: slices.Clone(t.Box.Start[:s.Dims]), Shape: ones(s.Dims)}
+	first := t.Box.Start[s.Dims-1] * s.Row
+	n := min(s.Row, s.N-first)
+	read.Start[s.Dims-1], read.Shape[s.Dims-1] = first, n
+	in := t.Scratch[:n*s.Type.Size()]
+	if err := t.In[0].Read(ctx, read, in); err != nil {
+		return err
+	}
+	return t.Compute(func() error {
+		row := t.Dst[:n*r.size()]
+		r.load(row, in, 0, 1, n, int64(first))
+		finishRow(r, t.Dst, r.sort(row, t.Scratch[:len(row)]), s.Row)
+		return nil
+	})
+}
+
+// finishRow brings sorted records to the beginning of a stored row, and their samples
+// behind them.
+func finishRow(r records, dst, sorted []byte, row int) {
+	size := r.size()
+	if len(sorted) > 0 && &sorted[0] != &dst[0] {
+		copy(dst, sorted)
+	}
+	clear(dst[len(sorted):])
+	n := len(sorted) / size
+	r.samples(dst[row*size:][:n/sampled*size], dst[:len(sorted)], sampled)
+}
+
+// Level is one merge: of runs of so many rows each, so many at once.
+type Level struct {
+	Line
+	Dims  int // of the rows: those of the lines and one
+	Rows  int // of a run
+	Fan   int // runs that become one
+	Every int // records to a sample, of those that are looked at
+}
+
+// levels are the merges that a line takes.
+func levels(l Line, dims int) ([]Level, error) {
+	var all []Level
+	size := l.records().size()
+	for rows := 1; rows < l.rows(); {
+		runs := (l.rows() + rows - 1) / rows
+		v := Level{Line: l, Dims: dims, Rows: rows}
+		for v.Fan = min(runs, fanMost); ; v.Fan-- {
+			most := min(v.Fan*rows, l.rows()) * l.Row // records that are merged at once
+			v.Every = max((most*size/sampleBytes+sampled)/sampled, 1) * sampled
+			// What is read twice stays a fraction of what is read.
+			if 2*v.Fan*v.Every <= l.Row/4 {
+				break
+			}
+		}
+		if v.Fan < 2 {
+			return nil, fmt.Errorf("an axis of %d elements of %s is too long: up to %d can be sorted", l.N, l.Type, rows*l.Row)
+		}
+		all = append(all, v)
+		rows *= v.Fan
+	}
+	return all, nil
+}
+
+// group is where a row's group of runs begins, in rows, and its number of records.
+func (v Level) group(row int) (first, records int) {
+	first = row / (v.Fan * v.Rows) * v.Fan * v.Rows
+	return first, min(v.Fan*v.Rows*v.Row, v.N-first*v.Row)
+}
+
+// length is the number of records of the i-th run of a group.
+func (v Level) length(records, i int) int {
+	return min(max(records-i*v.Rows*v.Row, 0), v.Rows*v.Row)
+}
+
+// spare is how many records more than a row's own its windows may have.
+func (v Level) spare() int { return 2 * v.Fan * v.Every }
+
+// Windows finds for each row of a merge's result the pieces of the runs that it is made
+// of. Its input is the rows' samples; its result has, for each row, where the piece of
+// each run begins and ends.
+type Windows struct{ Level }
+
+// Chunks are the rows of a group.
+func (w Windows) Chunks() []int {
+	return append(ones(w.Dims-2), w.Fan*w.Rows, 2, w.Fan)
+}
+
+// batch is the number of rows whose samples are read at once.
+func (w Windows) batch() int {
+	return max(min((1<<20)/(w.samples()*w.records().size()), w.rows()), 1)
+}
+
+// Need is a few rows' samples, and those of all rows of a group that are looked at.
+func (w Windows) Need([]int) blockwise.Need {
+	size := w.records().size()
+	_, words := w.stored()
+	read := append(ones(w.Dims-2), w.batch(), w.samples()*words)
+	_, records := w.group(0)
+	return blockwise.Need{Reads: [][]int{read},
+		Scratch: roundUp(w.batch()*w.samples()*size) + roundUp(records/w.Every*size) + int64(3*w.Fan*8)}
+}
+
+// Fill finds the windows of the rows of a group.
+func (w Windows) Fill(ctx context.Context, t *blockwise.Task) error {
+	r := w.records()
+	size := r.size()
+	first, records := w.group(t.Box.Start[w.Dims-2])
+	batch, scratch := t.Scratch[:w.batch()*w.samples()*size], t.Scratch[roundUp(w.batch()*w.samples()*size):]
+	all, scratch := scratch[:records/w.Every*size], scratch[roundUp(records/w.Every*size):]
+	ints := dtype.Slice[int64](scratch)
+	from, to, counts := ints[:w.Fan], ints[w.Fan:2*w.Fan], ints[2*w.Fan:3*w.Fan]
+	_, words := w.stored()
+	read := grid.Box{Start: append(slices.Clone(t.Box.Start[:w.Dims-1]), 0), Shape: append(ones(w.Dims-1), w.samples()*words)}
+	// Sample k of a run is its record (k+1)·Every - 1, and so the sample
+	// (k+1)·Every/sampled - 1 of its rows.
+	var total int64
+	next := 0 // row that is read next
+	for i := range w.Fan {
+		n := w.length(records, i) / w.Every
+		from[i], to[i] = total, total+int64(n)
+		for k := range n {
+			at := (k+1)*w.Every/sampled - 1
+			row := i*w.Rows + at/w.samples()
+			if row >= next {
+				next = min(row+w.batch(), (records+w.Row-1)/w.Row)
+				read.Start[w.Dims-2], read.Shape[w.Dims-2] = first+row, next-row
+				if err := t.In[0].Read(ctx, read, batch[:read.Size()*size/words]); err != nil {
+					return err
+				}
+			}
+			place := (first+row-read.Start[w.Dims-2])*w.samples() + at%w.samples()
+			copy(all[int(total)*size:][:size], batch[place*size:])
+			total++
+		}
+	}
+	return t.Compute(func() error {
+		out := dtype.Slice[int64](t.Dst)
+		for b := range t.Box.Shape[w.Dims-2] {
+			begin, end := out[b*2*w.Fan:][:w.Fan], out[b*2*w.Fan+w.Fan:][:w.Fan]
+			low := (t.Box.Start[w.Dims-2] + b - first) * w.Row
+			high := min(low+w.Row, records)
+			// Of the records up to the k-th smallest sample there are k·Every at least, and
+			// fewer than Every more in each run but the sample's.
+			k := max((low-(w.Fan-1)*(w.Every-1))/w.Every, 0)
+			r.split(all, from, to, int64(k), counts)
+			for i, c := range counts {
+				begin[i] = c * int64(w.Every)
+			}
+			r.split(all, from, to, int64(high/w.Every), counts)
+			for i, c := range counts {
+				end[i] = min(c*int64(w.Every)+int64(w.Every)-1, int64(w.length(records, i)))
+			}
+		}
+		return nil
+	})
+}
+
+// Merge makes rows of merged runs. Its inputs are the rows and the windows. Its result
+// is the rows again, or, as the last merge of a line, the line.
+type Merge struct {
+	Level
+	Last bool
+}
+
+// Chunks are single rows.
+func (m Merge) Chunks() []int {
+	if m.Last {
+		return append(ones(m.Dims-2), m.Row)
+	}
+	return append(ones(m.Dims-1), m.width())
+}
+
+// Need is a row and what its windows may have more, and a row of records where those
+// are larger than what the result has of them.
+func (m Merge) Need([]int) blockwise.Need {
+	_, words := m.stored()
+	row := append(ones(m.Dims-1), m.Row*words)
+	return blockwise.Need{Reads: [][]int{row, append(ones(m.Dims-1), 2, m.Fan)}, Scratch: m.gathered() + m.second() + int64(5*m.Fan*8)}
+}
+
+func (m Merge) gathered() int64 { return roundUp((m.Row + m.spare()) * m.records().size()) }
+
+// second is the bytes of a second buffer; the result's place is one where it is as large.
+func (m Merge) second() int64 {
+	if size := m.records().size(); m.Last && size > m.result().Size() {
+		return roundUp(m.Row * size)
+	}
+	return 0
+}
+
+// Fill merges the pieces of the box's row.
+func (m Merge) Fill(ctx context.Context, t *blockwise.Task) error {
+	r := m.records()
+	size := r.size()
+	row := t.Box.Start[m.Dims-2]
+	if m.Last {
+		row /= m.Row
+	}
+	first, records := m.group(row)
+	gathered, scratch := t.Scratch[:m.gathered()], t.Scratch[m.gathered():]
+	second, scratch := scratch[:m.second()], scratch[m.second():]
+	ints := dtype.Slice[int64](scratch)
+	windows, from, to, counts := ints[:2*m.Fan], ints[2*m.Fan:3*m.Fan], ints[3*m.Fan:4*m.Fan], ints[4*m.Fan:5*m.Fan]
+	at := append(slices.Clone(t.Box.Start[:m.Dims-2]), row)
+	if err := t.In[1].Read(ctx, grid.Box{Start: append(slices.Clone(at), 0, 0), Shape: append(ones(m.Dims-1), 2, m.Fan)}, dtype.Bytes(windows)); err != nil {
+		return err
+	}
+	var total int64
+	var below int64 // records before the windows
+	_, words := m.stored()
+	read := grid.Box{Start: append(at, 0), Shape: append(ones(m.Dims-1), 0)}
+	for i := range m.Fan {
+		from[i] = total
+		for p := windows[i]; p < windows[m.Fan+i]; {
+			col := int(p) % m.Row
+			n := min(m.Row-col, int(windows[m.Fan+i]-p))
+			if (int(total)+n)*size > len(gathered) {
+				return errors.New("the windows of a merge are wider than they can be: what it reads was changed")
+			}
+			read.Start[m.Dims-2] = first + i*m.Rows + int(p)/m.Row
+			read.Start[m.Dims-1], read.Shape[m.Dims-1] = col*words, n*words
+			if err := t.In[0].Read(ctx, read, gathered[int(total)*size:][:n*size]); err != nil {
+				return err
+			}
+			p += int64(n)
+			total += int64(n)
+		}
+		to[i] = total
+		below += windows[i]
+	}
+	return t.Compute(func() error {
+		low := int64(row-first) * int64(m.Row)
+		n := min(int64(m.Row), int64(records)-low)
+		r.split(gathered, from, to, low-below, counts)
+		copy(windows, counts) // now from where on the records are the row's own
+		r.split(gathered, from, to, low-below+n, counts)
+		own := 0
+		for i, c := range counts {
+			own += copy(gathered[own:], gathered[int(from[i]+windows[i])*size:int(from[i]+c)*size])
+		}
+		if len(second) == 0 {
+			second = t.Dst
+		}
+		sorted := r.sort(gathered[:own], second[:own])
+		if m.Last {
+			r.store(t.Dst, 0, 1, sorted)
+		} else {
+			finishRow(r, t.Dst, sorted, m.Row)
+		}
+		return nil
+	})
+}
+
+// external sorts long lines along the last axis.
+func external(site graph.Site, name string, n *graph.Node, sorting Sorting, args ...string) (*graph.Node, error) {
+	dims := len(n.Shape)
+	l := newLine(n.Shape[dims-1], sorting)
+	merges, err := levels(l, dims+1)
+	if err != nil {
+		return nil, graph.Refuse(site, name, err, n)
+	}
+	stored, words := l.stored()
+	outer := n.Shape[:dims-1]
+	shape := append(slices.Clone(outer), l.rows(), l.width())
+	rows, err := graph.Boxes(site, name+" runs", Runs{l, dims}, shape, stored, []*graph.Node{n})
+	if err != nil {
+		return nil, err
+	}
+	for i, v := range merges {
+		samples, err := graph.Slice(site, rows, fmt.Sprintf("..., %d:", l.Row*words))
+		if err != nil {
+			return nil, err
+		}
+		windows, err := graph.Boxes(site, name+" windows", Windows{v}, append(slices.Clone(outer), l.rows(), 2, v.Fan), dtype.Int64, []*graph.Node{samples})
+		if err != nil {
+			return nil, err
+		}
+		m := Merge{Level: v, Last: i == len(merges)-1}
+		title, t, to := name+" merge", stored, shape
+		if m.Last {
+			title, t, to = name, l.result(), n.Shape
+		}
+		if rows, err = graph.Boxes(site, title, m, to, t, []*graph.Node{rows, windows}, args...); err != nil {
+			return nil, err
+		}
+	}
+	return rows, nil
+}

@@ -1,0 +1,321 @@
+package order
+
+import (
+	"bytes"
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/gonbext/gonbext/oocore/blockwise"
+	"github.com/gonbext/gonbext/oocore/blockwise/blockwisetest"
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/grid"
+)
+
+// elements are n of a type: many equal ones, or any bits, NaN and -0 among the floats.
+func elements(t dtype.Type, n int, equal bool) []byte {
+	b := make([]byte, n*t.Size())
+	for i := range b {
+		b[i] = byte(rand.Uint32())
+	}
+	if t == dtype.Bool {
+		for i := range b {
+			b[i] &= 1
+		}
+	}
+	if equal {
+		for i := range n {
+			v := dtype.FromInt(t, rand.Int64N(7)-3)
+			if t.Kind() == dtype.KindComplex {
+				v = dtype.FromComplex(t, complex(float64(rand.IntN(3)-1)*0.5, float64(rand.IntN(3)-1)))
+			}
+			v.Put(b[i*t.Size():])
+		}
+	}
+	if t.Kind() < dtype.KindFloat {
+		return b
+	}
+	special := []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.Copysign(0, -1), 0, 1, -1}
+	for range n / 5 {
+		i := rand.IntN(n)
+		v := dtype.FromFloat(t, special[rand.IntN(len(special))])
+		if t.Kind() == dtype.KindComplex {
+			v = dtype.FromComplex(t, complex(special[rand.IntN(len(special))], special[rand.IntN(len(special))]))
+		}
+		v.Put(b[i*t.Size():])
+	}
+	return b
+}
+
+// value is the i-th element as a complex number, or an integer beside it.
+func value(t dtype.Type, b []byte, i int) (z complex128, u uint64) {
+	var v dtype.Value
+	v.Type = t
+	for k := range t.Size() {
+		if k < 8 {
+			v.Lo |= uint64(b[i*t.Size()+k]) << (8 * k)
+		} else {
+			v.Hi |= uint64(b[i*t.Size()+k]) << (8 * (k - 8))
+		}
+	}
+	if t.Kind() >= dtype.KindFloat {
+		return v.Complex(), 0
+	}
+	if t.Kind() == dtype.KindInt {
+		return 0, uint64(v.Int()) ^ 1<<63
+	}
+	return 0, v.Lo
+}
+
+// compare is NumPy's order, spelt out.
+func compare(t dtype.Type, b []byte, i, j int) int {
+	x, a := value(t, b, i)
+	y, c := value(t, b, j)
+	if t.Kind() < dtype.KindFloat {
+		switch {
+		case a < c:
+			return -1
+		case a > c:
+			return 1
+		}
+		return 0
+	}
+	isNaN := func(f float64) int {
+		if f != f {
+			return 1
+		}
+		return 0
+	}
+	cls := func(z complex128) int { return 2*isNaN(real(z)) + isNaN(imag(z)) }
+	if cls(x) != cls(y) {
+		return cls(x) - cls(y)
+	}
+	for _, p := range [][2]float64{{real(x), real(y)}, {imag(x), imag(y)}} {
+		switch {
+		case p[0] < p[1]:
+			return -1
+		case p[0] > p[1]:
+			return 1
+		}
+	}
+	return 0
+}
+
+// ordered is the stable order of a line.
+func ordered(t dtype.Type, b []byte, at, step, n int) []int64 {
+	order := make([]int64, n)
+	for i := range order {
+		order[i] = int64(i)
+	}
+	slices.SortStableFunc(order, func(i, j int64) int { return compare(t, b, at+int(i)*step, at+int(j)*step) })
+	return order
+}
+
+func TestLines(t *testing.T) {
+	for _, dt := range dtype.All() {
+		for _, shape := range [][]int{{1}, {2}, {23}, {24, 7}, {3, 190, 5}, {700}, {2, 3, 4, 5}} {
+			for axis := range shape {
+				for _, equal := range []bool{false, true} {
+					data := elements(dt, grid.Size(shape), equal)
+					in := blockwisetest.Array{Shape: shape, DType: dt, Data: data}
+					got := blockwisetest.Same(t, Lines{Sorting: Sorting{Type: dt}, Shape: shape, Axis: axis}, shape, dt, in)
+					at := dtype.Slice[int64](blockwisetest.Same(t, Lines{Sorting: Sorting{Type: dt, Positions: true}, Shape: shape, Axis: axis}, shape, dtype.Int64, in))
+					inner := grid.Size(shape[axis+1:])
+					n := shape[axis]
+					for line := range grid.Size(shape) / n {
+						first := line/inner*n*inner + line%inner
+						for k, from := range ordered(dt, data, first, inner, n) {
+							to := first + k*inner
+							if at[to] != from {
+								t.Fatalf("%s %v along %d: position %d of line %d is %d, want %d", dt, shape, axis, k, line, at[to], from)
+							}
+							both := append(slices.Clone(got[to*dt.Size():(to+1)*dt.Size()]), data[(first+int(from)*inner)*dt.Size():][:dt.Size()]...)
+							if compare(dt, both, 0, 1) != 0 {
+								t.Fatalf("%s %v along %d: element %d of line %d is %v", dt, shape, axis, k, line, got[to*dt.Size():(to+1)*dt.Size()])
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// Sorting moves elements and changes none: what is sorted has the same bits, but for
+// the payloads of NaN.
+func TestSortingKeepsElements(t *testing.T) {
+	for _, dt := range dtype.All() {
+		const n = 3000
+		data := elements(dt, n, dt.Size() == 1)
+		if dt.Kind() == dtype.KindFloat { // one NaN
+			for i := range n {
+				if z, _ := value(dt, data, i); z != z {
+					dtype.Value{Type: dt, Lo: classOf(dt).nan}.Put(data[i*dt.Size():])
+				}
+			}
+		}
+		got := blockwisetest.Fill(t, Lines{Sorting: Sorting{Type: dt}, Shape: []int{n}}, []int{n}, dt, nil, blockwisetest.Array{Shape: []int{n}, DType: dt, Data: data})
+		parts := func(b []byte) [][]byte {
+			p := slices.Collect(slices.Chunk(b, dt.Size()))
+			slices.SortFunc(p, bytes.Compare)
+			return p
+		}
+		if !slices.EqualFunc(parts(got), parts(data), bytes.Equal) {
+			t.Errorf("%s: the sorted elements are others", dt)
+		}
+	}
+}
+
+// Long lines, by rows that are short here: every number of runs, with lines beside each
+// other, sorts as one does.
+func TestExternalIsSorting(t *testing.T) {
+	for _, dt := range []dtype.Type{dtype.Bool, dtype.Int16, dtype.Float32, dtype.Uint64, dtype.Float64, dtype.Complex64, dtype.Complex128} {
+		for _, positions := range []bool{false, true} {
+			for _, c := range []struct{ outer, n, row, fan int }{
+				{1, 5000, 512, 20}, {2, 5000, 1024, 3}, {1, 513, 512, 2}, {1, 20000, 512, 3}, {1, 9999, 512, 2}, {3, 2048, 1024, 2},
+			} {
+				for _, equal := range []bool{false, true} {
+					shape := []int{c.outer, c.n}
+					data := elements(dt, c.outer*c.n, equal)
+					in := blockwisetest.Array{Shape: shape, DType: dt, Data: data}
+					out := dt
+					if positions {
+						out = dtype.Int64
+					}
+					want := blockwisetest.Fill(t, Lines{Sorting: Sorting{Type: dt, Positions: positions}, Shape: shape, Axis: 1}, shape, out, nil, in)
+					got := external2(t, Line{Sorting: Sorting{Type: dt, Positions: positions}, N: c.n, Row: c.row}, c.fan, in)
+					if !bytes.Equal(got, want) {
+						t.Fatalf("%s, positions %v, %+v: merged differs from sorted", dt, positions, c)
+					}
+				}
+			}
+		}
+	}
+}
+
+// external2 runs the stages of an external sort, with so many runs a merge at most.
+func external2(t *testing.T, l Line, fan int, in blockwisetest.Array) []byte {
+	t.Helper()
+	stored, words := l.stored()
+	outer := in.Shape[0]
+	fill := func(op blockwise.Op, shape []int, dt dtype.Type, in ...blockwisetest.Array) []byte {
+		return blockwisetest.Fill(t, op, shape, dt, nil, in...)
+	}
+	if l.Type == dtype.Float32 && l.N == 5000 {
+		fill = func(op blockwise.Op, shape []int, dt dtype.Type, in ...blockwisetest.Array) []byte {
+			return blockwisetest.Same(t, op, shape, dt, in...)
+		}
+	}
+	shape := []int{outer, l.rows(), l.width()}
+	rows := blockwisetest.Array{Shape: shape, DType: stored, Data: fill(Runs{l, 2}, shape, stored, in)}
+	for n := 1; ; n *= fan {
+		v := Level{Line: l, Dims: 3, Rows: n, Fan: min(fan, (l.rows()+n-1)/n), Every: sampled}
+		samples := blockwisetest.Array{Shape: []int{outer, l.rows(), l.samples() * words}, DType: stored}
+		for r := range outer * l.rows() {
+			row := rows.Data[r*l.width()*stored.Size():][:l.width()*stored.Size()]
+			samples.Data = append(samples.Data, row[l.Row*words*stored.Size():]...)
+		}
+		windows := blockwisetest.Array{Shape: []int{outer, l.rows(), 2, v.Fan}, DType: dtype.Int64}
+		windows.Data = fill(Windows{v}, windows.Shape, dtype.Int64, samples)
+		m := Merge{v, n*v.Fan >= l.rows()}
+		if m.Last {
+			return fill(m, in.Shape, l.result(), rows, windows)
+		}
+		rows.Data = fill(m, shape, stored, rows, windows)
+	}
+}
+
+func TestLevelsAreWithinTheirBounds(t *testing.T) {
+	for _, dt := range []dtype.Type{dtype.Uint8, dtype.Float32, dtype.Float64, dtype.Complex128} {
+		for _, positions := range []bool{false, true} {
+			for n := 100; n < 1e12; n = n*3 + 1 {
+				l := newLine(n, Sorting{Type: dt, Positions: positions})
+				size := l.records().size()
+				all, err := levels(l, 2)
+				if err != nil {
+					if int64(n)*int64(size) < 1<<38 {
+						t.Errorf("%d of %s: %v", n, dt, err)
+					}
+					continue
+				}
+				rows := 1
+				for _, v := range all {
+					if v.Rows != rows || v.Fan < 2 || v.Every%sampled != 0 {
+						t.Errorf("%d of %s: %+v", n, dt, v)
+					}
+					w := Windows{v}
+					if s := w.Need(nil).Scratch; s > 12<<20 {
+						t.Errorf("%d of %s: windows take %d bytes", n, dt, s)
+					}
+					if b := grid.Size(w.Chunks()) * 8; b > 16<<20 {
+						t.Errorf("%d of %s: boxes of windows take %d bytes: %+v", n, dt, b, v)
+					}
+					if s := (Merge{v, true}).Need(nil).Scratch; s > 37<<20 {
+						t.Errorf("%d of %s: a merge takes %d bytes", n, dt, s)
+					}
+					rows *= v.Fan
+				}
+				if rows < l.rows() {
+					t.Errorf("%d of %s: merges of %d rows make %d", n, dt, l.rows(), rows)
+				}
+				if passes := len(all); int64(n)*int64(size) <= 4<<30 && passes > 1 {
+					t.Errorf("%d of %s: %d merges", n, dt, passes)
+				}
+			}
+		}
+	}
+}
+
+// The first of long lines, by rows that are short here, are those of sorted ones.
+func TestTopIsSortingCut(t *testing.T) {
+	for _, dt := range []dtype.Type{dtype.Int8, dtype.Float32, dtype.Float64, dtype.Complex64, dtype.Complex128} {
+		for _, positions := range []bool{false, true} {
+			for _, c := range []struct{ n, row, first, join int }{
+				{5000, 512, 20, 10}, {5000, 500, 100, 3}, {1030, 256, 60, 2}, {1025, 256, 60, 4}, {770, 256, 64, 2},
+			} {
+				shape := []int{2, c.n}
+				data := elements(dt, 2*c.n, dt.Size() < 8)
+				in := blockwisetest.Array{Shape: shape, DType: dt, Data: data}
+				s := Sorting{Type: dt, Positions: positions, Descending: c.first%8 == 0}
+				sorted := blockwisetest.Fill(t, Lines{Sorting: s, Shape: shape, Axis: 1}, shape, s.result(), nil, in)
+				size := s.result().Size()
+				want := append(slices.Clone(sorted[:c.first*size]), sorted[c.n*size:][:c.first*size]...)
+				cut := []int{2, c.first}
+				if got := blockwisetest.Same(t, Lines{Sorting: s, Shape: shape, Axis: 1, First: c.first}, cut, s.result(), in); !bytes.Equal(got, want) {
+					t.Fatalf("%s, positions %v, %+v: the first of lines", dt, positions, c)
+				}
+				l := Line{Sorting: s, N: c.n, Row: c.row}
+				stored, words := l.stored()
+				at := blockwisetest.Array{Shape: []int{2, l.rows(), c.first * words}, DType: stored}
+				at.Data = blockwisetest.Same(t, TopRows{Line: l, Dims: 2, First: c.first}, at.Shape, stored, in)
+				for span := 1; ; {
+					j := TopJoined{Line: l, Dims: 2, First: c.first, Rows: at.Shape[1], Span: span, Join: c.join}
+					span *= c.join
+					have := (at.Shape[1] + c.join - 1) / c.join
+					if j.Last = have == 1; j.Last {
+						j.Join = at.Shape[1]
+						if got := blockwisetest.Same(t, j, cut, s.result(), at); !bytes.Equal(got, want) {
+							t.Fatalf("%s, positions %v, %+v: the first of rows", dt, positions, c)
+						}
+						break
+					}
+					to := []int{2, have, c.first * words}
+					at = blockwisetest.Array{Shape: to, DType: stored, Data: blockwisetest.Same(t, j, to, stored, at)}
+				}
+			}
+		}
+	}
+}
+
+// memory is an input of one dimension.
+type memory []byte
+
+func (m memory) Read(_ context.Context, box grid.Box, dst []byte) error {
+	size := len(dst) / max(box.Size(), 1)
+	copy(dst, m[box.Start[0]*size:])
+	return nil
+}
+
+func box1(n int) grid.Box { return grid.Entire([]int{n}) }

@@ -1,0 +1,499 @@
+package order
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"github.com/gonbext/gonbext/oocore/blockwise"
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/op/index"
+	"github.com/gonbext/gonbext/oocore/op/shape"
+)
+
+// The distinct elements of an array are counted when the function is called, as their
+// number is a shape. Few make tables, which are joined to one: then the result is there.
+// Of many only the number is counted, of the sorted array, and the result is selected
+// from that when it is computed.
+
+func init() {
+	blockwise.Register("unique_table", Table{})
+	blockwise.Register("unique_joined", TableJoined{})
+}
+
+const (
+	// tableMost is how many distinct elements a table holds.
+	tableMost = 16 << 10
+	// tablePiece are the bytes of what is sorted at once, tableGroup of what has a table.
+	tablePiece = 4 << 20
+	tableGroup = 64 << 20
+)
+
+// Distinct is what Unique finds: the elements in their order, how often each is there,
+// and where it is first in the array as if flattened. Those that were not asked for are
+// nil.
+type Distinct struct{ Values, Counts, First *graph.Node }
+
+// Unique is NumPy's unique of the array as if flattened; all NaN are one. run computes
+// what the length of the result depends on.
+//
+// Up to 16384 distinct elements take one pass, in run. More take those of Sort in run,
+// and again where the result is computed; their first places those of Argsort beside.
+func Unique(site graph.Site, n *graph.Node, counts, first bool, run index.Run) (d Distinct, err error) {
+	if run == nil {
+		return d, graph.Refuse(site, "unique", errors.New("the number of distinct elements has to be counted, which cannot be done here"), n)
+	}
+	if n, err = graph.AsType(site, n, n.DType); err != nil {
+		return d, graph.Refuse(site, "unique", err, n)
+	}
+	if len(n.Shape) == 0 {
+		if n, err = graph.Reshape(site, n, 1); err != nil {
+			return d, err
+		}
+	}
+	t := Table{Shape: n.Shape, Type: n.DType, First: first}
+	var table []int64
+	if grid.Size(n.Shape) > 0 {
+		if table, err = t.count(site, n, run); err != nil {
+			return d, err
+		}
+		if table[0] < 0 {
+			return unique(site, n, counts, first, run)
+		}
+	}
+	return t.distinct(site, table, counts, first)
+}
+
+// count is the table of the whole array.
+func (s Table) count(site graph.Site, n *graph.Node, run index.Run) ([]int64, error) {
+	rows := []int{s.grid().Len(), s.width()}
+	tables, err := graph.Boxes(site, "unique tables", s, rows, dtype.Int64, []*graph.Node{n})
+	if err != nil {
+		return nil, err
+	}
+	joined, err := graph.Boxes(site, "unique table", TableJoined{Table: s, Rows: rows[0]}, rows[1:], dtype.Int64, []*graph.Node{tables})
+	if err != nil {
+		return nil, err
+	}
+	return run(joined)
+}
+
+// distinct makes arrays of a table.
+func (s Table) distinct(site graph.Site, table []int64, counts, first bool) (d Distinct, err error) {
+	l := s.layout()
+	var n int
+	if len(table) > 0 {
+		n = int(table[0])
+		n = s.joinNaN(table[1:1+n*l.entry()], n)
+	}
+	var values []byte
+	numbers := map[int][]int64{}
+	c := classOf(s.Type)
+	for i := range n {
+		e := table[1+i*l.entry():][:l.entry()]
+		value := dtype.Value{Type: s.Type}
+		switch l.words {
+		case 1:
+			value = valueOf(c, s.Type, uint64(e[0]))
+		case 2:
+			value.Lo = uint64(e[1])
+		case 4:
+			value.Lo, value.Hi = uint64(e[2]), uint64(e[3])
+		}
+		values = append(values, make([]byte, s.Type.Size())...)
+		value.Put(values[i*s.Type.Size():])
+		for _, k := range []int{0, 1} {
+			numbers[k] = append(numbers[k], e[l.words+k])
+		}
+	}
+	if d.Values, err = graph.FromBytes(site, values, s.Type, n); err != nil {
+		return d, err
+	}
+	if counts {
+		if d.Counts, err = graph.FromBytes(site, dtype.Bytes(numbers[0]), dtype.Int64, n); err != nil {
+			return d, err
+		}
+	}
+	if first {
+		d.First, err = graph.FromBytes(site, dtype.Bytes(numbers[1]), dtype.Int64, n)
+	}
+	return d, err
+}
+
+// joinNaN makes one entry of those at the end of a table that are not numbers, and of
+// -0 and 0.
+func (s Table) joinNaN(entries []int64, n int) int {
+	l := s.layout()
+	equal := func(a, b []int64) bool { return false }
+	c := classOf(s.Type)
+	switch s.Type.Kind() {
+	case dtype.KindFloat:
+		equal = func(a, b []int64) bool {
+			return valueOf(c, s.Type, uint64(a[0])).Float() == valueOf(c, s.Type, uint64(b[0])).Float()
+		}
+	case dtype.KindComplex:
+		number := func(e []int64) complex128 {
+			if l.words == 2 {
+				return dtype.Value{Type: s.Type, Lo: uint64(e[1])}.Complex()
+			}
+			return dtype.Value{Type: s.Type, Lo: uint64(e[2]), Hi: uint64(e[3])}.Complex()
+		}
+		equal = func(a, b []int64) bool {
+			x, y := number(a), number(b)
+			return x != x && y != y
+		}
+	}
+	kept := 0
+	for i := range n {
+		e := entries[i*l.entry():][:l.entry()]
+		if kept > 0 {
+			last := entries[(kept-1)*l.entry():][:l.entry()]
+			if equal(last, e) {
+				last[l.words] += e[l.words]
+				last[l.words+1] = min(last[l.words+1], e[l.words+1])
+				continue
+			}
+		}
+		copy(entries[kept*l.entry():], e)
+		kept++
+	}
+	return kept
+}
+
+// unique is Unique of many distinct elements.
+func unique(site graph.Site, n *graph.Node, counts, first bool, run index.Run) (d Distinct, err error) {
+	flat, err := graph.Reshape(site, n, -1)
+	if err != nil {
+		return d, err
+	}
+	sorted, err := Sort(site, flat, 0, false)
+	if err != nil {
+		return d, err
+	}
+	changes, err := changes(site, sorted)
+	if err != nil {
+		return d, err
+	}
+	mask, ends, err := index.Count(site, changes, n.DType.Size(), run)
+	if err != nil {
+		return d, err
+	}
+	if d.Values, err = mask.Select(site, sorted, ends); err != nil {
+		return d, err
+	}
+	if counts {
+		places, err := mask.Places(site, ends)
+		if err != nil {
+			return d, err
+		}
+		end, err := graph.Full(site, dtype.ValueOf(int64(flat.Shape[0])), 1)
+		if err != nil {
+			return d, err
+		}
+		if places, err = shape.Concatenate(site, 0, places, end); err != nil {
+			return d, err
+		}
+		after, err := graph.Slice(site, places, "1:")
+		if err != nil {
+			return d, err
+		}
+		before, err := graph.Slice(site, places, ":-1")
+		if err != nil {
+			return d, err
+		}
+		if d.Counts, err = graph.Apply(site, kernel.Subtract, after, before); err != nil {
+			return d, err
+		}
+	}
+	if first {
+		from, err := Argsort(site, flat, 0, false)
+		if err != nil {
+			return d, err
+		}
+		d.First, err = mask.Select(site, from, ends)
+		return d, err
+	}
+	return d, nil
+}
+
+// changes is whether each element of a sorted list is another than the one before.
+func changes(site graph.Site, sorted *graph.Node) (*graph.Node, error) {
+	after, err := graph.Slice(site, sorted, "1:")
+	if err != nil {
+		return nil, err
+	}
+	before, err := graph.Slice(site, sorted, ":-1")
+	if err != nil {
+		return nil, err
+	}
+	other, err := graph.Apply(site, kernel.NotEqual, after, before)
+	if err != nil {
+		return nil, err
+	}
+	if sorted.DType.Kind() >= dtype.KindFloat { // NaN comes last: after the first all are
+		nan, err := graph.Apply(site, kernel.IsNaN, before)
+		if err != nil {
+			return nil, err
+		}
+		if nan, err = graph.Apply(site, kernel.LogicalNot, nan); err != nil {
+			return nil, err
+		}
+		if other, err = graph.Apply(site, kernel.LogicalAnd, other, nan); err != nil {
+			return nil, err
+		}
+	}
+	one, err := graph.Full(site, dtype.ValueOf(true), 1)
+	if err != nil {
+		return nil, err
+	}
+	return shape.Concatenate(site, 0, one, other)
+}
+
+// Table counts the distinct elements of each group of an array. Its result has a row for
+// each group: their number, -1 where there are too many, and for each its record, how
+// often it is there, and where it is first.
+type Table struct {
+	Shape []int
+	Type  dtype.Type
+	First bool // places are wanted
+}
+
+// layout is how a record lies in an entry.
+type layout struct{ words, keys int }
+
+func (s Table) layout() layout {
+	switch s.Type {
+	case dtype.Complex64:
+		return layout{2, 1}
+	case dtype.Complex128:
+		return layout{4, 2}
+	}
+	return layout{1, 1}
+}
+
+// entry is the length of an entry: the record, its number, its first place.
+func (l layout) entry() int { return l.words + 2 }
+
+func (s Table) width() int { return 1 + tableMost*s.layout().entry() }
+
+// grid is the groups, each of elements that follow each other in C order.
+func (s Table) grid() grid.Grid {
+	return grid.Grid{Shape: s.Shape, Chunks: grid.Auto(s.Shape, s.Type.Size(), tableGroup)}
+}
+
+// piece is what is sorted at once, also in C order.
+func (s Table) piece() []int { return grid.Auto(s.grid().Chunks, s.Type.Size(), tablePiece) }
+
+// Chunks are single rows.
+func (s Table) Chunks() []int { return []int{1, s.width()} }
+
+// Need is a piece and its records, twice, and two tables.
+func (s Table) Need([]int) blockwise.Need {
+	n := grid.Size(s.piece())
+	size := Sorting{Type: s.Type}.records(n).size()
+	return blockwise.Need{Reads: [][]int{s.piece()}, Scratch: roundUp(n*s.Type.Size()) + 2*roundUp(n*size) + 2*int64(s.width()*8)}
+}
+
+// Fill makes the table of a group.
+func (s Table) Fill(ctx context.Context, t *blockwise.Task) error {
+	n := grid.Size(s.piece())
+	r := Sorting{Type: s.Type}.records(n)
+	in, scratch := t.Scratch[:n*s.Type.Size()], t.Scratch[roundUp(n*s.Type.Size()):]
+	a, scratch := scratch[:n*r.size()], scratch[roundUp(n*r.size()):]
+	b, scratch := scratch[:n*r.size()], scratch[roundUp(n*r.size()):]
+	own, room := dtype.Slice[int64](scratch[:s.width()*8]), dtype.Slice[int64](scratch[s.width()*8:])
+	out := dtype.Slice[int64](t.Dst)
+	clear(out)
+	strides := grid.Strides(s.Shape)
+	for box := range s.grid().Box(t.Box.Start[0]).Split(s.piece()) {
+		m := box.Size()
+		if err := t.In[0].Read(ctx, box, in[:m*s.Type.Size()]); err != nil {
+			return err
+		}
+		if err := t.Compute(func() error {
+			at := 0
+			for d, i := range box.Start {
+				at += i * strides[d]
+			}
+			r.load(a, in, 0, 1, m, 0)
+			sorted := r.sort(a[:m*r.size()], b[:m*r.size()])
+			s.list(own, sorted, r.size())
+			if own[0] >= 0 && s.First {
+				other := a
+				if &sorted[0] == &a[0] {
+					other = b
+				}
+				r.load(other, in, 0, 1, m, 0)
+				s.places(own, other[:m*r.size()], r.size(), int64(at))
+			}
+			s.join(out, own, room)
+			return nil
+		}); err != nil {
+			return err
+		}
+		if out[0] < 0 {
+			return nil
+		}
+	}
+	return nil
+}
+
+// record writes the i-th record to words.
+func record(dst []int64, all []byte, size, i int) {
+	switch size {
+	case 1:
+		dst[0] = int64(all[i])
+	case 2:
+		dst[0] = int64(words[uint16](all)[i])
+	case 4:
+		dst[0] = int64(words[uint32](all)[i])
+	default:
+		copy(dst, dtype.Slice[int64](all)[i*size/8:(i+1)*size/8])
+	}
+}
+
+// compare orders entries and records by their keys.
+func (l layout) compare(a, b []int64) int {
+	if c := cmp.Compare(uint64(a[0]), uint64(b[0])); c != 0 || l.keys == 1 {
+		return c
+	}
+	return cmp.Compare(uint64(a[1]), uint64(b[1]))
+}
+
+// list makes a table of sorted records.
+func (s Table) list(table []int64, sorted []byte, size int) {
+	l := s.layout()
+	n := 0
+	var one [4]int64
+	var last []int64
+	for i := range len(sorted) / size {
+		record(one[:], sorted, size, i)
+		if last != nil && l.compare(last, one[:]) == 0 {
+			last[l.words]++
+			continue
+		}
+		if n == tableMost {
+			table[0] = -1
+			return
+		}
+		last = table[1+n*l.entry():][:l.entry()]
+		copy(last, one[:l.words])
+		last[l.words], last[l.words+1] = 1, -1
+		n++
+	}
+	table[0] = int64(n)
+}
+
+// places notes where the entries of a table are first among records in the order of the
+// array.
+func (s Table) places(table []int64, all []byte, size int, at int64) {
+	l := s.layout()
+	left := int(table[0])
+	var one [4]int64
+	for i := 0; i < len(all)/size && left > 0; i++ {
+		record(one[:], all, size, i)
+		low, high := 0, int(table[0])
+		for low < high {
+			m := (low + high) / 2
+			if l.compare(table[1+m*l.entry():], one[:]) < 0 {
+				low = m + 1
+			} else {
+				high = m
+			}
+		}
+		e := table[1+low*l.entry():]
+		if e[l.words+1] < 0 {
+			e[l.words+1] = at + int64(i)
+			left--
+		}
+	}
+}
+
+// join adds a table of later elements to another, through room.
+func (s Table) join(table, more, room []int64) {
+	l := s.layout()
+	if table[0] < 0 || more[0] < 0 {
+		table[0] = -1
+		return
+	}
+	i, k, n := 0, 0, 0
+	for i < int(table[0]) || k < int(more[0]) {
+		if n == tableMost {
+			table[0] = -1
+			return
+		}
+		var a, b []int64
+		if i < int(table[0]) {
+			a = table[1+i*l.entry():][:l.entry()]
+		}
+		if k < int(more[0]) {
+			b = more[1+k*l.entry():][:l.entry()]
+		}
+		to := room[1+n*l.entry():]
+		n++
+		switch {
+		case b == nil || a != nil && l.compare(a, b) < 0:
+			copy(to, a)
+			i++
+		case a == nil || l.compare(a, b) > 0:
+			copy(to, b)
+			k++
+		default:
+			copy(to, a)
+			to[l.words] += b[l.words]
+			i++
+			k++
+		}
+	}
+	room[0] = int64(n)
+	copy(table, room[:1+n*l.entry()])
+}
+
+// TableJoined is one table of those of all groups.
+type TableJoined struct {
+	Table
+	Rows int
+}
+
+// Chunks are the table.
+func (s TableJoined) Chunks() []int { return []int{s.width()} }
+
+// Need is a table, and room for one.
+func (s TableJoined) Need([]int) blockwise.Need {
+	return blockwise.Need{Reads: [][]int{{1, s.width()}}, Scratch: 2 * int64(s.width()*8), Once: true}
+}
+
+// Fill joins the tables in the order of the groups, in which also places rise.
+func (s TableJoined) Fill(ctx context.Context, t *blockwise.Task) error {
+	out := dtype.Slice[int64](t.Dst)
+	clear(out)
+	own, room := dtype.Slice[int64](t.Scratch[:s.width()*8]), dtype.Slice[int64](t.Scratch[s.width()*8:])
+	for i := range s.Rows {
+		if err := t.In[0].Read(ctx, grid.Box{Start: []int{i, 0}, Shape: []int{1, s.width()}}, dtype.Bytes(own)); err != nil {
+			return err
+		}
+		if err := t.Compute(func() error { s.join(out, own, room); return nil }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Inverse is where each element of an array stands among its distinct ones, in the
+// array's shape.
+func Inverse(site graph.Site, n, values *graph.Node) (*graph.Node, error) {
+	at, err := SearchSorted(site, values, n, false)
+	if err != nil || values.Shape[0] == 0 {
+		return at, err
+	}
+	// Complex numbers that are NaN in other parts than the one that stands for them come
+	// after it.
+	last, err := graph.Scalar(site, values.Shape[0]-1)
+	if err != nil {
+		return nil, err
+	}
+	return graph.Apply(site, kernel.Minimum, at, last)
+}

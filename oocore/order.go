@@ -1,0 +1,176 @@
+package oocore
+
+import (
+	"context"
+
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/op/order"
+)
+
+// Sort puts the elements along an axis in their order; NaN comes last, and -0 before 0.
+// A line of up to 16 MiB takes one pass; a longer one is sorted by an external merge, in
+// two passes that read and two that write. The working set is two or three times 16 MiB
+// a task.
+func (a *Array) Sort(axis int) *Array {
+	return a.view("sort", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
+		return order.Sort(site, n, axis, false)
+	})
+}
+
+// SortDescending is Sort in the reverse order: NaN comes first.
+func (a *Array) SortDescending(axis int) *Array {
+	return a.view("sort", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
+		return order.Sort(site, n, axis, true)
+	})
+}
+
+// Argsort is the positions of the elements along an axis in their order, as int64: of
+// equal elements the first comes first. Passes and working set are those of Sort, of
+// records of 8 bytes, of 16 for elements of more than 4 bytes.
+func (a *Array) Argsort(axis int) *Array {
+	return a.view("argsort", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
+		return order.Argsort(site, n, axis, false)
+	})
+}
+
+// ArgsortDescending is Argsort in the reverse order; of equal elements the first still
+// comes first.
+func (a *Array) ArgsortDescending(axis int) *Array {
+	return a.view("argsort", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
+		return order.Argsort(site, n, axis, true)
+	})
+}
+
+// TopK is the k largest elements along an axis, the largest first, or with k < 0 the -k
+// smallest, the smallest first; all of them where the axis has fewer. NaN is larger than
+// any number. One pass reads the array; where k is more than a quarter of the 16 MiB of
+// records that a task has, it is sorted.
+func (a *Array) TopK(k, axis int) *Array {
+	return a.view("topk", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
+		return order.Top(site, n, k, axis)
+	})
+}
+
+// ArgTopK is the positions of TopK's elements, as int64: of equal ones the first comes
+// first.
+func (a *Array) ArgTopK(k, axis int) *Array {
+	return a.view("argtopk", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
+		return order.ArgTop(site, n, k, axis)
+	})
+}
+
+// Median is the middle element along the axes, or the mean of the middle two; NaN where
+// there is one. It is exact: see Quantiles for its passes.
+func (a *Array) Median(axes ...int) *Array {
+	return a.view("median", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
+		return order.Median(site, n, order.QuantileOptions{Axes: axes})
+	})
+}
+
+// Quantile is the element below which a part q, from 0 to 1, of those along the axes
+// lies, interpolated between two: see Quantiles.
+func (a *Array) Quantile(q float64, axes ...int) *Array {
+	return a.view("quantile", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
+		return order.Quantile(site, "quantile", n, []float64{q}, false, order.QuantileOptions{Axes: axes})
+	})
+}
+
+// Percentile is Quantile of a hundredth of p.
+func (a *Array) Percentile(p float64, axes ...int) *Array {
+	return a.view("percentile", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
+		return order.Quantile(site, "percentile", n, []float64{p / 100}, false, order.QuantileOptions{Axes: axes})
+	})
+}
+
+// QuantileOptions are the less common arguments of a median and of quantiles.
+type QuantileOptions struct {
+	Axes     []int  // none: all
+	KeepDims bool   // reduced axes stay, with length one
+	Method   string // NumPy's: "linear" where it is empty, "lower", "hazen" …
+	SkipNaN  bool   // NaN does not count; the result is NaN where nothing else is
+}
+
+func (o QuantileOptions) order() order.QuantileOptions {
+	return order.QuantileOptions{Axes: o.Axes, KeepDims: o.KeepDims, Method: order.Method(o.Method), SkipNaN: o.SkipNaN}
+}
+
+// Quantiles are several quantiles, along a first axis of the result, exact for an axis
+// of any length and for several together. As NumPy's of a list they are float64, save
+// those of methods that give elements.
+//
+// What is reduced to one result is sorted in memory, in one pass, where it fits into 16
+// MiB. More is counted by 16 leading bits, then by the next 16 of those that begin as
+// the result does, and so on: two passes read an array of float32, four one of float64,
+// and none writes. Where many results lie side by side they are by 8 bits at the least.
+func (a *Array) Quantiles(q []float64, o QuantileOptions) *Array {
+	return a.view("quantile", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
+		return order.Quantile(site, "quantile", n, q, true, o.order())
+	})
+}
+
+// MedianWith is Median with the less common arguments, of which Method is none.
+func (a *Array) MedianWith(o QuantileOptions) *Array {
+	return a.view("median", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
+		return order.Median(site, n, o.order())
+	})
+}
+
+// SearchSorted is, for each of the values, where it belongs in a, a sorted list: before
+// elements that are equal, or with right after them. A list of up to 64 KiB makes no
+// pass of its own; of a longer one each task of 256 Ki values reads once the pieces that
+// its values lie in.
+func (a *Array) SearchSorted(values *Array, right bool) *Array {
+	return build("searchsorted", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
+		return order.SearchSorted(site, in[0], in[1], right)
+	}, a, values)
+}
+
+// Digitize is, for each element, the number of the bin that it is in, between edges that
+// rise or fall: of rising ones bin i is from edge i-1, included, to edge i, excluded,
+// and with right the other way round. Passes are those of SearchSorted.
+func (a *Array) Digitize(edges *Array, right bool) *Array {
+	return build("digitize", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
+		return order.Digitize(site, in[0], in[1], right)
+	}, a, edges)
+}
+
+// Unique is the distinct elements in their order, of the array as if flattened; all NaN
+// are one. Their number is a shape: they are counted here, within the context and the
+// options' budget. Where there are up to 16384 that one pass is all. More are counted
+// and then computed from the sorted array, by the passes of Sort each time.
+func (a *Array) Unique(ctx context.Context, opts ...Option) *Array {
+	return a.distinct(ctx, "unique", false, false, opts)[0]
+}
+
+// UniqueCounts is Unique, with how often each element is there.
+func (a *Array) UniqueCounts(ctx context.Context, opts ...Option) (values, counts *Array) {
+	d := a.distinct(ctx, "unique_counts", true, false, opts)
+	return d[0], d[1]
+}
+
+// UniqueAll is Unique, with how often each element is there, where it is first in the
+// array as if flattened, and where each element of the array stands among the distinct
+// ones.
+func (a *Array) UniqueAll(ctx context.Context, opts ...Option) (values, counts, first, inverse *Array) {
+	d := a.distinct(ctx, "unique_all", true, true, opts)
+	return d[0], d[1], d[2], build("unique_inverse", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
+		return order.Inverse(site, in[0], in[1])
+	}, a, d[0])
+}
+
+// distinct are the values, their numbers and first places.
+func (a *Array) distinct(ctx context.Context, name string, counts, first bool, opts []Option) (out [3]*Array) {
+	whole := a.view(name, func(site graph.Site, n *graph.Node) (*graph.Node, error) {
+		d, err := order.Unique(site, n, counts, first, counter(ctx, name, opts))
+		for i, n := range []*graph.Node{d.Values, d.Counts, d.First} {
+			out[i] = made(n, err)
+		}
+		return d.Values, err
+	})
+	for i := range out {
+		if whole.err != nil || out[i] == nil {
+			out[i] = whole
+		}
+	}
+	return out
+}

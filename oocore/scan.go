@@ -1,0 +1,33 @@
+package oocore
+
+import (
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/op/scan"
+)
+
+// Cumsum is the sums of the elements up to each along an axis; without one, in the
+// array as if flattened. Integers are added in 64 bits, where they wrap; floats at
+// least as accurately as Sum does. Two passes read the array, or one where its lines
+// are short; none writes it, as the sums are part of whatever reads them. The working
+// set is a block of 256 KiB.
+func (a *Array) Cumsum(axis ...int) *Array { return a.cumulative("cumsum", false, axis) }
+
+// Cumprod is the products of the elements up to each along an axis; without one, in the
+// array as if flattened. A product of floats that is beyond their range is infinite or
+// zero there, and right again where later factors bring it back. Passes and working set
+// are those of Cumsum.
+func (a *Array) Cumprod(axis ...int) *Array { return a.cumulative("cumprod", true, axis) }
+
+func (a *Array) cumulative(name string, product bool, axis []int) *Array {
+	return a.view(name, func(site graph.Site, n *graph.Node) (*graph.Node, error) {
+		return scan.Cumulative(site, name, product, n, axis...)
+	})
+}
+
+// Diff is the differences of neighbours along an axis, taken so many times: each is as
+// much shorter. Bools differ or not. It is part of whatever reads it.
+func (a *Array) Diff(times, axis int) *Array {
+	return a.view("diff", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
+		return scan.Diff(site, n, times, axis)
+	})
+}
