@@ -1,0 +1,170 @@
+// Package fft is the discrete Fourier transform along axes.
+//
+// A transform is one operation with a stage of its own: its boxes are whole lines.
+// All arithmetic is in float64, and rounded once for results in complex64.
+package fft
+
+import (
+	"context"
+
+	"github.com/gonbext/gonbext/oocore/blockwise"
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/grid"
+)
+
+func init() { blockwise.Register("fft", Lines{}) }
+
+// Kind is which transform.
+type Kind string
+
+// The transforms, under NumPy's names.
+const (
+	Forward     Kind = "fft"
+	Inverse     Kind = "ifft"
+	RealForward Kind = "rfft"  // of real lines: the first half of the result
+	RealInverse Kind = "irfft" // of the first half: real lines
+)
+
+// Lines transforms the lines along an axis.
+type Lines struct {
+	Kind  Kind
+	Axis  int
+	N     int     // length of the transform
+	Scale float64 // of the result
+	From  dtype.Type
+	To    dtype.Type
+	In    []int // the input's shape
+	Out   []int // the result's
+}
+
+// target is about the bytes of a box of lines.
+const target = 4 << 20
+
+// Chunks are whole lines: as many neighbours as make rows of the file long, up to
+// about the target.
+func (f Lines) Chunks() []int {
+	chunks := make([]int, len(f.Out))
+	line := max(f.N*f.To.Size(), 1)
+	room := max(target/line, 1)
+	for d := len(f.Out) - 1; d >= 0; d-- {
+		if d == f.Axis {
+			chunks[d] = max(f.Out[d], 1)
+			continue
+		}
+		chunks[d] = max(min(f.Out[d], room), 1)
+		if room /= chunks[d]; chunks[d] < f.Out[d] {
+			room = 1
+		}
+	}
+	return chunks
+}
+
+// used are the elements of an input's line that the transform reads.
+func (f Lines) used() int {
+	if f.Kind == RealInverse {
+		return min(f.In[f.Axis], f.N/2+1)
+	}
+	return min(f.In[f.Axis], f.N)
+}
+
+// real reports a transform between real numbers and half of a line's coefficients.
+func (f Lines) real() bool {
+	return f.Kind == RealInverse || f.From.Kind() == dtype.KindFloat
+}
+
+// halved reports lines of an even number of real elements: pairs of these are the
+// complex elements of a transform of half the length.
+func (f Lines) halved() bool { return f.real() && f.N%2 == 0 }
+
+// length is that of the complex transform.
+func (f Lines) length() int {
+	if f.halved() {
+		return f.N / 2
+	}
+	return f.N
+}
+
+// batch is the number of lines that are transformed at once, side by side: as many as
+// stay in a core's cache, or of long lines enough for a vector; one of very long ones.
+func batch(line int) int {
+	const cached = 16384
+	if line > 4*cached {
+		return 1
+	}
+	return min(max(cached/line&^3, 4), 16)
+}
+
+// tables is the elements of memory for roots and the like, of length line.
+func (f Lines) tables() (line, tables int) {
+	line, tables = size(f.length())
+	if f.halved() {
+		tables += f.N/2 + 1
+	}
+	return line, tables
+}
+
+// Need is the lines of the input, tables of a length, and work for a few lines.
+func (f Lines) Need(box []int) blockwise.Need {
+	read := append([]int{}, box...)
+	read[f.Axis] = max(f.used(), 1)
+	line, tables := f.tables()
+	const z = 16
+	return blockwise.Need{
+		Reads:   [][]int{read},
+		Scratch: roundUp(int64(grid.Size(read)*f.From.Size())) + int64(tables+2*line*batch(line))*z,
+	}
+}
+
+func roundUp(n int64) int64 { return (n + 63) &^ 63 }
+
+// Fill reads whole lines and transforms them, a few at a time.
+func (f Lines) Fill(ctx context.Context, t *blockwise.Task) error {
+	read := grid.Box{Start: append([]int{}, t.Box.Start...), Shape: append([]int{}, t.Box.Shape...)}
+	read.Start[f.Axis], read.Shape[f.Axis] = 0, f.used()
+	bytes := read.Size() * f.From.Size()
+	in := t.Scratch[:bytes]
+	if err := t.In[0].Read(ctx, read, in); err != nil {
+		return err
+	}
+	return t.Compute(func() error {
+		f.transform(t.Dst, in, t.Box.Shape, dtype.Slice[complex128](t.Scratch[roundUp(int64(bytes)):]))
+		return nil
+	})
+}
+
+func (f Lines) transform(dst, src []byte, shape []int, work []complex128) {
+	line, tables := f.tables()
+	w := worker{Lines: f, used: f.used(), lines: batch(line), x: work[tables:][:line*batch(line)], y: work[tables+line*batch(line):][:line*batch(line)]}
+	if f.halved() {
+		w.roots, work = work[:f.N/2+1], work[f.N/2+1:]
+		fillRoots(w.roots, f.N)
+	}
+	w.t = newTransform(f.length(), work, work[tables-len(w.roots):])
+	outer, inner := grid.Size(shape[:f.Axis]), grid.Size(shape[f.Axis+1:])
+	from, to := w.used*inner, f.Out[f.Axis]*inner // elements from one outer index to the next
+	if inner == 1 {
+		for o := 0; o < outer; o += w.lines {
+			w.group(dst, src, place{o * from, from, 1}, place{o * to, to, 1}, min(w.lines, outer-o))
+		}
+		return
+	}
+	for o := range outer {
+		for i := 0; i < inner; i += w.lines {
+			w.group(dst, src, place{o*from + i, 1, inner}, place{o*to + i, 1, inner}, min(w.lines, inner-i))
+		}
+	}
+}
+
+// place is where lines lie: the first, from a line to the next, and from an element
+// of a line to the next.
+type place struct{ at, line, step int }
+
+// worker transforms groups of lines.
+type worker struct {
+	Lines
+	t     *transform
+	used  int
+	lines int
+	roots []complex128 // of N, for halved lines
+	x, y  []complex128
+}

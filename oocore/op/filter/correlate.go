@@ -1,0 +1,224 @@
+package filter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/gonbext/gonbext/oocore/blockwise"
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/op/window"
+)
+
+func init() { blockwise.Register("filter.weighted", Weighted{}) }
+
+// Weighted is the sum of what a window shows times weights, in float64 and in C order of
+// the window. Weights of zero take no part, so that a NaN or infinity there does not
+// either.
+type Weighted struct {
+	window.Window
+	Weights []float64 // in C order; nil takes them from the second input
+}
+
+// Chunks are any.
+func (Weighted) Chunks() []int { return nil }
+
+// sizesOf are the window's lengths.
+func sizesOf(w *window.Window) []int {
+	out := make([]int, len(w.Shape))
+	for d := range out {
+		out[d] = w.Lo[d] + w.Hi[d] + 1
+	}
+	return out
+}
+
+func (o Weighted) work(m *memory, tile []int) (in, sums []byte) {
+	_, parts := parts(o.DType)
+	with, without := elements(&o.Window, tile)
+	return m.take(with * parts * 8), m.take(without * parts * 8)
+}
+
+// Need is the box with its border, and a tile in float64.
+func (o Weighted) Need(box []int) blockwise.Need {
+	n := grid.Size(sizesOf(&o.Window))
+	need := need(&o.Window, box, func(m *memory, tile []int) {
+		o.work(m, tile)
+		if o.Weights == nil {
+			m.take(n * 8)
+		}
+	})
+	if o.Weights == nil {
+		need.Reads = append(need.Reads, sizesOf(&o.Window))
+	}
+	return need
+}
+
+// Fill sums.
+func (o Weighted) Fill(ctx context.Context, t *blockwise.Task) error {
+	weights := o.Weights
+	if weights == nil {
+		m := memory{left: t.Scratch}
+		own := m.take(grid.Size(sizesOf(&o.Window)) * 8)
+		if err := t.In[1].Read(ctx, grid.Entire(sizesOf(&o.Window)), own); err != nil {
+			return err
+		}
+		weights = dtype.Slice[float64](own)
+		rest := *t
+		rest.Scratch = m.left
+		t = &rest
+	}
+	real, count := parts(o.DType)
+	wide, narrow := cast(real, dtype.Float64), cast(dtype.Float64, real)
+	return fill(ctx, &o.Window, t, func(m *memory, tile []int) func(dst, src []byte, tile []int) {
+		in, sums := o.work(m, tile)
+		x, y := dtype.Slice[float64](in), dtype.Slice[float64](sums)
+		var of []int // the tile that p is for
+		var p *taps
+		return func(dst, src []byte, tile []int) {
+			with, without := elements(&o.Window, tile)
+			wide(with*count, in, src)
+			if !slices.Equal(of, tile) {
+				of, p = tile, o.taps(tile, weights)
+			}
+			p.sum(y[:without*count], x, numbers(rowsOf(&o.Window, tile), count))
+			if o.DType.Integer() {
+				whole(y[:without], 1.0/(1<<40))
+			}
+			narrow(without*count, dst, sums)
+		}
+	})
+}
+
+// whole makes whole numbers of those that only rounding keeps from being such, which are
+// relatively this close: else a filter of an even area of integers would be one less,
+// where its weights add up to 1.
+func whole(sums []float64, close float64) {
+	for i, v := range sums {
+		if r := math.RoundToEven(v); math.Abs(v-r) <= close*(math.Abs(v)+1) {
+			sums[i] = r
+		}
+	}
+}
+
+// taps are the weights for a tile.
+func (o Weighted) taps(tile []int, weights []float64) *taps {
+	_, count := parts(o.DType)
+	offsets := offsetsOf(&o.Window, tile)
+	for i := range offsets {
+		offsets[i] *= count
+	}
+	sizes := sizesOf(&o.Window)
+	for len(sizes) > 0 && sizes[len(sizes)-1] == 1 {
+		sizes = sizes[:len(sizes)-1]
+	}
+	return newTaps(offsets, weights, sizes)
+}
+
+// numbers are rows of elements as rows of the numbers that they are made of.
+func numbers(r rows, count int) rows {
+	r.n *= count
+	r.stride = slices.Clone(r.stride)
+	for d := range r.stride {
+		r.stride[d] *= count
+	}
+	return r
+}
+
+// Correlate is scipy.ndimage.correlate: each element is the sum over a window of what it
+// shows times the weights, an array of real numbers. The result has x's type; of
+// integers the fraction is cut off, as there, but not where rounding alone made it.
+func Correlate(site graph.Site, x, weights *graph.Node, b window.Border) (*graph.Node, error) {
+	out, err := correlate(site, "correlate", x, weights, b, false)
+	if err != nil {
+		return nil, graph.Refuse(site, "correlate", err, x, weights)
+	}
+	return out, nil
+}
+
+// Convolve is scipy.ndimage.convolve: Correlate with the weights reversed along all axes.
+func Convolve(site graph.Site, x, weights *graph.Node, b window.Border) (*graph.Node, error) {
+	out, err := correlate(site, "convolve", x, weights, b, true)
+	if err != nil {
+		return nil, graph.Refuse(site, "convolve", err, x, weights)
+	}
+	return out, nil
+}
+
+func correlate(site graph.Site, name string, x, weights *graph.Node, b window.Border, reversed bool) (*graph.Node, error) {
+	if err := summable(x); err != nil {
+		return nil, err
+	}
+	if len(weights.Shape) != len(x.Shape) {
+		return nil, fmt.Errorf("weights of shape %s have other dimensions than the array, of shape %s", grid.Format(weights.Shape), grid.Format(x.Shape))
+	}
+	if weights.DType.Kind() == dtype.KindComplex {
+		return nil, errors.New("takes weights of real numbers: filter with their real and their imaginary part")
+	}
+	if grid.Size(weights.Shape) == 0 {
+		return nil, fmt.Errorf("weights of shape %s have no elements", grid.Format(weights.Shape))
+	}
+	weights, err := graph.AsType(site, weights, dtype.Float64)
+	if err != nil {
+		return nil, err
+	}
+	if reversed {
+		if weights, err = reverse(site, weights); err != nil {
+			return nil, err
+		}
+		if b.Origin != nil {
+			if b.Origin, err = window.Each("origins", b.Origin, len(x.Shape)); err != nil {
+				return nil, err
+			}
+		} else {
+			b.Origin = make([]int, len(x.Shape))
+		}
+		for d, n := range weights.Shape {
+			b.Origin[d] = -b.Origin[d] - (n+1)%2
+		}
+	}
+	w, err := window.New(x.Shape, x.DType, weights.Shape, b)
+	if err != nil {
+		return nil, err
+	}
+	var op blockwise.Op = Weighted{Window: w}
+	if grid.Size(weights.Shape) > manyTaps {
+		op = transformed(w)
+	}
+	return graph.Boxes(site, name, op, x.Shape, x.DType, []*graph.Node{x, weights}, args(b)...)
+}
+
+// reverse turns an array around along all axes.
+func reverse(site graph.Site, n *graph.Node) (*graph.Node, error) {
+	if len(n.Shape) == 0 {
+		return n, nil
+	}
+	spec := ""
+	for range n.Shape {
+		spec += "::-1,"
+	}
+	return graph.Slice(site, n, spec)
+}
+
+// summable refuses bools, of which sums and means are no more.
+func summable(x *graph.Node) error {
+	if x.DType == dtype.Bool {
+		return errors.New("adds up numbers, and bools are none: AsType brings them to such")
+	}
+	return nil
+}
+
+// args are what titles say of a border.
+func args(b window.Border) []string {
+	var out []string
+	if b.Mode != "" {
+		out = append(out, fmt.Sprintf("%q", string(b.Mode)))
+	}
+	if b.Value != 0 {
+		out = append(out, fmt.Sprint(b.Value))
+	}
+	return out
+}

@@ -1,0 +1,185 @@
+package filter
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gonbext/gonbext/oocore/blockwise"
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/op/window"
+)
+
+func init() { blockwise.Register("filter.downsampled", Downsampled{}) }
+
+// Downsampled is the mean of blocks of Factors elements. Those at the end of an axis may
+// be of less.
+type Downsampled struct {
+	Shape   []int // of the input
+	DType   dtype.Type
+	Result  dtype.Type
+	Factors []int
+}
+
+// Chunks are any.
+func (Downsampled) Chunks() []int { return nil }
+
+// readElems is how many elements are read at once, where blocks have fewer than that
+// together.
+const readElems = 128 << 10
+
+// groups cuts a box into groups of whole blocks whose elements are read at once. Where
+// one block has more, it is cut in turn, by the factors alone: the order of additions
+// must not depend on the box.
+func (o Downsampled) groups(box []int) (group, read []int) {
+	group, read = make([]int, len(box)), make([]int, len(box))
+	blocks, left := readElems, readElems
+	for _, f := range o.Factors {
+		blocks /= f
+	}
+	for d := len(box) - 1; d >= 0; d-- {
+		if blocks > 0 {
+			group[d] = max(min(box[d], blocks), 1)
+			read[d] = group[d] * o.Factors[d]
+			blocks /= group[d]
+			continue
+		}
+		group[d], read[d] = 1, max(min(o.Factors[d], left), 1)
+		left /= read[d]
+	}
+	return group, read
+}
+
+func (o Downsampled) work(m *memory, group, read []int) (in, wide, sums []byte) {
+	real, count := parts(o.DType)
+	in = m.take(grid.Size(read) * count * real.Size())
+	return in, m.take(grid.Size(read) * count * 8), m.take(grid.Size(group) * count * 8)
+}
+
+// Need is what is read at once, in float64 too.
+func (o Downsampled) Need(box []int) blockwise.Need {
+	var m memory
+	group, read := o.groups(box)
+	o.work(&m, group, read)
+	return blockwise.Need{Reads: [][]int{read}, Scratch: m.size, Once: true}
+}
+
+// Fill takes means.
+func (o Downsampled) Fill(ctx context.Context, t *blockwise.Task) error {
+	group, read := o.groups(t.Box.Shape)
+	m := memory{left: t.Scratch}
+	in, wide, sums := o.work(&m, group, read)
+	strides := grid.Strides(t.Box.Shape)
+	for g := range t.Box.Split(group) {
+		blocks := grid.Box{Start: make([]int, len(group)), Shape: make([]int, len(group))}
+		for d, f := range o.Factors {
+			blocks.Start[d] = g.Start[d] * f
+			blocks.Shape[d] = min(g.Shape[d]*f, o.Shape[d]-blocks.Start[d])
+		}
+		_, count := parts(o.DType)
+		n := g.Size() * count
+		total := dtype.Slice[float64](sums)[:n]
+		clear(total)
+		for part := range blocks.Split(read) {
+			size := part.Size() * o.DType.Size()
+			if err := t.In[0].Read(ctx, part, in[:size]); err != nil {
+				return err
+			}
+			if err := t.Compute(func() error { o.add(total, g, part, in, wide); return nil }); err != nil {
+				return err
+			}
+		}
+		err := t.Compute(func() error {
+			o.divide(total, g, blocks)
+			real, count := parts(o.Result)
+			cast(dtype.Float64, real)(g.Size()*count, wide, sums)
+			at := 0
+			for d := range strides {
+				at += (g.Start[d] - t.Box.Start[d]) * strides[d]
+			}
+			kernel.Copy(o.Result.Size(), g.Shape, t.Dst, at, strides, wide, 0, grid.Strides(g.Shape))
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add adds what was read to the sums of a group's blocks: runs along the last axis first.
+func (o Downsampled) add(total []float64, g, part grid.Box, in, wide []byte) {
+	real, count := parts(o.DType)
+	cast(real, dtype.Float64)(part.Size()*count, wide, in)
+	x := dtype.Slice[float64](wide)
+	if len(part.Shape) == 0 {
+		for i := range total {
+			total[i] += x[i]
+		}
+		return
+	}
+	last := len(part.Shape) - 1
+	length, f := part.Shape[last], o.Factors[last]
+	strides := grid.Strides(g.Shape)
+	from := 0
+	for at := range window.Counting(part.Shape[:last]) {
+		to := 0
+		for d, i := range at {
+			to += ((part.Start[d]+i)/o.Factors[d] - g.Start[d]) * strides[d]
+		}
+		for i := 0; i < length; {
+			block := (part.Start[last] + i) / f
+			end := min((block+1)*f-part.Start[last], length)
+			for c := range count {
+				sum := 0.0
+				for k := i; k < end; k++ {
+					sum += x[(from+k)*count+c]
+				}
+				total[(to+block-g.Start[last])*count+c] += sum
+			}
+			i = end
+		}
+		from += length
+	}
+}
+
+// divide makes means of sums.
+func (o Downsampled) divide(total []float64, g, blocks grid.Box) {
+	_, count := parts(o.DType)
+	i := 0
+	for at := range window.Counting(g.Shape) {
+		n := 1
+		for d, b := range at {
+			n *= min(o.Factors[d], blocks.Shape[d]-b*o.Factors[d])
+		}
+		for range count {
+			total[i] /= float64(n)
+			i++
+		}
+	}
+}
+
+// Downsample is the mean of blocks of factors elements along the axes; one factor holds
+// for all. Blocks at the end of an axis that it does not fill are means of fewer. Means
+// of integers are float64.
+func Downsample(site graph.Site, x *graph.Node, factors []int) (*graph.Node, error) {
+	const name = "downsample"
+	f, err := window.Each("factors", factors, len(x.Shape))
+	if err != nil {
+		return nil, graph.Refuse(site, name, err, x)
+	}
+	shape := make([]int, len(x.Shape))
+	args := make([]string, len(shape))
+	for d, n := range x.Shape {
+		if f[d] < 1 {
+			return nil, graph.Refuse(site, name, fmt.Errorf("the factor %d along axis %d is below one", f[d], d), x)
+		}
+		f[d] = min(f[d], max(n, 1))
+		shape[d] = (n + f[d] - 1) / f[d]
+		args[d] = fmt.Sprint(f[d])
+	}
+	result := kernel.Mean.Result(x.DType)
+	return graph.Boxes(site, name, Downsampled{Shape: x.Shape, DType: x.DType, Result: result, Factors: f}, shape, result, []*graph.Node{x}, args...)
+}

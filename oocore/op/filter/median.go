@@ -1,0 +1,165 @@
+package filter
+
+import (
+	"context"
+
+	"github.com/gonbext/gonbext/oocore/blockwise"
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/op/window"
+)
+
+func init() { blockwise.Register("filter.median", Median{}) }
+
+// Median is the middle of what a window shows, the upper one of an even number; NaN
+// where there is a NaN.
+type Median struct{ window.Window }
+
+// Chunks are any.
+func (Median) Chunks() []int { return nil }
+
+// netElems bounds the windows that go through a network, whose steps grow faster than
+// its elements: for larger ones counting takes less.
+const netElems = 256
+
+// wide is the type that it compares in.
+func (o Median) wide() dtype.Type {
+	switch {
+	case o.DType == dtype.Bool:
+		return dtype.Uint8
+	case o.DType.Short():
+		return dtype.Float32
+	}
+	return o.DType
+}
+
+// form is the window as rows, of columns that follow each other along the last axis that
+// has more than one.
+func (o Median) form() (rows, columns int) {
+	rows, columns = 1, 1
+	for _, n := range sizesOf(&o.Window) {
+		rows *= n
+		if n > 1 {
+			columns = n
+		}
+	}
+	return rows / columns, columns
+}
+
+// network is what the window goes through; nil where it is counted.
+func (o Median) network() *network {
+	rows, columns := o.form()
+	if rows*columns > netElems {
+		return nil
+	}
+	return networkOf(rows, columns, rows*columns/2)
+}
+
+// Need is the box with its border, a tile, and what its windows go through.
+func (o Median) Need(box []int) blockwise.Need {
+	net := o.network()
+	return need(&o.Window, box, func(m *memory, tile []int) { o.work(m, net, tile) })
+}
+
+// selector has a tile in the type that is compared, with its border and without, and
+// memory for a network or a counter.
+type selector struct {
+	in, out   []byte
+	registers []byte
+	counter   *counter
+}
+
+func (o Median) work(m *memory, net *network, tile []int) *selector {
+	with, without := elements(&o.Window, tile)
+	size := o.wide().Size()
+	s := &selector{in: m.take(with * size), out: m.take(without * size)}
+	if net == nil {
+		s.counter = newCounter(m, with)
+		return s
+	}
+	r := rowsOf(&o.Window, tile)
+	s.registers = m.take(net.registers * (net.segment(r.n, size) + net.extra*r.inner) * size)
+	return s
+}
+
+// Fill selects.
+func (o Median) Fill(ctx context.Context, t *blockwise.Task) error {
+	rows, columns := o.form()
+	net := o.network()
+	widen, narrow := cast(o.DType, o.wide()), cast(o.wide(), o.DType)
+	select1 := counts[o.wide()]
+	return fill(ctx, &o.Window, t, func(m *memory, tile []int) func(dst, src []byte, tile []int) {
+		s := o.work(m, net, tile)
+		offsets := make([]int, rows)
+		return func(dst, src []byte, tile []int) {
+			with, without := elements(&o.Window, tile)
+			widen(with, s.in, src)
+			for k, off := range offsetsOf(&o.Window, tile) {
+				if k%columns == 0 {
+					offsets[k/columns] = off
+				}
+			}
+			if net == nil {
+				select1(s.counter, &o.Window, tile, s.out, s.in, offsets, columns, rows*columns/2)
+			} else {
+				net.run(rowsOf(&o.Window, tile), o.wide(), s.out, s.in, s.registers, offsets)
+			}
+			narrow(without, dst, s.out)
+		}
+	})
+}
+
+// segment is how many elements of a row go through the network at once, so that its
+// registers stay near the core.
+func (net *network) segment(row, size int) int {
+	const near = 128 << 10
+	return max(min(row, near/(net.registers+1)/size), min(row, 64))
+}
+
+// run takes the rows of a tile through the network. offsets are where the window's rows
+// begin, from where a row does.
+func (net *network) run(r rows, t dtype.Type, out, in, registers []byte, offsets []int) {
+	least, _ := kernel.Lookup(kernel.Minimum, t)
+	most, _ := kernel.Lookup(kernel.Maximum, t)
+	size := t.Size()
+	segment := net.segment(r.n, size)
+	stride := (segment + net.extra*r.inner) * size
+	for from, to := range r.all() {
+		for done := 0; done < r.n; done += segment {
+			n := min(segment, r.n-done)
+			row := func(p place) []byte {
+				if p.row < net.registers {
+					return registers[p.row*stride+p.shift*r.inner*size:]
+				}
+				return in[(from+done+offsets[p.row-net.registers]+p.shift*r.inner)*size:]
+			}
+			for i := range net.steps {
+				s := &net.steps[i]
+				fold := least
+				if s.larger {
+					fold = most
+				}
+				fold(n+s.extra*r.inner, registers[s.dst*stride:], row(s.a), row(s.b), nil)
+			}
+			copy(out[(to+done)*size:][:n*size], row(place{row: net.result}))
+		}
+	}
+}
+
+// MedianOf is scipy.ndimage.median_filter: the median of a window of the given lengths.
+func MedianOf(site graph.Site, x *graph.Node, sizes []int, b window.Border) (*graph.Node, error) {
+	const name = "median_filter"
+	if err := ordered(x); err != nil {
+		return nil, graph.Refuse(site, name, err, x)
+	}
+	w, err := window.New(x.Shape, x.DType, sizes, b)
+	if err != nil {
+		return nil, graph.Refuse(site, name, err, x)
+	}
+	if grid.Size(sizesOf(&w)) == 1 {
+		return x, nil
+	}
+	return graph.Boxes(site, name, Median{w}, x.Shape, x.DType, []*graph.Node{x}, append([]string{grid.Format(sizesOf(&w))}, args(b)...)...)
+}
