@@ -1,0 +1,250 @@
+// Package decomp decomposes tensors that do not fit into memory: CP (parallel factors)
+// by alternating least squares, and Tucker by HOSVD and HOOI.
+//
+// Both read the tensor twice an iteration, whatever its number of modes. A product with
+// one mode's factor makes a tensor that is smaller by that mode's length over the rank,
+// and from it all other modes are brought up to date; a second one serves the mode that
+// was left out (a dimension tree of two branches: Phan, Tichavský and Cichocki 2013). No
+// Khatri–Rao product is ever formed. The working set is one such smaller tensor, kept in
+// memory up to 64 MiB and in a temporary file beyond, and what a matrix product takes.
+package decomp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/graph"
+)
+
+// inMemory is the size up to which an array between two steps is collected.
+const inMemory = 64 << 20
+
+// tensor is an array that is read many times over.
+type tensor struct {
+	ctx   context.Context
+	opts  []oocore.Option
+	dir   string // of temporary files; "" until there is one
+	x     *oocore.Array
+	shape []int
+	norm  float64 // Frobenius
+}
+
+// newTensor brings an array to where it can be read many times: floats in a file
+// without chunks, or in memory. Its norm takes a pass.
+func newTensor(ctx context.Context, x *oocore.Array, opts []oocore.Option) (t *tensor, err error) {
+	t = &tensor{ctx: ctx, opts: opts, shape: x.Shape()}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, t.close())
+		}
+	}()
+	direct := stored(x)
+	if d := x.DType(); d != oocore.Float32 && d != oocore.Float64 {
+		direct = false
+		if d == oocore.Int32 || d == oocore.Uint32 || d == oocore.Int64 || d == oocore.Uint64 {
+			x = x.AsType(oocore.Float64)
+		} else {
+			x = x.AsType(oocore.Float32)
+		}
+	}
+	if t.x = x; !direct {
+		if t.x, err = t.keep(x); err != nil {
+			return t, err
+		}
+	}
+	v, err := t.collect(t.x.Square().Reduce(oocore.Sum, oocore.ReduceOptions{DType: oocore.Float64}))
+	if err != nil {
+		return t, err
+	}
+	t.norm = math.Sqrt(v[0])
+	switch {
+	case math.IsNaN(t.norm) || math.IsInf(t.norm, 0):
+		return t, errors.New("the tensor has NaN or infinite elements, or overflows: replace them with Where first")
+	case t.norm == 0:
+		return t, errors.New("all elements of the tensor are zero")
+	}
+	return t, nil
+}
+
+// stored reports an array that lies in a file as it is.
+func stored(x *oocore.Array) (direct bool) {
+	oocore.Build("stored", func(_ graph.Site, in []*graph.Node) (*graph.Node, error) {
+		direct = in[0].Kind == graph.Source && in[0].Stored.Info.Chunks == nil
+		return in[0], nil
+	}, x)
+	return direct
+}
+
+func (t *tensor) close() error {
+	if t.dir == "" {
+		return nil
+	}
+	return os.RemoveAll(t.dir)
+}
+
+// keep computes an array once for many readers. It stays until close.
+func (t *tensor) keep(a *oocore.Array) (*oocore.Array, error) {
+	if a.Bytes() <= inMemory {
+		shape := a.Shape()
+		if a.DType() == oocore.Float32 {
+			v, err := oocore.Collect[float32](t.ctx, a, t.opts...)
+			return oocore.FromSlice(v, shape...), err
+		}
+		v, err := oocore.Collect[float64](t.ctx, a, t.opts...)
+		return oocore.FromSlice(v, shape...), err
+	}
+	if t.dir == "" {
+		var err error
+		if t.dir, err = os.MkdirTemp("", "gonbext-decomp-"); err != nil {
+			return nil, err
+		}
+	}
+	f, err := os.CreateTemp(t.dir, "*.npy")
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(f.Close(), os.Remove(f.Name())); err != nil {
+		return nil, err
+	}
+	return a.Save(t.ctx, f.Name(), append(t.opts[:len(t.opts):len(t.opts)], oocore.Fresh())...)
+}
+
+// drop removes the file of an array that keep made.
+func (t *tensor) drop() error {
+	if t.dir == "" {
+		return nil
+	}
+	files, err := filepath.Glob(filepath.Join(t.dir, "*.npy"))
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		if t.x != nil && !slices.Contains(t.own(), f) {
+			err = errors.Join(err, os.Remove(f))
+		}
+	}
+	return err
+}
+
+// own are the files of the tensor itself.
+func (t *tensor) own() (paths []string) {
+	oocore.Build("stored", func(_ graph.Site, in []*graph.Node) (*graph.Node, error) {
+		if in[0].Kind == graph.Source {
+			paths = append(paths, in[0].Stored.Info.Path)
+		}
+		return in[0], nil
+	}, t.x)
+	return paths
+}
+
+// collect is an array's elements in float64.
+func (t *tensor) collect(a *oocore.Array) ([]float64, error) {
+	return oocore.Collect[float64](t.ctx, a.AsType(oocore.Float64), t.opts...)
+}
+
+// matrix is a matrix of the program's as an array of the tensor's type, its transpose
+// where it is wanted.
+func (t *tensor) matrix(m *mat.Dense, transpose bool, shape ...int) *oocore.Array {
+	rows, cols := m.Dims()
+	v := make([]float64, 0, rows*cols)
+	if transpose {
+		for j := range cols {
+			for i := range rows {
+				v = append(v, m.At(i, j))
+			}
+		}
+		rows, cols = cols, rows
+	} else {
+		for i := range rows {
+			v = append(v, m.RawRowView(i)...)
+		}
+	}
+	if shape == nil {
+		shape = []int{rows, cols}
+	}
+	return oocore.FromSlice(v, shape...).AsType(t.x.DType())
+}
+
+// along is a tensor times the transpose of a matrix along one mode, whose length becomes
+// the matrix's columns: one product, in which nothing is moved.
+func along(t *tensor, x *oocore.Array, mode int, m *mat.Dense) *oocore.Array {
+	shape := x.Shape()
+	before, after := 1, 1
+	for _, n := range shape[:mode] {
+		before *= n
+	}
+	for _, n := range shape[mode+1:] {
+		after *= n
+	}
+	n := shape[mode]
+	_, shape[mode] = m.Dims()
+	switch {
+	case after == 1:
+		return x.Reshape(before, n).MatMul(t.matrix(m, false)).Reshape(shape...)
+	case before == 1:
+		return t.matrix(m, true).MatMul(x.Reshape(n, after)).Reshape(shape...)
+	}
+	return t.matrix(m, true).MatMul(x.Reshape(before, n, after)).Reshape(shape...)
+}
+
+// branches are the two modes whose products the others are brought up to date from:
+// the last two where those make the tensor small enough, since they lie together in
+// memory, else the longest.
+func branches(shape []int, modes []int, rank func(mode int) int) (p, q int) {
+	shrinks := func(m int) float64 { return float64(shape[m]) / float64(rank(m)) }
+	order := slices.Clone(modes)
+	slices.SortStableFunc(order, func(a, b int) int {
+		x, y := min(shrinks(a), 16), min(shrinks(b), 16)
+		switch {
+		case x > y:
+			return -1
+		case x < y:
+			return 1
+		}
+		return b - a
+	})
+	return order[0], order[1]
+}
+
+// random is a matrix of uniform numbers in [0, 1).
+func random(r *rand.Rand, rows, cols int) *mat.Dense {
+	v := make([]float64, rows*cols)
+	for i := range v {
+		v[i] = r.Float64()
+	}
+	return mat.NewDense(rows, cols, v)
+}
+
+// normal is a matrix of normal numbers.
+func normal(r *rand.Rand, rows, cols int) *mat.Dense {
+	v := make([]float64, rows*cols)
+	for i := range v {
+		v[i] = r.NormFloat64()
+	}
+	return mat.NewDense(rows, cols, v)
+}
+
+// checked refuses what cannot be decomposed.
+func checked(x *oocore.Array) error {
+	if err := x.Err(); err != nil {
+		return err
+	}
+	switch d := x.DType(); {
+	case x.Dims() < 2:
+		return fmt.Errorf("a tensor has two modes or more, and this has shape %v", x.Shape())
+	case x.Size() == 0:
+		return fmt.Errorf("shape %v has no elements", x.Shape())
+	case d == oocore.Complex64 || d == oocore.Complex128 || d == oocore.Bool:
+		return fmt.Errorf("takes real numbers, not %s", d)
+	}
+	return nil
+}

@@ -1,0 +1,427 @@
+package decomp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gonbext/gonbext/oocore"
+)
+
+// TuckerOptions say how Tucker and HOSVD work.
+type TuckerOptions struct {
+	Modes      []int   // to be shortened; nil is all
+	Iterations int     // of HOOI, at the most; 0 is 100
+	Tolerance  float64 // it stops when the relative error changes by less; 0 is 1e-8, less than 0 never
+	Seed       uint64  // of the random matrices with which it begins
+}
+
+// TuckerResult is a core times a matrix with orthonormal columns along each mode.
+type TuckerResult struct {
+	Core    *oocore.Array   // shorter along Modes
+	Factors []*oocore.Array // one for each of Modes: its length × rank, float64
+	Modes   []int
+	Errors  []float64 // relative to the tensor's norm: of HOSVD, then after each iteration
+	Fit     float64   // 1 - the last error
+}
+
+// Tucker decomposes by higher-order orthogonal iteration (De Lathauwer, De Moor and
+// Vandewalle 2000), from a randomized HOSVD. ranks has one for each mode to be shortened.
+// It reads x twice an iteration and four times before. Factors lie in memory: so do a
+// mode's length times the product of the other ranks. The record has the error after
+// each iteration.
+func Tucker(ctx context.Context, x *oocore.Array, ranks []int, o TuckerOptions, opts ...oocore.Option) (*TuckerResult, error) {
+	if o.Iterations == 0 {
+		o.Iterations = 100
+	}
+	return decompose(ctx, "tucker", x, ranks, o, opts)
+}
+
+// HOSVD is the truncated higher-order singular value decomposition: of each mode by
+// itself, with no iterations that would fit them to each other. Modes up to 2048 are
+// exact, by the eigenvectors of their Gram matrices, with a pass each and for modes
+// between others a copy of the tensor; longer ones are randomized.
+func HOSVD(ctx context.Context, x *oocore.Array, ranks []int, o TuckerOptions, opts ...oocore.Option) (*TuckerResult, error) {
+	o.Iterations = 0
+	return decompose(ctx, "hosvd", x, ranks, o, opts)
+}
+
+func decompose(ctx context.Context, op string, x *oocore.Array, ranks []int, o TuckerOptions, opts []oocore.Option) (*TuckerResult, error) {
+	if err := checked(x); err != nil {
+		return nil, fmt.Errorf("%s: %w", op, err)
+	}
+	shape := x.Shape()
+	modes := slices.Clone(o.Modes)
+	if o.Modes == nil {
+		modes = all(len(shape))
+	}
+	if len(modes) != len(ranks) || len(modes) == 0 {
+		return nil, fmt.Errorf("%s: %d ranks are given for %d modes of shape %v", op, len(ranks), len(modes), shape)
+	}
+	for i, m := range modes {
+		if m < 0 || m >= len(shape) || slices.Contains(modes[:i], m) {
+			return nil, fmt.Errorf("%s: mode %d is none of shape %v, or named twice", op, m, shape)
+		}
+		if ranks[i] < 1 || ranks[i] > shape[m] {
+			return nil, fmt.Errorf("%s: a rank of %d for mode %d of shape %v: take 1 to %d", op, ranks[i], m, shape, shape[m])
+		}
+	}
+	for i, m := range modes {
+		others := 1
+		for k, n := range shape {
+			if at := slices.Index(modes, k); at >= 0 {
+				n = ranks[at]
+			}
+			if k != m && others < ranks[i] {
+				others *= n
+			}
+		}
+		if ranks[i] > others {
+			return nil, fmt.Errorf("%s: a rank of %d for mode %d is more than the product of the others, %d", op, ranks[i], m, others)
+		}
+	}
+	var out *TuckerResult
+	err := oocore.Together(fmt.Sprintf("%s of ranks %v of %s", op, ranks, x), opts, func(opts []oocore.Option, note func(string, float64)) (err error) {
+		t, err := newTensor(ctx, x, opts)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, t.close()) }()
+		out, err = tucker(t, modes, ranks, o, note)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", op, err)
+	}
+	return out, nil
+}
+
+func tucker(t *tensor, modes, ranks []int, o TuckerOptions, note func(string, float64)) (*TuckerResult, error) {
+	if o.Tolerance == 0 {
+		o.Tolerance = 1e-8
+	}
+	rank := func(m int) int { return ranks[slices.Index(modes, m)] }
+	u := make([]*mat.Dense, len(t.shape)) // by mode; nil for those that stay
+	r := rand.New(rand.NewPCG(o.Seed, 0))
+	if o.Iterations > 0 && len(modes) > 1 {
+		first, err := sketch(t, modes, ranks, r)
+		if err != nil {
+			return nil, err
+		}
+		for i, m := range modes {
+			u[m] = first[i]
+		}
+	} else {
+		for i, m := range modes {
+			var err error
+			if u[m], err = leading(t, t.x, m, ranks[i], r); err != nil {
+				return nil, err
+			}
+		}
+	}
+	out := &TuckerResult{Modes: modes}
+	core, e, err := t.core(u, modes)
+	if err != nil {
+		return nil, err
+	}
+	out.Errors = append(out.Errors, e)
+	note("relative error", e)
+	for i := 0; i < o.Iterations && len(modes) > 1; i++ {
+		p, q := branches(t.shape, modes, rank)
+		one, err := t.keep(along(t, t.x, p, u[p]))
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range modes {
+			if m == p {
+				continue
+			}
+			if u[m], err = leading(t, shortened(t, one, u, modes, p, m), m, rank(m), r); err != nil {
+				return nil, err
+			}
+		}
+		if err := t.drop(); err != nil {
+			return nil, err
+		}
+		two, err := t.keep(along(t, t.x, q, u[q]))
+		if err != nil {
+			return nil, err
+		}
+		y, err := t.keep(shortened(t, two, u, modes, q, p))
+		if err != nil {
+			return nil, err
+		}
+		if u[p], err = leading(t, y, p, rank(p), r); err != nil {
+			return nil, err
+		}
+		if core, err = t.small(along(t, y, p, u[p])); err != nil {
+			return nil, err
+		}
+		if e, err = t.lost(core); err != nil {
+			return nil, err
+		}
+		if err := t.drop(); err != nil {
+			return nil, err
+		}
+		out.Errors = append(out.Errors, e)
+		note("relative error", e)
+		if n := len(out.Errors); math.Abs(out.Errors[n-2]-e) < o.Tolerance {
+			break
+		}
+	}
+	if core.Bytes() > inMemory { // which was only of use for its norm
+		core = t.x
+		for _, m := range modes {
+			core = along(t, core, m, u[m])
+		}
+	}
+	out.Core, out.Fit = core, 1-out.Errors[len(out.Errors)-1]
+	for _, m := range modes {
+		rows, cols := u[m].Dims()
+		out.Factors = append(out.Factors, oocore.FromSlice(mat.DenseCopyOf(u[m]).RawMatrix().Data, rows, cols))
+	}
+	return out, nil
+}
+
+// small collects an array, where it is small enough, for the result.
+func (t *tensor) small(a *oocore.Array) (*oocore.Array, error) {
+	if a.Bytes() <= inMemory {
+		return t.keep(a)
+	}
+	return a, nil
+}
+
+// lost is the relative error of a core: what of the norm it does not have.
+func (t *tensor) lost(core *oocore.Array) (float64, error) {
+	v, err := t.collect(core.Square().Reduce(oocore.Sum, oocore.ReduceOptions{DType: oocore.Float64}))
+	if err != nil {
+		return 0, err
+	}
+	return math.Sqrt(max(t.norm*t.norm-v[0], 0)) / t.norm, nil
+}
+
+// core is the tensor shortened along all modes, and its error.
+func (t *tensor) core(u []*mat.Dense, modes []int) (*oocore.Array, float64, error) {
+	p := modes[len(modes)-1]
+	part := along(t, t.x, p, u[p])
+	core, err := t.small(shortened(t, part, u, modes, p, -1))
+	if err != nil {
+		return nil, 0, err
+	}
+	e, err := t.lost(core)
+	return core, e, err
+}
+
+// shortened is part, the tensor times u[p], times the other matrices but that of mode m.
+func shortened(t *tensor, part *oocore.Array, u []*mat.Dense, modes []int, p, m int) *oocore.Array {
+	for _, k := range modes {
+		if k != p && k != m {
+			part = along(t, part, k, u[k])
+		}
+	}
+	return part
+}
+
+// sketch is for each mode an orthonormal basis of what the tensor does to random
+// matrices along the others (Che and Wei 2019): nearly its leading singular vectors. It
+// reads the tensor twice.
+func sketch(t *tensor, modes, ranks []int, r *rand.Rand) ([]*mat.Dense, error) {
+	if len(modes) == 1 {
+		u, err := leading(t, t.x, modes[0], ranks[0], r)
+		return []*mat.Dense{u}, err
+	}
+	const more = 8
+	omega := make([]*mat.Dense, len(t.shape))
+	width := func(m int) int {
+		i := slices.Index(modes, m)
+		return min(ranks[i]+more, t.shape[m])
+	}
+	for _, m := range modes {
+		omega[m] = normal(r, t.shape[m], width(m))
+	}
+	out := make([]*mat.Dense, len(modes))
+	p, q := branches(t.shape, modes, width)
+	for _, pass := range []struct {
+		along int
+		of    func(m int) bool
+	}{{p, func(m int) bool { return m != p }}, {q, func(m int) bool { return m == p }}} {
+		part, err := t.keep(along(t, t.x, pass.along, omega[pass.along]))
+		if err != nil {
+			return nil, err
+		}
+		for i, m := range modes {
+			if !pass.of(m) {
+				continue
+			}
+			if out[i], err = leading(t, shortened(t, part, omega, modes, pass.along, m), m, ranks[i], r); err != nil {
+				return nil, err
+			}
+		}
+		if err := t.drop(); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+const (
+	// gramLength is the longest mode whose Gram matrix is formed.
+	gramLength = 2048
+	// solveBytes is what a matrix whose singular vectors are computed may take.
+	solveBytes = 64 << 20
+)
+
+// leading are the first left singular vectors of a tensor unfolded along a mode.
+func leading(t *tensor, y *oocore.Array, mode, rank int, r *rand.Rand) (*mat.Dense, error) {
+	shape := y.Shape()
+	n := shape[mode]
+	others := y.Size() / n
+	axes := []int{mode}
+	var rest []int
+	for m := range shape {
+		if m != mode {
+			axes, rest = append(axes, m), append(rest, m)
+		}
+	}
+	if others <= 4*n && n*others*8 <= solveBytes && others >= rank {
+		v, err := t.collect(y.Transpose(axes...))
+		if err != nil {
+			return nil, err
+		}
+		return vectors(mat.NewDense(n, others, v), rank)
+	}
+	if n <= gramLength {
+		v, err := t.collect(oocore.Tensordot(y, y, rest, rest))
+		if err != nil {
+			return nil, err
+		}
+		var eigen mat.EigenSym
+		sym := mat.NewSymDense(n, nil)
+		for i := range n {
+			for j := i; j < n; j++ {
+				sym.SetSym(i, j, v[i*n+j])
+			}
+		}
+		if !eigen.Factorize(sym, true) {
+			return nil, fmt.Errorf("the eigenvectors of mode %d did not converge", mode)
+		}
+		var all mat.Dense
+		eigen.VectorsTo(&all) // the largest last
+		u := mat.NewDense(n, rank, nil)
+		for i := range n {
+			for j := range rank {
+				u.Set(i, j, all.At(i, n-1-j))
+			}
+		}
+		return u, nil
+	}
+	// Both sides are long: what it does to random matrices along the others.
+	wide := rank + 8
+	for _, m := range rest {
+		if k := int(math.Ceil(math.Pow(float64(wide), 1/float64(len(rest))))) + 1; k < shape[m] {
+			y = along(t, y, m, normal(r, shape[m], k))
+		}
+	}
+	if y.Size()/n > 4*n || y.Size()*8 > solveBytes {
+		return nil, fmt.Errorf("mode %d of length %d has no room for its singular vectors in %d MiB: take lower ranks", mode, n, solveBytes>>20)
+	}
+	return leading(t, y, mode, rank, r)
+}
+
+// vectors are the first left singular vectors of a matrix.
+func vectors(m *mat.Dense, rank int) (*mat.Dense, error) {
+	rows, cols := m.Dims()
+	if rows > cols { // from the right singular vectors of its triangular factor, which is smaller
+		var qr mat.QR
+		qr.Factorize(m)
+		var r mat.Dense
+		qr.RTo(&r)
+		var svd mat.SVD
+		if !svd.Factorize(r.Slice(0, cols, 0, cols), mat.SVDThin) {
+			return nil, errors.New("the singular vectors of a mode did not converge")
+		}
+		var v mat.Dense
+		svd.VTo(&v)
+		u := mat.NewDense(rows, rank, nil)
+		u.Mul(m, v.Slice(0, cols, 0, rank))
+		orthonormal(u)
+		return u, nil
+	}
+	var svd mat.SVD
+	if !svd.Factorize(m, mat.SVDThin) {
+		return nil, errors.New("the singular vectors of a mode did not converge")
+	}
+	var u mat.Dense
+	svd.UTo(&u)
+	return mat.DenseCopyOf(u.Slice(0, rows, 0, rank)), nil
+}
+
+// orthonormal makes columns orthogonal and as long as one, from the first on (modified
+// Gram–Schmidt, twice is enough). A column that depends on those before becomes another
+// that does not.
+func orthonormal(u *mat.Dense) {
+	rows, cols := u.Dims()
+	for j := range cols {
+		column := func(i int) float64 { return u.At(i, j) }
+		length := func() (n float64) {
+			for i := range rows {
+				n = math.Hypot(n, column(i))
+			}
+			return n
+		}
+		first := length()
+		for next, pass := 0, 0; pass < 2; pass++ {
+			for k := range j {
+				dot := 0.0
+				for i := range rows {
+					dot += u.At(i, k) * column(i)
+				}
+				for i := range rows {
+					u.Set(i, j, column(i)-dot*u.At(i, k))
+				}
+			}
+			if n := length(); n <= 1e-10*first || n == 0 {
+				for i := range rows {
+					u.Set(i, j, 0)
+				}
+				u.Set(next%rows, j, 1)
+				next, pass, first = next+1, -1, 1
+			}
+		}
+		n := length()
+		for i := range rows {
+			u.Set(i, j, column(i)/n)
+		}
+	}
+}
+
+// Reconstruct is the tensor that core and factors stand for, computed when it is saved.
+func (r *TuckerResult) Reconstruct() *oocore.Array {
+	y := r.Core
+	for i, m := range r.Modes {
+		f := r.Factors[i].AsType(y.DType())
+		there, back := toLast(y.Dims(), m)
+		y = y.Transpose(there...).MatMul(f.Transpose()).Transpose(back...)
+	}
+	return y
+}
+
+// toLast are the orders of axes that bring one to the end, and back.
+func toLast(dims, axis int) (there, back []int) {
+	for d := range dims {
+		if d != axis {
+			there = append(there, d)
+		}
+	}
+	there = append(there, axis)
+	back = make([]int, dims)
+	for at, d := range there {
+		back[d] = at
+	}
+	return there, back
+}

@@ -1,0 +1,63 @@
+package expr
+
+import (
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/op/contract"
+)
+
+func init() {
+	for name, f := range map[string]func(graph.Site, *graph.Node, *graph.Node) (*graph.Node, error){
+		"dot": contract.Dot, "inner": contract.Inner, "vdot": contract.Vdot, "outer": contract.Outer, "kron": contract.Kron,
+	} {
+		define(name+"(a, b)", 2, 2, func(c *call) (*graph.Node, error) {
+			in, err := c.arrays(2)
+			if err != nil {
+				return nil, err
+			}
+			return f(c.site, in[0], in[1])
+		})
+		document(name, Doc{NumPy: "np." + name, Passes: "as matmul", Working: "as matmul"})
+	}
+	document("outer", Doc{NumPy: "np.outer", Passes: fused, Working: "a block", Device: true})
+	document("kron", Doc{NumPy: "np.kron", Passes: fused, Working: "a block"})
+	define("tensordot(a, b, axes...)", 2, -1, func(c *call) (*graph.Node, error) {
+		in, err := c.arrays(2)
+		if err != nil {
+			return nil, err
+		}
+		axes, err := c.ints(2)
+		if err != nil {
+			return nil, err
+		}
+		var ofA, ofB []int
+		switch n := len(axes); {
+		case n == 0:
+			axes = []int{2}
+			fallthrough
+		case n == 1:
+			for i := range axes[0] {
+				ofA, ofB = append(ofA, i-axes[0]), append(ofB, i)
+			}
+		case n%2 == 0:
+			ofA, ofB = axes[:n/2], axes[n/2:]
+		default:
+			return nil, c.fail(c.args[2].Pos(), "tensordot takes one number of axes, or as many axes of a as of b: tensordot(a, b, 0, 1, 1, 2)")
+		}
+		return contract.Tensordot(c.site, in[0], in[1], ofA, ofB)
+	})
+	document("tensordot", Doc{NumPy: "np.tensordot", Passes: "as matmul; one more over an operand whose axes lie apart", Working: "as matmul"})
+	define(`einsum("ij,jk->ik", a, b, ...)`, 2, -1, func(c *call) (*graph.Node, error) {
+		if c.values[0].text == nil {
+			return nil, c.fail(c.args[0].Pos(), "einsum takes its subscripts in double quotes: %s", c.f.Usage)
+		}
+		in := make([]*graph.Node, len(c.args)-1)
+		for i := range in {
+			var err error
+			if in[i], err = c.node(c.values[i+1], c.args[i+1]); err != nil {
+				return nil, err
+			}
+		}
+		return contract.Einsum(c.site, *c.values[0].text, in...)
+	})
+	document("einsum", Doc{NumPy: "np.einsum", Passes: "as matmul, for each two operands, in the order that moves the fewest bytes", Working: "as matmul"})
+}

@@ -1,0 +1,389 @@
+package contract
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/kernel"
+)
+
+// term is an operand, or what operands were contracted to, with the name of each axis.
+type term struct {
+	node *graph.Node
+	axes []rune
+}
+
+// Einsum is NumPy's einsum: "ij,jk->ik", an ellipsis for axes that are broadcast, and
+// without an arrow the names that occur once, in order of the alphabet. Operands are
+// contracted two at a time, in the order of Path.
+func Einsum(site graph.Site, subscripts string, in ...*graph.Node) (*graph.Node, error) {
+	terms, out, err := parse(site, subscripts, in)
+	if err != nil {
+		return nil, graph.Refuse(site, "einsum", err, in...)
+	}
+	steps := order(terms, out)
+	for _, s := range steps {
+		a, b := terms[s[0]], terms[s[1]]
+		rest := slices.Delete(slices.Clone(terms), s[1], s[1]+1)
+		rest = slices.Delete(rest, s[0], s[0]+1)
+		joined, err := pair(site, a, b, needed(rest, out))
+		if err != nil {
+			return nil, graph.Refuse(site, "einsum", err, in...)
+		}
+		terms = append(rest, joined)
+	}
+	last, err := sumOut(site, terms[0], out)
+	if err != nil {
+		return nil, graph.Refuse(site, "einsum", err, in...)
+	}
+	n, err := arrange(site, last, out)
+	if err != nil {
+		return nil, graph.Refuse(site, "einsum", err, in...)
+	}
+	return n, nil
+}
+
+// Names that stand for the axes of an ellipsis, from the last one back.
+const dots = '\uE000'
+
+// parse gives operands their axes' names, with diagonals taken where one operand has a
+// name twice, and the names of the result.
+func parse(site graph.Site, subscripts string, in []*graph.Node) (terms []term, out []rune, err error) {
+	text := strings.ReplaceAll(subscripts, " ", "")
+	left, right, arrow := strings.Cut(text, "->")
+	parts := strings.Split(left, ",")
+	if len(parts) != len(in) {
+		return nil, nil, fmt.Errorf("%q names %d operands, and %d are given", subscripts, len(parts), len(in))
+	}
+	if len(in) == 0 {
+		return nil, nil, errors.New("there is no operand")
+	}
+	lengths := map[rune]int{}
+	count := map[rune]int{}
+	ellipsis := 0
+	for i, part := range parts {
+		axes, err := names(part, len(in[i].Shape))
+		if err != nil {
+			return nil, nil, fmt.Errorf("operand %d of %q: %w", i, subscripts, err)
+		}
+		t := term{node: in[i], axes: axes}
+		for d, name := range axes {
+			n := in[i].Shape[d]
+			if had, ok := lengths[name]; !ok || had == 1 {
+				lengths[name] = n
+			} else if n != had && n != 1 {
+				return nil, nil, fmt.Errorf("index %s of %q has the length %d in one operand and %d in another", show(name), subscripts, had, n)
+			}
+			count[name]++
+			if name >= dots {
+				ellipsis = max(ellipsis, int(name-dots)+1)
+			}
+		}
+		terms = append(terms, t)
+	}
+	for i := range terms {
+		if terms[i], err = diagonals(site, terms[i], lengths); err != nil {
+			return nil, nil, err
+		}
+	}
+	if !arrow {
+		for k := ellipsis - 1; k >= 0; k-- {
+			out = append(out, dots+rune(k))
+		}
+		var once []rune
+		for name, n := range count {
+			if n == 1 && name < dots {
+				once = append(once, name)
+			}
+		}
+		slices.Sort(once)
+		return terms, append(out, once...), nil
+	}
+	if out, err = names(right, len(strings.ReplaceAll(right, "...", ""))+ellipsis); err != nil {
+		return nil, nil, fmt.Errorf("the result of %q: %w", subscripts, err)
+	}
+	if ellipsis > 0 && !strings.Contains(right, "...") {
+		out = out[:len([]rune(right))] // the axes of the ellipsis are summed
+		if len(out) != len([]rune(right)) {
+			return nil, nil, fmt.Errorf("the result of %q cannot be read", subscripts)
+		}
+	}
+	for i, name := range out {
+		if count[name] == 0 {
+			return nil, nil, fmt.Errorf("index %s of the result of %q is in no operand", show(name), subscripts)
+		}
+		if slices.Contains(out[:i], name) {
+			return nil, nil, fmt.Errorf("index %s is twice in the result of %q", show(name), subscripts)
+		}
+	}
+	return terms, out, nil
+}
+
+func show(name rune) string {
+	if name >= dots {
+		return "..."
+	}
+	return string(name)
+}
+
+// names are those of the axes of one operand.
+func names(part string, dims int) ([]rune, error) {
+	before, after, has := strings.Cut(part, "...")
+	letters := []rune(before + after)
+	for _, r := range letters {
+		if r < 'A' || r > 'z' || r > 'Z' && r < 'a' {
+			return nil, fmt.Errorf("%q is no index: letters are", string(r))
+		}
+	}
+	rest := dims - len(letters)
+	if rest < 0 || rest > 0 && !has {
+		return nil, fmt.Errorf("%q has %d indices for %d dimensions", part, len(letters), dims)
+	}
+	axes := []rune(before)
+	for k := rest - 1; k >= 0; k-- {
+		axes = append(axes, dots+rune(k))
+	}
+	return append(axes, []rune(after)...), nil
+}
+
+// diagonals takes the diagonal of axes of one name.
+func diagonals(site graph.Site, t term, lengths map[rune]int) (term, error) {
+	for i := 0; i < len(t.axes); i++ {
+		j := slices.Index(t.axes[i+1:], t.axes[i])
+		if j < 0 {
+			continue
+		}
+		j += i + 1
+		if t.node.Shape[i] != t.node.Shape[j] {
+			return t, fmt.Errorf("index %s stands for axes of %d and of %d in one operand", show(t.axes[i]), t.node.Shape[i], t.node.Shape[j])
+		}
+		n, err := diagonal(site, t.node, i, j)
+		if err != nil {
+			return t, err
+		}
+		name := t.axes[i]
+		axes := slices.Delete(slices.Clone(t.axes), j, j+1)
+		axes = append(slices.Delete(axes, i, i+1), name)
+		t = term{n, axes}
+		i = -1
+	}
+	return t, nil
+}
+
+// diagonal is what two axes of one length have in common, as the last axis: every
+// (n+1)-th element of both together.
+func diagonal(site graph.Site, n *graph.Node, i, j int) (*graph.Node, error) {
+	var axes, lengths []int
+	for d, length := range n.Shape {
+		if d != i && d != j {
+			axes, lengths = append(axes, d), append(lengths, length)
+		}
+	}
+	side := n.Shape[i]
+	n, err := graph.Transpose(site, n, append(axes, i, j)...)
+	if err != nil {
+		return nil, err
+	}
+	if n, err = graph.Reshape(site, n, append(lengths, side*side)...); err != nil {
+		return nil, err
+	}
+	return graph.Slice(site, n, fmt.Sprintf("..., ::%d", side+1))
+}
+
+// needed are the names that the result or other operands still have.
+func needed(rest []term, out []rune) map[rune]bool {
+	keep := map[rune]bool{}
+	for _, name := range out {
+		keep[name] = true
+	}
+	for _, t := range rest {
+		for _, name := range t.axes {
+			keep[name] = true
+		}
+	}
+	return keep
+}
+
+// sumOut sums along axes that the result does not have.
+func sumOut(site graph.Site, t term, out []rune) (term, error) {
+	return sumAxes(site, t, func(name rune) bool { return !slices.Contains(out, name) })
+}
+
+func sumAxes(site graph.Site, t term, gone func(rune) bool) (term, error) {
+	var axes []int
+	var kept []rune
+	for d, name := range t.axes {
+		if gone(name) {
+			axes = append(axes, d)
+		} else {
+			kept = append(kept, name)
+		}
+	}
+	if len(axes) == 0 {
+		return t, nil
+	}
+	// A sum of a product has the product's type, as NumPy's einsum does.
+	n, err := graph.Aggregate(site, kernel.Sum, t.node, graph.ReduceOptions{Axes: axes})
+	if err == nil {
+		n, err = graph.AsType(site, n, t.node.DType)
+	}
+	return term{n, kept}, err
+}
+
+// arrange puts the axes in the order of the result.
+func arrange(site graph.Site, t term, out []rune) (*graph.Node, error) {
+	return transposed(site, t, out)
+}
+
+func transposed(site graph.Site, t term, to []rune) (*graph.Node, error) {
+	if slices.Equal(t.axes, to) {
+		return t.node, nil
+	}
+	axes := make([]int, len(to))
+	for i, name := range to {
+		axes[i] = slices.Index(t.axes, name)
+	}
+	return graph.Transpose(site, t.node, axes...)
+}
+
+// pair contracts two operands: names that are in keep stay.
+func pair(site graph.Site, a, b term, keep map[rune]bool) (term, error) {
+	var err error
+	if a, err = sumAxes(site, a, func(r rune) bool { return !keep[r] && !slices.Contains(b.axes, r) }); err != nil {
+		return a, err
+	}
+	if b, err = sumAxes(site, b, func(r rune) bool { return !keep[r] && !slices.Contains(a.axes, r) }); err != nil {
+		return b, err
+	}
+	var batch, rows, cols, inner []rune
+	for _, name := range a.axes {
+		switch at := slices.Index(b.axes, name); {
+		case at < 0:
+			rows = append(rows, name)
+		case keep[name]:
+			batch = append(batch, name)
+		case a.node.Shape[slices.Index(a.axes, name)] != b.node.Shape[at]: // one is broadcast
+			batch = append(batch, name)
+		default:
+			inner = append(inner, name)
+		}
+	}
+	for _, name := range b.axes {
+		if !slices.Contains(a.axes, name) {
+			cols = append(cols, name)
+		}
+	}
+	if len(inner) == 0 || small(a, b, batch, rows, cols) {
+		batch = append(batch, inner...)
+		joined, err := multiply(site, a, b, batch, rows, cols)
+		if err != nil {
+			return joined, err
+		}
+		return sumAxes(site, joined, func(r rune) bool { return !keep[r] })
+	}
+	// The axes that are summed come in the order of the larger operand, which then more
+	// often needs no movement.
+	if bytes(b.node) > bytes(a.node) {
+		slices.SortFunc(inner, func(x, y rune) int { return slices.Index(b.axes, x) - slices.Index(b.axes, y) })
+	}
+	left, err := matrix(site, a, batch, rows, inner)
+	if err != nil {
+		return a, err
+	}
+	right, err := matrix(site, b, batch, inner, cols)
+	if err != nil {
+		return b, err
+	}
+	product, err := graph.Product(site, left, right)
+	if err != nil {
+		return a, err
+	}
+	joined := term{axes: slices.Concat(batch, rows, cols)}
+	var lengths []int
+	for i, name := range joined.axes {
+		n := 1
+		for _, t := range []term{a, b} {
+			if d := slices.Index(t.axes, name); d >= 0 {
+				n = max(n, t.node.Shape[d])
+				if t.node.Shape[d] == 0 {
+					n = 0
+					break
+				}
+			}
+		}
+		if i < len(batch) {
+			n = product.Shape[i]
+		}
+		lengths = append(lengths, n)
+	}
+	if joined.node, err = graph.Reshape(site, product, lengths...); err != nil {
+		return a, err
+	}
+	return sumAxes(site, joined, func(r rune) bool { return !keep[r] })
+}
+
+// small reports a stack of products of a few elements each: they are sums of products
+// of elements, which one pass does without a matrix.
+func small(a, b term, batch, rows, cols []rune) bool {
+	size := func(t term, names []rune) int {
+		n := 1
+		for _, name := range names {
+			n *= t.node.Shape[slices.Index(t.axes, name)]
+		}
+		return n
+	}
+	each := size(a, rows) * size(b, cols)
+	return each == 1 && len(batch) > 0 || each <= 16 && size(a, batch) >= 4096
+}
+
+// matrix is an operand as a stack of matrices: batch axes, then one of rows and one of
+// columns.
+func matrix(site graph.Site, t term, batch, rows, cols []rune) (*graph.Node, error) {
+	n, err := transposed(site, t, slices.Concat(batch, rows, cols))
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) == 1 && len(cols) == 1 {
+		return n, nil
+	}
+	lengths := slices.Clone(n.Shape[:len(batch)])
+	at := len(batch)
+	for _, group := range [][]rune{rows, cols} {
+		length := 1
+		for range group {
+			length *= n.Shape[at]
+			at++
+		}
+		lengths = append(lengths, length)
+	}
+	return graph.Reshape(site, n, lengths...)
+}
+
+// multiply is the product element by element, with nothing summed.
+func multiply(site graph.Site, a, b term, batch, rows, cols []rune) (term, error) {
+	to := slices.Concat(batch, rows, cols)
+	var in [2]*graph.Node
+	for i, t := range []term{a, b} {
+		var have []rune
+		var missing []int
+		for d, name := range to {
+			if slices.Contains(t.axes, name) {
+				have = append(have, name)
+			} else {
+				missing = append(missing, d)
+			}
+		}
+		n, err := transposed(site, t, have)
+		if err == nil {
+			in[i], err = graph.ExpandDims(site, n, missing...)
+		}
+		if err != nil {
+			return a, err
+		}
+	}
+	n, err := graph.Apply(site, kernel.Multiply, in[0], in[1])
+	return term{n, to}, err
+}

@@ -1,0 +1,171 @@
+// Package contract has the products that sum along axes: tensordot, einsum and what
+// follows from them. They become matrix products of the operands' axes brought
+// together: what lies so already is not moved.
+package contract
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/kernel"
+)
+
+// Tensordot sums products along pairs of axes: the i-th of axesA with the i-th of
+// axesB. The result has the other axes of a, then those of b.
+func Tensordot(site graph.Site, a, b *graph.Node, axesA, axesB []int) (*graph.Node, error) {
+	n, err := tensordot(site, a, b, axesA, axesB)
+	if err != nil {
+		return nil, graph.Refuse(site, "tensordot", err, a, b)
+	}
+	return n, nil
+}
+
+func tensordot(site graph.Site, a, b *graph.Node, axesA, axesB []int) (*graph.Node, error) {
+	if len(axesA) != len(axesB) {
+		return nil, fmt.Errorf("%d axes of the first meet %d of the second", len(axesA), len(axesB))
+	}
+	next := 'A'
+	name := func(n *graph.Node) term {
+		t := term{node: n}
+		for range n.Shape {
+			t.axes = append(t.axes, next)
+			next++
+		}
+		return t
+	}
+	x, y := name(a), name(b)
+	for i := range axesA {
+		p, err := grid.Axis(axesA[i], len(a.Shape))
+		if err != nil {
+			return nil, err
+		}
+		q, err := grid.Axis(axesB[i], len(b.Shape))
+		if err != nil {
+			return nil, err
+		}
+		if a.Shape[p] != b.Shape[q] {
+			return nil, fmt.Errorf("shapes %s and %s: axis %d of the first has another length than axis %d of the second", grid.Format(a.Shape), grid.Format(b.Shape), axesA[i], axesB[i])
+		}
+		if slices.Contains(x.axes, y.axes[q]) {
+			return nil, fmt.Errorf("axis %d of the second is named twice", axesB[i])
+		}
+		if slices.Contains(y.axes, x.axes[p]) {
+			return nil, fmt.Errorf("axis %d of the first is named twice", axesA[i])
+		}
+		y.axes[q] = x.axes[p]
+	}
+	keep := map[rune]bool{}
+	var out []rune
+	for _, t := range []term{x, y} {
+		for _, r := range t.axes {
+			if !slices.Contains(x.axes, r) || !slices.Contains(y.axes, r) {
+				keep[r] = true
+				out = append(out, r)
+			}
+		}
+	}
+	if len(out) > grid.MaxDims {
+		return nil, fmt.Errorf("the result would have %d dimensions, more than %d", len(out), grid.MaxDims)
+	}
+	joined, err := pair(site, x, y, keep)
+	if err != nil {
+		return nil, err
+	}
+	return transposed(site, joined, out)
+}
+
+// Dot is NumPy's dot: of vectors a number, of matrices their product, of more axes the
+// sum along the last of a and the last but one of b.
+func Dot(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
+	if len(a.Shape) == 0 || len(b.Shape) == 0 {
+		return graph.Apply(site, kernel.Multiply, a, b)
+	}
+	n, err := tensordot(site, a, b, []int{-1}, []int{max(len(b.Shape)-2, 0)})
+	if err != nil {
+		return nil, graph.Refuse(site, "dot", err, a, b)
+	}
+	return n, nil
+}
+
+// Inner sums products along the last axes of both.
+func Inner(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
+	if len(a.Shape) == 0 || len(b.Shape) == 0 {
+		return graph.Apply(site, kernel.Multiply, a, b)
+	}
+	n, err := tensordot(site, a, b, []int{-1}, []int{-1})
+	if err != nil {
+		return nil, graph.Refuse(site, "inner", err, a, b)
+	}
+	return n, nil
+}
+
+// Vdot is the sum of the products of all elements, those of a conjugated.
+func Vdot(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
+	if grid.Size(a.Shape) != grid.Size(b.Shape) {
+		return nil, graph.Refuse(site, "vdot", fmt.Errorf("shapes %s and %s have different sizes", grid.Format(a.Shape), grid.Format(b.Shape)), a, b)
+	}
+	a, err := graph.Apply(site, kernel.Conjugate, a)
+	if err != nil {
+		return nil, err
+	}
+	if a, err = graph.Reshape(site, a, -1); err != nil {
+		return nil, err
+	}
+	if b, err = graph.Reshape(site, b, -1); err != nil {
+		return nil, err
+	}
+	return Dot(site, a, b)
+}
+
+// Outer is the product of each element of a with each of b.
+func Outer(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
+	a, err := graph.Reshape(site, a, grid.Size(a.Shape), 1)
+	if err != nil {
+		return nil, err
+	}
+	if b, err = graph.Reshape(site, b, 1, grid.Size(b.Shape)); err != nil {
+		return nil, err
+	}
+	return graph.Apply(site, kernel.Multiply, a, b)
+}
+
+// Kron is the Kronecker product: blocks of b, each times an element of a.
+func Kron(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
+	dims := max(len(a.Shape), len(b.Shape))
+	if 2*dims > grid.MaxDims {
+		return nil, graph.Refuse(site, "kron", fmt.Errorf("%d dimensions are more than %d", dims, grid.MaxDims/2), a, b)
+	}
+	var err error
+	var shapes [2][]int
+	in := []*graph.Node{a, b}
+	for i, n := range in {
+		lengths := make([]int, dims-len(n.Shape), dims)
+		for d := range lengths {
+			lengths[d] = 1
+		}
+		lengths = append(lengths, n.Shape...)
+		shapes[i] = lengths
+		var wide []int
+		for _, length := range lengths {
+			if i == 0 {
+				wide = append(wide, length, 1)
+			} else {
+				wide = append(wide, 1, length)
+			}
+		}
+		if in[i], err = graph.Reshape(site, n, wide...); err != nil {
+			return nil, err
+		}
+	}
+	n, err := graph.Apply(site, kernel.Multiply, in[0], in[1])
+	if err != nil {
+		return nil, err
+	}
+	out := make([]int, dims)
+	for d := range out {
+		out[d] = shapes[0][d] * shapes[1][d]
+	}
+	return graph.Reshape(site, n, out...)
+}

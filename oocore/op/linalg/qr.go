@@ -1,0 +1,261 @@
+package linalg
+
+import (
+	"context"
+	"math"
+
+	"github.com/gonbext/gonbext/oocore/blockwise"
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/grid"
+)
+
+func init() {
+	blockwise.Register("qr_r", Triangles{})
+	blockwise.Register("qr_q", Orthogonal{})
+}
+
+// Blocks says how matrices that stand beside each other, of M rows each and N[i]
+// columns, are cut into blocks of rows. An operation's first inputs are the matrices'
+// transposes.
+type Blocks struct {
+	M    int
+	N    []int
+	Rows int
+}
+
+func (b Blocks) cols() int {
+	n := 0
+	for _, c := range b.N {
+		n += c
+	}
+	return n
+}
+
+func (b Blocks) count() int { return (b.M + b.Rows - 1) / b.Rows }
+
+// blockBytes is about what a block takes in float64.
+const blockBytes = 16 << 20
+
+// blocksOf cuts rows of n columns so that a block has at least twice as many rows as
+// columns, so that the stack of the blocks' factors is at most half as long.
+func blocksOf(m int, n ...int) Blocks {
+	b := Blocks{M: m, N: n}
+	cols := max(b.cols(), 1)
+	b.Rows = min(max(blockBytes/(8*cols), 2*cols), max(m, 1))
+	return b
+}
+
+// read brings rows of all matrices into columns, one after the other.
+func (b Blocks) read(ctx context.Context, t *blockwise.Task, from int, c matrix) error {
+	at := 0
+	for i, n := range b.N {
+		part := c.part(at, at+n, 0, c.cols)
+		box := grid.Box{Start: []int{0, from}, Shape: []int{n, c.cols}}
+		if err := t.In[i].Read(ctx, box, dtype.Bytes(part.a)); err != nil {
+			return err
+		}
+		at += n
+	}
+	return nil
+}
+
+func (b Blocks) reads(rows int) [][]int {
+	reads := make([][]int, len(b.N))
+	for i, n := range b.N {
+		reads[i] = []int{n, rows}
+	}
+	return reads
+}
+
+// check refuses what is not finite in rows from a place on.
+func (b Blocks) check(c matrix, from int) error {
+	at := 0
+	for _, n := range b.N {
+		for j := range n {
+			if i := infinite(c.row(at + j)); i >= 0 {
+				return notFinite(c.row(at + j)[i], from+i, j)
+			}
+		}
+		at += n
+	}
+	return nil
+}
+
+// Triangles is the R of runs of blocks, n × n each, below one another. A run of more
+// than one block joins them in their order; there is then no Orthogonal of them. Final
+// is that of all rows, the elements of whose diagonal are not negative.
+type Triangles struct {
+	Blocks
+	Run   int // blocks
+	Final bool
+	Type  dtype.Type
+}
+
+func (r Triangles) runs() int { return (r.count() + r.Run - 1) / r.Run }
+
+// Chunks are the runs.
+func (r Triangles) Chunks() []int { return []int{max(r.cols(), 1), max(r.cols(), 1)} }
+
+// Need is a block in float64, with the work of its reflections, which is little beside.
+func (r Triangles) Need([]int) blockwise.Need {
+	var p pool
+	r.layout(&p)
+	return blockwise.Need{Reads: r.reads(r.Rows), Scratch: p.used}
+}
+
+// layout is the memory of a task: where blocks are joined, the factor of those before
+// stands above the next one.
+func (r Triangles) layout(p *pool) (*house, matrix) {
+	n := r.cols()
+	if r.Run == 1 {
+		return newHouse(p, n, r.Rows, 0), matrix{}
+	}
+	return newHouse(p, n, n+r.Rows, 0), p.matrix(n, r.Rows)
+}
+
+// Fill factorizes the blocks of a run.
+func (r Triangles) Fill(ctx context.Context, t *blockwise.Task) error {
+	n := r.cols()
+	h, block := r.layout(&pool{memory: t.Scratch})
+	first := t.Box.Start[0] / n * r.Run
+	above := 0 // rows of the factor so far
+	for i := first; i < min(first+r.Run, r.count()); i++ {
+		from := i * r.Rows
+		rows := min(r.Rows, r.M-from)
+		to := block
+		if r.Run == 1 {
+			h.resize(rows)
+			to = h.c
+		} else {
+			to.cols, to.ld = rows, rows
+		}
+		if err := r.read(ctx, t, from, to); err != nil {
+			return err
+		}
+		err := t.Compute(func() error {
+			if err := r.check(to, from); err != nil {
+				return err
+			}
+			if r.Run > 1 {
+				h.stack(above, to)
+			}
+			h.factor()
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		above = h.order()
+	}
+	return t.Compute(func() error {
+		r.store(t.Dst, h)
+		return nil
+	})
+}
+
+// stack puts a block below the factor of those before.
+func (h *house) stack(above int, block matrix) {
+	h.c.cols = above + block.cols
+	for j := range h.c.rows {
+		to := h.c.row(j)
+		clear(to[min(j+1, above):above])
+		copy(to[above:], block.row(j))
+	}
+}
+
+// store writes R, with zeros below its diagonal and below its rows.
+func (r Triangles) store(dst []byte, h *house) {
+	for i := range r.cols() {
+		row := h.w.a[:r.cols()]
+		clear(row)
+		if i < h.order() {
+			sign := 1.0
+			if r.Final && math.Signbit(h.c.row(i)[i]) {
+				sign = -1
+			}
+			for j := i; j < r.cols(); j++ {
+				row[j] = sign * h.c.row(j)[i]
+			}
+		}
+		store(dst, r.Type, i*r.cols(), row)
+	}
+}
+
+// Orthogonal is Q times a factor: of each block the product of its reflections with
+// the rows of its input after the matrix, n to a block, that Q of the stack of the
+// blocks' Triangles has. One block has the factor itself, Final as its Triangles are,
+// and without that input Q alone.
+type Orthogonal struct {
+	Blocks
+	K     int  // columns of the factor and the result
+	With  bool // there is a factor
+	Final bool
+	Type  dtype.Type
+}
+
+// Chunks are the blocks.
+func (q Orthogonal) Chunks() []int { return []int{q.Rows, max(q.K, 1)} }
+
+// Need is a block and its result in float64, with the factor's rows.
+func (q Orthogonal) Need([]int) blockwise.Need {
+	var p pool
+	q.layout(&p)
+	need := blockwise.Need{Reads: q.reads(q.Rows), Scratch: p.used}
+	if q.With {
+		need.Reads = append(need.Reads, []int{q.K, q.cols()})
+	}
+	return need
+}
+
+func (q Orthogonal) layout(p *pool) (h *house, d, factor matrix) {
+	h = newHouse(p, q.cols(), q.Rows, q.K)
+	d = p.matrix(q.K, q.Rows)
+	if q.With {
+		factor = p.matrix(q.K, q.cols())
+	}
+	return h, d, factor
+}
+
+// Fill computes the rows of a block.
+func (q Orthogonal) Fill(ctx context.Context, t *blockwise.Task) error {
+	from, rows := t.Box.Start[0], t.Box.Shape[0]
+	h, d, factor := q.layout(&pool{memory: t.Scratch})
+	h.resize(rows)
+	if err := q.read(ctx, t, from, h.c); err != nil {
+		return err
+	}
+	if q.With {
+		box := grid.Box{Start: []int{0, from / q.Rows * q.cols()}, Shape: []int{q.K, q.cols()}}
+		if err := t.In[len(q.N)].Read(ctx, box, dtype.Bytes(factor.a)); err != nil {
+			return err
+		}
+	}
+	return t.Compute(func() error {
+		if err := q.check(h.c, from); err != nil {
+			return err
+		}
+		h.factor()
+		d.cols, d.ld = rows, rows
+		d.clear()
+		for j := range q.K {
+			row := d.row(j)
+			if q.With {
+				copy(row[:min(q.cols(), rows)], factor.row(j))
+			} else if j < rows {
+				row[j] = 1
+			}
+		}
+		if q.Final {
+			for i := range h.order() {
+				if math.Signbit(h.c.row(i)[i]) {
+					for j := range q.K {
+						d.row(j)[i] *= -1
+					}
+				}
+			}
+		}
+		h.unfold(d)
+		storeTransposed(t.Dst, q.Type, d)
+		return nil
+	})
+}

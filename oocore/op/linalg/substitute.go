@@ -1,0 +1,163 @@
+package linalg
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gonbext/gonbext/oocore/blockwise"
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/grid"
+)
+
+func init() { blockwise.Register("solve_triangular", Substitute{}) }
+
+// Substitute solves with a triangular matrix of N rows for some columns of K at once,
+// reading it by blocks of rows.
+type Substitute struct {
+	Upper bool
+	N, K  int
+	Type  dtype.Type
+}
+
+func (s Substitute) cols() int { return min(max(blockBytes/(8*s.N), 1), s.K) }
+func (s Substitute) rows() int { return min(max(blockBytes/(8*s.N), 16), s.N) }
+
+// Chunks are whole columns, about 16 MiB of them.
+func (s Substitute) Chunks() []int { return []int{s.N, s.cols()} }
+
+// Need is the columns in float64, and rows of the matrix, about 16 MiB of either.
+func (s Substitute) Need(box []int) blockwise.Need {
+	var p pool
+	s.layout(&p)
+	return blockwise.Need{Reads: [][]int{{s.rows(), s.N}, {s.N, s.cols()}}, Scratch: p.used}
+}
+
+func (s Substitute) layout(p *pool) (x, a matrix, minus []float64, gemm []byte) {
+	return p.matrix(s.N, s.cols()), p.matrix(s.rows(), s.N), p.floats(s.rows() * panel), p.product(s.rows(), s.cols(), s.N)
+}
+
+// Fill solves for the columns of a box.
+func (s Substitute) Fill(ctx context.Context, t *blockwise.Task) error {
+	x, a, minus, gemm := s.layout(&pool{memory: t.Scratch})
+	x = x.shaped(s.N, t.Box.Shape[1])
+	x.a = x.a[:x.rows*x.cols]
+	if err := t.In[1].Read(ctx, t.Box, dtype.Bytes(x.a)); err != nil {
+		return err
+	}
+	if i := infinite(x.a); i >= 0 {
+		return fmt.Errorf("the right-hand side: %w", notFinite(x.a[i], i/x.cols, t.Box.Start[1]+i%x.cols))
+	}
+	blocks := (s.N + s.rows() - 1) / s.rows()
+	for i := range blocks {
+		if s.Upper {
+			i = blocks - 1 - i
+		}
+		r0, r1 := i*s.rows(), min((i+1)*s.rows(), s.N)
+		c0, c1 := 0, r1
+		if s.Upper {
+			c0, c1 = r0, s.N
+		}
+		rows := a.shaped(r1-r0, c1-c0)
+		rows.a = rows.a[:rows.rows*rows.cols]
+		if err := t.In[0].Read(ctx, grid.Box{Start: []int{r0, c0}, Shape: []int{rows.rows, rows.cols}}, dtype.Bytes(rows.a)); err != nil {
+			return err
+		}
+		err := t.Compute(func() error { return s.block(x, rows, r0, c0, minus, gemm) })
+		if err != nil {
+			return err
+		}
+	}
+	return t.Compute(func() error {
+		store(t.Dst, s.Type, 0, x.a)
+		return nil
+	})
+}
+
+// block solves for the rows from r0 on, given those that were solved before. rows are
+// the matrix's, from column c0.
+func (s Substitute) block(x, rows matrix, r0, c0 int, minus []float64, gemm []byte) error {
+	n := rows.rows
+	on := rows.part(0, n, r0-c0, r0-c0+n) // the square on the diagonal
+	off, known := rows.part(0, n, 0, r0-c0), x.part(0, r0, 0, x.cols)
+	if s.Upper {
+		off, known = rows.part(0, n, n, rows.cols), x.part(r0+n, x.rows, 0, x.cols)
+	}
+	for i := range n {
+		from, to := 0, r0-c0+i+1 // what lies in the triangle
+		if s.Upper {
+			from, to = i, rows.cols
+		}
+		row := rows.row(i)[from:to]
+		if at := infinite(row); at >= 0 {
+			return notFinite(row[at], r0+i, c0+from+at)
+		}
+		if on.row(i)[i] == 0 {
+			return fmt.Errorf("the matrix is singular: element %s is zero", place([]int{r0 + i, r0 + i}))
+		}
+		for k := range off.cols {
+			off.row(i)[k] *= -1
+		}
+	}
+	mine := x.part(r0, r0+n, 0, x.cols)
+	multiply(mine, off, known, gemm)
+	if s.Upper {
+		backward(on, mine, minus, gemm)
+	} else {
+		forward(on, mine, false, minus, gemm)
+	}
+	return nil
+}
+
+// SolveTriangular is SciPy's solve_triangular: x of a·x = b, where b is a vector or a
+// matrix, by the upper or lower triangle of a. A zero on the diagonal is an error when
+// it is computed.
+//
+// One pass over b, and one over a for each 16 MiB of columns of b in float64; a task
+// holds these and as much of a.
+func SolveTriangular(site graph.Site, a, b *graph.Node, upper bool) (*graph.Node, error) {
+	if len(a.Shape) > 2 || len(b.Shape) > 2 {
+		return nil, graph.Refuse(site, "solve_triangular", fmt.Errorf("takes a matrix and a vector or matrix, not stacks of shapes %s and %s", grid.Format(a.Shape), grid.Format(b.Shape)), a, b)
+	}
+	return withVector(site, "solve_triangular", a, b, func(b *graph.Node, dt dtype.Type) (*graph.Node, error) {
+		return substitute(site, a, b, upper, dt)
+	})
+}
+
+func substitute(site graph.Site, a, b *graph.Node, upper bool, dt dtype.Type) (*graph.Node, error) {
+	in := []*graph.Node{a, b}
+	for i := range in {
+		var err error
+		if in[i], err = graph.AsType(site, in[i], dtype.Float64); err != nil {
+			return nil, err
+		}
+	}
+	s := Substitute{Upper: upper, N: max(b.Shape[0], 1), K: max(b.Shape[1], 1), Type: dt}
+	return graph.Boxes(site, "solve_triangular", s, b.Shape, dt, in)
+}
+
+// SolvePositive is Solve for one positive definite matrix of any size, of which the
+// lower triangle is read: by Cholesky, with its passes, and two of SolveTriangular.
+func SolvePositive(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
+	if len(a.Shape) > 2 || len(b.Shape) > 2 {
+		return nil, graph.Refuse(site, "solve", fmt.Errorf("of a positive definite matrix takes that and a vector or matrix, not stacks of shapes %s and %s", grid.Format(a.Shape), grid.Format(b.Shape)), a, b)
+	}
+	return withVector(site, "solve", a, b, func(b *graph.Node, dt dtype.Type) (*graph.Node, error) {
+		a, err := graph.AsType(site, a, dtype.Float64)
+		if err != nil {
+			return nil, err
+		}
+		l, err := Cholesky(site, a)
+		if err != nil {
+			return nil, err
+		}
+		y, err := substitute(site, l, b, false, dtype.Float64)
+		if err != nil {
+			return nil, err
+		}
+		if l, err = graph.Transpose(site, l); err != nil {
+			return nil, err
+		}
+		return substitute(site, l, y, true, dt)
+	})
+}
