@@ -1,0 +1,129 @@
+package oocore
+
+import (
+	"context"
+	"errors"
+	"math"
+	"path/filepath"
+	"strings"
+
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/op/quantize"
+)
+
+// QuantizeOptions say how floats become small integers.
+type QuantizeOptions struct {
+	DType DType // Int8, the default, or Uint8
+	// PerAxis gives each index of Axis a scale of its own; Block, instead, each so many
+	// indices of Axis, for each index of the others. Without either one scale serves all.
+	PerAxis bool
+	Axis    int
+	Block   int
+	// Affine uses all integers for the range of the elements, zero included. Otherwise
+	// the largest magnitude becomes the largest integer.
+	Affine bool
+}
+
+// Quantized is an array in integers with what brings it back:
+// x ≈ (Values - Zero) · Scale.
+type Quantized struct {
+	Values *Array // of the array's shape
+	Scale  *Array // of its dimensions; one index where all along an axis share it
+	Zero   *Array // zero point, of the integers' type and Scale's shape
+	from   *Array
+}
+
+// Quantize maps floats to integers of 8 bits. Saving Values reads the array twice:
+// once for its extremes, once to map it; NaN becomes the zero point. The working set is
+// a chunk and an accumulator for each scale.
+func (a *Array) Quantize(o QuantizeOptions) *Quantized {
+	s := quantize.Scheme{DType: o.DType, Block: o.Block, Affine: o.Affine}
+	if s.DType == 0 {
+		s.DType = Int8
+	}
+	if o.PerAxis || o.Block != 0 {
+		s.Axis = &o.Axis
+	}
+	q := &Quantized{from: a}
+	part := func(pick func(quantize.Quantized) *graph.Node) *Array {
+		return build("quantize", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
+			made, err := quantize.Quantize(site, in[0], s)
+			return pick(made), err
+		}, a)
+	}
+	q.Values = part(func(q quantize.Quantized) *graph.Node { return q.Values })
+	q.Scale = part(func(q quantize.Quantized) *graph.Node { return q.Scale })
+	q.Zero = part(func(q quantize.Quantized) *graph.Node { return q.Zero })
+	return q
+}
+
+// Dequantize is the floats that the integers stand for.
+func (q *Quantized) Dequantize() *Array { return Dequantize(q.Values, q.Scale, q.Zero) }
+
+// Dequantize brings integers back to floats of scale's type: (values - zero) · scale.
+// Where scale has fewer indices along an axis than values, each stands for as many that
+// follow each other.
+func Dequantize(values, scale, zero *Array) *Array {
+	return build("dequantize", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
+		return quantize.Dequantize(site, in[0], in[1], in[2])
+	}, values, scale, zero)
+}
+
+// Save writes values, scale and zero point beside each other: as members of these names
+// of a group x.zarr, or of a file x.npz or x.safetensors. OpenQuantized reads them back.
+func (q *Quantized) Save(ctx context.Context, path string, opts ...Option) (*Quantized, error) {
+	for _, m := range []struct {
+		name string
+		from *Array
+	}{{"values", q.Values}, {"scale", q.Scale}, {"zero_point", q.Zero}} {
+		if _, err := m.from.Save(ctx, member(path, m.name), opts...); err != nil {
+			return nil, err
+		}
+	}
+	out := OpenQuantized(path) // when it is whole: each member changes a file of several
+	out.from = q.from
+	return out, nil
+}
+
+// OpenQuantized is what Quantized.Save wrote.
+func OpenQuantized(path string) *Quantized {
+	return &Quantized{Values: Open(member(path, "values")), Scale: Open(member(path, "scale")), Zero: Open(member(path, "zero_point"))}
+}
+
+// member is the path of one array of several in a group or file.
+func member(path, name string) string {
+	if ext := filepath.Ext(strings.TrimSuffix(path, "/")); ext == ".npz" || ext == ".safetensors" {
+		return path + "#" + name
+	}
+	return strings.TrimSuffix(path, "/") + "/" + name
+}
+
+// QuantizeError is what quantizing loses, and what it saves.
+type QuantizeError struct {
+	Max   float64 // largest difference
+	RMS   float64 // root of the mean squared difference
+	SNR   float64 // signal to noise, in decibels
+	Bytes int64   // of the array as it was
+	Saved int64   // fewer with integers, scales and zero points
+}
+
+// Error compares the integers with the array that they were made of, in one pass over
+// it after that for the extremes.
+func (q *Quantized) Error(ctx context.Context, opts ...Option) (QuantizeError, error) {
+	if q.from == nil {
+		return QuantizeError{}, errors.New("quantize: what was opened from a file has no array to compare with: quantize that again")
+	}
+	x := q.from.AsType(Float64)
+	diff := x.Sub(q.Dequantize().AsType(Float64))
+	// One expression, so that all three share a pass.
+	parts := FromSlice([]float64{1, 0, 0}, 3).Mul(diff.Abs().Max()).
+		Add(FromSlice([]float64{0, 1, 0}, 3).Mul(diff.Square().Mean())).
+		Add(FromSlice([]float64{0, 0, 1}, 3).Mul(x.Square().Mean()))
+	v, err := Collect[float64](ctx, parts, opts...)
+	if err != nil {
+		return QuantizeError{}, err
+	}
+	e := QuantizeError{Max: v[0], RMS: math.Sqrt(v[1]), SNR: 10 * math.Log10(v[2]/v[1]), Bytes: q.from.Bytes()}
+	e.Saved = e.Bytes - q.Values.Bytes() - q.Scale.Bytes() - q.Zero.Bytes()
+	return e, nil
+}

@@ -1,0 +1,56 @@
+package oocore_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/gonbext/gonbext/oocore"
+)
+
+// What a quantized array says of its error is what its elements say, in every scheme,
+// and it comes back from a group and from one file.
+func TestQuantized(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("GONBEXT_RUNS", dir+"/runs")
+	x := make([]float32, 96*64)
+	for i := range x {
+		x[i] = float32(rand.NormFloat64())
+	}
+	for name, o := range map[string]oocore.QuantizeOptions{
+		"tensor": {}, "affine": {Affine: true, DType: oocore.Uint8}, "axis": {PerAxis: true, Axis: -1}, "blocks": {Axis: 1, Block: 16, Affine: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, path := range []string{dir + "/" + name + ".zarr", dir + "/" + name + ".npz"} {
+				q := oocore.FromSlice(x, 96, 64).Quantize(o)
+				saved, err := q.Save(t.Context(), path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				e, err := saved.Error(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				back, err := oocore.Collect[float32](t.Context(), oocore.OpenQuantized(path).Dequantize())
+				if err != nil {
+					t.Fatal(err)
+				}
+				most, noise, signal := 0.0, 0.0, 0.0
+				for i := range x {
+					d := float64(x[i]) - float64(back[i])
+					most, noise, signal = max(most, math.Abs(d)), noise+d*d, signal+float64(x[i])*float64(x[i])
+				}
+				scales := map[string]int64{"tensor": 1, "affine": 1, "axis": 64, "blocks": 96 * 4}[name]
+				want := oocore.QuantizeError{Max: most, RMS: math.Sqrt(noise / float64(len(x))), SNR: 10 * math.Log10(signal/noise),
+					Bytes: 4 * int64(len(x)), Saved: 3*int64(len(x)) - 5*scales}
+				near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-12*math.Abs(b) }
+				if !near(e.Max, want.Max) || !near(e.RMS, want.RMS) || !near(e.SNR, want.SNR) || e.Bytes != want.Bytes || e.Saved != want.Saved {
+					t.Errorf("%s says %+v, its elements %+v", path, e, want)
+				}
+				if e.SNR < 30 {
+					t.Errorf("8 bits keep %.1f dB only", e.SNR)
+				}
+			}
+		})
+	}
+}
