@@ -33,8 +33,9 @@ import (
 // Array is an N-dimensional array that is not computed yet. It is immutable and
 // safe for concurrent use.
 type Array struct {
-	node *graph.Node // nil where err is set
-	err  error
+	node   *graph.Node // nil where err is set
+	err    error
+	chunks []int // that Rechunk has asked for
 }
 
 // Error is an operation that was refused: which, on what, where in the program,
@@ -88,6 +89,12 @@ func build(op string, operation func(site graph.Site, in []*graph.Node) (*graph.
 		in[i] = n
 	}
 	return made(operation(site, in))
+}
+
+// Build is the array of an operation that another package brings: f makes its node of
+// those of the operands, which are arrays and numbers.
+func Build(op string, f func(site graph.Site, in []*graph.Node) (*graph.Node, error), operands ...any) *Array {
+	return build(op, f, operands...)
 }
 
 // apply is build for an elementwise operation.
@@ -144,10 +151,13 @@ func (a *Array) Size() int {
 // Bytes is what the elements would take in memory.
 func (a *Array) Bytes() int64 { return int64(a.Size()) * int64(a.DType().Size()) }
 
-// Chunks are the lengths in which the array is stored; nil where it is computed
-// or its file has none, so that any region is as good as another.
+// Chunks are the lengths in which the array is stored, or is to be by Rechunk; nil where
+// it is computed or its file has none, so that any region is as good as another.
 func (a *Array) Chunks() []int {
 	n, err := a.expression()
+	if err == nil && a.chunks != nil {
+		return slices.Clone(a.chunks)
+	}
 	if err != nil || n.Kind != graph.Source {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package oocore
 
 import (
+	"context"
 	"maps"
 	"slices"
 
@@ -14,6 +15,13 @@ type Names map[string]*Array
 // Eval is an expression in text, in Go's expression syntax over NumPy's names
 // with positional axes: Eval("tanh(x - mean(x, 0))", Names{"x": x}).
 func Eval(expression string, names Names) *Array {
+	return EvalContext(context.Background(), expression, names)
+}
+
+// EvalContext is Eval for expressions whose shape depends on values, as that of
+// mask(x, x > 0) does: a pass over those counts them, within the context and the budget
+// that the options say.
+func EvalContext(ctx context.Context, expression string, names Names, opts ...Option) *Array {
 	nodes := make(map[string]*graph.Node, len(names))
 	for _, name := range slices.Sorted(maps.Keys(names)) { // for the first error to be always the same
 		n, err := names[name].expression()
@@ -22,6 +30,6 @@ func Eval(expression string, names Names) *Array {
 		}
 		nodes[name] = n
 	}
-	n, err := expr.Parse(expression, nodes)
+	n, err := expr.Parse(expression, nodes, expr.Run(counter(ctx, "eval", opts)))
 	return made(n, err)
 }

@@ -9,32 +9,87 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/op/chunkwise"
 )
 
-// MapOptions are what MapChunks may be told.
+// MapOptions are what MapChunks and MapArrays may be told.
 type MapOptions struct {
-	Chunks []int // the lengths of a chunk; nil lets the planner choose
+	// Chunks are the lengths of a chunk of the result. nil are those that the first input
+	// is stored in, or about 2 MiB.
+	Chunks []int
+	// Shape is the result's, where it is another than that of the inputs. Then Source
+	// says which box of an input, by its number, a chunk of the result is computed from:
+	// of none a longer one than for the first chunk. It is called often.
+	Shape  []int
+	Source func(input int, at Block) Block
 }
 
-// MapChunks computes each chunk of the result by a Go function: f fills dst from
-// src, the same block of a, both dense in C order. It is called for many chunks
-// at once, each time with memory that is its own until it returns; its error
-// ends the run. T must be the type of a's elements: AsType brings them there.
+// MapChunks computes each chunk of the result by a Go function: f fills dst from src,
+// the same block of a or the one that o.Source names, both dense in C order. at is where
+// dst lies in the result: at.Start[d] / o.Chunks[d] is the block's number along axis d. T
+// must be the type of a's elements: AsType brings them there.
+//
+// The function is called once for each chunk, for many at once, each time with memory
+// that is its own until it returns; dst is zero before. Its error ends the run, as do a panic and memory that
+// it keeps, where that is seen. A run holds the chunk, and what it is computed from, for
+// each of the chunks in flight; it is one pass over a.
 func MapChunks[T, U Element](f func(dst []U, src []T, at Block) error, a *Array, o MapOptions) *Array {
 	return build("map_chunks", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
 		if f == nil {
-			return nil, &Error{Op: "map_chunks", Site: site, Err: errors.New("there is no function: it is nil")}
+			return nil, noFunction(site, "map_chunks")
 		}
-		if want := dtype.Of[T](); in[0].DType != want {
-			return nil, &Error{Op: "map_chunks", Shapes: [][]int{in[0].Shape}, Types: []dtype.Type{in[0].DType}, Site: site,
-				Err: fmt.Errorf("the function takes %s elements, the array has %s: AsType brings them there", want, in[0].DType)}
-		}
-		call := func(dst []byte, src [][]byte, at Block) error {
+		return mapped[T, U](site, func(dst []byte, src [][]byte, at Block) error {
 			return f(dtype.Slice[U](dst), dtype.Slice[T](src[0]), at)
-		}
-		fn := &graph.Func{Call: call, Chunks: o.Chunks, Name: functionName(f)}
-		return graph.Map(site, fn, dtype.Of[U](), in[0])
+		}, functionName(f), o, in)
 	}, a)
+}
+
+// MapArrays is MapChunks of several arrays of one type, which are broadcast together
+// where o has no Source: src has a block of each.
+func MapArrays[T, U Element](f func(dst []U, src [][]T, at Block) error, o MapOptions, arrays ...*Array) *Array {
+	operands := make([]any, len(arrays))
+	for i, a := range arrays {
+		operands[i] = a
+	}
+	return build("map_chunks", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
+		if f == nil {
+			return nil, noFunction(site, "map_chunks")
+		}
+		return mapped[T, U](site, func(dst []byte, src [][]byte, at Block) error {
+			typed := make([][]T, len(src))
+			for i := range src {
+				typed[i] = dtype.Slice[T](src[i])
+			}
+			return f(dtype.Slice[U](dst), typed, at)
+		}, functionName(f), o, in)
+	}, operands...)
+}
+
+func mapped[T, U Element](site graph.Site, call chunkwise.Function, name string, o MapOptions, in []*graph.Node) (*graph.Node, error) {
+	for _, n := range in {
+		if err := takes[T](site, "map_chunks", n); err != nil {
+			return nil, err
+		}
+	}
+	options := chunkwise.MapOptions{Name: name, Chunks: o.Chunks, Shape: o.Shape}
+	if o.Source != nil {
+		options.From = func(input int, at grid.Box) grid.Box { return o.Source(input, at) }
+	}
+	return chunkwise.Map(site, call, dtype.Of[U](), options, in...)
+}
+
+// takes refuses an array of another type than a function's.
+func takes[T Element](site graph.Site, op string, n *graph.Node) error {
+	if want := dtype.Of[T](); n.DType != want {
+		return &Error{Op: op, Shapes: [][]int{n.Shape}, Types: []dtype.Type{n.DType}, Site: site,
+			Err: fmt.Errorf("the function takes %s elements, the array has %s: AsType brings them there", want, n.DType)}
+	}
+	return nil
+}
+
+func noFunction(site graph.Site, op string) error {
+	return &Error{Op: op, Site: site, Err: errors.New("there is no function: it is nil")}
 }
 
 // functionName is a declared function's own name; "" for a literal's, which has

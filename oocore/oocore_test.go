@@ -29,7 +29,7 @@ func runLog(t *testing.T) string {
 
 func collect[T oocore.Element](t *testing.T, a *oocore.Array) []T {
 	t.Helper()
-	v, err := oocore.Collect[T](t.Context(), a, oocore.Memory("64MiB"))
+	v, err := oocore.Collect[T](t.Context(), a, oocore.Memory("256MiB"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func TestSaveAndOpen(t *testing.T) {
 	dir, log := t.TempDir(), runLog(t)
 	path := filepath.Join(dir, "x.npy")
 	x := oocore.Arange(0, 1000, 1).Reshape(100, 10)
-	saved, err := x.Save(t.Context(), path, oocore.Memory("64MiB"), oocore.Cell("7"))
+	saved, err := x.Save(t.Context(), path, oocore.Memory("256MiB"), oocore.Cell("7"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,12 +178,12 @@ func TestSaveAndOpen(t *testing.T) {
 	}
 	save := func(a *oocore.Array, opts ...oocore.Option) {
 		t.Helper()
-		if _, err := a.Save(t.Context(), out, append(opts, oocore.Memory("64MiB"))...); err != nil {
+		if _, err := a.Save(t.Context(), out, append(opts, oocore.Memory("256MiB"))...); err != nil {
 			t.Fatal(err)
 		}
 	}
 	save(root)
-	save(oocore.Open(path).AsType(oocore.Float64).Sqrt(), oocore.Memory("96MiB"), oocore.Workers(1))
+	save(oocore.Open(path).AsType(oocore.Float64).Sqrt(), oocore.Memory("384MiB"), oocore.Workers(1))
 	save(root.Add(1))
 	save(root)
 	save(root, oocore.Fresh())
@@ -203,7 +203,7 @@ func TestSaveAndOpen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if first := runs[len(runs)-1].Header; first.Cell != "7" || len(first.Machine) == 0 || first.Budget != 64<<20 {
+	if first := runs[len(runs)-1].Header; first.Cell != "7" || len(first.Machine) == 0 || first.Budget != 256<<20 {
 		t.Errorf("the first record begins with %+v", first)
 	}
 }
@@ -212,7 +212,7 @@ func TestSaveRefusesBeforeItBegins(t *testing.T) {
 	dir := t.TempDir()
 	runLog(t)
 	path := filepath.Join(dir, "x.npy")
-	x, err := oocore.Random(oocore.Float32, 1, 1000, 100).Save(t.Context(), path, oocore.Memory("64MiB"))
+	x, err := oocore.Random(oocore.Float32, 1, 1000, 100).Save(t.Context(), path, oocore.Memory("256MiB"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -258,7 +258,7 @@ func TestSaveRefusesBeforeItBegins(t *testing.T) {
 
 func TestPlanOnly(t *testing.T) {
 	log, dir := runLog(t), t.TempDir()
-	oocore.SetDefaults(oocore.PlanOnly(), oocore.Memory("64MiB"))
+	oocore.SetDefaults(oocore.PlanOnly(), oocore.Memory("256MiB"))
 	defer oocore.SetDefaults()
 	x := oocore.Random(oocore.Float32, 1, 1000, 100)
 	y, err := x.Save(t.Context(), filepath.Join(dir, "x.npy"))
@@ -284,7 +284,7 @@ func TestPlanOnly(t *testing.T) {
 		}
 	}
 	p, err := x.Sqrt().Plan(filepath.Join(dir, "x.npy"))
-	if err != nil || p.Budget != 64<<20 || len(p.Stages) != 1 {
+	if err != nil || p.Budget != 256<<20 || len(p.Stages) != 1 {
 		t.Errorf("%+v, %v", p, err)
 	}
 }
@@ -294,7 +294,7 @@ func TestInterrupted(t *testing.T) {
 	dir := t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := oocore.Random(oocore.Float64, 1, 4000, 1000).Save(ctx, filepath.Join(dir, "x.npy"), oocore.Memory("64MiB"))
+	_, err := oocore.Random(oocore.Float64, 1, 4000, 1000).Save(ctx, filepath.Join(dir, "x.npy"), oocore.Memory("256MiB"))
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}

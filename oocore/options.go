@@ -28,6 +28,7 @@ type settings struct {
 	version string
 	planned bool
 	cell    string
+	within  *together // nil for a run by itself
 
 	alternatives []record.WhatIf // to a plan, for its record
 }

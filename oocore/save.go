@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"sync"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/exec"
@@ -101,6 +102,9 @@ func (a *Array) prepare(site graph.Site, path string, opts []Option) (*run, erro
 	if err != nil {
 		return nil, &Error{Op: op, Site: site, Err: err}
 	}
+	if s.chunks == nil && s.region == "" && path != "" {
+		s.chunks = a.chunks
+	}
 	r := &run{settings: s, site: site, root: root, limits: machine.Read(), overhead: overhead()}
 	if input := overwritten(root, path); input != "" {
 		return nil, &Error{Op: op, Site: site, Err: fmt.Errorf("%s is also an input (%s): save to another file", path, input)}
@@ -189,13 +193,22 @@ func (r *run) save(ctx context.Context) (*Array, error) {
 		return nil, err
 	}
 	print := r.plan.Fingerprint(r.version, digests)
-	there, why := saved(ctx, path, r.region, print)
-	if there && !r.fresh {
+	var there bool
+	var why string
+	if !r.fresh {
+		there, why = saved(ctx, path, r.region, print)
+	}
+	if there {
 		if err := r.recordOnly(record.Skipped); err != nil {
 			return nil, err
 		}
-	} else if err := r.make(ctx, path, print, digests, why); err != nil {
-		return nil, err
+	} else {
+		if err := r.make(ctx, path, print, digests, why); err != nil {
+			return nil, err
+		}
+		var noted sync.WaitGroup // beside the opening: both wait for a store that is far
+		noted.Go(func() { remember(ctx, path, r.region, print) })
+		defer noted.Wait()
 	}
 	stored, err := store.Open(path)
 	if err != nil {
@@ -225,11 +238,7 @@ func (r *run) make(ctx context.Context, path string, print plan.Fingerprint, bef
 		}
 		return err
 	}
-	if err := r.execute(ctx, exec.Env{Check: unchanged}); err != nil {
-		return err
-	}
-	remember(ctx, path, r.region, print)
-	return nil
+	return r.execute(ctx, exec.Env{Check: unchanged})
 }
 
 // digests identify the stored chunks of those inputs that have them.
@@ -299,9 +308,15 @@ func (r *run) record() *record.Writer {
 	h.Cell, h.PlanOnly, h.WhatIf = r.cell, r.planned, r.alternatives
 	r.keep.Tell(&h)
 	h.Machine, _ = json.Marshal(r.limits)
+	if r.within != nil {
+		h.Cell = record.Unreported
+	}
 	w, err := record.Create(dir, h)
 	if err != nil {
 		return nil
+	}
+	if r.within != nil {
+		r.within.paths = append(r.within.paths, w.Path())
 	}
 	return w
 }

@@ -1,0 +1,57 @@
+package oocore
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/gonbext/gonbext/oocore/record"
+)
+
+// together is the runs of one algorithm.
+type together struct {
+	paths  []string
+	series []record.Series
+}
+
+// Together makes the runs of an algorithm one in the run log and in reports, under a
+// title: their passes, their memory one after the other, and the figures that the
+// algorithm notes, such as its error after each iteration. f gives its options to all
+// of its runs, which follow each other.
+func Together(title string, opts []Option, f func(opts []Option, note func(series string, value float64)) error) error {
+	s, err := settle(opts)
+	if err != nil {
+		return err
+	}
+	if s.within != nil { // the outer algorithm's
+		return f(opts, func(string, float64) {})
+	}
+	t := &together{}
+	begun := time.Now()
+	inner := append(opts[:len(opts):len(opts)], func(s *settings) error {
+		s.within = t
+		return nil
+	})
+	err = f(inner, func(series string, value float64) {
+		for i := range t.series {
+			if t.series[i].Name == series {
+				t.series[i].Values = append(t.series[i].Values, value)
+				return
+			}
+		}
+		t.series = append(t.series, record.Series{Name: series, Values: []float64{value}})
+	})
+	status := record.Done
+	switch {
+	case errors.Is(err, context.Canceled):
+		status = record.Cancelled
+	case err != nil:
+		status = record.Failed
+	case s.planned:
+		status = record.Planned
+	}
+	if dir, failed := record.Dir(); failed == nil { // no run fails for want of a record
+		_ = record.Merge(dir, record.Header{Title: title, Cell: s.cell, Series: t.series, Start: begun}, t.paths, status, err)
+	}
+	return err
+}

@@ -1,0 +1,58 @@
+package oocore_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/record"
+)
+
+// The runs of an algorithm are one record: alike stages are one, totals add up, and
+// what it noted is there.
+func TestTogether(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("GONBEXT_RUNS", dir)
+	x := oocore.FromSlice(make([]float64, 1000), 10, 100)
+	err := oocore.Together("three sums", []oocore.Option{oocore.Cell("here")}, func(opts []oocore.Option, note func(string, float64)) error {
+		for i := range 3 {
+			if _, err := oocore.Collect[float64](t.Context(), x.Sum(1), opts...); err != nil {
+				return err
+			}
+			note("error", math.Exp2(-float64(i)))
+		}
+		_, err := x.Sqrt().Save(t.Context(), dir+"/y.npy", opts...)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := record.List(dir)
+	if err != nil || len(all) != 1 {
+		t.Fatalf("%d records, %v", len(all), err)
+	}
+	h, end := all[0].Header, all[0].End
+	if h.Title != "three sums" || h.Cell != "here" || len(h.Stages) != 2 || end == nil || end.Status != record.Done {
+		t.Fatalf("%+v, %+v", h, end)
+	}
+	if len(h.Series) != 1 || len(h.Series[0].Values) != 3 || h.Series[0].Values[2] != 0.25 {
+		t.Errorf("noted %v", h.Series)
+	}
+	r, err := record.Read(all[0].Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tasks, samples := [2]int{}, 0
+	for row := range r.Tasks() {
+		tasks[row.Stage]++
+	}
+	for range r.Samples() {
+		samples++
+	}
+	if want := [2]int{h.Stages[0].Tasks, h.Stages[1].Tasks}; tasks != want || want[0]%3 != 0 || int64(want[0]+want[1]) != end.Computed || samples == 0 {
+		t.Errorf("%v rows of tasks, %v planned, %d computed, %d samples", tasks, want, end.Computed, samples)
+	}
+	if end.Written != 8000 {
+		t.Errorf("%d bytes written", end.Written)
+	}
+}
