@@ -41,10 +41,16 @@ const (
 	maxDepth  = 1000
 )
 
+// Run computes the elements of a small array of int64.
+type Run func(n *graph.Node) ([]int64, error)
+
 // Parse builds the expression over named arrays. Its time grows with the text,
-// and nothing is computed. The error is an *Error or a *graph.Error.
-func Parse(src string, names map[string]*graph.Node) (*graph.Node, error) {
-	p := &reader{src: src, names: names, site: graph.Caller(), renamed: map[*graph.Node]*graph.Node{}}
+// and nothing is computed but by run. The error is an *Error or a *graph.Error.
+//
+// run computes the elements of a node where a shape depends on them, as that of what a
+// mask selects does; without it such functions are refused.
+func Parse(src string, names map[string]*graph.Node, run Run) (*graph.Node, error) {
+	p := &reader{src: src, names: names, site: graph.Caller(), run: run, renamed: map[*graph.Node]*graph.Node{}}
 	tree, err := p.syntax()
 	if err != nil {
 		return nil, err
@@ -61,6 +67,7 @@ type reader struct {
 	src     string
 	names   map[string]*graph.Node
 	site    graph.Site
+	run     Run
 	renamed map[*graph.Node]*graph.Node // sources under their names here
 }
 

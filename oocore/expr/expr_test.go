@@ -70,7 +70,7 @@ func TestParse(t *testing.T) {
 		{"expand_dims(squeeze(mean(x, 0)), 0)", "mean(x, 0)", []int{1, 40}, dtype.Float32},
 		{"conj(b) - inf", "b - +Inf", []int{40}, dtype.Float32},
 	} {
-		n, err := expr.Parse(c.src, names(t))
+		n, err := expr.Parse(c.src, names(t), nil)
 		if err != nil {
 			t.Errorf("%s: %v", c.src, err)
 			continue
@@ -88,7 +88,7 @@ func TestErrorsPointAtTheirPlace(t *testing.T) {
 		"sqrt(b))":              "column 8: expected an operator, found ')'",
 		"b b":                   "column 3: expected an operator, found b",
 		"b +":                   "column 4: expected operand, found the end",
-		"sqr(b)":                `column 1: the function "sqr" is unknown, did you mean "sqrt"?`,
+		"sqrtt(b)":              `column 1: the function "sqrtt" is unknown, did you mean "sqrt"?`,
 		"sqrt(bb)":              `column 6: the name "bb" is unknown, did you mean "b"?`,
 		"sqrt(weights)":         `column 6: the name "weights" is unknown: known are b, flags, i, m, x`,
 		"b + sqrt":              "column 5: sqrt is a function: sqrt(x)",
@@ -120,7 +120,7 @@ func TestErrorsPointAtTheirPlace(t *testing.T) {
 		"random(-1, 3)":         "column 8: a seed is not negative",
 		strings.Repeat("(", 2000) + "x" + strings.Repeat(")", 2000): "column 1001: the expression is nested more than 1000 deep",
 	} {
-		_, err := expr.Parse(src, names(t))
+		_, err := expr.Parse(src, names(t), nil)
 		var typed *expr.Error
 		if !errors.As(err, &typed) || err.Error() != "expression, "+want {
 			t.Errorf("%.40s\ngot  %v\nwant %s", src, err, want)
@@ -129,7 +129,7 @@ func TestErrorsPointAtTheirPlace(t *testing.T) {
 }
 
 func TestShapesAreNotSyntax(t *testing.T) {
-	_, err := expr.Parse("x + m", names(t))
+	_, err := expr.Parse("x + m", names(t), nil)
 	var typed *graph.Error
 	if !errors.As(err, &typed) || !strings.HasPrefix(err.Error(), "add: shapes (100, 40) and (40, 3) do not broadcast together (expr_test.go:") {
 		t.Errorf("%v", err)
@@ -161,7 +161,7 @@ func FuzzParse(f *testing.F) {
 	}
 	all := names(f)
 	f.Fuzz(func(t *testing.T, src string) {
-		n, err := expr.Parse(src, all)
+		n, err := expr.Parse(src, all, nil)
 		var syntax *expr.Error
 		var refused *graph.Error
 		switch {

@@ -15,14 +15,24 @@ import (
 type Function struct {
 	Name  string
 	Usage string // "mean(x, axes...)"
-	min   int    // arguments
-	max   int    // -1: any number
+	Alias string // of which it is another name
+	Doc   Doc
+	min   int // arguments
+	max   int // -1: any number
 	call  func(c *call) (*graph.Node, error)
 }
 
 // Functions lists what an expression can call, by name.
 func Functions() []Function {
 	all := slices.Collect(maps.Values(functions))
+	for i := range all {
+		f := &all[i]
+		f.Doc = docs[f.Name]
+		if name, alias := aliases[f.Name]; alias {
+			f.Doc = docs[name]
+			f.Alias = name
+		}
+	}
 	slices.SortFunc(all, func(a, b Function) int { return strings.Compare(a.Name, b.Name) })
 	return all
 }
@@ -172,7 +182,7 @@ func defineLeaves() {
 // define adds a function by its usage.
 func define(usage string, min, max int, f func(c *call) (*graph.Node, error)) {
 	name, _, _ := strings.Cut(usage, "(")
-	functions[name] = Function{name, usage, min, max, f}
+	functions[name] = Function{Name: name, Usage: usage, min: min, max: max, call: f}
 }
 
 // onArray is a function of an array and integers.

@@ -19,14 +19,17 @@ const module = "github.com/gonbext/gonbext/"
 // layers below its own. Folders within a package's folder are part of it.
 var layers = [][]string{
 	{"oocore/units", "oocore/dtype", "oocore/grid", "oocore/record", "oocore/spell", "oocore/internal/disk"},
-	{"oocore/kernel", "oocore/arena", "oocore/machine", "oocore/journal"},
+	{"oocore/kernel", "oocore/arena", "oocore/machine", "oocore/journal", "oocore/blockwise"},
 	{"oocore/codec"},
 	{"oocore/store"},
 	{"oocore/cloud", "oocore/graph"},
+	{"oocore/op"},
 	{"oocore/plan", "oocore/expr"},
 	{"oocore/vm"},
 	{"oocore/exec"},
 	{"oocore"},
+	{"oocore/linalg", "oocore/fft", "oocore/filter"},
+	{"oocore/decomp", "oocore/infer"},
 	{"cuda"},
 	{"gonbext/chart", "gonbext/internal/footprint", "gonbext/internal/setup"},
 	{"gonbext/internal/relay", "gonbext/internal/stored"},

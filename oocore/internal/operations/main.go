@@ -1,0 +1,55 @@
+// Command operations writes the page of all operations, oocore/OPERATIONS.md.
+package main
+
+import (
+	"fmt"
+	"log"
+	"os"
+	"strings"
+
+	"github.com/gonbext/gonbext/oocore/expr"
+)
+
+//go:generate go run . ../../OPERATIONS.md
+
+func main() {
+	if err := os.WriteFile(os.Args[1], []byte(page()), 0o644); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func page() string {
+	var b strings.Builder
+	b.WriteString(`# Operations
+
+What ` + "`gonbext compute`" + ` and ` + "`oocore.Eval`" + ` know, by NumPy's names; the methods of an Array are named alike.
+This page is generated: run ` + "`go generate ./...`" + ` after a change.
+
+Passes are over the data. An operation with none of its own is computed as part of whatever reads its result; what is
+held at once comes beside one chunk of the inputs and of the result, and is part of what a plan predicts.
+
+| operation | NumPy | passes | holds at once | GPU |
+|---|---|---|---|---|
+`)
+	also := map[string][]string{}
+	for _, f := range expr.Functions() {
+		if f.Alias != "" {
+			also[f.Alias] = append(also[f.Alias], "`"+f.Name+"`")
+		}
+	}
+	for _, f := range expr.Functions() {
+		if f.Alias != "" {
+			continue
+		}
+		name := "`" + strings.ReplaceAll(f.Usage, "|", "\\|") + "`"
+		if names := also[f.Name]; names != nil {
+			name += ", also " + strings.Join(names, ", ")
+		}
+		gpu := ""
+		if f.Doc.Device {
+			gpu = "yes"
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", name, f.Doc.NumPy, f.Doc.Passes, f.Doc.Working, gpu)
+	}
+	return b.String()
+}
