@@ -1,0 +1,79 @@
+"""Makes cases for the truth test of operations: those of the modules in ops, with
+what NumPy, SciPy or TensorLy say of them.
+
+    python operations.py OUT --seed 1 [--only shape,order]
+
+A module's cases(rng) yields dicts: op, the function's name in expressions; expr;
+in, the arrays by name; want, the expected array, or error, true, where there is
+none; rtol and atol, which are 0 where all bits but those of NaN are to be equal.
+"""
+import argparse, importlib.util, json, os, pathlib
+import ml_dtypes
+import numpy as np
+
+
+def store(a, path, stem, rng):
+    """Writes an input in one of the ways that it may lie on disk, and returns the path to open."""
+    way = rng.random()
+    shape = a.shape
+    if a.dtype == np.dtype(ml_dtypes.bfloat16) or way < 0.1:
+        with open(os.path.join(path, stem + ".bin"), "wb") as f:
+            f.write(np.ascontiguousarray(a).tobytes())
+        return f"{stem}.bin?shape={'x'.join(map(str, shape)) or '()'}&dtype={a.dtype}"
+    if way < 0.4 and a.ndim and a.size:
+        import zarr
+
+        chunks = tuple(int(rng.integers(1, n + 1)) if rng.random() < 0.6 else n for n in shape)
+        while np.prod([-(-n // c) for n, c in zip(shape, chunks)]) > 200:
+            chunks = tuple(min(2 * c, n) for n, c in zip(shape, chunks))
+        z = zarr.create_array(os.path.join(path, stem + ".zarr"), shape=shape, chunks=chunks, dtype=a.dtype)
+        z[...] = a
+        return stem + ".zarr"
+    if way < 0.55 and a.ndim > 1:
+        a = np.asfortranarray(a)
+    np.save(os.path.join(path, stem + ".npy"), a)
+    return stem + ".npy"
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("out")
+    p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--only", default="")
+    o = p.parse_args()
+    os.makedirs(o.out, exist_ok=True)
+    np.seterr(all="ignore")
+    listed, only = [], set(filter(None, o.only.split(",")))
+    for file in sorted((pathlib.Path(__file__).parent / "ops").glob("*.py")):
+        if only and file.stem not in only:
+            continue
+        spec = importlib.util.spec_from_file_location(file.stem, file)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        rng = np.random.default_rng([o.seed, *file.stem.encode()])
+        for made in module.cases(rng):
+            i = len(listed)
+            case = {"family": made["op"], "expression": made["expr"], "inputs": {}}
+            for name, a in made["in"].items():
+                case["inputs"][name] = store(np.asarray(a), o.out, f"{i}{name}", rng)
+            if made.get("error"):
+                case["refused"] = "an error"
+            else:
+                want = np.asarray(made["want"])
+                case["dtype"], case["shape"] = str(want.dtype), list(want.shape)
+                case["chunks"] = [max(int(rng.integers(1, max(n, 1) + 1)), n // 8) for n in want.shape] if rng.random() < 0.5 else []
+                with open(os.path.join(o.out, f"{i}.want"), "wb") as f:
+                    f.write(np.ascontiguousarray(want).tobytes())
+                rtol, atol = made.get("rtol", 0), made.get("atol", 0)
+                if rtol or atol:
+                    size = np.abs(want.astype("c16" if want.dtype.kind == "c" else "f8"))
+                    error = np.nan_to_num(rtol * size + atol, nan=0, posinf=0)
+                    with open(os.path.join(o.out, f"{i}.error"), "wb") as f:
+                        f.write(np.ascontiguousarray(error, "<f8").tobytes())
+            listed.append(case)
+    with open(os.path.join(o.out, "cases.json"), "w") as f:
+        json.dump(listed, f)
+
+
+if __name__ == "__main__":
+    main()

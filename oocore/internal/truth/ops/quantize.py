@@ -1,0 +1,69 @@
+"""Quantization to 8 bits, against its formulas in NumPy."""
+import ml_dtypes
+import numpy as np
+
+LOW = {"int8": -128, "uint8": 0}
+
+
+def quantize(x, dtype, affine, axis=None, block=None):
+    t = np.float64 if x.dtype == np.float64 else np.float32
+    x = x.astype(t)
+    shape, low = x.shape, LOW[dtype]
+    shared = [1] * x.ndim
+    if axis is None:
+        axes = tuple(range(x.ndim))
+    elif block is None:
+        axis %= x.ndim
+        shared[axis] = shape[axis]
+        axes = tuple(d for d in range(x.ndim) if d != axis)
+    else:
+        axis %= x.ndim
+        shared = list(shape)
+        shared[axis] //= block
+        x = x.reshape(shape[:axis] + (shape[axis] // block, block) + shape[axis + 1 :])
+        axes = (axis + 1,)
+    if affine:
+        least = np.minimum(x.min(axes, keepdims=True) if axes else x, t(0))
+        most = np.maximum(x.max(axes, keepdims=True) if axes else x, t(0))
+        scale = (most - least) / t(255)
+        scale = np.where(scale > 0, scale, t(1))
+        zero = np.clip(np.rint(t(low) - least / scale), low, low + 255)
+        bottom = low
+    else:
+        scale = (np.abs(x).max(axes, keepdims=True) if axes else np.abs(x)) / t(127)
+        scale = np.where(scale > 0, scale, t(1))
+        zero = np.full_like(scale, low + 128)
+        bottom = low + 1
+    q = np.clip(np.rint(x / scale) + zero, bottom, low + 255)
+    q = np.where(np.isnan(q), zero, q)
+    return q.reshape(shape).astype(dtype), scale.reshape(shared), zero.reshape(shared).astype(dtype)
+
+
+def cases(rng):
+    for i in range(60):
+        x = rng.standard_normal([int(rng.integers(1, 7)) for _ in range(int(rng.integers(1, 4)))]) * 10.0 ** rng.integers(-3, 4)
+        x = x.astype([np.float32, np.float64, np.float16, ml_dtypes.bfloat16][int(rng.integers(4))])
+        if rng.random() < 0.1:
+            x = x * 0
+        dtype, affine = str(rng.choice(["int8", "uint8"])), bool(rng.random() < 0.5)
+        axis = block = None
+        args = f'x, "{dtype}{" affine" if affine else ""}"'
+        if rng.random() < 0.7:
+            axis = int(rng.integers(-x.ndim, x.ndim))
+            args += f", {axis}"
+            if rng.random() < 0.5:
+                n = x.shape[axis]
+                block = int(rng.choice([b for b in range(1, n + 1) if n % b == 0]))
+                args += f", {block}"
+        q, scale, zero = quantize(x, dtype, affine, axis, block)
+        for op, want in [("quantize", q), ("quantize_scale", scale), ("quantize_zero", zero)]:
+            yield {"op": op, "expr": f"{op}({args})", "in": {"x": x}, "want": want}
+        t = scale.dtype
+        wide = np.kron(scale, np.ones([n // m for n, m in zip(x.shape, scale.shape)], t)).reshape(x.shape)
+        points = np.kron(zero, np.ones([n // m for n, m in zip(x.shape, zero.shape)], zero.dtype)).reshape(x.shape)
+        yield {"op": "dequantize", "expr": "dequantize(q, s, z)", "in": {"q": q, "s": scale, "z": zero}, "want": (q.astype(t) - points.astype(t)) * wide}
+    x = rng.standard_normal((4, 6)).astype("f4")
+    for args in ['x, "int4"', 'x, "int8", 2', 'x, "int8", 1, 4', 'x, "int8", 1, -2']:
+        yield {"op": "quantize", "expr": f"quantize({args})", "in": {"x": x}, "error": True}
+    yield {"op": "quantize", "expr": 'quantize(x, "int8")', "in": {"x": x.astype("i4")}, "error": True}
+    yield {"op": "dequantize", "expr": "dequantize(q, s, z)", "in": {"q": np.zeros((4, 6), "i1"), "s": np.ones((3, 1), "f4"), "z": np.zeros((3, 1), "i1")}, "error": True}

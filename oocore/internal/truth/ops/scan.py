@@ -1,0 +1,73 @@
+"""Cases of operations that go along an axis: cumulative sums and products, differences."""
+import importlib.util
+import os
+
+import numpy as np
+
+_spec = importlib.util.spec_from_file_location("truth_shape", os.path.join(os.path.dirname(__file__), "shape.py"))
+_shape = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(_shape)
+array, lengths, axis_of, case, refused, TYPES, EACH = (getattr(_shape, n) for n in "array lengths axis_of case refused TYPES EACH".split())
+
+LONG = {"f": np.longdouble, "c": np.clongdouble}
+
+
+def wide(f, x, axis):
+    """The scan in wider numbers, in NumPy's dtype, and the error that is allowed."""
+    want = f(x, axis=axis)
+    if x.dtype.kind not in "fc":
+        return want, 0, 0
+    eps = float(np.finfo(want.dtype).eps)
+    exact = f(x.astype(LONG[x.dtype.kind]), axis=axis).astype(want.dtype)
+    size = f(np.abs(x.astype(LONG[x.dtype.kind])), axis=axis).astype("f8")
+    finite = size[np.isfinite(size)]
+    return exact, 4 * eps, (eps * 1e-3 if want.dtype.itemsize < 8 else 4 * eps) * float(finite.max(initial=0))
+
+
+def scan(rng, name, f):
+    for i in range(2 * EACH):
+        shape = lengths(rng)
+        if i % 10 == 0:
+            shape = ()
+        x = array(rng, shape, TYPES[i % len(TYPES)] if i < 30 else None)
+        if name == "cumprod" and x.dtype.kind in "fc":
+            x = np.asarray(x / 10).astype(x.dtype)
+        axis = axis_of(rng, len(shape)) if shape and rng.random() < 0.75 else None
+        want, rtol, atol = wide(f, x, axis)
+        if name == "cumprod" and x.dtype.kind in "fc":
+            rtol, atol = rtol * (4 + x.size), 0
+            if x.dtype.kind == "c":  # the smaller of two parts is as exact as the larger
+                atol = rtol * float(np.abs(want[np.isfinite(want)]).max(initial=0))
+        yield case(name, f"{name}(x{'' if axis is None else f', {axis}'})", {"x": x}, lambda: want, rtol, atol)
+    for shape, axis, dtype in (((30_000,), 0, "float32"), ((300, 400), 0, "float64"), ((300, 400), 1, "int32"), ((20, 500, 9), 1, "float16"), ((140_000,), 0, "float64"), ((2, 70_000), 1, "int8")):
+        x = array(rng, shape, dtype, special=False)
+        if name == "cumprod" and dtype[0] == "f":
+            x = (1 + x / 1000).astype(dtype)
+        want, rtol, atol = wide(f, x, axis)
+        yield case(name, f"{name}(x, {axis})", {"x": x}, lambda: want, rtol * (1 if name == "cumsum" else x.shape[axis]), atol if name == "cumsum" else 0)
+    x = array(rng, (3, 4), "float32")
+    for bad in (f"{name}(x, 2)", f"{name}(x, -3)"):
+        yield refused(name, bad, {"x": x})
+    yield refused(name, f"{name}(x, 0)", {"x": array(rng, (), "float32")})
+
+
+def diff(rng):
+    for i in range(2 * EACH):
+        shape = lengths(rng)
+        x = array(rng, shape, TYPES[i % len(TYPES)] if i < 30 else None)
+        axis, n = axis_of(rng, len(shape)), int(rng.integers(0, 4))
+        if rng.random() < 0.3:
+            yield case("diff", "diff(x)", {"x": x}, lambda: np.diff(x))
+        else:
+            yield case("diff", f"diff(x, {n}, {axis})", {"x": x}, lambda: np.diff(x, n, axis))
+    big = array(rng, (5000, 13), "float32")
+    yield case("diff", "diff(x, 2, 0)", {"x": big}, lambda: np.diff(big, 2, 0))
+    for bad in ("diff(x, -1, 0)", "diff(x, 1, 2)"):
+        yield refused("diff", bad, {"x": big})
+    yield refused("diff", "diff(x)", {"x": array(rng, (), "float32")})
+
+
+def cases(rng):
+    yield from scan(rng, "cumsum", np.cumsum)
+    yield from scan(rng, "cumprod", np.cumprod)
+    yield from diff(rng)
