@@ -22,6 +22,10 @@ func textReport(views []*view) string {
 		if line := sparkline(v.s.timeline); line != "" {
 			fmt.Fprintf(&b, "\nmemory over %s, up to %s\n%s\n", units.Duration(v.s.last), units.Bytes(v.s.peak), line)
 		}
+		for _, noted := range v.s.h.Series {
+			b.WriteByte('\n')
+			b.WriteString(seriesText(noted))
+		}
 		if len(v.Operations) > 0 {
 			b.WriteByte('\n')
 			b.WriteString(operationsText(v))

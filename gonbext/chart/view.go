@@ -102,6 +102,9 @@ func newView(s *summary, mode Mode, drawn bool) *view {
 		v.add(planFigure(s))
 		return v
 	}
+	for _, noted := range s.h.Series {
+		v.add(seriesFigure(noted))
+	}
 	v.add(timelineFigure(s))
 	v.add(deviceFigure(s))
 	v.add(chunksFigure(s))

@@ -2,17 +2,22 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"go/token"
+	"io"
 	"strings"
+	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/expr"
 )
 
 func newCompute() *cobra.Command {
 	var j job
 	var out string
+	var list bool
 	c := &cobra.Command{
 		Use:   "compute EXPR NAME=PATH... -o DST",
 		Short: "Compute an expression of stored arrays within a budget",
@@ -24,14 +29,27 @@ dimensions is printed where no -o is given.`,
 		Example: `  gonbext compute 'sqrt(x)' x=acts.npy -o roots.npy --memory 256MiB
   gonbext compute 'mean(x, 0)' x=acts.npy -o means.npy --report means.html
   gonbext compute 'x - mean(x, 0)' x=acts.zarr -o centred.zarr --chunks 1024x512 --shards 16384x512 --codec blosc:lz4
-  gonbext compute 'std(x)' x=acts.npy`,
-		Args: cobra.MinimumNArgs(1),
+  gonbext compute 'std(x)' x=acts.npy
+  gonbext compute --list`,
+		Args: func(c *cobra.Command, args []string) error {
+			if list {
+				return cobra.NoArgs(c, args)
+			}
+			return cobra.MinimumNArgs(1)(c, args)
+		},
 		RunE: func(c *cobra.Command, args []string) error {
+			if list {
+				return listOperations(c.OutOrStdout())
+			}
 			names, err := openNames(args[1:])
 			if err != nil {
 				return err
 			}
-			a := oocore.Eval(args[0], names)
+			opts, err := j.options(c)
+			if err != nil {
+				return err
+			}
+			a := oocore.EvalContext(c.Context(), args[0], names, opts...)
 			if err := a.Err(); err != nil {
 				return wrongUsage(err)
 			}
@@ -43,8 +61,23 @@ dimensions is printed where no -o is given.`,
 	}
 	c.Flags().StringVarP(&out, "output", "o", "", "array to write: x.zarr, x.npy, x.safetensors#name, x.npz#name, or x.bin for bare elements")
 	c.Flags().StringVar(&j.device, "device", "cpu", "cpu, cuda:0, or model:8GiB for a modelled GPU of that memory")
+	c.Flags().BoolVar(&list, "list", false, "print what EXPR can call, and nothing else")
 	j.flags(c)
 	return c
+}
+
+// listOperations prints what expressions can call: usage, NumPy's name and passes.
+func listOperations(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(t, "OPERATION\tNUMPY\tPASSES OVER THE DATA\tHOLDS AT ONCE")
+	for _, f := range expr.Functions() {
+		if f.Alias != "" {
+			fmt.Fprintf(t, "%s\tanother name of %s\t\t\n", f.Usage, f.Alias)
+			continue
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", f.Usage, f.Doc.NumPy, f.Doc.Passes, f.Doc.Working)
+	}
+	return t.Flush()
 }
 
 // openNames opens the arrays of NAME=PATH arguments.
