@@ -64,7 +64,6 @@ func openExtent(path, file, format string, find func(r io.ReaderAt, size int64) 
 	if info.Fortran {
 		slices.Reverse(info.Shape)
 	}
-	readAhead(f.OS())
 	return &flat{shared: &handle{file: f, id: id}, info: info, offset: e.Offset, big: e.Big}, nil
 }
 

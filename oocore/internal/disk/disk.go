@@ -64,8 +64,14 @@ func OpenFile(name string, flag int, perm fs.FileMode) (Handle, error) {
 	return current.OpenFile(name, flag, perm)
 }
 
-// Open opens a file for reading.
-func Open(name string) (Handle, error) { return current.OpenFile(name, os.O_RDONLY, 0) }
+// Open opens a file for reading, mostly from front to back.
+func Open(name string) (Handle, error) {
+	h, err := current.OpenFile(name, os.O_RDONLY, 0)
+	if err != nil {
+		return nil, err
+	}
+	return ahead(h), nil
+}
 
 // Mkdir makes a folder.
 func Mkdir(name string, perm fs.FileMode) error { return current.Mkdir(name, perm) }
