@@ -13,7 +13,7 @@ import (
 
 const seriesColor = "#0072b2"
 
-// seriesFigure draws figures that an algorithm noted, one an iteration; nil where there
+// seriesFigure draws figures that an algorithm noted, one after the other; nil where there
 // are none that a line could show.
 func seriesFigure(s record.Series) (*figure, string) {
 	low, high := math.Inf(1), math.Inf(-1)
@@ -31,8 +31,8 @@ func seriesFigure(s record.Series) (*figure, string) {
 	step := roundStep(high-low, 5)
 	bottom, top := math.Floor(low/step)*step, math.Ceil(high/step)*step
 	name := plain(s.Name)
-	f := &figure{Title: strings.ToUpper(name[:1]) + name[1:] + " by iteration", Height: 220,
-		Caption: fmt.Sprintf("First %.6g, last %.6g after %d iterations.", s.Values[0], s.Values[len(s.Values)-1], len(s.Values))}
+	f := &figure{Title: strings.ToUpper(name[:1]) + name[1:], Height: 220,
+		Caption: fmt.Sprintf("First %.6g, last %.6g, of %d.", s.Values[0], s.Values[len(s.Values)-1], len(s.Values))}
 
 	c := charts.NewLine()
 	base(&c.BaseConfiguration, wide())
@@ -95,5 +95,5 @@ func seriesText(s record.Series) string {
 		}
 		parts = append(parts, strconv.FormatFloat(v, 'g', 5, 64))
 	}
-	return fmt.Sprintf("%s by iteration: %s\n", plain(s.Name), strings.Join(parts, " "))
+	return fmt.Sprintf("%s: %s\n", plain(s.Name), strings.Join(parts, " "))
 }

@@ -10,7 +10,7 @@ import (
 
 // A line has a point for each figure that is a number; what has no line has no figure.
 func TestSeries(t *testing.T) {
-	f, svg := seriesFigure(record.Series{Name: "relative error", Values: []float64{0.5, 0.25, math.NaN(), 0.2}})
+	f, svg := seriesFigure(record.Series{Name: "relative error by iteration", Values: []float64{0.5, 0.25, math.NaN(), 0.2}})
 	if f == nil || f.Title != "Relative error by iteration" {
 		t.Fatalf("%+v", f)
 	}
@@ -27,7 +27,7 @@ func TestSeries(t *testing.T) {
 			t.Errorf("%v has a figure", none)
 		}
 	}
-	if got := seriesText(record.Series{Name: "relative error", Values: []float64{0.5, 0.25}}); got != "relative error by iteration: 0.5 0.25\n" {
+	if got := seriesText(record.Series{Name: "relative error by iteration", Values: []float64{0.5, 0.25}}); got != "relative error by iteration: 0.5 0.25\n" {
 		t.Errorf("%q", got)
 	}
 }

@@ -112,7 +112,7 @@ func cp(t *tensor, rank int, o CPOptions, note func(string, float64)) (*CPResult
 		if err := t.drop(); err != nil {
 			return nil, err
 		}
-		note("relative error", e)
+		note("relative error by iteration", e)
 		out.Errors = append(out.Errors, e)
 		if n := len(out.Errors); n > 1 && math.Abs(out.Errors[n-2]-e) < o.Tolerance {
 			break

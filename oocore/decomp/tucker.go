@@ -130,7 +130,7 @@ func tucker(t *tensor, modes, ranks []int, o TuckerOptions, note func(string, fl
 		return nil, err
 	}
 	out.Errors = append(out.Errors, e)
-	note("relative error", e)
+	note("relative error by iteration", e)
 	for i := 0; i < o.Iterations && len(modes) > 1; i++ {
 		p, q := branches(t.shape, modes, rank)
 		one, err := t.keep(along(t, t.x, p, u[p]))
@@ -169,7 +169,7 @@ func tucker(t *tensor, modes, ranks []int, o TuckerOptions, note func(string, fl
 			return nil, err
 		}
 		out.Errors = append(out.Errors, e)
-		note("relative error", e)
+		note("relative error by iteration", e)
 		if n := len(out.Errors); math.Abs(out.Errors[n-2]-e) < o.Tolerance {
 			break
 		}

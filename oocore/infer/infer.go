@@ -79,7 +79,7 @@ func (m Model) Keep(ctx context.Context, x *oocore.Array, dir string, opts ...oo
 			x = y
 			k.Activations = append(k.Activations, y)
 			k.Bytes += y.Bytes()
-			note("bytes kept", float64(k.Bytes))
+			note("MiB kept by layer", float64(k.Bytes)/(1<<20))
 		}
 		return nil
 	})

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Series are figures that an algorithm notes as it goes: the error after each of its
-// iterations.
+// Series are figures that an algorithm notes as it goes, such as its relative error by
+// iteration.
 type Series struct {
 	Name   string    `json:"name"`
 	Values []float64 `json:"values"`
