@@ -60,10 +60,23 @@ func (a *Array) Squeeze(axes ...int) *Array {
 }
 
 // MatMul is the matrix product over the last two axes, the others broadcast; a
-// vector is a row on the left and a column on the right.
-func (a *Array) MatMul(b *Array) *Array {
+// vector is a row on the left and a column on the right. Integers wrap in their own
+// type; 16-bit floats add up in float32, and each element is rounded once.
+//
+// A type after b is NumPy's dtype: the product of what AsType makes of both, so that
+// a.MatMul(b, Int32) of integers of 8 bits is exact up to 33,000 columns of a, and wraps
+// beyond. It has to hold what both types hold. Integers of 8 bits and int16 for Int32,
+// and 16-bit floats for Float32, are read and held as they are and widen as they are
+// multiplied, also where AsType says so: in operands of Tensordot and Einsum.
+func (a *Array) MatMul(b *Array, as ...DType) *Array {
 	return build("matmul", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
-		return graph.Product(site, in[0], in[1])
+		switch len(as) {
+		case 0:
+			return graph.Product(site, in[0], in[1])
+		case 1:
+			return graph.ProductAs(site, in[0], in[1], as[0])
+		}
+		return nil, graph.Refuse(site, "matmul", fmt.Errorf("a product has one type, not the %d of %v", len(as), as), in...)
 	}, a, b)
 }
 

@@ -96,7 +96,17 @@ func init() {
 		if err != nil {
 			return nil, err
 		}
-		return graph.Product(c.site, in[0], in[1])
+		if len(c.values) == 2 {
+			return graph.Product(c.site, in[0], in[1])
+		}
+		if c.values[2].text == nil {
+			return nil, c.fail(c.args[2].Pos(), "matmul takes the type of its result in double quotes here: %s", c.f.Usage)
+		}
+		t, err := dtype.Parse(*c.values[2].text)
+		if err != nil {
+			return nil, c.fail(c.args[2].Pos(), "%v", err)
+		}
+		return graph.ProductAs(c.site, in[0], in[1], t)
 	})
 	define("clip(x, low, high)", 3, 3, func(c *call) (*graph.Node, error) {
 		in, err := c.arrays(3)

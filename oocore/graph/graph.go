@@ -14,7 +14,8 @@
 //     Reduce, MatMul or Blockwise, and its view is not the plain one. On a
 //     Reduce or MatMul only reordering, reversing, broadcasting and new axes are left.
 //   - A Source is in the order of its file; a Fortran file's is under a View.
-//   - The inputs of a MatMul have two dimensions or more and its own type.
+//   - The inputs of a MatMul have two dimensions or more, and its own type or one
+//     that kernel.GemmWidens.
 //   - A Constant with Weak set meets no other node: it is a number that nothing
 //     has given a type yet, and may only be an expression's root.
 package graph

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/kernel"
 )
 
 // Product is NumPy's matmul: of matrices in the last two axes, the others
@@ -13,14 +14,21 @@ import (
 // and its axis is gone from the result. Bools give bools: whether any of the
 // products is true.
 func Product(site Site, a, b *Node) (*Node, error) {
-	out, err := product(site, a, b)
+	return ProductAs(site, a, b, dtype.Promote(a.DType, b.DType))
+}
+
+// ProductAs is the product of both matrices in type t, as NumPy's matmul with a dtype:
+// of what AsType makes of them. Elements that a product adds up in a wider type than
+// their own, as kernel.GemmWidens says, stay as they are until they are multiplied.
+func ProductAs(site Site, a, b *Node, t dtype.Type) (*Node, error) {
+	out, err := product(site, a, b, t)
 	if err != nil {
 		return nil, refuse(site, "matmul", err, a, b)
 	}
 	return out, nil
 }
 
-func product(site Site, a, b *Node) (*Node, error) {
+func product(site Site, a, b *Node, result dtype.Type) (*Node, error) {
 	if len(a.Shape) == 0 || len(b.Shape) == 0 {
 		return nil, fmt.Errorf("shapes %s and %s: a scalar is no matrix, multiply it with Mul", grid.Format(a.Shape), grid.Format(b.Shape))
 	}
@@ -45,7 +53,13 @@ func product(site Site, a, b *Node) (*Node, error) {
 		return nil, fmt.Errorf("shapes %s and %s: their stacks do not broadcast together", grid.Format(a.Shape), grid.Format(b.Shape))
 	}
 	shape = append(slices.Clone(shape), l[len(l)-2], r[len(r)-1])
-	result := dtype.Promote(a.DType, b.DType)
+	switch t := dtype.Promote(a.DType, b.DType); {
+	case !result.Known():
+		return nil, fmt.Errorf("%s is not a type of elements: use one by its name, such as Float32", result)
+	case dtype.Promote(t, result) != result:
+		return nil, fmt.Errorf("%s of %s and %s does not hold what %s and %s do: convert them with AsType first, where that is meant",
+			result, grid.Format(a.Shape), grid.Format(b.Shape), a.DType, b.DType)
+	}
 	if err := grid.Check(shape, result.Size()); err != nil {
 		return nil, err
 	}
@@ -53,10 +67,7 @@ func product(site Site, a, b *Node) (*Node, error) {
 	if result == dtype.Bool {
 		computed = dtype.Int64 // counts the true products
 	}
-	if left, err = cast(site, left, computed); err != nil {
-		return nil, err
-	}
-	if right, err = cast(site, right, computed); err != nil {
+	if left, right, err = factors(site, left, right, computed); err != nil {
 		return nil, err
 	}
 	var out = &Node{Kind: MatMul, Shape: shape, DType: computed, In: []*Node{left, right}, Site: site}
@@ -74,4 +85,26 @@ func product(site Site, a, b *Node) (*Node, error) {
 		return out, nil
 	}
 	return Squeeze(site, out, drop...)
+}
+
+// factors are both sides of a product in one type: that of the result, or the narrower
+// one in which they are read where the kernel adds up in the result's.
+func factors(site Site, a, b *Node, result dtype.Type) (*Node, *Node, error) {
+	of := func(n *Node) *Node {
+		if n.Kind == Cast && n.DType == result {
+			return n.In[0]
+		}
+		return n
+	}
+	t := result
+	x, y := of(a), of(b)
+	if p := dtype.Promote(x.DType, y.DType); kernel.GemmWidens(p, result) && (p.Integer() || x.DType == y.DType) {
+		a, b, t = x, y, p
+	}
+	a, err := cast(site, a, t)
+	if err != nil {
+		return nil, nil, err
+	}
+	b, err = cast(site, b, t)
+	return a, b, err
 }

@@ -32,8 +32,15 @@ func Reshape(site Site, n *Node, shape ...int) (*Node, error) {
 	return out, nil
 }
 
-// reorder is a reshape that moves elements.
+// reorder is a reshape that moves elements: before they are made wider, where they are.
 func reorder(site Site, n *Node, to []int) (*Node, error) {
+	if n.Kind == Cast && n.In[0].DType.Size() < n.DType.Size() {
+		in, err := reorder(site, n.In[0], to)
+		if err != nil {
+			return nil, err
+		}
+		return cast(site, in, n.DType)
+	}
 	if n.Kind == Blockwise {
 		if _, again := n.Blocks.Op.(Reorder); again {
 			return Reshape(site, n.In[0], to...)

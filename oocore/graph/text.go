@@ -89,6 +89,9 @@ func (t *text) node(n *Node, precedence int) {
 	case MatMul:
 		t.call("matmul", n.In[0])
 		t.node(n.In[1], 0)
+		if n.In[0].DType != n.DType {
+			fmt.Fprintf(&t.b, ", %q", n.DType)
+		}
 		t.b.WriteString(")")
 	case Blockwise:
 		t.blocks(n)

@@ -11,6 +11,18 @@ func GemmType(t dtype.Type) dtype.Type {
 	return t
 }
 
+// GemmWidens reports a type other than to of which products add up in to, with nothing
+// converted before: Gemm does that, or GemmInt32.
+func GemmWidens(t, to dtype.Type) bool {
+	switch to {
+	case dtype.Float32:
+		return t.Short()
+	case dtype.Int32:
+		return t == dtype.Int8 || t == dtype.Uint8 || t == dtype.Int16
+	}
+	return false
+}
+
 // GemmWork is the bytes of work memory that Gemm needs for a product of m × k
 // by k × n: at most 2.6 MB, whatever the sizes.
 func GemmWork(t dtype.Type, m, n, k int) int64 {
@@ -53,8 +65,9 @@ func Gemm(t dtype.Type, m, n, k int, a []byte, lda int, b []byte, ldb int, c []b
 	gemmOwn(t, m, n, k, a, lda, b, ldb, c, ldc, work)
 }
 
-// GemmInt32 is Gemm for int8 or uint8 matrices and a result of int32: exact where no
-// element of it leaves int32, as none does up to k = 33,000, and wrapping beyond.
+// GemmInt32 is Gemm for int8, uint8 or int16 matrices and a result of int32: exact where
+// no element of it leaves int32, as none of 8 bits does up to k = 33,000, and wrapping
+// beyond.
 func GemmInt32(t dtype.Type, m, n, k int, a []byte, lda int, b []byte, ldb int, c []byte, ldc int, work []byte) {
 	switch {
 	case m == 0 || n == 0 || k == 0:
@@ -62,6 +75,8 @@ func GemmInt32(t dtype.Type, m, n, k int, a []byte, lda int, b []byte, ldb int, 
 		gemmPairs[int8, int32](m, n, k, a, lda, b, ldb, c, ldc, work)
 	case t == dtype.Uint8:
 		gemmPairs[uint8, int32](m, n, k, a, lda, b, ldb, c, ldc, work)
+	case t == dtype.Int16:
+		gemmPairs[int16, int32](m, n, k, a, lda, b, ldb, c, ldc, work)
 	}
 }
 

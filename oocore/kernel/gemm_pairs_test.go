@@ -11,10 +11,10 @@ import (
 )
 
 // checkGemmInt32 compares GemmInt32 with the definition, over matrices among whose
-// elements are many of the extremes.
+// elements are many of the extremes: of int16 the products of two already wrap.
 func checkGemmInt32(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		typ := rapid.SampledFrom([]dtype.Type{dtype.Int8, dtype.Uint8}).Draw(r, "type")
+		typ := rapid.SampledFrom([]dtype.Type{dtype.Int8, dtype.Uint8, dtype.Int16}).Draw(r, "type")
 		side := rapid.IntRange(1, 40)
 		m, n, k := side.Draw(r, "m"), side.Draw(r, "n"), side.Draw(r, "k")
 		switch rapid.IntRange(0, 12).Draw(r, "long") { // cross a block's border
@@ -34,15 +34,18 @@ func checkGemmInt32(t *testing.T) {
 					b[i] = []byte{0, 1, 127, 128, 255}[random.IntN(5)]
 				}
 			}
-			return b
+			return aligned(b)
 		}
-		value := func(b byte) int64 {
-			if typ == dtype.Int8 {
-				return int64(int8(b))
+		value := func(b []byte, i int) int64 {
+			switch typ {
+			case dtype.Int8:
+				return int64(int8(b[i]))
+			case dtype.Int16:
+				return int64(view[int16](b, i+1)[i])
 			}
-			return int64(b)
+			return int64(b[i])
 		}
-		a, b := fill((m-1)*lda+k), fill((k-1)*ldb+n)
+		a, b := fill(((m-1)*lda+k)*typ.Size()), fill(((k-1)*ldb+n)*typ.Size())
 		c := aligned(make([]byte, 4*m*ldc))
 		got := view[int32](c, m*ldc)
 		for i := range got {
@@ -55,10 +58,10 @@ func checkGemmInt32(t *testing.T) {
 			for j := range ldc {
 				want := int64(int32(i*ldc+j) * 7919)
 				for p := 0; p < k && j < n; p++ {
-					want += value(a[i*lda+p]) * value(b[p*ldb+j])
+					want += value(a, i*lda+p) * value(b, p*ldb+j)
 				}
-				if int64(got[i*ldc+j]) != want {
-					t.Fatalf("%v %d×%d×%d: element %d,%d is %d, want %d", typ, m, k, n, i, j, got[i*ldc+j], want)
+				if got[i*ldc+j] != int32(want) {
+					t.Fatalf("%v %d×%d×%d: element %d,%d is %d, want %d", typ, m, k, n, i, j, got[i*ldc+j], int32(want))
 				}
 			}
 		}

@@ -1,4 +1,5 @@
 """Products that sum along axes, against NumPy."""
+import ml_dtypes
 import numpy as np
 
 TYPES = ["float32", "float64", "int8", "int32", "int64", "uint8", "complex64", "complex128", "float16"]
@@ -41,7 +42,54 @@ EINSUMS = [
 ]
 
 
+SMALL = ["int8", "uint8"]
+NARROW = [*SMALL, "int16"]
+
+
+def extremes(rng, shape, dtype):
+    """Integers of the whole range, half of them at its ends."""
+    i = np.iinfo(dtype)
+    a = rng.integers(i.min, i.max, shape, endpoint=True)
+    return np.where(rng.random(shape) < 0.5, rng.choice([i.min, 0, 1, i.max], shape), a).astype(dtype)
+
+
+def widened(rng):
+    """Products in a wider type than their operands'."""
+    for n in range(60):
+        da, db = NARROW[n % 3], NARROW[n // 3 % 3]
+        t = "int64" if n % 10 == 9 else "int32"
+        m, cols, k = lengths(rng, 3, 40)
+        k = 600 * k if n % 7 == 0 else 0 if n == 4 else k
+        sa, sb = [(m, k), (2, 1, m, k), (3, m, k), (k,)][n % 4], [(k, cols), (3, k, cols), (k, cols), (k, cols), (k,)][n % 5]
+        a, b = extremes(rng, sa, da), extremes(rng, sb, db)
+        want = np.matmul(a.astype(t), b.astype(t))
+        expr = [f'matmul(a, b, "{t}")', f'matmul(astype(a, "{t}"), astype(b, "{t}"))', f'matmul(astype(a, "{t}"), b)'][n % 3 if t == "int32" else 0]
+        yield {"op": "matmul", "expr": expr, "in": {"a": a, "b": b}, "want": want}
+    # What wraps: 255² over 40,000 steps, and (-2¹⁵)² over two.
+    for dtype, k in [("uint8", 40_000), ("int16", 2), ("int16", 5)]:
+        a = np.full((3, k), np.iinfo(dtype).max if dtype == "uint8" else np.iinfo(dtype).min, dtype)
+        yield {"op": "matmul", "expr": 'matmul(a, b, "int32")', "in": {"a": a, "b": a.T.copy()}, "want": np.matmul(a.astype("int32"), a.T.astype("int32"))}
+    for n in range(24):
+        dtype = [np.dtype("float16"), np.dtype(ml_dtypes.bfloat16)][n % 2]
+        m, cols, k = lengths(rng, 3, 60)
+        a, b = (rng.standard_normal(s).astype(dtype) for s in [(m, k), (k, cols)])
+        wide = [x.astype("f8") for x in (a, b)]
+        atol = 16 * float(np.finfo("float32").eps) * float(np.max(np.abs(wide[0]) @ np.abs(wide[1]), initial=1))
+        yield {"op": "matmul", "expr": 'matmul(a, b, "float32")', "in": {"a": a, "b": b}, "want": (wide[0] @ wide[1]).astype("float32"), "atol": atol}
+    for da, db in [(x, y) for x in SMALL for y in SMALL]:
+        a, b = extremes(rng, (5, 6, 70), da), extremes(rng, (70, 5, 9), db)
+        want = np.einsum("ijk,kil->jil", a.astype("int32"), b.astype("int32"))
+        yield {"op": "einsum", "expr": 'einsum("ijk,kil->jil", astype(a, "int32"), astype(b, "int32"))', "in": {"a": a, "b": b}, "want": want}
+        want = np.tensordot(a.astype("int32"), b.astype("int32"), ([0, 2], [1, 0]))
+        yield {"op": "tensordot", "expr": 'tensordot(astype(a, "int32"), astype(b, "int32"), 0, 2, 1, 0)', "in": {"a": a, "b": b}, "want": want}
+    x, y = extremes(rng, (3, 4), "int8"), extremes(rng, (4, 2), "uint8")
+    for t in ["int8", "uint8", "bool", "int12", "uint32"]:
+        yield {"op": "matmul", "expr": f'matmul(x, y, "{t}")', "in": {"x": x, "y": y}, "error": True}
+    yield {"op": "matmul", "expr": "matmul(x, y, 4)", "in": {"x": x, "y": y}, "error": True}
+
+
 def cases(rng):
+    yield from widened(rng)
     for i in range(170):
         text = EINSUMS[i % len(EINSUMS)]
         dtype = TYPES[int(rng.integers(len(TYPES)))]
