@@ -46,20 +46,33 @@ func anys(arrays []*Array) []any {
 
 // Dot is NumPy's dot: of vectors a number, of matrices their product, of more axes the
 // sum along the last of a and the last but one of b.
-func (a *Array) Dot(b *Array) *Array { return product("dot", contract.Dot, a, b) }
+func (a *Array) Dot(b *Array) *Array { return both("dot", contract.Dot, a, b) }
 
 // Inner sums products along the last axes of both.
-func (a *Array) Inner(b *Array) *Array { return product("inner", contract.Inner, a, b) }
+func (a *Array) Inner(b *Array) *Array { return both("inner", contract.Inner, a, b) }
 
 // Vdot is the sum of the products of all elements, those of a conjugated.
-func (a *Array) Vdot(b *Array) *Array { return product("vdot", contract.Vdot, a, b) }
+func (a *Array) Vdot(b *Array) *Array { return both("vdot", contract.Vdot, a, b) }
 
 // Outer is the product of each element of a with each of b.
-func (a *Array) Outer(b *Array) *Array { return product("outer", contract.Outer, a, b) }
+func (a *Array) Outer(b *Array) *Array { return both("outer", contract.Outer, a, b) }
 
 // Kron is the Kronecker product: blocks of b, each times an element of a.
-func (a *Array) Kron(b *Array) *Array { return product("kron", contract.Kron, a, b) }
+func (a *Array) Kron(b *Array) *Array { return both("kron", contract.Kron, a, b) }
 
-func product(op string, f func(graph.Site, *graph.Node, *graph.Node) (*graph.Node, error), a, b *Array) *Array {
-	return build(op, func(site graph.Site, in []*graph.Node) (*graph.Node, error) { return f(site, in[0], in[1]) }, a, b)
+// Vecdot is the sum of products along an axis, a's conjugated, of arrays that are
+// broadcast together along the others. It is a reduction: one pass, with an accumulator
+// for each result.
+func (a *Array) Vecdot(b *Array, axis int) *Array {
+	return both("vecdot", func(site graph.Site, x, y *graph.Node) (*graph.Node, error) {
+		return contract.Vecdot(site, x, y, axis)
+	}, a, b)
+}
+
+// Cross is the vector product along an axis of length 3, of arrays that are broadcast
+// together along the others. It is part of whatever reads it.
+func (a *Array) Cross(b *Array, axis int) *Array {
+	return both("cross", func(site graph.Site, x, y *graph.Node) (*graph.Node, error) {
+		return contract.Cross(site, x, y, axis)
+	}, a, b)
 }

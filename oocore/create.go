@@ -8,6 +8,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/op/shape"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -63,6 +64,18 @@ func Arange(start, stop, step any) *Array {
 // included. It takes no memory.
 func Linspace(start, stop float64, count int) *Array {
 	return made(graph.Linspace(graph.Caller(), start, stop, count))
+}
+
+// Eye is a matrix of float64 with ones on a diagonal, 0 the main one and positive ones
+// above it, and zeros elsewhere. It takes no memory.
+func Eye(rows, columns, diagonal int) *Array {
+	return made(shape.Eye(graph.Caller(), rows, columns, diagonal))
+}
+
+// Tri is a matrix of float64 with ones on a diagonal and below it, and zeros above. It
+// takes no memory.
+func Tri(rows, columns, diagonal int) *Array {
+	return made(shape.Tri(graph.Caller(), rows, columns, diagonal))
 }
 
 // Random is numbers uniform in [0, 1) of a float type. An element depends on the

@@ -134,6 +134,11 @@ func (a *Array) Digitize(edges *Array, right bool) *Array {
 	}, a, edges)
 }
 
+// IsIn is which elements are equal to one of a list, an array of any shape; NaN is equal
+// to none. The list is sorted, with Sort's passes and working set, and each element is
+// looked up in it as SearchSorted does.
+func (a *Array) IsIn(list *Array) *Array { return both("isin", order.IsIn, a, list) }
+
 // Unique is the distinct elements in their order, of the array as if flattened; all NaN
 // are one. Their number is a shape: they are counted here, within the context and the
 // options' budget. Where there are up to 16384 that one pass is all. More are counted

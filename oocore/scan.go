@@ -18,6 +18,26 @@ func (a *Array) Cumsum(axis ...int) *Array { return a.cumulative("cumsum", false
 // are those of Cumsum.
 func (a *Array) Cumprod(axis ...int) *Array { return a.cumulative("cumprod", true, axis) }
 
+// CumulativeSum is Cumsum along an axis, which only an array of one dimension may leave
+// out; with initial, a zero comes before each line. Passes and working set are those of
+// Cumsum.
+func (a *Array) CumulativeSum(initial bool, axis ...int) *Array {
+	return a.along("cumulative_sum", false, initial, axis)
+}
+
+// CumulativeProd is Cumprod along an axis, which only an array of one dimension may
+// leave out; with initial, a one comes before each line. Passes and working set are
+// those of Cumsum.
+func (a *Array) CumulativeProd(initial bool, axis ...int) *Array {
+	return a.along("cumulative_prod", true, initial, axis)
+}
+
+func (a *Array) along(name string, product, initial bool, axis []int) *Array {
+	return a.view(name, func(site graph.Site, n *graph.Node) (*graph.Node, error) {
+		return scan.Along(site, name, product, n, initial, axis...)
+	})
+}
+
 func (a *Array) cumulative(name string, product bool, axis []int) *Array {
 	return a.view(name, func(site graph.Site, n *graph.Node) (*graph.Node, error) {
 		return scan.Cumulative(site, name, product, n, axis...)

@@ -182,6 +182,26 @@ func (a *Array) Unstack(axis int) []*Array {
 	})
 }
 
+// Meshgrid is each vector along an axis of its own and constant along the others: the
+// i-th along axis i where matrix says so ("ij" of NumPy's), else the first two change
+// places ("xy"). Where one is no vector, the one array that is returned says so.
+func Meshgrid(matrix bool, vectors ...*Array) (all []*Array) {
+	var nodes []*graph.Node
+	one := build("meshgrid", func(site graph.Site, in []*graph.Node) (_ *graph.Node, err error) {
+		if nodes, err = shape.Meshgrid(site, matrix, in...); err != nil || len(nodes) == 0 {
+			return nil, err
+		}
+		return nodes[0], nil
+	}, anys(vectors)...)
+	if one.Err() != nil && len(vectors) > 0 {
+		return []*Array{one}
+	}
+	for _, n := range nodes {
+		all = append(all, made(n, nil))
+	}
+	return all
+}
+
 // several is build for an operation with several results.
 func (a *Array) several(op string, operation func(site graph.Site, n *graph.Node) ([]*graph.Node, error)) (all []*Array) {
 	var nodes []*graph.Node
@@ -271,6 +291,9 @@ func (a *Array) Trace(offset, axis, other int) *Array {
 		return shape.Trace(site, n, offset, axis, other)
 	})
 }
+
+// MatrixTranspose swaps the last two axes. It is part of whatever reads it.
+func (a *Array) MatrixTranspose() *Array { return a.SwapAxes(-1, -2) }
 
 // Tril is the array with zeros above a diagonal of its last two axes: 0 is the main one,
 // positive ones are above it.

@@ -18,6 +18,21 @@ func init() {
 		})
 		document(name, Doc{NumPy: "np." + name, Passes: "as matmul", Working: "as matmul"})
 	}
+	for name, f := range map[string]func(graph.Site, *graph.Node, *graph.Node, int) (*graph.Node, error){"vecdot": contract.Vecdot, "cross": contract.Cross} {
+		define(name+"(a, b, axis)", 2, 3, func(c *call) (*graph.Node, error) {
+			in, err := c.arrays(2)
+			if err != nil {
+				return nil, err
+			}
+			axis, err := c.ints(2)
+			if err != nil {
+				return nil, err
+			}
+			return f(c.site, in[0], in[1], append(axis, -1)[0])
+		})
+	}
+	document("vecdot", Doc{NumPy: "np.vecdot", Passes: "1", Working: "an accumulator for each result"})
+	document("cross", Doc{NumPy: "np.cross", Passes: fused, Working: part})
 	document("outer", Doc{NumPy: "np.outer", Passes: fused, Working: "a block", Device: true})
 	document("kron", Doc{NumPy: "np.kron", Passes: fused, Working: "a block"})
 	define("tensordot(a, b, axes...)", 2, -1, func(c *call) (*graph.Node, error) {

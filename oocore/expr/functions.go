@@ -1,9 +1,11 @@
 package expr
 
 import (
+	"errors"
 	"go/ast"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
@@ -45,6 +47,7 @@ var aliases = map[string]string{
 	"absolute": "abs", "conj": "conjugate", "pow": "power", "mod": "remainder", "true_divide": "divide",
 	"acos": "arccos", "acosh": "arccosh", "asin": "arcsin", "asinh": "arcsinh", "atan": "arctan",
 	"atanh": "arctanh", "atan2": "arctan2", "bitwise_invert": "invert", "permute_dims": "transpose",
+	"bitwise_left_shift": "left_shift", "bitwise_right_shift": "right_shift",
 }
 
 func init() {
@@ -65,21 +68,32 @@ func init() {
 		})
 	}
 	for kind := kernel.Sum; kind <= kernel.CountNonzero; kind++ {
-		usage, most := "(x, axes...)", -1
-		if kind == kernel.ArgMin || kind == kernel.ArgMax {
-			usage, most = "(x, axis)", 2
+		usage, most := `(x, axes..., "keepdims")`, -1
+		switch kind {
+		case kernel.ArgMin, kernel.ArgMax:
+			usage, most = `(x, axis, "keepdims")`, 3
+		case kernel.Var, kernel.Std:
+			usage = `(x, axes..., "ddof=1", "keepdims")`
 		}
-		define(kind.String()+usage, 1, most, onArray(func(c *call, x *graph.Node, axes []int) (*graph.Node, error) {
-			return graph.Aggregate(c.site, kind, x, graph.ReduceOptions{Axes: axes})
-		}))
+		define(kind.String()+usage, 1, most, func(c *call) (*graph.Node, error) {
+			in, err := c.arrays(1)
+			if err != nil {
+				return nil, err
+			}
+			o, err := c.reduction()
+			if err != nil {
+				return nil, err
+			}
+			return graph.Aggregate(c.site, kind, in[0], o)
+		})
 	}
 	define("transpose(x, axes...)", 1, -1, onArray(func(c *call, x *graph.Node, axes []int) (*graph.Node, error) {
 		return graph.Transpose(c.site, x, axes...)
 	}))
-	define("reshape(x, lengths...)", 2, -1, onArray(func(c *call, x *graph.Node, shape []int) (*graph.Node, error) {
+	define("reshape(x, lengths...)", 1, -1, onArray(func(c *call, x *graph.Node, shape []int) (*graph.Node, error) {
 		return graph.Reshape(c.site, x, shape...)
 	}))
-	define("broadcast_to(x, lengths...)", 2, -1, onArray(func(c *call, x *graph.Node, shape []int) (*graph.Node, error) {
+	define("broadcast_to(x, lengths...)", 1, -1, onArray(func(c *call, x *graph.Node, shape []int) (*graph.Node, error) {
 		return graph.BroadcastTo(c.site, x, shape...)
 	}))
 	define("expand_dims(x, axes...)", 2, -1, onArray(func(c *call, x *graph.Node, axes []int) (*graph.Node, error) {
@@ -91,7 +105,7 @@ func init() {
 	define("round(x, decimals)", 1, 2, onArray(func(c *call, x *graph.Node, decimals []int) (*graph.Node, error) {
 		return graph.Round(c.site, x, append(decimals, 0)[0])
 	}))
-	define("matmul(a, b)", 2, 2, func(c *call) (*graph.Node, error) {
+	define(`matmul(a, b, "int32")`, 2, 3, func(c *call) (*graph.Node, error) {
 		in, err := c.arrays(2)
 		if err != nil {
 			return nil, err
@@ -281,6 +295,29 @@ func (c *call) ints(from int) ([]int, error) {
 		out = append(out, int(n))
 	}
 	return out, nil
+}
+
+// reduction are the arguments of a reduction after its array: axes, then options in text.
+func (c *call) reduction() (o graph.ReduceOptions, err error) {
+	words := len(c.values)
+	for words > 1 && c.values[words-1].text != nil {
+		words--
+		switch text := *c.values[words].text; {
+		case text == "keepdims":
+			o.KeepDims = true
+		case strings.HasPrefix(text, "ddof="):
+			o.DDof, err = strconv.ParseFloat(strings.TrimPrefix(text, "ddof="), 64)
+		default:
+			err = errors.New("")
+		}
+		if err != nil {
+			return o, c.fail(c.args[words].Pos(), "%s does not take %q: %s", c.f.Name, *c.values[words].text, c.f.Usage)
+		}
+	}
+	of := *c
+	of.values = c.values[:words]
+	o.Axes, err = of.ints(1)
+	return o, err
 }
 
 // float is the argument at a place.

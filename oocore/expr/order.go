@@ -48,6 +48,8 @@ func init() {
 	for _, name := range []string{"searchsorted", "digitize"} {
 		document(name, Doc{NumPy: "np." + name, Passes: fused + "; for lists above 64 KiB 1, and pieces of the list for each 256 Ki values", Working: "the list, or 16 MiB"})
 	}
+	defineTwo("isin(x, list)", order.IsIn)
+	document("isin", Doc{NumPy: "np.isin", Passes: "those of sort over the list; then as searchsorted and take", Working: "as searchsorted and take"})
 	for i, name := range []string{"unique", "unique_counts", "unique_index", "unique_inverse"} {
 		define(name+"(x)", 1, 1, func(c *call) (*graph.Node, error) {
 			in, err := c.arrays(1)
@@ -63,6 +65,7 @@ func init() {
 		document(name, Doc{NumPy: []string{"np.unique", "np.unique_counts(x).counts", "np.unique(x, return_index=True)[1]", "np.unique_inverse(x).inverse_indices"}[i],
 			Passes: "1 that counts up to 16384 distinct elements; for more those of sort to count them, and again", Working: "16 MiB"})
 	}
+	alias("unique_values", "unique")
 	const counting = "1 where what is reduced fits into 16 MiB, else 1 for each 16 bits of an element"
 	for _, skip := range []bool{false, true} {
 		prefix := map[bool]string{false: "", true: "nan"}[skip]

@@ -12,6 +12,19 @@ func init() {
 		}))
 		document(name, Doc{NumPy: "np." + name, Passes: "2 that read, 1 where lines are short", Working: "256 KiB"})
 	}
+	for name, product := range map[string]bool{"cumulative_sum": false, "cumulative_prod": true} {
+		define(name+`(x, axis, "initial")`, 1, 3, func(c *call) (*graph.Node, error) {
+			x, axis, text, err := c.mixed(1)
+			if err == nil && (len(axis) > 1 || len(text) > 1 || len(text) == 1 && text[0] != "initial") {
+				err = c.fail(c.args[1].Pos(), `%s takes an axis and "initial": %s`, name, c.f.Usage)
+			}
+			if err != nil {
+				return nil, err
+			}
+			return scan.Along(c.site, name, product, x, len(text) > 0, axis...)
+		})
+		document(name, Doc{NumPy: "np." + name, Passes: "2 that read, 1 where lines are short", Working: "256 KiB"})
+	}
 	define("diff(x, times, axis)", 1, 3, onArray(func(c *call, x *graph.Node, ints []int) (*graph.Node, error) {
 		times, axis := 1, -1
 		if len(ints) > 0 {

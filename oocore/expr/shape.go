@@ -57,15 +57,35 @@ func init() {
 		})
 	}
 	define("split(x, sections, axis, part)", 4, 4, onArray(func(c *call, x *graph.Node, n []int) (*graph.Node, error) {
-		parts, err := shape.Split(c.site, x, n[0], n[1])
-		if err == nil && (n[2] < 0 || n[2] >= len(parts)) {
-			return nil, c.fail(c.args[3].Pos(), "there is no part %d of %d", n[2], len(parts))
+		return c.one(n[2])(shape.Split(c.site, x, n[0], n[1]))
+	}))
+	define("unstack(x, axis, part)", 3, 3, onArray(func(c *call, x *graph.Node, n []int) (*graph.Node, error) {
+		return c.one(n[1])(shape.Unstack(c.site, x, n[0]))
+	}))
+	define(`meshgrid(a, b..., "ij", part)`, 2, -1, func(c *call) (*graph.Node, error) {
+		last := len(c.values) - 1
+		n, ok := c.values[last].number.(int64)
+		if !ok {
+			return nil, c.fail(c.args[last].Pos(), "meshgrid gives one of its results, by number: %s", c.f.Usage)
 		}
+		matrix := false
+		if text := c.values[last-1].text; text != nil {
+			if matrix = *text == "ij"; !matrix && *text != "xy" {
+				return nil, c.fail(c.args[last-1].Pos(), `meshgrid takes "xy" or "ij" here: %s`, c.f.Usage)
+			}
+			last--
+		}
+		in, err := c.arrays(last)
 		if err != nil {
 			return nil, err
 		}
-		return parts[n[2]], nil
+		return c.one(int(n))(shape.Meshgrid(c.site, matrix, in...))
+	})
+	define("matrix_transpose(x)", 1, 1, onArray(func(c *call, x *graph.Node, _ []int) (*graph.Node, error) {
+		return shape.Swap(c.site, x, -1, -2)
 	}))
+	define("eye(rows, columns, diagonal)", 1, 3, matrix(shape.Eye))
+	define("tri(rows, columns, diagonal)", 1, 3, matrix(shape.Tri))
 	define(`pad(x, widths..., "constant", values...)`, 2, -1, padded)
 	define("roll(x, shift, axes...)", 2, -1, onArray(func(c *call, x *graph.Node, n []int) (*graph.Node, error) {
 		return shape.Roll(c.site, x, n[:1], n[1:])
@@ -137,7 +157,7 @@ func init() {
 	for name, working := range map[string]string{
 		"concatenate": part, "stack": part, "vstack": part, "hstack": part, "dstack": part,
 		"roll": part, "tile": part, "repeat": part, "diagonal": "a few squares along the diagonal",
-		"split": "a block", "flip": "a block", "flipud": "a block", "fliplr": "a block", "rot90": "a block",
+		"split": "a block", "unstack": "a block", "meshgrid": "a block", "matrix_transpose": "a block", "eye": "a block", "tri": "a block", "flip": "a block", "flipud": "a block", "fliplr": "a block", "rot90": "a block",
 		"moveaxis": "a block", "swapaxes": "a block", "atleast_1d": "a block", "atleast_2d": "a block", "atleast_3d": "a block",
 		"tril": "a block", "triu": "a block", "diag": "a block", "ravel": "a block; " + part + " where elements move",
 	} {
@@ -153,6 +173,31 @@ func alias(name, of string) {
 	f := functions[of]
 	f.Name, f.Usage = name, name+strings.TrimPrefix(f.Usage, of)
 	functions[name], aliases[name] = f, of
+}
+
+// one is the part of several results that the last argument says.
+func (c *call) one(part int) func(all []*graph.Node, err error) (*graph.Node, error) {
+	return func(all []*graph.Node, err error) (*graph.Node, error) {
+		if err == nil && (part < 0 || part >= len(all)) {
+			err = c.fail(c.args[len(c.args)-1].Pos(), "there is no part %d of %d", part, len(all))
+		}
+		if err != nil {
+			return nil, err
+		}
+		return all[part], nil
+	}
+}
+
+// matrix is a function of rows, columns, as many where they are left out, and a diagonal.
+func matrix(f func(site graph.Site, rows, columns, diagonal int) (*graph.Node, error)) func(c *call) (*graph.Node, error) {
+	return func(c *call) (*graph.Node, error) {
+		n, err := c.ints(0)
+		if err != nil {
+			return nil, err
+		}
+		n = defaults(n, n[0], n[0], 0)
+		return f(c.site, n[0], n[1], n[2])
+	}
 }
 
 // defaults fills in the numbers that are not given.
