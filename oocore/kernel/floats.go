@@ -5,9 +5,7 @@ import (
 	"unsafe"
 )
 
-// floatLoop is the loop of an operation on floats. Functions of float32 are
-// computed in float64 and rounded, so they err by hardly more than half a unit
-// in the last place.
+// floatLoop is the loop of an operation on floats.
 func floatLoop[T float](op Op) Func {
 	if f := realMath(op); f != nil {
 		return mapOne(func(x T) T { return T(f(float64(x))) })

@@ -7,10 +7,11 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 )
 
-// Functions of float64 are formulas (internal/asm) of which formulas.go is the
-// plain form: the same operations in the same order as in the vector loops, so
-// that results are equal to the bit on every machine. They err by less than one
-// unit in the last place. What a formula calls rare is computed here.
+// Functions of floats are formulas (internal/asm) of which formulas.go is the plain
+// form: the same operations in the same order as in the vector loops, so that
+// results are equal to the bit on every machine. Those of float64 err by less than one
+// unit in the last place, those of float32 by less than two. What a formula calls rare
+// is computed here.
 
 // helped is a vector loop that stops before a vector with a rare operand, and
 // has that vector's elements computed by the plain one.
@@ -43,7 +44,7 @@ func helped(vector func(n int, dst, a, b, c []byte) int, lanes int, op Op, t dty
 
 // What follows is operations that are one instruction, or a few, in a vector.
 
-func unordered(x, y float64) bool { return x != x || y != y }
+func unordered[T float](x, y T) bool { return x != x || y != y }
 
 // scaled is x·2ⁿ. Neither power of two, nor the first product, leaves the range.
 func scaled(x, n float64) float64 {
@@ -56,8 +57,29 @@ func wholePower(n float64) float64 {
 	return math.Float64frombits(math.Float64bits(n+magic)<<52 + math.Float64bits(1))
 }
 
-// fraction and exponent are x as m·2ᵉ with m from ¾ up to 1½.
-func fraction(x float64) float64 {
+// scaled32 is the same in float32, where float64 has room.
+func scaled32(x, n float32) float32 { return float32(float64(x) * wholePower(float64(n))) }
+
+// fma32 is x·y + z rounded once: the product is exact in float64, and of the sum there
+// the last bit is set where something is lost, so that the second rounding sees it.
+func fma32(x, y, z float32) float32 {
+	p, c := float64(x)*float64(y), float64(z)
+	s := p + c
+	v := s - p
+	lost := (p - (s - v)) + (c - v)
+	if b := math.Float64bits(s); b&1 == 0 && (lost > 0 || lost < 0) {
+		if (lost > 0) == (s > 0) {
+			b++
+		} else {
+			b--
+		}
+		s = math.Float64frombits(b)
+	}
+	return float32(s)
+}
+
+// fraction64 and exponent64 are x as m·2ᵉ with m from ¾ up to 1½.
+func fraction64(x float64) float64 {
 	if x < 0x1p-1022 {
 		x *= 0x1p54
 	}
@@ -66,7 +88,7 @@ func fraction(x float64) float64 {
 	return math.Float64frombits(b - (b+one-least)&(0xfff<<52) + one)
 }
 
-func exponent(x float64) float64 {
+func exponent64(x float64) float64 {
 	switch {
 	case !(x < math.Inf(1)):
 		return x
@@ -82,6 +104,10 @@ func exponent(x float64) float64 {
 	const one, least = 0x3ff << 52, 0x3fe8 << 48
 	return float64(int((math.Float64bits(x)+one-least)>>52) - bias)
 }
+
+// fraction32 and exponent32 are of float32, which are all normal in float64.
+func fraction32(x float32) float32 { return float32(fraction64(float64(x))) }
+func exponent32(x float32) float32 { return float32(exponent64(float64(x))) }
 
 // The functions of which some operands are rare.
 

@@ -5,8 +5,8 @@ package kernel
 import "math"
 
 func formulaPowerWide(x, y float64) float64 {
-	v2 := fraction(x)
-	v3 := exponent(x)
+	v2 := fraction64(x)
+	v3 := exponent64(x)
 	v4 := v2 - 1
 	v5 := v4 + v4
 	v6 := 2 + v4
@@ -66,14 +66,14 @@ func formulaPowerWide(x, y float64) float64 {
 	v60 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(v58))
 	v61 := v60 < 750
 	v62 := math.FMA(y, v57, v59)
-	v63 := choose(v61, v62, 0)
+	v63 := choose[float64](v61, v62, 0)
 	v64 := choose(750 < v58, 750, v58)
 	v65 := choose((-750) > v64, (-750), v64)
 	v66 := v65 + v63
 	v67 := v66 - v65
 	v68 := v63 - v67
 	v69 := float64(1.4426950408889634 * v66)
-	v70 := math.RoundToEven(v69)
+	v70 := float64(math.RoundToEven(float64(v69)))
 	v71 := math.FMA(-v70, 0.6931471805598903, v66)
 	v72 := math.FMA(-v70, 5.497923018708371e-14, v71)
 	v73 := v71 - v72
@@ -106,7 +106,7 @@ func formulaPowerWide(x, y float64) float64 {
 func formulaSinReduced(x, y, z float64) float64 {
 	v3 := float64(x * x)
 	v4 := math.Float64frombits(math.Float64bits(z) << 63)
-	v5 := math.Signbit(v4)
+	v5 := math.Signbit(float64(v4))
 	v6 := float64(v3 * x)
 	v7 := float64(v3 * v3)
 	v8 := math.FMA(1.6058531414610458e-10, v7, 2.7557319219335453e-06)
@@ -128,8 +128,8 @@ func formulaSinReduced(x, y, z float64) float64 {
 	v24 := float64(v7 * v23)
 	v25 := math.FMA(-x, y, v24)
 	v26 := v17 + v25
-	v27 := choose(v5, v15, x)
-	v28 := choose(v5, v26, v14)
+	v27 := choose[float64](v5, v15, x)
+	v28 := choose[float64](v5, v26, v14)
 	v29 := v27 + v28
 	v30 := math.Float64frombits(math.Float64bits(z) << 62)
 	v31 := math.Float64frombits(0x8000000000000000 & math.Float64bits(v30))
@@ -140,7 +140,7 @@ func formulaSinReduced(x, y, z float64) float64 {
 func formulaTanReduced(x, y, z float64) float64 {
 	v3 := float64(x * x)
 	v4 := math.Float64frombits(math.Float64bits(z) << 63)
-	v5 := math.Signbit(v4)
+	v5 := math.Signbit(float64(v4))
 	v6 := math.FMA(x, x, -v3)
 	v7 := math.FMA(-0.5, v3, 1)
 	v8 := 1 - v7
@@ -179,10 +179,10 @@ func formulaTanReduced(x, y, z float64) float64 {
 	v41 := v37 + v40
 	v42 := v41 - v37
 	v43 := v40 - v42
-	v44 := choose(v5, v21, v41)
-	v45 := choose(v5, v23, v43)
-	v46 := choose(v5, v41, v21)
-	v47 := choose(v5, v43, v23)
+	v44 := choose[float64](v5, v21, v41)
+	v45 := choose[float64](v5, v23, v43)
+	v46 := choose[float64](v5, v41, v21)
+	v47 := choose[float64](v5, v43, v23)
 	v48 := 1 / v46
 	v49 := float64(v44 * v48)
 	v50 := math.FMA(-v49, v46, v44)
@@ -198,7 +198,7 @@ func formulaExpFloat64(x float64) float64 {
 	v1 := choose(710 < x, 710, x)
 	v2 := choose((-746) > v1, (-746), v1)
 	v3 := float64(1.4426950408889634 * v2)
-	v4 := math.RoundToEven(v3)
+	v4 := float64(math.RoundToEven(float64(v3)))
 	v5 := math.FMA(-v4, 0.6931471805598903, v2)
 	v6 := math.FMA(-v4, 5.497923018708371e-14, v5)
 	v7 := v5 - v6
@@ -224,10 +224,28 @@ func formulaExpFloat64(x float64) float64 {
 	return v26
 }
 
+func formulaExpFloat32(x float32) float32 {
+	v1 := choose(89 < x, 89, x)
+	v2 := choose((-104) > v1, (-104), v1)
+	v3 := fma32(v2, 1.442695, 1.2582912e+07)
+	v4 := v3 - 1.2582912e+07
+	v5 := fma32(-v4, 0.69314575, v2)
+	v6 := fma32(-v4, 1.4286068e-06, v5)
+	v7 := float32(v6 * v6)
+	v8 := fma32(0.0013926184, v6, 0.008363179)
+	v9 := fma32(v8, v6, 0.041666556)
+	v10 := fma32(v9, v6, 0.16666576)
+	v11 := fma32(v10, v6, 0.5)
+	v12 := fma32(v7, v11, v6)
+	v13 := 1 + v12
+	v14 := scaled32(v13, v4)
+	return v14
+}
+
 func formulaExp2Float64(x float64) float64 {
 	v1 := choose(1025 < x, 1025, x)
 	v2 := choose((-1076) > v1, (-1076), v1)
-	v3 := math.RoundToEven(v2)
+	v3 := float64(math.RoundToEven(float64(v2)))
 	v4 := v2 - v3
 	v5 := float64(v4 * 0.6931471805599453)
 	v6 := math.FMA(v4, 0.6931471805599453, -v5)
@@ -253,29 +271,27 @@ func formulaExp2Float64(x float64) float64 {
 	return v25
 }
 
-func formulaExp2Float32(x float64) float64 {
-	v1 := choose(130 < x, 130, x)
-	v2 := choose((-160) > v1, (-160), v1)
-	v3 := math.RoundToEven(v2)
-	v4 := v2 - v3
-	v5 := float64(0.6931471805599453 * v4)
-	v6 := float64(v5 * v5)
-	v7 := math.FMA(0.00019907582592555657, v6, 0.008333283518766558)
-	v8 := math.FMA(v7, v6, 0.1666666678638044)
-	v9 := math.FMA(v8, v6, 0.9999999999955055)
-	v10 := math.FMA(0.001394859028797165, v6, 0.04166621813969666)
-	v11 := math.FMA(v10, v6, 0.5000000107793876)
-	v12 := math.FMA(v11, v6, 0.9999999999595294)
-	v13 := math.FMA(v9, v5, v12)
-	v14 := scaled(v13, v3)
-	return v14
+func formulaExp2Float32(x float32) float32 {
+	v1 := choose(128 < x, 128, x)
+	v2 := choose((-151) > v1, (-151), v1)
+	v3 := fma32(v2, 1, 1.2582912e+07)
+	v4 := v3 - 1.2582912e+07
+	v5 := v2 - v4
+	v6 := fma32(0.00015453163, v5, 0.0013390863)
+	v7 := fma32(v6, v5, 0.009618083)
+	v8 := fma32(v7, v5, 0.05550357)
+	v9 := fma32(v8, v5, 0.2402265)
+	v10 := fma32(v9, v5, 0.6931472)
+	v11 := fma32(v5, v10, 1)
+	v12 := scaled32(v11, v4)
+	return v12
 }
 
 func formulaExpm1Float64(x float64) float64 {
 	v1 := choose(710 < x, 710, x)
 	v2 := choose((-50) > v1, (-50), v1)
 	v3 := float64(1.4426950408889634 * v2)
-	v4 := math.RoundToEven(v3)
+	v4 := float64(math.RoundToEven(float64(v3)))
 	v5 := math.FMA(-v4, 0.6931471805598903, v2)
 	v6 := math.FMA(-v4, 5.497923018708371e-14, v5)
 	v7 := v5 - v6
@@ -318,35 +334,43 @@ func formulaExpm1Float64(x float64) float64 {
 	return v43
 }
 
-func formulaExpm1Float32(x float64) float64 {
-	v1 := choose(90 < x, 90, x)
-	v2 := choose((-110) > v1, (-110), v1)
-	v3 := float64(1.4426950408889634 * v2)
-	v4 := math.RoundToEven(v3)
-	v5 := math.FMA(-v4, 0.6931471805599453, v2)
-	v6 := 6.755399441055744e+15 + v4
-	v7 := math.Float64frombits(math.Float64bits(v6) << 52)
-	v8 := math.Float64frombits(0x3ff0000000000000 + math.Float64bits(v7))
-	v9 := float64(v5 * v5)
-	v10 := math.FMA(0.0013941118894209299, v9, 0.041666352771123544)
-	v11 := math.FMA(v10, v9, 0.5000000047146058)
-	v12 := math.FMA(0.00019899285574089006, v9, 0.008333298469801848)
-	v13 := math.FMA(v12, v9, 0.16666666719028936)
-	v14 := math.FMA(v13, v9, 1)
-	v15 := math.FMA(v11, v5, v14)
-	v16 := float64(v5 * v15)
-	v17 := v8 - 1
-	v18 := math.FMA(v16, v8, v17)
-	v19 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
-	v20 := math.Float64frombits(math.Float64bits(v18) | math.Float64bits(v19))
-	return v20
+func formulaExpm1Float32(x float32) float32 {
+	v1 := choose(89 < x, 89, x)
+	v2 := choose((-18) > v1, (-18), v1)
+	v3 := fma32(v2, 1.442695, 1.2582912e+07)
+	v4 := v3 - 1.2582912e+07
+	v5 := fma32(-v4, 0.69314575, v2)
+	v6 := fma32(-v4, 1.4286068e-06, v5)
+	v7 := v5 - v6
+	v8 := fma32(-v4, 1.4286068e-06, v7)
+	v9 := choose(100 < v4, 100, v4)
+	v10 := 0 - v9
+	v11 := 1.2582912e+07 + v10
+	v12 := math.Float32frombits(math.Float32bits(v11) << 23)
+	v13 := math.Float32frombits(0x3f800000 + math.Float32bits(v12))
+	v14 := 1 - v13
+	v15 := float32(v6 * v6)
+	v16 := fma32(0.0013926184, v6, 0.008363179)
+	v17 := fma32(v16, v6, 0.041666556)
+	v18 := fma32(v17, v6, 0.16666576)
+	v19 := fma32(v18, v6, 0.5)
+	v20 := fma32(v15, v19, v8)
+	v21 := v14 + v6
+	v22 := v21 - v14
+	v23 := v6 - v22
+	v24 := v23 + v20
+	v25 := v21 + v24
+	v26 := scaled32(v25, v4)
+	v27 := math.Float32frombits(0x80000000 & math.Float32bits(x))
+	v28 := math.Float32frombits(math.Float32bits(v26) | math.Float32bits(v27))
+	return v28
 }
 
 func formulaSinhFloat64(x float64) float64 {
 	v1 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
 	v2 := choose(711 < v1, 711, v1)
 	v3 := float64(1.4426950408889634 * v2)
-	v4 := math.RoundToEven(v3)
+	v4 := float64(math.RoundToEven(float64(v3)))
 	v5 := math.FMA(-v4, 0.6931471805598903, v2)
 	v6 := math.FMA(-v4, 5.497923018708371e-14, v5)
 	v7 := v5 - v6
@@ -392,42 +416,43 @@ func formulaSinhFloat64(x float64) float64 {
 	return v46
 }
 
-func formulaSinhFloat32(x float64) float64 {
-	v1 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
-	v2 := choose(100 < v1, 100, v1)
-	v3 := float64(1.4426950408889634 * v2)
-	v4 := math.RoundToEven(v3)
-	v5 := math.FMA(-v4, 0.6931471805599453, v2)
-	v6 := v4 - 1
-	v7 := 6.755399441055744e+15 + v6
-	v8 := math.Float64frombits(math.Float64bits(v7) << 52)
-	v9 := math.Float64frombits(0x3ff0000000000000 + math.Float64bits(v8))
-	v10 := (-1) - v4
-	v11 := 6.755399441055744e+15 + v10
-	v12 := math.Float64frombits(math.Float64bits(v11) << 52)
-	v13 := math.Float64frombits(0x3ff0000000000000 + math.Float64bits(v12))
-	v14 := float64(v5 * v5)
-	v15 := v9 + v13
-	v16 := v9 - v13
-	v17 := float64(v5 * v15)
-	v18 := math.FMA(0.0001990758259117473, v14, 0.008333283518768362)
-	v19 := math.FMA(v18, v14, 0.16666666786380438)
-	v20 := math.FMA(v19, v14, 0.9999999999955055)
-	v21 := float64(v17 * v20)
-	v22 := math.FMA(0.0013948590286727936, v14, 0.041666218139712906)
-	v23 := math.FMA(v22, v14, 0.5000000107793874)
-	v24 := math.FMA(v23, v14, 0.9999999999595294)
-	v25 := math.FMA(v16, v24, v21)
-	v26 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
-	v27 := math.Float64frombits(math.Float64bits(v25) | math.Float64bits(v26))
-	return v27
+func formulaSinhFloat32(x float32) float32 {
+	v1 := math.Float32frombits(0x7fffffff & math.Float32bits(x))
+	v2 := choose(90 < v1, 90, v1)
+	v3 := fma32(v2, 1.442695, 1.2582912e+07)
+	v4 := v3 - 1.2582912e+07
+	v5 := fma32(-v4, 0.69314575, v2)
+	v6 := fma32(-v4, 1.4286068e-06, v5)
+	v7 := choose(30 < v4, 30, v4)
+	v8 := float32((-2) * v7)
+	v9 := 1.2582912e+07 + v8
+	v10 := math.Float32frombits(math.Float32bits(v9) << 23)
+	v11 := math.Float32frombits(0x3f800000 + math.Float32bits(v10))
+	v12 := 1 + v11
+	v13 := 1 - v11
+	v14 := float32(v6 * v6)
+	v15 := float32(v14 * v6)
+	v16 := fma32(0.00019890991, v14, 0.0083333105)
+	v17 := fma32(v16, v14, 0.16666667)
+	v18 := fma32(v15, v17, v6)
+	v19 := fma32(0.001393365, v14, 0.041666467)
+	v20 := fma32(v19, v14, 0.5)
+	v21 := float32(v14 * v20)
+	v22 := float32(v13 * v21)
+	v23 := fma32(v12, v18, v22)
+	v24 := v13 + v23
+	v25 := float32(0.5 * v24)
+	v26 := scaled32(v25, v4)
+	v27 := math.Float32frombits(0x80000000 & math.Float32bits(x))
+	v28 := math.Float32frombits(math.Float32bits(v26) | math.Float32bits(v27))
+	return v28
 }
 
 func formulaCoshFloat64(x float64) float64 {
 	v1 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
 	v2 := choose(711 < v1, 711, v1)
 	v3 := float64(1.4426950408889634 * v2)
-	v4 := math.RoundToEven(v3)
+	v4 := float64(math.RoundToEven(float64(v3)))
 	v5 := math.FMA(-v4, 0.6931471805598903, v2)
 	v6 := math.FMA(-v4, 5.497923018708371e-14, v5)
 	v7 := v5 - v6
@@ -471,33 +496,34 @@ func formulaCoshFloat64(x float64) float64 {
 	return v44
 }
 
-func formulaCoshFloat32(x float64) float64 {
-	v1 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
-	v2 := choose(100 < v1, 100, v1)
-	v3 := float64(1.4426950408889634 * v2)
-	v4 := math.RoundToEven(v3)
-	v5 := math.FMA(-v4, 0.6931471805599453, v2)
-	v6 := v4 - 1
-	v7 := 6.755399441055744e+15 + v6
-	v8 := math.Float64frombits(math.Float64bits(v7) << 52)
-	v9 := math.Float64frombits(0x3ff0000000000000 + math.Float64bits(v8))
-	v10 := (-1) - v4
-	v11 := 6.755399441055744e+15 + v10
-	v12 := math.Float64frombits(math.Float64bits(v11) << 52)
-	v13 := math.Float64frombits(0x3ff0000000000000 + math.Float64bits(v12))
-	v14 := float64(v5 * v5)
-	v15 := v9 + v13
-	v16 := v9 - v13
-	v17 := float64(v5 * v16)
-	v18 := math.FMA(0.0001990758259117473, v14, 0.008333283518768362)
-	v19 := math.FMA(v18, v14, 0.16666666786380438)
-	v20 := math.FMA(v19, v14, 0.9999999999955055)
-	v21 := float64(v17 * v20)
-	v22 := math.FMA(0.0013948590286727936, v14, 0.041666218139712906)
-	v23 := math.FMA(v22, v14, 0.5000000107793874)
-	v24 := math.FMA(v23, v14, 0.9999999999595294)
-	v25 := math.FMA(v15, v24, v21)
-	return v25
+func formulaCoshFloat32(x float32) float32 {
+	v1 := math.Float32frombits(0x7fffffff & math.Float32bits(x))
+	v2 := choose(90 < v1, 90, v1)
+	v3 := fma32(v2, 1.442695, 1.2582912e+07)
+	v4 := v3 - 1.2582912e+07
+	v5 := fma32(-v4, 0.69314575, v2)
+	v6 := fma32(-v4, 1.4286068e-06, v5)
+	v7 := choose(30 < v4, 30, v4)
+	v8 := float32((-2) * v7)
+	v9 := 1.2582912e+07 + v8
+	v10 := math.Float32frombits(math.Float32bits(v9) << 23)
+	v11 := math.Float32frombits(0x3f800000 + math.Float32bits(v10))
+	v12 := 1 + v11
+	v13 := 1 - v11
+	v14 := float32(v6 * v6)
+	v15 := float32(v14 * v6)
+	v16 := fma32(0.00019890991, v14, 0.0083333105)
+	v17 := fma32(v16, v14, 0.16666667)
+	v18 := fma32(v15, v17, v6)
+	v19 := fma32(0.001393365, v14, 0.041666467)
+	v20 := fma32(v19, v14, 0.5)
+	v21 := float32(v14 * v20)
+	v22 := float32(v12 * v21)
+	v23 := fma32(v13, v18, v22)
+	v24 := v12 + v23
+	v25 := float32(0.5 * v24)
+	v26 := scaled32(v25, v4)
+	return v26
 }
 
 func formulaTanhFloat64(x float64) float64 {
@@ -505,7 +531,7 @@ func formulaTanhFloat64(x float64) float64 {
 	v2 := choose(22 < v1, 22, v1)
 	v3 := v2 + v2
 	v4 := float64(1.4426950408889634 * v3)
-	v5 := math.RoundToEven(v4)
+	v5 := float64(math.RoundToEven(float64(v4)))
 	v6 := math.FMA(-v5, 0.6931471805598903, v3)
 	v7 := math.FMA(-v5, 5.497923018708371e-14, v6)
 	v8 := v6 - v7
@@ -564,9 +590,43 @@ func formulaTanhFloat64(x float64) float64 {
 	return v60
 }
 
+func formulaTanhFloat32(x float32) float32 {
+	v1 := math.Float32frombits(0x7fffffff & math.Float32bits(x))
+	v2 := float32(v1 * v1)
+	v3 := fma32((-0.006603474), v2, 0.021305792)
+	v4 := fma32(v3, v2, (-0.05390884))
+	v5 := fma32(v4, v2, 0.1333311)
+	v6 := fma32(v5, v2, (-0.3333333))
+	v7 := float32(v2 * v6)
+	v8 := fma32(v7, v1, v1)
+	v9 := v1 + v1
+	v10 := choose(20 < v9, 20, v9)
+	v11 := fma32(v10, 1.442695, 1.2582912e+07)
+	v12 := v11 - 1.2582912e+07
+	v13 := fma32(-v12, 0.69314575, v10)
+	v14 := fma32(-v12, 1.4286068e-06, v13)
+	v15 := float32(v14 * v14)
+	v16 := fma32(0.0013926184, v14, 0.008363179)
+	v17 := fma32(v16, v14, 0.041666556)
+	v18 := fma32(v17, v14, 0.16666576)
+	v19 := fma32(v18, v14, 0.5)
+	v20 := fma32(v15, v19, v14)
+	v21 := 1 + v20
+	v22 := math.Float32frombits(math.Float32bits(v11) << 23)
+	v23 := math.Float32frombits(math.Float32bits(v21) + math.Float32bits(v22))
+	v24 := 1 + v23
+	v25 := 2 / v24
+	v26 := 1 - v25
+	v27 := v1 > 0.55
+	v28 := choose[float32](v27, v26, v8)
+	v29 := math.Float32frombits(0x80000000 & math.Float32bits(x))
+	v30 := math.Float32frombits(math.Float32bits(v28) | math.Float32bits(v29))
+	return v30
+}
+
 func formulaLogFloat64(x float64) float64 {
-	v1 := fraction(x)
-	v2 := exponent(x)
+	v1 := fraction64(x)
+	v2 := exponent64(x)
 	v3 := v1 - 1
 	v4 := 2 + v3
 	v5 := v3 / v4
@@ -591,31 +651,34 @@ func formulaLogFloat64(x float64) float64 {
 	v24 := v3 - v23
 	v25 := v24 + v20
 	v26 := unordered(v25, v25)
-	v27 := choose(v26, 0, v25)
+	v27 := choose[float64](v26, 0, v25)
 	v28 := v22 + v27
 	return v28
 }
 
-func formulaLogFloat32(x float64) float64 {
-	v1 := fraction(x)
-	v2 := exponent(x)
+func formulaLogFloat32(x float32) float32 {
+	v1 := fraction32(x)
+	v2 := exponent32(x)
 	v3 := v1 - 1
-	v4 := 2 + v3
-	v5 := v3 / v4
-	v6 := float64(v5 * v5)
-	v7 := float64(v6 * v6)
-	v8 := math.FMA(0.28502569627639013, v7, 0.6666666166645303)
-	v9 := math.FMA(0.2415036252609811, v7, 0.40000993987949224)
-	v10 := math.FMA(v9, v7, 2.000000000040129)
-	v11 := math.FMA(v8, v6, v10)
-	v12 := float64(v5 * v11)
-	v13 := math.FMA(v2, 0.6931471805599453, v12)
-	return v13
+	v4 := float32(v3 * v3)
+	v5 := fma32((-0.047382426), v3, 0.10625629)
+	v6 := fma32(v5, v3, (-0.13122877))
+	v7 := fma32(v6, v3, 0.14438456)
+	v8 := fma32(v7, v3, (-0.16647644))
+	v9 := fma32(v8, v3, 0.19993593)
+	v10 := fma32(v9, v3, (-0.25000155))
+	v11 := fma32(v10, v3, 0.33333397)
+	v12 := fma32(v11, v3, (-0.5))
+	v13 := float32(v4 * v12)
+	v14 := fma32(v2, 1.4286068e-06, v13)
+	v15 := v3 + v14
+	v16 := fma32(v2, 0.69314575, v15)
+	return v16
 }
 
 func formulaLog2Float64(x float64) float64 {
-	v1 := fraction(x)
-	v2 := exponent(x)
+	v1 := fraction64(x)
+	v2 := exponent64(x)
 	v3 := v1 - 1
 	v4 := 2 + v3
 	v5 := v3 / v4
@@ -645,31 +708,31 @@ func formulaLog2Float64(x float64) float64 {
 	v29 := v23 - v28
 	v30 := v29 + v26
 	v31 := unordered(v30, v30)
-	v32 := choose(v31, 0, v30)
+	v32 := choose[float64](v31, 0, v30)
 	v33 := v27 + v32
 	return v33
 }
 
-func formulaLog2Float32(x float64) float64 {
-	v1 := fraction(x)
-	v2 := exponent(x)
+func formulaLog2Float32(x float32) float32 {
+	v1 := fraction32(x)
+	v2 := exponent32(x)
 	v3 := v1 - 1
-	v4 := 2 + v3
-	v5 := v3 / v4
-	v6 := float64(v5 * v5)
-	v7 := float64(v6 * v6)
-	v8 := math.FMA(0.4112051585438719, v7, 0.9617966217881414)
-	v9 := math.FMA(0.34841608252072404, v7, 0.5770923565704359)
-	v10 := math.FMA(v9, v7, 2.8853900818358205)
-	v11 := math.FMA(v8, v6, v10)
-	v12 := float64(v5 * v11)
-	v13 := v12 + v2
+	v4 := fma32((-0.062924445), v3, 0.14902276)
+	v5 := fma32(v4, v3, (-0.18988062))
+	v6 := fma32(v5, v3, 0.20925249)
+	v7 := fma32(v6, v3, (-0.24020918))
+	v8 := fma32(v7, v3, 0.28838092)
+	v9 := fma32(v8, v3, (-0.36067256))
+	v10 := fma32(v9, v3, 0.48090076)
+	v11 := fma32(v10, v3, (-0.7213476))
+	v12 := fma32(v11, v3, 1.442695)
+	v13 := fma32(v3, v12, v2)
 	return v13
 }
 
 func formulaLog10Float64(x float64) float64 {
-	v1 := fraction(x)
-	v2 := exponent(x)
+	v1 := fraction64(x)
+	v2 := exponent64(x)
 	v3 := v1 - 1
 	v4 := 2 + v3
 	v5 := v3 / v4
@@ -701,26 +764,28 @@ func formulaLog10Float64(x float64) float64 {
 	v31 := v23 - v30
 	v32 := v31 + v27
 	v33 := unordered(v32, v32)
-	v34 := choose(v33, 0, v32)
+	v34 := choose[float64](v33, 0, v32)
 	v35 := v29 + v34
 	return v35
 }
 
-func formulaLog10Float32(x float64) float64 {
-	v1 := fraction(x)
-	v2 := exponent(x)
+func formulaLog10Float32(x float32) float32 {
+	v1 := fraction32(x)
+	v2 := exponent32(x)
 	v3 := v1 - 1
-	v4 := 2 + v3
-	v5 := v3 / v4
-	v6 := float64(v5 * v5)
-	v7 := float64(v6 * v6)
-	v8 := math.FMA(0.12378508709346846, v7, 0.28952963288651595)
-	v9 := math.FMA(0.10488369181047487, v7, 0.17372210959611498)
-	v10 := math.FMA(v9, v7, 0.8685889638239314)
-	v11 := math.FMA(v8, v6, v10)
-	v12 := float64(v5 * v11)
-	v13 := math.FMA(v2, 0.3010299956639812, v12)
-	return v13
+	v4 := fma32((-0.018942146), v3, 0.04486032)
+	v5 := fma32(v4, v3, (-0.057159763))
+	v6 := fma32(v5, v3, 0.06299128)
+	v7 := fma32(v6, v3, (-0.07231017))
+	v8 := fma32(v7, v3, 0.08681131)
+	v9 := fma32(v8, v3, (-0.10857326))
+	v10 := fma32(v9, v3, 0.14476556)
+	v11 := fma32(v10, v3, (-0.21714725))
+	v12 := fma32(v11, v3, 0.4342945)
+	v13 := float32(v2 * 4.605039e-06)
+	v14 := fma32(v3, v12, v13)
+	v15 := fma32(v2, 0.3010254, v14)
+	return v15
 }
 
 func formulaLog1pFloat64(x float64) float64 {
@@ -730,8 +795,8 @@ func formulaLog1pFloat64(x float64) float64 {
 	v4 := v3 - v1
 	v5 := v2 - v4
 	v6 := v5 / v3
-	v7 := fraction(v3)
-	v8 := exponent(v3)
+	v7 := fraction64(v3)
+	v8 := exponent64(v3)
 	v9 := v7 - 1
 	v10 := 2 + v9
 	v11 := v9 / v10
@@ -757,7 +822,7 @@ func formulaLog1pFloat64(x float64) float64 {
 	v31 := v9 - v30
 	v32 := v31 + v27
 	v33 := unordered(v32, v32)
-	v34 := choose(v33, 0, v32)
+	v34 := choose[float64](v33, 0, v32)
 	v35 := v29 + v34
 	v36 := float64((-0.5) * x)
 	v37 := float64(v36 * x)
@@ -765,34 +830,45 @@ func formulaLog1pFloat64(x float64) float64 {
 	v39 := v38 < 9.313225746154785e-10
 	v40 := x == 0
 	v41 := x + v37
-	v42 := choose(v40, x, v41)
-	v43 := choose(v39, v42, v35)
+	v42 := choose[float64](v40, x, v41)
+	v43 := choose[float64](v39, v42, v35)
 	return v43
 }
 
-func formulaLog1pFloat32(x float64) float64 {
+func formulaLog1pFloat32(x float32) float32 {
 	v1 := 1 + x
-	v2 := v1 - 1
-	v3 := x - v2
-	v4 := unordered(v3, v3)
-	v5 := choose(v4, 0, v3)
-	v6 := fraction(v1)
-	v7 := exponent(v1)
+	v2 := choose(x > 1, x, 1)
+	v3 := choose(x < 1, x, 1)
+	v4 := v1 - v2
+	v5 := v3 - v4
+	v6 := fraction32(v1)
+	v7 := exponent32(v1)
 	v8 := v6 - 1
-	v9 := 2 + v8
-	v10 := v8 / v9
-	v11 := float64(v10 * v10)
-	v12 := float64(v11 * v11)
-	v13 := math.FMA(0.28502569627639013, v12, 0.6666666166645303)
-	v14 := math.FMA(0.2415036252609811, v12, 0.40000993987949224)
-	v15 := math.FMA(v14, v12, 2.000000000040129)
-	v16 := math.FMA(v13, v11, v15)
-	v17 := float64(v10 * v16)
-	v18 := math.FMA(v7, 0.6931471805599453, v17)
-	v19 := v18 + v5
-	v20 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
-	v21 := math.Float64frombits(math.Float64bits(v19) | math.Float64bits(v20))
-	return v21
+	v9 := math.Float32frombits(0x7fffffff & math.Float32bits(v5))
+	v10 := v9 > 0
+	v11 := choose(100 < v7, 100, v7)
+	v12 := 0 - v11
+	v13 := 1.2582912e+07 + v12
+	v14 := math.Float32frombits(math.Float32bits(v13) << 23)
+	v15 := math.Float32frombits(0x3f800000 + math.Float32bits(v14))
+	v16 := fma32(v5, v15, v8)
+	v17 := choose[float32](v10, v16, v8)
+	v18 := float32(v17 * v17)
+	v19 := fma32((-0.047382426), v17, 0.10625629)
+	v20 := fma32(v19, v17, (-0.13122877))
+	v21 := fma32(v20, v17, 0.14438456)
+	v22 := fma32(v21, v17, (-0.16647644))
+	v23 := fma32(v22, v17, 0.19993593)
+	v24 := fma32(v23, v17, (-0.25000155))
+	v25 := fma32(v24, v17, 0.33333397)
+	v26 := fma32(v25, v17, (-0.5))
+	v27 := float32(v18 * v26)
+	v28 := fma32(v7, 1.4286068e-06, v27)
+	v29 := v17 + v28
+	v30 := fma32(v7, 0.69314575, v29)
+	v31 := math.Float32frombits(0x80000000 & math.Float32bits(x))
+	v32 := math.Float32frombits(math.Float32bits(v30) | math.Float32bits(v31))
+	return v32
 }
 
 func formulaSinFloat64(x float64) (_ float64, rare bool) {
@@ -813,7 +889,7 @@ func formulaSinFloat64(x float64) (_ float64, rare bool) {
 	v12 := math.FMA(-v4, (-1.4973849048591698e-33), v11)
 	v13 := float64(v6 * v6)
 	v14 := math.Float64frombits(math.Float64bits(v3) << 63)
-	v15 := math.Signbit(v14)
+	v15 := math.Signbit(float64(v14))
 	v16 := float64(v13 * v6)
 	v17 := float64(v13 * v13)
 	v18 := math.FMA(1.6058531414610458e-10, v17, 2.7557319219335453e-06)
@@ -835,47 +911,46 @@ func formulaSinFloat64(x float64) (_ float64, rare bool) {
 	v34 := float64(v17 * v33)
 	v35 := math.FMA(-v6, v12, v34)
 	v36 := v27 + v35
-	v37 := choose(v15, v25, v6)
-	v38 := choose(v15, v36, v24)
+	v37 := choose[float64](v15, v25, v6)
+	v38 := choose[float64](v15, v36, v24)
 	v39 := v37 + v38
 	v40 := math.Float64frombits(math.Float64bits(v3) << 62)
 	v41 := math.Float64frombits(0x8000000000000000 & math.Float64bits(v40))
 	v42 := math.Float64frombits(math.Float64bits(v39) ^ math.Float64bits(v41))
 	v43 := x == 0 || unordered(x, 0)
-	v44 := choose(v43, x, v42)
+	v44 := choose[float64](v43, x, v42)
 	return v44, false
 }
 
-func formulaSinFloat32(x float64) (_ float64, rare bool) {
-	v1 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
-	v2 := v1 >= 1.073741824e+09
+func formulaSinFloat32(x float32) (_ float32, rare bool) {
+	v1 := math.Float32frombits(0x7fffffff & math.Float32bits(x))
+	v2 := !(v1 < 131072)
 	if v2 {
 		return 0, true
 	}
-	v3 := math.FMA(x, 0.6366197723675814, 6.755399441055744e+15)
-	v4 := v3 - 6.755399441055744e+15
-	v5 := math.FMA(-v4, 1.5707963267948966, x)
-	v6 := math.FMA(-v4, 6.123233995736766e-17, v5)
-	v7 := float64(v6 * v6)
-	v8 := float64(v7 * v7)
-	v9 := math.FMA((-0.00019839201388583593), v8, (-0.16666666631563165))
-	v10 := math.FMA(2.7173380558683188e-06, v8, 0.008333328779736344)
-	v11 := math.FMA(v10, v8, 0.9999999999956688)
-	v12 := math.FMA(v9, v7, v11)
-	v13 := float64(v6 * v12)
-	v14 := math.FMA((-0.0013886617095730741), v8, (-0.499999996145503))
-	v15 := math.FMA(2.437974753680489e-05, v8, 0.04166661666265318)
-	v16 := math.FMA(v15, v8, 0.999999999952442)
-	v17 := math.FMA(v14, v7, v16)
-	v18 := math.Float64frombits(math.Float64bits(v3) << 63)
-	v19 := math.Signbit(v18)
-	v20 := choose(v19, v17, v13)
-	v21 := math.Float64frombits(math.Float64bits(v3) << 62)
-	v22 := math.Float64frombits(0x8000000000000000 & math.Float64bits(v21))
-	v23 := math.Float64frombits(math.Float64bits(v20) ^ math.Float64bits(v22))
-	v24 := unordered(x, x)
-	v25 := choose(v24, x, v23)
-	return v25, false
+	v3 := fma32(x, 0.63661975, 1.2582912e+07)
+	v4 := v3 - 1.2582912e+07
+	v5 := fma32(-v4, 1.5707964, x)
+	v6 := fma32(-v4, (-4.371139e-08), v5)
+	v7 := fma32(-v4, (-1.7151245e-15), v6)
+	v8 := float32(v7 * v7)
+	v9 := float32(v8 * v7)
+	v10 := fma32((-0.00019587841), v8, 0.008332748)
+	v11 := fma32(v10, v8, (-0.16666664))
+	v12 := fma32(v9, v11, v7)
+	v13 := fma32(2.4463721e-05, v8, (-0.0013887589))
+	v14 := fma32(v13, v8, 0.04166665)
+	v15 := fma32(v14, v8, (-0.5))
+	v16 := fma32(v8, v15, 1)
+	v17 := math.Float32frombits(math.Float32bits(v3) << 31)
+	v18 := math.Signbit(float64(v17))
+	v19 := choose[float32](v18, v16, v12)
+	v20 := math.Float32frombits(math.Float32bits(v3) << 30)
+	v21 := math.Float32frombits(0x80000000 & math.Float32bits(v20))
+	v22 := math.Float32frombits(math.Float32bits(v19) ^ math.Float32bits(v21))
+	v23 := x == 0
+	v24 := choose[float32](v23, x, v22)
+	return v24, false
 }
 
 func formulaCosFloat64(x float64) (_ float64, rare bool) {
@@ -897,7 +972,7 @@ func formulaCosFloat64(x float64) (_ float64, rare bool) {
 	v13 := 1 + v3
 	v14 := float64(v6 * v6)
 	v15 := math.Float64frombits(math.Float64bits(v13) << 63)
-	v16 := math.Signbit(v15)
+	v16 := math.Signbit(float64(v15))
 	v17 := float64(v14 * v6)
 	v18 := float64(v14 * v14)
 	v19 := math.FMA(1.6058531414610458e-10, v18, 2.7557319219335453e-06)
@@ -919,48 +994,45 @@ func formulaCosFloat64(x float64) (_ float64, rare bool) {
 	v35 := float64(v18 * v34)
 	v36 := math.FMA(-v6, v12, v35)
 	v37 := v28 + v36
-	v38 := choose(v16, v26, v6)
-	v39 := choose(v16, v37, v25)
+	v38 := choose[float64](v16, v26, v6)
+	v39 := choose[float64](v16, v37, v25)
 	v40 := v38 + v39
 	v41 := math.Float64frombits(math.Float64bits(v13) << 62)
 	v42 := math.Float64frombits(0x8000000000000000 & math.Float64bits(v41))
 	v43 := math.Float64frombits(math.Float64bits(v40) ^ math.Float64bits(v42))
 	v44 := unordered(x, x)
-	v45 := choose(v44, x, v43)
+	v45 := choose[float64](v44, x, v43)
 	return v45, false
 }
 
-func formulaCosFloat32(x float64) (_ float64, rare bool) {
-	v1 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
-	v2 := v1 >= 1.073741824e+09
+func formulaCosFloat32(x float32) (_ float32, rare bool) {
+	v1 := math.Float32frombits(0x7fffffff & math.Float32bits(x))
+	v2 := !(v1 < 131072)
 	if v2 {
 		return 0, true
 	}
-	v3 := math.FMA(x, 0.6366197723675814, 6.755399441055744e+15)
-	v4 := v3 - 6.755399441055744e+15
-	v5 := math.FMA(-v4, 1.5707963267948966, x)
-	v6 := math.FMA(-v4, 6.123233995736766e-17, v5)
-	v7 := 1 + v3
-	v8 := float64(v6 * v6)
-	v9 := float64(v8 * v8)
-	v10 := math.FMA((-0.00019839201388583593), v9, (-0.16666666631563165))
-	v11 := math.FMA(2.7173380558683188e-06, v9, 0.008333328779736344)
-	v12 := math.FMA(v11, v9, 0.9999999999956688)
-	v13 := math.FMA(v10, v8, v12)
-	v14 := float64(v6 * v13)
-	v15 := math.FMA((-0.0013886617095730741), v9, (-0.499999996145503))
-	v16 := math.FMA(2.437974753680489e-05, v9, 0.04166661666265318)
-	v17 := math.FMA(v16, v9, 0.999999999952442)
-	v18 := math.FMA(v15, v8, v17)
-	v19 := math.Float64frombits(math.Float64bits(v7) << 63)
-	v20 := math.Signbit(v19)
-	v21 := choose(v20, v18, v14)
-	v22 := math.Float64frombits(math.Float64bits(v7) << 62)
-	v23 := math.Float64frombits(0x8000000000000000 & math.Float64bits(v22))
-	v24 := math.Float64frombits(math.Float64bits(v21) ^ math.Float64bits(v23))
-	v25 := unordered(x, x)
-	v26 := choose(v25, x, v24)
-	return v26, false
+	v3 := fma32(x, 0.63661975, 1.2582912e+07)
+	v4 := v3 - 1.2582912e+07
+	v5 := fma32(-v4, 1.5707964, x)
+	v6 := fma32(-v4, (-4.371139e-08), v5)
+	v7 := fma32(-v4, (-1.7151245e-15), v6)
+	v8 := math.Float32frombits(math.Float32bits(v3) + 0x1)
+	v9 := float32(v7 * v7)
+	v10 := float32(v9 * v7)
+	v11 := fma32((-0.00019587841), v9, 0.008332748)
+	v12 := fma32(v11, v9, (-0.16666664))
+	v13 := fma32(v10, v12, v7)
+	v14 := fma32(2.4463721e-05, v9, (-0.0013887589))
+	v15 := fma32(v14, v9, 0.04166665)
+	v16 := fma32(v15, v9, (-0.5))
+	v17 := fma32(v9, v16, 1)
+	v18 := math.Float32frombits(math.Float32bits(v8) << 31)
+	v19 := math.Signbit(float64(v18))
+	v20 := choose[float32](v19, v17, v13)
+	v21 := math.Float32frombits(math.Float32bits(v8) << 30)
+	v22 := math.Float32frombits(0x80000000 & math.Float32bits(v21))
+	v23 := math.Float32frombits(math.Float32bits(v20) ^ math.Float32bits(v22))
+	return v23, false
 }
 
 func formulaTanFloat64(x float64) (_ float64, rare bool) {
@@ -981,7 +1053,7 @@ func formulaTanFloat64(x float64) (_ float64, rare bool) {
 	v12 := math.FMA(-v4, (-1.4973849048591698e-33), v11)
 	v13 := float64(v6 * v6)
 	v14 := math.Float64frombits(math.Float64bits(v3) << 63)
-	v15 := math.Signbit(v14)
+	v15 := math.Signbit(float64(v14))
 	v16 := math.FMA(v6, v6, -v13)
 	v17 := math.FMA(-0.5, v13, 1)
 	v18 := 1 - v17
@@ -1020,10 +1092,10 @@ func formulaTanFloat64(x float64) (_ float64, rare bool) {
 	v51 := v47 + v50
 	v52 := v51 - v47
 	v53 := v50 - v52
-	v54 := choose(v15, v31, v51)
-	v55 := choose(v15, v33, v53)
-	v56 := choose(v15, v51, v31)
-	v57 := choose(v15, v53, v33)
+	v54 := choose[float64](v15, v31, v51)
+	v55 := choose[float64](v15, v33, v53)
+	v56 := choose[float64](v15, v51, v31)
+	v57 := choose[float64](v15, v53, v33)
 	v58 := 1 / v56
 	v59 := float64(v54 * v58)
 	v60 := math.FMA(-v59, v56, v54)
@@ -1033,40 +1105,44 @@ func formulaTanFloat64(x float64) (_ float64, rare bool) {
 	v64 := v59 + v63
 	v65 := math.Float64frombits(math.Float64bits(v64) ^ math.Float64bits(v14))
 	v66 := x == 0 || unordered(x, 0)
-	v67 := choose(v66, x, v65)
+	v67 := choose[float64](v66, x, v65)
 	return v67, false
 }
 
-func formulaTanFloat32(x float64) (_ float64, rare bool) {
-	v1 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
-	v2 := v1 >= 1.073741824e+09
+func formulaTanFloat32(x float32) (_ float32, rare bool) {
+	v1 := math.Float32frombits(0x7fffffff & math.Float32bits(x))
+	v2 := !(v1 < 131072)
 	if v2 {
 		return 0, true
 	}
-	v3 := math.FMA(x, 0.6366197723675814, 6.755399441055744e+15)
-	v4 := v3 - 6.755399441055744e+15
-	v5 := math.FMA(-v4, 1.5707963267948966, x)
-	v6 := math.FMA(-v4, 6.123233995736766e-17, v5)
-	v7 := math.Float64frombits(math.Float64bits(v3) << 63)
-	v8 := math.Signbit(v7)
-	v9 := float64(v6 * v6)
-	v10 := float64(v9 * v9)
-	v11 := math.FMA((-0.00019839201388583593), v10, (-0.16666666631563165))
-	v12 := math.FMA(2.7173380558683188e-06, v10, 0.008333328779736344)
-	v13 := math.FMA(v12, v10, 0.9999999999956688)
-	v14 := math.FMA(v11, v9, v13)
-	v15 := float64(v6 * v14)
-	v16 := math.FMA((-0.0013886617095730741), v10, (-0.499999996145503))
-	v17 := math.FMA(2.437974753680489e-05, v10, 0.04166661666265318)
-	v18 := math.FMA(v17, v10, 0.999999999952442)
-	v19 := math.FMA(v16, v9, v18)
-	v20 := choose(v8, v19, v15)
-	v21 := choose(v8, v15, v19)
-	v22 := v20 / v21
-	v23 := math.Float64frombits(math.Float64bits(v22) ^ math.Float64bits(v7))
-	v24 := unordered(x, x)
-	v25 := choose(v24, x, v23)
-	return v25, false
+	v3 := fma32(x, 0.63661975, 1.2582912e+07)
+	v4 := v3 - 1.2582912e+07
+	v5 := fma32(-v4, 1.5707964, x)
+	v6 := fma32(-v4, (-4.371139e-08), v5)
+	v7 := v5 - v6
+	v8 := v5 - v7
+	v9 := v8 - v6
+	v10 := fma32(-v4, (-4.371139e-08), v7)
+	v11 := v10 + v9
+	v12 := fma32(-v4, (-1.7151245e-15), v11)
+	v13 := float32(v6 * v6)
+	v14 := float32(v13 * v6)
+	v15 := fma32(0.008268992, v13, 0.0050722254)
+	v16 := fma32(v15, v13, 0.023174223)
+	v17 := fma32(v16, v13, 0.053772043)
+	v18 := fma32(v17, v13, 0.13334392)
+	v19 := fma32(v18, v13, 0.33333325)
+	v20 := fma32(v13, v12, v12)
+	v21 := fma32(v14, v19, v20)
+	v22 := v6 + v21
+	v23 := math.Float32frombits(math.Float32bits(v3) << 31)
+	v24 := math.Signbit(float64(v23))
+	v25 := choose[float32](v24, (-1), v22)
+	v26 := choose[float32](v24, v22, 1)
+	v27 := v25 / v26
+	v28 := x == 0
+	v29 := choose[float32](v28, x, v27)
+	return v29, false
 }
 
 func formulaArctanFloat64(x float64) float64 {
@@ -1077,7 +1153,7 @@ func formulaArctanFloat64(x float64) float64 {
 	v5 := choose(1 > v2, 1, v2)
 	v6 := float64(0.296875 * v5)
 	v7 := v4 > v6
-	v8 := choose(v7, 0.578125, 0)
+	v8 := choose[float64](v7, 0.578125, 0)
 	v9 := float64(v8 * v5)
 	v10 := math.FMA(v8, v5, -v9)
 	v11 := v4 - v9
@@ -1104,11 +1180,11 @@ func formulaArctanFloat64(x float64) float64 {
 	v32 := math.FMA(v31, v24, (-0.3333333333333333))
 	v33 := math.FMA(v28, v22, v32)
 	v34 := math.FMA(v23, v33, v21)
-	v35 := choose(v7, 0.5241796287829132, 0)
+	v35 := choose[float64](v7, 0.5241796287829132, 0)
 	v36 := v35 + v17
 	v37 := v36 - v35
 	v38 := v17 - v37
-	v39 := choose(v7, 5.520094119641666e-18, 0)
+	v39 := choose[float64](v7, 5.520094119641666e-18, 0)
 	v40 := v38 + v39
 	v41 := v40 + v34
 	v42 := math.Float64frombits(0x8000000000000000 ^ math.Float64bits(v36))
@@ -1117,39 +1193,37 @@ func formulaArctanFloat64(x float64) float64 {
 	v45 := v42 - v44
 	v46 := v45 + 6.123233995736766e-17
 	v47 := v46 - v41
-	v48 := choose(v3, v43, v36)
-	v49 := choose(v3, v47, v41)
+	v48 := choose[float64](v3, v43, v36)
+	v49 := choose[float64](v3, v47, v41)
 	v50 := v48 + v49
 	v51 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
 	v52 := math.Float64frombits(math.Float64bits(v50) | math.Float64bits(v51))
 	return v52
 }
 
-func formulaArctanFloat32(x float64) float64 {
-	v1 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
+func formulaArctanFloat32(x float32) float32 {
+	v1 := math.Float32frombits(0x7fffffff & math.Float32bits(x))
 	v2 := choose(1 < v1, 1, v1)
 	v3 := choose(1 > v1, 1, v1)
 	v4 := v2 / v3
-	v5 := float64(v4 * v4)
-	v6 := float64(v5 * v5)
-	v7 := math.FMA((-0.0006633954813694002), v6, (-0.015828323032947688))
-	v8 := math.FMA(v7, v6, (-0.053956680850772376))
-	v9 := math.FMA(v8, v6, (-0.08974171962753887))
-	v10 := math.FMA(v9, v6, (-0.14283813255837738))
-	v11 := math.FMA(v10, v6, (-0.33333331290890117))
-	v12 := math.FMA(0.004732484319903791, v6, 0.03382621931111613)
-	v13 := math.FMA(v12, v6, 0.0722827835926933)
-	v14 := math.FMA(v13, v6, 0.11091922964535228)
-	v15 := math.FMA(v14, v6, 0.19999901102176884)
-	v16 := math.FMA(v15, v6, 0.9999999999293037)
-	v17 := math.FMA(v11, v5, v16)
-	v18 := float64(v4 * v17)
-	v19 := v1 > 1
-	v20 := 1.5707963267948966 - v18
-	v21 := choose(v19, v20, v18)
-	v22 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
-	v23 := math.Float64frombits(math.Float64bits(v21) | math.Float64bits(v22))
-	return v23
+	v5 := v1 > 1
+	v6 := float32(v4 * v4)
+	v7 := fma32((-0.0017011701), v6, 0.01048765)
+	v8 := fma32(v7, v6, (-0.030351866))
+	v9 := fma32(v8, v6, 0.057089556)
+	v10 := fma32(v9, v6, (-0.08349725))
+	v11 := fma32(v10, v6, 0.10932341)
+	v12 := fma32(v11, v6, (-0.14260016))
+	v13 := fma32(v12, v6, 0.19998075)
+	v14 := fma32(v13, v6, (-0.33333278))
+	v15 := fma32(v14, v6, 1)
+	v16 := float32(v4 * v15)
+	v17 := 1.5707964 - v16
+	v18 := v17 + (-4.371139e-08)
+	v19 := choose[float32](v5, v18, v16)
+	v20 := math.Float32frombits(0x80000000 & math.Float32bits(x))
+	v21 := math.Float32frombits(math.Float32bits(v19) | math.Float32bits(v20))
+	return v21
 }
 
 func formulaArctan2Float64(x, y float64) (_ float64, rare bool) {
@@ -1173,7 +1247,7 @@ func formulaArctan2Float64(x, y float64) (_ float64, rare bool) {
 	v16 := choose(v3 > v2, v3, v2)
 	v17 := float64(0.296875 * v16)
 	v18 := v15 > v17
-	v19 := choose(v18, 0.578125, 0)
+	v19 := choose[float64](v18, 0.578125, 0)
 	v20 := float64(v19 * v16)
 	v21 := math.FMA(v19, v16, -v20)
 	v22 := v15 - v20
@@ -1200,11 +1274,11 @@ func formulaArctan2Float64(x, y float64) (_ float64, rare bool) {
 	v43 := math.FMA(v42, v35, (-0.3333333333333333))
 	v44 := math.FMA(v39, v33, v43)
 	v45 := math.FMA(v34, v44, v32)
-	v46 := choose(v18, 0.5241796287829132, 0)
+	v46 := choose[float64](v18, 0.5241796287829132, 0)
 	v47 := v46 + v28
 	v48 := v47 - v46
 	v49 := v28 - v48
-	v50 := choose(v18, 5.520094119641666e-18, 0)
+	v50 := choose[float64](v18, 5.520094119641666e-18, 0)
 	v51 := v49 + v50
 	v52 := v51 + v45
 	v53 := math.Float64frombits(0x8000000000000000 ^ math.Float64bits(v47))
@@ -1213,71 +1287,69 @@ func formulaArctan2Float64(x, y float64) (_ float64, rare bool) {
 	v56 := v53 - v55
 	v57 := v56 + 6.123233995736766e-17
 	v58 := v57 - v52
-	v59 := choose(v14, v54, v47)
-	v60 := choose(v14, v58, v52)
-	v61 := math.Signbit(y)
+	v59 := choose[float64](v14, v54, v47)
+	v60 := choose[float64](v14, v58, v52)
+	v61 := math.Signbit(float64(y))
 	v62 := math.Float64frombits(0x8000000000000000 ^ math.Float64bits(v59))
 	v63 := 3.141592653589793 + v62
 	v64 := v63 - 3.141592653589793
 	v65 := v62 - v64
 	v66 := v65 + 1.2246467991473532e-16
 	v67 := v66 - v60
-	v68 := choose(v61, v63, v59)
-	v69 := choose(v61, v67, v60)
+	v68 := choose[float64](v61, v63, v59)
+	v69 := choose[float64](v61, v67, v60)
 	v70 := v68 + v69
 	v71 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
 	v72 := math.Float64frombits(math.Float64bits(v70) | math.Float64bits(v71))
 	return v72, false
 }
 
-func formulaArctan2Float32(x, y float64) float64 {
-	v2 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
-	v3 := choose(1e+300 < v2, 1e+300, v2)
-	v4 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(y))
-	v5 := choose(1e+300 < v4, 1e+300, v4)
-	v6 := choose(v3 < v5, v3, v5)
-	v7 := choose(v3 > v5, v3, v5)
-	v8 := choose(1e-300 > v7, 1e-300, v7)
-	v9 := v6 / v8
-	v10 := float64(v9 * v9)
-	v11 := float64(v10 * v10)
-	v12 := math.FMA((-0.0006633954813694002), v11, (-0.015828323032947688))
-	v13 := math.FMA(v12, v11, (-0.053956680850772376))
-	v14 := math.FMA(v13, v11, (-0.08974171962753887))
-	v15 := math.FMA(v14, v11, (-0.14283813255837738))
-	v16 := math.FMA(v15, v11, (-0.33333331290890117))
-	v17 := math.FMA(0.004732484319903791, v11, 0.03382621931111613)
-	v18 := math.FMA(v17, v11, 0.0722827835926933)
-	v19 := math.FMA(v18, v11, 0.11091922964535228)
-	v20 := math.FMA(v19, v11, 0.19999901102176884)
-	v21 := math.FMA(v20, v11, 0.9999999999293037)
-	v22 := math.FMA(v16, v10, v21)
-	v23 := float64(v9 * v22)
-	v24 := v3 > v5
-	v25 := 1.5707963267948966 - v23
-	v26 := choose(v24, v25, v23)
-	v27 := math.Signbit(y)
-	v28 := 3.141592653589793 - v26
-	v29 := choose(v27, v28, v26)
-	v30 := unordered(v3, v5)
-	v31 := choose(v30, math.Float64frombits(0x7ff8000000000000), v29)
-	v32 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
-	v33 := math.Float64frombits(math.Float64bits(v31) | math.Float64bits(v32))
-	return v33
+func formulaArctan2Float32(x, y float32) float32 {
+	v2 := math.Float32frombits(0x7fffffff & math.Float32bits(x))
+	v3 := math.Float32frombits(0x7fffffff & math.Float32bits(y))
+	v4 := choose(v2 < v3, v2, v3)
+	v5 := choose(v2 > v3, v2, v3)
+	v6 := choose(1e-45 > v5, 1e-45, v5)
+	v7 := v4 == v6
+	v8 := v4 / v6
+	v9 := choose[float32](v7, 1, v8)
+	v10 := v2 > v3
+	v11 := float32(v9 * v9)
+	v12 := fma32((-0.0017011701), v11, 0.01048765)
+	v13 := fma32(v12, v11, (-0.030351866))
+	v14 := fma32(v13, v11, 0.057089556)
+	v15 := fma32(v14, v11, (-0.08349725))
+	v16 := fma32(v15, v11, 0.10932341)
+	v17 := fma32(v16, v11, (-0.14260016))
+	v18 := fma32(v17, v11, 0.19998075)
+	v19 := fma32(v18, v11, (-0.33333278))
+	v20 := fma32(v19, v11, 1)
+	v21 := float32(v9 * v20)
+	v22 := 1.5707964 - v21
+	v23 := v22 + (-4.371139e-08)
+	v24 := choose[float32](v10, v23, v21)
+	v25 := math.Signbit(float64(y))
+	v26 := 3.1415927 - v24
+	v27 := choose[float32](v25, v26, v24)
+	v28 := unordered(v2, v3)
+	v29 := choose[float32](v28, math.Float32frombits(0x7fc00000), v27)
+	v30 := math.Float32frombits(0x80000000 & math.Float32bits(x))
+	v31 := math.Float32frombits(math.Float32bits(v29) | math.Float32bits(v30))
+	return v31
 }
 
 func formulaArcsinFloat64(x float64) float64 {
 	v1 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
 	v2 := v1 > 0.5
 	v3 := math.FMA(-0.5, v1, 0.5)
-	v4 := math.Sqrt(v3)
+	v4 := float64(math.Sqrt(float64(v3)))
 	v5 := math.FMA(-v4, v4, v3)
 	v6 := v4 + v4
 	v7 := choose(2.409919865102884e-181 > v6, 2.409919865102884e-181, v6)
 	v8 := v5 / v7
-	v9 := choose(v2, v4, v1)
+	v9 := choose[float64](v2, v4, v1)
 	v10 := float64(v1 * v1)
-	v11 := choose(v2, v3, v10)
+	v11 := choose[float64](v2, v3, v10)
 	v12 := float64(v11 * v9)
 	v13 := float64(v11 * v11)
 	v14 := math.FMA((-0.024020544904981768), v13, 0.0003808530404864214)
@@ -1294,7 +1366,7 @@ func formulaArcsinFloat64(x float64) float64 {
 	v25 := math.FMA(v24, v13, 0.0446428571428834)
 	v26 := math.FMA(v25, v13, 0.16666666666666666)
 	v27 := math.FMA(v19, v11, v26)
-	v28 := choose(v2, v8, 0)
+	v28 := choose[float64](v2, v8, 0)
 	v29 := math.FMA(v12, v27, v28)
 	v30 := math.FMA(-2, v9, 1.5707963267948966)
 	v31 := 1.5707963267948966 - v30
@@ -1303,49 +1375,48 @@ func formulaArcsinFloat64(x float64) float64 {
 	v34 := math.FMA(-2, v29, v33)
 	v35 := v30 + v34
 	v36 := v9 + v29
-	v37 := choose(v2, v35, v36)
+	v37 := choose[float64](v2, v35, v36)
 	v38 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
 	v39 := math.Float64frombits(math.Float64bits(v37) | math.Float64bits(v38))
 	return v39
 }
 
-func formulaArcsinFloat32(x float64) float64 {
-	v1 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
+func formulaArcsinFloat32(x float32) float32 {
+	v1 := math.Float32frombits(0x7fffffff & math.Float32bits(x))
 	v2 := v1 > 0.5
-	v3 := math.FMA(-0.5, v1, 0.5)
-	v4 := math.Sqrt(v3)
-	v5 := choose(v2, v4, v1)
-	v6 := float64(v1 * v1)
-	v7 := choose(v2, v3, v6)
-	v8 := float64(v7 * v7)
-	v9 := math.FMA(0.0019156113764282926, v8, 0.021855742602375886)
-	v10 := math.FMA(v9, v8, 0.04464056469221397)
-	v11 := math.FMA(v10, v8, 0.16666666613278705)
-	v12 := math.FMA(0.032957594666151946, v8, 0.020681327158825605)
-	v13 := math.FMA(v12, v8, 0.0304281190188148)
-	v14 := math.FMA(v13, v8, 0.07500005655821856)
-	v15 := math.FMA(v14, v8, 1.000000000000825)
-	v16 := math.FMA(v11, v7, v15)
-	v17 := float64(v5 * v16)
-	v18 := math.FMA(-2, v17, 1.5707963267948966)
-	v19 := choose(v2, v18, v17)
-	v20 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
-	v21 := math.Float64frombits(math.Float64bits(v19) | math.Float64bits(v20))
-	return v21
+	v3 := fma32(-0.5, v1, 0.5)
+	v4 := float32(math.Sqrt(float64(v3)))
+	v5 := choose[float32](v2, v4, v1)
+	v6 := float32(v1 * v1)
+	v7 := choose[float32](v2, v3, v6)
+	v8 := float32(v7 * v5)
+	v9 := fma32(0.038085025, v7, 0.026554542)
+	v10 := fma32(v9, v7, 0.04500138)
+	v11 := fma32(v10, v7, 0.07498855)
+	v12 := fma32(v11, v7, 0.16666673)
+	v13 := float32(v8 * v12)
+	v14 := fma32(-2, v5, 1.5707964)
+	v15 := fma32(-2, v13, (-4.371139e-08))
+	v16 := v14 + v15
+	v17 := v5 + v13
+	v18 := choose[float32](v2, v16, v17)
+	v19 := math.Float32frombits(0x80000000 & math.Float32bits(x))
+	v20 := math.Float32frombits(math.Float32bits(v18) | math.Float32bits(v19))
+	return v20
 }
 
 func formulaArccosFloat64(x float64) float64 {
 	v1 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
 	v2 := v1 > 0.5
 	v3 := math.FMA(-0.5, v1, 0.5)
-	v4 := math.Sqrt(v3)
+	v4 := float64(math.Sqrt(float64(v3)))
 	v5 := math.FMA(-v4, v4, v3)
 	v6 := v4 + v4
 	v7 := choose(2.409919865102884e-181 > v6, 2.409919865102884e-181, v6)
 	v8 := v5 / v7
-	v9 := choose(v2, v4, v1)
+	v9 := choose[float64](v2, v4, v1)
 	v10 := float64(v1 * v1)
-	v11 := choose(v2, v3, v10)
+	v11 := choose[float64](v2, v3, v10)
 	v12 := float64(v11 * v9)
 	v13 := float64(v11 * v11)
 	v14 := math.FMA((-0.024020544904981768), v13, 0.0003808530404864214)
@@ -1362,16 +1433,16 @@ func formulaArccosFloat64(x float64) float64 {
 	v25 := math.FMA(v24, v13, 0.0446428571428834)
 	v26 := math.FMA(v25, v13, 0.16666666666666666)
 	v27 := math.FMA(v19, v11, v26)
-	v28 := choose(v2, v8, 0)
+	v28 := choose[float64](v2, v8, 0)
 	v29 := math.FMA(v12, v27, v28)
 	v30 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
-	v31 := math.Signbit(x)
-	v32 := choose(v31, 3.141592653589793, 0)
-	v33 := choose(v31, 1.2246467991473532e-16, 0)
-	v34 := choose(v2, v32, 1.5707963267948966)
-	v35 := choose(v2, v33, 6.123233995736766e-17)
+	v31 := math.Signbit(float64(x))
+	v32 := choose[float64](v31, 3.141592653589793, 0)
+	v33 := choose[float64](v31, 1.2246467991473532e-16, 0)
+	v34 := choose[float64](v2, v32, 1.5707963267948966)
+	v35 := choose[float64](v2, v33, 6.123233995736766e-17)
 	v36 := math.Float64frombits(0x8000000000000000 ^ 0x4000000000000000)
-	v37 := choose(v2, v36, 1)
+	v37 := choose[float64](v2, v36, 1)
 	v38 := math.Float64frombits(math.Float64bits(v37) ^ math.Float64bits(v30))
 	v39 := float64(v38 * v9)
 	v40 := math.Float64frombits(0x8000000000000000 ^ math.Float64bits(v39))
@@ -1384,33 +1455,30 @@ func formulaArccosFloat64(x float64) float64 {
 	return v46
 }
 
-func formulaArccosFloat32(x float64) float64 {
-	v1 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
+func formulaArccosFloat32(x float32) float32 {
+	v1 := math.Float32frombits(0x7fffffff & math.Float32bits(x))
 	v2 := v1 > 0.5
-	v3 := math.FMA(-0.5, v1, 0.5)
-	v4 := math.Sqrt(v3)
-	v5 := choose(v2, v4, v1)
-	v6 := float64(v1 * v1)
-	v7 := choose(v2, v3, v6)
-	v8 := float64(v7 * v7)
-	v9 := math.FMA(0.0019156113764282926, v8, 0.021855742602375886)
-	v10 := math.FMA(v9, v8, 0.04464056469221397)
-	v11 := math.FMA(v10, v8, 0.16666666613278705)
-	v12 := math.FMA(0.032957594666151946, v8, 0.020681327158825605)
-	v13 := math.FMA(v12, v8, 0.0304281190188148)
-	v14 := math.FMA(v13, v8, 0.07500005655821856)
-	v15 := math.FMA(v14, v8, 1.000000000000825)
-	v16 := math.FMA(v11, v7, v15)
-	v17 := float64(v5 * v16)
-	v18 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
-	v19 := math.Float64frombits(math.Float64bits(v17) ^ math.Float64bits(v18))
-	v20 := 1.5707963267948966 - v19
-	v21 := v17 + v17
-	v22 := math.Signbit(x)
-	v23 := 3.141592653589793 - v21
-	v24 := choose(v22, v23, v21)
-	v25 := choose(v2, v24, v20)
-	return v25
+	v3 := fma32(-0.5, v1, 0.5)
+	v4 := float32(math.Sqrt(float64(v3)))
+	v5 := choose[float32](v2, v4, v1)
+	v6 := float32(v1 * v1)
+	v7 := choose[float32](v2, v3, v6)
+	v8 := float32(v7 * v5)
+	v9 := fma32(0.038085025, v7, 0.026554542)
+	v10 := fma32(v9, v7, 0.04500138)
+	v11 := fma32(v10, v7, 0.07498855)
+	v12 := fma32(v11, v7, 0.16666673)
+	v13 := float32(v8 * v12)
+	v14 := v5 + v13
+	v15 := math.Float32frombits(0x80000000 & math.Float32bits(x))
+	v16 := math.Float32frombits(math.Float32bits(v14) ^ math.Float32bits(v15))
+	v17 := 1.5707964 - v16
+	v18 := v14 + v14
+	v19 := math.Signbit(float64(x))
+	v20 := 3.1415927 - v18
+	v21 := choose[float32](v19, v20, v18)
+	v22 := choose[float32](v2, v21, v17)
+	return v22
 }
 
 func formulaArcsinhFloat64(x float64) (_ float64, rare bool) {
@@ -1427,7 +1495,7 @@ func formulaArcsinhFloat64(x float64) (_ float64, rare bool) {
 	v8 := v7 - v5
 	v9 := v6 - v8
 	v10 := v9 + v4
-	v11 := math.Sqrt(v7)
+	v11 := float64(math.Sqrt(float64(v7)))
 	v12 := math.FMA(-v11, v11, v7)
 	v13 := v12 + v10
 	v14 := v11 + v11
@@ -1454,8 +1522,8 @@ func formulaArcsinhFloat64(x float64) (_ float64, rare bool) {
 	v35 := v32 - v34
 	v36 := v35 + v30
 	v37 := v36 / v33
-	v38 := fraction(v33)
-	v39 := exponent(v33)
+	v38 := fraction64(v33)
+	v39 := exponent64(v33)
 	v40 := v38 - 1
 	v41 := 2 + v40
 	v42 := v40 / v41
@@ -1481,7 +1549,7 @@ func formulaArcsinhFloat64(x float64) (_ float64, rare bool) {
 	v62 := v40 - v61
 	v63 := v62 + v58
 	v64 := unordered(v63, v63)
-	v65 := choose(v64, 0, v63)
+	v65 := choose[float64](v64, 0, v63)
 	v66 := v60 + v65
 	v67 := float64((-0.5) * v27)
 	v68 := float64(v67 * v27)
@@ -1490,46 +1558,60 @@ func formulaArcsinhFloat64(x float64) (_ float64, rare bool) {
 	v71 := v70 < 9.313225746154785e-10
 	v72 := v27 == 0
 	v73 := v27 + v69
-	v74 := choose(v72, v27, v73)
-	v75 := choose(v71, v74, v66)
+	v74 := choose[float64](v72, v27, v73)
+	v75 := choose[float64](v71, v74, v66)
 	v76 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
 	v77 := math.Float64frombits(math.Float64bits(v75) | math.Float64bits(v76))
 	v78 := unordered(x, x)
-	v79 := choose(v78, x, v77)
+	v79 := choose[float64](v78, x, v77)
 	return v79, false
 }
 
-func formulaArcsinhFloat32(x float64) float64 {
-	v1 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
-	v2 := float64(v1 * v1)
-	v3 := v2 + 1
-	v4 := math.Sqrt(v3)
+func formulaArcsinhFloat32(x float32) float32 {
+	v1 := math.Float32frombits(0x7fffffff & math.Float32bits(x))
+	v2 := float32(v1 * v1)
+	v3 := fma32(v1, v1, 1)
+	v4 := float32(math.Sqrt(float64(v3)))
 	v5 := v4 + 1
 	v6 := v2 / v5
-	v7 := choose(v6 < v1, v6, v1)
-	v8 := v7 + v1
-	v9 := 1 + v8
-	v10 := v9 - 1
-	v11 := v8 - v10
-	v12 := unordered(v11, v11)
-	v13 := choose(v12, 0, v11)
-	v14 := fraction(v9)
-	v15 := exponent(v9)
-	v16 := v14 - 1
-	v17 := 2 + v16
-	v18 := v16 / v17
-	v19 := float64(v18 * v18)
-	v20 := float64(v19 * v19)
-	v21 := math.FMA(0.28502569627639013, v20, 0.6666666166645303)
-	v22 := math.FMA(0.2415036252609811, v20, 0.40000993987949224)
-	v23 := math.FMA(v22, v20, 2.000000000040129)
-	v24 := math.FMA(v21, v19, v23)
-	v25 := float64(v18 * v24)
-	v26 := math.FMA(v15, 0.6931471805599453, v25)
-	v27 := v26 + v13
-	v28 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
-	v29 := math.Float64frombits(math.Float64bits(v27) | math.Float64bits(v28))
-	return v29
+	v7 := v1 + v6
+	v8 := v1 > 2.6843546e+08
+	v9 := choose[float32](v8, v1, v7)
+	v10 := 1 + v9
+	v11 := choose(v9 > 1, v9, 1)
+	v12 := choose(v9 < 1, v9, 1)
+	v13 := v10 - v11
+	v14 := v12 - v13
+	v15 := fraction32(v10)
+	v16 := exponent32(v10)
+	v17 := v15 - 1
+	v18 := math.Float32frombits(0x7fffffff & math.Float32bits(v14))
+	v19 := v18 > 0
+	v20 := choose(100 < v16, 100, v16)
+	v21 := 0 - v20
+	v22 := 1.2582912e+07 + v21
+	v23 := math.Float32frombits(math.Float32bits(v22) << 23)
+	v24 := math.Float32frombits(0x3f800000 + math.Float32bits(v23))
+	v25 := fma32(v14, v24, v17)
+	v26 := choose[float32](v19, v25, v17)
+	v27 := choose[float32](v8, 1, 0)
+	v28 := v16 + v27
+	v29 := float32(v26 * v26)
+	v30 := fma32((-0.047382426), v26, 0.10625629)
+	v31 := fma32(v30, v26, (-0.13122877))
+	v32 := fma32(v31, v26, 0.14438456)
+	v33 := fma32(v32, v26, (-0.16647644))
+	v34 := fma32(v33, v26, 0.19993593)
+	v35 := fma32(v34, v26, (-0.25000155))
+	v36 := fma32(v35, v26, 0.33333397)
+	v37 := fma32(v36, v26, (-0.5))
+	v38 := float32(v29 * v37)
+	v39 := fma32(v28, 1.4286068e-06, v38)
+	v40 := v26 + v39
+	v41 := fma32(v28, 0.69314575, v40)
+	v42 := math.Float32frombits(0x80000000 & math.Float32bits(x))
+	v43 := math.Float32frombits(math.Float32bits(v41) | math.Float32bits(v42))
+	return v43
 }
 
 func formulaArccoshFloat64(x float64) (_ float64, rare bool) {
@@ -1546,7 +1628,7 @@ func formulaArccoshFloat64(x float64) (_ float64, rare bool) {
 	v8 := v4 + v7
 	v9 := v8 - v4
 	v10 := v7 - v9
-	v11 := math.Sqrt(v8)
+	v11 := float64(math.Sqrt(float64(v8)))
 	v12 := math.FMA(-v11, v11, v8)
 	v13 := v12 + v10
 	v14 := v11 + v11
@@ -1570,8 +1652,8 @@ func formulaArccoshFloat64(x float64) (_ float64, rare bool) {
 	v32 := v29 - v31
 	v33 := v32 + v26
 	v34 := v33 / v30
-	v35 := fraction(v30)
-	v36 := exponent(v30)
+	v35 := fraction64(v30)
+	v36 := exponent64(v30)
 	v37 := v35 - 1
 	v38 := 2 + v37
 	v39 := v37 / v38
@@ -1597,7 +1679,7 @@ func formulaArccoshFloat64(x float64) (_ float64, rare bool) {
 	v59 := v37 - v58
 	v60 := v59 + v55
 	v61 := unordered(v60, v60)
-	v62 := choose(v61, 0, v60)
+	v62 := choose[float64](v61, 0, v60)
 	v63 := v57 + v62
 	v64 := float64((-0.5) * v22)
 	v65 := float64(v64 * v22)
@@ -1606,42 +1688,57 @@ func formulaArccoshFloat64(x float64) (_ float64, rare bool) {
 	v68 := v67 < 9.313225746154785e-10
 	v69 := v22 == 0
 	v70 := v22 + v66
-	v71 := choose(v69, v22, v70)
-	v72 := choose(v68, v71, v63)
-	v73 := choose(v27, math.Float64frombits(0x7ff8000000000000), v72)
+	v71 := choose[float64](v69, v22, v70)
+	v72 := choose[float64](v68, v71, v63)
+	v73 := choose[float64](v27, math.Float64frombits(0x7ff8000000000000), v72)
 	v74 := unordered(x, x)
-	v75 := choose(v74, x, v73)
+	v75 := choose[float64](v74, x, v73)
 	return v75, false
 }
 
-func formulaArccoshFloat32(x float64) float64 {
+func formulaArccoshFloat32(x float32) float32 {
 	v1 := x - 1
-	v2 := v1 + 2
-	v3 := float64(v1 * v2)
-	v4 := math.Sqrt(v3)
+	v2 := v1 + v1
+	v3 := fma32(v1, v1, v2)
+	v4 := float32(math.Sqrt(float64(v3)))
 	v5 := v1 + v4
-	v6 := 1 + v5
-	v7 := v6 - 1
-	v8 := v5 - v7
-	v9 := unordered(v8, v8)
-	v10 := choose(v9, 0, v8)
-	v11 := fraction(v6)
-	v12 := exponent(v6)
-	v13 := v11 - 1
-	v14 := 2 + v13
-	v15 := v13 / v14
-	v16 := float64(v15 * v15)
-	v17 := float64(v16 * v16)
-	v18 := math.FMA(0.28502569627639013, v17, 0.6666666166645303)
-	v19 := math.FMA(0.2415036252609811, v17, 0.40000993987949224)
-	v20 := math.FMA(v19, v17, 2.000000000040129)
-	v21 := math.FMA(v18, v16, v20)
-	v22 := float64(v15 * v21)
-	v23 := math.FMA(v12, 0.6931471805599453, v22)
-	v24 := v23 + v10
-	v25 := x < 1
-	v26 := choose(v25, math.Float64frombits(0x7ff8000000000000), v24)
-	return v26
+	v6 := x > 2.6843546e+08
+	v7 := choose[float32](v6, x, v5)
+	v8 := 1 + v7
+	v9 := choose(v7 > 1, v7, 1)
+	v10 := choose(v7 < 1, v7, 1)
+	v11 := v8 - v9
+	v12 := v10 - v11
+	v13 := fraction32(v8)
+	v14 := exponent32(v8)
+	v15 := v13 - 1
+	v16 := math.Float32frombits(0x7fffffff & math.Float32bits(v12))
+	v17 := v16 > 0
+	v18 := choose(100 < v14, 100, v14)
+	v19 := 0 - v18
+	v20 := 1.2582912e+07 + v19
+	v21 := math.Float32frombits(math.Float32bits(v20) << 23)
+	v22 := math.Float32frombits(0x3f800000 + math.Float32bits(v21))
+	v23 := fma32(v12, v22, v15)
+	v24 := choose[float32](v17, v23, v15)
+	v25 := choose[float32](v6, 1, 0)
+	v26 := v14 + v25
+	v27 := float32(v24 * v24)
+	v28 := fma32((-0.047382426), v24, 0.10625629)
+	v29 := fma32(v28, v24, (-0.13122877))
+	v30 := fma32(v29, v24, 0.14438456)
+	v31 := fma32(v30, v24, (-0.16647644))
+	v32 := fma32(v31, v24, 0.19993593)
+	v33 := fma32(v32, v24, (-0.25000155))
+	v34 := fma32(v33, v24, 0.33333397)
+	v35 := fma32(v34, v24, (-0.5))
+	v36 := float32(v27 * v35)
+	v37 := fma32(v26, 1.4286068e-06, v36)
+	v38 := v24 + v37
+	v39 := fma32(v26, 0.69314575, v38)
+	v40 := x < 1
+	v41 := choose[float32](v40, math.Float32frombits(0x7fc00000), v39)
+	return v41
 }
 
 func formulaArctanhFloat64(x float64) float64 {
@@ -1657,7 +1754,7 @@ func formulaArctanhFloat64(x float64) float64 {
 	v10 := math.FMA(-v8, v5, v9)
 	v11 := float64(v10 * v7)
 	v12 := v1 == 1
-	v13 := choose(v12, math.Float64frombits(0x7ff0000000000000), v8)
+	v13 := choose[float64](v12, math.Float64frombits(0x7ff0000000000000), v8)
 	v14 := choose(v13 > 1, v13, 1)
 	v15 := choose(v13 < 1, v13, 1)
 	v16 := 1 + v13
@@ -1665,8 +1762,8 @@ func formulaArctanhFloat64(x float64) float64 {
 	v18 := v15 - v17
 	v19 := v18 + v11
 	v20 := v19 / v16
-	v21 := fraction(v16)
-	v22 := exponent(v16)
+	v21 := fraction64(v16)
+	v22 := exponent64(v16)
 	v23 := v21 - 1
 	v24 := 2 + v23
 	v25 := v23 / v24
@@ -1692,7 +1789,7 @@ func formulaArctanhFloat64(x float64) float64 {
 	v45 := v23 - v44
 	v46 := v45 + v41
 	v47 := unordered(v46, v46)
-	v48 := choose(v47, 0, v46)
+	v48 := choose[float64](v47, 0, v46)
 	v49 := v43 + v48
 	v50 := float64((-0.5) * v13)
 	v51 := float64(v50 * v13)
@@ -1701,55 +1798,66 @@ func formulaArctanhFloat64(x float64) float64 {
 	v54 := v53 < 9.313225746154785e-10
 	v55 := v13 == 0
 	v56 := v13 + v52
-	v57 := choose(v55, v13, v56)
-	v58 := choose(v54, v57, v49)
+	v57 := choose[float64](v55, v13, v56)
+	v58 := choose[float64](v54, v57, v49)
 	v59 := float64(0.5 * v58)
 	v60 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
 	v61 := math.Float64frombits(math.Float64bits(v59) | math.Float64bits(v60))
 	return v61
 }
 
-func formulaArctanhFloat32(x float64) float64 {
-	v1 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
+func formulaArctanhFloat32(x float32) float32 {
+	v1 := math.Float32frombits(0x7fffffff & math.Float32bits(x))
 	v2 := v1 + v1
 	v3 := 1 - v1
 	v4 := v2 / v3
 	v5 := 1 + v4
-	v6 := v5 - 1
-	v7 := v4 - v6
-	v8 := unordered(v7, v7)
-	v9 := choose(v8, 0, v7)
-	v10 := fraction(v5)
-	v11 := exponent(v5)
+	v6 := choose(v4 > 1, v4, 1)
+	v7 := choose(v4 < 1, v4, 1)
+	v8 := v5 - v6
+	v9 := v7 - v8
+	v10 := fraction32(v5)
+	v11 := exponent32(v5)
 	v12 := v10 - 1
-	v13 := 2 + v12
-	v14 := v12 / v13
-	v15 := float64(v14 * v14)
-	v16 := float64(v15 * v15)
-	v17 := math.FMA(0.28502569627639013, v16, 0.6666666166645303)
-	v18 := math.FMA(0.2415036252609811, v16, 0.40000993987949224)
-	v19 := math.FMA(v18, v16, 2.000000000040129)
-	v20 := math.FMA(v17, v15, v19)
-	v21 := float64(v14 * v20)
-	v22 := math.FMA(v11, 0.6931471805599453, v21)
-	v23 := v22 + v9
-	v24 := float64(0.5 * v23)
-	v25 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
-	v26 := math.Float64frombits(math.Float64bits(v24) | math.Float64bits(v25))
-	return v26
+	v13 := math.Float32frombits(0x7fffffff & math.Float32bits(v9))
+	v14 := v13 > 0
+	v15 := choose(100 < v11, 100, v11)
+	v16 := 0 - v15
+	v17 := 1.2582912e+07 + v16
+	v18 := math.Float32frombits(math.Float32bits(v17) << 23)
+	v19 := math.Float32frombits(0x3f800000 + math.Float32bits(v18))
+	v20 := fma32(v9, v19, v12)
+	v21 := choose[float32](v14, v20, v12)
+	v22 := float32(v21 * v21)
+	v23 := fma32((-0.047382426), v21, 0.10625629)
+	v24 := fma32(v23, v21, (-0.13122877))
+	v25 := fma32(v24, v21, 0.14438456)
+	v26 := fma32(v25, v21, (-0.16647644))
+	v27 := fma32(v26, v21, 0.19993593)
+	v28 := fma32(v27, v21, (-0.25000155))
+	v29 := fma32(v28, v21, 0.33333397)
+	v30 := fma32(v29, v21, (-0.5))
+	v31 := float32(v22 * v30)
+	v32 := fma32(v11, 1.4286068e-06, v31)
+	v33 := v21 + v32
+	v34 := fma32(v11, 0.69314575, v33)
+	v35 := float32(0.5 * v34)
+	v36 := math.Float32frombits(0x80000000 & math.Float32bits(x))
+	v37 := math.Float32frombits(math.Float32bits(v35) | math.Float32bits(v36))
+	return v37
 }
 
 func formulaCbrtFloat64(x float64) float64 {
 	v1 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
-	v2 := fraction(v1)
-	v3 := exponent(v1)
+	v2 := fraction64(v1)
+	v3 := exponent64(v1)
 	v4 := float64(0.3333333333333333 * v3)
-	v5 := math.RoundToEven(v4)
+	v5 := float64(math.RoundToEven(float64(v4)))
 	v6 := math.FMA(-3, v5, v3)
 	v7 := v6 > 0
 	v8 := v6 < 0
-	v9 := choose(v8, 0.7937005259840998, 1)
-	v10 := choose(v7, 1.259921049894873, v9)
+	v9 := choose[float64](v8, 0.7937005259840998, 1)
+	v10 := choose[float64](v7, 1.259921049894873, v9)
 	v11 := v2 - 1
 	v12 := float64(v11 * v11)
 	v13 := math.FMA(0.019422641834698565, v12, 0.06276291153409154)
@@ -1782,46 +1890,44 @@ func formulaCbrtFloat64(x float64) float64 {
 	v40 := math.Float64frombits(math.Float64bits(v38) | math.Float64bits(v39))
 	v41 := v3 - v3
 	v42 := v41 == 0
-	v43 := choose(v42, v40, x)
+	v43 := choose[float64](v42, v40, x)
 	return v43
 }
 
-func formulaCbrtFloat32(x float64) float64 {
-	v1 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
-	v2 := fraction(v1)
-	v3 := exponent(v1)
-	v4 := float64(0.3333333333333333 * v3)
-	v5 := math.RoundToEven(v4)
-	v6 := math.FMA(-3, v5, v3)
+func formulaCbrtFloat32(x float32) float32 {
+	v1 := math.Float32frombits(0x7fffffff & math.Float32bits(x))
+	v2 := fraction32(v1)
+	v3 := exponent32(v1)
+	v4 := fma32(v3, 0.33333334, 1.2582912e+07)
+	v5 := v4 - 1.2582912e+07
+	v6 := fma32(-3, v5, v3)
 	v7 := v6 > 0
 	v8 := v6 < 0
-	v9 := choose(v8, 0.7937005259840998, 1)
-	v10 := choose(v7, 1.259921049894873, v9)
+	v9 := choose[float32](v8, 1.2599211, 1)
+	v10 := choose[float32](v7, 0.7937005, v9)
 	v11 := v2 - 1
-	v12 := float64(v11 * v11)
-	v13 := math.FMA(0.019422641834698565, v12, 0.06276291153409154)
-	v14 := math.FMA(v13, v12, 0.3333132785212067)
-	v15 := math.FMA((-0.041632809790944095), v12, (-0.11116930060531072))
-	v16 := math.FMA(v15, v12, 1.0000005837176473)
-	v17 := math.FMA(v14, v11, v16)
-	v18 := float64(v10 * v17)
-	v19 := scaled(v2, v6)
-	v20 := float64(v18 * v18)
-	v21 := float64(v20 * v18)
-	v22 := v21 + v21
-	v23 := v22 + v19
-	v24 := 1 / v23
-	v25 := v19 + v19
-	v26 := v25 + v21
-	v27 := float64(v18 * v26)
-	v28 := float64(v27 * v24)
-	v29 := scaled(v28, v5)
-	v30 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
-	v31 := math.Float64frombits(math.Float64bits(v29) | math.Float64bits(v30))
-	v32 := v3 - v3
-	v33 := v32 == 0
-	v34 := choose(v33, v31, x)
-	return v34
+	v12 := fma32((-0.07658279), v11, 0.14669737)
+	v13 := fma32(v12, v11, (-0.17755713))
+	v14 := fma32(v13, v11, 0.22247726)
+	v15 := fma32(v14, v11, (-0.33324197))
+	v16 := fma32(v15, v11, 0.9999974)
+	v17 := float32(v10 * v16)
+	v18 := choose[float32](v8, 0.5, 1)
+	v19 := choose[float32](v7, 2, v18)
+	v20 := float32(v2 * v19)
+	v21 := float32(v17 * v17)
+	v22 := float32(v20 * v21)
+	v23 := float32(v22 * v22)
+	v24 := fma32(v23, v22, -v20)
+	v25 := float32(v24 * v21)
+	v26 := fma32(-v25, 0.33333334, v22)
+	v27 := scaled32(v26, v5)
+	v28 := math.Float32frombits(0x80000000 & math.Float32bits(x))
+	v29 := math.Float32frombits(math.Float32bits(v27) | math.Float32bits(v28))
+	v30 := v3 - v3
+	v31 := v30 == 0
+	v32 := choose[float32](v31, v29, x)
+	return v32
 }
 
 func formulaHypotFloat64(x, y float64) (_ float64, rare bool) {
@@ -1848,27 +1954,35 @@ func formulaHypotFloat64(x, y float64) (_ float64, rare bool) {
 	v19 := v13 + v15
 	v20 := v18 + v19
 	v21 := v16 + v20
-	v22 := math.Sqrt(v21)
+	v22 := float64(math.Sqrt(float64(v21)))
 	return v22, false
 }
 
-func formulaHypotFloat32(x, y float64) float64 {
-	v2 := float64(y * y)
-	v3 := math.FMA(x, x, v2)
-	v4 := math.Sqrt(v3)
-	v5 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
-	v6 := v5 == math.Float64frombits(0x7ff0000000000000)
-	v7 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(y))
-	v8 := v7 == math.Float64frombits(0x7ff0000000000000)
-	v9 := v6 || v8
-	v10 := choose(v9, math.Float64frombits(0x7ff0000000000000), v4)
-	return v10
+func formulaHypotFloat32(x, y float32) float32 {
+	v2 := math.Float32frombits(0x7fffffff & math.Float32bits(x))
+	v3 := math.Float32frombits(0x7fffffff & math.Float32bits(y))
+	v4 := choose(v2 > v3, v2, v3)
+	v5 := choose(4.2535296e+37 < v4, 4.2535296e+37, v4)
+	v6 := choose(7.888609e-31 > v5, 7.888609e-31, v5)
+	v7 := math.Float32frombits(math.Float32bits(v6) & 0x7f800000)
+	v8 := math.Float32frombits(0x7f000000 - math.Float32bits(v7))
+	v9 := float32(x * v8)
+	v10 := float32(y * v8)
+	v11 := float32(v10 * v10)
+	v12 := fma32(v9, v9, v11)
+	v13 := float32(math.Sqrt(float64(v12)))
+	v14 := float32(v7 * v13)
+	v15 := v2 == math.Float32frombits(0x7f800000)
+	v16 := v3 == math.Float32frombits(0x7f800000)
+	v17 := v15 || v16
+	v18 := choose[float32](v17, math.Float32frombits(0x7f800000), v14)
+	return v18
 }
 
 func formulaPowerFloat64(x, y float64) (_ float64, rare bool) {
 	v2 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
-	v3 := fraction(v2)
-	v4 := exponent(v2)
+	v3 := fraction64(v2)
+	v4 := exponent64(v2)
 	v5 := v3 - 1
 	v6 := v5 + v5
 	v7 := 2 + v5
@@ -1935,7 +2049,7 @@ func formulaPowerFloat64(x, y float64) (_ float64, rare bool) {
 	v65 := v64 - v59
 	v66 := v63 - v65
 	v67 := float64(1.4426950408889634 * v64)
-	v68 := math.RoundToEven(v67)
+	v68 := float64(math.RoundToEven(float64(v67)))
 	v69 := math.FMA(-v68, 0.6931471805598903, v64)
 	v70 := math.FMA(-v68, 5.497923018708371e-14, v69)
 	v71 := v69 - v70
@@ -1963,28 +2077,28 @@ func formulaPowerFloat64(x, y float64) (_ float64, rare bool) {
 	v93 := v77 + v92
 	v94 := scaled(v93, v68)
 	v95 := float64(0.5 * y)
-	v96 := math.RoundToEven(y)
+	v96 := float64(math.RoundToEven(float64(y)))
 	v97 := v96 == y
-	v98 := math.RoundToEven(v95)
+	v98 := float64(math.RoundToEven(float64(v95)))
 	v99 := v98 != v95
 	v100 := v97 && v99
-	v101 := math.Float64frombits(math.Float64bits(x) & 0x8000000000000000)
-	v102 := choose(v100, v101, 0)
+	v101 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
+	v102 := choose[float64](v100, v101, 0)
 	v103 := v96 != y
 	v104 := x < 0
 	v105 := v103 && v104
 	v106 := math.Float64frombits(math.Float64bits(v94) ^ math.Float64bits(v102))
-	v107 := choose(v105, math.Float64frombits(0x7ff8000000000000), v106)
+	v107 := choose[float64](v105, math.Float64frombits(0x7ff8000000000000), v106)
 	v108 := y == 2
 	v109 := float64(x * x)
-	v110 := choose(v108, v109, v107)
+	v110 := choose[float64](v108, v109, v107)
 	return v110, false
 }
 
 func formulaPowerFloat32(x, y float64) (_ float64, rare bool) {
 	v2 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
-	v3 := fraction(v2)
-	v4 := exponent(v2)
+	v3 := fraction64(v2)
+	v4 := exponent64(v2)
 	v5 := v3 - 1
 	v6 := 2 + v5
 	v7 := v5 / v6
@@ -2008,8 +2122,8 @@ func formulaPowerFloat32(x, y float64) (_ float64, rare bool) {
 	}
 	v23 := choose(700 < v19, 700, v19)
 	v24 := choose((-700) > v23, (-700), v23)
-	v25 := float64(1.4426950408889634 * v24)
-	v26 := math.RoundToEven(v25)
+	v25 := math.FMA(v24, 1.4426950408889634, 6.755399441055744e+15)
+	v26 := v25 - 6.755399441055744e+15
 	v27 := math.FMA(-v26, 0.6931471805599453, v24)
 	v28 := float64(v27 * v27)
 	v29 := math.FMA(0.00019907582592555657, v28, 0.008333283518766558)
@@ -2021,21 +2135,21 @@ func formulaPowerFloat32(x, y float64) (_ float64, rare bool) {
 	v35 := math.FMA(v31, v27, v34)
 	v36 := scaled(v35, v26)
 	v37 := float64(0.5 * y)
-	v38 := math.RoundToEven(y)
+	v38 := float64(math.RoundToEven(float64(y)))
 	v39 := v38 == y
-	v40 := math.RoundToEven(v37)
+	v40 := float64(math.RoundToEven(float64(v37)))
 	v41 := v40 != v37
 	v42 := v39 && v41
-	v43 := math.Float64frombits(math.Float64bits(x) & 0x8000000000000000)
-	v44 := choose(v42, v43, 0)
+	v43 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
+	v44 := choose[float64](v42, v43, 0)
 	v45 := v38 != y
 	v46 := x < 0
 	v47 := v45 && v46
 	v48 := math.Float64frombits(math.Float64bits(v36) ^ math.Float64bits(v44))
-	v49 := choose(v47, math.Float64frombits(0x7ff8000000000000), v48)
+	v49 := choose[float64](v47, math.Float64frombits(0x7ff8000000000000), v48)
 	v50 := y == 2
 	v51 := float64(x * x)
-	v52 := choose(v50, v51, v49)
+	v52 := choose[float64](v50, v51, v49)
 	return v52, false
 }
 

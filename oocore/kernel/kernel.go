@@ -6,9 +6,8 @@
 // nothing and touch no byte beyond the n elements that they are given. An
 // element's result depends on its operands alone, never on its place in the
 // block, on n or on the processor's vector width. Functions of float64 are within
-// one unit in the last place and those of float32 nearly always rounded right, and
-// both equal to the bit on every machine, but for exp and tanh of float32: these are
-// within two units, and differ between vectors and plain Go.
+// one unit in the last place and those of float32 within two, and both are equal to
+// the bit on every machine.
 package kernel
 
 import "github.com/gonbext/gonbext/oocore/dtype"

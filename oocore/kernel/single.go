@@ -2,8 +2,8 @@ package kernel
 
 import "math"
 
-// singleLoop is the loop of an operation that float64 makes cheaper for float32
-// than the definition that suits all floats; nil for the others.
+// singleLoop is the loop of an operation that is cheaper for float32 than the
+// definition that suits all floats; nil for the others.
 func singleLoop(op Op) Func {
 	switch op {
 	case FloorDivide:
@@ -13,12 +13,12 @@ func singleLoop(op Op) Func {
 	case Power:
 		return mapPairs(powSingle)
 	case Arctan2:
-		return mapPairs(func(y, x float32) float32 { return float32(formulaArctan2Float32(float64(y), float64(x))) })
+		return mapPairs(formulaArctan2Float32)
 	case Hypot:
-		return mapPairs(func(x, y float32) float32 { return float32(formulaHypotFloat32(float64(x), float64(y))) })
+		return mapPairs(formulaHypotFloat32)
 	}
 	if f := singleMath(op); f != nil {
-		return mapOne(func(x float32) float32 { return float32(f(float64(x))) })
+		return mapOne(f)
 	}
 	return nil
 }
@@ -75,10 +75,11 @@ func powSingle(x, y float32) float32 {
 	return float32(v)
 }
 
-// singleMath is the formula of one float32, computed in float64, that an operation
-// stands for.
-func singleMath(op Op) func(float64) float64 {
+// singleMath is the formula of one float32 that an operation stands for.
+func singleMath(op Op) func(float32) float32 {
 	switch op {
+	case Exp:
+		return formulaExpFloat32
 	case Exp2:
 		return formulaExp2Float32
 	case Expm1:
@@ -87,6 +88,8 @@ func singleMath(op Op) func(float64) float64 {
 		return formulaSinhFloat32
 	case Cosh:
 		return formulaCoshFloat32
+	case Tanh:
+		return formulaTanhFloat32
 	case Log:
 		return formulaLogFloat32
 	case Log2:
@@ -120,11 +123,11 @@ func singleMath(op Op) func(float64) float64 {
 }
 
 // orElse is f, or where its operand is rare g.
-func orElse(f func(float64) (float64, bool), g func(float64) float64) func(float64) float64 {
-	return func(x float64) float64 {
+func orElse(f func(float32) (float32, bool), g func(float64) float64) func(float32) float32 {
+	return func(x float32) float32 {
 		y, rare := f(x)
 		if rare {
-			return g(x)
+			return float32(g(float64(x)))
 		}
 		return y
 	}

@@ -8,6 +8,9 @@ package kernel
 func vecExpFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
+func vecExpFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
 func vecExp2Float64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
@@ -33,6 +36,9 @@ func vecCoshFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
 func vecTanhFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecTanhFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
 func vecLogFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
@@ -140,6 +146,9 @@ func vecPowerFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte) int
 func vecExpFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
+func vecExpFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
 func vecExp2Float64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
@@ -165,6 +174,9 @@ func vecCoshFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
 func vecTanhFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecTanhFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
 func vecLogFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)

@@ -79,12 +79,10 @@ func lookupAVX512(op Op, t dtype.Type) Func {
 		return vecCeilFloat64AVX512
 	case vectorKey{Trunc, dtype.Float64}:
 		return vecTruncFloat64AVX512
-	case vectorKey{Exp, dtype.Float32}:
-		return vecExpFloat32AVX512
-	case vectorKey{Tanh, dtype.Float32}:
-		return vecTanhFloat32AVX512
 	case vectorKey{Exp, dtype.Float64}:
 		return vecExpFloat64AVX512
+	case vectorKey{Exp, dtype.Float32}:
+		return vecExpFloat32AVX512
 	case vectorKey{Exp2, dtype.Float64}:
 		return vecExp2Float64AVX512
 	case vectorKey{Exp2, dtype.Float32}:
@@ -103,6 +101,8 @@ func lookupAVX512(op Op, t dtype.Type) Func {
 		return vecCoshFloat32AVX512
 	case vectorKey{Tanh, dtype.Float64}:
 		return vecTanhFloat64AVX512
+	case vectorKey{Tanh, dtype.Float32}:
+		return vecTanhFloat32AVX512
 	case vectorKey{Log, dtype.Float64}:
 		return vecLogFloat64AVX512
 	case vectorKey{Log, dtype.Float32}:
@@ -122,15 +122,15 @@ func lookupAVX512(op Op, t dtype.Type) Func {
 	case vectorKey{Sin, dtype.Float64}:
 		return helped(vecSinFloat64AVX512, 8, Sin, dtype.Float64)
 	case vectorKey{Sin, dtype.Float32}:
-		return helped(vecSinFloat32AVX512, 8, Sin, dtype.Float32)
+		return helped(vecSinFloat32AVX512, 16, Sin, dtype.Float32)
 	case vectorKey{Cos, dtype.Float64}:
 		return helped(vecCosFloat64AVX512, 8, Cos, dtype.Float64)
 	case vectorKey{Cos, dtype.Float32}:
-		return helped(vecCosFloat32AVX512, 8, Cos, dtype.Float32)
+		return helped(vecCosFloat32AVX512, 16, Cos, dtype.Float32)
 	case vectorKey{Tan, dtype.Float64}:
 		return helped(vecTanFloat64AVX512, 8, Tan, dtype.Float64)
 	case vectorKey{Tan, dtype.Float32}:
-		return helped(vecTanFloat32AVX512, 8, Tan, dtype.Float32)
+		return helped(vecTanFloat32AVX512, 16, Tan, dtype.Float32)
 	case vectorKey{Arctan, dtype.Float64}:
 		return vecArctanFloat64AVX512
 	case vectorKey{Arctan, dtype.Float32}:
@@ -699,12 +699,10 @@ func lookupAVX2(op Op, t dtype.Type) Func {
 		return vecCeilFloat64AVX2
 	case vectorKey{Trunc, dtype.Float64}:
 		return vecTruncFloat64AVX2
-	case vectorKey{Exp, dtype.Float32}:
-		return vecExpFloat32AVX2
-	case vectorKey{Tanh, dtype.Float32}:
-		return vecTanhFloat32AVX2
 	case vectorKey{Exp, dtype.Float64}:
 		return vecExpFloat64AVX2
+	case vectorKey{Exp, dtype.Float32}:
+		return vecExpFloat32AVX2
 	case vectorKey{Exp2, dtype.Float64}:
 		return vecExp2Float64AVX2
 	case vectorKey{Exp2, dtype.Float32}:
@@ -723,6 +721,8 @@ func lookupAVX2(op Op, t dtype.Type) Func {
 		return vecCoshFloat32AVX2
 	case vectorKey{Tanh, dtype.Float64}:
 		return vecTanhFloat64AVX2
+	case vectorKey{Tanh, dtype.Float32}:
+		return vecTanhFloat32AVX2
 	case vectorKey{Log, dtype.Float64}:
 		return vecLogFloat64AVX2
 	case vectorKey{Log, dtype.Float32}:
@@ -742,15 +742,15 @@ func lookupAVX2(op Op, t dtype.Type) Func {
 	case vectorKey{Sin, dtype.Float64}:
 		return helped(vecSinFloat64AVX2, 4, Sin, dtype.Float64)
 	case vectorKey{Sin, dtype.Float32}:
-		return helped(vecSinFloat32AVX2, 4, Sin, dtype.Float32)
+		return helped(vecSinFloat32AVX2, 8, Sin, dtype.Float32)
 	case vectorKey{Cos, dtype.Float64}:
 		return helped(vecCosFloat64AVX2, 4, Cos, dtype.Float64)
 	case vectorKey{Cos, dtype.Float32}:
-		return helped(vecCosFloat32AVX2, 4, Cos, dtype.Float32)
+		return helped(vecCosFloat32AVX2, 8, Cos, dtype.Float32)
 	case vectorKey{Tan, dtype.Float64}:
 		return helped(vecTanFloat64AVX2, 4, Tan, dtype.Float64)
 	case vectorKey{Tan, dtype.Float32}:
-		return helped(vecTanFloat32AVX2, 4, Tan, dtype.Float32)
+		return helped(vecTanFloat32AVX2, 8, Tan, dtype.Float32)
 	case vectorKey{Arctan, dtype.Float64}:
 		return vecArctanFloat64AVX2
 	case vectorKey{Arctan, dtype.Float32}:

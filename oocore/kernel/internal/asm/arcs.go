@@ -48,9 +48,9 @@ func (p *formula) slopeAngle(above, below *value) pair {
 	t := p.ratio(n, d)
 	square := p.mul(t.hi, t.hi)
 	rest := p.fma(p.mul(square, t.hi), p.polynomial(square, arctanRest), t.lo)
-	hi, lo := split(arctan(middle), 0)
-	s := p.tidy(p.choose(beyond, p.number(hi), p.number(0)), t.hi)
-	rest = p.add(p.add(s.lo, p.choose(beyond, p.number(lo), p.number(0))), rest)
+	of := p.constantPair(arctan(middle), 0)
+	s := p.tidy(p.choose(beyond, of.hi, p.number(0)), t.hi)
+	rest = p.add(p.add(s.lo, p.choose(beyond, of.lo, p.number(0))), rest)
 	// π/2 less that of a steep slope.
 	right := p.constantPair(halfTurn(2), 0)
 	over := p.tidy(right.hi, p.neg(s.hi))
@@ -112,7 +112,7 @@ func arcsine(p *formula) {
 func arccosine(p *formula) {
 	x := p.params[0]
 	s, beyond := p.arcsineParts(p.abs(x))
-	sign := p.and(p.word(signBit), x)
+	sign := p.signOf(x)
 	below := p.negative(x)
 	two := p.number(2)
 	turn, right := p.constantPair(halfTurn(1), 0), p.constantPair(halfTurn(2), 0)

@@ -18,8 +18,8 @@ var (
 // multiple of the last places of both.
 func (p *formula) rightAngles(x *value) (r pair, word *value) {
 	p.rare = p.is(p.abs(x), cmpGE, p.number(widestAngle))
-	word = p.fma(x, p.number(float(twoOverPi())), p.number(magic))
-	n := p.sub(word, p.number(magic))
+	word = p.fma(x, p.number(float(twoOverPi())), p.number(p.magic))
+	n := p.sub(word, p.number(p.magic))
 	a, b, c := thirds()
 	first := p.fnma(n, p.number(a), x)
 	hi := p.fnma(n, p.number(b), first)
@@ -81,7 +81,7 @@ func (p *formula) quadrant(r pair, word *value) *value {
 	odd := p.negative(p.shl(word, 63))
 	sin, cos := p.sineOf(r, square), p.cosineOf(r, square)
 	y := p.add(p.choose(odd, cos.hi, sin.hi), p.choose(odd, cos.lo, sin.lo))
-	return p.xor(y, p.and(p.word(signBit), p.shl(word, 62)))
+	return p.xor(y, p.signOf(p.shl(word, 62)))
 }
 
 // tangent is the sine over the cosine, or less the cosine over the sine.

@@ -92,12 +92,7 @@ func (m *machine) compareFloat(t floatType, predicate uint8, y, x vec) reg.Regis
 	if t.size == 8 {
 		return m.compare64(predicate, y, x)
 	}
-	var mask reg.Register = m.K()
-	if !m.wide {
-		mask = m.YMM()
-	}
-	m.VCMPPS(operand.U8(predicate), y, x, mask)
-	return mask
+	return m.compare32(predicate, y, x)
 }
 
 func (m *machine) compareInteger(c comparison, size int, unsigned bool, x, y vec) vec {

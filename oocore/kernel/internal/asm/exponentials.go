@@ -45,13 +45,9 @@ func exponentialOfTwo(p *formula) {
 	p.result = p.scale(p.expSum(r), n)
 }
 
-// magic added to a float64 rounds it to a whole number, which the low bits of
-// the sum then hold.
-const magic = 3 << 51
-
 // powerOfTwo is of a whole number in the range of exponents.
 func (p *formula) powerOfTwo(n *value) *value {
-	return p.addBits(p.number(1), p.shl(p.add(p.number(magic), n), 52))
+	return p.addBits(p.number(1), p.shl(p.add(p.number(p.magic), n), p.shift))
 }
 
 // lessOne is (exp(x) - 1)/2ⁿ = (1 - 2⁻ⁿ) + r + rest, and what the first difference
@@ -73,7 +69,7 @@ func exponentialLessOne(p *formula) {
 	x := p.params[0]
 	sum, n, lost := p.lessOne(p.clamp(x, -50, 710))
 	sum.lo = p.add(sum.lo, lost)
-	p.result = p.or(p.scale(p.total(sum), n), p.and(p.word(signBit), x))
+	p.result = p.or(p.scale(p.total(sum), n), p.signOf(x))
 }
 
 // hyperbolicTangent is E/(E+2) with E = exp(2x) - 1.

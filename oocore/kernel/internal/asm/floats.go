@@ -16,6 +16,11 @@ func three(f func(a, b, c operand.Op) (*ir.Instruction, error)) inst {
 	return func(o ...operand.Op) (*ir.Instruction, error) { return f(o[0], o[1], o[2]) }
 }
 
+// two adapts a constructor of exactly two operands.
+func two(f func(a, b operand.Op) (*ir.Instruction, error)) inst {
+	return func(o ...operand.Op) (*ir.Instruction, error) { return f(o[0], o[1]) }
+}
+
 // Operations on vectors of float64. Logical ones serve every type.
 var (
 	add64   = op{x86.VADDPD, nil, x86.VADDPD_BCST}
@@ -45,6 +50,11 @@ var (
 	min32  = op{x86.VMINPS, nil, x86.VMINPS_BCST}
 	max32  = op{x86.VMAXPS, nil, x86.VMAXPS_BCST}
 	sqrt32 = op{x86.VSQRTPS, nil, nil}
+	and32  = op{three(x86.VPAND), x86.VPANDD, x86.VPANDD_BCST}
+	or32   = op{three(x86.VPOR), x86.VPORD, x86.VPORD_BCST}
+	xor32  = op{three(x86.VPXOR), x86.VPXORD, x86.VPXORD_BCST}
+	addd   = op{x86.VPADDD, nil, x86.VPADDD_BCST}
+	subd   = op{x86.VPSUBD, nil, x86.VPSUBD_BCST}
 )
 
 // floatType is what differs between the two widths of arithmetic.

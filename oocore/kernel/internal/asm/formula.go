@@ -5,21 +5,41 @@ import (
 	"slices"
 )
 
-// formula is a function of float64 without branches, written down once and
-// turned into vectors of either level and into plain Go (formula_vector.go,
-// formula_plain.go). Each of its operations rounds once and in the same order
-// everywhere, so that the results are equal to the bit.
+// formula is a function of float64, or of float32, without branches, written down
+// once and turned into vectors of either level and into plain Go
+// (formula_vector.go, formula_plain.go). Each of its operations rounds once and in
+// the same order everywhere, so that the results are equal to the bit.
 type formula struct {
 	name   string // of the Go function
 	op     string
-	size   int // of an operand and of the result: a float32 is widened and rounded
+	width      // that it computes in
+	size   int // of an operand and of the result: a float32 may be widened and rounded
 	params []*value
 	steps  []*value
 	result *value
 	rare   *value // the operands, if any, that are left to a function in Go
 }
 
-// value is what a step computes: a float64, its bits, or whether something holds.
+// width is float32 or float64.
+type width struct {
+	bytes  int
+	name   string // in Go
+	shift  uint8  // of the exponent, as whose bias the bits of one stand
+	sign   uint64
+	one    uint64
+	magic  float64 // added to a number rounds it to a whole one, which the low bits of the sum then hold
+	encode func(float64) uint64
+	decode func(uint64) float64
+}
+
+var (
+	double = width{8, "float64", 52, 1 << 63, 0x3ff << 52, 3 << 51, math.Float64bits, math.Float64frombits}
+	single = width{4, "float32", 23, 1 << 31, 0x7f << 23, 3 << 22,
+		func(f float64) uint64 { return uint64(math.Float32bits(float32(f))) },
+		func(b uint64) float64 { return float64(math.Float32frombits(uint32(b))) }}
+)
+
+// value is what a step computes: a number, its bits, or whether something holds.
 type value struct {
 	action  action
 	args    []*value
@@ -64,8 +84,8 @@ const (
 	choice
 )
 
-func newFormula(name string, params int) *formula {
-	p := &formula{name: name}
+func newFormula(name string, params int, in width) *formula {
+	p := &formula{name: name, width: in}
 	for i := range params {
 		v := p.step(parameter)
 		v.name = string(rune('x' + i))
@@ -128,7 +148,7 @@ func (p *formula) word(bits uint64) *value {
 	return v
 }
 
-func (p *formula) number(f float64) *value      { return p.word(math.Float64bits(f)) }
+func (p *formula) number(f float64) *value      { return p.word(p.encode(f)) }
 func (p *formula) add(a, b *value) *value       { return p.step(sum, a, b) }
 func (p *formula) sub(a, b *value) *value       { return p.step(difference, a, b) }
 func (p *formula) mul(a, b *value) *value       { return p.step(product, a, b) }
@@ -142,6 +162,7 @@ func (p *formula) and(a, b *value) *value       { return p.step(bitAnd, a, b) }
 func (p *formula) or(a, b *value) *value        { return p.step(bitOr, a, b) }
 func (p *formula) xor(a, b *value) *value       { return p.step(bitXor, a, b) }
 func (p *formula) addBits(a, b *value) *value   { return p.step(bitAdd, a, b) }
+func (p *formula) subBits(a, b *value) *value   { return p.step(bitSub, a, b) }
 func (p *formula) shl(a *value, n uint8) *value { return p.shaped(shiftLeft, n, a) }
 
 // min and max are the processor's: the second where either is NaN.
@@ -173,13 +194,12 @@ func (p *formula) frexp(x *value) (m, e *value) {
 	return m, p.step(exponent, x, m)
 }
 
-const signBit = 1 << 63
-
-func (p *formula) abs(x *value) *value { return p.and(p.word(signBit-1), x) }
-func (p *formula) neg(x *value) *value { return p.xor(p.word(signBit), x) }
+func (p *formula) abs(x *value) *value    { return p.and(p.word(p.sign-1), x) }
+func (p *formula) neg(x *value) *value    { return p.xor(p.word(p.sign), x) }
+func (p *formula) signOf(x *value) *value { return p.and(p.word(p.sign), x) }
 
 // signed gives y, which is not negative, the sign of x.
-func (p *formula) signed(y, x *value) *value { return p.or(y, p.and(p.word(signBit), x)) }
+func (p *formula) signed(y, x *value) *value { return p.or(y, p.signOf(x)) }
 
 // polynomial of x, lowest power first, is Horner's scheme for the even powers and
 // for the odd ones, between which the processor alternates.
@@ -236,9 +256,9 @@ func (p *formula) ratio(a, b pair) pair {
 
 func (p *formula) total(a pair) *value { return p.add(a.hi, a.lo) }
 
-// constantPair is a number of high precision in two float64, the first with the
-// last drop of its bits zero.
+// constantPair is a number of high precision in two, the first with the last drop
+// of its bits zero.
 func (p *formula) constantPair(x real, drop int) pair {
-	hi, lo := split(x, drop)
-	return pair{p.number(hi), p.number(lo)}
+	hi := p.decode(p.encode(float(x)) &^ (1<<drop - 1))
+	return pair{p.number(hi), p.number(float(newReal().Sub(x, realOf(hi))))}
 }

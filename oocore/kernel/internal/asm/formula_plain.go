@@ -6,6 +6,7 @@ import (
 	"go/format"
 	"math"
 	"math/big"
+	"strconv"
 	"strings"
 )
 
@@ -18,17 +19,17 @@ func (p *formula) plain(b *bytes.Buffer) {
 	for _, v := range p.params {
 		params = append(params, v.name)
 	}
-	result := "float64"
+	result := p.width.name
 	if p.rare != nil {
-		result = "(_ float64, rare bool)"
+		result = "(_ " + result + ", rare bool)"
 	}
-	fmt.Fprintf(b, "\nfunc %s(%s float64) %s {\n", p.name, strings.Join(params, ", "), result)
+	fmt.Fprintf(b, "\nfunc %s(%s %s) %s {\n", p.name, strings.Join(params, ", "), p.width.name, result)
 	for i, v := range p.steps {
 		if v.action == parameter {
 			continue
 		}
 		v.name = fmt.Sprint("v", i)
-		fmt.Fprintf(b, "%s := %s\n", v.name, v.plain())
+		fmt.Fprintf(b, "%s := %s\n", v.name, v.plain(p.width))
 		if v == p.rare {
 			fmt.Fprintf(b, "if %s {\nreturn 0, true\n}\n", v.name)
 		}
@@ -40,29 +41,34 @@ func (p *formula) plain(b *bytes.Buffer) {
 	}
 }
 
-// plain is a step as a Go expression. The conversions to float64 keep a product
-// from being fused with a sum.
-func (v *value) plain() string {
+// plain is a step as a Go expression. The conversions of products keep them from
+// being fused with a sum.
+func (v *value) plain(in width) string {
+	lib := "math.Float" + in.name[5:]
 	a := make([]any, len(v.args))
 	words := make([]any, len(v.args))
 	for i, arg := range v.args {
 		switch {
 		case arg.action != constantBits:
-			a[i], words[i] = arg.name, fmt.Sprintf("math.Float64bits(%s)", arg.name)
+			a[i], words[i] = arg.name, fmt.Sprintf("%sbits(%s)", lib, arg.name)
 		default:
 			words[i] = fmt.Sprintf("%#x", arg.bits)
-			f := math.Float64frombits(arg.bits)
-			a[i] = fmt.Sprint(f)
+			f := in.decode(arg.bits)
+			a[i] = strconv.FormatFloat(f, 'g', -1, 8*in.bytes)
 			if f < 0 {
-				a[i] = fmt.Sprintf("(%v)", f)
+				a[i] = fmt.Sprintf("(%v)", a[i])
 			}
 			if f-f != 0 || f == 0 && arg.bits != 0 {
-				a[i] = fmt.Sprintf("math.Float64frombits(%#x)", arg.bits)
+				a[i] = fmt.Sprintf("%sfrombits(%#x)", lib, arg.bits)
 			}
 		}
 	}
 	bits := func(how string) string {
-		return "math.Float64frombits(" + fmt.Sprintf(how, words...) + ")"
+		return lib + "frombits(" + fmt.Sprintf(how, words...) + ")"
+	}
+	fma, scaled := "math.FMA", "scaled"
+	if in.bytes == 4 {
+		fma, scaled = "fma32", "scaled32"
 	}
 	switch v.action {
 	case sum:
@@ -70,29 +76,29 @@ func (v *value) plain() string {
 	case difference:
 		return fmt.Sprintf("%s - %s", a...)
 	case product:
-		return fmt.Sprintf("float64(%s * %s)", a...)
+		return fmt.Sprintf(in.name+"(%s * %s)", a...)
 	case quotient:
 		return fmt.Sprintf("%s / %s", a...)
 	case squareRoot:
-		return fmt.Sprintf("math.Sqrt(%s)", a...)
+		return fmt.Sprintf(in.name+"(math.Sqrt(float64(%s)))", a...)
 	case least:
 		return fmt.Sprintf("choose(%s < %[2]s, %[1]s, %[2]s)", a...)
 	case greatest:
 		return fmt.Sprintf("choose(%s > %[2]s, %[1]s, %[2]s)", a...)
 	case multiplyAdd:
-		return fmt.Sprintf("math.FMA(%s, %s, %s)", a...)
+		return fmt.Sprintf(fma+"(%s, %s, %s)", a...)
 	case multiplySubtract:
-		return fmt.Sprintf("math.FMA(%s, %s, -%s)", a...)
+		return fmt.Sprintf(fma+"(%s, %s, -%s)", a...)
 	case subtractProduct:
-		return fmt.Sprintf("math.FMA(-%s, %s, %s)", a...)
+		return fmt.Sprintf(fma+"(-%s, %s, %s)", a...)
 	case rounding:
-		return fmt.Sprintf([]string{"math.RoundToEven(%s)", "math.Floor(%s)", "math.Ceil(%s)", "math.Trunc(%s)"}[v.imm], a...)
+		return fmt.Sprintf(in.name+"(math."+[]string{"RoundToEven", "Floor", "Ceil", "Trunc"}[v.imm]+"(float64(%s)))", a...)
 	case scaling:
-		return fmt.Sprintf("scaled(%s, %s)", a...)
+		return fmt.Sprintf(scaled+"(%s, %s)", a...)
 	case fraction:
-		return fmt.Sprintf("fraction(%s)", a...)
+		return fmt.Sprintf("fraction%d(%s)", 8*in.bytes, a[0])
 	case exponent:
-		return fmt.Sprintf("exponent(%s)", a[0])
+		return fmt.Sprintf("exponent%d(%s)", 8*in.bytes, a[0])
 	case bitAnd:
 		return bits("%s & %s")
 	case bitOr:
@@ -111,13 +117,13 @@ func (v *value) plain() string {
 		return fmt.Sprintf(map[uint8]string{cmpEQ: "%s == %s", cmpNEQ: "%s != %s", cmpLT: "%s < %s", cmpLE: "%s <= %s",
 			cmpGT: "%s > %s", cmpGE: "%s >= %s", cmpNLT: "!(%s < %s)", cmpUNORD: "unordered(%s, %s)", cmpEQOrNaN: "%[1]s == %[2]s || unordered(%[1]s, %[2]s)"}[v.imm], a...)
 	case signSet:
-		return fmt.Sprintf("math.Signbit(%s)", a...)
+		return fmt.Sprintf("math.Signbit(float64(%s))", a...)
 	case both:
 		return fmt.Sprintf("%s && %s", a...)
 	case either:
 		return fmt.Sprintf("%s || %s", a...)
 	case choice:
-		return fmt.Sprintf("choose(%s, %s, %s)", a...)
+		return fmt.Sprintf("choose["+in.name+"](%s, %s, %s)", a...)
 	}
 	panic(fmt.Sprint("no expression for action ", v.action))
 }

@@ -2,24 +2,104 @@ package main
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 	"github.com/mmcloughlin/avo/x86"
 )
 
-var (
-	fma132  = op{x86.VFMADD132PD, nil, x86.VFMADD132PD_BCST} // dst = dst·first + second
-	fms213  = op{x86.VFMSUB213PD, nil, x86.VFMSUB213PD_BCST}
-	fms231  = op{x86.VFMSUB231PD, nil, x86.VFMSUB231PD_BCST}
-	fms132  = op{x86.VFMSUB132PD, nil, x86.VFMSUB132PD_BCST}
-	fnma213 = op{x86.VFNMADD213PD, nil, x86.VFNMADD213PD_BCST}
-	fnma132 = op{x86.VFNMADD132PD, nil, x86.VFNMADD132PD_BCST}
-)
+// perFormat is an operation on vectors of float64 and the same on those of float32.
+type perFormat [2]op
+
+var binary = map[action]perFormat{
+	sum: {add64, add32}, difference: {sub64, sub32}, product: {mul64, mul32}, quotient: {div64, div32},
+	least: {min64, min32}, greatest: {max64, max32}, bitAnd: {and, and32}, bitOr: {or, or32}, bitXor: {xor, xor32},
+	bitAdd: {addq, addd}, bitSub: {subq, subd},
+}
+
+// fusedOrders is a·b ± c in the processor's three orders: 213, dst·second + first, 231,
+// dst + second·first, and 132, dst·first + second.
+var fusedOrders = map[action][3]perFormat{
+	multiplyAdd: {
+		{fma213, {x86.VFMADD213PS, nil, x86.VFMADD213PS_BCST}},
+		{fma231, {x86.VFMADD231PS, nil, x86.VFMADD231PS_BCST}},
+		{{x86.VFMADD132PD, nil, x86.VFMADD132PD_BCST}, {x86.VFMADD132PS, nil, x86.VFMADD132PS_BCST}},
+	},
+	multiplySubtract: {
+		{{x86.VFMSUB213PD, nil, x86.VFMSUB213PD_BCST}, {x86.VFMSUB213PS, nil, x86.VFMSUB213PS_BCST}},
+		{{x86.VFMSUB231PD, nil, x86.VFMSUB231PD_BCST}, {x86.VFMSUB231PS, nil, x86.VFMSUB231PS_BCST}},
+		{{x86.VFMSUB132PD, nil, x86.VFMSUB132PD_BCST}, {x86.VFMSUB132PS, nil, x86.VFMSUB132PS_BCST}},
+	},
+	subtractProduct: {
+		{{x86.VFNMADD213PD, nil, x86.VFNMADD213PD_BCST}, {x86.VFNMADD213PS, nil, x86.VFNMADD213PS_BCST}},
+		{fnma231, {x86.VFNMADD231PS, nil, x86.VFNMADD231PS_BCST}},
+		{{x86.VFNMADD132PD, nil, x86.VFNMADD132PD_BCST}, {x86.VFNMADD132PS, nil, x86.VFNMADD132PS_BCST}},
+	},
+}
+
+// of is the operation in the width of the formula that is being emitted.
+func (m *machine) of(o perFormat) op { return o[m.index()] }
+
+func (m *machine) index() int {
+	if m.single {
+		return 1
+	}
+	return 0
+}
+
+// emitted is an instruction on vectors of float64, or the same on those of float32.
+func (m *machine) emitted(double, single inst, operands ...operand.Op) {
+	if m.single {
+		double = single
+	}
+	i, err := double(operands...)
+	if err != nil {
+		panic(fmt.Sprint(m.prefix, ": ", err))
+	}
+	m.Instruction(i)
+}
+
+// bits and number are constants of the width.
+func (m *machine) bits(b uint64) constant {
+	if m.single {
+		return m.d(uint32(b))
+	}
+	return m.q(b)
+}
+
+func (m *machine) number(f float64) constant {
+	if m.single {
+		return m.f32(float32(f))
+	}
+	return m.f64(f)
+}
+
+func (m *machine) loaded(c constant) vec {
+	if m.single {
+		return m.load32(c)
+	}
+	return m.load64(c)
+}
+
+func (m *machine) compared(p uint8, y operand.Op, x vec) reg.Register {
+	if m.single {
+		return m.compare32(p, y, x)
+	}
+	return m.compare64(p, y, x)
+}
+
+func (m *machine) blended(mask reg.Register, y operand.Op, x vec) vec {
+	if m.single {
+		return m.blend32(mask, y, x)
+	}
+	return m.blend64(mask, y, x)
+}
 
 // formula emits a formula's steps. Lanes of which it is not to decide make the
 // loop stop.
 func (m *machine) formula(p *formula, in []vec) vec {
+	m.single = p.bytes == 4
 	pending := map[*value]int{}
 	for _, v := range p.steps {
 		pending[v], v.vec, v.mask = v.pending, nil, nil
@@ -43,10 +123,10 @@ func (m *machine) formula(p *formula, in []vec) vec {
 // stopIf leaves the loop where mask holds in a lane.
 func (m *machine) stopIf(mask reg.Register) {
 	if m.wide {
-		m.KORTESTB(mask, mask)
+		m.emitted(two(x86.KORTESTB), two(x86.KORTESTW), mask, mask)
 	} else {
 		lanes := m.GP32()
-		m.VMOVMSKPD(mask, lanes)
+		m.emitted(two(x86.VMOVMSKPD), two(x86.VMOVMSKPS), mask, lanes)
 		m.TESTL(lanes, lanes)
 	}
 	m.JNZ(operand.LabelRef("rare"))
@@ -55,7 +135,7 @@ func (m *machine) stopIf(mask reg.Register) {
 // held is a value in a register.
 func (m *machine) held(v *value) vec {
 	if v.action == constantBits {
-		return m.load64(m.q(v.bits))
+		return m.loaded(m.bits(v.bits))
 	}
 	return v.vec
 }
@@ -63,15 +143,9 @@ func (m *machine) held(v *value) vec {
 // source is a value in a register or in memory.
 func (m *machine) source(v *value) operand.Op {
 	if v.action == constantBits {
-		return m.q(v.bits)
+		return m.bits(v.bits)
 	}
 	return v.vec
-}
-
-// binary is the operations of two operands.
-var binary = map[action]op{
-	sum: add64, difference: sub64, product: mul64, quotient: div64, least: min64, greatest: max64,
-	bitAnd: and, bitOr: or, bitXor: xor, bitAdd: addq, bitSub: subq,
 }
 
 func (m *machine) step(v *value, pending map[*value]int) {
@@ -82,36 +156,32 @@ func (m *machine) step(v *value, pending map[*value]int) {
 		if a.action == constantBits {
 			a, b = b, a
 		}
-		v.vec = m.to(binary[v.action], m.source(b), m.held(a))
+		v.vec = m.to(m.of(binary[v.action]), m.source(b), m.held(a))
 	case difference, quotient, least, greatest, bitSub:
-		v.vec = m.to(binary[v.action], m.source(v.args[1]), m.held(v.args[0]))
+		v.vec = m.to(m.of(binary[v.action]), m.source(v.args[1]), m.held(v.args[0]))
 	case squareRoot:
-		v.vec = m.to(sqrt64, m.held(v.args[0]))
-	case multiplyAdd:
-		m.fused(v, pending, fma213, fma231, fma132)
-	case multiplySubtract:
-		m.fused(v, pending, fms213, fms231, fms132)
-	case subtractProduct:
-		m.fused(v, pending, fnma213, fnma231, fnma132)
+		v.vec = m.to(m.of(perFormat{sqrt64, sqrt32}), m.held(v.args[0]))
+	case multiplyAdd, multiplySubtract, subtractProduct:
+		m.fused(v, pending)
 	case rounding:
-		v.vec = m.round(floatTypes[1], v.imm, m.held(v.args[0]))
+		v.vec = m.round(floatTypes[1-m.index()], v.imm, m.held(v.args[0]))
 	case scaling:
 		v.vec = m.scaled(v.args[0].vec, v.args[1].vec)
 	case fraction, exponent:
 		m.takeApart(v)
 	case shiftLeft:
 		v.vec = m.vector()
-		m.VPSLLQ(operand.U8(v.imm), v.args[0].vec, v.vec)
+		m.emitted(x86.VPSLLQ, x86.VPSLLD, operand.U8(v.imm), v.args[0].vec, v.vec)
 	case shiftRight:
 		v.vec = m.vector()
-		m.VPSRLQ(operand.U8(v.imm), v.args[0].vec, v.vec)
+		m.emitted(x86.VPSRLQ, x86.VPSRLD, operand.U8(v.imm), v.args[0].vec, v.vec)
 	case compare:
-		v.mask = m.compare64(v.imm, m.source(v.args[1]), m.held(v.args[0]))
+		v.mask = m.compared(v.imm, m.source(v.args[1]), m.held(v.args[0]))
 	case signSet:
 		v.mask = v.args[0].vec
 		if m.wide {
 			k := m.K()
-			m.VPMOVQ2M(v.args[0].vec, k)
+			m.emitted(two(x86.VPMOVQ2M), two(x86.VPMOVD2M), v.args[0].vec, k)
 			v.mask = k
 		}
 	case both, either:
@@ -120,9 +190,9 @@ func (m *machine) step(v *value, pending map[*value]int) {
 		case m.wide:
 			k := m.K()
 			if v.action == both {
-				m.KANDB(a, b, k)
+				m.emitted(three(x86.KANDB), three(x86.KANDW), a, b, k)
 			} else {
-				m.KORB(a, b, k)
+				m.emitted(three(x86.KORB), three(x86.KORW), a, b, k)
 			}
 			v.mask = k
 		case v.action == both:
@@ -131,7 +201,7 @@ func (m *machine) step(v *value, pending map[*value]int) {
 			v.mask = m.to(or, a, b)
 		}
 	case choice:
-		v.vec = m.blend64(v.args[0].mask.(reg.Register), m.source(v.args[1]), m.held(v.args[2]))
+		v.vec = m.blended(v.args[0].mask.(reg.Register), m.source(v.args[1]), m.held(v.args[2]))
 	default:
 		panic(fmt.Sprint("no instruction for action ", v.action))
 	}
@@ -139,7 +209,9 @@ func (m *machine) step(v *value, pending map[*value]int) {
 
 // fused is a·b ± c in whichever order overwrites a register that is needed no
 // more.
-func (m *machine) fused(v *value, pending map[*value]int, o213, o231, o132 op) {
+func (m *machine) fused(v *value, pending map[*value]int) {
+	orders := fusedOrders[v.action]
+	o213, o231, o132 := m.of(orders[0]), m.of(orders[1]), m.of(orders[2])
 	a, b, c := v.args[0], v.args[1], v.args[2]
 	free := func(x *value) bool { return x.action != constantBits && x.action != parameter && pending[x] == 0 }
 	if a.action == constantBits || !free(a) && free(b) {
@@ -173,46 +245,55 @@ func (m *machine) fused(v *value, pending map[*value]int, o213, o231, o132 op) {
 func (m *machine) scaled(x, n vec) vec {
 	v := m.vector()
 	if m.wide {
-		m.VSCALEFPD(n, x, v)
+		m.emitted(x86.VSCALEFPD, x86.VSCALEFPS, n, x, v)
 		return v
 	}
+	f := m.width()
+	add, sub, mul := m.of(binary[sum]), m.of(binary[difference]), m.of(binary[product])
 	power := func(n vec) vec {
 		p := m.vector()
-		m.VPSLLQ(operand.U8(52), m.to(add64, m.f64(magic), n), p)
-		return m.to(addq, m.f64(1), p)
+		m.emitted(x86.VPSLLQ, x86.VPSLLD, operand.U8(f.shift), m.to(add, m.number(f.magic), n), p)
+		return m.to(m.of(binary[bitAdd]), m.number(1), p)
 	}
-	half := m.round(floatTypes[1], 0, m.to(mul64, m.f64(0.5), n))
-	return m.to(mul64, power(m.to(sub64, half, n)), m.to(mul64, power(half), x))
+	half := m.round(floatTypes[1-m.index()], 0, m.to(mul, m.number(0.5), n))
+	return m.to(mul, power(m.to(sub, half, n)), m.to(mul, power(half), x))
 }
+
+func (m *machine) width() width { return []width{double, single}[m.index()] }
 
 // takeApart is the two steps of frexp.
 func (m *machine) takeApart(v *value) {
-	x := v.args[0].vec
+	x, f := v.args[0].vec, m.width()
+	sub, addBits, subBits, or := m.of(binary[difference]), m.of(binary[bitAdd]), m.of(binary[bitSub]), m.of(binary[bitOr])
+	lift := float64(f.shift + 2) // which makes subnormal numbers normal
 	switch {
 	case m.wide && v.action == fraction:
 		v.vec = m.vector()
-		m.VGETMANTPD(operand.U8(15), x, v.vec) // from ¾ on, NaN below zero
+		m.emitted(x86.VGETMANTPD, x86.VGETMANTPS, operand.U8(15), x, v.vec) // from ¾ on, NaN below zero
 	case m.wide:
 		of, own := m.vector(), m.vector()
-		m.VGETEXPPD(x, of)
-		m.VGETEXPPD(v.args[1].vec, own)
-		v.vec = m.to(sub64, own, of)
+		m.emitted(x86.VGETEXPPD, x86.VGETEXPPS, x, of)
+		m.emitted(x86.VGETEXPPD, x86.VGETEXPPS, v.args[1].vec, own)
+		v.vec = m.to(sub, own, of)
 	case v.action == fraction:
 		// Subnormal numbers are scaled. The exponent of x/¾ is that which is to go.
-		tiny := m.compare64(cmpLT, m.f64(0x1p-1022), x)
-		normal := m.blend64(tiny, m.to(mul64, m.f64(0x1p54), x), x)
-		t := m.to(addq, m.q(float64bits(1)-float64bits(0.75)), normal)
-		v.vec = m.to(addq, m.f64(1), m.to(subq, m.to(and, m.q(0xfff<<52), t), normal))
+		tiny := m.compared(cmpLT, m.bits(1<<f.shift), x)
+		normal := m.blended(tiny, m.to(m.of(binary[product]), m.number(math.Ldexp(1, int(lift))), x), x)
+		t := m.to(addBits, m.bits(f.one-f.encode(0.75)), normal)
+		exponent := m.to(m.of(binary[bitAnd]), m.bits(f.sign<<1-1<<f.shift), t)
+		v.vec = m.to(addBits, m.number(1), m.to(subBits, exponent, normal))
 		v.mask = [2]reg.Register{tiny, t}
 	default:
 		apart, e := v.args[1].mask.([2]reg.Register), m.vector()
-		m.VPSRLQ(operand.U8(52), apart[1], e)
-		bias := m.blend64(apart[0], m.f64(1<<52+1023+54), m.load64(m.f64(1<<52+1023)))
-		e = m.to(sub64, bias, m.to(or, m.f64(1<<52), e))
+		m.emitted(x86.VPSRLQ, x86.VPSRLD, operand.U8(f.shift), apart[1], e)
+		// A number of few bits in the low bits of 2⁵² or 2²³ is added to it.
+		base := math.Ldexp(1, int(f.shift))
+		bias := base + float64(f.one>>f.shift)
+		e = m.to(sub, m.blended(apart[0], m.number(bias+lift), m.loaded(m.number(bias))), m.to(or, m.number(base), e))
 		zero := m.vector()
 		m.zero(zero)
-		e = m.blend64(m.compare64(cmpNLT, m.f64(inf), x), x, e)
-		e = m.blend64(m.compare64(cmpLT, zero, x), m.f64(nan), e)
-		v.vec = m.blend64(m.compare64(cmpEQ, zero, x), m.f64(-inf), e)
+		e = m.blended(m.compared(cmpNLT, m.number(inf), x), x, e)
+		e = m.blended(m.compared(cmpLT, zero, x), m.number(nan), e)
+		v.vec = m.blended(m.compared(cmpEQ, zero, x), m.number(-inf), e)
 	}
 }

@@ -1,7 +1,5 @@
 package main
 
-import "math"
-
 // formulas is all of them. The name of one is that of the operation and of the
 // type, in lower case first.
 func formulas() (all []*formula) {
@@ -10,18 +8,18 @@ func formulas() (all []*formula) {
 		params         int
 		double, single func(p *formula)
 	}{
-		{"Exp", 1, exponential, nil},
+		{"Exp", 1, exponential, exponentialSingle},
 		{"Exp2", 1, exponentialOfTwo, exponentialOfTwoSingle},
 		{"Expm1", 1, exponentialLessOne, exponentialLessOneSingle},
-		{"Sinh", 1, hyperbolicSine, func(p *formula) { p.halvesOnce(p.params[0], true) }},
-		{"Cosh", 1, hyperbolicCosine, func(p *formula) { p.halvesOnce(p.params[0], false) }},
-		{"Tanh", 1, hyperbolicTangent, nil},
-		{"Log", 1, naturalLogarithm, logarithmSingle(math.Ln2, 1)},
-		{"Log2", 1, binaryLogarithm, logarithmSingle(1, math.Log2E)},
-		{"Log10", 1, decimalLogarithm, logarithmSingle(math.Ln2/math.Ln10, math.Log10E)},
+		{"Sinh", 1, hyperbolicSine, func(p *formula) { p.halvesSingle(p.params[0], true) }},
+		{"Cosh", 1, hyperbolicCosine, func(p *formula) { p.halvesSingle(p.params[0], false) }},
+		{"Tanh", 1, hyperbolicTangent, hyperbolicTangentSingle},
+		{"Log", 1, naturalLogarithm, naturalLogarithmSingle},
+		{"Log2", 1, binaryLogarithm, binaryLogarithmSingle},
+		{"Log10", 1, decimalLogarithm, decimalLogarithmSingle},
 		{"Log1p", 1, logarithmOfOneMore, logarithmOfOneMoreSingle},
-		{"Sin", 1, func(p *formula) { circular(p, 0) }, func(p *formula) { circularSingle(p, 0) }},
-		{"Cos", 1, func(p *formula) { circular(p, 1) }, func(p *formula) { circularSingle(p, 1) }},
+		{"Sin", 1, func(p *formula) { circular(p, 0) }, func(p *formula) { p.sineSingle(0) }},
+		{"Cos", 1, func(p *formula) { circular(p, 1) }, func(p *formula) { p.sineSingle(1) }},
 		{"Tan", 1, tangent, tangentSingle},
 		{"Arctan", 1, arctangent, arctangentSingle},
 		{"Arctan2", 2, angle, angleSingle},
@@ -30,19 +28,20 @@ func formulas() (all []*formula) {
 		{"Arcsinh", 1, areaSine, areaSineSingle},
 		{"Arccosh", 1, areaCosine, areaCosineSingle},
 		{"Arctanh", 1, areaTangent, areaTangentSingle},
-		{"Cbrt", 1, func(p *formula) { p.cubeRoot(false) }, func(p *formula) { p.cubeRoot(true) }},
+		{"Cbrt", 1, cubeRoot, cubeRootSingle},
 		{"Hypot", 2, hypotenuse, hypotenuseSingle},
-		{"Power", 2, power, powerSingle},
+		{"Power", 2, power, nil},
 	} {
 		for _, t := range []struct {
 			name  string
 			size  int
+			in    width
 			build func(p *formula)
-		}{{"Float64", 8, f.double}, {"Float32", 4, f.single}} {
+		}{{"Float64", 8, double, f.double}, {"Float32", 4, single, f.single}} {
 			if t.build == nil {
-				continue
+				t.build, t.in = powerSingle, double
 			}
-			p := newFormula("formula"+f.op+t.name, f.params)
+			p := newFormula("formula"+f.op+t.name, f.params, t.in)
 			p.op, p.size = f.op, t.size
 			t.build(p)
 			p.trim()
@@ -63,7 +62,7 @@ func plainFormulas() (all []*formula) {
 		{"formulaSinReduced", 3, reducedCircular},
 		{"formulaTanReduced", 3, reducedTangent},
 	} {
-		p := newFormula(f.name, f.params)
+		p := newFormula(f.name, f.params, double)
 		f.build(p)
 		p.trim()
 		all = append(all, p)
@@ -71,8 +70,7 @@ func plainFormulas() (all []*formula) {
 	return all
 }
 
-// formulaLoops is the vector loops of formulas. Those of float32 are computed
-// in float64 and rounded once.
+// formulaLoops is the vector loops of formulas.
 func formulaLoops(all []*formula) (loops []loop) {
 	for _, p := range all {
 		t := "Float64"
@@ -85,9 +83,9 @@ func formulaLoops(all []*formula) (loops []loop) {
 		}
 		loops = append(loops, loop{
 			name: "vec" + p.op + t, keys: []key{{op: p.op, from: t}},
-			in: in, out: p.size, lanes: perElement(8), rare: p.rare != nil,
+			in: in, out: p.size, lanes: perElement(p.bytes), rare: p.rare != nil,
 			body: func(m *machine, in []vec) vec {
-				if p.size == 8 {
+				if p.size == p.bytes {
 					return m.formula(p, in)
 				}
 				for i, x := range in {

@@ -138,7 +138,7 @@ func (p *formula) powerSign(v *value) *value {
 	x, y := p.params[0], p.params[1]
 	half := p.mul(p.number(0.5), y)
 	whole := p.is(p.nearest(y), cmpEQ, y)
-	odd := p.choose(p.all(whole, p.is(p.nearest(half), cmpNEQ, half)), p.and(x, p.word(signBit)), p.number(0))
+	odd := p.choose(p.all(whole, p.is(p.nearest(half), cmpNEQ, half)), p.signOf(x), p.number(0))
 	broken := p.all(p.is(p.nearest(y), cmpNEQ, y), p.is(x, cmpLT, p.number(0)))
 	return p.choose(broken, p.number(nan), p.xor(v, odd))
 }

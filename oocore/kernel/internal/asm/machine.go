@@ -8,6 +8,7 @@ import (
 	"github.com/mmcloughlin/avo/ir"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
+	"github.com/mmcloughlin/avo/x86"
 )
 
 // machine emits instructions for one level: AVX-512 (wide) or AVX2. A body is
@@ -15,6 +16,7 @@ import (
 type machine struct {
 	*build.Context
 	wide      bool
+	single    bool // the formula that is being emitted is of float32
 	constants map[string]constant
 	labels    int
 	prefix    string // of labels, which share a name space within a file
@@ -136,21 +138,32 @@ func (m *machine) load32(c constant) vec {
 // compare64 is the lanes of float64 in which predicate p holds between x and y:
 // a mask register, or a vector of ones.
 func (m *machine) compare64(p uint8, y operand.Op, x vec) reg.Register {
+	return m.compareLanes(op{x86.VCMPPD, nil, x86.VCMPPD_BCST}, p, y, x)
+}
+
+// compare32 is the same for float32.
+func (m *machine) compare32(p uint8, y operand.Op, x vec) reg.Register {
+	return m.compareLanes(op{x86.VCMPPS, nil, x86.VCMPPS_BCST}, p, y, x)
+}
+
+func (m *machine) compareLanes(o op, p uint8, y operand.Op, x vec) reg.Register {
+	var mask reg.Register = m.YMM()
 	if m.wide {
-		k := m.K()
-		if c, ok := y.(constant); ok {
-			m.VCMPPD_BCST(operand.U8(p), c.Mem, x, k)
-		} else {
-			m.VCMPPD(operand.U8(p), y, x, k)
-		}
-		return k
+		mask = m.K()
 	}
+	f := o.plain
 	if c, ok := y.(constant); ok {
 		y = c.Mem
+		if m.wide {
+			f = o.bcst
+		}
 	}
-	v := m.YMM()
-	m.VCMPPD(operand.U8(p), y, x, v)
-	return v
+	i, err := f(operand.U8(p), y, x, mask)
+	if err != nil {
+		panic(fmt.Sprint(m.prefix, ": ", err))
+	}
+	m.Instruction(i)
+	return mask
 }
 
 // blend64 is y in the lanes of mask and x in the others.
@@ -171,11 +184,17 @@ func (m *machine) blend64(mask reg.Register, y operand.Op, x vec) vec {
 }
 
 // blend32 is the same for float32.
-func (m *machine) blend32(mask reg.Register, y, x vec) vec {
+func (m *machine) blend32(mask reg.Register, y operand.Op, x vec) vec {
 	v := m.vector()
-	if m.wide {
+	c, isConstant := y.(constant)
+	switch {
+	case m.wide && isConstant:
+		m.VBLENDMPS_BCST(c.Mem, x, mask, v)
+	case m.wide:
 		m.VBLENDMPS(y, x, mask, v)
-	} else {
+	case isConstant:
+		m.VBLENDVPS(mask, c.Mem, x, v)
+	default:
 		m.VBLENDVPS(mask, y, x, v)
 	}
 	return v

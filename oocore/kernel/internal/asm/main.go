@@ -38,7 +38,6 @@ func generate(dir string) error {
 		loops func() []loop
 	}{
 		{"floats", floatLoops},
-		{"single", singleLoops},
 		{"formulas", func() []loop { return formulaLoops(all) }},
 		{"integers", integerLoops},
 		{"compares", compareLoops},

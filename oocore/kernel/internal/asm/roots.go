@@ -13,17 +13,11 @@ func hypotenuse(p *formula) {
 }
 
 // cbrtStart is (1+f)^⅓ for 1+f from ¾ up to 1½.
-var cbrtStart = economize(func(k int64) real {
-	c := realOf(1)
-	for j := int64(0); j < k; j++ { // (⅓-j)/(j+1)
-		c.Mul(c, fractionOf(1-3*j, 3*(j+1)))
-	}
-	return c
-}, -0.25, 0.5, 5)
+var cbrtStart = economize(func(k int64) real { return binomial(1, 3, k) }, -0.25, 0.5, 5)
 
 // cubeRoot begins with a polynomial of the mantissa, of which a step of E. Halley's
-// makes 2⁻⁵⁰, and if once is not set one of I. Newton's with all digits.
-func (p *formula) cubeRoot(once bool) {
+// makes 2⁻⁵⁰, and one of I. Newton's with all digits the rest.
+func cubeRoot(p *formula) {
 	x := p.params[0]
 	m, e := p.frexp(p.abs(x))
 	third := p.nearest(p.mul(p.number(1./3), e))
@@ -35,12 +29,10 @@ func (p *formula) cubeRoot(once bool) {
 	cube := p.mul(p.mul(y, y), y)
 	inverse := p.div(p.number(1), p.add(p.add(cube, cube), m))
 	y = p.mul(p.mul(y, p.add(p.add(m, m), cube)), inverse)
-	if !once {
-		square := p.exactProduct(y, y)
-		cube := p.exactProduct(square.hi, y)
-		over := p.add(p.sub(cube.hi, m), p.fma(square.lo, y, cube.lo))
-		y = p.fnma(p.mul(over, y), inverse, y)
-	}
+	square := p.exactProduct(y, y)
+	whole := p.exactProduct(square.hi, y)
+	over := p.add(p.sub(whole.hi, m), p.fma(square.lo, y, whole.lo))
+	y = p.fnma(p.mul(over, y), inverse, y)
 	y = p.signed(p.scale(y, third), x)
 	// Zero, infinity and NaN are their own.
 	p.result = p.choose(p.is(p.sub(e, e), cmpEQ, zero), y, x)

@@ -12,12 +12,6 @@ func newReal() real              { return new(big.Float).SetPrec(precision) }
 func realOf(f float64) real      { return newReal().SetFloat64(f) }
 func fractionOf(a, b int64) real { return newReal().Quo(newReal().SetInt64(a), newReal().SetInt64(b)) }
 
-// split is x in two float64, the first with the last drop of its bits zero.
-func split(x real, drop int) (hi, lo float64) {
-	hi = math.Float64frombits(math.Float64bits(float(x)) &^ (1<<drop - 1))
-	return hi, float(newReal().Sub(x, realOf(hi)))
-}
-
 // series is a power series: its coefficients, lowest power first.
 type series func(k int64) real
 
@@ -33,21 +27,37 @@ func economize(s series, low, high float64, degree int) []float64 {
 
 // economizeAt is of a series in powers of x less a centre.
 func economizeAt(s series, centre, low, high float64, degree int) []float64 {
+	var out []float64
+	for _, v := range interpolate(s.at(centre), low, high, degree) {
+		out = append(out, float(v))
+	}
+	return out
+}
+
+// at is the series' value, of powers of x less a centre.
+func (s series) at(centre float64) func(x real) real {
 	coefficients := make([]real, seriesTerms)
 	for k := range coefficients {
 		coefficients[k] = s(int64(k))
 	}
+	return func(x real) real {
+		y, d := newReal(), newReal().Sub(x, realOf(centre))
+		for k := seriesTerms - 1; k >= 0; k-- {
+			y.Add(y.Mul(y, d), coefficients[k])
+		}
+		return y
+	}
+}
+
+// interpolate is the polynomial that is f at Chebyshev's points between low and high.
+func interpolate(f func(x real) real, low, high float64, degree int) []real {
 	n := degree + 1
 	points, divided := make([]real, n), make([]real, n)
 	for i := range n {
 		c := math.Cos(math.Pi * (float64(i) + 0.5) / float64(n))
 		// Rounded, so that no machine's cosine shows.
 		points[i] = realOf(float64(float32((low+high)/2 + (high-low)/2*c)))
-		y, x := newReal(), newReal().Sub(points[i], realOf(centre))
-		for k := seriesTerms - 1; k >= 0; k-- {
-			y.Add(y.Mul(y, x), coefficients[k])
-		}
-		divided[i] = y
+		divided[i] = f(points[i])
 	}
 	for j := 1; j < n; j++ { // Newton's divided differences
 		for i := n - 1; i >= j; i-- {
@@ -68,11 +78,7 @@ func economizeAt(s series, centre, low, high float64, degree int) []float64 {
 		}
 		power[0].Add(power[0], divided[i])
 	}
-	out := make([]float64, n)
-	for i, v := range power {
-		out[i] = float(v)
-	}
-	return out
+	return power
 }
 
 // inverseFactorial is 1/n!.

@@ -2,24 +2,34 @@ package main
 
 import "math"
 
-// Functions of float32 are computed in float64 and rounded once: no range of
-// float32 then needs care for overflow, subnormal numbers or a second word of the
-// result. Polynomials are right to some 2⁻³⁰, and the results to 0.53 units in the
-// last place.
+// Functions of float32 have formulas of their own, in float32: they err by less
+// than two units in the last place.
 var (
-	// exp(r) for |r| ≤ ln 2 / 2, and exp(r) - 1 over r
-	expSingle   = economize(inverseFactorial0, -halfLn2, halfLn2, 7)
-	expm1Single = economize(func(k int64) real { return inverseFactorial(k + 1) }, -halfLn2, halfLn2, 6)
-	// sinh(r)/r and cosh(r) in powers of r²
-	sinhSingle = economize(func(k int64) real { return inverseFactorial(2*k + 1) }, 0, halfLn2*halfLn2, 3)
-	coshSingle = economize(func(k int64) real { return inverseFactorial0(2 * k) }, 0, halfLn2*halfLn2, 3)
-	// sin(r)/r and cos(r) in powers of r²
-	sinSingle = economize(func(k int64) real { return alternating(k, inverseFactorial(2*k+1)) }, 0, quarter*quarter, 4)
-	cosSingle = economize(func(k int64) real { return alternating(k, inverseFactorial0(2*k)) }, 0, quarter*quarter, 4)
+	// (exp(r) - 1 - r) / r² for |r| ≤ ln 2 / 2, and 2ʳ less one over r for |r| ≤ ½
+	expSingle  = economize(func(k int64) real { return inverseFactorial(k + 2) }, -halfLn2, halfLn2, 4)
+	exp2Single = economize(func(k int64) real { return newReal().Mul(powerOf(ln2(), k+1), inverseFactorial(k+1)) }, -0.5, 0.5, 5)
+	// (tanh(x)/x - 1) / x² in powers of x² for |x| ≤ 0.55
+	tanhSingle = economize(func(k int64) real { return tanhSeries(k + 1) }, 0, 0.551*0.551, 4)
+	tanhSeries = quotientOf(func(k int64) real { return inverseFactorial(2*k + 1) }, func(k int64) real { return inverseFactorial0(2 * k) })
+	// (sinh(r)/r - 1) / r² and (cosh(r) - 1) / r² in powers of r²
+	sinhSingle = economize(func(k int64) real { return inverseFactorial(2*k + 3) }, 0, halfLn2*halfLn2, 2)
+	coshSingle = economize(func(k int64) real { return inverseFactorial(2*k + 2) }, 0, halfLn2*halfLn2, 2)
+	// (ln(1+f) - f) / f² for f from -¼ to ½, and ln(1+f)/f over ln 2 and ln 10
+	logSingle   = economize(func(k int64) real { return alternating(k+1, fractionOf(1, k+2)) }, -0.25, 0.5, 8)
+	log2Single  = economize(func(k int64) real { return alternating(k, inverse(newReal().Mul(ln2(), realOf(float64(k+1))))) }, -0.25, 0.5, 9)
+	log10Single = economize(func(k int64) real { return alternating(k, inverse(newReal().Mul(ln10(), realOf(float64(k+1))))) }, -0.25, 0.5, 9)
+	// (sin(r)/r - 1) / r² and (cos(r) - 1) / r² in powers of r² for |r| ≤ π/4
+	sinSingle = economize(func(k int64) real { return alternating(k+1, inverseFactorial(2*k+3)) }, 0, quarter*quarter, 2)
+	cosSingle = economize(func(k int64) real { return alternating(k+1, inverseFactorial(2*k+2)) }, 0, quarter*quarter, 3)
+	// (tan(r)/r - 1) / r² in powers of r² for |r| ≤ π/4
+	tanSingle = economize(func(k int64) real { return tanSeries(k + 1) }, 0, 0.618, 5)
+	tanSeries = quotientOf(func(k int64) real { return alternating(k, inverseFactorial(2*k+1)) }, func(k int64) real { return alternating(k, inverseFactorial0(2*k)) })
 	// arctan(t)/t in powers of t² up to 1
-	arctanSingle = economizeAt(arctanOfRoot, 0.5, 0, 1, 11)
-	// arcsin(s)/s in powers of s² up to ¼
-	arcsinSingle = economize(func(k int64) real { return arcsinTerm(k - 1) }, 0, 0.25, 8)
+	arctanSingle = economizeAt(arctanOfRoot, 0.5, 0, 1, 9)
+	// (arcsin(s)/s - 1) / s² in powers of s² up to ¼
+	arcsinSingle = economize(arcsinTerm, 0, 0.25, 4)
+	// (1+f)^(-⅓) for 1+f from ¾ up to 1½
+	cbrtSingle = economize(func(k int64) real { return binomial(-1, 3, k) }, -0.25, 0.5, 5)
 )
 
 func inverseFactorial0(k int64) real {
@@ -29,200 +39,344 @@ func inverseFactorial0(k int64) real {
 	return inverseFactorial(k)
 }
 
-// reducedOnce is n, the whole number nearest to x·log₂e, and x - n·ln 2.
-func (p *formula) reducedOnce(x *value) (n, r *value) {
-	n = p.nearest(p.mul(p.number(math.Log2E), x))
-	return n, p.fnma(n, p.number(math.Ln2), x)
+func powerOf(x real, n int64) real {
+	y := realOf(1)
+	for range n {
+		y.Mul(y, x)
+	}
+	return y
+}
+
+// binomial is the coefficient of fᵏ in (1+f)^(a/b).
+func binomial(a, b, k int64) real {
+	c := realOf(1)
+	for j := range k {
+		c.Mul(c, fractionOf(a-b*j, b*(j+1)))
+	}
+	return c
+}
+
+// wholeNear is the whole number nearest to x·by, and the word of which the low bits
+// hold it.
+func (p *formula) wholeNear(x *value, by float64) (n, word *value) {
+	word = p.fma(x, p.number(by), p.number(p.magic))
+	return p.sub(word, p.number(p.magic)), word
+}
+
+// reducedSingle is n, the whole number nearest to x·log₂e, and x - n·ln 2.
+func (p *formula) reducedSingle(x *value) (n, word, r *value) {
+	n, word = p.wholeNear(x, math.Log2E)
+	ln2 := p.constantPair(ln2(), 8)
+	return n, word, p.fnma(n, ln2.lo, p.fnma(n, ln2.hi, x))
+}
+
+// lessOneSingle is exp(r) - 1 of a reduced r.
+func (p *formula) lessOneSingle(r *value) *value {
+	return p.fma(p.mul(r, r), p.horner(r, expSingle), r)
+}
+
+func exponentialSingle(p *formula) {
+	n, _, r := p.reducedSingle(p.clamp(p.params[0], -104, 89))
+	p.result = p.scale(p.add(p.number(1), p.lessOneSingle(r)), n)
 }
 
 func exponentialOfTwoSingle(p *formula) {
-	x := p.clamp(p.params[0], -160, 130)
-	n := p.nearest(x)
-	r := p.mul(p.number(math.Ln2), p.sub(x, n))
-	p.result = p.scale(p.polynomial(r, expSingle), n)
+	x := p.clamp(p.params[0], -151, 128)
+	n, _ := p.wholeNear(x, 1)
+	r := p.sub(x, n)
+	p.result = p.scale(p.fma(r, p.horner(r, exp2Single), p.number(1)), n)
 }
 
-func (p *formula) expOnce(x *value) *value {
-	n, r := p.reducedOnce(p.clamp(x, -700, 700))
-	return p.scale(p.polynomial(r, expSingle), n)
-}
-
+// exponentialLessOneSingle is 2ⁿ·((1 - 2⁻ⁿ) + (exp(r) - 1)).
 func exponentialLessOneSingle(p *formula) {
 	x := p.params[0]
-	n, r := p.reducedOnce(p.clamp(x, -110, 90))
-	scale := p.powerOfTwo(n)
-	y := p.fma(p.mul(r, p.polynomial(r, expm1Single)), scale, p.sub(scale, p.number(1)))
-	p.result = p.or(y, p.and(p.word(signBit), x))
+	n, _, r := p.reducedSingle(p.clamp(x, -18, 89))
+	ln2 := p.constantPair(ln2(), 8)
+	first := p.fnma(n, ln2.hi, p.clamp(x, -18, 89))
+	lost := p.fnma(n, ln2.lo, p.sub(first, r))
+	first = p.sub(p.number(1), p.powerOfTwo(p.sub(p.number(0), p.min(p.number(100), n))))
+	rest := p.fma(p.mul(r, r), p.horner(r, expSingle), lost)
+	sum := p.tidy(first, r)
+	y := p.scale(p.add(sum.hi, p.add(sum.lo, rest)), n)
+	p.result = p.or(y, p.signOf(x))
 }
 
-func (p *formula) halvesOnce(x *value, sine bool) {
-	n, r := p.reducedOnce(p.min(p.number(100), p.abs(x)))
-	up := p.powerOfTwo(p.sub(n, p.number(1)))
-	down := p.powerOfTwo(p.sub(p.number(-1), n))
-	square := p.mul(r, r)
-	withCosh, withSinh := p.add(up, down), p.sub(up, down)
+// hyperbolicTangentSingle is a polynomial, or 1 - 2/(exp(2|x|)+1) where that quotient
+// is at most one half.
+func hyperbolicTangentSingle(p *formula) {
+	x, one := p.params[0], p.number(1)
+	a := p.abs(x)
+	square := p.mul(a, a)
+	small := p.fma(p.mul(square, p.horner(square, tanhSingle)), a, a)
+	_, word, r := p.reducedSingle(p.min(p.number(20), p.add(a, a)))
+	e := p.addBits(p.add(one, p.lessOneSingle(r)), p.shl(word, p.shift))
+	large := p.sub(one, p.div(p.number(2), p.add(one, e)))
+	p.result = p.signed(p.choose(p.is(a, cmpGT, p.number(0.55)), large, small), x)
+}
+
+// halvesSingle is as halves.
+func (p *formula) halvesSingle(x *value, sine bool) {
+	n, _, r := p.reducedSingle(p.min(p.number(90), p.abs(x)))
+	u := p.powerOfTwo(p.mul(p.number(-2), p.min(p.number(30), n)))
+	one := p.number(1)
+	withCosh, withSinh := p.add(one, u), p.sub(one, u)
 	if sine {
 		withCosh, withSinh = withSinh, withCosh
 	}
-	s := p.mul(p.mul(r, withSinh), p.polynomial(square, sinhSingle))
-	y := p.fma(withCosh, p.polynomial(square, coshSingle), s)
+	square := p.mul(r, r)
+	sinh := p.fma(p.mul(square, r), p.horner(square, sinhSingle), r)
+	cosh := p.mul(square, p.horner(square, coshSingle))
+	y := p.add(withCosh, p.fma(withSinh, sinh, p.mul(withCosh, cosh)))
+	y = p.scale(p.mul(p.number(0.5), y), n)
 	if sine {
 		y = p.signed(y, x)
 	}
 	p.result = y
 }
 
-// logarithmOnce is e·perExponent + perLn·ln m.
-func (p *formula) logarithmOnce(x *value, perExponent, perLn float64, terms int) *value {
-	m, e := p.frexp(x)
+// logarithmOfParts is ln(1+f) + e·ln 2, infinite where e is.
+func (p *formula) logarithmOfParts(f, e *value) *value {
+	ln2 := p.constantPair(ln2(), 8)
+	rest := p.fma(e, ln2.lo, p.mul(p.mul(f, f), p.horner(f, logSingle)))
+	return p.fma(e, ln2.hi, p.add(f, rest))
+}
+
+func naturalLogarithmSingle(p *formula) {
+	m, e := p.frexp(p.params[0])
+	p.result = p.logarithmOfParts(p.sub(m, p.number(1)), e)
+}
+
+func binaryLogarithmSingle(p *formula) {
+	m, e := p.frexp(p.params[0])
 	f := p.sub(m, p.number(1))
-	s := p.div(f, p.add(p.number(2), f))
-	c := make([]float64, 0, terms)
-	for _, v := range economize(func(k int64) real { return fractionOf(2, 2*k+1) }, 0, 0.0401, terms-1) {
-		c = append(c, perLn*v)
-	}
-	z := p.mul(s, s)
-	y := p.mul(s, p.polynomial(z, c))
-	if perExponent == 1 {
-		return p.add(y, e)
-	}
-	return p.fma(e, p.number(perExponent), y)
+	p.result = p.fma(f, p.horner(f, log2Single), e)
 }
 
-func logarithmSingle(perExponent, perLn float64) func(p *formula) {
-	return func(p *formula) { p.result = p.logarithmOnce(p.params[0], perExponent, perLn, 5) }
+func decimalLogarithmSingle(p *formula) {
+	m, e := p.frexp(p.params[0])
+	f := p.sub(m, p.number(1))
+	two := p.constantPair(newReal().Quo(ln2(), ln10()), 8)
+	p.result = p.fma(e, two.hi, p.fma(f, p.horner(f, log10Single), p.mul(e, two.lo)))
 }
 
-// oneMoreOnce is ln(1+x). What the sum loses of x counts where it is small.
-func (p *formula) oneMoreOnce(x *value) *value {
-	u := p.add(p.number(1), x)
-	lost := p.sub(x, p.sub(u, p.number(1)))
-	lost = p.choose(p.is(lost, cmpUNORD, lost), p.number(0), lost)
-	return p.add(p.logarithmOnce(u, math.Ln2, 1, 5), lost)
+// oneMoreParts is 1+v as (1+f)·2ᵉ, with what the sum loses of v.
+func (p *formula) oneMoreParts(v *value) (f, e *value) {
+	one := p.number(1)
+	u := p.add(one, v)
+	large, small := p.max(v, one), p.min(v, one)
+	lost := p.sub(small, p.sub(u, large))
+	m, e := p.frexp(u)
+	f = p.sub(m, one)
+	some := p.is(p.abs(lost), cmpGT, p.number(0)) // neither of zero nor of infinity
+	return p.choose(some, p.fma(lost, p.powerOfTwo(p.sub(p.number(0), p.min(p.number(100), e))), f), f), e
 }
 
 func logarithmOfOneMoreSingle(p *formula) {
 	x := p.params[0]
-	p.result = p.or(p.oneMoreOnce(x), p.and(p.word(signBit), x))
+	p.result = p.or(p.logarithmOfParts(p.oneMoreParts(x)), p.signOf(x))
 }
 
+// areaSineSingle is ln(1 + a + a²/(1+√(a²+1))), or ln 2a.
 func areaSineSingle(p *formula) {
-	x := p.params[0]
+	x, one := p.params[0], p.number(1)
 	a := p.abs(x)
 	square := p.mul(a, a)
-	root := p.sqrt(p.add(square, p.number(1)))
-	// Of an infinite a the quotient is none, and is taken for a.
-	more := p.min(p.div(square, p.add(root, p.number(1))), a)
-	p.result = p.signed(p.oneMoreOnce(p.add(more, a)), x)
+	root := p.sqrt(p.fma(a, a, one))
+	p.result = p.signed(p.areaSingle(a, p.add(a, p.div(square, p.add(root, one)))), x)
+}
+
+// areaSingle is ln(1+v), or for an a so large that one and a's inverse do not count, ln 2a.
+func (p *formula) areaSingle(a, v *value) *value {
+	large := p.is(a, cmpGT, p.number(1<<28))
+	f, e := p.oneMoreParts(p.choose(large, a, v))
+	return p.logarithmOfParts(f, p.add(e, p.choose(large, p.number(1), p.number(0))))
 }
 
 func areaCosineSingle(p *formula) {
-	x := p.params[0]
-	t := p.sub(x, p.number(1))
-	y := p.oneMoreOnce(p.add(t, p.sqrt(p.mul(t, p.add(t, p.number(2))))))
-	p.result = p.choose(p.is(x, cmpLT, p.number(1)), p.number(nan), y)
+	x, one := p.params[0], p.number(1)
+	t := p.sub(x, one)
+	y := p.areaSingle(x, p.add(t, p.sqrt(p.fma(t, t, p.add(t, t)))))
+	p.result = p.choose(p.is(x, cmpLT, one), p.number(nan), y)
 }
 
+// areaTangentSingle is ½·ln(1 + 2a/(1-a)).
 func areaTangentSingle(p *formula) {
 	x := p.params[0]
 	a := p.abs(x)
-	y := p.oneMoreOnce(p.div(p.add(a, a), p.sub(p.number(1), a)))
-	p.result = p.signed(p.mul(p.number(0.5), y), x)
+	f, e := p.oneMoreParts(p.div(p.add(a, a), p.sub(p.number(1), a)))
+	p.result = p.signed(p.mul(p.number(0.5), p.logarithmOfParts(f, e)), x)
 }
 
-// rightAnglesOnce is x less the nearest multiple of π/2.
-func (p *formula) rightAnglesOnce(x *value) (r, word *value) {
-	p.rare = p.is(p.abs(x), cmpGE, p.number(widestAngle))
-	word = p.fma(x, p.number(float(twoOverPi())), p.number(magic))
-	n := p.sub(word, p.number(magic))
-	a, b, _ := thirds()
-	return p.fnma(n, p.number(b), p.fnma(n, p.number(a), x)), word
+// widestAngleSingle is to circular functions of float32 what widestAngle is to those
+// of float64.
+const widestAngleSingle = 1 << 17
+
+// thirds of a number take three of a float32 each to all the digits that count.
+func (p *formula) thirds(x real) (out [3]*value) {
+	rest := newReal().Set(x)
+	for i := range out {
+		v := p.decode(p.encode(float(rest)))
+		out[i] = p.number(v)
+		rest.Sub(rest, realOf(v))
+	}
+	return out
 }
 
-func circularSingle(p *formula, quarter int) {
-	r, word := p.rightAnglesOnce(p.params[0])
+// lessMultiples is x - n·of.
+func (p *formula) lessMultiples(x, n *value, of real) pair {
+	c := p.thirds(of)
+	first := p.fnma(n, c[0], x)
+	hi := p.fnma(n, c[1], first)
+	// What that rounds off, though first may be the lesser.
+	second := p.sub(first, hi)
+	lost := p.sub(p.sub(first, second), hi)
+	return pair{hi, p.fnma(n, c[2], p.add(p.fnma(n, c[1], second), lost))}
+}
+
+// sineSingle is sin(x + quarter·π/2).
+func (p *formula) sineSingle(quarter uint64) {
+	x := p.params[0]
+	p.rare = p.is(p.abs(x), cmpNLT, p.number(widestAngleSingle))
+	n, word := p.wholeNear(x, 2/math.Pi)
+	c := p.thirds(halfTurn(2))
+	r := p.fnma(n, c[2], p.fnma(n, c[1], p.fnma(n, c[0], x)))
 	if quarter == 1 {
-		word = p.add(p.number(1), word)
+		word = p.addBits(word, p.word(1))
 	}
 	square := p.mul(r, r)
-	sin := p.mul(r, p.polynomial(square, sinSingle))
-	cos := p.polynomial(square, cosSingle)
-	y := p.choose(p.negative(p.shl(word, 63)), cos, sin)
-	p.result = p.xor(y, p.and(p.word(signBit), p.shl(word, 62)))
-	p.keep(false)
+	sin := p.fma(p.mul(square, r), p.horner(square, sinSingle), r)
+	cos := p.fma(square, p.horner(square, cosSingle), p.number(1))
+	y := p.choose(p.negative(p.shl(word, 31)), cos, sin)
+	p.result = p.xor(y, p.signOf(p.shl(word, 30)))
+	if quarter == 0 {
+		p.result = p.choose(p.is(x, cmpEQ, p.number(0)), x, p.result)
+	}
 }
 
+// tangentSingle is the tangent of what is left of right angles, or less one over it.
 func tangentSingle(p *formula) {
-	r, word := p.rightAnglesOnce(p.params[0])
-	flip := p.shl(word, 63)
-	odd := p.negative(flip)
-	square := p.mul(r, r)
-	sin := p.mul(r, p.polynomial(square, sinSingle))
-	cos := p.polynomial(square, cosSingle)
-	p.result = p.xor(p.div(p.choose(odd, cos, sin), p.choose(odd, sin, cos)), flip)
-	p.keep(false)
+	x := p.params[0]
+	p.rare = p.is(p.abs(x), cmpNLT, p.number(widestAngleSingle))
+	n, word := p.wholeNear(x, 2/math.Pi)
+	r := p.lessMultiples(x, n, halfTurn(2))
+	square := p.mul(r.hi, r.hi)
+	// The derivative of the tangent is at most two.
+	t := p.add(r.hi, p.fma(p.mul(square, r.hi), p.horner(square, tanSingle), p.fma(square, r.lo, r.lo)))
+	odd := p.negative(p.shl(word, 31))
+	y := p.div(p.choose(odd, p.number(-1), t), p.choose(odd, t, p.number(1)))
+	p.result = p.choose(p.is(x, cmpEQ, p.number(0)), x, y)
 }
 
-// slopeAngleOnce is the angle of above/below in the first quadrant.
-func (p *formula) slopeAngleOnce(above, below, small, large *value) *value {
-	t := p.div(small, large)
-	y := p.mul(t, p.polynomial(p.mul(t, t), arctanSingle))
-	return p.choose(p.is(above, cmpGT, below), p.sub(p.number(math.Pi/2), y), y)
+// slopeAngleSingle is the angle of a slope t up to one, or a right one less that.
+func (p *formula) slopeAngleSingle(t, steep *value) *value {
+	y := p.mul(t, p.horner(p.mul(t, t), arctanSingle))
+	right := p.constantPair(halfTurn(2), 0)
+	return p.choose(steep, p.add(p.sub(right.hi, y), right.lo), y)
 }
 
 func arctangentSingle(p *formula) {
 	x := p.params[0]
 	a, one := p.abs(x), p.number(1)
-	p.result = p.signed(p.slopeAngleOnce(a, one, p.min(one, a), p.max(one, a)), x)
+	y := p.slopeAngleSingle(p.div(p.min(one, a), p.max(one, a)), p.is(a, cmpGT, one))
+	p.result = p.signed(y, x)
 }
 
 func angleSingle(p *formula) {
 	y, x := p.params[0], p.params[1]
-	// Infinities are as far as anything need be, and zero over zero is zero.
-	a, b := p.min(p.number(1e300), p.abs(y)), p.min(p.number(1e300), p.abs(x))
-	v := p.slopeAngleOnce(a, b, p.min(a, b), p.max(p.number(1e-300), p.max(a, b)))
+	a, b := p.abs(y), p.abs(x)
+	small, large := p.min(a, b), p.max(p.number(0x1p-149), p.max(a, b))
+	// Two infinities are as one and one; zero over zero is zero.
+	t := p.choose(p.is(small, cmpEQ, large), p.number(1), p.div(small, large))
+	v := p.slopeAngleSingle(t, p.is(a, cmpGT, b))
 	v = p.choose(p.negative(x), p.sub(p.number(math.Pi), v), v)
 	v = p.choose(p.is(a, cmpUNORD, b), p.number(nan), v)
 	p.result = p.signed(v, y)
 }
 
-func (p *formula) arcsineOnce(a *value) (y, beyond *value) {
+// arcsineSingleParts is the arcsine s + rest of |x| up to ½, or beyond half the angle
+// from a right one.
+func (p *formula) arcsineSingleParts(a *value) (s, rest, beyond *value) {
 	beyond = p.is(a, cmpGT, p.number(0.5))
 	half := p.fnma(p.number(0.5), a, p.number(0.5))
-	s := p.choose(beyond, p.sqrt(half), a)
+	s = p.choose(beyond, p.sqrt(half), a)
 	z := p.choose(beyond, half, p.mul(a, a))
-	return p.mul(s, p.polynomial(z, arcsinSingle)), beyond
+	return s, p.mul(p.mul(z, s), p.horner(z, arcsinSingle)), beyond
 }
 
 func arcsineSingle(p *formula) {
-	x := p.params[0]
-	y, beyond := p.arcsineOnce(p.abs(x))
-	y = p.choose(beyond, p.fnma(p.number(2), y, p.number(math.Pi/2)), y)
-	p.result = p.signed(y, x)
+	x, two := p.params[0], p.number(2)
+	s, rest, beyond := p.arcsineSingleParts(p.abs(x))
+	right := p.constantPair(halfTurn(2), 0)
+	far := p.add(p.fnma(two, s, right.hi), p.fnma(two, rest, right.lo))
+	p.result = p.signed(p.choose(beyond, far, p.add(s, rest)), x)
 }
 
 func arccosineSingle(p *formula) {
 	x := p.params[0]
-	y, beyond := p.arcsineOnce(p.abs(x))
-	near := p.sub(p.number(math.Pi/2), p.xor(y, p.and(p.word(signBit), x)))
+	s, rest, beyond := p.arcsineSingleParts(p.abs(x))
+	y := p.add(s, rest)
+	near := p.sub(p.number(math.Pi/2), p.xor(y, p.signOf(x)))
 	twice := p.add(y, y)
 	far := p.choose(p.negative(x), p.sub(p.number(math.Pi), twice), twice)
 	p.result = p.choose(beyond, far, near)
 }
 
+// hypotenuseSingle scales both legs by a power of two near the longer one.
 func hypotenuseSingle(p *formula) {
 	x, y := p.params[0], p.params[1]
-	h := p.sqrt(p.fma(x, x, p.mul(y, y)))
+	a, b := p.abs(x), p.abs(y)
+	size := p.and(p.clamp(p.max(a, b), 0x1p-100, 0x1p125), p.word(0xff<<23))
+	inverse := p.subBits(p.word(2*0x7f<<23), size)
+	u, v := p.mul(x, inverse), p.mul(y, inverse)
+	h := p.mul(size, p.sqrt(p.fma(u, u, p.mul(v, v))))
 	far := p.number(inf)
-	either := p.any(p.is(p.abs(x), cmpEQ, far), p.is(p.abs(y), cmpEQ, far))
-	p.result = p.choose(either, far, h)
+	p.result = p.choose(p.any(p.is(a, cmpEQ, far), p.is(b, cmpEQ, far)), far, h)
+}
+
+// cubeRootSingle begins with a polynomial of the mantissa for the inverse of the root,
+// and takes a step of I. Newton's with the root.
+func cubeRootSingle(p *formula) {
+	x, zero := p.params[0], p.number(0)
+	m, e := p.frexp(p.abs(x))
+	third, _ := p.wholeNear(e, 1./3)
+	left := p.fnma(p.number(3), third, e)
+	more, less := p.is(left, cmpGT, zero), p.is(left, cmpLT, zero)
+	over := p.choose(more, p.number(math.Cbrt(0.5)), p.choose(less, p.number(math.Cbrt(2)), p.number(1)))
+	inverse := p.mul(over, p.horner(p.sub(m, p.number(1)), cbrtSingle))
+	m = p.mul(m, p.choose(more, p.number(2), p.choose(less, p.number(0.5), p.number(1))))
+	square := p.mul(inverse, inverse)
+	y := p.mul(m, square)
+	off := p.fms(p.mul(y, y), y, m)
+	y = p.fnma(p.mul(off, square), p.number(1./3), y)
+	y = p.signed(p.scale(y, third), x)
+	// Zero, infinity and NaN are their own.
+	p.result = p.choose(p.is(p.sub(e, e), cmpEQ, zero), y, x)
+}
+
+// What follows is computed in float64 and rounded once.
+var (
+	expOnce = economize(inverseFactorial0, -halfLn2, halfLn2, 7)
+	logOnce = economize(func(k int64) real { return fractionOf(2, 2*k+1) }, 0, 0.0401, 7)
+)
+
+func (p *formula) expOnce(x *value) *value {
+	x = p.clamp(x, -700, 700)
+	n, _ := p.wholeNear(x, math.Log2E)
+	return p.scale(p.polynomial(p.fnma(n, p.number(math.Ln2), x), expOnce), n)
+}
+
+func (p *formula) logarithmOnce(x *value) *value {
+	m, e := p.frexp(x)
+	f := p.sub(m, p.number(1))
+	s := p.div(f, p.add(p.number(2), f))
+	return p.fma(e, p.number(math.Ln2), p.mul(s, p.polynomial(p.mul(s, s), logOnce)))
 }
 
 // powerSingle is exp(y·ln|x|); what is neither above nor below one to an infinite
 // power, and the like, is rare.
 func powerSingle(p *formula) {
 	x, y := p.params[0], p.params[1]
-	e := p.mul(y, p.logarithmOnce(p.abs(x), math.Ln2, 1, 8))
+	e := p.mul(y, p.logarithmOnce(p.abs(x)))
 	p.rare = p.any(p.is(e, cmpUNORD, e), p.is(x, cmpEQ, p.number(-inf)))
 	p.result = p.withSquare(p.powerSign(p.expOnce(e)))
 }
