@@ -71,14 +71,21 @@ func Dequantize(values, scale, zero *Array) *Array {
 
 // Save writes values, scale and zero point beside each other: as members of these names
 // of a group x.zarr, or of a file x.npz or x.safetensors. OpenQuantized reads them back.
+// It reads the array three times, or four times if Affine.
 func (q *Quantized) Save(ctx context.Context, path string, opts ...Option) (*Quantized, error) {
-	for _, m := range []struct {
-		name string
-		from *Array
-	}{{"values", q.Values}, {"scale", q.Scale}, {"zero_point", q.Zero}} {
-		if _, err := m.from.Save(ctx, member(path, m.name), opts...); err != nil {
-			return nil, err
+	err := Together("quantize → "+filepath.Base(path), opts, func(opts []Option, _ func(string, float64)) error {
+		for _, m := range []struct {
+			name string
+			from *Array
+		}{{"values", q.Values}, {"scale", q.Scale}, {"zero_point", q.Zero}} {
+			if _, err := m.from.Save(ctx, member(path, m.name), opts...); err != nil {
+				return err
+			}
 		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	out := OpenQuantized(path) // when it is whole: each member changes a file of several
 	out.from = q.from

@@ -115,7 +115,6 @@ func quantize(b *b, x *graph.Node, s Scheme) (Quantized, error) {
 	x = b.reshape(x, wide)
 	one, zero := b.number(1), b.number(0)
 	var scale, point *graph.Node
-	middle := b.number((low + high + 1) / 2)
 	if s.Affine {
 		least := b.apply(kernel.Minimum, b.fold(kernel.Min, x, axes), zero)
 		most := b.apply(kernel.Maximum, b.fold(kernel.Max, x, axes), zero)
@@ -127,7 +126,7 @@ func quantize(b *b, x *graph.Node, s Scheme) (Quantized, error) {
 		most := b.fold(kernel.Max, b.apply(kernel.Absolute, x), axes)
 		scale = b.apply(kernel.Divide, most, b.number((high-low-1)/2))
 		scale = b.apply(kernel.Where, b.apply(kernel.Greater, scale, zero), scale, one)
-		point = b.apply(kernel.Add, b.apply(kernel.Multiply, scale, zero), middle)
+		point = b.number((low + high + 1) / 2) // for which nothing is read
 	}
 	if b.err != nil {
 		return Quantized{}, b.err
@@ -139,7 +138,10 @@ func quantize(b *b, x *graph.Node, s Scheme) (Quantized, error) {
 	steps = b.apply(kernel.Minimum, b.apply(kernel.Maximum, steps, b.number(low)), b.number(high))
 	steps = b.apply(kernel.Where, b.apply(kernel.IsNaN, steps), point, steps)
 	values := b.reshape(b.as(steps, s.DType), shape)
-	return Quantized{Values: values, Scale: b.reshape(scale, s.shared(shape)), Zero: b.reshape(b.as(point, s.DType), s.shared(shape))}, b.err
+	if point = b.as(point, s.DType); len(point.Shape) == 0 && b.err == nil {
+		point = b.do(graph.BroadcastTo(b.site, point, scale.Shape...))
+	}
+	return Quantized{Values: values, Scale: b.reshape(scale, s.shared(shape)), Zero: b.reshape(point, s.shared(shape))}, b.err
 }
 
 // groups are the shape in which elements that share a scale lie along whole axes, and
