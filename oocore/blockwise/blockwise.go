@@ -55,6 +55,10 @@ type Need struct {
 	// Sparse says that in all only some of an input is read, here and there: it is not
 	// worth a pass to bring the whole into another order.
 	Sparse bool
+	// Work is about how many nanoseconds of one core filling the box takes, where that is
+	// much more than moving it does: what several passes would compute again is kept
+	// instead where that is less work.
+	Work int64
 }
 
 // Task is one box to be filled.

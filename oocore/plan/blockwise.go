@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/gonbext/gonbext/oocore/arena"
 	"github.com/gonbext/gonbext/oocore/blockwise"
@@ -58,6 +59,95 @@ func (l *lowering) markBelow(n *graph.Node) {
 	}
 }
 
+// keepCostly keeps what several passes read where computing it for each of them takes
+// longer than writing it and reading it back: the input of a softmax, for one. Of
+// operations of each other the last is kept. That follows from shapes alone, so that a
+// run can go on with another budget.
+func (l *lowering) keepCostly(root *graph.Node) {
+	for again := true; again; {
+		again = false
+		passes := l.passes(root)
+		var costly *graph.Node
+		for n := range graph.Nodes(root) { // those that are read come before those that read
+			n = l.one(n)
+			bytes := int64(grid.Size(n.Shape) * n.DType.Size())
+			if more := int64(passes[n] - 1); more > 0 && more*l.work(n) > storeNanos*bytes {
+				costly, again = n, true
+			}
+		}
+		if again {
+			l.keep[costly], l.readers[costly] = true, passes[costly]
+		}
+	}
+	clear(l.depth)
+}
+
+// storeNanos is what writing a byte and reading it back takes, in nanoseconds of a core.
+const storeNanos = 4
+
+// passes are how many stages compute each operation that is not held.
+func (l *lowering) passes(root *graph.Node) map[*graph.Node]int {
+	passes := map[*graph.Node]int{}
+	stage := func(of ...*graph.Node) {
+		seen := map[*graph.Node]bool{}
+		var visit func(n *graph.Node)
+		visit = func(n *graph.Node) {
+			n = l.one(n)
+			if seen[n] || l.held(n) {
+				return
+			}
+			seen[n] = true
+			if n.Kind == graph.Blockwise {
+				passes[n]++
+			}
+			for _, in := range n.In {
+				visit(in)
+			}
+		}
+		for _, n := range of {
+			visit(n)
+		}
+	}
+	clear(l.depth)
+	for _, level := range l.levels(root) {
+		together := map[string][]*graph.Node{} // reductions of one pass
+		for _, n := range level {
+			if n.Kind == graph.Reduce {
+				key := fmt.Sprint(n.Fold.Axes, n.In[0].Shape)
+				together[key] = append(together[key], n.In[0])
+			} else {
+				stage(n.In...)
+			}
+		}
+		for _, of := range together {
+			stage(of...)
+		}
+	}
+	stage(root)
+	return passes
+}
+
+// work is what computing a node from what is held takes, as far as operations say so.
+func (l *lowering) work(n *graph.Node) (nanos int64) {
+	seen := map[*graph.Node]bool{}
+	var visit func(n *graph.Node)
+	visit = func(n *graph.Node) {
+		n = l.one(n)
+		if seen[n] || l.held(n) {
+			return
+		}
+		seen[n] = true
+		if n.Kind == graph.Blockwise {
+			nanos += n.Blocks.Op.Need(clip(n.Shape, n.Shape)).Work
+		}
+		for _, in := range n.In {
+			visit(in)
+		}
+	}
+	visit(n)
+	return nanos
+}
+
 // op is the load that computes an operation's node.
 func (l *lowering) op(n *graph.Node) Load {
 	load := Load{Kind: LoadBlocks, Type: n.DType, View: grid.Identity(n.Shape), Shape: n.Shape, Op: &blockwise.Value{Op: n.Blocks.Op}}
@@ -98,9 +188,14 @@ func (p *Plan) opStage(l *lowering, root, n *graph.Node, t Target) error {
 		}
 	}
 	s.Outputs = []int{out}
-	if p.Device.Memory > 0 {
-		s.Note = fmt.Sprintf("%s has no %s: on the CPU", p.Device.Name, n.Blocks.Name)
+	var notes []string
+	if passes := l.readers[l.one(n)]; passes > 0 {
+		notes = append(notes, fmt.Sprintf("kept: %d passes read it, and computing it for each takes longer", passes))
 	}
+	if p.Device.Memory > 0 {
+		notes = append(notes, fmt.Sprintf("%s has no %s: on the CPU", p.Device.Name, n.Blocks.Name))
+	}
+	s.Note = strings.Join(notes, "; ")
 	p.Stages = append(p.Stages, s)
 	return nil
 }

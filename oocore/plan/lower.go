@@ -16,18 +16,19 @@ import (
 // lowering turns nodes into programs. Equal nodes become one, so that shared
 // parts are computed once however they were written.
 type lowering struct {
-	plan   *Plan
-	same   map[*graph.Node]*graph.Node // node → the first node that computes the same
-	byKey  map[string]*graph.Node
-	number map[*graph.Node]int // of a representative
-	keep   map[*graph.Node]bool
-	depth  map[*graph.Node]int
-	arrays map[*graph.Node]int // where a node's elements are, once something holds them
+	plan    *Plan
+	same    map[*graph.Node]*graph.Node // node → the first node that computes the same
+	byKey   map[string]*graph.Node
+	number  map[*graph.Node]int // of a representative
+	keep    map[*graph.Node]bool
+	readers map[*graph.Node]int // passes that read what is kept because of them
+	depth   map[*graph.Node]int
+	arrays  map[*graph.Node]int // where a node's elements are, once something holds them
 }
 
 func newLowering(p *Plan) *lowering {
 	return &lowering{plan: p, same: map[*graph.Node]*graph.Node{}, byKey: map[string]*graph.Node{},
-		number: map[*graph.Node]int{}, keep: map[*graph.Node]bool{}, depth: map[*graph.Node]int{}, arrays: map[*graph.Node]int{}}
+		number: map[*graph.Node]int{}, keep: map[*graph.Node]bool{}, readers: map[*graph.Node]int{}, depth: map[*graph.Node]int{}, arrays: map[*graph.Node]int{}}
 }
 
 // one returns the representative of all nodes that compute the same.

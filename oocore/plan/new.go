@@ -67,6 +67,7 @@ func attempt(root *graph.Node, t Target, o Options, keep int64) (*Plan, error) {
 		Workers: max(o.Workers, 1), Device: o.Device, Output: -1, keep: keep}
 	l := newLowering(p)
 	l.mark(root)
+	l.keepCostly(root)
 	for _, level := range l.levels(root) {
 		if err := p.level(l, l.one(root), level, t); err != nil {
 			return nil, err

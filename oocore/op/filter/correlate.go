@@ -42,7 +42,8 @@ func (o Weighted) work(m *memory, tile []int) (in, sums []byte) {
 	return m.take(with * parts * 8), m.take(without * parts * 8)
 }
 
-// Need is the box with its border, and a tile in float64.
+// Need is the box with its border, and a tile in float64. A core does about eight
+// products in a nanosecond.
 func (o Weighted) Need(box []int) blockwise.Need {
 	n := grid.Size(sizesOf(&o.Window))
 	need := need(&o.Window, box, func(m *memory, tile []int) {
@@ -51,6 +52,7 @@ func (o Weighted) Need(box []int) blockwise.Need {
 			m.take(n * 8)
 		}
 	})
+	need.Work = int64(grid.Size(box)) * int64(n) / 8
 	if o.Weights == nil {
 		need.Reads = append(need.Reads, sizesOf(&o.Window))
 	}

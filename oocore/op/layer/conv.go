@@ -25,6 +25,10 @@ type Conv struct {
 // columnBytes is about what a matrix of what the window shows takes.
 const columnBytes = 512 << 10
 
+// tapBytes are the weights, in bytes, that a core multiplies with what the window shows in
+// a nanosecond.
+const tapBytes = 100
+
 // Chunks are any.
 func (Conv) Chunks() []int { return nil }
 
@@ -61,7 +65,8 @@ func (c Conv) Need(box []int) blockwise.Need {
 	var m memory
 	c.layout(&m, box)
 	images, weights := c.reads(box)
-	return blockwise.Need{Reads: [][]int{images, weights}, Scratch: int64(m.used)}
+	work := int64(grid.Size(box)) * int64(c.taps()) * int64(c.Type.Size()) / tapBytes
+	return blockwise.Need{Reads: [][]int{images, weights}, Scratch: int64(m.used), Work: work}
 }
 
 // Fill computes a box.
