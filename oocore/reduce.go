@@ -3,6 +3,7 @@ package oocore
 import (
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/op/stats"
 )
 
 // Reduction is a way to fold elements along axes into one.
@@ -29,12 +30,17 @@ type ReduceOptions struct {
 	Axes     []int   // none: all
 	KeepDims bool    // reduced axes stay, with length one
 	DDof     float64 // of Var and Std: subtracted from the count, 1 for a sample's
-	Where    *Array  // elements to include; nil: all; not of Var, Std, ArgMin and ArgMax
+	Where    *Array  // elements to include; nil: all; not of ArgMin and ArgMax
 	DType    DType   // computed and returned in; of Sum, Prod, Mean, Var and Std
+	SkipNaN  bool    // NaN does not count, as in NumPy's nansum; not of Any, All and CountNonzero
 }
 
 // Reduce folds along axes with the less common arguments. With Where, min and
-// max of no element are the type's largest and smallest.
+// max of no element are the type's largest and smallest, and Var and Std take two
+// passes, the mean first.
+//
+// With SkipNaN, what has only NaN is 0 for Sum, 1 for Prod and NaN else; for ArgMin and
+// ArgMax that is an error when it is computed.
 func (a *Array) Reduce(r Reduction, o ReduceOptions) *Array {
 	operands := []any{a}
 	if o.Where != nil {
@@ -44,6 +50,9 @@ func (a *Array) Reduce(r Reduction, o ReduceOptions) *Array {
 		g := graph.ReduceOptions{Axes: o.Axes, KeepDims: o.KeepDims, DDof: o.DDof, DType: o.DType}
 		if o.Where != nil {
 			g.Where = in[1]
+		}
+		if o.SkipNaN {
+			return stats.NaN(site, r, in[0], g)
 		}
 		return graph.Aggregate(site, r, in[0], g)
 	}, operands...)

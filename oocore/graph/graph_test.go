@@ -72,9 +72,9 @@ func TestErrorsSayWhatAndWhere(t *testing.T) {
 		},
 			"argmax: takes one axis or none, not 2 (notebook.go:12)"},
 		{func() (*graph.Node, error) {
-			return graph.Aggregate(at, kernel.Std, a, graph.ReduceOptions{Where: flags})
+			return graph.Aggregate(at, kernel.ArgMax, a, graph.ReduceOptions{Where: flags})
 		},
-			"std: takes no Where: sum, prod, mean, min, max, any, all and count_nonzero do (notebook.go:12)"},
+			"argmax: takes no Where: give the elements that do not count another value before (notebook.go:12)"},
 		{func() (*graph.Node, error) { return graph.Reshape(at, a, 5, -1) },
 			"reshape: the 12 elements of shape (3, 4) do not fill (5, -1) (notebook.go:12)"},
 		{func() (*graph.Node, error) { return graph.Full(at, dtype.ValueOf(1.0), -3) },

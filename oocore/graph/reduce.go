@@ -56,6 +56,8 @@ func aggregate(site Site, kind kernel.Reduction, n *Node, o ReduceOptions) (*Nod
 		out, err = fold(site, kind, n, axes, o.DDof)
 	case kind == kernel.Mean:
 		out, err = maskedMean(site, n, o.Where, axes)
+	case kind == kernel.Var || kind == kernel.Std:
+		out, err = maskedVariance(site, kind, n, o.Where, axes, o.DDof)
 	default:
 		if n, err = masked(site, kind, n, o.Where); err == nil {
 			out, err = fold(site, kind, n, axes, o.DDof)
@@ -127,7 +129,7 @@ func masked(site Site, kind kernel.Reduction, n, mask *Node) (*Node, error) {
 	case kernel.Max:
 		neutral = extremeOf(n.DType, -1)
 	default:
-		return nil, fmt.Errorf("takes no Where: sum, prod, mean, min, max, any, all and count_nonzero do")
+		return nil, fmt.Errorf("takes no Where: give the elements that do not count another value before")
 	}
 	if _, err := grid.BroadcastTo(mask.Shape, n.Shape); err != nil {
 		return nil, fmt.Errorf("the mask's %w", err)
@@ -189,4 +191,83 @@ func maskedMean(site Site, n, mask *Node, axes []int) (*Node, error) {
 		return nil, err
 	}
 	return cast(site, mean, result)
+}
+
+// maskedVariance is the sum of squares of what the elements in the mask are from their
+// mean, by their number less ddof, which takes two passes. It is computed in float64.
+func maskedVariance(site Site, kind kernel.Reduction, n, mask *Node, axes []int, ddof float64) (*Node, error) {
+	if _, err := grid.BroadcastTo(mask.Shape, n.Shape); err != nil {
+		return nil, fmt.Errorf("the mask's %w", err)
+	}
+	result, shape := kind.Result(n.DType), n.Shape
+	n, err := cast(site, n, dtype.Promote(n.DType, dtype.Float64))
+	if err != nil {
+		return nil, err
+	}
+	included, err := cast(site, mask, dtype.Bool)
+	if err != nil {
+		return nil, err
+	}
+	mean, err := maskedMean(site, n, included, axes)
+	if err != nil {
+		return nil, err
+	}
+	if mean, err = ExpandDims(site, mean, axes...); err != nil {
+		return nil, err
+	}
+	if n, err = Apply(site, kernel.Subtract, n, mean); err != nil {
+		return nil, err
+	}
+	if n, err = squares(site, n); err != nil {
+		return nil, err
+	}
+	if n, err = masked(site, kernel.Sum, n, included); err != nil {
+		return nil, err
+	}
+	if n, err = fold(site, kernel.Sum, n, axes, 0); err != nil {
+		return nil, err
+	}
+	count, err := fold(site, kernel.CountNonzero, broadcast(site, included, shape), axes, 0)
+	if err != nil {
+		return nil, err
+	}
+	if count, err = cast(site, count, dtype.Float64); err != nil {
+		return nil, err
+	}
+	for _, step := range []struct {
+		op kernel.Op
+		by float64
+	}{{kernel.Subtract, ddof}, {kernel.Maximum, 0}} {
+		by := &Node{Kind: Constant, Shape: []int{}, DType: dtype.Float64, Value: dtype.ValueOf(step.by), Site: site}
+		if count, err = Apply(site, step.op, count, by); err != nil {
+			return nil, err
+		}
+	}
+	if n, err = Apply(site, kernel.Divide, n, count); err != nil {
+		return nil, err
+	}
+	if kind == kernel.Std {
+		if n, err = Apply(site, kernel.Sqrt, n); err != nil {
+			return nil, err
+		}
+	}
+	return cast(site, n, result)
+}
+
+// squares are the squares of magnitudes.
+func squares(site Site, n *Node) (*Node, error) {
+	if n.DType.Kind() != dtype.KindComplex {
+		return Apply(site, kernel.Square, n)
+	}
+	var parts [2]*Node
+	for i, op := range []kernel.Op{kernel.Real, kernel.Imag} {
+		part, err := Apply(site, op, n)
+		if err != nil {
+			return nil, err
+		}
+		if parts[i], err = Apply(site, kernel.Square, part); err != nil {
+			return nil, err
+		}
+	}
+	return Apply(site, kernel.Add, parts[:]...)
 }

@@ -1,0 +1,216 @@
+package expr
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/op/index"
+	"github.com/gonbext/gonbext/oocore/op/stats"
+)
+
+func init() {
+	const counting, bins = "1, and 1 before it for the range where that is not given", "the bins, twice with weights that are floats, and 1 MiB"
+	define(`histogram(x, bins, low, high, weights, "density")`, 1, 6, func(c *call) (*graph.Node, error) {
+		x, b, o, err := c.histogram(1)
+		if err != nil {
+			return nil, err
+		}
+		n, _, err := stats.Histogram(c.site, x[0], b[0], o)
+		return n, err
+	})
+	document("histogram", Doc{NumPy: "np.histogram(...)[0]", Passes: counting, Working: bins})
+	define("histogram_bin_edges(x, bins, low, high)", 1, 4, func(c *call) (*graph.Node, error) {
+		x, b, _, err := c.histogram(1)
+		if err != nil {
+			return nil, err
+		}
+		_, edges, err := stats.Histogram(c.site, x[0], b[0], stats.HistogramOptions{})
+		return edges, err
+	})
+	document("histogram_bin_edges", Doc{NumPy: "np.histogram_bin_edges", Passes: "1 for the range where that is not given", Working: "the edges"})
+	define(`histogram2d(x, y, xbins, ybins, xlow, xhigh, ylow, yhigh, weights, "density")`, 2, 10, func(c *call) (*graph.Node, error) {
+		in, b, o, err := c.histogram(2)
+		if err != nil {
+			return nil, err
+		}
+		n, _, err := stats.Histogram2D(c.site, in[0], in[1], b[0], b[1], o)
+		return n, err
+	})
+	document("histogram2d", Doc{NumPy: "np.histogram2d(...)[0]", Passes: counting, Working: bins})
+	define("bincount(x, weights, minlength)", 1, 3, func(c *call) (*graph.Node, error) {
+		in, err := c.arrays(1)
+		if err != nil {
+			return nil, err
+		}
+		var weights *graph.Node
+		minlength, last := 0, len(c.values)-1
+		if last > 0 && c.values[last].number != nil {
+			at, err := c.ints(last)
+			if err != nil {
+				return nil, err
+			}
+			minlength, last = at[0], last-1
+		}
+		if last > 0 {
+			if weights, err = c.node(c.values[1], c.args[1]); err != nil {
+				return nil, err
+			}
+		}
+		return stats.Bincount(c.site, in[0], weights, minlength, index.Run(c.run))
+	})
+	document("bincount", Doc{NumPy: "np.bincount", Passes: "2: the largest element first", Working: bins})
+	define("ptp(x, axes...)", 1, -1, onArray(func(c *call, x *graph.Node, axes []int) (*graph.Node, error) {
+		return stats.PeakToPeak(c.site, x, axes...)
+	}))
+	document("ptp", Doc{NumPy: "np.ptp", Passes: "1", Working: "two accumulators for each result"})
+	define("average(x, weights, axes...)", 2, -1, func(c *call) (*graph.Node, error) {
+		in, err := c.arrays(2)
+		if err != nil {
+			return nil, err
+		}
+		axes, err := c.ints(2)
+		if err != nil {
+			return nil, err
+		}
+		return stats.Average(c.site, in[0], in[1], axes...)
+	})
+	document("average", Doc{NumPy: "np.average", Passes: "1", Working: "two accumulators for each result"})
+	define(`cov(x, y, "columns", "bias", "ddof=1")`, 1, 5, func(c *call) (*graph.Node, error) {
+		x, y, o, err := c.variables()
+		if err != nil {
+			return nil, err
+		}
+		return stats.Cov(c.site, x, y, o)
+	})
+	define(`corrcoef(x, y, "columns")`, 1, 3, func(c *call) (*graph.Node, error) {
+		x, y, o, err := c.variables()
+		if err == nil && (o.Bias || o.DDof != 0) {
+			err = c.fail(c.args[0].Pos(), "corrcoef is the same with any divisor: %s", c.f.Usage)
+		}
+		if err != nil {
+			return nil, err
+		}
+		return stats.Corrcoef(c.site, x, y, o.Columns)
+	})
+	for _, name := range []string{"cov", "corrcoef"} {
+		document(name, Doc{NumPy: "np." + name + `; "columns" is rowvar=False`, Passes: "1 for the means, and those of matmul", Working: "that of matmul"})
+	}
+	for kind := kernel.Sum; kind <= kernel.ArgMax; kind++ {
+		of := functions[kind.String()]
+		name := "nan" + of.Name
+		define("nan"+of.Usage, of.min, of.max, func(c *call) (*graph.Node, error) {
+			in, err := c.arrays(1)
+			if err != nil {
+				return nil, err
+			}
+			o, err := c.reduction()
+			if err != nil {
+				return nil, err
+			}
+			return stats.NaN(c.site, kind, in[0], o)
+		})
+		d := Doc{NumPy: "np." + name, Passes: "1", Working: "an accumulator for each result, or two"}
+		if kind == kernel.Var || kind == kernel.Std {
+			d.Passes = "2: the mean first"
+		}
+		document(name, d)
+	}
+	for name, product := range map[string]bool{"nancumsum": false, "nancumprod": true} {
+		define(name+"(x, axis)", 1, 2, onArray(func(c *call, x *graph.Node, axis []int) (*graph.Node, error) {
+			return stats.NaNCumulative(c.site, name, product, x, axis...)
+		}))
+		document(name, Doc{NumPy: "np." + name, Passes: "2 that read, 1 where lines are short", Working: "256 KiB"})
+	}
+}
+
+// histogram are arguments of a histogram of so many coordinates: their elements, bins for
+// each (10 where nothing is said; one for all), ranges, weights, and "density".
+func (c *call) histogram(coordinates int) (in []*graph.Node, bins []stats.Bins, o stats.HistogramOptions, err error) {
+	if in, err = c.arrays(coordinates); err != nil {
+		return nil, nil, o, err
+	}
+	at := coordinates
+	for range in {
+		b := stats.Bins{Count: 10}
+		switch {
+		case at < len(c.values) && c.values[at].text == nil:
+			if b, err = c.bins(at); err != nil {
+				return nil, nil, o, err
+			}
+			at++
+		case len(bins) > 0:
+			b = bins[0]
+		}
+		bins = append(bins, b)
+	}
+	var ends []float64
+	for ; at < len(c.values) && c.values[at].number != nil; at++ {
+		end, err := c.float(at)
+		if err != nil {
+			return nil, nil, o, err
+		}
+		ends = append(ends, end)
+	}
+	if n := len(ends); n != 0 && n != 2*coordinates {
+		return nil, nil, o, c.fail(c.args[coordinates].Pos(), "%s takes ranges of two numbers each: %s", c.f.Name, c.f.Usage)
+	} else if n > 0 {
+		for i := range bins {
+			bins[i].Range = ends[2*i : 2*i+2]
+		}
+	}
+	for ; at < len(c.values); at++ {
+		switch v := c.values[at]; {
+		case v.text != nil && *v.text == "density" && !o.Density:
+			o.Density = true
+		case v.node != nil && o.Weights == nil:
+			o.Weights = v.node
+		default:
+			return nil, nil, o, c.fail(c.args[at].Pos(), "%s does not take this here: %s", c.f.Name, c.f.Usage)
+		}
+	}
+	return in, bins, o, nil
+}
+
+// bins are a number of them, or their edges.
+func (c *call) bins(at int) (b stats.Bins, err error) {
+	if b.Edges = c.values[at].node; b.Edges != nil {
+		return b, nil
+	}
+	n, ok := c.values[at].number.(int64)
+	if !ok {
+		return b, c.fail(c.args[at].Pos(), "%s takes a number of bins or an array of edges here: %s", c.f.Name, c.f.Usage)
+	}
+	b.Count = int(n)
+	return b, nil
+}
+
+// variables are one array of them or two, and options in text.
+func (c *call) variables() (x, y *graph.Node, o stats.CovOptions, err error) {
+	in, err := c.arrays(1)
+	if err != nil {
+		return nil, nil, o, err
+	}
+	for i := 1; i < len(c.values); i++ {
+		v := c.values[i]
+		switch {
+		case v.node != nil && i == 1:
+			y = v.node
+			continue
+		case v.text != nil && *v.text == "columns":
+			o.Columns = true
+			continue
+		case v.text != nil && *v.text == "bias":
+			o.Bias = true
+			continue
+		case v.text != nil && strings.HasPrefix(*v.text, "ddof="):
+			if o.DDof, err = strconv.Atoi(strings.TrimPrefix(*v.text, "ddof=")); err == nil {
+				o.Bias = o.DDof == 0
+				continue
+			}
+		}
+		return nil, nil, o, c.fail(c.args[i].Pos(), "%s does not take this here: %s", c.f.Name, c.f.Usage)
+	}
+	return in[0], y, o, nil
+}

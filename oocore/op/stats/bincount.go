@@ -1,0 +1,75 @@
+package stats
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/op/index"
+	"github.com/gonbext/gonbext/oocore/op/shape"
+)
+
+// Bincount is NumPy's: how often each integer from zero on is there, or what those
+// elements weigh. The result goes up to the largest element, and has minlength at the
+// least: run computes that element, in a pass of its own.
+func Bincount(site graph.Site, n, weights *graph.Node, minlength int, run index.Run) (*graph.Node, error) {
+	counts, err := bincount(site, n, weights, minlength, run)
+	if err != nil {
+		return nil, graph.Refuse(site, "bincount", err, n)
+	}
+	return counts, nil
+}
+
+func bincount(site graph.Site, n, weights *graph.Node, minlength int, run index.Run) (*graph.Node, error) {
+	switch {
+	case run == nil:
+		return nil, errors.New("the largest element has to be found, which cannot be done here")
+	case len(n.Shape) != 1:
+		return nil, fmt.Errorf("takes a list, not an array of shape %s: Reshape(-1) first", grid.Format(n.Shape))
+	case n.DType == dtype.Uint64 || n.DType.Kind() >= dtype.KindFloat:
+		return nil, fmt.Errorf("takes integers that int64 holds, not %s: AsType first", n.DType)
+	case minlength < 0:
+		return nil, fmt.Errorf("a length of %d is negative", minlength)
+	case weights != nil && !slices.Equal(weights.Shape, n.Shape):
+		return nil, fmt.Errorf("weights of shape %s are not those of elements of shape %s", grid.Format(weights.Shape), grid.Format(n.Shape))
+	case weights != nil && weights.DType.Kind() == dtype.KindComplex:
+		return nil, fmt.Errorf("weights are real numbers, not %s", weights.DType)
+	}
+	if n.Shape[0] == 0 { // NumPy's are int64 then, with weights too
+		return graph.Full(site, dtype.FromInt(dtype.Int64, 0), minlength)
+	}
+	m := &maker{site: site}
+	n = m.cast(n, dtype.Int64)
+	if weights != nil {
+		weights = m.cast(weights, dtype.Float64)
+	}
+	ends, err := ends(m, n, run)
+	if err != nil {
+		return nil, err
+	}
+	if ends[0] < 0 {
+		return nil, fmt.Errorf("counts numbers from zero on, and there is a %d", ends[0])
+	}
+	if err := grid.Check([]int{int(ends[1])}, 8); err != nil {
+		return nil, err
+	}
+	bins := max(minlength, int(ends[1])+1)
+	return Count{Bins: []int{bins}}.weighed(m, "bincount", []*graph.Node{n}, nil, weights)
+}
+
+// ends are the smallest and the largest element.
+func ends(m *maker, n *graph.Node, run index.Run) ([]int64, error) {
+	var both []*graph.Node
+	for _, kind := range []kernel.Reduction{kernel.Min, kernel.Max} {
+		both = append(both, m.reduce(kind, n, graph.ReduceOptions{KeepDims: true}))
+	}
+	joined := m.make(func() (*graph.Node, error) { return shape.Concatenate(m.site, 0, both...) })
+	if m.err != nil {
+		return nil, m.err
+	}
+	return run(joined)
+}

@@ -1,0 +1,201 @@
+package stats
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/op/scan"
+)
+
+// HistogramOptions are the less common arguments of histograms.
+type HistogramOptions struct {
+	Weights *graph.Node // of the elements; nil: each counts one
+	Density bool        // the counts by their sum and the bins' sizes
+}
+
+// Histogram is NumPy's: how many elements lie in each bin, and the bins' edges. One
+// pass, and one before it for the range of the elements where that is not given.
+//
+// Elements are compared with the edges in the type that both promote to. Weights that
+// are floats are added in float64 with what rounding loses, integers exactly; the result
+// has their type.
+func Histogram(site graph.Site, n *graph.Node, b Bins, o HistogramOptions) (counts, edges *graph.Node, err error) {
+	counts, all, err := histogram(site, []*graph.Node{n}, []Bins{b}, o, false)
+	if err != nil {
+		return nil, nil, graph.Refuse(site, "histogram", err, n)
+	}
+	return counts, all[0], nil
+}
+
+// Histogram2D is NumPy's histogram2d: how many points lie in each bin of two
+// coordinates, as float64, and the edges of the bins of each.
+func Histogram2D(site graph.Site, x, y *graph.Node, bx, by Bins, o HistogramOptions) (counts *graph.Node, edges []*graph.Node, err error) {
+	if counts, edges, err = histogram(site, []*graph.Node{x, y}, []Bins{bx, by}, o, true); err != nil {
+		return nil, nil, graph.Refuse(site, "histogram2d", err, x, y)
+	}
+	return counts, edges, nil
+}
+
+// BinEdges are the edges of the bins that Histogram counts.
+func BinEdges(site graph.Site, n *graph.Node, b Bins) (*graph.Node, error) {
+	_, edges, err := Histogram(site, n, b, HistogramOptions{})
+	return edges, err
+}
+
+// histogram counts points of several coordinates. wide says that it is NumPy's
+// histogramdd, whose counts are float64, as are the edges of a range.
+func histogram(site graph.Site, in []*graph.Node, bins []Bins, o HistogramOptions, wide bool) (counts *graph.Node, edges []*graph.Node, err error) {
+	m := &maker{site: site}
+	t := dtype.Bool
+	for i, n := range in {
+		if n.DType.Kind() == dtype.KindComplex {
+			return nil, nil, fmt.Errorf("takes real numbers, not %s", n.DType)
+		}
+		if err := bins[i].check(); err != nil {
+			return nil, nil, err
+		}
+		if !slices.Equal(n.Shape, in[0].Shape) {
+			return nil, nil, fmt.Errorf("shapes %s and %s of the coordinates differ", grid.Format(in[0].Shape), grid.Format(n.Shape))
+		}
+		t = dtype.Promote(t, n.DType)
+	}
+	weights := o.Weights
+	if weights != nil && !slices.Equal(weights.Shape, in[0].Shape) {
+		return nil, nil, fmt.Errorf("weights of shape %s are not those of elements of shape %s", grid.Format(weights.Shape), grid.Format(in[0].Shape))
+	}
+	if weights != nil && wide {
+		weights = m.cast(weights, dtype.Float64)
+	}
+	c := Count{}
+	for i, n := range in {
+		n = m.cast(n, t)
+		if t == dtype.Bool { // as NumPy, which takes bools as numbers
+			n = m.cast(n, dtype.Uint8)
+		}
+		in[i] = n
+		if m.err != nil {
+			return nil, nil, m.err
+		}
+		e := bins[i].edges(m, n, wide)
+		if m.err != nil {
+			return nil, nil, m.err
+		}
+		if e.DType.Kind() == dtype.KindComplex {
+			return nil, nil, fmt.Errorf("edges are real numbers, not %s", e.DType)
+		}
+		edges = append(edges, e)
+		c.Bins = append(c.Bins, e.Shape[0]-1)
+		c.Even = append(c.Even, bins[i].Edges == nil)
+	}
+	if counts, err = c.weighed(m, "histogram", in, edges, weights); err != nil {
+		return nil, nil, err
+	}
+	counts = m.reshape(counts, c.Bins...)
+	if wide {
+		counts = m.cast(counts, dtype.Float64)
+	}
+	if o.Density {
+		counts = density(m, counts, edges, wide)
+	}
+	return counts, edges, m.err
+}
+
+// density is the counts by the bins' sizes and their sum, in NumPy's order.
+func density(m *maker, counts *graph.Node, edges []*graph.Node, wide bool) *graph.Node {
+	sum := m.reduce(kernel.Sum, counts, graph.ReduceOptions{})
+	for d, e := range edges {
+		size := m.make(func() (*graph.Node, error) { return scan.Diff(m.site, e, 1, 0) })
+		if !wide {
+			size = m.cast(size, dtype.Float64)
+		}
+		shape := slices.Repeat([]int{1}, len(edges))
+		shape[d] = -1
+		if len(edges) > 1 {
+			size = m.reshape(size, shape...)
+		}
+		counts = m.apply(kernel.Divide, counts, size)
+	}
+	return m.apply(kernel.Divide, counts, sum)
+}
+
+// weighed is the count of elements, which are all of one shape.
+func (c Count) weighed(m *maker, name string, elements, edges []*graph.Node, weights *graph.Node) (*graph.Node, error) {
+	result := dtype.Int64
+	var parts []*graph.Node // of the weights: complex ones are counted as two
+	if weights != nil {
+		result = weights.DType
+		switch result.Kind() {
+		case dtype.KindBool:
+			return nil, errors.New("weights are numbers, not bools: AsType first, or leave out those that do not count")
+		case dtype.KindComplex:
+			parts = []*graph.Node{m.cast(m.apply(kernel.Real, weights), dtype.Float64), m.cast(m.apply(kernel.Imag, weights), dtype.Float64)}
+			c.Weights = dtype.Float64
+		case dtype.KindFloat:
+			parts = []*graph.Node{m.cast(weights, dtype.Float64)}
+			c.Weights = dtype.Float64
+		default: // those of uint64 too, which wrap alike
+			parts = []*graph.Node{m.cast(weights, dtype.Int64)}
+			c.Weights = dtype.Int64
+		}
+	}
+	if m.err != nil {
+		return nil, m.err
+	}
+	if grid.Size(elements[0].Shape) == 0 || c.bins() == 0 {
+		return graph.Full(m.site, dtype.FromInt(result, 0), c.bins())
+	}
+	c.Type = comparing(elements, edges)
+	var in []*graph.Node
+	flat := func(n *graph.Node) *graph.Node {
+		if len(elements[0].Shape) == 0 {
+			n = m.reshape(n, 1)
+		}
+		return n
+	}
+	for _, n := range elements {
+		in = append(in, flat(m.cast(n, c.Type)))
+	}
+	for _, e := range edges {
+		in = append(in, m.cast(e, c.Type))
+	}
+	if m.err != nil {
+		return nil, m.err
+	}
+	c.Shape = in[0].Shape
+	c.Numbers = len(edges) == 0
+	if weights == nil {
+		return c.node(m.site, name, in)
+	}
+	var sums []*graph.Node
+	for _, w := range parts {
+		w = flat(w)
+		sums = append(sums, m.make(func() (*graph.Node, error) { return c.node(m.site, name, append(slices.Clone(in), w)) }))
+	}
+	if len(sums) == 2 {
+		i := m.number(complex(0, 1))
+		sums[0] = m.apply(kernel.Add, sums[0], m.apply(kernel.Multiply, sums[1], i))
+	}
+	return m.cast(sums[0], result), m.err
+}
+
+// comparing is the type in which elements and edges are compared.
+func comparing(elements, edges []*graph.Node) dtype.Type {
+	t := dtype.Bool
+	for _, n := range append(slices.Clone(elements), edges...) {
+		t = dtype.Promote(t, n.DType)
+	}
+	switch {
+	case t == dtype.Float64:
+		return t
+	case t.Kind() == dtype.KindFloat:
+		return dtype.Float32
+	case t.Kind() == dtype.KindInt:
+		return dtype.Int64
+	}
+	return dtype.Uint64
+}

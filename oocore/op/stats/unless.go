@@ -1,0 +1,47 @@
+package stats
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/gonbext/gonbext/oocore/blockwise"
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/grid"
+)
+
+func init() { blockwise.Register("unless", Unless{}) }
+
+// Unless is its second input, and an error where the first, bools, is true.
+type Unless struct {
+	Type   dtype.Type
+	Reason string
+}
+
+// unless is n, refused when it is computed where one of the conditions holds.
+func (m *maker) unless(condition, n *graph.Node, reason string) *graph.Node {
+	return m.make(func() (*graph.Node, error) {
+		return graph.Boxes(m.site, "unless", Unless{n.DType, reason}, n.Shape, n.DType, []*graph.Node{condition, n})
+	})
+}
+
+// Chunks takes any box.
+func (s Unless) Chunks() []int { return nil }
+
+// Need is the conditions.
+func (s Unless) Need(box []int) blockwise.Need {
+	return blockwise.Need{Reads: [][]int{box, box}, Scratch: int64(grid.Size(box))}
+}
+
+// Fill looks at the conditions and reads the elements.
+func (s Unless) Fill(ctx context.Context, t *blockwise.Task) error {
+	conditions := t.Scratch[:t.Box.Size()]
+	if err := t.In[0].Read(ctx, t.Box, conditions); err != nil {
+		return err
+	}
+	if slices.Contains(conditions, 1) {
+		return errors.New(s.Reason)
+	}
+	return t.In[1].Read(ctx, t.Box, t.Dst)
+}

@@ -1,0 +1,179 @@
+package oocore
+
+import (
+	"context"
+
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/op/stats"
+)
+
+// Bins are those of a histogram along one coordinate: so many equal ones, or any.
+type Bins struct {
+	Count int       // of equal ones
+	Range []float64 // the first edge of equal ones and the last; nil: the smallest and the largest element
+	Edges *Array    // instead: a list that does not fall
+}
+
+// HistogramOptions are the less common arguments of histograms.
+type HistogramOptions struct {
+	Weights *Array // of the shape of the elements; nil: each counts one
+	Density bool   // the counts by their sum and by the sizes of the bins
+}
+
+// histogrammed are operands of a histogram: the elements, and what bins and options name.
+func histogrammed(in []*Array, bins []Bins, o HistogramOptions) []any {
+	operands := anys(in)
+	for _, b := range bins {
+		if b.Edges != nil {
+			operands = append(operands, b.Edges)
+		}
+	}
+	if o.Weights != nil {
+		operands = append(operands, o.Weights)
+	}
+	return operands
+}
+
+// histogram makes the bins and options of an operation of operands that histogrammed gave.
+func histogram(operands []*graph.Node, bins []Bins, o HistogramOptions) (all []stats.Bins, options stats.HistogramOptions) {
+	for _, b := range bins {
+		one := stats.Bins{Count: b.Count, Range: b.Range}
+		if b.Edges != nil {
+			one.Edges, operands = operands[0], operands[1:]
+		}
+		all = append(all, one)
+	}
+	options.Density = o.Density
+	if o.Weights != nil {
+		options.Weights = operands[0]
+	}
+	return all, options
+}
+
+// Histogram is how many elements lie in each bin, as int64, or with weights what those
+// weigh, in their type; and the edges of the bins. A bin has its first edge, the last
+// one both. NaN and what is beyond the edges does not count. An error when it is
+// computed: edges that fall, and without a range elements that are not finite.
+//
+// One pass reads the array, and one before it where there is no range. Its working set
+// is the bins, twice where weights are floats, and 1 MiB of elements. Sums of weights
+// are compensated, and depend on nothing but the array.
+func (a *Array) Histogram(b Bins, o HistogramOptions) (counts, edges *Array) {
+	counts = build("histogram", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
+		bins, options := histogram(in[1:], []Bins{b}, o)
+		n, e, err := stats.Histogram(site, in[0], bins[0], options)
+		edges = made(e, err)
+		return n, err
+	}, histogrammed([]*Array{a}, []Bins{b}, o)...)
+	if edges == nil {
+		edges = counts
+	}
+	return counts, edges
+}
+
+// HistogramBinEdges is the edges of a histogram's bins alone: a pass, where there is no
+// range.
+func (a *Array) HistogramBinEdges(b Bins) *Array {
+	_, edges := a.Histogram(b, HistogramOptions{})
+	return edges
+}
+
+// Histogram2D is how many points lie in each bin of two coordinates, which have one
+// shape, as float64; and the edges of the bins of each. Else it is as Histogram.
+func Histogram2D(x, y *Array, binsX, binsY Bins, o HistogramOptions) (counts, edgesX, edgesY *Array) {
+	bins := []Bins{binsX, binsY}
+	counts = build("histogram2d", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
+		b, options := histogram(in[2:], bins, o)
+		n, e, err := stats.Histogram2D(site, in[0], in[1], b[0], b[1], options)
+		if err == nil {
+			edgesX, edgesY = made(e[0], nil), made(e[1], nil)
+		}
+		return n, err
+	}, histogrammed([]*Array{x, y}, bins, o)...)
+	if edgesX == nil {
+		edgesX, edgesY = counts, counts
+	}
+	return counts, edgesX, edgesY
+}
+
+// BincountOptions are the less common arguments of Bincount.
+type BincountOptions struct {
+	Weights   *Array // of the elements; nil: each counts one
+	MinLength int    // of the result
+}
+
+// Bincount is how often each integer from zero on is in a list, as int64, or with
+// weights what those elements weigh, as float64. Its length is a shape: the largest
+// element is looked for here, in one pass within the context and the options' budget,
+// and another pass counts. The working set is that of Histogram.
+func (a *Array) Bincount(ctx context.Context, o BincountOptions, opts ...Option) *Array {
+	operands := []any{a}
+	if o.Weights != nil {
+		operands = append(operands, o.Weights)
+	}
+	return build("bincount", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
+		return stats.Bincount(site, in[0], append(in, nil)[1], o.MinLength, counter(ctx, "bincount", opts))
+	}, operands...)
+}
+
+// Ptp is the largest element along the axes less the smallest, in the type of the
+// elements. One pass.
+func (a *Array) Ptp(axes ...int) *Array {
+	return a.view("ptp", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
+		return stats.PeakToPeak(site, n, axes...)
+	})
+}
+
+// Average is the mean along the axes of elements that weigh differently. The weights
+// have the shape of the array, or that of the axes, in the order in which those are
+// given. Weights that sum to zero are an error when it is computed. One pass.
+func (a *Array) Average(weights *Array, axes ...int) *Array {
+	return build("average", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
+		return stats.Average(site, in[0], in[1], axes...)
+	}, a, weights)
+}
+
+// CovOptions are the less common arguments of Cov.
+type CovOptions struct {
+	Columns bool // variables are columns, and observations rows: NumPy's rowvar=False
+	Bias    bool // the divisor is the number of observations, not one less
+	DDof    int  // other than 0: what is subtracted from that number instead
+}
+
+// Cov is the covariances of variables, in float64 or complex128: a matrix, whose rows are
+// variables and whose columns are observations, or a list, one variable. more, which may
+// be nil, has further variables of the same observations. One pass takes the means; then
+// the centred matrix is multiplied by itself, with the passes of MatMul.
+func (a *Array) Cov(more *Array, o CovOptions) *Array {
+	return build("cov", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
+		return stats.Cov(site, in[0], append(in, nil)[1], stats.CovOptions(o))
+	}, present(a, more)...)
+}
+
+// Corrcoef is the correlations of variables, from -1 to 1: their covariances by their
+// standard deviations. Arguments and passes are those of Cov.
+func (a *Array) Corrcoef(more *Array, columns bool) *Array {
+	return build("corrcoef", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
+		return stats.Corrcoef(site, in[0], append(in, nil)[1], columns)
+	}, present(a, more)...)
+}
+
+// present are operands of which the second may be left out.
+func present(a, b *Array) []any {
+	if b == nil {
+		return []any{a}
+	}
+	return []any{a, b}
+}
+
+// NanCumsum is Cumsum with zero for NaN.
+func (a *Array) NanCumsum(axis ...int) *Array { return a.skipping("nancumsum", false, axis) }
+
+// NanCumprod is Cumprod with one for NaN.
+func (a *Array) NanCumprod(axis ...int) *Array { return a.skipping("nancumprod", true, axis) }
+
+func (a *Array) skipping(name string, product bool, axis []int) *Array {
+	return a.view(name, func(site graph.Site, n *graph.Node) (*graph.Node, error) {
+		return stats.NaNCumulative(site, name, product, n, axis...)
+	})
+}
