@@ -7,7 +7,7 @@ import (
 
 func init() {
 	const (
-		blocks = "a block of 16 MiB, or of twice as many rows as columns, three times in float64"
+		blocks = "36 MiB, or twice as many rows as columns four times in float64"
 		whole  = "a matrix, or about 4 MiB of small ones: each input, the result and a factor in float64"
 	)
 	defineOne("det(x)", linalg.Det)
@@ -33,7 +33,7 @@ func init() {
 			"lower": func(a, b *graph.Node) (*graph.Node, error) { return linalg.SolveTriangular(c.site, a, b, false) },
 		})
 	})
-	document("solve_triangular", Doc{NumPy: "scipy.linalg.solve_triangular", Passes: "1 over b, and 1 over a for each 16 MiB of b's columns", Working: "whole columns of b, and rows of a: 16 MiB of each in float64"})
+	document("solve_triangular", Doc{NumPy: "scipy.linalg.solve_triangular", Passes: "1 over b, and 1 over a for each 12 MiB of b's columns", Working: "whole columns of b, and rows of a: 12 MiB of each in float64"})
 	defineParts("slogdet(x, \"sign\" or \"logabsdet\")", []string{"sign", "logabsdet"}, func(c *call, x *graph.Node) ([]*graph.Node, error) {
 		sign, logabs, err := linalg.SlogDet(c.site, x)
 		return []*graph.Node{sign, logabs}, err
@@ -57,7 +57,7 @@ func init() {
 	})
 	document("svd", Doc{NumPy: "np.linalg.svd", Passes: "\"s\" and \"vt\": 1; \"u\": 2 read, 1 written", Working: blocks})
 	define("randomized_svd(x, k, iterations, seed, \"u\", \"s\" or \"vt\")", 3, 5, randomizedSVD)
-	document("randomized_svd", Doc{NumPy: "sklearn.utils.extmath.randomized_svd", Passes: "1 and one for each iteration (2)", Working: "a block of 16 MiB in float64, or a row, and k+10 rows of x"})
+	document("randomized_svd", Doc{NumPy: "sklearn.utils.extmath.randomized_svd", Passes: "1 and one for each iteration (2)", Working: "a block of 12 MiB in float64, or a row, and k+10 rows of x"})
 	define("pinv(x, rcond)", 1, 2, withLimit(linalg.PInv))
 	document("pinv", Doc{NumPy: "np.linalg.pinv", Passes: "2 read, 1 written", Working: blocks})
 	define("matrix_rank(x, rcond)", 1, 2, withLimit(linalg.MatrixRank))

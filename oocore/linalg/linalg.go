@@ -2,8 +2,8 @@
 //
 // Tall matrices are factorized by blocks of their rows, whose triangular factors are
 // joined in a tree: QR, SVD, Lstsq, PInv and PCA read a matrix once or twice, whatever
-// its length, and a task holds a block of 16 MiB or of 2n rows of n columns, the larger,
-// about three times over in float64. Positive definite matrices of any size are
+// its length, and a task takes about 36 MiB, or four times 2n rows of n columns in float64
+// where that is more. Positive definite matrices of any size are
 // factorized by panels (Cholesky, SolvePositive). Inv, Det, Solve and EigH take matrices
 // that fit a task, and stacks of such in an array's last two axes.
 //
@@ -74,7 +74,7 @@ type RandomOptions = linalg.RandomOptions
 // (Halko, Martinsson and Tropp, SIAM Review 2011). Values below about 10⁻⁷ of the
 // largest are not told from noise. The signs of vectors are arbitrary.
 //
-// A task holds a block of 16 MiB in float64, or one row, and k + o.Oversample rows.
+// A task holds a block of 12 MiB in float64, or one row, and k + o.Oversample rows.
 func RandomizedSVD(a *oocore.Array, k int, o RandomOptions) (u, s, vt *oocore.Array) {
 	return three("randomized_svd", a, func(site graph.Site, n *graph.Node) (u, s, vt *graph.Node, err error) {
 		return linalg.RandomizedSVD(site, n, k, o)
@@ -185,7 +185,7 @@ func SolvePositive(a, b *oocore.Array) *oocore.Array {
 }
 
 // SolveTriangular is x of a·x = b by the lower triangle of a matrix of any size, or the
-// upper: one pass over b, and one over a for each 16 MiB of b's columns in float64.
+// upper: one pass over b, and one over a for each 12 MiB of b's columns in float64.
 func SolveTriangular(a, b *oocore.Array, upper bool) *oocore.Array {
 	return two("solve_triangular", a, b, func(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
 		return linalg.SolveTriangular(site, a, b, upper)

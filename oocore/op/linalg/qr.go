@@ -33,15 +33,18 @@ func (b Blocks) cols() int {
 
 func (b Blocks) count() int { return (b.M + b.Rows - 1) / b.Rows }
 
-// blockBytes is about what a block takes in float64.
-const blockBytes = 16 << 20
+// taskBytes is about what a task takes with its blocks. A process of 64 MiB has room for
+// it: results depend on the blocks, which are therefore the same in every budget.
+const taskBytes = 36 << 20
 
 // blocksOf cuts rows of n columns so that a block has at least twice as many rows as
-// columns, so that the stack of the blocks' factors is at most half as long.
+// columns, so that the stack of the blocks' factors is at most half as long. A task has
+// the block in float64, as much of a result, both once more as they are read and
+// written, and two panels of reflections.
 func blocksOf(m int, n ...int) Blocks {
 	b := Blocks{M: m, N: n}
 	cols := max(b.cols(), 1)
-	b.Rows = min(max(blockBytes/(8*cols), 2*cols), max(m, 1))
+	b.Rows = min(max(taskBytes/(8*(4*cols+2*min(panel, cols))), 2*cols), max(m, 1))
 	return b
 }
 

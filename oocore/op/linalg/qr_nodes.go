@@ -115,8 +115,8 @@ func (t *tall) q(dt dtype.Type, factor *graph.Node) (*graph.Node, error) {
 // which makes them unique (LAPACK's, and so NumPy's, differ by signs). Of m × n
 // elements with m ≥ n Q is m × n and R n × n; with m < n m × m and m × n.
 //
-// R reads the matrix once, Q twice. A task holds a block of 16 MiB or of 2n rows, the
-// larger, three times over in float64. Each matrix of a stack has to fit a task.
+// R reads the matrix once, Q twice. A task takes about 36 MiB, or four times 2n
+// rows in float64 where that is more. Each matrix of a stack has to fit a task.
 func QR(site graph.Site, n *graph.Node) (q, r *graph.Node, err error) {
 	q, r, err = qr(site, n)
 	if err != nil {

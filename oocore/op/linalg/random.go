@@ -22,10 +22,10 @@ type Normal struct {
 	Run     int // blocks
 }
 
-// normal cuts the rows so that a block has about 16 MiB, and runs are few and long
+// normal cuts the rows so that a block has about 12 MiB, and runs are few and long
 // beside W, which each reads.
 func normal(m, n, l int) Normal {
-	p := Normal{M: m, N: n, L: l, Rows: min(max(blockBytes/(8*n), 1), m)}
+	p := Normal{M: m, N: n, L: l, Rows: min(max(taskBytes/3/(8*n), 1), m)}
 	blocks := (m + p.Rows - 1) / p.Rows
 	p.Run = max(4, (4*n*l+p.Rows*n-1)/(p.Rows*n), (blocks+63)/64)
 	return p
@@ -100,7 +100,7 @@ type RandomOptions struct {
 //
 // The matrix is read once in each iteration, both products of which are made of a block
 // while it is in memory, and once more: 1 + Iterations passes (Halko's take twice as
-// many). A task holds a block of 16 MiB in float64, or a row, and k + Oversample rows of
+// many). A task holds a block of 12 MiB in float64, or a row, and k + Oversample rows of
 // n.
 func RandomizedSVD(site graph.Site, n *graph.Node, k int, o RandomOptions) (u, s, vt *graph.Node, err error) {
 	if u, s, vt, err = randomized(site, n, k, o); err != nil {

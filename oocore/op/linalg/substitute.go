@@ -20,13 +20,13 @@ type Substitute struct {
 	Type  dtype.Type
 }
 
-func (s Substitute) cols() int { return min(max(blockBytes/(8*s.N), 1), s.K) }
-func (s Substitute) rows() int { return min(max(blockBytes/(8*s.N), 16), s.N) }
+func (s Substitute) cols() int { return min(max(taskBytes/3/(8*s.N), 1), s.K) }
+func (s Substitute) rows() int { return min(max(taskBytes/3/(8*s.N), 16), s.N) }
 
-// Chunks are whole columns, about 16 MiB of them.
+// Chunks are whole columns, about 12 MiB of them.
 func (s Substitute) Chunks() []int { return []int{s.N, s.cols()} }
 
-// Need is the columns in float64, and rows of the matrix, about 16 MiB of either.
+// Need is the columns in float64, and rows of the matrix, about 12 MiB of either.
 func (s Substitute) Need(box []int) blockwise.Need {
 	var p pool
 	s.layout(&p)
@@ -113,7 +113,7 @@ func (s Substitute) block(x, rows matrix, r0, c0 int, minus []float64, gemm []by
 // matrix, by the upper or lower triangle of a. A zero on the diagonal is an error when
 // it is computed.
 //
-// One pass over b, and one over a for each 16 MiB of columns of b in float64; a task
+// One pass over b, and one over a for each 12 MiB of columns of b in float64; a task
 // holds these and as much of a.
 func SolveTriangular(site graph.Site, a, b *graph.Node, upper bool) (*graph.Node, error) {
 	if len(a.Shape) > 2 || len(b.Shape) > 2 {
