@@ -683,10 +683,16 @@ def _linalg():
         return ev(f"matrix_power({{}}, {n})", x)
 
     def matrix_rank(x, /, *, rtol=None):
-        return ev("matrix_rank({})", x) if rtol is None else ev("matrix_rank({}, {})", x, rtol)
+        if rtol is None:
+            return ev("matrix_rank({})", x)
+        if isinstance(rtol, Array) and rtol.ndim:  # one for each matrix
+            values = svdvals(x)
+            limit = ev('expand_dims({}, -1) * max({}, -1, "keepdims")', rtol, values)
+            return ev("count_nonzero({} > {}, -1)", values, limit)
+        return ev("matrix_rank({}, {})", x, builtins.float(rtol))
 
     def pinv(x, /, *, rtol=None):
-        return ev("pinv({})", x) if rtol is None else ev("pinv({}, {})", x, rtol)
+        return ev("pinv({})", x) if rtol is None else ev("pinv({}, {})", x, builtins.float(rtol))
 
     def matrix_norm(x, /, *, keepdims=False, ord="fro"):
         word = json.dumps(ord) if isinstance(ord, str) else '"fro"' if ord is None else literal(ord)

@@ -5,7 +5,8 @@ what NumPy, SciPy or TensorLy say of them.
 
 A module's cases(rng) yields dicts: op, the function's name in expressions; expr;
 in, the arrays by name; want, the expected array, or error, true, where there is
-none; rtol and atol, which are 0 where all bits but those of NaN are to be equal.
+none; rtol and atol, which are 0 where all bits but those of NaN are to be equal, or
+allowed, the error of each element.
 """
 import argparse, importlib.util, json, os, pathlib
 import ml_dtypes
@@ -64,10 +65,12 @@ def main():
                 case["chunks"] = [max(int(rng.integers(1, max(n, 1) + 1)), n // 8) for n in want.shape] if rng.random() < 0.5 else []
                 with open(os.path.join(o.out, f"{i}.want"), "wb") as f:
                     f.write(np.ascontiguousarray(want).tobytes())
-                rtol, atol = made.get("rtol", 0), made.get("atol", 0)
+                rtol, atol, error = made.get("rtol", 0), made.get("atol", 0), made.get("allowed")
                 if rtol or atol:
                     size = np.abs(want.astype("c16" if want.dtype.kind == "c" else "f8"))
                     error = np.nan_to_num(rtol * size + atol, nan=0, posinf=0)
+                if error is not None:
+                    error = np.broadcast_to(error, want.shape)
                     with open(os.path.join(o.out, f"{i}.error"), "wb") as f:
                         f.write(np.ascontiguousarray(error, "<f8").tobytes())
             listed.append(case)

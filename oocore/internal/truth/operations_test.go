@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore/expr"
-	"github.com/gonbext/gonbext/oocore/kernel"
 )
 
 // fewest is how many cases each operation has at least.
@@ -47,23 +46,14 @@ func TestOperations(t *testing.T) {
 		}
 	}
 	for _, f := range expr.Functions() {
-		if f.Alias != "" || folds[f.Name] || f.Doc.Device {
-			continue // what elements and reductions do, the reference draws at random, and kernel's tests hold one by one
+		if f.Alias != "" {
+			continue
 		}
 		if n := count[f.Name]; n < fewest {
 			t.Errorf("%s has %d cases, and needs %d", f.Name, n, fewest)
 		}
 	}
 }
-
-// folds are the names of reductions.
-var folds = func() map[string]bool {
-	names := map[string]bool{}
-	for r := kernel.Sum; r <= kernel.CountNonzero; r++ {
-		names[r.String()] = true
-	}
-	return names
-}()
 
 // reference makes cases of the functions that have no module of their own.
 func reference(t *testing.T) string {

@@ -29,7 +29,14 @@ def is_float(d):
 
 # The functions of an expression that NumPy spells in another way.
 def over(reduce):
-    return lambda a, *axes: reduce(a, axis=tuple(int(x) for x in axes) if axes else None)
+    def f(a, *args):
+        axes = tuple(int(x) for x in args if not isinstance(x, str))
+        more = {"keepdims": True} if "keepdims" in args else {}
+        if "ddof=1" in args:
+            more["ddof"] = 1
+        return reduce(a, axis=(axes if reduce not in (np.argmin, np.argmax) else axes[0]) if axes else None, **more)
+
+    return f
 
 
 NAMES = {n: getattr(np, n) for n in (
@@ -38,8 +45,7 @@ NAMES = {n: getattr(np, n) for n in (
     "less_equal greater greater_equal negative abs sign square sqrt cbrt reciprocal exp exp2 expm1 log log2 log10 log1p "
     "sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh arctanh floor ceil trunc rint invert logical_not "
     "isnan isinf isfinite real imag conjugate where clip matmul").split()}
-NAMES |= {n: over(getattr(np, n)) for n in "sum prod mean var std min max any all count_nonzero".split()}
-NAMES |= {n: (lambda f: lambda a, *axis: f(a, axis=axis[0] if axis else None))(getattr(np, n)) for n in ("argmin", "argmax")}
+NAMES |= {n: over(getattr(np, n)) for n in "sum prod mean var std min max argmin argmax any all count_nonzero".split()}
 NAMES |= {
     "astype": lambda a, name: np.asarray(a).astype(dt(name)),
     "transpose": lambda a, *axes: np.transpose(a, axes or None),

@@ -287,6 +287,16 @@ func Count(site graph.Site, mask *graph.Node, item int, run Run) (Mask, []int64,
 // By is the elements of an array where a mask of its first axes is true, in C order,
 // as NumPy's x[mask].
 func By(site graph.Site, n, mask *graph.Node, run Run) (*graph.Node, error) {
+	if len(mask.Shape) == 0 && mask.DType == dtype.Bool { // of the whole array: all of it, or nothing
+		whole, err := graph.ExpandDims(site, n, 0)
+		if err != nil {
+			return nil, err
+		}
+		if mask, err = graph.Reshape(site, mask, 1); err != nil {
+			return nil, err
+		}
+		n = whole
+	}
 	k := len(mask.Shape)
 	var err error
 	switch {

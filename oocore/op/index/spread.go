@@ -9,6 +9,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/op/shape"
 )
 
 func init() { blockwise.Register("spread", Spread{}) }
@@ -49,9 +50,12 @@ func (o Spread) Fill(ctx context.Context, t *blockwise.Task) error {
 }
 
 // RepeatEach has each element along an axis so many times after another as its own
-// count says, as NumPy's repeat with a list of counts.
+// count says, as NumPy's repeat with a list of counts; a list of one is for all.
 func RepeatEach(site graph.Site, n *graph.Node, counts []int, axis int) (*graph.Node, error) {
 	at, err := grid.Axis(axis, len(n.Shape))
+	if err == nil && len(counts) == 1 {
+		return shape.Repeat(site, n, counts[0], at)
+	}
 	if err == nil && len(counts) != n.Shape[at] {
 		err = fmt.Errorf("%d counts are not for axis %d of length %d: give one for each element", len(counts), at, n.Shape[at])
 	}

@@ -1,0 +1,192 @@
+"""Cases of the functions of each element, of the reductions, and of views and arrays from no file, each by name."""
+import importlib.util
+import pathlib
+
+import numpy as np
+
+
+def load(name, path):
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+here = pathlib.Path(__file__).parent
+reference, shapes = load("truth_reference", here.parent / "reference.py"), load("truth_shape", here / "shape.py")
+array, lengths, axis_of, case, joined = (getattr(shapes, n) for n in "array lengths axis_of case joined".split())
+EACH = 50
+TYPES = shapes.TYPES + ["bfloat16"]
+INTEGERS = [t for t in TYPES if "int" in t or t == "bool"]
+
+EXACT = ("negative abs sign square sqrt floor ceil trunc rint invert logical_not isnan isinf isfinite real imag conjugate "
+         "add subtract multiply floor_divide remainder minimum maximum fmin fmax copysign logical_and logical_or logical_xor "
+         "bitwise_and bitwise_or bitwise_xor left_shift right_shift equal not_equal less less_equal greater greater_equal where").split()
+NEAR = ("divide power arctan2 hypot cbrt reciprocal exp exp2 expm1 log log2 log10 log1p sin cos tan arcsin arccos arctan sinh cosh tanh "
+        "arcsinh arccosh arctanh").split()
+TWO = ("add subtract multiply divide floor_divide remainder power minimum maximum fmin fmax arctan2 hypot copysign logical_and logical_or "
+       "logical_xor bitwise_and bitwise_or bitwise_xor left_shift right_shift equal not_equal less less_equal greater greater_equal").split()
+BITS = "invert bitwise_and bitwise_or bitwise_xor left_shift right_shift".split()
+FOLDS = "sum prod mean var std min max argmin argmax any all count_nonzero".split()
+
+
+def answered(op, expr, arrays, exactness):
+    """A case with NumPy's answer; where NumPy has none for these types, one that is to be refused."""
+    try:
+        want, allowed = reference.answer(expr, arrays, exactness)
+    except TypeError:
+        return {"op": op, "expr": expr, "in": arrays, "error": True}
+    return {"op": op, "expr": expr, "in": arrays, "want": want, "allowed": allowed}
+
+
+def elements(rng, op):
+    exact = op in EXACT
+    i = made = 0
+    while made < EACH:
+        types = INTEGERS if op in BITS and i % 8 else TYPES
+        name = types[i % len(types)]
+        i += 1
+        shape = () if i % 9 == 0 else lengths(rng, most=3, high=6)
+        complex_ = name.startswith("complex")
+        x = array(rng, shape, name, special=not complex_)
+        arrays = {"x": x}
+        other = "y"
+        if op in TWO:
+            against = tuple(1 if rng.random() < 0.25 else n for n in shape)[int(rng.integers(0, len(shape) + 1)) if rng.random() < 0.2 else 0:]
+            second = name if rng.random() < 0.6 else types[int(rng.integers(len(types)))]
+            arrays["y"] = array(rng, against, second, special=not complex_)
+            if "shift" in op and arrays["y"].dtype.kind in "iu":
+                arrays["y"] = (np.abs(arrays["y"].astype("i8")) % 70).astype(second)
+            if op == "power":
+                arrays["y"] = array(rng, against, "uint8") % 5 if name in INTEGERS else np.asarray(array(rng, against, "float64", special=False) / 5).astype(x.dtype)
+                if complex_:
+                    arrays["y"] = arrays["y"].real.astype(x.dtype)
+            if rng.random() < 0.2 and name not in ("bool", "bfloat16") and op != "power":
+                del arrays["y"]
+                other = "3" if x.dtype.kind in "iu" or rng.random() < 0.5 else "0.5"
+        if complex_ and op in NEAR:  # of large ones all but the leading digits are lost
+            arrays = {n: np.asarray(a / 8).astype(a.dtype) for n, a in arrays.items()}
+        expr = f"{op}(x)"
+        if op in TWO:
+            expr = f"{op}({other}, x)" if rng.random() < 0.1 and op != "power" else f"{op}(x, {other})"
+        if op == "where":
+            arrays = {"c": array(rng, shape, "bool"), "x": x, "y": array(rng, shape, name if rng.random() < 0.6 else None)}
+            expr = "where(c, x, y)"
+        met = {a.dtype.name for a in arrays.values()}
+        if "bfloat16" in met and len(met) > 1:
+            continue  # which types they meet in, ml_dtypes says otherwise than for a bfloat16 of NumPy's own
+        made += 1
+        if op == "log1p" and complex_:  # NumPy's own loses digits near the unit circle
+            yield case(op, expr, arrays, lambda: np.log1p(x.astype("clongdouble")).astype(x.dtype), 16 * np.finfo(x.dtype).eps, 1e-300)
+            continue
+        yield answered(op, expr, arrays, "equal" if exact and not (complex_ and op in ("abs", "sign", "sqrt", "square", "multiply")) else 16 if complex_ else 4)
+
+
+def folds(rng, op):
+    for i in range(EACH + 4):
+        name = TYPES[i % len(TYPES)]
+        if name.startswith("complex") and op in ("min", "max", "argmin", "argmax"):
+            name = "float32"
+        shape = (() if i % 9 == 0 else lengths(rng, low=1 if op in ("min", "max", "argmin", "argmax") else 0, empty=0, most=3)) if i < EACH else (20_000,) if i % 2 else (150, 201)
+        x = array(rng, shape, name, special=op != "prod")
+        if op == "prod" and name not in INTEGERS:
+            x = np.asarray(1 + x / 1000).astype(x.dtype)
+        axes = [int(a) for a in rng.permutation(len(shape))[: int(rng.integers(0, len(shape) + 1))]]
+        if op.startswith("arg"):
+            axes = axes[:1]
+        words = ['"keepdims"'] if rng.random() < 0.3 else []
+        if op in ("var", "std") and rng.random() < 0.3:
+            words.append('"ddof=1"')
+        yield answered(op, f"{op}({joined(['x', *(a - len(shape) if rng.random() < 0.3 else a for a in axes), *words])})", {"x": x}, "fold")
+
+
+def views(rng):
+    for i in range(EACH + 16):  # some have no case of every type
+        name = TYPES[i % len(TYPES)]
+        shape = lengths(rng)
+        x = array(rng, shape, name)
+        dims = len(shape)
+        each = {"x": x}
+        perm = [int(p) for p in rng.permutation(dims)]
+        yield case("transpose", f"transpose({joined(['x', *perm])})", each, lambda: np.transpose(x, perm))
+        cut = int(rng.integers(0, dims + 1))
+        to = (int(np.prod(shape[:cut])), *shape[cut:]) if cut else (*shape, 1)
+        if not x.size and 0 not in to:
+            to = shape
+        yield case("reshape", f"reshape({joined(['x', *to])})", each, lambda: np.reshape(x, to))
+        wide = tuple(int(n) for n in rng.integers(1, 4, int(rng.integers(0, 3)))) + shape
+        yield case("broadcast_to", f"broadcast_to({joined(['x', *wide])})", each, lambda: np.broadcast_to(x, wide))
+        axes = sorted({int(a) for a in rng.integers(0, dims + 1, int(rng.integers(1, 3)))})
+        axes = [a for a in axes if a < dims + len(axes)] or [0]
+        opened = np.expand_dims(x, tuple(axes))
+        yield case("expand_dims", f"expand_dims({joined(['x', *axes])})", each, lambda: opened)
+        ones = [d for d, n in enumerate(opened.shape) if n == 1]
+        yield case("squeeze", f"squeeze({joined(['x', *ones[:1]])})", {"x": opened}, lambda: np.squeeze(opened, tuple(ones[:1])))
+        spec = reference.Maker(int(rng.integers(1 << 30)), False).spec(shape)
+        if x.size:
+            yield answered("slice", f'slice(x, "{spec}")', each, "equal")
+        to = TYPES[int(rng.integers(len(TYPES)))]
+        if not (name.startswith("complex") and not to.startswith("complex")):
+            y = array(rng, shape, name, special="int" not in to)
+            if to.startswith("u") or to == "int8":
+                y = np.abs(y.astype("f8") % 100).astype(y.dtype) if not name.startswith("complex") else y
+            yield answered("astype", f'astype(x, "{to}")', {"x": y}, "equal")
+        if not name.startswith("complex") and name != "bool":
+            low, high = -3, 5
+            if name.startswith("u"):
+                low = 1
+            yield case("clip", f"clip(x, {low}, {high})", each, lambda: np.clip(x, x.dtype.type(low), x.dtype.type(high)).astype(x.dtype))
+            if name != "bfloat16":
+                y = array(rng, shape, "float64") if "float" in name else x
+                n = int(rng.integers(0, 3))
+                yield case("round", f"round(x, {n})", {"x": y}, lambda: np.round(y, n))
+                yield case("round", "round(x)", each, lambda: np.round(x))
+    for bad in ("transpose(x, 0, 0)", "reshape(x, 7)", "broadcast_to(x, 2, 4)", "expand_dims(x, 4)", "squeeze(x, 0)", 'slice(x, "0, 0, 0")', 'astype(x, "int7")'):
+        yield {"op": bad.split("(")[0], "expr": bad, "in": {"x": array(rng, (2, 3), "float32")}, "error": True}
+
+
+def philox(counter, key):
+    """Philox4x32-10 of Salmon and others, SC11, 2011: four words of a counter under a key."""
+    mask = 0xFFFFFFFF
+    c, k = [counter & mask, counter >> 32, 0, 0], [key & mask, key >> 32]
+    for _ in range(10):
+        a, b = 0xD2511F53 * c[0], 0xCD9E8D57 * c[2]
+        c = [b >> 32 ^ c[1] ^ k[0], b & mask, a >> 32 ^ c[3] ^ k[1], a & mask]
+        k = [(k[0] + 0x9E3779B9) & mask, (k[1] + 0xBB67AE85) & mask]
+    return c
+
+
+def uniform(seed, shape):
+    """Each block of four words is two float64 of 53 bits."""
+    out = []
+    for block in range((int(np.prod(shape)) + 1) // 2):
+        w = philox(block, seed)
+        out += [((w[1] << 32 | w[0]) >> 11) / 2**53, ((w[3] << 32 | w[2]) >> 11) / 2**53]
+    return np.array(out[: int(np.prod(shape))]).reshape(shape)
+
+
+def leaves(rng):
+    for _ in range(EACH):
+        a, b, s = int(rng.integers(-50, 50)), int(rng.integers(-50, 90)), int(rng.integers(1, 9)) * int(rng.choice([-1, 1]))
+        if rng.random() < 0.5:
+            yield case("arange", f"arange({a}, {b}, {s})", {}, lambda: np.arange(a, b, s))
+        else:
+            yield case("arange", f"arange({a}, {b}, {s / 4})", {}, lambda: np.arange(a, b, s / 4), 1e-15, 1e-14)
+        n = int(rng.integers(0, 40))
+        yield case("linspace", f"linspace({a}, {b / 7}, {n})", {}, lambda: np.linspace(a, b / 7, n), 1e-15, 1e-14)
+        shape = lengths(rng, most=3)
+        value = int(rng.integers(-9, 9)) if rng.random() < 0.5 else float(rng.standard_normal())
+        yield case("full", f"full({joined([value, *shape])})", {}, lambda: np.full(shape, value))
+        seed = int(rng.integers(1 << 62))
+        yield case("random", f"random({joined([seed, *shape])})", {}, lambda: uniform(seed, shape))
+    for bad in ("arange(0, 1, 0)", "linspace(0, 1, -1)", "full(1, -1)", "random(-1, 3)"):
+        yield {"op": bad.split("(")[0], "expr": bad, "in": {}, "error": True}
+
+
+def cases(rng):
+    for op in EXACT + NEAR:
+        yield from elements(rng, op)
+    for op in FOLDS:
+        yield from folds(rng, op)
+    yield from views(rng)
+    yield from leaves(rng)
