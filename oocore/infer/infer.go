@@ -52,12 +52,13 @@ type Kept struct {
 	Bytes       int64           // of all of them: what training would have to hold
 }
 
-// Keep saves the result of each layer into a folder, as 00-name.npy, 01-name.npy and so
-// on, each computed from the one before. The runs are one record, whose series "bytes
-// kept" grows with each layer.
+// Keep saves the result of each layer, each computed from the one before: into the folder
+// at path as 00-name.npy, 01-name.npy and so on or, where path ends in .zarr, as arrays
+// 00-name, 01-name of that group. The runs are one record, whose series "MiB kept by
+// layer" grows with each layer.
 //
 // Where a layer fails, those before it are returned with the error.
-func (m Model) Keep(ctx context.Context, x *oocore.Array, dir string, opts ...oocore.Option) (*Kept, error) {
+func (m Model) Keep(ctx context.Context, x *oocore.Array, path string, opts ...oocore.Option) (*Kept, error) {
 	k := &Kept{}
 	// What cannot be computed is refused before anything is written.
 	if err := m.Forward(x).Err(); err != nil {
@@ -66,13 +67,21 @@ func (m Model) Keep(ctx context.Context, x *oocore.Array, dir string, opts ...oo
 	if len(m) == 0 {
 		return k, errors.New("keep: the model has no layers")
 	}
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return k, err
+	member := func(name string) string { return filepath.Join(path, name+".npy") }
+	switch path = strings.TrimSuffix(path, "/"); filepath.Ext(path) {
+	case ".zarr":
+		member = func(name string) string { return path + "/" + name }
+	case ".npy", ".npz", ".safetensors":
+		return k, fmt.Errorf("keep: %s is one file, which each layer would write anew: give a folder, or a group such as kept.zarr", path)
+	default:
+		if err := os.MkdirAll(path, 0o777); err != nil {
+			return k, err
+		}
 	}
 	err := oocore.Together("forward pass, activations kept", opts, func(opts []oocore.Option, note func(string, float64)) error {
 		for i, l := range m {
-			path := filepath.Join(dir, fmt.Sprintf("%02d-%s.npy", i, strings.ReplaceAll(l.Name, "/", "-")))
-			y, err := l.Apply(x).Save(ctx, path, opts...)
+			name := fmt.Sprintf("%02d-%s", i, strings.ReplaceAll(l.Name, "/", "-"))
+			y, err := l.Apply(x).Save(ctx, member(name), opts...)
 			if err != nil {
 				return fmt.Errorf("layer %d, %s: %w", i, l.Name, err)
 			}
@@ -191,8 +200,11 @@ func LeakyReLU(slope float64) Layer {
 	return plain("leaky_relu", func(site graph.Site, x *graph.Node) (*graph.Node, error) { return layer.LeakyReLU(site, x, slope) })
 }
 
-// GELU is its tanh form (PyTorch's approximate="tanh").
+// GELU is x/2 · (1 + erf(x/√2)).
 func GELU() Layer { return plain("gelu", layer.GELU) }
+
+// TanhGELU is GELU's tanh form (PyTorch's approximate="tanh").
+func TanhGELU() Layer { return plain("gelu", layer.TanhGELU) }
 
 // SiLU is x / (1 + exp(-x)).
 func SiLU() Layer { return plain("silu", layer.SiLU) }

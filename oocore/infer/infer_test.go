@@ -4,6 +4,8 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore"
@@ -102,7 +104,7 @@ func TestForwardAndKeep(t *testing.T) {
 			}
 		}
 	}
-	if len(series) != len(model) || series[len(series)-1] != float64(kept.Bytes) {
+	if len(series) != len(model) || series[len(series)-1] != float64(kept.Bytes)/(1<<20) {
 		t.Errorf("noted %v", series)
 	}
 }
@@ -132,6 +134,34 @@ func TestChunks(t *testing.T) {
 		}
 		if err := os.RemoveAll(filepath.Join(dir, "y.zarr")); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// A path that ends in .zarr is a group of the layers' results; one file cannot be.
+func TestKeepInAGroup(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("GONBEXT_RUNS", filepath.Join(dir, "runs"))
+	x := normal(t, filepath.Join(dir, "x.npy"), 7, 40, 30)
+	group := filepath.Join(dir, "kept.zarr")
+	model := infer.Model{infer.ReLU(), infer.Softmax(-1)}
+	kept, err := model.Keep(t.Context(), x, group)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := oocore.Collect[float32](t.Context(), model.Forward(x))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range []*oocore.Array{kept.Activations[1], oocore.Open(group + "/01-softmax")} {
+		got, err := oocore.Collect[float32](t.Context(), a)
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("another result in the group: %v", err)
+		}
+	}
+	for _, name := range []string{"kept.npz", "kept.safetensors", "kept.npy"} {
+		if _, err := model.Keep(t.Context(), x, filepath.Join(dir, name)); err == nil || !strings.Contains(err.Error(), "is one file") {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
