@@ -1,4 +1,4 @@
-"""What a user of NumPy or numexpr writes for the benchmark's jobs, and the
+"""What a user of NumPy, numexpr, Blosc2 or Dask writes for the benchmark's jobs, and the
 inputs that all share. peers.py make|check|JOB.PEER FOLDER"""
 import os
 import sys
@@ -27,7 +27,7 @@ def blocks(step, rows=ROWS):
 def make():
     """Uniform numbers, written in pieces, and a mask that puts means above deviations."""
     generator = np.random.default_rng(0)
-    for name, rows, columns in (("acts.npy", ROWS, COLUMNS), ("sq.npy", SIDE, SIDE)):
+    for name, rows, columns in (("acts.npy", ROWS, COLUMNS), ("sq.npy", SIDE, SIDE), ("large.npy", 2 * SIDE, 2 * SIDE)):
         if os.path.exists(path(name)):
             continue
         with open(path(name + ".part"), "wb") as f:
@@ -73,6 +73,22 @@ def fused_numexpr():
     out.flush()
 
 
+def fused_blosc2():
+    import blosc2
+
+    if not os.path.exists(path("acts.b2nd")):
+        blosc2.asarray(source(), chunks=(16384, COLUMNS), urlpath=path("acts.b2nd"), mode="w", cparams={"clevel": 0})
+    x = blosc2.open(path("acts.b2nd"))
+    blosc2.tanh(blosc2.sqrt(x) * 2 + blosc2.exp(-x)).compute(urlpath=path("out.b2nd"), mode="w", cparams={"clevel": 0})
+
+
+def fused_dask():
+    import dask.array as da
+
+    x = da.from_array(source(), chunks=(16384, COLUMNS))
+    da.tanh(da.sqrt(x) * 2 + da.exp(-x)).to_zarr(path("out.zarr"), mode="w", compressors=None)
+
+
 def half_numpy():
     x, out = source(), target((ROWS, COLUMNS), "f2")
     for rows in blocks(1024):
@@ -80,14 +96,18 @@ def half_numpy():
     out.flush()
 
 
-def product_numpy():
-    x = np.load(path("sq.npy"))
+def product_numpy(name="sq.npy"):
+    x = np.load(path(name))
     np.save(path("out.npy"), x @ x)
+
+
+def large_numpy():
+    product_numpy("large.npy")
 
 
 def check(job):
     """Holds gonbext's out.npy to NumPy in some rows of all."""
-    out, x = source("out.npy"), source("sq.npy" if job == "product" else "acts.npy")
+    out, x = source("out.npy"), source({"product": "sq.npy", "large": "large.npy"}.get(job, "acts.npy"))
     some = np.random.default_rng(1).integers(0, len(x), 200)
     if job == "colstats":
         mean, deviation = np.zeros(COLUMNS), np.zeros(COLUMNS)
@@ -96,7 +116,7 @@ def check(job):
         for rows in blocks(1 << 14):
             deviation += ((x[rows] - mean) ** 2).sum(0) / ROWS
         got, want = out[:], np.stack([mean, np.sqrt(deviation)])
-    elif job == "product":
+    elif job in ("product", "large"):
         some = some[:8]
         got, want = out[some], x[some].astype("f8") @ x[:].astype("f8")
     else:
@@ -105,7 +125,7 @@ def check(job):
         want = {"roots": lambda: np.sqrt(b), "fused": lambda: np.tanh(np.sqrt(b) * 2 + np.exp(-b)), "half": lambda: b.astype("f2")}[job]()
     if out.shape[1] != want.shape[1]:
         sys.exit(f"{job}: shape {out.shape}")
-    np.testing.assert_allclose(got, want, rtol={"product": 1e-5, "half": 0}.get(job, 1e-6))
+    np.testing.assert_allclose(got, want, rtol={"product": 1e-5, "large": 1e-5, "half": 0}.get(job, 1e-6))
 
 
 if __name__ == "__main__":

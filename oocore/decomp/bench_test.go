@@ -1,6 +1,7 @@
 package decomp_test
 
 import (
+	"cmp"
 	"os"
 	"testing"
 
@@ -8,7 +9,8 @@ import (
 	"github.com/gonbext/gonbext/oocore/decomp"
 )
 
-// The tensor is 700 × 600 × 500 float32, uniform random: GONBEXT_CUBE names its file.
+// The tensor is 700 × 600 × 500 float32, uniform random: GONBEXT_CUBE names its file,
+// GONBEXT_CUBE_MEMORY the budget.
 func cube(b *testing.B) *oocore.Array {
 	path := os.Getenv("GONBEXT_CUBE")
 	if path == "" {
@@ -21,7 +23,7 @@ func cube(b *testing.B) *oocore.Array {
 func BenchmarkCP(b *testing.B) {
 	x := cube(b)
 	for b.Loop() {
-		p, err := decomp.CP(b.Context(), x, 8, decomp.CPOptions{Iterations: 10, Tolerance: -1}, oocore.Memory("450MiB"))
+		p, err := decomp.CP(b.Context(), x, 8, decomp.CPOptions{Iterations: 10, Tolerance: -1}, oocore.Memory(cmp.Or(os.Getenv("GONBEXT_CUBE_MEMORY"), "450MiB")))
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -32,7 +34,7 @@ func BenchmarkCP(b *testing.B) {
 func BenchmarkTucker(b *testing.B) {
 	x := cube(b)
 	for b.Loop() {
-		k, err := decomp.Tucker(b.Context(), x, []int{8, 8, 8}, decomp.TuckerOptions{Iterations: 5, Tolerance: -1}, oocore.Memory("450MiB"))
+		k, err := decomp.Tucker(b.Context(), x, []int{8, 8, 8}, decomp.TuckerOptions{Iterations: 5, Tolerance: -1}, oocore.Memory(cmp.Or(os.Getenv("GONBEXT_CUBE_MEMORY"), "450MiB")))
 		if err != nil {
 			b.Fatal(err)
 		}
