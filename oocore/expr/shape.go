@@ -124,7 +124,7 @@ func init() {
 		n = defaults(n, 1, 0, 1)
 		return shape.Rotate(c.site, x, n[0], n[1], n[2])
 	}))
-	define("moveaxis(x, from..., to...)", 3, -1, onArray(func(c *call, x *graph.Node, n []int) (*graph.Node, error) {
+	define("moveaxis(x, from..., to...)", 1, -1, onArray(func(c *call, x *graph.Node, n []int) (*graph.Node, error) {
 		if len(n)%2 != 0 {
 			return nil, c.fail(c.args[len(n)].Pos(), "moveaxis takes as many places as axes: moveaxis(x, 0, 1, 2, 0) moves axis 0 to 2 and axis 1 to 0")
 		}

@@ -28,7 +28,7 @@ _process = subprocess.Popen([os.environ["GONBEXT_EVALUATOR"]], stdin=subprocess.
 atexit.register(_process.stdin.close)
 
 
-class Refused(ValueError):
+class Refused(ValueError, IndexError):
     """What the evaluator says against an expression."""
 
 
