@@ -41,6 +41,10 @@ func (a *Array) Expm1() *Array { return apply(kernel.Expm1, a) }
 // Log is the natural logarithm.
 func (a *Array) Log() *Array { return apply(kernel.Log, a) }
 
+// Erf is the error function, 2/√π · ∫ exp(-t²) dt from 0 to a (scipy.special.erf), of real
+// numbers; its types are as those of Exp.
+func (a *Array) Erf() *Array { return apply(kernel.Erf, a) }
+
 // Log2 is the logarithm to base 2.
 func (a *Array) Log2() *Array { return apply(kernel.Log2, a) }
 

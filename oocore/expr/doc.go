@@ -21,7 +21,11 @@ const fused = "none of its own"
 
 func init() {
 	for op := kernel.Add; op <= kernel.Where; op++ {
-		document(op.String(), Doc{NumPy: "np." + op.String(), Passes: fused, Working: "a block", Device: true})
+		home := "np."
+		if op == kernel.Erf {
+			home = "scipy.special."
+		}
+		document(op.String(), Doc{NumPy: home + op.String(), Passes: fused, Working: "a block", Device: true})
 	}
 	for kind := kernel.Sum; kind <= kernel.CountNonzero; kind++ {
 		document(kind.String(), Doc{NumPy: "np." + kind.String(), Passes: "1, shared with others along the same axes", Working: "an accumulator for each result"})

@@ -7,11 +7,25 @@ import (
 
 func init() {
 	for name, f := range map[string]func(graph.Site, *graph.Node) (*graph.Node, error){
-		"relu": layer.ReLU, "sigmoid": layer.Sigmoid, "silu": layer.SiLU, "gelu": layer.GELU,
+		"relu": layer.ReLU, "sigmoid": layer.Sigmoid, "silu": layer.SiLU,
 	} {
 		define(name+"(x)", 1, 1, onArray(func(c *call, x *graph.Node, _ []int) (*graph.Node, error) { return f(c.site, x) }))
 		document(name, Doc{NumPy: "torch.nn.functional." + name, Passes: fused, Working: "a block", Device: true})
 	}
+	define(`gelu(x, "tanh")`, 1, 2, func(c *call) (*graph.Node, error) {
+		in, err := c.arrays(1)
+		if err != nil {
+			return nil, err
+		}
+		if len(c.values) == 1 {
+			return layer.GELU(c.site, in[0])
+		}
+		if text := c.values[1].text; text == nil || *text != "tanh" {
+			return nil, c.fail(c.args[1].Pos(), `gelu takes "tanh" here, for its tanh form, or nothing: %s`, c.f.Usage)
+		}
+		return layer.TanhGELU(c.site, in[0])
+	})
+	document("gelu", Doc{NumPy: "torch.nn.functional.gelu", Passes: fused, Working: "a block", Device: true})
 	define("softmax(x, axis)", 2, 2, onArray(func(c *call, x *graph.Node, axis []int) (*graph.Node, error) {
 		return layer.Softmax(c.site, x, axis[0])
 	}))

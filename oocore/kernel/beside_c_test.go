@@ -29,7 +29,7 @@ var cNames = []struct {
 	{Power, "pow", 0.1, 10}, {Sinh, "sinh", -5, 5}, {Cosh, "cosh", -5, 5},
 	{Arcsin, "asin", -1, 1}, {Arccos, "acos", -1, 1}, {Arctan, "atan", -10, 10}, {Arctan2, "atan2", -10, 10},
 	{Arcsinh, "asinh", -10, 10}, {Arccosh, "acosh", 1, 10}, {Arctanh, "atanh", -0.99, 0.99},
-	{Cbrt, "cbrt", -10, 10}, {Hypot, "hypot", -10, 10},
+	{Erf, "erf", -4, 4}, {Cbrt, "cbrt", -10, 10}, {Hypot, "hypot", -10, 10},
 }
 
 const cFlags = "-shared -fPIC -Ofast -march=native -mprefer-vector-width=512"

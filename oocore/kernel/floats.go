@@ -95,6 +95,8 @@ func realMath(op Op) func(float64) float64 {
 		return formulaLog10Float64
 	case Log1p:
 		return formulaLog1pFloat64
+	case Erf:
+		return formulaErfFloat64
 	case Sin:
 		return sin
 	case Cos:

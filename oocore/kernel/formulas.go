@@ -21,86 +21,85 @@ func formulaPowerWide(x, y float64) float64 {
 	v15 := math.FMA(v10, v10, -v14)
 	v16 := v10 + v10
 	v17 := math.FMA(v16, v13, v15)
-	v18 := float64(v14 * v14)
-	v19 := math.FMA(8.91330133713309e-07, v18, 1.8780009000168564e-05)
-	v20 := math.FMA(v19, v18, 0.0004340277777672449)
-	v21 := math.FMA(2.2838167583715127e-07, v18, 4.069701815453324e-06)
-	v22 := math.FMA(v21, v18, 8.877841013955965e-05)
-	v23 := math.FMA(v22, v18, 0.0022321428571428744)
-	v24 := math.FMA(v20, v14, v23)
-	v25 := math.FMA(v14, v24, 0.0125)
-	v26 := 0.0125 - v25
-	v27 := math.FMA(v14, v24, v26)
-	v28 := v27 + (-6.938893903907229e-19)
-	v29 := math.FMA(v17, v24, v28)
-	v30 := math.FMA(v14, v25, 0.08333333333333333)
-	v31 := 0.08333333333333333 - v30
-	v32 := math.FMA(v14, v25, v31)
-	v33 := v32 + 4.625929269271485e-18
-	v34 := math.FMA(v14, v29, v33)
-	v35 := math.FMA(v17, v25, v34)
-	v36 := float64(v14 * v30)
-	v37 := math.FMA(v14, v30, -v36)
-	v38 := math.FMA(v17, v30, v37)
-	v39 := math.FMA(v14, v35, v38)
-	v40 := float64(v10 * v36)
-	v41 := math.FMA(v10, v36, -v40)
-	v42 := math.FMA(v13, v36, v41)
-	v43 := math.FMA(v10, v39, v42)
-	v44 := v10 + v40
-	v45 := v44 - v10
-	v46 := v40 - v45
-	v47 := v13 + v43
-	v48 := v46 + v47
-	v49 := float64(v3 * 0.6931471805598903)
-	v50 := v49 + v44
-	v51 := v50 - v49
-	v52 := v44 - v51
-	v53 := v52 + v48
-	v54 := math.FMA(v3, 5.497923018708371e-14, v53)
-	v55 := v50 + v54
-	v56 := v55 - v50
-	v57 := v54 - v56
-	v58 := float64(y * v55)
-	v59 := math.FMA(y, v55, -v58)
-	v60 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(v58))
-	v61 := v60 < 750
-	v62 := math.FMA(y, v57, v59)
-	v63 := choose[float64](v61, v62, 0)
-	v64 := choose(750 < v58, 750, v58)
-	v65 := choose((-750) > v64, (-750), v64)
-	v66 := v65 + v63
-	v67 := v66 - v65
-	v68 := v63 - v67
-	v69 := float64(1.4426950408889634 * v66)
-	v70 := float64(math.RoundToEven(float64(v69)))
-	v71 := math.FMA(-v70, 0.6931471805598903, v66)
-	v72 := math.FMA(-v70, 5.497923018708371e-14, v71)
-	v73 := v71 - v72
-	v74 := math.FMA(-v70, 5.497923018708371e-14, v73)
-	v75 := v74 + v68
-	v76 := v72 + v75
-	v77 := v76 - v72
-	v78 := v75 - v77
-	v79 := 1 + v76
-	v80 := v79 - 1
-	v81 := v76 - v80
-	v82 := float64(v76 * v76)
-	v83 := math.FMA(2.5105217005019956e-08, v82, 2.755725540020602e-06)
-	v84 := math.FMA(v83, v82, 0.00019841269874820627)
-	v85 := math.FMA(v84, v82, 0.008333333333326136)
-	v86 := math.FMA(v85, v82, 0.1666666666666667)
-	v87 := math.FMA(2.0914686968300532e-09, v82, 2.7557273643110006e-07)
-	v88 := math.FMA(v87, v82, 2.4801587325547743e-05)
-	v89 := math.FMA(v88, v82, 0.0013888888888883748)
-	v90 := math.FMA(v89, v82, 0.04166666666666667)
-	v91 := math.FMA(v90, v82, 0.5)
-	v92 := math.FMA(v86, v76, v91)
-	v93 := math.FMA(v82, v92, v78)
-	v94 := v81 + v93
-	v95 := v79 + v94
-	v96 := scaled(v95, v70)
-	return v96
+	v18 := math.FMA(2.2838167583715127e-07, v14, 8.91330133713309e-07)
+	v19 := math.FMA(v18, v14, 4.069701815453324e-06)
+	v20 := math.FMA(v19, v14, 1.8780009000168564e-05)
+	v21 := math.FMA(v20, v14, 8.877841013955965e-05)
+	v22 := math.FMA(v21, v14, 0.0004340277777672449)
+	v23 := math.FMA(v22, v14, 0.0022321428571428744)
+	v24 := math.FMA(v14, v23, 0.0125)
+	v25 := 0.0125 - v24
+	v26 := math.FMA(v14, v23, v25)
+	v27 := v26 + (-6.938893903907229e-19)
+	v28 := math.FMA(v17, v23, v27)
+	v29 := math.FMA(v14, v24, 0.08333333333333333)
+	v30 := 0.08333333333333333 - v29
+	v31 := math.FMA(v14, v24, v30)
+	v32 := v31 + 4.625929269271485e-18
+	v33 := math.FMA(v14, v28, v32)
+	v34 := math.FMA(v17, v24, v33)
+	v35 := float64(v14 * v29)
+	v36 := math.FMA(v14, v29, -v35)
+	v37 := math.FMA(v17, v29, v36)
+	v38 := math.FMA(v14, v34, v37)
+	v39 := float64(v10 * v35)
+	v40 := math.FMA(v10, v35, -v39)
+	v41 := math.FMA(v13, v35, v40)
+	v42 := math.FMA(v10, v38, v41)
+	v43 := v10 + v39
+	v44 := v43 - v10
+	v45 := v39 - v44
+	v46 := v13 + v42
+	v47 := v45 + v46
+	v48 := float64(v3 * 0.6931471805598903)
+	v49 := v48 + v43
+	v50 := v49 - v48
+	v51 := v43 - v50
+	v52 := v51 + v47
+	v53 := math.FMA(v3, 5.497923018708371e-14, v52)
+	v54 := v49 + v53
+	v55 := v54 - v49
+	v56 := v53 - v55
+	v57 := float64(y * v54)
+	v58 := math.FMA(y, v54, -v57)
+	v59 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(v57))
+	v60 := v59 < 750
+	v61 := math.FMA(y, v56, v58)
+	v62 := choose[float64](v60, v61, 0)
+	v63 := choose(750 < v57, 750, v57)
+	v64 := choose((-750) > v63, (-750), v63)
+	v65 := v64 + v62
+	v66 := v65 - v64
+	v67 := v62 - v66
+	v68 := math.FMA(v65, 1.4426950408889634, 6.755399441055744e+15)
+	v69 := v68 - 6.755399441055744e+15
+	v70 := math.FMA(-v69, 0.6931471805598903, v65)
+	v71 := math.FMA(-v69, 5.497923018708371e-14, v70)
+	v72 := v70 - v71
+	v73 := math.FMA(-v69, 5.497923018708371e-14, v72)
+	v74 := v73 + v67
+	v75 := v71 + v74
+	v76 := v75 - v71
+	v77 := v74 - v76
+	v78 := 1 + v75
+	v79 := v78 - 1
+	v80 := v75 - v79
+	v81 := float64(v75 * v75)
+	v82 := math.FMA(2.0914686968300532e-09, v75, 2.5105217005019956e-08)
+	v83 := math.FMA(v82, v75, 2.7557273643110006e-07)
+	v84 := math.FMA(v83, v75, 2.755725540020602e-06)
+	v85 := math.FMA(v84, v75, 2.4801587325547743e-05)
+	v86 := math.FMA(v85, v75, 0.00019841269874820627)
+	v87 := math.FMA(v86, v75, 0.0013888888888883748)
+	v88 := math.FMA(v87, v75, 0.008333333333326136)
+	v89 := math.FMA(v88, v75, 0.04166666666666667)
+	v90 := math.FMA(v89, v75, 0.1666666666666667)
+	v91 := math.FMA(v90, v75, 0.5)
+	v92 := math.FMA(v81, v91, v77)
+	v93 := v80 + v92
+	v94 := v78 + v93
+	v95 := scaled(v94, v69)
+	return v95
 }
 
 func formulaSinReduced(x, y, z float64) float64 {
@@ -108,28 +107,28 @@ func formulaSinReduced(x, y, z float64) float64 {
 	v4 := math.Float64frombits(math.Float64bits(z) << 63)
 	v5 := math.Signbit(float64(v4))
 	v6 := float64(v3 * x)
-	v7 := float64(v3 * v3)
-	v8 := math.FMA(1.6058531414610458e-10, v7, 2.7557319219335453e-06)
-	v9 := math.FMA(v8, v7, 0.008333333333333331)
-	v10 := math.FMA((-7.586685071388787e-13), v7, (-2.5052106231158037e-08))
-	v11 := math.FMA(v10, v7, (-0.0001984126984126506))
-	v12 := math.FMA(v11, v7, (-0.16666666666666666))
-	v13 := math.FMA(v9, v3, v12)
-	v14 := math.FMA(v6, v13, y)
-	v15 := math.FMA(-0.5, v3, 1)
-	v16 := 1 - v15
-	v17 := math.FMA(-0.5, v3, v16)
-	v18 := math.FMA((-1.147046077398125e-11), v7, (-2.755731922140076e-07))
-	v19 := math.FMA(v18, v7, (-0.0013888888888888887))
-	v20 := math.FMA(4.745865204508862e-14, v7, 2.0876755790363467e-09)
-	v21 := math.FMA(v20, v7, 2.4801587301584645e-05)
-	v22 := math.FMA(v21, v7, 0.041666666666666664)
-	v23 := math.FMA(v19, v3, v22)
-	v24 := float64(v7 * v23)
+	v7 := math.FMA((-7.586685071388787e-13), v3, 1.6058531414610458e-10)
+	v8 := math.FMA(v7, v3, (-2.5052106231158037e-08))
+	v9 := math.FMA(v8, v3, 2.7557319219335453e-06)
+	v10 := math.FMA(v9, v3, (-0.0001984126984126506))
+	v11 := math.FMA(v10, v3, 0.008333333333333331)
+	v12 := math.FMA(v11, v3, (-0.16666666666666666))
+	v13 := math.FMA(v6, v12, y)
+	v14 := math.FMA(-0.5, v3, 1)
+	v15 := 1 - v14
+	v16 := math.FMA(-0.5, v3, v15)
+	v17 := float64(v3 * v3)
+	v18 := math.FMA(4.745865204508862e-14, v3, (-1.147046077398125e-11))
+	v19 := math.FMA(v18, v3, 2.0876755790363467e-09)
+	v20 := math.FMA(v19, v3, (-2.755731922140076e-07))
+	v21 := math.FMA(v20, v3, 2.4801587301584645e-05)
+	v22 := math.FMA(v21, v3, (-0.0013888888888888887))
+	v23 := math.FMA(v22, v3, 0.041666666666666664)
+	v24 := float64(v17 * v23)
 	v25 := math.FMA(-x, y, v24)
-	v26 := v17 + v25
-	v27 := choose[float64](v5, v15, x)
-	v28 := choose[float64](v5, v26, v14)
+	v26 := v16 + v25
+	v27 := choose[float64](v5, v14, x)
+	v28 := choose[float64](v5, v26, v13)
 	v29 := v27 + v28
 	v30 := math.Float64frombits(math.Float64bits(z) << 62)
 	v31 := math.Float64frombits(0x8000000000000000 & math.Float64bits(v30))
@@ -146,12 +145,12 @@ func formulaTanReduced(x, y, z float64) float64 {
 	v8 := 1 - v7
 	v9 := math.FMA(-0.5, v3, v8)
 	v10 := float64(v3 * v3)
-	v11 := math.FMA((-1.147046077398125e-11), v10, (-2.755731922140076e-07))
-	v12 := math.FMA(v11, v10, (-0.0013888888888888887))
-	v13 := math.FMA(4.745865204508862e-14, v10, 2.0876755790363467e-09)
-	v14 := math.FMA(v13, v10, 2.4801587301584645e-05)
-	v15 := math.FMA(v14, v10, 0.041666666666666664)
-	v16 := math.FMA(v12, v3, v15)
+	v11 := math.FMA(4.745865204508862e-14, v3, (-1.147046077398125e-11))
+	v12 := math.FMA(v11, v3, 2.0876755790363467e-09)
+	v13 := math.FMA(v12, v3, (-2.755731922140076e-07))
+	v14 := math.FMA(v13, v3, 2.4801587301584645e-05)
+	v15 := math.FMA(v14, v3, (-0.0013888888888888887))
+	v16 := math.FMA(v15, v3, 0.041666666666666664)
 	v17 := float64(v10 * v16)
 	v18 := math.FMA(-x, y, v17)
 	v19 := v9 + v18
@@ -163,11 +162,11 @@ func formulaTanReduced(x, y, z float64) float64 {
 	v25 := float64(v24 * (-0.16666666666666666))
 	v26 := math.FMA(v24, (-0.16666666666666666), -v25)
 	v27 := float64(v3 * v24)
-	v28 := math.FMA((-7.586685071388787e-13), v10, (-2.5052106231158037e-08))
-	v29 := math.FMA(v28, v10, (-0.0001984126984126506))
-	v30 := math.FMA(1.6058531414610458e-10, v10, 2.7557319219335453e-06)
-	v31 := math.FMA(v30, v10, 0.008333333333333331)
-	v32 := math.FMA(v29, v3, v31)
+	v28 := math.FMA((-7.586685071388787e-13), v3, 1.6058531414610458e-10)
+	v29 := math.FMA(v28, v3, (-2.5052106231158037e-08))
+	v30 := math.FMA(v29, v3, 2.7557319219335453e-06)
+	v31 := math.FMA(v30, v3, (-0.0001984126984126506))
+	v32 := math.FMA(v31, v3, 0.008333333333333331)
 	v33 := math.FMA(v27, v32, y)
 	v34 := float64(v6 * x)
 	v35 := v33 + v26
@@ -197,31 +196,27 @@ func formulaTanReduced(x, y, z float64) float64 {
 func formulaExpFloat64(x float64) float64 {
 	v1 := choose(710 < x, 710, x)
 	v2 := choose((-746) > v1, (-746), v1)
-	v3 := float64(1.4426950408889634 * v2)
-	v4 := float64(math.RoundToEven(float64(v3)))
+	v3 := math.FMA(v2, 1.4426950408889634, 6.755399441055744e+15)
+	v4 := v3 - 6.755399441055744e+15
 	v5 := math.FMA(-v4, 0.6931471805598903, v2)
 	v6 := math.FMA(-v4, 5.497923018708371e-14, v5)
-	v7 := v5 - v6
-	v8 := math.FMA(-v4, 5.497923018708371e-14, v7)
-	v9 := 1 + v6
-	v10 := v9 - 1
-	v11 := v6 - v10
-	v12 := float64(v6 * v6)
-	v13 := math.FMA(2.5105217005019956e-08, v12, 2.755725540020602e-06)
-	v14 := math.FMA(v13, v12, 0.00019841269874820627)
-	v15 := math.FMA(v14, v12, 0.008333333333326136)
-	v16 := math.FMA(v15, v12, 0.1666666666666667)
-	v17 := math.FMA(2.0914686968300532e-09, v12, 2.7557273643110006e-07)
-	v18 := math.FMA(v17, v12, 2.4801587325547743e-05)
-	v19 := math.FMA(v18, v12, 0.0013888888888883748)
-	v20 := math.FMA(v19, v12, 0.04166666666666667)
-	v21 := math.FMA(v20, v12, 0.5)
-	v22 := math.FMA(v16, v6, v21)
-	v23 := math.FMA(v12, v22, v8)
-	v24 := v11 + v23
-	v25 := v9 + v24
-	v26 := scaled(v25, v4)
-	return v26
+	v7 := float64(v6 * v6)
+	v8 := math.FMA(2.0914686968300532e-09, v6, 2.5105217005019956e-08)
+	v9 := math.FMA(v8, v6, 2.7557273643110006e-07)
+	v10 := math.FMA(v9, v6, 2.755725540020602e-06)
+	v11 := math.FMA(v10, v6, 2.4801587325547743e-05)
+	v12 := math.FMA(v11, v6, 0.00019841269874820627)
+	v13 := math.FMA(v12, v6, 0.0013888888888883748)
+	v14 := math.FMA(v13, v6, 0.008333333333326136)
+	v15 := math.FMA(v14, v6, 0.04166666666666667)
+	v16 := math.FMA(v15, v6, 0.1666666666666667)
+	v17 := math.FMA(v16, v6, 0.5)
+	v18 := float64(v7 * v17)
+	v19 := math.FMA(-v4, 5.497923018708371e-14, v18)
+	v20 := v5 + v19
+	v21 := 1 + v20
+	v22 := scaled(v21, v4)
+	return v22
 }
 
 func formulaExpFloat32(x float32) float32 {
@@ -245,30 +240,26 @@ func formulaExpFloat32(x float32) float32 {
 func formulaExp2Float64(x float64) float64 {
 	v1 := choose(1025 < x, 1025, x)
 	v2 := choose((-1076) > v1, (-1076), v1)
-	v3 := float64(math.RoundToEven(float64(v2)))
-	v4 := v2 - v3
-	v5 := float64(v4 * 0.6931471805599453)
-	v6 := math.FMA(v4, 0.6931471805599453, -v5)
-	v7 := math.FMA(v4, 2.3190468138462996e-17, v6)
-	v8 := 1 + v5
-	v9 := v8 - 1
-	v10 := v5 - v9
-	v11 := float64(v5 * v5)
-	v12 := math.FMA(2.5105217005019956e-08, v11, 2.755725540020602e-06)
-	v13 := math.FMA(v12, v11, 0.00019841269874820627)
-	v14 := math.FMA(v13, v11, 0.008333333333326136)
-	v15 := math.FMA(v14, v11, 0.1666666666666667)
-	v16 := math.FMA(2.0914686968300532e-09, v11, 2.7557273643110006e-07)
-	v17 := math.FMA(v16, v11, 2.4801587325547743e-05)
-	v18 := math.FMA(v17, v11, 0.0013888888888883748)
-	v19 := math.FMA(v18, v11, 0.04166666666666667)
-	v20 := math.FMA(v19, v11, 0.5)
-	v21 := math.FMA(v15, v5, v20)
-	v22 := math.FMA(v11, v21, v7)
-	v23 := v10 + v22
-	v24 := v8 + v23
-	v25 := scaled(v24, v3)
-	return v25
+	v3 := math.FMA(v2, 1, 6.755399441055744e+15)
+	v4 := v3 - 6.755399441055744e+15
+	v5 := v2 - v4
+	v6 := float64(v5 * v5)
+	v7 := math.FMA(2.5725080576212384e-11, v5, 4.4549605980604537e-10)
+	v8 := math.FMA(v7, v5, 7.054899956372886e-09)
+	v9 := math.FMA(v8, v5, 1.0178062445846254e-07)
+	v10 := math.FMA(v9, v5, 1.3215486802903931e-06)
+	v11 := math.FMA(v10, v5, 1.5252733829836118e-05)
+	v12 := math.FMA(v11, v5, 0.00015403530393375914)
+	v13 := math.FMA(v12, v5, 0.0013333558146416936)
+	v14 := math.FMA(v13, v5, 0.009618129107628479)
+	v15 := math.FMA(v14, v5, 0.0555041086648216)
+	v16 := math.FMA(v15, v5, 0.24022650695910072)
+	v17 := float64(v5 * 2.3190468138462996e-17)
+	v18 := math.FMA(v6, v16, v17)
+	v19 := math.FMA(v5, 0.6931471805599453, v18)
+	v20 := 1 + v19
+	v21 := scaled(v20, v4)
+	return v21
 }
 
 func formulaExp2Float32(x float32) float32 {
@@ -290,8 +281,8 @@ func formulaExp2Float32(x float32) float32 {
 func formulaExpm1Float64(x float64) float64 {
 	v1 := choose(710 < x, 710, x)
 	v2 := choose((-50) > v1, (-50), v1)
-	v3 := float64(1.4426950408889634 * v2)
-	v4 := float64(math.RoundToEven(float64(v3)))
+	v3 := math.FMA(v2, 1.4426950408889634, 6.755399441055744e+15)
+	v4 := v3 - 6.755399441055744e+15
 	v5 := math.FMA(-v4, 0.6931471805598903, v2)
 	v6 := math.FMA(-v4, 5.497923018708371e-14, v5)
 	v7 := v5 - v6
@@ -312,26 +303,25 @@ func formulaExpm1Float64(x float64) float64 {
 	v22 := math.FMA(v20, v6, -v21)
 	v23 := v21 + v21
 	v24 := float64(v23 * v6)
-	v25 := float64(v6 * v6)
-	v26 := math.FMA(2.0914686968300532e-09, v25, 2.7557273643110006e-07)
-	v27 := math.FMA(v26, v25, 2.4801587325547743e-05)
-	v28 := math.FMA(v27, v25, 0.0013888888888883748)
-	v29 := math.FMA(v28, v25, 0.04166666666666667)
-	v30 := math.FMA(2.5105217005019956e-08, v25, 2.755725540020602e-06)
-	v31 := math.FMA(v30, v25, 0.00019841269874820627)
-	v32 := math.FMA(v31, v25, 0.008333333333326136)
-	v33 := math.FMA(v32, v25, 0.1666666666666667)
-	v34 := math.FMA(v29, v6, v33)
-	v35 := v8 + v22
-	v36 := math.FMA(v24, v34, v35)
-	v37 := v21 + v36
-	v38 := v19 + v37
-	v39 := v38 + v16
-	v40 := v17 + v39
-	v41 := scaled(v40, v4)
-	v42 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
-	v43 := math.Float64frombits(math.Float64bits(v41) | math.Float64bits(v42))
-	return v43
+	v25 := math.FMA(2.0914686968300532e-09, v6, 2.5105217005019956e-08)
+	v26 := math.FMA(v25, v6, 2.7557273643110006e-07)
+	v27 := math.FMA(v26, v6, 2.755725540020602e-06)
+	v28 := math.FMA(v27, v6, 2.4801587325547743e-05)
+	v29 := math.FMA(v28, v6, 0.00019841269874820627)
+	v30 := math.FMA(v29, v6, 0.0013888888888883748)
+	v31 := math.FMA(v30, v6, 0.008333333333326136)
+	v32 := math.FMA(v31, v6, 0.04166666666666667)
+	v33 := math.FMA(v32, v6, 0.1666666666666667)
+	v34 := v8 + v22
+	v35 := math.FMA(v24, v33, v34)
+	v36 := v21 + v35
+	v37 := v19 + v36
+	v38 := v37 + v16
+	v39 := v17 + v38
+	v40 := scaled(v39, v4)
+	v41 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
+	v42 := math.Float64frombits(math.Float64bits(v40) | math.Float64bits(v41))
+	return v42
 }
 
 func formulaExpm1Float32(x float32) float32 {
@@ -369,8 +359,8 @@ func formulaExpm1Float32(x float32) float32 {
 func formulaSinhFloat64(x float64) float64 {
 	v1 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
 	v2 := choose(711 < v1, 711, v1)
-	v3 := float64(1.4426950408889634 * v2)
-	v4 := float64(math.RoundToEven(float64(v3)))
+	v3 := math.FMA(v2, 1.4426950408889634, 6.755399441055744e+15)
+	v4 := v3 - 6.755399441055744e+15
 	v5 := math.FMA(-v4, 0.6931471805598903, v2)
 	v6 := math.FMA(-v4, 5.497923018708371e-14, v5)
 	v7 := v5 - v6
@@ -386,34 +376,33 @@ func formulaSinhFloat64(x float64) float64 {
 	v17 := v16 - v13
 	v18 := float64(v6 * v6)
 	v19 := float64(v18 * v6)
-	v20 := float64(v18 * v18)
-	v21 := math.FMA(1.608662795659299e-10, v20, 2.755731924721873e-06)
-	v22 := math.FMA(v21, v20, 0.008333333333333333)
-	v23 := math.FMA(2.5052071094294038e-08, v20, 0.00019841269841263298)
-	v24 := math.FMA(v23, v20, 0.16666666666666666)
-	v25 := math.FMA(v22, v18, v24)
-	v26 := math.FMA(v19, v25, v8)
-	v27 := math.FMA(2.0918137737361607e-09, v20, 2.4801587336442236e-05)
-	v28 := math.FMA(v27, v20, 0.04166666666666668)
-	v29 := math.FMA(2.7557263279089234e-07, v20, 0.0013888888888879073)
-	v30 := math.FMA(v29, v20, 0.5)
-	v31 := math.FMA(v28, v18, v30)
-	v32 := float64(v18 * v31)
-	v33 := math.FMA(v32, v15, v17)
-	v34 := float64(v14 * v6)
-	v35 := math.FMA(v14, v6, -v34)
-	v36 := v15 + v34
-	v37 := v36 - v15
-	v38 := v34 - v37
-	v39 := v33 + v35
-	v40 := math.FMA(v14, v26, v39)
-	v41 := v38 + v40
-	v42 := v36 + v41
-	v43 := float64(0.5 * v42)
-	v44 := scaled(v43, v4)
-	v45 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
-	v46 := math.Float64frombits(math.Float64bits(v44) | math.Float64bits(v45))
-	return v46
+	v20 := math.FMA(1.608662795659299e-10, v18, 2.5052071094294038e-08)
+	v21 := math.FMA(v20, v18, 2.755731924721873e-06)
+	v22 := math.FMA(v21, v18, 0.00019841269841263298)
+	v23 := math.FMA(v22, v18, 0.008333333333333333)
+	v24 := math.FMA(v23, v18, 0.16666666666666666)
+	v25 := math.FMA(v19, v24, v8)
+	v26 := math.FMA(2.0918137737361607e-09, v18, 2.7557263279089234e-07)
+	v27 := math.FMA(v26, v18, 2.4801587336442236e-05)
+	v28 := math.FMA(v27, v18, 0.0013888888888879073)
+	v29 := math.FMA(v28, v18, 0.04166666666666668)
+	v30 := math.FMA(v29, v18, 0.5)
+	v31 := float64(v18 * v30)
+	v32 := math.FMA(v31, v15, v17)
+	v33 := float64(v14 * v6)
+	v34 := math.FMA(v14, v6, -v33)
+	v35 := v15 + v33
+	v36 := v35 - v15
+	v37 := v33 - v36
+	v38 := v32 + v34
+	v39 := math.FMA(v14, v25, v38)
+	v40 := v37 + v39
+	v41 := v35 + v40
+	v42 := float64(0.5 * v41)
+	v43 := scaled(v42, v4)
+	v44 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
+	v45 := math.Float64frombits(math.Float64bits(v43) | math.Float64bits(v44))
+	return v45
 }
 
 func formulaSinhFloat32(x float32) float32 {
@@ -451,8 +440,8 @@ func formulaSinhFloat32(x float32) float32 {
 func formulaCoshFloat64(x float64) float64 {
 	v1 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
 	v2 := choose(711 < v1, 711, v1)
-	v3 := float64(1.4426950408889634 * v2)
-	v4 := float64(math.RoundToEven(float64(v3)))
+	v3 := math.FMA(v2, 1.4426950408889634, 6.755399441055744e+15)
+	v4 := v3 - 6.755399441055744e+15
 	v5 := math.FMA(-v4, 0.6931471805598903, v2)
 	v6 := math.FMA(-v4, 5.497923018708371e-14, v5)
 	v7 := v5 - v6
@@ -468,32 +457,31 @@ func formulaCoshFloat64(x float64) float64 {
 	v17 := v13 - v16
 	v18 := float64(v6 * v6)
 	v19 := float64(v18 * v6)
-	v20 := float64(v18 * v18)
-	v21 := math.FMA(1.608662795659299e-10, v20, 2.755731924721873e-06)
-	v22 := math.FMA(v21, v20, 0.008333333333333333)
-	v23 := math.FMA(2.5052071094294038e-08, v20, 0.00019841269841263298)
-	v24 := math.FMA(v23, v20, 0.16666666666666666)
-	v25 := math.FMA(v22, v18, v24)
-	v26 := math.FMA(v19, v25, v8)
-	v27 := math.FMA(2.0918137737361607e-09, v20, 2.4801587336442236e-05)
-	v28 := math.FMA(v27, v20, 0.04166666666666668)
-	v29 := math.FMA(2.7557263279089234e-07, v20, 0.0013888888888879073)
-	v30 := math.FMA(v29, v20, 0.5)
-	v31 := math.FMA(v28, v18, v30)
-	v32 := float64(v18 * v31)
-	v33 := math.FMA(v32, v14, v17)
-	v34 := float64(v15 * v6)
-	v35 := math.FMA(v15, v6, -v34)
-	v36 := v14 + v34
-	v37 := v36 - v14
-	v38 := v34 - v37
-	v39 := v33 + v35
-	v40 := math.FMA(v15, v26, v39)
-	v41 := v38 + v40
-	v42 := v36 + v41
-	v43 := float64(0.5 * v42)
-	v44 := scaled(v43, v4)
-	return v44
+	v20 := math.FMA(1.608662795659299e-10, v18, 2.5052071094294038e-08)
+	v21 := math.FMA(v20, v18, 2.755731924721873e-06)
+	v22 := math.FMA(v21, v18, 0.00019841269841263298)
+	v23 := math.FMA(v22, v18, 0.008333333333333333)
+	v24 := math.FMA(v23, v18, 0.16666666666666666)
+	v25 := math.FMA(v19, v24, v8)
+	v26 := math.FMA(2.0918137737361607e-09, v18, 2.7557263279089234e-07)
+	v27 := math.FMA(v26, v18, 2.4801587336442236e-05)
+	v28 := math.FMA(v27, v18, 0.0013888888888879073)
+	v29 := math.FMA(v28, v18, 0.04166666666666668)
+	v30 := math.FMA(v29, v18, 0.5)
+	v31 := float64(v18 * v30)
+	v32 := math.FMA(v31, v14, v17)
+	v33 := float64(v15 * v6)
+	v34 := math.FMA(v15, v6, -v33)
+	v35 := v14 + v33
+	v36 := v35 - v14
+	v37 := v33 - v36
+	v38 := v32 + v34
+	v39 := math.FMA(v15, v25, v38)
+	v40 := v37 + v39
+	v41 := v35 + v40
+	v42 := float64(0.5 * v41)
+	v43 := scaled(v42, v4)
+	return v43
 }
 
 func formulaCoshFloat32(x float32) float32 {
@@ -530,8 +518,8 @@ func formulaTanhFloat64(x float64) float64 {
 	v1 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
 	v2 := choose(22 < v1, 22, v1)
 	v3 := v2 + v2
-	v4 := float64(1.4426950408889634 * v3)
-	v5 := float64(math.RoundToEven(float64(v4)))
+	v4 := math.FMA(v3, 1.4426950408889634, 6.755399441055744e+15)
+	v5 := v4 - 6.755399441055744e+15
 	v6 := math.FMA(-v5, 0.6931471805598903, v3)
 	v7 := math.FMA(-v5, 5.497923018708371e-14, v6)
 	v8 := v6 - v7
@@ -550,44 +538,43 @@ func formulaTanhFloat64(x float64) float64 {
 	v21 := math.FMA(v19, v7, -v20)
 	v22 := v20 + v20
 	v23 := float64(v22 * v7)
-	v24 := float64(v7 * v7)
-	v25 := math.FMA(2.0914686968300532e-09, v24, 2.7557273643110006e-07)
-	v26 := math.FMA(v25, v24, 2.4801587325547743e-05)
-	v27 := math.FMA(v26, v24, 0.0013888888888883748)
-	v28 := math.FMA(v27, v24, 0.04166666666666667)
-	v29 := math.FMA(2.5105217005019956e-08, v24, 2.755725540020602e-06)
-	v30 := math.FMA(v29, v24, 0.00019841269874820627)
-	v31 := math.FMA(v30, v24, 0.008333333333326136)
-	v32 := math.FMA(v31, v24, 0.1666666666666667)
-	v33 := math.FMA(v28, v7, v32)
-	v34 := v9 + v21
-	v35 := math.FMA(v23, v33, v34)
-	v36 := v20 + v35
-	v37 := v18 + v36
-	v38 := 6.755399441055744e+15 + v5
-	v39 := math.Float64frombits(math.Float64bits(v38) << 52)
-	v40 := math.Float64frombits(0x3ff0000000000000 + math.Float64bits(v39))
-	v41 := float64(v16 * v40)
-	v42 := float64(v37 * v40)
-	v43 := v41 + v42
-	v44 := v43 - v41
-	v45 := v42 - v44
-	v46 := choose(2 > v43, 2, v43)
-	v47 := choose(2 < v43, 2, v43)
-	v48 := v46 + v47
-	v49 := v48 - v46
-	v50 := v47 - v49
-	v51 := v50 + v45
-	v52 := 1 / v48
-	v53 := float64(v43 * v52)
-	v54 := math.FMA(-v53, v48, v43)
-	v55 := v54 + v45
-	v56 := math.FMA(-v53, v51, v55)
-	v57 := float64(v56 * v52)
-	v58 := v53 + v57
-	v59 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
-	v60 := math.Float64frombits(math.Float64bits(v58) | math.Float64bits(v59))
-	return v60
+	v24 := math.FMA(2.0914686968300532e-09, v7, 2.5105217005019956e-08)
+	v25 := math.FMA(v24, v7, 2.7557273643110006e-07)
+	v26 := math.FMA(v25, v7, 2.755725540020602e-06)
+	v27 := math.FMA(v26, v7, 2.4801587325547743e-05)
+	v28 := math.FMA(v27, v7, 0.00019841269874820627)
+	v29 := math.FMA(v28, v7, 0.0013888888888883748)
+	v30 := math.FMA(v29, v7, 0.008333333333326136)
+	v31 := math.FMA(v30, v7, 0.04166666666666667)
+	v32 := math.FMA(v31, v7, 0.1666666666666667)
+	v33 := v9 + v21
+	v34 := math.FMA(v23, v32, v33)
+	v35 := v20 + v34
+	v36 := v18 + v35
+	v37 := 6.755399441055744e+15 + v5
+	v38 := math.Float64frombits(math.Float64bits(v37) << 52)
+	v39 := math.Float64frombits(0x3ff0000000000000 + math.Float64bits(v38))
+	v40 := float64(v16 * v39)
+	v41 := float64(v36 * v39)
+	v42 := v40 + v41
+	v43 := v42 - v40
+	v44 := v41 - v43
+	v45 := choose(2 > v42, 2, v42)
+	v46 := choose(2 < v42, 2, v42)
+	v47 := v45 + v46
+	v48 := v47 - v45
+	v49 := v46 - v48
+	v50 := v49 + v44
+	v51 := 1 / v47
+	v52 := float64(v42 * v51)
+	v53 := math.FMA(-v52, v47, v42)
+	v54 := v53 + v44
+	v55 := math.FMA(-v52, v50, v54)
+	v56 := float64(v55 * v51)
+	v57 := v52 + v56
+	v58 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
+	v59 := math.Float64frombits(math.Float64bits(v57) | math.Float64bits(v58))
+	return v59
 }
 
 func formulaTanhFloat32(x float32) float32 {
@@ -633,27 +620,25 @@ func formulaLogFloat64(x float64) float64 {
 	v6 := float64(v5 * v5)
 	v7 := float64(0.5 * v3)
 	v8 := float64(v7 * v3)
-	v9 := float64(v6 * v6)
-	v10 := math.FMA(0.13609030256737936, v9, 0.1538886780555676)
-	v11 := math.FMA(v10, v9, 0.2222222304835157)
-	v12 := math.FMA(v11, v9, 0.4000000000000794)
-	v13 := math.FMA(0.13209708243034987, v9, 0.1818173762630447)
-	v14 := math.FMA(v13, v9, 0.28571428567275936)
-	v15 := math.FMA(v14, v9, 0.6666666666666666)
-	v16 := math.FMA(v12, v6, v15)
-	v17 := math.FMA(v6, v16, v8)
-	v18 := float64(v5 * v17)
-	v19 := v18 - v8
-	v20 := math.FMA(v2, 5.497923018708371e-14, v19)
-	v21 := float64(v2 * 0.6931471805598903)
-	v22 := v21 + v3
-	v23 := v22 - v21
-	v24 := v3 - v23
-	v25 := v24 + v20
-	v26 := unordered(v25, v25)
-	v27 := choose[float64](v26, 0, v25)
-	v28 := v22 + v27
-	return v28
+	v9 := math.FMA(0.13609030256737936, v6, 0.13209708243034987)
+	v10 := math.FMA(v9, v6, 0.1538886780555676)
+	v11 := math.FMA(v10, v6, 0.1818173762630447)
+	v12 := math.FMA(v11, v6, 0.2222222304835157)
+	v13 := math.FMA(v12, v6, 0.28571428567275936)
+	v14 := math.FMA(v13, v6, 0.4000000000000794)
+	v15 := math.FMA(v14, v6, 0.6666666666666666)
+	v16 := math.FMA(v6, v15, v8)
+	v17 := float64(v5 * v16)
+	v18 := v17 - v8
+	v19 := math.FMA(v2, 5.497923018708371e-14, v18)
+	v20 := float64(v2 * 0.6931471805598903)
+	v21 := v20 + v3
+	v22 := v21 - v20
+	v23 := v3 - v22
+	v24 := v23 + v19
+	v25 := choose(v24 < 1, v24, 1)
+	v26 := v21 + v25
+	return v26
 }
 
 func formulaLogFloat32(x float32) float32 {
@@ -685,49 +670,50 @@ func formulaLog2Float64(x float64) float64 {
 	v6 := float64(v5 * v5)
 	v7 := float64(0.5 * v3)
 	v8 := float64(v7 * v3)
-	v9 := float64(v6 * v6)
-	v10 := math.FMA(0.13609030256737936, v9, 0.1538886780555676)
-	v11 := math.FMA(v10, v9, 0.2222222304835157)
-	v12 := math.FMA(v11, v9, 0.4000000000000794)
-	v13 := math.FMA(0.13209708243034987, v9, 0.1818173762630447)
-	v14 := math.FMA(v13, v9, 0.28571428567275936)
-	v15 := math.FMA(v14, v9, 0.6666666666666666)
-	v16 := math.FMA(v12, v6, v15)
-	v17 := math.FMA(v6, v16, v8)
-	v18 := float64(v5 * v17)
-	v19 := v3 - v8
-	v20 := v3 - v19
-	v21 := v20 - v8
-	v22 := v21 + v18
-	v23 := float64(v19 * 1.4426950408889634)
-	v24 := math.FMA(v19, 1.4426950408889634, -v23)
-	v25 := math.FMA(v19, 2.0355273740931033e-17, v24)
-	v26 := math.FMA(v22, 1.4426950408889634, v25)
-	v27 := v2 + v23
-	v28 := v27 - v2
-	v29 := v23 - v28
-	v30 := v29 + v26
-	v31 := unordered(v30, v30)
-	v32 := choose[float64](v31, 0, v30)
-	v33 := v27 + v32
-	return v33
+	v9 := math.FMA(0.13609030256737936, v6, 0.13209708243034987)
+	v10 := math.FMA(v9, v6, 0.1538886780555676)
+	v11 := math.FMA(v10, v6, 0.1818173762630447)
+	v12 := math.FMA(v11, v6, 0.2222222304835157)
+	v13 := math.FMA(v12, v6, 0.28571428567275936)
+	v14 := math.FMA(v13, v6, 0.4000000000000794)
+	v15 := math.FMA(v14, v6, 0.6666666666666666)
+	v16 := math.FMA(v6, v15, v8)
+	v17 := float64(v5 * v16)
+	v18 := v3 - v8
+	v19 := v3 - v18
+	v20 := v19 - v8
+	v21 := v20 + v17
+	v22 := float64(v18 * 1.4426950408889634)
+	v23 := math.FMA(v18, 1.4426950408889634, -v22)
+	v24 := math.FMA(v18, 2.0355273740931033e-17, v23)
+	v25 := math.FMA(v21, 1.4426950408889634, v24)
+	v26 := v2 + v22
+	v27 := v26 - v2
+	v28 := v22 - v27
+	v29 := v28 + v25
+	v30 := choose(v29 < 1, v29, 1)
+	v31 := v26 + v30
+	return v31
 }
 
 func formulaLog2Float32(x float32) float32 {
 	v1 := fraction32(x)
 	v2 := exponent32(x)
 	v3 := v1 - 1
-	v4 := fma32((-0.062924445), v3, 0.14902276)
-	v5 := fma32(v4, v3, (-0.18988062))
-	v6 := fma32(v5, v3, 0.20925249)
-	v7 := fma32(v6, v3, (-0.24020918))
-	v8 := fma32(v7, v3, 0.28838092)
-	v9 := fma32(v8, v3, (-0.36067256))
-	v10 := fma32(v9, v3, 0.48090076)
-	v11 := fma32(v10, v3, (-0.7213476))
-	v12 := fma32(v11, v3, 1.442695)
-	v13 := fma32(v3, v12, v2)
-	return v13
+	v4 := float32(v3 * 1.925963e-08)
+	v5 := float32(v3 * v3)
+	v6 := fma32((-0.06835839), v3, 0.15329543)
+	v7 := fma32(v6, v3, (-0.1893231))
+	v8 := fma32(v7, v3, 0.2083029)
+	v9 := fma32(v8, v3, (-0.24017474))
+	v10 := fma32(v9, v3, 0.28844658)
+	v11 := fma32(v10, v3, (-0.360676))
+	v12 := fma32(v11, v3, 0.48089924)
+	v13 := fma32(v12, v3, (-0.7213475))
+	v14 := fma32(v5, v13, v4)
+	v15 := fma32(v3, 1.442695, v14)
+	v16 := fma32(v2, 1, v15)
+	return v16
 }
 
 func formulaLog10Float64(x float64) float64 {
@@ -739,53 +725,53 @@ func formulaLog10Float64(x float64) float64 {
 	v6 := float64(v5 * v5)
 	v7 := float64(0.5 * v3)
 	v8 := float64(v7 * v3)
-	v9 := float64(v6 * v6)
-	v10 := math.FMA(0.13609030256737936, v9, 0.1538886780555676)
-	v11 := math.FMA(v10, v9, 0.2222222304835157)
-	v12 := math.FMA(v11, v9, 0.4000000000000794)
-	v13 := math.FMA(0.13209708243034987, v9, 0.1818173762630447)
-	v14 := math.FMA(v13, v9, 0.28571428567275936)
-	v15 := math.FMA(v14, v9, 0.6666666666666666)
-	v16 := math.FMA(v12, v6, v15)
-	v17 := math.FMA(v6, v16, v8)
-	v18 := float64(v5 * v17)
-	v19 := v3 - v8
-	v20 := v3 - v19
-	v21 := v20 - v8
-	v22 := v21 + v18
-	v23 := float64(v19 * 0.4342944819032518)
-	v24 := math.FMA(v19, 0.4342944819032518, -v23)
-	v25 := math.FMA(v19, 1.098319650216765e-17, v24)
-	v26 := math.FMA(v22, 0.4342944819032518, v25)
-	v27 := math.FMA(v2, 2.8363394551044964e-14, v26)
-	v28 := float64(v2 * 0.30102999566395283)
-	v29 := v28 + v23
-	v30 := v29 - v28
-	v31 := v23 - v30
-	v32 := v31 + v27
-	v33 := unordered(v32, v32)
-	v34 := choose[float64](v33, 0, v32)
-	v35 := v29 + v34
-	return v35
+	v9 := math.FMA(0.13609030256737936, v6, 0.13209708243034987)
+	v10 := math.FMA(v9, v6, 0.1538886780555676)
+	v11 := math.FMA(v10, v6, 0.1818173762630447)
+	v12 := math.FMA(v11, v6, 0.2222222304835157)
+	v13 := math.FMA(v12, v6, 0.28571428567275936)
+	v14 := math.FMA(v13, v6, 0.4000000000000794)
+	v15 := math.FMA(v14, v6, 0.6666666666666666)
+	v16 := math.FMA(v6, v15, v8)
+	v17 := float64(v5 * v16)
+	v18 := v3 - v8
+	v19 := v3 - v18
+	v20 := v19 - v8
+	v21 := v20 + v17
+	v22 := float64(v18 * 0.4342944819032518)
+	v23 := math.FMA(v18, 0.4342944819032518, -v22)
+	v24 := math.FMA(v18, 1.098319650216765e-17, v23)
+	v25 := math.FMA(v21, 0.4342944819032518, v24)
+	v26 := math.FMA(v2, 2.8363394551044964e-14, v25)
+	v27 := float64(v2 * 0.30102999566395283)
+	v28 := v27 + v22
+	v29 := v28 - v27
+	v30 := v22 - v29
+	v31 := v30 + v26
+	v32 := choose(v31 < 1, v31, 1)
+	v33 := v28 + v32
+	return v33
 }
 
 func formulaLog10Float32(x float32) float32 {
 	v1 := fraction32(x)
 	v2 := exponent32(x)
 	v3 := v1 - 1
-	v4 := fma32((-0.018942146), v3, 0.04486032)
-	v5 := fma32(v4, v3, (-0.057159763))
-	v6 := fma32(v5, v3, 0.06299128)
-	v7 := fma32(v6, v3, (-0.07231017))
-	v8 := fma32(v7, v3, 0.08681131)
-	v9 := fma32(v8, v3, (-0.10857326))
-	v10 := fma32(v9, v3, 0.14476556)
-	v11 := fma32(v10, v3, (-0.21714725))
-	v12 := fma32(v11, v3, 0.4342945)
-	v13 := float32(v2 * 4.605039e-06)
-	v14 := fma32(v3, v12, v13)
-	v15 := fma32(v2, 0.3010254, v14)
-	return v15
+	v4 := float32(v3 * (-1.010305e-08))
+	v5 := fma32(v2, 4.605039e-06, v4)
+	v6 := float32(v3 * v3)
+	v7 := fma32((-0.020577926), v3, 0.046146523)
+	v8 := fma32(v7, v3, (-0.05699193))
+	v9 := fma32(v8, v3, 0.06270542)
+	v10 := fma32(v9, v3, (-0.0722998))
+	v11 := fma32(v10, v3, 0.08683107)
+	v12 := fma32(v11, v3, (-0.108574286))
+	v13 := fma32(v12, v3, 0.1447651)
+	v14 := fma32(v13, v3, (-0.21714725))
+	v15 := fma32(v6, v14, v5)
+	v16 := fma32(v3, 0.4342945, v15)
+	v17 := fma32(v2, 0.3010254, v16)
+	return v17
 }
 
 func formulaLog1pFloat64(x float64) float64 {
@@ -803,36 +789,34 @@ func formulaLog1pFloat64(x float64) float64 {
 	v12 := float64(v11 * v11)
 	v13 := float64(0.5 * v9)
 	v14 := float64(v13 * v9)
-	v15 := float64(v12 * v12)
-	v16 := math.FMA(0.13609030256737936, v15, 0.1538886780555676)
-	v17 := math.FMA(v16, v15, 0.2222222304835157)
-	v18 := math.FMA(v17, v15, 0.4000000000000794)
-	v19 := math.FMA(0.13209708243034987, v15, 0.1818173762630447)
-	v20 := math.FMA(v19, v15, 0.28571428567275936)
-	v21 := math.FMA(v20, v15, 0.6666666666666666)
-	v22 := math.FMA(v18, v12, v21)
-	v23 := math.FMA(v12, v22, v14)
-	v24 := float64(v11 * v23)
-	v25 := v24 - v14
-	v26 := v25 + v6
-	v27 := math.FMA(v8, 5.497923018708371e-14, v26)
-	v28 := float64(v8 * 0.6931471805598903)
-	v29 := v28 + v9
-	v30 := v29 - v28
-	v31 := v9 - v30
-	v32 := v31 + v27
-	v33 := unordered(v32, v32)
-	v34 := choose[float64](v33, 0, v32)
-	v35 := v29 + v34
-	v36 := float64((-0.5) * x)
-	v37 := float64(v36 * x)
-	v38 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
-	v39 := v38 < 9.313225746154785e-10
-	v40 := x == 0
-	v41 := x + v37
-	v42 := choose[float64](v40, x, v41)
-	v43 := choose[float64](v39, v42, v35)
-	return v43
+	v15 := math.FMA(0.13609030256737936, v12, 0.13209708243034987)
+	v16 := math.FMA(v15, v12, 0.1538886780555676)
+	v17 := math.FMA(v16, v12, 0.1818173762630447)
+	v18 := math.FMA(v17, v12, 0.2222222304835157)
+	v19 := math.FMA(v18, v12, 0.28571428567275936)
+	v20 := math.FMA(v19, v12, 0.4000000000000794)
+	v21 := math.FMA(v20, v12, 0.6666666666666666)
+	v22 := math.FMA(v12, v21, v14)
+	v23 := float64(v11 * v22)
+	v24 := v23 - v14
+	v25 := v24 + v6
+	v26 := math.FMA(v8, 5.497923018708371e-14, v25)
+	v27 := float64(v8 * 0.6931471805598903)
+	v28 := v27 + v9
+	v29 := v28 - v27
+	v30 := v9 - v29
+	v31 := v30 + v26
+	v32 := choose(v31 < 1, v31, 1)
+	v33 := v28 + v32
+	v34 := float64((-0.5) * x)
+	v35 := float64(v34 * x)
+	v36 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
+	v37 := v36 < 9.313225746154785e-10
+	v38 := x == 0
+	v39 := x + v35
+	v40 := choose[float64](v38, x, v39)
+	v41 := choose[float64](v37, v40, v33)
+	return v41
 }
 
 func formulaLog1pFloat32(x float32) float32 {
@@ -871,6 +855,115 @@ func formulaLog1pFloat32(x float32) float32 {
 	return v32
 }
 
+func formulaErfFloat64(x float64) float64 {
+	v1 := float64(x * x)
+	v2 := math.FMA((-8.233551168148897e-10), v1, 1.3935959482052017e-08)
+	v3 := math.FMA(v2, v1, (-1.6254436184103965e-07))
+	v4 := math.FMA(v3, v1, 1.6452946119694084e-06)
+	v5 := math.FMA(v4, v1, (-1.4925148308492938e-05))
+	v6 := math.FMA(v5, v1, 0.0001205531456383033)
+	v7 := math.FMA(v6, v1, (-0.0008548326577474219))
+	v8 := math.FMA(v7, v1, 0.005223977618583903)
+	v9 := math.FMA(v8, v1, (-0.026866170644508157))
+	v10 := math.FMA(v9, v1, 0.11283791670952198)
+	v11 := math.FMA(v10, v1, (-0.376126389031837))
+	v12 := math.FMA(v11, v1, 0.12837916709551256)
+	v13 := math.FMA(x, v12, x)
+	v14 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
+	v15 := choose(5.9375 < v14, 5.9375, v14)
+	v16 := v15 - 0.9375
+	v17 := math.FMA(8.940873766473302e-17, v16, (-4.966735456354269e-15))
+	v18 := math.FMA(v17, v16, 1.298679464240904e-13)
+	v19 := math.FMA(v18, v16, (-2.1268270849241326e-12))
+	v20 := math.FMA(v19, v16, 2.448284908191522e-11)
+	v21 := math.FMA(v20, v16, (-2.1060896038492346e-10))
+	v22 := math.FMA(v21, v16, 1.4027958732316428e-09)
+	v23 := math.FMA(v22, v16, (-7.368752287814922e-09))
+	v24 := math.FMA(v23, v16, 3.053303887857899e-08)
+	v25 := math.FMA(v24, v16, (-9.649822388825599e-08))
+	v26 := math.FMA(v25, v16, 2.005081471228268e-07)
+	v27 := math.FMA(v26, v16, (-2.5256193111247428e-08))
+	v28 := math.FMA(v27, v16, (-2.043961425570211e-06))
+	v29 := math.FMA(v28, v16, 1.0849309599303458e-05)
+	v30 := math.FMA(v29, v16, (-3.288463571890133e-05))
+	v31 := math.FMA(v30, v16, 4.1246835354445425e-05)
+	v32 := math.FMA(v31, v16, 0.0002226600281337023)
+	v33 := math.FMA(v32, v16, (-0.002064354833508815))
+	v34 := math.FMA(v33, v16, 0.010665571229235733)
+	v35 := math.FMA(v34, v16, (-0.044147959525684524))
+	v36 := math.FMA(v35, v16, 0.16492549992024355)
+	v37 := math.FMA(v36, v16, (-0.6590761022135817))
+	v38 := math.FMA(v37, v16, (-0.809046876256929))
+	v39 := math.FMA(-v15, v15, v38)
+	v40 := math.FMA(v39, 1.4426950408889634, 6.755399441055744e+15)
+	v41 := v40 - 6.755399441055744e+15
+	v42 := math.FMA(-v41, 0.6931471805598903, v39)
+	v43 := math.FMA(-v41, 5.497923018708371e-14, v42)
+	v44 := float64(v43 * v43)
+	v45 := math.FMA(2.0914686968300532e-09, v43, 2.5105217005019956e-08)
+	v46 := math.FMA(v45, v43, 2.7557273643110006e-07)
+	v47 := math.FMA(v46, v43, 2.755725540020602e-06)
+	v48 := math.FMA(v47, v43, 2.4801587325547743e-05)
+	v49 := math.FMA(v48, v43, 0.00019841269874820627)
+	v50 := math.FMA(v49, v43, 0.0013888888888883748)
+	v51 := math.FMA(v50, v43, 0.008333333333326136)
+	v52 := math.FMA(v51, v43, 0.04166666666666667)
+	v53 := math.FMA(v52, v43, 0.1666666666666667)
+	v54 := math.FMA(v53, v43, 0.5)
+	v55 := math.FMA(v44, v54, v43)
+	v56 := 1 + v55
+	v57 := 6.755399441055744e+15 + v41
+	v58 := math.Float64frombits(math.Float64bits(v57) << 52)
+	v59 := math.Float64frombits(0x3ff0000000000000 + math.Float64bits(v58))
+	v60 := float64(v56 * v59)
+	v61 := v14 > 0.9375
+	v62 := 1 - v60
+	v63 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
+	v64 := math.Float64frombits(math.Float64bits(v62) | math.Float64bits(v63))
+	v65 := choose[float64](v61, v64, v13)
+	return v65
+}
+
+func formulaErfFloat32(x float32) float32 {
+	v1 := float32(x * x)
+	v2 := fma32((-0.0005933306), v1, 0.004982215)
+	v3 := fma32(v2, v1, (-0.02675944))
+	v4 := fma32(v3, v1, 0.1128163)
+	v5 := fma32(v4, v1, (-0.37612477))
+	v6 := fma32(v5, v1, 0.12837915)
+	v7 := fma32(x, v6, x)
+	v8 := math.Float32frombits(0x7fffffff & math.Float32bits(x))
+	v9 := choose(4 < v8, 4, v8)
+	v10 := v9 - 0.9375
+	v11 := fma32((-1.7236955e-05), v10, 0.00026975322)
+	v12 := fma32(v11, v10, (-0.002051226))
+	v13 := fma32(v12, v10, 0.010614238)
+	v14 := fma32(v13, v10, (-0.044117))
+	v15 := fma32(v14, v10, 0.16491956)
+	v16 := fma32(v15, v10, (-0.65907586))
+	v17 := fma32(v16, v10, (-0.80904686))
+	v18 := fma32(-v9, v9, v17)
+	v19 := fma32(v18, 1.442695, 1.2582912e+07)
+	v20 := v19 - 1.2582912e+07
+	v21 := fma32(-v20, 0.69314575, v18)
+	v22 := fma32(-v20, 1.4286068e-06, v21)
+	v23 := float32(v22 * v22)
+	v24 := fma32(0.0013926184, v22, 0.008363179)
+	v25 := fma32(v24, v22, 0.041666556)
+	v26 := fma32(v25, v22, 0.16666576)
+	v27 := fma32(v26, v22, 0.5)
+	v28 := fma32(v23, v27, v22)
+	v29 := 1 + v28
+	v30 := math.Float32frombits(math.Float32bits(v19) << 23)
+	v31 := math.Float32frombits(math.Float32bits(v29) + math.Float32bits(v30))
+	v32 := v8 > 0.9375
+	v33 := 1 - v31
+	v34 := math.Float32frombits(0x80000000 & math.Float32bits(x))
+	v35 := math.Float32frombits(math.Float32bits(v33) | math.Float32bits(v34))
+	v36 := choose[float32](v32, v35, v7)
+	return v36
+}
+
 func formulaSinFloat64(x float64) (_ float64, rare bool) {
 	v1 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
 	v2 := v1 >= 1.073741824e+09
@@ -891,28 +984,28 @@ func formulaSinFloat64(x float64) (_ float64, rare bool) {
 	v14 := math.Float64frombits(math.Float64bits(v3) << 63)
 	v15 := math.Signbit(float64(v14))
 	v16 := float64(v13 * v6)
-	v17 := float64(v13 * v13)
-	v18 := math.FMA(1.6058531414610458e-10, v17, 2.7557319219335453e-06)
-	v19 := math.FMA(v18, v17, 0.008333333333333331)
-	v20 := math.FMA((-7.586685071388787e-13), v17, (-2.5052106231158037e-08))
-	v21 := math.FMA(v20, v17, (-0.0001984126984126506))
-	v22 := math.FMA(v21, v17, (-0.16666666666666666))
-	v23 := math.FMA(v19, v13, v22)
-	v24 := math.FMA(v16, v23, v12)
-	v25 := math.FMA(-0.5, v13, 1)
-	v26 := 1 - v25
-	v27 := math.FMA(-0.5, v13, v26)
-	v28 := math.FMA((-1.147046077398125e-11), v17, (-2.755731922140076e-07))
-	v29 := math.FMA(v28, v17, (-0.0013888888888888887))
-	v30 := math.FMA(4.745865204508862e-14, v17, 2.0876755790363467e-09)
-	v31 := math.FMA(v30, v17, 2.4801587301584645e-05)
-	v32 := math.FMA(v31, v17, 0.041666666666666664)
-	v33 := math.FMA(v29, v13, v32)
-	v34 := float64(v17 * v33)
+	v17 := math.FMA((-7.586685071388787e-13), v13, 1.6058531414610458e-10)
+	v18 := math.FMA(v17, v13, (-2.5052106231158037e-08))
+	v19 := math.FMA(v18, v13, 2.7557319219335453e-06)
+	v20 := math.FMA(v19, v13, (-0.0001984126984126506))
+	v21 := math.FMA(v20, v13, 0.008333333333333331)
+	v22 := math.FMA(v21, v13, (-0.16666666666666666))
+	v23 := math.FMA(v16, v22, v12)
+	v24 := math.FMA(-0.5, v13, 1)
+	v25 := 1 - v24
+	v26 := math.FMA(-0.5, v13, v25)
+	v27 := float64(v13 * v13)
+	v28 := math.FMA(4.745865204508862e-14, v13, (-1.147046077398125e-11))
+	v29 := math.FMA(v28, v13, 2.0876755790363467e-09)
+	v30 := math.FMA(v29, v13, (-2.755731922140076e-07))
+	v31 := math.FMA(v30, v13, 2.4801587301584645e-05)
+	v32 := math.FMA(v31, v13, (-0.0013888888888888887))
+	v33 := math.FMA(v32, v13, 0.041666666666666664)
+	v34 := float64(v27 * v33)
 	v35 := math.FMA(-v6, v12, v34)
-	v36 := v27 + v35
-	v37 := choose[float64](v15, v25, v6)
-	v38 := choose[float64](v15, v36, v24)
+	v36 := v26 + v35
+	v37 := choose[float64](v15, v24, v6)
+	v38 := choose[float64](v15, v36, v23)
 	v39 := v37 + v38
 	v40 := math.Float64frombits(math.Float64bits(v3) << 62)
 	v41 := math.Float64frombits(0x8000000000000000 & math.Float64bits(v40))
@@ -924,7 +1017,7 @@ func formulaSinFloat64(x float64) (_ float64, rare bool) {
 
 func formulaSinFloat32(x float32) (_ float32, rare bool) {
 	v1 := math.Float32frombits(0x7fffffff & math.Float32bits(x))
-	v2 := !(v1 < 131072)
+	v2 := v1 >= 131072
 	if v2 {
 		return 0, true
 	}
@@ -948,7 +1041,7 @@ func formulaSinFloat32(x float32) (_ float32, rare bool) {
 	v20 := math.Float32frombits(math.Float32bits(v3) << 30)
 	v21 := math.Float32frombits(0x80000000 & math.Float32bits(v20))
 	v22 := math.Float32frombits(math.Float32bits(v19) ^ math.Float32bits(v21))
-	v23 := x == 0
+	v23 := x == 0 || unordered(x, 0)
 	v24 := choose[float32](v23, x, v22)
 	return v24, false
 }
@@ -974,28 +1067,28 @@ func formulaCosFloat64(x float64) (_ float64, rare bool) {
 	v15 := math.Float64frombits(math.Float64bits(v13) << 63)
 	v16 := math.Signbit(float64(v15))
 	v17 := float64(v14 * v6)
-	v18 := float64(v14 * v14)
-	v19 := math.FMA(1.6058531414610458e-10, v18, 2.7557319219335453e-06)
-	v20 := math.FMA(v19, v18, 0.008333333333333331)
-	v21 := math.FMA((-7.586685071388787e-13), v18, (-2.5052106231158037e-08))
-	v22 := math.FMA(v21, v18, (-0.0001984126984126506))
-	v23 := math.FMA(v22, v18, (-0.16666666666666666))
-	v24 := math.FMA(v20, v14, v23)
-	v25 := math.FMA(v17, v24, v12)
-	v26 := math.FMA(-0.5, v14, 1)
-	v27 := 1 - v26
-	v28 := math.FMA(-0.5, v14, v27)
-	v29 := math.FMA((-1.147046077398125e-11), v18, (-2.755731922140076e-07))
-	v30 := math.FMA(v29, v18, (-0.0013888888888888887))
-	v31 := math.FMA(4.745865204508862e-14, v18, 2.0876755790363467e-09)
-	v32 := math.FMA(v31, v18, 2.4801587301584645e-05)
-	v33 := math.FMA(v32, v18, 0.041666666666666664)
-	v34 := math.FMA(v30, v14, v33)
-	v35 := float64(v18 * v34)
+	v18 := math.FMA((-7.586685071388787e-13), v14, 1.6058531414610458e-10)
+	v19 := math.FMA(v18, v14, (-2.5052106231158037e-08))
+	v20 := math.FMA(v19, v14, 2.7557319219335453e-06)
+	v21 := math.FMA(v20, v14, (-0.0001984126984126506))
+	v22 := math.FMA(v21, v14, 0.008333333333333331)
+	v23 := math.FMA(v22, v14, (-0.16666666666666666))
+	v24 := math.FMA(v17, v23, v12)
+	v25 := math.FMA(-0.5, v14, 1)
+	v26 := 1 - v25
+	v27 := math.FMA(-0.5, v14, v26)
+	v28 := float64(v14 * v14)
+	v29 := math.FMA(4.745865204508862e-14, v14, (-1.147046077398125e-11))
+	v30 := math.FMA(v29, v14, 2.0876755790363467e-09)
+	v31 := math.FMA(v30, v14, (-2.755731922140076e-07))
+	v32 := math.FMA(v31, v14, 2.4801587301584645e-05)
+	v33 := math.FMA(v32, v14, (-0.0013888888888888887))
+	v34 := math.FMA(v33, v14, 0.041666666666666664)
+	v35 := float64(v28 * v34)
 	v36 := math.FMA(-v6, v12, v35)
-	v37 := v28 + v36
-	v38 := choose[float64](v16, v26, v6)
-	v39 := choose[float64](v16, v37, v25)
+	v37 := v27 + v36
+	v38 := choose[float64](v16, v25, v6)
+	v39 := choose[float64](v16, v37, v24)
 	v40 := v38 + v39
 	v41 := math.Float64frombits(math.Float64bits(v13) << 62)
 	v42 := math.Float64frombits(0x8000000000000000 & math.Float64bits(v41))
@@ -1007,7 +1100,7 @@ func formulaCosFloat64(x float64) (_ float64, rare bool) {
 
 func formulaCosFloat32(x float32) (_ float32, rare bool) {
 	v1 := math.Float32frombits(0x7fffffff & math.Float32bits(x))
-	v2 := !(v1 < 131072)
+	v2 := v1 >= 131072
 	if v2 {
 		return 0, true
 	}
@@ -1032,7 +1125,9 @@ func formulaCosFloat32(x float32) (_ float32, rare bool) {
 	v21 := math.Float32frombits(math.Float32bits(v8) << 30)
 	v22 := math.Float32frombits(0x80000000 & math.Float32bits(v21))
 	v23 := math.Float32frombits(math.Float32bits(v20) ^ math.Float32bits(v22))
-	return v23, false
+	v24 := unordered(x, x)
+	v25 := choose[float32](v24, x, v23)
+	return v25, false
 }
 
 func formulaTanFloat64(x float64) (_ float64, rare bool) {
@@ -1059,12 +1154,12 @@ func formulaTanFloat64(x float64) (_ float64, rare bool) {
 	v18 := 1 - v17
 	v19 := math.FMA(-0.5, v13, v18)
 	v20 := float64(v13 * v13)
-	v21 := math.FMA((-1.147046077398125e-11), v20, (-2.755731922140076e-07))
-	v22 := math.FMA(v21, v20, (-0.0013888888888888887))
-	v23 := math.FMA(4.745865204508862e-14, v20, 2.0876755790363467e-09)
-	v24 := math.FMA(v23, v20, 2.4801587301584645e-05)
-	v25 := math.FMA(v24, v20, 0.041666666666666664)
-	v26 := math.FMA(v22, v13, v25)
+	v21 := math.FMA(4.745865204508862e-14, v13, (-1.147046077398125e-11))
+	v22 := math.FMA(v21, v13, 2.0876755790363467e-09)
+	v23 := math.FMA(v22, v13, (-2.755731922140076e-07))
+	v24 := math.FMA(v23, v13, 2.4801587301584645e-05)
+	v25 := math.FMA(v24, v13, (-0.0013888888888888887))
+	v26 := math.FMA(v25, v13, 0.041666666666666664)
 	v27 := float64(v20 * v26)
 	v28 := math.FMA(-v6, v12, v27)
 	v29 := v19 + v28
@@ -1076,11 +1171,11 @@ func formulaTanFloat64(x float64) (_ float64, rare bool) {
 	v35 := float64(v34 * (-0.16666666666666666))
 	v36 := math.FMA(v34, (-0.16666666666666666), -v35)
 	v37 := float64(v13 * v34)
-	v38 := math.FMA((-7.586685071388787e-13), v20, (-2.5052106231158037e-08))
-	v39 := math.FMA(v38, v20, (-0.0001984126984126506))
-	v40 := math.FMA(1.6058531414610458e-10, v20, 2.7557319219335453e-06)
-	v41 := math.FMA(v40, v20, 0.008333333333333331)
-	v42 := math.FMA(v39, v13, v41)
+	v38 := math.FMA((-7.586685071388787e-13), v13, 1.6058531414610458e-10)
+	v39 := math.FMA(v38, v13, (-2.5052106231158037e-08))
+	v40 := math.FMA(v39, v13, 2.7557319219335453e-06)
+	v41 := math.FMA(v40, v13, (-0.0001984126984126506))
+	v42 := math.FMA(v41, v13, 0.008333333333333331)
 	v43 := math.FMA(v37, v42, v12)
 	v44 := float64(v16 * v6)
 	v45 := v43 + v36
@@ -1111,7 +1206,7 @@ func formulaTanFloat64(x float64) (_ float64, rare bool) {
 
 func formulaTanFloat32(x float32) (_ float32, rare bool) {
 	v1 := math.Float32frombits(0x7fffffff & math.Float32bits(x))
-	v2 := !(v1 < 131072)
+	v2 := v1 >= 131072
 	if v2 {
 		return 0, true
 	}
@@ -1140,7 +1235,7 @@ func formulaTanFloat32(x float32) (_ float32, rare bool) {
 	v25 := choose[float32](v24, (-1), v22)
 	v26 := choose[float32](v24, v22, 1)
 	v27 := v25 / v26
-	v28 := x == 0
+	v28 := x == 0 || unordered(x, 0)
 	v29 := choose[float32](v28, x, v27)
 	return v29, false
 }
@@ -1169,36 +1264,35 @@ func formulaArctanFloat64(x float64) float64 {
 	v21 := float64(v20 * v16)
 	v22 := float64(v17 * v17)
 	v23 := float64(v22 * v17)
-	v24 := float64(v22 * v22)
-	v25 := math.FMA(0.03204979351861198, v24, 0.058546251203319064)
-	v26 := math.FMA(v25, v24, 0.07692240722268838)
-	v27 := math.FMA(v26, v24, 0.11111111089347493)
-	v28 := math.FMA(v27, v24, 0.1999999999999959)
-	v29 := math.FMA((-0.04989403958946963), v24, (-0.0666494165736456))
-	v30 := math.FMA(v29, v24, (-0.09090907500441207))
-	v31 := math.FMA(v30, v24, (-0.14285714285562706))
-	v32 := math.FMA(v31, v24, (-0.3333333333333333))
-	v33 := math.FMA(v28, v22, v32)
-	v34 := math.FMA(v23, v33, v21)
-	v35 := choose[float64](v7, 0.5241796287829132, 0)
-	v36 := v35 + v17
-	v37 := v36 - v35
-	v38 := v17 - v37
-	v39 := choose[float64](v7, 5.520094119641666e-18, 0)
-	v40 := v38 + v39
-	v41 := v40 + v34
-	v42 := math.Float64frombits(0x8000000000000000 ^ math.Float64bits(v36))
-	v43 := 1.5707963267948966 + v42
-	v44 := v43 - 1.5707963267948966
-	v45 := v42 - v44
-	v46 := v45 + 6.123233995736766e-17
-	v47 := v46 - v41
-	v48 := choose[float64](v3, v43, v36)
-	v49 := choose[float64](v3, v47, v41)
-	v50 := v48 + v49
-	v51 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
-	v52 := math.Float64frombits(math.Float64bits(v50) | math.Float64bits(v51))
-	return v52
+	v24 := math.FMA(0.03204979351861198, v22, (-0.04989403958946963))
+	v25 := math.FMA(v24, v22, 0.058546251203319064)
+	v26 := math.FMA(v25, v22, (-0.0666494165736456))
+	v27 := math.FMA(v26, v22, 0.07692240722268838)
+	v28 := math.FMA(v27, v22, (-0.09090907500441207))
+	v29 := math.FMA(v28, v22, 0.11111111089347493)
+	v30 := math.FMA(v29, v22, (-0.14285714285562706))
+	v31 := math.FMA(v30, v22, 0.1999999999999959)
+	v32 := math.FMA(v31, v22, (-0.3333333333333333))
+	v33 := math.FMA(v23, v32, v21)
+	v34 := choose[float64](v7, 0.5241796287829132, 0)
+	v35 := v34 + v17
+	v36 := v35 - v34
+	v37 := v17 - v36
+	v38 := choose[float64](v7, 5.520094119641666e-18, 0)
+	v39 := v37 + v38
+	v40 := v39 + v33
+	v41 := math.Float64frombits(0x8000000000000000 ^ math.Float64bits(v35))
+	v42 := 1.5707963267948966 + v41
+	v43 := v42 - 1.5707963267948966
+	v44 := v41 - v43
+	v45 := v44 + 6.123233995736766e-17
+	v46 := v45 - v40
+	v47 := choose[float64](v3, v42, v35)
+	v48 := choose[float64](v3, v46, v40)
+	v49 := v47 + v48
+	v50 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
+	v51 := math.Float64frombits(math.Float64bits(v49) | math.Float64bits(v50))
+	return v51
 }
 
 func formulaArctanFloat32(x float32) float32 {
@@ -1263,45 +1357,44 @@ func formulaArctan2Float64(x, y float64) (_ float64, rare bool) {
 	v32 := float64(v31 * v27)
 	v33 := float64(v28 * v28)
 	v34 := float64(v33 * v28)
-	v35 := float64(v33 * v33)
-	v36 := math.FMA(0.03204979351861198, v35, 0.058546251203319064)
-	v37 := math.FMA(v36, v35, 0.07692240722268838)
-	v38 := math.FMA(v37, v35, 0.11111111089347493)
-	v39 := math.FMA(v38, v35, 0.1999999999999959)
-	v40 := math.FMA((-0.04989403958946963), v35, (-0.0666494165736456))
-	v41 := math.FMA(v40, v35, (-0.09090907500441207))
-	v42 := math.FMA(v41, v35, (-0.14285714285562706))
-	v43 := math.FMA(v42, v35, (-0.3333333333333333))
-	v44 := math.FMA(v39, v33, v43)
-	v45 := math.FMA(v34, v44, v32)
-	v46 := choose[float64](v18, 0.5241796287829132, 0)
-	v47 := v46 + v28
-	v48 := v47 - v46
-	v49 := v28 - v48
-	v50 := choose[float64](v18, 5.520094119641666e-18, 0)
-	v51 := v49 + v50
-	v52 := v51 + v45
-	v53 := math.Float64frombits(0x8000000000000000 ^ math.Float64bits(v47))
-	v54 := 1.5707963267948966 + v53
-	v55 := v54 - 1.5707963267948966
-	v56 := v53 - v55
-	v57 := v56 + 6.123233995736766e-17
-	v58 := v57 - v52
-	v59 := choose[float64](v14, v54, v47)
-	v60 := choose[float64](v14, v58, v52)
-	v61 := math.Signbit(float64(y))
-	v62 := math.Float64frombits(0x8000000000000000 ^ math.Float64bits(v59))
-	v63 := 3.141592653589793 + v62
-	v64 := v63 - 3.141592653589793
-	v65 := v62 - v64
-	v66 := v65 + 1.2246467991473532e-16
-	v67 := v66 - v60
-	v68 := choose[float64](v61, v63, v59)
-	v69 := choose[float64](v61, v67, v60)
-	v70 := v68 + v69
-	v71 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
-	v72 := math.Float64frombits(math.Float64bits(v70) | math.Float64bits(v71))
-	return v72, false
+	v35 := math.FMA(0.03204979351861198, v33, (-0.04989403958946963))
+	v36 := math.FMA(v35, v33, 0.058546251203319064)
+	v37 := math.FMA(v36, v33, (-0.0666494165736456))
+	v38 := math.FMA(v37, v33, 0.07692240722268838)
+	v39 := math.FMA(v38, v33, (-0.09090907500441207))
+	v40 := math.FMA(v39, v33, 0.11111111089347493)
+	v41 := math.FMA(v40, v33, (-0.14285714285562706))
+	v42 := math.FMA(v41, v33, 0.1999999999999959)
+	v43 := math.FMA(v42, v33, (-0.3333333333333333))
+	v44 := math.FMA(v34, v43, v32)
+	v45 := choose[float64](v18, 0.5241796287829132, 0)
+	v46 := v45 + v28
+	v47 := v46 - v45
+	v48 := v28 - v47
+	v49 := choose[float64](v18, 5.520094119641666e-18, 0)
+	v50 := v48 + v49
+	v51 := v50 + v44
+	v52 := math.Float64frombits(0x8000000000000000 ^ math.Float64bits(v46))
+	v53 := 1.5707963267948966 + v52
+	v54 := v53 - 1.5707963267948966
+	v55 := v52 - v54
+	v56 := v55 + 6.123233995736766e-17
+	v57 := v56 - v51
+	v58 := choose[float64](v14, v53, v46)
+	v59 := choose[float64](v14, v57, v51)
+	v60 := math.Signbit(float64(y))
+	v61 := math.Float64frombits(0x8000000000000000 ^ math.Float64bits(v58))
+	v62 := 3.141592653589793 + v61
+	v63 := v62 - 3.141592653589793
+	v64 := v61 - v63
+	v65 := v64 + 1.2246467991473532e-16
+	v66 := v65 - v59
+	v67 := choose[float64](v60, v62, v58)
+	v68 := choose[float64](v60, v66, v59)
+	v69 := v67 + v68
+	v70 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
+	v71 := math.Float64frombits(math.Float64bits(v69) | math.Float64bits(v70))
+	return v71, false
 }
 
 func formulaArctan2Float32(x, y float32) float32 {
@@ -1351,34 +1444,33 @@ func formulaArcsinFloat64(x float64) float64 {
 	v10 := float64(v1 * v1)
 	v11 := choose[float64](v2, v3, v10)
 	v12 := float64(v11 * v9)
-	v13 := float64(v11 * v11)
-	v14 := math.FMA((-0.024020544904981768), v13, 0.0003808530404864214)
-	v15 := math.FMA(v14, v13, 0.008135829926349829)
-	v16 := math.FMA(v15, v13, 0.01154908661301026)
-	v17 := math.FMA(v16, v13, 0.01735275747781992)
-	v18 := math.FMA(v17, v13, 0.030381944441363808)
-	v19 := math.FMA(v18, v13, 0.07499999999999991)
-	v20 := math.FMA(0.030718768987064143, v13, 0.022553563626128276)
-	v21 := math.FMA(v20, v13, 0.008795006073519853)
-	v22 := math.FMA(v21, v13, 0.009792751320034319)
-	v23 := math.FMA(v22, v13, 0.013965009932051492)
-	v24 := math.FMA(v23, v13, 0.022372159279679973)
-	v25 := math.FMA(v24, v13, 0.0446428571428834)
-	v26 := math.FMA(v25, v13, 0.16666666666666666)
-	v27 := math.FMA(v19, v11, v26)
-	v28 := choose[float64](v2, v8, 0)
-	v29 := math.FMA(v12, v27, v28)
-	v30 := math.FMA(-2, v9, 1.5707963267948966)
-	v31 := 1.5707963267948966 - v30
-	v32 := math.FMA(-2, v9, v31)
-	v33 := v32 + 6.123233995736766e-17
-	v34 := math.FMA(-2, v29, v33)
-	v35 := v30 + v34
-	v36 := v9 + v29
-	v37 := choose[float64](v2, v35, v36)
-	v38 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
-	v39 := math.Float64frombits(math.Float64bits(v37) | math.Float64bits(v38))
-	return v39
+	v13 := math.FMA(0.030718768987064143, v11, (-0.024020544904981768))
+	v14 := math.FMA(v13, v11, 0.022553563626128276)
+	v15 := math.FMA(v14, v11, 0.0003808530404864214)
+	v16 := math.FMA(v15, v11, 0.008795006073519853)
+	v17 := math.FMA(v16, v11, 0.008135829926349829)
+	v18 := math.FMA(v17, v11, 0.009792751320034319)
+	v19 := math.FMA(v18, v11, 0.01154908661301026)
+	v20 := math.FMA(v19, v11, 0.013965009932051492)
+	v21 := math.FMA(v20, v11, 0.01735275747781992)
+	v22 := math.FMA(v21, v11, 0.022372159279679973)
+	v23 := math.FMA(v22, v11, 0.030381944441363808)
+	v24 := math.FMA(v23, v11, 0.0446428571428834)
+	v25 := math.FMA(v24, v11, 0.07499999999999991)
+	v26 := math.FMA(v25, v11, 0.16666666666666666)
+	v27 := choose[float64](v2, v8, 0)
+	v28 := math.FMA(v12, v26, v27)
+	v29 := math.FMA(-2, v9, 1.5707963267948966)
+	v30 := 1.5707963267948966 - v29
+	v31 := math.FMA(-2, v9, v30)
+	v32 := v31 + 6.123233995736766e-17
+	v33 := math.FMA(-2, v28, v32)
+	v34 := v29 + v33
+	v35 := v9 + v28
+	v36 := choose[float64](v2, v34, v35)
+	v37 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
+	v38 := math.Float64frombits(math.Float64bits(v36) | math.Float64bits(v37))
+	return v38
 }
 
 func formulaArcsinFloat32(x float32) float32 {
@@ -1418,41 +1510,40 @@ func formulaArccosFloat64(x float64) float64 {
 	v10 := float64(v1 * v1)
 	v11 := choose[float64](v2, v3, v10)
 	v12 := float64(v11 * v9)
-	v13 := float64(v11 * v11)
-	v14 := math.FMA((-0.024020544904981768), v13, 0.0003808530404864214)
-	v15 := math.FMA(v14, v13, 0.008135829926349829)
-	v16 := math.FMA(v15, v13, 0.01154908661301026)
-	v17 := math.FMA(v16, v13, 0.01735275747781992)
-	v18 := math.FMA(v17, v13, 0.030381944441363808)
-	v19 := math.FMA(v18, v13, 0.07499999999999991)
-	v20 := math.FMA(0.030718768987064143, v13, 0.022553563626128276)
-	v21 := math.FMA(v20, v13, 0.008795006073519853)
-	v22 := math.FMA(v21, v13, 0.009792751320034319)
-	v23 := math.FMA(v22, v13, 0.013965009932051492)
-	v24 := math.FMA(v23, v13, 0.022372159279679973)
-	v25 := math.FMA(v24, v13, 0.0446428571428834)
-	v26 := math.FMA(v25, v13, 0.16666666666666666)
-	v27 := math.FMA(v19, v11, v26)
-	v28 := choose[float64](v2, v8, 0)
-	v29 := math.FMA(v12, v27, v28)
-	v30 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
-	v31 := math.Signbit(float64(x))
-	v32 := choose[float64](v31, 3.141592653589793, 0)
-	v33 := choose[float64](v31, 1.2246467991473532e-16, 0)
-	v34 := choose[float64](v2, v32, 1.5707963267948966)
-	v35 := choose[float64](v2, v33, 6.123233995736766e-17)
-	v36 := math.Float64frombits(0x8000000000000000 ^ 0x4000000000000000)
-	v37 := choose[float64](v2, v36, 1)
-	v38 := math.Float64frombits(math.Float64bits(v37) ^ math.Float64bits(v30))
-	v39 := float64(v38 * v9)
-	v40 := math.Float64frombits(0x8000000000000000 ^ math.Float64bits(v39))
-	v41 := v34 + v40
-	v42 := v41 - v34
-	v43 := v40 - v42
-	v44 := v43 + v35
-	v45 := math.FMA(-v38, v29, v44)
-	v46 := v41 + v45
-	return v46
+	v13 := math.FMA(0.030718768987064143, v11, (-0.024020544904981768))
+	v14 := math.FMA(v13, v11, 0.022553563626128276)
+	v15 := math.FMA(v14, v11, 0.0003808530404864214)
+	v16 := math.FMA(v15, v11, 0.008795006073519853)
+	v17 := math.FMA(v16, v11, 0.008135829926349829)
+	v18 := math.FMA(v17, v11, 0.009792751320034319)
+	v19 := math.FMA(v18, v11, 0.01154908661301026)
+	v20 := math.FMA(v19, v11, 0.013965009932051492)
+	v21 := math.FMA(v20, v11, 0.01735275747781992)
+	v22 := math.FMA(v21, v11, 0.022372159279679973)
+	v23 := math.FMA(v22, v11, 0.030381944441363808)
+	v24 := math.FMA(v23, v11, 0.0446428571428834)
+	v25 := math.FMA(v24, v11, 0.07499999999999991)
+	v26 := math.FMA(v25, v11, 0.16666666666666666)
+	v27 := choose[float64](v2, v8, 0)
+	v28 := math.FMA(v12, v26, v27)
+	v29 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
+	v30 := math.Signbit(float64(x))
+	v31 := choose[float64](v30, 3.141592653589793, 0)
+	v32 := choose[float64](v30, 1.2246467991473532e-16, 0)
+	v33 := choose[float64](v2, v31, 1.5707963267948966)
+	v34 := choose[float64](v2, v32, 6.123233995736766e-17)
+	v35 := math.Float64frombits(0x8000000000000000 ^ 0x4000000000000000)
+	v36 := choose[float64](v2, v35, 1)
+	v37 := math.Float64frombits(math.Float64bits(v36) ^ math.Float64bits(v29))
+	v38 := float64(v37 * v9)
+	v39 := math.Float64frombits(0x8000000000000000 ^ math.Float64bits(v38))
+	v40 := v33 + v39
+	v41 := v40 - v33
+	v42 := v39 - v41
+	v43 := v42 + v34
+	v44 := math.FMA(-v37, v28, v43)
+	v45 := v40 + v44
+	return v45
 }
 
 func formulaArccosFloat32(x float32) float32 {
@@ -1530,41 +1621,39 @@ func formulaArcsinhFloat64(x float64) (_ float64, rare bool) {
 	v43 := float64(v42 * v42)
 	v44 := float64(0.5 * v40)
 	v45 := float64(v44 * v40)
-	v46 := float64(v43 * v43)
-	v47 := math.FMA(0.13609030256737936, v46, 0.1538886780555676)
-	v48 := math.FMA(v47, v46, 0.2222222304835157)
-	v49 := math.FMA(v48, v46, 0.4000000000000794)
-	v50 := math.FMA(0.13209708243034987, v46, 0.1818173762630447)
-	v51 := math.FMA(v50, v46, 0.28571428567275936)
-	v52 := math.FMA(v51, v46, 0.6666666666666666)
-	v53 := math.FMA(v49, v43, v52)
-	v54 := math.FMA(v43, v53, v45)
-	v55 := float64(v42 * v54)
-	v56 := v55 - v45
-	v57 := v56 + v37
-	v58 := math.FMA(v39, 5.497923018708371e-14, v57)
-	v59 := float64(v39 * 0.6931471805598903)
-	v60 := v59 + v40
-	v61 := v60 - v59
-	v62 := v40 - v61
-	v63 := v62 + v58
-	v64 := unordered(v63, v63)
-	v65 := choose[float64](v64, 0, v63)
-	v66 := v60 + v65
-	v67 := float64((-0.5) * v27)
-	v68 := float64(v67 * v27)
-	v69 := v68 + v30
-	v70 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(v27))
-	v71 := v70 < 9.313225746154785e-10
-	v72 := v27 == 0
-	v73 := v27 + v69
-	v74 := choose[float64](v72, v27, v73)
-	v75 := choose[float64](v71, v74, v66)
-	v76 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
-	v77 := math.Float64frombits(math.Float64bits(v75) | math.Float64bits(v76))
-	v78 := unordered(x, x)
-	v79 := choose[float64](v78, x, v77)
-	return v79, false
+	v46 := math.FMA(0.13609030256737936, v43, 0.13209708243034987)
+	v47 := math.FMA(v46, v43, 0.1538886780555676)
+	v48 := math.FMA(v47, v43, 0.1818173762630447)
+	v49 := math.FMA(v48, v43, 0.2222222304835157)
+	v50 := math.FMA(v49, v43, 0.28571428567275936)
+	v51 := math.FMA(v50, v43, 0.4000000000000794)
+	v52 := math.FMA(v51, v43, 0.6666666666666666)
+	v53 := math.FMA(v43, v52, v45)
+	v54 := float64(v42 * v53)
+	v55 := v54 - v45
+	v56 := v55 + v37
+	v57 := math.FMA(v39, 5.497923018708371e-14, v56)
+	v58 := float64(v39 * 0.6931471805598903)
+	v59 := v58 + v40
+	v60 := v59 - v58
+	v61 := v40 - v60
+	v62 := v61 + v57
+	v63 := choose(v62 < 1, v62, 1)
+	v64 := v59 + v63
+	v65 := float64((-0.5) * v27)
+	v66 := float64(v65 * v27)
+	v67 := v66 + v30
+	v68 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(v27))
+	v69 := v68 < 9.313225746154785e-10
+	v70 := v27 == 0
+	v71 := v27 + v67
+	v72 := choose[float64](v70, v27, v71)
+	v73 := choose[float64](v69, v72, v64)
+	v74 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
+	v75 := math.Float64frombits(math.Float64bits(v73) | math.Float64bits(v74))
+	v76 := unordered(x, x)
+	v77 := choose[float64](v76, x, v75)
+	return v77, false
 }
 
 func formulaArcsinhFloat32(x float32) float32 {
@@ -1660,40 +1749,38 @@ func formulaArccoshFloat64(x float64) (_ float64, rare bool) {
 	v40 := float64(v39 * v39)
 	v41 := float64(0.5 * v37)
 	v42 := float64(v41 * v37)
-	v43 := float64(v40 * v40)
-	v44 := math.FMA(0.13609030256737936, v43, 0.1538886780555676)
-	v45 := math.FMA(v44, v43, 0.2222222304835157)
-	v46 := math.FMA(v45, v43, 0.4000000000000794)
-	v47 := math.FMA(0.13209708243034987, v43, 0.1818173762630447)
-	v48 := math.FMA(v47, v43, 0.28571428567275936)
-	v49 := math.FMA(v48, v43, 0.6666666666666666)
-	v50 := math.FMA(v46, v40, v49)
-	v51 := math.FMA(v40, v50, v42)
-	v52 := float64(v39 * v51)
-	v53 := v52 - v42
-	v54 := v53 + v34
-	v55 := math.FMA(v36, 5.497923018708371e-14, v54)
-	v56 := float64(v36 * 0.6931471805598903)
-	v57 := v56 + v37
-	v58 := v57 - v56
-	v59 := v37 - v58
-	v60 := v59 + v55
-	v61 := unordered(v60, v60)
-	v62 := choose[float64](v61, 0, v60)
-	v63 := v57 + v62
-	v64 := float64((-0.5) * v22)
-	v65 := float64(v64 * v22)
-	v66 := v65 + v26
-	v67 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(v22))
-	v68 := v67 < 9.313225746154785e-10
-	v69 := v22 == 0
-	v70 := v22 + v66
-	v71 := choose[float64](v69, v22, v70)
-	v72 := choose[float64](v68, v71, v63)
-	v73 := choose[float64](v27, math.Float64frombits(0x7ff8000000000000), v72)
-	v74 := unordered(x, x)
-	v75 := choose[float64](v74, x, v73)
-	return v75, false
+	v43 := math.FMA(0.13609030256737936, v40, 0.13209708243034987)
+	v44 := math.FMA(v43, v40, 0.1538886780555676)
+	v45 := math.FMA(v44, v40, 0.1818173762630447)
+	v46 := math.FMA(v45, v40, 0.2222222304835157)
+	v47 := math.FMA(v46, v40, 0.28571428567275936)
+	v48 := math.FMA(v47, v40, 0.4000000000000794)
+	v49 := math.FMA(v48, v40, 0.6666666666666666)
+	v50 := math.FMA(v40, v49, v42)
+	v51 := float64(v39 * v50)
+	v52 := v51 - v42
+	v53 := v52 + v34
+	v54 := math.FMA(v36, 5.497923018708371e-14, v53)
+	v55 := float64(v36 * 0.6931471805598903)
+	v56 := v55 + v37
+	v57 := v56 - v55
+	v58 := v37 - v57
+	v59 := v58 + v54
+	v60 := choose(v59 < 1, v59, 1)
+	v61 := v56 + v60
+	v62 := float64((-0.5) * v22)
+	v63 := float64(v62 * v22)
+	v64 := v63 + v26
+	v65 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(v22))
+	v66 := v65 < 9.313225746154785e-10
+	v67 := v22 == 0
+	v68 := v22 + v64
+	v69 := choose[float64](v67, v22, v68)
+	v70 := choose[float64](v66, v69, v61)
+	v71 := choose[float64](v27, math.Float64frombits(0x7ff8000000000000), v70)
+	v72 := unordered(x, x)
+	v73 := choose[float64](v72, x, v71)
+	return v73, false
 }
 
 func formulaArccoshFloat32(x float32) float32 {
@@ -1770,40 +1857,38 @@ func formulaArctanhFloat64(x float64) float64 {
 	v26 := float64(v25 * v25)
 	v27 := float64(0.5 * v23)
 	v28 := float64(v27 * v23)
-	v29 := float64(v26 * v26)
-	v30 := math.FMA(0.13609030256737936, v29, 0.1538886780555676)
-	v31 := math.FMA(v30, v29, 0.2222222304835157)
-	v32 := math.FMA(v31, v29, 0.4000000000000794)
-	v33 := math.FMA(0.13209708243034987, v29, 0.1818173762630447)
-	v34 := math.FMA(v33, v29, 0.28571428567275936)
-	v35 := math.FMA(v34, v29, 0.6666666666666666)
-	v36 := math.FMA(v32, v26, v35)
-	v37 := math.FMA(v26, v36, v28)
-	v38 := float64(v25 * v37)
-	v39 := v38 - v28
-	v40 := v39 + v20
-	v41 := math.FMA(v22, 5.497923018708371e-14, v40)
-	v42 := float64(v22 * 0.6931471805598903)
-	v43 := v42 + v23
-	v44 := v43 - v42
-	v45 := v23 - v44
-	v46 := v45 + v41
-	v47 := unordered(v46, v46)
-	v48 := choose[float64](v47, 0, v46)
-	v49 := v43 + v48
-	v50 := float64((-0.5) * v13)
-	v51 := float64(v50 * v13)
-	v52 := v51 + v11
-	v53 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(v13))
-	v54 := v53 < 9.313225746154785e-10
-	v55 := v13 == 0
-	v56 := v13 + v52
-	v57 := choose[float64](v55, v13, v56)
-	v58 := choose[float64](v54, v57, v49)
-	v59 := float64(0.5 * v58)
-	v60 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
-	v61 := math.Float64frombits(math.Float64bits(v59) | math.Float64bits(v60))
-	return v61
+	v29 := math.FMA(0.13609030256737936, v26, 0.13209708243034987)
+	v30 := math.FMA(v29, v26, 0.1538886780555676)
+	v31 := math.FMA(v30, v26, 0.1818173762630447)
+	v32 := math.FMA(v31, v26, 0.2222222304835157)
+	v33 := math.FMA(v32, v26, 0.28571428567275936)
+	v34 := math.FMA(v33, v26, 0.4000000000000794)
+	v35 := math.FMA(v34, v26, 0.6666666666666666)
+	v36 := math.FMA(v26, v35, v28)
+	v37 := float64(v25 * v36)
+	v38 := v37 - v28
+	v39 := v38 + v20
+	v40 := math.FMA(v22, 5.497923018708371e-14, v39)
+	v41 := float64(v22 * 0.6931471805598903)
+	v42 := v41 + v23
+	v43 := v42 - v41
+	v44 := v23 - v43
+	v45 := v44 + v40
+	v46 := choose(v45 < 1, v45, 1)
+	v47 := v42 + v46
+	v48 := float64((-0.5) * v13)
+	v49 := float64(v48 * v13)
+	v50 := v49 + v11
+	v51 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(v13))
+	v52 := v51 < 9.313225746154785e-10
+	v53 := v13 == 0
+	v54 := v13 + v50
+	v55 := choose[float64](v53, v13, v54)
+	v56 := choose[float64](v52, v55, v47)
+	v57 := float64(0.5 * v56)
+	v58 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
+	v59 := math.Float64frombits(math.Float64bits(v57) | math.Float64bits(v58))
+	return v59
 }
 
 func formulaArctanhFloat32(x float32) float32 {
@@ -1859,39 +1944,38 @@ func formulaCbrtFloat64(x float64) float64 {
 	v9 := choose[float64](v8, 0.7937005259840998, 1)
 	v10 := choose[float64](v7, 1.259921049894873, v9)
 	v11 := v2 - 1
-	v12 := float64(v11 * v11)
-	v13 := math.FMA(0.019422641834698565, v12, 0.06276291153409154)
-	v14 := math.FMA(v13, v12, 0.3333132785212067)
-	v15 := math.FMA((-0.041632809790944095), v12, (-0.11116930060531072))
-	v16 := math.FMA(v15, v12, 1.0000005837176473)
-	v17 := math.FMA(v14, v11, v16)
-	v18 := float64(v10 * v17)
-	v19 := scaled(v2, v6)
-	v20 := float64(v18 * v18)
-	v21 := float64(v20 * v18)
-	v22 := v21 + v21
-	v23 := v22 + v19
-	v24 := 1 / v23
-	v25 := v19 + v19
-	v26 := v25 + v21
-	v27 := float64(v18 * v26)
-	v28 := float64(v27 * v24)
-	v29 := float64(v28 * v28)
-	v30 := math.FMA(v28, v28, -v29)
-	v31 := float64(v29 * v28)
-	v32 := math.FMA(v29, v28, -v31)
-	v33 := v31 - v19
-	v34 := math.FMA(v30, v28, v32)
-	v35 := v33 + v34
-	v36 := float64(v35 * v28)
-	v37 := math.FMA(-v36, v24, v28)
-	v38 := scaled(v37, v5)
-	v39 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
-	v40 := math.Float64frombits(math.Float64bits(v38) | math.Float64bits(v39))
-	v41 := v3 - v3
-	v42 := v41 == 0
-	v43 := choose[float64](v42, v40, x)
-	return v43
+	v12 := math.FMA(0.019422641834698565, v11, (-0.041632809790944095))
+	v13 := math.FMA(v12, v11, 0.06276291153409154)
+	v14 := math.FMA(v13, v11, (-0.11116930060531072))
+	v15 := math.FMA(v14, v11, 0.3333132785212067)
+	v16 := math.FMA(v15, v11, 1.0000005837176473)
+	v17 := float64(v10 * v16)
+	v18 := scaled(v2, v6)
+	v19 := float64(v17 * v17)
+	v20 := float64(v19 * v17)
+	v21 := v20 + v20
+	v22 := v21 + v18
+	v23 := 1 / v22
+	v24 := v18 + v18
+	v25 := v24 + v20
+	v26 := float64(v17 * v25)
+	v27 := float64(v26 * v23)
+	v28 := float64(v27 * v27)
+	v29 := math.FMA(v27, v27, -v28)
+	v30 := float64(v28 * v27)
+	v31 := math.FMA(v28, v27, -v30)
+	v32 := v30 - v18
+	v33 := math.FMA(v29, v27, v31)
+	v34 := v32 + v33
+	v35 := float64(v34 * v27)
+	v36 := math.FMA(-v35, v23, v27)
+	v37 := scaled(v36, v5)
+	v38 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
+	v39 := math.Float64frombits(math.Float64bits(v37) | math.Float64bits(v38))
+	v40 := v3 - v3
+	v41 := v40 == 0
+	v42 := choose[float64](v41, v39, x)
+	return v42
 }
 
 func formulaCbrtFloat32(x float32) float32 {
@@ -1997,102 +2081,101 @@ func formulaPowerFloat64(x, y float64) (_ float64, rare bool) {
 	v16 := math.FMA(v11, v11, -v15)
 	v17 := v11 + v11
 	v18 := math.FMA(v17, v14, v16)
-	v19 := float64(v15 * v15)
-	v20 := math.FMA(8.91330133713309e-07, v19, 1.8780009000168564e-05)
-	v21 := math.FMA(v20, v19, 0.0004340277777672449)
-	v22 := math.FMA(2.2838167583715127e-07, v19, 4.069701815453324e-06)
-	v23 := math.FMA(v22, v19, 8.877841013955965e-05)
-	v24 := math.FMA(v23, v19, 0.0022321428571428744)
-	v25 := math.FMA(v21, v15, v24)
-	v26 := math.FMA(v15, v25, 0.0125)
-	v27 := 0.0125 - v26
-	v28 := math.FMA(v15, v25, v27)
-	v29 := v28 + (-6.938893903907229e-19)
-	v30 := math.FMA(v18, v25, v29)
-	v31 := math.FMA(v15, v26, 0.08333333333333333)
-	v32 := 0.08333333333333333 - v31
-	v33 := math.FMA(v15, v26, v32)
-	v34 := v33 + 4.625929269271485e-18
-	v35 := math.FMA(v15, v30, v34)
-	v36 := math.FMA(v18, v26, v35)
-	v37 := float64(v15 * v31)
-	v38 := math.FMA(v15, v31, -v37)
-	v39 := math.FMA(v18, v31, v38)
-	v40 := math.FMA(v15, v36, v39)
-	v41 := float64(v11 * v37)
-	v42 := math.FMA(v11, v37, -v41)
-	v43 := math.FMA(v14, v37, v42)
-	v44 := math.FMA(v11, v40, v43)
-	v45 := v11 + v41
-	v46 := v45 - v11
-	v47 := v41 - v46
-	v48 := v14 + v44
-	v49 := v47 + v48
-	v50 := float64(v4 * 0.6931471805598903)
-	v51 := v50 + v45
-	v52 := v51 - v50
-	v53 := v45 - v52
-	v54 := v53 + v49
-	v55 := math.FMA(v4, 5.497923018708371e-14, v54)
-	v56 := v51 + v55
-	v57 := v56 - v51
-	v58 := v55 - v57
-	v59 := float64(y * v56)
-	v60 := math.FMA(y, v56, -v59)
-	v61 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(v59))
-	v62 := !(v61 < 708)
-	if v62 {
+	v19 := math.FMA(2.2838167583715127e-07, v15, 8.91330133713309e-07)
+	v20 := math.FMA(v19, v15, 4.069701815453324e-06)
+	v21 := math.FMA(v20, v15, 1.8780009000168564e-05)
+	v22 := math.FMA(v21, v15, 8.877841013955965e-05)
+	v23 := math.FMA(v22, v15, 0.0004340277777672449)
+	v24 := math.FMA(v23, v15, 0.0022321428571428744)
+	v25 := math.FMA(v15, v24, 0.0125)
+	v26 := 0.0125 - v25
+	v27 := math.FMA(v15, v24, v26)
+	v28 := v27 + (-6.938893903907229e-19)
+	v29 := math.FMA(v18, v24, v28)
+	v30 := math.FMA(v15, v25, 0.08333333333333333)
+	v31 := 0.08333333333333333 - v30
+	v32 := math.FMA(v15, v25, v31)
+	v33 := v32 + 4.625929269271485e-18
+	v34 := math.FMA(v15, v29, v33)
+	v35 := math.FMA(v18, v25, v34)
+	v36 := float64(v15 * v30)
+	v37 := math.FMA(v15, v30, -v36)
+	v38 := math.FMA(v18, v30, v37)
+	v39 := math.FMA(v15, v35, v38)
+	v40 := float64(v11 * v36)
+	v41 := math.FMA(v11, v36, -v40)
+	v42 := math.FMA(v14, v36, v41)
+	v43 := math.FMA(v11, v39, v42)
+	v44 := v11 + v40
+	v45 := v44 - v11
+	v46 := v40 - v45
+	v47 := v14 + v43
+	v48 := v46 + v47
+	v49 := float64(v4 * 0.6931471805598903)
+	v50 := v49 + v44
+	v51 := v50 - v49
+	v52 := v44 - v51
+	v53 := v52 + v48
+	v54 := math.FMA(v4, 5.497923018708371e-14, v53)
+	v55 := v50 + v54
+	v56 := v55 - v50
+	v57 := v54 - v56
+	v58 := float64(y * v55)
+	v59 := math.FMA(y, v55, -v58)
+	v60 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(v58))
+	v61 := !(v60 < 708)
+	if v61 {
 		return 0, true
 	}
-	v63 := math.FMA(y, v58, v60)
-	v64 := v59 + v63
-	v65 := v64 - v59
-	v66 := v63 - v65
-	v67 := float64(1.4426950408889634 * v64)
-	v68 := float64(math.RoundToEven(float64(v67)))
-	v69 := math.FMA(-v68, 0.6931471805598903, v64)
-	v70 := math.FMA(-v68, 5.497923018708371e-14, v69)
-	v71 := v69 - v70
-	v72 := math.FMA(-v68, 5.497923018708371e-14, v71)
-	v73 := v72 + v66
-	v74 := v70 + v73
-	v75 := v74 - v70
-	v76 := v73 - v75
-	v77 := 1 + v74
-	v78 := v77 - 1
-	v79 := v74 - v78
-	v80 := float64(v74 * v74)
-	v81 := math.FMA(2.5105217005019956e-08, v80, 2.755725540020602e-06)
-	v82 := math.FMA(v81, v80, 0.00019841269874820627)
-	v83 := math.FMA(v82, v80, 0.008333333333326136)
-	v84 := math.FMA(v83, v80, 0.1666666666666667)
-	v85 := math.FMA(2.0914686968300532e-09, v80, 2.7557273643110006e-07)
-	v86 := math.FMA(v85, v80, 2.4801587325547743e-05)
-	v87 := math.FMA(v86, v80, 0.0013888888888883748)
-	v88 := math.FMA(v87, v80, 0.04166666666666667)
-	v89 := math.FMA(v88, v80, 0.5)
-	v90 := math.FMA(v84, v74, v89)
-	v91 := math.FMA(v80, v90, v76)
-	v92 := v79 + v91
-	v93 := v77 + v92
-	v94 := scaled(v93, v68)
-	v95 := float64(0.5 * y)
-	v96 := float64(math.RoundToEven(float64(y)))
-	v97 := v96 == y
-	v98 := float64(math.RoundToEven(float64(v95)))
-	v99 := v98 != v95
-	v100 := v97 && v99
-	v101 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
-	v102 := choose[float64](v100, v101, 0)
-	v103 := v96 != y
-	v104 := x < 0
-	v105 := v103 && v104
-	v106 := math.Float64frombits(math.Float64bits(v94) ^ math.Float64bits(v102))
-	v107 := choose[float64](v105, math.Float64frombits(0x7ff8000000000000), v106)
-	v108 := y == 2
-	v109 := float64(x * x)
-	v110 := choose[float64](v108, v109, v107)
-	return v110, false
+	v62 := math.FMA(y, v57, v59)
+	v63 := v58 + v62
+	v64 := v63 - v58
+	v65 := v62 - v64
+	v66 := math.FMA(v63, 1.4426950408889634, 6.755399441055744e+15)
+	v67 := v66 - 6.755399441055744e+15
+	v68 := math.FMA(-v67, 0.6931471805598903, v63)
+	v69 := math.FMA(-v67, 5.497923018708371e-14, v68)
+	v70 := v68 - v69
+	v71 := math.FMA(-v67, 5.497923018708371e-14, v70)
+	v72 := v71 + v65
+	v73 := v69 + v72
+	v74 := v73 - v69
+	v75 := v72 - v74
+	v76 := 1 + v73
+	v77 := v76 - 1
+	v78 := v73 - v77
+	v79 := float64(v73 * v73)
+	v80 := math.FMA(2.0914686968300532e-09, v73, 2.5105217005019956e-08)
+	v81 := math.FMA(v80, v73, 2.7557273643110006e-07)
+	v82 := math.FMA(v81, v73, 2.755725540020602e-06)
+	v83 := math.FMA(v82, v73, 2.4801587325547743e-05)
+	v84 := math.FMA(v83, v73, 0.00019841269874820627)
+	v85 := math.FMA(v84, v73, 0.0013888888888883748)
+	v86 := math.FMA(v85, v73, 0.008333333333326136)
+	v87 := math.FMA(v86, v73, 0.04166666666666667)
+	v88 := math.FMA(v87, v73, 0.1666666666666667)
+	v89 := math.FMA(v88, v73, 0.5)
+	v90 := math.FMA(v79, v89, v75)
+	v91 := v78 + v90
+	v92 := v76 + v91
+	v93 := scaled(v92, v67)
+	v94 := float64(0.5 * y)
+	v95 := float64(math.RoundToEven(float64(y)))
+	v96 := v95 == y
+	v97 := float64(math.RoundToEven(float64(v94)))
+	v98 := v97 != v94
+	v99 := v96 && v98
+	v100 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
+	v101 := choose[float64](v99, v100, 0)
+	v102 := v95 != y
+	v103 := x < 0
+	v104 := v102 && v103
+	v105 := math.Float64frombits(math.Float64bits(v93) ^ math.Float64bits(v101))
+	v106 := choose[float64](v104, math.Float64frombits(0x7ff8000000000000), v105)
+	v107 := y == 2
+	v108 := float64(x * x)
+	v109 := choose[float64](v107, v108, v106)
+	return v109, false
 }
 
 func formulaPowerFloat32(x, y float64) (_ float64, rare bool) {
@@ -2103,54 +2186,52 @@ func formulaPowerFloat32(x, y float64) (_ float64, rare bool) {
 	v6 := 2 + v5
 	v7 := v5 / v6
 	v8 := float64(v7 * v7)
-	v9 := float64(v8 * v8)
-	v10 := math.FMA(0.1539259668939249, v9, 0.18186564022626261)
-	v11 := math.FMA(v10, v9, 0.28571429493291634)
-	v12 := math.FMA(v11, v9, 0.6666666666667552)
-	v13 := math.FMA(0.15246625337807798, v9, 0.22222132327183713)
-	v14 := math.FMA(v13, v9, 0.39999999995366287)
-	v15 := math.FMA(v14, v9, 2)
-	v16 := math.FMA(v12, v8, v15)
-	v17 := float64(v7 * v16)
-	v18 := math.FMA(v4, 0.6931471805599453, v17)
-	v19 := float64(y * v18)
-	v20 := unordered(v19, v19)
-	v21 := x == math.Float64frombits(0xfff0000000000000)
-	v22 := v20 || v21
-	if v22 {
+	v9 := math.FMA(0.1539259668939249, v8, 0.15246625337807798)
+	v10 := math.FMA(v9, v8, 0.18186564022626261)
+	v11 := math.FMA(v10, v8, 0.22222132327183713)
+	v12 := math.FMA(v11, v8, 0.28571429493291634)
+	v13 := math.FMA(v12, v8, 0.39999999995366287)
+	v14 := math.FMA(v13, v8, 0.6666666666667552)
+	v15 := math.FMA(v14, v8, 2)
+	v16 := float64(v7 * v15)
+	v17 := math.FMA(v4, 0.6931471805599453, v16)
+	v18 := float64(y * v17)
+	v19 := unordered(v18, v18)
+	v20 := x == math.Float64frombits(0xfff0000000000000)
+	v21 := v19 || v20
+	if v21 {
 		return 0, true
 	}
-	v23 := choose(700 < v19, 700, v19)
-	v24 := choose((-700) > v23, (-700), v23)
-	v25 := math.FMA(v24, 1.4426950408889634, 6.755399441055744e+15)
-	v26 := v25 - 6.755399441055744e+15
-	v27 := math.FMA(-v26, 0.6931471805599453, v24)
-	v28 := float64(v27 * v27)
-	v29 := math.FMA(0.00019907582592555657, v28, 0.008333283518766558)
-	v30 := math.FMA(v29, v28, 0.1666666678638044)
-	v31 := math.FMA(v30, v28, 0.9999999999955055)
-	v32 := math.FMA(0.001394859028797165, v28, 0.04166621813969666)
-	v33 := math.FMA(v32, v28, 0.5000000107793876)
-	v34 := math.FMA(v33, v28, 0.9999999999595294)
-	v35 := math.FMA(v31, v27, v34)
-	v36 := scaled(v35, v26)
-	v37 := float64(0.5 * y)
-	v38 := float64(math.RoundToEven(float64(y)))
-	v39 := v38 == y
-	v40 := float64(math.RoundToEven(float64(v37)))
-	v41 := v40 != v37
-	v42 := v39 && v41
-	v43 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
-	v44 := choose[float64](v42, v43, 0)
-	v45 := v38 != y
-	v46 := x < 0
-	v47 := v45 && v46
-	v48 := math.Float64frombits(math.Float64bits(v36) ^ math.Float64bits(v44))
-	v49 := choose[float64](v47, math.Float64frombits(0x7ff8000000000000), v48)
-	v50 := y == 2
-	v51 := float64(x * x)
-	v52 := choose[float64](v50, v51, v49)
-	return v52, false
+	v22 := choose(700 < v18, 700, v18)
+	v23 := choose((-700) > v22, (-700), v22)
+	v24 := math.FMA(v23, 1.4426950408889634, 6.755399441055744e+15)
+	v25 := v24 - 6.755399441055744e+15
+	v26 := math.FMA(-v25, 0.6931471805599453, v23)
+	v27 := math.FMA(0.00019907582592555657, v26, 0.001394859028797165)
+	v28 := math.FMA(v27, v26, 0.008333283518766558)
+	v29 := math.FMA(v28, v26, 0.04166621813969666)
+	v30 := math.FMA(v29, v26, 0.1666666678638044)
+	v31 := math.FMA(v30, v26, 0.5000000107793876)
+	v32 := math.FMA(v31, v26, 0.9999999999955055)
+	v33 := math.FMA(v32, v26, 0.9999999999595294)
+	v34 := scaled(v33, v25)
+	v35 := float64(0.5 * y)
+	v36 := float64(math.RoundToEven(float64(y)))
+	v37 := v36 == y
+	v38 := float64(math.RoundToEven(float64(v35)))
+	v39 := v38 != v35
+	v40 := v37 && v39
+	v41 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
+	v42 := choose[float64](v40, v41, 0)
+	v43 := v36 != y
+	v44 := x < 0
+	v45 := v43 && v44
+	v46 := math.Float64frombits(math.Float64bits(v34) ^ math.Float64bits(v42))
+	v47 := choose[float64](v45, math.Float64frombits(0x7ff8000000000000), v46)
+	v48 := y == 2
+	v49 := float64(x * x)
+	v50 := choose[float64](v48, v49, v47)
+	return v50, false
 }
 
 var quarterTurns = [...]uint64{0, 0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041, 0xfe5163abdebbc561, 0xb7246e3a424dd2e0, 0x6492eea09d1921c, 0xfe1deb1cb129a73e, 0xe88235f52ebb4484, 0xe99c7026b45f7e41, 0x3991d639835339f4, 0x9c845f8bbdf9283b, 0x1ff897ffde05980f, 0xef2f118b5a0a6d1f, 0x6d367ecf27cb09b7, 0x4f463f669e5fea2d, 0x7527bac7ebe5f17b, 0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08, 0x56033046fc7b6bab, 0xf0cfbc209af4361e}

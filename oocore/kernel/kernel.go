@@ -68,6 +68,7 @@ const (
 	Log2
 	Log10
 	Log1p
+	Erf // the error function
 	Sin
 	Cos
 	Tan
@@ -105,7 +106,7 @@ var opNames = [lastOp]string{
 	LeftShift: "left_shift", RightShift: "right_shift", Equal: "equal", NotEqual: "not_equal", Less: "less",
 	LessEqual: "less_equal", Greater: "greater", GreaterEqual: "greater_equal", Negative: "negative",
 	Absolute: "abs", Sign: "sign", Square: "square", Sqrt: "sqrt", Cbrt: "cbrt", Reciprocal: "reciprocal",
-	Exp: "exp", Exp2: "exp2", Expm1: "expm1", Log: "log", Log2: "log2", Log10: "log10", Log1p: "log1p",
+	Exp: "exp", Exp2: "exp2", Expm1: "expm1", Log: "log", Log2: "log2", Log10: "log10", Log1p: "log1p", Erf: "erf",
 	Sin: "sin", Cos: "cos", Tan: "tan", Arcsin: "arcsin", Arccos: "arccos", Arctan: "arctan", Sinh: "sinh",
 	Cosh: "cosh", Tanh: "tanh", Arcsinh: "arcsinh", Arccosh: "arccosh", Arctanh: "arctanh", Floor: "floor",
 	Ceil: "ceil", Trunc: "trunc", Rint: "rint", Invert: "invert", LogicalNot: "logical_not", IsNaN: "isnan",

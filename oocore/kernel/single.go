@@ -98,6 +98,8 @@ func singleMath(op Op) func(float32) float32 {
 		return formulaLog10Float32
 	case Log1p:
 		return formulaLog1pFloat32
+	case Erf:
+		return formulaErfFloat32
 	case Sin:
 		return orElse(formulaSinFloat32, sin)
 	case Cos:

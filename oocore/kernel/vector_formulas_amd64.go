@@ -65,6 +65,12 @@ func vecLog1pFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 func vecLog1pFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
+func vecErfFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecErfFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
 func vecSinFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte) int
 
 //go:noescape
@@ -201,6 +207,12 @@ func vecLog1pFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
 func vecLog1pFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecErfFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecErfFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
 func vecSinFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte) int

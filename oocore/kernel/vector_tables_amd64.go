@@ -119,6 +119,10 @@ func lookupAVX512(op Op, t dtype.Type) Func {
 		return vecLog1pFloat64AVX512
 	case vectorKey{Log1p, dtype.Float32}:
 		return vecLog1pFloat32AVX512
+	case vectorKey{Erf, dtype.Float64}:
+		return vecErfFloat64AVX512
+	case vectorKey{Erf, dtype.Float32}:
+		return vecErfFloat32AVX512
 	case vectorKey{Sin, dtype.Float64}:
 		return helped(vecSinFloat64AVX512, 8, Sin, dtype.Float64)
 	case vectorKey{Sin, dtype.Float32}:
@@ -739,6 +743,10 @@ func lookupAVX2(op Op, t dtype.Type) Func {
 		return vecLog1pFloat64AVX2
 	case vectorKey{Log1p, dtype.Float32}:
 		return vecLog1pFloat32AVX2
+	case vectorKey{Erf, dtype.Float64}:
+		return vecErfFloat64AVX2
+	case vectorKey{Erf, dtype.Float32}:
+		return vecErfFloat32AVX2
 	case vectorKey{Sin, dtype.Float64}:
 		return helped(vecSinFloat64AVX2, 4, Sin, dtype.Float64)
 	case vectorKey{Sin, dtype.Float32}:

@@ -3,6 +3,7 @@ import importlib.util
 import pathlib
 
 import numpy as np
+from scipy import special
 
 
 def load(name, path):
@@ -80,6 +81,22 @@ def elements(rng, op):
             yield case(op, expr, arrays, lambda: np.log1p(x.astype("clongdouble")).astype(x.dtype), 16 * np.finfo(x.dtype).eps, 1e-300)
             continue
         yield answered(op, expr, arrays, "equal" if exact and not (complex_ and op in ("abs", "sign", "sqrt", "square", "multiply")) else 16 if complex_ else 4)
+
+
+def error_function(rng):
+    """SciPy's erf, with the types of NumPy's functions."""
+    real = [t for t in TYPES if not t.startswith("complex")]
+    for i in range(60):
+        name = real[i % len(real)]
+        x = array(rng, () if i % 9 == 0 else lengths(rng, most=3, high=6), name)
+        if name not in INTEGERS and i % 2:
+            x = np.asarray(x / 4).astype(x.dtype)
+        with np.errstate(all="ignore"):
+            kind = np.exp(x).dtype
+        want = np.asarray(special.erf(x.astype("f8"))).astype(kind)
+        eps = {"float64": 2.0**-52, "float32": 2.0**-23, "float16": 2.0**-10, "bfloat16": 2.0**-7}[kind.name]
+        yield {"op": "erf", "expr": "erf(x)", "in": {"x": x}, "want": want, "rtol": 2 * eps, "atol": 1e-45}
+    yield {"op": "erf", "expr": "erf(x)", "in": {"x": array(rng, (3,), "complex128")}, "error": True}
 
 
 def folds(rng, op):
@@ -184,6 +201,7 @@ def leaves(rng):
 
 
 def cases(rng):
+    yield from error_function(rng)
     for op in EXACT + NEAR:
         yield from elements(rng, op)
     for op in FOLDS:

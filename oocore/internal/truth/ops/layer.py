@@ -26,7 +26,8 @@ def activations(rng):
         "relu": lambda x: np.maximum(x, 0),
         "sigmoid": special.expit,
         "silu": lambda x: x * special.expit(x),
-        "gelu": lambda x: 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))),
+        "gelu": lambda x: x * special.ndtr(x),
+        'gelu "tanh"': lambda x: 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3))),
     }.items():
         for i in range(56):
             s = shape(rng) if i % 10 else (0,) + shape(rng, 1, 2)
@@ -36,7 +37,9 @@ def activations(rng):
                 x.flat[int(rng.integers(x.size))] = np.nan
             want = np.asarray(f(x if op == "relu" else x.astype("f8"))).astype(x.dtype)
             exact = {"rtol": 0, "atol": 0}
-            yield {"op": op, "expr": f"{op}(x)", "in": {"x": x}, "want": want, **(exact if op == "relu" else near(x))}
+            name, *form = op.split()
+            yield {"op": name, "expr": f"{name}({', '.join(['x', *form])})", "in": {"x": x}, "want": want, **(exact if op == "relu" else near(x))}
+    yield {"op": "gelu", "expr": 'gelu(x, "fast")', "in": {"x": floats(rng, (3, 4))}, "error": True}
 
 
 def normal(rng):

@@ -47,7 +47,7 @@ func (p *formula) slopeAngle(above, below *value) pair {
 	d.lo = p.fma(c, v, p.sub(w, d.hi))
 	t := p.ratio(n, d)
 	square := p.mul(t.hi, t.hi)
-	rest := p.fma(p.mul(square, t.hi), p.polynomial(square, arctanRest), t.lo)
+	rest := p.fma(p.mul(square, t.hi), p.horner(square, arctanRest), t.lo)
 	of := p.constantPair(arctan(middle), 0)
 	s := p.tidy(p.choose(beyond, of.hi, p.number(0)), t.hi)
 	rest = p.add(p.add(s.lo, p.choose(beyond, of.lo, p.number(0))), rest)
@@ -93,7 +93,7 @@ func (p *formula) arcsineParts(a *value) (s pair, beyond *value) {
 	lack := p.div(p.fnma(root, root, half), p.max(p.number(0x1p-600), p.add(root, root)))
 	s.hi = p.choose(beyond, root, a)
 	z := p.choose(beyond, half, p.mul(a, a))
-	s.lo = p.fma(p.mul(z, s.hi), p.polynomial(z, arcsinRest), p.choose(beyond, lack, p.number(0)))
+	s.lo = p.fma(p.mul(z, s.hi), p.horner(z, arcsinRest), p.choose(beyond, lack, p.number(0)))
 	return s, beyond
 }
 

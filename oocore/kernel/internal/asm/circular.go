@@ -43,14 +43,14 @@ func thirds() (a, b, c float64) {
 // sineOf and cosineOf a reduced angle. The greater part of a cosine is exact.
 func (p *formula) sineOf(r pair, square *value) pair {
 	cube := p.mul(square, r.hi)
-	return pair{r.hi, p.fma(cube, p.polynomial(square, sinRest), r.lo)}
+	return pair{r.hi, p.fma(cube, p.horner(square, sinRest), r.lo)}
 }
 
 func (p *formula) cosineOf(r pair, square *value) pair {
 	one, half := p.number(1), p.number(0.5)
 	hi := p.fnma(half, square, one)
 	lo := p.fnma(half, square, p.sub(one, hi))
-	rest := p.fnma(r.hi, r.lo, p.mul(p.mul(square, square), p.polynomial(square, cosRest)))
+	rest := p.fnma(r.hi, r.lo, p.mul(p.mul(square, square), p.horner(square, cosRest)))
 	return pair{hi, p.add(lo, rest)}
 }
 
@@ -102,7 +102,7 @@ func (p *formula) slope(r pair, word *value) *value {
 	cos = p.tidy(cos.hi, cos.lo)
 	cube := p.mul(square, r.hi)
 	second := p.exactProduct(cube, p.number(sinRest[0]))
-	rest := p.fma(p.mul(square, cube), p.polynomial(square, sinRest[1:]), r.lo)
+	rest := p.fma(p.mul(square, cube), p.horner(square, sinRest[1:]), r.lo)
 	rest = p.fma(p.mul(lost, r.hi), p.number(sinRest[0]), p.add(rest, second.lo))
 	sin := p.tidy(r.hi, second.hi)
 	sin = p.tidy(sin.hi, p.add(sin.lo, rest))

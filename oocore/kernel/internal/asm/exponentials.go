@@ -15,7 +15,7 @@ var (
 // reduced is n, the whole number nearest to x·log₂e, and x - n·ln 2. The first
 // product is exact, and with it the first difference.
 func (p *formula) reduced(x *value) (n *value, r pair) {
-	n = p.nearest(p.mul(p.number(math.Log2E), x))
+	n, _ = p.wholeNear(x, math.Log2E)
 	ln2 := p.constantPair(ln2(), 11)
 	first := p.fnma(n, ln2.hi, x)
 	hi := p.fnma(n, ln2.lo, first)
@@ -25,24 +25,32 @@ func (p *formula) reduced(x *value) (n *value, r pair) {
 // power of e is 1 + r + rest, to be added in this order of size.
 func (p *formula) expSum(r pair) *value {
 	one := p.tidy(p.number(1), r.hi)
-	rest := p.fma(p.mul(r.hi, r.hi), p.polynomial(r.hi, expRest), r.lo)
+	rest := p.fma(p.mul(r.hi, r.hi), p.horner(r.hi, expRest), r.lo)
 	return p.add(one.hi, p.add(one.lo, rest))
 }
 
-// exponential of what is beyond 746 or 710 is zero or infinite.
+// exponential of what is beyond 746 or 710 is zero or infinite. The difference of x and
+// n times the greater part of ln 2 is exact.
 func exponential(p *formula) {
-	n, r := p.reduced(p.clamp(p.params[0], -746, 710))
-	p.result = p.scale(p.expSum(r), n)
+	x := p.clamp(p.params[0], -746, 710)
+	n, _ := p.wholeNear(x, math.Log2E)
+	ln2 := p.constantPair(ln2(), 11)
+	first := p.fnma(n, ln2.hi, x)
+	r := p.fnma(n, ln2.lo, first)
+	rest := p.fnma(n, ln2.lo, p.mul(p.mul(r, r), p.horner(r, expRest)))
+	p.result = p.scale(p.add(p.number(1), p.add(first, rest)), n)
 }
+
+// exp2Rest is (2ʳ - 1 - r·ln 2) / r² for |r| ≤ ½.
+var exp2Rest = economize(func(k int64) real { return newReal().Mul(powerOf(ln2(), k+2), inverseFactorial(k+2)) }, -0.5, 0.5, 10)
 
 func exponentialOfTwo(p *formula) {
 	x := p.clamp(p.params[0], -1076, 1025)
-	n := p.nearest(x)
+	n, _ := p.wholeNear(x, 1)
 	ln2 := p.constantPair(ln2(), 0)
-	d := p.sub(x, n)
-	r := p.exactProduct(d, ln2.hi)
-	r.lo = p.fma(d, ln2.lo, r.lo)
-	p.result = p.scale(p.expSum(r), n)
+	r := p.sub(x, n)
+	rest := p.fma(p.mul(r, r), p.horner(r, exp2Rest), p.mul(r, ln2.lo))
+	p.result = p.scale(p.add(p.number(1), p.fma(r, ln2.hi, rest)), n)
 }
 
 // powerOfTwo is of a whole number in the range of exponents.
@@ -60,7 +68,7 @@ func (p *formula) lessOne(x *value) (sum pair, n, lost *value) {
 	sum = p.tidy(first, r.hi)
 	square := p.exactProduct(p.mul(p.number(0.5), r.hi), r.hi)
 	cube := p.mul(p.add(square.hi, square.hi), r.hi)
-	rest := p.fma(cube, p.polynomial(r.hi, expRest[1:]), p.add(r.lo, square.lo))
+	rest := p.fma(cube, p.horner(r.hi, expRest[1:]), p.add(r.lo, square.lo))
 	sum.lo = p.add(sum.lo, p.add(square.hi, rest))
 	return sum, n, lost
 }
@@ -98,8 +106,8 @@ func (p *formula) halves(x *value, sine bool) {
 		lost = p.sub(p.sub(one, withCosh), u)
 	}
 	square := p.mul(r.hi, r.hi)
-	sinh := p.fma(p.mul(square, r.hi), p.polynomial(square, sinhRest), r.lo)
-	cosh := p.fma(p.mul(square, p.polynomial(square, coshRest)), withCosh, lost)
+	sinh := p.fma(p.mul(square, r.hi), p.horner(square, sinhRest), r.lo)
+	cosh := p.fma(p.mul(square, p.horner(square, coshRest)), withCosh, lost)
 	first := p.exactProduct(withSinh, r.hi)
 	s := p.tidy(withCosh, first.hi)
 	rest := p.fma(withSinh, sinh, p.add(cosh, first.lo))

@@ -201,20 +201,8 @@ func (p *formula) signOf(x *value) *value { return p.and(p.word(p.sign), x) }
 // signed gives y, which is not negative, the sign of x.
 func (p *formula) signed(y, x *value) *value { return p.or(y, p.signOf(x)) }
 
-// polynomial of x, lowest power first, is Horner's scheme for the even powers and
-// for the odd ones, between which the processor alternates.
-func (p *formula) polynomial(x *value, c []float64) *value {
-	if len(c) < 5 {
-		return p.horner(x, c)
-	}
-	var halves [2][]float64
-	for i, v := range c {
-		halves[i%2] = append(halves[i%2], v)
-	}
-	square := p.mul(x, x)
-	return p.fma(p.horner(square, halves[1]), x, p.horner(square, halves[0]))
-}
-
+// horner is a polynomial of x, lowest power first, by W. Horner's scheme: elements are
+// many, so that the fewest operations count and not how long each takes.
 func (p *formula) horner(x *value, c []float64) *value {
 	y := p.number(c[len(c)-1])
 	for i := len(c) - 2; i >= 0; i-- {

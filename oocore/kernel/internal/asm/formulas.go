@@ -18,6 +18,7 @@ func formulas() (all []*formula) {
 		{"Log2", 1, binaryLogarithm, binaryLogarithmSingle},
 		{"Log10", 1, decimalLogarithm, decimalLogarithmSingle},
 		{"Log1p", 1, logarithmOfOneMore, logarithmOfOneMoreSingle},
+		{"Erf", 1, errorFunction, errorFunctionSingle},
 		{"Sin", 1, func(p *formula) { circular(p, 0) }, func(p *formula) { p.sineSingle(0) }},
 		{"Cos", 1, func(p *formula) { circular(p, 1) }, func(p *formula) { p.sineSingle(1) }},
 		{"Tan", 1, tangent, tangentSingle},

@@ -20,7 +20,7 @@ func (p *formula) logarithmParts(m *value) (f, half, rest *value) {
 	s := p.div(f, p.add(p.number(2), f))
 	z := p.mul(s, s)
 	half = p.mul(p.mul(p.number(0.5), f), f)
-	rest = p.mul(s, p.fma(z, p.polynomial(z, logRest), half))
+	rest = p.mul(s, p.fma(z, p.horner(z, logRest), half))
 	return f, half, rest
 }
 
@@ -33,7 +33,7 @@ func (p *formula) withExponent(e *value, perExponent, a pair) *value {
 	}
 	s := p.tidy(e, a.hi)
 	lo := p.add(s.lo, a.lo)
-	return p.add(s.hi, p.choose(p.is(lo, cmpUNORD, lo), p.number(0), lo))
+	return p.add(s.hi, p.min(lo, p.number(1))) // which is also for the NaN of an infinite e
 }
 
 func naturalLogarithm(p *formula) {
@@ -73,7 +73,7 @@ func (p *formula) logarithmPair(x *value) pair {
 	t := p.ratio(pair{p.add(f, f), nil}, p.tidy(p.number(2), f))
 	z := p.exactProduct(t.hi, t.hi)
 	z.lo = p.fma(p.add(t.hi, t.hi), t.lo, z.lo)
-	q := p.polynomial(z.hi, powerRest)
+	q := p.horner(z.hi, powerRest)
 	q80 := p.sumWith(fractionOf(1, 80), z.hi, pair{q, nil})
 	q80.lo = p.fma(z.lo, q, q80.lo)
 	q12 := p.sumWith(fractionOf(1, 12), z.hi, q80)

@@ -24,7 +24,7 @@ func cubeRoot(p *formula) {
 	left := p.fnma(p.number(3), third, e)
 	zero := p.number(0)
 	root := p.choose(p.is(left, cmpGT, zero), p.number(1.259921049894873), p.choose(p.is(left, cmpLT, zero), p.number(0.7937005259840998), p.number(1)))
-	y := p.mul(root, p.polynomial(p.sub(m, p.number(1)), cbrtStart))
+	y := p.mul(root, p.horner(p.sub(m, p.number(1)), cbrtStart))
 	m = p.scale(m, left)
 	cube := p.mul(p.mul(y, y), y)
 	inverse := p.div(p.number(1), p.add(p.add(cube, cube), m))

@@ -28,7 +28,7 @@ func economize(s series, low, high float64, degree int) []float64 {
 // economizeAt is of a series in powers of x less a centre.
 func economizeAt(s series, centre, low, high float64, degree int) []float64 {
 	var out []float64
-	for _, v := range interpolate(s.at(centre), low, high, degree) {
+	for _, v := range interpolate(s.at(centre), low, high, degree, 1) {
 		out = append(out, float(v))
 	}
 	return out
@@ -49,14 +49,15 @@ func (s series) at(centre float64) func(x real) real {
 	}
 }
 
-// interpolate is the polynomial that is f at Chebyshev's points between low and high.
-func interpolate(f func(x real) real, low, high float64, degree int) []real {
+// interpolate is the polynomial that is f at Chebyshev's points between low and high,
+// which a power above one draws towards low.
+func interpolate(f func(x real) real, low, high float64, degree int, power float64) []real {
 	n := degree + 1
 	points, divided := make([]real, n), make([]real, n)
 	for i := range n {
 		c := math.Cos(math.Pi * (float64(i) + 0.5) / float64(n))
 		// Rounded, so that no machine's cosine shows.
-		points[i] = realOf(float64(float32((low+high)/2 + (high-low)/2*c)))
+		points[i] = realOf(float64(float32(low + (high-low)*math.Pow((1+c)/2, power))))
 		divided[i] = f(points[i])
 	}
 	for j := 1; j < n; j++ { // Newton's divided differences
@@ -64,21 +65,21 @@ func interpolate(f func(x real) real, low, high float64, degree int) []real {
 			divided[i] = newReal().Quo(newReal().Sub(divided[i], divided[i-1]), newReal().Sub(points[i], points[i-j]))
 		}
 	}
-	power := make([]real, n)
-	for i := range power {
-		power[i] = newReal()
+	out := make([]real, n)
+	for i := range out {
+		out[i] = newReal()
 	}
-	for i := n - 1; i >= 0; i-- { // power = power·(x - point) + divided
+	for i := n - 1; i >= 0; i-- { // out = out·(x - point) + divided
 		for k := n - 1; k >= 0; k-- {
-			v := newReal().Neg(newReal().Mul(power[k], points[i]))
+			v := newReal().Neg(newReal().Mul(out[k], points[i]))
 			if k > 0 {
-				v.Add(v, power[k-1])
+				v.Add(v, out[k-1])
 			}
-			power[k] = v
+			out[k] = v
 		}
-		power[0].Add(power[0], divided[i])
+		out[0].Add(out[0], divided[i])
 	}
-	return power
+	return out
 }
 
 // inverseFactorial is 1/n!.

@@ -14,10 +14,10 @@ var (
 	// (sinh(r)/r - 1) / r² and (cosh(r) - 1) / r² in powers of r²
 	sinhSingle = economize(func(k int64) real { return inverseFactorial(2*k + 3) }, 0, halfLn2*halfLn2, 2)
 	coshSingle = economize(func(k int64) real { return inverseFactorial(2*k + 2) }, 0, halfLn2*halfLn2, 2)
-	// (ln(1+f) - f) / f² for f from -¼ to ½, and ln(1+f)/f over ln 2 and ln 10
-	logSingle   = economize(func(k int64) real { return alternating(k+1, fractionOf(1, k+2)) }, -0.25, 0.5, 8)
-	log2Single  = economize(func(k int64) real { return alternating(k, inverse(newReal().Mul(ln2(), realOf(float64(k+1))))) }, -0.25, 0.5, 9)
-	log10Single = economize(func(k int64) real { return alternating(k, inverse(newReal().Mul(ln10(), realOf(float64(k+1))))) }, -0.25, 0.5, 9)
+	// (ln(1+f) - f) / f² for f from -¼ to ½, and the same over ln 2 and ln 10
+	logSingle   = logarithmRest(realOf(1))
+	log2Single  = logarithmRest(ln2())
+	log10Single = logarithmRest(ln10())
 	// (sin(r)/r - 1) / r² and (cos(r) - 1) / r² in powers of r² for |r| ≤ π/4
 	sinSingle = economize(func(k int64) real { return alternating(k+1, inverseFactorial(2*k+3)) }, 0, quarter*quarter, 2)
 	cosSingle = economize(func(k int64) real { return alternating(k+1, inverseFactorial(2*k+2)) }, 0, quarter*quarter, 3)
@@ -31,6 +31,11 @@ var (
 	// (1+f)^(-⅓) for 1+f from ¾ up to 1½
 	cbrtSingle = economize(func(k int64) real { return binomial(-1, 3, k) }, -0.25, 0.5, 5)
 )
+
+func logarithmRest(over real) []float64 {
+	term := func(k int64) real { return alternating(k+1, inverse(newReal().Mul(over, realOf(float64(k+2))))) }
+	return economize(term, -0.25, 0.5, 8)
+}
 
 func inverseFactorial0(k int64) real {
 	if k == 0 {
@@ -146,17 +151,26 @@ func naturalLogarithmSingle(p *formula) {
 	p.result = p.logarithmOfParts(p.sub(m, p.number(1)), e)
 }
 
-func binaryLogarithmSingle(p *formula) {
+// otherLogarithmSingle is to a base of which the logarithm's inverse is per, and that of
+// two over it perExponent; rest is (ln(1+f) - f) / f² over it.
+func (p *formula) otherLogarithmSingle(per, perExponent real, rest []float64) {
 	m, e := p.frexp(p.params[0])
 	f := p.sub(m, p.number(1))
-	p.result = p.fma(f, p.horner(f, log2Single), e)
+	first, two := p.constantPair(per, 0), p.constantPair(perExponent, 8)
+	lo := p.mul(f, first.lo)
+	if two.lo.bits != 0 {
+		lo = p.fma(e, two.lo, lo)
+	}
+	y := p.fma(f, first.hi, p.fma(p.mul(f, f), p.horner(f, rest), lo))
+	p.result = p.fma(e, two.hi, y)
+}
+
+func binaryLogarithmSingle(p *formula) {
+	p.otherLogarithmSingle(inverse(ln2()), realOf(1), log2Single)
 }
 
 func decimalLogarithmSingle(p *formula) {
-	m, e := p.frexp(p.params[0])
-	f := p.sub(m, p.number(1))
-	two := p.constantPair(newReal().Quo(ln2(), ln10()), 8)
-	p.result = p.fma(e, two.hi, p.fma(f, p.horner(f, log10Single), p.mul(e, two.lo)))
+	p.otherLogarithmSingle(inverse(ln10()), newReal().Quo(ln2(), ln10()), log10Single)
 }
 
 // oneMoreParts is 1+v as (1+f)·2ᵉ, with what the sum loses of v.
@@ -236,7 +250,7 @@ func (p *formula) lessMultiples(x, n *value, of real) pair {
 // sineSingle is sin(x + quarter·π/2).
 func (p *formula) sineSingle(quarter uint64) {
 	x := p.params[0]
-	p.rare = p.is(p.abs(x), cmpNLT, p.number(widestAngleSingle))
+	p.rare = p.is(p.abs(x), cmpGE, p.number(widestAngleSingle))
 	n, word := p.wholeNear(x, 2/math.Pi)
 	c := p.thirds(halfTurn(2))
 	r := p.fnma(n, c[2], p.fnma(n, c[1], p.fnma(n, c[0], x)))
@@ -248,23 +262,21 @@ func (p *formula) sineSingle(quarter uint64) {
 	cos := p.fma(square, p.horner(square, cosSingle), p.number(1))
 	y := p.choose(p.negative(p.shl(word, 31)), cos, sin)
 	p.result = p.xor(y, p.signOf(p.shl(word, 30)))
-	if quarter == 0 {
-		p.result = p.choose(p.is(x, cmpEQ, p.number(0)), x, p.result)
-	}
+	p.keep(quarter == 0)
 }
 
 // tangentSingle is the tangent of what is left of right angles, or less one over it.
 func tangentSingle(p *formula) {
 	x := p.params[0]
-	p.rare = p.is(p.abs(x), cmpNLT, p.number(widestAngleSingle))
+	p.rare = p.is(p.abs(x), cmpGE, p.number(widestAngleSingle))
 	n, word := p.wholeNear(x, 2/math.Pi)
 	r := p.lessMultiples(x, n, halfTurn(2))
 	square := p.mul(r.hi, r.hi)
 	// The derivative of the tangent is at most two.
 	t := p.add(r.hi, p.fma(p.mul(square, r.hi), p.horner(square, tanSingle), p.fma(square, r.lo, r.lo)))
 	odd := p.negative(p.shl(word, 31))
-	y := p.div(p.choose(odd, p.number(-1), t), p.choose(odd, t, p.number(1)))
-	p.result = p.choose(p.is(x, cmpEQ, p.number(0)), x, y)
+	p.result = p.div(p.choose(odd, p.number(-1), t), p.choose(odd, t, p.number(1)))
+	p.keep(true)
 }
 
 // slopeAngleSingle is the angle of a slope t up to one, or a right one less that.
@@ -362,14 +374,14 @@ var (
 func (p *formula) expOnce(x *value) *value {
 	x = p.clamp(x, -700, 700)
 	n, _ := p.wholeNear(x, math.Log2E)
-	return p.scale(p.polynomial(p.fnma(n, p.number(math.Ln2), x), expOnce), n)
+	return p.scale(p.horner(p.fnma(n, p.number(math.Ln2), x), expOnce), n)
 }
 
 func (p *formula) logarithmOnce(x *value) *value {
 	m, e := p.frexp(x)
 	f := p.sub(m, p.number(1))
 	s := p.div(f, p.add(p.number(2), f))
-	return p.fma(e, p.number(math.Ln2), p.mul(s, p.polynomial(p.mul(s, s), logOnce)))
+	return p.fma(e, p.number(math.Ln2), p.mul(s, p.horner(p.mul(s, s), logOnce)))
 }
 
 // powerSingle is exp(y·ln|x|); what is neither above nor below one to an infinite
