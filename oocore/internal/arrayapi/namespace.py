@@ -704,7 +704,7 @@ def _linalg():
         rest = [d for d in range_of(x.ndim) if d not in axes]
         flat = ev(f"reshape(transpose({{}}{args([*rest, *axes])}){args([*(x.shape[d] for d in rest), builtins.int(np.prod([x.shape[d] for d in axes], dtype=int))])})", x)
         out = ev(f"norm({{}}, {literal(ord)}, -1)", flat)
-        return expand_dims(out, sorted(axes)) if keepdims else out
+        return expand_dims(out, sorted(axes)) if keepdims and axes else out
 
     for name, f in {**locals(), "matmul": matmul, "matrix_transpose": matrix_transpose, "tensordot": tensordot, "vecdot": vecdot}.items():
         if callable(f) and not name.endswith("_"):

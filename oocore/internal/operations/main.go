@@ -1,4 +1,5 @@
-// Command operations writes the page of all operations, oocore/OPERATIONS.md.
+// Command operations writes the page of all operations, oocore/OPERATIONS.md, and that of
+// the array API standard's, oocore/ARRAY_API.md.
 package main
 
 import (
@@ -10,10 +11,17 @@ import (
 	"github.com/gonbext/gonbext/oocore/expr"
 )
 
-//go:generate go run . ../../OPERATIONS.md
+//go:generate go run . ../../OPERATIONS.md ../../ARRAY_API.md
 
 func main() {
 	if err := os.WriteFile(os.Args[1], []byte(page()), 0o644); err != nil {
+		log.Fatal(err)
+	}
+	text, err := arrayAPI()
+	if err == nil {
+		err = os.WriteFile(os.Args[2], []byte(text), 0o644)
+	}
+	if err != nil {
 		log.Fatal(err)
 	}
 }
