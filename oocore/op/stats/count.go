@@ -52,6 +52,9 @@ func (s Count) node(site graph.Site, name string, in []*graph.Node) (*graph.Node
 	if err != nil {
 		return nil, err
 	}
+	if s.groups() == 1 {
+		return graph.Squeeze(site, n, 0)
+	}
 	return graph.Aggregate(site, kernel.Sum, n, graph.ReduceOptions{Axes: []int{0}})
 }
 

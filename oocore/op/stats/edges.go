@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strconv"
 
 	"github.com/gonbext/gonbext/oocore/blockwise"
 	"github.com/gonbext/gonbext/oocore/dtype"
@@ -57,62 +58,75 @@ func (b Bins) edges(m *maker, n *graph.Node, wide bool) *graph.Node {
 	if t.Kind() != dtype.KindFloat || wide && len(b.Range) > 0 {
 		t = dtype.Float64
 	}
-	low, high := 0.0, 1.0 // of no elements
+	e := EvenEdges{Bins: b.Count, Type: t, Range: b.Range}
+	var in []*graph.Node
 	switch {
 	case len(b.Range) > 0:
-		low, high = b.Range[0], b.Range[1]
-	case grid.Size(n.Shape) > 0:
-		// NumPy takes the distance of the elements' type, or float64.
-		from := m.cast(m.reduce(kernel.Min, n, graph.ReduceOptions{}), t)
-		to := m.cast(m.reduce(kernel.Max, n, graph.ReduceOptions{}), t)
-		return m.make(func() (*graph.Node, error) {
-			return graph.Boxes(m.site, "bin_edges", EvenEdges{Bins: b.Count, Type: t}, []int{b.Count + 1}, t, []*graph.Node{from, to})
-		})
+	case grid.Size(n.Shape) == 0:
+		e.Range = []float64{0, 1}
+	default:
+		in = []*graph.Node{m.cast(m.reduce(kernel.Min, n, graph.ReduceOptions{}), t), m.cast(m.reduce(kernel.Max, n, graph.ReduceOptions{}), t)}
+	}
+	args := []string{strconv.Itoa(b.Count)}
+	for _, v := range b.Range {
+		args = append(args, strconv.FormatFloat(v, 'g', -1, 64))
 	}
 	return m.make(func() (*graph.Node, error) {
-		v := make([]float64, b.Count+1)
-		if err := between(v, low, high, dtype.Float64, t); err != nil {
-			return nil, err
-		}
-		n, err := graph.FromBytes(m.site, dtype.Bytes(v), dtype.Float64, len(v))
-		if err != nil {
-			return nil, err
-		}
-		return graph.AsType(m.site, n, t)
+		return graph.Boxes(m.site, "bin_edges", e, []int{b.Count + 1}, t, in, args...)
 	})
 }
 
-// EvenEdges are edges at equal distances, from one number to another, its inputs.
+// EvenEdges are edges at equal distances. Its inputs are the first and the last, where
+// there is no range.
 type EvenEdges struct {
-	Bins int
-	Type dtype.Type
+	Bins  int
+	Type  dtype.Type
+	Range []float64
 }
 
-// Chunks are all.
-func (s EvenEdges) Chunks() []int { return []int{s.Bins + 1} }
+// Chunks takes any box.
+func (s EvenEdges) Chunks() []int { return nil }
 
-// Need is the numbers, and the edges in float64.
+// Need is the first edge and the last.
 func (s EvenEdges) Need([]int) blockwise.Need {
-	return blockwise.Need{Reads: [][]int{{}, {}}, Scratch: 64 + int64(8*(s.Bins+1))}
+	if s.Range != nil {
+		return blockwise.Need{}
+	}
+	return blockwise.Need{Reads: [][]int{{}, {}}, Scratch: 8}
 }
 
-// Fill computes the edges.
+// Fill computes the edges of the box.
 func (s EvenEdges) Fill(ctx context.Context, t *blockwise.Task) error {
-	var ends [2]float64
-	for i, in := range t.In {
-		b := t.Scratch[:s.Type.Size()]
-		if err := in.Read(ctx, grid.Box{}, b); err != nil {
-			return err
+	// NumPy computes edges of a range in float64, others in the elements' type.
+	ends, computed := s.Range, dtype.Float64
+	if ends == nil {
+		computed = s.Type
+		for _, in := range t.In {
+			b := t.Scratch[:s.Type.Size()]
+			if err := in.Read(ctx, grid.Box{}, b); err != nil {
+				return err
+			}
+			ends = append(ends, floatOf(s.Type, b))
 		}
-		ends[i] = floatOf(s.Type, b)
 	}
 	return t.Compute(func() error {
-		v := dtype.Slice[float64](t.Scratch[64:])
-		if err := between(v, ends[0], ends[1], s.Type, s.Type); err != nil {
+		line, err := newLine(ends[0], ends[1], s.Bins, computed)
+		if err != nil {
 			return err
 		}
-		for i, x := range v {
-			dtype.FromFloat(s.Type, x).Put(t.Dst[i*s.Type.Size():])
+		first := t.Box.Start[0]
+		before := math.Inf(-1)
+		if first > 0 {
+			before = dtype.FromFloat(s.Type, line.at(first-1)).Float()
+		}
+		for i := range t.Box.Shape[0] {
+			v := dtype.FromFloat(s.Type, line.at(first+i))
+			if e := v.Float(); before < e {
+				before = e
+			} else {
+				return fmt.Errorf("%d bins are too many: from %g to %g %s has not as many numbers", s.Bins, line.low, line.high, s.Type)
+			}
+			v.Put(t.Dst[i*s.Type.Size():])
 		}
 		return nil
 	})
@@ -127,31 +141,36 @@ func floatOf(t dtype.Type, b []byte) float64 {
 	return v.Float()
 }
 
-// between fills in edges from low to high as NumPy's linspace computes them, with the
-// rounding of a type at each step, to be kept in another.
-func between(edges []float64, low, high float64, computed, kept dtype.Type) error {
+// line is numbers at equal distances, as NumPy's linspace computes them: with the
+// rounding of a type at each step.
+type line struct {
+	t                         dtype.Type
+	low, high, distance, step float64
+	bins                      int
+}
+
+// newLine is from one finite number to another, or around one.
+func newLine(low, high float64, bins int, t dtype.Type) (line, error) {
 	if math.IsNaN(low-low) || math.IsNaN(high-high) {
-		return fmt.Errorf("the elements range from %g to %g, which is not finite: give a range", low, high)
+		return line{}, fmt.Errorf("the elements range from %g to %g, which is not finite: give a range", low, high)
 	}
-	round := func(x float64) float64 { return dtype.FromFloat(computed, x).Float() }
+	l := line{t: t, low: low, high: high, bins: bins}
 	if low == high {
-		low, high = round(low-0.5), round(high+0.5)
+		l.low, l.high = l.round(low-0.5), l.round(high+0.5)
 	}
-	last := len(edges) - 1
-	distance := round(high - low)
-	step := round(distance / float64(last))
-	for i := range edges {
-		if step == 0 { // of denormal numbers
-			edges[i] = round(round(round(float64(i)/float64(last))*distance) + low)
-			continue
-		}
-		edges[i] = round(round(float64(i)*step) + low)
+	l.distance = l.round(l.high - l.low)
+	l.step = l.round(l.distance / float64(bins))
+	return l, nil
+}
+
+func (l line) round(x float64) float64 { return dtype.FromFloat(l.t, x).Float() }
+
+func (l line) at(i int) float64 {
+	switch {
+	case i == l.bins:
+		return l.high
+	case l.step == 0: // the distance is that of few denormal numbers
+		return l.round(l.round(l.round(float64(i)/float64(l.bins))*l.distance) + l.low)
 	}
-	edges[last] = high
-	for i, e := range edges {
-		if i > 0 && !(dtype.FromFloat(kept, edges[i-1]).Float() < dtype.FromFloat(kept, e).Float()) {
-			return fmt.Errorf("%d bins are too many: from %g to %g %s has not as many numbers", last, low, high, kept)
-		}
-	}
-	return nil
+	return l.round(l.round(float64(i)*l.step) + l.low)
 }

@@ -41,12 +41,6 @@ func Histogram2D(site graph.Site, x, y *graph.Node, bx, by Bins, o HistogramOpti
 	return counts, edges, nil
 }
 
-// BinEdges are the edges of the bins that Histogram counts.
-func BinEdges(site graph.Site, n *graph.Node, b Bins) (*graph.Node, error) {
-	_, edges, err := Histogram(site, n, b, HistogramOptions{})
-	return edges, err
-}
-
 // histogram counts points of several coordinates. wide says that it is NumPy's
 // histogramdd, whose counts are float64, as are the edges of a range.
 func histogram(site graph.Site, in []*graph.Node, bins []Bins, o HistogramOptions, wide bool) (counts *graph.Node, edges []*graph.Node, err error) {

@@ -27,7 +27,8 @@ func (m *maker) skip(kind kernel.Reduction, n *graph.Node, o graph.ReduceOptions
 	if kind > kernel.ArgMax {
 		return nil, fmt.Errorf("is no reduction: any, all and count_nonzero take NaN as true")
 	}
-	if n.DType.Kind() < dtype.KindFloat {
+	place := kind == kernel.ArgMin || kind == kernel.ArgMax
+	if n.DType.Kind() < dtype.KindFloat || place && o.Where != nil { // which is refused there
 		return graph.Aggregate(m.site, kind, n, o)
 	}
 	out := m.apply(kernel.IsNaN, n) // what does not count
@@ -60,7 +61,7 @@ func (m *maker) skip(kind kernel.Reduction, n *graph.Node, o graph.ReduceOptions
 	o.Where = nil
 	n = m.reduce(kind, m.apply(kernel.Where, out, m.number(last), n), o)
 	none := m.reduce(kernel.All, out, along)
-	if kind == kernel.Min || kind == kernel.Max {
+	if !place {
 		return m.apply(kernel.Where, none, m.number(math.NaN()), n), m.err
 	}
 	return m.unless(none, n, "there are only NaN, of which none is the smallest or the largest"), m.err
