@@ -8,8 +8,8 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 )
 
-// exact32 is the float64 function that a float32 loop rounds; those functions have
-// a test of their own.
+// exact32 is the float64 functions by which those of float32 are judged; they have a
+// test of their own.
 var exact32 = func() map[Op]func(float64) float64 {
 	all := map[Op]func(float64) float64{}
 	for op := Sqrt; op <= Arctanh; op++ {
