@@ -57,8 +57,8 @@ func product(site Site, a, b *Node, result dtype.Type) (*Node, error) {
 	case !result.Known():
 		return nil, fmt.Errorf("%s is not a type of elements: use one by its name, such as Float32", result)
 	case dtype.Promote(t, result) != result:
-		return nil, fmt.Errorf("%s of %s and %s does not hold what %s and %s do: convert them with AsType first, where that is meant",
-			result, grid.Format(a.Shape), grid.Format(b.Shape), a.DType, b.DType)
+		return nil, fmt.Errorf("a product of %s %s and %s %s in %s may lose what they hold: convert them with AsType first, where that is meant",
+			a.DType, grid.Format(a.Shape), b.DType, grid.Format(b.Shape), result)
 	}
 	if err := grid.Check(shape, result.Size()); err != nil {
 		return nil, err

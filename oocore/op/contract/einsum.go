@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
 )
 
@@ -22,7 +23,7 @@ type term struct {
 func Einsum(site graph.Site, subscripts string, in ...*graph.Node) (*graph.Node, error) {
 	terms, out, err := parse(site, subscripts, in)
 	if err != nil {
-		return nil, graph.Refuse(site, "einsum", err, in...)
+		return nil, graph.Refuse(site, "einsum", ofShapes(err, in), in...)
 	}
 	steps := order(terms, out)
 	for _, s := range steps {
@@ -44,6 +45,15 @@ func Einsum(site graph.Site, subscripts string, in ...*graph.Node) (*graph.Node,
 		return nil, graph.Refuse(site, "einsum", err, in...)
 	}
 	return n, nil
+}
+
+// ofShapes adds the operands' shapes to what is wrong with them.
+func ofShapes(err error, in []*graph.Node) error {
+	shapes := make([]string, len(in))
+	for i, n := range in {
+		shapes[i] = grid.Format(n.Shape)
+	}
+	return fmt.Errorf("%w; of operands of shapes %s", err, strings.Join(shapes, " and "))
 }
 
 // Names that stand for the axes of an ellipsis, from the last one back.
@@ -72,6 +82,9 @@ func parse(site graph.Site, subscripts string, in []*graph.Node) (terms []term, 
 		t := term{node: in[i], axes: axes}
 		for d, name := range axes {
 			n := in[i].Shape[d]
+			if before := slices.Index(axes[:d], name); before >= 0 && in[i].Shape[before] != n {
+				return nil, nil, fmt.Errorf("index %s of %q stands for axes of %d and of %d in operand %d", show(name), subscripts, in[i].Shape[before], n, i)
+			}
 			if had, ok := lengths[name]; !ok || had == 1 {
 				lengths[name] = n
 			} else if n != had && n != 1 {
@@ -85,7 +98,7 @@ func parse(site graph.Site, subscripts string, in []*graph.Node) (terms []term, 
 		terms = append(terms, t)
 	}
 	for i := range terms {
-		if terms[i], err = diagonals(site, terms[i], lengths); err != nil {
+		if terms[i], err = diagonals(site, terms[i]); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -102,14 +115,11 @@ func parse(site graph.Site, subscripts string, in []*graph.Node) (terms []term, 
 		slices.Sort(once)
 		return terms, append(out, once...), nil
 	}
-	if out, err = names(right, len(strings.ReplaceAll(right, "...", ""))+ellipsis); err != nil {
-		return nil, nil, fmt.Errorf("the result of %q: %w", subscripts, err)
-	}
 	if ellipsis > 0 && !strings.Contains(right, "...") {
-		out = out[:len([]rune(right))] // the axes of the ellipsis are summed
-		if len(out) != len([]rune(right)) {
-			return nil, nil, fmt.Errorf("the result of %q cannot be read", subscripts)
-		}
+		return nil, nil, fmt.Errorf("the result of %q has no \"...\", whose axes are not summed: write \"...%s\"", subscripts, right)
+	}
+	if out, err = names(right, len([]rune(strings.Replace(right, "...", "", 1)))+ellipsis); err != nil {
+		return nil, nil, fmt.Errorf("the result of %q: %w", subscripts, err)
 	}
 	for i, name := range out {
 		if count[name] == 0 {
@@ -135,7 +145,7 @@ func names(part string, dims int) ([]rune, error) {
 	letters := []rune(before + after)
 	for _, r := range letters {
 		if r < 'A' || r > 'z' || r > 'Z' && r < 'a' {
-			return nil, fmt.Errorf("%q is no index: letters are", string(r))
+			return nil, fmt.Errorf("%q is no index: letters are, and one \"...\" of each operand", string(r))
 		}
 	}
 	rest := dims - len(letters)
@@ -150,16 +160,13 @@ func names(part string, dims int) ([]rune, error) {
 }
 
 // diagonals takes the diagonal of axes of one name.
-func diagonals(site graph.Site, t term, lengths map[rune]int) (term, error) {
+func diagonals(site graph.Site, t term) (term, error) {
 	for i := 0; i < len(t.axes); i++ {
 		j := slices.Index(t.axes[i+1:], t.axes[i])
 		if j < 0 {
 			continue
 		}
 		j += i + 1
-		if t.node.Shape[i] != t.node.Shape[j] {
-			return t, fmt.Errorf("index %s stands for axes of %d and of %d in one operand", show(t.axes[i]), t.node.Shape[i], t.node.Shape[j])
-		}
 		n, err := diagonal(site, t.node, i, j)
 		if err != nil {
 			return t, err

@@ -17,7 +17,7 @@ import (
 func Tensordot(site graph.Site, a, b *graph.Node, axesA, axesB []int) (*graph.Node, error) {
 	n, err := tensordot(site, a, b, axesA, axesB)
 	if err != nil {
-		return nil, graph.Refuse(site, "tensordot", err, a, b)
+		return nil, graph.Refuse(site, "tensordot", ofShapes(err, []*graph.Node{a, b}), a, b)
 	}
 	return n, nil
 }
@@ -46,7 +46,7 @@ func tensordot(site graph.Site, a, b *graph.Node, axesA, axesB []int) (*graph.No
 			return nil, err
 		}
 		if a.Shape[p] != b.Shape[q] {
-			return nil, fmt.Errorf("shapes %s and %s: axis %d of the first has another length than axis %d of the second", grid.Format(a.Shape), grid.Format(b.Shape), axesA[i], axesB[i])
+			return nil, fmt.Errorf("axis %d of the first has the length %d, and axis %d of the second %d", axesA[i], a.Shape[p], axesB[i], b.Shape[q])
 		}
 		if slices.Contains(x.axes, y.axes[q]) {
 			return nil, fmt.Errorf("axis %d of the second is named twice", axesB[i])
@@ -84,7 +84,7 @@ func Dot(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
 	}
 	n, err := tensordot(site, a, b, []int{-1}, []int{max(len(b.Shape)-2, 0)})
 	if err != nil {
-		return nil, graph.Refuse(site, "dot", err, a, b)
+		return nil, graph.Refuse(site, "dot", ofShapes(err, []*graph.Node{a, b}), a, b)
 	}
 	return n, nil
 }
@@ -96,7 +96,7 @@ func Inner(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
 	}
 	n, err := tensordot(site, a, b, []int{-1}, []int{-1})
 	if err != nil {
-		return nil, graph.Refuse(site, "inner", err, a, b)
+		return nil, graph.Refuse(site, "inner", ofShapes(err, []*graph.Node{a, b}), a, b)
 	}
 	return n, nil
 }
