@@ -68,12 +68,12 @@ func init() {
 		})
 	}
 	for kind := kernel.Sum; kind <= kernel.CountNonzero; kind++ {
-		usage, most := `(x, axes..., "keepdims")`, -1
+		usage, most := `(x, axes..., where, "keepdims")`, -1
 		switch kind {
 		case kernel.ArgMin, kernel.ArgMax:
 			usage, most = `(x, axis, "keepdims")`, 3
 		case kernel.Var, kernel.Std:
-			usage = `(x, axes..., "ddof=1", "keepdims")`
+			usage = `(x, axes..., where, "ddof=1", "keepdims")`
 		}
 		define(kind.String()+usage, 1, most, func(c *call) (*graph.Node, error) {
 			in, err := c.arrays(1)
@@ -297,7 +297,8 @@ func (c *call) ints(from int) ([]int, error) {
 	return out, nil
 }
 
-// reduction are the arguments of a reduction after its array: axes, then options in text.
+// reduction are the arguments of a reduction after its array: axes, then bools that say
+// which elements to include, then options in text.
 func (c *call) reduction() (o graph.ReduceOptions, err error) {
 	words := len(c.values)
 	for words > 1 && c.values[words-1].text != nil {
@@ -313,6 +314,10 @@ func (c *call) reduction() (o graph.ReduceOptions, err error) {
 		if err != nil {
 			return o, c.fail(c.args[words].Pos(), "%s does not take %q: %s", c.f.Name, *c.values[words].text, c.f.Usage)
 		}
+	}
+	if where := c.values[words-1].node; words > 1 && where != nil && where.DType == dtype.Bool {
+		o.Where = where
+		words--
 	}
 	of := *c
 	of.values = c.values[:words]

@@ -353,6 +353,44 @@ def nan_reductions(rng):
             yield case(name, f"{name}(x, 0)", {"x": big}, lambda: want if "arg" in name else want.astype("f4"), 0 if extreme else 1e-6, 0 if extreme else 1e-4)
 
 
+def masked(rng):
+    """Reductions of some of the elements, with NaN and without."""
+    for name in ("sum", "prod", "mean", "var", "std", "any", "all", "nansum", "nanprod", "nanmean", "nanvar", "nanstd"):
+        f = getattr(np, name)
+        for i in range(20):
+            names = FLOATS + ["int8", "int32", "uint16", "bool"]
+            shape = lengths(rng)
+            t = names[i % len(names)]
+            x = holed(rng, shape, t, infinities=False) if name[:3] == "nan" else array(rng, shape, t, False)
+            if "prod" in name:
+                x = np.asarray(x / 8).astype(x.dtype) if x.dtype.kind in "fc" else x
+            m = np.asarray(rng.random(shape if rng.random() < 0.6 else shape[-1:]) < 0.6)
+            axes = tuple(int(a) for a in rng.permutation(len(shape))[: int(rng.integers(0, len(shape) + 1))])
+            args, options = "".join(f", {a}" for a in axes) + ", m", {}
+            if name[-3:] in ("var", "std") and rng.random() < 0.5:
+                options["ddof"] = int(rng.integers(0, 3))
+                args += f', "ddof={options["ddof"]}"'
+            if rng.random() < 0.3:
+                options["keepdims"] = True
+                args += ', "keepdims"'
+            want = np.asarray(f(x, axis=axes or None, where=m, **options))
+            rtol = atol = 0
+            if want.dtype.kind in "fc":
+                eps = float(np.finfo(want.dtype).eps)
+                if x.dtype.kind in "fc":
+                    want = np.asarray(f(x.astype(LONG[x.dtype.kind]), axis=axes or None, where=m, **options)).astype(want.dtype)
+                size = float(np.nanmax(np.abs(x.astype("c16")), initial=0)) if name[-3:] in ("sum", "ean") else 0
+                rtol, atol = eps * 8 * (x.size if "prod" in name else 1), eps * 8 * size * x.size + (eps if name[-3:] in ("var", "std") else 0)
+                if "prod" in name and want.dtype.kind == "c":
+                    atol = rtol * float(np.abs(want[np.isfinite(want)]).max(initial=0))
+            yield case(name, f"{name}(x{args})", {"x": x, "m": m}, lambda: want, rtol, atol)
+        x = array(rng, (3, 4), "float32", False)
+        for bad in ("x, x", "x, m", "x, 0, x, m"):
+            yield refused(name, f"{name}({bad})", {"x": x, "m": np.array([True, False])})
+    for name in ("argmin", "nanargmax"):
+        yield refused(name, f"{name}(x, 0, x > 0)", {"x": x})
+
+
 def nan_scans(rng):
     for name in ("nancumsum", "nancumprod"):
         f = getattr(np, name)
@@ -389,4 +427,5 @@ def cases(rng):
     yield from matrices(rng, "corrcoef", np.corrcoef)
     yield from ptp(rng)
     yield from nan_reductions(rng)
+    yield from masked(rng)
     yield from nan_scans(rng)
