@@ -32,6 +32,7 @@ var views = map[string]string{
 	"x": fmt.Sprintf("shape=%dx%d&dtype=float32", rows, cols),
 	"y": fmt.Sprintf("shape=%dx%d&dtype=float32", rows, cols),
 	"s": fmt.Sprintf("shape=%dx%d&dtype=float32", 1<<14, 1<<14),
+	"n": fmt.Sprintf("shape=%dx%d&dtype=float32", 4*rows, cols/4),
 	"i": fmt.Sprintf("shape=%dx%d&dtype=int32", rows, cols),
 	"j": fmt.Sprintf("shape=%dx%d&dtype=int32", rows, cols),
 	"z": fmt.Sprintf("shape=%dx%d&dtype=complex64", rows, cols/2),
@@ -47,6 +48,8 @@ var boxes = []string{
 	`gaussian_filter(s, 2.0, "reflect")`, "uniform_filter(s, 5)", "median_filter(s, 5)", "maximum_filter(s, 3)", "downsample(s, 4)", "convolve(s, full(0.1, 5, 5))",
 	"fft(s, 16384, 1)", "rfft(s, 16384, 1)", "rfft(s, 16384, 0)", "fft2(slice(s, \"0:8192\"))", "fftshift(s)",
 	"norm(x)",
+	"histogram(x, 1000)", "histogram(x, 300000, 0, 1, y)", "histogram(x, arange(0, 1, 0.001))", "histogram2d(x, y, 300, 300)", "bincount(ravel(i & 65535))", "average(x, y, 0)", "ptp(x, 1)", `cov(n, "columns")`, `corrcoef(n, "columns")`,
+	"nansum(x)", "nanmin(x, 0)", "nanvar(x, 0)", "nanargmax(x, 1)", "nancumsum(x, 0)",
 	"tensordot(x, x, 0, 0)", `einsum("ij,ij->i", x, y)`, `einsum("ij,ik->jk", x, y)`, "kron(slice(s, \"0:4096, 0:4096\"), full(2.0, 2, 4))", "vdot(x, y)",
 	`quantize(x, "int8")`, `quantize(x, "uint8 affine", 1)`, `quantize_scale(x, "int8", 1, 32)`,
 }
