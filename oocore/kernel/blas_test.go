@@ -1,7 +1,9 @@
 package kernel
 
 import (
+	"os"
 	"runtime"
+	"strings"
 	"testing"
 )
 
@@ -33,5 +35,18 @@ func TestBLASMemory(t *testing.T) {
 	}
 	if got := BLASMemory(); got != want {
 		t.Errorf("BLASMemory is %d, want %d (library: %v)", got, want, ok)
+	}
+}
+
+// TestBLASCore has OpenBLAS take loops of the processor's width, whatever it knows of
+// the processor.
+func TestBLASCore(t *testing.T) {
+	version, ok := OpenBLAS()
+	want := coreType()
+	if !ok || want == "" || !strings.HasPrefix(version, "OpenBLAS") || os.Getenv("OPENBLAS_CORETYPE") != "" {
+		return // nothing was asked for
+	}
+	if !strings.Contains(version, want) {
+		t.Errorf("it is %s, where %s was asked for", version, want)
 	}
 }

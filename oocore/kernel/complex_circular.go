@@ -11,6 +11,9 @@ import (
 // and of small arguments, and takes other sides.
 
 func complexSinh(z complex128) complex128 {
+	if !bothFinite(z) {
+		return cmplx.Sinh(z)
+	}
 	sin, cos := math.Sincos(imag(z))
 	sinh := math.Sinh(real(z))
 	if real(z) == 0 {
@@ -20,6 +23,9 @@ func complexSinh(z complex128) complex128 {
 }
 
 func complexCosh(z complex128) complex128 {
+	if !bothFinite(z) {
+		return cmplx.Cosh(z)
+	}
 	sin, cos := math.Sincos(imag(z))
 	return complex(times(math.Cosh(real(z)), cos), timesEither(math.Sinh(real(z)), sin))
 }
@@ -33,6 +39,9 @@ func timesEither(x, y float64) float64 {
 }
 
 func complexTanh(z complex128) complex128 {
+	if !bothFinite(z) {
+		return cmplx.Tanh(z)
+	}
 	x, y := real(z), imag(z)
 	if math.Abs(x) > 22 { // cosh² x and sinh² x are one
 		sin, cos := math.Sincos(y)
@@ -64,23 +73,35 @@ func roots(z complex128) (minus, plus complex128) {
 }
 
 func complexArcsin(z complex128) complex128 {
+	if !bothFinite(z) {
+		return cmplx.Asin(z)
+	}
 	minus, plus := roots(z)
 	return complex(math.Atan2(real(z), real(minus)*real(plus)-imag(minus)*imag(plus)),
 		math.Asinh(real(minus)*imag(plus)-imag(minus)*real(plus)))
 }
 
 func complexArccos(z complex128) complex128 {
+	if !bothFinite(z) {
+		return cmplx.Acos(z)
+	}
 	minus, plus := roots(z)
 	return complex(2*math.Atan2(real(minus), real(plus)), math.Asinh(real(plus)*imag(minus)-imag(plus)*real(minus)))
 }
 
 func complexArccosh(z complex128) complex128 {
+	if !bothFinite(z) {
+		return cmplx.Acosh(z)
+	}
 	minus, plus := cmplx.Sqrt(complex(real(z)-1, imag(z))), cmplx.Sqrt(complex(real(z)+1, imag(z)))
 	return complex(math.Asinh(real(minus)*real(plus)+imag(minus)*imag(plus)), 2*math.Atan2(imag(minus), real(plus)))
 }
 
 // complexArctanh computes for a real part of at least zero, the function being odd.
 func complexArctanh(z complex128) complex128 {
+	if !bothFinite(z) {
+		return cmplx.Atanh(z)
+	}
 	sign := math.Copysign(1, real(z))
 	x, y := math.Abs(real(z)), imag(z)*sign
 	re := math.Log1p(4*x/((1-x)*(1-x)+y*y)) / 4

@@ -50,11 +50,22 @@ func complexLog1p(x complex128) complex128 {
 // complexExpm1 is exp(x) - 1, accurate for small x: with s = sin(im/2),
 // exp(re)·cos(im) - 1 = expm1(re)·cos(im) - 2s².
 func complexExpm1(x complex128) complex128 {
+	if !bothFinite(x) {
+		return complexExp(x) - 1
+	}
 	s, e := math.Sin(imag(x)/2), complexExp(x)
 	return complex(math.Expm1(real(x))*math.Cos(imag(x))-2*s*s, imag(e))
 }
 
-func complexExp(x complex128) complex128 { return polar(math.Exp(real(x)), imag(x)) }
+func complexExp(x complex128) complex128 {
+	if !bothFinite(x) {
+		return cmplx.Exp(x)
+	}
+	return polar(math.Exp(real(x)), imag(x))
+}
+
+// bothFinite is whether both parts are. Of others math/cmplx gives what C99's annex G says.
+func bothFinite(x complex128) bool { return real(x)-real(x) == 0 && imag(x)-imag(x) == 0 }
 
 // complexExp2 turns by the part of the angle im·ln 2 that rounding cut off, too.
 func complexExp2(x complex128) complex128 {

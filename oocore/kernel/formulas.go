@@ -1222,22 +1222,23 @@ func formulaTanFloat32(x float32) (_ float32, rare bool) {
 	v12 := fma32(-v4, (-1.7151245e-15), v11)
 	v13 := float32(v6 * v6)
 	v14 := float32(v13 * v6)
-	v15 := fma32(0.008268992, v13, 0.0050722254)
-	v16 := fma32(v15, v13, 0.023174223)
-	v17 := fma32(v16, v13, 0.053772043)
-	v18 := fma32(v17, v13, 0.13334392)
-	v19 := fma32(v18, v13, 0.33333325)
-	v20 := fma32(v13, v12, v12)
-	v21 := fma32(v14, v19, v20)
-	v22 := v6 + v21
-	v23 := math.Float32frombits(math.Float32bits(v3) << 31)
-	v24 := math.Signbit(float64(v23))
-	v25 := choose[float32](v24, (-1), v22)
-	v26 := choose[float32](v24, v22, 1)
-	v27 := v25 / v26
-	v28 := x == 0 || unordered(x, 0)
-	v29 := choose[float32](v28, x, v27)
-	return v29, false
+	v15 := fma32(0.004003293, v13, 0.00091035414)
+	v16 := fma32(v15, v13, 0.010137514)
+	v17 := fma32(v16, v13, 0.021570172)
+	v18 := fma32(v17, v13, 0.05400106)
+	v19 := fma32(v18, v13, 0.133332)
+	v20 := fma32(v19, v13, 0.33333334)
+	v21 := fma32(v13, v12, v12)
+	v22 := fma32(v14, v20, v21)
+	v23 := v6 + v22
+	v24 := math.Float32frombits(math.Float32bits(v3) << 31)
+	v25 := math.Signbit(float64(v24))
+	v26 := choose[float32](v25, (-1), v23)
+	v27 := choose[float32](v25, v23, 1)
+	v28 := v26 / v27
+	v29 := x == 0 || unordered(x, 0)
+	v30 := choose[float32](v29, x, v28)
+	return v30, false
 }
 
 func formulaArctanFloat64(x float64) float64 {
@@ -1482,19 +1483,20 @@ func formulaArcsinFloat32(x float32) float32 {
 	v6 := float32(v1 * v1)
 	v7 := choose[float32](v2, v3, v6)
 	v8 := float32(v7 * v5)
-	v9 := fma32(0.038085025, v7, 0.026554542)
-	v10 := fma32(v9, v7, 0.04500138)
-	v11 := fma32(v10, v7, 0.07498855)
-	v12 := fma32(v11, v7, 0.16666673)
-	v13 := float32(v8 * v12)
-	v14 := fma32(-2, v5, 1.5707964)
-	v15 := fma32(-2, v13, (-4.371139e-08))
-	v16 := v14 + v15
-	v17 := v5 + v13
-	v18 := choose[float32](v2, v16, v17)
-	v19 := math.Float32frombits(0x80000000 & math.Float32bits(x))
-	v20 := math.Float32frombits(math.Float32bits(v18) | math.Float32bits(v19))
-	return v20
+	v9 := fma32(0.033690847, v7, 0.017149238)
+	v10 := fma32(v9, v7, 0.031100662)
+	v11 := fma32(v10, v7, 0.044599403)
+	v12 := fma32(v11, v7, 0.07500094)
+	v13 := fma32(v12, v7, 0.16666666)
+	v14 := float32(v8 * v13)
+	v15 := fma32(-2, v5, 1.5707964)
+	v16 := fma32(-2, v14, (-4.371139e-08))
+	v17 := v15 + v16
+	v18 := v5 + v14
+	v19 := choose[float32](v2, v17, v18)
+	v20 := math.Float32frombits(0x80000000 & math.Float32bits(x))
+	v21 := math.Float32frombits(math.Float32bits(v19) | math.Float32bits(v20))
+	return v21
 }
 
 func formulaArccosFloat64(x float64) float64 {
@@ -1555,21 +1557,22 @@ func formulaArccosFloat32(x float32) float32 {
 	v6 := float32(v1 * v1)
 	v7 := choose[float32](v2, v3, v6)
 	v8 := float32(v7 * v5)
-	v9 := fma32(0.038085025, v7, 0.026554542)
-	v10 := fma32(v9, v7, 0.04500138)
-	v11 := fma32(v10, v7, 0.07498855)
-	v12 := fma32(v11, v7, 0.16666673)
-	v13 := float32(v8 * v12)
-	v14 := v5 + v13
-	v15 := math.Float32frombits(0x80000000 & math.Float32bits(x))
-	v16 := math.Float32frombits(math.Float32bits(v14) ^ math.Float32bits(v15))
-	v17 := 1.5707964 - v16
-	v18 := v14 + v14
-	v19 := math.Signbit(float64(x))
-	v20 := 3.1415927 - v18
-	v21 := choose[float32](v19, v20, v18)
-	v22 := choose[float32](v2, v21, v17)
-	return v22
+	v9 := fma32(0.033690847, v7, 0.017149238)
+	v10 := fma32(v9, v7, 0.031100662)
+	v11 := fma32(v10, v7, 0.044599403)
+	v12 := fma32(v11, v7, 0.07500094)
+	v13 := fma32(v12, v7, 0.16666666)
+	v14 := float32(v8 * v13)
+	v15 := v5 + v14
+	v16 := math.Float32frombits(0x80000000 & math.Float32bits(x))
+	v17 := math.Float32frombits(math.Float32bits(v15) ^ math.Float32bits(v16))
+	v18 := 1.5707964 - v17
+	v19 := v15 + v15
+	v20 := math.Signbit(float64(x))
+	v21 := 3.1415927 - v19
+	v22 := choose[float32](v20, v21, v19)
+	v23 := choose[float32](v2, v22, v18)
+	return v23
 }
 
 func formulaArcsinhFloat64(x float64) (_ float64, rare bool) {

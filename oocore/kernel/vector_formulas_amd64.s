@@ -4714,12 +4714,13 @@ vectors:
 	VFNMADD231PS.BCST da6f72ced<>+0(SB), Z8, Z9
 	VMULPS            Z10, Z10, Z8
 	VMULPS            Z10, Z8, Z11
-	VBROADCASTSS      d3ba634e9<>+0(SB), Z12
-	VFMADD231PS.BCST  d3c077aab<>+0(SB), Z8, Z12
-	VFMADD213PS.BCST  d3cbdd7de<>+0(SB), Z8, Z12
-	VFMADD213PS.BCST  d3d5c4013<>+0(SB), Z8, Z12
-	VFMADD213PS.BCST  d3e088b4f<>+0(SB), Z8, Z12
-	VFMADD213PS.BCST  d3eaaaaa8<>+0(SB), Z8, Z12
+	VBROADCASTSS      d3a6ea4d5<>+0(SB), Z12
+	VFMADD231PS.BCST  d3b832e0e<>+0(SB), Z8, Z12
+	VFMADD213PS.BCST  d3c2617d1<>+0(SB), Z8, Z12
+	VFMADD213PS.BCST  d3cb0b3ee<>+0(SB), Z8, Z12
+	VFMADD213PS.BCST  d3d5d3037<>+0(SB), Z8, Z12
+	VFMADD213PS.BCST  d3e08882f<>+0(SB), Z8, Z12
+	VFMADD213PS.BCST  d3eaaaaab<>+0(SB), Z8, Z12
 	VFMADD213PS       Z9, Z9, Z8
 	VFMADD213PS       Z8, Z12, Z11
 	VADDPS            Z11, Z10, Z8
@@ -4761,12 +4762,13 @@ rest:
 	VFNMADD231PS.BCST da6f72ced<>+0(SB), Z2, Z3
 	VMULPS            Z4, Z4, Z2
 	VMULPS            Z4, Z2, Z8
-	VBROADCASTSS      d3ba634e9<>+0(SB), Z9
-	VFMADD231PS.BCST  d3c077aab<>+0(SB), Z2, Z9
-	VFMADD213PS.BCST  d3cbdd7de<>+0(SB), Z2, Z9
-	VFMADD213PS.BCST  d3d5c4013<>+0(SB), Z2, Z9
-	VFMADD213PS.BCST  d3e088b4f<>+0(SB), Z2, Z9
-	VFMADD213PS.BCST  d3eaaaaa8<>+0(SB), Z2, Z9
+	VBROADCASTSS      d3a6ea4d5<>+0(SB), Z9
+	VFMADD231PS.BCST  d3b832e0e<>+0(SB), Z2, Z9
+	VFMADD213PS.BCST  d3c2617d1<>+0(SB), Z2, Z9
+	VFMADD213PS.BCST  d3cb0b3ee<>+0(SB), Z2, Z9
+	VFMADD213PS.BCST  d3d5d3037<>+0(SB), Z2, Z9
+	VFMADD213PS.BCST  d3e08882f<>+0(SB), Z2, Z9
+	VFMADD213PS.BCST  d3eaaaaab<>+0(SB), Z2, Z9
 	VFMADD213PS       Z3, Z3, Z2
 	VFMADD213PS       Z2, Z9, Z8
 	VADDPS            Z8, Z4, Z2
@@ -4788,65 +4790,75 @@ rare:
 	VZEROUPPER
 	RET
 
-DATA d3ba634e9<>+0(SB)/4, $0x3ba634e9
-DATA d3ba634e9<>+4(SB)/4, $0x3ba634e9
-DATA d3ba634e9<>+8(SB)/4, $0x3ba634e9
-DATA d3ba634e9<>+12(SB)/4, $0x3ba634e9
-DATA d3ba634e9<>+16(SB)/4, $0x3ba634e9
-DATA d3ba634e9<>+20(SB)/4, $0x3ba634e9
-DATA d3ba634e9<>+24(SB)/4, $0x3ba634e9
-DATA d3ba634e9<>+28(SB)/4, $0x3ba634e9
-GLOBL d3ba634e9<>(SB), RODATA|NOPTR, $32
+DATA d3a6ea4d5<>+0(SB)/4, $0x3a6ea4d5
+DATA d3a6ea4d5<>+4(SB)/4, $0x3a6ea4d5
+DATA d3a6ea4d5<>+8(SB)/4, $0x3a6ea4d5
+DATA d3a6ea4d5<>+12(SB)/4, $0x3a6ea4d5
+DATA d3a6ea4d5<>+16(SB)/4, $0x3a6ea4d5
+DATA d3a6ea4d5<>+20(SB)/4, $0x3a6ea4d5
+DATA d3a6ea4d5<>+24(SB)/4, $0x3a6ea4d5
+DATA d3a6ea4d5<>+28(SB)/4, $0x3a6ea4d5
+GLOBL d3a6ea4d5<>(SB), RODATA|NOPTR, $32
 
-DATA d3c077aab<>+0(SB)/4, $0x3c077aab
-DATA d3c077aab<>+4(SB)/4, $0x3c077aab
-DATA d3c077aab<>+8(SB)/4, $0x3c077aab
-DATA d3c077aab<>+12(SB)/4, $0x3c077aab
-DATA d3c077aab<>+16(SB)/4, $0x3c077aab
-DATA d3c077aab<>+20(SB)/4, $0x3c077aab
-DATA d3c077aab<>+24(SB)/4, $0x3c077aab
-DATA d3c077aab<>+28(SB)/4, $0x3c077aab
-GLOBL d3c077aab<>(SB), RODATA|NOPTR, $32
+DATA d3b832e0e<>+0(SB)/4, $0x3b832e0e
+DATA d3b832e0e<>+4(SB)/4, $0x3b832e0e
+DATA d3b832e0e<>+8(SB)/4, $0x3b832e0e
+DATA d3b832e0e<>+12(SB)/4, $0x3b832e0e
+DATA d3b832e0e<>+16(SB)/4, $0x3b832e0e
+DATA d3b832e0e<>+20(SB)/4, $0x3b832e0e
+DATA d3b832e0e<>+24(SB)/4, $0x3b832e0e
+DATA d3b832e0e<>+28(SB)/4, $0x3b832e0e
+GLOBL d3b832e0e<>(SB), RODATA|NOPTR, $32
 
-DATA d3cbdd7de<>+0(SB)/4, $0x3cbdd7de
-DATA d3cbdd7de<>+4(SB)/4, $0x3cbdd7de
-DATA d3cbdd7de<>+8(SB)/4, $0x3cbdd7de
-DATA d3cbdd7de<>+12(SB)/4, $0x3cbdd7de
-DATA d3cbdd7de<>+16(SB)/4, $0x3cbdd7de
-DATA d3cbdd7de<>+20(SB)/4, $0x3cbdd7de
-DATA d3cbdd7de<>+24(SB)/4, $0x3cbdd7de
-DATA d3cbdd7de<>+28(SB)/4, $0x3cbdd7de
-GLOBL d3cbdd7de<>(SB), RODATA|NOPTR, $32
+DATA d3c2617d1<>+0(SB)/4, $0x3c2617d1
+DATA d3c2617d1<>+4(SB)/4, $0x3c2617d1
+DATA d3c2617d1<>+8(SB)/4, $0x3c2617d1
+DATA d3c2617d1<>+12(SB)/4, $0x3c2617d1
+DATA d3c2617d1<>+16(SB)/4, $0x3c2617d1
+DATA d3c2617d1<>+20(SB)/4, $0x3c2617d1
+DATA d3c2617d1<>+24(SB)/4, $0x3c2617d1
+DATA d3c2617d1<>+28(SB)/4, $0x3c2617d1
+GLOBL d3c2617d1<>(SB), RODATA|NOPTR, $32
 
-DATA d3d5c4013<>+0(SB)/4, $0x3d5c4013
-DATA d3d5c4013<>+4(SB)/4, $0x3d5c4013
-DATA d3d5c4013<>+8(SB)/4, $0x3d5c4013
-DATA d3d5c4013<>+12(SB)/4, $0x3d5c4013
-DATA d3d5c4013<>+16(SB)/4, $0x3d5c4013
-DATA d3d5c4013<>+20(SB)/4, $0x3d5c4013
-DATA d3d5c4013<>+24(SB)/4, $0x3d5c4013
-DATA d3d5c4013<>+28(SB)/4, $0x3d5c4013
-GLOBL d3d5c4013<>(SB), RODATA|NOPTR, $32
+DATA d3cb0b3ee<>+0(SB)/4, $0x3cb0b3ee
+DATA d3cb0b3ee<>+4(SB)/4, $0x3cb0b3ee
+DATA d3cb0b3ee<>+8(SB)/4, $0x3cb0b3ee
+DATA d3cb0b3ee<>+12(SB)/4, $0x3cb0b3ee
+DATA d3cb0b3ee<>+16(SB)/4, $0x3cb0b3ee
+DATA d3cb0b3ee<>+20(SB)/4, $0x3cb0b3ee
+DATA d3cb0b3ee<>+24(SB)/4, $0x3cb0b3ee
+DATA d3cb0b3ee<>+28(SB)/4, $0x3cb0b3ee
+GLOBL d3cb0b3ee<>(SB), RODATA|NOPTR, $32
 
-DATA d3e088b4f<>+0(SB)/4, $0x3e088b4f
-DATA d3e088b4f<>+4(SB)/4, $0x3e088b4f
-DATA d3e088b4f<>+8(SB)/4, $0x3e088b4f
-DATA d3e088b4f<>+12(SB)/4, $0x3e088b4f
-DATA d3e088b4f<>+16(SB)/4, $0x3e088b4f
-DATA d3e088b4f<>+20(SB)/4, $0x3e088b4f
-DATA d3e088b4f<>+24(SB)/4, $0x3e088b4f
-DATA d3e088b4f<>+28(SB)/4, $0x3e088b4f
-GLOBL d3e088b4f<>(SB), RODATA|NOPTR, $32
+DATA d3d5d3037<>+0(SB)/4, $0x3d5d3037
+DATA d3d5d3037<>+4(SB)/4, $0x3d5d3037
+DATA d3d5d3037<>+8(SB)/4, $0x3d5d3037
+DATA d3d5d3037<>+12(SB)/4, $0x3d5d3037
+DATA d3d5d3037<>+16(SB)/4, $0x3d5d3037
+DATA d3d5d3037<>+20(SB)/4, $0x3d5d3037
+DATA d3d5d3037<>+24(SB)/4, $0x3d5d3037
+DATA d3d5d3037<>+28(SB)/4, $0x3d5d3037
+GLOBL d3d5d3037<>(SB), RODATA|NOPTR, $32
 
-DATA d3eaaaaa8<>+0(SB)/4, $0x3eaaaaa8
-DATA d3eaaaaa8<>+4(SB)/4, $0x3eaaaaa8
-DATA d3eaaaaa8<>+8(SB)/4, $0x3eaaaaa8
-DATA d3eaaaaa8<>+12(SB)/4, $0x3eaaaaa8
-DATA d3eaaaaa8<>+16(SB)/4, $0x3eaaaaa8
-DATA d3eaaaaa8<>+20(SB)/4, $0x3eaaaaa8
-DATA d3eaaaaa8<>+24(SB)/4, $0x3eaaaaa8
-DATA d3eaaaaa8<>+28(SB)/4, $0x3eaaaaa8
-GLOBL d3eaaaaa8<>(SB), RODATA|NOPTR, $32
+DATA d3e08882f<>+0(SB)/4, $0x3e08882f
+DATA d3e08882f<>+4(SB)/4, $0x3e08882f
+DATA d3e08882f<>+8(SB)/4, $0x3e08882f
+DATA d3e08882f<>+12(SB)/4, $0x3e08882f
+DATA d3e08882f<>+16(SB)/4, $0x3e08882f
+DATA d3e08882f<>+20(SB)/4, $0x3e08882f
+DATA d3e08882f<>+24(SB)/4, $0x3e08882f
+DATA d3e08882f<>+28(SB)/4, $0x3e08882f
+GLOBL d3e08882f<>(SB), RODATA|NOPTR, $32
+
+DATA d3eaaaaab<>+0(SB)/4, $0x3eaaaaab
+DATA d3eaaaaab<>+4(SB)/4, $0x3eaaaaab
+DATA d3eaaaaab<>+8(SB)/4, $0x3eaaaaab
+DATA d3eaaaaab<>+12(SB)/4, $0x3eaaaaab
+DATA d3eaaaaab<>+16(SB)/4, $0x3eaaaaab
+DATA d3eaaaaab<>+20(SB)/4, $0x3eaaaaab
+DATA d3eaaaaab<>+24(SB)/4, $0x3eaaaaab
+DATA d3eaaaaab<>+28(SB)/4, $0x3eaaaaab
+GLOBL d3eaaaaab<>(SB), RODATA|NOPTR, $32
 
 DATA dbf800000<>+0(SB)/4, $0xbf800000
 DATA dbf800000<>+4(SB)/4, $0xbf800000
@@ -5848,11 +5860,12 @@ vectors:
 	VMULPS            Z1, Z1, Z1
 	VBLENDMPS         Z2, Z1, K1, Z5
 	VMULPS            Z4, Z5, Z1
-	VBROADCASTSS      d3cd988e9<>+0(SB), Z2
-	VFMADD231PS.BCST  d3d1bff0b<>+0(SB), Z5, Z2
-	VFMADD213PS.BCST  d3d38535e<>+0(SB), Z5, Z2
-	VFMADD213PS.BCST  d3d999399<>+0(SB), Z5, Z2
-	VFMADD213PS.BCST  d3e2aaaaf<>+0(SB), Z5, Z2
+	VBROADCASTSS      d3c8c7c8f<>+0(SB), Z2
+	VFMADD231PS.BCST  d3d09ff6a<>+0(SB), Z5, Z2
+	VFMADD213PS.BCST  d3cfec6d1<>+0(SB), Z5, Z2
+	VFMADD213PS.BCST  d3d36addd<>+0(SB), Z5, Z2
+	VFMADD213PS.BCST  d3d999a18<>+0(SB), Z5, Z2
+	VFMADD213PS.BCST  d3e2aaaaa<>+0(SB), Z5, Z2
 	VMULPS            Z2, Z1, Z1
 	VBROADCASTSS      d3fc90fdb<>+0(SB), Z2
 	VFNMADD231PS.BCST d40000000<>+0(SB), Z4, Z2
@@ -5883,11 +5896,12 @@ rest:
 	VMULPS            Z1, Z1, Z1
 	VBLENDMPS         Z2, Z1, K2, Z8
 	VMULPS            Z7, Z8, Z1
-	VBROADCASTSS      d3cd988e9<>+0(SB), Z2
-	VFMADD231PS.BCST  d3d1bff0b<>+0(SB), Z8, Z2
-	VFMADD213PS.BCST  d3d38535e<>+0(SB), Z8, Z2
-	VFMADD213PS.BCST  d3d999399<>+0(SB), Z8, Z2
-	VFMADD213PS.BCST  d3e2aaaaf<>+0(SB), Z8, Z2
+	VBROADCASTSS      d3c8c7c8f<>+0(SB), Z2
+	VFMADD231PS.BCST  d3d09ff6a<>+0(SB), Z8, Z2
+	VFMADD213PS.BCST  d3cfec6d1<>+0(SB), Z8, Z2
+	VFMADD213PS.BCST  d3d36addd<>+0(SB), Z8, Z2
+	VFMADD213PS.BCST  d3d999a18<>+0(SB), Z8, Z2
+	VFMADD213PS.BCST  d3e2aaaaa<>+0(SB), Z8, Z2
 	VMULPS            Z2, Z1, Z1
 	VBROADCASTSS      d3fc90fdb<>+0(SB), Z2
 	VFNMADD231PS.BCST d40000000<>+0(SB), Z7, Z2
@@ -5904,55 +5918,65 @@ done:
 	VZEROUPPER
 	RET
 
-DATA d3cd988e9<>+0(SB)/4, $0x3cd988e9
-DATA d3cd988e9<>+4(SB)/4, $0x3cd988e9
-DATA d3cd988e9<>+8(SB)/4, $0x3cd988e9
-DATA d3cd988e9<>+12(SB)/4, $0x3cd988e9
-DATA d3cd988e9<>+16(SB)/4, $0x3cd988e9
-DATA d3cd988e9<>+20(SB)/4, $0x3cd988e9
-DATA d3cd988e9<>+24(SB)/4, $0x3cd988e9
-DATA d3cd988e9<>+28(SB)/4, $0x3cd988e9
-GLOBL d3cd988e9<>(SB), RODATA|NOPTR, $32
+DATA d3c8c7c8f<>+0(SB)/4, $0x3c8c7c8f
+DATA d3c8c7c8f<>+4(SB)/4, $0x3c8c7c8f
+DATA d3c8c7c8f<>+8(SB)/4, $0x3c8c7c8f
+DATA d3c8c7c8f<>+12(SB)/4, $0x3c8c7c8f
+DATA d3c8c7c8f<>+16(SB)/4, $0x3c8c7c8f
+DATA d3c8c7c8f<>+20(SB)/4, $0x3c8c7c8f
+DATA d3c8c7c8f<>+24(SB)/4, $0x3c8c7c8f
+DATA d3c8c7c8f<>+28(SB)/4, $0x3c8c7c8f
+GLOBL d3c8c7c8f<>(SB), RODATA|NOPTR, $32
 
-DATA d3d1bff0b<>+0(SB)/4, $0x3d1bff0b
-DATA d3d1bff0b<>+4(SB)/4, $0x3d1bff0b
-DATA d3d1bff0b<>+8(SB)/4, $0x3d1bff0b
-DATA d3d1bff0b<>+12(SB)/4, $0x3d1bff0b
-DATA d3d1bff0b<>+16(SB)/4, $0x3d1bff0b
-DATA d3d1bff0b<>+20(SB)/4, $0x3d1bff0b
-DATA d3d1bff0b<>+24(SB)/4, $0x3d1bff0b
-DATA d3d1bff0b<>+28(SB)/4, $0x3d1bff0b
-GLOBL d3d1bff0b<>(SB), RODATA|NOPTR, $32
+DATA d3d09ff6a<>+0(SB)/4, $0x3d09ff6a
+DATA d3d09ff6a<>+4(SB)/4, $0x3d09ff6a
+DATA d3d09ff6a<>+8(SB)/4, $0x3d09ff6a
+DATA d3d09ff6a<>+12(SB)/4, $0x3d09ff6a
+DATA d3d09ff6a<>+16(SB)/4, $0x3d09ff6a
+DATA d3d09ff6a<>+20(SB)/4, $0x3d09ff6a
+DATA d3d09ff6a<>+24(SB)/4, $0x3d09ff6a
+DATA d3d09ff6a<>+28(SB)/4, $0x3d09ff6a
+GLOBL d3d09ff6a<>(SB), RODATA|NOPTR, $32
 
-DATA d3d38535e<>+0(SB)/4, $0x3d38535e
-DATA d3d38535e<>+4(SB)/4, $0x3d38535e
-DATA d3d38535e<>+8(SB)/4, $0x3d38535e
-DATA d3d38535e<>+12(SB)/4, $0x3d38535e
-DATA d3d38535e<>+16(SB)/4, $0x3d38535e
-DATA d3d38535e<>+20(SB)/4, $0x3d38535e
-DATA d3d38535e<>+24(SB)/4, $0x3d38535e
-DATA d3d38535e<>+28(SB)/4, $0x3d38535e
-GLOBL d3d38535e<>(SB), RODATA|NOPTR, $32
+DATA d3cfec6d1<>+0(SB)/4, $0x3cfec6d1
+DATA d3cfec6d1<>+4(SB)/4, $0x3cfec6d1
+DATA d3cfec6d1<>+8(SB)/4, $0x3cfec6d1
+DATA d3cfec6d1<>+12(SB)/4, $0x3cfec6d1
+DATA d3cfec6d1<>+16(SB)/4, $0x3cfec6d1
+DATA d3cfec6d1<>+20(SB)/4, $0x3cfec6d1
+DATA d3cfec6d1<>+24(SB)/4, $0x3cfec6d1
+DATA d3cfec6d1<>+28(SB)/4, $0x3cfec6d1
+GLOBL d3cfec6d1<>(SB), RODATA|NOPTR, $32
 
-DATA d3d999399<>+0(SB)/4, $0x3d999399
-DATA d3d999399<>+4(SB)/4, $0x3d999399
-DATA d3d999399<>+8(SB)/4, $0x3d999399
-DATA d3d999399<>+12(SB)/4, $0x3d999399
-DATA d3d999399<>+16(SB)/4, $0x3d999399
-DATA d3d999399<>+20(SB)/4, $0x3d999399
-DATA d3d999399<>+24(SB)/4, $0x3d999399
-DATA d3d999399<>+28(SB)/4, $0x3d999399
-GLOBL d3d999399<>(SB), RODATA|NOPTR, $32
+DATA d3d36addd<>+0(SB)/4, $0x3d36addd
+DATA d3d36addd<>+4(SB)/4, $0x3d36addd
+DATA d3d36addd<>+8(SB)/4, $0x3d36addd
+DATA d3d36addd<>+12(SB)/4, $0x3d36addd
+DATA d3d36addd<>+16(SB)/4, $0x3d36addd
+DATA d3d36addd<>+20(SB)/4, $0x3d36addd
+DATA d3d36addd<>+24(SB)/4, $0x3d36addd
+DATA d3d36addd<>+28(SB)/4, $0x3d36addd
+GLOBL d3d36addd<>(SB), RODATA|NOPTR, $32
 
-DATA d3e2aaaaf<>+0(SB)/4, $0x3e2aaaaf
-DATA d3e2aaaaf<>+4(SB)/4, $0x3e2aaaaf
-DATA d3e2aaaaf<>+8(SB)/4, $0x3e2aaaaf
-DATA d3e2aaaaf<>+12(SB)/4, $0x3e2aaaaf
-DATA d3e2aaaaf<>+16(SB)/4, $0x3e2aaaaf
-DATA d3e2aaaaf<>+20(SB)/4, $0x3e2aaaaf
-DATA d3e2aaaaf<>+24(SB)/4, $0x3e2aaaaf
-DATA d3e2aaaaf<>+28(SB)/4, $0x3e2aaaaf
-GLOBL d3e2aaaaf<>(SB), RODATA|NOPTR, $32
+DATA d3d999a18<>+0(SB)/4, $0x3d999a18
+DATA d3d999a18<>+4(SB)/4, $0x3d999a18
+DATA d3d999a18<>+8(SB)/4, $0x3d999a18
+DATA d3d999a18<>+12(SB)/4, $0x3d999a18
+DATA d3d999a18<>+16(SB)/4, $0x3d999a18
+DATA d3d999a18<>+20(SB)/4, $0x3d999a18
+DATA d3d999a18<>+24(SB)/4, $0x3d999a18
+DATA d3d999a18<>+28(SB)/4, $0x3d999a18
+GLOBL d3d999a18<>(SB), RODATA|NOPTR, $32
+
+DATA d3e2aaaaa<>+0(SB)/4, $0x3e2aaaaa
+DATA d3e2aaaaa<>+4(SB)/4, $0x3e2aaaaa
+DATA d3e2aaaaa<>+8(SB)/4, $0x3e2aaaaa
+DATA d3e2aaaaa<>+12(SB)/4, $0x3e2aaaaa
+DATA d3e2aaaaa<>+16(SB)/4, $0x3e2aaaaa
+DATA d3e2aaaaa<>+20(SB)/4, $0x3e2aaaaa
+DATA d3e2aaaaa<>+24(SB)/4, $0x3e2aaaaa
+DATA d3e2aaaaa<>+28(SB)/4, $0x3e2aaaaa
+GLOBL d3e2aaaaa<>(SB), RODATA|NOPTR, $32
 
 // func vecArccosFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
@@ -6118,11 +6142,12 @@ vectors:
 	VMULPS            Z1, Z1, Z1
 	VBLENDMPS         Z2, Z1, K1, Z5
 	VMULPS            Z4, Z5, Z1
-	VBROADCASTSS      d3cd988e9<>+0(SB), Z2
-	VFMADD231PS.BCST  d3d1bff0b<>+0(SB), Z5, Z2
-	VFMADD213PS.BCST  d3d38535e<>+0(SB), Z5, Z2
-	VFMADD213PS.BCST  d3d999399<>+0(SB), Z5, Z2
-	VFMADD213PS.BCST  d3e2aaaaf<>+0(SB), Z5, Z2
+	VBROADCASTSS      d3c8c7c8f<>+0(SB), Z2
+	VFMADD231PS.BCST  d3d09ff6a<>+0(SB), Z5, Z2
+	VFMADD213PS.BCST  d3cfec6d1<>+0(SB), Z5, Z2
+	VFMADD213PS.BCST  d3d36addd<>+0(SB), Z5, Z2
+	VFMADD213PS.BCST  d3d999a18<>+0(SB), Z5, Z2
+	VFMADD213PS.BCST  d3e2aaaaa<>+0(SB), Z5, Z2
 	VMULPS            Z2, Z1, Z1
 	VADDPS            Z1, Z4, Z1
 	VPANDD.BCST       d80000000<>+0(SB), Z0, Z2
@@ -6155,11 +6180,12 @@ rest:
 	VMULPS            Z1, Z1, Z1
 	VBLENDMPS         Z2, Z1, K2, Z9
 	VMULPS            Z8, Z9, Z1
-	VBROADCASTSS      d3cd988e9<>+0(SB), Z2
-	VFMADD231PS.BCST  d3d1bff0b<>+0(SB), Z9, Z2
-	VFMADD213PS.BCST  d3d38535e<>+0(SB), Z9, Z2
-	VFMADD213PS.BCST  d3d999399<>+0(SB), Z9, Z2
-	VFMADD213PS.BCST  d3e2aaaaf<>+0(SB), Z9, Z2
+	VBROADCASTSS      d3c8c7c8f<>+0(SB), Z2
+	VFMADD231PS.BCST  d3d09ff6a<>+0(SB), Z9, Z2
+	VFMADD213PS.BCST  d3cfec6d1<>+0(SB), Z9, Z2
+	VFMADD213PS.BCST  d3d36addd<>+0(SB), Z9, Z2
+	VFMADD213PS.BCST  d3d999a18<>+0(SB), Z9, Z2
+	VFMADD213PS.BCST  d3e2aaaaa<>+0(SB), Z9, Z2
 	VMULPS            Z2, Z1, Z1
 	VADDPS            Z1, Z8, Z1
 	VPANDD.BCST       d80000000<>+0(SB), Z0, Z2
@@ -7439,16 +7465,6 @@ rest:
 done:
 	VZEROUPPER
 	RET
-
-DATA d3eaaaaab<>+0(SB)/4, $0x3eaaaaab
-DATA d3eaaaaab<>+4(SB)/4, $0x3eaaaaab
-DATA d3eaaaaab<>+8(SB)/4, $0x3eaaaaab
-DATA d3eaaaaab<>+12(SB)/4, $0x3eaaaaab
-DATA d3eaaaaab<>+16(SB)/4, $0x3eaaaaab
-DATA d3eaaaaab<>+20(SB)/4, $0x3eaaaaab
-DATA d3eaaaaab<>+24(SB)/4, $0x3eaaaaab
-DATA d3eaaaaab<>+28(SB)/4, $0x3eaaaaab
-GLOBL d3eaaaaab<>(SB), RODATA|NOPTR, $32
 
 DATA d40400000<>+0(SB)/4, $0x40400000
 DATA d40400000<>+4(SB)/4, $0x40400000
@@ -12360,12 +12376,13 @@ vectors:
 	VFNMADD231PS da6f72ced<>+0(SB), Y2, Y3
 	VMULPS       Y4, Y4, Y2
 	VMULPS       Y4, Y2, Y5
-	VMOVUPS      d3ba634e9<>+0(SB), Y6
-	VFMADD231PS  d3c077aab<>+0(SB), Y2, Y6
-	VFMADD213PS  d3cbdd7de<>+0(SB), Y2, Y6
-	VFMADD213PS  d3d5c4013<>+0(SB), Y2, Y6
-	VFMADD213PS  d3e088b4f<>+0(SB), Y2, Y6
-	VFMADD213PS  d3eaaaaa8<>+0(SB), Y2, Y6
+	VMOVUPS      d3a6ea4d5<>+0(SB), Y6
+	VFMADD231PS  d3b832e0e<>+0(SB), Y2, Y6
+	VFMADD213PS  d3c2617d1<>+0(SB), Y2, Y6
+	VFMADD213PS  d3cb0b3ee<>+0(SB), Y2, Y6
+	VFMADD213PS  d3d5d3037<>+0(SB), Y2, Y6
+	VFMADD213PS  d3e08882f<>+0(SB), Y2, Y6
+	VFMADD213PS  d3eaaaaab<>+0(SB), Y2, Y6
 	VFMADD213PS  Y3, Y3, Y2
 	VFMADD213PS  Y2, Y6, Y5
 	VADDPS       Y5, Y4, Y2
@@ -12414,12 +12431,13 @@ copy55:
 	VFNMADD231PS da6f72ced<>+0(SB), Y2, Y3
 	VMULPS       Y4, Y4, Y2
 	VMULPS       Y4, Y2, Y5
-	VMOVUPS      d3ba634e9<>+0(SB), Y6
-	VFMADD231PS  d3c077aab<>+0(SB), Y2, Y6
-	VFMADD213PS  d3cbdd7de<>+0(SB), Y2, Y6
-	VFMADD213PS  d3d5c4013<>+0(SB), Y2, Y6
-	VFMADD213PS  d3e088b4f<>+0(SB), Y2, Y6
-	VFMADD213PS  d3eaaaaa8<>+0(SB), Y2, Y6
+	VMOVUPS      d3a6ea4d5<>+0(SB), Y6
+	VFMADD231PS  d3b832e0e<>+0(SB), Y2, Y6
+	VFMADD213PS  d3c2617d1<>+0(SB), Y2, Y6
+	VFMADD213PS  d3cb0b3ee<>+0(SB), Y2, Y6
+	VFMADD213PS  d3d5d3037<>+0(SB), Y2, Y6
+	VFMADD213PS  d3e08882f<>+0(SB), Y2, Y6
+	VFMADD213PS  d3eaaaaab<>+0(SB), Y2, Y6
 	VFMADD213PS  Y3, Y3, Y2
 	VFMADD213PS  Y2, Y6, Y5
 	VADDPS       Y5, Y4, Y2
@@ -13230,11 +13248,12 @@ vectors:
 	VMULPS       Y1, Y1, Y1
 	VBLENDVPS    Y2, Y3, Y1, Y1
 	VMULPS       Y4, Y1, Y3
-	VMOVUPS      d3cd988e9<>+0(SB), Y5
-	VFMADD231PS  d3d1bff0b<>+0(SB), Y1, Y5
-	VFMADD213PS  d3d38535e<>+0(SB), Y1, Y5
-	VFMADD213PS  d3d999399<>+0(SB), Y1, Y5
-	VFMADD213PS  d3e2aaaaf<>+0(SB), Y1, Y5
+	VMOVUPS      d3c8c7c8f<>+0(SB), Y5
+	VFMADD231PS  d3d09ff6a<>+0(SB), Y1, Y5
+	VFMADD213PS  d3cfec6d1<>+0(SB), Y1, Y5
+	VFMADD213PS  d3d36addd<>+0(SB), Y1, Y5
+	VFMADD213PS  d3d999a18<>+0(SB), Y1, Y5
+	VFMADD213PS  d3e2aaaaa<>+0(SB), Y1, Y5
 	VMULPS       Y5, Y3, Y1
 	VMOVUPS      d3fc90fdb<>+0(SB), Y3
 	VFNMADD231PS d40000000<>+0(SB), Y4, Y3
@@ -13272,11 +13291,12 @@ copy69:
 	VMULPS       Y1, Y1, Y1
 	VBLENDVPS    Y2, Y3, Y1, Y1
 	VMULPS       Y4, Y1, Y3
-	VMOVUPS      d3cd988e9<>+0(SB), Y5
-	VFMADD231PS  d3d1bff0b<>+0(SB), Y1, Y5
-	VFMADD213PS  d3d38535e<>+0(SB), Y1, Y5
-	VFMADD213PS  d3d999399<>+0(SB), Y1, Y5
-	VFMADD213PS  d3e2aaaaf<>+0(SB), Y1, Y5
+	VMOVUPS      d3c8c7c8f<>+0(SB), Y5
+	VFMADD231PS  d3d09ff6a<>+0(SB), Y1, Y5
+	VFMADD213PS  d3cfec6d1<>+0(SB), Y1, Y5
+	VFMADD213PS  d3d36addd<>+0(SB), Y1, Y5
+	VFMADD213PS  d3d999a18<>+0(SB), Y1, Y5
+	VFMADD213PS  d3e2aaaaa<>+0(SB), Y1, Y5
 	VMULPS       Y5, Y3, Y1
 	VMOVUPS      d3fc90fdb<>+0(SB), Y3
 	VFNMADD231PS d40000000<>+0(SB), Y4, Y3
@@ -13484,11 +13504,12 @@ vectors:
 	VMULPS       Y1, Y1, Y1
 	VBLENDVPS    Y2, Y3, Y1, Y1
 	VMULPS       Y4, Y1, Y3
-	VMOVUPS      d3cd988e9<>+0(SB), Y5
-	VFMADD231PS  d3d1bff0b<>+0(SB), Y1, Y5
-	VFMADD213PS  d3d38535e<>+0(SB), Y1, Y5
-	VFMADD213PS  d3d999399<>+0(SB), Y1, Y5
-	VFMADD213PS  d3e2aaaaf<>+0(SB), Y1, Y5
+	VMOVUPS      d3c8c7c8f<>+0(SB), Y5
+	VFMADD231PS  d3d09ff6a<>+0(SB), Y1, Y5
+	VFMADD213PS  d3cfec6d1<>+0(SB), Y1, Y5
+	VFMADD213PS  d3d36addd<>+0(SB), Y1, Y5
+	VFMADD213PS  d3d999a18<>+0(SB), Y1, Y5
+	VFMADD213PS  d3e2aaaaa<>+0(SB), Y1, Y5
 	VMULPS       Y5, Y3, Y1
 	VADDPS       Y1, Y4, Y1
 	VPAND        d80000000<>+0(SB), Y0, Y3
@@ -13527,11 +13548,12 @@ copy73:
 	VMULPS       Y1, Y1, Y1
 	VBLENDVPS    Y2, Y3, Y1, Y1
 	VMULPS       Y4, Y1, Y3
-	VMOVUPS      d3cd988e9<>+0(SB), Y5
-	VFMADD231PS  d3d1bff0b<>+0(SB), Y1, Y5
-	VFMADD213PS  d3d38535e<>+0(SB), Y1, Y5
-	VFMADD213PS  d3d999399<>+0(SB), Y1, Y5
-	VFMADD213PS  d3e2aaaaf<>+0(SB), Y1, Y5
+	VMOVUPS      d3c8c7c8f<>+0(SB), Y5
+	VFMADD231PS  d3d09ff6a<>+0(SB), Y1, Y5
+	VFMADD213PS  d3cfec6d1<>+0(SB), Y1, Y5
+	VFMADD213PS  d3d36addd<>+0(SB), Y1, Y5
+	VFMADD213PS  d3d999a18<>+0(SB), Y1, Y5
+	VFMADD213PS  d3e2aaaaa<>+0(SB), Y1, Y5
 	VMULPS       Y5, Y3, Y1
 	VADDPS       Y1, Y4, Y1
 	VPAND        d80000000<>+0(SB), Y0, Y3

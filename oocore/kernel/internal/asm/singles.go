@@ -22,12 +22,12 @@ var (
 	sinSingle = economize(func(k int64) real { return alternating(k+1, inverseFactorial(2*k+3)) }, 0, quarter*quarter, 2)
 	cosSingle = economize(func(k int64) real { return alternating(k+1, inverseFactorial(2*k+2)) }, 0, quarter*quarter, 3)
 	// (tan(r)/r - 1) / r² in powers of r² for |r| ≤ π/4
-	tanSingle = economize(func(k int64) real { return tanSeries(k + 1) }, 0, 0.618, 5)
+	tanSingle = economize(func(k int64) real { return tanSeries(k + 1) }, 0, 0.64, 6)
 	tanSeries = quotientOf(func(k int64) real { return alternating(k, inverseFactorial(2*k+1)) }, func(k int64) real { return alternating(k, inverseFactorial0(2*k)) })
 	// arctan(t)/t in powers of t² up to 1
 	arctanSingle = economizeAt(arctanOfRoot, 0.5, 0, 1, 9)
 	// (arcsin(s)/s - 1) / s² in powers of s² up to ¼
-	arcsinSingle = economize(arcsinTerm, 0, 0.25, 4)
+	arcsinSingle = economize(arcsinTerm, 0, 0.25, 5)
 	// (1+f)^(-⅓) for 1+f from ¾ up to 1½
 	cbrtSingle = economize(func(k int64) real { return binomial(-1, 3, k) }, -0.25, 0.5, 5)
 )
