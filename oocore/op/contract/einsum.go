@@ -349,6 +349,20 @@ func small(a, b term, batch, rows, cols []rune) bool {
 // matrix is an operand as a stack of matrices: batch axes, then one of rows and one of
 // columns.
 func matrix(site graph.Site, t term, batch, rows, cols []rune) (*graph.Node, error) {
+	if len(rows)+len(cols) > 2 && len(t.axes) > 0 && slices.Contains(rows, t.axes[len(t.axes)-1]) {
+		// What has to move does so by runs of the last axis, and is turned as it is read.
+		n, err := matrix(site, t, batch, cols, rows)
+		if err != nil {
+			return nil, err
+		}
+		axes := make([]int, len(n.Shape))
+		for d := range axes {
+			axes[d] = d
+		}
+		last := len(axes) - 1
+		axes[last-1], axes[last] = last, last-1
+		return graph.Transpose(site, n, axes...)
+	}
 	n, err := transposed(site, t, slices.Concat(batch, rows, cols))
 	if err != nil {
 		return nil, err
