@@ -39,25 +39,24 @@ func (o *Along) input(box grid.Box) grid.Box {
 // Need is the lines of a chunk, as read and one after the other, and those of the result.
 func (o *Along) Need(box []int) blockwise.Need {
 	in := o.input(grid.Box{Start: make([]int, len(box)), Shape: box}).Shape
-	var m memory
+	var m blockwise.Parts
 	o.memory(&m, box)
-	return blockwise.Need{Reads: [][]int{in}, Scratch: m.size}
+	return blockwise.Need{Reads: [][]int{in}, Scratch: m.Size()}
 }
 
-func (o *Along) memory(m *memory, box []int) (in, lines, results []byte) {
+func (o *Along) memory(m *blockwise.Parts, box []int) (in, lines, results []byte) {
 	n := grid.Size(box) / max(box[o.Axis], 1)
-	in = m.take(n * o.Shape[o.Axis] * o.DType.Size())
+	in = m.Take(n * o.Shape[o.Axis] * o.DType.Size())
 	if grid.Size(box[o.Axis+1:]) == 1 { // as they are read
 		return in, in, nil
 	}
-	return in, m.take(n * o.Shape[o.Axis] * o.DType.Size()), m.take(n * o.Length * o.Result.Size())
+	return in, m.Take(n * o.Shape[o.Axis] * o.DType.Size()), m.Take(n * o.Length * o.Result.Size())
 }
 
 // Fill calls the function for each line.
 func (o *Along) Fill(ctx context.Context, t *blockwise.Task) error {
-	m := memory{left: t.Scratch}
 	box := o.input(t.Box)
-	in, lines, results := o.memory(&m, t.Box.Shape)
+	in, lines, results := o.memory(t.Parts(), t.Box.Shape)
 	in = in[:box.Size()*o.DType.Size()]
 	if err := read(ctx, t, 0, box, in); err != nil {
 		return err

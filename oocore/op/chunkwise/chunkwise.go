@@ -77,23 +77,6 @@ func named(chunks, shape []int) error {
 	return nil
 }
 
-// memory hands out parts of scratch, each aligned to 64 bytes; of none it only counts.
-type memory struct {
-	left []byte
-	size int64
-}
-
-func (m *memory) take(bytes int) []byte {
-	n := (bytes + 63) / 64 * 64
-	m.size += int64(n)
-	if m.left == nil {
-		return nil
-	}
-	part := m.left[:bytes:bytes]
-	m.left = m.left[n:]
-	return part
-}
-
 // read reads a box of an input.
 func read(ctx context.Context, t *blockwise.Task, i int, box grid.Box, dst []byte) error {
 	if box.Size() == 0 {

@@ -51,25 +51,25 @@ func (o *Mapped) most(input int, chunk []int) []int {
 
 // Need is a chunk of each input.
 func (o *Mapped) Need(box []int) blockwise.Need {
-	var m memory
+	var m blockwise.Parts
 	reads := make([][]int, len(o.In))
 	for i, in := range o.In {
 		reads[i] = o.most(i, box)
-		m.take(grid.Size(reads[i]) * in.DType.Size())
+		m.Take(grid.Size(reads[i]) * in.DType.Size())
 	}
-	return blockwise.Need{Reads: reads, Scratch: m.size}
+	return blockwise.Need{Reads: reads, Scratch: m.Size()}
 }
 
 // Fill calls the function.
 func (o *Mapped) Fill(ctx context.Context, t *blockwise.Task) error {
-	m := memory{left: t.Scratch}
+	m := t.Parts()
 	src := make([][]byte, len(o.In))
 	for i, in := range o.In {
 		box := o.from(i, t.Box)
 		if err := o.check(i, box); err != nil {
 			return err
 		}
-		src[i] = m.take(box.Size() * in.DType.Size())
+		src[i] = m.Take(box.Size() * in.DType.Size())
 		if err := read(ctx, t, i, box, src[i]); err != nil {
 			return err
 		}

@@ -32,18 +32,18 @@ func (o *Overlapped) Chunks() []int { return o.Lengths }
 
 // Need is a chunk with its border, as read and as seen, and the function's result of it.
 func (o *Overlapped) Need(box []int) blockwise.Need {
-	var m memory
+	var m blockwise.Parts
 	o.memory(&m, box)
-	return blockwise.Need{Reads: [][]int{o.Window.Reads(box)}, Scratch: m.size}
+	return blockwise.Need{Reads: [][]int{o.Window.Reads(box)}, Scratch: m.Size()}
 }
 
-func (o *Overlapped) memory(m *memory, box []int) (in, src, dst []byte) {
-	in = m.take(int(o.Window.Bytes(box)))
+func (o *Overlapped) memory(m *blockwise.Parts, box []int) (in, src, dst []byte) {
+	in = m.Take(int(o.Window.Bytes(box)))
 	if o.Window.Mode == None {
-		return in, in, m.take(grid.Size(o.Window.Reads(box)) * o.Result.Size())
+		return in, in, m.Take(grid.Size(o.Window.Reads(box)) * o.Result.Size())
 	}
 	with := grid.Size(o.Window.Lengths(box))
-	return in, m.take(with * o.Window.DType.Size()), m.take(with * o.Result.Size())
+	return in, m.Take(with * o.Window.DType.Size()), m.Take(with * o.Result.Size())
 }
 
 // seen is what the function sees of a box: with its border, which ends with the array
@@ -62,9 +62,8 @@ func (o *Overlapped) seen(box grid.Box) grid.Box {
 
 // Fill calls the function and trims what it sets.
 func (o *Overlapped) Fill(ctx context.Context, t *blockwise.Task) error {
-	m := memory{left: t.Scratch}
 	at := o.seen(t.Box)
-	in, src, dst := o.memory(&m, t.Box.Shape)
+	in, src, dst := o.memory(t.Parts(), t.Box.Shape)
 	src, dst = src[:at.Size()*o.Window.DType.Size()], dst[:at.Size()*o.Result.Size()]
 	if o.Window.Mode == None {
 		if err := read(ctx, t, 0, at, src); err != nil {

@@ -111,11 +111,9 @@ func (f Lines) Need(box []int) blockwise.Need {
 	const z = 16
 	return blockwise.Need{
 		Reads:   [][]int{read},
-		Scratch: roundUp(int64(grid.Size(read)*f.From.Size())) + int64(tables+2*line*batch(line))*z,
+		Scratch: blockwise.Aligned(grid.Size(read)*f.From.Size()) + int64(tables+2*line*batch(line))*z,
 	}
 }
-
-func roundUp(n int64) int64 { return (n + 63) &^ 63 }
 
 // Fill reads whole lines and transforms them, a few at a time.
 func (f Lines) Fill(ctx context.Context, t *blockwise.Task) error {
@@ -127,7 +125,7 @@ func (f Lines) Fill(ctx context.Context, t *blockwise.Task) error {
 		return err
 	}
 	return t.Compute(func() error {
-		f.transform(t.Dst, in, t.Box.Shape, dtype.Slice[complex128](t.Scratch[roundUp(int64(bytes)):]))
+		f.transform(t.Dst, in, t.Box.Shape, dtype.Slice[complex128](t.Scratch[blockwise.Aligned(bytes):]))
 		return nil
 	})
 }

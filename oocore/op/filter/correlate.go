@@ -36,20 +36,20 @@ func sizesOf(w *window.Window) []int {
 	return out
 }
 
-func (o Weighted) work(m *memory, tile []int) (in, sums []byte) {
+func (o Weighted) work(m *blockwise.Parts, tile []int) (in, sums []byte) {
 	_, parts := parts(o.DType)
 	with, without := elements(&o.Window, tile)
-	return m.take(with * parts * 8), m.take(without * parts * 8)
+	return m.Take(with * parts * 8), m.Take(without * parts * 8)
 }
 
 // Need is the box with its border, and a tile in float64. A core does about eight
 // products in a nanosecond.
 func (o Weighted) Need(box []int) blockwise.Need {
 	n := grid.Size(sizesOf(&o.Window))
-	need := need(&o.Window, box, func(m *memory, tile []int) {
+	need := need(&o.Window, box, func(m *blockwise.Parts, tile []int) {
 		o.work(m, tile)
 		if o.Weights == nil {
-			m.take(n * 8)
+			m.Take(n * 8)
 		}
 	})
 	need.Work = int64(grid.Size(box)) * int64(n) / 8
@@ -63,19 +63,19 @@ func (o Weighted) Need(box []int) blockwise.Need {
 func (o Weighted) Fill(ctx context.Context, t *blockwise.Task) error {
 	weights := o.Weights
 	if weights == nil {
-		m := memory{left: t.Scratch}
-		own := m.take(grid.Size(sizesOf(&o.Window)) * 8)
+		bytes := grid.Size(sizesOf(&o.Window)) * 8
+		own := t.Scratch[:bytes]
 		if err := t.In[1].Read(ctx, grid.Entire(sizesOf(&o.Window)), own); err != nil {
 			return err
 		}
 		weights = dtype.Slice[float64](own)
 		rest := *t
-		rest.Scratch = m.left
+		rest.Scratch = t.Scratch[blockwise.Aligned(bytes):]
 		t = &rest
 	}
 	real, count := parts(o.DType)
 	wide, narrow := cast(real, dtype.Float64), cast(dtype.Float64, real)
-	return fill(ctx, &o.Window, t, func(m *memory, tile []int) func(dst, src []byte, tile []int) {
+	return fill(ctx, &o.Window, t, func(m *blockwise.Parts, tile []int) func(dst, src []byte, tile []int) {
 		in, sums := o.work(m, tile)
 		x, y := dtype.Slice[float64](in), dtype.Slice[float64](sums)
 		var of []int // the tile that p is for

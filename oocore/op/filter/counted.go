@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"slices"
 
+	"github.com/gonbext/gonbext/oocore/blockwise"
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/op/window"
 )
@@ -25,12 +26,12 @@ type counter struct {
 }
 
 // newCounter takes what it needs of memory for tiles of n elements.
-func newCounter(m *memory, n int) *counter {
+func newCounter(m *blockwise.Parts, n int) *counter {
 	return &counter{
-		order:  dtype.Slice[int32](m.take(n * 4)),
-		number: dtype.Slice[int32](m.take(n * 4)),
-		held:   dtype.Slice[uint64](m.take((n/256 + 1) * 32)),
-		groups: dtype.Slice[int32](m.take((n/256 + 1) * 4)),
+		order:  dtype.Slice[int32](m.Take(n * 4)),
+		number: dtype.Slice[int32](m.Take(n * 4)),
+		held:   dtype.Slice[uint64](m.Take((n/256 + 1) * 32)),
+		groups: dtype.Slice[int32](m.Take((n/256 + 1) * 4)),
 	}
 }
 

@@ -52,25 +52,24 @@ func (o Downsampled) groups(box []int) (group, read []int) {
 	return group, read
 }
 
-func (o Downsampled) work(m *memory, group, read []int) (in, wide, sums []byte) {
+func (o Downsampled) work(m *blockwise.Parts, group, read []int) (in, wide, sums []byte) {
 	real, count := parts(o.DType)
-	in = m.take(grid.Size(read) * count * real.Size())
-	return in, m.take(grid.Size(read) * count * 8), m.take(grid.Size(group) * count * 8)
+	in = m.Take(grid.Size(read) * count * real.Size())
+	return in, m.Take(grid.Size(read) * count * 8), m.Take(grid.Size(group) * count * 8)
 }
 
 // Need is what is read at once, in float64 too.
 func (o Downsampled) Need(box []int) blockwise.Need {
-	var m memory
+	var m blockwise.Parts
 	group, read := o.groups(box)
 	o.work(&m, group, read)
-	return blockwise.Need{Reads: [][]int{read}, Scratch: m.size, Once: true}
+	return blockwise.Need{Reads: [][]int{read}, Scratch: m.Size(), Once: true}
 }
 
 // Fill takes means.
 func (o Downsampled) Fill(ctx context.Context, t *blockwise.Task) error {
 	group, read := o.groups(t.Box.Shape)
-	m := memory{left: t.Scratch}
-	in, wide, sums := o.work(&m, group, read)
+	in, wide, sums := o.work(t.Parts(), group, read)
 	strides := grid.Strides(t.Box.Shape)
 	for g := range t.Box.Split(group) {
 		blocks := grid.Box{Start: make([]int, len(group)), Shape: make([]int, len(group))}

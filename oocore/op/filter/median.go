@@ -61,7 +61,7 @@ func (o Median) network() *network {
 // at about four elements in a nanosecond.
 func (o Median) Need(box []int) blockwise.Need {
 	net := o.network()
-	need := need(&o.Window, box, func(m *memory, tile []int) { o.work(m, net, tile) })
+	need := need(&o.Window, box, func(m *blockwise.Parts, tile []int) { o.work(m, net, tile) })
 	need.Work = int64(grid.Size(box)) * min(int64(grid.Size(sizesOf(&o.Window))), netElems) / 4
 	return need
 }
@@ -74,16 +74,16 @@ type selector struct {
 	counter   *counter
 }
 
-func (o Median) work(m *memory, net *network, tile []int) *selector {
+func (o Median) work(m *blockwise.Parts, net *network, tile []int) *selector {
 	with, without := elements(&o.Window, tile)
 	size := o.wide().Size()
-	s := &selector{in: m.take(with * size), out: m.take(without * size)}
+	s := &selector{in: m.Take(with * size), out: m.Take(without * size)}
 	if net == nil {
 		s.counter = newCounter(m, with)
 		return s
 	}
 	r := rowsOf(&o.Window, tile)
-	s.registers = m.take(net.registers * (net.segment(r.n, size) + net.extra*r.inner) * size)
+	s.registers = m.Take(net.registers * (net.segment(r.n, size) + net.extra*r.inner) * size)
 	return s
 }
 
@@ -93,7 +93,7 @@ func (o Median) Fill(ctx context.Context, t *blockwise.Task) error {
 	net := o.network()
 	widen, narrow := cast(o.DType, o.wide()), cast(o.wide(), o.DType)
 	select1 := counts[o.wide()]
-	return fill(ctx, &o.Window, t, func(m *memory, tile []int) func(dst, src []byte, tile []int) {
+	return fill(ctx, &o.Window, t, func(m *blockwise.Parts, tile []int) func(dst, src []byte, tile []int) {
 		s := o.work(m, net, tile)
 		offsets := make([]int, rows)
 		return func(dst, src []byte, tile []int) {

@@ -42,16 +42,16 @@ func (o Running) wide() dtype.Type {
 }
 
 // work is memory for two windows of doubling sizes and what has been folded.
-func (o Running) work(m *memory, tile []int) (a, b, folded []byte) {
+func (o Running) work(m *blockwise.Parts, tile []int) (a, b, folded []byte) {
 	_, parts := parts(o.DType)
 	with, without := elements(&o.Window, tile)
 	size := o.wide().Size() * parts
-	return m.take(with * size), m.take(with * size), m.take(without * size)
+	return m.Take(with * size), m.Take(with * size), m.Take(without * size)
 }
 
 // Need is the box with its border along the axis, and tiles.
 func (o Running) Need(box []int) blockwise.Need {
-	return need(&o.Window, box, func(m *memory, tile []int) { o.work(m, tile) })
+	return need(&o.Window, box, func(m *blockwise.Parts, tile []int) { o.work(m, tile) })
 }
 
 // Fill folds.
@@ -62,7 +62,7 @@ func (o Running) Fill(ctx context.Context, t *blockwise.Task) error {
 	divide, _ := kernel.Lookup(kernel.Divide, dtype.Float64)
 	n := o.Lo[o.Axis] + o.Hi[o.Axis] + 1
 	size := o.wide().Size()
-	return fill(ctx, &o.Window, t, func(m *memory, tile []int) func(dst, src []byte, tile []int) {
+	return fill(ctx, &o.Window, t, func(m *blockwise.Parts, tile []int) func(dst, src []byte, tile []int) {
 		a, b, folded := o.work(m, tile)
 		var by [512]float64
 		for i := range by {

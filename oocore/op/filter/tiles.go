@@ -64,23 +64,6 @@ func clipped(tile, box []int) []int {
 	return out
 }
 
-// memory is scratch that is handed out in parts, each aligned to 64 bytes.
-type memory struct {
-	left []byte
-	size int64 // handed out; where it is only counted, left is nil
-}
-
-func (m *memory) take(bytes int) []byte {
-	n := (bytes + 63) / 64 * 64
-	m.size += int64(n)
-	if m.left == nil {
-		return nil
-	}
-	part := m.left[:bytes:bytes]
-	m.left = m.left[n:]
-	return part
-}
-
 // elements are the numbers of some elements that a tile has, with its border and
 // without. A complex one is two numbers.
 func elements(w *window.Window, tile []int) (with, without int) {
@@ -89,30 +72,30 @@ func elements(w *window.Window, tile []int) (with, without int) {
 
 // need is what a box takes: the input, a tile with its border and without, and what
 // work takes of memory for a tile.
-func need(w *window.Window, box []int, work func(m *memory, tile []int)) blockwise.Need {
-	var m memory
+func need(w *window.Window, box []int, work func(m *blockwise.Parts, tile []int)) blockwise.Need {
+	var m blockwise.Parts
 	tile := clipped(tileOf(w), box)
-	m.take(int(w.Bytes(box)))
+	m.Take(int(w.Bytes(box)))
 	with, without := elements(w, tile)
-	m.take(with * w.DType.Size())
-	m.take(without * w.DType.Size())
+	m.Take(with * w.DType.Size())
+	m.Take(without * w.DType.Size())
 	work(&m, tile)
-	return blockwise.Need{Reads: [][]int{w.Reads(box)}, Scratch: m.size}
+	return blockwise.Need{Reads: [][]int{w.Reads(box)}, Scratch: m.Size()}
 }
 
 // fill computes a box tile by tile: work is given memory once and returns what sets the
 // elements of dst, a tile, from src, the tile with its border.
-func fill(ctx context.Context, w *window.Window, t *blockwise.Task, work func(m *memory, tile []int) func(dst, src []byte, tile []int)) error {
-	m := memory{left: t.Scratch}
+func fill(ctx context.Context, w *window.Window, t *blockwise.Task, work func(m *blockwise.Parts, tile []int) func(dst, src []byte, tile []int)) error {
+	m := t.Parts()
 	tile := clipped(tileOf(w), t.Box.Shape)
-	s, err := w.Read(ctx, t.In[0], t.Box, m.take(int(w.Bytes(t.Box.Shape))))
+	s, err := w.Read(ctx, t.In[0], t.Box, m.Take(int(w.Bytes(t.Box.Shape))))
 	if err != nil {
 		return err
 	}
 	size := w.DType.Size()
 	with, without := elements(w, tile)
-	src, dst := m.take(with*size), m.take(without*size)
-	compute := work(&m, tile)
+	src, dst := m.Take(with*size), m.Take(without*size)
+	compute := work(m, tile)
 	return t.Compute(func() error {
 		strides := grid.Strides(t.Box.Shape)
 		for part := range t.Box.Split(tile) {

@@ -115,10 +115,10 @@ type spectra struct {
 	x, y    []complex128
 }
 
-func (o *Transformed) work(m *memory) (taps, read, tile, tables []byte, s *spectra) {
-	taps = m.take(grid.Size(sizesOf(&o.Window)) * 8)
-	read = m.take(int(o.Bytes(o.Chunks())))
-	tile = m.take(grid.Size(o.Lines) * o.DType.Size())
+func (o *Transformed) work(m *blockwise.Parts) (taps, read, tile, tables []byte, s *spectra) {
+	taps = m.Take(grid.Size(sizesOf(&o.Window)) * 8)
+	read = m.Take(int(o.Bytes(o.Chunks())))
+	tile = m.Take(grid.Size(o.Lines) * o.DType.Size())
 	n := 0
 	for d, length := range o.Lines {
 		if o.Lo[d]+o.Hi[d] > 0 {
@@ -126,29 +126,28 @@ func (o *Transformed) work(m *memory) (taps, read, tile, tables []byte, s *spect
 			n += tables
 		}
 	}
-	tables = m.take(n * 16)
+	tables = m.Take(n * 16)
 	size := grid.Size(o.Lines) * 16
 	s = &spectra{shape: o.Lines}
-	s.weights = dtype.Slice[complex128](m.take(size))
-	s.x, s.y = dtype.Slice[complex128](m.take(size)), dtype.Slice[complex128](m.take(size))
+	s.weights = dtype.Slice[complex128](m.Take(size))
+	s.x, s.y = dtype.Slice[complex128](m.Take(size)), dtype.Slice[complex128](m.Take(size))
 	return taps, read, tile, tables, s
 }
 
 // Need is a chunk with its border, the weights, and three tiles of complex numbers.
 func (o Transformed) Need(box []int) blockwise.Need {
-	var m memory
+	var m blockwise.Parts
 	o.work(&m)
 	chunk := o.Chunks()
 	for d := range chunk {
 		chunk[d] = min(chunk[d], box[d])
 	}
-	return blockwise.Need{Reads: [][]int{o.Reads(chunk), sizesOf(&o.Window)}, Scratch: m.size}
+	return blockwise.Need{Reads: [][]int{o.Reads(chunk), sizesOf(&o.Window)}, Scratch: m.Size()}
 }
 
 // Fill correlates.
 func (o Transformed) Fill(ctx context.Context, t *blockwise.Task) error {
-	m := memory{left: t.Scratch}
-	taps, read, tile, tables, s := o.work(&m)
+	taps, read, tile, tables, s := o.work(t.Parts())
 	if err := t.In[1].Read(ctx, grid.Entire(sizesOf(&o.Window)), taps); err != nil {
 		return err
 	}

@@ -36,7 +36,7 @@ func (o Along) Need(box []int) blockwise.Need {
 		reads[d] = max(min(reads[d], o.Tile[d]), 1)
 	}
 	return blockwise.Need{Reads: [][]int{reads, slices.Clone(box)}, Once: true,
-		Scratch: int64(round(8*grid.Size(box)) + grid.Size(reads)*o.Item)}
+		Scratch: blockwise.Aligned(8*grid.Size(box)) + int64(grid.Size(reads)*o.Item)}
 }
 
 // Fill reads the indices, and of the input tile by tile what lies between the lowest
@@ -44,7 +44,7 @@ func (o Along) Need(box []int) blockwise.Need {
 func (o Along) Fill(ctx context.Context, t *blockwise.Task) error {
 	k := t.Box.Size()
 	index := dtype.Slice[int64](t.Scratch[:8*k])
-	buffer := t.Scratch[round(8*k):]
+	buffer := t.Scratch[blockwise.Aligned(8*k):]
 	if err := t.In[1].Read(ctx, t.Box, t.Scratch[:8*k]); err != nil {
 		return err
 	}

@@ -16,9 +16,6 @@ import (
 // windowBytes is about what is read of an input at once.
 const windowBytes = 1 << 20
 
-// round makes a place in Scratch one where any element may lie.
-func round(n int) int { return (n + 63) &^ 63 }
-
 // cells are the lengths of the chunks that an array is stored in, also where it is
 // computed of that element by element; nil where it is not.
 func cells(n *graph.Node) []int {

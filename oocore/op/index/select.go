@@ -96,7 +96,7 @@ const endsAtOnce = 64
 // Need is a block of the array and of the mask.
 func (o Selected) Need([]int) blockwise.Need {
 	n := grid.Size(o.Block)
-	return blockwise.Need{Reads: [][]int{o.Block, o.Block, {endsAtOnce}}, Scratch: int64(round(n) + n*o.Item), Once: true}
+	return blockwise.Need{Reads: [][]int{o.Block, o.Block, {endsAtOnce}}, Scratch: blockwise.Aligned(n) + int64(n*o.Item), Once: true}
 }
 
 // Fill goes through the blocks that the box's elements are in.
@@ -212,7 +212,7 @@ func (o Selected) block(ctx context.Context, t *blockwise.Task, box grid.Box, ma
 		from.Start[axis] += first
 		from.Shape[axis] = last - first + 1
 	}
-	in := t.Scratch[round(grid.Size(o.Block)):][:from.Size()*o.Item]
+	in := t.Scratch[blockwise.Aligned(grid.Size(o.Block)):][:from.Size()*o.Item]
 	if err := t.In[0].Read(ctx, from, in); err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ func (o Taken) Need(box []int) blockwise.Need {
 	}
 	k := grid.Size(indices)
 	return blockwise.Need{Reads: [][]int{reads, slices.Clone(indices)}, Once: true, Sparse: true,
-		Scratch: int64(round(8*k) + round(4*k) + grid.Size(reads)*o.Item)}
+		Scratch: blockwise.Aligned(8*k) + blockwise.Aligned(4*k) + int64(grid.Size(reads)*o.Item)}
 }
 
 // Fill reads the indices, and then the input in their order.
@@ -61,7 +61,7 @@ func (o Taken) Fill(ctx context.Context, t *blockwise.Task) error {
 	lengths, shape := o.of(t.Box.Shape)
 	k := grid.Size(lengths)
 	f := taking{Taken: o, t: t, k: k, index: dtype.Slice[int64](t.Scratch[:8*k]),
-		order: dtype.Slice[uint32](t.Scratch[round(8*k) : round(8*k)+4*k]), buffer: t.Scratch[round(8*k)+round(4*k):]}
+		order: dtype.Slice[uint32](t.Scratch[blockwise.Aligned(8*k):][:4*k]), buffer: t.Scratch[blockwise.Aligned(8*k)+blockwise.Aligned(4*k):]}
 	if err := t.In[1].Read(ctx, grid.Box{Start: start, Shape: lengths}, t.Scratch[:8*k]); err != nil {
 		return err
 	}

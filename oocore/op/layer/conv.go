@@ -52,21 +52,21 @@ func (c Conv) columns(places int) int {
 	return min(max(columnBytes/max(c.taps()*c.Type.Size(), 1), 32), places)
 }
 
-func (c Conv) layout(m *memory, box []int) (image, weights, columns, work []byte) {
+func (c Conv) layout(m *blockwise.Parts, box []int) (image, weights, columns, work []byte) {
 	images, filters := c.reads(box)
 	size, n := c.Type.Size(), c.columns(box[2]*box[3])
-	return m.take(grid.Size(images) * size), m.take(grid.Size(filters) * size), m.take(c.taps() * n * size),
-		m.take(int(kernel.GemmWork(c.Type, box[1], n, c.taps())))
+	return m.Take(grid.Size(images) * size), m.Take(grid.Size(filters) * size), m.Take(c.taps() * n * size),
+		m.Take(int(kernel.GemmWork(c.Type, box[1], n, c.taps())))
 }
 
 // Need is one image of the box with what the window reaches beyond, the weights of the
 // box's filters, and about 0.5 MiB of columns.
 func (c Conv) Need(box []int) blockwise.Need {
-	var m memory
+	var m blockwise.Parts
 	c.layout(&m, box)
 	images, weights := c.reads(box)
 	work := int64(grid.Size(box)) * int64(c.taps()) * int64(c.Type.Size()) / tapBytes
-	return blockwise.Need{Reads: [][]int{images, weights}, Scratch: int64(m.used), Work: work}
+	return blockwise.Need{Reads: [][]int{images, weights}, Scratch: m.Size(), Work: work}
 }
 
 // Fill computes a box.
@@ -76,7 +76,7 @@ func (c Conv) Fill(ctx context.Context, t *blockwise.Task) error {
 	if box.Size() == 0 || c.taps() == 0 {
 		return nil
 	}
-	image, weights, columns, work := c.layout(&memory{left: t.Scratch}, box.Shape)
+	image, weights, columns, work := c.layout(t.Parts(), box.Shape)
 	of, each := c.Channels/c.Groups, c.Filters/c.Groups
 	if err := t.In[1].Read(ctx, grid.Box{Start: []int{box.Start[1], 0, 0, 0}, Shape: []int{box.Shape[1], of, c.Kernel[0], c.Kernel[1]}}, weights); err != nil {
 		return err

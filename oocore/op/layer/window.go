@@ -87,20 +87,3 @@ func computed(site graph.Site, x *graph.Node) (wide *graph.Node, result dtype.Ty
 	wide, err = graph.AsType(site, x, t)
 	return wide, result, err
 }
-
-// memory hands out parts of scratch, aligned to 64; without any it counts.
-type memory struct {
-	left []byte
-	used int
-}
-
-func (m *memory) take(bytes int) []byte {
-	n := (bytes + 63) / 64 * 64
-	m.used += n
-	if m.left == nil {
-		return nil
-	}
-	part := m.left[:bytes:bytes]
-	m.left = m.left[min(n, len(m.left)):]
-	return part
-}

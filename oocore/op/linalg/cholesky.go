@@ -43,7 +43,7 @@ func (p Panel) Need(box []int) blockwise.Need {
 	var all pool
 	p.layout(&all)
 	w := p.width(p.K)
-	need := blockwise.Need{Reads: [][]int{{box[0], w}}, Scratch: all.used}
+	need := blockwise.Need{Reads: [][]int{{box[0], w}}, Scratch: all.Size()}
 	for range p.K {
 		need.Reads = append(need.Reads, []int{max(box[0], w), p.Tile})
 	}
@@ -84,7 +84,7 @@ func (p Panel) Fill(ctx context.Context, t *blockwise.Task) error {
 		first = p.below(p.K) + t.Box.Start[0]
 	}
 	rows := t.Box.Shape[0]
-	w := p.layout(&pool{memory: t.Scratch})
+	w := p.layout(&pool{*t.Parts()})
 	block, left, right := w.block.shaped(rows, cols), w.left.shaped(rows, p.Tile), w.right.shaped(cols, p.Tile)
 	read := func(in int, m matrix, row, col int) error {
 		return t.In[in].Read(ctx, grid.Box{Start: []int{row, col}, Shape: []int{m.rows, m.cols}}, dtype.Bytes(m.a[:m.rows*m.cols]))

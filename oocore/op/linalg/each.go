@@ -67,7 +67,7 @@ func (e Each) Need(box []int) blockwise.Need {
 	for _, m := range e.In {
 		need.Reads = append(need.Reads, append(slices.Clone(box[:len(e.Stack)]), m[0], m[1]))
 	}
-	need.Scratch = p.used
+	need.Scratch = p.Size()
 	return need
 }
 
@@ -84,7 +84,7 @@ func (e Each) Fill(ctx context.Context, t *blockwise.Task) error {
 	d := len(e.Stack)
 	stack := grid.Box{Start: t.Box.Start[:d], Shape: t.Box.Shape[:d]}
 	count := stack.Size()
-	f, in, out := e.layout(&pool{memory: t.Scratch}, count)
+	f, in, out := e.layout(&pool{*t.Parts()}, count)
 	for i, m := range e.In {
 		box := grid.Box{Start: append(slices.Clone(stack.Start), 0, 0), Shape: append(slices.Clone(stack.Shape), m[0], m[1])}
 		if err := t.In[i].Read(ctx, box, dtype.Bytes(in[i])); err != nil {

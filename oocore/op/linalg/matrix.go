@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/gonbext/gonbext/oocore/blockwise"
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/kernel"
 )
@@ -41,23 +42,12 @@ func (m matrix) clear() {
 	}
 }
 
-// pool gives out a task's scratch. Without memory it counts what would be given out.
-type pool struct {
-	memory []byte
-	used   int64
-}
-
-func (p *pool) bytes(n int64) []byte {
-	at := p.used
-	p.used += (n + 63) &^ 63
-	if p.memory == nil {
-		return nil
-	}
-	return p.memory[at : at+n : at+n]
-}
+// pool gives out a task's scratch as numbers and matrices. Without memory it counts
+// what would be given out.
+type pool struct{ blockwise.Parts }
 
 func (p *pool) floats(n int) []float64 {
-	if b := p.bytes(8 * int64(n)); b != nil {
+	if b := p.Take(8 * n); b != nil {
 		return dtype.Slice[float64](b)
 	}
 	return nil
@@ -69,7 +59,7 @@ func (p *pool) matrix(rows, cols int) matrix {
 
 // product is what multiply works in, for matrices of up to these sizes.
 func (p *pool) product(m, n, k int) []byte {
-	return p.bytes(kernel.GemmWork(dtype.Float64, m, n, k))
+	return p.Take(int(kernel.GemmWork(dtype.Float64, m, n, k)))
 }
 
 // multiply adds a·b to c.

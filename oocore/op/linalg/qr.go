@@ -103,7 +103,7 @@ func (r Triangles) Chunks() []int { return []int{max(r.cols(), 1), max(r.cols(),
 func (r Triangles) Need([]int) blockwise.Need {
 	var p pool
 	r.layout(&p)
-	return blockwise.Need{Reads: r.reads(r.Rows), Scratch: p.used}
+	return blockwise.Need{Reads: r.reads(r.Rows), Scratch: p.Size()}
 }
 
 // layout is the memory of a task: where blocks are joined, the factor of those before
@@ -119,7 +119,7 @@ func (r Triangles) layout(p *pool) (*house, matrix) {
 // Fill factorizes the blocks of a run.
 func (r Triangles) Fill(ctx context.Context, t *blockwise.Task) error {
 	n := r.cols()
-	h, block := r.layout(&pool{memory: t.Scratch})
+	h, block := r.layout(&pool{*t.Parts()})
 	first := t.Box.Start[0] / n * r.Run
 	above := 0 // rows of the factor so far
 	for i := first; i < min(first+r.Run, r.count()); i++ {
@@ -203,7 +203,7 @@ func (q Orthogonal) Chunks() []int { return []int{q.Rows, max(q.K, 1)} }
 func (q Orthogonal) Need([]int) blockwise.Need {
 	var p pool
 	q.layout(&p)
-	need := blockwise.Need{Reads: q.reads(q.Rows), Scratch: p.used}
+	need := blockwise.Need{Reads: q.reads(q.Rows), Scratch: p.Size()}
 	if q.With {
 		need.Reads = append(need.Reads, []int{q.K, q.cols()})
 	}
@@ -222,7 +222,7 @@ func (q Orthogonal) layout(p *pool) (h *house, d, factor matrix) {
 // Fill computes the rows of a block.
 func (q Orthogonal) Fill(ctx context.Context, t *blockwise.Task) error {
 	from, rows := t.Box.Start[0], t.Box.Shape[0]
-	h, d, factor := q.layout(&pool{memory: t.Scratch})
+	h, d, factor := q.layout(&pool{*t.Parts()})
 	h.resize(rows)
 	if err := q.read(ctx, t, from, h.c); err != nil {
 		return err

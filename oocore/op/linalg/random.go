@@ -40,7 +40,7 @@ func (p Normal) Chunks() []int { return []int{1, p.L, p.N} }
 func (p Normal) Need([]int) blockwise.Need {
 	var all pool
 	p.layout(&all)
-	return blockwise.Need{Reads: [][]int{{p.Rows, p.N}, {p.N, p.L}}, Scratch: all.used}
+	return blockwise.Need{Reads: [][]int{{p.Rows, p.N}, {p.N, p.L}}, Scratch: all.Size()}
 }
 
 func (p Normal) layout(all *pool) (a, w, y, yt matrix, gemm []byte) {
@@ -50,7 +50,7 @@ func (p Normal) layout(all *pool) (a, w, y, yt matrix, gemm []byte) {
 
 // Fill sums over the blocks of a run, in their order.
 func (p Normal) Fill(ctx context.Context, t *blockwise.Task) error {
-	a, w, y, yt, gemm := p.layout(&pool{memory: t.Scratch})
+	a, w, y, yt, gemm := p.layout(&pool{*t.Parts()})
 	if err := t.In[1].Read(ctx, grid.Entire([]int{p.N, p.L}), dtype.Bytes(w.a)); err != nil {
 		return err
 	}
@@ -141,31 +141,14 @@ func randomized(site graph.Site, n *graph.Node, k int, o RandomOptions) (u, s, v
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	t, err := newTall(site, y)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	r, err := t.r(dtype.Float64)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	u, s, vt, err = packed(site, r, dtype.Float64)
+	t, u, s, vt, err := ofTriangle(site, y)
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	if u, err = graph.Slice(site, u, fmt.Sprintf(":, :%d", k)); err != nil {
 		return nil, nil, nil, err
 	}
-	if u, err = graph.Transpose(site, u); err != nil {
-		return nil, nil, nil, err
-	}
-	if u, err = t.q(dt, u); err != nil {
-		return nil, nil, nil, err
-	}
 	if s, err = graph.Slice(site, s, fmt.Sprintf(":%d", k)); err != nil {
-		return nil, nil, nil, err
-	}
-	if s, err = graph.AsType(site, s, dt); err != nil {
 		return nil, nil, nil, err
 	}
 	if vt, err = graph.Slice(site, vt, fmt.Sprintf(":%d", k)); err != nil {
@@ -177,13 +160,7 @@ func randomized(site graph.Site, n *graph.Node, k int, o RandomOptions) (u, s, v
 	if vt, err = graph.Product(site, vt, w); err != nil {
 		return nil, nil, nil, err
 	}
-	if vt, err = graph.AsType(site, vt, dt); err != nil {
-		return nil, nil, nil, err
-	}
-	if wide {
-		return exchanged(site, u, s, vt)
-	}
-	return u, s, vt, nil
+	return t.singular(site, dt, u, s, vt, wide)
 }
 
 // subspace is an orthonormal basis of about the space of the l largest right singular

@@ -30,7 +30,7 @@ func (s Substitute) Chunks() []int { return []int{s.N, s.cols()} }
 func (s Substitute) Need(box []int) blockwise.Need {
 	var p pool
 	s.layout(&p)
-	return blockwise.Need{Reads: [][]int{{s.rows(), s.N}, {s.N, s.cols()}}, Scratch: p.used}
+	return blockwise.Need{Reads: [][]int{{s.rows(), s.N}, {s.N, s.cols()}}, Scratch: p.Size()}
 }
 
 func (s Substitute) layout(p *pool) (x, a matrix, minus []float64, gemm []byte) {
@@ -39,7 +39,7 @@ func (s Substitute) layout(p *pool) (x, a matrix, minus []float64, gemm []byte) 
 
 // Fill solves for the columns of a box.
 func (s Substitute) Fill(ctx context.Context, t *blockwise.Task) error {
-	x, a, minus, gemm := s.layout(&pool{memory: t.Scratch})
+	x, a, minus, gemm := s.layout(&pool{*t.Parts()})
 	x = x.shaped(s.N, t.Box.Shape[1])
 	x.a = x.a[:x.rows*x.cols]
 	if err := t.In[1].Read(ctx, t.Box, dtype.Bytes(x.a)); err != nil {

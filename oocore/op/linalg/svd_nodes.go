@@ -56,18 +56,29 @@ func thin(site graph.Site, n *graph.Node) (u, s, vt *graph.Node, err error) {
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	t, err := newTall(site, n)
+	t, u, s, vt, err := ofTriangle(site, n)
 	if err != nil {
 		return nil, nil, nil, err
+	}
+	return t.singular(site, dt, u, s, vt, wide)
+}
+
+// ofTriangle decomposes a tall matrix's triangular factor.
+func ofTriangle(site graph.Site, n *graph.Node) (t *tall, u, s, vt *graph.Node, err error) {
+	if t, err = newTall(site, n); err != nil {
+		return nil, nil, nil, nil, err
 	}
 	r, err := t.r(dtype.Float64)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, nil, nil, err
 	}
 	u, s, vt, err = packed(site, r, dtype.Float64)
-	if err != nil {
-		return nil, nil, nil, err
-	}
+	return t, u, s, vt, err
+}
+
+// singular is the decomposition of the matrix, by u of its triangular factor: in the
+// matrix's type, and of its transpose where that is what was tall.
+func (t *tall) singular(site graph.Site, dt dtype.Type, u, s, vt *graph.Node, wide bool) (_, _, _ *graph.Node, err error) {
 	if u, err = graph.Transpose(site, u); err != nil {
 		return nil, nil, nil, err
 	}

@@ -198,7 +198,7 @@ func (w Windows) Need([]int) blockwise.Need {
 	read := append(ones(w.Dims-2), w.batch(), w.samples()*words)
 	_, records := w.group(0)
 	return blockwise.Need{Reads: [][]int{read},
-		Scratch: roundUp(w.batch()*w.samples()*size) + roundUp(records/w.Every*size) + int64(3*w.Fan*8)}
+		Scratch: blockwise.Aligned(w.batch()*w.samples()*size) + blockwise.Aligned(records/w.Every*size) + int64(3*w.Fan*8)}
 }
 
 // Fill finds the windows of the rows of a group.
@@ -206,9 +206,9 @@ func (w Windows) Fill(ctx context.Context, t *blockwise.Task) error {
 	r := w.records()
 	size := r.size()
 	first, records := w.group(t.Box.Start[w.Dims-2])
-	batch, scratch := t.Scratch[:w.batch()*w.samples()*size], t.Scratch[roundUp(w.batch()*w.samples()*size):]
-	all, scratch := scratch[:records/w.Every*size], scratch[roundUp(records/w.Every*size):]
-	ints := dtype.Slice[int64](scratch)
+	scratch := t.Parts()
+	batch, all := scratch.Take(w.batch()*w.samples()*size), scratch.Take(records/w.Every*size)
+	ints := dtype.Slice[int64](scratch.Take(3 * w.Fan * 8))
 	from, to, counts := ints[:w.Fan], ints[w.Fan:2*w.Fan], ints[2*w.Fan:3*w.Fan]
 	_, words := w.stored()
 	read := grid.Box{Start: append(slices.Clone(t.Box.Start[:w.Dims-1]), 0), Shape: append(ones(w.Dims-1), w.samples()*words)}
@@ -279,12 +279,12 @@ func (m Merge) Need([]int) blockwise.Need {
 	return blockwise.Need{Reads: [][]int{row, append(ones(m.Dims-1), 2, m.Fan)}, Scratch: m.gathered() + m.second() + int64(5*m.Fan*8)}
 }
 
-func (m Merge) gathered() int64 { return roundUp((m.Row + m.spare()) * m.records().size()) }
+func (m Merge) gathered() int64 { return blockwise.Aligned((m.Row + m.spare()) * m.records().size()) }
 
 // second is the bytes of a second buffer; the result's place is one where it is as large.
 func (m Merge) second() int64 {
 	if size := m.records().size(); m.Last && size > m.result().Size() {
-		return roundUp(m.Row * size)
+		return blockwise.Aligned(m.Row * size)
 	}
 	return 0
 }

@@ -98,18 +98,16 @@ func (s Lines) inPlace(box []int) bool {
 func (s Lines) Need(box []int) blockwise.Need {
 	read := s.read(box)
 	n := blockwise.Need{Reads: [][]int{read}}
-	line := roundUp(read[s.Axis] * s.records(read[s.Axis]).size())
+	line := blockwise.Aligned(read[s.Axis] * s.records(read[s.Axis]).size())
 	n.Scratch = 2 * line
 	if s.inPlace(box) {
 		n.Scratch = line
 	}
 	if s.Positions || s.First > 0 {
-		n.Scratch += roundUp(grid.Size(read) * s.Type.Size())
+		n.Scratch += blockwise.Aligned(grid.Size(read) * s.Type.Size())
 	}
 	return n
 }
-
-func roundUp(n int) int64 { return int64(n+63) &^ 63 }
 
 // Fill reads the lines and sorts one after the other.
 func (s Lines) Fill(ctx context.Context, t *blockwise.Task) error {
@@ -118,7 +116,7 @@ func (s Lines) Fill(ctx context.Context, t *blockwise.Task) error {
 	read.Start[s.Axis] = 0
 	if s.Positions || s.First > 0 {
 		n := read.Size() * s.Type.Size()
-		in, scratch = scratch[:n], scratch[roundUp(n):]
+		in, scratch = scratch[:n], scratch[blockwise.Aligned(n):]
 	}
 	if err := t.In[0].Read(ctx, read, in); err != nil {
 		return err
@@ -141,7 +139,7 @@ func (s Lines) sort(dst, in, scratch []byte, box []int) {
 		}
 		return
 	}
-	a, b := scratch[:bytes], scratch[roundUp(bytes):][:bytes]
+	a, b := scratch[:bytes], scratch[blockwise.Aligned(bytes):][:bytes]
 	for outer := range grid.Size(box[:s.Axis]) {
 		for i := range inner {
 			r.load(a, in, outer*n*inner+i, inner, n, 0)

@@ -179,8 +179,8 @@ func (s Quantiles) read(box grid.Box) grid.Box {
 // Need is the box of the input twice, and a line.
 func (s Quantiles) Need(box []int) blockwise.Need {
 	read := s.read(grid.Entire(box)).Shape
-	bytes := roundUp(grid.Size(read) * s.Type.Size())
-	n := blockwise.Need{Reads: [][]int{read}, Scratch: bytes + roundUp(s.count()*s.Type.Size())}
+	bytes := blockwise.Aligned(grid.Size(read) * s.Type.Size())
+	n := blockwise.Need{Reads: [][]int{read}, Scratch: bytes + blockwise.Aligned(s.count()*s.Type.Size())}
 	if !s.together() {
 		n.Scratch += bytes
 	}
@@ -194,14 +194,14 @@ func (s Quantiles) together() bool { return s.Axes[0] == len(s.Shape)-len(s.Axes
 func (s Quantiles) Fill(ctx context.Context, t *blockwise.Task) error {
 	read := s.read(t.Box)
 	bytes := read.Size() * s.Type.Size()
-	in, line := t.Scratch[:bytes], t.Scratch[roundUp(bytes):]
+	in, line := t.Scratch[:bytes], t.Scratch[blockwise.Aligned(bytes):]
 	if err := t.In[0].Read(ctx, read, in); err != nil {
 		return err
 	}
 	return t.Compute(func() error {
 		if !s.together() {
 			all := line[:bytes]
-			line = line[roundUp(bytes):]
+			line = line[blockwise.Aligned(bytes):]
 			order := append(s.kept(), s.Axes...)
 			strides := grid.Strides(read.Shape)
 			shape, from := make([]int, len(order)), make([]int, len(order))

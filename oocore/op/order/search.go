@@ -91,13 +91,14 @@ func (s Searched) words() int {
 // Need is the list and its keys, and the box's values.
 func (s Searched) Need(box []int) blockwise.Need {
 	return blockwise.Need{Reads: [][]int{{s.N}, box},
-		Scratch: roundUp(s.N*s.Type.Size()) + roundUp(s.N*s.words()*8) + int64(grid.Size(box)*s.Type.Size())}
+		Scratch: blockwise.Aligned(s.N*s.Type.Size()) + blockwise.Aligned(s.N*s.words()*8) + int64(grid.Size(box)*s.Type.Size())}
 }
 
 // Fill searches for the box's values.
 func (s Searched) Fill(ctx context.Context, t *blockwise.Task) error {
-	list, scratch := t.Scratch[:s.N*s.Type.Size()], t.Scratch[roundUp(s.N*s.Type.Size()):]
-	keys, in := dtype.Slice[uint64](scratch[:s.N*s.words()*8]), scratch[roundUp(s.N*s.words()*8):][:t.Box.Size()*s.Type.Size()]
+	scratch := t.Parts()
+	list, keys := scratch.Take(s.N*s.Type.Size()), dtype.Slice[uint64](scratch.Take(s.N*s.words()*8))
+	in := scratch.Take(t.Box.Size() * s.Type.Size())
 	if err := t.In[0].Read(ctx, grid.Entire([]int{s.N}), list); err != nil {
 		return err
 	}
@@ -238,7 +239,7 @@ func (s SearchedLong) Chunks() []int { return grid.Auto(s.Shape, 8, 2<<20) }
 func (s SearchedLong) Need(box []int) blockwise.Need {
 	n, piece := grid.Size(box), min(s.N, listPiece)
 	return blockwise.Need{Reads: [][]int{{piece}, box},
-		Scratch: roundUp(n*s.Type.Size()) + 2*roundUp(n*s.record()) + roundUp(piece*s.Type.Size()) + int64(piece*s.words()*8)}
+		Scratch: blockwise.Aligned(n*s.Type.Size()) + 2*blockwise.Aligned(n*s.record()) + blockwise.Aligned(piece*s.Type.Size()) + int64(piece*s.words()*8)}
 }
 
 // record is the bytes of a value with its position.
@@ -247,9 +248,8 @@ func (s SearchedLong) record() int { return 16 * s.words() }
 // Fill goes along the list for the sorted values.
 func (s SearchedLong) Fill(ctx context.Context, t *blockwise.Task) error {
 	n := t.Box.Size()
-	in, scratch := t.Scratch[:n*s.Type.Size()], t.Scratch[roundUp(n*s.Type.Size()):]
-	a, scratch := scratch[:n*s.record()], scratch[roundUp(n*s.record()):]
-	b, scratch := scratch[:n*s.record()], scratch[roundUp(n*s.record()):]
+	scratch := t.Parts()
+	in, a, b := scratch.Take(n*s.Type.Size()), scratch.Take(n*s.record()), scratch.Take(n*s.record())
 	if err := t.In[1].Read(ctx, t.Box, in); err != nil {
 		return err
 	}
@@ -260,8 +260,8 @@ func (s SearchedLong) Fill(ctx context.Context, t *blockwise.Task) error {
 		return err
 	}
 	piece := min(s.N, listPiece)
-	w := walk{s: s, in: t.In[0], size: piece, raw: scratch[:piece*s.Type.Size()], to: -1, b: bounds{words: s.words(), right: s.Right},
-		keys: dtype.Slice[uint64](scratch[roundUp(piece*s.Type.Size()):][:piece*s.words()*8])}
+	w := walk{s: s, in: t.In[0], size: piece, raw: scratch.Take(piece * s.Type.Size()), to: -1, b: bounds{words: s.words(), right: s.Right},
+		keys: dtype.Slice[uint64](scratch.Take(piece * s.words() * 8))}
 	if err := w.direct(ctx); err != nil {
 		return err
 	}

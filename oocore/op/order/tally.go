@@ -161,7 +161,7 @@ func (s Tally) part(box grid.Box) grid.Box {
 func (s Tally) Need(box []int) blockwise.Need {
 	first := grid.Entire(box)
 	piece := s.piece(s.part(first).Shape)
-	n := blockwise.Need{Reads: [][]int{piece}, Scratch: roundUp(grid.Size(piece) * s.Type.Size())}
+	n := blockwise.Need{Reads: [][]int{piece}, Scratch: blockwise.Aligned(grid.Size(piece) * s.Type.Size())}
 	if s.Level > 0 {
 		state := append(slices.Clone(box[1:len(box)-2]), s.ranks(), stateWords)
 		n.Reads = append(n.Reads, state)
@@ -184,12 +184,12 @@ func (s Tally) Fill(ctx context.Context, t *blockwise.Task) error {
 	}
 	if s.Level > 0 {
 		bytes := results * s.ranks() * stateWords * 8
-		state := t.Scratch[roundUp(grid.Size(piece)*s.Type.Size()):][:bytes]
+		state := t.Scratch[blockwise.Aligned(grid.Size(piece)*s.Type.Size()):][:bytes]
 		at := grid.Box{Start: append(slices.Clone(t.Box.Start[1:len(t.Box.Start)-2]), 0, 0), Shape: append(slices.Clone(t.Box.Shape[1:len(t.Box.Shape)-2]), s.ranks(), stateWords)}
 		if err := t.In[1].Read(ctx, at, state); err != nil {
 			return err
 		}
-		c.known(dtype.Slice[uint64](state), dtype.Slice[uint64](t.Scratch[roundUp(grid.Size(piece)*s.Type.Size())+int64(bytes):]), results)
+		c.known(dtype.Slice[uint64](state), dtype.Slice[uint64](t.Scratch[blockwise.Aligned(grid.Size(piece)*s.Type.Size())+int64(bytes):]), results)
 	}
 	for box := range part.Split(piece) {
 		in := t.Scratch[:box.Size()*s.Type.Size()]

@@ -105,7 +105,7 @@ func (s TopRows) Chunks() []int {
 func (s TopRows) Need([]int) blockwise.Need {
 	read := ones(s.Dims)
 	read[s.Dims-1] = min(s.Row, s.N)
-	row := roundUp(s.Row * s.records().size())
+	row := blockwise.Aligned(s.Row * s.records().size())
 	return blockwise.Need{Reads: [][]int{read}, Scratch: 2*row + int64(s.Row*s.Type.Size())}
 }
 
@@ -116,7 +116,7 @@ func (s TopRows) Fill(ctx context.Context, t *blockwise.Task) error {
 	from := t.Box.Start[s.Dims-1] * s.Row
 	n := min(s.Row, s.N-from)
 	read.Start[s.Dims-1], read.Shape[s.Dims-1] = from, n
-	row := roundUp(s.Row * r.size())
+	row := blockwise.Aligned(s.Row * r.size())
 	a, b, in := t.Scratch[:n*r.size()], t.Scratch[row:][:n*r.size()], t.Scratch[2*row:][:n*s.Type.Size()]
 	if err := t.In[0].Read(ctx, read, in); err != nil {
 		return err
@@ -159,7 +159,7 @@ func (s TopJoined) Chunks() []int {
 // Need is the rows that are joined, and as much again.
 func (s TopJoined) Need([]int) blockwise.Need {
 	_, words := s.stored()
-	return blockwise.Need{Reads: [][]int{append(ones(s.Dims-1), s.Join, s.First*words)}, Scratch: 2 * roundUp(s.Join*s.First*s.records().size())}
+	return blockwise.Need{Reads: [][]int{append(ones(s.Dims-1), s.Join, s.First*words)}, Scratch: 2 * blockwise.Aligned(s.Join*s.First*s.records().size())}
 }
 
 // held is how many records the i-th row of the input has: fewer than are looked for
@@ -180,7 +180,7 @@ func (s TopJoined) Fill(ctx context.Context, t *blockwise.Task) error {
 	if err := t.In[0].Read(ctx, read, a); err != nil {
 		return err
 	}
-	b := t.Scratch[roundUp(s.Join*s.First*r.size()):][:len(a)]
+	b := t.Scratch[blockwise.Aligned(s.Join*s.First*r.size()):][:len(a)]
 	return t.Compute(func() error {
 		a = a[:((n-1)*s.First+s.held(i+n-1))*r.size()]
 		r.first(a, b[:len(a)], s.First)

@@ -294,17 +294,17 @@ func (s Table) Chunks() []int { return []int{1, s.width()} }
 func (s Table) Need([]int) blockwise.Need {
 	n := grid.Size(s.piece())
 	size := Sorting{Type: s.Type}.records(n).size()
-	return blockwise.Need{Reads: [][]int{s.piece()}, Scratch: roundUp(n*s.Type.Size()) + 2*roundUp(n*size) + 2*int64(s.width()*8)}
+	return blockwise.Need{Reads: [][]int{s.piece()}, Scratch: blockwise.Aligned(n*s.Type.Size()) + 2*blockwise.Aligned(n*size) + 2*int64(s.width()*8)}
 }
 
 // Fill makes the table of a group.
 func (s Table) Fill(ctx context.Context, t *blockwise.Task) error {
 	n := grid.Size(s.piece())
 	r := Sorting{Type: s.Type}.records(n)
-	in, scratch := t.Scratch[:n*s.Type.Size()], t.Scratch[roundUp(n*s.Type.Size()):]
-	a, scratch := scratch[:n*r.size()], scratch[roundUp(n*r.size()):]
-	b, scratch := scratch[:n*r.size()], scratch[roundUp(n*r.size()):]
-	own, room := dtype.Slice[int64](scratch[:s.width()*8]), dtype.Slice[int64](scratch[s.width()*8:])
+	scratch := t.Parts()
+	in, a, b := scratch.Take(n*s.Type.Size()), scratch.Take(n*r.size()), scratch.Take(n*r.size())
+	tables := dtype.Slice[int64](scratch.Take(2 * s.width() * 8))
+	own, room := tables[:s.width()], tables[s.width():]
 	out := dtype.Slice[int64](t.Dst)
 	clear(out)
 	strides := grid.Strides(s.Shape)

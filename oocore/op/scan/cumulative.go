@@ -189,21 +189,19 @@ func (s Running) Chunks() []int { return nil }
 func (s Running) Need(box []int) blockwise.Need {
 	read, carried := slices.Clone(box), append(slices.Clone(box), s.words())
 	read[s.Axis], carried[s.Axis] = s.piece(), 1
-	n := blockwise.Need{Reads: [][]int{read}, Scratch: roundUp(grid.Size(read)*s.Type.Size()) + int64(grid.Size(carried)*8), Once: true}
+	n := blockwise.Need{Reads: [][]int{read}, Scratch: blockwise.Aligned(grid.Size(read)*s.Type.Size()) + int64(grid.Size(carried)*8), Once: true}
 	if s.blocks() > 1 {
 		n.Reads = append(n.Reads, carried)
 	}
 	return n
 }
 
-func roundUp(n int) int64 { return int64(n+63) &^ 63 }
-
 // Fill goes through the blocks that the box lies in.
 func (s Running) Fill(ctx context.Context, t *blockwise.Task) error {
 	outer, n, inner := s.around(t.Box.Shape)
 	first, row := t.Box.Start[s.Axis], inner*s.Type.Size()
 	bytes := inner * s.words() * 8
-	states := t.Scratch[roundUp(outer*s.piece()*row):][:outer*bytes]
+	states := t.Scratch[blockwise.Aligned(outer*s.piece()*row):][:outer*bytes]
 	box := grid.Box{Start: slices.Clone(t.Box.Start), Shape: slices.Clone(t.Box.Shape)}
 	for b := first / s.Block; b*s.Block < first+n; b++ {
 		if err := s.enter(ctx, t, b, states); err != nil {

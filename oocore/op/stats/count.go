@@ -110,7 +110,7 @@ func (s Count) Need([]int) blockwise.Need {
 	var n blockwise.Need
 	add := func(shape []int, size int) {
 		n.Reads = append(n.Reads, shape)
-		n.Scratch += roundUp(grid.Size(shape) * size)
+		n.Scratch += blockwise.Aligned(grid.Size(shape) * size)
 	}
 	for range s.Bins {
 		add(s.piece(), s.Type.Size())
@@ -126,8 +126,6 @@ func (s Count) Need([]int) blockwise.Need {
 	n.Scratch += int64(s.lost())
 	return n
 }
-
-func roundUp(n int) int64 { return int64(n+63) &^ 63 }
 
 // Fill counts a part piece by piece.
 func (s Count) Fill(ctx context.Context, t *blockwise.Task) error {
@@ -147,22 +145,17 @@ type number interface {
 }
 
 func fill[T number](ctx context.Context, s Count, t *blockwise.Task) error {
-	scratch := t.Scratch
-	take := func(n int) []byte {
-		part := scratch[:n]
-		scratch = scratch[roundUp(n):]
-		return part
-	}
+	scratch := t.Parts()
 	piece := grid.Size(s.piece())
 	room := make([][]byte, 0, len(t.In))
 	for range s.Bins {
-		room = append(room, take(piece*s.Type.Size()))
+		room = append(room, scratch.Take(piece*s.Type.Size()))
 	}
 	c := counter[T]{Count: s, sums: t.Dst}
 	clear(t.Dst)
 	if !s.Numbers {
 		for d, bins := range s.Bins {
-			b := take((bins + 1) * s.Type.Size())
+			b := scratch.Take((bins + 1) * s.Type.Size())
 			if err := t.In[len(s.Bins)+d].Read(ctx, grid.Entire([]int{bins + 1}), b); err != nil {
 				return err
 			}
@@ -174,9 +167,9 @@ func fill[T number](ctx context.Context, s Count, t *blockwise.Task) error {
 		}
 	}
 	if s.Weights != dtype.Invalid {
-		room = append(room, take(piece*s.Weights.Size()))
+		room = append(room, scratch.Take(piece*s.Weights.Size()))
 	}
-	c.lost = dtype.Slice[float64](scratch[:s.lost()])
+	c.lost = dtype.Slice[float64](scratch.Take(s.lost()))
 	clear(c.lost)
 	for box := range s.part(t.Box.Start[0]).Split(s.piece()) {
 		c.elements = c.elements[:0]
