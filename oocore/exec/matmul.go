@@ -17,7 +17,7 @@ import (
 // many tiles stay in memory while panels of both operands stream past them. A crew
 // reads, multiplies and writes at the same time.
 func (r *run) matmulStage(ctx context.Context, stage int) (err error) {
-	p := &product{run: r, index: stage, stage: &r.plan.Stages[stage], m: r.plan.Stages[stage].MatMul}
+	p := &product{run: r, index: stage, stage: &r.plan.Stages[stage], m: r.plan.Stages[stage].MatMul, sums: r.plan.Stages[stage].MatMul.Panels()}
 	p.slot = &slot{run: r, stage: p.stage}
 	p.slot.row.Stage, p.slot.row.Chunk = uint16(stage), -1
 	defer func() { err = errors.Join(err, p.free()) }()
@@ -87,7 +87,8 @@ type product struct {
 	index  int
 	stage  *plan.Stage
 	m      *plan.MatMul
-	slot   *slot // holds the shared buffers
+	sums   grid.Grid // panels of a super-tile
+	slot   *slot     // holds the shared buffers
 	acc    []byte
 	panels []*panel
 	work   [][]byte // of each worker
@@ -143,11 +144,11 @@ func (p *product) alloc(stage int) (err error) {
 		}
 		s.buffers = append(s.buffers, lib)
 	}
-	p.a.eval, err = newEvaluator(p.a.slot, &p.stage.Programs[0], p.box(p.a, nil, 0, rows, 0, k).Shape)
+	p.a.eval, err = newEvaluator(p.a.slot, &p.stage.Programs[0], p.box(p.a, nil, nil, 0, rows, 0, k).Shape)
 	if err != nil {
 		return err
 	}
-	p.b.eval, err = newEvaluator(p.b.slot, &p.stage.Programs[1], p.box(p.b, nil, 0, k, 0, cols).Shape)
+	p.b.eval, err = newEvaluator(p.b.slot, &p.stage.Programs[1], p.box(p.b, nil, nil, 0, k, 0, cols).Shape)
 	p.allocs = uint32(len(s.buffers))
 	return err
 }
@@ -170,14 +171,17 @@ func (p *product) free() error {
 }
 
 // box is a panel of an operand: the batch's indices, as far as the operand has
-// them, then rows and columns. batch is nil where only the lengths matter.
-func (p *product) box(o *operand, batch []int, row, rows, col, cols int) grid.Box {
+// them, those of the matrices that are summed, then rows and columns. batch is nil where
+// only the lengths matter.
+func (p *product) box(o *operand, batch, summed []int, row, rows, col, cols int) grid.Box {
 	n := len(o.domain) - 2
 	b := grid.Box{Start: make([]int, n, n+2), Shape: make([]int, n, n+2)}
 	for d := range n {
 		b.Shape[d] = 1
-		if batch != nil && o.domain[d] > 1 {
-			b.Start[d] = batch[len(batch)-n+d]
+		if at := d - n + len(p.m.Summed); batch != nil && at >= 0 {
+			b.Start[d] = summed[at]
+		} else if batch != nil && o.domain[d] > 1 {
+			b.Start[d] = batch[len(batch)+at]
 		}
 	}
 	b.Start, b.Shape = append(b.Start, row, col), append(b.Shape, rows, cols)

@@ -67,7 +67,7 @@ type band struct {
 
 func (p *product) newSuperTile(batch []int, box grid.Box) *superTile {
 	s := &superTile{batch: batch, box: box, tiles: grid.Grid{Shape: box.Shape, Chunks: []int{p.m.TileM, p.m.TileN}},
-		steps: max((p.m.K+p.m.TileK-1)/p.m.TileK, 1), first: box.Start[0] / p.m.TileM % p.m.SuperM, start: time.Since(p.run.start)}
+		steps: max(p.sums.Len(), 1), first: box.Start[0] / p.m.TileM % p.m.SuperM, start: time.Since(p.run.start)}
 	s.added, s.spent = make([]int, s.tiles.Len()), make([]time.Duration, s.tiles.Len())
 	s.left = make([]int, s.tiles.Count(0))
 	for i := range s.left {
@@ -136,18 +136,19 @@ func (c *crew) read() {
 // fill reads both operands' elements for a panel.
 func (c *crew) fill(x *panel) error {
 	t := time.Now()
-	s, k := x.tile, x.step*c.m.TileK
-	x.k = min(c.m.TileK, c.m.K-k)
-	if x.k == 0 {
+	if x.k = 0; c.sums.Len() == 0 {
 		return nil
 	}
+	s, at, n := x.tile, c.sums.Box(x.step), len(c.m.Summed)
+	summed, k := at.Start[:n], at.Start[n]
+	x.k = at.Shape[n]
 	c.a.slot.row.Read, c.b.slot.row.Read = 0, 0
 	var side sync.WaitGroup
 	var errB error
 	side.Go(func() {
-		errB = c.b.eval.eval(c.ctx, c.box(c.b, s.batch, k, x.k, s.box.Start[1], s.box.Shape[1]), x.b)
+		errB = c.b.eval.eval(c.ctx, c.box(c.b, s.batch, summed, k, x.k, s.box.Start[1], s.box.Shape[1]), x.b)
 	})
-	err := c.a.eval.eval(c.ctx, c.box(c.a, s.batch, s.box.Start[0], s.box.Shape[0], k, x.k), x.a)
+	err := c.a.eval.eval(c.ctx, c.box(c.a, s.batch, summed, s.box.Start[0], s.box.Shape[0], k, x.k), x.a)
 	side.Wait()
 	if err == nil {
 		err = errB

@@ -42,7 +42,7 @@ const (
 	Cast                        // the input in another type
 	View                        // the input seen through a grid.View
 	Reduce                      // the input folded along axes
-	MatMul                      // the last two axes multiplied, the rest broadcast
+	MatMul                      // the last two axes multiplied, those before perhaps summed, the rest broadcast
 	Blockwise                   // a blockwise.Op of boxes of the inputs
 )
 
@@ -65,6 +65,7 @@ type Node struct {
 	Seed   uint64      // Random
 	View   grid.View   // View
 	Fold   *Fold       // Reduce
+	Summed int         // MatMul: axes of both inputs before the last two along which products are summed
 	Blocks *Blocks     // Blockwise
 }
 

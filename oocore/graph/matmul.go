@@ -21,14 +21,24 @@ func Product(site Site, a, b *Node) (*Node, error) {
 // of what AsType makes of them. Elements that a product adds up in a wider type than
 // their own, as kernel.GemmWidens says, stay as they are until they are multiplied.
 func ProductAs(site Site, a, b *Node, t dtype.Type) (*Node, error) {
-	out, err := product(site, a, b, t)
+	out, err := product(site, a, b, t, 0)
 	if err != nil {
 		return nil, refuse(site, "matmul", err, a, b)
 	}
 	return out, nil
 }
 
-func product(site Site, a, b *Node, result dtype.Type) (*Node, error) {
+// SumOfProducts is Product, summed along so many axes before the last two, which have
+// the same lengths in both.
+func SumOfProducts(site Site, a, b *Node, summed int) (*Node, error) {
+	out, err := product(site, a, b, dtype.Promote(a.DType, b.DType), summed)
+	if err != nil {
+		return nil, refuse(site, "matmul", err, a, b)
+	}
+	return out, nil
+}
+
+func product(site Site, a, b *Node, result dtype.Type, summed int) (*Node, error) {
 	if len(a.Shape) == 0 || len(b.Shape) == 0 {
 		return nil, fmt.Errorf("shapes %s and %s: a scalar is no matrix, multiply it with Mul", grid.Format(a.Shape), grid.Format(b.Shape))
 	}
@@ -48,7 +58,11 @@ func product(site Site, a, b *Node, result dtype.Type) (*Node, error) {
 	if k, rows := l[len(l)-1], r[len(r)-2]; k != rows {
 		return nil, fmt.Errorf("shapes %s and %s do not align: %d columns meet %d rows", grid.Format(a.Shape), grid.Format(b.Shape), k, rows)
 	}
-	shape, err := grid.Broadcast(l[:len(l)-2], r[:len(r)-2])
+	stackL, stackR := len(l)-2-summed, len(r)-2-summed
+	if stackL < 0 || stackR < 0 || !slices.Equal(l[stackL:len(l)-2], r[stackR:len(r)-2]) {
+		return nil, fmt.Errorf("shapes %s and %s are not alike in %d axes before the last two", grid.Format(a.Shape), grid.Format(b.Shape), summed)
+	}
+	shape, err := grid.Broadcast(l[:stackL], r[:stackR])
 	if err != nil {
 		return nil, fmt.Errorf("shapes %s and %s: their stacks do not broadcast together", grid.Format(a.Shape), grid.Format(b.Shape))
 	}
@@ -70,7 +84,7 @@ func product(site Site, a, b *Node, result dtype.Type) (*Node, error) {
 	if left, right, err = factors(site, left, right, computed); err != nil {
 		return nil, err
 	}
-	var out = &Node{Kind: MatMul, Shape: shape, DType: computed, In: []*Node{left, right}, Site: site}
+	var out = &Node{Kind: MatMul, Shape: shape, DType: computed, In: []*Node{left, right}, Summed: summed, Site: site}
 	if out, err = cast(site, out, result); err != nil {
 		return nil, err
 	}

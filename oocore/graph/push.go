@@ -113,11 +113,16 @@ func onKept(ranges grid.View, n *Node) grid.View {
 // they are not broadcast, and rows of the first or columns of the second.
 func onOperand(ranges grid.View, n *Node, operand int) grid.View {
 	in := grid.Identity(n.In[operand].Shape)
-	last := len(n.Shape) - 1
+	dims := len(in.Shape)
 	for d := range in.Shape {
-		at := d + len(n.Shape) - len(in.Shape)
-		summed := at == last-operand // the first's columns, the second's rows
-		if summed || in.Shape[d] != n.Shape[at] {
+		at := d + len(n.Shape) - dims
+		switch {
+		case d == dims-1-operand, d >= dims-2-n.Summed && d < dims-2: // the first's columns, the second's rows
+			continue
+		case d < dims-2:
+			at += n.Summed
+		}
+		if in.Shape[d] != n.Shape[at] {
 			continue
 		}
 		in.Start[d], in.Step[d], in.Shape[d] = ranges.Start[at], ranges.Step[at], ranges.Shape[at]

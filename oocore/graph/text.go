@@ -87,12 +87,21 @@ func (t *text) node(n *Node, precedence int) {
 		}
 		t.b.WriteString(")")
 	case MatMul:
+		if n.Summed > 0 {
+			t.b.WriteString("sum(")
+		}
 		t.call("matmul", n.In[0])
 		t.node(n.In[1], 0)
 		if n.In[0].DType != n.DType {
 			fmt.Fprintf(&t.b, ", %q", n.DType)
 		}
 		t.b.WriteString(")")
+		if n.Summed > 0 {
+			for i := range n.Summed {
+				fmt.Fprintf(&t.b, ", %d", len(n.Shape)-2+i)
+			}
+			t.b.WriteString(")")
+		}
 	case Blockwise:
 		t.blocks(n)
 	}

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"slices"
+
 	"github.com/gonbext/gonbext/oocore/arena"
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
@@ -10,11 +12,13 @@ import (
 )
 
 // MatMul says how a product is blocked. Tiles are fixed by shapes and types: each
-// is the sum over k of products of TileK columns, in order of k. How many tiles
+// is the sum over k of products of TileK columns, in order of k, matrix by matrix of
+// those that are summed. How many tiles
 // are computed together, SuperM × SuperN, follows from the budget: both operands'
 // panels are read once for all of them.
 type MatMul struct {
 	M, N, K             int
+	Summed              []int `json:",omitempty"` // lengths of the operands' axes before the last two along which products are added up
 	TileM, TileN, TileK int
 	SuperM, SuperN      int        // tiles
 	Depth               int        // panels in flight: 2 reads ahead
@@ -33,7 +37,8 @@ func even(n, tile, unit int) int {
 func (p *Plan) matmulStage(l *lowering, root, n *graph.Node, t Target) error {
 	a, b := n.In[0], n.In[1]
 	d := len(n.Shape)
-	m := &MatMul{M: n.Shape[d-2], N: n.Shape[d-1], K: a.Shape[len(a.Shape)-1], Type: kernel.GemmType(n.DType)}
+	last := len(a.Shape) - 2
+	m := &MatMul{M: n.Shape[d-2], N: n.Shape[d-1], K: a.Shape[last+1], Summed: a.Shape[last-n.Summed : last], Type: kernel.GemmType(n.DType)}
 	// Several tiles even in a small product, so that all cores have work; none so
 	// small that packing shows.
 	side := 1024
@@ -41,7 +46,11 @@ func (p *Plan) matmulStage(l *lowering, root, n *graph.Node, t Target) error {
 		side /= 2
 	}
 	m.TileM, m.TileN = even(m.M, side, 12), even(m.N, side, 32)
-	m.TileK = even(m.K, 2048/m.Type.Size(), 1)
+	m.TileK = 2048 / m.Type.Size()
+	if m.K < 3*m.TileK/2 {
+		m.TileK = m.K // one panel, which often lies in one piece
+	}
+	m.TileK = even(m.K, max(m.TileK, 1), 1)
 	s := Stage{Kind: MatMulStage, Name: n.String(), Site: n.Site.String(), MatMul: m,
 		Programs: []Program{p.operand(l, a), p.operand(l, b)}}
 	out, err := p.result(l, root, n, t)
@@ -121,10 +130,10 @@ const (
 // page cache, given the bytes of both operands.
 func (m *MatMul) cost(bytesA, bytesB int64) int64 {
 	down, across := m.supers()
-	steps := int64((m.K + m.TileK - 1) / m.TileK)
+	steps := int64(m.Panels().Len())
 	cost := bytesA*across + bytesB*down + runBytes*int64(m.M)*across*steps
 	if across > 1 {
-		cost += runBytes * (int64(m.K)*down*across + int64(m.M)*across)
+		cost += runBytes * (int64(m.depth())*down*across + int64(m.M)*across)
 		if m.narrowest()*m.Type.Size() < shortWrite {
 			cost += shortCost * int64(m.M) * int64(m.N) * int64(m.Type.Size())
 		}
@@ -134,6 +143,20 @@ func (m *MatMul) cost(bytesA, bytesB int64) int64 {
 	}
 	return cost
 }
+
+// Panels are the parts of what is summed that are added up one after the other: of one
+// matrix, some columns of a and as many rows of b.
+func (m *MatMul) Panels() grid.Grid {
+	g := grid.Grid{Shape: append(slices.Clone(m.Summed), m.K)}
+	for range m.Summed {
+		g.Chunks = append(g.Chunks, 1)
+	}
+	g.Chunks = append(g.Chunks, m.TileK)
+	return g
+}
+
+// depth is how many products are added up to an element.
+func (m *MatMul) depth() int { return m.K * grid.Size(m.Summed) }
 
 // narrowest is the number of columns of the super-tile at the end of a row.
 func (m *MatMul) narrowest() int {
@@ -154,8 +177,8 @@ func (p *Plan) sizeMatMul(s *Stage, room int64) int64 {
 	tm, tn := max((m.M+m.TileM-1)/m.TileM, 1), max((m.N+m.TileN-1)/m.TileN, 1)
 	m.Work = kernel.GemmWork(s.Programs[0].Type(s.Programs[0].Out[0]), min(m.TileM, m.M), min(m.TileN, m.N), min(m.TileK, m.K))
 	m.Library = kernel.BLASMemory()
-	bytesA := int64(m.M) * int64(m.K) * int64(s.Programs[0].Type(s.Programs[0].Out[0]).Size())
-	bytesB := int64(m.K) * int64(m.N) * int64(s.Programs[1].Type(s.Programs[1].Out[0]).Size())
+	bytesA := int64(m.M) * int64(m.depth()) * int64(s.Programs[0].Type(s.Programs[0].Out[0]).Size())
+	bytesB := int64(m.depth()) * int64(m.N) * int64(s.Programs[1].Type(s.Programs[1].Out[0]).Size())
 	try := func(superM, superN, depth int) (record.Bytes, int64) {
 		m.SuperM, m.SuperN, m.Depth = superM, superN, depth
 		b := p.matmulBytes(s)

@@ -89,6 +89,30 @@ func TestTensordotRefuses(t *testing.T) {
 	}
 }
 
+// Axes that are summed move no operand as long as one of them is not short.
+func TestTensordotMovesNothing(t *testing.T) {
+	for _, e := range []struct {
+		a, b         []int
+		axesA, axesB []int
+		moves        bool
+	}{
+		{[]int{5, 6, 40}, []int{5, 7, 40}, []int{0, 2}, []int{0, 2}, false},
+		{[]int{40, 6, 5}, []int{40, 7, 5}, []int{0, 2}, []int{0, 2}, false},
+		{[]int{5, 6, 40}, []int{40, 7, 5}, []int{0, 2}, []int{2, 0}, false},
+		{[]int{5, 6, 4}, []int{5, 7, 4}, []int{0, 2}, []int{0, 2}, true},
+		{[]int{6, 5, 40, 7}, []int{5, 40, 3}, []int{1, 2}, []int{0, 1}, true}, // rows lie apart
+	} {
+		in := arrays(t, e.a, e.b)
+		n, err := contract.Tensordot(graph.Site{}, in[0], in[1], e.axesA, e.axesB)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if moves := strings.Contains(n.String(), "reshape("); moves != e.moves {
+			t.Errorf("%v by %v along %v and %v is %s", e.a, e.b, e.axesA, e.axesB, n)
+		}
+	}
+}
+
 // The order is the one that moves the fewest bytes, whichever way the operands are
 // written, and its figures are those of the operands.
 func TestPath(t *testing.T) {

@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -296,15 +297,7 @@ func pair(site graph.Site, a, b term, keep map[rune]bool) (term, error) {
 	if bytes(b.node) > bytes(a.node) {
 		slices.SortFunc(inner, func(x, y rune) int { return slices.Index(b.axes, x) - slices.Index(b.axes, y) })
 	}
-	left, err := matrix(site, a, batch, rows, inner)
-	if err != nil {
-		return a, err
-	}
-	right, err := matrix(site, b, batch, inner, cols)
-	if err != nil {
-		return b, err
-	}
-	product, err := graph.Product(site, left, right)
+	product, err := contracted(site, a, b, batch, rows, cols, inner)
 	if err != nil {
 		return a, err
 	}
@@ -330,6 +323,98 @@ func pair(site graph.Site, a, b term, keep map[rune]bool) (term, error) {
 		return a, err
 	}
 	return sumAxes(site, joined, func(r rune) bool { return !keep[r] })
+}
+
+// contracted is the product of two operands as stacks of matrices. Where bringing the
+// axes that are summed together would move an operand and all but a run of them need
+// not be, products along that run are summed along the others.
+func contracted(site graph.Site, a, b term, batch, rows, cols, inner []rune) (*graph.Node, error) {
+	of := func(summed, inner []rune) (*graph.Node, bool, error) {
+		stack := slices.Concat(batch, summed)
+		left, err := matrix(site, a, stack, rows, inner)
+		if err != nil {
+			return nil, false, err
+		}
+		right, err := matrix(site, b, stack, inner, cols)
+		if err != nil {
+			return nil, false, err
+		}
+		n, err := graph.SumOfProducts(site, left, right, len(summed))
+		return n, moves(left) > moves(a.node) || moves(right) > moves(b.node), err
+	}
+	n, moved, err := of(nil, inner)
+	if err != nil || !moved {
+		return n, err
+	}
+	for _, run := range runs(a, b, inner) {
+		var others []rune
+		for _, name := range inner {
+			if !slices.Contains(run, name) {
+				others = append(others, name)
+			}
+		}
+		if still, moved, err := of(others, run); err != nil || !moved {
+			return still, err
+		}
+	}
+	return n, nil
+}
+
+// shortRun is the length of a run of axes along which a product takes longer to begin
+// than to compute.
+const shortRun = 32
+
+// runs are those of the names that follow one another in both operands, but for short
+// ones: first those at whose end elements of an operand lie side by side, then the
+// longest.
+func runs(a, b term, names []rune) (all [][]rune) {
+	length := func(run []rune) int {
+		n := 1
+		for _, name := range run {
+			n *= a.node.Shape[slices.Index(a.axes, name)]
+		}
+		return n
+	}
+	names = slices.Clone(names)
+	slices.SortFunc(names, func(x, y rune) int { return slices.Index(a.axes, x) - slices.Index(a.axes, y) })
+	for _, name := range names {
+		if last := len(all) - 1; last >= 0 {
+			before := all[last][len(all[last])-1]
+			if follows(a, before, name) && follows(b, before, name) {
+				all[last] = append(all[last], name)
+				continue
+			}
+		}
+		all = append(all, []rune{name})
+	}
+	all = slices.DeleteFunc(all, func(run []rune) bool { return length(run) < shortRun })
+	beside := func(run []rune) int { // operands
+		n := 0
+		for _, t := range []term{a, b} {
+			if t.axes[len(t.axes)-1] == run[len(run)-1] {
+				n++
+			}
+		}
+		return n
+	}
+	slices.SortStableFunc(all, func(x, y []rune) int { return cmp.Or(beside(y)-beside(x), length(y)-length(x)) })
+	return all
+}
+
+func follows(t term, before, after rune) bool {
+	return slices.Index(t.axes, after) == slices.Index(t.axes, before)+1
+}
+
+// moves is how many times elements are put elsewhere below n.
+func moves(n *graph.Node) (times int) {
+	for x := range graph.Nodes(n) {
+		if x.Kind == graph.Blockwise {
+			if _, ok := x.Blocks.Op.(graph.Reorder); ok {
+				times++
+			}
+		}
+	}
+	return times
 }
 
 // small reports a stack of products of a few elements each: they are sums of products

@@ -123,6 +123,15 @@ def cases(rng):
             continue
         args = ", ".join(str(x) for x in axes[0] + axes[1])
         yield case("tensordot", f"tensordot(a, b, {args})", lambda x, y: np.tensordot(x, y, axes), "ab", [a, b])
+    # Axes that lie apart, one of them long: sums of products of matrices.
+    for n, text in enumerate(["iak,ibk->ab", "aik,kib->ab", "ikaj,bijk->ab", "siak,sibk->sab", "iak,kbi->ba", "kiaj,ibjk->ab", "ijak,ijkb->ab", "aijk,bkij->ab"] * 3):
+        size = dict(zip("abs", lengths(rng, 3, 40))) | dict(zip("ij", lengths(rng, 2, 4))) | {"k": int(rng.integers(32, 90))}
+        if n == 9:
+            size["i"] = 0
+        dtype = TYPES[n % len(TYPES)]
+        a, b = (array(rng, [size[c] for c in part], dtype) for part in text.split("->")[0].split(","))
+        yield case("einsum", f'einsum("{text}", a, b)', lambda x, y: np.einsum(text, x, y), "ab", [a, b])
+        yield case("einsum", f'slice(einsum("{text}", a, b), "..., 1::2, ::-1")', lambda x, y: np.einsum(text, x, y)[..., 1::2, ::-1], "ab", [a, b])
     yield {"op": "tensordot", "expr": "tensordot(a, b, 0, 0)", "in": {"a": array(rng, (2, 3), "float32"), "b": array(rng, (3, 3), "float32")}, "error": True}
     yield {"op": "tensordot", "expr": "tensordot(a, b, 5, 0)", "in": {"a": array(rng, (2, 3), "float32"), "b": array(rng, (2, 3), "float32")}, "error": True}
     for op, f in [("dot", np.dot), ("inner", np.inner), ("vdot", np.vdot), ("outer", np.outer), ("kron", np.kron)]:
