@@ -29,6 +29,7 @@ type settings struct {
 	planned bool
 	cell    string
 	within  *together // nil for a run by itself
+	beside  *beside   // nil where a run gives nothing but its array
 
 	alternatives []record.WhatIf // to a plan, for its record
 }

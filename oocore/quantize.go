@@ -31,6 +31,8 @@ type Quantized struct {
 	Scale  *Array // of its dimensions; one index where all along an axis share it
 	Zero   *Array // zero point, of the integers' type and Scale's shape
 	from   *Array
+	scheme quantize.Scheme
+	loss   *QuantizeError // that of Save, which has measured it
 }
 
 // Quantize maps floats to integers of 8 bits. Saving Values reads the array twice:
@@ -44,7 +46,7 @@ func (a *Array) Quantize(o QuantizeOptions) *Quantized {
 	if o.PerAxis || o.Block != 0 {
 		s.Axis = &o.Axis
 	}
-	q := &Quantized{from: a}
+	q := &Quantized{from: a, scheme: s}
 	part := func(pick func(quantize.Quantized) *graph.Node) *Array {
 		return build("quantize", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
 			made, err := quantize.Quantize(site, in[0], s)
@@ -71,25 +73,63 @@ func Dequantize(values, scale, zero *Array) *Array {
 
 // Save writes values, scale and zero point beside each other: as members of these names
 // of a group x.zarr, or of a file x.npz or x.safetensors. OpenQuantized reads them back.
-// It reads the array three times, or four times if Affine.
+// It reads the array twice, three times if Affine, and once more for scales of more than
+// a megabyte. The last pass, which writes the values, also measures what they lose:
+// Error of what Save returns has it.
 func (q *Quantized) Save(ctx context.Context, path string, opts ...Option) (*Quantized, error) {
+	var measured *beside
 	err := Together("quantize → "+filepath.Base(path), opts, func(opts []Option, _ func(string, float64)) error {
 		for _, m := range []struct {
 			name string
 			from *Array
-		}{{"values", q.Values}, {"scale", q.Scale}, {"zero_point", q.Zero}} {
+		}{{"scale", q.Scale}, {"zero_point", q.Zero}} {
 			if _, err := m.from.Save(ctx, member(path, m.name), opts...); err != nil {
 				return err
 			}
 		}
-		return nil
+		known, err := q.known(ctx, OpenQuantized(path), opts)
+		if err != nil {
+			return err
+		}
+		measured = &beside{of: known.losses()}
+		_, err = known.Values.Save(ctx, member(path, "values"), append(opts[:len(opts):len(opts)], measured.with())...)
+		return err
 	})
 	if err != nil {
 		return nil, err
 	}
 	out := OpenQuantized(path) // when it is whole: each member changes a file of several
 	out.from = q.from
+	if v := measured.values; v != nil {
+		out.loss = q.report(v)
+	}
 	return out, nil
+}
+
+// knownBytes is the most that scales may take to be held beside a run's buffers.
+const knownBytes = 1 << 20
+
+// known is q with the scales and zero points that were saved, so that its values need no
+// pass for them; q itself where those are large, or not saved but planned.
+func (q *Quantized) known(ctx context.Context, saved *Quantized, opts []Option) (*Quantized, error) {
+	s, err := settle(opts)
+	if err != nil {
+		return nil, err
+	}
+	if s.planned || q.Scale.Bytes()+q.Zero.Bytes() > knownBytes {
+		return q, nil
+	}
+	known := &Quantized{from: q.from, scheme: q.scheme}
+	if known.Scale, err = saved.Scale.held(ctx, opts); err != nil {
+		return nil, err
+	}
+	if known.Zero, err = saved.Zero.held(ctx, opts); err != nil {
+		return nil, err
+	}
+	known.Values = build("quantize", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
+		return quantize.With(site, in[0], in[1], in[2], q.scheme)
+	}, q.from, known.Scale, known.Zero)
+	return known, nil
 }
 
 // OpenQuantized is what Quantized.Save wrote.
@@ -114,23 +154,40 @@ type QuantizeError struct {
 	Saved int64   // fewer with integers, scales and zero points
 }
 
-// Error compares the integers with the array that they were made of, in one pass over
-// it after that for the extremes.
+// losses are the largest difference, and the mean squares of all and of the array.
+func (q *Quantized) losses() []*Array {
+	x := q.from.AsType(Float64)
+	diff := x.Sub(q.Dequantize().AsType(Float64))
+	return []*Array{diff.Abs().Max(), diff.Square().Mean(), x.Square().Mean()}
+}
+
+// report is what losses of these values say.
+func (q *Quantized) report(v []float64) *QuantizeError {
+	e := &QuantizeError{Max: v[0], RMS: math.Sqrt(v[1]), SNR: 10 * math.Log10(v[2]/v[1]), Bytes: q.from.Bytes()}
+	e.Saved = e.Bytes - q.Values.Bytes() - q.Scale.Bytes() - q.Zero.Bytes()
+	return e
+}
+
+// Error is how far the integers are from the array that they were made of. Save has
+// measured it already where it computed the values; else it takes one pass over the
+// array, after that for the extremes.
 func (q *Quantized) Error(ctx context.Context, opts ...Option) (QuantizeError, error) {
 	if q.from == nil {
 		return QuantizeError{}, errors.New("quantize: what was opened from a file has no array to compare with: quantize that again")
 	}
-	x := q.from.AsType(Float64)
-	diff := x.Sub(q.Dequantize().AsType(Float64))
+	if q.loss != nil {
+		return *q.loss, nil
+	}
 	// One expression, so that all three share a pass.
-	parts := FromSlice([]float64{1, 0, 0}, 3).Mul(diff.Abs().Max()).
-		Add(FromSlice([]float64{0, 1, 0}, 3).Mul(diff.Square().Mean())).
-		Add(FromSlice([]float64{0, 0, 1}, 3).Mul(x.Square().Mean()))
+	parts := FromSlice([]float64{0, 0, 0}, 3)
+	for i, loss := range q.losses() {
+		one := make([]float64, 3)
+		one[i] = 1
+		parts = parts.Add(FromSlice(one, 3).Mul(loss))
+	}
 	v, err := Collect[float64](ctx, parts, opts...)
 	if err != nil {
 		return QuantizeError{}, err
 	}
-	e := QuantizeError{Max: v[0], RMS: math.Sqrt(v[1]), SNR: 10 * math.Log10(v[2]/v[1]), Bytes: q.from.Bytes()}
-	e.Saved = e.Bytes - q.Values.Bytes() - q.Scale.Bytes() - q.Zero.Bytes()
-	return e, nil
+	return *q.report(v), nil
 }

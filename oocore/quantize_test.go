@@ -1,8 +1,10 @@
 package oocore_test
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore"
@@ -27,7 +29,9 @@ func TestQuantized(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				e, err := saved.Error(t.Context())
+				over, end := context.WithCancel(t.Context())
+				end()
+				e, err := saved.Error(over) // which was measured: there is nothing to run
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -39,6 +43,13 @@ func TestQuantized(t *testing.T) {
 				for i := range x {
 					d := float64(x[i]) - float64(back[i])
 					most, noise, signal = max(most, math.Abs(d)), noise+d*d, signal+float64(x[i])*float64(x[i])
+				}
+				if got, want := integers(t, saved.Values), integers(t, q.Values); !slices.Equal(got, want) {
+					t.Errorf("%s has other integers than are computed", path)
+				}
+				fresh, err := q.Error(t.Context())
+				if err != nil || math.Abs(fresh.RMS-e.RMS) > 1e-12*e.RMS || fresh.Max != e.Max {
+					t.Errorf("saving measures %+v, comparing %+v: %v", e, fresh, err)
 				}
 				scales := map[string]int64{"tensor": 1, "affine": 1, "axis": 64, "blocks": 96 * 4}[name]
 				want := oocore.QuantizeError{Max: most, RMS: math.Sqrt(noise / float64(len(x))), SNR: 10 * math.Log10(signal/noise),
@@ -53,4 +64,14 @@ func TestQuantized(t *testing.T) {
 			}
 		})
 	}
+}
+
+// integers are the elements, modulo 256.
+func integers(t *testing.T, a *oocore.Array) []uint8 {
+	t.Helper()
+	v, err := oocore.Collect[uint8](t.Context(), a.AsType(oocore.Uint8))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
 }

@@ -67,6 +67,27 @@ func Collect[T Element](ctx context.Context, a *Array, opts ...Option) ([]T, err
 	return out, nil
 }
 
+// held is the array with its elements in the program's memory.
+func (a *Array) held(ctx context.Context, opts []Option) (*Array, error) {
+	site := graph.Caller()
+	r, err := a.prepare(site, "", opts)
+	if err != nil {
+		return nil, err
+	}
+	var data []byte
+	if err := r.collect(ctx, func(n int) []byte {
+		data = make([]byte, n*r.root.DType.Size())
+		return data
+	}); err != nil {
+		return nil, &Error{Op: "collect", Site: site, Err: err}
+	}
+	n, err := graph.FromBytes(site, data, r.root.DType, r.root.Shape...)
+	if err != nil {
+		return nil, err
+	}
+	return &Array{node: n}, nil
+}
+
 // Plan is what Save to a path would do, and Collect where the path is empty:
 // passes, chunks and predicted bytes. It reads nothing.
 func (a *Array) Plan(path string, opts ...Option) (*plan.Plan, error) {
@@ -122,6 +143,11 @@ func (a *Array) prepare(site graph.Site, path string, opts []Option) (*run, erro
 		o.Device = plan.DeviceSpec{Name: s.device.Name(), Memory: s.device.Memory(), OnHost: s.device.OnHost()}
 	}
 	target := plan.Target{Path: path, Chunks: s.chunks, Shards: s.shards, Codec: s.codec, Details: details(root)}
+	if s.beside != nil {
+		if target.Beside, err = s.beside.nodes(); err != nil {
+			return nil, err
+		}
+	}
 	if s.region != "" {
 		if root, target.Region, target.Whole, err = intoRegion(root, path, s); err != nil {
 			return nil, &Error{Op: op, Shapes: [][]int{root.Shape}, Types: []dtype.Type{root.DType}, Site: site, Err: err}
@@ -238,7 +264,11 @@ func (r *run) make(ctx context.Context, path string, print plan.Fingerprint, bef
 		}
 		return err
 	}
-	return r.execute(ctx, exec.Env{Check: unchanged})
+	env := exec.Env{Check: unchanged}
+	if r.beside != nil {
+		env.Beside = r.beside.places()
+	}
+	return r.execute(ctx, env)
 }
 
 // digests identify the stored chunks of those inputs that have them.

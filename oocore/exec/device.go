@@ -80,7 +80,8 @@ type cpuLane struct {
 	machine *vm.Machine
 	regs    *arena.Buffer
 	block   []int
-	size    int // of a result
+	size    int              // of a result
+	each    func(b grid.Box) // takes what else the machine has computed for a block; nil where that is nothing
 }
 
 func (l *cpuLane) Compute(_ context.Context, tile grid.Box, inputs [][]byte, dst []byte) (int64, error) {
@@ -88,7 +89,12 @@ func (l *cpuLane) Compute(_ context.Context, tile grid.Box, inputs [][]byte, dst
 	at := 0
 	for b := range tile.Split(l.block) {
 		n := b.Size()
-		l.machine.Block(b, at, dst[at*l.size:(at+n)*l.size])
+		place := dst[at*l.size : (at+n)*l.size]
+		l.machine.Block(b, at, place)
+		if l.each != nil {
+			copy(place, l.machine.Result(0))
+			l.each(b)
+		}
 		at += n
 	}
 	return 0, nil

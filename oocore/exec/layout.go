@@ -25,8 +25,9 @@ type group struct {
 	n, stride int
 }
 
-func newLayout(s *plan.Stage, i, size int) layout {
-	l := layout{stage: s, what: s.Folds[i], size: size,
+func newLayout(s *plan.Stage, i int) layout {
+	prog := &s.Programs[0]
+	l := layout{stage: s, what: s.Folds[i], size: prog.Type(prog.Out[s.Folded(i)]).Size(),
 		position: make([]int, len(s.Grid.Shape)), state: make([]int, len(s.Grid.Shape))}
 	n := 1
 	for d := len(s.Grid.Shape) - 1; d >= 0; d-- {

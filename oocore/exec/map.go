@@ -9,21 +9,38 @@ import (
 	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/vm"
 )
 
-// mapStage writes a program's values, chunk by chunk.
+// mapStage writes a program's values, chunk by chunk, and folds others beside.
 func (r *run) mapStage(ctx context.Context, stage int) error {
 	s := &r.plan.Stages[stage]
 	lanes, closeLanes, err := r.deviceLanes(s, stage)
 	if err != nil {
 		return err
 	}
-	err = r.noting(ctx, stage, nil, func(ctx context.Context) error {
-		return r.pool(ctx, stage, s.Tasks(), func(i int) (int, grid.Box) { return i, s.Grid.Box(i) }, func(sl *slot) (worker, error) {
-			return newMapper(sl, lanes)
+	var f *folding
+	var take snapshot
+	if len(s.Folds) > 0 {
+		if f, err = newFolding(r, stage); err == nil {
+			err = f.restore()
+		}
+		defer f.free()
+		take = f.snapshot
+	}
+	if err == nil {
+		err = r.noting(ctx, stage, take, func(ctx context.Context) error {
+			return r.pool(ctx, stage, s.Tasks(), func(i int) (int, grid.Box) { return i, s.Grid.Box(i) }, func(sl *slot) (worker, error) {
+				return newMapper(sl, lanes, f)
+			})
 		})
-	})
-	return errors.Join(err, closeLanes())
+	}
+	if err = errors.Join(err, closeLanes()); err == nil && f != nil {
+		for i, folder := range f.folders {
+			folder.Finish(r.env.Beside[i], f.states[i], 1, s.Folds[i].Count, s.Folds[i].DDof)
+		}
+	}
+	return err
 }
 
 // deviceLanes opens the streams that a stage's slots share on a device; none
@@ -59,9 +76,44 @@ type mapper struct {
 	eval  *evaluator
 	sink  *sink
 	lanes chan Lane // of the device, if it computes
+	sums  *sums     // of what is folded beside; nil where that is nothing
 }
 
-func newMapper(s *slot, lanes chan Lane) (*mapper, error) {
+// sums are what a slot folds of a chunk.
+type sums struct {
+	shared  *folding
+	states  [][]byte
+	layouts []layout
+}
+
+func newSums(s *slot, f *folding) (*sums, error) {
+	all := &sums{shared: f}
+	for i, folder := range f.folders {
+		state, err := s.alloc(record.Scratch, int64(folder.Size()))
+		if err != nil {
+			return nil, err
+		}
+		all.states, all.layouts = append(all.states, state), append(all.layouts, newLayout(s.stage, i))
+	}
+	return all, nil
+}
+
+// begin empties the sums for a chunk.
+func (s *sums) begin(chunk grid.Box) {
+	for i, folder := range s.shared.folders {
+		folder.Init(s.states[i], 1)
+		s.layouts[i].chunk(chunk)
+	}
+}
+
+// add folds a block that a machine has computed.
+func (s *sums) add(m *vm.Machine, b grid.Box) {
+	for i, folder := range s.shared.folders {
+		s.layouts[i].fold(folder, s.states[i], 1, m.Result(s.shared.stage.Folded(i)), b)
+	}
+}
+
+func newMapper(s *slot, lanes chan Lane, f *folding) (*mapper, error) {
 	st := s.stage
 	prog := &st.Programs[0]
 	m := &mapper{slot: s, lanes: lanes, size: prog.Type(prog.Out[0]).Size()}
@@ -89,14 +141,34 @@ func newMapper(s *slot, lanes chan Lane) (*mapper, error) {
 	if m.eval.inputs, err = newInputs(s, prog, st.Tile, in); err != nil {
 		return nil, err
 	}
-	if lanes == nil {
-		return m, m.eval.onCPU()
+	if lanes != nil {
+		s.row.Device = 1
+		return m, nil
 	}
-	s.row.Device = 1
+	if err = m.eval.onCPU(); err != nil || f == nil {
+		return m, err
+	}
+	if m.sums, err = newSums(s, f); err != nil {
+		return m, err
+	}
+	lane := m.eval.lane.(*cpuLane)
+	lane.each = func(b grid.Box) { m.sums.add(lane.machine, b) }
 	return m, nil
 }
 
-func (m *mapper) task(ctx context.Context, _ int, chunk grid.Box) error {
+func (m *mapper) task(ctx context.Context, ticket int, chunk grid.Box) error {
+	if m.sums == nil {
+		return m.write(ctx, chunk)
+	}
+	m.sums.begin(chunk)
+	if err := m.write(ctx, chunk); err != nil {
+		return err
+	}
+	return m.sums.shared.merge(ctx, ticket, m.sums.states, 1, func() error { return nil })
+}
+
+// write computes a chunk and writes it.
+func (m *mapper) write(ctx context.Context, chunk grid.Box) error {
 	if m.whole != nil {
 		for tile := range chunk.Split(m.slot.stage.Tile) {
 			if err := m.cut(ctx, tile); err != nil {

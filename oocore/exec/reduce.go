@@ -61,22 +61,25 @@ func newFolding(r *run, stage int) (*folding, error) {
 	s := &r.plan.Stages[stage]
 	f := &folding{run: r, stage: s, index: stage, parts: r.plan.FoldedChunks(s), kept: r.plan.KeptChunk(s)}
 	f.turn.init()
-	prog := &s.Programs[0]
-	for i, fold := range s.Folds {
-		folder, _ := kernel.NewFolder(fold.Kind, prog.Type(prog.Out[i]))
+	for i := range s.Folds {
+		folder := s.Folder(i)
 		f.folders = append(f.folders, folder)
-		if f.parts == 1 {
+		if f.parts == 1 && s.Kind == plan.ReduceStage {
 			continue
 		}
 		state, err := f.alloc(record.Scratch, folder.Size()*f.kept)
 		if err != nil {
 			return f, err
 		}
+		if f.states = append(f.states, state); s.Kind == plan.MapStage {
+			folder.Init(state, 1)
+			continue
+		}
 		out, err := f.alloc(record.Output, f.kept*r.plan.Arrays[s.Outputs[i]].DType.Size())
 		if err != nil {
 			return f, err
 		}
-		f.states, f.out = append(f.states, state), append(f.out, out)
+		f.out = append(f.out, out)
 	}
 	return f, nil
 }
@@ -250,7 +253,7 @@ func newReducer(s *slot, f *folding) (*reducer, error) {
 			return nil, err
 		}
 		r.states = append(r.states, state)
-		r.layouts = append(r.layouts, newLayout(s.stage, i, prog.Type(prog.Out[i]).Size()))
+		r.layouts = append(r.layouts, newLayout(s.stage, i))
 		if f.parts == 1 {
 			out, err := s.alloc(record.Output, int64(f.kept*s.run.plan.Arrays[s.stage.Outputs[i]].DType.Size()))
 			if err != nil {
@@ -290,6 +293,12 @@ func (r *reducer) task(ctx context.Context, ticket int, chunk grid.Box) error {
 	if f.parts == 1 {
 		return f.finish(ctx, r.slot, r.states, r.out, n, result)
 	}
+	return f.merge(ctx, ticket, r.states, n, func() error { return f.finish(ctx, r.slot, f.states, f.out, n, result) })
+}
+
+// merge adds a chunk's n sums to those of the chunks before, in their turn. whole is
+// called with the last that makes a result.
+func (f *folding) merge(ctx context.Context, ticket int, states [][]byte, n int, whole func() error) error {
 	return f.turn.take(ctx, ticket, func() error {
 		f.mu.Lock()
 		defer f.mu.Unlock()
@@ -298,11 +307,11 @@ func (r *reducer) task(ctx context.Context, ticket int, chunk grid.Box) error {
 			if part == 0 {
 				folder.Init(f.states[i], n)
 			}
-			folder.Merge(f.states[i], r.states[i], n)
+			folder.Merge(f.states[i], states[i], n)
 		}
 		f.merged = -1 // while states have the ticket and results may not
 		if part == f.parts-1 {
-			if err := f.finish(ctx, r.slot, f.states, f.out, n, result); err != nil {
+			if err := whole(); err != nil {
 				return err
 			}
 		}

@@ -24,6 +24,7 @@ type Env struct {
 	Device Device         // nil for the CPU
 	Record *record.Writer // nil for none
 	Into   []byte         // receives the result of a plan without an output path
+	Beside [][]byte       // receive the results of the plan's reductions beside its output
 	Keep   *Keep          // nil keeps nothing of an unfinished run; Run ends it
 	// Check, where it is set, is called when all is computed, before the output is put
 	// in its place. Its error leaves there what was, and keeps nothing.

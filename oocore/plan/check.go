@@ -74,6 +74,9 @@ func (p *Plan) checkStage(s *Stage) error {
 			return err
 		}
 	}
+	if first := s.Programs[0].Out; s.Kind != ReduceStage && len(first) != 1+len(s.Folds) || s.Kind == ReduceStage && len(first) != len(s.Folds) {
+		return fmt.Errorf("its program has %d values for %d reductions", len(first), len(s.Folds))
+	}
 	return nil
 }
 

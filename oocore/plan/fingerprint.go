@@ -73,11 +73,11 @@ func (p *Plan) Fingerprint(version string, digests map[int]string) Fingerprint {
 	}
 	for _, s := range p.Stages {
 		one := Stage{Kind: s.Kind, Grid: s.Grid, Programs: s.Programs, Outputs: s.Outputs, Folds: s.Folds, OnDevice: s.OnDevice}
-		if s.Kind == ReduceStage {
+		if len(s.Folds) > 0 {
 			one.Block, one.Inner = s.Block, s.Inner // a fold adds up block by block
 		}
 		if s.MatMul != nil {
-			m := MatMul{M: s.MatMul.M, N: s.MatMul.N, K: s.MatMul.K, TileM: s.MatMul.TileM, TileN: s.MatMul.TileN, TileK: s.MatMul.TileK}
+			m := MatMul{M: s.MatMul.M, N: s.MatMul.N, K: s.MatMul.K, Summed: s.MatMul.Summed, TileM: s.MatMul.TileM, TileN: s.MatMul.TileN, TileK: s.MatMul.TileK}
 			one.MatMul = &m
 		}
 		what.Stages = append(what.Stages, one)

@@ -59,6 +59,8 @@ func (l *lowering) one(n *graph.Node) *graph.Node {
 		fmt.Fprintf(&key, " %v", n.View)
 	case graph.Reduce:
 		fmt.Fprintf(&key, " %v", *n.Fold)
+	case graph.MatMul:
+		fmt.Fprintf(&key, " %d", n.Summed)
 	case graph.Blockwise:
 		key.WriteString(opKey(n))
 	}
@@ -84,9 +86,9 @@ func (l *lowering) held(n *graph.Node) bool {
 	return false
 }
 
-// levels returns the held nodes below root, root among them if it is one, by the
+// levels returns the held nodes below roots, those among them if they are, by the
 // number of held nodes on the longest way down to data.
-func (l *lowering) levels(root *graph.Node) [][]*graph.Node {
+func (l *lowering) levels(roots ...*graph.Node) [][]*graph.Node {
 	var levels [][]*graph.Node
 	var visit func(n *graph.Node) int
 	visit = func(n *graph.Node) int {
@@ -108,7 +110,9 @@ func (l *lowering) levels(root *graph.Node) [][]*graph.Node {
 		l.depth[n] = d
 		return d
 	}
-	visit(root)
+	for _, n := range roots {
+		visit(n)
+	}
 	return levels
 }
 

@@ -24,6 +24,9 @@ type Target struct {
 	Whole  []int     // the shape of that array
 	// Details go with the array, where its format keeps them.
 	Details store.Details
+	// Beside are reductions, along all axes, of arrays of the result's shape. They are
+	// computed while it is written, and read nothing for themselves.
+	Beside []*graph.Node
 }
 
 // meta is the target as stores have it.
@@ -68,7 +71,7 @@ func attempt(root *graph.Node, t Target, o Options, keep int64) (*Plan, error) {
 	l := newLowering(p)
 	l.mark(root)
 	l.keepCostly(root)
-	for _, level := range l.levels(root) {
+	for _, level := range l.levels(append([]*graph.Node{root}, inputs(t.Beside)...)...) {
 		if err := p.level(l, l.one(root), level, t); err != nil {
 			return nil, err
 		}
@@ -77,8 +80,19 @@ func attempt(root *graph.Node, t Target, o Options, keep int64) (*Plan, error) {
 		if err := p.mapStage(l, l.one(root), t); err != nil {
 			return nil, err
 		}
+	} else if t.Beside != nil {
+		return nil, fmt.Errorf("nothing is computed beside %s, which is not made element by element", root)
 	}
 	return p, p.size(o.Overhead)
+}
+
+// inputs are what reductions fold.
+func inputs(folds []*graph.Node) []*graph.Node {
+	var all []*graph.Node
+	for _, n := range folds {
+		all = append(all, n.In[0])
+	}
+	return all
 }
 
 // level adds the stages of held nodes that do not need each other. Reductions of
@@ -168,7 +182,7 @@ func (p *Plan) output(root *graph.Node, t Target, natural []int) (Array, error) 
 
 // mapStage writes the values of root to the output.
 func (p *Plan) mapStage(l *lowering, root *graph.Node, t Target) error {
-	prog := l.program(root)
+	prog := l.program(append([]*graph.Node{root}, inputs(t.Beside)...)...)
 	size := root.DType.Size()
 	natural := p.mapChunks(&prog, root.Shape, size)
 	stored := natural
@@ -181,6 +195,16 @@ func (p *Plan) mapStage(l *lowering, root *graph.Node, t Target) error {
 		return err
 	}
 	s := Stage{Kind: MapStage, Name: root.String(), Site: root.Site.String()}
+	for _, n := range t.Beside {
+		f, err := foldOf(n)
+		if err != nil {
+			return err
+		}
+		if len(f.Axes) < len(root.Shape) || !slices.Equal(n.In[0].Shape, root.Shape) {
+			return fmt.Errorf("%s is not along all axes of an array of shape %s", n, grid.Format(root.Shape))
+		}
+		s.Folds = append(s.Folds, f)
+	}
 	s.Grid = grid.Grid{Shape: root.Shape, Chunks: natural}
 	switch unit := out.Layout.Unit; {
 	case unit != nil:
@@ -200,7 +224,9 @@ func (p *Plan) mapStage(l *lowering, root *graph.Node, t Target) error {
 	s.Programs = []Program{prog}
 	p.Output = len(p.Arrays)
 	s.Outputs = []int{l.hold(root, out)}
-	s.OnDevice, s.Note = p.placement(&prog)
+	if s.OnDevice, s.Note = p.placement(&prog); s.OnDevice && s.Folds != nil {
+		s.OnDevice, s.Note = false, p.Device.Name+" computes no reductions: on the CPU"
+	}
 	p.Stages = append(p.Stages, s)
 	return nil
 }
@@ -260,16 +286,12 @@ func (p *Plan) reduceStage(l *lowering, root *graph.Node, nodes []*graph.Node, t
 	prog := l.program(ins...)
 	shape := ins[0].Shape
 	s := Stage{Kind: ReduceStage, Name: name, Site: nodes[0].Site.String(), Programs: []Program{prog}}
-	for i, n := range nodes {
-		t := ins[i].DType
-		if _, ok := kernel.NewFolder(n.Fold.Kind, t); !ok {
-			return fmt.Errorf("%s of %s is not defined", n.Fold.Kind, t)
+	for _, n := range nodes {
+		f, err := foldOf(n)
+		if err != nil {
+			return err
 		}
-		count := int64(1)
-		for _, a := range n.Fold.Axes {
-			count *= int64(shape[a])
-		}
-		s.Folds = append(s.Folds, Fold{Kind: n.Fold.Kind, Axes: n.Fold.Axes, DDof: n.Fold.DDof, Count: count})
+		s.Folds = append(s.Folds, f)
 		out, err := p.result(l, root, n, target)
 		if err != nil {
 			return err
@@ -283,4 +305,16 @@ func (p *Plan) reduceStage(l *lowering, root *graph.Node, nodes []*graph.Node, t
 	}
 	p.Stages = append(p.Stages, s)
 	return nil
+}
+
+func foldOf(n *graph.Node) (Fold, error) {
+	in := n.In[0]
+	if _, ok := kernel.NewFolder(n.Fold.Kind, in.DType); !ok {
+		return Fold{}, fmt.Errorf("%s of %s is not defined", n.Fold.Kind, in.DType)
+	}
+	f := Fold{Kind: n.Fold.Kind, Axes: n.Fold.Axes, DDof: n.Fold.DDof, Count: 1}
+	for _, a := range f.Axes {
+		f.Count *= int64(in.Shape[a])
+	}
+	return f, nil
 }

@@ -120,9 +120,9 @@ type Stage struct {
 	Slots int       `json:"slots"` // tasks in flight
 	Whole bool      `json:"whole"` // stored chunks are decoded and encoded in one go, not as streams
 
-	Programs []Program `json:"programs"` // one; two for a product
-	Outputs  []int     `json:"outputs"`  // indices into Arrays, one a value of the program
-	Folds    []Fold    `json:"folds,omitempty"`
+	Programs []Program `json:"programs"`        // one; two for a product
+	Outputs  []int     `json:"outputs"`         // indices into Arrays, one a value of the program
+	Folds    []Fold    `json:"folds,omitempty"` // of the program's last values; along all axes beside a map's first
 	MatMul   *MatMul   `json:"matmul,omitempty"`
 
 	OnDevice bool   `json:"on_device"`
@@ -139,7 +139,7 @@ type Stage struct {
 	exact bool
 }
 
-// Fold is one reduction of a reduce stage. All folds of a stage have the same
+// Fold is one reduction of a stage. All folds of a stage have the same
 // axes.
 type Fold struct {
 	Kind  kernel.Reduction `json:"kind"`
@@ -154,6 +154,19 @@ func (p *Plan) Tasks() (n int) {
 		n += p.Stages[i].Tasks()
 	}
 	return n
+}
+
+// Folded is the value of the program that the i-th fold takes.
+func (s *Stage) Folded(i int) int {
+	out := s.Programs[0].Out
+	return len(out) - len(s.Folds) + i
+}
+
+// Folder is the i-th fold's.
+func (s *Stage) Folder(i int) kernel.Folder {
+	prog := &s.Programs[0]
+	f, _ := kernel.NewFolder(s.Folds[i].Kind, prog.Type(prog.Out[s.Folded(i)]))
+	return f
 }
 
 // Tasks is the number of chunk tasks of the stage.

@@ -7,7 +7,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/arena"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
-	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/blob"
@@ -372,6 +371,10 @@ func (p *Plan) predict(s *Stage) {
 		}
 		buffer, heap := p.WriteWork(s)
 		slot[record.Codec] += session(buffer, heap)
+		for i := range s.Folds {
+			slot[record.Scratch] += p.stateBytes(s, i, 1)
+			shared[record.Scratch] += p.stateBytes(s, i, 1)
+		}
 	case ReduceStage:
 		add(&slot, LaneBytes(&s.Programs[0], s.Tile, false), 1)
 		p.addOps(&slot, &s.Programs[0], s.Tile)
@@ -475,9 +478,7 @@ func (f *Fold) Folds(axis int) bool {
 
 // stateBytes is what the accumulators of one task take for the stage's i-th fold.
 func (p *Plan) stateBytes(s *Stage, i, kept int) int64 {
-	prog := &s.Programs[0]
-	folder, _ := kernel.NewFolder(s.Folds[i].Kind, prog.Type(prog.Out[i]))
-	return arena.Reserved(int64(folder.Size()) * int64(kept))
+	return arena.Reserved(int64(s.Folder(i).Size()) * int64(kept))
 }
 
 // traffic predicts the bytes that a stage reads from files and writes to them.

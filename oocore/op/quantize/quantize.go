@@ -43,6 +43,21 @@ func Quantize(site graph.Site, x *graph.Node, s Scheme) (Quantized, error) {
 	return q, nil
 }
 
+// With is Quantize with scales and zero points that are known, of the shapes that Quantize
+// gives them. It reads the array once.
+func With(site graph.Site, x, scale, zero *graph.Node, s Scheme) (*graph.Node, error) {
+	b := &b{site: site}
+	g, err := s.grouped(b, x)
+	if err != nil {
+		return nil, graph.Refuse(site, "quantize", err, x)
+	}
+	values := g.values(b, b.reshape(scale, g.few), b.as(b.reshape(zero, g.few), g.x.DType))
+	if b.err != nil {
+		return nil, graph.Refuse(site, "quantize", b.err, x, scale, zero)
+	}
+	return values, nil
+}
+
 // b builds nodes and keeps the first error.
 type b struct {
 	site graph.Site
@@ -89,30 +104,64 @@ func (b *b) reshape(n *graph.Node, to []int) *graph.Node {
 	return b.do(graph.Reshape(b.site, n, to...))
 }
 
-func quantize(b *b, x *graph.Node, s Scheme) (Quantized, error) {
-	low, high := -128.0, 127.0
+// grouped is an array in the shape in which elements that share a scale lie along whole
+// axes, and the range of its integers.
+type grouped struct {
+	Scheme
+	x         *graph.Node
+	shape     []int // of the array
+	axes      []int
+	few       []int // of the scales: one index along those axes
+	low, high float64
+}
+
+func (s Scheme) grouped(b *b, x *graph.Node) (*grouped, error) {
+	g := &grouped{Scheme: s, shape: x.Shape, low: -128, high: 127}
 	switch s.DType {
 	case dtype.Int8:
 	case dtype.Uint8:
-		low, high = 0, 255
+		g.low, g.high = 0, 255
 	default:
-		return Quantized{}, fmt.Errorf("gives int8 or uint8, not %s", s.DType)
+		return nil, fmt.Errorf("gives int8 or uint8, not %s", s.DType)
 	}
 	if x.DType.Kind() != dtype.KindFloat {
-		return Quantized{}, fmt.Errorf("takes floats, not %s", x.DType)
+		return nil, fmt.Errorf("takes floats, not %s", x.DType)
 	}
 	if grid.Size(x.Shape) == 0 {
-		return Quantized{}, fmt.Errorf("shape %s has no elements", grid.Format(x.Shape))
+		return nil, fmt.Errorf("shape %s has no elements", grid.Format(x.Shape))
 	}
 	if x.DType.Short() {
 		x = b.as(x, dtype.Float32)
 	}
-	shape := x.Shape
-	wide, axes, err := s.groups(shape)
+	wide, axes, err := s.groups(x.Shape)
+	if err != nil {
+		return nil, err
+	}
+	g.x, g.axes, g.few = b.reshape(x, wide), axes, slices.Clone(wide)
+	for _, d := range axes {
+		g.few[d] = 1
+	}
+	return g, b.err
+}
+
+// values are the integers, given scales and zero points in floats.
+func (g *grouped) values(b *b, scale, point *graph.Node) *graph.Node {
+	low := g.low
+	if !g.Affine { // as far from the middle on either side
+		low = (low+g.high+1)/2 - (g.high-low-1)/2
+	}
+	steps := b.apply(kernel.Add, b.apply(kernel.Rint, b.apply(kernel.Divide, g.x, scale)), point)
+	steps = b.apply(kernel.Minimum, b.apply(kernel.Maximum, steps, b.number(low)), b.number(g.high))
+	steps = b.apply(kernel.Where, b.apply(kernel.IsNaN, steps), point, steps)
+	return b.reshape(b.as(steps, g.DType), g.shape)
+}
+
+func quantize(b *b, x *graph.Node, s Scheme) (Quantized, error) {
+	g, err := s.grouped(b, x)
 	if err != nil {
 		return Quantized{}, err
 	}
-	x = b.reshape(x, wide)
+	x, axes, low, high := g.x, g.axes, g.low, g.high
 	one, zero := b.number(1), b.number(0)
 	var scale, point *graph.Node
 	if s.Affine {
@@ -131,17 +180,11 @@ func quantize(b *b, x *graph.Node, s Scheme) (Quantized, error) {
 	if b.err != nil {
 		return Quantized{}, b.err
 	}
-	steps := b.apply(kernel.Add, b.apply(kernel.Rint, b.apply(kernel.Divide, x, scale)), point)
-	if !s.Affine { // as far from the middle on either side
-		low = (low+high+1)/2 - (high-low-1)/2
-	}
-	steps = b.apply(kernel.Minimum, b.apply(kernel.Maximum, steps, b.number(low)), b.number(high))
-	steps = b.apply(kernel.Where, b.apply(kernel.IsNaN, steps), point, steps)
-	values := b.reshape(b.as(steps, s.DType), shape)
+	values := g.values(b, scale, point)
 	if point = b.as(point, s.DType); len(point.Shape) == 0 && b.err == nil {
 		point = b.do(graph.BroadcastTo(b.site, point, scale.Shape...))
 	}
-	return Quantized{Values: values, Scale: b.reshape(scale, s.shared(shape)), Zero: b.reshape(point, s.shared(shape))}, b.err
+	return Quantized{Values: values, Scale: b.reshape(scale, s.shared(g.shape)), Zero: b.reshape(point, s.shared(g.shape))}, b.err
 }
 
 // groups are the shape in which elements that share a scale lie along whole axes, and

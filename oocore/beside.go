@@ -1,0 +1,48 @@
+package oocore
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/graph"
+)
+
+// beside are reductions to a float64 each, along all axes of arrays of the shape of one
+// that is saved, which are computed in the pass that writes it.
+type beside struct {
+	of     []*Array
+	values []float64
+}
+
+// with is the option for the one Save that is to compute them.
+func (b *beside) with() Option {
+	return func(s *settings) error {
+		s.beside = b
+		return nil
+	}
+}
+
+func (b *beside) nodes() (all []*graph.Node, err error) {
+	for _, a := range b.of {
+		n, err := a.expression()
+		if err != nil {
+			return nil, err
+		}
+		if n.Kind != graph.Reduce || n.DType != dtype.Float64 {
+			return nil, fmt.Errorf("%s is no reduction of floats", n)
+		}
+		all = append(all, n)
+	}
+	return all, nil
+}
+
+// places are where their values go. A Save that finds its array there computes none.
+func (b *beside) places() (all [][]byte) {
+	b.values = make([]float64, len(b.of))
+	for i := range b.values {
+		b.values[i] = math.NaN()
+		all = append(all, dtype.Bytes(b.values[i:i+1]))
+	}
+	return all
+}

@@ -1,0 +1,133 @@
+package exec_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/exec"
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/plan"
+	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/store/faultstore"
+)
+
+// squares is x², and beside it the greatest x, the mean of x² and the variance of x.
+func squares(t *testing.T, x *graph.Node) (*graph.Node, []*graph.Node) {
+	y := must[*graph.Node](t)(graph.Apply(site, kernel.Multiply, x, x))
+	all := func(kind kernel.Reduction, n *graph.Node) *graph.Node {
+		return must[*graph.Node](t)(graph.Aggregate(site, kind, n, graph.ReduceOptions{}))
+	}
+	return y, []*graph.Node{all(kernel.Max, x), all(kernel.Mean, y), all(kernel.Var, x)}
+}
+
+// What is folded beside an array is what its elements say, and does not depend on the
+// number of tasks in flight; the array is what it is without.
+func TestBeside(t *testing.T) {
+	const n = 1200 * 700
+	dir := t.TempDir()
+	src, out, want := filepath.Join(dir, "x.npy"), filepath.Join(dir, "o.npy"), filepath.Join(dir, "want.npy")
+	run(t, ramp(t, 1200, 700), src)
+	y, folds := squares(t, open(t, src))
+	run(t, y, want)
+	// Of 0 … n-1: the last, (n-1)(2n-1)/6 and (n²-1)/12, of which the first two round once.
+	truth := []float64{n - 1, (n - 1) * (2*n - 1) / 6., (n*n - 1) / 12.}
+	var first []float64
+	for _, o := range []plan.Options{{Budget: 8 * mebi, Workers: 1}, {Budget: 64 * mebi, Workers: 1}, {Budget: 64 * mebi, Workers: 8}} {
+		got := make([]float64, len(folds))
+		p := must[*plan.Plan](t)(plan.New(y, plan.Target{Path: out, Chunks: []int{100, 70}, Beside: folds}, o))
+		if len(p.Stages) != 1 || p.Stages[0].Read != 8*n {
+			t.Fatalf("%d stages, of which the first reads %d bytes", len(p.Stages), p.Stages[0].Read)
+		}
+		end, err := exec.Run(context.Background(), p, exec.Env{Beside: places(got)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if end.Peak > p.Peak.Host() {
+			t.Errorf("%d bytes of %d predicted", end.Peak, p.Peak.Host())
+		}
+		for i, v := range got {
+			if d := v - truth[i]; d > 1e-12*truth[i] || d < -1e-12*truth[i] {
+				t.Errorf("%+v: %s is %v, want %v", o, folds[i], v, truth[i])
+			}
+		}
+		if first == nil {
+			first = got
+		} else if !slices.Equal(first, got) {
+			t.Errorf("%+v: %v, and before %v", o, got, first)
+		}
+		if !bytes.Equal(must[[]byte](t)(os.ReadFile(out)), must[[]byte](t)(os.ReadFile(want))) {
+			t.Errorf("%+v: the array differs", o)
+		}
+	}
+}
+
+func places(v []float64) (all [][]byte) {
+	for i := range v {
+		all = append(all, dtype.Bytes(v[i:i+1]))
+	}
+	return all
+}
+
+// Sums beside an array go on where they stopped, with what was written until then.
+func TestResumeBeside(t *testing.T) {
+	dir := t.TempDir()
+	src, out, want := filepath.Join(dir, "x.npy"), filepath.Join(dir, "o.npy"), filepath.Join(dir, "want.npy")
+	run(t, ramp(t, 30_000, 300), src)
+	y, folds := squares(t, open(t, src))
+	whole, got := make([]float64, len(folds)), make([]float64, len(folds))
+	once := func(out string, into []float64, fault *faultstore.Fault) (skipped int64, err error) {
+		p := must[*plan.Plan](t)(plan.New(y, plan.Target{Path: out, Beside: folds}, plan.Options{Budget: 64 * mebi, Workers: 1}))
+		keep := must[*exec.Keep](t)(exec.NewKeep(p, p.Fingerprint("", nil), false))
+		end, err := exec.Run(context.Background(), p, exec.Env{Keep: keep, Beside: places(into), Open: func(path string) (store.Array, error) {
+			a, err := store.Open(path)
+			if err != nil {
+				return nil, err
+			}
+			return fault.Array(a), nil
+		}})
+		return end.Skipped, err
+	}
+	if _, err := once(want, whole, &faultstore.Fault{}); err != nil {
+		t.Fatal(err)
+	}
+	for runs := 1; ; runs++ {
+		skipped, err := once(out, got, &faultstore.Fault{Op: faultstore.Read, N: 60, Err: errDisk})
+		if err == nil {
+			if skipped == 0 {
+				t.Error("nothing was kept")
+			}
+			break
+		}
+		if runs > 1000 {
+			t.Fatal("the runs never come to an end")
+		}
+	}
+	if !slices.Equal(got, whole) {
+		t.Errorf("after an interruption %v, and without %v", got, whole)
+	}
+	if !bytes.Equal(must[[]byte](t)(os.ReadFile(out)), must[[]byte](t)(os.ReadFile(want))) {
+		t.Error("the array differs")
+	}
+}
+
+// Nothing is folded beside what is not made element by element.
+func TestBesideRefuses(t *testing.T) {
+	x := ramp(t, 40, 30)
+	_, folds := squares(t, x)
+	product := must[*graph.Node](t)(graph.Product(site, x, must[*graph.Node](t)(graph.Transpose(site, x))))
+	rows := must[*graph.Node](t)(graph.Aggregate(site, kernel.Max, x, graph.ReduceOptions{Axes: []int{1}}))
+	for _, c := range []struct {
+		root   *graph.Node
+		beside *graph.Node
+	}{{product, folds[0]}, {x, rows}, {ramp(t, 30, 40), folds[0]}} {
+		if _, err := plan.New(c.root, plan.Target{Path: filepath.Join(t.TempDir(), "o.npy"), Beside: []*graph.Node{c.beside}}, plan.Options{Budget: 64 * mebi, Workers: 1}); err == nil {
+			t.Errorf("%s is computed beside %s", c.beside, c.root)
+		}
+	}
+}
