@@ -5867,11 +5867,10 @@ vectors:
 	VFMADD213PS.BCST  d3d999a18<>+0(SB), Z5, Z2
 	VFMADD213PS.BCST  d3e2aaaaa<>+0(SB), Z5, Z2
 	VMULPS            Z2, Z1, Z1
-	VBROADCASTSS      d3fc90fdb<>+0(SB), Z2
-	VFNMADD231PS.BCST d40000000<>+0(SB), Z4, Z2
-	VBROADCASTSS      db33bbd2e<>+0(SB), Z3
-	VFNMADD231PS.BCST d40000000<>+0(SB), Z1, Z3
-	VADDPS            Z3, Z2, Z2
+	VSUBPS.BCST       db2bbbd2e<>+0(SB), Z1, Z2
+	VADDPS            Z2, Z4, Z2
+	VBROADCASTSS      d3fc90fdb<>+0(SB), Z3
+	VFNMADD132PS.BCST d40000000<>+0(SB), Z3, Z2
 	VADDPS            Z1, Z4, Z1
 	VBLENDMPS         Z2, Z1, K1, Z6
 	VPANDD.BCST       d80000000<>+0(SB), Z0, Z0
@@ -5903,11 +5902,10 @@ rest:
 	VFMADD213PS.BCST  d3d999a18<>+0(SB), Z8, Z2
 	VFMADD213PS.BCST  d3e2aaaaa<>+0(SB), Z8, Z2
 	VMULPS            Z2, Z1, Z1
-	VBROADCASTSS      d3fc90fdb<>+0(SB), Z2
-	VFNMADD231PS.BCST d40000000<>+0(SB), Z7, Z2
-	VBROADCASTSS      db33bbd2e<>+0(SB), Z3
-	VFNMADD231PS.BCST d40000000<>+0(SB), Z1, Z3
-	VADDPS            Z3, Z2, Z2
+	VSUBPS.BCST       db2bbbd2e<>+0(SB), Z1, Z2
+	VADDPS            Z2, Z7, Z2
+	VBROADCASTSS      d3fc90fdb<>+0(SB), Z3
+	VFNMADD132PS.BCST d40000000<>+0(SB), Z3, Z2
 	VADDPS            Z1, Z7, Z1
 	VBLENDMPS         Z2, Z1, K2, Z9
 	VPANDD.BCST       d80000000<>+0(SB), Z0, Z0
@@ -5977,6 +5975,16 @@ DATA d3e2aaaaa<>+20(SB)/4, $0x3e2aaaaa
 DATA d3e2aaaaa<>+24(SB)/4, $0x3e2aaaaa
 DATA d3e2aaaaa<>+28(SB)/4, $0x3e2aaaaa
 GLOBL d3e2aaaaa<>(SB), RODATA|NOPTR, $32
+
+DATA db2bbbd2e<>+0(SB)/4, $0xb2bbbd2e
+DATA db2bbbd2e<>+4(SB)/4, $0xb2bbbd2e
+DATA db2bbbd2e<>+8(SB)/4, $0xb2bbbd2e
+DATA db2bbbd2e<>+12(SB)/4, $0xb2bbbd2e
+DATA db2bbbd2e<>+16(SB)/4, $0xb2bbbd2e
+DATA db2bbbd2e<>+20(SB)/4, $0xb2bbbd2e
+DATA db2bbbd2e<>+24(SB)/4, $0xb2bbbd2e
+DATA db2bbbd2e<>+28(SB)/4, $0xb2bbbd2e
+GLOBL db2bbbd2e<>(SB), RODATA|NOPTR, $32
 
 // func vecArccosFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
@@ -7064,107 +7072,125 @@ TEXT ·vecArctanhFloat32AVX512(SB), NOSPLIT, $0-104
 	LEAQ -16(AX), SI
 
 vectors:
-	CMPQ             BX, SI
-	JGT              rest
-	VMOVDQU64        (DX)(BX*4), Z0
-	VPANDD.BCST      d7fffffff<>+0(SB), Z0, Z1
-	VADDPS           Z1, Z1, Z2
-	VBROADCASTSS     d3f800000<>+0(SB), Z3
-	VSUBPS           Z1, Z3, Z1
-	VDIVPS           Z1, Z2, Z1
-	VADDPS.BCST      d3f800000<>+0(SB), Z1, Z2
-	VMAXPS.BCST      d3f800000<>+0(SB), Z1, Z3
-	VMINPS.BCST      d3f800000<>+0(SB), Z1, Z1
-	VSUBPS           Z3, Z2, Z3
-	VSUBPS           Z3, Z1, Z1
-	VGETMANTPS       $0x0f, Z2, Z3
-	VGETEXPPS        Z2, Z2
-	VGETEXPPS        Z3, Z6
-	VSUBPS           Z6, Z2, Z2
-	VSUBPS.BCST      d3f800000<>+0(SB), Z3, Z3
-	VPANDD.BCST      d7fffffff<>+0(SB), Z1, Z6
-	VCMPPS.BCST      $0x1e, d00000000<>+0(SB), Z6, K1
-	VBROADCASTSS     d42c80000<>+0(SB), Z6
-	VMINPS           Z2, Z6, Z6
-	VBROADCASTSS     d00000000<>+0(SB), Z7
-	VSUBPS           Z6, Z7, Z6
-	VADDPS.BCST      d4b400000<>+0(SB), Z6, Z6
-	VPSLLD           $0x17, Z6, Z6
-	VPADDD.BCST      d3f800000<>+0(SB), Z6, Z6
-	VFMADD213PS      Z3, Z6, Z1
-	VBLENDMPS        Z1, Z3, K1, Z4
-	VMULPS           Z4, Z4, Z1
-	VBROADCASTSS     d3dd99ce6<>+0(SB), Z3
-	VFMADD231PS.BCST dbd421413<>+0(SB), Z4, Z3
-	VFMADD213PS.BCST dbe0660d6<>+0(SB), Z4, Z3
-	VFMADD213PS.BCST d3e13d98c<>+0(SB), Z4, Z3
-	VFMADD213PS.BCST dbe2a78cd<>+0(SB), Z4, Z3
-	VFMADD213PS.BCST d3e4cbc01<>+0(SB), Z4, Z3
-	VFMADD213PS.BCST dbe800034<>+0(SB), Z4, Z3
-	VFMADD213PS.BCST d3eaaaac0<>+0(SB), Z4, Z3
-	VFMADD213PS.BCST dbf000000<>+0(SB), Z4, Z3
-	VMULPS           Z3, Z1, Z1
-	VFMADD231PS.BCST d35bfbe8e<>+0(SB), Z2, Z1
-	VADDPS           Z1, Z4, Z1
-	VFMADD231PS.BCST d3f317200<>+0(SB), Z2, Z1
-	VMULPS.BCST      d3f000000<>+0(SB), Z1, Z1
-	VPANDD.BCST      d80000000<>+0(SB), Z0, Z0
-	VPORD            Z0, Z1, Z0
-	VMOVDQU64        Z0, (CX)(BX*4)
-	ADDQ             $0x10, BX
-	JMP              vectors
+	CMPQ              BX, SI
+	JGT               rest
+	VMOVDQU64         (DX)(BX*4), Z0
+	VPANDD.BCST       d7fffffff<>+0(SB), Z0, Z1
+	VADDPS            Z1, Z1, Z2
+	VBROADCASTSS      d3f800000<>+0(SB), Z3
+	VSUBPS            Z1, Z3, Z3
+	VDIVPS            Z3, Z2, Z6
+	VBROADCASTSS      d3f800000<>+0(SB), Z7
+	VSUBPS            Z3, Z7, Z7
+	VSUBPS            Z1, Z7, Z7
+	VFNMADD213PS      Z2, Z6, Z3
+	VFNMADD213PS      Z3, Z6, Z7
+	VMINPS.BCST       d3f800000<>+0(SB), Z7, Z2
+	VADDPS.BCST       d3f800000<>+0(SB), Z6, Z3
+	VMAXPS.BCST       d3f800000<>+0(SB), Z6, Z7
+	VMINPS.BCST       d3f800000<>+0(SB), Z6, Z6
+	VSUBPS            Z7, Z3, Z7
+	VSUBPS            Z7, Z6, Z6
+	VGETMANTPS        $0x0f, Z3, Z7
+	VGETEXPPS         Z3, Z3
+	VGETEXPPS         Z7, Z8
+	VSUBPS            Z8, Z3, Z3
+	VSUBPS.BCST       d3f800000<>+0(SB), Z7, Z7
+	VPANDD.BCST       d7fffffff<>+0(SB), Z6, Z8
+	VCMPPS.BCST       $0x1e, d00000000<>+0(SB), Z8, K1
+	VBROADCASTSS      d42c80000<>+0(SB), Z8
+	VMINPS            Z3, Z8, Z8
+	VBROADCASTSS      d00000000<>+0(SB), Z9
+	VSUBPS            Z8, Z9, Z8
+	VADDPS.BCST       d4b400000<>+0(SB), Z8, Z8
+	VPSLLD            $0x17, Z8, Z8
+	VPADDD.BCST       d3f800000<>+0(SB), Z8, Z8
+	VFMADD213PS       Z7, Z8, Z6
+	VBLENDMPS         Z6, Z7, K1, Z4
+	VBROADCASTSS      d3f800000<>+0(SB), Z6
+	VFNMADD132PS.BCST d3f000000<>+0(SB), Z6, Z1
+	VMULPS            Z4, Z4, Z6
+	VBROADCASTSS      d3dd99ce6<>+0(SB), Z7
+	VFMADD231PS.BCST  dbd421413<>+0(SB), Z4, Z7
+	VFMADD213PS.BCST  dbe0660d6<>+0(SB), Z4, Z7
+	VFMADD213PS.BCST  d3e13d98c<>+0(SB), Z4, Z7
+	VFMADD213PS.BCST  dbe2a78cd<>+0(SB), Z4, Z7
+	VFMADD213PS.BCST  d3e4cbc01<>+0(SB), Z4, Z7
+	VFMADD213PS.BCST  dbe800034<>+0(SB), Z4, Z7
+	VFMADD213PS.BCST  d3eaaaac0<>+0(SB), Z4, Z7
+	VFMADD213PS.BCST  dbf000000<>+0(SB), Z4, Z7
+	VMULPS            Z7, Z6, Z6
+	VFMADD231PS.BCST  d35bfbe8e<>+0(SB), Z3, Z6
+	VADDPS            Z6, Z4, Z6
+	VFMADD231PS.BCST  d3f317200<>+0(SB), Z3, Z6
+	VFMADD213PS       Z6, Z1, Z2
+	VMULPS.BCST       d3f000000<>+0(SB), Z2, Z1
+	VPANDD.BCST       d80000000<>+0(SB), Z0, Z0
+	VPORD             Z0, Z1, Z0
+	VMOVDQU64         Z0, (CX)(BX*4)
+	ADDQ              $0x10, BX
+	JMP               vectors
 
 rest:
-	SUBQ             BX, AX
-	JZ               done
-	MOVQ             $-1, SI
-	BZHIQ            AX, SI, SI
-	KMOVQ            SI, K1
-	VMOVDQU32.Z      (DX)(BX*4), K1, Z0
-	VPANDD.BCST      d7fffffff<>+0(SB), Z0, Z1
-	VADDPS           Z1, Z1, Z2
-	VBROADCASTSS     d3f800000<>+0(SB), Z3
-	VSUBPS           Z1, Z3, Z1
-	VDIVPS           Z1, Z2, Z1
-	VADDPS.BCST      d3f800000<>+0(SB), Z1, Z2
-	VMAXPS.BCST      d3f800000<>+0(SB), Z1, Z3
-	VMINPS.BCST      d3f800000<>+0(SB), Z1, Z1
-	VSUBPS           Z3, Z2, Z3
-	VSUBPS           Z3, Z1, Z1
-	VGETMANTPS       $0x0f, Z2, Z3
-	VGETEXPPS        Z2, Z2
-	VGETEXPPS        Z3, Z4
-	VSUBPS           Z4, Z2, Z2
-	VSUBPS.BCST      d3f800000<>+0(SB), Z3, Z3
-	VPANDD.BCST      d7fffffff<>+0(SB), Z1, Z4
-	VCMPPS.BCST      $0x1e, d00000000<>+0(SB), Z4, K2
-	VBROADCASTSS     d42c80000<>+0(SB), Z4
-	VMINPS           Z2, Z4, Z4
-	VBROADCASTSS     d00000000<>+0(SB), Z6
-	VSUBPS           Z4, Z6, Z4
-	VADDPS.BCST      d4b400000<>+0(SB), Z4, Z4
-	VPSLLD           $0x17, Z4, Z4
-	VPADDD.BCST      d3f800000<>+0(SB), Z4, Z4
-	VFMADD213PS      Z3, Z4, Z1
-	VBLENDMPS        Z1, Z3, K2, Z5
-	VMULPS           Z5, Z5, Z1
-	VBROADCASTSS     d3dd99ce6<>+0(SB), Z3
-	VFMADD231PS.BCST dbd421413<>+0(SB), Z5, Z3
-	VFMADD213PS.BCST dbe0660d6<>+0(SB), Z5, Z3
-	VFMADD213PS.BCST d3e13d98c<>+0(SB), Z5, Z3
-	VFMADD213PS.BCST dbe2a78cd<>+0(SB), Z5, Z3
-	VFMADD213PS.BCST d3e4cbc01<>+0(SB), Z5, Z3
-	VFMADD213PS.BCST dbe800034<>+0(SB), Z5, Z3
-	VFMADD213PS.BCST d3eaaaac0<>+0(SB), Z5, Z3
-	VFMADD213PS.BCST dbf000000<>+0(SB), Z5, Z3
-	VMULPS           Z3, Z1, Z1
-	VFMADD231PS.BCST d35bfbe8e<>+0(SB), Z2, Z1
-	VADDPS           Z1, Z5, Z1
-	VFMADD231PS.BCST d3f317200<>+0(SB), Z2, Z1
-	VMULPS.BCST      d3f000000<>+0(SB), Z1, Z1
-	VPANDD.BCST      d80000000<>+0(SB), Z0, Z0
-	VPORD            Z0, Z1, Z0
-	VMOVDQU32        Z0, K1, (CX)(BX*4)
+	SUBQ              BX, AX
+	JZ                done
+	MOVQ              $-1, SI
+	BZHIQ             AX, SI, SI
+	KMOVQ             SI, K1
+	VMOVDQU32.Z       (DX)(BX*4), K1, Z0
+	VPANDD.BCST       d7fffffff<>+0(SB), Z0, Z1
+	VADDPS            Z1, Z1, Z2
+	VBROADCASTSS      d3f800000<>+0(SB), Z3
+	VSUBPS            Z1, Z3, Z3
+	VDIVPS            Z3, Z2, Z4
+	VBROADCASTSS      d3f800000<>+0(SB), Z6
+	VSUBPS            Z3, Z6, Z6
+	VSUBPS            Z1, Z6, Z6
+	VFNMADD213PS      Z2, Z4, Z3
+	VFNMADD213PS      Z3, Z4, Z6
+	VMINPS.BCST       d3f800000<>+0(SB), Z6, Z2
+	VADDPS.BCST       d3f800000<>+0(SB), Z4, Z3
+	VMAXPS.BCST       d3f800000<>+0(SB), Z4, Z6
+	VMINPS.BCST       d3f800000<>+0(SB), Z4, Z4
+	VSUBPS            Z6, Z3, Z6
+	VSUBPS            Z6, Z4, Z4
+	VGETMANTPS        $0x0f, Z3, Z6
+	VGETEXPPS         Z3, Z3
+	VGETEXPPS         Z6, Z7
+	VSUBPS            Z7, Z3, Z3
+	VSUBPS.BCST       d3f800000<>+0(SB), Z6, Z6
+	VPANDD.BCST       d7fffffff<>+0(SB), Z4, Z7
+	VCMPPS.BCST       $0x1e, d00000000<>+0(SB), Z7, K2
+	VBROADCASTSS      d42c80000<>+0(SB), Z7
+	VMINPS            Z3, Z7, Z7
+	VBROADCASTSS      d00000000<>+0(SB), Z8
+	VSUBPS            Z7, Z8, Z7
+	VADDPS.BCST       d4b400000<>+0(SB), Z7, Z7
+	VPSLLD            $0x17, Z7, Z7
+	VPADDD.BCST       d3f800000<>+0(SB), Z7, Z7
+	VFMADD213PS       Z6, Z7, Z4
+	VBLENDMPS         Z4, Z6, K2, Z5
+	VBROADCASTSS      d3f800000<>+0(SB), Z4
+	VFNMADD132PS.BCST d3f000000<>+0(SB), Z4, Z1
+	VMULPS            Z5, Z5, Z4
+	VBROADCASTSS      d3dd99ce6<>+0(SB), Z6
+	VFMADD231PS.BCST  dbd421413<>+0(SB), Z5, Z6
+	VFMADD213PS.BCST  dbe0660d6<>+0(SB), Z5, Z6
+	VFMADD213PS.BCST  d3e13d98c<>+0(SB), Z5, Z6
+	VFMADD213PS.BCST  dbe2a78cd<>+0(SB), Z5, Z6
+	VFMADD213PS.BCST  d3e4cbc01<>+0(SB), Z5, Z6
+	VFMADD213PS.BCST  dbe800034<>+0(SB), Z5, Z6
+	VFMADD213PS.BCST  d3eaaaac0<>+0(SB), Z5, Z6
+	VFMADD213PS.BCST  dbf000000<>+0(SB), Z5, Z6
+	VMULPS            Z6, Z4, Z4
+	VFMADD231PS.BCST  d35bfbe8e<>+0(SB), Z3, Z4
+	VADDPS            Z4, Z5, Z4
+	VFMADD231PS.BCST  d3f317200<>+0(SB), Z3, Z4
+	VFMADD213PS       Z4, Z1, Z2
+	VMULPS.BCST       d3f000000<>+0(SB), Z2, Z1
+	VPANDD.BCST       d80000000<>+0(SB), Z0, Z0
+	VPORD             Z0, Z1, Z0
+	VMOVDQU32         Z0, K1, (CX)(BX*4)
 
 done:
 	VZEROUPPER
@@ -13255,11 +13281,10 @@ vectors:
 	VFMADD213PS  d3d999a18<>+0(SB), Y1, Y5
 	VFMADD213PS  d3e2aaaaa<>+0(SB), Y1, Y5
 	VMULPS       Y5, Y3, Y1
-	VMOVUPS      d3fc90fdb<>+0(SB), Y3
-	VFNMADD231PS d40000000<>+0(SB), Y4, Y3
-	VMOVUPS      db33bbd2e<>+0(SB), Y5
-	VFNMADD231PS d40000000<>+0(SB), Y1, Y5
-	VADDPS       Y5, Y3, Y3
+	VSUBPS       db2bbbd2e<>+0(SB), Y1, Y3
+	VADDPS       Y3, Y4, Y3
+	VMOVUPS      d3fc90fdb<>+0(SB), Y5
+	VFNMADD132PS d40000000<>+0(SB), Y5, Y3
 	VADDPS       Y1, Y4, Y1
 	VBLENDVPS    Y2, Y3, Y1, Y1
 	VPAND        d80000000<>+0(SB), Y0, Y0
@@ -13298,11 +13323,10 @@ copy69:
 	VFMADD213PS  d3d999a18<>+0(SB), Y1, Y5
 	VFMADD213PS  d3e2aaaaa<>+0(SB), Y1, Y5
 	VMULPS       Y5, Y3, Y1
-	VMOVUPS      d3fc90fdb<>+0(SB), Y3
-	VFNMADD231PS d40000000<>+0(SB), Y4, Y3
-	VMOVUPS      db33bbd2e<>+0(SB), Y5
-	VFNMADD231PS d40000000<>+0(SB), Y1, Y5
-	VADDPS       Y5, Y3, Y3
+	VSUBPS       db2bbbd2e<>+0(SB), Y1, Y3
+	VADDPS       Y3, Y4, Y3
+	VMOVUPS      d3fc90fdb<>+0(SB), Y5
+	VFNMADD132PS d40000000<>+0(SB), Y5, Y3
 	VADDPS       Y1, Y4, Y1
 	VBLENDVPS    Y2, Y3, Y1, Y1
 	VPAND        d80000000<>+0(SB), Y0, Y0
@@ -14652,70 +14676,79 @@ TEXT ·vecArctanhFloat32AVX2(SB), NOSPLIT, $64-104
 	LEAQ -8(AX), SI
 
 vectors:
-	CMPQ        BX, SI
-	JGT         rest
-	VMOVDQU     (DX)(BX*4), Y0
-	VPAND       d7fffffff<>+0(SB), Y0, Y1
-	VADDPS      Y1, Y1, Y2
-	VMOVUPS     d3f800000<>+0(SB), Y3
-	VSUBPS      Y1, Y3, Y1
-	VDIVPS      Y1, Y2, Y1
-	VADDPS      d3f800000<>+0(SB), Y1, Y2
-	VMAXPS      d3f800000<>+0(SB), Y1, Y3
-	VMINPS      d3f800000<>+0(SB), Y1, Y1
-	VSUBPS      Y3, Y2, Y3
-	VSUBPS      Y3, Y1, Y1
-	VCMPPS      $0x11, d00800000<>+0(SB), Y2, Y3
-	VMULPS      d4c000000<>+0(SB), Y2, Y4
-	VBLENDVPS   Y3, Y4, Y2, Y4
-	VPADDD      d00400000<>+0(SB), Y4, Y5
-	VPAND       dff800000<>+0(SB), Y5, Y6
-	VPSUBD      Y6, Y4, Y4
-	VPADDD      d3f800000<>+0(SB), Y4, Y4
-	VPSRLD      $0x17, Y5, Y5
-	VMOVUPS     d4b00007f<>+0(SB), Y6
-	VBLENDVPS   Y3, d4b000098<>+0(SB), Y6, Y3
-	VPOR        d4b000000<>+0(SB), Y5, Y5
-	VSUBPS      Y3, Y5, Y3
-	VPXOR       Y5, Y5, Y5
-	VCMPPS      $0x15, d7f800000<>+0(SB), Y2, Y6
-	VBLENDVPS   Y6, Y2, Y3, Y3
-	VCMPPS      $0x11, Y5, Y2, Y6
-	VBLENDVPS   Y6, d7fc00000<>+0(SB), Y3, Y3
-	VCMPPS      $0x00, Y5, Y2, Y2
-	VBLENDVPS   Y2, dff800000<>+0(SB), Y3, Y2
-	VSUBPS      d3f800000<>+0(SB), Y4, Y3
-	VPAND       d7fffffff<>+0(SB), Y1, Y4
-	VCMPPS      $0x1e, d00000000<>+0(SB), Y4, Y4
-	VMOVUPS     d42c80000<>+0(SB), Y5
-	VMINPS      Y2, Y5, Y5
-	VMOVUPS     d00000000<>+0(SB), Y6
-	VSUBPS      Y5, Y6, Y5
-	VADDPS      d4b400000<>+0(SB), Y5, Y5
-	VPSLLD      $0x17, Y5, Y5
-	VPADDD      d3f800000<>+0(SB), Y5, Y5
-	VFMADD213PS Y3, Y5, Y1
-	VBLENDVPS   Y4, Y1, Y3, Y1
-	VMULPS      Y1, Y1, Y3
-	VMOVUPS     d3dd99ce6<>+0(SB), Y4
-	VFMADD231PS dbd421413<>+0(SB), Y1, Y4
-	VFMADD213PS dbe0660d6<>+0(SB), Y1, Y4
-	VFMADD213PS d3e13d98c<>+0(SB), Y1, Y4
-	VFMADD213PS dbe2a78cd<>+0(SB), Y1, Y4
-	VFMADD213PS d3e4cbc01<>+0(SB), Y1, Y4
-	VFMADD213PS dbe800034<>+0(SB), Y1, Y4
-	VFMADD213PS d3eaaaac0<>+0(SB), Y1, Y4
-	VFMADD213PS dbf000000<>+0(SB), Y1, Y4
-	VMULPS      Y4, Y3, Y3
-	VFMADD231PS d35bfbe8e<>+0(SB), Y2, Y3
-	VADDPS      Y3, Y1, Y1
-	VFMADD231PS d3f317200<>+0(SB), Y2, Y1
-	VMULPS      d3f000000<>+0(SB), Y1, Y1
-	VPAND       d80000000<>+0(SB), Y0, Y0
-	VPOR        Y0, Y1, Y0
-	VMOVDQU     Y0, (CX)(BX*4)
-	ADDQ        $0x08, BX
-	JMP         vectors
+	CMPQ         BX, SI
+	JGT          rest
+	VMOVDQU      (DX)(BX*4), Y0
+	VPAND        d7fffffff<>+0(SB), Y0, Y1
+	VADDPS       Y1, Y1, Y2
+	VMOVUPS      d3f800000<>+0(SB), Y3
+	VSUBPS       Y1, Y3, Y3
+	VDIVPS       Y3, Y2, Y4
+	VMOVUPS      d3f800000<>+0(SB), Y5
+	VSUBPS       Y3, Y5, Y5
+	VSUBPS       Y1, Y5, Y5
+	VFNMADD213PS Y2, Y4, Y3
+	VFNMADD213PS Y3, Y4, Y5
+	VMINPS       d3f800000<>+0(SB), Y5, Y2
+	VADDPS       d3f800000<>+0(SB), Y4, Y3
+	VMAXPS       d3f800000<>+0(SB), Y4, Y5
+	VMINPS       d3f800000<>+0(SB), Y4, Y4
+	VSUBPS       Y5, Y3, Y5
+	VSUBPS       Y5, Y4, Y4
+	VCMPPS       $0x11, d00800000<>+0(SB), Y3, Y5
+	VMULPS       d4c000000<>+0(SB), Y3, Y6
+	VBLENDVPS    Y5, Y6, Y3, Y6
+	VPADDD       d00400000<>+0(SB), Y6, Y7
+	VPAND        dff800000<>+0(SB), Y7, Y8
+	VPSUBD       Y8, Y6, Y6
+	VPADDD       d3f800000<>+0(SB), Y6, Y6
+	VPSRLD       $0x17, Y7, Y7
+	VMOVUPS      d4b00007f<>+0(SB), Y8
+	VBLENDVPS    Y5, d4b000098<>+0(SB), Y8, Y5
+	VPOR         d4b000000<>+0(SB), Y7, Y7
+	VSUBPS       Y5, Y7, Y5
+	VPXOR        Y7, Y7, Y7
+	VCMPPS       $0x15, d7f800000<>+0(SB), Y3, Y8
+	VBLENDVPS    Y8, Y3, Y5, Y5
+	VCMPPS       $0x11, Y7, Y3, Y8
+	VBLENDVPS    Y8, d7fc00000<>+0(SB), Y5, Y5
+	VCMPPS       $0x00, Y7, Y3, Y3
+	VBLENDVPS    Y3, dff800000<>+0(SB), Y5, Y3
+	VSUBPS       d3f800000<>+0(SB), Y6, Y5
+	VPAND        d7fffffff<>+0(SB), Y4, Y6
+	VCMPPS       $0x1e, d00000000<>+0(SB), Y6, Y6
+	VMOVUPS      d42c80000<>+0(SB), Y7
+	VMINPS       Y3, Y7, Y7
+	VMOVUPS      d00000000<>+0(SB), Y8
+	VSUBPS       Y7, Y8, Y7
+	VADDPS       d4b400000<>+0(SB), Y7, Y7
+	VPSLLD       $0x17, Y7, Y7
+	VPADDD       d3f800000<>+0(SB), Y7, Y7
+	VFMADD213PS  Y5, Y7, Y4
+	VBLENDVPS    Y6, Y4, Y5, Y4
+	VMOVUPS      d3f800000<>+0(SB), Y5
+	VFNMADD132PS d3f000000<>+0(SB), Y5, Y1
+	VMULPS       Y4, Y4, Y5
+	VMOVUPS      d3dd99ce6<>+0(SB), Y6
+	VFMADD231PS  dbd421413<>+0(SB), Y4, Y6
+	VFMADD213PS  dbe0660d6<>+0(SB), Y4, Y6
+	VFMADD213PS  d3e13d98c<>+0(SB), Y4, Y6
+	VFMADD213PS  dbe2a78cd<>+0(SB), Y4, Y6
+	VFMADD213PS  d3e4cbc01<>+0(SB), Y4, Y6
+	VFMADD213PS  dbe800034<>+0(SB), Y4, Y6
+	VFMADD213PS  d3eaaaac0<>+0(SB), Y4, Y6
+	VFMADD213PS  dbf000000<>+0(SB), Y4, Y6
+	VMULPS       Y6, Y5, Y5
+	VFMADD231PS  d35bfbe8e<>+0(SB), Y3, Y5
+	VADDPS       Y5, Y4, Y4
+	VFMADD231PS  d3f317200<>+0(SB), Y3, Y4
+	VFMADD213PS  Y4, Y1, Y2
+	VMULPS       d3f000000<>+0(SB), Y2, Y1
+	VPAND        d80000000<>+0(SB), Y0, Y0
+	VPOR         Y0, Y1, Y0
+	VMOVDQU      Y0, (CX)(BX*4)
+	ADDQ         $0x08, BX
+	JMP          vectors
 
 rest:
 	SUBQ BX, AX
@@ -14726,74 +14759,83 @@ rest:
 	SHLQ $0x01, SI
 
 copy85:
-	MOVB        -1(DX)(SI*1), DI
-	MOVB        DI, -1(SP)(SI*1)
-	DECQ        SI
-	JNZ         copy85
-	VMOVDQU     (SP), Y0
-	VPAND       d7fffffff<>+0(SB), Y0, Y1
-	VADDPS      Y1, Y1, Y2
-	VMOVUPS     d3f800000<>+0(SB), Y3
-	VSUBPS      Y1, Y3, Y1
-	VDIVPS      Y1, Y2, Y1
-	VADDPS      d3f800000<>+0(SB), Y1, Y2
-	VMAXPS      d3f800000<>+0(SB), Y1, Y3
-	VMINPS      d3f800000<>+0(SB), Y1, Y1
-	VSUBPS      Y3, Y2, Y3
-	VSUBPS      Y3, Y1, Y1
-	VCMPPS      $0x11, d00800000<>+0(SB), Y2, Y3
-	VMULPS      d4c000000<>+0(SB), Y2, Y4
-	VBLENDVPS   Y3, Y4, Y2, Y4
-	VPADDD      d00400000<>+0(SB), Y4, Y5
-	VPAND       dff800000<>+0(SB), Y5, Y6
-	VPSUBD      Y6, Y4, Y4
-	VPADDD      d3f800000<>+0(SB), Y4, Y4
-	VPSRLD      $0x17, Y5, Y5
-	VMOVUPS     d4b00007f<>+0(SB), Y6
-	VBLENDVPS   Y3, d4b000098<>+0(SB), Y6, Y3
-	VPOR        d4b000000<>+0(SB), Y5, Y5
-	VSUBPS      Y3, Y5, Y3
-	VPXOR       Y5, Y5, Y5
-	VCMPPS      $0x15, d7f800000<>+0(SB), Y2, Y6
-	VBLENDVPS   Y6, Y2, Y3, Y3
-	VCMPPS      $0x11, Y5, Y2, Y6
-	VBLENDVPS   Y6, d7fc00000<>+0(SB), Y3, Y3
-	VCMPPS      $0x00, Y5, Y2, Y2
-	VBLENDVPS   Y2, dff800000<>+0(SB), Y3, Y2
-	VSUBPS      d3f800000<>+0(SB), Y4, Y3
-	VPAND       d7fffffff<>+0(SB), Y1, Y4
-	VCMPPS      $0x1e, d00000000<>+0(SB), Y4, Y4
-	VMOVUPS     d42c80000<>+0(SB), Y5
-	VMINPS      Y2, Y5, Y5
-	VMOVUPS     d00000000<>+0(SB), Y6
-	VSUBPS      Y5, Y6, Y5
-	VADDPS      d4b400000<>+0(SB), Y5, Y5
-	VPSLLD      $0x17, Y5, Y5
-	VPADDD      d3f800000<>+0(SB), Y5, Y5
-	VFMADD213PS Y3, Y5, Y1
-	VBLENDVPS   Y4, Y1, Y3, Y1
-	VMULPS      Y1, Y1, Y3
-	VMOVUPS     d3dd99ce6<>+0(SB), Y4
-	VFMADD231PS dbd421413<>+0(SB), Y1, Y4
-	VFMADD213PS dbe0660d6<>+0(SB), Y1, Y4
-	VFMADD213PS d3e13d98c<>+0(SB), Y1, Y4
-	VFMADD213PS dbe2a78cd<>+0(SB), Y1, Y4
-	VFMADD213PS d3e4cbc01<>+0(SB), Y1, Y4
-	VFMADD213PS dbe800034<>+0(SB), Y1, Y4
-	VFMADD213PS d3eaaaac0<>+0(SB), Y1, Y4
-	VFMADD213PS dbf000000<>+0(SB), Y1, Y4
-	VMULPS      Y4, Y3, Y3
-	VFMADD231PS d35bfbe8e<>+0(SB), Y2, Y3
-	VADDPS      Y3, Y1, Y1
-	VFMADD231PS d3f317200<>+0(SB), Y2, Y1
-	VMULPS      d3f000000<>+0(SB), Y1, Y1
-	VPAND       d80000000<>+0(SB), Y0, Y0
-	VPOR        Y0, Y1, Y0
-	VMOVDQU     Y0, 32(SP)
-	LEAQ        (CX)(BX*4), CX
-	MOVQ        AX, SI
-	SHLQ        $0x01, SI
-	SHLQ        $0x01, SI
+	MOVB         -1(DX)(SI*1), DI
+	MOVB         DI, -1(SP)(SI*1)
+	DECQ         SI
+	JNZ          copy85
+	VMOVDQU      (SP), Y0
+	VPAND        d7fffffff<>+0(SB), Y0, Y1
+	VADDPS       Y1, Y1, Y2
+	VMOVUPS      d3f800000<>+0(SB), Y3
+	VSUBPS       Y1, Y3, Y3
+	VDIVPS       Y3, Y2, Y4
+	VMOVUPS      d3f800000<>+0(SB), Y5
+	VSUBPS       Y3, Y5, Y5
+	VSUBPS       Y1, Y5, Y5
+	VFNMADD213PS Y2, Y4, Y3
+	VFNMADD213PS Y3, Y4, Y5
+	VMINPS       d3f800000<>+0(SB), Y5, Y2
+	VADDPS       d3f800000<>+0(SB), Y4, Y3
+	VMAXPS       d3f800000<>+0(SB), Y4, Y5
+	VMINPS       d3f800000<>+0(SB), Y4, Y4
+	VSUBPS       Y5, Y3, Y5
+	VSUBPS       Y5, Y4, Y4
+	VCMPPS       $0x11, d00800000<>+0(SB), Y3, Y5
+	VMULPS       d4c000000<>+0(SB), Y3, Y6
+	VBLENDVPS    Y5, Y6, Y3, Y6
+	VPADDD       d00400000<>+0(SB), Y6, Y7
+	VPAND        dff800000<>+0(SB), Y7, Y8
+	VPSUBD       Y8, Y6, Y6
+	VPADDD       d3f800000<>+0(SB), Y6, Y6
+	VPSRLD       $0x17, Y7, Y7
+	VMOVUPS      d4b00007f<>+0(SB), Y8
+	VBLENDVPS    Y5, d4b000098<>+0(SB), Y8, Y5
+	VPOR         d4b000000<>+0(SB), Y7, Y7
+	VSUBPS       Y5, Y7, Y5
+	VPXOR        Y7, Y7, Y7
+	VCMPPS       $0x15, d7f800000<>+0(SB), Y3, Y8
+	VBLENDVPS    Y8, Y3, Y5, Y5
+	VCMPPS       $0x11, Y7, Y3, Y8
+	VBLENDVPS    Y8, d7fc00000<>+0(SB), Y5, Y5
+	VCMPPS       $0x00, Y7, Y3, Y3
+	VBLENDVPS    Y3, dff800000<>+0(SB), Y5, Y3
+	VSUBPS       d3f800000<>+0(SB), Y6, Y5
+	VPAND        d7fffffff<>+0(SB), Y4, Y6
+	VCMPPS       $0x1e, d00000000<>+0(SB), Y6, Y6
+	VMOVUPS      d42c80000<>+0(SB), Y7
+	VMINPS       Y3, Y7, Y7
+	VMOVUPS      d00000000<>+0(SB), Y8
+	VSUBPS       Y7, Y8, Y7
+	VADDPS       d4b400000<>+0(SB), Y7, Y7
+	VPSLLD       $0x17, Y7, Y7
+	VPADDD       d3f800000<>+0(SB), Y7, Y7
+	VFMADD213PS  Y5, Y7, Y4
+	VBLENDVPS    Y6, Y4, Y5, Y4
+	VMOVUPS      d3f800000<>+0(SB), Y5
+	VFNMADD132PS d3f000000<>+0(SB), Y5, Y1
+	VMULPS       Y4, Y4, Y5
+	VMOVUPS      d3dd99ce6<>+0(SB), Y6
+	VFMADD231PS  dbd421413<>+0(SB), Y4, Y6
+	VFMADD213PS  dbe0660d6<>+0(SB), Y4, Y6
+	VFMADD213PS  d3e13d98c<>+0(SB), Y4, Y6
+	VFMADD213PS  dbe2a78cd<>+0(SB), Y4, Y6
+	VFMADD213PS  d3e4cbc01<>+0(SB), Y4, Y6
+	VFMADD213PS  dbe800034<>+0(SB), Y4, Y6
+	VFMADD213PS  d3eaaaac0<>+0(SB), Y4, Y6
+	VFMADD213PS  dbf000000<>+0(SB), Y4, Y6
+	VMULPS       Y6, Y5, Y5
+	VFMADD231PS  d35bfbe8e<>+0(SB), Y3, Y5
+	VADDPS       Y5, Y4, Y4
+	VFMADD231PS  d3f317200<>+0(SB), Y3, Y4
+	VFMADD213PS  Y4, Y1, Y2
+	VMULPS       d3f000000<>+0(SB), Y2, Y1
+	VPAND        d80000000<>+0(SB), Y0, Y0
+	VPOR         Y0, Y1, Y0
+	VMOVDQU      Y0, 32(SP)
+	LEAQ         (CX)(BX*4), CX
+	MOVQ         AX, SI
+	SHLQ         $0x01, SI
+	SHLQ         $0x01, SI
 
 copy86:
 	MOVB 31(SP)(SI*1), AL

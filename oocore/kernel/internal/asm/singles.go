@@ -213,12 +213,18 @@ func areaCosineSingle(p *formula) {
 	p.result = p.choose(p.is(x, cmpLT, one), p.number(nan), y)
 }
 
-// areaTangentSingle is ½·ln(1 + 2a/(1-a)).
+// areaTangentSingle is ½·ln(1 + 2a/(1-a)). What the quotient lacks counts by the
+// derivative: over 1+a, of which a few bits will do.
 func areaTangentSingle(p *formula) {
-	x := p.params[0]
+	x, one := p.params[0], p.number(1)
 	a := p.abs(x)
-	f, e := p.oneMoreParts(p.div(p.add(a, a), p.sub(p.number(1), a)))
-	p.result = p.signed(p.mul(p.number(0.5), p.logarithmOfParts(f, e)), x)
+	twice, d := p.add(a, a), p.sub(one, a)
+	q := p.div(twice, d)
+	lost := p.sub(p.sub(one, d), a)
+	lack := p.min(p.fnma(q, lost, p.fnma(q, d, twice)), one) // none of infinity
+	f, e := p.oneMoreParts(q)
+	y := p.fma(lack, p.fnma(p.number(0.5), a, one), p.logarithmOfParts(f, e))
+	p.result = p.signed(p.mul(p.number(0.5), y), x)
 }
 
 // widestAngleSingle is to circular functions of float32 what widestAngle is to those
@@ -319,7 +325,8 @@ func arcsineSingle(p *formula) {
 	x, two := p.params[0], p.number(2)
 	s, rest, beyond := p.arcsineSingleParts(p.abs(x))
 	right := p.constantPair(halfTurn(2), 0)
-	far := p.add(p.fnma(two, s, right.hi), p.fnma(two, rest, right.lo))
+	// What π/2 lacks is as much as a rounding: it goes with the lesser part.
+	far := p.fnma(two, p.add(s, p.sub(rest, p.number(p.decode(right.lo.bits)/2))), right.hi)
 	p.result = p.signed(p.choose(beyond, far, p.add(s, rest)), x)
 }
 
