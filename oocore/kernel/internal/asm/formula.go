@@ -137,6 +137,32 @@ func (p *formula) trim() {
 	p.steps = steps
 }
 
+// copied is the same formula in values of its own.
+func (p *formula) copied() *formula {
+	q, of := *p, map[*value]*value{}
+	var twin func(v *value) *value
+	twin = func(v *value) *value {
+		if v == nil || of[v] != nil {
+			return of[v]
+		}
+		w := *v
+		w.args = nil
+		for _, a := range v.args {
+			w.args = append(w.args, twin(a))
+		}
+		of[v] = &w
+		return &w
+	}
+	all := func(from []*value) (to []*value) {
+		for _, v := range from {
+			to = append(to, twin(v))
+		}
+		return to
+	}
+	q.params, q.steps, q.result, q.rare = all(p.params), all(p.steps), twin(p.result), twin(p.rare)
+	return &q
+}
+
 // same is whether two values are one, or equal constants.
 func same(a, b *value) bool {
 	return a == b || a.action == constantBits && b.action == constantBits && a.bits == b.bits

@@ -96,28 +96,38 @@ func (m *machine) blended(mask reg.Register, y operand.Op, x vec) vec {
 	return m.blend64(mask, y, x)
 }
 
-// formula emits a formula's steps. Lanes of which it is not to decide make the
-// loop stop.
-func (m *machine) formula(p *formula, in []vec) vec {
+// formula emits a formula's steps for several vectors in turn, so that the processor
+// has the next one's at hand while one's wait for each other. Lanes of which it is not
+// to decide make the loop stop.
+func (m *machine) formula(p *formula, in [][]vec) (out []vec) {
 	m.single = p.bytes == 4
-	pending := map[*value]int{}
-	for _, v := range p.steps {
-		pending[v], v.vec, v.mask = v.pending, nil, nil
-	}
-	pending[p.result]++
-	for i, v := range p.params {
-		v.vec = in[i]
-	}
-	for _, v := range p.steps {
-		for _, a := range v.args {
-			pending[a]--
+	pending, each := map[*value]int{}, make([]*formula, len(in))
+	for i := range in {
+		each[i] = p.copied()
+		for _, v := range each[i].steps {
+			pending[v] = v.pending
 		}
-		m.step(v, pending)
-		if v == p.rare {
-			m.stopIf(v.mask.(reg.Register))
+		pending[each[i].result]++
+		for j, v := range each[i].params {
+			v.vec = in[i][j]
 		}
 	}
-	return p.result.vec
+	for i := range p.steps {
+		for _, q := range each {
+			v := q.steps[i]
+			for _, a := range v.args {
+				pending[a]--
+			}
+			m.step(v, pending)
+			if v == q.rare {
+				m.stopIf(v.mask.(reg.Register))
+			}
+		}
+	}
+	for _, q := range each {
+		out = append(out, q.result.vec)
+	}
+	return out
 }
 
 // stopIf leaves the loop where mask holds in a lane.
@@ -129,7 +139,7 @@ func (m *machine) stopIf(mask reg.Register) {
 		m.emitted(two(x86.VMOVMSKPD), two(x86.VMOVMSKPS), mask, lanes)
 		m.TESTL(lanes, lanes)
 	}
-	m.JNZ(operand.LabelRef("rare"))
+	m.JNZ(operand.LabelRef(m.rare))
 }
 
 // held is a value in a register.

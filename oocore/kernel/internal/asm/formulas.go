@@ -82,20 +82,31 @@ func formulaLoops(all []*formula) (loops []loop) {
 		for i := range in {
 			in[i] = p.size
 		}
-		loops = append(loops, loop{
+		body := func(m *machine, in [][]vec) []vec {
+			if p.size == p.bytes {
+				return m.formula(p, in)
+			}
+			for _, each := range in {
+				for i, x := range each {
+					each[i] = m.vector()
+					m.VCVTPS2PD(x, each[i])
+				}
+			}
+			out := m.formula(p, in)
+			for i, v := range out {
+				out[i] = m.shorten(v)
+			}
+			return out
+		}
+		l := loop{
 			name: "vec" + p.op + t, keys: []key{{op: p.op, from: t}},
 			in: in, out: p.size, lanes: perElement(p.bytes), rare: p.rare != nil,
-			body: func(m *machine, in []vec) vec {
-				if p.size == p.bytes {
-					return m.formula(p, in)
-				}
-				for i, x := range in {
-					in[i] = m.vector()
-					m.VCVTPS2PD(x, in[i])
-				}
-				return m.shorten(m.formula(p, in))
-			},
-		})
+			body: func(m *machine, in []vec) vec { return body(m, [][]vec{in})[0] },
+		}
+		for l.many, l.abreast = body, mostAbreast; l.abreast > 1 && !l.fits(); {
+			l.abreast--
+		}
+		loops = append(loops, l)
 	}
 	return loops
 }

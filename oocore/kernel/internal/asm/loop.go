@@ -2,9 +2,14 @@ package main
 
 import (
 	"github.com/mmcloughlin/avo/attr"
+	"github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
+	"github.com/mmcloughlin/avo/pass"
 	"github.com/mmcloughlin/avo/reg"
 )
+
+// mostAbreast vectors at a time leave few waits for one another's steps.
+const mostAbreast = 4
 
 // loop is an elementwise loop: n elements of dst from its operands.
 type loop struct {
@@ -16,9 +21,21 @@ type loop struct {
 	body  func(m *machine, in []vec) vec
 	wide  bool // for AVX-512 alone
 	rare  bool // some operands are left to the loop in plain Go
+
+	abreast int // vectors that the loop of AVX-512 computes at a time, if above one, by
+	many    func(m *machine, in [][]vec) []vec
 }
 
 func (l loop) supports(wide bool) bool { return wide || !l.wide }
+
+// fits says whether there are registers for the loop of AVX-512.
+func (l loop) fits() bool {
+	c := build.NewContext()
+	c.ConstraintExpr("amd64")
+	(&machine{Context: c, wide: true, constants: map[string]constant{}}).emit(l)
+	f, err := c.Result()
+	return err == nil && pass.Compile.Execute(f) == nil
+}
 
 func (l loop) function(wide bool) string {
 	if wide {
@@ -56,15 +73,44 @@ func (m *machine) emit(l loop) {
 	m.XORQ(at, at)
 	m.LEAQ(operand.Mem{Base: n, Disp: -lanes}, last)
 
-	m.Label("vectors")
+	vectors := func(count int) {
+		in := make([][]vec, count)
+		for k := range in {
+			for i, s := range src {
+				from := operand.Mem{Base: s, Index: at, Scale: uint8(l.in[i]), Disp: k * lanes * l.in[i]}
+				in[k] = append(in[k], m.load(from, lanes*l.in[i]))
+			}
+		}
+		var out []vec
+		if count == 1 {
+			out = []vec{l.body(m, in[0])}
+		} else {
+			out = l.many(m, in)
+		}
+		for k, v := range out {
+			m.store(v, operand.Mem{Base: dst, Index: at, Scale: uint8(l.out), Disp: k * lanes * l.out}, lanes*l.out)
+		}
+		m.ADDQ(operand.Imm(uint64(count*lanes)), at)
+	}
+	m.rare = "rare"
+	if l.abreast > 1 && m.wide {
+		// Where one of them has a rare operand, the first may have none.
+		m.rare = "one"
+		lastOfMany := m.GP64()
+		m.LEAQ(operand.Mem{Base: n, Disp: -l.abreast * lanes}, lastOfMany)
+		m.Label("vectors")
+		m.CMPQ(at, lastOfMany)
+		m.JGT(operand.LabelRef("one"))
+		vectors(l.abreast)
+		m.JMP(operand.LabelRef("vectors"))
+		m.rare = "rare"
+		m.Label("one")
+	} else {
+		m.Label("vectors")
+	}
 	m.CMPQ(at, last)
 	m.JGT(operand.LabelRef("rest"))
-	in := make([]vec, len(src))
-	for i, s := range src {
-		in[i] = m.load(operand.Mem{Base: s, Index: at, Scale: uint8(l.in[i])}, lanes*l.in[i])
-	}
-	m.store(l.body(m, in), operand.Mem{Base: dst, Index: at, Scale: uint8(l.out)}, lanes*l.out)
-	m.ADDQ(operand.Imm(uint64(lanes)), at)
+	vectors(1)
 	m.JMP(operand.LabelRef("vectors"))
 
 	m.Label("rest")

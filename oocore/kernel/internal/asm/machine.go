@@ -19,6 +19,7 @@ type machine struct {
 	single    bool // the formula that is being emitted is of float32
 	constants map[string]constant
 	labels    int
+	rare      string // the label to go to where an operand is rare
 	prefix    string // of labels, which share a name space within a file
 }
 
