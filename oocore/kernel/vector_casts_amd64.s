@@ -186,8 +186,8 @@ vectors:
 	VPSRLD      $0x10, Z2, Z2
 	VPORQ.BCST  quiet32<>+0(SB), Z1, Z1
 	VCMPPS      $0x03, Z0, Z0, K1
-	VBLENDMPS   Z1, Z2, K1, Z3
-	VPMOVDW     Z3, Y0
+	VBLENDMPS   Z1, Z2, K1, Z0
+	VPMOVDW     Z0, Y0
 	VMOVDQU     Y0, (CX)(BX*2)
 	ADDQ        $0x10, BX
 	JMP         vectors
@@ -206,8 +206,8 @@ rest:
 	VPSRLD      $0x10, Z2, Z2
 	VPORQ.BCST  quiet32<>+0(SB), Z1, Z1
 	VCMPPS      $0x03, Z0, Z0, K2
-	VBLENDMPS   Z1, Z2, K2, Z4
-	VPMOVDW     Z4, Y0
+	VBLENDMPS   Z1, Z2, K2, Z0
+	VPMOVDW     Z0, Y0
 	VMOVDQU16   Y0, K1, (CX)(BX*2)
 
 done:

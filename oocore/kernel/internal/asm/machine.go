@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/build"
@@ -173,9 +174,9 @@ func (m *machine) blend64(mask reg.Register, y operand.Op, x vec) vec {
 	c, isConstant := y.(constant)
 	switch {
 	case m.wide && isConstant:
-		m.VBLENDMPD_BCST(c.Mem, x, mask, v)
+		m.writes(x86.VBLENDMPD_BCST, c.Mem, x, mask, v)
 	case m.wide:
-		m.VBLENDMPD(y, x, mask, v)
+		m.writes(x86.VBLENDMPD, y, x, mask, v)
 	case isConstant:
 		m.VBLENDVPD(mask, c.Mem, x, v)
 	default:
@@ -184,15 +185,26 @@ func (m *machine) blend64(mask reg.Register, y operand.Op, x vec) vec {
 	return v
 }
 
+// writes emits a blend, whose result is not among its operands, though it passes for one
+// that is merged into it: the register would be held from the loop's beginning on.
+func (m *machine) writes(blend inst, y operand.Op, x vec, mask reg.Register, v vec) {
+	i, err := blend(y, x, mask, v)
+	if err != nil {
+		panic(fmt.Sprint(m.prefix, ": ", err))
+	}
+	i.Inputs = slices.DeleteFunc(i.Inputs, func(o operand.Op) bool { return o == operand.Op(v) })
+	m.Instruction(i)
+}
+
 // blend32 is the same for float32.
 func (m *machine) blend32(mask reg.Register, y operand.Op, x vec) vec {
 	v := m.vector()
 	c, isConstant := y.(constant)
 	switch {
 	case m.wide && isConstant:
-		m.VBLENDMPS_BCST(c.Mem, x, mask, v)
+		m.writes(x86.VBLENDMPS_BCST, c.Mem, x, mask, v)
 	case m.wide:
-		m.VBLENDMPS(y, x, mask, v)
+		m.writes(x86.VBLENDMPS, y, x, mask, v)
 	case isConstant:
 		m.VBLENDVPS(mask, c.Mem, x, v)
 	default:
