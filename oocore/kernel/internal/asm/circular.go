@@ -10,6 +10,8 @@ var (
 	quarter = math.Pi / 4 * 1.0001
 	// (sin(r)/r - 1) / r² and (cos(r) - 1 + r²/2) / r⁴ in powers of r²
 	sinRest = economize(func(k int64) real { return alternating(k+1, inverseFactorial(2*k+3)) }, 0, quarter*quarter, 6)
+	// (tan(r)/r - 1) / r² in powers of r²
+	tanRest = economize(func(k int64) real { return tanSeries(k + 1) }, 0, quarter*quarter, 14)
 	cosRest = economize(func(k int64) real { return alternating(k, inverseFactorial(2*k+4)) }, 0, quarter*quarter, 6)
 )
 
@@ -84,7 +86,7 @@ func (p *formula) quadrant(r pair, word *value) *value {
 	return p.xor(y, p.signOf(p.shl(word, 62)))
 }
 
-// tangent is the sine over the cosine, or less the cosine over the sine.
+// tangent is that of r, or less its inverse.
 func tangent(p *formula) {
 	r, word := p.rightAngles(p.params[0])
 	p.result = p.slope(r, word)
@@ -92,24 +94,17 @@ func tangent(p *formula) {
 }
 
 func (p *formula) slope(r pair, word *value) *value {
+	one := p.number(1)
 	square := p.mul(r.hi, r.hi)
 	flip := p.shl(word, 63)
-	odd := p.negative(flip)
-	// What rounding cuts off r² and the second term counts here.
-	lost := p.fms(r.hi, r.hi, square)
-	cos := p.cosineOf(r, square)
-	cos.lo = p.fnma(p.number(0.5), lost, cos.lo)
-	cos = p.tidy(cos.hi, cos.lo)
-	cube := p.mul(square, r.hi)
-	second := p.exactProduct(cube, p.number(sinRest[0]))
-	rest := p.fma(p.mul(square, cube), p.horner(square, sinRest[1:]), r.lo)
-	rest = p.fma(p.mul(lost, r.hi), p.number(sinRest[0]), p.add(rest, second.lo))
-	sin := p.tidy(r.hi, second.hi)
-	sin = p.tidy(sin.hi, p.add(sin.lo, rest))
-	above := pair{p.choose(odd, cos.hi, sin.hi), p.choose(odd, cos.lo, sin.lo)}
-	below := pair{p.choose(odd, sin.hi, cos.hi), p.choose(odd, sin.lo, cos.lo)}
-	y := p.total(p.ratio(above, below))
-	return p.xor(y, flip)
+	rest := p.mul(r.hi, p.horner(square, tanRest))
+	t := pair{hi: p.fma(square, rest, r.hi)}
+	t.lo = p.fma(square, rest, p.sub(r.hi, t.hi))
+	t.lo = p.fma(p.fms(r.hi, r.hi, square), rest, t.lo) // what rounding cuts off r²
+	t.lo = p.fma(r.lo, p.fma(t.hi, t.hi, one), t.lo)
+	y := p.div(one, t.hi)
+	over := p.fma(p.fnma(t.lo, y, p.fnma(t.hi, y, one)), y, y)
+	return p.xor(p.choose(p.negative(flip), over, p.total(t)), flip)
 }
 
 // reducedCircular and reducedTangent continue from a reduced angle x+y and a

@@ -71,6 +71,22 @@ func plainFormulas() (all []*formula) {
 	return all
 }
 
+// abreast is how many vectors at a time leave few waits for one another's steps. Where
+// there is little beside divisions and roots, whose unit is but one, more than two
+// begin with them at once and end without.
+func (p *formula) abreast() int {
+	slow := 0
+	for _, v := range p.steps {
+		if v.action == quotient || v.action == squareRoot {
+			slow++
+		}
+	}
+	if len(p.steps) < 40*slow {
+		return 2
+	}
+	return 4
+}
+
 // formulaLoops is the vector loops of formulas.
 func formulaLoops(all []*formula) (loops []loop) {
 	for _, p := range all {
@@ -103,7 +119,7 @@ func formulaLoops(all []*formula) (loops []loop) {
 			in: in, out: p.size, lanes: perElement(p.bytes), rare: p.rare != nil,
 			body: func(m *machine, in []vec) vec { return body(m, [][]vec{in})[0] },
 		}
-		for l.many, l.abreast = body, mostAbreast; l.abreast > 1 && !l.fits(); {
+		for l.many, l.abreast = body, p.abreast(); l.abreast > 1 && !l.fits(); {
 			l.abreast--
 		}
 		loops = append(loops, l)

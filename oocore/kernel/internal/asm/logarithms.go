@@ -14,14 +14,13 @@ var (
 	}, 0, 4*0.0401, 6)
 )
 
-// logarithmParts of m: f less f²/2, of which half is f²/2, and the rest.
-func (p *formula) logarithmParts(m *value) (f, half, rest *value) {
-	f = p.sub(m, p.number(1))
-	s := p.div(f, p.add(p.number(2), f))
+// logarithmParts of 1+f: f less f²/2, of which half is f/2, and the rest.
+func (p *formula) logarithmParts(f *value) (half, rest, s *value) {
+	s = p.div(f, p.add(p.number(2), f))
 	z := p.mul(s, s)
-	half = p.mul(p.mul(p.number(0.5), f), f)
-	rest = p.mul(s, p.fma(z, p.horner(z, logRest), half))
-	return f, half, rest
+	half = p.mul(p.number(0.5), f)
+	rest = p.mul(s, p.fma(z, p.horner(z, logRest), p.mul(half, f)))
+	return half, rest, s
 }
 
 // withExponent is e·perExponent + a, of which the product's first part is exact
@@ -38,18 +37,20 @@ func (p *formula) withExponent(e *value, perExponent, a pair) *value {
 
 func naturalLogarithm(p *formula) {
 	m, e := p.frexp(p.params[0])
-	f, half, rest := p.logarithmParts(m)
-	p.result = p.withExponent(e, p.constantPair(ln2(), 11), pair{f, p.sub(rest, half)})
+	f := p.sub(m, p.number(1))
+	half, rest, _ := p.logarithmParts(f)
+	p.result = p.withExponent(e, p.constantPair(ln2(), 11), pair{f, p.fnma(half, f, rest)})
 }
 
 // otherLogarithm is to a base of which the logarithm's inverse is per, and that
 // of two over it perExponent.
 func (p *formula) otherLogarithm(per, perExponent real) {
 	m, e := p.frexp(p.params[0])
-	f, half, rest := p.logarithmParts(m)
+	f := p.sub(m, p.number(1))
+	half, rest, _ := p.logarithmParts(f)
 	c := p.constantPair(per, 0)
-	l := p.sub(f, half)
-	rest = p.add(p.sub(p.sub(f, l), half), rest)
+	l := p.fnma(half, f, f)
+	rest = p.add(p.fnma(half, f, p.sub(f, l)), rest)
 	y := p.exactProduct(l, c.hi)
 	y.lo = p.fma(rest, c.hi, p.fma(l, c.lo, y.lo))
 	p.result = p.withExponent(e, p.constantPair(perExponent, 11), y)
@@ -64,6 +65,7 @@ func decimalLogarithm(p *formula) {
 func logarithmOfOneMore(p *formula) {
 	x := p.params[0]
 	p.result = p.oneMore(pair{x, nil})
+	p.keep(true)
 }
 
 // logarithmPair is ln x to some 2⁻⁶⁶ of it: with t = 2f/(2+f), it is t + t³·(1/12 + t²/80 + …).

@@ -8,9 +8,6 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// mostAbreast vectors at a time leave few waits for one another's steps.
-const mostAbreast = 4
-
 // loop is an elementwise loop: n elements of dst from its operands.
 type loop struct {
 	name  string // of the Go function, less its level
