@@ -26,7 +26,7 @@ func cubeRoot(p *formula) {
 	left, zero, one := p.fnma(p.number(3), third, e), p.number(0), p.number(1)
 	more, less := p.is(left, cmpGT, zero), p.is(left, cmpLT, zero)
 	r := p.mul(p.horner(p.sub(m, one), cbrtStart), p.choose(more, p.number(math.Cbrt(0.5)), p.choose(less, p.number(math.Cbrt(2)), one)))
-	r = p.and(r, p.word(math.MaxUint64 &^ (1<<27 - 1)))
+	r = p.and(r, p.word(math.MaxUint64&^(1<<27-1)))
 	m = p.mul(m, p.choose(more, p.number(2), p.choose(less, p.number(0.5), one)))
 	t := p.exactProduct(m, p.mul(r, r))
 	d := p.fnma(t.lo, r, p.fnma(t.hi, r, one))
