@@ -118,16 +118,18 @@ func nonzero(ctx context.Context, site graph.Site, op string, n *graph.Node, opt
 // options say. How the result is to be stored is none of its business.
 func counter(ctx context.Context, op string, opts []Option) index.Run {
 	return func(n *graph.Node) ([]int64, error) {
-		opts := append(opts[:len(opts):len(opts)], func(s *settings) error {
-			s.chunks, s.shards, s.codec, s.region = nil, nil, "", ""
-			return nil
-		})
-		counts, err := Collect[int64](ctx, made(n, nil), opts...)
+		counts, err := Collect[int64](ctx, made(n, nil), append(opts[:len(opts):len(opts)], unstored)...)
 		if err != nil {
 			return nil, graph.Refuse(n.Site, op, unwrapped(err), n)
 		}
 		return counts, nil
 	}
+}
+
+// unstored takes back what options say of how a result is stored.
+func unstored(s *settings) error {
+	s.chunks, s.shards, s.codec, s.region = nil, nil, "", ""
+	return nil
 }
 
 // unwrapped is why an operation was refused, to be refused under another name.

@@ -32,6 +32,7 @@ type Quantized struct {
 	Zero   *Array // zero point, of the integers' type and Scale's shape
 	from   *Array
 	scheme quantize.Scheme
+	made   [3]*Array      // Values, Scale and Zero of Quantize
 	loss   *QuantizeError // that of Save, which has measured it
 }
 
@@ -56,6 +57,7 @@ func (a *Array) Quantize(o QuantizeOptions) *Quantized {
 	q.Values = part(func(q quantize.Quantized) *graph.Node { return q.Values })
 	q.Scale = part(func(q quantize.Quantized) *graph.Node { return q.Scale })
 	q.Zero = part(func(q quantize.Quantized) *graph.Node { return q.Zero })
+	q.made = [3]*Array{q.Values, q.Scale, q.Zero}
 	return q
 }
 
@@ -74,25 +76,34 @@ func Dequantize(values, scale, zero *Array) *Array {
 // Save writes values, scale and zero point beside each other: as members of these names
 // of a group x.zarr, or of a file x.npz or x.safetensors. OpenQuantized reads them back.
 // It reads the array twice, three times if Affine, and once more for scales of more than
-// a megabyte. The last pass, which writes the values, also measures what they lose:
-// Error of what Save returns has it.
+// a megabyte. The last pass, which writes the values, also measures what they lose, unless
+// a device computes it: Error of what Save returns has it. Blocks of an array that is
+// stored in chunks are read in that pass up to three times.
 func (q *Quantized) Save(ctx context.Context, path string, opts ...Option) (*Quantized, error) {
 	var measured *beside
 	err := Together("quantize → "+filepath.Base(path), opts, func(opts []Option, _ func(string, float64)) error {
-		for _, m := range []struct {
-			name string
-			from *Array
-		}{{"scale", q.Scale}, {"zero_point", q.Zero}} {
-			if _, err := m.from.Save(ctx, member(path, m.name), opts...); err != nil {
-				return err
-			}
-		}
-		known, err := q.known(ctx, OpenQuantized(path), opts)
+		s, err := settle(opts)
 		if err != nil {
 			return err
 		}
-		measured = &beside{of: known.losses()}
-		_, err = known.Values.Save(ctx, member(path, "values"), append(opts[:len(opts):len(opts)], measured.with())...)
+		made, mapping := q, opts
+		if q.own() && !s.planned {
+			if made, err = q.known(ctx, opts); err != nil {
+				return err
+			}
+			if s.device == nil && s.region == "" {
+				measured = &beside{of: made.losses()}
+				mapping = append(opts[:len(opts):len(opts)], measured.with())
+			}
+		}
+		// The values first: until they are whole, what was there before stays as it was.
+		if _, err := made.Values.Save(ctx, member(path, "values"), mapping...); err != nil {
+			return err
+		}
+		if _, err := made.Scale.Save(ctx, member(path, "scale"), opts...); err != nil {
+			return err
+		}
+		_, err = made.Zero.Save(ctx, member(path, "zero_point"), opts...)
 		return err
 	})
 	if err != nil {
@@ -100,30 +111,32 @@ func (q *Quantized) Save(ctx context.Context, path string, opts ...Option) (*Qua
 	}
 	out := OpenQuantized(path) // when it is whole: each member changes a file of several
 	out.from = q.from
-	if v := measured.values; v != nil {
-		out.loss = q.report(v)
+	if measured != nil && measured.values != nil {
+		out.loss = q.report(measured.values)
 	}
 	return out, nil
+}
+
+// own reports that all parts are as Quantize made them.
+func (q *Quantized) own() bool {
+	return q.from != nil && q.made == [3]*Array{q.Values, q.Scale, q.Zero}
 }
 
 // knownBytes is the most that scales may take to be held beside a run's buffers.
 const knownBytes = 1 << 20
 
-// known is q with the scales and zero points that were saved, so that its values need no
-// pass for them; q itself where those are large, or not saved but planned.
-func (q *Quantized) known(ctx context.Context, saved *Quantized, opts []Option) (*Quantized, error) {
-	s, err := settle(opts)
-	if err != nil {
-		return nil, err
-	}
-	if s.planned || q.Scale.Bytes()+q.Zero.Bytes() > knownBytes {
+// known is q with its scales and zero points computed, so that its values need no pass
+// for them; q itself where those are large.
+func (q *Quantized) known(ctx context.Context, opts []Option) (*Quantized, error) {
+	if q.Scale.Bytes()+q.Zero.Bytes() > knownBytes {
 		return q, nil
 	}
-	known := &Quantized{from: q.from, scheme: q.scheme}
-	if known.Scale, err = saved.Scale.held(ctx, opts); err != nil {
+	known := &Quantized{from: q.from}
+	var err error
+	if known.Scale, err = q.Scale.held(ctx, opts); err != nil {
 		return nil, err
 	}
-	if known.Zero, err = saved.Zero.held(ctx, opts); err != nil {
+	if known.Zero, err = q.Zero.held(ctx, opts); err != nil {
 		return nil, err
 	}
 	known.Values = build("quantize", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {

@@ -75,3 +75,47 @@ func integers(t *testing.T, a *oocore.Array) []uint8 {
 	}
 	return v
 }
+
+// What was saved is copied as it is; what was changed by hand is saved as it was changed;
+// and what is there already is not computed again, but still compared.
+func TestQuantizedAgain(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("GONBEXT_RUNS", dir+"/runs")
+	x := make([]float32, 40*50)
+	for i := range x {
+		x[i] = float32(rand.NormFloat64())
+	}
+	q := oocore.FromSlice(x, 40, 50).Quantize(oocore.QuantizeOptions{PerAxis: true})
+	saved, err := q.Save(t.Context(), dir+"/a.zarr")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := integers(t, q.Values)
+	once, err := saved.Error(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := q.Save(t.Context(), dir+"/a.zarr")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e, err := again.Error(t.Context()); err != nil || e.Max != once.Max {
+		t.Errorf("at first %+v, again %+v: %v", once, e, err)
+	}
+	q.Values = q.Values.Add(1).AsType(oocore.Int8)
+	for path, c := range map[string]struct {
+		from *oocore.Quantized
+		more uint8
+	}{"saved.npz": {saved, 0}, "opened.npz": {oocore.OpenQuantized(dir + "/a.zarr"), 0}, "changed.npz": {q, 1}} {
+		if _, err := c.from.Save(t.Context(), dir+"/"+path); err != nil {
+			t.Errorf("%s: %v", path, err)
+			continue
+		}
+		for i, v := range integers(t, oocore.OpenQuantized(dir+"/"+path).Values) {
+			if v != want[i]+c.more {
+				t.Errorf("%s: element %d is %d, want %d", path, i, v, want[i]+c.more)
+				break
+			}
+		}
+	}
+}

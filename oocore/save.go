@@ -70,7 +70,7 @@ func Collect[T Element](ctx context.Context, a *Array, opts ...Option) ([]T, err
 // held is the array with its elements in the program's memory.
 func (a *Array) held(ctx context.Context, opts []Option) (*Array, error) {
 	site := graph.Caller()
-	r, err := a.prepare(site, "", opts)
+	r, err := a.prepare(site, "", append(opts[:len(opts):len(opts)], unstored))
 	if err != nil {
 		return nil, err
 	}

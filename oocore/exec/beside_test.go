@@ -122,10 +122,14 @@ func TestBesideRefuses(t *testing.T) {
 	_, folds := squares(t, x)
 	product := must[*graph.Node](t)(graph.Product(site, x, must[*graph.Node](t)(graph.Transpose(site, x))))
 	rows := must[*graph.Node](t)(graph.Aggregate(site, kernel.Max, x, graph.ReduceOptions{Axes: []int{1}}))
+	p := must[*plan.Plan](t)(plan.New(x, plan.Target{Path: filepath.Join(t.TempDir(), "o.npy"), Beside: folds}, plan.Options{Budget: 64 * mebi, Workers: 1}))
+	if _, err := exec.Run(context.Background(), p, exec.Env{Beside: places(make([]float64, 1))}); err == nil {
+		t.Error("three reductions find one place")
+	}
 	for _, c := range []struct {
 		root   *graph.Node
 		beside *graph.Node
-	}{{product, folds[0]}, {x, rows}, {ramp(t, 30, 40), folds[0]}} {
+	}{{product, folds[0]}, {x, rows}, {ramp(t, 30, 40), folds[0]}, {ramp(t, 7), folds[0]}} {
 		if _, err := plan.New(c.root, plan.Target{Path: filepath.Join(t.TempDir(), "o.npy"), Beside: []*graph.Node{c.beside}}, plan.Options{Budget: 64 * mebi, Workers: 1}); err == nil {
 			t.Errorf("%s is computed beside %s", c.beside, c.root)
 		}

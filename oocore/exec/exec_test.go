@@ -249,6 +249,45 @@ func TestMatMulAgainstLoops(t *testing.T) {
 	}
 }
 
+// A sum of products is that of their elements, whole and in parts, and zero of nothing.
+func TestSumOfProductsAgainstLoops(t *testing.T) {
+	const batch, p, q, m, k, n = 3, 4, 2, 37, 130, 53
+	for _, part := range []string{"", "1:, 2::3, 50:7:-2"} {
+		a, b := ramp(t, batch, p, q, m, k), ramp(t, p, q, k, n)
+		c := must[*graph.Node](t)(graph.SumOfProducts(site, a, b, 2))
+		rows, cols, batches := span{0, 1, m}, span{0, 1, n}, span{0, 1, batch}
+		if part != "" {
+			c = must[*graph.Node](t)(graph.Slice(site, c, part))
+			rows, cols, batches = span{2, 3, (m - 2 + 2) / 3}, span{50, -2, 22}, span{1, 1, batch - 1}
+		}
+		got := collect[float64](t, c, small())
+		for x := range batches.n {
+			for i := range rows.n {
+				for j := range cols.n {
+					var want float64
+					for y := range p * q {
+						for l := range k {
+							want += float64(((batches.at(x)*p*q+y)*m+rows.at(i))*k+l) * float64((y*k+l)*n+cols.at(j))
+						}
+					}
+					if g := got[(x*rows.n+i)*cols.n+j]; math.Abs(g-want) > 1e-12*want {
+						t.Fatalf("[%d, %d, %d] of [%s] is %v, want %v", x, i, j, part, g, want)
+					}
+				}
+			}
+		}
+	}
+	none := must[*graph.Node](t)(graph.SumOfProducts(site, ramp(t, 0, 5, 6), ramp(t, 0, 6, 7), 1))
+	if got := collect[float64](t, none, small()); !slices.Equal(got, make([]float64, 35)) {
+		t.Errorf("the sum of no products is %v", got)
+	}
+}
+
+// span are n places from a first one on.
+type span struct{ first, step, n int }
+
+func (s span) at(i int) int { return s.first + i*s.step }
+
 func TestIntermediatesAndFiles(t *testing.T) {
 	dir := t.TempDir()
 	src := filepath.Join(dir, "x.npy")

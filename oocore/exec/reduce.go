@@ -41,7 +41,7 @@ func (r *run) reduceStage(ctx context.Context, stage int) error {
 	})
 }
 
-// folding is what the slots of a reduce stage share.
+// folding is what the slots of a stage share that folds.
 type folding struct {
 	run     *run
 	stage   *plan.Stage

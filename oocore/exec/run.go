@@ -48,6 +48,23 @@ func (e *Env) create(path string, m store.Meta) (store.Writer, error) {
 	return store.Create(path, m)
 }
 
+// takes checks that there is a place for each reduction beside the output.
+func (e *Env) takes(p *plan.Plan) error {
+	for i := range p.Stages {
+		s := &p.Stages[i]
+		if s.Kind != plan.MapStage {
+			continue
+		}
+		for k, fold := range s.Folds {
+			prog := &s.Programs[0]
+			if n := fold.Kind.Result(prog.Type(prog.Out[s.Folded(k)])).Size(); k >= len(e.Beside) || len(e.Beside[k]) != n {
+				return fmt.Errorf("the plan has %d reductions beside its output: there is no place of %d bytes for that of number %d", len(s.Folds), n, k)
+			}
+		}
+	}
+	return nil
+}
+
 // Run does what the plan says. When it returns an error nothing of the output
 // exists, and nothing is left behind but what Keep has: then it is a *KeptError. A
 // cancelled context ends it within a tile.
@@ -63,6 +80,9 @@ func Run(ctx context.Context, p *plan.Plan, env Env) (end record.End, err error)
 	}
 	if p.Device.Memory > 0 && env.Device.Name() != p.Device.Name {
 		return end, fmt.Errorf("the plan is for %s, and the device is %s", p.Device.Name, env.Device.Name())
+	}
+	if err := env.takes(p); err != nil {
+		return end, err
 	}
 	r := &run{plan: p, env: &env, keep: env.Keep, arena: arena.New(p.Arena), start: time.Now(), cpu: make(chan struct{}, p.Workers)}
 	env.Device.Peak()

@@ -60,7 +60,7 @@ func init() {
 		}
 		return contract.Tensordot(c.site, in[0], in[1], ofA, ofB)
 	})
-	document("tensordot", Doc{NumPy: "np.tensordot", Passes: "as matmul; one more over an operand whose remaining axes lie apart, or whose summed ones are all shorter than 32", Working: "as matmul"})
+	document("tensordot", Doc{NumPy: "np.tensordot", Passes: "as matmul; one more over an operand whose remaining axes lie apart, or whose summed ones do and are short, or do not end alike in both", Working: "as matmul"})
 	define(`einsum("ij,jk->ik", a, b, ...)`, 2, -1, func(c *call) (*graph.Node, error) {
 		if c.values[0].text == nil {
 			return nil, c.fail(c.args[0].Pos(), "einsum takes its subscripts in double quotes: %s", c.f.Usage)

@@ -50,6 +50,12 @@ func (p *Plan) checkStage(s *Stage) error {
 		if m == nil || dims < 2 || min(m.TileM, m.TileN, m.TileK, m.SuperM, m.SuperN, m.Depth) < 1 {
 			return errors.New("its product is not cut into tiles")
 		}
+		for i := range s.Programs {
+			domain := s.Programs[i].Domain
+			if first := len(domain) - 2 - len(m.Summed); first < 0 || !slices.Equal(domain[first:len(domain)-2], m.Summed) {
+				return fmt.Errorf("its product sums along axes of %s in an operand of shape %s", grid.Format(m.Summed), grid.Format(domain))
+			}
+		}
 	default:
 		return fmt.Errorf("its kind %q is unknown", s.Kind)
 	}
@@ -72,6 +78,12 @@ func (p *Plan) checkStage(s *Stage) error {
 	for i := range s.Programs {
 		if err := p.checkProgram(&s.Programs[i]); err != nil {
 			return err
+		}
+	}
+	for _, f := range s.Folds {
+		prog := &s.Programs[0]
+		if len(prog.Out) < len(s.Folds) || s.Kind == MapStage && len(f.Axes) != dims {
+			return fmt.Errorf("it folds along %d of its %d axes beside what it writes", len(f.Axes), dims)
 		}
 	}
 	if first := s.Programs[0].Out; s.Kind != ReduceStage && len(first) != 1+len(s.Folds) || s.Kind == ReduceStage && len(first) != len(s.Folds) {

@@ -73,7 +73,7 @@ func (p *Plan) Fingerprint(version string, digests map[int]string) Fingerprint {
 	}
 	for _, s := range p.Stages {
 		one := Stage{Kind: s.Kind, Grid: s.Grid, Programs: s.Programs, Outputs: s.Outputs, Folds: s.Folds, OnDevice: s.OnDevice}
-		if len(s.Folds) > 0 {
+		if s.Kind == ReduceStage {
 			one.Block, one.Inner = s.Block, s.Inner // a fold adds up block by block
 		}
 		if s.MatMul != nil {

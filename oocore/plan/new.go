@@ -182,6 +182,17 @@ func (p *Plan) output(root *graph.Node, t Target, natural []int) (Array, error) 
 
 // mapStage writes the values of root to the output.
 func (p *Plan) mapStage(l *lowering, root *graph.Node, t Target) error {
+	s := Stage{Kind: MapStage, Name: root.String(), Site: root.Site.String()}
+	for _, n := range t.Beside {
+		f, err := foldOf(n)
+		if err != nil {
+			return err
+		}
+		if len(f.Axes) < len(root.Shape) || !slices.Equal(n.In[0].Shape, root.Shape) {
+			return fmt.Errorf("%s is not along all axes of an array of shape %s", n, grid.Format(root.Shape))
+		}
+		s.Folds = append(s.Folds, f)
+	}
 	prog := l.program(append([]*graph.Node{root}, inputs(t.Beside)...)...)
 	size := root.DType.Size()
 	natural := p.mapChunks(&prog, root.Shape, size)
@@ -193,17 +204,6 @@ func (p *Plan) mapStage(l *lowering, root *graph.Node, t Target) error {
 	out, err := p.output(root, t, stored)
 	if err != nil {
 		return err
-	}
-	s := Stage{Kind: MapStage, Name: root.String(), Site: root.Site.String()}
-	for _, n := range t.Beside {
-		f, err := foldOf(n)
-		if err != nil {
-			return err
-		}
-		if len(f.Axes) < len(root.Shape) || !slices.Equal(n.In[0].Shape, root.Shape) {
-			return fmt.Errorf("%s is not along all axes of an array of shape %s", n, grid.Format(root.Shape))
-		}
-		s.Folds = append(s.Folds, f)
 	}
 	s.Grid = grid.Grid{Shape: root.Shape, Chunks: natural}
 	switch unit := out.Layout.Unit; {

@@ -25,7 +25,7 @@ import (
 
 // Engine names the rules that results depend on. It is part of a fingerprint:
 // raise it when the same plan may give other bytes.
-const Engine = "gonbext-1"
+const Engine = "gonbext-2"
 
 // Plan is what a run will do.
 type Plan struct {
@@ -121,7 +121,7 @@ type Stage struct {
 	Whole bool      `json:"whole"` // stored chunks are decoded and encoded in one go, not as streams
 
 	Programs []Program `json:"programs"`        // one; two for a product
-	Outputs  []int     `json:"outputs"`         // indices into Arrays, one a value of the program
+	Outputs  []int     `json:"outputs"`         // indices into Arrays: one a fold, or the one of a map or a product
 	Folds    []Fold    `json:"folds,omitempty"` // of the program's last values; along all axes beside a map's first
 	MatMul   *MatMul   `json:"matmul,omitempty"`
 

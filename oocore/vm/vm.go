@@ -29,8 +29,8 @@ type Machine struct {
 }
 
 // New prepares a machine. regs is the memory of its registers, of at least
-// Program.RegisterBytes(direct) bytes, aligned to 64. direct says that the
-// program's one result goes to the place given to Block instead of a register.
+// Program.RegisterBytes(direct) bytes, aligned to 64. direct says that the result of a
+// program that has only one goes to the place given to Block instead of a register.
 func New(p *plan.Program, regs []byte, direct bool) (*Machine, error) {
 	m := &Machine{prog: p, direct: direct, regs: regs, width: plan.BlockElems * p.Width(),
 		code: make([]kernel.Func, len(p.Code)), fills: make([]fill, len(p.Loads)),
@@ -100,7 +100,7 @@ func (m *Machine) Block(b grid.Box, at int, place []byte) {
 		}
 		m.code[i](n, dst, x, y, z)
 	}
-	if m.direct && len(m.prog.Code) == 0 {
+	if m.direct && len(m.prog.Code) == 0 && len(m.prog.Out) == 1 {
 		out := m.prog.Out[0]
 		if src := m.values[out]; n > 0 && &src[0] != &place[0] {
 			copy(place, src[:n*m.prog.Type(out).Size()])
@@ -123,7 +123,7 @@ func (m *Machine) loadBlock(i int, b grid.Box, at, n int, place []byte) []byte {
 	switch l.Kind {
 	case plan.LoadConst:
 	case plan.LoadArray, plan.LoadBlocks:
-		if m.direct && len(m.prog.Code) == 0 {
+		if m.direct && len(m.prog.Code) == 0 && len(m.prog.Out) == 1 {
 			dst = place
 			f.last = span{}
 		}

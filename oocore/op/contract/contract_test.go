@@ -89,18 +89,21 @@ func TestTensordotRefuses(t *testing.T) {
 	}
 }
 
-// Axes that are summed move no operand as long as one of them is not short.
+// Axes that are summed move no operand as long as products along one of them are worth
+// their while.
 func TestTensordotMovesNothing(t *testing.T) {
 	for _, e := range []struct {
 		a, b         []int
 		axesA, axesB []int
 		moves        bool
 	}{
-		{[]int{5, 6, 40}, []int{5, 7, 40}, []int{0, 2}, []int{0, 2}, false},
-		{[]int{40, 6, 5}, []int{40, 7, 5}, []int{0, 2}, []int{0, 2}, false},
-		{[]int{5, 6, 40}, []int{40, 7, 5}, []int{0, 2}, []int{2, 0}, false},
-		{[]int{5, 6, 4}, []int{5, 7, 4}, []int{0, 2}, []int{0, 2}, true},
-		{[]int{6, 5, 40, 7}, []int{5, 40, 3}, []int{1, 2}, []int{0, 1}, true}, // rows lie apart
+		{[]int{5, 60, 40}, []int{5, 70, 40}, []int{0, 2}, []int{0, 2}, false},
+		{[]int{5, 40, 60}, []int{40, 5, 70}, []int{0, 1}, []int{1, 0}, false},
+		{[]int{5, 60, 4}, []int{5, 70, 4}, []int{0, 2}, []int{0, 2}, true},       // short runs
+		{[]int{5, 6, 40}, []int{5, 70, 40}, []int{0, 2}, []int{0, 2}, true},      // small matrices
+		{[]int{40, 60, 5}, []int{40, 70, 5}, []int{0, 2}, []int{0, 2}, true},     // whose elements lie apart
+		{[]int{5, 60, 40}, []int{40, 70, 5}, []int{0, 2}, []int{2, 0}, true},     // in one operand
+		{[]int{60, 5, 40, 70}, []int{5, 40, 30}, []int{1, 2}, []int{0, 1}, true}, // rows lie apart
 	} {
 		in := arrays(t, e.a, e.b)
 		n, err := contract.Tensordot(graph.Site{}, in[0], in[1], e.axesA, e.axesB)

@@ -1,7 +1,6 @@
 package contract
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -346,7 +345,7 @@ func contracted(site graph.Site, a, b term, batch, rows, cols, inner []rune) (*g
 	if err != nil || !moved {
 		return n, err
 	}
-	for _, run := range runs(a, b, inner) {
+	for _, run := range runs(a, b, batch, inner) {
 		var others []rune
 		for _, name := range inner {
 			if !slices.Contains(run, name) {
@@ -360,14 +359,17 @@ func contracted(site graph.Site, a, b term, batch, rows, cols, inner []rune) (*g
 	return n, nil
 }
 
-// shortRun is the length of a run of axes along which a product takes longer to begin
-// than to compute.
-const shortRun = 32
+// A run is too short, or a matrix with it, where a product takes longer to begin than to
+// compute.
+const (
+	shortRun    = 32
+	shortMatrix = 5 << 10 // bytes
+)
 
-// runs are those of the names that follow one another in both operands, but for short
-// ones: first those at whose end elements of an operand lie side by side, then the
-// longest.
-func runs(a, b term, names []rune) (all [][]rune) {
+// runs are those of the names that follow one another in both operands, the longest
+// first, but for short ones, and those that would leave elements that lie side by side
+// to different matrices.
+func runs(a, b term, batch, names []rune) (all [][]rune) {
 	length := func(run []rune) int {
 		n := 1
 		for _, name := range run {
@@ -387,17 +389,22 @@ func runs(a, b term, names []rune) (all [][]rune) {
 		}
 		all = append(all, []rune{name})
 	}
-	all = slices.DeleteFunc(all, func(run []rune) bool { return length(run) < shortRun })
-	beside := func(run []rune) int { // operands
-		n := 0
+	all = slices.DeleteFunc(all, func(run []rune) bool {
 		for _, t := range []term{a, b} {
-			if t.axes[len(t.axes)-1] == run[len(run)-1] {
-				n++
+			matrix := length(run) * t.node.DType.Size()
+			for d, name := range t.axes {
+				if !slices.Contains(names, name) && !slices.Contains(batch, name) {
+					matrix *= t.node.Shape[d]
+				}
+			}
+			last := t.axes[len(t.axes)-1]
+			if matrix < shortMatrix || slices.Contains(names, last) && last != run[len(run)-1] {
+				return true
 			}
 		}
-		return n
-	}
-	slices.SortStableFunc(all, func(x, y []rune) int { return cmp.Or(beside(y)-beside(x), length(y)-length(x)) })
+		return length(run) < shortRun
+	})
+	slices.SortStableFunc(all, func(x, y []rune) int { return length(y) - length(x) })
 	return all
 }
 
