@@ -2,7 +2,6 @@ package oocore
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
@@ -41,7 +40,6 @@ func (b *beside) nodes() (all []*graph.Node, err error) {
 func (b *beside) places() (all [][]byte) {
 	b.values = make([]float64, len(b.of))
 	for i := range b.values {
-		b.values[i] = math.NaN()
 		all = append(all, dtype.Bytes(b.values[i:i+1]))
 	}
 	return all

@@ -9,7 +9,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/record"
-	"github.com/gonbext/gonbext/oocore/vm"
 )
 
 // mapStage writes a program's values, chunk by chunk, and folds others beside.
@@ -79,40 +78,6 @@ type mapper struct {
 	sums  *sums     // of what is folded beside; nil where that is nothing
 }
 
-// sums are what a slot folds of a chunk.
-type sums struct {
-	shared  *folding
-	states  [][]byte
-	layouts []layout
-}
-
-func newSums(s *slot, f *folding) (*sums, error) {
-	all := &sums{shared: f}
-	for i, folder := range f.folders {
-		state, err := s.alloc(record.Scratch, int64(folder.Size()))
-		if err != nil {
-			return nil, err
-		}
-		all.states, all.layouts = append(all.states, state), append(all.layouts, newLayout(s.stage, i))
-	}
-	return all, nil
-}
-
-// begin empties the sums for a chunk.
-func (s *sums) begin(chunk grid.Box) {
-	for i, folder := range s.shared.folders {
-		folder.Init(s.states[i], 1)
-		s.layouts[i].chunk(chunk)
-	}
-}
-
-// add folds a block that a machine has computed.
-func (s *sums) add(m *vm.Machine, b grid.Box) {
-	for i, folder := range s.shared.folders {
-		s.layouts[i].fold(folder, s.states[i], 1, m.Result(s.shared.stage.Folded(i)), b)
-	}
-}
-
 func newMapper(s *slot, lanes chan Lane, f *folding) (*mapper, error) {
 	st := s.stage
 	prog := &st.Programs[0]
@@ -160,7 +125,7 @@ func (m *mapper) task(ctx context.Context, ticket int, chunk grid.Box) error {
 	if m.sums == nil {
 		return m.write(ctx, chunk)
 	}
-	m.sums.begin(chunk)
+	m.sums.begin(chunk, 1)
 	if err := m.write(ctx, chunk); err != nil {
 		return err
 	}

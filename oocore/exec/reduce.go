@@ -220,14 +220,49 @@ func (f *folding) empty(ctx context.Context) error {
 	return nil
 }
 
+// sums are what a slot folds of a chunk.
+type sums struct {
+	shared  *folding
+	states  [][]byte
+	layouts []layout
+	n       int // accumulators of the present chunk
+}
+
+func newSums(s *slot, f *folding) (*sums, error) {
+	all := &sums{shared: f}
+	for i, folder := range f.folders {
+		state, err := s.alloc(record.Scratch, int64(folder.Size()*f.kept))
+		if err != nil {
+			return nil, err
+		}
+		all.states, all.layouts = append(all.states, state), append(all.layouts, newLayout(s.stage, i))
+	}
+	return all, nil
+}
+
+// begin empties the n sums of a chunk.
+func (s *sums) begin(chunk grid.Box, n int) {
+	s.n = n
+	for i, folder := range s.shared.folders {
+		folder.Init(s.states[i], n)
+		s.layouts[i].chunk(chunk)
+	}
+}
+
+// add folds a block that a machine has computed.
+func (s *sums) add(m *vm.Machine, b grid.Box) {
+	for i, folder := range s.shared.folders {
+		s.layouts[i].fold(folder, s.states[i], s.n, m.Result(s.shared.stage.Folded(i)), b)
+	}
+}
+
 // reducer is a slot of a reduce stage.
 type reducer struct {
 	slot    *slot
 	shared  *folding
 	inputs  *inputs
 	machine *vm.Machine
-	layouts []layout
-	states  [][]byte
+	sums    *sums
 	out     [][]byte
 }
 
@@ -247,20 +282,15 @@ func newReducer(s *slot, f *folding) (*reducer, error) {
 	if r.machine, err = vm.New(prog, regs, false); err != nil {
 		return nil, err
 	}
-	for i, folder := range f.folders {
-		state, err := s.alloc(record.Scratch, int64(folder.Size()*f.kept))
+	if r.sums, err = newSums(s, f); err != nil || f.parts > 1 {
+		return r, err
+	}
+	for _, a := range s.stage.Outputs {
+		out, err := s.alloc(record.Output, int64(f.kept*s.run.plan.Arrays[a].DType.Size()))
 		if err != nil {
 			return nil, err
 		}
-		r.states = append(r.states, state)
-		r.layouts = append(r.layouts, newLayout(s.stage, i))
-		if f.parts == 1 {
-			out, err := s.alloc(record.Output, int64(f.kept*s.run.plan.Arrays[s.stage.Outputs[i]].DType.Size()))
-			if err != nil {
-				return nil, err
-			}
-			r.out = append(r.out, out)
-		}
+		r.out = append(r.out, out)
 	}
 	return r, nil
 }
@@ -269,10 +299,7 @@ func (r *reducer) task(ctx context.Context, ticket int, chunk grid.Box) error {
 	f := r.shared
 	result := f.result(chunk)
 	n := result.Size()
-	for i, folder := range f.folders {
-		folder.Init(r.states[i], n)
-		r.layouts[i].chunk(chunk)
-	}
+	r.sums.begin(chunk, n)
 	for inner := range r.slot.stage.Inners(chunk) {
 		for tile := range inner.Split(r.slot.stage.Tile) {
 			if ctx.Err() != nil {
@@ -282,7 +309,7 @@ func (r *reducer) task(ctx context.Context, ticket int, chunk grid.Box) error {
 				return err
 			}
 			err := r.slot.compute(ctx, func() error {
-				r.fold(tile, n)
+				r.fold(tile)
 				return nil
 			})
 			if err != nil {
@@ -291,9 +318,9 @@ func (r *reducer) task(ctx context.Context, ticket int, chunk grid.Box) error {
 		}
 	}
 	if f.parts == 1 {
-		return f.finish(ctx, r.slot, r.states, r.out, n, result)
+		return f.finish(ctx, r.slot, r.sums.states, r.out, n, result)
 	}
-	return f.merge(ctx, ticket, r.states, n, func() error { return f.finish(ctx, r.slot, f.states, f.out, n, result) })
+	return f.merge(ctx, ticket, r.sums.states, n, func() error { return f.finish(ctx, r.slot, f.states, f.out, n, result) })
 }
 
 // merge adds a chunk's n sums to those of the chunks before, in their turn. whole is
@@ -321,14 +348,12 @@ func (f *folding) merge(ctx context.Context, ticket int, states [][]byte, n int,
 }
 
 // fold adds a tile, block by block.
-func (r *reducer) fold(tile grid.Box, n int) {
+func (r *reducer) fold(tile grid.Box) {
 	r.machine.Tile(tile, r.inputs.tile)
 	at := 0
 	for b := range tile.Split(r.slot.stage.Block) {
 		r.machine.Block(b, at, nil)
-		for i, folder := range r.shared.folders {
-			r.layouts[i].fold(folder, r.states[i], n, r.machine.Result(i), b)
-		}
+		r.sums.add(r.machine, b)
 		at += b.Size()
 	}
 }

@@ -117,8 +117,8 @@ func onOperand(ranges grid.View, n *Node, operand int) grid.View {
 	for d := range in.Shape {
 		at := d + len(n.Shape) - dims
 		switch {
-		case d == dims-1-operand, d >= dims-2-n.Summed && d < dims-2: // the first's columns, the second's rows
-			continue
+		case d == dims-1-operand, d >= dims-2-n.Summed && d < dims-2:
+			continue // the first's columns, the second's rows, and which matrix of those that are summed
 		case d < dims-2:
 			at += n.Summed
 		}

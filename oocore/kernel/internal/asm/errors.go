@@ -1,7 +1,5 @@
 package main
 
-import "math"
-
 // From a split on, the error function is one less what is left, of which the logarithm
 // is a polynomial. At that of float64 a quarter is left, so that the logarithm of four
 // times it begins near zero, where little is rounded off. From erfEnd on it is one.
@@ -58,9 +56,7 @@ func errorFunction(p *formula) {
 	near := p.fma(x, p.horner(p.mul(x, x), erfRest), x)
 	a := p.abs(x)
 	g := p.horner(p.sub(p.min(p.number(erfEnd), a), p.number(erfSplit)), erfTail)
-	n, word := p.wholeNear(g, math.Log2E)
-	ln2 := p.constantPair(ln2(), 11)
-	r := p.fnma(n, ln2.lo, p.fnma(n, ln2.hi, g))
+	_, word, r := p.reducedOnce(g)
 	left := p.addBits(p.fma(p.horner(r, erfPower), r, one), p.shl(word, p.shift))
 	far := p.signed(p.fnma(p.number(0.25), left, one), x)
 	p.result = p.choose(p.is(a, cmpGT, p.number(erfSplit)), far, near)
@@ -71,7 +67,7 @@ func errorFunctionSingle(p *formula) {
 	near := p.fma(x, p.horner(p.mul(x, x), erfSingle), x)
 	a := p.min(p.number(4), p.abs(x))
 	g := p.fnma(a, a, p.horner(p.sub(a, p.number(erfSplitSingle)), erfTailSingle))
-	_, word, r := p.reducedSingle(g)
+	_, word, r := p.reducedOnce(g)
 	left := p.addBits(p.add(p.number(1), p.lessOneSingle(r)), p.shl(word, p.shift))
 	far := p.signed(p.sub(p.number(1), left), x)
 	p.result = p.choose(p.is(p.abs(x), cmpGT, p.number(erfSplitSingle)), far, near)

@@ -22,6 +22,18 @@ func (p *formula) reduced(x *value) (n *value, r pair) {
 	return n, pair{hi, p.fnma(n, ln2.lo, p.sub(first, hi))}
 }
 
+// reducedOnce is the same with the difference in one number, and the n also in the low
+// bits of a word.
+func (p *formula) reducedOnce(x *value) (n, word, r *value) {
+	n, word = p.wholeNear(x, math.Log2E)
+	drop := 11
+	if p.bytes == 4 {
+		drop = 8
+	}
+	ln2 := p.constantPair(ln2(), drop)
+	return n, word, p.fnma(n, ln2.lo, p.fnma(n, ln2.hi, x))
+}
+
 // power of e is 1 + r + rest, to be added in this order of size.
 func (p *formula) expSum(r pair) *value {
 	one := p.tidy(p.number(1), r.hi)

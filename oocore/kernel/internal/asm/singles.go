@@ -68,20 +68,13 @@ func (p *formula) wholeNear(x *value, by float64) (n, word *value) {
 	return p.sub(word, p.number(p.magic)), word
 }
 
-// reducedSingle is n, the whole number nearest to x·log₂e, and x - n·ln 2.
-func (p *formula) reducedSingle(x *value) (n, word, r *value) {
-	n, word = p.wholeNear(x, math.Log2E)
-	ln2 := p.constantPair(ln2(), 8)
-	return n, word, p.fnma(n, ln2.lo, p.fnma(n, ln2.hi, x))
-}
-
 // lessOneSingle is exp(r) - 1 of a reduced r.
 func (p *formula) lessOneSingle(r *value) *value {
 	return p.fma(p.mul(r, r), p.horner(r, expSingle), r)
 }
 
 func exponentialSingle(p *formula) {
-	n, _, r := p.reducedSingle(p.clamp(p.params[0], -104, 89))
+	n, _, r := p.reducedOnce(p.clamp(p.params[0], -104, 89))
 	p.result = p.scale(p.add(p.number(1), p.lessOneSingle(r)), n)
 }
 
@@ -95,7 +88,7 @@ func exponentialOfTwoSingle(p *formula) {
 // exponentialLessOneSingle is 2ⁿ·((1 - 2⁻ⁿ) + (exp(r) - 1)).
 func exponentialLessOneSingle(p *formula) {
 	x := p.params[0]
-	n, _, r := p.reducedSingle(p.clamp(x, -18, 89))
+	n, _, r := p.reducedOnce(p.clamp(x, -18, 89))
 	ln2 := p.constantPair(ln2(), 8)
 	first := p.fnma(n, ln2.hi, p.clamp(x, -18, 89))
 	lost := p.fnma(n, ln2.lo, p.sub(first, r))
@@ -113,7 +106,7 @@ func hyperbolicTangentSingle(p *formula) {
 	a := p.abs(x)
 	square := p.mul(a, a)
 	small := p.fma(p.mul(square, p.horner(square, tanhSingle)), a, a)
-	_, word, r := p.reducedSingle(p.min(p.number(20), p.add(a, a)))
+	_, word, r := p.reducedOnce(p.min(p.number(20), p.add(a, a)))
 	e := p.addBits(p.add(one, p.lessOneSingle(r)), p.shl(word, p.shift))
 	large := p.sub(one, p.div(p.number(2), p.add(one, e)))
 	p.result = p.signed(p.choose(p.is(a, cmpGT, p.number(0.55)), large, small), x)
@@ -121,7 +114,7 @@ func hyperbolicTangentSingle(p *formula) {
 
 // halvesSingle is as halves.
 func (p *formula) halvesSingle(x *value, sine bool) {
-	n, _, r := p.reducedSingle(p.min(p.number(90), p.abs(x)))
+	n, _, r := p.reducedOnce(p.min(p.number(90), p.abs(x)))
 	u := p.powerOfTwo(p.mul(p.number(-2), p.min(p.number(30), n)))
 	one := p.number(1)
 	withCosh, withSinh := p.add(one, u), p.sub(one, u)
