@@ -556,38 +556,49 @@ func formulaTanhFloat64(x float64) float64 {
 	return v59
 }
 
+var formulaTanhFloat32Table5 = [16]float32{2.500002, 3.5000124, 5.000078, 7.015265, 10.000001, 0, 0, 0, 0, 0, 0.31250033, 0.4375001, 0.62500006, 0.875001, 1.2500002, 1.7500001}
+
+var formulaTanhFloat32Table7 = [16]float32{6.525188e-05, 4.160375e-05, 2.5210102e-06, 4.6354533e-08, 1.537151e-10, 0, 0, 0, 0, -0.044406265, -4.2957592e-05, 0.02257359, 0.029554505, 0.011081951, -0.0044885194, -0.001959444}
+
+var formulaTanhFloat32Table8 = [16]float32{-0.00070092105, -0.00015666301, -9.098438e-06, -1.6240132e-07, -5.963105e-10, 0, 0, 0, 0, -0.0043079383, -0.07239851, -0.0616372, -0.024039779, 0.012994223, 0.01508927, 0.0020743697}
+
+var formulaTanhFloat32Table10 = [16]float32{0.002859069, 0.0004721562, 2.405831e-05, 4.2649557e-07, 9.960024e-10, 0, 0, 0, 0, 0.13414806, 0.045506213, -0.0061161607, -0.055143546, -0.05885036, -0.01919996, 0.0036966442}
+
+var formulaTanhFloat32Table12 = [16]float32{-0.0080501065, -0.0011976658, -5.9945443e-05, -1.0656356e-06, -2.2587838e-09, 0, 0, 0, 0, -7.5081334e-05, 0.1581175, 0.16999595, 0.13789546, 0.060794655, -0.0125845345, -0.023522444}
+
+var formulaTanhFloat32Table14 = [16]float32{0.017020887, 0.0024139434, 0.00012101823, 2.1514436e-06, 5.5489253e-09, 0, 0, 0, 0, -0.33333012, -0.21955219, -0.136173, -0.017831482, 0.08180755, 0.10831078, 0.062921524}
+
+var formulaTanhFloat32Table16 = [16]float32{-0.026236098, -0.0036341762, -0.0001816055, -3.2273213e-06, -8.494344e-09, 0, 0, 0, 0, -5.095022e-08, -0.2749717, -0.34185427, -0.38401547, -0.35513204, -0.23787129, -0.10713988}
+
+var formulaTanhFloat32Table18 = [16]float32{0.026592126, 0.0036407947, 0.00018155483, 3.2260791e-06, 8.244599e-09, 0, 0, 0, 0, 1, 0.9083666, 0.83061004, 0.6924191, 0.5045162, 0.28041476, 0.11381207}
+
+var formulaTanhFloat32Table20 = [16]float32{0.98661435, 0.99817795, 0.9999092, 0.9999984, 1, 0, 0, 0, 0, 0, 0.30271003, 0.41157013, 0.55459976, 0.7039061, 0.8482837, 0.94137555}
+
 func formulaTanhFloat32(x float32) float32 {
 	v1 := math.Float32frombits(0x7fffffff & math.Float32bits(x))
-	v2 := float32(v1 * v1)
-	v3 := fma32((-0.006603474), v2, 0.021305792)
-	v4 := fma32(v3, v2, (-0.05390884))
-	v5 := fma32(v4, v2, 0.1333311)
-	v6 := fma32(v5, v2, (-0.3333333))
-	v7 := float32(v2 * v6)
-	v8 := fma32(v7, v1, v1)
-	v9 := v1 + v1
-	v10 := choose(20 < v9, 20, v9)
-	v11 := fma32(v10, 1.442695, 1.2582912e+07)
-	v12 := v11 - 1.2582912e+07
-	v13 := fma32(-v12, 0.69314575, v10)
-	v14 := fma32(-v12, 1.4286068e-06, v13)
-	v15 := float32(v14 * v14)
-	v16 := fma32(0.0013926184, v14, 0.008363179)
-	v17 := fma32(v16, v14, 0.041666556)
-	v18 := fma32(v17, v14, 0.16666576)
-	v19 := fma32(v18, v14, 0.5)
-	v20 := fma32(v15, v19, v14)
-	v21 := 1 + v20
-	v22 := math.Float32frombits(math.Float32bits(v11) << 23)
-	v23 := math.Float32frombits(math.Float32bits(v21) + math.Float32bits(v22))
-	v24 := 1 + v23
-	v25 := 2 / v24
-	v26 := 1 - v25
-	v27 := v1 > 0.55
-	v28 := choose[float32](v27, v26, v8)
-	v29 := math.Float32frombits(0x80000000 & math.Float32bits(x))
-	v30 := math.Float32frombits(math.Float32bits(v28) | math.Float32bits(v29))
-	return v30
+	v2 := choose(11.9999 < v1, 11.9999, v1)
+	v3 := choose(0.1875 > v2, 0.1875, v2)
+	v4 := math.Float32frombits(math.Float32bits(v3) >> 22)
+	v5 := formulaTanhFloat32Table5[math.Float32bits(v4)&15]
+	v6 := v2 - v5
+	v7 := formulaTanhFloat32Table7[math.Float32bits(v4)&15]
+	v8 := formulaTanhFloat32Table8[math.Float32bits(v4)&15]
+	v9 := fma32(v7, v6, v8)
+	v10 := formulaTanhFloat32Table10[math.Float32bits(v4)&15]
+	v11 := fma32(v9, v6, v10)
+	v12 := formulaTanhFloat32Table12[math.Float32bits(v4)&15]
+	v13 := fma32(v11, v6, v12)
+	v14 := formulaTanhFloat32Table14[math.Float32bits(v4)&15]
+	v15 := fma32(v13, v6, v14)
+	v16 := formulaTanhFloat32Table16[math.Float32bits(v4)&15]
+	v17 := fma32(v15, v6, v16)
+	v18 := formulaTanhFloat32Table18[math.Float32bits(v4)&15]
+	v19 := fma32(v17, v6, v18)
+	v20 := formulaTanhFloat32Table20[math.Float32bits(v4)&15]
+	v21 := fma32(v19, v6, v20)
+	v22 := math.Float32frombits(0x80000000 & math.Float32bits(x))
+	v23 := math.Float32frombits(math.Float32bits(v21) | math.Float32bits(v22))
+	return v23
 }
 
 func formulaLogFloat64(x float64) float64 {

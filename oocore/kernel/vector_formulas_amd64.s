@@ -3337,262 +3337,401 @@ TEXT ·vecTanhFloat32AVX512(SB), NOSPLIT, $0-104
 	MOVQ a_base+32(FP), DX
 	XORQ BX, BX
 	LEAQ -16(AX), SI
-	LEAQ -32(AX), DI
+	LEAQ -64(AX), DI
 
 vectors:
-	CMPQ              BX, DI
-	JGT               one
-	VMOVDQU64         (DX)(BX*4), Z0
-	VMOVDQU64         64(DX)(BX*4), Z1
-	VPANDD.BCST       d7fffffff<>+0(SB), Z0, Z2
-	VPANDD.BCST       d7fffffff<>+0(SB), Z1, Z3
-	VMULPS            Z2, Z2, Z4
-	VMULPS            Z3, Z3, Z5
-	VBROADCASTSS      d3cae897c<>+0(SB), Z6
-	VFMADD231PS.BCST  dbbd861f4<>+0(SB), Z4, Z6
-	VBROADCASTSS      d3cae897c<>+0(SB), Z7
-	VFMADD231PS.BCST  dbbd861f4<>+0(SB), Z5, Z7
-	VFMADD213PS.BCST  dbd5ccf84<>+0(SB), Z4, Z6
-	VFMADD213PS.BCST  dbd5ccf84<>+0(SB), Z5, Z7
-	VFMADD213PS.BCST  d3e0887f3<>+0(SB), Z4, Z6
-	VFMADD213PS.BCST  d3e0887f3<>+0(SB), Z5, Z7
-	VFMADD213PS.BCST  dbeaaaaaa<>+0(SB), Z4, Z6
-	VFMADD213PS.BCST  dbeaaaaaa<>+0(SB), Z5, Z7
-	VMULPS            Z6, Z4, Z4
-	VMULPS            Z7, Z5, Z5
-	VFMADD213PS       Z2, Z2, Z4
-	VFMADD213PS       Z3, Z3, Z5
-	VADDPS            Z2, Z2, Z6
-	VADDPS            Z3, Z3, Z7
-	VBROADCASTSS      d41a00000<>+0(SB), Z8
-	VMINPS            Z6, Z8, Z6
-	VBROADCASTSS      d41a00000<>+0(SB), Z8
-	VMINPS            Z7, Z8, Z7
-	VBROADCASTSS      d4b400000<>+0(SB), Z8
-	VFMADD231PS.BCST  d3fb8aa3b<>+0(SB), Z6, Z8
-	VBROADCASTSS      d4b400000<>+0(SB), Z9
-	VFMADD231PS.BCST  d3fb8aa3b<>+0(SB), Z7, Z9
-	VSUBPS.BCST       d4b400000<>+0(SB), Z8, Z10
-	VSUBPS.BCST       d4b400000<>+0(SB), Z9, Z11
-	VFNMADD231PS.BCST d3f317200<>+0(SB), Z10, Z6
-	VFNMADD231PS.BCST d3f317200<>+0(SB), Z11, Z7
-	VFNMADD231PS.BCST d35bfbe8e<>+0(SB), Z10, Z6
-	VFNMADD231PS.BCST d35bfbe8e<>+0(SB), Z11, Z7
-	VMULPS            Z6, Z6, Z10
-	VMULPS            Z7, Z7, Z11
-	VBROADCASTSS      d3c0905b7<>+0(SB), Z12
-	VFMADD231PS.BCST  d3ab68885<>+0(SB), Z6, Z12
-	VBROADCASTSS      d3c0905b7<>+0(SB), Z13
-	VFMADD231PS.BCST  d3ab68885<>+0(SB), Z7, Z13
-	VFMADD213PS.BCST  d3d2aaa8d<>+0(SB), Z6, Z12
-	VFMADD213PS.BCST  d3d2aaa8d<>+0(SB), Z7, Z13
-	VFMADD213PS.BCST  d3e2aaa6e<>+0(SB), Z6, Z12
-	VFMADD213PS.BCST  d3e2aaa6e<>+0(SB), Z7, Z13
-	VFMADD213PS.BCST  d3f000000<>+0(SB), Z6, Z12
-	VFMADD213PS.BCST  d3f000000<>+0(SB), Z7, Z13
-	VFMADD213PS       Z6, Z12, Z10
-	VFMADD213PS       Z7, Z13, Z11
-	VADDPS.BCST       d3f800000<>+0(SB), Z10, Z6
-	VADDPS.BCST       d3f800000<>+0(SB), Z11, Z7
-	VPSLLD            $0x17, Z8, Z8
-	VPSLLD            $0x17, Z9, Z9
-	VPADDD            Z8, Z6, Z6
-	VPADDD            Z9, Z7, Z7
-	VADDPS.BCST       d3f800000<>+0(SB), Z6, Z6
-	VADDPS.BCST       d3f800000<>+0(SB), Z7, Z7
-	VBROADCASTSS      d40000000<>+0(SB), Z8
-	VDIVPS            Z6, Z8, Z6
-	VBROADCASTSS      d40000000<>+0(SB), Z8
-	VDIVPS            Z7, Z8, Z7
-	VBROADCASTSS      d3f800000<>+0(SB), Z8
-	VSUBPS            Z6, Z8, Z6
-	VBROADCASTSS      d3f800000<>+0(SB), Z8
-	VSUBPS            Z7, Z8, Z7
-	VCMPPS.BCST       $0x1e, d3f0ccccd<>+0(SB), Z2, K1
-	VCMPPS.BCST       $0x1e, d3f0ccccd<>+0(SB), Z3, K2
-	VBLENDMPS         Z6, Z4, K1, Z2
-	VBLENDMPS         Z7, Z5, K2, Z3
-	VPANDD.BCST       d80000000<>+0(SB), Z0, Z0
-	VPANDD.BCST       d80000000<>+0(SB), Z1, Z1
-	VPORD             Z0, Z2, Z0
-	VPORD             Z1, Z3, Z1
-	VMOVDQU64         Z0, (CX)(BX*4)
-	VMOVDQU64         Z1, 64(CX)(BX*4)
-	ADDQ              $0x20, BX
-	JMP               vectors
+	CMPQ         BX, DI
+	JGT          one
+	VMOVDQU64    (DX)(BX*4), Z0
+	VMOVDQU64    64(DX)(BX*4), Z1
+	VMOVDQU64    128(DX)(BX*4), Z2
+	VMOVDQU64    192(DX)(BX*4), Z3
+	VPANDD.BCST  d7fffffff<>+0(SB), Z0, Z4
+	VPANDD.BCST  d7fffffff<>+0(SB), Z1, Z5
+	VPANDD.BCST  d7fffffff<>+0(SB), Z2, Z6
+	VPANDD.BCST  d7fffffff<>+0(SB), Z3, Z7
+	VBROADCASTSS d413fff97<>+0(SB), Z8
+	VMINPS       Z4, Z8, Z4
+	VBROADCASTSS d413fff97<>+0(SB), Z8
+	VMINPS       Z5, Z8, Z5
+	VBROADCASTSS d413fff97<>+0(SB), Z8
+	VMINPS       Z6, Z8, Z6
+	VBROADCASTSS d413fff97<>+0(SB), Z8
+	VMINPS       Z7, Z8, Z7
+	VBROADCASTSS d3e400000<>+0(SB), Z8
+	VMAXPS       Z4, Z8, Z8
+	VBROADCASTSS d3e400000<>+0(SB), Z9
+	VMAXPS       Z5, Z9, Z9
+	VBROADCASTSS d3e400000<>+0(SB), Z10
+	VMAXPS       Z6, Z10, Z10
+	VBROADCASTSS d3e400000<>+0(SB), Z11
+	VMAXPS       Z7, Z11, Z11
+	VPSRLD       $0x16, Z8, Z8
+	VPSRLD       $0x16, Z9, Z9
+	VPSRLD       $0x16, Z10, Z10
+	VPSRLD       $0x16, Z11, Z11
+	VMOVDQU64    table88<>+0(SB), Z13
+	VPERMPS      Z13, Z8, Z12
+	VPERMPS      Z13, Z9, Z14
+	VPERMPS      Z13, Z10, Z15
+	VPERMPS      Z13, Z11, Z13
+	VSUBPS       Z12, Z4, Z4
+	VSUBPS       Z14, Z5, Z5
+	VSUBPS       Z15, Z6, Z6
+	VSUBPS       Z13, Z7, Z7
+	VMOVDQU64    table89<>+0(SB), Z13
+	VPERMPS      Z13, Z8, Z12
+	VPERMPS      Z13, Z9, Z14
+	VPERMPS      Z13, Z10, Z15
+	VPERMPS      Z13, Z11, Z13
+	VMOVDQU64    table90<>+0(SB), Z17
+	VPERMPS      Z17, Z8, Z16
+	VPERMPS      Z17, Z9, Z18
+	VPERMPS      Z17, Z10, Z19
+	VPERMPS      Z17, Z11, Z17
+	VFMADD213PS  Z16, Z4, Z12
+	VFMADD213PS  Z18, Z5, Z14
+	VFMADD213PS  Z19, Z6, Z15
+	VFMADD213PS  Z17, Z7, Z13
+	VMOVDQU64    table91<>+0(SB), Z17
+	VPERMPS      Z17, Z8, Z16
+	VPERMPS      Z17, Z9, Z18
+	VPERMPS      Z17, Z10, Z19
+	VPERMPS      Z17, Z11, Z17
+	VFMADD213PS  Z16, Z4, Z12
+	VFMADD213PS  Z18, Z5, Z14
+	VFMADD213PS  Z19, Z6, Z15
+	VFMADD213PS  Z17, Z7, Z13
+	VMOVDQU64    table92<>+0(SB), Z17
+	VPERMPS      Z17, Z8, Z16
+	VPERMPS      Z17, Z9, Z18
+	VPERMPS      Z17, Z10, Z19
+	VPERMPS      Z17, Z11, Z17
+	VFMADD213PS  Z16, Z4, Z12
+	VFMADD213PS  Z18, Z5, Z14
+	VFMADD213PS  Z19, Z6, Z15
+	VFMADD213PS  Z17, Z7, Z13
+	VMOVDQU64    table93<>+0(SB), Z17
+	VPERMPS      Z17, Z8, Z16
+	VPERMPS      Z17, Z9, Z18
+	VPERMPS      Z17, Z10, Z19
+	VPERMPS      Z17, Z11, Z17
+	VFMADD213PS  Z16, Z4, Z12
+	VFMADD213PS  Z18, Z5, Z14
+	VFMADD213PS  Z19, Z6, Z15
+	VFMADD213PS  Z17, Z7, Z13
+	VMOVDQU64    table94<>+0(SB), Z17
+	VPERMPS      Z17, Z8, Z16
+	VPERMPS      Z17, Z9, Z18
+	VPERMPS      Z17, Z10, Z19
+	VPERMPS      Z17, Z11, Z17
+	VFMADD213PS  Z16, Z4, Z12
+	VFMADD213PS  Z18, Z5, Z14
+	VFMADD213PS  Z19, Z6, Z15
+	VFMADD213PS  Z17, Z7, Z13
+	VMOVDQU64    table95<>+0(SB), Z17
+	VPERMPS      Z17, Z8, Z16
+	VPERMPS      Z17, Z9, Z18
+	VPERMPS      Z17, Z10, Z19
+	VPERMPS      Z17, Z11, Z17
+	VFMADD213PS  Z16, Z4, Z12
+	VFMADD213PS  Z18, Z5, Z14
+	VFMADD213PS  Z19, Z6, Z15
+	VFMADD213PS  Z17, Z7, Z13
+	VMOVDQU64    table96<>+0(SB), Z16
+	VPERMPS      Z16, Z8, Z8
+	VPERMPS      Z16, Z9, Z9
+	VPERMPS      Z16, Z10, Z10
+	VPERMPS      Z16, Z11, Z11
+	VFMADD213PS  Z8, Z4, Z12
+	VFMADD213PS  Z9, Z5, Z14
+	VFMADD213PS  Z10, Z6, Z15
+	VFMADD213PS  Z11, Z7, Z13
+	VPANDD.BCST  d80000000<>+0(SB), Z0, Z0
+	VPANDD.BCST  d80000000<>+0(SB), Z1, Z1
+	VPANDD.BCST  d80000000<>+0(SB), Z2, Z2
+	VPANDD.BCST  d80000000<>+0(SB), Z3, Z3
+	VPORD        Z0, Z12, Z0
+	VPORD        Z1, Z14, Z1
+	VPORD        Z2, Z15, Z2
+	VPORD        Z3, Z13, Z3
+	VMOVDQU64    Z0, (CX)(BX*4)
+	VMOVDQU64    Z1, 64(CX)(BX*4)
+	VMOVDQU64    Z2, 128(CX)(BX*4)
+	VMOVDQU64    Z3, 192(CX)(BX*4)
+	ADDQ         $0x40, BX
+	JMP          vectors
 
 one:
-	CMPQ              BX, SI
-	JGT               rest
-	VMOVDQU64         (DX)(BX*4), Z0
-	VPANDD.BCST       d7fffffff<>+0(SB), Z0, Z1
-	VMULPS            Z1, Z1, Z2
-	VBROADCASTSS      d3cae897c<>+0(SB), Z3
-	VFMADD231PS.BCST  dbbd861f4<>+0(SB), Z2, Z3
-	VFMADD213PS.BCST  dbd5ccf84<>+0(SB), Z2, Z3
-	VFMADD213PS.BCST  d3e0887f3<>+0(SB), Z2, Z3
-	VFMADD213PS.BCST  dbeaaaaaa<>+0(SB), Z2, Z3
-	VMULPS            Z3, Z2, Z2
-	VFMADD213PS       Z1, Z1, Z2
-	VADDPS            Z1, Z1, Z3
-	VBROADCASTSS      d41a00000<>+0(SB), Z4
-	VMINPS            Z3, Z4, Z3
-	VBROADCASTSS      d4b400000<>+0(SB), Z4
-	VFMADD231PS.BCST  d3fb8aa3b<>+0(SB), Z3, Z4
-	VSUBPS.BCST       d4b400000<>+0(SB), Z4, Z5
-	VFNMADD231PS.BCST d3f317200<>+0(SB), Z5, Z3
-	VFNMADD231PS.BCST d35bfbe8e<>+0(SB), Z5, Z3
-	VMULPS            Z3, Z3, Z5
-	VBROADCASTSS      d3c0905b7<>+0(SB), Z6
-	VFMADD231PS.BCST  d3ab68885<>+0(SB), Z3, Z6
-	VFMADD213PS.BCST  d3d2aaa8d<>+0(SB), Z3, Z6
-	VFMADD213PS.BCST  d3e2aaa6e<>+0(SB), Z3, Z6
-	VFMADD213PS.BCST  d3f000000<>+0(SB), Z3, Z6
-	VFMADD213PS       Z3, Z6, Z5
-	VADDPS.BCST       d3f800000<>+0(SB), Z5, Z3
-	VPSLLD            $0x17, Z4, Z4
-	VPADDD            Z4, Z3, Z3
-	VADDPS.BCST       d3f800000<>+0(SB), Z3, Z3
-	VBROADCASTSS      d40000000<>+0(SB), Z4
-	VDIVPS            Z3, Z4, Z3
-	VBROADCASTSS      d3f800000<>+0(SB), Z4
-	VSUBPS            Z3, Z4, Z3
-	VCMPPS.BCST       $0x1e, d3f0ccccd<>+0(SB), Z1, K1
-	VBLENDMPS         Z3, Z2, K1, Z1
-	VPANDD.BCST       d80000000<>+0(SB), Z0, Z0
-	VPORD             Z0, Z1, Z0
-	VMOVDQU64         Z0, (CX)(BX*4)
-	ADDQ              $0x10, BX
-	JMP               vectors
+	CMPQ         BX, SI
+	JGT          rest
+	VMOVDQU64    (DX)(BX*4), Z0
+	VPANDD.BCST  d7fffffff<>+0(SB), Z0, Z1
+	VBROADCASTSS d413fff97<>+0(SB), Z2
+	VMINPS       Z1, Z2, Z1
+	VBROADCASTSS d3e400000<>+0(SB), Z2
+	VMAXPS       Z1, Z2, Z2
+	VPSRLD       $0x16, Z2, Z2
+	VMOVDQU64    table88<>+0(SB), Z3
+	VPERMPS      Z3, Z2, Z3
+	VSUBPS       Z3, Z1, Z1
+	VMOVDQU64    table89<>+0(SB), Z3
+	VPERMPS      Z3, Z2, Z3
+	VMOVDQU64    table90<>+0(SB), Z4
+	VPERMPS      Z4, Z2, Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VMOVDQU64    table91<>+0(SB), Z4
+	VPERMPS      Z4, Z2, Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VMOVDQU64    table92<>+0(SB), Z4
+	VPERMPS      Z4, Z2, Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VMOVDQU64    table93<>+0(SB), Z4
+	VPERMPS      Z4, Z2, Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VMOVDQU64    table94<>+0(SB), Z4
+	VPERMPS      Z4, Z2, Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VMOVDQU64    table95<>+0(SB), Z4
+	VPERMPS      Z4, Z2, Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VMOVDQU64    table96<>+0(SB), Z4
+	VPERMPS      Z4, Z2, Z2
+	VFMADD213PS  Z2, Z1, Z3
+	VPANDD.BCST  d80000000<>+0(SB), Z0, Z0
+	VPORD        Z0, Z3, Z0
+	VMOVDQU64    Z0, (CX)(BX*4)
+	ADDQ         $0x10, BX
+	JMP          vectors
 
 rest:
-	SUBQ              BX, AX
-	JZ                done
-	MOVQ              $-1, SI
-	BZHIQ             AX, SI, SI
-	KMOVQ             SI, K1
-	VMOVDQU32.Z       (DX)(BX*4), K1, Z0
-	VPANDD.BCST       d7fffffff<>+0(SB), Z0, Z1
-	VMULPS            Z1, Z1, Z2
-	VBROADCASTSS      d3cae897c<>+0(SB), Z3
-	VFMADD231PS.BCST  dbbd861f4<>+0(SB), Z2, Z3
-	VFMADD213PS.BCST  dbd5ccf84<>+0(SB), Z2, Z3
-	VFMADD213PS.BCST  d3e0887f3<>+0(SB), Z2, Z3
-	VFMADD213PS.BCST  dbeaaaaaa<>+0(SB), Z2, Z3
-	VMULPS            Z3, Z2, Z2
-	VFMADD213PS       Z1, Z1, Z2
-	VADDPS            Z1, Z1, Z3
-	VBROADCASTSS      d41a00000<>+0(SB), Z4
-	VMINPS            Z3, Z4, Z3
-	VBROADCASTSS      d4b400000<>+0(SB), Z4
-	VFMADD231PS.BCST  d3fb8aa3b<>+0(SB), Z3, Z4
-	VSUBPS.BCST       d4b400000<>+0(SB), Z4, Z5
-	VFNMADD231PS.BCST d3f317200<>+0(SB), Z5, Z3
-	VFNMADD231PS.BCST d35bfbe8e<>+0(SB), Z5, Z3
-	VMULPS            Z3, Z3, Z5
-	VBROADCASTSS      d3c0905b7<>+0(SB), Z6
-	VFMADD231PS.BCST  d3ab68885<>+0(SB), Z3, Z6
-	VFMADD213PS.BCST  d3d2aaa8d<>+0(SB), Z3, Z6
-	VFMADD213PS.BCST  d3e2aaa6e<>+0(SB), Z3, Z6
-	VFMADD213PS.BCST  d3f000000<>+0(SB), Z3, Z6
-	VFMADD213PS       Z3, Z6, Z5
-	VADDPS.BCST       d3f800000<>+0(SB), Z5, Z3
-	VPSLLD            $0x17, Z4, Z4
-	VPADDD            Z4, Z3, Z3
-	VADDPS.BCST       d3f800000<>+0(SB), Z3, Z3
-	VBROADCASTSS      d40000000<>+0(SB), Z4
-	VDIVPS            Z3, Z4, Z3
-	VBROADCASTSS      d3f800000<>+0(SB), Z4
-	VSUBPS            Z3, Z4, Z3
-	VCMPPS.BCST       $0x1e, d3f0ccccd<>+0(SB), Z1, K2
-	VBLENDMPS         Z3, Z2, K2, Z1
-	VPANDD.BCST       d80000000<>+0(SB), Z0, Z0
-	VPORD             Z0, Z1, Z0
-	VMOVDQU32         Z0, K1, (CX)(BX*4)
+	SUBQ         BX, AX
+	JZ           done
+	MOVQ         $-1, SI
+	BZHIQ        AX, SI, SI
+	KMOVQ        SI, K1
+	VMOVDQU32.Z  (DX)(BX*4), K1, Z0
+	VPANDD.BCST  d7fffffff<>+0(SB), Z0, Z1
+	VBROADCASTSS d413fff97<>+0(SB), Z2
+	VMINPS       Z1, Z2, Z1
+	VBROADCASTSS d3e400000<>+0(SB), Z2
+	VMAXPS       Z1, Z2, Z2
+	VPSRLD       $0x16, Z2, Z2
+	VMOVDQU64    table88<>+0(SB), Z3
+	VPERMPS      Z3, Z2, Z3
+	VSUBPS       Z3, Z1, Z1
+	VMOVDQU64    table89<>+0(SB), Z3
+	VPERMPS      Z3, Z2, Z3
+	VMOVDQU64    table90<>+0(SB), Z4
+	VPERMPS      Z4, Z2, Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VMOVDQU64    table91<>+0(SB), Z4
+	VPERMPS      Z4, Z2, Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VMOVDQU64    table92<>+0(SB), Z4
+	VPERMPS      Z4, Z2, Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VMOVDQU64    table93<>+0(SB), Z4
+	VPERMPS      Z4, Z2, Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VMOVDQU64    table94<>+0(SB), Z4
+	VPERMPS      Z4, Z2, Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VMOVDQU64    table95<>+0(SB), Z4
+	VPERMPS      Z4, Z2, Z4
+	VFMADD213PS  Z4, Z1, Z3
+	VMOVDQU64    table96<>+0(SB), Z4
+	VPERMPS      Z4, Z2, Z2
+	VFMADD213PS  Z2, Z1, Z3
+	VPANDD.BCST  d80000000<>+0(SB), Z0, Z0
+	VPORD        Z0, Z3, Z0
+	VMOVDQU32    Z0, K1, (CX)(BX*4)
 
 done:
 	VZEROUPPER
 	RET
 
-DATA d3cae897c<>+0(SB)/4, $0x3cae897c
-DATA d3cae897c<>+4(SB)/4, $0x3cae897c
-DATA d3cae897c<>+8(SB)/4, $0x3cae897c
-DATA d3cae897c<>+12(SB)/4, $0x3cae897c
-DATA d3cae897c<>+16(SB)/4, $0x3cae897c
-DATA d3cae897c<>+20(SB)/4, $0x3cae897c
-DATA d3cae897c<>+24(SB)/4, $0x3cae897c
-DATA d3cae897c<>+28(SB)/4, $0x3cae897c
-GLOBL d3cae897c<>(SB), RODATA|NOPTR, $32
+DATA d413fff97<>+0(SB)/4, $0x413fff97
+DATA d413fff97<>+4(SB)/4, $0x413fff97
+DATA d413fff97<>+8(SB)/4, $0x413fff97
+DATA d413fff97<>+12(SB)/4, $0x413fff97
+DATA d413fff97<>+16(SB)/4, $0x413fff97
+DATA d413fff97<>+20(SB)/4, $0x413fff97
+DATA d413fff97<>+24(SB)/4, $0x413fff97
+DATA d413fff97<>+28(SB)/4, $0x413fff97
+GLOBL d413fff97<>(SB), RODATA|NOPTR, $32
 
-DATA dbbd861f4<>+0(SB)/4, $0xbbd861f4
-DATA dbbd861f4<>+4(SB)/4, $0xbbd861f4
-DATA dbbd861f4<>+8(SB)/4, $0xbbd861f4
-DATA dbbd861f4<>+12(SB)/4, $0xbbd861f4
-DATA dbbd861f4<>+16(SB)/4, $0xbbd861f4
-DATA dbbd861f4<>+20(SB)/4, $0xbbd861f4
-DATA dbbd861f4<>+24(SB)/4, $0xbbd861f4
-DATA dbbd861f4<>+28(SB)/4, $0xbbd861f4
-GLOBL dbbd861f4<>(SB), RODATA|NOPTR, $32
+DATA d3e400000<>+0(SB)/4, $0x3e400000
+DATA d3e400000<>+4(SB)/4, $0x3e400000
+DATA d3e400000<>+8(SB)/4, $0x3e400000
+DATA d3e400000<>+12(SB)/4, $0x3e400000
+DATA d3e400000<>+16(SB)/4, $0x3e400000
+DATA d3e400000<>+20(SB)/4, $0x3e400000
+DATA d3e400000<>+24(SB)/4, $0x3e400000
+DATA d3e400000<>+28(SB)/4, $0x3e400000
+GLOBL d3e400000<>(SB), RODATA|NOPTR, $32
 
-DATA dbd5ccf84<>+0(SB)/4, $0xbd5ccf84
-DATA dbd5ccf84<>+4(SB)/4, $0xbd5ccf84
-DATA dbd5ccf84<>+8(SB)/4, $0xbd5ccf84
-DATA dbd5ccf84<>+12(SB)/4, $0xbd5ccf84
-DATA dbd5ccf84<>+16(SB)/4, $0xbd5ccf84
-DATA dbd5ccf84<>+20(SB)/4, $0xbd5ccf84
-DATA dbd5ccf84<>+24(SB)/4, $0xbd5ccf84
-DATA dbd5ccf84<>+28(SB)/4, $0xbd5ccf84
-GLOBL dbd5ccf84<>(SB), RODATA|NOPTR, $32
+DATA table88<>+0(SB)/4, $0x40200008
+DATA table88<>+4(SB)/4, $0x40600034
+DATA table88<>+8(SB)/4, $0x40a000a4
+DATA table88<>+12(SB)/4, $0x40e07d0d
+DATA table88<>+16(SB)/4, $0x41200001
+DATA table88<>+20(SB)/4, $0x00000000
+DATA table88<>+24(SB)/4, $0x00000000
+DATA table88<>+28(SB)/4, $0x00000000
+DATA table88<>+32(SB)/4, $0x00000000
+DATA table88<>+36(SB)/4, $0x00000000
+DATA table88<>+40(SB)/4, $0x3ea0000b
+DATA table88<>+44(SB)/4, $0x3ee00003
+DATA table88<>+48(SB)/4, $0x3f200001
+DATA table88<>+52(SB)/4, $0x3f600011
+DATA table88<>+56(SB)/4, $0x3fa00002
+DATA table88<>+60(SB)/4, $0x3fe00001
+GLOBL table88<>(SB), RODATA|NOPTR, $64
 
-DATA d3e0887f3<>+0(SB)/4, $0x3e0887f3
-DATA d3e0887f3<>+4(SB)/4, $0x3e0887f3
-DATA d3e0887f3<>+8(SB)/4, $0x3e0887f3
-DATA d3e0887f3<>+12(SB)/4, $0x3e0887f3
-DATA d3e0887f3<>+16(SB)/4, $0x3e0887f3
-DATA d3e0887f3<>+20(SB)/4, $0x3e0887f3
-DATA d3e0887f3<>+24(SB)/4, $0x3e0887f3
-DATA d3e0887f3<>+28(SB)/4, $0x3e0887f3
-GLOBL d3e0887f3<>(SB), RODATA|NOPTR, $32
+DATA table89<>+0(SB)/4, $0x3888d7d6
+DATA table89<>+4(SB)/4, $0x382e7fb0
+DATA table89<>+8(SB)/4, $0x36292ea0
+DATA table89<>+12(SB)/4, $0x33471759
+DATA table89<>+16(SB)/4, $0x2f2902f4
+DATA table89<>+20(SB)/4, $0x00000000
+DATA table89<>+24(SB)/4, $0x00000000
+DATA table89<>+28(SB)/4, $0x00000000
+DATA table89<>+32(SB)/4, $0x00000000
+DATA table89<>+36(SB)/4, $0xbd35e358
+DATA table89<>+40(SB)/4, $0xb8342d5d
+DATA table89<>+44(SB)/4, $0x3cb8ec40
+DATA table89<>+48(SB)/4, $0x3cf21c4a
+DATA table89<>+52(SB)/4, $0x3c359112
+DATA table89<>+56(SB)/4, $0xbb93146e
+DATA table89<>+60(SB)/4, $0xbb006a04
+GLOBL table89<>(SB), RODATA|NOPTR, $64
 
-DATA dbeaaaaaa<>+0(SB)/4, $0xbeaaaaaa
-DATA dbeaaaaaa<>+4(SB)/4, $0xbeaaaaaa
-DATA dbeaaaaaa<>+8(SB)/4, $0xbeaaaaaa
-DATA dbeaaaaaa<>+12(SB)/4, $0xbeaaaaaa
-DATA dbeaaaaaa<>+16(SB)/4, $0xbeaaaaaa
-DATA dbeaaaaaa<>+20(SB)/4, $0xbeaaaaaa
-DATA dbeaaaaaa<>+24(SB)/4, $0xbeaaaaaa
-DATA dbeaaaaaa<>+28(SB)/4, $0xbeaaaaaa
-GLOBL dbeaaaaaa<>(SB), RODATA|NOPTR, $32
+DATA table90<>+0(SB)/4, $0xba37be04
+DATA table90<>+4(SB)/4, $0xb92445e8
+DATA table90<>+8(SB)/4, $0xb718a57e
+DATA table90<>+12(SB)/4, $0xb42e6089
+DATA table90<>+16(SB)/4, $0xb023e99f
+DATA table90<>+20(SB)/4, $0x00000000
+DATA table90<>+24(SB)/4, $0x00000000
+DATA table90<>+28(SB)/4, $0x00000000
+DATA table90<>+32(SB)/4, $0x00000000
+DATA table90<>+36(SB)/4, $0xbb8d299b
+DATA table90<>+40(SB)/4, $0xbd9445ac
+DATA table90<>+44(SB)/4, $0xbd7c774a
+DATA table90<>+48(SB)/4, $0xbcc4ef12
+DATA table90<>+52(SB)/4, $0x3c54e5b9
+DATA table90<>+56(SB)/4, $0x3c7738fc
+DATA table90<>+60(SB)/4, $0x3b07f226
+GLOBL table90<>(SB), RODATA|NOPTR, $64
 
-DATA d41a00000<>+0(SB)/4, $0x41a00000
-DATA d41a00000<>+4(SB)/4, $0x41a00000
-DATA d41a00000<>+8(SB)/4, $0x41a00000
-DATA d41a00000<>+12(SB)/4, $0x41a00000
-DATA d41a00000<>+16(SB)/4, $0x41a00000
-DATA d41a00000<>+20(SB)/4, $0x41a00000
-DATA d41a00000<>+24(SB)/4, $0x41a00000
-DATA d41a00000<>+28(SB)/4, $0x41a00000
-GLOBL d41a00000<>(SB), RODATA|NOPTR, $32
+DATA table91<>+0(SB)/4, $0x3b3b5f38
+DATA table91<>+4(SB)/4, $0x39f78bbc
+DATA table91<>+8(SB)/4, $0x37c9d0d4
+DATA table91<>+12(SB)/4, $0x34e4f91b
+DATA table91<>+16(SB)/4, $0x3088e3b8
+DATA table91<>+20(SB)/4, $0x00000000
+DATA table91<>+24(SB)/4, $0x00000000
+DATA table91<>+28(SB)/4, $0x00000000
+DATA table91<>+32(SB)/4, $0x00000000
+DATA table91<>+36(SB)/4, $0x3e095e1c
+DATA table91<>+40(SB)/4, $0x3d3a64b9
+DATA table91<>+44(SB)/4, $0xbbc86a13
+DATA table91<>+48(SB)/4, $0xbd61de33
+DATA table91<>+52(SB)/4, $0xbd710d13
+DATA table91<>+56(SB)/4, $0xbc9d493c
+DATA table91<>+60(SB)/4, $0x3b724366
+GLOBL table91<>(SB), RODATA|NOPTR, $64
 
-DATA d40000000<>+0(SB)/4, $0x40000000
-DATA d40000000<>+4(SB)/4, $0x40000000
-DATA d40000000<>+8(SB)/4, $0x40000000
-DATA d40000000<>+12(SB)/4, $0x40000000
-DATA d40000000<>+16(SB)/4, $0x40000000
-DATA d40000000<>+20(SB)/4, $0x40000000
-DATA d40000000<>+24(SB)/4, $0x40000000
-DATA d40000000<>+28(SB)/4, $0x40000000
-GLOBL d40000000<>(SB), RODATA|NOPTR, $32
+DATA table92<>+0(SB)/4, $0xbc03e498
+DATA table92<>+4(SB)/4, $0xba9cfaff
+DATA table92<>+8(SB)/4, $0xb87b6dee
+DATA table92<>+12(SB)/4, $0xb58f06f6
+DATA table92<>+16(SB)/4, $0xb11b38f2
+DATA table92<>+20(SB)/4, $0x00000000
+DATA table92<>+24(SB)/4, $0x00000000
+DATA table92<>+28(SB)/4, $0x00000000
+DATA table92<>+32(SB)/4, $0x00000000
+DATA table92<>+36(SB)/4, $0xb89d74fc
+DATA table92<>+40(SB)/4, $0x3e21e98e
+DATA table92<>+44(SB)/4, $0x3e2e136b
+DATA table92<>+48(SB)/4, $0x3e0d3478
+DATA table92<>+52(SB)/4, $0x3d7903d1
+DATA table92<>+56(SB)/4, $0xbc4e2f5d
+DATA table92<>+60(SB)/4, $0xbcc0b224
+GLOBL table92<>(SB), RODATA|NOPTR, $64
 
-DATA d3f0ccccd<>+0(SB)/4, $0x3f0ccccd
-DATA d3f0ccccd<>+4(SB)/4, $0x3f0ccccd
-DATA d3f0ccccd<>+8(SB)/4, $0x3f0ccccd
-DATA d3f0ccccd<>+12(SB)/4, $0x3f0ccccd
-DATA d3f0ccccd<>+16(SB)/4, $0x3f0ccccd
-DATA d3f0ccccd<>+20(SB)/4, $0x3f0ccccd
-DATA d3f0ccccd<>+24(SB)/4, $0x3f0ccccd
-DATA d3f0ccccd<>+28(SB)/4, $0x3f0ccccd
-GLOBL d3f0ccccd<>(SB), RODATA|NOPTR, $32
+DATA table93<>+0(SB)/4, $0x3c8b6f63
+DATA table93<>+4(SB)/4, $0x3b1e3340
+DATA table93<>+8(SB)/4, $0x38fdcb2b
+DATA table93<>+12(SB)/4, $0x36106185
+DATA table93<>+16(SB)/4, $0x31bea8dd
+DATA table93<>+20(SB)/4, $0x00000000
+DATA table93<>+24(SB)/4, $0x00000000
+DATA table93<>+28(SB)/4, $0x00000000
+DATA table93<>+32(SB)/4, $0x00000000
+DATA table93<>+36(SB)/4, $0xbeaaaa3f
+DATA table93<>+40(SB)/4, $0xbe60d24a
+DATA table93<>+44(SB)/4, $0xbe0b70ef
+DATA table93<>+48(SB)/4, $0xbc921354
+DATA table93<>+52(SB)/4, $0x3da78ab7
+DATA table93<>+56(SB)/4, $0x3dddd20b
+DATA table93<>+60(SB)/4, $0x3d80dd00
+GLOBL table93<>(SB), RODATA|NOPTR, $64
+
+DATA table94<>+0(SB)/4, $0xbcd6ed16
+DATA table94<>+4(SB)/4, $0xbb6e2b5c
+DATA table94<>+8(SB)/4, $0xb93e6d5b
+DATA table94<>+12(SB)/4, $0xb65894f5
+DATA table94<>+16(SB)/4, $0xb211ee85
+DATA table94<>+20(SB)/4, $0x00000000
+DATA table94<>+24(SB)/4, $0x00000000
+DATA table94<>+28(SB)/4, $0x00000000
+DATA table94<>+32(SB)/4, $0x00000000
+DATA table94<>+36(SB)/4, $0xb35ad45c
+DATA table94<>+40(SB)/4, $0xbe8cc917
+DATA table94<>+44(SB)/4, $0xbeaf0786
+DATA table94<>+48(SB)/4, $0xbec49dad
+DATA table94<>+52(SB)/4, $0xbeb5d3de
+DATA table94<>+56(SB)/4, $0xbe739488
+DATA table94<>+60(SB)/4, $0xbddb6c27
+GLOBL table94<>(SB), RODATA|NOPTR, $64
+
+DATA table95<>+0(SB)/4, $0x3cd9d7bb
+DATA table95<>+4(SB)/4, $0x3b6e9a66
+DATA table95<>+8(SB)/4, $0x393e5fc1
+DATA table95<>+12(SB)/4, $0x36587f9e
+DATA table95<>+16(SB)/4, $0x320da421
+DATA table95<>+20(SB)/4, $0x00000000
+DATA table95<>+24(SB)/4, $0x00000000
+DATA table95<>+28(SB)/4, $0x00000000
+DATA table95<>+32(SB)/4, $0x00000000
+DATA table95<>+36(SB)/4, $0x3f800000
+DATA table95<>+40(SB)/4, $0x3f688ab7
+DATA table95<>+44(SB)/4, $0x3f54a2dc
+DATA table95<>+48(SB)/4, $0x3f314261
+DATA table95<>+52(SB)/4, $0x3f0127f9
+DATA table95<>+56(SB)/4, $0x3e8f9286
+DATA table95<>+60(SB)/4, $0x3de9164d
+GLOBL table95<>(SB), RODATA|NOPTR, $64
+
+DATA table96<>+0(SB)/4, $0x3f7c92c2
+DATA table96<>+4(SB)/4, $0x3f7f8897
+DATA table96<>+8(SB)/4, $0x3f7ffa0d
+DATA table96<>+12(SB)/4, $0x3f7fffe5
+DATA table96<>+16(SB)/4, $0x3f800000
+DATA table96<>+20(SB)/4, $0x00000000
+DATA table96<>+24(SB)/4, $0x00000000
+DATA table96<>+28(SB)/4, $0x00000000
+DATA table96<>+32(SB)/4, $0x00000000
+DATA table96<>+36(SB)/4, $0x00000000
+DATA table96<>+40(SB)/4, $0x3e9afccf
+DATA table96<>+44(SB)/4, $0x3ed2b952
+DATA table96<>+48(SB)/4, $0x3f0dfa40
+DATA table96<>+52(SB)/4, $0x3f343331
+DATA table96<>+56(SB)/4, $0x3f59291f
+DATA table96<>+60(SB)/4, $0x3f70fdfd
+GLOBL table96<>(SB), RODATA|NOPTR, $64
 
 // func vecLogFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
@@ -10488,6 +10627,16 @@ DATA db2bbbd2e<>+24(SB)/4, $0xb2bbbd2e
 DATA db2bbbd2e<>+28(SB)/4, $0xb2bbbd2e
 GLOBL db2bbbd2e<>(SB), RODATA|NOPTR, $32
 
+DATA d40000000<>+0(SB)/4, $0x40000000
+DATA d40000000<>+4(SB)/4, $0x40000000
+DATA d40000000<>+8(SB)/4, $0x40000000
+DATA d40000000<>+12(SB)/4, $0x40000000
+DATA d40000000<>+16(SB)/4, $0x40000000
+DATA d40000000<>+20(SB)/4, $0x40000000
+DATA d40000000<>+24(SB)/4, $0x40000000
+DATA d40000000<>+28(SB)/4, $0x40000000
+GLOBL d40000000<>(SB), RODATA|NOPTR, $32
+
 // func vecArccosFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX, AVX512BW, AVX512DQ, AVX512F, BMI2
 TEXT ·vecArccosFloat64AVX512(SB), NOSPLIT, $0-104
@@ -16541,48 +16690,64 @@ TEXT ·vecTanhFloat32AVX2(SB), NOSPLIT, $64-104
 	LEAQ -8(AX), SI
 
 vectors:
-	CMPQ         BX, SI
-	JGT          rest
-	VMOVDQU      (DX)(BX*4), Y0
-	VPAND        d7fffffff<>+0(SB), Y0, Y1
-	VMULPS       Y1, Y1, Y2
-	VMOVUPS      d3cae897c<>+0(SB), Y3
-	VFMADD231PS  dbbd861f4<>+0(SB), Y2, Y3
-	VFMADD213PS  dbd5ccf84<>+0(SB), Y2, Y3
-	VFMADD213PS  d3e0887f3<>+0(SB), Y2, Y3
-	VFMADD213PS  dbeaaaaaa<>+0(SB), Y2, Y3
-	VMULPS       Y3, Y2, Y2
-	VFMADD213PS  Y1, Y1, Y2
-	VADDPS       Y1, Y1, Y3
-	VMOVUPS      d41a00000<>+0(SB), Y4
-	VMINPS       Y3, Y4, Y3
-	VMOVUPS      d4b400000<>+0(SB), Y4
-	VFMADD231PS  d3fb8aa3b<>+0(SB), Y3, Y4
-	VSUBPS       d4b400000<>+0(SB), Y4, Y5
-	VFNMADD231PS d3f317200<>+0(SB), Y5, Y3
-	VFNMADD231PS d35bfbe8e<>+0(SB), Y5, Y3
-	VMULPS       Y3, Y3, Y5
-	VMOVUPS      d3c0905b7<>+0(SB), Y6
-	VFMADD231PS  d3ab68885<>+0(SB), Y3, Y6
-	VFMADD213PS  d3d2aaa8d<>+0(SB), Y3, Y6
-	VFMADD213PS  d3e2aaa6e<>+0(SB), Y3, Y6
-	VFMADD213PS  d3f000000<>+0(SB), Y3, Y6
-	VFMADD213PS  Y3, Y6, Y5
-	VADDPS       d3f800000<>+0(SB), Y5, Y3
-	VPSLLD       $0x17, Y4, Y4
-	VPADDD       Y4, Y3, Y3
-	VADDPS       d3f800000<>+0(SB), Y3, Y3
-	VMOVUPS      d40000000<>+0(SB), Y4
-	VDIVPS       Y3, Y4, Y3
-	VMOVUPS      d3f800000<>+0(SB), Y4
-	VSUBPS       Y3, Y4, Y3
-	VCMPPS       $0x1e, d3f0ccccd<>+0(SB), Y1, Y1
-	VBLENDVPS    Y1, Y3, Y2, Y1
-	VPAND        d80000000<>+0(SB), Y0, Y0
-	VPOR         Y0, Y1, Y0
-	VMOVDQU      Y0, (CX)(BX*4)
-	ADDQ         $0x08, BX
-	JMP          vectors
+	CMPQ        BX, SI
+	JGT         rest
+	VMOVDQU     (DX)(BX*4), Y0
+	VPAND       d7fffffff<>+0(SB), Y0, Y1
+	VMOVUPS     d413fff97<>+0(SB), Y2
+	VMINPS      Y1, Y2, Y1
+	VMOVUPS     d3e400000<>+0(SB), Y2
+	VMAXPS      Y1, Y2, Y2
+	VPSRLD      $0x16, Y2, Y2
+	VPERMPS     table88<>+0(SB), Y2, Y3
+	VPERMPS     table88<>+32(SB), Y2, Y4
+	VPSLLD      $0x1c, Y2, Y5
+	VBLENDVPS   Y5, Y4, Y3, Y3
+	VSUBPS      Y3, Y1, Y1
+	VPERMPS     table89<>+0(SB), Y2, Y3
+	VPERMPS     table89<>+32(SB), Y2, Y4
+	VPSLLD      $0x1c, Y2, Y5
+	VBLENDVPS   Y5, Y4, Y3, Y3
+	VPERMPS     table90<>+0(SB), Y2, Y4
+	VPERMPS     table90<>+32(SB), Y2, Y5
+	VPSLLD      $0x1c, Y2, Y6
+	VBLENDVPS   Y6, Y5, Y4, Y4
+	VFMADD213PS Y4, Y1, Y3
+	VPERMPS     table91<>+0(SB), Y2, Y4
+	VPERMPS     table91<>+32(SB), Y2, Y5
+	VPSLLD      $0x1c, Y2, Y6
+	VBLENDVPS   Y6, Y5, Y4, Y4
+	VFMADD213PS Y4, Y1, Y3
+	VPERMPS     table92<>+0(SB), Y2, Y4
+	VPERMPS     table92<>+32(SB), Y2, Y5
+	VPSLLD      $0x1c, Y2, Y6
+	VBLENDVPS   Y6, Y5, Y4, Y4
+	VFMADD213PS Y4, Y1, Y3
+	VPERMPS     table93<>+0(SB), Y2, Y4
+	VPERMPS     table93<>+32(SB), Y2, Y5
+	VPSLLD      $0x1c, Y2, Y6
+	VBLENDVPS   Y6, Y5, Y4, Y4
+	VFMADD213PS Y4, Y1, Y3
+	VPERMPS     table94<>+0(SB), Y2, Y4
+	VPERMPS     table94<>+32(SB), Y2, Y5
+	VPSLLD      $0x1c, Y2, Y6
+	VBLENDVPS   Y6, Y5, Y4, Y4
+	VFMADD213PS Y4, Y1, Y3
+	VPERMPS     table95<>+0(SB), Y2, Y4
+	VPERMPS     table95<>+32(SB), Y2, Y5
+	VPSLLD      $0x1c, Y2, Y6
+	VBLENDVPS   Y6, Y5, Y4, Y4
+	VFMADD213PS Y4, Y1, Y3
+	VPERMPS     table96<>+0(SB), Y2, Y4
+	VPERMPS     table96<>+32(SB), Y2, Y5
+	VPSLLD      $0x1c, Y2, Y2
+	VBLENDVPS   Y2, Y5, Y4, Y2
+	VFMADD213PS Y2, Y1, Y3
+	VPAND       d80000000<>+0(SB), Y0, Y0
+	VPOR        Y0, Y3, Y0
+	VMOVDQU     Y0, (CX)(BX*4)
+	ADDQ        $0x08, BX
+	JMP         vectors
 
 rest:
 	SUBQ BX, AX
@@ -16593,52 +16758,68 @@ rest:
 	SHLQ $0x01, SI
 
 copy23:
-	MOVB         -1(DX)(SI*1), DI
-	MOVB         DI, -1(SP)(SI*1)
-	DECQ         SI
-	JNZ          copy23
-	VMOVDQU      (SP), Y0
-	VPAND        d7fffffff<>+0(SB), Y0, Y1
-	VMULPS       Y1, Y1, Y2
-	VMOVUPS      d3cae897c<>+0(SB), Y3
-	VFMADD231PS  dbbd861f4<>+0(SB), Y2, Y3
-	VFMADD213PS  dbd5ccf84<>+0(SB), Y2, Y3
-	VFMADD213PS  d3e0887f3<>+0(SB), Y2, Y3
-	VFMADD213PS  dbeaaaaaa<>+0(SB), Y2, Y3
-	VMULPS       Y3, Y2, Y2
-	VFMADD213PS  Y1, Y1, Y2
-	VADDPS       Y1, Y1, Y3
-	VMOVUPS      d41a00000<>+0(SB), Y4
-	VMINPS       Y3, Y4, Y3
-	VMOVUPS      d4b400000<>+0(SB), Y4
-	VFMADD231PS  d3fb8aa3b<>+0(SB), Y3, Y4
-	VSUBPS       d4b400000<>+0(SB), Y4, Y5
-	VFNMADD231PS d3f317200<>+0(SB), Y5, Y3
-	VFNMADD231PS d35bfbe8e<>+0(SB), Y5, Y3
-	VMULPS       Y3, Y3, Y5
-	VMOVUPS      d3c0905b7<>+0(SB), Y6
-	VFMADD231PS  d3ab68885<>+0(SB), Y3, Y6
-	VFMADD213PS  d3d2aaa8d<>+0(SB), Y3, Y6
-	VFMADD213PS  d3e2aaa6e<>+0(SB), Y3, Y6
-	VFMADD213PS  d3f000000<>+0(SB), Y3, Y6
-	VFMADD213PS  Y3, Y6, Y5
-	VADDPS       d3f800000<>+0(SB), Y5, Y3
-	VPSLLD       $0x17, Y4, Y4
-	VPADDD       Y4, Y3, Y3
-	VADDPS       d3f800000<>+0(SB), Y3, Y3
-	VMOVUPS      d40000000<>+0(SB), Y4
-	VDIVPS       Y3, Y4, Y3
-	VMOVUPS      d3f800000<>+0(SB), Y4
-	VSUBPS       Y3, Y4, Y3
-	VCMPPS       $0x1e, d3f0ccccd<>+0(SB), Y1, Y1
-	VBLENDVPS    Y1, Y3, Y2, Y1
-	VPAND        d80000000<>+0(SB), Y0, Y0
-	VPOR         Y0, Y1, Y0
-	VMOVDQU      Y0, 32(SP)
-	LEAQ         (CX)(BX*4), CX
-	MOVQ         AX, SI
-	SHLQ         $0x01, SI
-	SHLQ         $0x01, SI
+	MOVB        -1(DX)(SI*1), DI
+	MOVB        DI, -1(SP)(SI*1)
+	DECQ        SI
+	JNZ         copy23
+	VMOVDQU     (SP), Y0
+	VPAND       d7fffffff<>+0(SB), Y0, Y1
+	VMOVUPS     d413fff97<>+0(SB), Y2
+	VMINPS      Y1, Y2, Y1
+	VMOVUPS     d3e400000<>+0(SB), Y2
+	VMAXPS      Y1, Y2, Y2
+	VPSRLD      $0x16, Y2, Y2
+	VPERMPS     table88<>+0(SB), Y2, Y3
+	VPERMPS     table88<>+32(SB), Y2, Y4
+	VPSLLD      $0x1c, Y2, Y5
+	VBLENDVPS   Y5, Y4, Y3, Y3
+	VSUBPS      Y3, Y1, Y1
+	VPERMPS     table89<>+0(SB), Y2, Y3
+	VPERMPS     table89<>+32(SB), Y2, Y4
+	VPSLLD      $0x1c, Y2, Y5
+	VBLENDVPS   Y5, Y4, Y3, Y3
+	VPERMPS     table90<>+0(SB), Y2, Y4
+	VPERMPS     table90<>+32(SB), Y2, Y5
+	VPSLLD      $0x1c, Y2, Y6
+	VBLENDVPS   Y6, Y5, Y4, Y4
+	VFMADD213PS Y4, Y1, Y3
+	VPERMPS     table91<>+0(SB), Y2, Y4
+	VPERMPS     table91<>+32(SB), Y2, Y5
+	VPSLLD      $0x1c, Y2, Y6
+	VBLENDVPS   Y6, Y5, Y4, Y4
+	VFMADD213PS Y4, Y1, Y3
+	VPERMPS     table92<>+0(SB), Y2, Y4
+	VPERMPS     table92<>+32(SB), Y2, Y5
+	VPSLLD      $0x1c, Y2, Y6
+	VBLENDVPS   Y6, Y5, Y4, Y4
+	VFMADD213PS Y4, Y1, Y3
+	VPERMPS     table93<>+0(SB), Y2, Y4
+	VPERMPS     table93<>+32(SB), Y2, Y5
+	VPSLLD      $0x1c, Y2, Y6
+	VBLENDVPS   Y6, Y5, Y4, Y4
+	VFMADD213PS Y4, Y1, Y3
+	VPERMPS     table94<>+0(SB), Y2, Y4
+	VPERMPS     table94<>+32(SB), Y2, Y5
+	VPSLLD      $0x1c, Y2, Y6
+	VBLENDVPS   Y6, Y5, Y4, Y4
+	VFMADD213PS Y4, Y1, Y3
+	VPERMPS     table95<>+0(SB), Y2, Y4
+	VPERMPS     table95<>+32(SB), Y2, Y5
+	VPSLLD      $0x1c, Y2, Y6
+	VBLENDVPS   Y6, Y5, Y4, Y4
+	VFMADD213PS Y4, Y1, Y3
+	VPERMPS     table96<>+0(SB), Y2, Y4
+	VPERMPS     table96<>+32(SB), Y2, Y5
+	VPSLLD      $0x1c, Y2, Y2
+	VBLENDVPS   Y2, Y5, Y4, Y2
+	VFMADD213PS Y2, Y1, Y3
+	VPAND       d80000000<>+0(SB), Y0, Y0
+	VPOR        Y0, Y3, Y0
+	VMOVDQU     Y0, 32(SP)
+	LEAQ        (CX)(BX*4), CX
+	MOVQ        AX, SI
+	SHLQ        $0x01, SI
+	SHLQ        $0x01, SI
 
 copy24:
 	MOVB 31(SP)(SI*1), AL

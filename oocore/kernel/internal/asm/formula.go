@@ -82,6 +82,7 @@ const (
 	both
 	either
 	choice
+	lookup // of the number that the low four bits of a word count to, among sixteen
 )
 
 func newFormula(name string, params int, in width) *formula {
@@ -190,6 +191,17 @@ func (p *formula) xor(a, b *value) *value       { return p.step(bitXor, a, b) }
 func (p *formula) addBits(a, b *value) *value   { return p.step(bitAdd, a, b) }
 func (p *formula) subBits(a, b *value) *value   { return p.step(bitSub, a, b) }
 func (p *formula) shl(a *value, n uint8) *value { return p.shaped(shiftLeft, n, a) }
+
+// lookup is the number of sixteen that the low four bits of a word count to.
+func (p *formula) lookup(word *value, of [16]float64) *value {
+	args := []*value{word}
+	for _, f := range of {
+		args = append(args, p.number(f))
+	}
+	return p.step(lookup, args...)
+}
+
+func (p *formula) shr(a *value, n uint8) *value { return p.shaped(shiftRight, n, a) }
 
 // min and max are the processor's: the second where either is NaN.
 func (p *formula) min(a, b *value) *value { return p.step(least, a, b) }

@@ -23,13 +23,24 @@ func (p *formula) plain(b *bytes.Buffer) {
 	if p.rare != nil {
 		result = "(_ " + result + ", rare bool)"
 	}
+	for i, v := range p.steps {
+		if v.action == lookup {
+			v.name = fmt.Sprint(p.name, "Table", i)
+			var entries []string
+			for _, entry := range v.args[1:] {
+				entries = append(entries, strconv.FormatFloat(p.decode(entry.bits), 'g', -1, 8*p.bytes))
+			}
+			fmt.Fprintf(b, "\nvar %s = [16]%s{%s}\n", v.name, p.width.name, strings.Join(entries, ", "))
+		}
+	}
 	fmt.Fprintf(b, "\nfunc %s(%s %s) %s {\n", p.name, strings.Join(params, ", "), p.width.name, result)
 	for i, v := range p.steps {
 		if v.action == parameter {
 			continue
 		}
+		expression := v.plain(p.width)
 		v.name = fmt.Sprint("v", i)
-		fmt.Fprintf(b, "%s := %s\n", v.name, v.plain(p.width))
+		fmt.Fprintf(b, "%s := %s\n", v.name, expression)
 		if v == p.rare {
 			fmt.Fprintf(b, "if %s {\nreturn 0, true\n}\n", v.name)
 		}
@@ -122,6 +133,8 @@ func (v *value) plain(in width) string {
 		return fmt.Sprintf("%s && %s", a...)
 	case either:
 		return fmt.Sprintf("%s || %s", a...)
+	case lookup:
+		return fmt.Sprintf("%s[%s&15]", v.name, words[0])
 	case choice:
 		return fmt.Sprintf("choose["+in.name+"](%s, %s, %s)", a...)
 	}

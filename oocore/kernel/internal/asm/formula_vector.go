@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
 	"github.com/mmcloughlin/avo/x86"
@@ -100,7 +101,7 @@ func (m *machine) blended(mask reg.Register, y operand.Op, x vec) vec {
 // has the next one's at hand while one's wait for each other. Lanes of which it is not
 // to decide make the loop stop.
 func (m *machine) formula(p *formula, in [][]vec) (out []vec) {
-	m.single = p.bytes == 4
+	m.single, m.inTable = p.bytes == 4, constant{}
 	pending, each := map[*value]int{}, make([]*formula, len(in))
 	for i := range in {
 		each[i] = p.copied()
@@ -212,6 +213,8 @@ func (m *machine) step(v *value, pending map[*value]int) {
 		}
 	case choice:
 		v.vec = m.blended(v.args[0].mask.(reg.Register), m.source(v.args[1]), m.held(v.args[2]))
+	case lookup:
+		v.vec = m.lookup(v)
 	default:
 		panic(fmt.Sprint("no instruction for action ", v.action))
 	}
@@ -248,6 +251,43 @@ func (m *machine) fused(v *value, pending map[*value]int) {
 		}
 		v.vec = m.do(o231, copied, m.source(b), a.vec)
 	}
+}
+
+// lookup is a permutation of the numbers, or with AVX2 of each half of them: bit three of
+// the word, as a sign, says which.
+func (m *machine) lookup(v *value) vec {
+	if !m.single {
+		panic("lookup in sixteen float64")
+	}
+	name := "t"
+	var numbers []uint32
+	for _, a := range v.args[1:] {
+		numbers = append(numbers, uint32(a.bits))
+		name += fmt.Sprintf("%08x", a.bits)
+	}
+	t, ok := m.constants[name]
+	if !ok {
+		t = constant{m.StaticGlobal(fmt.Sprint("table", len(m.constants)))}
+		m.DataAttributes(attr.RODATA | attr.NOPTR)
+		for i, n := range numbers {
+			m.AddDatum(4*i, operand.U32(n))
+		}
+		m.constants[name] = t
+	}
+	word, y := v.args[0].vec, m.vector()
+	if m.wide {
+		if m.inTable != t { // by the vector before
+			m.inTable, m.table = t, m.vector()
+			m.VMOVDQU64(t.Mem, m.table)
+		}
+		m.VPERMPS(m.table, word, y)
+		return y
+	}
+	m.VPERMPS(t.Mem, word, y)
+	upper, which := m.vector(), m.vector()
+	m.VPERMPS(t.Mem.Offset(32), word, upper)
+	m.VPSLLD(operand.U8(28), word, which)
+	return m.blend32(which, upper, y)
 }
 
 // scaled is x·2ⁿ: by AVX-512's instruction for it, or by two powers of two, of

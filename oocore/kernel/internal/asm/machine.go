@@ -22,6 +22,8 @@ type machine struct {
 	labels    int
 	rare      string // the label to go to where an operand is rare
 	prefix    string // of labels, which share a name space within a file
+	inTable   constant
+	table     vec // that inTable was loaded into
 }
 
 // vec is a vector register.

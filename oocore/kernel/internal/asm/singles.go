@@ -8,9 +8,6 @@ var (
 	// (exp(r) - 1 - r) / r² for |r| ≤ ln 2 / 2, and 2ʳ less one over r for |r| ≤ ½
 	expSingle  = economize(func(k int64) real { return inverseFactorial(k + 2) }, -halfLn2, halfLn2, 4)
 	exp2Single = economize(func(k int64) real { return newReal().Mul(powerOf(ln2(), k+1), inverseFactorial(k+1)) }, -0.5, 0.5, 5)
-	// (tanh(x)/x - 1) / x² in powers of x² for |x| ≤ 0.55
-	tanhSingle = economize(func(k int64) real { return tanhSeries(k + 1) }, 0, 0.551*0.551, 4)
-	tanhSeries = quotientOf(func(k int64) real { return inverseFactorial(2*k + 1) }, func(k int64) real { return inverseFactorial0(2 * k) })
 	// (sinh(r)/r - 1) / r² and (cosh(r) - 1) / r² in powers of r²
 	sinhSingle = economize(func(k int64) real { return inverseFactorial(2*k + 3) }, 0, halfLn2*halfLn2, 2)
 	coshSingle = economize(func(k int64) real { return inverseFactorial(2*k + 2) }, 0, halfLn2*halfLn2, 2)
@@ -99,18 +96,67 @@ func exponentialLessOneSingle(p *formula) {
 	p.result = p.or(y, p.signOf(x))
 }
 
-// hyperbolicTangentSingle is a polynomial, or 1 - 2/(exp(2|x|)+1) where that quotient
-// is at most one half.
+// hyperbolicTangentSingle is tanh(c) + r·q(r), where c is near the middle of one of twelve
+// intervals, two between powers of two from a quarter to 12, or zero, and r = |x| - c. The
+// word that counts them is the exponent's last bits and the fraction's first.
 func hyperbolicTangentSingle(p *formula) {
-	x, one := p.params[0], p.number(1)
-	a := p.abs(x)
-	square := p.mul(a, a)
-	small := p.fma(p.mul(square, p.horner(square, tanhSingle)), a, a)
-	_, word, r := p.reducedOnce(p.min(p.number(20), p.add(a, a)))
-	e := p.addBits(p.add(one, p.lessOneSingle(r)), p.shl(word, p.shift))
-	large := p.sub(one, p.div(p.number(2), p.add(one, e)))
-	p.result = p.signed(p.choose(p.is(a, cmpGT, p.number(0.55)), large, small), x)
+	const lowest, highest = 0.1875, 11.9999 // of the first interval, but for what is below, and of the last
+	x := p.params[0]
+	a := p.min(p.number(highest), p.abs(x))
+	word := p.shr(p.max(p.number(lowest), a), 22)
+	t := tanhTables()
+	r := p.sub(a, p.lookup(word, t[0]))
+	y := p.lookup(word, t[len(t)-1])
+	for i := len(t) - 2; i > 0; i-- {
+		y = p.fma(y, r, p.lookup(word, t[i]))
+	}
+	p.result = p.signed(y, x)
 }
+
+// tanhTables are the centres of intervals, their tangents, and the coefficients of q for
+// each. A centre's tangent is all but a float32.
+func tanhTables() (t [9][16]float64) {
+	sinh := series(func(k int64) real { return newReal().Mul(realOf(float64(k%2)), inverseFactorial0(k)) }).at(0)
+	cosh := series(func(k int64) real { return newReal().Mul(realOf(float64((k+1)%2)), inverseFactorial0(k)) }).at(0)
+	tanh := func(x real) real { return newReal().Quo(sinh(x), cosh(x)) }
+	for i, low := 0, 0.1875; low < 12; i++ {
+		high := low * 4 / 3
+		if i%2 == 1 {
+			high = low * 1.5
+		}
+		at := math.Float32bits(float32(low)) >> 22 & 15
+		first, c := low, 0.0
+		if i == 0 {
+			first = 0
+		} else {
+			c = exactNear(tanh, (low+high)/2)
+		}
+		of := tanh(realOf(c))
+		quotient := func(r real) real {
+			return newReal().Quo(newReal().Sub(tanh(newReal().Add(realOf(c), r)), of), r)
+		}
+		t[0][at], t[1][at] = c, float(of)
+		for k, v := range interpolate(quotient, first-c, high-c, len(t)-3, 1) {
+			t[2+k][at] = float(v)
+		}
+		low = high
+	}
+	return t
+}
+
+// exactNear is a float32 after x at which f is within 1/16 of the last place of one.
+func exactNear(f func(real) real, x float64) float64 {
+	for c := math.Nextafter32(float32(x), inf32); ; c = math.Nextafter32(c, inf32) {
+		y := f(realOf(float64(c)))
+		near := float32(float(y))
+		unit := float64(math.Nextafter32(near, inf32) - near)
+		if math.Abs(float(newReal().Sub(y, realOf(float64(near))))) < unit/16 {
+			return float64(c)
+		}
+	}
+}
+
+var inf32 = float32(inf)
 
 // halvesSingle is as halves.
 func (p *formula) halvesSingle(x *value, sine bool) {
