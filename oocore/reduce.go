@@ -32,6 +32,7 @@ type ReduceOptions struct {
 	DDof     float64 // of Var and Std: subtracted from the count, 1 for a sample's
 	Where    *Array  // elements to include; nil: all; not of ArgMin and ArgMax
 	DType    DType   // computed and returned in; of Sum, Prod, Mean, Var and Std
+	Initial  any     // a number to begin with, which what has no elements then is; of Sum, Prod, Min and Max
 	SkipNaN  bool    // NaN does not count, as in NumPy's nansum; not of Any, All and CountNonzero
 }
 
@@ -47,7 +48,7 @@ func (a *Array) Reduce(r Reduction, o ReduceOptions) *Array {
 		operands = append(operands, o.Where)
 	}
 	return build(r.String(), func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
-		g := graph.ReduceOptions{Axes: o.Axes, KeepDims: o.KeepDims, DDof: o.DDof, DType: o.DType}
+		g := graph.ReduceOptions{Axes: o.Axes, KeepDims: o.KeepDims, DDof: o.DDof, DType: o.DType, Initial: o.Initial}
 		if o.Where != nil {
 			g.Where = in[1]
 		}

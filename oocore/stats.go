@@ -96,6 +96,22 @@ func Histogram2D(x, y *Array, binsX, binsY Bins, o HistogramOptions) (counts, ed
 	return counts, edgesX, edgesY
 }
 
+// HistogramDD is how many points lie in each bin of any number of coordinates, as
+// float64; and the edges of the bins of each. A row of sample is a point, and its columns
+// are the coordinates, each with bins of its own, or all with those that alone are given.
+// Else it is as Histogram.
+func HistogramDD(sample *Array, bins []Bins, o HistogramOptions) (counts *Array, edges []*Array) {
+	counts = build("histogramdd", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
+		b, options := histogram(in[1:], bins, o)
+		n, e, err := stats.HistogramDD(site, in[0], b, options)
+		for _, one := range e {
+			edges = append(edges, made(one, nil))
+		}
+		return n, err
+	}, histogrammed([]*Array{sample}, bins, o)...)
+	return counts, edges
+}
+
 // BincountOptions are the less common arguments of Bincount.
 type BincountOptions struct {
 	Weights   *Array // of the elements; nil: each counts one
@@ -138,6 +154,8 @@ type CovOptions struct {
 	Columns bool // variables are columns, and observations rows: NumPy's rowvar=False
 	Bias    bool // the divisor is the number of observations, not one less
 	DDof    int  // other than 0: what is subtracted from that number instead
+
+	FWeights, AWeights *Array // how often each observation was made, an integer, and how much it counts; nil: once
 }
 
 // Cov is the covariances of variables, in float64 or complex128: a matrix, whose rows are
@@ -145,9 +163,16 @@ type CovOptions struct {
 // be nil, has further variables of the same observations. One pass takes the means; then
 // the centred matrix is multiplied by itself, with the passes of MatMul.
 func (a *Array) Cov(more *Array, o CovOptions) *Array {
+	all := []*Array{a, more, o.FWeights, o.AWeights}
 	return build("cov", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
-		return stats.Cov(site, in[0], append(in, nil)[1], stats.CovOptions(o))
-	}, present(a, more)...)
+		nodes := make([]*graph.Node, len(all))
+		for i, operand := range all {
+			if operand != nil {
+				nodes[i], in = in[0], in[1:]
+			}
+		}
+		return stats.Cov(site, nodes[0], nodes[1], stats.CovOptions{Columns: o.Columns, Bias: o.Bias, DDof: o.DDof, FWeights: nodes[2], AWeights: nodes[3]})
+	}, present(all...)...)
 }
 
 // Corrcoef is the correlations of variables, from -1 to 1: their covariances by their
@@ -158,12 +183,15 @@ func (a *Array) Corrcoef(more *Array, columns bool) *Array {
 	}, present(a, more)...)
 }
 
-// present are operands of which the second may be left out.
-func present(a, b *Array) []any {
-	if b == nil {
-		return []any{a}
+// present are operands of which all but the first may be left out.
+func present(all ...*Array) []any {
+	operands := []any{all[0]}
+	for _, a := range all[1:] {
+		if a != nil {
+			operands = append(operands, a)
+		}
 	}
-	return []any{a, b}
+	return operands
 }
 
 // NanCumsum is Cumsum with zero for NaN.

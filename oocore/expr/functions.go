@@ -68,12 +68,18 @@ func init() {
 		})
 	}
 	for kind := kernel.Sum; kind <= kernel.CountNonzero; kind++ {
-		usage, most := `(x, axes..., where, "keepdims")`, -1
+		usage, most := `(x, axes..., where, "dtype=float32", "keepdims")`, -1
 		switch kind {
 		case kernel.ArgMin, kernel.ArgMax:
 			usage, most = `(x, axis, "keepdims")`, 3
 		case kernel.Var, kernel.Std:
-			usage = `(x, axes..., where, "ddof=1", "keepdims")`
+			usage = `(x, axes..., where, "ddof=1", "dtype=float32", "keepdims")`
+		case kernel.Sum, kernel.Prod:
+			usage = `(x, axes..., where, "initial=0", "dtype=float32", "keepdims")`
+		case kernel.Min, kernel.Max:
+			usage = `(x, axes..., where, "initial=0", "keepdims")`
+		case kernel.Any, kernel.All, kernel.CountNonzero:
+			usage = `(x, axes..., where, "keepdims")`
 		}
 		define(kind.String()+usage, 1, most, func(c *call) (*graph.Node, error) {
 			in, err := c.arrays(1)
@@ -303,11 +309,18 @@ func (c *call) reduction() (o graph.ReduceOptions, err error) {
 	words := len(c.values)
 	for words > 1 && c.values[words-1].text != nil {
 		words--
-		switch text := *c.values[words].text; {
-		case text == "keepdims":
+		switch word, is, _ := strings.Cut(*c.values[words].text, "="); word {
+		case "keepdims":
 			o.KeepDims = true
-		case strings.HasPrefix(text, "ddof="):
-			o.DDof, err = strconv.ParseFloat(strings.TrimPrefix(text, "ddof="), 64)
+			if is != "" {
+				err = errors.New("")
+			}
+		case "ddof":
+			o.DDof, err = strconv.ParseFloat(is, 64)
+		case "initial":
+			o.Initial, err = number(is)
+		case "dtype":
+			o.DType, err = dtype.Parse(is)
 		default:
 			err = errors.New("")
 		}
@@ -323,6 +336,14 @@ func (c *call) reduction() (o graph.ReduceOptions, err error) {
 	of.values = c.values[:words]
 	o.Axes, err = of.ints(1)
 	return o, err
+}
+
+// number is a whole number or a float in text.
+func number(text string) (any, error) {
+	if n, err := strconv.Atoi(text); err == nil {
+		return n, nil
+	}
+	return parseFloat(text)
 }
 
 // float is the argument at a place.

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -39,6 +40,15 @@ func init() {
 		return n, err
 	})
 	document("histogram2d", Doc{NumPy: "np.histogram2d(...)[0]", Passes: counting, Working: bins})
+	define(`histogramdd(sample, bins..., low, high..., "weights", w, "density")`, 1, -1, func(c *call) (*graph.Node, error) {
+		sample, b, o, err := c.points()
+		if err != nil {
+			return nil, err
+		}
+		n, _, err := stats.HistogramDD(c.site, sample, b, o)
+		return n, err
+	})
+	document("histogramdd", Doc{NumPy: "np.histogramdd(...)[0]", Passes: counting, Working: bins})
 	define("bincount(x, weights, minlength)", 1, 3, func(c *call) (*graph.Node, error) {
 		in, err := c.arrays(1)
 		if err != nil {
@@ -77,7 +87,7 @@ func init() {
 		return stats.Average(c.site, in[0], in[1], axes...)
 	})
 	document("average", Doc{NumPy: "np.average", Passes: "1", Working: "two accumulators for each result"})
-	define(`cov(x, y, "columns", "bias", "ddof=1")`, 1, 5, func(c *call) (*graph.Node, error) {
+	define(`cov(x, y, "columns", "bias", "ddof=1", "fweights", f, "aweights", a)`, 1, 9, func(c *call) (*graph.Node, error) {
 		x, y, o, err := c.variables()
 		if err != nil {
 			return nil, err
@@ -86,8 +96,8 @@ func init() {
 	})
 	define(`corrcoef(x, y, "columns")`, 1, 3, func(c *call) (*graph.Node, error) {
 		x, y, o, err := c.variables()
-		if err == nil && (o.Bias || o.DDof != 0) {
-			err = c.fail(c.args[0].Pos(), "corrcoef is the same with any divisor: %s", c.f.Usage)
+		if err == nil && (o.Bias || o.DDof != 0 || o.FWeights != nil || o.AWeights != nil) {
+			err = c.fail(c.args[0].Pos(), "corrcoef takes no weights, and is the same with any divisor: %s", c.f.Usage)
 		}
 		if err != nil {
 			return nil, err
@@ -173,6 +183,63 @@ func (c *call) histogram(coordinates int) (in []*graph.Node, bins []stats.Bins, 
 	return in, bins, o, nil
 }
 
+// points are arguments of a histogram of a matrix's rows: bins for each column or one for
+// all (10 where nothing is said), the ends of each column's range, and options in text.
+func (c *call) points() (sample *graph.Node, bins []stats.Bins, o stats.HistogramOptions, err error) {
+	in, err := c.arrays(1)
+	if err != nil {
+		return nil, nil, o, err
+	}
+	columns, words := 1, slices.IndexFunc(c.values, func(v value) bool { return v.text != nil })
+	if sample = in[0]; len(sample.Shape) == 2 { // others are refused by the operation
+		columns = sample.Shape[1]
+	}
+	if words < 0 {
+		words = len(c.values)
+	}
+	given := words - 1 // and, with ranges, two for each column more
+	if given > 2*columns {
+		given -= 2 * columns
+	}
+	if given != 1 && given != 0 && given != columns {
+		return nil, nil, o, c.fail(c.args[0].Pos(), "%s takes bins for each of %d columns or for all, and two ends of a range for each: %s", c.f.Name, columns, c.f.Usage)
+	}
+	for i := range columns {
+		b := stats.Bins{Count: 10}
+		if given > 0 {
+			if b, err = c.bins(1 + i%given); err != nil {
+				return nil, nil, o, err
+			}
+		}
+		for at := 1 + given + 2*i; words > 1+given && at < 3+given+2*i; at++ {
+			end, err := c.float(at)
+			if err != nil {
+				return nil, nil, o, err
+			}
+			b.Range = append(b.Range, end)
+		}
+		bins = append(bins, b)
+	}
+	for at := words; at < len(c.values); at++ {
+		switch v := c.values[at]; {
+		case v.text != nil && *v.text == "density":
+			o.Density = true
+		case c.follows("weights", at):
+			at++
+			o.Weights = c.values[at].node
+		default:
+			return nil, nil, o, c.fail(c.args[at].Pos(), "%s does not take this here: %s", c.f.Name, c.f.Usage)
+		}
+	}
+	return sample, bins, o, nil
+}
+
+// follows says whether an array follows its name in text.
+func (c *call) follows(name string, at int) bool {
+	text := c.values[at].text
+	return text != nil && *text == name && at+1 < len(c.values) && c.values[at+1].node != nil
+}
+
 // bins are a number of them, or their edges.
 func (c *call) bins(at int) (b stats.Bins, err error) {
 	if b.Edges = c.values[at].node; b.Edges != nil {
@@ -203,6 +270,14 @@ func (c *call) variables() (x, y *graph.Node, o stats.CovOptions, err error) {
 			continue
 		case v.text != nil && *v.text == "bias":
 			o.Bias = true
+			continue
+		case c.follows("fweights", i):
+			i++
+			o.FWeights = c.values[i].node
+			continue
+		case c.follows("aweights", i):
+			i++
+			o.AWeights = c.values[i].node
 			continue
 		case v.text != nil && strings.HasPrefix(*v.text, "ddof="):
 			if o.DDof, err = strconv.Atoi(strings.TrimPrefix(*v.text, "ddof=")); err == nil {

@@ -17,13 +17,14 @@ type ReduceOptions struct {
 	DDof     float64    // of var and std: what is subtracted from the count
 	Where    *Node      // elements to include; nil: all
 	DType    dtype.Type // computed and returned in; of sum, prod, mean, var and std
+	Initial  any        // a number to begin with; of sum, prod, min and max
 }
 
 // Aggregate folds an array along axes, as NumPy's reductions do.
 //
 // With Where, elements that are left out count as the neutral one: 0 for sum, 1
 // for prod, and for min and max, which NumPy refuses without an initial value,
-// the type's largest and smallest.
+// the type's largest and smallest. Initial is joined with the result, in its type.
 func Aggregate(site Site, kind kernel.Reduction, n *Node, o ReduceOptions) (*Node, error) {
 	out, err := aggregate(site, kind, n, o)
 	if err != nil {
@@ -50,8 +51,15 @@ func aggregate(site Site, kind kernel.Reduction, n *Node, o ReduceOptions) (*Nod
 	if n, err = typed(site, kind, n, o.DType); err != nil {
 		return nil, err
 	}
+	first, err := initial(site, kind, n, o.Initial)
+	if err != nil {
+		return nil, err
+	}
 	var out *Node
+	shape, count := kept(n.Shape, axes)
 	switch {
+	case first != nil && count == 0:
+		out, first = broadcast(site, first, shape), nil
 	case o.Where == nil:
 		out, err = fold(site, kind, n, axes, o.DDof)
 	case kind == kernel.Mean:
@@ -65,6 +73,9 @@ func aggregate(site Site, kind kernel.Reduction, n *Node, o ReduceOptions) (*Nod
 	}
 	if err == nil && o.DType != dtype.Invalid {
 		out, err = cast(site, out, o.DType)
+	}
+	if err == nil && first != nil {
+		out, err = Apply(site, beginnings[kind], out, first)
 	}
 	if err == nil && o.KeepDims {
 		out, err = ExpandDims(site, out, axes...)
@@ -92,17 +103,50 @@ func typed(site Site, kind kernel.Reduction, n *Node, t dtype.Type) (*Node, erro
 	return cast(site, n, t)
 }
 
-// fold makes the node. Axes are sorted and not negative.
-func fold(site Site, kind kernel.Reduction, n *Node, axes []int, ddof float64) (*Node, error) {
-	shape := []int{}
-	count := 1
-	for d, length := range n.Shape {
+// beginnings are how a number to begin with is joined with the rest.
+var beginnings = map[kernel.Reduction]kernel.Op{
+	kernel.Sum: kernel.Add, kernel.Prod: kernel.Multiply, kernel.Min: kernel.Minimum, kernel.Max: kernel.Maximum,
+}
+
+// initial is a number to begin with in the type of the result, and nil for none.
+func initial(site Site, kind kernel.Reduction, n *Node, number any) (*Node, error) {
+	if number == nil {
+		return nil, nil
+	}
+	if _, ok := beginnings[kind]; !ok {
+		return nil, fmt.Errorf("has no use for an Initial, which is sum's, prod's, min's and max's")
+	}
+	v, _, err := dtype.Scalar(number)
+	if err != nil {
+		return nil, err
+	}
+	t := kind.Result(n.DType)
+	converted, ok := v.Convert(t)
+	if !ok {
+		return nil, fmt.Errorf("begins with %v, which is no %s", v, t)
+	}
+	if _, err := v.Weaken(t); err != nil {
+		return nil, err
+	}
+	return &Node{Kind: Constant, Shape: []int{}, DType: t, Value: converted, Site: site}, nil
+}
+
+// kept is the shape that a reduction leaves, and how many elements it folds into each.
+func kept(lengths, axes []int) (shape []int, count int) {
+	shape, count = []int{}, 1
+	for d, length := range lengths {
 		if slices.Contains(axes, d) {
 			count *= length
 			continue
 		}
 		shape = append(shape, length)
 	}
+	return shape, count
+}
+
+// fold makes the node. Axes are sorted and not negative.
+func fold(site Site, kind kernel.Reduction, n *Node, axes []int, ddof float64) (*Node, error) {
+	shape, count := kept(n.Shape, axes)
 	extreme := kind == kernel.Min || kind == kernel.Max || kind == kernel.ArgMin || kind == kernel.ArgMax
 	if extreme && count == 0 && grid.Size(shape) > 0 {
 		return nil, fmt.Errorf("shape %s has no elements to take it of", grid.Format(n.Shape))

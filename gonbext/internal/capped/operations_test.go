@@ -50,7 +50,7 @@ var boxes = []string{
 	"fft(s, 16384, 1)", "rfft(s, 16384, 1)", "rfft(s, 16384, 0)", "fft2(slice(s, \"0:8192\"))", "fftshift(s)",
 	"conv2d(c, full(0.1, 4, 8, 3, 3))", "softmax(conv2d(c, full(0.1, 4, 8, 3, 3)), 1)",
 	"norm(x)", `qr(n, "q")`, `qr(n, "r")`, `svd(n, "u")`, "svdvals(n)", `lstsq(n, slice(n, ":, 0:3"))`, `randomized_svd(x, 8, 1, 0, "u")`,
-	"histogram(x, 1000)", "histogram(x, 300000, 0, 1, y)", "histogram(x, arange(0, 1, 0.001))", "histogram2d(x, y, 300, 300)", "bincount(ravel(i & 65535))", "average(x, y, 0)", "ptp(x, 1)", `cov(n, "columns")`, `corrcoef(n, "columns")`,
+	"histogram(x, 1000)", "histogram(x, 300000, 0, 1, y)", "histogram(x, arange(0, 1, 0.001))", "histogram2d(x, y, 300, 300)", "histogramdd(slice(n, \":, 0:3\"), 20)", "bincount(ravel(i & 65535))", "average(x, y, 0)", "ptp(x, 1)", `cov(n, "columns")`, `cov(n, "columns", "aweights", slice(n, ":, 0"))`, `min(x, 0, "initial=0.5")`, `corrcoef(n, "columns")`,
 	"nansum(x)", "nanmin(x, 0)", "nanvar(x, 0)", "nanargmax(x, 1)", "nancumsum(x, 0)",
 	"tensordot(x, x, 0, 0)", `einsum("nchw,nkhw->ck", c, c)`, `einsum("ij,ij->i", x, y)`, `einsum("ij,ik->jk", x, y)`, "kron(slice(s, \"0:4096, 0:4096\"), full(2.0, 2, 4))", "vdot(x, y)",
 	`quantize(x, "int8")`, `quantize(x, "uint8 affine", 1)`, `quantize_scale(x, "int8", 1, 32)`,

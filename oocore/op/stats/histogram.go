@@ -41,6 +41,42 @@ func Histogram2D(site graph.Site, x, y *graph.Node, bx, by Bins, o HistogramOpti
 	return counts, edges, nil
 }
 
+// HistogramDD is NumPy's histogramdd: how many rows of a matrix, each a point, lie in each
+// bin of its columns, the coordinates. Bins are those of each column, or one for all.
+func HistogramDD(site graph.Site, sample *graph.Node, bins []Bins, o HistogramOptions) (counts *graph.Node, edges []*graph.Node, err error) {
+	columns, err := coordinates(site, sample)
+	if err == nil {
+		if len(bins) == 1 {
+			bins = slices.Repeat(bins, len(columns))
+		}
+		if len(bins) != len(columns) {
+			err = fmt.Errorf("bins of %d coordinates are given for %d columns", len(bins), len(columns))
+		}
+	}
+	if err == nil {
+		counts, edges, err = histogram(site, columns, bins, o, true)
+	}
+	if err != nil {
+		return nil, nil, graph.Refuse(site, "histogramdd", err, sample)
+	}
+	return counts, edges, nil
+}
+
+// coordinates are the columns of a matrix.
+func coordinates(site graph.Site, sample *graph.Node) (columns []*graph.Node, err error) {
+	if len(sample.Shape) != 2 || sample.Shape[1] == 0 {
+		return nil, fmt.Errorf("takes points as the rows of a matrix, not shape %s", grid.Format(sample.Shape))
+	}
+	for i := range sample.Shape[1] {
+		n, err := graph.Slice(site, sample, fmt.Sprintf(":, %d", i))
+		if err != nil {
+			return nil, err
+		}
+		columns = append(columns, n)
+	}
+	return columns, nil
+}
+
 // histogram counts points of several coordinates. wide says that it is NumPy's
 // histogramdd, whose counts are float64, as are the edges of a range.
 func histogram(site graph.Site, in []*graph.Node, bins []Bins, o HistogramOptions, wide bool) (counts *graph.Node, edges []*graph.Node, err error) {

@@ -77,6 +77,8 @@ type CovOptions struct {
 	Columns bool // variables are columns, and observations rows: NumPy's rowvar=False
 	Bias    bool // the number of observations is the divisor, not one less
 	DDof    int  // other than 0: what is subtracted from that number instead
+
+	FWeights, AWeights *graph.Node // how often each observation was made, and how much it counts; nil: once
 }
 
 // Cov is NumPy's cov: the covariances of variables, in float64 or complex128. y, which
@@ -146,19 +148,65 @@ func cov(m *maker, n, y *graph.Node, o CovOptions) (*graph.Node, error) {
 	if observations == 0 {
 		return nil, errors.New("there are no observations")
 	}
+	w, err := o.weights(m, observations)
+	if err != nil {
+		return nil, err
+	}
 	mean := m.reduce(kernel.Mean, x, graph.ReduceOptions{Axes: []int{1}, KeepDims: true})
+	// None left is a division by zero, as NumPy's, which gives infinities or NaN.
+	divisor := m.full(dtype.ValueOf(float64(max(observations-ddof, 0))))
+	if w != nil {
+		sum := m.reduce(kernel.Sum, w, graph.ReduceOptions{})
+		mean = m.reduce(kernel.Sum, m.apply(kernel.Multiply, x, w), graph.ReduceOptions{Axes: []int{1}, KeepDims: true})
+		mean = m.apply(kernel.Divide, mean, sum)
+		lost := m.number(float64(ddof))
+		if o.AWeights != nil {
+			squares := m.reduce(kernel.Sum, m.apply(kernel.Multiply, w, m.cast(o.AWeights, dtype.Float64)), graph.ReduceOptions{})
+			lost = m.apply(kernel.Multiply, lost, m.apply(kernel.Divide, squares, sum))
+		}
+		divisor = m.apply(kernel.Maximum, m.apply(kernel.Subtract, sum, lost), m.number(0.0))
+	}
 	x = m.apply(kernel.Subtract, x, mean)
-	other := m.transpose(x)
+	weighed := x
+	if w != nil {
+		weighed = m.apply(kernel.Multiply, x, w)
+	}
+	other := m.transpose(weighed)
 	if m.err == nil && x.DType.Kind() == dtype.KindComplex {
 		other = m.apply(kernel.Conjugate, other)
 	}
 	c := m.make(func() (*graph.Node, error) { return graph.Product(m.site, x, other) })
-	// None left is a division by zero, as NumPy's, which gives infinities or NaN.
-	c = m.apply(kernel.Divide, c, m.full(dtype.ValueOf(float64(max(observations-ddof, 0)))))
+	c = m.apply(kernel.Divide, c, divisor)
 	if m.err == nil && c.Shape[0] == 1 {
 		c = m.reshape(c)
 	}
 	return c, m.err
+}
+
+// weights are those of the observations, both kinds in one, and nil where there are none.
+func (o CovOptions) weights(m *maker, observations int) (w *graph.Node, err error) {
+	for _, of := range []struct {
+		name string
+		n    *graph.Node
+	}{{"fweights", o.FWeights}, {"aweights", o.AWeights}} {
+		switch {
+		case of.n == nil:
+			continue
+		case !slices.Equal(of.n.Shape, []int{observations}):
+			return nil, fmt.Errorf("%s of shape %s are not those of %d observations", of.name, grid.Format(of.n.Shape), observations)
+		case of.name == "fweights" && !of.n.DType.Integer():
+			return nil, fmt.Errorf("fweights are integers, not %s: give others as aweights", of.n.DType)
+		case of.n.DType.Kind() == dtype.KindComplex:
+			return nil, fmt.Errorf("aweights are real numbers, not %s", of.n.DType)
+		}
+		below := m.apply(kernel.Less, of.n, m.number(0))
+		n := m.unless(below, m.cast(of.n, dtype.Float64), of.name+" are not below zero")
+		if w != nil {
+			n = m.apply(kernel.Multiply, w, n)
+		}
+		w = n
+	}
+	return w, m.err
 }
 
 // Corrcoef is NumPy's corrcoef: the covariances of variables by their standard

@@ -60,6 +60,9 @@ func (m *maker) skip(kind kernel.Reduction, n *graph.Node, o graph.ReduceOptions
 	}
 	o.Where = nil
 	n = m.reduce(kind, m.apply(kernel.Where, out, m.number(last), n), o)
+	if o.Initial != nil { // is what there is where there are only NaN
+		return n, m.err
+	}
 	none := m.reduce(kernel.All, out, along)
 	if !place {
 		return m.apply(kernel.Where, none, m.number(math.NaN()), n), m.err

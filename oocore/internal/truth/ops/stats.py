@@ -181,6 +181,55 @@ def histogram2d(rng):
         yield refused("histogram2d", f"histogram2d({bad})", {"x": z, "y": z[:30]})
 
 
+def histogramdd(rng):
+    for i in range(2 * EACH):
+        n, d = (0 if i % 20 == 19 else int(rng.integers(1, 300))), int(rng.integers(1, 5))
+        x = real(rng, (n, d), ["float64", "float32", "int16", "uint8", "float16"][i % 5])
+        if i % 7 == 3 and x.dtype.kind == "f":
+            x[rng.random((n, d)) < 0.1] = np.nan
+        arrays, args, bins, within, w = {"x": x}, "", 10, None, None
+        form = rng.random()
+        if form < 0.3:
+            bins = int(rng.integers(1, 9))
+            args = f", {bins}"
+        elif form < 0.6:
+            bins = [int(b) for b in rng.integers(1, 7, d)]
+            args = "".join(f", {b}" for b in bins)
+        elif form < 0.8:
+            e = np.unique(edges_of(rng))
+            if len(e) < 2:
+                continue
+            bins = arrays["e"] = e
+            args, bins = ", e", [e] * d
+        ranged = 0 < form < 0.6 and rng.random() < 0.6
+        if ranged:
+            within = [range_of(rng) for _ in range(d)]
+            args += "".join(f", {v}" for r in within for v in r)
+        elif not 0.6 <= form < 0.8 and x.dtype.kind == "f" and np.isnan(x).any():
+            yield refused("histogramdd", f"histogramdd(x{args})", arrays)
+            continue
+        if rng.random() < 0.4:
+            w = arrays["w"] = weights_of(rng, (n,), complex_too=False)
+            args += ', "weights", w'
+        density = rng.random() < 0.3
+        if density:
+            args += ', "density"'
+        try:
+            want, edges = np.histogramdd(x, bins, within, density=density, weights=w)
+        except (ValueError, TypeError):
+            continue
+        if any(np.any(np.diff(e) <= 0) for e in edges):
+            continue
+        tight = 0 if w is None or w.dtype.kind in "iu" and not density else 1e-9
+        scale = 0 if w is None else float(np.abs(w.astype("f8")).sum())
+        yield case("histogramdd", f"histogramdd(x{args})", arrays, lambda: want, tight, tight * 1e-3 * scale if not density else 1e-9)
+    x = real(rng, (200_000, 3), "float32")
+    yield case("histogramdd", "histogramdd(x, 20)", {"x": x}, lambda: np.histogramdd(x, 20)[0])
+    z = real(rng, (40, 3), "float64")
+    for bad in ("x, 2, 3", "x, 0", "x, 4, 0, 1", 'x, 4, "weights"', 'x, 4, "weights", y', "y", "x, 2, 2, 2, 2", "x, 3, 0, 1, 0, 1, 1, 0", 'x, "sum"'):
+        yield refused("histogramdd", f"histogramdd({bad})", {"x": z, "y": z[:30, 0]})
+
+
 def bincount(rng):
     whole = [t for t in TYPES if t[0] in "iu" and t != "uint64" or t == "bool"]
     for i in range(2 * EACH):
@@ -259,6 +308,14 @@ def matrices(rng, name, f):
         elif name == "cov" and rng.random() < 0.4:
             options["ddof"] = int(rng.integers(0, 3))
             args += f', "ddof={options["ddof"]}"'
+        if name == "cov" and rng.random() < 0.5:
+            many = shape[-1]
+            if rng.random() < 0.7:
+                arrays["f"] = options["fweights"] = rng.integers(0 if many > 5 else 1, 5, many).astype(["int8", "uint16", "int64"][i % 3])
+                args += ', "fweights", f'
+            if rng.random() < 0.6:
+                arrays["a"] = options["aweights"] = (rng.random(many) + 0.1).astype(["float64", "float32"][i % 2])
+                args += ', "aweights", a'
         with np.errstate(all="ignore"):
             want = np.asarray(f(x, **options))
             diagonal = np.abs(np.asarray(np.cov(x, **options))).max()
@@ -268,8 +325,9 @@ def matrices(rng, name, f):
     tall = (rng.standard_normal((30_000, 24)) + 100).astype("float32")
     yield case(name, f'{name}(x, "columns")', {"x": tall}, lambda: f(tall, rowvar=False), 1e-9, 1e-9)
     x = array(rng, (3, 4), "float32", False)
-    for bad in ("x, y", 'x, "rows"', "z", 'x, "ddof=a"' if name == "cov" else 'x, "bias"'):
-        yield refused(name, f"{name}({bad})", {"x": x, "y": x[:, :3], "z": x.reshape(3, 2, 2)})
+    worse = ['x, "ddof=a"', 'x, "fweights"', 'x, "fweights", f', 'x, "aweights", slice(f, "1:")', 'x, "aweights", f - 2'] if name == "cov" else ['x, "bias"', 'x, "aweights", f']
+    for bad in ["x, y", 'x, "rows"', "z", *worse]:
+        yield refused(name, f"{name}({bad})", {"x": x, "y": x[:, :3], "z": x.reshape(3, 2, 2), "f": np.ones(4)})
 
 
 def ptp(rng):
@@ -333,7 +391,9 @@ def nan_reductions(rng):
                 if want.dtype.kind in "fc" and not extreme:
                     eps = float(np.finfo(want.dtype).eps)
                     wide = x.astype(LONG[x.dtype.kind] if x.dtype.kind in "fc" else np.longdouble)
-                    exact = np.asarray(f(wide, axis=axis, **options)).astype(want.dtype) if x.dtype.kind in "fc" else want
+                    exact = np.asarray(f(wide, axis=axis, **options)).astype(want.dtype)
+                    if x.dtype.kind not in "fc":  # of too few, which NumPy says in another way
+                        exact = np.asarray(np.where(np.isfinite(want), exact, want))
                     finite = np.abs(wide[np.isfinite(wide)])
                     rtol = eps * 8 * (x.size if name == "nanprod" else 1)
                     atol = eps * 8 * float(finite.max(initial=0)) * (x.size if name == "nansum" else 1) if name in ("nansum", "nanmean") else 0
@@ -391,6 +451,46 @@ def masked(rng):
         yield refused(name, f"{name}(x, 0, x > 0)", {"x": x})
 
 
+def begun(rng):
+    """Reductions with a number to begin with, and in another type."""
+    for name in ("sum", "prod", "min", "max", "nansum", "nanprod", "nanmin", "nanmax"):
+        f = getattr(np, name)
+        for i in range(20):
+            names = FLOATS[:3] + ["int8", "int32", "uint16", "bool"]
+            shape, t = lengths(rng), names[i % len(names)]
+            x = holed(rng, shape, t, infinities=False) if name[:3] == "nan" else array(rng, shape, t, False)
+            if "prod" in name and x.dtype.kind == "f":
+                x = np.asarray(x / 8).astype(t)
+            axes = tuple(int(a) for a in rng.permutation(len(shape))[: int(rng.integers(0, len(shape) + 1))])
+            first = int(rng.integers(0, 50)) if x.dtype.kind in "iub" or i % 2 else float(np.round(rng.standard_normal() * 9, 2))
+            options, args, arrays = {"initial": first}, "".join(f", {a}" for a in axes), {"x": x}
+            if rng.random() < 0.4:
+                arrays["m"] = options["where"] = np.asarray(rng.random(shape) < 0.5)
+                args += ", m"
+            args += f', "initial={first}"'
+            if name in ("sum", "prod") and rng.random() < 0.4:
+                options["dtype"] = ["float64", "float32"][i % 2]
+                args += f', "dtype={options["dtype"]}"'
+            if rng.random() < 0.3:
+                options["keepdims"] = True
+                args += ', "keepdims"'
+            with np.errstate(all="ignore"):
+                want = np.asarray(f(x, axis=axes or None, **options))
+            rtol = atol = 0
+            if want.dtype.kind == "f" and name[-3:] not in ("min", "max"):
+                eps = float(np.finfo(want.dtype).eps)
+                with np.errstate(all="ignore"):
+                    want = np.asarray(f(x.astype("longdouble"), axis=axes or None, **{**options, "dtype": "longdouble"})).astype(want.dtype)
+                size = float(np.nanmax(np.abs(x.astype("f8")), initial=abs(first))) if "sum" in name else 0
+                rtol, atol = eps * 8 * (x.size + 2 if "prod" in name else 1), eps * 8 * size * (x.size + 1)
+            yield case(name, f"{name}(x{args})", arrays, lambda: want, rtol, atol)
+        x = array(rng, (3, 4), "int8", False)
+        for bad in ('"initial=1.5"', '"initial="', '"initial=1000"' if "m" in name[-3:-1] or name[-3:] in ("min", "max") else '"initial=x"', '"dtype=float"'):
+            yield refused(name, f"{name}(x, {bad})", {"x": x})
+    for name in ("mean", "var", "any", "argmin", "nanmean"):
+        yield refused(name, f'{name}(x, "initial=1")', {"x": np.arange(4.0)})
+
+
 def nan_scans(rng):
     for name in ("nancumsum", "nancumprod"):
         f = getattr(np, name)
@@ -421,6 +521,7 @@ def cases(rng):
     yield from histogram(rng)
     yield from histogram_bin_edges(rng)
     yield from histogram2d(rng)
+    yield from histogramdd(rng)
     yield from bincount(rng)
     yield from average(rng)
     yield from matrices(rng, "cov", np.cov)
@@ -428,4 +529,5 @@ def cases(rng):
     yield from ptp(rng)
     yield from nan_reductions(rng)
     yield from masked(rng)
+    yield from begun(rng)
     yield from nan_scans(rng)
