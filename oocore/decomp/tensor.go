@@ -6,7 +6,12 @@
 // and from it all other modes are brought up to date; a second one serves the mode that
 // was left out (a dimension tree of two branches: Phan, Tichavský and Cichocki 2013). No
 // Khatri–Rao product is ever formed. The working set is one such smaller tensor, kept in
-// memory up to 64 MiB and in a temporary file beyond, and what a matrix product takes.
+// memory up to an eighth of the budget and 64 MiB, and in a temporary file beyond, and
+// what a matrix product takes.
+//
+// A program that imports this package has cp, tucker and hosvd in the expressions of
+// oocore.Eval too: tucker(x, 8, 8, 8) is the tensor that the parts stand for, and
+// tucker(x, 8, 8, 8, "core") one of those.
 package decomp
 
 import (
@@ -25,17 +30,18 @@ import (
 	"github.com/gonbext/gonbext/oocore/graph"
 )
 
-// inMemory is the size up to which an array between two steps is collected.
-const inMemory = 64 << 20
-
 // tensor is an array that is read many times over.
 type tensor struct {
-	ctx   context.Context
-	opts  []oocore.Option
-	dir   string // of temporary files; "" until there is one
-	x     *oocore.Array
-	shape []int
-	norm  float64 // Frobenius
+	ctx      context.Context
+	opts     []oocore.Option
+	dir      string // of temporary files; "" until there is one
+	x        *oocore.Array
+	shape    []int
+	norm     float64       // Frobenius
+	given    *oocore.Array // x in floats, which outlives temporary files
+	inMemory int64         // bytes up to which an array between two steps is collected
+	gram     int           // the longest mode whose Gram matrix is formed
+	solve    int64         // bytes that a matrix whose singular vectors are computed may take
 }
 
 // newTensor brings an array to where it can be read many times: floats in a file
@@ -47,17 +53,12 @@ func newTensor(ctx context.Context, x *oocore.Array, opts []oocore.Option) (t *t
 			err = errors.Join(err, t.close())
 		}
 	}()
-	direct := stored(x)
-	if d := x.DType(); d != oocore.Float32 && d != oocore.Float64 {
-		direct = false
-		if d == oocore.Int32 || d == oocore.Uint32 || d == oocore.Int64 || d == oocore.Uint64 {
-			x = x.AsType(oocore.Float64)
-		} else {
-			x = x.AsType(oocore.Float32)
-		}
+	t.given = floats(x)
+	if err := t.share(); err != nil {
+		return t, err
 	}
-	if t.x = x; !direct {
-		if t.x, err = t.keep(x); err != nil {
+	if t.x = t.given; t.given.DType() != x.DType() || !stored(x) {
+		if t.x, err = t.keep(t.given); err != nil {
 			return t, err
 		}
 	}
@@ -73,6 +74,30 @@ func newTensor(ctx context.Context, x *oocore.Array, opts []oocore.Option) (t *t
 		return t, errors.New("all elements of the tensor are zero")
 	}
 	return t, nil
+}
+
+// floats is an array in the type that it is decomposed in.
+func floats(x *oocore.Array) *oocore.Array {
+	switch x.DType() {
+	case oocore.Float32, oocore.Float64:
+		return x
+	case oocore.Int32, oocore.Uint32, oocore.Int64, oocore.Uint64:
+		return x.AsType(oocore.Float64)
+	}
+	return x.AsType(oocore.Float32)
+}
+
+// share divides the budget: what this package holds itself is not in the plans of its
+// runs.
+func (t *tensor) share() error {
+	p, err := t.given.Sum().Plan("", t.opts...)
+	if err != nil {
+		return err
+	}
+	t.inMemory = min(p.Budget/8, 64<<20)
+	t.solve = t.inMemory
+	t.gram = min(int(math.Sqrt(float64(p.Budget/48))), 2048) // six of them in float64
+	return nil
 }
 
 // stored reports an array that lies in a file as it is.
@@ -93,7 +118,7 @@ func (t *tensor) close() error {
 
 // keep computes an array once for many readers. It stays until close.
 func (t *tensor) keep(a *oocore.Array) (*oocore.Array, error) {
-	if a.Bytes() <= inMemory {
+	if a.Bytes() <= t.inMemory {
 		shape := a.Shape()
 		if a.DType() == oocore.Float32 {
 			v, err := oocore.Collect[float32](t.ctx, a, t.opts...)

@@ -19,6 +19,7 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore"
+	_ "github.com/gonbext/gonbext/oocore/decomp" // for expressions
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/grid"
 )
