@@ -6,7 +6,7 @@
 // and from it all other modes are brought up to date; a second one serves the mode that
 // was left out (a dimension tree of two branches: Phan, Tichavský and Cichocki 2013). No
 // Khatri–Rao product is ever formed. The working set is one such smaller tensor, kept in
-// memory up to an eighth of the budget and 64 MiB, and in a temporary file beyond, and
+// memory up to a sixteenth of the budget and 64 MiB, and in a temporary file beyond, and
 // what a matrix product takes.
 //
 // A program that imports this package has cp, tucker and hosvd in the expressions of
@@ -22,11 +22,13 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
 )
 
@@ -94,7 +96,7 @@ func (t *tensor) share() error {
 	if err != nil {
 		return err
 	}
-	t.inMemory = min(p.Budget/8, 64<<20)
+	t.inMemory = min(p.Budget/16, 64<<20)
 	t.solve = t.inMemory
 	t.gram = min(int(math.Sqrt(float64(p.Budget/48))), 2048) // six of them in float64
 	return nil
@@ -119,13 +121,10 @@ func (t *tensor) close() error {
 // keep computes an array once for many readers. It stays until close.
 func (t *tensor) keep(a *oocore.Array) (*oocore.Array, error) {
 	if a.Bytes() <= t.inMemory {
-		shape := a.Shape()
 		if a.DType() == oocore.Float32 {
-			v, err := oocore.Collect[float32](t.ctx, a, t.opts...)
-			return oocore.FromSlice(v, shape...), err
+			return held[float32](t, a)
 		}
-		v, err := oocore.Collect[float64](t.ctx, a, t.opts...)
-		return oocore.FromSlice(v, shape...), err
+		return held[float64](t, a)
 	}
 	if t.dir == "" {
 		var err error
@@ -140,7 +139,42 @@ func (t *tensor) keep(a *oocore.Array) (*oocore.Array, error) {
 	if err := errors.Join(f.Close(), os.Remove(f.Name())); err != nil {
 		return nil, err
 	}
-	return a.Save(t.ctx, f.Name(), append(t.opts[:len(t.opts):len(t.opts)], oocore.Fresh())...)
+	var saved *oocore.Array
+	err = roomy(func() (err error) {
+		saved, err = a.Save(t.ctx, f.Name(), append(t.opts[:len(t.opts):len(t.opts)], oocore.Fresh())...)
+		return err
+	})
+	return saved, err
+}
+
+// held is an array with its elements in memory.
+func held[T float32 | float64](t *tensor, a *oocore.Array) (*oocore.Array, error) {
+	v, err := collected[T](t, a)
+	if err != nil {
+		return nil, err
+	}
+	return oocore.Build("array", func(site graph.Site, _ []*graph.Node) (*graph.Node, error) {
+		return graph.FromBytes(site, dtype.Bytes(v), a.DType(), a.Shape()...)
+	}), nil
+}
+
+func collected[T float32 | float64](t *tensor, a *oocore.Array) (v []T, err error) {
+	err = roomy(func() error {
+		v, err = oocore.Collect[T](t.ctx, a, t.opts...)
+		return err
+	})
+	return v, err
+}
+
+// roomy runs f, and where there is no room for it once more without what earlier steps
+// have left to Go's collector, which counts as held until then.
+func roomy(f func() error) error {
+	err := f()
+	if _, small := errors.AsType[*oocore.MemoryError](err); small {
+		debug.FreeOSMemory()
+		err = f()
+	}
+	return err
 }
 
 // drop removes the file of an array that keep made.
@@ -173,7 +207,7 @@ func (t *tensor) own() (paths []string) {
 
 // collect is an array's elements in float64.
 func (t *tensor) collect(a *oocore.Array) ([]float64, error) {
-	return oocore.Collect[float64](t.ctx, a.AsType(oocore.Float64), t.opts...)
+	return collected[float64](t, a.AsType(oocore.Float64))
 }
 
 // matrix is a matrix of the program's as an array of the tensor's type, its transpose

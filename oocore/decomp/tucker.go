@@ -43,10 +43,10 @@ func Tucker(ctx context.Context, x *oocore.Array, ranks []int, o TuckerOptions, 
 }
 
 // HOSVD is the truncated higher-order singular value decomposition: of each mode by
-// itself, with no iterations that would fit them to each other. Modes up to 2048 are
-// exact where their Gram matrices take an eighth of the budget at most: by the eigenvectors
-// of those, with a pass each and for modes between others a copy of the tensor. Longer
-// ones are randomized.
+// itself, with no iterations that would fit them to each other. Modes up to 2048, whose
+// Gram matrices the budget holds six times over, are exact: by the eigenvectors of those,
+// with a pass each and for modes between others a copy of the tensor. Longer ones are
+// randomized.
 func HOSVD(ctx context.Context, x *oocore.Array, ranks []int, o TuckerOptions, opts ...oocore.Option) (*TuckerResult, error) {
 	o.Iterations = 0
 	return decompose(ctx, "hosvd", x, ranks, o, opts)
@@ -304,13 +304,7 @@ func leading(t *tensor, y *oocore.Array, mode, rank int, r *rand.Rand) (*mat.Den
 			return nil, err
 		}
 		var eigen mat.EigenSym
-		sym := mat.NewSymDense(n, nil)
-		for i := range n {
-			for j := i; j < n; j++ {
-				sym.SetSym(i, j, v[i*n+j])
-			}
-		}
-		if !eigen.Factorize(sym, true) {
+		if !eigen.Factorize(mat.NewSymDense(n, v), true) {
 			return nil, fmt.Errorf("the eigenvectors of mode %d did not converge", mode)
 		}
 		var all mat.Dense
