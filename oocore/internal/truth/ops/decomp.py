@@ -99,7 +99,7 @@ def eps(a):
 def parallel(rng):
     for i in range(36):  # what has a low rank is found again
         lengths = shape(rng, 3)
-        rank = int(rng.integers(1, min(3, min(lengths)) + 1))
+        rank = int(rng.integers(1, 3))
         t = TYPES[i % len(TYPES)] if rank == 1 and i % 2 else ["float64", "float32"][i % 2]
         if np.dtype(t).kind in "iu":
             x = product([rng.integers(0, 4, (n, 1)).astype("f8") for n in lengths], 1.0)
@@ -111,8 +111,8 @@ def parallel(rng):
         x = x.astype(t)
         if t == "float16":
             continue
-        start = ', "svd"' if i % 3 else f', "seed={i}"'
-        yield case("cp", f'cp(x, {rank}, "iterations=1000", "tolerance=1e-12"{start})', x, x, "f8", 3e-5)
+        start = ', "svd"' if rank > 1 else f', "seed={i}"'
+        yield case("cp", f'cp(x, {rank}, "iterations=60", "tolerance=1e-10"{start})', x, x, "f8", 3e-5)
     for i in range(12):  # a matrix's best is that of its singular values
         m, n = int(rng.integers(3, 30)), int(rng.integers(3, 30))
         x = steep(rng, [m, n], ["float64", "float32", "int16"][i % 3], 0.5)
@@ -120,9 +120,9 @@ def parallel(rng):
         rank = int(rng.integers(1, min(3, len(s)) + 1))
         if len(s) > rank and s[rank - 1] < 1.5 * s[rank]:
             continue
-        yield case("cp", f'cp(x, {rank}, "svd", "iterations=500", "tolerance=1e-13")', x, (u[:, :rank] * s[:rank]) @ vt[:rank], "f8", 2e-4)
+        yield case("cp", f'cp(x, {rank}, "svd", "iterations=60", "tolerance=1e-10")', x, (u[:, :rank] * s[:rank]) @ vt[:rank], "f8", 2e-4)
         lost = np.sqrt(np.sum(s[rank:] ** 2) / np.sum(s**2))
-        yield {"op": "cp", "expr": f'min(cp(x, {rank}, "svd", "iterations=500", "tolerance=1e-13", "errors"))', "in": {"x": x}, "want": np.float64(lost), "atol": 1e-5 if floats(x) == "f8" else 1e-3}
+        yield {"op": "cp", "expr": f'min(cp(x, {rank}, "svd", "iterations=60", "tolerance=1e-10", "errors"))', "in": {"x": x}, "want": np.float64(lost), "atol": 1e-5 if floats(x) == "f8" else 1e-3}
     for i in range(14):  # rank one has a weight and vectors of its own
         lengths = shape(rng, 1)
         t = ["float64", "float32", "int32", "uint8"][i % 4]
@@ -132,19 +132,19 @@ def parallel(rng):
         if np.max(np.abs(x)) > 250 and t == "uint8":
             continue
         x = x.astype(t)
-        yield case("cp", 'cp(x, 1, "weights")', x, np.linalg.norm(x.astype("f8")).reshape(1), "f8", 1e-5)
+        yield case("cp", 'cp(x, 1, "iterations=9", "weights")', x, np.linalg.norm(x.astype("f8")).reshape(1), "f8", 1e-5)
         k = int(rng.integers(len(lengths)))
         v = vectors[k] / np.linalg.norm(vectors[k])
-        yield case("cp", f'abs(cp(x, 1, "factor={k}"))', x, np.abs(v)[:, None], "f8", 1e-5)
-        yield {"op": "cp", "expr": 'min(cp(x, 1, "errors")) < 1e-3', "in": {"x": x}, "want": np.bool_(True)}
+        yield case("cp", f'abs(cp(x, 1, "iterations=9", "factor={k}"))', x, np.abs(v)[:, None], "f8", 1e-5)
+        yield {"op": "cp", "expr": 'min(cp(x, 1, "iterations=9", "errors")) < 1e-3', "in": {"x": x}, "want": np.bool_(True)}
     for i in range(8):  # of a non-negative rank one, too
         lengths = shape(rng)
         x = low(rng, lengths, 1, True).astype(["float64", "float32"][i % 2])
-        yield case("cp", f'cp(x, 1, "nonnegative", "seed={i}", "iterations=300", "tolerance=1e-12")', x, x, "f8", 1e-4)
+        yield case("cp", f'cp(x, 1, "nonnegative", "seed={i}", "iterations=60", "tolerance=1e-10")', x, x, "f8", 1e-4)
         yield {"op": "cp", "expr": f'min(cp(x, 2, "nonnegative", "iterations=5", "factor=0")) >= 0', "in": {"x": x}, "want": np.bool_(True)}
     x = low(rng, [5, 6, 7], 2)
-    both = 'cp(x, 2, "svd", "iterations=200", "tolerance=0"'
-    yield case("cp", f'cp(x * 2 - x, 2, "svd", "iterations=500", "tolerance=1e-12") - x', x, np.zeros(x.shape), "f8", 1e-1)
+    both = 'cp(x, 2, "svd", "iterations=30", "tolerance=0"'
+    yield case("cp", f'cp(x * 2 - x, 2, "svd", "iterations=60", "tolerance=1e-10") - x', x, np.zeros(x.shape), "f8", 1e-1)
     yield case("cp", f'einsum("r,ir,jr,kr->ijk", {both}, "weights"), {both}, "factor=0"), {both}, "factor=1"), {both}, "factor=2"))', x, x, "f8", 1e-5)
     yield case("cp", f'sum(square({both}, "factor=1")), 0)', x, np.ones(2), "f8", 1e-9)
     yield from bad("cp", "cp(x, 2)", "cp(x{})", [", 0", ", -1", "", ', 2, "core"', ', 2, "factor=3"', ', 2, "factor=9"', ', 2, "iterations=0"', ', 2, "tolerance=x"',
@@ -166,7 +166,7 @@ TUCKER = [", 2, 2", ", 2, 2, 2, 2", ", 5, 2, 2", ", 0, 2, 2", ", -1, 2, 2", ", 4
 
 
 def higher(rng):
-    for i in range(70):
+    for i in range(42):
         t = TYPES[i % len(TYPES)]
         lengths = shape(rng)
         x = steep(rng, lengths, t)
@@ -210,7 +210,7 @@ def higher(rng):
             continue
         best = tl.to_numpy(best)
         full = whole(best, us, range(len(lengths)))
-        exact = 'tucker(x, %s, "tolerance=1e-13", "iterations=300"' % how
+        exact = 'tucker(x, %s, "tolerance=1e-11", "iterations=30"' % how
         yield case("tucker", f"{exact})", x, full, f, more * 3)
         yield case("tucker", f'norm({exact}, "core"))', x, np.linalg.norm(best), f, more)
         lost = np.linalg.norm(w - full) / np.linalg.norm(w)
