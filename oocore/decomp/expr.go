@@ -78,7 +78,11 @@ func tuckerPlanned(x *oocore.Array, d expr.Decomposition, opts []oocore.Option) 
 	}
 	if k.Core.Bytes() <= t.inMemory {
 		shape := k.Core.Shape()
-		k.Core = oocore.FromSlice(make([]float64, k.Core.Size()), shape...).AsType(t.given.DType())
+		if k.Core.DType() == oocore.Float32 {
+			k.Core = oocore.FromSlice(make([]float32, k.Core.Size()), shape...)
+		} else {
+			k.Core = oocore.FromSlice(make([]float64, k.Core.Size()), shape...)
+		}
 	}
 	out, err := tuckerParts(k, nil)
 	out.Errors = nil
