@@ -2,6 +2,7 @@ package oocore_test
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -106,5 +107,13 @@ func TestTogether(t *testing.T) {
 	}
 	if end.Written != 8000 {
 		t.Errorf("%d bytes written", end.Written)
+	}
+}
+
+// This package's tests do not import decomp.
+func TestDecompositionsAreImported(t *testing.T) {
+	err := oocore.Eval("cp(x, 2)", oocore.Names{"x": oocore.Full(1.0, 3, 3)}).Err()
+	if err == nil || !strings.HasPrefix(err.Error(), "cp: this program has no decompositions: import github.com/gonbext/gonbext/oocore/decomp (") {
+		t.Error(err)
 	}
 }
