@@ -166,7 +166,7 @@ TUCKER = [", 2, 2", ", 2, 2, 2, 2", ", 5, 2, 2", ", 0, 2, 2", ", -1, 2, 2", ", 4
 
 
 def higher(rng):
-    for i in range(42):
+    for i in range(26):
         t = TYPES[i % len(TYPES)]
         lengths = shape(rng)
         x = steep(rng, lengths, t)
