@@ -18,9 +18,11 @@ func Eval(expression string, names Names) *Array {
 	return EvalContext(context.Background(), expression, names)
 }
 
-// EvalContext is Eval for expressions whose shape depends on values, as that of
-// mask(x, x > 0) does: a pass over those counts them, within the context and the budget
-// that the options say.
+// EvalContext is Eval for expressions that run something at once, within the context and
+// the budget that the options say. Where a shape depends on values, as that of
+// mask(x, x > 0) does, a pass over those counts them; cp, tucker and hosvd decompose, in a
+// program that imports oocore/decomp. Under PlanOnly the first are refused, and of the
+// others what comes after their own passes is planned.
 func EvalContext(ctx context.Context, expression string, names Names, opts ...Option) *Array {
 	nodes := make(map[string]*graph.Node, len(names))
 	for _, name := range slices.Sorted(maps.Keys(names)) { // for the first error to be always the same
@@ -30,6 +32,6 @@ func EvalContext(ctx context.Context, expression string, names Names, opts ...Op
 		}
 		nodes[name] = n
 	}
-	n, err := expr.Parse(expression, nodes, expr.Run(counter(ctx, "eval", opts)))
+	n, err := expr.Parse(expression, nodes, host{ctx, opts})
 	return made(n, err)
 }

@@ -2,6 +2,8 @@ package oocore
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/kernel"
@@ -119,6 +121,9 @@ func nonzero(ctx context.Context, site graph.Site, op string, n *graph.Node, opt
 func counter(ctx context.Context, op string, opts []Option) index.Run {
 	return func(n *graph.Node) ([]int64, error) {
 		counts, err := Collect[int64](ctx, made(n, nil), append(opts[:len(opts):len(opts)], unstored)...)
+		if errors.Is(err, ErrPlanned) {
+			err = fmt.Errorf("a shape follows from values, and %w", ErrPlanned)
+		}
 		if err != nil {
 			return nil, graph.Refuse(n.Site, op, unwrapped(err), n)
 		}

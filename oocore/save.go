@@ -341,12 +341,15 @@ func (r *run) record() *record.Writer {
 	if r.within != nil {
 		h.Cell = record.Unreported
 	}
+	if r.within != nil {
+		r.within.compact(dir)
+	}
 	w, err := record.Create(dir, h)
 	if err != nil {
 		return nil
 	}
 	if r.within != nil {
-		r.within.paths = append(r.within.paths, w.Path())
+		r.within.add(0, w.Path())
 	}
 	return w
 }

@@ -3,6 +3,7 @@ package oocore
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/record"
@@ -10,8 +11,38 @@ import (
 
 // together is the runs of one algorithm.
 type together struct {
-	paths  []string
+	paths  [][]string // of records: of single runs, of those that were many such, and so on
 	series []record.Series
+}
+
+// atOnce is how many records of an algorithm become one while it runs, so that it does not
+// fill the run log: that keeps a few hundred.
+const atOnce = 32
+
+// compact merges what there is enough of, when all runs so far have ended.
+func (t *together) compact(dir string) {
+	for i := 0; i < len(t.paths) && len(t.paths[i]) >= atOnce; i++ {
+		merged, err := record.Merge(dir, record.Header{Cell: record.Unreported}, t.paths[i], record.Done, nil)
+		t.paths[i] = nil
+		if err == nil && merged != "" {
+			t.add(i+1, merged)
+		}
+	}
+}
+
+func (t *together) add(level int, path string) {
+	if level == len(t.paths) {
+		t.paths = append(t.paths, nil)
+	}
+	t.paths[level] = append(t.paths[level], path)
+}
+
+// all are the records, the oldest first.
+func (t *together) all() (paths []string) {
+	for _, level := range slices.Backward(t.paths) {
+		paths = append(paths, level...)
+	}
+	return paths
 }
 
 // Together makes the runs of an algorithm one in the run log and in reports, under a
@@ -51,7 +82,7 @@ func Together(title string, opts []Option, f func(opts []Option, note func(serie
 		status = record.Planned
 	}
 	if dir, failed := record.Dir(); failed == nil { // no run fails for want of a record
-		_ = record.Merge(dir, record.Header{Title: title, Cell: s.cell, Series: t.series, Start: begun}, t.paths, status, err)
+		_, _ = record.Merge(dir, record.Header{Title: title, Cell: s.cell, Series: t.series, Start: begun}, t.all(), status, err)
 	}
 	return err
 }

@@ -2,11 +2,64 @@ package oocore_test
 
 import (
 	"math"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/record"
 )
+
+// An algorithm of more runs than the run log keeps has all of them in its record, and
+// pushes nobody else's out.
+func TestTogetherOfMany(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("GONBEXT_RUNS", dir)
+	x := oocore.FromSlice(make([]float64, 100), 10, 10)
+	if _, err := oocore.Collect[float64](t.Context(), x.Sqrt()); err != nil {
+		t.Fatal(err)
+	}
+	const runs = 1100 // merged ones are merged again
+	err := oocore.Together("many sums", nil, func(opts []oocore.Option, _ func(string, float64)) error {
+		for range runs {
+			if _, err := oocore.Collect[float64](t.Context(), x.Sum(1), opts...); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := record.List(dir)
+	if err != nil || len(all) != 2 {
+		t.Fatalf("%d records, %v", len(all), err)
+	}
+	h, end := all[0].Header, all[0].End
+	if h.Title != "many sums" || len(h.Stages) != 1 || h.Stages[0].Tasks != runs || end.Computed != runs {
+		t.Fatalf("%+v, %+v", h, end)
+	}
+	r, err := record.Read(all[0].Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tasks, last, done := 0, time.Duration(0), int64(0)
+	for row := range r.Tasks() {
+		if row.Start < last {
+			t.Fatalf("task %d begins at %v, after one that began at %v", tasks, row.Start, last)
+		}
+		tasks, last = tasks+1, row.Start
+	}
+	for s := range r.Samples() {
+		if s.Done < done {
+			t.Fatalf("%d tasks done after %d", s.Done, done)
+		}
+		done = s.Done
+	}
+	if tasks != runs || done != runs {
+		t.Errorf("%d rows of tasks, and %d done in the last sample", tasks, done)
+	}
+}
 
 // The runs of an algorithm are one record: alike stages are one, totals add up, and
 // what it noted is there.
@@ -54,5 +107,13 @@ func TestTogether(t *testing.T) {
 	}
 	if end.Written != 8000 {
 		t.Errorf("%d bytes written", end.Written)
+	}
+}
+
+// This package's tests do not import decomp.
+func TestDecompositionsAreImported(t *testing.T) {
+	err := oocore.Eval("cp(x, 2)", oocore.Names{"x": oocore.Full(1.0, 3, 3)}).Err()
+	if err == nil || !strings.HasPrefix(err.Error(), "cp: this program has no decompositions: import github.com/gonbext/gonbext/oocore/decomp (") {
+		t.Error(err)
 	}
 }

@@ -36,11 +36,8 @@ type CPResult struct {
 // integers are taken as floats. It reads x twice an iteration and once before, and no
 // more memory than the options' budget. The record has the error after each iteration.
 func CP(ctx context.Context, x *oocore.Array, rank int, o CPOptions, opts ...oocore.Option) (*CPResult, error) {
-	if err := checked(x); err != nil {
+	if err := ranked(x, rank); err != nil {
 		return nil, fmt.Errorf("cp: %w", err)
-	}
-	if rank < 1 {
-		return nil, fmt.Errorf("cp: a rank of %d is less than one", rank)
 	}
 	var out *CPResult
 	err := oocore.Together(fmt.Sprintf("cp of rank %d of %s", rank, x), opts, func(opts []oocore.Option, note func(string, float64)) (err error) {
@@ -56,6 +53,17 @@ func CP(ctx context.Context, x *oocore.Array, rank int, o CPOptions, opts ...ooc
 		return nil, fmt.Errorf("cp: %w", err)
 	}
 	return out, nil
+}
+
+// ranked refuses what has no such decomposition.
+func ranked(x *oocore.Array, rank int) error {
+	if err := checked(x); err != nil {
+		return err
+	}
+	if rank < 1 {
+		return fmt.Errorf("a rank of %d is less than one", rank)
+	}
+	return nil
 }
 
 // als is the state of an alternating least squares.
@@ -233,7 +241,7 @@ func (a *als) update(part *oocore.Array, p, m int) (float64, error) {
 func (a *als) product(part *oocore.Array, p, m int) (*mat.Dense, error) {
 	var v []float64
 	var err error
-	if part.Bytes() <= inMemory {
+	if part.Bytes() <= a.t.inMemory {
 		if v, err = a.t.collect(part); err != nil {
 			return nil, err
 		}

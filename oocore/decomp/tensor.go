@@ -6,7 +6,12 @@
 // and from it all other modes are brought up to date; a second one serves the mode that
 // was left out (a dimension tree of two branches: Phan, Tichavský and Cichocki 2013). No
 // Khatri–Rao product is ever formed. The working set is one such smaller tensor, kept in
-// memory up to 64 MiB and in a temporary file beyond, and what a matrix product takes.
+// memory up to a sixteenth of the budget and 64 MiB, and in a temporary file beyond, and
+// what a matrix product takes.
+//
+// A program that imports this package has cp, tucker and hosvd in the expressions of
+// oocore.Eval too: tucker(x, 8, 8, 8) is the tensor that the parts stand for, and
+// tucker(x, 8, 8, 8, "core") one of those.
 package decomp
 
 import (
@@ -17,25 +22,28 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
 )
 
-// inMemory is the size up to which an array between two steps is collected.
-const inMemory = 64 << 20
-
 // tensor is an array that is read many times over.
 type tensor struct {
-	ctx   context.Context
-	opts  []oocore.Option
-	dir   string // of temporary files; "" until there is one
-	x     *oocore.Array
-	shape []int
-	norm  float64 // Frobenius
+	ctx      context.Context
+	opts     []oocore.Option
+	dir      string // of temporary files; "" until there is one
+	x        *oocore.Array
+	shape    []int
+	norm     float64       // Frobenius
+	given    *oocore.Array // x in floats, which outlives temporary files
+	inMemory int64         // bytes up to which an array between two steps is collected
+	gram     int           // the longest mode whose Gram matrix is formed
+	solve    int64         // bytes that a matrix whose singular vectors are computed may take
 }
 
 // newTensor brings an array to where it can be read many times: floats in a file
@@ -47,17 +55,12 @@ func newTensor(ctx context.Context, x *oocore.Array, opts []oocore.Option) (t *t
 			err = errors.Join(err, t.close())
 		}
 	}()
-	direct := stored(x)
-	if d := x.DType(); d != oocore.Float32 && d != oocore.Float64 {
-		direct = false
-		if d == oocore.Int32 || d == oocore.Uint32 || d == oocore.Int64 || d == oocore.Uint64 {
-			x = x.AsType(oocore.Float64)
-		} else {
-			x = x.AsType(oocore.Float32)
-		}
+	t.given = floats(x)
+	if err := t.share(); err != nil {
+		return t, err
 	}
-	if t.x = x; !direct {
-		if t.x, err = t.keep(x); err != nil {
+	if t.x = t.given; t.given.DType() != x.DType() || !stored(x) {
+		if t.x, err = t.keep(t.given); err != nil {
 			return t, err
 		}
 	}
@@ -73,6 +76,30 @@ func newTensor(ctx context.Context, x *oocore.Array, opts []oocore.Option) (t *t
 		return t, errors.New("all elements of the tensor are zero")
 	}
 	return t, nil
+}
+
+// floats is an array in the type that it is decomposed in.
+func floats(x *oocore.Array) *oocore.Array {
+	switch x.DType() {
+	case oocore.Float32, oocore.Float64:
+		return x
+	case oocore.Int32, oocore.Uint32, oocore.Int64, oocore.Uint64:
+		return x.AsType(oocore.Float64)
+	}
+	return x.AsType(oocore.Float32)
+}
+
+// share divides the budget: what this package holds itself is not in the plans of its
+// runs.
+func (t *tensor) share() error {
+	p, err := t.given.Sum().Plan("", t.opts...)
+	if err != nil {
+		return err
+	}
+	t.inMemory = min(p.Budget/16, 64<<20)
+	t.solve = t.inMemory
+	t.gram = min(int(math.Sqrt(float64(p.Budget/48))), 2048) // six of them in float64
+	return nil
 }
 
 // stored reports an array that lies in a file as it is.
@@ -93,14 +120,11 @@ func (t *tensor) close() error {
 
 // keep computes an array once for many readers. It stays until close.
 func (t *tensor) keep(a *oocore.Array) (*oocore.Array, error) {
-	if a.Bytes() <= inMemory {
-		shape := a.Shape()
+	if a.Bytes() <= t.inMemory {
 		if a.DType() == oocore.Float32 {
-			v, err := oocore.Collect[float32](t.ctx, a, t.opts...)
-			return oocore.FromSlice(v, shape...), err
+			return held[float32](t, a)
 		}
-		v, err := oocore.Collect[float64](t.ctx, a, t.opts...)
-		return oocore.FromSlice(v, shape...), err
+		return held[float64](t, a)
 	}
 	if t.dir == "" {
 		var err error
@@ -115,7 +139,42 @@ func (t *tensor) keep(a *oocore.Array) (*oocore.Array, error) {
 	if err := errors.Join(f.Close(), os.Remove(f.Name())); err != nil {
 		return nil, err
 	}
-	return a.Save(t.ctx, f.Name(), append(t.opts[:len(t.opts):len(t.opts)], oocore.Fresh())...)
+	var saved *oocore.Array
+	err = roomy(func() (err error) {
+		saved, err = a.Save(t.ctx, f.Name(), append(t.opts[:len(t.opts):len(t.opts)], oocore.Fresh())...)
+		return err
+	})
+	return saved, err
+}
+
+// held is an array with its elements in memory.
+func held[T float32 | float64](t *tensor, a *oocore.Array) (*oocore.Array, error) {
+	v, err := collected[T](t, a)
+	if err != nil {
+		return nil, err
+	}
+	return oocore.Build("array", func(site graph.Site, _ []*graph.Node) (*graph.Node, error) {
+		return graph.FromBytes(site, dtype.Bytes(v), a.DType(), a.Shape()...)
+	}), nil
+}
+
+func collected[T float32 | float64](t *tensor, a *oocore.Array) (v []T, err error) {
+	err = roomy(func() error {
+		v, err = oocore.Collect[T](t.ctx, a, t.opts...)
+		return err
+	})
+	return v, err
+}
+
+// roomy runs f, and where there is no room for it once more without what earlier steps
+// have left to Go's collector, which counts as held until then.
+func roomy(f func() error) error {
+	err := f()
+	if _, small := errors.AsType[*oocore.MemoryError](err); small {
+		debug.FreeOSMemory()
+		err = f()
+	}
+	return err
 }
 
 // drop removes the file of an array that keep made.
@@ -148,7 +207,7 @@ func (t *tensor) own() (paths []string) {
 
 // collect is an array's elements in float64.
 func (t *tensor) collect(a *oocore.Array) ([]float64, error) {
-	return oocore.Collect[float64](t.ctx, a.AsType(oocore.Float64), t.opts...)
+	return collected[float64](t, a.AsType(oocore.Float64))
 }
 
 // matrix is a matrix of the program's as an array of the tensor's type, its transpose

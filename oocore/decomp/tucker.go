@@ -43,32 +43,55 @@ func Tucker(ctx context.Context, x *oocore.Array, ranks []int, o TuckerOptions, 
 }
 
 // HOSVD is the truncated higher-order singular value decomposition: of each mode by
-// itself, with no iterations that would fit them to each other. Modes up to 2048 are
-// exact, by the eigenvectors of their Gram matrices, with a pass each and for modes
-// between others a copy of the tensor; longer ones are randomized.
+// itself, with no iterations that would fit them to each other. Modes up to 2048, whose
+// Gram matrices the budget holds six times over, are exact: by the eigenvectors of those,
+// with a pass each and for modes between others a copy of the tensor. Longer ones are
+// randomized.
 func HOSVD(ctx context.Context, x *oocore.Array, ranks []int, o TuckerOptions, opts ...oocore.Option) (*TuckerResult, error) {
 	o.Iterations = 0
 	return decompose(ctx, "hosvd", x, ranks, o, opts)
 }
 
 func decompose(ctx context.Context, op string, x *oocore.Array, ranks []int, o TuckerOptions, opts []oocore.Option) (*TuckerResult, error) {
-	if err := checked(x); err != nil {
+	modes, err := shortenable(x, ranks, o.Modes)
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
+	var out *TuckerResult
+	err = oocore.Together(fmt.Sprintf("%s of ranks %v of %s", op, ranks, x), opts, func(opts []oocore.Option, note func(string, float64)) (err error) {
+		t, err := newTensor(ctx, x, opts)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, t.close()) }()
+		out, err = tucker(t, modes, ranks, o, note)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", op, err)
+	}
+	return out, nil
+}
+
+// shortenable are the modes that ranks are for, where those can be had.
+func shortenable(x *oocore.Array, ranks, named []int) ([]int, error) {
+	if err := checked(x); err != nil {
+		return nil, err
+	}
 	shape := x.Shape()
-	modes := slices.Clone(o.Modes)
-	if o.Modes == nil {
+	modes := slices.Clone(named)
+	if named == nil {
 		modes = all(len(shape))
 	}
 	if len(modes) != len(ranks) || len(modes) == 0 {
-		return nil, fmt.Errorf("%s: %d ranks are given for %d modes of shape %v", op, len(ranks), len(modes), shape)
+		return nil, fmt.Errorf("%d ranks are given for %d modes of shape %v", len(ranks), len(modes), shape)
 	}
 	for i, m := range modes {
 		if m < 0 || m >= len(shape) || slices.Contains(modes[:i], m) {
-			return nil, fmt.Errorf("%s: mode %d is none of shape %v, or named twice", op, m, shape)
+			return nil, fmt.Errorf("mode %d is none of shape %v, or named twice", m, shape)
 		}
 		if ranks[i] < 1 || ranks[i] > shape[m] {
-			return nil, fmt.Errorf("%s: a rank of %d for mode %d of shape %v: take 1 to %d", op, ranks[i], m, shape, shape[m])
+			return nil, fmt.Errorf("a rank of %d for mode %d of shape %v: take 1 to %d", ranks[i], m, shape, shape[m])
 		}
 	}
 	for i, m := range modes {
@@ -82,23 +105,10 @@ func decompose(ctx context.Context, op string, x *oocore.Array, ranks []int, o T
 			}
 		}
 		if ranks[i] > others {
-			return nil, fmt.Errorf("%s: a rank of %d for mode %d is more than the product of the others, %d", op, ranks[i], m, others)
+			return nil, fmt.Errorf("a rank of %d for mode %d is more than the product of the others, %d", ranks[i], m, others)
 		}
 	}
-	var out *TuckerResult
-	err := oocore.Together(fmt.Sprintf("%s of ranks %v of %s", op, ranks, x), opts, func(opts []oocore.Option, note func(string, float64)) (err error) {
-		t, err := newTensor(ctx, x, opts)
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, t.close()) }()
-		out, err = tucker(t, modes, ranks, o, note)
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", op, err)
-	}
-	return out, nil
+	return modes, nil
 }
 
 func tucker(t *tensor, modes, ranks []int, o TuckerOptions, note func(string, float64)) (*TuckerResult, error) {
@@ -174,8 +184,8 @@ func tucker(t *tensor, modes, ranks []int, o TuckerOptions, note func(string, fl
 			break
 		}
 	}
-	if core.Bytes() > inMemory { // which was only of use for its norm
-		core = t.x
+	if core.Bytes() > t.inMemory { // which was only of use for its norm
+		core = t.given
 		for _, m := range modes {
 			core = along(t, core, m, u[m])
 		}
@@ -190,7 +200,7 @@ func tucker(t *tensor, modes, ranks []int, o TuckerOptions, note func(string, fl
 
 // small collects an array, where it is small enough, for the result.
 func (t *tensor) small(a *oocore.Array) (*oocore.Array, error) {
-	if a.Bytes() <= inMemory {
+	if a.Bytes() <= t.inMemory {
 		return t.keep(a)
 	}
 	return a, nil
@@ -269,13 +279,6 @@ func sketch(t *tensor, modes, ranks []int, r *rand.Rand) ([]*mat.Dense, error) {
 	return out, nil
 }
 
-const (
-	// gramLength is the longest mode whose Gram matrix is formed.
-	gramLength = 2048
-	// solveBytes is what a matrix whose singular vectors are computed may take.
-	solveBytes = 64 << 20
-)
-
 // leading are the first left singular vectors of a tensor unfolded along a mode.
 func leading(t *tensor, y *oocore.Array, mode, rank int, r *rand.Rand) (*mat.Dense, error) {
 	shape := y.Shape()
@@ -288,26 +291,20 @@ func leading(t *tensor, y *oocore.Array, mode, rank int, r *rand.Rand) (*mat.Den
 			axes, rest = append(axes, m), append(rest, m)
 		}
 	}
-	if others <= 4*n && n*others*8 <= solveBytes && others >= rank {
+	if others <= 4*n && int64(n*others*8) <= t.solve && others >= rank {
 		v, err := t.collect(y.Transpose(axes...))
 		if err != nil {
 			return nil, err
 		}
 		return vectors(mat.NewDense(n, others, v), rank)
 	}
-	if n <= gramLength {
+	if n <= t.gram {
 		v, err := t.collect(oocore.Tensordot(y, y, rest, rest))
 		if err != nil {
 			return nil, err
 		}
 		var eigen mat.EigenSym
-		sym := mat.NewSymDense(n, nil)
-		for i := range n {
-			for j := i; j < n; j++ {
-				sym.SetSym(i, j, v[i*n+j])
-			}
-		}
-		if !eigen.Factorize(sym, true) {
+		if !eigen.Factorize(mat.NewSymDense(n, v), true) {
 			return nil, fmt.Errorf("the eigenvectors of mode %d did not converge", mode)
 		}
 		var all mat.Dense
@@ -327,8 +324,8 @@ func leading(t *tensor, y *oocore.Array, mode, rank int, r *rand.Rand) (*mat.Den
 			y = along(t, y, m, normal(r, shape[m], k))
 		}
 	}
-	if y.Size()/n > 4*n || y.Size()*8 > solveBytes {
-		return nil, fmt.Errorf("mode %d of length %d has no room for its singular vectors in %d MiB: take lower ranks", mode, n, solveBytes>>20)
+	if y.Size()/n > 4*n || int64(y.Size()*8) > t.solve {
+		return nil, fmt.Errorf("mode %d of length %d has no room for its singular vectors in %d MiB: take lower ranks or a larger budget", mode, n, t.solve>>20)
 	}
 	return leading(t, y, mode, rank, r)
 }

@@ -41,16 +41,20 @@ const (
 	maxDepth  = 1000
 )
 
-// Run computes the elements of a small array of int64.
-type Run func(n *graph.Node) ([]int64, error)
+// Host computes what an expression needs while it is built.
+type Host interface {
+	// Integers are the elements of a small array of int64 that a shape depends on, as
+	// that of what a mask selects does. op is the function that asks.
+	Integers(op string, n *graph.Node) ([]int64, error)
+	// Decompose runs an algorithm.
+	Decompose(d Decomposition) (*Decomposed, error)
+}
 
 // Parse builds the expression over named arrays. Its time grows with the text,
-// and nothing is computed but by run. The error is an *Error or a *graph.Error.
-//
-// run computes the elements of a node where a shape depends on them, as that of what a
-// mask selects does; without it such functions are refused.
-func Parse(src string, names map[string]*graph.Node, run Run) (*graph.Node, error) {
-	p := &reader{src: src, names: names, site: graph.Caller(), run: run, renamed: map[*graph.Node]*graph.Node{}}
+// and nothing is computed but by host, without which functions that need it are
+// refused. The error is an *Error or a *graph.Error, or host's.
+func Parse(src string, names map[string]*graph.Node, host Host) (*graph.Node, error) {
+	p := &reader{src: src, names: names, site: graph.Caller(), host: host, renamed: map[*graph.Node]*graph.Node{}, parts: map[string]*Decomposed{}}
 	tree, err := p.syntax()
 	if err != nil {
 		return nil, err
@@ -67,8 +71,9 @@ type reader struct {
 	src     string
 	names   map[string]*graph.Node
 	site    graph.Site
-	run     Run
+	host    Host
 	renamed map[*graph.Node]*graph.Node // sources under their names here
+	parts   map[string]*Decomposed      // by what was asked for
 }
 
 func (p *reader) fail(at token.Pos, format string, args ...any) error {

@@ -146,6 +146,14 @@ func truth(c *call, n *graph.Node) (*graph.Node, error) {
 	return graph.Apply(c.site, kernel.LogicalOr, n, n)
 }
 
+// run computes what a function asks for; nil where nothing is computed.
+func (c *call) run() index.Run {
+	if c.host == nil {
+		return nil
+	}
+	return func(n *graph.Node) ([]int64, error) { return c.host.Integers(c.f.Name, n) }
+}
+
 // counter runs a counting pass for the argument at a place.
 func (c *call) counter(at int) index.Run {
 	return func(n *graph.Node) ([]int64, error) { return c.values64(n, at) }

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/graph"
-	"github.com/gonbext/gonbext/oocore/op/index"
 	"github.com/gonbext/gonbext/oocore/op/order"
 )
 
@@ -56,7 +55,7 @@ func init() {
 			if err != nil {
 				return nil, err
 			}
-			d, err := order.Unique(c.site, in[0], i == 1, i == 2, index.Run(c.run))
+			d, err := order.Unique(c.site, in[0], i == 1, i == 2, c.run())
 			if err != nil || i < 3 {
 				return []*graph.Node{d.Values, d.Counts, d.First}[i%3], err
 			}

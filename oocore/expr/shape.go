@@ -249,14 +249,14 @@ func (c *call) computed(at int) ([]int64, error) {
 
 // values64 computes a node of integers for the argument at a place.
 func (c *call) values64(n *graph.Node, at int) ([]int64, error) {
-	if c.run == nil {
+	if c.host == nil {
 		return nil, c.fail(c.args[at].Pos(), "the shape of %s follows from values, which are not computed here", c.f.Name)
 	}
 	wide, err := index.Integers(c.site, n)
 	if err != nil {
 		return nil, graph.Refuse(c.site, c.f.Name, err, n)
 	}
-	return c.run(wide)
+	return c.host.Integers(c.f.Name, wide)
 }
 
 // padded reads pad's arguments: widths, before and after alike, or before and after for

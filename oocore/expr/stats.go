@@ -7,7 +7,6 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/kernel"
-	"github.com/gonbext/gonbext/oocore/op/index"
 	"github.com/gonbext/gonbext/oocore/op/stats"
 )
 
@@ -68,7 +67,7 @@ func init() {
 				return nil, err
 			}
 		}
-		return stats.Bincount(c.site, in[0], weights, minlength, index.Run(c.run))
+		return stats.Bincount(c.site, in[0], weights, minlength, c.run())
 	})
 	document("bincount", Doc{NumPy: "np.bincount", Passes: "2: the largest element first", Working: bins})
 	define("ptp(x, axes...)", 1, -1, onArray(func(c *call, x *graph.Node, axes []int) (*graph.Node, error) {

@@ -17,8 +17,9 @@ type Series struct {
 
 // Merge makes one record of several that followed each other, by paths, and removes
 // them. h gives its name and figures of its own; stages that are alike, as those of
-// iterations are, become one. Records that cannot be read are left out.
-func Merge(dir string, h Header, paths []string, status Status, failure error) error {
+// iterations are, become one. Records that cannot be read are left out; where that are
+// all, the path is "".
+func Merge(dir string, h Header, paths []string, status Status, failure error) (path string, err error) {
 	var runs []*Run
 	for _, path := range paths {
 		if r, err := Read(path); err == nil {
@@ -71,12 +72,12 @@ func Merge(dir string, h Header, paths []string, status Status, failure error) e
 		}
 	}
 	if len(runs) == 0 {
-		return nil
+		return "", nil
 	}
 	end.Duration = time.Since(h.Start)
 	w, err := Create(dir, h)
 	if err != nil {
-		return err
+		return "", err
 	}
 	var done, read, written int64
 	for i, r := range runs {
@@ -101,5 +102,5 @@ func Merge(dir string, h Header, paths []string, status Status, failure error) e
 			err = errors.Join(err, failed)
 		}
 	}
-	return err
+	return w.Path(), err
 }

@@ -25,11 +25,15 @@ func newCompute() *cobra.Command {
 
 EXPR is written in Go's expression syntax over NumPy's names, with positional axes: tanh(sqrt(b)*2 + exp(-b)),
 mean(x, 0), matmul(a, b), astype(x, "float16"), slice(x, "0:100, ::2"), where(x > 0, x, 0). A result of no
-dimensions is printed where no -o is given.`,
+dimensions is printed where no -o is given.
+
+What has a length that only values know, such as mask(x, x > 0), is counted first, and --plan refuses it. cp, tucker and
+hosvd run first, too: --plan leaves their own passes out.`,
 		Example: `  gonbext compute 'sqrt(x)' x=acts.npy -o roots.npy --memory 256MiB
   gonbext compute 'mean(x, 0)' x=acts.npy -o means.npy --report means.html
   gonbext compute 'x - mean(x, 0)' x=acts.zarr -o centred.zarr --chunks 1024x512 --shards 16384x512 --codec blosc:lz4
   gonbext compute 'std(x)' x=acts.npy
+  gonbext compute 'tucker(x, 8, 8, 8, "core")' x=cube.npy -o core.npy --report core.html
   gonbext compute --list`,
 		Args: func(c *cobra.Command, args []string) error {
 			if list {
@@ -51,7 +55,7 @@ dimensions is printed where no -o is given.`,
 			}
 			a := oocore.EvalContext(c.Context(), args[0], names, opts...)
 			if err := a.Err(); err != nil {
-				return wrongUsage(err)
+				return failure(err)
 			}
 			if out == "" && a.Dims() > 0 {
 				return usagef("the result has shape %v: say with -o where to write it", a.Shape())

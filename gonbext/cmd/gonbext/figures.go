@@ -3,19 +3,21 @@ package main
 import (
 	"cmp"
 	"errors"
+	"slices"
 
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
-// figures are a run in numbers: what scripts and benchmarks read. All sizes are
-// bytes.
+// figures are a command's runs in numbers, what scripts and benchmarks read: the last
+// one, and those that its expression took before. Peaks are the highest, all else is their
+// sum. All sizes are bytes.
 type figures struct {
-	Run           string        `json:"run"`
+	Run           string        `json:"run"` // the last
 	Seconds       float64       `json:"seconds"`
 	Budget        int64         `json:"budget"`
 	PredictedPeak int64         `json:"predicted_peak"` // of the run's buffers
 	MeasuredPeak  int64         `json:"measured_peak"`
-	Passes        int           `json:"passes"` // over stored data
+	Passes        int           `json:"passes"` // over stored data; alike ones of an algorithm are one
 	Chunks        int64         `json:"chunks"` // over all passes
 	Computed      int64         `json:"computed"`
 	Skipped       int64         `json:"skipped"`
@@ -34,17 +36,25 @@ type deviceFigures struct {
 }
 
 func figuresOf(runs []*record.Run) (*figures, error) {
-	if len(runs) == 0 || runs[0].End == nil {
+	if len(runs) == 0 || slices.ContainsFunc(runs, func(r *record.Run) bool { return r.End == nil }) {
 		return nil, errors.New("the run has no record to take figures from: set GONBEXT_RUNS to a folder that can be written")
 	}
-	h, end := runs[0].Header, runs[0].End
-	f := &figures{Run: h.Run, Seconds: end.Duration.Seconds(), Budget: h.Budget, PredictedPeak: h.Predicted.Host(), MeasuredPeak: end.Peak,
-		Resume: h.Resume, Computed: end.Computed, Skipped: end.Skipped, ReadBytes: end.Read, WrittenBytes: end.Written,
-		Device: deviceFigures{cmp.Or(h.Device.Name, "cpu"), h.Device.Predicted, end.DevicePeak, end.OOMEvents}}
-	for _, s := range h.Stages {
-		f.Chunks += int64(s.Tasks)
-		if s.Read > 0 {
-			f.Passes++
+	last := runs[len(runs)-1].Header
+	f := &figures{Run: last.Run, Budget: last.Budget, Resume: last.Resume, Device: deviceFigures{Name: cmp.Or(last.Device.Name, "cpu")}}
+	for _, r := range runs {
+		h, end := r.Header, r.End
+		f.Seconds += end.Duration.Seconds()
+		f.PredictedPeak, f.MeasuredPeak = max(f.PredictedPeak, h.Predicted.Host()), max(f.MeasuredPeak, end.Peak)
+		f.Computed, f.Skipped = f.Computed+end.Computed, f.Skipped+end.Skipped
+		f.ReadBytes, f.WrittenBytes = f.ReadBytes+end.Read, f.WrittenBytes+end.Written
+		d := &f.Device
+		d.PredictedPeak, d.MeasuredPeak = max(d.PredictedPeak, h.Device.Predicted), max(d.MeasuredPeak, end.DevicePeak)
+		d.OOMEvents += end.OOMEvents
+		for _, s := range h.Stages {
+			f.Chunks += int64(s.Tasks)
+			if s.Read > 0 {
+				f.Passes++
+			}
 		}
 	}
 	return f, nil

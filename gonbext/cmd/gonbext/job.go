@@ -57,7 +57,9 @@ func (j *job) flags(c *cobra.Command) {
 // options are the flags as oocore has them. An error is wrong usage, but where
 // the flags ask for what this machine or build has not.
 func (j *job) options(c *cobra.Command) ([]oocore.Option, error) {
-	j.id = "command-" + rand.Text()
+	if j.id == "" { // an expression may run something before what it stands for is computed
+		j.id = "command-" + rand.Text()
+	}
 	opts := []oocore.Option{oocore.Cell(j.id)}
 	if c.Flags().Changed("memory") {
 		if _, err := units.ParseSize(j.memory); err != nil {
@@ -182,10 +184,15 @@ func (j *job) compute(c *cobra.Command, a *oocore.Array, path string, opts []ooc
 	if errors.Is(err, oocore.ErrPlanned) {
 		err = nil
 	}
-	if err != nil && errors.Is(err, context.Canceled) {
-		err = interrupted(err)
+	return value, failure(err)
+}
+
+// failure is why an expression was not computed.
+func failure(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return interrupted(err)
 	}
-	return value, wrongUsage(err)
+	return wrongUsage(err)
 }
 
 // interrupted says what a run leaves that the user has ended.
@@ -229,16 +236,20 @@ func (j *job) tell(w io.Writer, value string) error {
 		_, err = fmt.Fprintln(w, value)
 		return err
 	}
-	out, err := chart.Report(runs, chart.Options{Mode: chart.None})
-	if err != nil {
-		return err
+	for _, r := range runs {
+		out, err := chart.Report([]*record.Run{r}, chart.Options{Mode: chart.None})
+		if err != nil {
+			return err
+		}
+		text := strings.TrimRight(out.Text, "\n")
+		if !j.plan {
+			text, _, _ = strings.Cut(text, "\n\n") // what was done, and the verdict
+		}
+		if _, err = fmt.Fprintln(w, text); err != nil {
+			return err
+		}
 	}
-	text := strings.TrimRight(out.Text, "\n")
-	if !j.plan {
-		text, _, _ = strings.Cut(text, "\n\n") // what was done, and the verdict
-	}
-	_, err = fmt.Fprintln(w, text)
-	return err
+	return nil
 }
 
 // checkReport refuses a report that could not be written after all has been computed.
@@ -257,8 +268,8 @@ func checkReport(path string) error {
 
 func writeReport(path string, runs []*record.Run) error {
 	title := "gonbext"
-	if len(runs) > 0 {
-		title = runs[0].Header.Title
+	if len(runs) > 0 { // the last is what was asked for
+		title = runs[len(runs)-1].Header.Title
 	}
 	page, err := chart.Standalone(title, runs)
 	if err != nil {

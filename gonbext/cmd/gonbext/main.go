@@ -13,7 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	_ "github.com/gonbext/gonbext/oocore/cloud" // the command takes paths of object stores
+	_ "github.com/gonbext/gonbext/oocore/cloud"  // the command takes paths of object stores
+	_ "github.com/gonbext/gonbext/oocore/decomp" // and decompositions in expressions
 )
 
 // commands are gonbext's, in the order of its help.

@@ -64,7 +64,11 @@ func followRun(id string) *record.Tail {
 	if err != nil || len(runs) == 0 {
 		return nil
 	}
-	tail, err := record.Follow(runs[0].Path)
+	last := runs[len(runs)-1]
+	if last.End != nil { // what an expression ran first
+		return nil
+	}
+	tail, err := record.Follow(last.Path)
 	if err != nil {
 		return nil
 	}

@@ -19,6 +19,7 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore"
+	_ "github.com/gonbext/gonbext/oocore/decomp" // for expressions
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/grid"
 )
@@ -144,6 +145,13 @@ func check(t *testing.T, dir string) {
 				t.Errorf("%s: the result depends on the budget or on the workers", c.Expression)
 			}
 			compare(t, c, plenty, want, allowed)
+			if decomposes(c.Expression) { // before it is saved: also in the least memory
+				again, err := save(t, leastEval(t, c, names), out, c, oocore.Memory("512MiB"))
+				if err != nil {
+					t.Fatalf("%s: %v", c.Expression, err)
+				}
+				compare(t, c, again, want, allowed)
+			}
 		})
 	}
 }
@@ -162,6 +170,31 @@ func leastMemory(t *testing.T, a *oocore.Array, out string, c sample) []byte {
 			return elements
 		case !errors.As(err, &small) || small.Need <= budget:
 			t.Fatalf("%s in %d bytes: %v, want a MemoryError that needs more", c.Expression, budget, err)
+		}
+		budget = small.Need
+	}
+	t.Fatalf("%s: the budget that is said to do, %d bytes, is refused again and again", c.Expression, budget)
+	return nil
+}
+
+// decomposes reports an expression that runs algorithms while it is read.
+func decomposes(expression string) bool {
+	names := called(expression)
+	return names["cp"] || names["tucker"] || names["hosvd"]
+}
+
+// leastEval reads an expression in the smallest budget that its runs say they need.
+func leastEval(t *testing.T, c sample, names oocore.Names) *oocore.Array {
+	t.Helper()
+	budget := int64(1 << 10)
+	for range 20 {
+		a := oocore.EvalContext(context.Background(), c.Expression, names, oocore.Memory(strconv.FormatInt(budget, 10)), oocore.Workers(1))
+		var small *oocore.MemoryError
+		switch {
+		case a.Err() == nil && budget > 1<<10:
+			return a
+		case !errors.As(a.Err(), &small) || small.Need <= budget:
+			t.Fatalf("%s in %d bytes: %v, want a MemoryError that needs more", c.Expression, budget, a.Err())
 		}
 		budget = small.Need
 	}

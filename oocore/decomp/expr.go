@@ -1,0 +1,95 @@
+package decomp
+
+import (
+	"context"
+	"errors"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/expr"
+)
+
+func init() { oocore.SetDecomposer(decomposed) }
+
+// decomposed is a decomposition in an expression.
+func decomposed(ctx context.Context, x *oocore.Array, d expr.Decomposition, planned bool, opts []oocore.Option) (*oocore.Decomposed, error) {
+	var out *oocore.Decomposed
+	var err error
+	switch o := (TuckerOptions{Modes: d.Modes, Iterations: d.Iterations, Tolerance: d.Tolerance, Seed: d.Seed}); {
+	case d.Op == "cp":
+		out, err = cpParts(ctx, x, d, planned, opts)
+	case planned:
+		out, err = tuckerPlanned(x, d, opts)
+	case d.Op == "hosvd":
+		out, err = tuckerParts(HOSVD(ctx, x, d.Ranks, o, opts...))
+	default:
+		out, err = tuckerParts(Tucker(ctx, x, d.Ranks, o, opts...))
+	}
+	if inner := errors.Unwrap(err); inner != nil && !planned { // the name is the expression's to say
+		err = inner
+	}
+	return out, err
+}
+
+func cpParts(ctx context.Context, x *oocore.Array, d expr.Decomposition, planned bool, opts []oocore.Option) (out *oocore.Decomposed, err error) {
+	rank := d.Ranks[0]
+	p := &CPResult{}
+	if !planned {
+		p, err = CP(ctx, x, rank, CPOptions{Iterations: d.Iterations, Tolerance: d.Tolerance, SVD: d.SVD, Seed: d.Seed, NonNegative: d.NonNegative}, opts...)
+	} else if err = ranked(x, rank); err == nil {
+		p.Weights = make([]float64, rank)
+		for _, n := range x.Shape() {
+			p.Factors = append(p.Factors, zeros(n, rank))
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	out = &oocore.Decomposed{Whole: p.Reconstruct(), Weights: oocore.FromSlice(p.Weights), Factors: p.Factors}
+	if !planned {
+		out.Errors = oocore.FromSlice(p.Errors)
+	}
+	return out, nil
+}
+
+func tuckerParts(k *TuckerResult, err error) (*oocore.Decomposed, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &oocore.Decomposed{Whole: k.Reconstruct(), Core: k.Core, Factors: k.Factors, Errors: oocore.FromSlice(k.Errors)}, nil
+}
+
+// tuckerPlanned has zeros for all that would be computed.
+func tuckerPlanned(x *oocore.Array, d expr.Decomposition, opts []oocore.Option) (*oocore.Decomposed, error) {
+	modes, err := shortenable(x, d.Ranks, d.Modes)
+	if err != nil {
+		return nil, err
+	}
+	t := &tensor{opts: opts, x: floats(x), given: floats(x)}
+	if err := t.share(); err != nil {
+		return nil, err
+	}
+	k := &TuckerResult{Modes: modes, Core: t.given}
+	shape := x.Shape()
+	for i, m := range modes {
+		k.Factors = append(k.Factors, zeros(shape[m], d.Ranks[i]))
+		k.Core = along(t, k.Core, m, mat.NewDense(shape[m], d.Ranks[i], nil))
+	}
+	if k.Core.Bytes() <= t.inMemory {
+		shape := k.Core.Shape()
+		if k.Core.DType() == oocore.Float32 {
+			k.Core = oocore.FromSlice(make([]float32, k.Core.Size()), shape...)
+		} else {
+			k.Core = oocore.FromSlice(make([]float64, k.Core.Size()), shape...)
+		}
+	}
+	out, err := tuckerParts(k, nil)
+	out.Errors = nil
+	return out, err
+}
+
+// zeros is a matrix in memory, as factors are.
+func zeros(rows, cols int) *oocore.Array {
+	return oocore.FromSlice(make([]float64, rows*cols), rows, cols)
+}

@@ -1,0 +1,73 @@
+package oocore
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+
+	"github.com/gonbext/gonbext/oocore/expr"
+	"github.com/gonbext/gonbext/oocore/graph"
+)
+
+// Decomposed are the parts of a decomposition in an expression. What an algorithm does
+// not have is nil.
+type Decomposed struct {
+	Whole, Core, Weights, Errors *Array
+	Factors                      []*Array
+}
+
+// Decomposer runs decompositions for expressions. Where it is planned, nothing is to be
+// computed: the parts have their shapes, and Errors, whose length nobody knows, is nil.
+type Decomposer func(ctx context.Context, x *Array, d expr.Decomposition, planned bool, opts []Option) (*Decomposed, error)
+
+var decomposer atomic.Pointer[Decomposer]
+
+// SetDecomposer is for package decomp, which imports this one.
+func SetDecomposer(f Decomposer) { decomposer.Store(&f) }
+
+// host computes what an expression needs while it is built.
+type host struct {
+	ctx  context.Context
+	opts []Option
+}
+
+func (h host) Integers(op string, n *graph.Node) ([]int64, error) {
+	return counter(h.ctx, op, h.opts)(n)
+}
+
+func (h host) Decompose(d expr.Decomposition) (*expr.Decomposed, error) {
+	out, err := h.decompose(d)
+	if err != nil {
+		return nil, graph.Refuse(d.Site, d.Op, err, d.X)
+	}
+	return out, nil
+}
+
+func (h host) decompose(d expr.Decomposition) (*expr.Decomposed, error) {
+	f := decomposer.Load()
+	if f == nil {
+		return nil, errors.New("this program has no decompositions: import github.com/gonbext/gonbext/oocore/decomp")
+	}
+	s, err := settle(h.opts)
+	if err != nil {
+		return nil, err
+	}
+	all, err := (*f)(h.ctx, made(d.X, nil), d, s.planned, append(h.opts[:len(h.opts):len(h.opts)], unstored))
+	if err != nil {
+		return nil, unwrapped(err)
+	}
+	out := &expr.Decomposed{Factors: make([]*graph.Node, len(all.Factors))}
+	part := func(to **graph.Node, a *Array) {
+		if a != nil && err == nil {
+			*to, err = a.expression()
+		}
+	}
+	part(&out.Whole, all.Whole)
+	part(&out.Core, all.Core)
+	part(&out.Weights, all.Weights)
+	part(&out.Errors, all.Errors)
+	for i, a := range all.Factors {
+		part(&out.Factors[i], a)
+	}
+	return out, err
+}
