@@ -340,8 +340,6 @@ func (r *run) record() *record.Writer {
 	h.Machine, _ = json.Marshal(r.limits)
 	if r.within != nil {
 		h.Cell = record.Unreported
-	}
-	if r.within != nil {
 		r.within.compact(dir)
 	}
 	w, err := record.Create(dir, h)
