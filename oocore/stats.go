@@ -2,8 +2,10 @@ package oocore
 
 import (
 	"context"
+	"slices"
 
 	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/op/stats"
 )
 
@@ -109,6 +111,9 @@ func HistogramDD(sample *Array, bins []Bins, o HistogramOptions) (counts *Array,
 		}
 		return n, err
 	}, histogrammed([]*Array{sample}, bins, o)...)
+	if edges == nil { // the error, for each that there would be
+		edges = slices.Repeat([]*Array{counts}, grid.MaxDims)
+	}
 	return counts, edges
 }
 

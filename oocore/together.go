@@ -22,11 +22,12 @@ const atOnce = 32
 // compact merges what there is enough of, when all runs so far have ended.
 func (t *together) compact(dir string) {
 	for i := 0; i < len(t.paths) && len(t.paths[i]) >= atOnce; i++ {
-		merged, err := record.Merge(dir, record.Header{Cell: record.Unreported}, t.paths[i], record.Done, nil)
-		t.paths[i] = nil
-		if err == nil && merged != "" {
-			t.add(i+1, merged)
+		merged, _ := record.Merge(dir, record.Header{Cell: record.Unreported}, t.paths[i], record.Done, nil)
+		if merged == "" {
+			return
 		}
+		t.paths[i] = nil
+		t.add(i+1, merged)
 	}
 }
 

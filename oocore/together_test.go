@@ -111,7 +111,7 @@ func TestTogether(t *testing.T) {
 }
 
 // This package's tests do not import decomp.
-func TestDecompositionsAreImported(t *testing.T) {
+func TestDecompositionsNeedAnImport(t *testing.T) {
 	err := oocore.Eval("cp(x, 2)", oocore.Names{"x": oocore.Full(1.0, 3, 3)}).Err()
 	if err == nil || !strings.HasPrefix(err.Error(), "cp: this program has no decompositions: import github.com/gonbext/gonbext/oocore/decomp (") {
 		t.Error(err)

@@ -2,7 +2,6 @@ package decomp
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -41,11 +40,11 @@ func CP(ctx context.Context, x *oocore.Array, rank int, o CPOptions, opts ...ooc
 	}
 	var out *CPResult
 	err := oocore.Together(fmt.Sprintf("cp of rank %d of %s", rank, x), opts, func(opts []oocore.Option, note func(string, float64)) (err error) {
-		t, err := newTensor(ctx, x, opts)
+		t, err := newTensor(ctx, x, func(int) int { return rank }, opts)
 		if err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, t.close()) }()
+		defer t.done(&err)
 		out, err = cp(t, rank, o, note)
 		return err
 	})

@@ -38,6 +38,10 @@ func cpParts(ctx context.Context, x *oocore.Array, d expr.Decomposition, planned
 	if !planned {
 		p, err = CP(ctx, x, rank, CPOptions{Iterations: d.Iterations, Tolerance: d.Tolerance, SVD: d.SVD, Seed: d.Seed, NonNegative: d.NonNegative}, opts...)
 	} else if err = ranked(x, rank); err == nil {
+		t := &tensor{opts: opts, shape: x.Shape(), given: floats(x)}
+		if err = t.share(func(int) int { return rank }); err != nil {
+			return nil, err
+		}
 		p.Weights = make([]float64, rank)
 		for _, n := range x.Shape() {
 			p.Factors = append(p.Factors, zeros(n, rank))
@@ -66,8 +70,8 @@ func tuckerPlanned(x *oocore.Array, d expr.Decomposition, opts []oocore.Option) 
 	if err != nil {
 		return nil, err
 	}
-	t := &tensor{opts: opts, x: floats(x), given: floats(x)}
-	if err := t.share(); err != nil {
+	t := &tensor{opts: opts, shape: x.Shape(), x: floats(x), given: floats(x)}
+	if err = t.share(func(m int) int { return rankOf(m, modes, d.Ranks) }); err != nil {
 		return nil, err
 	}
 	k := &TuckerResult{Modes: modes, Core: t.given}

@@ -29,6 +29,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/exec"
 	"github.com/gonbext/gonbext/oocore/graph"
 )
 
@@ -48,15 +49,15 @@ type tensor struct {
 
 // newTensor brings an array to where it can be read many times: floats in a file
 // without chunks, or in memory. Its norm takes a pass.
-func newTensor(ctx context.Context, x *oocore.Array, opts []oocore.Option) (t *tensor, err error) {
+func newTensor(ctx context.Context, x *oocore.Array, rank func(mode int) int, opts []oocore.Option) (t *tensor, err error) {
 	t = &tensor{ctx: ctx, opts: opts, shape: x.Shape()}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, t.close())
+			t.done(&err)
 		}
 	}()
 	t.given = floats(x)
-	if err := t.share(); err != nil {
+	if err := t.share(rank); err != nil {
 		return t, err
 	}
 	if t.x = t.given; t.given.DType() != x.DType() || !stored(x) {
@@ -90,8 +91,9 @@ func floats(x *oocore.Array) *oocore.Array {
 }
 
 // share divides the budget: what this package holds itself is not in the plans of its
-// runs.
-func (t *tensor) share() error {
+// runs. It refuses factors of ranks that take more than half of it: each with its product
+// and its solution, and matrices of rank by rank.
+func (t *tensor) share(rank func(mode int) int) error {
 	p, err := t.given.Sum().Plan("", t.opts...)
 	if err != nil {
 		return err
@@ -99,6 +101,14 @@ func (t *tensor) share() error {
 	t.inMemory = min(p.Budget/16, 64<<20)
 	t.solve = t.inMemory
 	t.gram = min(int(math.Sqrt(float64(p.Budget/48))), 2048) // six of them in float64
+	bytes := 0.0
+	for m, n := range t.shape {
+		r := float64(rank(m))
+		bytes += 8 * r * (3*float64(n) + 3*r)
+	}
+	if bytes > float64(p.Budget)/2 {
+		return fmt.Errorf("factors of these ranks take %.3g bytes with what they are solved from, more than half of the budget of %d: take lower ranks or a larger budget", bytes, p.Budget)
+	}
 	return nil
 }
 
@@ -111,14 +121,17 @@ func stored(x *oocore.Array) (direct bool) {
 	return direct
 }
 
-func (t *tensor) close() error {
+// done takes away what an algorithm kept, and says in err where that cannot be done.
+func (t *tensor) done(err *error) {
 	if t.dir == "" {
-		return nil
+		return
 	}
-	return os.RemoveAll(t.dir)
+	if failed := os.RemoveAll(t.dir); failed != nil {
+		*err = errors.Join(*err, failed)
+	}
 }
 
-// keep computes an array once for many readers. It stays until close.
+// keep computes an array once for many readers. It stays until done.
 func (t *tensor) keep(a *oocore.Array) (*oocore.Array, error) {
 	if a.Bytes() <= t.inMemory {
 		if a.DType() == oocore.Float32 {
@@ -142,6 +155,9 @@ func (t *tensor) keep(a *oocore.Array) (*oocore.Array, error) {
 	var saved *oocore.Array
 	err = roomy(func() (err error) {
 		saved, err = a.Save(t.ctx, f.Name(), append(t.opts[:len(t.opts):len(t.opts)], oocore.Fresh())...)
+		if kept, ok := errors.AsType[*exec.KeptError](err); ok { // but not in a folder that goes
+			err = kept.Err
+		}
 		return err
 	})
 	return saved, err

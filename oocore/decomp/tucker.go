@@ -59,11 +59,11 @@ func decompose(ctx context.Context, op string, x *oocore.Array, ranks []int, o T
 	}
 	var out *TuckerResult
 	err = oocore.Together(fmt.Sprintf("%s of ranks %v of %s", op, ranks, x), opts, func(opts []oocore.Option, note func(string, float64)) (err error) {
-		t, err := newTensor(ctx, x, opts)
+		t, err := newTensor(ctx, x, func(m int) int { return rankOf(m, modes, ranks) }, opts)
 		if err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, t.close()) }()
+		defer t.done(&err)
 		out, err = tucker(t, modes, ranks, o, note)
 		return err
 	})
@@ -71,6 +71,14 @@ func decompose(ctx context.Context, op string, x *oocore.Array, ranks []int, o T
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
 	return out, nil
+}
+
+// rankOf is the rank of a mode, none of one that stays.
+func rankOf(m int, modes, ranks []int) int {
+	if i := slices.Index(modes, m); i >= 0 {
+		return ranks[i]
+	}
+	return 0
 }
 
 // shortenable are the modes that ranks are for, where those can be had.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/ast"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,9 +25,33 @@ type Decomposition struct {
 	NonNegative bool
 }
 
-// key tells apart what is decomposed in one expression.
-func (d *Decomposition) key() string {
-	return fmt.Sprintf("%p %s %v %v %d %g %d %t %t", d.X, d.Op, d.Ranks, d.Modes, d.Iterations, d.Tolerance, d.Seed, d.SVD, d.NonNegative)
+// Decomposes says whether an expression calls what runs an algorithm.
+func Decomposes(src string) (found bool) {
+	tree, err := (&reader{src: src}).syntax()
+	if err != nil {
+		return false
+	}
+	ast.Inspect(tree, func(n ast.Node) bool {
+		if call, ok := n.(*ast.CallExpr); ok {
+			id, named := call.Fun.(*ast.Ident)
+			found = found || named && (id.Name == "cp" || id.Name == "tucker" || id.Name == "hosvd")
+		}
+		return true
+	})
+	return found
+}
+
+// decompositionKey tells apart what is decomposed in one expression. It holds the array,
+// so that no other one is at its address.
+type decompositionKey struct {
+	x    *graph.Node
+	rest string
+}
+
+func (d Decomposition) key() decompositionKey {
+	x := d.X
+	d.X, d.Site = nil, graph.Site{}
+	return decompositionKey{x, fmt.Sprintf("%+v", d)}
 }
 
 // Decomposed are the parts of a decomposition. What an algorithm does not have is nil.
@@ -84,6 +109,7 @@ func decompose(c *call) (*graph.Node, error) {
 		return nil, c.fail(c.args[2].Pos(), "cp takes one rank: %s", c.f.Usage)
 	}
 	part, factor, partAt := "", 0, ast.Expr(nil)
+	var said []string
 	for i := first; i < len(c.values); i++ {
 		text := c.values[i].text
 		if text == nil {
@@ -93,14 +119,12 @@ func decompose(c *call) (*graph.Node, error) {
 		if number {
 			word += "="
 		}
-		ok := false
-		for op := range strings.FieldsSeq(words[word]) {
-			ok = ok || op == d.Op
+		ok := slices.Contains(strings.Fields(words[word]), d.Op)
+		if ok && slices.Contains(said, word) {
+			return nil, c.fail(c.args[i].Pos(), "%s takes %q once: %s", d.Op, word, c.f.Usage)
 		}
-		if ok {
-			ok = d.set(word, value, &factor)
-		}
-		if !ok {
+		said = append(said, word)
+		if !ok || !d.set(word, value, &factor) {
 			return nil, c.fail(c.args[i].Pos(), "%s does not take %q: %s", d.Op, *text, c.f.Usage)
 		}
 		switch word {
@@ -115,7 +139,7 @@ func decompose(c *call) (*graph.Node, error) {
 	if d.Op == "cp" {
 		factors = len(d.X.Shape)
 	}
-	if part == "factor=" && factor >= factors {
+	if part == "factor=" && factor >= factors && len(d.X.Shape) > 1 { // others have none at all
 		return nil, c.fail(partAt.Pos(), "%s has no factor %d, but %d, counted from 0: %s", d.Op, factor, factors, c.f.Usage)
 	}
 	out, err := c.decomposed(d)
@@ -173,7 +197,8 @@ func (d *Decomposition) set(word, value string, factor *int) bool {
 	return err == nil
 }
 
-// decomposed runs a decomposition, once for all its parts that an expression takes.
+// decomposed runs a decomposition, once for all its parts that an expression takes of one
+// array: a named one, for what is computed is another at each place where it is written.
 func (c *call) decomposed(d Decomposition) (*Decomposed, error) {
 	if c.host == nil {
 		return nil, c.fail(c.args[0].Pos(), "%s follows from values, which are not computed here", d.Op)

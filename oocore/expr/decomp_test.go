@@ -2,7 +2,10 @@ package expr_test
 
 import (
 	"errors"
+	"fmt"
+	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
@@ -60,6 +63,30 @@ func TestDecompositions(t *testing.T) {
 	}
 }
 
+// wasteful leaves much behind for Go's collector, and has it run.
+type wasteful struct{ recorder }
+
+func (w *wasteful) Decompose(d expr.Decomposition) (*expr.Decomposed, error) {
+	runtime.GC()
+	d.X = nil
+	return w.recorder.Decompose(d)
+}
+
+// No array takes another's place, though nothing else needs it any more.
+func TestDecompositionsOfManyArrays(t *testing.T) {
+	var terms []string
+	for i := range 50 {
+		terms = append(terms, fmt.Sprintf(`cp(x*%d, 2, "weights")`, i+2))
+	}
+	w := &wasteful{}
+	if _, err := expr.Parse(strings.Join(terms, " + "), names(t), w); err != nil {
+		t.Fatal(err)
+	}
+	if len(w.asked) != len(terms) {
+		t.Errorf("%d of %d decompositions ran", len(w.asked), len(terms))
+	}
+}
+
 func TestDecompositionsAreRefused(t *testing.T) {
 	usages := map[string]string{}
 	for _, f := range expr.Functions() {
@@ -87,6 +114,8 @@ func TestDecompositionsAreRefused(t *testing.T) {
 		`tucker(x, 4, 5, "weights")`:          `column 17: tucker does not take "weights": ` + usages["tucker"],
 		`tucker(x, 4, "modes=")`:              `column 14: tucker does not take "modes=": ` + usages["tucker"],
 		`hosvd(x, 4, 5, "iterations=3")`:      `column 16: hosvd does not take "iterations=3": ` + usages["hosvd"],
+		`cp(x, 4, "svd", "svd")`:              `column 17: cp takes "svd" once: ` + usages["cp"],
+		`cp(x, 4, "seed=1", "seed=2")`:        `column 20: cp takes "seed=" once: ` + usages["cp"],
 		`cp(x, 4, "weights", "errors")`:       `column 21: cp gives one part, and "errors" is a second: ` + usages["cp"],
 		`cp(x, 4, "factor=2")`:                "column 10: cp has no factor 2, but 2, counted from 0: " + usages["cp"],
 		`cp(x, 4, "factor=-1")`:               `column 10: cp does not take "factor=-1": ` + usages["cp"],

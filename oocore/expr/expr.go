@@ -54,7 +54,7 @@ type Host interface {
 // and nothing is computed but by host, without which functions that need it are
 // refused. The error is an *Error or a *graph.Error, or host's.
 func Parse(src string, names map[string]*graph.Node, host Host) (*graph.Node, error) {
-	p := &reader{src: src, names: names, site: graph.Caller(), host: host, renamed: map[*graph.Node]*graph.Node{}, parts: map[string]*Decomposed{}}
+	p := &reader{src: src, names: names, site: graph.Caller(), host: host, renamed: map[*graph.Node]*graph.Node{}, parts: map[decompositionKey]*Decomposed{}}
 	tree, err := p.syntax()
 	if err != nil {
 		return nil, err
@@ -72,8 +72,8 @@ type reader struct {
 	names   map[string]*graph.Node
 	site    graph.Site
 	host    Host
-	renamed map[*graph.Node]*graph.Node // sources under their names here
-	parts   map[string]*Decomposed      // by what was asked for
+	renamed map[*graph.Node]*graph.Node      // sources under their names here
+	parts   map[decompositionKey]*Decomposed // by what was asked for
 }
 
 func (p *reader) fail(at token.Pos, format string, args ...any) error {

@@ -311,8 +311,8 @@ func (c *call) reduction() (o graph.ReduceOptions, err error) {
 		words--
 		switch word, is, _ := strings.Cut(*c.values[words].text, "="); word {
 		case "keepdims":
-			o.KeepDims = true
-			if is != "" {
+			o.KeepDims = *c.values[words].text == word
+			if !o.KeepDims {
 				err = errors.New("")
 			}
 		case "ddof":
@@ -341,6 +341,9 @@ func (c *call) reduction() (o graph.ReduceOptions, err error) {
 // number is a whole number or a float in text.
 func number(text string) (any, error) {
 	if n, err := strconv.Atoi(text); err == nil {
+		return n, nil
+	}
+	if n, err := strconv.ParseUint(text, 10, 64); err == nil {
 		return n, nil
 	}
 	return parseFloat(text)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/op/stats"
 )
@@ -191,7 +192,7 @@ func (c *call) points() (sample *graph.Node, bins []stats.Bins, o stats.Histogra
 	}
 	columns, words := 1, slices.IndexFunc(c.values, func(v value) bool { return v.text != nil })
 	if sample = in[0]; len(sample.Shape) == 2 { // others are refused by the operation
-		columns = sample.Shape[1]
+		columns = min(sample.Shape[1], grid.MaxDims) // more are refused there
 	}
 	if words < 0 {
 		words = len(c.values)
@@ -221,9 +222,9 @@ func (c *call) points() (sample *graph.Node, bins []stats.Bins, o stats.Histogra
 	}
 	for at := words; at < len(c.values); at++ {
 		switch v := c.values[at]; {
-		case v.text != nil && *v.text == "density":
+		case v.text != nil && *v.text == "density" && !o.Density:
 			o.Density = true
-		case c.follows("weights", at):
+		case o.Weights == nil && c.follows("weights", at):
 			at++
 			o.Weights = c.values[at].node
 		default:
@@ -270,11 +271,11 @@ func (c *call) variables() (x, y *graph.Node, o stats.CovOptions, err error) {
 		case v.text != nil && *v.text == "bias":
 			o.Bias = true
 			continue
-		case c.follows("fweights", i):
+		case o.FWeights == nil && c.follows("fweights", i):
 			i++
 			o.FWeights = c.values[i].node
 			continue
-		case c.follows("aweights", i):
+		case o.AWeights == nil && c.follows("aweights", i):
 			i++
 			o.AWeights = c.values[i].node
 			continue

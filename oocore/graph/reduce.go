@@ -51,7 +51,7 @@ func aggregate(site Site, kind kernel.Reduction, n *Node, o ReduceOptions) (*Nod
 	if n, err = typed(site, kind, n, o.DType); err != nil {
 		return nil, err
 	}
-	first, err := initial(site, kind, n, o.Initial)
+	first, err := initial(site, kind, n, o)
 	if err != nil {
 		return nil, err
 	}
@@ -109,24 +109,29 @@ var beginnings = map[kernel.Reduction]kernel.Op{
 }
 
 // initial is a number to begin with in the type of the result, and nil for none.
-func initial(site Site, kind kernel.Reduction, n *Node, number any) (*Node, error) {
-	if number == nil {
+func initial(site Site, kind kernel.Reduction, n *Node, o ReduceOptions) (*Node, error) {
+	if o.Initial == nil {
 		return nil, nil
 	}
 	if _, ok := beginnings[kind]; !ok {
 		return nil, fmt.Errorf("has no use for an Initial, which is sum's, prod's, min's and max's")
 	}
-	v, _, err := dtype.Scalar(number)
+	v, _, err := dtype.Scalar(o.Initial)
 	if err != nil {
 		return nil, err
 	}
 	t := kind.Result(n.DType)
-	converted, ok := v.Convert(t)
-	if !ok {
-		return nil, fmt.Errorf("begins with %v, which is no %s", v, t)
+	if o.DType != dtype.Invalid {
+		t = o.DType
 	}
-	if _, err := v.Weaken(t); err != nil {
-		return nil, err
+	converted, ok := v.Convert(t)
+	if beyond := v.Type == dtype.Uint64 && v.Lo > math.MaxInt64; beyond && t.Integer() {
+		ok = t == dtype.Uint64
+	} else if ok {
+		_, err = v.Weaken(t)
+	}
+	if !ok || err != nil {
+		return nil, fmt.Errorf("begins with %v, which is no %s", v, t)
 	}
 	return &Node{Kind: Constant, Shape: []int{}, DType: t, Value: converted, Site: site}, nil
 }

@@ -17,8 +17,8 @@ type Series struct {
 
 // Merge makes one record of several that followed each other, by paths, and removes
 // them. h gives its name and figures of its own; stages that are alike, as those of
-// iterations are, become one. Records that cannot be read are left out; where that are
-// all, the path is "".
+// iterations are, become one. Records that cannot be read are left out; where none can
+// be, the path is "".
 func Merge(dir string, h Header, paths []string, status Status, failure error) (path string, err error) {
 	var runs []*Run
 	for _, path := range paths {

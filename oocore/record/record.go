@@ -67,8 +67,8 @@ type Header struct {
 	Series    []Series        `json:"series,omitempty"`  // noted by an algorithm of several runs
 }
 
-// Unreported is the Cell of runs that only show something. Reports and lists of runs
-// are about what the user computes.
+// Unreported is the Cell of runs that only show something, and of those within an
+// algorithm. Reports and lists of runs are about what the user computes.
 const Unreported = "-"
 
 // DeviceInfo names the device that computes, and its memory in bytes; the CPU

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/expr"
+	"github.com/gonbext/gonbext/oocore/record"
 )
 
 func newCompute() *cobra.Command {
@@ -53,12 +54,24 @@ hosvd run first, too: --plan leaves their own passes out.`,
 			if err != nil {
 				return err
 			}
-			a := oocore.EvalContext(c.Context(), args[0], names, opts...)
-			if err := a.Err(); err != nil {
-				return failure(err)
+			if err := checkReport(j.report); err != nil {
+				return err
 			}
-			if out == "" && a.Dims() > 0 {
-				return usagef("the result has shape %v: say with -o where to write it", a.Shape())
+			if expr.Decomposes(args[0]) { // which takes its time: what is to be refused after it is refused before
+				a := oocore.EvalContext(c.Context(), args[0], names, append(opts[:len(opts):len(opts)], oocore.PlanOnly(), oocore.Cell(record.Unreported))...)
+				if a.Err() == nil {
+					err = checkOutput(a, out)
+				}
+				if err == nil && a.Err() == nil {
+					_, err = a.Plan(out, opts...)
+				}
+				if err != nil {
+					return failure(err)
+				}
+			}
+			a := oocore.EvalContext(c.Context(), args[0], names, opts...)
+			if err := checkOutput(a, out); err != nil {
+				return failure(err)
 			}
 			return j.do(c, a, out)
 		},
@@ -68,6 +81,17 @@ hosvd run first, too: --plan leaves their own passes out.`,
 	c.Flags().BoolVar(&list, "list", false, "print what EXPR can call, and nothing else")
 	j.flags(c)
 	return c
+}
+
+// checkOutput refuses what is no array, and one without a place.
+func checkOutput(a *oocore.Array, out string) error {
+	if err := a.Err(); err != nil {
+		return err
+	}
+	if out == "" && a.Dims() > 0 {
+		return usagef("the result has shape %v: say with -o where to write it", a.Shape())
+	}
+	return nil
 }
 
 // listOperations prints what expressions can call: usage, NumPy's name and passes.

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gonbext/gonbext/oocore/record"
 )
 
 // What an expression runs before its result is part of what the command tells.
@@ -54,5 +56,25 @@ func TestPlansOfAnExpression(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, "y.npy")); err == nil {
 		t.Error("a plan wrote its output")
+	}
+}
+
+// What would be refused after a decomposition is refused before it.
+func TestDecompositionsInVain(t *testing.T) {
+	dir := t.TempDir()
+	floats(t, filepath.Join(dir, "x.npy"), "(20, 15, 10)", 3000)
+	for want, args := range map[string][]string{
+		"the result has shape [20 15 10]: say with -o where": {`cp(x, 2)`, "x=x.npy"},
+		"--report nowhere/y.html: there is no folder":        {`cp(x, 2)`, "x=x.npy", "-o", "y.npy", "--report", "nowhere/y.html"},
+		"chunks":             {`cp(x, 2)`, "x=x.npy", "-o", "y.zarr", "--chunks", "2x2"},
+		"half of the budget": {`cp(x, 4611686018427387904)`, "x=x.npy", "-o", "y.npy"},
+	} {
+		o := finish(t, command(dir, append([]string{"compute"}, args...)...))
+		if o.status == 0 || !strings.Contains(o.stderr, want) {
+			t.Errorf("%q: status %d, %q, want %q", args, o.status, o.stderr, want)
+		}
+	}
+	if runs, err := record.List(filepath.Join(dir, ".runs")); err != nil || len(runs) > 0 {
+		t.Errorf("%d runs (%v)", len(runs), err)
 	}
 }

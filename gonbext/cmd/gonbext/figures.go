@@ -9,8 +9,8 @@ import (
 )
 
 // figures are a command's runs in numbers, what scripts and benchmarks read: the last
-// one, and those that its expression took before. Peaks are the highest, all else is their
-// sum. All sizes are bytes.
+// one, which says the budget and the device, and those that its expression took before.
+// Peaks are the highest of all, times and counts their sum. All sizes are bytes.
 type figures struct {
 	Run           string        `json:"run"` // the last
 	Seconds       float64       `json:"seconds"`

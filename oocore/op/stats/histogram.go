@@ -67,6 +67,9 @@ func coordinates(site graph.Site, sample *graph.Node) (columns []*graph.Node, er
 	if len(sample.Shape) != 2 || sample.Shape[1] == 0 {
 		return nil, fmt.Errorf("takes points as the rows of a matrix, not shape %s", grid.Format(sample.Shape))
 	}
+	if sample.Shape[1] > grid.MaxDims {
+		return nil, fmt.Errorf("counts points of at most %d coordinates, not %d", grid.MaxDims, sample.Shape[1])
+	}
 	for i := range sample.Shape[1] {
 		n, err := graph.Slice(site, sample, fmt.Sprintf(":, %d", i))
 		if err != nil {
@@ -121,6 +124,9 @@ func histogram(site graph.Site, in []*graph.Node, bins []Bins, o HistogramOption
 		edges = append(edges, e)
 		c.Bins = append(c.Bins, e.Shape[0]-1)
 		c.Even = append(c.Even, bins[i].Edges == nil)
+	}
+	if grid.Check(c.Bins, 8) != nil {
+		return nil, nil, fmt.Errorf("%v bins of %d coordinates are more than can be counted", c.Bins, len(c.Bins))
 	}
 	if counts, err = c.weighed(m, "histogram", in, edges, weights); err != nil {
 		return nil, nil, err

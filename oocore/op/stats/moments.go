@@ -158,7 +158,7 @@ func cov(m *maker, n, y *graph.Node, o CovOptions) (*graph.Node, error) {
 	if w != nil {
 		sum := m.reduce(kernel.Sum, w, graph.ReduceOptions{})
 		mean = m.reduce(kernel.Sum, m.apply(kernel.Multiply, x, w), graph.ReduceOptions{Axes: []int{1}, KeepDims: true})
-		mean = m.apply(kernel.Divide, mean, sum)
+		mean = m.unless(m.apply(kernel.Equal, sum, m.number(0)), m.apply(kernel.Divide, mean, sum), "the weights sum to zero")
 		lost := m.number(float64(ddof))
 		if o.AWeights != nil {
 			squares := m.reduce(kernel.Sum, m.apply(kernel.Multiply, w, m.cast(o.AWeights, dtype.Float64)), graph.ReduceOptions{})
@@ -200,7 +200,7 @@ func (o CovOptions) weights(m *maker, observations int) (w *graph.Node, err erro
 			return nil, fmt.Errorf("aweights are real numbers, not %s", of.n.DType)
 		}
 		below := m.apply(kernel.Less, of.n, m.number(0))
-		n := m.unless(below, m.cast(of.n, dtype.Float64), of.name+" are not below zero")
+		n := m.unless(below, m.cast(of.n, dtype.Float64), "a weight in "+of.name+" is below zero")
 		if w != nil {
 			n = m.apply(kernel.Multiply, w, n)
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/op/scan"
 )
@@ -53,6 +54,9 @@ func (m *maker) skip(kind kernel.Reduction, n *graph.Node, o graph.ReduceOptions
 	}
 	if n.DType.Kind() == dtype.KindComplex {
 		return nil, fmt.Errorf("takes real numbers, not %s", n.DType)
+	}
+	if f, ok := o.Initial.(float64); ok && f != f && grid.Size(n.Shape) > 0 { // does not count either
+		o.Initial = nil
 	}
 	last := math.Inf(-1) // what no element comes after
 	if kind == kernel.Min || kind == kernel.ArgMin {

@@ -226,8 +226,8 @@ def histogramdd(rng):
     x = real(rng, (200_000, 3), "float32")
     yield case("histogramdd", "histogramdd(x, 20)", {"x": x}, lambda: np.histogramdd(x, 20)[0])
     z = real(rng, (40, 3), "float64")
-    for bad in ("x, 2, 3", "x, 0", "x, 4, 0, 1", 'x, 4, "weights"', 'x, 4, "weights", y', "y", "x, 2, 2, 2, 2", "x, 3, 0, 1, 0, 1, 1, 0", 'x, "sum"'):
-        yield refused("histogramdd", f"histogramdd({bad})", {"x": z, "y": z[:30, 0]})
+    for bad in ("x, 2, 3", "x, 0", "x, 4, 0, 1", 'x, 4, "weights"', 'x, 4, "weights", y', "y", "x, 2, 2, 2, 2", "x, 3, 0, 1, 0, 1, 1, 0", 'x, "sum"', "ones", 'x, 4, "weights", w, "weights", w', "many"):
+        yield refused("histogramdd", f"histogramdd({bad})", {"x": z, "y": z[:30, 0], "w": z[:, 0], "ones": np.ones((5, 19)), "many": np.ones((3, 100))})
 
 
 def bincount(rng):
@@ -325,7 +325,7 @@ def matrices(rng, name, f):
     tall = (rng.standard_normal((30_000, 24)) + 100).astype("float32")
     yield case(name, f'{name}(x, "columns")', {"x": tall}, lambda: f(tall, rowvar=False), 1e-9, 1e-9)
     x = array(rng, (3, 4), "float32", False)
-    worse = ['x, "ddof=a"', 'x, "fweights"', 'x, "fweights", f', 'x, "aweights", slice(f, "1:")', 'x, "aweights", f - 2'] if name == "cov" else ['x, "bias"', 'x, "aweights", f']
+    worse = ['x, "ddof=a"', 'x, "fweights"', 'x, "fweights", f', 'x, "aweights", slice(f, "1:")', 'x, "aweights", f - 2', 'x, "aweights", f - f', 'x, "aweights", f, "aweights", f'] if name == "cov" else ['x, "bias"', 'x, "aweights", f']
     for bad in ["x, y", 'x, "rows"', "z", *worse]:
         yield refused(name, f"{name}({bad})", {"x": x, "y": x[:, :3], "z": x.reshape(3, 2, 2), "f": np.ones(4)})
 
@@ -468,8 +468,8 @@ def begun(rng):
                 arrays["m"] = options["where"] = np.asarray(rng.random(shape) < 0.5)
                 args += ", m"
             args += f', "initial={first}"'
-            if name in ("sum", "prod") and rng.random() < 0.4:
-                options["dtype"] = ["float64", "float32"][i % 2]
+            if name in ("sum", "prod") and rng.random() < 0.5:
+                options["dtype"] = ["float64", "float32", "int8", "uint16"][i % 4 if x.dtype.kind in "iub" and isinstance(first, int) else i % 2]
                 args += f', "dtype={options["dtype"]}"'
             if rng.random() < 0.3:
                 options["keepdims"] = True
@@ -485,7 +485,18 @@ def begun(rng):
                 rtol, atol = eps * 8 * (x.size + 2 if "prod" in name else 1), eps * 8 * size * (x.size + 1)
             yield case(name, f"{name}(x{args})", arrays, lambda: want, rtol, atol)
         x = array(rng, (3, 4), "int8", False)
-        for bad in ('"initial=1.5"', '"initial="', '"initial=1000"' if "m" in name[-3:-1] or name[-3:] in ("min", "max") else '"initial=x"', '"dtype=float"'):
+        if name.endswith(("min", "max")):
+            f = getattr(np, name)
+            yield case(name, f'{name}(y, 0, "initial=2.5")', {"y": np.zeros((0, 3))}, lambda: f(np.zeros((0, 3)), axis=0, initial=2.5))
+            u = np.array([2**63, 5, 2**64 - 1], "u8")
+            yield case(name, f'{name}(u, "initial={2**63 + 9}")', {"u": u}, lambda: f(u, initial=2**63 + 9))
+            yield refused(name, f'{name}(u, "initial={2**63 + 9}")', {"u": u.astype("i8")})
+        if name in ("nanmin", "nanmax"):
+            v = np.array([[1, np.nan, 3], [np.nan, np.nan, np.nan]])
+            yield case(name, f'{name}(v, 1, "initial=nan")', {"v": v}, lambda: f(v, axis=1, initial=np.nan))
+        if name in ("sum", "prod"):
+            yield refused(name, f'{name}(x, "dtype=int8", "initial=1000")', {"x": x})
+        for bad in ('"initial=1.5"', '"initial="', '"keepdims="', '"initial=1000"' if name.endswith(("min", "max")) else '"initial=x"', '"dtype=float"'):
             yield refused(name, f"{name}(x, {bad})", {"x": x})
     for name in ("mean", "var", "any", "argmin", "nanmean"):
         yield refused(name, f'{name}(x, "initial=1")', {"x": np.arange(4.0)})
