@@ -157,8 +157,9 @@ func cov(m *maker, n, y *graph.Node, o CovOptions) (*graph.Node, error) {
 	divisor := m.full(dtype.ValueOf(float64(max(observations-ddof, 0))))
 	if w != nil {
 		sum := m.reduce(kernel.Sum, w, graph.ReduceOptions{})
+		sum = m.unless(m.apply(kernel.Equal, sum, m.number(0)), sum, "the weights sum to zero")
 		mean = m.reduce(kernel.Sum, m.apply(kernel.Multiply, x, w), graph.ReduceOptions{Axes: []int{1}, KeepDims: true})
-		mean = m.unless(m.apply(kernel.Equal, sum, m.number(0)), m.apply(kernel.Divide, mean, sum), "the weights sum to zero")
+		mean = m.apply(kernel.Divide, mean, sum)
 		lost := m.number(float64(ddof))
 		if o.AWeights != nil {
 			squares := m.reduce(kernel.Sum, m.apply(kernel.Multiply, w, m.cast(o.AWeights, dtype.Float64)), graph.ReduceOptions{})
