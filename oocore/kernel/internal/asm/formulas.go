@@ -119,8 +119,12 @@ func formulaLoops(all []*formula) (loops []loop) {
 			in: in, out: p.size, lanes: perElement(p.bytes), rare: p.rare != nil,
 			body: func(m *machine, in []vec) vec { return body(m, [][]vec{in})[0] },
 		}
-		for l.many, l.abreast = body, p.abreast(); l.abreast > 1 && !l.fits(); {
-			l.abreast--
+		l.many = body
+		for _, wide := range []bool{false, true} {
+			n := &l.abreast[index(wide)]
+			for *n = p.abreast(); *n > 1 && !l.fits(wide); {
+				*n--
+			}
 		}
 		loops = append(loops, l)
 	}

@@ -19,19 +19,38 @@ type loop struct {
 	wide  bool // for AVX-512 alone
 	rare  bool // some operands are left to the loop in plain Go
 
-	abreast int // vectors that the loop of AVX-512 computes at a time, if above one, by
+	abreast [2]int // vectors that the loops of AVX2 and AVX-512 compute at a time, if above one, by
 	many    func(m *machine, in [][]vec) []vec
+}
+
+// index is of what there is for both levels.
+func index(wide bool) int {
+	if wide {
+		return 1
+	}
+	return 0
 }
 
 func (l loop) supports(wide bool) bool { return wide || !l.wide }
 
-// fits says whether there are registers for the loop of AVX-512.
-func (l loop) fits() bool {
+// fits says whether there are registers for the loop of a level.
+func (l loop) fits(wide bool) bool {
 	c := build.NewContext()
 	c.ConstraintExpr("amd64")
-	(&machine{Context: c, wide: true, constants: map[string]constant{}}).emit(l)
+	(&machine{Context: c, wide: wide, constants: map[string]constant{}}).emit(l)
 	f, err := c.Result()
-	return err == nil && pass.Compile.Execute(f) == nil
+	if err != nil || pass.Compile.Execute(f) != nil {
+		return false
+	}
+	for _, i := range f.Functions()[0].Instructions() {
+		for _, r := range i.OutputRegisters() {
+			p, vector := r.(reg.VecPhysical)
+			if vector && !wide && p.PhysicalIndex() >= 16 { // of which AVX2 has no more
+				return false
+			}
+		}
+	}
+	return true
 }
 
 func (l loop) function(wide bool) string {
@@ -90,15 +109,15 @@ func (m *machine) emit(l loop) {
 		m.ADDQ(operand.Imm(uint64(count*lanes)), at)
 	}
 	m.rare = "rare"
-	if l.abreast > 1 && m.wide {
+	if abreast := l.abreast[index(m.wide)]; abreast > 1 {
 		// Where one of them has a rare operand, the first may have none.
 		m.rare = "one"
 		lastOfMany := m.GP64()
-		m.LEAQ(operand.Mem{Base: n, Disp: -l.abreast * lanes}, lastOfMany)
+		m.LEAQ(operand.Mem{Base: n, Disp: -abreast * lanes}, lastOfMany)
 		m.Label("vectors")
 		m.CMPQ(at, lastOfMany)
 		m.JGT(operand.LabelRef("one"))
-		vectors(l.abreast)
+		vectors(abreast)
 		m.JMP(operand.LabelRef("vectors"))
 		m.rare = "rare"
 		m.Label("one")
