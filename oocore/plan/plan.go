@@ -25,7 +25,7 @@ import (
 
 // Engine names the rules that results depend on. It is part of a fingerprint:
 // raise it when the same plan may give other bytes.
-const Engine = "gonbext-2"
+const Engine = "gonbext-3"
 
 // Plan is what a run will do.
 type Plan struct {
