@@ -339,7 +339,8 @@ func (r *run) record() *record.Writer {
 	r.keep.Tell(&h)
 	h.Machine, _ = json.Marshal(r.limits)
 	if r.within != nil {
-		h.Cell = record.Unreported
+		h.Within, h.Cell = h.Cell, record.Unreported
+		h.Title = r.within.step()
 		r.within.compact(dir)
 	}
 	w, err := record.Create(dir, h)

@@ -3,7 +3,9 @@ package oocore
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/record"
@@ -11,8 +13,17 @@ import (
 
 // together is the runs of one algorithm.
 type together struct {
+	title  string
+	steps  int
 	paths  [][]string // of records: of single runs, of those that were many such, and so on
 	series []record.Series
+}
+
+// step is the title of the next run.
+func (t *together) step() string {
+	t.steps++
+	name, _, _ := strings.Cut(t.title, ": ") // without what it is of
+	return fmt.Sprintf("%s, step %d", name, t.steps)
 }
 
 // atOnce is how many records of an algorithm become one while it runs, so that it does not
@@ -58,7 +69,7 @@ func Together(title string, opts []Option, f func(opts []Option, note func(serie
 	if s.within != nil { // the outer algorithm's
 		return f(opts, func(string, float64) {})
 	}
-	t := &together{}
+	t := &together{title: title}
 	begun := time.Now()
 	inner := append(opts[:len(opts):len(opts)], func(s *settings) error {
 		s.within = t

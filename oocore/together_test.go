@@ -1,6 +1,7 @@
 package oocore_test
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -73,6 +74,9 @@ func TestTogether(t *testing.T) {
 				return err
 			}
 			note("error", math.Exp2(-float64(i)))
+			if all, err := record.List(dir); err != nil || len(all) != i+1 || all[0].Header.Within != "here" || all[0].Header.Title != fmt.Sprintf("three sums, step %d", i+1) {
+				t.Errorf("after %d runs: %+v, %v", i+1, all, err)
+			}
 		}
 		_, err := x.Sqrt().Save(t.Context(), dir+"/y.npy", opts...)
 		return err
@@ -85,7 +89,7 @@ func TestTogether(t *testing.T) {
 		t.Fatalf("%d records, %v", len(all), err)
 	}
 	h, end := all[0].Header, all[0].End
-	if h.Title != "three sums" || h.Cell != "here" || len(h.Stages) != 2 || end == nil || end.Status != record.Done {
+	if h.Title != "three sums" || h.Cell != "here" || h.Within != "" || len(h.Stages) != 2 || end == nil || end.Status != record.Done {
 		t.Fatalf("%+v, %+v", h, end)
 	}
 	if len(h.Series) != 1 || len(h.Series[0].Values) != 3 || h.Series[0].Values[2] != 0.25 {

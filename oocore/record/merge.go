@@ -33,9 +33,9 @@ func Merge(dir string, h Header, paths []string, status Status, failure error) (
 	stage := make([][]int, len(runs)) // of the merged record, by run and stage
 	for i, r := range runs {
 		if i == 0 {
-			title, cell, output, series, start := h.Title, h.Cell, h.Output, h.Series, h.Start
+			title, cell, within, output, series, start := h.Title, h.Cell, h.Within, h.Output, h.Series, h.Start
 			h = r.Header
-			h.Title, h.Cell, h.Output, h.Series, h.Start = title, cell, output, series, start
+			h.Title, h.Cell, h.Within, h.Output, h.Series, h.Start = title, cell, within, output, series, start
 			h.Stages, h.Predicted, h.Need, h.Device.Predicted, h.Resume, h.WhatIf = nil, Bytes{}, 0, 0, "", nil
 			if h.Start.IsZero() {
 				h.Start = r.Header.Start

@@ -69,7 +69,9 @@ hosvd run first, too: --plan leaves their own passes out.`,
 					return failure(err)
 				}
 			}
+			stop := showProgress(c.ErrOrStderr(), j.id)
 			a := oocore.EvalContext(c.Context(), args[0], names, opts...)
+			stop()
 			if err := checkOutput(a, out); err != nil {
 				return failure(err)
 			}

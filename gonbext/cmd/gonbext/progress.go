@@ -20,8 +20,8 @@ import (
 // progressEvery is how often the line is drawn anew.
 const progressEvery = 200 * time.Millisecond
 
-// showProgress draws how far the run of an id has come, in place, while it
-// lasts. It draws on a terminal only. The function that it returns ends it and
+// showProgress draws how far the run of an id has come, or the latest of several, in
+// place, while it lasts. It draws on a terminal only. The function that it returns ends it and
 // clears the line.
 func showProgress(w io.Writer, id string) (stop func()) {
 	terminal, ok := w.(*os.File)
@@ -32,6 +32,7 @@ func showProgress(w io.Writer, id string) (stop func()) {
 	var group sync.WaitGroup
 	group.Go(func() {
 		var tail *record.Tail
+		drawn := false
 		timer := time.NewTicker(progressEvery)
 		defer timer.Stop()
 		for {
@@ -39,6 +40,8 @@ func showProgress(w io.Writer, id string) (stop func()) {
 			case <-done:
 				if tail != nil {
 					tail.Close()
+				}
+				if drawn {
 					fmt.Fprint(terminal, "\r\x1b[K")
 				}
 				return
@@ -48,7 +51,15 @@ func showProgress(w io.Writer, id string) (stop func()) {
 				tail = followRun(id)
 			} else if p, err := tail.Poll(); err == nil {
 				line := chart.Progress(&tail.Header, p, time.Since(tail.Header.Start)).Text
+				if tail.Header.Within != "" { // whose end is not that of all
+					line = strings.Replace(line, "] ", "] "+tail.Header.Title+" · ", 1)
+				}
 				fmt.Fprint(terminal, "\r\x1b[K", fit(line, terminal))
+				drawn = true
+				if p.End != nil { // there may be more
+					tail.Close()
+					tail = followRun(id)
+				}
 			}
 		}
 	})
@@ -58,21 +69,26 @@ func showProgress(w io.Writer, id string) (stop func()) {
 	}
 }
 
-// followRun is nil as long as the run has not begun.
+// followRun is the run of an id that goes on, or one of an algorithm of it, and nil where
+// there is none.
 func followRun(id string) *record.Tail {
-	runs, err := runsOf(id)
-	if err != nil || len(runs) == 0 {
-		return nil
-	}
-	last := runs[len(runs)-1]
-	if last.End != nil { // what an expression ran first
-		return nil
-	}
-	tail, err := record.Follow(last.Path)
+	dir, err := record.Dir()
 	if err != nil {
 		return nil
 	}
-	return tail
+	all, err := record.List(dir)
+	if err != nil {
+		return nil
+	}
+	for _, s := range all {
+		if s.End != nil || s.Header.Cell != id && s.Header.Within != id {
+			continue
+		}
+		if tail, err := record.Follow(s.Path); err == nil {
+			return tail
+		}
+	}
+	return nil
 }
 
 // fit shortens a line to the terminal's width, as a longer one could not be

@@ -71,13 +71,15 @@ func (w *cellRuns) look() {
 		if err != nil {
 			continue // no record
 		}
-		if tail.Header.Cell != w.cell.ID {
+		if tail.Header.Cell != w.cell.ID && tail.Header.Within != w.cell.ID {
 			tail.Close()
 			continue
 		}
 		w.unfollow()
 		w.tail = tail
-		w.paths = append(w.paths, path)
+		if tail.Header.Within == "" { // what is within an algorithm is in the algorithm's own
+			w.paths = append(w.paths, path)
+		}
 	}
 }
 

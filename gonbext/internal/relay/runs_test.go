@@ -57,6 +57,17 @@ func TestRunsOfOneCell(t *testing.T) {
 	if b, ok := w.Progress(); !ok || !strings.Contains(text(b), "10 of 10") {
 		t.Errorf("at the end: %v, %v", b, ok)
 	}
+	part, err := record.Create(dir, record.Header{
+		Cell: record.Unreported, Within: "A", Title: "a step of an algorithm", Budget: 1 << 20, Workers: 1,
+		Stages: []record.Stage{{Name: "a step", Kind: "map", Shape: []int{40}, Chunks: []int{4}, DType: "float32", Tasks: 7, Slots: 1}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, ok := w.Progress(); !ok || !strings.Contains(text(b), "0 of 7") {
+		t.Errorf("within an algorithm: %v, %v", b, ok)
+	}
+	end(part)
 	end(runOf(t, dir, "A", "the second"))
 	b, ok := w.Report()
 	if !ok {
@@ -66,7 +77,7 @@ func TestRunsOfOneCell(t *testing.T) {
 	if one, two := strings.Index(got, "the first"), strings.Index(got, "the second"); one < 0 || two < one {
 		t.Errorf("the report has not both runs in their order:\n%s", got)
 	}
-	for _, not := range []string{"before the cell ran", "of another cell"} {
+	for _, not := range []string{"before the cell ran", "of another cell", "a step"} {
 		if strings.Contains(got, not) {
 			t.Errorf("the report has the run %q", not)
 		}
