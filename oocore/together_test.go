@@ -46,6 +46,9 @@ func TestTogetherOfMany(t *testing.T) {
 	}
 	tasks, last, done := 0, time.Duration(0), int64(0)
 	for row := range r.Tasks() {
+		if row.Chunk != int64(tasks) {
+			t.Fatalf("chunk %d of task %d", row.Chunk, tasks)
+		}
 		if row.Start < last {
 			t.Fatalf("task %d begins at %v, after one that began at %v", tasks, row.Start, last)
 		}

@@ -17,8 +17,8 @@ type Series struct {
 
 // Merge makes one record of several that followed each other, by paths, and removes
 // them. h gives its name and figures of its own; stages that are alike, as those of
-// iterations are, become one. Records that cannot be read are left out; where none can
-// be, the path is "".
+// iterations are, become one, whose chunks are those of all in turn. Records that cannot
+// be read are left out; where none can be, the path is "".
 func Merge(dir string, h Header, paths []string, status Status, failure error) (path string, err error) {
 	var runs []*Run
 	for _, path := range paths {
@@ -30,7 +30,8 @@ func Merge(dir string, h Header, paths []string, status Status, failure error) (
 	if failure != nil {
 		end.Error = failure.Error()
 	}
-	stage := make([][]int, len(runs)) // of the merged record, by run and stage
+	stage := make([][]int, len(runs))  // of the merged record, by run and stage
+	before := make([][]int, len(runs)) // tasks that the stage has of earlier runs
 	for i, r := range runs {
 		if i == 0 {
 			title, cell, within, output, series, start := h.Title, h.Cell, h.Within, h.Output, h.Series, h.Start
@@ -48,7 +49,9 @@ func Merge(dir string, h Header, paths []string, status Status, failure error) (
 			if at < 0 {
 				at = len(h.Stages)
 				h.Stages = append(h.Stages, s)
+				before[i] = append(before[i], 0)
 			} else {
+				before[i] = append(before[i], h.Stages[at].Tasks)
 				h.Stages[at].Tasks += s.Tasks
 				h.Stages[at].Read += s.Read
 				h.Stages[at].Written += s.Written
@@ -84,6 +87,9 @@ func Merge(dir string, h Header, paths []string, status Status, failure error) (
 		after := r.Header.Start.Sub(h.Start)
 		for t := range r.Tasks() {
 			t.Start += after
+			if t.Chunk >= 0 {
+				t.Chunk += int64(before[i][t.Stage])
+			}
 			t.Stage = uint16(stage[i][t.Stage])
 			w.Task(t)
 		}

@@ -46,6 +46,7 @@ hosvd run first, too: --plan leaves their own passes out.`,
 			if list {
 				return listOperations(c.OutOrStdout())
 			}
+			j.expression = args[0]
 			names, err := openNames(args[1:])
 			if err != nil {
 				return err

@@ -19,8 +19,8 @@ func TestRunsOfAnExpression(t *testing.T) {
 		t.Errorf("said %q", said)
 	}
 	page, err := os.ReadFile(filepath.Join(dir, "y.html"))
-	if err != nil || !strings.Contains(string(page), "relative error by iteration") {
-		t.Errorf("the page has no errors (%v)", err)
+	if err != nil || !strings.Contains(string(page), "relative error by iteration") || !strings.Contains(string(page), "<title>cp(x, 2, ") {
+		t.Errorf("the page has no errors, or another title (%v)", err)
 	}
 	var f, mask figures
 	if err := json.Unmarshal([]byte(succeed(t, dir, "compute", `cp(x, 2, "iterations=4", "tolerance=0")`, "x=x.npy", "-o", "y.npy", "--fresh", "--json")), &f); err != nil {

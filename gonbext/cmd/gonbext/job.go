@@ -36,7 +36,8 @@ type job struct {
 	report                string // path of the page
 	asJSON                bool
 
-	id string // by which the run's record is found
+	id         string // by which the run's record is found
+	expression string // that it computes, where it is one
 }
 
 // flags are those of every command that runs.
@@ -220,7 +221,7 @@ func (j *job) tell(w io.Writer, value string) error {
 		return err
 	}
 	if j.report != "" {
-		if err := writeReport(j.report, runs); err != nil {
+		if err := j.writeReport(runs); err != nil {
 			return err
 		}
 	}
@@ -266,16 +267,19 @@ func checkReport(path string) error {
 	return nil
 }
 
-func writeReport(path string, runs []*record.Run) error {
+func (j *job) writeReport(runs []*record.Run) error {
 	title := "gonbext"
-	if len(runs) > 0 { // the last is what was asked for
-		title = runs[len(runs)-1].Header.Title
+	switch {
+	case len(runs) == 1:
+		title = runs[0].Header.Title
+	case j.expression != "": // of which what comes last has only a part
+		title = j.expression
 	}
 	page, err := chart.Standalone(title, runs)
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(path, page, 0o644); err != nil {
+	if err := os.WriteFile(j.report, page, 0o644); err != nil {
 		return fmt.Errorf("the report cannot be written: %w", err)
 	}
 	return nil
