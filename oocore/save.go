@@ -338,17 +338,13 @@ func (r *run) record() *record.Writer {
 	h.Cell, h.PlanOnly, h.WhatIf = r.cell, r.planned, r.alternatives
 	r.keep.Tell(&h)
 	h.Machine, _ = json.Marshal(r.limits)
+	create := record.Create
 	if r.within != nil {
-		h.Within, h.Cell = h.Cell, record.Unreported
-		h.Title = r.within.step()
-		r.within.compact(dir)
+		create = r.within.create
 	}
-	w, err := record.Create(dir, h)
+	w, err := create(dir, h)
 	if err != nil {
 		return nil
-	}
-	if r.within != nil {
-		r.within.add(0, w.Path())
 	}
 	return w
 }

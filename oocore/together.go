@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/record"
@@ -14,16 +15,27 @@ import (
 // together is the runs of one algorithm.
 type together struct {
 	title  string
-	steps  int
-	paths  [][]string // of records: of single runs, of those that were many such, and so on
 	series []record.Series
+
+	mu    sync.Mutex // of what follows: runs may overlap
+	steps int
+	paths [][]string // of records: of single runs, of those that were many such, and so on
 }
 
-// step is the title of the next run.
-func (t *together) step() string {
+// create begins the record of the next run.
+func (t *together) create(dir string, h record.Header) (*record.Writer, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	t.steps++
 	name, _, _ := strings.Cut(t.title, ": ") // without what it is of
-	return fmt.Sprintf("%s, step %d", name, t.steps)
+	h.Title = fmt.Sprintf("%s, step %d", name, t.steps)
+	h.Within, h.Cell = h.Cell, record.Unreported
+	t.compact(dir)
+	w, err := record.Create(dir, h)
+	if err == nil {
+		t.add(0, w.Path())
+	}
+	return w, err
 }
 
 // atOnce is how many records of an algorithm become one while it runs, so that it does not
@@ -32,6 +44,9 @@ const atOnce = 32
 
 // compact merges what there is enough of, when all runs so far have ended.
 func (t *together) compact(dir string) {
+	if len(t.paths) == 0 || len(t.paths[0]) < atOnce || slices.ContainsFunc(t.paths[0], goesOn) {
+		return
+	}
 	for i := 0; i < len(t.paths) && len(t.paths[i]) >= atOnce; i++ {
 		merged, _ := record.Merge(dir, record.Header{Cell: record.Unreported}, t.paths[i], record.Done, nil)
 		if merged == "" {
@@ -40,6 +55,12 @@ func (t *together) compact(dir string) {
 		t.paths[i] = nil
 		t.add(i+1, merged)
 	}
+}
+
+// goesOn reports a record that is not whole yet.
+func goesOn(path string) bool {
+	r, err := record.Read(path)
+	return err == nil && r.End == nil
 }
 
 func (t *together) add(level int, path string) {

@@ -1,9 +1,11 @@
 package oocore_test
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -62,6 +64,35 @@ func TestTogetherOfMany(t *testing.T) {
 	}
 	if tasks != runs || done != runs {
 		t.Errorf("%d rows of tasks, and %d done in the last sample", tasks, done)
+	}
+}
+
+// Runs of one algorithm may overlap, and none is lost.
+func TestTogetherAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("GONBEXT_RUNS", dir)
+	x := oocore.FromSlice(make([]float64, 100), 10, 10)
+	const each = 40
+	err := oocore.Together("sums at once", nil, func(opts []oocore.Option, _ func(string, float64)) error {
+		var group sync.WaitGroup
+		failed := make([]error, 4)
+		for i := range failed {
+			group.Go(func() {
+				for range each {
+					_, err := oocore.Collect[float64](t.Context(), x.Sum(1), opts...)
+					failed[i] = errors.Join(failed[i], err)
+				}
+			})
+		}
+		group.Wait()
+		return errors.Join(failed...)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := record.List(dir)
+	if err != nil || len(all) != 1 || all[0].End == nil || all[0].End.Computed != 4*each {
+		t.Fatalf("%d records, %+v, %v", len(all), all[0].End, err)
 	}
 }
 
