@@ -71,7 +71,7 @@ func tuckerPlanned(x *oocore.Array, d expr.Decomposition, opts []oocore.Option) 
 		return nil, err
 	}
 	t := &tensor{opts: opts, shape: x.Shape(), x: floats(x), given: floats(x)}
-	if err = t.share(func(m int) int { return rankOf(m, modes, d.Ranks) }); err != nil {
+	if err = t.share(rankOf(modes, d.Ranks)); err != nil {
 		return nil, err
 	}
 	k := &TuckerResult{Modes: modes, Core: t.given}

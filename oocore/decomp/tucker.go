@@ -59,7 +59,7 @@ func decompose(ctx context.Context, op string, x *oocore.Array, ranks []int, o T
 	}
 	var out *TuckerResult
 	err = oocore.Together(fmt.Sprintf("%s of ranks %v of %s", op, ranks, x), opts, func(opts []oocore.Option, note func(string, float64)) (err error) {
-		t, err := newTensor(ctx, x, func(m int) int { return rankOf(m, modes, ranks) }, opts)
+		t, err := newTensor(ctx, x, rankOf(modes, ranks), opts)
 		if err != nil {
 			return err
 		}
@@ -73,12 +73,14 @@ func decompose(ctx context.Context, op string, x *oocore.Array, ranks []int, o T
 	return out, nil
 }
 
-// rankOf is the rank of a mode, none of one that stays.
-func rankOf(m int, modes, ranks []int) int {
-	if i := slices.Index(modes, m); i >= 0 {
-		return ranks[i]
+// rankOf gives the rank of a mode, 0 of one that stays.
+func rankOf(modes, ranks []int) func(mode int) int {
+	return func(mode int) int {
+		if i := slices.Index(modes, mode); i >= 0 {
+			return ranks[i]
+		}
+		return 0
 	}
-	return 0
 }
 
 // shortenable are the modes that ranks are for, where those can be had.
@@ -123,7 +125,7 @@ func tucker(t *tensor, modes, ranks []int, o TuckerOptions, note func(string, fl
 	if o.Tolerance == 0 {
 		o.Tolerance = 1e-8
 	}
-	rank := func(m int) int { return ranks[slices.Index(modes, m)] }
+	rank := rankOf(modes, ranks)
 	u := make([]*mat.Dense, len(t.shape)) // by mode; nil for those that stay
 	r := rand.New(rand.NewPCG(o.Seed, 0))
 	if o.Iterations > 0 && len(modes) > 1 {

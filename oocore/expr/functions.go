@@ -309,10 +309,9 @@ func (c *call) reduction() (o graph.ReduceOptions, err error) {
 	words := len(c.values)
 	for words > 1 && c.values[words-1].text != nil {
 		words--
-		switch word, is, _ := strings.Cut(*c.values[words].text, "="); word {
+		switch word, is, valued := strings.Cut(*c.values[words].text, "="); word {
 		case "keepdims":
-			o.KeepDims = *c.values[words].text == word
-			if !o.KeepDims {
+			if o.KeepDims = true; valued {
 				err = errors.New("")
 			}
 		case "ddof":

@@ -55,18 +55,9 @@ hosvd run first, too: --plan leaves their own passes out.`,
 			if err != nil {
 				return err
 			}
-			if err := checkReport(j.report); err != nil {
-				return err
-			}
 			if expr.Decomposes(args[0]) { // which takes its time: what is to be refused after it is refused before
-				a := oocore.EvalContext(c.Context(), args[0], names, append(opts[:len(opts):len(opts)], oocore.PlanOnly(), oocore.Cell(record.Unreported))...)
-				if a.Err() == nil {
-					err = checkOutput(a, out)
-				}
-				if err == nil && a.Err() == nil {
-					_, err = a.Plan(out, opts...)
-				}
-				if err != nil {
+				planned := append(opts[:len(opts):len(opts)], oocore.PlanOnly(), oocore.Cell(record.Unreported))
+				if err := foresee(oocore.EvalContext(c.Context(), args[0], names, planned...), out, opts); err != nil {
 					return failure(err)
 				}
 			}
@@ -84,6 +75,18 @@ hosvd run first, too: --plan leaves their own passes out.`,
 	c.Flags().BoolVar(&list, "list", false, "print what EXPR can call, and nothing else")
 	j.flags(c)
 	return c
+}
+
+// foresee refuses what could not be written, of an array that was planned where it could be.
+func foresee(a *oocore.Array, out string, opts []oocore.Option) error {
+	if a.Err() != nil {
+		return nil
+	}
+	if err := checkOutput(a, out); err != nil {
+		return err
+	}
+	_, err := a.Plan(out, opts...)
+	return err
 }
 
 // checkOutput refuses what is no array, and one without a place.

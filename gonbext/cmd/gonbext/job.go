@@ -95,7 +95,7 @@ func (j *job) options(c *cobra.Command) ([]oocore.Option, error) {
 	if j.plan {
 		opts = append(opts, oocore.PlanOnly())
 	}
-	return opts, nil
+	return opts, checkReport(j.report)
 }
 
 // layout are the flags that say how the output lies.
@@ -160,9 +160,6 @@ func parseLengths(flag, text string) ([]int, error) {
 func (j *job) do(c *cobra.Command, a *oocore.Array, path string) error {
 	opts, err := j.options(c)
 	if err != nil {
-		return err
-	}
-	if err := checkReport(j.report); err != nil {
 		return err
 	}
 	value, err := j.compute(c, a, path, opts)

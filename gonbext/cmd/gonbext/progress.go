@@ -21,8 +21,8 @@ import (
 const progressEvery = 200 * time.Millisecond
 
 // showProgress draws how far the run of an id has come, or the latest of several, in
-// place, while it lasts. It draws on a terminal only. The function that it returns ends it and
-// clears the line.
+// place, while it lasts. It draws on a terminal only. The function that it returns ends
+// it and clears the line.
 func showProgress(w io.Writer, id string) (stop func()) {
 	terminal, ok := w.(*os.File)
 	if !ok || !isatty.IsTerminal(terminal.Fd()) {

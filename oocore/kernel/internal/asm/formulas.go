@@ -121,7 +121,7 @@ func formulaLoops(all []*formula) (loops []loop) {
 		}
 		l.many = body
 		for _, wide := range []bool{false, true} {
-			n := &l.abreast[index(wide)]
+			n := &l.abreast[level(wide)]
 			for *n = p.abreast(); *n > 1 && !l.fits(wide); {
 				*n--
 			}

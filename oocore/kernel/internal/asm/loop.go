@@ -23,8 +23,8 @@ type loop struct {
 	many    func(m *machine, in [][]vec) []vec
 }
 
-// index is of what there is for both levels.
-func index(wide bool) int {
+// level is the place of a level in what there is for both.
+func level(wide bool) int {
 	if wide {
 		return 1
 	}
@@ -109,7 +109,7 @@ func (m *machine) emit(l loop) {
 		m.ADDQ(operand.Imm(uint64(count*lanes)), at)
 	}
 	m.rare = "rare"
-	if abreast := l.abreast[index(m.wide)]; abreast > 1 {
+	if abreast := l.abreast[level(m.wide)]; abreast > 1 {
 		// Where one of them has a rare operand, the first may have none.
 		m.rare = "one"
 		lastOfMany := m.GP64()
