@@ -44,7 +44,7 @@ func (r *run) mapStage(ctx context.Context, stage int) error {
 
 // deviceLanes opens the streams that a stage's slots share on a device; none
 // where the CPU computes.
-func (r *run) deviceLanes(s *plan.Stage, stage int) (chan Lane, func() error, error) {
+func (r *run) deviceLanes(s *plan.SizedStage, stage int) (chan Lane, func() error, error) {
 	if !s.OnDevice {
 		return nil, func() error { return nil }, nil
 	}

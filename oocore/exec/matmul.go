@@ -17,7 +17,7 @@ import (
 // many tiles stay in memory while panels of both operands stream past them. A crew
 // reads, multiplies and writes at the same time.
 func (r *run) matmulStage(ctx context.Context, stage int) (err error) {
-	p := &product{run: r, index: stage, stage: &r.plan.Stages[stage], m: r.plan.Stages[stage].MatMul, sums: r.plan.Stages[stage].MatMul.Panels()}
+	p := &product{run: r, index: stage, stage: &r.plan.Stages[stage], m: r.plan.Stages[stage].Super, sums: r.plan.Stages[stage].MatMul.Panels()}
 	p.slot = &slot{run: r, stage: p.stage}
 	p.slot.row.Stage, p.slot.row.Chunk = uint16(stage), -1
 	defer func() { err = errors.Join(err, p.free()) }()
@@ -85,8 +85,8 @@ func (p *product) linear(batch, start []int) int {
 type product struct {
 	run    *run
 	index  int
-	stage  *plan.Stage
-	m      *plan.MatMul
+	stage  *plan.SizedStage
+	m      *plan.SuperTile
 	sums   grid.Grid // panels of a super-tile
 	slot   *slot     // holds the shared buffers
 	acc    []byte

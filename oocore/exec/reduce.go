@@ -44,7 +44,7 @@ func (r *run) reduceStage(ctx context.Context, stage int) error {
 // folding is what the slots of a stage share that folds.
 type folding struct {
 	run     *run
-	stage   *plan.Stage
+	stage   *plan.SizedStage
 	index   int
 	folders []kernel.Folder
 	parts   int // chunks that make one result
@@ -59,7 +59,7 @@ type folding struct {
 
 func newFolding(r *run, stage int) (*folding, error) {
 	s := &r.plan.Stages[stage]
-	f := &folding{run: r, stage: s, index: stage, parts: r.plan.FoldedChunks(s), kept: r.plan.KeptChunk(s)}
+	f := &folding{run: r, stage: s, index: stage, parts: r.plan.FoldedChunks(s.Stage), kept: r.plan.KeptChunk(s.Stage)}
 	f.turn.init()
 	for i := range s.Folds {
 		folder := s.Folder(i)
@@ -112,7 +112,7 @@ func (f *folding) snapshot() func(*journal.Journal) error {
 func (f *folding) places() []byte {
 	at := make([]byte, len(f.stage.Outputs))
 	for i, a := range f.stage.Outputs {
-		if f.run.plan.Arrays[a].Place == plan.InArena {
+		if f.run.plan.Place(a) == plan.InArena {
 			at[i] = 1
 		}
 	}
@@ -123,7 +123,7 @@ func (f *folding) places() []byte {
 func (f *folding) progress() [][]byte {
 	parts := slices.Clone(f.states)
 	for _, a := range f.stage.Outputs {
-		if f.run.plan.Arrays[a].Place == plan.InArena {
+		if f.run.plan.Place(a) == plan.InArena {
 			parts = append(parts, f.run.arrays.memory[a].Data)
 		}
 	}

@@ -22,7 +22,7 @@ type counts struct {
 // fills in.
 type slot struct {
 	run     *run
-	stage   *plan.Stage
+	stage   *plan.SizedStage
 	index   int
 	buffers []*arena.Buffer
 	close   []func() error
@@ -171,7 +171,7 @@ func (s *slot) compute(ctx context.Context, f func() error) error {
 }
 
 // taskError says which chunk failed, except where the run was cancelled.
-func taskError(ctx context.Context, s *plan.Stage, box grid.Box, err error) error {
+func taskError(ctx context.Context, s *plan.SizedStage, box grid.Box, err error) error {
 	if cancelled(ctx, err) {
 		return context.Cause(ctx)
 	}

@@ -72,18 +72,12 @@ func (p *Plan) Fingerprint(version string, inputs map[int]store.Version) Fingerp
 			out.Name, out.Path = "", absolute(out.Path)
 			*a = Array{Place: InResult, Shape: a.Shape, DType: a.DType}
 		default: // where a temporary array lies, and in which blocks, changes no bits
-			*a = Array{Place: InArena, Shape: a.Shape, DType: a.DType}
+			*a = Array{Place: InTemp, Shape: a.Shape, DType: a.DType}
 		}
 	}
 	for _, s := range p.Stages {
-		one := Stage{Kind: s.Kind, Grid: s.Grid, Programs: s.Programs, Outputs: s.Outputs, Folds: s.Folds}
-		if s.Kind == ReduceStage {
-			one.Block, one.Inner = s.Block, s.Inner // a fold adds up block by block
-		}
-		if s.MatMul != nil {
-			m := MatMul{M: s.MatMul.M, N: s.MatMul.N, K: s.MatMul.K, Summed: s.MatMul.Summed, TileM: s.MatMul.TileM, TileN: s.MatMul.TileN, TileK: s.MatMul.TileK}
-			one.MatMul = &m
-		}
+		one := Stage{Kind: s.Kind, Grid: s.Grid, Programs: s.Programs, Outputs: s.Outputs, Folds: s.Folds, MatMul: s.MatMul,
+			FoldTile: s.FoldTile, FoldBlock: s.FoldBlock}
 		what.Stages = append(what.Stages, one)
 	}
 	return Fingerprint{Engine: p.Engine, Arithmetic: p.arithmetic(), Output: digest(out), Inputs: digest(read), Expression: digest([]any{&what, version})}
