@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"runtime/debug"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/exec"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/internal/budget"
 	"github.com/gonbext/gonbext/oocore/internal/resultcache"
 	"github.com/gonbext/gonbext/oocore/machine"
 	"github.com/gonbext/gonbext/oocore/plan"
@@ -126,7 +128,7 @@ func (a *Array) prepare(site graph.Site, path string, opts []Option) (*run, erro
 	if s.chunks == nil && s.region == "" && path != "" {
 		s.chunks = a.chunks
 	}
-	r := &run{settings: s, site: site, root: root, limits: machine.Read(), overhead: overhead()}
+	r := &run{settings: s, site: site, root: root, limits: machine.Read(), overhead: budget.Overhead()}
 	if input := overwritten(root, path); input != "" {
 		return nil, &Error{Op: op, Site: site, Err: fmt.Errorf("%s is also an input (%s): save to another file", path, input)}
 	}
@@ -156,6 +158,13 @@ func (a *Array) prepare(site graph.Site, path string, opts []Option) (*run, erro
 	}
 	logical, err := plan.New(root, target)
 	if err == nil {
+		r.plan, err = logical.Size(o)
+	}
+	if _, small := errors.AsType[*MemoryError](err); small && budget.HasGarbage(r.overhead) {
+		// What the program has dropped counts as held until it is collected.
+		debug.FreeOSMemory()
+		r.overhead = budget.Overhead()
+		o.Overhead = r.overhead
 		r.plan, err = logical.Size(o)
 	}
 	if err != nil {
@@ -188,22 +197,6 @@ func overwritten(root *graph.Node, path string) string {
 		}
 	}
 	return ""
-}
-
-// unseen is what Go's runtime and heap take beside buffers in a small program,
-// with room for a run's own bookkeeping.
-const unseen = 16 << 20
-
-// overhead is what the process takes beside a run's buffers. It moves in steps,
-// so that the budget that one refusal names will do for the next attempt.
-func overhead() int64 {
-	const step = 16 << 20
-	m, err := machine.Process()
-	if err != nil {
-		return unseen
-	}
-	// What the program holds already, and half the room again to grow in.
-	return max(unseen, (m.Anonymous+unseen/2+step-1)/step*step)
 }
 
 func (r *run) save(ctx context.Context) (*Array, error) {
@@ -342,10 +335,15 @@ func (r *run) collect(ctx context.Context, allocate func(n int) []byte) error {
 
 // execute runs the plan, with what the environment is beside the settings.
 func (r *run) execute(ctx context.Context, env exec.Env) error {
+	release, err := budget.Take(ctx, r.plan.Peak.Host(), r.overhead, r.plan.Budget)
+	if err != nil {
+		return err
+	}
+	defer release()
 	// What Collect returns lies in Go's heap, and so does what codecs take.
-	defer machine.SetRuntime(r.overhead + int64(len(env.Into)) + r.plan.Heap())()
+	defer machine.LimitRuntime(r.overhead + int64(len(env.Into)) + r.plan.Heap())()
 	env.Device, env.Record, env.Keep = r.device, r.record(), r.keep
-	_, err := exec.Run(ctx, r.plan, env)
+	_, err = exec.Run(ctx, r.plan, env)
 	return err
 }
 
