@@ -155,6 +155,14 @@ func (s *arrays) inArena(stage, i int) (err error) {
 	return nil
 }
 
+// arenaBuffer returns the memory of a temporary array that is kept in the arena.
+func (s *arrays) arenaBuffer(i int) []byte {
+	if s.plan.Arrays[i].Place != plan.InArena {
+		return nil
+	}
+	return s.memory[i].Data
+}
+
 func (s *arrays) makeSpill() (err error) {
 	if s.spill == nil {
 		if s.spill, err = store.TempWorkspace(); err != nil {

@@ -85,6 +85,7 @@ func Run(ctx context.Context, p *plan.Plan, env Env) (end record.End, err error)
 		return end, err
 	}
 	r := &run{plan: p, env: &env, keep: env.Keep, arena: arena.New(p.Arena), start: time.Now(), cpu: make(chan struct{}, p.Workers)}
+	r.executor = slots{r}
 	env.Device.Peak()
 	r.sampler = newSampler(r)
 	r.sampler.start()
@@ -112,6 +113,9 @@ type run struct {
 	start   time.Time
 	cpu     chan struct{} // a token for each task that may compute at once
 	counts  counts
+
+	executor Executor
+	partials partials // of the present stage
 }
 
 func (r *run) all(ctx context.Context) (err error) {
@@ -148,22 +152,55 @@ func (r *run) stage(ctx context.Context, i int) error {
 		return err
 	}
 	start := time.Now()
-	var err error
-	switch s.Kind {
-	case plan.MapStage:
-		err = r.mapStage(ctx, i)
-	case plan.ReduceStage:
-		err = r.reduceStage(ctx, i)
-	case plan.MatMulStage:
-		err = r.matmulStage(ctx, i)
-	default:
-		err = fmt.Errorf("the plan has a stage of kind %q, which this version does not know", s.Kind)
-	}
-	if err != nil {
+	if err := r.tasks(ctx, i); err != nil {
 		return err
 	}
 	long := time.Since(start) > worthKeeping
 	return r.arrays.end(ctx, i, r.keep.notes() && i < len(r.plan.Stages)-1 && (long || !r.arrays.inMemory(i)))
+}
+
+// tasks runs those tasks of a stage that an earlier run has not done.
+func (r *run) tasks(ctx context.Context, stage int) (err error) {
+	s := &r.plan.Stages[stage]
+	m, err := newMerger(r, stage)
+	if err != nil {
+		return err
+	}
+	defer m.free()
+	var take snapshot
+	if m != nil {
+		if s.Kind == plan.ReduceStage && s.Tasks() == 0 {
+			return m.empty(ctx)
+		}
+		if err := m.restore(); err != nil {
+			return err
+		}
+		r.partials, take = m, m.snapshot
+	}
+	tasks := left(s.Tasks(), func(index int) bool { return r.keep.has(stage, index) })
+	r.counts.skipped.Add(int64(s.Tasks() - tasks.Len()))
+	if len(tasks) > 0 {
+		runner, err := r.executor.Stage(ctx, stage)
+		if err != nil {
+			return err
+		}
+		r.sampler.sample()
+		err = r.noting(ctx, stage, take, func(ctx context.Context) error { return runner.Run(ctx, tasks, r.keep.done) })
+		r.sampler.sample()
+		if err = errors.Join(err, runner.Close()); err != nil {
+			return err
+		}
+	}
+	if m != nil && s.Kind == plan.MapStage {
+		m.deliver(r.env.Beside)
+	}
+	return nil
+}
+
+// record notes a task that is done.
+func (r *run) record(row *record.Task) {
+	r.counts.tasks.Add(1)
+	r.env.Record.Task(row)
 }
 
 // noting makes what work does durable in groups, and notes it, while it goes on.
