@@ -38,13 +38,13 @@ func roots(t *testing.T, n int) *graph.Node {
 	return y
 }
 
-func compute(t *testing.T, n *graph.Node, d exec.Device) (*plan.Plan, []float32, record.End) {
+func compute(t *testing.T, n *graph.Node, d exec.Device) (*plan.Sized, []float32, record.End) {
 	t.Helper()
 	o := plan.Options{Budget: 64 << 20, Workers: 2}
 	if d != nil {
 		o.Device = plan.DeviceSpec{Name: d.Name(), Memory: d.Memory()}
 	}
-	p, err := plan.New(n, plan.Target{}, o)
+	p, err := sized(n, plan.Target{}, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +159,7 @@ func TestOutOfMemoryHalvesTheTile(t *testing.T) {
 	if end.OOMEvents == 0 {
 		t.Error("no event was counted")
 	}
-	p, err := plan.New(n, plan.Target{}, plan.Options{Budget: 64 << 20, Workers: 2, Device: plan.DeviceSpec{Name: "model:8MiB", Memory: 8 << 20}})
+	p, err := sized(n, plan.Target{}, plan.Options{Budget: 64 << 20, Workers: 2, Device: plan.DeviceSpec{Name: "model:8MiB", Memory: 8 << 20}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +188,7 @@ func TestModelCountsInTheBudget(t *testing.T) {
 	n := roots(t, 8_000_000)
 	d := plan.DeviceSpec{Name: "model:1GiB", Memory: 1 << 30, OnHost: true}
 	for budget := int64(2 << 20); budget <= 64<<20; budget *= 2 {
-		p, err := plan.New(n, plan.Target{Path: "o.npy"}, plan.Options{Budget: budget, Workers: 2, Device: d})
+		p, err := sized(n, plan.Target{Path: "o.npy"}, plan.Options{Budget: budget, Workers: 2, Device: d})
 		var short *plan.MemoryError
 		if errors.As(err, &short) {
 			continue
@@ -217,4 +217,13 @@ func TestDevicesAsOptions(t *testing.T) {
 	if _, err := oocore.Collect[float32](t.Context(), x.Sqrt(), oocore.On(cuda.Model("lots"))); err == nil || !strings.Contains(err.Error(), "lots") {
 		t.Errorf("on a model of lots: %v", err)
 	}
+}
+
+// sized plans, and sizes for the given resources.
+func sized(root *graph.Node, t plan.Target, o plan.Options) (*plan.Sized, error) {
+	p, err := plan.New(root, t)
+	if err != nil {
+		return nil, err
+	}
+	return p.Size(o)
 }

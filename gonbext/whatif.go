@@ -36,7 +36,7 @@ func footprint(a *oocore.Array, path string, opts []oocore.Option) ([]oocore.Opt
 	return append(slices.Clone(opts), oocore.PlanOnly(alternatives(whatIf{a, path, opts}, p)...)), nil
 }
 
-func alternatives(what whatIf, p *plan.Plan) []record.WhatIf {
+func alternatives(what whatIf, p *plan.Sized) []record.WhatIf {
 	tried := append(slices.Clone(budgets), p.Budget)
 	slices.Sort(tried)
 	var rows []record.WhatIf
@@ -72,7 +72,7 @@ type whatIf struct {
 	opts []oocore.Option
 }
 
-func (w whatIf) plan(opts ...oocore.Option) (*plan.Plan, error) {
+func (w whatIf) plan(opts ...oocore.Option) (*plan.Sized, error) {
 	return w.a.Plan(w.path, slices.Concat(w.opts, opts)...)
 }
 
@@ -103,11 +103,11 @@ func (w whatIf) row(opts ...oocore.Option) (row record.WhatIf) {
 
 func memory(bytes int64) oocore.Option { return oocore.Memory(strconv.FormatInt(bytes, 10)) }
 
-func last(p *plan.Plan) *plan.Stage { return &p.Stages[len(p.Stages)-1] }
+func last(p *plan.Sized) *plan.SizedStage { return &p.Stages[len(p.Stages)-1] }
 
 // chunkShapes are the plan's own chunks, then some that people try: blocks of
 // whole rows, a tile, whole columns. A reduction and a product choose their own.
-func chunkShapes(p *plan.Plan) [][]int {
+func chunkShapes(p *plan.Sized) [][]int {
 	shape := p.Arrays[p.Output].Shape
 	shapes := [][]int{last(p).Grid.Chunks}
 	if kind := last(p).Kind; kind != plan.MapStage || len(shape) == 0 || slices.Min(shape) == 0 {

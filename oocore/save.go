@@ -90,7 +90,7 @@ func (a *Array) held(ctx context.Context, opts []Option) (*Array, error) {
 
 // Plan is what Save to a path would do, and Collect where the path is empty:
 // passes, chunks and predicted bytes. It reads nothing.
-func (a *Array) Plan(path string, opts ...Option) (*plan.Plan, error) {
+func (a *Array) Plan(path string, opts ...Option) (*plan.Sized, error) {
 	r, err := a.prepare(graph.Caller(), path, opts)
 	if err != nil {
 		return nil, err
@@ -103,7 +103,7 @@ type run struct {
 	*settings
 	site     graph.Site
 	root     *graph.Node
-	plan     *plan.Plan
+	plan     *plan.Sized
 	keep     *exec.Keep
 	limits   machine.Limits
 	overhead int64
@@ -154,7 +154,11 @@ func (a *Array) prepare(site graph.Site, path string, opts []Option) (*run, erro
 		}
 		r.root = root
 	}
-	if r.plan, err = plan.New(root, target, o); err != nil {
+	logical, err := plan.New(root, target)
+	if err == nil {
+		r.plan, err = logical.Size(o)
+	}
+	if err != nil {
 		return nil, &Error{Op: op, Shapes: [][]int{root.Shape}, Types: []dtype.Type{root.DType}, Site: site, Err: err}
 	}
 	return r, nil
@@ -214,7 +218,7 @@ func (r *run) save(ctx context.Context) (*Array, error) {
 		}
 		return r.stored(store.Info{Path: path, Shape: r.root.Shape, DType: r.root.DType, Chunks: out.Layout.Chunks(), Work: out.Layout.Work})
 	}
-	digests, err := digests(ctx, r.plan)
+	digests, err := digests(ctx, r.plan.Plan)
 	if err != nil {
 		return nil, err
 	}
@@ -249,14 +253,14 @@ func (r *run) save(ctx context.Context) (*Array, error) {
 
 // make computes the output, or what an earlier run left of it to do.
 func (r *run) make(ctx context.Context, path string, print plan.Fingerprint, before map[int]string, why string) (err error) {
-	if r.keep, err = exec.NewKeep(r.plan, print, r.fresh); err != nil {
+	if r.keep, err = exec.NewKeep(r.plan.Plan, print, r.fresh); err != nil {
 		return err
 	}
 	if r.keep.Why == "" && !r.keep.Resumes() && !r.fresh {
 		r.keep.Why = why
 	}
 	unchanged := func(ctx context.Context) error {
-		after, err := digests(ctx, r.plan)
+		after, err := digests(ctx, r.plan.Plan)
 		for i, d := range before {
 			if err == nil && after[i] != d {
 				err = fmt.Errorf("%s was changed while it was read: save again", r.plan.Arrays[i].Path)

@@ -17,7 +17,7 @@ import (
 
 // arrays are what a plan's stages read and write, while it runs.
 type arrays struct {
-	plan    *plan.Plan
+	plan    *plan.Sized
 	env     *Env
 	arena   *arena.Arena
 	readers []store.Array
@@ -30,7 +30,7 @@ type arrays struct {
 
 // openArrays opens what the plan reads and creates what it returns. Nothing is
 // left open or created where it fails.
-func openArrays(p *plan.Plan, env *Env, a *arena.Arena) (_ *arrays, err error) {
+func openArrays(p *plan.Sized, env *Env, a *arena.Arena) (_ *arrays, err error) {
 	n := len(p.Arrays)
 	s := &arrays{plan: p, env: env, arena: a, keep: env.Keep, lastUse: p.LastUses(),
 		readers: make([]store.Array, n), writers: make([]store.Writer, n), memory: make([]*arena.Buffer, n)}
@@ -123,7 +123,7 @@ func openStored(d *plan.Array, env *Env) (store.Array, error) {
 func (s *arrays) begin(stage int) (err error) {
 	for _, i := range s.plan.Stages[stage].Outputs {
 		d := &s.plan.Arrays[i]
-		switch d.Place {
+		switch s.plan.Place(i) {
 		case plan.InArena:
 			if err = s.inArena(stage, i); err == nil && s.keep.Resumes() && s.keep.state.Done[stage].Len() > 0 {
 				err = s.keep.forget(stage) // which filled a file
@@ -157,7 +157,7 @@ func (s *arrays) inArena(stage, i int) (err error) {
 
 // arenaBuffer returns the memory of a temporary array that is kept in the arena.
 func (s *arrays) arenaBuffer(i int) []byte {
-	if s.plan.Arrays[i].Place != plan.InArena {
+	if s.plan.Place(i) != plan.InArena {
 		return nil
 	}
 	return s.memory[i].Data
@@ -194,7 +194,7 @@ func (s *arrays) restore(ctx context.Context, stage int) (err error) {
 		if err != nil {
 			return err
 		}
-		if d.Place == plan.InSpill {
+		if s.plan.Place(i) == plan.InSpill {
 			s.readers[i] = stored
 			continue
 		}
@@ -237,7 +237,7 @@ func (s *arrays) sync(ctx context.Context, stage int) error {
 
 // inMemory reports a stage with results in memory.
 func (s *arrays) inMemory(stage int) bool {
-	return slices.ContainsFunc(s.plan.Stages[stage].Outputs, func(i int) bool { return s.plan.Arrays[i].Place == plan.InArena })
+	return slices.ContainsFunc(s.plan.Stages[stage].Outputs, func(i int) bool { return s.plan.Place(i) == plan.InArena })
 }
 
 // end makes the temporary arrays that a stage filled readable, and gives back those
@@ -253,7 +253,7 @@ func (s *arrays) end(ctx context.Context, stage int, saved bool) (err error) {
 			return err
 		}
 		s.writers[i] = nil
-		switch d.Place {
+		switch s.plan.Place(i) {
 		case plan.InArena:
 			s.readers[i] = memstore.New(d.Shape, d.DType, s.memory[i].Data)
 			if saved {
@@ -272,7 +272,7 @@ func (s *arrays) end(ctx context.Context, stage int, saved bool) (err error) {
 		}
 	}
 	for i := range s.plan.Arrays {
-		place := s.plan.Arrays[i].Place
+		place := s.plan.Place(i)
 		if (place == plan.InArena || place == plan.InSpill) && s.readers[i] != nil && s.lastUse[i] <= stage {
 			if err := s.drop(i); err != nil {
 				return err
@@ -322,7 +322,7 @@ func (s *arrays) giveUp(w store.Writer) error {
 // drop gives back a temporary array, or closes one that is stored.
 func (s *arrays) drop(i int) error {
 	err := s.release(i)
-	if s.plan.Arrays[i].Place == plan.InSpill || s.keep != nil && s.plan.Arrays[i].Place == plan.InArena {
+	if s.plan.Place(i) == plan.InSpill || s.keep != nil && s.plan.Place(i) == plan.InArena {
 		if failed := os.Remove(s.spill.Join(spillName(i))); failed != nil && !errors.Is(failed, os.ErrNotExist) {
 			err = errors.Join(err, failed)
 		}
@@ -362,7 +362,7 @@ func (s *arrays) close() error {
 
 // stored reports an array whose traffic counts as reading and writing.
 func (s *arrays) stored(i int) bool {
-	switch s.plan.Arrays[i].Place {
+	switch s.plan.Place(i) {
 	case plan.InFile, plan.InSpill, plan.InResult:
 		return true
 	}

@@ -25,7 +25,7 @@ func TestBitsOfChunkedInputs(t *testing.T) {
 	noise := must[*graph.Node](t)(graph.Uniform(site, dtype.Float32, 5, shape...))
 	for name, chunks := range map[string][]int{"planes": {7, 61, 97}, "columns": {300, 61, 5}, "cubes": {100, 13, 64}, "one": {300, 61, 97}} {
 		path := filepath.Join(dir, name+".zarr")
-		p := must[*plan.Plan](t)(plan.New(noise, plan.Target{Path: path, Chunks: chunks, Codec: "gzip:1"}, plan.Options{Budget: 1 << 30, Workers: 2}))
+		p := must[*plan.Sized](t)(sized(noise, plan.Target{Path: path, Chunks: chunks, Codec: "gzip:1"}, plan.Options{Budget: 1 << 30, Workers: 2}))
 		if _, err := exec.Run(ctx, p, exec.Env{}); err != nil {
 			t.Fatal(err)
 		}
@@ -38,7 +38,7 @@ func TestBitsOfChunkedInputs(t *testing.T) {
 				}
 				for _, axes := range [][]int{{0}, {0, 2}} {
 					n := must[*graph.Node](t)(graph.Aggregate(site, kind, in, graph.ReduceOptions{Axes: axes}))
-					_, err := plan.New(n, plan.Target{}, plan.Options{Budget: 1, Workers: 1})
+					_, err := sized(n, plan.Target{}, plan.Options{Budget: 1, Workers: 1})
 					short := new(plan.MemoryError)
 					if !errors.As(err, &short) {
 						t.Fatal(err)
@@ -49,7 +49,7 @@ func TestBitsOfChunkedInputs(t *testing.T) {
 						{Budget: 1 << 30, Workers: 4}, {Budget: short.Need, Workers: 1},
 						{Budget: short.Need + 3<<20, Workers: 2}, {Budget: 3 * short.Need, Workers: 5},
 					} {
-						p := must[*plan.Plan](t)(plan.New(n, plan.Target{}, o))
+						p := must[*plan.Sized](t)(sized(n, plan.Target{}, o))
 						modes = append(modes, p.Stages[0].Whole)
 						got := make([]byte, grid.Size(n.Shape)*n.DType.Size())
 						if _, err := exec.Run(ctx, p, exec.Env{Into: got}); err != nil {

@@ -147,13 +147,13 @@ func TestBlockwise(t *testing.T) {
 			var first []byte
 			for _, workers := range []int{1, 3} {
 				need := int64(1)
-				_, err := plan.New(c.root, plan.Target{}, plan.Options{Budget: need, Workers: workers})
+				_, err := sized(c.root, plan.Target{}, plan.Options{Budget: need, Workers: workers})
 				var short *plan.MemoryError
 				if !errors.As(err, &short) {
 					t.Fatal(err)
 				}
 				for _, budget := range []int64{short.Need, 256 << 20} {
-					p, err := plan.New(c.root, plan.Target{}, plan.Options{Budget: budget, Workers: workers})
+					p, err := sized(c.root, plan.Target{}, plan.Options{Budget: budget, Workers: workers})
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -161,7 +161,11 @@ func TestBlockwise(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if p, err = plan.Decode(text); err != nil {
+					decoded, err := plan.Decode(text)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if p, err = decoded.Size(plan.Options{Budget: budget, Workers: workers}); err != nil {
 						t.Fatal(err)
 					}
 					got := make([]byte, 8*grid.Size(c.root.Shape))
@@ -212,7 +216,7 @@ func TestBlockwiseUnits(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.target.Path = t.TempDir() + "/y.zarr"
-			p, err := plan.New(root, c.target, plan.Options{Budget: 256 << 20, Workers: 2})
+			p, err := sized(root, c.target, plan.Options{Budget: 256 << 20, Workers: 2})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -114,13 +114,13 @@ func TestCostlyOperationsAreComputedOnce(t *testing.T) {
 		"last":         {three(weigh(weigh(source, 1000), 0)), asThree(twice), 2, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := plan.New(c.root, plan.Target{}, plan.Options{Budget: 1, Workers: 2})
+			_, err := sized(c.root, plan.Target{}, plan.Options{Budget: 1, Workers: 2})
 			short := new(plan.MemoryError)
 			if !errors.As(err, &short) {
 				t.Fatal(err)
 			}
 			for _, budget := range []int64{short.Need, 256 << 20} {
-				p, err := plan.New(c.root, plan.Target{}, plan.Options{Budget: budget, Workers: 2})
+				p, err := sized(c.root, plan.Target{}, plan.Options{Budget: budget, Workers: 2})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -50,7 +50,7 @@ func TestFunctionThatEndsItsGoroutine(t *testing.T) {
 	}
 	n := must[*graph.Node](t)(chunkwise.Map(site, f, dtype.Float64, chunkwise.MapOptions{Chunks: []int{10}}, ramp(t, 100)))
 	for _, workers := range []int{1, 3} {
-		p := must[*plan.Plan](t)(plan.New(n, plan.Target{}, plan.Options{Budget: 64 * mebi, Workers: workers}))
+		p := must[*plan.Sized](t)(sized(n, plan.Target{}, plan.Options{Budget: 64 * mebi, Workers: workers}))
 		_, err := exec.Run(context.Background(), p, exec.Env{Into: make([]byte, 800)})
 		if err == nil || !strings.Contains(err.Error(), "Goexit") {
 			t.Errorf("got %v, want that the function called runtime.Goexit", err)
@@ -69,7 +69,7 @@ func TestFailingCloseLeavesNothing(t *testing.T) {
 	src := filepath.Join(dir, "x.npy")
 	run(t, ramp(t, 300, 30), src)
 	for name, n := range jobs(t, open(t, src)) {
-		p := must[*plan.Plan](t)(plan.New(n, plan.Target{Path: filepath.Join(dir, "o.npy")}, plan.Options{Budget: 64 * mebi, Workers: 2}))
+		p := must[*plan.Sized](t)(sized(n, plan.Target{Path: filepath.Join(dir, "o.npy")}, plan.Options{Budget: 64 * mebi, Workers: 2}))
 		_, err := exec.Run(context.Background(), p, exec.Env{Open: func(path string) (store.Array, error) {
 			a, err := store.Open(path)
 			return unclosable{a}, err
@@ -92,7 +92,7 @@ func TestErrorNamesItsChunk(t *testing.T) {
 	x := must[*graph.Node](t)(graph.Open(site, a.Info(), "x"))
 	sum := must[*graph.Node](t)(graph.Aggregate(site, kernel.Sum, x, graph.ReduceOptions{Axes: []int{0}}))
 	for range 50 {
-		p := must[*plan.Plan](t)(plan.New(sum, plan.Target{}, plan.Options{Budget: 256 * mebi, Workers: 4}))
+		p := must[*plan.Sized](t)(sized(sum, plan.Target{}, plan.Options{Budget: 256 * mebi, Workers: 4}))
 		_, err := exec.Run(context.Background(), p, exec.Env{Into: make([]byte, cols*8), Open: func(path string) (store.Array, error) {
 			a, err := f.Open(path)
 			return failsAt{a, p.Stages[0].Grid.Chunks[0] * 3}, err
@@ -123,7 +123,7 @@ func TestCancelledForAReason(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(reason)
 	for name, n := range jobs(t, ramp(t, 100, 100)) {
-		p := must[*plan.Plan](t)(plan.New(n, plan.Target{}, plan.Options{Budget: 64 * mebi, Workers: 2}))
+		p := must[*plan.Sized](t)(sized(n, plan.Target{}, plan.Options{Budget: 64 * mebi, Workers: 2}))
 		end, err := exec.Run(ctx, p, exec.Env{Into: make([]byte, p.Arrays[p.Output].Bytes())})
 		if !errors.Is(err, reason) || end.Status != "cancelled" || err.Error() != reason.Error() {
 			t.Errorf("%s: the run is %s: %v", name, end.Status, err)

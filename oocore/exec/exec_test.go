@@ -50,10 +50,10 @@ func ramp(t testing.TB, shape ...int) *graph.Node {
 // prediction.
 func collect[T dtype.Element](t testing.TB, n *graph.Node, o plan.Options) []T {
 	t.Helper()
-	p, err := plan.New(n, plan.Target{}, o)
+	p, err := sized(n, plan.Target{}, o)
 	if short := (&plan.MemoryError{}); errors.As(err, &short) {
 		o.Budget = short.Need
-		p, err = plan.New(n, plan.Target{}, o)
+		p, err = sized(n, plan.Target{}, o)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -317,7 +317,7 @@ func open(t *testing.T, path string) *graph.Node {
 
 func run(t *testing.T, n *graph.Node, path string) {
 	t.Helper()
-	p, err := plan.New(n, plan.Target{Path: path}, plan.Options{Budget: 64 * mebi, Overhead: 20 * mebi, Workers: 2})
+	p, err := sized(n, plan.Target{Path: path}, plan.Options{Budget: 64 * mebi, Overhead: 20 * mebi, Workers: 2})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -342,7 +342,7 @@ func TestFunctionsOfChunks(t *testing.T) {
 	}
 	bad := func([]byte, [][]byte, grid.Box) error { panic("boom") }
 	n = must[*graph.Node](t)(chunkwise.Map(site, bad, dtype.Float64, chunkwise.MapOptions{}, ramp(t, 100, 100)))
-	p := must[*plan.Plan](t)(plan.New(n, plan.Target{}, plan.Options{Budget: 64 * mebi, Workers: 2}))
+	p := must[*plan.Sized](t)(sized(n, plan.Target{}, plan.Options{Budget: 64 * mebi, Workers: 2}))
 	_, err := exec.Run(context.Background(), p, exec.Env{Into: make([]byte, 80_000)})
 	var task *exec.TaskError
 	if !errors.As(err, &task) {
@@ -353,7 +353,7 @@ func TestFunctionsOfChunks(t *testing.T) {
 func TestCancelLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
 	n := must[*graph.Node](t)(graph.Uniform(site, dtype.Float64, 1, 20_000, 2000))
-	p := must[*plan.Plan](t)(plan.New(n, plan.Target{Path: filepath.Join(dir, "o.npy")}, plan.Options{Budget: 64 * mebi, Workers: 2}))
+	p := must[*plan.Sized](t)(sized(n, plan.Target{Path: filepath.Join(dir, "o.npy")}, plan.Options{Budget: 64 * mebi, Workers: 2}))
 	ctx, cancel := context.WithCancel(context.Background())
 	env := exec.Env{Create: func(path string, m store.Meta) (store.Writer, error) {
 		w, err := store.Create(path, m)
@@ -386,7 +386,7 @@ func BenchmarkTaskOverhead(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	p, err := plan.New(x, plan.Target{Chunks: []int{1, 1}}, plan.Options{Budget: 64 * mebi, Workers: 2})
+	p, err := sized(x, plan.Target{Chunks: []int{1, 1}}, plan.Options{Budget: 64 * mebi, Workers: 2})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -397,4 +397,13 @@ func BenchmarkTaskOverhead(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/tasks, "µs/task")
+}
+
+// sized plans, and sizes for the given resources.
+func sized(root *graph.Node, t plan.Target, o plan.Options) (*plan.Sized, error) {
+	p, err := plan.New(root, t)
+	if err != nil {
+		return nil, err
+	}
+	return p.Size(o)
 }

@@ -56,7 +56,7 @@ func TestEveryFaultEndsCleanly(t *testing.T) {
 						return fault.Writer(w), nil
 					},
 				}
-				p := must[*plan.Plan](t)(plan.New(n, plan.Target{Path: out}, plan.Options{Budget: 64 * mebi, Workers: 2}))
+				p := must[*plan.Sized](t)(sized(n, plan.Target{Path: out}, plan.Options{Budget: 64 * mebi, Workers: 2}))
 				_, err := exec.Run(context.Background(), p, env)
 				if fault.Count() < at { // the run has fewer operations than this
 					if err != nil {
@@ -83,7 +83,7 @@ func TestInputChangedSincePlanning(t *testing.T) {
 	src := filepath.Join(dir, "x.npy")
 	run(t, ramp(t, 3000, 300), src)
 	n := must[*graph.Node](t)(graph.Apply(site, kernel.Sqrt, open(t, src)))
-	p := must[*plan.Plan](t)(plan.New(n, plan.Target{Path: filepath.Join(dir, "o.npy")}, plan.Options{Budget: 64 * mebi, Workers: 2}))
+	p := must[*plan.Sized](t)(sized(n, plan.Target{Path: filepath.Join(dir, "o.npy")}, plan.Options{Budget: 64 * mebi, Workers: 2}))
 	run(t, ramp(t, 300, 3000), src)
 	_, err := exec.Run(context.Background(), p, exec.Env{})
 	if err == nil || !strings.Contains(err.Error(), "x.npy has changed") {
@@ -99,7 +99,7 @@ func TestPlanRunsInAnotherProcess(t *testing.T) {
 	for name, n := range jobs(t, open(t, src)) {
 		here, there := filepath.Join(dir, "here.npy"), filepath.Join(dir, "there.npy")
 		run(t, n, here)
-		p := must[*plan.Plan](t)(plan.New(n, plan.Target{Path: there}, plan.Options{Budget: 64 * mebi, Overhead: 20 * mebi, Workers: 2}))
+		p := must[*plan.Sized](t)(sized(n, plan.Target{Path: there}, plan.Options{Budget: 64 * mebi, Overhead: 20 * mebi, Workers: 2}))
 		encoded := must[[]byte](t)(p.Encode())
 		file := filepath.Join(dir, "plan.json")
 		if err := os.WriteFile(file, encoded, 0o600); err != nil {

@@ -61,18 +61,18 @@ func TestResumeWithAnotherPlaceForTemporaries(t *testing.T) {
 					}
 				}
 				o := plan.Options{Budget: budget * mebi, Workers: 1}
-				p, err := plan.New(z, plan.Target{Path: out}, o)
+				p, err := sized(z, plan.Target{Path: out}, o)
 				if short := new(plan.MemoryError); errors.As(err, &short) {
 					o.Budget = short.Need
-					p, err = plan.New(z, plan.Target{Path: out}, o)
+					p, err = sized(z, plan.Target{Path: out}, o)
 				}
 				if err != nil {
 					t.Fatal(err)
 				}
-				if got := p.Arrays[p.Stages[0].Outputs[0]].Place; (got == plan.InArena) != (budget > 1) {
+				if got := p.Place(p.Stages[0].Outputs[0]); (got == plan.InArena) != (budget > 1) {
 					t.Fatalf("with %d MiB the temporary array is in %s", budget, got)
 				}
-				keep := must[*exec.Keep](t)(exec.NewKeep(p, p.Fingerprint("1", nil), false))
+				keep := must[*exec.Keep](t)(exec.NewKeep(p.Plan, p.Fingerprint("1", nil), false))
 				if _, err = exec.Run(context.Background(), p, exec.Env{Keep: keep}); err != nil && !errors.Is(err, errDisk) {
 					t.Fatalf("%v %v, run %d: %v", budgets, stops, i, err)
 				}
@@ -101,21 +101,21 @@ func TestResumeReductionWithAnotherPlace(t *testing.T) {
 		for at := int64(1); at < 160; at += 53 {
 			var end record.End
 			for i, budget := range budgets {
-				p, err := plan.New(n, plan.Target{Path: out}, plan.Options{Budget: budget * mebi, Workers: 1})
+				p, err := sized(n, plan.Target{Path: out}, plan.Options{Budget: budget * mebi, Workers: 1})
 				if short := new(plan.MemoryError); errors.As(err, &short) {
-					p, err = plan.New(n, plan.Target{Path: out}, plan.Options{Budget: short.Need, Workers: 1})
+					p, err = sized(n, plan.Target{Path: out}, plan.Options{Budget: short.Need, Workers: 1})
 				}
 				if err != nil {
 					t.Fatal(err)
 				}
-				if got := p.Arrays[p.Stages[0].Outputs[0]].Place; (got == plan.InArena) != (budget > 1) {
+				if got := p.Place(p.Stages[0].Outputs[0]); (got == plan.InArena) != (budget > 1) {
 					t.Fatalf("with %d MiB the means are in %s", budget, got)
 				}
 				fault := &faultstore.Fault{Op: faultstore.Read, Err: errDisk}
 				if i == 0 {
 					fault.N = at
 				}
-				keep := must[*exec.Keep](t)(exec.NewKeep(p, p.Fingerprint("", nil), false))
+				keep := must[*exec.Keep](t)(exec.NewKeep(p.Plan, p.Fingerprint("", nil), false))
 				end, err = exec.Run(context.Background(), p, exec.Env{Keep: keep, Open: func(path string) (store.Array, error) {
 					a, err := store.Open(path)
 					if err != nil {

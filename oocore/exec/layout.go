@@ -9,7 +9,7 @@ import (
 // layout cuts blocks of N dimensions into the rows and columns that a folder
 // takes: neighbouring axes that are both kept, or both reduced, count as one.
 type layout struct {
-	stage    *plan.Stage
+	stage    *plan.SizedStage
 	what     plan.Fold
 	size     int   // of an element
 	position []int // by axis, if reduced: what one step adds to the position
@@ -25,7 +25,7 @@ type group struct {
 	n, stride int
 }
 
-func newLayout(s *plan.Stage, i int) layout {
+func newLayout(s *plan.SizedStage, i int) layout {
 	prog := &s.Programs[0]
 	l := layout{stage: s, what: s.Folds[i], size: prog.Type(prog.Out[s.Folded(i)]).Size(),
 		position: make([]int, len(s.Grid.Shape)), state: make([]int, len(s.Grid.Shape))}

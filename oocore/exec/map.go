@@ -37,7 +37,7 @@ func (m *mapRunner) Close() error { return errors.Join(m.pool.Close(), m.closeLa
 
 // deviceLanes opens the streams that a stage's slots share on a device; none
 // where the CPU computes.
-func (r *run) deviceLanes(s *plan.Stage, stage int) (chan Lane, func() error, error) {
+func (r *run) deviceLanes(s *plan.SizedStage, stage int) (chan Lane, func() error, error) {
 	if !s.OnDevice {
 		return nil, func() error { return nil }, nil
 	}

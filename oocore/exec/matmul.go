@@ -19,7 +19,7 @@ import (
 
 // newProduct allocates the memory of a product's super-tile and panels.
 func newProduct(r *run, stage int) (Runner, error) {
-	p := &product{run: r, index: stage, stage: &r.plan.Stages[stage], m: r.plan.Stages[stage].MatMul, sums: r.plan.Stages[stage].MatMul.Panels()}
+	p := &product{run: r, index: stage, stage: &r.plan.Stages[stage], m: r.plan.Stages[stage].Super, sums: r.plan.Stages[stage].MatMul.Panels()}
 	p.slot = &slot{run: r, stage: p.stage}
 	p.slot.row.Stage, p.slot.row.Chunk = uint16(stage), -1
 	if err := p.alloc(stage); err != nil {
@@ -105,8 +105,8 @@ func (p *product) linear(batch, start []int) int {
 type product struct {
 	run    *run
 	index  int
-	stage  *plan.Stage
-	m      *plan.MatMul
+	stage  *plan.SizedStage
+	m      *plan.SuperTile
 	sums   grid.Grid // panels of a super-tile
 	slot   *slot     // holds the shared buffers
 	acc    []byte

@@ -54,7 +54,7 @@ func TestProductsInAnyBudget(t *testing.T) {
 		a, b := matrix("a", x, m, k), matrix("b", y, k, n)
 		node := must[*graph.Node](t)(graph.ProductAs(site, a, b, c.out))
 		out := filepath.Join(dir, "out.npy")
-		_, err := plan.New(node, plan.Target{Path: out}, plan.Options{Budget: 1, Workers: 3})
+		_, err := sized(node, plan.Target{Path: out}, plan.Options{Budget: 1, Workers: 3})
 		short := new(plan.MemoryError)
 		if !errors.As(err, &short) {
 			t.Fatal(err)
@@ -65,8 +65,8 @@ func TestProductsInAnyBudget(t *testing.T) {
 			{Budget: 1 << 30, Workers: 2}, {Budget: short.Need, Workers: 3}, {Budget: short.Need + 1<<20, Workers: 1},
 			{Budget: short.Need + 2<<20, Workers: 3}, {Budget: short.Need + 3<<20, Workers: 2}, {Budget: 1 << 30, Workers: 5},
 		} {
-			p := must[*plan.Plan](t)(plan.New(node, plan.Target{Path: out}, o))
-			s := p.Stages[0].MatMul
+			p := must[*plan.Sized](t)(sized(node, plan.Target{Path: out}, o))
+			s := p.Stages[0].Super
 			supers[[3]int{s.SuperM, s.SuperN, s.Depth}] = true
 			end, err := exec.Run(context.Background(), p, exec.Env{})
 			if err != nil {

@@ -38,7 +38,11 @@ func runEncoded(file string) error {
 	if err != nil {
 		return err
 	}
-	_, err = exec.Run(context.Background(), p, exec.Env{})
+	sized, err := p.Size(plan.Options{Budget: 64 * mebi, Overhead: 20 * mebi, Workers: 2})
+	if err != nil {
+		return err
+	}
+	_, err = exec.Run(context.Background(), sized, exec.Env{})
 	return err
 }
 

@@ -439,15 +439,15 @@ func (g *generator) check(root *graph.Node, want dense, least bool) {
 	if !least {
 		o.Budget = 1 << g.int("budget", 20, 32)
 	}
-	p, err := plan.New(root, target, o)
+	p, err := sized(root, target, o)
 	var short *plan.MemoryError
 	if errors.As(err, &short) {
 		o.Budget = short.Need - 1<<20
-		if _, err := plan.New(root, target, o); !errors.As(err, &short) {
+		if _, err := sized(root, target, o); !errors.As(err, &short) {
 			g.Fatalf("%s: a MiB less than the smallest budget, %d, gives %v", root, short.Need, err)
 		}
 		o.Budget = short.Need
-		p, err = plan.New(root, target, o)
+		p, err = sized(root, target, o)
 	}
 	if err != nil {
 		g.Fatal(err)
@@ -482,7 +482,7 @@ func (g *generator) check(root *graph.Node, want dense, least bool) {
 			g.Fatalf("%s of shape %v: element %d is %v, want %v", root, root.Shape, i, v, want.v[i])
 		}
 	}
-	if end.Peak != p.Peak.Host() && !slices.ContainsFunc(p.Stages, func(s plan.Stage) bool { return s.Tasks() == 0 }) {
+	if end.Peak != p.Peak.Host() && !slices.ContainsFunc(p.Stages, func(s plan.SizedStage) bool { return s.Tasks() == 0 }) {
 		g.Errorf("%s: the arena's peak is %d bytes, predicted %d", root, end.Peak, p.Peak.Host())
 	}
 }

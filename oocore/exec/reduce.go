@@ -16,14 +16,14 @@ import (
 // that no bit of a result depends on it.
 type folding struct {
 	run     *run
-	stage   *plan.Stage
+	stage   *plan.SizedStage
 	folders []kernel.Folder
 	parts   int // tasks that make one result
 	kept    int // accumulators of a full chunk
 }
 
-func newFolding(r *run, s *plan.Stage) *folding {
-	f := &folding{run: r, stage: s, parts: r.plan.FoldedChunks(s), kept: r.plan.KeptChunk(s)}
+func newFolding(r *run, s *plan.SizedStage) *folding {
+	f := &folding{run: r, stage: s, parts: r.plan.FoldedChunks(s.Stage), kept: r.plan.KeptChunk(s.Stage)}
 	for i := range s.Folds {
 		f.folders = append(f.folders, s.Folder(i))
 	}
@@ -31,8 +31,8 @@ func newFolding(r *run, s *plan.Stage) *folding {
 }
 
 // merges reports a stage whose tasks make partial results: a merger makes the results.
-func merges(p *plan.Plan, s *plan.Stage) bool {
-	return len(s.Folds) > 0 && (s.Kind == plan.MapStage || p.FoldedChunks(s) != 1)
+func merges(p *plan.Sized, s *plan.SizedStage) bool {
+	return len(s.Folds) > 0 && (s.Kind == plan.MapStage || p.FoldedChunks(s.Stage) != 1)
 }
 
 // chunk returns the chunk of a task: its number in the grid, and its box. Axes that are

@@ -19,8 +19,8 @@ import (
 // attempt runs a plan that keeps what it has done, with a fault in its writes.
 func attempt(t testing.TB, n *graph.Node, out string, o plan.Options, fault *faultstore.Fault) (record.End, error) {
 	t.Helper()
-	p := must[*plan.Plan](t)(plan.New(n, plan.Target{Path: out}, o))
-	keep := must[*exec.Keep](t)(exec.NewKeep(p, p.Fingerprint("", nil), false))
+	p := must[*plan.Sized](t)(sized(n, plan.Target{Path: out}, o))
+	keep := must[*exec.Keep](t)(exec.NewKeep(p.Plan, p.Fingerprint("", nil), false))
 	return exec.Run(context.Background(), p, exec.Env{Keep: keep, Create: func(path string, m store.Meta) (store.Writer, error) {
 		w, err := store.Create(path, m)
 		if err != nil {
@@ -40,7 +40,7 @@ func TestResumeAfterEveryWrite(t *testing.T) {
 		out, want := filepath.Join(dir, "o.npy"), filepath.Join(dir, "want.npy")
 		run(t, n, want)
 		whole := must[[]byte](t)(os.ReadFile(want))
-		tasks := int64(must[*plan.Plan](t)(plan.New(n, plan.Target{Path: out}, plan.Options{Budget: 64 * mebi, Workers: 2})).Tasks())
+		tasks := int64(must[*plan.Sized](t)(sized(n, plan.Target{Path: out}, plan.Options{Budget: 64 * mebi, Workers: 2})).Tasks())
 		resumed := false
 		for at := int64(1); ; at++ {
 			fault := &faultstore.Fault{Op: faultstore.Write, N: at, Err: errDisk, Short: at%2 == 0}
@@ -89,8 +89,8 @@ func TestResumeInsideAReduction(t *testing.T) {
 	out := filepath.Join(dir, "o.npy")
 	o := plan.Options{Budget: 64 * mebi, Workers: 1}
 	for stop := int64(1); ; stop++ {
-		p := must[*plan.Plan](t)(plan.New(n, plan.Target{Path: out}, o))
-		keep := must[*exec.Keep](t)(exec.NewKeep(p, p.Fingerprint("", nil), false))
+		p := must[*plan.Sized](t)(sized(n, plan.Target{Path: out}, o))
+		keep := must[*exec.Keep](t)(exec.NewKeep(p.Plan, p.Fingerprint("", nil), false))
 		fault := &faultstore.Fault{Op: faultstore.Read, N: 200, Err: errDisk}
 		end, err := exec.Run(context.Background(), p, exec.Env{Keep: keep, Open: func(path string) (store.Array, error) {
 			a, err := store.Open(path)

@@ -49,7 +49,7 @@ func (e *Env) create(path string, m store.Meta) (store.Writer, error) {
 }
 
 // takes checks that there is a place for each reduction beside the output.
-func (e *Env) takes(p *plan.Plan) error {
+func (e *Env) takes(p *plan.Sized) error {
 	for i := range p.Stages {
 		s := &p.Stages[i]
 		if s.Kind != plan.MapStage {
@@ -68,7 +68,7 @@ func (e *Env) takes(p *plan.Plan) error {
 // Run does what the plan says. When it returns an error nothing of the output
 // exists, and nothing is left behind but what Keep has: then it is a *KeptError. A
 // cancelled context ends it within a tile.
-func Run(ctx context.Context, p *plan.Plan, env Env) (end record.End, err error) {
+func Run(ctx context.Context, p *plan.Sized, env Env) (end record.End, err error) {
 	kept := false
 	defer func() {
 		if failed := env.Keep.close(kept); err == nil {
@@ -104,7 +104,7 @@ func Run(ctx context.Context, p *plan.Plan, env Env) (end record.End, err error)
 
 // run is one execution of a plan.
 type run struct {
-	plan    *plan.Plan
+	plan    *plan.Sized
 	env     *Env
 	keep    *Keep
 	arena   *arena.Arena

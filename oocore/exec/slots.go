@@ -24,7 +24,7 @@ type counts struct {
 // fills in.
 type slot struct {
 	run     *run
-	stage   *plan.Stage
+	stage   *plan.SizedStage
 	index   int
 	buffers []*arena.Buffer
 	close   []func() error
@@ -81,7 +81,7 @@ func (e slots) Stage(_ context.Context, stage int) (Runner, error) {
 type pool struct {
 	run   *run
 	index int // of the stage
-	stage *plan.Stage
+	stage *plan.SizedStage
 	all   []prepared
 	chunk func(index int) (int, grid.Box) // of a task: its number in the grid, and where it is
 }
@@ -219,7 +219,7 @@ func (s *slot) compute(ctx context.Context, f func() error) error {
 }
 
 // taskError says which chunk failed, except where the run was cancelled.
-func taskError(ctx context.Context, s *plan.Stage, box grid.Box, err error) error {
+func taskError(ctx context.Context, s *plan.SizedStage, box grid.Box, err error) error {
 	if cancelled(ctx, err) {
 		return context.Cause(ctx)
 	}

@@ -25,7 +25,7 @@ func TestBand(t *testing.T) {
 		{[]int{4, 1024, 1024}, []int{1, 256, 1024}, nil, 1 << 20, nil},
 		{[]int{4, 1024, 1024}, []int{1, 256, 256}, []int{0, 3, 0}, 1 << 20, nil},
 	} {
-		s := &Stage{Grid: grid.Grid{Shape: c.shard, Chunks: c.shard, Offset: c.offset}, Piece: c.unit, unit: c.unit}
+		s := &SizedStage{Stage: &Stage{Grid: grid.Grid{Shape: c.shard, Chunks: c.shard, Offset: c.offset}, Unit: c.unit}, Piece: c.unit}
 		if ok := s.band(copies, c.room); ok != (c.want != nil) || ok && !slices.Equal(s.Tile, c.want) {
 			t.Errorf("chunks of %v in %v from %v, room for %d: tile %v, want %v", c.unit, c.shard, c.offset, c.room, s.Tile, c.want)
 		}

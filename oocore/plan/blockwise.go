@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/gonbext/gonbext/oocore/arena"
 	"github.com/gonbext/gonbext/oocore/blockwise"
@@ -165,8 +164,8 @@ func (p *Plan) opStage(l *lowering, root, n *graph.Node, t Target) error {
 	s := Stage{Kind: MapStage, Name: n.String(), Site: n.Site.String()}
 	s.Programs = []Program{{Domain: n.Shape, Loads: []Load{l.op(n)}, Out: []int{0}}}
 	chunks := n.Blocks.Op.Chunks()
-	s.exact = chunks != nil
-	if !s.exact {
+	s.Exact = chunks != nil
+	if !s.Exact {
 		chunks = p.mapChunks(&s.Programs[0], n.Shape, n.DType.Size())
 	}
 	s.Grid = grid.Grid{Shape: n.Shape, Chunks: clip(chunks, n.Shape)}
@@ -178,9 +177,7 @@ func (p *Plan) opStage(l *lowering, root, n *graph.Node, t Target) error {
 	case ok:
 	case scattered(s.Grid.Chunks, n.Shape, n.DType.Size()):
 		out = p.temporary(n.String(), n.Shape, n.DType)
-		if p.Arrays[out].Place == InSpill {
-			p.Arrays[out].Blocks = s.Grid.Chunks
-		}
+		p.Arrays[out].Blocks = s.Grid.Chunks
 		l.arrays[l.one(n)] = out
 	default:
 		if out, err = p.result(l, root, n, t); err != nil {
@@ -188,14 +185,9 @@ func (p *Plan) opStage(l *lowering, root, n *graph.Node, t Target) error {
 		}
 	}
 	s.Outputs = []int{out}
-	var notes []string
 	if passes := l.readers[l.one(n)]; passes > 0 {
-		notes = append(notes, fmt.Sprintf("kept: %d passes read it, and computing it for each takes longer", passes))
+		s.Note = fmt.Sprintf("kept: %d passes read it, and computing it for each takes longer", passes)
 	}
-	if p.Device.Memory > 0 {
-		notes = append(notes, fmt.Sprintf("%s has no %s: on the CPU", p.Device.Name, n.Blocks.Name))
-	}
-	s.Note = strings.Join(notes, "; ")
 	p.Stages = append(p.Stages, s)
 	return nil
 }
@@ -214,7 +206,7 @@ func (p *Plan) mend(prog *Program, box []int, site string) {
 			reads = clip(reads, in.Domain)
 			for j := range in.Loads {
 				if !need.Sparse && p.across(&in.Loads[j], reads) {
-					p.rechunk(&in.Loads[j], reads, site)
+					p.rearrange(&in.Loads[j], reads, site)
 				}
 			}
 			p.mend(in, reads, site)
@@ -247,7 +239,7 @@ const shortRun = 2 * pageBytes
 // whole adds the output of a stage whose chunks are whole units of it, which its tasks
 // then write themselves.
 func (p *Plan) whole(l *lowering, root, n *graph.Node, t Target, s *Stage) (int, bool, error) {
-	if n != root || !s.exact || t.Path == "" || t.Region != nil {
+	if n != root || !s.Exact || t.Path == "" || t.Region != nil {
 		return 0, false, nil
 	}
 	a, err := p.output(n, t, s.Grid.Chunks)
@@ -259,7 +251,7 @@ func (p *Plan) whole(l *lowering, root, n *graph.Node, t Target, s *Stage) (int,
 			return 0, false, nil
 		}
 	}
-	s.unit = a.Layout.Chunks()
+	s.Unit = a.Layout.Chunks()
 	p.Output = len(p.Arrays)
 	return l.hold(n, a), true, nil
 }
@@ -309,7 +301,7 @@ func (p *Plan) addOps(b *record.Bytes, prog *Program, tile []int) {
 
 // opReads adds what an operation reads from files for all tiles of a domain. One that
 // reads a little at a time reads all of its inputs once.
-func (p *Plan) opReads(s *Stage, l *Load, tile []int, times int64, stored func(int) bool) {
+func (p *Sized) opReads(s *SizedStage, l *Load, tile []int, times int64, stored func(int) bool) {
 	boxes := times
 	for d, n := range l.View.Shape {
 		boxes *= int64((n + tile[d] - 1) / max(tile[d], 1))

@@ -41,13 +41,15 @@ func (p *Plan) checkStage(s *Stage) error {
 	programs, outputs := 1, 1
 	switch m := s.MatMul; s.Kind {
 	case MapStage:
-		boxes = append(boxes, s.Inner, s.Piece, s.Tile, s.Block)
+		if s.Unit != nil {
+			boxes = append(boxes, s.Unit)
+		}
 	case ReduceStage:
-		boxes = append(boxes, s.Inner, s.Piece, s.Tile, s.Block)
+		boxes = append(boxes, s.FoldTile, s.FoldBlock)
 		outputs = len(s.Folds)
 	case MatMulStage:
 		programs = 2
-		if m == nil || dims < 2 || min(m.TileM, m.TileN, m.TileK, m.SuperM, m.SuperN, m.Depth) < 1 {
+		if m == nil || dims < 2 || min(m.TileM, m.TileN, m.TileK) < 1 {
 			return errors.New("its product is not cut into tiles")
 		}
 		for i := range s.Programs {
@@ -67,8 +69,8 @@ func (p *Plan) checkStage(s *Stage) error {
 	if s.Grid.Offset != nil && len(s.Grid.Offset) != dims {
 		return fmt.Errorf("its first chunk begins at %s in an array of shape %s", grid.Format(s.Grid.Offset), grid.Format(s.Grid.Shape))
 	}
-	if s.Slots < 1 || len(s.Programs) != programs || len(s.Outputs) != outputs || outputs == 0 {
-		return fmt.Errorf("it has %d slots, %d programs and %d results", s.Slots, len(s.Programs), len(s.Outputs))
+	if len(s.Programs) != programs || len(s.Outputs) != outputs || outputs == 0 {
+		return fmt.Errorf("it has %d programs and %d results", len(s.Programs), len(s.Outputs))
 	}
 	for _, a := range s.Outputs {
 		if a < 0 || a >= len(p.Arrays) {

@@ -57,8 +57,6 @@ func (p *Plan) Fingerprint(version string, digests map[int]string) Fingerprint {
 		a := &what.Arrays[i]
 		a.Work, a.Layout.Work = store.Work{}, store.Work{} // this machine's
 		switch a.Place {
-		case InSpill:
-			a.Place = InArena
 		case InFile:
 			inputs = append(inputs, input{a.ID, filepath.Base(a.Path), digests[i]})
 			a.Path, a.ID, a.Name = "", store.Identity{}, ""
@@ -72,14 +70,8 @@ func (p *Plan) Fingerprint(version string, digests map[int]string) Fingerprint {
 		out.Path = whole
 	}
 	for _, s := range p.Stages {
-		one := Stage{Kind: s.Kind, Grid: s.Grid, Programs: s.Programs, Outputs: s.Outputs, Folds: s.Folds, OnDevice: s.OnDevice}
-		if s.Kind == ReduceStage {
-			one.Block, one.Inner = s.Block, s.Inner // a fold adds up block by block
-		}
-		if s.MatMul != nil {
-			m := MatMul{M: s.MatMul.M, N: s.MatMul.N, K: s.MatMul.K, Summed: s.MatMul.Summed, TileM: s.MatMul.TileM, TileN: s.MatMul.TileN, TileK: s.MatMul.TileK}
-			one.MatMul = &m
-		}
+		one := Stage{Kind: s.Kind, Grid: s.Grid, Programs: s.Programs, Outputs: s.Outputs, Folds: s.Folds, MatMul: s.MatMul,
+			FoldTile: s.FoldTile, FoldBlock: s.FoldBlock}
 		what.Stages = append(what.Stages, one)
 	}
 	return Fingerprint{Engine: p.Engine, Output: sum(out), Inputs: sum(inputs), Expression: sum([]any{&what, version})}

@@ -11,20 +11,23 @@ import (
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
-// MatMul says how a product is blocked. Tiles are fixed by shapes and types: each
-// is the sum over k of products of TileK columns, in order of k, matrix by matrix of
-// those that are summed. How many tiles
-// are computed together, SuperM × SuperN, follows from the budget: both operands'
-// panels are read once for all of them.
+// MatMul says how a product is cut into tiles. Each is the sum over k of products of
+// TileK columns, in order of k, matrix by matrix of those that are summed.
 type MatMul struct {
 	M, N, K             int
 	Summed              []int `json:",omitempty"` // lengths of the operands' axes before the last two along which products are added up
 	TileM, TileN, TileK int
-	SuperM, SuperN      int        // tiles
-	Depth               int        // panels in flight: 2 reads ahead
 	Type                dtype.Type // of the accumulators
-	Work                int64      // bytes a worker packs into
-	Library             int64      // bytes that a BLAS keeps for itself
+}
+
+// SuperTile says how many tiles of a product, SuperM × SuperN, are computed together:
+// both operands' panels are read once for all of them.
+type SuperTile struct {
+	*MatMul
+	SuperM, SuperN int
+	Depth          int   // panels in flight: 2 reads ahead
+	Work           int64 // bytes a worker packs into
+	Library        int64 // bytes that a BLAS keeps for itself
 }
 
 // even cuts n into parts of about tile, all alike, each a multiple of unit.
@@ -64,9 +67,6 @@ func (p *Plan) matmulStage(l *lowering, root, n *graph.Node, t Target) error {
 	}
 	chunks[d-2], chunks[d-1] = m.TileM, m.TileN
 	s.Grid = grid.Grid{Shape: n.Shape, Chunks: clip(chunks, n.Shape)}
-	if p.Device.Memory > 0 {
-		s.Note = p.Device.Name + " computes no products: on the CPU"
-	}
 	p.Stages = append(p.Stages, s)
 	return nil
 }
@@ -128,7 +128,7 @@ const (
 
 // cost is what a product moves with its present super-tile, in bytes copied from the
 // page cache, given the bytes of both operands.
-func (m *MatMul) cost(bytesA, bytesB int64) int64 {
+func (m *SuperTile) cost(bytesA, bytesB int64) int64 {
 	down, across := m.supers()
 	steps := int64(m.Panels().Len())
 	cost := bytesA*across + bytesB*down + runBytes*int64(m.M)*across*steps
@@ -159,21 +159,21 @@ func (m *MatMul) Panels() grid.Grid {
 func (m *MatMul) depth() int { return m.K * grid.Size(m.Summed) }
 
 // narrowest is the number of columns of the super-tile at the end of a row.
-func (m *MatMul) narrowest() int {
+func (m *SuperTile) narrowest() int {
 	_, across := m.supers()
 	return m.N - (int(across)-1)*m.SuperN*m.TileN
 }
 
 // supers is the number of super-tiles one below the other, and side by side.
-func (m *MatMul) supers() (down, across int64) {
+func (m *SuperTile) supers() (down, across int64) {
 	of := func(n, tile, super int) int64 { return int64((max((n+tile-1)/tile, 1) + super - 1) / super) }
 	return of(m.M, m.TileM, m.SuperM), of(m.N, m.TileN, m.SuperN)
 }
 
 // sizeMatMul chooses the tiles that are computed together: those that move the
 // least within room. It returns the smallest room that would do.
-func (p *Plan) sizeMatMul(s *Stage, room int64) int64 {
-	m := s.MatMul
+func (p *Sized) sizeMatMul(s *SizedStage, room int64) int64 {
+	m := s.Super
 	tm, tn := max((m.M+m.TileM-1)/m.TileM, 1), max((m.N+m.TileN-1)/m.TileN, 1)
 	m.Work = kernel.GemmWork(s.Programs[0].Type(s.Programs[0].Out[0]), min(m.TileM, m.M), min(m.TileN, m.N), min(m.TileK, m.K))
 	m.Library = kernel.BLASMemory()
@@ -215,8 +215,8 @@ func (p *Plan) sizeMatMul(s *Stage, room int64) int64 {
 }
 
 // matmulBytes is what the stage reserves with its present super-tile.
-func (p *Plan) matmulBytes(s *Stage) (b record.Bytes) {
-	m := s.MatMul
+func (p *Sized) matmulBytes(s *SizedStage) (b record.Bytes) {
+	m := s.Super
 	rows, cols := min(m.SuperM*m.TileM, m.M), min(m.SuperN*m.TileN, m.N)
 	k := min(m.TileK, m.K)
 	b[record.Output] = arena.Reserved(int64(rows) * int64(cols) * int64(m.Type.Size()))

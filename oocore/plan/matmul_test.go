@@ -21,17 +21,17 @@ func TestProductsWriteLongRuns(t *testing.T) {
 		{10_000, 1024 * mebi, 800_000_000, 1},
 	} {
 		a := file(t, "a.npy", dtype.Float32, c.side, c.side)
-		p, err := New(node(t)(graph.Product(graph.Site{}, a, a)), Target{Path: "out.npy"}, Options{Budget: c.budget, Overhead: 36 * mebi, Workers: 2})
+		p, err := sized(node(t)(graph.Product(graph.Site{}, a, a)), Target{Path: "out.npy"}, Options{Budget: c.budget, Overhead: 36 * mebi, Workers: 2})
 		if err != nil {
 			t.Fatal(err)
 		}
 		s := p.Stages[0]
-		if _, across := s.MatMul.supers(); across > int64(c.across) || s.Read > c.read || s.MatMul.Depth != 2 {
+		if _, across := s.Super.supers(); across > int64(c.across) || s.Read > c.read || s.Super.Depth != 2 {
 			t.Errorf("%d² in %d MiB: %d super-tiles side by side, %d bytes read, %d panels; want at most %d, %d and 2",
-				c.side, c.budget>>20, across, s.Read, s.MatMul.Depth, c.across, c.read)
+				c.side, c.budget>>20, across, s.Read, s.Super.Depth, c.across, c.read)
 		}
-		if _, across := s.MatMul.supers(); across > 1 && s.MatMul.narrowest()*4 < shortWrite {
-			t.Errorf("%d² in %d MiB: runs of %d bytes", c.side, c.budget>>20, s.MatMul.narrowest()*4)
+		if _, across := s.Super.supers(); across > 1 && s.Super.narrowest()*4 < shortWrite {
+			t.Errorf("%d² in %d MiB: runs of %d bytes", c.side, c.budget>>20, s.Super.narrowest()*4)
 		}
 	}
 }
@@ -55,7 +55,7 @@ func TestProductsReadNarrowOperands(t *testing.T) {
 		{dtype.Int16, dtype.BFloat16, dtype.Float32, dtype.Float32}, // bfloat16 does not hold int16
 	} {
 		for _, n := range of(c.a, c.b, c.as) {
-			p, err := New(n, Target{Path: "out.npy"}, Options{Budget: 64 * mebi, Workers: 2})
+			p, err := sized(n, Target{Path: "out.npy"}, Options{Budget: 64 * mebi, Workers: 2})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/gonbext/gonbext/oocore/arena"
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
@@ -38,20 +37,10 @@ func (t *Target) meta(root *graph.Node) store.Meta {
 	return store.Meta{Shape: shape, DType: root.DType, Chunks: t.Chunks, Shards: t.Shards, Codec: t.Codec, Region: t.Region, Details: t.Details}
 }
 
-// Options are what a plan may use.
-type Options struct {
-	Budget   int64 // bytes of the whole process
-	Overhead int64 // bytes of it that are not buffers: Go's runtime and heap, page tables
-	Workers  int   // tasks that compute at once; at least 1
-	Device   DeviceSpec
-}
-
-// alwaysKept is the size up to which a temporary array is not worth a file.
-const alwaysKept = 64 << 10
-
-// attempt plans for exactly the given budget. keep is how much of it temporary
-// arrays may take; the others are spilled.
-func attempt(root *graph.Node, t Target, o Options, keep int64) (*Plan, error) {
+// New is the logical plan of computing root. It reads nothing.
+//
+// Planning takes time and memory by the number of nodes, not of chunks.
+func New(root *graph.Node, t Target) (*Plan, error) {
 	if t.Chunks != nil && len(t.Chunks) != len(root.Shape) {
 		return nil, fmt.Errorf("chunks %s have %d dimensions, the result %s has %d",
 			grid.Format(t.Chunks), len(t.Chunks), grid.Format(root.Shape), len(root.Shape))
@@ -66,8 +55,7 @@ func attempt(root *graph.Node, t Target, o Options, keep int64) (*Plan, error) {
 			return nil, err
 		}
 	}
-	p := &Plan{Engine: Engine, Title: root.String(), Budget: o.Budget, Arena: max(o.Budget-o.Overhead, 0),
-		Workers: max(o.Workers, 1), Device: o.Device, Output: -1, keep: keep}
+	p := &Plan{Engine: Engine, Title: root.String(), Output: -1}
 	l := newLowering(p)
 	l.mark(root)
 	l.keepCostly(root)
@@ -83,7 +71,7 @@ func attempt(root *graph.Node, t Target, o Options, keep int64) (*Plan, error) {
 	} else if t.Beside != nil {
 		return nil, fmt.Errorf("nothing is computed beside %s, which is not made element by element", root)
 	}
-	return p, p.size(o.Overhead)
+	return p, nil
 }
 
 // inputs are what reductions fold.
@@ -152,13 +140,7 @@ func (p *Plan) result(l *lowering, root, n *graph.Node, t Target) (int, error) {
 
 // temporary adds an array that one stage fills and others read.
 func (p *Plan) temporary(name string, shape []int, t dtype.Type) int {
-	a := Array{Place: InArena, Name: name, Shape: shape, DType: t}
-	if bytes := arena.Reserved(a.Bytes()); bytes <= p.keep {
-		p.keep -= bytes
-	} else if bytes > alwaysKept {
-		a.Place = InSpill
-	}
-	p.Arrays = append(p.Arrays, a)
+	p.Arrays = append(p.Arrays, Array{Place: InTemp, Name: name, Shape: shape, DType: t})
 	return len(p.Arrays) - 1
 }
 
@@ -208,9 +190,9 @@ func (p *Plan) mapStage(l *lowering, root *graph.Node, t Target) error {
 	s.Grid = grid.Grid{Shape: root.Shape, Chunks: natural}
 	switch unit := out.Layout.Unit; {
 	case unit != nil:
-		s.unit = unit
+		s.Unit = unit
 		if out.Layout.Chunk != nil {
-			s.unit = out.Layout.Chunk
+			s.Unit = out.Layout.Chunk
 		}
 		s.Grid.Chunks = clip(unit, root.Shape)
 		if t.Region != nil {
@@ -224,9 +206,6 @@ func (p *Plan) mapStage(l *lowering, root *graph.Node, t Target) error {
 	s.Programs = []Program{prog}
 	p.Output = len(p.Arrays)
 	s.Outputs = []int{l.hold(root, out)}
-	if s.OnDevice, s.Note = p.placement(&prog); s.OnDevice && s.Folds != nil {
-		s.OnDevice, s.Note = false, p.Device.Name+" computes no reductions: on the CPU"
-	}
 	p.Stages = append(p.Stages, s)
 	return nil
 }
@@ -234,17 +213,17 @@ func (p *Plan) mapStage(l *lowering, root *graph.Node, t Target) error {
 // acrossUnits mends a stage whose chunks lie across what its program reads: in one
 // pass where units can be filled in pieces, else each such input is rechunked first.
 func (p *Plan) acrossUnits(prog *Program, s *Stage, layout store.Layout) {
-	units := clip(s.unit, s.Grid.Shape)
+	units := clip(s.Unit, s.Grid.Shape)
 	for i := range prog.Loads {
 		l := &prog.Loads[i]
 		if !p.across(l, units) {
 			continue
 		}
 		if !layout.Sessions() && s.Grid.Offset == nil {
-			s.Grid.Chunks, s.unit = p.band(l, units), nil
+			s.Grid.Chunks, s.Unit = p.band(l, units), nil
 			return
 		}
-		p.rechunk(l, units, s.Site)
+		p.rearrange(l, units, s.Site)
 	}
 }
 
@@ -255,22 +234,6 @@ func phase(start, units []int) []int {
 		at[d] = start[d] % units[d]
 	}
 	return at
-}
-
-// placement says whether the plan's device computes a program, or why not.
-func (p *Plan) placement(prog *Program) (bool, string) {
-	if p.Device.Memory == 0 {
-		return false, ""
-	}
-	if prog.Plain() && prog.blocks() {
-		return false, p.Device.Name + " has no kernel for it: on the CPU"
-	}
-	for v := range len(prog.Loads) + len(prog.Code) {
-		if t := prog.Type(v); t.Kind() == dtype.KindComplex {
-			return false, fmt.Sprintf("%s has no kernels for %s: on the CPU", p.Device.Name, t)
-		}
-	}
-	return true, ""
 }
 
 func (p *Plan) reduceStage(l *lowering, root *graph.Node, nodes []*graph.Node, target Target) error {
@@ -299,12 +262,21 @@ func (p *Plan) reduceStage(l *lowering, root *graph.Node, nodes []*graph.Node, t
 		s.Outputs = append(s.Outputs, out)
 	}
 	s.Grid = grid.Grid{Shape: shape, Chunks: reduceChunks(&prog, p.align(&prog), shape, nodes[0].Fold.Axes)}
+	p.foldOrder(&s)
 	p.mend(&s.Programs[0], s.Grid.Chunks, s.Site)
-	if p.Device.Memory > 0 {
-		s.Note = p.Device.Name + " computes no reductions: on the CPU"
-	}
 	p.Stages = append(p.Stages, s)
 	return nil
+}
+
+// foldOrder decides the order of additions: by whole stored chunks, as many as are
+// read at once.
+func (p *Plan) foldOrder(s *Stage) {
+	prog := &s.Programs[0]
+	s.FoldTile = s.Grid.Chunks
+	if cell := p.align(prog); cell != nil {
+		s.FoldTile = grow(clip(cell, s.Grid.Chunks), s.Grid.Chunks, tileBytes/prog.itemSize(1))
+	}
+	s.FoldBlock = grid.Auto(s.FoldTile, 1, BlockElems)
 }
 
 func foldOf(n *graph.Node) (Fold, error) {

@@ -64,7 +64,7 @@ func TestOddShapesArePlanned(t *testing.T) {
 		if rapid.Bool().Draw(r, "chunks") {
 			target.Chunks = out
 		}
-		p, err := New(x, target, options(rapid.SampledFrom([]int64{64 << 20, 1 << 30, 1 << 40}).Draw(r, "budget")))
+		p, err := sized(x, target, options(rapid.SampledFrom([]int64{64 << 20, 1 << 30, 1 << 40}).Draw(r, "budget")))
 		if err != nil {
 			if short := new(MemoryError); errors.As(err, &short) && short.Need <= 0 {
 				r.Errorf("%v", err)

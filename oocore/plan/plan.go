@@ -1,24 +1,21 @@
-// Package plan turns an expression into stages of chunk tasks, with every byte
-// that they will take.
+// Package plan turns an expression into stages of chunk tasks, and says what running
+// them takes.
 //
-// A plan is data: it encodes, and another process that decodes it does the same
-// work to the same bytes. It is made once, before any element is read, and never
-// changes while it runs.
+// Plan is the logical plan: stages with their grids, programs, folds and the order of
+// additions. It is made from shapes, dtypes and stores alone, so it is the same for
+// every budget, number of workers, device and machine. It is data: it encodes, and a
+// process that decodes it computes the same bytes.
 //
-// What results depend on (the grids of tasks, the order in which partial results
-// are folded, the tiles of a product) follows from shapes, types and stores
-// alone. The budget and the number of workers decide only how many tasks are in
-// flight and how much of a chunk is in memory at once.
+// Sized is a plan with the resources of one run: tiles, slots, which temporary arrays
+// spill, the device, and the predicted bytes. Whoever runs a plan makes it, by Size. It
+// never decides what results depend on.
 package plan
 
 import (
 	"fmt"
-	"iter"
-
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
-	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/units"
 )
@@ -27,51 +24,38 @@ import (
 // raise it when the same plan may give other bytes.
 const Engine = "gonbext-3"
 
-// Plan is what a run will do.
+// Plan is what a run computes: the logical plan.
 type Plan struct {
-	Engine  string       `json:"engine"`
-	Title   string       `json:"title"`
-	Arrays  []Array      `json:"arrays"`
-	Stages  []Stage      `json:"stages"`
-	Output  int          `json:"output"` // index into Arrays
-	Budget  int64        `json:"budget"` // bytes of the whole process
-	Arena   int64        `json:"arena"`  // bytes of it that buffers may take
-	Need    int64        `json:"need"`   // the smallest budget that would do
-	Workers int          `json:"workers"`
-	Device  DeviceSpec   `json:"device"`
-	Peak    record.Bytes `json:"peak"` // predicted, by class, when the most is reserved
-	// DevicePeak is the predicted peak of the device's own memory.
-	DevicePeak int64 `json:"device_peak"`
+	Engine string  `json:"engine"`
+	Title  string  `json:"title"`
+	Arrays []Array `json:"arrays"`
+	Stages []Stage `json:"stages"`
+	Output int     `json:"output"` // index into Arrays
 
 	bound bool // Go functions are among its operations: it does not travel
-	// While planning: bytes of the arena that temporary arrays may still take, the
-	// temporary arrays that hold what is stored in chunks, and loads that were made to
-	// read a copy in blocks.
+	// While planning: the temporary arrays that hold what is stored in chunks, and loads
+	// that were made to read a copy in blocks.
 	copies  map[string]Load
-	keep    int64
 	decodes map[int]int
-}
-
-// DeviceSpec is a device as the planner sees it. Memory is 0 for the CPU. OnHost
-// says that it is taken from the host's: a modelled device's counts in the budget.
-type DeviceSpec struct {
-	Name   string `json:"name"`
-	Memory int64  `json:"memory"`
-	OnHost bool   `json:"on_host"`
 }
 
 // Place says where an array's elements are.
 type Place string
 
-// The places. Temporary arrays are those that one stage writes and another
-// reads.
+// The places of a logical plan. Temporary arrays are those that one stage writes and
+// another reads; Sized.Place says whether one is in memory or on disk.
 const (
 	InFile    Place = "file"    // a user's stored array
 	InData    Place = "data"    // in the plan itself
-	InArena   Place = "arena"   // temporary, kept in memory
-	InSpill   Place = "spill"   // temporary, on disk
+	InTemp    Place = "temp"    // temporary
 	InResult  Place = "result"  // the output, in a file
 	InCollect Place = "collect" // the output, returned as Go values
+)
+
+// The places of a temporary array in a Sized.
+const (
+	InArena Place = "arena" // in memory
+	InSpill Place = "spill" // on disk
 )
 
 // Array is something that stages read or write.
@@ -83,7 +67,7 @@ type Array struct {
 	DType   dtype.Type     `json:"dtype"`
 	Chunks  []int          `json:"chunks,omitempty"` // that are stored, or are to be
 	Shards  []int          `json:"shards,omitempty"`
-	Blocks  []int          `json:"blocks,omitempty"` // by which a spilled array lies in its file; nil is C order
+	Blocks  []int          `json:"blocks,omitempty"` // by which a temporary array lies in its file if it spills; nil is C order
 	Region  *grid.Box      `json:"region,omitempty"` // of what is there already, that the result is
 	Whole   []int          `json:"whole,omitempty"`  // the shape of what is there
 	Layout  store.Layout   `json:"layout,omitzero"`  // of the result
@@ -95,6 +79,15 @@ type Array struct {
 
 // Bytes is the array's size in memory.
 func (a *Array) Bytes() int64 { return int64(grid.Size(a.Shape)) * int64(a.DType.Size()) }
+
+// stored are the lengths of the parts that are read of the array at the least: its
+// chunks, or a temporary's blocks. nil is C order.
+func (a *Array) stored() []int {
+	if a.Blocks != nil {
+		return a.Blocks
+	}
+	return a.Chunks
+}
 
 // StageKind says what a stage does with its program's values.
 type StageKind string
@@ -109,34 +102,24 @@ const (
 // Stage is one pass. Its tasks are the chunks of its grid, in C order except
 // where a reduction says otherwise; they share nothing but the arrays.
 type Stage struct {
-	Kind  StageKind `json:"kind"`
-	Name  string    `json:"name"`
-	Site  string    `json:"site"`
-	Grid  grid.Grid `json:"grid"`  // of the domain that programs run over; of the result for a product
-	Inner []int     `json:"inner"` // parts of a chunk that tasks do one after the other: the chunks of a shard
-	Piece []int     `json:"piece"` // what a task writes at once: rows of Inner
-	Tile  []int     `json:"tile"`  // what it reads at once: a multiple of Block
-	Block []int     `json:"block"` // what it computes at once
-	Slots int       `json:"slots"` // tasks in flight
-	Whole bool      `json:"whole"` // stored chunks are decoded and encoded in one go, not as streams
+	Kind StageKind `json:"kind"`
+	Name string    `json:"name"`
+	Site string    `json:"site"`
+	Grid grid.Grid `json:"grid"` // of the domain that programs run over; of the result for a product
 
 	Programs []Program `json:"programs"`        // one; two for a product
 	Outputs  []int     `json:"outputs"`         // indices into Arrays: one a fold, or the one of a map or a product
 	Folds    []Fold    `json:"folds,omitempty"` // of the program's last values; along all axes beside a map's first
 	MatMul   *MatMul   `json:"matmul,omitempty"`
 
-	OnDevice bool   `json:"on_device"`
-	Note     string `json:"note,omitempty"` // why not on the device
+	// FoldTile and FoldBlock are the order of additions of a reduction: a chunk is folded
+	// by tiles of FoldTile, one after the other in C order, each by blocks of FoldBlock.
+	FoldTile  []int `json:"fold_tile,omitempty"`
+	FoldBlock []int `json:"fold_block,omitempty"`
 
-	Predicted  record.Bytes `json:"predicted"` // by class, of this stage's own buffers
-	DevicePeak int64        `json:"device_peak"`
-	Read       int64        `json:"read"`
-	ReadRun    int64        `json:"read_run"` // bytes that lie together in what is read, at the least
-	Written    int64        `json:"written"`
-
-	// While planning: what Inner has to be, and that tasks compute whole chunks at once.
-	unit  []int
-	exact bool
+	Unit  []int  `json:"unit,omitempty"`  // what a task of a map writes as a whole, where the output's layout says so
+	Exact bool   `json:"exact,omitempty"` // tasks compute whole chunks at once
+	Note  string `json:"note,omitempty"`  // why the stage is there, for people
 }
 
 // Fold is one reduction of a stage. All folds of a stage have the same
@@ -171,18 +154,6 @@ func (s *Stage) Folder(i int) kernel.Folder {
 
 // Tasks is the number of chunk tasks of the stage.
 func (s *Stage) Tasks() int { return s.Grid.Len() }
-
-// Cut reports a map stage that computes a chunk at once and writes it in units.
-func (s *Stage) Cut() bool { return grid.Size(s.Tile) > grid.Size(s.Piece) }
-
-// Inners iterates over the parts of a chunk that are done one after the other.
-func (s *Stage) Inners(chunk grid.Box) iter.Seq[grid.Box] {
-	origin := make([]int, len(chunk.Start))
-	for d, by := range s.Grid.Offset {
-		origin[d] = -by
-	}
-	return chunk.Align(origin, s.Inner)
-}
 
 // MemoryError is returned when a budget is too small, before anything is read.
 // A budget of Need bytes works.

@@ -50,7 +50,7 @@ func TestChainsFuseIntoOnePass(t *testing.T) {
 	b := file(t, "b.npy", dtype.Float32, 3_075_200, 512)
 	root := apply(t, kernel.Tanh, apply(t, kernel.Add, apply(t, kernel.Multiply, apply(t, kernel.Sqrt, b), node(t)(graph.Scalar(graph.Site{}, 2))),
 		apply(t, kernel.Exp, apply(t, kernel.Negative, b))))
-	p, err := New(root, Target{Path: "out.npy"}, options(64*mebi))
+	p, err := sized(root, Target{Path: "out.npy"}, options(64*mebi))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestSharedPartsAreComputedOnce(t *testing.T) {
 	x := file(t, "x.npy", dtype.Float32, 1000, 100)
 	again := file(t, "x.npy", dtype.Float32, 1000, 100)
 	sum := apply(t, kernel.Add, apply(t, kernel.Exp, x), apply(t, kernel.Exp, again))
-	p, err := New(sum, Target{Path: "o.npy"}, options(64*mebi))
+	p, err := sized(sum, Target{Path: "o.npy"}, options(64*mebi))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func TestSharedPartsAreComputedOnce(t *testing.T) {
 func TestReductionsOfOneArrayShareAPass(t *testing.T) {
 	x := file(t, "x.npy", dtype.Float32, 100_000, 512)
 	z := apply(t, kernel.Divide, apply(t, kernel.Subtract, x, fold(t, kernel.Mean, x, 0)), fold(t, kernel.Std, x, 0))
-	p, err := New(z, Target{Path: "o.npy"}, options(64*mebi))
+	p, err := sized(z, Target{Path: "o.npy"}, options(64*mebi))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func TestReductionsOfOneArrayShareAPass(t *testing.T) {
 // Reductions that share no input would only share memory.
 func TestReductionsOfDifferentArraysAreApart(t *testing.T) {
 	x, y := file(t, "x.npy", dtype.Float32, 100_000, 512), file(t, "y.npy", dtype.Float32, 100_000, 512)
-	p, err := New(apply(t, kernel.Add, fold(t, kernel.Mean, x, 0), fold(t, kernel.Mean, y, 0)), Target{Path: "o.npy"}, options(64*mebi))
+	p, err := sized(apply(t, kernel.Add, fold(t, kernel.Mean, x, 0), fold(t, kernel.Mean, y, 0)), Target{Path: "o.npy"}, options(64*mebi))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,10 +111,10 @@ func TestBudgetDoesNotChangeResults(t *testing.T) {
 			for _, workers := range []int{1, 2, 16} {
 				o := options(budget)
 				o.Workers = workers
-				p, err := New(root, Target{Path: "o.npy"}, o)
+				p, err := sized(root, Target{Path: "o.npy"}, o)
 				if short := (&MemoryError{}); errors.As(err, &short) {
 					o.Budget = short.Need
-					p, err = New(root, Target{Path: "o.npy"}, o)
+					p, err = sized(root, Target{Path: "o.npy"}, o)
 				}
 				if err != nil {
 					t.Fatal(err)
@@ -136,15 +136,15 @@ func TestTooSmallABudgetSaysWhatWouldDo(t *testing.T) {
 	y := file(t, "y.npy", dtype.Float32, 1<<12, 1<<13)
 	for _, root := range []*graph.Node{apply(t, kernel.Exp, x), fold(t, kernel.Var, x, 0), node(t)(graph.Product(graph.Site{}, x, y)),
 		node(t)(graph.Transpose(graph.Site{}, x))} {
-		_, err := New(root, Target{Path: "o.npy"}, options(1024))
+		_, err := sized(root, Target{Path: "o.npy"}, options(1024))
 		var short *MemoryError
 		if !errors.As(err, &short) || short.Limit != 1024 {
 			t.Fatalf("%s: got %v, want a *MemoryError", root, err)
 		}
-		if _, err := New(root, Target{Path: "o.npy"}, options(short.Need)); err != nil {
+		if _, err := sized(root, Target{Path: "o.npy"}, options(short.Need)); err != nil {
 			t.Errorf("%s: the budget that was said to do does not: %v", root, err)
 		}
-		if _, err := New(root, Target{Path: "o.npy"}, options(short.Need-mebi)); err == nil {
+		if _, err := sized(root, Target{Path: "o.npy"}, options(short.Need-mebi)); err == nil {
 			t.Errorf("%s: a MiB less than the smallest budget works too", root)
 		}
 	}
@@ -161,13 +161,13 @@ func TestMoreMemoryNeverFails(t *testing.T) {
 			root = apply(t, kernel.Add, root, mean)
 		}
 	}
-	_, err := New(root, Target{Path: "o.npy"}, options(1))
+	_, err := sized(root, Target{Path: "o.npy"}, options(1))
 	var short *MemoryError
 	if !errors.As(err, &short) {
 		t.Fatal(err)
 	}
 	for budget := short.Need; budget < 400*mebi; budget += 3 * mebi {
-		p, err := New(root, Target{Path: "o.npy"}, options(budget))
+		p, err := sized(root, Target{Path: "o.npy"}, options(budget))
 		if err != nil {
 			t.Fatalf("%d bytes do not do, the smallest budget being %d: %v", budget, short.Need, err)
 		}
@@ -182,7 +182,7 @@ func TestAMillionChunksPlanLikeAHundred(t *testing.T) {
 		root := apply(t, kernel.Sqrt, file(t, "x.npy", dtype.Float32, rows, 1<<20))
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		p, err := New(root, Target{Path: "o.npy"}, options(64*mebi))
+		p, err := sized(root, Target{Path: "o.npy"}, options(64*mebi))
 		runtime.ReadMemStats(&after)
 		if err != nil {
 			t.Fatal(err)
@@ -201,7 +201,7 @@ func TestEncodedPlanIsTheSame(t *testing.T) {
 	x := file(t, "x.npy", dtype.Float32, 5000, 512)
 	nan := node(t)(graph.Full(graph.Site{}, dtype.ValueOf(float32(0)), 5000, 512))
 	root := apply(t, kernel.Subtract, apply(t, kernel.Add, x, nan), fold(t, kernel.Mean, x, 0))
-	p, err := New(root, Target{Path: "o.npy"}, options(64*mebi))
+	p, err := sized(root, Target{Path: "o.npy"}, options(64*mebi))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +213,11 @@ func TestEncodedPlanIsTheSame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Fingerprint("", nil) != q.Fingerprint("", nil) || p.Peak != q.Peak {
+	again, err := q.Size(options(64 * mebi))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Fingerprint("", nil) != q.Fingerprint("", nil) || p.Peak != again.Peak {
 		t.Error("the decoded plan differs")
 	}
 	c, err := q.Encode()
@@ -251,7 +255,7 @@ func BenchmarkPlanAMillionChunks(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if _, err := New(root, Target{Path: "o.npy"}, options(64*mebi)); err != nil {
+		if _, err := sized(root, Target{Path: "o.npy"}, options(64*mebi)); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -260,7 +264,7 @@ func BenchmarkPlanAMillionChunks(b *testing.B) {
 // A plan that was edited is refused, whichever of its numbers is not as it was.
 func TestForeignPlansAreRefused(t *testing.T) {
 	x := file(t, "x.npy", dtype.Float32, 1000, 500)
-	p, err := New(apply(t, kernel.Subtract, x, fold(t, kernel.Mean, x, 0)), Target{Path: "o.npy"}, options(64*mebi))
+	p, err := sized(apply(t, kernel.Subtract, x, fold(t, kernel.Mean, x, 0)), Target{Path: "o.npy"}, options(64*mebi))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -270,12 +274,13 @@ func TestForeignPlansAreRefused(t *testing.T) {
 		"result":  func(p *Plan) { p.Stages[0].Outputs[0] = 77 },
 		"no fold": func(p *Plan) { p.Stages[0].Folds = nil },
 		"chunks":  func(p *Plan) { p.Stages[1].Grid.Chunks[0] = 0 },
-		"tile":    func(p *Plan) { p.Stages[1].Tile = nil },
+		"tile":    func(p *Plan) { p.Stages[0].FoldTile = nil },
+		"block":   func(p *Plan) { p.Stages[0].FoldBlock[0] = 0 },
+		"unit":    func(p *Plan) { p.Stages[1].Unit = []int{5} },
 		"value":   func(p *Plan) { p.Stages[1].Programs[0].Out[0] = 40 },
 		"args":    func(p *Plan) { p.Stages[1].Programs[0].Code[0].Args[0] = 40 },
 		"axis":    func(p *Plan) { p.Stages[1].Programs[0].Loads[0].View.Axis[1] = 2 },
 		"kind":    func(p *Plan) { p.Stages[1].Kind = "other" },
-		"slots":   func(p *Plan) { p.Stages[1].Slots = 0 },
 		"shape":   func(p *Plan) { p.Arrays[0].Shape[0] = -1 },
 		"product": func(p *Plan) { p.Stages[1].Kind = MatMulStage },
 	} {
@@ -295,4 +300,13 @@ func TestForeignPlansAreRefused(t *testing.T) {
 			t.Errorf("%s: the plan is accepted", name)
 		}
 	}
+}
+
+// sized plans, and sizes for the given resources.
+func sized(root *graph.Node, t Target, o Options) (*Sized, error) {
+	p, err := New(root, t)
+	if err != nil {
+		return nil, err
+	}
+	return p.Size(o)
 }

@@ -33,7 +33,7 @@ func (p *Plan) across(l *Load, box []int) bool {
 		return false
 	}
 	a := &p.Arrays[l.Array]
-	if a.Place != InFile && a.Place != InSpill || a.Blocks != nil || a.Bytes() == 0 {
+	if a.Place != InFile && a.Place != InTemp || a.Bytes() == 0 {
 		return false
 	}
 	times := p.times(l, box)
@@ -58,9 +58,9 @@ func (p *Plan) times(l *Load, box []int) float64 {
 		}
 	}
 	times := 1.0
-	if a.Chunks != nil {
+	if stored := a.stored(); stored != nil {
 		for d, n := range lengths {
-			c := min(a.Chunks[d], a.Shape[d])
+			c := min(stored[d], a.Shape[d])
 			if n%c != 0 && n < a.Shape[d] {
 				times *= min(float64(n+c)/float64(n), float64(a.Shape[d])/float64(n))
 			}
@@ -97,7 +97,7 @@ func (p *Plan) band(l *Load, units []int) []int {
 	for i := range lengths {
 		lengths[i] = 1
 	}
-	cell := a.Chunks
+	cell := a.stored()
 	if cell == nil {
 		cell = grid.Auto(a.Shape, size, bandRun)
 	}
@@ -120,6 +120,49 @@ func (p *Plan) band(l *Load, units []int) []int {
 		lengths[best] = min(2*lengths[best], (l.View.Shape[best]+first[best]-1)/first[best]*first[best])
 		lengths[best] = min(lengths[best], l.View.Shape[best])
 	}
+}
+
+// rearrange makes a load that boxes of the domain lie across fit for them: a temporary
+// array lies in smaller blocks, a stored one is rechunked.
+func (p *Plan) rearrange(l *Load, units []int, site string) {
+	a := &p.Arrays[l.Array]
+	if a.Place != InTemp {
+		p.rechunk(l, units, site)
+		return
+	}
+	if a.Blocks == nil {
+		a.Blocks = clip(p.writes(l.Array), a.Shape)
+	}
+	blocks := slices.Clone(a.Blocks)
+	for d, axis := range l.View.Axis {
+		if axis >= 0 {
+			blocks[d] = min(blocks[d], units[axis]*abs(l.View.Step[d]))
+		}
+	}
+	a.Blocks = clip(blocks, a.Shape)
+}
+
+// writes are the lengths of what one task writes of a temporary array.
+func (p *Plan) writes(array int) []int {
+	for i := range p.Stages {
+		s := &p.Stages[i]
+		for k, out := range s.Outputs {
+			if out != array {
+				continue
+			}
+			if s.Kind != ReduceStage {
+				return s.Grid.Chunks
+			}
+			var kept []int
+			for d, c := range s.Grid.Chunks {
+				if !s.Folds[k].Folds(d) {
+					kept = append(kept, c)
+				}
+			}
+			return kept
+		}
+	}
+	return p.Arrays[array].Shape
 }
 
 // rechunk copies what a load reads to a temporary array of blocks, and makes the load

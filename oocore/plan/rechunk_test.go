@@ -24,9 +24,9 @@ func coded(t *testing.T, name string, chunks []int, shape ...int) *graph.Node {
 	return n
 }
 
-func planned(t *testing.T, root *graph.Node, target Target, budget int64) *Plan {
+func planned(t *testing.T, root *graph.Node, target Target, budget int64) *Sized {
 	t.Helper()
-	p, err := New(root, target, options(budget))
+	p, err := sized(root, target, options(budget))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func TestRechunksTakeOnePassOrTwo(t *testing.T) {
 			t.Fatalf("%s: compressed columns take %d stages", x.Name, len(packed.Stages))
 		}
 		between := packed.Arrays[packed.Stages[0].Outputs[0]]
-		if between.Place != InSpill || between.Blocks[1] != 8 || 4*grid.Size(between.Blocks) < 256<<10 {
+		if between.Place != InTemp || between.Blocks[1] != 8 || 4*grid.Size(between.Blocks) < 256<<10 {
 			t.Errorf("%s: the array between lies in blocks of %v", x.Name, between.Blocks)
 		}
 		small := planned(t, x, Target{Path: "out.zarr", Chunks: columns, Codec: "zstd:1"}, 64*mebi)
@@ -67,7 +67,7 @@ func TestRechunksTakeOnePassOrTwo(t *testing.T) {
 // is done in slabs of its rows, one behind the other.
 func TestTilesAreWholeStoredChunks(t *testing.T) {
 	x := coded(t, "x.zarr", []int{100, 70, 60}, 1000, 700, 600)
-	for name, p := range map[string]*Plan{
+	for name, p := range map[string]*Sized{
 		"map":    planned(t, apply(t, kernel.Sqrt, x), Target{Path: "o.npy"}, 512*mebi),
 		"reduce": planned(t, fold(t, kernel.Sum, x, 0), Target{Path: "o.npy"}, 512*mebi),
 	} {

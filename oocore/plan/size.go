@@ -2,10 +2,11 @@ package plan
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/arena"
-	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
@@ -16,14 +17,15 @@ import (
 // copies.
 const DeviceLanes = 2
 
-// New plans the computation of root. It reads nothing. A budget that is too
+// alwaysKept is the size up to which a temporary array is not worth a file.
+const alwaysKept = 64 << 10
+
+// Size decides how a run with the given resources does the plan. A budget that is too
 // small is a *MemoryError, whose Need would do.
-//
-// Planning takes time and memory by the number of nodes, not of chunks.
-func New(root *graph.Node, t Target, o Options) (*Plan, error) {
+func (p *Plan) Size(o Options) (*Sized, error) {
 	none := o
 	none.Budget = 0
-	_, err := attempt(root, t, none, 0)
+	_, err := p.sizeFor(none, 0)
 	var least *MemoryError // what would do, since nothing fits in nothing
 	if !errors.As(err, &least) {
 		return nil, err
@@ -31,22 +33,85 @@ func New(root *graph.Node, t Target, o Options) (*Plan, error) {
 	if o.Budget < least.Need {
 		return nil, &MemoryError{Op: least.Op, Need: least.Need, Limit: o.Budget}
 	}
-	var p *Plan
+	var s *Sized
 	for _, part := range []int64{5, 2, 0} { // eighths of the room, unless that leaves too little to work in
-		if p, err = attempt(root, t, o, max(o.Budget-o.Overhead, 0)/8*part); !errors.As(err, new(*MemoryError)) {
+		if s, err = p.sizeFor(o, max(o.Budget-o.Overhead, 0)/8*part); !errors.As(err, new(*MemoryError)) {
 			break
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	p.Need = least.Need
-	return p, nil
+	s.Need = least.Need
+	return s, nil
+}
+
+// sizeFor sizes for exactly the given budget. keep is how much of it temporary arrays
+// may take; the others are spilled.
+func (p *Plan) sizeFor(o Options, keep int64) (*Sized, error) {
+	s := &Sized{Plan: p, Budget: o.Budget, Arena: max(o.Budget-o.Overhead, 0), Workers: max(o.Workers, 1), Device: o.Device,
+		Stages: make([]SizedStage, len(p.Stages)), spilled: make([]bool, len(p.Arrays))}
+	for i := range p.Arrays {
+		if p.Arrays[i].Place != InTemp {
+			continue
+		}
+		if bytes := arena.Reserved(p.Arrays[i].Bytes()); bytes <= keep {
+			keep -= bytes
+		} else {
+			s.spilled[i] = bytes > alwaysKept
+		}
+	}
+	for i := range s.Stages {
+		st := &s.Stages[i]
+		st.Stage = &p.Stages[i]
+		if st.MatMul != nil {
+			st.Super = &SuperTile{MatMul: st.MatMul}
+		}
+		s.place(st)
+	}
+	return s, s.size(o.Overhead)
+}
+
+// place decides whether the device computes a stage, and notes why not.
+func (p *Sized) place(s *SizedStage) {
+	s.Note = s.Stage.Note
+	if p.Device.Memory == 0 {
+		return
+	}
+	fits, why := p.fits(s.Stage)
+	if s.OnDevice = fits; why == "" {
+		return
+	}
+	if s.Note != "" {
+		s.Note += "; "
+	}
+	s.Note += p.Device.Name + " " + why + ": on the CPU"
+}
+
+// fits says whether a device computes a stage, or why not where that needs saying.
+func (p *Sized) fits(s *Stage) (fits bool, why string) {
+	prog := &s.Programs[0]
+	switch {
+	case s.Kind == MatMulStage:
+		return false, "computes no products"
+	case len(s.Folds) > 0:
+		return false, "computes no reductions"
+	case prog.Plain() && prog.blocks():
+		return false, "has no kernel for it"
+	case s.Outputs[0] != p.Output: // a copy
+		return false, ""
+	}
+	for v := range len(prog.Loads) + len(prog.Code) {
+		if t := prog.Type(v); t.Kind() == dtype.KindComplex {
+			return false, fmt.Sprintf("has no kernels for %s", t)
+		}
+	}
+	return true, ""
 }
 
 // size decides how much of each stage is in flight, and predicts the peak. Where
 // stages do not fit, its error is that of the one that needs the most.
-func (p *Plan) size(overhead int64) error {
+func (p *Sized) size(overhead int64) error {
 	var short *MemoryError
 	born, dies := p.lifetimes()
 	var steady int64 // what Collect returns exists from the first stage on
@@ -58,7 +123,7 @@ func (p *Plan) size(overhead int64) error {
 		var base record.Bytes
 		base[record.Output] = steady
 		for a := range p.Arrays {
-			if p.Arrays[a].Place == InArena && born[a] <= i && i <= dies[a] {
+			if p.Place(a) == InArena && born[a] <= i && i <= dies[a] {
 				base[record.Scratch] += arena.Reserved(p.Arrays[a].Bytes())
 			}
 		}
@@ -86,7 +151,7 @@ func (p *Plan) size(overhead int64) error {
 }
 
 // lifetimes are the first and last stage that each array is needed in.
-func (p *Plan) lifetimes() (born, dies []int) {
+func (p *Sized) lifetimes() (born, dies []int) {
 	born, dies = make([]int, len(p.Arrays)), make([]int, len(p.Arrays))
 	for i := range p.Stages {
 		for _, a := range p.Stages[i].Outputs {
@@ -102,14 +167,14 @@ func (p *Plan) lifetimes() (born, dies []int) {
 }
 
 // LastUses are the last stages that need each array.
-func (p *Plan) LastUses() []int {
+func (p *Sized) LastUses() []int {
 	_, dies := p.lifetimes()
 	return dies
 }
 
 // sizeStage fills in the stage's shapes and prediction for as many slots as room
 // allows, or for one where it does not. It returns the bytes of that one.
-func (p *Plan) sizeStage(s *Stage, room int64) (least int64) {
+func (p *Sized) sizeStage(s *SizedStage, room int64) (least int64) {
 	if s.Kind == MatMulStage {
 		return p.sizeMatMul(s, room)
 	}
@@ -152,7 +217,7 @@ func (p *Plan) sizeStage(s *Stage, room int64) (least int64) {
 const remoteSlots = 32
 
 // remote reports a stage that reads from an object store, or writes to one.
-func (p *Plan) remote(s *Stage) bool {
+func (p *Sized) remote(s *SizedStage) bool {
 	for _, a := range s.Outputs {
 		if blob.Remote(p.Arrays[a].Path) {
 			return true
@@ -170,7 +235,7 @@ func (p *Plan) remote(s *Stage) bool {
 
 // modes are the ways to decode and encode that a stage has to choose from: whole
 // chunks at once, and streams where those take less.
-func (p *Plan) modes(s *Stage) []bool {
+func (p *Sized) modes(s *SizedStage) []bool {
 	out := &p.Arrays[s.Outputs[0]].Layout
 	streams := out.Sessions() && out.Work.Stream < out.Work.Whole
 	for k := range s.Programs {
@@ -187,15 +252,15 @@ func (p *Plan) modes(s *Stage) []bool {
 }
 
 // longest is how many bytes a stage reads and writes at once, where there is room.
-func (p *Plan) longest(s *Stage) int {
+func (p *Sized) longest(s *SizedStage) int {
 	if s.Kind != MapStage {
 		return chunkBytes
 	}
 	prog := &s.Programs[0]
 	size := prog.itemSize(p.Arrays[s.Outputs[0]].DType.Size())
 	bytes := max(chunkBytes, min(grid.Size(s.Grid.Chunks)*size, bandBytes))
-	if s.unit != nil {
-		bytes = max(bytes, grid.Size(s.unit)*size)
+	if s.Unit != nil {
+		bytes = max(bytes, grid.Size(s.Unit)*size)
 	}
 	if cell := p.align(prog); cell != nil {
 		bytes = max(bytes, grid.Size(cell)*size)
@@ -204,7 +269,7 @@ func (p *Plan) longest(s *Stage) int {
 }
 
 // takes is what a stage takes of the budget.
-func (p *Plan) takes(s *Stage) int64 {
+func (p *Sized) takes(s *SizedStage) int64 {
 	n := s.Predicted.Host()
 	if p.Device.OnHost {
 		n += s.DevicePeak
@@ -214,22 +279,22 @@ func (p *Plan) takes(s *Stage) int64 {
 
 // shapes cuts the stage's chunks into pieces of about the given bytes, tiles and
 // blocks. It reports that they cannot be smaller.
-func (p *Plan) shapes(s *Stage, bytes int) (smallest bool) {
+func (p *Sized) shapes(s *SizedStage, bytes int) (smallest bool) {
 	chunk := s.Grid.Chunks
 	prog := &s.Programs[0]
 	cell := p.align(prog)
 	s.Inner = chunk
 	s.Block = grid.Auto(chunk, 1, BlockElems)
-	if s.exact {
+	if s.Exact {
 		s.Piece, s.Tile = chunk, chunk
-		if s.unit != nil {
-			s.Inner, s.Piece = clip(s.unit, chunk), clip(s.unit, chunk)
+		if s.Unit != nil {
+			s.Inner, s.Piece = clip(s.Unit, chunk), clip(s.Unit, chunk)
 		}
 		return true
 	}
 	switch s.Kind {
 	case ReduceStage:
-		s.Piece = chunk
+		s.Inner, s.Piece, s.Block = s.FoldTile, chunk, s.FoldBlock
 		if cell == nil {
 			most := tileBytes
 			if prog.blocks() {
@@ -238,9 +303,6 @@ func (p *Plan) shapes(s *Stage, bytes int) (smallest bool) {
 			s.Tile = within(chunk, max(min(bytes, most)/prog.itemSize(1), BlockElems), s.Block)
 			return bytes <= tileBytes/8
 		}
-		// The order of additions follows from Inner and Block, and those from the store.
-		s.Inner = grow(clip(cell, chunk), chunk, tileBytes/prog.itemSize(1))
-		s.Block = grid.Auto(s.Inner, 1, BlockElems)
 		elems := max(bytes/prog.itemSize(1), BlockElems)
 		s.Tile = within(s.Inner, elems, s.Block)
 		return elems == BlockElems
@@ -248,8 +310,8 @@ func (p *Plan) shapes(s *Stage, bytes int) (smallest bool) {
 	out := p.Arrays[s.Outputs[0]].DType.Size()
 	elems := max(bytes/out, BlockElems)
 	switch fast := crossing(prog); {
-	case s.unit != nil:
-		s.Inner = s.unit
+	case s.Unit != nil:
+		s.Inner = s.Unit
 		p.rows(s, elems)
 	case cell != nil:
 		if grid.Size(chunk) > elems {
@@ -283,22 +345,22 @@ func (p *Plan) shapes(s *Stage, bytes int) (smallest bool) {
 // copied: rows of a file are then read at their full length. It reports that it did.
 // Inside 512 MiB, 2 GiB from a file into chunks of 256 rows of 1 KiB take 8 % fewer
 // cycles by it, as nothing is mapped any more.
-func (s *Stage) band(prog *Program, elems int) bool {
+func (s *SizedStage) band(prog *Program, elems int) bool {
 	last := len(s.Piece) - 1
-	if !prog.Plain() || s.OnDevice || s.Grid.Offset != nil || s.unit == nil || last < 0 || !slices.Equal(s.Piece, s.unit) {
+	if !prog.Plain() || s.OnDevice || s.Grid.Offset != nil || s.Unit == nil || last < 0 || !slices.Equal(s.Piece, s.Unit) {
 		return false
 	}
-	width := min(s.unit[last]*(elems/grid.Size(s.unit)), s.Grid.Chunks[last])
-	if width <= s.unit[last] {
+	width := min(s.Unit[last]*(elems/grid.Size(s.Unit)), s.Grid.Chunks[last])
+	if width <= s.Unit[last] {
 		return false
 	}
-	s.Tile = slices.Clone(s.unit)
+	s.Tile = slices.Clone(s.Unit)
 	s.Tile[last] = width
 	return true
 }
 
 // rows makes pieces of whole rows of Inner, of at most elems elements.
-func (p *Plan) rows(s *Stage, elems int) {
+func (p *Sized) rows(s *SizedStage, elems int) {
 	s.Block = grid.Auto(s.Inner, 1, BlockElems)
 	s.Piece = within(s.Inner, elems, s.Block)
 }
@@ -325,7 +387,7 @@ func square(chunk []int, fast, elems int) []int {
 // deviceTile makes the tile as large as the device's lanes hold: transfers are
 // worth their latency only when they are long. Where not even a block fits, the
 // stage goes back to the CPU.
-func (p *Plan) deviceTile(s *Stage) {
+func (p *Sized) deviceTile(s *SizedStage) {
 	for elems := grid.Size(s.Piece); ; elems /= 2 {
 		s.Tile = within(s.Piece, max(elems, BlockElems), s.Block)
 		s.DevicePeak = int64(DeviceLanes) * p.DeviceBytes(s)
@@ -342,13 +404,13 @@ func (p *Plan) deviceTile(s *Stage) {
 }
 
 // DeviceBytes is what one lane of the stage takes on the device.
-func (p *Plan) DeviceBytes(s *Stage) int64 {
+func (p *Sized) DeviceBytes(s *SizedStage) int64 {
 	lane := LaneBytes(&s.Programs[0], s.Tile, false)
 	return lane.Host() + arena.Reserved(int64(grid.Size(s.Tile))*int64(p.Arrays[s.Outputs[0]].DType.Size()))
 }
 
 // predict adds up what the stage reserves with its present shapes and slots.
-func (p *Plan) predict(s *Stage) {
+func (p *Sized) predict(s *SizedStage) {
 	var slot, shared record.Bytes
 	switch s.Kind {
 	case MapStage:
@@ -372,21 +434,21 @@ func (p *Plan) predict(s *Stage) {
 		buffer, heap := p.WriteWork(s)
 		slot[record.Codec] += session(buffer, heap)
 		for i := range s.Folds {
-			slot[record.Scratch] += p.stateBytes(s, i, 1)
-			shared[record.Scratch] += p.stateBytes(s, i, 1)
+			slot[record.Scratch] += p.stateBytes(s.Stage, i, 1)
+			shared[record.Scratch] += p.stateBytes(s.Stage, i, 1)
 		}
 	case ReduceStage:
 		add(&slot, LaneBytes(&s.Programs[0], s.Tile, false), 1)
 		p.addOps(&slot, &s.Programs[0], s.Tile)
-		kept := p.KeptChunk(s)
+		kept := p.KeptChunk(s.Stage)
 		for i := range s.Folds {
-			slot[record.Scratch] += p.stateBytes(s, i, kept)
+			slot[record.Scratch] += p.stateBytes(s.Stage, i, kept)
 			out := arena.Reserved(int64(kept) * int64(p.Arrays[s.Outputs[i]].DType.Size()))
-			if p.FoldedChunks(s) == 1 {
+			if p.FoldedChunks(s.Stage) == 1 {
 				slot[record.Output] += out
 			} else {
 				shared[record.Output] += out
-				shared[record.Scratch] += p.stateBytes(s, i, kept)
+				shared[record.Scratch] += p.stateBytes(s.Stage, i, kept)
 			}
 		}
 	}
@@ -402,7 +464,7 @@ func (p *Plan) predict(s *Stage) {
 
 // ReadWork is the memory with which a slot of a stage reads a load: a buffer, and
 // what libraries take of Go's heap.
-func (p *Plan) ReadWork(s *Stage, l *Load) (buffer, heap int64) {
+func (p *Sized) ReadWork(s *SizedStage, l *Load) (buffer, heap int64) {
 	if l.Kind != LoadArray {
 		return 0, 0
 	}
@@ -410,7 +472,7 @@ func (p *Plan) ReadWork(s *Stage, l *Load) (buffer, heap int64) {
 }
 
 // WriteWork is the memory with which a slot of a map stage writes to units.
-func (p *Plan) WriteWork(s *Stage) (buffer, heap int64) {
+func (p *Sized) WriteWork(s *SizedStage) (buffer, heap int64) {
 	out := &p.Arrays[s.Outputs[0]].Layout
 	if !out.Sessions() {
 		return 0, out.Work.Heap
@@ -419,7 +481,7 @@ func (p *Plan) WriteWork(s *Stage) (buffer, heap int64) {
 }
 
 // Heap is the most that codec libraries take of Go's heap in any stage.
-func (p *Plan) Heap() (most int64) {
+func (p *Sized) Heap() (most int64) {
 	for i := range p.Stages {
 		s := &p.Stages[i]
 		_, slot := p.WriteWork(s)
@@ -482,9 +544,10 @@ func (p *Plan) stateBytes(s *Stage, i, kept int) int64 {
 }
 
 // traffic predicts the bytes that a stage reads from files and writes to them.
-func (p *Plan) traffic(s *Stage) {
+func (p *Sized) traffic(s *SizedStage) {
 	stored := func(a int) bool {
-		return p.Arrays[a].Place != InArena && p.Arrays[a].Place != InData && p.Arrays[a].Place != InCollect
+		place := p.Place(a)
+		return place != InArena && place != InData && place != InCollect
 	}
 	for _, a := range s.Outputs {
 		if stored(a) {
@@ -500,7 +563,7 @@ func (p *Plan) traffic(s *Stage) {
 }
 
 // reads adds what a program reads from files, tile by tile and so many times over.
-func (p *Plan) reads(s *Stage, prog *Program, tile []int, times int64, stored func(int) bool) {
+func (p *Sized) reads(s *SizedStage, prog *Program, tile []int, times int64, stored func(int) bool) {
 	for i := range prog.Loads {
 		l := &prog.Loads[i]
 		seen := make([]bool, len(prog.Domain))

@@ -1,0 +1,111 @@
+package plan
+
+import (
+	"iter"
+	"slices"
+
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/record"
+)
+
+// Options are the resources that a run may use.
+type Options struct {
+	Budget   int64 // bytes of the whole process
+	Overhead int64 // bytes of it that are not buffers: Go's runtime and heap, page tables
+	Workers  int   // tasks that compute at once; at least 1
+	Device   DeviceSpec
+}
+
+// DeviceSpec is a device as the planner sees it. Memory is 0 for the CPU. OnHost
+// says that it is taken from the host's: a modelled device's counts in the budget.
+type DeviceSpec struct {
+	Name   string `json:"name"`
+	Memory int64  `json:"memory"`
+	OnHost bool   `json:"on_host"`
+}
+
+// Sized is a plan with the resources of one run.
+type Sized struct {
+	*Plan
+	Stages  []SizedStage // in the order of Plan.Stages
+	Budget  int64        // bytes of the whole process
+	Arena   int64        // bytes of it that buffers may take
+	Need    int64        // the smallest budget that would do
+	Workers int
+	Device  DeviceSpec
+	Peak    record.Bytes // predicted, by class, when the most is reserved
+	// DevicePeak is the predicted peak of the device's own memory.
+	DevicePeak int64
+
+	spilled []bool // of each array, if it is temporary
+}
+
+// SizedStage is a stage with its tiles, slots and predicted bytes.
+type SizedStage struct {
+	*Stage
+	Inner []int // parts of a chunk that tasks do one after the other: the chunks of a shard
+	Piece []int // what a task writes at once: rows of Inner
+	Tile  []int // what it reads at once: a multiple of Block
+	Block []int // what it computes at once
+	Slots int   // tasks in flight
+	Whole bool  // stored chunks are decoded and encoded in one go, not as streams
+
+	Super *SuperTile // of a product
+
+	OnDevice bool
+	Note     string // the logical stage's, and why it is not on the device
+
+	Predicted  record.Bytes // by class, of this stage's own buffers
+	DevicePeak int64
+	Read       int64
+	ReadRun    int64 // bytes that lie together in what is read, at the least
+	Written    int64
+}
+
+// Place says where an array's elements are in the run.
+func (p *Sized) Place(array int) Place {
+	switch place := p.Arrays[array].Place; {
+	case place != InTemp:
+		return place
+	case p.spilled[array]:
+		return InSpill
+	}
+	return InArena
+}
+
+// Cut reports a map stage that computes a chunk at once and writes it in units.
+func (s *SizedStage) Cut() bool { return grid.Size(s.Tile) > grid.Size(s.Piece) }
+
+// Inners iterates over the parts of a chunk that are done one after the other.
+func (s *SizedStage) Inners(chunk grid.Box) iter.Seq[grid.Box] {
+	origin := make([]int, len(chunk.Start))
+	for d, by := range s.Grid.Offset {
+		origin[d] = -by
+	}
+	return chunk.Align(origin, s.Inner)
+}
+
+// Header is what a record begins with.
+func (p *Sized) Header() record.Header {
+	h := record.Header{Title: p.Title, Output: p.Arrays[p.Output].Path, Budget: p.Budget, Overhead: p.Budget - p.Arena, Need: p.Need,
+		Predicted: p.Peak, Workers: p.Workers,
+		Device: record.DeviceInfo{Name: p.Device.Name, Memory: p.Device.Memory, Predicted: p.DevicePeak}}
+	for i := range p.Stages {
+		s := &p.Stages[i]
+		out := &p.Arrays[s.Outputs[0]]
+		st := record.Stage{Name: s.Name, Kind: string(s.Kind), Site: s.Site, Shape: s.Grid.Shape, Chunks: s.Grid.Chunks,
+			DType: out.DType.String(), Tasks: s.Tasks(), Slots: s.Slots, Predicted: s.Predicted, Read: s.Read, ReadRun: s.ReadRun, Written: s.Written, Output: out.Path, Note: s.Note}
+		if st.Output == "" {
+			st.Output = string(p.Place(s.Outputs[0]))
+		}
+		for k := range s.Programs {
+			for l := range s.Programs[k].Arrays() {
+				if !slices.Contains(st.Inputs, p.Arrays[l.Array].Name) {
+					st.Inputs = append(st.Inputs, p.Arrays[l.Array].Name)
+				}
+			}
+		}
+		h.Stages = append(h.Stages, st)
+	}
+	return h
+}
