@@ -36,7 +36,7 @@ type merger struct {
 // newMerger allocates a stage's accumulators. A stage without partial results has none.
 func newMerger(r *run, stage int) (*merger, error) {
 	s := &r.plan.Stages[stage]
-	if !merges(r.plan, s) {
+	if !r.plan.Merges(s.Stage) {
 		return nil, nil
 	}
 	m := &merger{folding: newFolding(r, s), index: stage}

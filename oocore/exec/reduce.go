@@ -30,11 +30,6 @@ func newFolding(r *run, s *plan.SizedStage) *folding {
 	return f
 }
 
-// merges reports a stage whose tasks make partial results: a merger makes the results.
-func merges(p *plan.Sized, s *plan.SizedStage) bool {
-	return len(s.Folds) > 0 && (s.Kind == plan.MapStage || p.FoldedChunks(s.Stage) != 1)
-}
-
 // chunk returns the chunk of a task: its number in the grid, and its box. Axes that are
 // kept vary slowest.
 func (f *folding) chunk(index int) (int, grid.Box) {
