@@ -24,6 +24,7 @@ type arrays struct {
 	writers []store.Writer
 	memory  []*arena.Buffer  // of arrays kept in the arena
 	lastUse []int            // the last stage that needs each
+	shared  bool             // worker processes run the tasks
 	spill   *store.Workspace // of temporary arrays; the run's Keep has one, else it is made when the first is
 	keep    *Keep
 }
@@ -33,7 +34,7 @@ type arrays struct {
 func openArrays(p *plan.Sized, env *Env, a *arena.Arena) (_ *arrays, err error) {
 	n := len(p.Arrays)
 	s := &arrays{plan: p, env: env, arena: a, keep: env.Keep, lastUse: p.LastUses(),
-		readers: make([]store.Array, n), writers: make([]store.Writer, n), memory: make([]*arena.Buffer, n)}
+		readers: make([]store.Array, n), writers: make([]store.Writer, n), memory: make([]*arena.Buffer, n), shared: env.Processes != nil}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.close())
@@ -53,20 +54,16 @@ func openArrays(p *plan.Sized, env *Env, a *arena.Arena) (_ *arrays, err error) 
 			}
 			s.readers[i] = memstore.New(d.Shape, d.DType, d.Data)
 		case plan.InResult:
-			m := store.Meta{Shape: d.Shape, DType: d.DType, Chunks: d.Chunks, Shards: d.Shards, Codec: d.Layout.Codec, Region: d.Region,
-				Details: d.Details, Resume: s.keep.Resumes()}
-			if d.Region != nil {
-				m.Shape = d.Whole
+			m := s.meta(d)
+			m.Resume = s.keep.Resumes()
+			if s.writers[i], err = s.create(d.Path, m); err == nil && s.shared {
+				store.Share(s.writers[i])
 			}
-			if s.keep != nil {
-				m.Workspace = s.keep.workspace
-			}
-			s.writers[i], err = s.create(d.Path, m)
 		case plan.InCollect:
 			if int64(len(env.Into)) != d.Bytes() {
 				return s, fmt.Errorf("the result has %d bytes and the place for it %d", d.Bytes(), len(env.Into))
 			}
-			if s.memory[i], err = a.Charge(arena.Tag{Chunk: -1, Class: record.Output}, d.Bytes()); err == nil {
+			if s.memory[i], err = a.Charge(arena.Tag{Chunk: -1, Class: record.Output}, d.Bytes()); err == nil && !s.shared {
 				s.writers[i] = memstore.Into(d.Shape, d.DType, env.Into)
 			}
 		}
@@ -75,6 +72,16 @@ func openArrays(p *plan.Sized, env *Env, a *arena.Arena) (_ *arrays, err error) 
 		}
 	}
 	return s, nil
+}
+
+// meta is what the output is to be.
+func (s *arrays) meta(d *plan.Array) store.Meta {
+	m := store.Meta{Shape: d.Shape, DType: d.DType, Chunks: d.Chunks, Shards: d.Shards, Codec: d.Layout.Codec, Region: d.Region,
+		Details: d.Details, Workspace: s.spill}
+	if d.Region != nil {
+		m.Shape = d.Whole
+	}
+	return m
 }
 
 // create begins the output. Where nothing is left of what an earlier run wrote, such
@@ -153,6 +160,14 @@ func (s *arrays) inArena(stage, i int) (err error) {
 	}
 	s.writers[i] = memstore.Into(d.Shape, d.DType, s.memory[i].Data)
 	return nil
+}
+
+// arenaBuffer returns the memory of a temporary array that is kept in the arena.
+func (s *arrays) arenaBuffer(i int) []byte {
+	if s.plan.Place(i) != plan.InArena {
+		return nil
+	}
+	return s.memory[i].Data
 }
 
 func (s *arrays) makeSpill() (err error) {
@@ -291,6 +306,11 @@ func (s *arrays) save(ctx context.Context, i int) error {
 // closed before.
 func (s *arrays) commit(ctx context.Context) error {
 	out := s.plan.Output
+	if s.plan.Arrays[out].Place == plan.InCollect && s.shared {
+		if err := s.collect(ctx); err != nil {
+			return err
+		}
+	}
 	w := s.writers[out]
 	s.writers[out] = nil
 	if err := s.close(); err != nil {
@@ -303,6 +323,21 @@ func (s *arrays) commit(ctx context.Context) error {
 		s.env.Committed(ctx)
 	}
 	return s.keep.close(false) // at once: what is left of a run that is killed now would be there for no one
+}
+
+// collect reads the result that worker processes have written to a file.
+func (s *arrays) collect(ctx context.Context) error {
+	out := s.plan.Output
+	d := &s.plan.Arrays[out]
+	if err := s.writers[out].Commit(ctx); err != nil {
+		return err
+	}
+	stored, err := store.OpenBlocks(s.spill, spillName(out), spilled(d))
+	if err != nil {
+		return err
+	}
+	s.writers[out] = memstore.Into(d.Shape, d.DType, s.env.Into)
+	return errors.Join(stored.Read(ctx, s.env.Into, grid.Entire(d.Shape).Region()), stored.Close())
 }
 
 // giveUp ends a writer that was not committed. What is durable stays for the next

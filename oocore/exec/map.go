@@ -11,36 +11,29 @@ import (
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
-// mapStage writes a program's values, chunk by chunk, and folds others beside.
-func (r *run) mapStage(ctx context.Context, stage int) error {
+// mapRunner writes a program's values, chunk by chunk, and folds others beside.
+type mapRunner struct {
+	*pool
+	closeLanes func() error
+}
+
+func newMapRunner(r *run, stage int) (Runner, error) {
 	s := &r.plan.Stages[stage]
 	lanes, closeLanes, err := r.deviceLanes(s, stage)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var f *folding
-	var take snapshot
-	if len(s.Folds) > 0 {
-		if f, err = newFolding(r, stage); err == nil {
-			err = f.restore()
-		}
-		defer f.free()
-		take = f.snapshot
+	p, err := newPool(r, stage, func(i int) (int, grid.Box) { return i, s.Grid.Box(i) }, func(sl *slot) (worker, error) {
+		return newMapper(sl, lanes)
+	})
+	if err != nil {
+		return nil, errors.Join(err, closeLanes())
 	}
-	if err == nil {
-		err = r.noting(ctx, stage, take, func(ctx context.Context) error {
-			return r.pool(ctx, stage, s.Tasks(), func(i int) (int, grid.Box) { return i, s.Grid.Box(i) }, func(sl *slot) (worker, error) {
-				return newMapper(sl, lanes, f)
-			})
-		})
-	}
-	if err = errors.Join(err, closeLanes()); err == nil && f != nil {
-		for i, folder := range f.folders {
-			folder.Finish(r.env.Beside[i], f.states[i], 1, s.Folds[i].Count, s.Folds[i].DDof)
-		}
-	}
-	return err
+	return &mapRunner{p, closeLanes}, nil
 }
+
+// Close frees the slots' buffers and the device's.
+func (m *mapRunner) Close() error { return errors.Join(m.pool.Close(), m.closeLanes()) }
 
 // deviceLanes opens the streams that a stage's slots share on a device; none
 // where the CPU computes.
@@ -78,7 +71,7 @@ type mapper struct {
 	sums  *sums     // of what is folded beside; nil where that is nothing
 }
 
-func newMapper(s *slot, lanes chan Lane, f *folding) (*mapper, error) {
+func newMapper(s *slot, lanes chan Lane) (*mapper, error) {
 	st := s.stage
 	prog := &st.Programs[0]
 	m := &mapper{slot: s, lanes: lanes, size: prog.Type(prog.Out[0]).Size()}
@@ -110,10 +103,10 @@ func newMapper(s *slot, lanes chan Lane, f *folding) (*mapper, error) {
 		s.row.Device = 1
 		return m, nil
 	}
-	if err = m.eval.onCPU(); err != nil || f == nil {
+	if err = m.eval.onCPU(); err != nil || len(st.Folds) == 0 {
 		return m, err
 	}
-	if m.sums, err = newSums(s, f); err != nil {
+	if m.sums, err = newSums(s, newFolding(s.run, st)); err != nil {
 		return m, err
 	}
 	lane := m.eval.lane.(*cpuLane)
@@ -121,7 +114,7 @@ func newMapper(s *slot, lanes chan Lane, f *folding) (*mapper, error) {
 	return m, nil
 }
 
-func (m *mapper) task(ctx context.Context, ticket int, chunk grid.Box) error {
+func (m *mapper) task(ctx context.Context, index int, chunk grid.Box) error {
 	if m.sums == nil {
 		return m.write(ctx, chunk)
 	}
@@ -129,7 +122,7 @@ func (m *mapper) task(ctx context.Context, ticket int, chunk grid.Box) error {
 	if err := m.write(ctx, chunk); err != nil {
 		return err
 	}
-	return m.sums.shared.merge(ctx, ticket, m.sums.states, 1, func() error { return nil })
+	return m.slot.run.partials.add(ctx, m.slot, index, m.sums.states)
 }
 
 // write computes a chunk and writes it.

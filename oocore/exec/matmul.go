@@ -13,34 +13,41 @@ import (
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
-// matmulStage computes a product super-tile by super-tile: the accumulators of
-// many tiles stay in memory while panels of both operands stream past them. A crew
-// reads, multiplies and writes at the same time.
-func (r *run) matmulStage(ctx context.Context, stage int) (err error) {
+// A product is computed super-tile by super-tile: the accumulators of many tiles stay
+// in memory while panels of both operands stream past them. A crew reads, multiplies
+// and writes at the same time. Each tile is a task.
+
+// newProduct allocates the memory of a product's super-tile and panels.
+func newProduct(r *run, stage int) (Runner, error) {
 	p := &product{run: r, index: stage, stage: &r.plan.Stages[stage], m: r.plan.Stages[stage].Super, sums: r.plan.Stages[stage].MatMul.Panels()}
 	p.slot = &slot{run: r, stage: p.stage}
 	p.slot.row.Stage, p.slot.row.Chunk = uint16(stage), -1
-	defer func() { err = errors.Join(err, p.free()) }()
-	if p.stage.Tasks() == 0 {
-		return nil
-	}
 	if err := p.alloc(stage); err != nil {
-		return err
+		return nil, errors.Join(err, p.Close())
 	}
-	r.sampler.sample()
-	defer r.sampler.sample()
-	return r.noting(ctx, stage, nil, func(ctx context.Context) error { return newCrew(ctx, p).do() })
+	return p, nil
+}
+
+// Run computes tiles. Those that lie in one super-tile are computed together.
+func (p *product) Run(ctx context.Context, tasks Tasks, done func(index int)) error {
+	return newCrew(ctx, p, tasks, done).do()
 }
 
 // superTiles are the parts of the result that are computed together, in the order in
-// which they are, as far as an earlier run has not done them.
-func (p *product) superTiles() iter.Seq[*superTile] {
-	batch := grid.Grid{Shape: p.stage.Grid.Shape[:p.dims()-2], Chunks: p.stage.Grid.Chunks[:p.dims()-2]}
+// which they are, as far as they have tasks.
+func (p *product) superTiles(tasks Tasks) iter.Seq[*superTile] {
+	dims := p.dims()
+	batch := grid.Grid{Shape: p.stage.Grid.Shape[:dims-2], Chunks: p.stage.Grid.Chunks[:dims-2]}
 	super := grid.Grid{Shape: []int{p.m.M, p.m.N}, Chunks: []int{p.m.SuperM * p.m.TileM, p.m.SuperN * p.m.TileN}}
+	perMatrix := p.stage.Grid.Count(dims-2) * p.stage.Grid.Count(dims-1)
 	return func(yield func(*superTile) bool) {
-		for _, at := range batch.All() {
+		if len(tasks) == 0 {
+			return
+		}
+		for i := tasks[0].First / perMatrix; i <= (tasks[len(tasks)-1].End-1)/perMatrix; i++ {
+			at := batch.Box(i)
 			for _, box := range super.All() {
-				for _, box := range p.left(at.Start, box) {
+				for _, box := range p.chosen(tasks, at.Start, box) {
 					if !yield(p.newSuperTile(at.Start, box)) {
 						return
 					}
@@ -50,26 +57,39 @@ func (p *product) superTiles() iter.Seq[*superTile] {
 	}
 }
 
-// left is what an earlier run has not done of a super-tile: all of it, or the runs of
-// tiles in each row of them that are missing.
-func (p *product) left(batch []int, box grid.Box) (left []grid.Box) {
-	done := 0
+// chosen is what a super-tile has of the tasks: all of it, or the runs of tiles in each
+// row of them.
+func (p *product) chosen(tasks Tasks, batch []int, box grid.Box) (parts []grid.Box) {
+	all := true
 	for tile := range box.Split([]int{p.m.TileM, p.m.TileN}) {
-		if p.run.keep.has(p.index, p.linear(batch, tile.Start)) {
-			done++
+		if !tasks.Has(p.linear(batch, tile.Start)) {
+			all = false
 			continue
 		}
-		if n := len(left) - 1; n >= 0 && left[n].Start[0] == tile.Start[0] && left[n].Start[1]+left[n].Shape[1] == tile.Start[1] {
-			left[n].Shape[1] += tile.Shape[1]
+		if n := len(parts) - 1; n >= 0 && parts[n].Start[0] == tile.Start[0] && parts[n].Start[1]+parts[n].Shape[1] == tile.Start[1] {
+			parts[n].Shape[1] += tile.Shape[1]
 		} else {
-			left = append(left, tile)
+			parts = append(parts, tile)
 		}
 	}
-	if done == 0 {
+	if all {
 		return []grid.Box{box}
 	}
-	p.run.counts.skipped.Add(int64(done))
-	return left
+	return joined(parts, box)
+}
+
+// joined makes rows of a box that are whole, and follow each other, one part.
+func joined(parts []grid.Box, box grid.Box) (out []grid.Box) {
+	for _, b := range parts {
+		n := len(out) - 1
+		whole := b.Start[1] == box.Start[1] && b.Shape[1] == box.Shape[1]
+		if n >= 0 && whole && out[n].Shape[1] == b.Shape[1] && out[n].Start[1] == b.Start[1] && out[n].Start[0]+out[n].Shape[0] == b.Start[0] {
+			out[n].Shape[0] += b.Shape[0]
+			continue
+		}
+		out = append(out, b)
+	}
+	return out
 }
 
 // linear is the number of a tile in the stage's grid, by its first row and column.
@@ -160,7 +180,8 @@ func (p *product) operand(i, stage int) *operand {
 	return o
 }
 
-func (p *product) free() error {
+// Close frees the product's memory.
+func (p *product) Close() error {
 	err := p.slot.free()
 	for _, o := range []*operand{p.a, p.b} {
 		if o != nil {

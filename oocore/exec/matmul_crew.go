@@ -20,6 +20,8 @@ import (
 // other.
 type crew struct {
 	*product
+	tasks Tasks
+	done  func(index int)
 	ctx   context.Context
 	fail  context.CancelCauseFunc
 	free  chan *panel // to be filled
@@ -76,8 +78,8 @@ func (p *product) newSuperTile(batch []int, box grid.Box) *superTile {
 	return s
 }
 
-func newCrew(ctx context.Context, p *product) *crew {
-	c := &crew{product: p, free: make(chan *panel, len(p.panels)), whole: make(chan band, p.m.SuperM), owner: make([]*superTile, p.m.SuperM)}
+func newCrew(ctx context.Context, p *product, tasks Tasks, done func(index int)) *crew {
+	c := &crew{product: p, tasks: tasks, done: done, free: make(chan *panel, len(p.panels)), whole: make(chan band, p.m.SuperM), owner: make([]*superTile, p.m.SuperM)}
 	c.ctx, c.fail = context.WithCancelCause(ctx)
 	c.moved = sync.NewCond(&c.mu)
 	for _, x := range p.panels {
@@ -109,7 +111,7 @@ func (c *crew) do() error {
 
 // read fills panels, in the order in which they are multiplied.
 func (c *crew) read() {
-	for s := range c.superTiles() {
+	for s := range c.superTiles(c.tasks) {
 		for step := range s.steps {
 			select {
 			case x := <-c.free:
@@ -316,7 +318,6 @@ func (c *crew) record(w *slot, b band, i int) {
 	if !c.told {
 		r.Allocations, r.Reuses, c.told = c.allocs, 0, true
 	}
-	c.run.env.Record.Task(&r)
-	c.run.counts.tasks.Add(1)
-	c.run.keep.done(linear)
+	c.run.record(&r)
+	c.done(linear)
 }

@@ -18,6 +18,9 @@ import (
 const planVariable = "GONBEXT_TEST_PLAN"
 
 func TestMain(m *testing.M) {
+	if asWorker() {
+		return
+	}
 	file := os.Getenv(planVariable)
 	if file == "" {
 		goleak.VerifyTestMain(m)

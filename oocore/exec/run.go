@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/arena"
@@ -25,7 +26,10 @@ type Env struct {
 	Record *record.Writer // nil for none
 	Into   []byte         // receives the result of a plan without an output path
 	Beside [][]byte       // receive the results of the plan's reductions beside its output
-	Keep   *Keep          // nil keeps nothing of an unfinished run; Run ends it
+	// Processes are the worker processes that run the tasks; nil runs them here. The plan
+	// is sized for them.
+	Processes *Processes
+	Keep      *Keep // nil keeps nothing of an unfinished run; Run ends it
 	// Check, where it is set, is called when all is computed, before the output is put
 	// in its place. Its error leaves there what was, and keeps nothing.
 	Check func(context.Context) error
@@ -88,6 +92,7 @@ func Run(ctx context.Context, p *plan.Sized, env Env) (end record.End, err error
 		return end, err
 	}
 	r := &run{plan: p, env: &env, keep: env.Keep, arena: arena.New(p.Arena), start: time.Now(), cpu: make(chan struct{}, p.Workers)}
+	r.note, r.executor = env.Record.Task, slots{r}
 	env.Device.Peak()
 	r.sampler = newSampler(r)
 	r.sampler.start()
@@ -115,6 +120,13 @@ type run struct {
 	start   time.Time
 	cpu     chan struct{} // a token for each task that may compute at once
 	counts  counts
+
+	note     func(*record.Task) // takes the row of a task that is done
+	executor Executor
+	partials partials // of the present stage
+
+	mu      sync.Mutex
+	workers *processes // nil where tasks run in this process
 }
 
 func (r *run) all(ctx context.Context) (err error) {
@@ -127,10 +139,8 @@ func (r *run) all(ctx context.Context) (err error) {
 			err = errors.Join(err, failed)
 		}
 	}()
-	for i := range r.plan.Stages {
-		if err := r.stage(ctx, i); err != nil {
-			return err
-		}
+	if err := r.stages(ctx); err != nil {
+		return err
 	}
 	if r.env.Check != nil {
 		if err := r.env.Check(ctx); err != nil {
@@ -139,6 +149,30 @@ func (r *run) all(ctx context.Context) (err error) {
 		}
 	}
 	return r.arrays.commit(ctx)
+}
+
+// stages runs all stages, one after the other.
+func (r *run) stages(ctx context.Context) (err error) {
+	if r.env.Processes != nil {
+		p, err := newProcesses(ctx, r)
+		if err != nil {
+			return err
+		}
+		r.mu.Lock()
+		r.workers, r.executor = p, p
+		r.mu.Unlock()
+		defer func() {
+			if failed := p.close(); err == nil {
+				err = failed
+			}
+		}()
+	}
+	for i := range r.plan.Stages {
+		if err := r.stage(ctx, i); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (r *run) stage(ctx context.Context, i int) error {
@@ -151,22 +185,55 @@ func (r *run) stage(ctx context.Context, i int) error {
 		return err
 	}
 	start := time.Now()
-	var err error
-	switch s.Kind {
-	case plan.MapStage:
-		err = r.mapStage(ctx, i)
-	case plan.ReduceStage:
-		err = r.reduceStage(ctx, i)
-	case plan.MatMulStage:
-		err = r.matmulStage(ctx, i)
-	default:
-		err = fmt.Errorf("the plan has a stage of kind %q, which this version does not know", s.Kind)
-	}
-	if err != nil {
+	if err := r.tasks(ctx, i); err != nil {
 		return err
 	}
 	long := time.Since(start) > worthKeeping
 	return r.arrays.end(ctx, i, r.keep.notes() && i < len(r.plan.Stages)-1 && (long || !r.arrays.inMemory(i)))
+}
+
+// tasks runs those tasks of a stage that an earlier run has not done.
+func (r *run) tasks(ctx context.Context, stage int) (err error) {
+	s := &r.plan.Stages[stage]
+	m, err := newMerger(r, stage)
+	if err != nil {
+		return err
+	}
+	defer m.free()
+	var take snapshot
+	if m != nil {
+		if s.Kind == plan.ReduceStage && s.Tasks() == 0 {
+			return m.empty(ctx)
+		}
+		if err := m.restore(); err != nil {
+			return err
+		}
+		r.partials, take = m, m.snapshot
+	}
+	tasks := left(s.Tasks(), func(index int) bool { return r.keep.has(stage, index) })
+	r.counts.skipped.Add(int64(s.Tasks() - tasks.Len()))
+	if len(tasks) > 0 {
+		runner, err := r.executor.Stage(ctx, stage)
+		if err != nil {
+			return err
+		}
+		r.sampler.sample()
+		err = r.noting(ctx, stage, take, func(ctx context.Context) error { return runner.Run(ctx, tasks, r.keep.done) })
+		r.sampler.sample()
+		if err = errors.Join(err, runner.Close()); err != nil {
+			return err
+		}
+	}
+	if m != nil && s.Kind == plan.MapStage {
+		m.deliver(r.env.Beside)
+	}
+	return nil
+}
+
+// record notes a task that is done.
+func (r *run) record(row *record.Task) {
+	r.counts.tasks.Add(1)
+	r.note(row)
 }
 
 // noting makes what work does durable in groups, and notes it, while it goes on.
@@ -191,6 +258,13 @@ func (r *run) end(ctx context.Context, err error) record.End {
 		OOMEvents: int(r.counts.oom.Load()), ProcessPeak: r.sampler.processPeak,
 		Computed: r.counts.tasks.Load(), Skipped: r.counts.skipped.Load(), Read: r.counts.read.Load(), Written: r.counts.written.Load()}
 	e.Peak, e.PeakBy = r.arena.Peak()
+	if r.workers != nil {
+		peaks := r.workers.peaks()
+		e.Peak += peaks.Host()
+		for c := range peaks {
+			e.PeakBy[c] += peaks[c]
+		}
+	}
 	if err != nil {
 		e.Status, e.Error = record.Failed, err.Error()
 		if cancelled(ctx, err) {

@@ -66,7 +66,13 @@ func (s *sampler) sample() {
 	if m, err := machine.Process(); err == nil {
 		row.Anonymous, row.Mapped, row.Cached = m.Anonymous, m.Mapped, m.Cached
 		row.GoHeap, row.GoRuntime = m.GoHeap, m.GoRuntime
-		s.processPeak = max(s.processPeak, m.Anonymous)
 	}
+	s.run.mu.Lock()
+	workers := s.run.workers
+	s.run.mu.Unlock()
+	if workers != nil {
+		workers.sample(&row)
+	}
+	s.processPeak = max(s.processPeak, row.Anonymous)
 	s.run.env.Record.Sample(row)
 }

@@ -3,6 +3,8 @@ package exec
 import (
 	"context"
 	"errors"
+	"fmt"
+	"sort"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -53,52 +55,76 @@ func (s *slot) free() (err error) {
 
 // worker does a slot's tasks.
 type worker interface {
-	// task does the ticket-th task, of the chunk of the stage's grid at box.
-	task(ctx context.Context, ticket int, box grid.Box) error
+	// task does the task of an index, of the chunk at box.
+	task(ctx context.Context, index int, box grid.Box) error
 }
 
-// pool runs the tickets 0 … n−1 of a stage on its slots. chunk gives a ticket's
-// chunk and its box; make prepares a slot's worker. The first error stops all.
-func (r *run) pool(ctx context.Context, stage, n int, chunk func(ticket int) (int, grid.Box), make func(*slot) (worker, error)) (err error) {
-	s := &r.plan.Stages[stage]
+// slots is the executor of this process: a stage's tasks run in its slots, on the CPU
+// or on the run's device.
+type slots struct{ run *run }
+
+// Stage allocates the buffers of a stage's slots.
+func (e slots) Stage(_ context.Context, stage int) (Runner, error) {
+	switch s := &e.run.plan.Stages[stage]; s.Kind {
+	case plan.MapStage:
+		return newMapRunner(e.run, stage)
+	case plan.ReduceStage:
+		return newReduceRunner(e.run, stage)
+	case plan.MatMulStage:
+		return newProduct(e.run, stage)
+	default:
+		return nil, fmt.Errorf("the plan has a stage of kind %q, which this version does not know", s.Kind)
+	}
+}
+
+// pool is a stage's slots. The first error of a task stops all of them.
+type pool struct {
+	run   *run
+	index int // of the stage
+	stage *plan.SizedStage
+	all   []prepared
+	chunk func(index int) (int, grid.Box) // of a task: its number in the grid, and where it is
+}
+
+// newPool prepares a stage's slots; make prepares the worker of one.
+func newPool(r *run, stage int, chunk func(index int) (int, grid.Box), make func(*slot) (worker, error)) (*pool, error) {
+	p := &pool{run: r, index: stage, stage: &r.plan.Stages[stage], chunk: chunk}
+	for i := range p.stage.Slots {
+		s := &slot{run: r, stage: p.stage, index: i}
+		s.row.Stage, s.row.Slot, s.row.Chunk = uint16(stage), uint16(i), -1
+		w, err := make(s)
+		p.all = append(p.all, prepared{s, w})
+		if err != nil {
+			return nil, errors.Join(err, p.Close())
+		}
+		s.row.Allocations = uint32(len(s.buffers))
+	}
+	return p, nil
+}
+
+// Run lets each slot take the next task until there are none.
+func (p *pool) Run(ctx context.Context, tasks Tasks, done func(index int)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	slots, err := r.slots(stage, make)
-	defer func() {
-		for _, w := range slots {
-			if failed := w.slot.free(); err == nil {
-				err = failed
-			}
-		}
-	}()
-	if err != nil {
-		return err
-	}
-	r.sampler.sample()
-	defer r.sampler.sample()
-	var next atomic.Int64
+	next := newCursor(tasks)
 	serve := func(w prepared) error {
 		for ctx.Err() == nil {
-			ticket := int(next.Add(1)) - 1
-			if ticket >= n {
+			index, ok := next.take()
+			if !ok {
 				return nil
 			}
-			if r.keep.has(stage, ticket) {
-				r.counts.skipped.Add(1)
-				continue
-			}
-			c, box := chunk(ticket)
+			c, box := p.chunk(index)
 			w.slot.begin(c)
-			if err := w.worker.task(ctx, ticket, box); err != nil {
-				return taskError(ctx, s, box, err)
+			if err := w.worker.task(ctx, index, box); err != nil {
+				return taskError(ctx, p.stage, box, err)
 			}
 			w.slot.finish()
-			r.keep.done(ticket)
+			done(index)
 		}
 		return nil
 	}
 	var group sync.WaitGroup
-	for _, w := range slots {
+	for _, w := range p.all {
 		group.Go(func() {
 			err := errGoexit // stays where serve never returns
 			defer func() {
@@ -113,6 +139,43 @@ func (r *run) pool(ctx context.Context, stage, n int, chunk func(ticket int) (in
 	return context.Cause(ctx)
 }
 
+// Close frees the slots' buffers.
+func (p *pool) Close() (err error) {
+	for _, w := range p.all {
+		if failed := w.slot.free(); err == nil {
+			err = failed
+		}
+	}
+	return err
+}
+
+// cursor hands out the tasks of a set one by one, in order, to many goroutines.
+type cursor struct {
+	tasks  Tasks
+	before []int // tasks in the ranges before each
+	taken  atomic.Int64
+}
+
+func newCursor(tasks Tasks) *cursor {
+	c := &cursor{tasks: tasks, before: make([]int, len(tasks))}
+	for i := 1; i < len(tasks); i++ {
+		c.before[i] = c.before[i-1] + tasks[i-1].Len()
+	}
+	return c
+}
+
+func (c *cursor) take() (index int, ok bool) {
+	n := int(c.taken.Add(1)) - 1
+	i := 0
+	if len(c.tasks) > 1 {
+		i = sort.SearchInts(c.before, n+1) - 1
+	}
+	if len(c.tasks) == 0 || n-c.before[i] >= c.tasks[i].Len() {
+		return 0, false
+	}
+	return c.tasks[i].First + n - c.before[i], true
+}
+
 // errGoexit is the failure of a Go function that ends the goroutine it is called in.
 var errGoexit = errors.New("the function called runtime.Goexit")
 
@@ -120,20 +183,6 @@ var errGoexit = errors.New("the function called runtime.Goexit")
 type prepared struct {
 	slot   *slot
 	worker worker
-}
-
-func (r *run) slots(stage int, make func(*slot) (worker, error)) (all []prepared, err error) {
-	for i := range r.plan.Stages[stage].Slots {
-		s := &slot{run: r, stage: &r.plan.Stages[stage], index: i}
-		s.row.Stage, s.row.Slot, s.row.Chunk = uint16(stage), uint16(i), -1
-		w, err := make(s)
-		all = append(all, prepared{s, w})
-		if err != nil {
-			return all, err
-		}
-		s.row.Allocations = uint32(len(s.buffers))
-	}
-	return all, nil
 }
 
 func (s *slot) begin(chunk int) {
@@ -146,9 +195,8 @@ func (s *slot) begin(chunk int) {
 
 func (s *slot) finish() {
 	s.row.Duration = time.Since(s.run.start) - s.row.Start
-	s.run.env.Record.Task(&s.row)
+	s.run.record(&s.row)
 	s.row.Reuses, s.row.Allocations = uint32(len(s.buffers)), 0
-	s.run.counts.tasks.Add(1)
 }
 
 // write stores a box of an output that is not encoded.

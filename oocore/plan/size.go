@@ -23,6 +23,9 @@ const alwaysKept = 64 << 10
 // Size decides how a run with the given resources does the plan. A budget that is too
 // small is a *MemoryError, whose Need would do.
 func (p *Plan) Size(o Options) (*Sized, error) {
+	if o.Processes > 0 {
+		return p.share(o)
+	}
 	none := o
 	none.Budget = 0
 	_, err := p.sizeFor(none, 0)
@@ -49,13 +52,15 @@ func (p *Plan) Size(o Options) (*Sized, error) {
 // sizeFor sizes for exactly the given budget. keep is how much of it temporary arrays
 // may take; the others are spilled.
 func (p *Plan) sizeFor(o Options, keep int64) (*Sized, error) {
-	s := &Sized{Plan: p, Budget: o.Budget, Arena: max(o.Budget-o.Overhead, 0), Workers: max(o.Workers, 1), Device: o.Device,
+	s := &Sized{Plan: p, Budget: o.Budget, Arena: max(o.Budget-o.Overhead, 0), Workers: max(o.Workers, 1), Device: o.Device, attached: o.Attached,
 		Stages: make([]SizedStage, len(p.Stages)), spilled: make([]bool, len(p.Arrays))}
 	for i := range p.Arrays {
 		if p.Arrays[i].Place != InTemp {
 			continue
 		}
-		if bytes := arena.Reserved(p.Arrays[i].Bytes()); bytes <= keep {
+		if bytes := arena.Reserved(p.Arrays[i].Bytes()); o.Attached {
+			s.spilled[i] = true
+		} else if bytes <= keep {
 			keep -= bytes
 		} else {
 			s.spilled[i] = bytes > alwaysKept
@@ -115,7 +120,7 @@ func (p *Sized) size(overhead int64) error {
 	var short *MemoryError
 	born, dies := p.lifetimes()
 	var steady int64 // what Collect returns exists from the first stage on
-	if out := &p.Arrays[p.Output]; out.Place == InCollect {
+	if out := &p.Arrays[p.Output]; p.Place(p.Output) == InCollect {
 		steady = out.Bytes()
 	}
 	for i := range p.Stages {
@@ -435,7 +440,6 @@ func (p *Sized) predict(s *SizedStage) {
 		slot[record.Codec] += session(buffer, heap)
 		for i := range s.Folds {
 			slot[record.Scratch] += p.stateBytes(s.Stage, i, 1)
-			shared[record.Scratch] += p.stateBytes(s.Stage, i, 1)
 		}
 	case ReduceStage:
 		add(&slot, LaneBytes(&s.Programs[0], s.Tile, false), 1)
@@ -443,12 +447,8 @@ func (p *Sized) predict(s *SizedStage) {
 		kept := p.KeptChunk(s.Stage)
 		for i := range s.Folds {
 			slot[record.Scratch] += p.stateBytes(s.Stage, i, kept)
-			out := arena.Reserved(int64(kept) * int64(p.Arrays[s.Outputs[i]].DType.Size()))
 			if p.FoldedChunks(s.Stage) == 1 {
-				slot[record.Output] += out
-			} else {
-				shared[record.Output] += out
-				shared[record.Scratch] += p.stateBytes(s.Stage, i, kept)
+				slot[record.Output] += arena.Reserved(int64(kept) * int64(p.Arrays[s.Outputs[i]].DType.Size()))
 			}
 		}
 	}
@@ -458,8 +458,32 @@ func (p *Sized) predict(s *SizedStage) {
 			slot[record.Codec] += session(buffer, heap)
 		}
 	}
+	if !p.attached {
+		shared = p.mergeBytes(s.Stage)
+	}
 	s.Predicted = shared
 	add(&s.Predicted, slot, s.Slots)
+}
+
+// mergeBytes is what merging a stage's partial results takes: the accumulators so far,
+// and the results that they make.
+func (p *Plan) mergeBytes(s *Stage) (b record.Bytes) {
+	if !p.Merges(s) {
+		return b
+	}
+	kept := p.KeptChunk(s)
+	for i := range s.Folds {
+		b[record.Scratch] += p.stateBytes(s, i, kept)
+		if s.Kind == ReduceStage {
+			b[record.Output] += arena.Reserved(int64(kept) * int64(p.Arrays[s.Outputs[i]].DType.Size()))
+		}
+	}
+	return b
+}
+
+// Merges reports whether a stage's tasks make partial results, which have to be merged.
+func (p *Plan) Merges(s *Stage) bool {
+	return len(s.Folds) > 0 && (s.Kind == MapStage || p.FoldedChunks(s) != 1)
 }
 
 // ReadWork is the memory with which a slot of a stage reads a load: a buffer, and

@@ -14,6 +14,12 @@ type Options struct {
 	Overhead int64 // bytes of it that are not buffers: Go's runtime and heap, page tables
 	Workers  int   // tasks that compute at once; at least 1
 	Device   DeviceSpec
+	// Processes is the number of worker processes that run the tasks, and Budget is then
+	// of all of them together and of this one, which only coordinates. 0 runs them here.
+	Processes int
+	// Attached sizes one of these worker processes: what one stage writes for another
+	// lies in files, and partial results are merged elsewhere.
+	Attached bool
 }
 
 // DeviceSpec is a device as the planner sees it. Memory is 0 for the CPU. OnHost
@@ -37,7 +43,10 @@ type Sized struct {
 	// DevicePeak is the predicted peak of the device's own memory.
 	DevicePeak int64
 
-	spilled []bool // of each array, if it is temporary
+	Each Options // of one worker process, where there are any
+
+	attached bool   // or made for the coordinator of processes that are
+	spilled  []bool // of each array, if it is temporary
 }
 
 // SizedStage is a stage with its tiles, slots and predicted bytes.
@@ -65,6 +74,8 @@ type SizedStage struct {
 // Place says where an array's elements are in the run.
 func (p *Sized) Place(array int) Place {
 	switch place := p.Arrays[array].Place; {
+	case place == InCollect && p.attached:
+		return InSpill
 	case place != InTemp:
 		return place
 	case p.spilled[array]:

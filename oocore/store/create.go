@@ -94,13 +94,16 @@ func (w *flatWriter) begin(file string, size int64, id string, m Meta) (_ Writer
 	if filepath.Dir(w.target) == w.ws.Path { // a temporary array
 		w.temp = w.target + ".unfinished"
 	}
-	if m.Resume {
+	if m.Resume || w.ws.attached {
 		if found, err := w.reopen(id, size); err != nil {
 			return nil, errors.Join(err, w.Suspend())
 		} else if found {
 			w.resumed = true
 			return w, nil
 		}
+	}
+	if w.ws.attached {
+		return nil, ErrNotStaged
 	}
 	if err := w.anew(size, id, old); err != nil {
 		return nil, errors.Join(err, w.Abort())

@@ -187,6 +187,9 @@ func (w *flatWriter) Commit(ctx context.Context) error {
 }
 
 func (w *flatWriter) commit(ctx context.Context) error {
+	if w.ws.attached {
+		return ErrAttachedCommit
+	}
 	if err := w.finish(ctx); err != nil {
 		return err
 	}
@@ -235,7 +238,10 @@ func (w *flatWriter) Abort() error {
 	if w.ended {
 		return nil
 	}
-	err := errors.Join(w.end(), disk.Remove(w.temp), disk.Remove(w.idName()))
+	err := w.end()
+	if !w.ws.attached {
+		err = errors.Join(err, disk.Remove(w.temp), disk.Remove(w.idName()))
+	}
 	if w.owned {
 		err = errors.Join(err, w.ws.Remove())
 	}

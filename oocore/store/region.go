@@ -96,6 +96,9 @@ func (w *regionWriter) begin() (err error) {
 	return err
 }
 
+// Share is called by store.Share.
+func (w *regionWriter) Share() { w.wrote.Store(true) }
+
 func (w *regionWriter) Write(ctx context.Context, src []byte, b grid.Box) error {
 	w.mu.RLock()
 	defer w.mu.RUnlock()
@@ -179,6 +182,9 @@ func (w *regionWriter) Commit(ctx context.Context) error {
 }
 
 func (w *regionWriter) commit() error {
+	if w.ws.attached {
+		return ErrAttachedCommit
+	}
 	if err := w.sync(); err != nil {
 		return err
 	}

@@ -24,6 +24,12 @@ func (w *Workspace) Tear(b grid.Box) (again bool, err error) {
 	if again = unfinished != nil; again && !strided.Inside(*unfinished, b) {
 		return true, tornError(*unfinished)
 	}
+	if w.attached {
+		if !again {
+			return true, ErrNotStaged
+		}
+		return true, nil
+	}
 	text, err := json.Marshal(b)
 	if err != nil {
 		return again, err
@@ -33,6 +39,9 @@ func (w *Workspace) Tear(b grid.Box) (again bool, err error) {
 
 // Mend says that the output is whole.
 func (w *Workspace) Mend() error {
+	if w.attached {
+		return nil
+	}
 	if _, err := os.Stat(w.Join(tornName)); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

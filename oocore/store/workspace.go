@@ -25,6 +25,8 @@ import (
 type Workspace struct {
 	Path string // of the folder
 	lock disk.Handle
+	// attached says that another process holds the workspace: nothing is removed.
+	attached bool
 }
 
 // LockedError is returned where another process writes the same output.
@@ -210,6 +212,9 @@ func (w *Workspace) Join(name string) string { return filepath.Join(w.Path, name
 
 // Clear removes what is in the workspace. What says that the output is torn stays.
 func (w *Workspace) Clear() (err error) {
+	if w.attached {
+		return nil
+	}
 	listing := disk.List(w.Path, func(e fs.DirEntry) bool {
 		if e.Name() != lockName && e.Name() != tornName {
 			err = errors.Join(err, disk.RemoveAll(w.Join(e.Name())))
@@ -230,6 +235,9 @@ func (w *Workspace) Remove() error { return errors.Join(w.Clear(), w.Close()) }
 
 // Close releases the workspace and keeps what is in it. An empty one is removed.
 func (w *Workspace) Close() error {
+	if w.attached {
+		return nil
+	}
 	empty := true
 	err := disk.List(w.Path, func(e fs.DirEntry) bool {
 		empty = e.Name() == lockName

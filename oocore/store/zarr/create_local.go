@@ -185,6 +185,9 @@ func (t *localTarget) begin(resume bool) error {
 	if filepath.Dir(t.place) == t.ws.Path { // a temporary array
 		t.temp = t.place + ".unfinished"
 	}
+	if t.ws.Attached() {
+		return t.attach()
+	}
 	if resume {
 		var err error
 		if t.goesOn, err = t.resume(); t.goesOn || err != nil {
@@ -214,6 +217,19 @@ func (t *localTarget) begin(resume bool) error {
 		return err
 	}
 	return disk.SyncDir(filepath.Dir(t.ws.Path))
+}
+
+// attach goes on with the folder that the process which holds the workspace has made.
+func (t *localTarget) attach() error {
+	note, err := os.ReadFile(t.note())
+	if err != nil || !bytes.Equal(note, t.noteText()) {
+		return store.ErrNotStaged
+	}
+	if st, err := os.Stat(t.temp); err != nil || !st.IsDir() {
+		return store.ErrNotStaged
+	}
+	t.goesOn = true
+	return nil
 }
 
 // clear removes what there is of the array that is being made.
@@ -276,6 +292,9 @@ func (t *localTarget) put(from, to string) error {
 }
 
 func (t *localTarget) commit(ctx context.Context) error {
+	if t.ws.Attached() {
+		return store.ErrAttachedCommit
+	}
 	if err := putObject(ctx, blob.Dir(t.array()), v3File, t.made.encodeV3()); err != nil {
 		return err
 	}
@@ -320,6 +339,9 @@ func (t *localTarget) suspend() error {
 }
 
 func (t *localTarget) abort() error {
+	if t.ws.Attached() {
+		return nil
+	}
 	err := t.clear()
 	if t.owned {
 		err = errors.Join(err, t.ws.Remove())

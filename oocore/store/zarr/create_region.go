@@ -105,9 +105,14 @@ type regionTarget struct {
 	wrote atomic.Bool // the array is no longer what it was
 }
 
+func (t *regionTarget) share() { t.wrote.Store(true) }
+
 func (t *regionTarget) resumed() bool { return t.torn }
 
 func (t *regionTarget) commit(context.Context) error {
+	if t.ws.Attached() {
+		return store.ErrAttachedCommit
+	}
 	if err := t.ws.Mend(); err != nil {
 		return err
 	}

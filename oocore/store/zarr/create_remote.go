@@ -100,7 +100,8 @@ func (t *remoteTarget) note() string { return t.ws.Join("out.zarr.id") }
 // begin chooses the form of the keys and removes what an earlier run left under
 // them, or goes on with that.
 func (t *remoteTarget) begin(ctx context.Context, resume bool) error {
-	if note, err := os.ReadFile(t.note()); err == nil && resume {
+	attached := t.ws.Attached()
+	if note, err := os.ReadFile(t.note()); err == nil && (resume || attached) {
 		for _, keys := range keyForms {
 			t.made.keys = keys
 			if string(note) == string(t.made.encodeV3()) {
@@ -108,6 +109,9 @@ func (t *remoteTarget) begin(ctx context.Context, resume bool) error {
 				return nil
 			}
 		}
+	}
+	if attached {
+		return store.ErrNotStaged
 	}
 	t.made.keys = otherKeys(t.old, len(t.made.shape))
 	if err := t.remove(ctx, t.own); err != nil {
@@ -155,6 +159,9 @@ func (t *remoteTarget) remove(ctx context.Context, kind func(key string) bool) e
 }
 
 func (t *remoteTarget) commit(ctx context.Context) error {
+	if t.ws.Attached() {
+		return store.ErrAttachedCommit
+	}
 	for _, group := range t.groups {
 		if err := putObject(ctx, group, v3File, []byte(groupText)); err != nil {
 			return err
@@ -182,6 +189,9 @@ func (t *remoteTarget) suspend() error {
 }
 
 func (t *remoteTarget) abort() error {
+	if t.ws.Attached() {
+		return nil
+	}
 	err := errors.Join(t.remove(context.Background(), t.own), disk.Remove(t.note()))
 	if t.owned {
 		err = errors.Join(err, t.ws.Remove())

@@ -42,6 +42,13 @@ type base struct {
 // Resumed is asked by store.Resumed.
 func (w *base) Resumed() bool { return w.target.resumed() }
 
+// Share is called by store.Share.
+func (w *base) Share() {
+	if t, ok := w.target.(interface{ share() }); ok {
+		t.share()
+	}
+}
+
 // usable refuses what comes too late.
 func (w *base) usable() error {
 	if w.closed {

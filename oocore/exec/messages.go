@@ -1,0 +1,43 @@
+package exec
+
+import (
+	"encoding/json"
+	"io"
+
+	"github.com/gonbext/gonbext/oocore/record"
+)
+
+// A coordinator and its worker processes exchange lines of JSON: requests on a worker's
+// standard input, answers on its standard output. A worker answers once when it is
+// ready, and then once for each request. A closed standard input ends what it does: it
+// answers what is done of the present request, and exits.
+
+// request asks a worker for tasks.
+type request struct {
+	Stage int   `json:"stage"`
+	Tasks Range `json:"tasks"`
+}
+
+// answer is what a worker has done of a request. Everything that Done names is in files
+// and durable.
+type answer struct {
+	Done   []int         `json:"done,omitempty"`
+	Rows   []record.Task `json:"rows,omitempty"` // of the record; times count from the request
+	Memory record.Sample `json:"memory"`
+	Peak   record.Bytes  `json:"peak"` // of the worker's buffers, when the most was reserved
+	Error  string        `json:"error,omitempty"`
+	// Need is the budget that the worker needs, where its own is too small.
+	Need int64 `json:"need,omitempty"`
+}
+
+// lines writes and reads messages.
+type lines struct {
+	*json.Encoder
+	*json.Decoder
+}
+
+func newLines(r io.Reader, w io.Writer) lines {
+	l := lines{json.NewEncoder(w), json.NewDecoder(r)}
+	l.DisallowUnknownFields()
+	return l
+}

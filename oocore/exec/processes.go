@@ -1,0 +1,333 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gonbext/gonbext/oocore/internal/disk"
+	"github.com/gonbext/gonbext/oocore/plan"
+	"github.com/gonbext/gonbext/oocore/record"
+)
+
+// Processes are worker processes that run a plan's tasks.
+type Processes struct {
+	N int
+	// Command starts a worker for the plan in a file, with a budget of memory and so many
+	// tasks that compute at once: a program that calls Serve on its standard input and
+	// output.
+	Command func(file string, budget int64, workers int) []string
+}
+
+// planFile is in the staging folder.
+const planFile = "plan"
+
+// processes is the executor of worker processes. All of them serve one plan.
+type processes struct {
+	run     *run
+	command []string
+	file    string
+
+	mu     sync.Mutex
+	all    []*process      // by number; nil for one that ended
+	memory []record.Sample // of each
+	peak   []record.Bytes
+}
+
+// newProcesses writes the plan into the staging folder, and starts the workers.
+func newProcesses(ctx context.Context, r *run) (p *processes, err error) {
+	conf := r.env.Processes
+	encoded, err := r.plan.Encode()
+	if err != nil {
+		return nil, err
+	}
+	if err := r.arrays.makeSpill(); err != nil {
+		return nil, err
+	}
+	p = &processes{run: r, file: r.arrays.spill.Join(planFile), all: make([]*process, conf.N),
+		memory: make([]record.Sample, conf.N), peak: make([]record.Bytes, conf.N)}
+	p.command = conf.Command(p.file, r.plan.Each.Budget, r.plan.Each.Workers)
+	if err := writePlan(p.file, encoded); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, p.close())
+			p = nil
+		}
+	}()
+	errs := make([]error, conf.N)
+	var group sync.WaitGroup
+	for i := range p.all {
+		group.Go(func() { errs[i] = p.start(ctx, i) })
+	}
+	group.Wait()
+	for i, err := range errs {
+		if errors.As(err, new(*deadWorker)) { // it is started again when there is work for it
+			p.drop(i)
+		} else if err != nil {
+			return p, err
+		}
+	}
+	return p, nil
+}
+
+// start starts a worker, and waits until it is ready.
+func (p *processes) start(ctx context.Context, number int) error {
+	w, err := startProcess(p.command)
+	if err != nil {
+		return err
+	}
+	p.mu.Lock()
+	p.all[number] = w
+	p.mu.Unlock()
+	defer context.AfterFunc(ctx, w.hang)()
+	var a answer
+	if err := w.lines.Decode(&a); err != nil {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return &deadWorker{how: w.wait(), words: w.words.String()}
+	}
+	p.noteMemory(number, a)
+	switch {
+	case a.Need > 0:
+		return &plan.MemoryError{Op: "a worker process", Need: a.Need, Limit: p.run.plan.Each.Budget}
+	case a.Error != "":
+		return errors.New(a.Error)
+	}
+	return nil
+}
+
+// deadWorker is a worker process that ended without an answer.
+type deadWorker struct {
+	how   error
+	words string
+}
+
+func (e *deadWorker) Error() string {
+	text := "a worker process ended"
+	if e.how != nil {
+		text += ": " + e.how.Error()
+	}
+	if e.words != "" {
+		text += "; its last words: " + e.words
+	}
+	return text
+}
+
+func (p *processes) noteMemory(number int, a answer) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.memory[number], p.peak[number] = a.Memory, a.Peak
+}
+
+// sample adds the workers' memory to that of the coordinator.
+func (p *processes) sample(s *record.Sample) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i, m := range p.memory {
+		if p.all[i] == nil {
+			continue
+		}
+		for c := range s.Arena {
+			s.Arena[c] += m.Arena[c]
+		}
+		s.Anonymous += m.Anonymous
+		s.Mapped += m.Mapped
+		s.GoHeap += m.GoHeap
+		s.GoRuntime += m.GoRuntime
+	}
+}
+
+// peaks is the sum of the most that each worker has reserved.
+func (p *processes) peaks() (sum record.Bytes) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, b := range p.peak {
+		for c := range sum {
+			sum[c] += b[c]
+		}
+	}
+	return sum
+}
+
+// close ends the workers.
+func (p *processes) close() error {
+	var group sync.WaitGroup
+	p.mu.Lock()
+	all := slices.Clone(p.all)
+	clear(p.all)
+	p.mu.Unlock()
+	for _, w := range all {
+		if w != nil {
+			w.hang()
+			group.Go(func() { _ = w.wait() }) // what it did is known from its answers
+		}
+	}
+	group.Wait()
+	return disk.Remove(p.file)
+}
+
+// Stage prepares for what workers leave of a stage.
+func (p *processes) Stage(_ context.Context, stage int) (Runner, error) {
+	r := &processRunner{processes: p, index: stage, stage: &p.run.plan.Stages[stage]}
+	if m, ok := p.run.partials.(*merger); ok && p.run.plan.Merges(r.stage.Stage) {
+		var err error
+		if r.rows, err = newRowMerger(m); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// processRunner lets the workers run tasks of a stage.
+type processRunner struct {
+	*processes
+	index int
+	stage *plan.SizedStage
+
+	taking sync.Mutex
+	rows   *rowMerger // of partial results; nil where there are none
+}
+
+// Run hands out ranges of tasks to the workers.
+func (r *processRunner) Run(ctx context.Context, tasks Tasks, done func(index int)) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	queue := newRanges(r.stage, len(r.all), tasks)
+	var group sync.WaitGroup
+	for number := range r.all {
+		group.Go(func() {
+			if err := r.feed(ctx, number, queue, done); err != nil {
+				cancel(err)
+			}
+		})
+	}
+	group.Wait()
+	return context.Cause(ctx)
+}
+
+// Close removes what workers left for the coordinator.
+func (r *processRunner) Close() error {
+	if r.rows == nil {
+		return nil
+	}
+	return r.rows.close()
+}
+
+// maxDeaths is how many workers in a row may end with a range of tasks before that is
+// the run's error. Each time less is asked for at once.
+const maxDeaths = 5
+
+// feed gives one worker range after range. A worker that ends is replaced, and its range
+// is done again.
+func (r *processRunner) feed(ctx context.Context, number int, queue *ranges, done func(index int)) error {
+	var again Tasks
+	deaths := 0
+	for ctx.Err() == nil {
+		var next Range
+		if len(again) > 0 {
+			next, again = again[0], again[1:]
+		} else if more, ok := queue.take(); ok {
+			next = more
+		} else {
+			return nil
+		}
+		begun := time.Now()
+		a, err := r.do(ctx, number, next)
+		if err == nil {
+			deaths = 0
+			if a.Error == "" {
+				queue.took(next.Len(), time.Since(begun))
+			}
+			if err := r.take(ctx, number, begun, a, done); err != nil {
+				return err
+			}
+			if a.Error != "" && ctx.Err() == nil {
+				return errors.New(a.Error)
+			}
+			if a.Error == "" && len(a.Done) != next.Len() {
+				return fmt.Errorf("a worker process has done %d of %s of %s, and says nothing of the others", len(a.Done), next, r.stage.Name)
+			}
+			continue
+		}
+		if ctx.Err() != nil {
+			break
+		}
+		if !errors.As(err, new(*deadWorker)) {
+			return err
+		}
+		if deaths++; deaths >= maxDeaths {
+			return fmt.Errorf("%s, %s: %d worker processes in a row ended without progress: %w", r.stage.Name, next, deaths, err)
+		}
+		half := (next.Len() + 1) / 2
+		again = append(Tasks{{next.First, next.First + half}}, again...)
+		if half < next.Len() {
+			again = append(Tasks{again[0], {next.First + half, next.End}}, again[1:]...)
+		}
+	}
+	return context.Cause(ctx)
+}
+
+// do asks a worker for tasks, and starts it where there is none. A worker that ended is
+// a *deadWorker.
+func (r *processRunner) do(ctx context.Context, number int, tasks Range) (answer, error) {
+	r.mu.Lock()
+	w := r.all[number]
+	r.mu.Unlock()
+	if w == nil {
+		if err := r.start(ctx, number); err != nil {
+			r.drop(number)
+			return answer{}, err
+		}
+		return r.do(ctx, number, tasks)
+	}
+	defer context.AfterFunc(ctx, w.hang)()
+	a, err := w.ask(request{r.index, tasks})
+	if err != nil {
+		dead := &deadWorker{how: w.wait(), words: w.words.String()}
+		r.drop(number)
+		return a, dead
+	}
+	r.noteMemory(number, a)
+	return a, nil
+}
+
+// drop forgets a worker that ended.
+func (p *processes) drop(number int) {
+	p.mu.Lock()
+	w := p.all[number]
+	p.all[number] = nil
+	p.mu.Unlock()
+	if w != nil {
+		_ = w.wait()
+	}
+}
+
+// take notes what a worker has done.
+func (r *processRunner) take(ctx context.Context, number int, begun time.Time, a answer, done func(index int)) error {
+	r.taking.Lock()
+	defer r.taking.Unlock()
+	for i := range a.Rows {
+		row := &a.Rows[i]
+		row.Stage = uint16(r.index)
+		row.Slot += uint16(number * r.stage.Slots / len(r.all))
+		row.Start += begun.Sub(r.run.start)
+		r.run.counts.read.Add(row.Read)
+		r.run.counts.written.Add(row.Written)
+		r.run.record(row)
+	}
+	if r.rows != nil {
+		if err := r.rows.take(context.WithoutCancel(ctx), a.Done); err != nil {
+			return err
+		}
+	}
+	for _, index := range a.Done {
+		done(index)
+	}
+	return nil
+}

@@ -1,0 +1,124 @@
+package exec
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/gonbext/gonbext/oocore/arena"
+	"github.com/gonbext/gonbext/oocore/internal/disk"
+	"github.com/gonbext/gonbext/oocore/journal"
+	"github.com/gonbext/gonbext/oocore/record"
+)
+
+// rowFile has a row of fixed size for each task of a stage: its partial results, as
+// worker processes leave them for the coordinator.
+type rowFile struct {
+	*folding
+	path string
+	file disk.Handle
+	size int64 // of a row
+}
+
+// openRows opens a stage's file in the staging folder; create makes it anew.
+func openRows(r *run, stage int, create bool) (*rowFile, error) {
+	f := &rowFile{folding: newFolding(r, &r.plan.Stages[stage]), path: r.arrays.spill.Join(fmt.Sprintf("partials-%d", stage))}
+	for _, folder := range f.folders {
+		f.size += int64(folder.Size() * f.kept)
+	}
+	flag := os.O_RDWR
+	if create {
+		flag |= os.O_CREATE | os.O_TRUNC
+	}
+	file, err := disk.OpenFile(f.path, flag, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	f.file = file
+	return f, nil
+}
+
+// add writes a task's row.
+func (f *rowFile) add(_ context.Context, _ *slot, index int, states [][]byte) error {
+	at := int64(index) * f.size
+	for _, state := range states {
+		if _, err := f.file.WriteAt(state, at); err != nil {
+			return err
+		}
+		at += int64(len(state))
+	}
+	return nil
+}
+
+// read fills accumulators from a task's row.
+func (f *rowFile) read(index int, states [][]byte) error {
+	at := int64(index) * f.size
+	for _, state := range states {
+		if _, err := f.file.ReadAt(state, at); err != nil {
+			return fmt.Errorf("the partial results of task %d: %w", index, err)
+		}
+		at += int64(len(state))
+	}
+	return nil
+}
+
+// rowMerger merges the rows that worker processes leave, in the order of the tasks.
+type rowMerger struct {
+	*merger
+	rows    *rowFile
+	slot    *slot
+	states  [][]byte    // of the present row
+	arrived journal.Set // tasks whose rows are there
+	buffers []*arena.Buffer
+}
+
+// newRowMerger makes a stage's file and the buffers for one of its rows.
+func newRowMerger(m *merger) (_ *rowMerger, err error) {
+	r := &rowMerger{merger: m, slot: &slot{run: m.run, stage: m.stage}}
+	for _, folder := range m.folders {
+		b, err := m.run.arena.Alloc(arena.Tag{Stage: m.index, Chunk: -1, Class: record.Scratch}, int64(folder.Size()*m.kept))
+		if err != nil {
+			r.freeRow()
+			return nil, err
+		}
+		r.buffers, r.states = append(r.buffers, b), append(r.states, b.Data)
+	}
+	if r.rows, err = openRows(m.run, m.index, true); err != nil {
+		r.freeRow()
+		return nil, err
+	}
+	return r, nil
+}
+
+// take merges the rows of tasks that are done, as far as those of all tasks before are
+// there. One goroutine at a time calls it.
+func (r *rowMerger) take(ctx context.Context, done []int) error {
+	for _, index := range done {
+		r.arrived.Add(int64(index), 1)
+	}
+	for r.arrived.Has(int64(r.next)) {
+		if err := r.rows.read(r.next, r.states); err != nil {
+			return err
+		}
+		if err := r.add(ctx, r.slot, r.next, r.states); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *rowMerger) freeRow() {
+	for _, b := range r.buffers {
+		b.Free()
+	}
+}
+
+// close removes the file.
+func (r *rowMerger) close() error {
+	r.freeRow()
+	err := r.rows.file.Close()
+	if failed := disk.Remove(r.rows.path); err == nil {
+		err = failed
+	}
+	return err
+}
