@@ -73,12 +73,12 @@ def main():
             i = len(listed)
             case, write = {"family": made["op"], "expression": made["expr"], "inputs": {}}, []
             for name, a in made["in"].items():
-                case["inputs"][name], put = layout(np.asarray(a), f"{i}{name}", rng)
+                case["inputs"][name], put = layout(np.array(a), f"{i}{name}", rng)  # a copy: modules may go on with theirs
                 write.append(put)
             if made.get("error"):
                 case["refused"] = "an error"
             else:
-                want = np.asarray(made["want"])
+                want = np.array(made["want"])
                 case["dtype"], case["shape"] = str(want.dtype), list(want.shape)
                 case["chunks"] = [max(int(rng.integers(1, max(n, 1) + 1)), n // 8) for n in want.shape] if rng.random() < 0.5 else []
                 write.append(functools.partial(write_want, i=i, made=made, want=want))
