@@ -139,11 +139,9 @@ func TestEveryOperation(t *testing.T) {
 	if !testcases.Full() {
 		t.Skip("left out: every operation in a memory cgroup, which GONBEXT_TEST=full runs as root")
 	}
+	gonbext, input := prepared(t)
 	dir := t.TempDir()
 	t.Setenv("GONBEXT_RUNS", filepath.Join(dir, "runs"))
-	gonbext := built(t, dir)
-	input := filepath.Join(dir, "input.bin")
-	fill(t, input)
 	for _, e := range operations(t) {
 		t.Run(e, func(t *testing.T) {
 			args := []string{"compute", e, "-o", filepath.Join(dir, "out.npy")}
@@ -162,11 +160,9 @@ func TestStoresWithinABudget(t *testing.T) {
 	if !testcases.Full() {
 		t.Skip("left out: stores in memory cgroups, which need root, 4 GiB of disk and a minute: GONBEXT_TEST=full runs them")
 	}
+	gonbext, input := prepared(t)
 	dir := t.TempDir()
 	t.Setenv("GONBEXT_RUNS", filepath.Join(dir, "runs"))
-	gonbext := built(t, dir)
-	input := filepath.Join(dir, "input.bin")
-	fill(t, input)
 	raw := input + "?" + views["x"]
 	at := func(name string) string { return filepath.Join(dir, name) }
 	rowsOf := func(n int) string { return fmt.Sprintf("%dx%d", n, cols) }
@@ -196,14 +192,36 @@ func TestStoresWithinABudget(t *testing.T) {
 	}
 }
 
-// built is the command.
-func built(t *testing.T, dir string) string {
-	t.Helper()
-	gonbext := filepath.Join(dir, "gonbext")
-	if out, err := exec.Command("go", "build", "-o", gonbext, "../../cmd/gonbext").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+// shared is the folder of what all tests use: the command and the array.
+var shared string
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if err := os.RemoveAll(shared); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
 	}
-	return gonbext
+	os.Exit(code)
+}
+
+// prepared makes the command and the array for the first test that asks.
+func prepared(t *testing.T) (gonbext, input string) {
+	t.Helper()
+	first := shared == ""
+	if first {
+		var err error
+		if shared, err = os.MkdirTemp("", "capped"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	gonbext, input = filepath.Join(shared, "gonbext"), filepath.Join(shared, "input.bin")
+	if first {
+		if out, err := exec.Command("go", "build", "-o", gonbext, "../../cmd/gonbext").CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		fill(t, input)
+	}
+	return gonbext, input
 }
 
 var groups atomic.Int64
