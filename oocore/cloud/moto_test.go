@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore/store/blob"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // moto is a second S3 server, which checks signatures, with boto3 beside it.
@@ -23,7 +24,7 @@ type moto struct {
 
 // startMoto starts the server, and sets what is needed to reach it.
 func startMoto(t *testing.T) *moto {
-	if os.Getenv("GONBEXT_TEST") != "full" {
+	if !testcases.Full() {
 		t.Skip("the tests against moto, a second S3 server, are left out: set GONBEXT_TEST=full, and GONBEXT_PYTHON to a Python that has moto[server]")
 	}
 	python := os.Getenv("GONBEXT_PYTHON")

@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"testing"
 
 	lib "github.com/klauspost/compress/zstd"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // TestZstdLevels writes chunks of many sizes at many levels with each implementation
@@ -23,7 +23,7 @@ func TestZstdLevels(t *testing.T) {
 	defer func(had func() zstdEngine) { zstdOf = had }(zstdOf)
 	use := func(e zstdEngine) { zstdOf = func() zstdEngine { return e } }
 	levels, sizes := []int{-100, 0, 1, 3, 7, 13}, []int{1, 9 << 10, 200 << 10}
-	if os.Getenv("GONBEXT_TEST") == "full" {
+	if testcases.Full() {
 		levels = append(levels, -1, 2, 4, 5, 6, 9, 10, 12, 15, 16, 18, 22)
 		sizes = append(sizes, 100<<10, 300<<10, 1<<20+1)
 	}

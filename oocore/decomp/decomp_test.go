@@ -13,13 +13,14 @@ import (
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/decomp"
 	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 func python(t *testing.T) string {
 	if p := os.Getenv("GONBEXT_PYTHON"); p != "" {
 		return p
 	}
-	if os.Getenv("GONBEXT_TEST") != "full" {
+	if !testcases.Full() {
 		t.Skip("left out: TensorLy, for which GONBEXT_TEST=full and GONBEXT_PYTHON name a Python that has it")
 	}
 	t.Fatal("GONBEXT_PYTHON names no Python with TensorLy")

@@ -20,6 +20,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/memstore"
 	"github.com/gonbext/gonbext/oocore/store/storetest"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 var small = store.Meta{Shape: []int{2, 3}, DType: dtype.Float32}
@@ -27,7 +28,7 @@ var small = store.Meta{Shape: []int{2, 3}, DType: dtype.Float32}
 // needsRoot skips what only root, on Linux, can set up.
 func needsRoot(t *testing.T, what string) {
 	t.Helper()
-	if os.Getenv("GONBEXT_TEST") == "full" {
+	if testcases.Full() {
 		if runtime.GOOS != "linux" || os.Getuid() != 0 {
 			t.Fatalf("%s needs root on Linux", what)
 		}

@@ -5,11 +5,13 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // A disk that fills up, by this run or beside it, leaves nothing of the output.
 func TestFullDisk(t *testing.T) {
-	if os.Getenv("GONBEXT_TEST") != "full" {
+	if !testcases.Full() {
 		t.Skip("left out: a full disk, which GONBEXT_TEST=full mounts as root")
 	}
 	dir := t.TempDir()

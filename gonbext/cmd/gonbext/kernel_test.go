@@ -10,13 +10,14 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/gonbext/internal/setup"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // full is for what needs Python: under GONBEXT_TEST=full, GONBEXT_PYTHON names
 // one that has jupyter_client and nbclient, or one is set up here.
 func full(t *testing.T, leftOut string) (python string) {
 	t.Helper()
-	if os.Getenv("GONBEXT_TEST") != "full" {
+	if !testcases.Full() {
 		t.Skip("left out without GONBEXT_TEST=full: " + leftOut)
 	}
 	python, err := setup.Jupyter(t.Context(), t.Logf)

@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -16,6 +18,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // budget is what every operation gets, and the limit of the cgroup that it runs
@@ -58,62 +61,88 @@ var boxes = []string{
 	`quantize(x, "int8")`, `quantize(x, "uint8 affine", 1)`, `quantize_scale(x, "int8", 1, 32)`,
 }
 
-// operations are an expression for each operation, over the views that it names.
-func operations() []string {
-	var all []string
+// elements are an expression for each elementwise operation, by the number of its
+// operands: those of one number run the same plan and differ in their inner loop.
+func elements() map[int][]string {
+	all := map[int][]string{}
 	integer := map[kernel.Op]bool{kernel.BitAnd: true, kernel.BitOr: true, kernel.BitXor: true, kernel.LeftShift: true, kernel.RightShift: true, kernel.Invert: true}
 	for op := kernel.Add; op <= kernel.Where; op++ {
+		e := op.String()
 		switch {
 		case op == kernel.Where:
-			all = append(all, "where(x > 0.5, x, y)")
+			e = "where(x > 0.5, x, y)"
 		case op >= kernel.LogicalAnd && op <= kernel.LogicalXor:
-			all = append(all, op.String()+"(x > 0.5, y > 0.25)")
+			e += "(x > 0.5, y > 0.25)"
 		case op == kernel.LogicalNot:
-			all = append(all, "logical_not(x > 0.5)")
+			e += "(x > 0.5)"
 		case op == kernel.LeftShift || op == kernel.RightShift:
-			all = append(all, op.String()+"(i, j & 15)")
+			e += "(i, j & 15)"
 		case integer[op] && op.Arity() == 2:
-			all = append(all, op.String()+"(i, j)")
+			e += "(i, j)"
 		case integer[op]:
-			all = append(all, op.String()+"(i)")
+			e += "(i)"
 		case op >= kernel.Real && op <= kernel.Conjugate:
-			all = append(all, op.String()+"(z)")
+			e += "(z)"
 		case op.Arity() == 2:
-			all = append(all, op.String()+"(x, y)")
+			e += "(x, y)"
 		default:
-			all = append(all, op.String()+"(x)")
+			e += "(x)"
 		}
+		all[op.Arity()] = append(all[op.Arity()], e)
 	}
+	return all
+}
+
+// reductions are every reduction of all elements, of columns and of rows.
+func reductions() (all []string) {
 	for r := kernel.Sum; r <= kernel.CountNonzero; r++ {
 		all = append(all, r.String()+"(x)", r.String()+"(x, 0)", r.String()+"(x, 1)")
 	}
-	all = append(all, boxes...)
-	return append(all,
-		"tanh(sqrt(x)*2 + exp(-x))",
-		"x - mean(x, 0)",
-		"(x - mean(x, 0)) / std(x, 0)",
-		`astype(x, "float16")`,
-		`astype(i, "float64")`,
-		`slice(x, "::-2, 1::3")`,
-		"transpose(x)",
-		"transpose(s)",
-		"s + transpose(s)",
-		"matmul(x, transpose(slice(x, \"0:64\")))",
-		"matmul(transpose(x), x)")
+	return all
 }
 
-// TestEveryOperation runs each operation on an array of 16 times its budget, in
-// a cgroup of the budget.
+// mixed are expressions of several operations, and of views.
+var mixed = []string{
+	"tanh(sqrt(x)*2 + exp(-x))",
+	"x - mean(x, 0)",
+	"(x - mean(x, 0)) / std(x, 0)",
+	`astype(x, "float16")`,
+	`astype(i, "float64")`,
+	`slice(x, "::-2, 1::3")`,
+	"transpose(x)",
+	"transpose(s)",
+	"s + transpose(s)",
+	"matmul(x, transpose(slice(x, \"0:64\")))",
+	"matmul(transpose(x), x)",
+}
+
+// operations are the expressions that run: of those that only differ in their inner
+// loop a sample.
+func operations(t *testing.T) []string {
+	sample := func(all []string, n int, stratum func(e string) string) []string {
+		return testcases.Sample(t, all, n, func(e string) []string { return []string{stratum(e)} })
+	}
+	function := func(e string) string { return e[:strings.Index(e+"(", "(")] }
+	var all []string
+	of := elements()
+	for _, arity := range slices.Sorted(maps.Keys(of)) {
+		all = append(all, sample(of[arity], 8, func(string) string { return "" })...)
+	}
+	all = append(all, sample(reductions(), 1, function)...)
+	all = append(all, sample(boxes, 1, function)...)
+	return append(all, mixed...)
+}
+
+// TestEveryOperation runs each operation, or a sample, on an array of 16 times its
+// budget, in a cgroup of the budget.
 func TestEveryOperation(t *testing.T) {
-	if os.Getenv("GONBEXT_TEST") != "full" {
+	if !testcases.Full() {
 		t.Skip("left out: every operation in a memory cgroup, which GONBEXT_TEST=full runs as root")
 	}
+	gonbext, input := prepared(t)
 	dir := t.TempDir()
 	t.Setenv("GONBEXT_RUNS", filepath.Join(dir, "runs"))
-	gonbext := built(t, dir)
-	input := filepath.Join(dir, "input.bin")
-	fill(t, input)
-	for _, e := range operations() {
+	for _, e := range operations(t) {
 		t.Run(e, func(t *testing.T) {
 			args := []string{"compute", e, "-o", filepath.Join(dir, "out.npy")}
 			for name, view := range views {
@@ -128,14 +157,12 @@ func TestEveryOperation(t *testing.T) {
 // Arrays that are stored by chunks: smaller than the budget, four times as large, in
 // shards, and across what is read.
 func TestStoresWithinABudget(t *testing.T) {
-	if os.Getenv("GONBEXT_TEST") != "full" {
+	if !testcases.Full() {
 		t.Skip("left out: stores in memory cgroups, which need root, 4 GiB of disk and a minute: GONBEXT_TEST=full runs them")
 	}
+	gonbext, input := prepared(t)
 	dir := t.TempDir()
 	t.Setenv("GONBEXT_RUNS", filepath.Join(dir, "runs"))
-	gonbext := built(t, dir)
-	input := filepath.Join(dir, "input.bin")
-	fill(t, input)
 	raw := input + "?" + views["x"]
 	at := func(name string) string { return filepath.Join(dir, name) }
 	rowsOf := func(n int) string { return fmt.Sprintf("%dx%d", n, cols) }
@@ -165,14 +192,36 @@ func TestStoresWithinABudget(t *testing.T) {
 	}
 }
 
-// built is the command.
-func built(t *testing.T, dir string) string {
-	t.Helper()
-	gonbext := filepath.Join(dir, "gonbext")
-	if out, err := exec.Command("go", "build", "-o", gonbext, "../../cmd/gonbext").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+// shared is the folder of what all tests use: the command and the array.
+var shared string
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if err := os.RemoveAll(shared); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
 	}
-	return gonbext
+	os.Exit(code)
+}
+
+// prepared makes the command and the array for the first test that asks.
+func prepared(t *testing.T) (gonbext, input string) {
+	t.Helper()
+	first := shared == ""
+	if first {
+		var err error
+		if shared, err = os.MkdirTemp("", "capped"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	gonbext, input = filepath.Join(shared, "gonbext"), filepath.Join(shared, "input.bin")
+	if first {
+		if out, err := exec.Command("go", "build", "-o", gonbext, "../../cmd/gonbext").CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		fill(t, input)
+	}
+	return gonbext, input
 }
 
 var groups atomic.Int64

@@ -4,7 +4,6 @@ package crash
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +15,7 @@ import (
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/journal"
 	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // A job is run by a copy of the test's binary, which is told of it by its
@@ -97,11 +97,15 @@ func kills(t *testing.T) int {
 	if n, err := strconv.Atoi(os.Getenv("GONBEXT_KILLS")); err == nil {
 		return n
 	}
-	if os.Getenv("GONBEXT_TEST") == "full" {
+	n := 2
+	switch {
+	case testcases.All():
 		return 6
+	case testcases.Full():
+		n = 4
 	}
-	t.Log("two kills of each job: GONBEXT_TEST=full makes it six, GONBEXT_KILLS=50 fifty")
-	return 2
+	t.Logf("%d kills of each job: GONBEXT_TEST=all makes it six, GONBEXT_KILLS=50 fifty", n)
+	return n
 }
 
 // Killed at any moment, again and again, a run comes to the same bytes, and does no
@@ -124,7 +128,7 @@ func TestKilledRunsGoOn(t *testing.T) {
 				t.Fatal(err)
 			}
 			whole := time.Since(begin)
-			random := rand.New(rand.NewPCG(1, uint64(len(j.name))))
+			random := testcases.Rand(t)
 			for left := n; left > 0; {
 				runs := t.TempDir()
 				var done map[int]*journal.Set

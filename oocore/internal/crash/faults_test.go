@@ -14,6 +14,7 @@ import (
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/internal/disk/disktest"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 var errDisk = errors.New("the disk failed")
@@ -78,61 +79,66 @@ func remains(t *testing.T, dir string, belong ...string) (left []string) {
 	return left
 }
 
-// step is how many operations are passed over between those that fail.
-func step(t *testing.T) int64 {
-	if os.Getenv("GONBEXT_TEST") == "full" {
-		return 1
-	}
-	t.Log("every fifth operation fails: GONBEXT_TEST=full lets each")
-	return 5
+// failure is one file operation of a run that fails.
+type failure struct {
+	op disktest.Op
+	n  int64 // which of its kind, from 1
 }
 
-// Every file operation of every kind of run fails once: with an error, half way, or
-// late. The run says so or ends well, what is under the name is whole, and the next
+// failures are the operations of a run that its counts tell of.
+func failures(counts *disktest.Fault) (all []failure) {
+	for op := range disktest.Ops {
+		for n := range counts.Count(op) {
+			all = append(all, failure{op, n + 1})
+		}
+	}
+	return all
+}
+
+// Every file operation of every kind of run fails once, or a sample of each kind of
+// operation: with an error, half way, or late. The run says so or ends well, what is under the name is whole, and the next
 // run brings it about.
 func TestEveryFileOperationFails(t *testing.T) {
 	dir, all := small(t)
-	stride := step(t)
 	operations := 0
 	for _, j := range all {
 		t.Run(j.name+j.ext, func(t *testing.T) {
 			source, out := filepath.Join(dir, j.source()), filepath.Join(dir, "out"+j.ext)
-			if err := j.run(source, out); err != nil {
-				t.Fatal(err)
-			}
+			counts := new(disktest.Fault)
+			restore := disk.Use(counts)
+			err := j.run(source, out)
+			restore()
+			check(t, err)
 			want := elements(t, out)
 			check(t, os.RemoveAll(out))
-			for op := range disktest.Ops {
-				for n := int64(1); ; n += stride {
-					f := &disktest.Fault{Op: op, N: n, Err: errDisk, Short: n%2 == 0}
-					if n%7 == 3 {
-						f.Err, f.Delay = nil, time.Millisecond
+			for _, c := range testcases.Sample(t, failures(counts), 5, func(c failure) []string { return []string{c.op.String()} }) {
+				f := &disktest.Fault{Op: c.op, N: c.n, Err: errDisk, Short: c.n%2 == 0}
+				if c.n%7 == 3 {
+					f.Err, f.Delay = nil, time.Millisecond
+				}
+				restore := disk.Use(f)
+				err := j.run(source, out)
+				restore()
+				what := fmt.Sprintf("%s %d", c.op, c.n)
+				if err != nil && !errors.Is(err, errDisk) {
+					t.Fatalf("%s failed, and the run gave %v", what, err)
+				}
+				if got := elements(t, out); got != nil && !slices.Equal(got, want) || got == nil && err == nil {
+					t.Fatalf("after %s other elements are under the name (the run gave %v)", what, err)
+				}
+				if err != nil {
+					if err := j.run(source, out); err != nil {
+						t.Fatalf("after %s the next run gave %v", what, err)
 					}
-					restore := disk.Use(f)
-					err := j.run(source, out)
-					restore()
-					what := fmt.Sprintf("%s %d", op, n)
-					if err != nil && !errors.Is(err, errDisk) {
-						t.Fatalf("%s failed, and the run gave %v", what, err)
+					if !slices.Equal(elements(t, out), want) {
+						t.Fatalf("after %s the next run wrote other elements", what)
 					}
-					if got := elements(t, out); got != nil && !slices.Equal(got, want) || got == nil && err == nil {
-						t.Fatalf("after %s other elements are under the name (the run gave %v)", what, err)
-					}
-					if err != nil {
-						if err := j.run(source, out); err != nil {
-							t.Fatalf("after %s the next run gave %v", what, err)
-						}
-						if !slices.Equal(elements(t, out), want) {
-							t.Fatalf("after %s the next run wrote other elements", what)
-						}
-					}
-					check(t, os.RemoveAll(out))
-					if left := remains(t, dir, "x.npy", "x.zarr", "runs"); left != nil {
-						t.Fatalf("after %s there is %v", what, left)
-					}
-					if !f.Hit() {
-						break
-					}
+				}
+				check(t, os.RemoveAll(out))
+				if left := remains(t, dir, "x.npy", "x.zarr", "runs"); left != nil {
+					t.Fatalf("after %s there is %v", what, left)
+				}
+				if f.Hit() {
 					operations++
 				}
 			}

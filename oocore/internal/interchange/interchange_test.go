@@ -19,14 +19,19 @@ import (
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/storetest"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
+
+// daily is how many cases of each way of storing, and of each dtype, run at least
+// where they are sampled.
+const daily = 3
 
 // TestWhatOthersWrite reads each array in two ways: by a run, and through a session
 // with the least memory.
 func TestWhatOthersWrite(t *testing.T) {
 	python := full(t)
 	dir := t.TempDir()
-	all := theirCases()
+	all := testcases.Sample(t, theirCases(), daily, theirs.strata)
 	put(t, filepath.Join(dir, "theirs.json"), all)
 	run(t, python, "libraries.py", "write", dir)
 	count := map[string]int{}
@@ -140,7 +145,7 @@ func transposed(b []byte, shape []int, size int) []byte {
 func TestWhatOthersRead(t *testing.T) {
 	python := full(t)
 	dir := t.TempDir()
-	all := ourCases()
+	all := testcases.Sample(t, ourCases(), daily, ours.strata)
 	put(t, filepath.Join(dir, "ours.json"), all)
 	count := map[string]int{}
 	for i, c := range all {
@@ -205,7 +210,7 @@ func elements(t dtype.Type, n int) []byte {
 // cache that is made on first use.
 func full(t *testing.T) (python string) {
 	t.Helper()
-	if os.Getenv("GONBEXT_TEST") != "full" {
+	if !testcases.Full() {
 		t.Skip("left out: the matrix of formats against zarr-python, TensorStore, NumPy and safetensors, for which GONBEXT_TEST=full makes these")
 	}
 	t.Setenv("GONBEXT_RUNS", t.TempDir())

@@ -2,6 +2,7 @@ package interchange
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 )
@@ -16,6 +17,11 @@ type ours struct {
 	Chunks    []int
 	Shards    []int
 	Codec     string
+}
+
+// strata are what tells cases apart: what is stored how, and format and dtype.
+func (c ours) strata() []string {
+	return []string{c.Name, c.Path[strings.Index(c.Path, "."):] + " " + c.DType.String()}
 }
 
 // ourCases is what can be written: every dtype with every codec, in chunks and in

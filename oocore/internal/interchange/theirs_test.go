@@ -25,6 +25,12 @@ type theirs struct {
 	Deflated bool   // of npz
 }
 
+// strata are what tells cases apart: the library and what is stored how, and the
+// library and the dtype.
+func (c theirs) strata() []string {
+	return []string{c.Library + " " + c.Name, c.Library + " " + c.DType.String()}
+}
+
 type object = map[string]any
 
 // shape and chunk divide each other nowhere.

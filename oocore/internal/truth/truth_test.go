@@ -22,6 +22,7 @@ import (
 	_ "github.com/gonbext/gonbext/oocore/decomp" // for expressions
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // TestReference runs the committed cases, which were made by
@@ -37,23 +38,18 @@ func TestReference(t *testing.T) {
 	if err := os.CopyFS(dir, z); err != nil {
 		t.Fatal(err)
 	}
-	check(t, dir)
+	check(t, read(t, dir))
 }
 
-// TestNumPy asks the NumPy of this machine about more cases, and about arrays
-// that take several chunks of their own accord.
-func TestNumPy(t *testing.T) {
-	if os.Getenv("GONBEXT_TEST") != "full" {
+// TestLargeArrays asks the NumPy of this machine about arrays that take several
+// chunks of their own accord.
+func TestLargeArrays(t *testing.T) {
+	if !testcases.Full() {
 		t.Skip("left out: new cases beside the committed ones, for which GONBEXT_TEST=full makes NumPy")
 	}
-	python := numpy(t)
-	for _, args := range [][]string{{"--seed", "2", "--cases", "2000"}, {"--seed", "3", "--cases", "40", "--large"}} {
-		t.Run(args[1], func(t *testing.T) {
-			dir := t.TempDir()
-			run(t, python, append([]string{"reference.py", dir}, args...)...)
-			check(t, dir)
-		})
-	}
+	dir := t.TempDir()
+	run(t, numpy(t), "reference.py", dir, "--seed", "3", "--cases", "40", "--large")
+	check(t, read(t, dir))
 }
 
 // numpy finds a Python with NumPy: GONBEXT_PYTHON, or a venv in the user's cache
@@ -84,6 +80,8 @@ func run(t *testing.T, name string, args ...string) {
 
 // sample is one case: what it computes, from which files, to what.
 type sample struct {
+	dir        string // of its files
+	number     int    // that they are called by
 	Family     string
 	Expression string
 	Inputs     map[string]string // path to open, by name
@@ -93,7 +91,9 @@ type sample struct {
 	Chunks     []int
 }
 
-func check(t *testing.T, dir string) {
+// read lists the cases that reference.py wrote to a folder.
+func read(t *testing.T, dir string) []sample {
+	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "cases.json"))
 	if err != nil {
 		t.Fatal(err)
@@ -102,9 +102,19 @@ func check(t *testing.T, dir string) {
 	if err := json.Unmarshal(text, &all); err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("GONBEXT_RUNS", filepath.Join(dir, "runs"))
-	for i, c := range all {
+	for i := range all {
+		all[i].dir, all[i].number = dir, i
+	}
+	return all
+}
+
+// check computes each case.
+func check(t *testing.T, all []sample) {
+	for _, c := range all {
+		dir, i := c.dir, c.number
 		t.Run(fmt.Sprintf("%s/%d", c.Family, i), func(t *testing.T) {
+			// A run log of its own: every run looks through the records of those before it.
+			t.Setenv("GONBEXT_RUNS", filepath.Join(dir, "runs", strconv.Itoa(i)))
 			names := make(oocore.Names)
 			for name, path := range c.Inputs {
 				names[name] = oocore.Open(filepath.Join(dir, path))

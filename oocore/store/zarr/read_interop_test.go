@@ -12,12 +12,13 @@ import (
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/storetest"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // TestReadInterchange reads what zarr-python and TensorStore write, in all the ways
 // that they can: whole, and in pieces with little memory.
 func TestReadInterchange(t *testing.T) {
-	if os.Getenv("GONBEXT_TEST") != "full" {
+	if !testcases.Full() {
 		t.Skip("without GONBEXT_TEST=full: arrays that zarr-python and TensorStore write were not read")
 	}
 	dir := t.TempDir()

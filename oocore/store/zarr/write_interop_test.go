@@ -16,12 +16,13 @@ import (
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/storetest"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // TestInterchange has zarr-python and TensorStore read what is written here: every
 // type with every codec, in chunks and shards of shapes that fit and do not.
 func TestInterchange(t *testing.T) {
-	if os.Getenv("GONBEXT_TEST") != "full" {
+	if !testcases.Full() {
 		t.Skip("left out: reading with zarr-python and TensorStore, for which GONBEXT_TEST=full makes them")
 	}
 	python := zarrPython(t)

@@ -1,0 +1,91 @@
+// Package testcases chooses which of a test's generated cases run.
+//
+// A plain run and GONBEXT_TEST=full take a sample that changes every day, with a
+// few cases of each function, format or operation. GONBEXT_TEST=all runs them all.
+// GONBEXT_SEED repeats the sample of an earlier day.
+package testcases
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+)
+
+// Full reports whether tests run that need more than Go: Python, root, or another
+// server. GONBEXT_TEST=full and GONBEXT_TEST=all ask for them.
+func Full() bool { return os.Getenv("GONBEXT_TEST") == "full" || All() }
+
+// All reports whether every generated case runs.
+func All() bool { return os.Getenv("GONBEXT_TEST") == "all" }
+
+// Seed returns the seed of the samples: GONBEXT_SEED, else the date in UTC, such as
+// 20261122.
+func Seed(t testing.TB) uint64 {
+	t.Helper()
+	text := os.Getenv("GONBEXT_SEED")
+	if text == "" {
+		text = time.Now().UTC().Format("20060102")
+	}
+	seed, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		t.Fatalf("GONBEXT_SEED is %q, which is no whole number", text)
+	}
+	return seed
+}
+
+// Rand returns a source of random numbers for a test that makes its cases while it
+// runs. It differs from day to day, unless all cases run: these are the same always.
+func Rand(t testing.TB) *rand.Rand {
+	t.Helper()
+	var seed uint64
+	if !All() {
+		seed = Seed(t)
+	}
+	name := fnv.New64a()
+	fmt.Fprint(name, t.Name())
+	return rand.New(rand.NewPCG(seed, name.Sum64()))
+}
+
+// Sample returns cases so that n of each stratum are among them, or all that it
+// has. The strata of a case are what it tests: a function, a format, a type. The
+// order of the cases stays.
+func Sample[C any](t testing.TB, cases []C, n int, strata func(C) []string) []C {
+	t.Helper()
+	if All() {
+		return cases
+	}
+	random := Rand(t)
+	have := map[string]int{}
+	taken := make([]bool, len(cases))
+	count := 0
+	for _, i := range random.Perm(len(cases)) {
+		wanted := false
+		names := strata(cases[i])
+		for _, s := range names {
+			wanted = wanted || have[s] < n
+		}
+		if !wanted {
+			continue
+		}
+		taken[i] = true
+		count++
+		for _, s := range names {
+			have[s]++
+		}
+	}
+	if count == len(cases) {
+		return cases
+	}
+	chosen := make([]C, 0, count)
+	for i, c := range cases {
+		if taken[i] {
+			chosen = append(chosen, c)
+		}
+	}
+	t.Logf("%d of %d cases: GONBEXT_SEED=%d repeats them, GONBEXT_TEST=all runs all", count, len(cases), Seed(t))
+	return chosen
+}
