@@ -3,6 +3,7 @@ package oocore
 import (
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/op/elements"
 )
 
 // Functions of integers are computed in floats, the shortest that hold an
@@ -152,7 +153,7 @@ func (a *Array) Clip(low, high any) *Array {
 // of them rounds to tens, hundreds and so on.
 func (a *Array) Round(decimals int) *Array {
 	return a.view("round", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
-		return graph.Round(site, n, decimals)
+		return elements.Round(site, n, decimals)
 	})
 }
 

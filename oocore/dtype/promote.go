@@ -1,5 +1,10 @@
 package dtype
 
+import (
+	"cmp"
+	"slices"
+)
+
 // Promote is the type that holds elements of both types: NumPy's result_type of
 // two arrays. Where NumPy has no rule, for bfloat16, it is that of ml_dtypes and
 // JAX: bfloat16 wins over integers and meets float16 in float32.
@@ -20,6 +25,18 @@ func Promote(a, b Type) Type {
 		return Complex128
 	}
 	return b
+}
+
+// PromoteAll is NumPy's result_type of several arrays, in any order: the type of the
+// highest kind is promoted with each of the others first, so that uint16, int16 and
+// float32 meet in float32, though uint16 and int16 alone meet in int32.
+func PromoteAll(types ...Type) Type {
+	highest := slices.MaxFunc(types, func(a, b Type) int { return cmp.Or(cmp.Compare(a.Kind(), b.Kind()), cmp.Compare(a, b)) })
+	t := highest
+	for _, other := range types {
+		t = Promote(t, Promote(highest, other))
+	}
+	return t
 }
 
 // promoteIntegers takes a's kind to be at most b's: unsigned before signed.

@@ -23,6 +23,7 @@ func jax(a, b dtype.Type) dtype.Type {
 func TestPromoteAsNumPy(t *testing.T) {
 	var table struct {
 		Promote map[string]map[string]string
+		Three   map[string]string // where that differs from one promotion after the other
 		Weak    map[string]map[string]string
 	}
 	b, err := os.ReadFile("testdata/promote.json")
@@ -40,6 +41,20 @@ func TestPromoteAsNumPy(t *testing.T) {
 			}
 			if got := dtype.Promote(a, b); got.String() != want {
 				t.Errorf("Promote(%s, %s) = %s, NumPy has %s", a, b, got, want)
+			}
+		}
+		for _, b := range dtype.All() {
+			for _, c := range dtype.All() {
+				want := table.Three[a.String()+" "+b.String()+" "+c.String()]
+				if want == "" {
+					want = dtype.Promote(dtype.Promote(a, b), c).String()
+				}
+				if a == dtype.BFloat16 || b == dtype.BFloat16 || c == dtype.BFloat16 {
+					continue // NumPy has no rule
+				}
+				if got := dtype.PromoteAll(a, b, c); got.String() != want {
+					t.Errorf("PromoteAll(%s, %s, %s) = %s, NumPy has %s", a, b, c, got, want)
+				}
 			}
 		}
 		for name, kind := range map[string]dtype.Kind{"int": dtype.KindInt, "float": dtype.KindFloat, "complex": dtype.KindComplex} {

@@ -254,7 +254,7 @@ func TestSumOfProductsAgainstLoops(t *testing.T) {
 	const batch, p, q, m, k, n = 3, 4, 2, 37, 130, 53
 	for _, part := range []string{"", "1:, 2::3, 50:7:-2"} {
 		a, b := ramp(t, batch, p, q, m, k), ramp(t, p, q, k, n)
-		c := must[*graph.Node](t)(graph.SumOfProducts(site, a, b, 2))
+		c := must[*graph.Node](t)(graph.SumOfProducts(site, a, b, a.DType, 2))
 		rows, cols, batches := span{0, 1, m}, span{0, 1, n}, span{0, 1, batch}
 		if part != "" {
 			c = must[*graph.Node](t)(graph.Slice(site, c, part))
@@ -277,7 +277,7 @@ func TestSumOfProductsAgainstLoops(t *testing.T) {
 			}
 		}
 	}
-	none := must[*graph.Node](t)(graph.SumOfProducts(site, ramp(t, 0, 5, 6), ramp(t, 0, 6, 7), 1))
+	none := must[*graph.Node](t)(graph.SumOfProducts(site, ramp(t, 0, 5, 6), ramp(t, 0, 6, 7), dtype.Float64, 1))
 	if got := collect[float64](t, none, small()); !slices.Equal(got, make([]float64, 35)) {
 		t.Errorf("the sum of no products is %v", got)
 	}

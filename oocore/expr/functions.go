@@ -11,6 +11,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/op/elements"
 )
 
 // Function is what an expression can call.
@@ -109,7 +110,7 @@ func init() {
 		return graph.Squeeze(c.site, x, axes...)
 	}))
 	define("round(x, decimals)", 1, 2, onArray(func(c *call, x *graph.Node, decimals []int) (*graph.Node, error) {
-		return graph.Round(c.site, x, append(decimals, 0)[0])
+		return elements.Round(c.site, x, append(decimals, 0)[0])
 	}))
 	define(`matmul(a, b, "int32")`, 2, 3, func(c *call) (*graph.Node, error) {
 		in, err := c.arrays(2)

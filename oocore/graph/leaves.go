@@ -3,6 +3,7 @@ package graph
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"path/filepath"
 	"slices"
 
@@ -92,7 +93,11 @@ func Arange(site Site, start, stop, step *Node) (*Node, error) {
 // countSteps is the number of steps from start that stop short of stop.
 func countSteps(t dtype.Type, start, stop, step dtype.Value) (int, bool) {
 	if !t.Integer() {
-		n := math.Ceil((stop.Float() - start.Float()) / step.Float())
+		distance := stop.Float() - start.Float()
+		if start.Type.Integer() && stop.Type.Integer() { // exact, as Python's integers are
+			distance, _ = new(big.Float).Sub(integer(stop), integer(start)).Float64()
+		}
+		n := math.Ceil(distance / step.Float())
 		return int(max(n, 0)), n == n && n < 1<<62 // false also for a step of zero
 	}
 	a, b, stride := start.Int(), stop.Int(), step.Int()
@@ -109,6 +114,14 @@ func countSteps(t dtype.Type, start, stop, step dtype.Value) (int, bool) {
 	}
 	n := (distance-1)/by + 1
 	return int(n), n <= math.MaxInt64
+}
+
+// integer is an integer's value.
+func integer(v dtype.Value) *big.Float {
+	if v.Type == dtype.Uint64 {
+		return new(big.Float).SetUint64(v.Lo)
+	}
+	return new(big.Float).SetInt64(v.Int())
 }
 
 // Linspace is count float64 numbers from start to stop, both included, at equal

@@ -28,10 +28,10 @@ func ProductAs(site Site, a, b *Node, t dtype.Type) (*Node, error) {
 	return out, nil
 }
 
-// SumOfProducts is Product, summed along so many axes before the last two, which have
+// SumOfProducts is ProductAs, summed along so many axes before the last two, which have
 // the same lengths in both.
-func SumOfProducts(site Site, a, b *Node, summed int) (*Node, error) {
-	out, err := product(site, a, b, dtype.Promote(a.DType, b.DType), summed)
+func SumOfProducts(site Site, a, b *Node, t dtype.Type, summed int) (*Node, error) {
+	out, err := product(site, a, b, t, summed)
 	if err != nil {
 		return nil, refuse(site, "matmul", err, a, b)
 	}

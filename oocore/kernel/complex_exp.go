@@ -34,8 +34,17 @@ func complexLog(x complex128) complex128 {
 	if 0.5 < big && big < 2 && small <= 2 {
 		return complex(math.Log1p((big-1)*(big+1)+small*small)/2, cmplx.Phase(x))
 	}
-	return cmplx.Log(x)
+	if big < 0x1p-900 { // the magnitude of subnormal parts has few bits
+		const up = 200
+		magnitude := math.Hypot(math.Ldexp(big, up), math.Ldexp(small, up))
+		return complex(NaturalLog(magnitude)-up*math.Ln2, cmplx.Phase(x))
+	}
+	return complex(NaturalLog(math.Hypot(real(x), imag(x))), cmplx.Phase(x))
 }
+
+// NaturalLog is the logarithm of an element of a float64 array. math.Log takes subnormal
+// numbers for the smallest normal one on amd64.
+func NaturalLog(x float64) float64 { return formulaLogFloat64(x) }
 
 // complexLog1p is the logarithm of 1+x, accurate for small x: twice the real
 // part's exponent is |1+x|² - 1 = 2·re + re² + im².
@@ -108,8 +117,19 @@ func complexPow(x, y complex128) complex128 {
 		return complex(math.NaN(), math.NaN())
 	}
 	if n := real(y); imag(y) == 0 && n == math.Trunc(n) && math.Abs(n) < 100 {
+		parts := [2]float64{real(x), imag(x)}
+		switch n { // without the product by one, which is NaN where x is infinite
+		case 1:
+			return x
+		case 2, 3:
+			p := multiplyParts(parts, parts)
+			if n == 3 {
+				p = multiplyParts(parts, p)
+			}
+			return complex(p[0], p[1])
+		}
 		k := int(math.Abs(n))
-		p, square := [2]float64{1, 0}, [2]float64{real(x), imag(x)}
+		p, square := [2]float64{1, 0}, parts
 		for ; k > 0; k >>= 1 {
 			if k&1 != 0 {
 				p = multiplyParts(p, square)
@@ -121,5 +141,46 @@ func complexPow(x, y complex128) complex128 {
 		}
 		return complex(p[0], p[1])
 	}
-	return cmplx.Pow(x, y)
+	if m := max(math.Abs(real(x)), math.Abs(imag(x))); m < 0x1p-1022 || !bothFinite(x) || !bothFinite(y) {
+		return complexExp(multiplyInfinite(y, complexLog(x))) // C's cpow, as cmplx.Pow is not
+	}
+	p := cmplx.Pow(x, y)
+	if !bothFinite(p) { // beyond the range
+		return complexExp(multiplyInfinite(y, complexLog(x)))
+	}
+	return p
+}
+
+// multiplyInfinite is C99's product (annex G.5.1), which stays infinite where a factor is,
+// whatever else is no number.
+func multiplyInfinite(x, y complex128) complex128 {
+	a, b, c, d := real(x), imag(x), real(y), imag(y)
+	p := complex(a*c-b*d, a*d+b*c)
+	if real(p) == real(p) || imag(p) == imag(p) {
+		return p
+	}
+	// box brings infinite parts to one and others to zero, with their signs.
+	box := func(v float64) float64 {
+		if math.IsInf(v, 0) {
+			return math.Copysign(1, v)
+		}
+		return math.Copysign(0, v)
+	}
+	number := func(v float64) float64 {
+		if v != v {
+			return math.Copysign(0, v)
+		}
+		return v
+	}
+	infinite := false
+	if math.IsInf(a, 0) || math.IsInf(b, 0) {
+		a, b, c, d, infinite = box(a), box(b), number(c), number(d), true
+	}
+	if math.IsInf(c, 0) || math.IsInf(d, 0) {
+		a, b, c, d, infinite = number(a), number(b), box(c), box(d), true
+	}
+	if !infinite {
+		return p
+	}
+	return complex(math.Inf(1)*(a*c-b*d), math.Inf(1)*(a*d+b*c))
 }

@@ -83,13 +83,13 @@ func RandomizedSVD(a *oocore.Array, k int, o RandomOptions) (u, s, vt *oocore.Ar
 
 // PInv is the pseudoinverse, n × m of an m × n matrix: two passes. Singular values up to
 // rcond times the largest count as zero; a negative rcond is the larger length times
-// the type's precision.
+// float64's precision, in which it is computed.
 func PInv(a *oocore.Array, rcond float64) *oocore.Array {
 	return one("pinv", a, func(site graph.Site, n *graph.Node) (*graph.Node, error) { return linalg.PInv(site, n, rcond) })
 }
 
 // MatrixRank is the number of singular values above rcond times the largest, as int64:
-// one pass. A negative rcond is the larger length times the type's precision.
+// one pass. A negative rcond is the larger length times the precision of a's type.
 func MatrixRank(a *oocore.Array, rcond float64) *oocore.Array {
 	return one("matrix_rank", a, func(site graph.Site, n *graph.Node) (*graph.Node, error) {
 		return linalg.MatrixRank(site, n, rcond)
@@ -106,8 +106,9 @@ type LeastSquares struct {
 
 // Lstsq is the x for which a·x is nearest to b, a vector of m elements or m × k of them,
 // and of those the shortest. Singular values up to rcond times the largest count as
-// zero; a negative rcond is the larger length times the type's precision. NumPy's has no
-// residuals where the rank is less than n; here they are always there.
+// zero; a negative rcond is the larger length times float64's precision, in which it is
+// computed. NumPy's has no residuals where the rank is less than n; here they are always
+// there.
 //
 // Each result is one pass over a and b; three where a has more columns than rows.
 func Lstsq(a, b *oocore.Array, rcond float64) LeastSquares {

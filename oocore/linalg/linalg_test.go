@@ -105,6 +105,30 @@ func TestLeastSquaresFindsWhatMadeTheData(t *testing.T) {
 	}
 }
 
+// The default cutoff is that of float64, in which the factors are computed: a tall float32
+// matrix keeps a column that is small beside another.
+func TestTallFloat32KeepsItsSmallColumn(t *testing.T) {
+	t.Setenv("GONBEXT_RUNS", t.TempDir())
+	a := saved(t, `astype((random(3, 1000000, 2) - 0.5) * slice(linspace(1, 0.01, 2), "newaxis, :"), "float32")`, nil)
+	b := saved(t, `matmul(a, astype(arange(2) + 1, "float32"))`, oocore.Names{"a": a})
+	for name, x := range map[string]*oocore.Array{"lstsq": linalg.Lstsq(a, b, -1).X, "pinv": oocore.Eval("matmul(p, b)", oocore.Names{"p": linalg.PInv(a, -1), "b": b})} {
+		if got := collected(t, x.AsType(oocore.Float64)); !near(got, []float64{1, 2}, 1e-4) {
+			t.Errorf("%s: x is %v, want [1 2]", name, got)
+		}
+	}
+	if rank, err := oocore.Collect[int64](t.Context(), linalg.Lstsq(a, b, -1).Rank); err != nil || rank[0] != 2 {
+		t.Errorf("rank %v, %v, want 2", rank, err)
+	}
+}
+
+// By float32's precision every singular value of 9,000,000 rows would count as zero.
+func TestMatrixRankRejectsADefaultCutoffOfOne(t *testing.T) {
+	a := linalg.MatrixRank(oocore.Eval(`astype(random(1, 9000000, 2), "float32")`, nil), -1)
+	if err := a.Err(); err == nil || !strings.Contains(err.Error(), "give an rcond less than 1") {
+		t.Errorf("got %v", err)
+	}
+}
+
 // Components are the covariance's eigenvectors.
 func TestComponentsDiagonalizeTheCovariance(t *testing.T) {
 	a := tallMatrix(t)

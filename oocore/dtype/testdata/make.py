@@ -27,8 +27,22 @@ def weak(a, number):
         return ""
 
 
+def three():
+    """Result types of three arrays that are not those of one promotion after the other."""
+    plain = [n for n in names if n != "bfloat16"]
+    out = {}
+    for a in plain:
+        for b in plain:
+            for c in plain:
+                t = np.result_type(types[a], types[b], types[c])
+                if t != np.promote_types(np.promote_types(types[a], types[b]), types[c]):
+                    out[f"{a} {b} {c}"] = str(t)
+    return out
+
+
 print(json.dumps({
     "numpy": np.__version__,
     "promote": {a: {b: promote(a, b) for b in names} for a in names},
+    "three": three(),
     "weak": {a: {"int": weak(a, 1), "float": weak(a, 1.0), "complex": weak(a, 1j)} for a in names},
 }, indent=1))

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
@@ -19,24 +20,30 @@ type term struct {
 
 // Einsum is NumPy's einsum: "ij,jk->ik", an ellipsis for axes that are broadcast, and
 // without an arrow the names that occur once, in order of the alphabet. Operands are
-// contracted two at a time, in the order of Path.
+// contracted two at a time, in the order of Path. All is computed in the type that the
+// operands meet in, NumPy's result_type.
 func Einsum(site graph.Site, subscripts string, in ...*graph.Node) (*graph.Node, error) {
 	terms, out, err := parse(site, subscripts, in)
 	if err != nil {
 		return nil, graph.Refuse(site, "einsum", ofShapes(err, in), in...)
 	}
+	types := make([]dtype.Type, len(in))
+	for i, n := range in {
+		types[i] = n.DType
+	}
+	p := product{site, dtype.PromoteAll(types...)}
 	steps := order(terms, out)
 	for _, s := range steps {
 		a, b := terms[s[0]], terms[s[1]]
 		rest := slices.Delete(slices.Clone(terms), s[1], s[1]+1)
 		rest = slices.Delete(rest, s[0], s[0]+1)
-		joined, err := pair(site, a, b, needed(rest, out))
+		joined, err := p.pair(a, b, needed(rest, out))
 		if err != nil {
 			return nil, graph.Refuse(site, "einsum", err, in...)
 		}
 		terms = append(rest, joined)
 	}
-	last, err := sumOut(site, terms[0], out)
+	last, err := p.sumOut(terms[0], out)
 	if err != nil {
 		return nil, graph.Refuse(site, "einsum", err, in...)
 	}
@@ -45,6 +52,12 @@ func Einsum(site graph.Site, subscripts string, in ...*graph.Node) (*graph.Node,
 		return nil, graph.Refuse(site, "einsum", err, in...)
 	}
 	return n, nil
+}
+
+// product computes contractions in one type.
+type product struct {
+	site graph.Site
+	t    dtype.Type
 }
 
 // ofShapes adds the operands' shapes to what is wrong with them.
@@ -215,11 +228,11 @@ func needed(rest []term, out []rune) map[rune]bool {
 }
 
 // sumOut sums along axes that the result does not have.
-func sumOut(site graph.Site, t term, out []rune) (term, error) {
-	return sumAxes(site, t, func(name rune) bool { return !slices.Contains(out, name) })
+func (p product) sumOut(t term, out []rune) (term, error) {
+	return p.sumAxes(t, func(name rune) bool { return !slices.Contains(out, name) })
 }
 
-func sumAxes(site graph.Site, t term, gone func(rune) bool) (term, error) {
+func (p product) sumAxes(t term, gone func(rune) bool) (term, error) {
 	var axes []int
 	var kept []rune
 	for d, name := range t.axes {
@@ -232,10 +245,12 @@ func sumAxes(site graph.Site, t term, gone func(rune) bool) (term, error) {
 	if len(axes) == 0 {
 		return t, nil
 	}
-	// A sum of a product has the product's type, as NumPy's einsum does.
-	n, err := graph.Aggregate(site, kernel.Sum, t.node, graph.ReduceOptions{Axes: axes})
+	n, err := graph.AsType(p.site, t.node, p.t)
 	if err == nil {
-		n, err = graph.AsType(site, n, t.node.DType)
+		n, err = graph.Aggregate(p.site, kernel.Sum, n, graph.ReduceOptions{Axes: axes})
+	}
+	if err == nil { // sums of short integers are wider
+		n, err = graph.AsType(p.site, n, p.t)
 	}
 	return term{n, kept}, err
 }
@@ -257,12 +272,12 @@ func transposed(site graph.Site, t term, to []rune) (*graph.Node, error) {
 }
 
 // pair contracts two operands: names that are in keep stay.
-func pair(site graph.Site, a, b term, keep map[rune]bool) (term, error) {
+func (p product) pair(a, b term, keep map[rune]bool) (term, error) {
 	var err error
-	if a, err = sumAxes(site, a, func(r rune) bool { return !keep[r] && !slices.Contains(b.axes, r) }); err != nil {
+	if a, err = p.sumAxes(a, func(r rune) bool { return !keep[r] && !slices.Contains(b.axes, r) }); err != nil {
 		return a, err
 	}
-	if b, err = sumAxes(site, b, func(r rune) bool { return !keep[r] && !slices.Contains(a.axes, r) }); err != nil {
+	if b, err = p.sumAxes(b, func(r rune) bool { return !keep[r] && !slices.Contains(a.axes, r) }); err != nil {
 		return b, err
 	}
 	var batch, rows, cols, inner []rune
@@ -285,18 +300,18 @@ func pair(site graph.Site, a, b term, keep map[rune]bool) (term, error) {
 	}
 	if len(inner) == 0 || small(a, b, batch, rows, cols) {
 		batch = append(batch, inner...)
-		joined, err := multiply(site, a, b, batch, rows, cols)
+		joined, err := p.multiply(a, b, batch, rows, cols)
 		if err != nil {
 			return joined, err
 		}
-		return sumAxes(site, joined, func(r rune) bool { return !keep[r] })
+		return p.sumAxes(joined, func(r rune) bool { return !keep[r] })
 	}
 	// The axes that are summed come in the order of the larger operand, which then more
 	// often needs no movement.
 	if bytes(b.node) > bytes(a.node) {
 		slices.SortFunc(inner, func(x, y rune) int { return slices.Index(b.axes, x) - slices.Index(b.axes, y) })
 	}
-	product, err := contracted(site, a, b, batch, rows, cols, inner)
+	stack, err := p.contracted(a, b, batch, rows, cols, inner)
 	if err != nil {
 		return a, err
 	}
@@ -314,32 +329,38 @@ func pair(site graph.Site, a, b term, keep map[rune]bool) (term, error) {
 			}
 		}
 		if i < len(batch) {
-			n = product.Shape[i]
+			n = stack.Shape[i]
 		}
 		lengths = append(lengths, n)
 	}
-	if joined.node, err = graph.Reshape(site, product, lengths...); err != nil {
+	if joined.node, err = graph.Reshape(p.site, stack, lengths...); err != nil {
 		return a, err
 	}
-	return sumAxes(site, joined, func(r rune) bool { return !keep[r] })
+	return p.sumAxes(joined, func(r rune) bool { return !keep[r] })
 }
 
 // contracted is the product of two operands as stacks of matrices. Where bringing the
 // axes that are summed together would move an operand and all but a run of them need
 // not be, products along that run are summed along the others.
-func contracted(site graph.Site, a, b term, batch, rows, cols, inner []rune) (*graph.Node, error) {
+func (p product) contracted(a, b term, batch, rows, cols, inner []rune) (*graph.Node, error) {
 	of := func(summed, inner []rune) (*graph.Node, bool, error) {
 		stack := slices.Concat(batch, summed)
-		left, err := matrix(site, a, stack, rows, inner)
+		left, err := matrix(p.site, a, stack, rows, inner)
 		if err != nil {
 			return nil, false, err
 		}
-		right, err := matrix(site, b, stack, inner, cols)
+		right, err := matrix(p.site, b, stack, inner, cols)
 		if err != nil {
 			return nil, false, err
 		}
-		n, err := graph.SumOfProducts(site, left, right, len(summed))
-		return n, moves(left) > moves(a.node) || moves(right) > moves(b.node), err
+		moved := moves(left) > moves(a.node) || moves(right) > moves(b.node)
+		if dtype.PromoteAll(left.DType, right.DType) != p.t {
+			if left, err = graph.AsType(p.site, left, p.t); err != nil {
+				return nil, false, err
+			}
+		}
+		n, err := graph.SumOfProducts(p.site, left, right, p.t, len(summed))
+		return n, moved, err
 	}
 	n, moved, err := of(nil, inner)
 	if err != nil || !moved {
@@ -476,7 +497,7 @@ func matrix(site graph.Site, t term, batch, rows, cols []rune) (*graph.Node, err
 }
 
 // multiply is the product element by element, with nothing summed.
-func multiply(site graph.Site, a, b term, batch, rows, cols []rune) (term, error) {
+func (p product) multiply(a, b term, batch, rows, cols []rune) (term, error) {
 	to := slices.Concat(batch, rows, cols)
 	var in [2]*graph.Node
 	for i, t := range []term{a, b} {
@@ -489,14 +510,17 @@ func multiply(site graph.Site, a, b term, batch, rows, cols []rune) (term, error
 				missing = append(missing, d)
 			}
 		}
-		n, err := transposed(site, t, have)
+		n, err := transposed(p.site, t, have)
 		if err == nil {
-			in[i], err = graph.ExpandDims(site, n, missing...)
+			in[i], err = graph.ExpandDims(p.site, n, missing...)
+		}
+		if err == nil {
+			in[i], err = graph.AsType(p.site, in[i], p.t)
 		}
 		if err != nil {
 			return a, err
 		}
 	}
-	n, err := graph.Apply(site, kernel.Multiply, in[0], in[1])
+	n, err := graph.Apply(p.site, kernel.Multiply, in[0], in[1])
 	return term{n, to}, err
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
@@ -69,7 +70,7 @@ func tensordot(site graph.Site, a, b *graph.Node, axesA, axesB []int) (*graph.No
 	if len(out) > grid.MaxDims {
 		return nil, fmt.Errorf("the result would have %d dimensions, more than %d", len(out), grid.MaxDims)
 	}
-	joined, err := pair(site, x, y, keep)
+	joined, err := product{site, dtype.Promote(a.DType, b.DType)}.pair(x, y, keep)
 	if err != nil {
 		return nil, err
 	}
@@ -106,9 +107,11 @@ func Vdot(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
 	if grid.Size(a.Shape) != grid.Size(b.Shape) {
 		return nil, graph.Refuse(site, "vdot", fmt.Errorf("shapes %s and %s have different sizes", grid.Format(a.Shape), grid.Format(b.Shape)), a, b)
 	}
-	a, err := graph.Apply(site, kernel.Conjugate, a)
-	if err != nil {
-		return nil, err
+	var err error
+	if a.DType.Kind() == dtype.KindComplex { // the conjugate of a bool is an int8
+		if a, err = graph.Apply(site, kernel.Conjugate, a); err != nil {
+			return nil, err
+		}
 	}
 	if a, err = graph.Reshape(site, a, -1); err != nil {
 		return nil, err

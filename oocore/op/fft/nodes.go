@@ -16,7 +16,8 @@ import (
 // continued with zeros, to length (0: their own; of irfft 2·(lines-1)). norm is
 // "backward" ("": the inverse divides by the length), "ortho" or "forward".
 //
-// float16 and float32 give complex64, and complex64 itself; other types complex128.
+// float16 and float32 give complex64, and complex64 itself; other types complex128. irfft
+// gives float16 of float16, float32 of others of these, else float64.
 // One pass; a box of lines, once in the input's type and once in the result's, and at
 // least three times a line's complex128 are in memory.
 func Along(site graph.Site, kind Kind, n *graph.Node, length, axis int, norm string) (*graph.Node, error) {
@@ -63,6 +64,7 @@ func along(site graph.Site, kind Kind, n *graph.Node, length, axis int, norm str
 	case RealInverse:
 		to = map[dtype.Type]dtype.Type{dtype.Complex64: dtype.Float32, dtype.Complex128: dtype.Float64}[to]
 	}
+	given := n.DType
 	if n, err = graph.AsType(site, n, from); err != nil {
 		return nil, err
 	}
@@ -71,7 +73,11 @@ func along(site graph.Site, kind Kind, n *graph.Node, length, axis int, norm str
 	if norm != "" && norm != "backward" {
 		args = append(args, fmt.Sprintf("%q", norm))
 	}
-	return graph.Boxes(site, string(kind), op, shape, to, []*graph.Node{n}, args...)
+	out, err := graph.Boxes(site, string(kind), op, shape, to, []*graph.Node{n}, args...)
+	if err == nil && kind == RealInverse && given == dtype.Float16 { // as in NumPy
+		return graph.AsType(site, out, given)
+	}
+	return out, err
 }
 
 // computed is the type in which lines are read.

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/gonbext/gonbext/oocore/kernel"
 )
 
 // The functions of one matrix. What an input is called here follows NumPy's names.
@@ -47,7 +49,7 @@ func slogdet(e Each, p *pool) function {
 			case d < 0:
 				out[0] = -out[0]
 			}
-			out[1] += math.Log(math.Abs(d))
+			out[1] += kernel.NaturalLog(math.Abs(d))
 		}
 		return nil
 	}

@@ -3,7 +3,6 @@ package linalg
 import (
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
@@ -178,16 +177,16 @@ func epsilon(t dtype.Type) float64 {
 	return 0x1p-52
 }
 
-// limit is the default of what counts as zero beside the largest singular value.
-func limit(m, n int, dt dtype.Type) float64 { return float64(max(m, n)) * epsilon(dt) }
-
-// given checks a limit; negative is the default.
-func given(rcond float64, m, n int, dt dtype.Type) (float64, error) {
-	switch {
-	case math.IsNaN(rcond) || rcond >= 1:
-		return 0, fmt.Errorf("singular values up to %g of the largest would count as zero: give less than 1", rcond)
-	case rcond < 0:
-		return limit(m, n, dt), nil
+// cutoff is the share of the largest singular value up to which others count as zero:
+// rcond or, where that is negative, the larger length times the precision of dt, the type
+// in which the decomposition is computed. As in NumPy, that is float64 for float32
+// operands, too: with float32's, a matrix of 10⁶ rows would lose columns that are real.
+func cutoff(rcond float64, m, n int, dt dtype.Type) (float64, error) {
+	if rcond < 0 {
+		rcond = float64(max(m, n)) * epsilon(dt)
+	}
+	if !(rcond < 1) {
+		return 0, fmt.Errorf("singular values up to %g of the largest would count as zero: give an rcond less than 1", rcond)
 	}
 	return rcond, nil
 }

@@ -202,8 +202,8 @@ func joined(site graph.Site, in ...*graph.Node) (*graph.Node, error) {
 }
 
 // PInv is NumPy's pinv: the pseudoinverse, n × m of m × n elements. Singular values up
-// to rcond times the largest count as zero (negative: the larger length times the
-// type's precision). Two passes, with the memory of QR.
+// to rcond times the largest count as zero (negative: the larger length times
+// float64's precision). Two passes, with the memory of QR.
 func PInv(site graph.Site, n *graph.Node, rcond float64) (*graph.Node, error) {
 	out, err := pinv(site, n, rcond)
 	if err != nil {
@@ -217,7 +217,7 @@ func pinv(site graph.Site, n *graph.Node, rcond float64) (*graph.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	if rcond, err = given(rcond, n.Shape[0], n.Shape[1], dt); err != nil {
+	if rcond, err = cutoff(rcond, n.Shape[0], n.Shape[1], dtype.Float64); err != nil {
 		return nil, err
 	}
 	n, wide, err := turned(site, n)
@@ -253,7 +253,7 @@ type LeastSquares struct {
 
 // Lstsq is NumPy's lstsq: x for which a·x is nearest to b, and of those the shortest.
 // Singular values up to rcond times the largest count as zero (negative: the larger
-// length times the type's precision). Residuals have a sum of squares of each
+// length times float64's precision). Residuals have a sum of squares of each
 // right-hand side, also where NumPy leaves them out.
 //
 // One pass over a matrix of no fewer rows than columns, and of b beside it; three over
@@ -287,7 +287,7 @@ func lstsq(site graph.Site, a, b *graph.Node, rcond float64) (out LeastSquares, 
 	if err != nil {
 		return out, err
 	}
-	if rcond, err = given(rcond, m, n, dt); err != nil {
+	if rcond, err = cutoff(rcond, m, n, dtype.Float64); err != nil {
 		return out, err
 	}
 	if m >= n {
@@ -383,7 +383,8 @@ func above(site graph.Site, s *graph.Node, rcond float64) (*graph.Node, error) {
 }
 
 // MatrixRank is NumPy's matrix_rank: the number of singular values above rcond times
-// the largest (negative: the larger length times the type's precision). One pass.
+// the largest (negative: the larger length times the precision of the matrix's type, as
+// in NumPy). One pass.
 func MatrixRank(site graph.Site, n *graph.Node, rcond float64) (*graph.Node, error) {
 	out, err := func() (*graph.Node, error) {
 		_, m, err := stackOf(n)
@@ -394,7 +395,7 @@ func MatrixRank(site graph.Site, n *graph.Node, rcond float64) (*graph.Node, err
 		if err != nil {
 			return nil, err
 		}
-		if rcond, err = given(rcond, m[0], m[1], s.DType); err != nil {
+		if rcond, err = cutoff(rcond, m[0], m[1], s.DType); err != nil {
 			return nil, err
 		}
 		return above(site, s, rcond)

@@ -41,6 +41,12 @@ func Quantile(site graph.Site, name string, n *graph.Node, q []float64, list boo
 	if err != nil {
 		return nil, graph.Refuse(site, name, err, n)
 	}
+	if len(n.Shape) == 0 {
+		if n, err = graph.ExpandDims(site, n, 0); err != nil {
+			return nil, err
+		}
+		s.Shape, s.Axes, o.KeepDims = n.Shape, []int{0}, false
+	}
 	if n, err = graph.AsType(site, n, n.DType); err != nil {
 		return nil, graph.Refuse(site, name, err, n)
 	}
@@ -56,7 +62,11 @@ func Quantile(site graph.Site, name string, n *graph.Node, q []float64, list boo
 	var out *graph.Node
 	switch {
 	case grid.Size(s.shape()) == 0 || s.count() == 0:
-		out, err = graph.Full(site, dtype.FromFloat(s.Out, math.NaN()), s.shape()...)
+		fill := dtype.FromInt(s.Out, 0) // of integers there is no result to fill
+		if s.Out.Kind() == dtype.KindFloat {
+			fill = dtype.FromFloat(s.Out, math.NaN())
+		}
+		out, err = graph.Full(site, fill, s.shape()...)
 	case s.count()*s.Type.Size() <= rowBytes:
 		out, err = graph.Boxes(site, name, s, s.shape(), s.Out, []*graph.Node{n}, args...)
 	default:

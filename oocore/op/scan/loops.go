@@ -40,6 +40,9 @@ func (s Scan) begin(state []byte) {
 	v := dtype.Slice[float64](state)
 	for i := 0; i < len(v); i += s.words() {
 		v[i] = 1
+		if s.Type.Kind() == dtype.KindComplex {
+			v[i+2] = math.NaN()
+		}
 	}
 }
 
@@ -322,13 +325,18 @@ func runProducts[T float32 | float64](dst, src []T, cols, skip int, state []floa
 	})
 }
 
-// scaled128 is z times a power of two.
+// scaled128 is z times a power of two. Its exponent is NaN while it has no factor yet: the
+// first one stays as it is, since by 1+0i an infinite one would get a NaN part.
 type scaled128 struct {
 	z        complex128
 	exponent float64
 }
 
 func (p *scaled128) multiply(v complex128) {
+	if p.exponent != p.exponent {
+		p.z, p.exponent = v, 0
+		return
+	}
 	z := p.z * v
 	m := max(math.Abs(real(z)), math.Abs(imag(z)))
 	if m < largest && m > smallest || v == 0 || p.z == 0 || !finite(v) || !finite(p.z) {

@@ -119,20 +119,14 @@ func concatenate(site graph.Site, axis int, in []*graph.Node) (*graph.Node, erro
 	return graph.Boxes(site, "concatenate", op, shape, t, parts, strconv.Itoa(axis))
 }
 
-// Common is the type that arrays meet in, NumPy's result_type: it does not depend on
-// their order, as promoting one after the other would.
+// Common is the type that arrays meet in, NumPy's result_type.
 func Common(in []*graph.Node) dtype.Type {
-	sorted := slices.Clone(in)
-	slices.SortStableFunc(sorted, func(a, b *graph.Node) int { return rank(b.DType) - rank(a.DType) })
-	t := sorted[0].DType
-	for _, n := range sorted[1:] {
-		t = dtype.Promote(t, n.DType)
+	types := make([]dtype.Type, len(in))
+	for i, n := range in {
+		types[i] = n.DType
 	}
-	return t
+	return dtype.PromoteAll(types...)
 }
-
-// rank puts signed integers above unsigned ones, and both below floats.
-func rank(t dtype.Type) int { return int(t.Kind()) }
 
 // Empty is an array without elements; of zeros, if it has some.
 func Empty(site graph.Site, t dtype.Type, shape []int) *graph.Node {

@@ -7,6 +7,8 @@ TYPES = ["float32", "float64", "int8", "int32", "int64", "uint8", "complex64", "
 
 def array(rng, shape, dtype):
     d = np.dtype(dtype)
+    if d.kind == "b":
+        return rng.random(shape) < 0.5
     if d.kind in "iu":
         return rng.integers(0, 9, shape).astype(d)
     a = rng.standard_normal(shape)
@@ -16,7 +18,7 @@ def array(rng, shape, dtype):
 def exact(f, arrays):
     """The value in wider numbers, in NumPy's dtype, and the error that is allowed."""
     got = f(*arrays)
-    if got.dtype.kind in "biu":
+    if np.asarray(got).dtype.kind in "biu":
         return got, 0
     wide = [a.astype("c16" if a.dtype.kind == "c" else "f8") for a in arrays]
     want = f(*wide).astype(got.dtype)
@@ -105,6 +107,21 @@ def cases(rng):
             arrays.append(array(rng, shape, dtype))
         names = "abcdefgh"[: len(arrays)]
         yield case("einsum", f'einsum("{text}", {", ".join(names)})', lambda *x: np.einsum(text, *x), names, arrays)
+    # Operands of several types: all is computed in the type that they meet in.
+    for i in range(120):
+        text = ["ij,j->", "ij,ij->", "ij,jk->ik", "i,i,i->", "ij,jk,kl->il", "ij,ij,j->i", "ij,kl->ik", "i,j,k->", "ij,jk,ki->"][i % 9]
+        size = {c: int(rng.integers(1, 40)) for c in "ijkl"}
+        arrays = []
+        for n, part in enumerate(text.split("->")[0].split(",")):
+            dtype = (["int8", "uint16", "float32", "int64"] + TYPES + ["bool", "int16"])[int(rng.integers(15))]
+            if i % 9 == 3 and i < 27:
+                dtype = [["int8", "int8", "int64"], ["uint16", "int16", "float32"], ["int16", "float32", "uint16"]][i // 9][n]
+            shape = [size[c] for c in part]
+            arrays.append(extremes(rng, shape, dtype) if np.dtype(dtype).kind in "iu" and np.dtype(dtype).itemsize < 4 and i % 2 == 0 else array(rng, shape, dtype))
+        yield case("einsum", f'einsum("{text}", {", ".join("abc"[:len(arrays)])})', lambda *x: np.einsum(text, *x), "abc"[: len(arrays)], arrays)
+    for da, db in [("bool", "bool"), ("bool", "uint64"), ("uint64", "bool"), ("bool", "int8"), ("bool", "float32"), ("bool", "complex64")]:
+        arrays = [array(rng, (7,), da), array(rng, (7,), db)]
+        yield case("vdot", "vdot(a, b)", np.vdot, "ab", arrays)
     for text, shapes in [("ij,jk->il", [(2, 3), (3, 4)]), ("ij,jk", [(2, 3), (4, 5)]), ("ijk,jk", [(2, 3), (3, 4)]), ("ij,jk->iik", [(2, 3), (3, 4)]), ("i1->i", [(2, 3)]), ("ij", [(2, 3), (3,)])]:
         names = "ab"[: len(shapes)]
         yield {"op": "einsum", "expr": f'einsum("{text}", {", ".join(names)})', "in": {n: array(rng, s, "float32") for n, s in zip(names, shapes)}, "error": True}
