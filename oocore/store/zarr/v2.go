@@ -12,6 +12,8 @@ const (
 	v2File       = ".zarray"
 	v2Attributes = ".zattrs"
 	v2Group      = ".zgroup"
+	// v2Consolidated is a copy of the metadata of all that is in a group.
+	v2Consolidated = ".zmetadata"
 )
 
 // parseV2 reads a .zarray and, where it is not nil, a .zattrs. Errors name the file
