@@ -134,6 +134,7 @@ func counter(ctx context.Context, op string, opts []Option) index.Run {
 // unstored takes back what options say of how a result is stored.
 func unstored(s *settings) error {
 	s.chunks, s.shards, s.codec, s.region = nil, nil, "", ""
+	s.dims, s.attributes, s.fill = nil, nil, nil
 	return nil
 }
 

@@ -1,8 +1,10 @@
 package oocore
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
@@ -17,19 +19,22 @@ type Option func(*settings) error
 
 // settings are the options of one run.
 type settings struct {
-	budget  int64 // 0: the machine's default
-	chunks  []int
-	shards  []int
-	codec   string
-	region  string
-	device  exec.Device // nil: the CPU
-	workers int         // 0: the cores that Go uses
-	fresh   bool
-	version string
-	planned bool
-	cell    string
-	within  *together // nil for a run by itself
-	beside  *beside   // nil where a run gives nothing but its array
+	budget     int64 // 0: the machine's default
+	chunks     []int
+	shards     []int
+	codec      string
+	region     string
+	dims       []string       // names of the output's dimensions
+	attributes map[string]any // of the output
+	fill       any            // that marks missing values; nil where none is given
+	device     exec.Device    // nil: the CPU
+	workers    int            // 0: the cores that Go uses
+	fresh      bool
+	version    string
+	planned    bool
+	cell       string
+	within     *together // nil for a run by itself
+	beside     *beside   // nil where a run gives nothing but its array
 
 	alternatives []record.WhatIf // to a plan, for its record
 }
@@ -68,6 +73,50 @@ func Shards(lengths ...int) Option {
 func Codec(text string) Option {
 	return func(s *settings) error {
 		s.codec = text
+		return nil
+	}
+}
+
+// DimNames are the names of the output's dimensions, one for each; "" leaves one without
+// a name. Without them the names are those of the inputs, as far as these agree. Of the
+// formats only Zarr keeps names.
+func DimNames(names ...string) Option {
+	return func(s *settings) error {
+		for i, name := range names {
+			if name != "" && slices.Contains(names[:i], name) {
+				return fmt.Errorf("dimension names: %q names two dimensions", name)
+			}
+		}
+		s.dims = append([]string{}, names...)
+		return nil
+	}
+}
+
+// Attributes are kept with the output: values that JSON has, by their names. A copy of
+// a stored array has those of the array besides. Zarr keeps them, and safetensors as
+// texts.
+func Attributes(values map[string]any) Option {
+	return func(s *settings) error {
+		for name, v := range values {
+			if _, err := json.Marshal(v); err != nil {
+				return fmt.Errorf("attribute %q: %w", name, err)
+			}
+		}
+		s.attributes = maps.Clone(values)
+		return nil
+	}
+}
+
+// FillValue marks missing values in the output: chunks that are not stored have it, and
+// xarray reads elements that have it as NaN. It is a number or bool that the output's
+// type holds, or a text of it such as "NaN" or "-Infinity". A copy of a stored array has
+// that of the array. Of the formats only Zarr keeps it.
+func FillValue(v any) Option {
+	return func(s *settings) error {
+		if _, err := fillText(v); err != nil {
+			return err
+		}
+		s.fill = v
 		return nil
 	}
 }

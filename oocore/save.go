@@ -144,7 +144,10 @@ func (a *Array) prepare(site graph.Site, path string, opts []Option) (*run, erro
 	if s.device != nil {
 		o.Device = plan.DeviceSpec{Name: s.device.Name(), Memory: s.device.Memory(), OnHost: s.device.OnHost()}
 	}
-	target := plan.Target{Path: path, Chunks: s.chunks, Shards: s.shards, Codec: s.codec, Details: details(root)}
+	target := plan.Target{Path: path, Chunks: s.chunks, Shards: s.shards, Codec: s.codec}
+	if target.Details, err = s.details(root, path); err != nil {
+		return nil, &Error{Op: op, Shapes: [][]int{root.Shape}, Types: []dtype.Type{root.DType}, Site: site, Err: err}
+	}
 	if s.beside != nil {
 		if target.Beside, err = s.beside.nodes(); err != nil {
 			return nil, err
@@ -171,19 +174,6 @@ func (a *Array) prepare(site graph.Site, path string, opts []Option) (*run, erro
 		return nil, &Error{Op: op, Shapes: [][]int{root.Shape}, Types: []dtype.Type{root.DType}, Site: site, Err: err}
 	}
 	return r, nil
-}
-
-// details are what a copy of a stored array keeps of it: its names and attributes,
-// also in another type.
-func details(n *graph.Node) (d store.Details) {
-	for n.Kind == graph.Cast {
-		n = n.In[0]
-	}
-	if n.Kind == graph.Source {
-		d = n.Stored.Info.Details
-		d.Fill = ""
-	}
-	return d
 }
 
 // overwritten is the input that an output's file is, if any.

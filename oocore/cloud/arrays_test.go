@@ -57,7 +57,7 @@ func upload(t testing.TB, file, key string) {
 	}
 	to, err := blob.At("s3://data")
 	if err == nil {
-		err = blob.Put(context.Background(), to, key, b)
+		_, err = blob.Put(context.Background(), to, key, b)
 	}
 	if err != nil {
 		t.Fatal(err)

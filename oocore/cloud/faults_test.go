@@ -74,7 +74,7 @@ func TestPassing(t *testing.T) {
 			}
 			return err
 		},
-		"put":    func() error { return blob.Put(ctx, b, "z", data) },
+		"put":    func() error { _, err := blob.Put(ctx, b, "z", data); return err },
 		"delete": func() error { return b.Delete(ctx, "gone") },
 		"list": func() error {
 			for _, err := range b.List(ctx, "") {
@@ -254,7 +254,7 @@ func TestCancelledWhileWaiting(t *testing.T) {
 		f.on(do)
 		ctx, cancel := context.WithCancel(context.Background())
 		go func() { <-asked; cancel() }()
-		if err := blob.Put(ctx, b, "x", noise(1<<20)); !errors.Is(err, context.Canceled) {
+		if _, err := blob.Put(ctx, b, "x", noise(1<<20)); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -331,7 +331,7 @@ func TestLostAnswer(t *testing.T) {
 		}
 		next.ServeHTTP(w, r)
 	})
-	if err := blob.Put(context.Background(), b, "x", noise(partBytes+5)); err != nil || !lost {
+	if _, err := blob.Put(context.Background(), b, "x", noise(partBytes+5)); err != nil || !lost {
 		t.Errorf("lost %v: %v", lost, err)
 	}
 }
@@ -342,7 +342,7 @@ func TestBounded(t *testing.T) {
 	f := fakeS3(t)
 	b := at(t, "s3://data")
 	data := noise(6*pieceBytes + 1)
-	if err := blob.Put(context.Background(), b, "x", data); err != nil {
+	if _, err := blob.Put(context.Background(), b, "x", data); err != nil {
 		t.Fatal(err)
 	}
 	o, err := b.Open(context.Background(), "x")
@@ -390,7 +390,7 @@ func TestNoSecrets(t *testing.T) {
 			var listError error
 			for _, listError = range b.List(ctx, "") {
 			}
-			for _, err := range []error{openError, getError, listError, b.Delete(ctx, "x"), o.ReadAt(ctx, make([]byte, 10), 0), blob.Put(ctx, b, "x", nil), blob.Put(ctx, b, "x", noise(partBytes+1))} {
+			for _, err := range []error{openError, getError, listError, b.Delete(ctx, "x"), o.ReadAt(ctx, make([]byte, 10), 0), putError(b, nil), putError(b, noise(partBytes+1))} {
 				said = append(said, fmt.Sprintf("%v %+v", err, err))
 			}
 		}
@@ -490,4 +490,9 @@ func TestListEndsTooEarly(t *testing.T) {
 	if n != 2 || err == nil || !strings.Contains(err.Error(), "not complete") {
 		t.Errorf("%d entries, and the error %v", n, err)
 	}
+}
+
+func putError(b blob.Bucket, p []byte) error {
+	_, err := blob.Put(context.Background(), b, "x", p)
+	return err
 }

@@ -99,7 +99,7 @@ func TestMoto(t *testing.T) {
 			data := noise(n)
 			put(t, b, key, data)
 			m.check(t, key, data)
-			if err := blob.Put(context.Background(), b, key, data); err != nil {
+			if _, err := blob.Put(context.Background(), b, key, data); err != nil {
 				t.Fatal(err)
 			}
 			m.check(t, key, data)

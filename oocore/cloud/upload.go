@@ -39,13 +39,19 @@ type upload struct {
 	mark   string   // that the object will have
 	tags   []string // of the parts
 	ended  bool
+	entry  blob.Entry // what is stored, once it is closed
 }
+
+// Entry tells what was stored, once Close has returned.
+func (u *upload) Entry() blob.Entry { return u.entry }
 
 // Write appends. Its memory is the upload's buffer of at most partBytes.
 func (u *upload) Write(ctx context.Context, p []byte) error {
 	if u.ended {
 		return u.bucket.fail("write", u.key, store.ErrClosed)
 	}
+	u.entry.Key = u.key
+	u.entry.Size += int64(len(p))
 	for len(p) > 0 {
 		if len(u.buffer) == partBytes {
 			if err := u.part(ctx, u.buffer); err != nil {
@@ -144,7 +150,10 @@ func (u *upload) finish(ctx context.Context, rest []byte) error {
 		if rest == nil {
 			rest = []byte{}
 		}
-		return u.bucket.ask(ctx, question{method: http.MethodPut, key: u.key, body: rest})
+		return u.bucket.ask(ctx, question{method: http.MethodPut, key: u.key, body: rest, read: func(resp *http.Response) error {
+			u.entry.Version = resp.Header.Get("ETag")
+			return nil
+		}})
 	}
 	if len(rest) > 0 {
 		if err := u.part(ctx, rest); err != nil {
@@ -173,7 +182,10 @@ func (u *upload) complete(ctx context.Context) error {
 		return err
 	}
 	query := url.Values{"uploadId": {u.id}}
-	err = u.bucket.ask(ctx, question{method: http.MethodPost, key: u.key, query: query, body: body, read: completed})
+	err = u.bucket.ask(ctx, question{method: http.MethodPost, key: u.key, query: query, body: body, read: func(resp *http.Response) (err error) {
+		u.entry.Version, err = completed(resp)
+		return err
+	}})
 	if s, ok := errors.AsType[*statusError](err); ok && s.code == "NoSuchUpload" && u.isThere(ctx) {
 		return nil
 	}
@@ -182,19 +194,19 @@ func (u *upload) complete(ctx context.Context) error {
 
 // completed reads the answer to the joining of parts, which begins before the
 // server knows whether it can.
-func completed(resp *http.Response) error {
+func completed(resp *http.Response) (version string, err error) {
 	text, err := io.ReadAll(io.LimitReader(resp.Body, maxMessage))
 	if err != nil {
-		return err
+		return "", err
 	}
-	var failed struct {
-		XMLName       xml.Name
-		Code, Message string
+	var answer struct {
+		XMLName             xml.Name
+		Code, Message, ETag string
 	}
-	if err := xml.Unmarshal(text, &failed); err == nil && failed.XMLName.Local == "Error" {
-		return &statusError{status: http.StatusInternalServerError, code: oneLine(failed.Code), message: oneLine(failed.Message)}
+	if err := xml.Unmarshal(text, &answer); err == nil && answer.XMLName.Local == "Error" {
+		return "", &statusError{status: http.StatusInternalServerError, code: oneLine(answer.Code), message: oneLine(answer.Message)}
 	}
-	return nil
+	return answer.ETag, nil
 }
 
 // isThere reports that the object is what this upload sent: it has its mark.
@@ -202,6 +214,7 @@ func (u *upload) isThere(ctx context.Context) bool {
 	there := false
 	err := u.bucket.ask(ctx, question{method: http.MethodHead, key: u.key, read: func(resp *http.Response) error {
 		there = resp.Header.Get(markHeader) == u.mark
+		u.entry.Version = resp.Header.Get("ETag")
 		return nil
 	}})
 	return err == nil && there

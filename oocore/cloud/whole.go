@@ -1,7 +1,9 @@
 package cloud
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -62,20 +64,59 @@ func (s *source) whole(ctx context.Context, key string, p []byte) (blob.Entry, e
 
 // Put stores an object from p itself: by one request, or in parts that are
 // pieces of p.
-func (b *bucket) Put(ctx context.Context, key string, p []byte) error {
+func (b *bucket) Put(ctx context.Context, key string, p []byte) (blob.Entry, error) {
 	if err := checkKey(key); err != nil {
-		return b.fail("create", key, err)
+		return blob.Entry{}, b.fail("create", key, err)
 	}
 	u := &upload{bucket: b, key: key}
 	defer u.Abort()
+	u.entry = blob.Entry{Key: key, Size: int64(len(p))}
 	for ; len(p) > partBytes; p = p[partBytes:] {
 		if err := u.part(ctx, p[:partBytes]); err != nil {
-			return b.fail("write", key, err)
+			return blob.Entry{}, b.fail("write", key, err)
 		}
 	}
 	if err := u.finish(ctx, p); err != nil {
-		return b.fail("write", key, err)
+		return blob.Entry{}, b.fail("write", key, err)
 	}
 	u.ended = true
-	return nil
+	return u.entry, nil
+}
+
+// PutIf stores a small object by a conditional request: If-Match, or If-None-Match
+// where there is to be none. Where the answer to one got lost, the next finds the
+// object that it stored itself.
+func (b *bucket) PutIf(ctx context.Context, key string, p []byte, version string) (blob.Entry, error) {
+	if err := checkKey(key); err != nil {
+		return blob.Entry{}, b.fail("create", key, err)
+	}
+	e := blob.Entry{Key: key, Size: int64(len(p))}
+	condition := http.Header{"If-None-Match": {"*"}}
+	if version != "" {
+		condition = http.Header{"If-Match": {version}}
+	}
+	put := func(header http.Header) error {
+		return b.ask(ctx, question{method: http.MethodPut, key: key, header: header, body: p, read: func(resp *http.Response) error {
+			e.Version = resp.Header.Get("ETag")
+			return nil
+		}})
+	}
+	err := put(condition)
+	if s, ok := errors.AsType[*statusError](err); ok {
+		switch {
+		case s.status == http.StatusNotImplemented:
+			err = put(nil) // a server without conditions
+		case s.status == http.StatusPreconditionFailed, s.status == http.StatusConflict, s.status == http.StatusNotFound && version != "":
+			there := make([]byte, len(p))
+			now, failed := b.Get(ctx, key, there)
+			if failed == nil && now.Size == int64(len(p)) && bytes.Equal(there, p) {
+				return now, nil
+			}
+			err = blob.ErrReplaced
+		}
+	}
+	if err == blob.ErrReplaced { // which callers expect
+		return blob.Entry{}, err
+	}
+	return e, b.fail("write", key, err)
 }

@@ -1,6 +1,9 @@
 package store
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // Format is a kind of stored arrays, known by the form of its paths.
 type Format interface {
@@ -50,6 +53,28 @@ func noCodec(format string, m Meta) error {
 	}
 	if m.Shards != nil {
 		return fmt.Errorf("%s files have no shards", format)
+	}
+	return nil
+}
+
+// Keeper is a Format that keeps some of the details of arrays.
+type Keeper interface {
+	Format
+	// Keeps says what of the details cannot be kept; nil where all can.
+	Keeps(d Details) error
+}
+
+// Keeps says what of the details of an array cannot be kept at a path; nil where all
+// can.
+func Keeps(path string, d Details) error {
+	var err error
+	if k, ok := formatOf(path).(Keeper); ok {
+		err = k.Keeps(d)
+	} else if d.Dims != nil || d.Fill != "" || d.Attributes != nil {
+		err = errors.New("its format keeps neither dimension names nor a fill value nor attributes: save to NAME.zarr")
+	}
+	if err != nil {
+		return pathError("create", path, err)
 	}
 	return nil
 }

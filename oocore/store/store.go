@@ -38,8 +38,13 @@ type Info struct {
 
 // Details is what a format keeps beside the elements.
 type Details struct {
-	Fill       string          `json:"fill_value,omitempty"` // of chunks that are not stored
-	Dims       []string        `json:"dimension_names,omitempty"`
+	Fill string   `json:"fill_value,omitempty"` // of chunks that are not stored
+	Dims []string `json:"dimension_names,omitempty"`
+	// ChosenDims says that Dims are as the user wants them. Else a format may leave out
+	// those that do not fit to the arrays beside.
+	ChosenDims bool `json:"chosen_dims,omitempty"`
+	// Marks says that Fill marks missing values, also where an element has it.
+	Marks      bool            `json:"marks_missing,omitempty"`
 	Attributes json.RawMessage `json:"attributes,omitempty"`
 }
 

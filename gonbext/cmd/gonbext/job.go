@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -31,6 +32,8 @@ type job struct {
 	memory, device        string
 	chunks, shards, codec string
 	region                string
+	dims, fill            string
+	attributes            []string // KEY=JSON
 	workers               int
 	fresh, plan           bool
 	report                string // path of the page
@@ -48,6 +51,9 @@ func (j *job) flags(c *cobra.Command) {
 	f.StringVar(&j.shards, "shards", "", "shape of the groups of chunks that are stored as one object, such as 16384x512")
 	f.StringVar(&j.codec, "codec", "", "compression of the output: none, zstd:3, gzip:5, blosc:lz4:5:shuffle (default the format's own)")
 	f.StringVar(&j.region, "region", "", "write into this part of an output that is there already, such as 1000:2000")
+	f.StringVar(&j.dims, "dims", "", "names of the output's dimensions, such as time,y,x (default those of the inputs)")
+	f.StringArrayVar(&j.attributes, "attr", nil, "an attribute of the output as KEY=JSON, such as units='\"K\"'; may be given again")
+	f.StringVar(&j.fill, "fill-value", "", "value that marks missing elements of the output, such as -9999 or NaN (default that of a copied array)")
 	f.IntVar(&j.workers, "workers", 0, "tasks that compute at once (default one a core)")
 	f.BoolVar(&j.fresh, "fresh", false, "compute even if the output is there already, or a part of it")
 	f.BoolVar(&j.plan, "plan", false, "show the plan and run nothing")
@@ -122,6 +128,11 @@ func (j *job) layout() (opts []oocore.Option, err error) {
 		}
 		opts = append(opts, oocore.Codec(j.codec))
 	}
+	details, err := j.details()
+	if err != nil {
+		return nil, err
+	}
+	opts = append(opts, details...)
 	if j.region != "" {
 		if err := checkRegion(j.region); err != nil {
 			return nil, usagef("--region: %w", err)
@@ -129,6 +140,34 @@ func (j *job) layout() (opts []oocore.Option, err error) {
 		opts = append(opts, oocore.Region(j.region))
 	}
 	return opts, nil
+}
+
+// details are the flags that say what is kept beside the output's elements.
+func (j *job) details() (opts []oocore.Option, err error) {
+	if j.dims != "" {
+		opts = append(opts, oocore.DimNames(strings.Split(j.dims, ",")...))
+	}
+	if j.fill != "" {
+		opts = append(opts, oocore.FillValue(j.fill))
+	}
+	if len(j.attributes) == 0 {
+		return opts, nil
+	}
+	all := map[string]any{}
+	for _, text := range j.attributes {
+		key, value, ok := strings.Cut(text, "=")
+		if !ok || key == "" {
+			return nil, usagef("--attr %s: write KEY=JSON, as in units='\"K\"' or levels=[1,2]", text)
+		}
+		if _, twice := all[key]; twice {
+			return nil, usagef("--attr %s is given twice", key)
+		}
+		if !json.Valid([]byte(value)) {
+			return nil, usagef("--attr %s: %s is not JSON: put quotes around text, as in %s='\"%s\"'", key, value, key, value)
+		}
+		all[key] = json.RawMessage(value)
+	}
+	return append(opts, oocore.Attributes(all)), nil
 }
 
 // checkRegion refuses what is a region of no array.

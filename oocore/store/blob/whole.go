@@ -16,7 +16,31 @@ type Getter interface {
 // Putter is a Bucket that stores an object from its caller's memory, without a
 // buffer of its own.
 type Putter interface {
-	Put(ctx context.Context, key string, p []byte) error
+	Put(ctx context.Context, key string, p []byte) (Entry, error)
+}
+
+// Entered is an Upload that tells, once it is closed, what is stored.
+type Entered interface{ Entry() Entry }
+
+// ErrReplaced is returned by PutIf where another version of the object is there.
+var ErrReplaced = errors.New("another writer has replaced it")
+
+// Conditional is a Bucket that stores an object only in place of a version that its
+// caller has seen.
+type Conditional interface {
+	// PutIf stores a small object in place of the one with a version, or where the
+	// version is "", where there is none. Else the error is ErrReplaced. A server that
+	// knows no conditions stores it in any case.
+	PutIf(ctx context.Context, key string, p []byte, version string) (Entry, error)
+}
+
+// PutIf stores a small object where the version that is there is the one that is
+// given; in a Bucket that knows no conditions, in any case. It is there after Sync.
+func PutIf(ctx context.Context, b Bucket, key string, p []byte, version string) (Entry, error) {
+	if c, ok := b.(Conditional); ok {
+		return c.PutIf(ctx, key, p, version)
+	}
+	return Put(ctx, b, key, p)
 }
 
 // Get reads a whole object to the beginning of p; its size is Entry.Size. Where
@@ -38,18 +62,30 @@ func Get(ctx context.Context, b Bucket, key string, p []byte) (Entry, error) {
 	return e, o.ReadAt(ctx, p[:e.Size], 0)
 }
 
-// Put stores a whole object, as Create, Write and Close do.
-func Put(ctx context.Context, b Bucket, key string, p []byte) error {
+// Put stores a whole object, as Create, Write and Close do. The entry has no version
+// where the bucket does not tell one.
+func Put(ctx context.Context, b Bucket, key string, p []byte) (Entry, error) {
 	if w, ok := b.(Putter); ok {
 		return w.Put(ctx, key, p)
 	}
 	u, err := b.Create(ctx, key)
 	if err != nil {
-		return err
+		return Entry{}, err
 	}
 	defer u.Abort()
 	if err := u.Write(ctx, p); err != nil {
-		return err
+		return Entry{}, err
 	}
-	return u.Close(ctx)
+	return Close(ctx, u, key, int64(len(p)))
+}
+
+// Close ends an upload of a size, and returns what is stored.
+func Close(ctx context.Context, u Upload, key string, size int64) (Entry, error) {
+	if err := u.Close(ctx); err != nil {
+		return Entry{}, err
+	}
+	if e, ok := u.(Entered); ok {
+		return e.Entry(), nil
+	}
+	return Entry{Key: key, Size: size}, nil
 }

@@ -14,7 +14,7 @@ import (
 func TestWhole(t *testing.T) {
 	ctx := context.Background()
 	b := blob.Dir(t.TempDir())
-	if err := blob.Put(ctx, b, "a/x", []byte("hello")); err != nil {
+	if _, err := blob.Put(ctx, b, "a/x", []byte("hello")); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.Sync(ctx); err != nil {
@@ -30,7 +30,7 @@ func TestWhole(t *testing.T) {
 	if _, err := blob.Get(ctx, b, "a/y", p); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
-	if err := blob.Put(ctx, b, "../y", p); err == nil {
+	if _, err := blob.Put(ctx, b, "../y", p); err == nil {
 		t.Error("an object was put outside")
 	}
 }
@@ -39,7 +39,7 @@ func TestClear(t *testing.T) {
 	ctx := context.Background()
 	b := blob.Dir(t.TempDir())
 	for i := range 100 {
-		if err := blob.Put(ctx, b, fmt.Sprintf("%c/%d", 'a'+i%2, i), nil); err != nil {
+		if _, err := blob.Put(ctx, b, fmt.Sprintf("%c/%d", 'a'+i%2, i), nil); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -8,6 +8,7 @@
 package safetensors
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -44,6 +45,14 @@ func (format) Open(path string) (store.Array, error) {
 		}
 		return h.extent(t)
 	})
+}
+
+// Keeps says that attributes are kept, as texts of the file.
+func (format) Keeps(d store.Details) error {
+	if d.Dims != nil || d.Fill != "" {
+		return errors.New("a safetensors file keeps neither dimension names nor a fill value: save to NAME.zarr")
+	}
+	return nil
 }
 
 // local refuses to write to what is not a disk of this machine.

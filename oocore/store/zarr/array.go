@@ -39,6 +39,9 @@ func (a *array) Info() store.Info {
 			Fill: fillText(m.fill, m.dtype), Dims: slices.Clone(m.dims), Attributes: slices.Clone(m.attributes),
 		},
 	}
+	if m.noFill {
+		info.Details.Fill = ""
+	}
 	if len(m.shards) > 0 {
 		info.Shards = slices.Clone(m.unit())
 	}

@@ -73,6 +73,7 @@ func create(path string, m store.Meta) (store.Writer, error) {
 	if err != nil {
 		return nil, err
 	}
+	made.nameDims(ctx, path, m.Details.ChosenDims)
 	if blob.Remote(path) {
 		return createRemote(ctx, path, made, m)
 	}
@@ -167,6 +168,7 @@ func (m *meta) setDetails(d store.Details) (err error) {
 	if m.fill, err = parseFillText(d.Fill, m.dtype); err != nil {
 		return fmt.Errorf("fill value: %w", err)
 	}
+	m.noFill = d.Fill == ""
 	if d.Dims != nil && len(d.Dims) != len(m.shape) {
 		return fmt.Errorf("%d dimension names for %d dimensions", len(d.Dims), len(m.shape))
 	}
@@ -178,5 +180,6 @@ func (m *meta) setDetails(d store.Details) (err error) {
 		}
 		m.attributes = slices.Clone(d.Attributes)
 	}
+	m.setMissing(d.Marks)
 	return nil
 }

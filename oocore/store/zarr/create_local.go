@@ -89,6 +89,7 @@ type localTarget struct {
 	place  string   // what is moved to its name, links followed
 	inner  string   // the array's path in it
 	groups []string // folders above place, in the store
+	copies consolidatedGroups
 	old    fs.FileInfo
 	temp   string
 	goesOn bool // with what an earlier writer left
@@ -111,6 +112,7 @@ func newLocalTarget(path string, made *meta) (*localTarget, error) {
 			return nil, err
 		}
 	}
+	t.copies = localGroups(path, t.root, t.place)
 	if followed, err := filepath.EvalSymlinks(t.place); err == nil {
 		t.place = followed
 	}
@@ -134,10 +136,18 @@ func checkGroup(folder string) error {
 	case err != errGroup && !errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%s: %w", folder, err)
 	}
-	if _, err := os.Stat(filepath.Join(folder, v2Group)); err == nil {
-		return fmt.Errorf("%s is a group of version 2: arrays of version 3 cannot be in it", folder)
+	for _, name := range []string{v2Group, v2Consolidated} {
+		if _, err := os.Stat(filepath.Join(folder, name)); err == nil {
+			return errV2Group(folder)
+		}
 	}
 	return nil
+}
+
+// errV2Group refuses to put an array of version 3 into a group of version 2, whose
+// readers would not see it.
+func errV2Group(name string) error {
+	return fmt.Errorf("%s is a group of version 2: arrays of version 3 cannot be in it: save to another store, or convert the group's arrays first", name)
 }
 
 // replaceable refuses to replace what is not an array.
@@ -315,7 +325,7 @@ func (t *localTarget) commit(ctx context.Context) error {
 	if err := disk.WriteFile(t.moving(), []byte(inodeOf(t.temp))); err != nil {
 		return err
 	}
-	if err := t.put(t.temp, t.place); err != nil {
+	if err := t.replace(ctx); err != nil {
 		return err
 	}
 	if filepath.Dir(t.place) != t.ws.Path { // a region that was begun of what was there is gone with it
@@ -329,6 +339,20 @@ func (t *localTarget) commit(ctx context.Context) error {
 		_ = t.ws.Remove()
 	}
 	return nil
+}
+
+// replace puts the array under its name, and into the consolidated metadata above it.
+func (t *localTarget) replace(ctx context.Context) error {
+	text := t.made.encodeV3()
+	if err := t.copies.remove(ctx, text); err != nil {
+		t.copies.restore(ctx)
+		return err
+	}
+	if err := t.put(t.temp, t.place); err != nil {
+		t.copies.restore(ctx)
+		return err
+	}
+	return t.copies.add(ctx, text)
 }
 
 func (t *localTarget) suspend() error {
@@ -351,7 +375,7 @@ func (t *localTarget) abort() error {
 
 // putObject writes a small object, and returns when it is there.
 func putObject(ctx context.Context, b blob.Bucket, key string, text []byte) error {
-	if err := blob.Put(ctx, b, key, text); err != nil {
+	if _, err := blob.Put(ctx, b, key, text); err != nil {
 		return err
 	}
 	return b.Sync(ctx)

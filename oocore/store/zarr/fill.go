@@ -158,6 +158,9 @@ func parseFillText(text string, t dtype.Type) ([]byte, error) {
 	if text == "" {
 		return make([]byte, t.Size()), nil
 	}
+	if t.Kind() == dtype.KindComplex && !strings.HasPrefix(text, "[") {
+		text = "[" + text + ", 0.0]"
+	}
 	if inner, ok := strings.CutPrefix(text, "["); ok {
 		inner, ok = strings.CutSuffix(inner, "]")
 		re, im, two := strings.Cut(inner, ",")
@@ -166,7 +169,11 @@ func parseFillText(text string, t dtype.Type) ([]byte, error) {
 		}
 		return parseFill(json.RawMessage("["+quoteFill(re)+","+quoteFill(im)+"]"), t)
 	}
-	return parseFill(json.RawMessage(quoteFill(text)), t)
+	v, err := parseFill(json.RawMessage(quoteFill(text)), t)
+	if err != nil {
+		return nil, fmt.Errorf("%s cannot hold %s", t, shorten([]byte(text)))
+	}
+	return v, nil
 }
 
 // quoteFill puts quotes around the values that JSON has as strings.

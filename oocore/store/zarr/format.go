@@ -54,6 +54,9 @@ func (format) Layout(path string, m store.Meta) (store.Layout, error) { return l
 
 func (format) Create(path string, m store.Meta) (store.Writer, error) { return create(path, m) }
 
+// Keeps says that all details are kept.
+func (format) Keeps(store.Details) error { return nil }
+
 // Place is the array's own folder, or that of the outermost group which is missing and
 // comes into being with it.
 func (format) Place(path string) string { return place(path) }

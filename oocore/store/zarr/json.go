@@ -118,9 +118,16 @@ func (o object) named(name string) (named, error) {
 	return n, nil
 }
 
-// bareNumbers puts quotes around NaN, Infinity and -Infinity, which Python's json
-// writes and JSON does not have. Most files have none and are returned as they are.
-func bareNumbers(b []byte) []byte {
+// bareWords are the numbers that Python's json writes and JSON does not have; each
+// comes after those that it ends with.
+var bareWords = []string{"NaN", "Infinity", "-Infinity"}
+
+// bareNumbers puts quotes around bareWords. Most files have none and are returned as
+// they are.
+func bareNumbers(b []byte) []byte { return quoteBare(b, "") }
+
+// quoteBare is bareNumbers with a mark in the quotes, by which they are told from text.
+func quoteBare(b []byte, mark string) []byte {
 	if !bytes.Contains(b, []byte("NaN")) && !bytes.Contains(b, []byte("Infinity")) {
 		return b
 	}
@@ -132,7 +139,7 @@ func bareNumbers(b []byte) []byte {
 			continue
 		}
 		bare := ""
-		for _, word := range []string{"NaN", "Infinity", "-Infinity"} {
+		for _, word := range bareWords {
 			if strings.HasPrefix(string(b[i:min(i+len(word), len(b))]), word) {
 				bare = word
 			}
@@ -142,7 +149,7 @@ func bareNumbers(b []byte) []byte {
 			i++
 			continue
 		}
-		out = append(append(append(out, '"'), bare...), '"')
+		out = append(append(append(append(out, '"'), mark...), bare...), '"')
 		i += len(bare)
 	}
 	return out

@@ -19,6 +19,7 @@ type meta struct {
 	shards     []level // outermost first; nil where each chunk is an object
 	keys       keyEncoding
 	fill       []byte // one element, little-endian
+	noFill     bool   // nobody has said one: it is zero
 	pipeline   *codec.Pipeline
 	dims       []string        // "" is a dimension without a name; nil where none has one
 	attributes json.RawMessage // an object, or nil

@@ -144,7 +144,7 @@ func consolidated(ctx context.Context, b blob.Bucket) ([]Entry, error) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	text, _, err = readMetadata(ctx, b, ".zmetadata")
+	text, _, err = readMetadata(ctx, b, v2Consolidated)
 	if err == nil {
 		return consolidatedV2(text)
 	}
@@ -186,7 +186,7 @@ func consolidatedV2(text []byte) ([]Entry, error) {
 		err = o.field("metadata", &members)
 	}
 	if err != nil {
-		return nil, fmt.Errorf(".zmetadata: %w", err)
+		return nil, fmt.Errorf("%s: %w", v2Consolidated, err)
 	}
 	list := []Entry{}
 	for key, raw := range members {

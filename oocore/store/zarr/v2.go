@@ -12,6 +12,8 @@ const (
 	v2File       = ".zarray"
 	v2Attributes = ".zattrs"
 	v2Group      = ".zgroup"
+	// v2Consolidated is a copy of the metadata of all that is in a group.
+	v2Consolidated = ".zmetadata"
 )
 
 // parseV2 reads a .zarray and, where it is not nil, a .zattrs. Errors name the file
@@ -63,7 +65,7 @@ func readV2(b []byte) (*meta, error) {
 		return nil, fmt.Errorf("chunks: %w", err)
 	}
 	m.fill = make([]byte, t.Size())
-	if !o.absent("fill_value") { // null leaves it open: zero, as for the others that read it
+	if m.noFill = o.absent("fill_value"); !m.noFill { // null leaves it open: zero, as for the others that read it
 		if err := o.fill(m); err != nil {
 			return nil, err
 		}
@@ -96,19 +98,21 @@ func readV2(b []byte) (*meta, error) {
 	return m, nil
 }
 
-// readAttributes keeps the attributes. Among them may be the names of dimensions,
-// in xarray's way.
+// readAttributes keeps the attributes. Those that xarray has for the dimensions and
+// for missing values are brought to the form of version 3.
 func (m *meta) readAttributes(b []byte) error {
 	o, err := parseObject(b)
 	if err != nil || len(o) == 0 {
 		return err
 	}
-	if m.attributes, err = json.Marshal(o); err != nil {
-		return err
+	m.takeDims(o)
+	if len(o) > 0 {
+		if m.attributes, err = json.Marshal(o); err != nil {
+			return err
+		}
 	}
-	var dims []string
-	if json.Unmarshal(o["_ARRAY_DIMENSIONS"], &dims) == nil && len(dims) == len(m.shape) && len(dims) > 0 {
-		m.dims = dims
+	if m.dims != nil {
+		m.setMissing(!m.noFill)
 	}
 	return nil
 }

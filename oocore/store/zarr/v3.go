@@ -210,6 +210,15 @@ func (m *meta) readDetails(o object) error {
 		if err := o.field("attributes", &attributes); err != nil {
 			return err
 		}
+		if m.dims == nil && attributes[dimsAttribute] != nil {
+			if m.takeDims(attributes); m.dims != nil {
+				b, err := json.Marshal(attributes)
+				if err != nil {
+					return err
+				}
+				o["attributes"] = b
+			}
+		}
 		if len(attributes) > 0 {
 			m.attributes = o["attributes"]
 		}

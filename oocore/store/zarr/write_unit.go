@@ -295,11 +295,11 @@ func (u *unitWriter) open(ctx context.Context) error {
 func (u *unitWriter) put(ctx context.Context, p []byte, own bool) error {
 	s, key := u.s, u.s.d.key(u.index)
 	if own && s.flies {
-		s.flight = s.w.flights.begin(func() error { return blob.Put(ctx, s.w.bucket, key, p) })
+		s.flight = s.w.flights.begin(func() error { _, err := blob.Put(ctx, s.w.bucket, key, p); return err })
 		s.stored += int64(len(p))
 		return nil
 	}
-	if err := blob.Put(ctx, s.w.bucket, key, p); err != nil {
+	if _, err := blob.Put(ctx, s.w.bucket, key, p); err != nil {
 		return err
 	}
 	s.stored += int64(len(p))

@@ -1,0 +1,201 @@
+package oocore
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/store/zarr"
+)
+
+// details are what is kept beside the elements of an output: what its inputs have of it,
+// and the options in place of that.
+func (s *settings) details(root *graph.Node, path string) (store.Details, error) {
+	given := store.Details{}
+	if s.dims != nil {
+		if len(s.dims) != len(root.Shape) {
+			return given, fmt.Errorf("%d dimension names %q for %d dimensions", len(s.dims), s.dims, len(root.Shape))
+		}
+		given.Dims, given.ChosenDims = s.dims, true
+	}
+	if s.fill != nil {
+		given.Fill, _ = fillText(s.fill) // which the option has checked
+		given.Marks = true
+	}
+	if s.attributes != nil {
+		given.Attributes, _ = json.Marshal(s.attributes)
+	}
+	if given.Dims != nil || given.Fill != "" || given.Attributes != nil {
+		switch {
+		case path == "": // which keeps none
+			return store.Details{}, nil
+		case s.region != "":
+			return given, fmt.Errorf("region %q: dimension names, attributes and fill value are those of the array that is there", s.region)
+		}
+		if err := store.Keeps(path, given); err != nil {
+			return given, err
+		}
+	}
+	d := inherited(root)
+	if given.Dims != nil {
+		d.Dims, d.ChosenDims = given.Dims, true
+	}
+	if given.Fill != "" {
+		d.Fill, d.Marks = given.Fill, true
+		if err := zarr.CheckFill(given.Fill, root.DType); err != nil {
+			return given, fmt.Errorf("fill value: %w", err)
+		}
+	}
+	return d, s.addAttributes(&d)
+}
+
+// addAttributes gives the attributes of the options, in place of inherited ones of
+// their names.
+func (s *settings) addAttributes(d *store.Details) error {
+	inherited := map[string]json.RawMessage{}
+	if d.Attributes != nil {
+		if err := json.Unmarshal(d.Attributes, &inherited); err != nil {
+			return fmt.Errorf("attributes: %w", err)
+		}
+	}
+	before := len(inherited)
+	const marker = "_FillValue" // CF's name of it, which a new fill value replaces
+	if d.Marks {
+		delete(inherited, marker)
+	}
+	for name, v := range s.attributes {
+		b, err := json.Marshal(v)
+		if err != nil {
+			return fmt.Errorf("attribute %q: %w", name, err)
+		}
+		inherited[name] = b
+	}
+	if len(s.attributes) == 0 && len(inherited) == before {
+		return nil // byte for byte as they were
+	}
+	d.Attributes = nil
+	if len(inherited) == 0 {
+		return nil
+	}
+	var err error
+	d.Attributes, err = json.Marshal(inherited)
+	return err
+}
+
+// inherited is what an expression has of its inputs: the names of dimensions as far as
+// they agree, and all else where it is a part of one stored array, in whatever type.
+func inherited(root *graph.Node) (d store.Details) {
+	n, alone := root, true
+	for alone && n.Kind != graph.Source {
+		if alone = n.Kind == graph.Cast || n.Kind == graph.View; alone {
+			n = n.In[0]
+		}
+	}
+	if alone {
+		d = n.Stored.Info.Details
+		d = zarr.CastDetails(d, n.DType, root.DType)
+	}
+	d.Dims = dimNames(root, map[*graph.Node][]string{})
+	return d
+}
+
+// dimNames are the names of a node's dimensions; nil where none has one.
+func dimNames(n *graph.Node, known map[*graph.Node][]string) (names []string) {
+	if names, ok := known[n]; ok {
+		return names
+	}
+	switch n.Kind {
+	case graph.Source:
+		if i := &n.Stored.Info; slices.Equal(i.Shape, n.Shape) && len(i.Details.Dims) == len(n.Shape) {
+			names = slices.Clone(i.Details.Dims)
+		}
+	case graph.Cast:
+		names = dimNames(n.In[0], known)
+	case graph.Elementwise:
+		names = agreed(n, known)
+	case graph.View:
+		if of := dimNames(n.In[0], known); of != nil {
+			names = make([]string, len(n.Shape))
+			for d, axis := range n.View.Axis {
+				if axis >= 0 {
+					names[axis] = of[d]
+				}
+			}
+		}
+	case graph.Reduce:
+		if of := dimNames(n.In[0], known); of != nil {
+			names = []string{}
+			for d, name := range of {
+				if !slices.Contains(n.Fold.Axes, d) {
+					names = append(names, name)
+				}
+			}
+		}
+	}
+	if !slices.ContainsFunc(names, func(name string) bool { return name != "" }) {
+		names = nil
+	}
+	known[n] = names
+	return names
+}
+
+// agreed are the names that no input of an elementwise operation contradicts.
+func agreed(n *graph.Node, known map[*graph.Node][]string) []string {
+	names := make([]string, len(n.Shape))
+	var contradicted []int
+	for _, in := range n.In {
+		for d, name := range dimNames(in, known) {
+			switch {
+			case name == "" || names[d] == name || slices.Contains(contradicted, d):
+			case names[d] == "":
+				names[d] = name
+			default:
+				names[d] = ""
+				contradicted = append(contradicted, d)
+			}
+		}
+	}
+	return names
+}
+
+// fillText is a fill value in the form of store.Details.
+func fillText(v any) (string, error) {
+	if text, ok := v.(string); ok && text != "" {
+		switch strings.ToLower(text) {
+		case "nan":
+			return "NaN", nil
+		case "inf", "+inf", "infinity":
+			return "Infinity", nil
+		case "-inf", "-infinity":
+			return "-Infinity", nil
+		}
+		return text, nil
+	}
+	x, _, err := dtype.Scalar(v)
+	if err != nil {
+		return "", fmt.Errorf("fill value: %v is neither a number nor a bool nor the text of one", v)
+	}
+	one := func(f float64) string {
+		switch text := strconv.FormatFloat(f, 'g', -1, 64); text {
+		case "+Inf":
+			return "Infinity"
+		case "-Inf":
+			return "-Infinity"
+		default:
+			return text
+		}
+	}
+	switch x.Type.Kind() {
+	case dtype.KindFloat:
+		return one(x.Float()), nil
+	case dtype.KindComplex:
+		c := x.Complex()
+		return "[" + one(real(c)) + ", " + one(imag(c)) + "]", nil
+	}
+	return x.String(), nil
+}
