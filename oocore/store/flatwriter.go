@@ -202,9 +202,6 @@ func (w *flatWriter) commit(ctx context.Context) error {
 	}
 	w.ended = true
 	err := disk.SyncDir(filepath.Dir(w.target))
-	if err == nil && filepath.Dir(w.target) != w.ws.Path {
-		err = w.ws.Mend()
-	}
 	// What cannot be cleaned away does not make the array any less whole.
 	_ = disk.Remove(w.idName())
 	if w.owned {
@@ -219,7 +216,7 @@ func (w *flatWriter) Suspend() error {
 	if w.ended {
 		return nil
 	}
-	err := w.end()
+	err := w.close()
 	if w.owned {
 		err = errors.Join(err, w.ws.Close())
 	}
@@ -235,7 +232,7 @@ func (w *flatWriter) Abort() error {
 	if w.ended {
 		return nil
 	}
-	err := errors.Join(w.end(), disk.Remove(w.temp), disk.Remove(w.idName()))
+	err := errors.Join(w.close(), disk.Remove(w.temp), disk.Remove(w.idName()))
 	if w.owned {
 		err = errors.Join(err, w.ws.Remove())
 	}
@@ -245,8 +242,8 @@ func (w *flatWriter) Abort() error {
 	return nil
 }
 
-// end closes the file.
-func (w *flatWriter) end() error {
+// close closes the file.
+func (w *flatWriter) close() error {
 	was := w.closed
 	w.closed, w.ended = true, true
 	if was || w.out == nil {
