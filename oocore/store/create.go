@@ -126,7 +126,7 @@ func (w *flatWriter) anew(size int64, id string, old fs.FileInfo) (err error) {
 		return err
 	}
 	if old != nil {
-		if err := os.Chmod(w.temp, old.Mode().Perm()); err != nil {
+		if err := disk.Chmod(w.temp, old.Mode().Perm()); err != nil {
 			return err
 		}
 	}
@@ -141,7 +141,7 @@ func (w *flatWriter) idName() string { return w.temp + ".id" }
 // same array. Where that lies in another place of the file, as other arrays there
 // have changed, it is lost, and that cannot pass in silence.
 func (w *flatWriter) reopen(id string, size int64) (found bool, err error) {
-	was, err := os.ReadFile(w.idName())
+	was, err := disk.ReadFile(w.idName())
 	if err != nil {
 		return false, nil
 	}

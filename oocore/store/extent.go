@@ -25,6 +25,8 @@ type Extent struct {
 	Big     bool // big-endian
 	Fortran bool
 	Details Details
+	// unfinished is the region that was begun to be written, and not finished.
+	unfinished *grid.Box
 }
 
 // Bytes is the size of the elements.
@@ -64,7 +66,7 @@ func openExtent(path, file, format string, find func(r io.ReaderAt, size int64) 
 	if info.Fortran {
 		slices.Reverse(info.Shape)
 	}
-	return &flat{shared: &handle{file: f, id: id}, info: info, offset: e.Offset, big: e.Big}, nil
+	return &flat{shared: &handle{file: f, id: id}, info: info, offset: e.Offset, big: e.Big, unfinished: e.unfinished}, nil
 }
 
 // Source is a file that is read.

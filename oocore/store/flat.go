@@ -20,6 +20,8 @@ type flat struct {
 	info   Info
 	offset int64 // of the first element
 	big    bool  // big-endian
+	// unfinished is the region that was begun to be written, and not finished.
+	unfinished *grid.Box
 }
 
 // handle is the open file that reshaped arrays share.

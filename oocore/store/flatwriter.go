@@ -205,9 +205,6 @@ func (w *flatWriter) commit(ctx context.Context) error {
 	}
 	w.ended = true
 	err := disk.SyncDir(filepath.Dir(w.target))
-	if err == nil && filepath.Dir(w.target) != w.ws.Path {
-		err = w.ws.Mend()
-	}
 	// What cannot be cleaned away does not make the array any less whole.
 	_ = disk.Remove(w.idName())
 	if w.owned {
@@ -222,7 +219,7 @@ func (w *flatWriter) Suspend() error {
 	if w.ended {
 		return nil
 	}
-	err := w.end()
+	err := w.close()
 	if w.owned {
 		err = errors.Join(err, w.ws.Close())
 	}
@@ -238,7 +235,7 @@ func (w *flatWriter) Abort() error {
 	if w.ended {
 		return nil
 	}
-	err := w.end()
+	err := w.close()
 	if !w.ws.attached {
 		err = errors.Join(err, disk.Remove(w.temp), disk.Remove(w.idName()))
 	}
@@ -251,8 +248,8 @@ func (w *flatWriter) Abort() error {
 	return nil
 }
 
-// end closes the file.
-func (w *flatWriter) end() error {
+// close closes the file.
+func (w *flatWriter) close() error {
 	was := w.closed
 	w.closed, w.ended = true, true
 	if was || w.out == nil {

@@ -2,7 +2,6 @@ package store
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 
@@ -27,14 +26,15 @@ var (
 //	x.bin?shape=10,20&dtype=float32    elements and nothing else; offset=N skips
 //	                                   N bytes, order=F is Fortran's order
 //
-// An array is refused while the writing of a region of it, by whatever process, has
-// not ended with a Commit: it is torn until that region is written again.
+// An array is refused while the writing of a region of it, by whatever process and
+// under whatever name, has not ended with a Commit: until that region is written
+// again.
 //
 // Errors are *fs.PathError, and one line each.
 func Open(path string) (Array, error) {
 	f := formatOf(path)
 	if !blob.Remote(path) {
-		if err := CheckWhole(f.Place(path)); err != nil {
+		if err := checkFolder(f.Place(path)); err != nil {
 			return nil, pathError("open", path, err)
 		}
 	}
@@ -42,11 +42,14 @@ func Open(path string) (Array, error) {
 	if err != nil {
 		return nil, pathError("open", path, err)
 	}
+	if file, ok := a.(*flat); ok && file.unfinished != nil {
+		return nil, pathError("open", path, errors.Join(unfinishedError(*file.unfinished), file.Close()))
+	}
 	return a, nil
 }
 
-// Describe is the Info of what Open opens, also of an array that is torn, whose
-// region has to be described to be finished.
+// Describe is the Info of what Open opens, also of an array with an unfinished
+// region, which has to be described to be finished.
 func Describe(path string) (Info, error) {
 	a, err := formatOf(path).Open(path)
 	if err != nil {
@@ -60,12 +63,7 @@ func open(path string) (*flat, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, err := openExtent(path, loc.file, loc.format, func(r io.ReaderAt, size int64) (Extent, error) {
-		if loc.format == formatNpy {
-			return ReadNpyHeader(r, size)
-		}
-		return rawExtent(loc.raw, size)
-	})
+	a, err := openExtent(path, loc.file, loc.format, loc.extent)
 	if err == nil {
 		a.info.Bytes = a.info.ID.Size
 	}

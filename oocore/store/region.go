@@ -14,12 +14,14 @@ import (
 )
 
 // regionWriter writes a box into a file that is there, in place. While it has not
-// finished the file's workspace says so, and Open refuses the file.
+// finished, a mark behind the elements says so, and Open refuses the file.
 type regionWriter struct {
 	*flatWriter
 	extent Extent
+	size   int64 // of the file without a mark
 	box    grid.Box
-	torn   bool        // since an earlier writer
+	marked bool        // by this writer
+	again  bool        // it goes on with what an earlier writer has begun
 	wrote  atomic.Bool // the file is no longer what it was
 }
 
@@ -35,7 +37,7 @@ func createRegion(path string, m Meta) (Writer, error) {
 	if old == nil {
 		return nil, errors.New("there is no array yet of which a region could be written: write the whole array first")
 	}
-	e, err := extentOf(loc, m)
+	e, size, err := extentOf(loc, m)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +53,7 @@ func createRegion(path string, m Meta) (Writer, error) {
 	if _, err := strided.Of(m.Shape, m.DType.Size(), strided.Box(*m.Region)); err != nil {
 		return nil, fmt.Errorf("region %s: %w", m.Region, err)
 	}
-	w := &regionWriter{newFlatWriter(path, m, e.Offset), e, *m.Region, false, atomic.Bool{}}
+	w := &regionWriter{flatWriter: newFlatWriter(path, m, e.Offset), extent: e, size: size, box: *m.Region}
 	w.target = target
 	if w.ws == nil {
 		if w.ws, err = NewWorkspace(path); err != nil {
@@ -65,35 +67,56 @@ func createRegion(path string, m Meta) (Writer, error) {
 	return w, nil
 }
 
-// extentOf is where the elements of an array lie that is there. A raw file's path
-// need not say what m does.
-func extentOf(loc location, m Meta) (Extent, error) {
+// extentOf is where the elements of an array lie that is there, and the size of its
+// file without a mark. A raw file's path need not say what m does.
+func extentOf(loc location, m Meta) (e Extent, size int64, err error) {
 	f, id, err := openFile(loc.file)
 	if err != nil {
-		return Extent{}, err
+		return e, 0, err
 	}
 	defer f.Close()
-	if loc.format == formatNpy {
-		return ReadNpyHeader(f, id.Size)
-	}
 	if loc.raw.shape == nil {
 		loc.raw.shape = m.Shape
 	}
 	if loc.raw.dtype == 0 {
 		loc.raw.dtype = m.DType
 	}
-	return rawExtent(loc.raw, id.Size)
+	if e, err = loc.extent(f, id.Size); err != nil {
+		return e, 0, err
+	}
+	switch {
+	case e.unfinished != nil:
+		return e, id.Size - markBytes, nil
+	case loc.format == formatRaw: // which has nothing behind its elements but what a crash has left
+		return e, e.Offset + e.Bytes(), nil
+	}
+	return e, id.Size, nil
 }
 
-// begin opens the file, and says that it will be torn before it is.
+// begin opens the file, and marks it before it is written to.
 func (w *regionWriter) begin() (err error) {
-	if w.torn, err = w.ws.Tear(w.box); err != nil {
-		w.torn = true // whatever it was
+	if w.again, err = goesOn(w.extent.unfinished, w.box); err != nil {
 		return err
 	}
-	w.resumed = w.torn
-	w.out, err = disk.Reopen(w.target)
-	return err
+	w.resumed = w.again
+	if w.ws.attached && !w.again {
+		return ErrNotStaged
+	}
+	if w.out, err = disk.Reopen(w.target); err != nil || w.ws.attached {
+		return err
+	}
+	mark, err := encodeMark(w.box)
+	if err != nil {
+		return err
+	}
+	w.marked = true
+	_, err = w.out.WriteAt(mark, w.size)
+	return errors.Join(err, w.out.Sync())
+}
+
+// unmark says, durably, that the file is whole.
+func (w *regionWriter) unmark() error {
+	return errors.Join(w.out.Truncate(w.size), w.out.Sync())
 }
 
 // Share is called by store.Share.
@@ -189,7 +212,7 @@ func (w *regionWriter) commit() error {
 		return err
 	}
 	w.closed = true
-	if err := errors.Join(w.out.Close(), w.ws.Mend()); err != nil {
+	if err := errors.Join(w.unmark(), w.out.Close()); err != nil {
 		return err
 	}
 	w.ended = true
@@ -207,10 +230,11 @@ func (w *regionWriter) Abort() error {
 	if w.ended {
 		return nil
 	}
-	err := w.end()
-	if !w.torn && !w.wrote.Load() {
-		err = errors.Join(err, w.ws.Mend())
+	var err error
+	if w.marked && !w.closed && !w.again && !w.wrote.Load() {
+		err = w.unmark()
 	}
+	err = errors.Join(err, w.flatWriter.close())
 	if w.owned {
 		err = errors.Join(err, w.ws.Remove())
 	}

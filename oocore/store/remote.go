@@ -41,11 +41,28 @@ func (remoteFormat) Place(path string) string { return flatFormat{}.Place(path) 
 var errFrontToBack = errors.New("objects are written from front to back, and the chunks of an array are not computed so: write NAME.zarr there")
 
 // extent reads where the elements of an npy or raw file lie.
-func (loc location) extent(r io.ReaderAt, size int64) (Extent, error) {
+func (loc location) extent(r io.ReaderAt, size int64) (e Extent, err error) {
 	if loc.format == formatNpy {
-		return ReadNpyHeader(r, size)
+		if e, err = ReadNpyHeader(r, size); err == nil {
+			e.unfinished, err = readMark(r, e.Offset+e.Bytes(), size)
+		}
+		return e, err
 	}
-	return rawExtent(loc.raw, size)
+	if e, err = rawExtent(loc.raw, size); err == nil || size < markBytes {
+		return e, err
+	}
+	marked, other := rawExtent(loc.raw, size-markBytes)
+	if other != nil {
+		return e, err
+	}
+	if b, failed := readMark(r, 0, size); failed != nil || b != nil {
+		marked.unfinished = b
+		return marked, failed
+	}
+	if lostMark(r, size) {
+		return marked, nil
+	}
+	return e, err
 }
 
 // openObject is OpenExtent for an object in an object store.
@@ -72,6 +89,9 @@ func openRemote(name, file, format string, find func(r io.ReaderAt, size int64) 
 	e, err := find(&head{ctx: ctx, object: o, size: size}, size)
 	if err == nil && (e.Offset < 0 || e.Bytes() > size-e.Offset) {
 		err = fmt.Errorf("the object is cut short: %d bytes from offset %d on are missing", e.Bytes(), e.Offset)
+	}
+	if err == nil && e.unfinished != nil {
+		err = unfinishedError(*e.unfinished)
 	}
 	if err != nil {
 		return nil, errors.Join(err, o.Close())

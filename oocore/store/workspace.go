@@ -13,18 +13,21 @@ import (
 	"syscall"
 	"unicode/utf8"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/store/blob"
 )
 
 // Workspace is a hidden folder beside an output, where a run keeps what is
-// unfinished. It is held by a lock, which goes with the process however that
-// ends; where the file system has no locks nothing holds it.
+// unfinished. It is this user's and nobody else can write to it; it is held open, so
+// that no link and no other folder takes its place. A lock, which ends with the
+// process, keeps all others out; where the file system has no locks a file names the
+// process.
 type Workspace struct {
-	Path string // of the folder
-	lock disk.Handle
+	Path   string // of the folder
+	target string // the file or folder that it belongs to; "" where that is not on this machine
+	folder *disk.Held
+	lock   disk.Handle // nil once it is closed
+	owned  bool        // by the file that names the process
 	// attached says that another process holds the workspace: nothing is removed.
 	attached bool
 }
@@ -33,13 +36,18 @@ type Workspace struct {
 type LockedError struct {
 	Path string
 	PID  int // 0 where it could not be read
+	// Host and File are set where the file system has no locks: the process may have
+	// ended, and only its user can know.
+	Host, File string
 }
 
 func (e *LockedError) Error() string {
-	switch e.PID {
-	case 0:
+	switch {
+	case e.File != "":
+		return fmt.Sprintf("%s is being written by process %d of %s: wait for it, or, where it has ended, remove %s", e.Path, e.PID, e.Host, e.File)
+	case e.PID == 0:
 		return e.Path + " is being written by another process: wait for it, or end it"
-	case os.Getpid():
+	case e.PID == os.Getpid():
 		return e.Path + " is being written by this process already: wait for it"
 	}
 	return fmt.Sprintf("%s is being written by process %d: wait for it, or end it", e.Path, e.PID)
@@ -48,10 +56,6 @@ func (e *LockedError) Error() string {
 // What a workspace has of its own.
 const (
 	lockName = "lock"
-	// tornName is the file that says that a region of the output was begun to be
-	// written in place. The output cannot be read while it is there, and nothing but
-	// finishing the region, or replacing the output, takes it away.
-	tornName = "region"
 	// nameMax is the longest name that file systems have, in bytes.
 	nameMax = 255
 )
@@ -61,11 +65,11 @@ const (
 // is a *LockedError. For an output in an object store it is in the user's cache
 // folder.
 func NewWorkspace(output string) (*Workspace, error) {
-	dir, err := workspaceDir(formatOf(output).Place(output))
+	dir, target, err := workspaceDir(formatOf(output).Place(output))
 	if err != nil {
 		return nil, pathError("create", output, err)
 	}
-	w, err := take(dir, output)
+	w, err := take(dir, output, target)
 	if err != nil {
 		return nil, pathError("create", output, err)
 	}
@@ -73,7 +77,8 @@ func NewWorkspace(output string) (*Workspace, error) {
 }
 
 // TempWorkspace makes a workspace for a run that writes no file, where the system
-// keeps temporary files. It removes there what killed processes left of theirs.
+// keeps temporary files. It removes there what killed processes of this user left of
+// theirs.
 func TempWorkspace() (*Workspace, error) {
 	sweep(os.TempDir())
 	for {
@@ -81,7 +86,7 @@ func TempWorkspace() (*Workspace, error) {
 		if err != nil {
 			return nil, fmt.Errorf("a folder for temporary arrays: %w", err)
 		}
-		w, err := take(dir, dir)
+		w, err := take(dir, dir, "")
 		if _, swept := errors.AsType[*LockedError](err); !swept { // by another, just now
 			return w, err
 		}
@@ -90,35 +95,42 @@ func TempWorkspace() (*Workspace, error) {
 
 const tempPrefix = ".gonbext-"
 
-// sweep removes the temporary workspaces that no process holds. What cannot be
-// removed is another user's, or the system's to remove.
+// sweep removes the temporary workspaces that no process holds: folders of this
+// user that have a workspace's lock. All others are not ours to remove.
 func sweep(parent string) {
 	_ = disk.List(parent, func(e fs.DirEntry) bool {
+		if !e.IsDir() || !strings.HasPrefix(e.Name(), tempPrefix) {
+			return true
+		}
 		dir := filepath.Join(parent, e.Name())
-		if _, err := os.Stat(filepath.Join(dir, lockName)); err == nil && strings.HasPrefix(e.Name(), tempPrefix) {
-			if w, err := take(dir, dir); err == nil && w.lock != nil {
-				_ = w.Remove()
-			}
+		if w, err := takeThere(dir, dir, "", true); err == nil {
+			_ = w.Remove()
 		}
 		return true
 	})
 }
 
-// workspaceDir is the folder that belongs to a place.
-func workspaceDir(place string) (string, error) {
-	if blob.Remote(place) {
-		cache, err := os.UserCacheDir()
-		if err != nil {
-			cache = os.TempDir()
+// workspaceDir is the folder that belongs to a place, and what it lies beside, with
+// links followed: "" for an object store.
+func workspaceDir(place string) (dir, target string, err error) {
+	if !blob.Remote(place) {
+		if target, err = followed(place); err != nil {
+			return "", "", err
 		}
-		parent := filepath.Join(cache, "gonbext", "unfinished")
-		return filepath.Join(parent, digest(place)), disk.MkdirAll(parent, 0o700)
+		return besides(target), target, nil
 	}
-	target, err := followed(place)
+	parent := filepath.Join(os.TempDir(), "gonbext-"+strconv.Itoa(os.Getuid()))
+	if cache, err := os.UserCacheDir(); err == nil {
+		parent = filepath.Join(cache, "gonbext", "unfinished")
+	}
+	if err := disk.MkdirAll(parent, 0o700); err != nil {
+		return "", "", err
+	}
+	held, err := disk.Hold(parent) // whoever can write to it could exchange what is in it
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
-	return besides(target), nil
+	return filepath.Join(parent, digest(place)), "", errors.Join(private(held, parent), held.Release())
 }
 
 // besides is the workspace's folder of a file or folder of this machine.
@@ -160,63 +172,151 @@ func followed(path string) (string, error) {
 }
 
 // take makes a folder where there is none, and locks it.
-func take(dir, output string) (*Workspace, error) {
+func take(dir, output, target string) (*Workspace, error) {
 	for range 100 {
 		if err := disk.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 			return nil, err
 		}
-		name := filepath.Join(dir, lockName)
-		f, err := disk.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
+		w, err := takeThere(dir, output, target, false)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // its last owner has removed the folder just now
 		}
-		if err != nil {
-			_ = disk.Remove(dir) // where it is empty
-			return nil, err
-		}
-		err = unix.Flock(int(f.OS().Fd()), unix.LOCK_EX|unix.LOCK_NB)
-		if err == unix.EWOULDBLOCK {
-			return nil, errors.Join(&LockedError{output, holder(f)}, f.Close())
-		}
-		if err != nil { // this file system has no locks
-			return &Workspace{Path: dir}, f.Close()
-		}
-		if !sameFile(f, name) { // locked, but removed by its last owner
-			f.Close()
-			continue
-		}
-		// On a full disk the number is missing, and with it only a word of a message.
-		_ = f.Truncate(0)
-		_, _ = f.WriteAt([]byte(strconv.Itoa(os.Getpid())), 0)
-		return &Workspace{Path: dir, lock: f}, nil
+		return w, err
 	}
 	return nil, fmt.Errorf("%s cannot be made: something keeps removing it", dir)
 }
 
-// holder reads who has locked a file.
-func holder(f disk.Handle) int {
-	text := make([]byte, 20)
-	n, _ := f.ReadAt(text, 0)
-	pid, _ := strconv.Atoi(string(text[:n]))
-	return pid
+// takeThere locks a folder that is there, with begun only where it has a lock's file.
+// The error is fs.ErrNotExist where the folder, or the lock, has gone.
+func takeThere(dir, output, target string, begun bool) (_ *Workspace, err error) {
+	w := &Workspace{Path: dir, target: target}
+	if w.folder, err = disk.Hold(dir); err != nil {
+		return nil, err
+	}
+	if err := w.take(output, begun); err != nil {
+		if w.lock != nil {
+			err = errors.Join(err, w.lock.Close())
+		}
+		return nil, errors.Join(err, w.folder.Release())
+	}
+	return w, nil
 }
 
-func sameFile(f disk.Handle, name string) bool {
+func (w *Workspace) take(output string, begun bool) (err error) {
+	if st, err := w.folder.Stat(); err != nil || begun && disk.Foreign(st) != "" {
+		return errors.Join(err, fs.ErrPermission)
+	}
+	if err := private(w.folder, w.Path); err != nil {
+		return err
+	}
+	name := w.Join(lockName)
+	st, err := disk.Lstat(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && begun:
+		return err
+	case errors.Is(err, fs.ErrNotExist):
+		// Somebody else's folder may have been given this name.
+		if err := w.unused(); err != nil {
+			return err
+		}
+	case err != nil:
+		return err
+	case !st.Mode().IsRegular():
+		return notOurs(w.Path, "its lock is not a regular file")
+	}
+	if w.lock, err = disk.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600); err != nil {
+		return err
+	}
+	if err := w.exclude(output); err != nil {
+		return err
+	}
+	if named, err := disk.Lstat(name); err != nil || !sameFile(w.lock, named) { // locked, but removed by its last owner
+		return errors.Join(w.disown(), fs.ErrNotExist)
+	}
+	return w.recover()
+}
+
+// unused refuses a folder that has something in it.
+func (w *Workspace) unused() (err error) {
+	listing := disk.List(w.Path, func(e fs.DirEntry) bool {
+		if e.Name() != lockName { // which another process makes just now
+			err = notOurs(w.Path, "it has "+e.Name()+" and no lock")
+		}
+		return err == nil
+	})
+	return errors.Join(err, listing)
+}
+
+// notOurs refuses a folder that has a workspace's name.
+func notOurs(dir, why string) error {
+	return fmt.Errorf("%s is not a folder of unfinished work by this user: %s. Remove it, or save elsewhere", dir, why)
+}
+
+// private refuses a folder that another user could have made, or can write to. What
+// a folder of our own looks like, the file system tells where it has its own idea of
+// users and modes.
+func private(folder *disk.Held, dir string) error {
+	st, err := folder.Stat()
+	if err != nil {
+		return err
+	}
+	why := disk.Foreign(st)
+	if why == "" {
+		return nil
+	}
+	probe, err := os.MkdirTemp(filepath.Dir(dir), tempPrefix+"probe-")
+	if err != nil {
+		return notOurs(dir, why)
+	}
+	own, err := os.Lstat(probe)
+	if err := errors.Join(err, os.Remove(probe)); err != nil {
+		return err
+	}
+	if disk.Owner(own) != disk.Owner(st) || own.Mode().Perm() != st.Mode().Perm() {
+		return notOurs(dir, why)
+	}
+	return nil
+}
+
+func sameFile(f disk.Handle, named fs.FileInfo) bool {
 	opened, err := f.Stat()
-	named, errNamed := os.Stat(name)
-	return err == nil && errNamed == nil && os.SameFile(opened, named)
+	return err == nil && os.SameFile(opened, named)
+}
+
+// recover puts back what an exchange in steps was about to replace when it ended.
+func (w *Workspace) recover() error {
+	if w.target == "" {
+		return nil
+	}
+	var aside string
+	err := disk.List(w.Path, func(e fs.DirEntry) bool {
+		if strings.HasSuffix(e.Name(), disk.Aside) {
+			aside = e.Name()
+		}
+		return aside == ""
+	})
+	if err != nil || aside == "" {
+		return err
+	}
+	if _, err := os.Lstat(w.target); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return errors.Join(disk.Rename(w.Join(aside), w.target), disk.SyncDir(filepath.Dir(w.target)), disk.SyncDir(w.Path))
 }
 
 // Join is the path of what has a name in the workspace.
 func (w *Workspace) Join(name string) string { return filepath.Join(w.Path, name) }
 
-// Clear removes what is in the workspace. What says that the output is torn stays.
+// Clear removes what is in the workspace.
 func (w *Workspace) Clear() (err error) {
 	if w.attached {
 		return nil
 	}
+	if err := w.recover(); err != nil {
+		return err
+	}
 	listing := disk.List(w.Path, func(e fs.DirEntry) bool {
-		if e.Name() != lockName && e.Name() != tornName {
+		if !ours(e.Name()) {
 			err = errors.Join(err, disk.RemoveAll(w.Join(e.Name())))
 		}
 		return true
@@ -224,37 +324,43 @@ func (w *Workspace) Clear() (err error) {
 	return errors.Join(err, listing)
 }
 
+// ours reports the name of what says who holds a workspace.
+func ours(name string) bool { return name == lockName || name == ownerName || name == staleName }
+
 // sync makes durable what names the workspace has, and its own.
 func (w *Workspace) sync() error {
 	return errors.Join(disk.SyncDir(w.Path), disk.SyncDir(filepath.Dir(w.Path)))
 }
 
-// Remove removes the workspace and releases it. What says that the output is torn
-// stays.
+// Remove removes the workspace and releases it.
 func (w *Workspace) Remove() error { return errors.Join(w.Clear(), w.Close()) }
 
 // Close releases the workspace and keeps what is in it. An empty one is removed.
 func (w *Workspace) Close() error {
-	if w.attached {
+	if w.lock == nil {
 		return nil
 	}
-	empty := true
+	empty, stale := true, false
 	err := disk.List(w.Path, func(e fs.DirEntry) bool {
-		empty = e.Name() == lockName
+		empty = ours(e.Name())
+		stale = stale || e.Name() == staleName
 		return empty
 	})
-	if empty && err == nil {
+	_ = w.lock.Truncate(0) // the process that it names goes on, and does not hold the workspace any more
+	err = errors.Join(err, w.disown())
+	if stale {
+		err = errors.Join(err, disk.Remove(w.Join(staleName)))
+	}
+	if empty = empty && err == nil; empty {
 		// The folder first loses its lock: who opens the folder's next lock in between
 		// keeps the folder.
 		err = disk.Remove(w.Join(lockName))
-		if err == nil {
-			if err = disk.Remove(w.Path); errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, fs.ErrExist) {
-				err = nil
-			}
-		}
 	}
-	if w.lock == nil {
-		return err
+	err = errors.Join(err, w.folder.Release())
+	if empty && err == nil {
+		if err = disk.Remove(w.Path); errors.Is(err, syscall.ENOTEMPTY) || errors.Is(err, fs.ErrExist) {
+			err = nil
+		}
 	}
 	lock := w.lock
 	w.lock = nil

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/storetest"
 )
@@ -22,6 +23,9 @@ const holdVariable = "GONBEXT_TEST_HOLD"
 
 func TestMain(m *testing.M) {
 	if output := os.Getenv(holdVariable); output != "" {
+		if os.Getenv(locklessVariable) != "" {
+			disk.Use(withoutLocks())
+		}
 		ws, err := store.NewWorkspace(output)
 		if err == nil {
 			err = os.WriteFile(ws.Join("unfinished"), []byte("by another"), 0o600)

@@ -1,15 +1,18 @@
 // Package disk is the operations on files that stores are built from: behind an
 // interface, so that tests let any single one fail or lose what was not synced.
 //
-// What only looks (stat, following links) goes to package os directly.
+// What only looks (stat, following links) goes to package os directly, but in
+// folders that are held: see Hold.
 package disk
 
 import (
+	"crypto/rand"
 	"errors"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/edsrzf/mmap-go"
 )
@@ -29,6 +32,9 @@ type FS interface {
 	List(name string, yield func(fs.DirEntry) bool) error
 	// SyncDir makes durable which entries a folder has.
 	SyncDir(name string) error
+	// Below is the file system of an open folder. Names are relative to it, and no
+	// link leads out of it.
+	Below(root *Root) FS
 }
 
 // Handle is an open file.
@@ -40,6 +46,9 @@ type Handle interface {
 	Truncate(size int64) error
 	// Sync makes the file's bytes and size durable, and not its times.
 	Sync() error
+	// Lock locks the file for this open file alone, without waiting. The errors are
+	// those of package flock.
+	Lock() error
 	// Map shows n bytes from a multiple of the page size on, for reading.
 	Map(at int64, n int) (mmap.MMap, error)
 	// OS is the file itself, for locks and hints.
@@ -65,8 +74,12 @@ func OpenFile(name string, flag int, perm fs.FileMode) (Handle, error) {
 }
 
 // Open opens a file for reading, mostly from front to back.
-func Open(name string) (Handle, error) {
-	h, err := current.OpenFile(name, os.O_RDONLY, 0)
+func Open(name string) (Handle, error) { return OpenIn(current, name) }
+
+// OpenIn is Open in another file system.
+func OpenIn(fs FS, name string) (Handle, error) {
+	// A pipe is opened without waiting for who writes to it.
+	h, err := fs.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -97,21 +110,30 @@ func MkdirAll(name string, perm fs.FileMode) error {
 // there.
 func Rename(from, to string) error { return current.Rename(from, to) }
 
+// Aside ends the name that Exchange gives for a moment to what it replaces.
+const Aside = ".aside"
+
 // Exchange swaps two files or folders: in one step where the system can, else in
-// three, between which b is missing.
+// three. Where it is ended before the second of these, b is missing and lies under
+// the name of a with Aside: whoever owns the folder of a puts it back.
 func Exchange(a, b string) error {
 	err := current.Exchange(a, b)
 	if !errors.Is(err, errors.ErrUnsupported) {
 		return err
 	}
-	aside := a + ".aside"
-	if err := Rename(b, aside); err != nil {
+	aside := a + Aside
+	if err := move(b, aside); err != nil {
 		return err
 	}
-	if err := Rename(a, b); err != nil {
-		return errors.Join(err, Rename(aside, b))
+	if err := move(a, b); err != nil {
+		return errors.Join(err, move(aside, b))
 	}
-	return Rename(aside, a)
+	return move(aside, a)
+}
+
+// move renames, and makes that durable before the next step.
+func move(from, to string) error {
+	return errors.Join(Rename(from, to), SyncDir(filepath.Dir(to)), SyncDir(filepath.Dir(from)))
 }
 
 // Remove removes a file or an empty folder. That it is not there is no error.
@@ -125,7 +147,7 @@ func Remove(name string) error {
 // RemoveAll removes a file, or a folder with all that is in it. It goes on where
 // something cannot be removed.
 func RemoveAll(name string) error {
-	st, err := os.Lstat(name)
+	st, err := Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -145,10 +167,11 @@ func List(name string, yield func(fs.DirEntry) bool) error { return current.List
 func SyncDir(name string) error { return current.SyncDir(name) }
 
 // WriteFile makes a small file durable under its name, which has it whole or as
-// it was before.
+// it was before. Until then it has a hidden name of its own.
 func WriteFile(name string, text []byte) (err error) {
-	temp := name + ".new"
-	f, err := OpenFile(temp, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o666)
+	dir, base := filepath.Split(name)
+	temp := dir + "." + base[:min(len(base), 100)] + ".gonbext-" + rand.Text()
+	f, err := OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 	if err != nil {
 		return err
 	}

@@ -7,13 +7,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func (system) Exchange(a, b string) error {
-	err := unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b, unix.RENAME_EXCHANGE)
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(err, unix.EINVAL), errors.Is(err, unix.ENOSYS), errors.Is(err, unix.EOPNOTSUPP):
+func exchange(dirA *os.File, a string, dirB *os.File, b string) error {
+	err := unix.Renameat2(at(dirA), a, at(dirB), b, unix.RENAME_EXCHANGE)
+	switch err {
+	case unix.EINVAL, unix.ENOSYS, unix.EOPNOTSUPP:
 		return errors.ErrUnsupported
 	}
-	return &os.LinkError{Op: "exchange", Old: a, New: b, Err: err}
+	return err
 }

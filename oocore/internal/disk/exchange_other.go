@@ -1,7 +1,10 @@
-//go:build !linux
+//go:build unix && !linux && !darwin
 
 package disk
 
-import "errors"
+import (
+	"errors"
+	"os"
+)
 
-func (system) Exchange(a, b string) error { return errors.ErrUnsupported }
+func exchange(_ *os.File, _ string, _ *os.File, _ string) error { return errors.ErrUnsupported }

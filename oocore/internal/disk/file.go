@@ -18,7 +18,6 @@ const (
 // once.
 type File struct {
 	Handle
-	name   string
 	large  bool
 	direct direct
 	behind writeBehind
@@ -27,7 +26,7 @@ type File struct {
 // Create makes a file at its full size, whose room is taken from the disk. There
 // must be none of the name.
 func Create(name string, size int64) (*File, error) {
-	f, err := create(name)
+	f, err := create(current, name)
 	if err != nil {
 		return nil, err
 	}
@@ -42,8 +41,11 @@ func Create(name string, size int64) (*File, error) {
 
 // CreatePart makes a file of an unknown size, which is one of many that belong
 // together: long writes bypass the page cache whatever its size.
-func CreatePart(name string) (*File, error) {
-	f, err := create(name)
+func CreatePart(name string) (*File, error) { return CreatePartIn(current, name) }
+
+// CreatePartIn is CreatePart in another file system.
+func CreatePartIn(fs FS, name string) (*File, error) {
+	f, err := create(fs, name)
 	if err != nil {
 		return nil, err
 	}
@@ -51,12 +53,12 @@ func CreatePart(name string) (*File, error) {
 	return f, nil
 }
 
-func create(name string) (*File, error) {
-	h, err := OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o666)
+func create(fs FS, name string) (*File, error) {
+	h, err := fs.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o666)
 	if err != nil {
 		return nil, err
 	}
-	return &File{Handle: h, name: name}, nil
+	return &File{Handle: h}, nil
 }
 
 // Reopen opens a file to go on writing.
@@ -69,7 +71,7 @@ func Reopen(name string) (*File, error) {
 	if err != nil {
 		return nil, errors.Join(err, h.Close())
 	}
-	return &File{Handle: h, name: name, large: st.Size() >= largeBytes}, nil
+	return &File{Handle: h, large: st.Size() >= largeBytes}, nil
 }
 
 // Write stores p at a place. It returns how many bytes went into the page cache.

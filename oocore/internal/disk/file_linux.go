@@ -3,6 +3,7 @@ package disk
 import (
 	"errors"
 	"os"
+	"strconv"
 	"sync/atomic"
 	"unsafe"
 
@@ -63,7 +64,8 @@ func (d *direct) open(f *File) {
 		}
 		d.memAlign = uintptr(st.Dio_mem_align)
 	}
-	if h, err := OpenFile(f.name, os.O_RDWR|unix.O_DIRECT, 0); err == nil {
+	// By its descriptor: the name may lead elsewhere by now.
+	if h, err := OpenFile("/proc/self/fd/"+strconv.Itoa(int(f.OS().Fd())), os.O_RDWR|unix.O_DIRECT, 0); err == nil {
 		d.handle = h
 	}
 }

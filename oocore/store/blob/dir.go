@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"iter"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -15,9 +14,10 @@ import (
 )
 
 // Dir is the bucket of a folder of this machine. It is made with the first
-// object. Objects are written under a hidden name beside their own; what was
-// created and not synced is left there, and replaced when it is written again.
-func Dir(root string) Bucket { return dir{&group{root: root}, ""} }
+// object. Objects are written under a hidden name beside their own, which no other
+// process shares; what was created and not synced is left there, and replaced when
+// it is written again. Links are followed within the folder only.
+func Dir(root string) Bucket { return dir{&group{root: filepath.Clean(root)}, ""} }
 
 type dir struct {
 	*group
@@ -28,38 +28,36 @@ func (d dir) String() string       { return filepath.Join(d.root, filepath.FromS
 func (d dir) Random() bool         { return true }
 func (d dir) Join(p string) Bucket { return dir{d.group, d.prefix + p} }
 
-// path is the file of a key.
-func (d dir) path(key string) (string, error) {
+// name is the file of a key, in the folder.
+func (d dir) name(key string) (string, error) {
 	if err := CheckKey(key); err != nil {
 		return "", err
 	}
 	key = d.prefix + key
-	if err := CheckKey(key); err != nil {
-		return "", err
-	}
-	return filepath.Join(d.root, filepath.FromSlash(key)), checkLinks(d.root, key)
+	return filepath.FromSlash(key), CheckKey(key)
 }
 
 func (d dir) Open(ctx context.Context, key string) (Object, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	name, err := d.path(key)
+	name, err := d.name(key)
 	if err != nil {
 		return nil, err
 	}
-	st, err := os.Stat(name) // before opening, which waits where the name is a pipe
+	var f disk.Handle
+	err = d.in(func(root *disk.Root) (err error) {
+		f, err = disk.OpenIn(root.FS(), name)
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
-	if !st.Mode().IsRegular() {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: errors.New("it is not a regular file")}
+	st, err := f.Stat()
+	if err == nil && !st.Mode().IsRegular() {
+		err = &fs.PathError{Op: "open", Path: d.path(name), Err: errors.New("it is not a regular file")}
 	}
-	f, err := disk.Open(name)
 	if err != nil {
-		return nil, err
-	}
-	if st, err = f.Stat(); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return object{f, entry(key, st)}, nil
@@ -101,7 +99,7 @@ func (d dir) Delete(ctx context.Context, key string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	name, err := d.path(key)
+	name, err := d.name(key)
 	if err != nil {
 		return err
 	}
@@ -112,10 +110,15 @@ func (d dir) List(ctx context.Context, prefix string) iter.Seq2[Entry, error] {
 	prefix = d.prefix + prefix
 	return func(yield func(Entry, error) bool) {
 		below := prefix[:strings.LastIndexByte(prefix, '/')+1]
-		err := d.walk(ctx, below, prefix, func(e Entry) bool {
-			e.Key = e.Key[len(d.prefix):]
-			return yield(e, nil)
+		err := d.in(func(root *disk.Root) error {
+			return d.walk(ctx, root, below, prefix, func(e Entry) bool {
+				e.Key = e.Key[len(d.prefix):]
+				return yield(e, nil)
+			})
 		})
+		if errors.Is(err, fs.ErrNotExist) { // the folder itself
+			err = nil
+		}
 		if err != nil && !errors.Is(err, errStop) {
 			yield(Entry{}, err)
 		}
@@ -127,18 +130,15 @@ var errStop = errors.New("stop")
 
 // walk goes through the objects below a folder's key, which ends with a slash,
 // that begin with a prefix.
-func (d dir) walk(ctx context.Context, below, prefix string, yield func(Entry) bool) error {
+func (d dir) walk(ctx context.Context, root *disk.Root, below, prefix string, yield func(Entry) bool) error {
 	if below != "" {
 		if err := CheckKey(strings.TrimSuffix(below, "/")); err != nil {
 			return err
 		}
-		if err := checkLinks(d.root, strings.TrimSuffix(below, "/")); err != nil {
-			return err
-		}
 	}
-	folder := filepath.Join(d.root, filepath.FromSlash(below))
+	folder := filepath.Clean(filepath.FromSlash(below)) // "." is the root
 	var err error
-	listing := disk.List(folder, func(e fs.DirEntry) bool {
+	listing := root.FS().List(folder, func(e fs.DirEntry) bool {
 		key := below + e.Name()
 		if err = ctx.Err(); err != nil {
 			return false
@@ -149,15 +149,13 @@ func (d dir) walk(ctx context.Context, below, prefix string, yield func(Entry) b
 			return true
 		case e.IsDir():
 			if strings.HasPrefix(key+"/", prefix) || strings.HasPrefix(prefix, key+"/") {
-				err = d.walk(ctx, key+"/", prefix, yield)
+				err = d.walk(ctx, root, key+"/", prefix, yield)
 			}
 			return err == nil
 		case !strings.HasPrefix(key, prefix):
 			return true
 		case e.Type()&fs.ModeSymlink != 0:
-			if err = checkLinks(d.root, key); err == nil {
-				st, err = os.Stat(filepath.Join(folder, e.Name()))
-			}
+			st, err = root.Stat(filepath.Join(folder, e.Name()))
 		default:
 			st, err = e.Info()
 		}

@@ -11,15 +11,18 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/gonbext/gonbext/oocore/internal/disk"
+	"github.com/gonbext/gonbext/oocore/internal/flock"
 )
 
 // group is the uploads of one folder that wait to be made durable together.
 type group struct {
 	root    string
-	syncing sync.Mutex // a Sync does not return before one that it relies on
-	failed  error      // of a Sync, after which no other can be believed
+	made    atomic.Bool // the folder is there
+	syncing sync.Mutex  // a Sync does not return before one that it relies on
+	failed  error       // of a Sync, after which no other can be believed
 
 	mu      sync.Mutex
 	busy    map[string]bool    // temporary names in use
@@ -34,7 +37,7 @@ func temporary(base string) bool {
 	return strings.HasPrefix(base, ".") && strings.Contains(base, suffix)
 }
 
-// hidden is a temporary name, the same for every process that writes a file.
+// hidden is a temporary name in the folder of a file.
 func hidden(name string, n int) string {
 	folder, base := filepath.Split(name)
 	if len(base) > 200 {
@@ -48,17 +51,18 @@ func hidden(name string, n int) string {
 	return folder + temp
 }
 
-// reserve takes a temporary name.
-func (g *group) reserve(name string) string {
+// reserve takes a temporary name that no other upload of this process has, from a
+// number on.
+func (g *group) reserve(name string, from int) (temp string, n int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.busy == nil {
 		g.busy, g.pending, g.folders = map[string]bool{}, map[string]*upload{}, map[string]bool{}
 	}
-	for n := 0; ; n++ {
+	for n := from; ; n++ {
 		if temp := hidden(name, n); !g.busy[temp] {
 			g.busy[temp] = true
-			return temp
+			return temp, n
 		}
 	}
 }
@@ -73,54 +77,164 @@ func (d dir) Create(ctx context.Context, key string) (Upload, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	name, err := d.path(key)
+	name, err := d.name(key)
 	if err != nil {
 		return nil, err
 	}
-	temp := d.reserve(name)
-	f, err := d.create(temp)
-	if err != nil {
+	for n := 0; ; n++ {
+		var temp string
+		temp, n = d.reserve(name, n)
+		f, err := d.create(temp)
+		if err == nil {
+			return &upload{group: d.group, name: name, temp: temp, file: f}, nil
+		}
 		d.release(temp)
-		return nil, err
+		if err != errInUse {
+			return nil, err
+		}
 	}
-	return &upload{group: d.group, name: name, temp: temp, file: f}, nil
 }
 
-// create makes a file and the folders above it, in place of one that was left.
-func (g *group) create(temp string) (*disk.File, error) {
-	f, err := disk.CreatePart(temp)
-	if errors.Is(err, fs.ErrExist) {
-		if err := disk.Remove(temp); err != nil {
-			return nil, err
-		}
-		f, err = disk.CreatePart(temp)
+// in opens the folder, for operations on names in it.
+func (g *group) in(do func(root *disk.Root) error) error {
+	root, err := disk.OpenRoot(g.root)
+	if err != nil {
+		return err
 	}
-	if errors.Is(err, fs.ErrNotExist) {
-		if err := g.makeFolder(filepath.Dir(temp)); err != nil {
+	defer root.Close()
+	return escapes(g.root, do(root))
+}
+
+// errInUse is of a temporary name that another process has.
+var errInUse = errors.New("the temporary name is in use")
+
+// create makes a file and the folders above it, in place of one that a killed
+// process has left. Until it is closed a lock says that it is in use.
+func (g *group) create(temp string) (f *disk.File, err error) {
+	if err := g.makeRoot(); err != nil {
+		return nil, err
+	}
+	err = g.in(func(root *disk.Root) (err error) {
+		fsys := root.FS()
+		f, err = disk.CreatePartIn(fsys, temp)
+		if errors.Is(err, fs.ErrNotExist) {
+			if err := g.makeFolder(fsys, filepath.Dir(temp)); err != nil {
+				return err
+			}
+			f, err = disk.CreatePartIn(fsys, temp)
+		}
+		if errors.Is(err, fs.ErrExist) {
+			f, err = replace(root, temp)
+		}
+		if err != nil {
+			return err
+		}
+		switch err = f.Lock(); {
+		case errors.Is(err, errors.ErrUnsupported), err == nil && disk.Linked(f):
+			return nil
+		case err == nil, errors.Is(err, flock.ErrLocked): // another took it for one that was left
+			return errors.Join(errInUse, f.Close())
+		}
+		return errors.Join(err, f.Close(), fsys.Remove(temp))
+	})
+	return f, unjoined(err)
+}
+
+// unjoined is errInUse where nothing was joined to it.
+func unjoined(err error) error {
+	if errors.Is(err, errInUse) {
+		return errInUse
+	}
+	return err
+}
+
+// replace makes a file in place of one whose writer has ended.
+func replace(root *disk.Root, temp string) (*disk.File, error) {
+	fsys := root.FS()
+	st, err := root.Lstat(temp)
+	if err == nil && st.Mode().IsRegular() {
+		left, err := fsys.OpenFile(temp, os.O_RDWR, 0)
+		if err != nil {
+			if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+				return nil, errInUse
+			}
 			return nil, err
 		}
-		f, err = disk.CreatePart(temp)
+		defer left.Close()
+		switch err := left.Lock(); {
+		case errors.Is(err, errors.ErrUnsupported), errors.Is(err, flock.ErrLocked):
+			return nil, errInUse
+		case err != nil:
+			return nil, err
+		}
+		if opened, err := left.Stat(); err != nil || !os.SameFile(opened, st) || !disk.Linked(left) {
+			return nil, errInUse
+		}
+	}
+	if err := fsys.Remove(temp); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	f, err := disk.CreatePartIn(fsys, temp)
+	if errors.Is(err, fs.ErrExist) {
+		err = errInUse
 	}
 	return f, err
 }
 
-func (g *group) makeFolder(name string) error {
+// makeRoot makes the folder itself, and those above it.
+func (g *group) makeRoot() error {
+	if g.made.Load() {
+		return nil
+	}
+	err := g.makeAll(g.root)
+	if err == nil {
+		g.made.Store(true)
+	}
+	return err
+}
+
+func (g *group) makeAll(name string) error {
+	if st, err := os.Stat(name); err == nil && st.IsDir() {
+		return nil
+	}
 	err := disk.Mkdir(name, 0o777)
 	if above := filepath.Dir(name); errors.Is(err, fs.ErrNotExist) && above != name {
-		if err := g.makeFolder(above); err != nil {
+		if err := g.makeAll(above); err != nil {
 			return err
 		}
 		err = disk.Mkdir(name, 0o777)
+	}
+	if err == nil {
+		g.changed(filepath.Dir(name))
+	}
+	if errors.Is(err, fs.ErrExist) { // another was faster
+		return nil
+	}
+	return err
+}
+
+// makeFolder makes a folder in the root.
+func (g *group) makeFolder(fsys disk.FS, name string) error {
+	if name == "." {
+		return nil
+	}
+	err := fsys.Mkdir(name, 0o777)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := g.makeFolder(fsys, filepath.Dir(name)); err != nil {
+			return err
+		}
+		err = fsys.Mkdir(name, 0o777)
 	}
 	if errors.Is(err, fs.ErrExist) { // another upload was faster
 		return nil
 	}
 	if err == nil {
-		g.changed(filepath.Dir(name))
+		g.changed(g.path(filepath.Dir(name)))
 	}
 	return err
 }
 
+// changed notes the path of a folder.
 func (g *group) changed(folder string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -134,13 +248,22 @@ func (g *group) delete(name string) error {
 	if g.folders == nil {
 		g.folders = map[string]bool{}
 	}
-	g.folders[filepath.Dir(name)] = true
+	g.folders[g.path(filepath.Dir(name))] = true
 	g.mu.Unlock()
 	var err error
 	if u != nil {
 		err = u.discard()
 	}
-	return errors.Join(err, disk.Remove(name))
+	return errors.Join(err, g.remove(name))
+}
+
+// remove removes a file. That it is not there is no error.
+func (g *group) remove(name string) error {
+	err := g.in(func(root *disk.Root) error { return root.FS().Remove(name) })
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // upload is one file being written.
@@ -162,7 +285,7 @@ func (u *upload) Write(ctx context.Context, p []byte) error {
 
 func (u *upload) WriteAt(ctx context.Context, p []byte, at int64) error {
 	if u.closed {
-		return &fs.PathError{Op: "write", Path: u.name, Err: fs.ErrClosed}
+		return &fs.PathError{Op: "write", Path: u.path(u.name), Err: fs.ErrClosed}
 	}
 	for len(p) > 0 {
 		if err := ctx.Err(); err != nil {
@@ -188,12 +311,12 @@ func (u *upload) named(op string, err error) error {
 	} else if inner, ok := errors.AsType[*os.LinkError](err); ok {
 		err = inner.Err
 	}
-	return &fs.PathError{Op: op, Path: u.name, Err: err}
+	return &fs.PathError{Op: op, Path: u.path(u.name), Err: err}
 }
 
 func (u *upload) Close(ctx context.Context) error {
 	if u.closed {
-		return &fs.PathError{Op: "close", Path: u.name, Err: fs.ErrClosed}
+		return &fs.PathError{Op: "close", Path: u.path(u.name), Err: fs.ErrClosed}
 	}
 	if err := u.file.Flush(); err != nil {
 		return u.named("close", err)
@@ -219,7 +342,7 @@ func (u *upload) Abort() {
 // discard removes an upload.
 func (u *upload) discard() error {
 	defer u.release(u.temp)
-	return errors.Join(u.file.Close(), disk.Remove(u.temp))
+	return errors.Join(u.file.Close(), u.remove(u.temp))
 }
 
 // Sync makes the closed uploads durable. After an error none of them is there that
@@ -250,7 +373,7 @@ func (g *group) sync(ctx context.Context) error {
 			_ = u.discard() // the first error is the one that tells
 			continue
 		}
-		folders[filepath.Dir(u.name)] = true
+		folders[u.path(filepath.Dir(u.name))] = true
 		if err = u.publish(); err != nil {
 			_ = u.discard()
 		}
@@ -259,22 +382,43 @@ func (g *group) sync(ctx context.Context) error {
 		if err != nil {
 			break
 		}
-		if err = disk.SyncDir(f); errors.Is(err, fs.ErrNotExist) { // of what was deleted
+		if err = g.syncDir(f); errors.Is(err, fs.ErrNotExist) { // of what was deleted
 			err = nil
 		}
 	}
 	return err
 }
 
-// publish puts an upload under its name.
-func (u *upload) publish() error {
-	if err := u.file.Close(); err != nil {
-		return u.named("close", err)
+// syncDir makes the entries of a folder durable, which is in the root or above it.
+func (g *group) syncDir(folder string) error {
+	name, err := filepath.Rel(g.root, folder)
+	if err != nil || !filepath.IsLocal(name) {
+		return disk.SyncDir(folder)
 	}
-	if err := disk.Rename(u.temp, u.name); err != nil {
+	return g.in(func(root *disk.Root) error { return root.FS().SyncDir(name) })
+}
+
+// path is where a file of the folder lies.
+func (g *group) path(name string) string { return filepath.Join(g.root, name) }
+
+// publish puts an upload under its name. It is closed after that, and with it
+// unlocked, where the system renames open files.
+func (u *upload) publish() error {
+	if !disk.RenamesOpen {
+		if err := u.file.Close(); err != nil {
+			return u.named("close", err)
+		}
+	}
+	if err := u.in(func(root *disk.Root) error { return root.FS().Rename(u.temp, u.name) }); err != nil {
 		return u.named("rename", err)
 	}
 	u.release(u.temp)
+	if !disk.RenamesOpen {
+		return nil
+	}
+	if err := u.file.Close(); err != nil {
+		return u.named("close", err)
+	}
 	return nil
 }
 

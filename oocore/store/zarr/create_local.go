@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
@@ -219,7 +218,7 @@ func (t *localTarget) begin(resume bool) error {
 		return err
 	}
 	if t.old != nil {
-		if err := os.Chmod(t.temp, t.old.Mode().Perm()); err != nil {
+		if err := disk.Chmod(t.temp, t.old.Mode().Perm()); err != nil {
 			return err
 		}
 	}
@@ -263,10 +262,10 @@ func (t *localTarget) fits() error {
 // resume goes on with a folder that an earlier writer of the same array left. When
 // that one was ended just after the folder was put under its name, it is taken back.
 func (t *localTarget) resume() (bool, error) {
-	if note, err := os.ReadFile(t.note()); err != nil || !bytes.Equal(note, t.noteText()) {
+	if note, err := disk.ReadFile(t.note()); err != nil || !bytes.Equal(note, t.noteText()) {
 		return false, nil
 	}
-	if which, err := os.ReadFile(t.moving()); err == nil && string(which) == inodeOf(t.place) {
+	if which, err := disk.ReadFile(t.moving()); err == nil && len(which) > 0 && string(which) == inodeOf(t.place) {
 		if err := t.put(t.place, t.temp); err != nil {
 			return false, err
 		}
@@ -281,11 +280,11 @@ func inodeOf(folder string) string {
 	if err != nil {
 		return ""
 	}
-	sys, ok := st.Sys().(*syscall.Stat_t)
-	if !ok {
+	inode := disk.Inode(st)
+	if inode == 0 { // the system has none
 		return ""
 	}
-	return strconv.FormatUint(sys.Ino, 10)
+	return strconv.FormatUint(inode, 10)
 }
 
 // put moves a folder to a name. What is there is exchanged for it.

@@ -170,48 +170,74 @@ func (c *Crash) done(err error) error {
 
 // OpenFile opens or creates.
 func (c *Crash) OpenFile(name string, flag int, perm fs.FileMode) (disk.Handle, error) {
-	h, err := disk.System().OpenFile(name, flag, perm)
+	return c.whole().OpenFile(name, flag, perm)
+}
+
+// Mkdir makes a folder.
+func (c *Crash) Mkdir(name string, perm fs.FileMode) error { return c.whole().Mkdir(name, perm) }
+
+// Rename renames.
+func (c *Crash) Rename(from, to string) error { return c.whole().Rename(from, to) }
+
+// Exchange swaps.
+func (c *Crash) Exchange(a, b string) error { return c.whole().Exchange(a, b) }
+
+// Remove removes.
+func (c *Crash) Remove(name string) error { return c.whole().Remove(name) }
+
+// List lists.
+func (c *Crash) List(name string, yield func(fs.DirEntry) bool) error {
+	return c.whole().List(name, yield)
+}
+
+// SyncDir makes a folder's entries durable.
+func (c *Crash) SyncDir(name string) error { return c.whole().SyncDir(name) }
+
+// Below watches the operations in an open folder too.
+func (c *Crash) Below(root *disk.Root) disk.FS { return c.whole().Below(root) }
+
+func (c *Crash) whole() seen { return seen{c, disk.System(), ""} }
+
+// seen is a file system that a Crash watches.
+type seen struct {
+	crash *Crash
+	fs    disk.FS
+	root  string // of an open folder
+}
+
+func (s seen) OpenFile(name string, flag int, perm fs.FileMode) (disk.Handle, error) {
+	h, err := s.fs.OpenFile(name, flag, perm)
 	if err != nil {
 		return nil, err
 	}
 	if flag&os.O_CREATE != 0 {
-		c.mu.Lock()
-		c.see(name)
-		c.mu.Unlock()
-		_ = c.done(nil)
+		s.crash.mu.Lock()
+		s.crash.see(filepath.Join(s.root, name))
+		s.crash.mu.Unlock()
+		_ = s.crash.done(nil)
 	}
-	return watched{h, c}, nil
+	return watched{h, s.crash}, nil
 }
 
-// Mkdir makes a folder.
-func (c *Crash) Mkdir(name string, perm fs.FileMode) error {
-	return c.done(disk.System().Mkdir(name, perm))
-}
+func (s seen) Mkdir(name string, perm fs.FileMode) error { return s.crash.done(s.fs.Mkdir(name, perm)) }
+func (s seen) Rename(from, to string) error              { return s.crash.done(s.fs.Rename(from, to)) }
+func (s seen) Exchange(a, b string) error                { return s.crash.done(s.fs.Exchange(a, b)) }
+func (s seen) Remove(name string) error                  { return s.crash.done(s.fs.Remove(name)) }
 
-// Rename renames.
-func (c *Crash) Rename(from, to string) error { return c.done(disk.System().Rename(from, to)) }
+func (s seen) List(name string, yield func(fs.DirEntry) bool) error { return s.fs.List(name, yield) }
 
-// Exchange swaps.
-func (c *Crash) Exchange(a, b string) error { return c.done(disk.System().Exchange(a, b)) }
-
-// Remove removes.
-func (c *Crash) Remove(name string) error { return c.done(disk.System().Remove(name)) }
-
-// List lists.
-func (c *Crash) List(name string, yield func(fs.DirEntry) bool) error {
-	return disk.System().List(name, yield)
-}
-
-// SyncDir makes a folder's entries durable.
-func (c *Crash) SyncDir(name string) error {
-	if err := disk.System().SyncDir(name); err != nil {
+func (s seen) SyncDir(name string) error {
+	if err := s.fs.SyncDir(name); err != nil {
 		return err
 	}
-	c.mu.Lock()
-	c.see(name).entries = c.list(name)
-	c.mu.Unlock()
-	return c.done(nil)
+	name = filepath.Join(s.root, name)
+	s.crash.mu.Lock()
+	s.crash.see(name).entries = s.crash.list(name)
+	s.crash.mu.Unlock()
+	return s.crash.done(nil)
 }
+
+func (s seen) Below(root *disk.Root) disk.FS { return seen{s.crash, s.fs.Below(root), root.Name()} }
 
 type watched struct {
 	disk.Handle

@@ -5,6 +5,7 @@ package disktest
 import (
 	"io/fs"
 	"os"
+	"path/filepath"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -32,11 +33,12 @@ const (
 	List
 	Remove
 	Mkdir
+	Lock
 	Ops // their number
 )
 
 func (o Op) String() string {
-	return [...]string{"open", "create", "read", "write", "sync", "rename", "list", "remove", "mkdir"}[o]
+	return [...]string{"open", "create", "read", "write", "sync", "rename", "list", "remove", "mkdir", "lock"}[o]
 }
 
 // Fault is the machine's file system, whose N-th operation of a kind fails with
@@ -72,66 +74,92 @@ func (f *Fault) fail(op Op, name string) error {
 
 // OpenFile opens or creates.
 func (f *Fault) OpenFile(name string, flag int, perm fs.FileMode) (disk.Handle, error) {
+	return f.whole().OpenFile(name, flag, perm)
+}
+
+// Mkdir makes a folder.
+func (f *Fault) Mkdir(name string, perm fs.FileMode) error { return f.whole().Mkdir(name, perm) }
+
+// Rename renames.
+func (f *Fault) Rename(from, to string) error { return f.whole().Rename(from, to) }
+
+// Exchange is a Rename.
+func (f *Fault) Exchange(a, b string) error { return f.whole().Exchange(a, b) }
+
+// Remove removes.
+func (f *Fault) Remove(name string) error { return f.whole().Remove(name) }
+
+// List lists.
+func (f *Fault) List(name string, yield func(fs.DirEntry) bool) error {
+	return f.whole().List(name, yield)
+}
+
+// SyncDir syncs a folder.
+func (f *Fault) SyncDir(name string) error { return f.whole().SyncDir(name) }
+
+// Below counts the operations in an open folder with all others.
+func (f *Fault) Below(root *disk.Root) disk.FS { return f.whole().Below(root) }
+
+func (f *Fault) whole() counted { return counted{f, disk.System(), ""} }
+
+// counted is a file system whose operations a Fault counts.
+type counted struct {
+	fault *Fault
+	fs    disk.FS
+	root  string // of an open folder
+}
+
+func (c counted) fail(op Op, name string) error { return c.fault.fail(op, filepath.Join(c.root, name)) }
+
+func (c counted) OpenFile(name string, flag int, perm fs.FileMode) (disk.Handle, error) {
 	op := Open
 	if flag&os.O_CREATE != 0 {
 		op = Create
 	}
-	if err := f.fail(op, name); err != nil {
+	if err := c.fail(op, name); err != nil {
 		return nil, err
 	}
-	h, err := disk.System().OpenFile(name, flag, perm)
+	h, err := c.fs.OpenFile(name, flag, perm)
 	if err != nil {
 		return nil, err
 	}
-	return faulty{h, f}, nil
+	return faulty{h, c.fault}, nil
 }
 
-// Mkdir makes a folder.
-func (f *Fault) Mkdir(name string, perm fs.FileMode) error {
-	if err := f.fail(Mkdir, name); err != nil {
-		return err
-	}
-	return disk.System().Mkdir(name, perm)
+func (c counted) Mkdir(name string, perm fs.FileMode) error {
+	return unless(c.fail(Mkdir, name), func() error { return c.fs.Mkdir(name, perm) })
 }
 
-// Rename renames.
-func (f *Fault) Rename(from, to string) error {
-	if err := f.fail(Rename, to); err != nil {
-		return err
-	}
-	return disk.System().Rename(from, to)
+func (c counted) Rename(from, to string) error {
+	return unless(c.fail(Rename, to), func() error { return c.fs.Rename(from, to) })
 }
 
-// Exchange is a Rename.
-func (f *Fault) Exchange(a, b string) error {
-	if err := f.fail(Rename, b); err != nil {
-		return err
-	}
-	return disk.System().Exchange(a, b)
+func (c counted) Exchange(a, b string) error {
+	return unless(c.fail(Rename, b), func() error { return c.fs.Exchange(a, b) })
 }
 
-// Remove removes.
-func (f *Fault) Remove(name string) error {
-	if err := f.fail(Remove, name); err != nil {
-		return err
-	}
-	return disk.System().Remove(name)
+func (c counted) Remove(name string) error {
+	return unless(c.fail(Remove, name), func() error { return c.fs.Remove(name) })
 }
 
-// List lists.
-func (f *Fault) List(name string, yield func(fs.DirEntry) bool) error {
-	if err := f.fail(List, name); err != nil {
-		return err
-	}
-	return disk.System().List(name, yield)
+func (c counted) List(name string, yield func(fs.DirEntry) bool) error {
+	return unless(c.fail(List, name), func() error { return c.fs.List(name, yield) })
 }
 
-// SyncDir syncs a folder.
-func (f *Fault) SyncDir(name string) error {
-	if err := f.fail(Sync, name); err != nil {
+func (c counted) SyncDir(name string) error {
+	return unless(c.fail(Sync, name), func() error { return c.fs.SyncDir(name) })
+}
+
+func (c counted) Below(root *disk.Root) disk.FS {
+	return counted{c.fault, c.fs.Below(root), root.Name()}
+}
+
+// unless does an operation that does not fail.
+func unless(err error, do func() error) error {
+	if err != nil {
 		return err
 	}
-	return disk.System().SyncDir(name)
+	return do()
 }
 
 type faulty struct {
@@ -182,4 +210,11 @@ func (h faulty) Map(at int64, n int) (mmap.MMap, error) {
 		return nil, err
 	}
 	return h.Handle.Map(at, n)
+}
+
+func (h faulty) Lock() error {
+	if err := h.fault.fail(Lock, h.OS().Name()); err != nil {
+		return err
+	}
+	return h.Handle.Lock()
 }

@@ -1,0 +1,77 @@
+//go:build unix
+
+package disk
+
+import (
+	"io/fs"
+	"os"
+	"strconv"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// at is the descriptor that a name is relative to.
+func at(dir *os.File) int {
+	if dir == nil {
+		return unix.AT_FDCWD
+	}
+	return int(dir.Fd())
+}
+
+func rename(dirA *os.File, a string, dirB *os.File, b string) error {
+	for {
+		if err := unix.Renameat(at(dirA), a, at(dirB), b); err != unix.EINTR {
+			return err
+		}
+	}
+}
+
+// RenamesOpen says that a file can be renamed while it is open.
+const RenamesOpen = true
+
+// Linked reports that an open file still has a name.
+func Linked(h Handle) bool {
+	st, err := h.Stat()
+	if err != nil {
+		return false
+	}
+	sys, ok := st.Sys().(*syscall.Stat_t)
+	return !ok || sys.Nlink > 0
+}
+
+// Numbers are those of a file's device and inode, which it keeps under any name; 0
+// where the system has none.
+func Numbers(st fs.FileInfo) (device, inode uint64) {
+	if sys, ok := st.Sys().(*syscall.Stat_t); ok {
+		return uint64(sys.Dev), uint64(sys.Ino)
+	}
+	return 0, 0
+}
+
+// Owner is the number of a file's user.
+func Owner(st fs.FileInfo) uint32 {
+	if sys, ok := st.Sys().(*syscall.Stat_t); ok {
+		return sys.Uid
+	}
+	return 0
+}
+
+// Foreign says why a folder is not this user's alone; "" where it is.
+func Foreign(st fs.FileInfo) string {
+	switch owner := Owner(st); {
+	case int(owner) != os.Geteuid():
+		return "it belongs to user " + strconv.Itoa(int(owner))
+	case st.Mode().Perm()&0o022 != 0:
+		return "others can write to it"
+	}
+	return ""
+}
+
+func syncDir(d *os.File) error {
+	err := d.Sync()
+	if closed := d.Close(); err == nil {
+		err = closed
+	}
+	return err
+}

@@ -1,0 +1,42 @@
+package disk
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+func rename(dirA *os.File, a string, dirB *os.File, b string) error {
+	return os.Rename(path(dirA, a), path(dirB, b))
+}
+
+// path is a name in an open folder, which cannot be renamed while it is open.
+func path(dir *os.File, name string) string {
+	if dir == nil {
+		return name
+	}
+	return filepath.Join(dir.Name(), name)
+}
+
+func exchange(_ *os.File, _ string, _ *os.File, _ string) error { return errors.ErrUnsupported }
+
+// RenamesOpen says that a file can be renamed while it is open.
+const RenamesOpen = false
+
+// Linked reports that an open file still has a name, which here none can lose.
+func Linked(Handle) bool { return true }
+
+// Numbers are those of a file's device and inode, which it keeps under any name; 0
+// where the system has none.
+func Numbers(fs.FileInfo) (device, inode uint64) { return 0, 0 }
+
+// Owner is the number of a file's user, which here has none.
+func Owner(fs.FileInfo) uint32 { return 0 }
+
+// Foreign says why a folder is not this user's alone; "" where it is. Here folders
+// inherit who can write to them, and temporary ones are each user's own.
+func Foreign(fs.FileInfo) string { return "" }
+
+// syncDir does nothing: NTFS keeps the order of its own changes of folders.
+func syncDir(d *os.File) error { return d.Close() }
