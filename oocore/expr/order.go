@@ -65,7 +65,7 @@ func init() {
 			Passes: "1 that counts up to 16384 distinct elements; for more those of sort to count them, and again", Working: "16 MiB"})
 	}
 	alias("unique_values", "unique")
-	const counting = "1 where what is reduced fits into 16 MiB, else 1 for each 16 bits of an element"
+	const counting = "1 of lines up to 16 MiB that lie together; else 1 for each 16 bits of an element, for each 11 where results lie side by side; 2 read, 1 written of lines of under 4 MiB across a large array"
 	for _, skip := range []bool{false, true} {
 		prefix := map[bool]string{false: "", true: "nan"}[skip]
 		define(prefix+"median(x, axes...)", 1, -1, onArray(func(c *call, x *graph.Node, axes []int) (*graph.Node, error) {
