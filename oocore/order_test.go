@@ -45,6 +45,8 @@ func TestPassesOverLongAxes(t *testing.T) {
 		read, written float64 // times the input
 	}{
 		{"median(x, 0)", wide.Median(0), wide, 3, 0},
+		{"topk(x, 5, 0)", wide.TopK(5, 0), wide, 1, 0},
+		{"argtopk(x, 5, 0)", wide.ArgTopK(5, 0), wide, 1, 0},
 	} {
 		p, err := c.x.Plan(filepath.Join(t.TempDir(), "o.npy"), oocore.Memory("256MiB"))
 		if err != nil {

@@ -28,7 +28,7 @@ func init() {
 		define(name+"(x, k, axis)", 2, 3, onArray(func(c *call, x *graph.Node, ints []int) (*graph.Node, error) {
 			return f(c.site, x, ints[0], append(ints, -1)[1])
 		}))
-		document(name, Doc{NumPy: "da." + name, Passes: "1; those of sort for more than a quarter of 16 MiB", Working: "48 MiB"})
+		document(name, Doc{NumPy: "da." + name, Passes: "1; those of sort for more than a quarter of 16 MiB; 2 read, 1 written across a large array where elements are complex or k is over 1 in 256", Working: "48 MiB"})
 	}
 	define(`searchsorted(list, values, "right")`, 2, 3, func(c *call) (*graph.Node, error) {
 		in, right, err := c.search()

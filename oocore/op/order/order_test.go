@@ -319,3 +319,36 @@ func (m memory) Read(_ context.Context, box grid.Box, dst []byte) error {
 }
 
 func box1(n int) grid.Box { return grid.Entire([]int{n}) }
+
+// The first of lines side by side, in parts that are short here, are those of sorted ones.
+func TestTopAcrossIsSortingCut(t *testing.T) {
+	for _, dt := range []dtype.Type{dtype.Bool, dtype.Int8, dtype.Uint16, dtype.Float16, dtype.Int32, dtype.Float32, dtype.Uint64, dtype.Float64} {
+		for _, positions := range []bool{false, true} {
+			for _, c := range []struct {
+				shape       []int
+				axis, first int
+			}{
+				{[]int{1000, 7}, 0, 5}, {[]int{100, 3}, 0, 1}, {[]int{90, 2}, 0, 90}, {[]int{2, 333, 2, 3}, 1, 13}, {[]int{2, 9, 3}, 1, 2},
+			} {
+				for i := range 4 {
+					data := elements(dt, grid.Size(c.shape), i%2 == 0)
+					in := blockwisetest.Array{Shape: c.shape, DType: dt, Data: data}
+					s := Sorting{Type: dt, Positions: positions, Descending: i/2 == 0}
+					out := slices.Clone(c.shape)
+					out[c.axis] = c.first
+					want := blockwisetest.Fill(t, Lines{Sorting: s, Shape: c.shape, Axis: c.axis, First: c.first}, out, s.result(), nil, in)
+					a := Across{Sorting: s, Shape: c.shape, Axis: c.axis, First: c.first}
+					stored, _ := a.line().stored()
+					parts := blockwisetest.Array{Shape: a.partShape(), DType: stored}
+					if a.groups() < 2 && c.shape[c.axis] > 2 {
+						t.Fatalf("%v has one part", c.shape)
+					}
+					parts.Data = blockwisetest.Fill(t, TopAcross{a}, parts.Shape, stored, nil, in)
+					if got := blockwisetest.Same(t, TopAcrossJoined{a}, out, s.result(), parts); !bytes.Equal(got, want) {
+						t.Fatalf("%s, positions %v, descending %v, %+v: differs from the first of sorted lines", dt, positions, s.Descending, c)
+					}
+				}
+			}
+		}
+	}
+}

@@ -48,17 +48,22 @@ func (s Sorting) result() dtype.Type {
 	return s.Type
 }
 
-// records are those of elements of a line of n, or of their positions.
-func (s Sorting) records(n int) records {
-	t := s.Type
-	c := classOf(t)
+// class is how elements become keys.
+func (s Sorting) class() class {
+	c := classOf(s.Type)
 	c.zeros = s.Positions
 	if s.Descending {
 		c.flip = math.MaxUint64
-		if t == dtype.Bool {
+		if s.Type == dtype.Bool {
 			c.flip = 1
 		}
 	}
+	return c
+}
+
+// records are those of elements of a line of n, or of their positions.
+func (s Sorting) records(n int) records {
+	t, c := s.Type, s.class()
 	if s.Positions {
 		switch t.Size() {
 		case 1, 2, 4:
