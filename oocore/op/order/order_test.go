@@ -352,3 +352,45 @@ func TestTopAcrossIsSortingCut(t *testing.T) {
 		}
 	}
 }
+
+// Words of every span and many lengths are sorted, by scattering, by digits and in place.
+func TestWordsAreSorted(t *testing.T) {
+	for _, n := range []int{0, 1, 2, 24, 25, 100, 1000, 40_000, 70_000, 300_000} {
+		for _, width := range []int{1, 7, 9, 17, 18, 33, 64} {
+			for _, skewed := range []bool{false, true} {
+				a := make([]uint64, n)
+				for i := range a {
+					a[i] = rand.Uint64()>>(64-width) + 12345
+					if skewed && i%100 != 0 {
+						a[i] = a[i]>>(width/2) + 12345
+					}
+				}
+				want := slices.Clone(a)
+				slices.Sort(want)
+				for _, room := range []int{n, n / 2, n / 300} {
+					if got := sortWords(slices.Clone(a), make([]uint64, room), 0); !slices.Equal(got, want) {
+						t.Fatalf("%d words of %d bits, skewed %v, with room for %d", n, width, skewed, room)
+					}
+				}
+				short, wanted := make([]uint32, n), make([]uint32, n)
+				for i := range a {
+					short[i], wanted[i] = uint32(a[i]), uint32(a[i])
+				}
+				slices.Sort(wanted)
+				for _, room := range []int{n, n / 3} {
+					if got := sortWords(slices.Clone(short), make([]uint32, room), 0); !slices.Equal(got, wanted) {
+						t.Fatalf("%d short words of %d bits, skewed %v, with room for %d", n, width, skewed, room)
+					}
+				}
+				for i := range a { // keys above positions
+					a[i] = a[i]<<32 | uint64(i)
+				}
+				want = slices.Clone(a)
+				slices.Sort(want)
+				if got := sortWords(a, make([]uint64, n), 32); !slices.Equal(got, want) {
+					t.Fatalf("%d numbered words of %d bits, skewed %v", n, width, skewed)
+				}
+			}
+		}
+	}
+}

@@ -163,10 +163,7 @@ func (r numbered) sort(a, b []byte) []byte {
 }
 
 func sortNumbered(a, b []uint64) []uint64 {
-	if len(a) <= comparedMost {
-		return sortWords(a, b, 0) // positions rise, so that comparing them too keeps the order
-	}
-	return sortWords(a, b, 32)
+	return sortWords(a, b, 32) // positions of equal keys rise
 }
 
 func (r numbered) store(dst []byte, at, step int, src []byte) {
