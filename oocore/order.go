@@ -44,7 +44,9 @@ func (a *Array) ArgsortDescending(axis int) *Array {
 // TopK is the k largest elements along an axis, the largest first, or with k < 0 the -k
 // smallest, the smallest first; all of them where the axis has fewer. NaN is larger than
 // any number. One pass reads the array; where k is more than a quarter of the 16 MiB of
-// records that a task has, it is sorted.
+// records that a task has, it is sorted. Along an axis whose lines lie across a large
+// array those are put in order first where the elements are complex, or k is more than
+// a 256th of them.
 func (a *Array) TopK(k, axis int) *Array {
 	return a.view("topk", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
 		return order.Top(site, n, k, axis)
@@ -101,7 +103,9 @@ func (o QuantileOptions) order() order.QuantileOptions {
 // What is reduced to one result is sorted in memory, in one pass, where it fits into 16
 // MiB. More is counted by 16 leading bits, then by the next 16 of those that begin as
 // the result does, and so on: two passes read an array of float32, four one of float64,
-// and none writes. Where many results lie side by side they are by 8 bits at the least.
+// and none writes. Where many results lie side by side digits are shorter: three passes
+// for 512 columns of float32. So are counted shorter lines that lie across a large array;
+// those under about 4 MiB are put in order first, which writes the array once.
 func (a *Array) Quantiles(q []float64, o QuantileOptions) *Array {
 	return a.view("quantile", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
 		return order.Quantile(site, "quantile", n, q, true, o.order())

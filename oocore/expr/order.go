@@ -28,7 +28,7 @@ func init() {
 		define(name+"(x, k, axis)", 2, 3, onArray(func(c *call, x *graph.Node, ints []int) (*graph.Node, error) {
 			return f(c.site, x, ints[0], append(ints, -1)[1])
 		}))
-		document(name, Doc{NumPy: "da." + name, Passes: "1; those of sort for more than a quarter of 16 MiB", Working: "48 MiB"})
+		document(name, Doc{NumPy: "da." + name, Passes: "1; those of sort for more than a quarter of 16 MiB; 2 read, 1 written across a large array where elements are complex or k is over 1 in 256", Working: "48 MiB"})
 	}
 	define(`searchsorted(list, values, "right")`, 2, 3, func(c *call) (*graph.Node, error) {
 		in, right, err := c.search()
@@ -65,7 +65,7 @@ func init() {
 			Passes: "1 that counts up to 16384 distinct elements; for more those of sort to count them, and again", Working: "16 MiB"})
 	}
 	alias("unique_values", "unique")
-	const counting = "1 where what is reduced fits into 16 MiB, else 1 for each 16 bits of an element"
+	const counting = "1 of lines up to 16 MiB that lie together; else 1 for each 16 bits of an element, for each 11 where results lie side by side; 2 read, 1 written of lines of under 4 MiB across a large array"
 	for _, skip := range []bool{false, true} {
 		prefix := map[bool]string{false: "", true: "nan"}[skip]
 		define(prefix+"median(x, axes...)", 1, -1, onArray(func(c *call, x *graph.Node, axes []int) (*graph.Node, error) {

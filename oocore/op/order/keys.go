@@ -62,15 +62,13 @@ func encode[W word](c class, dst, src []W, at, step, n int) {
 			at += step
 		}
 	case c.kind == dtype.KindFloat:
+		top := (8*size[W]() - 1) & 63
 		for i := range dst {
 			u := src[at]
 			if c.zeros && u == sign {
 				u = 0
 			}
-			k := u | sign
-			if u&sign != 0 {
-				k = ^u
-			}
+			k := u ^ (-(u >> top) | sign) // ^u of negative numbers; signs follow no pattern, so no branch
 			if u&^sign > infinite {
 				k = ^W(0)
 			}
@@ -103,12 +101,10 @@ func decode[W word](c class, dst []W, at, step int, src []W) {
 		}
 		return
 	}
+	top := (8*size[W]() - 1) & 63
 	for _, k := range src {
 		k ^= flip
-		u := k &^ sign
-		if k&sign == 0 {
-			u = ^k
-		}
+		u := k ^ (k>>top - 1 | sign)
 		if k == ^W(0) {
 			u = nan
 		}
@@ -122,6 +118,9 @@ func words[W word](b []byte) []W {
 	var w W
 	return unsafe.Slice((*W)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(w)))
 }
+
+// size is the bytes of a key.
+func size[W word]() int { var w W; return int(unsafe.Sizeof(w)) }
 
 // Complex numbers are ordered by their real, then by their imaginary parts. Where a
 // part is NaN the number comes after all that have none, and among such those with

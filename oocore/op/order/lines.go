@@ -29,19 +29,21 @@ func (s Lines) Chunks() []int {
 	return box
 }
 
+// scattered reports lines that lie in a large array in short pieces.
+func (s Lines) scattered() bool { return scattered(s.Chunks(), s.Shape, s.item()) }
+
 // scattered reports boxes of a large array that lie in it in short pieces, each of which
 // a file would be read and written by.
-func (s Lines) scattered() bool {
+func scattered(box, shape []int, size int) bool {
 	const short, large = 1 << 10, 32 << 20
-	run := s.item()
-	box := s.Chunks()
+	run := size
 	for d := len(box) - 1; d >= 0; d-- {
 		run *= box[d]
-		if box[d] < s.Shape[d] {
+		if box[d] < shape[d] {
 			break
 		}
 	}
-	return run < short && grid.Size(s.Shape)*s.item() > large
+	return run < short && grid.Size(shape)*size > large
 }
 
 // length is that of the lines of the result.

@@ -319,3 +319,78 @@ func (m memory) Read(_ context.Context, box grid.Box, dst []byte) error {
 }
 
 func box1(n int) grid.Box { return grid.Entire([]int{n}) }
+
+// The first of lines side by side, in parts that are short here, are those of sorted ones.
+func TestTopAcrossIsSortingCut(t *testing.T) {
+	for _, dt := range []dtype.Type{dtype.Bool, dtype.Int8, dtype.Uint16, dtype.Float16, dtype.Int32, dtype.Float32, dtype.Uint64, dtype.Float64} {
+		for _, positions := range []bool{false, true} {
+			for _, c := range []struct {
+				shape       []int
+				axis, first int
+			}{
+				{[]int{1000, 7}, 0, 5}, {[]int{100, 3}, 0, 1}, {[]int{90, 2}, 0, 90}, {[]int{2, 333, 2, 3}, 1, 13}, {[]int{2, 9, 3}, 1, 2},
+			} {
+				for i := range 4 {
+					data := elements(dt, grid.Size(c.shape), i%2 == 0)
+					in := blockwisetest.Array{Shape: c.shape, DType: dt, Data: data}
+					s := Sorting{Type: dt, Positions: positions, Descending: i/2 == 0}
+					out := slices.Clone(c.shape)
+					out[c.axis] = c.first
+					want := blockwisetest.Fill(t, Lines{Sorting: s, Shape: c.shape, Axis: c.axis, First: c.first}, out, s.result(), nil, in)
+					a := Across{Sorting: s, Shape: c.shape, Axis: c.axis, First: c.first}
+					stored, _ := a.line().stored()
+					parts := blockwisetest.Array{Shape: a.partShape(), DType: stored}
+					if a.groups() < 2 && c.shape[c.axis] > 2 {
+						t.Fatalf("%v has one part", c.shape)
+					}
+					parts.Data = blockwisetest.Fill(t, TopAcross{a}, parts.Shape, stored, nil, in)
+					if got := blockwisetest.Same(t, TopAcrossJoined{a}, out, s.result(), parts); !bytes.Equal(got, want) {
+						t.Fatalf("%s, positions %v, descending %v, %+v: differs from the first of sorted lines", dt, positions, s.Descending, c)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Words of every span and many lengths are sorted, by scattering, by digits and in place.
+func TestWordsAreSorted(t *testing.T) {
+	for _, n := range []int{0, 1, 2, 24, 25, 100, 1000, 40_000, 70_000, 300_000} {
+		for _, width := range []int{1, 7, 9, 17, 18, 33, 64} {
+			for _, skewed := range []bool{false, true} {
+				a := make([]uint64, n)
+				for i := range a {
+					a[i] = rand.Uint64()>>(64-width) + 12345
+					if skewed && i%100 != 0 {
+						a[i] = a[i]>>(width/2) + 12345
+					}
+				}
+				want := slices.Clone(a)
+				slices.Sort(want)
+				for _, room := range []int{n, n / 2, n / 300} {
+					if got := sortWords(slices.Clone(a), make([]uint64, room), 0); !slices.Equal(got, want) {
+						t.Fatalf("%d words of %d bits, skewed %v, with room for %d", n, width, skewed, room)
+					}
+				}
+				short, wanted := make([]uint32, n), make([]uint32, n)
+				for i := range a {
+					short[i], wanted[i] = uint32(a[i]), uint32(a[i])
+				}
+				slices.Sort(wanted)
+				for _, room := range []int{n, n / 3} {
+					if got := sortWords(slices.Clone(short), make([]uint32, room), 0); !slices.Equal(got, wanted) {
+						t.Fatalf("%d short words of %d bits, skewed %v, with room for %d", n, width, skewed, room)
+					}
+				}
+				for i := range a { // keys above positions
+					a[i] = a[i]<<32 | uint64(i)
+				}
+				want = slices.Clone(a)
+				slices.Sort(want)
+				if got := sortWords(a, make([]uint64, n), 32); !slices.Equal(got, want) {
+					t.Fatalf("%d numbered words of %d bits, skewed %v", n, width, skewed)
+				}
+			}
+		}
+	}
+}

@@ -32,7 +32,8 @@ type QuantileOptions struct {
 // What is reduced and fits into 16 MiB is sorted in memory, in one pass. More is counted
 // by its leading bits, then by those that follow, among the elements that have the
 // leading ones of the result: a pass for each 16 bits of an element, or where there are
-// many results side by side for each 8.
+// many results side by side for each 11 or fewer. Lines that lie across the input are
+// counted too where they are long enough for that to be less than to put them in order.
 func Quantile(site graph.Site, name string, n *graph.Node, q []float64, list bool, o QuantileOptions) (*graph.Node, error) {
 	if o.Method == "" {
 		o.Method = "linear"
@@ -67,10 +68,10 @@ func Quantile(site graph.Site, name string, n *graph.Node, q []float64, list boo
 			fill = dtype.FromFloat(s.Out, math.NaN())
 		}
 		out, err = graph.Full(site, fill, s.shape()...)
-	case s.count()*s.Type.Size() <= rowBytes:
+	case !s.counted():
 		out, err = graph.Boxes(site, name, s, s.shape(), s.Out, []*graph.Node{n}, args...)
 	default:
-		out, err = s.tallied(site, name, n, args)
+		out, err = newSearch(s).nodes(site, name, n, args)
 	}
 	if err == nil && o.KeepDims {
 		at := make([]int, len(s.Axes))
@@ -83,6 +84,16 @@ func Quantile(site graph.Site, name string, n *graph.Node, q []float64, list boo
 		out, err = graph.Squeeze(site, out, 0)
 	}
 	return out, err
+}
+
+// counted reports quantiles that are found by counting: of what is too long for a task, and
+// of lines that lie in the input in short pieces, where counting moves little beside it.
+func (s Quantiles) counted() bool {
+	if s.count()*s.Type.Size() > rowBytes {
+		return true
+	}
+	box := slab(s.Shape, s.Axes, s.Type.Size(), lineBytes)
+	return scattered(box, s.Shape, s.Type.Size()) && newSearch(s).overhead() <= 0.1
 }
 
 // Median is NumPy's median.

@@ -48,17 +48,22 @@ func (s Sorting) result() dtype.Type {
 	return s.Type
 }
 
-// records are those of elements of a line of n, or of their positions.
-func (s Sorting) records(n int) records {
-	t := s.Type
-	c := classOf(t)
+// class is how elements become keys.
+func (s Sorting) class() class {
+	c := classOf(s.Type)
 	c.zeros = s.Positions
 	if s.Descending {
 		c.flip = math.MaxUint64
-		if t == dtype.Bool {
+		if s.Type == dtype.Bool {
 			c.flip = 1
 		}
 	}
+	return c
+}
+
+// records are those of elements of a line of n, or of their positions.
+func (s Sorting) records(n int) records {
+	t, c := s.Type, s.class()
 	if s.Positions {
 		switch t.Size() {
 		case 1, 2, 4:
@@ -158,10 +163,7 @@ func (r numbered) sort(a, b []byte) []byte {
 }
 
 func sortNumbered(a, b []uint64) []uint64 {
-	if len(a) <= comparedMost {
-		return sortWords(a, b, 0) // positions rise, so that comparing them too keeps the order
-	}
-	return sortWords(a, b, 32)
+	return sortWords(a, b, 32) // positions of equal keys rise
 }
 
 func (r numbered) store(dst []byte, at, step int, src []byte) {

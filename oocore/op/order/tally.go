@@ -33,22 +33,43 @@ type Search struct {
 }
 
 const (
-	// tallyBytes are about those of a task's counts.
-	tallyBytes = 4 << 20
+	// tallyBytes are the most of a task's counts.
+	tallyBytes = 17 << 20
+	// pickBytes are about those that a task picks digits from.
+	pickBytes = 4 << 20
+	// besideMost is the most results whose counts one task has.
+	besideMost = 1024
+	// groupBytes are the most elements that a task counts: what takes about a second.
+	groupBytes = 512 << 20
 	// stateWords are those of a rank that is looked for: the key as far as it is known, how
 	// many of the keys that begin so come before it, and how many elements count.
 	stateWords = 3
 )
 
 func newSearch(s Quantiles) Search {
-	// As many results side by side as lie together in the input have counts in one task.
-	beside := 1
-	for d := len(s.Shape) - 1; d >= 0 && !slices.Contains(s.Axes, d) && beside < 1024; d-- {
-		beside = min(beside*s.Shape[d], 1024)
-	}
 	t := Search{Quantiles: s}
-	t.Digit = min(max(bits.Len(uint(tallyBytes/8/(beside*t.ranks())))-1, 8), 16)
-	return t
+	// As few digits as have counts that fit, of about the same length.
+	for levels := 1; ; levels++ {
+		t.Digit = (t.width() + levels - 1) / levels
+		if t.Digit <= 8 || t.Digit <= 16 && 4*t.beside()*t.ranks()<<t.Digit <= tallyBytes {
+			return t
+		}
+	}
+}
+
+// beside is how many results one task counts for: those that lie together in the input.
+func (s Search) beside() int {
+	n := 1
+	for d := len(s.Shape) - 1; d >= 0 && !slices.Contains(s.Axes, d) && n < besideMost; d-- {
+		n = min(n*s.Shape[d], besideMost)
+	}
+	return n
+}
+
+// overhead is the bytes that counting writes, by those of the input.
+func (s Search) overhead() float64 {
+	counts := float64(s.groups()*s.levels()) * float64(s.ranks()) * float64(int(4)<<s.Digit)
+	return counts / (float64(s.count()) * float64(s.Type.Size()))
 }
 
 // width is the bits of a key.
@@ -85,8 +106,11 @@ func (s Search) cut() (axis, length int) {
 			axis = a
 		}
 	}
-	const most = 32 // tasks
-	return axis, (s.Shape[axis] + most - 1) / most
+	const least = 8 // tasks
+	results := grid.Size(s.keptShape())
+	panels := (results + s.beside() - 1) / s.beside()
+	groups := max((least+panels-1)/panels, (s.count()*min(results, s.beside())*s.Type.Size()+groupBytes-1)/groupBytes)
+	return axis, (s.Shape[axis] + groups - 1) / groups
 }
 
 // groups is the number of tasks along the reduced axes.
@@ -98,9 +122,8 @@ func (s Search) groups() int {
 // keptShape is the result's without its quantiles.
 func (s Search) keptShape() []int { return s.shape()[1:] }
 
-// tallied is the quantiles by counting.
-func (s Quantiles) tallied(site graph.Site, name string, n *graph.Node, args []string) (*graph.Node, error) {
-	t := newSearch(s)
+// nodes are the quantiles by counting.
+func (t Search) nodes(site graph.Site, name string, n *graph.Node, args []string) (*graph.Node, error) {
 	var state *graph.Node
 	shape := append(t.keptShape(), t.ranks(), stateWords)
 	for ; t.Level < t.levels(); t.Level++ {
@@ -108,7 +131,7 @@ func (s Quantiles) tallied(site graph.Site, name string, n *graph.Node, args []s
 		if state != nil {
 			in = append(in, state)
 		}
-		counts, err := graph.Boxes(site, name+" tally", Tally{t}, append(append([]int{t.groups()}, t.keptShape()...), t.rows(), t.digits()), dtype.Int64, in)
+		counts, err := graph.Boxes(site, name+" tally", Tally{t}, append(append([]int{t.groups()}, t.keptShape()...), t.rows(), t.digits()), dtype.Uint32, in)
 		if err != nil {
 			return nil, err
 		}
@@ -120,7 +143,7 @@ func (s Quantiles) tallied(site graph.Site, name string, n *graph.Node, args []s
 			return nil, err
 		}
 	}
-	return graph.Boxes(site, name, Between{s}, s.shape(), s.Out, []*graph.Node{state}, args...)
+	return graph.Boxes(site, name, Between{t.Quantiles}, t.Quantiles.shape(), t.Out, []*graph.Node{state}, args...)
 }
 
 // Tally counts digits. Its inputs are the elements and, but for the first digit, the
@@ -131,7 +154,7 @@ type Tally struct{ Search }
 // Chunks are the counts of one group of as many neighbours as fit.
 func (s Tally) Chunks() []int {
 	box := append([]int{1}, s.keptShape()...)
-	room := max(tallyBytes/(8*s.rows()*s.digits()), 1)
+	room := max(tallyBytes/(4*s.rows()*s.digits()), 1)
 	for d := len(box) - 1; d > 0; d-- {
 		whole := box[d]
 		box[d] = max(min(whole, room), 1)
@@ -174,7 +197,7 @@ func (s Tally) Need(box []int) blockwise.Need {
 func (s Tally) Fill(ctx context.Context, t *blockwise.Task) error {
 	part := s.part(t.Box)
 	piece := s.piece(part.Shape)
-	counts := dtype.Slice[int64](t.Dst)
+	counts := dtype.Slice[uint32](t.Dst)
 	clear(counts)
 	results := grid.Size(t.Box.Shape[1 : len(t.Box.Shape)-2])
 	c := counting{Tally: s, class: classOf(s.Type), counts: counts, strides: make([]int, len(s.Shape))}
@@ -222,7 +245,7 @@ func (s Tally) Fill(ctx context.Context, t *blockwise.Task) error {
 type counting struct {
 	Tally
 	class    class
-	counts   []int64
+	counts   []uint32
 	strides  []int    // from one result to the next, along each axis of the input
 	prefixes []uint64 // of each result those that are looked for, each once, rising
 	places   []uint64 // and the row of the counts of each
@@ -296,6 +319,23 @@ func count[W word](c *counting, box grid.Box, in []W) {
 					}
 					counts[uint64(key)>>shift]++
 				}
+			case c.lengths == 2 && step == 1:
+				known := c.prefixes[2*r:][:2*len(k)]
+				for i, key := range k {
+					prefix := uint64(key) >> (above & 63)
+					slot := 0
+					if prefix != known[2*i] {
+						if prefix != known[2*i+1] {
+							continue
+						}
+						slot = 1
+					}
+					if c.class.kind == dtype.KindFloat && key == ^W(0) {
+						continue
+					}
+					to := 2*(r+i) + int(c.places[2*(r+i)+slot])
+					c.counts[to*row+int(uint64(key)>>(shift&63)&mask)]++
+				}
 			default:
 				for i, key := range k {
 					if c.class.kind == dtype.KindFloat && key == ^W(0) {
@@ -335,7 +375,7 @@ type Pick struct{ Search }
 // Chunks are all ranks of as many results as have some megabytes of counts.
 func (s Pick) Chunks() []int {
 	box := s.keptShape()
-	room := max(tallyBytes/(8*s.rows()*s.digits()), 1)
+	room := max(pickBytes/(8*s.rows()*s.digits()), 1)
 	for d := len(box) - 1; d >= 0; d-- {
 		whole := box[d]
 		box[d] = max(min(whole, room), 1)
@@ -370,7 +410,7 @@ func (s Pick) Fill(ctx context.Context, t *blockwise.Task) error {
 		}
 	}
 	return t.Compute(func() error {
-		all, state := dtype.Slice[int64](bytes), dtype.Slice[uint64](t.Dst)
+		all, state := dtype.Slice[uint64](bytes), dtype.Slice[uint64](t.Dst)
 		digits := s.digits()
 		rows := make([]int, s.ranks())
 		for r := range grid.Size(t.Box.Shape[:dims]) {
@@ -393,8 +433,8 @@ func (s Pick) Fill(ctx context.Context, t *blockwise.Task) error {
 }
 
 // begin says which ranks are looked for, from the counts of the first digit.
-func (s Pick) begin(ranks []uint64, counts []int64) {
-	nan := counts[len(counts)-1]
+func (s Pick) begin(ranks, counts []uint64) {
+	nan := int64(counts[len(counts)-1])
 	valid := int64(s.count()) - nan
 	if nan > 0 && !s.SkipNaN {
 		valid = 0 // the result is NaN
@@ -413,10 +453,10 @@ func (s Pick) begin(ranks []uint64, counts []int64) {
 }
 
 // pick adds the digit of one rank.
-func (s Pick) pick(one []uint64, counts []int64) {
+func (s Pick) pick(one, counts []uint64) {
 	digit := 0
-	for digit < len(counts)-1 && one[1] >= uint64(counts[digit]) && one[2] > 0 {
-		one[1] -= uint64(counts[digit])
+	for digit < len(counts)-1 && one[1] >= counts[digit] && one[2] > 0 {
+		one[1] -= counts[digit]
 		digit++
 	}
 	one[0] = one[0]<<bits.Len(uint(len(counts)-1)) | uint64(digit)

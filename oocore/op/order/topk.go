@@ -20,7 +20,8 @@ func init() {
 // Top is Dask's topk along an axis: the k largest elements, the largest first, or with
 // k < 0 the -k smallest, the smallest first. Where the axis has fewer it is all of them.
 // NaN is larger than any number. One pass, unless k is more than a quarter of the 16 MiB
-// of records that a task has: then the axis is sorted.
+// of records that a task has: then the axis is sorted. Lines that lie across the input are
+// put in order first only where k is more than a 256th of them, or they are complex.
 func Top(site graph.Site, n *graph.Node, k, axis int) (*graph.Node, error) {
 	return top(site, "topk", n, k, axis, false)
 }
@@ -49,10 +50,13 @@ func top(site graph.Site, name string, n *graph.Node, k, axis int, positions boo
 		return graph.Full(site, dtype.FromInt(s.result(), 0), shape...)
 	}
 	l := newLine(length, s)
+	lines := Lines{Sorting: s, Shape: n.Shape, Axis: axis, First: count}
+	across := Across{Sorting: s, Shape: n.Shape, Axis: axis, First: count}
 	switch {
+	case axis < len(n.Shape)-1 && n.DType.Kind() != dtype.KindComplex && lines.scattered() && across.little():
+		return across.nodes(site, name, n, args)
 	case length <= l.Row:
-		op := Lines{Sorting: s, Shape: n.Shape, Axis: axis, First: count}
-		return graph.Boxes(site, name, op, shape, s.result(), []*graph.Node{n}, args...)
+		return graph.Boxes(site, name, lines, shape, s.result(), []*graph.Node{n}, args...)
 	case count > l.Row/4:
 		all, err := sorted(site, name, n, axis, s)
 		if err != nil {
