@@ -1,6 +1,8 @@
 package gonbext_test
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,6 +12,7 @@ import (
 
 	"github.com/gonbext/gonbext/gonbext"
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/decomp"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
@@ -38,6 +41,16 @@ var cells = map[string]func(){
 		y := gonbext.Save(x.Sqrt(), "y.npy")
 		gonbext.Collect[float32](y.Mean(0))
 		println("not reached")
+	},
+	"methods": func() {
+		defer gonbext.Footprint(gonbext.Budget("64MiB"))()
+		ctx := gonbext.Context()
+		x, err := oocore.Random(oocore.Float32, 1, 1000, 100).Save(ctx, "x.npy")
+		fmt.Println(x, err)
+		_, err = oocore.Collect[float32](ctx, x.Mean(0))
+		fmt.Println(errors.Is(err, oocore.ErrPlanned))
+		_, err = decomp.CP(ctx, oocore.Random(oocore.Float64, 1, 20, 20, 20), 2, decomp.CPOptions{})
+		fmt.Println(errors.Is(err, oocore.ErrPlanned))
 	},
 	"small": func() {
 		defer gonbext.Memory(gonbext.Cell("CELL", 7), gonbext.Budget("1KiB"))() // line 7 of its cell
@@ -139,6 +152,23 @@ func TestSaveSaysItsVerdict(t *testing.T) {
 	runs := r.runs(t)
 	if len(runs) != 2 || runs[0].Header.Cell == "" || runs[0].Header.Cell != runs[1].Header.Cell {
 		t.Errorf("records: %+v", runs)
+	}
+}
+
+func TestFootprintOfMethodsWritesNothing(t *testing.T) {
+	r := run(t, "methods")
+	r.expect(t, 0)
+	if files, _ := filepath.Glob(filepath.Join(r.dir, "*")); len(files) != 1 { // the run log
+		t.Errorf("a footprint left %v", files)
+	}
+	lines := strings.Split(r.stdout, "\n")
+	if len(lines) < 3 || !strings.HasSuffix(lines[0], "<nil>") || lines[1] != "true" || lines[2] != "true" {
+		t.Errorf("said\n%s%s", r.stdout, r.stderr)
+	}
+	for _, s := range r.runs(t) {
+		if !s.Header.PlanOnly && s.Header.Within == "" && s.Header.Title == "" {
+			t.Errorf("a run that is no plan: %+v", s.Header)
+		}
 	}
 }
 

@@ -34,6 +34,8 @@ func Memory(opts ...Option) func() { return begin(&cell{}, caller(), opts) }
 // Footprint is Memory for a cell that computes nothing: Save plans, and returns
 // an array that stands for what it would have written; Collect and Show end the
 // cell where they need values. The report shows the plan and its alternatives.
+// Calls of oocore itself plan too: Array.Save returns such an array, and what has
+// to return values returns oocore.ErrPlanned.
 func Footprint(opts ...Option) func() { return begin(&cell{planOnly: true}, caller(), opts) }
 
 func begin(c *cell, at graph.Site, opts []Option) func() {
@@ -59,7 +61,11 @@ func begin(c *cell, at graph.Site, opts []Option) func() {
 	if err != nil {
 		fail("gonbext", err)
 	}
-	oocore.SetDefaults(append(defaults, oocore.Cell(c.id))...)
+	defaults = append(defaults, oocore.Cell(c.id))
+	if c.planOnly { // what calls oocore itself computes nothing either
+		defaults = append(defaults, oocore.PlanOnly())
+	}
+	oocore.SetDefaults(defaults...)
 	return c.end
 }
 

@@ -82,9 +82,9 @@ func (m *magic) words() []string {
 	case "%footprint":
 		words = append(words, typeNames()...)
 	case "%budget":
-		words = budgetFlag.values
+		words = append(slices.Clone(budgetFlag.values), unset)
 	case "%device":
-		words = deviceFlag.values
+		words = append(slices.Clone(deviceFlag.values), unset)
 	case "%compare":
 		words = []string{"last", "last-1"}
 		if log, err := readRunLog(); err == nil { // one that cannot be read has no names
@@ -190,11 +190,11 @@ func (s *Session) Pad(code string) string {
 	}
 	for _, c := range specials {
 		m := find(c.name())
-		if m == nil {
+		if !isOurs(c) {
 			continue
 		}
 		mark := ""
-		if m.function != "" {
+		if m != nil && m.function != "" {
 			mark = "%%"
 		}
 		texts[c.at] = mark + blank(lines[c.at].text)[len(mark):]

@@ -32,7 +32,17 @@ func NewSession() *Session { return &Session{newID: rand.Text} }
 // sentence, and leaves the session as it was.
 func (s *Session) Rewrite(code string) (relay.Cell, error) {
 	lines, specials := readCell(code)
-	if isForeign(specials) || !slices.ContainsFunc(specials, isOurs) {
+	if isForeign(specials) {
+		return relay.Cell{Code: code}, nil
+	}
+	for _, c := range specials {
+		if !isOurs(c) {
+			if err := unknown(c.name()); err != nil {
+				return relay.Cell{}, err
+			}
+		}
+	}
+	if !slices.ContainsFunc(specials, isOurs) {
 		return relay.Cell{Code: code}, nil
 	}
 	r := &rewriting{lines: lines, inherited: s.inherited}
@@ -43,6 +53,9 @@ func (s *Session) Rewrite(code string) (relay.Cell, error) {
 		}
 	}
 	s.inherited = r.inherited
+	if r.helped {
+		return relay.Cell{Displays: r.Displays}, nil
+	}
 	r.Code = r.text()
 	return r.Cell, nil
 }
@@ -54,4 +67,4 @@ func isForeign(specials []special) bool {
 	return len(specials) > 0 && specials[0].at == 0 && slices.Contains(foreignCells, specials[0].name())
 }
 
-func isOurs(c special) bool { return find(c.name()) != nil }
+func isOurs(c special) bool { return find(c.name()) != nil || asksHelp(c) != nil }

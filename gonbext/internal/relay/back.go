@@ -19,6 +19,9 @@ func (r *relay) fromBack(from, to *socket) {
 			r.hidden.reply(m)
 			continue
 		}
+		if !r.jobs.answered(parent.ID) {
+			continue
+		}
 		on := to
 		if r.jobs.onControl(parent.ID) {
 			on = r.front.control
@@ -34,9 +37,7 @@ func (r *relay) fromBack(from, to *socket) {
 		case "shutdown_reply":
 			r.shutdown.answered()
 		}
-		if on.send(m.frames()) != nil {
-			return
-		}
+		_ = on.send(m.frames()) // fails where this peer has gone; there may be others
 	}
 }
 

@@ -45,6 +45,9 @@ type relay struct {
 
 	rewriting sync.Mutex // magic's: one call at a time
 
+	seenMu sync.Mutex
+	seen   seen
+
 	status sync.Mutex // orders statuses, and guards busy
 	busy   []byte     // the request that GoNB works on, nil where it is idle
 }
@@ -193,8 +196,11 @@ func (r *relay) last(ctx context.Context) error {
 func (r *relay) beat() {
 	for {
 		m, err := r.front.heartbeat.Recv()
-		if err != nil || r.front.heartbeat.Send(m) != nil {
-			return
+		if err == nil {
+			err = r.front.heartbeat.Send(m)
+		}
+		if errors.Is(err, context.Canceled) {
+			return // the socket is closed; other errors are one peer's
 		}
 	}
 }

@@ -37,6 +37,13 @@ func (words) Complete(code string, cursor int) (Completion, bool) {
 	return Completion{Matches: []string{"%up"}, Start: 0, End: cursor}, strings.HasPrefix(code, "%u")
 }
 
+func (words) Inspect(code string, cursor int) Inspection {
+	if strings.HasPrefix(code, "%u") {
+		return Inspection{Help: map[string]any{"text/plain": "capitals"}}
+	}
+	return Inspection{Pass: true, Code: strings.ReplaceAll(code, "%up", "   "), Cursor: cursor}
+}
+
 func (words) Pad(code string) string { return strings.ReplaceAll(code, "%up", "   ") }
 
 // counter shows how often it was looked at.
@@ -282,6 +289,42 @@ func TestCompletion(t *testing.T) {
 	for _, kind := range []string{"complete", "inspect"} {
 		x.ask(x.shell, kind+"_request", map[string]any{"code": "x %up y", "cursor_pos": 7})
 		equal(t, string(x.answered(kind+"_reply", "shell").content), `{"code":"x     y","status":"ok"}`)
+	}
+}
+
+func TestInspectionOfAMagic(t *testing.T) {
+	x := start(t, words{}, nil)
+	x.ask(x.shell, "inspect_request", map[string]any{"code": "%u", "cursor_pos": 2, "detail_level": 0})
+	equal(t, string(x.answered("inspect_reply", "shell").content),
+		`{"data":{"text/plain":"capitals"},"found":true,"metadata":{},"status":"ok"}`)
+}
+
+// Requests behind a cell that runs are answered in its place, once.
+func TestHelpHasALimitOfTime(t *testing.T) {
+	x := start(t, words{}, nil)
+	cell := x.ask(x.shell, "execute_request", executeContent("wait"))
+	inspect := x.ask(x.shell, "inspect_request", map[string]any{"code": "x", "cursor_pos": 1, "detail_level": 0})
+	complete := x.ask(x.shell, "complete_request", map[string]any{"code": "x", "cursor_pos": 1})
+	for range 2 {
+		m := x.reply()
+		switch m.parentHead().ID {
+		case inspect:
+			if !strings.Contains(string(m.content), "Ask again") {
+				t.Errorf("answered with %s", m.content)
+			}
+		case complete:
+			equal(t, string(m.content), `{"cursor_end":1,"cursor_start":1,"matches":[],"metadata":{},"status":"ok"}`)
+		default:
+			t.Errorf("a reply to %s", m.parent)
+		}
+	}
+	interrupt(t)
+	x.until(cell)
+	if m := x.reply(); m.parentHead().ID != cell {
+		t.Errorf("a second reply: %s", m.content)
+	}
+	if reply, _ := x.execute("print on"); reply["status"] != "ok" {
+		t.Errorf("then %v", reply)
 	}
 }
 
