@@ -19,6 +19,7 @@ type cell struct {
 	chunks    []int // of results with as many dimensions
 	report    bool  // the kernel does not
 	ended     sync.Once
+	process   *process // nil under Footprint
 }
 
 // current is the cell that runs: its process has one.
@@ -50,8 +51,10 @@ func begin(c *cell, at graph.Site, opts []Option) func() {
 	if c.report {
 		c.id = rand.Text()
 	}
+	var locate func(graph.Site) graph.Site
 	if s.line > 0 {
-		graph.Relocate(cellLines(at, s.line))
+		locate = cellLines(at, s.line)
+		graph.Relocate(locate)
 	}
 	current = c
 	defaults, err := s.defaults()
@@ -66,6 +69,10 @@ func begin(c *cell, at graph.Site, opts []Option) func() {
 		defaults = append(defaults, oocore.PlanOnly())
 	}
 	oocore.SetDefaults(defaults...)
+	if !c.planOnly {
+		budget, _ := units.ParseSize(s.budget) // checked by defaults
+		c.process = watchProcess(c.id, budget, at, locate)
+	}
 	return c.end
 }
 
@@ -93,6 +100,9 @@ func (s *settings) defaults() (opts []oocore.Option, err error) {
 // end reports, once: it runs deferred, and before an exit.
 func (c *cell) end() {
 	c.ended.Do(func() {
+		if c.process != nil {
+			c.process.done()
+		}
 		if c.report {
 			report(c.id, c.chart)
 		}

@@ -46,6 +46,7 @@ type state struct {
 	run           string
 	done          int64
 	read, written int64
+	held          int64 // in MiB, of a process without runs
 }
 
 // unknown are the names in the run log that were not looked at, sorted.
@@ -101,13 +102,22 @@ func (w *cellRuns) Progress() (b Bundle, ok bool) {
 	if err != nil {
 		return b, false
 	}
-	now := state{h.Run, p.Done(), p.Read, p.Written}
+	now := state{run: h.Run, done: p.Done(), read: p.Read, written: p.Written}
+	if h.Process {
+		now.held = p.Sample.Anonymous >> 20
+		if time.Since(h.Start) < processQuiet {
+			return b, false // a short cell shows its end only
+		}
+	}
 	if now == w.shown {
 		return b, false
 	}
 	w.shown = now
 	return bundle(chart.Progress(h, p, time.Since(h.Start))), true
 }
+
+// processQuiet is how long a cell without runs goes on before its memory is shown.
+const processQuiet = time.Second
 
 // Report shows all runs.
 func (w *cellRuns) Report() (b Bundle, ok bool) {
