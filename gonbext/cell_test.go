@@ -220,7 +220,7 @@ func TestCellThatTakesTooMuchIsEnded(t *testing.T) {
 		r := run(t, cell)
 		r.expect(t, 1)
 		if strings.Count(r.stderr, "\n") != 1 || !strings.HasPrefix(r.stderr, "Out of memory: the cell took ") ||
-			!strings.Contains(r.stderr, "of its budget of 64 MiB") || !strings.Contains(r.stderr, want) {
+			!strings.Contains(r.stderr, "more than its budget of 64 MiB") || !strings.Contains(r.stderr, want) {
 			t.Errorf("%s said %q", cell, r.stderr)
 		}
 		p := r.process(t)

@@ -31,6 +31,7 @@ type process struct {
 	heap    int64                       // live bytes at which lines are looked at again
 	peak    int64
 	file    string                      // the source that GoNB composed
+	call    int                         // its line that calls Memory
 	locate  func(graph.Site) graph.Site // from its lines to the cell's
 	stop    chan struct{}
 	stopped chan struct{}
@@ -52,7 +53,7 @@ func watchProcess(cell string, budget int64, at graph.Site, locate func(graph.Si
 		budget, _ = machine.Read().DefaultBudget()
 	}
 	p := &process{
-		begun: time.Now(), budget: budget, file: at.File, locate: locate,
+		begun: time.Now(), budget: budget, file: at.File, call: at.Line, locate: locate,
 		lines: map[graph.Site]*record.Line{}, heap: 16 << 20,
 		stop: make(chan struct{}), stopped: make(chan struct{}),
 	}
@@ -136,7 +137,7 @@ func (p *process) complaint(m machine.Memory) string {
 			what += ": " + top[0].Code
 		}
 	}
-	return fmt.Sprintf("Out of memory: the cell took %s of its budget of %s, and was ended; %s", units.Bytes(m.Anonymous), units.Bytes(p.budget), what)
+	return fmt.Sprintf("Out of memory: the cell took %s, more than its budget of %s, and was ended: %s", units.Bytes(m.Anonymous), units.Bytes(p.budget), what)
 }
 
 // look notes what the Go heap holds by the cell's lines. Go samples one
@@ -181,6 +182,9 @@ func (p *process) site(stack []uintptr) graph.Site {
 	frames := runtime.CallersFrames(stack)
 	for {
 		f, more := frames.Next()
+		if f.File == p.file && f.Line == p.call {
+			return graph.Site{} // the call of Memory
+		}
 		if f.File == p.file {
 			return graph.Site{File: f.File, Line: f.Line}
 		}

@@ -13,6 +13,7 @@ type rewriting struct {
 	relay.Cell
 	lines     []line
 	inherited inherited
+	notebook  string
 	program   string // the command that starts main, or ""
 	imports   string // that the generated text needs
 	helped    bool   // help was asked for in the place of a program, which then does not run

@@ -157,7 +157,7 @@ func TestRewriteUsageErrors(t *testing.T) {
 		"%chunks":                                    `%chunks: it takes one path, as in %chunks acts.zarr, and got 0; one with spaces goes in "quotes"`,
 		"%chunks a.zarr b.zarr":                      `%chunks: it takes one path, as in %chunks acts.zarr, and got 2; one with spaces goes in "quotes"`,
 		"%chunks a.zarr --chart svg":                 `%chunks: it takes no flags, such as --chart`,
-		"%runs all":                                  `%runs: "all" is not a number of runs, as in %runs 50`,
+		"%runs some":                                 `%runs: "some" is not a number of runs, as in %runs 50`,
 		"%runs 0":                                    `%runs: "0" is not a number of runs, as in %runs 50`,
 		"%runs 1 2":                                  `%runs: it takes one number, and got "1" and "2"`,
 		"%compare last":                              `%compare: it takes two runs, as in %compare last-1 last, and got 1`,
@@ -292,6 +292,7 @@ func TestHelpIsAskedForInManyWays(t *testing.T) {
 		"?%%memory":                     "--budget SIZE",
 		"%%memory --budget 1GiB --help": "--budget SIZE",
 		"%compare?":                     "%compare A B",
+		"%report --help":                "--chart",
 		"%lsmagic":                      "%with_password",
 		"%gonbext":                      "%%memory --help",
 	} {

@@ -19,6 +19,8 @@ func (r *rewriting) show(m *magic, given []setting, operands []string) error {
 		return r.chunks(operands)
 	case "%runs":
 		return r.runs(operands)
+	case "%report":
+		return r.report(given, operands)
 	case "%compare":
 		return r.compare(operands)
 	case "%budget":

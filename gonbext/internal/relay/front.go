@@ -64,7 +64,10 @@ func (r *relay) request(from *socket, m *message) (pass bool) {
 	}
 	switch h.Type {
 	case "execute_request":
+		r.heard(h.Session)
 		r.execute(h.ID, m)
+	case "kernel_info_request":
+		r.heard(h.Session) // a page that has been loaded asks this first
 	case "complete_request":
 		return r.complete(from, m)
 	case "inspect_request":

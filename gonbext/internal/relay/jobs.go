@@ -1,6 +1,7 @@
 package relay
 
 import (
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -119,4 +120,21 @@ func (j *jobs) all() []*job {
 		all = append(all, c)
 	}
 	return all
+}
+
+// linesBack replaces the lines of the rewritten cell by those of the user's that
+// they stand for. Lines that only the rewritten cell has become empty.
+func (j *job) linesBack() *strings.Replacer {
+	source := strings.Split(j.source, "\n")
+	var pairs []string
+	for i, line := range strings.Split(j.cell.Code, "\n") {
+		own := ""
+		if i < len(source) {
+			own = source[i]
+		}
+		if line != own && strings.TrimSpace(line) != "" {
+			pairs = append(pairs, "\n"+line+"\n", "\n"+own+"\n")
+		}
+	}
+	return strings.NewReplacer(pairs...)
 }

@@ -193,6 +193,45 @@ func TestReportComesWhenGoNBIsKilled(t *testing.T) {
 	}
 }
 
+// A page that was reloaded while a cell ran hears of the report that it missed.
+func TestMissedReportIsSaid(t *testing.T) {
+	var c counter
+	x := start(t, words{}, func(Cell, string) Watcher { return &c })
+	id := x.ask(x.shell, "execute_request", executeContent("%watch\nwait"))
+	for c.looks.Load() < 1 {
+		time.Sleep(time.Millisecond)
+	}
+	x.session = newID()
+	x.ask(x.shell, "kernel_info_request", map[string]any{})
+	x.ask(x.shell, "is_complete_request", map[string]any{}) // answered at once, when the one before has passed
+	x.answered("is_complete_reply", "shell")
+	interrupt(t)
+	x.until(id)
+	for i, want := range []bool{true, false} {
+		if _, outputs := x.execute("print on"); strings.Contains(outputs, "%report shows it") != want {
+			t.Errorf("cell %d: %s", i, outputs)
+		}
+	}
+}
+
+func TestReportBehindAFloodWaits(t *testing.T) {
+	var f flow
+	f.add(100_000)
+	if f.calm() != 0 {
+		t.Error("a little output makes a report wait")
+	}
+	f.add(10 << 20)
+	if f.calm() < flowWindow {
+		t.Error("a report right behind a flood is dropped by the server")
+	}
+}
+
+func TestCompileErrorsHaveTheUsersLines(t *testing.T) {
+	j := &job{source: "%%memory\nx := 1", cell: Cell{Code: "import g \"g\"; func main() { defer g.Memory()(); {\nx := 1\n}}"}}
+	got := j.linesBack().Replace("Cell Line 2\n\nimport g \"g\"; func main() { defer g.Memory()(); {\nx := 1\n^\n}}\n\nunused")
+	equal(t, got, "Cell Line 2\n\n%%memory\nx := 1\n^\n\n\nunused")
+}
+
 func TestShutdownIsAnswered(t *testing.T) {
 	x := start(t, words{}, nil)
 	x.ask(x.control, "shutdown_request", map[string]any{"restart": true})

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gonbext/gonbext/gonbext/chart"
@@ -28,6 +29,25 @@ func (r *Runs) Watch(cell Cell, origin string) Watcher {
 		w.known[name] = true
 	}
 	return w
+}
+
+// CutOff says that the latest run of a notebook was cut off, with the process that
+// it ran in; "" where it was not. Cell ids of a notebook begin with its name.
+func (r *Runs) CutOff(notebook string) string {
+	all, err := record.List(r.dir)
+	if err != nil {
+		return ""
+	}
+	for _, s := range all {
+		if s.Header.Process || !strings.HasPrefix(s.Header.Cell, notebook) {
+			continue
+		}
+		if s.Status != record.Killed {
+			return ""
+		}
+		return "The last run of this notebook was cut off: %report shows how far it came. Its cell, run again, goes on from there."
+	}
+	return ""
 }
 
 // cellRuns are the runs of one execution of a cell.
