@@ -1,15 +1,20 @@
 package gonbext_test
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/gonbext/gonbext/gonbext"
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/decomp"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
@@ -39,6 +44,47 @@ var cells = map[string]func(){
 		gonbext.Collect[float32](y.Mean(0))
 		println("not reached")
 	},
+	"methods": func() {
+		defer gonbext.Footprint(gonbext.Budget("64MiB"))()
+		ctx := gonbext.Context()
+		x, err := oocore.Random(oocore.Float32, 1, 1000, 100).Save(ctx, "x.npy")
+		fmt.Println(x, err)
+		_, err = oocore.Collect[float32](ctx, x.Mean(0))
+		fmt.Println(errors.Is(err, oocore.ErrPlanned))
+		_, err = decomp.CP(ctx, oocore.Random(oocore.Float64, 1, 20, 20, 20), 2, decomp.CPOptions{})
+		fmt.Println(errors.Is(err, oocore.ErrPlanned))
+	},
+	"plain": func() {
+		defer gonbext.Memory(gonbext.Cell("CELL", 1), gonbext.Budget("1GiB"))()
+		var parts [][]byte
+		for range 3 {
+			parts = append(parts, touched(20<<20))
+		}
+		small := touched(4 << 20)
+		fmt.Println(len(parts), len(small))
+		runtime.KeepAlive(parts)
+		time.Sleep(200 * time.Millisecond)
+		runtime.KeepAlive(small)
+	},
+	"greedy": func() {
+		defer gonbext.Memory(gonbext.Cell("CELL", 1), gonbext.Budget("64MiB"))()
+		var parts [][]byte
+		for range 10000 {
+			parts = append(parts, touched(1<<20))
+		}
+		println("not reached", len(parts))
+	},
+	"recursion": func() {
+		defer gonbext.Memory(gonbext.Cell("CELL", 1), gonbext.Budget("64MiB"))()
+		println("not reached", deep(0))
+	},
+	"garbage": func() {
+		defer gonbext.Memory(gonbext.Cell("CELL", 1), gonbext.Budget("96MiB"))()
+		for range 200 {
+			touched(16 << 20)
+		}
+		fmt.Println("reached")
+	},
 	"small": func() {
 		defer gonbext.Memory(gonbext.Cell("CELL", 7), gonbext.Budget("1KiB"))() // line 7 of its cell
 		gonbext.Save(oocore.Full(2.0, 10), "x.npy")
@@ -63,6 +109,21 @@ var cells = map[string]func(){
 		gonbext.Show(oocore.Full(2.5))
 		gonbext.Show(oocore.Full(true, 2))
 	},
+}
+
+// touched is memory that a process really takes.
+func touched(n int) []byte {
+	b := make([]byte, n)
+	for i := 0; i < n; i += 4096 {
+		b[i] = 1
+	}
+	return b
+}
+
+func deep(n int) int {
+	var frame [1024]int
+	frame[n%1024] = n
+	return deep(n+1) + frame[(n+1)%1024]
 }
 
 func TestMain(m *testing.M) {
@@ -113,10 +174,65 @@ func (r result) runs(t *testing.T) []record.Summary {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, j := 0, len(all)-1; i < j; i, j = i+1, j-1 {
-		all[i], all[j] = all[j], all[i]
+	slices.Reverse(all)
+	return slices.DeleteFunc(all, func(s record.Summary) bool { return s.Header.Process })
+}
+
+// process is the record of the cell's whole process.
+func (r result) process(t *testing.T) *record.Run {
+	t.Helper()
+	all, err := record.List(filepath.Join(r.dir, "runs"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	return all
+	for _, s := range all {
+		if s.Header.Process {
+			p, err := record.Read(s.Path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return p
+		}
+	}
+	t.Fatal("no record of the process")
+	return nil
+}
+
+func TestPlainCellIsRecordedByLine(t *testing.T) {
+	r := run(t, "plain")
+	r.expect(t, 0)
+	p := r.process(t)
+	if p.End == nil || p.End.Status != record.Done || p.End.ProcessPeak < 64<<20 || p.Header.Budget != 1<<30 {
+		t.Fatalf("%+v", p.End)
+	}
+	// Allocations of megabytes are in every sample: 64 MiB by one line, live at once.
+	if n := len(p.End.Lines); n == 0 {
+		t.Fatal("no lines")
+	}
+	top := p.End.Lines[0]
+	if top.Code != "b := make([]byte, n)" || top.Live < 60<<20 || top.Live > 66<<20 || top.Allocated < top.Live {
+		t.Errorf("the line that holds most: %+v", top)
+	}
+}
+
+func TestCellThatTakesTooMuchIsEnded(t *testing.T) {
+	for cell, want := range map[string]string{"greedy": "b := make([]byte, n)", "recursion": "stacks of"} {
+		r := run(t, cell)
+		r.expect(t, 1)
+		if strings.Count(r.stderr, "\n") != 1 || !strings.HasPrefix(r.stderr, "Out of memory: the cell took ") ||
+			!strings.Contains(r.stderr, "more than its budget of 64 MiB") || !strings.Contains(r.stderr, want) {
+			t.Errorf("%s said %q", cell, r.stderr)
+		}
+		p := r.process(t)
+		if p.End == nil || p.End.Status != record.Failed || p.End.Error != strings.TrimSpace(r.stderr) {
+			t.Errorf("%s: %+v", cell, p.End)
+		}
+	}
+}
+
+func TestGarbageDoesNotEndACell(t *testing.T) {
+	r := run(t, "garbage") // 3 GiB in all, 16 MiB at once
+	r.expect(t, 0)
 }
 
 func (r result) expect(t *testing.T, status int) {
@@ -139,6 +255,23 @@ func TestSaveSaysItsVerdict(t *testing.T) {
 	runs := r.runs(t)
 	if len(runs) != 2 || runs[0].Header.Cell == "" || runs[0].Header.Cell != runs[1].Header.Cell {
 		t.Errorf("records: %+v", runs)
+	}
+}
+
+func TestFootprintOfMethodsWritesNothing(t *testing.T) {
+	r := run(t, "methods")
+	r.expect(t, 0)
+	if files, _ := filepath.Glob(filepath.Join(r.dir, "*")); len(files) != 1 { // the run log
+		t.Errorf("a footprint left %v", files)
+	}
+	lines := strings.Split(r.stdout, "\n")
+	if len(lines) < 3 || !strings.HasSuffix(lines[0], "<nil>") || lines[1] != "true" || lines[2] != "true" {
+		t.Errorf("said\n%s%s", r.stdout, r.stderr)
+	}
+	for _, s := range r.runs(t) {
+		if !s.Header.PlanOnly && s.Header.Within == "" && s.Header.Title == "" {
+			t.Errorf("a run that is no plan: %+v", s.Header)
+		}
 	}
 }
 

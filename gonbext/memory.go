@@ -19,6 +19,7 @@ type cell struct {
 	chunks    []int // of results with as many dimensions
 	report    bool  // the kernel does not
 	ended     sync.Once
+	process   *process // nil under Footprint
 }
 
 // current is the cell that runs: its process has one.
@@ -34,6 +35,8 @@ func Memory(opts ...Option) func() { return begin(&cell{}, caller(), opts) }
 // Footprint is Memory for a cell that computes nothing: Save plans, and returns
 // an array that stands for what it would have written; Collect and Show end the
 // cell where they need values. The report shows the plan and its alternatives.
+// Calls of oocore itself plan too: Array.Save returns such an array, and what has
+// to return values returns oocore.ErrPlanned.
 func Footprint(opts ...Option) func() { return begin(&cell{planOnly: true}, caller(), opts) }
 
 func begin(c *cell, at graph.Site, opts []Option) func() {
@@ -48,8 +51,10 @@ func begin(c *cell, at graph.Site, opts []Option) func() {
 	if c.report {
 		c.id = rand.Text()
 	}
+	var locate func(graph.Site) graph.Site
 	if s.line > 0 {
-		graph.Relocate(cellLines(at, s.line))
+		locate = cellLines(at, s.line)
+		graph.Relocate(locate)
 	}
 	current = c
 	defaults, err := s.defaults()
@@ -59,7 +64,15 @@ func begin(c *cell, at graph.Site, opts []Option) func() {
 	if err != nil {
 		fail("gonbext", err)
 	}
-	oocore.SetDefaults(append(defaults, oocore.Cell(c.id))...)
+	defaults = append(defaults, oocore.Cell(c.id))
+	if c.planOnly { // what calls oocore itself computes nothing either
+		defaults = append(defaults, oocore.PlanOnly())
+	}
+	oocore.SetDefaults(defaults...)
+	if !c.planOnly {
+		budget, _ := units.ParseSize(s.budget) // checked by defaults
+		c.process = watchProcess(c.id, budget, at, locate)
+	}
 	return c.end
 }
 
@@ -87,6 +100,9 @@ func (s *settings) defaults() (opts []oocore.Option, err error) {
 // end reports, once: it runs deferred, and before an exit.
 func (c *cell) end() {
 	c.ended.Do(func() {
+		if c.process != nil {
+			c.process.done()
+		}
 		if c.report {
 			report(c.id, c.chart)
 		}

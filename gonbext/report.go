@@ -23,8 +23,12 @@ func report(cell, chart string) {
 			return
 		}
 	}
-	for _, r := range runs(cell) {
-		fmt.Println(verdict(r))
+	all := runs(cell)
+	for i, r := range all {
+		over := r.End == nil || r.End.ProcessPeak > r.Header.Budget
+		if !r.Header.Process || over || i == 0 && len(all) == 1 {
+			fmt.Println(verdict(r))
+		}
 	}
 }
 

@@ -12,6 +12,12 @@ import (
 func verdict(r *record.Run) string {
 	h := r.Header
 	budget := units.Bytes(h.Budget)
+	if h.Process {
+		if r.End == nil {
+			return "The cell's process ended without a word"
+		}
+		return fmt.Sprintf("The cell took %s of %s · %s", units.Bytes(r.End.ProcessPeak), budget, units.Duration(r.End.Duration))
+	}
 	predicted := "predicted " + units.Bytes(h.Predicted.Host())
 	switch r.Status() {
 	case record.Planned:

@@ -18,6 +18,7 @@ package chart
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gonbext/gonbext/oocore/record"
 )
@@ -69,15 +70,42 @@ func Report(runs []*record.Run, o Options) (Output, error) {
 	if o.Mode == "" {
 		o.Mode = Auto
 	}
+	runs = ordered(runs)
 	views := make([]*view, len(runs))
 	for i, r := range runs {
-		views[i] = newView(digest(r, share(len(runs))), o.Mode, i >= len(runs)-maxDrawn)
+		views[i] = newView(digest(r, share(len(runs))), o.Mode, i >= len(runs)-maxDrawn || r.Header.Process)
 	}
 	html, carries, err := renderReport(views, o)
 	if err != nil {
 		return Output{}, fmt.Errorf("report: %w", err)
 	}
 	return Output{HTML: html, Text: textReport(views), Library: carries}, nil
+}
+
+// ordered has the cell's own process last, and leaves it out where its runs say
+// all that there is to say: it kept to the budget, and no line of Go took much.
+func ordered(runs []*record.Run) []*record.Run {
+	own := slices.IndexFunc(runs, func(r *record.Run) bool { return r.Header.Process })
+	if own < 0 || len(runs) == 1 {
+		return runs
+	}
+	process, rest := runs[own], slices.Concat(runs[:own], runs[own+1:])
+	e := process.End
+	if e == nil || e.Status == record.Done && e.ProcessPeak <= process.Header.Budget && largest(e.Lines) < notable {
+		return rest
+	}
+	return append(rest, process)
+}
+
+// notable is how much of the Go heap a line has to hold for a report of runs to
+// speak of it.
+const notable = 8 << 20
+
+func largest(lines []record.Line) (n int64) {
+	for _, l := range lines {
+		n = max(n, l.Live)
+	}
+	return n
 }
 
 // share is how many of a figure's marks each of n runs may take.

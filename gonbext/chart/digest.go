@@ -85,6 +85,9 @@ func digest(r *record.Run, of int) *summary {
 		s.peak, s.device = r.End.Peak, r.End.DevicePeak
 		s.last = r.End.Duration
 	}
+	if s.h.Process {
+		s.peak = s.processPeak()
+	}
 	for _, st := range s.stages {
 		for _, b := range st.held {
 			add(&st.requested, &b[0])

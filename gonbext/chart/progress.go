@@ -13,6 +13,9 @@ import (
 // Progress shows how far a run has come, elapsed after its start: chunks,
 // bytes, rate and the time left. It is to be replaced in place by the next one.
 func Progress(h *record.Header, p *record.Progress, elapsed time.Duration) Output {
+	if h.Process {
+		return processProgress(h, p, elapsed)
+	}
 	done, before := fractions(h, p)
 	var chunks, all int64
 	for i, st := range h.Stages {
@@ -45,7 +48,17 @@ func Progress(h *record.Header, p *record.Progress, elapsed time.Duration) Outpu
 		}
 	}
 	line := strings.Join(parts, " · ")
-	title := plain(cmp.Or(h.Title, "run "+h.Run))
+	return bar(plain(cmp.Or(h.Title, "run "+h.Run)), line, done)
+}
+
+// processProgress is the memory of a cell's process that has no runs yet.
+func processProgress(h *record.Header, p *record.Progress, elapsed time.Duration) Output {
+	held := p.Sample.Anonymous
+	line := fmt.Sprintf("holds %s of %s · %s", units.Bytes(held), units.Bytes(h.Budget), units.Duration(elapsed.Round(time.Second)))
+	return bar("running", line, min(float64(held)/float64(max(h.Budget, 1)), 1))
+}
+
+func bar(title, line string, done float64) Output {
 	html, err := render("progress", struct {
 		Title, Line string
 		Percent     float64

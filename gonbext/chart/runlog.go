@@ -28,7 +28,7 @@ func RunLog(lines []RunLine, all int) (Output, error) {
 		t.Rows = append(t.Rows, runRow(l))
 	}
 	s.Tables = []table{t}
-	s.Note = "%compare A B puts two of them side by side; last is the latest, last-1 the one before it."
+	s.Note = "%report RUN draws one again, %compare A B puts two side by side; last is the latest, last-1 the one before it."
 	return s.output(Options{})
 }
 
@@ -37,6 +37,9 @@ func runRow(l RunLine) []string {
 	row := []string{l.ID, clip(runTitle(h), 60), string(l.Run.Status), h.Start.Local().Format("2 Jan 15:04:05"), "–", "–", units.Bytes(h.Budget), "–", "–"}
 	if e := l.Run.End; e != nil && e.Status != record.Planned && e.Status != record.Skipped {
 		row[4], row[5] = units.Duration(e.Duration), units.Bytes(e.Peak)
+		if h.Process {
+			row[5] = units.Bytes(e.ProcessPeak)
+		}
 		row[7], row[8] = dashIfNone(e.Read, units.Traffic(e.Read)), dashIfNone(e.Written, units.Traffic(e.Written))
 	}
 	return row

@@ -34,6 +34,14 @@ func textReport(views []*view) string {
 			b.WriteByte('\n')
 			b.WriteString(whatIfText(v))
 		}
+		if len(v.Lines) > 0 {
+			rows := [][]string{{"Go heap by line", "code", "most at once", "allocated"}}
+			for _, l := range v.Lines {
+				rows = append(rows, []string{"  " + l.Site, clip(l.Code, 50), sizeOrDash(l.Live), sizeOrDash(l.Allocated)})
+			}
+			b.WriteByte('\n')
+			b.WriteString(align(rows, 2))
+		}
 		if len(v.Rest) > 0 {
 			fmt.Fprintf(&b, "\nthe process at its largest, after %s\n", v.RestWhen)
 			rows := [][]string{}

@@ -13,6 +13,9 @@ import (
 
 // verdict is the run in one line, the first thing that a person reads.
 func (s *summary) verdict() string {
+	if s.h.Process {
+		return s.processVerdict()
+	}
 	var parts []string
 	say := func(format string, args ...any) { parts = append(parts, fmt.Sprintf(format, args...)) }
 	say("%s", s.opening())
@@ -43,6 +46,23 @@ func (s *summary) verdict() string {
 		say("%s rows of the record could not be written", units.Count(e.Lost))
 	}
 	return strings.Join(parts, " · ")
+}
+
+// processVerdict is a cell's whole process in one line.
+func (s *summary) processVerdict() string {
+	took := fmt.Sprintf("Peak of the process %s of %s", units.Bytes(s.peak), units.Bytes(s.h.Budget))
+	if s.peak > s.h.Budget {
+		took += fmt.Sprintf(" · %s over the budget", units.Bytes(s.peak-s.h.Budget))
+	}
+	switch s.status {
+	case record.Failed:
+		return plain(s.run.End.Error)
+	case record.Killed:
+		return took + " · it ended without a word: by os.Exit, an interrupt or a kill"
+	case record.Running:
+		return took + " · still running"
+	}
+	return took + " · " + units.Duration(s.last)
 }
 
 // there is how many chunks an earlier run had left.
@@ -186,6 +206,9 @@ func (s *summary) target() string {
 func (s *summary) tone() string {
 	switch s.status {
 	case record.Failed, record.Killed:
+		if s.h.Process && s.status == record.Killed && s.peak <= s.h.Budget {
+			return "warn"
+		}
 		return "bad"
 	case record.Cancelled:
 		return "warn"
@@ -205,6 +228,10 @@ func (s *summary) tone() string {
 func (s *summary) suggestion() string {
 	h, e := s.h, s.run.End
 	switch {
+	case h.Process && s.peak > h.Budget:
+		return "Values of Go stay in memory whole. An oocore array of any size is computed within the budget: oocore.FromSlice for what is there, oocore.Open for a file."
+	case h.Process:
+		return ""
 	case s.status == record.Planned:
 		return s.planSuggestion()
 	case s.splits > 0:

@@ -26,6 +26,13 @@ type view struct {
 	RestExact                   string
 	WhatIf                      []whatIf
 	Facts                       []fact
+	Lines                       []line
+}
+
+// line is what one line of a cell took of the Go heap.
+type line struct {
+	Site, Code      string
+	Live, Allocated int64
 }
 
 // figure is one chart: a picture, and the same as an ECharts option.
@@ -83,6 +90,11 @@ func newView(s *summary, mode Mode, drawn bool) *view {
 	if !drawn || s.status == record.Skipped {
 		return v
 	}
+	if e := s.run.End; e != nil {
+		for _, l := range e.Lines {
+			v.Lines = append(v.Lines, line{plain(l.Site), clip(plain(l.Code), 100), l.Live, l.Allocated})
+		}
+	}
 	for _, st := range s.h.Stages {
 		if st.Note != "" {
 			v.Notes = append(v.Notes, plain(st.Name)+": "+plain(st.Note)+".")
@@ -104,6 +116,9 @@ func newView(s *summary, mode Mode, drawn bool) *view {
 	}
 	for _, noted := range s.h.Series {
 		v.add(seriesFigure(noted))
+	}
+	if s.h.Process {
+		return v
 	}
 	v.add(timelineFigure(s))
 	v.add(deviceFigure(s))
@@ -245,8 +260,12 @@ func (v *view) facts() {
 	if s.h.Need > 0 {
 		say("smallest budget that would do", s.h.Need)
 	}
-	say("predicted peak", s.h.Predicted.Host())
-	if !v.Planned {
+	if !s.h.Process {
+		say("predicted peak", s.h.Predicted.Host())
+	}
+	if s.h.Process {
+		say("largest private memory of the process", s.peak)
+	} else if !v.Planned {
 		say("measured peak", s.peak)
 		if s.hasSample {
 			say("largest private memory of the process", s.processPeak())

@@ -66,6 +66,7 @@ type Header struct {
 	Machine   json.RawMessage `json:"machine,omitempty"` // limits that were in force
 	Resume    string          `json:"resume,omitempty"`  // why it starts over where an earlier run left something
 	Series    []Series        `json:"series,omitempty"`  // noted by an algorithm of several runs
+	Process   bool            `json:"process,omitempty"` // of a cell's whole process, which may have runs: no stages
 }
 
 // Unreported is the Cell of runs that only show something, and of those within an
@@ -183,4 +184,13 @@ type End struct {
 	Read        int64         `json:"read"`
 	Written     int64         `json:"written"`
 	Lost        int64         `json:"lost"` // rows that could not be written
+	Lines       []Line        `json:"lines,omitempty"`
+}
+
+// Line is what one line of a cell took of the Go heap.
+type Line struct {
+	Site      string `json:"site"`
+	Code      string `json:"code,omitempty"`
+	Live      int64  `json:"live"`      // bytes at its largest
+	Allocated int64  `json:"allocated"` // bytes in all
 }

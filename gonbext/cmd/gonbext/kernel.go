@@ -23,7 +23,8 @@ func newKernel() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var magics relay.Rewriter = magic.NewSession()
+			session := magic.NewSession()
+			var magics relay.Rewriter = session
 			source, err := setup.Source()
 			if err != nil {
 				magics = sourceless{magics, err}
@@ -37,6 +38,7 @@ func newKernel() *cobra.Command {
 				return err
 			}
 			var library relay.Library
+			watched := relay.NewRuns(runs, &library)
 			return relay.Run(context.WithoutCancel(c.Context()), relay.Options{
 				Connection: args[0],
 				// GoNB's HTML of a compile error is for eyes only; raw ones also
@@ -45,7 +47,8 @@ func newKernel() *cobra.Command {
 				Env:     tools.Env(os.Environ()),
 				Source:  source,
 				Magic:   magics,
-				Watch:   relay.NewRuns(runs, &library).Watch,
+				Watch:   watched.Watch,
+				Notice:  func() string { return watched.CutOff(session.Notebook()) },
 				Library: &library,
 			})
 		},

@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
+	"html"
 	"net"
 	"net/http"
 	"net/url"
@@ -74,6 +76,9 @@ func (o labOptions) run(ctx context.Context) error {
 	args := []string{"-m", "jupyterlab", "--ServerApp.ip=" + o.ip, "--ServerApp.port=" + strconv.Itoa(port),
 		"--ServerApp.port_retries=0", "--ServerApp.root_dir=" + o.dir,
 		"--log-level=ERROR", "--no-browser"}
+	if setup.ShortSockets() {
+		args = append(args, "--KernelManager.transport=ipc") // sockets in a folder of this user's, and no ports
+	}
 	if os.Geteuid() == 0 {
 		args = append(args, "--allow-root")
 	}
@@ -90,11 +95,12 @@ func (o labOptions) run(ctx context.Context) error {
 			address := o.address(port, token)
 			fmt.Printf("JupyterLab shows %s at\n  %s\nCtrl-C ends it.\n", o.dir, address)
 			if !o.noBrowser && hasDisplay() {
-				openBrowser(address)
+				openBrowser(up, address)
 			}
 		}
 	}()
 	err = cmd.Wait()
+	stop()
 	if ctx.Err() != nil {
 		return nil // Ctrl-C is how it ends
 	}
@@ -152,13 +158,39 @@ func (o labOptions) answers(ctx context.Context, port int) bool {
 	return false
 }
 
-// openBrowser asks the desktop to; where it cannot, the address has been said.
-func openBrowser(address string) {
+// openBrowser asks the desktop to; where it cannot, the address has been said. The
+// browser gets a file that leads to the address, which only this user can read:
+// arguments of processes are for all users to see, and the address has the token.
+func openBrowser(ctx context.Context, address string) {
+	page, err := redirectPage(address)
+	if err != nil {
+		return
+	}
 	opener := "xdg-open"
 	if runtime.GOOS == "darwin" {
 		opener = "open"
 	}
-	_ = exec.Command(opener, address).Run()
+	_ = exec.Command(opener, page).Run()
+	context.AfterFunc(ctx, func() { os.Remove(page) })
+}
+
+// redirectPage is a file of this user's cache folder that leads a browser to address.
+func redirectPage(address string) (string, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(cache, "gonbext")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	f, err := os.CreateTemp(dir, "open-*.html") // 0600
+	if err != nil {
+		return "", err
+	}
+	address = html.EscapeString(address)
+	_, err = fmt.Fprintf(f, `<!doctype html><meta charset="utf-8"><title>JupyterLab</title><meta http-equiv="refresh" content="0;url=%s"><a href="%s">JupyterLab</a>`+"\n", address, address)
+	return f.Name(), errors.Join(err, f.Close())
 }
 
 func hasDisplay() bool {

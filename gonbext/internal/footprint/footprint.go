@@ -50,6 +50,7 @@ type Options struct {
 	DTypes []dtype.Type // none: the types that people choose between
 	Chunks []int        // a chunk shape to ask about first
 	Device int64        // the memory of a device, 0 for none
+	Budget int64        // what %budget set, 0 for the machine's default
 }
 
 // usual are the types that a report is about where none is named.
@@ -81,6 +82,9 @@ func New(shape []int, o Options, limits machine.Limits) (*Report, error) {
 	r := &Report{Shape: shape, Elements: int64(grid.Size(shape)), Machine: limits, Device: o.Device, Chunks: []Chunks{}}
 	r.Headroom, r.HeadroomFrom = limits.Headroom()
 	r.Budget, r.BudgetFrom = limits.DefaultBudget()
+	if o.Budget > 0 {
+		r.Budget, r.BudgetFrom = o.Budget, "set by %budget"
+	}
 	for _, t := range types {
 		n := r.Elements * int64(t.Size())
 		r.DTypes = append(r.DTypes, Whole{t, n, n <= r.Headroom, n <= r.Budget, n <= r.Device})

@@ -65,7 +65,7 @@ func readCell(code string) (lines []line, specials []special) {
 
 func isSpecial(text string) bool {
 	text = strings.TrimPrefix(text, commentPrefix)
-	return len(text) > 1 && (text[0] == '%' || text[0] == '!')
+	return len(text) > 1 && (text[0] == '%' || text[0] == '!') || strings.HasPrefix(text, "?%")
 }
 
 func continues(l line) bool {

@@ -28,9 +28,9 @@ func (s *Session) Complete(code string, cursor int) (c relay.Completion, ok bool
 	var matches []string
 	switch last := lines[len(lines)-1]; {
 	case last.kind == specialLine || last.kind == continuation:
-		word, matches = completeMagic(specials[len(specials)-1].text)
+		word, matches = s.completeMagic(specials[len(specials)-1].text)
 	case last.text == "%":
-		word, matches = completeMagic(last.text)
+		word, matches = s.completeMagic(last.text)
 	case last.kind == goLine:
 		word, matches = completePath(last.text)
 	}
@@ -41,7 +41,7 @@ func (s *Session) Complete(code string, cursor int) (c relay.Completion, ok bool
 }
 
 // completeMagic completes the last word of a command line.
-func completeMagic(text string) (word string, matches []string) {
+func (s *Session) completeMagic(text string) (word string, matches []string) {
 	start := strings.LastIndexAny(text, " \t") + 1
 	word = text[start:]
 	if start == 0 {
@@ -72,22 +72,22 @@ func completeMagic(text string) (word string, matches []string) {
 	if m.name == "%chunks" {
 		return completeFile(strings.TrimLeft(word, `"`))
 	}
-	return word, withPrefix(m.words(), word)
+	return word, withPrefix(m.words(s.notebook), word)
 }
 
 // words are what a magic's line may have beside values of flags.
-func (m *magic) words() []string {
+func (m *magic) words(notebook string) []string {
 	words := flagNames(m.flags)
 	switch m.name {
 	case "%footprint":
 		words = append(words, typeNames()...)
 	case "%budget":
-		words = budgetFlag.values
+		words = append(slices.Clone(budgetFlag.values), unset)
 	case "%device":
-		words = deviceFlag.values
-	case "%compare":
-		words = []string{"last", "last-1"}
-		if log, err := readRunLog(); err == nil { // one that cannot be read has no names
+		words = append(slices.Clone(deviceFlag.values), unset)
+	case "%compare", "%report":
+		words = append(words, "last", "last-1")
+		if log, err := readRunLog(notebook); err == nil { // one that cannot be read has no names
 			words = append(words, log.ids...)
 		}
 	}
@@ -190,11 +190,11 @@ func (s *Session) Pad(code string) string {
 	}
 	for _, c := range specials {
 		m := find(c.name())
-		if m == nil {
+		if !isOurs(c) {
 			continue
 		}
 		mark := ""
-		if m.function != "" {
+		if m != nil && m.function != "" {
 			mark = "%%"
 		}
 		texts[c.at] = mark + blank(lines[c.at].text)[len(mark):]

@@ -27,7 +27,7 @@ func TestCompleteMagics(t *testing.T) {
 		matches  string
 		replaced string
 	}{
-		"%|":                           {"%%memory %%footprint %footprint %chunks %runs %compare %budget %device %gonbext", "%"},
+		"%|":                           {"%%memory %%footprint %footprint %chunks %runs %report %compare %budget %device %gonbext %help %lsmagic", "%"},
 		"%%|":                          {"%%memory %%footprint", "%%"},
 		"x := 1\n%%me|":                {"%%memory", "%%me"},
 		"%b|\nx := 1":                  {"%budget", "%b"},

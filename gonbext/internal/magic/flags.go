@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gonbext/gonbext/cuda"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/units"
 )
@@ -18,6 +19,7 @@ type flag struct {
 	operand string
 	check   func(value string) error
 	values  []string
+	does    string
 	option  string // the function of package gonbext that makes it an Option
 }
 
@@ -37,16 +39,19 @@ var (
 )
 
 var (
-	budgetFlag = flag{"--budget", "SIZE", checkSize, []string{"512MiB", "64MiB", "128MiB", "256MiB", "1GiB"}, "Budget"}
-	deviceFlag = flag{"--device", "cpu|cuda:0|model:SIZE", checkDevice, deviceNames, "Device"}
-	chunksFlag = flag{"--chunks", "AxB", checkChunks, []string{exampleChunks}, "Chunks"}
-	chartFlag  = flag{"--chart", "auto|svg|none", checkChart, chartNames, "Chart"}
-	freshFlag  = flag{"--fresh", "", nil, nil, "Fresh"}
+	budgetFlag = flag{"--budget", "SIZE", checkSize, []string{"512MiB", "64MiB", "128MiB", "256MiB", "1GiB"}, "the memory that the cell may take", "Budget"}
+	deviceFlag = flag{"--device", "cpu|cuda:0|model:SIZE", checkDevice, deviceNames, "where runs compute; model:SIZE is a modelled GPU of that memory", "Device"}
+	chunksFlag = flag{"--chunks", "AxB", checkChunks, []string{exampleChunks}, "the chunk shape of what the cell saves", "Chunks"}
+	chartFlag  = flag{"--chart", "auto|svg|none", checkChart, chartNames, "live charts, pictures only, or tables only", "Chart"}
+	freshFlag  = flag{"--fresh", "", nil, nil, "computes anew what is on disk already", "Fresh"}
 )
 
 var (
 	runFlags       = []flag{budgetFlag, deviceFlag, chunksFlag, chartFlag, freshFlag}
-	footprintFlags = []flag{chunksFlag, {"--device", "SIZE", checkSize, []string{"8GiB", "16GiB", "24GiB", "80GiB"}, ""}}
+	footprintFlags = []flag{
+		{"--chunks", "AxB", checkChunks, []string{exampleChunks}, "a chunk shape to ask about", ""},
+		{"--device", "SIZE", checkSize, []string{"8GiB", "16GiB", "24GiB", "80GiB"}, "the memory of a GPU to ask about", ""},
+	}
 )
 
 // setting is a flag with the value that it was given.
@@ -78,6 +83,11 @@ func parseFlags(args []string, flags []flag) (given []setting, rest []string, er
 			value = args[i]
 		}
 		if f.check != nil {
+			if i+1 < len(args) {
+				if size := inOneWord(value, args[i+1]); size != "" && f.check(size) == nil {
+					return nil, nil, fmt.Errorf("write the size in one word: %s %s", f.name, size)
+				}
+			}
 			if err := f.check(value); err != nil {
 				return nil, nil, fmt.Errorf("%s: %w", f.name, err)
 			}
@@ -107,9 +117,28 @@ func flagNames(flags []flag) []string {
 	return names
 }
 
+// inOneWord joins a number and its unit, which someone wrote apart; "" where the
+// words are none.
+func inOneWord(number, unit string) string {
+	if _, err := strconv.ParseFloat(number, 64); err != nil || !isLetter(unit) {
+		return ""
+	}
+	if _, err := units.ParseSize(number + unit); err != nil {
+		return ""
+	}
+	return number + unit
+}
+
+// checkSize refuses a number of bytes that was meant in MiB, too.
 func checkSize(value string) error {
-	_, err := units.ParseSize(value)
-	return err
+	n, err := units.ParseSize(value)
+	if err != nil {
+		return err
+	}
+	if _, err := strconv.ParseUint(value, 10, 64); err == nil && n < 1<<20 {
+		return fmt.Errorf("%s has no unit, did you mean %sMiB?", value, value)
+	}
+	return nil
 }
 
 func checkDevice(value string) error {
@@ -120,7 +149,7 @@ func checkDevice(value string) error {
 	switch kind {
 	case "cuda":
 		if n, err := strconv.Atoi(rest); err == nil && n >= 0 {
-			return nil
+			return checkGPU(n)
 		}
 	case "model":
 		if rest != "" {
@@ -128,6 +157,20 @@ func checkDevice(value string) error {
 		}
 	}
 	return fmt.Errorf("there is no device %q, did you mean %s?", value, nearest(value, deviceNames))
+}
+
+// checkGPU refuses a GPU that this machine does not have.
+func checkGPU(n int) error {
+	list, err := cuda.Devices()
+	switch {
+	case n < len(list):
+		return nil
+	case len(list) > 0:
+		return fmt.Errorf("there is no cuda:%d: the last GPU of this machine is cuda:%d", n, len(list)-1)
+	case err != nil:
+		return fmt.Errorf("there is no cuda:%d: %w", n, err)
+	}
+	return fmt.Errorf("there is no cuda:%d: this machine has no GPU; model:8GiB models one", n)
 }
 
 func checkChunks(value string) error {

@@ -41,6 +41,12 @@ func (r *rewriting) footprint(given []setting, operands []string) error {
 			o.Device, _ = units.ParseSize(s.value)
 		}
 	}
+	if r.inherited.budget != "" { // checked when it was set
+		o.Budget, _ = units.ParseSize(r.inherited.budget)
+	}
+	if size, ok := strings.CutPrefix(r.inherited.device, "model:"); ok && o.Device == 0 {
+		o.Device, _ = units.ParseSize(size)
+	}
 	report, err := footprint.New(shape, o, machine.Read())
 	if err != nil {
 		return err

@@ -13,8 +13,10 @@ type rewriting struct {
 	relay.Cell
 	lines     []line
 	inherited inherited
+	notebook  string
 	program   string // the command that starts main, or ""
 	imports   string // that the generated text needs
+	helped    bool   // help was asked for in the place of a program, which then does not run
 }
 
 // programs are GoNB's own commands that make a cell a program or a test.
@@ -23,6 +25,12 @@ var programs = []string{"%%", "%main", "%exec", "%test", "%wasm"}
 // rewrite puts Go in the place of a magic, or an empty line where it has none.
 // GoNB's own commands stay.
 func (r *rewriting) rewrite(c special) error {
+	if m := asksHelp(c); m != nil {
+		r.say(m.help())
+		r.helped = r.helped || m.function != ""
+		r.replace(c, "")
+		return nil
+	}
 	m := find(c.name())
 	startsMain := m != nil && m.function != "" || slices.Contains(programs, c.name())
 	if startsMain && r.program != "" {
@@ -47,9 +55,31 @@ func (r *rewriting) rewrite(c special) error {
 	if err != nil {
 		return err
 	}
+	if m.name != "%help" { // GoNB has one too
+		r.replace(c, code)
+	}
+	return nil
+}
+
+// replace puts Go in the place of a command.
+func (r *rewriting) replace(c special, code string) {
 	r.lines[c.at] = line{text: code, kind: goLine}
 	for i := c.at + 1; i < len(r.lines) && r.lines[i].kind == continuation; i++ {
 		r.lines[i] = line{kind: goLine}
+	}
+}
+
+// asksHelp is the magic that a command asks for help on: %%memory --help,
+// %%memory -h, %%memory? or ?%%memory. It is nil for all other commands.
+func asksHelp(c special) *magic {
+	name := strings.TrimPrefix(strings.TrimSuffix(c.name(), "?"), "?")
+	m := find(name)
+	if m == nil {
+		return nil
+	}
+	asks := func(word string) bool { return word == "--help" || word == "-h" || word == "?" }
+	if name != c.name() || slices.ContainsFunc(c.args[1:], asks) {
+		return m
 	}
 	return nil
 }

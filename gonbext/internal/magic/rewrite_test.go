@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf16"
 )
 
 var update = goflag.Bool("update", false, "rewrite golden files")
@@ -103,7 +104,6 @@ func TestRewriteLeavesOtherCells(t *testing.T) {
 		"/*\n%%memory --wrong\n*/",
 		"// a comment with ` in it\ns := \"`\"\nc := '`'\nt := `\n%budget lots\n`",
 		"  %%memory",
-		"%%memoryx",
 		"%args --budget lots",
 		"!echo \\\n%%memory",
 		"%",
@@ -157,10 +157,17 @@ func TestRewriteUsageErrors(t *testing.T) {
 		"%chunks":                                    `%chunks: it takes one path, as in %chunks acts.zarr, and got 0; one with spaces goes in "quotes"`,
 		"%chunks a.zarr b.zarr":                      `%chunks: it takes one path, as in %chunks acts.zarr, and got 2; one with spaces goes in "quotes"`,
 		"%chunks a.zarr --chart svg":                 `%chunks: it takes no flags, such as --chart`,
-		"%runs all":                                  `%runs: "all" is not a number of runs, as in %runs 50`,
+		"%runs some":                                 `%runs: "some" is not a number of runs, as in %runs 50`,
 		"%runs 0":                                    `%runs: "0" is not a number of runs, as in %runs 50`,
 		"%runs 1 2":                                  `%runs: it takes one number, and got "1" and "2"`,
 		"%compare last":                              `%compare: it takes two runs, as in %compare last-1 last, and got 1`,
+		"%%memoy\nf()":                               `there is no magic %%memoy, did you mean %%memory? %lsmagic lists all`,
+		"%footpirnt 3x4":                             `there is no magic %footpirnt, did you mean %footprint? %lsmagic lists all`,
+		"%auotget":                                   `there is no magic %auotget, did you mean %autoget? %lsmagic lists all`,
+		"%%memory --budget 64 MiB":                   `%%memory: write the size in one word: --budget 64MiB`,
+		"%%memory --budget=64 MiB":                   `%%memory: write the size in one word: --budget 64MiB`,
+		"%budget 1.5 GB":                             `%budget: write the size in one word: %budget 1.5GB`,
+		"%%memory --budget 512":                      `%%memory: --budget: 512 has no unit, did you mean 512MiB?`,
 		"%gonbext me":                                `%gonbext: it takes no words, and got "me"`,
 		"%footprint":                                 `%footprint: it needs a shape, as in %footprint 3075200x512 float32`,
 		"%footprint 3x4 flaot32":                     `%footprint: there is no dtype "flaot32", did you mean float32?`,
@@ -236,6 +243,106 @@ func TestShow(t *testing.T) {
 	}
 }
 
+func TestDeviceThatIsNotThere(t *testing.T) {
+	for _, code := range []string{"%device cuda:99", "%%memory --device cuda:99\nf()"} {
+		if _, err := newSession().Rewrite(code); err == nil || !strings.Contains(err.Error(), "there is no cuda:99") {
+			t.Errorf("%q: %v", code, err)
+		}
+	}
+}
+
+func TestSettingsAreTakenBack(t *testing.T) {
+	s := newSession()
+	for _, code := range []string{"%budget 64MiB\n%device model:1GiB", "%budget none\n%device none"} {
+		if _, err := s.Rewrite(code); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cell, err := s.Rewrite("%%memory\nf()")
+	if err != nil || strings.Contains(cell.Code, "Budget") || strings.Contains(cell.Code, "Device") {
+		t.Errorf("%s, %v", cell.Code, err)
+	}
+}
+
+func TestFootprintObeysSettings(t *testing.T) {
+	s := newSession()
+	cell, err := s.Rewrite("%budget 64MiB\n%device model:1GiB\n%footprint 100000x1000 float32")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, _ := cell.Displays[len(cell.Displays)-1].Data["text/plain"].(string)
+	for _, want := range []string{"64 MiB (set by %budget)", "fits a device of 1 GiB"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in %s", want, text)
+		}
+	}
+	for _, row := range strings.Split(text, "\n") { // 400,000,000 bytes: no to the budget, yes to the device
+		if f := strings.Fields(row); strings.HasPrefix(row, "float32") && (f[len(f)-2] != "no" || f[len(f)-1] != "yes") {
+			t.Errorf("row %q", row)
+		}
+	}
+}
+
+func TestHelpIsAskedForInManyWays(t *testing.T) {
+	for code, want := range map[string]string{
+		"%%memory --help\nf()":          "--budget SIZE",
+		"%%memory -h":                   "--budget SIZE",
+		"%%memory?":                     "--budget SIZE",
+		"%%memory ?":                    "--budget SIZE",
+		"?%%memory":                     "--budget SIZE",
+		"%%memory --budget 1GiB --help": "--budget SIZE",
+		"%compare?":                     "%compare A B",
+		"%report --help":                "--chart",
+		"%lsmagic":                      "%with_password",
+		"%gonbext":                      "%%memory --help",
+	} {
+		cell, err := newSession().Rewrite(code)
+		if err != nil || len(cell.Displays) != 1 || cell.Watch || strings.TrimSpace(cell.Code) != "" {
+			t.Errorf("%q: %+v, %v", code, cell, err)
+			continue
+		}
+		if text, _ := cell.Displays[0].Data["text/plain"].(string); !strings.Contains(text, want) {
+			t.Errorf("%q shows %s", code, text)
+		}
+	}
+	cell, err := newSession().Rewrite("%help")
+	if err != nil || len(cell.Displays) != 1 || cell.Code != "%help" {
+		t.Errorf("GoNB's own help does not follow: %+v, %v", cell, err)
+	}
+}
+
+func TestInspect(t *testing.T) {
+	for _, c := range []struct{ code, want string }{ // | is the cursor; ‸ is where GoNB is asked
+		{"%%mem|ory --budget 1GiB\nf()", "--budget SIZE"},
+		{"%%memory --budget \\\n1G|iB\nf()", "--budget SIZE"},
+		{"%%memory?|", "--budget SIZE"},
+		{"x := 1\n%chunks| a.zarr", "%chunks PATH"},
+		{"%%memroy|", "did you mean %%memory"},
+		{"%%memory\nfmt.Prin|tln(1)", "%%      \nfmt.Prin‸tln(1)"},
+		{"%%memory\nf(x, |)", "%%      \n‸f(x, )"},
+		{"%%memory\n  |", ""},
+		{"|", ""},
+		{"  |  ", ""},
+		{"(|", ""},
+		{", )|", ""},
+		{"%cd /\n(|", ""},
+		{"%cd| /", "%cd‸ /"},
+		{"s := \"🙂\"; f|(s)", "s := \"🙂\"; ‸f(s)"},
+		{"%%bash\nec|ho", ""},
+	} {
+		before, after, _ := strings.Cut(c.code, "|")
+		i := newSession().Inspect(before+after, len([]rune(before)))
+		got, _ := i.Help["text/plain"].(string)
+		if i.Pass {
+			units := utf16.Encode([]rune(i.Code))
+			got = string(utf16.Decode(units[:i.Cursor])) + "‸" + string(utf16.Decode(units[i.Cursor:]))
+		}
+		if c.want == "" && got != "" || !strings.Contains(got, c.want) {
+			t.Errorf("%q: got %q, want %q", c.code, got, c.want)
+		}
+	}
+}
+
 func TestChartReachesTheReport(t *testing.T) {
 	cell, err := newSession().Rewrite("%%memory --chart=svg")
 	if err != nil || cell.Chart != "svg" || cell.ID != "ID" {
@@ -258,11 +365,19 @@ func FuzzRewrite(f *testing.F) {
 		cell, err := s.Rewrite(code)
 		s.Pad(code)
 		s.Complete(code, len([]rune(code)))
+		for at := range len([]rune(code)) + 1 {
+			if i := s.Inspect(code, at); i.Pass && i.Cursor > 2*len([]rune(i.Code)) {
+				t.Errorf("%q, %d: %+v", code, at, i)
+			}
+		}
 		if err != nil {
 			if strings.Contains(err.Error(), "\n") {
 				t.Errorf("an error of several lines: %q", err)
 			}
 			return
+		}
+		if cell.Code == "" && len(cell.Displays) > 0 {
+			return // help
 		}
 		_, specials := readCell(code)
 		ours := 0

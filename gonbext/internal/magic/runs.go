@@ -14,11 +14,15 @@ import (
 
 // runLog is the run log under the names that people give runs.
 type runLog struct {
-	runs []record.Summary // the latest first
-	ids  []string
+	runs     []record.Summary // the latest first: of the notebook, or of all
+	ids      []string
+	numbered bool             // ids are numbers, 1 the notebook's first run
+	all      []record.Summary // whoever's
 }
 
-func readRunLog() (*runLog, error) {
+// readRunLog reads the runs of a notebook, whose cells begin with its name; of all
+// notebooks and commands where it is "".
+func readRunLog(notebook string) (*runLog, error) {
 	dir, err := record.Dir()
 	if err != nil {
 		return nil, err
@@ -27,8 +31,26 @@ func readRunLog() (*runLog, error) {
 	if err != nil {
 		return nil, err
 	}
-	runs = slices.DeleteFunc(runs, func(r record.Summary) bool { return r.Header.Cell == record.Unreported })
-	return &runLog{runs, shortNames(runs)}, nil
+	withRuns := map[string]bool{}
+	for _, r := range runs {
+		withRuns[r.Header.Cell] = withRuns[r.Header.Cell] || !r.Header.Process
+	}
+	all := slices.DeleteFunc(runs, func(r record.Summary) bool {
+		return r.Header.Cell == record.Unreported || r.Header.Process && withRuns[r.Header.Cell]
+	})
+	if notebook == "" {
+		return &runLog{all, shortNames(all), false, all}, nil
+	}
+	l := &runLog{numbered: true, all: all}
+	for _, r := range all {
+		if strings.HasPrefix(r.Header.Cell, notebook) {
+			l.runs = append(l.runs, r)
+		}
+	}
+	for i := range l.runs {
+		l.ids = append(l.ids, strconv.Itoa(len(l.runs)-i))
+	}
+	return l, nil
 }
 
 // seconds is the length of a run's name up to the second, as in 20261121-035827.
@@ -51,11 +73,17 @@ func shortNames(runs []record.Summary) []string {
 	return names
 }
 
-// find is the run of a name: last, last-1, or any beginning of a run's name that
-// no other has.
+// find is the run of a name: last, last-1, a number of the notebook's, or any
+// beginning of a run's name that no other has.
 func (l *runLog) find(name string) (record.Summary, error) {
-	if len(l.runs) == 0 {
+	if len(l.all) == 0 {
 		return record.Summary{}, fmt.Errorf("no run has left a record yet")
+	}
+	if n, err := strconv.Atoi(name); err == nil && l.numbered && len(name) < 7 {
+		if n < 1 || n > len(l.runs) {
+			return record.Summary{}, fmt.Errorf("there is no run %d: this notebook has %d", n, len(l.runs))
+		}
+		return l.runs[len(l.runs)-n], nil
 	}
 	if back, ok := strings.CutPrefix(name, "last"); ok {
 		n, err := strconv.Atoi(strings.TrimPrefix(back, "-"))
@@ -71,7 +99,7 @@ func (l *runLog) find(name string) (record.Summary, error) {
 		return l.runs[n], nil
 	}
 	var found []int
-	for i, r := range l.runs {
+	for i, r := range l.all {
 		if strings.HasPrefix(r.Header.Run, name) {
 			found = append(found, i)
 		}
@@ -80,9 +108,9 @@ func (l *runLog) find(name string) (record.Summary, error) {
 	case 0:
 		return record.Summary{}, fmt.Errorf("there is no run %q, did you mean %s? %%runs lists them", name, nearest(name, append([]string{"last"}, l.ids...)))
 	case 1:
-		return l.runs[found[0]], nil
+		return l.all[found[0]], nil
 	}
-	return record.Summary{}, fmt.Errorf("%q is the beginning of %d runs, %s for one", name, len(found), l.runs[found[0]].Header.Run)
+	return record.Summary{}, fmt.Errorf("%q is the beginning of %d runs, %s for one", name, len(found), l.all[found[0]].Header.Run)
 }
 
 // defaultRuns is how many runs %runs lists.
@@ -90,6 +118,10 @@ const defaultRuns = 20
 
 // runs lists the latest runs.
 func (r *rewriting) runs(operands []string) error {
+	notebook := r.notebook
+	if len(operands) > 0 && operands[0] == "all" {
+		notebook, operands = "", operands[1:]
+	}
 	if err := atMostOne(operands, "number"); err != nil {
 		return err
 	}
@@ -102,7 +134,7 @@ func (r *rewriting) runs(operands []string) error {
 		limit = n
 	}
 	r.later("%runs", func(context.Context, relay.Now) (chart.Output, error) {
-		log, err := readRunLog()
+		log, err := readRunLog(notebook)
 		if err != nil {
 			return chart.Output{}, err
 		}
@@ -120,9 +152,9 @@ func (r *rewriting) compare(operands []string) error {
 	if len(operands) != 2 {
 		return fmt.Errorf("it takes two runs, as in %%compare last-1 last, and got %d", len(operands))
 	}
-	names := [2]string(slices.Clone(operands))
+	names, notebook := [2]string(slices.Clone(operands)), r.notebook
 	r.later("%compare", func(context.Context, relay.Now) (chart.Output, error) {
-		log, err := readRunLog()
+		log, err := readRunLog(notebook)
 		if err != nil {
 			return chart.Output{}, err
 		}
@@ -137,6 +169,36 @@ func (r *rewriting) compare(operands []string) error {
 			}
 		}
 		return chart.Compare(runs[0], runs[1], names)
+	})
+	return nil
+}
+
+// report draws a run that is recorded again, the latest where none is named.
+func (r *rewriting) report(given []setting, operands []string) error {
+	if err := atMostOne(operands, "run"); err != nil {
+		return err
+	}
+	name, notebook, mode := "last", r.notebook, chart.Auto
+	if len(operands) == 1 {
+		name = operands[0]
+	}
+	for _, s := range given {
+		mode = chart.Mode(s.value) // checked
+	}
+	r.later("%report", func(_ context.Context, now relay.Now) (chart.Output, error) {
+		log, err := readRunLog(notebook)
+		if err != nil {
+			return chart.Output{}, err
+		}
+		s, err := log.find(name)
+		if err != nil {
+			return chart.Output{}, err
+		}
+		run, err := record.Read(s.Path)
+		if err != nil {
+			return chart.Output{}, err
+		}
+		return chart.Report([]*record.Run{run}, chart.Options{Mode: mode, Library: now.Library})
 	})
 	return nil
 }

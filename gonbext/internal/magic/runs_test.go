@@ -135,3 +135,47 @@ func TestPathsAreThoseOfCells(t *testing.T) {
 		}
 	}
 }
+
+// Numbers are the notebook's own: runs of others have names only.
+func TestRunsOfANotebookAreNumbered(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("GONBEXT_RUNS", dir)
+	write := func(cell, title string, process bool) string {
+		w, err := record.Create(dir, record.Header{Cell: cell, Title: title, Budget: 64 << 20, Process: process})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.End(record.End{Status: record.Done, Duration: time.Second, Peak: 1 << 20, ProcessPeak: 9 << 20}); err != nil {
+			t.Fatal(err)
+		}
+		return w.Run()
+	}
+	s := &Session{notebook: "nb-", newID: func() string { return "nb-X" }}
+	show := func(code string) (string, error) {
+		cell, err := s.Rewrite(code)
+		if err != nil || len(cell.Late) != 1 {
+			t.Fatalf("%s: %+v, %v", code, cell, err)
+		}
+		out, err := cell.Late[0](context.Background(), relay.Now{})
+		return out.Text, err
+	}
+	write("nb-1", "the cell's process", true)
+	write("nb-1", "first", false)
+	foreign := write("other-1", "foreign", false)
+	write("nb-2", "the cell's process", true) // a cell without runs
+	text, err := show("%runs")
+	if err != nil || strings.Contains(text, "foreign") || !strings.Contains(text, "2 of 2 runs") {
+		t.Errorf("%s, %v", text, err)
+	}
+	for code, want := range map[string]string{
+		"%report": "Peak of the process 9 MiB of 64 MiB", "%report 2": "Peak of the process 9 MiB", "%report last-1": "first", "%report 1": "first",
+		"%report " + foreign: "foreign", "%runs all": "foreign",
+	} {
+		if text, err := show(code); err != nil || !strings.Contains(text, want) {
+			t.Errorf("%s: %s, %v", code, text, err)
+		}
+	}
+	if _, err := show("%report 3"); err == nil || err.Error() != "%report: there is no run 3: this notebook has 2" {
+		t.Errorf("%v", err)
+	}
+}

@@ -7,7 +7,10 @@ package magic
 
 import (
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"os"
 	"slices"
 
 	"github.com/gonbext/gonbext/gonbext/internal/relay"
@@ -16,6 +19,7 @@ import (
 // Session gives magics their meaning for one kernel session.
 type Session struct {
 	inherited inherited
+	notebook  string // what the ids of its cells begin with
 	newID     func() string
 }
 
@@ -24,18 +28,41 @@ type inherited struct{ budget, device string }
 
 var _ relay.Rewriter = (*Session)(nil)
 
-// NewSession returns a session in which nothing has been set.
-func NewSession() *Session { return &Session{newID: rand.Text} }
+// NewSession returns a session in which nothing has been set. Its notebook is the
+// one that Jupyter names, so that runs keep their numbers over restarts; where it
+// names none, each session has runs of its own.
+func NewSession() *Session {
+	notebook := rand.Text()[:8]
+	if path := os.Getenv("JPY_SESSION_NAME"); path != "" {
+		sum := sha256.Sum256([]byte(path))
+		notebook = hex.EncodeToString(sum[:4])
+	}
+	notebook += "-"
+	return &Session{notebook: notebook, newID: func() string { return notebook + rand.Text() }}
+}
+
+// Notebook is what the ids of the session's cells begin with.
+func (s *Session) Notebook() string { return s.notebook }
 
 // Rewrite turns a cell as the user wrote it into what GoNB is to run. A cell
 // without our magics comes back as it is. An error is a usage error, in one
 // sentence, and leaves the session as it was.
 func (s *Session) Rewrite(code string) (relay.Cell, error) {
 	lines, specials := readCell(code)
-	if isForeign(specials) || !slices.ContainsFunc(specials, isOurs) {
+	if isForeign(specials) {
 		return relay.Cell{Code: code}, nil
 	}
-	r := &rewriting{lines: lines, inherited: s.inherited}
+	for _, c := range specials {
+		if !isOurs(c) {
+			if err := unknown(c.name()); err != nil {
+				return relay.Cell{}, err
+			}
+		}
+	}
+	if !slices.ContainsFunc(specials, isOurs) {
+		return relay.Cell{Code: code}, nil
+	}
+	r := &rewriting{lines: lines, inherited: s.inherited, notebook: s.notebook}
 	r.ID = s.newID()
 	for _, c := range specials {
 		if err := r.rewrite(c); err != nil {
@@ -43,6 +70,9 @@ func (s *Session) Rewrite(code string) (relay.Cell, error) {
 		}
 	}
 	s.inherited = r.inherited
+	if r.helped {
+		return relay.Cell{Displays: r.Displays}, nil
+	}
 	r.Code = r.text()
 	return r.Cell, nil
 }
@@ -54,4 +84,4 @@ func isForeign(specials []special) bool {
 	return len(specials) > 0 && specials[0].at == 0 && slices.Contains(foreignCells, specials[0].name())
 }
 
-func isOurs(c special) bool { return find(c.name()) != nil }
+func isOurs(c special) bool { return find(c.name()) != nil || asksHelp(c) != nil }

@@ -19,19 +19,24 @@ func (r *rewriting) show(m *magic, given []setting, operands []string) error {
 		return r.chunks(operands)
 	case "%runs":
 		return r.runs(operands)
+	case "%report":
+		return r.report(given, operands)
 	case "%compare":
 		return r.compare(operands)
 	case "%budget":
 		return r.budget(operands)
 	case "%device":
 		return r.device(operands)
-	default:
-		if len(operands) > 0 {
-			return fmt.Errorf("it takes no words, and got %q", operands[0])
-		}
-		r.say(help())
-		return nil
 	}
+	if len(operands) > 0 {
+		return fmt.Errorf("it takes no words, and got %q", operands[0])
+	}
+	if m.name == "%lsmagic" {
+		r.say(lsmagic())
+	} else {
+		r.say(help())
+	}
+	return nil
 }
 
 // say shows plain text.
@@ -54,11 +59,23 @@ func (r *rewriting) later(name string, show relay.Late) {
 	})
 }
 
+// unset takes a setting back.
+const unset = "none"
+
 func (r *rewriting) budget(operands []string) error {
+	if len(operands) == 2 {
+		if size := inOneWord(operands[0], operands[1]); size != "" {
+			return fmt.Errorf("write the size in one word: %%budget %s", size)
+		}
+	}
 	if err := atMostOne(operands, "size"); err != nil {
 		return err
 	}
-	if len(operands) == 1 {
+	switch {
+	case len(operands) == 0:
+	case operands[0] == unset:
+		r.inherited.budget = ""
+	default:
 		if err := checkSize(operands[0]); err != nil {
 			return err
 		}
@@ -81,7 +98,11 @@ func (r *rewriting) device(operands []string) error {
 	if err := atMostOne(operands, "name"); err != nil {
 		return err
 	}
-	if len(operands) == 1 {
+	switch {
+	case len(operands) == 0:
+	case operands[0] == unset:
+		r.inherited.device = ""
+	default:
 		if err := checkDevice(operands[0]); err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package magic
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -12,18 +13,37 @@ type magic struct {
 	does     string
 	flags    []flag
 	function string // of package gonbext, deferred first in the main that it starts
+	example  string
 }
 
+const exampleCell = `
+x := oocore.Open("acts.npy")
+gonbext.Save(x.Sub(x.Mean(0)), "centred.npy")`
+
 var table = []magic{
-	{"%%memory", "", "runs the cell within a budget, then shows what it allocated, chunk by chunk", runFlags, "Memory"},
-	{"%%footprint", "", "shows what the cell would allocate and what would fit; nothing runs", runFlags, "Footprint"},
-	{"%footprint", "SHAPE [DTYPE...]", "shows the bytes of an array by dtype beside this machine's limits", footprintFlags, ""},
-	{"%chunks", "PATH", "draws the chunks of a stored array, with the bytes that each takes", nil, ""},
-	{"%runs", "[N]", "lists the latest runs", nil, ""},
-	{"%compare", "A B", "puts two runs side by side: names that %runs gives, or last, last-1, …", nil, ""},
-	{"%budget", "[SIZE]", "sets the budget of the cells that follow, or shows it", nil, ""},
-	{"%device", "[NAME]", "sets the device of the cells that follow, or shows it", nil, ""},
-	{"%gonbext", "", "shows this help", nil, ""},
+	{"%%memory", "", "runs the cell within a budget, then shows what it allocated, chunk by chunk", runFlags, "Memory",
+		"%%memory --budget 512MiB" + exampleCell},
+	{"%%footprint", "", "shows what the cell would allocate and what would fit; nothing runs", runFlags, "Footprint",
+		"%%footprint --budget 512MiB" + exampleCell},
+	{"%footprint", "SHAPE [DTYPE...]", "shows the bytes of an array by dtype beside this machine's limits", footprintFlags, "",
+		"%footprint 3075200x512 float32 --chunks 1024x512"},
+	{"%chunks", "PATH", "draws the chunks of a stored array, with the bytes that each takes", nil, "", "%chunks acts.zarr"},
+	{"%runs", "[all] [N]", "lists the latest runs of this notebook, or of all", nil, "", "%runs 50"},
+	{"%report", "[RUN]", "draws a run again, the latest or one that %runs names", []flag{chartFlag}, "", "%report 2"},
+	{"%compare", "A B", "puts two runs side by side: numbers or names that %runs gives, or last, last-1, …", nil, "", "%compare last-1 last"},
+	{"%budget", "[SIZE|none]", "sets the budget of the cells that follow, or shows it", nil, "", "%budget 512MiB"},
+	{"%device", "[NAME|none]", "sets the device of the cells that follow, or shows it", nil, "", "%device model:8GiB"},
+	{"%gonbext", "", "shows this help", nil, "", "%gonbext"},
+	{"%help", "", "shows this help, then GoNB's own", nil, "", "%help"},
+	{"%lsmagic", "", "lists all magics, GoNB's too", nil, "", "%lsmagic"},
+}
+
+// gonbCommands are GoNB's own special commands.
+var gonbCommands = []string{
+	"%%", "%main", "%args", "%exec", "%test", "%wasm", "%autoget", "%noautoget", "%capture", "%cd", "%env",
+	"%goflags", "%goworkfix", "%list", "%ls", "%remove", "%rm", "%reset", "%track", "%untrack", "%version",
+	"%widgets", "%widgets_hb", "%with_inputs", "%with_password",
+	"%%writefile", "%%script", "%%bash", "%%sh", "%%gx",
 }
 
 // find returns nil for a command that is not ours.
@@ -34,6 +54,20 @@ func find(name string) *magic {
 		}
 	}
 	return nil
+}
+
+// unknown is the error about a name that is neither ours nor GoNB's, nil where
+// it is a command.
+func unknown(name string) error {
+	word := strings.TrimLeft(name, "%")
+	if name == word || word == "" || !isLetter(word) || find(name) != nil || slices.Contains(gonbCommands, name) {
+		return nil
+	}
+	all := slices.Clone(gonbCommands)
+	for i := range table {
+		all = append(all, table[i].name)
+	}
+	return fmt.Errorf("there is no magic %s, did you mean %s? %%lsmagic lists all", name, nearest(name, all))
 }
 
 // usage is the magic as one writes it.
@@ -48,6 +82,31 @@ func (m *magic) usage() string {
 	return strings.Join(parts, " ")
 }
 
+// help is what the magic's own --help shows.
+func (m *magic) help() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n    %s\n", m.usage(), m.does)
+	for _, f := range m.flags {
+		fmt.Fprintf(&b, "\n    %-36s %s", f.usage(), f.does)
+	}
+	if len(m.flags) > 0 {
+		b.WriteByte('\n')
+	}
+	fmt.Fprintf(&b, "\nExample:\n    %s\n", strings.ReplaceAll(m.example, "\n", "\n    "))
+	return b.String()
+}
+
+// markdown is the same for Shift-Tab and Contextual Help.
+func (m *magic) markdown() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "**%s** %s.\n\n`%s`\n", m.name, m.does, m.usage())
+	for _, f := range m.flags {
+		fmt.Fprintf(&b, "\n- `%s` %s", f.usage(), f.does)
+	}
+	fmt.Fprintf(&b, "\n\n```go\n%s\n```\n", m.example)
+	return b.String()
+}
+
 // help is what %gonbext shows, as plain text.
 func help() string {
 	var b strings.Builder
@@ -56,6 +115,7 @@ func help() string {
 		fmt.Fprintf(&b, "\n%s\n    %s\n", table[i].usage(), table[i].does)
 	}
 	b.WriteString(`
+%%memory --help, or %%memory?, shows one of them; so does Shift-Tab.
 %%memory and %%footprint stand at the cell's top, or below its imports and functions; statements follow.
 Sizes are written like 512MiB, chunk shapes like 1024x512. Flags come as --flag value or --flag=value.
 
@@ -64,5 +124,16 @@ Example:
     x := oocore.Open("acts.npy")
     gonbext.Save(x.Sub(x.Mean(0)), "centred.npy")
 `)
+	return b.String()
+}
+
+// lsmagic is what %lsmagic shows.
+func lsmagic() string {
+	var b strings.Builder
+	b.WriteString("gonbext:\n")
+	for i := range table {
+		fmt.Fprintf(&b, "    %-12s %s\n", table[i].name, table[i].does)
+	}
+	fmt.Fprintf(&b, "\nGoNB: %s, !COMMAND, !*COMMAND\n", strings.Join(gonbCommands, ", "))
 	return b.String()
 }

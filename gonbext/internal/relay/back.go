@@ -1,6 +1,9 @@
 package relay
 
-import "bytes"
+import (
+	"bytes"
+	"time"
+)
 
 // fromBack carries replies and input requests from GoNB to Jupyter until a
 // socket closes.
@@ -19,6 +22,9 @@ func (r *relay) fromBack(from, to *socket) {
 			r.hidden.reply(m)
 			continue
 		}
+		if !r.jobs.answered(parent.ID) {
+			continue
+		}
 		on := to
 		if r.jobs.onControl(parent.ID) {
 			on = r.front.control
@@ -28,15 +34,15 @@ func (r *relay) fromBack(from, to *socket) {
 			if j := r.jobs.get(parent.ID); j != nil {
 				if err := r.failure(j); err != nil {
 					m = r.refuse(m, err)
+				} else {
+					m = r.restore(m, j)
 				}
 				r.jobs.replied(parent.ID)
 			}
 		case "shutdown_reply":
 			r.shutdown.answered()
 		}
-		if on.send(m.frames()) != nil {
-			return
-		}
+		_ = on.send(m.frames()) // fails where this peer has gone; there may be others
 	}
 }
 
@@ -91,11 +97,18 @@ func (r *relay) fromIOPub() {
 				r.publish("stream", m.parent, map[string]any{"name": "stderr", "text": line})
 			}
 		}
+		r.flow.add(len(m.content))
+		if kind == "error" && j != nil {
+			m = r.restore(m, j)
+		}
 		switch {
 		case kind == "status":
 			r.relayStatus(m, parent.ID, j)
-		case kind == "execute_input" && j != nil:
+		case kind == "execute_input":
 			r.relayInput(m, j)
+			if text := r.notice(parent.Session); text != "" {
+				r.publish("stream", m.parent, map[string]any{"name": "stderr", "text": text + "\n"})
+			}
 		default:
 			_ = r.front.iopub.send(m.frames())
 		}
@@ -125,6 +138,10 @@ func (r *relay) relayStatus(m message, id string, j *job) {
 // relayInput shows the cell as the user wrote it, then what its magics have to
 // say.
 func (r *relay) relayInput(m message, j *job) {
+	if j == nil {
+		_ = r.front.iopub.send(m.frames())
+		return
+	}
 	if content, err := fields(m.content); err == nil {
 		content["code"] = j.source
 		m.content = encode(content)
@@ -154,9 +171,67 @@ func (r *relay) failure(j *job) error {
 
 // finish shows the report of a cell whose process has ended.
 func (r *relay) finish(j *job) {
-	if w := j.watch.Swap(nil); w != nil {
-		w.finish()
+	w := j.watch.Swap(nil)
+	if w == nil {
+		return
 	}
+	time.Sleep(r.flow.calm())
+	w.finish()
+	var asked message
+	asked.header = j.header
+	r.notices.Lock()
+	defer r.notices.Unlock()
+	if r.asker != "" && asked.head().Session != r.asker {
+		r.missed = true
+	}
+}
+
+// notice is what a page has to know before a cell's own outputs, once: that a run
+// ended while the page was not there to show it, or was cut off by a restart.
+func (r *relay) notice(session string) (text string) {
+	r.notices.Lock()
+	defer r.notices.Unlock()
+	if r.missed && session == r.asker {
+		r.missed = false
+		text = "A run ended after this page was reloaded: %report shows it."
+	}
+	if first := r.first; first != nil {
+		r.first = nil
+		if text == "" {
+			text = first()
+		}
+	}
+	return text
+}
+
+// asked notes which front end speaks.
+func (r *relay) heard(session string) {
+	r.notices.Lock()
+	defer r.notices.Unlock()
+	r.asker = session
+}
+
+// restore puts the user's lines in the place of generated ones in a compile error.
+func (r *relay) restore(m message, j *job) message {
+	content, err := fields(m.content)
+	if err != nil {
+		return m
+	}
+	back := j.linesBack()
+	text := func(v any) any {
+		if s, ok := v.(string); ok {
+			return back.Replace(s)
+		}
+		return v
+	}
+	content["evalue"] = text(content["evalue"])
+	if lines, ok := content["traceback"].([]any); ok {
+		for i := range lines {
+			lines[i] = text(lines[i])
+		}
+	}
+	m.content = encode(content)
+	return r.key.sign(m)
 }
 
 // publish sends an output of the relay's own.

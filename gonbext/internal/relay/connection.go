@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // connection is the content of a connection file: where a kernel listens.
@@ -43,6 +44,11 @@ func (c connection) address(port int) string {
 		return fmt.Sprintf("ipc://%s-%d", c.IP, port)
 	}
 	return fmt.Sprintf("tcp://%s:%d", c.IP, port)
+}
+
+// guarded is the address as a guard listens there.
+func (c connection) guarded(port int, guard string) string {
+	return strings.Replace(c.address(port), "://", "-"+guard+"://", 1)
 }
 
 // behind makes the connection of the kernel behind, with the same key, in a

@@ -179,6 +179,7 @@ func (f *fake) publish(m message, kind string, content any) {
 // client is a front end.
 type client struct {
 	t                           *testing.T
+	at                          connection
 	key                         signer
 	session                     string
 	shell, control, stdin, beat zmq4.Socket
@@ -209,7 +210,7 @@ func start(t *testing.T, magic Rewriter, watch func(Cell, string) Watcher) *clie
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	x := &client{
-		t: t, key: signer(c.Key), session: newID(), stop: stop, ended: make(chan error, 1),
+		t: t, at: c, key: signer(c.Key), session: newID(), stop: stop, ended: make(chan error, 1),
 		outputs: make(chan message, 1000), inputs: make(chan message, 10), replies: make(chan message, 100),
 	}
 	go func() {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"time"
 )
 
 // answers are the requests that stock GoNB leaves without an answer, which
@@ -29,6 +30,10 @@ func (r *relay) fromFront(from, to *socket) {
 			fmt.Fprintln(os.Stderr, "gonbext kernel: dropped a message that is malformed or not signed with this kernel's key")
 			continue
 		}
+		if len(r.key) > 0 && !r.fresh(m) {
+			fmt.Fprintln(os.Stderr, "gonbext kernel: dropped a message that came before with the same signature")
+			continue
+		}
 		if from == r.front.control {
 			r.jobs.asked(m.head().ID)
 		}
@@ -41,6 +46,14 @@ func (r *relay) fromFront(from, to *socket) {
 	}
 }
 
+// fresh reports whether m, which is signed, is not one of the earlier requests
+// sent again: a message passes on its socket's channel or on another once.
+func (r *relay) fresh(m message) bool {
+	r.seenMu.Lock()
+	defer r.seenMu.Unlock()
+	return r.seen.first(m.signature)
+}
+
 // request changes a request that the relay has something to say to; false means
 // that it is answered and does not reach GoNB.
 func (r *relay) request(from *socket, m *message) (pass bool) {
@@ -51,11 +64,14 @@ func (r *relay) request(from *socket, m *message) (pass bool) {
 	}
 	switch h.Type {
 	case "execute_request":
+		r.heard(h.Session)
 		r.execute(h.ID, m)
+	case "kernel_info_request":
+		r.heard(h.Session) // a page that has been loaded asks this first
 	case "complete_request":
 		return r.complete(from, m)
 	case "inspect_request":
-		r.pad(m)
+		return r.inspect(from, m)
 	case "shutdown_request":
 		r.shutdown.asked(from, *m)
 	}
@@ -106,19 +122,77 @@ func (r *relay) complete(from *socket, m *message) (pass bool) {
 	r.rewriting.Unlock()
 	if !ok {
 		r.pad(m)
+		r.limit(from, *m, "complete_reply", completion(Completion{Start: int(cursor), End: int(cursor)}))
 		return true
 	}
-	if c.Matches == nil {
-		c.Matches = []string{} // null is no list to a front end
-	}
-	r.answer(from, *m, "complete_reply", map[string]any{
-		"status": "ok", "matches": c.Matches, "cursor_start": c.Start, "cursor_end": c.End,
-		"metadata": map[string]any{},
-	})
+	r.answer(from, *m, "complete_reply", completion(c))
 	return false
 }
 
-// pad hides magics from GoNB's completion and inspection.
+// completion is the content of a complete_reply.
+func completion(c Completion) map[string]any {
+	if c.Matches == nil {
+		c.Matches = []string{} // null is no list to a front end
+	}
+	return map[string]any{
+		"status": "ok", "matches": c.Matches, "cursor_start": c.Start, "cursor_end": c.End,
+		"metadata": map[string]any{},
+	}
+}
+
+// inspect answers a request for help on a magic; elsewhere GoNB does.
+func (r *relay) inspect(from *socket, m *message) (pass bool) {
+	content, err := fields(m.content)
+	if err != nil {
+		return true
+	}
+	code, _ := content["code"].(string)
+	position, _ := content["cursor_pos"].(json.Number)
+	cursor, err := position.Int64()
+	if err != nil {
+		return true
+	}
+	r.rewriting.Lock()
+	i := r.magic.Inspect(code, int(cursor))
+	r.rewriting.Unlock()
+	if !i.Pass {
+		r.answer(from, *m, "inspect_reply", inspection(i.Help))
+		return false
+	}
+	content["code"], content["cursor_pos"] = i.Code, i.Cursor
+	m.content = encode(content)
+	*m = r.key.sign(*m)
+	r.limit(from, *m, "inspect_reply", inspection(map[string]any{
+		"text/plain": "No help yet: a cell is running, or gopls is still reading the code. Ask again in a moment.",
+	}))
+	return true
+}
+
+// inspection is the content of an inspect_reply.
+func inspection(help map[string]any) map[string]any {
+	if help == nil {
+		help = map[string]any{}
+	}
+	return map[string]any{"status": "ok", "found": len(help) > 0, "data": help, "metadata": map[string]any{}}
+}
+
+// askLimit is how long GoNB may take to answer a request for help or completion,
+// for which front ends wait. GoNB takes requests in turn, so that one behind a
+// cell, or behind gopls, can take any time.
+const askLimit = 5 * time.Second
+
+// limit answers a request with content unless GoNB has done so in time. GoNB's
+// own reply is then dropped.
+func (r *relay) limit(on *socket, request message, kind string, content any) {
+	id := request.head().ID
+	r.jobs.await(id, time.AfterFunc(askLimit, func() {
+		if r.jobs.expire(id) {
+			r.answer(on, request, kind, content)
+		}
+	}))
+}
+
+// pad hides magics from GoNB's completion.
 func (r *relay) pad(m *message) {
 	content, err := fields(m.content)
 	if err != nil {

@@ -1,8 +1,10 @@
 package relay
 
 import (
+	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // job is a cell that the relay has changed, until GoNB has both answered it and
@@ -27,10 +29,43 @@ type job struct {
 type jobs struct {
 	mu      sync.Mutex
 	cells   map[string]*job
-	control map[string]bool // asked on the control channel: GoNB answers on the shell's
+	control map[string]bool        // asked on the control channel: GoNB answers on the shell's
+	waiting map[string]*time.Timer // of requests with a limit of time; nil where it has passed
 }
 
-func newJobs() *jobs { return &jobs{cells: map[string]*job{}, control: map[string]bool{}} }
+func newJobs() *jobs {
+	return &jobs{cells: map[string]*job{}, control: map[string]bool{}, waiting: map[string]*time.Timer{}}
+}
+
+// await notes a request whose timer answers it, if GoNB does not.
+func (j *jobs) await(id string, limit *time.Timer) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.waiting[id] = limit
+}
+
+// expire reports whether the request still waits, which then has no limit any more.
+func (j *jobs) expire(id string) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.waiting[id] == nil {
+		return false
+	}
+	j.waiting[id] = nil
+	return true
+}
+
+// answered notes GoNB's reply, and reports whether it came in time.
+func (j *jobs) answered(id string) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	limit, waits := j.waiting[id]
+	delete(j.waiting, id)
+	if limit != nil {
+		limit.Stop()
+	}
+	return !waits || limit != nil
+}
 
 func (j *jobs) add(id string, cell *job) {
 	j.mu.Lock()
@@ -85,4 +120,21 @@ func (j *jobs) all() []*job {
 		all = append(all, c)
 	}
 	return all
+}
+
+// linesBack replaces the lines of the rewritten cell by those of the user's that
+// they stand for. Lines that only the rewritten cell has become empty.
+func (j *job) linesBack() *strings.Replacer {
+	source := strings.Split(j.source, "\n")
+	var pairs []string
+	for i, line := range strings.Split(j.cell.Code, "\n") {
+		own := ""
+		if i < len(source) {
+			own = source[i]
+		}
+		if line != own && strings.TrimSpace(line) != "" {
+			pairs = append(pairs, "\n"+line+"\n", "\n"+own+"\n")
+		}
+	}
+	return strings.NewReplacer(pairs...)
 }

@@ -24,6 +24,7 @@ type Options struct {
 	Source     string   // folder of the module that every cell can import, or ""
 	Magic      Rewriter
 	Watch      func(cell Cell, origin string) Watcher // of the cells that ask for it; nil: none
+	Notice     func() string                          // what to say before the first cell, "" nothing; nil: none
 	Library    *Library                               // which output carries the charts'; one is made where it is nil
 }
 
@@ -44,6 +45,16 @@ type relay struct {
 	interrupts interrupts
 
 	rewriting sync.Mutex // magic's: one call at a time
+
+	flow flow
+
+	notices sync.Mutex
+	asker   string        // the session of the latest request for a cell
+	missed  bool          // a report went to another session
+	first   func() string // what to say before the first cell
+
+	seenMu sync.Mutex
+	seen   seen
 
 	status sync.Mutex // orders statuses, and guards busy
 	busy   []byte     // the request that GoNB works on, nil where it is idle
@@ -71,7 +82,7 @@ func Run(ctx context.Context, o Options) error {
 	open, closeAll := context.WithCancel(context.Background())
 	defer closeAll()
 	r := &relay{
-		key: signer(facing.Key), session: newID(), magic: o.Magic, watch: o.Watch,
+		key: signer(facing.Key), session: newID(), magic: o.Magic, watch: o.Watch, first: o.Notice,
 		jobs: newJobs(), hidden: newHidden(), library: cmp.Or(o.Library, &Library{}),
 	}
 	// Jupyter's subscription must stand before the first output, so the front
@@ -193,8 +204,11 @@ func (r *relay) last(ctx context.Context) error {
 func (r *relay) beat() {
 	for {
 		m, err := r.front.heartbeat.Recv()
-		if err != nil || r.front.heartbeat.Send(m) != nil {
-			return
+		if err == nil {
+			err = r.front.heartbeat.Send(m)
+		}
+		if errors.Is(err, context.Canceled) {
+			return // the socket is closed; other errors are one peer's
 		}
 	}
 }

@@ -37,6 +37,13 @@ func (words) Complete(code string, cursor int) (Completion, bool) {
 	return Completion{Matches: []string{"%up"}, Start: 0, End: cursor}, strings.HasPrefix(code, "%u")
 }
 
+func (words) Inspect(code string, cursor int) Inspection {
+	if strings.HasPrefix(code, "%u") {
+		return Inspection{Help: map[string]any{"text/plain": "capitals"}}
+	}
+	return Inspection{Pass: true, Code: strings.ReplaceAll(code, "%up", "   "), Cursor: cursor}
+}
+
 func (words) Pad(code string) string { return strings.ReplaceAll(code, "%up", "   ") }
 
 // counter shows how often it was looked at.
@@ -186,6 +193,45 @@ func TestReportComesWhenGoNBIsKilled(t *testing.T) {
 	}
 }
 
+// A page that was reloaded while a cell ran hears of the report that it missed.
+func TestMissedReportIsSaid(t *testing.T) {
+	var c counter
+	x := start(t, words{}, func(Cell, string) Watcher { return &c })
+	id := x.ask(x.shell, "execute_request", executeContent("%watch\nwait"))
+	for c.looks.Load() < 1 {
+		time.Sleep(time.Millisecond)
+	}
+	x.session = newID()
+	x.ask(x.shell, "kernel_info_request", map[string]any{})
+	x.ask(x.shell, "is_complete_request", map[string]any{}) // answered at once, when the one before has passed
+	x.answered("is_complete_reply", "shell")
+	interrupt(t)
+	x.until(id)
+	for i, want := range []bool{true, false} {
+		if _, outputs := x.execute("print on"); strings.Contains(outputs, "%report shows it") != want {
+			t.Errorf("cell %d: %s", i, outputs)
+		}
+	}
+}
+
+func TestReportBehindAFloodWaits(t *testing.T) {
+	var f flow
+	f.add(100_000)
+	if f.calm() != 0 {
+		t.Error("a little output makes a report wait")
+	}
+	f.add(10 << 20)
+	if f.calm() < flowWindow {
+		t.Error("a report right behind a flood is dropped by the server")
+	}
+}
+
+func TestCompileErrorsHaveTheUsersLines(t *testing.T) {
+	j := &job{source: "%%memory\nx := 1", cell: Cell{Code: "import g \"g\"; func main() { defer g.Memory()(); {\nx := 1\n}}"}}
+	got := j.linesBack().Replace("Cell Line 2\n\nimport g \"g\"; func main() { defer g.Memory()(); {\nx := 1\n^\n}}\n\nunused")
+	equal(t, got, "Cell Line 2\n\n%%memory\nx := 1\n^\n\n\nunused")
+}
+
 func TestShutdownIsAnswered(t *testing.T) {
 	x := start(t, words{}, nil)
 	x.ask(x.control, "shutdown_request", map[string]any{"restart": true})
@@ -282,6 +328,42 @@ func TestCompletion(t *testing.T) {
 	for _, kind := range []string{"complete", "inspect"} {
 		x.ask(x.shell, kind+"_request", map[string]any{"code": "x %up y", "cursor_pos": 7})
 		equal(t, string(x.answered(kind+"_reply", "shell").content), `{"code":"x     y","status":"ok"}`)
+	}
+}
+
+func TestInspectionOfAMagic(t *testing.T) {
+	x := start(t, words{}, nil)
+	x.ask(x.shell, "inspect_request", map[string]any{"code": "%u", "cursor_pos": 2, "detail_level": 0})
+	equal(t, string(x.answered("inspect_reply", "shell").content),
+		`{"data":{"text/plain":"capitals"},"found":true,"metadata":{},"status":"ok"}`)
+}
+
+// Requests behind a cell that runs are answered in its place, once.
+func TestHelpHasALimitOfTime(t *testing.T) {
+	x := start(t, words{}, nil)
+	cell := x.ask(x.shell, "execute_request", executeContent("wait"))
+	inspect := x.ask(x.shell, "inspect_request", map[string]any{"code": "x", "cursor_pos": 1, "detail_level": 0})
+	complete := x.ask(x.shell, "complete_request", map[string]any{"code": "x", "cursor_pos": 1})
+	for range 2 {
+		m := x.reply()
+		switch m.parentHead().ID {
+		case inspect:
+			if !strings.Contains(string(m.content), "Ask again") {
+				t.Errorf("answered with %s", m.content)
+			}
+		case complete:
+			equal(t, string(m.content), `{"cursor_end":1,"cursor_start":1,"matches":[],"metadata":{},"status":"ok"}`)
+		default:
+			t.Errorf("a reply to %s", m.parent)
+		}
+	}
+	interrupt(t)
+	x.until(cell)
+	if m := x.reply(); m.parentHead().ID != cell {
+		t.Errorf("a second reply: %s", m.content)
+	}
+	if reply, _ := x.execute("print on"); reply["status"] != "ok" {
+		t.Errorf("then %v", reply)
 	}
 }
 

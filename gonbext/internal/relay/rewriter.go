@@ -18,8 +18,21 @@ type Rewriter interface {
 	Complete(code string, cursor int) (c Completion, ok bool)
 
 	// Pad returns code with its magics blanked to the same length, so that
-	// GoNB completes and inspects Go at unchanged positions.
+	// GoNB completes Go at unchanged positions.
 	Pad(code string) string
+
+	// Inspect answers Shift-Tab and Contextual Help, or says what to ask GoNB.
+	// Cursor counts code points.
+	Inspect(code string, cursor int) Inspection
+}
+
+// Inspection is the answer to a request for help.
+type Inspection struct {
+	Pass   bool   // GoNB is to answer, to Code and Cursor
+	Code   string // with magics blanked
+	Cursor int    // in UTF-16 units, which GoNB counts in
+
+	Help map[string]any // by MIME type; nil where there is nothing to say
 }
 
 // Cell is a rewritten cell.

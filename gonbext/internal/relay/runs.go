@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gonbext/gonbext/gonbext/chart"
@@ -30,6 +31,25 @@ func (r *Runs) Watch(cell Cell, origin string) Watcher {
 	return w
 }
 
+// CutOff says that the latest run of a notebook was cut off, with the process that
+// it ran in; "" where it was not. Cell ids of a notebook begin with its name.
+func (r *Runs) CutOff(notebook string) string {
+	all, err := record.List(r.dir)
+	if err != nil {
+		return ""
+	}
+	for _, s := range all {
+		if s.Header.Process || !strings.HasPrefix(s.Header.Cell, notebook) {
+			continue
+		}
+		if s.Status != record.Killed {
+			return ""
+		}
+		return "The last run of this notebook was cut off: %report shows how far it came. Its cell, run again, goes on from there."
+	}
+	return ""
+}
+
 // cellRuns are the runs of one execution of a cell.
 type cellRuns struct {
 	all    *Runs
@@ -46,6 +66,7 @@ type state struct {
 	run           string
 	done          int64
 	read, written int64
+	held          int64 // in MiB, of a process without runs
 }
 
 // unknown are the names in the run log that were not looked at, sorted.
@@ -101,13 +122,22 @@ func (w *cellRuns) Progress() (b Bundle, ok bool) {
 	if err != nil {
 		return b, false
 	}
-	now := state{h.Run, p.Done(), p.Read, p.Written}
+	now := state{run: h.Run, done: p.Done(), read: p.Read, written: p.Written}
+	if h.Process {
+		now.held = p.Sample.Anonymous >> 20
+		if time.Since(h.Start) < processQuiet {
+			return b, false // a short cell shows its end only
+		}
+	}
 	if now == w.shown {
 		return b, false
 	}
 	w.shown = now
 	return bundle(chart.Progress(h, p, time.Since(h.Start))), true
 }
+
+// processQuiet is how long a cell without runs goes on before its memory is shown.
+const processQuiet = time.Second
 
 // Report shows all runs.
 func (w *cellRuns) Report() (b Bundle, ok bool) {

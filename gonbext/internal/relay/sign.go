@@ -31,3 +31,30 @@ func (key signer) signature(m message) []byte {
 	}
 	return hex.AppendEncode(nil, h.Sum(nil))
 }
+
+// seen are the signatures of requests, of which each is good for once. It forgets
+// the older half of its bound at a time. It is for one goroutine at a time.
+type seen struct{ now, before map[[sha256.Size]byte]bool }
+
+// seenMost is how many signatures are known at the least.
+const seenMost = 1 << 15
+
+// first reports whether signature, which is valid, comes for the first time.
+// Messages without a signature are always first.
+func (s *seen) first(signature []byte) bool {
+	var key [sha256.Size]byte
+	if len(signature) != hex.EncodedLen(len(key)) {
+		return len(signature) == 0
+	}
+	if _, err := hex.Decode(key[:], signature); err != nil {
+		return false
+	}
+	if s.now[key] || s.before[key] {
+		return false
+	}
+	if s.now == nil || len(s.now) == seenMost {
+		s.now, s.before = map[[sha256.Size]byte]bool{}, s.now
+	}
+	s.now[key] = true
+	return true
+}

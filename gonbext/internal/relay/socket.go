@@ -45,18 +45,19 @@ func (s *sockets) close() {
 func listen(ctx context.Context, c connection) (*sockets, error) {
 	s := &sockets{}
 	for _, x := range []struct {
-		to   **socket
-		open func(context.Context, ...zmq4.Option) zmq4.Socket
-		port int
+		to    **socket
+		open  func(context.Context, ...zmq4.Option) zmq4.Socket
+		port  int
+		guard string
 	}{
-		{&s.shell, zmq4.NewRouter, c.Shell},
-		{&s.control, zmq4.NewRouter, c.Control},
-		{&s.stdin, zmq4.NewRouter, c.Stdin},
-		{&s.iopub, zmq4.NewPub, c.IOPub},
-		{&s.heartbeat, zmq4.NewRep, c.Heartbeat},
+		{&s.shell, zmq4.NewRouter, c.Shell, "large"},
+		{&s.control, zmq4.NewRouter, c.Control, "large"},
+		{&s.stdin, zmq4.NewRouter, c.Stdin, "large"},
+		{&s.iopub, zmq4.NewPub, c.IOPub, "small"},
+		{&s.heartbeat, zmq4.NewRep, c.Heartbeat, "small"},
 	} {
 		*x.to = &socket{Socket: x.open(ctx)}
-		if err := (*x.to).Listen(c.address(x.port)); err != nil {
+		if err := (*x.to).Listen(c.guarded(x.port, x.guard)); err != nil {
 			s.close()
 			return nil, fmt.Errorf("listen for Jupyter: %w", err)
 		}

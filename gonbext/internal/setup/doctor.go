@@ -162,7 +162,7 @@ func checkJupyter(ctx context.Context) Check {
 	if python := os.Getenv("GONBEXT_PYTHON"); python != "" {
 		c.Found = "that of GONBEXT_PYTHON, " + python
 		if err := quietly(ctx, python, "-c", "import jupyterlab, nbclient, nbconvert"); err != nil {
-			c.Missing, c.Mend = err.Error(), python+" -m pip install "+strings.Join(requirements, " ")
+			c.Missing, c.Mend = err.Error(), python+" -m pip install jupyterlab nbclient nbconvert"
 		}
 		return c
 	}

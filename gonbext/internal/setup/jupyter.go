@@ -3,6 +3,7 @@ package setup
 import (
 	"context"
 	"crypto/sha256"
+	_ "embed"
 	"fmt"
 	"os"
 	"os/exec"
@@ -10,14 +11,13 @@ import (
 	"strings"
 )
 
-// requirements are JupyterLab and what runs notebooks without it, pinned.
-var requirements = []string{
-	"jupyterlab==4.6.6",
-	"jupyter-client==8.10.0",
-	"nbclient==0.11.0",
-	"nbconvert==7.17.2",
-	"nbformat==5.11.1",
-}
+// requirements are JupyterLab, what runs notebooks without it and all that these
+// need, pinned, with the hashes of their files. They are made from requirements.in:
+//
+//	uv pip compile --universal --python-version 3.10 --generate-hashes --no-emit-index-url --no-header requirements.in -o requirements.txt
+//
+//go:embed requirements.txt
+var requirements string
 
 // minPython is the oldest minor version of Python 3 that requirements take.
 const minPython = 10
@@ -50,8 +50,12 @@ func Jupyter(ctx context.Context, say Progress) (python string, err error) {
 		if err := quietly(ctx, base.path, "-m", "venv", dir); err != nil {
 			return fmt.Errorf("make a Python environment: %w", err)
 		}
-		args := []string{"-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"}
-		if err := quietly(ctx, python, append(args, requirements...)...); err != nil {
+		lock := filepath.Join(dir, "requirements.txt")
+		if err := os.WriteFile(lock, []byte(requirements), 0o600); err != nil {
+			return err
+		}
+		if err := quietly(ctx, python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input",
+			"--require-hashes", "-r", lock); err != nil {
 			return fmt.Errorf("install JupyterLab (this once, a network is needed): %w", err)
 		}
 		settings := filepath.Join(dir, "share", "jupyter", "lab", "settings")
@@ -98,7 +102,7 @@ func (p pythonProgram) environment() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	pins := sha256.Sum256([]byte(strings.Join(requirements, "\n") + overrides))
+	pins := sha256.Sum256([]byte(requirements + overrides))
 	return filepath.Join(cache, fmt.Sprintf("jupyter-python3.%d-%x", p.minor, pins[:4])), nil
 }
 
@@ -125,4 +129,19 @@ func quietly(ctx context.Context, name string, args ...string) error {
 func lastLine(s string) string {
 	s = strings.TrimSpace(s)
 	return s[strings.LastIndexByte(s, '\n')+1:]
+}
+
+// ShortSockets reports whether Jupyter's runtime folder leaves room for the names
+// of a kernel's sockets: systems limit a socket's path to about a hundred bytes.
+func ShortSockets() bool {
+	dir := os.Getenv("JUPYTER_RUNTIME_DIR")
+	if dir == "" {
+		data, err := jupyterData()
+		if err != nil {
+			return false
+		}
+		dir = filepath.Join(data, "runtime")
+	}
+	const name = "kernel-01234567-89ab-cdef-0123-456789abcdef-ipc-99999"
+	return len(filepath.Join(dir, name)) <= 103
 }

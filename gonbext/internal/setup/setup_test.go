@@ -10,6 +10,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/fstest"
+
+	source "github.com/gonbext/gonbext"
 )
 
 // alone gives the test a home of its own.
@@ -242,12 +245,38 @@ esac`
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := strings.Count(string(pip), "\n"); got != 1 || !strings.Contains(string(pip), "jupyterlab==") {
+	if got := strings.Count(string(pip), "\n"); got != 1 || !strings.Contains(string(pip), "--require-hashes -r "+filepath.Dir(filepath.Dir(first))) {
 		t.Errorf("pip was called %d times: %s", got, pip)
 	}
 	settings := filepath.Join(filepath.Dir(filepath.Dir(first)), "share", "jupyter", "lab", "settings", "overrides.json")
 	if data, err := os.ReadFile(settings); err != nil || !json.Valid(data) {
 		t.Errorf("%s, %v", data, err)
+	}
+}
+
+// Each requirement is one version, with the hashes of its files.
+func TestRequirementsAreLocked(t *testing.T) {
+	asked, err := os.ReadFile("requirements.in")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for pin := range strings.FieldsSeq(string(asked)) {
+		if !strings.Contains("\n"+requirements, "\n"+pin+" ") {
+			t.Errorf("%s is not in requirements.txt", pin)
+		}
+	}
+	entries := 0
+	for entry := range strings.SplitSeq(strings.ReplaceAll(requirements, "\\\n", " "), "\n") {
+		if entry = strings.TrimSpace(entry); entry == "" || entry[0] == '#' {
+			continue
+		}
+		entries++
+		if !strings.Contains(entry, "==") || !strings.Contains(entry, "--hash=sha256:") {
+			t.Errorf("not locked: %s", entry)
+		}
+	}
+	if entries < 20 {
+		t.Errorf("%d requirements", entries)
 	}
 }
 
@@ -306,10 +335,67 @@ func TestSourceIsThisModule(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(filepath.Join(dir, "gonbext", "internal", "setup", "source.go")); err != nil {
-		t.Error(err)
+	if _, err := os.Stat(filepath.Join(dir, "oocore", "save.go")); err != nil || !isModule(dir) {
+		t.Error(dir, err)
 	}
 	if isModule(t.TempDir()) || isModule("") || isModule("relative") {
 		t.Error("a folder without this module's go.mod is taken for it")
+	}
+}
+
+func TestSourceIsTrustedByContentAndOwner(t *testing.T) {
+	files := fstest.MapFS{"go.mod": {Data: []byte("module m\n")}, "a/a.go": {Data: []byte("package a\n")}}
+	made := func() string {
+		dir := filepath.Join(t.TempDir(), "m")
+		if err := os.CopyFS(dir, files); err != nil {
+			t.Fatal(err)
+		}
+		for name := range files {
+			if err := os.Chmod(filepath.Join(dir, name), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, d := range []string{dir, filepath.Join(dir, "a")} {
+			if err := os.Chmod(d, 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return dir
+	}
+	if dir := made(); !holds(dir, files) {
+		t.Errorf("%s has the content, and is not trusted", dir)
+	}
+	for name, change := range map[string]func(dir string) error{
+		"changed": func(dir string) error {
+			return os.WriteFile(filepath.Join(dir, "a/a.go"), []byte("package b\n"), 0o644)
+		},
+		"missing":         func(dir string) error { return os.Remove(filepath.Join(dir, "go.mod")) },
+		"writable file":   func(dir string) error { return os.Chmod(filepath.Join(dir, "a/a.go"), 0o666) },
+		"writable folder": func(dir string) error { return os.Chmod(filepath.Join(dir, "a"), 0o777) },
+		"folder of a link": func(dir string) error {
+			return errors.Join(os.Rename(filepath.Join(dir, "a"), dir+"-a"), os.Symlink(dir+"-a", filepath.Join(dir, "a")))
+		},
+	} {
+		dir := made()
+		if err := change(dir); err != nil {
+			t.Fatal(err)
+		}
+		if holds(dir, files) {
+			t.Errorf("%s: is trusted", name)
+		}
+	}
+	if holds("", files) || holds("relative", files) {
+		t.Error("no folder is trusted")
+	}
+}
+
+func TestSourceIsCopiedWhereItsFolderHasChanged(t *testing.T) {
+	home := alone(t)
+	dir := filepath.Join(home, "copy")
+	if err := os.CopyFS(dir, source.Files); err != nil {
+		t.Fatal(err)
+	}
+	if !holds(dir, source.Files) {
+		t.Error("a copy of what the binary carries differs from it")
 	}
 }

@@ -1,0 +1,72 @@
+package magic
+
+import (
+	"strings"
+	"unicode/utf16"
+
+	"github.com/gonbext/gonbext/gonbext/internal/relay"
+)
+
+// Inspect answers Shift-Tab on a magic with its help. Elsewhere it moves the
+// cursor to what GoNB would describe: GoNB looks backwards for a name too, and
+// never ends where there is none.
+func (s *Session) Inspect(code string, cursor int) relay.Inspection {
+	lines, specials := readCell(code)
+	text := []rune(s.Pad(code))
+	cursor = min(max(cursor, 0), len(text))
+	pass := func(at int) relay.Inspection {
+		return relay.Inspection{Pass: true, Code: string(text), Cursor: len(utf16.Encode(text[:at]))}
+	}
+	row := rowOf(text, cursor)
+	if isForeign(specials) && row == 0 {
+		return pass(cursor)
+	}
+	if isForeign(specials) {
+		return relay.Inspection{}
+	}
+	for i, c := range specials {
+		if row < c.at || i+1 < len(specials) && row >= specials[i+1].at || row > c.at && lines[row].kind != continuation {
+			continue
+		}
+		m := find(c.name())
+		if m == nil {
+			m = asksHelp(c)
+		}
+		if m != nil {
+			return relay.Inspection{Help: map[string]any{"text/plain": m.help(), "text/markdown": m.markdown()}}
+		}
+		if err := unknown(c.name()); err != nil {
+			return relay.Inspection{Help: map[string]any{"text/plain": err.Error()}}
+		}
+		return pass(cursor) // GoNB's own command
+	}
+	at := nameBefore(text, cursor)
+	if at < 0 || lines[rowOf(text, at)].kind == specialLine || lines[rowOf(text, at)].kind == continuation {
+		return relay.Inspection{}
+	}
+	return pass(at)
+}
+
+// rowOf is the line that the cursor is in, from 0.
+func rowOf(text []rune, cursor int) int { return strings.Count(string(text[:cursor]), "\n") }
+
+// nameBefore is where the name ends or is that the cursor is about: the nearest
+// before spaces and brackets, or the function before a list of arguments. It is
+// -1 where there is none.
+func nameBefore(text []rune, cursor int) int {
+	at := min(cursor, len(text)-1)
+	for at >= 0 {
+		switch r := text[at]; {
+		case r == ',' || r == ')':
+			for at >= 0 && text[at] != '(' && text[at] != '{' {
+				at--
+			}
+			at--
+		case strings.ContainsRune(" \t\r\n({}[]\"`'", r):
+			at--
+		default:
+			return at
+		}
+	}
+	return -1
+}
