@@ -10,9 +10,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/fstest"
-
-	source "github.com/gonbext/gonbext"
 )
 
 // alone gives the test a home of its own.
@@ -343,59 +340,34 @@ func TestSourceIsThisModule(t *testing.T) {
 	}
 }
 
-func TestSourceIsTrustedByContentAndOwner(t *testing.T) {
-	files := fstest.MapFS{"go.mod": {Data: []byte("module m\n")}, "a/a.go": {Data: []byte("package a\n")}}
+func TestSourceThatOthersCanChangeIsRefused(t *testing.T) {
 	made := func() string {
 		dir := filepath.Join(t.TempDir(), "m")
-		if err := os.CopyFS(dir, files); err != nil {
-			t.Fatal(err)
-		}
-		for name := range files {
-			if err := os.Chmod(filepath.Join(dir, name), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for _, d := range []string{dir, filepath.Join(dir, "a")} {
-			if err := os.Chmod(d, 0o755); err != nil {
+		for name, text := range map[string]string{"go.mod": "module " + Module + "\n", "go.sum": "", "oocore/a.go": "package oocore\n", "cuda/a.go": "package cuda\n", "gonbext/a.go": "package gonbext\n"} {
+			path := filepath.Join(dir, name)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
 				t.Fatal(err)
 			}
 		}
 		return dir
 	}
-	if dir := made(); !holds(dir, files) {
-		t.Errorf("%s has the content, and is not trusted", dir)
+	if err := ownedSource(made()); err != nil {
+		t.Error(err)
 	}
 	for name, change := range map[string]func(dir string) error{
-		"changed": func(dir string) error {
-			return os.WriteFile(filepath.Join(dir, "a/a.go"), []byte("package b\n"), 0o644)
-		},
 		"missing":         func(dir string) error { return os.Remove(filepath.Join(dir, "go.mod")) },
-		"writable file":   func(dir string) error { return os.Chmod(filepath.Join(dir, "a/a.go"), 0o666) },
-		"writable folder": func(dir string) error { return os.Chmod(filepath.Join(dir, "a"), 0o777) },
+		"writable file":   func(dir string) error { return os.Chmod(filepath.Join(dir, "oocore/a.go"), 0o666) },
+		"writable folder": func(dir string) error { return os.Chmod(filepath.Join(dir, "cuda"), 0o777) },
 		"folder of a link": func(dir string) error {
-			return errors.Join(os.Rename(filepath.Join(dir, "a"), dir+"-a"), os.Symlink(dir+"-a", filepath.Join(dir, "a")))
+			return errors.Join(os.Rename(filepath.Join(dir, "cuda"), dir+"-a"), os.Symlink(dir+"-a", filepath.Join(dir, "cuda")))
 		},
 	} {
 		dir := made()
 		if err := change(dir); err != nil {
 			t.Fatal(err)
 		}
-		if holds(dir, files) {
+		if ownedSource(dir) == nil {
 			t.Errorf("%s: is trusted", name)
 		}
-	}
-	if holds("", files) || holds("relative", files) {
-		t.Error("no folder is trusted")
-	}
-}
-
-func TestSourceIsCopiedWhereItsFolderHasChanged(t *testing.T) {
-	home := alone(t)
-	dir := filepath.Join(home, "copy")
-	if err := os.CopyFS(dir, source.Files); err != nil {
-		t.Fatal(err)
-	}
-	if !holds(dir, source.Files) {
-		t.Error("a copy of what the binary carries differs from it")
 	}
 }

@@ -1,47 +1,43 @@
 package setup
 
 import (
-	"bytes"
-	"context"
-	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strings"
-
-	source "github.com/gonbext/gonbext"
 )
 
 // Module is the path of the module that this binary is built from.
 const Module = "github.com/gonbext/gonbext"
 
-// Source is the folder of this module's source, which cells import and GoNB is
-// built by. It is the folder that this binary was compiled from where that still
-// has the same content, whose packages are then compiled already; else a copy of
-// what the binary carries, in the user's cache folder.
+// Source returns the folder of this module's source, which cells import and GoNB is built
+// by: the one that this binary was compiled from, if it is still there, else the one in
+// Go's module cache. A folder that another user could have put there, or can write to, is
+// an error: its code would run in every cell.
 func Source() (string, error) {
-	if dir := compiledFrom(); holds(dir, source.Files) {
-		return dir, nil
+	if dir := compiledFrom(); isModule(dir) {
+		return dir, ownedSource(dir)
 	}
-	cache, err := cacheDir()
-	if err != nil {
-		return "", err
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" || info.Main.Version == "(devel)" {
+		return "", errors.New("the source that gonbext was built from is gone: build it again with go install ./gonbext/cmd/gonbext")
 	}
-	sum, err := digest(source.Files)
-	if err != nil {
-		return "", err
+	module := Module + "@" + info.Main.Version
+	cmd := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", module)
+	cmd.Dir = os.TempDir() // outside of any module
+	out, err := cmd.Output()
+	if dir := strings.TrimSpace(string(out)); err == nil && isModule(dir) {
+		return dir, ownedSource(dir)
 	}
-	dir := filepath.Join(cache, fmt.Sprintf("source-%x", sum[:8]))
-	err = once(context.Background(), dir, func() error { return os.CopyFS(dir, source.Files) })
-	if err == nil && !holds(dir, source.Files) {
-		err = fmt.Errorf("%s was changed: remove it, and gonbext makes it again", dir)
-	}
-	return dir, err
+	return "", fmt.Errorf("the source that gonbext was built from is gone: fetch it with go mod download %s", module)
 }
 
-// compiledFrom is the folder that this binary was compiled from, "" where it does
+// compiledFrom returns the folder that this binary was compiled from, "" where it does
 // not know (-trimpath).
 func compiledFrom() string {
 	_, file, _, ok := runtime.Caller(0)
@@ -51,52 +47,35 @@ func compiledFrom() string {
 	return ""
 }
 
-// holds reports whether dir has all of files with the same content, and nobody
-// but this user and root can change that.
-func holds(dir string, files fs.FS) bool {
-	if dir == "" || !filepath.IsAbs(dir) {
-		return false
+// ownedSource returns an error where somebody other than this user and root can change
+// what cells compile: the module's files, its packages and their folders.
+func ownedSource(dir string) error {
+	check := func(path string, st fs.FileInfo, err error) error {
+		if err == nil && !ownedAlone(st) {
+			err = fmt.Errorf("%s can be changed by another user: cells would run what he puts there. Take the right away (chmod -R go-w), or clone the source into a folder of your own", path)
+		}
+		return err
 	}
-	err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		path := filepath.Join(dir, filepath.FromSlash(name))
+	for _, name := range []string{".", "go.mod", "go.sum"} {
+		path := filepath.Join(dir, name)
 		st, err := os.Lstat(path)
-		switch {
-		case err != nil:
+		if err := check(path, st, err); err != nil {
 			return err
-		case !ownedAlone(st) || st.IsDir() != d.IsDir() || !d.IsDir() && !st.Mode().IsRegular():
-			return fs.ErrPermission
-		case d.IsDir():
-			return nil
 		}
-		want, err := fs.ReadFile(files, name)
+	}
+	for _, name := range []string{"oocore", "cuda", "gonbext"} {
+		err := filepath.WalkDir(filepath.Join(dir, name), func(path string, d fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			st, err := d.Info()
+			return check(path, st, err)
+		})
 		if err != nil {
 			return err
 		}
-		have, err := os.ReadFile(path)
-		if err == nil && !bytes.Equal(have, want) {
-			err = fs.ErrInvalid
-		}
-		return err
-	})
-	return err == nil
-}
-
-// digest identifies the names and contents of files.
-func digest(files fs.FS) (sum [sha256.Size]byte, err error) {
-	h := sha256.New()
-	err = fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		data, err := fs.ReadFile(files, name)
-		fmt.Fprintf(h, "%d %s %d\n", len(name), name, len(data))
-		h.Write(data)
-		return err
-	})
-	return [sha256.Size]byte(h.Sum(nil)), err
+	}
+	return nil
 }
 
 // isModule reports whether dir is the root of this module.
