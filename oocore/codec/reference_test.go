@@ -127,32 +127,43 @@ func numcodecsReads(t *testing.T, python string) {
 			t.Fatal(err)
 		}
 	}
+	type made struct {
+		text string
+		dt   dtype.Type
+		n    int
+	}
+	var cases []made
 	for _, text := range append(texts, "blosc:lz4:9:bitshuffle", "blosc:zstd:9:bitshuffle", "blosc:lz4hc:9:shuffle", "gzip:9", "gzip:0", "zstd:19") {
 		for _, dt := range []dtype.Type{dtype.Uint8, dtype.Int16, dtype.Float32, dtype.Float64, dtype.Complex128} {
 			for _, n := range []int{1, 1001, 1600, 300_000} {
-				p, err := Parse(text, []int{n}, dt)
-				if err != nil {
-					t.Fatal(err)
-				}
-				chunk := field(p.raw, dt)
-				var config codecs
-				for _, f := range p.filters {
-					id, _, _ := bytes.Cut([]byte(f.text()), []byte(":"))
-					config = append(config, map[string]any{"id": string(id)})
-				}
-				whole, err := encodeWhole(p, chunk)
-				if err != nil {
-					t.Fatal(err)
-				}
-				stream, err := encodeStream(p, chunk, []int{n / 3 * dt.Size(), (n - n/3) * dt.Size()})
-				if err != nil {
-					t.Fatal(err)
-				}
-				for _, data := range []stored{whole, stream} {
-					put(strconv.Itoa(len(all))+".chunk", data)
-					all, want = append(all, config), append(want, chunk)
-				}
+				cases = append(cases, made{text, dt, n})
 			}
+		}
+	}
+	strata := func(m made) []string { return []string{m.text, m.dt.String(), strconv.Itoa(m.n)} }
+	for _, m := range testcases.Sample(t, cases, 4, strata) {
+		text, dt, n := m.text, m.dt, m.n
+		p, err := Parse(text, []int{n}, dt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		chunk := field(p.raw, dt)
+		var config codecs
+		for _, f := range p.filters {
+			id, _, _ := bytes.Cut([]byte(f.text()), []byte(":"))
+			config = append(config, map[string]any{"id": string(id)})
+		}
+		whole, err := encodeWhole(p, chunk)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stream, err := encodeStream(p, chunk, []int{n / 3 * dt.Size(), (n - n/3) * dt.Size()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, data := range []stored{whole, stream} {
+			put(strconv.Itoa(len(all))+".chunk", data)
+			all, want = append(all, config), append(want, chunk)
 		}
 	}
 	text, err := json.Marshal(all)

@@ -22,42 +22,44 @@ func TestZstdLevels(t *testing.T) {
 	}
 	defer func(had func() zstdEngine) { zstdOf = had }(zstdOf)
 	use := func(e zstdEngine) { zstdOf = func() zstdEngine { return e } }
-	levels, sizes := []int{-100, 0, 1, 3, 7, 13}, []int{1, 9 << 10, 200 << 10}
-	if testcases.Full() {
-		levels = append(levels, -1, 2, 4, 5, 6, 9, 10, 12, 15, 16, 18, 22)
-		sizes = append(sizes, 100<<10, 300<<10, 1<<20+1)
+	type level struct{ level, size int }
+	var cases []level
+	for _, l := range []int{-100, -1, 0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 12, 13, 15, 16, 18, 22} {
+		for _, n := range []int{1, 9 << 10, 100 << 10, 200 << 10, 300 << 10, 1<<20 + 1} {
+			cases = append(cases, level{l, n})
+		}
 	}
-	for _, level := range levels {
-		for _, n := range sizes {
-			p, err := Parse(fmt.Sprintf("zstd:%d:checksum", level), []int{n}, dtype.Uint8)
-			if err != nil {
-				t.Fatal(err)
+	strata := func(l level) []string { return []string{fmt.Sprint("level ", l.level), fmt.Sprint(l.size, " bytes")} }
+	for _, l := range testcases.Sample(t, cases, 2, strata) {
+		level, n := l.level, l.size
+		p, err := Parse(fmt.Sprintf("zstd:%d:checksum", level), []int{n}, dtype.Uint8)
+		if err != nil {
+			t.Fatal(err)
+		}
+		chunk := field(p.raw, p.t)
+		for w, writer := range all {
+			if w == 0 && level > 10 {
+				continue // the same to it
 			}
-			chunk := field(p.raw, p.t)
-			for w, writer := range all {
-				if w == 0 && level > 10 {
-					continue // the same to it
-				}
-				use(writer)
-				whole, err := encodeWhole(p, chunk)
-				if err != nil {
-					t.Fatalf("level %d of %d bytes: %v", level, n, err)
-				}
-				stream, err := encodeStream(p, chunk, []int{n / 3, n - n/3})
-				if err != nil {
-					t.Fatalf("level %d of %d bytes as a stream: %v", level, n, err)
-				}
-				for _, reader := range all {
-					use(reader)
-					for _, data := range []stored{whole, stream} {
-						got, err := decodeWhole(p, data)
-						if err != nil || !bytes.Equal(got, chunk) {
-							t.Fatalf("level %d of %d bytes: %v", level, n, err)
-						}
-						got, err = decodeStream(p, data, []int{n / 2, n - n/2})
-						if err != nil || !bytes.Equal(got, chunk) {
-							t.Fatalf("level %d of %d bytes decoded as a stream: %v", level, n, err)
-						}
+			use(writer)
+			whole, err := encodeWhole(p, chunk)
+			if err != nil {
+				t.Fatalf("level %d of %d bytes: %v", level, n, err)
+			}
+			stream, err := encodeStream(p, chunk, []int{n / 3, n - n/3})
+			if err != nil {
+				t.Fatalf("level %d of %d bytes as a stream: %v", level, n, err)
+			}
+			for _, reader := range all {
+				use(reader)
+				for _, data := range []stored{whole, stream} {
+					got, err := decodeWhole(p, data)
+					if err != nil || !bytes.Equal(got, chunk) {
+						t.Fatalf("level %d of %d bytes: %v", level, n, err)
+					}
+					got, err = decodeStream(p, data, []int{n / 2, n - n/2})
+					if err != nil || !bytes.Equal(got, chunk) {
+						t.Fatalf("level %d of %d bytes decoded as a stream: %v", level, n, err)
 					}
 				}
 			}

@@ -1,6 +1,8 @@
 """Tensors with a known structure and noise, and the relative errors with which TensorLy decomposes them.
 
-    python tensorly.py OUT
+    python tensorly.py OUT [0,8,21]
+
+makes all 56, or those of these numbers.
 """
 import json, os, sys
 import numpy as np
@@ -23,7 +25,7 @@ def error(x, y):
     return float(np.linalg.norm(x - y) / np.linalg.norm(x))
 
 
-def main(out):
+def main(out, wanted):
     rng, cases = np.random.default_rng(5), []
     for i in range(56):
         dims = int(rng.integers(2, 5))
@@ -33,20 +35,21 @@ def main(out):
         x = low(rng, shape, rank, positive)
         noise = rng.random(shape) if positive else rng.standard_normal(shape)
         x = x + 0.1 * np.std(x) * noise
+        ranks = [min(rank + int(rng.integers(0, 2)), n) for n in shape]
+        for m in range(dims):
+            ranks[m] = min(ranks[m], int(np.prod(ranks)) // ranks[m])
+        if i not in wanted:
+            continue
         dtype = ["float32", "float64", "float16", "int16"][i % 4 if i % 8 < 4 else 0]
         x = np.round(x * 50).astype(dtype) if dtype == "int16" else x.astype(dtype)
         np.save(os.path.join(out, f"{i}.npy"), x)
         w = x.astype("f8")
-        case = {"rank": rank, "shape": shape, "positive": positive}
+        case = {"number": i, "rank": rank, "ranks": ranks, "shape": shape, "positive": positive}
         p = parafac(tl.tensor(w), rank=rank, n_iter_max=300, init="svd", tol=1e-9)
         case["cp"] = error(w, tl.cp_to_tensor(p))
         if positive:
             p = non_negative_parafac(tl.tensor(np.maximum(w, 0)), rank=rank, n_iter_max=500, init="svd", tol=1e-9, random_state=0)
             case["positive_cp"] = error(np.maximum(w, 0), tl.cp_to_tensor(p))
-        ranks = [min(rank + int(rng.integers(0, 2)), n) for n in shape]
-        for m in range(dims):
-            ranks[m] = min(ranks[m], int(np.prod(ranks)) // ranks[m])
-        case["ranks"] = ranks
         case["tucker"] = error(w, tl.tucker_to_tensor(tucker(tl.tensor(w), rank=ranks, n_iter_max=100, tol=1e-9)))
         core, us = w, []
         for m in range(dims):
@@ -59,4 +62,4 @@ def main(out):
         json.dump(cases, f)
 
 
-main(sys.argv[1])
+main(sys.argv[1], [int(i) for i in sys.argv[2].split(",")] if len(sys.argv) > 2 else range(56))
