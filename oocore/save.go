@@ -33,6 +33,9 @@ type MemoryError = plan.MemoryError
 // so.
 func (a *Array) Save(ctx context.Context, path string, opts ...Option) (*Array, error) {
 	site := graph.Caller()
+	if path == "" {
+		return nil, &Error{Op: "save", Site: site, Err: errors.New("the path is empty: name a file such as x.npy, or bring the values to memory with Collect")}
+	}
 	r, err := a.prepare(site, path, opts)
 	if err != nil {
 		return nil, err
@@ -155,6 +158,10 @@ func (a *Array) prepare(site graph.Site, path string, opts []Option) (*run, erro
 		r.root = root
 	}
 	if r.plan, err = plan.New(root, target, o); err != nil {
+		var small *MemoryError
+		if errors.As(err, &small) && r.overhead > unseen {
+			small.Held = r.overhead
+		}
 		return nil, &Error{Op: op, Shapes: [][]int{root.Shape}, Types: []dtype.Type{root.DType}, Site: site, Err: err}
 	}
 	return r, nil
