@@ -370,7 +370,7 @@ func TestChunkwiseRefusals(t *testing.T) {
 		}
 	}
 	for _, err := range oocore.Batches[float32](t.Context(), a, 0, 3) {
-		if err == nil || !strings.HasPrefix(err.Error(), "batches: the function takes float32") {
+		if err == nil || !strings.HasPrefix(err.Error(), "batches: Batches[float32] of a float64 array") {
 			t.Error(err)
 		}
 	}

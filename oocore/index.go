@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/op/index"
 )
@@ -75,9 +76,9 @@ func (a *Array) Compress(ctx context.Context, condition *Array, axis int, opts .
 }
 
 // Nonzero is where elements are not zero: their indices along each axis, as int64.
-// Where that fails, the one array that is returned says why.
+// Where that fails, each of the arrays that are returned says why.
 func (a *Array) Nonzero(ctx context.Context, opts ...Option) []*Array {
-	return a.several("nonzero", func(site graph.Site, n *graph.Node) ([]*graph.Node, error) {
+	return a.several("nonzero", grid.MaxDims, func(site graph.Site, n *graph.Node) ([]*graph.Node, error) {
 		m, counts, err := nonzero(ctx, site, "nonzero", n, opts)
 		if err != nil {
 			return nil, err

@@ -35,6 +35,9 @@ type MemoryError = plan.MemoryError
 // so.
 func (a *Array) Save(ctx context.Context, path string, opts ...Option) (*Array, error) {
 	site := graph.Caller()
+	if path == "" {
+		return nil, &Error{Op: "save", Site: site, Err: errors.New("the path is empty: name a file such as x.npy, or bring the values to memory with Collect")}
+	}
 	r, err := a.prepare(site, path, opts)
 	if err != nil {
 		return nil, err
@@ -171,6 +174,9 @@ func (a *Array) prepare(site graph.Site, path string, opts []Option) (*run, erro
 		r.plan, err = logical.Size(o)
 	}
 	if err != nil {
+		if small, ok := errors.AsType[*MemoryError](err); ok && budget.HasGarbage(r.overhead) {
+			small.Held = r.overhead
+		}
 		return nil, &Error{Op: op, Shapes: [][]int{root.Shape}, Types: []dtype.Type{root.DType}, Site: site, Err: err}
 	}
 	return r, nil

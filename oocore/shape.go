@@ -2,6 +2,7 @@ package oocore
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
@@ -159,32 +160,32 @@ func Stack(axis int, arrays ...*Array) *Array {
 }
 
 // Split cuts the array along an axis into so many parts of equal length. Where it
-// cannot, the one array that is returned says why.
+// cannot, each of the parts says why.
 func (a *Array) Split(sections, axis int) []*Array {
-	return a.several("split", func(site graph.Site, n *graph.Node) ([]*graph.Node, error) {
+	return a.several("split", sections, func(site graph.Site, n *graph.Node) ([]*graph.Node, error) {
 		return shape.Split(site, n, sections, axis)
 	})
 }
 
-// SplitAt cuts the array along an axis before each of the indices. Where it cannot, the
-// one array that is returned says why.
+// SplitAt cuts the array along an axis before each of the indices. Where it cannot, each of
+// the parts says why.
 func (a *Array) SplitAt(axis int, indices ...int) []*Array {
-	return a.several("split", func(site graph.Site, n *graph.Node) ([]*graph.Node, error) {
+	return a.several("split", len(indices)+1, func(site graph.Site, n *graph.Node) ([]*graph.Node, error) {
 		return shape.SplitAt(site, n, indices, axis)
 	})
 }
 
 // Unstack is the array's parts of length one along an axis, without it. Where there is
-// no such axis, the one array that is returned says so.
+// no such axis, each of the arrays that are returned says so.
 func (a *Array) Unstack(axis int) []*Array {
-	return a.several("unstack", func(site graph.Site, n *graph.Node) ([]*graph.Node, error) {
+	return a.several("unstack", grid.MaxDims, func(site graph.Site, n *graph.Node) ([]*graph.Node, error) {
 		return shape.Unstack(site, n, axis)
 	})
 }
 
 // Meshgrid is each vector along an axis of its own and constant along the others: the
 // i-th along axis i where matrix says so ("ij" of NumPy's), else the first two change
-// places ("xy"). Where one is no vector, the one array that is returned says so.
+// places ("xy"). Where one is no vector, each of the arrays says so.
 func Meshgrid(matrix bool, vectors ...*Array) (all []*Array) {
 	var nodes []*graph.Node
 	one := build("meshgrid", func(site graph.Site, in []*graph.Node) (_ *graph.Node, err error) {
@@ -194,7 +195,7 @@ func Meshgrid(matrix bool, vectors ...*Array) (all []*Array) {
 		return nodes[0], nil
 	}, anys(vectors)...)
 	if one.Err() != nil && len(vectors) > 0 {
-		return []*Array{one}
+		return slices.Repeat([]*Array{one}, len(vectors))
 	}
 	for _, n := range nodes {
 		all = append(all, made(n, nil))
@@ -202,15 +203,17 @@ func Meshgrid(matrix bool, vectors ...*Array) (all []*Array) {
 	return all
 }
 
-// several is build for an operation with several results.
-func (a *Array) several(op string, operation func(site graph.Site, n *graph.Node) ([]*graph.Node, error)) (all []*Array) {
+// several is build for an operation with several results. An error comes as count of
+// them, so that taking one of them by its index finds it.
+func (a *Array) several(op string, count int, operation func(site graph.Site, n *graph.Node) ([]*graph.Node, error)) (all []*Array) {
 	var nodes []*graph.Node
 	one := a.view(op, func(site graph.Site, n *graph.Node) (_ *graph.Node, err error) {
 		nodes, err = operation(site, n)
 		return n, err
 	})
 	if one.Err() != nil {
-		return []*Array{one}
+		const most = 1 << 16
+		return slices.Repeat([]*Array{one}, min(max(count, 1), most))
 	}
 	for _, n := range nodes {
 		all = append(all, made(n, nil))

@@ -161,3 +161,33 @@ func TestRechunk(t *testing.T) {
 		t.Error("one length is taken for two axes")
 	}
 }
+
+// What several results are asked of fails as each of them: an index finds the error.
+func TestSeveralResultsFailAsSeveral(t *testing.T) {
+	x := oocore.Arange(0, 12, 1).Reshape(3, 4)
+	for what, all := range map[string][]*oocore.Array{
+		"split":    x.Split(3, 9),
+		"uneven":   x.Split(5, 0),
+		"splitat":  x.SplitAt(9, 1, 2),
+		"unstack":  x.Unstack(9),
+		"nonzero":  x.Reshape(7).Nonzero(t.Context()),
+		"meshgrid": oocore.Meshgrid(true, x, x, x),
+	} {
+		if len(all) < 3 || all[2].Err() == nil {
+			t.Errorf("%s: %v", what, all)
+		}
+	}
+	if all := x.Split(-1<<62, 0); len(all) != 1 || all[0].Err() == nil {
+		t.Errorf("less than no parts: %v", all)
+	}
+	if all := x.Split(1<<62, 0); all[0].Err() == nil {
+		t.Error("parts without end are accepted")
+	}
+}
+
+func TestSaveRejectsAnEmptyPath(t *testing.T) {
+	_, err := oocore.Arange(0, 12, 1).Save(t.Context(), "")
+	if err == nil || !strings.HasPrefix(err.Error(), "save: the path is empty: name a file such as x.npy, or bring the values to memory with Collect (shape_test.go:") {
+		t.Error(err)
+	}
+}

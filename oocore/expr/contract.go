@@ -2,6 +2,7 @@ package expr
 
 import (
 	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/op/contract"
 )
 
@@ -50,6 +51,9 @@ func init() {
 			axes = []int{2}
 			fallthrough
 		case n == 1:
+			if most := min(len(in[0].Shape), len(in[1].Shape)); axes[0] < 0 || axes[0] > most {
+				return nil, c.fail(c.args[min(2, len(c.args)-1)].Pos(), "tensordot sums over %d axes, where arrays of shapes %s and %s have %d in common", axes[0], grid.Format(in[0].Shape), grid.Format(in[1].Shape), most)
+			}
 			for i := range axes[0] {
 				ofA, ofB = append(ofA, i-axes[0]), append(ofB, i)
 			}

@@ -11,16 +11,19 @@
 package expr
 
 import (
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/scanner"
 	"go/token"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/kernel"
 )
@@ -64,6 +67,29 @@ func Parse(src string, names map[string]*graph.Node, host Host) (*graph.Node, er
 		return nil, err
 	}
 	return p.node(v, tree)
+}
+
+// Unused returns those of the names that an expression does not have, sorted; none of an
+// expression that cannot be read.
+func Unused(src string, names []string) (unused []string) {
+	tree, err := (&reader{src: src}).syntax()
+	if err != nil {
+		return nil
+	}
+	used := map[string]bool{}
+	ast.Inspect(tree, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok {
+			used[id.Name] = true
+		}
+		return true
+	})
+	for _, name := range names {
+		if !used[name] {
+			unused = append(unused, name)
+		}
+	}
+	slices.Sort(unused)
+	return unused
 }
 
 // reader turns a syntax tree into nodes.
@@ -114,10 +140,14 @@ func (p *reader) syntax() (ast.Expr, error) {
 		}
 	}, scanner.ScanComments)
 	readable := []byte(text)
+	python := habits{src: p.src}
 	for {
 		at, tok, lit := s.Scan()
 		if bad != nil {
 			return nil, bad
+		}
+		if reason, from := python.token(file.Offset(at), tok, lit); reason != "" {
+			return nil, &Error{p.src, p.column(from), reason}
 		}
 		if tok == token.EOF {
 			break
@@ -149,6 +179,9 @@ func (p *reader) syntax() (ast.Expr, error) {
 func scanned(msg string) string {
 	if strings.Contains(msg, "rune literal") {
 		return `text stands in double quotes: "float16"`
+	}
+	if strings.Contains(msg, "'@'") {
+		return "@ is not an operator: write matmul(a, b)"
 	}
 	return msg
 }
@@ -212,7 +245,12 @@ func (p *reader) eval(x ast.Expr, depth int) (value, error) {
 		return value{}, p.fail(x.Sel.Pos(), "only .T may follow a point, not .%s: functions take the array as an argument", x.Sel.Name)
 	case *ast.StarExpr:
 		return value{}, p.fail(x.Star, "* and ** do not stand before an operand: a power is power(a, b)")
-	case *ast.IndexExpr, *ast.IndexListExpr, *ast.SliceExpr:
+	case *ast.IndexExpr:
+		if index, ok := x.Index.(*ast.BinaryExpr); ok && binaries[index.Op] >= kernel.LogicalAnd {
+			return value{}, p.fail(x.Lbrack, "an index of bools is written mask(%s, %s)", p.text(x.X), p.text(index))
+		}
+		return value{}, p.fail(x.Pos(), `brackets are written slice(x, "0:100, ::2")`)
+	case *ast.IndexListExpr, *ast.SliceExpr:
 		return value{}, p.fail(x.Pos(), `brackets are written slice(x, "0:100, ::2")`)
 	}
 	return value{}, p.fail(x.Pos(), "this is not an expression over arrays")
@@ -382,5 +420,15 @@ func (p *reader) binary(x *ast.BinaryExpr, depth int) (value, error) {
 	if err != nil {
 		return value{}, err
 	}
-	return result(graph.Apply(p.site, op, left, right))
+	n, err := graph.Apply(p.site, op, left, right)
+	var refused *graph.Error
+	if errors.As(err, &refused) && (x.Op == token.AND || x.Op == token.OR || x.Op == token.XOR) && max(left.DType.Kind(), right.DType.Kind()) >= dtype.KindFloat {
+		refused.Err = fmt.Errorf("%w; %s binds tighter than comparisons: conditions are joined as (a > 0.5) && (a < 0.7)", refused.Err, x.Op)
+	}
+	return result(n, err)
+}
+
+// text is what the expression's writer wrote of a part of it.
+func (p *reader) text(x ast.Expr) string {
+	return strings.TrimSpace(p.src[min(max(int(x.Pos())-1, 0), len(p.src)):min(max(int(x.End())-1, 0), len(p.src))])
 }

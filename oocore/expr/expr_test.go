@@ -83,41 +83,58 @@ func TestParse(t *testing.T) {
 
 func TestErrorsPointAtTheirPlace(t *testing.T) {
 	for src, want := range map[string]string{
-		"":                      "column 1: there is no expression",
-		"sqrt(b":                "column 7: expected ',' or ')'",
-		"sqrt(b))":              "column 8: expected an operator, found ')'",
-		"b b":                   "column 3: expected an operator, found b",
-		"b +":                   "column 4: expected operand, found the end",
-		"sqrtt(b)":              `column 1: the function "sqrtt" is unknown, did you mean "sqrt"?`,
-		"sqrt(bb)":              `column 6: the name "bb" is unknown, did you mean "b"?`,
-		"sqrt(weights)":         `column 6: the name "weights" is unknown: known are b, flags, i, m, x`,
-		"b + sqrt":              "column 5: sqrt is a function: sqrt(x)",
-		"sqrt(b, b)":            "column 1: sqrt does not take 2 arguments: sqrt(x)",
-		"1 + var()":             `column 5: var does not take 0 arguments: var(x, axes..., where, "ddof=1", "dtype=float32", "keepdims")`,
-		"x var x":               "column 3: expected an operator, found var",
-		"mean()":                `column 1: mean does not take 0 arguments: mean(x, axes..., where, "dtype=float32", "keepdims")`,
-		"mean(x, b)":            `column 9: mean takes an integer here: mean(x, axes..., where, "dtype=float32", "keepdims")`,
-		"mean(x, 0.5)":          `column 9: mean takes an integer here: mean(x, axes..., where, "dtype=float32", "keepdims")`,
-		`astype(x, "float17")`:  `column 11: dtype "float17" is unknown: use one of bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, bfloat16, float32, float64, complex64, complex128`,
-		"astype(x, float16)":    `column 11: the name "float16" is unknown: known are b, flags, i, m, x`,
-		"astype(x, 'float16')":  `column 11: text stands in double quotes: "float16"`,
-		"x // 2":                "column 3: // is not an operator: write floor_divide(a, b)",
-		"x ** 2":                "column 4: ** is not an operator: write power(a, b)",
-		"x @ m":                 "column 3: illegal character U+0040 '@'",
-		"x[0:3]":                `column 1: brackets are written slice(x, "0:100, ::2")`,
-		"x.shape":               "column 3: only .T may follow a point, not .shape: functions take the array as an argument",
-		"np.sqrt(x)":            "column 1: functions are called by name alone: sqrt(x)",
-		"x(3)":                  `column 1: x is an array and cannot be called: a part of it is slice(x, "0:100")`,
-		`"text" + x`:            `column 1: text "text" stands where an array or a number has to`,
-		"größe + x":             `column 1: the name "größe" is unknown: known are b, flags, i, m, x`,
-		"/* ü */ x":             "column 1: /* is not an operator: write floor_divide(a, b)",
-		`"ü" + nothing(x)`:      `column 7: the function "nothing" is unknown`,
-		"1/0":                   "column 2: division by zero",
-		"9223372036854775807*2": "column 20: the result is beyond int64",
-		"99999999999999999999":  "column 1: 99999999999999999999 is out of range",
-		"func() {}":             "column 1: this is not an expression over arrays",
-		"x &^ i":                "column 3: &^ is not an operator on arrays",
-		"random(-1, 3)":         "column 8: a seed is not negative",
+		"":                                 "column 1: there is no expression",
+		"sqrt(b":                           "column 7: expected ',' or ')'",
+		"sqrt(b))":                         "column 8: expected an operator, found ')'",
+		"b b":                              "column 3: expected an operator, found b",
+		"b +":                              "column 4: expected operand, found the end",
+		"sqrtt(b)":                         `column 1: the function "sqrtt" is unknown, did you mean "sqrt"?`,
+		"sqrt(bb)":                         `column 6: the name "bb" is unknown, did you mean "b"?`,
+		"sqrt(weights)":                    `column 6: the name "weights" is unknown: known are b, flags, i, m, x`,
+		"b + sqrt":                         "column 5: sqrt is a function: sqrt(x)",
+		"sqrt(b, b)":                       "column 1: sqrt does not take 2 arguments: sqrt(x)",
+		"1 + var()":                        `column 5: var does not take 0 arguments: var(x, axes..., where, "ddof=1", "dtype=float32", "keepdims")`,
+		"x var x":                          "column 3: expected an operator, found var",
+		"mean()":                           `column 1: mean does not take 0 arguments: mean(x, axes..., where, "dtype=float32", "keepdims")`,
+		"mean(x, b)":                       `column 9: mean takes an integer here: mean(x, axes..., where, "dtype=float32", "keepdims")`,
+		"mean(x, 0.5)":                     `column 9: mean takes an integer here: mean(x, axes..., where, "dtype=float32", "keepdims")`,
+		`astype(x, "float17")`:             `column 11: dtype "float17" is unknown: use one of bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float16, bfloat16, float32, float64, complex64, complex128`,
+		"astype(x, float16)":               `column 11: the name "float16" is unknown: known are b, flags, i, m, x`,
+		"astype(x, 'float16')":             `column 11: text stands in double quotes: "float16"`,
+		"x // 2":                           "column 3: // is not an operator: write floor_divide(a, b)",
+		"x ** 2":                           "column 4: ** is not an operator: write power(a, b)",
+		"x @ m":                            "column 3: @ is not an operator: write matmul(a, b)",
+		"x[0:3]":                           `column 1: brackets are written slice(x, "0:100, ::2")`,
+		"x.shape":                          "column 3: only .T may follow a point, not .shape: functions take the array as an argument",
+		"np.sqrt(x)":                       "column 1: functions are called by name alone: write sqrt(x)",
+		"x(3)":                             `column 1: x is an array and cannot be called: a part of it is slice(x, "0:100")`,
+		`"text" + x`:                       `column 1: text "text" stands where an array or a number has to`,
+		"größe + x":                        `column 1: the name "größe" is unknown: known are b, flags, i, m, x`,
+		"/* ü */ x":                        "column 1: /* is not an operator: write floor_divide(a, b)",
+		`"ü" + nothing(x)`:                 `column 7: the function "nothing" is unknown`,
+		"1/0":                              "column 2: division by zero",
+		"9223372036854775807*2":            "column 20: the result is beyond int64",
+		"99999999999999999999":             "column 1: 99999999999999999999 is out of range",
+		"func() {}":                        "column 1: this is not an expression over arrays",
+		"x &^ i":                           "column 3: &^ is not an operator on arrays",
+		"random(-1, 3)":                    "column 8: a seed is not negative",
+		"mean(x, axis=0)":                  "column 9: arguments have no names: write mean(x, 0)",
+		"mean(x, axis=(0, 1)) + 1":         "column 9: arguments have no names: write mean(x, 0, 1)",
+		"std(x, ddof=1)":                   `column 8: write std(x, "ddof=1"): std(x, axes..., where, "ddof=1", "dtype=float32", "keepdims")`,
+		"sum(x, 0, keepdims=True)":         `column 11: write sum(x, 0, "keepdims"): sum(x, axes..., where, "initial=0", "dtype=float32", "keepdims")`,
+		"arange(stop=4)":                   "column 8: arguments have no names, but places: arange(start, stop, step)",
+		"x = 3":                            "column 1: = is not an operator: == compares",
+		"sum(x, (0, 1))":                   "column 8: tuples have no parentheses: write sum(x, 0, 1)",
+		"concatenate([b, i])":              "column 13: lists have no brackets: write concatenate(b, i, 0)",
+		"sum([b])":                         "column 5: lists have no brackets: write sum(b)",
+		"x.mean(0)":                        "column 1: functions are called by name alone: write mean(x, 0)",
+		"sqr(x)":                           `column 1: the function "sqr" is unknown, did you mean "qr", "sqrt" or "square"?`,
+		"fmod(x, 2)":                       `column 1: the function "fmod" is unknown: remainder(a, b) has the divisor's sign, and a - b*trunc(a/b) fmod's`,
+		"choose(x)":                        `column 1: the function "choose" is unknown: write where(condition, x, y), or take_along_axis of what stack has put together`,
+		"amax(x)":                          `column 1: the function "amax" is unknown: write max(x)`,
+		"b + select(x)":                    `column 5: there is no function "select": write where(condition, x, y), one in another, or mask(x, bools)`,
+		"x[x > 3]":                         "column 2: an index of bools is written mask(x, x > 3)",
+		"histogram2d(b, b, 5, 0, 1, 0, 1)": `column 19: histogram2d reads the first 2 as bins, one for each coordinate, and the 3 after as ends of ranges, of which there are 4: histogram2d(x, y, xbins, ybins, xlow, xhigh, ylow, yhigh, weights, "density")`,
 		strings.Repeat("(", 2000) + "x" + strings.Repeat(")", 2000): "column 1001: the expression is nested more than 1000 deep",
 	} {
 		_, err := expr.Parse(src, names(t), nil)
@@ -128,11 +145,53 @@ func TestErrorsPointAtTheirPlace(t *testing.T) {
 	}
 }
 
+// What has an axis out of range says what each argument is.
+func TestAxisOutOfRangeNamesTheArguments(t *testing.T) {
+	_, err := expr.Parse("roll(x, 1, 2, 0, 1)", names(t), nil)
+	var typed *graph.Error
+	if !errors.As(err, &typed) || !strings.HasPrefix(err.Error(), "roll: axis 2 is out of range for 2 dimensions; the arguments are roll(x, shift, axes...)") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestBitwiseOfFloatsNamesThePrecedence(t *testing.T) {
+	_, err := expr.Parse("x>0.5 & x<0.7", names(t), nil)
+	var typed *graph.Error
+	if !errors.As(err, &typed) || !strings.Contains(err.Error(), "& binds tighter than comparisons: conditions are joined as (a > 0.5) && (a < 0.7)") {
+		t.Errorf("%v", err)
+	}
+}
+
+// Ten megabytes of text, and text that is nested, are one error before they are parsed
+// into a tree.
+func TestLongTextIsRejected(t *testing.T) {
+	for src, want := range map[string]string{
+		strings.Repeat("x+", 5<<20) + "x":                                 "bytes of text are more than 65536",
+		strings.Repeat("(", 10000) + "x" + strings.Repeat(")", 10000):     "is nested more than 1000 deep",
+		strings.Repeat("- ", 30000) + "x":                                 "is nested more than 1000 deep",
+		strings.Repeat("sqrt(", 10000) + "x" + strings.Repeat(")", 10000): "is nested more than 1000 deep",
+		"x" + strings.Repeat("+x", 30000):                                 "is nested more than 1000 deep",
+		strings.Repeat("x[", 10000) + "x" + strings.Repeat("]", 10000):    "brackets are written",
+		strings.Repeat("mean(x, axis=(", 4000):                            "arguments have no names",
+	} {
+		_, err := expr.Parse(src, names(t), nil)
+		if err == nil || !strings.Contains(err.Error(), want) || len(err.Error()) > 1000 {
+			t.Errorf("%.20s: %.300v, want %s", src, err, want)
+		}
+	}
+}
+
 func TestShapesAreNotSyntax(t *testing.T) {
 	_, err := expr.Parse("x + m", names(t), nil)
 	var typed *graph.Error
 	if !errors.As(err, &typed) || !strings.HasPrefix(err.Error(), "add: shapes (100, 40) and (40, 3) do not broadcast together (expr_test.go:") {
 		t.Errorf("%v", err)
+	}
+}
+
+func TestUnusedNames(t *testing.T) {
+	if got := expr.Unused("mean(x, 0) + x.T", []string{"y", "x", "mean", "T", "b"}); !slices.Equal(got, []string{"b", "y"}) {
+		t.Errorf("unused are %v", got)
 	}
 }
 

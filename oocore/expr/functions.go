@@ -2,6 +2,7 @@ package expr
 
 import (
 	"errors"
+	"fmt"
 	"go/ast"
 	"maps"
 	"slices"
@@ -255,6 +256,16 @@ type call struct {
 
 func (p *reader) call(x *ast.CallExpr, depth int) (value, error) {
 	id, ok := x.Fun.(*ast.Ident)
+	if method, is := x.Fun.(*ast.SelectorExpr); is {
+		arguments := make([]string, len(x.Args))
+		for i, a := range x.Args {
+			arguments[i] = p.text(a)
+		}
+		if root, is := method.X.(*ast.Ident); !is || p.names[root.Name] != nil { // not np or numpy
+			arguments = append([]string{p.text(method.X)}, arguments...)
+		}
+		return value{}, p.fail(x.Fun.Pos(), "functions are called by name alone: write %s(%s)", method.Sel.Name, strings.Join(arguments, ", "))
+	}
 	if !ok {
 		return value{}, p.fail(x.Fun.Pos(), "functions are called by name alone: sqrt(x)")
 	}
@@ -263,7 +274,7 @@ func (p *reader) call(x *ast.CallExpr, depth int) (value, error) {
 		if _, array := p.names[id.Name]; array {
 			return value{}, p.fail(id.Pos(), `%s is an array and cannot be called: a part of it is slice(%s, "0:100")`, id.Name, id.Name)
 		}
-		return value{}, p.fail(id.Pos(), "the function %q is unknown%s", id.Name, nearest(id.Name, slices.Collect(maps.Keys(functions))))
+		return value{}, p.fail(id.Pos(), "the function %q is unknown%s", id.Name, nearestFunction(id.Name))
 	}
 	n := len(x.Args)
 	if n < f.min || f.max >= 0 && n > f.max || x.Ellipsis.IsValid() {
@@ -276,7 +287,12 @@ func (p *reader) call(x *ast.CallExpr, depth int) (value, error) {
 			return value{}, err
 		}
 	}
-	return result(f.call(c))
+	out, err := f.call(c)
+	var refused *graph.Error
+	if errors.As(err, &refused) && strings.Contains(f.Usage, "ax") && refused.Op == f.Name && strings.Contains(refused.Err.Error(), "out of range for") {
+		refused.Err = fmt.Errorf("%w; the arguments are %s", refused.Err, f.Usage) // one may have been meant for another
+	}
+	return result(out, err)
 }
 
 // arrays are the first n arguments.

@@ -2,6 +2,7 @@ package expr
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -25,4 +26,53 @@ func nearest(name string, known []string) string {
 		return ""
 	}
 	return ": known are " + strings.Join(known, ", ")
+}
+
+// elsewhere says what stands for NumPy's functions that are not known.
+var elsewhere = map[string]string{
+	"amax": "write max(x)", "amin": "write min(x)", "around": "write round(x, decimals)", "round_": "write round(x, decimals)",
+	"fmod":   "remainder(a, b) has the divisor's sign, and a - b*trunc(a/b) fmod's",
+	"choose": "write where(condition, x, y), or take_along_axis of what stack has put together",
+	"select": "write where(condition, x, y), one in another, or mask(x, bools)",
+	"insert": "write concatenate of slices: concatenate(slice(x, \"0:3\"), new, slice(x, \"3:\"), 0)",
+	"append": "write concatenate(a, b, 0)", "delete": "write mask(x, bools), or concatenate of slices",
+	"zeros": "write full(0.0, lengths...)", "ones": "write full(1.0, lengths...)", "array": "arrays come from files, as NAME=PATH",
+	"asarray": "arrays come from files, as NAME=PATH", "range": "write arange(start, stop, step)", "len": "a shape is known: write its number",
+	"block": "write concatenate of concatenate", "ptp": "write max(x) - min(x)", "float": "write astype(x, \"float64\")", "int": "write astype(x, \"int64\")",
+}
+
+// nearestFunction is what to write instead of a function that is unknown: the known ones
+// that are most similar, or of which it is an abbreviation.
+func nearestFunction(name string) string {
+	if instead, ok := elsewhere[name]; ok {
+		return ": " + instead
+	}
+	low := strings.ToLower(name)
+	var alike []string
+	least := max(1, len(name)/3)
+	for k := range maps.Keys(functions) {
+		if len(low) > 2 && len(k) <= 2*len(low) && k[0] == low[0] && spell.Within(low, k) || spell.Distance(low, k) <= least {
+			alike = append(alike, k)
+		}
+	}
+	slices.SortFunc(alike, func(a, b string) int {
+		if d := spell.Distance(low, a) - spell.Distance(low, b); d != 0 {
+			return d
+		}
+		return strings.Compare(a, b)
+	})
+	if len(alike) > 3 {
+		alike = alike[:3]
+	}
+	for i := range alike {
+		alike[i] = fmt.Sprintf("%q", alike[i])
+	}
+	switch n := len(alike); n {
+	case 0:
+		return ""
+	case 1:
+		return ", did you mean " + alike[0] + "?"
+	default:
+		return ", did you mean " + strings.Join(alike[:n-1], ", ") + " or " + alike[n-1] + "?"
+	}
 }

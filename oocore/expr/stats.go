@@ -164,7 +164,7 @@ func (c *call) histogram(coordinates int) (in []*graph.Node, bins []stats.Bins, 
 		ends = append(ends, end)
 	}
 	if n := len(ends); n != 0 && n != 2*coordinates {
-		return nil, nil, o, c.fail(c.args[coordinates].Pos(), "%s takes ranges of two numbers each: %s", c.f.Name, c.f.Usage)
+		return nil, nil, o, c.fail(c.args[coordinates].Pos(), "%s reads the first %d as bins, one for each coordinate, and the %d after as ends of ranges, of which there are %d: %s", c.f.Name, coordinates, n, 2*coordinates, c.f.Usage)
 	} else if n > 0 {
 		for i := range bins {
 			bins[i].Range = ends[2*i : 2*i+2]

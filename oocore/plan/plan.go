@@ -12,6 +12,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/grid"
@@ -156,11 +157,16 @@ func (s *Stage) Tasks() int { return s.Grid.Len() }
 type MemoryError struct {
 	Op          string
 	Need, Limit int64
+	Held        int64 // part of Need that the program holds already; 0 where that is little
 }
 
 func (e *MemoryError) Error() string {
-	return fmt.Sprintf("%s needs a budget of %s (%s), and has %s (%s)",
-		e.Op, mib(e.Need), units.Exact(e.Need), mib(e.Limit), units.Exact(e.Limit))
+	held := ""
+	if e.Held > 0 {
+		held = fmt.Sprintf(", %s of it for what the program itself holds,", mib(e.Held))
+	}
+	return fmt.Sprintf("%s needs a budget of %s (%s)%s and has %s (%s)",
+		e.Op, mib(e.Need), units.Exact(e.Need), cmp.Or(held, ","), mib(e.Limit), units.Exact(e.Limit))
 }
 
 // mib writes a size in a form that a budget can be given in.

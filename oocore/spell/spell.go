@@ -2,6 +2,16 @@
 // the word that was probably meant.
 package spell
 
+// Within reports whether b has the bytes of a in their order, among others.
+func Within(a, b string) bool {
+	for i := range len(b) {
+		if a != "" && a[0] == b[i] {
+			a = a[1:]
+		}
+	}
+	return a == ""
+}
+
 // Distance is the number of bytes to add, drop or change to make b of a:
 // Levenshtein's distance.
 func Distance(a, b string) int {

@@ -2,6 +2,17 @@ package spell
 
 import "testing"
 
+func TestWithin(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{{"", "", true}, {"", "x", true}, {"x", "", false}, {"sqr", "square", true}, {"sqr", "sqrt", true}, {"srq", "square", false}} {
+		if got := Within(c.a, c.b); got != c.want {
+			t.Errorf("%q within %q is %t", c.a, c.b, got)
+		}
+	}
+}
+
 func TestDistance(t *testing.T) {
 	for _, c := range []struct {
 		a, b string

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"go/token"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -60,12 +62,18 @@ hosvd run first, too: --plan leaves their own passes out.`,
 				if err := foresee(oocore.EvalContext(c.Context(), args[0], names, planned...), out, opts); err != nil {
 					return failure(err)
 				}
+				if err := checkUsed(args[0], names); err != nil {
+					return err
+				}
 			}
 			stop := showProgress(c.ErrOrStderr(), j.id)
 			a := oocore.EvalContext(c.Context(), args[0], names, opts...)
 			stop()
 			if err := checkOutput(a, out); err != nil {
 				return failure(err)
+			}
+			if err := checkUsed(args[0], names); err != nil {
+				return err
 			}
 			return j.do(c, a, out)
 		},
@@ -96,6 +104,14 @@ func checkOutput(a *oocore.Array, out string) error {
 	}
 	if out == "" && a.Dims() > 0 {
 		return usagef("the result has shape %v: say with -o where to write it", a.Shape())
+	}
+	return nil
+}
+
+// checkUsed refuses an array that is given and not used: it is a slip of the pen.
+func checkUsed(expression string, names oocore.Names) error {
+	if unused := expr.Unused(expression, slices.Collect(maps.Keys(names))); len(unused) > 0 {
+		return usagef("%s is not used in the expression: leave it out", unused[0])
 	}
 	return nil
 }

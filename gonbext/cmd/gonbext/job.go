@@ -69,8 +69,12 @@ func (j *job) options(c *cobra.Command) ([]oocore.Option, error) {
 	}
 	opts := []oocore.Option{oocore.Cell(j.id)}
 	if c.Flags().Changed("memory") {
-		if _, err := units.ParseSize(j.memory); err != nil {
+		n, err := units.ParseSize(j.memory)
+		if err != nil {
 			return nil, usagef("--memory: %w", err)
+		}
+		if strings.Trim(j.memory, "0123456789") == "" && n < 1<<20 { // no budget at all
+			return nil, usagef("--memory: %s is %s, did you mean %sMiB?", j.memory, units.Exact(n), j.memory)
 		}
 		opts = append(opts, oocore.Memory(j.memory))
 	}

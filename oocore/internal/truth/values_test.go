@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/cmplx"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore"
@@ -34,7 +35,7 @@ func TestValuesAtTheEdgesOfTypes(t *testing.T) {
 		{"arange(9223372036854775800, 9223372036854775807, 2.0)", oocore.Float64, slices.Repeat([]complex128{9223372036854775808}, 4)},
 		{"vdot(flags, flags)", oocore.Bool, []complex128{1}},
 		{"vdot(flags, u) == u", oocore.Bool, []complex128{0, 0, 0}},
-		{"vdot(flags, u) - 3 - (u >> 0)", oocore.Uint64, []complex128{0, 1 << 63 - 1, 1<<63 - 2}},
+		{"vdot(flags, u) - 3 - (u >> 0)", oocore.Uint64, []complex128{0, 1<<63 - 1, 1<<63 - 2}},
 		{"round(z, 2)", oocore.Complex128, []complex128{complex(inf, 0), complex(1.23, -inf), 1.23 - 5.68i}},
 		{"round(w, 1)", oocore.Complex64, []complex128{complex(inf, 0), complex(float64(float32(1.2)), -float64(float32(5.4)))}},
 		{"round(z, -1)", oocore.Complex128, []complex128{complex(inf, 0), complex(0, -inf), -10i}},
@@ -81,4 +82,33 @@ func alike(a, b complex128) bool {
 		return a == b || a != a && b != b || math.Abs(a-b) <= 4e-15*math.Abs(b)
 	}
 	return one(real(a), real(b)) && one(imag(a), imag(b)) || cmplx.Abs(a-b) <= 4e-16
+}
+
+// Parameters that would take memory or time without bound are rejected when the
+// expression is read, and those with a short answer have it.
+func TestUnboundedParametersAreRejected(t *testing.T) {
+	t.Setenv("GONBEXT_RUNS", t.TempDir())
+	names := parameterNames()
+	for expression, want := range map[string]string{
+		"tensordot(v, v, 1000000000)":               "tensordot sums over 1000000000 axes, where arrays of shapes (3,) and (3,) have 1 in common",
+		"diff(arange(1000000), 99999)":              "differences are taken 12 times at the most, not 99999",
+		`randomized_svd(m, 1, 1099511627776, "s")`:  "1099511627776 iterations are more than 1000",
+		"median_filter(m, 1099511627776)":           "reaches 549755813888 elements, more than 16777216",
+		"median_filter(m, 4000)":                    "has 16000000 elements, more than 131072",
+		`gaussian_filter(v, 1, "reflect", 0, 9999)`: "the order 9999 along axis 0 is more than 64",
+		"convolve(full(1.0), full(1.0))":            "takes arrays of one dimension or more",
+		"correlate(zero, zero)":                     "takes arrays of one dimension or more",
+		"round(v, 1099511627776)":                   "1099511627776 decimals are beyond what floats have",
+	} {
+		if err := oocore.Eval(expression, names).Err(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", expression, err, want)
+		}
+	}
+	if a := oocore.Eval("diff(v, 99999)", names); a.Err() != nil || !slices.Equal(a.Shape(), []int{0}) {
+		t.Errorf("diff of more times than elements: %v, want no elements", a)
+	}
+	got, err := oocore.Collect[float64](t.Context(), oocore.Eval("matrix_power(eye(3), -9223372036854775807-1)", nil), oocore.Memory("64MiB"))
+	if err != nil || !slices.Equal(got, []float64{1, 0, 0, 0, 1, 0, 0, 0, 1}) {
+		t.Errorf("the power of the smallest integer: %v, %v", got, err)
+	}
 }

@@ -45,6 +45,8 @@ func gaussian(site graph.Site, x *graph.Node, sigma []float64, order []int, trun
 			return nil, fmt.Errorf("a sigma of %v out to %v of them along axis %d is not a distance", s, truncate, d)
 		case order[d] < 0:
 			return nil, fmt.Errorf("the order %d along axis %d is negative", order[d], d)
+		case order[d] > maxOrder:
+			return nil, fmt.Errorf("the order %d along axis %d is more than %d, beyond which float64 has no digits of the weights", order[d], d, maxOrder)
 		case s <= 1e-15:
 			continue
 		case radius > maxRadius:
@@ -67,6 +69,9 @@ func gaussian(site graph.Site, x *graph.Node, sigma []float64, order []int, trun
 
 // maxRadius bounds the weights of one axis, which are part of a plan.
 const maxRadius = 1 << 16
+
+// maxOrder bounds derivatives: the coefficients of the polynomials grow as factorials do.
+const maxOrder = 64
 
 // gaussianWeights are those of a correlation. The derivatives of a normal density are
 // polynomials times it: each has the one before times -x/σ², and its derivative.

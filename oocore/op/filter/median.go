@@ -2,6 +2,7 @@ package filter
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/gonbext/gonbext/oocore/blockwise"
 	"github.com/gonbext/gonbext/oocore/dtype"
@@ -151,6 +152,10 @@ func (net *network) run(r rows, t dtype.Type, out, in, registers []byte, offsets
 	}
 }
 
+// maxMedian bounds the elements of a window, through each of which a task goes for one
+// element of its result without looking up.
+const maxMedian = 1 << 17
+
 // MedianOf is scipy.ndimage.median_filter: the median of a window of the given lengths.
 func MedianOf(site graph.Site, x *graph.Node, sizes []int, b window.Border) (*graph.Node, error) {
 	const name = "median_filter"
@@ -161,8 +166,15 @@ func MedianOf(site graph.Site, x *graph.Node, sizes []int, b window.Border) (*gr
 	if err != nil {
 		return nil, graph.Refuse(site, name, err, x)
 	}
-	if grid.Size(sizesOf(&w)) == 1 {
+	elements := 1.0
+	for _, n := range sizesOf(&w) {
+		elements *= float64(n)
+	}
+	if elements == 1 {
 		return x, nil
+	}
+	if elements > maxMedian {
+		return nil, graph.Refuse(site, name, fmt.Errorf("a window of shape %s has %.0f elements, more than %d: filter a downsampled array instead", grid.Format(sizesOf(&w)), elements, maxMedian), x)
 	}
 	return graph.Boxes(site, name, Median{w}, x.Shape, x.DType, []*graph.Node{x}, append([]string{grid.Format(sizesOf(&w))}, args(b)...)...)
 }

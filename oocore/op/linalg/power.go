@@ -23,16 +23,17 @@ func MatrixPower(site graph.Site, n *graph.Node, power int) (*graph.Node, error)
 		}
 		return graph.BroadcastTo(site, ones, append(stack, m, m)...)
 	}
+	times := uint64(power)
 	if power < 0 {
 		if n, err = Inv(site, n); err != nil {
 			return nil, err
 		}
-		power = -power
+		times = -times // also of the smallest integer, which has no negative
 	}
 	var out *graph.Node
 	for {
 		switch {
-		case power&1 == 0:
+		case times&1 == 0:
 		case out == nil:
 			out = n
 		default:
@@ -40,7 +41,7 @@ func MatrixPower(site graph.Site, n *graph.Node, power int) (*graph.Node, error)
 				return nil, err
 			}
 		}
-		if power >>= 1; power == 0 {
+		if times >>= 1; times == 0 {
 			return out, nil
 		}
 		if n, err = graph.Product(site, n, n); err != nil {

@@ -112,6 +112,9 @@ func RandomizedSVD(site graph.Site, n *graph.Node, k int, o RandomOptions) (u, s
 	return u, s, vt, nil
 }
 
+// maxIterations bounds the nodes of one approximation.
+const maxIterations = 1000
+
 func randomized(site graph.Site, n *graph.Node, k int, o RandomOptions) (u, s, vt *graph.Node, err error) {
 	dt, err := matrixOf(n)
 	if err != nil {
@@ -122,6 +125,9 @@ func randomized(site graph.Site, n *graph.Node, k int, o RandomOptions) (u, s, v
 	}
 	if o.Iterations < 0 || o.Oversample < 0 {
 		return nil, nil, nil, fmt.Errorf("%d iterations and %d more vectors: neither may be negative", o.Iterations, o.Oversample)
+	}
+	if o.Iterations > maxIterations {
+		return nil, nil, nil, fmt.Errorf("%d iterations are more than %d: each reads the matrix once, and 2 to 10 do", o.Iterations, maxIterations)
 	}
 	n, wide, err := turned(site, n)
 	if err != nil {

@@ -22,6 +22,12 @@ func Diff(site graph.Site, n *graph.Node, times, axis int) (*graph.Node, error) 
 	if err != nil {
 		return nil, graph.Refuse(site, "diff", err, n)
 	}
+	if length := n.Shape[axis]; times >= length {
+		return part(site, n, axis, length, length) // of no elements
+	}
+	if times > maxTimes {
+		return nil, graph.Refuse(site, "diff", fmt.Errorf("differences are taken %d times at the most, not %d", maxTimes, times), n)
+	}
 	op := kernel.Subtract
 	if n.DType == dtype.Bool {
 		op = kernel.NotEqual
@@ -39,12 +45,15 @@ func Diff(site graph.Site, n *graph.Node, times, axis int) (*graph.Node, error) 
 		if n, err = graph.Apply(site, op, after, before); err != nil {
 			return nil, err
 		}
-		if length <= 1 {
-			return n, nil
-		}
 	}
 	return n, nil
 }
+
+// maxTimes bounds what differences of differences take: each reads the one before in two
+// places, so that their number doubles with each. Of floats they have no
+// correct digits long before a hundred: the coefficients add up to 2 to the power of the
+// times.
+const maxTimes = 12
 
 // part is the range of an array along an axis.
 func part(site graph.Site, n *graph.Node, axis, from, to int) (*graph.Node, error) {

@@ -2,6 +2,7 @@ package window
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -48,8 +49,19 @@ func New(shape []int, t dtype.Type, sizes []int, b Border) (w Window, err error)
 	return Around(shape, t, lo, hi, b)
 }
 
+// maxSize bounds how far a window reaches along an axis.
+const maxSize = 1 << 24
+
 // Around is the window of lo elements before and hi after.
 func Around(shape []int, t dtype.Type, lo, hi []int, b Border) (w Window, err error) {
+	if len(shape) == 0 {
+		return w, errors.New("takes arrays of one dimension or more: there is nothing beside a scalar")
+	}
+	for d := range lo {
+		if lo[d] >= maxSize || hi[d] >= maxSize {
+			return w, fmt.Errorf("a window along axis %d reaches %d elements, more than %d", d, max(lo[d], hi[d]), maxSize)
+		}
+	}
 	w = Window{Shape: shape, DType: t, Lo: lo, Hi: hi}
 	if w.Mode, err = b.Mode.Parse(); err != nil {
 		return w, err
