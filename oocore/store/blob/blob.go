@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"iter"
 	"strings"
+	"time"
 )
 
 // ErrRandom is returned by WriteAt where an object can only be written from
@@ -43,6 +44,9 @@ type Entry struct {
 	Key     string
 	Size    int64
 	Version string // another where the object was replaced
+	// Age is how long ago it was stored, by the store's own clock and from Get only; 0
+	// where that is not known.
+	Age time.Duration
 }
 
 // Object is an object that is read. It is safe for concurrent use.
