@@ -226,7 +226,7 @@ func (r *run) save(ctx context.Context) (*Array, error) {
 		noted.Go(func() { remember(ctx, path, r.region, print) })
 		defer noted.Wait()
 	}
-	stored, err := store.Open(path)
+	stored, err := store.OpenContext(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -279,7 +279,7 @@ func digests(ctx context.Context, p *plan.Plan) (map[int]string, error) {
 
 // digest identifies the stored chunks of an array; "" where it has none.
 func digest(ctx context.Context, path string) (d string, err error) {
-	a, err := store.Open(path)
+	a, err := store.OpenContext(ctx, path)
 	if err != nil {
 		return "", err
 	}
@@ -312,6 +312,7 @@ func (r *run) collect(ctx context.Context, allocate func(n int) []byte) error {
 func (r *run) execute(ctx context.Context, env exec.Env) error {
 	// What Collect returns lies in Go's heap, and so does what codecs take.
 	defer machine.SetRuntime(r.overhead + int64(len(env.Into)) + r.plan.Heap())()
+	env.Open = func(path string) (store.Array, error) { return store.OpenContext(ctx, path) }
 	env.Device, env.Record, env.Keep = r.device, r.record(), r.keep
 	_, err := exec.Run(ctx, r.plan, env)
 	return err

@@ -102,7 +102,7 @@ func noteOf(path, region string) (string, bool) {
 
 // identity is which version of an array is at a path.
 func identity(ctx context.Context, path string) (id store.Identity, digest string, ok bool) {
-	a, err := store.Open(path)
+	a, err := store.OpenContext(ctx, path)
 	if err != nil {
 		return id, "", false
 	}
