@@ -44,13 +44,13 @@ func newTransport() *http.Transport {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	return &http.Transport{
-		Proxy:                 http.ProxyFromEnvironment,
-		DialContext:           (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
-		Protocols:             protocols,
-		TLSHandshakeTimeout:   10 * time.Second,
-		MaxIdleConnsPerHost:   maxRequests,
-		IdleConnTimeout:       15 * time.Second,
-		DisableCompression:    true, // ranges count the bytes that are stored
+		Proxy:               http.ProxyFromEnvironment,
+		DialContext:         (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+		Protocols:           protocols,
+		TLSHandshakeTimeout: 10 * time.Second,
+		MaxIdleConnsPerHost: maxRequests,
+		IdleConnTimeout:     15 * time.Second,
+		DisableCompression:  true, // ranges count the bytes that are stored
 	}
 }
 

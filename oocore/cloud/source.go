@@ -32,6 +32,9 @@ type signer interface {
 	// answer named when one was tried; it reports whether to try again.
 	where() string
 	elsewhere(name, tried string) bool
+	// expired drops keys that the server says have expired, and reports whether others
+	// can be fetched.
+	expired() bool
 }
 
 // do sends a call, and once more where the bucket turns out to be in another
@@ -40,6 +43,9 @@ func (s *source) do(ctx context.Context, c call) error {
 	tried := s.signer.where()
 	err := s.client.do(ctx, c)
 	if e, ok := errors.AsType[*statusError](err); ok && s.signer.elsewhere(e.region, tried) {
+		err = s.client.do(ctx, c)
+	}
+	if e, ok := errors.AsType[*statusError](err); ok && e.code == "ExpiredToken" && s.signer.expired() {
 		err = s.client.do(ctx, c)
 	}
 	return err
