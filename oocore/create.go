@@ -1,6 +1,7 @@
 package oocore
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,9 +15,12 @@ import (
 
 // Open is a stored array: x.npy, or x.bin?shape=1000,512&dtype=float32. Only its
 // header is read.
-func Open(path string) *Array {
+func Open(path string) *Array { return OpenContext(context.Background(), path) }
+
+// OpenContext is Open, which ends with ctx where it waits for a server.
+func OpenContext(ctx context.Context, path string) *Array {
 	site := graph.Caller()
-	stored, err := store.Open(path)
+	stored, err := store.OpenContext(ctx, path)
 	if err != nil {
 		// Both the operation and the store's error say "open": once is enough.
 		if inner, ok := errors.AsType[*fs.PathError](err); ok {

@@ -225,7 +225,7 @@ func (r *run) save(ctx context.Context) (*Array, error) {
 	if err != nil {
 		return nil, err
 	}
-	stored, err := store.Open(path)
+	stored, err := store.OpenContext(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -338,6 +338,7 @@ func (r *run) execute(ctx context.Context, env exec.Env) error {
 	defer release()
 	// What Collect returns lies in Go's heap, and so does what codecs take.
 	defer machine.LimitRuntime(r.overhead + int64(len(env.Into)) + r.plan.Heap())()
+	env.Open = func(path string) (store.Array, error) { return store.OpenContext(ctx, path) }
 	env.Device, env.Record, env.Keep = r.device, r.record(), r.keep
 	_, err = exec.Run(ctx, r.plan, env)
 	return err

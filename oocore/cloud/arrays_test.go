@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -235,5 +236,30 @@ func TestRefusedArrays(t *testing.T) {
 		if _, err := store.LayoutOf(path, m); err == nil {
 			t.Errorf("%s has a layout", path)
 		}
+	}
+}
+
+// TestOpeningEndsWithItsContext opens arrays of a server that accepts connections and
+// says nothing.
+func TestOpeningEndsWithItsContext(t *testing.T) {
+	asked := make(chan struct{}, 100)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked <- struct{}{}
+		<-r.Context().Done()
+	}))
+	t.Cleanup(s.Close)
+	t.Cleanup(cloud.CloseIdle)
+	t.Setenv("AWS_ENDPOINT_URL", s.URL)
+	t.Setenv("AWS_NO_SIGN_REQUEST", "true")
+	for _, path := range []string{s.URL + "/x.npy", s.URL + "/x.zarr", s.URL + "/x.safetensors#a", "s3://data/x.npy", "s3://data/x.zarr/a", "s3://data/x.bin?shape=2&dtype=int8"} {
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			<-asked
+			cancel()
+		}()
+		if _, err := store.OpenContext(ctx, path); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", path, err)
+		}
+		cancel()
 	}
 }

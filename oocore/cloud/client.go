@@ -23,6 +23,11 @@ const (
 	slowest = 64 << 10
 )
 
+// silence is how long a try waits for a sign of the server: its answer, or another byte
+// of a body in either direction. It bounds how long a server that says nothing is asked
+// again, together with policy.total.
+var silence = 20 * time.Second
+
 // client sends requests to one bucket or server, again where that may help. It
 // is safe for concurrent use.
 type client struct {
@@ -39,14 +44,13 @@ func newTransport() *http.Transport {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
 	return &http.Transport{
-		Proxy:                 http.ProxyFromEnvironment,
-		DialContext:           (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
-		Protocols:             protocols,
-		TLSHandshakeTimeout:   10 * time.Second,
-		ResponseHeaderTimeout: tryTime,
-		MaxIdleConnsPerHost:   maxRequests,
-		IdleConnTimeout:       15 * time.Second,
-		DisableCompression:    true, // ranges count the bytes that are stored
+		Proxy:               http.ProxyFromEnvironment,
+		DialContext:         (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+		Protocols:           protocols,
+		TLSHandshakeTimeout: 10 * time.Second,
+		MaxIdleConnsPerHost: maxRequests,
+		IdleConnTimeout:     15 * time.Second,
+		DisableCompression:  true, // ranges count the bytes that are stored
 	}
 }
 
@@ -94,8 +98,9 @@ func (c *client) do(ctx context.Context, r call) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+	began := time.Now() // or got nearer to the end
 	for failed := 0; ; {
-		err := c.try(ctx, r)
+		err := c.try(ctx, r, min(silence, max(c.retry.total-time.Since(began), time.Second)))
 		if err == nil {
 			return nil
 		}
@@ -106,40 +111,66 @@ func (c *client) do(ctx context.Context, r call) error {
 			return err
 		}
 		if failed++; r.progress != nil && r.progress() {
-			failed = 0
+			failed, began = 0, time.Now()
 		}
-		if err := c.retry.pause(ctx, failed, err); err != nil {
+		if _, ok := errors.AsType[*statusError](err); ok { // the server is not silent
+			began = time.Now()
+		}
+		if err := c.retry.pause(ctx, failed, time.Since(began), err); err != nil {
 			return err
 		}
 	}
 }
 
-// try sends a request once, in bounded time.
-func (c *client) try(ctx context.Context, r call) error {
-	ctx, cancel := context.WithTimeout(ctx, tryTime+time.Duration(r.bytes/slowest)*time.Second)
-	defer cancel()
+// try sends a request once, in bounded time, and gives it up where the server is silent
+// for too long.
+func (c *client) try(ctx context.Context, r call, silent time.Duration) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	slow := func() { cancel(errSlow) }
+	defer time.AfterFunc(tryTime+time.Duration(r.bytes/slowest)*time.Second, slow).Stop()
+	quiet := time.AfterFunc(silent, slow)
+	defer quiet.Stop()
+	sign := func() { quiet.Reset(silent) }
 	req, err := r.build(ctx)
 	if err != nil {
 		return err
 	}
 	body, lends := req.Body.(*lent)
+	if lends {
+		body.sign = sign
+	}
 	resp, err := c.http.Do(req)
 	if err == nil {
+		sign()
+		resp.Body = &heard{resp.Body, sign}
 		err = r.read(resp)
 		resp.Body.Close()
 	}
-	slow := errors.Is(ctx.Err(), context.DeadlineExceeded)
+	tooSlow := context.Cause(ctx) == errSlow
 	if lends { // the memory goes back to the caller
-		cancel()
+		cancel(nil)
 		<-body.done
 	}
 	switch {
 	case err == nil:
 		return nil
-	case slow:
+	case tooSlow:
 		return errSlow
 	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
 		return fmt.Errorf("the server broke the connection off: %w", io.ErrUnexpectedEOF)
 	}
 	return err
+}
+
+// heard is an answer's body that tells of each sign of the server.
+type heard struct {
+	io.ReadCloser
+	sign func()
+}
+
+func (h *heard) Read(p []byte) (int, error) {
+	n, err := h.ReadCloser.Read(p)
+	h.sign()
+	return n, err
 }

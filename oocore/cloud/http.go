@@ -23,6 +23,7 @@ type nobody struct{}
 func (nobody) sign(context.Context, *http.Request, []byte) error { return nil }
 func (nobody) who() string                                       { return "" }
 func (nobody) where() string                                     { return "" }
+func (nobody) expired() bool                                     { return false }
 func (nobody) elsewhere(string, string) bool                     { return false }
 
 // openServer opens an http:// or https:// URL of a folder.

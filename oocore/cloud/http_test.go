@@ -247,3 +247,67 @@ func TestRedirects(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestSilentServerIsGivenUp asks servers that say nothing, at any point of an answer. The
+// time without a sign of them is bounded, also over all tries, and a cancelled context
+// ends the waiting at once.
+func TestSilentServerIsGivenUp(t *testing.T) {
+	noLeaks(t)
+	before, most := silence, patience
+	silence, patience = 40*time.Millisecond, policy{tries: 100, first: time.Millisecond, most: time.Millisecond, longest: time.Second, total: 1200 * time.Millisecond}
+	t.Cleanup(func() { silence, patience = before, most })
+	hang := func(r *http.Request) { <-r.Context().Done() }
+	for name, do := range map[string]http.HandlerFunc{
+		"before the header": func(w http.ResponseWriter, r *http.Request) { hang(r) },
+		"in the body": func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Range", "bytes 0-99/100")
+			w.Header().Set("Content-Length", "100")
+			w.WriteHeader(http.StatusPartialContent)
+			w.Write([]byte("x"))
+			w.(http.Flusher).Flush()
+			hang(r)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := serve(t, do)
+			read := func(ctx context.Context) error {
+				_, err := blob.Get(ctx, at(t, f.url), "x", make([]byte, 100))
+				return err
+			}
+			if err := read(t.Context()); !errors.Is(err, errSlow) || f.seen() < 2 {
+				t.Errorf("%v, after %d requests", err, f.seen())
+			}
+			silence = time.Hour
+			ctx, cancel := context.WithCancel(t.Context())
+			f.on(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+				cancel()
+				next.ServeHTTP(w, r)
+			})
+			if err := read(ctx); !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+			silence = 40 * time.Millisecond
+		})
+	}
+}
+
+// TestSlowServerIsNotGivenUp has a server answer byte by byte, for longer in
+// all than it may be silent.
+func TestSlowServerIsNotGivenUp(t *testing.T) {
+	noLeaks(t)
+	before := silence
+	silence = time.Second
+	t.Cleanup(func() { silence = before })
+	f := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Length", "30")
+		for range 30 {
+			time.Sleep(50 * time.Millisecond)
+			w.Write([]byte("x"))
+			w.(http.Flusher).Flush()
+		}
+	}))
+	e, err := blob.Get(t.Context(), at(t, f.url), "x", make([]byte, 100))
+	if err != nil || e.Size != 30 {
+		t.Errorf("%+v, %v, after %d requests", e, err, f.seen())
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gonbext/gonbext/oocore/store/blob"
 	"github.com/gonbext/gonbext/oocore/testcases"
@@ -105,6 +106,7 @@ func TestMoto(t *testing.T) {
 			m.check(t, key, data)
 		}
 	})
+	t.Run("conditions", func(t *testing.T) { checkConditions(t, b) })
 	t.Run("refused", func(t *testing.T) {
 		_, err := at(t, "s3://no-such-bucket").Open(context.Background(), "x")
 		if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "there is no such bucket") {
@@ -116,4 +118,39 @@ func TestMoto(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// checkConditions stores an object only where the one that its writer has seen is there.
+func checkConditions(t *testing.T, b blob.Bucket) {
+	ctx := t.Context()
+	first, err := blob.PutIf(ctx, b, "owner", []byte("one"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := blob.PutIf(ctx, b, "owner", []byte("two"), ""); err != blob.ErrReplaced {
+		t.Errorf("where there is one already: %v", err)
+	}
+	if _, err := blob.PutIf(ctx, b, "owner", []byte("one"), ""); err != nil { // its own, whose answer got lost
+		t.Errorf("where the same was stored: %v", err)
+	}
+	second, err := blob.PutIf(ctx, b, "owner", []byte("two"), first.Version)
+	if err != nil || second.Version == first.Version {
+		t.Errorf("%+v, %v", second, err)
+	}
+	if _, err := blob.PutIf(ctx, b, "owner", []byte("three"), first.Version); err != blob.ErrReplaced {
+		t.Errorf("where another is there: %v", err)
+	}
+	if _, err := blob.PutIf(ctx, b, "no-owner", []byte("three"), first.Version); err != blob.ErrReplaced {
+		t.Errorf("where there is none any more: %v", err)
+	}
+	p := make([]byte, 10)
+	e, err := blob.Get(ctx, b, "owner", p)
+	if err != nil || string(p[:e.Size]) != "two" || e.Version != second.Version || e.Age <= 0 || e.Age > time.Hour {
+		t.Errorf("%+v, %q, %v", e, p[:e.Size], err)
+	}
+	for entry, err := range b.List(ctx, "owner") {
+		if err != nil || strings.Trim(entry.Version, `"`) != strings.Trim(second.Version, `"`) || entry.Size != 3 {
+			t.Errorf("listed as %+v, %v", entry, err)
+		}
+	}
 }

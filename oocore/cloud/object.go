@@ -91,6 +91,10 @@ func (s *source) get(ctx context.Context, key, bytes, etag string) (*http.Reques
 // identify keeps what tells one version of the object from another.
 func (o *object) identify(h http.Header) {
 	o.etag = h.Get("ETag")
+	stored, err := http.ParseTime(h.Get("Last-Modified"))
+	if now, failed := http.ParseTime(h.Get("Date")); err == nil && failed == nil {
+		o.entry.Age = max(now.Sub(stored), 1)
+	}
 	if o.entry.Version = o.etag; o.etag == "" {
 		o.entry.Version = h.Get("Last-Modified")
 	}

@@ -19,25 +19,27 @@ type policy struct {
 	tries       int
 	first, most time.Duration // the pause doubles from first to most
 	longest     time.Duration // that a server may ask to wait
+	total       time.Duration // without getting nearer to the end, after which no try begins
 }
 
-// patience bridges about ten seconds in which a server can't answer.
-var patience = policy{tries: 7, first: 100 * time.Millisecond, most: 5 * time.Second, longest: time.Minute}
+// patience bridges about ten seconds in which a server can't answer, and ends after a
+// minute with one that says nothing.
+var patience = policy{tries: 7, first: 100 * time.Millisecond, most: 5 * time.Second, longest: time.Minute, total: time.Minute}
 
 // errSlow ends a try that takes too long.
 var errSlow = errors.New("the server took too long to answer")
 
 // pause waits before the next try. It returns an error where there is none.
-func (p policy) pause(ctx context.Context, failed int, err error) error {
-	if failed >= p.tries {
-		return fmt.Errorf("%w (after %d tries)", err, failed)
-	}
+func (p policy) pause(ctx context.Context, failed int, since time.Duration, err error) error {
 	wait := min(p.first<<max(failed-1, 0), p.most)
 	wait = wait/2 + rand.N(wait/2+1)
 	if s, ok := errors.AsType[*statusError](err); ok && s.after > 0 {
 		if wait = s.after; wait > p.longest {
 			return fmt.Errorf("%w: it asks to come back in %v", err, wait)
 		}
+	}
+	if asked := errors.Is(err, errSlow) && since+wait+time.Second > p.total; asked || failed >= p.tries {
+		return fmt.Errorf("%w (after %d tries)", err, failed)
 	}
 	timer := time.NewTimer(wait)
 	defer timer.Stop()

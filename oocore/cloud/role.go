@@ -21,6 +21,7 @@ type provider struct {
 	place string // for people
 	mu    sync.Mutex
 	keys  keys
+	since time.Time                           // they were fetched
 	fetch func(context.Context) (keys, error) // nil where keys are there from the start
 }
 
@@ -29,6 +30,9 @@ func fixed(place string, k keys) *provider { return &provider{place: place, keys
 
 // early is how long before their end keys are replaced.
 const early = 5 * time.Minute
+
+// fetching is how long it may take to fetch keys.
+const fetching = 30 * time.Second
 
 func (p *provider) get(ctx context.Context) (keys, error) {
 	if p.fetch == nil {
@@ -39,14 +43,31 @@ func (p *provider) get(ctx context.Context) (keys, error) {
 	if p.keys.id != "" && (p.keys.expires.IsZero() || time.Until(p.keys.expires) > early) {
 		return p.keys, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	limited, cancel := context.WithTimeout(ctx, fetching)
 	defer cancel()
-	k, err := p.fetch(ctx)
+	k, err := p.fetch(limited)
 	if err != nil {
+		if ctx.Err() == nil && p.keys.id != "" && time.Now().Before(p.keys.expires) { // they still hold, and a later request asks again
+			return p.keys, nil
+		}
 		return keys{}, err
 	}
-	p.keys = k
+	p.keys, p.since = k, time.Now()
 	return k, nil
+}
+
+// drop gives up keys that a server has refused as expired, unless they were fetched just
+// now. It reports whether the next get has others.
+func (p *provider) drop() bool {
+	if p.fetch == nil {
+		return false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if time.Since(p.since) > time.Second {
+		p.keys = keys{}
+	}
+	return true
 }
 
 // roles keeps what machines and containers were given, for all buckets.

@@ -30,7 +30,7 @@ func settingsOf(files files) (*settings, error) {
 		return nil, err
 	}
 	if !yes(os.Getenv("AWS_NO_SIGN_REQUEST")) {
-		s.credentials, err = credentialsOf(name, p)
+		s.credentials, err = chain{files: files, region: s.region}.credentialsOf(name, p)
 	}
 	return s, err
 }
@@ -53,36 +53,53 @@ func endpoint(text string) (*url.URL, error) {
 }
 
 // credentialsOf looks for credentials where Amazon's tools do, in their order:
-// environment, profile, a container's role, the machine's role. The files' name
-// is first where the user chose a profile.
-func credentialsOf(name string, p map[string]string) (*provider, error) {
-	if id, secret := os.Getenv("AWS_ACCESS_KEY_ID"), os.Getenv("AWS_SECRET_ACCESS_KEY"); id != "" && secret != "" {
-		return fixed("AWS_ACCESS_KEY_ID", keys{id: id, secret: secret, token: os.Getenv("AWS_SESSION_TOKEN")}), nil
-	} else if id != "" || secret != "" {
-		return nil, errors.New("only one of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY is set: set both")
+// environment, a role with a web identity, profile, a container's role, the machine's
+// role.
+func (c chain) credentialsOf(name string, p map[string]string) (*provider, error) {
+	if k, ok, err := fromEnvironment(); ok || err != nil {
+		return k, err
 	}
-	profile := fmt.Sprintf("profile %s of the AWS files", firstOf(name, "default"))
-	if id, secret := p["aws_access_key_id"], p["aws_secret_access_key"]; id != "" && secret != "" {
-		return fixed(profile, keys{id: id, secret: secret, token: p["aws_session_token"]}), nil
+	if file := os.Getenv("AWS_WEB_IDENTITY_TOKEN_FILE"); file != "" && os.Getenv("AWS_ROLE_ARN") != "" && name == "" {
+		return c.webIdentity("AWS_WEB_IDENTITY_TOKEN_FILE", os.Getenv("AWS_ROLE_ARN"), file, ""), nil
 	}
-	for _, way := range []string{"sso_session", "sso_start_url", "role_arn", "credential_process", "web_identity_token_file", "login_session"} {
-		if p[way] != "" {
-			return nil, fmt.Errorf("%s uses %s, which is not known here: run eval \"$(aws configure export-credentials --profile %s --format env)\" before", profile, way, firstOf(name, "default"))
+	if p["role_arn"] == "" {
+		if id, secret := p["aws_access_key_id"], p["aws_secret_access_key"]; id != "" && secret != "" {
+			return fixed(placeOf(name), keys{id: id, secret: secret, token: p["aws_session_token"]}), nil
 		}
 	}
-	if os.Getenv("AWS_WEB_IDENTITY_TOKEN_FILE") != "" {
-		return nil, errors.New("AWS_WEB_IDENTITY_TOKEN_FILE is not known here: run eval \"$(aws configure export-credentials --format env)\" before")
+	if found, err := c.of(name, p); found != nil || err != nil {
+		return found, err
 	}
-	if at := os.Getenv("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"); at != "" {
-		return roles.of("http://169.254.170.2" + at), nil
-	}
-	if at := os.Getenv("AWS_CONTAINER_CREDENTIALS_FULL_URI"); at != "" {
-		return roles.of(at), nil
+	if found := fromContainer(); found != nil {
+		return found, nil
 	}
 	if yes(os.Getenv("AWS_EC2_METADATA_DISABLED")) {
 		return nil, errNoCredentials
 	}
 	return roles.of(""), nil
+}
+
+// fromEnvironment are the keys of the environment, where it has some.
+func fromEnvironment() (*provider, bool, error) {
+	id, secret := os.Getenv("AWS_ACCESS_KEY_ID"), os.Getenv("AWS_SECRET_ACCESS_KEY")
+	switch {
+	case id != "" && secret != "":
+		return fixed("AWS_ACCESS_KEY_ID", keys{id: id, secret: secret, token: os.Getenv("AWS_SESSION_TOKEN")}), true, nil
+	case id != "" || secret != "":
+		return nil, false, errors.New("only one of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY is set: set both")
+	}
+	return nil, false, nil
+}
+
+// fromContainer is the role of the container that this runs in; nil where it is none.
+func fromContainer() *provider {
+	if at := os.Getenv("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"); at != "" {
+		return roles.of("http://169.254.170.2" + at)
+	}
+	if at := os.Getenv("AWS_CONTAINER_CREDENTIALS_FULL_URI"); at != "" {
+		return roles.of(at)
+	}
+	return nil
 }
 
 // errNoCredentials is returned where none of the places has credentials.

@@ -23,6 +23,9 @@ type awsSigner struct {
 func (s *awsSigner) elsewhere(name, tried string) bool { return s.region.learn(name, tried) }
 func (s *awsSigner) where() string                     { return s.region.get() }
 
+// expired drops keys that the server says are no longer valid.
+func (s *awsSigner) expired() bool { return s.credentials != nil && s.credentials.drop() }
+
 func (s *awsSigner) who() string {
 	if s.credentials == nil {
 		return ""
@@ -38,7 +41,7 @@ func (s *awsSigner) sign(ctx context.Context, r *http.Request, body []byte) erro
 	if err != nil {
 		return err
 	}
-	k.sign(r, body, s.region.get(), time.Now())
+	k.sign(r, body, "s3", s.region.get(), time.Now())
 	return nil
 }
 
@@ -48,11 +51,11 @@ type keys struct {
 	expires           time.Time // zero: never
 }
 
-// sign adds the headers of a signature to a request for S3.
-func (k keys) sign(r *http.Request, body []byte, region string, now time.Time) {
+// sign adds the headers of a signature to a request for a service, such as s3.
+func (k keys) sign(r *http.Request, body []byte, service, region string, now time.Time) {
 	const algorithm = "AWS4-HMAC-SHA256"
 	stamp := now.UTC().Format("20060102T150405Z")
-	scope := stamp[:8] + "/" + region + "/s3/aws4_request"
+	scope := stamp[:8] + "/" + region + "/" + service + "/aws4_request"
 	hash := hashHex(body)
 	r.Header.Set("X-Amz-Date", stamp)
 	r.Header.Set("X-Amz-Content-Sha256", hash)
@@ -74,7 +77,7 @@ func (k keys) sign(r *http.Request, body []byte, region string, now time.Time) {
 	request := strings.Join([]string{r.Method, r.URL.EscapedPath(), r.URL.RawQuery, headers.String(), list, hash}, "\n")
 	text := strings.Join([]string{algorithm, stamp, scope, hashHex([]byte(request))}, "\n")
 	key := []byte("AWS4" + k.secret)
-	for _, part := range []string{stamp[:8], region, "s3", "aws4_request", text} {
+	for _, part := range []string{stamp[:8], region, service, "aws4_request", text} {
 		h := hmac.New(sha256.New, key)
 		h.Write([]byte(part))
 		key = h.Sum(nil)

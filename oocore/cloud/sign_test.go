@@ -35,7 +35,7 @@ func TestSignature(t *testing.T) {
 		for name, v := range c.header {
 			r.Header[name] = v
 		}
-		k.sign(r, []byte(c.body), "us-east-1", now)
+		k.sign(r, []byte(c.body), "s3", "us-east-1", now)
 		if got := r.Header.Get("Authorization"); !strings.HasSuffix(got, "Signature="+c.want) {
 			t.Errorf("%s %s: %s, want %s", c.method, c.key, got, c.want)
 		}

@@ -1,10 +1,10 @@
 package cloud
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -32,6 +32,9 @@ type signer interface {
 	// answer named when one was tried; it reports whether to try again.
 	where() string
 	elsewhere(name, tried string) bool
+	// expired drops keys that the server says have expired, and reports whether others
+	// can be fetched.
+	expired() bool
 }
 
 // do sends a call, and once more where the bucket turns out to be in another
@@ -40,6 +43,9 @@ func (s *source) do(ctx context.Context, c call) error {
 	tried := s.signer.where()
 	err := s.client.do(ctx, c)
 	if e, ok := errors.AsType[*statusError](err); ok && s.signer.elsewhere(e.region, tried) {
+		err = s.client.do(ctx, c)
+	}
+	if e, ok := errors.AsType[*statusError](err); ok && e.code == "ExpiredToken" && s.signer.expired() {
 		err = s.client.do(ctx, c)
 	}
 	return err
@@ -82,7 +88,7 @@ func newRequest(ctx context.Context, method string, u *url.URL, body []byte) *ht
 		r.ContentLength = int64(len(body))
 		r.Body = http.NoBody
 		if len(body) > 0 {
-			r.Body = &lent{Reader: bytes.NewReader(body), done: make(chan struct{})}
+			r.Body = &lent{rest: body, done: make(chan struct{})}
 		}
 	}
 	return r.WithContext(ctx)
@@ -91,9 +97,33 @@ func newRequest(ctx context.Context, method string, u *url.URL, body []byte) *ht
 // lent is a body in the caller's memory. net/http may go on sending it after it
 // has answered, and closes it then.
 type lent struct {
-	*bytes.Reader
+	rest []byte
+	sign func() // tells that some of it has gone
 	once sync.Once
 	done chan struct{}
+}
+
+func (l *lent) Read(p []byte) (int, error) {
+	if len(l.rest) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p, l.rest)
+	l.rest = l.rest[n:]
+	l.sign()
+	return n, nil
+}
+
+// WriteTo writes piece by piece, from the caller's memory.
+func (l *lent) WriteTo(w io.Writer) (n int64, err error) {
+	const piece = 256 << 10
+	for len(l.rest) > 0 && err == nil {
+		var m int
+		m, err = w.Write(l.rest[:min(piece, len(l.rest))])
+		l.rest = l.rest[m:]
+		n += int64(m)
+		l.sign()
+	}
+	return n, err
 }
 
 func (l *lent) Close() error {

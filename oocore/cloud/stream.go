@@ -49,7 +49,7 @@ func (s *stream) read(ctx context.Context, o *object, p []byte, at int64) (n int
 		s.begin(ctx, o, at, int64(len(p)))
 	}
 	if s.body != nil {
-		late := time.AfterFunc(tryTime, s.cancel)
+		late := time.AfterFunc(silence, s.cancel)
 		ended := context.AfterFunc(ctx, s.cancel)
 		var err error
 		n, err = io.ReadFull(s.body, p[:min(int64(len(p)), s.left)])
@@ -75,7 +75,7 @@ func (s *stream) begin(ctx context.Context, o *object, at, need int64) {
 		return
 	}
 	lasting, cancel := context.WithCancel(context.Background())
-	late := time.AfterFunc(tryTime, cancel)
+	late := time.AfterFunc(silence, cancel)
 	ended := context.AfterFunc(ctx, cancel)
 	req, err := o.source.get(lasting, o.entry.Key, fmt.Sprintf("bytes=%d-%d", at, at+size-1), o.etag)
 	if err != nil {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -36,9 +37,9 @@ func (e Extent) Bytes() int64 { return int64(grid.Size(e.Shape)) * int64(e.DType
 // one: regions are read in place, and a file that is cut short or changed is an
 // error. find reads where the array lies from the file's header; path is the
 // array's name for people.
-func OpenExtent(path, file, format string, find func(r io.ReaderAt, size int64) (Extent, error)) (Array, error) {
+func OpenExtent(ctx context.Context, path, file, format string, find func(r io.ReaderAt, size int64) (Extent, error)) (Array, error) {
 	if blob.Remote(file) {
-		return openObject(path, file, format, find)
+		return openObject(ctx, path, file, format, find)
 	}
 	a, err := openExtent(path, file, format, find)
 	if err != nil {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -17,7 +18,7 @@ func (flatFormat) Owns(path string) bool {
 	return err == nil
 }
 
-func (flatFormat) Open(path string) (Array, error) { return open(path) }
+func (flatFormat) Open(_ context.Context, path string) (Array, error) { return open(path) }
 
 // Place of a path that names no format is the path.
 func (flatFormat) Place(path string) string {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"fmt"
 )
@@ -9,8 +10,9 @@ import (
 type Format interface {
 	// Owns reports a path of the format's form. It may look at what is there.
 	Owns(path string) bool
-	// Open opens an array and reads no more than its header.
-	Open(path string) (Array, error)
+	// Open opens an array and reads no more than its header. The end of ctx ends waiting
+	// for a server.
+	Open(ctx context.Context, path string) (Array, error)
 	// Layout is how Create(path, m) would lay an array out. It touches nothing.
 	Layout(path string, m Meta) (Layout, error)
 	// Create begins a new array, or the writing of a region.

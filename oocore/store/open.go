@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -31,14 +32,17 @@ var (
 // again.
 //
 // Errors are *fs.PathError, and one line each.
-func Open(path string) (Array, error) {
+func Open(path string) (Array, error) { return OpenContext(context.Background(), path) }
+
+// OpenContext is Open, which ends with ctx where it waits for a server.
+func OpenContext(ctx context.Context, path string) (Array, error) {
 	f := formatOf(path)
 	if !blob.Remote(path) {
 		if err := checkFolder(f.Place(path)); err != nil {
 			return nil, pathError("open", path, err)
 		}
 	}
-	a, err := f.Open(path)
+	a, err := f.Open(ctx, path)
 	if err != nil {
 		return nil, pathError("open", path, err)
 	}
@@ -51,7 +55,7 @@ func Open(path string) (Array, error) {
 // Describe is the Info of what Open opens, also of an array with an unfinished
 // region, which has to be described to be finished.
 func Describe(path string) (Info, error) {
-	a, err := formatOf(path).Open(path)
+	a, err := formatOf(path).Open(context.Background(), path)
 	if err != nil {
 		return Info{}, pathError("open", path, err)
 	}

@@ -23,12 +23,12 @@ func (remoteFormat) Owns(path string) bool {
 	return err == nil && blob.Remote(path)
 }
 
-func (remoteFormat) Open(path string) (Array, error) {
+func (remoteFormat) Open(ctx context.Context, path string) (Array, error) {
 	loc, err := locate(path)
 	if err != nil {
 		return nil, err
 	}
-	return openObject(path, loc.file, loc.format, loc.extent)
+	return openObject(ctx, path, loc.file, loc.format, loc.extent)
 }
 
 func (remoteFormat) Layout(string, Meta) (Layout, error) { return Layout{}, errFrontToBack }
@@ -66,21 +66,20 @@ func (loc location) extent(r io.ReaderAt, size int64) (e Extent, err error) {
 }
 
 // openObject is OpenExtent for an object in an object store.
-func openObject(name, file, format string, find func(r io.ReaderAt, size int64) (Extent, error)) (Array, error) {
-	a, err := openRemote(name, file, format, find)
+func openObject(ctx context.Context, name, file, format string, find func(r io.ReaderAt, size int64) (Extent, error)) (Array, error) {
+	a, err := openRemote(ctx, name, file, format, find)
 	if err != nil {
 		return nil, pathError("open", name, err)
 	}
 	return a, nil
 }
 
-func openRemote(name, file, format string, find func(r io.ReaderAt, size int64) (Extent, error)) (*remote, error) {
+func openRemote(ctx context.Context, name, file, format string, find func(r io.ReaderAt, size int64) (Extent, error)) (*remote, error) {
 	folder, key := path.Split(file)
 	bucket, err := blob.At(folder)
 	if err != nil {
 		return nil, err
 	}
-	ctx := context.Background()
 	o, err := bucket.Open(ctx, key)
 	if err != nil {
 		return nil, err

@@ -38,7 +38,7 @@ func VersionOf(ctx context.Context, path string) (v Version, err error) {
 			return v, pathError("open", path, err)
 		}
 	}
-	a, err := Open(path)
+	a, err := OpenContext(ctx, path)
 	if err != nil {
 		return v, err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"go/token"
@@ -49,9 +50,9 @@ hosvd run first, too: --plan leaves their own passes out.`,
 				return listOperations(c.OutOrStdout())
 			}
 			j.expression = args[0]
-			names, err := openNames(args[1:])
+			names, err := openNames(c.Context(), args[1:])
 			if err != nil {
-				return err
+				return failure(err)
 			}
 			opts, err := j.options(c)
 			if err != nil {
@@ -131,7 +132,7 @@ func listOperations(w io.Writer) error {
 }
 
 // openNames opens the arrays of NAME=PATH arguments.
-func openNames(args []string) (oocore.Names, error) {
+func openNames(ctx context.Context, args []string) (oocore.Names, error) {
 	names := make(oocore.Names)
 	for _, arg := range args {
 		name, path, ok := strings.Cut(arg, "=")
@@ -143,7 +144,7 @@ func openNames(args []string) (oocore.Names, error) {
 		case names[name] != nil:
 			return nil, usagef("the name %s is given twice", name)
 		}
-		names[name] = oocore.Open(path)
+		names[name] = oocore.OpenContext(ctx, path)
 		var open *oocore.Error
 		if errors.As(names[name].Err(), &open) {
 			return nil, open.Err // which names the file

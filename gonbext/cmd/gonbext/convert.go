@@ -28,10 +28,10 @@ goes on where it stopped.`,
   gonbext convert 'acts.bin?shape=3075200x512&dtype=float32' acts.safetensors#acts`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
-			a := oocore.Open(args[0])
+			a := oocore.OpenContext(c.Context(), args[0])
 			var open *oocore.Error
 			if errors.As(a.Err(), &open) {
-				return open.Err // which names the file
+				return failure(open.Err) // which names the file
 			}
 			if to != "" {
 				t, err := dtype.Parse(to)

@@ -43,7 +43,7 @@ type Listing struct {
 // Read says what the array at path is. It reads no more than its header, and lists
 // its chunks only where that is asked for and it has some.
 func Read(ctx context.Context, path string, list bool) (*Info, error) {
-	a, err := store.Open(path)
+	a, err := store.OpenContext(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ var errOnePiece = errors.New("it is stored in one piece, where any region reads 
 // Chunks lists the chunks of the array at path. Its memory does not grow with
 // their number.
 func Chunks(ctx context.Context, path string) (*chart.ChunkMap, error) {
-	a, err := store.Open(path)
+	a, err := store.OpenContext(ctx, path)
 	if err != nil {
 		return nil, err
 	}

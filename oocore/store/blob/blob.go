@@ -45,6 +45,9 @@ type Entry struct {
 	Size    int64
 	Version string    // another where the object was replaced
 	Changed time.Time // of a file, as its file system says; zero for others
+	// Age is how long ago it was stored, by the store's own clock and from Get only; 0
+	// where that is not known.
+	Age time.Duration
 }
 
 // Object is an object that is read. It is safe for concurrent use.

@@ -2,6 +2,7 @@ package blob
 
 import (
 	"context"
+	"iter"
 	"sync"
 )
 
@@ -21,6 +22,23 @@ type Deleter interface {
 // Clear deletes the objects of a bucket whose key is of a kind, some at once. It
 // returns the first error, after which others may have been deleted.
 func Clear(ctx context.Context, b Bucket, kind func(key string) bool) error {
+	var listing error
+	err := DeleteKeys(ctx, b, func(yield func(string) bool) {
+		for e, err := range b.List(ctx, "") {
+			if listing = err; err != nil || e.Key != "" && kind(e.Key) && !yield(e.Key) {
+				return
+			}
+		}
+	})
+	if listing != nil {
+		return listing
+	}
+	return err
+}
+
+// DeleteKeys deletes objects, some at once. It returns the first error, after which
+// others may have been deleted.
+func DeleteKeys(ctx context.Context, b Bucket, all iter.Seq[string]) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	most, remove := 1, func(ctx context.Context, keys []string) error { return b.Delete(ctx, keys[0]) }
@@ -39,17 +57,11 @@ func Clear(ctx context.Context, b Bucket, kind func(key string) bool) error {
 		})
 	}
 	var keys []string
-	for e, err := range b.List(ctx, "") {
-		if err != nil {
-			cancel(err)
-		}
+	for key := range all {
 		if ctx.Err() != nil {
 			break
 		}
-		if e.Key == "" || !kind(e.Key) {
-			continue
-		}
-		if keys = append(keys, e.Key); len(keys) == most {
+		if keys = append(keys, key); len(keys) == most {
 			batches <- keys
 			keys = nil
 		}

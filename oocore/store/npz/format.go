@@ -9,6 +9,7 @@ package npz
 
 import (
 	"archive/zip"
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -35,7 +36,7 @@ func (format) Place(path string) string {
 	return file
 }
 
-func (format) Open(path string) (store.Array, error) {
+func (format) Open(ctx context.Context, path string) (store.Array, error) {
 	file, name, _ := store.CutMember(path, extension)
 	if err := local(file); err != nil {
 		return nil, err
@@ -55,7 +56,7 @@ func (format) Open(path string) (store.Array, error) {
 	if err != nil {
 		return nil, err
 	}
-	return store.OpenExtent(path, file, formatName, func(r io.ReaderAt, size int64) (store.Extent, error) {
+	return store.OpenExtent(ctx, path, file, formatName, func(r io.ReaderAt, size int64) (store.Extent, error) {
 		m, err := find(r, size, name)
 		if err != nil {
 			return store.Extent{}, err

@@ -8,6 +8,7 @@
 package safetensors
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -32,9 +33,9 @@ func (format) Place(path string) string {
 	return file
 }
 
-func (format) Open(path string) (store.Array, error) {
+func (format) Open(ctx context.Context, path string) (store.Array, error) {
 	file, name, _ := store.CutMember(path, extension)
-	return store.OpenExtent(path, file, "safetensors", func(r io.ReaderAt, size int64) (store.Extent, error) {
+	return store.OpenExtent(ctx, path, file, "safetensors", func(r io.ReaderAt, size int64) (store.Extent, error) {
 		h, err := ReadHeader(r, size)
 		if err != nil {
 			return store.Extent{}, err

@@ -2,12 +2,14 @@ package zarr
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/maphash"
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/internal/disk"
@@ -32,6 +34,7 @@ func createRemote(ctx context.Context, name string, made *meta, m store.Meta) (s
 		t.owned = true
 	}
 	if err := t.begin(ctx, m.Resume); err != nil {
+		err = errors.Join(err, t.owner.end(context.WithoutCancel(ctx), !m.Resume), t.log.close())
 		if t.owned {
 			err = errors.Join(err, t.ws.Remove())
 		}
@@ -39,118 +42,273 @@ func createRemote(ctx context.Context, name string, made *meta, m store.Meta) (s
 	}
 	d := newDesign(made, bucket.Random())
 	return &writer{
-		base: base{path: name, target: t}, d: d, box: d.all(), bucket: bucket,
+		base: base{path: name, target: t}, d: d, box: d.all(), bucket: &logged{bucket, t},
 		elide: zero(made.fill), seed: maphash.MakeSeed(),
 	}, nil
 }
 
 // remoteTarget puts an array under its name in an object store.
 //
-// There nothing can be moved. The chunks of the new array have keys of a form that
-// those of the old one do not have, so that this stays whole until the new metadata
-// take the place of its own, in one put.
+// There nothing can be moved. The chunks of the new array have keys of a form under which
+// nothing lies yet, so that the old array stays whole until the new metadata take the
+// place of its own, in one put. What lies there and is neither of the two is not touched.
 type remoteTarget struct {
 	ws     *store.Workspace
 	owned  bool
 	bucket blob.Bucket
 	made   *meta
-	old    *meta // nil where there was no array
 	groups []blob.Bucket
+	copies consolidatedGroups
+	found  replaced // what was there when this run began
+	owner  *ownership
+	log    *objectLog
 	goesOn bool // with what an earlier writer left
+	placed bool // the metadata are, or may be, in their place
+}
+
+// replaced is an array that a new one takes the place of; its text is nil where there is
+// none.
+type replaced struct {
+	Version string `json:"version"` // of its metadata, "" where they are of version 2 or missing
+	V3      string `json:"v3,omitempty"`
+	V2      string `json:"v2,omitempty"`
+}
+
+// meta is the old array; nil where there was none.
+func (r replaced) meta() *meta {
+	switch {
+	case r.V3 != "":
+		if m, err := parseV3([]byte(r.V3)); err == nil {
+			return m
+		}
+	case r.V2 != "":
+		if m, err := parseV2([]byte(r.V2), nil); err == nil {
+			return m
+		}
+	}
+	return nil
 }
 
 func (t *remoteTarget) resumed() bool { return t.goesOn }
 
 // find looks at what is there.
 func (t *remoteTarget) find(ctx context.Context, name string) error {
-	var err error
-	switch t.old, _, err = loadMeta(ctx, t.bucket); {
+	old, e, err := loadMeta(ctx, t.bucket)
+	switch {
 	case err == errGroup:
 		return errors.New("it is a group: name an array in it, or remove it first")
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
+	case err == nil:
+		text, now, err := readMetadata(ctx, t.bucket, e.Key)
+		if err != nil {
+			return err
+		}
+		if old.version == 2 {
+			t.found.V2 = string(text)
+		} else {
+			t.found.V3, t.found.Version = string(text), now.Version
+		}
 	}
+	name = strings.TrimRight(name, "/")
+	_, array := split(name)
+	made := array // the outermost node that comes with the array
+	type above struct {
+		bucket blob.Bucket
+		node   string
+	}
+	var groups []above
 	for {
 		root, inner := split(name)
 		if inner == "" {
-			return nil
+			break
 		}
 		name = root
-		if parent := path.Dir(inner); parent != "." {
+		parent := path.Dir(inner)
+		if parent == "." {
+			parent = ""
+		} else {
 			name += "/" + parent
 		}
 		group, err := bucketOf(name)
 		if err != nil {
 			return err
 		}
-		switch _, _, err := loadMeta(ctx, group); {
+		switch _, e, err := loadMeta(ctx, group); {
 		case err == nil:
 			return fmt.Errorf("%s is an array: there can be none in it", name)
 		case errors.Is(err, fs.ErrNotExist):
 			t.groups = append(t.groups, group)
+			made = parent
+		case err == errGroup && e.Key != v3File:
+			return errV2Group(name)
 		case err != errGroup:
 			return fmt.Errorf("%s: %w", name, err)
 		}
+		groups = append(groups, above{group, parent})
 	}
+	for _, g := range groups {
+		if below := strings.TrimPrefix(made, g.node); g.node == "" || strings.HasPrefix(below, "/") {
+			t.copies = append(t.copies, remoteGroup(g.bucket, strings.TrimPrefix(array[len(g.node):], "/"), strings.TrimPrefix(below, "/")))
+		}
+	}
+	return nil
 }
 
-// note is the file that says what is being written, with which keys.
-func (t *remoteTarget) note() string { return t.ws.Join("out.zarr.id") }
+// noteName is the file that says what is being written, with which keys.
+func (t *remoteTarget) noteName() string { return t.ws.Join("out.zarr.id") }
 
-// begin chooses the form of the keys and removes what an earlier run left under
-// them, or goes on with that.
+func (t *remoteTarget) logName() string { return t.ws.Join("out.zarr.objects") }
+
+// note is what that file has.
+type note struct {
+	Run   string   `json:"run"`
+	Array string   `json:"array"` // its metadata
+	Found replaced `json:"found"`
+}
+
+// begin takes the array, chooses the form of its keys, and removes what an earlier run
+// has left, or goes on with that.
 func (t *remoteTarget) begin(ctx context.Context, resume bool) error {
-	attached := t.ws.Attached()
-	if note, err := os.ReadFile(t.note()); err == nil && (resume || attached) {
-		for _, keys := range keyForms {
-			t.made.keys = keys
-			if string(note) == string(t.made.encodeV3()) {
-				t.goesOn = true
+	if t.ws.Attached() {
+		return errors.New("worker processes do not write to object stores: save to a folder of this machine, or without them")
+	}
+	var earlier note
+	if text, err := os.ReadFile(t.noteName()); err != nil || json.Unmarshal(text, &earlier) != nil {
+		earlier = note{}
+	}
+	if resume {
+		if ok, err := t.goOn(ctx, earlier); ok || err != nil {
+			t.goesOn = ok
+			return err
+		}
+	}
+	var before *owner
+	var err error
+	if t.owner == nil {
+		t.owner, before, err = own(ctx, t.bucket, earlier.Run)
+		if err != nil {
+			return err
+		}
+	} else { // what goOn found was not what it had left
+		before = &owner{Array: t.owner.me.Array}
+	}
+	if err := t.choose(ctx, before); err != nil {
+		return err
+	}
+	text, err := json.Marshal(note{t.owner.me.Run, string(t.made.encodeV3()), t.found})
+	if err != nil {
+		return err
+	}
+	if t.log, err = openObjectLog(t.logName(), false); err != nil {
+		return err
+	}
+	if err := disk.WriteFile(t.noteName(), text); err != nil {
+		return err
+	}
+	return t.owner.says(ctx, t.made.encodeV3())
+}
+
+// goOn goes on with what an earlier run has left, where all of it is still there.
+func (t *remoteTarget) goOn(ctx context.Context, earlier note) (ok bool, err error) {
+	for _, keys := range keyForms {
+		t.made.keys = keys
+		if ok = earlier.Array == string(t.made.encodeV3()); ok {
+			break
+		}
+	}
+	if !ok {
+		return false, nil
+	}
+	if t.owner, err = resumeOwner(ctx, t.bucket, earlier.Run); err != nil || t.owner == nil {
+		return false, err
+	}
+	if t.log, err = openObjectLog(t.logName(), true); err != nil {
+		return false, err
+	}
+	var strays []string
+	err = t.log.compare(ctx, t.bucket, t.made, func(key string) error { // put, and not noted any more
+		strays = append(strays, key)
+		return nil
+	})
+	if errors.Is(err, errForeign) {
+		return false, t.log.close()
+	}
+	if err != nil {
+		return false, err
+	}
+	for _, key := range strays {
+		if err := t.bucket.Delete(ctx, key); err != nil {
+			return false, err
+		}
+	}
+	t.found = earlier.Found
+	t.owner.keep()
+	return true, nil
+}
+
+// keyForms are those that new arrays have, the usual one first.
+var keyForms = []keyEncoding{{separator: "/"}, {separator: "."}, {v2: true, separator: "."}, {v2: true, separator: "/"}}
+
+// choose removes what an owner before has left, and takes a form of keys under which
+// nothing lies then, if possible neither the old array's nor that owner's.
+func (t *remoteTarget) choose(ctx context.Context, before *owner) error {
+	old := t.found.meta()
+	var left *meta
+	if before != nil && before.Array != nil {
+		left, _ = parseV3(before.Array)
+	}
+	index := make([]int, len(t.made.shape))
+	taken := make([]string, len(keyForms)) // an example
+	var remove []string
+	for e, err := range t.bucket.List(ctx, "") {
+		if err != nil {
+			return err
+		}
+		if folder, file := path.Split(e.Key); folder != "" && slices.Contains([]string{v3File, v2File, v2Group}, file) {
+			return fmt.Errorf("another array or group lies in it, %s: choose another name, or remove that first", strings.TrimSuffix(folder, "/"))
+		}
+		if left != nil && left.has(e.Key) && (old == nil || !old.has(e.Key)) {
+			remove = append(remove, e.Key)
+			continue
+		}
+		m := *t.made
+		for i, keys := range keyForms {
+			if m.keys = keys; taken[i] == "" && m.parseKey(e.Key, index) {
+				taken[i] = e.Key
+			}
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if err := t.delete(ctx, remove); err != nil {
+		return err
+	}
+	for _, last := range []bool{false, true} {
+		for i, keys := range keyForms {
+			mine := keys.is(old) || keys.is(left)
+			if taken[i] == "" && (last || !mine) {
+				t.made.keys = keys
 				return nil
 			}
 		}
 	}
-	if attached {
-		return store.ErrNotStaged
-	}
-	t.made.keys = otherKeys(t.old, len(t.made.shape))
-	if err := t.remove(ctx, t.own); err != nil {
-		return err
-	}
-	return disk.WriteFile(t.note(), t.made.encodeV3())
+	return fmt.Errorf("objects that are no array's lie where its chunks would, such as %s: remove them, or choose another name", taken[0])
 }
 
-// keyForms are those that new arrays have, the usual one first.
-var keyForms = []keyEncoding{{separator: "/"}, {separator: "."}, {v2: true, separator: "."}}
+// is reports an array with keys of this form.
+func (k keyEncoding) is(m *meta) bool { return m != nil && m.keys == k }
 
-// otherKeys is a form of keys that an array does not have.
-func otherKeys(old *meta, dims int) keyEncoding {
-	switch {
-	case old == nil || old.keys.v2:
-		return keyForms[0]
-	case dims == 0 || len(old.shape) == 0: // there "c" is a key of both
-		return keyForms[2]
-	case old.keys.separator == "/":
-		return keyForms[1]
-	}
-	return keyForms[0]
-}
+// has reports a key of one of the array's chunks.
+func (m *meta) has(key string) bool { return m.parseKey(key, make([]int, len(m.shape))) }
 
-// own reports a key of the new array's form.
-func (t *remoteTarget) own(key string) bool {
-	if t.made.keys.v2 {
-		return key[0] >= '0' && key[0] <= '9'
+// delete deletes objects.
+func (t *remoteTarget) delete(ctx context.Context, keys []string) error {
+	if len(keys) == 0 {
+		return nil
 	}
-	return key == "c" || strings.HasPrefix(key, "c"+t.made.keys.separator)
-}
-
-// stale reports what is left of the array that was replaced.
-func (t *remoteTarget) stale(key string) bool {
-	if key == v2File || key == v2Attributes {
-		return true
-	}
-	chunk := key == "c" || strings.HasPrefix(key, "c/") || strings.HasPrefix(key, "c.") || key[0] >= '0' && key[0] <= '9'
-	return chunk && !t.own(key)
+	return blob.DeleteKeys(ctx, t.bucket, slices.Values(keys))
 }
 
 // remove deletes the objects of a kind.
@@ -159,40 +317,88 @@ func (t *remoteTarget) remove(ctx context.Context, kind func(key string) bool) e
 }
 
 func (t *remoteTarget) commit(ctx context.Context) error {
-	if t.ws.Attached() {
-		return store.ErrAttachedCommit
+	if err := t.owner.renew(ctx); err != nil {
+		return err
+	}
+	err := t.log.compare(ctx, t.bucket, t.made, func(key string) error {
+		return fmt.Errorf("%s is there, and this run has not stored it: %w", key, errForeign)
+	})
+	if err != nil {
+		return err
 	}
 	for _, group := range t.groups {
-		if err := putObject(ctx, group, v3File, []byte(groupText)); err != nil {
+		if _, err := blob.PutIf(ctx, group, v3File, []byte(groupText), ""); err != nil && !errors.Is(err, blob.ErrReplaced) {
+			return err
+		}
+		if err := group.Sync(ctx); err != nil {
 			return err
 		}
 	}
-	if err := putObject(ctx, t.bucket, v3File, t.made.encodeV3()); err != nil {
+	text := t.made.encodeV3()
+	if err := t.copies.remove(ctx, text); err != nil {
+		t.copies.restore(context.WithoutCancel(ctx))
 		return err
 	}
-	// From here on the array is whole. What cannot be cleaned away costs room only.
-	if t.old != nil {
-		_ = t.remove(ctx, t.stale)
+	if err := t.place(ctx, text); err != nil {
+		if !t.placed {
+			t.copies.restore(context.WithoutCancel(ctx))
+		}
+		return err
 	}
-	_ = disk.Remove(t.note())
+	if err := t.copies.add(ctx, text); err != nil {
+		return err
+	}
+	// What cannot be cleaned away costs room only.
+	if old := t.found.meta(); old != nil {
+		_ = t.remove(ctx, func(key string) bool {
+			return old.has(key) && !t.made.has(key) || t.found.V2 != "" && (key == v2File || key == v2Attributes)
+		})
+	}
+	_ = t.owner.end(ctx, true)
+	_ = errors.Join(t.log.close(), disk.Remove(t.logName()), disk.Remove(t.noteName()))
 	if t.owned {
 		_ = t.ws.Remove()
 	}
 	return nil
 }
 
-func (t *remoteTarget) suspend() error {
-	if t.owned {
-		return t.ws.Close()
+// place puts the metadata in the place of those that were there when the run began.
+func (t *remoteTarget) place(ctx context.Context, text []byte) error {
+	_, err := blob.PutIf(ctx, t.bucket, v3File, text, t.found.Version)
+	if err == nil {
+		err = t.bucket.Sync(ctx)
 	}
-	return nil
+	if errors.Is(err, blob.ErrReplaced) {
+		// A run that was killed just then has done it already.
+		if now, _, failed := readMetadata(ctx, t.bucket, v3File); failed != nil || string(now) != string(text) {
+			return fmt.Errorf("its metadata are not those that were there when the run began: %w", errForeign)
+		}
+		err = nil
+	}
+	t.placed = true // or it may be: the answer may have got lost
+	return err
+}
+
+func (t *remoteTarget) suspend() error {
+	err := errors.Join(t.owner.end(context.Background(), false), t.log.close())
+	if t.owned {
+		err = errors.Join(err, t.ws.Close())
+	}
+	return err
 }
 
 func (t *remoteTarget) abort() error {
-	if t.ws.Attached() {
-		return nil
+	ctx := context.Background()
+	var err error
+	if !t.placed {
+		// Not what another run writes that has taken the array over.
+		if err = t.owner.renew(ctx); err == nil {
+			err = t.remove(ctx, t.made.has)
+		} else if errors.Is(err, errTaken) {
+			err = nil
+		}
 	}
-	err := errors.Join(t.remove(context.Background(), t.own), disk.Remove(t.note()))
+	err = errors.Join(err, t.owner.end(ctx, err == nil), t.log.close(), disk.Remove(t.logName()), disk.Remove(t.noteName()))
 	if t.owned {
 		err = errors.Join(err, t.ws.Remove())
 	}

@@ -37,12 +37,12 @@ func (format) Owns(path string) bool {
 }
 
 // Open opens an array and reads its metadata only.
-func (format) Open(path string) (store.Array, error) {
+func (format) Open(ctx context.Context, path string) (store.Array, error) {
 	b, err := bucketOf(path)
 	if err != nil {
 		return nil, err
 	}
-	a, err := openIn(context.Background(), path, b)
+	a, err := openIn(ctx, path, b)
 	if err != nil {
 		return nil, err
 	}

@@ -37,16 +37,16 @@ func (b *heldBucket) Join(p string) blob.Bucket {
 	return &heldBucket{b.memoryBucket.Join(p).(*memoryBucket), b.hold}
 }
 
-func (b *heldBucket) Put(_ context.Context, key string, p []byte) error {
+func (b *heldBucket) Put(_ context.Context, key string, p []byte) (blob.Entry, error) {
 	if strings.HasPrefix(key, "c") {
 		if err := <-b.hold; err != nil {
-			return err
+			return blob.Entry{}, err
 		}
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.objects[b.prefix+key] = slices.Clone(p)
-	return nil
+	b.set(b.prefix+key, p)
+	return b.entry(key), nil
 }
 
 // flying begins an array in a store that holds its puts, and writes the first of its
@@ -89,7 +89,7 @@ func TestFlight(t *testing.T) {
 		if err := w.Sync(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if got := m.keys(); !slices.Equal(got, []string{"a.zarr/c/0/0"}) {
+		if got := m.keys(); !slices.Equal(got, []string{"a.zarr/" + ownerKey, "a.zarr/c/0/0"}) {
 			t.Errorf("there is %v", got)
 		}
 	})
