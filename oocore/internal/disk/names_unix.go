@@ -68,6 +68,15 @@ func Foreign(st fs.FileInfo) string {
 	return ""
 }
 
+// descriptors is how many files a process may have open.
+func descriptors() int {
+	var l unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &l); err != nil || l.Cur > 1<<20 {
+		return 1 << 20
+	}
+	return int(l.Cur)
+}
+
 func syncDir(d *os.File) error {
 	err := d.Sync()
 	if closed := d.Close(); err == nil {

@@ -38,5 +38,8 @@ func Owner(fs.FileInfo) uint32 { return 0 }
 // inherit who can write to them, and temporary ones are each user's own.
 func Foreign(fs.FileInfo) string { return "" }
 
+// descriptors is how many files a process may have open.
+func descriptors() int { return 1 << 16 }
+
 // syncDir does nothing: NTFS keeps the order of its own changes of folders.
 func syncDir(d *os.File) error { return d.Close() }
