@@ -18,7 +18,7 @@ const module = "github.com/gonbext/gonbext/"
 // layers are the packages from the bottom up. A package may import those of
 // layers below its own. Folders within a package's folder are part of it.
 var layers = [][]string{
-	{"oocore/internal/flock"},
+	{"oocore/internal/flock", "oocore/internal/dl"},
 	{"oocore/units", "oocore/dtype", "oocore/grid", "oocore/record", "oocore/spell"},
 	{"oocore/machine"},
 	{"oocore/internal/disk"},
