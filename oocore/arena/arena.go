@@ -12,12 +12,9 @@ package arena
 import (
 	"errors"
 	"fmt"
-	"os"
 	"sync"
 	"sync/atomic"
 	"unsafe"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/gonbext/gonbext/oocore/record"
 )
@@ -92,10 +89,10 @@ func (a *Arena) Alloc(tag Tag, n int64) (*Buffer, error) {
 	if room >= hugePage {
 		room += hugePage // to begin on a huge page; what is never touched costs nothing
 	}
-	m, err := unix.Mmap(-1, 0, room, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_ANON|unix.MAP_PRIVATE)
+	m, err := mapAnonymous(room)
 	if err != nil {
 		a.give(b)
-		return nil, fmt.Errorf("arena: %w", os.NewSyscallError("mmap", err))
+		return nil, fmt.Errorf("arena: %w", err)
 	}
 	b.mapped = m
 	if room > int(b.reserved) {
@@ -153,7 +150,7 @@ func (b *Buffer) Free() {
 	}
 	b.arena.give(b)
 	if b.mapped != nil {
-		_ = unix.Munmap(b.mapped)
+		unmap(b.mapped)
 		b.mapped, b.Data = nil, nil
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"unsafe"
 
 	"github.com/ebitengine/purego"
+
+	"github.com/gonbext/gonbext/oocore/internal/dl"
 )
 
 // The libraries in C that most machines have compress and decompress faster than those
@@ -21,13 +23,13 @@ func openNative(names map[string][]string, functions map[string]*uintptr) bool {
 		return false
 	}
 	for _, name := range names[runtime.GOOS] {
-		lib, err := purego.Dlopen(name, purego.RTLD_NOW|purego.RTLD_LOCAL)
+		lib, err := dl.Open(name)
 		if err != nil {
 			continue
 		}
 		found := true
 		for symbol, at := range functions {
-			if *at, err = purego.Dlsym(lib, symbol); err != nil {
+			if *at, err = dl.Symbol(lib, symbol); err != nil {
 				found = false
 			}
 		}

@@ -86,8 +86,10 @@ func (k *Keep) begin(fresh bool) error {
 		if err := j.Close(); err != nil {
 			return err
 		}
-	case !errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, journal.ErrDamaged):
 		k.Why = "what it left cannot be read"
+	case !errors.Is(err, fs.ErrNotExist) && !fresh:
+		return fmt.Errorf("what an earlier run has left is kept, and cannot be read at the moment: %w", err)
 	}
 	return k.anew()
 }

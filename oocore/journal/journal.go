@@ -29,6 +29,10 @@ const (
 	maxFile   = 64 << 20 // at which a journal is written anew, without what no longer holds
 )
 
+// ErrDamaged is returned for a file that is no journal: nothing can be taken from it,
+// now or later. Other errors of opening say nothing of what the journal holds.
+var ErrDamaged = errors.New("this is not a run's journal: it has no header")
+
 // kinds of entries.
 const (
 	tasksKind byte = iota + 1
@@ -77,7 +81,8 @@ func Create(path string, header any) (*Journal, error) {
 }
 
 // Open reads a journal and goes on with it. What follows its last whole entry is cut
-// off.
+// off. The error is ErrDamaged where the file is no journal, and fs.ErrNotExist where
+// there is none; after any other the journal is as it was.
 func Open(path string) (*Journal, *State, error) {
 	f, err := disk.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -98,8 +103,11 @@ func Open(path string) (*Journal, *State, error) {
 func Read(r io.Reader) (s *State, end int64, err error) {
 	b := bufio.NewReaderSize(r, maxHeader)
 	line, err := b.ReadSlice('\n')
+	if err != nil && err != io.EOF && err != bufio.ErrBufferFull {
+		return nil, 0, err
+	}
 	if err != nil || !json.Valid(line) {
-		return nil, 0, errors.New("this is not a run's journal: it has no header")
+		return nil, 0, ErrDamaged
 	}
 	s = &State{Header: json.RawMessage(append([]byte{}, line[:len(line)-1]...)),
 		Done: map[int]*Set{}, Finished: map[int]bool{}, Folds: map[int]Fold{}}
@@ -108,20 +116,28 @@ func Read(r io.Reader) (s *State, end int64, err error) {
 	for {
 		var head [8]byte
 		if _, err := io.ReadFull(b, head[:]); err != nil {
-			return s, end, nil
+			return s, end, failed(err)
 		}
 		n := binary.LittleEndian.Uint32(head[:])
 		if n > maxEntry {
 			return s, end, nil
 		}
 		if payload, err = readPayload(b, payload, int(n)); err != nil {
-			return s, end, nil
+			return s, end, failed(err)
 		}
 		if crc32.ChecksumIEEE(payload) != binary.LittleEndian.Uint32(head[4:]) || !s.apply(payload) {
 			return s, end, nil
 		}
 		end += 8 + int64(n)
 	}
+}
+
+// failed is an error of the disk: that the file ends is none.
+func failed(err error) error {
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return nil
+	}
+	return err
 }
 
 // readPayload reads n bytes, and allocates as they come: n may be a lie.

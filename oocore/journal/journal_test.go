@@ -3,12 +3,16 @@ package journal_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"pgregory.net/rapid"
 
+	"github.com/gonbext/gonbext/oocore/internal/disk"
+	"github.com/gonbext/gonbext/oocore/internal/disk/disktest"
 	"github.com/gonbext/gonbext/oocore/journal"
 )
 
@@ -220,4 +224,38 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	})
+}
+
+// An error of the disk, or too few descriptors, says nothing of what a journal holds,
+// and leaves it as it was. A file that is none is told from that.
+func TestOpenTellsDamagedFromUnreadable(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "journal")
+	write(t, path)
+	before, err := os.ReadFile(path)
+	check(t, err)
+	for _, op := range []disktest.Op{disktest.Open, disktest.Read} {
+		for n := int64(1); ; n++ {
+			f := &disktest.Fault{Op: op, N: n, Err: syscall.EIO}
+			restore := disk.Use(f)
+			j, _, err := journal.Open(path)
+			restore()
+			if !f.Hit() {
+				check(t, j.Close())
+				break
+			}
+			if !errors.Is(err, syscall.EIO) || errors.Is(err, journal.ErrDamaged) {
+				t.Errorf("%s %d: %v", op, n, err)
+			}
+			if after, err := os.ReadFile(path); !bytes.Equal(before, after) {
+				t.Errorf("%s %d: the journal is another, %v", op, n, err)
+			}
+		}
+	}
+	for _, text := range []string{"", "no header", "no json\n"} {
+		check(t, os.WriteFile(path, []byte(text), 0o600))
+		if _, _, err := journal.Open(path); !errors.Is(err, journal.ErrDamaged) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
 }

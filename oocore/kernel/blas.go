@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/cpu"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/dl"
 )
 
 // blas is a BLAS library opened at run time. Its Fortran interface passes
@@ -60,7 +61,7 @@ func openLibrary(name string) (uintptr, error) {
 	if _, ok := os.LookupEnv("OPENBLAS_CORETYPE"); !ok {
 		defer setenv("OPENBLAS_CORETYPE", coreType())()
 	}
-	return purego.Dlopen(name, purego.RTLD_NOW|purego.RTLD_LOCAL)
+	return dl.Open(name)
 }
 
 // coreType is OpenBLAS's name of loops with the instructions that the processor has; ""
@@ -89,7 +90,7 @@ func bindBLAS(lib uintptr, name, prefix string) *blas {
 	var b blas
 	for i, f := range []string{"sgemm_", "dgemm_", "cgemm_", "zgemm_"} {
 		var err error
-		if b.gemm[i], err = purego.Dlsym(lib, prefix+f); err != nil {
+		if b.gemm[i], err = dl.Symbol(lib, prefix+f); err != nil {
 			return nil
 		}
 	}
@@ -97,10 +98,10 @@ func bindBLAS(lib uintptr, name, prefix string) *blas {
 	if !strings.Contains(name, "Accelerate") {
 		b.version = "BLAS " + name
 	}
-	if f, err := purego.Dlsym(lib, prefix+"openblas_set_num_threads"); err == nil {
+	if f, err := dl.Symbol(lib, prefix+"openblas_set_num_threads"); err == nil {
 		purego.SyscallN(f, 1)
 	}
-	if f, err := purego.Dlsym(lib, prefix+"openblas_get_config"); err == nil {
+	if f, err := dl.Symbol(lib, prefix+"openblas_get_config"); err == nil {
 		r, _, _ := purego.SyscallN(f)
 		b.version = cString(r)
 	}

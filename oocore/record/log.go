@@ -7,7 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
+
+	"github.com/gonbext/gonbext/oocore/internal/flock"
 )
 
 // The run log keeps this many records, and this many bytes of them.
@@ -105,13 +106,13 @@ func writing(path string) bool {
 // lock marks f as being written. A lock, unlike a pid, ends with its process
 // and holds across containers. On a file system without locks a run without an
 // End is taken for killed.
-func lock(f *os.File) { syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) }
+func lock(f *os.File) { _ = flock.Exclusive(f) }
 
 // locked reports whether a writer holds f's lock. f has no writer of its own.
 func locked(f *os.File) bool {
-	err := syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
+	err := flock.Shared(f)
 	if err == nil {
-		syscall.Flock(int(f.Fd()), syscall.LOCK_UN)
+		_ = flock.Unlock(f)
 	}
-	return errors.Is(err, syscall.EWOULDBLOCK)
+	return errors.Is(err, flock.ErrLocked)
 }

@@ -4,8 +4,7 @@ import (
 	"math"
 	"path/filepath"
 
-	"golang.org/x/sys/unix"
-
+	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/store/blob"
 )
 
@@ -16,10 +15,10 @@ func FreeSpace(path string) (int64, error) {
 	if blob.Remote(place) {
 		return math.MaxInt64, nil
 	}
-	var st unix.Statfs_t
 	dir := filepath.Dir(place)
-	if err := unix.Statfs(dir, &st); err != nil {
+	free, err := disk.Free(dir)
+	if err != nil {
 		return 0, pathError("statfs", dir, err)
 	}
-	return int64(st.Bavail) * int64(st.Bsize), nil
+	return free, nil
 }

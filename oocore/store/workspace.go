@@ -351,6 +351,11 @@ func (w *Workspace) Close() error {
 	if stale {
 		err = errors.Join(err, disk.Remove(w.Join(staleName)))
 	}
+	lock := w.lock
+	w.lock = nil
+	if !disk.RenamesOpen { // nor removes them
+		err = errors.Join(err, lock.Close())
+	}
 	if empty = empty && err == nil; empty {
 		// The folder first loses its lock: who opens the folder's next lock in between
 		// keeps the folder.
@@ -362,7 +367,8 @@ func (w *Workspace) Close() error {
 			err = nil
 		}
 	}
-	lock := w.lock
-	w.lock = nil
+	if !disk.RenamesOpen {
+		return err
+	}
 	return errors.Join(err, lock.Close())
 }

@@ -35,9 +35,18 @@ type deviceFigures struct {
 	OOMEvents     int    `json:"oom_events"`
 }
 
-func figuresOf(runs []*record.Run) (*figures, error) {
-	if len(runs) == 0 || slices.ContainsFunc(runs, func(r *record.Run) bool { return r.End == nil }) {
-		return nil, errors.New("the run has no record to take figures from: set GONBEXT_RUNS to a folder that can be written")
+// errNoRecord is of a run whose record could not be written.
+var errNoRecord = errors.New("the run has no record: set GONBEXT_RUNS to a folder that can be written")
+
+// ended reports that the records of all runs are whole.
+func ended(runs []*record.Run) bool {
+	return !slices.ContainsFunc(runs, func(r *record.Run) bool { return r.End == nil })
+}
+
+// figuresOf are the figures of runs that have ended. Without any they are zero.
+func figuresOf(runs []*record.Run) *figures {
+	if len(runs) == 0 {
+		return &figures{}
 	}
 	last := runs[len(runs)-1].Header
 	f := &figures{Run: last.Run, Budget: last.Budget, Resume: last.Resume, Device: deviceFigures{Name: cmp.Or(last.Device.Name, "cpu")}}
@@ -57,5 +66,5 @@ func figuresOf(runs []*record.Run) (*figures, error) {
 			}
 		}
 	}
-	return f, nil
+	return f
 }

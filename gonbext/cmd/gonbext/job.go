@@ -209,7 +209,7 @@ func (j *job) do(c *cobra.Command, a *oocore.Array, path string) error {
 	if err != nil {
 		return err
 	}
-	return j.tell(c.OutOrStdout(), value)
+	return j.tell(c.OutOrStdout(), c.ErrOrStderr(), value)
 }
 
 // compute shows the progress of a while it is computed. value is the result
@@ -254,28 +254,32 @@ func wrongUsage(err error) error {
 	return err
 }
 
-// tell says what the run did, from its record.
-func (j *job) tell(w io.Writer, value string) error {
+// tell says what the run did, from its record. A run without one is done all the same:
+// its value is printed, and a warning says what is missing.
+func (j *job) tell(w, warnings io.Writer, value string) error {
 	runs, err := runsOf(j.id)
-	if err != nil {
+	if err == nil && (len(runs) == 0 || j.asJSON && !ended(runs)) {
+		err = errNoRecord
+	}
+	if err != nil && j.plan {
 		return err
 	}
-	if j.report != "" {
+	if err != nil {
+		fmt.Fprintln(warnings, "gonbext: done, but there are no figures or charts of it:", err)
+		runs = nil
+	}
+	if j.report != "" && runs != nil {
 		if err := j.writeReport(runs); err != nil {
-			return err
+			return errors.Join(err, printValue(w, value))
 		}
 	}
 	switch {
 	case j.asJSON:
-		f, err := figuresOf(runs)
-		if err != nil {
-			return err
-		}
+		f := figuresOf(runs)
 		f.Value = value
 		return printJSON(w, f)
 	case value != "":
-		_, err = fmt.Fprintln(w, value)
-		return err
+		return printValue(w, value)
 	}
 	for _, r := range runs {
 		out, err := chart.Report([]*record.Run{r}, chart.Options{Mode: chart.None})
@@ -291,6 +295,14 @@ func (j *job) tell(w io.Writer, value string) error {
 		}
 	}
 	return nil
+}
+
+func printValue(w io.Writer, value string) error {
+	if value == "" {
+		return nil
+	}
+	_, err := fmt.Fprintln(w, value)
+	return err
 }
 
 // checkReport refuses a report that could not be written after all has been computed.

@@ -11,7 +11,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/mattn/go-isatty"
-	"golang.org/x/sys/unix"
 
 	"github.com/gonbext/gonbext/gonbext/chart"
 	"github.com/gonbext/gonbext/oocore/record"
@@ -96,8 +95,8 @@ func followRun(id string) *record.Tail {
 // time left.
 func fit(line string, terminal *os.File) string {
 	columns := 80
-	if size, err := unix.IoctlGetWinsize(int(terminal.Fd()), unix.TIOCGWINSZ); err == nil && size.Col > 0 {
-		columns = int(size.Col)
+	if width := terminalColumns(terminal); width > 0 {
+		columns = width
 	}
 	return shorten(line, columns-1)
 }

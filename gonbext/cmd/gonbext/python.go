@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"os/exec"
-	"syscall"
 	"time"
 )
 
@@ -12,8 +11,8 @@ import (
 // terminal's Ctrl-C would reach it beside the request.
 func python(ctx context.Context, program string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, program, args...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	apart(cmd)
+	cmd.Cancel = func() error { return askToEnd(cmd.Process) }
 	cmd.WaitDelay = 10 * time.Second
 	return cmd
 }

@@ -70,7 +70,9 @@ func (p *process) end() {
 	}
 	for left := p.descendants(); len(left) > 0; left = p.descendants() { // again: one may have started another meanwhile
 		for _, pid := range left {
-			_ = syscall.Kill(pid, syscall.SIGKILL) // fails where it has just ended
+			if p, err := os.FindProcess(pid); err == nil {
+				_ = p.Kill() // fails where it has just ended
+			}
 		}
 		time.Sleep(time.Millisecond)
 	}

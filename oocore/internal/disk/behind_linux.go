@@ -87,13 +87,20 @@ func (w *writeBehind) exchange(s span) []span {
 	return old
 }
 
-// syncRange reports errors of the disk, of which the final sync would not hear
-// again. That a file system lacks the call is none.
+// syncRange reports every error, of which the final sync would not hear again, but
+// that a file system lacks the call.
 func syncRange(fd int, s span, flags int) error {
-	err := unix.SyncFileRange(fd, s.from, s.to-s.from, flags)
-	switch {
-	case errors.Is(err, unix.EIO), errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
-		return os.NewSyscallError("sync_file_range", err)
+	for {
+		err := unix.SyncFileRange(fd, s.from, s.to-s.from, flags)
+		if err != unix.EINTR {
+			return rangeError(err)
+		}
 	}
-	return nil
+}
+
+func rangeError(err error) error {
+	if err == unix.EINVAL || err == unix.ESPIPE || errors.Is(err, errors.ErrUnsupported) {
+		return nil
+	}
+	return os.NewSyscallError("sync_file_range", err)
 }

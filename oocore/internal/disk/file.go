@@ -93,3 +93,10 @@ type direct struct {
 	once sync.Once
 	directState
 }
+
+// OpenFiles is how many files one writer keeps open at the most: those that it wants,
+// or its share of what the process may have open.
+func OpenFiles(wanted int) int {
+	const share = 8 // of readers, of the direct writes of the same files, of the program
+	return max(min(wanted, descriptors()/share), 4)
+}

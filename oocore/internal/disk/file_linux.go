@@ -33,11 +33,15 @@ func reserve(h Handle, size int64) error {
 	if size == 0 {
 		return nil
 	}
-	switch err := unix.Fallocate(int(h.OS().Fd()), 0, 0, size); err {
-	case unix.ENOSPC, unix.EDQUOT, unix.EFBIG:
-		return os.NewSyscallError("fallocate", err)
+	for {
+		switch err := unix.Fallocate(int(h.OS().Fd()), 0, 0, size); err {
+		case unix.EINTR:
+			continue
+		case unix.ENOSPC, unix.EDQUOT, unix.EFBIG, unix.EIO:
+			return os.NewSyscallError("fallocate", err)
+		}
+		return nil
 	}
-	return nil
 }
 
 type directState struct {

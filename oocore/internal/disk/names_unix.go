@@ -68,6 +68,22 @@ func Foreign(st fs.FileInfo) string {
 	return ""
 }
 
+// Free is the number of bytes that this user can still write in a folder.
+func Free(dir string) (int64, error) {
+	var st unix.Statfs_t
+	err := unix.Statfs(dir, &st)
+	return int64(st.Bavail) * int64(st.Bsize), err
+}
+
+// descriptors is how many files a process may have open.
+func descriptors() int {
+	var l unix.Rlimit
+	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &l); err != nil || l.Cur > 1<<20 {
+		return 1 << 20
+	}
+	return int(l.Cur)
+}
+
 func syncDir(d *os.File) error {
 	err := d.Sync()
 	if closed := d.Close(); err == nil {

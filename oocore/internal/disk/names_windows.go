@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"golang.org/x/sys/windows"
 )
 
 func rename(dirA *os.File, a string, dirB *os.File, b string) error {
@@ -37,6 +39,20 @@ func Owner(fs.FileInfo) uint32 { return 0 }
 // Foreign says why a folder is not this user's alone; "" where it is. Here folders
 // inherit who can write to them, and temporary ones are each user's own.
 func Foreign(fs.FileInfo) string { return "" }
+
+// Free is the number of bytes that this user can still write in a folder.
+func Free(dir string) (int64, error) {
+	name, err := windows.UTF16PtrFromString(dir)
+	if err != nil {
+		return 0, err
+	}
+	var free uint64
+	err = windows.GetDiskFreeSpaceEx(name, &free, nil, nil)
+	return int64(min(free, 1<<62)), err
+}
+
+// descriptors is how many files a process may have open.
+func descriptors() int { return 1 << 16 }
 
 // syncDir does nothing: NTFS keeps the order of its own changes of folders.
 func syncDir(d *os.File) error { return d.Close() }

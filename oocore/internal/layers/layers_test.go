@@ -18,6 +18,7 @@ const module = "github.com/gonbext/gonbext/"
 // layers are the packages from the bottom up. A package may import those of
 // layers below its own. Folders within a package's folder are part of it.
 var layers = [][]string{
+	{"oocore/internal/flock", "oocore/internal/dl"},
 	{"oocore/units", "oocore/dtype", "oocore/grid", "oocore/record", "oocore/spell", "oocore/testcases"},
 	{"oocore/machine"},
 	{"oocore/internal/disk"},
@@ -28,7 +29,7 @@ var layers = [][]string{
 	{"oocore/op"},
 	{"oocore/plan", "oocore/expr"},
 	{"oocore/vm"},
-	{"oocore/exec"},
+	{"oocore/exec", "oocore/internal/resultcache", "oocore/internal/budget"},
 	{"oocore"},
 	{"oocore/linalg", "oocore/fft", "oocore/filter"},
 	{"oocore/decomp", "oocore/infer"},

@@ -27,6 +27,7 @@ type group struct {
 	mu      sync.Mutex
 	busy    map[string]bool    // temporary names in use
 	pending map[string]*upload // closed, by their name
+	open    int                // of pending, those with an open file
 	folders map[string]bool    // whose entries have changed
 }
 
@@ -242,9 +243,14 @@ func (g *group) changed(folder string) {
 }
 
 func (g *group) delete(name string) error {
+	g.syncing.Lock() // which takes uploads out of pending for a while
+	defer g.syncing.Unlock()
 	g.mu.Lock()
 	u := g.pending[name]
 	delete(g.pending, name)
+	if u != nil && !u.synced {
+		g.open--
+	}
 	if g.folders == nil {
 		g.folders = map[string]bool{}
 	}
@@ -273,6 +279,8 @@ type upload struct {
 	file       *disk.File
 	at         int64 // behind the last Write
 	closed     bool
+	synced     bool        // and its file is closed
+	is         fs.FileInfo // which file that is
 }
 
 func (u *upload) Write(ctx context.Context, p []byte) error {
@@ -325,9 +333,73 @@ func (u *upload) Close(ctx context.Context) error {
 	u.mu.Lock()
 	earlier := u.pending[u.name]
 	u.pending[u.name] = u
+	u.open++
+	if earlier != nil && !earlier.synced {
+		u.open--
+	}
+	many := u.open > disk.OpenFiles(openUploads)
 	u.mu.Unlock()
 	if earlier != nil {
-		return earlier.discard()
+		if err := earlier.discard(); err != nil {
+			return err
+		}
+	}
+	if many {
+		return u.group.shrink(ctx)
+	}
+	return nil
+}
+
+// openUploads is how many uploads wait for a Sync with their files open.
+const openUploads = 512
+
+// shrink makes the uploads that wait durable and closes their files. A Sync puts them
+// under their names.
+func (g *group) shrink(ctx context.Context) error {
+	g.syncing.Lock()
+	defer g.syncing.Unlock()
+	if g.failed != nil {
+		return g.failed
+	}
+	g.mu.Lock()
+	uploads := map[string]*upload{}
+	for name, u := range g.pending {
+		if !u.synced {
+			uploads[name] = u
+			delete(g.pending, name)
+		}
+	}
+	g.open -= len(uploads)
+	g.mu.Unlock()
+	err := syncAll(ctx, uploads)
+	for name, u := range uploads {
+		if err == nil {
+			err = u.settle()
+		}
+		g.mu.Lock()
+		if _, newer := g.pending[name]; err == nil && !newer {
+			g.pending[name] = u
+			u = nil
+		}
+		g.mu.Unlock()
+		if u != nil {
+			_ = u.discard()
+		}
+	}
+	if g.failed == nil {
+		g.failed = err
+	}
+	return err
+}
+
+// settle closes the file of an upload that is durable.
+func (u *upload) settle() (err error) {
+	if u.is, err = u.file.Stat(); err == nil {
+		err = u.file.Close()
+	}
+	u.synced = true
+	if err != nil {
+		return u.named("close", err)
 	}
 	return nil
 }
@@ -342,6 +414,9 @@ func (u *upload) Abort() {
 // discard removes an upload.
 func (u *upload) discard() error {
 	defer u.release(u.temp)
+	if u.synced {
+		return u.remove(u.temp)
+	}
 	return errors.Join(u.file.Close(), u.remove(u.temp))
 }
 
@@ -361,7 +436,7 @@ func (g *group) Sync(ctx context.Context) error {
 func (g *group) sync(ctx context.Context) error {
 	g.mu.Lock()
 	uploads, folders := g.pending, g.folders
-	g.pending, g.folders = map[string]*upload{}, map[string]bool{}
+	g.pending, g.folders, g.open = map[string]*upload{}, map[string]bool{}, 0
 	g.mu.Unlock()
 
 	err := g.failed
@@ -404,6 +479,9 @@ func (g *group) path(name string) string { return filepath.Join(g.root, name) }
 // publish puts an upload under its name. It is closed after that, and with it
 // unlocked, where the system renames open files.
 func (u *upload) publish() error {
+	if u.synced {
+		return u.publishSynced()
+	}
 	if !disk.RenamesOpen {
 		if err := u.file.Close(); err != nil {
 			return u.named("close", err)
@@ -419,6 +497,26 @@ func (u *upload) publish() error {
 	if err := u.file.Close(); err != nil {
 		return u.named("close", err)
 	}
+	return nil
+}
+
+// publishSynced is publish of a file that is closed: nothing has kept another process
+// from taking it for one that was left.
+func (u *upload) publishSynced() error {
+	err := u.in(func(root *disk.Root) error {
+		now, err := root.Lstat(u.temp)
+		if err != nil {
+			return err
+		}
+		if !os.SameFile(now, u.is) {
+			return errors.New("another process writes it too")
+		}
+		return root.FS().Rename(u.temp, u.name)
+	})
+	if err != nil {
+		return u.named("rename", err)
+	}
+	u.release(u.temp)
 	return nil
 }
 
@@ -448,6 +546,9 @@ func syncAll(ctx context.Context, uploads map[string]*upload) error {
 					first = ctx.Err()
 				}
 				if first != nil {
+					continue
+				}
+				if u.synced {
 					continue
 				}
 				if err := u.file.Sync(); err != nil {

@@ -201,7 +201,7 @@ func TestCrash(t *testing.T) {
 					t.Error(err)
 				}
 			})
-			if state := w.state(t, dir); state != "new" || len(wrecks) < 40 {
+			if state := w.state(t, dir); state != "new" || len(wrecks) < 30 {
 				t.Errorf("after %d operations the array is %s", len(wrecks)/2, state)
 			}
 			for i, at := range wrecks {

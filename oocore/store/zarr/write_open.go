@@ -6,8 +6,9 @@ import (
 	"io/fs"
 	"maps"
 	"path/filepath"
-	"slices"
 	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
@@ -18,8 +19,11 @@ const (
 	// gatherBytes is the buffer in which Write brings together what lies together in a
 	// chunk and not in the box.
 	gatherBytes = 1 << 20
-	// openFiles bounds how many chunks are open at once.
-	openFiles = 128
+	// openFiles bounds how many chunks are open at once, where the process may have
+	// that many.
+	openFiles = 1024
+	// syncWorkers is how many of them are synced at once.
+	syncWorkers = 8
 )
 
 // openWriter fills an array whose chunks are stored as they are: files of one size
@@ -36,21 +40,22 @@ type openWriter struct {
 	failed  error      // of a Sync, after which no other can be believed
 	files   sync.Mutex
 	open    map[string]*chunkFile
-	dirty   map[string]bool // files, also closed ones, that were written since the last Sync
-	folders map[string]bool // whose entries have changed since
+	folders map[string]bool // whose entries have changed since the last Sync
 }
 
-// chunkFile is a chunk that is open.
+// chunkFile is a chunk that is open. It is synced before it is closed: an error of the
+// disk is told to those who have the file open.
 type chunkFile struct {
 	*disk.File
 	users int
+	dirty bool // it was written to since it was synced
 }
 
 func newOpenWriter(path string, t target, d *design, folder string) *openWriter {
 	return &openWriter{
 		base: base{path: path, target: t}, d: d, folder: folder, size: chunkBytes(d.meta),
 		buffers: sync.Pool{New: func() any { p := make([]byte, gatherBytes); return &p }},
-		open:    map[string]*chunkFile{}, dirty: map[string]bool{}, folders: map[string]bool{},
+		open:    map[string]*chunkFile{}, folders: map[string]bool{},
 	}
 }
 
@@ -82,11 +87,11 @@ func (w *openWriter) write(ctx context.Context, src []byte, b grid.Box) error {
 func (w *openWriter) writeChunk(ctx context.Context, src []byte, b, part grid.Box) error {
 	at := indexOf(part, w.d.chunks)
 	name := filepath.Join(w.folder, filepath.FromSlash(w.d.key(at)))
-	f, err := w.take(name)
+	f, err := w.take(ctx, name)
 	if err != nil {
 		return err
 	}
-	defer w.give(name, f)
+	defer w.give(f)
 	full := cell(at, w.d.chunks)
 	for run := range part.Split(w.runs(part, w.size)) {
 		l, err := strided.Of(b.Shape, w.d.item, strided.Box(within(run, b)))
@@ -163,16 +168,20 @@ func (w *openWriter) writeRun(ctx context.Context, f *chunkFile, p []byte, full,
 	return nil
 }
 
-// take opens a chunk's file, and makes it where it is missing. give, or syncFiles, ends
-// its use.
-func (w *openWriter) take(name string) (*chunkFile, error) {
+// take opens a chunk's file, and makes it where it is missing. give ends its use.
+func (w *openWriter) take(ctx context.Context, name string) (*chunkFile, error) {
 	w.files.Lock()
 	defer w.files.Unlock()
-	f := w.open[name]
-	if f == nil {
-		if err := w.shrink(openFiles - 1); err != nil {
+	if w.open[name] == nil && len(w.open) >= disk.OpenFiles(openFiles) {
+		w.files.Unlock()
+		err := w.shrink(ctx)
+		w.files.Lock()
+		if err != nil {
 			return nil, err
 		}
+	}
+	f := w.open[name]
+	if f == nil {
 		file, err := w.openFile(name)
 		if err != nil {
 			return nil, err
@@ -184,27 +193,48 @@ func (w *openWriter) take(name string) (*chunkFile, error) {
 	return f, nil
 }
 
-func (w *openWriter) give(name string, f *chunkFile) {
+// give ends the use of a file that was written to.
+func (w *openWriter) give(f *chunkFile) {
 	w.files.Lock()
 	defer w.files.Unlock()
 	f.users--
-	w.dirty[name] = true
+	f.dirty = true
 }
 
-// shrink closes files that nobody uses, until at most n are open.
-func (w *openWriter) shrink(n int) error {
-	for name, f := range w.open {
-		if len(w.open) <= n {
-			break
+// shrink makes the files that nobody uses durable, and closes them, where too many
+// are open.
+func (w *openWriter) shrink(ctx context.Context) error {
+	return w.once(func() error {
+		w.files.Lock()
+		idle := w.pin(func(f *chunkFile) bool { return f.users == 0 })
+		many := len(w.open) >= disk.OpenFiles(openFiles) // no other has done it meanwhile
+		w.files.Unlock()
+		var err error
+		if many {
+			err = w.syncFiles(ctx, idle)
 		}
-		if f.users == 0 {
-			delete(w.open, name)
-			if err := f.Close(); err != nil {
-				return err
+		w.files.Lock()
+		defer w.files.Unlock()
+		for name, f := range idle {
+			if f.users--; many && err == nil && f.users == 0 && !f.dirty {
+				delete(w.open, name)
+				err = f.Close()
 			}
 		}
+		return err
+	})
+}
+
+// pin takes files of a kind into use, by their names.
+func (w *openWriter) pin(kind func(*chunkFile) bool) map[string]*chunkFile {
+	pinned := map[string]*chunkFile{}
+	for name, f := range w.open {
+		if kind(f) {
+			f.users++
+			pinned[name] = f
+		}
 	}
-	return nil
+	return pinned
 }
 
 func (w *openWriter) openFile(name string) (*disk.File, error) {
@@ -251,59 +281,72 @@ func (w *openWriter) makeFolder(name string) error {
 
 func (w *openWriter) Sync(ctx context.Context) error { return w.durable(ctx, w.sync) }
 
-// sync makes durable what was written before. After an error nothing more can be: the
-// kernel reports each only once.
+// sync makes durable what was written before.
 func (w *openWriter) sync(ctx context.Context) error {
+	return w.once(func() error {
+		w.files.Lock()
+		dirty, folders := w.pin(func(f *chunkFile) bool { return f.dirty }), w.folders
+		w.folders = map[string]bool{}
+		w.files.Unlock()
+		err := w.syncFiles(ctx, dirty)
+		for name := range folders {
+			if err == nil {
+				err = disk.SyncDir(name)
+			}
+		}
+		w.files.Lock()
+		defer w.files.Unlock()
+		for _, f := range dirty {
+			f.users--
+		}
+		if err != nil { // where it was only given up the next goes on
+			maps.Copy(w.folders, folders)
+		}
+		return err
+	})
+}
+
+// once makes something durable, one at a time. After an error nothing more can be:
+// the kernel reports each only once.
+func (w *openWriter) once(do func() error) error {
 	w.syncing.Lock()
 	defer w.syncing.Unlock()
 	if w.failed != nil {
 		return w.failed
 	}
-	err := w.syncDirty(ctx)
+	err := do()
 	if !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
 		w.failed = err
 	}
 	return err
 }
 
-func (w *openWriter) syncDirty(ctx context.Context) error {
-	w.files.Lock()
-	dirty, folders := w.dirty, w.folders
-	w.dirty, w.folders = map[string]bool{}, map[string]bool{}
-	w.files.Unlock()
-	err := w.syncFiles(ctx, slices.Collect(maps.Keys(dirty)))
-	for name := range folders {
-		if err == nil {
-			err = disk.SyncDir(name)
-		}
-	}
-	if err != nil { // where it was only given up the next goes on
-		w.files.Lock()
-		maps.Copy(w.dirty, dirty)
-		maps.Copy(w.folders, folders)
-		w.files.Unlock()
-	}
-	return err
-}
-
-func (w *openWriter) syncFiles(ctx context.Context, names []string) error {
-	for _, name := range names {
-		if err := ctx.Err(); err != nil {
+// syncFiles syncs those of some files that were written to, some at once.
+func (w *openWriter) syncFiles(ctx context.Context, files map[string]*chunkFile) error {
+	var group errgroup.Group
+	group.SetLimit(syncWorkers)
+	for _, f := range files {
+		group.Go(func() error {
+			w.files.Lock()
+			dirty := f.dirty
+			f.dirty = false // what is written from now on makes it so again
+			w.files.Unlock()
+			if !dirty {
+				return nil
+			}
+			err := ctx.Err()
+			if err == nil {
+				err = f.Sync()
+			}
+			if err != nil {
+				w.files.Lock()
+				f.dirty = true
+				w.files.Unlock()
+			}
 			return err
-		}
-		f, err := w.take(name)
-		if err != nil {
-			return err
-		}
-		err = f.Sync()
-		w.files.Lock()
-		f.users--
-		w.files.Unlock()
-		if err != nil {
-			return err
-		}
+		})
 	}
-	return nil
+	return group.Wait()
 }
 
 func (w *openWriter) Commit(ctx context.Context) error {

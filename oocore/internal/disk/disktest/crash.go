@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
-	"syscall"
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore/internal/disk"
@@ -71,7 +70,7 @@ func (c *Crash) see(name string) *node {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	ino := st.Sys().(*syscall.Stat_t).Ino
+	ino := disk.Inode(st)
 	if n := c.nodes[ino]; n != nil {
 		f.Close()
 		return n
@@ -94,7 +93,7 @@ func (c *Crash) list(folder string) map[string]uint64 {
 		if err != nil {
 			c.t.Fatal(err)
 		}
-		all[e.Name()] = st.Sys().(*syscall.Stat_t).Ino
+		all[e.Name()] = disk.Inode(st)
 	}
 	return all
 }
@@ -260,7 +259,7 @@ func (h watched) Sync() error {
 		return err
 	}
 	h.crash.mu.Lock()
-	if n := h.crash.nodes[st.Sys().(*syscall.Stat_t).Ino]; n != nil { // of the folder
+	if n := h.crash.nodes[disk.Inode(st)]; n != nil { // of the folder
 		n.bytes = read(h.crash.t, n.held)
 	}
 	h.crash.mu.Unlock()

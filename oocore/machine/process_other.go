@@ -1,3 +1,5 @@
+//go:build !linux
+
 package machine
 
 // Process reads this process's memory. What the process holds outside of Go's

@@ -1,0 +1,34 @@
+package disk
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// Of the errors of writing back only those are none that say that there is no such call.
+func TestErrorsOfWritingBack(t *testing.T) {
+	for _, err := range []error{unix.EIO, unix.ENOSPC, unix.EDQUOT, unix.ENOMEM, unix.EBADF, unix.EROFS, unix.ESTALE, unix.ETIMEDOUT} {
+		if got := rangeError(err); !errors.Is(got, err) {
+			t.Errorf("%v becomes %v", err, got)
+		}
+	}
+	for _, err := range []error{nil, unix.ENOSYS, unix.EOPNOTSUPP, unix.EINVAL, unix.ESPIPE} {
+		if got := rangeError(err); got != nil {
+			t.Errorf("%v becomes %v", err, got)
+		}
+	}
+	f, err := CreatePart(filepath.Join(t.TempDir(), "x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(f.Settle(0, 1<<20, 1<<20), f.OS().Close()); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Settle(0, 1<<20, 1<<20); !errors.Is(err, unix.EBADF) || errors.Is(err, os.ErrInvalid) {
+		t.Errorf("writing back a file that is closed gives %v", err)
+	}
+}
