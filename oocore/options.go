@@ -17,19 +17,20 @@ type Option func(*settings) error
 
 // settings are the options of one run.
 type settings struct {
-	budget  int64 // 0: the machine's default
-	chunks  []int
-	shards  []int
-	codec   string
-	region  string
-	device  exec.Device // nil: the CPU
-	workers int         // 0: the cores that Go uses
-	fresh   bool
-	version string
-	planned bool
-	cell    string
-	within  *together // nil for a run by itself
-	beside  *beside   // nil where a run gives nothing but its array
+	budget    int64 // 0: the machine's default
+	chunks    []int
+	shards    []int
+	codec     string
+	region    string
+	device    exec.Device // nil: the CPU
+	workers   int         // 0: the cores that Go uses
+	processes int         // worker processes; 0: this process
+	fresh     bool
+	version   string
+	planned   bool
+	cell      string
+	within    *together // nil for a run by itself
+	beside    *beside   // nil where a run gives nothing but its array
 
 	alternatives []record.WhatIf // to a plan, for its record
 }
@@ -104,6 +105,20 @@ func Workers(n int) Option {
 			return fmt.Errorf("%d workers cannot compute: give one or more", n)
 		}
 		s.workers = n
+		return nil
+	}
+}
+
+// Processes is the number of worker processes of this machine that run the tasks. The
+// budget is of all of them together and of this process, and so are the workers. They
+// run the gonbext command: this program, where it is that command, else the one that PATH
+// finds. Go functions, which exist in one process only, are an error, and so is a device.
+func Processes(n int) Option {
+	return func(s *settings) error {
+		if n < 1 {
+			return fmt.Errorf("%d processes cannot compute: give one or more", n)
+		}
+		s.processes = n
 		return nil
 	}
 }

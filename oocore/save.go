@@ -106,6 +106,7 @@ type run struct {
 	plan     *plan.Sized
 	keep     *exec.Keep
 	limits   machine.Limits
+	workers  *exec.Processes // nil where the tasks run in this process
 	overhead int64
 }
 
@@ -130,7 +131,7 @@ func (a *Array) prepare(site graph.Site, path string, opts []Option) (*run, erro
 	if input := overwritten(root, path); input != "" {
 		return nil, &Error{Op: op, Site: site, Err: fmt.Errorf("%s is also an input (%s): save to another file", path, input)}
 	}
-	o := plan.Options{Budget: s.budget, Overhead: r.overhead, Workers: s.workers}
+	o := plan.Options{Budget: s.budget, Overhead: r.overhead, Workers: s.workers, Processes: s.processes}
 	if o.Budget == 0 {
 		o.Budget, _ = r.limits.DefaultBudget()
 	} else if err := r.limits.Check(o.Budget); err != nil {
@@ -157,6 +158,9 @@ func (a *Array) prepare(site graph.Site, path string, opts []Option) (*run, erro
 	logical, err := plan.New(root, target)
 	if err == nil {
 		r.plan, err = logical.Size(o)
+	}
+	if err == nil && s.processes > 0 {
+		r.workers, err = workerProcesses(logical, s.processes)
 	}
 	if err != nil {
 		return nil, &Error{Op: op, Shapes: [][]int{root.Shape}, Types: []dtype.Type{root.DType}, Site: site, Err: err}
@@ -326,7 +330,7 @@ func (r *run) collect(ctx context.Context, allocate func(n int) []byte) error {
 func (r *run) execute(ctx context.Context, env exec.Env) error {
 	// What Collect returns lies in Go's heap, and so does what codecs take.
 	defer machine.SetRuntime(r.overhead + int64(len(env.Into)) + r.plan.Heap())()
-	env.Device, env.Record, env.Keep = r.device, r.record(), r.keep
+	env.Device, env.Record, env.Keep, env.Processes = r.device, r.record(), r.keep, r.workers
 	_, err := exec.Run(ctx, r.plan, env)
 	return err
 }

@@ -196,6 +196,9 @@ func (w *Worker) Close() error {
 	return errors.Join(w.leave(), w.run.arrays.detach(), w.run.arena.Close())
 }
 
+// Report is what is told of the tasks that Run has done: a value for encoding/json.
+func (w *Worker) Report(done []int) any { return w.answer(done, nil) }
+
 // answer is what is told of a request.
 func (w *Worker) answer(done []int, err error) answer {
 	a := answer{Done: done, Rows: w.tasks}

@@ -31,7 +31,7 @@ type job struct {
 	memory, device        string
 	chunks, shards, codec string
 	region                string
-	workers               int
+	workers, processes    int
 	fresh, plan           bool
 	report                string // path of the page
 	asJSON                bool
@@ -49,6 +49,7 @@ func (j *job) flags(c *cobra.Command) {
 	f.StringVar(&j.codec, "codec", "", "compression of the output: none, zstd:3, gzip:5, blosc:lz4:5:shuffle (default the format's own)")
 	f.StringVar(&j.region, "region", "", "write into this part of an output that is there already, such as 1000:2000")
 	f.IntVar(&j.workers, "workers", 0, "tasks that compute at once (default one a core)")
+	f.IntVar(&j.processes, "processes", 0, "run the tasks in this many worker processes, which share the budget (default in this one)")
 	f.BoolVar(&j.fresh, "fresh", false, "compute even if the output is there already, or a part of it")
 	f.BoolVar(&j.plan, "plan", false, "show the plan and run nothing")
 	f.StringVar(&j.report, "report", "", "write a page with the run's charts to this file")
@@ -78,6 +79,15 @@ func (j *job) options(c *cobra.Command) ([]oocore.Option, error) {
 			return nil, usagef("--workers %d: give one or more", j.workers)
 		}
 		opts = append(opts, oocore.Workers(j.workers))
+	}
+	if c.Flags().Changed("processes") {
+		if j.processes < 1 {
+			return nil, usagef("--processes %d: give one or more", j.processes)
+		}
+		if j.device != "" && j.device != "cpu" {
+			return nil, usagef("--processes and --device: worker processes compute on the CPU")
+		}
+		opts = append(opts, oocore.Processes(j.processes))
 	}
 	if j.device != "" && j.device != "cpu" {
 		device, err := cuda.Open(j.device)
