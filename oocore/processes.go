@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime/debug"
 	"strconv"
+	"strings"
 
 	"github.com/gonbext/gonbext/oocore/exec"
 	"github.com/gonbext/gonbext/oocore/plan"
@@ -34,7 +35,7 @@ func workerProcesses(p *plan.Plan, n int) (*exec.Processes, error) {
 // workerCommand is the path of the gonbext command: this program, or the one that PATH
 // finds.
 func workerCommand() (string, error) {
-	if info, ok := debug.ReadBuildInfo(); ok && info.Path == commandPackage {
+	if info, ok := debug.ReadBuildInfo(); ok && strings.TrimSuffix(info.Path, ".test") == commandPackage {
 		return os.Executable()
 	}
 	path, err := osexec.LookPath("gonbext")

@@ -41,9 +41,9 @@ type Case struct {
 	Name string
 	// Plan makes the plan, whose output is a file at path; "" collects it.
 	Plan func(path string) (*plan.Plan, error)
-	Path string             // the output's name
-	Want func() []float64   // the result
-	Sums func() []float64   // results beside the output
+	Path string           // the output's name
+	Want func() []float64 // the result
+	Sums func() []float64 // results beside the output
 }
 
 // rows × cols float64 are three chunks of 4 MiB. All values are small whole numbers, so
