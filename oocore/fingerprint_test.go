@@ -1,13 +1,26 @@
 package oocore_test
 
 import (
+	"net/http"
+	"net/http/httptest"
+	"syscall"
+	"time"
+
 	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
+	"github.com/gonbext/gonbext/cuda"
 	"github.com/gonbext/gonbext/oocore"
+	_ "github.com/gonbext/gonbext/oocore/cloud"
+	"github.com/gonbext/gonbext/oocore/plan"
+	"github.com/gonbext/gonbext/oocore/record"
 )
 
 // A run that starts over says what is not as it was.
@@ -101,5 +114,222 @@ func TestInputEditedWhileItIsRead(t *testing.T) {
 	left, err := os.ReadDir(dir)
 	if err != nil || len(left) != 2 {
 		t.Errorf("left are %v, %v", left, err)
+	}
+}
+
+// saveRun saves and reports whether anything was computed.
+func saveRun(t *testing.T, a *oocore.Array, path string, opts ...oocore.Option) (computed bool) {
+	t.Helper()
+	dir := os.Getenv("GONBEXT_RUNS")
+	before, err := record.List(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.Save(context.Background(), path, opts...); err != nil {
+		t.Fatal(err)
+	}
+	after, err := record.List(dir)
+	if err != nil || len(after) != len(before)+1 {
+		t.Fatalf("the save left %d records, %v", len(after)-len(before), err)
+	}
+	return after[0].Status == record.Done
+}
+
+// stored gives the elements of a stored array.
+func stored(t *testing.T, path string) []float64 {
+	t.Helper()
+	out, err := oocore.Collect[float64](context.Background(), oocore.Open(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// writeNpy writes float64 elements without gonbext.
+func writeNpy(t *testing.T, path string, v ...float64) {
+	t.Helper()
+	header := fmt.Sprintf("{'descr': '<f8', 'fortran_order': False, 'shape': (%d,), }", len(v))
+	header += strings.Repeat(" ", 117-len(header)) + "\n"
+	b := append([]byte("\x93NUMPY\x01\x00\x76\x00"), header...)
+	for _, x := range v {
+		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
+	}
+	if err := os.WriteFile(path, b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestInputsOfOneNameOnTwoServersDiffer(t *testing.T) {
+	t.Setenv("GONBEXT_RUNS", t.TempDir())
+	dir := t.TempDir()
+	modified := time.Now().Add(-time.Hour).Truncate(time.Second)
+	for i, folder := range []string{"a", "b"} {
+		if err := os.Mkdir(filepath.Join(dir, folder), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		name := filepath.Join(dir, folder, "x.npy")
+		writeNpy(t, name, float64(i), float64(i))
+		if err := os.Chtimes(name, modified, modified); err != nil {
+			t.Fatal(err)
+		}
+	}
+	server := httptest.NewServer(http.FileServer(http.Dir(dir)))
+	defer server.Close()
+	out := filepath.Join(dir, "o.npy")
+	for i, folder := range []string{"a", "b"} {
+		if !saveRun(t, oocore.Open(server.URL+"/"+folder+"/x.npy").Add(0), out) {
+			t.Errorf("the input of folder %s was taken for another's", folder)
+		}
+		if got := stored(t, out); got[0] != float64(i) {
+			t.Errorf("the result of folder %s is %v", folder, got)
+		}
+	}
+}
+
+func TestInputRewrittenWithItsSizeAndTimeIsComputedAgain(t *testing.T) {
+	t.Setenv("GONBEXT_RUNS", t.TempDir())
+	dir := t.TempDir()
+	in, out := filepath.Join(dir, "x.npy"), filepath.Join(dir, "o.npy")
+	for i := range 20 { // within the ticks of the file system's clock
+		writeNpy(t, in, float64(i), 1)
+		if i > 0 {
+			if err := os.Chtimes(in, time.Unix(1e9, 0), time.Unix(1e9, 0)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !saveRun(t, oocore.Open(in).Add(0), out) {
+			t.Fatalf("version %d was taken for the one before", i)
+		}
+		if got := stored(t, out); got[0] != float64(i) {
+			t.Fatalf("the result of version %d is %v", i, got)
+		}
+		if saveRun(t, oocore.Open(in).Add(0), out) {
+			t.Fatalf("version %d was computed again", i)
+		}
+	}
+}
+
+func TestInputWrittenThroughADirtyMappingIsComputedAgain(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("writes back mappings by a call of Linux")
+	}
+	t.Setenv("GONBEXT_RUNS", t.TempDir())
+	dir := t.TempDir()
+	in, out := filepath.Join(dir, "x.npy"), filepath.Join(dir, "o.npy")
+	writeNpy(t, in, 1, 2)
+	f, err := os.OpenFile(in, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	m, err := syscall.Mmap(int(f.Fd()), 0, 144, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Munmap(m)
+	for i := range 5 {
+		binary.LittleEndian.PutUint64(m[128:], math.Float64bits(float64(10+i))) // the page stays dirty from one to the next
+		if !saveRun(t, oocore.Open(in).Add(0), out) {
+			t.Fatalf("element %d was not seen", 10+i)
+		}
+		if got := stored(t, out); got[0] != float64(10+i) {
+			t.Fatalf("the result is %v, want %d", got, 10+i)
+		}
+	}
+}
+
+func TestOutputRewrittenWithItsSizeAndTimeIsComputedAgain(t *testing.T) {
+	t.Setenv("GONBEXT_RUNS", t.TempDir())
+	out := filepath.Join(t.TempDir(), "o.npy")
+	x := oocore.Full(1.0, 2)
+	for range 10 {
+		if _, err := x.Save(context.Background(), out); err != nil {
+			t.Fatal(err)
+		}
+		st, err := os.Stat(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := os.ReadFile(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b[len(b)-1] ^= 1
+		f, err := os.OpenFile(out, os.O_WRONLY, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.WriteAt(b, 0); err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+		if err := os.Chtimes(out, st.ModTime(), st.ModTime()); err != nil {
+			t.Fatal(err)
+		}
+		if !saveRun(t, x, out) {
+			t.Fatal("a result that somebody changed was taken for that of the run")
+		}
+	}
+}
+
+func TestSiblingZarrInputsDiffer(t *testing.T) {
+	t.Setenv("GONBEXT_RUNS", t.TempDir())
+	dir := t.TempDir()
+	out := filepath.Join(dir, "o.npy")
+	for i, name := range []string{"a.zarr", "b.zarr"} {
+		in := filepath.Join(dir, name)
+		if _, err := oocore.Full(float64(i), 4).Save(context.Background(), in, oocore.Codec("none")); err != nil {
+			t.Fatal(err)
+		}
+		if !saveRun(t, oocore.Open(in).Add(0), out) {
+			t.Errorf("%s was taken for its sibling", name)
+		}
+		if got := stored(t, out); got[0] != float64(i) {
+			t.Errorf("the result of %s is %v", name, got)
+		}
+	}
+}
+
+// What changes no bits starts nothing over, and what may does.
+func TestFingerprintHasWhatChangesBitsAndNothingElse(t *testing.T) {
+	x := oocore.Random(oocore.Float32, 1, 400, 300)
+	path := filepath.Join(t.TempDir(), "x.npy")
+	type expression struct {
+		name string
+		of   *oocore.Array
+	}
+	of := func(a *oocore.Array, opts ...oocore.Option) plan.Fingerprint {
+		t.Helper()
+		p, err := a.Plan(path, opts...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.Fingerprint("", nil)
+	}
+	for _, e := range []expression{
+		{"elements", x.Sqrt()}, {"sums", x.Sub(x.Mean(0))}, {"product", x.MatMul(x.Transpose())},
+		{"an input of several passes", x.Sort(0).Sub(x.Sort(0).Max(0))}, {"roll", x.Add(x.Roll(1, 0)).Sum()},
+	} {
+		plenty := of(e.of, oocore.Memory("1GiB"), oocore.Workers(8))
+		for _, opts := range [][]oocore.Option{
+			{oocore.Memory("64MiB"), oocore.Workers(1)}, {oocore.Memory("128MiB"), oocore.Workers(3)}, {oocore.Memory("1GiB"), oocore.On(cuda.Model("64MiB"))},
+		} {
+			if got := of(e.of, opts...); got != plenty {
+				t.Errorf("%s: with other resources it %s", e.name, got.Difference(plenty))
+			}
+		}
+	}
+	for _, c := range []struct {
+		name string
+		of   *oocore.Array
+		want bool // another arithmetic matters
+	}{
+		{"elements", x.Sqrt().Add(1), false}, {"maximum", x.Max(0), false}, {"a sum of integers", x.AsType(oocore.Int64).Sum(0), false},
+		{"concatenation", oocore.Concatenate(0, x, x), false}, {"a sum", x.Sum(0), true}, {"a product", x.MatMul(x.Transpose()), true},
+		{"a product of integers", x.AsType(oocore.Int32).MatMul(x.AsType(oocore.Int32).Transpose()), false},
+	} {
+		if got := of(c.of).Arithmetic != ""; got != c.want {
+			t.Errorf("%s: depends on this machine's arithmetic %v, want %v", c.name, got, c.want)
+		}
 	}
 }

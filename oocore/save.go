@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"sync"
+	"runtime/debug"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/exec"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/internal/budget"
+	"github.com/gonbext/gonbext/oocore/internal/resultcache"
 	"github.com/gonbext/gonbext/oocore/machine"
 	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/record"
@@ -127,7 +129,7 @@ func (a *Array) prepare(site graph.Site, path string, opts []Option) (*run, erro
 	if s.chunks == nil && s.region == "" && path != "" {
 		s.chunks = a.chunks
 	}
-	r := &run{settings: s, site: site, root: root, limits: machine.Read(), overhead: overhead()}
+	r := &run{settings: s, site: site, root: root, limits: machine.Read(), overhead: budget.Overhead()}
 	if input := overwritten(root, path); input != "" {
 		return nil, &Error{Op: op, Site: site, Err: fmt.Errorf("%s is also an input (%s): save to another file", path, input)}
 	}
@@ -157,6 +159,13 @@ func (a *Array) prepare(site graph.Site, path string, opts []Option) (*run, erro
 	}
 	logical, err := plan.New(root, target)
 	if err == nil {
+		r.plan, err = logical.Size(o)
+	}
+	if _, small := errors.AsType[*MemoryError](err); small && budget.HasGarbage(r.overhead) {
+		// What the program has dropped counts as held until it is collected.
+		debug.FreeOSMemory()
+		r.overhead = budget.Overhead()
+		o.Overhead = r.overhead
 		r.plan, err = logical.Size(o)
 	}
 	if err == nil && s.processes > 0 {
@@ -194,22 +203,6 @@ func overwritten(root *graph.Node, path string) string {
 	return ""
 }
 
-// unseen is what Go's runtime and heap take beside buffers in a small program,
-// with room for a run's own bookkeeping.
-const unseen = 16 << 20
-
-// overhead is what the process takes beside a run's buffers. It moves in steps,
-// so that the budget that one refusal names will do for the next attempt.
-func overhead() int64 {
-	const step = 16 << 20
-	m, err := machine.Process()
-	if err != nil {
-		return unseen
-	}
-	// What the program holds already, and half the room again to grow in.
-	return max(unseen, (m.Anonymous+unseen/2+step-1)/step*step)
-}
-
 func (r *run) save(ctx context.Context) (*Array, error) {
 	if ctx == nil {
 		ctx = context.Background()
@@ -222,27 +215,23 @@ func (r *run) save(ctx context.Context) (*Array, error) {
 		}
 		return r.stored(store.Info{Path: path, Shape: r.root.Shape, DType: r.root.DType, Chunks: out.Layout.Chunks(), Work: out.Layout.Work})
 	}
-	digests, err := digests(ctx, r.plan.Plan)
+	inputs, err := versions(ctx, r.plan.Plan)
 	if err != nil {
 		return nil, err
 	}
-	print := r.plan.Fingerprint(r.version, digests)
-	var there bool
+	print := r.plan.Fingerprint(r.version, inputs)
+	var done bool
 	var why string
 	if !r.fresh {
-		there, why = saved(ctx, path, r.region, print)
+		done, why = committed(ctx, path, r.region, print)
 	}
-	if there {
-		if err := r.recordOnly(record.Skipped); err != nil {
-			return nil, err
-		}
+	if done {
+		err = r.recordOnly(record.Skipped)
 	} else {
-		if err := r.make(ctx, path, print, digests, why); err != nil {
-			return nil, err
-		}
-		var noted sync.WaitGroup // beside the opening: both wait for a store that is far
-		noted.Go(func() { remember(ctx, path, r.region, print) })
-		defer noted.Wait()
+		err = r.make(ctx, path, print, inputs, why)
+	}
+	if err != nil {
+		return nil, err
 	}
 	stored, err := store.Open(path)
 	if err != nil {
@@ -256,55 +245,77 @@ func (r *run) save(ctx context.Context) (*Array, error) {
 }
 
 // make computes the output, or what an earlier run left of it to do.
-func (r *run) make(ctx context.Context, path string, print plan.Fingerprint, before map[int]string, why string) (err error) {
+func (r *run) make(ctx context.Context, path string, print plan.Fingerprint, before map[int]store.Version, why string) (err error) {
 	if r.keep, err = exec.NewKeep(r.plan.Plan, print, r.fresh); err != nil {
 		return err
 	}
 	if r.keep.Why == "" && !r.keep.Resumes() && !r.fresh {
 		r.keep.Why = why
 	}
-	unchanged := func(ctx context.Context) error {
-		after, err := digests(ctx, r.plan.Plan)
-		for i, d := range before {
-			if err == nil && after[i] != d {
-				err = fmt.Errorf("%s was changed while it was read: save again", r.plan.Arrays[i].Path)
+	env := exec.Env{
+		Check: func(ctx context.Context) error {
+			after, err := versions(ctx, r.plan.Plan)
+			for i, v := range before {
+				if err == nil && !after[i].Equal(v) {
+					err = fmt.Errorf("%s was changed while it was read: save again", r.plan.Arrays[i].Path)
+				}
 			}
-		}
-		return err
+			return err
+		},
+		Committed: func(ctx context.Context) { remember(ctx, path, r.region, print) },
 	}
-	env := exec.Env{Check: unchanged}
 	if r.beside != nil {
 		env.Beside = r.beside.places()
 	}
 	return r.execute(ctx, env)
 }
 
-// digests identify the stored chunks of those inputs that have them.
-func digests(ctx context.Context, p *plan.Plan) (map[int]string, error) {
-	all := map[int]string{}
+// versions are those of the stored arrays that a plan reads.
+func versions(ctx context.Context, p *plan.Plan) (map[int]store.Version, error) {
+	all := map[int]store.Version{}
 	for i := range p.Arrays {
-		if p.Arrays[i].Place != plan.InFile || p.Arrays[i].Chunks == nil {
+		if p.Arrays[i].Place != plan.InFile {
 			continue
 		}
-		d, err := digest(ctx, p.Arrays[i].Path)
+		v, err := store.VersionOf(ctx, p.Arrays[i].Path)
 		if err != nil {
 			return nil, err
 		}
-		all[i] = d
+		all[i] = v
 	}
 	return all, nil
 }
 
-// digest identifies the stored chunks of an array; "" where it has none.
-func digest(ctx context.Context, path string) (d string, err error) {
-	a, err := store.Open(path)
+// committed reports whether a file is as a run with the fingerprint committed it. Where
+// another run has made it, or it was changed since, why says what is new.
+func committed(ctx context.Context, path, region string, print plan.Fingerprint) (done bool, why string) {
+	place, err := store.Absolute(path)
 	if err != nil {
-		return "", err
+		return false, ""
 	}
-	if listed, ok := a.(store.Listed); ok {
-		d, err = listed.Digest(ctx)
+	e, ok := resultcache.Lookup(place, region)
+	if !ok {
+		return false, ""
 	}
-	return d, errors.Join(err, a.Close())
+	now, err := store.VersionOf(ctx, path)
+	if err != nil {
+		return false, ""
+	}
+	if why = print.Difference(e.Fingerprint); why == "" && !e.Version.Equal(now) {
+		why = "what was saved there has been changed since"
+	}
+	return why == "", why
+}
+
+// remember notes what a run has committed. Where that fails the next run computes.
+func remember(ctx context.Context, path, region string, print plan.Fingerprint) {
+	place, err := store.Absolute(path)
+	if err != nil || print == (plan.Fingerprint{}) {
+		return
+	}
+	if v, err := store.VersionOf(ctx, path); err == nil {
+		_ = resultcache.Put(resultcache.Entry{Path: place, Region: region, Fingerprint: print, Version: v})
+	}
 }
 
 // stored is the array of a file, made at the line that saved it.
@@ -328,10 +339,15 @@ func (r *run) collect(ctx context.Context, allocate func(n int) []byte) error {
 
 // execute runs the plan, with what the environment is beside the settings.
 func (r *run) execute(ctx context.Context, env exec.Env) error {
+	release, err := budget.Take(ctx, r.plan.Peak.Host()+int64(r.processes)*r.plan.Each.Overhead, r.overhead, r.plan.Budget)
+	if err != nil {
+		return err
+	}
+	defer release()
 	// What Collect returns lies in Go's heap, and so does what codecs take.
-	defer machine.SetRuntime(r.overhead + int64(len(env.Into)) + r.plan.Heap())()
+	defer machine.LimitRuntime(r.overhead + int64(len(env.Into)) + r.plan.Heap())()
 	env.Device, env.Record, env.Keep, env.Processes = r.device, r.record(), r.keep, r.workers
-	_, err := exec.Run(ctx, r.plan, env)
+	_, err = exec.Run(ctx, r.plan, env)
 	return err
 }
 

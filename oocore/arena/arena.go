@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -67,6 +68,13 @@ func (e *FullError) Error() string {
 	return fmt.Sprintf("arena: %d bytes for %s do not fit: %d of %d are taken", e.Want, e.Tag.Class, e.Used, e.Limit)
 }
 
+// live is what all arenas of the process have reserved.
+var live atomic.Int64
+
+// Live returns the bytes that all arenas of the process have reserved, memory of others
+// that they count included.
+func Live() int64 { return live.Load() }
+
 // New makes an arena of at most limit bytes. Nothing is allocated until it is
 // asked for.
 func New(limit int64) *Arena {
@@ -116,6 +124,7 @@ func (a *Arena) take(b *Buffer) error {
 		return &FullError{b.tag, b.reserved, a.total, a.limit}
 	}
 	a.total += b.reserved
+	live.Add(b.reserved)
 	a.now[b.tag.Class] += b.reserved
 	if a.total > a.peak {
 		a.peak, a.peakBy = a.total, a.now
@@ -132,6 +141,7 @@ func (a *Arena) give(b *Buffer) {
 	}
 	delete(a.live, b)
 	a.total -= b.reserved
+	live.Add(-b.reserved)
 	a.now[b.tag.Class] -= b.reserved
 }
 

@@ -81,6 +81,27 @@ type Input interface {
 	Read(ctx context.Context, box grid.Box, dst []byte) error
 }
 
+// Rounding says which of this machine's arithmetic the bits of a result depend on.
+type Rounding uint8
+
+// The kinds of rounding, each of which includes those before.
+const (
+	Exact    Rounding = iota // the same bits on every machine: what only moves, compares or counts
+	Loops                    // the width of the vectors in which sums are added up
+	Products                 // the library that multiplies matrices
+)
+
+// Rounder is an Op that says how it rounds. Of any other Loops is assumed.
+type Rounder interface{ Rounding() Rounding }
+
+// RoundingOf is how an Op rounds.
+func RoundingOf(op Op) Rounding {
+	if r, ok := op.(Rounder); ok {
+		return r.Rounding()
+	}
+	return Loops
+}
+
 var registry = struct {
 	sync.RWMutex
 	types map[string]reflect.Type

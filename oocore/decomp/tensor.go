@@ -22,7 +22,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 
 	"gonum.org/v1/gonum/mat"
@@ -152,45 +151,22 @@ func (t *tensor) keep(a *oocore.Array) (*oocore.Array, error) {
 	if err := errors.Join(f.Close(), os.Remove(f.Name())); err != nil {
 		return nil, err
 	}
-	var saved *oocore.Array
-	err = roomy(func() (err error) {
-		saved, err = a.Save(t.ctx, f.Name(), append(t.opts[:len(t.opts):len(t.opts)], oocore.Fresh())...)
-		if kept, ok := errors.AsType[*exec.KeptError](err); ok { // but not in a folder that goes
-			err = kept.Err
-		}
-		return err
-	})
+	saved, err := a.Save(t.ctx, f.Name(), append(t.opts[:len(t.opts):len(t.opts)], oocore.Fresh())...)
+	if kept, ok := errors.AsType[*exec.KeptError](err); ok { // but not in a folder that goes
+		err = kept.Err
+	}
 	return saved, err
 }
 
 // held is an array with its elements in memory.
 func held[T float32 | float64](t *tensor, a *oocore.Array) (*oocore.Array, error) {
-	v, err := collected[T](t, a)
+	v, err := oocore.Collect[T](t.ctx, a, t.opts...)
 	if err != nil {
 		return nil, err
 	}
 	return oocore.Build("array", func(site graph.Site, _ []*graph.Node) (*graph.Node, error) {
 		return graph.FromBytes(site, dtype.Bytes(v), a.DType(), a.Shape()...)
 	}), nil
-}
-
-func collected[T float32 | float64](t *tensor, a *oocore.Array) (v []T, err error) {
-	err = roomy(func() error {
-		v, err = oocore.Collect[T](t.ctx, a, t.opts...)
-		return err
-	})
-	return v, err
-}
-
-// roomy runs f, and where there is no room for it once more without what earlier steps
-// have left to Go's collector, which counts as held until then.
-func roomy(f func() error) error {
-	err := f()
-	if _, small := errors.AsType[*oocore.MemoryError](err); small {
-		debug.FreeOSMemory()
-		err = f()
-	}
-	return err
 }
 
 // drop removes the file of an array that keep made.
@@ -223,7 +199,7 @@ func (t *tensor) own() (paths []string) {
 
 // collect is an array's elements in float64.
 func (t *tensor) collect(a *oocore.Array) ([]float64, error) {
-	return collected[float64](t, a.AsType(oocore.Float64))
+	return oocore.Collect[float64](t.ctx, a.AsType(oocore.Float64), t.opts...)
 }
 
 // matrix is a matrix of the program's as an array of the tensor's type, its transpose

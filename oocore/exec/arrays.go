@@ -319,6 +319,9 @@ func (s *arrays) commit(ctx context.Context) error {
 	if err := w.Commit(ctx); err != nil {
 		return errors.Join(err, s.giveUp(w))
 	}
+	if s.env.Committed != nil {
+		s.env.Committed(ctx)
+	}
 	return s.keep.close(false) // at once: what is left of a run that is killed now would be there for no one
 }
 

@@ -33,6 +33,9 @@ type Env struct {
 	// Check, where it is set, is called when all is computed, before the output is put
 	// in its place. Its error leaves there what was, and keeps nothing.
 	Check func(context.Context) error
+	// Committed, where it is set, is called when the output is in its place, while no
+	// other run can replace it.
+	Committed func(context.Context)
 	// Open and Create replace store.Open and store.Create where they are set.
 	Open   func(path string) (store.Array, error)
 	Create func(path string, m store.Meta) (store.Writer, error)

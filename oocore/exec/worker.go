@@ -96,7 +96,7 @@ func NewWorker(file string, budget int64, workers int) (*Worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Worker{stage: -1, restore: machine.SetRuntime(o.Overhead + p.Heap())}
+	w := &Worker{stage: -1, restore: machine.LimitRuntime(o.Overhead + p.Heap())}
 	env := &Env{Device: CPU{}}
 	w.run = &run{plan: p, env: env, arena: arena.New(p.Arena), start: time.Now(), cpu: make(chan struct{}, p.Workers), note: w.note}
 	w.run.executor = slots{w.run}

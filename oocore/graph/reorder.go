@@ -22,6 +22,9 @@ type Reorder struct {
 // Chunks takes any box.
 func (o Reorder) Chunks() []int { return nil }
 
+// Rounding is Exact: elements are moved or compared.
+func (Reorder) Rounding() blockwise.Rounding { return blockwise.Exact }
+
 // Need is a box of the input as large as that of the result.
 func (o Reorder) Need(box []int) blockwise.Need {
 	reads := make([]int, len(o.From))

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"sync"
 
 	"github.com/gonbext/gonbext/oocore/units"
 )
@@ -86,11 +87,42 @@ func (l Limits) DefaultBudget() (bytes int64, reason string) {
 	return int64(share * float64(free)), "70 % of what is free: " + why
 }
 
-// SetRuntime makes Go's garbage collector keep the Go heap and runtime within
-// bytes, or within GOMEMLIMIT where that is less. The function that it returns
-// restores what was.
-func SetRuntime(bytes int64) (restore func()) {
-	old := debug.SetMemoryLimit(-1)
-	debug.SetMemoryLimit(min(old, bytes))
-	return func() { debug.SetMemoryLimit(old) }
+// heaps are what the runs of the process that go on at present allow to Go's heap and
+// runtime.
+var heaps struct {
+	sync.Mutex
+	before int64 // the limit without them
+	runs   map[*int64]struct{}
+}
+
+// LimitRuntime makes Go's garbage collector keep the Go heap and runtime within bytes
+// until done is called, or within GOMEMLIMIT where that is less. While several runs go on
+// they have the sum of what they asked for, in whatever order they end.
+func LimitRuntime(bytes int64) (done func()) {
+	heaps.Lock()
+	defer heaps.Unlock()
+	if len(heaps.runs) == 0 {
+		heaps.before, heaps.runs = debug.SetMemoryLimit(-1), map[*int64]struct{}{}
+	}
+	run := &bytes
+	heaps.runs[run] = struct{}{}
+	limitRuntime()
+	return func() {
+		heaps.Lock()
+		defer heaps.Unlock()
+		delete(heaps.runs, run)
+		limitRuntime()
+	}
+}
+
+func limitRuntime() {
+	if len(heaps.runs) == 0 {
+		debug.SetMemoryLimit(heaps.before)
+		return
+	}
+	var sum int64
+	for run := range heaps.runs {
+		sum += *run
+	}
+	debug.SetMemoryLimit(min(heaps.before, sum))
 }

@@ -1,7 +1,6 @@
 package machine
 
 import (
-	"math"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -122,19 +121,22 @@ func TestThisMachine(t *testing.T) {
 	}
 }
 
-func TestSetRuntime(t *testing.T) {
+func TestRunsThatOverlapLeaveTheMemoryLimitAsItWas(t *testing.T) {
 	before := debug.SetMemoryLimit(-1)
-	restore := SetRuntime(300 * mib)
-	if n := debug.SetMemoryLimit(-1); n != min(before, 300*mib) {
-		t.Errorf("memory limit %d", n)
+	limit := func() int64 { return debug.SetMemoryLimit(-1) }
+	first, second := LimitRuntime(300*mib), LimitRuntime(100*mib)
+	if n := limit(); n != min(before, 400*mib) {
+		t.Errorf("two runs have %d bytes", n)
 	}
-	SetRuntime(math.MaxInt64)() // a looser one does not loosen
-	if n := debug.SetMemoryLimit(-1); n != min(before, 300*mib) {
-		t.Errorf("memory limit %d after a looser one", n)
+	first()
+	if n := limit(); n != min(before, 100*mib) {
+		t.Errorf("the second has %d bytes when the first has ended", n)
 	}
-	restore()
-	if n := debug.SetMemoryLimit(-1); n != before {
-		t.Errorf("memory limit %d not restored to %d", n, before)
+	third := LimitRuntime(200 * mib)
+	second()
+	third()
+	if n := limit(); n != before {
+		t.Errorf("the limit is %d at the end, and was %d", n, before)
 	}
 }
 

@@ -4,24 +4,28 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"path/filepath"
 	"slices"
 
+	"github.com/gonbext/gonbext/oocore/blockwise"
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
-// Fingerprint identifies what a plan computes and where to, whatever its budget: two
-// plans with the same one write the same bytes to the same place. The zero one is
-// that of a plan with Go functions and no version of them, which is like no other.
+// Fingerprint identifies what a plan computes and where to: two runs with the same one
+// write the same bytes to the same place. Budget, workers and where temporary arrays lie
+// are not in it. The zero one is that of a plan with Go functions and no version of them,
+// which is like no other.
 type Fingerprint struct {
 	Engine     string `json:"engine"`
-	Output     string `json:"output"` // place and layout
-	Inputs     string `json:"inputs"` // versions of the files that are read
+	Arithmetic string `json:"arithmetic"` // of this machine, as far as the bits depend on it
+	Output     string `json:"output"`     // place and layout
+	Inputs     string `json:"inputs"`     // places and versions of what is read
 	Expression string `json:"expression"`
 }
 
-// Difference says why a run with one fingerprint cannot go on where one with another
-// stopped; "" where it can.
+// Difference says why a run with one fingerprint cannot resume one with another; ""
+// where it can.
 func (f Fingerprint) Difference(earlier Fingerprint) string {
 	switch {
 	case f == Fingerprint{}:
@@ -34,23 +38,23 @@ func (f Fingerprint) Difference(earlier Fingerprint) string {
 		return "it is to be stored in another way"
 	case f.Inputs != earlier.Inputs:
 		return "an input has changed"
+	case f.Expression != earlier.Expression:
+		return "the expression is another"
 	}
-	return "the expression is another"
+	return "it was begun with another BLAS library or on another processor, which round in another way"
 }
 
-// Fingerprint is the plan's. version stands for the Go functions that take part.
-// digests identify the stored chunks of inputs that have them, by their index in
-// Arrays.
-func (p *Plan) Fingerprint(version string, digests map[int]string) Fingerprint {
+// Fingerprint is the plan's. version stands for the Go functions that take part; inputs
+// are the versions of the stored arrays that are read, by their index in Arrays.
+func (p *Plan) Fingerprint(version string, inputs map[int]store.Version) Fingerprint {
 	if p.bound && version == "" {
 		return Fingerprint{}
 	}
 	type input struct {
-		ID     store.Identity
-		Name   string // of the array in its file
-		Digest string
+		Place   string
+		Version store.Version
 	}
-	var inputs []input
+	var read []input
 	what := Plan{Arrays: slices.Clone(p.Arrays), Output: p.Output}
 	var out Array
 	for i := range what.Arrays {
@@ -58,31 +62,91 @@ func (p *Plan) Fingerprint(version string, digests map[int]string) Fingerprint {
 		a.Work, a.Layout.Work = store.Work{}, store.Work{} // this machine's
 		switch a.Place {
 		case InFile:
-			inputs = append(inputs, input{a.ID, filepath.Base(a.Path), digests[i]})
-			a.Path, a.ID, a.Name = "", store.Identity{}, ""
+			read = append(read, input{absolute(a.Path), inputs[i]})
+			*a = Array{Place: InFile, Shape: a.Shape, DType: a.DType, Chunks: a.Chunks}
+		case InData:
+			data := sha256.Sum256(a.Data)
+			*a = Array{Place: InData, Shape: a.Shape, DType: a.DType, Data: data[:]}
 		case InResult:
 			out = *a
-			out.Name = "" // which is the expression
+			out.Name, out.Path = "", absolute(out.Path)
 			*a = Array{Place: InResult, Shape: a.Shape, DType: a.DType}
+		default: // where a temporary array lies, and in which blocks, changes no bits
+			*a = Array{Place: InTemp, Shape: a.Shape, DType: a.DType}
 		}
-	}
-	if whole, err := store.Absolute(out.Path); err == nil {
-		out.Path = whole
 	}
 	for _, s := range p.Stages {
 		one := Stage{Kind: s.Kind, Grid: s.Grid, Programs: s.Programs, Outputs: s.Outputs, Folds: s.Folds, MatMul: s.MatMul,
 			FoldTile: s.FoldTile, FoldBlock: s.FoldBlock}
 		what.Stages = append(what.Stages, one)
 	}
-	return Fingerprint{Engine: p.Engine, Output: sum(out), Inputs: sum(inputs), Expression: sum([]any{&what, version})}
+	return Fingerprint{Engine: p.Engine, Arithmetic: p.arithmetic(), Output: digest(out), Inputs: digest(read), Expression: digest([]any{&what, version})}
 }
 
-// sum is a digest of what a value is written as.
-func sum(v any) string {
-	b, err := json.Marshal(v)
-	if err != nil {
+func absolute(path string) string {
+	if whole, err := store.Absolute(path); err == nil {
+		return whole
+	}
+	return path
+}
+
+// arithmetic names what the bits of the plan's results depend on beside the plan: ""
+// where they are the same on every machine.
+func (p *Plan) arithmetic() string {
+	most := blockwise.Exact
+	for i := range p.Stages {
+		s := &p.Stages[i]
+		for k := range s.Programs {
+			most = max(most, rounding(&s.Programs[k]))
+		}
+		for k := range s.Folds {
+			most = max(most, s.foldRounding(k))
+		}
+		if s.MatMul != nil && s.MatMul.Type.Kind() >= dtype.KindFloat {
+			most = blockwise.Products
+		}
+	}
+	switch most {
+	case blockwise.Exact:
+		return ""
+	case blockwise.Loops:
+		return kernel.Vectors()
+	}
+	return kernel.Vectors() + ", " + kernel.Multiplier()
+}
+
+// rounding is that of the operations among a program's loads: what is computed element
+// by element has the same bits everywhere.
+func rounding(prog *Program) (most blockwise.Rounding) {
+	for i := range prog.Loads {
+		l := &prog.Loads[i]
+		if l.Kind == LoadBlocks {
+			most = max(most, blockwise.RoundingOf(l.Op.Op))
+		}
+		for k := range l.Inputs {
+			most = max(most, rounding(&l.Inputs[k]))
+		}
+	}
+	return most
+}
+
+func (s *Stage) foldRounding(i int) blockwise.Rounding {
+	prog := &s.Programs[0]
+	if prog.Type(prog.Out[s.Folded(i)]).Kind() < dtype.KindFloat && s.Folds[i].Kind <= kernel.Prod {
+		return blockwise.Exact
+	}
+	switch s.Folds[i].Kind {
+	case kernel.Sum, kernel.Prod, kernel.Mean, kernel.Var, kernel.Std:
+		return blockwise.Loops
+	}
+	return blockwise.Exact
+}
+
+// digest is of what a value is written as.
+func digest(v any) string {
+	h := sha256.New()
+	if err := json.NewEncoder(h).Encode(v); err != nil {
 		panic("plan: a plan cannot be written: " + err.Error()) // all of it are plain values
 	}
-	h := sha256.Sum256(b)
-	return hex.EncodeToString(h[:16])
+	return hex.EncodeToString(h.Sum(nil)[:16])
 }

@@ -20,10 +20,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
-// Engine names the rules that results depend on. It is part of a fingerprint:
-// raise it when the same plan may give other bytes.
-const Engine = "gonbext-3"
-
 // Plan is what a run computes: the logical plan.
 type Plan struct {
 	Engine string  `json:"engine"`

@@ -5,8 +5,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"syscall"
 
+	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/store/blob"
 )
 
@@ -84,11 +84,8 @@ func regular(st fs.FileInfo) error {
 }
 
 func identity(st fs.FileInfo) Identity {
-	id := Identity{Size: st.Size(), ModTime: st.ModTime()}
-	if sys, ok := st.Sys().(*syscall.Stat_t); ok {
-		id.Device, id.Inode = uint64(sys.Dev), sys.Ino
-	}
-	return id
+	id := disk.ID(st)
+	return Identity{Size: st.Size(), ModTime: st.ModTime(), ChangeTime: id.ChangeTime, Device: id.Device, Inode: id.Inode}
 }
 
 // SameFile reports whether two paths lead to one file, also through links. A

@@ -60,15 +60,21 @@ type Work struct {
 
 // Identity tells one version of a file from another.
 type Identity struct {
-	Size    int64
-	ModTime time.Time
-	Device  uint64
-	Inode   uint64
-	Version string `json:",omitempty"` // of an object store
+	Size       int64
+	ModTime    time.Time
+	ChangeTime time.Time // which no program can set; zero where the system has none
+	Device     uint64
+	Inode      uint64
+	Version    string `json:",omitempty"` // of an object store
 }
 
 // Equal reports the same version of the same file.
 func (i Identity) Equal(j Identity) bool {
+	return i.ChangeTime.Equal(j.ChangeTime) && i.sameContents(j)
+}
+
+// sameContents is Equal but for what links and permissions change too.
+func (i Identity) sameContents(j Identity) bool {
 	return i.Size == j.Size && i.ModTime.Equal(j.ModTime) && i.Device == j.Device && i.Inode == j.Inode && i.Version == j.Version
 }
 

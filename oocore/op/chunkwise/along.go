@@ -29,6 +29,9 @@ type Along struct {
 // Chunks are whole lines.
 func (o *Along) Chunks() []int { return o.Lengths }
 
+// Rounding is Exact: a Go function's results are its own.
+func (*Along) Rounding() blockwise.Rounding { return blockwise.Exact }
+
 // input is the box of the input that a box of whole lines is computed from.
 func (o *Along) input(box grid.Box) grid.Box {
 	in := grid.Box{Start: box.Start, Shape: slices.Clone(box.Shape)}

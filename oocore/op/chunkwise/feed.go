@@ -30,6 +30,9 @@ type Feed struct {
 // Chunks are the parts.
 func (o *Feed) Chunks() []int { return []int{1} }
 
+// Rounding is Exact: a Go function's results are its own.
+func (*Feed) Rounding() blockwise.Rounding { return blockwise.Exact }
+
 func (o *Feed) part(i int) grid.Box {
 	at := grid.Box{Start: make([]int, len(o.Shape)), Shape: slices.Clone(o.Shape)}
 	at.Start[o.Axis] = i * o.Size

@@ -31,6 +31,9 @@ type Operand struct {
 // Chunks are the function's.
 func (o *Mapped) Chunks() []int { return o.Lengths }
 
+// Rounding is Exact: a Go function's results are its own.
+func (*Mapped) Rounding() blockwise.Rounding { return blockwise.Exact }
+
 // from is the box of an input that a chunk is computed from.
 func (o *Mapped) from(input int, at grid.Box) grid.Box {
 	if o.From == nil {

@@ -30,6 +30,9 @@ type Overlapped struct {
 // Chunks are the function's.
 func (o *Overlapped) Chunks() []int { return o.Lengths }
 
+// Rounding is Exact: a Go function's results are its own.
+func (*Overlapped) Rounding() blockwise.Rounding { return blockwise.Exact }
+
 // Need is a chunk with its border, as read and as seen, and the function's result of it.
 func (o *Overlapped) Need(box []int) blockwise.Need {
 	var m blockwise.Parts

@@ -34,6 +34,9 @@ type Next struct{ Type dtype.Type }
 // Chunks takes any box.
 func (o Next) Chunks() []int { return nil }
 
+// Rounding is Exact: elements are moved or compared.
+func (Next) Rounding() blockwise.Rounding { return blockwise.Exact }
+
 // Need is the box of both inputs, of which one is read into the result.
 func (o Next) Need(box []int) blockwise.Need {
 	return blockwise.Need{Reads: [][]int{box, box}, Scratch: int64(grid.Size(box) * o.Type.Size()), Once: true}

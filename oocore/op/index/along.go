@@ -28,6 +28,9 @@ type Along struct {
 // whole input.
 func (o Along) Chunks() []int { return o.Cut }
 
+// Rounding is Exact: elements are moved or compared.
+func (Along) Rounding() blockwise.Rounding { return blockwise.Exact }
+
 // Need is a tile of the input, and the indices.
 func (o Along) Need(box []int) blockwise.Need {
 	reads := slices.Clone(box)

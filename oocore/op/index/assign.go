@@ -27,6 +27,9 @@ type Assigned struct {
 // Chunks takes any box.
 func (o Assigned) Chunks() []int { return nil }
 
+// Rounding is Exact: elements are moved or compared.
+func (Assigned) Rounding() blockwise.Rounding { return blockwise.Exact }
+
 // Need is the box of the array, and what of the region may lie in it.
 func (o Assigned) Need(box []int) blockwise.Need {
 	values := make([]int, len(box))

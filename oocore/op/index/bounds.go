@@ -21,6 +21,9 @@ type Bounded struct{ Axis, Length int }
 // Chunks takes any box.
 func (o Bounded) Chunks() []int { return nil }
 
+// Rounding is Exact: elements are moved or compared.
+func (Bounded) Rounding() blockwise.Rounding { return blockwise.Exact }
+
 // Need is the box itself.
 func (o Bounded) Need(box []int) blockwise.Need {
 	return blockwise.Need{Reads: [][]int{slices.Clone(box)}}

@@ -31,6 +31,9 @@ func (o Located) Chunks() []int {
 	return []int{o.Cut, len(o.Shape)}
 }
 
+// Rounding is Exact: elements are moved or compared.
+func (Located) Rounding() blockwise.Rounding { return blockwise.Exact }
+
 // Need is a block of the mask.
 func (o Located) Need([]int) blockwise.Need {
 	return blockwise.Need{Reads: [][]int{o.Block, {endsAtOnce}}, Scratch: int64(grid.Size(o.Block)), Once: true}

@@ -30,6 +30,9 @@ func (o Counted) grid() grid.Grid { return grid.Grid{Shape: o.Shape, Chunks: o.B
 // Chunks are a few blocks each, so that they are counted by several tasks.
 func (o Counted) Chunks() []int { return []int{countsAtOnce} }
 
+// Rounding is Exact: elements are moved or compared.
+func (Counted) Rounding() blockwise.Rounding { return blockwise.Exact }
+
 // Need is a block of the mask.
 func (o Counted) Need([]int) blockwise.Need {
 	return blockwise.Need{Reads: [][]int{o.Block}, Scratch: int64(grid.Size(o.Block)), Once: true}
@@ -89,6 +92,9 @@ func (o Selected) Chunks() []int {
 	}
 	return []int{o.Cut}
 }
+
+// Rounding is Exact: elements are moved or compared.
+func (Selected) Rounding() blockwise.Rounding { return blockwise.Exact }
 
 // endsAtOnce is how many blocks' ends are read at once.
 const endsAtOnce = 64

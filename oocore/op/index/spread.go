@@ -23,6 +23,9 @@ type Spread struct {
 // Chunks takes any box.
 func (o Spread) Chunks() []int { return nil }
 
+// Rounding is Exact: elements are moved or compared.
+func (Spread) Rounding() blockwise.Rounding { return blockwise.Exact }
+
 // Need is some ends at a time.
 func (o Spread) Need([]int) blockwise.Need {
 	return blockwise.Need{Reads: [][]int{{endsAtOnce}}, Once: true}

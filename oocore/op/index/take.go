@@ -35,6 +35,9 @@ const nearBytes = 8 << 10
 // Chunks takes any box.
 func (o Taken) Chunks() []int { return nil }
 
+// Rounding is Exact: elements are moved or compared.
+func (Taken) Rounding() blockwise.Rounding { return blockwise.Exact }
+
 // of are the parts of a list of the result's axes that belong to the indices, and to
 // the input without the axis.
 func (o Taken) of(list []int) (indices, others []int) {

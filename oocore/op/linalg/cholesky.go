@@ -37,6 +37,9 @@ type Panel struct {
 // Chunks are the square, or squares below it.
 func (p Panel) Chunks() []int { return []int{p.Tile, p.width(p.K)} }
 
+// Rounding is Products: most of the work is in products of matrices.
+func (Panel) Rounding() blockwise.Rounding { return blockwise.Products }
+
 // Need is a block of the result, and of earlier panels the rows that it meets, in
 // three or four squares of float64.
 func (p Panel) Need(box []int) blockwise.Need {
@@ -143,6 +146,9 @@ func (p Panel) Fill(ctx context.Context, t *blockwise.Task) error {
 
 // Chunks are any: panels are read where they lie.
 func (p Panels) Chunks() []int { return nil }
+
+// Rounding is Products: most of the work is in products of matrices.
+func (Panels) Rounding() blockwise.Rounding { return blockwise.Products }
 
 // Need is a part of a panel.
 func (p Panels) Need(box []int) blockwise.Need {

@@ -58,6 +58,9 @@ func (e Each) Chunks() []int {
 	return chunks
 }
 
+// Rounding is Products: most of the work is in products of matrices.
+func (Each) Rounding() blockwise.Rounding { return blockwise.Products }
+
 // Need is the matrices of a box in float64, and one result with its work.
 func (e Each) Need(box []int) blockwise.Need {
 	var p pool

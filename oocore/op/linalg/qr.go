@@ -99,6 +99,9 @@ func (r Triangles) runs() int { return (r.count() + r.Run - 1) / r.Run }
 // Chunks are the runs.
 func (r Triangles) Chunks() []int { return []int{max(r.cols(), 1), max(r.cols(), 1)} }
 
+// Rounding is Products: most of the work is in products of matrices.
+func (Triangles) Rounding() blockwise.Rounding { return blockwise.Products }
+
 // Need is a block in float64, with the work of its reflections, which is little beside.
 func (r Triangles) Need([]int) blockwise.Need {
 	var p pool
@@ -198,6 +201,9 @@ type Orthogonal struct {
 
 // Chunks are the blocks.
 func (q Orthogonal) Chunks() []int { return []int{q.Rows, max(q.K, 1)} }
+
+// Rounding is Products: most of the work is in products of matrices.
+func (Orthogonal) Rounding() blockwise.Rounding { return blockwise.Products }
 
 // Need is a block and its result in float64, with the factor's rows.
 func (q Orthogonal) Need([]int) blockwise.Need {

@@ -36,6 +36,9 @@ func (p Normal) runs() int { return (p.M + p.Rows*p.Run - 1) / (p.Rows * p.Run) 
 // Chunks are the runs.
 func (p Normal) Chunks() []int { return []int{1, p.L, p.N} }
 
+// Rounding is Products: most of the work is in products of matrices.
+func (Normal) Rounding() blockwise.Rounding { return blockwise.Products }
+
 // Need is a block of A, W, and three small matrices.
 func (p Normal) Need([]int) blockwise.Need {
 	var all pool

@@ -26,6 +26,9 @@ func (s Substitute) rows() int { return min(max(taskBytes/3/(8*s.N), 16), s.N) }
 // Chunks are whole columns, about 12 MiB of them.
 func (s Substitute) Chunks() []int { return []int{s.N, s.cols()} }
 
+// Rounding is Products: most of the work is in products of matrices.
+func (Substitute) Rounding() blockwise.Rounding { return blockwise.Products }
+
 // Need is the columns in float64, and rows of the matrix, about 12 MiB of either.
 func (s Substitute) Need(box []int) blockwise.Need {
 	var p pool

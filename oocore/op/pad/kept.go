@@ -18,6 +18,9 @@ type Kept struct{ Lengths []int }
 // Chunks are the lengths.
 func (o Kept) Chunks() []int { return o.Lengths }
 
+// Rounding is Exact: elements are moved or compared.
+func (Kept) Rounding() blockwise.Rounding { return blockwise.Exact }
+
 // Need is the box itself.
 func (o Kept) Need(box []int) blockwise.Need {
 	return blockwise.Need{Reads: [][]int{slices.Clone(box)}, Once: true}

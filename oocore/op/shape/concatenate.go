@@ -26,6 +26,9 @@ type Joined struct {
 // Chunks takes any box.
 func (o Joined) Chunks() []int { return nil }
 
+// Rounding is Exact: elements are moved or compared.
+func (Joined) Rounding() blockwise.Rounding { return blockwise.Exact }
+
 // Need is a part of the box of each input.
 func (o Joined) Need(box []int) blockwise.Need {
 	need := blockwise.Need{Once: true}

@@ -32,6 +32,9 @@ func side(item int) int {
 // Chunks takes any box.
 func (o Diagonals) Chunks() []int { return nil }
 
+// Rounding is Exact: elements are moved or compared.
+func (Diagonals) Rounding() blockwise.Rounding { return blockwise.Exact }
+
 // Need is a square of some diagonals.
 func (o Diagonals) Need(box []int) blockwise.Need {
 	last := len(box) - 1

@@ -173,6 +173,9 @@ func (a Axis) pieces(n int) bool {
 // Chunks takes any box.
 func (o Mapped) Chunks() []int { return nil }
 
+// Rounding is Exact: elements are moved or compared.
+func (Mapped) Rounding() blockwise.Rounding { return blockwise.Exact }
+
 // Need is what the box shows of the input.
 func (o Mapped) Need(box []int) blockwise.Need {
 	reads := make([]int, len(box))

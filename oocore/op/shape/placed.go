@@ -21,6 +21,9 @@ type Placed struct {
 // Chunks takes any box.
 func (o Placed) Chunks() []int { return nil }
 
+// Rounding is Exact: elements are moved or compared.
+func (Placed) Rounding() blockwise.Rounding { return blockwise.Exact }
+
 // Need is what of the vector may lie in the box.
 func (o Placed) Need(box []int) blockwise.Need {
 	n := min(box[0], box[1], o.Len)

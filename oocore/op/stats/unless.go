@@ -29,6 +29,9 @@ func (m *maker) unless(condition, n *graph.Node, reason string) *graph.Node {
 // Chunks takes any box.
 func (s Unless) Chunks() []int { return nil }
 
+// Rounding is Exact: elements are moved or compared.
+func (Unless) Rounding() blockwise.Rounding { return blockwise.Exact }
+
 // Need is the conditions.
 func (s Unless) Need(box []int) blockwise.Need {
 	return blockwise.Need{Reads: [][]int{box, box}, Scratch: int64(grid.Size(box))}

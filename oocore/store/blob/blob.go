@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"iter"
 	"strings"
+	"time"
 )
 
 // ErrRandom is returned by WriteAt where an object can only be written from
@@ -42,7 +43,8 @@ type Bucket interface {
 type Entry struct {
 	Key     string
 	Size    int64
-	Version string // another where the object was replaced
+	Version string    // another where the object was replaced
+	Changed time.Time // of a file, as its file system says; zero for others
 }
 
 // Object is an object that is read. It is safe for concurrent use.

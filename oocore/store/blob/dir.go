@@ -66,7 +66,8 @@ func (d dir) Open(ctx context.Context, key string) (Object, error) {
 }
 
 func entry(key string, st fs.FileInfo) Entry {
-	return Entry{Key: key, Size: st.Size(), Version: fmt.Sprintf("%x-%x", st.ModTime().UnixNano(), inode(st))}
+	id := disk.ID(st)
+	return Entry{Key: key, Size: st.Size(), Version: fmt.Sprintf("%x-%x-%x", st.ModTime().UnixNano(), id.ChangeTime.UnixNano(), id.Inode), Changed: disk.LastChange(st)}
 }
 
 type object struct {

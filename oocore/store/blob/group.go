@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 )
@@ -325,11 +324,4 @@ func syncAll(ctx context.Context, uploads map[string]*upload) error {
 		}
 	}
 	return first
-}
-
-func inode(st fs.FileInfo) uint64 {
-	if sys, ok := st.Sys().(*syscall.Stat_t); ok {
-		return sys.Ino
-	}
-	return 0
 }

@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
+	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/blob"
 )
@@ -106,19 +108,34 @@ func (m *meta) keyPrefix() string {
 }
 
 // Digest identifies the version of every stored object, metadata included. It is the
-// sum of their hashes, so that it needs neither an order nor memory.
+// sum of their hashes, so that it needs neither an order nor memory. Files that have
+// changed within a tick of the clock are looked at again after it.
 func (a *array) Digest(ctx context.Context) (string, error) {
 	if a.closed.Load() {
 		return "", a.readError(ctx, store.ErrClosed)
 	}
+	for {
+		digest, newest, err := a.digest(ctx)
+		wait, _ := disk.Unsettled(newest)
+		if err != nil || wait == 0 {
+			return digest, err
+		}
+		time.Sleep(wait)
+	}
+}
+
+func (a *array) digest(ctx context.Context) (digest string, newest time.Time, err error) {
 	var sum [sha256.Size / 8]uint64
 	var text []byte
 	for e, err := range a.bucket.List(ctx, "") {
 		if errors.Is(err, errors.ErrUnsupported) { // a web server: only the metadata's version is known
-			return "", nil
+			return "", newest, nil
 		}
 		if err != nil {
-			return "", a.readError(ctx, err)
+			return "", newest, a.readError(ctx, err)
+		}
+		if e.Changed.After(newest) {
+			newest = e.Changed
 		}
 		text = appendEntry(text[:0], e)
 		hash := sha256.Sum256(text)
@@ -127,13 +144,13 @@ func (a *array) Digest(ctx context.Context) (string, error) {
 		}
 	}
 	if err := ctx.Err(); err != nil {
-		return "", err
+		return "", newest, err
 	}
 	b := make([]byte, 0, sha256.Size)
 	for _, s := range sum {
 		b = binary.LittleEndian.AppendUint64(b, s)
 	}
-	return hex.EncodeToString(b), nil
+	return hex.EncodeToString(b), newest, nil
 }
 
 func appendEntry(b []byte, e blob.Entry) []byte {

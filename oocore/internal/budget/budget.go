@@ -1,0 +1,107 @@
+// Package budget shares the process's memory among the runs that go on in it at once. A
+// budget is of the process: runs that do not fit into it together follow each other.
+package budget
+
+import (
+	"context"
+	"runtime"
+	"strings"
+	"sync"
+
+	"github.com/gonbext/gonbext/oocore/arena"
+	"github.com/gonbext/gonbext/oocore/machine"
+)
+
+// runtimeBaseline is what Go's runtime and heap take beside buffers in a small program,
+// with room for a run's own bookkeeping.
+const runtimeBaseline = 16 << 20
+
+// Overhead returns what the process takes beside the buffers of runs. It moves in steps,
+// so that the budget that one refusal names will do for the next attempt.
+func Overhead() int64 {
+	const step = 16 << 20
+	m, err := machine.Process()
+	if err != nil {
+		return runtimeBaseline
+	}
+	// What the program holds already, and half the baseline again to grow in.
+	return max(runtimeBaseline, (m.Anonymous-arena.Live()+runtimeBaseline/2+step-1)/step*step)
+}
+
+// HasGarbage reports whether the overhead is more than that of a small program, so that
+// collecting garbage may lower it.
+func HasGarbage(overhead int64) bool { return overhead > runtimeBaseline }
+
+// share is the part of a run.
+type share struct {
+	bytes  int64 // that its buffers may take
+	budget int64 // of the whole process, as the run was given it
+}
+
+var active struct {
+	sync.Mutex
+	shares  map[*share]struct{}
+	changed chan struct{} // closed when a share is given back
+}
+
+// Take waits until bytes for a run's buffers fit into the budgets of all runs that go on,
+// beside overhead. A run that goes on alone has what its plan predicts; so has one that a
+// Go function of another run starts, which could otherwise wait for itself.
+func Take(ctx context.Context, bytes, overhead, budget int64) (release func(), err error) {
+	s := &share{bytes: bytes, budget: budget}
+	nested := withinRun()
+	for {
+		active.Lock()
+		if active.shares == nil {
+			active.shares, active.changed = map[*share]struct{}{}, make(chan struct{})
+		}
+		if nested || s.fits(overhead) {
+			active.shares[s] = struct{}{}
+			active.Unlock()
+			return s.release, nil
+		}
+		changed := active.changed
+		active.Unlock()
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// fits reports whether a further share fits beside those that are active.
+func (s *share) fits(overhead int64) bool {
+	if len(active.shares) == 0 {
+		return true
+	}
+	sum, least := overhead+s.bytes, s.budget
+	for other := range active.shares {
+		sum += other.bytes
+		least = min(least, other.budget)
+	}
+	return sum <= least
+}
+
+func (s *share) release() {
+	active.Lock()
+	defer active.Unlock()
+	delete(active.shares, s)
+	close(active.changed)
+	active.changed = make(chan struct{})
+}
+
+// withinRun reports whether the caller is a function that a run calls.
+func withinRun() bool {
+	var pcs [128]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
+	for {
+		f, more := frames.Next()
+		if strings.Contains(f.Function, "/oocore/exec.") {
+			return true
+		}
+		if !more {
+			return false
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package disk
+
+import (
+	"io/fs"
+	"os"
+	"time"
+)
+
+// FileID is what a file system tells of one version of a file beside its size and
+// modification time.
+type FileID struct {
+	Device, Inode uint64
+	// ChangeTime is when contents, links or permissions last changed. Unlike the
+	// modification time no program can set it. It is zero where the system has none.
+	ChangeTime time.Time
+}
+
+// LastChange is when a file last changed, as far as the system tells.
+func LastChange(st fs.FileInfo) time.Time {
+	if changed := ID(st).ChangeTime; !changed.IsZero() {
+		return changed
+	}
+	return st.ModTime()
+}
+
+// dirtyAge is how long a page that was written through a mapping may stay dirty before
+// the kernel writes it back, with room to spare. While it is dirty, more can be written
+// to it without any change of the file's times.
+const dirtyAge = time.Minute
+
+// Settle waits until every later change of a file will show in its times, as far as its
+// file system allows: a file that changes twice within one tick of the clock keeps its
+// times, and so does a mapped page that is written again before it was written back.
+// Settle reports whether the file's times can be relied on from now on.
+func Settle(name string) (bool, error) {
+	st, err := os.Stat(name)
+	if err != nil {
+		return false, err
+	}
+	changed := LastChange(st)
+	if time.Since(changed) > dirtyAge {
+		return true, nil
+	}
+	if err := cleanPages(name); err != nil {
+		return false, err
+	}
+	wait, reliable := Unsettled(changed)
+	time.Sleep(wait)
+	return reliable, nil
+}
+
+// Unsettled is how long a file that last changed at a time might change again without
+// another time. It is not reliable where the file system's clock is ahead of this
+// machine's.
+func Unsettled(changed time.Time) (wait time.Duration, reliable bool) {
+	tick := clockTick()
+	if changed.Nanosecond() == 0 {
+		tick = 2 * time.Second // as on FAT
+	}
+	wait = tick - time.Since(changed)
+	return max(min(wait, tick), 0), wait <= tick
+}

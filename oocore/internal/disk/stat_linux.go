@@ -1,0 +1,44 @@
+package disk
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// ID is the identity of a file that was looked at.
+func ID(st fs.FileInfo) FileID {
+	sys, ok := st.Sys().(*syscall.Stat_t)
+	if !ok {
+		return FileID{}
+	}
+	return FileID{Device: uint64(sys.Dev), Inode: sys.Ino, ChangeTime: time.Unix(sys.Ctim.Unix())}
+}
+
+// clockTick is the step of the clock that file times are taken from.
+func clockTick() time.Duration {
+	var step unix.Timespec
+	if err := unix.ClockGetres(unix.CLOCK_REALTIME_COARSE, &step); err != nil {
+		return 20 * time.Millisecond
+	}
+	return time.Duration(step.Nano()) + time.Millisecond
+}
+
+// cleanPages begins to write back a file's dirty pages, by which the kernel takes from
+// mappings the right to write them unseen.
+func cleanPages(name string) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	err = unix.SyncFileRange(int(f.Fd()), 0, 0, unix.SYNC_FILE_RANGE_WRITE)
+	if err != nil && !errors.Is(err, unix.ENOSYS) && !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ESPIPE) && !errors.Is(err, unix.EPERM) {
+		return &fs.PathError{Op: "sync_file_range", Path: name, Err: err}
+	}
+	return nil
+}
