@@ -33,10 +33,6 @@ type Plan struct {
 	Output int     `json:"output"` // index into Arrays
 
 	bound bool // Go functions are among its operations: it does not travel
-	// While planning: the temporary arrays that hold what is stored in chunks, and loads
-	// that were made to read a copy in blocks.
-	copies  map[string]Load
-	decodes map[int]int
 }
 
 // Place says where an array's elements are.
@@ -120,6 +116,9 @@ type Stage struct {
 	Unit  []int  `json:"unit,omitempty"`  // what a task of a map writes as a whole, where the output's layout says so
 	Exact bool   `json:"exact,omitempty"` // tasks compute whole chunks at once
 	Note  string `json:"note,omitempty"`  // why the stage is there, for people
+	// Repeats are expressions that an earlier stage computes too, and that are cheaper to
+	// compute again than to keep.
+	Repeats []string `json:"repeats,omitempty"`
 }
 
 // Fold is one reduction of a stage. All folds of a stage have the same
