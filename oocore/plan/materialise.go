@@ -151,9 +151,12 @@ func (c *compiler) dear(n *graph.Node, times float64) bool {
 		if in.Kind == graph.View {
 			in = in.In[0]
 		}
-		if cost := c.cost(in, most); cost < most/4 || !computes(in) {
-			rest += cost
-		} else {
+		switch {
+		case !computes(in) || c.materialised(in):
+			rest += readNanos * float64(in.DType.Size())
+		case c.cost(in, most) < most/4:
+			rest += c.cost(in, most)
+		default:
 			bytes += grid.Size(in.Shape) * in.DType.Size()
 		}
 	}
