@@ -115,7 +115,13 @@ func (c *compiler) keepSeen(nodes []*graph.Node) {
 		case nested[n] > mostNested && n.Kind == graph.Blockwise:
 			c.keep(n, "operations that read each other would hold too many buffers at once")
 		case times > 1 && c.dear(n, times):
-			c.keep(n, fmt.Sprintf("it is used %s over, and computing it again costs more", plural(times)))
+			inputs := c.costly(n, times, 0.6)
+			if inputs == nil {
+				inputs = []*graph.Node{n}
+			}
+			for _, in := range inputs {
+				c.keep(in, fmt.Sprintf("it is used %s, and computing it again costs more", plural(times)))
+			}
 		}
 	}
 }
@@ -125,24 +131,34 @@ func plural(times float64) string {
 	if times < 2.5 {
 		return "twice"
 	}
-	return fmt.Sprintf("%.0f times", times)
+	return fmt.Sprintf("%.0f times over", times)
+}
+
+// limit is the cost of an element from which on a node that is computed so many times
+// over is better computed once and kept.
+func limit(n *graph.Node, times float64) float64 {
+	size := float64(max(grid.Size(n.Shape), 1))
+	return ((keepNanos+times*fetchNanos)*float64(n.DType.Size()) + stageNanos/size) / (times - 1)
 }
 
 // dear reports a node that takes longer to compute so many times over than once and to
-// keep, and that is not made quickly of less.
+// keep.
 func (c *compiler) dear(n *graph.Node, times float64) bool {
 	if times < 1.001 {
 		return false
 	}
-	size := float64(max(grid.Size(n.Shape), 1))
-	most := ((keepNanos+times*fetchNanos)*float64(n.DType.Size()) + stageNanos/size) / (times - 1)
-	if c.cost(n, most) <= most {
-		return false
-	}
+	most := limit(n, times)
+	return c.cost(n, most) > most
+}
+
+// costly are the inputs of a dear node that make it so, where it is made quickly of them
+// and they have no more than the given share of its bytes: keeping them does as well. nil
+// means the node itself.
+func (c *compiler) costly(n *graph.Node, times, share float64) (inputs []*graph.Node) {
 	if n.Kind == graph.Blockwise {
-		return true
+		return nil
 	}
-	// Where its costly inputs are no larger, they are kept when it is their turn.
+	most := limit(n, times)
 	rest, bytes := c.ownNanos(n), 0
 	for k, in := range n.In {
 		if slices.Contains(n.In[:k], in) {
@@ -151,16 +167,21 @@ func (c *compiler) dear(n *graph.Node, times float64) bool {
 		if in.Kind == graph.View {
 			in = in.In[0]
 		}
+		own := limit(in, times)
 		switch {
 		case !computes(in) || c.materialised(in):
 			rest += readNanos * float64(in.DType.Size())
-		case c.cost(in, most) < most/4:
-			rest += c.cost(in, most)
+		case c.cost(in, own) <= own:
+			rest += c.cost(in, own)
 		default:
+			inputs = append(inputs, in)
 			bytes += grid.Size(in.Shape) * in.DType.Size()
 		}
 	}
-	return rest > most || bytes == 0 || bytes > grid.Size(n.Shape)*n.DType.Size()
+	if rest > most || float64(bytes) > share*float64(grid.Size(n.Shape)*n.DType.Size()) {
+		return nil
+	}
+	return inputs
 }
 
 func (c *compiler) keep(n *graph.Node, why string) { c.why[n] = why }
@@ -201,10 +222,10 @@ func (c *compiler) keepShared(nodes []*graph.Node) {
 			for _, r := range list {
 				all += r.share
 			}
-			if all > 1 && c.dear(n, all) {
+			if dear := c.dear(n, all); dear && c.costly(n, all, 1) == nil {
 				c.keep(n, fmt.Sprintf("%d passes read it, and computing it for each takes longer", len(list)))
 				stages[n] = len(stages)
-			} else {
+			} else if !dear {
 				c.again[n] = true
 			}
 		}
