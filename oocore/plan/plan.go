@@ -18,6 +18,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/units"
+	"strings"
 )
 
 // Engine names the rules that results depend on. It is part of a fingerprint:
@@ -33,6 +34,20 @@ type Plan struct {
 	Output int     `json:"output"` // index into Arrays
 
 	bound bool // Go functions are among its operations: it does not travel
+}
+
+// String is the plan's title and its stages.
+func (p *Plan) String() string {
+	var b strings.Builder
+	b.WriteString(p.Title)
+	for i := range p.Stages {
+		s := &p.Stages[i]
+		fmt.Fprintf(&b, "\n%d: %s %s, %d tasks of %s", i, s.Kind, s.Name, s.Tasks(), grid.Format(s.Grid.Chunks))
+		if s.Note != "" {
+			fmt.Fprintf(&b, " (%s)", s.Note)
+		}
+	}
+	return b.String()
 }
 
 // Place says where an array's elements are.
