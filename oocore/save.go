@@ -100,6 +100,17 @@ func (a *Array) Plan(path string, opts ...Option) (*plan.Sized, error) {
 	return r.plan, nil
 }
 
+// Explain is the plan of saving to a path, or of Collect where the path is empty, as a
+// tree of stages: what each reads, computes and writes, the memory that it will take, why
+// it is there, and what is computed again rather than kept. It reads nothing.
+func (a *Array) Explain(path string, opts ...Option) (string, error) {
+	p, err := a.Plan(path, opts...)
+	if err != nil {
+		return "", err
+	}
+	return p.String(), nil
+}
+
 // run is one Save or Collect.
 type run struct {
 	*settings

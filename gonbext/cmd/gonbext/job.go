@@ -32,7 +32,7 @@ type job struct {
 	chunks, shards, codec string
 	region                string
 	workers, processes    int
-	fresh, plan           bool
+	fresh, plan, explain  bool
 	report                string // path of the page
 	asJSON                bool
 
@@ -52,6 +52,7 @@ func (j *job) flags(c *cobra.Command) {
 	f.IntVar(&j.processes, "processes", 0, "run the tasks in this many worker processes, which share the budget (default in this one)")
 	f.BoolVar(&j.fresh, "fresh", false, "compute even if the output is there already, or a part of it")
 	f.BoolVar(&j.plan, "plan", false, "show the plan and run nothing")
+	f.BoolVar(&j.explain, "explain", false, "show the plan's stages with what each of them took, when the run has ended")
 	f.StringVar(&j.report, "report", "", "write a page with the run's charts to this file")
 	f.BoolVar(&j.asJSON, "json", false, "print one JSON object of the run's figures")
 }
@@ -252,6 +253,9 @@ func (j *job) tell(w io.Writer, value string) error {
 		text := strings.TrimRight(out.Text, "\n")
 		if !j.plan {
 			text, _, _ = strings.Cut(text, "\n\n") // what was done, and the verdict
+		}
+		if j.plan || j.explain {
+			text += "\n\n" + strings.TrimRight(record.Tree(r.Explain()), "\n")
 		}
 		if _, err = fmt.Fprintln(w, text); err != nil {
 			return err
