@@ -69,7 +69,7 @@ func (c *compiler) fuse(made *graph.Node, nodes ...*graph.Node) Program {
 
 // op is the load that computes an operation's node.
 func (c *compiler) op(n *graph.Node) Load {
-	load := Load{Kind: LoadBlocks, Type: n.DType, View: grid.Identity(n.Shape), Shape: n.Shape, Op: &blockwise.Value{Op: n.Blocks.Op}}
+	load := Load{Kind: LoadBlocks, Type: n.DType, View: grid.Identity(n.Shape), Shape: n.Shape, Op: &blockwise.Value{Op: n.Blocks.Op}, Site: n.Site.String()}
 	for _, in := range n.In {
 		load.Inputs = append(load.Inputs, c.program(in))
 	}
@@ -134,7 +134,7 @@ func (b *builder) load(n *graph.Node, v grid.View) int {
 		load.Kind, load.Shape, load.Seed = LoadRandom, n.Shape, n.Seed
 	case n.Kind == graph.Blockwise && (n == b.made || !b.c.materialised(n)):
 		op := b.c.op(n)
-		load.Kind, load.Shape, load.Op, load.Inputs = LoadBlocks, n.Shape, op.Op, op.Inputs
+		load.Kind, load.Shape, load.Op, load.Inputs, load.Site = LoadBlocks, n.Shape, op.Op, op.Inputs, op.Site
 	default:
 		load.Kind, load.Array = LoadArray, b.c.array(n)
 		if n.Kind == graph.Source && !slices.Equal(n.Shape, n.Stored.Shape) {
