@@ -29,6 +29,7 @@ type settings struct {
 	fill       any            // that marks missing values; nil where none is given
 	device     exec.Device    // nil: the CPU
 	workers    int            // 0: the cores that Go uses
+	processes  int            // worker processes; 0: this process
 	fresh      bool
 	version    string
 	planned    bool
@@ -153,6 +154,20 @@ func Workers(n int) Option {
 			return fmt.Errorf("%d workers cannot compute: give one or more", n)
 		}
 		s.workers = n
+		return nil
+	}
+}
+
+// Processes is the number of worker processes of this machine that run the tasks. The
+// budget is of all of them together and of this process, and so are the workers. They
+// run the gonbext command: this program, where it is that command, else the one that PATH
+// finds. Go functions, which exist in one process only, are an error, and so is a device.
+func Processes(n int) Option {
+	return func(s *settings) error {
+		if n < 1 {
+			return fmt.Errorf("%d processes cannot compute: give one or more", n)
+		}
+		s.processes = n
 		return nil
 	}
 }

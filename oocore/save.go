@@ -103,6 +103,17 @@ func (a *Array) Plan(path string, opts ...Option) (*plan.Sized, error) {
 	return r.plan, nil
 }
 
+// Explain is the plan of saving to a path, or of Collect where the path is empty, as a
+// tree of stages: what each reads, computes and writes, the memory that it will take, why
+// it is there, and what is computed again rather than kept. It reads nothing.
+func (a *Array) Explain(path string, opts ...Option) (string, error) {
+	p, err := a.Plan(path, opts...)
+	if err != nil {
+		return "", err
+	}
+	return p.String(), nil
+}
+
 // run is one Save or Collect.
 type run struct {
 	*settings
@@ -111,6 +122,7 @@ type run struct {
 	plan     *plan.Sized
 	keep     *exec.Keep
 	limits   machine.Limits
+	workers  *exec.Processes // nil where the tasks run in this process
 	overhead int64
 }
 
@@ -135,7 +147,7 @@ func (a *Array) prepare(site graph.Site, path string, opts []Option) (*run, erro
 	if input := overwritten(root, path); input != "" {
 		return nil, &Error{Op: op, Site: site, Err: fmt.Errorf("%s is also an input (%s): save to another file", path, input)}
 	}
-	o := plan.Options{Budget: s.budget, Overhead: r.overhead, Workers: s.workers}
+	o := plan.Options{Budget: s.budget, Overhead: r.overhead, Workers: s.workers, Processes: s.processes}
 	if o.Budget == 0 {
 		o.Budget, _ = r.limits.DefaultBudget()
 	} else if err := r.limits.Check(o.Budget); err != nil {
@@ -172,6 +184,9 @@ func (a *Array) prepare(site graph.Site, path string, opts []Option) (*run, erro
 		r.overhead = budget.Overhead()
 		o.Overhead = r.overhead
 		r.plan, err = logical.Size(o)
+	}
+	if err == nil && s.processes > 0 {
+		r.workers, err = workerProcesses(logical, s.processes)
 	}
 	if err != nil {
 		if small, ok := errors.AsType[*MemoryError](err); ok && budget.HasGarbage(r.overhead) {
@@ -331,7 +346,7 @@ func (r *run) collect(ctx context.Context, allocate func(n int) []byte) error {
 
 // execute runs the plan, with what the environment is beside the settings.
 func (r *run) execute(ctx context.Context, env exec.Env) error {
-	release, err := budget.Take(ctx, r.plan.Peak.Host(), r.overhead, r.plan.Budget)
+	release, err := budget.Take(ctx, r.plan.Peak.Host()+int64(r.processes)*r.plan.Each.Overhead, r.overhead, r.plan.Budget)
 	if err != nil {
 		return err
 	}
@@ -339,7 +354,7 @@ func (r *run) execute(ctx context.Context, env exec.Env) error {
 	// What Collect returns lies in Go's heap, and so does what codecs take.
 	defer machine.LimitRuntime(r.overhead + int64(len(env.Into)) + r.plan.Heap())()
 	env.Open = func(path string) (store.Array, error) { return store.OpenContext(ctx, path) }
-	env.Device, env.Record, env.Keep = r.device, r.record(), r.keep
+	env.Device, env.Record, env.Keep, env.Processes = r.device, r.record(), r.keep, r.workers
 	_, err = exec.Run(ctx, r.plan, env)
 	return err
 }

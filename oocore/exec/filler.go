@@ -3,9 +3,11 @@ package exec
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/blockwise"
+	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/plan"
@@ -20,10 +22,11 @@ type filler struct {
 	scratch []byte
 	back    []byte // the box, where the load shows it backwards
 	in      []blockwise.Input
+	site    string // the user's line that made the operation
 }
 
 func newFiller(s *slot, l *plan.Load, tile []int) (f *filler, err error) {
-	f = &filler{slot: s, op: l.Op.Op, size: l.Type.Size()}
+	f = &filler{slot: s, op: l.Op.Op, size: l.Type.Size(), site: l.Site}
 	need := f.op.Need(l.Box(tile))
 	if need.Scratch > 0 {
 		if f.scratch, err = s.alloc(record.Scratch, need.Scratch); err != nil {
@@ -86,11 +89,37 @@ func (f *filler) fill(ctx context.Context, dst []byte, box grid.Box) (err error)
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("the function panicked: %v", p)
+			err = &PanicError{Value: p, Line: graph.Panicked().String(), Site: f.site, Stack: debug.Stack()}
 		}
 	}()
 	return f.op.Fill(ctx, &blockwise.Task{Box: box, Dst: dst, Scratch: f.scratch, In: f.in,
 		Do: func(g func() error) error { return f.slot.compute(ctx, g) }})
+}
+
+// PanicError is the panic of an operation, most of all of a Go function that it calls. It
+// wraps the panic's value where that is an error.
+type PanicError struct {
+	Value any
+	Line  string // where it panicked: file:line
+	Site  string // the user's line that made the operation; "" where that is not known
+	Stack []byte
+}
+
+func (e *PanicError) Error() string {
+	text := fmt.Sprintf("the function panicked: %v", e.Value)
+	if e.Line != "" {
+		text += " (" + e.Line + ")"
+	}
+	if e.Site != "" {
+		text += ", in the operation of " + e.Site
+	}
+	return text
+}
+
+// Unwrap returns the panic's value where that is an error.
+func (e *PanicError) Unwrap() error {
+	err, _ := e.Value.(error)
+	return err
 }
 
 // input reads an input of an operation.

@@ -21,8 +21,8 @@ type request struct {
 // answer is what a worker has done of a request. Everything that Done names is in files
 // and durable.
 type answer struct {
-	Done   []int         `json:"done,omitempty"`
-	Rows   []record.Task `json:"rows,omitempty"` // of the record; times count from the request
+	Done   Tasks         `json:"done,omitempty"`
+	Rows   record.Rows   `json:"rows,omitempty"` // of the record; times count from the request
 	Memory record.Sample `json:"memory"`
 	Peak   record.Bytes  `json:"peak"` // of the worker's buffers, when the most was reserved
 	Error  string        `json:"error,omitempty"`

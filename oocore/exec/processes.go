@@ -250,8 +250,8 @@ func (r *processRunner) feed(ctx context.Context, number int, queue *ranges, don
 			if a.Error != "" && ctx.Err() == nil {
 				return errors.New(a.Error)
 			}
-			if a.Error == "" && len(a.Done) != next.Len() {
-				return fmt.Errorf("a worker process has done %d of %s of %s, and says nothing of the others", len(a.Done), next, r.stage.Name)
+			if a.Error == "" && a.Done.Len() != next.Len() {
+				return fmt.Errorf("a worker process has done %d of %s of %s, and says nothing of the others", a.Done.Len(), next, r.stage.Name)
 			}
 			continue
 		}
@@ -312,8 +312,10 @@ func (p *processes) drop(number int) {
 func (r *processRunner) take(ctx context.Context, number int, begun time.Time, a answer, done func(index int)) error {
 	r.taking.Lock()
 	defer r.taking.Unlock()
-	for i := range a.Rows {
-		row := &a.Rows[i]
+	if err := a.Rows.Check(); err != nil {
+		return fmt.Errorf("a worker process answers what is no record: %w", err)
+	}
+	for row := range a.Rows.All() {
 		row.Stage = uint16(r.index)
 		row.Slot += uint16(number * r.stage.Slots / len(r.all))
 		row.Start += begun.Sub(r.run.start)
@@ -326,7 +328,7 @@ func (r *processRunner) take(ctx context.Context, number int, begun time.Time, a
 			return err
 		}
 	}
-	for _, index := range a.Done {
+	for index := range a.Done.All() {
 		done(index)
 	}
 	return nil

@@ -92,8 +92,8 @@ func newRowMerger(m *merger) (_ *rowMerger, err error) {
 
 // take merges the rows of tasks that are done, as far as those of all tasks before are
 // there. One goroutine at a time calls it.
-func (r *rowMerger) take(ctx context.Context, done []int) error {
-	for _, index := range done {
+func (r *rowMerger) take(ctx context.Context, done Tasks) error {
+	for index := range done.All() {
 		r.arrived.Add(int64(index), 1)
 	}
 	for r.arrived.Has(int64(r.next)) {

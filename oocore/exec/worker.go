@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -79,7 +80,7 @@ type Worker struct {
 	restore func() // the limit of Go's memory
 
 	mu    sync.Mutex
-	tasks []record.Task // done of the present request
+	tasks record.Rows // of the present request
 }
 
 // NewWorker opens what the plan in a file reads, to run its tasks within a budget of
@@ -113,7 +114,7 @@ func (w *Worker) note(row *record.Task) {
 	defer w.mu.Unlock()
 	r := *row
 	r.Start -= w.begun.Sub(w.run.start)
-	w.tasks = append(w.tasks, r)
+	w.tasks.Add(&r)
 }
 
 // Plan returns the plan as the worker runs it.
@@ -133,7 +134,7 @@ func (w *Worker) Check(stage int, tasks Range) error {
 
 // Run runs tasks of a stage, and makes durable what they wrote. It returns those that
 // are done also with an error.
-func (w *Worker) Run(ctx context.Context, stage int, tasks Range) (done []int, err error) {
+func (w *Worker) Run(ctx context.Context, stage int, tasks Range) (done Tasks, err error) {
 	w.begun, w.tasks = time.Now(), nil
 	if err := w.Check(stage, tasks); err != nil {
 		return nil, err
@@ -142,13 +143,18 @@ func (w *Worker) Run(ctx context.Context, stage int, tasks Range) (done []int, e
 		return nil, err
 	}
 	var mu sync.Mutex
+	var all []int
 	err = w.runner.Run(ctx, Tasks{tasks}, func(index int) {
 		mu.Lock()
 		defer mu.Unlock()
-		done = append(done, index)
+		all = append(all, index)
 	})
 	if failed := w.run.arrays.sync(context.WithoutCancel(ctx), stage); failed != nil {
 		return nil, errors.Join(err, failed)
+	}
+	slices.Sort(all)
+	for _, index := range all {
+		done = done.add(index)
 	}
 	return done, err
 }
@@ -196,8 +202,11 @@ func (w *Worker) Close() error {
 	return errors.Join(w.leave(), w.run.arrays.detach(), w.run.arena.Close())
 }
 
+// Report is what is told of the tasks that Run has done: a value for encoding/json.
+func (w *Worker) Report(done Tasks) any { return w.answer(done, nil) }
+
 // answer is what is told of a request.
-func (w *Worker) answer(done []int, err error) answer {
+func (w *Worker) answer(done Tasks, err error) answer {
 	a := answer{Done: done, Rows: w.tasks}
 	if err != nil {
 		a.Error = err.Error()

@@ -10,9 +10,8 @@
 //   - The inputs of an Elementwise node have its shape; those of a Where have
 //     the types bool, t and t, all others one type t that the operation takes.
 //     Broadcasting and promotion have become View and Cast nodes.
-//   - Slices are pushed down: a View's input is a Source, Inline, Iota, Random,
-//     Reduce, MatMul or Blockwise, and its view is not the plain one. On a
-//     Reduce or MatMul only reordering, reversing, broadcasting and new axes are left.
+//   - A View's input is no View and no Constant, and its view is not the plain one.
+//     Views stay where they were written; the planner moves them.
 //   - A Source is in the order of its file; a Fortran file's is under a View.
 //   - The inputs of a MatMul have two dimensions or more, and its own type or one
 //     that kernel.GemmWidens.

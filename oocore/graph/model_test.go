@@ -257,6 +257,12 @@ func keepsMeaning(t *rapid.T) {
 		n, x = step(t, n, x)
 		checkInvariants(t, n)
 		got := evaluate(n)
+		pushed := new(graph.Pusher).Whole(n)
+		checkInvariants(t, pushed)
+		checkPushed(t, pushed)
+		if moved := evaluate(pushed); !slices.EqualFunc(moved.v, got.v, func(a, b float64) bool { return a == b || a != a && b != b }) {
+			t.Fatalf("%s is another array when its views are moved down: %s", n, pushed)
+		}
 		if !slices.Equal(n.Shape, x.shape) || !slices.Equal(got.shape, x.shape) && len(x.shape)+len(got.shape) > 0 {
 			t.Fatalf("%s has shape %v, and %v when computed; it should be %v", n, n.Shape, got.shape, x.shape)
 		}
@@ -409,15 +415,8 @@ func checkInvariants(t *rapid.T, root *graph.Node) {
 			}
 		case graph.View:
 			in := n.In[0]
-			switch in.Kind {
-			case graph.View, graph.Elementwise, graph.Cast, graph.Constant:
+			if in.Kind == graph.View || in.Kind == graph.Constant {
 				t.Fatalf("%s is a view of kind %d", n, in.Kind)
-			case graph.Reduce, graph.MatMul:
-				for d, a := range n.View.Axis {
-					if a >= 0 && n.Shape[a] != in.Shape[d] || a < 0 && in.Shape[d] != 1 {
-						t.Fatalf("%s selects from a %v after it was computed", n, in.Shape)
-					}
-				}
 			}
 			if n.View.Plain(in.Shape) || !slices.Equal(n.View.Shape, n.Shape) {
 				t.Fatalf("%s has a plain or wrong view %v", n, n.View)
@@ -431,6 +430,25 @@ func checkInvariants(t *rapid.T, root *graph.Node) {
 		}
 		if n.Weak {
 			t.Fatalf("%s has a weak number in it", root)
+		}
+	}
+}
+
+// checkPushed holds a graph to what a Pusher promises of it.
+func checkPushed(t *rapid.T, root *graph.Node) {
+	for n := range graph.Nodes(root) {
+		if n.Kind != graph.View {
+			continue
+		}
+		switch in := n.In[0]; in.Kind {
+		case graph.View, graph.Elementwise, graph.Cast, graph.Constant:
+			t.Fatalf("%s is a view of kind %d", n, in.Kind)
+		case graph.Reduce, graph.MatMul:
+			for d, a := range n.View.Axis {
+				if a >= 0 && n.Shape[a] != in.Shape[d] || a < 0 && in.Shape[d] != 1 {
+					t.Fatalf("%s selects from a %v after it was computed", n, in.Shape)
+				}
+			}
 		}
 	}
 }

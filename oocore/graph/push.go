@@ -1,73 +1,155 @@
 package graph
 
 import (
-	"fmt"
+	"encoding/binary"
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/grid"
 )
 
-// see is the array seen through a view. The view moves down to where it saves
-// reading and computing: through elementwise operations to their inputs, and as
-// far as it selects ranges, through reductions and products to theirs.
+// see is the array seen through a view. Views of views become one, and a view of a
+// conversion is converted: what is read of it is narrower. All else is left to the
+// planner, since a node does not know yet who else reads its input.
 func see(site Site, n *Node, v grid.View) *Node {
-	p := pusher{site: site, seen: map[seenKey]*Node{}}
-	return p.see(n, v)
+	switch {
+	case v.Plain(n.Shape):
+		return n
+	case n.Kind == Constant:
+		return seeConstant(n, v)
+	case n.Kind == View:
+		return see(site, n.In[0], v.Through(n.View))
+	case n.Kind == Cast && n.In[0].Kind != Cast:
+		moved := *n
+		moved.Shape, moved.In = v.Shape, []*Node{see(site, n.In[0], v)}
+		return &moved
+	}
+	return &Node{Kind: View, Shape: v.Shape, DType: n.DType, In: []*Node{n}, View: v, Site: site}
 }
 
-// pusher moves one view down. Parts that are shared stay shared: each is seen
-// once through the same view.
-type pusher struct {
-	site Site
+func seeConstant(n *Node, v grid.View) *Node {
+	moved := *n
+	moved.Shape, moved.Weak = v.Shape, false
+	return &moved
+}
+
+// Pusher moves views down to where they save reading and computing: through elementwise
+// operations to their inputs, and, as far as they select ranges, through reductions and
+// products to theirs. A node that is seen twice through one view stays one node.
+type Pusher struct {
+	// Stop reports a node that views stay above: one that is computed as a whole. nil
+	// stops nowhere.
+	Stop func(n *Node) bool
+	// Made gives the node to use for a new one, such as an equal one. nil takes it as it is.
+	Made func(n *Node) *Node
+	// Copies counts the nodes that were copied to be seen through a view.
+	Copies int
+
 	seen map[seenKey]*Node
 }
 
 type seenKey struct {
 	node *Node
-	view string
+	view string // "" for all of it
 }
 
-func (p *pusher) see(n *Node, v grid.View) *Node {
+// Whole is the node with the views below it moved down.
+func (p *Pusher) Whole(n *Node) *Node {
+	return p.once(n, "", func() *Node {
+		if n.Kind == View {
+			return p.See(n.In[0], n.View, n.Site)
+		}
+		moved := *n
+		moved.In = make([]*Node, len(n.In))
+		same := true
+		for i, in := range n.In {
+			moved.In[i] = p.Whole(in)
+			same = same && moved.In[i] == in
+		}
+		if same {
+			return p.made(n)
+		}
+		return p.made(&moved)
+	})
+}
+
+// See is the node seen through a view that was written at a site.
+func (p *Pusher) See(n *Node, v grid.View, site Site) *Node {
 	if v.Plain(n.Shape) {
-		return n
+		return p.Whole(n)
 	}
-	key := seenKey{n, fmt.Sprint(v)}
+	return p.once(n, viewKey(v), func() *Node { return p.push(n, v, site) })
+}
+
+func (p *Pusher) once(n *Node, view string, f func() *Node) *Node {
+	key := seenKey{n, view}
 	out, ok := p.seen[key]
 	if !ok {
-		out = p.push(n, v)
+		out = f()
+		if p.seen == nil {
+			p.seen = map[seenKey]*Node{}
+		}
 		p.seen[key] = out
 	}
 	return out
 }
 
-func (p *pusher) push(n *Node, v grid.View) *Node {
-	moved := *n // same operation, of what its inputs show
-	switch n.Kind {
-	case Constant:
-		moved.Shape, moved.Weak = v.Shape, false
-		return &moved
-	case Elementwise, Cast:
-		moved.Shape, moved.In = v.Shape, make([]*Node, len(n.In))
-		for i, in := range n.In {
-			moved.In[i] = p.see(in, v)
-		}
-		return &moved
-	case View:
-		return p.see(n.In[0], v.Through(n.View))
-	case Reduce:
-		if ranges, rest := split(v, n.Shape); !ranges.Plain(n.Shape) {
-			moved.Shape = ranges.Shape
-			moved.In = []*Node{p.see(n.In[0], onKept(ranges, n))}
-			return p.see(&moved, rest)
-		}
-	case MatMul:
-		if ranges, rest := split(v, n.Shape); !ranges.Plain(n.Shape) {
-			moved.Shape = ranges.Shape
-			moved.In = []*Node{p.see(n.In[0], onOperand(ranges, n, 0)), p.see(n.In[1], onOperand(ranges, n, 1))}
-			return p.see(&moved, rest)
+func (p *Pusher) made(n *Node) *Node {
+	if p.Made != nil {
+		return p.Made(n)
+	}
+	return n
+}
+
+// viewKey is equal for equal views of one array.
+func viewKey(v grid.View) string {
+	b := make([]byte, 0, 4*(len(v.Shape)+3*len(v.Axis)))
+	for _, list := range [][]int{v.Shape, v.Axis, v.Start, v.Step} {
+		for _, x := range list {
+			b = binary.AppendVarint(b, int64(x))
 		}
 	}
-	return &Node{Kind: View, Shape: v.Shape, DType: n.DType, In: []*Node{n}, View: v, Site: p.site}
+	return string(b)
+}
+
+func (p *Pusher) push(n *Node, v grid.View, site Site) *Node {
+	stop := p.Stop != nil && p.Stop(n)
+	moved := *n // same operation, of what its inputs show
+	switch {
+	case n.Kind == Constant:
+		return p.made(seeConstant(n, v))
+	case n.Kind == View:
+		return p.See(n.In[0], v.Through(n.View), site)
+	case stop:
+	case n.Kind == Elementwise || n.Kind == Cast:
+		p.Copies++
+		moved.Shape, moved.In = v.Shape, make([]*Node, len(n.In))
+		for i, in := range n.In {
+			moved.In[i] = p.See(in, v, site)
+		}
+		return p.made(&moved)
+	case n.Kind == Reduce || n.Kind == MatMul:
+		ranges, rest := split(v, n.Shape)
+		if ranges.Plain(n.Shape) {
+			break
+		}
+		p.Copies++
+		moved.Shape = ranges.Shape
+		if n.Kind == Reduce {
+			moved.In = []*Node{p.See(n.In[0], onKept(ranges, n), site)}
+		} else {
+			moved.In = []*Node{p.See(n.In[0], onOperand(ranges, n, 0), site), p.See(n.In[1], onOperand(ranges, n, 1), site)}
+		}
+		return p.view(p.made(&moved), rest, site)
+	}
+	return p.view(p.Whole(n), v, site)
+}
+
+// view is a node below which views are where they belong, seen through another.
+func (p *Pusher) view(n *Node, v grid.View, site Site) *Node {
+	if v.Plain(n.Shape) {
+		return n
+	}
+	return p.made(&Node{Kind: View, Shape: v.Shape, DType: n.DType, In: []*Node{n}, View: v, Site: site})
 }
 
 // split writes a view of an array as one that selects rising ranges and keeps

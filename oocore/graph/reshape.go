@@ -22,7 +22,7 @@ func Reshape(site Site, n *Node, shape ...int) (*Node, error) {
 	if err != nil {
 		return nil, refuse(site, "reshape", err, n)
 	}
-	out, err := reshape(site, n, to, map[*Node]*Node{})
+	out, err := newReshaper(site).reshape(n, to)
 	if errors.Is(err, errMovement) {
 		out, err = reorder(site, n, to)
 	}
@@ -88,24 +88,53 @@ func inferred(from, to []int) ([]int, error) {
 	return to, nil
 }
 
-// reshape keeps shared parts shared, by done.
-func reshape(site Site, n *Node, to []int, done map[*Node]*Node) (*Node, error) {
+// mostReshaped bounds the nodes that one reshape copies. Of a longer expression the
+// result is moved: reshapes of each other would copy all of it each time.
+const mostReshaped = 500
+
+// reshaper carries one reshape down to where it costs nothing. Parts that are shared
+// stay shared.
+type reshaper struct {
+	site   Site
+	done   map[reshaped]*Node
+	pusher Pusher
+}
+
+type reshaped struct {
+	node *Node
+	to   string
+}
+
+func newReshaper(site Site) *reshaper {
+	r := &reshaper{site: site, done: map[reshaped]*Node{}}
+	r.pusher.Stop = func(*Node) bool { return r.pusher.Copies >= mostReshaped }
+	return r
+}
+
+func (r *reshaper) reshape(n *Node, to []int) (*Node, error) {
 	if slices.Equal(n.Shape, to) {
 		return n, nil
 	}
-	if out, ok := done[n]; ok {
+	key := reshaped{n, grid.Format(to)}
+	if out, ok := r.done[key]; ok {
 		return out, nil
 	}
-	out, err := reshapeOnce(site, n, to, done)
+	if len(r.done) >= mostReshaped {
+		return nil, errMovement
+	}
+	out, err := r.once(n, to)
 	if err == nil {
-		done[n] = out
+		r.done[key] = out
 	}
 	return out, err
 }
 
-func reshapeOnce(site Site, n *Node, to []int, done map[*Node]*Node) (*Node, error) {
+func (r *reshaper) once(n *Node, to []int) (*Node, error) {
 	if grid.Size(to) == 0 { // no element to move
-		return &Node{Kind: Constant, Shape: to, DType: n.DType, Value: dtype.FromInt(n.DType, 0), Site: site}, nil
+		return &Node{Kind: Constant, Shape: to, DType: n.DType, Value: dtype.FromInt(n.DType, 0), Site: r.site}, nil
+	}
+	if n.Kind == View {
+		n = r.pusher.Whole(n)
 	}
 	moved := *n
 	moved.Shape, moved.Weak = to, false
@@ -122,20 +151,20 @@ func reshapeOnce(site Site, n *Node, to []int, done map[*Node]*Node) (*Node, err
 		moved.In = make([]*Node, len(n.In))
 		for i, in := range n.In {
 			var err error
-			if moved.In[i], err = reshape(site, in, to, done); err != nil {
+			if moved.In[i], err = r.reshape(in, to); err != nil {
 				return nil, err
 			}
 		}
 		return &moved, nil
 	}
 	if v, ok := byOnes(n.Shape, to); ok {
-		return see(site, n, v), nil
+		return see(r.site, n, v), nil
 	}
 	switch n.Kind {
 	case View:
-		return reshapeView(site, n, to)
+		return r.view(n, to)
 	case Reduce:
-		return reshapeReduce(site, n, to)
+		return r.reduction(n, to)
 	}
 	return nil, errMovement
 }
@@ -198,9 +227,9 @@ func groups(from, to []int) []group {
 	return all
 }
 
-// reshapeView reshapes what a view shows where the axes of each group are whole
+// view reshapes what a view shows where the axes of each group are whole
 // axes of the array, in its order: then the array is reshaped below the view.
-func reshapeView(site Site, n *Node, to []int) (*Node, error) {
+func (r *reshaper) view(n *Node, to []int) (*Node, error) {
 	v, inner := n.View, n.In[0]
 	shown := make([]int, len(n.Shape)) // array axis of each of the view's, or -1
 	for a := range shown {
@@ -257,11 +286,11 @@ func reshapeView(site Site, n *Node, to []int) (*Node, error) {
 		}
 	}
 	out.Axis = axes
-	moved, err := reshape(site, inner, below, map[*Node]*Node{})
+	moved, err := r.reshape(inner, below)
 	if err != nil {
 		return nil, err
 	}
-	return see(site, moved, out), nil
+	return see(r.site, moved, out), nil
 }
 
 func seq(from, to int) []int {
@@ -272,9 +301,9 @@ func seq(from, to int) []int {
 	return s
 }
 
-// reshapeReduce reshapes a reduction's input, where the kept axes of each group
+// reduction reshapes a reduction's input, where the kept axes of each group
 // are neighbours in it.
-func reshapeReduce(site Site, n *Node, to []int) (*Node, error) {
+func (r *reshaper) reduction(n *Node, to []int) (*Node, error) {
 	in := n.In[0]
 	var kept []int
 	for d := range in.Shape {
@@ -298,7 +327,7 @@ func reshapeReduce(site Site, n *Node, to []int) (*Node, error) {
 			below = append(below, length)
 		}
 	}
-	moved, err := reshape(site, in, below, map[*Node]*Node{})
+	moved, err := r.reshape(in, below)
 	if err != nil {
 		return nil, err
 	}

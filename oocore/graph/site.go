@@ -35,17 +35,46 @@ func Caller() Site {
 		}
 		own := strings.HasPrefix(f.Function, module+"/") || strings.HasPrefix(f.Function, module+".")
 		if f.File != "" && (!own || strings.HasSuffix(f.File, "_test.go")) {
-			site := Site{f.File, f.Line}
-			if f := relocation.Load(); f != nil {
-				site = (*f)(site)
-			}
-			if inGoNB {
-				site = composed(site)
-			}
-			return site
+			return shown(f)
 		}
 		if !more {
 			return Site{}
+		}
+	}
+}
+
+// shown is a frame's line as the user knows it.
+func shown(f runtime.Frame) Site {
+	site := Site{f.File, f.Line}
+	if f := relocation.Load(); f != nil {
+		site = (*f)(site)
+	}
+	if inGoNB {
+		site = composed(site)
+	}
+	return site
+}
+
+// Panicked is the line at which a function panicked: the innermost one that is not of
+// Go's own packages. A deferred function that has recovered calls it.
+func Panicked() Site {
+	var pcs [64]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])
+	var last runtime.Frame
+	panicking := false
+	for {
+		f, more := frames.Next()
+		switch first, _, _ := strings.Cut(f.Function, "/"); {
+		case strings.HasPrefix(f.Function, "runtime."):
+			panicking = panicking || f.Function == "runtime.gopanic"
+		case !panicking: // the deferred functions
+		case strings.Contains(first, ".") && strings.Contains(f.Function, "/"), strings.HasPrefix(f.Function, "main."), strings.HasSuffix(f.File, "_test.go"):
+			return shown(f)
+		case last.File == "":
+			last = f
+		}
+		if !more {
+			return shown(last) // a module whose path is like that of Go's own packages
 		}
 	}
 }

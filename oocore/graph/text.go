@@ -29,7 +29,13 @@ func (n *Node) String() string {
 
 // text writes an expression and stops when it is long enough: shared parts can
 // make the whole text exponentially longer than the graph.
-type text struct{ b strings.Builder }
+type text struct {
+	b     strings.Builder
+	depth int
+}
+
+// maxDepth bounds how far below a node its text begins.
+const maxDepth = 1000
 
 func (t *text) full() bool { return t.b.Len() > 4*maxText }
 
@@ -54,6 +60,12 @@ func (t *text) node(n *Node, precedence int) {
 	if t.full() {
 		return
 	}
+	if t.depth == maxDepth {
+		t.b.WriteString("…")
+		return
+	}
+	t.depth++
+	defer func() { t.depth-- }()
 	switch n.Kind {
 	case Source:
 		t.b.WriteString(n.Name)
@@ -76,7 +88,7 @@ func (t *text) node(n *Node, precedence int) {
 		t.call("astype", in)
 		t.b.WriteString(strconv.Quote(n.DType.String()) + ")")
 	case View:
-		t.view(n)
+		t.view(n, precedence)
 	case Reduce:
 		t.b.WriteString(n.Fold.Kind.String() + "(")
 		t.node(n.In[0], 0)
@@ -169,9 +181,8 @@ func (t *text) operation(n *Node, precedence int) {
 
 // view writes a transpose as x.T, a selection in brackets, and leaves out
 // broadcasting and new axes.
-func (t *text) view(n *Node) {
+func (t *text) view(n *Node, precedence int) {
 	in, v := n.In[0], n.View
-	t.node(in, unaryPrecedence+1)
 	selects, last, reorders := false, -1, false
 	for d, a := range v.Axis {
 		length := in.Shape[d]
@@ -184,6 +195,10 @@ func (t *text) view(n *Node) {
 		repeated := a < 0 && length == 1
 		selects = selects || !repeated && (v.Start[d] != 0 || v.Step[d] != 1 || shown != length)
 	}
+	if selects || reorders {
+		precedence = unaryPrecedence + 1
+	}
+	t.node(in, precedence)
 	if selects {
 		t.b.WriteString("[" + selection(v, in.Shape) + "]")
 	}

@@ -1,218 +1,17 @@
 package plan
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/arena"
 	"github.com/gonbext/gonbext/oocore/blockwise"
-	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
-// Operations that fill boxes. One that takes any box is a load of the program that
-// reads it; one with chunks of its own has a stage, whose program is that load alone.
-
-// opKey is what two nodes of the same operation have in common. An operation that
-// cannot be written is like no other.
-func opKey(n *graph.Node) string {
-	if blockwise.Name(n.Blocks.Op) == "" {
-		return fmt.Sprintf(" %p", n)
-	}
-	text, err := json.Marshal(blockwise.Value{Op: n.Blocks.Op})
-	if err != nil {
-		return fmt.Sprintf(" %p", n)
-	}
-	return " " + string(text)
-}
-
-// mark finds the operations whose results are kept though they take any box: those
-// that are seen in steps, of which most would be computed in vain, and those that a
-// product reads, which it does many times over.
-func (l *lowering) mark(root *graph.Node) {
-	for n := range graph.Nodes(root) {
-		switch n.Kind {
-		case graph.View:
-			if slices.ContainsFunc(n.View.Step, func(s int) bool { return abs(s) > 1 }) {
-				l.keep[l.one(n.In[0])] = true
-			}
-		case graph.MatMul:
-			for _, in := range n.In {
-				l.markBelow(in)
-			}
-		}
-	}
-}
-
-func (l *lowering) markBelow(n *graph.Node) {
-	switch n.Kind {
-	case graph.Blockwise:
-		l.keep[l.one(n)] = true
-	case graph.Elementwise, graph.Cast, graph.View:
-		for _, in := range n.In {
-			l.markBelow(in)
-		}
-	}
-}
-
-// keepCostly keeps what several passes read where computing it for each of them takes
-// longer than writing it and reading it back: the input of a softmax, for one. Of
-// operations of each other the last is kept. That follows from shapes alone, so that a
-// run can go on with another budget.
-func (l *lowering) keepCostly(root *graph.Node) {
-	for again := true; again; {
-		again = false
-		passes := l.passes(root)
-		var costly *graph.Node
-		for n := range graph.Nodes(root) { // those that are read come before those that read
-			n = l.one(n)
-			bytes := int64(grid.Size(n.Shape) * n.DType.Size())
-			if more := int64(passes[n] - 1); more > 0 && more*l.work(n) > storeNanos*bytes {
-				costly, again = n, true
-			}
-		}
-		if again {
-			l.keep[costly], l.readers[costly] = true, passes[costly]
-		}
-	}
-	clear(l.depth)
-}
-
-// storeNanos is what writing a byte and reading it back takes, in nanoseconds of a core.
-const storeNanos = 4
-
-// passes are how many stages compute each operation that is not held.
-func (l *lowering) passes(root *graph.Node) map[*graph.Node]int {
-	passes := map[*graph.Node]int{}
-	stage := func(of ...*graph.Node) {
-		seen := map[*graph.Node]bool{}
-		var visit func(n *graph.Node)
-		visit = func(n *graph.Node) {
-			n = l.one(n)
-			if seen[n] || l.held(n) {
-				return
-			}
-			seen[n] = true
-			if n.Kind == graph.Blockwise {
-				passes[n]++
-			}
-			for _, in := range n.In {
-				visit(in)
-			}
-		}
-		for _, n := range of {
-			visit(n)
-		}
-	}
-	clear(l.depth)
-	for _, level := range l.levels(root) {
-		together := map[string][]*graph.Node{} // reductions of one pass
-		for _, n := range level {
-			if n.Kind == graph.Reduce {
-				key := fmt.Sprint(n.Fold.Axes, n.In[0].Shape)
-				together[key] = append(together[key], n.In[0])
-			} else {
-				stage(n.In...)
-			}
-		}
-		for _, of := range together {
-			stage(of...)
-		}
-	}
-	stage(root)
-	return passes
-}
-
-// work is what computing a node from what is held takes, as far as operations say so.
-func (l *lowering) work(n *graph.Node) (nanos int64) {
-	seen := map[*graph.Node]bool{}
-	var visit func(n *graph.Node)
-	visit = func(n *graph.Node) {
-		n = l.one(n)
-		if seen[n] || l.held(n) {
-			return
-		}
-		seen[n] = true
-		if n.Kind == graph.Blockwise {
-			nanos += n.Blocks.Op.Need(clip(n.Shape, n.Shape)).Work
-		}
-		for _, in := range n.In {
-			visit(in)
-		}
-	}
-	visit(n)
-	return nanos
-}
-
-// op is the load that computes an operation's node.
-func (l *lowering) op(n *graph.Node) Load {
-	load := Load{Kind: LoadBlocks, Type: n.DType, View: grid.Identity(n.Shape), Shape: n.Shape, Op: &blockwise.Value{Op: n.Blocks.Op}}
-	for _, in := range n.In {
-		load.Inputs = append(load.Inputs, l.program(in))
-	}
-	if blockwise.Name(n.Blocks.Op) == "" {
-		l.plan.bound = true
-	}
-	return load
-}
-
-// opStage computes and keeps the result of an operation.
-func (p *Plan) opStage(l *lowering, root, n *graph.Node, t Target) error {
-	s := Stage{Kind: MapStage, Name: n.String(), Site: n.Site.String()}
-	s.Programs = []Program{{Domain: n.Shape, Loads: []Load{l.op(n)}, Out: []int{0}}}
-	chunks := n.Blocks.Op.Chunks()
-	s.Exact = chunks != nil
-	if !s.Exact {
-		chunks = p.mapChunks(&s.Programs[0], n.Shape, n.DType.Size())
-	}
-	s.Grid = grid.Grid{Shape: n.Shape, Chunks: clip(chunks, n.Shape)}
-	p.mend(&s.Programs[0], s.Grid.Chunks, s.Site)
-	out, ok, err := p.whole(l, root, n, t, &s)
-	switch {
-	case err != nil:
-		return err
-	case ok:
-	case scattered(s.Grid.Chunks, n.Shape, n.DType.Size()):
-		out = p.temporary(n.String(), n.Shape, n.DType)
-		p.Arrays[out].Blocks = s.Grid.Chunks
-		l.arrays[l.one(n)] = out
-	default:
-		if out, err = p.result(l, root, n, t); err != nil {
-			return err
-		}
-	}
-	s.Outputs = []int{out}
-	if passes := l.readers[l.one(n)]; passes > 0 {
-		s.Note = fmt.Sprintf("kept: %d passes read it, and computing it for each takes longer", passes)
-	}
-	p.Stages = append(p.Stages, s)
-	return nil
-}
-
-// mend rechunks what operations would read many times over for boxes of a program's
-// domain, because those lie across it.
-func (p *Plan) mend(prog *Program, box []int, site string) {
-	for i := range prog.Loads {
-		l := &prog.Loads[i]
-		if l.Kind != LoadBlocks {
-			continue
-		}
-		need := l.Op.Need(l.Box(box))
-		for k, reads := range need.Reads {
-			in := &l.Inputs[k]
-			reads = clip(reads, in.Domain)
-			for j := range in.Loads {
-				if !need.Sparse && p.across(&in.Loads[j], reads) {
-					p.rearrange(&in.Loads[j], reads, site)
-				}
-			}
-			p.mend(in, reads, site)
-		}
-	}
-}
+// Operations that fill boxes: the boxes that suit them, and what those take.
 
 // scattered reports chunks of a large array that would lie in a file in C order as
 // short runs: each page of it would be written many times. Such a result is kept by
@@ -235,26 +34,6 @@ func runOf(box, shape []int, size int) int {
 
 // shortRun is what is written at once where that is worth a pass of its own to avoid.
 const shortRun = 2 * pageBytes
-
-// whole adds the output of a stage whose chunks are whole units of it, which its tasks
-// then write themselves.
-func (p *Plan) whole(l *lowering, root, n *graph.Node, t Target, s *Stage) (int, bool, error) {
-	if n != root || !s.Exact || t.Path == "" || t.Region != nil {
-		return 0, false, nil
-	}
-	a, err := p.output(n, t, s.Grid.Chunks)
-	if err != nil || !a.Layout.Sessions() {
-		return 0, false, err
-	}
-	for d, c := range s.Grid.Chunks {
-		if c%a.Layout.Unit[d] != 0 && c < n.Shape[d] {
-			return 0, false, nil
-		}
-	}
-	s.Unit = a.Layout.Chunks()
-	p.Output = len(p.Arrays)
-	return l.hold(n, a), true, nil
-}
 
 // blocks reports a program that reads what an operation computes.
 func (p *Program) blocks() bool {

@@ -37,7 +37,7 @@ func even(n, tile, unit int) int {
 	return max((each+unit-1)/unit*unit, 1)
 }
 
-func (p *Plan) matmulStage(l *lowering, root, n *graph.Node, t Target) error {
+func (c *compiler) matmulStage(n *graph.Node) error {
 	a, b := n.In[0], n.In[1]
 	d := len(n.Shape)
 	last := len(a.Shape) - 2
@@ -55,8 +55,8 @@ func (p *Plan) matmulStage(l *lowering, root, n *graph.Node, t Target) error {
 	}
 	m.TileK = even(m.K, max(m.TileK, 1), 1)
 	s := Stage{Kind: MatMulStage, Name: n.String(), Site: n.Site.String(), MatMul: m,
-		Programs: []Program{p.operand(l, a), p.operand(l, b)}}
-	out, err := p.result(l, root, n, t)
+		Programs: []Program{c.program(a), c.program(b)}}
+	out, err := c.result(n)
 	if err != nil {
 		return err
 	}
@@ -67,48 +67,47 @@ func (p *Plan) matmulStage(l *lowering, root, n *graph.Node, t Target) error {
 	}
 	chunks[d-2], chunks[d-1] = m.TileM, m.TileN
 	s.Grid = grid.Grid{Shape: n.Shape, Chunks: clip(chunks, n.Shape)}
-	p.Stages = append(p.Stages, s)
+	c.add(s)
 	return nil
 }
 
-// operand is the program of one side of a product. Its panels are read many times
-// over, so what is encoded is decoded to a temporary array first: the stored array,
-// where the operand is most of it as it is, else the operand.
-func (p *Plan) operand(l *lowering, n *graph.Node) Program {
-	prog := l.program(n)
-	cell := p.align(&prog)
+// decodeOperand makes one side of a product read a temporary array where what it reads
+// is encoded: its panels are read many times over. That array is the stored one, where
+// the operand is most of it as it is, else the operand.
+func (c *compiler) decodeOperand(prog *Program, site string) {
+	p := c.plan
+	cell := p.align(prog)
 	if cell == nil {
-		return prog
+		return
 	}
+	t := prog.Type(prog.Out[0])
 	if len(prog.Code) == 0 && len(prog.Loads) == 1 {
 		load := &prog.Loads[0]
-		if a := p.Arrays[load.Array]; 2*grid.Size(n.Shape) > grid.Size(a.Shape) {
-			load.Array = p.decoded(load.Array, n)
-			return prog
+		if a := p.Arrays[load.Array]; 2*grid.Size(prog.Domain) > grid.Size(a.Shape) {
+			i, ok := c.decodes[load.Array]
+			if !ok {
+				copied := Program{Domain: a.Shape, Out: []int{0}, Loads: []Load{{Kind: LoadArray, Type: a.DType, Array: load.Array, View: grid.Identity(a.Shape)}}}
+				i = c.decode(a.Name, copied, a.DType, p.align(&copied), site)
+				c.decodes[load.Array] = i
+			}
+			load.Array = i
+			return
 		}
 	}
-	i := p.decodeStage(n.String(), prog, n.DType, cell, n.Site)
-	return Program{Domain: n.Shape, Out: []int{0}, Loads: []Load{{Kind: LoadArray, Type: n.DType, Array: i, View: grid.Identity(n.Shape)}}}
+	name := "an operand"
+	for l := range prog.Arrays() {
+		name += " of " + p.Arrays[l.Array].Name
+		break
+	}
+	i := c.decode(name, *prog, t, cell, site)
+	*prog = Program{Domain: prog.Domain, Out: []int{0}, Loads: []Load{{Kind: LoadArray, Type: t, Array: i, View: grid.Identity(prog.Domain)}}}
 }
 
-// decoded is the temporary array with a stored one's elements.
-func (p *Plan) decoded(array int, n *graph.Node) int {
-	if i, ok := p.decodes[array]; ok {
-		return i
-	}
-	a := p.Arrays[array]
-	prog := Program{Domain: a.Shape, Out: []int{0}, Loads: []Load{{Kind: LoadArray, Type: a.DType, Array: array, View: grid.Identity(a.Shape)}}}
-	i := p.decodeStage(a.Name, prog, a.DType, p.align(&prog), n.Site)
-	if p.decodes == nil {
-		p.decodes = map[int]int{}
-	}
-	p.decodes[array] = i
-	return i
-}
-
-func (p *Plan) decodeStage(name string, prog Program, t dtype.Type, cell []int, site graph.Site) int {
+// decode adds the stage that fills a temporary array with a program's values.
+func (c *compiler) decode(name string, prog Program, t dtype.Type, cell []int, site string) int {
+	p := c.plan
 	i := p.temporary(name, prog.Domain, t)
-	p.Stages = append(p.Stages, Stage{Kind: MapStage, Name: "decode " + name, Site: site.String(), Programs: []Program{prog}, Outputs: []int{i},
+	p.Stages = append(p.Stages, Stage{Kind: MapStage, Name: "decode " + name, Site: site, Programs: []Program{prog}, Outputs: []int{i},
 		Grid: grid.Grid{Shape: prog.Domain, Chunks: grow(cell, prog.Domain, chunkBytes/t.Size())},
 		Note: "a pass of its own: a product reads its operands many times"})
 	return i

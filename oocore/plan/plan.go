@@ -19,6 +19,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/units"
+	"strings"
 )
 
 // Plan is what a run computes: the logical plan.
@@ -30,10 +31,20 @@ type Plan struct {
 	Output int     `json:"output"` // index into Arrays
 
 	bound bool // Go functions are among its operations: it does not travel
-	// While planning: the temporary arrays that hold what is stored in chunks, and loads
-	// that were made to read a copy in blocks.
-	copies  map[string]Load
-	decodes map[int]int
+}
+
+// String is the plan's title and its stages.
+func (p *Plan) String() string {
+	var b strings.Builder
+	b.WriteString(p.Title)
+	for i := range p.Stages {
+		s := &p.Stages[i]
+		fmt.Fprintf(&b, "\n%d: %s %s, %d tasks of %s", i, s.Kind, s.Name, s.Tasks(), grid.Format(s.Grid.Chunks))
+		if s.Note != "" {
+			fmt.Fprintf(&b, " (%s)", s.Note)
+		}
+	}
+	return b.String()
 }
 
 // Place says where an array's elements are.
@@ -117,6 +128,9 @@ type Stage struct {
 	Unit  []int  `json:"unit,omitempty"`  // what a task of a map writes as a whole, where the output's layout says so
 	Exact bool   `json:"exact,omitempty"` // tasks compute whole chunks at once
 	Note  string `json:"note,omitempty"`  // why the stage is there, for people
+	// Repeats are expressions that an earlier stage computes too, and that are cheaper to
+	// compute again than to keep.
+	Repeats []string `json:"repeats,omitempty"`
 }
 
 // Fold is one reduction of a stage. All folds of a stage have the same

@@ -49,6 +49,7 @@ type Load struct {
 
 	Op     *blockwise.Value `json:"op,omitempty"`
 	Inputs []Program        `json:"inputs,omitempty"` // of Op
+	Site   string           `json:"-"`                // the user's line that made Op, in the process that planned
 }
 
 // Instr computes one value from others. A cast has Op Invalid.

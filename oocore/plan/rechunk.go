@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/store"
 )
 
 // Where chunks that are written lie across what is read, each of them would read or
@@ -124,10 +125,11 @@ func (p *Plan) band(l *Load, units []int) []int {
 
 // rearrange makes a load that boxes of the domain lie across fit for them: a temporary
 // array lies in smaller blocks, a stored one is rechunked.
-func (p *Plan) rearrange(l *Load, units []int, site string) {
+func (c *compiler) rearrange(l *Load, units []int, site string) {
+	p := c.plan
 	a := &p.Arrays[l.Array]
 	if a.Place != InTemp {
-		p.rechunk(l, units, site)
+		c.rechunk(l, units, site)
 		return
 	}
 	if a.Blocks == nil {
@@ -167,9 +169,10 @@ func (p *Plan) writes(array int) []int {
 
 // rechunk copies what a load reads to a temporary array of blocks, and makes the load
 // read that.
-func (p *Plan) rechunk(l *Load, units []int, site string) {
+func (c *compiler) rechunk(l *Load, units []int, site string) {
+	p := c.plan
 	key := fmt.Sprint(l.Array, l.View, units)
-	if copied, ok := p.copies[key]; ok {
+	if copied, ok := c.copies[key]; ok {
 		l.Array, l.View = copied.Array, copied.View
 		return
 	}
@@ -198,8 +201,68 @@ func (p *Plan) rechunk(l *Load, units []int, site string) {
 		Note: fmt.Sprintf("a pass of its own, by blocks of %s: what is written lies across what is read", grid.Format(p.Arrays[i].Blocks))}
 	p.Stages = append(p.Stages, s)
 	l.Array, l.View = i, to
-	if p.copies == nil {
-		p.copies = map[string]Load{}
+	c.copies[key] = *l
+}
+
+// insertRechunks adds the passes that bring inputs into another order, or decode them,
+// before the stages that would read them many times over.
+func (c *compiler) insertRechunks() error {
+	stages := c.plan.Stages
+	c.plan.Stages = make([]Stage, 0, len(stages))
+	for _, s := range stages {
+		switch s.Kind {
+		case MatMulStage:
+			for i := range s.Programs {
+				c.decodeOperand(&s.Programs[i], s.Site)
+			}
+		case MapStage:
+			if s.Unit != nil && !s.Exact {
+				c.acrossUnits(&s.Programs[0], &s, c.plan.Arrays[s.Outputs[0]].Layout)
+			}
+			fallthrough
+		default:
+			c.mend(&s.Programs[0], s.Grid.Chunks, s.Site)
+		}
+		c.plan.Stages = append(c.plan.Stages, s)
 	}
-	p.copies[key] = *l
+	return nil
+}
+
+// acrossUnits mends a stage whose chunks lie across what its program reads: in one
+// pass where units can be filled in pieces, else each such input is rechunked first.
+func (c *compiler) acrossUnits(prog *Program, s *Stage, layout store.Layout) {
+	units := clip(s.Unit, s.Grid.Shape)
+	for i := range prog.Loads {
+		l := &prog.Loads[i]
+		if !c.plan.across(l, units) {
+			continue
+		}
+		if !layout.Sessions() && s.Grid.Offset == nil {
+			s.Grid.Chunks, s.Unit = c.plan.band(l, units), nil
+			return
+		}
+		c.rearrange(l, units, s.Site)
+	}
+}
+
+// mend rechunks what operations would read many times over for boxes of a program's
+// domain, because those lie across it.
+func (c *compiler) mend(prog *Program, box []int, site string) {
+	for i := range prog.Loads {
+		l := &prog.Loads[i]
+		if l.Kind != LoadBlocks {
+			continue
+		}
+		need := l.Op.Need(l.Box(box))
+		for k, reads := range need.Reads {
+			in := &l.Inputs[k]
+			reads = clip(reads, in.Domain)
+			for j := range in.Loads {
+				if !need.Sparse && c.plan.across(&in.Loads[j], reads) {
+					c.rearrange(&in.Loads[j], reads, site)
+				}
+			}
+			c.mend(in, reads, site)
+		}
+	}
 }

@@ -1,11 +1,13 @@
 package plan
 
 import (
+	"fmt"
 	"iter"
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/units"
 )
 
 // Options are the resources that a run may use.
@@ -96,21 +98,38 @@ func (s *SizedStage) Inners(chunk grid.Box) iter.Seq[grid.Box] {
 	return chunk.Align(origin, s.Inner)
 }
 
+// String is the plan as a tree of stages.
+func (p *Sized) String() string {
+	h := p.Header()
+	return fmt.Sprintf("%s\npeak %s of %s, at least %s\n\n%s", p.Title, units.Bytes(p.Peak.Host()+p.Budget-p.Arena), units.Bytes(p.Budget), units.Bytes(p.Need), record.Tree(h.Explain()))
+}
+
 // Header is what a record begins with.
 func (p *Sized) Header() record.Header {
 	h := record.Header{Title: p.Title, Output: p.Arrays[p.Output].Path, Budget: p.Budget, Overhead: p.Budget - p.Arena, Need: p.Need,
 		Predicted: p.Peak, Workers: p.Workers,
 		Device: record.DeviceInfo{Name: p.Device.Name, Memory: p.Device.Memory, Predicted: p.DevicePeak}}
+	maker := map[int]int{} // of each array
 	for i := range p.Stages {
 		s := &p.Stages[i]
+		for _, a := range s.Outputs {
+			maker[a] = i
+		}
 		out := &p.Arrays[s.Outputs[0]]
 		st := record.Stage{Name: s.Name, Kind: string(s.Kind), Site: s.Site, Shape: s.Grid.Shape, Chunks: s.Grid.Chunks,
-			DType: out.DType.String(), Tasks: s.Tasks(), Slots: s.Slots, Predicted: s.Predicted, Read: s.Read, ReadRun: s.ReadRun, Written: s.Written, Output: out.Path, Note: s.Note}
+			DType: out.DType.String(), Tasks: s.Tasks(), Slots: s.Slots, Predicted: s.Predicted, Read: s.Read, ReadRun: s.ReadRun, Written: s.Written, Output: out.Path, Note: s.Note,
+			Repeats: s.Repeats, Device: "cpu"}
+		if s.OnDevice {
+			st.Device = p.Device.Name
+		}
 		if st.Output == "" {
 			st.Output = string(p.Place(s.Outputs[0]))
 		}
 		for k := range s.Programs {
 			for l := range s.Programs[k].Arrays() {
+				if from, ok := maker[l.Array]; ok && !slices.Contains(st.From, from) {
+					st.From = append(st.From, from)
+				}
 				if !slices.Contains(st.Inputs, p.Arrays[l.Array].Name) {
 					st.Inputs = append(st.Inputs, p.Arrays[l.Array].Name)
 				}

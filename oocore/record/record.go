@@ -98,7 +98,10 @@ type Stage struct {
 	Skipped   int      `json:"skipped,omitempty"`  // tasks of a resumed run that an earlier one did
 	Inputs    []string `json:"inputs"`             // paths or names, for reports
 	Output    string   `json:"output"`
-	Note      string   `json:"note,omitempty"` // why it is not on the run's device
+	Note      string   `json:"note,omitempty"`    // why it is there, or not on the run's device
+	From      []int    `json:"from,omitempty"`    // the stages whose results it reads
+	Repeats   []string `json:"repeats,omitempty"` // what an earlier stage computes too
+	Device    string   `json:"device,omitempty"`  // that computes it
 }
 
 // WhatIf is one row of the table of alternatives: what another chunk shape,

@@ -126,7 +126,7 @@ func TestCompute(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"run", "seconds", "budget", "predicted_peak", "measured_peak", "chunks", "computed", "skipped",
-		"read_bytes", "written_bytes", "device"} {
+		"read_bytes", "written_bytes", "device", "stages"} {
 		if _, ok := f[name]; !ok {
 			t.Errorf("%s is not in %s", name, out)
 		}

@@ -26,6 +26,8 @@ type figures struct {
 	Device        deviceFigures `json:"device"`
 	Resume        string        `json:"resume,omitempty"` // why it started over where an earlier run left something
 	Value         string        `json:"value,omitempty"`  // of a result that was printed
+	// Stages are those of the last run, as planned and as measured.
+	Stages []record.StageReport `json:"stages"`
 }
 
 type deviceFigures struct {
@@ -49,7 +51,7 @@ func figuresOf(runs []*record.Run) *figures {
 		return &figures{}
 	}
 	last := runs[len(runs)-1].Header
-	f := &figures{Run: last.Run, Budget: last.Budget, Resume: last.Resume, Device: deviceFigures{Name: cmp.Or(last.Device.Name, "cpu")}}
+	f := &figures{Stages: runs[len(runs)-1].Explain(), Run: last.Run, Budget: last.Budget, Resume: last.Resume, Device: deviceFigures{Name: cmp.Or(last.Device.Name, "cpu")}}
 	for _, r := range runs {
 		h, end := r.Header, r.End
 		f.Seconds += end.Duration.Seconds()

@@ -34,8 +34,8 @@ type job struct {
 	region                string
 	dims, fill            string
 	attributes            []string // KEY=JSON
-	workers               int
-	fresh, plan           bool
+	workers, processes    int
+	fresh, plan, explain  bool
 	report                string // path of the page
 	asJSON                bool
 
@@ -55,8 +55,10 @@ func (j *job) flags(c *cobra.Command) {
 	f.StringArrayVar(&j.attributes, "attr", nil, "an attribute of the output as KEY=JSON, such as units='\"K\"'; may be given again")
 	f.StringVar(&j.fill, "fill-value", "", "value that marks missing elements of the output, such as -9999 or NaN (default that of a copied array)")
 	f.IntVar(&j.workers, "workers", 0, "tasks that compute at once (default one a core)")
+	f.IntVar(&j.processes, "processes", 0, "run the tasks in this many worker processes, which share the budget (default in this one)")
 	f.BoolVar(&j.fresh, "fresh", false, "compute even if the output is there already, or a part of it")
 	f.BoolVar(&j.plan, "plan", false, "show the plan and run nothing")
+	f.BoolVar(&j.explain, "explain", false, "show the plan's stages with what each of them took, when the run has ended")
 	f.StringVar(&j.report, "report", "", "write a page with the run's charts to this file")
 	f.BoolVar(&j.asJSON, "json", false, "print one JSON object of the run's figures")
 }
@@ -88,6 +90,15 @@ func (j *job) options(c *cobra.Command) ([]oocore.Option, error) {
 			return nil, usagef("--workers %d: give one or more", j.workers)
 		}
 		opts = append(opts, oocore.Workers(j.workers))
+	}
+	if c.Flags().Changed("processes") {
+		if j.processes < 1 {
+			return nil, usagef("--processes %d: give one or more", j.processes)
+		}
+		if j.device != "" && j.device != "cpu" {
+			return nil, usagef("--processes and --device: worker processes compute on the CPU")
+		}
+		opts = append(opts, oocore.Processes(j.processes))
 	}
 	if j.device != "" && j.device != "cpu" {
 		device, err := cuda.Open(j.device)
@@ -289,6 +300,9 @@ func (j *job) tell(w, warnings io.Writer, value string) error {
 		text := strings.TrimRight(out.Text, "\n")
 		if !j.plan {
 			text, _, _ = strings.Cut(text, "\n\n") // what was done, and the verdict
+		}
+		if j.plan || j.explain {
+			text += "\n\n" + strings.TrimRight(record.Tree(r.Explain()), "\n")
 		}
 		if _, err = fmt.Fprintln(w, text); err != nil {
 			return err

@@ -28,6 +28,7 @@ var commands = []func() *cobra.Command{
 	newDoctor,
 	newInstall,
 	newKernel,
+	newTask,
 	newReport,
 }
 

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"errors"
+	"math"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gonbext/gonbext/oocore/exec"
+	"github.com/gonbext/gonbext/oocore/units"
+)
+
+func newTask() *cobra.Command {
+	var file, memory, text string
+	var stage, workers int
+	c := &cobra.Command{
+		Use:   "task --plan P [--stage S --tasks I..J] --memory SIZE",
+		Short: "Run tasks of a plan that another process coordinates",
+		Long: `Run tasks of a plan that another process coordinates, and write what they compute into the
+staging folder that the plan lies in. compute --processes starts such workers by itself.
+
+With --stage and --tasks it runs the tasks I to J-1 of the stage, both numbered from 0, prints one JSON object of
+what was done, and exits. Without them it takes ranges of tasks as lines of JSON on standard input,
+{"stage":0,"tasks":{"first":0,"end":8}}, and answers each with a line, until standard input ends.`,
+		Example: `  gonbext task --plan .roots.npy.gonbext/plan --stage 0 --tasks 0..64 --memory 256MiB`,
+		Args:    cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if file == "" || memory == "" {
+				return usagef("say with --plan which plan, and with --memory how many bytes this process may take")
+			}
+			budget, err := units.ParseSize(memory)
+			if err != nil {
+				return usagef("--memory: %w", err)
+			}
+			if workers < 1 {
+				return usagef("--workers %d: give one or more", workers)
+			}
+			if c.Flags().Changed("stage") != c.Flags().Changed("tasks") {
+				return usagef("--stage and --tasks belong together")
+			}
+			if !c.Flags().Changed("stage") {
+				return exec.Serve(c.Context(), file, budget, workers, os.Stdin, os.Stdout)
+			}
+			tasks, err := parseTasks(text)
+			if err != nil {
+				return err
+			}
+			return runTasks(c, file, budget, workers, stage, tasks)
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&file, "plan", "", "the plan, in the staging folder of its output")
+	f.StringVar(&memory, "memory", "", "bytes that this process may take, such as 512MiB")
+	f.IntVar(&stage, "stage", 0, "the stage whose tasks are to be run, from 0")
+	f.StringVar(&text, "tasks", "", "the tasks to be run, such as 0..64: the end is not among them")
+	f.IntVar(&workers, "workers", runtime.GOMAXPROCS(0), "tasks that compute at once")
+	return c
+}
+
+// parseTasks reads a range such as 0..64.
+func parseTasks(text string) (r exec.Range, err error) {
+	from, to, ok := strings.Cut(text, "..")
+	first, err1 := strconv.ParseInt(from, 10, 64)
+	end, err2 := strconv.ParseInt(to, 10, 64)
+	if !ok || err1 != nil || err2 != nil || first < 0 || end <= first || end > math.MaxInt {
+		return r, usagef("--tasks %q: give the first task and the one behind the last, as in 0..64", text)
+	}
+	return exec.Range{First: int(first), End: int(end)}, nil
+}
+
+// runTasks runs one range of tasks, and prints what was done.
+func runTasks(c *cobra.Command, file string, budget int64, workers, stage int, tasks exec.Range) (err error) {
+	w, err := exec.NewWorker(file, budget, workers)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, w.Close()) }()
+	done, err := w.Run(c.Context(), stage, tasks)
+	if err != nil {
+		return err
+	}
+	return printJSON(c.OutOrStdout(), w.Report(done))
+}

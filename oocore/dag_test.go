@@ -1,0 +1,147 @@
+package oocore_test
+
+import (
+	"path/filepath"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/filter"
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/plan"
+)
+
+// iterations are expressions that use what they have made again and again: a step, how
+// often it is done, and what is done last. As trees they have more nodes than a machine
+// has bytes.
+var iterations = []struct {
+	name  string
+	times int
+	step  func(y *oocore.Array) *oocore.Array
+	last  func(y *oocore.Array) *oocore.Array
+}{
+	{"a chain of operations", 2000, func(y *oocore.Array) *oocore.Array { return y.Mul(0.5).Add(0.25) }, nil},
+	{"sums with its own roll", 40, func(y *oocore.Array) *oocore.Array { return y.Add(y.Roll(1, 0)).Mul(0.5) }, nil},
+	{"squarings", 40, func(y *oocore.Array) *oocore.Array { return y.Mul(y) }, func(y *oocore.Array) *oocore.Array { return y.Sum() }},
+	{"heat equation by slices", 24, func(u *oocore.Array) *oocore.Array {
+		around := u.Slice("2:, 1:-1").Add(u.Slice(":-2, 1:-1")).Add(u.Slice("1:-1, 2:")).Add(u.Slice("1:-1, :-2"))
+		middle := u.Slice("1:-1, 1:-1")
+		return middle.Add(around.Sub(middle.Mul(4)).Mul(0.1))
+	}, nil},
+	{"heat equation by rolls", 24, func(u *oocore.Array) *oocore.Array {
+		around := u.Roll(1, 0).Add(u.Roll(-1, 0)).Add(u.Roll(1, 1)).Add(u.Roll(-1, 1))
+		return u.Add(around.Sub(u.Mul(4)).Mul(0.1))
+	}, nil},
+	{"differences from a gaussian", 14, func(y *oocore.Array) *oocore.Array {
+		return y.Sub(filter.Gaussian(y, []float64{1}, filter.GaussianOptions{}))
+	}, nil},
+}
+
+func iterate(y *oocore.Array, times int, step, last func(*oocore.Array) *oocore.Array) *oocore.Array {
+	for range times {
+		y = step(y)
+	}
+	if last != nil {
+		y = last(y)
+	}
+	return y
+}
+
+// node is an array's expression.
+func node(t testing.TB, a *oocore.Array) (n *graph.Node) {
+	t.Helper()
+	oocore.Build("node", func(_ graph.Site, in []*graph.Node) (*graph.Node, error) {
+		n = in[0]
+		return n, nil
+	}, a)
+	if err := a.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// Planning takes memory by the distinct nodes, and so does the plan, whose buffers fit
+// in little.
+func TestIterationsArePlannedAsGraphs(t *testing.T) {
+	for _, c := range iterations {
+		for _, size := range []struct {
+			side int
+			need int64 // beside what a process takes for itself
+		}{{1000, 48 << 20}, {20_000, 240 << 20}} {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			y := iterate(oocore.Random(oocore.Float64, 1, size.side, size.side), c.times, c.step, c.last)
+			p, err := plan.New(node(t, y), plan.Target{Path: "y.npy"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			sized, err := p.Size(plan.Options{Budget: 1 << 30, Workers: 2})
+			if err != nil {
+				t.Fatal(err)
+			}
+			runtime.ReadMemStats(&after)
+			if bytes := after.TotalAlloc - before.TotalAlloc; bytes > 50_000_000 {
+				t.Errorf("%s of %d²: planning allocates %d bytes", c.name, size.side, bytes)
+			}
+			if sized.Need > size.need {
+				t.Errorf("%s of %d²: needs %d MiB", c.name, size.side, sized.Need>>20)
+			}
+			if len(p.Stages) > c.times+2 {
+				t.Errorf("%s of %d²: %d passes", c.name, size.side, len(p.Stages))
+			}
+		}
+	}
+}
+
+// What is computed together is what the same steps give one by one.
+func TestIterationsGiveWhatTheirStepsGive(t *testing.T) {
+	dir := t.TempDir()
+	x, err := oocore.Random(oocore.Float64, 1, 300, 200).Save(t.Context(), filepath.Join(dir, "x.npy"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range iterations {
+		want := x
+		for range c.times {
+			step := c.step(want)
+			values, err := oocore.Collect[float64](t.Context(), step)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want = oocore.FromSlice(values, step.Shape()...)
+		}
+		if c.last != nil {
+			want = c.last(want)
+		}
+		one, err := oocore.Collect[float64](t.Context(), want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := oocore.Collect[float64](t.Context(), iterate(x, c.times, c.step, c.last))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(one, all) {
+			t.Errorf("%s: other values than step by step", c.name)
+		}
+	}
+}
+
+func BenchmarkPlanIterations(b *testing.B) {
+	for _, c := range iterations {
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				y := iterate(oocore.Random(oocore.Float64, 1, 1000, 1000), c.times, c.step, c.last)
+				p, err := plan.New(node(b, y), plan.Target{Path: "y.npy"})
+				if err == nil {
+					_, err = p.Size(plan.Options{Budget: 1 << 30, Workers: 2})
+				}
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,114 @@
+package plan
+
+import (
+	"fmt"
+
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/store"
+)
+
+// Target is where the result goes: a file, or the program's own memory where
+// Path is empty. Chunks, Shards and Codec are as the user asked for; nil and ""
+// let the planner and the format choose.
+type Target struct {
+	Path   string
+	Chunks []int
+	Shards []int
+	Codec  string
+	Region *grid.Box // of an array that is there already; nil makes a new one
+	Whole  []int     // the shape of that array
+	// Details go with the array, where its format keeps them.
+	Details store.Details
+	// Beside are reductions, along all axes, of arrays of the result's shape. They are
+	// computed while it is written, and read nothing for themselves.
+	Beside []*graph.Node
+}
+
+// meta is the target as stores have it.
+func (t *Target) meta(root *graph.Node) store.Meta {
+	shape := root.Shape
+	if t.Region != nil {
+		shape = t.Whole
+	}
+	return store.Meta{Shape: shape, DType: root.DType, Chunks: t.Chunks, Shards: t.Shards, Codec: t.Codec, Region: t.Region, Details: t.Details}
+}
+
+// compiler turns an expression into a plan, pass by pass.
+type compiler struct {
+	plan   *Plan
+	target Target
+	roots  []*graph.Node // the result, and what is folded beside it
+
+	canonical *canonical
+	opCosts   map[*graph.Node]opCost
+	seen      map[*graph.Node]float64 // how many times over a program would compute each node
+	why       map[*graph.Node]string  // nodes that are materialised, and why
+	again     map[*graph.Node]bool    // nodes that several stages compute, which is cheaper
+
+	arrays  map[*graph.Node]int // where a node's elements are, once something holds them
+	firstIn map[*graph.Node]int // the stage that computes what is computed again first
+	repeats []*graph.Node       // what the present stage computes again
+
+	copies  map[string]Load // loads that were made to read a copy in blocks
+	decodes map[int]int     // temporary arrays that hold what is stored in chunks
+}
+
+// passes are what compiles an expression, in order. Each takes time and memory in
+// proportion to the nodes and edges that it is given.
+var passes = []struct {
+	name string
+	run  func(*compiler) error
+}{
+	{"canonicalise", (*compiler).canonicalise},
+	{"materialise", (*compiler).materialise},
+	{"push views down", (*compiler).pushViews},
+	{"fuse", (*compiler).stages},
+	{"insert rechunks", (*compiler).insertRechunks},
+}
+
+// New is the logical plan of computing root. It reads nothing.
+//
+// Planning takes time and memory by the number of nodes, not of chunks.
+func New(root *graph.Node, t Target) (*Plan, error) {
+	c, err := newCompiler(root, t)
+	if err != nil {
+		return nil, err
+	}
+	for _, pass := range passes {
+		if err := pass.run(c); err != nil {
+			return nil, err
+		}
+	}
+	return c.plan, nil
+}
+
+func newCompiler(root *graph.Node, t Target) (*compiler, error) {
+	if t.Chunks != nil && len(t.Chunks) != len(root.Shape) {
+		return nil, fmt.Errorf("chunks %s have %d dimensions, the result %s has %d",
+			grid.Format(t.Chunks), len(t.Chunks), grid.Format(root.Shape), len(root.Shape))
+	}
+	for _, c := range t.Chunks {
+		if c < 1 {
+			return nil, fmt.Errorf("chunks %s have a length below 1", grid.Format(t.Chunks))
+		}
+	}
+	if t.Path != "" { // what the format has to say comes first
+		if _, err := store.LayoutOf(t.Path, t.meta(root)); err != nil {
+			return nil, err
+		}
+	}
+	return &compiler{plan: &Plan{Engine: Engine, Title: root.String(), Output: -1}, target: t,
+		roots: append([]*graph.Node{root}, inputs(t.Beside)...), canonical: newCanonical(),
+		opCosts: map[*graph.Node]opCost{}, why: map[*graph.Node]string{}, again: map[*graph.Node]bool{},
+		arrays: map[*graph.Node]int{}, firstIn: map[*graph.Node]int{}, copies: map[string]Load{}, decodes: map[int]int{}}, nil
+}
+
+// inputs are what reductions fold.
+func inputs(folds []*graph.Node) []*graph.Node {
+	var all []*graph.Node
+	for _, n := range folds {
+		all = append(all, n.In[0])
+	}
+	return all
+}

@@ -1,0 +1,177 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gonbext/gonbext/oocore/blockwise"
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/kernel"
+)
+
+// array is the index of the plan's array that holds a leaf's or a materialised node's
+// elements.
+func (c *compiler) array(n *graph.Node) int {
+	if i, ok := c.arrays[n]; ok {
+		return i
+	}
+	a := Array{Name: n.Name, Shape: n.Shape, DType: n.DType}
+	switch n.Kind {
+	case graph.Source:
+		info := n.Stored.Info
+		a.Place, a.Path, a.Shape, a.Chunks, a.Work, a.ID = InFile, info.Path, n.Stored.Shape, info.Chunks, info.Work, info.ID
+	case graph.Inline:
+		a.Place, a.Data = InData, n.Data
+	default:
+		panic(fmt.Sprintf("plan: node of kind %d is used before its stage", n.Kind))
+	}
+	return c.hold(n, a)
+}
+
+// hold makes an array the place of a node's elements.
+func (c *compiler) hold(n *graph.Node, a Array) int {
+	c.plan.Arrays = append(c.plan.Arrays, a)
+	c.arrays[n] = len(c.plan.Arrays) - 1
+	return len(c.plan.Arrays) - 1
+}
+
+// program computes nodes of one shape together, in one pass.
+func (c *compiler) program(nodes ...*graph.Node) Program { return c.fuse(nil, nodes...) }
+
+// fuse is a program whose values are nodes. made is the one among them that its stage
+// materialises; nil for none.
+func (c *compiler) fuse(made *graph.Node, nodes ...*graph.Node) Program {
+	b := builder{c: c, made: made, domain: nodes[0].Shape, values: map[*graph.Node]int{}}
+	var p Program
+	for _, n := range nodes {
+		p.Out = append(p.Out, b.value(n))
+	}
+	// While building, load i is -1-i and instruction i is i; then loads come first.
+	final := func(v int) int {
+		if v < 0 {
+			return -1 - v
+		}
+		return v + len(b.loads)
+	}
+	for i := range b.code {
+		for k, a := range b.code[i].Args {
+			b.code[i].Args[k] = final(a)
+		}
+	}
+	for i := range p.Out {
+		p.Out[i] = final(p.Out[i])
+	}
+	p.Domain, p.Loads, p.Code = b.domain, b.loads, b.code
+	return p
+}
+
+// op is the load that computes an operation's node.
+func (c *compiler) op(n *graph.Node) Load {
+	load := Load{Kind: LoadBlocks, Type: n.DType, View: grid.Identity(n.Shape), Shape: n.Shape, Op: &blockwise.Value{Op: n.Blocks.Op}, Site: n.Site.String()}
+	for _, in := range n.In {
+		load.Inputs = append(load.Inputs, c.program(in))
+	}
+	if blockwise.Name(n.Blocks.Op) == "" {
+		c.plan.bound = true
+	}
+	return load
+}
+
+// recomputed notes a node that several stages compute, when the second does.
+func (c *compiler) recomputed(n *graph.Node) {
+	if !c.again[n] {
+		return
+	}
+	stage := len(c.plan.Stages)
+	switch first, ok := c.firstIn[n]; {
+	case !ok:
+		c.firstIn[n] = stage
+	case first != stage && n.Kind != graph.Cast:
+		c.repeats = append(c.repeats, n)
+	}
+}
+
+type builder struct {
+	c      *compiler
+	made   *graph.Node
+	domain []int
+	loads  []Load
+	code   []Instr
+	values map[*graph.Node]int
+}
+
+func (b *builder) value(n *graph.Node) int {
+	if v, ok := b.values[n]; ok {
+		return v
+	}
+	var v int
+	switch computed := n == b.made || !b.c.materialised(n); {
+	case n.Kind == graph.Elementwise && computed:
+		v = b.elementwise(n)
+	case n.Kind == graph.Cast && computed:
+		v = b.cast(b.value(n.In[0]), n.In[0].DType, n.DType)
+	case n.Kind == graph.View:
+		v = b.load(n.In[0], n.View)
+	default:
+		v = b.load(n, grid.Identity(n.Shape))
+	}
+	b.c.recomputed(n)
+	b.values[n] = v
+	return v
+}
+
+func (b *builder) load(n *graph.Node, v grid.View) int {
+	load := Load{Type: n.DType, View: v}
+	switch {
+	case n.Kind == graph.Constant:
+		load.Kind, load.Value = LoadConst, n.Value
+		load.View = grid.View{Shape: b.domain}
+	case n.Kind == graph.Iota:
+		load.Kind, load.Shape, load.Value, load.Delta = LoadIota, n.Shape, n.First, n.Delta
+	case n.Kind == graph.Random:
+		load.Kind, load.Shape, load.Seed = LoadRandom, n.Shape, n.Seed
+	case n.Kind == graph.Blockwise && (n == b.made || !b.c.materialised(n)):
+		op := b.c.op(n)
+		load.Kind, load.Shape, load.Op, load.Inputs, load.Site = LoadBlocks, n.Shape, op.Op, op.Inputs, op.Site
+	default:
+		load.Kind, load.Array = LoadArray, b.c.array(n)
+		if n.Kind == graph.Source && !slices.Equal(n.Shape, n.Stored.Shape) {
+			panic("plan: a source's shape differs from its stored array's")
+		}
+	}
+	b.loads = append(b.loads, load)
+	return -len(b.loads)
+}
+
+func (b *builder) emit(in Instr) int {
+	b.code = append(b.code, in)
+	return len(b.code) - 1
+}
+
+func (b *builder) cast(v int, from, to dtype.Type) int {
+	if from == to {
+		return v
+	}
+	return b.emit(Instr{Type: from, To: to, Args: []int{v}})
+}
+
+// elementwise computes 16-bit floats in float32 and rounds each result, as NumPy
+// does. Choosing between two needs no arithmetic.
+func (b *builder) elementwise(n *graph.Node) int {
+	args := make([]int, len(n.In))
+	for i, in := range n.In {
+		args[i] = b.value(in)
+	}
+	t := n.In[len(n.In)-1].DType
+	if !t.Short() || n.Op == kernel.Where {
+		return b.emit(Instr{Op: n.Op, Type: t, To: n.Op.Result(t), Args: args})
+	}
+	for i := range args {
+		args[i] = b.cast(args[i], t, dtype.Float32)
+	}
+	to := n.Op.Result(dtype.Float32)
+	v := b.emit(Instr{Op: n.Op, Type: dtype.Float32, To: to, Args: args})
+	return b.cast(v, to, n.DType)
+}

@@ -1,0 +1,351 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/store"
+)
+
+// stages makes the stages: one for each materialised node, or for several reductions
+// that share a pass, and one for the result. Those that need each other follow each
+// other.
+func (c *compiler) stages() error {
+	nodes := c.nodes()
+	depth := c.depths(nodes)
+	var levels [][]*graph.Node
+	for _, n := range nodes {
+		if !c.materialised(n) {
+			continue
+		}
+		for len(levels) <= depth[n] {
+			levels = append(levels, nil)
+		}
+		levels[depth[n]] = append(levels[depth[n]], n)
+	}
+	for _, level := range levels {
+		if err := c.level(level); err != nil {
+			return err
+		}
+	}
+	if c.plan.Output < 0 {
+		return c.resultStage()
+	}
+	if c.target.Beside != nil {
+		return fmt.Errorf("nothing is computed beside %s, which is not made element by element", c.roots[0])
+	}
+	return nil
+}
+
+// level adds the stages of materialised nodes that do not need each other.
+func (c *compiler) level(nodes []*graph.Node) (err error) {
+	var reduces []*graph.Node
+	for _, n := range nodes {
+		switch n.Kind {
+		case graph.Reduce:
+			reduces = append(reduces, n)
+		case graph.MatMul:
+			err = c.matmulStage(n)
+		default:
+			err = c.keepStage(n)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, together := range c.shared(reduces) {
+		if err := c.reduceStage(together); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// shared groups reductions that are computed in one pass: those of one shape along the
+// same axes that read some array in common with the first of them.
+func (c *compiler) shared(reduces []*graph.Node) (groups [][]*graph.Node) {
+	type leaf struct {
+		of   string
+		node *graph.Node
+	}
+	group := map[leaf]int{}
+	for _, n := range reduces {
+		of := fmt.Sprint(n.Fold.Axes, n.In[0].Shape)
+		leaves := c.leaves(n.In[0])
+		first := len(groups)
+		for _, in := range leaves {
+			if i, ok := group[leaf{of, in}]; ok {
+				first = min(first, i)
+			}
+		}
+		if first < len(groups) {
+			groups[first] = append(groups[first], n)
+			continue
+		}
+		groups = append(groups, []*graph.Node{n})
+		for _, in := range leaves {
+			if _, ok := group[leaf{of, in}]; !ok {
+				group[leaf{of, in}] = first
+			}
+		}
+	}
+	return groups
+}
+
+// leaves are the arrays and generators that computing a node reads.
+func (c *compiler) leaves(n *graph.Node) (all []*graph.Node) {
+	seen := map[*graph.Node]bool{}
+	var visit func(n *graph.Node)
+	visit = func(n *graph.Node) {
+		if seen[n] {
+			return
+		}
+		seen[n] = true
+		if len(n.In) == 0 || c.materialised(n) {
+			if n.Kind != graph.Constant {
+				all = append(all, n)
+			}
+			return
+		}
+		for _, in := range n.In {
+			visit(in)
+		}
+	}
+	visit(n)
+	return all
+}
+
+// add adds a stage, with what it computes that an earlier one has computed.
+func (c *compiler) add(s Stage) {
+	for _, n := range c.repeats {
+		if text := n.String(); !slices.Contains(s.Repeats, text) && len(s.Repeats) < mostRepeats {
+			s.Repeats = append(s.Repeats, text)
+		}
+	}
+	c.repeats = nil
+	c.plan.Stages = append(c.plan.Stages, s)
+}
+
+// mostRepeats bounds what is said of a stage.
+const mostRepeats = 3
+
+// keepStage materialises a node: an operation with chunks of its own, or what is used
+// more than once.
+func (c *compiler) keepStage(n *graph.Node) error {
+	p := c.plan
+	s := Stage{Kind: MapStage, Name: n.String(), Site: n.Site.String()}
+	if why := c.why[n]; why != "" {
+		s.Note = "kept: " + why
+	}
+	prog := c.fuse(n, n)
+	s.Programs = []Program{prog}
+	var chunks []int
+	if n.Kind == graph.Blockwise {
+		chunks = n.Blocks.Op.Chunks()
+	}
+	if s.Exact = chunks != nil; !s.Exact {
+		chunks, _ = p.chunksOf(&prog, n)
+	}
+	s.Grid = grid.Grid{Shape: n.Shape, Chunks: clip(chunks, n.Shape)}
+	out, ok, err := c.whole(n, &s)
+	switch {
+	case err != nil:
+		return err
+	case ok:
+	case scattered(s.Grid.Chunks, n.Shape, n.DType.Size()):
+		out = p.temporary(n.String(), n.Shape, n.DType)
+		p.Arrays[out].Blocks = s.Grid.Chunks
+		c.arrays[n] = out
+	default:
+		if out, err = c.result(n); err != nil {
+			return err
+		}
+	}
+	s.Outputs = []int{out}
+	c.add(s)
+	return nil
+}
+
+// whole adds the output of a stage whose chunks are whole units of it, which its tasks
+// then write themselves.
+func (c *compiler) whole(n *graph.Node, s *Stage) (int, bool, error) {
+	t := &c.target
+	if n != c.roots[0] || !s.Exact || t.Path == "" || t.Region != nil {
+		return 0, false, nil
+	}
+	a, err := c.output(n, s.Grid.Chunks)
+	if err != nil || !a.Layout.Sessions() {
+		return 0, false, err
+	}
+	for d, c := range s.Grid.Chunks {
+		if c%a.Layout.Unit[d] != 0 && c < n.Shape[d] {
+			return 0, false, nil
+		}
+	}
+	s.Unit = a.Layout.Chunks()
+	c.plan.Output = len(c.plan.Arrays)
+	return c.hold(n, a), true, nil
+}
+
+// result adds the array that a held node's stage fills: the output, or a temporary.
+// Stages that are no maps write boxes of their own, so that an output in units of
+// its own is copied from a temporary.
+func (c *compiler) result(n *graph.Node) (int, error) {
+	if n == c.roots[0] {
+		a, err := c.output(n, nil)
+		if err != nil {
+			return 0, err
+		}
+		if a.Layout.Unit == nil || a.Layout.Open {
+			c.plan.Output = len(c.plan.Arrays)
+			return c.hold(n, a), nil
+		}
+	}
+	i := c.plan.temporary(n.String(), n.Shape, n.DType)
+	c.arrays[n] = i
+	return i, nil
+}
+
+// temporary adds an array that one stage fills and others read.
+func (p *Plan) temporary(name string, shape []int, t dtype.Type) int {
+	p.Arrays = append(p.Arrays, Array{Place: InTemp, Name: name, Shape: shape, DType: t})
+	return len(p.Arrays) - 1
+}
+
+// output is the array that the plan returns. natural are the chunks that suit the
+// stage that writes it, where the user names none.
+func (c *compiler) output(root *graph.Node, natural []int) (Array, error) {
+	t := &c.target
+	a := Array{Place: InResult, Name: root.String(), Path: t.Path, Shape: root.Shape, DType: root.DType, Region: t.Region, Whole: t.Whole, Details: t.Details}
+	if t.Path == "" {
+		a.Place = InCollect
+		return a, nil
+	}
+	m := t.meta(root)
+	if m.Chunks == nil && t.Region == nil {
+		m.Chunks = natural
+	}
+	var err error
+	a.Layout, err = store.LayoutOf(t.Path, m)
+	a.Chunks, a.Shards = m.Chunks, m.Shards
+	return a, err
+}
+
+// resultStage writes the values of the result to the output.
+func (c *compiler) resultStage() error {
+	root, t, p := c.roots[0], &c.target, c.plan
+	s := Stage{Kind: MapStage, Name: root.String(), Site: root.Site.String()}
+	for i, n := range t.Beside {
+		f, err := foldOf(n)
+		if err != nil {
+			return err
+		}
+		if len(f.Axes) < len(root.Shape) || !slices.Equal(c.roots[1+i].Shape, root.Shape) {
+			return fmt.Errorf("%s is not along all axes of an array of shape %s", n, grid.Format(root.Shape))
+		}
+		s.Folds = append(s.Folds, f)
+	}
+	prog := c.program(c.roots...)
+	s.Programs = []Program{prog}
+	natural, stored := p.chunksOf(&prog, root)
+	out, err := c.output(root, stored)
+	if err != nil {
+		return err
+	}
+	s.Grid = grid.Grid{Shape: root.Shape, Chunks: natural}
+	switch unit := out.Layout.Unit; {
+	case unit != nil:
+		s.Unit = unit
+		if out.Layout.Chunk != nil {
+			s.Unit = out.Layout.Chunk
+		}
+		s.Grid.Chunks = clip(unit, root.Shape)
+		if t.Region != nil {
+			s.Grid.Chunks, s.Grid.Offset = unit, phase(t.Region.Start, unit)
+		}
+	case t.Chunks != nil:
+		s.Grid.Chunks = clip(t.Chunks, root.Shape)
+	}
+	p.Output = len(p.Arrays)
+	s.Outputs = []int{c.hold(root, out)}
+	c.add(s)
+	return nil
+}
+
+// chunksOf are the chunks of a map's tasks, and those that suit its result.
+func (p *Plan) chunksOf(prog *Program, n *graph.Node) (natural, stored []int) {
+	size := n.DType.Size()
+	if cell := p.align(prog); cell != nil {
+		return grow(cell, n.Shape, chunkBytes/prog.itemSize(size)), cell
+	}
+	natural = p.mapChunks(prog, n.Shape, size)
+	return natural, natural
+}
+
+// phase is each start's place in its unit.
+func phase(start, units []int) []int {
+	at := make([]int, len(start))
+	for d := range at {
+		at[d] = start[d] % units[d]
+	}
+	return at
+}
+
+func (c *compiler) reduceStage(nodes []*graph.Node) error {
+	p := c.plan
+	ins := make([]*graph.Node, len(nodes))
+	name := ""
+	for i, n := range nodes {
+		ins[i] = n.In[0]
+		if i > 0 {
+			name += ", "
+		}
+		name += n.String()
+	}
+	prog := c.program(ins...)
+	shape := ins[0].Shape
+	s := Stage{Kind: ReduceStage, Name: name, Site: nodes[0].Site.String(), Programs: []Program{prog}}
+	for _, n := range nodes {
+		f, err := foldOf(n)
+		if err != nil {
+			return err
+		}
+		s.Folds = append(s.Folds, f)
+		out, err := c.result(n)
+		if err != nil {
+			return err
+		}
+		s.Outputs = append(s.Outputs, out)
+	}
+	s.Grid = grid.Grid{Shape: shape, Chunks: reduceChunks(&prog, p.align(&prog), shape, nodes[0].Fold.Axes)}
+	p.foldOrder(&s)
+	c.add(s)
+	return nil
+}
+
+// foldOrder decides the order of additions: by whole stored chunks, as many as are
+// read at once.
+func (p *Plan) foldOrder(s *Stage) {
+	prog := &s.Programs[0]
+	s.FoldTile = s.Grid.Chunks
+	if cell := p.align(prog); cell != nil {
+		s.FoldTile = grow(clip(cell, s.Grid.Chunks), s.Grid.Chunks, tileBytes/prog.itemSize(1))
+	}
+	s.FoldBlock = grid.Auto(s.FoldTile, 1, BlockElems)
+}
+
+func foldOf(n *graph.Node) (Fold, error) {
+	in := n.In[0]
+	if _, ok := kernel.NewFolder(n.Fold.Kind, in.DType); !ok {
+		return Fold{}, fmt.Errorf("%s of %s is not defined", n.Fold.Kind, in.DType)
+	}
+	f := Fold{Kind: n.Fold.Kind, Axes: n.Fold.Axes, DDof: n.Fold.DDof, Count: 1}
+	for _, a := range f.Axes {
+		f.Count *= int64(in.Shape[a])
+	}
+	return f, nil
+}

@@ -1,0 +1,53 @@
+package record
+
+import (
+	"testing"
+	"time"
+)
+
+// A made record of two stages, of which the first ran in two slots.
+func TestExplainPutsMeasuredBesidePredicted(t *testing.T) {
+	h := Header{Title: "x - mean(x, 0)", Stages: []Stage{
+		{Name: "mean(x, 0)", Kind: "reduce", Shape: []int{100, 8}, Chunks: []int{50, 8}, DType: "float32", Tasks: 2, Slots: 2,
+			Predicted: Bytes{Input: 4096, Scratch: 1024}, Read: 3200, Inputs: []string{"x"}, Output: "arena", Device: "cpu"},
+		{Name: "x - mean(x, 0)", Kind: "map", Shape: []int{100, 8}, Chunks: []int{50, 8}, DType: "float32", Tasks: 2, Slots: 1,
+			Predicted: Bytes{Output: 2048}, Read: 3200, Written: 3200, Inputs: []string{"x", "mean(x, 0)"}, From: []int{0},
+			Repeats: []string{"log(x)"}, Output: "o.npy", Device: "cpu", Note: "kept: for a test"},
+	}}
+	w, err := Create(t.TempDir(), h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Task(&Task{Stage: 0, Slot: 0, Chunk: 0, Start: 0, Duration: time.Second, Read: 1600, Reserved: Bytes{Input: 4096}})
+	w.Task(&Task{Stage: 0, Slot: 1, Chunk: 1, Start: time.Second, Duration: time.Second, Read: 1600, Reserved: Bytes{Scratch: 1024}})
+	if err := w.End(End{Status: Done}); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Read(w.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	stages := r.Explain()
+	m := stages[0].Measured
+	if m == nil || m.Tasks != 2 || m.Seconds != 2 || m.Read != 3200 || m.Rate != 1600 || m.Reserved["input"] != 4096 || m.Reserved["scratch"] != 1024 {
+		t.Errorf("the first stage measured %+v", m)
+	}
+	if stages[1].Measured != nil {
+		t.Error("a stage without rows has measurements")
+	}
+	const want = `stage 1: map x - mean(x, 0)
+│  100 × 8 float32 by 50 × 8: 2 tasks, 1 at once → o.npy
+│  predicted: 2 KiB, reads 3.2 kB, writes 3.2 kB
+│  reads x, mean(x, 0)
+│  computes log(x) again: that is cheaper than keeping it
+│  kept: for a test
+└─ stage 0: reduce mean(x, 0)
+      100 × 8 float32 by 50 × 8: 2 tasks, 2 at once → arena
+      predicted: 5 KiB (input 4 KiB, scratch 1 KiB), reads 3.2 kB, writes 0 bytes
+      measured:  5 KiB (input 4 KiB, scratch 1 KiB), read 3.2 kB, wrote 0 bytes, 2 tasks in 2 s, 1.6 kB/s
+      reads x
+`
+	if got := Tree(stages); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
