@@ -38,6 +38,7 @@ func sparse(t *testing.T, shape ...int) *oocore.Array {
 // What OPERATIONS.md says of passes holds for the plan.
 func TestPassesOverLongAxes(t *testing.T) {
 	wide := sparse(t, 3_075_200, 512)
+	long := sparse(t, 6_400_000_000)
 	for _, c := range []struct {
 		name          string
 		x             *oocore.Array
@@ -47,6 +48,7 @@ func TestPassesOverLongAxes(t *testing.T) {
 		{"median(x, 0)", wide.Median(0), wide, 3, 0},
 		{"topk(x, 5, 0)", wide.TopK(5, 0), wide, 1, 0},
 		{"argtopk(x, 5, 0)", wide.ArgTopK(5, 0), wide, 1, 0},
+		{"sort(x) of 25.6 GB", long.Sort(0), long, 2, 2},
 	} {
 		p, err := c.x.Plan(filepath.Join(t.TempDir(), "o.npy"), oocore.Memory("256MiB"))
 		if err != nil {
