@@ -9,8 +9,8 @@ import (
 
 // Sort puts the elements along an axis in their order; NaN comes last, and -0 before 0.
 // A line of up to 16 MiB takes one pass; a longer one is sorted by an external merge, in
-// two passes that read and two that write. The working set is two or three times 16 MiB
-// a task.
+// two passes that read and two that write, up to 32 GiB. The working set is two or three
+// times 16 MiB a task, and 80 MiB for lines of over 8 GiB.
 func (a *Array) Sort(axis int) *Array {
 	return a.view("sort", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
 		return order.Sort(site, n, axis, false)

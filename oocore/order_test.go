@@ -3,6 +3,7 @@ package oocore_test
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"testing"
@@ -38,6 +39,7 @@ func sparse(t *testing.T, shape ...int) *oocore.Array {
 // What OPERATIONS.md says of passes holds for the plan.
 func TestPassesOverLongAxes(t *testing.T) {
 	wide := sparse(t, 3_075_200, 512)
+	long := sparse(t, 6_400_000_000)
 	for _, c := range []struct {
 		name          string
 		x             *oocore.Array
@@ -47,6 +49,7 @@ func TestPassesOverLongAxes(t *testing.T) {
 		{"median(x, 0)", wide.Median(0), wide, 3, 0},
 		{"topk(x, 5, 0)", wide.TopK(5, 0), wide, 1, 0},
 		{"argtopk(x, 5, 0)", wide.ArgTopK(5, 0), wide, 1, 0},
+		{"sort(x) of 25.6 GB", long.Sort(0), long, 2, 2},
 	} {
 		p, err := c.x.Plan(filepath.Join(t.TempDir(), "o.npy"), oocore.Memory("256MiB"))
 		if err != nil {
@@ -62,5 +65,47 @@ func TestPassesOverLongAxes(t *testing.T) {
 		if r, w := float64(read)/bytes, float64(written)/bytes; r > c.read+0.2 || w > c.written+0.1 {
 			t.Errorf("%s reads its input %.2f times and writes %.2f times as much, want %g and %g", c.name, r, w, c.read, c.written)
 		}
+	}
+}
+
+// Lines that lie across an array, each all numbers below a prime in another order, and a
+// NaN in the last: what is found of them without putting them in order.
+func TestOrderOfLongLinesAcrossAnArray(t *testing.T) {
+	const n, columns = 1_200_007, 8
+	at := func(i, j int) int { return (i*7919 + j*104729) % n }
+	x := make([]float32, n*columns)
+	for i := range n {
+		for j := range columns {
+			x[i*columns+j] = float32(at(i, j))
+		}
+	}
+	nan := float32(math.NaN())
+	x[5*columns+columns-1] = nan
+	a := oocore.FromSlice(x, n, columns)
+	collect := func(name string, of *oocore.Array) []float32 {
+		t.Helper()
+		v, err := oocore.Collect[float32](t.Context(), of, oocore.Memory("128MiB"))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		return v
+	}
+	median, top, bottom := collect("median", a.Median(0)), collect("topk", a.TopK(3, 0)), collect("topk", a.TopK(-3, 0))
+	where, err := oocore.Collect[int64](t.Context(), a.ArgTopK(3, 0), oocore.Memory("128MiB"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for j := range columns - 1 {
+		if median[j] != (n-1)/2 {
+			t.Errorf("the median of column %d is %g, want %d", j, median[j], (n-1)/2)
+		}
+		for k := range 3 {
+			if top[k*columns+j] != float32(n-1-k) || bottom[k*columns+j] != float32(k) || at(int(where[k*columns+j]), j) != n-1-k {
+				t.Errorf("column %d has %g at %d and %g as number %d from above and from below", j, top[k*columns+j], where[k*columns+j], bottom[k*columns+j], k)
+			}
+		}
+	}
+	if last := columns - 1; median[last] == median[last] || top[last] == top[last] || where[last] != 5 {
+		t.Errorf("of a column with NaN the median is %g and the largest %g at %d", median[last], top[last], where[last])
 	}
 }

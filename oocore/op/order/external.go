@@ -21,7 +21,8 @@ import (
 // the row's own records and sorts them. Nothing is read twice but what lies between
 // two samples: with one merge a sort is two passes reading and two writing.
 //
-// More runs than one merge takes are merged to longer runs first.
+// More runs than one merge takes are made of longer rows, or else merged to longer runs
+// first.
 
 func init() {
 	blockwise.Register("sort_runs", Runs{})
@@ -30,8 +31,10 @@ func init() {
 }
 
 const (
-	// rowBytes are those of the records of a row: what a task sorts.
+	// rowBytes are those of the records of a row, and of what a merge makes at once.
 	rowBytes = 16 << 20
+	// rowBytesMost are those of a row of the longest lines that one merge takes.
+	rowBytesMost = 64 << 20
 	// sampled is how many records there are to a sample in a row.
 	sampled = 512
 	// fanMost is how many runs one merge takes: of a row each reads 32 KiB then.
@@ -43,13 +46,35 @@ const (
 // Line is how a line of elements is cut into rows of records.
 type Line struct {
 	Sorting
-	N   int // elements
-	Row int // records in a row
+	N    int // elements
+	Row  int // records in a row
+	Part int // records that a merge makes at once: those of a row, or fewer
 }
 
 func newLine(n int, s Sorting) Line {
-	return Line{Sorting: s, N: n, Row: rowBytes / s.records(n).size()}
+	row := rowBytes / s.records(n).size()
+	return Line{Sorting: s, N: n, Row: row, Part: row}
 }
+
+// widened is the line in longer rows, where it has too many rows for one merge and is of
+// records that can be sorted in place.
+func (l Line) widened() Line {
+	if !l.inPlace() {
+		return l
+	}
+	long := l
+	for long.rows() > fanMost && long.Row*l.records().size() < rowBytesMost {
+		long.Row *= 2
+	}
+	if long.rows() > fanMost {
+		return l
+	}
+	return long
+}
+
+// inPlace reports records that are as large as the elements and have nothing with them:
+// a row of them is sorted where it is read, with room for a part of it beside.
+func (l Line) inPlace() bool { return !l.Positions && l.Type.Kind() != dtype.KindComplex }
 
 func (l Line) records() records { return l.Sorting.records(l.N) }
 
@@ -91,11 +116,12 @@ func (s Runs) Chunks() []int { return append(ones(s.Dims), s.width()) }
 
 func ones(n int) []int { return slices.Repeat([]int{1}, n) }
 
-// Need is a row of elements, and one of records.
+// Need is a row of elements, and one of records or, where that is less, of those that are
+// sorted out of place.
 func (s Runs) Need([]int) blockwise.Need {
 	read := ones(s.Dims)
 	read[s.Dims-1] = min(s.Row, s.N)
-	return blockwise.Need{Reads: [][]int{read}, Scratch: int64(s.Row * s.records().size())}
+	return blockwise.Need{Reads: [][]int{read}, Scratch: int64(s.Part * s.records().size())}
 }
 
 // Fill sorts the row of the box.
@@ -105,14 +131,18 @@ func (s Runs) Fill(ctx context.Context, t *blockwise.Task) error {
 	first := t.Box.Start[s.Dims-1] * s.Row
 	n := min(s.Row, s.N-first)
 	read.Start[s.Dims-1], read.Shape[s.Dims-1] = first, n
-	in := t.Scratch[:n*s.Type.Size()]
+	in := t.Scratch
+	if s.inPlace() {
+		in = t.Dst
+	}
+	in = in[:n*s.Type.Size()]
 	if err := t.In[0].Read(ctx, read, in); err != nil {
 		return err
 	}
 	return t.Compute(func() error {
 		row := t.Dst[:n*r.size()]
 		r.load(row, in, 0, 1, n, int64(first))
-		finishRow(r, t.Dst, r.sort(row, t.Scratch[:len(row)]), s.Row)
+		finishRow(r, t.Dst, r.sort(row, t.Scratch[:min(len(row), len(t.Scratch))]), s.Row)
 		return nil
 	})
 }
@@ -142,14 +172,18 @@ type Level struct {
 func levels(l Line, dims int) ([]Level, error) {
 	var all []Level
 	size := l.records().size()
+	held := sampleBytes
+	if l.Row > l.Part { // what has a budget for such rows has one for as many samples
+		held = l.Row * size / 4 * 3
+	}
 	for rows := 1; rows < l.rows(); {
 		runs := (l.rows() + rows - 1) / rows
 		v := Level{Line: l, Dims: dims, Rows: rows}
 		for v.Fan = min(runs, fanMost); ; v.Fan-- {
 			most := min(v.Fan*rows, l.rows()) * l.Row // records that are merged at once
-			v.Every = max((most*size/sampleBytes+sampled)/sampled, 1) * sampled
+			v.Every = max((most*size/held+sampled)/sampled, 1) * sampled
 			// What is read twice stays a fraction of what is read.
-			if 2*v.Fan*v.Every <= l.Row/4 {
+			if 2*v.Fan*v.Every <= l.Part/4 {
 				break
 			}
 		}
@@ -162,11 +196,16 @@ func levels(l Line, dims int) ([]Level, error) {
 	return all, nil
 }
 
-// group is where a row's group of runs begins, in rows, and its number of records.
-func (v Level) group(row int) (first, records int) {
-	first = row / (v.Fan * v.Rows) * v.Fan * v.Rows
-	return first, min(v.Fan*v.Rows*v.Row, v.N-first*v.Row)
+// group is the first record of the group of runs that a part of a merge's result is made
+// of, and its number of records.
+func (v Level) group(part int) (first, records int) {
+	most := v.Fan * v.Rows * v.Row
+	first = part * v.Part / most * most
+	return first, min(most, v.N-first)
 }
+
+// parts is the number of parts of a merge's result.
+func (v Level) parts() int { return (v.N + v.Part - 1) / v.Part }
 
 // length is the number of records of the i-th run of a group.
 func (v Level) length(records, i int) int {
@@ -176,14 +215,14 @@ func (v Level) length(records, i int) int {
 // spare is how many records more than a row's own its windows may have.
 func (v Level) spare() int { return 2 * v.Fan * v.Every }
 
-// Windows finds for each row of a merge's result the pieces of the runs that it is made
-// of. Its input is the rows' samples; its result has, for each row, where the piece of
+// Windows finds for each part of a merge's result the pieces of the runs that it is made
+// of. Its input is the rows' samples; its result has, for each part, where the piece of
 // each run begins and ends.
 type Windows struct{ Level }
 
-// Chunks are the rows of a group.
+// Chunks are the parts of a group.
 func (w Windows) Chunks() []int {
-	return append(ones(w.Dims-2), w.Fan*w.Rows, 2, w.Fan)
+	return append(ones(w.Dims-2), w.Fan*w.Rows*(w.Row/w.Part), 2, w.Fan)
 }
 
 // batch is the number of rows whose samples are read at once.
@@ -201,7 +240,7 @@ func (w Windows) Need([]int) blockwise.Need {
 		Scratch: blockwise.Aligned(w.batch()*w.samples()*size) + blockwise.Aligned(records/w.Every*size) + int64(3*w.Fan*8)}
 }
 
-// Fill finds the windows of the rows of a group.
+// Fill finds the windows of the parts of a group.
 func (w Windows) Fill(ctx context.Context, t *blockwise.Task) error {
 	r := w.records()
 	size := r.size()
@@ -224,12 +263,12 @@ func (w Windows) Fill(ctx context.Context, t *blockwise.Task) error {
 			row := i*w.Rows + at/w.samples()
 			if row >= next {
 				next = min(row+w.batch(), (records+w.Row-1)/w.Row)
-				read.Start[w.Dims-2], read.Shape[w.Dims-2] = first+row, next-row
+				read.Start[w.Dims-2], read.Shape[w.Dims-2] = first/w.Row+row, next-row
 				if err := t.In[0].Read(ctx, read, batch[:read.Size()*size/words]); err != nil {
 					return err
 				}
 			}
-			place := (first+row-read.Start[w.Dims-2])*w.samples() + at%w.samples()
+			place := (first/w.Row+row-read.Start[w.Dims-2])*w.samples() + at%w.samples()
 			copy(all[int(total)*size:][:size], batch[place*size:])
 			total++
 		}
@@ -238,8 +277,8 @@ func (w Windows) Fill(ctx context.Context, t *blockwise.Task) error {
 		out := dtype.Slice[int64](t.Dst)
 		for b := range t.Box.Shape[w.Dims-2] {
 			begin, end := out[b*2*w.Fan:][:w.Fan], out[b*2*w.Fan+w.Fan:][:w.Fan]
-			low := (t.Box.Start[w.Dims-2] + b - first) * w.Row
-			high := min(low+w.Row, records)
+			low := (t.Box.Start[w.Dims-2]+b)*w.Part - first
+			high := min(low+w.Part, records)
 			// Of the records up to the k-th smallest sample there are k·Every at least, and
 			// fewer than Every more in each run but the sample's.
 			k := max((low-(w.Fan-1)*(w.Every-1))/w.Every, 0)
@@ -263,10 +302,10 @@ type Merge struct {
 	Last bool
 }
 
-// Chunks are single rows.
+// Chunks are single parts, which are rows where they are merged again.
 func (m Merge) Chunks() []int {
 	if m.Last {
-		return append(ones(m.Dims-2), m.Row)
+		return append(ones(m.Dims-2), m.Part)
 	}
 	return append(ones(m.Dims-1), m.width())
 }
@@ -275,16 +314,18 @@ func (m Merge) Chunks() []int {
 // are larger than what the result has of them.
 func (m Merge) Need([]int) blockwise.Need {
 	_, words := m.stored()
-	row := append(ones(m.Dims-1), m.Row*words)
+	row := append(ones(m.Dims-1), m.Part*words)
 	return blockwise.Need{Reads: [][]int{row, append(ones(m.Dims-1), 2, m.Fan)}, Scratch: m.gathered() + m.second() + int64(5*m.Fan*8)}
 }
 
-func (m Merge) gathered() int64 { return blockwise.Aligned((m.Row + m.spare()) * m.records().size()) }
+func (m Merge) gathered() int64 {
+	return blockwise.Aligned((m.Part + m.spare()) * m.records().size())
+}
 
 // second is the bytes of a second buffer; the result's place is one where it is as large.
 func (m Merge) second() int64 {
 	if size := m.records().size(); m.Last && size > m.result().Size() {
-		return blockwise.Aligned(m.Row * size)
+		return blockwise.Aligned(m.Part * size)
 	}
 	return 0
 }
@@ -293,16 +334,16 @@ func (m Merge) second() int64 {
 func (m Merge) Fill(ctx context.Context, t *blockwise.Task) error {
 	r := m.records()
 	size := r.size()
-	row := t.Box.Start[m.Dims-2]
+	part := t.Box.Start[m.Dims-2]
 	if m.Last {
-		row /= m.Row
+		part /= m.Part
 	}
-	first, records := m.group(row)
+	first, records := m.group(part)
 	gathered, scratch := t.Scratch[:m.gathered()], t.Scratch[m.gathered():]
 	second, scratch := scratch[:m.second()], scratch[m.second():]
 	ints := dtype.Slice[int64](scratch)
 	windows, from, to, counts := ints[:2*m.Fan], ints[2*m.Fan:3*m.Fan], ints[3*m.Fan:4*m.Fan], ints[4*m.Fan:5*m.Fan]
-	at := append(slices.Clone(t.Box.Start[:m.Dims-2]), row)
+	at := append(slices.Clone(t.Box.Start[:m.Dims-2]), part)
 	if err := t.In[1].Read(ctx, grid.Box{Start: append(slices.Clone(at), 0, 0), Shape: append(ones(m.Dims-1), 2, m.Fan)}, dtype.Bytes(windows)); err != nil {
 		return err
 	}
@@ -314,11 +355,11 @@ func (m Merge) Fill(ctx context.Context, t *blockwise.Task) error {
 		from[i] = total
 		for p := windows[i]; p < windows[m.Fan+i]; {
 			col := int(p) % m.Row
-			n := min(m.Row-col, int(windows[m.Fan+i]-p))
+			n := min(m.Row-col, int(windows[m.Fan+i]-p), m.Part)
 			if (int(total)+n)*size > len(gathered) {
 				return errors.New("the windows of a merge are wider than they can be: what it reads was changed")
 			}
-			read.Start[m.Dims-2] = first + i*m.Rows + int(p)/m.Row
+			read.Start[m.Dims-2] = first/m.Row + i*m.Rows + int(p)/m.Row
 			read.Start[m.Dims-1], read.Shape[m.Dims-1] = col*words, n*words
 			if err := t.In[0].Read(ctx, read, gathered[int(total)*size:][:n*size]); err != nil {
 				return err
@@ -330,8 +371,8 @@ func (m Merge) Fill(ctx context.Context, t *blockwise.Task) error {
 		below += windows[i]
 	}
 	return t.Compute(func() error {
-		low := int64(row-first) * int64(m.Row)
-		n := min(int64(m.Row), int64(records)-low)
+		low := int64(part)*int64(m.Part) - int64(first)
+		n := min(int64(m.Part), int64(records)-low)
 		r.split(gathered, from, to, low-below, counts)
 		copy(windows, counts) // now from where on the records are the row's own
 		r.split(gathered, from, to, low-below+n, counts)
@@ -355,7 +396,7 @@ func (m Merge) Fill(ctx context.Context, t *blockwise.Task) error {
 // external sorts long lines along the last axis.
 func external(site graph.Site, name string, n *graph.Node, sorting Sorting, args ...string) (*graph.Node, error) {
 	dims := len(n.Shape)
-	l := newLine(n.Shape[dims-1], sorting)
+	l := newLine(n.Shape[dims-1], sorting).widened()
 	merges, err := levels(l, dims+1)
 	if err != nil {
 		return nil, graph.Refuse(site, name, err, n)
@@ -372,7 +413,7 @@ func external(site graph.Site, name string, n *graph.Node, sorting Sorting, args
 		if err != nil {
 			return nil, err
 		}
-		windows, err := graph.Boxes(site, name+" windows", Windows{v}, append(slices.Clone(outer), l.rows(), 2, v.Fan), dtype.Int64, []*graph.Node{samples})
+		windows, err := graph.Boxes(site, name+" windows", Windows{v}, append(slices.Clone(outer), v.parts(), 2, v.Fan), dtype.Int64, []*graph.Node{samples})
 		if err != nil {
 			return nil, err
 		}

@@ -18,8 +18,10 @@ import (
 // Sort is NumPy's sort along an axis, and also in falling order, which is that of the
 // array API: of equal elements the first stays first.
 //
-// A line whose records fit into 16 MiB takes one pass; a longer one two that read and
-// two that write, and two more where it has more than 512 times as many.
+// A line whose records fit into 16 MiB takes one pass; a longer one two that read and two
+// that write. One of over 8 GiB of real elements is sorted in rows of up to 64 MiB, each in
+// place, so that one merge takes it up to 32 GiB; beyond, and from 8 GiB for other records,
+// there are two merges, or more.
 func Sort(site graph.Site, n *graph.Node, axis int, descending bool) (*graph.Node, error) {
 	return sorted(site, "sort", n, axis, Sorting{Type: n.DType, Descending: descending})
 }

@@ -1,0 +1,56 @@
+package order
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/gonbext/gonbext/oocore/arena"
+	"github.com/gonbext/gonbext/oocore/dtype"
+)
+
+// A row of float32, as Runs sorts it, and runs side by side, as Merge does: with the place
+// and the scratch of a task. Beside it: np.sort of the same.
+func BenchmarkSortRow(b *testing.B) {
+	const n = rowBytes / 4
+	a := arena.New(4 * rowBytes)
+	defer a.Close()
+	var buffers [3][]byte
+	for i := range buffers {
+		buffer, err := a.Alloc(arena.Tag{}, rowBytes)
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer buffer.Free()
+		buffers[i] = buffer.Data
+	}
+	x := dtype.Slice[float32](buffers[0])
+	r := Sorting{Type: dtype.Float32}.records(n)
+	for _, c := range []struct {
+		name string
+		at   func(i int) float32
+		room int
+	}{
+		{"uniform", func(int) float32 { return rand.Float32() }, n},
+		{"normal", func(int) float32 { return float32(rand.NormFloat64()) }, n},
+		{"merged", func(int) float32 { return 0.7 + rand.Float32()/240 }, n},
+		{"in place", func(int) float32 { return rand.Float32() }, n / 4},
+	} {
+		for i := range x {
+			x[i] = c.at(i)
+		}
+		for at := range 240 {
+			if c.name == "merged" {
+				slices.Sort(x[at*n/240 : (at+1)*n/240])
+			}
+		}
+		b.Run(c.name, func(b *testing.B) {
+			b.SetBytes(rowBytes)
+			for b.Loop() {
+				r.load(buffers[1], buffers[0], 0, 1, n, 0)
+				r.sort(buffers[1], buffers[2][:4*c.room])
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/element")
+		})
+	}
+}
