@@ -54,6 +54,10 @@ var cells = map[string]func(){
 		_, err = decomp.CP(ctx, oocore.Random(oocore.Float64, 1, 20, 20, 20), 2, decomp.CPOptions{})
 		fmt.Println(errors.Is(err, oocore.ErrPlanned))
 	},
+	"card": func() {
+		defer gonbext.Memory(gonbext.Cell("CELL", 1))()
+		gonbext.Last = oocore.Arange(0, 80, 1).Reshape(8, 10)
+	},
 	"plain": func() {
 		defer gonbext.Memory(gonbext.Cell("CELL", 1), gonbext.Budget("1GiB"))()
 		var parts [][]byte
@@ -196,6 +200,32 @@ func (r result) process(t *testing.T) *record.Run {
 	}
 	t.Fatal("no record of the process")
 	return nil
+}
+
+func TestLastValueBecomesACard(t *testing.T) {
+	r := run(t, "card")
+	r.expect(t, 0)
+	if r.stdout != "" {
+		t.Errorf("said %q", r.stdout)
+	}
+	runs := slices.DeleteFunc(r.runs(t), func(s record.Summary) bool { return s.Header.Card == nil })
+	if len(runs) != 1 {
+		t.Fatalf("records %+v", runs)
+	}
+	c := runs[0].Header.Card // arange(80) as 8 × 10: rows begin with 0, 10, 20, …
+	if !slices.Equal(c.Shape, []int{8, 10}) || c.DType != "int64" || c.Bytes != 640 || len(c.Corner) != 6 ||
+		strings.Join(c.Corner[5], " ") != "50 51 52 53 54 55" {
+		t.Errorf("card %+v", c)
+	}
+}
+
+// What ends a cell is the verdict of its process, for cells that began no run.
+func TestRefusalIsTheVerdict(t *testing.T) {
+	r := run(t, "small")
+	r.expect(t, 1)
+	if e := r.process(t).End; e == nil || e.Status != record.Failed || e.Error != strings.TrimSpace(r.stderr) {
+		t.Errorf("%+v, not %q", e, r.stderr)
+	}
 }
 
 func TestPlainCellIsRecordedByLine(t *testing.T) {

@@ -224,8 +224,8 @@ func (p *process) top() (lines []record.Line) {
 	return lines[:min(len(lines), linesMost)]
 }
 
-// done ends the watch with the cell.
-func (p *process) done() {
+// done ends the watch with the cell, and says why it ended where that is an error.
+func (p *process) done(why string) {
 	select {
 	case <-p.stop:
 		return
@@ -240,7 +240,11 @@ func (p *process) done() {
 			p.look()
 		}
 	}
-	p.end(record.Done, "")
+	status := record.Done
+	if why != "" {
+		status = record.Failed
+	}
+	p.end(status, why)
 }
 
 func (p *process) end(status record.Status, text string) {

@@ -58,6 +58,7 @@ func (c *counter) Progress() (Bundle, bool) {
 	return c.bundle("progress"), true
 }
 func (c *counter) Report() (Bundle, bool) { return c.bundle("report"), true }
+func (c *counter) Cards() []Bundle        { return nil }
 func (c *counter) Close()                 { c.closed.Add(1) }
 
 func equal(t *testing.T, got, want string) {
