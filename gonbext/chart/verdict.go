@@ -228,7 +228,7 @@ func (s *summary) tone() string {
 func (s *summary) suggestion() string {
 	h, e := s.h, s.run.End
 	switch {
-	case h.Process && s.peak > h.Budget:
+	case h.Process && s.peak > h.Budget && e != nil && largest(e.Lines) >= notable:
 		return "Values of Go stay in memory whole. An oocore array of any size is computed within the budget: oocore.FromSlice for what is there, oocore.Open for a file."
 	case h.Process:
 		return ""
