@@ -14,7 +14,9 @@ import (
 // fail ends the cell with an error in one line. The cell's deferred functions do
 // not run, as after log.Fatal; the report comes all the same.
 func fail(op string, err error) {
-	fmt.Fprintln(os.Stderr, explain(op, err, graph.Caller()))
+	text := explain(op, err, graph.Caller())
+	fmt.Fprintln(os.Stderr, text)
+	current.why = text
 	current.end()
 	os.Exit(1)
 }

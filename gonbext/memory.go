@@ -20,6 +20,7 @@ type cell struct {
 	report    bool  // the kernel does not
 	ended     sync.Once
 	process   *process // nil under Footprint
+	why       string   // the error that ends it
 }
 
 // current is the cell that runs: its process has one.
@@ -99,9 +100,10 @@ func (s *settings) defaults() (opts []oocore.Option, err error) {
 
 // end reports, once: it runs deferred, and before an exit.
 func (c *cell) end() {
+	showLast()
 	c.ended.Do(func() {
 		if c.process != nil {
-			c.process.done()
+			c.process.done(c.why)
 		}
 		if c.report {
 			report(c.id, c.chart)

@@ -98,7 +98,7 @@ func (p *process) watch() {
 			p.heap = m.GoHeap * 3 / 2
 		}
 		if m.Anonymous > p.most {
-			p.hold()
+			p.hold(m)
 		}
 	}
 }
@@ -110,15 +110,19 @@ func (p *process) sample(m machine.Memory) {
 }
 
 // hold ends the cell if what it holds is above the budget when garbage is gone.
-func (p *process) hold() {
-	debug.FreeOSMemory()
-	m, err := machine.Process()
-	if err != nil || m.Anonymous <= p.most {
-		return
+// Stacks are no garbage, and a collection has to scan them.
+func (p *process) hold(m machine.Memory) {
+	if m.GoRuntime < p.most {
+		debug.FreeOSMemory()
+		after, err := machine.Process()
+		if err != nil || after.Anonymous <= p.most {
+			return
+		}
+		m = after
+		p.look()
 	}
 	p.peak = max(p.peak, m.Anonymous)
 	p.sample(m)
-	p.look()
 	text := p.complaint(m)
 	fmt.Fprintln(os.Stderr, text)
 	p.end(record.Failed, text)
@@ -224,8 +228,8 @@ func (p *process) top() (lines []record.Line) {
 	return lines[:min(len(lines), linesMost)]
 }
 
-// done ends the watch with the cell.
-func (p *process) done() {
+// done ends the watch with the cell, and says why it ended where that is an error.
+func (p *process) done(why string) {
 	select {
 	case <-p.stop:
 		return
@@ -240,7 +244,11 @@ func (p *process) done() {
 			p.look()
 		}
 	}
-	p.end(record.Done, "")
+	status := record.Done
+	if why != "" {
+		status = record.Failed
+	}
+	p.end(status, why)
 }
 
 func (p *process) end(status record.Status, text string) {

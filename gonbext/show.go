@@ -12,41 +12,82 @@ import (
 // corner is how many elements along each of the last two axes Show prints.
 const corner = 6
 
-// Show prints an array: its expression, shape, type and bytes, and the elements
-// in its first corner, for which it computes only what they need. Under
-// %%footprint it prints no elements.
+// Last is what the kernel sets to the value of a cell's last line, where that is
+// an expression by itself. The end of the cell shows it.
+var Last any
+
+// showLast shows what the cell's last line left.
+func showLast() {
+	v := Last
+	Last = nil
+	switch v := v.(type) {
+	case nil:
+	case *oocore.Array:
+		Show(v)
+	default:
+		fmt.Println(v)
+	}
+}
+
+// Show shows an array: its expression, shape, type, bytes and chunks, and the
+// elements in its first corner, for which it computes only what they need. In the
+// gonbext kernel that is a card, elsewhere text. Under %%footprint it shows no
+// elements.
 func Show(a *oocore.Array) {
 	if err := a.Err(); err != nil {
 		fail("Show", err)
 	}
-	fmt.Println(a)
-	if current.planOnly || a.Size() == 0 {
-		return
-	}
-	first := a
 	shape := a.Shape()
-	if len(shape) > 0 {
-		first = a.Slice(firstCorner(shape))
+	card := &record.Card{Shape: shape, Chunks: a.Chunks(), DType: a.DType().String(), Bytes: a.Bytes()}
+	if !current.planOnly && a.Size() > 0 {
+		first := a
+		if len(shape) > 0 {
+			first = a.Slice(firstCorner(shape))
+		}
+		values, columns := texts(first), 1
+		if len(shape) > 0 {
+			columns = min(corner, shape[len(shape)-1])
+		}
+		for i := 0; i < len(values); i += columns {
+			card.Corner = append(card.Corner, values[i:i+columns])
+		}
 	}
+	card.Text = fmt.Sprintln(a) + cornerText(card)
+	if !drawn(fmt.Sprint(a), card) {
+		fmt.Print(card.Text)
+	}
+}
+
+// drawn leaves a card for the kernel, which draws it; false where nobody does.
+func drawn(title string, card *record.Card) bool {
+	if current.report || current.id == "" {
+		return false
+	}
+	dir, err := record.Dir()
+	if err != nil {
+		return false
+	}
+	w, err := record.Create(dir, record.Header{Cell: current.id, Title: title, Card: card})
+	return err == nil && w.End(record.End{Status: record.Done}) == nil
+}
+
+// cornerText is the elements in columns.
+func cornerText(c *record.Card) string {
 	var out strings.Builder
 	table := tabwriter.NewWriter(&out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	values := texts(first)
-	columns := 1
-	if len(shape) > 0 {
-		columns = min(corner, shape[len(shape)-1])
-	}
-	for i := 0; i < len(values); i += columns {
-		row := strings.Join(values[i:i+columns], "\t") + "\t"
-		if len(shape) > 0 && shape[len(shape)-1] > columns {
+	n := len(c.Shape)
+	for _, values := range c.Corner {
+		row := strings.Join(values, "\t") + "\t"
+		if n > 0 && c.Shape[n-1] > len(values) {
 			row += "…\t"
 		}
 		fmt.Fprintln(table, row)
 	}
 	table.Flush()
-	if len(shape) > 1 && shape[len(shape)-2] > corner {
+	if n > 1 && len(c.Corner) > 0 && c.Shape[n-2] > corner {
 		out.WriteString("  ⋮\n")
 	}
-	fmt.Print(out.String())
+	return out.String()
 }
 
 // firstCorner is a slice of at most corner × corner elements.

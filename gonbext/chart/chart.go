@@ -91,7 +91,8 @@ func ordered(runs []*record.Run) []*record.Run {
 	}
 	process, rest := runs[own], slices.Concat(runs[:own], runs[own+1:])
 	e := process.End
-	if e == nil || e.Status == record.Done && e.ProcessPeak <= process.Header.Budget && largest(e.Lines) < notable {
+	told := slices.ContainsFunc(rest, func(r *record.Run) bool { return r.Status() == record.Failed || r.Status() == record.Cancelled })
+	if e == nil || told && e.ProcessPeak <= process.Header.Budget || e.Status == record.Done && e.ProcessPeak <= process.Header.Budget && largest(e.Lines) < notable {
 		return rest
 	}
 	return append(rest, process)

@@ -155,15 +155,42 @@
       });
       el.parentNode.insertBefore(bar, el);
     }
-    new ResizeObserver(function () {
-      if (!el.clientWidth || el.clientWidth === width) return;
-      width = el.clientWidth;
-      el.style.height = fitted(f, width) + "px";
-      chart.resize();
-      show();
-    }).observe(el);
-    new MutationObserver(show).observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "data-theme", "class"] });
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", show);
+    watch(el, {
+      resize: function () {
+        if (!el.clientWidth || el.clientWidth === width) return;
+        width = el.clientWidth;
+        el.style.height = fitted(f, width) + "px";
+        chart.resize();
+        show();
+      },
+      show: show,
+      dispose: function () { chart.dispose(); }
+    });
+  }
+
+  // One observer of each kind serves all charts of the page. A chart whose output
+  // was replaced or cleared is given up at the next change.
+  function watch(el, chart) {
+    var w = slot.watched;
+    if (!w) {
+      w = slot.watched = { charts: new Map() };
+      var all = function (what) {
+        w.charts.forEach(function (c, e) {
+          if (e.isConnected) return what && c[what]();
+          w.sizes.unobserve(e);
+          w.charts.delete(e);
+          c.dispose();
+        });
+      };
+      w.sizes = new ResizeObserver(function (entries) {
+        entries.forEach(function (x) { var c = w.charts.get(x.target); if (c && x.target.isConnected) c.resize(); });
+        all();
+      });
+      new MutationObserver(function () { all("show"); }).observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "data-theme", "class"] });
+      matchMedia("(prefers-color-scheme: dark)").addEventListener("change", function () { all("show"); });
+    }
+    w.charts.set(el, chart);
+    w.sizes.observe(el);
   }
 
   // A notebook may run a script before its output is in the page.

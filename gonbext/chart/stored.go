@@ -212,10 +212,23 @@ func (m *ChunkMap) figure() figure {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s %v %d", m.a.Path, m.a.Shape, m.sum.bytes)
 	f.ID = fmt.Sprintf("gonbext-%x-chunks", h.Sum64())
+	if low := honest(least, most); low < least {
+		f.Caption += fmt.Sprintf(" All are within 5 %% of each other, and are drawn alike: %s to %s.", units.Exact(m.sum.least), units.Exact(m.sum.most))
+		least = low
+	}
 	f.Height, f.Option = m.fold.heatMap("gonbext:stored", data, least, most)
 	f.Switch = []choice{{"bytes", 2, least, above(least, most)}}
 	f.Picture = picture(m.fold.draw(squares, least, most, mebi, words{f.Title, "not stored", "some not stored"}))
 	return f
+}
+
+// honest is where a scale of colours up to most begins: values within 5 % of each
+// other do not get all of it.
+func honest(least, most float64) float64 {
+	if least >= 0 && most > least {
+		return min(least, 0.95*most)
+	}
+	return least
 }
 
 func mebi(v float64) string { return units.Bytes(int64(v*(1<<20) + 0.5)) }
@@ -252,6 +265,7 @@ func (m *ChunkMap) text() string {
 			most = max(most, c.mean())
 		}
 	}
+	bottom := honest(least, most)
 	shades := []rune("░▒▓█")
 	var b strings.Builder
 	line := make([]rune, cols)
@@ -260,7 +274,7 @@ func (m *ChunkMap) text() string {
 			x := &merged[r*cols+c]
 			switch {
 			case x.stored > 0 && most > least:
-				line[c] = shades[min(3, int(4*(x.mean()-least)/(most-least)))]
+				line[c] = shades[min(3, int(4*(x.mean()-bottom)/(most-bottom)))]
 			case x.stored > 0:
 				line[c] = shades[1]
 			case holds[r*cols+c]:
@@ -271,7 +285,7 @@ func (m *ChunkMap) text() string {
 		}
 		b.WriteString(strings.TrimRight(string(line), " ") + "\n")
 	}
-	marks := fmt.Sprintf("%s %s to %s %s", string(shades[0]), mebi(least), string(shades[3]), mebi(most))
+	marks := fmt.Sprintf("%s %s to %s %s", string(shades[0]), mebi(bottom), string(shades[3]), mebi(most))
 	if most == least {
 		marks = fmt.Sprintf("%s %s", string(shades[1]), mebi(most))
 	}

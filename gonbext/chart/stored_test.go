@@ -3,6 +3,7 @@ package chart
 import (
 	"encoding/xml"
 	"io"
+	"math"
 	"strings"
 	"testing"
 )
@@ -117,5 +118,14 @@ func TestStoredChunksShowEverywhere(t *testing.T) {
 	}
 	if out := drawn(t, m, Options{Mode: None}); strings.Contains(out.HTML, "<img") {
 		t.Error("a chart that nobody asked for")
+	}
+}
+
+// The scale of a heat map does not make differences of less than 5 % large.
+func TestSmallSpreadIsNotDrawnLarge(t *testing.T) {
+	for _, c := range [][3]float64{{180_686, 180_000 / 0.95, 180_000}, {50, 100, 50}, {95, 100, 95}, {7, 7, 7}, {0, 10, 0}, {-1, 0, -1}} {
+		if got := honest(c[0], c[1]); math.Abs(got-c[2]) > 1e-6 {
+			t.Errorf("%v to %v begins at %v, not %v", c[0], c[1], got, c[2])
+		}
 	}
 }

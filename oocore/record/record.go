@@ -66,7 +66,18 @@ type Header struct {
 	Machine   json.RawMessage `json:"machine,omitempty"` // limits that were in force
 	Resume    string          `json:"resume,omitempty"`  // why it starts over where an earlier run left something
 	Series    []Series        `json:"series,omitempty"`  // noted by an algorithm of several runs
+	Card      *Card           `json:"card,omitempty"`    // an array that a cell shows: no run
 	Process   bool            `json:"process,omitempty"` // of a cell's whole process, which may have runs: no stages
+}
+
+// Card is an array as a cell shows it.
+type Card struct {
+	Shape  []int      `json:"shape"`
+	Chunks []int      `json:"chunks"`
+	DType  string     `json:"dtype"`
+	Bytes  int64      `json:"bytes"`
+	Corner [][]string `json:"corner"` // the elements in its first corner, by rows
+	Text   string     `json:"text"`   // the same for terminals
 }
 
 // Unreported is the Cell of runs that only show something, and of those within an

@@ -32,6 +32,23 @@ func call(t *testing.T, args ...string) (said string, exit int) {
 	return said, exit
 }
 
+func TestBrowserIsLedByAPrivateFile(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Setenv("HOME", t.TempDir())
+	page, err := redirectPage("http://localhost:8888/lab?token=A&b=<c>")
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := os.Stat(page)
+	if err != nil || st.Mode().Perm() != 0o600 || strings.Contains(page, "token") {
+		t.Errorf("%s: %v, %v", page, st.Mode(), err)
+	}
+	data, err := os.ReadFile(page)
+	if err != nil || !strings.Contains(string(data), `content="0;url=http://localhost:8888/lab?token=A&amp;b=&lt;c&gt;"`) {
+		t.Errorf("%s, %v", data, err)
+	}
+}
+
 func TestWrongUsage(t *testing.T) {
 	for _, c := range []struct {
 		args []string

@@ -102,6 +102,7 @@ func (r *rewriting) start(m *magic, at int, given []setting, operands []string) 
 	r.Watch = true
 	imports, face := readNames(all).imports()
 	r.imports = imports + cloud(all)
+	r.last(face, at)
 	return opening(face, m.function, r.ID, at+1, given), nil
 }
 

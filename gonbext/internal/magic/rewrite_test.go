@@ -2,10 +2,13 @@ package magic
 
 import (
 	goflag "flag"
+	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -339,6 +342,62 @@ func TestInspect(t *testing.T) {
 		}
 		if c.want == "" && got != "" || !strings.Contains(got, c.want) {
 			t.Errorf("%q: got %q, want %q", c.code, got, c.want)
+		}
+	}
+}
+
+func TestLastExpressionIsShown(t *testing.T) {
+	for body, want := range map[string]string{
+		"x := oocore.Open(\"a.npy\")\nx": "\ngonbext.Last = x\n",
+		"x":                              "\ngonbext.Last = x\n",
+		"x := oocore.Open(\"a.npy\")\nx.Sqrt() // shown": "\ngonbext.Last = x.Sqrt() // shown\n",
+		"x := gonbext.Save(y, \"a.npy\")\nx.Mean(0)":     "\ngonbext.Last = x.Mean(0)\n",
+		"oocore.Open(\"a.npy\").\n\tMean(0)":             "\ngonbext.Last = oocore.Open(\"a.npy\").\n\tMean(0)\n",
+		"x[0]":                                           "\ngonbext.Last = x[0]\n",
+		"1 + 2":                                          "\ngonbext.Last = 1 + 2\n",
+		"f(x)":                                           "",
+		"fmt.Println(x)":                                 "",
+		"gonbext.Save(x, \"a.npy\")":                     "",
+		"oocore.Open(\"a.npy\").Save(ctx, \"b.npy\")": "",
+		"x := 1":     "",
+		"if x { y }": "",
+		"x +":        "",
+	} {
+		cell, err := newSession().Rewrite("%%memory\n" + body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want == "" && strings.Contains(cell.Code, "Last") || !strings.Contains(cell.Code, want) {
+			t.Errorf("%q became %q", body, cell.Code)
+		}
+	}
+}
+
+// Every function and method of oocore with no result or several is known, or a cell
+// that ends with one would not compile.
+func TestSeveralResultsAreKnown(t *testing.T) {
+	for _, dir := range []string{"", "fft", "filter"} {
+		paths, err := filepath.Glob(filepath.Join("../../../oocore", dir, "*.go"))
+		if err != nil || len(paths) == 0 {
+			t.Fatal(err)
+		}
+		for _, path := range paths {
+			if strings.HasSuffix(path, "_test.go") {
+				continue
+			}
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, d := range file.Decls {
+				f, ok := d.(*ast.FuncDecl)
+				if !ok || !f.Name.IsExported() || f.Type.Results.NumFields() == 1 || slices.Contains(severalResults, f.Name.Name) {
+					continue
+				}
+				if f.Recv == nil || strings.HasSuffix(types.ExprString(f.Recv.List[0].Type), "Array") {
+					t.Errorf("%s: %s has %d results", path, f.Name.Name, f.Type.Results.NumFields())
+				}
+			}
 		}
 	}
 }

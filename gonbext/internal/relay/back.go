@@ -41,9 +41,26 @@ func (r *relay) fromBack(from, to *socket) {
 			}
 		case "shutdown_reply":
 			r.shutdown.answered()
+		case "kernel_info_reply":
+			m = r.named(m)
 		}
 		_ = on.send(m.frames()) // fails where this peer has gone; there may be others
 	}
+}
+
+// named tells exports to colour cells as Go: GoNB names no lexer.
+func (r *relay) named(m message) message {
+	content, err := fields(m.content)
+	if err != nil {
+		return m
+	}
+	language, _ := content["language_info"].(map[string]any)
+	if language == nil {
+		return m
+	}
+	language["pygments_lexer"] = "go"
+	m.content = encode(content)
+	return r.key.sign(m)
 }
 
 // usageError is the content of a magic's error, in outputs and in replies.

@@ -132,7 +132,12 @@ func (j *job) linesBack() *strings.Replacer {
 		if i < len(source) {
 			own = source[i]
 		}
-		if line != own && strings.TrimSpace(line) != "" {
+		if line == own || strings.TrimSpace(line) == "" {
+			continue
+		}
+		pairs = append(pairs, "\n"+line+"\n", "\n"+own+"\n")
+		for strings.HasPrefix(line, "import ") { // which GoNB moves elsewhere
+			_, line, _ = strings.Cut(line, "; ")
 			pairs = append(pairs, "\n"+line+"\n", "\n"+own+"\n")
 		}
 	}

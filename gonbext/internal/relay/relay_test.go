@@ -58,6 +58,7 @@ func (c *counter) Progress() (Bundle, bool) {
 	return c.bundle("progress"), true
 }
 func (c *counter) Report() (Bundle, bool) { return c.bundle("report"), true }
+func (c *counter) Cards() []Bundle        { return nil }
 func (c *counter) Close()                 { c.closed.Add(1) }
 
 func equal(t *testing.T, got, want string) {
@@ -230,6 +231,8 @@ func TestCompileErrorsHaveTheUsersLines(t *testing.T) {
 	j := &job{source: "%%memory\nx := 1", cell: Cell{Code: "import g \"g\"; func main() { defer g.Memory()(); {\nx := 1\n}}"}}
 	got := j.linesBack().Replace("Cell Line 2\n\nimport g \"g\"; func main() { defer g.Memory()(); {\nx := 1\n^\n}}\n\nunused")
 	equal(t, got, "Cell Line 2\n\n%%memory\nx := 1\n^\n\n\nunused")
+	got = j.linesBack().Replace("Cell Line 2\n\nfunc main() { defer g.Memory()(); {\nx := 1\n^\n") // imports stand elsewhere
+	equal(t, got, "Cell Line 2\n\n%%memory\nx := 1\n^\n")
 }
 
 func TestShutdownIsAnswered(t *testing.T) {

@@ -59,6 +59,15 @@ type cellRuns struct {
 	paths  []string        // of this cell's runs, in the order of their start
 	tail   *record.Tail    // of the latest, while it is followed
 	shown  state
+	cards  []Bundle // that were not shown yet
+}
+
+// Cards are the arrays that the cell has shown since the last call.
+func (w *cellRuns) Cards() []Bundle {
+	w.look()
+	cards := w.cards
+	w.cards = nil
+	return cards
 }
 
 // state is what has to change for progress to be worth showing again.
@@ -94,6 +103,14 @@ func (w *cellRuns) look() {
 		}
 		if tail.Header.Cell != w.cell.ID && tail.Header.Within != w.cell.ID {
 			tail.Close()
+			continue
+		}
+		if card := tail.Header.Card; card != nil {
+			tail.Close()
+			_ = os.Remove(path) // it is no run, and has been shown
+			if out, err := chart.Card(tail.Header.Title, card); err == nil {
+				w.cards = append(w.cards, bundle(out))
+			}
 			continue
 		}
 		w.unfollow()

@@ -11,6 +11,8 @@ type Watcher interface {
 	// Report is what to show when the cell's process has ended, however it
 	// ended; ok is false where the cell made no run.
 	Report() (b Bundle, ok bool)
+	// Cards are outputs of their own, which stay: none twice.
+	Cards() []Bundle
 	Close()
 }
 
@@ -45,6 +47,7 @@ func (x *watch) run() {
 		case <-x.stop:
 			return
 		case <-tick.C:
+			x.cards()
 			if b, ok := x.watcher.Progress(); ok {
 				x.show(b)
 			}
@@ -56,10 +59,17 @@ func (x *watch) run() {
 func (x *watch) finish() {
 	close(x.stop)
 	<-x.stopped
+	x.cards()
 	if b, ok := x.watcher.Report(); ok {
 		x.show(b)
 	}
 	x.watcher.Close()
+}
+
+func (x *watch) cards() {
+	for _, b := range x.watcher.Cards() {
+		x.publish("display_data", display{b, map[string]any{}})
+	}
 }
 
 func (x *watch) show(b Bundle) {

@@ -1,0 +1,115 @@
+package chart
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/units"
+)
+
+// Card shows an array: what it is, its chunks as a drawing, and the elements in
+// its first corner.
+func Card(title string, c *record.Card) (Output, error) {
+	s := sheet{Title: plain(title), Verdict: cardLine(c)}
+	if svg := chunkDrawing(c); svg != "" {
+		s.Figures = []figure{{Title: "Chunks", Caption: cardChunks(c), Picture: picture(svg)}}
+	}
+	if len(c.Corner) > 0 {
+		t := table{Caption: "The first elements"}
+		for _, row := range c.Corner {
+			cells := make([]string, len(row), len(row)+1)
+			for i, v := range row {
+				cells[i] = plain(v)
+			}
+			if n := len(c.Shape); n > 0 && c.Shape[n-1] > len(row) {
+				cells = append(cells, "…")
+			}
+			t.Rows = append(t.Rows, cells)
+		}
+		s.Tables = []table{t}
+	}
+	out, err := s.output(Options{Mode: SVG})
+	out.Text = plainLines(c.Text)
+	return out, err
+}
+
+// cardLine is an array in one line.
+func cardLine(c *record.Card) string {
+	return fmt.Sprintf("%s %s · %s, %s", units.Shape(c.Shape), plain(c.DType), units.Exact(c.Bytes), units.Bytes(c.Bytes))
+}
+
+func cardChunks(c *record.Card) string {
+	n, one := int64(1), int64(1)
+	for i := range c.Chunks {
+		n *= ceilDiv(int64(c.Shape[i]), int64(max(c.Chunks[i], 1)))
+		one *= int64(c.Chunks[i])
+	}
+	if n == 1 {
+		return "one chunk"
+	}
+	var size int64
+	if all := elementsOf(c.Shape); all > 0 {
+		size = one * (c.Bytes / all)
+	}
+	return fmt.Sprintf("%s chunks of %s, %s each", units.Count(n), units.Shape(c.Chunks), units.Bytes(size))
+}
+
+func elementsOf(lengths []int) int64 {
+	n := int64(1)
+	for _, l := range lengths {
+		n *= int64(l)
+	}
+	return n
+}
+
+// chunkDrawing draws the last two axes of an array to scale, cut into its chunks;
+// axes before them lie behind as a stack. It is "" where there is nothing to see.
+func chunkDrawing(c *record.Card) string {
+	n := len(c.Shape)
+	if n == 0 || len(c.Chunks) != n || c.Bytes == 0 {
+		return ""
+	}
+	rows, chunkRows := 1, 1
+	if n > 1 {
+		rows, chunkRows = c.Shape[n-2], c.Chunks[n-2]
+	}
+	columns, chunkColumns := c.Shape[n-1], c.Chunks[n-1]
+	const most, least, left, top = 180.0, 24.0, 70.0, 24.0
+	scale := most / float64(max(rows, columns))
+	w, h := max(float64(columns)*scale, least), max(float64(rows)*scale, least)
+	behind := min(elementsOf(c.Shape[:max(n-2, 0)]), 4) - 1
+	d := newDrawing(760, h+top+20+6*float64(behind), cardLine(c)+", "+cardChunks(c))
+	for i := behind; i > 0; i-- {
+		d.printf(`<rect x="%s" y="%s" width="%s" height="%s" fill="#cfdcea" stroke="#4c78a8"/>`, num(left+6*float64(i)), num(top+6*float64(behind-i)), num(w), num(h))
+	}
+	y := top + 6*float64(behind)
+	d.printf(`<rect x="%s" y="%s" width="%s" height="%s" fill="#dfe8f2" stroke="#4c78a8" stroke-width="1.5"/>`, num(left), num(y), num(w), num(h))
+	const mostLines = 60 // more are a grey
+	if k := ceilDiv(int64(columns), int64(max(chunkColumns, 1))); k <= mostLines {
+		for i := int64(1); i < k; i++ {
+			x := left + w*float64(i)*float64(chunkColumns)/float64(columns)
+			d.printf(`<path d="M%s %sv%s" stroke="#4c78a8" stroke-width="0.7"/>`, num(x), num(y), num(h))
+		}
+	}
+	if k := ceilDiv(int64(rows), int64(max(chunkRows, 1))); k <= mostLines {
+		for i := int64(1); i < k; i++ {
+			at := y + h*float64(i)*float64(chunkRows)/float64(rows)
+			d.printf(`<path d="M%s %sh%s" stroke="#4c78a8" stroke-width="0.7"/>`, num(left), num(at), num(w))
+		}
+	}
+	d.text(left+w/2, top-8, "middle", "", units.Count(int64(columns)))
+	if n > 1 {
+		d.text(left-8, y+h/2+4, "end", "", units.Count(int64(rows)))
+	}
+	return d.done()
+}
+
+// plainLines is plain for a text of several lines.
+func plainLines(s string) string {
+	lines := strings.Split(s, "\n")
+	for i := range lines {
+		lines[i] = plain(lines[i])
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,46 @@
+package chart
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/gonbext/gonbext/oocore/record"
+)
+
+func TestCardShowsShapeChunksAndCorner(t *testing.T) {
+	out, err := Card("sqrt(x)"+hostile, &record.Card{
+		Shape: []int{3, 4000, 1000}, Chunks: []int{1, 1000, 300}, DType: "float32", Bytes: 48_000_000,
+		Corner: [][]string{{"1", "2"}, {"3", "<b>"}}, Text: "sqrt(x)\n1 2\n",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// 3 × 4 × 4 chunks; 1000 × 300 elements of 4 bytes are 1,200,000 bytes
+	for _, want := range []string{"3 × 4,000 × 1,000 float32", "48,000,000 bytes, 45.8 MiB", "48 chunks of 1 × 1,000 × 300, 1.14 MiB each", "&lt;b&gt;", "…"} {
+		if !strings.Contains(strings.ReplaceAll(out.HTML, "\u00a0", " "), want) {
+			t.Errorf("no %q in %s", want, out.HTML)
+		}
+	}
+	if strings.Contains(out.HTML, "<img src=x") || strings.Contains(out.HTML, "<b>") {
+		t.Error("not escaped")
+	}
+	if out.Text != "sqrt(x)\n1 2\n" {
+		t.Errorf("text %q", out.Text)
+	}
+}
+
+// A drawing has a line between any two chunks, and none where they are too many.
+func TestChunkDrawingHasALineBetweenChunks(t *testing.T) {
+	for _, c := range []struct {
+		shape, chunks []int
+		lines         int
+	}{
+		{[]int{40, 20}, []int{10, 10}, 3 + 1}, {[]int{40, 20}, []int{40, 20}, 0}, {[]int{7}, []int{2}, 3},
+		{[]int{1000, 1000}, []int{1, 1000}, 0}, {nil, nil, 0}, {[]int{5, 0}, []int{5, 1}, 0},
+	} {
+		svg := chunkDrawing(&record.Card{Shape: c.shape, Chunks: c.chunks, DType: "int8", Bytes: elementsOf(c.shape)})
+		if n := strings.Count(svg, "<path"); n != c.lines {
+			t.Errorf("%v in chunks of %v: %d lines, not %d", c.shape, c.chunks, n, c.lines)
+		}
+	}
+}
