@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
@@ -294,5 +295,15 @@ func TestForeignPlansAreRefused(t *testing.T) {
 		if _, err := Decode(b); err == nil {
 			t.Errorf("%s: the plan is accepted", name)
 		}
+	}
+}
+
+func TestMemoryErrorTellsWhatTheProgramHolds(t *testing.T) {
+	e := &MemoryError{Op: "sum", Need: 904 << 20, Limit: 64 << 20, Held: 868 << 20}
+	if got := e.Error(); !strings.Contains(got, "needs a budget of 904MiB (947,912,704 bytes), 868MiB of it for what the program itself holds, and has 64MiB") {
+		t.Error(got)
+	}
+	if e.Held = 0; !strings.Contains(e.Error(), "(947,912,704 bytes), and has 64MiB") {
+		t.Error(e)
 	}
 }
