@@ -40,6 +40,24 @@ func (a *Array) At(indices ...*Array) *Array {
 	}, append([]any{a}, anys(indices)...)...)
 }
 
+// RavelMultiIndex is the places in C order of the elements of an array of some lengths
+// that indices, one array for each axis, point to, as int64. One that is negative or out
+// of range is an error when it is computed. It is part of whatever reads it.
+func RavelMultiIndex(indices []*Array, lengths ...int) *Array {
+	return build("ravel_multi_index", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
+		return index.RavelMulti(site, in, lengths)
+	}, anys(indices)...)
+}
+
+// UnravelIndex is the indices along each axis of an array of some lengths, of places in C
+// order of its elements, as int64. One that is negative or out of range is an error when
+// it is computed. It is part of whatever reads it.
+func (a *Array) UnravelIndex(lengths ...int) []*Array {
+	return a.several("unravel_index", len(lengths), func(site graph.Site, n *graph.Node) ([]*graph.Node, error) {
+		return index.Unravel(site, n, lengths)
+	})
+}
+
 // Set is a new array with a region replaced by values, an array or a number: NumPy's
 // x[spec] = values. Values broadcast to the region and take the array's type; a number
 // that the type does not have is refused. It has no pass of its own.

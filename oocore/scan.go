@@ -32,6 +32,15 @@ func (a *Array) CumulativeProd(initial bool, axis ...int) *Array {
 	return a.along("cumulative_prod", true, initial, axis)
 }
 
+// Gradient is NumPy's gradient along one axis, of elements that are spacing apart: half
+// the difference of both neighbours, at the ends the difference of the one. Integers are
+// computed in float64. It is part of whatever reads it.
+func (a *Array) Gradient(spacing float64, axis int) *Array {
+	return a.view("gradient", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
+		return scan.Gradient(site, n, spacing, axis)
+	})
+}
+
 func (a *Array) along(name string, product, initial bool, axis []int) *Array {
 	return a.view(name, func(site graph.Site, n *graph.Node) (*graph.Node, error) {
 		return scan.Along(site, name, product, n, initial, axis...)

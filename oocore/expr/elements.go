@@ -1,6 +1,8 @@
 package expr
 
 import (
+	"math"
+
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/op/elements"
 )
@@ -12,6 +14,51 @@ func init() {
 	for _, name := range []string{"signbit", "logaddexp", "nextafter"} {
 		document(name, Doc{NumPy: "np." + name, Passes: fused, Working: "a block"})
 	}
+}
+
+func init() {
+	for name, f := range map[string]func(graph.Site, *graph.Node, *graph.Node, elements.Closeness) (*graph.Node, error){
+		"isclose": elements.IsClose, "allclose": elements.AllClose,
+	} {
+		define(name+`(a, b, rtol, atol, "equal_nan")`, 2, 5, func(c *call) (*graph.Node, error) {
+			in, err := c.arrays(2)
+			if err != nil {
+				return nil, err
+			}
+			close := elements.Closeness{Relative: 1e-5, Absolute: 1e-8}
+			for i := 2; i < len(c.values); i++ {
+				text := c.values[i].text
+				switch {
+				case text != nil && *text == "equal_nan" && i == len(c.values)-1:
+					close.EqualNaN = true
+				case i == 2:
+					close.Relative, err = c.float(i)
+				default:
+					close.Absolute, err = c.float(i)
+				}
+				if err != nil {
+					return nil, err
+				}
+			}
+			return f(c.site, in[0], in[1], close)
+		})
+	}
+	document("isclose", Doc{NumPy: "np.isclose", Passes: fused, Working: "a block", Device: true})
+	document("allclose", Doc{NumPy: "np.allclose", Passes: "1", Working: "an accumulator"})
+	define("nan_to_num(x, nan, posinf, neginf)", 1, 4, func(c *call) (*graph.Node, error) {
+		in, err := c.arrays(1)
+		if err != nil {
+			return nil, err
+		}
+		as := []float64{0, math.Inf(1), math.Inf(-1)}
+		for i := 1; i < len(c.values); i++ {
+			if as[i-1], err = c.float(i); err != nil {
+				return nil, err
+			}
+		}
+		return elements.NaNToNum(c.site, in[0], as[0], as[1], as[2])
+	})
+	document("nan_to_num", Doc{NumPy: "np.nan_to_num", Passes: fused, Working: "a block", Device: true})
 }
 
 // defineTwo adds a function of two arrays alone.

@@ -129,6 +129,28 @@ func init() {
 		return all[axis[0]], nil
 	}))
 
+	define("ravel_multi_index(a, b..., lengths...)", 2, -1, func(c *call) (*graph.Node, error) {
+		if len(c.values)%2 != 0 {
+			return nil, c.fail(c.args[0].Pos(), "ravel_multi_index takes as many arrays of indices as lengths: ravel_multi_index(i, j, 3, 4)")
+		}
+		in, err := c.arrays(len(c.values) / 2)
+		if err != nil {
+			return nil, err
+		}
+		lengths, err := c.ints(len(in))
+		if err != nil {
+			return nil, err
+		}
+		return index.RavelMulti(c.site, in, lengths)
+	})
+	define("unravel_index(x, lengths..., axis)", 3, -1, onArray(func(c *call, x *graph.Node, n []int) (*graph.Node, error) {
+		last := len(n) - 1
+		return c.one(n[last])(index.Unravel(c.site, x, n[:last]))
+	}))
+	for _, name := range []string{"ravel_multi_index", "unravel_index"} {
+		document(name, Doc{NumPy: "np." + name, Passes: fused, Working: "a block"})
+	}
+
 	const order = "none of its own; what is pointed to is read in its order, neighbours together"
 	document("take", Doc{NumPy: "np.take", Passes: order, Working: "the box's indices, and 1 MiB or a stored chunk of the array"})
 	document("take_along_axis", Doc{NumPy: "np.take_along_axis", Passes: "none of its own along the last axis, else 1", Working: "the box's indices, and 4 MiB of lines"})

@@ -1,10 +1,12 @@
 package expr
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/op/order"
 )
 
@@ -47,7 +49,20 @@ func init() {
 	for _, name := range []string{"searchsorted", "digitize"} {
 		document(name, Doc{NumPy: "np." + name, Passes: fused + "; for lists above 64 KiB 1, and pieces of the list for each 256 Ki values", Working: "the list, or 16 MiB"})
 	}
-	defineTwo("isin(x, list)", order.IsIn)
+	define(`isin(x, list, "invert")`, 2, 3, func(c *call) (*graph.Node, error) {
+		in, err := c.arrays(2)
+		if err != nil {
+			return nil, err
+		}
+		if len(c.values) > 2 && (c.values[2].text == nil || *c.values[2].text != "invert") {
+			return nil, c.fail(c.args[2].Pos(), `isin takes "invert" here, or nothing: %s`, c.f.Usage)
+		}
+		out, err := order.IsIn(c.site, in[0], in[1])
+		if err != nil || len(c.values) == 2 {
+			return out, err
+		}
+		return graph.Apply(c.site, kernel.LogicalNot, out)
+	})
 	document("isin", Doc{NumPy: "np.isin", Passes: "those of sort over the list; then as searchsorted and take", Working: "as searchsorted and take"})
 	for i, name := range []string{"unique", "unique_counts", "unique_index", "unique_inverse"} {
 		define(name+"(x)", 1, 1, func(c *call) (*graph.Node, error) {
@@ -68,13 +83,21 @@ func init() {
 	const counting = "1 of lines up to 16 MiB that lie together; else 1 for each 16 bits of an element, for each 11 where results lie side by side; 2 read, 1 written of lines of under 4 MiB across a large array"
 	for _, skip := range []bool{false, true} {
 		prefix := map[bool]string{false: "", true: "nan"}[skip]
-		define(prefix+"median(x, axes...)", 1, -1, onArray(func(c *call, x *graph.Node, axes []int) (*graph.Node, error) {
-			return order.Median(c.site, x, order.QuantileOptions{Axes: axes, SkipNaN: skip})
-		}))
+		define(prefix+`median(x, axes..., "keepdims")`, 1, -1, func(c *call) (*graph.Node, error) {
+			x, axes, text, err := c.mixed(1)
+			if err != nil {
+				return nil, err
+			}
+			keep := slices.Contains(text, "keepdims")
+			if len(text) > 1 || len(text) == 1 && !keep {
+				return nil, c.fail(c.args[1].Pos(), `%s takes axes and "keepdims": %s`, c.f.Name, c.f.Usage)
+			}
+			return order.Median(c.site, x, order.QuantileOptions{Axes: axes, KeepDims: keep, SkipNaN: skip})
+		})
 		document(prefix+"median", Doc{NumPy: "np." + prefix + "median", Passes: counting, Working: "16 MiB"})
 		for name, scale := range map[string]float64{"quantile": 1, "percentile": 100} {
 			name = prefix + name
-			define(name+`(x, q, axes..., "method")`, 2, -1, func(c *call) (*graph.Node, error) { return c.quantile(name, scale, skip) })
+			define(name+`(x, q, axes..., "method", "keepdims")`, 2, -1, func(c *call) (*graph.Node, error) { return c.quantile(name, scale, skip) })
 			document(name, Doc{NumPy: "np." + name, Passes: counting, Working: "16 MiB"})
 		}
 	}
@@ -113,13 +136,16 @@ func (c *call) quantile(name string, scale float64, skip bool) (*graph.Node, err
 		q = append(q, v/scale)
 	}
 	x, axes, text, err := c.mixed(2)
+	o := order.QuantileOptions{Axes: axes, SkipNaN: skip}
+	if last := len(text) - 1; last >= 0 && text[last] == "keepdims" {
+		o.KeepDims, text = true, text[:last]
+	}
 	if err == nil && len(text) > 1 {
 		err = c.fail(c.args[2].Pos(), "%s takes one method: %s", name, c.f.Usage)
 	}
 	if err != nil {
 		return nil, err
 	}
-	o := order.QuantileOptions{Axes: axes, SkipNaN: skip}
 	if len(text) > 0 {
 		o.Method = order.Method(text[0])
 	}

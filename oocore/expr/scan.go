@@ -35,5 +35,28 @@ func init() {
 		}
 		return scan.Diff(c.site, x, times, axis)
 	}))
+	define("gradient(x, spacing, axis)", 1, 3, func(c *call) (*graph.Node, error) {
+		in, err := c.arrays(1)
+		if err != nil {
+			return nil, err
+		}
+		spacing, axis := 1.0, 0
+		if len(c.values) > 1 {
+			if spacing, err = c.float(1); err != nil {
+				return nil, err
+			}
+		}
+		if len(c.values) > 2 {
+			n, err := c.ints(2)
+			if err != nil {
+				return nil, err
+			}
+			axis = n[0]
+		} else if len(in[0].Shape) > 1 {
+			return nil, c.fail(c.args[0].Pos(), "gradient of %d dimensions takes an axis: %s", len(in[0].Shape), c.f.Usage)
+		}
+		return scan.Gradient(c.site, in[0], spacing, axis)
+	})
+	document("gradient", Doc{NumPy: "np.gradient(x, spacing, axis=axis)", Passes: fused, Working: part})
 	document("diff", Doc{NumPy: "np.diff", Passes: fused, Working: "a block"})
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
@@ -309,4 +310,14 @@ func sized(root *graph.Node, t Target, o Options) (*Sized, error) {
 		return nil, err
 	}
 	return p.Size(o)
+}
+
+func TestMemoryErrorTellsWhatTheProgramHolds(t *testing.T) {
+	e := &MemoryError{Op: "sum", Need: 904 << 20, Limit: 64 << 20, Held: 868 << 20}
+	if got := e.Error(); !strings.Contains(got, "needs a budget of 904MiB (947,912,704 bytes), 868MiB of it for what the program itself holds, and has 64MiB") {
+		t.Error(got)
+	}
+	if e.Held = 0; !strings.Contains(e.Error(), "(947,912,704 bytes), and has 64MiB") {
+		t.Error(e)
+	}
 }

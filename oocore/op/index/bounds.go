@@ -10,13 +10,15 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
-	"github.com/gonbext/gonbext/oocore/kernel"
 )
 
 func init() { blockwise.Register("bounded", Bounded{}) }
 
 // Bounded is indices of an axis, checked, and none of them negative.
-type Bounded struct{ Axis, Length int }
+type Bounded struct {
+	Axis, Length int
+	Positive     bool `json:",omitzero"` // negative ones are errors, and not counted from the end
+}
 
 // Chunks takes any box.
 func (o Bounded) Chunks() []int { return nil }
@@ -35,6 +37,13 @@ func (o Bounded) Fill(ctx context.Context, t *blockwise.Task) error {
 		return err
 	}
 	return t.Compute(func() error {
+		if o.Positive {
+			for _, i := range dtype.Slice[int64](t.Dst) {
+				if i < 0 {
+					return fmt.Errorf("index %d is out of range for axis %d of length %d", i, o.Axis, o.Length)
+				}
+			}
+		}
 		_, err := resolve(dtype.Slice[int64](t.Dst), o.Axis, o.Length)
 		return err
 	})
@@ -70,29 +79,9 @@ func at(site graph.Site, n *graph.Node, indices []*graph.Node) (*graph.Node, err
 	if err != nil {
 		return nil, err
 	}
-	var flat *graph.Node // the place among the first axes, as if they were one
-	for d, index := range indices {
-		if index, err = Integers(site, index); err != nil {
-			return nil, err
-		}
-		if grid.Size(shape) > 0 && n.Shape[d] == 0 {
-			return nil, fmt.Errorf("axis %d has no elements to take", d)
-		}
-		if grid.Size(index.Shape) > 0 {
-			if index, err = graph.Boxes(site, "bounded", Bounded{Axis: d, Length: n.Shape[d]}, index.Shape, dtype.Int64, []*graph.Node{index}); err != nil {
-				return nil, err
-			}
-		}
-		if flat == nil {
-			flat = index
-			continue
-		}
-		if flat, err = graph.Apply(site, kernel.Multiply, flat, constant(site, dtype.Int64, n.Shape[d])); err != nil {
-			return nil, err
-		}
-		if flat, err = graph.Apply(site, kernel.Add, flat, index); err != nil {
-			return nil, err
-		}
+	flat, err := flattened(site, indices, n.Shape[:k], grid.Size(shape) == 0, false)
+	if err != nil {
+		return nil, err
 	}
 	joined, err := graph.Reshape(site, n, append([]int{grid.Size(n.Shape[:k])}, n.Shape[k:]...)...)
 	if err != nil {

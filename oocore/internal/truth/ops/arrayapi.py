@@ -127,6 +127,7 @@ def pairs(rng):
         few = few.real.astype(few.real.dtype)
         x = np.asarray(x % 5).astype(x.dtype) if i % 2 else x
         yield case("isin", "isin(x, y)", {"x": x, "y": few}, lambda: np.isin(x.astype("f8"), few.astype("f8")))
+        yield case("isin", 'isin(x, y, "invert")', {"x": x, "y": few}, lambda: np.isin(x.astype("f8"), few.astype("f8"), invert=True))
 
 
 def vectors(rng):

@@ -200,7 +200,22 @@ def leaves(rng):
         yield {"op": bad.split("(")[0], "expr": bad, "in": {}, "error": True}
 
 
+def closeness(rng):
+    types = ["float32", "float64", "int32", "uint8", "complex64", "float16", "bool"]
+    for i in range(EACH + 10):
+        x = array(rng, lengths(rng, most=3, high=6), types[i % 6])
+        y = (x + array(rng, x.shape, "float32", special=False).astype("f8") * [0, 1e-9, 1e-5, 1e-3][i % 4])
+        y = y.astype("int64" if i % 5 == 0 and x.dtype.kind in "iu" else x.dtype if x.dtype.kind in "fc" else "float64")
+        text, args = [("", {}), (", 0.001", {"rtol": 1e-3}), (", 0.001, 0.01", {"rtol": 1e-3, "atol": 1e-2}), (', 0.0, 0.0, "equal_nan"', {"rtol": 0.0, "atol": 0.0, "equal_nan": True})][i % 4]
+        yield case("isclose", f"isclose(x, y{text})", {"x": x, "y": y}, lambda: np.isclose(x, y, **args))
+        yield case("allclose", f"allclose(x, y{text})", {"x": x, "y": y}, lambda: np.asarray(np.allclose(x, y, **args)))
+        z = array(rng, lengths(rng, most=3, high=6), ["float16", "float32", "float64", "int8", "bool"][i % 5])
+        text, args = [("", {}), (", 7.5", {"nan": 7.5}), (", -1, 100, -200.5", {"nan": -1, "posinf": 100, "neginf": -200.5})][i % 3]
+        yield case("nan_to_num", f"nan_to_num(x{text})", {"x": z}, lambda: np.nan_to_num(z, **args))
+
+
 def cases(rng):
+    yield from closeness(rng)
     yield from error_function(rng)
     for op in EXACT + NEAR:
         yield from elements(rng, op)

@@ -165,6 +165,24 @@ def masks(rng):
     yield refused("compress", "compress(c, x, 0)", {"x": x, "c": np.ones(4, bool)})
 
 
+def flat(rng):
+    for i in range(EACH + 6):
+        shape = [int(rng.integers(1, 40)) for _ in range(int(rng.integers(1, 5)))]
+        of = lengths(rng, int(rng.integers(0, 3)))
+        each = [rng.integers(0, n, of if rng.random() < 0.8 or not of else of[-1:]).astype(INDEX[int(rng.integers(len(INDEX)))]) for n in shape]
+        names = "abcd"[: len(shape)]
+        want = np.asarray(np.ravel_multi_index(each, shape), "i8")
+        yield {"op": "ravel_multi_index", "expr": f"ravel_multi_index({joined([*names, *shape])})", "in": dict(zip(names, each)), "want": want}
+        places = rng.integers(0, int(np.prod(shape)), of).astype("i8")
+        axis = int(rng.integers(len(shape)))
+        yield {"op": "unravel_index", "expr": f"unravel_index(x, {joined([*shape, axis])})", "in": {"x": places}, "want": np.asarray(np.unravel_index(places, shape)[axis], "i8")}
+    for bad in ([3], [-1]):
+        yield refused("ravel_multi_index", "ravel_multi_index(i, i, 3, 4)", {"i": np.array(bad)})
+    for bad in ([12], [-1]):
+        yield refused("unravel_index", "unravel_index(i, 3, 4, 0)", {"i": np.array(bad)})
+    yield refused("unravel_index", "unravel_index(i, 3, 4, 0)", {"i": np.array([0.0])})
+
+
 def cases(rng):
-    for family in (take, along, at, assign, masks):
+    for family in (flat, take, along, at, assign, masks):
         yield from family(rng)

@@ -112,9 +112,12 @@ def quantiles(rng):
                 dims = len(shape)
                 axes = tuple(int(a) for a in rng.permutation(dims)[: int(rng.integers(1, dims + 1))]) if rng.random() < 0.7 else None
                 along = "" if axes is None else ", " + joined(axes)
+                keep, kept = {}, ""
+                if i % 6 == 5:
+                    keep, kept = {"keepdims": True}, ', "keepdims"'
                 if name == "median":
-                    want, rtol, atol = exact(lambda a: f(a, axis=axes), x)
-                    yield case(skip + name, f"{skip}{name}(x{along})", {"x": x}, lambda: want, rtol, atol)
+                    want, rtol, atol = exact(lambda a: f(a, axis=axes, **keep), x)
+                    yield case(skip + name, f"{skip}{name}(x{along}{kept})", {"x": x}, lambda: want, rtol, atol)
                     continue
                 method = METHODS[int(rng.integers(len(METHODS)))] if rng.random() < 0.8 else None
                 text = f', "{method}"' if method else ""
@@ -126,8 +129,8 @@ def quantiles(rng):
                         want = want.astype(x.dtype)
                     yield case(skip + name, f'{skip}{name}(x, "{joined(many)}"{along}{text})', {"x": x}, lambda: want, 1e-14, 1e-15 * 10000)
                     continue
-                want, rtol, atol = exact(lambda a: f(a, q, axis=axes, method=method or "linear"), x)
-                yield case(skip + name, f"{skip}{name}(x, {q}{along}{text})", {"x": x}, lambda: want, rtol, atol)
+                want, rtol, atol = exact(lambda a: f(a, q, axis=axes, method=method or "linear", **keep), x)
+                yield case(skip + name, f"{skip}{name}(x, {q}{along}{text}{kept})", {"x": x}, lambda: want, rtol, atol)
     x = array(rng, (4, 5), "float32", special=False)
     for bad in ("quantile(x, 1.5)", "quantile(x, -0.1)", "percentile(x, 101)", 'quantile(x, 0.5, "no such")', "quantile(x, 0.5, 2)", "quantile(x, 0.5, 0, 0)",
                 "median(x, 2)", "quantile(x, nan)", 'quantile(x, "0.5, 2")', "quantile(x, 0.5, 0.5)"):

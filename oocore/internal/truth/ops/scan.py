@@ -67,7 +67,25 @@ def diff(rng):
     yield refused("diff", "diff(x)", {"x": array(rng, (), "float32")})
 
 
+def gradient(rng):
+    types = ["float32", "float64", "int32", "uint8", "complex64", "complex128", "int64"]
+    for i in range(EACH):
+        shape = [n + 2 for n in lengths(rng, empty=0)]
+        x = array(rng, shape, types[i % len(types)], special=False)
+        axis, h = axis_of(rng, len(shape)), [1.0, 0.25, -2.0, 0.1][i % 4]
+        with np.errstate(all="ignore"):
+            if i % 5 == 0:
+                x = x.reshape(-1)
+                yield case("gradient", "gradient(x)", {"x": x}, lambda: np.gradient(x))
+            else:
+                yield case("gradient", f"gradient(x, {h}, {axis})", {"x": x}, lambda: np.gradient(x, h, axis=axis), 1e-6, 1e-9)
+    x = array(rng, (1, 3), "float32")
+    for bad in ("gradient(x, 1, 0)", "gradient(x, 1, 2)", "gradient(x)"):
+        yield refused("gradient", bad, {"x": x})
+
+
 def cases(rng):
+    yield from gradient(rng)
     yield from scan(rng, "cumsum", np.cumsum)
     yield from scan(rng, "cumprod", np.cumprod)
     yield from diff(rng)
