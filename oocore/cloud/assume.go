@@ -22,8 +22,9 @@ import (
 
 // Credentials that have to be fetched: a role that is assumed, with other credentials or
 // with the token of a web identity, Amazon's single sign-on, and a program of the user's.
-// Amazon's own module for these adds 6 MB to a binary; what it asks of its servers is a
-// request each.
+// What they ask of Amazon's servers is a request each, so that a cell, which is linked
+// anew each time, need not hold Amazon's own module: this file adds 0.2 MB to a binary
+// and 0.07 s to a link, aws-sdk-go-v2/config 3.1 MB and 0.42 s.
 
 // chain resolves a profile's credentials.
 type chain struct {

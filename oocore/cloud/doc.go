@@ -9,8 +9,10 @@
 // They come from the places that Amazon's tools use, and never from a path:
 // AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN; the files
 // ~/.aws/credentials and ~/.aws/config (AWS_SHARED_CREDENTIALS_FILE,
-// AWS_CONFIG_FILE) with AWS_PROFILE; the role of a container; the role of a
-// machine (IMDSv2), in this order. AWS_NO_SIGN_REQUEST=true asks without
+// AWS_CONFIG_FILE) with AWS_PROFILE, by keys, role_arn, single sign-on or
+// credential_process; before them AWS_WEB_IDENTITY_TOKEN_FILE with AWS_ROLE_ARN; the
+// role of a container; the role of a machine (IMDSv2). What is fetched is fetched anew
+// before it expires. AWS_NO_SIGN_REQUEST=true asks without
 // credentials, for public buckets. AWS_REGION or AWS_DEFAULT_REGION name the
 // region, which is learned from the server where it is another; AWS_ENDPOINT_URL_S3
 // or AWS_ENDPOINT_URL name another server than Amazon's, where the bucket is the
