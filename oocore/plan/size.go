@@ -51,16 +51,7 @@ func (p *Plan) Size(o Options) (*Sized, error) {
 func (p *Plan) sizeFor(o Options, keep int64) (*Sized, error) {
 	s := &Sized{Plan: p, Budget: o.Budget, Arena: max(o.Budget-o.Overhead, 0), Workers: max(o.Workers, 1), Device: o.Device,
 		Stages: make([]SizedStage, len(p.Stages)), spilled: make([]bool, len(p.Arrays))}
-	for i := range p.Arrays {
-		if p.Arrays[i].Place != InTemp {
-			continue
-		}
-		if bytes := arena.Reserved(p.Arrays[i].Bytes()); bytes <= keep {
-			keep -= bytes
-		} else {
-			s.spilled[i] = bytes > alwaysKept
-		}
-	}
+	p.spill(keep, s.spilled)
 	for i := range s.Stages {
 		st := &s.Stages[i]
 		st.Stage = &p.Stages[i]
@@ -70,6 +61,35 @@ func (p *Plan) sizeFor(o Options, keep int64) (*Sized, error) {
 		s.place(st)
 	}
 	return s, s.size(o.Overhead)
+}
+
+// spill marks the temporary arrays that do not fit into keep bytes beside those that are
+// needed at the same time. A small one always fits.
+func (p *Plan) spill(keep int64, spilled []bool) {
+	_, dies := p.lifetimes()
+	last := make([][]int, len(p.Stages)) // arrays that each stage is the last to need
+	taken := make([]int64, len(p.Arrays))
+	for a, i := range dies {
+		if len(last) > 0 && p.Arrays[a].Place == InTemp {
+			last[i] = append(last[i], a)
+		}
+	}
+	for i := range p.Stages {
+		for _, a := range p.Stages[i].Outputs {
+			if p.Arrays[a].Place != InTemp {
+				continue
+			}
+			if bytes := arena.Reserved(p.Arrays[a].Bytes()); bytes <= keep {
+				taken[a] = bytes
+				keep -= bytes
+			} else {
+				spilled[a] = bytes > alwaysKept
+			}
+		}
+		for _, a := range last[i] {
+			keep += taken[a]
+		}
+	}
 }
 
 // place decides whether the device computes a stage, and notes why not.
@@ -118,15 +138,20 @@ func (p *Sized) size(overhead int64) error {
 	if out := &p.Arrays[p.Output]; out.Place == InCollect {
 		steady = out.Bytes()
 	}
+	change := make([]int64, len(p.Stages)+1) // of what temporary arrays take, with each stage
+	for a := range p.Arrays {
+		if p.Place(a) == InArena {
+			bytes := arena.Reserved(p.Arrays[a].Bytes())
+			change[born[a]] += bytes
+			change[dies[a]+1] -= bytes
+		}
+	}
+	var held int64
 	for i := range p.Stages {
 		s := &p.Stages[i]
 		var base record.Bytes
-		base[record.Output] = steady
-		for a := range p.Arrays {
-			if p.Place(a) == InArena && born[a] <= i && i <= dies[a] {
-				base[record.Scratch] += arena.Reserved(p.Arrays[a].Bytes())
-			}
-		}
+		held += change[i]
+		base[record.Output], base[record.Scratch] = steady, held
 		room := p.Arena - base.Host()
 		least := p.sizeStage(s, room)
 		if p.takes(s) > room {
@@ -151,7 +176,7 @@ func (p *Sized) size(overhead int64) error {
 }
 
 // lifetimes are the first and last stage that each array is needed in.
-func (p *Sized) lifetimes() (born, dies []int) {
+func (p *Plan) lifetimes() (born, dies []int) {
 	born, dies = make([]int, len(p.Arrays)), make([]int, len(p.Arrays))
 	for i := range p.Stages {
 		for _, a := range p.Stages[i].Outputs {
@@ -167,7 +192,7 @@ func (p *Sized) lifetimes() (born, dies []int) {
 }
 
 // LastUses are the last stages that need each array.
-func (p *Sized) LastUses() []int {
+func (p *Plan) LastUses() []int {
 	_, dies := p.lifetimes()
 	return dies
 }
