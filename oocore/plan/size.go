@@ -22,10 +22,17 @@ const alwaysKept = 64 << 10
 
 // Size decides how a run with the given resources does the plan. A budget that is too
 // small is a *MemoryError, whose Need would do.
-func (p *Plan) Size(o Options) (*Sized, error) {
+func (p *Plan) Size(o Options) (s *Sized, err error) {
+	if p.decoded {
+		defer func() {
+			if r := recover(); r != nil {
+				s, err = nil, fmt.Errorf("this is not a plan that can be run: %v", r)
+			}
+		}()
+	}
 	none := o
 	none.Budget = 0
-	_, err := p.sizeFor(none, 0)
+	_, err = p.sizeFor(none, 0)
 	var least *MemoryError // what would do, since nothing fits in nothing
 	if !errors.As(err, &least) {
 		return nil, err
@@ -33,7 +40,6 @@ func (p *Plan) Size(o Options) (*Sized, error) {
 	if o.Budget < least.Need {
 		return nil, &MemoryError{Op: least.Op, Need: least.Need, Limit: o.Budget}
 	}
-	var s *Sized
 	for _, part := range []int64{5, 2, 0} { // eighths of the room, unless that leaves too little to work in
 		if s, err = p.sizeFor(o, max(o.Budget-o.Overhead, 0)/8*part); !errors.As(err, new(*MemoryError)) {
 			break
