@@ -18,8 +18,8 @@ const module = "github.com/gonbext/gonbext/"
 // layers are the packages from the bottom up. A package may import those of
 // layers below its own. Folders within a package's folder are part of it.
 var layers = [][]string{
-	{"oocore/units", "oocore/dtype", "oocore/grid", "oocore/record", "oocore/spell"},
-	{"oocore/machine"},
+	{"oocore/units", "oocore/dtype", "oocore/grid", "oocore/spell"},
+	{"oocore/machine", "oocore/record"},
 	{"oocore/internal/disk"},
 	{"oocore/kernel", "oocore/arena", "oocore/journal", "oocore/blockwise"},
 	{"oocore/codec"},
