@@ -128,6 +128,17 @@ func TestIterationsGiveWhatTheirStepsGive(t *testing.T) {
 	}
 }
 
+// Building an operation does not walk its input as a tree.
+func TestIndicesOfSharedExpressions(t *testing.T) {
+	y := oocore.Random(oocore.Float64, 1, 10)
+	for range 60 {
+		y = y.Mul(y)
+	}
+	if err := y.Take(oocore.FromSlice([]int64{1, 2}, 2), 0).Err(); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func BenchmarkPlanIterations(b *testing.B) {
 	for _, c := range iterations {
 		b.Run(c.name, func(b *testing.B) {
