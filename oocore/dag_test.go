@@ -128,6 +128,35 @@ func TestIterationsGiveWhatTheirStepsGive(t *testing.T) {
 	}
 }
 
+// A heat equation by rolls, against its definition.
+func TestHeatEquationIsItsArithmetic(t *testing.T) {
+	const rows, cols = 40, 30
+	x := make([]float64, rows*cols)
+	for i := range x {
+		x[i] = float64(i * 7919 % 1009)
+	}
+	want := slices.Clone(x)
+	heat := iterations[4]
+	for range heat.times {
+		next := make([]float64, len(want))
+		at := func(r, c int) float64 { return want[(r+rows)%rows*cols+(c+cols)%cols] }
+		for r := range rows {
+			for c := range cols {
+				around := at(r-1, c) + at(r+1, c) + at(r, c-1) + at(r, c+1)
+				next[r*cols+c] = at(r, c) + float64((around-float64(at(r, c)*4))*0.1)
+			}
+		}
+		want = next
+	}
+	got, err := oocore.Collect[float64](t.Context(), iterate(oocore.FromSlice(x, rows, cols), heat.times, heat.step, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(got, want) {
+		t.Error("wrong values")
+	}
+}
+
 // Building an operation does not walk its input as a tree.
 func TestIndicesOfSharedExpressions(t *testing.T) {
 	y := oocore.Random(oocore.Float64, 1, 10)

@@ -23,7 +23,7 @@ import (
 
 // Engine names the rules that results depend on. It is part of a fingerprint:
 // raise it when the same plan may give other bytes.
-const Engine = "gonbext-3"
+const Engine = "gonbext-4"
 
 // Plan is what a run computes: the logical plan.
 type Plan struct {
