@@ -102,8 +102,8 @@ func TestIterationsGiveWhatTheirStepsGive(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range iterations {
-		want := x
-		for range c.times {
+		want, times := x, min(c.times, 100)
+		for range times {
 			step := c.step(want)
 			values, err := oocore.Collect[float64](t.Context(), step)
 			if err != nil {
@@ -118,13 +118,53 @@ func TestIterationsGiveWhatTheirStepsGive(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all, err := oocore.Collect[float64](t.Context(), iterate(x, c.times, c.step, c.last))
+		all, err := oocore.Collect[float64](t.Context(), iterate(x, times, c.step, c.last))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !slices.Equal(one, all) {
 			t.Errorf("%s: other values than step by step", c.name)
 		}
+	}
+}
+
+// A heat equation by rolls, against its definition.
+func TestHeatEquationIsItsArithmetic(t *testing.T) {
+	const rows, cols = 40, 30
+	x := make([]float64, rows*cols)
+	for i := range x {
+		x[i] = float64(i * 7919 % 1009)
+	}
+	want := slices.Clone(x)
+	heat := iterations[4]
+	for range heat.times {
+		next := make([]float64, len(want))
+		at := func(r, c int) float64 { return want[(r+rows)%rows*cols+(c+cols)%cols] }
+		for r := range rows {
+			for c := range cols {
+				around := at(r-1, c) + at(r+1, c) + at(r, c-1) + at(r, c+1)
+				next[r*cols+c] = at(r, c) + float64((around-float64(at(r, c)*4))*0.1)
+			}
+		}
+		want = next
+	}
+	got, err := oocore.Collect[float64](t.Context(), iterate(oocore.FromSlice(x, rows, cols), heat.times, heat.step, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(got, want) {
+		t.Error("wrong values")
+	}
+}
+
+// Building an operation does not walk its input as a tree.
+func TestIndicesOfSharedExpressions(t *testing.T) {
+	y := oocore.Random(oocore.Float64, 1, 10)
+	for range 60 {
+		y = y.Mul(y)
+	}
+	if err := y.Take(oocore.FromSlice([]int64{1, 2}, 2), 0).Err(); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -143,5 +183,42 @@ func BenchmarkPlanIterations(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// Many different constants do not take a register each: what is computed with them
+// takes no more memory than with one.
+func TestConstantsDoNotGrowMemory(t *testing.T) {
+	x := make([]float64, 1000)
+	for i := range x {
+		x[i] = float64(i)
+	}
+	y := oocore.FromSlice(x, len(x))
+	want := make([]float64, len(x))
+	copy(want, x)
+	row := oocore.FromSlice([]float64{3}, 1)
+	for i := range 500 {
+		y = y.Mul(0.5).Add(float64(i)).Sub(row)
+		for k := range want {
+			want[k] = want[k]*0.5 + float64(i) - 3
+		}
+	}
+	p, err := plan.New(node(t, y), plan.Target{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sized, err := p.Size(plan.Options{Budget: 1 << 30, Workers: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sized.Need > 4<<20 {
+		t.Errorf("500 constants need %d bytes", sized.Need)
+	}
+	got, err := oocore.Collect[float64](t.Context(), y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(got, want) {
+		t.Error("wrong values")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/kernel"
 )
 
 // What a decoded plan refers to has to be in it: a plan that was cut or edited is an
@@ -23,10 +24,57 @@ func (p *Plan) check() error {
 		if err := grid.Check(a.Shape, a.DType.Size()); err != nil {
 			return fmt.Errorf("array %d: %w", i, err)
 		}
+		if err := a.check(); err != nil {
+			return fmt.Errorf("array %d: %w", i, err)
+		}
+	}
+	filled := make([]bool, len(p.Arrays))
+	for i := range p.Arrays {
+		filled[i] = p.Arrays[i].Place == InFile || p.Arrays[i].Place == InData
 	}
 	for i := range p.Stages {
-		if err := p.checkStage(&p.Stages[i]); err != nil {
+		s := &p.Stages[i]
+		if err := p.checkStage(s); err != nil {
 			return fmt.Errorf("stage %d: %w", i, err)
+		}
+		for k := range s.Programs {
+			for l := range s.Programs[k].Arrays() {
+				if !filled[l.Array] {
+					return fmt.Errorf("stage %d reads array %d before it is filled", i, l.Array)
+				}
+			}
+		}
+		for _, a := range s.Outputs {
+			if filled[a] {
+				return fmt.Errorf("stage %d fills array %d, which is full", i, a)
+			}
+			filled[a] = true
+		}
+	}
+	if place := p.Arrays[p.Output].Place; !filled[p.Output] || place != InResult && place != InCollect {
+		return errors.New("no stage fills its output")
+	}
+	return nil
+}
+
+func (a *Array) check() error {
+	switch a.Place {
+	case InFile, InTemp, InResult, InCollect:
+	case InData:
+		if int64(len(a.Data)) != a.Bytes() {
+			return fmt.Errorf("it has %d bytes of data for %d", len(a.Data), a.Bytes())
+		}
+	default:
+		return fmt.Errorf("its place %q is unknown", a.Place)
+	}
+	for _, boxes := range [][]int{a.Chunks, a.Shards, a.Blocks, a.Layout.Unit, a.Layout.Chunk} {
+		if boxes != nil && (len(boxes) != len(a.Shape) || len(boxes) > 0 && slices.Min(boxes) < 1) {
+			return fmt.Errorf("boxes of %s do not cut an array of shape %s", grid.Format(boxes), grid.Format(a.Shape))
+		}
+	}
+	for _, n := range []int64{a.Work.Whole, a.Work.Stream, a.Work.Heap, a.Work.StreamHeap, a.Layout.Work.Whole, a.Layout.Work.Stream, a.Layout.Work.Heap, a.Layout.Work.StreamHeap} {
+		if n < 0 {
+			return fmt.Errorf("decoding it takes %d bytes", n)
 		}
 	}
 	return nil
@@ -49,8 +97,13 @@ func (p *Plan) checkStage(s *Stage) error {
 		outputs = len(s.Folds)
 	case MatMulStage:
 		programs = 2
-		if m == nil || dims < 2 || min(m.TileM, m.TileN, m.TileK) < 1 {
-			return errors.New("its product is not cut into tiles")
+		if m == nil || dims < 2 || m.Type.Size() == 0 || min(m.M, m.N, m.K) < 0 {
+			return errors.New("it has no product")
+		}
+		again := *m
+		again.cut()
+		if m.TileM != again.TileM || m.TileN != again.TileN || m.TileK != again.TileK || m.M != s.Grid.Shape[dims-2] || m.N != s.Grid.Shape[dims-1] {
+			return errors.New("its product is cut into other tiles than its lengths ask for")
 		}
 		for i := range s.Programs {
 			domain := s.Programs[i].Domain
@@ -81,10 +134,36 @@ func (p *Plan) checkStage(s *Stage) error {
 		if err := p.checkProgram(&s.Programs[i]); err != nil {
 			return err
 		}
+		if domain := s.Programs[i].Domain; s.Kind != MatMulStage && !slices.Equal(domain, s.Grid.Shape) {
+			return fmt.Errorf("its program runs over %s, its grid over %s", grid.Format(domain), grid.Format(s.Grid.Shape))
+		}
+	}
+	if prog := &s.Programs[0]; s.Kind != ReduceStage && (!slices.Equal(p.Arrays[s.Outputs[0]].Shape, s.Grid.Shape) ||
+		s.Kind == MapStage && prog.Type(prog.Out[0]) != p.Arrays[s.Outputs[0]].DType) {
+		return fmt.Errorf("it writes %s into an array of shape %s and other elements", grid.Format(s.Grid.Shape), grid.Format(p.Arrays[s.Outputs[0]].Shape))
+	}
+	for i, f := range s.Folds {
+		for k, a := range f.Axes {
+			if a < 0 || a >= dims || k > 0 && a <= f.Axes[k-1] {
+				return fmt.Errorf("reduction %d is along axis %d of %d", i, a, dims)
+			}
+		}
+		if s.Kind == ReduceStage && !slices.Equal(f.Axes, s.Folds[0].Axes) {
+			return errors.New("its reductions are along different axes")
+		}
 	}
 	for _, f := range s.Folds {
 		if s.Kind == MapStage && len(f.Axes) != dims {
 			return fmt.Errorf("it folds along %d of its %d axes beside what it writes", len(f.Axes), dims)
+		}
+	}
+	for i := range s.Folds {
+		prog := &s.Programs[0]
+		if len(prog.Out) < len(s.Folds) {
+			break
+		}
+		if _, ok := kernel.NewFolder(s.Folds[i].Kind, prog.Type(prog.Out[s.Folded(i)])); !ok {
+			return fmt.Errorf("reduction %d is not defined for its elements", i)
 		}
 	}
 	if first := s.Programs[0].Out; s.Kind != ReduceStage && len(first) != 1+len(s.Folds) || s.Kind == ReduceStage && len(first) != len(s.Folds) {
@@ -94,6 +173,9 @@ func (p *Plan) checkStage(s *Stage) error {
 }
 
 func (p *Plan) checkProgram(prog *Program) error {
+	if err := grid.Check(prog.Domain, 1); err != nil {
+		return err
+	}
 	for i := range prog.Loads {
 		l := &prog.Loads[i]
 		v := &l.View
@@ -103,19 +185,52 @@ func (p *Plan) checkProgram(prog *Program) error {
 				return fmt.Errorf("load %d: %w", i, err)
 			}
 		}
+		if l.Type.Size() == 0 {
+			return fmt.Errorf("load %d has no type", i)
+		}
+		switch l.Kind {
+		case LoadArray, LoadConst, LoadIota, LoadRandom, LoadBlocks:
+		default:
+			return fmt.Errorf("load %d is of an unknown kind %q", i, l.Kind)
+		}
+		shape := l.Shape
 		if l.Kind == LoadArray {
 			if l.Array < 0 || l.Array >= len(p.Arrays) {
 				return fmt.Errorf("there is no array %d to load", l.Array)
 			}
-			dims = len(p.Arrays[l.Array].Shape)
+			shape = p.Arrays[l.Array].Shape
+			dims = len(shape)
+			if l.Type != p.Arrays[l.Array].DType {
+				return fmt.Errorf("load %d takes %s for %s", i, p.Arrays[l.Array].DType, l.Type)
+			}
 		}
 		if l.Kind != LoadConst && (len(v.Axis) != dims || len(v.Start) != dims || len(v.Step) != dims || len(v.Shape) != len(prog.Domain)) ||
 			slices.ContainsFunc(v.Axis, func(a int) bool { return a >= len(prog.Domain) }) {
 			return fmt.Errorf("load %d has a view of another array", i)
 		}
+		if l.Kind != LoadConst && !inside(v, shape, prog.Domain) {
+			return fmt.Errorf("load %d reads outside of an array of shape %s", i, grid.Format(shape))
+		}
 	}
 	for i := range prog.Code {
-		for _, v := range prog.Code[i].Args {
+		in := &prog.Code[i]
+		arity := 1
+		if in.Op != kernel.Invalid {
+			arity = in.Op.Arity()
+		}
+		if in.To.Size() == 0 || in.Type.Size() == 0 || len(in.Args) != arity {
+			return fmt.Errorf("instruction %d takes %d values", i, len(in.Args))
+		}
+		ok := false
+		if in.Op == kernel.Invalid {
+			_, ok = kernel.Cast(in.Type, in.To)
+		} else if _, ok = kernel.Lookup(in.Op, in.Type); ok {
+			ok = in.Op.Result(in.Type) == in.To
+		}
+		if !ok {
+			return fmt.Errorf("instruction %d is not defined for %s", i, in.Type)
+		}
+		for _, v := range in.Args {
 			if v < 0 || v >= len(prog.Loads)+i {
 				return fmt.Errorf("instruction %d takes a value that comes later, %d", i, v)
 			}
@@ -130,4 +245,27 @@ func (p *Plan) checkProgram(prog *Program) error {
 		return errors.New("a program has no result")
 	}
 	return nil
+}
+
+// inside reports a view of the domain that stays inside an array of the shape.
+func inside(v *grid.View, shape, domain []int) bool {
+	if !slices.Equal(v.Shape, domain) {
+		return false
+	}
+	if grid.Size(domain) == 0 {
+		return true
+	}
+	for d, a := range v.Axis {
+		last := v.Start[d]
+		if a >= 0 && domain[a] > 1 {
+			if v.Step[d] == 0 || abs(v.Step[d]) > shape[d] || domain[a] > shape[d] {
+				return false
+			}
+			last += (domain[a] - 1) * v.Step[d]
+		}
+		if v.Start[d] < 0 || v.Start[d] >= shape[d] || last < 0 || last >= shape[d] {
+			return false
+		}
+	}
+	return true
 }

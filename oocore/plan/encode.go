@@ -22,15 +22,22 @@ func (p *Plan) Encode() ([]byte, error) {
 // Decode reads what Encode wrote. A plan of another engine is refused, and so is one
 // that names arrays or values that it does not have.
 func Decode(b []byte) (*Plan, error) {
+	var version struct {
+		Engine string `json:"engine"`
+	}
+	if err := json.Unmarshal(b, &version); err != nil || version.Engine == "" {
+		return nil, errors.Join(errors.New("this is not a plan"), err)
+	}
+	if version.Engine != Engine {
+		return nil, fmt.Errorf("the plan was made by %s, and this is %s: plan again", version.Engine, Engine)
+	}
 	p := &Plan{}
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
 	if err := d.Decode(p); err != nil {
 		return nil, fmt.Errorf("this is not a plan: %w", err)
 	}
-	if p.Engine != Engine {
-		return nil, fmt.Errorf("the plan was made by %s, and this is %s: plan again", p.Engine, Engine)
-	}
+	p.decoded = true
 	if err := p.check(); err != nil {
 		return nil, fmt.Errorf("this is not a plan: %w", err)
 	}

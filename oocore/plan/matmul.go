@@ -37,11 +37,8 @@ func even(n, tile, unit int) int {
 	return max((each+unit-1)/unit*unit, 1)
 }
 
-func (c *compiler) matmulStage(n *graph.Node) error {
-	a, b := n.In[0], n.In[1]
-	d := len(n.Shape)
-	last := len(a.Shape) - 2
-	m := &MatMul{M: n.Shape[d-2], N: n.Shape[d-1], K: a.Shape[last+1], Summed: a.Shape[last-n.Summed : last], Type: kernel.GemmType(n.DType)}
+// cut chooses the tiles by the lengths and the type alone.
+func (m *MatMul) cut() {
 	// Several tiles even in a small product, so that all cores have work; none so
 	// small that packing shows.
 	side := 1024
@@ -54,6 +51,14 @@ func (c *compiler) matmulStage(n *graph.Node) error {
 		m.TileK = m.K // one panel, which often lies in one piece
 	}
 	m.TileK = even(m.K, max(m.TileK, 1), 1)
+}
+
+func (c *compiler) matmulStage(n *graph.Node) error {
+	a, b := n.In[0], n.In[1]
+	d := len(n.Shape)
+	last := len(a.Shape) - 2
+	m := &MatMul{M: n.Shape[d-2], N: n.Shape[d-1], K: a.Shape[last+1], Summed: a.Shape[last-n.Summed : last], Type: kernel.GemmType(n.DType)}
+	m.cut()
 	s := Stage{Kind: MatMulStage, Name: n.String(), Site: n.Site.String(), MatMul: m,
 		Programs: []Program{c.program(a), c.program(b)}}
 	out, err := c.result(n)

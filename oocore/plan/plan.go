@@ -30,7 +30,8 @@ type Plan struct {
 	Stages []Stage `json:"stages"`
 	Output int     `json:"output"` // index into Arrays
 
-	bound bool // Go functions are among its operations: it does not travel
+	bound   bool // Go functions are among its operations: it does not travel
+	decoded bool // its operations may be given what they were not made for
 }
 
 // String is the plan's title and its stages.

@@ -138,10 +138,44 @@ func (l *Load) Permuted() bool {
 	return false
 }
 
+// mostFilled bounds the registers of constants and other loads that are filled once, or
+// at the start of each block. Where a program has more of them, each has a register only
+// while it is used, so that registers do not grow with a program's length.
+const mostFilled = 24
+
+// FilledAt is, for each load, the instruction before which its register is filled; -1
+// where that is at the start of a block, or never.
+func (p *Program) FilledAt() []int {
+	at := make([]int, len(p.Loads))
+	filled := 0
+	for v := range p.Loads {
+		at[v] = -1
+		if !p.Loads[v].Dense() {
+			filled++
+		}
+	}
+	if filled <= mostFilled {
+		return at
+	}
+	for i := len(p.Code) - 1; i >= 0; i-- {
+		for _, a := range p.Code[i].Args {
+			if a < len(p.Loads) && !p.Loads[a].Dense() {
+				at[a] = i
+			}
+		}
+	}
+	for _, v := range p.Out {
+		if v < len(p.Loads) {
+			at[v] = -1
+		}
+	}
+	return at
+}
+
 // Registers assigns each value a register, reusing those whose value is no
 // longer needed. A value that is read straight from an input has register -1, as
 // has, where direct says so, the single result that is written to its place.
-// Constants and other loads that are filled once keep theirs to themselves.
+// Loads that are filled at the start keep theirs to themselves.
 // The second result is the number of registers, each of BlockElems elements of
 // the widest type.
 func (p *Program) Registers(direct bool) ([]int, int) {
@@ -160,36 +194,50 @@ func (p *Program) Registers(direct bool) ([]int, int) {
 		lastUse[v] = len(p.Code)
 	}
 	count := 0
+	filledAt := p.FilledAt()
+	starts := make([][]int, len(p.Code)) // loads that each instruction is the first to use
 	for v := range p.Loads {
-		if p.Loads[v].Dense() {
+		switch at := filledAt[v]; {
+		case p.Loads[v].Dense():
 			reg[v] = -1
-			continue
+		case at >= 0:
+			starts[at] = append(starts[at], v)
+		default:
+			reg[v] = count
+			count++
 		}
-		reg[v] = count
-		count++
 	}
+	ends := func(v, i int) bool { return lastUse[v] == i && (v >= len(p.Loads) || filledAt[v] >= 0) }
 	var free []int
+	take := func() int {
+		if len(free) == 0 {
+			count++
+			return count - 1
+		}
+		r := free[len(free)-1]
+		free = free[:len(free)-1]
+		return r
+	}
 	for i, in := range p.Code {
 		v := len(p.Loads) + i
+		for _, l := range starts[i] {
+			reg[l] = take()
+		}
 		// Operands that die here may be overwritten: kernels allow dst to be one of them
 		// only when the element sizes agree.
 		for k, a := range in.Args {
-			if a >= len(p.Loads) && lastUse[a] == i && !slices.Contains(in.Args[:k], a) && p.Type(a).Size() == in.To.Size() {
+			if ends(a, i) && !slices.Contains(in.Args[:k], a) && p.Type(a).Size() == in.To.Size() {
 				free = append(free, reg[a])
 				lastUse[a] = -2
 			}
 		}
 		if direct && v == n-1 && len(p.Out) == 1 && p.Out[0] == v {
 			reg[v] = -1
-		} else if len(free) > 0 {
-			reg[v] = free[len(free)-1]
-			free = free[:len(free)-1]
 		} else {
-			reg[v] = count
-			count++
+			reg[v] = take()
 		}
 		for k, a := range in.Args {
-			if a >= len(p.Loads) && lastUse[a] == i && !slices.Contains(in.Args[:k], a) {
+			if ends(a, i) && !slices.Contains(in.Args[:k], a) {
 				free = append(free, reg[a])
 			}
 		}

@@ -22,13 +22,20 @@ const alwaysKept = 64 << 10
 
 // Size decides how a run with the given resources does the plan. A budget that is too
 // small is a *MemoryError, whose Need would do.
-func (p *Plan) Size(o Options) (*Sized, error) {
+func (p *Plan) Size(o Options) (s *Sized, err error) {
+	if p.decoded {
+		defer func() {
+			if r := recover(); r != nil {
+				s, err = nil, fmt.Errorf("this is not a plan that can be run: %v", r)
+			}
+		}()
+	}
 	if o.Processes > 0 {
 		return p.share(o)
 	}
 	none := o
 	none.Budget = 0
-	_, err := p.sizeFor(none, 0)
+	_, err = p.sizeFor(none, 0)
 	var least *MemoryError // what would do, since nothing fits in nothing
 	if !errors.As(err, &least) {
 		return nil, err
@@ -36,7 +43,6 @@ func (p *Plan) Size(o Options) (*Sized, error) {
 	if o.Budget < least.Need {
 		return nil, &MemoryError{Op: least.Op, Need: least.Need, Limit: o.Budget}
 	}
-	var s *Sized
 	for _, part := range []int64{5, 2, 0} { // eighths of the room, unless that leaves too little to work in
 		if s, err = p.sizeFor(o, max(o.Budget-o.Overhead, 0)/8*part); !errors.As(err, new(*MemoryError)) {
 			break
@@ -54,17 +60,12 @@ func (p *Plan) Size(o Options) (*Sized, error) {
 func (p *Plan) sizeFor(o Options, keep int64) (*Sized, error) {
 	s := &Sized{Plan: p, Budget: o.Budget, Arena: max(o.Budget-o.Overhead, 0), Workers: max(o.Workers, 1), Device: o.Device, attached: o.Attached,
 		Stages: make([]SizedStage, len(p.Stages)), spilled: make([]bool, len(p.Arrays))}
-	for i := range p.Arrays {
-		if p.Arrays[i].Place != InTemp {
-			continue
+	if o.Attached {
+		for i := range p.Arrays {
+			s.spilled[i] = p.Arrays[i].Place == InTemp
 		}
-		if bytes := arena.Reserved(p.Arrays[i].Bytes()); o.Attached {
-			s.spilled[i] = true
-		} else if bytes <= keep {
-			keep -= bytes
-		} else {
-			s.spilled[i] = bytes > alwaysKept
-		}
+	} else {
+		p.spill(keep, s.spilled)
 	}
 	for i := range s.Stages {
 		st := &s.Stages[i]
@@ -75,6 +76,35 @@ func (p *Plan) sizeFor(o Options, keep int64) (*Sized, error) {
 		s.place(st)
 	}
 	return s, s.size(o.Overhead)
+}
+
+// spill marks the temporary arrays that do not fit into keep bytes beside those that are
+// needed at the same time. A small one always fits.
+func (p *Plan) spill(keep int64, spilled []bool) {
+	_, dies := p.lifetimes()
+	last := make([][]int, len(p.Stages)) // arrays that each stage is the last to need
+	taken := make([]int64, len(p.Arrays))
+	for a, i := range dies {
+		if len(last) > 0 && p.Arrays[a].Place == InTemp {
+			last[i] = append(last[i], a)
+		}
+	}
+	for i := range p.Stages {
+		for _, a := range p.Stages[i].Outputs {
+			if p.Arrays[a].Place != InTemp {
+				continue
+			}
+			if bytes := arena.Reserved(p.Arrays[a].Bytes()); bytes <= keep {
+				taken[a] = bytes
+				keep -= bytes
+			} else {
+				spilled[a] = bytes > alwaysKept
+			}
+		}
+		for _, a := range last[i] {
+			keep += taken[a]
+		}
+	}
 }
 
 // place decides whether the device computes a stage, and notes why not.
@@ -123,15 +153,20 @@ func (p *Sized) size(overhead int64) error {
 	if out := &p.Arrays[p.Output]; p.Place(p.Output) == InCollect {
 		steady = out.Bytes()
 	}
+	change := make([]int64, len(p.Stages)+1) // of what temporary arrays take, with each stage
+	for a := range p.Arrays {
+		if p.Place(a) == InArena {
+			bytes := arena.Reserved(p.Arrays[a].Bytes())
+			change[born[a]] += bytes
+			change[dies[a]+1] -= bytes
+		}
+	}
+	var held int64
 	for i := range p.Stages {
 		s := &p.Stages[i]
 		var base record.Bytes
-		base[record.Output] = steady
-		for a := range p.Arrays {
-			if p.Place(a) == InArena && born[a] <= i && i <= dies[a] {
-				base[record.Scratch] += arena.Reserved(p.Arrays[a].Bytes())
-			}
-		}
+		held += change[i]
+		base[record.Output], base[record.Scratch] = steady, held
 		room := p.Arena - base.Host()
 		least := p.sizeStage(s, room)
 		if p.takes(s) > room {
@@ -156,7 +191,7 @@ func (p *Sized) size(overhead int64) error {
 }
 
 // lifetimes are the first and last stage that each array is needed in.
-func (p *Sized) lifetimes() (born, dies []int) {
+func (p *Plan) lifetimes() (born, dies []int) {
 	born, dies = make([]int, len(p.Arrays)), make([]int, len(p.Arrays))
 	for i := range p.Stages {
 		for _, a := range p.Stages[i].Outputs {
@@ -172,7 +207,7 @@ func (p *Sized) lifetimes() (born, dies []int) {
 }
 
 // LastUses are the last stages that need each array.
-func (p *Sized) LastUses() []int {
+func (p *Plan) LastUses() []int {
 	_, dies := p.lifetimes()
 	return dies
 }

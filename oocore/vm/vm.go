@@ -24,6 +24,8 @@ type Machine struct {
 	regs   []byte
 	width  int // bytes of a register
 	fills  []fill
+	late   []bool   // loads that are filled when they are first used
+	starts [][]int  // of each instruction, the late loads that it is the first to use
 	values [][]byte // of the present block
 	tile   grid.Box
 }
@@ -34,7 +36,7 @@ type Machine struct {
 func New(p *plan.Program, regs []byte, direct bool) (*Machine, error) {
 	m := &Machine{prog: p, direct: direct, regs: regs, width: plan.BlockElems * p.Width(),
 		code: make([]kernel.Func, len(p.Code)), fills: make([]fill, len(p.Loads)),
-		values: make([][]byte, len(p.Loads)+len(p.Code))}
+		values: make([][]byte, len(p.Loads)+len(p.Code)), late: make([]bool, len(p.Loads)), starts: make([][]int, len(p.Code))}
 	m.reg, _ = p.Registers(direct)
 	for i, in := range p.Code {
 		var ok bool
@@ -47,9 +49,12 @@ func New(p *plan.Program, regs []byte, direct bool) (*Machine, error) {
 			return nil, fmt.Errorf("%s of %s is not defined", in.Op, in.Type)
 		}
 	}
-	for i := range p.Loads {
+	for i, at := range p.FilledAt() {
+		if at >= 0 {
+			m.late[i], m.starts[at] = true, append(m.starts[at], i)
+		}
 		m.fills[i].init(&p.Loads[i])
-		if p.Loads[i].Kind == plan.LoadConst {
+		if p.Loads[i].Kind == plan.LoadConst && at < 0 {
 			kernel.Fill(plan.BlockElems, m.register(i), p.Loads[i].Value)
 		}
 	}
@@ -79,11 +84,16 @@ func (m *Machine) Tile(box grid.Box, inputs [][]byte) {
 func (m *Machine) Block(b grid.Box, at int, place []byte) {
 	n := b.Size()
 	for i := range m.prog.Loads {
-		m.values[i] = m.loadBlock(i, b, at, n, place)
+		if !m.late[i] {
+			m.values[i] = m.loadBlock(i, b, at, n, place)
+		}
 	}
 	loads := len(m.prog.Loads)
 	for i := range m.prog.Code {
 		in := &m.prog.Code[i]
+		for _, l := range m.starts[i] {
+			m.values[l] = m.loadBlock(l, b, at, n, place)
+		}
 		v := loads + i
 		dst := place
 		if m.reg[v] >= 0 {
@@ -120,8 +130,14 @@ func (m *Machine) loadBlock(i int, b grid.Box, at, n int, place []byte) []byte {
 		return f.data[at*size : (at+n)*size]
 	}
 	dst := m.register(i)
+	if m.late[i] {
+		f.last = span{} // others have had the register
+	}
 	switch l.Kind {
 	case plan.LoadConst:
+		if m.late[i] {
+			kernel.Fill(n, dst, l.Value)
+		}
 	case plan.LoadArray, plan.LoadBlocks:
 		if m.direct && len(m.prog.Code) == 0 && len(m.prog.Out) == 1 {
 			dst = place

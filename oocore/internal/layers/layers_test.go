@@ -19,8 +19,8 @@ const module = "github.com/gonbext/gonbext/"
 // layers below its own. Folders within a package's folder are part of it.
 var layers = [][]string{
 	{"oocore/internal/flock", "oocore/internal/dl"},
-	{"oocore/units", "oocore/dtype", "oocore/grid", "oocore/record", "oocore/spell", "oocore/testcases"},
-	{"oocore/machine"},
+	{"oocore/units", "oocore/dtype", "oocore/grid", "oocore/spell", "oocore/testcases"},
+	{"oocore/machine", "oocore/record"},
 	{"oocore/internal/disk"},
 	{"oocore/kernel", "oocore/arena", "oocore/journal", "oocore/blockwise"},
 	{"oocore/codec"},

@@ -19,17 +19,26 @@ const windowBytes = 1 << 20
 // cells are the lengths of the chunks that an array is stored in, also where it is
 // computed of that element by element; nil where it is not.
 func cells(n *graph.Node) []int {
-	switch n.Kind {
-	case graph.Source:
-		return n.Stored.Info.Chunks
-	case graph.Elementwise, graph.Cast:
-		for _, in := range n.In {
-			if c := cells(in); c != nil {
-				return c
+	seen := map[*graph.Node]bool{}
+	var visit func(n *graph.Node) []int
+	visit = func(n *graph.Node) []int {
+		if seen[n] {
+			return nil
+		}
+		seen[n] = true
+		switch n.Kind {
+		case graph.Source:
+			return n.Stored.Info.Chunks
+		case graph.Elementwise, graph.Cast:
+			for _, in := range n.In {
+				if c := visit(in); c != nil {
+					return c
+				}
 			}
 		}
+		return nil
 	}
-	return nil
+	return visit(n)
 }
 
 // constant is a number as a node.
