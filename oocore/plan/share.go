@@ -9,7 +9,7 @@ import (
 
 // WorkerOverhead is the memory that a worker process takes beside its buffers: Go's
 // runtime and heap, and the program.
-const WorkerOverhead = 32 << 20
+const WorkerOverhead = 24 << 20
 
 // share sizes a plan for worker processes and the process that coordinates them. Each
 // worker has an equal share of what the coordinator leaves of the budget.

@@ -7,8 +7,19 @@ import "errors"
 // commits and removes what lies in the workspace. A writer that is created with an
 // attached workspace fails with ErrNotStaged where that process has begun no such
 // array. Its Sync makes durable what it wrote; Suspend and Abort close it and remove
-// nothing; Commit is an error.
-func AttachWorkspace(dir string) *Workspace { return &Workspace{Path: dir, attached: true} }
+// nothing; Commit is an error. output is empty where the workspace holds temporary
+// arrays only.
+func AttachWorkspace(dir, output string) (*Workspace, error) {
+	w := &Workspace{Path: dir, attached: true}
+	if output == "" {
+		return w, nil
+	}
+	var err error
+	if _, w.target, err = workspaceDir(formatOf(output).Place(output)); err != nil {
+		return nil, pathError("open", output, err)
+	}
+	return w, nil
+}
 
 // Attached reports a workspace that another process holds.
 func (w *Workspace) Attached() bool { return w.attached }

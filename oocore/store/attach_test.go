@@ -45,7 +45,9 @@ func TestAttachedWriterFillsTheOwnersArray(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer ws.Remove()
-			m.Workspace = store.AttachWorkspace(ws.Path)
+			if m.Workspace, err = store.AttachWorkspace(ws.Path, path); err != nil {
+				t.Fatal(err)
+			}
 			if _, err := store.Create(path, m); !errors.Is(err, store.ErrNotStaged) {
 				t.Fatalf("before the array is begun: %v, want ErrNotStaged", err)
 			}
@@ -155,7 +157,9 @@ func TestAttachedRegionStaysTornWhenTheOwnerGivesUp(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m.Workspace = store.AttachWorkspace(ws.Path)
+		if m.Workspace, err = store.AttachWorkspace(ws.Path, path); err != nil {
+			t.Fatal(err)
+		}
 		if _, err := store.Create(path, m); !errors.Is(err, store.ErrNotStaged) {
 			t.Errorf("%s: before the region is begun: %v, want ErrNotStaged", name, err)
 		}
@@ -164,7 +168,9 @@ func TestAttachedRegionStaysTornWhenTheOwnerGivesUp(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m.Workspace = store.AttachWorkspace(ws.Path)
+		if m.Workspace, err = store.AttachWorkspace(ws.Path, path); err != nil {
+			t.Fatal(err)
+		}
 		attached, err := store.Create(path, m)
 		if err != nil {
 			t.Fatal(err)

@@ -85,6 +85,12 @@ func (w *Workspace) Tear(b grid.Box) (again bool, err error) {
 	if again, err = goesOn(unfinished, b); err != nil {
 		return again, err
 	}
+	if w.attached {
+		if !again {
+			err = ErrNotStaged
+		}
+		return true, err
+	}
 	mark, err := encodeMark(b)
 	if err != nil {
 		return again, err
@@ -94,6 +100,9 @@ func (w *Workspace) Tear(b grid.Box) (again bool, err error) {
 
 // Mend says that the array of the workspace's folder is whole.
 func (w *Workspace) Mend() error {
+	if w.attached { // the owner's to say
+		return nil
+	}
 	name := filepath.Join(w.target, markName)
 	if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
 		return nil
