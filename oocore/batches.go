@@ -112,7 +112,7 @@ func batching[T Element](site graph.Site, a *Array, axis, size int, hand func(ct
 	}
 	if t := dtype.Of[T](); n.DType != t {
 		return nil, &Error{Op: "batches", Shapes: [][]int{n.Shape}, Types: []dtype.Type{n.DType}, Site: site,
-			Err: fmt.Errorf("Batches[%s] of a %s array: ask for Batches[%s], or bring the array to %s with AsType", t, n.DType, n.DType, t)}
+			Err: fmt.Errorf("asks for Batches[%s] of a %s array: ask for Batches[%s], or bring the array to %s with AsType", t, n.DType, n.DType, t)}
 	}
 	axis, err = batchAxis(n.Shape, axis, size)
 	if err != nil {

@@ -14,7 +14,6 @@ type habits struct {
 	before string      // the name that the last token was, if it was one
 	at     int         // where it is
 	last   token.Token // the last token
-	number int         // of tokens so far
 }
 
 // bracket is an open parenthesis or bracket.

@@ -14,6 +14,9 @@ import (
 // errors.ErrUnsupported.
 func Exclusive(f *os.File) error { return flock(f, unix.LOCK_EX|unix.LOCK_NB) }
 
+// Wait is as Exclusive, and waits for its turn.
+func Wait(f *os.File) error { return flock(f, unix.LOCK_EX) }
+
 // Shared is as Exclusive, and lets others have shared locks.
 func Shared(f *os.File) error { return flock(f, unix.LOCK_SH|unix.LOCK_NB) }
 

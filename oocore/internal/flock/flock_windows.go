@@ -9,10 +9,15 @@ import (
 // Exclusive locks a file that is open for writing, for this open file alone. It
 // does not wait. Where the file system has no locks the error is an
 // errors.ErrUnsupported.
-func Exclusive(f *os.File) error { return lock(f, windows.LOCKFILE_EXCLUSIVE_LOCK) }
+func Exclusive(f *os.File) error {
+	return lock(f, windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY)
+}
+
+// Wait is as Exclusive, and waits for its turn.
+func Wait(f *os.File) error { return lock(f, windows.LOCKFILE_EXCLUSIVE_LOCK) }
 
 // Shared is as Exclusive, and lets others have shared locks.
-func Shared(f *os.File) error { return lock(f, 0) }
+func Shared(f *os.File) error { return lock(f, windows.LOCKFILE_FAIL_IMMEDIATELY) }
 
 // Locks of Windows keep others from reading the bytes that they cover: they lie
 // behind all that a file can have.
@@ -20,7 +25,7 @@ const at, length = 0x7fffffff, 1
 
 func lock(f *os.File, how uint32) error {
 	o := windows.Overlapped{OffsetHigh: at}
-	err := windows.LockFileEx(windows.Handle(f.Fd()), how|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, length, 0, &o)
+	err := windows.LockFileEx(windows.Handle(f.Fd()), how, 0, length, 0, &o)
 	switch err {
 	case nil:
 		return nil

@@ -15,9 +15,8 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/gonbext/gonbext/oocore/internal/disk"
+	"github.com/gonbext/gonbext/oocore/internal/flock"
 	"github.com/gonbext/gonbext/oocore/store/blob"
 )
 
@@ -315,12 +314,7 @@ func editLocal(folder string, change func(text []byte, alone bool) ([]byte, erro
 		return err
 	}
 	defer held.Close()
-	lock := func() error { return unix.Flock(int(held.Fd()), unix.LOCK_EX) }
-	err = lock()
-	for err == unix.EINTR {
-		err = lock()
-	}
-	alone := err == nil
+	alone := flock.Wait(held) == nil
 	name := filepath.Join(folder, v3File)
 	text, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
