@@ -32,6 +32,9 @@ func EvalContext(ctx context.Context, expression string, names Names, opts ...Op
 		}
 		nodes[name] = n
 	}
-	n, err := expr.Parse(expression, nodes, host{ctx, opts})
+	n, err := expr.Parse(expression, nodes, &host{ctx, opts, func(opts []Option) error {
+		_, err := made(expr.Parse(expression, nodes, &host{ctx: ctx, opts: opts})).Save(ctx, "result.npy", append(opts[:len(opts):len(opts)], unstored)...)
+		return err
+	}})
 	return made(n, err)
 }

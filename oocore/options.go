@@ -34,6 +34,9 @@ type settings struct {
 	planned    bool
 	cell       string
 	within     *together // nil for a run by itself
+	dry        *dryRun   // nil where runs are made
+	foreseen   int64     // overhead that the algorithm of the run was planned with; 0: it was not
+	held       int64     // by the algorithm, beside that
 	beside     *beside   // nil where a run gives nothing but its array
 
 	alternatives []record.WhatIf // to a plan, for its record

@@ -39,7 +39,7 @@ func CP(ctx context.Context, x *oocore.Array, rank int, o CPOptions, opts ...ooc
 		return nil, fmt.Errorf("cp: %w", err)
 	}
 	var out *CPResult
-	err := oocore.Together(fmt.Sprintf("cp of rank %d of %s", rank, x), opts, func(opts []oocore.Option, note func(string, float64)) (err error) {
+	runs := func(opts []oocore.Option, note func(string, float64)) (err error) {
 		t, err := newTensor(ctx, x, func(int) int { return rank }, opts)
 		if err != nil {
 			return err
@@ -47,7 +47,11 @@ func CP(ctx context.Context, x *oocore.Array, rank int, o CPOptions, opts ...ooc
 		defer t.done(&err)
 		out, err = cp(t, rank, o, note)
 		return err
-	})
+	}
+	opts, err := fits(opts, runs)
+	if err == nil {
+		err = oocore.Together(fmt.Sprintf("cp of rank %d of %s", rank, x), opts, runs)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("cp: %w", err)
 	}
@@ -121,7 +125,7 @@ func cp(t *tensor, rank int, o CPOptions, note func(string, float64)) (*CPResult
 		}
 		note("relative error by iteration", e)
 		out.Errors = append(out.Errors, e)
-		if n := len(out.Errors); n > 1 && math.Abs(out.Errors[n-2]-e) < o.Tolerance {
+		if n := len(out.Errors); t.dry || n > 1 && math.Abs(out.Errors[n-2]-e) < o.Tolerance {
 			break
 		}
 	}
@@ -150,6 +154,10 @@ func (a *als) begin() error {
 		}
 	}
 	for m, n := range a.t.shape {
+		if a.t.dry {
+			a.factors[m] = mat.NewDense(n, a.rank, nil)
+			continue
+		}
 		a.factors[m] = random(r, n, a.rank)
 		if leading != nil {
 			_, cols := leading[m].Dims()
@@ -196,7 +204,7 @@ func (a *als) normalize(m int, f *mat.Dense) {
 // It returns the relative error after that.
 func (a *als) update(part *oocore.Array, p, m int) (float64, error) {
 	product, err := a.product(part, p, m)
-	if err != nil {
+	if err != nil || a.t.dry {
 		return 0, err
 	}
 	v := mat.NewDense(a.rank, a.rank, nil)
@@ -244,9 +252,15 @@ func (a *als) product(part *oocore.Array, p, m int) (*mat.Dense, error) {
 		if v, err = a.t.collect(part); err != nil {
 			return nil, err
 		}
+		if a.t.dry {
+			return nil, nil
+		}
 		v = a.contracted(v, p, m)
 	} else if v, err = a.reduced(part, p, m); err != nil {
 		return nil, err
+	}
+	if a.t.dry {
+		return nil, nil
 	}
 	if m < p {
 		return mat.NewDense(a.t.shape[m], a.rank, v), nil

@@ -58,7 +58,7 @@ func decompose(ctx context.Context, op string, x *oocore.Array, ranks []int, o T
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
 	var out *TuckerResult
-	err = oocore.Together(fmt.Sprintf("%s of ranks %v of %s", op, ranks, x), opts, func(opts []oocore.Option, note func(string, float64)) (err error) {
+	runs := func(opts []oocore.Option, note func(string, float64)) (err error) {
 		t, err := newTensor(ctx, x, rankOf(modes, ranks), opts)
 		if err != nil {
 			return err
@@ -66,7 +66,11 @@ func decompose(ctx context.Context, op string, x *oocore.Array, ranks []int, o T
 		defer t.done(&err)
 		out, err = tucker(t, modes, ranks, o, note)
 		return err
-	})
+	}
+	opts, err = fits(opts, runs)
+	if err == nil {
+		err = oocore.Together(fmt.Sprintf("%s of ranks %v of %s", op, ranks, x), opts, runs)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
@@ -190,7 +194,7 @@ func tucker(t *tensor, modes, ranks []int, o TuckerOptions, note func(string, fl
 		}
 		out.Errors = append(out.Errors, e)
 		note("relative error by iteration", e)
-		if n := len(out.Errors); math.Abs(out.Errors[n-2]-e) < o.Tolerance {
+		if n := len(out.Errors); t.dry || math.Abs(out.Errors[n-2]-e) < o.Tolerance {
 			break
 		}
 	}
@@ -262,7 +266,7 @@ func sketch(t *tensor, modes, ranks []int, r *rand.Rand) ([]*mat.Dense, error) {
 		return min(ranks[i]+more, t.shape[m])
 	}
 	for _, m := range modes {
-		omega[m] = normal(r, t.shape[m], width(m))
+		omega[m] = normal(t, r, t.shape[m], width(m))
 	}
 	out := make([]*mat.Dense, len(modes))
 	p, q := branches(t.shape, modes, width)
@@ -306,12 +310,18 @@ func leading(t *tensor, y *oocore.Array, mode, rank int, r *rand.Rand) (*mat.Den
 		if err != nil {
 			return nil, err
 		}
+		if t.dry {
+			return mat.NewDense(n, rank, nil), nil
+		}
 		return vectors(mat.NewDense(n, others, v), rank)
 	}
 	if n <= t.gram {
 		v, err := t.collect(oocore.Tensordot(y, y, rest, rest))
 		if err != nil {
 			return nil, err
+		}
+		if t.dry {
+			return mat.NewDense(n, rank, nil), nil
 		}
 		var eigen mat.EigenSym
 		if !eigen.Factorize(mat.NewSymDense(n, v), true) {
@@ -331,11 +341,14 @@ func leading(t *tensor, y *oocore.Array, mode, rank int, r *rand.Rand) (*mat.Den
 	wide := rank + 8
 	for _, m := range rest {
 		if k := int(math.Ceil(math.Pow(float64(wide), 1/float64(len(rest))))) + 1; k < shape[m] {
-			y = along(t, y, m, normal(r, shape[m], k))
+			y = along(t, y, m, normal(t, r, shape[m], k))
 		}
 	}
-	if y.Size()/n > 4*n || int64(y.Size()*8) > t.solve {
-		return nil, fmt.Errorf("mode %d of length %d has no room for its singular vectors in %d MiB: take lower ranks or a larger budget", mode, n, t.solve>>20)
+	switch bytes := int64(y.Size() * 8); {
+	case y.Size()/n > 4*n || bytes > mostInMemory:
+		return nil, fmt.Errorf("mode %d of length %d has no room for its singular vectors in %d MiB: take lower ranks", mode, n, mostInMemory>>20)
+	case bytes > t.solve:
+		return nil, memoryError(fmt.Sprintf("the singular vectors of mode %d", mode), 16*float64(bytes), 16*t.solve)
 	}
 	return leading(t, y, mode, rank, r)
 }
