@@ -33,7 +33,16 @@ func EvalContext(ctx context.Context, expression string, names Names, opts ...Op
 		nodes[name] = n
 	}
 	n, err := expr.Parse(expression, nodes, &host{ctx, opts, func(opts []Option) error {
-		_, err := made(expr.Parse(expression, nodes, &host{ctx: ctx, opts: opts})).Save(ctx, "result.npy", append(opts[:len(opts):len(opts)], unstored)...)
+		s, err := settle(opts)
+		if err != nil {
+			return err
+		}
+		whole := made(expr.Parse(expression, nodes, &host{ctx: ctx, opts: opts}))
+		if s.target == nil {
+			_, err = whole.Plan("result.npy", append(opts[:len(opts):len(opts)], unstored)...)
+		} else {
+			_, err = whole.Plan(*s.target, opts...)
+		}
 		return err
 	}})
 	return made(n, err)

@@ -32,6 +32,7 @@ type settings struct {
 	fresh      bool
 	version    string
 	planned    bool
+	target     *string // of the whole expression; nil where nobody has told
 	cell       string
 	within     *together // nil for a run by itself
 	dry        *dryRun   // nil where runs are made
@@ -191,6 +192,16 @@ func PlanOnly(alternatives ...record.WhatIf) Option {
 // ErrPlanned is returned by Collect under PlanOnly, and by a run over an array
 // that was only planned.
 var ErrPlanned = errors.New("nothing was computed: this is a plan only")
+
+// Target tells EvalContext where the expression will be saved, "" where it will be
+// collected. A run that it makes at once is then refused where the budget is too small for
+// that, too.
+func Target(path string) Option {
+	return func(s *settings) error {
+		s.target = &path
+		return nil
+	}
+}
 
 // Cell names the notebook cell that runs begin in, for their records.
 func Cell(id string) Option {

@@ -110,7 +110,7 @@ func floats(x *oocore.Array) *oocore.Array {
 
 // share divides the budget: what this package holds itself is not in the plans of its
 // runs. Factors that take more than half of it, each with its product and its solution,
-// and matrices of rank by rank, are a *MemoryError.
+// and matrices of rank by rank, need a budget that is twice as large.
 func (t *tensor) share(rank func(mode int) int) error {
 	p, err := t.given.Sum().Plan("", t.opts...)
 	if err != nil {
@@ -124,8 +124,11 @@ func (t *tensor) share(rank func(mode int) int) error {
 		r := float64(rank(m))
 		bytes += 8 * r * (3*float64(n) + 3*r)
 	}
-	if bytes > float64(p.Budget)/2 {
-		return memoryError("the factors of these ranks", 2*bytes, p.Budget)
+	switch {
+	case bytes > 1<<60: // no budget can be given that is enough
+		return fmt.Errorf("factors of these ranks take %.3g bytes with what they are solved from: take lower ranks", bytes)
+	case bytes > float64(p.Budget)/2:
+		return memoryError("a decomposition of these ranks", 2*bytes, p.Budget)
 	}
 	t.held = int64(bytes)
 	return nil
@@ -133,7 +136,7 @@ func (t *tensor) share(rank func(mode int) int) error {
 
 // memoryError is a budget that is too small for bytes, which are rounded up to whole MiB.
 func memoryError(what string, bytes float64, limit int64) error {
-	need := int64(math.Ceil(min(bytes, 1<<62)/(1<<20))) << 20
+	need := int64(math.Ceil(bytes/(1<<20))) << 20
 	return &oocore.MemoryError{Op: what, Need: need, Limit: limit}
 }
 
