@@ -9,6 +9,14 @@
 // memory up to a sixteenth of the budget and 64 MiB, and in a temporary file beyond, and
 // what a matrix product takes.
 //
+// The state of each decomposition is kept in the user's run log, at most every second and
+// at the end. The same decomposition of unchanged inputs is then not computed again, and
+// one that was killed goes on. oocore.Fresh computes anew. Of Go functions without an
+// oocore.Version nothing is kept.
+//
+// A budget that is too small for one of the runs is an *oocore.MemoryError before the
+// first.
+//
 // A program that imports this package has cp, tucker and hosvd in the expressions of
 // oocore.Eval too: tucker(x, 8, 8, 8) is the tensor that the parts stand for, and
 // tucker(x, 8, 8, 8, "core") one of those.
