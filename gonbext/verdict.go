@@ -23,6 +23,9 @@ func verdict(r *record.Run) string {
 	case record.Planned:
 		return fmt.Sprintf("Planned: %s of %s · nothing was run", predicted, budget)
 	case record.Skipped:
+		if h.Output == "" { // an algorithm's, which is kept in the run log
+			return h.Title + " was done already: nothing was run"
+		}
 		return h.Output + " is there already: nothing was run"
 	case record.Done:
 	default:

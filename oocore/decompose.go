@@ -29,13 +29,42 @@ func SetDecomposer(f Decomposer) { decomposer.Store(&f) }
 type host struct {
 	ctx  context.Context
 	opts []Option
+	// whole plans the whole expression, as the first of its runs is to be made; nil where
+	// that has been done. What cannot be planned, since it follows from values, does not
+	// keep the expression from being computed.
+	whole func(opts []Option) error
 }
 
-func (h host) Integers(op string, n *graph.Node) ([]int64, error) {
+func (h *host) fits() error {
+	if h.whole == nil {
+		return nil
+	}
+	whole := h.whole
+	h.whole = nil
+	opts, err := Fits(h.opts, func(opts []Option) error {
+		err := whole(opts)
+		if _, short := errors.AsType[*MemoryError](err); short {
+			return err
+		}
+		return nil
+	})
+	if err == nil {
+		h.opts = opts
+	}
+	return err
+}
+
+func (h *host) Integers(op string, n *graph.Node) ([]int64, error) {
+	if err := h.fits(); err != nil {
+		return nil, graph.Refuse(n.Site, op, err, n)
+	}
 	return counter(h.ctx, op, h.opts)(n)
 }
 
-func (h host) Decompose(d expr.Decomposition) (*expr.Decomposed, error) {
+func (h *host) Decompose(d expr.Decomposition) (*expr.Decomposed, error) {
+	if err := h.fits(); err != nil {
+		return nil, graph.Refuse(d.Site, d.Op, err, d.X)
+	}
 	out, err := h.decompose(d)
 	if err != nil {
 		return nil, graph.Refuse(d.Site, d.Op, err, d.X)
@@ -43,7 +72,7 @@ func (h host) Decompose(d expr.Decomposition) (*expr.Decomposed, error) {
 	return out, nil
 }
 
-func (h host) decompose(d expr.Decomposition) (*expr.Decomposed, error) {
+func (h *host) decompose(d expr.Decomposition) (*expr.Decomposed, error) {
 	f := decomposer.Load()
 	if f == nil {
 		return nil, errors.New("this program has no decompositions: import github.com/gonbext/gonbext/oocore/decomp")

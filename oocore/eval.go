@@ -32,6 +32,18 @@ func EvalContext(ctx context.Context, expression string, names Names, opts ...Op
 		}
 		nodes[name] = n
 	}
-	n, err := expr.Parse(expression, nodes, host{ctx, opts})
+	n, err := expr.Parse(expression, nodes, &host{ctx, opts, func(opts []Option) error {
+		s, err := settle(opts)
+		if err != nil {
+			return err
+		}
+		whole := made(expr.Parse(expression, nodes, &host{ctx: ctx, opts: opts}))
+		if s.target == nil {
+			_, err = whole.Plan("result.npy", append(opts[:len(opts):len(opts)], unstored)...)
+		} else {
+			_, err = whole.Plan(*s.target, opts...)
+		}
+		return err
+	}})
 	return made(n, err)
 }

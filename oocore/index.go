@@ -78,7 +78,10 @@ func (a *Array) Set(spec string, values any) *Array {
 // mask of the first axes selects along those.
 func (a *Array) Mask(ctx context.Context, mask *Array, opts ...Option) *Array {
 	return build("mask", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
-		return index.By(site, in[0], in[1], counter(ctx, "mask", opts))
+		return one(counted(ctx, "mask", opts, func(run index.Run) ([]*graph.Node, error) {
+			n, err := index.By(site, in[0], in[1], run)
+			return []*graph.Node{n}, err
+		}))
 	}, a, mask)
 }
 
@@ -89,7 +92,10 @@ func (a *Array) Compress(ctx context.Context, condition *Array, axis int, opts .
 		if err != nil {
 			return nil, err
 		}
-		return index.Compress(site, in[0], bools, axis, counter(ctx, "compress", opts))
+		return one(counted(ctx, "compress", opts, func(run index.Run) ([]*graph.Node, error) {
+			n, err := index.Compress(site, in[0], bools, axis, run)
+			return []*graph.Node{n}, err
+		}))
 	}, a, condition)
 }
 
@@ -97,42 +103,76 @@ func (a *Array) Compress(ctx context.Context, condition *Array, axis int, opts .
 // Where that fails, each of the arrays that are returned says why.
 func (a *Array) Nonzero(ctx context.Context, opts ...Option) []*Array {
 	return a.several("nonzero", grid.MaxDims, func(site graph.Site, n *graph.Node) ([]*graph.Node, error) {
-		m, counts, err := nonzero(ctx, site, "nonzero", n, opts)
-		if err != nil {
-			return nil, err
-		}
-		return m.Positions(site, counts)
+		return nonzero(ctx, site, "nonzero", n, opts, index.Mask.Positions)
 	})
 }
 
 // ArgWhere is where elements are not zero: a row of indices for each.
 func (a *Array) ArgWhere(ctx context.Context, opts ...Option) *Array {
 	return a.view("argwhere", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
-		m, counts, err := nonzero(ctx, site, "argwhere", n, opts)
-		if err != nil {
-			return nil, err
-		}
-		return m.ArgWhere(site, counts)
+		return one(nonzero(ctx, site, "argwhere", n, opts, alone(index.Mask.ArgWhere)))
 	})
 }
 
 // FlatNonzero is where elements are not zero, as if the array were flat.
 func (a *Array) FlatNonzero(ctx context.Context, opts ...Option) *Array {
 	return a.view("flatnonzero", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
-		m, counts, err := nonzero(ctx, site, "flatnonzero", n, opts)
-		if err != nil {
-			return nil, err
-		}
-		return m.Places(site, counts)
+		return one(nonzero(ctx, site, "flatnonzero", n, opts, alone(index.Mask.Places)))
 	})
 }
 
-func nonzero(ctx context.Context, site graph.Site, op string, n *graph.Node, opts []Option) (index.Mask, []int64, error) {
+// nonzero counts the elements that are not zero, and returns what of makes of the counts.
+func nonzero(ctx context.Context, site graph.Site, op string, n *graph.Node, opts []Option, of func(m index.Mask, site graph.Site, counts []int64) ([]*graph.Node, error)) ([]*graph.Node, error) {
 	bools, err := graph.Apply(site, kernel.LogicalOr, n, n)
 	if err != nil {
-		return index.Mask{}, nil, err
+		return nil, err
 	}
-	return index.Count(site, bools, 8, counter(ctx, op, opts))
+	return counted(ctx, op, opts, func(run index.Run) ([]*graph.Node, error) {
+		m, counts, err := index.Count(site, bools, 8, run)
+		if err != nil {
+			return nil, err
+		}
+		return of(m, site, counts)
+	})
+}
+
+// alone is a function of one node, for nonzero.
+func alone(f func(m index.Mask, site graph.Site, counts []int64) (*graph.Node, error)) func(m index.Mask, site graph.Site, counts []int64) ([]*graph.Node, error) {
+	return func(m index.Mask, site graph.Site, counts []int64) ([]*graph.Node, error) {
+		n, err := f(m, site, counts)
+		return []*graph.Node{n}, err
+	}
+}
+
+func one(nodes []*graph.Node, err error) (*graph.Node, error) {
+	if err != nil {
+		return nil, err
+	}
+	return nodes[0], nil
+}
+
+// counted makes nodes whose shapes follow from values, which run computes. Before that it
+// plans the runs, and those that will save the nodes, with the largest counts that there
+// can be. Nodes may be nil.
+func counted(ctx context.Context, op string, opts []Option, make func(run index.Run) ([]*graph.Node, error)) ([]*graph.Node, error) {
+	opts, err := Fits(opts, func(opts []Option) error {
+		nodes, err := make(counter(ctx, op, opts))
+		if err != nil {
+			return err
+		}
+		for _, n := range nodes {
+			if n == nil {
+				continue
+			}
+			// What this format cannot hold is left to the run that saves it.
+			_, _ = made(n, nil).Save(ctx, op+".npy", append(opts[:len(opts):len(opts)], unstored)...)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return make(counter(ctx, op, opts))
 }
 
 // counter computes what shapes depend on, within the budget and on the workers that
@@ -145,6 +185,11 @@ func counter(ctx context.Context, op string, opts []Option) index.Run {
 		}
 		if err != nil {
 			return nil, graph.Refuse(n.Site, op, unwrapped(err), n)
+		}
+		if DryRun(opts) && n.Blocks != nil {
+			if c, ok := n.Blocks.Op.(interface{ Most() []int64 }); ok {
+				counts = c.Most()
+			}
 		}
 		return counts, nil
 	}

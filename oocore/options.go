@@ -33,8 +33,12 @@ type settings struct {
 	fresh      bool
 	version    string
 	planned    bool
+	target     *string // of the whole expression; nil where nobody has told
 	cell       string
 	within     *together // nil for a run by itself
+	dry        *dryRun   // nil where runs are made
+	foreseen   int64     // overhead that the algorithm of the run was planned with; 0: it was not
+	held       int64     // by the algorithm, beside that
 	beside     *beside   // nil where a run gives nothing but its array
 
 	alternatives []record.WhatIf // to a plan, for its record
@@ -203,6 +207,16 @@ func PlanOnly(alternatives ...record.WhatIf) Option {
 // ErrPlanned is returned by Collect under PlanOnly, and by a run over an array
 // that was only planned.
 var ErrPlanned = errors.New("nothing was computed: this is a plan only")
+
+// Target tells EvalContext where the expression will be saved, "" where it will be
+// collected. A run that it makes at once is then refused where the budget is too small for
+// that, too.
+func Target(path string) Option {
+	return func(s *settings) error {
+		s.target = &path
+		return nil
+	}
+}
 
 // Cell names the notebook cell that runs begin in, for their records.
 func Cell(id string) Option {

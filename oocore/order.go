@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/op/index"
 	"github.com/gonbext/gonbext/oocore/op/order"
 )
 
@@ -170,11 +171,17 @@ func (a *Array) UniqueAll(ctx context.Context, opts ...Option) (values, counts, 
 // distinct are the values, their numbers and first places.
 func (a *Array) distinct(ctx context.Context, name string, counts, first bool, opts []Option) (out [3]*Array) {
 	whole := a.view(name, func(site graph.Site, n *graph.Node) (*graph.Node, error) {
-		d, err := order.Unique(site, n, counts, first, counter(ctx, name, opts))
-		for i, n := range []*graph.Node{d.Values, d.Counts, d.First} {
-			out[i] = made(n, err)
+		all, err := counted(ctx, name, opts, func(run index.Run) ([]*graph.Node, error) {
+			d, err := order.Unique(site, n, counts, first, run)
+			return []*graph.Node{d.Values, d.Counts, d.First}, err
+		})
+		if err != nil {
+			return nil, err
 		}
-		return d.Values, err
+		for i, n := range all {
+			out[i] = made(n, nil)
+		}
+		return all[0], nil
 	})
 	for i := range out {
 		if whole.err != nil || out[i] == nil {

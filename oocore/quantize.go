@@ -81,7 +81,7 @@ func Dequantize(values, scale, zero *Array) *Array {
 // stored in chunks are read in that pass up to three times.
 func (q *Quantized) Save(ctx context.Context, path string, opts ...Option) (*Quantized, error) {
 	var measured *beside
-	err := Together("quantize → "+filepath.Base(path), opts, func(opts []Option, _ func(string, float64)) error {
+	runs := func(opts []Option) error {
 		s, err := settle(opts)
 		if err != nil {
 			return err
@@ -105,7 +105,13 @@ func (q *Quantized) Save(ctx context.Context, path string, opts ...Option) (*Qua
 		}
 		_, err = made.Zero.Save(ctx, member(path, "zero_point"), opts...)
 		return err
-	})
+	}
+	opts, err := Fits(opts, runs)
+	if err != nil {
+		return nil, err
+	}
+	measured = nil
+	err = Together("quantize → "+filepath.Base(path), opts, func(opts []Option, _ func(string, float64)) error { return runs(opts) })
 	if err != nil {
 		return nil, err
 	}

@@ -143,12 +143,14 @@ func (a *Array) prepare(site graph.Site, path string, opts []Option) (*run, erro
 	if s.chunks == nil && s.region == "" && path != "" {
 		s.chunks = a.chunks
 	}
-	r := &run{settings: s, site: site, root: root, limits: machine.Read(), overhead: budget.Overhead()}
-	if input := overwritten(root, path); input != "" {
+	r := &run{settings: s, site: site, root: root, limits: machine.Read(), overhead: s.overhead()}
+	if input := overwritten(root, path); input != "" && s.dry == nil {
 		return nil, &Error{Op: op, Site: site, Err: fmt.Errorf("%s is also an input (%s): save to another file", path, input)}
 	}
 	o := plan.Options{Budget: s.budget, Overhead: r.overhead, Workers: s.workers, Processes: s.processes}
-	if o.Budget == 0 {
+	if s.dry != nil {
+		o.Budget = s.dry.budget
+	} else if o.Budget == 0 {
 		o.Budget, _ = r.limits.DefaultBudget()
 	} else if err := r.limits.Check(o.Budget); err != nil {
 		return nil, &Error{Op: op, Site: site, Err: err}
@@ -175,13 +177,17 @@ func (a *Array) prepare(site graph.Site, path string, opts []Option) (*run, erro
 		r.root = root
 	}
 	logical, err := plan.New(root, target)
-	if err == nil {
+	switch {
+	case err != nil:
+	case s.dry != nil:
+		r.plan, err = s.dry.size(logical, o)
+	default:
 		r.plan, err = logical.Size(o)
 	}
-	if _, small := errors.AsType[*MemoryError](err); small && budget.HasGarbage(r.overhead) {
+	if _, small := errors.AsType[*MemoryError](err); small && s.dry == nil && budget.HasGarbage(r.overhead) {
 		// What the program has dropped counts as held until it is collected.
 		debug.FreeOSMemory()
-		r.overhead = budget.Overhead()
+		r.overhead = s.overhead()
 		o.Overhead = r.overhead
 		r.plan, err = logical.Size(o)
 	}
@@ -216,9 +222,11 @@ func (r *run) save(ctx context.Context) (*Array, error) {
 	}
 	out := &r.plan.Arrays[r.plan.Output]
 	path := store.Stored(out.Path, store.Meta{Shape: r.root.Shape, DType: r.root.DType})
-	if r.planned {
-		if err := r.recordOnly(record.Planned); err != nil {
-			return nil, err
+	if r.planned || r.dry != nil {
+		if r.dry == nil {
+			if err := r.recordOnly(record.Planned); err != nil {
+				return nil, err
+			}
 		}
 		return r.stored(store.Info{Path: path, Shape: r.root.Shape, DType: r.root.DType, Chunks: out.Layout.Chunks(), Work: out.Layout.Work})
 	}
@@ -337,6 +345,10 @@ func (r *run) stored(info store.Info) (*Array, error) {
 func (r *run) collect(ctx context.Context, allocate func(n int) []byte) error {
 	if ctx == nil {
 		ctx = context.Background()
+	}
+	if r.dry != nil {
+		allocate(grid.Size(r.root.Shape))
+		return nil
 	}
 	if r.planned {
 		return errors.Join(ErrPlanned, r.recordOnly(record.Planned))

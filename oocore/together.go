@@ -87,7 +87,7 @@ func Together(title string, opts []Option, f func(opts []Option, note func(serie
 	if err != nil {
 		return err
 	}
-	if s.within != nil { // the outer algorithm's
+	if s.within != nil || s.dry != nil { // the outer algorithm's, or none that would be recorded
 		return f(opts, func(string, float64) {})
 	}
 	t := &together{title: title}

@@ -104,6 +104,9 @@ func (s *summary) opening() string {
 	case record.Done:
 		return peak
 	case record.Skipped:
+		if s.h.Output == "" { // an algorithm's, which is kept in the run log
+			return "Nothing to do: this result was computed before"
+		}
 		return "Nothing to do: " + s.target() + " holds this result already"
 	case record.Planned:
 		return s.planned()

@@ -38,16 +38,37 @@ func CP(ctx context.Context, x *oocore.Array, rank int, o CPOptions, opts ...ooc
 	if err := ranked(x, rank); err != nil {
 		return nil, fmt.Errorf("cp: %w", err)
 	}
+	if o.Iterations < 0 {
+		return nil, fmt.Errorf("cp: %d iterations: take one or more, or 0 for 100", o.Iterations)
+	}
+	if o.Iterations == 0 {
+		o.Iterations = 100
+	}
+	if o.Tolerance == 0 {
+		o.Tolerance = 1e-8
+	}
+	title := fmt.Sprintf("cp of rank %d of %s", rank, x)
+	p, err := progressOf(ctx, "cp", x, []any{rank, o}, opts)
+	if err != nil {
+		return nil, fmt.Errorf("cp: %w", err)
+	}
+	if p.skipped(title) {
+		return cpResult(p.state, x.Shape(), rank), nil
+	}
 	var out *CPResult
-	err := oocore.Together(fmt.Sprintf("cp of rank %d of %s", rank, x), opts, func(opts []oocore.Option, note func(string, float64)) (err error) {
+	runs := func(opts []oocore.Option, note func(string, float64)) (err error) {
 		t, err := newTensor(ctx, x, func(int) int { return rank }, opts)
 		if err != nil {
 			return err
 		}
 		defer t.done(&err)
-		out, err = cp(t, rank, o, note)
+		out, err = cp(t, p, rank, o, note)
 		return err
-	})
+	}
+	opts, err = fits(opts, runs)
+	if err == nil {
+		err = oocore.Together(title, opts, runs)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("cp: %w", err)
 	}
@@ -75,15 +96,15 @@ type als struct {
 	weights []float64
 }
 
-func cp(t *tensor, rank int, o CPOptions, note func(string, float64)) (*CPResult, error) {
-	if o.Iterations == 0 {
-		o.Iterations = 100
-	}
-	if o.Tolerance == 0 {
-		o.Tolerance = 1e-8
-	}
+func cp(t *tensor, saved *progress, rank int, o CPOptions, note func(string, float64)) (*CPResult, error) {
 	a := &als{t: t, rank: rank, o: o, weights: make([]float64, rank)}
-	if err := a.begin(); err != nil {
+	errors := slices.Clone(saved.Errors)
+	if saved.found {
+		a.resume(saved.state)
+		for _, e := range errors {
+			note(errorSeries, e)
+		}
+	} else if err := a.begin(); err != nil {
 		return nil, err
 	}
 	var modes []int
@@ -91,8 +112,7 @@ func cp(t *tensor, rank int, o CPOptions, note func(string, float64)) (*CPResult
 		modes = append(modes, m)
 	}
 	p, q := branches(t.shape, modes, func(int) int { return rank })
-	out := &CPResult{}
-	for range o.Iterations {
+	for len(errors) < o.Iterations && !converged(errors, o.Tolerance) {
 		one, err := t.keep(along(t, t.x, p, a.factors[p]))
 		if err != nil {
 			return nil, err
@@ -119,19 +139,42 @@ func cp(t *tensor, rank int, o CPOptions, note func(string, float64)) (*CPResult
 		if err := t.drop(); err != nil {
 			return nil, err
 		}
-		note("relative error by iteration", e)
-		out.Errors = append(out.Errors, e)
-		if n := len(out.Errors); n > 1 && math.Abs(out.Errors[n-2]-e) < o.Tolerance {
-			break
+		note(errorSeries, e)
+		errors = append(errors, e)
+		if t.dry {
+			return cpResult(state{Matrices: elements(a.factors), Weights: a.weights, Errors: errors}, t.shape, rank), nil
 		}
+		saved.keep(func(s *state) { s.Matrices, s.Weights, s.Errors = elements(a.factors), a.weights, errors })
 	}
-	out.Fit = 1 - out.Errors[len(out.Errors)-1]
-	out.Weights = a.weights
-	for _, f := range a.factors {
-		rows, _ := f.Dims()
-		out.Factors = append(out.Factors, oocore.FromSlice(f.RawMatrix().Data, rows, rank))
+	saved.Done = true
+	saved.keep(func(s *state) { s.Matrices, s.Weights, s.Errors = elements(a.factors), a.weights, errors })
+	return cpResult(saved.state, t.shape, rank), nil
+}
+
+// cpResult is what a state stands for.
+func cpResult(s state, shape []int, rank int) *CPResult {
+	out := &CPResult{Weights: s.Weights, Errors: s.Errors, Fit: 1 - s.Errors[len(s.Errors)-1]}
+	for m, n := range shape {
+		out.Factors = append(out.Factors, oocore.FromSlice(s.Matrices[m], n, rank))
 	}
-	return out, nil
+	return out
+}
+
+// resume goes on from a state.
+func (a *als) resume(s state) {
+	a.weights = slices.Clone(s.Weights)
+	for m, n := range a.t.shape {
+		a.factors = append(a.factors, mat.NewDense(n, a.rank, slices.Clone(s.Matrices[m])))
+		a.grams = append(a.grams, gram(a.factors[m]))
+	}
+}
+
+// gram is the products of a matrix's columns.
+func gram(f *mat.Dense) *mat.Dense {
+	_, n := f.Dims()
+	g := mat.NewDense(n, n, nil)
+	g.Mul(f.T(), f)
+	return g
 }
 
 // begin makes the first factors.
@@ -150,6 +193,10 @@ func (a *als) begin() error {
 		}
 	}
 	for m, n := range a.t.shape {
+		if a.t.dry {
+			a.factors[m] = mat.NewDense(n, a.rank, nil)
+			continue
+		}
 		a.factors[m] = random(r, n, a.rank)
 		if leading != nil {
 			_, cols := leading[m].Dims()
@@ -188,15 +235,14 @@ func (a *als) normalize(m int, f *mat.Dense) {
 		}
 	}
 	a.factors[m] = f
-	a.grams[m] = mat.NewDense(a.rank, a.rank, nil)
-	a.grams[m].Mul(f.T(), f)
+	a.grams[m] = gram(f)
 }
 
 // update solves for the factor of mode m, from the tensor times the factor of mode p.
 // It returns the relative error after that.
 func (a *als) update(part *oocore.Array, p, m int) (float64, error) {
 	product, err := a.product(part, p, m)
-	if err != nil {
+	if err != nil || a.t.dry {
 		return 0, err
 	}
 	v := mat.NewDense(a.rank, a.rank, nil)
@@ -244,9 +290,15 @@ func (a *als) product(part *oocore.Array, p, m int) (*mat.Dense, error) {
 		if v, err = a.t.collect(part); err != nil {
 			return nil, err
 		}
+		if a.t.dry {
+			return nil, nil
+		}
 		v = a.contracted(v, p, m)
 	} else if v, err = a.reduced(part, p, m); err != nil {
 		return nil, err
+	}
+	if a.t.dry {
+		return nil, nil
 	}
 	if m < p {
 		return mat.NewDense(a.t.shape[m], a.rank, v), nil

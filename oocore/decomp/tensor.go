@@ -9,6 +9,14 @@
 // memory up to a sixteenth of the budget and 64 MiB, and in a temporary file beyond, and
 // what a matrix product takes.
 //
+// The state of each decomposition is kept in the user's run log, at most every second and
+// at the end. The same decomposition of unchanged inputs is then not computed again, and
+// one that was killed goes on. oocore.Fresh computes anew. Of Go functions without an
+// oocore.Version nothing is kept.
+//
+// A budget that is too small for one of the runs is an *oocore.MemoryError before the
+// first.
+//
 // A program that imports this package has cp, tucker and hosvd in the expressions of
 // oocore.Eval too: tucker(x, 8, 8, 8) is the tensor that the parts stand for, and
 // tucker(x, 8, 8, 8, "core") one of those.
@@ -44,12 +52,21 @@ type tensor struct {
 	inMemory int64         // bytes up to which an array between two steps is collected
 	gram     int           // the longest mode whose Gram matrix is formed
 	solve    int64         // bytes that a matrix whose singular vectors are computed may take
+	dry      bool          // runs are planned and not made: numbers are zeros, and not to be computed with
+	planned  int           // arrays that would be in files, where dry
+	held     int64         // bytes that the package holds between runs
+	kept     int64         // bytes that it holds besides until drop
+}
+
+// runs are the options of the next run.
+func (t *tensor) runs() []oocore.Option {
+	return append(t.opts[:len(t.opts):len(t.opts)], oocore.Holding(t.held+t.kept))
 }
 
 // newTensor brings an array to where it can be read many times: floats in a file
 // without chunks, or in memory. Its norm takes a pass.
 func newTensor(ctx context.Context, x *oocore.Array, rank func(mode int) int, opts []oocore.Option) (t *tensor, err error) {
-	t = &tensor{ctx: ctx, opts: opts, shape: x.Shape()}
+	t = &tensor{ctx: ctx, opts: opts, shape: x.Shape(), dry: oocore.DryRun(opts)}
 	defer func() {
 		if err != nil {
 			t.done(&err)
@@ -63,6 +80,7 @@ func newTensor(ctx context.Context, x *oocore.Array, rank func(mode int) int, op
 		if t.x, err = t.keep(t.given); err != nil {
 			return t, err
 		}
+		t.held, t.kept = t.held+t.kept, 0
 	}
 	v, err := t.collect(t.x.Square().Reduce(oocore.Sum, oocore.ReduceOptions{DType: oocore.Float64}))
 	if err != nil {
@@ -70,12 +88,21 @@ func newTensor(ctx context.Context, x *oocore.Array, rank func(mode int) int, op
 	}
 	t.norm = math.Sqrt(v[0])
 	switch {
+	case t.dry:
 	case math.IsNaN(t.norm) || math.IsInf(t.norm, 0):
 		return t, errors.New("the tensor has NaN or infinite elements, or overflows: replace them with Where first")
 	case t.norm == 0:
 		return t, errors.New("all elements of the tensor are zero")
 	}
 	return t, nil
+}
+
+// mostInMemory bounds what is collected between two steps, whatever the budget.
+const mostInMemory = 64 << 20
+
+// fits plans the runs of an algorithm before the first: see oocore.Fits.
+func fits(opts []oocore.Option, runs func(opts []oocore.Option, note func(string, float64)) error) ([]oocore.Option, error) {
+	return oocore.Fits(opts, func(opts []oocore.Option) error { return runs(opts, func(string, float64) {}) })
 }
 
 // floats is an array in the type that it is decomposed in.
@@ -90,14 +117,14 @@ func floats(x *oocore.Array) *oocore.Array {
 }
 
 // share divides the budget: what this package holds itself is not in the plans of its
-// runs. It refuses factors of ranks that take more than half of it: each with its product
-// and its solution, and matrices of rank by rank.
+// runs. Factors that take more than half of it, each with its product and its solution,
+// and matrices of rank by rank, need a budget that is twice as large.
 func (t *tensor) share(rank func(mode int) int) error {
 	p, err := t.given.Sum().Plan("", t.opts...)
 	if err != nil {
 		return err
 	}
-	t.inMemory = min(p.Budget/16, 64<<20)
+	t.inMemory = min(p.Budget/16, mostInMemory)
 	t.solve = t.inMemory
 	t.gram = min(int(math.Sqrt(float64(p.Budget/48))), 2048) // six of them in float64
 	bytes := 0.0
@@ -105,10 +132,20 @@ func (t *tensor) share(rank func(mode int) int) error {
 		r := float64(rank(m))
 		bytes += 8 * r * (3*float64(n) + 3*r)
 	}
-	if bytes > float64(p.Budget)/2 {
-		return fmt.Errorf("factors of these ranks take %.3g bytes with what they are solved from, more than half of the budget of %d: take lower ranks or a larger budget", bytes, p.Budget)
+	switch {
+	case bytes > 1<<60: // no budget can be given that is enough
+		return fmt.Errorf("factors of these ranks take %.3g bytes with what they are solved from: take lower ranks", bytes)
+	case bytes > float64(p.Budget)/2:
+		return memoryError("a decomposition of these ranks", 2*bytes, p.Budget)
 	}
+	t.held = int64(bytes)
 	return nil
+}
+
+// memoryError is a budget that is too small for bytes, which are rounded up to whole MiB.
+func memoryError(what string, bytes float64, limit int64) error {
+	need := int64(math.Ceil(bytes/(1<<20))) << 20
+	return &oocore.MemoryError{Op: what, Need: need, Limit: limit}
 }
 
 // stored reports an array that lies in a file as it is.
@@ -133,10 +170,15 @@ func (t *tensor) done(err *error) {
 // keep computes an array once for many readers. It stays until done.
 func (t *tensor) keep(a *oocore.Array) (*oocore.Array, error) {
 	if a.Bytes() <= t.inMemory {
+		defer func() { t.kept += a.Bytes() }()
 		if a.DType() == oocore.Float32 {
 			return held[float32](t, a)
 		}
 		return held[float64](t, a)
+	}
+	if t.dry {
+		t.planned++ // no two have the same name
+		return a.Save(t.ctx, fmt.Sprintf("planned-%d.npy", t.planned), t.runs()...)
 	}
 	if t.dir == "" {
 		var err error
@@ -151,7 +193,7 @@ func (t *tensor) keep(a *oocore.Array) (*oocore.Array, error) {
 	if err := errors.Join(f.Close(), os.Remove(f.Name())); err != nil {
 		return nil, err
 	}
-	saved, err := a.Save(t.ctx, f.Name(), append(t.opts[:len(t.opts):len(t.opts)], oocore.Fresh())...)
+	saved, err := a.Save(t.ctx, f.Name(), append(t.runs(), oocore.Fresh())...)
 	if kept, ok := errors.AsType[*exec.KeptError](err); ok { // but not in a folder that goes
 		err = kept.Err
 	}
@@ -160,7 +202,7 @@ func (t *tensor) keep(a *oocore.Array) (*oocore.Array, error) {
 
 // held is an array with its elements in memory.
 func held[T float32 | float64](t *tensor, a *oocore.Array) (*oocore.Array, error) {
-	v, err := oocore.Collect[T](t.ctx, a, t.opts...)
+	v, err := oocore.Collect[T](t.ctx, a, t.runs()...)
 	if err != nil {
 		return nil, err
 	}
@@ -171,6 +213,7 @@ func held[T float32 | float64](t *tensor, a *oocore.Array) (*oocore.Array, error
 
 // drop removes the file of an array that keep made.
 func (t *tensor) drop() error {
+	t.kept = 0
 	if t.dir == "" {
 		return nil
 	}
@@ -199,7 +242,7 @@ func (t *tensor) own() (paths []string) {
 
 // collect is an array's elements in float64.
 func (t *tensor) collect(a *oocore.Array) ([]float64, error) {
-	return oocore.Collect[float64](t.ctx, a.AsType(oocore.Float64), t.opts...)
+	return oocore.Collect[float64](t.ctx, a.AsType(oocore.Float64), t.runs()...)
 }
 
 // matrix is a matrix of the program's as an array of the tensor's type, its transpose
@@ -207,14 +250,20 @@ func (t *tensor) collect(a *oocore.Array) ([]float64, error) {
 func (t *tensor) matrix(m *mat.Dense, transpose bool, shape ...int) *oocore.Array {
 	rows, cols := m.Dims()
 	v := make([]float64, 0, rows*cols)
-	if transpose {
+	switch {
+	case t.dry:
+		v = v[:rows*cols]
+		if transpose {
+			rows, cols = cols, rows
+		}
+	case transpose:
 		for j := range cols {
 			for i := range rows {
 				v = append(v, m.At(i, j))
 			}
 		}
 		rows, cols = cols, rows
-	} else {
+	default:
 		for i := range rows {
 			v = append(v, m.RawRowView(i)...)
 		}
@@ -276,7 +325,10 @@ func random(r *rand.Rand, rows, cols int) *mat.Dense {
 }
 
 // normal is a matrix of normal numbers.
-func normal(r *rand.Rand, rows, cols int) *mat.Dense {
+func normal(t *tensor, r *rand.Rand, rows, cols int) *mat.Dense {
+	if t.dry {
+		return mat.NewDense(rows, cols, nil)
+	}
 	v := make([]float64, rows*cols)
 	for i := range v {
 		v[i] = r.NormFloat64()

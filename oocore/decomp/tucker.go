@@ -57,16 +57,33 @@ func decompose(ctx context.Context, op string, x *oocore.Array, ranks []int, o T
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
+	if o.Tolerance == 0 {
+		o.Tolerance = 1e-8
+	}
+	o.Modes = modes
+	title := fmt.Sprintf("%s of ranks %v of %s", op, ranks, x)
+	p, err := progressOf(ctx, op, x, []any{ranks, o}, opts)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", op, err)
+	}
+	if p.skipped(title) {
+		given := floats(x)
+		return p.tucker(&tensor{given: given, x: given, shape: x.Shape()}, modes, ranks), nil
+	}
 	var out *TuckerResult
-	err = oocore.Together(fmt.Sprintf("%s of ranks %v of %s", op, ranks, x), opts, func(opts []oocore.Option, note func(string, float64)) (err error) {
+	runs := func(opts []oocore.Option, note func(string, float64)) (err error) {
 		t, err := newTensor(ctx, x, rankOf(modes, ranks), opts)
 		if err != nil {
 			return err
 		}
 		defer t.done(&err)
-		out, err = tucker(t, modes, ranks, o, note)
+		out, err = tucker(t, p, modes, ranks, o, note)
 		return err
-	})
+	}
+	opts, err = fits(opts, runs)
+	if err == nil {
+		err = oocore.Together(title, opts, runs)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
@@ -121,14 +138,35 @@ func shortenable(x *oocore.Array, ranks, named []int) ([]int, error) {
 	return modes, nil
 }
 
-func tucker(t *tensor, modes, ranks []int, o TuckerOptions, note func(string, float64)) (*TuckerResult, error) {
-	if o.Tolerance == 0 {
-		o.Tolerance = 1e-8
-	}
+func tucker(t *tensor, saved *progress, modes, ranks []int, o TuckerOptions, note func(string, float64)) (*TuckerResult, error) {
 	rank := rankOf(modes, ranks)
 	u := make([]*mat.Dense, len(t.shape)) // by mode; nil for those that stay
-	r := rand.New(rand.NewPCG(o.Seed, 0))
-	if o.Iterations > 0 && len(modes) > 1 {
+	for m, v := range saved.Matrices {
+		if len(v) > 0 {
+			u[m] = mat.NewDense(t.shape[m], rank(m), slices.Clone(v))
+		}
+	}
+	numbers, err := saved.random(o.Seed)
+	if err != nil {
+		return nil, err
+	}
+	r := rand.New(numbers)
+	errors := slices.Clone(saved.Errors)
+	for _, e := range errors {
+		note(errorSeries, e)
+	}
+	var core *oocore.Array // nil is that of the tensor and u
+	take := func(s *state) {
+		s.Matrices, s.Errors, s.Core = elements(u), errors, nil
+		if core != nil {
+			s.Core = dataOf(core)
+		}
+		s.Rand, _ = numbers.MarshalBinary() // which has no errors
+	}
+	if len(errors) > 0 {
+		// u is all there is to go on from.
+		core = saved.core(t, modes, ranks)
+	} else if o.Iterations > 0 && len(modes) > 1 {
 		first, err := sketch(t, modes, ranks, r)
 		if err != nil {
 			return nil, err
@@ -138,20 +176,30 @@ func tucker(t *tensor, modes, ranks []int, o TuckerOptions, note func(string, fl
 		}
 	} else {
 		for i, m := range modes {
+			if u[m] != nil {
+				continue
+			}
 			var err error
 			if u[m], err = leading(t, t.x, m, ranks[i], r); err != nil {
 				return nil, err
 			}
+			if !t.dry {
+				saved.keep(take)
+			}
 		}
 	}
-	out := &TuckerResult{Modes: modes}
-	core, e, err := t.core(u, modes)
-	if err != nil {
-		return nil, err
+	if len(errors) == 0 {
+		var e float64
+		if core, e, err = t.core(u, modes); err != nil {
+			return nil, err
+		}
+		errors = append(errors, e)
+		note(errorSeries, e)
+		if !t.dry {
+			saved.keep(take)
+		}
 	}
-	out.Errors = append(out.Errors, e)
-	note("relative error by iteration", e)
-	for i := 0; i < o.Iterations && len(modes) > 1; i++ {
+	for len(errors) <= o.Iterations && len(modes) > 1 && !converged(errors, o.Tolerance) {
 		p, q := branches(t.shape, modes, rank)
 		one, err := t.keep(along(t, t.x, p, u[p]))
 		if err != nil {
@@ -182,30 +230,55 @@ func tucker(t *tensor, modes, ranks []int, o TuckerOptions, note func(string, fl
 		if core, err = t.small(along(t, y, p, u[p])); err != nil {
 			return nil, err
 		}
-		if e, err = t.lost(core); err != nil {
+		e, err := t.lost(core)
+		if err != nil {
 			return nil, err
 		}
 		if err := t.drop(); err != nil {
 			return nil, err
 		}
-		out.Errors = append(out.Errors, e)
-		note("relative error by iteration", e)
-		if n := len(out.Errors); math.Abs(out.Errors[n-2]-e) < o.Tolerance {
+		errors = append(errors, e)
+		note(errorSeries, e)
+		if t.dry {
 			break
 		}
+		saved.keep(take)
 	}
-	if core.Bytes() > t.inMemory { // which was only of use for its norm
-		core = t.given
-		for _, m := range modes {
-			core = along(t, core, m, u[m])
+	if t.dry {
+		dry := &progress{}
+		take(&dry.state)
+		return dry.tucker(t, modes, ranks), nil
+	}
+	saved.Done = true
+	saved.keep(take)
+	return saved.tucker(t, modes, ranks), nil
+}
+
+// tucker is what a state of a tensor stands for.
+func (p *progress) tucker(t *tensor, modes, ranks []int) *TuckerResult {
+	out := &TuckerResult{Modes: modes, Errors: p.Errors, Fit: 1 - p.Errors[len(p.Errors)-1]}
+	for i, m := range modes {
+		out.Factors = append(out.Factors, oocore.FromSlice(p.Matrices[m], t.shape[m], ranks[i]))
+	}
+	if out.Core = p.core(t, modes, ranks); out.Core == nil { // it is large, and is computed when it is saved
+		out.Core = t.given
+		for i, m := range modes {
+			out.Core = along(t, out.Core, m, mat.NewDense(t.shape[m], ranks[i], p.Matrices[m]))
 		}
 	}
-	out.Core, out.Fit = core, 1-out.Errors[len(out.Errors)-1]
-	for _, m := range modes {
-		rows, cols := u[m].Dims()
-		out.Factors = append(out.Factors, oocore.FromSlice(mat.DenseCopyOf(u[m]).RawMatrix().Data, rows, cols))
+	return out
+}
+
+// core is the state's; nil where that was too large to keep.
+func (p *progress) core(t *tensor, modes, ranks []int) *oocore.Array {
+	if len(p.Core) == 0 {
+		return nil
 	}
-	return out, nil
+	shape := slices.Clone(t.shape)
+	for i, m := range modes {
+		shape[m] = ranks[i]
+	}
+	return inline(p.Core, t.given.DType(), shape)
 }
 
 // small collects an array, where it is small enough, for the result.
@@ -262,7 +335,7 @@ func sketch(t *tensor, modes, ranks []int, r *rand.Rand) ([]*mat.Dense, error) {
 		return min(ranks[i]+more, t.shape[m])
 	}
 	for _, m := range modes {
-		omega[m] = normal(r, t.shape[m], width(m))
+		omega[m] = normal(t, r, t.shape[m], width(m))
 	}
 	out := make([]*mat.Dense, len(modes))
 	p, q := branches(t.shape, modes, width)
@@ -306,12 +379,18 @@ func leading(t *tensor, y *oocore.Array, mode, rank int, r *rand.Rand) (*mat.Den
 		if err != nil {
 			return nil, err
 		}
+		if t.dry {
+			return mat.NewDense(n, rank, nil), nil
+		}
 		return vectors(mat.NewDense(n, others, v), rank)
 	}
 	if n <= t.gram {
 		v, err := t.collect(oocore.Tensordot(y, y, rest, rest))
 		if err != nil {
 			return nil, err
+		}
+		if t.dry {
+			return mat.NewDense(n, rank, nil), nil
 		}
 		var eigen mat.EigenSym
 		if !eigen.Factorize(mat.NewSymDense(n, v), true) {
@@ -331,11 +410,14 @@ func leading(t *tensor, y *oocore.Array, mode, rank int, r *rand.Rand) (*mat.Den
 	wide := rank + 8
 	for _, m := range rest {
 		if k := int(math.Ceil(math.Pow(float64(wide), 1/float64(len(rest))))) + 1; k < shape[m] {
-			y = along(t, y, m, normal(r, shape[m], k))
+			y = along(t, y, m, normal(t, r, shape[m], k))
 		}
 	}
-	if y.Size()/n > 4*n || int64(y.Size()*8) > t.solve {
-		return nil, fmt.Errorf("mode %d of length %d has no room for its singular vectors in %d MiB: take lower ranks or a larger budget", mode, n, t.solve>>20)
+	switch bytes := int64(y.Size() * 8); {
+	case y.Size()/n > 4*n || bytes > mostInMemory:
+		return nil, fmt.Errorf("mode %d of length %d has no room for its singular vectors in %d MiB: take lower ranks", mode, n, mostInMemory>>20)
+	case bytes > t.solve:
+		return nil, memoryError(fmt.Sprintf("the singular vectors of mode %d", mode), 16*float64(bytes), 16*t.solve)
 	}
 	return leading(t, y, mode, rank, r)
 }

@@ -67,6 +67,7 @@ func (m Model) Keep(ctx context.Context, x *oocore.Array, path string, opts ...o
 	if len(m) == 0 {
 		return k, errors.New("keep: the model has no layers")
 	}
+	folder := false
 	member := func(name string) string { return filepath.Join(path, name+".npy") }
 	switch path = strings.TrimSuffix(path, "/"); filepath.Ext(path) {
 	case ".zarr":
@@ -74,11 +75,11 @@ func (m Model) Keep(ctx context.Context, x *oocore.Array, path string, opts ...o
 	case ".npy", ".npz", ".safetensors":
 		return k, fmt.Errorf("keep: %s is one file, which each layer would write anew: give a folder, or a group such as kept.zarr", path)
 	default:
-		if err := os.MkdirAll(path, 0o777); err != nil {
-			return k, err
-		}
+		folder = true
 	}
-	err := oocore.Together("forward pass, activations kept", opts, func(opts []oocore.Option, note func(string, float64)) error {
+	begun := x
+	layers := func(opts []oocore.Option, note func(string, float64)) error {
+		x, *k = begun, Kept{}
 		for i, l := range m {
 			name := fmt.Sprintf("%02d-%s", i, strings.ReplaceAll(l.Name, "/", "-"))
 			y, err := l.Apply(x).Save(ctx, member(name), opts...)
@@ -91,7 +92,17 @@ func (m Model) Keep(ctx context.Context, x *oocore.Array, path string, opts ...o
 			note("MiB kept by layer", float64(k.Bytes)/(1<<20))
 		}
 		return nil
-	})
+	}
+	opts, err := oocore.Fits(opts, func(opts []oocore.Option) error { return layers(opts, func(string, float64) {}) })
+	if err != nil {
+		return &Kept{}, err
+	}
+	if folder {
+		if err := os.MkdirAll(path, 0o777); err != nil {
+			return &Kept{}, err
+		}
+	}
+	err = oocore.Together("forward pass, activations kept", opts, layers)
 	return k, err
 }
 

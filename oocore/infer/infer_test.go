@@ -1,6 +1,8 @@
 package infer_test
 
 import (
+	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -186,5 +188,34 @@ func TestRefused(t *testing.T) {
 		if _, err := os.Stat(dir); err == nil || len(k.Activations) > 0 {
 			t.Errorf("%s: something was written", name)
 		}
+	}
+}
+
+// A budget that is too small for one layer is an error before the first, and the budget
+// that it names is enough for all.
+func TestKeepNamesABudgetForAllLayers(t *testing.T) {
+	dir := t.TempDir()
+	x := normal(t, filepath.Join(dir, "x.npy"), 7, 40, 3, 28, 32)
+	model := network(t, dir)
+	log := filepath.Join(dir, "runs")
+	t.Setenv("GONBEXT_RUNS", log)
+	kept := filepath.Join(dir, "kept")
+	_, err := model.Keep(t.Context(), x, kept, oocore.Memory("1MiB"))
+	short, ok := errors.AsType[*oocore.MemoryError](err)
+	if !ok {
+		t.Fatalf("%v, want a *MemoryError", err)
+	}
+	_, err = model.Keep(t.Context(), x, kept, oocore.Memory(fmt.Sprint(short.Need-1<<20)))
+	if again, ok := errors.AsType[*oocore.MemoryError](err); !ok || again.Need != short.Need {
+		t.Errorf("with a MiB less than it needs: %v", err)
+	}
+	if all, err := record.List(log); err != nil || len(all) > 0 {
+		t.Errorf("%d records of runs, %v", len(all), err)
+	}
+	if _, err := os.Stat(kept); err == nil {
+		t.Error("a folder was made")
+	}
+	if _, err := model.Keep(t.Context(), x, kept, oocore.Memory(fmt.Sprint(short.Need))); err != nil {
+		t.Errorf("with the %d bytes that it needs: %v", short.Need, err)
 	}
 }

@@ -59,7 +59,7 @@ hosvd run first, too: --plan leaves their own passes out.`,
 				return err
 			}
 			if expr.Decomposes(args[0]) { // which takes its time: what is to be refused after it is refused before
-				planned := append(opts[:len(opts):len(opts)], oocore.PlanOnly(), oocore.Cell(record.Unreported))
+				planned := append(opts[:len(opts):len(opts)], oocore.PlanOnly(), oocore.Target(out), oocore.Cell(record.Unreported))
 				if err := foresee(oocore.EvalContext(c.Context(), args[0], names, planned...), out, opts); err != nil {
 					return failure(err)
 				}
@@ -68,7 +68,7 @@ hosvd run first, too: --plan leaves their own passes out.`,
 				}
 			}
 			stop := showProgress(c.ErrOrStderr(), j.id)
-			a := oocore.EvalContext(c.Context(), args[0], names, opts...)
+			a := oocore.EvalContext(c.Context(), args[0], names, append(opts[:len(opts):len(opts)], oocore.Target(out))...)
 			stop()
 			if err := checkOutput(a, out); err != nil {
 				return failure(err)

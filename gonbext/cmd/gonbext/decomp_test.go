@@ -66,8 +66,9 @@ func TestDecompositionsInVain(t *testing.T) {
 	for want, args := range map[string][]string{
 		"the result has shape [20 15 10]: say with -o where": {`cp(x, 2)`, "x=x.npy"},
 		"--report nowhere/y.html: there is no folder":        {`cp(x, 2)`, "x=x.npy", "-o", "y.npy", "--report", "nowhere/y.html"},
-		"chunks":             {`cp(x, 2)`, "x=x.npy", "-o", "y.zarr", "--chunks", "2x2"},
-		"half of the budget": {`cp(x, 4611686018427387904)`, "x=x.npy", "-o", "y.npy"},
+		"chunks":           {`cp(x, 2)`, "x=x.npy", "-o", "y.zarr", "--chunks", "2x2"},
+		"take lower ranks": {`cp(x, 4611686018427387904)`, "x=x.npy", "-o", "y.npy"},
+		"a decomposition of these ranks needs a budget of": {`cp(x, 20000)`, "x=x.npy", "-o", "y.npy", "--memory", "64MiB"},
 	} {
 		o := finish(t, command(dir, append([]string{"compute"}, args...)...))
 		if o.status == 0 || !strings.Contains(o.stderr, want) {

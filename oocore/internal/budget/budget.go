@@ -18,14 +18,20 @@ const runtimeBaseline = 16 << 20
 
 // Overhead returns what the process takes beside the buffers of runs. It moves in steps,
 // so that the budget that one refusal names will do for the next attempt.
-func Overhead() int64 {
+func Overhead() int64 { return overhead(runtimeBaseline / 2) }
+
+// Foreseen returns the overhead that an algorithm of several runs is planned with: it has
+// room for what each run leaves behind in Go's runtime and heap.
+func Foreseen() int64 { return overhead(runtimeBaseline) }
+
+func overhead(room int64) int64 {
 	const step = 16 << 20
 	m, err := machine.Process()
 	if err != nil {
 		return runtimeBaseline
 	}
-	// What the program holds already, and half the baseline again to grow in.
-	return max(runtimeBaseline, (m.Anonymous-arena.Live()+runtimeBaseline/2+step-1)/step*step)
+	// What the program holds already, and room to grow in.
+	return max(runtimeBaseline, (m.Anonymous-arena.Live()+room+step-1)/step*step)
 }
 
 // HasGarbage reports whether the overhead is more than that of a small program, so that

@@ -29,7 +29,7 @@ var layers = [][]string{
 	{"oocore/op"},
 	{"oocore/plan", "oocore/expr"},
 	{"oocore/vm"},
-	{"oocore/exec", "oocore/internal/resultcache", "oocore/internal/budget"},
+	{"oocore/exec", "oocore/internal/resultcache", "oocore/internal/statecache", "oocore/internal/budget"},
 	{"oocore"},
 	{"oocore/linalg", "oocore/fft", "oocore/filter"},
 	{"oocore/decomp", "oocore/infer"},

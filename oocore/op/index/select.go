@@ -38,6 +38,15 @@ func (o Counted) Need([]int) blockwise.Need {
 	return blockwise.Need{Reads: [][]int{o.Block}, Scratch: int64(grid.Size(o.Block)), Once: true}
 }
 
+// Most returns the largest counts that there can be: those of a mask of trues.
+func (o Counted) Most() []int64 {
+	counts := make([]int64, o.grid().Len())
+	for i := range counts {
+		counts[i] = int64(o.grid().Box(i).Size())
+	}
+	return counts
+}
+
 // Fill counts block by block.
 func (o Counted) Fill(ctx context.Context, t *blockwise.Task) error {
 	counts := dtype.Slice[int64](t.Dst)

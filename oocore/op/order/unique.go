@@ -466,6 +466,15 @@ func (s TableJoined) Need([]int) blockwise.Need {
 	return blockwise.Need{Reads: [][]int{{1, s.width()}}, Scratch: 2 * int64(s.width()*8), Once: true}
 }
 
+// Most returns the beginning of the table that leads to the largest runs: of one with too
+// many elements, where there can be as many.
+func (s TableJoined) Most() []int64 {
+	if grid.Size(s.Shape) > tableMost && s.Type.Size() > 1 {
+		return []int64{-1}
+	}
+	return []int64{0}
+}
+
 // Fill joins the tables in the order of the groups, in which also places rise.
 func (s TableJoined) Fill(ctx context.Context, t *blockwise.Task) error {
 	out := dtype.Slice[int64](t.Dst)

@@ -1,0 +1,132 @@
+package oocore
+
+import (
+	"errors"
+	"math"
+	"runtime/debug"
+	"slices"
+
+	"github.com/gonbext/gonbext/oocore/internal/budget"
+	"github.com/gonbext/gonbext/oocore/machine"
+	"github.com/gonbext/gonbext/oocore/plan"
+)
+
+// dryRun is an algorithm whose runs are planned and not made.
+type dryRun struct {
+	budget int64        // that the algorithm is to think it has
+	most   *MemoryError // of the run that needs the most; nil where there was none
+}
+
+// size notes what a plan needs, and sizes it for whatever that is.
+func (d *dryRun) size(logical *plan.Plan, o plan.Options) (*plan.Sized, error) {
+	o.Budget = 0
+	_, err := logical.Size(o)
+	if short, ok := errors.AsType[*MemoryError](err); ok {
+		d.note(short)
+	}
+	o.Budget = math.MaxInt64 / 16
+	s, err := logical.Size(o)
+	if err == nil {
+		s.Budget = d.budget
+	}
+	return s, err
+}
+
+func (d *dryRun) note(short *MemoryError) {
+	if d.most == nil || short.Need > d.most.Need {
+		d.most = short
+	}
+}
+
+// Fits plans all runs of an algorithm before the first is made. f is the algorithm: each
+// Save and Collect under the options that f is given is planned only, Save returns an
+// array that cannot be read, and Collect returns zeros. f may be called several times, for
+// different budgets.
+//
+// Where the budget is too small for one of the runs, Fits returns a *MemoryError whose
+// Need is enough for all of them. Otherwise it returns the options for the runs themselves.
+// Within another algorithm, whose plan has these runs too, Fits plans nothing.
+func Fits(opts []Option, f func(opts []Option) error) ([]Option, error) {
+	s, err := settle(opts)
+	if err != nil {
+		return nil, err
+	}
+	if s.dry != nil || s.foreseen > 0 {
+		return opts, nil
+	}
+	limits := machine.Read()
+	limit := s.budget
+	if limit == 0 {
+		limit, _ = limits.DefaultBudget()
+	}
+	opts = slices.Clip(opts)
+	foreseen := budget.Foreseen()
+	short, err := leastBudget(opts, f, limits, limit, foreseen)
+	if short != nil {
+		// What the program has dropped counts as held until it is collected.
+		debug.FreeOSMemory()
+		foreseen = budget.Foreseen()
+		short, err = leastBudget(opts, f, limits, limit, foreseen)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if short != nil {
+		return nil, short
+	}
+	return append(opts, func(s *settings) error {
+		s.foreseen = foreseen
+		return nil
+	}), nil
+}
+
+// leastBudget returns nil where limit is enough for f, otherwise an error with the budget
+// that is. A larger budget may change what f does, and so what it needs: f is planned
+// again with the budget that was found until that is enough.
+func leastBudget(opts []Option, f func(opts []Option) error, limits machine.Limits, limit, foreseen int64) (short *MemoryError, err error) {
+	for at := limit; ; at = short.Need {
+		d := &dryRun{budget: at}
+		err := f(append(opts, func(s *settings) error {
+			s.dry, s.foreseen, s.planned = d, foreseen, false
+			return nil
+		}))
+		if refused, ok := errors.AsType[*MemoryError](err); ok {
+			d.note(refused)
+		} else if err != nil {
+			return nil, err
+		}
+		if d.most == nil || d.most.Need <= at {
+			return short, nil
+		}
+		short = &MemoryError{Op: d.most.Op, Need: d.most.Need, Limit: limit}
+		if limits.Check(short.Need) != nil { // no budget of this machine is enough
+			return short, nil
+		}
+	}
+}
+
+// Holding says how many bytes the program holds during a run, beside what it held when
+// its algorithm was planned by Fits.
+func Holding(bytes int64) Option {
+	return func(s *settings) error {
+		s.held = bytes
+		return nil
+	}
+}
+
+// DryRun reports whether runs under the options are planned and not made: see Fits.
+func DryRun(opts []Option) bool {
+	s, err := settle(opts)
+	return err == nil && s.dry != nil
+}
+
+// overhead returns what the process takes beside the buffers of a run.
+func (s *settings) overhead() int64 {
+	if s.dry != nil {
+		return s.foreseen + s.held
+	}
+	if s.foreseen == 0 {
+		return budget.Overhead()
+	}
+	return max(budget.Overhead(), s.foreseen+s.held)
+}
