@@ -267,6 +267,7 @@ func (r *run) make(ctx context.Context, path string, print plan.Fingerprint, bef
 	if r.keep.Why == "" && !r.keep.Resumes() && !r.fresh {
 		r.keep.Why = why
 	}
+	remembered := false
 	env := exec.Env{
 		Check: func(ctx context.Context) error {
 			after, err := versions(ctx, r.plan.Plan)
@@ -277,12 +278,21 @@ func (r *run) make(ctx context.Context, path string, print plan.Fingerprint, bef
 			}
 			return err
 		},
-		Committed: func(ctx context.Context) { remember(ctx, path, r.region, print) },
+		Committed: func(ctx context.Context) {
+			remember(ctx, path, r.region, print)
+			remembered = true
+		},
 	}
 	if r.beside != nil {
 		env.Beside = r.beside.places()
 	}
-	return r.execute(ctx, env)
+	if err = r.execute(ctx, env); err != nil && remembered {
+		// The staging folder could not be cleaned: the next run does that, as part of computing.
+		if place, failed := store.Absolute(path); failed == nil {
+			resultcache.Drop(place, r.region)
+		}
+	}
+	return err
 }
 
 // versions are those of the stored arrays that a plan reads.

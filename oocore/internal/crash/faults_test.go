@@ -136,7 +136,7 @@ func TestEveryFileOperationFails(t *testing.T) {
 				}
 				check(t, os.RemoveAll(out))
 				if left := remains(t, dir, "x.npy", "x.zarr", "runs"); left != nil {
-					t.Fatalf("after %s there is %v", what, left)
+					t.Fatalf("after %s there is %v (the run gave %v)", what, left, err)
 				}
 				if f.Hit() {
 					operations++

@@ -74,6 +74,13 @@ func Put(e Entry) error {
 	return err
 }
 
+// Drop removes the entry of an output.
+func Drop(path, region string) {
+	if name, err := file(path, region); err == nil {
+		os.Remove(name)
+	}
+}
+
 // evict removes the oldest entries where there are too many.
 func evict(dir string) {
 	entries, err := os.ReadDir(dir)

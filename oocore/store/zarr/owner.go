@@ -58,7 +58,7 @@ type ownership struct {
 	version string    // of the object
 	renewed time.Time // by the wall clock, which goes on while a machine sleeps
 	lost    error
-	stop    chan struct{} // ends renewing
+	stop    context.CancelFunc // ends renewing
 	stopped chan struct{}
 }
 
@@ -193,23 +193,16 @@ func (o *ownership) says(ctx context.Context, array []byte) error {
 
 // keep renews the object from time to time.
 func (o *ownership) keep() {
-	o.stop, o.stopped = make(chan struct{}), make(chan struct{})
+	ctx, cancel := context.WithCancel(context.Background())
+	stopped := make(chan struct{})
+	o.stop, o.stopped = cancel, stopped
 	go func() {
-		defer close(o.stopped)
-		ctx, cancel := context.WithCancel(context.Background())
-		defer cancel()
-		go func() {
-			select {
-			case <-o.stop:
-				cancel()
-			case <-ctx.Done():
-			}
-		}()
+		defer close(stopped)
 		for {
 			select {
 			case <-time.After(ownerRenews):
 				_ = o.renew(ctx) // held says where that has not worked for too long
-			case <-o.stop:
+			case <-ctx.Done():
 				return
 			}
 		}
@@ -235,7 +228,7 @@ func (o *ownership) end(ctx context.Context, release bool) error {
 		return nil
 	}
 	if o.stop != nil {
-		close(o.stop)
+		o.stop()
 		<-o.stopped
 		o.stop = nil
 	}

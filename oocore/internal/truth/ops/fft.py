@@ -45,7 +45,6 @@ def kinds(rng, op):
     types = TYPES
     if op.rstrip("n2") in REAL:
         types = [t for t in TYPES if not t.startswith("complex")]
-    if op.rstrip("n2") in FIRST:
     return types[int(rng.integers(len(types)))]
 
 
