@@ -13,6 +13,7 @@ import (
 )
 
 func TestRunsAtOnceStayWithinOneBudget(t *testing.T) {
+	smallBudget(t)
 	log := runLog(t)
 	x := oocore.Random(oocore.Float32, 1, 1024, 2048)
 	dir := t.TempDir()
@@ -46,6 +47,7 @@ func TestRunsAtOnceStayWithinOneBudget(t *testing.T) {
 }
 
 func TestRunWithinAFunctionOfARunDoesNotWaitForIt(t *testing.T) {
+	smallBudget(t)
 	runLog(t)
 	dir := t.TempDir()
 	x := oocore.Random(oocore.Float64, 1, 64, 64)
@@ -60,6 +62,7 @@ func TestRunWithinAFunctionOfARunDoesNotWaitForIt(t *testing.T) {
 }
 
 func TestGarbageIsNotHeldAgainstABudget(t *testing.T) {
+	smallBudget(t)
 	runLog(t)
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 	x := oocore.Random(oocore.Float32, 1, 12<<20)

@@ -275,6 +275,7 @@ func TestBatchesBrokenOff(t *testing.T) {
 
 // Batches that do not fit are refused before anything is read, with what would do.
 func TestBatchesTooLarge(t *testing.T) {
+	smallBudget(t)
 	for _, err := range oocore.Batches[float64](t.Context(), oocore.Full(1.0, 1<<24), 0, 1<<24, oocore.Memory("96MiB")) {
 		if short, ok := errors.AsType[*oocore.MemoryError](err); !ok || short.Need < 128<<20 || short.Need > 192<<20 {
 			t.Errorf("batches of 128 MiB in 96 MiB: %v", err)
@@ -370,7 +371,7 @@ func TestChunkwiseRefusals(t *testing.T) {
 		}
 	}
 	for _, err := range oocore.Batches[float32](t.Context(), a, 0, 3) {
-		if err == nil || !strings.HasPrefix(err.Error(), "batches: Batches[float32] of a float64 array") {
+		if err == nil || !strings.HasPrefix(err.Error(), "batches: asks for Batches[float32] of a float64 array") {
 			t.Error(err)
 		}
 	}

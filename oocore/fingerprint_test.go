@@ -25,6 +25,7 @@ import (
 
 // A run that starts over says what is not as it was.
 func TestDifferenceNamesItsCause(t *testing.T) {
+	smallBudget(t)
 	x := oocore.Random(oocore.Float32, 1, 40, 30)
 	path := filepath.Join(t.TempDir(), "x.zarr")
 	one, other := []oocore.Option{oocore.Chunks(10, 30)}, []oocore.Option{oocore.Chunks(20, 30)}
@@ -292,6 +293,7 @@ func TestSiblingZarrInputsDiffer(t *testing.T) {
 
 // What changes no bits starts nothing over, and what may does.
 func TestFingerprintHasWhatChangesBitsAndNothingElse(t *testing.T) {
+	smallBudget(t)
 	x := oocore.Random(oocore.Float32, 1, 400, 300)
 	path := filepath.Join(t.TempDir(), "x.npy")
 	type expression struct {

@@ -71,6 +71,7 @@ func TestPassesOverLongAxes(t *testing.T) {
 // Lines that lie across an array, each all numbers below a prime in another order, and a
 // NaN in the last: what is found of them without putting them in order.
 func TestOrderOfLongLinesAcrossAnArray(t *testing.T) {
+	smallBudget(t)
 	const n, columns = 1_200_007, 8
 	at := func(i, j int) int { return (i*7919 + j*104729) % n }
 	x := make([]float32, n*columns)
