@@ -117,13 +117,13 @@ func (a *Array) Explain(path string, opts ...Option) (string, error) {
 // run is one Save or Collect.
 type run struct {
 	*settings
-	site     graph.Site
-	root     *graph.Node
-	plan     *plan.Sized
-	keep     *exec.Keep
-	limits   machine.Limits
-	workers  *exec.Processes // nil where the tasks run in this process
-	overhead int64
+	site       graph.Site
+	root       *graph.Node
+	plan       *plan.Sized
+	checkpoint *exec.Checkpoint
+	limits     machine.Limits
+	workers    *exec.Processes // nil where the tasks run in this process
+	overhead   int64
 }
 
 // prepare plans a run, and refuses what can be refused without reading.
@@ -261,11 +261,11 @@ func (r *run) save(ctx context.Context) (*Array, error) {
 
 // make computes the output, or what an earlier run left of it to do.
 func (r *run) make(ctx context.Context, path string, print plan.Fingerprint, before map[int]store.Version, why string) (err error) {
-	if r.keep, err = exec.NewKeep(r.plan.Plan, print, r.fresh); err != nil {
+	if r.checkpoint, err = exec.NewCheckpoint(r.plan.Plan, print, r.fresh); err != nil {
 		return err
 	}
-	if r.keep.Why == "" && !r.keep.Resumes() && !r.fresh {
-		r.keep.Why = why
+	if r.checkpoint.Why == "" && !r.checkpoint.Resumes() && !r.fresh {
+		r.checkpoint.Why = why
 	}
 	remembered := false
 	env := exec.Env{
@@ -376,7 +376,7 @@ func (r *run) execute(ctx context.Context, env exec.Env) error {
 	// What Collect returns lies in Go's heap, and so does what codecs take.
 	defer machine.LimitRuntime(r.overhead + int64(len(env.Into)) + r.plan.Heap())()
 	env.Open = func(path string) (store.Array, error) { return store.OpenContext(ctx, path) }
-	env.Device, env.Record, env.Keep, env.Processes = r.device, r.record(), r.keep, r.workers
+	env.Device, env.Record, env.Checkpoint, env.Processes = r.device, r.record(), r.checkpoint, r.workers
 	_, err = exec.Run(ctx, r.plan, env)
 	return err
 }
@@ -390,7 +390,7 @@ func (r *run) record() *record.Writer {
 	}
 	h := r.plan.Header()
 	h.Cell, h.PlanOnly, h.WhatIf = r.cell, r.planned, r.alternatives
-	r.keep.Tell(&h)
+	r.checkpoint.Tell(&h)
 	h.Machine, _ = json.Marshal(r.limits)
 	create := record.Create
 	if r.within != nil {

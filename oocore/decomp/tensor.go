@@ -194,7 +194,7 @@ func (t *tensor) keep(a *oocore.Array) (*oocore.Array, error) {
 		return nil, err
 	}
 	saved, err := a.Save(t.ctx, f.Name(), append(t.runs(), oocore.Fresh())...)
-	if kept, ok := errors.AsType[*exec.KeptError](err); ok { // but not in a folder that goes
+	if kept, ok := errors.AsType[*exec.ResumableError](err); ok { // but not in a folder that goes
 		err = kept.Err
 	}
 	return saved, err

@@ -17,31 +17,31 @@ import (
 
 // arrays are what a plan's stages read and write, while it runs.
 type arrays struct {
-	plan    *plan.Sized
-	env     *Env
-	arena   *arena.Arena
-	readers []store.Array
-	writers []store.Writer
-	memory  []*arena.Buffer  // of arrays kept in the arena
-	lastUse []int            // the last stage that needs each
-	shared  bool             // worker processes run the tasks
-	spill   *store.Workspace // of temporary arrays; the run's Keep has one, else it is made when the first is
-	keep    *Keep
+	plan       *plan.Sized
+	env        *Env
+	arena      *arena.Arena
+	readers    []store.Array
+	writers    []store.Writer
+	memory     []*arena.Buffer   // of arrays kept in the arena
+	lastUse    []int             // the last stage that needs each
+	shared     bool              // worker processes run the tasks
+	spill      *store.StagingDir // of temporary arrays; the run's Checkpoint has one, else it is made when the first is
+	checkpoint *Checkpoint
 }
 
 // openArrays opens what the plan reads and creates what it returns. Nothing is
 // left open or created where it fails.
 func openArrays(p *plan.Sized, env *Env, a *arena.Arena) (_ *arrays, err error) {
 	n := len(p.Arrays)
-	s := &arrays{plan: p, env: env, arena: a, keep: env.Keep, lastUse: p.LastUses(),
+	s := &arrays{plan: p, env: env, arena: a, checkpoint: env.Checkpoint, lastUse: p.LastUses(),
 		readers: make([]store.Array, n), writers: make([]store.Writer, n), memory: make([]*arena.Buffer, n), shared: env.Processes != nil}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.close())
 		}
 	}()
-	if s.keep != nil {
-		s.spill = s.keep.workspace
+	if s.checkpoint != nil {
+		s.spill = s.checkpoint.staging
 	}
 	for i := range p.Arrays {
 		d := &p.Arrays[i]
@@ -55,7 +55,7 @@ func openArrays(p *plan.Sized, env *Env, a *arena.Arena) (_ *arrays, err error) 
 			s.readers[i] = memstore.New(d.Shape, d.DType, d.Data)
 		case plan.InResult:
 			m := s.meta(d)
-			m.Resume = s.keep.Resumes()
+			m.Resume = s.checkpoint.Resumes()
 			if s.writers[i], err = s.create(d.Path, m); err == nil && s.shared {
 				store.Share(s.writers[i])
 			}
@@ -77,7 +77,7 @@ func openArrays(p *plan.Sized, env *Env, a *arena.Arena) (_ *arrays, err error) 
 // meta is what the output is to be.
 func (s *arrays) meta(d *plan.Array) store.Meta {
 	m := store.Meta{Shape: d.Shape, DType: d.DType, Chunks: d.Chunks, Shards: d.Shards, Codec: d.Layout.Codec, Region: d.Region,
-		Details: d.Details, Workspace: s.spill}
+		Details: d.Details, StagingDir: s.spill}
 	if d.Region != nil {
 		m.Shape = d.Whole
 	}
@@ -94,7 +94,7 @@ func (s *arrays) create(path string, m store.Meta) (store.Writer, error) {
 	if err := w.Abort(); err != nil {
 		return nil, err
 	}
-	if err := s.keep.startOver("what it had written is not there any more"); err != nil {
+	if err := s.checkpoint.startOver("what it had written is not there any more"); err != nil {
 		return nil, err
 	}
 	m.Resume = false
@@ -132,16 +132,16 @@ func (s *arrays) begin(stage int) (err error) {
 		d := &s.plan.Arrays[i]
 		switch s.plan.Place(i) {
 		case plan.InArena:
-			if err = s.inArena(stage, i); err == nil && s.keep.Resumes() && s.keep.state.Done[stage].Len() > 0 {
-				err = s.keep.forget(stage) // which filled a file
+			if err = s.inArena(stage, i); err == nil && s.checkpoint.Resumes() && s.checkpoint.state.Done[stage].Len() > 0 {
+				err = s.checkpoint.forget(stage) // which filled a file
 			}
 		case plan.InSpill:
 			if err = s.makeSpill(); err == nil {
 				m := spilled(d)
-				m.Resume = s.keep.skipped(stage) > 0
+				m.Resume = s.checkpoint.skipped(stage) > 0
 				s.writers[i], err = store.CreateBlocks(s.spill, spillName(i), m)
 				if err == nil && m.Resume && !store.Resumed(s.writers[i]) {
-					err = s.keep.forget(stage)
+					err = s.checkpoint.forget(stage)
 				}
 			}
 		}
@@ -172,7 +172,7 @@ func (s *arrays) arenaBuffer(i int) []byte {
 
 func (s *arrays) makeSpill() (err error) {
 	if s.spill == nil {
-		if s.spill, err = store.TempWorkspace(); err != nil {
+		if s.spill, err = store.TempStagingDir(); err != nil {
 			return fmt.Errorf("a folder for temporary arrays: %w", err)
 		}
 	}
@@ -221,7 +221,7 @@ func (s *arrays) needed(array int) bool {
 	for i := range s.plan.Stages {
 		for _, prog := range s.plan.Stages[i].Programs {
 			for l := range prog.Arrays() {
-				if l.Array == array && !s.keep.finished(i) {
+				if l.Array == array && !s.checkpoint.finished(i) {
 					return true
 				}
 			}
@@ -274,7 +274,7 @@ func (s *arrays) end(ctx context.Context, stage int, saved bool) (err error) {
 		}
 	}
 	if saved {
-		if err := s.keep.stageDone(stage); err != nil {
+		if err := s.checkpoint.stageDone(stage); err != nil {
 			return err
 		}
 	}
@@ -289,7 +289,7 @@ func (s *arrays) end(ctx context.Context, stage int, saved bool) (err error) {
 	return nil
 }
 
-// save writes an array that is in memory to the workspace.
+// save writes an array that is in memory to the staging folder.
 func (s *arrays) save(ctx context.Context, i int) error {
 	d := &s.plan.Arrays[i]
 	w, err := store.CreateBlocks(s.spill, spillName(i), spilled(d))
@@ -322,7 +322,7 @@ func (s *arrays) commit(ctx context.Context) error {
 	if s.env.Committed != nil {
 		s.env.Committed(ctx)
 	}
-	return s.keep.close(false) // at once: what is left of a run that is killed now would be there for no one
+	return s.checkpoint.close(false) // at once: what is left of a run that is killed now would be there for no one
 }
 
 // collect reads the result that worker processes have written to a file.
@@ -343,7 +343,7 @@ func (s *arrays) collect(ctx context.Context) error {
 // giveUp ends a writer that was not committed. What is durable stays for the next
 // run, where it can go on from that.
 func (s *arrays) giveUp(w store.Writer) error {
-	if s.keep.worth() {
+	if s.checkpoint.hasProgress() {
 		return w.Suspend()
 	}
 	return w.Abort()
@@ -352,7 +352,7 @@ func (s *arrays) giveUp(w store.Writer) error {
 // drop gives back a temporary array, or closes one that is stored.
 func (s *arrays) drop(i int) error {
 	err := s.release(i)
-	if s.plan.Place(i) == plan.InSpill || s.keep != nil && s.plan.Place(i) == plan.InArena {
+	if s.plan.Place(i) == plan.InSpill || s.checkpoint != nil && s.plan.Place(i) == plan.InArena {
 		if failed := os.Remove(s.spill.Join(spillName(i))); failed != nil && !errors.Is(failed, os.ErrNotExist) {
 			err = errors.Join(err, failed)
 		}
@@ -383,7 +383,7 @@ func (s *arrays) close() error {
 	for i := range s.plan.Arrays {
 		errs = append(errs, s.release(i))
 	}
-	if s.spill != nil && s.keep == nil {
+	if s.spill != nil && s.checkpoint == nil {
 		errs = append(errs, s.spill.Remove())
 		s.spill = nil
 	}

@@ -13,7 +13,7 @@ import (
 
 // attachArrays opens what a plan reads, in a worker process. What stages write for each
 // other, and the output, are in the staging folder: attach opens them stage by stage.
-func attachArrays(p *plan.Sized, env *Env, a *arena.Arena, staging *store.Workspace) (_ *arrays, err error) {
+func attachArrays(p *plan.Sized, env *Env, a *arena.Arena, staging *store.StagingDir) (_ *arrays, err error) {
 	n := len(p.Arrays)
 	s := &arrays{plan: p, env: env, arena: a, spill: staging, shared: true,
 		readers: make([]store.Array, n), writers: make([]store.Writer, n), memory: make([]*arena.Buffer, n)}

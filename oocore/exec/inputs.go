@@ -29,7 +29,7 @@ func newReader(s *slot, l *plan.Load, tile []int) (reader, error) {
 	case plan.LoadArray:
 		return newSource(s, l)
 	case plan.LoadBlocks:
-		return newFiller(s, l, tile)
+		return newBlockwiseReader(s, l, tile)
 	}
 	return nil, nil
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // A product is computed super-tile by super-tile: the accumulators of many tiles stay
-// in memory while panels of both operands stream past them. A crew reads, multiplies
+// in memory while panels of both operands stream past them. A matmulPipeline reads, multiplies
 // and writes at the same time. Each tile is a task.
 
 // newProduct allocates the memory of a product's super-tile and panels.
@@ -30,7 +30,7 @@ func newProduct(r *run, stage int) (Runner, error) {
 
 // Run computes tiles. Those that lie in one super-tile are computed together.
 func (p *product) Run(ctx context.Context, tasks Tasks, done func(index int)) error {
-	return newCrew(ctx, p, tasks, done).do()
+	return newMatmulPipeline(ctx, p, tasks, done).do()
 }
 
 // superTiles are the parts of the result that are computed together, in the order in

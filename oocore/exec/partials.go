@@ -207,7 +207,7 @@ func (m *merger) progress() [][]byte {
 // restore goes on with the sums that an earlier run left, where that had its results
 // in the same places.
 func (m *merger) restore() error {
-	left, ok := m.run.keep.fold(m.index)
+	left, ok := m.run.checkpoint.fold(m.index)
 	if !ok {
 		return nil
 	}
@@ -218,7 +218,7 @@ func (m *merger) restore() error {
 		n += len(b)
 	}
 	if !ok || len(state) != n {
-		return m.run.keep.forget(m.index)
+		return m.run.checkpoint.forget(m.index)
 	}
 	for _, b := range parts {
 		state = state[copy(b, state):]

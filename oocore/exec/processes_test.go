@@ -246,9 +246,9 @@ func strangely(t *testing.T, dir string, op strange) (*plan.Plan, []byte) {
 	return must[*plan.Plan](t)(plan.New(n, plan.Target{Path: filepath.Join(dir, "o.npy")})), dtype.Bytes(want)
 }
 
-func keepOf(t *testing.T, p *plan.Plan) *exec.Keep {
+func keepOf(t *testing.T, p *plan.Plan) *exec.Checkpoint {
 	t.Helper()
-	return must[*exec.Keep](t)(exec.NewKeep(p, p.Fingerprint("", nil), false))
+	return must[*exec.Checkpoint](t)(exec.NewCheckpoint(p, p.Fingerprint("", nil), false))
 }
 
 // A chunk that ends every worker is one error that says which stage and tasks, and what
@@ -260,15 +260,15 @@ func TestProcessesGiveUpOnAChunkThatEndsEveryWorker(t *testing.T) {
 		t.Fatal(err)
 	}
 	p, want := strangely(t, dir, strange{Exit: fuse, At: 60})
-	_, err := inWorkers(context.Background(), p, exec.Env{Keep: keepOf(t, p)}, workers(2))
-	kept, ok := errors.AsType[*exec.KeptError](err)
+	_, err := inWorkers(context.Background(), p, exec.Env{Checkpoint: keepOf(t, p)}, workers(2))
+	kept, ok := errors.AsType[*exec.ResumableError](err)
 	if !ok || !strings.Contains(err.Error(), "strange") || !strings.Contains(err.Error(), "60") || !strings.Contains(err.Error(), "exit status 3") || !strings.Contains(err.Error(), "the disk is on fire") {
 		t.Fatalf("got %v", err)
 	}
 	if err := os.Remove(fuse); err != nil {
 		t.Fatal(err)
 	}
-	end, err := exectest.Slots(p, exec.Env{Keep: keepOf(t, p)})
+	end, err := exectest.Slots(p, exec.Env{Checkpoint: keepOf(t, p)})
 	if err != nil || end.Skipped != kept.Tasks || end.Computed != int64(p.Tasks())-kept.Tasks {
 		t.Errorf("%v: %d computed and %d skipped, of %d with %d kept", err, end.Computed, end.Skipped, p.Tasks(), kept.Tasks)
 	}
@@ -285,14 +285,14 @@ func TestProcessesReturnATasksError(t *testing.T) {
 		t.Fatal(err)
 	}
 	p, want := strangely(t, dir, strange{Fail: fuse, At: 60})
-	_, err := inWorkers(context.Background(), p, exec.Env{Keep: keepOf(t, p)}, workers(2))
+	_, err := inWorkers(context.Background(), p, exec.Env{Checkpoint: keepOf(t, p)}, workers(2))
 	if err == nil || !strings.Contains(err.Error(), errDisk.Error()) || !strings.Contains(err.Error(), "[240:244") {
 		t.Fatalf("got %v", err)
 	}
 	if err := os.Remove(fuse); err != nil {
 		t.Fatal(err)
 	}
-	end, err := inWorkers(context.Background(), p, exec.Env{Keep: keepOf(t, p)}, workers(3))
+	end, err := inWorkers(context.Background(), p, exec.Env{Checkpoint: keepOf(t, p)}, workers(3))
 	if err != nil || end.Computed+end.Skipped != int64(p.Tasks()) {
 		t.Errorf("%v: %d computed and %d skipped of %d", err, end.Computed, end.Skipped, p.Tasks())
 	}
@@ -319,13 +319,13 @@ func TestProcessesInterruptAndResume(t *testing.T) {
 					time.Sleep(time.Millisecond)
 				}
 			}()
-			end, err := inWorkers(ctx, p, exec.Env{Keep: keep}, workers(2))
+			end, err := inWorkers(ctx, p, exec.Env{Checkpoint: keep}, workers(2))
 			cancel()
-			kept, ok := errors.AsType[*exec.KeptError](err)
+			kept, ok := errors.AsType[*exec.ResumableError](err)
 			if !ok || !errors.Is(err, context.Canceled) || end.Computed != kept.Tasks {
 				t.Fatalf("got %v, with %d tasks done", err, end.Computed)
 			}
-			end, err = second(p, exec.Env{Keep: keepOf(t, p)})
+			end, err = second(p, exec.Env{Checkpoint: keepOf(t, p)})
 			if err != nil || end.Skipped != kept.Tasks || end.Computed != int64(p.Tasks())-kept.Tasks {
 				t.Errorf("%v: %d computed and %d skipped, of %d with %d kept", err, end.Computed, end.Skipped, p.Tasks(), kept.Tasks)
 			}
@@ -354,13 +354,13 @@ func leftOver(t *testing.T) (pids []string) {
 func TestProcessesLeaveNoneBehind(t *testing.T) {
 	dir := t.TempDir()
 	p, _ := strangely(t, dir, strange{})
-	if _, err := inProcesses(2)(p, exec.Env{Keep: keepOf(t, p)}); err != nil {
+	if _, err := inProcesses(2)(p, exec.Env{Checkpoint: keepOf(t, p)}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Millisecond)
 	defer cancel()
 	p, _ = strangely(t, dir, strange{Nap: 60})
-	_, _ = inWorkers(ctx, p, exec.Env{Keep: keepOf(t, p)}, workers(2))
+	_, _ = inWorkers(ctx, p, exec.Env{Checkpoint: keepOf(t, p)}, workers(2))
 	if left := leftOver(t); len(left) > 0 {
 		t.Errorf("%v are left", left)
 	}

@@ -20,8 +20,8 @@ import (
 func attempt(t testing.TB, n *graph.Node, out string, o plan.Options, fault *faultstore.Fault) (record.End, error) {
 	t.Helper()
 	p := must[*plan.Sized](t)(sized(n, plan.Target{Path: out}, o))
-	keep := must[*exec.Keep](t)(exec.NewKeep(p.Plan, p.Fingerprint("", nil), false))
-	return exec.Run(context.Background(), p, exec.Env{Keep: keep, Create: func(path string, m store.Meta) (store.Writer, error) {
+	keep := must[*exec.Checkpoint](t)(exec.NewCheckpoint(p.Plan, p.Fingerprint("", nil), false))
+	return exec.Run(context.Background(), p, exec.Env{Checkpoint: keep, Create: func(path string, m store.Meta) (store.Writer, error) {
 		w, err := store.Create(path, m)
 		if err != nil {
 			return nil, err
@@ -52,7 +52,7 @@ func TestResumeAfterEveryWrite(t *testing.T) {
 			if !errors.Is(err, errDisk) {
 				t.Fatalf("%s: write %d failed, and the run gave %v", name, at, err)
 			}
-			var kept *exec.KeptError
+			var kept *exec.ResumableError
 			errors.As(err, &kept)
 			end, err := attempt(t, n, out, plan.Options{Budget: 200 * mebi, Workers: 1}, &faultstore.Fault{})
 			if err != nil {
@@ -90,9 +90,9 @@ func TestResumeInsideAReduction(t *testing.T) {
 	o := plan.Options{Budget: 64 * mebi, Workers: 1}
 	for stop := int64(1); ; stop++ {
 		p := must[*plan.Sized](t)(sized(n, plan.Target{Path: out}, o))
-		keep := must[*exec.Keep](t)(exec.NewKeep(p.Plan, p.Fingerprint("", nil), false))
+		keep := must[*exec.Checkpoint](t)(exec.NewCheckpoint(p.Plan, p.Fingerprint("", nil), false))
 		fault := &faultstore.Fault{Op: faultstore.Read, N: 200, Err: errDisk}
-		end, err := exec.Run(context.Background(), p, exec.Env{Keep: keep, Open: func(path string) (store.Array, error) {
+		end, err := exec.Run(context.Background(), p, exec.Env{Checkpoint: keep, Open: func(path string) (store.Array, error) {
 			a, err := store.Open(path)
 			if err != nil {
 				return nil, err

@@ -28,8 +28,8 @@ type Env struct {
 	Beside [][]byte       // receive the results of the plan's reductions beside its output
 	// Processes are the worker processes that run the tasks; nil runs them here. The plan
 	// is sized for them.
-	Processes *Processes
-	Keep      *Keep // nil keeps nothing of an unfinished run; Run ends it
+	Processes  *Processes
+	Checkpoint *Checkpoint // nil keeps nothing of an unfinished run; Run ends it
 	// Check, where it is set, is called when all is computed, before the output is put
 	// in its place. Its error leaves there what was, and keeps nothing.
 	Check func(context.Context) error
@@ -73,12 +73,12 @@ func (e *Env) takes(p *plan.Sized) error {
 }
 
 // Run does what the plan says. When it returns an error nothing of the output
-// exists, and nothing is left behind but what Keep has: then it is a *KeptError. A
+// exists, and nothing is left behind but what Checkpoint has: then it is a *ResumableError. A
 // cancelled context ends it within a tile.
 func Run(ctx context.Context, p *plan.Sized, env Env) (end record.End, err error) {
 	kept := false
 	defer func() {
-		if failed := env.Keep.close(kept); err == nil {
+		if failed := env.Checkpoint.close(kept); err == nil {
 			err = failed
 		}
 	}()
@@ -91,7 +91,7 @@ func Run(ctx context.Context, p *plan.Sized, env Env) (end record.End, err error
 	if err := env.takes(p); err != nil {
 		return end, err
 	}
-	r := &run{plan: p, env: &env, keep: env.Keep, arena: arena.New(p.Arena), start: time.Now(), cpu: make(chan struct{}, p.Workers)}
+	r := &run{plan: p, env: &env, checkpoint: env.Checkpoint, arena: arena.New(p.Arena), start: time.Now(), cpu: make(chan struct{}, p.Workers)}
 	r.note, r.executor = env.Record.Task, slots{r}
 	env.Device.Peak()
 	r.sampler = newSampler(r)
@@ -101,8 +101,8 @@ func Run(ctx context.Context, p *plan.Sized, env Env) (end record.End, err error
 	if leak := r.arena.Close(); leak != nil && err == nil {
 		err = leak
 	}
-	if kept = err != nil && env.Keep.worth() && env.Keep.standing(); kept {
-		err = &KeptError{Tasks: env.Keep.tasks(), Of: int64(p.Tasks()), Err: err}
+	if kept = err != nil && env.Checkpoint.hasProgress() && env.Checkpoint.folderExists(); kept {
+		err = &ResumableError{Tasks: env.Checkpoint.tasks(), Of: int64(p.Tasks()), Err: err}
 	}
 	end = r.end(ctx, err)
 	_ = env.Record.End(end) // no run fails for want of a record
@@ -111,15 +111,15 @@ func Run(ctx context.Context, p *plan.Sized, env Env) (end record.End, err error
 
 // run is one execution of a plan.
 type run struct {
-	plan    *plan.Sized
-	env     *Env
-	keep    *Keep
-	arena   *arena.Arena
-	arrays  *arrays
-	sampler *sampler
-	start   time.Time
-	cpu     chan struct{} // a token for each task that may compute at once
-	counts  counts
+	plan       *plan.Sized
+	env        *Env
+	checkpoint *Checkpoint
+	arena      *arena.Arena
+	arrays     *arrays
+	sampler    *sampler
+	start      time.Time
+	cpu        chan struct{} // a token for each task that may compute at once
+	counts     counts
 
 	note     func(*record.Task) // takes the row of a task that is done
 	executor Executor
@@ -144,7 +144,7 @@ func (r *run) all(ctx context.Context) (err error) {
 	}
 	if r.env.Check != nil {
 		if err := r.env.Check(ctx); err != nil {
-			r.keep.spoil()
+			r.checkpoint.invalidate()
 			return err
 		}
 	}
@@ -177,7 +177,7 @@ func (r *run) stages(ctx context.Context) (err error) {
 
 func (r *run) stage(ctx context.Context, i int) error {
 	s := &r.plan.Stages[i]
-	if r.keep.finished(i) {
+	if r.checkpoint.finished(i) {
 		r.counts.skipped.Add(int64(s.Tasks()))
 		return r.arrays.restore(ctx, i)
 	}
@@ -189,7 +189,7 @@ func (r *run) stage(ctx context.Context, i int) error {
 		return err
 	}
 	long := time.Since(start) > worthKeeping
-	return r.arrays.end(ctx, i, r.keep.notes() && i < len(r.plan.Stages)-1 && (long || !r.arrays.inMemory(i)))
+	return r.arrays.end(ctx, i, r.checkpoint.notes() && i < len(r.plan.Stages)-1 && (long || !r.arrays.inMemory(i)))
 }
 
 // tasks runs those tasks of a stage that an earlier run has not done.
@@ -210,7 +210,7 @@ func (r *run) tasks(ctx context.Context, stage int) (err error) {
 		}
 		r.partials, take = m, m.snapshot
 	}
-	tasks := left(s.Tasks(), func(index int) bool { return r.keep.has(stage, index) })
+	tasks := left(s.Tasks(), func(index int) bool { return r.checkpoint.has(stage, index) })
 	r.counts.skipped.Add(int64(s.Tasks() - tasks.Len()))
 	if len(tasks) > 0 {
 		runner, err := r.executor.Stage(ctx, stage)
@@ -218,7 +218,7 @@ func (r *run) tasks(ctx context.Context, stage int) (err error) {
 			return err
 		}
 		r.sampler.sample()
-		err = r.noting(ctx, stage, take, func(ctx context.Context) error { return runner.Run(ctx, tasks, r.keep.done) })
+		err = r.noting(ctx, stage, take, func(ctx context.Context) error { return runner.Run(ctx, tasks, r.checkpoint.done) })
 		r.sampler.sample()
 		if err = errors.Join(err, runner.Close()); err != nil {
 			return err
@@ -240,12 +240,12 @@ func (r *run) record(row *record.Task) {
 // snapshot, where it is not nil, notes sums instead of tasks. Results in memory are
 // durable only with their stage.
 func (r *run) noting(ctx context.Context, stage int, take snapshot, work func(context.Context) error) error {
-	if !r.keep.notes() || take == nil && r.arrays.inMemory(stage) {
+	if !r.checkpoint.notes() || take == nil && r.arrays.inMemory(stage) {
 		return work(ctx)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	w := r.keep.watch(stage, func() error { return r.arrays.sync(context.WithoutCancel(ctx), stage) }, take, cancel)
+	w := r.checkpoint.watch(stage, func() error { return r.arrays.sync(context.WithoutCancel(ctx), stage) }, take, cancel)
 	err := work(ctx)
 	if failed := w.end(err != nil); err == nil {
 		err = failed

@@ -100,7 +100,7 @@ func NewWorker(file string, budget int64, workers int) (*Worker, error) {
 	env := &Env{Device: CPU{}}
 	w.run = &run{plan: p, env: env, arena: arena.New(p.Arena), start: time.Now(), cpu: make(chan struct{}, p.Workers), note: w.note}
 	w.run.executor = slots{w.run}
-	ws, err := store.AttachWorkspace(filepath.Dir(file), p.Arrays[p.Output].Path)
+	ws, err := store.AttachStagingDir(filepath.Dir(file), p.Arrays[p.Output].Path)
 	if err == nil {
 		w.run.arrays, err = attachArrays(p, env, w.run.arena, ws)
 	}

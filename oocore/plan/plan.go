@@ -69,21 +69,21 @@ const (
 
 // Array is something that stages read or write.
 type Array struct {
-	Place   Place          `json:"place"`
-	Name    string         `json:"name"` // for people
-	Path    string         `json:"path,omitempty"`
-	Shape   []int          `json:"shape"`
-	DType   dtype.Type     `json:"dtype"`
-	Chunks  []int          `json:"chunks,omitempty"` // that are stored, or are to be
-	Shards  []int          `json:"shards,omitempty"`
-	Blocks  []int          `json:"blocks,omitempty"` // by which a temporary array lies in its file if it spills; nil is C order
-	Region  *grid.Box      `json:"region,omitempty"` // of what is there already, that the result is
-	Whole   []int          `json:"whole,omitempty"`  // the shape of what is there
-	Layout  store.Layout   `json:"layout,omitzero"`  // of the result
-	Details store.Details  `json:"details,omitzero"` // of the result
-	Work    store.Work     `json:"work,omitzero"`    // of reading
-	ID      store.Identity `json:"id"`
-	Data    []byte         `json:"data,omitempty"`
+	Place   Place             `json:"place"`
+	Name    string            `json:"name"` // for people
+	Path    string            `json:"path,omitempty"`
+	Shape   []int             `json:"shape"`
+	DType   dtype.Type        `json:"dtype"`
+	Chunks  []int             `json:"chunks,omitempty"` // that are stored, or are to be
+	Shards  []int             `json:"shards,omitempty"`
+	Blocks  []int             `json:"blocks,omitempty"` // by which a temporary array lies in its file if it spills; nil is C order
+	Region  *grid.Box         `json:"region,omitempty"` // of what is there already, that the result is
+	Whole   []int             `json:"whole,omitempty"`  // the shape of what is there
+	Layout  store.Layout      `json:"layout,omitzero"`  // of the result
+	Details store.Details     `json:"details,omitzero"` // of the result
+	Work    store.Work        `json:"work,omitzero"`    // of reading
+	ID      store.FileVersion `json:"id"`
+	Data    []byte            `json:"data,omitempty"`
 }
 
 // Bytes is the array's size in memory.

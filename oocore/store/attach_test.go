@@ -40,19 +40,19 @@ func TestAttachedWriterFillsTheOwnersArray(t *testing.T) {
 		t.Run(format, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), name)
 			m.Shape, m.DType = shape, dtype.Float32
-			ws, err := store.NewWorkspace(path)
+			ws, err := store.NewStagingDir(path)
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer ws.Remove()
-			if m.Workspace, err = store.AttachWorkspace(ws.Path, path); err != nil {
+			if m.StagingDir, err = store.AttachStagingDir(ws.Path, path); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := store.Create(path, m); !errors.Is(err, store.ErrNotStaged) {
 				t.Fatalf("before the array is begun: %v, want ErrNotStaged", err)
 			}
 			owned := m
-			owned.Workspace = ws
+			owned.StagingDir = ws
 			owner, err := store.Create(path, owned)
 			if err != nil {
 				t.Fatal(err)
@@ -153,22 +153,22 @@ func TestAttachedRegionStaysTornWhenTheOwnerGivesUp(t *testing.T) {
 			t.Fatal(err)
 		}
 		m.Region = &grid.Box{Start: []int{0, 0}, Shape: []int{4, 8}}
-		ws, err := store.NewWorkspace(path)
+		ws, err := store.NewStagingDir(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if m.Workspace, err = store.AttachWorkspace(ws.Path, path); err != nil {
+		if m.StagingDir, err = store.AttachStagingDir(ws.Path, path); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := store.Create(path, m); !errors.Is(err, store.ErrNotStaged) {
 			t.Errorf("%s: before the region is begun: %v, want ErrNotStaged", name, err)
 		}
-		m.Workspace = ws
+		m.StagingDir = ws
 		owner, err := store.Create(path, m)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if m.Workspace, err = store.AttachWorkspace(ws.Path, path); err != nil {
+		if m.StagingDir, err = store.AttachStagingDir(ws.Path, path); err != nil {
 			t.Fatal(err)
 		}
 		attached, err := store.Create(path, m)

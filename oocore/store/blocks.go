@@ -21,17 +21,17 @@ import (
 // number in the grid times the size of a whole block. Without chunks there is one
 // block.
 
-// CreateBlocks begins a temporary array in a workspace, of which ws.Join(name)
+// CreateBlocks begins a temporary array in a staging folder, of which ws.Join(name)
 // shows that it is whole. Boxes of any form may be written at once; those that
 // cover the rows of blocks are fastest. Elements that are gathered from apart go
 // through a buffer of 1 MiB a call.
-func CreateBlocks(ws *Workspace, name string, m Meta) (Writer, error) {
+func CreateBlocks(ws *StagingDir, name string, m Meta) (Writer, error) {
 	path := ws.Join(name)
 	if err := grid.Check(m.Shape, m.DType.Size()); err != nil {
 		return nil, pathError("create", path, err)
 	}
 	l := blocksOf(m)
-	m.Workspace = ws
+	m.StagingDir = ws
 	w := &blockWriter{newFlatWriter(path, m, 0), l}
 	w.finish = func(context.Context) error { return nil }
 	id := fmt.Sprintf("blocks %v %v %s", m.Shape, l.grid.Chunks, m.DType)
@@ -43,7 +43,7 @@ func CreateBlocks(ws *Workspace, name string, m Meta) (Writer, error) {
 
 // OpenBlocks opens what CreateBlocks wrote of the same Meta. Elements that are
 // read to places apart go through a buffer of 1 MiB a call.
-func OpenBlocks(ws *Workspace, name string, m Meta) (Array, error) {
+func OpenBlocks(ws *StagingDir, name string, m Meta) (Array, error) {
 	path := ws.Join(name)
 	l := blocksOf(m)
 	a, err := openExtent(path, path, "blocks", func(_ io.ReaderAt, size int64) (Extent, error) {

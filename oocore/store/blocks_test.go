@@ -12,9 +12,9 @@ import (
 	"github.com/gonbext/gonbext/oocore/store/storetest"
 )
 
-func workspace(t testing.TB) *store.Workspace {
+func workspace(t testing.TB) *store.StagingDir {
 	t.Helper()
-	ws, err := store.NewWorkspace(t.TempDir() + "/a.npy")
+	ws, err := store.NewStagingDir(t.TempDir() + "/a.npy")
 	if err != nil {
 		t.Fatal(err)
 	}

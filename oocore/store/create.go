@@ -74,10 +74,10 @@ func createExtent(path, file string, m Meta, frame Frame) (Writer, error) {
 }
 
 func newFlatWriter(path string, m Meta, offset int64) *flatWriter {
-	return &flatWriter{path: path, ws: m.Workspace, shape: slices.Clone(m.Shape), itemsize: m.DType.Size(), offset: offset}
+	return &flatWriter{path: path, ws: m.StagingDir, shape: slices.Clone(m.Shape), itemsize: m.DType.Size(), offset: offset}
 }
 
-// begin makes the file in the workspace, or goes on with the one that is there
+// begin makes the file in the staging folder, or goes on with the one that is there
 // under the same id: a line on the array, and what else must be the same.
 func (w *flatWriter) begin(file string, size int64, id string, m Meta) (_ Writer, err error) {
 	var old fs.FileInfo
@@ -85,7 +85,7 @@ func (w *flatWriter) begin(file string, size int64, id string, m Meta) (_ Writer
 		return nil, err
 	}
 	if w.ws == nil {
-		if w.ws, err = NewWorkspace(w.path); err != nil {
+		if w.ws, err = NewStagingDir(w.path); err != nil {
 			return nil, err
 		}
 		w.owned = true

@@ -78,33 +78,33 @@ type Source interface {
 }
 
 // OpenFile opens a file with bytes of its own, and says which version it is.
-func OpenFile(file string) (Source, Identity, error) { return openFile(file) }
+func OpenFile(file string) (Source, FileVersion, error) { return openFile(file) }
 
-func openFile(file string) (disk.Handle, Identity, error) {
+func openFile(file string) (disk.Handle, FileVersion, error) {
 	st, err := os.Stat(file) // before opening, which waits where the name is a pipe
 	if err == nil {
 		err = regular(st)
 	}
 	if err != nil {
-		return nil, Identity{}, err
+		return nil, FileVersion{}, err
 	}
 	f, err := disk.Open(file)
 	if err != nil {
-		return nil, Identity{}, err
+		return nil, FileVersion{}, err
 	}
 	if st, err = f.Stat(); err != nil {
-		return nil, Identity{}, errors.Join(err, f.Close())
+		return nil, FileVersion{}, errors.Join(err, f.Close())
 	}
-	return f, identity(st), nil
+	return f, fileVersion(st), nil
 }
 
 // Unchanged refuses a file that is no longer the version that was opened.
-func Unchanged(f Source, was Identity) error {
+func Unchanged(f Source, was FileVersion) error {
 	st, err := f.Stat()
 	if err != nil {
 		return err
 	}
-	switch now := identity(st); {
+	switch now := fileVersion(st); {
 	case now.Size < was.Size:
 		return ErrCutShort
 	case !now.sameContents(was): // another name or owner does not change what is read

@@ -15,7 +15,7 @@ type Frame struct {
 	Size   int64 // of the whole file
 	// Old is the version of the file that is there already and whose other parts are
 	// kept; empty where there is none. It must not change until Commit.
-	Old Identity
+	Old FileVersion
 	// Fill writes what stands around the elements. Commit calls it when these are all
 	// written. old is nil where there was no file.
 	Fill func(ctx context.Context, w File, old io.ReaderAt) error
@@ -79,10 +79,10 @@ func CreateExtent(path, file string, m Meta, frame Frame) (Writer, error) {
 }
 
 // openOld opens the file that is replaced, if it is still the one that it was.
-func openOld(file string, was Identity) (Source, error) {
+func openOld(file string, was FileVersion) (Source, error) {
 	old, now, err := openFile(file)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && was == Identity{}:
+	case errors.Is(err, fs.ErrNotExist) && was == FileVersion{}:
 		return nil, nil
 	case err != nil:
 		return nil, err

@@ -28,7 +28,7 @@ type flat struct {
 type handle struct {
 	mu     sync.RWMutex // held for reading while a descriptor is in use
 	file   disk.Handle
-	id     Identity
+	id     FileVersion
 	closed bool
 }
 

@@ -16,8 +16,8 @@ import (
 type flatWriter struct {
 	path     string // as it was given to Create
 	target   string // what is replaced
-	temp     string // what is written, in the workspace
-	ws       *Workspace
+	temp     string // what is written, in the staging folder
+	ws       *StagingDir
 	owned    bool // made by this writer
 	shape    []int
 	itemsize int
@@ -33,7 +33,7 @@ type flatWriter struct {
 	ended  bool // nothing is left to do
 
 	syncing sync.Mutex // a Sync waits for others: the kernel reports an error to one of them only
-	placed  bool       // the workspace is durable
+	placed  bool       // the staging folder is durable
 	failed  error      // of a sync, after which no other can be believed
 }
 

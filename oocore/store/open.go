@@ -85,9 +85,9 @@ func regular(st fs.FileInfo) error {
 	return nil
 }
 
-func identity(st fs.FileInfo) Identity {
+func fileVersion(st fs.FileInfo) FileVersion {
 	id := disk.ID(st)
-	return Identity{Size: st.Size(), ModTime: st.ModTime(), ChangeTime: id.ChangeTime, Device: id.Device, Inode: id.Inode}
+	return FileVersion{Size: st.Size(), ModTime: st.ModTime(), ChangeTime: id.ChangeTime, Device: id.Device, Inode: id.Inode}
 }
 
 // SameFile reports whether two paths lead to one file, also through links. A

@@ -13,7 +13,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/flock"
 )
 
-// Who holds a workspace. The lock's file names its process, for people. Where the
+// Who holds a staging folder. The lock's file names its process, for people. Where the
 // file system has no locks (NFS without its lock service, some file systems in user
 // space) a second file, which only one process can make, stands for the lock. It
 // stays after a kill, and goes where its process is known to have ended: one of this
@@ -27,7 +27,7 @@ const (
 	staleName = "owner.ended"
 )
 
-// owner is a process that holds a workspace.
+// owner is a process that holds a staging folder.
 type owner struct {
 	Host    string `json:"host"`
 	PID     int    `json:"pid"`
@@ -51,9 +51,9 @@ func (o owner) ended() bool {
 	return ok && known && where == its && processIdentity(o.PID) != o.Process
 }
 
-// exclude keeps all other processes out of the workspace whose lock is open, or
+// exclude keeps all other processes out of the staging folder whose lock is open, or
 // returns a *LockedError.
-func (w *Workspace) exclude(output string) error {
+func (w *StagingDir) exclude(output string) error {
 	err := w.lock.Lock()
 	if errors.Is(err, flock.ErrLocked) {
 		return &LockedError{Path: output, PID: readOwner(w.lock).PID}
@@ -69,8 +69,8 @@ func (w *Workspace) exclude(output string) error {
 	return w.alone(output)
 }
 
-// claim makes this process the owner of a workspace that cannot be locked.
-func (w *Workspace) claim(output string) error {
+// claim makes this process the owner of a staging folder that cannot be locked.
+func (w *StagingDir) claim(output string) error {
 	if o := readOwner(w.lock); o.PID != 0 && !o.ended() {
 		return w.lockedBy(o, output, lockName)
 	}
@@ -107,7 +107,7 @@ func (w *Workspace) claim(output string) error {
 }
 
 // alone removes the file of an owner that has ended, and refuses any other.
-func (w *Workspace) alone(output string) error {
+func (w *StagingDir) alone(output string) error {
 	text, err := disk.ReadFile(w.Join(ownerName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -138,7 +138,7 @@ func (w *Workspace) alone(output string) error {
 }
 
 // lockedBy is the error of an owner that is not known to have ended.
-func (w *Workspace) lockedBy(o owner, output, file string) error {
+func (w *StagingDir) lockedBy(o owner, output, file string) error {
 	if o.PID == os.Getpid() && o.Process == processIdentity(o.PID) {
 		return &LockedError{Path: output, PID: o.PID}
 	}
@@ -149,7 +149,7 @@ func (w *Workspace) lockedBy(o owner, output, file string) error {
 }
 
 // disown removes the file that stands for a lock, if this process made it.
-func (w *Workspace) disown() error {
+func (w *StagingDir) disown() error {
 	if !w.owned {
 		return nil
 	}
@@ -158,7 +158,7 @@ func (w *Workspace) disown() error {
 }
 
 // writeLock names this process in the lock's file.
-func (w *Workspace) writeLock() error {
+func (w *StagingDir) writeLock() error {
 	text, err := json.Marshal(thisProcess())
 	if err != nil {
 		return err

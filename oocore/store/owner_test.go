@@ -64,9 +64,9 @@ func TestWorkspaceWithoutLocksHasOneOwner(t *testing.T) {
 	disktest.Use(t, withoutLocks())
 	dir := t.TempDir()
 	output := filepath.Join(dir, "x.npy")
-	ws, err := store.NewWorkspace(output)
+	ws, err := store.NewStagingDir(output)
 	try(t, err)
-	_, err = store.NewWorkspace(output)
+	_, err = store.NewStagingDir(output)
 	checkLocked(t, err, os.Getpid())
 	try(t, ws.Remove())
 	if left := list(t, dir); len(left) != 0 {
@@ -94,11 +94,11 @@ func TestWorkspaceOwnersAndLocksExcludeEachOther(t *testing.T) {
 			if !sees.second {
 				disktest.Use(t, withoutLocks())
 			}
-			_, err := store.NewWorkspace(output)
+			_, err := store.NewStagingDir(output)
 			checkLocked(t, err, other.Process.Pid, "process")
 			try(t, other.Process.Kill())
 			other.Wait()
-			ws, err := store.NewWorkspace(output)
+			ws, err := store.NewStagingDir(output)
 			if runtime.GOOS != "linux" && !sees.first {
 				checkLocked(t, err, other.Process.Pid, "remove")
 				return
@@ -122,22 +122,22 @@ func TestWorkspaceOfAnotherHostSaysWhatToDo(t *testing.T) {
 	storetest.NoLeaks(t)
 	disktest.Use(t, withoutLocks())
 	output := filepath.Join(t.TempDir(), "x.npy")
-	ws, err := store.NewWorkspace(output)
+	ws, err := store.NewStagingDir(output)
 	try(t, err)
 	file := ws.Join("owner")
 	try(t, os.WriteFile(ws.Join("kept"), nil, 0o600))
 	try(t, ws.Close())
 	text, err := json.Marshal(map[string]any{"host": "elsewhere", "pid": 77, "process": "boot/pid:[1] 77@5"})
 	try(t, errors.Join(err, os.WriteFile(file, text, 0o600)))
-	_, err = store.NewWorkspace(output)
+	_, err = store.NewStagingDir(output)
 	checkLocked(t, err, 77, "process 77 of elsewhere", "remove "+file)
 	for _, broken := range []string{"", "{", `{"pid":"x"}`} {
 		try(t, os.WriteFile(file, []byte(broken), 0o600))
-		_, err = store.NewWorkspace(output)
+		_, err = store.NewStagingDir(output)
 		checkLocked(t, err, 0, "remove "+file)
 	}
 	try(t, os.Remove(file))
-	ws, err = store.NewWorkspace(output)
+	ws, err = store.NewStagingDir(output)
 	try(t, err)
 	try(t, ws.Remove())
 }
@@ -156,10 +156,10 @@ func TestWorkspaceOfAnEndedOwnerIsTakenOnce(t *testing.T) {
 		other.Wait()
 		var wg sync.WaitGroup
 		var mu sync.Mutex
-		var taken []*store.Workspace
+		var taken []*store.StagingDir
 		for range 8 {
 			wg.Go(func() {
-				ws, err := store.NewWorkspace(output)
+				ws, err := store.NewStagingDir(output)
 				mu.Lock()
 				defer mu.Unlock()
 				if err == nil {
@@ -185,7 +185,7 @@ func TestWorkspaceReportsErrorsOfLocking(t *testing.T) {
 	for _, cause := range []error{syscall.EIO, syscall.EINTR, syscall.EBADF} {
 		dir := t.TempDir()
 		disktest.Use(t, lockless{disk.System(), fmt.Errorf("flock: %w", cause)})
-		if _, err := store.NewWorkspace(filepath.Join(dir, "x.npy")); !errors.Is(err, cause) {
+		if _, err := store.NewStagingDir(filepath.Join(dir, "x.npy")); !errors.Is(err, cause) {
 			t.Errorf("got %v, want %v", err, cause)
 		}
 	}

@@ -201,7 +201,7 @@ func TestSweepLeavesWhatOthersPlanted(t *testing.T) {
 		try(t, errors.Join(os.Mkdir(at(".gonbext-root"), 0o700), os.WriteFile(at(".gonbext-root/lock"), nil, 0o600), os.Chown(at(".gonbext-root"), 12345, 12345)))
 		want = []string{".gonbext-bare", ".gonbext-link", ".gonbext-lock", ".gonbext-open", ".gonbext-root", "file"}
 	}
-	ws, err := store.TempWorkspace()
+	ws, err := store.TempStagingDir()
 	try(t, err)
 	try(t, ws.Remove())
 	v.check()
@@ -218,9 +218,9 @@ func TestWorkspaceWithoutHome(t *testing.T) {
 	t.Setenv("TMPDIR", dir)
 	t.Setenv("HOME", "")
 	t.Setenv("XDG_CACHE_HOME", "")
-	ws, err := store.NewWorkspace("s3://bucket/x.npy")
+	ws, err := store.NewStagingDir("s3://bucket/x.npy")
 	try(t, err)
-	if _, err := store.NewWorkspace("s3://bucket/x.npy"); err == nil {
+	if _, err := store.NewStagingDir("s3://bucket/x.npy"); err == nil {
 		t.Error("two of them at once")
 	}
 	try(t, ws.Remove())
@@ -231,7 +231,7 @@ func TestWorkspaceWithoutHome(t *testing.T) {
 	own := filepath.Join(dir, left[0])
 	try(t, os.RemoveAll(own))
 	try(t, os.Symlink(v.dir, own))
-	if _, err := store.NewWorkspace("s3://bucket/x.npy"); err == nil {
+	if _, err := store.NewStagingDir("s3://bucket/x.npy"); err == nil {
 		t.Error("the folder of the runs is a link, and was taken")
 	}
 	v.check()
@@ -245,7 +245,7 @@ func TestWorkspacePutsBackWhatAnExchangeLeft(t *testing.T) {
 	output, ws := filepath.Join(dir, "x.zarr"), filepath.Join(dir, ".x.zarr.gonbext")
 	aside := filepath.Join(ws, "out.zarr"+disk.Aside)
 	try(t, errors.Join(os.MkdirAll(aside, 0o700), os.Chmod(ws, 0o700), os.WriteFile(filepath.Join(aside, "chunk"), []byte("old"), 0o600), os.WriteFile(filepath.Join(ws, "lock"), nil, 0o600)))
-	w, err := store.NewWorkspace(output)
+	w, err := store.NewStagingDir(output)
 	try(t, err)
 	if text, err := os.ReadFile(filepath.Join(output, "chunk")); string(text) != "old" {
 		t.Errorf("the array is not put back: %v", err)
@@ -259,7 +259,7 @@ func TestWorkspacePutsBackWhatAnExchangeLeft(t *testing.T) {
 	try(t, os.MkdirAll(aside, 0o700))
 	try(t, os.Chmod(ws, 0o700))
 	try(t, os.WriteFile(filepath.Join(ws, "lock"), nil, 0o600))
-	w, err = store.NewWorkspace(output)
+	w, err = store.NewStagingDir(output)
 	try(t, err)
 	try(t, w.Remove())
 	if left := list(t, dir); !slices.Equal(left, []string{"x.zarr"}) {

@@ -56,7 +56,7 @@ func createRegion(path string, m Meta) (Writer, error) {
 	w := &regionWriter{flatWriter: newFlatWriter(path, m, e.Offset), extent: e, size: size, box: *m.Region}
 	w.target = target
 	if w.ws == nil {
-		if w.ws, err = NewWorkspace(path); err != nil {
+		if w.ws, err = NewStagingDir(path); err != nil {
 			return nil, err
 		}
 		w.owned = true

@@ -31,7 +31,7 @@ type Info struct {
 	Fortran bool
 	Bytes   int64  // on disk; -1 where only a listing of all chunks would tell
 	Codec   string // in the form of Meta.Codec; "" is none
-	ID      Identity
+	ID      FileVersion
 	Work    Work // of reading
 	Details Details
 }
@@ -63,8 +63,8 @@ type Work struct {
 	StreamHeap int64 `json:"stream_heap,omitempty"`
 }
 
-// Identity tells one version of a file from another.
-type Identity struct {
+// FileVersion tells one version of a file from another.
+type FileVersion struct {
 	Size       int64
 	ModTime    time.Time
 	ChangeTime time.Time // which no program can set; zero where the system has none
@@ -74,12 +74,12 @@ type Identity struct {
 }
 
 // Equal reports the same version of the same file.
-func (i Identity) Equal(j Identity) bool {
+func (i FileVersion) Equal(j FileVersion) bool {
 	return i.ChangeTime.Equal(j.ChangeTime) && i.sameContents(j)
 }
 
 // sameContents is Equal but for what links and permissions change too.
-func (i Identity) sameContents(j Identity) bool {
+func (i FileVersion) sameContents(j FileVersion) bool {
 	return i.Size == j.Size && i.ModTime.Equal(j.ModTime) && i.Device == j.Device && i.Inode == j.Inode && i.Version == j.Version
 }
 
@@ -201,9 +201,9 @@ type Meta struct {
 	Codec  string // such as "none", "zstd:3", "blosc:lz4:5:shuffle"; "" lets the format choose
 	// Details are kept where the format can.
 	Details Details
-	// Workspace holds what is unfinished; nil makes one of the writer's own.
-	Workspace *Workspace
-	// Resume goes on with what an earlier writer of the same Workspace, path and Meta
+	// StagingDir holds what is unfinished; nil makes one of the writer's own.
+	StagingDir *StagingDir
+	// Resume goes on with what an earlier writer of the same StagingDir, path and Meta
 	// made durable.
 	Resume bool
 	// Region, where it is set, writes only this box of an array that is there already:

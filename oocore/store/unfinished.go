@@ -73,11 +73,11 @@ func lostMark(r io.ReaderAt, size int64) bool {
 	return strings.HasPrefix(markLine, begun[:min(len(begun), len(markLine))])
 }
 
-// Tear says, durably, in the folder that the workspace belongs to, that a box of its
-// array is about to be written in place: until Mend Open refuses the array. again
+// MarkDirty says, durably, in the folder that the staging folder belongs to, that a box of its
+// array is about to be written in place: until ClearDirty Open refuses the array. again
 // reports that an earlier writer has left it so; then the box has to hold that
 // writer's.
-func (w *Workspace) Tear(b grid.Box) (again bool, err error) {
+func (w *StagingDir) MarkDirty(b grid.Box) (again bool, err error) {
 	unfinished, err := folderMark(w.target)
 	if err != nil {
 		return true, err
@@ -98,8 +98,8 @@ func (w *Workspace) Tear(b grid.Box) (again bool, err error) {
 	return again, disk.WriteFile(filepath.Join(w.target, markName), mark)
 }
 
-// Mend says that the array of the workspace's folder is whole.
-func (w *Workspace) Mend() error {
+// ClearDirty says that the array of the staging folder's folder is whole.
+func (w *StagingDir) ClearDirty() error {
 	if w.attached { // the owner's to say
 		return nil
 	}

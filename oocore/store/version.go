@@ -13,7 +13,7 @@ import (
 
 // Version tells one version of a stored array from every other.
 type Version struct {
-	File Identity `json:"file"` // of the file, or of a Zarr array's metadata
+	File FileVersion `json:"file"` // of the file, or of a Zarr array's metadata
 	// Objects is a digest of the versions of all stored chunks, where they are stored by
 	// themselves.
 	Objects string `json:"objects,omitempty"`

@@ -307,7 +307,7 @@ func Do(t testing.TB, c Case, run Run) (result []byte, sums []float64, end recor
 func Environment(p *plan.Plan) (env exec.Env, into []byte, err error) {
 	out := &p.Arrays[p.Output]
 	if out.Place == plan.InResult {
-		env.Keep, err = exec.NewKeep(p, p.Fingerprint("", nil), false)
+		env.Checkpoint, err = exec.NewCheckpoint(p, p.Fingerprint("", nil), false)
 		return env, nil, err
 	}
 	env.Into = make([]byte, out.Bytes())

@@ -32,7 +32,7 @@ func New(shape []int, t dtype.Type, data []byte) *Array {
 	return &Array{
 		info: store.Info{
 			Path: "memory", Format: "memory", Shape: slices.Clone(shape), DType: t,
-			Bytes: int64(len(data)), ID: store.Identity{Size: int64(len(data))},
+			Bytes: int64(len(data)), ID: store.FileVersion{Size: int64(len(data))},
 		},
 		data:   data,
 		closed: new(atomic.Bool),

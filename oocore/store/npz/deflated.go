@@ -23,14 +23,14 @@ type deflated struct {
 	offset int64 // of the first element in the npy file
 	big    bool  // big-endian
 	file   store.Source
-	id     store.Identity
+	id     store.FileVersion
 
 	mu      sync.RWMutex // held for reading while the file is in use
 	closed  bool
 	cursors *pool
 }
 
-func newDeflated(path string, f store.Source, id store.Identity, m *member) (*deflated, error) {
+func newDeflated(path string, f store.Source, id store.FileVersion, m *member) (*deflated, error) {
 	cursors := newPool(m, f)
 	e, err := m.extent(&front{cursor: newCursor(m, f, cursors)}, 0)
 	if err != nil {

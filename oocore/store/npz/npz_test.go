@@ -363,10 +363,10 @@ func TestAPlaceThatMoved(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	begin := func(ws *store.Workspace, resume bool) (store.Writer, error) {
-		return store.Create(file+"#new", store.Meta{Shape: []int{200}, DType: dtype.Int16, Workspace: ws, Resume: resume})
+	begin := func(ws *store.StagingDir, resume bool) (store.Writer, error) {
+		return store.Create(file+"#new", store.Meta{Shape: []int{200}, DType: dtype.Int16, StagingDir: ws, Resume: resume})
 	}
-	ws, err := store.NewWorkspace(file)
+	ws, err := store.NewStagingDir(file)
 	if err != nil {
 		t.Fatal(err)
 	}

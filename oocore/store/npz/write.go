@@ -66,10 +66,10 @@ func (format) Create(path string, m store.Meta) (store.Writer, error) {
 
 // readOld reads the members of the archive that is to be written, if there is
 // one.
-func readOld(file string) ([]*entry, store.Identity, error) {
+func readOld(file string) ([]*entry, store.FileVersion, error) {
 	f, id, err := store.OpenFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, store.Identity{}, nil
+		return nil, store.FileVersion{}, nil
 	}
 	if err != nil {
 		return nil, id, err

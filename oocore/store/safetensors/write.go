@@ -103,7 +103,7 @@ func (format) Create(path string, m store.Meta) (store.Writer, error) {
 // oldFile is what a file has before the writing.
 type oldFile struct {
 	Header
-	id store.Identity // empty where there is no file
+	id store.FileVersion // empty where there is no file
 }
 
 // read reads the header of the file that is to be written, if there is one.

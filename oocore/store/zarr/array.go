@@ -33,7 +33,7 @@ func (a *array) Info() store.Info {
 	info := store.Info{
 		Path: a.path, Format: fmt.Sprintf("zarr v%d", m.version),
 		Shape: slices.Clone(m.shape), DType: m.dtype, Chunks: slices.Clone(m.chunks),
-		Bytes: -1, Codec: m.pipeline.String(), ID: identity(a.entry),
+		Bytes: -1, Codec: m.pipeline.String(), ID: fileVersion(a.entry),
 		Work: readWork(m),
 		Details: store.Details{
 			Fill: fillText(m.fill, m.dtype), Dims: slices.Clone(m.dims), Attributes: slices.Clone(m.attributes),
@@ -48,8 +48,8 @@ func (a *array) Info() store.Info {
 	return info
 }
 
-func identity(e blob.Entry) store.Identity {
-	return store.Identity{Size: e.Size, Version: e.Version}
+func fileVersion(e blob.Entry) store.FileVersion {
+	return store.FileVersion{Size: e.Size, Version: e.Version}
 }
 
 // fetches reports an array of an object store whose chunks are objects.
@@ -92,7 +92,7 @@ func (a *array) there(ctx context.Context) error {
 		return fmt.Errorf("%s: %w", a.entry.Key, plainError(err))
 	}
 	defer o.Close()
-	if identity(o.Entry()) != identity(a.entry) {
+	if fileVersion(o.Entry()) != fileVersion(a.entry) {
 		return fmt.Errorf("%s: %w", a.entry.Key, store.ErrChanged)
 	}
 	return nil

@@ -59,7 +59,7 @@ func (d *design) open() bool { return d.random && d.pipeline.Plain() && d.shard(
 // create begins a new array of version 3, or the writing of a region of one that is
 // there, of either version.
 //
-// On this machine a new array is made in the workspace and is put under its name in
+// On this machine a new array is made in the staging folder and is put under its name in
 // one move when it is whole, with the groups above it that are missing; what was
 // there is exchanged for it. In an object store its chunks are put under keys that
 // the array which was there does not use, then its metadata in a single put, and

@@ -54,13 +54,13 @@ func createLocal(path string, made *meta, m store.Meta) (store.Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.Workspace == nil {
-		if t.ws, err = store.NewWorkspace(path); err != nil {
+	if m.StagingDir == nil {
+		if t.ws, err = store.NewStagingDir(path); err != nil {
 			return nil, err
 		}
 		t.owned = true
 	} else {
-		t.ws = m.Workspace
+		t.ws = m.StagingDir
 	}
 	if err := t.begin(m.Resume); err != nil {
 		if m.Resume { // what an earlier run has left may still serve another
@@ -80,7 +80,7 @@ func createLocal(path string, made *meta, m store.Meta) (store.Writer, error) {
 
 // localTarget puts an array under its name on this machine.
 type localTarget struct {
-	ws    *store.Workspace
+	ws    *store.StagingDir
 	owned bool
 
 	made   *meta
@@ -228,7 +228,7 @@ func (t *localTarget) begin(resume bool) error {
 	return disk.SyncDir(filepath.Dir(t.ws.Path))
 }
 
-// attach goes on with the folder that the process which holds the workspace has made.
+// attach goes on with the folder that the process which holds the staging folder has made.
 func (t *localTarget) attach() error {
 	note, err := os.ReadFile(t.note())
 	if err != nil || !bytes.Equal(note, t.noteText()) {
@@ -328,7 +328,7 @@ func (t *localTarget) commit(ctx context.Context) error {
 		return err
 	}
 	if filepath.Dir(t.place) != t.ws.Path { // a region that was begun of what was there is gone with it
-		if err := t.ws.Mend(); err != nil {
+		if err := t.ws.ClearDirty(); err != nil {
 			return err
 		}
 	}

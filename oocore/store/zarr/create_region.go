@@ -64,9 +64,9 @@ func createRegion(ctx context.Context, path string, m store.Meta) (store.Writer,
 	if err != nil {
 		return nil, err
 	}
-	t := &regionTarget{ws: m.Workspace}
+	t := &regionTarget{ws: m.StagingDir}
 	if t.ws == nil {
-		if t.ws, err = store.NewWorkspace(path); err != nil {
+		if t.ws, err = store.NewStagingDir(path); err != nil {
 			return nil, err
 		}
 		t.owned = true
@@ -75,7 +75,7 @@ func createRegion(ctx context.Context, path string, m store.Meta) (store.Writer,
 		base: base{path: path, target: t}, d: newDesign(found, true), box: *m.Region, bucket: &torn{Bucket: bucket, target: t},
 		seed: maphash.MakeSeed(),
 	}
-	if t.torn, err = t.ws.Tear(*m.Region); err != nil {
+	if t.torn, err = t.ws.MarkDirty(*m.Region); err != nil {
 		t.torn = true // whatever it was
 		return nil, errors.Join(err, w.Abort())
 	}
@@ -97,9 +97,9 @@ func (b *torn) Sync(ctx context.Context) error {
 }
 
 // regionTarget is an array that stays in its place. While its region has not
-// finished the array's workspace says so, and Open refuses it.
+// finished the array's staging folder says so, and Open refuses it.
 type regionTarget struct {
-	ws    *store.Workspace
+	ws    *store.StagingDir
 	owned bool
 	torn  bool        // since an earlier writer
 	wrote atomic.Bool // the array is no longer what it was
@@ -113,7 +113,7 @@ func (t *regionTarget) commit(context.Context) error {
 	if t.ws.Attached() {
 		return store.ErrAttachedCommit
 	}
-	if err := t.ws.Mend(); err != nil {
+	if err := t.ws.ClearDirty(); err != nil {
 		return err
 	}
 	if t.owned {
@@ -133,7 +133,7 @@ func (t *regionTarget) suspend() error {
 // until the region, or the whole array, is written again.
 func (t *regionTarget) abort() (err error) {
 	if !t.torn && !t.wrote.Load() {
-		err = t.ws.Mend()
+		err = t.ws.ClearDirty()
 	}
 	if t.owned {
 		err = errors.Join(err, t.ws.Remove())

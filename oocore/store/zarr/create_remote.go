@@ -23,12 +23,12 @@ func createRemote(ctx context.Context, name string, made *meta, m store.Meta) (s
 	if err != nil {
 		return nil, err
 	}
-	t := &remoteTarget{bucket: bucket, made: made, ws: m.Workspace}
+	t := &remoteTarget{bucket: bucket, made: made, ws: m.StagingDir}
 	if err := t.find(ctx, name); err != nil {
 		return nil, err
 	}
 	if t.ws == nil {
-		if t.ws, err = store.NewWorkspace(name); err != nil {
+		if t.ws, err = store.NewStagingDir(name); err != nil {
 			return nil, err
 		}
 		t.owned = true
@@ -53,7 +53,7 @@ func createRemote(ctx context.Context, name string, made *meta, m store.Meta) (s
 // nothing lies yet, so that the old array stays whole until the new metadata take the
 // place of its own, in one put. What lies there and is neither of the two is not touched.
 type remoteTarget struct {
-	ws     *store.Workspace
+	ws     *store.StagingDir
 	owned  bool
 	bucket blob.Bucket
 	made   *meta

@@ -299,12 +299,12 @@ func TestRemoteAbort(t *testing.T) {
 func TestRemoteResume(t *testing.T) {
 	memory, path := newMemory(t)
 	saveAll(t, path, smallMeta, make([]byte, 120))
-	ws, err := store.NewWorkspace(path)
+	ws, err := store.NewStagingDir(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := smallMeta
-	m.Workspace = ws
+	m.StagingDir = ws
 	write := func(w store.Writer, from, to int) {
 		t.Helper()
 		b := grid.Box{Start: []int{from, 0}, Shape: []int{to - from, 5}}

@@ -334,12 +334,12 @@ func TestResumeAfterMove(t *testing.T) {
 		if replaced {
 			saveAll(t, path, smallMeta, make([]byte, 120))
 		}
-		ws, err := store.NewWorkspace(path)
+		ws, err := store.NewStagingDir(path)
 		if err != nil {
 			t.Fatal(err)
 		}
 		m := smallMeta
-		m.Workspace = ws
+		m.StagingDir = ws
 		w, err := store.Create(path, m)
 		if err != nil {
 			t.Fatal(err)

@@ -71,7 +71,7 @@ func TestReplacingInStepsLosesNothing(t *testing.T) {
 		if before == "none" {
 			missing++
 		}
-		out, err := store.NewWorkspace(w.path(at))
+		out, err := store.NewStagingDir(w.path(at))
 		if err != nil {
 			t.Fatalf("wreck %d: %v", i, err)
 		}

@@ -17,7 +17,7 @@ import (
 )
 
 // objectLog is what a run has stored of an array in an object store: which version of
-// which object. It is a file in the run's workspace, by which the next run finds out
+// which object. It is a file in the run's staging folder, by which the next run finds out
 // whether all of that is still there, and the run itself, before it ends, whether
 // nothing else is.
 type objectLog struct {

@@ -85,7 +85,7 @@ func readOwner(ctx context.Context, b blob.Bucket) (*owner, blob.Entry, error) {
 }
 
 // own takes an array. earlier is the run of this machine that has had it, "" for none:
-// that has ended, since this one has its workspace. It returns the owner before, if any.
+// that has ended, since this one has its staging folder. It returns the owner before, if any.
 func own(ctx context.Context, b blob.Bucket, earlier string) (*ownership, *owner, error) {
 	for range 3 {
 		before, e, err := readOwner(ctx, b)

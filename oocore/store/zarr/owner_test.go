@@ -36,11 +36,11 @@ func (m *machine) begin(resume bool) (store.Writer, error) {
 	if !resume {
 		return store.Create(m.path, meta)
 	}
-	ws, err := store.NewWorkspace(m.path) // as a run does, which does not empty it
+	ws, err := store.NewStagingDir(m.path) // as a run does, which does not empty it
 	if err != nil {
 		return nil, err
 	}
-	meta.Workspace = ws
+	meta.StagingDir = ws
 	m.t.Cleanup(func() { ws.Remove() })
 	w, err := store.Create(m.path, meta)
 	if err != nil {

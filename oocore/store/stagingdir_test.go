@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 		if os.Getenv(locklessVariable) != "" {
 			disk.Use(withoutLocks())
 		}
-		ws, err := store.NewWorkspace(output)
+		ws, err := store.NewStagingDir(output)
 		if err == nil {
 			err = os.WriteFile(ws.Join("unfinished"), []byte("by another"), 0o600)
 		}
@@ -72,9 +72,9 @@ func TestAnotherProcessIsRefused(t *testing.T) {
 	output := filepath.Join(t.TempDir(), "x.npy")
 	other := hold(t, output)
 	want := fmt.Sprintf("%s is being written by process %d", output, other.Process.Pid)
-	_, err := store.NewWorkspace(output)
+	_, err := store.NewStagingDir(output)
 	if locked, ok := errors.AsType[*store.LockedError](err); !ok || locked.PID != other.Process.Pid || !strings.HasPrefix(err.Error(), want) {
-		t.Errorf("NewWorkspace: %v, want %q", err, want)
+		t.Errorf("NewStagingDir: %v, want %q", err, want)
 	}
 	if _, err = store.Create(output, small); !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 		t.Errorf("Create: %v, want %q", err, want)
@@ -83,7 +83,7 @@ func TestAnotherProcessIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	other.Wait()
-	ws, err := store.NewWorkspace(output)
+	ws, err := store.NewStagingDir(output)
 	if err != nil {
 		t.Fatalf("the lock of a killed process holds: %v", err)
 	}
@@ -117,7 +117,7 @@ func TestThisProcessIsRefusedToo(t *testing.T) {
 func TestWorkspace(t *testing.T) {
 	storetest.NoLeaks(t)
 	dir := t.TempDir()
-	ws, err := store.NewWorkspace(filepath.Join(dir, "x.npy"))
+	ws, err := store.NewStagingDir(filepath.Join(dir, "x.npy"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func TestWorkspace(t *testing.T) {
 	if left := list(t, ws.Path); !slices.Equal(left, []string{"a", "lock"}) {
 		t.Errorf("Close leaves %v", left)
 	}
-	if ws, err = store.NewWorkspace(filepath.Join(dir, "x.npy")); err != nil {
+	if ws, err = store.NewStagingDir(filepath.Join(dir, "x.npy")); err != nil {
 		t.Fatal(err)
 	}
 	if err := ws.Remove(); err != nil {
@@ -153,7 +153,7 @@ func TestWorkspace(t *testing.T) {
 	if left := list(t, dir); len(left) != 0 {
 		t.Errorf("Remove leaves %v", left)
 	}
-	if ws, err = store.NewWorkspace(filepath.Join(dir, "x.npy")); err != nil {
+	if ws, err = store.NewStagingDir(filepath.Join(dir, "x.npy")); err != nil {
 		t.Fatal(err)
 	}
 	if err := ws.Close(); err != nil {
@@ -168,14 +168,14 @@ func TestWorkspaceOfARemoteOutput(t *testing.T) {
 	cache := t.TempDir()
 	t.Setenv("XDG_CACHE_HOME", cache)
 	t.Setenv("HOME", cache)
-	ws, err := store.NewWorkspace("s3://bucket/x.npy")
+	ws, err := store.NewStagingDir("s3://bucket/x.npy")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !strings.HasPrefix(ws.Path, cache) {
 		t.Errorf("it is at %s", ws.Path)
 	}
-	if _, err := store.NewWorkspace("s3://bucket/x.npy"); err == nil {
+	if _, err := store.NewStagingDir("s3://bucket/x.npy"); err == nil {
 		t.Error("two of them at once")
 	}
 	if err := ws.Remove(); err != nil {
@@ -191,11 +191,11 @@ func TestTempWorkspaces(t *testing.T) {
 	if err := errors.Join(os.Mkdir(left, 0o700), os.WriteFile(filepath.Join(left, "lock"), nil, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	a, err := store.TempWorkspace()
+	a, err := store.TempStagingDir()
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := store.TempWorkspace()
+	b, err := store.TempStagingDir()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -72,8 +72,8 @@ func TestResumeWithAnotherPlaceForTemporaries(t *testing.T) {
 				if got := p.Place(p.Stages[0].Outputs[0]); (got == plan.InArena) != (budget > 1) {
 					t.Fatalf("with %d MiB the temporary array is in %s", budget, got)
 				}
-				keep := must[*exec.Keep](t)(exec.NewKeep(p.Plan, p.Fingerprint("1", nil), false))
-				if _, err = exec.Run(context.Background(), p, exec.Env{Keep: keep}); err != nil && !errors.Is(err, errDisk) {
+				keep := must[*exec.Checkpoint](t)(exec.NewCheckpoint(p.Plan, p.Fingerprint("1", nil), false))
+				if _, err = exec.Run(context.Background(), p, exec.Env{Checkpoint: keep}); err != nil && !errors.Is(err, errDisk) {
 					t.Fatalf("%v %v, run %d: %v", budgets, stops, i, err)
 				}
 				if err == nil {
@@ -115,8 +115,8 @@ func TestResumeReductionWithAnotherPlace(t *testing.T) {
 				if i == 0 {
 					fault.N = at
 				}
-				keep := must[*exec.Keep](t)(exec.NewKeep(p.Plan, p.Fingerprint("", nil), false))
-				end, err = exec.Run(context.Background(), p, exec.Env{Keep: keep, Open: func(path string) (store.Array, error) {
+				keep := must[*exec.Checkpoint](t)(exec.NewCheckpoint(p.Plan, p.Fingerprint("", nil), false))
+				end, err = exec.Run(context.Background(), p, exec.Env{Checkpoint: keep, Open: func(path string) (store.Array, error) {
 					a, err := store.Open(path)
 					if err != nil {
 						return nil, err

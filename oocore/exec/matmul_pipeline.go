@@ -10,7 +10,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/kernel"
 )
 
-// crew computes a product in one stream: a reader fills panels, workers add each
+// matmulPipeline computes a product in one stream: a reader fills panels, workers add each
 // panel's products to the tiles, and writers store rows of tiles that are whole. Nobody
 // waits for all others, neither from panel to panel nor from a super-tile to the next:
 // a tile waits for what was added to it before, a row of tiles in a new super-tile
@@ -18,7 +18,7 @@ import (
 //
 // What is handed out first needs nothing of what follows, so that no two wait for each
 // other.
-type crew struct {
+type matmulPipeline struct {
 	*product
 	tasks Tasks
 	done  func(index int)
@@ -52,7 +52,7 @@ type superTile struct {
 	tiles grid.Grid
 	steps int // panels
 	first int // band of its first row
-	// What follows is the crew's to lock.
+	// What follows is the matmulPipeline's to lock.
 	added   []int // panels, of each tile
 	left    []int // tiles of each row that are not whole
 	spent   []time.Duration
@@ -78,8 +78,8 @@ func (p *product) newSuperTile(batch []int, box grid.Box) *superTile {
 	return s
 }
 
-func newCrew(ctx context.Context, p *product, tasks Tasks, done func(index int)) *crew {
-	c := &crew{product: p, tasks: tasks, done: done, free: make(chan *panel, len(p.panels)), whole: make(chan band, p.m.SuperM), owner: make([]*superTile, p.m.SuperM)}
+func newMatmulPipeline(ctx context.Context, p *product, tasks Tasks, done func(index int)) *matmulPipeline {
+	c := &matmulPipeline{product: p, tasks: tasks, done: done, free: make(chan *panel, len(p.panels)), whole: make(chan band, p.m.SuperM), owner: make([]*superTile, p.m.SuperM)}
 	c.ctx, c.fail = context.WithCancelCause(ctx)
 	c.moved = sync.NewCond(&c.mu)
 	for _, x := range p.panels {
@@ -89,7 +89,7 @@ func newCrew(ctx context.Context, p *product, tasks Tasks, done func(index int))
 }
 
 // do computes and writes all super-tiles.
-func (c *crew) do() error {
+func (c *matmulPipeline) do() error {
 	defer c.fail(nil)
 	defer context.AfterFunc(c.ctx, func() {
 		c.mu.Lock()
@@ -110,7 +110,7 @@ func (c *crew) do() error {
 }
 
 // read fills panels, in the order in which they are multiplied.
-func (c *crew) read() {
+func (c *matmulPipeline) read() {
 	for s := range c.superTiles(c.tasks) {
 		for step := range s.steps {
 			select {
@@ -136,7 +136,7 @@ func (c *crew) read() {
 }
 
 // fill reads both operands' elements for a panel.
-func (c *crew) fill(x *panel) error {
+func (c *matmulPipeline) fill(x *panel) error {
 	t := time.Now()
 	if x.k = 0; c.sums.Len() == 0 {
 		return nil
@@ -163,7 +163,7 @@ func (c *crew) fill(x *panel) error {
 }
 
 // multiply adds panels' products to tiles, one at a time.
-func (c *crew) multiply(worker int) {
+func (c *matmulPipeline) multiply(worker int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for {
@@ -181,7 +181,7 @@ func (c *crew) multiply(worker int) {
 }
 
 // take waits for the next tile that a panel is to be added to; nil when there is none.
-func (c *crew) take() (*panel, int) {
+func (c *matmulPipeline) take() (*panel, int) {
 	for c.ctx.Err() == nil {
 		switch {
 		case len(c.panels) == 0 && c.last:
@@ -201,7 +201,7 @@ func (c *crew) take() (*panel, int) {
 
 // ready reports that a tile's accumulators have all that comes before a panel. The first
 // panel takes a band that is free.
-func (c *crew) ready(x *panel, tile int) bool {
+func (c *matmulPipeline) ready(x *panel, tile int) bool {
 	s := x.tile
 	if x.step > 0 {
 		return s.added[tile] == x.step
@@ -214,7 +214,7 @@ func (c *crew) ready(x *panel, tile int) bool {
 }
 
 // add adds a panel's product to a tile.
-func (c *crew) add(x *panel, tile int, work []byte) {
+func (c *matmulPipeline) add(x *panel, tile int, work []byte) {
 	s := x.tile
 	b := s.tiles.Box(tile)
 	row, col, cols := b.Start[0], b.Start[1], s.box.Shape[1]
@@ -235,7 +235,7 @@ func (c *crew) add(x *panel, tile int, work []byte) {
 }
 
 // band are the accumulators of a row of tiles.
-func (c *crew) band(s *superTile, row int) []byte {
+func (c *matmulPipeline) band(s *superTile, row int) []byte {
 	most := min(c.m.SuperN*c.m.TileN, c.m.N)
 	rows := min(c.m.TileM, s.box.Shape[0]-row*c.m.TileM)
 	size := c.m.Type.Size()
@@ -243,7 +243,7 @@ func (c *crew) band(s *superTile, row int) []byte {
 }
 
 // took takes in that a panel was added to a tile.
-func (c *crew) took(x *panel, tile int, spent time.Duration) {
+func (c *matmulPipeline) took(x *panel, tile int, spent time.Duration) {
 	s := x.tile
 	s.spent[tile] += spent
 	s.added[tile]++
@@ -259,7 +259,7 @@ func (c *crew) took(x *panel, tile int, spent time.Duration) {
 }
 
 // write stores bands, and records their tiles.
-func (c *crew) write(worker int) {
+func (c *matmulPipeline) write(worker int) {
 	for b := range c.whole {
 		if c.ctx.Err() != nil {
 			continue
@@ -275,7 +275,7 @@ func (c *crew) write(worker int) {
 	}
 }
 
-func (c *crew) store(b band, worker int) error {
+func (c *matmulPipeline) store(b band, worker int) error {
 	s, dims := b.tile, c.dims()
 	out := c.stage.Outputs[0]
 	src := c.band(s, b.row)
@@ -301,7 +301,7 @@ func (c *crew) store(b band, worker int) error {
 }
 
 // record writes the row of the i-th tile of a band.
-func (c *crew) record(w *slot, b band, i int) {
+func (c *matmulPipeline) record(w *slot, b band, i int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := b.tile

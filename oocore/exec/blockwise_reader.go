@@ -14,8 +14,8 @@ import (
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
-// filler computes what an operation of boxes gives for one load of a slot's program.
-type filler struct {
+// blockwiseReader computes what an operation of boxes gives for one load of a slot's program.
+type blockwiseReader struct {
 	slot    *slot
 	op      blockwise.Op
 	size    int
@@ -25,8 +25,8 @@ type filler struct {
 	site    string // the user's line that made the operation
 }
 
-func newFiller(s *slot, l *plan.Load, tile []int) (f *filler, err error) {
-	f = &filler{slot: s, op: l.Op.Op, size: l.Type.Size(), site: l.Site}
+func newBlockwiseReader(s *slot, l *plan.Load, tile []int) (f *blockwiseReader, err error) {
+	f = &blockwiseReader{slot: s, op: l.Op.Op, size: l.Type.Size(), site: l.Site}
 	need := f.op.Need(l.Box(tile))
 	if need.Scratch > 0 {
 		if f.scratch, err = s.alloc(record.Scratch, need.Scratch); err != nil {
@@ -53,7 +53,7 @@ func newFiller(s *slot, l *plan.Load, tile []int) (f *filler, err error) {
 }
 
 // read fills dst with a region of the operation's result, whose steps are 1 or -1.
-func (f *filler) read(ctx context.Context, dst []byte, region grid.Region) error {
+func (f *blockwiseReader) read(ctx context.Context, dst []byte, region grid.Region) error {
 	box := grid.Box{Start: slices.Clone(region.Start), Shape: region.Count}
 	back := false
 	for d, step := range region.Step {
@@ -83,7 +83,7 @@ func (f *filler) read(ctx context.Context, dst []byte, region grid.Region) error
 
 // fill turns a panic of an operation, which may call a user's function, into an error:
 // it is one chunk's failure, not the process's.
-func (f *filler) fill(ctx context.Context, dst []byte, box grid.Box) (err error) {
+func (f *blockwiseReader) fill(ctx context.Context, dst []byte, box grid.Box) (err error) {
 	if box.Size() == 0 {
 		return nil
 	}

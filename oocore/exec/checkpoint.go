@@ -15,54 +15,54 @@ import (
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
-// Keep is what a run keeps beside its output while it is unfinished: a workspace,
+// Checkpoint is what a run keeps beside its output while it is unfinished: a staging folder,
 // which no other run can have at the same time, and in it a journal of what is done
 // and durable. A run that ends early leaves both, and the next one of the same plan
-// goes on there, with whatever budget. A nil Keep keeps nothing.
-type Keep struct {
+// goes on there, with whatever budget. A nil Checkpoint keeps nothing.
+type Checkpoint struct {
 	// Why says why what an earlier run left could not be used; "" where it could, or
 	// there was nothing.
 	Why string
 
-	plan      *plan.Plan
-	workspace *store.Workspace
-	print     plan.Fingerprint
-	journal   *journal.Journal // nil: nothing is noted
-	state     *journal.State
-	kept      []int64 // tasks of each stage that are noted, by this run and earlier ones
+	plan    *plan.Plan
+	staging *store.StagingDir
+	print   plan.Fingerprint
+	journal *journal.Journal // nil: nothing is noted
+	state   *journal.State
+	kept    []int64 // tasks of each stage that are noted, by this run and earlier ones
 
 	watching *watch // of the present stage
 }
 
 const (
-	// journalFile is in the workspace.
+	// journalFile is in the staging folder.
 	journalFile = "journal"
 	// groupEvery is how often what is done is made durable, and noted, at the most.
 	groupEvery = 100 * time.Millisecond
 	// groupShare is how many times longer a run computes than it syncs.
 	groupShare = 20
 	// worthKeeping is the time from which on results of a stage that are in memory are
-	// written to the workspace: below it they are computed again as fast.
+	// written to the staging folder: below it they are computed again as fast.
 	worthKeeping = 250 * time.Millisecond
 )
 
-// NewKeep takes the workspace of a plan's output, and what an earlier run of the same
+// NewCheckpoint takes the staging folder of a plan's output, and what an earlier run of the same
 // fingerprint left there; what another left is removed. Where another process has it
 // the error is a *store.LockedError.
-func NewKeep(p *plan.Plan, print plan.Fingerprint, fresh bool) (*Keep, error) {
-	w, err := store.NewWorkspace(p.Arrays[p.Output].Path)
+func NewCheckpoint(p *plan.Plan, print plan.Fingerprint, fresh bool) (*Checkpoint, error) {
+	w, err := store.NewStagingDir(p.Arrays[p.Output].Path)
 	if err != nil {
 		return nil, err
 	}
-	k := &Keep{plan: p, workspace: w, print: print, kept: make([]int64, len(p.Stages))}
+	k := &Checkpoint{plan: p, staging: w, print: print, kept: make([]int64, len(p.Stages))}
 	if err := k.begin(fresh); err != nil {
 		return nil, errors.Join(err, w.Close())
 	}
 	return k, nil
 }
 
-func (k *Keep) begin(fresh bool) error {
-	j, state, err := journal.Open(k.workspace.Join(journalFile))
+func (k *Checkpoint) begin(fresh bool) error {
+	j, state, err := journal.Open(k.staging.Join(journalFile))
 	switch {
 	case err == nil:
 		var earlier plan.Fingerprint
@@ -95,16 +95,16 @@ func (k *Keep) begin(fresh bool) error {
 }
 
 // startOver forgets what an earlier run left.
-func (k *Keep) startOver(why string) error {
+func (k *Checkpoint) startOver(why string) error {
 	k.Why = why
 	err := k.journal.Close()
 	k.journal = nil
 	return errors.Join(err, k.anew())
 }
 
-// anew empties the workspace and begins a journal, if the run can be told again.
-func (k *Keep) anew() (err error) {
-	if err := k.workspace.Clear(); err != nil {
+// anew empties the staging folder and begins a journal, if the run can be told again.
+func (k *Checkpoint) anew() (err error) {
+	if err := k.staging.Clear(); err != nil {
 		return err
 	}
 	k.state = nil
@@ -112,14 +112,14 @@ func (k *Keep) anew() (err error) {
 	if k.print == (plan.Fingerprint{}) {
 		return nil
 	}
-	k.journal, err = journal.Create(k.workspace.Join(journalFile), k.print)
+	k.journal, err = journal.Create(k.staging.Join(journalFile), k.print)
 	return err
 }
 
 // missing forgets what is noted of stages that have to run again: finished ones whose
 // results were dropped, or never written down, and are needed by one that is
 // unfinished; and those that ended with their results in place and no note of it.
-func (k *Keep) missing() error {
+func (k *Checkpoint) missing() error {
 	maker := map[int]int{}
 	for i := range k.plan.Stages {
 		for _, a := range k.plan.Stages[i].Outputs {
@@ -131,7 +131,7 @@ func (k *Keep) missing() error {
 			continue
 		}
 		for _, a := range k.plan.Stages[i].Outputs {
-			if k.there(a) {
+			if k.hasArray(a) {
 				if err := k.forget(i); err != nil {
 					return err
 				}
@@ -139,7 +139,7 @@ func (k *Keep) missing() error {
 		}
 		for _, prog := range k.plan.Stages[i].Programs {
 			for l := range prog.Arrays() {
-				if j, ok := maker[l.Array]; ok && k.state.Finished[j] && !k.there(l.Array) {
+				if j, ok := maker[l.Array]; ok && k.state.Finished[j] && !k.hasArray(l.Array) {
 					if err := k.forget(j); err != nil {
 						return err
 					}
@@ -150,15 +150,15 @@ func (k *Keep) missing() error {
 	return nil
 }
 
-// there reports that an earlier run left the whole of a temporary array.
-func (k *Keep) there(array int) bool {
-	_, err := os.Stat(k.workspace.Join(spillName(array)))
+// hasArray reports that an earlier run left the whole of a temporary array.
+func (k *Checkpoint) hasArray(array int) bool {
+	_, err := os.Stat(k.staging.Join(spillName(array)))
 	return err == nil
 }
 
 // forget drops what an earlier run noted of a stage, before the stage begins anew: what
 // is there of its results from then on is this run's.
-func (k *Keep) forget(stage int) error {
+func (k *Checkpoint) forget(stage int) error {
 	if !k.Resumes() || k.skipped(stage) == 0 && !k.state.Finished[stage] {
 		return nil
 	}
@@ -170,10 +170,10 @@ func (k *Keep) forget(stage int) error {
 }
 
 // Resumes reports that the run goes on where an earlier one stopped.
-func (k *Keep) Resumes() bool { return k != nil && k.state != nil }
+func (k *Checkpoint) Resumes() bool { return k != nil && k.state != nil }
 
 // skipped is the number of a stage's tasks that an earlier run did.
-func (k *Keep) skipped(stage int) int64 {
+func (k *Checkpoint) skipped(stage int) int64 {
 	switch {
 	case !k.Resumes():
 		return 0
@@ -186,7 +186,7 @@ func (k *Keep) skipped(stage int) int64 {
 }
 
 // Tell adds to a run's header what the run goes on from, or why it does not.
-func (k *Keep) Tell(h *record.Header) {
+func (k *Checkpoint) Tell(h *record.Header) {
 	if k == nil {
 		return
 	}
@@ -197,12 +197,12 @@ func (k *Keep) Tell(h *record.Header) {
 }
 
 // finished reports a stage that an earlier run has done.
-func (k *Keep) finished(stage int) bool {
+func (k *Checkpoint) finished(stage int) bool {
 	return k.Resumes() && k.state.Finished[stage]
 }
 
 // has reports a task that an earlier run has done.
-func (k *Keep) has(stage, ticket int) bool {
+func (k *Checkpoint) has(stage, ticket int) bool {
 	if !k.Resumes() {
 		return false
 	}
@@ -210,7 +210,7 @@ func (k *Keep) has(stage, ticket int) bool {
 }
 
 // fold are the sums of a reduction that an earlier run left.
-func (k *Keep) fold(stage int) (journal.Fold, bool) {
+func (k *Checkpoint) fold(stage int) (journal.Fold, bool) {
 	if !k.Resumes() {
 		return journal.Fold{}, false
 	}
@@ -219,10 +219,10 @@ func (k *Keep) fold(stage int) (journal.Fold, bool) {
 }
 
 // notes reports that what is done is noted.
-func (k *Keep) notes() bool { return k != nil && k.journal != nil }
+func (k *Checkpoint) notes() bool { return k != nil && k.journal != nil }
 
 // done takes in a task that is written.
-func (k *Keep) done(ticket int) {
+func (k *Checkpoint) done(ticket int) {
 	if k == nil || k.watching == nil {
 		return
 	}
@@ -238,10 +238,10 @@ type snapshot func() (note func(*journal.Journal) error)
 // watch makes what a stage does durable in groups, while it runs. Where that fails
 // it ends the stage.
 type watch struct {
-	keep     *Keep
-	stage    int
-	sync     func() error
-	snapshot snapshot // nil where tasks are noted
+	checkpoint *Checkpoint
+	stage      int
+	sync       func() error
+	snapshot   snapshot // nil where tasks are noted
 
 	noted   journal.Set // tasks, by this run and earlier ones
 	mu      sync.Mutex
@@ -251,8 +251,8 @@ type watch struct {
 	err     error // of the goroutine, once it has stopped
 }
 
-func (k *Keep) watch(stage int, sync func() error, take snapshot, fail func(error)) *watch {
-	w := &watch{keep: k, stage: stage, sync: sync, snapshot: take, stop: make(chan struct{}), stopped: make(chan struct{})}
+func (k *Checkpoint) watch(stage int, sync func() error, take snapshot, fail func(error)) *watch {
+	w := &watch{checkpoint: k, stage: stage, sync: sync, snapshot: take, stop: make(chan struct{}), stopped: make(chan struct{})}
 	if k.Resumes() {
 		w.noted.Union(k.state.Done[stage])
 		w.noted.Add(0, k.state.Folds[stage].Next)
@@ -282,7 +282,7 @@ func (k *Keep) watch(stage int, sync func() error, take snapshot, fail func(erro
 func (w *watch) end(last bool) error {
 	close(w.stop)
 	<-w.stopped
-	w.keep.watching = nil
+	w.checkpoint.watching = nil
 	if w.err == nil && last {
 		w.err = w.commit()
 	}
@@ -307,19 +307,19 @@ func (w *watch) commit() error {
 	if err := w.sync(); err != nil {
 		return err
 	}
-	if err := note(w.keep.journal); err != nil {
+	if err := note(w.checkpoint.journal); err != nil {
 		return err
 	}
-	if err := w.keep.journal.Sync(); err != nil {
+	if err := w.checkpoint.journal.Sync(); err != nil {
 		return err
 	}
 	w.noted.Union(&done)
-	w.keep.kept[w.stage] = w.noted.Len()
+	w.checkpoint.kept[w.stage] = w.noted.Len()
 	return nil
 }
 
 // stageDone notes a stage whose results are durable.
-func (k *Keep) stageDone(stage int) error {
+func (k *Checkpoint) stageDone(stage int) error {
 	if err := k.journal.Stage(stage); err != nil {
 		return err
 	}
@@ -328,54 +328,54 @@ func (k *Keep) stageDone(stage int) error {
 }
 
 // tasks is the number of tasks whose results the next run finds.
-func (k *Keep) tasks() (n int64) {
+func (k *Checkpoint) tasks() (n int64) {
 	for _, kept := range k.kept {
 		n += kept
 	}
 	return n
 }
 
-// spoil says that nothing of what is kept can be used.
-func (k *Keep) spoil() {
+// invalidate says that nothing of what is kept can be used.
+func (k *Checkpoint) invalidate() {
 	if k != nil {
 		clear(k.kept)
 	}
 }
 
-// standing reports that the workspace still is there: its folder may have been removed.
-func (k *Keep) standing() bool {
-	_, err := os.Stat(k.workspace.Path)
+// folderExists reports that the staging folder still is there: its folder may have been removed.
+func (k *Checkpoint) folderExists() bool {
+	_, err := os.Stat(k.staging.Path)
 	return err == nil
 }
 
-// worth reports that there is something that the next run can go on from.
-func (k *Keep) worth() bool { return k.notes() && k.tasks() > 0 }
+// hasProgress reports that there is something that the next run can go on from.
+func (k *Checkpoint) hasProgress() bool { return k.notes() && k.tasks() > 0 }
 
-// close releases the workspace, once: kept says whether what is in it is.
-func (k *Keep) close(kept bool) error {
-	if k == nil || k.workspace == nil {
+// close releases the staging folder, once: kept says whether what is in it is.
+func (k *Checkpoint) close(kept bool) error {
+	if k == nil || k.staging == nil {
 		return nil
 	}
 	var err error
 	if k.journal != nil {
 		err = k.journal.Close()
 	}
-	defer func() { k.workspace, k.journal = nil, nil }()
+	defer func() { k.staging, k.journal = nil, nil }()
 	if kept {
-		return errors.Join(err, k.workspace.Close())
+		return errors.Join(err, k.staging.Close())
 	}
-	return errors.Join(err, k.workspace.Remove())
+	return errors.Join(err, k.staging.Remove())
 }
 
-// KeptError is a run's error, of which a part is kept for the next attempt.
-type KeptError struct {
+// ResumableError is a run's error, of which a part is kept for the next attempt.
+type ResumableError struct {
 	Tasks, Of int64
 	Err       error
 }
 
-func (e *KeptError) Error() string {
+func (e *ResumableError) Error() string {
 	return fmt.Sprintf("%v (%d of %d chunks are kept: the same again goes on there)", e.Err, e.Tasks, e.Of)
 }
 
 // Unwrap gives the cause.
-func (e *KeptError) Unwrap() error { return e.Err }
+func (e *ResumableError) Unwrap() error { return e.Err }

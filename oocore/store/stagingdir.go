@@ -17,18 +17,18 @@ import (
 	"github.com/gonbext/gonbext/oocore/store/blob"
 )
 
-// Workspace is a hidden folder beside an output, where a run keeps what is
+// StagingDir is a hidden folder beside an output, where a run keeps what is
 // unfinished. It is this user's and nobody else can write to it; it is held open, so
 // that no link and no other folder takes its place. A lock, which ends with the
 // process, keeps all others out; where the file system has no locks a file names the
 // process.
-type Workspace struct {
+type StagingDir struct {
 	Path   string // of the folder
 	target string // the file or folder that it belongs to; "" where that is not on this machine
 	folder *disk.Held
 	lock   disk.Handle // nil once it is closed
 	owned  bool        // by the file that names the process
-	// attached says that another process holds the workspace: nothing is removed.
+	// attached says that another process holds the staging folder: nothing is removed.
 	attached bool
 }
 
@@ -53,19 +53,19 @@ func (e *LockedError) Error() string {
 	return fmt.Sprintf("%s is being written by process %d: wait for it, or end it", e.Path, e.PID)
 }
 
-// What a workspace has of its own.
+// What a staging folder has of its own.
 const (
 	lockName = "lock"
 	// nameMax is the longest name that file systems have, in bytes.
 	nameMax = 255
 )
 
-// NewWorkspace makes the workspace of an output, or takes over the one that an
+// NewStagingDir makes the staging folder of an output, or takes over the one that an
 // earlier run left, with what is in it. Where another process holds it the error
 // is a *LockedError. For an output in an object store it is in the user's cache
 // folder.
-func NewWorkspace(output string) (*Workspace, error) {
-	dir, target, err := workspaceDir(formatOf(output).Place(output))
+func NewStagingDir(output string) (*StagingDir, error) {
+	dir, target, err := stagingPath(formatOf(output).Place(output))
 	if err != nil {
 		return nil, pathError("create", output, err)
 	}
@@ -76,10 +76,10 @@ func NewWorkspace(output string) (*Workspace, error) {
 	return w, nil
 }
 
-// TempWorkspace makes a workspace for a run that writes no file, where the system
+// TempStagingDir makes a staging folder for a run that writes no file, where the system
 // keeps temporary files. It removes there what killed processes of this user left of
 // theirs.
-func TempWorkspace() (*Workspace, error) {
+func TempStagingDir() (*StagingDir, error) {
 	sweep(os.TempDir())
 	for {
 		dir, err := os.MkdirTemp("", tempPrefix)
@@ -95,8 +95,8 @@ func TempWorkspace() (*Workspace, error) {
 
 const tempPrefix = ".gonbext-"
 
-// sweep removes the temporary workspaces that no process holds: folders of this
-// user that have a workspace's lock. All others are not ours to remove.
+// sweep removes the temporary staging folders that no process holds: folders of this
+// user that have a staging folder's lock. All others are not ours to remove.
 func sweep(parent string) {
 	_ = disk.List(parent, func(e fs.DirEntry) bool {
 		if !e.IsDir() || !strings.HasPrefix(e.Name(), tempPrefix) {
@@ -110,9 +110,9 @@ func sweep(parent string) {
 	})
 }
 
-// workspaceDir is the folder that belongs to a place, and what it lies beside, with
+// stagingPath is the folder that belongs to a place, and what it lies beside, with
 // links followed: "" for an object store.
-func workspaceDir(place string) (dir, target string, err error) {
+func stagingPath(place string) (dir, target string, err error) {
 	if !blob.Remote(place) {
 		if target, err = followed(place); err != nil {
 			return "", "", err
@@ -133,7 +133,7 @@ func workspaceDir(place string) (dir, target string, err error) {
 	return filepath.Join(parent, digest(place)), "", errors.Join(private(held, parent), held.Release())
 }
 
-// besides is the workspace's folder of a file or folder of this machine.
+// besides is the staging folder's folder of a file or folder of this machine.
 func besides(target string) string {
 	const suffix = ".gonbext"
 	dir, base := filepath.Split(target)
@@ -172,7 +172,7 @@ func followed(path string) (string, error) {
 }
 
 // take makes a folder where there is none, and locks it.
-func take(dir, output, target string) (*Workspace, error) {
+func take(dir, output, target string) (*StagingDir, error) {
 	for range 100 {
 		if err := disk.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 			return nil, err
@@ -188,8 +188,8 @@ func take(dir, output, target string) (*Workspace, error) {
 
 // takeThere locks a folder that is there, with begun only where it has a lock's file.
 // The error is fs.ErrNotExist where the folder, or the lock, has gone.
-func takeThere(dir, output, target string, begun bool) (_ *Workspace, err error) {
-	w := &Workspace{Path: dir, target: target}
+func takeThere(dir, output, target string, begun bool) (_ *StagingDir, err error) {
+	w := &StagingDir{Path: dir, target: target}
 	if w.folder, err = disk.Hold(dir); err != nil {
 		return nil, err
 	}
@@ -202,7 +202,7 @@ func takeThere(dir, output, target string, begun bool) (_ *Workspace, err error)
 	return w, nil
 }
 
-func (w *Workspace) take(output string, begun bool) (err error) {
+func (w *StagingDir) take(output string, begun bool) (err error) {
 	if st, err := w.folder.Stat(); err != nil || begun && disk.Foreign(st) != "" {
 		return errors.Join(err, fs.ErrPermission)
 	}
@@ -237,7 +237,7 @@ func (w *Workspace) take(output string, begun bool) (err error) {
 }
 
 // unused refuses a folder that has something in it.
-func (w *Workspace) unused() (err error) {
+func (w *StagingDir) unused() (err error) {
 	listing := disk.List(w.Path, func(e fs.DirEntry) bool {
 		if e.Name() != lockName { // which another process makes just now
 			err = notOurs(w.Path, "it has "+e.Name()+" and no lock")
@@ -247,7 +247,7 @@ func (w *Workspace) unused() (err error) {
 	return errors.Join(err, listing)
 }
 
-// notOurs refuses a folder that has a workspace's name.
+// notOurs refuses a folder that has a staging folder's name.
 func notOurs(dir, why string) error {
 	return fmt.Errorf("%s is not a folder of unfinished work by this user: %s. Remove it, or save elsewhere", dir, why)
 }
@@ -284,7 +284,7 @@ func sameFile(f disk.Handle, named fs.FileInfo) bool {
 }
 
 // recover puts back what an exchange in steps was about to replace when it ended.
-func (w *Workspace) recover() error {
+func (w *StagingDir) recover() error {
 	if w.target == "" {
 		return nil
 	}
@@ -304,11 +304,11 @@ func (w *Workspace) recover() error {
 	return errors.Join(disk.Rename(w.Join(aside), w.target), disk.SyncDir(filepath.Dir(w.target)), disk.SyncDir(w.Path))
 }
 
-// Join is the path of what has a name in the workspace.
-func (w *Workspace) Join(name string) string { return filepath.Join(w.Path, name) }
+// Join is the path of what has a name in the staging folder.
+func (w *StagingDir) Join(name string) string { return filepath.Join(w.Path, name) }
 
-// Clear removes what is in the workspace.
-func (w *Workspace) Clear() (err error) {
+// Clear removes what is in the staging folder.
+func (w *StagingDir) Clear() (err error) {
 	if w.attached {
 		return nil
 	}
@@ -324,19 +324,19 @@ func (w *Workspace) Clear() (err error) {
 	return errors.Join(err, listing)
 }
 
-// ours reports the name of what says who holds a workspace.
+// ours reports the name of what says who holds a staging folder.
 func ours(name string) bool { return name == lockName || name == ownerName || name == staleName }
 
-// sync makes durable what names the workspace has, and its own.
-func (w *Workspace) sync() error {
+// sync makes durable what names the staging folder has, and its own.
+func (w *StagingDir) sync() error {
 	return errors.Join(disk.SyncDir(w.Path), disk.SyncDir(filepath.Dir(w.Path)))
 }
 
-// Remove removes the workspace and releases it.
-func (w *Workspace) Remove() error { return errors.Join(w.Clear(), w.Close()) }
+// Remove removes the staging folder and releases it.
+func (w *StagingDir) Remove() error { return errors.Join(w.Clear(), w.Close()) }
 
-// Close releases the workspace and keeps what is in it. An empty one is removed.
-func (w *Workspace) Close() error {
+// Close releases the staging folder and keeps what is in it. An empty one is removed.
+func (w *StagingDir) Close() error {
 	if w.lock == nil {
 		return nil
 	}
@@ -346,7 +346,7 @@ func (w *Workspace) Close() error {
 		stale = stale || e.Name() == staleName
 		return empty
 	})
-	_ = w.lock.Truncate(0) // the process that it names goes on, and does not hold the workspace any more
+	_ = w.lock.Truncate(0) // the process that it names goes on, and does not hold the staging folder any more
 	err = errors.Join(err, w.disown())
 	if stale {
 		err = errors.Join(err, disk.Remove(w.Join(staleName)))
