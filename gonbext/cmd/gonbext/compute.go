@@ -109,7 +109,7 @@ func checkOutput(a *oocore.Array, out string) error {
 	return nil
 }
 
-// checkUsed refuses an array that is given and not used: it is a slip of the pen.
+// checkUsed returns an error for an array that is given and that the expression does not name.
 func checkUsed(expression string, names oocore.Names) error {
 	if unused := expr.Unused(expression, slices.Collect(maps.Keys(names))); len(unused) > 0 {
 		return usagef("%s is not used in the expression: leave it out", unused[0])

@@ -105,24 +105,31 @@ func (r *relay) execute(id string, m *message) {
 	*m = r.key.sign(*m)
 }
 
-// complete answers Tab in a magic; elsewhere GoNB does.
-func (r *relay) complete(from *socket, m *message) (pass bool) {
+// codeAndCursor returns the code that a request is about and the place in it, in
+// characters, with all of the request's fields; ok is false where it has none.
+func codeAndCursor(m *message) (content map[string]any, code string, cursor int, ok bool) {
 	content, err := fields(m.content)
 	if err != nil {
-		return true
+		return nil, "", 0, false
 	}
-	code, _ := content["code"].(string)
+	code, _ = content["code"].(string)
 	position, _ := content["cursor_pos"].(json.Number)
-	cursor, err := position.Int64()
-	if err != nil {
+	at, err := position.Int64()
+	return content, code, int(at), err == nil
+}
+
+// complete answers Tab in a magic; elsewhere GoNB does.
+func (r *relay) complete(from *socket, m *message) (pass bool) {
+	_, code, cursor, ok := codeAndCursor(m)
+	if !ok {
 		return true
 	}
 	r.rewriting.Lock()
-	c, ok := r.magic.Complete(code, int(cursor))
+	c, ok := r.magic.Complete(code, cursor)
 	r.rewriting.Unlock()
 	if !ok {
 		r.pad(m)
-		r.limit(from, *m, "complete_reply", completion(Completion{Start: int(cursor), End: int(cursor)}))
+		r.limit(from, *m, "complete_reply", completion(Completion{Start: cursor, End: cursor}))
 		return true
 	}
 	r.answer(from, *m, "complete_reply", completion(c))
@@ -142,18 +149,12 @@ func completion(c Completion) map[string]any {
 
 // inspect answers a request for help on a magic; elsewhere GoNB does.
 func (r *relay) inspect(from *socket, m *message) (pass bool) {
-	content, err := fields(m.content)
-	if err != nil {
-		return true
-	}
-	code, _ := content["code"].(string)
-	position, _ := content["cursor_pos"].(json.Number)
-	cursor, err := position.Int64()
-	if err != nil {
+	content, code, cursor, ok := codeAndCursor(m)
+	if !ok {
 		return true
 	}
 	r.rewriting.Lock()
-	i := r.magic.Inspect(code, int(cursor))
+	i := r.magic.Inspect(code, cursor)
 	r.rewriting.Unlock()
 	if !i.Pass {
 		r.answer(from, *m, "inspect_reply", inspection(i.Help))

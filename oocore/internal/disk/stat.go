@@ -15,9 +15,16 @@ type FileID struct {
 	ChangeTime time.Time
 }
 
+// ID is the identity of a file that was looked at.
+func ID(st fs.FileInfo) FileID {
+	id := FileID{ChangeTime: changeTime(st)}
+	id.Device, id.Inode = Numbers(st)
+	return id
+}
+
 // LastChange is when a file last changed, as far as the system tells.
 func LastChange(st fs.FileInfo) time.Time {
-	if changed := ID(st).ChangeTime; !changed.IsZero() {
+	if changed := changeTime(st); !changed.IsZero() {
 		return changed
 	}
 	return st.ModTime()

@@ -7,13 +7,12 @@ import (
 	"time"
 )
 
-// ID is the identity of a file that was looked at.
-func ID(st fs.FileInfo) FileID {
-	sys, ok := st.Sys().(*syscall.Stat_t)
-	if !ok {
-		return FileID{}
+// changeTime is when a file's contents, links or permissions last changed.
+func changeTime(st fs.FileInfo) (at time.Time) {
+	if sys, ok := st.Sys().(*syscall.Stat_t); ok {
+		at = time.Unix(sys.Ctimespec.Unix())
 	}
-	return FileID{Device: uint64(sys.Dev), Inode: sys.Ino, ChangeTime: time.Unix(sys.Ctimespec.Unix())}
+	return at
 }
 
 // cleanPages writes back a file's dirty pages.
