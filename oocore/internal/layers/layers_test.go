@@ -35,7 +35,7 @@ var layers = [][]string{
 	{"oocore/decomp", "oocore/infer"},
 	{"cuda"},
 	{"gonbext/chart", "gonbext/internal/footprint", "gonbext/internal/setup"},
-	{"gonbext/internal/relay", "gonbext/internal/stored"},
+	{"gonbext/internal/relay", "gonbext/internal/inspect"},
 	{"gonbext/internal/magic"},
 	{"gonbext"},
 	{"gonbext/cmd/gonbext"},

@@ -1,7 +1,7 @@
-// Package capped runs a command in a memory cgroup of its own, so that tests can
+// Package cgrouptest runs a command in a memory cgroup of its own, so that tests can
 // hold a budget to the kernel's count, page cache and page tables and all: what
 // does not fit is killed.
-package capped
+package cgrouptest
 
 import (
 	"errors"

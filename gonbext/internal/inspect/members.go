@@ -1,4 +1,4 @@
-package stored
+package inspect
 
 import (
 	"archive/zip"

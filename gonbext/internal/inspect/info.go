@@ -1,6 +1,6 @@
-// Package stored says what is to be said of stored arrays: what info prints, and
+// Package inspect says what is to be said of stored arrays: what info prints, and
 // the chunks that %chunks draws.
-package stored
+package inspect
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package capped
+package cgrouptest
 
 import (
 	"bytes"
@@ -213,7 +213,7 @@ func prepared(t *testing.T) (gonbext, input string) {
 	first := shared == ""
 	if first {
 		var err error
-		if shared, err = os.MkdirTemp("", "capped"); err != nil {
+		if shared, err = os.MkdirTemp("", "cgrouptest"); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,4 +1,4 @@
-"""Makes cases for the truth test of operations: those of the modules in ops, with
+"""Makes cases for the oracle tests of operations: those of the modules in ops, with
 what NumPy, SciPy or TensorLy say of them.
 
     python operations.py OUT --seed 1 [--only shape,order]

@@ -1,4 +1,4 @@
-"""Makes cases for the truth test: expressions over random arrays, with what
+"""Makes cases for the oracle tests: expressions over random arrays, with what
 NumPy says of them.
 
     python reference.py OUT --seed 1 --cases 400 [--large]
