@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 
-ROWS, COLUMNS, SIDE = 3_075_200, 512, 10_000
+from sizes import COLUMNS, LARGE, ROWS, SQUARE
 
 
 def path(name):
@@ -27,7 +27,7 @@ def blocks(step, rows=ROWS):
 def make():
     """Uniform numbers, written in pieces, and a mask that puts means above deviations."""
     generator = np.random.default_rng(0)
-    for name, rows, columns in (("acts.npy", ROWS, COLUMNS), ("sq.npy", SIDE, SIDE), ("large.npy", 2 * SIDE, 2 * SIDE)):
+    for name, rows, columns in (("acts.npy", ROWS, COLUMNS), ("sq.npy", SQUARE, SQUARE), ("large.npy", LARGE, LARGE)):
         if os.path.exists(path(name)):
             continue
         with open(path(name + ".part"), "wb") as f:

@@ -1,18 +1,19 @@
 """What users of zarr-python, TensorStore, Blosc2, Dask and Cubed write for the
 benchmark's jobs on stored arrays. stores.py make|write|read|rechunk PEER CODEC FOLDER"""
+import importlib.util
 import os
-import shutil
 import sys
 
 import numpy as np
 
+from sizes import COLUMNS, PICTURES, ROWS
+
 job, peer, codec, work = (sys.argv[1:] + [""] * 4)[:4]
 if job == "make":
     work = peer
-SHAPE, CHUNK = (512, 1024, 1024), (1, 1024, 1024)  # 2 GiB of pictures
+SHAPE, CHUNK = (PICTURES, 1024, 1024), (1, 1024, 1024)
 SHARD, INNER = (4, 1024, 1024), (1, 256, 256)  # 64 chunks
 SLAB = 32
-ROWS, COLUMNS = 3_075_200, 512
 
 
 def path(name):
@@ -33,10 +34,11 @@ def make():
             out[z] = np.round(picture * 2048) / 2048
         out.flush()
         os.rename(path("field.part"), path("field.npy"))
+    blosc2 = importlib.util.find_spec("blosc2")
     for name in CODECS:
         if not os.path.exists(path(f"read-{name}.zarr")):
             write_zarr(name, path(f"read-{name}.zarr"))
-        if name != "shards" and not os.path.exists(path(f"read-{name}.b2nd")):
+        if blosc2 and name != "shards" and not os.path.exists(path(f"read-{name}.b2nd")):
             write_blosc2(name, path(f"read-{name}.b2nd"))
 
 
@@ -111,14 +113,14 @@ def read_blosc2(name, source):
 
 def rechunk_dask(_, target):
     import dask.array as da
-    x = da.from_array(np.load(path("acts.npy"), mmap_mode="r"), chunks=(16384, COLUMNS))
+    x = da.from_array(np.load(path("acts.npy"), mmap_mode="r"), chunks=(min(16384, ROWS), COLUMNS))
     x.rechunk((ROWS, 8)).to_zarr(target, mode="w", compressors=None)
 
 
 def rechunk_cubed(_, target):
     import cubed
     spec = cubed.Spec(work_dir=path("cubed"), allowed_mem="900MB")
-    x = cubed.from_array(np.load(path("acts.npy"), mmap_mode="r"), chunks=(16384, COLUMNS), spec=spec)
+    x = cubed.from_array(np.load(path("acts.npy"), mmap_mode="r"), chunks=(min(16384, ROWS), COLUMNS), spec=spec)
     cubed.to_zarr(x.rechunk((ROWS, 8)), target)
 
 
