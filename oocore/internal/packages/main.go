@@ -57,7 +57,7 @@ func tables(root fs.FS) (map[string]string, error) {
 		if !found || !ended {
 			return nil, fmt.Errorf("%s has no place for the table of packages: the lines %s%s", name, begin, end)
 		}
-		table, err := rows(about, packages)
+		table, err := rows(about, packages, name == "README.md")
 		if err != nil {
 			return nil, err
 		}
@@ -66,15 +66,19 @@ func tables(root fs.FS) (map[string]string, error) {
 	return files, nil
 }
 
-// rows is the table of some packages.
-func rows(about map[string]string, packages []string) (string, error) {
+// rows is the table of some packages; a brief one ends each sentence at its colon.
+func rows(about map[string]string, packages []string, brief bool) (string, error) {
 	var b strings.Builder
 	b.WriteString("| package | |\n|---|---|\n")
 	for _, dir := range packages {
 		if about[dir] == "" {
 			return "", fmt.Errorf("package %s has no comment that says what it is", dir)
 		}
-		fmt.Fprintf(&b, "| `%s` | %s |\n", dir, about[dir])
+		said := about[dir]
+		if brief {
+			said, _, _ = strings.Cut(said, ": ")
+		}
+		fmt.Fprintf(&b, "| `%s` | %s |\n", dir, said)
 	}
 	return b.String(), nil
 }
