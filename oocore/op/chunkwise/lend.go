@@ -3,7 +3,9 @@ package chunkwise
 import (
 	"errors"
 	"runtime/debug"
+	"slices"
 	"sync/atomic"
+	"time"
 	"unsafe"
 	"weak"
 
@@ -28,6 +30,10 @@ const (
 	// lendBytes bounds the memory that is lent at a time, which is not the arena's and which
 	// no plan predicts: it is part of what is left to Go's heap.
 	lendBytes = 4 << 20
+	// longestLook bounds the waits between the collections that must agree that lent memory
+	// is kept. The collector scans the frame of a goroutine that it preempts word by word,
+	// so that a stale pointer on another goroutine's stack may keep memory through one.
+	longestLook = 64 * time.Millisecond
 )
 
 func (l *lender) call(f Function, dst []byte, src [][]byte, at grid.Box) error {
@@ -44,13 +50,14 @@ func (l *lender) call(f Function, dst []byte, src [][]byte, at grid.Box) error {
 	if err != nil {
 		return err
 	}
-	debug.FreeOSMemory() // collects, and gives back what was lent
-	for _, k := range kept {
-		if k.Value() != nil {
-			return ErrKept
+	for wait := time.Millisecond; wait <= longestLook; wait *= 4 {
+		debug.FreeOSMemory() // collects, and gives back what was lent
+		if !slices.ContainsFunc(kept, func(k weak.Pointer[room]) bool { return k.Value() != nil }) {
+			return nil
 		}
+		time.Sleep(wait)
 	}
-	return nil
+	return ErrKept
 }
 
 // room is what lent memory is made of. It is large enough not to share a block of Go's
