@@ -238,7 +238,7 @@ func strangely(t *testing.T, dir string, op strange) (*plan.Plan, []byte) {
 	}
 	op.Lengths = []int{4, cols}
 	x := open(t, src)
-	n := must[*graph.Node](t)(graph.Boxes(site, "strange", op, x.Shape, x.DType, []*graph.Node{x}))
+	n := must[*graph.Node](t)(graph.NewBlockwise(site, "strange", op, x.Shape, x.DType, []*graph.Node{x}))
 	want := make([]float64, rows*cols)
 	for i := range want {
 		want[i] = float64(i) + 1

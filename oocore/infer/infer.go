@@ -102,7 +102,7 @@ func (m Model) Keep(ctx context.Context, x *oocore.Array, path string, opts ...o
 			return &Kept{}, err
 		}
 	}
-	err = oocore.Together("forward pass, activations kept", opts, layers)
+	err = oocore.RunGroup("forward pass, activations kept", opts, layers)
 	return k, err
 }
 

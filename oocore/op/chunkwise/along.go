@@ -150,5 +150,5 @@ func applyAlong(site graph.Site, f func(dst, line []byte) error, t dtype.Type, o
 		name = "apply_along"
 	}
 	op := &Along{Shape: x.Shape, DType: x.DType, Result: t, Axis: axis, Length: length, Lengths: lengths, Call: f}
-	return graph.Boxes(site, name, op, shape, t, []*graph.Node{x}, fmt.Sprintf("axis %d", axis))
+	return graph.NewBlockwise(site, name, op, shape, t, []*graph.Node{x}, fmt.Sprintf("axis %d", axis))
 }

@@ -95,5 +95,5 @@ func (o *Feed) done(i int) {
 func Feeding(site graph.Site, x *graph.Node, axis, size int, call func(ctx context.Context, part int, data []byte, at grid.Box) error) (*graph.Node, error) {
 	op := &Feed{Shape: x.Shape, DType: x.DType, Axis: axis, Size: size, Call: call, waiting: map[int]chan struct{}{}}
 	parts := (x.Shape[axis] + size - 1) / size
-	return graph.Boxes(site, "batches", op, []int{parts}, dtype.Uint8, []*graph.Node{x})
+	return graph.NewBlockwise(site, "batches", op, []int{parts}, dtype.Uint8, []*graph.Node{x})
 }

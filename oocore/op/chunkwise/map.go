@@ -192,5 +192,5 @@ func mapped(site graph.Site, f Function, t dtype.Type, o MapOptions, in []*graph
 	if name == "" {
 		name = "map_chunks"
 	}
-	return graph.Boxes(site, name, op, shape, t, in)
+	return graph.NewBlockwise(site, name, op, shape, t, in)
 }

@@ -153,5 +153,5 @@ func overlap(site graph.Site, f Function, t dtype.Type, o OverlapOptions, x *gra
 		name = "overlap"
 	}
 	op := &Overlapped{Window: w, Lengths: lengths, Call: f, Result: t}
-	return graph.Boxes(site, name, op, x.Shape, t, []*graph.Node{x})
+	return graph.NewBlockwise(site, name, op, x.Shape, t, []*graph.Node{x})
 }

@@ -156,7 +156,7 @@ func set(site graph.Site, n *graph.Node, spec string, values *graph.Node) (*grap
 	if whole {
 		return values, nil
 	}
-	return graph.Boxes(site, "set", op, n.Shape, n.DType, []*graph.Node{n, values}, fmt.Sprintf("%q", spec))
+	return graph.NewBlockwise(site, "set", op, n.Shape, n.DType, []*graph.Node{n, values}, fmt.Sprintf("%q", spec))
 }
 
 // reversed is values seen through a view that reverses axes.

@@ -217,7 +217,7 @@ func conv2D(site graph.Site, x, w, bias *graph.Node, o ConvOptions) (*graph.Node
 		return nil, err
 	}
 	shape := []int{x.Shape[0], c.Filters, c.out(0), c.out(1)}
-	out, err := graph.Boxes(site, "conv2d", c, shape, c.Type, []*graph.Node{x, w}, o.args()...)
+	out, err := graph.NewBlockwise(site, "conv2d", c, shape, c.Type, []*graph.Node{x, w}, o.args()...)
 	if err != nil {
 		return nil, err
 	}

@@ -245,7 +245,7 @@ func pool(site graph.Site, name string, x *graph.Node, o PoolOptions, mean bool)
 		shape[last+d] = w.out(d)
 	}
 	args := []string{fmt.Sprintf("%d×%d", o.Kernel[0], o.Kernel[1])}
-	out, err := graph.Boxes(site, name, Pool{Window: w, Mean: mean, Type: x.DType}, shape, x.DType, []*graph.Node{x}, args...)
+	out, err := graph.NewBlockwise(site, name, Pool{Window: w, Mean: mean, Type: x.DType}, shape, x.DType, []*graph.Node{x}, args...)
 	if err != nil {
 		return nil, err
 	}

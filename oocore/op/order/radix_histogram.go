@@ -20,9 +20,9 @@ import (
 // known, Between is the quantile.
 
 func init() {
-	blockwise.Register("quantile_tally", Tally{})
-	blockwise.Register("quantile_pick", Pick{})
-	blockwise.Register("quantile_between", Between{})
+	blockwise.Register("quantile_histogram", RadixHistogram{})
+	blockwise.Register("quantile_select_bucket", SelectBucket{})
+	blockwise.Register("quantile_interpolate", Interpolate{})
 }
 
 // Search is the state of the search for quantiles before its Level-th digit.
@@ -131,7 +131,7 @@ func (t Search) nodes(site graph.Site, name string, n *graph.Node, args []string
 		if state != nil {
 			in = append(in, state)
 		}
-		counts, err := graph.Boxes(site, name+" tally", Tally{t}, append(append([]int{t.groups()}, t.keptShape()...), t.rows(), t.digits()), dtype.Uint32, in)
+		counts, err := graph.NewBlockwise(site, name+" tally", RadixHistogram{t}, append(append([]int{t.groups()}, t.keptShape()...), t.rows(), t.digits()), dtype.Uint32, in)
 		if err != nil {
 			return nil, err
 		}
@@ -139,20 +139,20 @@ func (t Search) nodes(site graph.Site, name string, n *graph.Node, args []string
 			return nil, err
 		}
 		in[0] = counts
-		if state, err = graph.Boxes(site, name+" digits", Pick{t}, shape, dtype.Uint64, in); err != nil {
+		if state, err = graph.NewBlockwise(site, name+" digits", SelectBucket{t}, shape, dtype.Uint64, in); err != nil {
 			return nil, err
 		}
 	}
-	return graph.Boxes(site, name, Between{t.Quantiles}, t.Quantiles.shape(), t.Out, []*graph.Node{state}, args...)
+	return graph.NewBlockwise(site, name, Interpolate{t.Quantiles}, t.Quantiles.shape(), t.Out, []*graph.Node{state}, args...)
 }
 
-// Tally counts digits. Its inputs are the elements and, but for the first digit, the
+// RadixHistogram counts digits. Its inputs are the elements and, but for the first digit, the
 // state of the search. Its result has groups of the elements, the results, the rows of
 // counts, and the digits with one for NaN.
-type Tally struct{ Search }
+type RadixHistogram struct{ Search }
 
 // Chunks are the counts of one group of as many neighbours as fit.
-func (s Tally) Chunks() []int {
+func (s RadixHistogram) Chunks() []int {
 	box := append([]int{1}, s.keptShape()...)
 	room := max(tallyBytes/(4*s.rows()*s.digits()), 1)
 	for d := len(box) - 1; d > 0; d-- {
@@ -166,10 +166,10 @@ func (s Tally) Chunks() []int {
 }
 
 // piece is what is read at once of a box of elements.
-func (s Tally) piece(box []int) []int { return grid.Auto(box, s.Type.Size(), 1<<20) }
+func (s RadixHistogram) piece(box []int) []int { return grid.Auto(box, s.Type.Size(), 1<<20) }
 
 // part is the box of the elements that a group of a box of the result counts.
-func (s Tally) part(box grid.Box) grid.Box {
+func (s RadixHistogram) part(box grid.Box) grid.Box {
 	b := grid.Box{Start: make([]int, len(s.Shape)), Shape: slices.Clone(s.Shape)}
 	for i, d := range s.kept() {
 		b.Start[d], b.Shape[d] = box.Start[i+1], box.Shape[i+1]
@@ -181,7 +181,7 @@ func (s Tally) part(box grid.Box) grid.Box {
 }
 
 // Need is a piece of the elements, and the state of the box's results.
-func (s Tally) Need(box []int) blockwise.Need {
+func (s RadixHistogram) Need(box []int) blockwise.Need {
 	first := grid.Entire(box)
 	piece := s.piece(s.part(first).Shape)
 	n := blockwise.Need{Reads: [][]int{piece}, Scratch: blockwise.Aligned(grid.Size(piece) * s.Type.Size())}
@@ -194,13 +194,13 @@ func (s Tally) Need(box []int) blockwise.Need {
 }
 
 // Fill counts piece by piece.
-func (s Tally) Fill(ctx context.Context, t *blockwise.Task) error {
+func (s RadixHistogram) Fill(ctx context.Context, t *blockwise.Task) error {
 	part := s.part(t.Box)
 	piece := s.piece(part.Shape)
 	counts := dtype.Slice[uint32](t.Dst)
 	clear(counts)
 	results := grid.Size(t.Box.Shape[1 : len(t.Box.Shape)-2])
-	c := counting{Tally: s, class: classOf(s.Type), counts: counts, strides: make([]int, len(s.Shape))}
+	c := counting{RadixHistogram: s, class: classOf(s.Type), counts: counts, strides: make([]int, len(s.Shape))}
 	kept := s.kept()
 	for i, stride := range grid.Strides(t.Box.Shape[1 : len(t.Box.Shape)-2]) {
 		c.strides[kept[i]] = stride
@@ -243,7 +243,7 @@ func (s Tally) Fill(ctx context.Context, t *blockwise.Task) error {
 
 // counting is the counts of one task.
 type counting struct {
-	Tally
+	RadixHistogram
 	class    class
 	counts   []uint32
 	strides  []int    // from one result to the next, along each axis of the input
@@ -368,12 +368,12 @@ func count[W word](c *counting, box grid.Box, in []W) {
 	}
 }
 
-// Pick finds the next digit. Its inputs are the counts and, but for the first digit, the
+// SelectBucket finds the next digit. Its inputs are the counts and, but for the first digit, the
 // state of the search before; its result is the state after.
-type Pick struct{ Search }
+type SelectBucket struct{ Search }
 
 // Chunks are all ranks of as many results as have some megabytes of counts.
-func (s Pick) Chunks() []int {
+func (s SelectBucket) Chunks() []int {
 	box := s.keptShape()
 	room := max(pickBytes/(8*s.rows()*s.digits()), 1)
 	for d := len(box) - 1; d >= 0; d-- {
@@ -387,7 +387,7 @@ func (s Pick) Chunks() []int {
 }
 
 // Need is the results' counts.
-func (s Pick) Need(box []int) blockwise.Need {
+func (s SelectBucket) Need(box []int) blockwise.Need {
 	counts := append(slices.Clone(box[:len(box)-2]), s.rows(), s.digits())
 	n := blockwise.Need{Reads: [][]int{counts}, Scratch: int64(grid.Size(counts) * 8)}
 	if s.Level > 0 {
@@ -397,7 +397,7 @@ func (s Pick) Need(box []int) blockwise.Need {
 }
 
 // Fill finds the digits of the box's ranks.
-func (s Pick) Fill(ctx context.Context, t *blockwise.Task) error {
+func (s SelectBucket) Fill(ctx context.Context, t *blockwise.Task) error {
 	dims := len(t.Box.Shape) - 2
 	at := grid.Box{Start: append(slices.Clone(t.Box.Start[:dims]), 0, 0), Shape: append(slices.Clone(t.Box.Shape[:dims]), s.rows(), s.digits())}
 	bytes := t.Scratch[:at.Size()*8]
@@ -433,7 +433,7 @@ func (s Pick) Fill(ctx context.Context, t *blockwise.Task) error {
 }
 
 // begin says which ranks are looked for, from the counts of the first digit.
-func (s Pick) begin(ranks, counts []uint64) {
+func (s SelectBucket) begin(ranks, counts []uint64) {
 	nan := int64(counts[len(counts)-1])
 	valid := int64(s.count()) - nan
 	if nan > 0 && !s.SkipNaN {
@@ -453,7 +453,7 @@ func (s Pick) begin(ranks, counts []uint64) {
 }
 
 // pick adds the digit of one rank.
-func (s Pick) pick(one, counts []uint64) {
+func (s SelectBucket) pick(one, counts []uint64) {
 	digit := 0
 	for digit < len(counts)-1 && one[1] >= counts[digit] && one[2] > 0 {
 		one[1] -= counts[digit]
@@ -462,22 +462,22 @@ func (s Pick) pick(one, counts []uint64) {
 	one[0] = one[0]<<bits.Len(uint(len(counts)-1)) | uint64(digit)
 }
 
-// Between is the quantiles, from the state in which all digits are known.
-type Between struct{ Quantiles }
+// Interpolate is the quantiles, from the state in which all digits are known.
+type Interpolate struct{ Quantiles }
 
 // Chunks are those of the quantiles.
-func (s Between) Chunks() []int {
+func (s Interpolate) Chunks() []int {
 	return append([]int{len(s.Q)}, grid.Auto(s.shape()[1:], len(s.Q)*stateWords*16, lineBytes)...)
 }
 
 // Need is the state of the box's results.
-func (s Between) Need(box []int) blockwise.Need {
+func (s Interpolate) Need(box []int) blockwise.Need {
 	state := append(slices.Clone(box[1:]), 2*len(s.Q), stateWords)
 	return blockwise.Need{Reads: [][]int{state}, Scratch: int64(grid.Size(state) * 8)}
 }
 
 // Fill takes the quantiles of the box.
-func (s Between) Fill(ctx context.Context, t *blockwise.Task) error {
+func (s Interpolate) Fill(ctx context.Context, t *blockwise.Task) error {
 	at := grid.Box{Start: append(slices.Clone(t.Box.Start[1:]), 0, 0), Shape: append(slices.Clone(t.Box.Shape[1:]), 2*len(s.Q), stateWords)}
 	bytes := t.Scratch[:at.Size()*8]
 	if err := t.In[0].Read(ctx, at, bytes); err != nil {

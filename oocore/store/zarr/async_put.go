@@ -7,23 +7,23 @@ import "sync"
 // that of every later Sync, since no one can tell which Write it was of.
 type flights struct {
 	mu     sync.Mutex
-	under  map[*flight]struct{}
+	under  map[*asyncPut]struct{}
 	failed error // the first
 }
 
-// flight is one put.
-type flight struct {
+// asyncPut is one put.
+type asyncPut struct {
 	done chan struct{}
 	err  error // when done
 }
 
 // begin runs a put.
-func (f *flights) begin(put func() error) *flight {
-	one := &flight{done: make(chan struct{})}
+func (f *flights) begin(put func() error) *asyncPut {
+	one := &asyncPut{done: make(chan struct{})}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.under == nil {
-		f.under = map[*flight]struct{}{}
+		f.under = map[*asyncPut]struct{}{}
 	}
 	f.under[one] = struct{}{}
 	go func() {
@@ -42,7 +42,7 @@ func (f *flights) begin(put func() error) *flight {
 // wait waits for those that were begun before, and returns the first failure of any.
 func (f *flights) wait() error {
 	f.mu.Lock()
-	var under []*flight
+	var under []*asyncPut
 	for one := range f.under {
 		under = append(under, one)
 	}
@@ -56,7 +56,7 @@ func (f *flights) wait() error {
 }
 
 // wait waits for a flight, of which there may be none.
-func (one *flight) wait() error {
+func (one *asyncPut) wait() error {
 	if one == nil {
 		return nil
 	}

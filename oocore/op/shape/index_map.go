@@ -13,7 +13,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/op/place"
 )
 
-func init() { blockwise.Register("mapped", Mapped{}) }
+func init() { blockwise.Register("index_map", IndexMap{}) }
 
 // Kind says which element of the input an index of the result stands for, with j the
 // index less the axis's Shift, and n the input's length.
@@ -38,9 +38,9 @@ type Axis struct {
 	Times int  `json:",omitempty"`
 }
 
-// Mapped has at each index the element of its input whose index along each axis
+// IndexMap has at each index the element of its input whose index along each axis
 // follows from that of the result along the same axis.
-type Mapped struct {
+type IndexMap struct {
 	Axes []Axis
 	// Values are what stands before and after the input along each axis of kind
 	// KindConstant; where several axes say so, the last of them.
@@ -171,13 +171,13 @@ func (a Axis) pieces(n int) bool {
 }
 
 // Chunks takes any box.
-func (o Mapped) Chunks() []int { return nil }
+func (o IndexMap) Chunks() []int { return nil }
 
 // Rounding is Exact: elements are moved or compared.
-func (Mapped) Rounding() blockwise.Rounding { return blockwise.Exact }
+func (IndexMap) Rounding() blockwise.Rounding { return blockwise.Exact }
 
 // Need is what the box shows of the input.
-func (o Mapped) Need(box []int) blockwise.Need {
+func (o IndexMap) Need(box []int) blockwise.Need {
 	reads := make([]int, len(box))
 	direct, outer := true, 1
 	for d, a := range o.Axes {
@@ -193,7 +193,7 @@ func (o Mapped) Need(box []int) blockwise.Need {
 }
 
 // Fill goes through the combinations of the axes' parts.
-func (o Mapped) Fill(ctx context.Context, t *blockwise.Task) error {
+func (o IndexMap) Fill(ctx context.Context, t *blockwise.Task) error {
 	dims := len(o.Axes)
 	if dims == 0 {
 		return t.In[0].Read(ctx, t.Box, t.Dst)
@@ -220,7 +220,7 @@ func (o Mapped) Fill(ctx context.Context, t *blockwise.Task) error {
 	return nil
 }
 
-func (o Mapped) combination(ctx context.Context, t *blockwise.Task, chosen []part) error {
+func (o IndexMap) combination(ctx context.Context, t *blockwise.Task, chosen []part) error {
 	dims := len(chosen)
 	ints := make([]int, 3*dims)
 	at, shape := ints[:dims], ints[dims:2*dims]
@@ -251,7 +251,7 @@ func (o Mapped) combination(ctx context.Context, t *blockwise.Task, chosen []par
 		return err
 	}
 	return t.Compute(func() error {
-		g := gathering{Mapped: o, t: t, in: in, chosen: chosen, strides: grid.Strides(t.Box.Shape), source: grid.Strides(from.Shape)}
+		g := gathering{IndexMap: o, t: t, in: in, chosen: chosen, strides: grid.Strides(t.Box.Shape), source: grid.Strides(from.Shape)}
 		g.axis(0, 0, 0)
 		return nil
 	})
@@ -259,7 +259,7 @@ func (o Mapped) combination(ctx context.Context, t *blockwise.Task, chosen []par
 
 // gathering copies what was read to the places that it has in the box.
 type gathering struct {
-	Mapped
+	IndexMap
 	t               *blockwise.Task
 	in              []byte
 	chosen          []part
@@ -331,7 +331,7 @@ func repeat[T any](dst, src []T, times int) {
 
 // Map is the result of a Mapped, of the given lengths. Where no axis is other than
 // the input's it is the input.
-func Map(site graph.Site, name string, n *graph.Node, op Mapped, shape []int, args ...string) (*graph.Node, error) {
+func Map(site graph.Site, name string, n *graph.Node, op IndexMap, shape []int, args ...string) (*graph.Node, error) {
 	op.Item = n.DType.Size()
 	moved := false
 	for d := range op.Axes {
@@ -355,5 +355,5 @@ func Map(site graph.Site, name string, n *graph.Node, op Mapped, shape []int, ar
 	if grid.Size(n.Shape) == 0 { // constants around nothing, which is not to be read
 		n = Empty(site, n.DType, n.Shape)
 	}
-	return graph.Boxes(site, name, op, shape, n.DType, []*graph.Node{n}, args...)
+	return graph.NewBlockwise(site, name, op, shape, n.DType, []*graph.Node{n}, args...)
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
-// together is the runs of one algorithm.
-type together struct {
+// runGroup is the runs of one algorithm.
+type runGroup struct {
 	title  string
 	series []record.Series
 
@@ -23,7 +23,7 @@ type together struct {
 }
 
 // create begins the record of the next run.
-func (t *together) create(dir string, h record.Header) (*record.Writer, error) {
+func (t *runGroup) create(dir string, h record.Header) (*record.Writer, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.steps++
@@ -43,7 +43,7 @@ func (t *together) create(dir string, h record.Header) (*record.Writer, error) {
 const atOnce = 32
 
 // compact merges what there is enough of, when all runs so far have ended.
-func (t *together) compact(dir string) {
+func (t *runGroup) compact(dir string) {
 	if len(t.paths) == 0 || len(t.paths[0]) < atOnce || slices.ContainsFunc(t.paths[0], goesOn) {
 		return
 	}
@@ -63,34 +63,34 @@ func goesOn(path string) bool {
 	return err == nil && r.End == nil
 }
 
-func (t *together) add(level int, path string) {
+func (t *runGroup) add(level int, path string) {
 	if level == len(t.paths) {
 		t.paths = append(t.paths, nil)
 	}
 	t.paths[level] = append(t.paths[level], path)
 }
 
-// all are the records, the oldest first.
-func (t *together) all() (paths []string) {
+// records are the records, the oldest first.
+func (t *runGroup) records() (paths []string) {
 	for _, level := range slices.Backward(t.paths) {
 		paths = append(paths, level...)
 	}
 	return paths
 }
 
-// Together makes the runs of an algorithm one in the run log and in reports, under a
+// RunGroup makes the runs of an algorithm one in the run log and in reports, under a
 // title: their passes, their memory one after the other, and the figures that the
 // algorithm notes, such as its error after each iteration. f gives its options to all
 // of its runs, which follow each other.
-func Together(title string, opts []Option, f func(opts []Option, note func(series string, value float64)) error) error {
-	s, err := settle(opts)
+func RunGroup(title string, opts []Option, f func(opts []Option, note func(series string, value float64)) error) error {
+	s, err := applyOptions(opts)
 	if err != nil {
 		return err
 	}
 	if s.within != nil || s.dry != nil { // the outer algorithm's, or none that would be recorded
 		return f(opts, func(string, float64) {})
 	}
-	t := &together{title: title}
+	t := &runGroup{title: title}
 	begun := time.Now()
 	inner := append(opts[:len(opts):len(opts)], func(s *settings) error {
 		s.within = t
@@ -115,7 +115,7 @@ func Together(title string, opts []Option, f func(opts []Option, note func(serie
 		status = record.Planned
 	}
 	if dir, failed := record.Dir(); failed == nil { // no run fails for want of a record
-		_, _ = record.Merge(dir, record.Header{Title: title, Cell: s.cell, Series: t.series, Start: begun}, t.all(), status, err)
+		_, _ = record.Merge(dir, record.Header{Title: title, Cell: s.cell, Series: t.series, Start: begun}, t.records(), status, err)
 	}
 	return err
 }

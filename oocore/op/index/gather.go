@@ -14,10 +14,10 @@ import (
 	"github.com/gonbext/gonbext/oocore/kernel"
 )
 
-func init() { blockwise.Register("take", Taken{}) }
+func init() { blockwise.Register("gather", Gather{}) }
 
-// Taken is an array with one axis replaced by those of an array of indices.
-type Taken struct {
+// Gather is an array with one axis replaced by those of an array of indices.
+type Gather struct {
 	Axis  int
 	Dims  int   // of the indices
 	Shape []int // of the input
@@ -33,20 +33,20 @@ type Taken struct {
 const nearBytes = 8 << 10
 
 // Chunks takes any box.
-func (o Taken) Chunks() []int { return nil }
+func (o Gather) Chunks() []int { return nil }
 
 // Rounding is Exact: elements are moved or compared.
-func (Taken) Rounding() blockwise.Rounding { return blockwise.Exact }
+func (Gather) Rounding() blockwise.Rounding { return blockwise.Exact }
 
 // of are the parts of a list of the result's axes that belong to the indices, and to
 // the input without the axis.
-func (o Taken) of(list []int) (indices, others []int) {
+func (o Gather) of(list []int) (indices, others []int) {
 	indices = list[o.Axis : o.Axis+o.Dims]
 	return indices, append(slices.Clone(list[:o.Axis]), list[o.Axis+o.Dims:]...)
 }
 
 // Need is a tile of the input, and the box's indices with their order.
-func (o Taken) Need(box []int) blockwise.Need {
+func (o Gather) Need(box []int) blockwise.Need {
 	indices, others := o.of(box)
 	others = slices.Insert(others, o.Axis, o.Shape[o.Axis])
 	reads := make([]int, len(o.Tile))
@@ -59,11 +59,11 @@ func (o Taken) Need(box []int) blockwise.Need {
 }
 
 // Fill reads the indices, and then the input in their order.
-func (o Taken) Fill(ctx context.Context, t *blockwise.Task) error {
+func (o Gather) Fill(ctx context.Context, t *blockwise.Task) error {
 	start, others := o.of(t.Box.Start)
 	lengths, shape := o.of(t.Box.Shape)
 	k := grid.Size(lengths)
-	f := taking{Taken: o, t: t, k: k, index: dtype.Slice[int64](t.Scratch[:8*k]),
+	f := taking{Gather: o, t: t, k: k, index: dtype.Slice[int64](t.Scratch[:8*k]),
 		order: dtype.Slice[uint32](t.Scratch[blockwise.Aligned(8*k):][:4*k]), buffer: t.Scratch[blockwise.Aligned(8*k)+blockwise.Aligned(4*k):]}
 	if err := t.In[1].Read(ctx, grid.Box{Start: start, Shape: lengths}, t.Scratch[:8*k]); err != nil {
 		return err
@@ -119,7 +119,7 @@ func resolve(index []int64, axis, length int) (sorted bool, err error) {
 
 // taking fills one box.
 type taking struct {
-	Taken
+	Gather
 	t       *blockwise.Task
 	k       int      // indices
 	index   []int64  // into the input
@@ -259,8 +259,8 @@ func Take(site graph.Site, n, indices *graph.Node, axis int) (*graph.Node, error
 	if grid.Size(shape) == 0 {
 		return empty(site, n.DType, shape), nil
 	}
-	op := Taken{Axis: at, Dims: len(indices.Shape), Shape: n.Shape, Tile: tiles(n, at), Item: n.DType.Size(), Chunked: cells(n) != nil}
-	return graph.Boxes(site, "take", op, shape, n.DType, []*graph.Node{n, indices}, strconv.Itoa(axis))
+	op := Gather{Axis: at, Dims: len(indices.Shape), Shape: n.Shape, Tile: tiles(n, at), Item: n.DType.Size(), Chunked: cells(n) != nil}
+	return graph.NewBlockwise(site, "take", op, shape, n.DType, []*graph.Node{n, indices}, strconv.Itoa(axis))
 }
 
 // Integers are indices as int64.

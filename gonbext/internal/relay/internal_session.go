@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// hidden are the relay's own requests to GoNB, of a session that no front end
+// internalSession are the relay's own requests to GoNB, of a session that no front end
 // has; their replies and outputs stop here.
-type hidden struct {
+type internalSession struct {
 	mu       sync.Mutex
 	shell    bool // a reply has come
 	iopub    bool // an output has come
@@ -21,11 +21,11 @@ type hidden struct {
 	text     strings.Builder // what that cell printed
 }
 
-func newHidden() *hidden {
-	return &hidden{ready: make(chan struct{}), prepare: newID(), prepared: make(chan struct{})}
+func newHidden() *internalSession {
+	return &internalSession{ready: make(chan struct{}), prepare: newID(), prepared: make(chan struct{})}
 }
 
-func (h *hidden) reply(m message) {
+func (h *internalSession) reply(m message) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if m.parentHead().ID == h.prepare {
@@ -35,7 +35,7 @@ func (h *hidden) reply(m message) {
 	h.arrived(&h.shell)
 }
 
-func (h *hidden) output(m message) {
+func (h *internalSession) output(m message) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if m.parentHead().ID != h.prepare {
@@ -48,7 +48,7 @@ func (h *hidden) output(m message) {
 	}
 }
 
-func (h *hidden) arrived(on *bool) {
+func (h *internalSession) arrived(on *bool) {
 	was := h.shell && h.iopub
 	*on = true
 	if !was && h.shell && h.iopub {
@@ -100,7 +100,7 @@ func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''
 
 // folder is GoNB's own folder for the cells' code, "" where it did not say, and
 // complaint what else the preparing cell printed.
-func (h *hidden) folder() (dir, complaint string) {
+func (h *internalSession) folder() (dir, complaint string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	dir, complaint, _ = strings.Cut(h.text.String(), "\n")
@@ -111,7 +111,7 @@ func (h *hidden) folder() (dir, complaint string) {
 }
 
 // removeFolder is for a GoNB that was killed before it could do so itself.
-func (h *hidden) removeFolder() {
+func (h *internalSession) removeFolder() {
 	if dir, _ := h.folder(); dir != "" {
 		_ = os.RemoveAll(dir)
 	}

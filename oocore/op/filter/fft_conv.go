@@ -12,14 +12,14 @@ import (
 	"github.com/gonbext/gonbext/oocore/op/window"
 )
 
-func init() { blockwise.Register("filter.transformed", Transformed{}) }
+func init() { blockwise.Register("filter.fft_conv", FFTConv{}) }
 
-// Transformed is Weighted by Fourier transforms of tiles that overlap, in float64: the
+// FFTConv is Weighted by Fourier transforms of tiles that overlap, in float64: the
 // weights are the second input. It has chunks of its own, so that an element is always
 // in the same tile, since rounding errors depend on what else is. Two tiles of real
 // numbers are transformed as one of complex ones. A tile with a NaN or an infinity, which
 // a transform would spread all over it, is summed instead.
-type Transformed struct {
+type FFTConv struct {
 	window.Window
 	Lines []int // lengths of transforms; along axes without a border, of tiles
 	Tiles []int // of a chunk
@@ -36,8 +36,8 @@ const (
 )
 
 // transformed chooses tiles and chunks for a window.
-func transformed(w window.Window) Transformed {
-	o := Transformed{Window: w, Lines: make([]int, len(w.Shape)), Tiles: make([]int, len(w.Shape))}
+func transformed(w window.Window) FFTConv {
+	o := FFTConv{Window: w, Lines: make([]int, len(w.Shape)), Tiles: make([]int, len(w.Shape))}
 	size := 1
 	most := make([]int, len(w.Shape))
 	for d, n := range w.Shape {
@@ -90,7 +90,7 @@ func power(n int) int {
 }
 
 // tile is the lengths of a tile's result.
-func (o *Transformed) tile() []int {
+func (o *FFTConv) tile() []int {
 	out := make([]int, len(o.Lines))
 	for d, n := range o.Lines {
 		out[d] = max(n-o.Lo[d]-o.Hi[d], 1)
@@ -99,7 +99,7 @@ func (o *Transformed) tile() []int {
 }
 
 // Chunks are whole tiles.
-func (o Transformed) Chunks() []int {
+func (o FFTConv) Chunks() []int {
 	out := o.tile()
 	for d := range out {
 		out[d] *= o.Tiles[d]
@@ -115,7 +115,7 @@ type spectra struct {
 	x, y    []complex128
 }
 
-func (o *Transformed) work(m *blockwise.Parts) (taps, read, tile, tables []byte, s *spectra) {
+func (o *FFTConv) work(m *blockwise.Parts) (taps, read, tile, tables []byte, s *spectra) {
 	taps = m.Take(grid.Size(sizesOf(&o.Window)) * 8)
 	read = m.Take(int(o.Bytes(o.Chunks())))
 	tile = m.Take(grid.Size(o.Lines) * o.DType.Size())
@@ -135,7 +135,7 @@ func (o *Transformed) work(m *blockwise.Parts) (taps, read, tile, tables []byte,
 }
 
 // Need is a chunk with its border, the weights, and three tiles of complex numbers.
-func (o Transformed) Need(box []int) blockwise.Need {
+func (o FFTConv) Need(box []int) blockwise.Need {
 	var m blockwise.Parts
 	o.work(&m)
 	chunk := o.Chunks()
@@ -146,7 +146,7 @@ func (o Transformed) Need(box []int) blockwise.Need {
 }
 
 // Fill correlates.
-func (o Transformed) Fill(ctx context.Context, t *blockwise.Task) error {
+func (o FFTConv) Fill(ctx context.Context, t *blockwise.Task) error {
 	taps, read, tile, tables, s := o.work(t.Parts())
 	if err := t.In[1].Read(ctx, grid.Entire(sizesOf(&o.Window)), taps); err != nil {
 		return err
@@ -188,7 +188,7 @@ func (o Transformed) Fill(ctx context.Context, t *blockwise.Task) error {
 }
 
 // prepare makes the tables, and of the weights what spectra are multiplied by.
-func (s *spectra) prepare(o *Transformed, tables []complex128, weights []float64) {
+func (s *spectra) prepare(o *FFTConv, tables []complex128, weights []float64) {
 	total := 1
 	s.axes = make([]fft.Transform, len(o.Lines))
 	for d, n := range o.Lines {
@@ -231,7 +231,7 @@ func (s *spectra) prepare(o *Transformed, tables []complex128, weights []float64
 
 // transform goes along each axis, the first of those that are left, which then becomes
 // the last: after all, they are in their order again.
-func (s *spectra) transform(o *Transformed) {
+func (s *spectra) transform(o *FFTConv) {
 	for d, n := range s.shape {
 		rest := len(s.x) / n
 		if o.Lo[d]+o.Hi[d] > 0 {
@@ -246,7 +246,7 @@ func (s *spectra) transform(o *Transformed) {
 
 // correlate makes of the tile in x its correlation with the weights. Swapping the parts
 // of a number turns a transform into its inverse.
-func (s *spectra) correlate(o *Transformed) {
+func (s *spectra) correlate(o *FFTConv) {
 	s.transform(o)
 	for i, z := range s.x {
 		z *= s.weights[i]
@@ -257,7 +257,7 @@ func (s *spectra) correlate(o *Transformed) {
 
 // filling is the work on one chunk.
 type filling struct {
-	o       *Transformed
+	o       *FFTConv
 	s       *spectra
 	t       *blockwise.Task
 	seen    *window.Seen
@@ -368,7 +368,7 @@ func (f *filling) sum(part grid.Box) {
 	with := o.Window.Lengths(part.Shape)
 	n := grid.Size(with) * count
 	y := dtype.Slice[float64](dtype.Bytes(f.s.y))
-	p := Weighted{Window: o.Window}.taps(part.Shape, f.weights)
+	p := DirectConv{Window: o.Window}.taps(part.Shape, f.weights)
 	// A row's sums take the place of elements that later rows do not see: theirs begin
 	// further on.
 	r := numbers(rowsOf(&o.Window, part.Shape), count)

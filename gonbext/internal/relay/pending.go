@@ -25,27 +25,27 @@ type job struct {
 	lateErr     error
 }
 
-// jobs are the requests whose answers need something done, by message id.
-type jobs struct {
+// pending are the requests whose answers need something done, by message id.
+type pending struct {
 	mu      sync.Mutex
 	cells   map[string]*job
 	control map[string]bool        // asked on the control channel: GoNB answers on the shell's
 	waiting map[string]*time.Timer // of requests with a limit of time; nil where it has passed
 }
 
-func newJobs() *jobs {
-	return &jobs{cells: map[string]*job{}, control: map[string]bool{}, waiting: map[string]*time.Timer{}}
+func newJobs() *pending {
+	return &pending{cells: map[string]*job{}, control: map[string]bool{}, waiting: map[string]*time.Timer{}}
 }
 
 // await notes a request whose timer answers it, if GoNB does not.
-func (j *jobs) await(id string, limit *time.Timer) {
+func (j *pending) await(id string, limit *time.Timer) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.waiting[id] = limit
 }
 
 // expire reports whether the request still waits, which then has no limit any more.
-func (j *jobs) expire(id string) bool {
+func (j *pending) expire(id string) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.waiting[id] == nil {
@@ -56,7 +56,7 @@ func (j *jobs) expire(id string) bool {
 }
 
 // answered notes GoNB's reply, and reports whether it came in time.
-func (j *jobs) answered(id string) bool {
+func (j *pending) answered(id string) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	limit, waits := j.waiting[id]
@@ -67,24 +67,24 @@ func (j *jobs) answered(id string) bool {
 	return !waits || limit != nil
 }
 
-func (j *jobs) add(id string, cell *job) {
+func (j *pending) add(id string, cell *job) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.cells[id] = cell
 }
 
 // get returns nil for a request that was passed on as it came.
-func (j *jobs) get(id string) *job {
+func (j *pending) get(id string) *job {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.cells[id]
 }
 
 // replied and idle note that half of a cell's end; after both it is forgotten.
-func (j *jobs) replied(id string) { j.note(id, func(c *job) { c.replied = true }) }
-func (j *jobs) idle(id string)    { j.note(id, func(c *job) { c.idle = true }) }
+func (j *pending) replied(id string) { j.note(id, func(c *job) { c.replied = true }) }
+func (j *pending) idle(id string)    { j.note(id, func(c *job) { c.idle = true }) }
 
-func (j *jobs) note(id string, set func(*job)) {
+func (j *pending) note(id string, set func(*job)) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if c := j.cells[id]; c != nil {
@@ -94,14 +94,14 @@ func (j *jobs) note(id string, set func(*job)) {
 	}
 }
 
-func (j *jobs) asked(id string) {
+func (j *pending) asked(id string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.control[id] = true
 }
 
 // onControl reports, once, whether the request came on the control channel.
-func (j *jobs) onControl(id string) bool {
+func (j *pending) onControl(id string) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if !j.control[id] {
@@ -112,7 +112,7 @@ func (j *jobs) onControl(id string) bool {
 }
 
 // all are the cells that have not ended.
-func (j *jobs) all() []*job {
+func (j *pending) all() []*job {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	var all []*job

@@ -18,9 +18,9 @@ const (
 	appendBytes = 1 << 20
 )
 
-// design is how the chunks of an array that is written lie and are encoded. It
+// writeLayout is how the chunks of an array that is written lie and are encoded. It
 // does not change.
-type design struct {
+type writeLayout struct {
 	*meta
 	chunked grid.Grid // of what is encoded by itself
 	units   grid.Grid // of objects: the same where there are no shards
@@ -28,15 +28,15 @@ type design struct {
 	random  bool      // what was written of an object can be replaced
 }
 
-func newDesign(m *meta, random bool) *design {
-	return &design{
+func newWriteLayout(m *meta, random bool) *writeLayout {
+	return &writeLayout{
 		meta: m, chunked: grid.Grid{Shape: m.shape, Chunks: m.chunks}, units: m.objects(),
 		item: m.dtype.Size(), random: random,
 	}
 }
 
 // shard is how chunks lie in an object, nil where each is its own.
-func (d *design) shard() *level {
+func (d *writeLayout) shard() *shardLevel {
 	if len(d.shards) == 0 {
 		return nil
 	}
@@ -44,12 +44,12 @@ func (d *design) shard() *level {
 }
 
 // all is the box of the whole array.
-func (d *design) all() grid.Box {
+func (d *writeLayout) all() grid.Box {
 	return grid.Box{Start: make([]int, len(d.shape)), Shape: d.shape}
 }
 
 // straight reports that encoded elements follow each other in C order.
-func (d *design) straight() bool {
+func (d *writeLayout) straight() bool {
 	for i, axis := range d.pipeline.Order() {
 		if i != axis {
 			return false
@@ -61,13 +61,13 @@ func (d *design) straight() bool {
 // streamed reports that a chunk can be encoded piece by piece: its elements come
 // in the order in which they are stored, and where its codec goes back to its
 // head at the end the store lets it.
-func (d *design) streamed() bool {
+func (d *writeLayout) streamed() bool {
 	return d.straight() && (d.random || !d.pipeline.Patches())
 }
 
 // cuts reports that a box has parts of chunks: what else is in them has to be
 // filled in, or kept.
-func (d *design) cuts(b grid.Box) bool {
+func (d *writeLayout) cuts(b grid.Box) bool {
 	for axis, n := range d.chunks {
 		if b.Start[axis]%n != 0 || (b.Start[axis]+b.Shape[axis])%n != 0 {
 			return true
@@ -77,7 +77,7 @@ func (d *design) cuts(b grid.Box) bool {
 }
 
 // keeps reports that a box has parts of units of which the rest is kept.
-func (d *design) keeps(b grid.Box) bool {
+func (d *writeLayout) keeps(b grid.Box) bool {
 	for axis, n := range d.unit() {
 		end := b.Start[axis] + b.Shape[axis]
 		if b.Start[axis]%n != 0 || end%n != 0 && end != d.shape[axis] {
@@ -100,7 +100,7 @@ type writeMemory struct {
 
 // divide says how a session that writes a box uses its memory, whole chunks at a
 // time or pieces of them. Without memory it counts.
-func (d *design) divide(work []byte, box grid.Box, whole bool) (m writeMemory, size int64) {
+func (d *writeLayout) divide(work []byte, box grid.Box, whole bool) (m writeMemory, size int64) {
 	take := func(n int64) []byte {
 		from := size
 		size += (n + 63) &^ 63
@@ -142,7 +142,7 @@ func (d *design) divide(work []byte, box grid.Box, whole bool) (m writeMemory, s
 }
 
 // work is the memory of a session that writes a box.
-func (d *design) work(box grid.Box) store.Work {
+func (d *writeLayout) work(box grid.Box) store.Work {
 	var w store.Work
 	_, w.Whole = d.divide(nil, box, true)
 	_, w.Stream = d.divide(nil, box, false)

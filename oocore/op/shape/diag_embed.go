@@ -8,30 +8,30 @@ import (
 	"github.com/gonbext/gonbext/oocore/kernel"
 )
 
-func init() { blockwise.Register("diag", Placed{}) }
+func init() { blockwise.Register("diag_embed", DiagEmbed{}) }
 
-// Placed is a matrix with a vector on the diagonal that begins at Row and Column, and
+// DiagEmbed is a matrix with a vector on the diagonal that begins at Row and Column, and
 // zeros elsewhere.
-type Placed struct {
+type DiagEmbed struct {
 	Row, Column int
 	Len         int // of the vector
 	Item        int // bytes of an element
 }
 
 // Chunks takes any box.
-func (o Placed) Chunks() []int { return nil }
+func (o DiagEmbed) Chunks() []int { return nil }
 
 // Rounding is Exact: elements are moved or compared.
-func (Placed) Rounding() blockwise.Rounding { return blockwise.Exact }
+func (DiagEmbed) Rounding() blockwise.Rounding { return blockwise.Exact }
 
 // Need is what of the vector may lie in the box.
-func (o Placed) Need(box []int) blockwise.Need {
+func (o DiagEmbed) Need(box []int) blockwise.Need {
 	n := min(box[0], box[1], o.Len)
 	return blockwise.Need{Reads: [][]int{{n}}, Scratch: int64(n * o.Item), Once: true, Sparse: true}
 }
 
 // Fill writes zeros, and over them the part of the diagonal that lies in the box.
-func (o Placed) Fill(ctx context.Context, t *blockwise.Task) error {
+func (o DiagEmbed) Fill(ctx context.Context, t *blockwise.Task) error {
 	row, column := t.Box.Start[0]-o.Row, t.Box.Start[1]-o.Column
 	first := max(row, column, 0)
 	n := min(row+t.Box.Shape[0], column+t.Box.Shape[1], o.Len) - first

@@ -2,7 +2,7 @@ package linalg
 
 import "math"
 
-// house is the QR factorization of a block of m rows and n columns by Householder's
+// householder is the QR factorization of a block of m rows and n columns by Householder's
 // reflections, in panels that are applied as products (R. Schreiber and C. Van Loan, A
 // storage-efficient WY representation for products of Householder transformations,
 // SISC 1989), each panel by halves (E. Elmroth and F. Gustavson, Applying recursion to
@@ -11,7 +11,7 @@ import "math"
 //
 // The block is held by its columns: row j of c is column j, and position i along it
 // row i of the block. Afterwards it holds R up to position j, and the reflection behind.
-type house struct {
+type householder struct {
 	c      matrix // n × m
 	t      matrix // n × panel: the triangle T of each panel, whose reflections are I - V·T·Vᵀ
 	vt, v  matrix // a panel's V with its ones and zeros: panel × m, m × panel
@@ -27,10 +27,10 @@ const (
 
 // newHouse takes memory for blocks of up to n columns and m rows, whose reflections
 // are also applied to up to others columns.
-func newHouse(p *pool, n, m, others int) *house {
+func newHouse(p *pool, n, m, others int) *householder {
 	w := min(panel, n, m)
 	rows := max(n, others)
-	return &house{
+	return &householder{
 		c: p.matrix(n, m), t: p.matrix(n, w),
 		vt: p.matrix(w, m), v: p.matrix(m, w), w: p.matrix(rows, w), w2: p.matrix(rows, w), turned: p.matrix(w, w),
 		gemm: p.product(max(rows, w), max(m, w), max(m, w)),
@@ -38,16 +38,16 @@ func newHouse(p *pool, n, m, others int) *house {
 }
 
 // resize is the same memory for a block of fewer rows.
-func (h *house) resize(m int) {
+func (h *householder) resize(m int) {
 	h.c.cols, h.c.ld = m, m
 }
 
 // order is the number of reflections.
-func (h *house) order() int { return min(h.c.rows, h.c.cols) }
+func (h *householder) order() int { return min(h.c.rows, h.c.cols) }
 
 // factor makes the reflections. Where squares would leave the range of numbers, they
 // are made of the block times a power of two.
-func (h *house) factor() {
+func (h *householder) factor() {
 	scale := scaling(h.c)
 	for j := 0; scale != 1 && j < h.c.rows; j++ {
 		times(h.c.row(j), scale)
@@ -63,7 +63,7 @@ func (h *house) factor() {
 }
 
 // reduce reflects columns lo to hi of the panel that begins at a column.
-func (h *house) reduce(begin, lo, hi int) {
+func (h *householder) reduce(begin, lo, hi int) {
 	if hi-lo <= few {
 		for j := lo; j < hi; j++ {
 			h.column(begin, lo, hi, j)
@@ -79,7 +79,7 @@ func (h *house) reduce(begin, lo, hi int) {
 
 // column reflects column j so that it ends at its position j, applies that to those
 // up to hi, and adds a column to the triangle.
-func (h *house) column(begin, lo, hi, j int) {
+func (h *householder) column(begin, lo, hi, j int) {
 	x := h.c.row(j)[j:]
 	alpha, tail := x[0], x[1:]
 	norm := math.Sqrt(dot(tail, tail))
@@ -118,7 +118,7 @@ func (h *house) column(begin, lo, hi, j int) {
 
 // join adds the part of the triangle that takes columns lo to mid to mid to hi:
 // -T₁·V₁ᵀV₂·T₂.
-func (h *house) join(begin, lo, mid, hi int) {
+func (h *householder) join(begin, lo, mid, hi int) {
 	m := h.c.cols
 	vt, v := h.rows(lo, mid, mid), h.cols(mid, hi)
 	s := h.w.part(0, mid-lo, 0, hi-mid)
@@ -142,7 +142,7 @@ func (h *house) join(begin, lo, mid, hi int) {
 
 // rows is the reflections of columns lo to hi as rows, from position lo: those from
 // position from on have to be right.
-func (h *house) rows(lo, hi, from int) matrix {
+func (h *householder) rows(lo, hi, from int) matrix {
 	vt := matrix{a: h.vt.a, rows: hi - lo, cols: h.c.cols - lo, ld: h.c.cols - lo}
 	for j := lo; j < hi; j++ {
 		row := vt.row(j - lo)
@@ -157,7 +157,7 @@ func (h *house) rows(lo, hi, from int) matrix {
 }
 
 // cols is the reflections of columns lo to hi as columns, from position lo.
-func (h *house) cols(lo, hi int) matrix {
+func (h *householder) cols(lo, hi int) matrix {
 	m, w := h.c.cols-lo, hi-lo
 	v := matrix{a: h.v.a, rows: m, cols: w, ld: w}
 	transpose(v, h.c.part(lo, hi, lo, h.c.cols))
@@ -172,7 +172,7 @@ func (h *house) cols(lo, hi int) matrix {
 // apply reflects the columns that d holds as its rows by those of columns lo to hi of
 // a panel: (I - V·Tᵀ·Vᵀ)·x, which takes the block to R, or with T for T's transpose,
 // back.
-func (h *house) apply(d matrix, begin, lo, hi int, back bool) {
+func (h *householder) apply(d matrix, begin, lo, hi int, back bool) {
 	if d.rows == 0 {
 		return
 	}
@@ -202,7 +202,7 @@ func (h *house) apply(d matrix, begin, lo, hi int, back bool) {
 }
 
 // unfold multiplies Q with the columns that d holds as its rows.
-func (h *house) unfold(d matrix) {
+func (h *householder) unfold(d matrix) {
 	last := (h.order() - 1) / panel * panel
 	for at := last; at >= 0; at -= panel {
 		h.apply(d, at, at, min(at+panel, h.order()), true)

@@ -14,12 +14,12 @@ import (
 	"github.com/gonbext/gonbext/oocore/op/shape"
 )
 
-func init() { blockwise.Register("odd", Odd{}) }
+func init() { blockwise.Register("odd_reflect", OddReflect{}) }
 
-// Odd is an array with, before and after it along an axis, twice its edge less what is
+// OddReflect is an array with, before and after it along an axis, twice its edge less what is
 // on the other side of that. There are at least as many elements as are added on a
 // side, and one more where the edge is not Twice reflected.
-type Odd struct {
+type OddReflect struct {
 	Axis, Len     int // of the input
 	Before, After int
 	Twice         bool
@@ -27,10 +27,10 @@ type Odd struct {
 }
 
 // Chunks takes any box.
-func (o Odd) Chunks() []int { return nil }
+func (o OddReflect) Chunks() []int { return nil }
 
 // Need is what is reflected, the same turned round, and the edge.
-func (o Odd) Need(box []int) blockwise.Need {
+func (o OddReflect) Need(box []int) blockwise.Need {
 	reads := slices.Clone(box)
 	reads[o.Axis] = min(box[o.Axis], o.Len)
 	edge := grid.Size(box) / box[o.Axis]
@@ -38,7 +38,7 @@ func (o Odd) Need(box []int) blockwise.Need {
 }
 
 // Fill puts the parts of the box together.
-func (o Odd) Fill(ctx context.Context, t *blockwise.Task) error {
+func (o OddReflect) Fill(ctx context.Context, t *blockwise.Task) error {
 	low, high := t.Box.Start[o.Axis], t.Box.Start[o.Axis]+t.Box.Shape[o.Axis]
 	for i, part := range [][2]int{{0, o.Before}, {o.Before, o.Before + o.Len}, {o.Before + o.Len, o.Before + o.Len + o.After}} {
 		first, last := max(low, part[0]), min(high, part[1])
@@ -64,7 +64,7 @@ func (o Odd) Fill(ctx context.Context, t *blockwise.Task) error {
 
 // reflect fills a part of the box whose first index is j of the input's, before or
 // after what there is.
-func (o Odd) reflect(ctx context.Context, t *blockwise.Task, from grid.Box, at []int, j int, after bool) error {
+func (o OddReflect) reflect(ctx context.Context, t *blockwise.Task, from grid.Box, at []int, j int, after bool) error {
 	size, n := o.Type.Size(), from.Shape[o.Axis]
 	edge, twice := 0, 0
 	if o.Twice {
@@ -107,7 +107,7 @@ type layout struct{ n, inner int }
 // subtract makes each element twice its line's edge less itself, as NumPy does: each of
 // the two operations rounds to the type, integers wrap, and of bools what is not zero is
 // true.
-func (o Odd) subtract(x, edges []byte, l layout) bool {
+func (o OddReflect) subtract(x, edges []byte, l layout) bool {
 	switch o.Type {
 	case dtype.Bool:
 		each(x, edges, l, func(e, v uint8) uint8 { return e | v })
@@ -159,7 +159,7 @@ func padOdd(site graph.Site, n *graph.Node, widths [][2]int, twice bool) (*graph
 	for axis, w := range widths {
 		first := n.Shape[axis]
 		if first == 1 { // of which NumPy repeats the edge
-			edge := shape.Mapped{Axes: make([]shape.Axis, len(n.Shape))}
+			edge := shape.IndexMap{Axes: make([]shape.Axis, len(n.Shape))}
 			edge.Axes[axis] = shape.Axis{Kind: shape.KindEdge, Shift: w[0]}
 			to := slices.Clone(n.Shape)
 			to[axis] += w[0] + w[1]
@@ -170,7 +170,7 @@ func padOdd(site graph.Site, n *graph.Node, widths [][2]int, twice bool) (*graph
 			continue
 		}
 		for w[0] > 0 || w[1] > 0 {
-			op := Odd{Axis: axis, Len: n.Shape[axis], Twice: twice, Type: n.DType}
+			op := OddReflect{Axis: axis, Len: n.Shape[axis], Twice: twice, Type: n.DType}
 			most := (op.Len - 1) / (first - 1) * (first - 1) // whole periods
 			if twice {
 				most = op.Len / first * first
@@ -179,7 +179,7 @@ func padOdd(site graph.Site, n *graph.Node, widths [][2]int, twice bool) (*graph
 			to := slices.Clone(n.Shape)
 			to[axis] += op.Before + op.After
 			var err error
-			if n, err = graph.Boxes(site, "pad", op, to, n.DType, []*graph.Node{n}, "odd"); err != nil {
+			if n, err = graph.NewBlockwise(site, "pad", op, to, n.DType, []*graph.Node{n}, "odd"); err != nil {
 				return nil, err
 			}
 			w[0], w[1] = w[0]-op.Before, w[1]-op.After

@@ -11,10 +11,10 @@ import (
 	"github.com/gonbext/gonbext/oocore/grid"
 )
 
-func init() { blockwise.Register("unless", Unless{}) }
+func init() { blockwise.Register("fail_if", FailIf{}) }
 
-// Unless is its second input, and an error where the first, bools, is true.
-type Unless struct {
+// FailIf is its second input, and an error where the first, bools, is true.
+type FailIf struct {
 	Type   dtype.Type
 	Reason string
 }
@@ -22,23 +22,23 @@ type Unless struct {
 // unless is n, refused when it is computed where one of the conditions holds.
 func (m *maker) unless(condition, n *graph.Node, reason string) *graph.Node {
 	return m.make(func() (*graph.Node, error) {
-		return graph.Boxes(m.site, "unless", Unless{n.DType, reason}, n.Shape, n.DType, []*graph.Node{condition, n})
+		return graph.NewBlockwise(m.site, "unless", FailIf{n.DType, reason}, n.Shape, n.DType, []*graph.Node{condition, n})
 	})
 }
 
 // Chunks takes any box.
-func (s Unless) Chunks() []int { return nil }
+func (s FailIf) Chunks() []int { return nil }
 
 // Rounding is Exact: elements are moved or compared.
-func (Unless) Rounding() blockwise.Rounding { return blockwise.Exact }
+func (FailIf) Rounding() blockwise.Rounding { return blockwise.Exact }
 
 // Need is the conditions.
-func (s Unless) Need(box []int) blockwise.Need {
+func (s FailIf) Need(box []int) blockwise.Need {
 	return blockwise.Need{Reads: [][]int{box, box}, Scratch: int64(grid.Size(box))}
 }
 
 // Fill looks at the conditions and reads the elements.
-func (s Unless) Fill(ctx context.Context, t *blockwise.Task) error {
+func (s FailIf) Fill(ctx context.Context, t *blockwise.Task) error {
 	conditions := t.Scratch[:t.Box.Size()]
 	if err := t.In[0].Read(ctx, t.Box, conditions); err != nil {
 		return err

@@ -10,18 +10,18 @@ import (
 	"github.com/gonbext/gonbext/oocore/op/place"
 )
 
-func init() { blockwise.Register("locate", Located{}) }
+func init() { blockwise.Register("nonzero", Nonzero{}) }
 
-// Located is where a mask is true, in C order: a row of indices each, or the place as
+// Nonzero is where a mask is true, in C order: a row of indices each, or the place as
 // if the mask were Flat. Its second input is Selected's third.
-type Located struct {
+type Nonzero struct {
 	Shape, Block []int
 	Flat         bool
 	Cut          int // rows of a chunk; 0: any
 }
 
 // Chunks are those of Selected, of whole rows.
-func (o Located) Chunks() []int {
+func (o Nonzero) Chunks() []int {
 	switch {
 	case o.Cut == 0:
 		return nil
@@ -32,15 +32,15 @@ func (o Located) Chunks() []int {
 }
 
 // Rounding is Exact: elements are moved or compared.
-func (Located) Rounding() blockwise.Rounding { return blockwise.Exact }
+func (Nonzero) Rounding() blockwise.Rounding { return blockwise.Exact }
 
 // Need is a block of the mask.
-func (o Located) Need([]int) blockwise.Need {
+func (o Nonzero) Need([]int) blockwise.Need {
 	return blockwise.Need{Reads: [][]int{o.Block, {endsAtOnce}}, Scratch: int64(grid.Size(o.Block)), Once: true}
 }
 
 // Fill goes through the blocks that the box's rows are of.
-func (o Located) Fill(ctx context.Context, t *blockwise.Task) error {
+func (o Nonzero) Fill(ctx context.Context, t *blockwise.Task) error {
 	first, width := 0, 1 // of the indices in a row that the box has
 	if !o.Flat {
 		first, width = t.Box.Start[1], t.Box.Shape[1]

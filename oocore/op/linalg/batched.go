@@ -10,11 +10,11 @@ import (
 	"github.com/gonbext/gonbext/oocore/grid"
 )
 
-func init() { blockwise.Register("linalg", Each{}) }
+func init() { blockwise.Register("linalg", Batched{}) }
 
-// Each applies a function to each matrix of a stack: of every input, which all have
+// Batched applies a function to each matrix of a stack: of every input, which all have
 // the stack's axes first.
-type Each struct {
+type Batched struct {
 	Function string
 	Stack    []int
 	In       [][2]int // matrices of the inputs
@@ -27,7 +27,7 @@ type Each struct {
 type function func(in []matrix, out []float64) error
 
 // functions prepare themselves in a task's memory.
-var functions = map[string]func(e Each, p *pool) function{
+var functions = map[string]func(e Batched, p *pool) function{
 	"cholesky":        cholesky,
 	"det":             det,
 	"slogdet":         slogdet,
@@ -46,7 +46,7 @@ var functions = map[string]func(e Each, p *pool) function{
 const stackBytes = 4 << 20
 
 // Chunks are whole matrices, of small ones so many as are together about 4 MiB.
-func (e Each) Chunks() []int {
+func (e Batched) Chunks() []int {
 	most := grid.Size(e.Out)
 	for _, m := range e.In {
 		most = max(most, m[0]*m[1])
@@ -59,10 +59,10 @@ func (e Each) Chunks() []int {
 }
 
 // Rounding is Products: most of the work is in products of matrices.
-func (Each) Rounding() blockwise.Rounding { return blockwise.Products }
+func (Batched) Rounding() blockwise.Rounding { return blockwise.Products }
 
 // Need is the matrices of a box in float64, and one result with its work.
-func (e Each) Need(box []int) blockwise.Need {
+func (e Batched) Need(box []int) blockwise.Need {
 	var p pool
 	count := grid.Size(box[:len(e.Stack)])
 	e.layout(&p, count)
@@ -74,7 +74,7 @@ func (e Each) Need(box []int) blockwise.Need {
 	return need
 }
 
-func (e Each) layout(p *pool, count int) (f function, in [][]float64, out []float64) {
+func (e Batched) layout(p *pool, count int) (f function, in [][]float64, out []float64) {
 	f = functions[e.Function](e, p)
 	for _, m := range e.In {
 		in = append(in, p.floats(count*m[0]*m[1]))
@@ -83,7 +83,7 @@ func (e Each) layout(p *pool, count int) (f function, in [][]float64, out []floa
 }
 
 // Fill computes one matrix of the box after the other.
-func (e Each) Fill(ctx context.Context, t *blockwise.Task) error {
+func (e Batched) Fill(ctx context.Context, t *blockwise.Task) error {
 	d := len(e.Stack)
 	stack := grid.Box{Start: t.Box.Start[:d], Shape: t.Box.Shape[:d]}
 	count := stack.Size()
@@ -114,7 +114,7 @@ func (e Each) Fill(ctx context.Context, t *blockwise.Task) error {
 }
 
 // where adds which matrix of a stack an error is of.
-func (e Each) where(stack grid.Box, k int, err error) error {
+func (e Batched) where(stack grid.Box, k int, err error) error {
 	if len(e.Stack) == 0 {
 		return err
 	}

@@ -55,8 +55,8 @@ type stageSummary struct {
 	grid   *gridMap // nil where there is nothing to see
 }
 
-// digest walks over a run once; of is the number of runs that share a report.
-func digest(r *record.Run, of int) *summary {
+// summarize walks over a run once; of is the number of runs that share a report.
+func summarize(r *record.Run, of int) *summary {
 	s := &summary{run: r, h: &r.Header, status: r.Status()}
 	if s.h.PlanOnly {
 		s.status = record.Planned
