@@ -7,7 +7,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/blockwise"
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/grid"
-	"github.com/gonbext/gonbext/oocore/op/place"
+	"github.com/gonbext/gonbext/oocore/op/boxcopy"
 )
 
 func init() { blockwise.Register("nonzero", Nonzero{}) }
@@ -48,7 +48,7 @@ func (o Nonzero) Fill(ctx context.Context, t *blockwise.Task) error {
 	out := dtype.Slice[int64](t.Dst)
 	strides := grid.Strides(o.Shape)
 	return walk(ctx, t, o.Shape, o.Block, 0, func(box grid.Box, mask []byte, skip, count, at int) error {
-		begin := place.Offset(box.Start, o.Shape) // blocks lie together
+		begin := boxcopy.Offset(box.Start, o.Shape) // blocks lie together
 		return t.Compute(func() error {
 			out := out[at*width:]
 			visit(mask, skip, count, func(i int) {

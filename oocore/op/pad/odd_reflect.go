@@ -10,7 +10,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
-	"github.com/gonbext/gonbext/oocore/op/place"
+	"github.com/gonbext/gonbext/oocore/op/boxcopy"
 	"github.com/gonbext/gonbext/oocore/op/shape"
 )
 
@@ -51,7 +51,7 @@ func (o OddReflect) Fill(ctx context.Context, t *blockwise.Task) error {
 		var err error
 		if i == 1 {
 			from.Start[o.Axis] = first - o.Before
-			err = place.Read(ctx, t, 0, from, at, o.Type.Size())
+			err = boxcopy.Read(ctx, t, 0, from, at, o.Type.Size())
 		} else {
 			err = o.reflect(ctx, t, from, at, first-o.Before, i == 2)
 		}
@@ -96,7 +96,7 @@ func (o OddReflect) reflect(ctx context.Context, t *blockwise.Task, from grid.Bo
 		if !o.subtract(turned, ends, l) {
 			return fmt.Errorf("an odd reflection of %s is not defined", o.Type)
 		}
-		kernel.Copy(size, from.Shape, t.Dst, place.Offset(at, t.Box.Shape), grid.Strides(t.Box.Shape), turned, 0, strides)
+		kernel.Copy(size, from.Shape, t.Dst, boxcopy.Offset(at, t.Box.Shape), grid.Strides(t.Box.Shape), turned, 0, strides)
 		return nil
 	})
 }

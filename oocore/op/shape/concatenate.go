@@ -11,7 +11,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
-	"github.com/gonbext/gonbext/oocore/op/place"
+	"github.com/gonbext/gonbext/oocore/op/boxcopy"
 )
 
 func init() { blockwise.Register("concat", Concat{}) }
@@ -54,7 +54,7 @@ func (o Concat) Fill(ctx context.Context, t *blockwise.Task) error {
 			from.Start[o.Axis], from.Shape[o.Axis] = low-begin, high-low
 			at := make([]int, len(shape))
 			at[o.Axis] = low - first
-			if err := place.Read(ctx, t, i, from, at, o.Item); err != nil {
+			if err := boxcopy.Read(ctx, t, i, from, at, o.Item); err != nil {
 				return err
 			}
 		}

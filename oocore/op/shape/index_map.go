@@ -10,7 +10,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
-	"github.com/gonbext/gonbext/oocore/op/place"
+	"github.com/gonbext/gonbext/oocore/op/boxcopy"
 )
 
 func init() { blockwise.Register("index_map", IndexMap{}) }
@@ -240,11 +240,11 @@ func (o IndexMap) combination(ctx context.Context, t *blockwise.Task, chosen []p
 		return t.Compute(func() error {
 			var one [16]byte
 			value.Put(one[:])
-			kernel.Copy(o.Item, shape, t.Dst, place.Offset(at, t.Box.Shape), grid.Strides(t.Box.Shape), one[:], 0, make([]int, dims))
+			kernel.Copy(o.Item, shape, t.Dst, boxcopy.Offset(at, t.Box.Shape), grid.Strides(t.Box.Shape), one[:], 0, make([]int, dims))
 			return nil
 		})
 	case plain:
-		return place.Read(ctx, t, 0, from, at, o.Item)
+		return boxcopy.Read(ctx, t, 0, from, at, o.Item)
 	}
 	in := t.Scratch[:from.Size()*o.Item]
 	if err := t.In[0].Read(ctx, from, in); err != nil {

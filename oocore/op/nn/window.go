@@ -1,6 +1,6 @@
-// Package layer is the layers of a forward pass: convolution and pooling of images, and
+// Package nn is the layers of a forward pass: convolution and pooling of images, and
 // compositions of other operations that are fused with what stands around them.
-package layer
+package nn
 
 import (
 	"fmt"

@@ -1,10 +1,10 @@
-// Package chunkwise holds operations that Go functions of the program compute: of whole
+// Package udf holds operations that Go functions of the program compute: of whole
 // chunks, of chunks with their neighbours, of lines along an axis, and batches that are
 // handed to a loop.
 //
 // Such an operation exists in one process, is computed in chunks of its own, and each
 // chunk once. A function has its memory until it returns: see lender.
-package chunkwise
+package udf
 
 import (
 	"context"

@@ -1,20 +1,20 @@
-// Package infer runs the forward pass of a small network over batches that do not fit
+// Package nn runs the forward pass of a small network over batches that do not fit
 // into memory:
 //
 //	w := func(name string) *oocore.Array { return oocore.Open("weights.safetensors#" + name) }
-//	model := infer.Model{
-//		infer.Conv2D(w("conv.weight"), w("conv.bias"), infer.Conv{Padding: [2]int{1, 1}}),
-//		infer.ReLU(),
-//		infer.MaxPool2D(infer.Pool{Kernel: [2]int{2, 2}}),
-//		infer.Flatten(),
-//		infer.Dense(w("fc.weight"), w("fc.bias")),
-//		infer.Softmax(-1),
+//	model := nn.Model{
+//		nn.Conv2D(w("conv.weight"), w("conv.bias"), nn.Conv{Padding: [2]int{1, 1}}),
+//		nn.ReLU(),
+//		nn.MaxPool2D(nn.Pool{Kernel: [2]int{2, 2}}),
+//		nn.Flatten(),
+//		nn.Dense(w("fc.weight"), w("fc.bias")),
+//		nn.Softmax(-1),
 //	}
 //	y, err := model.Forward(x).Save(ctx, "y.npy", oocore.Memory("64MiB"))
 //
 // Forward is one lazy expression: activations exist in parts, as many as a budget holds.
 // Keep saves each one instead, as training would have to hold them for gradients.
-package infer
+package nn
 
 import (
 	"context"
@@ -26,7 +26,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/graph"
-	"github.com/gonbext/gonbext/oocore/op/layer"
+	"github.com/gonbext/gonbext/oocore/op/nn"
 )
 
 // Layer is a step of a forward pass: its name, and what makes its result of its input.
@@ -138,13 +138,13 @@ func Dense(w, b *oocore.Array) Layer {
 		if p[0] == nil {
 			return nil, graph.Refuse(site, "dense", errNoWeights, x)
 		}
-		return layer.Dense(site, x, p[0], p[1])
+		return nn.Dense(site, x, p[0], p[1])
 	}, w, b)
 }
 
 // Conv are the less common arguments of Conv2D, along rows and columns. Strides,
 // dilations and groups of zero are 1.
-type Conv = layer.ConvOptions
+type Conv = nn.ConvOptions
 
 // Conv2D is PyTorch's conv2d of images (N, C, H, W) with w (O, C / groups, KH, KW) and
 // b (O) or nil. It is fused; a task holds one image of its box with the border, the
@@ -154,23 +154,23 @@ func Conv2D(w, b *oocore.Array, o Conv) Layer {
 		if p[0] == nil {
 			return nil, graph.Refuse(site, "conv2d", errNoWeights, x)
 		}
-		return layer.Conv2D(site, x, p[0], p[1], o)
+		return nn.Conv2D(site, x, p[0], p[1], o)
 	}, w, b)
 }
 
 // Pool are the arguments of MaxPool2D and AvgPool2D, along rows and columns. A stride of
 // zero is the kernel's length.
-type Pool = layer.PoolOptions
+type Pool = nn.PoolOptions
 
 // MaxPool2D is the largest element in each window of the last two axes. Padding takes
 // no part; NaN wins.
 func MaxPool2D(o Pool) Layer {
-	return plain("max_pool2d", func(site graph.Site, x *graph.Node) (*graph.Node, error) { return layer.MaxPool2D(site, x, o) })
+	return plain("max_pool2d", func(site graph.Site, x *graph.Node) (*graph.Node, error) { return nn.MaxPool2D(site, x, o) })
 }
 
 // AvgPool2D is the mean of each window of the last two axes. Padding counts as zeros.
 func AvgPool2D(o Pool) Layer {
-	return plain("avg_pool2d", func(site graph.Site, x *graph.Node) (*graph.Node, error) { return layer.AvgPool2D(site, x, o) })
+	return plain("avg_pool2d", func(site graph.Site, x *graph.Node) (*graph.Node, error) { return nn.AvgPool2D(site, x, o) })
 }
 
 // BatchNorm normalizes axis 1 of x (N, C, ...) by the running mean and variance (C) that
@@ -181,7 +181,7 @@ func BatchNorm(mean, variance, w, b *oocore.Array, epsilon float64) Layer {
 		if p[0] == nil || p[1] == nil {
 			return nil, graph.Refuse(site, "batch_norm", errors.New("its mean or variance is nil"), x)
 		}
-		return layer.BatchNorm(site, x, p[0], p[1], p[2], p[3], epsilon)
+		return nn.BatchNorm(site, x, p[0], p[1], p[2], p[3], epsilon)
 	}, mean, variance, w, b)
 }
 
@@ -190,7 +190,7 @@ func BatchNorm(mean, variance, w, b *oocore.Array, epsilon float64) Layer {
 // PyTorch's epsilon is 1e-5. Two passes over x.
 func LayerNorm(w, b *oocore.Array, epsilon float64) Layer {
 	return built("layer_norm", func(site graph.Site, x *graph.Node, p []*graph.Node) (*graph.Node, error) {
-		return layer.LayerNorm(site, x, p[0], p[1], epsilon)
+		return nn.LayerNorm(site, x, p[0], p[1], epsilon)
 	}, w, b)
 }
 
@@ -200,31 +200,31 @@ func plain(name string, f func(site graph.Site, x *graph.Node) (*graph.Node, err
 
 // Softmax is exp(x - max) by its sum along an axis. Three passes over x.
 func Softmax(axis int) Layer {
-	return plain("softmax", func(site graph.Site, x *graph.Node) (*graph.Node, error) { return layer.Softmax(site, x, axis) })
+	return plain("softmax", func(site graph.Site, x *graph.Node) (*graph.Node, error) { return nn.Softmax(site, x, axis) })
 }
 
 // ReLU is max(x, 0).
-func ReLU() Layer { return plain("relu", layer.ReLU) }
+func ReLU() Layer { return plain("relu", nn.ReLU) }
 
 // LeakyReLU is x where it is not negative, else slope·x.
 func LeakyReLU(slope float64) Layer {
-	return plain("leaky_relu", func(site graph.Site, x *graph.Node) (*graph.Node, error) { return layer.LeakyReLU(site, x, slope) })
+	return plain("leaky_relu", func(site graph.Site, x *graph.Node) (*graph.Node, error) { return nn.LeakyReLU(site, x, slope) })
 }
 
 // GELU is x/2 · (1 + erf(x/√2)).
-func GELU() Layer { return plain("gelu", layer.GELU) }
+func GELU() Layer { return plain("gelu", nn.GELU) }
 
 // TanhGELU is GELU's tanh form (PyTorch's approximate="tanh").
-func TanhGELU() Layer { return plain("gelu", layer.TanhGELU) }
+func TanhGELU() Layer { return plain("gelu", nn.TanhGELU) }
 
 // SiLU is x / (1 + exp(-x)).
-func SiLU() Layer { return plain("silu", layer.SiLU) }
+func SiLU() Layer { return plain("silu", nn.SiLU) }
 
 // Sigmoid is 1 / (1 + exp(-x)).
-func Sigmoid() Layer { return plain("sigmoid", layer.Sigmoid) }
+func Sigmoid() Layer { return plain("sigmoid", nn.Sigmoid) }
 
 // Tanh is the hyperbolic tangent.
 func Tanh() Layer { return Layer{"tanh", (*oocore.Array).Tanh} }
 
 // Flatten joins all axes but the first.
-func Flatten() Layer { return plain("flatten", layer.Flatten) }
+func Flatten() Layer { return plain("flatten", nn.Flatten) }

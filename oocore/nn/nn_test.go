@@ -1,4 +1,4 @@
-package infer_test
+package nn_test
 
 import (
 	"errors"
@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore"
-	"github.com/gonbext/gonbext/oocore/infer"
+	"github.com/gonbext/gonbext/oocore/nn"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
@@ -26,25 +26,25 @@ func normal(t *testing.T, path string, seed uint64, shape ...int) *oocore.Array 
 }
 
 // network is a small one of each kind of layer, with weights from files.
-func network(t *testing.T, dir string) infer.Model {
+func network(t *testing.T, dir string) nn.Model {
 	seed := uint64(100)
 	w := func(shape ...int) *oocore.Array {
 		seed++
 		return normal(t, filepath.Join(dir, string(rune('a'+seed-101))+".safetensors#layer.weight"), seed, shape...)
 	}
-	return infer.Model{
-		infer.Conv2D(w(8, 3, 3, 3), w(8), infer.Conv{Padding: [2]int{1, 1}}),
-		infer.BatchNorm(w(8), w(8).Abs().Add(0.1), w(8), nil, 1e-5),
-		infer.ReLU(),
-		infer.MaxPool2D(infer.Pool{Kernel: [2]int{2, 2}}),
-		infer.Conv2D(w(6, 4, 3, 3), nil, infer.Conv{Stride: [2]int{2, 1}, Groups: 2}),
-		infer.SiLU(),
-		infer.AvgPool2D(infer.Pool{Kernel: [2]int{2, 2}, Padding: [2]int{1, 1}}),
-		infer.Flatten(),
-		infer.Dense(w(20, 6*4*8), w(20)),
-		infer.LayerNorm(w(20), w(20), 1e-5),
-		infer.GELU(),
-		infer.Softmax(-1),
+	return nn.Model{
+		nn.Conv2D(w(8, 3, 3, 3), w(8), nn.Conv{Padding: [2]int{1, 1}}),
+		nn.BatchNorm(w(8), w(8).Abs().Add(0.1), w(8), nil, 1e-5),
+		nn.ReLU(),
+		nn.MaxPool2D(nn.Pool{Kernel: [2]int{2, 2}}),
+		nn.Conv2D(w(6, 4, 3, 3), nil, nn.Conv{Stride: [2]int{2, 1}, Groups: 2}),
+		nn.SiLU(),
+		nn.AvgPool2D(nn.Pool{Kernel: [2]int{2, 2}, Padding: [2]int{1, 1}}),
+		nn.Flatten(),
+		nn.Dense(w(20, 6*4*8), w(20)),
+		nn.LayerNorm(w(20), w(20), 1e-5),
+		nn.GELU(),
+		nn.Softmax(-1),
 	}
 }
 
@@ -146,7 +146,7 @@ func TestKeepInAGroup(t *testing.T) {
 	t.Setenv("GONBEXT_RUNS", filepath.Join(dir, "runs"))
 	x := normal(t, filepath.Join(dir, "x.npy"), 7, 40, 30)
 	group := filepath.Join(dir, "kept.zarr")
-	model := infer.Model{infer.ReLU(), infer.Softmax(-1)}
+	model := nn.Model{nn.ReLU(), nn.Softmax(-1)}
 	kept, err := model.Keep(t.Context(), x, group)
 	if err != nil {
 		t.Fatal(err)
@@ -173,15 +173,15 @@ func TestRefused(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "kept")
 	x := oocore.FromSlice(make([]float32, 2*3*8*8), 2, 3, 8, 8)
 	w := oocore.FromSlice(make([]float32, 4*2*3*3), 4, 2, 3, 3)
-	for name, l := range map[string]infer.Layer{
-		"conv2d: weights of shape (4, 2, 3, 3) are for 2 channels": infer.Conv2D(w, nil, infer.Conv{}),
-		"conv2d: its weights are nil":                              infer.Conv2D(nil, nil, infer.Conv{}),
-		"dense: takes an array (..., in)":                          infer.Dense(w, nil),
-		"max_pool2d: a kernel that spans 9 elements":               infer.MaxPool2D(infer.Pool{Kernel: [2]int{9, 2}}),
-		"batch_norm: its mean or variance is nil":                  infer.BatchNorm(nil, nil, nil, nil, 0),
-		"softmax: ": infer.Softmax(4),
+	for name, l := range map[string]nn.Layer{
+		"conv2d: weights of shape (4, 2, 3, 3) are for 2 channels": nn.Conv2D(w, nil, nn.Conv{}),
+		"conv2d: its weights are nil":                              nn.Conv2D(nil, nil, nn.Conv{}),
+		"dense: takes an array (..., in)":                          nn.Dense(w, nil),
+		"max_pool2d: a kernel that spans 9 elements":               nn.MaxPool2D(nn.Pool{Kernel: [2]int{9, 2}}),
+		"batch_norm: its mean or variance is nil":                  nn.BatchNorm(nil, nil, nil, nil, 0),
+		"softmax: ": nn.Softmax(4),
 	} {
-		k, err := infer.Model{infer.ReLU(), l}.Keep(t.Context(), x, dir)
+		k, err := nn.Model{nn.ReLU(), l}.Keep(t.Context(), x, dir)
 		if err == nil || len(err.Error()) < len(name) || err.Error()[:len(name)] != name {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -1,4 +1,4 @@
-package chunkwise
+package udf
 
 import (
 	"context"

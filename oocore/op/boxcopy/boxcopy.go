@@ -1,5 +1,5 @@
-// Package place is where parts of a box lie in it, and reads them to there.
-package place
+// Package boxcopy is where parts of a box lie in it, and reads them to there.
+package boxcopy
 
 import (
 	"context"

@@ -1,6 +1,6 @@
-// Package spell tells how far one word is from another, for messages that name
+// Package suggest tells how far one word is from another, for messages that name
 // the word that was probably meant.
-package spell
+package suggest
 
 // Within reports whether b has the bytes of a in their order, among others.
 func Within(a, b string) bool {

@@ -1,4 +1,4 @@
-package layer_test
+package nn_test
 
 import (
 	"math"
@@ -7,7 +7,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/blockwise/blockwisetest"
 	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/op/layer"
+	"github.com/gonbext/gonbext/oocore/op/nn"
 )
 
 func random[T float32 | float64](shape ...int) []T {
@@ -26,10 +26,10 @@ func array[T float32 | float64](t dtype.Type, v []T, shape ...int) blockwisetest
 	return blockwisetest.Array{Shape: shape, DType: t, Data: dtype.Bytes(v)}
 }
 
-func window(t *testing.T, h, w int) layer.Window {
+func window(t *testing.T, h, w int) nn.Window {
 	for {
 		two := func(from, to int) [2]int { return [2]int{from + rand.IntN(to-from), from + rand.IntN(to-from)} }
-		out, err := layer.NewWindow([2]int{h, w}, two(1, 5), two(1, 4), two(0, 4), two(1, 3))
+		out, err := nn.NewWindow([2]int{h, w}, two(1, 5), two(1, 4), two(0, 4), two(1, 3))
 		if err == nil {
 			return out
 		}
@@ -37,7 +37,7 @@ func window(t *testing.T, h, w int) layer.Window {
 }
 
 // places is how many the window has along an axis, counted.
-func places(w layer.Window, d int) int {
+func places(w nn.Window, d int) int {
 	n := 0
 	for from := -w.Padding[d]; from+(w.Kernel[d]-1)*w.Dilation[d] < w.Image[d]+w.Padding[d]; from += w.Stride[d] {
 		n++
@@ -52,7 +52,7 @@ func TestConv(t *testing.T) {
 		in, each := 1+rand.IntN(4), 1+rand.IntN(4)
 		n, h, wide := 1+rand.IntN(3), 1+rand.IntN(12), 1+rand.IntN(12)
 		w := window(t, h, wide)
-		c := layer.Conv{Window: w, Channels: in * groups, Filters: each * groups, Groups: groups, Type: dtype.Float32}
+		c := nn.Conv{Window: w, Channels: in * groups, Filters: each * groups, Groups: groups, Type: dtype.Float32}
 		oh, ow := places(w, 0), places(w, 1)
 		x, k := random[float32](n, c.Channels, h, wide), random[float32](c.Filters, in, w.Kernel[0], w.Kernel[1])
 		got := dtype.Slice[float32](blockwisetest.Same(t, c, []int{n, c.Filters, oh, ow}, c.Type,
@@ -86,11 +86,11 @@ func TestConv(t *testing.T) {
 
 // Many channels: more than one matrix of columns, and more products than one block of them.
 func TestConvInPieces(t *testing.T) {
-	w, err := layer.NewWindow([2]int{20, 21}, [2]int{3, 3}, [2]int{}, [2]int{1, 1}, [2]int{})
+	w, err := nn.NewWindow([2]int{20, 21}, [2]int{3, 3}, [2]int{}, [2]int{1, 1}, [2]int{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := layer.Conv{Window: w, Channels: 90, Filters: 5, Groups: 1, Type: dtype.Float64}
+	c := nn.Conv{Window: w, Channels: 90, Filters: 5, Groups: 1, Type: dtype.Float64}
 	blockwisetest.Same(t, c, []int{1, 5, 20, 21}, c.Type, array(c.Type, random[float64](1, 90, 20, 21), 1, 90, 20, 21), array(c.Type, random[float64](5, 90, 3, 3), 5, 90, 3, 3))
 }
 
@@ -98,7 +98,7 @@ func TestPool(t *testing.T) {
 	for try := range 100 {
 		h, wide := 1+rand.IntN(14), 1+rand.IntN(14)
 		w := window(t, h, wide)
-		p := layer.Pool{Window: w, Mean: try%2 == 0, Type: dtype.Float64}
+		p := nn.Pool{Window: w, Mean: try%2 == 0, Type: dtype.Float64}
 		x := random[float64](2, 3, h, wide)
 		oh, ow := places(w, 0), places(w, 1)
 		got := dtype.Slice[float64](blockwisetest.Same(t, p, []int{2, 3, oh, ow}, p.Type, array(p.Type, x, 2, 3, h, wide)))
