@@ -18,7 +18,7 @@ const (
 	BoundaryNearest  = window.Nearest  // a a a a | a b c d | d d d d
 	BoundaryWrap     = window.Wrap     // a b c d | a b c d | a b c d
 	BoundaryConstant = window.Constant // k k k k | a b c d | k k k k
-	BoundaryNone     = udf.None  // a b c d: chunks end with the array
+	BoundaryNone     = udf.None        // a b c d: chunks end with the array
 )
 
 // OverlapOptions are what Overlap may be told.

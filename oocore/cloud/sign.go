@@ -21,7 +21,7 @@ type awsSigner struct {
 }
 
 func (s *awsSigner) switchRegion(name, tried string) bool { return s.region.learn(name, tried) }
-func (s *awsSigner) currentRegion() string                     { return s.region.get() }
+func (s *awsSigner) currentRegion() string                { return s.region.get() }
 
 // expired drops keys that the server says are no longer valid.
 func (s *awsSigner) expired() bool { return s.credentials != nil && s.credentials.drop() }

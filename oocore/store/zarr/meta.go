@@ -15,7 +15,7 @@ type meta struct {
 	version    int // of the format: 2 or 3
 	shape      []int
 	dtype      dtype.Type
-	chunks     []int   // what is encoded at once: in shards their innermost parts
+	chunks     []int        // what is encoded at once: in shards their innermost parts
 	shards     []shardLevel // outermost first; nil where each chunk is an object
 	keys       keyEncoding
 	fill       []byte // one element, little-endian

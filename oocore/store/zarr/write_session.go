@@ -26,7 +26,7 @@ type writeSession struct {
 	last   []int        // the chunk before
 	stored int64        // bytes that the present Write has stored
 	flies  bool         // a put may go on after its Write
-	flight *asyncPut      // the last that did, from the encoder's memory
+	flight *asyncPut    // the last that did, from the encoder's memory
 }
 
 // newSession divides the caller's memory.
