@@ -190,6 +190,19 @@ func TestExpressionsGiveValuesOrErrors(t *testing.T) {
 	}
 }
 
+// TestExpressionsThatOnceFailed evaluates what the generator has found.
+func TestExpressionsThatOnceFailed(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("GONBEXT_RUNS", filepath.Join(dir, "runs"))
+	names, _ := arrays(t, dir)
+	for _, e := range []string{
+		"take(a12_1, a13_1, -1)",               // indices that are no integers
+		"nanmax(arange(5, 72057594037927937))", // more tasks than can be counted one by one
+	} {
+		evaluates(t, e, names)
+	}
+}
+
 func stacks() []byte {
 	b := make([]byte, 1<<20)
 	return b[:runtime.Stack(b, true)]
