@@ -35,7 +35,7 @@ type settings struct {
 	planned    bool
 	target     *string // of the whole expression; nil where nobody has told
 	cell       string
-	within     *together // nil for a run by itself
+	within     *runGroup // nil for a run by itself
 	dry        *dryRun   // nil where runs are made
 	foreseen   int64     // overhead that the algorithm of the run was planned with; 0: it was not
 	held       int64     // by the algorithm, beside that
@@ -244,7 +244,7 @@ func SetDefaults(opts ...Option) {
 	defaults.opts = slices.Clone(opts)
 }
 
-func settle(opts []Option) (*settings, error) {
+func applyOptions(opts []Option) (*settings, error) {
 	defaults.Lock()
 	all := slices.Concat(defaults.opts, opts)
 	defaults.Unlock()

@@ -222,9 +222,12 @@ func (r *run) tasks(ctx context.Context, stage int) (err error) {
 		}
 		r.partials, take = m, m.snapshot
 	}
-	tasks := left(s.Tasks(), func(index int) bool { return r.checkpoint.has(stage, index) })
+	tasks := Tasks{{0, s.Tasks()}}
+	if r.checkpoint.Resumes() {
+		tasks = left(s.Tasks(), func(index int) bool { return r.checkpoint.has(stage, index) })
+	}
 	r.counts.skipped.Add(int64(s.Tasks() - tasks.Len()))
-	if len(tasks) > 0 {
+	if tasks.Len() > 0 {
 		runner, err := r.executor.Stage(ctx, stage)
 		if err != nil {
 			return err

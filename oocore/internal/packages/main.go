@@ -19,7 +19,7 @@ import (
 //go:generate go run . ../../..
 
 // imported are the packages of README.md, in its order.
-var imported = []string{"oocore", "oocore/linalg", "oocore/fft", "oocore/filter", "oocore/decomp", "oocore/infer", "oocore/cloud", "oocore/record",
+var imported = []string{"oocore", "oocore/linalg", "oocore/fft", "oocore/filter", "oocore/decomp", "oocore/nn", "oocore/cloud", "oocore/record",
 	"gonbext", "gonbext/cmd/gonbext", "cuda"}
 
 // Lines around a table.
