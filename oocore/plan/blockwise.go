@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/gonbext/gonbext/oocore/arena"
 	"github.com/gonbext/gonbext/oocore/blockwise"
 	"github.com/gonbext/gonbext/oocore/grid"
-	"github.com/gonbext/gonbext/oocore/record"
 )
 
 // Operations that fill boxes: the boxes that suit them, and what those take.
@@ -55,27 +53,6 @@ func (l *Load) Box(tile []int) []int {
 // Reversed reports a load whose array is seen backwards along some axis.
 func (l *Load) Reversed() bool {
 	return slices.ContainsFunc(l.View.Step, func(s int) bool { return s < 0 })
-}
-
-// addOps adds what the operations among a program's loads take for tiles of at most
-// the given lengths, beside the loads' own elements.
-func (p *Plan) addOps(b *record.Bytes, prog *Program, tile []int) {
-	for i := range prog.Loads {
-		l := &prog.Loads[i]
-		if l.Kind != LoadBlocks {
-			continue
-		}
-		need := l.Op.Need(l.Box(tile))
-		if need.Scratch > 0 {
-			b[record.Scratch] += arena.Reserved(need.Scratch)
-		}
-		if l.Reversed() {
-			b[record.Scratch] += l.InputBytes(tile)
-		}
-		for k, box := range need.Reads {
-			p.addLane(b, &l.Inputs[k], clip(box, l.Inputs[k].Domain))
-		}
-	}
 }
 
 // opReads adds what an operation reads from files for all tiles of a domain. One that
