@@ -1,11 +1,8 @@
 package plan
 
 import (
-	"errors"
-	"fmt"
 	"slices"
 
-	"github.com/gonbext/gonbext/oocore/blockwise"
 	"github.com/gonbext/gonbext/oocore/grid"
 )
 
@@ -159,29 +156,4 @@ func (p *Plan) square(prog *Program, box []int, elems int) []int {
 		box[best] = (box[best] + 1) / 2
 	}
 	return box
-}
-
-// checkOp refuses what a decoded operation cannot be.
-func (p *Plan) checkOp(l *Load) (err error) {
-	if l.Op == nil || l.Op.Op == nil {
-		return errors.New("it has no operation")
-	}
-	defer func() {
-		if recover() != nil {
-			err = fmt.Errorf("operation %s is not for a result of shape %s", blockwise.Name(l.Op.Op), grid.Format(l.Shape))
-		}
-	}()
-	need := l.Op.Need(clip(l.Shape, l.Shape))
-	if len(need.Reads) != len(l.Inputs) || need.Scratch < 0 {
-		return fmt.Errorf("operation %s has %d inputs, not %d", blockwise.Name(l.Op.Op), len(l.Inputs), len(need.Reads))
-	}
-	for k := range l.Inputs {
-		if len(need.Reads[k]) != len(l.Inputs[k].Domain) {
-			return fmt.Errorf("input %d of operation %s has another shape", k, blockwise.Name(l.Op.Op))
-		}
-		if err := p.checkProgram(&l.Inputs[k]); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -22,13 +22,6 @@ const alwaysKept = 64 << 10
 // Size decides how a run with the given resources does the plan. A budget that is too
 // small is a *MemoryError, whose Need would do.
 func (p *Plan) Size(o Options) (s *Sized, err error) {
-	if p.decoded {
-		defer func() {
-			if r := recover(); r != nil {
-				s, err = nil, fmt.Errorf("this is not a plan that can be run: %v", r)
-			}
-		}()
-	}
 	if o.Processes > 0 {
 		return p.share(o)
 	}
