@@ -63,9 +63,9 @@ func (p *Sized) ArrayBuffer(array int) Buffer {
 
 // Buffers declares the memory of a stage.
 type Buffers struct {
-	Slot    Slot    // of each slot of a map or a reduce stage
-	Product Product // of a matmul stage
-	Merge   Merge   // of the process that merges partial results
+	Slot    Slot     // of each slot of a map or a reduce stage
+	Product Product  // of a matmul stage
+	Merge   Merge    // of the process that merges partial results
 	Row     []Buffer // of a coordinator: the partial results of one task, as a worker left them
 
 	slot, stage tally // of a slot, and of the stage as a whole
