@@ -66,17 +66,23 @@ func iterate(text string) error {
 	return json.NewEncoder(os.Stdout).Encode(spent)
 }
 
-// Expressions that use themselves again and again fit in a little memory, and take no
-// longer than their steps do that are saved one by one, of which a few are timed.
+// Expressions that use themselves again and again fit in a little memory. Where all cases
+// run, they also take no longer than their steps do that are saved one by one, of which a
+// few are timed.
 func TestIterationsWithinABudget(t *testing.T) {
 	if !testcases.Full() {
-		t.Skip("left out: iterations in memory cgroups, which need root, 16 GiB of disk and an hour: GONBEXT_TEST=full runs them")
+		t.Skip("left out: iterations in memory cgroups, which need root: GONBEXT_TEST=full runs them; GONBEXT_TEST=all also large ones, on 16 GiB of disk, in an hour")
 	}
-	for _, size := range []struct {
+	type size struct {
 		side   int
 		budget int64
 		slower float64 // than the steps; 0 where processes and files count for more
-	}{{1000, 64 << 20, 0}, {20_000, 256 << 20, 1.5}} {
+	}
+	sizes := []size{{1000, 64 << 20, 0}}
+	if testcases.All() {
+		sizes = append(sizes, size{20_000, 256 << 20, 1.5})
+	}
+	for _, size := range sizes {
 		for i, family := range iterations.All() {
 			t.Run(fmt.Sprintf("%d/%s", size.side, family.Name), func(t *testing.T) {
 				q, err := json.Marshal(request{i, size.side, min(family.Times, 3), size.budget, t.TempDir()})
