@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from sizes import ROWS
 
-GONBEXT, PYTHON, WORK = "{gonbext}", "{python}", "{work}"  # in commands
+GONBEXT, TESTS, PYTHON, WORK = "{gonbext}", "{tests}", "{python}", "{work}"  # in commands
+BENCHED = ("oocore", "oocore/exec", "oocore/plan", "oocore/record")  # packages whose Go benchmarks are rows
 
 
 @dataclass(frozen=True)
@@ -12,10 +13,11 @@ class Contender:
     name: str
     mib: int  # the limit of its memory; 0 for none
     command: tuple[str, ...]
+    benchmark: bool = False  # Go's: what it prints is the time, by operation
 
     @property
     def ours(self):
-        return GONBEXT in self.command
+        return self.benchmark or GONBEXT in self.command
 
 
 @dataclass(frozen=True)
@@ -124,6 +126,15 @@ def huge():
         yield operation(name, ("huge.npy",), gonbext(1024, call, of("huge.npy")), make="huge")
 
 
+def inside():
+    """Parts of a run by themselves, by Go's benchmarks."""
+    planning = ("a_chain_of_operations", "sums_with_its_own_roll", "squarings", "heat_equation_by_slices", "heat_equation_by_rolls", "differences_from_a_gaussian")
+    for package, name in (("exec", "TaskOverhead"), ("plan", "PlanAMillionChunks"), ("record", "Task"), *(("oocore", f"PlanIterations/{p}") for p in planning)):
+        pattern = "/".join(f"^{part}$" for part in ("Benchmark" + name).split("/"))
+        command = (f"{TESTS}/{package}.test", "-test.run=^$", f"-test.bench={pattern}", "-test.benchtime=0.5s")
+        yield Row(f"{package}.{name.removeprefix('PlanIterations/')}", (), (Contender("gonbext, go test", 0, command, benchmark=True),), make=())
+
+
 SQRT_ALONE = gonbext(512, *ROOTS, name="gonbext, sqrt alone")
 JOBS = {
     "bounded": lambda: list(bounded()),
@@ -142,4 +153,5 @@ JOBS = {
                         ("operations.py", "check.svd", WORK))],
     "decomp": lambda: list(decomp()),
     "huge": lambda: list(huge()),
+    "inside": lambda: list(inside()),
 }

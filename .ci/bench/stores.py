@@ -13,7 +13,6 @@ if job == "make":
     work = peer
 SHAPE, CHUNK = (PICTURES, 1024, 1024), (1, 1024, 1024)
 SHARD, INNER = (4, 1024, 1024), (1, 256, 256)  # 64 chunks
-SLAB = 32
 
 
 def path(name):
@@ -22,6 +21,11 @@ def path(name):
 
 def field():
     return np.load(path("field.npy"), mmap_mode="r")
+
+
+def slabs():
+    """Bands of 32 pictures, as a program reads and writes them."""
+    return (slice(z, min(z + 32, PICTURES)) for z in range(0, PICTURES, 32))
 
 
 def make():
@@ -57,15 +61,15 @@ def write_zarr(name, target):
     a = zarr.create_array(target, shape=SHAPE, dtype="f4", chunks=INNER if sharded else CHUNK, shards=SHARD if sharded else None,
                           compressors=zarr_codec(name), overwrite=True)
     x = field()
-    for z in range(0, SHAPE[0], SLAB):
-        a[z:z + SLAB] = x[z:z + SLAB]
+    for z in slabs():
+        a[z] = x[z]
 
 
 def read_zarr(name, source):
     import zarr
     a = zarr.open_array(source, mode="r")
-    for z in range(0, SHAPE[0], SLAB):
-        a[z:z + SLAB]
+    for z in slabs():
+        a[z]
 
 
 def tensorstore_codecs(name):
@@ -83,15 +87,15 @@ def write_tensorstore(name, target):
                  "metadata": {"shape": SHAPE, "data_type": "float32", "codecs": tensorstore_codecs(name),
                               "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": SHARD if name == "shards" else CHUNK}}}}).result()
     x = field()
-    for z in range(0, SHAPE[0], SLAB):
-        a[z:z + SLAB].write(x[z:z + SLAB]).result()
+    for z in slabs():
+        a[z].write(x[z]).result()
 
 
 def read_tensorstore(name, source):
     import tensorstore as ts
     a = ts.open({"driver": "zarr3", "kvstore": {"driver": "file", "path": source}}).result()
-    for z in range(0, SHAPE[0], SLAB):
-        a[z:z + SLAB].read().result()
+    for z in slabs():
+        a[z].read().result()
 
 
 def write_blosc2(name, target):
@@ -100,15 +104,15 @@ def write_blosc2(name, target):
               "lz4": {"codec": blosc2.Codec.LZ4, "clevel": 5}}[name]
     a = blosc2.empty(SHAPE, dtype=np.float32, chunks=CHUNK, urlpath=target, mode="w", cparams=params)
     x = field()
-    for z in range(0, SHAPE[0], SLAB):
-        a[z:z + SLAB] = x[z:z + SLAB]
+    for z in slabs():
+        a[z] = x[z]
 
 
 def read_blosc2(name, source):
     import blosc2
     a = blosc2.open(source, mode="r")
-    for z in range(0, SHAPE[0], SLAB):
-        a[z:z + SLAB]
+    for z in slabs():
+        a[z]
 
 
 def rechunk_dask(_, target):
