@@ -20,7 +20,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
-	"github.com/gonbext/gonbext/oocore/op/chunkwise"
+	"github.com/gonbext/gonbext/oocore/op/udf"
 	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/memstore"
@@ -367,7 +367,7 @@ func (g *generator) step() (*graph.Node, error) {
 		if err != nil {
 			return nil, err
 		}
-		n, err := chunkwise.Map(site, twice, dtype.Float64, chunkwise.MapOptions{Chunks: chunks}, y, y)
+		n, err := udf.Map(site, twice, dtype.Float64, udf.MapOptions{Chunks: chunks}, y, y)
 		if err != nil {
 			return nil, err
 		}

@@ -72,15 +72,15 @@ func (p *Sized) opReads(s *SizedStage, l *Load, tile []int, times int64, stored 
 	}
 }
 
-// waste is how many times over operations read for boxes of the given lengths: 1 for
+// haloOverhead is how many times over operations read for boxes of the given lengths: 1 for
 // those without a halo, of files that lie as the boxes do.
-func (p *Plan) waste(prog *Program, box []int) float64 {
+func (p *Plan) haloOverhead(prog *Program, box []int) float64 {
 	most := 1.0
 	for i := range prog.Loads {
 		l := &prog.Loads[i]
 		if l.Kind == LoadArray {
 			if a := &p.Arrays[l.Array]; a.Blocks == nil && a.Bytes() > acrossBytes {
-				most = max(most, p.times(l, box))
+				most = max(most, p.readAmplification(l, box))
 			}
 		}
 		if l.Kind != LoadBlocks {
@@ -96,7 +96,7 @@ func (p *Plan) waste(prog *Program, box []int) float64 {
 				most = max(most, float64(grid.Size(clip(reads, in.Domain)))/all/share)
 			}
 			if !need.Sparse {
-				most = max(most, p.waste(in, clip(reads, in.Domain)))
+				most = max(most, p.haloOverhead(in, clip(reads, in.Domain)))
 			}
 		}
 	}
@@ -112,13 +112,13 @@ const little = 1.15
 func (p *Plan) opChunks(prog *Program, shape []int, size int) []int {
 	for bytes := chunkBytes; bytes <= bandBytes; bytes *= 2 {
 		rows := grid.Auto(shape, size, bytes)
-		if p.waste(prog, rows) <= little {
+		if p.haloOverhead(prog, rows) <= little {
 			alignRows(rows, shape, size)
 			return rows
 		}
 	}
 	box := p.square(prog, grid.Whole(shape).Chunks, bandBytes/size)
-	if rows := grid.Auto(shape, size, bandBytes); runOf(box, shape, size) < shortRun && p.waste(prog, rows) <= acrossTimes {
+	if rows := grid.Auto(shape, size, bandBytes); runOf(box, shape, size) < shortRun && p.haloOverhead(prog, rows) <= acrossTimes {
 		alignRows(rows, shape, size)
 		return rows
 	}
@@ -129,8 +129,8 @@ func (p *Plan) opChunks(prog *Program, shape []int, size int) []int {
 // that wastes little.
 func (p *Plan) compact(prog *Program, chunk []int, elems int) []int {
 	rows := grid.Auto(chunk, 1, elems)
-	if w := p.waste(prog, rows); w > little {
-		if box := p.square(prog, chunk, elems); p.waste(prog, box) < w {
+	if w := p.haloOverhead(prog, rows); w > little {
+		if box := p.square(prog, chunk, elems); p.haloOverhead(prog, box) < w {
 			return box
 		}
 	}
@@ -149,7 +149,7 @@ func (p *Plan) square(prog *Program, box []int, elems int) []int {
 			}
 			half := slices.Clone(box)
 			half[d] = (box[d] + 1) / 2
-			if w := p.waste(prog, half); best < 0 || w < least {
+			if w := p.haloOverhead(prog, half); best < 0 || w < least {
 				best, least = d, w
 			}
 		}
