@@ -21,6 +21,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/blockwise"
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/exec"
+	"github.com/gonbext/gonbext/oocore/exec/checkpoint"
 	"github.com/gonbext/gonbext/oocore/exec/exectest"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
@@ -246,9 +247,9 @@ func strangely(t *testing.T, dir string, op strange) (*plan.Plan, []byte) {
 	return must[*plan.Plan](t)(plan.New(n, plan.Target{Path: filepath.Join(dir, "o.npy")})), dtype.Bytes(want)
 }
 
-func keepOf(t *testing.T, p *plan.Plan) *exec.Checkpoint {
+func keepOf(t *testing.T, p *plan.Plan) *checkpoint.Checkpoint {
 	t.Helper()
-	return must[*exec.Checkpoint](t)(exec.NewCheckpoint(p, p.Fingerprint("", nil), false))
+	return must[*checkpoint.Checkpoint](t)(checkpoint.New(p, p.Fingerprint("", nil), false))
 }
 
 // A chunk that ends every worker is one error that says which stage and tasks, and what

@@ -6,8 +6,8 @@ import (
 	"os"
 
 	"github.com/gonbext/gonbext/oocore/arena"
+	"github.com/gonbext/gonbext/oocore/exec/checkpoint"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
-	"github.com/gonbext/gonbext/oocore/journal"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
@@ -67,8 +67,8 @@ type rowMerger struct {
 	*merger
 	rows    *rowFile
 	slot    *slot
-	states  [][]byte    // of the present row
-	arrived journal.Set // tasks whose rows are there
+	states  [][]byte       // of the present row
+	arrived checkpoint.Set // tasks whose rows are there
 	buffers []*arena.Buffer
 }
 

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/arena"
+	"github.com/gonbext/gonbext/oocore/exec/checkpoint"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/machine"
 	"github.com/gonbext/gonbext/oocore/plan"
@@ -152,7 +153,7 @@ func (w *Worker) Run(ctx context.Context, stage int, tasks Range) (done Tasks, e
 		defer mu.Unlock()
 		all = append(all, index)
 	})
-	if failed := w.run.arrays.sync(context.WithoutCancel(ctx), stage); failed != nil {
+	if failed := w.run.arrays.sync(context.WithoutCancel(ctx), stage, &checkpoint.Set{}); failed != nil {
 		return nil, errors.Join(err, failed)
 	}
 	slices.Sort(all)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/exec"
+	"github.com/gonbext/gonbext/oocore/exec/checkpoint"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
@@ -307,7 +308,7 @@ func Do(t testing.TB, c Case, run Run) (result []byte, sums []float64, end recor
 func Environment(p *plan.Plan) (env exec.Env, into []byte, err error) {
 	out := &p.Arrays[p.Output]
 	if out.Place == plan.InResult {
-		env.Checkpoint, err = exec.NewCheckpoint(p, p.Fingerprint("", nil), false)
+		env.Checkpoint, err = checkpoint.New(p, p.Fingerprint("", nil), false)
 		return env, nil, err
 	}
 	env.Into = make([]byte, out.Bytes())
