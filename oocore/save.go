@@ -193,7 +193,9 @@ func (a *Array) prepare(site graph.Site, path string, opts []Option) (*run, erro
 		r.plan, err = logical.Size(o)
 	}
 	if err == nil && s.processes > 0 {
-		r.workers, err = workerProcesses(logical, s.processes)
+		if r.workers, err = workerProcesses(logical, s.processes); err == nil && s.within != nil {
+			r.workers = s.within.share(r.workers)
+		}
 	}
 	if err != nil {
 		if small, ok := errors.AsType[*MemoryError](err); ok && budget.HasGarbage(r.overhead) {

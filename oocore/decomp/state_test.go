@@ -22,6 +22,9 @@ const (
 )
 
 func TestMain(m *testing.M) {
+	if asWorker() {
+		return
+	}
 	if algorithm := os.Getenv(algorithmVariable); algorithm != "" {
 		keepEvery = 0
 		afterKeep = func() { time.Sleep(time.Hour) } // to be killed
@@ -50,7 +53,7 @@ func collected(arrays ...*oocore.Array) (out values, err error) {
 
 func run(algorithm string, x *oocore.Array, opts ...oocore.Option) (values, error) {
 	ctx := context.Background()
-	opts = append(opts, oocore.Memory("128MiB"), oocore.Workers(1))
+	opts = append([]oocore.Option{oocore.Memory("128MiB"), oocore.Workers(1)}, opts...)
 	if algorithm == "cp" {
 		r, err := CP(ctx, x, 3, CPOptions{Iterations: iterations, Tolerance: -1, SVD: true}, opts...)
 		if err != nil {
