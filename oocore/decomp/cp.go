@@ -98,7 +98,7 @@ type als struct {
 
 func cp(t *tensor, saved *progress, rank int, o CPOptions, note func(string, float64)) (*CPResult, error) {
 	a := &als{t: t, rank: rank, o: o, weights: make([]float64, rank)}
-	errors := slices.Clone(saved.Errors)
+	errors, half := slices.Clone(saved.Errors), saved.Half
 	if saved.found {
 		a.resume(saved.state)
 		for _, e := range errors {
@@ -112,9 +112,11 @@ func cp(t *tensor, saved *progress, rank int, o CPOptions, note func(string, flo
 		modes = append(modes, m)
 	}
 	p, q := branches(t.shape, modes, func(int) int { return rank })
-	take := func(s *state) { s.Matrices, s.Weights, s.Errors = elements(a.factors), a.weights, errors }
+	take := func(s *state) {
+		s.Matrices, s.Weights, s.Errors, s.Half = elements(a.factors), a.weights, errors, half
+	}
 	for len(errors) < o.Iterations && !converged(errors, o.Tolerance) {
-		if !saved.Half {
+		if !half {
 			one, err := t.keep(along(t, t.x, p, a.factors[p]))
 			if err != nil {
 				return nil, err
@@ -130,7 +132,7 @@ func cp(t *tensor, saved *progress, rank int, o CPOptions, note func(string, flo
 			if err := t.drop(); err != nil {
 				return nil, err
 			}
-			if saved.Half = true; !t.dry {
+			if half = true; !t.dry {
 				saved.keep(take)
 			}
 		}
@@ -146,7 +148,7 @@ func cp(t *tensor, saved *progress, rank int, o CPOptions, note func(string, flo
 			return nil, err
 		}
 		note(errorSeries, e)
-		errors, saved.Half = append(errors, e), false
+		errors, half = append(errors, e), false
 		if t.dry {
 			return cpResult(state{Matrices: elements(a.factors), Weights: a.weights, Errors: errors}, t.shape, rank), nil
 		}

@@ -151,13 +151,13 @@ func tucker(t *tensor, saved *progress, modes, ranks []int, o TuckerOptions, not
 		return nil, err
 	}
 	r := rand.New(numbers)
-	errors := slices.Clone(saved.Errors)
+	errors, half := slices.Clone(saved.Errors), saved.Half
 	for _, e := range errors {
 		note(errorSeries, e)
 	}
 	var core *oocore.Array // nil is that of the tensor and u
 	take := func(s *state) {
-		s.Matrices, s.Errors, s.Core = elements(u), errors, nil
+		s.Matrices, s.Errors, s.Half, s.Core = elements(u), errors, half, nil
 		if core != nil {
 			s.Core = dataOf(core)
 		}
@@ -201,7 +201,7 @@ func tucker(t *tensor, saved *progress, modes, ranks []int, o TuckerOptions, not
 	}
 	for len(errors) <= o.Iterations && len(modes) > 1 && !converged(errors, o.Tolerance) {
 		p, q := branches(t.shape, modes, rank)
-		if !saved.Half {
+		if !half {
 			one, err := t.keep(along(t, t.x, p, u[p]))
 			if err != nil {
 				return nil, err
@@ -217,7 +217,7 @@ func tucker(t *tensor, saved *progress, modes, ranks []int, o TuckerOptions, not
 			if err := t.drop(); err != nil {
 				return nil, err
 			}
-			if saved.Half = true; !t.dry {
+			if half = true; !t.dry {
 				saved.keep(take)
 			}
 		}
@@ -242,7 +242,7 @@ func tucker(t *tensor, saved *progress, modes, ranks []int, o TuckerOptions, not
 		if err := t.drop(); err != nil {
 			return nil, err
 		}
-		errors, saved.Half = append(errors, e), false
+		errors, half = append(errors, e), false
 		note(errorSeries, e)
 		if t.dry {
 			break
