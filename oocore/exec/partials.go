@@ -73,11 +73,8 @@ func (m *merger) alloc(class record.Class, n int) ([]byte, error) {
 	return b.Data, nil
 }
 
-// free frees the accumulators; those of a nil merger are none.
+// free frees the accumulators.
 func (m *merger) free() {
-	if m == nil {
-		return
-	}
 	for _, b := range m.buffers {
 		b.Free()
 	}

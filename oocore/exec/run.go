@@ -210,7 +210,9 @@ func (r *run) tasks(ctx context.Context, stage int) (err error) {
 	if err != nil {
 		return err
 	}
-	defer m.free()
+	if m != nil {
+		defer m.free()
+	}
 	snapshot, file, err := r.checkpoint.Snapshot(stage)
 	if err == nil && snapshot != nil {
 		defer file.Close()

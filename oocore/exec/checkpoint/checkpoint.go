@@ -255,8 +255,11 @@ func (c *Checkpoint) Exists() bool {
 	return err == nil
 }
 
-// removeSnapshots removes the files of a stage's snapshots.
+// removeSnapshots removes the files of a stage's snapshots, where it has noted one.
 func (c *Checkpoint) removeSnapshots(stage int) error {
+	if c.state.Snapshots[stage] == nil {
+		return nil
+	}
 	delete(c.state.Snapshots, stage)
 	return errors.Join(disk.Remove(c.snapshotPath(stage, 0)), disk.Remove(c.snapshotPath(stage, 1)))
 }
