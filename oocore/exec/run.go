@@ -308,10 +308,15 @@ type ResumableError struct {
 }
 
 func (e *ResumableError) Error() string {
+	return fmt.Sprintf("%v (%s: the same again goes on there)", e.Err, e.Kept())
+}
+
+// Kept says what the next attempt finds done.
+func (e *ResumableError) Kept() string {
 	if e.Tasks == 0 {
-		return fmt.Sprintf("%v (its first chunks are kept as far as they are computed: the same again goes on there)", e.Err)
+		return "the first chunks are kept as far as they are computed"
 	}
-	return fmt.Sprintf("%v (%d of %d chunks are kept: the same again goes on there)", e.Err, e.Tasks, e.Of)
+	return fmt.Sprintf("%d of %d chunks are kept", e.Tasks, e.Of)
 }
 
 // Unwrap gives the cause.

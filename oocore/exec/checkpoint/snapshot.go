@@ -15,7 +15,7 @@ import (
 const (
 	// snapshotRate is the bytes a second that a snapshot is taken to cost before one
 	// was written.
-	snapshotRate = 500 << 20
+	snapshotRate = 1 << 30
 	// snapshotWrite bounds one system call.
 	snapshotWrite = 8 << 20
 )
