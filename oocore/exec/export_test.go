@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore/arena"
+	"github.com/gonbext/gonbext/oocore/exec/checkpoint"
 	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/record"
 )
@@ -25,13 +26,14 @@ func StageBytes(ctx context.Context, p *plan.Sized, env Env) (all []record.Bytes
 	if env.Device == nil {
 		env.Device = CPU{}
 	}
-	r := &run{plan: p, env: &env, arena: arena.New(p.Arena)}
-	if r.arrays, err = openArrays(p, &env, r.arena); err != nil {
+	c := checkpoint.Temporary(p.Plan)
+	r := &run{plan: p, env: &env, checkpoint: c, arena: arena.New(p.Arena)}
+	if r.arrays, err = openArrays(p, &env, c, r.arena); err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, r.arrays.close(), r.arena.Close()) }()
+	defer func() { err = errors.Join(err, r.arrays.close(), r.arena.Close(), c.Close(false)) }()
 	for i := range p.Stages {
-		if err := r.arrays.begin(i); err != nil {
+		if err := r.arrays.begin(ctx, i); err != nil {
 			return nil, err
 		}
 		b, err := r.opened(ctx, i)
