@@ -211,7 +211,7 @@ func (r *run) tasks(ctx context.Context, stage int) (err error) {
 	if err != nil {
 		return err
 	}
-	defer m.free()
+	defer func() { err = errors.Join(err, m.free()) }()
 	var take snapshot
 	if m != nil {
 		if s.Kind == plan.ReduceStage && s.Tasks() == 0 {

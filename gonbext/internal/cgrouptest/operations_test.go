@@ -1,8 +1,6 @@
 package cgrouptest
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -199,6 +197,13 @@ func TestStoresWithinABudget(t *testing.T) {
 var shared string
 
 func TestMain(m *testing.M) {
+	if text := os.Getenv(iterationRequest); text != "" {
+		if err := iterate(text); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	code := m.Run()
 	if err := os.RemoveAll(shared); err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -233,33 +238,13 @@ var groups atomic.Int64
 // it measured to what it predicted.
 func within(t *testing.T, gonbext string, args ...string) {
 	t.Helper()
-	g, err := New(fmt.Sprintf("gonbext-test-%d-%d", os.Getpid(), groups.Add(1)), budget)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() {
-		if err := g.Close(); err != nil {
-			t.Error(err)
-		}
-	}()
-	c := g.Command(gonbext, append(args, "--memory", strconv.Itoa(budget), "--json")...)
-	var stdout, stderr bytes.Buffer
-	c.Stdout, c.Stderr = &stdout, &stderr
-	// A process at its limit may never end: it reads its own pages again and again.
-	stuck := time.AfterFunc(5*time.Minute, func() { c.Process.Kill() })
-	defer stuck.Stop()
-	if err := c.Run(); err != nil {
-		t.Fatalf("%v: %s", err, stderr.String())
-	}
 	var f struct {
 		Budget        int64
 		PredictedPeak int64 `json:"predicted_peak"`
 		MeasuredPeak  int64 `json:"measured_peak"`
 		Computed      int64
 	}
-	if err := json.Unmarshal(stdout.Bytes(), &f); err != nil {
-		t.Fatalf("%v in %s", err, stdout.String())
-	}
+	inGroup(t, budget, 5*time.Minute, &f, nil, gonbext, append(args, "--memory", strconv.Itoa(budget), "--json")...)
 	if f.Budget != budget || f.Computed == 0 {
 		t.Errorf("it ran within %d bytes and computed %d chunks", f.Budget, f.Computed)
 	}
