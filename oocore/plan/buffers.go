@@ -65,7 +65,7 @@ func (p *Sized) ArrayBuffer(array int) Buffer {
 type Buffers struct {
 	Slot    Slot     // of each slot of a map or a reduce stage
 	Product Product  // of a matmul stage
-	Merge   Merge    // of the process that merges partial results
+	Merge   Slot     // of the process that merges partial results
 	Row     []Buffer // of a coordinator: the partial results of one task, as a worker left them
 
 	slot, stage tally // of a slot, and of the stage as a whole
@@ -79,13 +79,6 @@ type Slot struct {
 	Write   Session  // of its output
 	States  []Buffer // the accumulators of each fold
 	Results []Buffer // of each fold, where a task makes whole results
-}
-
-// Merge declares what merging a stage's partial results takes: the accumulators so far,
-// the results that they make, and writing those.
-type Merge struct {
-	States, Results []Buffer
-	Write           Session
 }
 
 // Product declares what a matmul stage takes.
@@ -129,19 +122,17 @@ type tally struct {
 }
 
 func (t *tally) buffer(class record.Class, bytes int64) Buffer {
-	return t.declare(Buffer{class, bytes, false})
+	b := Buffer{class, bytes, false}
+	t.sum[class] += b.reserved()
+	return b
 }
 
 func (t *tally) foreign(class record.Class, bytes int64) Buffer {
-	return t.declare(Buffer{class, bytes, true})
-}
-
-func (t *tally) declare(b Buffer) Buffer {
-	t.sum[b.class] += b.reserved()
-	if b.foreign && b.class == record.Codec {
-		t.heap += b.bytes
+	t.sum[class] += bytes
+	if class == record.Codec {
+		t.heap += bytes
 	}
-	return b
+	return Buffer{class, bytes, true}
 }
 
 func (t *tally) session(w store.Work, whole bool) Session {
@@ -281,7 +272,7 @@ func (t *tally) reduceSlot(s *SizedStage) (d Slot) {
 	return d
 }
 
-func (t *tally) merge(s *Stage) (d Merge) {
+func (t *tally) merge(s *Stage) (d Slot) {
 	d.States = t.states(s)
 	if s.Kind == ReduceStage {
 		d.Results, d.Write = t.results(s), t.plainWriter(s)

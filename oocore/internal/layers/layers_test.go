@@ -32,7 +32,7 @@ var layers = [][]string{
 	{"oocore/exec", "oocore/internal/resultcache", "oocore/internal/statecache", "oocore/internal/budget"},
 	{"oocore"},
 	{"oocore/linalg", "oocore/fft", "oocore/filter"},
-	{"oocore/decomp", "oocore/nn"},
+	{"oocore/decomp", "oocore/nn", "oocore/testcases/iterations"},
 	{"cuda"},
 	{"gonbext/chart", "gonbext/internal/footprint", "gonbext/internal/setup"},
 	{"gonbext/internal/relay", "gonbext/internal/inspect"},
