@@ -29,6 +29,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // workerArgument makes a copy of the test's binary a worker process.
@@ -93,10 +94,10 @@ func TestProcessesPassTheSuite(t *testing.T) {
 }
 
 // Workers are killed at any moment: the bytes are those of one process, and no task that
-// was done is done again.
+// was done is done again. At full scale every case of the suite takes its turn.
 func TestProcessesReplaceKilledWorkers(t *testing.T) {
 	kills := 8
-	if os.Getenv("GONBEXT_TEST") == "full" {
+	if testcases.Full() {
 		kills = 200
 	}
 	cases, err := exectest.Cases(t.TempDir())
@@ -129,7 +130,7 @@ func TestProcessesReplaceKilledWorkers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if st.Size() >= int64(kills) {
+		if st.Size() >= int64(kills) && (i >= len(cases) || !testcases.Full()) {
 			return
 		}
 		if i > 100*kills {

@@ -49,7 +49,8 @@ type Recorder struct {
 	pending Set // done and not yet durable
 	stop    chan struct{}
 	stopped chan struct{}
-	err     error // of the goroutine, once it has stopped
+	cost    time.Duration // of the last commit, without its snapshot
+	err     error         // of the goroutine, once it has stopped
 }
 
 // Record begins to note a stage's progress. fail ends the stage where that fails.
@@ -72,12 +73,11 @@ func (c *Checkpoint) Record(s Stage, fail func(error)) *Recorder {
 				return
 			case <-timer.C:
 			}
-			begun := time.Now()
 			if r.err = r.commit(r.snapshots != nil && r.snapshots.isDue()); r.err != nil {
 				fail(r.err)
 				return
 			}
-			timer.Reset(max(groupEvery, groupShare*time.Since(begun)))
+			timer.Reset(max(groupEvery, groupShare*r.cost))
 		}
 	}()
 	return r
@@ -128,10 +128,13 @@ func (r *Recorder) commit(snapshot bool) error {
 	if done.Len() == 0 && taken == nil {
 		return nil
 	}
-	if err := r.Sync(done); err != nil {
-		return err
+	begun := time.Now()
+	err := r.Sync(done)
+	if err == nil {
+		err = r.checkpoint.note(r.Index, done, taken)
 	}
-	return r.checkpoint.note(r.Index, done, taken)
+	r.cost = time.Since(begun)
+	return err
 }
 
 func (r *Recorder) waiting() int64 {

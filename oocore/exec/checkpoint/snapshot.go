@@ -3,6 +3,7 @@ package checkpoint
 import (
 	"errors"
 	"fmt"
+	"syscall"
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/internal/disk"
@@ -118,7 +119,11 @@ func (s *snapshots) write(path string) (meta []byte, merged int64, err error) {
 	if err := disk.Remove(path); err != nil {
 		return nil, 0, err
 	}
-	f, err := disk.Create(path, s.source.SnapshotBytes())
+	size := s.source.SnapshotBytes()
+	if free, err := disk.Free(s.checkpoint.staging.Path); err == nil && size > free/2 {
+		return nil, 0, syscall.ENOSPC // others have use for the rest of the disk
+	}
+	f, err := disk.Create(path, size)
 	if err != nil {
 		return nil, 0, err
 	}
