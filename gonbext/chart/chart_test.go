@@ -129,7 +129,7 @@ func TestEveryPictureAndOptionParses(t *testing.T) {
 		}
 		data := out.HTML[strings.LastIndex(out.HTML, `("",`)+4 : strings.LastIndex(out.HTML, ");</script>")]
 		var figures []map[string]any
-		if err := json.Unmarshal([]byte(data), &figures); err != nil || len(figures) != n {
+		if err := json.Unmarshal([]byte(data), &figures); err != nil || len(figures) != strings.Count(out.HTML, `<div id="gonbext-`) {
 			t.Errorf("%s: %d live figures of %d: %v", name, len(figures), n, err)
 		}
 	}

@@ -99,6 +99,9 @@ type script struct {
 func scriptOf(figures []figure, carry bool) script {
 	s := script{Library: noLibrary}
 	for _, f := range figures {
+		if f.Option == nil {
+			continue
+		}
 		s.Live = append(s.Live, live{f.ID, f.Height, f.Unit, f.Option, f.Switch})
 	}
 	if carry && len(s.Live) > 0 {

@@ -30,6 +30,9 @@ func textReport(views []*view) string {
 			b.WriteByte('\n')
 			b.WriteString(operationsText(v))
 		}
+		if v.TreeText != "" {
+			fmt.Fprintf(&b, "\n%s\n", v.TreeText)
+		}
 		if len(v.WhatIf) > 0 {
 			b.WriteByte('\n')
 			b.WriteString(whatIfText(v))

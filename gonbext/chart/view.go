@@ -19,6 +19,8 @@ type view struct {
 	Suggestion                  string
 	Planned                     bool
 	Figures                     []figure
+	Tree                        *figure // of the stages; TreeText says the same
+	TreeText                    string
 	Operations                  []operation
 	HasDevice                   bool
 	Rest                        []part
@@ -38,10 +40,11 @@ type line struct {
 // figure is one chart: a picture, and the same as an ECharts option.
 type figure struct {
 	ID, Title, Caption string
+	Alt                string  // what a picture says to those who do not see it; its title and caption if empty
 	Height             int     // of the live chart, in pixels
 	Unit               float64 // seconds that one step of a time axis stands for
 	Picture            template.URL
-	Option             any
+	Option             any      // nil where there is only the picture
 	Switch             []choice // other values to colour by
 }
 
@@ -107,8 +110,14 @@ func newView(s *summary, mode Mode, drawn bool) *view {
 	if !v.Planned {
 		v.rest()
 	}
+	stages := s.run.Explain()
+	v.TreeText = treeText(stages)
 	if mode == None {
 		return v
+	}
+	if f, svg := treeFigure(stages); f != nil {
+		f.Picture = picture(svg)
+		v.Tree = f
 	}
 	if v.Planned {
 		v.add(planFigure(s))

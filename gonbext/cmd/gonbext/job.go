@@ -301,7 +301,7 @@ func (j *job) tell(w, warnings io.Writer, value string) error {
 		if !j.plan {
 			text, _, _ = strings.Cut(text, "\n\n") // what was done, and the verdict
 		}
-		if j.plan || j.explain {
+		if j.explain && !j.plan {
 			text += "\n\n" + strings.TrimRight(record.Tree(r.Explain()), "\n")
 		}
 		if _, err = fmt.Fprintln(w, text); err != nil {
