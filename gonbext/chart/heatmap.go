@@ -3,6 +3,7 @@ package chart
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -26,7 +27,7 @@ func gridFigure(st *stageSummary) (*figure, string) {
 		x := &g.cells[i]
 		value := []any{i % g.cols, i / g.cols, round(cellTime(x), 1e3), round(cellBytes(x), 1e3), x.trouble, g.name(i)}
 		if x.done == 0 {
-			value[2], value[3] = -1, -1 // the script draws what is not done in grey
+			value[2], value[3] = nil, nil // the script draws what is not done in grey
 		}
 		data = append(data, opts.HeatMapData{Value: value})
 	}
@@ -65,7 +66,7 @@ func (f *fold) heatMap(tooltip string, data []opts.HeatMapData, least, most floa
 		charts.WithYAxisOpts(opts.YAxis{Type: "category", Data: indices(f.rows), AxisLabel: hidden, AxisLine: bare, Inverse: opts.Bool(true)}),
 		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "item", Formatter: types.FuncStr(tooltip)}),
 		charts.WithVisualMapOpts(opts.VisualMap{
-			Type: "continuous", Min: float32(least), Max: float32(above(least, most)), Dimension: "2",
+			Type: "continuous", Min: single(least), Max: single(above(least, most)), Dimension: "2",
 			InRange: &opts.VisualMapInRange{Color: heat}, Orient: "horizontal", Left: "0", Top: "0",
 		}),
 	)
@@ -73,6 +74,9 @@ func (f *fold) heatMap(tooltip string, data []opts.HeatMapData, least, most floa
 	c.AddSeries("chunks", data)
 	return int(down) + 46, c.JSON()
 }
+
+// single is v as the options have it; the script puts the exact one in its place.
+func single(v float64) float32 { return float32(min(max(v, -math.MaxFloat32), math.MaxFloat32)) }
 
 // above is the upper end of a colour scale: a scale needs some length.
 func above(least, most float64) float64 {
@@ -128,14 +132,7 @@ func (f *fold) draw(squares []square, least, most float64, unit func(float64) st
 			d.printf(`<path fill="%s" d="%s"/>`, heatAt(float64(i)/(steps-1)), levels[i].String())
 		}
 	}
-	d.text(12, 23, "start", "m", unit(least))
-	x := 20 + 6.6*float64(len(unit(least)))
-	for i, color := range heat {
-		d.printf(`<rect x="%s" y="13" width="18" height="11" fill="%s"/>`, num(x+18*float64(i)), color)
-	}
-	x += float64(18*len(heat) + 8)
-	d.text(x, 23, "start", "m", unit(most))
-	x += 30 + 6.6*float64(len(unit(most)))
+	x := d.scale(unit(least), unit(most))
 	if unknown.Len() > 0 {
 		d.printf(`<path class="e" d="%s"/>`, unknown.String())
 		d.printf(`<rect class="e" x="%s" y="13" width="12" height="11"/>`, num(x))

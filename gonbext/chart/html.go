@@ -71,6 +71,8 @@ type live struct {
 	Unit    float64  `json:"unit,omitempty"`
 	Option  any      `json:"option"`
 	Choices []choice `json:"choices,omitempty"`
+	Block   []int    `json:"block,omitempty"`
+	Shape   []int    `json:"shape,omitempty"`
 }
 
 // renderReport is the report's HTML, and whether it carries the library.
@@ -102,7 +104,7 @@ func scriptOf(figures []figure, carry bool) script {
 		if f.Option == nil {
 			continue
 		}
-		s.Live = append(s.Live, live{f.ID, f.Height, f.Unit, f.Option, f.Switch})
+		s.Live = append(s.Live, live{f.ID, f.Height, f.Unit, f.Option, f.Switch, f.Block, f.Shape})
 	}
 	if carry && len(s.Live) > 0 {
 		s.Library = template.JS(`"` + base64.StdEncoding.EncodeToString(library) + `"`)

@@ -45,8 +45,18 @@
       return v ? "<br>" + p.marker + escape(p.seriesName) + "  <b>" + bytes_(v) + "</b>" : "";
     }).join("");
   }
-  function formatters(unit) {
+  function range(at, each, all) {
+    var end = Math.min((at + 1) * each, all) - 1;
+    return end > at * each ? at * each + "–" + end : String(at * each);
+  }
+  function formatters(f) {
+    var unit = f.unit;
     return {
+      "gonbext:edge": function (name) { return name.split(" ")[0]; },
+      "gonbext:block": function (p) {
+        var v = p.value;
+        return "[" + range(v[1], f.block[0], f.shape[0]) + ", " + range(v[0], f.block[1], f.shape[1]) + "]<br><b>" + (v[2] == null ? "nothing finite" : +v[2].toPrecision(6)) + "</b>";
+      },
       "gonbext:bytes": bytes_,
       "gonbext:time": function (v) { return seconds(v * unit).replace(" 00 s", ""); },
       "gonbext:overTime": function (p) { return seconds(p[0].value[0] * unit) + rows(p, function (q) { return q.value[1]; }); },
@@ -54,12 +64,12 @@
       "gonbext:byChunk": function (p) { return escape(p[0].name) + rows(p, function (q) { return q.value; }); },
       "gonbext:cell": function (p) {
         var v = p.value;
-        if (v[2] < 0) return escape(v[5]) + "<br>not done";
+        if (v[2] == null) return escape(v[5]) + "<br>not done";
         return escape(v[5]) + "<br>" + seconds(v[2] / 1e3) + ", " + bytes_(v[3] * 1048576) + (v[4] ? "<br>retried or halved" : "");
       },
       "gonbext:stored": function (p) {
         var v = p.value, s = escape(v[5]) + "<br>";
-        if (v[2] < 0) return s + "not stored";
+        if (v[2] == null) return s + "not stored";
         s += v[6] > 1 ? v[6] + " chunks of " + bytes_(v[7]) + " to " + bytes_(v[8]) : exact(v[7]);
         return s + (v[3] ? "<br>" + v[3] + " not stored" : "");
       }
@@ -68,6 +78,7 @@
   function revive(o, known) {
     if (o && typeof o === "object") Object.keys(o).forEach(function (k) {
       if (k === "formatter" && known[o[k]]) o[k] = known[o[k]];
+      else if (k === "type" && String(o[k]).indexOf("gonbext:") === 0) o[k] = o[k].slice(8).split(" ").map(Number);
       else if (k !== "data") revive(o[k], known);
     });
     return o;
@@ -89,14 +100,14 @@
     [].concat(o.visualMap || []).forEach(function (m) {
       m.textStyle = { color: fg };
       m.itemWidth = 12; m.itemHeight = 130;
-      m.text = [m.asBytes ? bytes_(m.max * 1048576) : seconds(m.max / 1e3), m.asBytes ? bytes_(m.min * 1048576) : seconds(m.min / 1e3)];
+      m.text = [m.max, m.min].map(function (v) { return m.as === "bytes" ? bytes_(v * 1048576) : m.as === "time" ? seconds(v / 1e3) : String(+v.toPrecision(5)); });
     });
     (o.series || []).forEach(function (s) {
       if (s.type === "heatmap") {
         s.itemStyle = { borderColor: "rgba(128,128,128,.25)", borderWidth: 0.5 };
         s.data.forEach(function (d) {
           if (d.value[4]) d.itemStyle = { borderColor: "#e4007c", borderWidth: 2 };
-          if (d.value[2] < 0) { d.visualMap = false; d.itemStyle = { color: "rgba(128,128,128,.2)" }; }
+          if (d.value[2] == null) { d.visualMap = false; d.itemStyle = { color: "rgba(128,128,128,.2)" }; }
         });
       }
       // Many bars overlap a little, or the ground would shine between them.
@@ -127,14 +138,14 @@
   }
 
   function draw(echarts, f, el) {
-    var option = revive(f.option, formatters(f.unit)), width = el.clientWidth;
+    var option = revive(f.option, formatters(f)), width = el.clientWidth;
     el.textContent = "";
     el.style.height = fitted(f, width) + "px";
     var chart = echarts.init(el);
     function show() { chart.setOption(themed(option, el), true); }
     function colour(c) {
       var m = [].concat(option.visualMap)[0];
-      m.dimension = String(c.dimension); m.min = c.min; m.max = c.max; m.asBytes = c.label === "bytes";
+      m.dimension = String(c.dimension); m.min = c.min; m.max = c.max; m.as = c.label;
     }
     if (f.choices) colour(f.choices[0]);
     show();

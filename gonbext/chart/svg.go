@@ -102,7 +102,34 @@ type stroke string
 const (
 	dashed stroke = "5 3"
 	dotted stroke = "2 2"
+	// dashDot tells a second limit from the first one without colour.
+	dashDot stroke = "8 3 2 3"
 )
+
+// scale draws the colours of a heat map with its ends, and returns where it ends.
+func (d *drawing) scale(least, most string) float64 {
+	d.text(12, 23, "start", "m", least)
+	x := 20 + 6.6*float64(len(least))
+	for i, color := range heat {
+		d.printf(`<rect x="%s" y="13" width="18" height="11" fill="%s"/>`, num(x+18*float64(i)), color)
+	}
+	x += float64(18*len(heat) + 8)
+	d.text(x, 23, "start", "m", most)
+	return x + 30 + 6.6*float64(len(most))
+}
+
+// lineType is a stroke as ECharts names it; the script knows the others.
+func lineType(s stroke) string {
+	switch s {
+	case "":
+		return "solid"
+	case dotted:
+		return "dotted"
+	case dashed:
+		return "dashed"
+	}
+	return "gonbext:" + string(s)
+}
 
 // legend writes keys in rows from the top and returns the height that they took.
 func (d *drawing) legend(keys []key) float64 {

@@ -46,6 +46,8 @@ type figure struct {
 	Picture            template.URL
 	Option             any      // nil where there is only the picture
 	Switch             []choice // other values to colour by
+	Block, Shape       []int    // of the heat map of an array: the elements of a cell, and all
+	Width              int      // of a picture of few pixels, 0 where it takes the room there is
 }
 
 // choice is one of the values that a heat map can show.

@@ -78,6 +78,7 @@ type Card struct {
 	Bytes  int64      `json:"bytes"`
 	Corner [][]string `json:"corner"` // the elements in its first corner, by rows
 	Text   string     `json:"text"`   // the same for terminals
+	Figure *Figure    `json:"figure,omitempty"`
 }
 
 // Unreported is the Cell of runs that only show something, and of those within an

@@ -24,7 +24,7 @@ func newReport() *cobra.Command {
 		Example: "  gonbext " + gonbext.ReportCommand + " CELL",
 		Hidden:  true,
 		Args:    cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
 			m, err := chart.ParseMode(mode)
 			if err != nil {
 				return usageError{err}
@@ -39,19 +39,49 @@ func newReport() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if !gonbui.IsNotebook {
-				fmt.Println(out.Text)
-				return nil
-			}
-			gonbui.SendData(&protocol.DisplayData{Data: map[protocol.MIMEType]any{
-				protocol.MIMETextHTML: out.HTML, protocol.MIMETextPlain: out.Text,
-			}})
-			gonbui.Sync()
-			return gonbui.Error()
+			return showOutput(c, out)
 		},
 	}
 	c.Flags().StringVar(&mode, "chart", "", "how charts are drawn: auto, svg or none")
 	return c
+}
+
+// newDraw is what a figure of a cell in stock GoNB calls: it draws the figure of a record.
+func newDraw() *cobra.Command {
+	return &cobra.Command{
+		Use:     gonbext.DrawCommand + " RECORD",
+		Short:   "Draw a figure of a cell",
+		Example: "  gonbext " + gonbext.DrawCommand + " RECORD",
+		Hidden:  true,
+		Args:    cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			r, err := record.Read(args[0])
+			if err != nil {
+				return err
+			}
+			if r.Header.Card == nil {
+				return fmt.Errorf("%s is no figure of a cell", args[0])
+			}
+			out, err := chart.Card(r.Header.Title, r.Header.Card, chart.Options{Library: true})
+			if err != nil {
+				return err
+			}
+			return showOutput(c, out)
+		},
+	}
+}
+
+// showOutput shows an output in the notebook whose GoNB it runs below, else as text.
+func showOutput(c *cobra.Command, out chart.Output) error {
+	if !gonbui.IsNotebook {
+		_, err := fmt.Fprintln(c.OutOrStdout(), out.Text)
+		return err
+	}
+	gonbui.SendData(&protocol.DisplayData{Data: map[protocol.MIMEType]any{
+		protocol.MIMETextHTML: out.HTML, protocol.MIMETextPlain: out.Text,
+	}})
+	gonbui.Sync()
+	return gonbui.Error()
 }
 
 // runsOf are the runs of a cell, in their order.

@@ -60,6 +60,8 @@ type cellRuns struct {
 	tail   *record.Tail    // of the latest, while it is followed
 	shown  state
 	cards  []Bundle // that were not shown yet
+	// carried is set once an output of this execution carries the chart library.
+	carried bool
 }
 
 // Cards are the arrays that the cell has shown since the last call.
@@ -108,9 +110,7 @@ func (w *cellRuns) look() {
 		if card := tail.Header.Card; card != nil {
 			tail.Close()
 			_ = os.Remove(path) // it is no run, and has been shown
-			if out, err := chart.Card(tail.Header.Title, card); err == nil {
-				w.cards = append(w.cards, bundle(out))
-			}
+			w.card(tail.Header.Title, card)
 			continue
 		}
 		w.unfollow()
@@ -118,6 +118,28 @@ func (w *cellRuns) look() {
 		if tail.Header.Within == "" { // what is within an algorithm is in the algorithm's own
 			w.paths = append(w.paths, path)
 		}
+	}
+}
+
+// card draws an array that the cell shows.
+func (w *cellRuns) card(title string, card *record.Card) {
+	mode, _ := chart.ParseMode(w.cell.Chart) // a wrong one is the report's to say
+	out, err := chart.Card(title, card, chart.Options{Mode: mode, Library: w.carries()})
+	if err != nil {
+		out = chart.Output{Text: err.Error()}
+	}
+	w.note(out)
+	w.cards = append(w.cards, bundle(out))
+}
+
+// carries reports whether the next output is to carry the chart library.
+func (w *cellRuns) carries() bool { return !w.carried && w.all.library.carries(w.origin) }
+
+// note remembers that an output carries the library.
+func (w *cellRuns) note(out chart.Output) {
+	if out.Library {
+		w.carried = true
+		w.all.library.carried(w.origin)
 	}
 }
 
@@ -173,13 +195,11 @@ func (w *cellRuns) Report() (b Bundle, ok bool) {
 	if err != nil {
 		return bundle(chart.Output{Text: err.Error()}), true
 	}
-	out, err := chart.Report(runs, chart.Options{Mode: mode, Library: w.all.library.carries(w.origin)})
+	out, err := chart.Report(runs, chart.Options{Mode: mode, Library: w.carries()})
 	if err != nil {
 		return bundle(chart.Output{Text: err.Error()}), true
 	}
-	if out.Library {
-		w.all.library.carried(w.origin)
-	}
+	w.note(out)
 	return bundle(out), true
 }
 
