@@ -50,7 +50,7 @@ const DrawCommand = "_draw"
 func draw(op string, arrays []*oocore.Array, figureOf func(collector) (*record.Figure, error)) {
 	names := make([]string, len(arrays))
 	for i, a := range arrays {
-		names[i] = fmt.Sprint(a)
+		names[i] = nameOf(a)
 	}
 	title := strings.Join(names, ", ")
 	if current.planOnly {

@@ -3,6 +3,7 @@ package gonbext
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/record"
@@ -29,11 +30,11 @@ func plotFigure(collect collector, arrays ...*oocore.Array) (*record.Figure, err
 			return nil, err
 		}
 		if a.Dims() > 1 {
-			return nil, fmt.Errorf("%v has %d dimensions, and a plot is of one: take a row, as x.Slice(\"0\") does, or x.Ravel(); HeatMap draws two dimensions", a, a.Dims())
+			return nil, fmt.Errorf("%v has %d dimensions, and a plot is of one: take a row, as x.Slice(\"0\") does, or x.Ravel(); HeatMap draws two dimensions", nameOf(a), a.Dims())
 		}
 		a = a.Ravel()
 		n := a.Shape()[0]
-		c := record.Curve{Name: a.String(), Length: n, Step: 1}
+		c := record.Curve{Name: nameOf(a), Length: n, Step: 1}
 		if n > 0 {
 			length := blockLengths(a.Shape(), maxPoints)
 			b, err := reduceBlocks(a, length, collect)
@@ -76,7 +77,7 @@ func histFigure(collect collector, a *oocore.Array) (*record.Figure, error) {
 	case low == high:
 		bins, low, high = 1, low-0.5, high+0.5
 	case math.IsInf(high-low, 0):
-		return nil, fmt.Errorf("the elements of %v reach from %g to %g, further apart than float64 can tell: divide them first", a, low, high)
+		return nil, fmt.Errorf("the elements of %v reach from %g to %g, further apart than float64 can tell: divide them first", nameOf(a), low, high)
 	}
 	counts, _ := a.AsType(oocore.Float64).Histogram(oocore.Bins{Count: bins, Range: []float64{low, high}}, oocore.HistogramOptions{})
 	values, err := collect(counts.AsType(oocore.Float64))
@@ -98,7 +99,7 @@ func heatMapFigure(collect collector, a *oocore.Array) (*record.Figure, error) {
 		return nil, err
 	}
 	if a.Dims() != 2 {
-		return nil, fmt.Errorf("%v has %d dimensions, and a heat map is of two: x.Slice takes a matrix out of it, Plot draws a line", a, a.Dims())
+		return nil, fmt.Errorf("%v has %d dimensions, and a heat map is of two: x.Slice takes a matrix out of it, Plot draws a line", nameOf(a), a.Dims())
 	}
 	f := &record.Figure{Kind: record.HeatMapFigure}
 	if a.Size() == 0 {
@@ -124,7 +125,7 @@ func imageFigure(collect collector, a *oocore.Array) (*record.Figure, error) {
 		channels = shape[2]
 	}
 	if len(shape) < 2 || len(shape) > 3 || len(shape) == 3 && channels != 3 && channels != 4 {
-		return nil, fmt.Errorf("%v is %v: an image has rows × columns, or rows × columns × 3 or 4 of red, green, blue and opacity", a, shape)
+		return nil, fmt.Errorf("%v is %v: an image has rows × columns, or rows × columns × 3 or 4 of red, green, blue and opacity", nameOf(a), shape)
 	}
 	f := &record.Figure{Kind: record.ImageFigure}
 	if a.Size() == 0 {
@@ -185,13 +186,22 @@ func pixels(f *record.Figure, values []float64, channels int) (picture []byte) {
 	return picture
 }
 
+// nameOf is an array's expression, without its shape and type.
+func nameOf(a *oocore.Array) string {
+	text := a.String()
+	if at := strings.LastIndex(text, ": "); at > 0 {
+		return text[:at]
+	}
+	return text
+}
+
 // checkDrawable returns the error of an array that cannot be drawn.
 func checkDrawable(a *oocore.Array) error {
 	if a.Err() != nil {
 		return a.Err()
 	}
 	if t := a.DType(); t == oocore.Complex64 || t == oocore.Complex128 {
-		return fmt.Errorf("%v is %v, and a picture has no place for complex numbers: draw x.Abs(), x.Real() or x.Imag()", a, t)
+		return fmt.Errorf("%v is %v, and a picture has no place for complex numbers: draw x.Abs(), x.Real() or x.Imag()", nameOf(a), t)
 	}
 	return nil
 }

@@ -85,7 +85,10 @@ func TestFiguresRejectWhatTheyCannotDraw(t *testing.T) {
 		"image of a line":    {func() error { _, err := imageFigure(inBudget, line); return err }, "rows × columns"},
 		"image of 2 colours": {func() error { _, err := imageFigure(inBudget, line.Reshape(1, 3, 2)); return err }, "3 or 4"},
 		"a failed array":     {func() error { _, err := histFigure(inBudget, line.Reshape(5)); return err }, "reshape"},
-		"hist too wide":      {func() error { _, err := histFigure(inBudget, oocore.FromSlice([]float64{-1e308, 1e308}, 2)); return err }, "divide"},
+		"hist too wide": {func() error {
+			_, err := histFigure(inBudget, oocore.FromSlice([]float64{-1e308, 1e308}, 2))
+			return err
+		}, "divide"},
 	} {
 		if err := c.err(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)

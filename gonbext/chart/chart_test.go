@@ -2,6 +2,7 @@ package chart
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/base64"
 	"encoding/json"
 	"encoding/xml"
@@ -89,6 +90,27 @@ func svgs(t testing.TB, html string) []string {
 	return all
 }
 
+var packed = regexp.MustCompile(`\.push\("([^"]+)"\);</script>`)
+
+// options are the live figures in a report, as JSON.
+func options(t testing.TB, html string) []byte {
+	t.Helper()
+	m := packed.FindStringSubmatch(html)
+	if m == nil {
+		return nil
+	}
+	text := strings.NewReplacer(`\u002b`, "+", `\/`, "/", `\u003d`, "=").Replace(m[1])
+	r, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
 func TestGolden(t *testing.T) {
 	for name, r := range cases(t) {
 		out := report(t, Options{}, r)
@@ -127,9 +149,8 @@ func TestEveryPictureAndOptionParses(t *testing.T) {
 		if n == 0 {
 			continue
 		}
-		data := out.HTML[strings.LastIndex(out.HTML, `("",`)+4 : strings.LastIndex(out.HTML, ");</script>")]
 		var figures []map[string]any
-		if err := json.Unmarshal([]byte(data), &figures); err != nil || len(figures) != strings.Count(out.HTML, `<div id="gonbext-`) {
+		if err := json.Unmarshal(options(t, out.HTML), &figures); err != nil || len(figures) != strings.Count(out.HTML, `<div id="gonbext-`) {
 			t.Errorf("%s: %d live figures of %d: %v", name, len(figures), n, err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"image/color"
 	"image/png"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/go-echarts/go-echarts/v2/charts"
@@ -138,7 +139,7 @@ func plotDrawing(f *record.Figure, alt string) (*figure, string) {
 	base(&live.BaseConfiguration, wide())
 	live.SetGlobalOptions(
 		charts.WithXAxisOpts(opts.XAxis{Type: "value", Min: 0, Max: last, MinInterval: 1, SplitLine: &opts.SplitLine{Show: opts.Bool(false)}}),
-		charts.WithYAxisOpts(opts.YAxis{Type: "value", Min: bottom, Max: top}),
+		charts.WithYAxisOpts(opts.YAxis{Type: "value", Min: bottom, Max: top, AxisLabel: &opts.AxisLabel{Show: opts.Bool(true), Formatter: "gonbext:number"}}),
 		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "axis"}),
 	)
 	var keys []key
@@ -148,9 +149,13 @@ func plotDrawing(f *record.Figure, alt string) (*figure, string) {
 	d := newDrawing(760, 280, out.Alt)
 	from := 16.0
 	if len(keys) > 1 {
-		from = d.legend(keys)
+		from = d.legend(keys) + 8
 	}
-	p := &plot{drawing: d, left: 76, right: d.width - 20, top: from, bottom: d.height - 30, xMax: last, yMax: top - bottom}
+	left := 0
+	for i := 0; bottom+float64(i)*step <= top+step/2; i++ {
+		left = max(left, len(fmt.Sprintf("%.6g", round9(bottom+float64(i)*step))))
+	}
+	p := &plot{drawing: d, left: 22 + 6.8*float64(left), right: d.width - 20, top: from, bottom: d.height - 30, xMax: last, yMax: top - bottom}
 	for i := 0; bottom+float64(i)*step <= top+step/2; i++ {
 		y := p.y(float64(i) * step)
 		d.printf(`<path class="g" d="M%s %sH%s"/>`, num(p.left), num(y), num(p.right))
@@ -193,12 +198,18 @@ func plotDrawing(f *record.Figure, alt string) (*figure, string) {
 	return out, d.done()
 }
 
+// digits is v in the six digits that a figure shows.
+func digits(v float64) float64 {
+	v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', 6, 64), 64)
+	return v
+}
+
 // point is a point of a live line; what is not finite is a gap.
 func point(x, y float64) opts.LineData {
 	if math.IsNaN(y) {
 		return opts.LineData{Value: []any{x, nil}}
 	}
-	return opts.LineData{Value: []any{x, y}}
+	return opts.LineData{Value: []any{x, digits(y)}}
 }
 
 // curve draws a line with gaps where values are not finite; a point without neighbours is
@@ -355,7 +366,7 @@ func heatMapDrawing(c *record.Card, alt string) (*figure, string) {
 	for i, v := range f.Means {
 		value := []any{i % f.Cols, i / f.Cols, nil}
 		if !math.IsNaN(v) {
-			value[2] = v
+			value[2] = digits(v)
 		}
 		data[i].Value = value
 	}
@@ -408,6 +419,6 @@ func imageDrawing(f *record.Figure, alt string) *figure {
 		return nil
 	}
 	m := &image.NRGBA{Pix: f.Pixels, Stride: 4 * f.Cols, Rect: image.Rect(0, 0, f.Cols, f.Rows)}
-	scale := max(1, 240/max(f.Rows, f.Cols)) // pixels of a small picture are large
+	scale := max(1, 480/max(f.Rows, f.Cols)) // pixels of a small picture are large
 	return &figure{Title: "Image", Alt: "Image: " + alt, Picture: template.URL(pngURL(m)), Width: f.Cols * scale}
 }

@@ -2,8 +2,10 @@ package chart
 
 import (
 	"bytes"
+	"compress/gzip"
 	_ "embed"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"html/template"
 	"strings"
@@ -86,7 +88,9 @@ func renderReport(views []*view, o Options) (html string, carries bool, err erro
 		for _, v := range views {
 			figures = append(figures, v.Figures...)
 		}
-		data.script = scriptOf(figures, o.Library)
+		if data.script, err = scriptOf(figures, o.Library); err != nil {
+			return "", false, err
+		}
 	}
 	html, err = render("report", data)
 	return html, data.carries(), err
@@ -94,28 +98,36 @@ func renderReport(views []*view, o Options) (html string, carries bool, err erro
 
 // script is what makes pictures live: nothing where there are none.
 type script struct {
-	Live    []live
+	Live    string // the figures as JSON, packed
 	Library template.JS
 }
 
-func scriptOf(figures []figure, carry bool) script {
-	s := script{Library: noLibrary}
+func scriptOf(figures []figure, carry bool) (s script, err error) {
+	var all []live
 	for _, f := range figures {
-		if f.Option == nil {
-			continue
+		if f.Option != nil {
+			all = append(all, live{f.ID, f.Height, f.Unit, f.Option, f.Switch, f.Block, f.Shape})
 		}
-		s.Live = append(s.Live, live{f.ID, f.Height, f.Unit, f.Option, f.Switch, f.Block, f.Shape})
 	}
-	if carry && len(s.Live) > 0 {
+	if len(all) == 0 {
+		return s, nil
+	}
+	text, err := json.Marshal(all)
+	if err != nil {
+		return s, err
+	}
+	var b bytes.Buffer
+	w, _ := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	_, _ = w.Write(text) // into memory
+	w.Close()
+	s.Live = base64.StdEncoding.EncodeToString(b.Bytes())
+	if carry {
 		s.Library = template.JS(`"` + base64.StdEncoding.EncodeToString(library) + `"`)
 	}
-	return s
+	return s, nil
 }
 
-// noLibrary is the script's argument where another output carries the library.
-const noLibrary = template.JS(`""`)
-
-func (s script) carries() bool { return len(s.Live) > 0 && s.Library != noLibrary }
+func (s script) carries() bool { return s.Library != "" }
 
 func render(name string, data any) (string, error) {
 	var b bytes.Buffer

@@ -33,7 +33,10 @@ func (s *sheet) output(o Options) (Output, error) {
 		script
 	}{sheet: s}
 	if o.Mode == Auto || o.Mode == "" {
-		data.script = scriptOf(s.Figures, o.Library)
+		var err error
+		if data.script, err = scriptOf(s.Figures, o.Library); err != nil {
+			return Output{}, err
+		}
 	}
 	html, err := render("sheet", data)
 	if err != nil {
