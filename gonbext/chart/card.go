@@ -82,7 +82,7 @@ func chunkDrawing(c *record.Card) string {
 	scale := most / float64(max(rows, columns))
 	w, h := max(float64(columns)*scale, least), max(float64(rows)*scale, least)
 	behind := min(elementsOf(c.Shape[:max(n-2, 0)]), 4) - 1
-	d := newDrawing(760, h+top+20+6*float64(behind), cardLine(c)+", "+cardChunks(c))
+	d := newDrawing(760, h+top+20+6*float64(behind))
 	for i := behind; i > 0; i-- {
 		d.printf(`<rect x="%s" y="%s" width="%s" height="%s" fill="#cfdcea" stroke="#4c78a8"/>`, num(left+6*float64(i)), num(top+6*float64(behind-i)), num(w), num(h))
 	}

@@ -12,6 +12,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/go-echarts/go-echarts/v2/charts"
 	"github.com/go-echarts/go-echarts/v2/opts"
@@ -146,7 +147,7 @@ func plotDrawing(f *record.Figure, alt string) (*figure, string) {
 	for i := range f.Curves {
 		keys = append(keys, key{clip(plain(f.Curves[i].Name), 40), curveColors[i%len(curveColors)], curveStrokes[i%len(curveStrokes)]})
 	}
-	d := newDrawing(760, 280, out.Alt)
+	d := newDrawing(760, 280)
 	from := 16.0
 	if len(keys) > 1 {
 		from = d.legend(keys) + 8
@@ -312,7 +313,7 @@ func histDrawing(f *record.Figure, alt string) (*figure, string) {
 
 	_, top, step := numberAxis(0, float64(most))
 	step = max(step, 1)
-	d := newDrawing(760, 260, out.Alt)
+	d := newDrawing(760, 260)
 	p := &plot{drawing: d, left: 90, right: d.width - 20, top: 16, bottom: d.height - 30, xMax: float64(n), yMax: max(top, 1)}
 	for v := 0.0; v <= top; v += step {
 		d.printf(`<path class="g" d="M%s %sH%s"/>`, num(p.left), num(p.y(v)), num(p.right))
@@ -375,7 +376,7 @@ func heatMapDrawing(c *record.Card, alt string) (*figure, string) {
 
 	side := layout.side()
 	w, h := side*float64(f.Cols), side*float64(f.Rows)
-	d := newDrawing(760, h+52, out.Alt)
+	d := newDrawing(760, h+52)
 	x := d.scale(fmt.Sprintf("%.5g", low), fmt.Sprintf("%.5g", high))
 	pixels := image.NewNRGBA(image.Rect(0, 0, f.Cols, f.Rows))
 	gaps := false
@@ -384,7 +385,7 @@ func heatMapDrawing(c *record.Card, alt string) (*figure, string) {
 			gaps = true
 			continue
 		}
-		pixels.SetNRGBA(i%f.Cols, i/f.Cols, rgb(heatAt((v-low)/above(0, high-low))))
+		pixels.SetNRGBA(i%f.Cols, i/f.Cols, shade((v-low)/above(0, high-low)))
 	}
 	if gaps {
 		d.printf(`<rect class="e" x="12" y="40" width="%s" height="%s"/><rect class="e" x="%s" y="13" width="12" height="11"/>`, num(w), num(h), num(x))
@@ -394,11 +395,16 @@ func heatMapDrawing(c *record.Card, alt string) (*figure, string) {
 	return out, d.done()
 }
 
-func rgb(hex string) color.NRGBA {
-	c := color.NRGBA{A: 255}
-	fmt.Sscanf(hex, "#%02x%02x%02x", &c.R, &c.G, &c.B)
-	return c
-}
+// shade is the colour at x of the scale of heat maps, 0 to 1.
+func shade(x float64) color.NRGBA { return palette()[int(255*min(max(x, 0), 1))] }
+
+var palette = sync.OnceValue(func() (all [256]color.NRGBA) {
+	for i := range all {
+		all[i].A = 255
+		fmt.Sscanf(heatAt(float64(i)/255), "#%02x%02x%02x", &all[i].R, &all[i].G, &all[i].B)
+	}
+	return all
+})
 
 // raster puts a picture of few pixels into the drawing, each a rectangle.
 func (d *drawing) raster(x, y, w, h float64, m image.Image) {

@@ -220,7 +220,7 @@ func (m *ChunkMap) figure() figure {
 	}
 	f.Height, f.Option = m.fold.heatMap("gonbext:stored", data, least, most)
 	f.Switch = []choice{{"bytes", 2, least, above(least, most)}}
-	f.Picture = picture(m.fold.draw(squares, least, most, mebi, words{f.Title, "not stored", "some not stored"}))
+	f.Picture = picture(m.fold.draw(squares, least, most, mebi, words{"not stored", "some not stored"}))
 	return f
 }
 

@@ -56,8 +56,11 @@ func textReport(views []*view) string {
 		if len(v.Notes) > 0 {
 			fmt.Fprintf(&b, "\n%s\n", strings.Join(v.Notes, "\n"))
 		}
-		if v.Suggestion != "" {
-			fmt.Fprintf(&b, "\n%s\n", v.Suggestion)
+		if v.Hint.Text != "" {
+			fmt.Fprintf(&b, "\n%s\n", v.Hint.Text)
+		}
+		if v.Hint.Line != "" {
+			fmt.Fprintf(&b, "    %s\n", v.Hint.Line)
 		}
 	}
 	return b.String()

@@ -44,7 +44,7 @@ func treeFigure(stages []record.StageReport) (*figure, string) {
 			most, longest = max(most, hostBytes(m.Reserved)), max(longest, m.Seconds)
 		}
 	}
-	d := &tree{drawing: newDrawing(760, treeHead+treeRow*float64(len(branches))+6, f.Alt), most: most, longest: longest}
+	d := &tree{drawing: newDrawing(760, treeHead+treeRow*float64(len(branches))+6), most: most, longest: longest}
 	d.text(14, 18, "start", "m", "stage")
 	d.text(treeMemory, 18, "start", "m", "memory")
 	d.text(treeRead, 18, "end", "m", "read")

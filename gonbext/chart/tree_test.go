@@ -15,7 +15,7 @@ func TestReportShowsPlanWithMeasuredBesidePredicted(t *testing.T) {
 	pictures := svgs(t, done.HTML)
 	drawn := ""
 	for _, svg := range pictures {
-		if strings.Contains(svg, "The plan as a tree of 2 stages") {
+		if strings.Contains(svg, "above: predicted") {
 			drawn = svg
 		}
 	}

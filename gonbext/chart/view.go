@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"html/template"
+	"slices"
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/record"
@@ -16,7 +17,7 @@ type view struct {
 	s                           *summary
 	Title, Verdict, Tone, Drawn string
 	Notes                       []string // what is not where the user asked for it
-	Suggestion                  string
+	Hint                        hint
 	Planned                     bool
 	Figures                     []figure
 	Tree                        *figure // of the stages; TreeText says the same
@@ -29,6 +30,47 @@ type view struct {
 	WhatIf                      []whatIf
 	Facts                       []fact
 	Lines                       []line
+}
+
+// PlanLine, OperationsLine, ChunksLine and RestLine say what is folded below them.
+func (v *view) PlanLine() string {
+	line := counted(len(v.s.stages), "stage", "stages")
+	if n := v.s.passes(); n > 0 {
+		line += ", " + counted(n, "pass", "passes") + " over stored data"
+	}
+	return line
+}
+
+func (v *view) OperationsLine() string {
+	var slowest *stageSummary
+	for _, st := range v.s.stages {
+		if slowest == nil || st.took() > slowest.took() {
+			slowest = st
+		}
+	}
+	if v.Planned || slowest == nil || slowest.took() <= 0 {
+		return "what each takes of which class"
+	}
+	return fmt.Sprintf("%s took %s", clip(plain(slowest.Name), 40), units.Duration(slowest.took()))
+}
+
+func (v *view) ChunksLine() string { return units.Count(v.s.done) + " done" }
+
+// RestLine has the three measures side by side, which other lines speak of.
+func (v *view) RestLine() string {
+	line := "at most " + units.Bytes(v.s.processPeak())
+	if !v.s.h.Process {
+		line = fmt.Sprintf("arena %s, whole process %s", units.Bytes(v.s.peak), units.Bytes(v.s.processPeak()))
+	}
+	if v.s.h.Budget > 0 {
+		line += ", budget " + units.Bytes(v.s.h.Budget)
+	}
+	return line
+}
+
+// HasFolded reports whether there are figures to unfold.
+func (v *view) HasFolded() bool {
+	return slices.ContainsFunc(v.Figures, func(f figure) bool { return f.Folded })
 }
 
 // line is what one line of a cell took of the Go heap.
@@ -48,6 +90,7 @@ type figure struct {
 	Switch             []choice // other values to colour by
 	Block, Shape       []int    // of the heat map of an array: the elements of a cell, and all
 	Width              int      // of a picture of few pixels, 0 where it takes the room there is
+	Folded             bool     // it is detail: shown when it is asked for
 }
 
 // choice is one of the values that a heat map can show.
@@ -105,7 +148,7 @@ func newView(s *summary, mode Mode, drawn bool) *view {
 			v.Notes = append(v.Notes, plain(st.Name)+": "+plain(st.Note)+".")
 		}
 	}
-	v.Suggestion = s.suggestion()
+	v.Hint = s.hint()
 	v.operations()
 	v.whatIf()
 	v.facts()

@@ -85,6 +85,9 @@ type Card struct {
 // algorithm. Reports and lists of runs are about what the user computes.
 const Unreported = "-"
 
+// CommandCell is what the Cell of a command's runs begins with.
+const CommandCell = "command-"
+
 // DeviceInfo names the device that computes, and its memory in bytes; the CPU
 // has none of its own.
 type DeviceInfo struct {

@@ -67,7 +67,7 @@ func (j *job) flags(c *cobra.Command) {
 // the flags ask for what this machine or build has not.
 func (j *job) options(c *cobra.Command) ([]oocore.Option, error) {
 	if j.id == "" { // an expression may run something before what it stands for is computed
-		j.id = "command-" + rand.Text()
+		j.id = record.CommandCell + rand.Text()
 	}
 	opts := []oocore.Option{oocore.Cell(j.id)}
 	if c.Flags().Changed("memory") {
