@@ -58,14 +58,19 @@ func dataFigure(title string, c *record.Card, o Options) (Output, error) {
 		if svg != "" {
 			drawn.Picture = picture(svg)
 		}
-		h := fnv.New64a()
-		h.Write([]byte(svg))
-		drawn.ID = fmt.Sprintf("gonbext-%x-data", h.Sum64())
+		drawn.ID = "gonbext-" + digestName(svg)
 		s.Figures = []figure{*drawn}
 	}
 	out, err := s.output(o)
 	out.Text = plainLines(c.Text)
 	return out, err
+}
+
+// digestName is a name that only the same picture has.
+func digestName(svg string) string {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(svg)) // a hash has no error
+	return fmt.Sprintf("%x", h.Sum64())
 }
 
 // finite are the least and the greatest of several lists; ok is false where they have
