@@ -70,6 +70,9 @@ func grownBetween(runs [2]*summary) []growth {
 		bytes("Go runtime", before.runtime, after.runtime)
 		bytes("memory that is not accounted for", before.unknown, after.unknown)
 	}
+	if len(all) == 0 {
+		bytes("private memory of the process", a.processPeak(), b.processPeak())
+	}
 	if a.run.End != nil && b.run.End != nil {
 		for _, l := range b.run.End.Lines {
 			var before int64

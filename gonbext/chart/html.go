@@ -22,6 +22,8 @@ var (
 	reportStyle string
 	//go:embed report.js
 	reportScript string
+	//go:embed progress.js
+	progressScript string
 
 	// The parts of Apache ECharts that the charts use: see echarts/build.sh, and
 	// echarts/LICENSE for what applies to them.
@@ -33,6 +35,7 @@ var (
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"css":      func() template.CSS { return template.CSS(reportStyle) },
 	"script":   func() template.JS { return template.JS(reportScript) },
+	"stale":    func() template.JS { return template.JS(progressScript) },
 	"size":     func(n int64) string { return unbroken(sizeOrDash(n)) },
 	"exact":    exactOrDash,
 	"traffic":  func(n int64) string { return unbroken(dashIfNone(n, units.Traffic(n))) },

@@ -58,6 +58,8 @@ type cellRuns struct {
 	known  map[string]bool // files that were looked at
 	paths  []string        // of this cell's runs, in the order of their start
 	tail   *record.Tail    // of the latest, while it is followed
+	live   *chart.Live     // its memory so far
+	said   time.Time       // when progress was shown last
 	shown  state
 	cards  []Bundle // that were not shown yet
 	// carried is set once an output of this execution carries the chart library.
@@ -114,7 +116,8 @@ func (w *cellRuns) look() {
 			continue
 		}
 		w.unfollow()
-		w.tail = tail
+		w.tail, w.live = tail, chart.NewLive()
+		tail.Each = w.live.Add
 		if tail.Header.Within == "" { // what is within an algorithm is in the algorithm's own
 			w.paths = append(w.paths, path)
 		}
@@ -168,12 +171,20 @@ func (w *cellRuns) Progress() (b Bundle, ok bool) {
 			return b, false // a short cell shows its end only
 		}
 	}
-	if now == w.shown {
+	if now == w.shown && (p.End != nil || time.Since(w.said) < stillThere) {
 		return b, false
 	}
-	w.shown = now
-	return bundle(chart.Progress(h, p, time.Since(h.Start))), true
+	w.shown, w.said = now, time.Now()
+	live := w.live
+	if w.cell.Chart == string(chart.None) {
+		live = nil
+	}
+	return bundle(chart.Progress(h, p, time.Since(h.Start), live)), true
 }
+
+// stillThere is after what time progress is shown again though nothing has changed: a page
+// gives up a bar that is not replaced for several times as long.
+const stillThere = 5 * time.Second
 
 // processQuiet is how long a cell without runs goes on before its memory is shown.
 const processQuiet = time.Second
