@@ -232,7 +232,7 @@ func compareRuns(runs [2]*summary, names [2]string) table {
 		}
 		t.Rows = append(t.Rows, compared(name, of(runs[0]), of(runs[1]), write))
 	}
-	words("what", func(s *summary) string { return clip(runTitle(s.h), 60) })
+	words("what", func(s *summary) string { return clip(runTitle(s.h), 40) })
 	words("ended", func(s *summary) string { return string(s.status) })
 	words("device", func(s *summary) string { return plain(cmp.Or(s.h.Device.Name, "cpu")) })
 	figures("workers", func(s *summary) int64 { return int64(s.h.Workers) }, units.Count)

@@ -32,7 +32,7 @@ const maxMarked = 60
 // dataFigure draws a figure of a cell's data.
 func dataFigure(title string, c *record.Card, o Options) (Output, error) {
 	f := c.Figure
-	s := sheet{Title: plain(title)}
+	s := sheet{Title: plain(title), Quiet: true}
 	var drawn *figure
 	var svg string
 	switch f.Kind {

@@ -134,7 +134,7 @@
       g.height = f.tall * g.width / f.width;
       return f.height - f.tall + g.height;
     }
-    var rows = 1, x = 0; // of the legend
+    var rows = Math.min(f.option.legend.data.length, 1), x = 0; // of the legend
     f.option.legend.data.forEach(function (k) {
       var w = 32 + 6.2 * k.name.length;
       if (x + w > width) { rows++; x = 0; }

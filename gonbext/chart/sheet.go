@@ -11,6 +11,7 @@ import (
 // figures and tables.
 type sheet struct {
 	Title, Verdict string
+	Quiet          bool // the verdict is only a caption
 	Figures        []figure
 	Tables         []table
 	Note           string

@@ -30,6 +30,7 @@ var commands = []func() *cobra.Command{
 	newKernel,
 	newTask,
 	newReport,
+	newDraw,
 }
 
 // Exit statuses.

@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/gonbext/gonbext/oocore/record"
 )
 
 // call runs the command in this process; what it says is one string.
@@ -90,6 +92,29 @@ func TestHelpShowsAnExample(t *testing.T) {
 		said, exit := call(t, c.Name(), "--help")
 		if exit != 0 || !strings.Contains(said, "Examples:") {
 			t.Errorf("%s --help: exit status %d, said %q", c.Name(), exit, said)
+		}
+	}
+}
+
+// A cell's figure in stock GoNB is drawn by the command; outside of a notebook it is text.
+func TestDrawShowsTheFigureOfARecord(t *testing.T) {
+	for _, c := range []struct {
+		card *record.Card
+		want string
+		exit int
+	}{
+		{&record.Card{Figure: &record.Figure{Kind: record.PlotFigure}, Text: "x as text"}, "x as text", 0},
+		{nil, "is no figure of a cell", exitFailure},
+	} {
+		w, err := record.Create(t.TempDir(), record.Header{Cell: record.Unreported, Title: "x", Card: c.card})
+		if err == nil {
+			err = w.End(record.End{Status: record.Done})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said, exit := call(t, "_draw", w.Path()); exit != c.exit || !strings.Contains(said, c.want) {
+			t.Errorf("exit status %d, said %q", exit, said)
 		}
 	}
 }
