@@ -1,11 +1,9 @@
 package gonbext
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"os"
-	"os/exec"
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore"
@@ -41,10 +39,6 @@ func Image(a *oocore.Array) {
 	draw("Image", []*oocore.Array{a}, func(c collector) (*record.Figure, error) { return imageFigure(c, a) })
 }
 
-// DrawCommand is the hidden subcommand of the gonbext command that draws a figure of a cell
-// in stock GoNB.
-const DrawCommand = "_draw"
-
 // draw computes a figure and shows it: the kernel draws it, in stock GoNB the command does,
 // and without either its text is printed.
 func draw(op string, arrays []*oocore.Array, figureOf func(collector) (*record.Figure, error)) {
@@ -79,8 +73,7 @@ func draw(op string, arrays []*oocore.Array, figureOf func(collector) (*record.F
 // drawnByCommand has the gonbext command draw a figure in the notebook; false where there
 // is no notebook or no command.
 func drawnByCommand(title string, card *record.Card) bool {
-	command, err := exec.LookPath("gonbext")
-	if err != nil || os.Getenv("GONB_PIPE") == "" {
+	if os.Getenv("GONB_PIPE") == "" {
 		return false
 	}
 	dir, err := os.MkdirTemp("", "gonbext-figure-*")
@@ -92,9 +85,7 @@ func drawnByCommand(title string, card *record.Card) bool {
 	if err != nil || w.End(record.End{Status: record.Done}) != nil {
 		return false
 	}
-	c := exec.CommandContext(context.Background(), command, DrawCommand, w.Path())
-	c.Stderr = os.Stderr
-	return c.Run() == nil
+	return current.show(w.Path())
 }
 
 // figureText is a figure for a terminal.

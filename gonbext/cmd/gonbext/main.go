@@ -30,7 +30,6 @@ var commands = []func() *cobra.Command{
 	newKernel,
 	newTask,
 	newReport,
-	newDraw,
 }
 
 // Exit statuses.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gonbext/gonbext/gonbext"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
@@ -96,25 +97,31 @@ func TestHelpShowsAnExample(t *testing.T) {
 	}
 }
 
-// A cell's figure in stock GoNB is drawn by the command; outside of a notebook it is text.
-func TestDrawShowsTheFigureOfARecord(t *testing.T) {
-	for _, c := range []struct {
-		card *record.Card
-		want string
-		exit int
-	}{
-		{&record.Card{Figure: &record.Figure{Kind: record.PlotFigure}, Text: "x as text"}, "x as text", 0},
-		{nil, "is no figure of a cell", exitFailure},
-	} {
-		w, err := record.Create(t.TempDir(), record.Header{Cell: record.Unreported, Title: "x", Card: c.card})
+// A cell's figures in stock GoNB are drawn by the command, each with an answer; outside of a
+// notebook they are text.
+func TestReportCommandShowsFigures(t *testing.T) {
+	written := func(card *record.Card) string {
+		w, err := record.Create(t.TempDir(), record.Header{Cell: record.Unreported, Title: "x", Card: card})
 		if err == nil {
 			err = w.End(record.End{Status: record.Done})
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		if said, exit := call(t, "_draw", w.Path()); exit != c.exit || !strings.Contains(said, c.want) {
-			t.Errorf("exit status %d, said %q", exit, said)
-		}
+		return w.Path()
+	}
+	figure := written(&record.Card{Figure: &record.Figure{Kind: record.PlotFigure}, Text: "x as text"})
+	none := written(nil)
+	var out strings.Builder
+	root := newRoot()
+	root.SetArgs([]string{gonbext.ReportCommand, ""})
+	root.SetIn(strings.NewReader(figure + "\n" + none + "\n" + figure + "\n"))
+	root.SetOut(&out)
+	if err := root.Execute(); err != nil {
+		t.Fatal(err)
+	}
+	want := "x as text\n" + gonbext.ShownLine + "\n" + none + " is no figure of a cell\nx as text\n" + gonbext.ShownLine + "\n"
+	if out.String() != want {
+		t.Errorf("said %q, not %q", out.String(), want)
 	}
 }

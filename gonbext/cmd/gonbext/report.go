@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bufio"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/janpfeifer/gonb/gonbui"
 	"github.com/janpfeifer/gonb/gonbui/protocol"
@@ -13,14 +15,14 @@ import (
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
-// newReport is what a cell in stock GoNB runs at its end, so that the cell
-// itself links no charts: the report of its runs, in the notebook if GoNB is
-// above, else as text.
+// newReport is what a cell in stock GoNB runs, so that the cell itself links no charts: it
+// draws the records whose paths it reads, and when there are no more the report of the
+// cell's runs, in the notebook if GoNB is above, else as text.
 func newReport() *cobra.Command {
 	var mode string
 	c := &cobra.Command{
 		Use:     gonbext.ReportCommand + " CELL",
-		Short:   "Show the report of a cell's runs",
+		Short:   "Show what a cell has to show",
 		Example: "  gonbext " + gonbext.ReportCommand + " CELL",
 		Hidden:  true,
 		Args:    cobra.ExactArgs(1),
@@ -29,13 +31,24 @@ func newReport() *cobra.Command {
 			if err != nil {
 				return usageError{err}
 			}
+			// A process of its own for each cell cannot know what other cells
+			// have shown, so one of its outputs carries the library.
+			o := chart.Options{Mode: m, Library: true}
+			for lines := bufio.NewScanner(c.InOrStdin()); lines.Scan(); {
+				answer := gonbext.ShownLine
+				if err := showCard(c, lines.Text(), &o); err != nil {
+					answer = strings.ReplaceAll(err.Error(), "\n", "; ")
+				}
+				fmt.Fprintln(c.OutOrStdout(), answer)
+			}
+			if args[0] == "" {
+				return nil
+			}
 			runs, err := runsOf(args[0])
 			if err != nil || len(runs) == 0 {
 				return err
 			}
-			// A process of its own for each cell cannot know what other cells
-			// have shown, so each carries the library.
-			out, err := chart.Report(runs, chart.Options{Mode: m, Library: true})
+			out, err := chart.Report(runs, o)
 			if err != nil {
 				return err
 			}
@@ -46,29 +59,21 @@ func newReport() *cobra.Command {
 	return c
 }
 
-// newDraw is what a figure of a cell in stock GoNB calls: it draws the figure of a record.
-func newDraw() *cobra.Command {
-	return &cobra.Command{
-		Use:     gonbext.DrawCommand + " RECORD",
-		Short:   "Draw a figure of a cell",
-		Example: "  gonbext " + gonbext.DrawCommand + " RECORD",
-		Hidden:  true,
-		Args:    cobra.ExactArgs(1),
-		RunE: func(c *cobra.Command, args []string) error {
-			r, err := record.Read(args[0])
-			if err != nil {
-				return err
-			}
-			if r.Header.Card == nil {
-				return fmt.Errorf("%s is no figure of a cell", args[0])
-			}
-			out, err := chart.Card(r.Header.Title, r.Header.Card, chart.Options{Library: true})
-			if err != nil {
-				return err
-			}
-			return showOutput(c, out)
-		},
+// showCard shows an array of the cell.
+func showCard(c *cobra.Command, path string, o *chart.Options) error {
+	r, err := record.Read(path)
+	if err != nil {
+		return err
 	}
+	if r.Header.Card == nil {
+		return fmt.Errorf("%s is no figure of a cell", path)
+	}
+	out, err := chart.Card(r.Header.Title, r.Header.Card, *o)
+	if err != nil {
+		return err
+	}
+	o.Library = o.Library && !out.Library
+	return showOutput(c, out)
 }
 
 // showOutput shows an output in the notebook whose GoNB it runs below, else as text.
