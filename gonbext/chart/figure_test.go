@@ -134,7 +134,7 @@ func TestWriteFigures(t *testing.T) {
 		still.WriteString(out.HTML)
 	}
 	for name, html := range map[string]string{"figures": all.String(), "figures-still": still.String()} {
-		if err := os.WriteFile(filepath.Join(dir, name+".html"), []byte("<!doctype html><meta charset=utf-8><body>"+html), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name+".html"), []byte(`<!doctype html><html lang="en"><meta charset=utf-8><title>x</title><meta name="color-scheme" content="light dark"><style>@media(prefers-color-scheme:dark){body{background:#141414}}</style><body><h1>x</h1>`+html), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

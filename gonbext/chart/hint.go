@@ -103,7 +103,7 @@ func (s *summary) planHint() hint {
 	case h.Need > h.Budget && h.Need > 0:
 		return hint{"Set a budget that will do, or choose smaller chunks from the table.", s.budgetLine(h.Need)}
 	case h.Need > 0 && h.Need <= h.Budget/2:
-		return hint{Text: fmt.Sprintf("%s is the smallest budget that would do; what is above it lets more chunks be in flight.", mebibytes(h.Need))}
+		return hint{Text: fmt.Sprintf("%s is the smallest budget that would do; what is above it lets more chunks be in flight.", units.Bytes(h.Need))}
 	}
 	return hint{}
 }

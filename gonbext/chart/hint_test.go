@@ -68,7 +68,7 @@ func TestReportReadsWithoutPictures(t *testing.T) {
 	html := report(t, Options{}, cases(t)["done"]).HTML
 	for _, want := range []string{
 		`alt="Memory over 326 ms: at most 4`, "the budget is 512 MiB, the prediction 438 MiB", `alt="Memory by chunk: the largest task held`,
-		"12 of 12 done, the fastest in", "<h3 ", "<h4>Memory over time</h4>", "<summary><h4>Chunks</h4>", `tabindex="0" role="region"`,
+		"12 of 12 done, the fastest in", "<h2 ", `<h3 class="tocSkip">Memory over time</h3>`, `<summary><h3 class="tocSkip">Chunks</h3>`, `tabindex="0" role="region"`,
 		"arena 431 MiB, whole process 470 MiB, budget 512 MiB",
 	} {
 		if !strings.Contains(strings.ReplaceAll(html, "\u00a0", " "), want) {

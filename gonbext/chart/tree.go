@@ -49,9 +49,9 @@ func treeFigure(stages []record.StageReport) (*figure, string) {
 	d.text(treeMemory, 18, "start", "m", "memory")
 	d.text(treeRead, 18, "end", "m", "read")
 	d.text(treeWrite, 18, "end", "m", "written")
-	d.text(treeTime, 18, "end", "m", "time and rate")
 	legend := "predicted"
 	if longest > 0 {
+		d.text(treeTime, 18, "end", "m", "time and rate")
 		legend = "above: predicted · below: measured"
 	}
 	d.text(14, 34, "start", "m", legend)
