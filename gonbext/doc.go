@@ -9,6 +9,9 @@
 //	x := oocore.Open("acts.npy")
 //	gonbext.Save(x.Sub(x.Mean(0)), "centred.npy")
 //
+// Show shows an array; Plot, Hist, HeatMap and Image draw arrays larger than memory: what a
+// picture shows of them is computed within the budget.
+//
 // Save, Collect and Show end the cell where they fail, with one line that names
 // the cause and the user's own line, so that a cell needs no error plumbing.
 // Those who want the error call oocore with Context.

@@ -383,6 +383,7 @@ func TestStandaloneNeedsNothing(t *testing.T) {
 func hundredThousand(t testing.TB) *record.Run {
 	h := rootsHeader()
 	h.Stages = h.Stages[1:]
+	h.Stages[0].From = nil
 	h.Stages[0].Tasks, h.Stages[0].Shape, h.Stages[0].Chunks = 100_000, []int{3_200_000, 512}, []int{32, 512}
 	return made(t, h, math.MaxInt, doneEnd())
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"html/template"
+	"math"
 	"slices"
 	"time"
 
@@ -54,7 +55,19 @@ func (v *view) OperationsLine() string {
 	return fmt.Sprintf("%s took %s", clip(plain(slowest.Name), 40), units.Duration(slowest.took()))
 }
 
-func (v *view) ChunksLine() string { return units.Count(v.s.done) + " done" }
+func (v *view) ChunksLine() string {
+	all := int64(0)
+	for _, st := range v.s.stages {
+		if all += int64(st.Tasks); all < 0 {
+			all = math.MaxInt64
+			break
+		}
+	}
+	if v.s.done == all {
+		return units.Count(all) + ", all done"
+	}
+	return units.Count(v.s.done) + " of " + units.Count(all) + " done"
+}
 
 // RestLine has the three measures side by side, which other lines speak of.
 func (v *view) RestLine() string {
