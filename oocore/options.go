@@ -40,6 +40,8 @@ type settings struct {
 	foreseen   int64     // overhead that the algorithm of the run was planned with; 0: it was not
 	held       int64     // by the algorithm, beside that
 	beside     *beside   // nil where a run gives nothing but its array
+	progress   func(Progress)
+	report     *RunReport
 
 	alternatives []record.WhatIf // to a plan, for its record
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime"
 	"runtime/debug"
 
@@ -124,10 +125,11 @@ type run struct {
 	limits     machine.Limits
 	workers    *exec.Processes // nil where the tasks run in this process
 	overhead   int64
+	reported   bool // how it ended
 }
 
 // prepare plans a run, and refuses what can be refused without reading.
-func (a *Array) prepare(site graph.Site, path string, opts []Option) (*run, error) {
+func (a *Array) prepare(site graph.Site, path string, opts []Option) (_ *run, err error) {
 	op := "save"
 	if path == "" {
 		op = "collect"
@@ -140,6 +142,11 @@ func (a *Array) prepare(site graph.Site, path string, opts []Option) (*run, erro
 	if err != nil {
 		return nil, &Error{Op: op, Site: site, Err: err}
 	}
+	defer func() {
+		if err != nil {
+			s.rejected(root.String(), path)
+		}
+	}()
 	if s.chunks == nil && s.region == "" && path != "" {
 		s.chunks = a.chunks
 	}
@@ -216,15 +223,20 @@ func overwritten(root *graph.Node, path string) string {
 	return ""
 }
 
-func (r *run) save(ctx context.Context) (*Array, error) {
+func (r *run) save(ctx context.Context) (_ *Array, err error) {
 	if ctx == nil {
 		ctx = context.Background()
 	}
+	defer func() {
+		if err != nil && !r.reported {
+			r.rejected(r.plan.Title, r.plan.Arrays[r.plan.Output].Path)
+		}
+	}()
 	out := &r.plan.Arrays[r.plan.Output]
 	path := store.Stored(out.Path, store.Meta{Shape: r.root.Shape, DType: r.root.DType})
 	if r.planned || r.dry != nil {
 		if r.dry == nil {
-			if err := r.recordOnly(record.Planned); err != nil {
+			if err := r.recordOnly(ctx, record.Planned); err != nil {
 				return nil, err
 			}
 		}
@@ -241,7 +253,7 @@ func (r *run) save(ctx context.Context) (*Array, error) {
 		done, why = committed(ctx, path, r.region, print)
 	}
 	if done {
-		err = r.recordOnly(record.Skipped)
+		err = r.recordOnly(ctx, record.Skipped)
 	} else {
 		err = r.make(ctx, path, print, inputs, why)
 	}
@@ -361,15 +373,18 @@ func (r *run) collect(ctx context.Context, allocate func(n int) []byte) error {
 		return nil
 	}
 	if r.planned {
-		return errors.Join(ErrPlanned, r.recordOnly(record.Planned))
+		return errors.Join(ErrPlanned, r.recordOnly(ctx, record.Planned))
 	}
 	return r.execute(ctx, exec.Env{Into: allocate(grid.Size(r.root.Shape))})
 }
 
 // execute runs the plan, with what the environment is beside the settings.
 func (r *run) execute(ctx context.Context, env exec.Env) error {
+	slog.DebugContext(ctx, "gonbext: run", "title", r.plan.Title, "output", r.plan.Arrays[r.plan.Output].Path,
+		"budget", r.plan.Budget, "predicted", r.plan.Peak.Host(), "stages", len(r.plan.Stages), "chunks", r.plan.Tasks())
 	release, err := budget.Take(ctx, r.plan.Peak.Host()+int64(r.processes)*r.plan.Each.Overhead, r.overhead, r.plan.Budget)
 	if err != nil {
+		r.ran(ctx, "", &record.End{Status: record.Cancelled})
 		return err
 	}
 	defer release()
@@ -377,7 +392,11 @@ func (r *run) execute(ctx context.Context, env exec.Env) error {
 	defer machine.LimitRuntime(r.overhead + int64(len(env.Into)) + r.plan.Heap())()
 	env.Open = func(path string) (store.Array, error) { return store.OpenContext(ctx, path) }
 	env.Device, env.Record, env.Checkpoint, env.Processes = r.device, r.record(), r.checkpoint, r.workers
-	_, err = exec.Run(ctx, r.plan, env)
+	var ended func()
+	env.Progress, ended = r.watch(r.plan)
+	end, err := exec.Run(ctx, r.plan, env)
+	ended()
+	r.ran(ctx, env.Record.Run(), &end)
 	return err
 }
 
@@ -404,12 +423,14 @@ func (r *run) record() *record.Writer {
 }
 
 // recordOnly leaves the record of a run that computed nothing.
-func (r *run) recordOnly(s record.Status) error {
+func (r *run) recordOnly(ctx context.Context, s record.Status) error {
 	end := record.End{Status: s}
 	for i := range r.plan.Stages {
 		if s == record.Skipped {
 			end.Skipped += int64(r.plan.Stages[i].Tasks())
 		}
 	}
-	return r.record().End(end)
+	w := r.record()
+	r.ran(ctx, w.Run(), &end)
+	return w.End(end)
 }

@@ -91,6 +91,9 @@ func Together(title string, opts []Option, f func(opts []Option, note func(serie
 		return f(opts, func(string, float64) {})
 	}
 	t := &together{title: title}
+	if s.report != nil {
+		*s.report = RunReport{}
+	}
 	begun := time.Now()
 	inner := append(opts[:len(opts):len(opts)], func(s *settings) error {
 		s.within = t
@@ -113,6 +116,9 @@ func Together(title string, opts []Option, f func(opts []Option, note func(serie
 		status = record.Failed
 	case s.planned:
 		status = record.Planned
+	}
+	if s.report != nil {
+		s.report.Status, s.report.Title = string(status), title
 	}
 	if dir, failed := record.Dir(); failed == nil { // no run fails for want of a record
 		_, _ = record.Merge(dir, record.Header{Title: title, Cell: s.cell, Series: t.series, Start: begun}, t.all(), status, err)

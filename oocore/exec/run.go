@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/arena"
@@ -36,6 +37,9 @@ type Env struct {
 	// Committed, where it is set, is called when the output is in its place, while no
 	// other run can replace it.
 	Committed func(context.Context)
+	// Progress, where it is set, is called by one goroutine at a time while the run lasts,
+	// and once at its end. It must return at once.
+	Progress func(Progress)
 	// Open and Create replace store.Open and store.Create where they are set.
 	Open   func(path string) (store.Array, error)
 	Create func(path string, m store.Meta) (store.Writer, error)
@@ -120,6 +124,7 @@ type run struct {
 	start      time.Time
 	cpu        chan struct{} // a token for each task that may compute at once
 	counts     counts
+	current    atomic.Int64 // index of the stage that runs
 
 	note     func(*record.Task) // takes the row of a task that is done
 	executor Executor
@@ -177,6 +182,8 @@ func (r *run) stages(ctx context.Context) (err error) {
 
 func (r *run) stage(ctx context.Context, i int) error {
 	s := &r.plan.Stages[i]
+	r.current.Store(int64(i))
+	r.logStage(ctx, i)
 	if r.checkpoint.finished(i) {
 		r.counts.skipped.Add(int64(s.Tasks()))
 		return r.arrays.restore(ctx, i)
