@@ -39,8 +39,9 @@ type job struct {
 	report                string // path of the page
 	asJSON                bool
 
-	id         string // by which the run's record is found
-	expression string // that it computes, where it is one
+	ran        oocore.RunReport // the last run
+	id         string           // by which the run's record is found
+	expression string           // that it computes, where it is one
 }
 
 // flags are those of every command that runs.
@@ -60,7 +61,7 @@ func (j *job) flags(c *cobra.Command) {
 	f.BoolVar(&j.plan, "plan", false, "show the plan and run nothing")
 	f.BoolVar(&j.explain, "explain", false, "show the plan's stages with what each of them took, when the run has ended")
 	f.StringVar(&j.report, "report", "", "write a page with the run's charts to this file")
-	f.BoolVar(&j.asJSON, "json", false, "print one JSON object of the run's figures")
+	f.BoolVar(&j.asJSON, "json", false, "print one JSON object: status, value and figures of the run, or its error")
 }
 
 // options are the flags as oocore has them. An error is wrong usage, but where
@@ -69,7 +70,7 @@ func (j *job) options(c *cobra.Command) ([]oocore.Option, error) {
 	if j.id == "" { // an expression may run something before what it stands for is computed
 		j.id = "command-" + rand.Text()
 	}
-	opts := []oocore.Option{oocore.Cell(j.id)}
+	opts := []oocore.Option{oocore.Cell(j.id), oocore.Report(&j.ran)}
 	if c.Flags().Changed("memory") {
 		n, err := units.ParseSize(j.memory)
 		if err != nil {
@@ -225,13 +226,13 @@ func (j *job) do(c *cobra.Command, a *oocore.Array, path string) error {
 
 // compute shows the progress of a while it is computed. value is the result
 // where there is no path.
-func (j *job) compute(c *cobra.Command, a *oocore.Array, path string, opts []oocore.Option) (value string, err error) {
+func (j *job) compute(c *cobra.Command, a *oocore.Array, path string, opts []oocore.Option) (value *result, err error) {
 	defer showProgress(c.ErrOrStderr(), j.id)()
 	ctx := c.Context()
 	if path != "" {
 		_, err = a.Save(ctx, path, opts...)
 	} else {
-		value, err = collectText(ctx, a, opts)
+		value, err = collectValue(ctx, a, opts)
 	}
 	if errors.Is(err, oocore.ErrPlanned) {
 		err = nil
@@ -250,9 +251,9 @@ func failure(err error) error {
 // interrupted says what a run leaves that the user has ended.
 func interrupted(err error) error {
 	if kept, ok := errors.AsType[*exec.ResumableError](err); ok && kept.Tasks > 0 {
-		return fmt.Errorf("interrupted: the output is as it was, and %d of %d chunks are kept: the same command again goes on there", kept.Tasks, kept.Of)
+		return interruptedf("interrupted: the output is as it was, and %d of %d chunks are kept: the same command again goes on there", kept.Tasks, kept.Of)
 	}
-	return errors.New("interrupted: nothing was written")
+	return interruptedf("interrupted: nothing was written")
 }
 
 // wrongUsage marks what is wrong with the text of an expression or an option.
@@ -267,7 +268,7 @@ func wrongUsage(err error) error {
 
 // tell says what the run did, from its record. A run without one is done all the same:
 // its value is printed, and a warning says what is missing.
-func (j *job) tell(w, warnings io.Writer, value string) error {
+func (j *job) tell(w, warnings io.Writer, value *result) error {
 	runs, err := runsOf(j.id)
 	if err == nil && (len(runs) == 0 || j.asJSON && !ended(runs)) {
 		err = errNoRecord
@@ -280,17 +281,24 @@ func (j *job) tell(w, warnings io.Writer, value string) error {
 		runs = nil
 	}
 	if j.report != "" && runs != nil {
-		if err := j.writeReport(runs); err != nil {
-			return errors.Join(err, printValue(w, value))
-		}
+		err = j.writeReport(runs)
+	} else {
+		err = nil
 	}
 	switch {
 	case j.asJSON:
-		f := figuresOf(runs)
+		f := figuresOf(runs, &j.ran)
 		f.Value = value
+		if err != nil {
+			f.Error = err.Error()
+			return errors.Join(printedError{err}, printJSON(w, f))
+		}
 		return printJSON(w, f)
-	case value != "":
-		return printValue(w, value)
+	case value != nil:
+		_, failed := fmt.Fprintln(w, value)
+		return errors.Join(err, failed)
+	case err != nil:
+		return err
 	}
 	for _, r := range runs {
 		out, err := chart.Report([]*record.Run{r}, chart.Options{Mode: chart.None})
@@ -309,14 +317,6 @@ func (j *job) tell(w, warnings io.Writer, value string) error {
 		}
 	}
 	return nil
-}
-
-func printValue(w io.Writer, value string) error {
-	if value == "" {
-		return nil
-	}
-	_, err := fmt.Fprintln(w, value)
-	return err
 }
 
 // checkReport refuses a report that could not be written after all has been computed.

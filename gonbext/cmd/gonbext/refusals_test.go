@@ -220,9 +220,9 @@ func begun(t *testing.T, dir string) {
 }
 
 // during starts a computation of seconds and does something while it lasts.
-func during(t *testing.T, dir string, do func(*os.Process)) outcome {
+func during(t *testing.T, dir string, do func(*os.Process), more ...string) outcome {
 	t.Helper()
-	c := slow(t, dir, "compute", "sum(tanh(sin(x)) + arctan(cos(x)) + arcsinh(exp(x)), 0)", "-o", "out.npy")
+	c := slow(t, dir, append([]string{"compute", "sum(tanh(sin(x)) + arctan(cos(x)) + arcsinh(exp(x)), 0)", "-o", "out.npy"}, more...)...)
 	var stdout, stderr bytes.Buffer
 	c.Stdout, c.Stderr = &stdout, &stderr
 	if err := c.Start(); err != nil {
