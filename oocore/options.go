@@ -248,8 +248,13 @@ func settle(opts []Option) (*settings, error) {
 	defaults.Lock()
 	all := slices.Concat(defaults.opts, opts)
 	defaults.Unlock()
+	return only(all)
+}
+
+// only are the settings of options, without the process's defaults.
+func only(opts []Option) (*settings, error) {
 	s := &settings{}
-	for _, o := range all {
+	for _, o := range opts {
 		if o == nil {
 			return nil, &OptionError{errors.New("there is none: it is nil")}
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 
 	"github.com/gonbext/gonbext/oocore/record"
 )
@@ -21,10 +22,10 @@ const (
 // RunReport is what a run did. Of an algorithm of several runs it is their sum, with the
 // highest peaks.
 type RunReport struct {
-	Status  string // done, skipped, failed, cancelled, planned
-	Title   string // the expression
-	Output  string // path; empty where the result was collected
-	Run     string // name in the run log; empty where there is none
+	Status  string   // done, skipped, failed, cancelled, planned
+	Title   string   // the expression
+	Outputs []string // paths; none where the result was collected
+	Run     string   // name in the run log; empty where there is none
 	Seconds float64
 
 	Budget, PredictedPeak, MeasuredPeak int64 // bytes; peaks are of the run's buffers
@@ -66,12 +67,23 @@ func (r *run) ran(ctx context.Context, name string, end *record.End) {
 		r.within.mu.Lock()
 		defer r.within.mu.Unlock()
 	}
+	r.report.Outputs = r.outputs()
 	r.report.add(&h, end)
+}
+
+// outputs are the paths that the run writes to.
+func (r *run) outputs() (paths []string) {
+	for i := range r.plan.Outputs() {
+		if path := r.plan.Arrays[i].Path; path != "" {
+			paths = append(paths, path)
+		}
+	}
+	return paths
 }
 
 // add adds a run.
 func (r *RunReport) add(h *record.Header, end *record.End) {
-	r.Status, r.Title, r.Output, r.Run, r.Budget, r.Device = string(end.Status), h.Title, h.Output, h.Run, h.Budget, cmp.Or(h.Device.Name, "cpu")
+	r.Status, r.Title, r.Run, r.Budget, r.Device = string(end.Status), h.Title, h.Run, h.Budget, cmp.Or(h.Device.Name, "cpu")
 	r.Seconds += end.Duration.Seconds()
 	r.PredictedPeak, r.MeasuredPeak = max(r.PredictedPeak, h.Predicted.Host()), max(r.MeasuredPeak, end.Peak)
 	r.Computed, r.Skipped = r.Computed+end.Computed, r.Skipped+end.Skipped
@@ -87,12 +99,12 @@ func (r *RunReport) add(h *record.Header, end *record.End) {
 }
 
 // rejected says in the report that a run did not begin.
-func (s *settings) rejected(title, path string) {
+func (s *settings) rejected(title string, outputs ...string) {
 	if s.report == nil || s.dry != nil {
 		return
 	}
 	if s.within == nil {
 		*s.report = RunReport{}
 	}
-	s.report.Status, s.report.Title, s.report.Output = StatusFailed, title, path
+	s.report.Status, s.report.Title, s.report.Outputs = StatusFailed, title, slices.DeleteFunc(outputs, func(path string) bool { return path == "" })
 }

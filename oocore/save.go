@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"runtime"
 	"runtime/debug"
+	"slices"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/exec"
@@ -47,7 +48,7 @@ func (a *Array) Save(ctx context.Context, path string, opts ...Option) (*Array, 
 	if err != nil {
 		return nil, &Error{Op: "save", Site: site, Err: err}
 	}
-	return out, nil
+	return out[0], nil
 }
 
 // Collect computes the array into the program's memory, in C order. What it
@@ -58,9 +59,9 @@ func Collect[T Element](ctx context.Context, a *Array, opts ...Option) ([]T, err
 	if err != nil {
 		return nil, err
 	}
-	if t := dtype.Of[T](); t != r.root.DType {
-		return nil, &Error{Op: "collect", Shapes: [][]int{r.root.Shape}, Types: []dtype.Type{r.root.DType}, Site: site,
-			Err: fmt.Errorf("the array's elements are %s, not %s: AsType brings them there", r.root.DType, t)}
+	if t := dtype.Of[T](); t != r.roots[0].DType {
+		return nil, &Error{Op: "collect", Shapes: [][]int{r.roots[0].Shape}, Types: []dtype.Type{r.roots[0].DType}, Site: site,
+			Err: fmt.Errorf("the array's elements are %s, not %s: AsType brings them there", r.roots[0].DType, t)}
 	}
 	var out []T
 	err = r.collect(ctx, func(n int) []byte {
@@ -82,12 +83,12 @@ func (a *Array) held(ctx context.Context, opts []Option) (*Array, error) {
 	}
 	var data []byte
 	if err := r.collect(ctx, func(n int) []byte {
-		data = make([]byte, n*r.root.DType.Size())
+		data = make([]byte, n*r.roots[0].DType.Size())
 		return data
 	}); err != nil {
 		return nil, &Error{Op: "collect", Site: site, Err: err}
 	}
-	n, err := graph.FromBytes(site, data, r.root.DType, r.root.Shape...)
+	n, err := graph.FromBytes(site, data, r.roots[0].DType, r.roots[0].Shape...)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +120,7 @@ func (a *Array) Explain(path string, opts ...Option) (string, error) {
 type run struct {
 	*settings
 	site       graph.Site
-	root       *graph.Node
+	roots      []*graph.Node // of the plan's outputs
 	plan       *plan.Sized
 	checkpoint *exec.Checkpoint
 	limits     machine.Limits
@@ -147,12 +148,54 @@ func (a *Array) prepare(site graph.Site, path string, opts []Option) (_ *run, er
 			s.rejected(root.String(), path)
 		}
 	}()
-	if s.chunks == nil && s.region == "" && path != "" {
-		s.chunks = a.chunks
+	out, err := s.output(site, op, a, path)
+	if err != nil {
+		return nil, err
 	}
-	r := &run{settings: s, site: site, root: root, limits: machine.Read(), overhead: s.overhead()}
+	return s.prepare(site, op, out)
+}
+
+// output is an array with its place, as plans have it. An error is one of what can be
+// rejected without planning.
+func (s *settings) output(site graph.Site, op string, a *Array, path string) (out plan.Output, err error) {
+	root, err := a.expression()
+	if err != nil {
+		return out, err
+	}
 	if input := overwritten(root, path); input != "" && s.dry == nil {
-		return nil, &Error{Op: op, Site: site, Err: fmt.Errorf("%s is also an input (%s): save to another file", path, input)}
+		return out, &Error{Op: op, Site: site, Err: fmt.Errorf("%s is also an input (%s): save to another file", path, input)}
+	}
+	chunks := s.chunks
+	if chunks == nil && s.region == "" && path != "" {
+		chunks = a.chunks
+	}
+	failed := func(err error) (plan.Output, error) {
+		return out, &Error{Op: op, Shapes: [][]int{root.Shape}, Types: []dtype.Type{root.DType}, Site: site, Err: err}
+	}
+	out = plan.Output{Root: root, Target: plan.Target{Path: path, Chunks: chunks, Shards: s.shards, Codec: s.codec}}
+	if out.Target.Details, err = s.details(root, path); err != nil {
+		return failed(err)
+	}
+	if s.beside != nil {
+		if out.Target.Beside, err = s.beside.nodes(); err != nil {
+			return out, err
+		}
+	}
+	if s.region != "" {
+		if out.Root, out.Target.Region, out.Target.Whole, err = intoRegion(root, path, s); err != nil {
+			return failed(err)
+		}
+	}
+	return out, nil
+}
+
+// prepare plans a run that makes outputs.
+func (s *settings) prepare(site graph.Site, op string, outputs ...plan.Output) (*run, error) {
+	r := &run{settings: s, site: site, limits: machine.Read(), overhead: s.overhead()}
+	failure := &Error{Op: op, Site: site}
+	for _, out := range outputs {
+		r.roots = append(r.roots, out.Root)
+		failure.Shapes, failure.Types = append(failure.Shapes, out.Root.Shape), append(failure.Types, out.Root.DType)
 	}
 	o := plan.Options{Budget: s.budget, Overhead: r.overhead, Workers: s.workers, Processes: s.processes}
 	if s.dry != nil {
@@ -168,22 +211,7 @@ func (a *Array) prepare(site graph.Site, path string, opts []Option) (_ *run, er
 	if s.device != nil {
 		o.Device = plan.DeviceSpec{Name: s.device.Name(), Memory: s.device.Memory(), OnHost: s.device.OnHost()}
 	}
-	target := plan.Target{Path: path, Chunks: s.chunks, Shards: s.shards, Codec: s.codec}
-	if target.Details, err = s.details(root, path); err != nil {
-		return nil, &Error{Op: op, Shapes: [][]int{root.Shape}, Types: []dtype.Type{root.DType}, Site: site, Err: err}
-	}
-	if s.beside != nil {
-		if target.Beside, err = s.beside.nodes(); err != nil {
-			return nil, err
-		}
-	}
-	if s.region != "" {
-		if root, target.Region, target.Whole, err = intoRegion(root, path, s); err != nil {
-			return nil, &Error{Op: op, Shapes: [][]int{root.Shape}, Types: []dtype.Type{root.DType}, Site: site, Err: err}
-		}
-		r.root = root
-	}
-	logical, err := plan.New(root, target)
+	logical, err := plan.NewAll(outputs...)
 	switch {
 	case err != nil:
 	case s.dry != nil:
@@ -205,7 +233,8 @@ func (a *Array) prepare(site graph.Site, path string, opts []Option) (_ *run, er
 		if small, ok := errors.AsType[*MemoryError](err); ok && budget.HasGarbage(r.overhead) {
 			small.Held = r.overhead
 		}
-		return nil, &Error{Op: op, Shapes: [][]int{root.Shape}, Types: []dtype.Type{root.DType}, Site: site, Err: err}
+		failure.Err = err
+		return nil, failure
 	}
 	return r, nil
 }
@@ -223,63 +252,88 @@ func overwritten(root *graph.Node, path string) string {
 	return ""
 }
 
-func (r *run) save(ctx context.Context) (_ *Array, err error) {
+// save makes the outputs, and returns the arrays that they hold.
+func (r *run) save(ctx context.Context) (all []*Array, err error) {
 	if ctx == nil {
 		ctx = context.Background()
 	}
 	defer func() {
 		if err != nil && !r.reported {
-			r.rejected(r.plan.Title, r.plan.Arrays[r.plan.Output].Path)
+			r.rejected(r.plan.Title, r.outputs()...)
 		}
 	}()
-	out := &r.plan.Arrays[r.plan.Output]
-	path := store.Stored(out.Path, store.Meta{Shape: r.root.Shape, DType: r.root.DType})
+	var paths []string
+	for k, i := range slices.Collect(r.plan.Outputs()) {
+		paths = append(paths, store.Stored(r.plan.Arrays[i].Path, store.Meta{Shape: r.roots[k].Shape, DType: r.roots[k].DType}))
+	}
 	if r.planned || r.dry != nil {
 		if r.dry == nil {
 			if err := r.recordOnly(ctx, record.Planned); err != nil {
 				return nil, err
 			}
 		}
-		return r.stored(store.Info{Path: path, Shape: r.root.Shape, DType: r.root.DType, Chunks: out.Layout.Chunks(), Work: out.Layout.Work})
+		return r.foreseenArrays(paths)
 	}
 	inputs, err := versions(ctx, r.plan.Plan)
 	if err != nil {
 		return nil, err
 	}
 	print := r.plan.Fingerprint(r.version, inputs)
-	var done bool
-	var why string
-	if !r.fresh {
-		done, why = committed(ctx, path, r.region, print)
+	done, why := !r.fresh, ""
+	for _, path := range paths {
+		if done {
+			done, why = committed(ctx, path, r.region, print)
+		}
 	}
 	if done {
 		err = r.recordOnly(ctx, record.Skipped)
 	} else {
-		err = r.make(ctx, path, print, inputs, why)
+		err = r.make(ctx, paths, print, inputs, why)
 	}
 	if err != nil {
 		return nil, err
 	}
-	stored, err := store.OpenContext(ctx, path)
-	if err != nil {
-		return nil, err
+	for _, path := range paths {
+		stored, err := store.OpenContext(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		info := stored.Info()
+		if err := stored.Close(); err != nil {
+			return nil, err
+		}
+		a, err := r.stored(info)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, a)
 	}
-	info := stored.Info()
-	if err := stored.Close(); err != nil {
-		return nil, err
-	}
-	return r.stored(info)
+	return all, nil
 }
 
-// make computes the output, or what an earlier run left of it to do.
-func (r *run) make(ctx context.Context, path string, print plan.Fingerprint, before map[int]store.Version, why string) (err error) {
+// foreseenArrays are those that the files would hold.
+func (r *run) foreseenArrays(paths []string) (all []*Array, err error) {
+	for k, i := range slices.Collect(r.plan.Outputs()) {
+		root, layout := r.roots[k], &r.plan.Arrays[i].Layout
+		a, err := r.stored(store.Info{Path: paths[k], Shape: root.Shape, DType: root.DType, Chunks: layout.Chunks(), Work: layout.Work})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, a)
+	}
+	return all, nil
+}
+
+// make computes the outputs, or what an earlier run left of them to do.
+func (r *run) make(ctx context.Context, paths []string, print plan.Fingerprint, before map[int]store.Version, why string) (err error) {
 	if r.checkpoint, err = exec.NewCheckpoint(r.plan.Plan, print, r.fresh); err != nil {
 		return err
 	}
 	if r.checkpoint.Why == "" && !r.checkpoint.Resumes() && !r.fresh {
 		r.checkpoint.Why = why
 	}
-	remembered := false
+	remembered := map[string]bool{}
+	outputs := slices.Collect(r.plan.Outputs())
 	env := exec.Env{
 		Check: func(ctx context.Context) error {
 			after, err := versions(ctx, r.plan.Plan)
@@ -290,15 +344,19 @@ func (r *run) make(ctx context.Context, path string, print plan.Fingerprint, bef
 			}
 			return err
 		},
-		Committed: func(ctx context.Context) {
+		Committed: func(ctx context.Context, output int) {
+			path := paths[slices.Index(outputs, output)]
 			remember(ctx, path, r.region, print)
-			remembered = true
+			remembered[path] = true
 		},
 	}
 	if r.beside != nil {
 		env.Beside = r.beside.places()
 	}
-	if err = r.execute(ctx, env); err != nil && remembered {
+	if err = r.execute(ctx, env); err == nil {
+		return nil
+	}
+	for path := range remembered {
 		// The staging folder could not be cleaned: the next run does that, as part of computing.
 		if place, failed := store.Absolute(path); failed == nil {
 			resultcache.Drop(place, r.region)
@@ -369,13 +427,13 @@ func (r *run) collect(ctx context.Context, allocate func(n int) []byte) error {
 		ctx = context.Background()
 	}
 	if r.dry != nil {
-		allocate(grid.Size(r.root.Shape))
+		allocate(grid.Size(r.roots[0].Shape))
 		return nil
 	}
 	if r.planned {
 		return errors.Join(ErrPlanned, r.recordOnly(ctx, record.Planned))
 	}
-	return r.execute(ctx, exec.Env{Into: allocate(grid.Size(r.root.Shape))})
+	return r.execute(ctx, exec.Env{Into: allocate(grid.Size(r.roots[0].Shape))})
 }
 
 // execute runs the plan, with what the environment is beside the settings.

@@ -34,9 +34,9 @@ type Env struct {
 	// Check, where it is set, is called when all is computed, before the output is put
 	// in its place. Its error leaves there what was, and keeps nothing.
 	Check func(context.Context) error
-	// Committed, where it is set, is called when the output is in its place, while no
-	// other run can replace it.
-	Committed func(context.Context)
+	// Committed, where it is set, is called when an output is in its place, by its index in
+	// the plan's Arrays, while no other run can replace it.
+	Committed func(ctx context.Context, output int)
 	// Progress, where it is set, is called by one goroutine at a time while the run lasts,
 	// and once at its end. It must return at once.
 	Progress func(Progress)

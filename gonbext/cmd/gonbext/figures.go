@@ -16,6 +16,7 @@ type figures struct {
 	Status        string        `json:"status"` // of the last: done, skipped, planned; failed and cancelled ones have an error
 	Title         string        `json:"title"`
 	Output        string        `json:"output,omitempty"`
+	Outputs       []string      `json:"outputs,omitempty"` // where there are several
 	Run           string        `json:"run"` // the last
 	Seconds       float64       `json:"seconds"`
 	Budget        int64         `json:"budget"`
@@ -53,7 +54,10 @@ func ended(runs []*record.Run) bool {
 // figuresOf are the figures of runs that have ended. Without records they are those of the
 // report of the last.
 func figuresOf(runs []*record.Run, r *oocore.RunReport) *figures {
-	f := &figures{Status: r.Status, Title: r.Title, Output: r.Output}
+	f := &figures{Status: r.Status, Title: r.Title}
+	if f.Outputs = r.Outputs; len(r.Outputs) == 1 {
+		f.Output, f.Outputs = r.Outputs[0], nil
+	}
 	if len(runs) == 0 {
 		f.Seconds, f.Budget, f.PredictedPeak, f.MeasuredPeak, f.Passes = r.Seconds, r.Budget, r.PredictedPeak, r.MeasuredPeak, r.Passes
 		f.Chunks, f.Computed, f.Skipped, f.ReadBytes, f.WrittenBytes = r.Chunks, r.Computed, r.Skipped, r.Read, r.Written
