@@ -20,7 +20,7 @@ import (
 
 func newCompute() *cobra.Command {
 	var j job
-	var out string
+	var to []string
 	var list bool
 	c := &cobra.Command{
 		Use:   "compute EXPR NAME=PATH... -o DST",
@@ -31,12 +31,16 @@ EXPR is written in Go's expression syntax over NumPy's names, with positional ax
 mean(x, 0), matmul(a, b), astype(x, "float16"), slice(x, "0:100, ::2"), where(x > 0, x, 0). A result of no
 dimensions is printed where no -o is given.
 
+Several results of one run are definitions, each of which can use those before it, and have an -o NAME=PATH each.
+What they share is computed once.
+
 What has a length that only values know, such as mask(x, x > 0), is counted first, and --plan refuses it. cp, tucker and
 hosvd run first, too: --plan leaves their own passes out.`,
 		Example: `  gonbext compute 'sqrt(x)' x=acts.npy -o roots.npy --memory 256MiB
   gonbext compute 'mean(x, 0)' x=acts.npy -o means.npy --report means.html
   gonbext compute 'x - mean(x, 0)' x=acts.zarr -o centred.zarr --chunks 1024x512 --shards 16384x512 --codec blosc:lz4
   gonbext compute 'std(x)' x=acts.npy
+  gonbext compute 'm = mean(x, 0); c = x - m' x=acts.npy -o m=means.npy -o c=centred.zarr
   gonbext compute 'tucker(x, 8, 8, 8, "core")' x=cube.npy -o core.npy --report core.html
   gonbext compute --list`,
 		Args: func(c *cobra.Command, args []string) error {
@@ -50,6 +54,17 @@ hosvd run first, too: --plan leaves their own passes out.`,
 				return listOperations(c.OutOrStdout())
 			}
 			j.expression = args[0]
+			definitions, err := expr.Definitions(args[0])
+			if err != nil {
+				return failure(err)
+			}
+			if definitions != nil {
+				return j.computeAll(c, definitions, args[1:], to)
+			}
+			out, err := oneOutput(to)
+			if err != nil {
+				return err
+			}
 			names, err := openNames(c.Context(), args[1:])
 			if err != nil {
 				return failure(err)
@@ -79,7 +94,7 @@ hosvd run first, too: --plan leaves their own passes out.`,
 			return j.do(c, a, out)
 		},
 	}
-	c.Flags().StringVarP(&out, "output", "o", "", "array to write: x.zarr, x.npy, x.safetensors#name, x.npz#name, or x.bin for bare elements")
+	c.Flags().StringArrayVarP(&to, "output", "o", nil, "array to write: x.zarr, x.npy, x.safetensors#name, x.npz#name, or x.bin for bare elements; NAME=PATH for each of several")
 	c.Flags().StringVar(&j.device, "device", "cpu", "cpu, cuda:0, or model:8GiB for a modelled GPU of that memory")
 	c.Flags().BoolVar(&list, "list", false, "print what EXPR can call, and nothing else")
 	j.flags(c)
