@@ -35,6 +35,13 @@ func OpenContext(ctx context.Context, path string) *Array {
 	return made(graph.Open(site, info, ""))
 }
 
+// OpenStack is the files that a pattern matches, as filepath.Match has it, as one array:
+// each is a part along a new axis, in the order of their names. They have one shape and
+// dtype. Only their headers are read, and reading opens one file at a time for each task.
+func OpenStack(pattern string, axis int) *Array {
+	return OpenContext(context.Background(), store.StackPath(pattern, axis))
+}
+
 // FromSlice is an array of a copy of v, in C order; without a shape, of one
 // dimension.
 func FromSlice[T Element](v []T, shape ...int) *Array {

@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"io"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -16,6 +17,7 @@ import (
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/expr"
 	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/store"
 )
 
 func newCompute() *cobra.Command {
@@ -34,12 +36,16 @@ dimensions is printed where no -o is given.
 Several results of one run are definitions, each of which can use those before it, and have an -o NAME=PATH each.
 What they share is computed once.
 
+A PATH with a * is a pattern: its files, in the order of their names, are stacked along a new first axis, or another
+with '?axis=-1' behind it.
+
 What has a length that only values know, such as mask(x, x > 0), is counted first, and --plan refuses it. cp, tucker and
 hosvd run first, too: --plan leaves their own passes out.`,
 		Example: `  gonbext compute 'sqrt(x)' x=acts.npy -o roots.npy --memory 256MiB
   gonbext compute 'mean(x, 0)' x=acts.npy -o means.npy --report means.html
   gonbext compute 'x - mean(x, 0)' x=acts.zarr -o centred.zarr --chunks 1024x512 --shards 16384x512 --codec blosc:lz4
   gonbext compute 'std(x)' x=acts.npy
+  gonbext compute 'median(x, 0)' x='frames/*.npy' -o background.npy
   gonbext compute 'm = mean(x, 0); c = x - m' x=acts.npy -o m=means.npy -o c=centred.zarr
   gonbext compute 'tucker(x, 8, 8, 8, "core")' x=cube.npy -o core.npy --report core.html
   gonbext compute --list`,
@@ -146,6 +152,15 @@ func listOperations(w io.Writer) error {
 	return t.Flush()
 }
 
+// stacked is the path of an input: what has a * is a pattern, whose files are stacked along
+// axis 0 unless it says another.
+func stacked(path string) string {
+	if _, err := os.Stat(path); err == nil || !strings.Contains(path, "*") || strings.Contains(path, "axis=") {
+		return path
+	}
+	return store.StackPath(path, 0)
+}
+
 // openNames opens the arrays of NAME=PATH arguments.
 func openNames(ctx context.Context, args []string) (oocore.Names, error) {
 	names := make(oocore.Names)
@@ -159,7 +174,7 @@ func openNames(ctx context.Context, args []string) (oocore.Names, error) {
 		case names[name] != nil:
 			return nil, usagef("the name %s is given twice", name)
 		}
-		names[name] = oocore.OpenContext(ctx, path)
+		names[name] = oocore.OpenContext(ctx, stacked(path))
 		var open *oocore.Error
 		if errors.As(names[name].Err(), &open) {
 			return nil, open.Err // which names the file

@@ -17,7 +17,7 @@ type figures struct {
 	Title         string        `json:"title"`
 	Output        string        `json:"output,omitempty"`
 	Outputs       []string      `json:"outputs,omitempty"` // where there are several
-	Run           string        `json:"run"` // the last
+	Run           string        `json:"run"`               // the last
 	Seconds       float64       `json:"seconds"`
 	Budget        int64         `json:"budget"`
 	PredictedPeak int64         `json:"predicted_peak"` // of the run's buffers
