@@ -62,6 +62,24 @@ func Full(value any, shape ...int) *Array {
 	}, value)
 }
 
+// Zeros is an array of zeros of a type. It takes no memory.
+func Zeros(t DType, shape ...int) *Array { return constant("zeros", t, 0, shape) }
+
+// Ones is an array of ones of a type. It takes no memory.
+func Ones(t DType, shape ...int) *Array { return constant("ones", t, 1, shape) }
+
+func constant(op string, t DType, value int64, shape []int) *Array {
+	site := graph.Caller()
+	if t.Size() == 0 {
+		return &Array{err: &Error{Op: op, Site: site, Err: errors.New("there is no dtype: give one such as oocore.Float32")}}
+	}
+	n, err := graph.Full(site, dtype.FromInt(t, value), shape...)
+	if err != nil {
+		err = &Error{Op: op, Site: site, Err: unwrapped(err)}
+	}
+	return made(n, err)
+}
+
 // Arange counts from start by step up to but not including stop. The numbers'
 // types promote: ints give int64, a float64 among them float64. It takes no
 // memory.

@@ -74,6 +74,23 @@ func Collect[T Element](ctx context.Context, a *Array, opts ...Option) ([]T, err
 	return out, nil
 }
 
+// Item computes an array of one element, such as the result of a reduction of all axes. T
+// must be the type of the element.
+func Item[T Element](ctx context.Context, a *Array, opts ...Option) (v T, err error) {
+	if n, err := a.expression(); err == nil && grid.Size(n.Shape) != 1 {
+		return v, &Error{Op: "item", Shapes: [][]int{n.Shape}, Types: []dtype.Type{n.DType}, Site: graph.Caller(),
+			Err: errors.New("the array has not one element: Collect gives all of them")}
+	}
+	all, err := Collect[T](ctx, a, opts...)
+	if err != nil {
+		return v, err
+	}
+	if len(all) == 1 { // under a plan only there is none
+		v = all[0]
+	}
+	return v, nil
+}
+
 // held is the array with its elements in the program's memory.
 func (a *Array) held(ctx context.Context, opts []Option) (*Array, error) {
 	site := graph.Caller()

@@ -30,8 +30,8 @@ func newCompute() *cobra.Command {
 		Long: `Compute an expression of stored arrays within a budget of memory.
 
 EXPR is written in Go's expression syntax over NumPy's names, with positional axes: tanh(sqrt(b)*2 + exp(-b)),
-mean(x, 0), matmul(a, b), astype(x, "float16"), slice(x, "0:100, ::2"), where(x > 0, x, 0). A result of no
-dimensions is printed where no -o is given.
+mean(x, 0), matmul(a, b), astype(x, "float16"), slice(x, "0:100, ::2"), where(x > 0, x, 0). A result of at
+most 1000 elements is printed where no -o is given.
 
 Several results of one run are definitions, each of which can use those before it, and have an -o NAME=PATH each.
 What they share is computed once.
@@ -81,7 +81,7 @@ hosvd run first, too: --plan leaves their own passes out.`,
 			}
 			if expr.Decomposes(args[0]) { // which takes its time: what is to be refused after it is refused before
 				planned := append(opts[:len(opts):len(opts)], oocore.PlanOnly(), oocore.Target(out), oocore.Cell(record.Unreported))
-				if err := foresee(oocore.EvalContext(c.Context(), args[0], names, planned...), out, opts); err != nil {
+				if err := j.foresee(oocore.EvalContext(c.Context(), args[0], names, planned...), out, opts); err != nil {
 					return failure(err)
 				}
 				if err := checkUsed(args[0], names); err != nil {
@@ -91,7 +91,7 @@ hosvd run first, too: --plan leaves their own passes out.`,
 			stop := showProgress(c.ErrOrStderr(), j.id)
 			a := oocore.EvalContext(c.Context(), args[0], names, append(opts[:len(opts):len(opts)], oocore.Target(out))...)
 			stop()
-			if err := checkOutput(a, out); err != nil {
+			if err := j.checkOutput(a, out); err != nil {
 				return failure(err)
 			}
 			if err := checkUsed(args[0], names); err != nil {
@@ -108,23 +108,26 @@ hosvd run first, too: --plan leaves their own passes out.`,
 }
 
 // foresee refuses what could not be written, of an array that was planned where it could be.
-func foresee(a *oocore.Array, out string, opts []oocore.Option) error {
+func (j *job) foresee(a *oocore.Array, out string, opts []oocore.Option) error {
 	if a.Err() != nil {
 		return nil
 	}
-	if err := checkOutput(a, out); err != nil {
+	if err := j.checkOutput(a, out); err != nil {
 		return err
 	}
 	_, err := a.Plan(out, opts...)
 	return err
 }
 
-// checkOutput refuses what is no array, and one without a place.
-func checkOutput(a *oocore.Array, out string) error {
+// mostPrinted is how many elements an array that is printed has at most.
+const mostPrinted = 1000
+
+// checkOutput refuses what is no array, and one without a place that is too large to print.
+func (j *job) checkOutput(a *oocore.Array, out string) error {
 	if err := a.Err(); err != nil {
 		return err
 	}
-	if out == "" && a.Dims() > 0 {
+	if out == "" && a.Dims() > 0 && (j.asJSON || a.Size() > mostPrinted) {
 		return usagef("the result has shape %v: say with -o where to write it", a.Shape())
 	}
 	return nil

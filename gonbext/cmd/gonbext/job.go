@@ -232,7 +232,7 @@ func (j *job) compute(c *cobra.Command, a *oocore.Array, path string, opts []ooc
 	if path != "" {
 		_, err = a.Save(ctx, path, opts...)
 	} else {
-		value, err = collectValue(ctx, a, opts)
+		value, err = collectResult(ctx, a, opts)
 	}
 	if errors.Is(err, oocore.ErrPlanned) {
 		err = nil

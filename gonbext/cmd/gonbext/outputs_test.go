@@ -3,6 +3,7 @@ package main
 import (
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -57,5 +58,26 @@ func TestComputeSeveralOutputsRejects(t *testing.T) {
 		{1, "Processes", []string{"m = mean(x, 0); c = x - m", "x=x.npy", "-o", "m=m.npy", "-o", "c=c.npy", "--processes", "2"}},
 	} {
 		refused(t, dir, command(dir, append([]string{"compute"}, c.args...)...), c.status, c.says)
+	}
+}
+
+func TestComputePrintsSmallArray(t *testing.T) {
+	dir := t.TempDir()
+	for expression, want := range map[string]string{ // as NumPy prints them
+		"reshape(arange(0, 6, 1), 2, 3)": "[[0 1 2]\n [3 4 5]]\n",
+		"linspace(0, 1, 4) > 0.5":        "[False False  True  True]\n",
+		"arange(0, 3, 1) / 3":            "[0.         0.33333333 0.66666667]\n",
+		"zeros(2, 0)":                    "[]\n",
+	} {
+		if got := succeed(t, dir, "compute", expression); got != want {
+			t.Errorf("%s is\n%swant\n%s", expression, got, want)
+		}
+	}
+	if got := succeed(t, dir, "compute", "ones(2)", "--plan"); strings.Contains(got, "[") {
+		t.Errorf("a plan prints %s", got)
+	}
+	refused(t, dir, command(dir, "compute", "ones(7, 143)"), 2, "-o")
+	if got := object(t, dir, 2, "compute", "ones(2)", "--json"); !strings.Contains(got["error"].(string), "-o") {
+		t.Errorf("%v", got)
 	}
 }

@@ -5,13 +5,26 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/dtype"
 )
 
-// result is the value of an array of no dimensions.
+// result is the value of an array of no dimensions, or the text of another.
 type result struct{ value any }
+
+// collectResult computes an array that is printed.
+func collectResult(ctx context.Context, a *oocore.Array, opts []oocore.Option) (*result, error) {
+	if a.Dims() == 0 {
+		return collectValue(ctx, a, opts)
+	}
+	var text strings.Builder
+	if err := a.Print(ctx, &text, opts...); err != nil {
+		return nil, err
+	}
+	return &result{strings.TrimSuffix(text.String(), "\n")}, nil
+}
 
 // collectValue computes an array of no dimensions.
 func collectValue(ctx context.Context, a *oocore.Array, opts []oocore.Option) (*result, error) {
