@@ -24,6 +24,7 @@ type settings struct {
 	shards     []int
 	codec      string
 	region     string
+	grow       *int           // the axis to append along; nil where nothing is appended
 	dims       []string       // names of the output's dimensions
 	attributes map[string]any // of the output
 	fill       any            // that marks missing values; nil where none is given

@@ -160,6 +160,9 @@ func (a *Array) prepare(site graph.Site, path string, opts []Option) (_ *run, er
 	if err != nil {
 		return nil, &Error{Op: op, Site: site, Err: err}
 	}
+	if s.grow != nil {
+		op = "append"
+	}
 	defer func() {
 		if err != nil {
 			s.rejected(root.String(), path)
@@ -183,7 +186,7 @@ func (s *settings) output(site graph.Site, op string, a *Array, path string) (ou
 		return out, &Error{Op: op, Site: site, Err: fmt.Errorf("%s is also an input (%s): save to another file", path, input)}
 	}
 	chunks := s.chunks
-	if chunks == nil && s.region == "" && path != "" {
+	if chunks == nil && s.region == "" && s.grow == nil && path != "" {
 		chunks = a.chunks
 	}
 	failed := func(err error) (plan.Output, error) {
@@ -202,6 +205,12 @@ func (s *settings) output(site graph.Site, op string, a *Array, path string) (ou
 		if out.Root, out.Target.Region, out.Target.Whole, err = intoRegion(root, path, s); err != nil {
 			return failed(err)
 		}
+	}
+	if s.grow != nil {
+		if out.Target.Region, out.Target.Whole, err = growth(root, path, *s.grow, s); err != nil {
+			return failed(err)
+		}
+		out.Target.Grow = true
 	}
 	return out, nil
 }
@@ -296,7 +305,7 @@ func (r *run) save(ctx context.Context) (all []*Array, err error) {
 		return nil, err
 	}
 	print := r.plan.Fingerprint(r.version, inputs)
-	done, why := !r.fresh, ""
+	done, why := !r.fresh && r.grow == nil, "" // what was appended is appended again
 	for _, path := range paths {
 		if done {
 			done, why = committed(ctx, path, r.region, print)
@@ -363,6 +372,9 @@ func (r *run) make(ctx context.Context, paths []string, print plan.Fingerprint, 
 		},
 		Committed: func(ctx context.Context, output int) {
 			path := paths[slices.Index(outputs, output)]
+			if r.grow != nil {
+				return
+			}
 			remember(ctx, path, r.region, print)
 			remembered[path] = true
 		},

@@ -151,7 +151,7 @@ func (s *arrays) unstage(i int, kept bool) error {
 
 // meta is what the output is to be.
 func (s *arrays) meta(d *plan.Array) store.Meta {
-	m := store.Meta{Shape: d.Shape, DType: d.DType, Chunks: d.Chunks, Shards: d.Shards, Codec: d.Layout.Codec, Region: d.Region,
+	m := store.Meta{Shape: d.Shape, DType: d.DType, Chunks: d.Chunks, Shards: d.Shards, Codec: d.Layout.Codec, Region: d.Region, Grow: d.Grow,
 		Details: d.Details, StagingDir: s.spill}
 	if d.Region != nil {
 		m.Shape = d.Whole

@@ -20,6 +20,7 @@ type Target struct {
 	Codec  string
 	Region *grid.Box // of an array that is there already; nil makes a new one
 	Whole  []int     // the shape of that array
+	Grow   bool      // by Region, which that array does not have yet, to Whole
 	// Details go with the array, where its format keeps them.
 	Details store.Details
 	// Beside are reductions, along all axes, of arrays of the result's shape. They are
@@ -39,7 +40,7 @@ func (t *Target) meta(root *graph.Node) store.Meta {
 	if t.Region != nil {
 		shape = t.Whole
 	}
-	return store.Meta{Shape: shape, DType: root.DType, Chunks: t.Chunks, Shards: t.Shards, Codec: t.Codec, Region: t.Region, Details: t.Details}
+	return store.Meta{Shape: shape, DType: root.DType, Chunks: t.Chunks, Shards: t.Shards, Codec: t.Codec, Region: t.Region, Grow: t.Grow, Details: t.Details}
 }
 
 // compiler turns an expression into a plan, pass by pass.

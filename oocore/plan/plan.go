@@ -102,6 +102,7 @@ type Array struct {
 	Blocks  []int             `json:"blocks,omitempty"` // by which a temporary array lies in its file if it spills; nil is C order
 	Region  *grid.Box         `json:"region,omitempty"` // of what is there already, that the result is
 	Whole   []int             `json:"whole,omitempty"`  // the shape of what is there
+	Grow    bool              `json:"grow,omitempty"`   // by that region, to that shape
 	Layout  store.Layout      `json:"layout,omitzero"`  // of the result
 	Details store.Details     `json:"details,omitzero"` // of the result
 	Work    store.Work        `json:"work,omitzero"`    // of reading

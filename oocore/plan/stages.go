@@ -249,7 +249,7 @@ func (p *Plan) temporary(name string, shape []int, t dtype.Type) int {
 // suit the stage that writes it, where the user names none.
 func (c *compiler) output(k int, natural []int) (Array, error) {
 	root, t := c.roots[k], &c.targets[k]
-	a := Array{Place: InResult, Name: root.String(), Path: t.Path, Shape: root.Shape, DType: root.DType, Region: t.Region, Whole: t.Whole, Details: t.Details}
+	a := Array{Place: InResult, Name: root.String(), Path: t.Path, Shape: root.Shape, DType: root.DType, Region: t.Region, Whole: t.Whole, Grow: t.Grow, Details: t.Details}
 	if t.Path == "" {
 		a.Place = InCollect
 		return a, nil

@@ -32,6 +32,8 @@ type job struct {
 	memory, device        string
 	chunks, shards, codec string
 	region                string
+	axis                  int  // to append along, where appends is set
+	appends               bool // to the output, which is there
 	dims, fill            string
 	attributes            []string // KEY=JSON
 	workers, processes    int
@@ -52,6 +54,7 @@ func (j *job) flags(c *cobra.Command) {
 	f.StringVar(&j.shards, "shards", "", "shape of the groups of chunks that are stored as one object, such as 16384x512")
 	f.StringVar(&j.codec, "codec", "", "compression of the output: none, zstd:3, gzip:5, blosc:lz4:5:shuffle (default the format's own)")
 	f.StringVar(&j.region, "region", "", "write into this part of an output that is there already, such as 1000:2000")
+	f.IntVar(&j.axis, "append", 0, "append along this axis to an output that is there already, which is a Zarr array")
 	f.StringVar(&j.dims, "dims", "", "names of the output's dimensions, such as time,y,x (default those of the inputs)")
 	f.StringArrayVar(&j.attributes, "attr", nil, "an attribute of the output as KEY=JSON, such as units='\"K\"'; may be given again")
 	f.StringVar(&j.fill, "fill-value", "", "value that marks missing elements of the output, such as -9999 or NaN (default that of a copied array)")
@@ -71,6 +74,7 @@ func (j *job) options(c *cobra.Command) ([]oocore.Option, error) {
 		j.id = "command-" + rand.Text()
 	}
 	opts := []oocore.Option{oocore.Cell(j.id), oocore.Report(&j.ran)}
+	j.appends = c.Flags().Changed("append")
 	if c.Flags().Changed("memory") {
 		n, err := units.ParseSize(j.memory)
 		if err != nil {
@@ -229,9 +233,12 @@ func (j *job) do(c *cobra.Command, a *oocore.Array, path string) error {
 func (j *job) compute(c *cobra.Command, a *oocore.Array, path string, opts []oocore.Option) (value *result, err error) {
 	defer showProgress(c.ErrOrStderr(), j.id)()
 	ctx := c.Context()
-	if path != "" {
+	switch {
+	case j.appends:
+		_, err = a.Append(ctx, path, j.axis, opts...)
+	case path != "":
 		_, err = a.Save(ctx, path, opts...)
-	} else {
+	default:
 		value, err = collectResult(ctx, a, opts)
 	}
 	if errors.Is(err, oocore.ErrPlanned) {

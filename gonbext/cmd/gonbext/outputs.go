@@ -31,6 +31,9 @@ func (j *job) computeAll(c *cobra.Command, definitions []expr.Definition, inputs
 	if err != nil {
 		return err
 	}
+	if j.appends {
+		return usagef("--append is for one output: append one after the other")
+	}
 	defer showProgress(c.ErrOrStderr(), j.id)()
 	outputs, err := evaluate(c.Context(), definitions, names, paths, opts)
 	if err != nil {
