@@ -57,7 +57,7 @@ func prepareAll(site graph.Site, outputs []Output, opts []Option) (_ *run, err e
 		}
 		return nil, &Error{Op: "save", Site: site, Err: err}
 	}
-	s, err := settle(opts)
+	s, err := applyOptions(opts)
 	if err != nil {
 		return failed(err)
 	}
@@ -122,7 +122,7 @@ func (o *Output) plan(site graph.Site, opts []Option) (out plan.Output, err erro
 	if own.ofRun() {
 		return out, fmt.Errorf("%s: the options of one output say how it is stored: give those of the run to SaveAll", o.Path)
 	}
-	s, err := settle(slices.Concat(opts, o.Options))
+	s, err := applyOptions(slices.Concat(opts, o.Options))
 	if err != nil {
 		return out, err
 	}

@@ -34,8 +34,7 @@ type Plan struct {
 	Output int     `json:"output"`           // index into Arrays
 	Others []int   `json:"others,omitempty"` // outputs beside that, each in a file of its own
 
-	bound   bool // Go functions are among its operations: it does not travel
-	decoded bool // its operations may be given what they were not made for
+	bound bool // Go functions are among its operations: it does not travel
 }
 
 // Outputs iterates over the indices of all outputs in Arrays.

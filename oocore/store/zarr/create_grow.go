@@ -105,7 +105,7 @@ func createGrown(ctx context.Context, path string, m store.Meta) (_ store.Writer
 		return nil, errors.Join(err, t.suspend())
 	}
 	root, _ := split(path)
-	t.bucket, t.d, t.box, t.text, t.copies = bucket, newDesign(found, true), *m.Region, text, localGroups(path, root, path)
+	t.bucket, t.d, t.box, t.text, t.copies = bucket, newWriteLayout(found, true), *m.Region, text, localGroups(path, root, path)
 	if err := t.begin(m.Resume); err != nil {
 		return nil, errors.Join(err, t.suspend())
 	}
@@ -117,7 +117,7 @@ type growTarget struct {
 	ws     *store.StagingDir
 	owned  bool
 	bucket blob.Bucket
-	d      *design
+	d      *writeLayout
 	box    grid.Box // what is new
 	text   []byte   // of the metadata, as they will be
 	copies consolidatedGroups
