@@ -367,7 +367,7 @@ func heatMapDrawing(c *record.Card, alt string) (*figure, string) {
 		return nil, ""
 	}
 	out := &figure{Title: "Heat map", Caption: "Down: axis 0; across: axis 1.", Alt: "Heat map: " + alt, Block: f.Block, Shape: c.Shape}
-	layout := fold{rows: f.Rows, cols: f.Cols, cells: len(f.Means)}
+	layout := downsampledGrid{rows: f.Rows, cols: f.Cols, cells: len(f.Means)}
 	data := make([]opts.HeatMapData, len(f.Means))
 	for i, v := range f.Means {
 		value := []any{i % f.Cols, i / f.Cols, nil}

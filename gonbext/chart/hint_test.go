@@ -38,7 +38,7 @@ func TestHintFollowsTheEndOfTheRun(t *testing.T) {
 		"strided": {"Chunks of whole rows", "oocore.Chunks(100, 1000)"},
 		"device":  {"halved 2 times", ""},
 	} {
-		got := digest(runs[name], 1).hint()
+		got := summarize(runs[name], 1).hint()
 		if !strings.Contains(got.Text, want.Text) || got.Line != want.Line || (want.Text == "") != (got.Text == "") {
 			t.Errorf("%s: %q, %q", name, got.Text, got.Line)
 		}
