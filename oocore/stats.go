@@ -150,7 +150,7 @@ func (a *Array) Ptp(axes ...int) *Array {
 // given. Weights that sum to zero are an error when it is computed. One pass.
 func (a *Array) Average(weights *Array, axes ...int) *Array {
 	return build("average", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
-		return stats.Average(site, in[0], in[1], axes...)
+		return stats.Average(site, in[0], in[1], false, axes...)
 	}, a, weights)
 }
 

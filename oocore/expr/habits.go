@@ -110,12 +110,14 @@ func (h *habits) named(at int) string {
 	}
 	f := functions[call.function]
 	switch name := h.before; {
+	case name == "axis" && value == "" && strings.Contains(f.Usage, `"axis=()"`):
+		return fmt.Sprintf(`write %s"axis=()"): %s`, front, f.Usage)
+	case name == "axis" || name == "axes":
+		return fmt.Sprintf("arguments have no names: write %s%s)", front, value)
 	case strings.Contains(f.Usage, `"`+name+`="`) || strings.Contains(f.Usage, `"`+name+"="):
 		return fmt.Sprintf(`write %s"%s=%s"): %s`, front, name, strings.Trim(value, `"'`), f.Usage)
 	case strings.Contains(f.Usage, `"`+name+`"`):
 		return fmt.Sprintf(`write %s"%s"): %s`, front, name, f.Usage)
-	case name == "axis" || name == "axes":
-		return fmt.Sprintf("arguments have no names: write %s%s)", front, value)
 	case f.Usage != "":
 		return fmt.Sprintf("arguments have no names, but places: %s", f.Usage)
 	}

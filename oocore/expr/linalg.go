@@ -2,6 +2,7 @@ package expr
 
 import (
 	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/op/linalg"
 )
 
@@ -81,9 +82,17 @@ func init() {
 		return out.X, err
 	})
 	document("lstsq", Doc{NumPy: "np.linalg.lstsq", Passes: "1 over both; 3 where there are more columns than rows", Working: blocks})
-	define("norm(x, ord, axes...)", 1, 4, func(c *call) (*graph.Node, error) {
+	define(`norm(x, ord, axes..., "keepdims")`, 1, 5, func(c *call) (*graph.Node, error) {
+		keep := c.option("keepdims")
 		return withOrder(c, func(x *graph.Node, o linalg.Order, axes []int) (*graph.Node, error) {
-			return linalg.Norm(c.site, x, o, axes...)
+			out, err := linalg.Norm(c.site, x, o, axes...)
+			if err != nil || !keep {
+				return out, err
+			}
+			if axes, err = grid.Axes(axes, len(x.Shape)); err != nil {
+				return nil, err
+			}
+			return graph.ExpandDims(c.site, out, axes...)
 		})
 	})
 	document("norm", Doc{NumPy: "np.linalg.norm", Passes: "1; of singular values as svdvals", Working: "an accumulator for each result"})
@@ -122,6 +131,16 @@ func defineParts(usage string, parts []string, f func(c *call, x *graph.Node) ([
 		}
 		return all[part], nil
 	})
+}
+
+// option takes a word from the end of the arguments, and reports whether it stood there.
+func (c *call) option(word string) bool {
+	last := len(c.values) - 1
+	if last == 0 || c.values[last].text == nil || *c.values[last].text != word {
+		return false
+	}
+	c.values = c.values[:last]
+	return true
 }
 
 // part is which of a function's results an argument names.

@@ -87,9 +87,27 @@ func init() {
 	define("eye(rows, columns, diagonal)", 1, 3, matrix(shape.Eye))
 	define("tri(rows, columns, diagonal)", 1, 3, matrix(shape.Tri))
 	define(`pad(x, widths..., "constant", values...)`, 2, -1, padded)
-	define("roll(x, shift, axes...)", 2, -1, onArray(func(c *call, x *graph.Node, n []int) (*graph.Node, error) {
-		return shape.Roll(c.site, x, n[:1], n[1:])
-	}))
+	define(`roll(x, shift or "1, 2", axes...)`, 2, -1, func(c *call) (*graph.Node, error) {
+		in, err := c.arrays(1)
+		if err != nil {
+			return nil, err
+		}
+		shifts, from := []int{}, 1
+		if text := c.values[1].text; text != nil { // one for each axis
+			if shifts, err = c.list(1, *text); err != nil {
+				return nil, err
+			}
+			from = 2
+		}
+		n, err := c.ints(from)
+		if err != nil {
+			return nil, err
+		}
+		if from == 1 {
+			shifts, n = n[:1], n[1:]
+		}
+		return shape.Roll(c.site, in[0], shifts, n)
+	})
 	define("tile(x, times...)", 2, -1, onArray(func(c *call, x *graph.Node, times []int) (*graph.Node, error) {
 		return shape.Tile(c.site, x, times)
 	}))

@@ -75,7 +75,8 @@ func init() {
 		return stats.PeakToPeak(c.site, x, axes...)
 	}))
 	document("ptp", Doc{NumPy: "np.ptp", Passes: "1", Working: "two accumulators for each result"})
-	define("average(x, weights, axes...)", 2, -1, func(c *call) (*graph.Node, error) {
+	define(`average(x, weights, axes..., "keepdims")`, 2, -1, func(c *call) (*graph.Node, error) {
+		keep := c.option("keepdims")
 		in, err := c.arrays(2)
 		if err != nil {
 			return nil, err
@@ -84,7 +85,7 @@ func init() {
 		if err != nil {
 			return nil, err
 		}
-		return stats.Average(c.site, in[0], in[1], axes...)
+		return stats.Average(c.site, in[0], in[1], keep, axes...)
 	})
 	document("average", Doc{NumPy: "np.average", Passes: "1", Working: "two accumulators for each result"})
 	define(`cov(x, y, "columns", "bias", "ddof=1", "fweights", f, "aweights", a)`, 1, 9, func(c *call) (*graph.Node, error) {
