@@ -154,6 +154,14 @@ func (a *Array) Average(weights *Array, axes ...int) *Array {
 	}, a, weights)
 }
 
+// Moment is the mean along the axes of a power of what elements are from their mean, of an
+// order that is not negative (scipy.stats.moment). Two passes.
+func (a *Array) Moment(order int, axes ...int) *Array {
+	return a.view("moment", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
+		return stats.Moment(site, n, order, graph.ReduceOptions{Axes: axes})
+	})
+}
+
 // CovOptions are the less common arguments of Cov.
 type CovOptions struct {
 	Columns bool // variables are columns, and observations rows: NumPy's rowvar=False

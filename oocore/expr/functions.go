@@ -73,7 +73,7 @@ func init() {
 			if len(c.values) > len(in) {
 				return c.applyIn(op, in)
 			}
-			return graph.Apply(c.site, op, in...)
+			return applied(c.site, op, in...)
 		})
 	}
 	for kind := kernel.Sum; kind <= kernel.CountNonzero; kind++ {
@@ -192,15 +192,22 @@ func defineLeaves() {
 		return graph.Arange(c.site, in[0], in[1], in[2], as...)
 	})
 	define("linspace(start, stop, count)", 3, 3, func(c *call) (*graph.Node, error) {
+		count, err := c.ints(2)
+		if err != nil {
+			return nil, err
+		}
+		if c.values[0].node != nil || c.values[1].node != nil {
+			ends, err := c.arrays(2)
+			if err != nil {
+				return nil, err
+			}
+			return elements.Linspace(c.site, ends[0], ends[1], count[0])
+		}
 		start, err := c.float(0)
 		if err != nil {
 			return nil, err
 		}
 		stop, err := c.float(1)
-		if err != nil {
-			return nil, err
-		}
-		count, err := c.ints(2)
 		if err != nil {
 			return nil, err
 		}
@@ -222,6 +229,14 @@ func defineLeaves() {
 		}
 		return graph.Uniform(c.site, dtype.Float64, uint64(n[0]), n[1:]...)
 	})
+}
+
+// applied is an operation on operands that the user gives.
+func applied(site graph.Site, op kernel.Op, in ...*graph.Node) (*graph.Node, error) {
+	if op == kernel.Power {
+		return elements.Power(site, in[0], in[1])
+	}
+	return graph.Apply(site, op, in...)
 }
 
 // dtypeOption takes "dtype=float32" from the end of the arguments, where it stands there.
@@ -269,7 +284,7 @@ func (c *call) applyIn(op kernel.Op, in []*graph.Node) (*graph.Node, error) {
 			return nil, err
 		}
 	}
-	out, err := graph.Apply(c.site, op, in...)
+	out, err := applied(c.site, op, in...)
 	if err == nil && out.DType != t {
 		return nil, c.fail(at, "%s of %s gives %s, not %s", c.f.Name, t, out.DType, t)
 	}

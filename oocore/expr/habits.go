@@ -27,12 +27,12 @@ type bracket struct {
 func (h *habits) token(at int, tok token.Token, lit string) (reason string, from int) {
 	defer func() {
 		h.before, h.last = "", tok
-		if tok == token.IDENT || tok == token.VAR {
+		if tok == token.IDENT || standIns[tok] != "" {
 			h.before, h.at = lit, at
 		}
 	}()
 	switch {
-	case tok == token.LPAREN && h.last.IsKeyword() && h.last != token.VAR && h.last != token.FUNC:
+	case tok == token.LPAREN && h.last.IsKeyword() && standIns[h.last] == "" && h.last != token.FUNC:
 		return fmt.Sprintf("there is no function %q%s", h.last, nearestFunction(h.last.String())), max(at-len(h.last.String()), 0)
 	case tok == token.LPAREN:
 		b := bracket{start: at, at: at}

@@ -196,13 +196,13 @@ func TestWhatValuesSay(t *testing.T) {
 		"not the number of one of 2 bins": failed(t, numbers, []int{1, 2}, three),
 		"is not finite: give a range":     failed(t, EvenEdges{Bins: 3, Type: dtype.Float64}, []int{4}, number(0), number(math.Inf(1))),
 		"3 bins are too many":             failed(t, EvenEdges{Bins: 3, Type: dtype.Float64}, []int{4}, number(1), number(math.Nextafter(1, 2))),
-		"not this":                        failed(t, compose.Unless{dtype.Int64, "not this"}, []int{2}, listed([]bool{false, true}), listed([]int64{1, 2})),
+		"not this":                        failed(t, compose.Unless{Type: dtype.Int64, Reason: "not this"}, []int{2}, listed([]bool{false, true}), listed([]int64{1, 2})),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want: %s", err, want)
 		}
 	}
-	if err := failed(t, compose.Unless{dtype.Int64, "not this"}, []int{2}, listed([]bool{false, false}), listed([]int64{1, 2})); err != nil {
+	if err := failed(t, compose.Unless{Type: dtype.Int64, Reason: "not this"}, []int{2}, listed([]bool{false, false}), listed([]int64{1, 2})); err != nil {
 		t.Error(err)
 	}
 }

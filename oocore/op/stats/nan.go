@@ -74,7 +74,11 @@ func skip(m *compose.Maker, kind kernel.Reduction, n *graph.Node, o graph.Reduce
 	}
 	none := m.Reduce(kernel.All, out, along)
 	if !place {
-		return m.Apply(kernel.Where, none, m.Number(math.NaN()), n), m.Err
+		nan := m.Number(math.NaN())
+		if m.Err == nil && n.DType.Kind() == dtype.KindComplex {
+			nan = m.Full(dtype.FromComplex(n.DType, complex(math.NaN(), math.NaN())))
+		}
+		return m.Apply(kernel.Where, none, nan, n), m.Err
 	}
 	return m.Unless(none, n, "there are only NaN, of which none is the smallest or the largest"), m.Err
 }
