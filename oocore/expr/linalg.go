@@ -52,11 +52,31 @@ func init() {
 		return []*graph.Node{q, r}, err
 	})
 	document("qr", Doc{NumPy: "np.linalg.qr", Passes: "\"r\": 1; \"q\": 2 read, 1 written", Working: blocks})
-	defineParts("svd(x, \"u\", \"s\" or \"vt\")", []string{"u", "s", "vt"}, func(c *call, x *graph.Node) ([]*graph.Node, error) {
-		u, s, vt, err := linalg.SVD(c.site, x)
-		return []*graph.Node{u, s, vt}, err
+	define(`svd(x, "u", "s" or "vt", "full")`, 2, 3, func(c *call) (*graph.Node, error) {
+		decompose := linalg.SVD
+		if c.option("full") {
+			decompose = linalg.FullSVD
+		}
+		in, err := c.arrays(1)
+		if err != nil {
+			return nil, err
+		}
+		if len(c.values) != 2 {
+			return nil, c.fail(c.args[len(c.args)-1].Pos(), "svd gives one of its results, by name: %s", c.f.Usage)
+		}
+		part, err := c.part(1, []string{"u", "s", "vt"})
+		if err != nil {
+			return nil, err
+		}
+		u, s, vt, err := decompose(c.site, in[0])
+		return []*graph.Node{u, s, vt}[part], err
 	})
-	document("svd", Doc{NumPy: "np.linalg.svd", Passes: "\"s\" and \"vt\": 1; \"u\": 2 read, 1 written", Working: blocks})
+	defineParts(`lu(x, "p", "l" or "u")`, []string{"p", "l", "u"}, func(c *call, x *graph.Node) ([]*graph.Node, error) {
+		p, l, u, err := linalg.LU(c.site, x)
+		return []*graph.Node{p, l, u}, err
+	})
+	document("lu", Doc{NumPy: "scipy.linalg.lu", Passes: "1", Working: whole})
+	document("svd", Doc{NumPy: "np.linalg.svd", Passes: "\"s\" and \"vt\": 1; \"u\": 2 read, 1 written; \"full\": 1", Working: blocks + "; \"full\" of matrices that fit a task"})
 	define("randomized_svd(x, k, iterations, seed, \"u\", \"s\" or \"vt\")", 3, 5, randomizedSVD)
 	document("randomized_svd", Doc{NumPy: "sklearn.utils.extmath.randomized_svd", Passes: "1 and one for each iteration (2)", Working: "a block of 12 MiB in float64, or a row, and k+10 rows of x"})
 	define("pinv(x, rcond)", 1, 2, withLimit(linalg.PInv))
