@@ -28,7 +28,7 @@ func RandomPermutation(seed uint64, n int) *Array {
 }
 
 // Permuted is each line along an axis in a random order of its own, with the passes of
-// Argsort and TakeAlong.
+// Argsort and TakeAlong: lines of over 4 MiB are read once for each 4 MiB of them.
 func (a *Array) Permuted(seed uint64, axis int) *Array {
 	return a.view("permuted", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
 		return random.Permuted(site, n, seed, axis)

@@ -64,7 +64,7 @@ func init() {
 		if err != nil {
 			return nil, err
 		}
-		indices, alone, err := c.places(1, x, axis)
+		indices, alone, err := c.places(1)
 		if err != nil {
 			return nil, err
 		}
@@ -79,7 +79,18 @@ func init() {
 		if err != nil {
 			return nil, err
 		}
-		indices, _, err := c.places(1, x, axis)
+		if spec := text(c.values[1]); strings.Contains(spec, ":") {
+			d, err := grid.Axis(axis, len(x.Shape))
+			if err != nil {
+				return nil, graph.Refuse(c.site, "delete", err, x)
+			}
+			v, err := grid.ParseSlice(spec, x.Shape[d:d+1])
+			if err != nil {
+				return nil, graph.Refuse(c.site, "delete", err, x)
+			}
+			return edit.DeleteEvery(c.site, x, v.Start[0], v.Step[0], v.Shape[0], d)
+		}
+		indices, _, err := c.places(1)
 		if err != nil {
 			return nil, err
 		}
@@ -231,26 +242,10 @@ func assigned(c *call) (*graph.Node, error) {
 	return nil, c.fail(c.args[1].Pos(), "set takes the region as text in double quotes, a mask or an array of indices: %s", c.f.Usage)
 }
 
-// places are indices along an axis: one number, which alone says, several or a slice in
-// text, or the elements of an array.
-func (c *call) places(at int, x *graph.Node, axis int) (indices []int, alone bool, err error) {
+// places are indices along an axis: one number, which alone says, several in text, or the
+// elements of an array.
+func (c *call) places(at int) (indices []int, alone bool, err error) {
 	switch v := c.values[at]; {
-	case v.text != nil && strings.Contains(*v.text, ":"):
-		d, err := grid.Axis(axis, len(x.Shape))
-		if err != nil {
-			return nil, false, graph.Refuse(c.site, c.f.Name, err, x)
-		}
-		view, err := grid.ParseSlice(*v.text, x.Shape[d:d+1])
-		if err != nil {
-			return nil, false, graph.Refuse(c.site, c.f.Name, err, x)
-		}
-		if len(view.Shape) == 0 {
-			return []int{view.Start[0]}, false, nil
-		}
-		for i := range view.Shape[0] {
-			indices = append(indices, view.Start[0]+i*view.Step[0])
-		}
-		return indices, false, nil
 	case v.text != nil && strings.TrimSpace(*v.text) == "":
 		return nil, false, nil
 	case v.text != nil:

@@ -140,6 +140,36 @@ func remove(m *compose.Maker, n *graph.Node, indices []int, axis int) (*graph.No
 	return m.Make(func() (*graph.Node, error) { return index.Take(m.Site, n, from, at) }), m.Err
 }
 
+// DeleteEvery is the array without count elements along an axis, from one on, step apart:
+// those of a slice. It holds none of their indices.
+func DeleteEvery(site graph.Site, n *graph.Node, start, step, count, axis int) (*graph.Node, error) {
+	m := &compose.Maker{Site: site}
+	out, err := removeEvery(m, n, start, step, count, axis)
+	return named(site, "delete", out, err, n)
+}
+
+func removeEvery(m *compose.Maker, n *graph.Node, start, step, count, axis int) (*graph.Node, error) {
+	at, err := grid.Axis(axis, len(n.Shape))
+	if err != nil || count == 0 {
+		return n, err
+	}
+	if step < 0 {
+		start, step = start+(count-1)*step, -step
+	}
+	length := n.Shape[at]
+	if step == 1 || count == 1 {
+		before, after := m.Part(n, at, 0, start), m.Part(n, at, start+count, length)
+		return m.Make(func() (*graph.Node, error) { return shape.Concatenate(m.Site, at, before, after) }), m.Err
+	}
+	// One more is gone before each step-1 that are left, from the first that is gone on.
+	place := m.Arange(length - count)
+	gone := m.Apply(kernel.FloorDivide, m.Apply(kernel.Subtract, place, m.Number(start)), m.Number(step-1))
+	gone = m.Apply(kernel.Add, gone, m.Number(1))
+	gone = m.Apply(kernel.Minimum, m.Apply(kernel.Maximum, gone, m.Number(0)), m.Number(count))
+	from := m.Apply(kernel.Add, place, gone)
+	return m.Make(func() (*graph.Node, error) { return index.Take(m.Site, n, from, at) }), m.Err
+}
+
 // ranked is, for each of the numbers, how many of a rising list come before it, and
 // whether it is in the list.
 func ranked(m *compose.Maker, rising []int64, numbers *graph.Node) (before, in *graph.Node) {

@@ -16,8 +16,8 @@ import (
 
 // weighted are quantiles of elements that weigh differently, by NumPy's only method for
 // that, inverted_cdf: of the elements in their order the first up to which the weights
-// reach the quantile's share of all. The elements are sorted, with the passes of Argsort;
-// their weights follow them and are summed up.
+// reach the quantile's share of all. The elements are sorted, with the passes of Argsort,
+// and they and their weights are taken in that order, with those of TakeAlong.
 func weighted(site graph.Site, name string, n *graph.Node, s Quantiles, list bool, o QuantileOptions) (*graph.Node, error) {
 	m := &compose.Maker{Site: site}
 	out, err := weigh(m, n, s, list, o)
