@@ -10,7 +10,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/exec/checkpoint"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/plan"
-	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/memstore"
 )
@@ -66,7 +65,7 @@ func openArrays(p *plan.Sized, env *Env, c *checkpoint.Checkpoint, a *arena.Aren
 			if int64(len(env.Into)) != d.Bytes() {
 				return s, fmt.Errorf("the result has %d bytes and the place for it %d", d.Bytes(), len(env.Into))
 			}
-			if s.memory[i], err = a.Charge(arena.Tag{Chunk: -1, Class: record.Output}, d.Bytes()); err == nil && !s.shared {
+			if s.memory[i], err = p.ArrayBuffer(i).Alloc(a, 0); err == nil && !s.shared {
 				s.writers[i] = memstore.Into(d.Shape, d.DType, env.Into)
 			}
 		}

@@ -5,6 +5,18 @@
 // computes it, and writes a piece when it is full. Since there are more slots
 // than workers, some read and write while others compute; since their number is
 // fixed, memory is too. What is allocated is what the plan predicted, to the byte.
+//
+//   - Elementwise chains are one program over registers of 16,384 elements that stay in
+//     a core's cache. Shared parts are computed once; reductions of one array share a
+//     pass.
+//   - Large outputs are written past the page cache, from huge pages; what must go
+//     through it is written back behind the run. Bounded memory is also the fast way.
+//   - Partial results of a reduction are merged in the order of chunks, whatever order
+//     they finish in.
+//   - A matrix product keeps the accumulators of many tiles and streams panels of both
+//     operands past them, the next being read while the present is multiplied.
+//   - A budget is of the process. Runs that go on at once and do not fit into it
+//     together follow each other.
 package exec
 
 import (
@@ -211,10 +223,10 @@ func (r *run) tasks(ctx context.Context, stage int) (err error) {
 		return err
 	}
 	if m != nil {
-		defer m.free()
+		defer func() { err = errors.Join(err, m.free()) }()
 	}
-	snapshot, file, err := r.checkpoint.Snapshot(stage)
-	if err == nil && snapshot != nil {
+	snapshot, file, failed := r.checkpoint.Snapshot(stage)
+	if file != nil {
 		defer file.Close()
 	}
 	recorded := checkpoint.Stage{Index: stage, InMemory: r.arrays.inMemory(stage), Merges: m != nil}
@@ -222,17 +234,19 @@ func (r *run) tasks(ctx context.Context, stage int) (err error) {
 		if s.Kind == plan.ReduceStage && s.Tasks() == 0 {
 			return m.empty(ctx)
 		}
-		if r.checkpoint.Done(stage).Len() > 0 && (err != nil || snapshot == nil || m.restore(snapshot.Meta, file) != nil) {
+		if r.checkpoint.Done(stage).Len() > 0 && (failed != nil || snapshot == nil || m.restore(snapshot.Meta, file) != nil) {
 			if err := r.checkpoint.Forget(stage); err != nil {
 				return err
 			}
 		}
 		r.partials, recorded.Accumulators = m, m
 	}
-	done := r.checkpoint.Done(stage)
-	tasks := left(s.Tasks(), func(index int) bool { return done.Has(int64(index)) })
+	tasks := Tasks{{0, s.Tasks()}}
+	if done := r.checkpoint.Done(stage); done.Len() > 0 {
+		tasks = left(s.Tasks(), func(index int) bool { return done.Has(int64(index)) })
+	}
 	r.counts.skipped.Add(int64(s.Tasks() - tasks.Len()))
-	if len(tasks) > 0 {
+	if tasks.Len() > 0 {
 		runner, err := r.executor.Stage(ctx, stage)
 		if err != nil {
 			return err

@@ -5,13 +5,11 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/gonbext/gonbext/oocore/arena"
 	"github.com/gonbext/gonbext/oocore/exec/checkpoint"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/plan"
-	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/memstore"
 )
@@ -64,16 +62,16 @@ func (s *arrays) resumeInArena(ctx context.Context, stage, i int) (err error) {
 	if err != nil {
 		return err
 	}
-	return errors.Join(stored.Read(ctx, s.memory[i].Data, grid.Entire(d.Shape).Region()), stored.Close())
+	return errors.Join(stored.Read(ctx, s.memory[i].Bytes(), grid.Entire(d.Shape).Region()), stored.Close())
 }
 
 // inArena makes room for an array that is kept in memory.
 func (s *arrays) inArena(stage, i int) (err error) {
 	d := &s.plan.Arrays[i]
-	if s.memory[i], err = s.arena.Alloc(arena.Tag{Stage: stage, Chunk: -1, Class: record.Scratch}, d.Bytes()); err != nil {
+	if s.memory[i], err = s.plan.ArrayBuffer(i).Alloc(s.arena, stage); err != nil {
 		return err
 	}
-	s.writers[i] = memstore.Into(d.Shape, d.DType, s.memory[i].Data)
+	s.writers[i] = memstore.Into(d.Shape, d.DType, s.memory[i].Bytes())
 	return nil
 }
 
@@ -108,8 +106,8 @@ func (s *arrays) restore(ctx context.Context, stage int) (err error) {
 			continue
 		}
 		if err = s.inArena(stage, i); err == nil {
-			err = stored.Read(ctx, s.memory[i].Data, grid.Entire(d.Shape).Region())
-			s.writers[i], s.readers[i] = nil, memstore.New(d.Shape, d.DType, s.memory[i].Data)
+			err = stored.Read(ctx, s.memory[i].Bytes(), grid.Entire(d.Shape).Region())
+			s.writers[i], s.readers[i] = nil, memstore.New(d.Shape, d.DType, s.memory[i].Bytes())
 		}
 		if err = errors.Join(err, stored.Close()); err != nil {
 			return err
@@ -179,7 +177,7 @@ func (s *arrays) copyDone(ctx context.Context, stage, i int, done *checkpoint.Se
 				at += start * strides[axis]
 			}
 			part := buffer[:piece.Size()*size]
-			kernel.Copy(size, piece.Shape, part, 0, grid.Strides(piece.Shape), s.memory[i].Data, at, strides)
+			kernel.Copy(size, piece.Shape, part, 0, grid.Strides(piece.Shape), s.memory[i].Bytes(), at, strides)
 			if err := s.copies[i].Write(ctx, part, piece); err != nil {
 				return err
 			}
@@ -194,7 +192,7 @@ func (s *arrays) result(stage, task int) (grid.Box, bool) {
 	if st.Kind != plan.ReduceStage {
 		return st.Grid.Box(task), true
 	}
-	f := &folding{stage: st, parts: s.plan.FoldedChunks(st.Stage)}
+	f := &folding{stage: st, parts: st.FoldedChunks()}
 	_, chunk := f.chunk(task)
 	return f.result(chunk), task%f.parts == f.parts-1
 }
@@ -221,7 +219,7 @@ func (s *arrays) end(ctx context.Context, stage int, worthSaving bool) (err erro
 		s.writers[i] = nil
 		switch s.plan.Place(i) {
 		case plan.InArena:
-			s.readers[i] = memstore.New(d.Shape, d.DType, s.memory[i].Data)
+			s.readers[i] = memstore.New(d.Shape, d.DType, s.memory[i].Bytes())
 			if saved {
 				err = s.save(ctx, stage, i)
 			}
@@ -259,7 +257,7 @@ func (s *arrays) save(ctx context.Context, stage, i int) (err error) {
 	}
 	s.copies[i] = nil
 	if s.checkpoint.Done(stage).Len() < int64(s.plan.Stages[stage].Tasks()) {
-		if err := w.Write(ctx, s.memory[i].Data, grid.Entire(d.Shape)); err != nil {
+		if err := w.Write(ctx, s.memory[i].Bytes(), grid.Entire(d.Shape)); err != nil {
 			return errors.Join(err, w.Abort())
 		}
 	}

@@ -56,7 +56,7 @@ func (w *SnapshotWriter) Write(p []byte) (n int, err error) {
 			return n, err
 		}
 		n, w.at, w.cached = n+len(part), w.at+int64(len(part)), w.cached+cached
-		if err := w.file.Settle(w.settled, w.at, w.cached); err != nil {
+		if err := w.file.WritebackRange(w.settled, w.at, w.cached); err != nil {
 			return n, err
 		}
 		w.settled, w.cached = w.at, 0
