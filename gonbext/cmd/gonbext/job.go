@@ -67,7 +67,7 @@ func (j *job) flags(c *cobra.Command) {
 // the flags ask for what this machine or build has not.
 func (j *job) options(c *cobra.Command) ([]oocore.Option, error) {
 	if j.id == "" { // an expression may run something before what it stands for is computed
-		j.id = "command-" + rand.Text()
+		j.id = record.CommandCell + rand.Text()
 	}
 	opts := []oocore.Option{oocore.Cell(j.id)}
 	if c.Flags().Changed("memory") {
@@ -301,7 +301,7 @@ func (j *job) tell(w, warnings io.Writer, value string) error {
 		if !j.plan {
 			text, _, _ = strings.Cut(text, "\n\n") // what was done, and the verdict
 		}
-		if j.plan || j.explain {
+		if j.explain && !j.plan {
 			text += "\n\n" + strings.TrimRight(record.Tree(r.Explain()), "\n")
 		}
 		if _, err = fmt.Fprintln(w, text); err != nil {
