@@ -230,9 +230,11 @@ func (r *run) tasks(ctx context.Context, stage int) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, m.free()) }()
-	snapshot, file, err := r.checkpoint.Snapshot(stage)
-	if err == nil && snapshot != nil {
+	if m != nil {
+		defer func() { err = errors.Join(err, m.free()) }()
+	}
+	snapshot, file, failed := r.checkpoint.Snapshot(stage)
+	if file != nil {
 		defer file.Close()
 	}
 	recorded := checkpoint.Stage{Index: stage, InMemory: r.arrays.inMemory(stage), Merges: m != nil}
@@ -240,7 +242,7 @@ func (r *run) tasks(ctx context.Context, stage int) (err error) {
 		if s.Kind == plan.ReduceStage && s.Tasks() == 0 {
 			return m.empty(ctx)
 		}
-		if r.checkpoint.Done(stage).Len() > 0 && (err != nil || snapshot == nil || m.restore(snapshot.Meta, file) != nil) {
+		if r.checkpoint.Done(stage).Len() > 0 && (failed != nil || snapshot == nil || m.restore(snapshot.Meta, file) != nil) {
 			if err := r.checkpoint.Forget(stage); err != nil {
 				return err
 			}
