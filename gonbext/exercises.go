@@ -6,11 +6,12 @@ import "github.com/gonbext/gonbext/oocore"
 // are tested against each other.
 var exercises = map[string]*exercise{
 	"01.1": {
-		want: 12_596_019_200.0, because: "1,574,502,400 elements of 8 bytes.",
-		hint: "Elements times the bytes of one: 3,075,200 × 512 × 8.",
+		want: 524_288.0, because: "1 GiB by 512 × 4 bytes.",
+		hint: "A row has 512 elements of 4 bytes. How many of them are 2³⁰ bytes?",
 		slips: []slip{
-			{6_298_009_600.0, "those are the bytes of float32."},
-			{1_574_502_400.0, "that is the number of elements: times the bytes of one."},
+			{2_097_152.0, "an element has 4 bytes."},
+			{262_144.0, "a float32 has 4 bytes, not 8."},
+			{488_281.0, "1 GiB is 2³⁰ bytes, not 10⁹."},
 		},
 	},
 	"01.2": {
@@ -91,8 +92,7 @@ var exercises = map[string]*exercise{
 		want: 136.0 * 136 / (128 * 128), within: 0.002, because: "136² / 128² = 1.129: 13 % is read twice or more.",
 		hint: "A tile of 128 × 128 reads 4 more on each of its four sides. Divide the areas.",
 		slips: []slip{
-			{132.0 * 132 / (128 * 128), "the halo is on either side: 128 + 4 + 4."},
-			{136.0 / 128, "along both axes."},
+			{136.0 / 128, "the halo is on either side, 128 + 4 + 4, and along both axes."},
 		},
 	},
 	"05.3": {
