@@ -16,7 +16,15 @@ import (
 type lessonCell struct {
 	Type     string `json:"cell_type"`
 	Source   []string
-	Metadata struct{ Tags []string }
+	Metadata struct {
+		Tags      []string
+		Slideshow struct {
+			Type string `json:"slide_type"`
+		}
+	}
+	Outputs []struct {
+		Data map[string]any
+	}
 }
 
 func (c lessonCell) text() string { return strings.Join(c.Source, "") }
@@ -91,5 +99,48 @@ func TestAnswersOfLessonsCheckRight(t *testing.T) {
 	}
 	if right := strings.Count(string(out), ": right. "); right != len(asked) {
 		t.Errorf("%d answers of %d are right:\n%s", right, len(asked), out)
+	}
+}
+
+var imageTag = regexp.MustCompile(`<img [^>]*>|!\[[^]]*\]\(`)
+
+// Lessons are small, make slides, have been executed, have a cell that fails on
+// purpose, and say in words what their pictures show.
+func TestLessonsAreWhole(t *testing.T) {
+	paths, err := filepath.Glob("../notebooks/*.ipynb")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no lessons: %v", err)
+	}
+	for _, path := range paths {
+		if st, err := os.Stat(path); err != nil || st.Size() > 400_000 {
+			t.Errorf("%s has more than 400 kB: %v", path, err)
+		}
+		fails, shown := 0, 0
+		for _, c := range lessonCells(t, path) {
+			if c.Metadata.Slideshow.Type == "" {
+				t.Errorf("%s: a cell is no slide, and no part of one:\n%s", path, c.text())
+			}
+			if slices.Contains(c.Metadata.Tags, "raises-exception") {
+				fails++
+			}
+			texts := []string{c.text()}
+			if c.Type == "code" {
+				texts = nil
+			}
+			for _, o := range c.Outputs {
+				shown++
+				texts = append(texts, fmt.Sprint(o.Data["text/html"]))
+			}
+			for _, text := range texts {
+				for _, tag := range imageTag.FindAllString(text, -1) {
+					if !strings.Contains(tag, `alt="`) && !strings.HasPrefix(tag, "![") || strings.Contains(tag, `alt=""`) || tag == "![](" {
+						t.Errorf("%s: a picture has no text: %.100s", path, tag)
+					}
+				}
+			}
+		}
+		if fails == 0 || shown == 0 {
+			t.Errorf("%s has %d cells that fail on purpose, and %d outputs", path, fails, shown)
+		}
 	}
 }
