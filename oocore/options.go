@@ -163,7 +163,9 @@ func Workers(n int) Option {
 }
 
 // Processes is the number of worker processes of this machine that run the tasks. The
-// budget is of all of them together and of this process, and so are the workers. They
+// budget is of all of them together and of this process, and so are the workers. The
+// result has the same bytes; a worker that is killed is replaced, and only its unfinished
+// tasks are done again; a run that was cut off goes on in one process or in several. They
 // run the gonbext command: this program, where it is that command, else the one that PATH
 // finds. Go functions, which exist in one process only, are an error, and so is a device.
 func Processes(n int) Option {

@@ -1,14 +1,9 @@
 package plan
 
 import (
-	"errors"
-	"fmt"
 	"slices"
 
-	"github.com/gonbext/gonbext/oocore/arena"
-	"github.com/gonbext/gonbext/oocore/blockwise"
 	"github.com/gonbext/gonbext/oocore/grid"
-	"github.com/gonbext/gonbext/oocore/record"
 )
 
 // Operations that fill boxes: the boxes that suit them, and what those take.
@@ -55,27 +50,6 @@ func (l *Load) Box(tile []int) []int {
 // Reversed reports a load whose array is seen backwards along some axis.
 func (l *Load) Reversed() bool {
 	return slices.ContainsFunc(l.View.Step, func(s int) bool { return s < 0 })
-}
-
-// addOps adds what the operations among a program's loads take for tiles of at most
-// the given lengths, beside the loads' own elements.
-func (p *Plan) addOps(b *record.Bytes, prog *Program, tile []int) {
-	for i := range prog.Loads {
-		l := &prog.Loads[i]
-		if l.Kind != LoadBlocks {
-			continue
-		}
-		need := l.Op.Need(l.Box(tile))
-		if need.Scratch > 0 {
-			b[record.Scratch] += arena.Reserved(need.Scratch)
-		}
-		if l.Reversed() {
-			b[record.Scratch] += l.InputBytes(tile)
-		}
-		for k, box := range need.Reads {
-			p.addLane(b, &l.Inputs[k], clip(box, l.Inputs[k].Domain))
-		}
-	}
 }
 
 // opReads adds what an operation reads from files for all tiles of a domain. One that
@@ -182,29 +156,4 @@ func (p *Plan) square(prog *Program, box []int, elems int) []int {
 		box[best] = (box[best] + 1) / 2
 	}
 	return box
-}
-
-// checkOp refuses what a decoded operation cannot be.
-func (p *Plan) checkOp(l *Load) (err error) {
-	if l.Op == nil || l.Op.Op == nil {
-		return errors.New("it has no operation")
-	}
-	defer func() {
-		if recover() != nil {
-			err = fmt.Errorf("operation %s is not for a result of shape %s", blockwise.Name(l.Op.Op), grid.Format(l.Shape))
-		}
-	}()
-	need := l.Op.Need(clip(l.Shape, l.Shape))
-	if len(need.Reads) != len(l.Inputs) || need.Scratch < 0 {
-		return fmt.Errorf("operation %s has %d inputs, not %d", blockwise.Name(l.Op.Op), len(l.Inputs), len(need.Reads))
-	}
-	for k := range l.Inputs {
-		if len(need.Reads[k]) != len(l.Inputs[k].Domain) {
-			return fmt.Errorf("input %d of operation %s has another shape", k, blockwise.Name(l.Op.Op))
-		}
-		if err := p.checkProgram(&l.Inputs[k]); err != nil {
-			return err
-		}
-	}
-	return nil
 }

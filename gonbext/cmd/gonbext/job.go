@@ -249,8 +249,8 @@ func failure(err error) error {
 
 // interrupted says what a run leaves that the user has ended.
 func interrupted(err error) error {
-	if kept, ok := errors.AsType[*exec.ResumableError](err); ok && kept.Tasks > 0 {
-		return fmt.Errorf("interrupted: the output is as it was, and %d of %d chunks are kept: the same command again goes on there", kept.Tasks, kept.Of)
+	if kept, ok := errors.AsType[*exec.ResumableError](err); ok {
+		return fmt.Errorf("interrupted: the output is as it was, and %s: the same command again goes on there", kept.Kept())
 	}
 	return errors.New("interrupted: nothing was written")
 }
