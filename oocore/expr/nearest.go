@@ -36,7 +36,7 @@ var elsewhere = map[string]string{
 	"select": "write where(condition, x, y), one in another, or mask(x, bools)",
 	"insert": "write concatenate of slices: concatenate(slice(x, \"0:3\"), new, slice(x, \"3:\"), 0)",
 	"append": "write concatenate(a, b, 0)", "delete": "write mask(x, bools), or concatenate of slices",
-	"zeros": "write full(0.0, lengths...)", "ones": "write full(1.0, lengths...)", "array": "arrays come from files, as NAME=PATH",
+	"array":   "arrays come from files, as NAME=PATH",
 	"asarray": "arrays come from files, as NAME=PATH", "range": "write arange(start, stop, step)", "len": "a shape is known: write its number",
 	"block": "write concatenate of concatenate", "ptp": "write max(x) - min(x)", "float": "write astype(x, \"float64\")", "int": "write astype(x, \"int64\")",
 }
