@@ -59,7 +59,7 @@ func alternatives(what whatIf, p *plan.Sized) []record.WhatIf {
 			continue
 		}
 		row := what.row(oocore.On(device))
-		row.Chunks, row.Budget, row.Device, row.Need = last(p).Grid.Chunks, p.Budget, device.Name(), what.need(oocore.On(device))
+		row.Chunks, row.Budget, row.Device, row.Need = last(p).Grid.Chunks, p.Budget, device.Spec().Name, what.need(oocore.On(device))
 		rows = append(rows, row)
 	}
 	return rows

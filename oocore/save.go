@@ -159,7 +159,7 @@ func (a *Array) prepare(site graph.Site, path string, opts []Option) (*run, erro
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
 	if s.device != nil {
-		o.Device = plan.DeviceSpec{Name: s.device.Name(), Memory: s.device.Memory(), OnHost: s.device.OnHost()}
+		o.Device = s.device.Spec()
 	}
 	target := plan.Target{Path: path, Chunks: s.chunks, Shards: s.shards, Codec: s.codec}
 	if target.Details, err = s.details(root, path); err != nil {

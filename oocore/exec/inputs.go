@@ -73,7 +73,7 @@ type evaluator struct {
 	prog   *plan.Program
 	tile   []int
 	inputs *inputs
-	lane   Lane
+	lane   *cpuLane
 	plain  reader // of a program that only reads
 }
 
@@ -93,11 +93,11 @@ func newEvaluator(s *slot, p *plan.Program, box []int) (*evaluator, error) {
 }
 
 func (e *evaluator) onCPU() (err error) {
-	if e.lane, err = (CPU{}).Lane(e.prog, e.tile, e.slot.run.arena, int(e.slot.row.Stage)); err == nil {
+	if e.lane, err = newCPULane(e.prog, e.tile, e.slot.run.arena, int(e.slot.row.Stage)); err == nil {
 		n := e.prog.RegisterBytes(true)
 		e.slot.row.Requested[record.Scratch] += n
 		e.slot.row.Reserved[record.Scratch] += n
-		e.slot.close = append(e.slot.close, e.lane.Close)
+		e.slot.close = append(e.slot.close, e.lane.close)
 	}
 	return err
 }
@@ -118,15 +118,13 @@ func (e *evaluator) eval(ctx context.Context, box grid.Box, dst []byte) error {
 			return err
 		}
 		n := tile.Size() * size
-		if err := e.slot.compute(ctx, func() error { return e.compute(ctx, tile, dst[at:at+n]) }); err != nil {
+		if err := e.slot.compute(ctx, func() error {
+			e.lane.compute(tile, e.inputs.tile, dst[at:at+n])
+			return nil
+		}); err != nil {
 			return err
 		}
 		at += n
 	}
 	return nil
-}
-
-func (e *evaluator) compute(ctx context.Context, tile grid.Box, dst []byte) error {
-	_, err := e.lane.Compute(ctx, tile, e.inputs.tile, dst)
-	return err
 }

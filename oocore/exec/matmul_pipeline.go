@@ -59,12 +59,14 @@ type superTile struct {
 	start   time.Duration
 	reading time.Duration
 	read    int64
+	moved   int64 // to and from a device
 }
 
 // band is a row of tiles.
 type band struct {
-	tile *superTile
-	row  int
+	tile  *superTile
+	row   int
+	moved int64 // bytes, where it came from a device
 }
 
 func (p *product) newSuperTile(batch []int, box grid.Box) *superTile {
@@ -252,7 +254,7 @@ func (c *matmulPipeline) took(x *panel, tile int, spent time.Duration) {
 	}
 	if row := tile / s.tiles.Count(1); s.added[tile] == s.steps {
 		if s.left[row]--; s.left[row] == 0 {
-			c.whole <- band{s, row}
+			c.whole <- band{tile: s, row: row}
 		}
 	}
 	c.moved.Broadcast()
@@ -276,9 +278,13 @@ func (c *matmulPipeline) write(worker int) {
 }
 
 func (c *matmulPipeline) store(b band, worker int) error {
+	return c.storeRow(b, c.band(b.tile, b.row), worker)
+}
+
+// storeRow stores the elements of a row of tiles, and records them.
+func (c *matmulPipeline) storeRow(b band, src []byte, worker int) error {
 	s, dims := b.tile, c.dims()
 	out := c.stage.Outputs[0]
-	src := c.band(s, b.row)
 	n := len(src) / c.m.Type.Size()
 	if c.casts != nil {
 		c.casts(n, c.cast[worker], src, nil, nil)
@@ -314,6 +320,7 @@ func (c *matmulPipeline) record(w *slot, b band, i int) {
 	r.Computing = s.spent[b.row*perRow+i]
 	r.Reading, r.Read = s.reading/time.Duration(tiles), s.read/int64(tiles)
 	r.Writing, r.Written = w.row.Writing/time.Duration(perRow), w.row.Written/int64(perRow)
+	r.Moved = s.moved/int64(tiles) + b.moved/int64(perRow)
 	r.Allocations, r.Reuses = 0, c.allocs
 	if !c.told {
 		r.Allocations, r.Reuses, c.told = c.allocs, 0, true

@@ -83,7 +83,7 @@ func (f *folding) finish(ctx context.Context, s *slot, states, out [][]byte, n i
 type sums struct {
 	shared  *folding
 	states  [][]byte
-	layouts []layout
+	layouts []vm.Layout
 	n       int // accumulators of the present chunk
 }
 
@@ -94,7 +94,7 @@ func newSums(s *slot, f *folding) (*sums, error) {
 		if err != nil {
 			return nil, err
 		}
-		all.states, all.layouts = append(all.states, state), append(all.layouts, newLayout(s.stage, i))
+		all.states, all.layouts = append(all.states, state), append(all.layouts, vm.NewLayout(s.stage.Stage, i))
 	}
 	return all, nil
 }
@@ -104,14 +104,14 @@ func (s *sums) begin(chunk grid.Box, n int) {
 	s.n = n
 	for i, folder := range s.shared.folders {
 		folder.Init(s.states[i], n)
-		s.layouts[i].chunk(chunk)
+		s.layouts[i].Chunk(chunk)
 	}
 }
 
 // add folds a block that a machine has computed.
 func (s *sums) add(m *vm.Machine, b grid.Box) {
 	for i, folder := range s.shared.folders {
-		s.layouts[i].fold(folder, s.states[i], s.n, m.Result(s.shared.stage.Folded(i)), b)
+		s.layouts[i].Fold(folder, s.states[i], s.n, m.Result(s.shared.stage.Folded(i)), b)
 	}
 }
 
@@ -127,7 +127,7 @@ type reducer struct {
 
 func newReduceRunner(r *run, stage int) (Runner, error) {
 	f := newFolding(r, &r.plan.Stages[stage])
-	p, err := newPool(r, stage, f.chunk, func(sl *slot) (worker, error) { return newReducer(sl, f) })
+	p, err := newPool(r, stage, f.stage, f.chunk, func(sl *slot) (worker, error) { return newReducer(sl, f) })
 	if err != nil {
 		return nil, err
 	}

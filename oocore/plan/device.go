@@ -1,0 +1,349 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/gonbext/gonbext/oocore/arena"
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/record"
+)
+
+// DeviceSpec is a device as the planner sees it. It is data, so that a plan can be sized
+// for a device that this machine does not have.
+type DeviceSpec struct {
+	Name     string
+	Memory   int64 // bytes that a run may take; 0 for the CPU
+	OnHost   bool  // it is the host's memory: a modelled device's counts in the budget
+	Computes Capabilities
+	Rates    Rates
+}
+
+// Capabilities are what a device has kernels for.
+type Capabilities struct {
+	Elementwise map[kernel.Op]Types // by the type of the operands; of Where, of the last two
+	Casts       Types               // both of them
+	Folds       map[kernel.Reduction]Types
+	Products    Types // of the operands
+}
+
+// Rates are those of a device in a second. One that is 0 is not known.
+type Rates struct {
+	Upload, Download float64 // bytes, while the other goes on
+	Memory           float64 // bytes
+	Arithmetic       float64 // operations of float32
+}
+
+// Types is a set of element types.
+type Types uint32
+
+// TypesOf returns the set of those types that keep reports.
+func TypesOf(keep func(dtype.Type) bool) (set Types) {
+	for t := dtype.Bool; t <= dtype.Complex128; t++ {
+		if keep(t) {
+			set |= 1 << t
+		}
+	}
+	return set
+}
+
+// Has reports whether a type is in the set.
+func (s Types) Has(t dtype.Type) bool { return s&(1<<t) != 0 }
+
+const (
+	// DeviceSets is the least number of tiles in flight on a device: one is uploaded, one
+	// computed and one downloaded at the same time.
+	DeviceSets = 3
+	// deviceTransfer is how many bytes cross the link at once, at the most: longer
+	// transfers are no faster.
+	deviceTransfer = 32 << 20
+	// DeviceRows is the number of rows of a product's tiles on their way from the device.
+	DeviceRows = 2
+)
+
+// OnDevice returns the stage as the run's device does it, or as slots do where it does
+// not.
+func (s *SizedStage) OnDevice() *SizedStage {
+	if s.Device != nil {
+		return s.Device
+	}
+	return s
+}
+
+// offload lets the device do a stage in the given room of the budget, or says why it does
+// not.
+func (p *Sized) offload(s *SizedStage, room int64) {
+	if p.Device.Memory == 0 || s.Tasks() == 0 || s.Kind == MapStage && len(s.Folds) == 0 && s.Programs[0].Plain() && !s.Programs[0].blocks() {
+		return // there is nothing to compute
+	}
+	if s.Lacks = p.Device.lacks(s.Stage); s.Lacks == "" {
+		if s.Device = p.deviceStage(s, room, p.Device.Memory); s.Device != nil {
+			return
+		}
+		s.Lacks = "has too little memory for one block"
+		if p.deviceStage(s, math.MaxInt64, p.Device.Memory) != nil {
+			s.Lacks = "would take more staging than the budget leaves"
+		}
+	}
+	if s.Note != "" {
+		s.Note += "; "
+	}
+	s.Note += p.Device.Name + " " + s.Lacks + ": on the CPU"
+}
+
+// lacks says what of a stage the device has no kernel for; "" where it has all.
+func (d *DeviceSpec) lacks(s *Stage) string {
+	prog := &s.Programs[0]
+	if s.Kind == MatMulStage {
+		if t := prog.Type(prog.Out[0]); !d.Computes.Products.Has(t) {
+			return fmt.Sprintf("has no products of %s", t)
+		}
+		return ""
+	}
+	if s.Exact || prog.Plain() && prog.blocks() && len(s.Folds) == 0 {
+		return "has no kernel for it"
+	}
+	for _, in := range prog.Code {
+		switch {
+		case in.Op == kernel.Invalid:
+			if !d.Computes.Casts.Has(in.Type) || !d.Computes.Casts.Has(in.To) {
+				return fmt.Sprintf("does not convert %s to %s", in.Type, in.To)
+			}
+		case !d.Computes.Elementwise[in.Op].Has(in.Type):
+			return fmt.Sprintf("has no %s of %s", in.Op, in.Type)
+		}
+	}
+	for v := range prog.Loads { // views and copies are conversions to the same type
+		if t := prog.Type(v); !d.Computes.Casts.Has(t) {
+			return fmt.Sprintf("has no kernels for %s", t)
+		}
+	}
+	for i, f := range s.Folds {
+		if t := prog.Type(prog.Out[s.Folded(i)]); !d.Computes.Folds[f.Kind].Has(t) {
+			return fmt.Sprintf("has no %s of %s", f.Kind, t)
+		}
+	}
+	return ""
+}
+
+// deviceStage sizes a stage for a device of the given memory: tiles as long as transfers
+// gain by, in as many slots as there is room for. It is nil where not even the smallest
+// fits.
+func (p *Sized) deviceStage(s *SizedStage, room, memory int64) *SizedStage {
+	fits := func(v *SizedStage) bool { return v.DevicePeak <= memory && p.takes(v) <= room }
+	if s.Kind == MatMulStage {
+		return p.deviceMatMul(s, fits)
+	}
+	most := max(min(2*p.Workers+2, s.Tasks()), 1)
+	for _, whole := range p.modes(s) {
+		for bytes := deviceTransfer; ; bytes /= 2 {
+			v, smallest := p.deviceTile(s, bytes)
+			v.Whole = whole
+			for v.Slots = most; v.Slots >= min(DeviceSets, most); v.Slots-- {
+				if p.predictDevice(v); fits(v) {
+					return v
+				}
+			}
+			if smallest {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// deviceTile shapes a stage's tiles for transfers of about the given bytes. It reports
+// that they cannot be shorter.
+func (p *Sized) deviceTile(s *SizedStage, bytes int) (v *SizedStage, smallest bool) {
+	c := *s
+	v = &c
+	v.Device, v.transfer = nil, bytes
+	prog := &s.Programs[0]
+	switch {
+	case s.Kind == ReduceStage:
+		elems := max(bytes/prog.itemSize(1), BlockElems)
+		v.Inner, v.Piece, v.Block = s.FoldTile, s.Grid.Chunks, s.FoldBlock
+		v.Tile = within(v.Inner, elems, v.Block)
+		return v, elems == BlockElems
+	case len(s.Folds) > 0: // blocks are the order of additions
+		elems := max(bytes/prog.itemSize(p.Arrays[s.Outputs[0]].DType.Size()), BlockElems)
+		v.Tile = within(s.Inner, elems, s.Block)
+		smallest = elems == BlockElems
+	default:
+		smallest = p.shapes(v, bytes)
+		v.Tile = v.Piece
+	}
+	v.Piece = v.Tile
+	return v, smallest
+}
+
+// Halve returns the stage with tiles of half the device memory, or less, cut along the
+// axis where that costs the least; nil where they cannot be smaller.
+func (p *Sized) Halve(s *SizedStage) *SizedStage {
+	if s.Kind == MatMulStage {
+		return p.halveMatMul(s)
+	}
+	for bytes := s.transfer / 2; ; bytes /= 2 {
+		v, smallest := p.deviceTile(s, bytes)
+		if 2*grid.Size(v.Tile) <= grid.Size(s.Tile)+grid.Size(s.Block) && grid.Size(v.Tile) < grid.Size(s.Tile) {
+			p.predictDevice(v)
+			return v
+		}
+		if smallest {
+			return nil
+		}
+	}
+}
+
+// predictDevice adds up what a map or reduce stage takes with its present tiles and
+// slots, of the host and of the device.
+func (p *Sized) predictDevice(s *SizedStage) {
+	prog := &s.Programs[0]
+	var tile, partials int64 // of one tile in flight, of one slot
+	for i := range prog.Loads {
+		tile += prog.Loads[i].InputBytes(s.Tile)
+	}
+	var slot record.Bytes
+	kept := 1
+	if s.Kind == MapStage {
+		tile += arena.Reserved(int64(grid.Size(s.Tile)) * int64(p.Arrays[s.Outputs[0]].DType.Size()))
+		buffer, heap := p.WriteWork(s)
+		slot[record.Codec] += session(buffer, heap)
+	} else {
+		kept = p.KeptChunk(s.Stage)
+	}
+	for i := range s.Folds {
+		partials += p.stateBytes(s.Stage, i, kept)
+		if s.Kind == ReduceStage && p.FoldedChunks(s.Stage) == 1 {
+			slot[record.Output] += arena.Reserved(int64(kept) * int64(p.Arrays[s.Outputs[i]].DType.Size()))
+		}
+	}
+	tiles := (grid.Grid{Shape: s.Grid.Chunks, Chunks: s.Tile}).Len()
+	s.Depth = max(min((DeviceSets+s.Slots-1)/s.Slots, tiles), 1)
+	p.addOps(&slot, prog, s.Tile)
+	slot[record.Pinned] = int64(s.Depth)*tile + partials
+	for l := range prog.Arrays() {
+		buffer, heap := p.ReadWork(s, l)
+		slot[record.Codec] += session(buffer, heap)
+	}
+	s.Predicted = p.mergeBytes(s.Stage)
+	add(&s.Predicted, slot, s.Slots)
+	s.DevicePeak = int64(s.Slots)*(int64(s.Depth)*tile+partials) + prog.RegisterBytes(false)
+	s.Up, s.Down, s.operations = 0, int64(s.Tasks())*partials, float64(len(prog.Code)+len(s.Folds))*float64(grid.Size(s.Grid.Shape))
+	for i := range prog.Loads {
+		s.Up += prog.Loads[i].moved(prog.Domain, s.Tile)
+	}
+	if s.Kind == MapStage {
+		s.Down += p.Arrays[s.Outputs[0]].Bytes()
+	}
+	p.rate(s)
+}
+
+// moved is the bytes that all tiles of the domain need of a load. What is broadcast along
+// an axis moves again for every tile of it.
+func (l *Load) moved(domain, tile []int) int64 {
+	if !l.reads() {
+		return 0
+	}
+	n := int64(l.Type.Size())
+	for d, length := range domain {
+		if slices.Contains(l.View.Axis, d) {
+			n *= int64(length)
+		} else {
+			n *= int64((length + tile[d] - 1) / max(tile[d], 1))
+		}
+	}
+	return n
+}
+
+// deviceMatMul chooses the accumulators that stay on the device: those by which the least
+// crosses the link.
+func (p *Sized) deviceMatMul(s *SizedStage, fits func(*SizedStage) bool) (best *SizedStage) {
+	m := s.Super
+	tm, tn := max((m.M+m.TileM-1)/m.TileM, 1), max((m.N+m.TileN-1)/m.TileN, 1)
+	for superM := 1; superM <= tm; superM++ {
+		any := false
+		for superN := 1; superN <= tn; superN++ {
+			v := p.deviceSuper(s, superM, superN)
+			if !fits(v) {
+				break
+			}
+			any = true
+			if best == nil || v.Up < best.Up || v.Up == best.Up && v.DevicePeak < best.DevicePeak {
+				best = v
+			}
+		}
+		if !any {
+			break
+		}
+	}
+	return best
+}
+
+// halveMatMul keeps half as many accumulators on the device, in rows or in columns.
+func (p *Sized) halveMatMul(s *SizedStage) (best *SizedStage) {
+	m := s.Super
+	for _, super := range [][2]int{{(m.SuperM + 1) / 2, m.SuperN}, {m.SuperM, (m.SuperN + 1) / 2}} {
+		if super[0] == m.SuperM && super[1] == m.SuperN {
+			continue
+		}
+		if v := p.deviceSuper(s, super[0], super[1]); best == nil || v.Up < best.Up {
+			best = v
+		}
+	}
+	return best
+}
+
+// deviceSuper sizes a product of which so many tiles are computed together on the device.
+func (p *Sized) deviceSuper(s *SizedStage, superM, superN int) *SizedStage {
+	v, m := *s, *s.Super
+	v.Device, v.Super = nil, &m
+	m.SuperM, m.SuperN, m.Library = superM, superN, 0
+	down, across := m.supers()
+	batch := int64(grid.Size(s.Grid.Shape[:len(s.Grid.Shape)-2]))
+	panels := int64(m.Panels().Len()) * down * across * batch
+	m.Depth = int(max(min(DeviceSets, panels), 1))
+	a, b := &s.Programs[0], &s.Programs[1]
+	sizeA, sizeB := int64(a.Type(a.Out[0]).Size()), int64(b.Type(b.Out[0]).Size())
+	out, size := int64(p.Arrays[s.Outputs[0]].DType.Size()), int64(m.Type.Size())
+	rows, cols, k := min(m.SuperM*m.TileM, m.M), min(m.SuperN*m.TileN, m.N), min(m.TileK, m.K)
+	staged := int64(m.Depth) * (arena.Reserved(int64(rows)*int64(k)*sizeA) + arena.Reserved(int64(k)*int64(cols)*sizeB))
+	tile := int64(min(m.TileM, m.M)) * int64(cols)
+	v.Predicted = record.Bytes{record.Pinned: staged + DeviceRows*arena.Reserved(tile*size)}
+	if out != size {
+		v.Predicted[record.Output] = arena.Reserved(tile * out)
+	}
+	p.addLane(&v.Predicted, a, panel(len(a.Domain), rows, k))
+	p.addLane(&v.Predicted, b, panel(len(b.Domain), k, cols))
+	v.DevicePeak = staged + arena.Reserved(int64(rows)*int64(cols)*size) + arena.Reserved(m.Work)
+	v.Slots, v.Depth = m.Depth, 1
+	depth := int64(m.depth())
+	v.Up = batch * depth * (int64(m.M)*sizeA*across + int64(m.N)*sizeB*down)
+	v.Down = batch * int64(m.M) * int64(m.N) * size
+	v.Read = v.Up
+	v.operations = 2 * float64(batch) * float64(m.M) * float64(m.N) * float64(depth)
+	p.rate(&v)
+	return &v
+}
+
+// rate predicts the time that the device takes for a stage, and by what.
+func (p *Sized) rate(s *SizedStage) {
+	r := &p.Device.Rates
+	s.Seconds, s.Limit = 0, ""
+	for _, part := range []struct {
+		limit       string
+		count, rate float64
+	}{
+		{"the link", float64(s.Up), r.Upload},
+		{"the link", float64(s.Down), r.Download},
+		{"its memory", float64(s.Up + s.Down), r.Memory},
+		{"its arithmetic", s.operations, r.Arithmetic},
+	} {
+		if part.rate > 0 && part.count/part.rate > s.Seconds {
+			s.Seconds, s.Limit = part.count/part.rate, part.limit
+		}
+	}
+}
