@@ -368,7 +368,11 @@ func (r *run) collect(ctx context.Context, allocate func(n int) []byte) error {
 
 // execute runs the plan, with what the environment is beside the settings.
 func (r *run) execute(ctx context.Context, env exec.Env) error {
-	release, err := budget.Take(ctx, r.plan.Peak.Host()+int64(r.processes)*r.plan.Each.Overhead, r.overhead, r.plan.Budget)
+	peak := r.plan.Peak.Host()
+	if r.plan.Device.OnHost {
+		peak += r.plan.DevicePeak
+	}
+	release, err := budget.Take(ctx, peak+int64(r.processes)*r.plan.Each.Overhead, r.overhead, r.plan.Budget)
 	if err != nil {
 		return err
 	}

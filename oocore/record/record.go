@@ -127,6 +127,11 @@ type WhatIf struct {
 	Moved  int64  `json:"moved"`
 	Peak   int64  `json:"peak"`
 	Tasks  int    `json:"tasks"`
+	// Of a device: what crosses the link, the time that it takes at its rates, and why
+	// the CPU computes some of the plan; such a row does not fit.
+	Link    int64   `json:"link,omitempty"`
+	Seconds float64 `json:"seconds,omitempty"`
+	Note    string  `json:"note,omitempty"`
 }
 
 // Task is the row of one chunk task of one stage. Times count from the run's

@@ -114,9 +114,11 @@ type job struct {
 
 // jobs are an expression for each kind of stage.
 func jobs(t testing.TB, rows int) []job {
+	t.Helper()
 	node := must[*graph.Node](t)
 	x := node(graph.Uniform(site, dtype.Float32, 3, rows, 512))
 	roots := node(graph.Apply(site, kernel.Sqrt, x))
+	few := node(graph.Slice(site, x, "0:1700"))
 	fold := func(r kernel.Reduction, n *graph.Node, axes ...int) *graph.Node {
 		return node(graph.Aggregate(site, r, n, graph.ReduceOptions{Axes: axes}))
 	}
@@ -124,13 +126,14 @@ func jobs(t testing.TB, rows int) []job {
 		{"map", roots, nil},
 		{"map with side reductions", roots, []*graph.Node{fold(kernel.Sum, x, 0, 1), fold(kernel.Std, roots, 0, 1)}},
 		{"product", node(graph.Product(site, node(graph.Transpose(site, x)), x)), nil},
+		{"wide product", node(graph.Product(site, few, node(graph.Transpose(site, few)))), nil},
 	}
 	for r := kernel.Sum; r.Known(); r++ {
 		in := x
 		if r == kernel.Any || r == kernel.All {
 			in = node(graph.Apply(site, kernel.Greater, x, node(graph.Scalar(site, 0.5))))
 		}
-		for _, axes := range [][]int{{0}, {1}, {0, 1}} {
+		for _, axes := range [][]int{{0}, {1}, {}} {
 			all = append(all, job{fmt.Sprint(r, axes), fold(r, in, axes...), nil})
 		}
 	}
@@ -151,7 +154,7 @@ func (j *job) compute(t testing.TB, d exec.Device, o plan.Options) (result []byt
 
 // testPeak computes every kind of stage on cards of many sizes.
 func testPeak(t *testing.T, s Subject) {
-	for _, j := range jobs(t, 16_000) {
+	for _, j := range jobs(t, 8_000) {
 		want, _, _ := j.compute(t, nil, plan.Options{Budget: 64 * mebi, Workers: 2})
 		for memory := int64(8 * mebi); memory <= 1<<30; memory *= 8 {
 			d := s.New(t, memory)
@@ -191,7 +194,7 @@ func (f *failing) fails(operation string) error {
 // kinds are a job for each kind of stage.
 func kinds(t testing.TB, rows int) []job {
 	return slices.DeleteFunc(jobs(t, rows), func(j job) bool {
-		return !slices.Contains([]string{"map", "map with side reductions", "product", "std[0]", "sum[0 1]"}, j.name)
+		return !slices.Contains([]string{"map", "map with side reductions", "product", "wide product", "std[0]", "sum[]"}, j.name)
 	})
 }
 
@@ -236,7 +239,7 @@ func testNoMemory(t *testing.T, s Subject) {
 			return nil
 		})
 		got, _, end := j.compute(t, d, Options(d, 64*mebi, 2))
-		if !bytes.Equal(got, want) || end.OOMEvents < 3 || end.DevicePeak != 0 {
+		if !bytes.Equal(got, want) || end.OOMEvents < 2 || end.DevicePeak != 0 {
 			t.Errorf("%s: equal bytes: %v, %d events, a device peak of %d", j.name, bytes.Equal(got, want), end.OOMEvents, end.DevicePeak)
 		}
 		clean(t, d)
@@ -247,6 +250,9 @@ func testNoMemory(t *testing.T, s Subject) {
 // and its record says so.
 func testHalf(t *testing.T, s Subject) {
 	for _, j := range kinds(t, 30_000) {
+		if j.name == "product" {
+			continue // one tile of it fits as soon as anything does
+		}
 		want, _, _ := j.compute(t, nil, plan.Options{Budget: 64 * mebi, Workers: 2})
 		large := s.New(t, 48*mebi)
 		p := must[*plan.Sized](t)(must[*plan.Plan](t)(plan.New(j.root, plan.Target{Beside: j.side})).Size(Options(large, 256*mebi, 2)))
@@ -335,10 +341,11 @@ func testCancelled(t *testing.T, s Subject) {
 
 // testAsynchronous holds a kernel back: calls return, and what was called before goes on.
 func testAsynchronous(t *testing.T, s Subject) {
-	x := must[*graph.Node](t)(graph.FromBytes(site, make([]byte, 4<<20), dtype.Float32, 1<<20))
+	x := must[*graph.Node](t)(graph.FromBytes(site, make([]byte, 32<<20), dtype.Float32, 8<<20))
 	root := must[*graph.Node](t)(graph.Apply(site, kernel.Sqrt, x))
 	d := s.New(t, 24*mebi)
-	p := must[*plan.Sized](t)(must[*plan.Plan](t)(plan.New(root, plan.Target{})).Size(Options(d, 64*mebi, 2)))
+	one := plan.Target{Chunks: root.Shape}
+	p := must[*plan.Sized](t)(must[*plan.Plan](t)(plan.New(root, one)).Size(Options(d, 128*mebi, 2)))
 	st := *p.Stages[0].Device
 	if st.Depth < plan.DeviceSets {
 		t.Fatalf("one task has %d tiles in flight", st.Depth)
