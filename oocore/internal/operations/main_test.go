@@ -14,7 +14,11 @@ func TestPageIsCurrent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if string(text) != page() {
+	want, err := page()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(text) != want {
 		t.Error("oocore/OPERATIONS.md is stale: run go generate ./oocore/internal/operations")
 	}
 }
