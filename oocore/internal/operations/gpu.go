@@ -8,6 +8,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/expr"
 	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/plan"
 )
@@ -30,17 +31,29 @@ func newGPUs() (*gpus, error) {
 		{"z", dtype.Complex64, []int{64, 64}},
 		{"b", dtype.Bool, []int{64, 64}},
 	} {
-		n := 1
-		for _, length := range a.shape {
-			n *= length
-		}
-		node, err := graph.FromBytes(graph.Site{}, make([]byte, n*a.t.Size()), a.t, a.shape...)
+		node, err := graph.FromBytes(graph.Site{}, values(a.t, grid.Size(a.shape)), a.t, a.shape...)
 		if err != nil {
 			return nil, err
 		}
 		g.names[a.name] = node
 	}
 	return g, nil
+}
+
+// values are n elements of a type, different and small.
+func values(t dtype.Type, n int) []byte {
+	from := make([]float64, n)
+	for i := range from {
+		from[i] = 1 + float64(i*7919%31)
+		if t == dtype.Float32 {
+			from[i] /= 40
+		}
+	}
+	to := make([]byte, n*t.Size())
+	if cast, ok := kernel.Cast(dtype.Float64, t); ok {
+		cast(n, to, dtype.Bytes(from), nil, nil)
+	}
+	return to
 }
 
 // examples are calls of operations whose arguments are more than arrays and numbers.
