@@ -197,6 +197,18 @@ func (s *summary) deviceLine() string {
 	return line
 }
 
+// shrunk says how tasks were done that the device had no room for.
+func (s *summary) shrunk() string {
+	var parts []string
+	if s.halved > 0 {
+		parts = append(parts, units.Count(s.halved)+" of "+units.Count(s.done)+" tasks were done in smaller tiles")
+	}
+	if s.onCPU > 0 {
+		parts = append(parts, units.Count(s.onCPU)+" of "+units.Count(s.done)+" tasks on the CPU")
+	}
+	return strings.Join(parts, ", ")
+}
+
 // target is the name of the output, for a sentence.
 func (s *summary) target() string {
 	if s.h.Output == "" {
@@ -237,8 +249,8 @@ func (s *summary) suggestion() string {
 		return ""
 	case s.status == record.Planned:
 		return s.planSuggestion()
-	case s.splits > 0:
-		return fmt.Sprintf("The device ran out of memory and chunks were halved %s times. Chunks of half the size from the start would save the retries.", units.Count(s.splits))
+	case s.halved+s.onCPU > 0:
+		return fmt.Sprintf("The device ran out of memory: %s. With more of its memory free, or a larger device, it computes all of them as planned.", s.shrunk())
 	case s.status == record.Killed && s.largest.Anonymous > h.Budget*9/10 && h.Budget > 0:
 		return fmt.Sprintf("The process held %s shortly before it was killed, most likely by the kernel for want of memory: lower the budget below what the machine or container allows.", units.Bytes(s.largest.Anonymous))
 	case s.status == record.Killed || s.status == record.Cancelled || s.status == record.Failed && s.done > 0:
