@@ -64,7 +64,8 @@ type streams struct {
 	upload, compute, download *stream
 	group                     sync.WaitGroup
 
-	mu      sync.Mutex // of the order in which jobs are enqueued, and of what follows
+	order   sync.Mutex // in which jobs are enqueued, on all streams alike
+	mu      sync.Mutex // of what follows
 	closing bool
 	failed  error // of a job: those after it fail too, as on a GPU whose kernel failed
 }
@@ -92,35 +93,39 @@ var errClosed = errors.New("the stage was closed")
 
 // job is a call under way.
 type job struct {
-	streams  *streams
-	uploaded event
-	computed event
-	done     event
-	times    exec.Times
-	err      error
+	streams *streams
+	parts   []event // of each step, when it is done
+	times   exec.Times
+	err     error
 }
 
 // step is a part of a job on one stream: it waits for events first.
 type step struct {
-	after []event
+	on    *stream
 	name  string
-	do    func() (moved int)
+	after []event
+	do    func() (moved int) // nil where it only keeps the order
 }
 
-// start enqueues a job: its upload, its kernel and its download, each after the one
-// before. Every event that a step waits for is of a job enqueued earlier, so that streams
-// never wait for each other in a circle.
-func (s *streams) start(upload, compute, download step) *job {
-	j := &job{streams: s, uploaded: make(event), computed: make(event), done: make(event)}
-	s.upload.enqueue(func() { j.step(upload, j.uploaded, &j.times.Upload) })
-	compute.after = append(compute.after, j.uploaded)
-	s.compute.enqueue(func() { j.step(compute, j.computed, &j.times.Compute) })
-	download.after = append(download.after, j.computed)
-	s.download.enqueue(func() { j.step(download, j.done, &j.times.Download) })
+// start enqueues the steps of a job, each after the one before. Every event that a step
+// waits for is of a job enqueued earlier, so that streams never wait for each other in a
+// circle.
+func (s *streams) start(steps ...step) *job {
+	s.order.Lock()
+	defer s.order.Unlock()
+	j := &job{streams: s}
+	for _, t := range steps {
+		done := make(event)
+		if n := len(j.parts); n > 0 {
+			t.after = append(t.after, j.parts[n-1])
+		}
+		j.parts = append(j.parts, done)
+		t.on.enqueue(func() { j.step(t, done) })
+	}
 	return j
 }
 
-func (j *job) step(s step, done event, took *time.Duration) {
+func (j *job) step(s step, done event) {
 	defer close(done)
 	for _, e := range s.after {
 		if e != nil {
@@ -136,7 +141,14 @@ func (j *job) step(s step, done event, took *time.Duration) {
 	}
 	t := time.Now()
 	j.times.Moved += int64(s.do())
-	*took = time.Since(t)
+	switch took := time.Since(t); s.on {
+	case j.streams.upload:
+		j.times.Upload += took
+	case j.streams.compute:
+		j.times.Compute += took
+	case j.streams.download:
+		j.times.Download += took
+	}
 }
 
 // state is why nothing is done any more.
@@ -157,15 +169,16 @@ func (s *streams) fail(err error) {
 	}
 }
 
-// Wait returns when the download is done.
+// Wait returns when the last step is done.
 func (j *job) Wait(ctx context.Context) (exec.Times, error) {
+	done := j.parts[len(j.parts)-1]
 	select {
-	case <-j.done:
+	case <-done:
 		return j.times, j.err
 	default:
 	}
 	select {
-	case <-j.done:
+	case <-done:
 		return j.times, j.err
 	case <-ctx.Done():
 		return exec.Times{}, context.Cause(ctx)

@@ -151,15 +151,14 @@ func (w *work) Begin(number int, chunk grid.Box) {
 	if w.stage.Kind == plan.ReduceStage {
 		n = keptOf(w.stage, chunk.Shape)
 	}
-	copied := on.copied
-	w.start(step{}, step{name: "begin", after: []event{copied}, do: func() int {
+	w.start(step{on: w.compute, name: "begin", after: []event{on.copied}, do: func() int {
 		on.n = n
 		for i, f := range w.folders {
 			f.Init(on.states[i], n)
 			on.layouts[i].Chunk(chunk)
 		}
 		return 0
-	}}, step{})
+	}})
 }
 
 // Map copies a tile to the device, computes it there and copies the result back.
@@ -179,7 +178,7 @@ func (w *work) tile(number int, tile grid.Box, in [][]byte, out []byte) *job {
 	on.next++
 	in = slices.Clone(in) // the caller's list is for its next tile
 	loaded := make([][]byte, len(in))
-	upload := step{name: "upload", after: []event{t.read}, do: func() (moved int) {
+	upload := step{on: w.upload, name: "upload", after: []event{t.read}, do: func() (moved int) {
 		for i, b := range t.in {
 			if b != nil {
 				loaded[i] = b[:copy(b, in[i])]
@@ -188,21 +187,22 @@ func (w *work) tile(number int, tile grid.Box, in [][]byte, out []byte) *job {
 		}
 		return moved
 	}}
-	compute := step{name: "compute", after: []event{t.free}, do: func() int {
-		w.compute(on, tile, loaded, t.out)
+	compute := step{on: w.compute, name: "compute", after: []event{t.free}, do: func() int {
+		w.evaluate(on, tile, loaded, t.out)
 		return 0
 	}}
-	download := step{name: "download", do: func() int { return copy(out, t.out) }}
 	if out == nil {
-		download.do = nil
+		j := w.start(upload, compute)
+		t.read = j.parts[1]
+		return j
 	}
-	j := w.start(upload, compute, download)
-	t.read, t.free = j.computed, j.done
+	j := w.start(upload, compute, step{on: w.download, name: "download", do: func() int { return copy(out, t.out) }})
+	t.read, t.free = j.parts[1], j.parts[2]
 	return j
 }
 
-// compute runs the stage's program for a tile, block by block.
-func (w *work) compute(on *slot, tile grid.Box, in [][]byte, out []byte) {
+// evaluate runs the stage's program for a tile, block by block.
+func (w *work) evaluate(on *slot, tile grid.Box, in [][]byte, out []byte) {
 	w.machine.Tile(tile, in)
 	at := 0
 	for b := range tile.Split(w.stage.Block) {
@@ -221,13 +221,13 @@ func (w *work) compute(on *slot, tile grid.Box, in [][]byte, out []byte) {
 // Partials copies a slot's partials to the host.
 func (w *work) Partials(number int, dst [][]byte) exec.Job {
 	on := w.slots[number]
-	j := w.start(step{}, step{}, step{name: "download", do: func() (moved int) {
+	j := w.start(step{on: w.compute}, step{on: w.download, name: "download", do: func() (moved int) {
 		for i, state := range on.states {
 			moved += copy(dst[i], state)
 		}
 		return moved
 	}})
-	on.copied = j.done
+	on.copied = j.parts[1]
 	return j
 }
 
@@ -254,22 +254,25 @@ func (w *work) element(operand int) dtype.Type {
 	return prog.Type(prog.Out[0])
 }
 
-// Multiply copies a panel of each operand to the device and multiplies them there, tile
-// by tile in the order of the CPU.
-func (w *work) Multiply(a, b []byte, p exec.Panel) exec.Job {
+// Load copies a strip to the panel of the next product.
+func (w *work) Load(operand, first, n int, src []byte) exec.Job {
+	t := w.panels[w.next%len(w.panels)]
+	return w.start(step{on: w.upload, name: "upload", after: []event{t.read}, do: func() int { return copy(t.in[operand][first*n:], src) }})
+}
+
+// Multiply multiplies the panels that are loaded, tile by tile in the order of the CPU.
+func (w *work) Multiply(p exec.Panel) exec.Job {
 	t := w.panels[w.next%len(w.panels)]
 	w.next++
-	a, b = a[:p.Rows*p.K*w.element(0).Size()], b[:p.K*p.Cols*w.element(1).Size()]
-	upload := step{name: "upload", after: []event{t.read}, do: func() int { return copy(t.in[0], a) + copy(t.in[1], b) }}
-	compute := step{name: "compute", do: func() int {
+	compute := step{on: w.compute, name: "compute", do: func() int {
 		w.multiply(t, p)
 		return 0
 	}}
 	if p.First {
 		compute.after = []event{w.fetched}
 	}
-	j := w.start(upload, compute, step{})
-	t.read = j.computed
+	j := w.start(step{on: w.upload}, compute)
+	t.read = j.parts[1]
 	return j
 }
 
@@ -297,10 +300,10 @@ func (w *work) multiply(t *set, p exec.Panel) {
 
 // Fetch copies rows of the accumulators to the host.
 func (w *work) Fetch(first, rows int, dst []byte) exec.Job {
-	j := w.start(step{}, step{}, step{name: "download", do: func() int {
+	j := w.start(step{on: w.compute}, step{on: w.download, name: "download", do: func() int {
 		row := len(dst) / max(rows, 1)
 		return copy(dst, w.sum[first*row:])
 	}})
-	w.fetched = j.done
+	w.fetched = j.parts[1]
 	return j
 }

@@ -45,8 +45,11 @@ type Work interface {
 	Reduce(slot int, tile grid.Box, in [][]byte) Job
 	// Partials copies the slot's partials, one for each fold.
 	Partials(slot int, dst [][]byte) Job
-	// Multiply adds the product of a panel of each operand to the accumulators.
-	Multiply(a, b []byte, p Panel) Job
+	// Load copies rows of an operand, 0 or 1, to where the next Multiply takes them from:
+	// the panel's rows from first on, of n bytes each.
+	Load(operand, first, n int, src []byte) Job
+	// Multiply adds the product of the panels that are loaded to the accumulators.
+	Multiply(p Panel) Job
 	// Fetch copies rows of the accumulators, dense in C order.
 	Fetch(first, rows int, dst []byte) Job
 	// Close ends what is under way, and gives back all memory.

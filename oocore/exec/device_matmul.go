@@ -6,17 +6,21 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
 // deviceProduct is a product whose accumulators stay on a device. Panels of both operands
-// stream past them, read as for the CPU; rows of tiles that are whole come back.
+// are read in strips and stream past them; rows of tiles that are whole come back.
 type deviceProduct struct {
 	*product
-	on   *onDevice
-	rows chan []byte // buffers for rows of tiles
+	on      *onDevice
+	strips  chan []byte // free buffers for what goes to the device
+	fetched chan []byte // and for what comes from there
+	each    [2]int      // rows of a strip of each operand
+	rows    int         // that come back at once
 }
 
 func newDeviceProduct(o *onDevice) (_ Runner, err error) {
@@ -24,164 +28,203 @@ func newDeviceProduct(o *onDevice) (_ Runner, err error) {
 	p := &product{run: o.run, index: o.index, stage: o.stage, m: m, sums: m.Panels(), slot: &slot{run: o.run, stage: o.stage}}
 	p.slot.row.Chunk = -1
 	o.begin(p.slot)
-	d := &deviceProduct{product: p, on: o, rows: make(chan []byte, plan.DeviceRows)}
+	d := &deviceProduct{product: p, on: o, strips: make(chan []byte, plan.DeviceStrips), fetched: make(chan []byte, plan.DeviceRows)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, p.Close())
 		}
 	}()
-	rows, cols, k := min(m.SuperM*m.TileM, m.M), min(m.SuperN*m.TileN, m.N), min(m.TileK, m.K)
-	pinned := func(n int) (b []byte) {
-		if err == nil {
-			b, err = o.pinned(p.slot, int64(n))
-		}
-		return b
-	}
+	d.each[0], d.each[1], d.rows = o.stage.Strips()
+	cols, k := min(m.SuperN*m.TileN, m.N), min(m.TileK, m.K)
 	p.a, p.b = p.operand(0, o.index), p.operand(1, o.index)
-	for range m.Depth {
-		p.panels = append(p.panels, &panel{a: pinned(rows * k * p.a.size), b: pinned(k * cols * p.b.size)})
+	pinned := func(to chan []byte, n int) {
+		for range cap(to) {
+			var b []byte
+			if err == nil {
+				b, err = o.pinned(p.slot, int64(n))
+			}
+			to <- b
+		}
 	}
-	tile := min(m.TileM, m.M) * cols
-	for range plan.DeviceRows {
-		d.rows <- pinned(tile * m.Type.Size())
-	}
+	pinned(d.strips, max(d.each[0]*k*p.a.size, d.each[1]*cols*p.b.size))
+	pinned(d.fetched, d.rows*cols*m.Type.Size())
 	if err != nil {
 		return nil, err
 	}
 	if out := o.run.plan.Arrays[o.stage.Outputs[0]].DType; out != m.Type {
 		p.casts, _ = kernel.Cast(m.Type, out)
-		cast, err := p.slot.alloc(record.Output, int64(tile*out.Size()))
+		cast, err := p.slot.alloc(record.Output, int64(d.rows*cols*out.Size()))
 		if err != nil {
 			return nil, err
 		}
 		p.cast = append(p.cast, cast)
 	}
-	if p.a.eval, err = newEvaluator(p.a.slot, &o.stage.Programs[0], p.box(p.a, nil, nil, 0, rows, 0, k).Shape); err != nil {
+	if p.a.eval, err = newEvaluator(p.a.slot, &o.stage.Programs[0], p.box(p.a, nil, nil, 0, d.each[0], 0, k).Shape); err != nil {
 		return nil, err
 	}
-	if p.b.eval, err = newEvaluator(p.b.slot, &o.stage.Programs[1], p.box(p.b, nil, nil, 0, k, 0, cols).Shape); err != nil {
+	if p.b.eval, err = newEvaluator(p.b.slot, &o.stage.Programs[1], p.box(p.b, nil, nil, 0, d.each[1], 0, cols).Shape); err != nil {
 		return nil, err
 	}
 	p.allocs = uint32(len(p.slot.buffers))
 	return d, nil
 }
 
-// Close ends what the device does with panels before it frees them.
+// Close ends what the device does with buffers before it frees them.
 func (d *deviceProduct) Close() error { return errors.Join(d.on.work.Close(), d.product.Close()) }
 
-// fetched is a row of tiles on its way from the device.
-type fetched struct {
+// sent is a job of a super-tile, and the buffer that is the device's until it is done.
+type sent struct {
 	band
-	dst []byte
-	job Job
-}
-
-// multiplied is a panel that the device has.
-type multiplied struct {
-	panel *panel
-	job   Job
+	first, rows int // of the super-tile, that come back
+	job         Job
+	buffer      []byte
 }
 
 // Run computes tiles. Those that lie in one super-tile are computed together.
 func (d *deviceProduct) Run(ctx context.Context, tasks Tasks, done func(index int)) error {
 	c := newMatmulPipeline(ctx, d.product, tasks, done)
 	defer c.fail(nil)
-	defer context.AfterFunc(c.ctx, func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.moved.Broadcast()
-	})()
-	panels, rows := make(chan multiplied, len(d.panels)), make(chan fetched, plan.DeviceRows)
+	loads, steps, rows := make(chan sent, plan.DeviceStrips), make(chan sent, c.m.Depth), make(chan sent, plan.DeviceRows)
 	var group sync.WaitGroup
-	group.Go(c.read)
-	group.Go(func() { d.free(c, panels) })
+	group.Go(func() { d.finish(c, loads, d.strips) })
+	group.Go(func() { d.finish(c, steps, nil) })
 	group.Go(func() { d.store(c, rows) })
-	for x := d.next(c); x != nil; x = d.next(c) {
-		s := x.tile
-		job := d.on.work.Multiply(x.a, x.b, Panel{Rows: s.box.Shape[0], Cols: s.box.Shape[1], K: x.k, First: x.step == 0})
-		last := x.step == s.steps-1
-		panels <- multiplied{x, job} // there is room: one for each panel
-		if last {
-			d.fetch(c, s, rows)
+	for s := range d.superTiles(tasks) {
+		if !d.compute(c, s, loads, steps) || !d.fetch(c, s, rows) {
+			break
 		}
 	}
-	close(panels)
+	close(loads)
+	close(steps)
 	close(rows)
 	group.Wait()
 	return context.Cause(c.ctx)
 }
 
-// next waits for the panel that is multiplied next; nil when there is none.
-func (d *deviceProduct) next(c *matmulPipeline) *panel {
+// compute sends all panels of a super-tile, one after the other. It reports that nothing
+// has failed.
+func (d *deviceProduct) compute(c *matmulPipeline, s *superTile, loads, steps chan<- sent) bool {
+	for step := range s.steps {
+		p := Panel{Rows: s.box.Shape[0], Cols: s.box.Shape[1], First: step == 0}
+		if d.sums.Len() > 0 {
+			p.K = d.sums.Box(step).Shape[len(d.m.Summed)]
+			if err := d.load(c, s, step, loads); err != nil {
+				c.fail(taskError(c.ctx, c.stage, s.box, err))
+			}
+		}
+		if c.ctx.Err() != nil {
+			return false
+		}
+		steps <- sent{band: band{tile: s}, job: d.on.work.Multiply(p)}
+	}
+	return true
+}
+
+// load reads a panel of each operand, both at once, strip by strip.
+func (d *deviceProduct) load(c *matmulPipeline, s *superTile, step int, loads chan<- sent) error {
+	t := time.Now()
+	at, n := d.sums.Box(step), len(d.m.Summed)
+	summed, k, length := at.Start[:n], at.Start[n], at.Shape[n]
+	strips := func(operand, total, bytes int, o *operand, box func(first, rows int) grid.Box) error {
+		o.slot.row.Read = 0
+		for first := 0; first < total; first += d.each[operand] {
+			select {
+			case buffer := <-d.strips:
+				rows := min(d.each[operand], total-first)
+				src := buffer[:rows*bytes]
+				if err := o.eval.eval(c.ctx, box(first, rows), src); err != nil {
+					return err
+				}
+				loads <- sent{band: band{tile: s}, job: d.on.work.Load(operand, first, bytes, src), buffer: buffer}
+			case <-c.ctx.Done():
+				return context.Cause(c.ctx)
+			}
+		}
+		return nil
+	}
+	var side sync.WaitGroup
+	var errB error
+	side.Go(func() {
+		errB = strips(1, length, s.box.Shape[1]*d.b.size, d.b, func(first, rows int) grid.Box {
+			return d.box(d.b, s.batch, summed, k+first, rows, s.box.Start[1], s.box.Shape[1])
+		})
+	})
+	err := strips(0, s.box.Shape[0], length*d.a.size, d.a, func(first, rows int) grid.Box {
+		return d.box(d.a, s.batch, summed, s.box.Start[0]+first, rows, k, length)
+	})
+	side.Wait()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for c.ctx.Err() == nil {
-		if len(c.panels) > 0 {
-			x := c.panels[0]
-			c.panels = c.panels[1:]
-			return x
-		}
-		if c.last {
-			return nil
-		}
-		c.moved.Wait()
+	s.read += d.a.slot.row.Read + d.b.slot.row.Read
+	s.reading += time.Since(t)
+	if err == nil {
+		err = errB
 	}
-	return nil
+	return err
 }
 
-// fetch lets the rows of tiles of a super-tile come back. The device keeps their order:
-// the accumulators are not touched again before.
-func (d *deviceProduct) fetch(c *matmulPipeline, s *superTile, rows chan<- fetched) {
+// fetch lets the rows of a super-tile come back. The device keeps their order: the
+// accumulators are not touched again before.
+func (d *deviceProduct) fetch(c *matmulPipeline, s *superTile, rows chan<- sent) bool {
+	size := s.box.Shape[1] * d.m.Type.Size()
 	for row := range s.tiles.Count(0) {
-		select {
-		case buffer := <-d.rows:
-			first := row * c.m.TileM
-			n := min(c.m.TileM, s.box.Shape[0]-first)
-			dst := buffer[:n*s.box.Shape[1]*c.m.Type.Size()]
-			rows <- fetched{band: band{tile: s, row: row}, dst: dst, job: d.on.work.Fetch(first, n, dst)}
-		case <-c.ctx.Done():
-			return
+		end := min((row+1)*d.m.TileM, s.box.Shape[0])
+		for first := row * d.m.TileM; first < end; first += d.rows {
+			select {
+			case buffer := <-d.fetched:
+				n := min(d.rows, end-first)
+				rows <- sent{band: band{tile: s, row: row}, first: first, rows: n, job: d.on.work.Fetch(first, n, buffer[:n*size]), buffer: buffer}
+			case <-c.ctx.Done():
+				return false
+			}
 		}
 	}
+	return true
 }
 
-// free takes panels back that the device has multiplied.
-func (d *deviceProduct) free(c *matmulPipeline, panels <-chan multiplied) {
-	for p := range panels {
+// finish waits for jobs, and takes their buffers back.
+func (d *deviceProduct) finish(c *matmulPipeline, jobs <-chan sent, free chan<- []byte) {
+	for j := range jobs {
 		if c.ctx.Err() != nil {
 			continue
 		}
-		s := p.panel.tile
 		w := &slot{run: c.run, stage: c.stage}
-		if err := d.on.wait(c.ctx, w, p.job); err != nil {
-			c.fail(taskError(c.ctx, c.stage, s.box, err))
+		if err := d.on.wait(c.ctx, w, j.job); err != nil {
+			c.fail(taskError(c.ctx, c.stage, j.tile.box, err))
 			continue
 		}
 		c.mu.Lock()
-		for i := range s.spent {
-			s.spent[i] += w.row.Computing / time.Duration(len(s.spent))
+		for i := range j.tile.spent {
+			j.tile.spent[i] += w.row.Computing / time.Duration(len(j.tile.spent))
 		}
-		s.moved += w.row.Moved
+		j.tile.moved += w.row.Moved
 		c.mu.Unlock()
-		c.free <- p.panel
+		if free != nil {
+			free <- j.buffer
+		}
 	}
 }
 
-// store stores rows of tiles that come back.
-func (d *deviceProduct) store(c *matmulPipeline, rows <-chan fetched) {
+// store stores rows that come back, and records those of tiles that are whole.
+func (d *deviceProduct) store(c *matmulPipeline, rows <-chan sent) {
+	w := &slot{run: c.run, stage: c.stage, row: c.slot.row}
 	for f := range rows {
 		if c.ctx.Err() != nil {
 			continue
 		}
-		w := &slot{run: c.run, stage: c.stage}
+		s := f.tile
 		err := d.on.wait(c.ctx, w, f.job)
-		if f.moved = w.row.Moved; err == nil {
-			err = c.storeRow(f.band, f.dst, 0)
+		if err == nil {
+			err = c.writeRows(w, s, f.first, f.rows, f.buffer[:f.rows*s.box.Shape[1]*d.m.Type.Size()], 0)
 		}
 		if err != nil {
-			c.fail(taskError(c.ctx, c.stage, f.tile.box, err))
+			c.fail(taskError(c.ctx, c.stage, s.box, err))
 			continue
 		}
-		d.rows <- f.dst[:cap(f.dst)]
+		d.fetched <- f.buffer
+		if end := f.first + f.rows; end == s.box.Shape[0] || end == (f.row+1)*d.m.TileM {
+			c.recordBand(w, f.band)
+			w.row = c.slot.row
+		}
 	}
 }

@@ -60,8 +60,9 @@ const (
 	// deviceTransfer is how many bytes cross the link at once, at the most: longer
 	// transfers are no faster.
 	deviceTransfer = 32 << 20
-	// DeviceRows is the number of rows of a product's tiles on their way from the device.
-	DeviceRows = 2
+	// DeviceStrips and DeviceRows are the buffers of a product for what is on its way to the
+	// device, and from there.
+	DeviceStrips, DeviceRows = 4, 2
 )
 
 // OnDevice returns the stage as the run's device does it, or as slots do where it does
@@ -260,27 +261,42 @@ func (l *Load) moved(domain, tile []int) int64 {
 }
 
 // deviceMatMul chooses the accumulators that stay on the device: those by which the least
-// crosses the link.
+// crosses the link. Panels go there in strips, so that staging does not grow with them.
 func (p *Sized) deviceMatMul(s *SizedStage, fits func(*SizedStage) bool) (best *SizedStage) {
 	m := s.Super
-	tm, tn := max((m.M+m.TileM-1)/m.TileM, 1), max((m.N+m.TileN-1)/m.TileN, 1)
-	for superM := 1; superM <= tm; superM++ {
-		any := false
-		for superN := 1; superN <= tn; superN++ {
-			v := p.deviceSuper(s, superM, superN)
-			if !fits(v) {
-				break
+	for _, superM := range shares(max((m.M+m.TileM-1)/m.TileM, 1)) {
+		for _, superN := range shares(max((m.N+m.TileN-1)/m.TileN, 1)) {
+			for bytes := deviceTransfer; bytes >= leastStrip; bytes /= 2 {
+				v := p.deviceSuper(s, superM, superN, bytes)
+				if fits(v) {
+					if best == nil || v.Up < best.Up || v.Up == best.Up && v.DevicePeak < best.DevicePeak {
+						best = v
+					}
+					break
+				}
+				if v.DevicePeak > p.Device.Memory || best != nil && v.Up > best.Up {
+					break
+				}
 			}
-			any = true
-			if best == nil || v.Up < best.Up || v.Up == best.Up && v.DevicePeak < best.DevicePeak {
-				best = v
-			}
-		}
-		if !any {
-			break
 		}
 	}
 	return best
+}
+
+// leastStrip is where strips end to be shorter, unless a row is.
+const leastStrip = 64 << 10
+
+// shares are the lengths of equal parts of n, each at most once.
+func shares(n int) (all []int) {
+	for parts := 1; parts <= n; {
+		each := (n + parts - 1) / parts
+		all = append(all, each)
+		if each == 1 {
+			break
+		}
+		parts = (n + each - 2) / (each - 1) // the least number of shorter ones
+	}
+	return all
 }
 
 // halveMatMul keeps half as many accumulators on the device, in rows or in columns.
@@ -290,35 +306,54 @@ func (p *Sized) halveMatMul(s *SizedStage) (best *SizedStage) {
 		if super[0] == m.SuperM && super[1] == m.SuperN {
 			continue
 		}
-		if v := p.deviceSuper(s, super[0], super[1]); best == nil || v.Up < best.Up {
+		if v := p.deviceSuper(s, super[0], super[1], s.transfer); best == nil || v.Up < best.Up {
 			best = v
 		}
 	}
 	return best
 }
 
-// deviceSuper sizes a product of which so many tiles are computed together on the device.
-func (p *Sized) deviceSuper(s *SizedStage, superM, superN int) *SizedStage {
+// Strips are the rows of a panel of each operand, and of the result, that cross the link at
+// once.
+func (s *SizedStage) Strips() (a, b, c int) {
+	m := s.Super
+	rows, cols, k := m.lengths()
+	fit := func(length, item, most int) int { return max(min(s.transfer/max(length*item, 1), most), 1) }
+	return fit(k, s.operand(0).Size(), rows), fit(cols, s.operand(1).Size(), k), fit(cols, m.Type.Size(), min(m.TileM, m.M))
+}
+
+// operand is the type of an operand of a product.
+func (s *Stage) operand(i int) dtype.Type { return s.Programs[i].Type(s.Programs[i].Out[0]) }
+
+// lengths are those of the largest super-tile, and of the panels that it takes.
+func (m *SuperTile) lengths() (rows, cols, k int) {
+	return min(m.SuperM*m.TileM, m.M), min(m.SuperN*m.TileN, m.N), min(m.TileK, m.K)
+}
+
+// deviceSuper sizes a product of which so many tiles are computed together on the device,
+// with strips of about the given bytes.
+func (p *Sized) deviceSuper(s *SizedStage, superM, superN, bytes int) *SizedStage {
 	v, m := *s, *s.Super
-	v.Device, v.Super = nil, &m
+	v.Device, v.Super, v.transfer = nil, &m, bytes
 	m.SuperM, m.SuperN, m.Library = superM, superN, 0
 	down, across := m.supers()
 	batch := int64(grid.Size(s.Grid.Shape[:len(s.Grid.Shape)-2]))
 	panels := int64(m.Panels().Len()) * down * across * batch
 	m.Depth = int(max(min(DeviceSets, panels), 1))
 	a, b := &s.Programs[0], &s.Programs[1]
-	sizeA, sizeB := int64(a.Type(a.Out[0]).Size()), int64(b.Type(b.Out[0]).Size())
+	sizeA, sizeB := int64(s.operand(0).Size()), int64(s.operand(1).Size())
 	out, size := int64(p.Arrays[s.Outputs[0]].DType.Size()), int64(m.Type.Size())
-	rows, cols, k := min(m.SuperM*m.TileM, m.M), min(m.SuperN*m.TileN, m.N), min(m.TileK, m.K)
-	staged := int64(m.Depth) * (arena.Reserved(int64(rows)*int64(k)*sizeA) + arena.Reserved(int64(k)*int64(cols)*sizeB))
-	tile := int64(min(m.TileM, m.M)) * int64(cols)
-	v.Predicted = record.Bytes{record.Pinned: staged + DeviceRows*arena.Reserved(tile*size)}
+	rows, cols, k := m.lengths()
+	stripA, stripB, fetched := v.Strips()
+	strip := max(int64(stripA)*int64(k)*sizeA, int64(stripB)*int64(cols)*sizeB)
+	v.Predicted = record.Bytes{record.Pinned: DeviceStrips*arena.Reserved(strip) + DeviceRows*arena.Reserved(int64(fetched)*int64(cols)*size)}
 	if out != size {
-		v.Predicted[record.Output] = arena.Reserved(tile * out)
+		v.Predicted[record.Output] = arena.Reserved(int64(fetched) * int64(cols) * out)
 	}
-	p.addLane(&v.Predicted, a, panel(len(a.Domain), rows, k))
-	p.addLane(&v.Predicted, b, panel(len(b.Domain), k, cols))
-	v.DevicePeak = staged + arena.Reserved(int64(rows)*int64(cols)*size) + arena.Reserved(m.Work)
+	p.addLane(&v.Predicted, a, panel(len(a.Domain), stripA, k))
+	p.addLane(&v.Predicted, b, panel(len(b.Domain), stripB, cols))
+	v.DevicePeak = arena.Reserved(int64(rows)*int64(cols)*size) + arena.Reserved(m.Work) +
+		int64(m.Depth)*(arena.Reserved(int64(rows)*int64(k)*sizeA)+arena.Reserved(int64(k)*int64(cols)*sizeB))
 	v.Slots, v.Depth = m.Depth, 1
 	depth := int64(m.depth())
 	v.Up = batch * depth * (int64(m.M)*sizeA*across + int64(m.N)*sizeB*down)
