@@ -16,7 +16,7 @@ import (
 // Open takes the memory of a stage: for each slot its tiles in flight and its partials,
 // and registers that all share; of a product its accumulators, panels in flight and what
 // kernels pack into.
-func (m *model) Open(p *plan.Sized, s *plan.SizedStage) (exec.Work, error) {
+func (m *model) Open(s *plan.SizedStage) (exec.Work, error) {
 	w := &work{streams: newStreams(m), stage: s, model: m}
 	err := w.allocate()
 	if err == nil {

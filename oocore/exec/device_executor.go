@@ -113,7 +113,7 @@ func (r *deviceRunner) Close() error {
 
 // openOnDevice takes the memory of a stage, that of the device first.
 func openOnDevice(run *run, r *deviceRunner) (_ Runner, err error) {
-	w, err := run.env.Device.Open(run.plan, r.stage)
+	w, err := run.env.Device.Open(r.stage)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", run.plan.Device.Name, err)
 	}
@@ -143,10 +143,9 @@ type onDevice struct {
 	splits  uint8
 }
 
-// begin prepares the rows of a slot's tasks.
-func (o *onDevice) begin(s *slot) {
+// begin prepares the rows of a slot's tasks, with its share of the device's memory.
+func (o *onDevice) begin(s *slot, share int64) {
 	s.row.Stage, s.row.Device, s.row.Retries, s.row.Splits = uint16(o.index), 1, o.retries, o.splits
-	share := o.stage.DevicePeak / int64(o.stage.Slots)
 	s.row.Requested[record.Device], s.row.Reserved[record.Device] = share, share
 }
 

@@ -27,7 +27,7 @@ func newDeviceProduct(o *onDevice) (_ Runner, err error) {
 	m := o.stage.Super
 	p := &product{run: o.run, index: o.index, stage: o.stage, m: m, sums: m.Panels(), slot: &slot{run: o.run, stage: o.stage}}
 	p.slot.row.Chunk = -1
-	o.begin(p.slot)
+	o.begin(p.slot, o.stage.DevicePeak)
 	d := &deviceProduct{product: p, on: o, strips: make(chan []byte, plan.DeviceStrips), fetched: make(chan []byte, plan.DeviceRows)}
 	defer func() {
 		if err != nil {

@@ -56,7 +56,7 @@ type stagingSet struct {
 }
 
 func newStreamer(o *onDevice, s *slot, f *folding) (_ *streamer, err error) {
-	o.begin(s)
+	o.begin(s, o.stage.DevicePeak/int64(o.stage.Slots))
 	st, prog := o.stage, &o.stage.Programs[0]
 	w := &streamer{onDevice: o, slot: s, shared: f, size: prog.Type(prog.Out[0]).Size()}
 	for i := range st.Depth {

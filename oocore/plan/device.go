@@ -143,7 +143,11 @@ func (p *Sized) deviceStage(s *SizedStage, room, memory int64) *SizedStage {
 		for bytes := deviceTransfer; ; bytes /= 2 {
 			v, smallest := p.deviceTile(s, bytes)
 			v.Whole = whole
-			for v.Slots = most; v.Slots >= min(DeviceSets, most); v.Slots-- {
+			least := min(DeviceSets, most)
+			if smallest {
+				least = 1
+			}
+			for v.Slots = most; v.Slots >= least; v.Slots-- {
 				if p.predictDevice(v); fits(v) {
 					return v
 				}
@@ -181,22 +185,33 @@ func (p *Sized) deviceTile(s *SizedStage, bytes int) (v *SizedStage, smallest bo
 	return v, smallest
 }
 
-// Halve returns the stage with tiles of half the device memory, or less, cut along the
-// axis where that costs the least; nil where they cannot be smaller.
+// Halve returns the stage with tiles of half the size, or less, cut along the axis where
+// that costs the least, or with fewer slots where they cannot be smaller; nil where neither
+// takes less memory. It takes no more of the host.
 func (p *Sized) Halve(s *SizedStage) *SizedStage {
 	if s.Kind == MatMulStage {
 		return p.halveMatMul(s)
 	}
 	for bytes := s.transfer / 2; ; bytes /= 2 {
 		v, smallest := p.deviceTile(s, bytes)
-		if 2*grid.Size(v.Tile) <= grid.Size(s.Tile)+grid.Size(s.Block) && grid.Size(v.Tile) < grid.Size(s.Tile) {
-			p.predictDevice(v)
+		if p.predictDevice(v); grid.Size(v.Tile) <= (grid.Size(s.Tile)+grid.Size(s.Block))/2 && v.DevicePeak < s.DevicePeak && v.Predicted.Host() <= s.Predicted.Host() {
 			return v
 		}
 		if smallest {
-			return nil
+			return p.fewer(s)
 		}
 	}
+}
+
+// fewer returns the stage with half the slots, each of which has partials of its own; nil
+// where that takes no less memory.
+func (p *Sized) fewer(s *SizedStage) *SizedStage {
+	v := *s
+	v.Slots = (s.Slots + 1) / 2
+	if p.predictDevice(&v); v.DevicePeak >= s.DevicePeak || v.Predicted.Host() > s.Predicted.Host() {
+		return nil
+	}
+	return &v
 }
 
 // predictDevice adds up what a map or reduce stage takes with its present tiles and
@@ -306,7 +321,11 @@ func (p *Sized) halveMatMul(s *SizedStage) (best *SizedStage) {
 		if super[0] == m.SuperM && super[1] == m.SuperN {
 			continue
 		}
-		if v := p.deviceSuper(s, super[0], super[1], s.transfer); best == nil || v.Up < best.Up {
+		v := p.deviceSuper(s, super[0], super[1], s.transfer)
+		for bytes := s.transfer / 2; v.Predicted.Host() > s.Predicted.Host() && bytes > 0; bytes /= 2 {
+			v = p.deviceSuper(s, super[0], super[1], bytes) // strips of shorter rows, of more bytes together
+		}
+		if best == nil || v.Up < best.Up {
 			best = v
 		}
 	}

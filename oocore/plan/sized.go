@@ -61,11 +61,9 @@ type SizedStage struct {
 
 	Predicted record.Bytes // by class, of this stage's own buffers
 	// What follows is of a stage that a device does.
-	DevicePeak int64   // bytes of the device's memory, all of them from its beginning on
-	Depth      int     // tiles in flight of each slot
-	Up, Down   int64   // bytes that cross the link
-	Seconds    float64 // of the device alone, by its rates
-	Limit      string  // what takes them
+	DevicePeak int64 // bytes of the device's memory, all of them from its beginning on
+	Depth      int   // tiles in flight of each slot
+	record.Transfers
 	operations float64
 	transfer   int // bytes that tiles were made for
 
@@ -124,6 +122,7 @@ func (p *Sized) Header() record.Header {
 		if s.Device != nil {
 			st.Device = p.Device.Name
 			st.Predicted[record.Device] = on.DevicePeak
+			st.Transfers = &on.Transfers
 		}
 		if st.Output == "" {
 			st.Output = string(p.Place(s.Outputs[0]))

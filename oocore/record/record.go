@@ -113,6 +113,17 @@ type Stage struct {
 	From      []int    `json:"from,omitempty"`    // the stages whose results it reads
 	Repeats   []string `json:"repeats,omitempty"` // what an earlier stage computes too
 	Device    string   `json:"device,omitempty"`  // that computes it
+
+	Transfers *Transfers `json:"transfers,omitempty"` // of a device
+}
+
+// Transfers is what crosses a device's link, and the least time that the device takes for
+// a stage at its rates.
+type Transfers struct {
+	Up      int64   `json:"up"` // bytes
+	Down    int64   `json:"down"`
+	Seconds float64 `json:"seconds"`
+	Limit   string  `json:"limit"` // what takes them
 }
 
 // WhatIf is one row of the table of alternatives: what another chunk shape,

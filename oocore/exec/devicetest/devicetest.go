@@ -144,13 +144,39 @@ func jobs(t testing.TB, rows int) []job {
 // compute runs a job, and returns its results. Without a device the CPU computes.
 func (j *job) compute(t testing.TB, d exec.Device, o plan.Options) (result []byte, p *plan.Sized, end record.End) {
 	t.Helper()
+	result, p, r := j.recorded(t, d, o)
+	return result, p, *r.End
+}
+
+// recorded runs a job, and returns its record too.
+func (j *job) recorded(t testing.TB, d exec.Device, o plan.Options) (result []byte, p *plan.Sized, r *record.Run) {
+	t.Helper()
 	p = must[*plan.Sized](t)(must[*plan.Plan](t)(plan.New(j.root, plan.Target{Beside: j.side})).Size(o))
 	env := exec.Env{Device: d, Into: make([]byte, p.Arrays[p.Output].Bytes())}
 	for _, n := range j.side {
 		env.Beside = append(env.Beside, make([]byte, n.DType.Size()))
 	}
-	end = must[record.End](t)(exec.Run(context.Background(), p, env))
-	return append(env.Into, bytes.Join(env.Beside, nil)...), p, end
+	env.Record = must[*record.Writer](t)(record.Create(t.TempDir(), p.Header()))
+	end := must[record.End](t)(exec.Run(context.Background(), p, env))
+	r = must[*record.Run](t)(record.Read(env.Record.Path()))
+	r.End = &end
+	return append(env.Into, bytes.Join(env.Beside, nil)...), p, r
+}
+
+// rows counts the tasks that the device did, that it did in smaller tiles, and that the CPU
+// did.
+func rows(r *record.Run) (device, halved, cpu int) {
+	for t := range r.Tasks() {
+		switch {
+		case t.Device == 0:
+			cpu++
+		case t.Splits > 0:
+			device, halved = device+1, halved+1
+		default:
+			device++
+		}
+	}
+	return device, halved, cpu
 }
 
 // testPeak computes every kind of stage on cards of many sizes.
@@ -266,10 +292,14 @@ func testHalf(t *testing.T, s Subject) {
 		large := s.New(t, 48*mebi)
 		p := must[*plan.Sized](t)(must[*plan.Plan](t)(plan.New(j.root, plan.Target{Beside: j.side})).Size(Options(large, 256*mebi, 2)))
 		d := renamed{s.New(t, p.DevicePeak/2), large.Spec()}
-		got, _, end := j.compute(t, d, Options(large, 256*mebi, 2))
+		got, _, r := j.recorded(t, d, Options(large, 256*mebi, 2))
 		if !bytes.Equal(got, want) {
 			t.Errorf("%s: other bytes than on the CPU", j.name)
 		}
+		if device, halved, cpu := rows(r); device == 0 || halved != device || cpu > 0 {
+			t.Errorf("%s: the record says that the device did %d tasks, %d of them in smaller tiles, and the CPU %d", j.name, device, halved, cpu)
+		}
+		end := r.End
 		if end.OOMEvents < 3 || end.DevicePeak == 0 || end.DevicePeak > p.DevicePeak/2 {
 			t.Errorf("%s: %d events, a device peak of %d, predicted %d", j.name, end.OOMEvents, end.DevicePeak, p.DevicePeak)
 		}
@@ -369,7 +399,7 @@ func testAsynchronous(t *testing.T, s Subject) {
 		}
 		return nil
 	})
-	w := must[exec.Work](t)(d.Open(p, &st))
+	w := must[exec.Work](t)(d.Open(&st))
 	if used := d.Usage().Used; used != st.DevicePeak {
 		t.Errorf("an open stage takes %d bytes, predicted %d", used, st.DevicePeak)
 	}
