@@ -241,7 +241,7 @@ func (w *work) allocateProduct() (err error) {
 	}
 	rows, cols, k := min(m.SuperM*m.TileM, m.M), min(m.SuperN*m.TileN, m.N), min(m.TileK, m.K)
 	w.sum = take(max(rows*cols*m.Type.Size(), 1))
-	w.packed = take(int(max(m.Work, 1)))
+	w.packed = take(int(max(w.stage.PackBytes(), 1)))
 	for range m.Depth {
 		w.panels = append(w.panels, &set{in: [][]byte{take(max(rows*k*w.element(0).Size(), 1)), take(max(k*cols*w.element(1).Size(), 1))}})
 	}

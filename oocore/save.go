@@ -72,8 +72,8 @@ func Collect[T Element](ctx context.Context, a *Array, opts ...Option) ([]T, err
 	return out, nil
 }
 
-// held is the array with its elements in the program's memory.
-func (a *Array) held(ctx context.Context, opts []Option) (*Array, error) {
+// materialise is the array with its elements in the program's memory.
+func (a *Array) materialise(ctx context.Context, opts []Option) (*Array, error) {
 	site := graph.Caller()
 	r, err := a.prepare(site, "", append(opts[:len(opts):len(opts)], unstored))
 	if err != nil {
@@ -136,7 +136,7 @@ func (a *Array) prepare(site graph.Site, path string, opts []Option) (*run, erro
 	if err != nil {
 		return nil, err
 	}
-	s, err := settle(opts)
+	s, err := applyOptions(opts)
 	if err != nil {
 		return nil, &Error{Op: op, Site: site, Err: err}
 	}

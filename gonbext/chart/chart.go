@@ -73,7 +73,7 @@ func Report(runs []*record.Run, o Options) (Output, error) {
 	runs = ordered(runs)
 	views := make([]*view, len(runs))
 	for i, r := range runs {
-		views[i] = newView(digest(r, share(len(runs))), o.Mode, i >= len(runs)-maxDrawn || r.Header.Process)
+		views[i] = newView(summarize(r, share(len(runs))), o.Mode, i >= len(runs)-maxDrawn || r.Header.Process)
 	}
 	html, carries, err := renderReport(views, o)
 	if err != nil {

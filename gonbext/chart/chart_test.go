@@ -172,7 +172,7 @@ func TestVerdicts(t *testing.T) {
 		"toosmall":  "Does not fit in 16 MiB: it needs 24 MiB at least",
 		"device":    "model 64 MiB: peak 62 MiB of 64 MiB, out of memory 2 times",
 	} {
-		if got := digest(runs[name], 1).verdict(); !strings.Contains(got, want) {
+		if got := summarize(runs[name], 1).verdict(); !strings.Contains(got, want) {
 			t.Errorf("%s: %q, want in it %q", name, got, want)
 		}
 	}
@@ -185,7 +185,7 @@ func TestRunning(t *testing.T) {
 	}
 	defer w.End(record.End{})
 	r := open(t, w.Path())
-	if got := digest(r, 1).verdict(); !strings.HasPrefix(got, "Still running, before its first chunk was done") {
+	if got := summarize(r, 1).verdict(); !strings.HasPrefix(got, "Still running, before its first chunk was done") {
 		t.Error(got)
 	}
 }

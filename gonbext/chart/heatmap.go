@@ -44,7 +44,7 @@ func gridFigure(st *stageSummary) (*figure, string) {
 }
 
 // side is the length of a cell's side in pixels: few cells are larger.
-func (f *fold) side() float64 {
+func (f *downsampledGrid) side() float64 {
 	if f.rows == 1 {
 		return min(28, 690/float64(f.cols))
 	}
@@ -54,7 +54,7 @@ func (f *fold) side() float64 {
 
 // heatMap is the live chart of a fold, coloured by the third value of each cell
 // between least and most, and its height.
-func (f *fold) heatMap(tooltip string, data []opts.HeatMapData, least, most float64) (height int, option any) {
+func (f *downsampledGrid) heatMap(tooltip string, data []opts.HeatMapData, least, most float64) (height int, option any) {
 	c := charts.NewHeatMap()
 	hidden := &opts.AxisLabel{Show: opts.Bool(false)}
 	bare := &opts.AxisLine{Show: opts.Bool(false)}
@@ -101,7 +101,7 @@ type square struct {
 type words struct{ title, unknown, marked string }
 
 // draw is the picture: one path for each step of the scale.
-func (f *fold) draw(squares []square, least, most float64, unit func(float64) string, w words) string {
+func (f *downsampledGrid) draw(squares []square, least, most float64, unit func(float64) string, w words) string {
 	size := f.side()
 	d := newDrawing(760, size*float64(f.rows)+52, w.title)
 	span := most - least
@@ -156,7 +156,7 @@ func milliseconds(v float64) string {
 
 // caption says what a cell is, how the grid was folded, and what cells of
 // several chunks show.
-func (f *fold) caption(shape, chunks []int, shows string) string {
+func (f *downsampledGrid) caption(shape, chunks []int, shows string) string {
 	var s string
 	per := f.perRow * f.perCol
 	switch {
@@ -177,7 +177,7 @@ func (f *fold) caption(shape, chunks []int, shows string) string {
 }
 
 // name says which chunks are behind a cell.
-func (f *fold) name(i int) string {
+func (f *downsampledGrid) name(i int) string {
 	if f.width == 0 {
 		first := int64(i) * f.perCol
 		return span("chunk", first, min(first+f.perCol, f.n)-1)

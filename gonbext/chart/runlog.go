@@ -56,7 +56,7 @@ func runTitle(h *record.Header) string {
 
 // Compare puts two runs side by side.
 func Compare(a, b *record.Run, names [2]string) (Output, error) {
-	runs := [2]*summary{digest(a, 2), digest(b, 2)}
+	runs := [2]*summary{summarize(a, 2), summarize(b, 2)}
 	s := sheet{Title: plain(names[0]) + " and " + plain(names[1]), Verdict: difference(runs, names)}
 	s.Tables = []table{compareRuns(runs, names), compareStages(runs, names)}
 	if len(s.Tables[1].Rows) == 0 {

@@ -25,7 +25,7 @@ type Stored struct {
 // same memory for ten chunks and for a million.
 type ChunkMap struct {
 	a      Stored
-	fold   fold
+	fold   downsampledGrid
 	counts []int // chunks along each axis
 	cells  []storedCell
 	sum    storedCell
@@ -57,7 +57,7 @@ func NewChunkMap(a Stored) *ChunkMap {
 		m.counts = append(m.counts, k)
 		n *= int64(k)
 	}
-	m.fold = newFold(a.Shape, a.Chunks, n, maxCells)
+	m.fold = newDownsampledGrid(a.Shape, a.Chunks, n, maxCells)
 	m.cells = make([]storedCell, m.fold.cells)
 	return m
 }

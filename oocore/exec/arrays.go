@@ -10,7 +10,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/arena"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/plan"
-	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/memstore"
 )
@@ -63,7 +62,7 @@ func openArrays(p *plan.Sized, env *Env, a *arena.Arena) (_ *arrays, err error) 
 			if int64(len(env.Into)) != d.Bytes() {
 				return s, fmt.Errorf("the result has %d bytes and the place for it %d", d.Bytes(), len(env.Into))
 			}
-			if s.memory[i], err = a.Charge(arena.Tag{Chunk: -1, Class: record.Output}, d.Bytes()); err == nil && !s.shared {
+			if s.memory[i], err = p.ArrayBuffer(i).Alloc(a, 0); err == nil && !s.shared {
 				s.writers[i] = memstore.Into(d.Shape, d.DType, env.Into)
 			}
 		}
@@ -155,10 +154,10 @@ func (s *arrays) begin(stage int) (err error) {
 // inArena makes room for an array that is kept in memory.
 func (s *arrays) inArena(stage, i int) (err error) {
 	d := &s.plan.Arrays[i]
-	if s.memory[i], err = s.arena.Alloc(arena.Tag{Stage: stage, Chunk: -1, Class: record.Scratch}, d.Bytes()); err != nil {
+	if s.memory[i], err = s.plan.ArrayBuffer(i).Alloc(s.arena, stage); err != nil {
 		return err
 	}
-	s.writers[i] = memstore.Into(d.Shape, d.DType, s.memory[i].Data)
+	s.writers[i] = memstore.Into(d.Shape, d.DType, s.memory[i].Bytes())
 	return nil
 }
 
@@ -167,7 +166,7 @@ func (s *arrays) arenaBuffer(i int) []byte {
 	if s.plan.Place(i) != plan.InArena {
 		return nil
 	}
-	return s.memory[i].Data
+	return s.memory[i].Bytes()
 }
 
 func (s *arrays) makeSpill() (err error) {
@@ -206,8 +205,8 @@ func (s *arrays) restore(ctx context.Context, stage int) (err error) {
 			continue
 		}
 		if err = s.inArena(stage, i); err == nil {
-			err = stored.Read(ctx, s.memory[i].Data, grid.Entire(d.Shape).Region())
-			s.writers[i], s.readers[i] = nil, memstore.New(d.Shape, d.DType, s.memory[i].Data)
+			err = stored.Read(ctx, s.memory[i].Bytes(), grid.Entire(d.Shape).Region())
+			s.writers[i], s.readers[i] = nil, memstore.New(d.Shape, d.DType, s.memory[i].Bytes())
 		}
 		if err = errors.Join(err, stored.Close()); err != nil {
 			return err
@@ -262,7 +261,7 @@ func (s *arrays) end(ctx context.Context, stage int, saved bool) (err error) {
 		s.writers[i] = nil
 		switch s.plan.Place(i) {
 		case plan.InArena:
-			s.readers[i] = memstore.New(d.Shape, d.DType, s.memory[i].Data)
+			s.readers[i] = memstore.New(d.Shape, d.DType, s.memory[i].Bytes())
 			if saved {
 				err = s.save(ctx, i)
 			}
@@ -296,7 +295,7 @@ func (s *arrays) save(ctx context.Context, i int) error {
 	if err != nil {
 		return err
 	}
-	if err := w.Write(ctx, s.memory[i].Data, grid.Entire(d.Shape)); err != nil {
+	if err := w.Write(ctx, s.memory[i].Bytes(), grid.Entire(d.Shape)); err != nil {
 		return errors.Join(err, w.Abort())
 	}
 	return w.Commit(ctx)

@@ -14,7 +14,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
-	"github.com/gonbext/gonbext/oocore/op/chunkwise"
+	"github.com/gonbext/gonbext/oocore/op/udf"
 	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
@@ -24,7 +24,7 @@ import (
 // failing is a function that adds one, and fails from its n-th call on, where n is
 // not 0.
 func failing(x *graph.Node, name string, calls *atomic.Int64, fails *atomic.Int64, chunks ...int) (*graph.Node, error) {
-	return chunkwise.Map(site, func(dst []byte, src [][]byte, _ grid.Box) error {
+	return udf.Map(site, func(dst []byte, src [][]byte, _ grid.Box) error {
 		if n, at := calls.Add(1), fails.Load(); at > 0 && n >= at {
 			return errDisk
 		}
@@ -33,7 +33,7 @@ func failing(x *graph.Node, name string, calls *atomic.Int64, fails *atomic.Int6
 			out[i] = v + 1
 		}
 		return nil
-	}, dtype.Float64, chunkwise.MapOptions{Name: name, Chunks: chunks}, x)
+	}, dtype.Float64, udf.MapOptions{Name: name, Chunks: chunks}, x)
 }
 
 // Three runs of two functions, the first of which fills a temporary array, and the

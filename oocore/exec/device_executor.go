@@ -149,17 +149,22 @@ func (o *onDevice) begin(s *slot, share int64) {
 	s.row.Requested[record.Device], s.row.Reserved[record.Device] = share, share
 }
 
-// pinned takes a buffer that the device copies from or to. Where its pages cannot be
+// pinned takes buffers that the device copies from or to. Where their pages cannot be
 // locked, copies are slower.
-func (o *onDevice) pinned(s *slot, n int64) ([]byte, error) {
-	b, err := s.alloc(record.Pinned, n)
+func (o *onDevice) pinned(s *slot, declared ...plan.Buffer) ([][]byte, error) {
+	all, err := s.alloc(declared...)
 	if err != nil {
 		return nil, err
 	}
-	if unpin, err := o.run.env.Device.Pin(b); err == nil {
-		s.close = append(s.close, unpin)
+	for _, b := range all {
+		if b == nil {
+			continue
+		}
+		if unpin, err := o.run.env.Device.Pin(b); err == nil {
+			s.close = append(s.close, unpin)
+		}
 	}
-	return b, nil
+	return all, nil
 }
 
 // wait waits for a job, and adds what it took to the row of a slot.

@@ -7,9 +7,7 @@ import (
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/grid"
-	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/plan"
-	"github.com/gonbext/gonbext/oocore/record"
 )
 
 // deviceProduct is a product whose accumulators stay on a device. Panels of both operands
@@ -24,49 +22,30 @@ type deviceProduct struct {
 }
 
 func newDeviceProduct(o *onDevice) (_ Runner, err error) {
-	m := o.stage.Super
-	p := &product{run: o.run, index: o.index, stage: o.stage, m: m, sums: m.Panels(), slot: &slot{run: o.run, stage: o.stage}}
-	p.slot.row.Chunk = -1
+	p := &product{run: o.run, index: o.index, stage: o.stage, m: o.stage.Super, sums: o.stage.Super.Panels(), slot: newSlot(o.run, o.index, 0)}
+	p.slot.stage = o.stage
 	o.begin(p.slot, o.stage.DevicePeak)
-	d := &deviceProduct{product: p, on: o, strips: make(chan []byte, plan.DeviceStrips), fetched: make(chan []byte, plan.DeviceRows)}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, p.Close())
-		}
-	}()
+	d := &deviceProduct{product: p, on: o}
 	d.each[0], d.each[1], d.rows = o.stage.Strips()
-	cols, k := min(m.SuperN*m.TileN, m.N), min(m.TileK, m.K)
-	p.a, p.b = p.operand(0, o.index), p.operand(1, o.index)
-	pinned := func(to chan []byte, n int) {
-		for range cap(to) {
-			var b []byte
-			if err == nil {
-				b, err = o.pinned(p.slot, int64(n))
-			}
-			to <- b
+	if d.strips, err = d.free(o.stage.Buffers.Product.Strips); err == nil {
+		if d.fetched, err = d.free(o.stage.Buffers.Product.Rows); err == nil {
+			err = p.alloc()
 		}
 	}
-	pinned(d.strips, max(d.each[0]*k*p.a.size, d.each[1]*cols*p.b.size))
-	pinned(d.fetched, d.rows*cols*m.Type.Size())
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, p.Close())
 	}
-	if out := o.run.plan.Arrays[o.stage.Outputs[0]].DType; out != m.Type {
-		p.casts, _ = kernel.Cast(m.Type, out)
-		cast, err := p.slot.alloc(record.Output, int64(d.rows*cols*out.Size()))
-		if err != nil {
-			return nil, err
-		}
-		p.cast = append(p.cast, cast)
-	}
-	if p.a.eval, err = newEvaluator(p.a.slot, &o.stage.Programs[0], p.box(p.a, nil, nil, 0, d.each[0], 0, k).Shape); err != nil {
-		return nil, err
-	}
-	if p.b.eval, err = newEvaluator(p.b.slot, &o.stage.Programs[1], p.box(p.b, nil, nil, 0, d.each[1], 0, cols).Shape); err != nil {
-		return nil, err
-	}
-	p.allocs = uint32(len(p.slot.buffers))
 	return d, nil
+}
+
+// free takes buffers, all of which are free.
+func (d *deviceProduct) free(declared []plan.Buffer) (chan []byte, error) {
+	all, err := d.on.pinned(d.slot, declared...)
+	free := make(chan []byte, len(all))
+	for _, b := range all {
+		free <- b
+	}
+	return free, err
 }
 
 // Close ends what the device does with buffers before it frees them.
@@ -188,7 +167,7 @@ func (d *deviceProduct) finish(c *matmulPipeline, jobs <-chan sent, free chan<- 
 		if c.ctx.Err() != nil {
 			continue
 		}
-		w := &slot{run: c.run, stage: c.stage}
+		w := newSlot(c.run, c.index, 0)
 		if err := d.on.wait(c.ctx, w, j.job); err != nil {
 			c.fail(taskError(c.ctx, c.stage, j.tile.box, err))
 			continue
@@ -207,7 +186,8 @@ func (d *deviceProduct) finish(c *matmulPipeline, jobs <-chan sent, free chan<- 
 
 // store stores rows that come back, and records those of tiles that are whole.
 func (d *deviceProduct) store(c *matmulPipeline, rows <-chan sent) {
-	w := &slot{run: c.run, stage: c.stage, row: c.slot.row}
+	w := newSlot(c.run, c.index, 0)
+	w.row = c.slot.row
 	for f := range rows {
 		if c.ctx.Err() != nil {
 			continue

@@ -6,7 +6,6 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/plan"
-	"github.com/gonbext/gonbext/oocore/record"
 )
 
 // devicePool is the slots of a map or reduce stage on a device. Each slot reads a tile
@@ -57,63 +56,36 @@ type stagingSet struct {
 
 func newStreamer(o *onDevice, s *slot, f *folding) (_ *streamer, err error) {
 	o.begin(s, o.stage.DevicePeak/int64(o.stage.Slots))
-	st, prog := o.stage, &o.stage.Programs[0]
+	prog, d := &o.stage.Programs[0], &o.stage.Buffers.Slot
 	w := &streamer{onDevice: o, slot: s, shared: f, size: prog.Type(prog.Out[0]).Size()}
-	for i := range st.Depth {
-		set := &stagingSet{in: &inputs{slot: s, prog: prog, all: make([][]byte, len(prog.Loads)), tile: make([][]byte, len(prog.Loads))}}
-		w.sets = append(w.sets, set)
-		if i > 0 {
-			set.in.from = w.sets[0].in.from
-		} else if err = w.open(set.in); err != nil {
-			return nil, err
-		}
-		for l := range prog.Loads {
-			if n := prog.Loads[l].InputBytes(st.Tile); n > 0 {
-				if set.in.all[l], err = o.pinned(s, n); err != nil {
-					return nil, err
-				}
-			}
-		}
-		if st.Kind == plan.MapStage {
-			if set.out, err = o.pinned(s, int64(grid.Size(st.Tile)*w.size)); err != nil {
-				return nil, err
-			}
-		}
-	}
-	if st.Kind == plan.MapStage {
-		if w.sink, err = newSink(s); err != nil {
+	from := make([]reader, len(prog.Loads)) // which all sets share
+	for i := range prog.Loads {
+		if from[i], err = newReader(s, &prog.Loads[i], &d.Lane.Loads[i]); err != nil {
 			return nil, err
 		}
 	}
-	if f == nil {
-		return w, nil
-	}
-	for i, folder := range f.folders {
-		state, err := o.pinned(s, int64(folder.Size()*f.kept))
+	for _, set := range d.Sets {
+		in, err := o.pinned(s, set.In...)
 		if err != nil {
 			return nil, err
 		}
-		w.states = append(w.states, state)
-		if st.Kind == plan.ReduceStage && f.parts == 1 {
-			out, err := s.alloc(record.Output, int64(f.kept*o.run.plan.Arrays[st.Outputs[i]].DType.Size()))
-			if err != nil {
-				return nil, err
-			}
-			w.out = append(w.out, out)
+		out, err := o.pinned(s, set.Out)
+		if err != nil {
+			return nil, err
 		}
+		w.sets = append(w.sets, &stagingSet{in: &inputs{slot: s, prog: prog, from: from, all: in, tile: make([][]byte, len(in))}, out: out[0]})
 	}
-	return w, nil
-}
-
-// open prepares the readers, which all sets of a slot share.
-func (w *streamer) open(in *inputs) (err error) {
-	in.from = make([]reader, len(in.prog.Loads))
-	for i := range in.prog.Loads {
-		if in.from[i], err = newReader(w.slot, &in.prog.Loads[i], w.stage.Tile); err != nil {
-			return err
-		}
+	if w.states, err = o.pinned(s, d.States...); err != nil {
+		return nil, err
 	}
-	return nil
+	if o.stage.Kind == plan.MapStage {
+		w.sink, err = newSink(s)
+		return w, err
+	}
+	if w.out, err = s.alloc(d.Results...); err == nil {
+		_, err = s.alloc(d.Write.Heap)
+	}
+	return w, err
 }
 
 func (w *streamer) task(ctx context.Context, index int, chunk grid.Box) error {

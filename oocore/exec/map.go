@@ -5,7 +5,6 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
-	"github.com/gonbext/gonbext/oocore/record"
 )
 
 func newMapRunner(r *run, stage int) (Runner, error) {
@@ -33,29 +32,17 @@ type mapper struct {
 
 func newMapper(s *slot) (*mapper, error) {
 	st := s.stage
+	d := &st.Buffers.Slot
 	prog := &st.Programs[0]
-	m := &mapper{slot: s, size: prog.Type(prog.Out[0]).Size()}
-	var err error
-	if m.out, err = s.alloc(record.Output, int64(grid.Size(st.Piece)*m.size)); err != nil {
+	out, err := s.alloc(d.Out, d.Chunk)
+	if err != nil {
 		return nil, err
 	}
-	if st.Cut() {
-		if m.whole, err = s.alloc(record.Output, int64(grid.Size(st.Tile)*m.size)); err != nil {
-			return nil, err
-		}
-	}
+	m := &mapper{slot: s, size: prog.Type(prog.Out[0]).Size(), out: out[0], whole: out[1]}
 	if m.sink, err = newSink(s); err != nil {
 		return nil, err
 	}
-	if prog.Plain() {
-		m.eval, err = newEvaluator(s, prog, st.Tile)
-		return m, err
-	}
-	m.eval = &evaluator{slot: s, prog: prog, tile: st.Tile}
-	if m.eval.inputs, err = newInputs(s, prog, st.Tile, record.Input); err != nil {
-		return nil, err
-	}
-	if err = m.eval.onCPU(); err != nil || len(st.Folds) == 0 {
+	if m.eval, err = newEvaluator(s, prog, &d.Lane); err != nil || len(st.Folds) == 0 {
 		return m, err
 	}
 	if m.sums, err = newSums(s, newFolding(s.run, st)); err != nil {

@@ -3,13 +3,12 @@ package exec
 import (
 	"bytes"
 	"context"
+	"errors"
 	"sync"
 
-	"github.com/gonbext/gonbext/oocore/arena"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/journal"
 	"github.com/gonbext/gonbext/oocore/plan"
-	"github.com/gonbext/gonbext/oocore/record"
 )
 
 // partials takes the partial results of a stage's tasks.
@@ -22,8 +21,8 @@ type partials interface {
 // merger makes a stage's results of partial ones, in the order of the tasks.
 type merger struct {
 	*folding
-	index   int // of the stage
-	buffers []*arena.Buffer
+	index int   // of the stage
+	slot  *slot // holds the buffers
 
 	mu     sync.Mutex // of what follows
 	moved  *sync.Cond // next has changed
@@ -34,53 +33,37 @@ type merger struct {
 }
 
 // newMerger allocates a stage's accumulators. A stage without partial results has none.
-func newMerger(r *run, stage int) (*merger, error) {
+func newMerger(r *run, stage int) (_ *merger, err error) {
 	s := &r.plan.Stages[stage]
-	if !r.plan.Merges(s.Stage) {
+	if !s.Merges() {
 		return nil, nil
 	}
-	m := &merger{folding: newFolding(r, s), index: stage}
+	m := &merger{folding: newFolding(r, s), index: stage, slot: newSlot(r, stage, 0)}
 	m.moved = sync.NewCond(&m.mu)
-	for i, folder := range m.folders {
-		state, err := m.alloc(record.Scratch, folder.Size()*m.kept)
-		if err != nil {
-			return nil, m.abandon(err)
+	d := &s.Buffers.Merge
+	if m.states, err = m.slot.alloc(d.States...); err == nil {
+		m.out, err = m.slot.alloc(d.Results...)
+	}
+	if err == nil {
+		_, err = m.slot.alloc(d.Write.Heap)
+	}
+	if err != nil {
+		return nil, errors.Join(err, m.free())
+	}
+	if s.Kind == plan.MapStage {
+		for i, folder := range m.folders {
+			folder.Init(m.states[i], 1)
 		}
-		if m.states = append(m.states, state); s.Kind == plan.MapStage {
-			folder.Init(state, 1)
-			continue
-		}
-		out, err := m.alloc(record.Output, m.kept*r.plan.Arrays[s.Outputs[i]].DType.Size())
-		if err != nil {
-			return nil, m.abandon(err)
-		}
-		m.out = append(m.out, out)
 	}
 	return m, nil
 }
 
-func (m *merger) abandon(err error) error {
-	m.free()
-	return err
-}
-
-func (m *merger) alloc(class record.Class, n int) ([]byte, error) {
-	b, err := m.run.arena.Alloc(arena.Tag{Stage: m.index, Chunk: -1, Class: class}, int64(n))
-	if err != nil {
-		return nil, err
-	}
-	m.buffers = append(m.buffers, b)
-	return b.Data, nil
-}
-
 // free frees the accumulators; those of a nil merger are none.
-func (m *merger) free() {
+func (m *merger) free() error {
 	if m == nil {
-		return
+		return nil
 	}
-	for _, b := range m.buffers {
-		b.Free()
-	}
+	return m.slot.free()
 }
 
 // add merges a task's partial results when those of all tasks before are merged. A task
@@ -134,7 +117,6 @@ func (m *merger) merge(ctx context.Context, s *slot, states [][]byte) error {
 // empty writes the results of folding nothing, such as sums of an axis of length
 // zero: chunk by chunk of the kept axes, since there are no tasks.
 func (m *merger) empty(ctx context.Context) error {
-	s := &slot{run: m.run, stage: m.stage}
 	kept := m.result(grid.Box{Start: m.stage.Grid.Shape, Shape: m.stage.Grid.Chunks})
 	for _, box := range (grid.Grid{Shape: kept.Start, Chunks: kept.Shape}).All() {
 		if ctx.Err() != nil {
@@ -144,7 +126,7 @@ func (m *merger) empty(ctx context.Context) error {
 		for i, folder := range m.folders {
 			folder.Init(m.states[i], n)
 		}
-		if err := m.finish(ctx, s, m.states, m.out, n, box); err != nil {
+		if err := m.finish(ctx, m.slot, m.states, m.out, n, box); err != nil {
 			return err
 		}
 	}

@@ -175,7 +175,7 @@ func (p *processes) close() error {
 // Stage prepares for what workers leave of a stage.
 func (p *processes) Stage(_ context.Context, stage int) (Runner, error) {
 	r := &processRunner{processes: p, index: stage, stage: &p.run.plan.Stages[stage]}
-	if m, ok := p.run.partials.(*merger); ok && p.run.plan.Merges(r.stage.Stage) {
+	if m, ok := p.run.partials.(*merger); ok && r.stage.Merges() {
 		var err error
 		if r.rows, err = newRowMerger(m); err != nil {
 			return nil, err

@@ -24,7 +24,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/exec/exectest"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
-	"github.com/gonbext/gonbext/oocore/op/chunkwise"
+	"github.com/gonbext/gonbext/oocore/op/udf"
 	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
@@ -238,7 +238,7 @@ func strangely(t *testing.T, dir string, op strange) (*plan.Plan, []byte) {
 	}
 	op.Lengths = []int{4, cols}
 	x := open(t, src)
-	n := must[*graph.Node](t)(graph.Boxes(site, "strange", op, x.Shape, x.DType, []*graph.Node{x}))
+	n := must[*graph.Node](t)(graph.NewBlockwise(site, "strange", op, x.Shape, x.DType, []*graph.Node{x}))
 	want := make([]float64, rows*cols)
 	for i := range want {
 		want[i] = float64(i) + 1
@@ -445,7 +445,7 @@ func TestWorkerRejects(t *testing.T) {
 
 // A plan with a Go function does not go to other processes.
 func TestProcessesRejectGoFunctions(t *testing.T) {
-	n := must[*graph.Node](t)(chunkwise.Map(site, func(dst []byte, src [][]byte, _ grid.Box) error { return nil }, dtype.Float64, chunkwise.MapOptions{Chunks: []int{10}}, ramp(t, 100)))
+	n := must[*graph.Node](t)(udf.Map(site, func(dst []byte, src [][]byte, _ grid.Box) error { return nil }, dtype.Float64, udf.MapOptions{Chunks: []int{10}}, ramp(t, 100)))
 	p := must[*plan.Plan](t)(plan.New(n, plan.Target{}))
 	env, _, err := exectest.Environment(p)
 	if err == nil {

@@ -5,6 +5,18 @@
 // computes it, and writes a piece when it is full. Since there are more slots
 // than workers, some read and write while others compute; since their number is
 // fixed, memory is too. What is allocated is what the plan predicted, to the byte.
+//
+//   - Elementwise chains are one program over registers of 16,384 elements that stay in
+//     a core's cache. Shared parts are computed once; reductions of one array share a
+//     pass.
+//   - Large outputs are written past the page cache, from huge pages; what must go
+//     through it is written back behind the run. Bounded memory is also the fast way.
+//   - Partial results of a reduction are merged in the order of chunks, whatever order
+//     they finish in.
+//   - A matrix product keeps the accumulators of many tiles and streams panels of both
+//     operands past them, the next being read while the present is multiplied.
+//   - A budget is of the process. Runs that go on at once and do not fit into it
+//     together follow each other.
 package exec
 
 import (
@@ -200,7 +212,7 @@ func (r *run) tasks(ctx context.Context, stage int) (err error) {
 	if err != nil {
 		return err
 	}
-	defer m.free()
+	defer func() { err = errors.Join(err, m.free()) }()
 	var take snapshot
 	if m != nil {
 		if s.Kind == plan.ReduceStage && s.Tasks() == 0 {
@@ -211,9 +223,12 @@ func (r *run) tasks(ctx context.Context, stage int) (err error) {
 		}
 		r.partials, take = m, m.snapshot
 	}
-	tasks := left(s.Tasks(), func(index int) bool { return r.checkpoint.has(stage, index) })
+	tasks := Tasks{{0, s.Tasks()}}
+	if r.checkpoint.Resumes() {
+		tasks = left(s.Tasks(), func(index int) bool { return r.checkpoint.has(stage, index) })
+	}
 	r.counts.skipped.Add(int64(s.Tasks() - tasks.Len()))
-	if len(tasks) > 0 {
+	if tasks.Len() > 0 {
 		runner, err := r.executor.Stage(ctx, stage)
 		if err != nil {
 			return err

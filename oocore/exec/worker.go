@@ -173,8 +173,8 @@ func (w *Worker) open(ctx context.Context, stage int) (err error) {
 	if err := w.run.arrays.attach(stage); err != nil {
 		return errors.Join(err, w.leave())
 	}
-	if w.run.plan.Merges(w.run.plan.Stages[stage].Stage) {
-		if w.rows, err = openRows(w.run, stage, false); err != nil {
+	if s := &w.run.plan.Stages[stage]; s.Merges() {
+		if w.rows, err = openRows(w.run, stage, s.Buffers.Slot.States, false); err != nil {
 			return errors.Join(err, w.leave())
 		}
 		w.run.partials = w.rows

@@ -214,40 +214,29 @@ func (p *Sized) fewer(s *SizedStage) *SizedStage {
 	return &v
 }
 
-// predictDevice adds up what a map or reduce stage takes with its present tiles and
-// slots, of the host and of the device.
+// predictDevice declares what a map or reduce stage takes with its present tiles and slots,
+// of the host, and adds up what it takes of the device.
 func (p *Sized) predictDevice(s *SizedStage) {
 	prog := &s.Programs[0]
+	tiles := (grid.Grid{Shape: s.Grid.Chunks, Chunks: s.Tile}).Len()
+	s.Depth = max(min((DeviceSets+s.Slots-1)/s.Slots, tiles), 1)
+	p.declareOnDevice(s)
+	s.Buffers.Slot = s.Buffers.slot.deviceSlot(s)
+	s.predict()
 	var tile, partials int64 // of one tile in flight, of one slot
 	for i := range prog.Loads {
 		tile += prog.Loads[i].InputBytes(s.Tile)
 	}
-	var slot record.Bytes
-	kept := 1
 	if s.Kind == MapStage {
-		tile += arena.Reserved(int64(grid.Size(s.Tile)) * int64(p.Arrays[s.Outputs[0]].DType.Size()))
-		buffer, heap := p.WriteWork(s)
-		slot[record.Codec] += session(buffer, heap)
-	} else {
-		kept = p.KeptChunk(s.Stage)
+		tile += arena.Reserved(int64(grid.Size(s.Tile)) * int64(prog.Type(prog.Out[0]).Size()))
 	}
-	for i := range s.Folds {
-		partials += p.stateBytes(s.Stage, i, kept)
-		if s.Kind == ReduceStage && p.FoldedChunks(s.Stage) == 1 {
-			slot[record.Output] += arena.Reserved(int64(kept) * int64(p.Arrays[s.Outputs[i]].DType.Size()))
-		}
+	for _, b := range s.Buffers.Slot.States {
+		partials += b.reserved()
 	}
-	tiles := (grid.Grid{Shape: s.Grid.Chunks, Chunks: s.Tile}).Len()
-	s.Depth = max(min((DeviceSets+s.Slots-1)/s.Slots, tiles), 1)
-	p.addOps(&slot, prog, s.Tile)
-	slot[record.Pinned] = int64(s.Depth)*tile + partials
-	for l := range prog.Arrays() {
-		buffer, heap := p.ReadWork(s, l)
-		slot[record.Codec] += session(buffer, heap)
+	s.DevicePeak = int64(s.Slots) * (int64(s.Depth)*tile + partials)
+	if n := prog.RegisterBytes(false); n > 0 {
+		s.DevicePeak += arena.Reserved(n)
 	}
-	s.Predicted = p.mergeBytes(s.Stage)
-	add(&s.Predicted, slot, s.Slots)
-	s.DevicePeak = int64(s.Slots)*(int64(s.Depth)*tile+partials) + prog.RegisterBytes(false)
 	s.Up, s.Down, s.operations = 0, int64(s.Tasks())*partials, float64(len(prog.Code)+len(s.Folds))*float64(grid.Size(s.Grid.Shape))
 	for i := range prog.Loads {
 		s.Up += prog.Loads[i].moved(prog.Domain, s.Tile)
@@ -256,6 +245,64 @@ func (p *Sized) predictDevice(s *SizedStage) {
 		s.Down += p.Arrays[s.Outputs[0]].Bytes()
 	}
 	p.rate(s)
+}
+
+// declareOnDevice begins the declaration of a stage on a device.
+func (p *Sized) declareOnDevice(s *SizedStage) {
+	s.Buffers = Buffers{slot: tally{plan: p.Plan, whole: s.Whole}, stage: tally{plan: p.Plan, whole: s.Whole}}
+	if s.Merges() {
+		s.Buffers.Merge = s.Buffers.stage.merge(s.Stage)
+	}
+}
+
+// deviceSlot declares a slot whose tiles a device computes.
+func (t *tally) deviceSlot(s *SizedStage) (d Slot) {
+	prog := &s.Programs[0]
+	d.Lane = Lane{Box: s.Tile, Tile: s.Tile, Loads: make([]LoadBuffers, len(prog.Loads))}
+	for i := range prog.Loads {
+		d.Lane.Loads[i] = t.load(&prog.Loads[i], s.Tile)
+	}
+	for range s.Depth {
+		var set StagingSet
+		for i := range prog.Loads {
+			set.In = append(set.In, t.buffer(record.Pinned, prog.Loads[i].InputBytes(s.Tile)))
+		}
+		if s.Kind == MapStage {
+			set.Out = t.buffer(record.Pinned, int64(grid.Size(s.Tile))*int64(prog.Type(prog.Out[0]).Size()))
+		}
+		d.Sets = append(d.Sets, set)
+	}
+	d.States = t.states(s.Stage)
+	switch {
+	case s.Kind == MapStage:
+		d.Write = t.writer(s)
+	case !s.Merges():
+		d.Results, d.Write = t.results(s.Stage), t.plainWriter(s.Stage)
+	}
+	return d
+}
+
+// deviceProduct declares a product whose accumulators a device has.
+func (t *tally) deviceProduct(s *SizedStage) (d Product) {
+	m := s.Super
+	_, columns, depth := m.lengths()
+	cols, k := int64(columns), int64(depth)
+	stripA, stripB, rows := s.Strips()
+	for range DeviceStrips {
+		d.Strips = append(d.Strips, t.buffer(record.Pinned, max(int64(stripA)*k*int64(s.operand(0).Size()), int64(stripB)*cols*int64(s.operand(1).Size()))))
+	}
+	for range DeviceRows {
+		d.Rows = append(d.Rows, t.buffer(record.Pinned, int64(rows)*cols*int64(m.Type.Size())))
+	}
+	if out := t.plan.Arrays[s.Outputs[0]].DType; out != m.Type {
+		d.Cast = append(d.Cast, t.buffer(record.Output, int64(rows)*cols*int64(out.Size())))
+	}
+	d.Write = append(d.Write, t.plainWriter(s.Stage))
+	a, b := &s.Programs[0], &s.Programs[1]
+	for i, box := range [][]int{panel(len(a.Domain), stripA, depth), panel(len(b.Domain), stripB, columns)} {
+		d.Operands[i] = t.lane(&s.Programs[i], box, t.plan.boxTile(&s.Programs[i], box))
+	}
+	return d
 }
 
 // moved is the bytes that all tiles of the domain need of a load. What is broadcast along
@@ -341,6 +388,12 @@ func (s *SizedStage) Strips() (a, b, c int) {
 	return fit(k, s.operand(0).Size(), rows), fit(cols, s.operand(1).Size(), k), fit(cols, m.Type.Size(), min(m.TileM, m.M))
 }
 
+// PackBytes is what multiplying a tile of a product takes beside its panels.
+func (s *SizedStage) PackBytes() int64 {
+	m := s.Super
+	return kernel.GemmWork(s.operand(0), min(m.TileM, m.M), min(m.TileN, m.N), min(m.TileK, m.K))
+}
+
 // operand is the type of an operand of a product.
 func (s *Stage) operand(i int) dtype.Type { return s.Programs[i].Type(s.Programs[i].Out[0]) }
 
@@ -354,24 +407,17 @@ func (m *SuperTile) lengths() (rows, cols, k int) {
 func (p *Sized) deviceSuper(s *SizedStage, superM, superN, bytes int) *SizedStage {
 	v, m := *s, *s.Super
 	v.Device, v.Super, v.transfer = nil, &m, bytes
-	m.SuperM, m.SuperN, m.Library = superM, superN, 0
+	m.SuperM, m.SuperN = superM, superN
 	down, across := m.supers()
 	batch := int64(grid.Size(s.Grid.Shape[:len(s.Grid.Shape)-2]))
 	panels := int64(m.Panels().Len()) * down * across * batch
 	m.Depth = int(max(min(DeviceSets, panels), 1))
-	a, b := &s.Programs[0], &s.Programs[1]
-	sizeA, sizeB := int64(s.operand(0).Size()), int64(s.operand(1).Size())
-	out, size := int64(p.Arrays[s.Outputs[0]].DType.Size()), int64(m.Type.Size())
+	sizeA, sizeB, size := int64(s.operand(0).Size()), int64(s.operand(1).Size()), int64(m.Type.Size())
 	rows, cols, k := m.lengths()
-	stripA, stripB, fetched := v.Strips()
-	strip := max(int64(stripA)*int64(k)*sizeA, int64(stripB)*int64(cols)*sizeB)
-	v.Predicted = record.Bytes{record.Pinned: DeviceStrips*arena.Reserved(strip) + DeviceRows*arena.Reserved(int64(fetched)*int64(cols)*size)}
-	if out != size {
-		v.Predicted[record.Output] = arena.Reserved(int64(fetched) * int64(cols) * out)
-	}
-	p.addLane(&v.Predicted, a, panel(len(a.Domain), stripA, k))
-	p.addLane(&v.Predicted, b, panel(len(b.Domain), stripB, cols))
-	v.DevicePeak = arena.Reserved(int64(rows)*int64(cols)*size) + arena.Reserved(m.Work) +
+	p.declareOnDevice(&v)
+	v.Buffers.Product = v.Buffers.stage.deviceProduct(&v)
+	v.predict()
+	v.DevicePeak = arena.Reserved(int64(rows)*int64(cols)*size) + arena.Reserved(v.PackBytes()) +
 		int64(m.Depth)*(arena.Reserved(int64(rows)*int64(k)*sizeA)+arena.Reserved(int64(k)*int64(cols)*sizeB))
 	v.Slots, v.Depth = m.Depth, 1
 	depth := int64(m.depth())

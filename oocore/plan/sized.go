@@ -59,7 +59,8 @@ type SizedStage struct {
 	Device *SizedStage // as the run's device does it; nil where slots do
 	Lacks  string      // why they do, where there is something to compute
 
-	Predicted record.Bytes // by class, of this stage's own buffers
+	Buffers   Buffers
+	Predicted record.Bytes // by class, of Buffers in all slots
 	// What follows is of a stage that a device does.
 	DevicePeak int64 // bytes of the device's memory, all of them from its beginning on
 	Depth      int   // tiles in flight of each slot
@@ -84,9 +85,6 @@ func (p *Sized) Place(array int) Place {
 	}
 	return InArena
 }
-
-// Cut reports a map stage that computes a chunk at once and writes it in units.
-func (s *SizedStage) Cut() bool { return grid.Size(s.Tile) > grid.Size(s.Piece) }
 
 // Inners iterates over the parts of a chunk that are done one after the other.
 func (s *SizedStage) Inners(chunk grid.Box) iter.Seq[grid.Box] {

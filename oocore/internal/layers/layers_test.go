@@ -19,7 +19,7 @@ const module = "github.com/gonbext/gonbext/"
 // layers below its own. Folders within a package's folder are part of it.
 var layers = [][]string{
 	{"oocore/internal/flock", "oocore/internal/dl"},
-	{"oocore/units", "oocore/dtype", "oocore/grid", "oocore/spell", "oocore/testcases"},
+	{"oocore/units", "oocore/dtype", "oocore/grid", "oocore/suggest", "oocore/testcases"},
 	{"oocore/machine", "oocore/record"},
 	{"oocore/internal/disk"},
 	{"oocore/kernel", "oocore/arena", "oocore/journal", "oocore/blockwise"},
@@ -32,10 +32,10 @@ var layers = [][]string{
 	{"oocore/exec", "oocore/internal/resultcache", "oocore/internal/statecache", "oocore/internal/budget"},
 	{"oocore"},
 	{"oocore/linalg", "oocore/fft", "oocore/filter"},
-	{"oocore/decomp", "oocore/infer"},
+	{"oocore/decomp", "oocore/nn", "oocore/testcases/iterations"},
 	{"cuda"},
 	{"gonbext/chart", "gonbext/internal/footprint", "gonbext/internal/setup"},
-	{"gonbext/internal/relay", "gonbext/internal/stored"},
+	{"gonbext/internal/relay", "gonbext/internal/inspect"},
 	{"gonbext/internal/magic"},
 	{"gonbext"},
 	{"gonbext/cmd/gonbext"},

@@ -72,7 +72,7 @@ func (b Bins) edges(m *maker, n *graph.Node, wide bool) *graph.Node {
 		args = append(args, strconv.FormatFloat(v, 'g', -1, 64))
 	}
 	return m.make(func() (*graph.Node, error) {
-		return graph.Boxes(m.site, "bin_edges", e, []int{b.Count + 1}, t, in, args...)
+		return graph.NewBlockwise(m.site, "bin_edges", e, []int{b.Count + 1}, t, in, args...)
 	})
 }
 
