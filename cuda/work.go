@@ -64,12 +64,12 @@ type set struct {
 	free event // nor is its result
 }
 
-// take allocates n bytes; none where n is 0.
-func (w *work) take(n int64) ([]byte, error) {
-	if n == 0 {
+// take allocates what is declared; nil for none.
+func (w *work) take(declared plan.Buffer) ([]byte, error) {
+	if declared.Bytes() == 0 {
 		return nil, nil
 	}
-	b, err := w.model.alloc(n)
+	b, err := w.model.alloc(declared.Bytes())
 	if err != nil {
 		return nil, err
 	}
@@ -84,34 +84,28 @@ func (w *work) allocate() (err error) {
 	s := w.stage
 	prog := &s.Programs[0]
 	w.size = prog.Type(prog.Out[0]).Size()
-	take := func(n int64) (b []byte) {
+	d := &s.Buffers
+	take := func(declared plan.Buffer) (b []byte) {
 		if err == nil {
-			b, err = w.take(n)
+			b, err = w.take(declared)
 		}
 		return b
 	}
-	registers := take(prog.RegisterBytes(false))
-	kept := 1
+	registers := take(d.Device.Registers)
 	for i := range s.Folds {
 		w.folders = append(w.folders, s.Folder(i))
 	}
-	if s.Kind == plan.ReduceStage {
-		kept = keptOf(s, s.Grid.Chunks)
-	}
 	for range s.Slots {
 		on := &slot{}
-		for range s.Depth {
-			t := &set{}
-			for i := range prog.Loads {
-				t.in = append(t.in, take(prog.Loads[i].InputBytes(s.Tile)))
-			}
-			if s.Kind == plan.MapStage {
-				t.out = take(int64(grid.Size(s.Tile) * w.size))
+		for _, declared := range d.Slot.Sets {
+			t := &set{out: take(declared.Out)}
+			for _, in := range declared.In {
+				t.in = append(t.in, take(in))
 			}
 			on.sets = append(on.sets, t)
 		}
-		for i, f := range w.folders {
-			on.states = append(on.states, take(int64(f.Size()*kept)))
+		for i, state := range d.Slot.States {
+			on.states = append(on.states, take(state))
 			on.layouts = append(on.layouts, vm.NewLayout(s.Stage, i))
 		}
 		w.slots = append(w.slots, on)
@@ -232,18 +226,18 @@ func (w *work) Partials(number int, dst [][]byte) exec.Job {
 }
 
 func (w *work) allocateProduct() (err error) {
-	m := w.stage.Super
-	take := func(n int) (b []byte) {
-		if err == nil {
-			b, err = w.take(int64(n))
-		}
-		return b
+	d := &w.stage.Buffers.Device
+	if w.sum, err = w.take(d.Sums); err == nil {
+		w.packed, err = w.take(d.Pack)
 	}
-	rows, cols, k := min(m.SuperM*m.TileM, m.M), min(m.SuperN*m.TileN, m.N), min(m.TileK, m.K)
-	w.sum = take(max(rows*cols*m.Type.Size(), 1))
-	w.packed = take(int(max(w.stage.PackBytes(), 1)))
-	for range m.Depth {
-		w.panels = append(w.panels, &set{in: [][]byte{take(max(rows*k*w.element(0).Size(), 1)), take(max(k*cols*w.element(1).Size(), 1))}})
+	for _, both := range d.Panels {
+		t := &set{in: make([][]byte, 2)}
+		for i := range both {
+			if err == nil {
+				t.in[i], err = w.take(both[i])
+			}
+		}
+		w.panels = append(w.panels, t)
 	}
 	return err
 }

@@ -16,7 +16,7 @@ type Device interface {
 	// Pin locks the pages of a buffer, so that the device copies from them and to them
 	// while the host does something else. Where it fails, copies are slower and right.
 	Pin(b []byte) (unpin func() error, err error)
-	// Open takes all the device memory of a stage, s.DevicePeak bytes. An error that is
+	// Open takes all the device memory of a stage, as s.Buffers declares it. An error that is
 	// ErrDeviceMemory means that a smaller stage may succeed; nothing is taken then.
 	Open(s *plan.SizedStage) (Work, error)
 	Usage() Usage

@@ -67,6 +67,7 @@ type Buffers struct {
 	Product Product  // of a matmul stage
 	Merge   Slot     // of the process that merges partial results
 	Row     []Buffer // of a coordinator: the partial results of one task, as a worker left them
+	Device  DeviceBuffers
 
 	slot, stage tally // of a slot, and of the stage as a whole
 }
@@ -81,6 +82,16 @@ type Slot struct {
 	Results []Buffer // of each fold, where a task makes whole results
 
 	Sets []StagingSet // of a stage on a device, instead of Out and of the elements of Lane
+}
+
+// DeviceBuffers declares the memory of a device beside what it has of each slot: sets and
+// accumulators as large as the host's.
+type DeviceBuffers struct {
+	Registers Buffer // of a map or a reduce stage, for all slots
+
+	// Of a matmul stage: the accumulators, what a kernel packs into, and panels in flight.
+	Sums, Pack Buffer
+	Panels     [][2]Buffer
 }
 
 // StagingSet declares the host's side of a tile in flight on a device.

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/gonbext/gonbext/oocore/arena"
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
@@ -223,20 +222,18 @@ func (p *Sized) predictDevice(s *SizedStage) {
 	p.declareOnDevice(s)
 	s.Buffers.Slot = s.Buffers.slot.deviceSlot(s)
 	s.predict()
-	var tile, partials int64 // of one tile in flight, of one slot
-	for i := range prog.Loads {
-		tile += prog.Loads[i].InputBytes(s.Tile)
-	}
-	if s.Kind == MapStage {
-		tile += arena.Reserved(int64(grid.Size(s.Tile)) * int64(prog.Type(prog.Out[0]).Size()))
+	s.Buffers.Device.Registers = Buffer{class: record.Device, bytes: prog.RegisterBytes(false)}
+	var sets, partials int64 // of a slot
+	for _, set := range s.Buffers.Slot.Sets {
+		sets += set.Out.reserved()
+		for _, b := range set.In {
+			sets += b.reserved()
+		}
 	}
 	for _, b := range s.Buffers.Slot.States {
 		partials += b.reserved()
 	}
-	s.DevicePeak = int64(s.Slots) * (int64(s.Depth)*tile + partials)
-	if n := prog.RegisterBytes(false); n > 0 {
-		s.DevicePeak += arena.Reserved(n)
-	}
+	s.DevicePeak = int64(s.Slots)*(sets+partials) + s.Buffers.Device.Registers.reserved()
 	s.Up, s.Down, s.operations = 0, int64(s.Tasks())*partials, float64(len(prog.Code)+len(s.Folds))*float64(grid.Size(s.Grid.Shape))
 	for i := range prog.Loads {
 		s.Up += prog.Loads[i].moved(prog.Domain, s.Tile)
@@ -301,6 +298,21 @@ func (t *tally) deviceProduct(s *SizedStage) (d Product) {
 	a, b := &s.Programs[0], &s.Programs[1]
 	for i, box := range [][]int{panel(len(a.Domain), stripA, depth), panel(len(b.Domain), stripB, columns)} {
 		d.Operands[i] = t.lane(&s.Programs[i], box, t.plan.boxTile(&s.Programs[i], box))
+	}
+	return d
+}
+
+// productOnDevice declares what the device takes of a product.
+func (t *tally) productOnDevice(s *SizedStage) (d DeviceBuffers) {
+	m := s.Super
+	rows, cols, k := m.lengths()
+	elements := func(rows, cols int, of dtype.Type) Buffer {
+		return t.buffer(record.Device, int64(rows)*int64(cols)*int64(of.Size()))
+	}
+	d.Sums = elements(rows, cols, m.Type)
+	d.Pack = t.buffer(record.Device, kernel.GemmWork(s.operand(0), min(m.TileM, m.M), min(m.TileN, m.N), k))
+	for range m.Depth {
+		d.Panels = append(d.Panels, [2]Buffer{elements(rows, k, s.operand(0)), elements(k, cols, s.operand(1))})
 	}
 	return d
 }
@@ -388,12 +400,6 @@ func (s *SizedStage) Strips() (a, b, c int) {
 	return fit(k, s.operand(0).Size(), rows), fit(cols, s.operand(1).Size(), k), fit(cols, m.Type.Size(), min(m.TileM, m.M))
 }
 
-// PackBytes is what multiplying a tile of a product takes beside its panels.
-func (s *SizedStage) PackBytes() int64 {
-	m := s.Super
-	return kernel.GemmWork(s.operand(0), min(m.TileM, m.M), min(m.TileN, m.N), min(m.TileK, m.K))
-}
-
 // operand is the type of an operand of a product.
 func (s *Stage) operand(i int) dtype.Type { return s.Programs[i].Type(s.Programs[i].Out[0]) }
 
@@ -412,13 +418,13 @@ func (p *Sized) deviceSuper(s *SizedStage, superM, superN, bytes int) *SizedStag
 	batch := int64(grid.Size(s.Grid.Shape[:len(s.Grid.Shape)-2]))
 	panels := int64(m.Panels().Len()) * down * across * batch
 	m.Depth = int(max(min(DeviceSets, panels), 1))
-	sizeA, sizeB, size := int64(s.operand(0).Size()), int64(s.operand(1).Size()), int64(m.Type.Size())
-	rows, cols, k := m.lengths()
 	p.declareOnDevice(&v)
 	v.Buffers.Product = v.Buffers.stage.deviceProduct(&v)
 	v.predict()
-	v.DevicePeak = arena.Reserved(int64(rows)*int64(cols)*size) + arena.Reserved(v.PackBytes()) +
-		int64(m.Depth)*(arena.Reserved(int64(rows)*int64(k)*sizeA)+arena.Reserved(int64(k)*int64(cols)*sizeB))
+	device := tally{plan: p.Plan}
+	v.Buffers.Device = device.productOnDevice(&v)
+	v.DevicePeak = device.sum[record.Device]
+	sizeA, sizeB, size := int64(s.operand(0).Size()), int64(s.operand(1).Size()), int64(m.Type.Size())
 	v.Slots, v.Depth = m.Depth, 1
 	depth := int64(m.depth())
 	v.Up = batch * depth * (int64(m.M)*sizeA*across + int64(m.N)*sizeB*down)
