@@ -106,7 +106,7 @@ func testExecutor(t *testing.T, s Subject) {
 	}
 }
 
-// Job is an expression, and one on the CPU beside it.
+// job is an expression, with side reductions where it has any.
 type job struct {
 	name string
 	root *graph.Node
