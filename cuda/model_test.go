@@ -3,6 +3,7 @@ package cuda_test
 import (
 	"context"
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -10,9 +11,9 @@ import (
 
 	"github.com/gonbext/gonbext/cuda"
 	"github.com/gonbext/gonbext/oocore"
-	"github.com/gonbext/gonbext/oocore/arena"
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/exec"
+	"github.com/gonbext/gonbext/oocore/exec/devicetest"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
@@ -42,7 +43,7 @@ func compute(t *testing.T, n *graph.Node, d exec.Device) (*plan.Sized, []float32
 	t.Helper()
 	o := plan.Options{Budget: 64 << 20, Workers: 2}
 	if d != nil {
-		o.Device = plan.DeviceSpec{Name: d.Name(), Memory: d.Memory()}
+		o.Device = d.Spec()
 	}
 	p, err := sized(n, plan.Target{}, o)
 	if err != nil {
@@ -76,7 +77,7 @@ func TestArrayLargerThanTheDevice(t *testing.T) {
 			t.Fatalf("element %d is %v on the device and %v on the CPU", i, got[i], want[i])
 		}
 	}
-	if !p.Stages[0].OnDevice {
+	if p.Stages[0].Device == nil {
 		t.Fatalf("the stage is not on the device: %s", p.Stages[0].Note)
 	}
 	if end.DevicePeak > p.DevicePeak || end.DevicePeak < p.DevicePeak*8/10 || p.DevicePeak > 1<<20 {
@@ -84,89 +85,26 @@ func TestArrayLargerThanTheDevice(t *testing.T) {
 	}
 }
 
-func TestUsedIsWhatLanesHold(t *testing.T) {
-	d := model(t, "1MiB")
-	p, _, _ := compute(t, roots(t, 3_000_017), d)
-	if n := d.Used(); n != 0 {
-		t.Errorf("%d bytes are in use before there is a lane", n)
-	}
-	l, err := d.Lane(&p.Stages[0].Programs[0], p.Stages[0].Tile, nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n := d.Used(); n <= 0 || n > d.Memory() {
-		t.Errorf("%d bytes of %d are in use by a lane", n, d.Memory())
-	}
-	if err := l.Close(); err != nil || d.Used() != 0 {
-		t.Errorf("%d bytes are in use after the lane was closed: %v", d.Used(), err)
-	}
-}
-
-func TestWhatADeviceLacksIsOnTheCPU(t *testing.T) {
-	x, err := graph.Uniform(site, dtype.Float32, 3, 1000, 100)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sum, err := graph.Aggregate(site, kernel.Sum, x, graph.ReduceOptions{Axes: []int{0}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, _, _ := compute(t, sum, model(t, "1MiB"))
-	if p.Stages[0].OnDevice || !strings.Contains(p.Stages[0].Note, "CPU") {
-		t.Errorf("on device: %v, note %q", p.Stages[0].OnDevice, p.Stages[0].Note)
-	}
-}
-
 func TestADeviceTooSmallForABlock(t *testing.T) {
 	p, _, end := compute(t, roots(t, 100_000), model(t, "4KiB"))
-	if p.Stages[0].OnDevice || end.DevicePeak != 0 {
+	if p.Stages[0].Device != nil || end.DevicePeak != 0 {
 		t.Errorf("a device of 4 KiB computes blocks of 64 KiB: peak %d", end.DevicePeak)
 	}
 }
 
-// scarce is a device whose memory others take: a tile above some size fails.
-type scarce struct {
-	exec.Device
-	most int
-}
-
-type scarceLane struct {
-	exec.Lane
-	most int
-}
-
-func (s scarce) Lane(p *plan.Program, tile []int, a *arena.Arena, stage int) (exec.Lane, error) {
-	l, err := s.Device.Lane(p, tile, a, stage)
-	return scarceLane{l, s.most}, err
-}
-
-func (s scarceLane) Compute(ctx context.Context, tile grid.Box, in [][]byte, dst []byte) (int64, error) {
-	if tile.Size() > s.most {
-		return 0, exec.ErrDeviceMemory
-	}
-	return s.Lane.Compute(ctx, tile, in, dst)
-}
-
-func TestOutOfMemoryHalvesTheTile(t *testing.T) {
-	n := roots(t, 300_000)
-	_, want, _ := compute(t, n, nil)
-	_, got, end := compute(t, n, scarce{model(t, "8MiB"), 10_000})
-	for i := range want {
-		if got[i] != want[i] {
-			t.Fatalf("element %d is %v, want %v", i, got[i], want[i])
-		}
-	}
-	if end.OOMEvents == 0 {
-		t.Error("no event was counted")
-	}
-	p, err := sized(n, plan.Target{}, plan.Options{Budget: 64 << 20, Workers: 2, Device: plan.DeviceSpec{Name: "model:8MiB", Memory: 8 << 20}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = exec.Run(context.Background(), p, exec.Env{Device: scarce{model(t, "8MiB"), 0}, Into: make([]byte, 1_200_000)})
-	if !errors.Is(err, exec.ErrDeviceMemory) {
-		t.Errorf("a device without any memory gave %v", err)
-	}
+func TestModelPassesTheSuiteOfDevices(t *testing.T) {
+	devicetest.Test(t, devicetest.Subject{
+		New: func(t testing.TB, memory int64) exec.Device {
+			d := cuda.Model(strconv.FormatInt(memory, 10))
+			t.Cleanup(func() {
+				if n := cuda.Pinned(d); n != 0 {
+					t.Errorf("%d bytes stay page-locked", n)
+				}
+			})
+			return d
+		},
+		Fail: cuda.Fail,
+	})
 }
 
 func TestNames(t *testing.T) {
@@ -178,7 +116,7 @@ func TestNames(t *testing.T) {
 			t.Errorf("%q is a device", bad)
 		}
 	}
-	if d, err := cuda.Open("model:8GiB"); err != nil || d.Memory() != 8<<30 || d.Name() != "model:8GiB" {
+	if d, err := cuda.Open("model:8GiB"); err != nil || d.Spec().Memory != 8<<30 || d.Spec().Name != "model:8GiB" {
 		t.Errorf("model:8GiB: %v", err)
 	}
 }
@@ -186,7 +124,7 @@ func TestNames(t *testing.T) {
 // A modelled device's memory is the host's, and the budget knows it.
 func TestModelCountsInTheBudget(t *testing.T) {
 	n := roots(t, 8_000_000)
-	d := plan.DeviceSpec{Name: "model:1GiB", Memory: 1 << 30, OnHost: true}
+	d := model(t, "1GiB").Spec()
 	for budget := int64(2 << 20); budget <= 64<<20; budget *= 2 {
 		p, err := sized(n, plan.Target{Path: "o.npy"}, plan.Options{Budget: budget, Workers: 2, Device: d})
 		var short *plan.MemoryError

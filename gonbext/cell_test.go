@@ -401,12 +401,16 @@ func TestFootprintRunsNothing(t *testing.T) {
 // its budget, and what does not needs more.
 func checkAlternatives(t *testing.T, h record.Header) {
 	t.Helper()
-	devices := 0
+	devices, seconds := 0, map[float64]bool{}
 	for _, w := range h.WhatIf {
 		if w.Device != "" {
 			devices++
+			if w.Fits != (w.Seconds > 0) || seconds[w.Seconds] {
+				t.Errorf("%s: %+v, as for another card", h.Title, w)
+			}
+			seconds[w.Seconds] = true
 		}
-		if w.Need <= 0 || w.Fits != (w.Need <= w.Budget) {
+		if w.Need <= 0 || w.Fits != (w.Need <= w.Budget && w.Note == "") {
 			t.Errorf("%s: chunks %v in %d of %d: fits %v", h.Title, w.Chunks, w.Need, w.Budget, w.Fits)
 		}
 		if w.Fits && (w.Passes == 0 || w.Tasks == 0 || w.Peak > w.Budget || w.Moved == 0 && h.Output != "") {

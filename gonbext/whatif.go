@@ -8,6 +8,7 @@ import (
 
 	"github.com/gonbext/gonbext/cuda"
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/exec"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/record"
@@ -58,11 +59,21 @@ func alternatives(what whatIf, p *plan.Sized) []record.WhatIf {
 		if err != nil {
 			continue
 		}
-		row := what.row(oocore.On(device))
-		row.Chunks, row.Budget, row.Device, row.Need = last(p).Grid.Chunks, p.Budget, device.Name(), what.need(oocore.On(device))
+		on := oocore.On(card{device})
+		row := what.row(on)
+		row.Chunks, row.Budget, row.Device, row.Need = last(p).Grid.Chunks, p.Budget, device.Spec().Name, what.need(on)
 		rows = append(rows, row)
 	}
 	return rows
+}
+
+// card is a device with memory of its own, where the model of it takes the host's.
+type card struct{ exec.Device }
+
+func (c card) Spec() plan.DeviceSpec {
+	s := c.Device.Spec()
+	s.OnHost = false
+	return s
 }
 
 // whatIf plans one expression in different ways.
@@ -94,9 +105,14 @@ func (w whatIf) row(opts ...oocore.Option) (row record.WhatIf) {
 	}
 	row.Fits, row.Passes, row.Peak = true, len(p.Stages), p.Peak.Host()
 	for i := range p.Stages {
-		s := &p.Stages[i]
+		s := p.Stages[i].OnDevice()
 		row.Moved += s.Read + s.Written
 		row.Tasks += s.Tasks()
+		row.Link += s.Up + s.Down
+		row.Seconds += s.Seconds
+		if s.Lacks != "" {
+			row.Fits, row.Note = false, s.Lacks
+		}
 	}
 	return row
 }

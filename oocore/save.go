@@ -236,7 +236,7 @@ func (s *settings) prepare(site graph.Site, op string, outputs ...plan.Output) (
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
 	if s.device != nil {
-		o.Device = plan.DeviceSpec{Name: s.device.Name(), Memory: s.device.Memory(), OnHost: s.device.OnHost()}
+		o.Device = s.device.Spec()
 	}
 	logical, err := plan.NewAll(outputs...)
 	switch {
@@ -472,7 +472,11 @@ func (r *run) collect(ctx context.Context, allocate func(n int) []byte) error {
 func (r *run) execute(ctx context.Context, env exec.Env) error {
 	slog.DebugContext(ctx, "gonbext: run", "title", r.plan.Title, "output", r.plan.Arrays[r.plan.Output].Path,
 		"budget", r.plan.Budget, "predicted", r.plan.Peak.Host(), "stages", len(r.plan.Stages), "chunks", r.plan.Tasks())
-	release, err := budget.Take(ctx, r.plan.Peak.Host()+int64(r.processes)*r.plan.Each.Overhead, r.overhead, r.plan.Budget)
+	peak := r.plan.Peak.Host()
+	if r.plan.Device.OnHost {
+		peak += r.plan.DevicePeak
+	}
+	release, err := budget.Take(ctx, peak+int64(r.processes)*r.plan.Each.Overhead, r.overhead, r.plan.Budget)
 	if err != nil {
 		r.ran(ctx, "", &record.End{Status: record.Cancelled})
 		return err

@@ -37,7 +37,7 @@ func StateOf(ctx context.Context, what string, x *Array, parameters any, opts ..
 	}
 	device := ""
 	if t.s.device != nil {
-		device = t.s.device.Name()
+		device = t.s.device.Spec().Name
 	}
 	t.what = []string{what, string(named), device, kernel.Vectors(), kernel.Multiplier()}
 	if t.input, err = plan.New(root, plan.Target{}); err != nil {

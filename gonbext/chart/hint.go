@@ -57,8 +57,8 @@ func (s *summary) hint() hint {
 		return s.unfinished()
 	case s.status == record.Failed:
 		return hint{}
-	case s.splits > 0:
-		return hint{Text: fmt.Sprintf("The device ran out of memory and chunks were halved %s times. Chunks of half the size from the start would save the retries.", units.Count(s.splits))}
+	case s.halved+s.onCPU > 0:
+		return hint{Text: fmt.Sprintf("The device ran out of memory: %s. With more of its memory free, or a larger device, it computes all of them as planned.", s.shrunk())}
 	case h.Budget > 0 && s.processPeak() > h.Budget:
 		r := s.rest()
 		return hint{Text: fmt.Sprintf("The arena kept to its plan; %s of the process is outside of it (Go heap %s, not accounted for %s). Values that the cell itself holds are the first place to look.", units.Bytes(s.largest.Anonymous-r.device-r.arena), units.Bytes(r.heap), units.Bytes(r.unknown))}

@@ -36,7 +36,7 @@ func TestHintFollowsTheEndOfTheRun(t *testing.T) {
 		"crumbs":  {"100,000 chunks of 12 bytes each", "oocore.Shards(100000, 3)"},
 		"command": {"100,000 chunks of 12 bytes each", "--shards 100000x3"},
 		"strided": {"Chunks of whole rows", "oocore.Chunks(100, 1000)"},
-		"device":  {"halved 2 times", ""},
+		"device":  {"2 of 24 tasks were done in smaller tiles", ""},
 	} {
 		got := summarize(runs[name], 1).hint()
 		if !strings.Contains(got.Text, want.Text) || got.Line != want.Line || (want.Text == "") != (got.Text == "") {

@@ -24,10 +24,11 @@ type summary struct {
 	status record.Status
 	stages []*stageSummary
 
-	done, retries, splits int64
-	read, written, moved  int64
-	last                  time.Duration // the latest moment that a row speaks of
-	lastTask              record.Task
+	done, retries        int64
+	halved, onCPU        int64 // tasks that a device did in smaller tiles, or left to the CPU, for want of memory
+	read, written, moved int64
+	last                 time.Duration // the latest moment that a row speaks of
+	lastTask             record.Task
 
 	timeline  []record.Sample
 	perPoint  int           // samples behind one point of the timeline
@@ -101,7 +102,9 @@ func summarize(r *record.Run, of int) *summary {
 func (s *summary) task(t *record.Task) {
 	s.done++
 	s.retries += int64(t.Retries)
-	s.splits += int64(t.Splits)
+	if t.Splits > 0 {
+		s.halved++
+	}
 	s.read += t.Read
 	s.written += t.Written
 	s.moved += t.Moved
@@ -111,6 +114,9 @@ func (s *summary) task(t *record.Task) {
 		return
 	}
 	st := s.stages[t.Stage]
+	if t.Device == 0 && s.h.Device.Memory > 0 && st.Device == s.h.Device.Name {
+		s.onCPU++
+	}
 	if st.done == 0 || t.Start < st.first {
 		st.first = t.Start
 	}

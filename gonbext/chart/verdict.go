@@ -196,6 +196,18 @@ func (s *summary) deviceLine() string {
 	return line
 }
 
+// shrunk says how tasks were done that the device had no room for.
+func (s *summary) shrunk() string {
+	var parts []string
+	if s.halved > 0 {
+		parts = append(parts, units.Count(s.halved)+" of "+units.Count(s.done)+" tasks were done in smaller tiles")
+	}
+	if s.onCPU > 0 {
+		parts = append(parts, units.Count(s.onCPU)+" of "+units.Count(s.done)+" tasks on the CPU")
+	}
+	return strings.Join(parts, ", ")
+}
+
 // target is the name of the output, for a sentence.
 func (s *summary) target() string {
 	if s.h.Output == "" {

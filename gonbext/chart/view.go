@@ -361,6 +361,12 @@ func (v *view) whatIf() {
 		if !w.Fits {
 			row.Verdict, row.Peak, row.Passes, row.Moved, row.Tasks = "does not fit", "–", "–", "–", "–"
 		}
+		switch {
+		case w.Note != "":
+			row.Verdict = "needs the CPU too: it " + plain(w.Note)
+		case w.Seconds > 0:
+			row.Verdict += fmt.Sprintf(", %s over the link and %s on the device", units.Traffic(w.Link), units.Duration(time.Duration(w.Seconds*float64(time.Second))))
+		}
 		v.WhatIf = append(v.WhatIf, row)
 	}
 }

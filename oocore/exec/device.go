@@ -3,60 +3,96 @@ package exec
 import (
 	"context"
 	"errors"
+	"time"
 
-	"github.com/gonbext/gonbext/oocore/arena"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/plan"
 )
 
-// A Device computes tiles that the executor has read.
+// Device computes in memory of its own what the executor has read.
 type Device interface {
-	// Name is what plans and records call the device.
-	Name() string
-	// Memory is the device's own memory in bytes; 0 where it computes in the host's.
-	Memory() int64
-	// OnHost reports that this memory is the host's too, as a modelled device's is.
-	OnHost() bool
-	// Lane prepares to compute a program on tiles of at most the given lengths. On a
-	// device with memory it is one stream of plan.DeviceLanes.
-	Lane(p *plan.Program, tile []int, a *arena.Arena, stage int) (Lane, error)
-	// Used is what of its own memory is reserved now.
-	Used() int64
-	// Peak is the most of it that was reserved since the last call.
-	Peak() int64
+	// Spec is what the planner knows of the device. It does not change.
+	Spec() plan.DeviceSpec
+	// Pin locks the pages of a buffer, so that the device copies from them and to them
+	// while the host does something else. Where it fails, copies are slower and right.
+	Pin(b []byte) (unpin func() error, err error)
+	// Open takes all the device memory of a stage, as s.Buffers declares it. An error that is
+	// ErrDeviceMemory means that a smaller stage may succeed; nothing is taken then.
+	Open(s *plan.SizedStage) (Work, error)
+	Usage() Usage
 }
 
-// Lane computes tiles, one at a time.
-type Lane interface {
-	// Compute evaluates the program for a tile from each load's elements into dst,
-	// dense in C order. It returns the bytes that moved between host and device, and
-	// an error that is ErrDeviceMemory where a smaller tile may succeed.
-	Compute(ctx context.Context, tile grid.Box, inputs [][]byte, dst []byte) (moved int64, err error)
+// Usage is the memory of a device, in bytes.
+type Usage struct {
+	Used    int64 // by this device value
+	Peak    int64 // the most of it so far
+	Free    int64
+	Others  int64 // taken by others
+	Context int64 // taken by the driver
+}
+
+// Work is a stage on a device. Its calls enqueue work and return. Jobs of one slot are
+// done in the order of the calls; each has up to s.Depth of them under way. Buffers that
+// a call is given belong to the device until its Job's Wait returns without an error, or
+// until Close.
+type Work interface {
+	// Begin empties the partials of a slot, for the task of a chunk.
+	Begin(slot int, chunk grid.Box)
+	// Map evaluates the stage's program for a tile from each load's elements into out,
+	// dense in C order, and folds what the stage folds beside it into the slot's partials.
+	Map(slot int, tile grid.Box, in [][]byte, out []byte) Job
+	// Reduce folds a tile into the slot's partials.
+	Reduce(slot int, tile grid.Box, in [][]byte) Job
+	// Partials copies the slot's partials, one for each fold.
+	Partials(slot int, dst [][]byte) Job
+	// Load copies rows of an operand, 0 or 1, to where the next Multiply takes them from:
+	// the panel's rows from first on, of n bytes each.
+	Load(operand, first, n int, src []byte) Job
+	// Multiply adds the product of the panels that are loaded to the accumulators.
+	Multiply(p Panel) Job
+	// Fetch copies rows of the accumulators, dense in C order.
+	Fetch(first, rows int, dst []byte) Job
+	// Close ends what is under way, and gives back all memory.
 	Close() error
 }
 
-// ErrDeviceMemory is returned by a lane when the device has no room for a tile.
+// Panel is a step of a product: Rows × K elements of the one operand and K × Cols of the
+// other.
+type Panel struct {
+	Rows, Cols, K int
+	First         bool // the accumulators are zero before
+}
+
+// Job is a call under way on a device.
+type Job interface {
+	// Wait returns when the call is done, or when ctx ends. An error that is
+	// ErrDeviceMemory means that a smaller stage may succeed.
+	Wait(ctx context.Context) (Times, error)
+}
+
+// Times are the parts of a job, and the bytes that it moved between host and device.
+type Times struct {
+	Upload, Compute, Download time.Duration
+	Moved                     int64
+}
+
+// ErrDeviceMemory is returned where a device has no room.
 var ErrDeviceMemory = errors.New("out of device memory")
 
-// CPU is the device that computes in the host's memory.
+// CPU is the device of runs that have no other: it opens no stage, and all are done in
+// slots.
 type CPU struct{}
 
-// Name is "cpu".
-func (CPU) Name() string { return "cpu" }
+// Spec has the name "cpu", and no memory beside the host's.
+func (CPU) Spec() plan.DeviceSpec { return plan.DeviceSpec{Name: "cpu"} }
 
-// Memory is 0: the CPU has no memory beside the host's.
-func (CPU) Memory() int64 { return 0 }
+// Pin does nothing: there is no device that copies.
+func (CPU) Pin([]byte) (func() error, error) { return func() error { return nil }, nil }
 
-// OnHost is true.
-func (CPU) OnHost() bool { return true }
-
-// Peak is 0.
-func (CPU) Peak() int64 { return 0 }
-
-// Used is 0: the run's own arena counts.
-func (CPU) Used() int64 { return 0 }
-
-// Lane is none: slots compute for themselves.
-func (CPU) Lane(*plan.Program, []int, *arena.Arena, int) (Lane, error) {
-	return nil, errors.New("the CPU has no streams")
+// Open returns an error: no plan puts a stage on a device without memory.
+func (CPU) Open(*plan.SizedStage) (Work, error) {
+	return nil, errors.New("the CPU opens no stage")
 }
+
+// Usage is zero: the run's own arena counts.
+func (CPU) Usage() Usage { return Usage{} }

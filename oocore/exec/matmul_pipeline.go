@@ -64,6 +64,7 @@ type superTile struct {
 	start   time.Duration
 	reading time.Duration
 	read    int64
+	moved   int64 // to and from a device
 }
 
 // band is a row of tiles.
@@ -289,7 +290,7 @@ func (c *matmulPipeline) took(x *panel, tile int, spent time.Duration) {
 	}
 	if row := tile / s.tiles.Count(1); s.added[tile] == s.steps {
 		if s.left[row]--; s.left[row] == 0 {
-			c.whole <- band{s, row}
+			c.whole <- band{tile: s, row: row}
 		}
 	}
 	c.moved.Broadcast()
@@ -313,28 +314,38 @@ func (c *matmulPipeline) write(worker int) {
 }
 
 func (c *matmulPipeline) store(b band, worker int) error {
-	s, dims := b.tile, c.dims()
-	out := c.stage.Outputs[0]
-	src := c.band(s, b.row)
-	n := len(src) / c.m.Type.Size()
+	w := &slot{run: c.run, stage: c.stage, row: c.slot.row}
+	w.row.Slot = uint16(worker)
+	src := c.band(b.tile, b.row)
+	rows := len(src) / c.m.Type.Size() / b.tile.box.Shape[1]
+	if err := c.writeRows(w, b.tile, b.row*c.m.TileM, rows, src, worker); err != nil {
+		return err
+	}
+	c.recordBand(w, b)
+	return nil
+}
+
+// writeRows writes rows of a super-tile, of the accumulators' type.
+func (c *matmulPipeline) writeRows(w *slot, s *superTile, first, rows int, src []byte, worker int) error {
+	dims, out := c.dims(), c.stage.Outputs[0]
 	if c.casts != nil {
+		n := rows * s.box.Shape[1]
 		c.casts(n, c.cast[worker], src, nil, nil)
 		src = c.cast[worker][:n*c.run.plan.Arrays[out].DType.Size()]
 	}
-	box := grid.Box{Start: append(append([]int{}, s.batch...), s.box.Start[0]+b.row*c.m.TileM, s.box.Start[1]), Shape: make([]int, dims)}
+	box := grid.Box{Start: append(append([]int{}, s.batch...), s.box.Start[0]+first, s.box.Start[1]), Shape: make([]int, dims)}
 	for d := range s.batch {
 		box.Shape[d] = 1
 	}
-	box.Shape[dims-2], box.Shape[dims-1] = n/s.box.Shape[1], s.box.Shape[1]
-	w := &slot{run: c.run, stage: c.stage, row: c.slot.row}
-	w.row.Slot = uint16(worker)
-	if err := w.write(c.ctx, out, src, box); err != nil {
-		return err
-	}
-	for i := range s.tiles.Count(1) {
+	box.Shape[dims-2], box.Shape[dims-1] = rows, s.box.Shape[1]
+	return w.write(c.ctx, out, src, box)
+}
+
+// recordBand records the tiles of a band that is written.
+func (c *matmulPipeline) recordBand(w *slot, b band) {
+	for i := range b.tile.tiles.Count(1) {
 		c.record(w, b, i)
 	}
-	return nil
 }
 
 // record writes the row of the i-th tile of a band.
@@ -351,6 +362,7 @@ func (c *matmulPipeline) record(w *slot, b band, i int) {
 	r.Computing = s.spent[b.row*perRow+i]
 	r.Reading, r.Read = s.reading/time.Duration(tiles), s.read/int64(tiles)
 	r.Writing, r.Written = w.row.Writing/time.Duration(perRow), w.row.Written/int64(perRow)
+	r.Moved = s.moved/int64(tiles) + w.row.Moved/int64(perRow)
 	r.Allocations, r.Reuses = 0, c.allocs
 	if !c.told {
 		r.Allocations, r.Reuses, c.told = c.allocs, 0, true

@@ -81,14 +81,14 @@ func (f *folding) finish(ctx context.Context, s *slot, states, out [][]byte, n i
 type sums struct {
 	shared  *folding
 	states  [][]byte
-	layouts []layout
+	layouts []vm.Layout
 	n       int // accumulators of the present chunk
 }
 
 func newSums(s *slot, f *folding) (all *sums, err error) {
 	all = &sums{shared: f}
 	for i := range f.folders {
-		all.layouts = append(all.layouts, newLayout(s.stage, i))
+		all.layouts = append(all.layouts, vm.NewLayout(s.stage.Stage, i))
 	}
 	all.states, err = s.alloc(s.stage.Buffers.Slot.States...)
 	return all, err
@@ -99,14 +99,14 @@ func (s *sums) begin(chunk grid.Box, n int) {
 	s.n = n
 	for i, folder := range s.shared.folders {
 		folder.Init(s.states[i], n)
-		s.layouts[i].chunk(chunk)
+		s.layouts[i].Chunk(chunk)
 	}
 }
 
 // add folds a block that a machine has computed.
 func (s *sums) add(m *vm.Machine, b grid.Box) {
 	for i, folder := range s.shared.folders {
-		s.layouts[i].fold(folder, s.states[i], s.n, m.Result(s.shared.stage.Folded(i)), b)
+		s.layouts[i].Fold(folder, s.states[i], s.n, m.Result(s.shared.stage.Folded(i)), b)
 	}
 }
 
@@ -122,7 +122,7 @@ type reducer struct {
 
 func newReduceRunner(r *run, stage int) (Runner, error) {
 	f := newFolding(r, &r.plan.Stages[stage])
-	p, err := newPool(r, stage, f.chunk, func(sl *slot) (worker, error) { return newReducer(sl, f) })
+	p, err := newPool(r, stage, f.stage, f.chunk, func(sl *slot) (worker, error) { return newReducer(sl, f) })
 	if err != nil {
 		return nil, err
 	}

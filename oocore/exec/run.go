@@ -107,15 +107,14 @@ func Run(ctx context.Context, p *plan.Sized, env Env) (end record.End, err error
 	if env.Device == nil {
 		env.Device = CPU{}
 	}
-	if p.Device.Memory > 0 && env.Device.Name() != p.Device.Name {
-		return end, fmt.Errorf("the plan is for %s, and the device is %s", p.Device.Name, env.Device.Name())
+	if name := env.Device.Spec().Name; p.Device.Memory > 0 && name != p.Device.Name {
+		return end, fmt.Errorf("the plan is for %s, and the device is %s", p.Device.Name, name)
 	}
 	if err := env.takes(p); err != nil {
 		return end, err
 	}
 	r := &run{plan: p, env: &env, checkpoint: c, arena: arena.New(p.Arena), start: time.Now(), cpu: make(chan struct{}, p.Workers)}
-	r.note, r.executor = env.Record.Task, slots{r}
-	env.Device.Peak()
+	r.note, r.executor = env.Record.Task, deviceExecutor{slots{r}}
 	r.sampler = newSampler(r)
 	r.sampler.start()
 	err = r.all(ctx)
@@ -147,6 +146,8 @@ type run struct {
 	note     func(*record.Task) // takes the row of a task that is done
 	executor Executor
 	partials partials // of the present stage
+
+	devicePeak int64 // bytes of the device's memory that a stage has taken, at the most
 
 	mu      sync.Mutex
 	workers *processes // nil where tasks run in this process
@@ -303,7 +304,7 @@ func (r *run) recorded(ctx context.Context, s checkpoint.Stage, work func(ctx co
 }
 
 func (r *run) end(ctx context.Context, err error) record.End {
-	e := record.End{Status: record.Done, Duration: time.Since(r.start), DevicePeak: r.env.Device.Peak(),
+	e := record.End{Status: record.Done, Duration: time.Since(r.start), DevicePeak: r.devicePeak,
 		OOMEvents: int(r.counts.oom.Load()), ProcessPeak: r.sampler.processPeak,
 		Computed: r.counts.tasks.Load(), Skipped: r.counts.skipped.Load(), Read: r.counts.read.Load(), Written: r.counts.written.Load()}
 	e.Peak, e.PeakBy = r.arena.Peak()

@@ -71,8 +71,7 @@ type worker interface {
 	task(ctx context.Context, index int, box grid.Box) error
 }
 
-// slots is the executor of this process: a stage's tasks run in its slots, on the CPU
-// or on the run's device.
+// slots is the executor of this process: a stage's tasks run in its slots, on the CPU.
 type slots struct{ run *run }
 
 // Stage allocates the buffers of a stage's slots.
@@ -98,11 +97,13 @@ type pool struct {
 	chunk func(index int) (int, grid.Box) // of a task: its number in the grid, and where it is
 }
 
-// newPool prepares a stage's slots; make prepares the worker of one.
-func newPool(r *run, stage int, chunk func(index int) (int, grid.Box), make func(*slot) (worker, error)) (*pool, error) {
-	p := &pool{run: r, index: stage, stage: &r.plan.Stages[stage], chunk: chunk}
+// newPool prepares the slots of a stage, sized as it is done; make prepares the worker of
+// one.
+func newPool(r *run, stage int, sized *plan.SizedStage, chunk func(index int) (int, grid.Box), make func(*slot) (worker, error)) (*pool, error) {
+	p := &pool{run: r, index: stage, stage: sized, chunk: chunk}
 	for i := range p.stage.Slots {
 		s := newSlot(r, stage, i)
+		s.stage = sized
 		w, err := make(s)
 		p.all = append(p.all, prepared{s, w})
 		if err != nil {
@@ -201,7 +202,6 @@ func (s *slot) begin(chunk int) {
 	s.row.Start = time.Since(s.run.start)
 	s.row.Reading, s.row.Computing, s.row.Writing = 0, 0, 0
 	s.row.Read, s.row.Written, s.row.Moved = 0, 0, 0
-	s.row.Retries, s.row.Splits = 0, 0
 }
 
 func (s *slot) finish() {

@@ -34,7 +34,7 @@ func init() {
 	}
 	document("vecdot", Doc{NumPy: "np.vecdot", Passes: "1", Working: "an accumulator for each result"})
 	document("cross", Doc{NumPy: "np.cross", Passes: fused, Working: part})
-	document("outer", Doc{NumPy: "np.outer", Passes: fused, Working: "a block", Device: true})
+	document("outer", Doc{NumPy: "np.outer", Passes: fused, Working: "a block"})
 	document("kron", Doc{NumPy: "np.kron", Passes: fused, Working: "a block"})
 	define("tensordot(a, b, axes...)", 2, -1, func(c *call) (*graph.Node, error) {
 		in, err := c.arrays(2)

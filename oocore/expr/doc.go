@@ -7,7 +7,6 @@ type Doc struct {
 	NumPy   string // its name there: "np.sort"
 	Passes  string // over the data: "1", "2 read, 1 written"
 	Working string // what it holds at once, beside one chunk of its inputs and its result
-	Device  bool   // a GPU computes it
 }
 
 // docs are by the functions' names.
@@ -25,17 +24,17 @@ func init() {
 		if op == kernel.Erf {
 			home = "scipy.special."
 		}
-		document(op.String(), Doc{NumPy: home + op.String(), Passes: fused, Working: "a block", Device: true})
+		document(op.String(), Doc{NumPy: home + op.String(), Passes: fused, Working: "a block"})
 	}
 	for kind := kernel.Sum; kind <= kernel.CountNonzero; kind++ {
 		document(kind.String(), Doc{NumPy: "np." + kind.String(), Passes: "1, shared with others along the same axes", Working: "an accumulator for each result"})
 	}
 	for _, name := range []string{"transpose", "reshape", "broadcast_to", "expand_dims", "squeeze", "round", "clip", "arange", "linspace", "full", "zeros", "ones"} {
-		document(name, Doc{NumPy: "np." + name, Passes: fused, Working: "a block", Device: true})
+		document(name, Doc{NumPy: "np." + name, Passes: fused, Working: "a block"})
 	}
-	document("slice", Doc{NumPy: "x[...]", Passes: fused, Working: "a block", Device: true})
-	document("astype", Doc{NumPy: "x.astype", Passes: fused, Working: "a block", Device: true})
-	document("random", Doc{NumPy: "np.random.Generator.random", Passes: fused, Working: "a block", Device: true})
+	document("slice", Doc{NumPy: "x[...]", Passes: fused, Working: "a block"})
+	document("astype", Doc{NumPy: "x.astype", Passes: fused, Working: "a block"})
+	document("random", Doc{NumPy: "np.random.Generator.random", Passes: fused, Working: "a block"})
 	document("matmul", Doc{NumPy: "np.matmul", Passes: "each operand once for every group of tiles of the other, as many as fit",
 		Working: "a group of tiles and a panel of each operand"})
 }

@@ -71,7 +71,7 @@ func init() {
 			return f(c.site, in[0], in[1], close)
 		})
 	}
-	document("isclose", Doc{NumPy: "np.isclose", Passes: fused, Working: "a block", Device: true})
+	document("isclose", Doc{NumPy: "np.isclose", Passes: fused, Working: "a block"})
 	document("allclose", Doc{NumPy: "np.allclose", Passes: "1", Working: "an accumulator"})
 	define("nan_to_num(x, nan, posinf, neginf)", 1, 4, func(c *call) (*graph.Node, error) {
 		in, err := c.arrays(1)
@@ -86,7 +86,7 @@ func init() {
 		}
 		return elements.NaNToNum(c.site, in[0], as[0], as[1], as[2])
 	})
-	document("nan_to_num", Doc{NumPy: "np.nan_to_num", Passes: fused, Working: "a block", Device: true})
+	document("nan_to_num", Doc{NumPy: "np.nan_to_num", Passes: fused, Working: "a block"})
 }
 
 // defineTwo adds a function of two arrays alone.

@@ -10,7 +10,7 @@ func init() {
 		"relu": nn.ReLU, "sigmoid": nn.Sigmoid, "silu": nn.SiLU,
 	} {
 		define(name+"(x)", 1, 1, onArray(func(c *call, x *graph.Node, _ []int) (*graph.Node, error) { return f(c.site, x) }))
-		document(name, Doc{NumPy: "torch.nn.functional." + name, Passes: fused, Working: "a block", Device: true})
+		document(name, Doc{NumPy: "torch.nn.functional." + name, Passes: fused, Working: "a block"})
 	}
 	define(`gelu(x, "tanh")`, 1, 2, func(c *call) (*graph.Node, error) {
 		in, err := c.arrays(1)
@@ -25,7 +25,7 @@ func init() {
 		}
 		return nn.TanhGELU(c.site, in[0])
 	})
-	document("gelu", Doc{NumPy: "torch.nn.functional.gelu", Passes: fused, Working: "a block", Device: true})
+	document("gelu", Doc{NumPy: "torch.nn.functional.gelu", Passes: fused, Working: "a block"})
 	define("softmax(x, axis)", 2, 2, onArray(func(c *call, x *graph.Node, axis []int) (*graph.Node, error) {
 		return nn.Softmax(c.site, x, axis[0])
 	}))

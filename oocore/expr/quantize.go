@@ -35,7 +35,7 @@ func init() {
 		}
 		return quantize.Dequantize(c.site, in[0], in[1], in[2])
 	})
-	document("dequantize", Doc{NumPy: "(q - zero) * scale", Passes: fused, Working: "a block", Device: true})
+	document("dequantize", Doc{NumPy: "(q - zero) * scale", Passes: fused, Working: "a block"})
 }
 
 // scheme reads "int8", "uint8 affine", with an axis and a block after it.

@@ -193,7 +193,7 @@ func init() {
 	} {
 		document(name, Doc{NumPy: "np." + name, Passes: fused, Working: working})
 	}
-	document("reshape", Doc{NumPy: "np.reshape", Passes: fused, Working: "a block; " + part + " where elements move", Device: true})
+	document("reshape", Doc{NumPy: "np.reshape", Passes: fused, Working: "a block; " + part + " where elements move"})
 	document("trace", Doc{NumPy: "np.trace", Passes: "1 over the diagonal", Working: "a few squares along the diagonal"})
 	document("pad", Doc{NumPy: "np.pad", Passes: fused + "; maximum, mean, median and minimum 1 an axis, linear_ramp 1 over the edges", Working: part})
 }

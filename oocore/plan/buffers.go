@@ -67,6 +67,7 @@ type Buffers struct {
 	Product Product  // of a matmul stage
 	Merge   Slot     // of the process that merges partial results
 	Row     []Buffer // of a coordinator: the partial results of one task, as a worker left them
+	Device  DeviceBuffers
 
 	slot, stage tally // of a slot, and of the stage as a whole
 }
@@ -79,6 +80,24 @@ type Slot struct {
 	Write   Session  // of its output
 	States  []Buffer // the accumulators of each fold
 	Results []Buffer // of each fold, where a task makes whole results
+
+	Sets []StagingSet // of a stage on a device, instead of Out and of the elements of Lane
+}
+
+// DeviceBuffers declares the memory of a device beside what it has of each slot: sets and
+// accumulators as large as the host's.
+type DeviceBuffers struct {
+	Registers Buffer // of a map or a reduce stage, for all slots
+
+	// Of a matmul stage: the accumulators, what a kernel packs into, and panels in flight.
+	Sums, Pack Buffer
+	Panels     [][2]Buffer
+}
+
+// StagingSet declares the host's side of a tile in flight on a device.
+type StagingSet struct {
+	In  []Buffer // of each load
+	Out Buffer   // of a map
 }
 
 // Product declares what a matmul stage takes.
@@ -90,6 +109,10 @@ type Product struct {
 	Cast     []Buffer // of each worker: a row of tiles in the result's type, where that is another
 	Write    []Session
 	Library  Buffer
+
+	// Of a product on a device, which has the accumulators, panels and what it packs into:
+	// what is on its way there, and from there.
+	Strips, Rows []Buffer
 }
 
 // Lane declares what evaluating a program for boxes takes, tile by tile.
@@ -246,12 +269,7 @@ func (t *tally) results(s *Stage) (all []Buffer) {
 func (t *tally) mapSlot(s *SizedStage) (d Slot) {
 	prog, out := &s.Programs[0], record.Output
 	size := int64(prog.Type(prog.Out[0]).Size())
-	if s.OnDevice { // the registers are the device's, the buffers page-locked
-		out = record.Pinned
-		d.Lane = t.loads(prog, s.Tile, record.Pinned)
-	} else {
-		d.Lane = t.lane(prog, s.Tile, s.Tile)
-	}
+	d.Lane = t.lane(prog, s.Tile, s.Tile)
 	d.Out = t.buffer(out, int64(grid.Size(s.Piece))*size)
 	if grid.Size(s.Tile) > grid.Size(s.Piece) {
 		d.Chunk = t.buffer(out, int64(grid.Size(s.Tile))*size)
@@ -365,7 +383,7 @@ func (s *SizedStage) predict() {
 // Heap is the most that codec libraries take of Go's heap in any stage.
 func (p *Sized) Heap() (most int64) {
 	for i := range p.Stages {
-		s := &p.Stages[i]
+		s := p.Stages[i].OnDevice()
 		most = max(most, s.Buffers.stage.heap+s.Buffers.slot.heap*int64(s.Slots))
 	}
 	return most

@@ -2,19 +2,13 @@ package plan
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/arena"
-	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store/blob"
 )
-
-// DeviceLanes is the number of streams on a device: one computes while another
-// copies.
-const DeviceLanes = 2
 
 // alwaysKept is the size up to which a temporary array is not worth a file.
 const alwaysKept = 64 << 10
@@ -67,7 +61,7 @@ func (p *Plan) sizeFor(o Options, keep int64) (*Sized, error) {
 		if st.MatMul != nil {
 			st.Super = &SuperTile{MatMul: st.MatMul}
 		}
-		s.place(st)
+		st.Note = st.Stage.Note
 	}
 	return s, s.size(o.Overhead)
 }
@@ -99,43 +93,6 @@ func (p *Plan) spill(keep int64, spilled []bool) {
 			keep += taken[a]
 		}
 	}
-}
-
-// place decides whether the device computes a stage, and notes why not.
-func (p *Sized) place(s *SizedStage) {
-	s.Note = s.Stage.Note
-	if p.Device.Memory == 0 {
-		return
-	}
-	fits, why := p.fits(s.Stage)
-	if s.OnDevice = fits; why == "" {
-		return
-	}
-	if s.Note != "" {
-		s.Note += "; "
-	}
-	s.Note += p.Device.Name + " " + why + ": on the CPU"
-}
-
-// fits says whether a device computes a stage, or why not where that needs saying.
-func (p *Sized) fits(s *Stage) (fits bool, why string) {
-	prog := &s.Programs[0]
-	switch {
-	case s.Kind == MatMulStage:
-		return false, "computes no products"
-	case len(s.Folds) > 0:
-		return false, "computes no reductions"
-	case prog.Plain() && prog.blocks():
-		return false, "has no kernel for it"
-	case !p.returned(s.Outputs[0]): // a copy
-		return false, ""
-	}
-	for v := range len(prog.Loads) + len(prog.Code) {
-		if t := prog.Type(v); t.Kind() == dtype.KindComplex {
-			return false, fmt.Sprintf("has no kernels for %s", t)
-		}
-	}
-	return true, ""
 }
 
 // size decides how much of each stage is in flight, and predicts the peak. Where
@@ -170,6 +127,8 @@ func (p *Sized) size(overhead int64) error {
 			}
 			continue
 		}
+		p.offload(s, room)
+		s = s.OnDevice()
 		now := base
 		add(&now, s.Predicted, 1)
 		if now.Host() > p.Peak.Host() {
@@ -371,9 +330,6 @@ func (p *Sized) shapes(s *SizedStage, bytes int) (smallest bool) {
 	case cell == nil && crossing(prog) < 0 && !prog.blocks():
 		s.Tile = within(s.Piece, max(tileBytes/prog.itemSize(out), BlockElems), s.Block)
 	}
-	if s.OnDevice {
-		p.deviceTile(s)
-	}
 	return elems == BlockElems
 }
 
@@ -383,7 +339,7 @@ func (p *Sized) shapes(s *SizedStage, bytes int) (smallest bool) {
 // cycles by it, as nothing is mapped any more.
 func (s *SizedStage) band(prog *Program, elems int) bool {
 	last := len(s.Piece) - 1
-	if !prog.Plain() || s.OnDevice || s.Grid.Offset != nil || s.Unit == nil || last < 0 || !slices.Equal(s.Piece, s.Unit) {
+	if !prog.Plain() || s.Grid.Offset != nil || s.Unit == nil || last < 0 || !slices.Equal(s.Piece, s.Unit) {
 		return false
 	}
 	width := min(s.Unit[last]*(elems/grid.Size(s.Unit)), s.Grid.Chunks[last])
@@ -418,35 +374,6 @@ func square(chunk []int, fast, elems int) []int {
 		}
 	}
 	return box
-}
-
-// deviceTile makes the tile as large as the device's lanes hold: transfers are
-// worth their latency only when they are long. Where not even a block fits, the
-// stage goes back to the CPU.
-func (p *Sized) deviceTile(s *SizedStage) {
-	for elems := grid.Size(s.Piece); ; elems /= 2 {
-		s.Tile = within(s.Piece, max(elems, BlockElems), s.Block)
-		s.DevicePeak = int64(DeviceLanes) * p.DeviceBytes(s)
-		if s.DevicePeak <= p.Device.Memory {
-			return
-		}
-		if elems < BlockElems {
-			break
-		}
-	}
-	s.OnDevice, s.DevicePeak = false, 0
-	s.Note = p.Device.Name + " has too little memory for one block: on the CPU"
-	s.Tile = within(s.Piece, max(tileBytes/s.Programs[0].itemSize(1), BlockElems), s.Block)
-}
-
-// DeviceBytes is what one lane of the stage takes on the device.
-func (p *Sized) DeviceBytes(s *SizedStage) int64 {
-	prog := &s.Programs[0]
-	n := prog.RegisterBytes(false) + arena.Reserved(int64(grid.Size(s.Tile))*int64(p.Arrays[s.Outputs[0]].DType.Size()))
-	for i := range prog.Loads {
-		n += prog.Loads[i].InputBytes(s.Tile)
-	}
-	return n
 }
 
 // Folds reports an axis that is reduced.

@@ -24,14 +24,6 @@ type Options struct {
 	Attached bool
 }
 
-// DeviceSpec is a device as the planner sees it. Memory is 0 for the CPU. OnHost
-// says that it is taken from the host's: a modelled device's counts in the budget.
-type DeviceSpec struct {
-	Name   string `json:"name"`
-	Memory int64  `json:"memory"`
-	OnHost bool   `json:"on_host"`
-}
-
 // Sized is a plan with the resources of one run.
 type Sized struct {
 	*Plan
@@ -63,15 +55,22 @@ type SizedStage struct {
 
 	Super *SuperTile // of a product
 
-	OnDevice bool
-	Note     string // the logical stage's, and why it is not on the device
+	Note   string      // the logical stage's, and why it is not on the device
+	Device *SizedStage // as the run's device does it; nil where slots do
+	Lacks  string      // why they do, where there is something to compute
 
-	Buffers    Buffers
-	Predicted  record.Bytes // by class, of Buffers in all slots
-	DevicePeak int64
-	Read       int64
-	ReadRun    int64 // bytes that lie together in what is read, at the least
-	Written    int64
+	Buffers   Buffers
+	Predicted record.Bytes // by class, of Buffers in all slots
+	// What follows is of a stage that a device does.
+	DevicePeak int64 // bytes of the device's memory, all of them from its beginning on
+	Depth      int   // tiles in flight of each slot
+	record.Transfers
+	operations float64
+	transfer   int // bytes that tiles were made for
+
+	Read    int64
+	ReadRun int64 // bytes that lie together in what is read, at the least
+	Written int64
 }
 
 // Place says where an array's elements are in the run.
@@ -118,11 +117,14 @@ func (p *Sized) Header() record.Header {
 			maker[a] = i
 		}
 		out := &p.Arrays[s.Outputs[0]]
+		on := s.OnDevice()
 		st := record.Stage{Name: s.Name, Kind: string(s.Kind), Site: s.Site, Shape: s.Grid.Shape, Chunks: s.Grid.Chunks,
-			DType: out.DType.String(), Tasks: s.Tasks(), Slots: s.Slots, Predicted: s.Predicted, Read: s.Read, ReadRun: s.ReadRun, Written: s.Written, Output: out.Path, Note: s.Note,
+			DType: out.DType.String(), Tasks: s.Tasks(), Slots: on.Slots, Predicted: on.Predicted, Read: on.Read, ReadRun: on.ReadRun, Written: on.Written, Output: out.Path, Note: s.Note,
 			Repeats: s.Repeats, Device: "cpu"}
-		if s.OnDevice {
+		if s.Device != nil {
 			st.Device = p.Device.Name
+			st.Predicted[record.Device] = on.DevicePeak
+			st.Transfers = &on.Transfers
 		}
 		if st.Output == "" {
 			st.Output = string(p.Place(s.Outputs[0]))

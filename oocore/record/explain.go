@@ -29,7 +29,8 @@ type StageReport struct {
 	Predicted map[string]int64 `json:"predicted"` // of its own buffers, by class
 	Read      int64            `json:"read"`
 	Written   int64            `json:"written"`
-	Measured  *StageMeasured   `json:"measured,omitempty"` // nil where nothing ran
+	Transfers *Transfers       `json:"transfers,omitempty"` // of a stage that a device computes
+	Measured  *StageMeasured   `json:"measured,omitempty"`  // nil where nothing ran
 }
 
 // StageMeasured is what a run measured of a stage.
@@ -39,8 +40,9 @@ type StageMeasured struct {
 	Seconds  float64          `json:"seconds"`           // from the start of its first task to the end of its last
 	Read     int64            `json:"read"`
 	Written  int64            `json:"written"`
-	Reserved map[string]int64 `json:"reserved"` // of its slots' buffers, by class
-	Rate     float64          `json:"rate"`     // bytes read and written a second
+	Moved    int64            `json:"moved,omitempty"` // between host and device
+	Reserved map[string]int64 `json:"reserved"`        // of its slots' buffers, by class
+	Rate     float64          `json:"rate"`            // bytes read and written a second
 }
 
 // Explain reports a run's stages: as they were planned, and as they ran where rows say so.
@@ -62,6 +64,7 @@ func (r *Run) Explain() []StageReport {
 		m.Tasks++
 		m.Read += t.Read
 		m.Written += t.Written
+		m.Moved += t.Moved
 		at.start, at.end = min(at.start, t.Start), max(at.end, t.Start+t.Duration)
 		if slot := [2]uint16{t.Stage, t.Slot}; !slots[slot] {
 			slots[slot] = true
@@ -86,7 +89,7 @@ func (h *Header) Explain() []StageReport {
 		s := &h.Stages[i]
 		reports[i] = StageReport{Stage: i, Name: s.Name, Kind: s.Kind, Site: s.Site, Shape: s.Shape, Chunks: s.Chunks, DType: s.DType,
 			Tasks: s.Tasks, Slots: s.Slots, Reads: s.Inputs, From: s.From, Writes: s.Output, Device: s.Device, Note: s.Note, Repeats: s.Repeats,
-			Predicted: map[string]int64{}, Read: s.Read, Written: s.Written}
+			Predicted: map[string]int64{}, Read: s.Read, Written: s.Written, Transfers: s.Transfers}
 		addNamed(reports[i].Predicted, s.Predicted)
 	}
 	return reports
@@ -173,13 +176,20 @@ func (s *StageReport) write(b *strings.Builder, first, rest string) {
 	line := func(format string, args ...any) { fmt.Fprintf(b, inner+format+"\n", args...) }
 	line("%s %s by %s: %s tasks, %d at once → %s", units.Shape(s.Shape), s.DType, units.Shape(s.Chunks), units.Count(int64(s.Tasks)), s.Slots, s.Writes)
 	line("predicted: %s, reads %s, writes %s", classes(s.Predicted), units.Traffic(s.Read), units.Traffic(s.Written))
+	if x := s.Transfers; x != nil && x.Seconds > 0 {
+		line("%s: %s over the link; at its rates %s, by %s", s.Device, units.Traffic(x.Up+x.Down), units.Duration(time.Duration(x.Seconds*float64(time.Second))), x.Limit)
+	}
 	if m := s.Measured; m != nil {
+		moved := ""
+		if m.Moved > 0 {
+			moved = ", moved " + units.Traffic(m.Moved)
+		}
 		skipped := ""
 		if m.Skipped > 0 {
 			skipped = fmt.Sprintf(", %s done before", units.Count(int64(m.Skipped)))
 		}
 		d := m.Took()
-		line("measured:  %s, read %s, wrote %s, %s%s in %s, %s", classes(m.Reserved), units.Traffic(m.Read), units.Traffic(m.Written),
+		line("measured:  %s, read %s, wrote %s%s, %s%s in %s, %s", classes(m.Reserved), units.Traffic(m.Read), units.Traffic(m.Written), moved,
 			units.Count(int64(m.Tasks))+" tasks", skipped, units.Duration(d), units.Rate(m.Read+m.Written, d))
 	}
 	if len(s.Reads) > 0 {
@@ -196,18 +206,22 @@ func (s *StageReport) write(b *strings.Builder, first, rest string) {
 // Took is the time from the start of the first task to the end of the last.
 func (m *StageMeasured) Took() time.Duration { return time.Duration(m.Seconds * float64(time.Second)) }
 
-// classes writes bytes by class.
+// classes writes bytes by class: those of the host together, and a device's beside them.
 func classes(b map[string]int64) string {
 	var all int64
 	var parts []string
-	for _, name := range classNames {
-		if n := b[name]; n > 0 {
+	for _, c := range classNames[:Device] {
+		if n := b[c]; n > 0 {
 			all += n
-			parts = append(parts, name+" "+units.Bytes(n))
+			parts = append(parts, c+" "+units.Bytes(n))
 		}
 	}
-	if len(parts) < 2 {
-		return units.Bytes(all)
+	text := units.Bytes(all)
+	if len(parts) > 1 {
+		text += " (" + strings.Join(parts, ", ") + ")"
 	}
-	return units.Bytes(all) + " (" + strings.Join(parts, ", ") + ")"
+	if n := b[Device.String()]; n > 0 {
+		text += " and " + units.Bytes(n) + " of the device"
+	}
+	return text
 }

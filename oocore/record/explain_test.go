@@ -11,8 +11,9 @@ func TestExplainPutsMeasuredBesidePredicted(t *testing.T) {
 		{Name: "mean(x, 0)", Kind: "reduce", Shape: []int{100, 8}, Chunks: []int{50, 8}, DType: "float32", Tasks: 2, Slots: 2,
 			Predicted: Bytes{Input: 4096, Scratch: 1024}, Read: 3200, Inputs: []string{"x"}, Output: "arena", Device: "cpu"},
 		{Name: "x - mean(x, 0)", Kind: "map", Shape: []int{100, 8}, Chunks: []int{50, 8}, DType: "float32", Tasks: 2, Slots: 1,
-			Predicted: Bytes{Output: 2048}, Read: 3200, Written: 3200, Inputs: []string{"x", "mean(x, 0)"}, From: []int{0},
-			Repeats: []string{"log(x)"}, Output: "o.npy", Device: "cpu", Note: "kept: for a test"},
+			Predicted: Bytes{Output: 2048, Device: 8192}, Read: 3200, Written: 3200, Inputs: []string{"x", "mean(x, 0)"}, From: []int{0},
+			Repeats: []string{"log(x)"}, Output: "o.npy", Device: "model", Note: "kept: for a test",
+			Transfers: &Transfers{Up: 3200, Down: 1800, Seconds: 0.5, Limit: "the link"}},
 	}}
 	w, err := Create(t.TempDir(), h)
 	if err != nil {
@@ -37,7 +38,8 @@ func TestExplainPutsMeasuredBesidePredicted(t *testing.T) {
 	}
 	const want = `stage 1: map x - mean(x, 0)
 │  100 × 8 float32 by 50 × 8: 2 tasks, 1 at once → o.npy
-│  predicted: 2 KiB, reads 3.2 kB, writes 3.2 kB
+│  predicted: 2 KiB and 8 KiB of the device, reads 3.2 kB, writes 3.2 kB
+│  model: 5 kB over the link; at its rates 500 ms, by the link
 │  reads x, mean(x, 0)
 │  computes log(x) again: that is cheaper than keeping it
 │  kept: for a test

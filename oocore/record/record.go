@@ -117,6 +117,17 @@ type Stage struct {
 	From      []int    `json:"from,omitempty"`    // the stages whose results it reads
 	Repeats   []string `json:"repeats,omitempty"` // what an earlier stage computes too
 	Device    string   `json:"device,omitempty"`  // that computes it
+
+	Transfers *Transfers `json:"transfers,omitempty"` // of a device
+}
+
+// Transfers is what crosses a device's link, and the least time that the device takes for
+// a stage at its rates.
+type Transfers struct {
+	Up      int64   `json:"up"` // bytes
+	Down    int64   `json:"down"`
+	Seconds float64 `json:"seconds"`
+	Limit   string  `json:"limit"` // what takes them
 }
 
 // WhatIf is one row of the table of alternatives: what another chunk shape,
@@ -131,6 +142,11 @@ type WhatIf struct {
 	Moved  int64  `json:"moved"`
 	Peak   int64  `json:"peak"`
 	Tasks  int    `json:"tasks"`
+	// Of a device: what crosses the link, the time that it takes at its rates, and why
+	// the CPU computes some of the plan; such a row does not fit.
+	Link    int64   `json:"link,omitempty"`
+	Seconds float64 `json:"seconds,omitempty"`
+	Note    string  `json:"note,omitempty"`
 }
 
 // Task is the row of one chunk task of one stage. Times count from the run's

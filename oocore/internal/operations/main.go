@@ -14,10 +14,14 @@ import (
 //go:generate go run . ../../OPERATIONS.md ../../ARRAY_API.md
 
 func main() {
-	if err := os.WriteFile(os.Args[1], []byte(page()), 0o644); err != nil {
+	text, err := page()
+	if err == nil {
+		err = os.WriteFile(os.Args[1], []byte(text), 0o644)
+	}
+	if err != nil {
 		log.Fatal(err)
 	}
-	text, err := arrayAPI()
+	text, err = arrayAPI()
 	if err == nil {
 		err = os.WriteFile(os.Args[2], []byte(text), 0o644)
 	}
@@ -26,7 +30,11 @@ func main() {
 	}
 }
 
-func page() string {
+func page() (string, error) {
+	g, err := newGPUs()
+	if err != nil {
+		return "", err
+	}
 	var b strings.Builder
 	b.WriteString(`# Operations
 
@@ -34,7 +42,9 @@ What ` + "`gonbext compute`" + ` and ` + "`oocore.Eval`" + ` know, by NumPy's na
 This page is generated: run ` + "`go generate ./...`" + ` after a change.
 
 Passes are over the data. An operation with none of its own is computed as part of whatever reads its result; what is
-held at once comes beside one chunk of the inputs and of the result, and is part of what a plan predicts.
+held at once comes beside one chunk of the inputs and of the result, and is part of what a plan predicts. The last column
+says what a GPU computes, by the list of operations and types of the modelled one: of "in part" the CPU does the rest, and
+complex numbers are the CPU's.
 
 | operation | NumPy | passes | holds at once | GPU |
 |---|---|---|---|---|
@@ -53,11 +63,11 @@ held at once comes beside one chunk of the inputs and of the result, and is part
 		if names := also[f.Name]; names != nil {
 			name += ", also " + strings.Join(names, ", ")
 		}
-		gpu := ""
-		if f.Doc.Device {
-			gpu = "yes"
+		gpu, err := g.computes(f)
+		if err != nil {
+			return "", err
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", name, f.Doc.NumPy, f.Doc.Passes, f.Doc.Working, gpu)
 	}
-	return b.String()
+	return b.String(), nil
 }

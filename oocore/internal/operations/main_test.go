@@ -1,12 +1,17 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/gonbext/gonbext/cuda"
+	"github.com/gonbext/gonbext/oocore/exec"
 	"github.com/gonbext/gonbext/oocore/expr"
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/plan"
 )
 
 func TestPageIsCurrent(t *testing.T) {
@@ -14,7 +19,11 @@ func TestPageIsCurrent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if string(text) != page() {
+	want, err := page()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(text) != want {
 		t.Error("oocore/OPERATIONS.md is stale: run go generate ./oocore/internal/operations")
 	}
 }
@@ -60,5 +69,52 @@ func TestEveryOperationIsDocumented(t *testing.T) {
 		if f.Doc.NumPy == "" || f.Doc.Passes == "" || f.Doc.Working == "" {
 			t.Errorf("%s has no NumPy name, passes or working set: document it where it is defined", f.Name)
 		}
+	}
+}
+
+// Each operation has the bytes on the modelled device that it has on the CPU.
+func TestOperationsHaveTheSameBytesOnTheDevice(t *testing.T) {
+	g, err := newGPUs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	device := cuda.Model("1GiB")
+	compute := func(n *graph.Node, d exec.Device) ([]byte, error) {
+		p, err := plan.New(n, plan.Target{})
+		if err != nil {
+			t.Fatalf("%s: %v", n, err)
+		}
+		o := plan.Options{Budget: 1 << 30, Workers: 2}
+		if d != nil {
+			o.Device = d.Spec()
+		}
+		s, err := p.Size(o)
+		if err != nil {
+			t.Fatalf("%s: %v", n, err)
+		}
+		into := make([]byte, p.Arrays[p.Output].Bytes())
+		_, err = exec.Run(t.Context(), s, exec.Env{Device: d, Into: into})
+		return into, err
+	}
+	count := 0
+	for _, f := range expr.Functions() {
+		n, ok := g.example(f)
+		if !ok || f.Alias != "" {
+			continue
+		}
+		want, err := compute(n, nil)
+		got, failed := compute(n, device)
+		if err == nil {
+			count++
+		}
+		if (failed == nil) != (err == nil) || err == nil && !bytes.Equal(got, want) {
+			t.Errorf("%s: other bytes than on the CPU (%v, %v)", n, failed, err)
+		}
+		if used := device.Usage().Used; used != 0 {
+			t.Fatalf("%s leaves %d bytes of the device in use", n, used)
+		}
+	}
+	if count < 200 {
+		t.Errorf("only %d operations have an example", count)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/gonbext/gonbext/cuda"
 	"github.com/gonbext/gonbext/oocore"
 	_ "github.com/gonbext/gonbext/oocore/decomp" // for expressions
 	"github.com/gonbext/gonbext/oocore/dtype"
@@ -144,7 +145,7 @@ func check(t *testing.T, all []sample) {
 			if err != nil && !errors.Is(err, fs.ErrNotExist) {
 				t.Fatal(err)
 			}
-			// The same in the least memory on one core, and in plenty on all.
+			// The same in the least memory on one core, in plenty on all, and on a device.
 			out := filepath.Join(dir, fmt.Sprintf("%d-out.npy", i))
 			least := leastMemory(t, a, out, c)
 			plenty, err := save(t, a, out, c, oocore.Memory("512MiB"))
@@ -153,6 +154,13 @@ func check(t *testing.T, all []sample) {
 			}
 			if !bytes.Equal(least, plenty) {
 				t.Errorf("%s: the result depends on the budget or on the workers", c.Expression)
+			}
+			device, err := save(t, a, out, c, oocore.Memory("512MiB"), oocore.On(cuda.Model("8MiB")))
+			if err != nil {
+				t.Fatalf("%s on a modelled device: %v", c.Expression, err)
+			}
+			if !bytes.Equal(device, plenty) {
+				t.Errorf("%s: the result depends on the device", c.Expression)
 			}
 			compare(t, c, plenty, want, allowed)
 			if decomposes(c.Expression) { // before it is saved: also in the least memory

@@ -1,4 +1,4 @@
-package exec
+package vm
 
 import (
 	"github.com/gonbext/gonbext/oocore/grid"
@@ -6,10 +6,9 @@ import (
 	"github.com/gonbext/gonbext/oocore/plan"
 )
 
-// layout cuts blocks of N dimensions into the rows and columns that a folder
+// Layout cuts blocks of N dimensions into the rows and columns that a folder
 // takes: neighbouring axes that are both kept, or both reduced, count as one.
-type layout struct {
-	stage    *plan.SizedStage
+type Layout struct {
 	what     plan.Fold
 	size     int   // of an element
 	position []int // by axis, if reduced: what one step adds to the position
@@ -25,9 +24,10 @@ type group struct {
 	n, stride int
 }
 
-func newLayout(s *plan.SizedStage, i int) layout {
+// NewLayout returns the layout of a stage's i-th fold.
+func NewLayout(s *plan.Stage, i int) Layout {
 	prog := &s.Programs[0]
-	l := layout{stage: s, what: s.Folds[i], size: prog.Type(prog.Out[s.Folded(i)]).Size(),
+	l := Layout{what: s.Folds[i], size: prog.Type(prog.Out[s.Folded(i)]).Size(),
 		position: make([]int, len(s.Grid.Shape)), state: make([]int, len(s.Grid.Shape))}
 	n := 1
 	for d := len(s.Grid.Shape) - 1; d >= 0; d-- {
@@ -39,9 +39,9 @@ func newLayout(s *plan.SizedStage, i int) layout {
 	return l
 }
 
-// chunk prepares for the blocks of a chunk, whose kept positions have an
+// Chunk prepares for the blocks of a chunk, whose kept positions have an
 // accumulator each.
-func (l *layout) chunk(c grid.Box) {
+func (l *Layout) Chunk(c grid.Box) {
 	l.start = c.Start
 	n := 1
 	for d := len(c.Shape) - 1; d >= 0; d-- {
@@ -52,8 +52,8 @@ func (l *layout) chunk(c grid.Box) {
 	}
 }
 
-// fold gives a block's elements, dense in C order, to the folder.
-func (l *layout) fold(f kernel.Folder, state []byte, n int, x []byte, b grid.Box) {
+// Fold gives a block's elements, dense in C order, to the folder.
+func (l *Layout) Fold(f kernel.Folder, state []byte, n int, x []byte, b grid.Box) {
 	off, first := 0, 0
 	l.groups = l.groups[:0] // innermost first
 	for d := len(b.Shape) - 1; d >= 0; d-- {
@@ -88,7 +88,7 @@ func (l *layout) fold(f kernel.Folder, state []byte, n int, x []byte, b grid.Box
 }
 
 // walk visits the outer groups, the outermost being the last.
-func (l *layout) walk(f kernel.Folder, state []byte, n int, x []byte, off, first int, outer []group, rows, cols group) {
+func (l *Layout) walk(f kernel.Folder, state []byte, n int, x []byte, off, first int, outer []group, rows, cols group) {
 	if len(outer) == 0 {
 		if cols.kept {
 			f.Cols(state, n, off, x, rows.n, cols.n, int64(first), int64(rows.stride))

@@ -1,0 +1,179 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/gonbext/gonbext/oocore/exec/checkpoint"
+	"github.com/gonbext/gonbext/oocore/plan"
+	"github.com/gonbext/gonbext/oocore/record"
+)
+
+// deviceExecutor is the executor of a run on a device: stages that the plan puts there
+// are streamed through it, the others run in slots.
+type deviceExecutor struct{ slots }
+
+// Stage opens a stage on the device.
+func (e deviceExecutor) Stage(ctx context.Context, stage int) (Runner, error) {
+	s := e.run.plan.Stages[stage].Device
+	if s == nil {
+		return e.slots.Stage(ctx, stage)
+	}
+	r := &deviceRunner{executor: e, index: stage, stage: s}
+	if err := r.open(ctx); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// deviceRunner runs a stage on the device. Where that has no room, at the beginning or
+// later, it tries again, then with half the tile and half of that, and at last in slots.
+type deviceRunner struct {
+	executor deviceExecutor
+	index    int
+	stage    *plan.SizedStage // as it is done now; nil where slots do it
+	runner   Runner           // nil where none is open
+	retries  uint8
+	splits   uint8
+}
+
+// open opens the stage in the first way that the device has room for.
+func (r *deviceRunner) open(ctx context.Context) (err error) {
+	for r.stage != nil {
+		run := r.executor.run
+		if r.runner, err = openOnDevice(run, r); err == nil {
+			run.devicePeak = max(run.devicePeak, run.env.Device.Usage().Used)
+			return nil
+		}
+		r.runner = nil
+		if !errors.Is(err, ErrDeviceMemory) {
+			return err
+		}
+		r.outOfMemory()
+	}
+	r.runner, err = r.executor.slots.Stage(ctx, r.index)
+	return err
+}
+
+// outOfMemory chooses the next way to do the stage. The first is to try again, since
+// others may have left.
+func (r *deviceRunner) outOfMemory() {
+	run := r.executor.run
+	run.counts.oom.Add(1)
+	if r.retries == 0 {
+		r.retries = 1
+		return
+	}
+	r.stage = run.plan.Halve(r.stage)
+	r.splits++
+}
+
+// Run runs tasks. Those that are done when the device has no room any more stay done.
+func (r *deviceRunner) Run(ctx context.Context, tasks Tasks, done func(index int)) error {
+	var mu sync.Mutex
+	var finished checkpoint.Set
+	for {
+		err := r.runner.Run(ctx, tasks, func(index int) {
+			mu.Lock()
+			finished.Add(int64(index), 1)
+			mu.Unlock()
+			done(index)
+		})
+		if !errors.Is(err, ErrDeviceMemory) {
+			return err
+		}
+		if err := r.Close(); err != nil {
+			return err
+		}
+		r.outOfMemory()
+		var rest Tasks
+		for index := range tasks.All() {
+			if !finished.Has(int64(index)) {
+				rest = rest.add(index)
+			}
+		}
+		tasks = rest
+		if err := r.open(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// Close gives back the memory of host and device.
+func (r *deviceRunner) Close() error {
+	if r.runner == nil {
+		return nil
+	}
+	err := r.runner.Close()
+	r.runner = nil
+	return err
+}
+
+// openOnDevice takes the memory of a stage, that of the device first.
+func openOnDevice(run *run, r *deviceRunner) (_ Runner, err error) {
+	w, err := run.env.Device.Open(r.stage)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", run.plan.Device.Name, err)
+	}
+	on := &onDevice{run: run, index: r.index, stage: r.stage, work: w, retries: r.retries, splits: r.splits}
+	var runner Runner
+	switch r.stage.Kind {
+	case plan.MapStage, plan.ReduceStage:
+		runner, err = newDevicePool(on)
+	case plan.MatMulStage:
+		runner, err = newDeviceProduct(on)
+	default:
+		err = fmt.Errorf("the plan puts a stage of kind %q on %s", r.stage.Kind, run.plan.Device.Name)
+	}
+	if err != nil {
+		return nil, errors.Join(err, w.Close())
+	}
+	return runner, nil
+}
+
+// onDevice is an open stage, for what runs its tasks.
+type onDevice struct {
+	run     *run
+	index   int
+	stage   *plan.SizedStage
+	work    Work
+	retries uint8
+	splits  uint8
+}
+
+// begin prepares the rows of a slot's tasks, with its share of the device's memory.
+func (o *onDevice) begin(s *slot, share int64) {
+	s.row.Stage, s.row.Device, s.row.Retries, s.row.Splits = uint16(o.index), 1, o.retries, o.splits
+	s.row.Requested[record.Device], s.row.Reserved[record.Device] = share, share
+}
+
+// pinned takes buffers that the device copies from or to. Where their pages cannot be
+// locked, copies are slower.
+func (o *onDevice) pinned(s *slot, declared ...plan.Buffer) ([][]byte, error) {
+	all, err := s.alloc(declared...)
+	if err != nil {
+		return nil, err
+	}
+	for _, b := range all {
+		if b == nil {
+			continue
+		}
+		if unpin, err := o.run.env.Device.Pin(b); err == nil {
+			s.close = append(s.close, unpin)
+		}
+	}
+	return all, nil
+}
+
+// wait waits for a job, and adds what it took to the row of a slot.
+func (o *onDevice) wait(ctx context.Context, s *slot, j Job) error {
+	times, err := j.Wait(ctx)
+	s.row.Computing += times.Compute
+	s.row.Moved += times.Moved
+	if err != nil && !cancelled(ctx, err) {
+		return fmt.Errorf("%s: %w", o.run.plan.Device.Name, err)
+	}
+	return err
+}

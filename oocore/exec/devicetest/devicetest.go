@@ -1,0 +1,433 @@
+// Package devicetest is the suite that every device passes: the bytes that slots of the
+// CPU give for every kind of stage, a peak of memory that was predicted, and whole results
+// whichever operation of the device fails.
+package devicetest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/exec"
+	"github.com/gonbext/gonbext/oocore/exec/exectest"
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/plan"
+	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/testcases"
+)
+
+// Subject is a kind of device.
+type Subject struct {
+	// New is a device of which a run may take so many bytes.
+	New func(t testing.TB, memory int64) exec.Device
+	// Fail lets operations of a device fail: f is asked before each "allocate", "pin",
+	// "upload", "compute" and "download". nil ends that.
+	Fail func(d exec.Device, f func(operation string) error)
+}
+
+const mebi = 1 << 20
+
+var site graph.Site
+
+// Test runs the suite.
+func Test(t *testing.T, s Subject) {
+	t.Run("executor", func(t *testing.T) { testExecutor(t, s) })
+	t.Run("peak", func(t *testing.T) { testPeak(t, s) })
+	t.Run("one operation fails for want of memory", func(t *testing.T) { testOutOfMemory(t, s) })
+	t.Run("no memory", func(t *testing.T) { testNoMemory(t, s) })
+	t.Run("half the tile", func(t *testing.T) { testHalf(t, s) })
+	t.Run("lost", func(t *testing.T) { testLost(t, s) })
+	t.Run("cancelled", func(t *testing.T) { testCancelled(t, s) })
+	t.Run("asynchronous", func(t *testing.T) { testAsynchronous(t, s) })
+}
+
+// must ends the test on an error.
+func must[T any](t testing.TB) func(T, error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+// Options are the resources of a run on a device.
+func Options(d exec.Device, budget int64, workers int) plan.Options {
+	return plan.Options{Budget: budget, Workers: workers, Device: d.Spec()}
+}
+
+// clean checks that a device has given everything back.
+func clean(t testing.TB, d exec.Device) {
+	t.Helper()
+	if n := d.Usage().Used; n != 0 {
+		t.Errorf("%d bytes of the device are in use after the run", n)
+	}
+}
+
+// predicted checks what a run has taken against what its plan says.
+func predicted(t testing.TB, p *plan.Sized, end record.End) {
+	t.Helper()
+	if end.Peak > p.Peak.Host() {
+		t.Errorf("the host's peak is %d bytes, predicted %d", end.Peak, p.Peak.Host())
+	}
+	if end.DevicePeak > p.DevicePeak || end.DevicePeak < p.DevicePeak*8/10 {
+		t.Errorf("the device's peak is %d bytes, predicted %d", end.DevicePeak, p.DevicePeak)
+	}
+	if p.DevicePeak > p.Device.Memory {
+		t.Errorf("the plan takes %d bytes of a device with %d", p.DevicePeak, p.Device.Memory)
+	}
+}
+
+// testExecutor runs the suite of executors, with one worker and with two.
+func testExecutor(t *testing.T, s Subject) {
+	for _, workers := range []int{1, 2} {
+		d := s.New(t, 212*mebi)
+		exectest.Test(t, func(p *plan.Plan, env exec.Env) (record.End, error) {
+			sized, err := p.Size(Options(d, 128*mebi, workers))
+			if err != nil {
+				return record.End{}, err
+			}
+			env.Device = d
+			end, err := exec.Run(context.Background(), sized, env)
+			predicted(t, sized, end)
+			clean(t, d)
+			return end, err
+		})
+	}
+}
+
+// job is an expression, with side reductions where it has any.
+type job struct {
+	name string
+	root *graph.Node
+	side []*graph.Node
+}
+
+// jobs are an expression for each kind of stage.
+func jobs(t testing.TB, rows int) []job {
+	t.Helper()
+	node := must[*graph.Node](t)
+	x := node(graph.Uniform(site, dtype.Float32, 3, rows, 512))
+	roots := node(graph.Apply(site, kernel.Sqrt, x))
+	few := node(graph.Slice(site, x, "0:1700"))
+	fold := func(r kernel.Reduction, n *graph.Node, axes ...int) *graph.Node {
+		return node(graph.Aggregate(site, r, n, graph.ReduceOptions{Axes: axes}))
+	}
+	all := []job{
+		{"map", roots, nil},
+		{"map with side reductions", roots, []*graph.Node{fold(kernel.Sum, x, 0, 1), fold(kernel.Std, roots, 0, 1)}},
+		{"product", node(graph.Product(site, node(graph.Transpose(site, x)), x)), nil},
+		{"wide product", node(graph.Product(site, few, node(graph.Transpose(site, few)))), nil},
+	}
+	for r := kernel.Sum; r.Known(); r++ {
+		in := x
+		if r == kernel.Any || r == kernel.All {
+			in = node(graph.Apply(site, kernel.Greater, x, node(graph.Scalar(site, 0.5))))
+		}
+		for _, axes := range [][]int{{0}, {1}, {}} {
+			all = append(all, job{fmt.Sprint(r, axes), fold(r, in, axes...), nil})
+		}
+	}
+	return all
+}
+
+// compute runs a job, and returns its results. Without a device the CPU computes.
+func (j *job) compute(t testing.TB, d exec.Device, o plan.Options) (result []byte, p *plan.Sized, end record.End) {
+	t.Helper()
+	result, p, r := j.recorded(t, d, o)
+	return result, p, *r.End
+}
+
+// recorded runs a job, and returns its record too.
+func (j *job) recorded(t testing.TB, d exec.Device, o plan.Options) (result []byte, p *plan.Sized, r *record.Run) {
+	t.Helper()
+	p = must[*plan.Sized](t)(must[*plan.Plan](t)(plan.New(j.root, plan.Target{Beside: j.side})).Size(o))
+	env := exec.Env{Device: d, Into: make([]byte, p.Arrays[p.Output].Bytes())}
+	for _, n := range j.side {
+		env.Beside = append(env.Beside, make([]byte, n.DType.Size()))
+	}
+	env.Record = must[*record.Writer](t)(record.Create(t.TempDir(), p.Header()))
+	end := must[record.End](t)(exec.Run(context.Background(), p, env))
+	r = must[*record.Run](t)(record.Read(env.Record.Path()))
+	r.End = &end
+	return append(env.Into, bytes.Join(env.Beside, nil)...), p, r
+}
+
+// rows counts the tasks that the device did, that it did in smaller tiles, and that the CPU
+// did.
+func rows(r *record.Run) (device, halved, cpu int) {
+	for t := range r.Tasks() {
+		switch {
+		case t.Device == 0:
+			cpu++
+		case t.Splits > 0:
+			device, halved = device+1, halved+1
+		default:
+			device++
+		}
+	}
+	return device, halved, cpu
+}
+
+// testPeak computes every kind of stage on cards of many sizes.
+func testPeak(t *testing.T, s Subject) {
+	for _, j := range jobs(t, 8_000) {
+		want, _, _ := j.compute(t, nil, plan.Options{Budget: 64 * mebi, Workers: 2})
+		for _, memory := range []int64{8 * mebi, 96 * mebi, 1 << 30} {
+			d := s.New(t, memory)
+			o := Options(d, 3<<30, 2)
+			got, p, end := j.compute(t, d, o)
+			on := false
+			for i := range p.Stages {
+				on = on || p.Stages[i].Device != nil
+			}
+			if !on {
+				t.Errorf("%s on %d bytes: %v", j.name, memory, p)
+			}
+			if !bytes.Equal(got, want) {
+				t.Errorf("%s on %d bytes: other bytes than on the CPU", j.name, memory)
+			}
+			predicted(t, p, end)
+			clean(t, d)
+		}
+	}
+}
+
+// failing lets the n-th operation of a kind fail, from 1 on, and counts them.
+type failing struct {
+	operation string
+	n         int64
+	err       error
+	count     atomic.Int64
+}
+
+func (f *failing) fails(operation string) error {
+	if operation == f.operation && f.count.Add(1) == f.n {
+		return f.err
+	}
+	return nil
+}
+
+// kinds are a job for each kind of stage.
+func kinds(t testing.TB, rows int) []job {
+	return slices.DeleteFunc(jobs(t, rows), func(j job) bool {
+		return !slices.Contains([]string{"map", "map with side reductions", "product", "wide product", "std[0]", "sum[]"}, j.name)
+	})
+}
+
+// step leaves operations out where they are many alike: not allocations.
+func step(operation string, n int64) int64 {
+	if operation == "allocate" || testcases.Full() {
+		return 1
+	}
+	return 2 * n
+}
+
+// testOutOfMemory lets each allocation fail once, and operations on every stream: the
+// result is right, the event is counted, and nothing is left.
+func testOutOfMemory(t *testing.T, s Subject) {
+	for _, j := range kinds(t, 2_000) {
+		want, _, _ := j.compute(t, nil, plan.Options{Budget: 64 * mebi, Workers: 2})
+		for _, operation := range []string{"allocate", "upload", "compute", "download"} {
+			for n := int64(1); ; n += step(operation, n) {
+				d := s.New(t, 12*mebi)
+				f := &failing{operation: operation, n: n, err: exec.ErrDeviceMemory}
+				s.Fail(d, f.fails)
+				got, p, end := j.compute(t, d, Options(d, 612*mebi, 2))
+				if !bytes.Equal(got, want) {
+					t.Errorf("%s: %s %d failed, and the bytes are others", j.name, operation, n)
+				}
+				clean(t, d)
+				if f.count.Load() < n {
+					if operation == "allocate" && n < 3 {
+						t.Errorf("%s makes %d allocations: %v", j.name, n-1, p)
+					}
+					break
+				}
+				if end.OOMEvents != 1 {
+					t.Errorf("%s: %s %d failed, and %d events are counted", j.name, operation, n, end.OOMEvents)
+				}
+			}
+		}
+	}
+}
+
+// testNoMemory lets all allocations fail: the CPU computes.
+func testNoMemory(t *testing.T, s Subject) {
+	for _, j := range kinds(t, 2_000) {
+		want, _, _ := j.compute(t, nil, plan.Options{Budget: 64 * mebi, Workers: 2})
+		d := s.New(t, 12*mebi)
+		s.Fail(d, func(operation string) error {
+			if operation == "allocate" {
+				return exec.ErrDeviceMemory
+			}
+			return nil
+		})
+		got, _, end := j.compute(t, d, Options(d, 612*mebi, 2))
+		if !bytes.Equal(got, want) || end.OOMEvents < 2 || end.DevicePeak != 0 {
+			t.Errorf("%s: equal bytes: %v, %d events, a device peak of %d", j.name, bytes.Equal(got, want), end.OOMEvents, end.DevicePeak)
+		}
+		clean(t, d)
+	}
+}
+
+// testHalf leaves a run half of what its plan takes: it goes on with smaller tiles,
+// and its record says so.
+func testHalf(t *testing.T, s Subject) {
+	for _, j := range kinds(t, 30_000) {
+		if j.name == "product" {
+			continue // one tile of it fits as soon as anything does
+		}
+		want, _, _ := j.compute(t, nil, plan.Options{Budget: 64 * mebi, Workers: 2})
+		large := s.New(t, 48*mebi)
+		p := must[*plan.Sized](t)(must[*plan.Plan](t)(plan.New(j.root, plan.Target{Beside: j.side})).Size(Options(large, 256*mebi, 2)))
+		d := renamed{s.New(t, p.DevicePeak/2), large.Spec()}
+		got, _, r := j.recorded(t, d, Options(large, 256*mebi, 2))
+		if !bytes.Equal(got, want) {
+			t.Errorf("%s: other bytes than on the CPU", j.name)
+		}
+		if device, halved, cpu := rows(r); device == 0 || halved != device || cpu > 0 {
+			t.Errorf("%s: the record says that the device did %d tasks, %d of them in smaller tiles, and the CPU %d", j.name, device, halved, cpu)
+		}
+		end := r.End
+		if end.OOMEvents < 3 || end.DevicePeak == 0 || end.DevicePeak > p.DevicePeak/2 {
+			t.Errorf("%s: %d events, a device peak of %d, predicted %d", j.name, end.OOMEvents, end.DevicePeak, p.DevicePeak)
+		}
+		clean(t, d)
+	}
+}
+
+// renamed is a device of which others have taken most since its plan was made.
+type renamed struct {
+	exec.Device
+	spec plan.DeviceSpec
+}
+
+func (r renamed) Spec() plan.DeviceSpec { return r.spec }
+
+var errLost = errors.New("the device is gone")
+
+// testLost loses the device during each operation of some run: an error that names it,
+// and chunks from which the CPU goes on.
+func testLost(t *testing.T, s Subject) {
+	j := kinds(t, 30_000)[0]
+	want, _, _ := j.compute(t, nil, plan.Options{Budget: 64 * mebi, Workers: 2})
+	for _, operation := range []string{"upload", "compute", "download"} {
+		path := filepath.Join(t.TempDir(), "o.npy")
+		logical := must[*plan.Plan](t)(plan.New(j.root, plan.Target{Path: path, Chunks: []int{1000, 512}}))
+		d := s.New(t, 212*mebi)
+		f := &failing{operation: operation, n: 20, err: errLost}
+		s.Fail(d, f.fails)
+		run := func(o plan.Options, d exec.Device) (record.End, error) {
+			env, _, err := exectest.Environment(logical)
+			if err != nil {
+				return record.End{}, err
+			}
+			env.Device = d
+			return exec.Run(context.Background(), must[*plan.Sized](t)(logical.Size(o)), env)
+		}
+		_, err := run(Options(d, 612*mebi, 2), d)
+		if operation == "upload" && err == nil {
+			continue // its elements are made on the device: nothing is copied to it
+		}
+		if !errors.Is(err, errLost) || !strings.Contains(err.Error(), d.Spec().Name) {
+			t.Errorf("%s: got %v", operation, err)
+		}
+		clean(t, d)
+		if _, err := run(plan.Options{Budget: 64 * mebi, Workers: 2}, nil); err != nil {
+			t.Fatal(err)
+		}
+		if got := must[[]byte](t)(exectest.Elements(path)); !bytes.Equal(got, want) {
+			t.Errorf("%s: the run that went on has other bytes", operation)
+		}
+	}
+}
+
+// testCancelled ends a run in its midst.
+func testCancelled(t *testing.T, s Subject) {
+	for _, j := range kinds(t, 30_000) {
+		d := s.New(t, 212*mebi)
+		ctx, cancel := context.WithCancel(context.Background())
+		f := &failing{operation: "compute", n: 10}
+		s.Fail(d, func(operation string) error {
+			if f.fails(operation); f.count.Load() == f.n {
+				cancel()
+			}
+			return nil
+		})
+		p := must[*plan.Sized](t)(must[*plan.Plan](t)(plan.New(j.root, plan.Target{Beside: j.side})).Size(Options(d, 612*mebi, 2)))
+		env := exec.Env{Device: d, Into: make([]byte, p.Arrays[p.Output].Bytes())}
+		for _, n := range j.side {
+			env.Beside = append(env.Beside, make([]byte, n.DType.Size()))
+		}
+		if _, err := exec.Run(ctx, p, env); f.count.Load() > f.n && !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: got %v", j.name, err)
+		}
+		cancel()
+		clean(t, d)
+	}
+}
+
+// testAsynchronous holds a kernel back: calls return, and what was called before goes on.
+func testAsynchronous(t *testing.T, s Subject) {
+	x := must[*graph.Node](t)(graph.FromBytes(site, make([]byte, 32<<20), dtype.Float32, 8<<20))
+	root := must[*graph.Node](t)(graph.Apply(site, kernel.Sqrt, x))
+	d := s.New(t, 212*mebi)
+	one := plan.Target{Chunks: root.Shape}
+	p := must[*plan.Sized](t)(must[*plan.Plan](t)(plan.New(root, one)).Size(Options(d, 128*mebi, 2)))
+	st := *p.Stages[0].Device
+	if st.Depth < plan.DeviceSets {
+		t.Fatalf("one task has %d tiles in flight", st.Depth)
+	}
+	hold, uploads := make(chan struct{}), make(chan struct{}, 8)
+	s.Fail(d, func(operation string) error {
+		switch operation {
+		case "upload":
+			uploads <- struct{}{}
+		case "compute":
+			<-hold
+		}
+		return nil
+	})
+	w := must[exec.Work](t)(d.Open(&st))
+	if used := d.Usage().Used; used != st.DevicePeak {
+		t.Errorf("an open stage takes %d bytes, predicted %d", used, st.DevicePeak)
+	}
+	box := st.Grid.Box(0)
+	n := 0
+	var all []exec.Job
+	for tile := range box.Split(st.Tile) {
+		if n++; n > st.Depth {
+			break
+		}
+		all = append(all, w.Map(0, tile, [][]byte{make([]byte, tile.Size()*4)}, make([]byte, tile.Size()*4)))
+	}
+	for range all {
+		<-uploads // while the first kernel is held back
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Millisecond)
+	defer cancel()
+	if _, err := all[0].Wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a job that is held back gave %v", err)
+	}
+	close(hold)
+	for _, j := range all {
+		if times, err := j.Wait(context.Background()); err != nil || times.Moved == 0 {
+			t.Errorf("a job moved %d bytes: %v", times.Moved, err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Error(err)
+	}
+	clean(t, d)
+}

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gonbext/gonbext/cuda"
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/expr"
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/plan"
+)
+
+// gpus finds what a device computes of each operation: it plans an example of each for the
+// modelled device, whose own list of operations and types decides.
+type gpus struct {
+	names  map[string]*graph.Node
+	device plan.DeviceSpec
+}
+
+func newGPUs() (*gpus, error) {
+	g := &gpus{names: map[string]*graph.Node{}, device: cuda.Model("1GiB").Spec()}
+	for _, a := range []struct {
+		name  string
+		t     dtype.Type
+		shape []int
+	}{
+		{"x", dtype.Float32, []int{64, 64}}, {"i", dtype.Int64, []int{64, 64}}, {"v", dtype.Float32, []int{64}}, {"w", dtype.Int64, []int{64}}, {"c", dtype.Float32, []int{2, 2, 8, 8}},
+		{"z", dtype.Complex64, []int{64, 64}},
+		{"b", dtype.Bool, []int{64, 64}},
+	} {
+		node, err := graph.FromBytes(graph.Site{}, values(a.t, grid.Size(a.shape)), a.t, a.shape...)
+		if err != nil {
+			return nil, err
+		}
+		g.names[a.name] = node
+	}
+	return g, nil
+}
+
+// values are n elements of a type, different and small.
+func values(t dtype.Type, n int) []byte {
+	from := make([]float64, n)
+	for i := range from {
+		from[i] = 1 + float64(i*7919%31)
+		if t == dtype.Float32 {
+			from[i] /= 40
+		}
+	}
+	to := make([]byte, n*t.Size())
+	if cast, ok := kernel.Cast(dtype.Float64, t); ok {
+		cast(n, to, dtype.Bytes(from), nil, nil)
+	}
+	return to
+}
+
+// examples are calls of operations whose arguments are more than arrays and numbers.
+var examples = map[string]string{
+	"arange":          "arange(0, 64, 1)",
+	"astype":          `astype(x, "float16")`,
+	"average":         "average(x, x, 0)",
+	"concatenate":     "concatenate(x, x, 0)",
+	"dstack":          "dstack(x, x)",
+	"gaussian_filter": `gaussian_filter(x, 2.0, "reflect")`,
+	"hstack":          "hstack(x, x)",
+	"imag":            "imag(z)",
+	"meshgrid":        "meshgrid(v, v, 0)",
+	"pad":             `pad(x, 2, "constant")`,
+	"real":            "real(z)",
+	"roll":            "roll(x, 3, 0)",
+	"stack":           "stack(x, x, 0)",
+	"vstack":          "vstack(x, x)",
+	"cross":           "cross(slice(x, \":, 0:3\"), slice(x, \":, 0:3\"), 1)",
+	"einsum":          `einsum("ij,jk->ik", x, x)`,
+	"conjugate":       "conjugate(z)",
+	"linspace":        "linspace(0, 1, 64)",
+	"squeeze":         "squeeze(expand_dims(x, 0), 0)",
+	"eigh":            `eigh(x, "values")`,
+	"qr":              `qr(x, "q")`,
+	"quantize":        `quantize(x, "int8")`,
+	"quantize_scale":  `quantize_scale(x, "int8")`,
+	"quantize_zero":   `quantize_zero(x, "uint8 affine")`,
+	"randomized_svd":  `randomized_svd(x, 8, 1, 0, "u")`,
+	"set":             `set(x, "0:10", 0)`,
+	"slice":           `slice(x, "0:10")`,
+	"slogdet":         `slogdet(x, "sign")`,
+	"svd":             `svd(x, "u")`,
+}
+
+// arguments are what is tried as each argument of an operation, in this order.
+var arguments = []string{"x", "i", "b", "v", "w", "c", "0", "2"}
+
+// example is an expression that calls an operation, and computes something.
+func (g *gpus) example(f expr.Function) (*graph.Node, bool) {
+	if text, ok := examples[f.Name]; ok {
+		n, err := expr.Parse(text, g.names, nil)
+		return n, err == nil
+	}
+	texts := []string{""}
+	for range 4 {
+		var longer []string
+		for _, t := range texts {
+			for _, a := range arguments {
+				list := strings.TrimPrefix(t+", "+a, ", ")
+				if n, err := expr.Parse(f.Name+"("+list+")", g.names, nil); err == nil {
+					return n, true
+				}
+				longer = append(longer, list)
+			}
+		}
+		texts = longer
+	}
+	return nil, false
+}
+
+// computes says how much of an operation a device computes. A view is part of what reads
+// it, and so of a program on the device.
+func (g *gpus) computes(f expr.Function) (string, error) {
+	n, ok := g.example(f)
+	if !ok {
+		return "", nil // it is several runs, or has no device's types
+	}
+	for range 2 {
+		s, err := g.plan(n)
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", n, err)
+		}
+		on, off := placed(s)
+		switch {
+		case on && off:
+			return "in part", nil
+		case on:
+			return "yes", nil
+		case off:
+			return "", nil
+		}
+		if n, err = graph.Apply(graph.Site{}, kernel.Equal, n, n); err != nil {
+			return "", err
+		}
+	}
+	return "", nil
+}
+
+func (g *gpus) plan(n *graph.Node) (*plan.Sized, error) {
+	p, err := plan.New(n, plan.Target{})
+	if err != nil {
+		return nil, err
+	}
+	return p.Size(plan.Options{Budget: 1 << 30, Workers: 1, Device: g.device})
+}
+
+// placed reports whether a plan has stages that the device computes, and parts that it
+// leaves to the CPU.
+func placed(s *plan.Sized) (on, off bool) {
+	for i := range s.Stages {
+		st := &s.Stages[i]
+		on, off = on || st.Device != nil, off || st.Lacks != ""
+		for k := range st.Programs {
+			for _, l := range st.Programs[k].Loads {
+				off = off || st.Device != nil && l.Kind == plan.LoadBlocks
+			}
+			off = off || st.Kind == plan.MatMulStage && len(st.Programs[k].Code) > 0
+		}
+	}
+	return on, off
+}

@@ -1,0 +1,455 @@
+package plan
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/record"
+)
+
+// DeviceSpec is a device as the planner sees it. It is data, so that a plan can be sized
+// for a device that this machine does not have.
+type DeviceSpec struct {
+	Name     string
+	Memory   int64 // bytes that a run may take; 0 for the CPU
+	OnHost   bool  // it is the host's memory: a modelled device's counts in the budget
+	Computes Capabilities
+	Rates    Rates
+}
+
+// Capabilities are what a device has kernels for.
+type Capabilities struct {
+	Elementwise map[kernel.Op]Types // by the type of the operands; of Where, of the last two
+	Casts       Types               // both of them
+	Folds       map[kernel.Reduction]Types
+	Products    Types // of the operands
+}
+
+// Rates are those of a device in a second. One that is 0 is not known.
+type Rates struct {
+	Upload, Download float64 // bytes, while the other goes on
+	Memory           float64 // bytes
+	Arithmetic       float64 // operations of float32
+}
+
+// Types is a set of element types.
+type Types uint32
+
+// TypesOf returns the set of those types that keep reports.
+func TypesOf(keep func(dtype.Type) bool) (set Types) {
+	for t := dtype.Bool; t <= dtype.Complex128; t++ {
+		if keep(t) {
+			set |= 1 << t
+		}
+	}
+	return set
+}
+
+// Has reports whether a type is in the set.
+func (s Types) Has(t dtype.Type) bool { return s&(1<<t) != 0 }
+
+const (
+	// DeviceSets is the least number of tiles in flight on a device: one is uploaded, one
+	// computed and one downloaded at the same time.
+	DeviceSets = 3
+	// deviceTransfer is how many bytes cross the link at once, at the most: longer
+	// transfers are no faster.
+	deviceTransfer = 32 << 20
+	// DeviceStrips and DeviceRows are the buffers of a product for what is on its way to the
+	// device, and from there.
+	DeviceStrips, DeviceRows = 4, 2
+)
+
+// OnDevice returns the stage as the run's device does it, or as slots do where it does
+// not.
+func (s *SizedStage) OnDevice() *SizedStage {
+	if s.Device != nil {
+		return s.Device
+	}
+	return s
+}
+
+// offload lets the device do a stage in the given room of the budget, or says why it does
+// not.
+func (p *Sized) offload(s *SizedStage, room int64) {
+	if p.Device.Memory == 0 || s.Tasks() == 0 || s.Kind == MapStage && len(s.Folds) == 0 && s.Programs[0].Plain() && !s.Programs[0].blocks() {
+		return // there is nothing to compute
+	}
+	if s.Lacks = p.Device.lacks(s.Stage); s.Lacks == "" {
+		if s.Device = p.deviceStage(s, room, p.Device.Memory); s.Device != nil {
+			return
+		}
+		s.Lacks = "has too little memory for one block"
+		if p.deviceStage(s, math.MaxInt64, p.Device.Memory) != nil {
+			s.Lacks = "would take more staging than the budget leaves"
+		}
+	}
+	if s.Note != "" {
+		s.Note += "; "
+	}
+	s.Note += p.Device.Name + " " + s.Lacks + ": on the CPU"
+}
+
+// lacks says what of a stage the device has no kernel for; "" where it has all.
+func (d *DeviceSpec) lacks(s *Stage) string {
+	prog := &s.Programs[0]
+	if s.Kind == MatMulStage {
+		if t := prog.Type(prog.Out[0]); !d.Computes.Products.Has(t) {
+			return fmt.Sprintf("has no products of %s", t)
+		}
+		return ""
+	}
+	if s.Exact || prog.Plain() && prog.blocks() && len(s.Folds) == 0 {
+		return "has no kernel for it"
+	}
+	for _, in := range prog.Code {
+		switch {
+		case in.Op == kernel.Invalid:
+			if !d.Computes.Casts.Has(in.Type) || !d.Computes.Casts.Has(in.To) {
+				return fmt.Sprintf("does not convert %s to %s", in.Type, in.To)
+			}
+		case !d.Computes.Elementwise[in.Op].Has(in.Type):
+			return fmt.Sprintf("has no %s of %s", in.Op, in.Type)
+		}
+	}
+	for v := range prog.Loads { // views and copies are conversions to the same type
+		if t := prog.Type(v); !d.Computes.Casts.Has(t) {
+			return fmt.Sprintf("has no kernels for %s", t)
+		}
+	}
+	for i, f := range s.Folds {
+		if t := prog.Type(prog.Out[s.Folded(i)]); !d.Computes.Folds[f.Kind].Has(t) {
+			return fmt.Sprintf("has no %s of %s", f.Kind, t)
+		}
+	}
+	return ""
+}
+
+// deviceStage sizes a stage for a device of the given memory: tiles as long as transfers
+// gain by, in as many slots as there is room for. It is nil where not even the smallest
+// fits.
+func (p *Sized) deviceStage(s *SizedStage, room, memory int64) *SizedStage {
+	fits := func(v *SizedStage) bool { return v.DevicePeak <= memory && p.takes(v) <= room }
+	if s.Kind == MatMulStage {
+		return p.deviceMatMul(s, fits)
+	}
+	most := max(min(2*p.Workers+2, s.Tasks()), 1)
+	for _, whole := range p.modes(s) {
+		for bytes := deviceTransfer; ; bytes /= 2 {
+			v, smallest := p.deviceTile(s, bytes)
+			v.Whole = whole
+			least := min(DeviceSets, most)
+			if smallest {
+				least = 1
+			}
+			for v.Slots = most; v.Slots >= least; v.Slots-- {
+				if p.predictDevice(v); fits(v) {
+					return v
+				}
+			}
+			if smallest {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// deviceTile shapes a stage's tiles for transfers of about the given bytes. It reports
+// that they cannot be shorter.
+func (p *Sized) deviceTile(s *SizedStage, bytes int) (v *SizedStage, smallest bool) {
+	c := *s
+	v = &c
+	v.Device, v.transfer = nil, bytes
+	prog := &s.Programs[0]
+	switch {
+	case s.Kind == ReduceStage:
+		elems := max(bytes/prog.itemSize(1), BlockElems)
+		v.Inner, v.Piece, v.Block = s.FoldTile, s.Grid.Chunks, s.FoldBlock
+		v.Tile = within(v.Inner, elems, v.Block)
+		return v, elems == BlockElems
+	case len(s.Folds) > 0: // blocks are the order of additions
+		elems := max(bytes/prog.itemSize(p.Arrays[s.Outputs[0]].DType.Size()), BlockElems)
+		v.Tile = within(s.Inner, elems, s.Block)
+		smallest = elems == BlockElems
+	default:
+		smallest = p.shapes(v, bytes)
+		v.Tile = v.Piece
+	}
+	v.Piece = v.Tile
+	return v, smallest
+}
+
+// Halve returns the stage with tiles of half the size, or less, cut along the axis where
+// that costs the least, or with fewer slots where they cannot be smaller; nil where neither
+// takes less memory. It takes no more of the host.
+func (p *Sized) Halve(s *SizedStage) *SizedStage {
+	if s.Kind == MatMulStage {
+		return p.halveMatMul(s)
+	}
+	for bytes := s.transfer / 2; ; bytes /= 2 {
+		v, smallest := p.deviceTile(s, bytes)
+		if p.predictDevice(v); grid.Size(v.Tile) <= (grid.Size(s.Tile)+grid.Size(s.Block))/2 && v.DevicePeak < s.DevicePeak && v.Predicted.Host() <= s.Predicted.Host() {
+			return v
+		}
+		if smallest {
+			return p.fewer(s)
+		}
+	}
+}
+
+// fewer returns the stage with half the slots, each of which has partials of its own; nil
+// where that takes no less memory.
+func (p *Sized) fewer(s *SizedStage) *SizedStage {
+	v := *s
+	v.Slots = (s.Slots + 1) / 2
+	if p.predictDevice(&v); v.DevicePeak >= s.DevicePeak || v.Predicted.Host() > s.Predicted.Host() {
+		return nil
+	}
+	return &v
+}
+
+// predictDevice declares what a map or reduce stage takes with its present tiles and slots,
+// of the host, and adds up what it takes of the device.
+func (p *Sized) predictDevice(s *SizedStage) {
+	prog := &s.Programs[0]
+	tiles := (grid.Grid{Shape: s.Grid.Chunks, Chunks: s.Tile}).Len()
+	s.Depth = max(min((DeviceSets+s.Slots-1)/s.Slots, tiles), 1)
+	p.declareOnDevice(s)
+	s.Buffers.Slot = s.Buffers.slot.deviceSlot(s)
+	s.predict()
+	s.Buffers.Device.Registers = Buffer{class: record.Device, bytes: prog.RegisterBytes(false)}
+	var sets, partials int64 // of a slot
+	for _, set := range s.Buffers.Slot.Sets {
+		sets += set.Out.reserved()
+		for _, b := range set.In {
+			sets += b.reserved()
+		}
+	}
+	for _, b := range s.Buffers.Slot.States {
+		partials += b.reserved()
+	}
+	s.DevicePeak = int64(s.Slots)*(sets+partials) + s.Buffers.Device.Registers.reserved()
+	s.Up, s.Down, s.operations = 0, int64(s.Tasks())*partials, float64(len(prog.Code)+len(s.Folds))*float64(grid.Size(s.Grid.Shape))
+	for i := range prog.Loads {
+		s.Up += prog.Loads[i].moved(prog.Domain, s.Tile)
+	}
+	if s.Kind == MapStage {
+		s.Down += p.Arrays[s.Outputs[0]].Bytes()
+	}
+	p.rate(s)
+}
+
+// declareOnDevice begins the declaration of a stage on a device.
+func (p *Sized) declareOnDevice(s *SizedStage) {
+	s.Buffers = Buffers{slot: tally{plan: p.Plan, whole: s.Whole}, stage: tally{plan: p.Plan, whole: s.Whole}}
+	if s.Merges() {
+		s.Buffers.Merge = s.Buffers.stage.merge(s.Stage)
+	}
+}
+
+// deviceSlot declares a slot whose tiles a device computes.
+func (t *tally) deviceSlot(s *SizedStage) (d Slot) {
+	prog := &s.Programs[0]
+	d.Lane = Lane{Box: s.Tile, Tile: s.Tile, Loads: make([]LoadBuffers, len(prog.Loads))}
+	for i := range prog.Loads {
+		d.Lane.Loads[i] = t.load(&prog.Loads[i], s.Tile)
+	}
+	for range s.Depth {
+		var set StagingSet
+		for i := range prog.Loads {
+			set.In = append(set.In, t.buffer(record.Pinned, prog.Loads[i].InputBytes(s.Tile)))
+		}
+		if s.Kind == MapStage {
+			set.Out = t.buffer(record.Pinned, int64(grid.Size(s.Tile))*int64(prog.Type(prog.Out[0]).Size()))
+		}
+		d.Sets = append(d.Sets, set)
+	}
+	d.States = t.states(s.Stage)
+	switch {
+	case s.Kind == MapStage:
+		d.Write = t.writer(s)
+	case !s.Merges():
+		d.Results, d.Write = t.results(s.Stage), t.plainWriter(s.Stage)
+	}
+	return d
+}
+
+// deviceProduct declares a product whose accumulators a device has.
+func (t *tally) deviceProduct(s *SizedStage) (d Product) {
+	m := s.Super
+	_, columns, depth := m.lengths()
+	cols, k := int64(columns), int64(depth)
+	stripA, stripB, rows := s.Strips()
+	for range DeviceStrips {
+		d.Strips = append(d.Strips, t.buffer(record.Pinned, max(int64(stripA)*k*int64(s.operand(0).Size()), int64(stripB)*cols*int64(s.operand(1).Size()))))
+	}
+	for range DeviceRows {
+		d.Rows = append(d.Rows, t.buffer(record.Pinned, int64(rows)*cols*int64(m.Type.Size())))
+	}
+	if out := t.plan.Arrays[s.Outputs[0]].DType; out != m.Type {
+		d.Cast = append(d.Cast, t.buffer(record.Output, int64(rows)*cols*int64(out.Size())))
+	}
+	d.Write = append(d.Write, t.plainWriter(s.Stage))
+	a, b := &s.Programs[0], &s.Programs[1]
+	for i, box := range [][]int{panel(len(a.Domain), stripA, depth), panel(len(b.Domain), stripB, columns)} {
+		d.Operands[i] = t.lane(&s.Programs[i], box, t.plan.boxTile(&s.Programs[i], box))
+	}
+	return d
+}
+
+// productOnDevice declares what the device takes of a product.
+func (t *tally) productOnDevice(s *SizedStage) (d DeviceBuffers) {
+	m := s.Super
+	rows, cols, k := m.lengths()
+	elements := func(rows, cols int, of dtype.Type) Buffer {
+		return t.buffer(record.Device, int64(rows)*int64(cols)*int64(of.Size()))
+	}
+	d.Sums = elements(rows, cols, m.Type)
+	d.Pack = t.buffer(record.Device, kernel.GemmWork(s.operand(0), min(m.TileM, m.M), min(m.TileN, m.N), k))
+	for range m.Depth {
+		d.Panels = append(d.Panels, [2]Buffer{elements(rows, k, s.operand(0)), elements(k, cols, s.operand(1))})
+	}
+	return d
+}
+
+// moved is the bytes that all tiles of the domain need of a load. What is broadcast along
+// an axis moves again for every tile of it.
+func (l *Load) moved(domain, tile []int) int64 {
+	if !l.reads() {
+		return 0
+	}
+	n := int64(l.Type.Size())
+	for d, length := range domain {
+		if slices.Contains(l.View.Axis, d) {
+			n *= int64(length)
+		} else {
+			n *= int64((length + tile[d] - 1) / max(tile[d], 1))
+		}
+	}
+	return n
+}
+
+// deviceMatMul chooses the accumulators that stay on the device: those by which the least
+// crosses the link. Panels go there in strips, so that staging does not grow with them.
+func (p *Sized) deviceMatMul(s *SizedStage, fits func(*SizedStage) bool) (best *SizedStage) {
+	m := s.Super
+	for _, superM := range shares(max((m.M+m.TileM-1)/m.TileM, 1)) {
+		for _, superN := range shares(max((m.N+m.TileN-1)/m.TileN, 1)) {
+			for bytes := deviceTransfer; bytes >= leastStrip; bytes /= 2 {
+				v := p.deviceSuper(s, superM, superN, bytes)
+				if fits(v) {
+					if best == nil || v.Up < best.Up || v.Up == best.Up && v.DevicePeak < best.DevicePeak {
+						best = v
+					}
+					break
+				}
+				if v.DevicePeak > p.Device.Memory || best != nil && v.Up > best.Up {
+					break
+				}
+			}
+		}
+	}
+	return best
+}
+
+// leastStrip is where strips end to be shorter, unless a row is.
+const leastStrip = 64 << 10
+
+// shares are the lengths of equal parts of n, each at most once.
+func shares(n int) (all []int) {
+	for parts := 1; parts <= n; {
+		each := (n + parts - 1) / parts
+		all = append(all, each)
+		if each == 1 {
+			break
+		}
+		parts = (n + each - 2) / (each - 1) // the least number of shorter ones
+	}
+	return all
+}
+
+// halveMatMul keeps half as many accumulators on the device, in rows or in columns.
+func (p *Sized) halveMatMul(s *SizedStage) (best *SizedStage) {
+	m := s.Super
+	for _, super := range [][2]int{{(m.SuperM + 1) / 2, m.SuperN}, {m.SuperM, (m.SuperN + 1) / 2}} {
+		if super[0] == m.SuperM && super[1] == m.SuperN {
+			continue
+		}
+		v := p.deviceSuper(s, super[0], super[1], s.transfer)
+		for bytes := s.transfer / 2; v.Predicted.Host() > s.Predicted.Host() && bytes > 0; bytes /= 2 {
+			v = p.deviceSuper(s, super[0], super[1], bytes) // strips of shorter rows, of more bytes together
+		}
+		if best == nil || v.Up < best.Up {
+			best = v
+		}
+	}
+	return best
+}
+
+// Strips are the rows of a panel of each operand, and of the result, that cross the link at
+// once.
+func (s *SizedStage) Strips() (a, b, c int) {
+	m := s.Super
+	rows, cols, k := m.lengths()
+	fit := func(length, item, most int) int { return max(min(s.transfer/max(length*item, 1), most), 1) }
+	return fit(k, s.operand(0).Size(), rows), fit(cols, s.operand(1).Size(), k), fit(cols, m.Type.Size(), min(m.TileM, m.M))
+}
+
+// operand is the type of an operand of a product.
+func (s *Stage) operand(i int) dtype.Type { return s.Programs[i].Type(s.Programs[i].Out[0]) }
+
+// lengths are those of the largest super-tile, and of the panels that it takes.
+func (m *SuperTile) lengths() (rows, cols, k int) {
+	return min(m.SuperM*m.TileM, m.M), min(m.SuperN*m.TileN, m.N), min(m.TileK, m.K)
+}
+
+// deviceSuper sizes a product of which so many tiles are computed together on the device,
+// with strips of about the given bytes.
+func (p *Sized) deviceSuper(s *SizedStage, superM, superN, bytes int) *SizedStage {
+	v, m := *s, *s.Super
+	v.Device, v.Super, v.transfer = nil, &m, bytes
+	m.SuperM, m.SuperN = superM, superN
+	down, across := m.supers()
+	batch := int64(grid.Size(s.Grid.Shape[:len(s.Grid.Shape)-2]))
+	panels := int64(m.Panels().Len()) * down * across * batch
+	m.Depth = int(max(min(DeviceSets, panels), 1))
+	p.declareOnDevice(&v)
+	v.Buffers.Product = v.Buffers.stage.deviceProduct(&v)
+	v.predict()
+	device := tally{plan: p.Plan}
+	v.Buffers.Device = device.productOnDevice(&v)
+	v.DevicePeak = device.sum[record.Device]
+	sizeA, sizeB, size := int64(s.operand(0).Size()), int64(s.operand(1).Size()), int64(m.Type.Size())
+	v.Slots, v.Depth = m.Depth, 1
+	depth := int64(m.depth())
+	v.Up = batch * depth * (int64(m.M)*sizeA*across + int64(m.N)*sizeB*down)
+	v.Down = batch * int64(m.M) * int64(m.N) * size
+	v.Read = v.Up
+	v.operations = 2 * float64(batch) * float64(m.M) * float64(m.N) * float64(depth)
+	p.rate(&v)
+	return &v
+}
+
+// rate predicts the time that the device takes for a stage, and by what.
+func (p *Sized) rate(s *SizedStage) {
+	r := &p.Device.Rates
+	s.Seconds, s.Limit = 0, ""
+	for _, part := range []struct {
+		limit       string
+		count, rate float64
+	}{
+		{"the link", float64(s.Up), r.Upload},
+		{"the link", float64(s.Down), r.Download},
+		{"its memory", float64(s.Up + s.Down), r.Memory},
+		{"its arithmetic", s.operations, r.Arithmetic},
+	} {
+		if part.rate > 0 && part.count/part.rate > s.Seconds {
+			s.Seconds, s.Limit = part.count/part.rate, part.limit
+		}
+	}
+}
