@@ -100,7 +100,7 @@ func TestNpyHeaderIsReadBack(t *testing.T) {
 		if grid.Check(want.Shape, want.DType.Size()) != nil {
 			return
 		}
-		head, err := npyHeader(want.Shape, want.DType, dataAlign)
+		head, err := npyHeader(want.Shape, want.DType, false, false, dataAlign)
 		if want.DType == dtype.BFloat16 {
 			if err == nil {
 				r.Fatal("npy holds bfloat16")

@@ -163,16 +163,23 @@ func splitFirst(s string) (first, rest string) {
 
 // npyHeader is a version 1 header whose length is a multiple of align, so that
 // the elements begin where direct I/O and vector loads like them.
-func npyHeader(shape []int, t dtype.Type, align int) ([]byte, error) {
+func npyHeader(shape []int, t dtype.Type, fortran, big bool, align int) ([]byte, error) {
 	descr, ok := npyDescr[t]
 	if !ok {
 		return nil, fmt.Errorf("the npy format has no %s: write another dtype, or raw as .bin?shape=…&dtype=%s", t, t)
 	}
 	order := "<"
-	if t.Size() == 1 {
+	switch {
+	case t.Size() == 1:
 		order = "|"
+	case big:
+		order = ">"
 	}
-	dict := fmt.Sprintf("{'descr': '%s%s', 'fortran_order': False, 'shape': %s, }", order, descr, grid.Format(shape))
+	columns := "False"
+	if fortran {
+		columns = "True"
+	}
+	dict := fmt.Sprintf("{'descr': '%s%s', 'fortran_order': %s, 'shape': %s, }", order, descr, columns, grid.Format(shape))
 	const prefix = len(npyMagic) + 4
 	total := (prefix + len(dict) + 1 + align - 1) / align * align
 	h := slices.Grow([]byte(npyMagic), total)

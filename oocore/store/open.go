@@ -27,7 +27,8 @@ var (
 //
 //	x.npy                              NumPy's, versions 1 to 3
 //	x.bin?shape=10,20&dtype=float32    elements and nothing else; offset=N skips
-//	                                   N bytes, order=F is Fortran's order
+//	                                   N bytes, order=F is Fortran's order, and
+//	                                   dtype=>f4 is big-endian
 //	frames/*.npy?axis=0                files of one shape and dtype, stacked along a
 //	                                   new axis in the order of their names
 //
