@@ -10,7 +10,7 @@ import (
 
 func TestSaveInFortranOrderReadsBack(t *testing.T) {
 	x := oocore.Arange(0, 300*70*5, 1.0).Reshape(300, 70, 5)
-	for _, path := range []string{"x.npy?order=F&dtype=>f8", "x.npy?order=F", "x.bin?order=F&dtype=>f8"} {
+	for _, path := range []string{"x.npy?order=F&dtype=>f8", "x.npy?order=F", "x.bin?order=F&dtype=>f8&shape=300,70,5"} {
 		place := filepath.Join(t.TempDir(), path)
 		var r oocore.RunReport
 		y, err := x.Save(t.Context(), place, oocore.Report(&r))
