@@ -96,7 +96,13 @@ func parseNpyHeader(text string) (Extent, error) {
 	if e.Fortran, ok = d["fortran_order"].(bool); !ok {
 		return Extent{}, errors.New("fortran_order is neither True nor False")
 	}
-	if e.DType, e.Big, err = parseDescr(d["descr"]); err != nil {
+	descr := d["descr"]
+	if code, ok := descr.(string); ok && len(code) > 0 {
+		if integers, attributes, date := cutDate(code[1:]); date {
+			descr, e.Details.Attributes = code[:1]+integers, attributes
+		}
+	}
+	if e.DType, e.Big, err = parseDescr(descr); err != nil {
 		return Extent{}, fmt.Errorf("descr: %w", err)
 	}
 	lengths, ok := d["shape"].(pyTuple)
@@ -143,9 +149,9 @@ func parseDescr(v literal) (t dtype.Type, big bool, err error) {
 	case "V":
 		name, hint = "void", ": it has no numeric type (bfloat16 from ml_dtypes is stored so: save it as float32, or raw as .bin?shape=…&dtype=bfloat16)"
 	case "M":
-		name, hint = "datetime64", ": save it as int64"
+		name, hint = "datetime64", " of this unit: save it as datetime64[s], or int64"
 	case "m":
-		name, hint = "timedelta64", ": save it as int64"
+		name, hint = "timedelta64", " of this unit: save it as timedelta64[s], or int64"
 	case "f":
 		name, hint = "long double", ": save it as float64"
 	case "c":
