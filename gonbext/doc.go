@@ -9,15 +9,18 @@
 //	x := oocore.Open("acts.npy")
 //	gonbext.Save(x.Sub(x.Mean(0)), "centred.npy")
 //
+// Show shows an array; Plot, Hist, HeatMap and Image draw arrays larger than memory: what a
+// picture shows of them is computed within the budget.
+//
 // # Magics
 //
-//	%%memory [flags]               runs the cell within a budget; progress while it runs, a report after it
-//	%%footprint [flags]            plans the same cell and runs nothing
+//	%%memory [flags]               runs the cell within a budget; progress and a chart of memory while it runs, a report after it
+//	%%footprint [flags]            plans the same cell and runs nothing: bytes, passes, a tree of stages
 //	%footprint 3075200x512 float32 bytes by dtype beside what this machine allows
 //	%chunks acts.zarr              the chunk grid of a stored array, and what each chunk takes
 //	%runs [all] [N]                earlier runs of this notebook, by number
 //	%report [RUN]                  one of them drawn again, also after a reload or restart
-//	%compare A B                   two side by side: %compare last-1 last
+//	%compare A B                   two laid over each other, with what grew: %compare last-1 last
 //	%budget [SIZE|none]            for the cells that follow; likewise %device [NAME|none]
 //	%gonbext, %help, %lsmagic      help, as %%memory --help, %%memory? and Shift-Tab are
 //

@@ -1,6 +1,9 @@
 package oocore
 
-import "github.com/gonbext/gonbext/oocore/kernel"
+import (
+	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/op/elements"
+)
 
 // Operations of two operands take an array or a number of Go, and broadcast.
 
@@ -22,9 +25,9 @@ func (a *Array) FloorDiv(b any) *Array { return apply(kernel.FloorDivide, a, b) 
 // Mod is what FloorDiv leaves, with the sign of b.
 func (a *Array) Mod(b any) *Array { return apply(kernel.Remainder, a, b) }
 
-// Pow is a to the power of b. An integer's exponent is a number that is not
-// negative, or an array of unsigned integers.
-func (a *Array) Pow(b any) *Array { return apply(kernel.Power, a, b) }
+// Pow is a to the power of b. A negative exponent of integers is an error, which for an
+// array of exponents comes when it is computed.
+func (a *Array) Pow(b any) *Array { return both("power", elements.Power, a, b) }
 
 // Minimum is the smaller of a and b; NaN where one is NaN.
 func (a *Array) Minimum(b any) *Array { return apply(kernel.Minimum, a, b) }

@@ -80,9 +80,8 @@ func constant(op string, t DType, value int64, shape []int) *Array {
 	return made(n, err)
 }
 
-// Arange counts from start by step up to but not including stop. The numbers'
-// types promote: ints give int64, a float64 among them float64. It takes no
-// memory.
+// Arange counts from start by step up to but not including stop. Integers give int64,
+// and floats float64, whatever their size. It takes no memory.
 func Arange(start, stop, step any) *Array {
 	return build("arange", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
 		return graph.Arange(site, in[0], in[1], in[2])

@@ -1,6 +1,8 @@
 package oocore
 
 import (
+	"slices"
+
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/op/elements"
 )
@@ -16,6 +18,50 @@ func (a *Array) LogAddExp(b any) *Array { return both("logaddexp", elements.LogA
 // NextAfter is the float that comes after a on the way to b, an array or a number of Go;
 // b where they are equal. It is part of whatever reads it. Complex numbers are an error.
 func (a *Array) NextAfter(b any) *Array { return both("nextafter", elements.NextAfter, a, b) }
+
+// Frexp is the elements as mantissas, from a half to one, and exponents of two, as int32:
+// a is mantissa·2^exponent. It is part of whatever reads it. Complex numbers are an error.
+func (a *Array) Frexp() (mantissa, exponent *Array) {
+	mantissa = a.view("frexp", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
+		m, e, err := elements.Frexp(site, n)
+		exponent = made(e, err)
+		return m, err
+	})
+	if exponent == nil {
+		exponent = mantissa
+	}
+	return mantissa, exponent
+}
+
+// Ldexp is a·2^exponents, rounded once; exponents are an array of integers or an integer.
+// It is part of whatever reads it. Complex numbers are an error.
+func (a *Array) Ldexp(exponents any) *Array { return both("ldexp", elements.Ldexp, a, exponents) }
+
+// I0 is the modified Bessel function of the first kind and order zero (NumPy's i0). It is
+// part of whatever reads it. Complex numbers are an error.
+func (a *Array) I0() *Array { return a.view("i0", elements.I0) }
+
+// Select is, of each element, the choice of the first condition that is true there, and
+// otherwise where none is: choices and otherwise are arrays or numbers of Go, as many
+// choices as conditions. It is part of whatever reads it.
+func Select(conditions []*Array, choices []any, otherwise any) *Array {
+	return build("select", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
+		k := len(conditions)
+		return elements.Select(site, in[1:1+k], in[1+k:], in[0])
+	}, slices.Concat([]any{otherwise}, anys(conditions), choices)...)
+}
+
+// FullLike is one value, an array of one element or a number of Go, everywhere in the
+// array's shape and in its type. It takes no memory.
+func (a *Array) FullLike(value any) *Array { return both("full_like", elements.Filled, a, value) }
+
+// LinspaceArrays is count numbers at equal distances from each element of start to that of
+// stop, both included, along a new first axis. It is part of whatever reads it.
+func LinspaceArrays(start, stop *Array, count int) *Array {
+	return both("linspace", func(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
+		return elements.Linspace(site, a, b, count)
+	}, start, stop)
+}
 
 // Closeness says how close numbers are that count as equal: |a-b| is at most Absolute +
 // Relative·|b|. NumPy's are 1e-8 and 1e-5.

@@ -91,10 +91,12 @@ type QuantileOptions struct {
 	KeepDims bool   // reduced axes stay, with length one
 	Method   string // NumPy's: "linear" where it is empty, "lower", "hazen" …
 	SkipNaN  bool   // NaN does not count; the result is NaN where nothing else is
+	Weights  *Array // of the elements, in their shape or that of the axes; of the method "inverted_cdf" alone
 }
 
-func (o QuantileOptions) order() order.QuantileOptions {
-	return order.QuantileOptions{Axes: o.Axes, KeepDims: o.KeepDims, Method: order.Method(o.Method), SkipNaN: o.SkipNaN}
+// order are the options of an operation whose operands present gave.
+func (o QuantileOptions) order(in []*graph.Node) order.QuantileOptions {
+	return order.QuantileOptions{Axes: o.Axes, KeepDims: o.KeepDims, Method: order.Method(o.Method), SkipNaN: o.SkipNaN, Weights: append(in, nil)[1]}
 }
 
 // Quantiles are several quantiles, along a first axis of the result, exact for an axis
@@ -107,17 +109,22 @@ func (o QuantileOptions) order() order.QuantileOptions {
 // and none writes. Where many results lie side by side digits are shorter: three passes
 // for 512 columns of float32. So are counted shorter lines that lie across a large array;
 // those under about 4 MiB are put in order first, which writes the array once.
+//
+// With weights the array is sorted, with the passes of Argsort, and both are then read in
+// that order: lines of up to 4 MiB once more, longer ones once for each 4 MiB of them, which
+// is slow for lines of hundreds of megabytes.
 func (a *Array) Quantiles(q []float64, o QuantileOptions) *Array {
-	return a.view("quantile", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
-		return order.Quantile(site, "quantile", n, q, true, o.order())
-	})
+	return build("quantile", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
+		return order.Quantile(site, "quantile", in[0], q, true, o.order(in))
+	}, present(a, o.Weights)...)
 }
 
-// MedianWith is Median with the less common arguments, of which Method is none.
+// MedianWith is Median with the less common arguments, of which Method and Weights are
+// none.
 func (a *Array) MedianWith(o QuantileOptions) *Array {
-	return a.view("median", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
-		return order.Median(site, n, o.order())
-	})
+	return build("median", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
+		return order.Median(site, in[0], o.order(in))
+	}, present(a, o.Weights)...)
 }
 
 // SearchSorted is, for each of the values, where it belongs in a, a sorted list: before

@@ -28,10 +28,11 @@ const (
 // ReduceOptions are the less common arguments of a reduction.
 type ReduceOptions struct {
 	Axes     []int   // none: all
+	NoAxes   bool    // of no axis: each element is reduced by itself, NumPy's axis=(); not of ArgMin and ArgMax
 	KeepDims bool    // reduced axes stay, with length one
 	DDof     float64 // of Var and Std: subtracted from the count, 1 for a sample's
 	Where    *Array  // elements to include; nil: all; not of ArgMin and ArgMax
-	DType    DType   // computed and returned in; of Sum, Prod, Mean, Var and Std
+	DType    DType   // computed and returned in; of Sum, Prod, Mean, Var and Std; integers not of Var and Std
 	Initial  any     // a number to begin with, which what has no elements then is; of Sum, Prod, Min and Max
 	SkipNaN  bool    // NaN does not count, as in NumPy's nansum; not of Any, All and CountNonzero
 }
@@ -48,7 +49,7 @@ func (a *Array) Reduce(r Reduction, o ReduceOptions) *Array {
 		operands = append(operands, o.Where)
 	}
 	return build(r.String(), func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
-		g := graph.ReduceOptions{Axes: o.Axes, KeepDims: o.KeepDims, DDof: o.DDof, DType: o.DType, Initial: o.Initial}
+		g := graph.ReduceOptions{Axes: o.Axes, NoAxes: o.NoAxes, KeepDims: o.KeepDims, DDof: o.DDof, DType: o.DType, Initial: o.Initial}
 		if o.Where != nil {
 			g.Where = in[1]
 		}

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gonbext/gonbext/oocore/exec"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
@@ -17,9 +18,20 @@ type runGroup struct {
 	title  string
 	series []record.Series
 
-	mu    sync.Mutex // of what follows: runs may overlap
-	steps int
-	paths [][]string // of records: of single runs, of those that were many such, and so on
+	mu      sync.Mutex // of what follows: runs may overlap
+	steps   int
+	workers *exec.Processes // of all runs; nil where tasks run in this process
+	paths   [][]string      // of records: of single runs, of those that were many such, and so on
+}
+
+// share returns the worker processes of the algorithm's first run for each of its runs.
+func (t *runGroup) share(p *exec.Processes) *exec.Processes {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.workers == nil {
+		p.Keep, t.workers = true, p
+	}
+	return t.workers
 }
 
 // create begins the record of the next run.
@@ -108,6 +120,9 @@ func RunGroup(title string, opts []Option, f func(opts []Option, note func(serie
 		}
 		t.series = append(t.series, record.Series{Name: series, Values: []float64{value}})
 	})
+	if t.workers != nil {
+		t.workers.Close()
+	}
 	status := record.Done
 	switch {
 	case errors.Is(err, context.Canceled):

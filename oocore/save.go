@@ -12,6 +12,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/exec"
+	"github.com/gonbext/gonbext/oocore/exec/checkpoint"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/internal/budget"
@@ -140,7 +141,7 @@ type run struct {
 	site       graph.Site
 	roots      []*graph.Node // of the plan's outputs
 	plan       *plan.Sized
-	checkpoint *exec.Checkpoint
+	checkpoint *checkpoint.Checkpoint // nil where nothing can be resumed
 	limits     machine.Limits
 	workers    *exec.Processes // nil where the tasks run in this process
 	overhead   int64
@@ -254,7 +255,9 @@ func (s *settings) prepare(site graph.Site, op string, outputs ...plan.Output) (
 		r.plan, err = logical.Size(o)
 	}
 	if err == nil && s.processes > 0 {
-		r.workers, err = workerProcesses(logical, s.processes)
+		if r.workers, err = workerProcesses(logical, s.processes); err == nil && s.within != nil {
+			r.workers = s.within.share(r.workers)
+		}
 	}
 	if err != nil {
 		if small, ok := errors.AsType[*MemoryError](err); ok && budget.HasGarbage(r.overhead) {
@@ -353,11 +356,11 @@ func (r *run) foreseenArrays(paths []string) (all []*Array, err error) {
 
 // make computes the outputs, or what an earlier run left of them to do.
 func (r *run) make(ctx context.Context, paths []string, print plan.Fingerprint, before map[int]store.Version, why string) (err error) {
-	if r.checkpoint, err = exec.NewCheckpoint(r.plan.Plan, print, r.fresh); err != nil {
+	if r.checkpoint, err = checkpoint.New(r.plan.Plan, print, r.fresh); err != nil {
 		return err
 	}
-	if r.checkpoint.Why == "" && !r.checkpoint.Resumes() && !r.fresh {
-		r.checkpoint.Why = why
+	if r.checkpoint.Reason == "" && !r.checkpoint.Resumes() && !r.fresh {
+		r.checkpoint.Reason = why
 	}
 	remembered := map[string]bool{}
 	outputs := slices.Collect(r.plan.Outputs())
@@ -497,7 +500,9 @@ func (r *run) record() *record.Writer {
 	}
 	h := r.plan.Header()
 	h.Cell, h.PlanOnly, h.WhatIf = r.cell, r.planned, r.alternatives
-	r.checkpoint.Tell(&h)
+	if r.checkpoint != nil {
+		r.checkpoint.Describe(&h)
+	}
 	h.Machine, _ = json.Marshal(r.limits)
 	create := record.Create
 	if r.within != nil {

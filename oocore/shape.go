@@ -276,6 +276,18 @@ func (a *Array) RepeatEach(counts []int, axis int) *Array {
 	})
 }
 
+// Blocks is the arrays of each row after each other along the last axis, and the rows along
+// the one before, as NumPy's block. It has no pass of its own.
+func Blocks(rows [][]*Array) *Array {
+	return build("block", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
+		nodes := make([][]*graph.Node, len(rows))
+		for i, row := range rows {
+			nodes[i], in = in[:len(row)], in[len(row):]
+		}
+		return shape.Block(site, nodes)
+	}, anys(slices.Concat(rows...))...)
+}
+
 // Diagonal is a diagonal of the plane of two axes, which become one, the last: that of
 // the elements whose place along the second is more by offset. It is read by small
 // squares.

@@ -150,8 +150,16 @@ func (a *Array) Ptp(axes ...int) *Array {
 // given. Weights that sum to zero are an error when it is computed. One pass.
 func (a *Array) Average(weights *Array, axes ...int) *Array {
 	return build("average", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
-		return stats.Average(site, in[0], in[1], axes...)
+		return stats.Average(site, in[0], in[1], false, axes...)
 	}, a, weights)
+}
+
+// Moment is the mean along the axes of a power of what elements are from their mean, of an
+// order that is not negative (scipy.stats.moment). Two passes.
+func (a *Array) Moment(order int, axes ...int) *Array {
+	return a.view("moment", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
+		return stats.Moment(site, n, order, graph.ReduceOptions{Axes: axes})
+	})
 }
 
 // CovOptions are the less common arguments of Cov.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/exec"
+	"github.com/gonbext/gonbext/oocore/exec/checkpoint"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
@@ -72,7 +73,7 @@ func TestResumeWithAnotherPlaceForTemporaries(t *testing.T) {
 				if got := p.Place(p.Stages[0].Outputs[0]); (got == plan.InArena) != (budget > 1) {
 					t.Fatalf("with %d MiB the temporary array is in %s", budget, got)
 				}
-				keep := must[*exec.Checkpoint](t)(exec.NewCheckpoint(p.Plan, p.Fingerprint("1", nil), false))
+				keep := must[*checkpoint.Checkpoint](t)(checkpoint.New(p.Plan, p.Fingerprint("1", nil), false))
 				if _, err = exec.Run(context.Background(), p, exec.Env{Checkpoint: keep}); err != nil && !errors.Is(err, errDisk) {
 					t.Fatalf("%v %v, run %d: %v", budgets, stops, i, err)
 				}
@@ -115,7 +116,7 @@ func TestResumeReductionWithAnotherPlace(t *testing.T) {
 				if i == 0 {
 					fault.N = at
 				}
-				keep := must[*exec.Checkpoint](t)(exec.NewCheckpoint(p.Plan, p.Fingerprint("", nil), false))
+				keep := must[*checkpoint.Checkpoint](t)(checkpoint.New(p.Plan, p.Fingerprint("", nil), false))
 				end, err = exec.Run(context.Background(), p, exec.Env{Checkpoint: keep, Open: func(path string) (store.Array, error) {
 					a, err := store.Open(path)
 					if err != nil {

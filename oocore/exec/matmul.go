@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"sync"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/grid"
@@ -27,17 +28,21 @@ func newProduct(r *run, stage int) (Runner, error) {
 
 // Run computes tiles. Those that lie in one super-tile are computed together.
 func (p *product) Run(ctx context.Context, tasks Tasks, done func(index int)) error {
-	return newMatmulPipeline(ctx, p, tasks, done).do()
+	c := newMatmulPipeline(ctx, p, tasks, done)
+	p.mu.Lock()
+	p.pipeline = c
+	p.mu.Unlock()
+	return c.do()
 }
 
-// superTiles are the parts of the result that are computed together, in the order in
-// which they are, as far as they have tasks.
-func (p *product) superTiles(tasks Tasks) iter.Seq[*superTile] {
+// superTiles are the parts of the result that are computed together, each a box of one
+// matrix of the batch, in the order in which they are, as far as they have tasks.
+func (p *product) superTiles(tasks Tasks) iter.Seq2[[]int, grid.Box] {
 	dims := p.dims()
 	batch := grid.Grid{Shape: p.stage.Grid.Shape[:dims-2], Chunks: p.stage.Grid.Chunks[:dims-2]}
 	super := grid.Grid{Shape: []int{p.m.M, p.m.N}, Chunks: []int{p.m.SuperM * p.m.TileM, p.m.SuperN * p.m.TileN}}
 	perMatrix := p.stage.Grid.Count(dims-2) * p.stage.Grid.Count(dims-1)
-	return func(yield func(*superTile) bool) {
+	return func(yield func(batch []int, box grid.Box) bool) {
 		if len(tasks) == 0 {
 			return
 		}
@@ -45,7 +50,7 @@ func (p *product) superTiles(tasks Tasks) iter.Seq[*superTile] {
 			at := batch.Box(i)
 			for _, box := range super.All() {
 				for _, box := range p.chosen(tasks, at.Start, box) {
-					if !yield(p.newSuperTile(at.Start, box)) {
+					if !yield(at.Start, box) {
 						return
 					}
 				}
@@ -114,6 +119,10 @@ type product struct {
 	a, b   *operand
 	allocs uint32 // buffers
 	told   bool   // in a row of the record
+
+	mu       sync.Mutex // of what follows
+	pipeline *matmulPipeline
+	restored map[int]restoredTile // by task
 }
 
 // operand evaluates one side's panels. Its slot belongs to the goroutine that

@@ -1,13 +1,13 @@
 package exec
 
 import (
-	"bytes"
 	"context"
 	"errors"
+	"io"
 	"sync"
 
+	"github.com/gonbext/gonbext/oocore/exec/checkpoint"
 	"github.com/gonbext/gonbext/oocore/grid"
-	"github.com/gonbext/gonbext/oocore/journal"
 	"github.com/gonbext/gonbext/oocore/plan"
 )
 
@@ -58,13 +58,8 @@ func newMerger(r *run, stage int) (_ *merger, err error) {
 	return m, nil
 }
 
-// free frees the accumulators; those of a nil merger are none.
-func (m *merger) free() error {
-	if m == nil {
-		return nil
-	}
-	return m.slot.free()
-}
+// free frees the accumulators.
+func (m *merger) free() error { return m.slot.free() }
 
 // add merges a task's partial results when those of all tasks before are merged. A task
 // that fails never lets the next one through; its error ends ctx, which wakes those that
@@ -140,71 +135,38 @@ func (m *merger) deliver(into [][]byte) {
 	}
 }
 
-// snapshotBytes is the most that a snapshot of a reduction may take. Larger ones are
-// not taken: their stage starts over.
-const snapshotBytes = 4 << 20
+// SnapshotBytes returns the size of the accumulators.
+func (m *merger) SnapshotBytes() (n int64) {
+	for _, state := range m.states {
+		n += int64(len(state))
+	}
+	return n
+}
 
-// snapshot copies the sums so far, and those results that are in memory.
-func (m *merger) snapshot() func(*journal.Journal) error {
+// Snapshot writes the accumulators. The results that they have made are in the arrays.
+func (m *merger) Snapshot(w *checkpoint.SnapshotWriter) (meta []byte, merged int64, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	parts := m.progress()
-	n := len(m.stage.Outputs)
-	for _, b := range parts {
-		n += len(b)
+	if m.torn {
+		return nil, 0, nil
 	}
-	if n > snapshotBytes || m.torn {
-		return nil
-	}
-	all := append(make([]byte, 0, n), m.places()...)
-	for _, b := range parts {
-		all = append(all, b...)
-	}
-	next := int64(m.next)
-	return func(j *journal.Journal) error { return j.Fold(m.index, next, all) }
-}
-
-// places has a byte for each result: 1 where it is in memory, and so in a snapshot.
-func (m *merger) places() []byte {
-	at := make([]byte, len(m.stage.Outputs))
-	for i, a := range m.stage.Outputs {
-		if m.run.arrays.arenaBuffer(a) != nil {
-			at[i] = 1
+	for _, state := range m.states {
+		if _, err := w.Write(state); err != nil {
+			return nil, 0, err
 		}
 	}
-	return at
+	return []byte{}, int64(m.next), nil
 }
 
-// progress is all memory that says how far the reduction is.
-func (m *merger) progress() [][]byte {
-	parts := append([][]byte{}, m.states...)
-	for _, a := range m.stage.Outputs {
-		if b := m.run.arrays.arenaBuffer(a); b != nil {
-			parts = append(parts, b)
+// restore goes on with the accumulators that an earlier run left after its first tasks.
+func (m *merger) restore(_ []byte, from io.ReaderAt) error {
+	var at int64
+	for _, state := range m.states {
+		if _, err := from.ReadAt(state, at); err != nil {
+			return err
 		}
+		at += int64(len(state))
 	}
-	return parts
-}
-
-// restore goes on with the sums that an earlier run left, where that had its results
-// in the same places.
-func (m *merger) restore() error {
-	left, ok := m.run.checkpoint.fold(m.index)
-	if !ok {
-		return nil
-	}
-	state, ok := bytes.CutPrefix(left.State, m.places())
-	parts := m.progress()
-	n := 0
-	for _, b := range parts {
-		n += len(b)
-	}
-	if !ok || len(state) != n {
-		return m.run.checkpoint.forget(m.index)
-	}
-	for _, b := range parts {
-		state = state[copy(b, state):]
-	}
-	m.next = int(left.Next)
+	m.next = int(m.run.checkpoint.Done(m.index).Len())
 	return nil
 }

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/gonbext/gonbext/oocore/exec/checkpoint"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
-	"github.com/gonbext/gonbext/oocore/journal"
 	"github.com/gonbext/gonbext/oocore/plan"
 )
 
@@ -66,9 +66,9 @@ func (f *rowFile) read(index int, states [][]byte) error {
 type rowMerger struct {
 	*merger
 	rows    *rowFile
-	slot    *slot       // holds the states
-	states  [][]byte    // of the present row
-	arrived journal.Set // tasks whose rows are there
+	slot    *slot          // holds the states
+	states  [][]byte       // of the present row
+	arrived checkpoint.Set // tasks whose rows are there
 }
 
 // newRowMerger makes a stage's file and the buffers for one of its rows.

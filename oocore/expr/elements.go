@@ -3,6 +3,7 @@ package expr
 import (
 	"math"
 
+	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/op/elements"
 )
@@ -11,7 +12,34 @@ func init() {
 	defineOne("signbit(x)", elements.Signbit)
 	defineTwo("logaddexp(a, b)", elements.LogAddExp)
 	defineTwo("nextafter(a, b)", elements.NextAfter)
-	for _, name := range []string{"signbit", "logaddexp", "nextafter"} {
+	defineTwo("ldexp(x, exponents)", elements.Ldexp)
+	defineOne("i0(x)", elements.I0)
+	defineParts(`frexp(x, "mantissa" or "exponent")`, []string{"mantissa", "exponent"}, func(c *call, x *graph.Node) ([]*graph.Node, error) {
+		mantissa, exponent, err := elements.Frexp(c.site, x)
+		return []*graph.Node{mantissa, exponent}, err
+	})
+	define("select(condition, x, condition, y..., otherwise)", 2, -1, func(c *call) (*graph.Node, error) {
+		in, err := c.arrays(len(c.values))
+		if err != nil {
+			return nil, err
+		}
+		var conditions, choices []*graph.Node
+		for i := 0; i+1 < len(in); i += 2 {
+			conditions, choices = append(conditions, in[i]), append(choices, in[i+1])
+		}
+		var otherwise *graph.Node
+		if len(in)%2 == 1 {
+			otherwise = in[len(in)-1]
+		}
+		return elements.Select(c.site, conditions, choices, otherwise)
+	})
+	for name, value := range map[string]int{"zeros_like": 0, "ones_like": 1} {
+		define(name+"(x)", 1, 1, onArray(func(c *call, x *graph.Node, _ []int) (*graph.Node, error) {
+			return graph.Full(c.site, dtype.FromInt(x.DType, int64(value)), x.Shape...)
+		}))
+	}
+	defineTwo("full_like(x, value)", elements.Filled)
+	for _, name := range []string{"signbit", "logaddexp", "nextafter", "ldexp", "i0", "frexp", "select", "zeros_like", "ones_like", "full_like"} {
 		document(name, Doc{NumPy: "np." + name, Passes: fused, Working: "a block"})
 	}
 }

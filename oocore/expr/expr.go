@@ -111,9 +111,15 @@ func (p *reader) column(offset int) int {
 	return utf8.RuneCountInString(p.src[:min(max(offset, 0), len(p.src))]) + 1
 }
 
-// variance stands for var, a word of Go's own, while the text is parsed. It has
-// as many bytes, so that columns stay right.
-const variance = "v\u00aa"
+// Words of Go's own that are functions here have stand-ins while the text is parsed. Those
+// have as many bytes, so that columns stay right.
+const (
+	variance  = "v\u00aa"
+	selection = "sele\u00aa"
+)
+
+// standIns are by Go's words.
+var standIns = map[token.Token]string{token.VAR: variance, token.SELECT: selection}
 
 // syntax parses the text, and refuses what Go would read otherwise than its
 // writer meant: a // that is Python's floor division.
@@ -152,9 +158,7 @@ func (p *reader) syntax() (ast.Expr, error) {
 		if tok == token.EOF {
 			break
 		}
-		if tok == token.VAR {
-			copy(readable[file.Offset(at):], variance)
-		}
+		copy(readable[file.Offset(at):], standIns[tok])
 		if tok == token.COMMENT {
 			return nil, &Error{p.src, p.column(file.Offset(at)), fmt.Sprintf("%s is not an operator: write floor_divide(a, b)", lit[:2])}
 		}
@@ -167,8 +171,12 @@ func (p *reader) syntax() (ast.Expr, error) {
 		return nil, &Error{p.src, 1, err.Error()}
 	}
 	ast.Inspect(tree, func(n ast.Node) bool {
-		if id, ok := n.(*ast.Ident); ok && id.Name == variance {
-			id.Name = "var"
+		if id, ok := n.(*ast.Ident); ok {
+			for word, standIn := range standIns {
+				if id.Name == standIn {
+					id.Name = word.String()
+				}
+			}
 		}
 		return true
 	})
@@ -193,7 +201,7 @@ func parsed(msg string) string {
 	if strings.HasPrefix(msg, "missing ','") {
 		return "expected ',' or ')'"
 	}
-	return strings.NewReplacer("'EOF'", "the end", variance, "var").Replace(msg)
+	return strings.NewReplacer("'EOF'", "the end", variance, "var", selection, "select").Replace(msg)
 }
 
 // value is what a part of an expression stands for: an array, a number or text.

@@ -1,6 +1,10 @@
 package expr
 
 import (
+	"slices"
+	"strconv"
+	"strings"
+
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/op/fft"
 )
@@ -13,15 +17,15 @@ func init() {
 			return fft.Along(c.site, kind, x, n, axis, norm)
 		}))
 		document(name, Doc{NumPy: "np.fft." + name, Passes: "1 read, 1 written; n of 0 is the axis's own length", Working: lines})
-		define(name+`n(x, axes..., "norm")`, 1, -1, withNorm(func(c *call, x *graph.Node, axes []int, norm string) (*graph.Node, error) {
-			return fft.Over(c.site, kind, x, nil, axes, norm)
+		define(name+`n(x, axes..., "s=8,8", "norm")`, 1, -1, withLengths(func(c *call, x *graph.Node, lengths, axes []int, norm string) (*graph.Node, error) {
+			return fft.Over(c.site, kind, x, lengths, axes, norm)
 		}))
 		document(name+"n", Doc{NumPy: "np.fft." + name + "n", Passes: "1 read and 1 written for each axis, 2 where blocks have to be turned between them", Working: lines})
-		define(name+`2(x, "norm")`, 1, 2, withNorm(func(c *call, x *graph.Node, axes []int, norm string) (*graph.Node, error) {
+		define(name+`2(x, "s=8,8", "norm")`, 1, 3, withLengths(func(c *call, x *graph.Node, lengths, axes []int, norm string) (*graph.Node, error) {
 			if len(axes) > 0 {
 				return nil, c.fail(c.args[1].Pos(), "%s2 takes the last two axes: %sn takes others", name, name)
 			}
-			return fft.Over(c.site, kind, x, nil, []int{-2, -1}, norm)
+			return fft.Over(c.site, kind, x, lengths, []int{-2, -1}, norm)
 		}))
 		document(name+"2", Doc{NumPy: "np.fft." + name + "2", Passes: "as " + name + "n", Working: lines})
 	}
@@ -65,6 +69,40 @@ func withNorm(f func(c *call, x *graph.Node, ints []int, norm string) (*graph.No
 		}
 		return f(c, x[0], ints, norm)
 	}
+}
+
+// withLengths is withNorm with the lengths of axes in text before the norm: "s=8,8".
+func withLengths(f func(c *call, x *graph.Node, lengths, axes []int, norm string) (*graph.Node, error)) func(c *call) (*graph.Node, error) {
+	return func(c *call) (*graph.Node, error) {
+		var lengths []int
+		for i := 1; i < len(c.values); i++ {
+			text := c.values[i].text
+			if text == nil || !strings.HasPrefix(*text, "s=") {
+				continue
+			}
+			var err error
+			if lengths, err = c.list(i, strings.TrimPrefix(*text, "s=")); err != nil {
+				return nil, err
+			}
+			c.values, c.args = slices.Delete(slices.Clone(c.values), i, i+1), slices.Delete(slices.Clone(c.args), i, i+1)
+			break
+		}
+		return withNorm(func(c *call, x *graph.Node, axes []int, norm string) (*graph.Node, error) {
+			return f(c, x, lengths, axes, norm)
+		})(c)
+	}
+}
+
+// list is integers in the text of an argument, between commas.
+func (c *call) list(at int, text string) (all []int, err error) {
+	for field := range strings.SplitSeq(text, ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(field))
+		if err != nil {
+			return nil, c.fail(c.args[at].Pos(), "%s takes integers here, such as %q: %s", c.f.Name, "2, 3", c.f.Usage)
+		}
+		all = append(all, n)
+	}
+	return all, nil
 }
 
 // alongAxis is a function of an array, a length and an axis, which is the last one where

@@ -61,27 +61,34 @@ func init() {
 		case 3:
 			usage = "(condition, x, y)"
 		}
-		define(op.String()+usage, op.Arity(), op.Arity(), func(c *call) (*graph.Node, error) {
+		most := op.Arity()
+		if op.Result(dtype.Float64) == dtype.Float64 && op != kernel.Where {
+			usage, most = strings.TrimSuffix(usage, ")")+`, "dtype=float32")`, most+1
+		}
+		define(op.String()+usage, op.Arity(), most, func(c *call) (*graph.Node, error) {
 			in, err := c.arrays(op.Arity())
 			if err != nil {
 				return nil, err
 			}
-			return graph.Apply(c.site, op, in...)
+			if len(c.values) > len(in) {
+				return c.applyIn(op, in)
+			}
+			return applied(c.site, op, in...)
 		})
 	}
 	for kind := kernel.Sum; kind <= kernel.CountNonzero; kind++ {
-		usage, most := `(x, axes..., where, "dtype=float32", "keepdims")`, -1
+		usage, most := `(x, axes..., where, "dtype=float32", "keepdims", "axis=()")`, -1
 		switch kind {
 		case kernel.ArgMin, kernel.ArgMax:
 			usage, most = `(x, axis, "keepdims")`, 3
 		case kernel.Var, kernel.Std:
-			usage = `(x, axes..., where, "ddof=1", "dtype=float32", "keepdims")`
+			usage = `(x, axes..., where, "ddof=1", "dtype=float32", "keepdims", "axis=()")`
 		case kernel.Sum, kernel.Prod:
-			usage = `(x, axes..., where, "initial=0", "dtype=float32", "keepdims")`
+			usage = `(x, axes..., where, "initial=0", "dtype=float32", "keepdims", "axis=()")`
 		case kernel.Min, kernel.Max:
-			usage = `(x, axes..., where, "initial=0", "keepdims")`
+			usage = `(x, axes..., where, "initial=0", "keepdims", "axis=()")`
 		case kernel.Any, kernel.All, kernel.CountNonzero:
-			usage = `(x, axes..., where, "keepdims")`
+			usage = `(x, axes..., where, "keepdims", "axis=()")`
 		}
 		define(kind.String()+usage, 1, most, func(c *call) (*graph.Node, error) {
 			in, err := c.arrays(1)
@@ -157,8 +164,12 @@ func init() {
 
 // defineLeaves adds the arrays that come from no file.
 func defineLeaves() {
-	define("arange(start, stop, step)", 1, 3, func(c *call) (*graph.Node, error) {
-		in, err := c.arrays(len(c.args))
+	define(`arange(start, stop, step, "dtype=float32")`, 1, 4, func(c *call) (*graph.Node, error) {
+		as, err := c.dtypeOption()
+		if err != nil {
+			return nil, err
+		}
+		in, err := c.arrays(len(c.values))
 		if err != nil {
 			return nil, err
 		}
@@ -171,23 +182,32 @@ func defineLeaves() {
 			return nil, err
 		}
 		switch len(in) {
+		case 0, 4:
+			return nil, c.fail(c.args[0].Pos(), "arange takes one, two or three numbers: %s", c.f.Usage)
 		case 1:
 			in = []*graph.Node{zero, in[0], one}
 		case 2:
 			in = append(in, one)
 		}
-		return graph.Arange(c.site, in[0], in[1], in[2])
+		return graph.Arange(c.site, in[0], in[1], in[2], as...)
 	})
 	define("linspace(start, stop, count)", 3, 3, func(c *call) (*graph.Node, error) {
+		count, err := c.ints(2)
+		if err != nil {
+			return nil, err
+		}
+		if c.values[0].node != nil || c.values[1].node != nil {
+			ends, err := c.arrays(2)
+			if err != nil {
+				return nil, err
+			}
+			return elements.Linspace(c.site, ends[0], ends[1], count[0])
+		}
 		start, err := c.float(0)
 		if err != nil {
 			return nil, err
 		}
 		stop, err := c.float(1)
-		if err != nil {
-			return nil, err
-		}
-		count, err := c.ints(2)
 		if err != nil {
 			return nil, err
 		}
@@ -222,6 +242,66 @@ func filled(value float64) func(c *call) (*graph.Node, error) {
 		}
 		return graph.Full(c.site, dtype.FromFloat(dtype.Float64, value), shape...)
 	}
+}
+
+// applied is an operation on operands that the user gives.
+func applied(site graph.Site, op kernel.Op, in ...*graph.Node) (*graph.Node, error) {
+	if op == kernel.Power {
+		return elements.Power(site, in[0], in[1])
+	}
+	return graph.Apply(site, op, in...)
+}
+
+// dtypeOption takes "dtype=float32" from the end of the arguments, where it stands there.
+func (c *call) dtypeOption() ([]dtype.Type, error) {
+	last := len(c.values) - 1
+	text := c.values[last].text
+	if text == nil {
+		return nil, nil
+	}
+	name, is := strings.CutPrefix(*text, "dtype=")
+	if !is {
+		return nil, c.fail(c.args[last].Pos(), "%s does not take %q: %s", c.f.Name, *text, c.f.Usage)
+	}
+	t, err := dtype.Parse(name)
+	if err != nil {
+		return nil, c.fail(c.args[last].Pos(), "%v", err)
+	}
+	c.values = c.values[:last]
+	return []dtype.Type{t}, nil
+}
+
+// applyIn applies an operation in the type that the last argument names, NumPy's dtype of
+// universal functions: operands are brought to it, and the result has it.
+func (c *call) applyIn(op kernel.Op, in []*graph.Node) (*graph.Node, error) {
+	at := c.args[len(in)].Pos()
+	as, err := c.dtypeOption()
+	if err != nil {
+		return nil, err
+	}
+	if len(as) == 0 {
+		return nil, c.fail(at, "%s does not take %d arguments: %s", c.f.Name, len(in)+1, c.f.Usage)
+	}
+	t := as[0]
+	for i, n := range in {
+		from, to := n.DType.Kind(), t.Kind()
+		if from > to && !(from == dtype.KindInt && to == dtype.KindUint && n.Weak) {
+			return nil, c.fail(at, "%s of %s is not computed in %s, which cannot hold it: astype says so of an operand", c.f.Name, n.DType, t)
+		}
+		if n.Weak {
+			if _, err := n.Value.Weaken(t); err != nil {
+				return nil, c.fail(c.args[i].Pos(), "%v", err)
+			}
+		}
+		if in[i], err = graph.AsType(c.site, n, t); err != nil {
+			return nil, err
+		}
+	}
+	out, err := applied(c.site, op, in...)
+	if err == nil && out.DType != t {
+		return nil, c.fail(at, "%s of %s gives %s, not %s", c.f.Name, t, out.DType, t)
+	}
+	return out, err
 }
 
 // define adds a function by its usage.
@@ -342,6 +422,10 @@ func (c *call) reduction() (o graph.ReduceOptions, err error) {
 		switch word, is, valued := strings.Cut(*c.values[words].text, "="); word {
 		case "keepdims":
 			if o.KeepDims = true; valued {
+				err = errors.New("")
+			}
+		case "axis":
+			if o.NoAxes = true; is != "()" {
 				err = errors.New("")
 			}
 		case "ddof":

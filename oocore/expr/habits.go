@@ -27,12 +27,12 @@ type bracket struct {
 func (h *habits) token(at int, tok token.Token, lit string) (reason string, from int) {
 	defer func() {
 		h.before, h.last = "", tok
-		if tok == token.IDENT || tok == token.VAR {
+		if tok == token.IDENT || standIns[tok] != "" {
 			h.before, h.at = lit, at
 		}
 	}()
 	switch {
-	case tok == token.LPAREN && h.last.IsKeyword() && h.last != token.VAR && h.last != token.FUNC:
+	case tok == token.LPAREN && h.last.IsKeyword() && standIns[h.last] == "" && h.last != token.FUNC:
 		return fmt.Sprintf("there is no function %q%s", h.last, nearestFunction(h.last.String())), max(at-len(h.last.String()), 0)
 	case tok == token.LPAREN:
 		b := bracket{start: at, at: at}
@@ -110,12 +110,14 @@ func (h *habits) named(at int) string {
 	}
 	f := functions[call.function]
 	switch name := h.before; {
+	case name == "axis" && value == "" && strings.Contains(f.Usage, `"axis=()"`):
+		return fmt.Sprintf(`write %s"axis=()"): %s`, front, f.Usage)
+	case name == "axis" || name == "axes":
+		return fmt.Sprintf("arguments have no names: write %s%s)", front, value)
 	case strings.Contains(f.Usage, `"`+name+`="`) || strings.Contains(f.Usage, `"`+name+"="):
 		return fmt.Sprintf(`write %s"%s=%s"): %s`, front, name, strings.Trim(value, `"'`), f.Usage)
 	case strings.Contains(f.Usage, `"`+name+`"`):
 		return fmt.Sprintf(`write %s"%s"): %s`, front, name, f.Usage)
-	case name == "axis" || name == "axes":
-		return fmt.Sprintf("arguments have no names: write %s%s)", front, value)
 	case f.Usage != "":
 		return fmt.Sprintf("arguments have no names, but places: %s", f.Usage)
 	}

@@ -1,9 +1,15 @@
 package expr
 
 import (
+	"strings"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/op/edit"
 	"github.com/gonbext/gonbext/oocore/op/index"
+	"github.com/gonbext/gonbext/oocore/op/shape"
 )
 
 func init() {
@@ -36,11 +42,29 @@ func init() {
 		}
 		return index.At(c.site, in[0], in[1:]...)
 	})
-	define(`set(x, "0:100, ::2", values)`, 3, 3, func(c *call) (*graph.Node, error) {
-		if c.values[1].text == nil {
-			return nil, c.fail(c.args[1].Pos(), "set takes the region as text in double quotes: %s", c.f.Usage)
+	define(`set(x, "0:100, ::2", bools or indices, values, axis)`, 3, 4, assigned)
+	define("append(a, b, axis)", 2, 3, func(c *call) (*graph.Node, error) {
+		in, err := c.arrays(2)
+		if err != nil {
+			return nil, err
 		}
-		x, err := c.node(c.values[0], c.args[0])
+		axis, err := c.ints(2)
+		for i := range in {
+			if err == nil && len(axis) == 0 {
+				in[i], err = graph.Reshape(c.site, in[i], -1)
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		return shape.Concatenate(c.site, append(axis, 0)[0], in...)
+	})
+	define(`insert(x, index or "1, 4", values, axis)`, 3, 4, func(c *call) (*graph.Node, error) {
+		x, axis, err := c.along(3)
+		if err != nil {
+			return nil, err
+		}
+		indices, alone, err := c.places(1)
 		if err != nil {
 			return nil, err
 		}
@@ -48,7 +72,29 @@ func init() {
 		if err != nil {
 			return nil, err
 		}
-		return index.Set(c.site, x, *c.values[1].text, values)
+		return edit.Insert(c.site, x, indices, alone, values, axis)
+	})
+	define(`delete(x, index or "1, 4" or "2:8", axis)`, 2, 3, func(c *call) (*graph.Node, error) {
+		x, axis, err := c.along(2)
+		if err != nil {
+			return nil, err
+		}
+		if spec := text(c.values[1]); strings.Contains(spec, ":") {
+			d, err := grid.Axis(axis, len(x.Shape))
+			if err != nil {
+				return nil, graph.Refuse(c.site, "delete", err, x)
+			}
+			v, err := grid.ParseSlice(spec, x.Shape[d:d+1])
+			if err != nil {
+				return nil, graph.Refuse(c.site, "delete", err, x)
+			}
+			return edit.DeleteEvery(c.site, x, v.Start[0], v.Step[0], v.Shape[0], d)
+		}
+		indices, _, err := c.places(1)
+		if err != nil {
+			return nil, err
+		}
+		return edit.Delete(c.site, x, indices, axis)
 	})
 	define("mask(x, bools)", 2, 2, func(c *call) (*graph.Node, error) {
 		in, err := c.arrays(2)
@@ -155,12 +201,68 @@ func init() {
 	document("take", Doc{NumPy: "np.take", Passes: order, Working: "the box's indices, and 1 MiB or a stored chunk of the array"})
 	document("take_along_axis", Doc{NumPy: "np.take_along_axis", Passes: "none of its own along the last axis, else 1", Working: "the box's indices, and 4 MiB of lines"})
 	document("at", Doc{NumPy: "x[i, j, ...]", Passes: order, Working: "the box's indices, and 1 MiB or a stored chunk of the array"})
-	document("set", Doc{NumPy: "x[...] = values", Passes: fused, Working: part})
+	document("set", Doc{NumPy: "x[...] = values", Passes: fused + "; of a mask and a list of values those of cumsum over the mask, of indices those of argsort over them", Working: part})
+	for _, name := range []string{"append", "insert", "delete"} {
+		document(name, Doc{NumPy: "np." + name, Passes: fused, Working: part})
+	}
 	const counted = "1 to count when it is called; then none of its own, or 1 where few are selected"
 	for name, numpy := range map[string]string{"mask": "x[bools]", "extract": "np.extract", "compress": "np.compress",
 		"flatnonzero": "np.flatnonzero", "argwhere": "np.argwhere", "nonzero": "np.nonzero"} {
 		document(name, Doc{NumPy: numpy, Passes: counted, Working: "a block of 1 MiB, and 8 bytes for each in all"})
 	}
+}
+
+// assigned is an array with values in a region, where a mask is true, or where indices
+// along an axis point to.
+func assigned(c *call) (*graph.Node, error) {
+	x, err := c.node(c.values[0], c.args[0])
+	if err != nil {
+		return nil, err
+	}
+	values, err := c.node(c.values[2], c.args[2])
+	if err != nil {
+		return nil, err
+	}
+	axis, err := c.ints(3)
+	if err != nil {
+		return nil, err
+	}
+	at := c.values[1]
+	if len(axis) > 0 && (at.text != nil || at.node == nil || at.node.DType == dtype.Bool) {
+		return nil, c.fail(c.args[3].Pos(), "only indices in an array are along an axis: %s", c.f.Usage)
+	}
+	switch {
+	case at.text != nil:
+		return index.Set(c.site, x, *at.text, values)
+	case at.node != nil && at.node.DType == dtype.Bool:
+		return edit.SetMask(c.site, x, at.node, values)
+	case at.node != nil:
+		return edit.SetAt(c.site, x, at.node, values, append(axis, 0)[0])
+	}
+	return nil, c.fail(c.args[1].Pos(), "set takes the region as text in double quotes, a mask or an array of indices: %s", c.f.Usage)
+}
+
+// places are indices along an axis: one number, which alone says, several in text, or the
+// elements of an array.
+func (c *call) places(at int) (indices []int, alone bool, err error) {
+	switch v := c.values[at]; {
+	case v.text != nil && strings.TrimSpace(*v.text) == "":
+		return nil, false, nil
+	case v.text != nil:
+		indices, err = c.list(at, *v.text)
+		return indices, false, err
+	case v.node != nil:
+		wide, err := c.computed(at)
+		for _, i := range wide {
+			indices = append(indices, int(i))
+		}
+		return indices, len(c.values[at].node.Shape) == 0, err
+	}
+	n, ok := c.values[at].number.(int64)
+	if !ok {
+		return nil, false, c.fail(c.args[at].Pos(), "%s takes an index here: %s", c.f.Name, c.f.Usage)
+	}
+	return []int{int(n)}, true, nil
 }
 
 // truth is which elements are not zero.

@@ -2,6 +2,7 @@ package expr
 
 import (
 	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/op/linalg"
 )
 
@@ -51,11 +52,31 @@ func init() {
 		return []*graph.Node{q, r}, err
 	})
 	document("qr", Doc{NumPy: "np.linalg.qr", Passes: "\"r\": 1; \"q\": 2 read, 1 written", Working: blocks})
-	defineParts("svd(x, \"u\", \"s\" or \"vt\")", []string{"u", "s", "vt"}, func(c *call, x *graph.Node) ([]*graph.Node, error) {
-		u, s, vt, err := linalg.SVD(c.site, x)
-		return []*graph.Node{u, s, vt}, err
+	define(`svd(x, "u", "s" or "vt", "full")`, 2, 3, func(c *call) (*graph.Node, error) {
+		decompose := linalg.SVD
+		if c.option("full") {
+			decompose = linalg.FullSVD
+		}
+		in, err := c.arrays(1)
+		if err != nil {
+			return nil, err
+		}
+		if len(c.values) != 2 {
+			return nil, c.fail(c.args[len(c.args)-1].Pos(), "svd gives one of its results, by name: %s", c.f.Usage)
+		}
+		part, err := c.part(1, []string{"u", "s", "vt"})
+		if err != nil {
+			return nil, err
+		}
+		u, s, vt, err := decompose(c.site, in[0])
+		return []*graph.Node{u, s, vt}[part], err
 	})
-	document("svd", Doc{NumPy: "np.linalg.svd", Passes: "\"s\" and \"vt\": 1; \"u\": 2 read, 1 written", Working: blocks})
+	defineParts(`lu(x, "p", "l" or "u")`, []string{"p", "l", "u"}, func(c *call, x *graph.Node) ([]*graph.Node, error) {
+		p, l, u, err := linalg.LU(c.site, x)
+		return []*graph.Node{p, l, u}, err
+	})
+	document("lu", Doc{NumPy: "scipy.linalg.lu", Passes: "1", Working: whole})
+	document("svd", Doc{NumPy: "np.linalg.svd", Passes: "\"s\" and \"vt\": 1; \"u\": 2 read, 1 written; \"full\": 1", Working: blocks + "; \"full\" of matrices that fit a task"})
 	define("randomized_svd(x, k, iterations, seed, \"u\", \"s\" or \"vt\")", 3, 5, randomizedSVD)
 	document("randomized_svd", Doc{NumPy: "sklearn.utils.extmath.randomized_svd", Passes: "1 and one for each iteration (2)", Working: "a block of 12 MiB in float64, or a row, and k+10 rows of x"})
 	define("pinv(x, rcond)", 1, 2, withLimit(linalg.PInv))
@@ -81,9 +102,17 @@ func init() {
 		return out.X, err
 	})
 	document("lstsq", Doc{NumPy: "np.linalg.lstsq", Passes: "1 over both; 3 where there are more columns than rows", Working: blocks})
-	define("norm(x, ord, axes...)", 1, 4, func(c *call) (*graph.Node, error) {
+	define(`norm(x, ord, axes..., "keepdims")`, 1, 5, func(c *call) (*graph.Node, error) {
+		keep := c.option("keepdims")
 		return withOrder(c, func(x *graph.Node, o linalg.Order, axes []int) (*graph.Node, error) {
-			return linalg.Norm(c.site, x, o, axes...)
+			out, err := linalg.Norm(c.site, x, o, axes...)
+			if err != nil || !keep {
+				return out, err
+			}
+			if axes, err = grid.Axes(axes, len(x.Shape)); err != nil {
+				return nil, err
+			}
+			return graph.ExpandDims(c.site, out, axes...)
 		})
 	})
 	document("norm", Doc{NumPy: "np.linalg.norm", Passes: "1; of singular values as svdvals", Working: "an accumulator for each result"})
@@ -122,6 +151,16 @@ func defineParts(usage string, parts []string, f func(c *call, x *graph.Node) ([
 		}
 		return all[part], nil
 	})
+}
+
+// option takes a word from the end of the arguments, and reports whether it stood there.
+func (c *call) option(word string) bool {
+	last := len(c.values) - 1
+	if last == 0 || c.values[last].text == nil || *c.values[last].text != word {
+		return false
+	}
+	c.values = c.values[:last]
+	return true
 }
 
 // part is which of a function's results an argument names.

@@ -31,14 +31,11 @@ func nearest(name string, known []string) string {
 // elsewhere says what stands for NumPy's functions that are not known.
 var elsewhere = map[string]string{
 	"amax": "write max(x)", "amin": "write min(x)", "around": "write round(x, decimals)", "round_": "write round(x, decimals)",
-	"fmod":   "remainder(a, b) has the divisor's sign, and a - b*trunc(a/b) fmod's",
-	"choose": "write where(condition, x, y), or take_along_axis of what stack has put together",
-	"select": "write where(condition, x, y), one in another, or mask(x, bools)",
-	"insert": "write concatenate of slices: concatenate(slice(x, \"0:3\"), new, slice(x, \"3:\"), 0)",
-	"append": "write concatenate(a, b, 0)", "delete": "write mask(x, bools), or concatenate of slices",
+	"fmod":    "remainder(a, b) has the divisor's sign, and a - b*trunc(a/b) fmod's",
+	"choose":  "write where(condition, x, y), or take_along_axis of what stack has put together",
 	"array":   "arrays come from files, as NAME=PATH",
 	"asarray": "arrays come from files, as NAME=PATH", "range": "write arange(start, stop, step)", "len": "a shape is known: write its number",
-	"block": "write concatenate of concatenate", "ptp": "write max(x) - min(x)", "float": "write astype(x, \"float64\")", "int": "write astype(x, \"int64\")",
+	"ptp": "write max(x) - min(x)", "float": "write astype(x, \"float64\")", "int": "write astype(x, \"int64\")",
 }
 
 // nearestFunction is what to write instead of a function that is unknown: the known ones

@@ -97,8 +97,8 @@ func init() {
 		document(prefix+"median", Doc{NumPy: "np." + prefix + "median", Passes: counting, Working: "16 MiB"})
 		for name, scale := range map[string]float64{"quantile": 1, "percentile": 100} {
 			name = prefix + name
-			define(name+`(x, q, axes..., "method", "keepdims")`, 2, -1, func(c *call) (*graph.Node, error) { return c.quantile(name, scale, skip) })
-			document(name, Doc{NumPy: "np." + name, Passes: counting, Working: "16 MiB"})
+			define(name+`(x, q, axes..., "method", "weights", w, "keepdims")`, 2, -1, func(c *call) (*graph.Node, error) { return c.quantile(name, scale, skip) })
+			document(name, Doc{NumPy: "np." + name, Passes: counting + `; "weights": those of argsort and take_along_axis`, Working: "16 MiB"})
 		}
 	}
 }
@@ -135,8 +135,16 @@ func (c *call) quantile(name string, scale float64, skip bool) (*graph.Node, err
 		}
 		q = append(q, v/scale)
 	}
+	var weights *graph.Node
+	for i := 2; i < len(c.values); i++ {
+		if c.follows("weights", i) {
+			weights = c.values[i+1].node
+			c.values, c.args = slices.Delete(slices.Clone(c.values), i, i+2), slices.Delete(slices.Clone(c.args), i, i+2)
+			break
+		}
+	}
 	x, axes, text, err := c.mixed(2)
-	o := order.QuantileOptions{Axes: axes, SkipNaN: skip}
+	o := order.QuantileOptions{Axes: axes, SkipNaN: skip, Weights: weights}
 	if last := len(text) - 1; last >= 0 && text[last] == "keepdims" {
 		o.KeepDims, text = true, text[:last]
 	}

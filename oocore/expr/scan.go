@@ -1,6 +1,8 @@
 package expr
 
 import (
+	"slices"
+
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/op/scan"
 )
@@ -25,16 +27,43 @@ func init() {
 		})
 		document(name, Doc{NumPy: "np." + name, Passes: "2 that read, 1 where lines are short", Working: "256 KiB"})
 	}
-	define("diff(x, times, axis)", 1, 3, onArray(func(c *call, x *graph.Node, ints []int) (*graph.Node, error) {
-		times, axis := 1, -1
-		if len(ints) > 0 {
-			times = ints[0]
+	define(`diff(x, times, axis, "prepend", p, "append", a)`, 1, 7, func(c *call) (*graph.Node, error) {
+		in, err := c.arrays(1)
+		if err != nil {
+			return nil, err
 		}
-		if len(ints) > 1 {
-			axis = ints[1]
+		words := 1
+		for words < len(c.values) && c.values[words].text == nil {
+			words++
 		}
-		return scan.Diff(c.site, x, times, axis)
-	}))
+		var ends [2]*graph.Node
+		for at := words; at < len(c.values); at += 2 {
+			i := slices.Index([]string{"prepend", "append"}, text(c.values[at]))
+			if i < 0 || at+1 == len(c.values) || ends[i] != nil {
+				return nil, c.fail(c.args[at].Pos(), "diff does not take this here: %s", c.f.Usage)
+			}
+			if ends[i], err = c.node(c.values[at+1], c.args[at+1]); err != nil {
+				return nil, err
+			}
+		}
+		c.values = c.values[:words]
+		ints, err := c.ints(1)
+		if err != nil {
+			return nil, err
+		}
+		if len(ints) > 2 {
+			return nil, c.fail(c.args[3].Pos(), "diff takes a number of times and an axis: %s", c.f.Usage)
+		}
+		n := defaults(ints, 1, -1)
+		if n[0] == 0 {
+			return in[0], nil
+		}
+		x, err := scan.Extended(c.site, in[0], ends[0], ends[1], n[1])
+		if err != nil {
+			return nil, err
+		}
+		return scan.Diff(c.site, x, n[0], n[1])
+	})
 	define("gradient(x, spacing, axis)", 1, 3, func(c *call) (*graph.Node, error) {
 		in, err := c.arrays(1)
 		if err != nil {
@@ -59,4 +88,12 @@ func init() {
 	})
 	document("gradient", Doc{NumPy: "np.gradient(x, spacing, axis=axis)", Passes: fused, Working: part})
 	document("diff", Doc{NumPy: "np.diff", Passes: fused, Working: "a block"})
+}
+
+// text is that of an argument; "" where it is none.
+func text(v value) string {
+	if v.text == nil {
+		return ""
+	}
+	return *v.text
 }

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/graph"
@@ -84,12 +85,41 @@ func init() {
 	define("matrix_transpose(x)", 1, 1, onArray(func(c *call, x *graph.Node, _ []int) (*graph.Node, error) {
 		return shape.Swap(c.site, x, -1, -2)
 	}))
+	define("block(rows, a, b...)", 2, -1, func(c *call) (*graph.Node, error) {
+		rows, ok := c.values[0].number.(int64)
+		if n := int64(len(c.values) - 1); !ok || rows < 1 || n%rows != 0 {
+			return nil, c.fail(c.args[0].Pos(), "block takes a number of rows, and as many arrays in each: block(2, a, b, c, d)")
+		}
+		in, err := c.arrays(len(c.values))
+		if err != nil {
+			return nil, err
+		}
+		return shape.Block(c.site, slices.Collect(slices.Chunk(in[1:], (len(in)-1)/int(rows))))
+	})
 	define("eye(rows, columns, diagonal)", 1, 3, matrix(shape.Eye))
 	define("tri(rows, columns, diagonal)", 1, 3, matrix(shape.Tri))
 	define(`pad(x, widths..., "constant", values...)`, 2, -1, padded)
-	define("roll(x, shift, axes...)", 2, -1, onArray(func(c *call, x *graph.Node, n []int) (*graph.Node, error) {
-		return shape.Roll(c.site, x, n[:1], n[1:])
-	}))
+	define(`roll(x, shift or "1, 2", axes...)`, 2, -1, func(c *call) (*graph.Node, error) {
+		in, err := c.arrays(1)
+		if err != nil {
+			return nil, err
+		}
+		shifts, from := []int{}, 1
+		if text := c.values[1].text; text != nil { // one for each axis
+			if shifts, err = c.list(1, *text); err != nil {
+				return nil, err
+			}
+			from = 2
+		}
+		n, err := c.ints(from)
+		if err != nil {
+			return nil, err
+		}
+		if from == 1 {
+			shifts, n = n[:1], n[1:]
+		}
+		return shape.Roll(c.site, in[0], shifts, n)
+	})
 	define("tile(x, times...)", 2, -1, onArray(func(c *call, x *graph.Node, times []int) (*graph.Node, error) {
 		return shape.Tile(c.site, x, times)
 	}))
@@ -155,7 +185,7 @@ func init() {
 	}))
 
 	for name, working := range map[string]string{
-		"concatenate": part, "stack": part, "vstack": part, "hstack": part, "dstack": part,
+		"concatenate": part, "stack": part, "block": part, "vstack": part, "hstack": part, "dstack": part,
 		"roll": part, "tile": part, "repeat": part, "diagonal": "a few squares along the diagonal",
 		"split": "a block", "unstack": "a block", "meshgrid": "a block", "matrix_transpose": "a block", "eye": "a block", "tri": "a block", "flip": "a block", "flipud": "a block", "fliplr": "a block", "rot90": "a block",
 		"moveaxis": "a block", "swapaxes": "a block", "atleast_1d": "a block", "atleast_2d": "a block", "atleast_3d": "a block",

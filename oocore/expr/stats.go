@@ -71,11 +71,25 @@ func init() {
 		return stats.Bincount(c.site, in[0], weights, minlength, c.run())
 	})
 	document("bincount", Doc{NumPy: "np.bincount", Passes: "2: the largest element first", Working: bins})
+	define(`moment(x, order, axes..., "keepdims")`, 2, -1, func(c *call) (*graph.Node, error) {
+		keep := c.option("keepdims")
+		in, err := c.arrays(1)
+		if err != nil {
+			return nil, err
+		}
+		n, err := c.ints(1)
+		if err != nil {
+			return nil, err
+		}
+		return stats.Moment(c.site, in[0], n[0], graph.ReduceOptions{Axes: n[1:], KeepDims: keep})
+	})
+	document("moment", Doc{NumPy: "scipy.stats.moment", Passes: "2: the mean first", Working: "an accumulator for each result"})
 	define("ptp(x, axes...)", 1, -1, onArray(func(c *call, x *graph.Node, axes []int) (*graph.Node, error) {
 		return stats.PeakToPeak(c.site, x, axes...)
 	}))
 	document("ptp", Doc{NumPy: "np.ptp", Passes: "1", Working: "two accumulators for each result"})
-	define("average(x, weights, axes...)", 2, -1, func(c *call) (*graph.Node, error) {
+	define(`average(x, weights, axes..., "keepdims")`, 2, -1, func(c *call) (*graph.Node, error) {
+		keep := c.option("keepdims")
 		in, err := c.arrays(2)
 		if err != nil {
 			return nil, err
@@ -84,7 +98,7 @@ func init() {
 		if err != nil {
 			return nil, err
 		}
-		return stats.Average(c.site, in[0], in[1], axes...)
+		return stats.Average(c.site, in[0], in[1], keep, axes...)
 	})
 	document("average", Doc{NumPy: "np.average", Passes: "1", Working: "two accumulators for each result"})
 	define(`cov(x, y, "columns", "bias", "ddof=1", "fweights", f, "aweights", a)`, 1, 9, func(c *call) (*graph.Node, error) {

@@ -13,8 +13,8 @@ import (
 // promoted as NumPy's universal functions do. The condition of a Where may have
 // any type: what is not zero is true.
 //
-// An integer's power takes an exponent that cannot be negative: a constant, or
-// an array of unsigned integers or bools.
+// An integer's power takes an exponent that is not negative. Of an array of
+// exponents whoever calls this makes sure.
 func Apply(site Site, op kernel.Op, in ...*Node) (*Node, error) {
 	if len(in) != op.Arity() {
 		return nil, refuse(site, op.String(), fmt.Errorf("takes %d operands, not %d", op.Arity(), len(in)), in...)
@@ -103,11 +103,7 @@ func simplify(n *Node) *Node {
 }
 
 func checkExponent(t dtype.Type, exponent *Node) error {
-	switch {
-	case t.Kind() != dtype.KindInt || exponent.DType.Kind() != dtype.KindInt:
-	case exponent.Kind != Constant:
-		return fmt.Errorf("an exponent of %s may be negative, which integers have no result for: bring it to an unsigned type, or either side to float64, with AsType", exponent.DType)
-	case exponent.Value.Int() < 0:
+	if t.Kind() == dtype.KindInt && exponent.DType.Kind() == dtype.KindInt && exponent.Kind == Constant && exponent.Value.Int() < 0 {
 		return errors.New("integers have no negative integer powers: bring either side to float64 with AsType")
 	}
 	return nil

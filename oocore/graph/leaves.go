@@ -63,10 +63,11 @@ func FromBytes(site Site, data []byte, t dtype.Type, shape ...int) (*Node, error
 }
 
 // Arange counts from start by step up to but not including stop, as NumPy's
-// arange. The numbers' types promote, those of weak ones as int64 and float64.
-func Arange(site Site, start, stop, step *Node) (*Node, error) {
+// arange. Its type is the one in which the numbers and int64 meet; with a type
+// given, the first two elements are of that type, and those after count on.
+func Arange(site Site, start, stop, step *Node, as ...dtype.Type) (*Node, error) {
 	in := []*Node{start, stop, step}
-	t := dtype.Promote(dtype.Promote(start.DType, stop.DType), step.DType) // an int is an int64 here, not weak
+	t := dtype.PromoteAll(dtype.Int64, start.DType, stop.DType, step.DType)
 	if t == dtype.Bool || t.Kind() == dtype.KindComplex {
 		return nil, refuse(site, "arange", fmt.Errorf("takes integers or floats, not %s", t), in...)
 	}
@@ -80,6 +81,9 @@ func Arange(site Site, start, stop, step *Node) (*Node, error) {
 		return nil, refuse(site, "arange", fmt.Errorf("from %v to %v by %v has no finite length", start.Value, stop.Value, step.Value))
 	}
 	first, delta := start.Value, step.Value
+	if len(as) > 0 {
+		return arangeAs(site, first, delta, length, t, as[0])
+	}
 	if t.Integer() {
 		first, delta = dtype.FromInt(t, first.Int()), dtype.FromInt(t, delta.Int())
 	} else {
@@ -88,6 +92,22 @@ func Arange(site Site, start, stop, step *Node) (*Node, error) {
 		first, delta = dtype.FromFloat(t, f), dtype.FromFloat(t, f+delta.Float()-f)
 	}
 	return counting(site, "arange", first, delta, []int{length})
+}
+
+// arangeAs counts in a type that the numbers themselves do not have.
+func arangeAs(site Site, start, step dtype.Value, length int, from, t dtype.Type) (*Node, error) {
+	if !t.Known() || t == dtype.Bool || t.Kind() == dtype.KindComplex {
+		return nil, refuse(site, "arange", fmt.Errorf("counts in integers or floats, not in %s", t))
+	}
+	if from.Integer() && t.Integer() {
+		return counting(site, "arange", dtype.FromInt(t, start.Int()), dtype.FromInt(t, step.Int()), []int{length})
+	}
+	first, second := start.Float(), start.Float()+step.Float()
+	if t.Integer() {
+		return counting(site, "arange", dtype.FromInt(t, int64(first)), dtype.FromInt(t, int64(second)-int64(first)), []int{length})
+	}
+	a, b := dtype.FromFloat(t, first), dtype.FromFloat(t, second)
+	return counting(site, "arange", a, dtype.FromFloat(t, b.Float()-a.Float()), []int{length})
 }
 
 // countSteps is the number of steps from start that stop short of stop.

@@ -13,6 +13,7 @@ import (
 // ReduceOptions are the less common arguments of a reduction.
 type ReduceOptions struct {
 	Axes     []int      // none: all
+	NoAxes   bool       // of no axis: each element is reduced by itself
 	KeepDims bool       // reduced axes stay, with length one
 	DDof     float64    // of var and std: what is subtracted from the count
 	Where    *Node      // elements to include; nil: all
@@ -45,8 +46,17 @@ func aggregate(site Site, kind kernel.Reduction, n *Node, o ReduceOptions) (*Nod
 	if arg && len(o.Axes) > 1 {
 		return nil, fmt.Errorf("takes one axis or none, not %d", len(o.Axes))
 	}
+	if o.NoAxes {
+		if len(o.Axes) > 0 || arg {
+			return nil, fmt.Errorf("is not of no axis here: give one, or nothing for all")
+		}
+		return each(site, kind, n, o)
+	}
 	if o.DDof != 0 && kind != kernel.Var && kind != kernel.Std {
 		return nil, fmt.Errorf("has no use for DDof, which is var's and std's")
+	}
+	if kind == kernel.Mean && o.DType.Known() && o.DType.Integer() {
+		return wholeMean(site, n, o)
 	}
 	if n, err = typed(site, kind, n, o.DType); err != nil {
 		return nil, err
@@ -81,6 +91,58 @@ func aggregate(site Site, kind kernel.Reduction, n *Node, o ReduceOptions) (*Nod
 		out, err = ExpandDims(site, out, axes...)
 	}
 	return out, err
+}
+
+// each reduces each element by itself, along an axis of length one.
+func each(site Site, kind kernel.Reduction, n *Node, o ReduceOptions) (*Node, error) {
+	wide, err := ExpandDims(site, n, len(n.Shape))
+	if err != nil {
+		return nil, err
+	}
+	if o.Where != nil {
+		if _, err := grid.BroadcastTo(o.Where.Shape, n.Shape); err != nil {
+			return nil, fmt.Errorf("the mask's %w", err)
+		}
+		if o.Where, err = ExpandDims(site, broadcast(site, o.Where, n.Shape), len(n.Shape)); err != nil {
+			return nil, err
+		}
+	}
+	o.Axes, o.NoAxes, o.KeepDims = []int{len(n.Shape)}, false, false
+	return aggregate(site, kind, wide, o)
+}
+
+// wholeMean is NumPy's mean of a type of integers: the sum in that type, by the number of
+// elements, without its fraction.
+func wholeMean(site Site, n *Node, o ReduceOptions) (*Node, error) {
+	included, err := foldedCount(site, n, o)
+	if err != nil {
+		return nil, err
+	}
+	sum, err := aggregate(site, kernel.Sum, n, o)
+	if err != nil {
+		return nil, err
+	}
+	mean, err := Apply(site, kernel.Divide, sum, included)
+	if err != nil {
+		return nil, err
+	}
+	return cast(site, mean, o.DType)
+}
+
+// foldedCount is how many elements a reduction folds into each of its results, as int64.
+func foldedCount(site Site, n *Node, o ReduceOptions) (*Node, error) {
+	axes, err := grid.Axes(o.Axes, len(n.Shape))
+	if err != nil {
+		return nil, err
+	}
+	if o.Where == nil {
+		_, count := kept(n.Shape, axes)
+		return &Node{Kind: Constant, Shape: []int{}, DType: dtype.Int64, Value: dtype.ValueOf(int64(count)), Site: site}, nil
+	}
+	if _, err := grid.BroadcastTo(o.Where.Shape, n.Shape); err != nil {
+		return nil, fmt.Errorf("the mask's %w", err)
+	}
+	return aggregate(site, kernel.CountNonzero, broadcast(site, o.Where, n.Shape), ReduceOptions{Axes: axes, KeepDims: o.KeepDims})
 }
 
 // typed brings the input to the type that a reduction is to be computed in.

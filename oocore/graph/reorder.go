@@ -40,8 +40,8 @@ func (o Reorder) Need(box []int) blockwise.Need {
 			row *= o.From[d]
 		}
 		// Parts of a group's run lie apart in the result where an axis before it is
-		// longer than one.
-		if grid.Size(box[:g.to0]) > 1 && grid.Size(box[g.to0:g.to1]) < row {
+		// longer than one. A smaller box may have parts where this one has none.
+		if grid.Size(box[:g.to0]) > 1 && max(g.from1-g.from0, g.to1-g.to0) > 1 {
 			scratch = grid.Size(box) * o.Item
 		}
 	}

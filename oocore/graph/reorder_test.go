@@ -46,6 +46,15 @@ func TestReorderNeedsNoMemoryForWholeRows(t *testing.T) {
 	}
 }
 
+// What a box needs is enough for a smaller one, whose parts may lie apart.
+func TestReorderNeedsScratchForSmallerBoxes(t *testing.T) {
+	op := graph.Reorder{From: []int{3, 9, 5}, To: []int{3, 45}, Item: 8}
+	whole, part := op.Need([]int{3, 45}), op.Need([]int{3, 32})
+	if part.Scratch == 0 || whole.Scratch < part.Scratch {
+		t.Errorf("a whole box needs %d bytes of scratch, a smaller one %d", whole.Scratch, part.Scratch)
+	}
+}
+
 // A reshape of a reshape is one from the first shape.
 func TestReshapesJoin(t *testing.T) {
 	x := must[*graph.Node](t)(graph.Transpose(site, source(t, "x.npy", 6, 4)))

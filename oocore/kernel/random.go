@@ -43,8 +43,12 @@ func randomBlocks[T float](d []T, t dtype.Type, each uint64, seed, at uint64, el
 
 // philox is the block of four words of a counter under a key. The counter's
 // upper half is zero.
-func philox(counter, key uint64) [4]uint32 {
-	c0, c1, c2, c3 := uint32(counter), uint32(counter>>32), uint32(0), uint32(0)
+func philox(counter, key uint64) [4]uint32 { return Philox(counter, 0, key) }
+
+// Philox returns the block of four words that Philox4x32-10 has for a counter of 128
+// bits, given by its lower half and its upper one, under a key.
+func Philox(lower, upper, key uint64) [4]uint32 {
+	c0, c1, c2, c3 := uint32(lower), uint32(lower>>32), uint32(upper), uint32(upper>>32)
 	k0, k1 := uint32(key), uint32(key>>32)
 	for range 10 {
 		hi0, lo0 := bits.Mul32(0xD2511F53, c0)

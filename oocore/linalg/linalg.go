@@ -4,7 +4,7 @@
 // joined in a tree: QR, SVD, Lstsq, PInv and PCA read a matrix once or twice, whatever
 // its length, and a task takes about 36 MiB, or four times 2n rows of n columns in float64
 // where that is more. Positive definite matrices of any size are
-// factorized by panels (Cholesky, SolvePositive). Inv, Det, Solve and EigH take matrices
+// factorized by panels (Cholesky, SolvePositive). Inv, Det, Solve, LU and EigH take matrices
 // that fit a task, and stacks of such in an array's last two axes.
 //
 // Matrices are real. float32 gives float32, all other types float64; all is computed in
@@ -50,6 +50,17 @@ func QR(a *oocore.Array) (q, r *oocore.Array) {
 func SVD(a *oocore.Array) (u, s, vt *oocore.Array) {
 	return three("svd", a, linalg.SVD)
 }
+
+// FullSVD is SVD with all of u's m columns and vt's n rows, of matrices that fit a task:
+// one pass.
+func FullSVD(a *oocore.Array) (u, s, vt *oocore.Array) {
+	return three("svd", a, linalg.FullSVD)
+}
+
+// LU is the matrix as p·l·u: p exchanges rows, l is lower triangular with ones on its
+// diagonal and nothing above one in magnitude, u is upper triangular. Of m × n elements and
+// k the smaller length they are m × m, m × k and k × n. Matrices fit a task: one pass.
+func LU(a *oocore.Array) (p, l, u *oocore.Array) { return three("lu", a, linalg.LU) }
 
 func three(name string, a *oocore.Array, f func(graph.Site, *graph.Node) (a, b, c *graph.Node, err error)) (u, s, vt *oocore.Array) {
 	part := func(k int) *oocore.Array {

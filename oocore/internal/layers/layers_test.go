@@ -22,7 +22,7 @@ var layers = [][]string{
 	{"oocore/units", "oocore/dtype", "oocore/grid", "oocore/suggest", "oocore/testcases"},
 	{"oocore/machine", "oocore/record"},
 	{"oocore/internal/disk"},
-	{"oocore/kernel", "oocore/arena", "oocore/journal", "oocore/blockwise"},
+	{"oocore/kernel", "oocore/arena", "oocore/blockwise"},
 	{"oocore/codec"},
 	{"oocore/store"},
 	{"oocore/cloud", "oocore/graph"},

@@ -28,7 +28,7 @@ type slot struct {
 var quoted = regexp.MustCompile(`"[^"]*"`)
 
 // arrays are the arguments that are arrays, by their names in usages.
-var arrays = strings.Fields("x a b y q scale zero sample condition list values indices bools edges bias weight weights where w")
+var arrays = strings.Fields("x a b y q scale zero sample condition list values indices bools edges bias weight weights where w labels exponents")
 
 // slots are the arguments of a usage: "mean(x, axes..., "keepdims")".
 func slots(usage string) (all []slot) {

@@ -110,7 +110,7 @@ func set(site graph.Site, n *graph.Node, spec string, values *graph.Node) (*grap
 	if err != nil {
 		return nil, err
 	}
-	if values, err = fitting(site, values, n.DType); err != nil {
+	if values, err = Fitting(site, values, n.DType); err != nil {
 		return nil, err
 	}
 	// As NumPy's, values may have more axes before the region's, of length one.
@@ -170,9 +170,9 @@ func reversed(site graph.Site, n *graph.Node, v grid.View) (*graph.Node, error) 
 	return graph.Slice(site, n, spec)
 }
 
-// fitting is values in a type, as NumPy's assignment brings them there, but for a
+// Fitting is values in a type, as NumPy's assignment brings them there, but for a
 // number that the type does not have, and for dropping imaginary parts.
-func fitting(site graph.Site, values *graph.Node, t dtype.Type) (*graph.Node, error) {
+func Fitting(site graph.Site, values *graph.Node, t dtype.Type) (*graph.Node, error) {
 	if values.Weak {
 		if _, err := values.Value.Weaken(t); err != nil {
 			return nil, err

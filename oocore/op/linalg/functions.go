@@ -100,6 +100,53 @@ func solve(e Batched, p *pool) function {
 	}
 }
 
+// factors gives L below the diagonal and U from it on, and after each row which row of the
+// matrix it was.
+func factors(e Batched, p *pool) function {
+	m, n := e.In[0][0], e.In[0][1]
+	f := newLU(p, max(m, n), 0)
+	return func(in []matrix, out []float64) error {
+		f.factor(in[0])
+		for i := range m {
+			copy(out[i*(n+1):], in[0].row(i))
+			out[i*(n+1)+n] = float64(i)
+		}
+		for j := range min(m, n) {
+			k := int(f.pivot[j])
+			out[j*(n+1)+n], out[k*(n+1)+n] = out[k*(n+1)+n], out[j*(n+1)+n]
+		}
+		return nil
+	}
+}
+
+// decomposeFully is decompose with all m columns of U: m + 1 + n rows of m.
+func decomposeFully(e Batched, p *pool) function {
+	m, n := e.In[0][0], e.In[0][1]
+	c, v, s, rest := p.matrix(m, m), p.matrix(n, n), p.floats(m), p.floats(m)
+	return func(in []matrix, out []float64) error {
+		c.clear()
+		transpose(c.part(0, n, 0, m), in[0])
+		if err := svd(c.part(0, n, 0, m), v, s[:n], rest); err != nil {
+			return err
+		}
+		copy(out[m*m:], s[:n])
+		clear(out[m*m+n : (m+1)*m])
+		for i := range n {
+			row := out[(m+1+i)*m:][:m]
+			clear(row[copy(row, v.row(i)):])
+		}
+		for i := range s { // the columns that are there are unit vectors
+			s[i] = 0
+			if i < n {
+				s[i] = 1
+			}
+		}
+		complete(c, s, rest)
+		transpose(matrix{a: out, rows: m, cols: m, ld: m}, c)
+		return nil
+	}
+}
+
 // decompose gives U, s and Vᵀ below one another: m + 1 + n rows of n, m ≥ n.
 func decompose(e Batched, p *pool) function {
 	m, n := e.In[0][0], e.In[0][1]

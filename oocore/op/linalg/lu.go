@@ -2,7 +2,7 @@ package linalg
 
 import "math"
 
-// lu is the factorization P·A = L·U of a square matrix by blocks, with the largest
+// lu is the factorization P·A = L·U of a matrix by blocks, with the largest
 // element of each column as its pivot.
 type lu struct {
 	a     matrix    // L below the diagonal, which is ones, and U from it on
@@ -20,10 +20,10 @@ func newLU(p *pool, n, cols int) *lu {
 
 // factor puts the factors in the matrix's place.
 func (f *lu) factor(a matrix) {
-	n := a.rows
+	rows, cols := a.rows, a.cols
 	f.a, f.zero, f.odd = a, -1, false
-	for k := 0; k < n; k += panel {
-		end := min(k+panel, n)
+	for k := 0; k < min(rows, cols); k += panel {
+		end := min(k+panel, rows, cols)
 		for j := k; j < end; j++ {
 			f.column(j, end)
 		}
@@ -32,7 +32,7 @@ func (f *lu) factor(a matrix) {
 				axpy(-f.a.row(j)[i], f.a.row(i)[end:], f.a.row(j)[end:])
 			}
 		}
-		multiply(a.part(end, n, end, n), negative(f.minus, a.part(end, n, k, end)), a.part(k, end, end, n), f.gemm)
+		multiply(a.part(end, rows, end, cols), negative(f.minus, a.part(end, rows, k, end)), a.part(k, end, end, cols), f.gemm)
 	}
 }
 

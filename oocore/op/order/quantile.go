@@ -21,8 +21,9 @@ func init() { blockwise.Register("quantiles", Quantiles{}) }
 type QuantileOptions struct {
 	Axes     []int // none: all
 	KeepDims bool
-	Method   Method // "": linear
-	SkipNaN  bool   // NaN does not count; of nothing else the result is NaN. Else it is NaN where there is one.
+	Method   Method      // "": linear
+	SkipNaN  bool        // NaN does not count; of nothing else the result is NaN. Else it is NaN where there is one.
+	Weights  *graph.Node // of the elements, in their shape or that of the axes; nil: they weigh alike
 }
 
 // Quantile is NumPy's quantile, exact: of all axes given together. list says that the
@@ -41,6 +42,9 @@ func Quantile(site graph.Site, name string, n *graph.Node, q []float64, list boo
 	s, err := quantiles(n, q, list, o)
 	if err != nil {
 		return nil, graph.Refuse(site, name, err, n)
+	}
+	if o.Weights != nil {
+		return weighted(site, name, n, s, list, o)
 	}
 	if len(n.Shape) == 0 {
 		if n, err = graph.ExpandDims(site, n, 0); err != nil {
@@ -126,6 +130,10 @@ func quantiles(n *graph.Node, q []float64, list bool, o QuantileOptions) (s Quan
 		}
 	}
 	switch {
+	case o.Weights != nil && o.Method == middle:
+		return s, errors.New("weighs all elements alike: a quantile of 0.5 by the method inverted_cdf takes weights")
+	case o.Weights != nil && o.Method != "inverted_cdf":
+		return s, fmt.Errorf("the method %q takes no weights: inverted_cdf does", o.Method)
 	case n.DType.Kind() == dtype.KindComplex:
 		return s, fmt.Errorf("takes real numbers, not %s", n.DType)
 	case n.DType == dtype.Bool && !o.Method.discrete():

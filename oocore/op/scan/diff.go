@@ -2,11 +2,13 @@ package scan
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/op/shape"
 )
 
 // Diff is NumPy's diff: the differences of neighbours along an axis, taken so many
@@ -62,4 +64,31 @@ func part(site graph.Site, n *graph.Node, axis, from, to int) (*graph.Node, erro
 		spec += ":, "
 	}
 	return graph.Slice(site, n, fmt.Sprintf("%s%d:%d", spec, from, to))
+}
+
+// Extended is the array with what NumPy's diff takes as prepend and append, which may be
+// nil: an array of its other lengths, or one element for each line.
+func Extended(site graph.Site, n, before, after *graph.Node, axis int) (*graph.Node, error) {
+	if before == nil && after == nil {
+		return n, nil
+	}
+	axis, err := grid.Axis(axis, len(n.Shape))
+	if err != nil {
+		return nil, graph.Refuse(site, "diff", err, n)
+	}
+	joined := make([]*graph.Node, 0, 3)
+	for _, part := range []*graph.Node{before, n, after} {
+		if part == nil {
+			continue
+		}
+		if len(part.Shape) == 0 {
+			one := slices.Clone(n.Shape)
+			one[axis] = 1
+			if part, err = graph.BroadcastTo(site, part, one...); err != nil {
+				return nil, err
+			}
+		}
+		joined = append(joined, part)
+	}
+	return shape.Concatenate(site, axis, joined...)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/op/compose"
 	"github.com/gonbext/gonbext/oocore/op/index"
 	"github.com/gonbext/gonbext/oocore/op/shape"
 )
@@ -42,10 +43,10 @@ func bincount(site graph.Site, n, weights *graph.Node, minlength int, run index.
 	if n.Shape[0] == 0 { // NumPy's are int64 then, with weights too
 		return graph.Full(site, dtype.FromInt(dtype.Int64, 0), minlength)
 	}
-	m := &maker{site: site}
-	n = m.cast(n, dtype.Int64)
+	m := &compose.Maker{Site: site}
+	n = m.Cast(n, dtype.Int64)
 	if weights != nil {
-		weights = m.cast(weights, dtype.Float64)
+		weights = m.Cast(weights, dtype.Float64)
 	}
 	ends, err := ends(m, n, run)
 	if err != nil {
@@ -62,14 +63,14 @@ func bincount(site graph.Site, n, weights *graph.Node, minlength int, run index.
 }
 
 // ends are the smallest and the largest element.
-func ends(m *maker, n *graph.Node, run index.Run) ([]int64, error) {
+func ends(m *compose.Maker, n *graph.Node, run index.Run) ([]int64, error) {
 	var both []*graph.Node
 	for _, kind := range []kernel.Reduction{kernel.Min, kernel.Max} {
-		both = append(both, m.reduce(kind, n, graph.ReduceOptions{KeepDims: true}))
+		both = append(both, m.Reduce(kind, n, graph.ReduceOptions{KeepDims: true}))
 	}
-	joined := m.make(func() (*graph.Node, error) { return shape.Concatenate(m.site, 0, both...) })
-	if m.err != nil {
-		return nil, m.err
+	joined := m.Make(func() (*graph.Node, error) { return shape.Concatenate(m.Site, 0, both...) })
+	if m.Err != nil {
+		return nil, m.Err
 	}
 	return run(joined)
 }

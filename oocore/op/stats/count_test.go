@@ -15,6 +15,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/op/compose"
 )
 
 func listed[T dtype.Element](v []T, shape ...int) blockwisetest.Array {
@@ -196,13 +197,13 @@ func TestWhatValuesSay(t *testing.T) {
 		"not the number of one of 2 bins": failed(t, numbers, []int{1, 2}, three),
 		"is not finite: give a range":     failed(t, EvenEdges{Bins: 3, Type: dtype.Float64}, []int{4}, number(0), number(math.Inf(1))),
 		"3 bins are too many":             failed(t, EvenEdges{Bins: 3, Type: dtype.Float64}, []int{4}, number(1), number(math.Nextafter(1, 2))),
-		"not this":                        failed(t, FailIf{dtype.Int64, "not this"}, []int{2}, listed([]bool{false, true}), listed([]int64{1, 2})),
+		"not this":                        failed(t, compose.FailIf{Type: dtype.Int64, Reason: "not this"}, []int{2}, listed([]bool{false, true}), listed([]int64{1, 2})),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want: %s", err, want)
 		}
 	}
-	if err := failed(t, FailIf{dtype.Int64, "not this"}, []int{2}, listed([]bool{false, false}), listed([]int64{1, 2})); err != nil {
+	if err := failed(t, compose.FailIf{Type: dtype.Int64, Reason: "not this"}, []int{2}, listed([]bool{false, false}), listed([]int64{1, 2})); err != nil {
 		t.Error(err)
 	}
 }
@@ -238,8 +239,8 @@ func TestRefusals(t *testing.T) {
 		"bincount: no": func() (*graph.Node, error) {
 			return Bincount(graph.Site{}, list, nil, 0, func(*graph.Node) ([]int64, error) { return nil, errors.New("no") })
 		},
-		"average: weights of shape (5,) are not those of elements of shape (3, 4): give the axes that they are along": func() (*graph.Node, error) { return Average(graph.Site{}, x, list) },
-		"average: weights of shape (5,) are not those of axes of lengths (4,)":                                        func() (*graph.Node, error) { return Average(graph.Site{}, x, list, 1) },
+		"average: weights of shape (5,) are not those of elements of shape (3, 4): give the axes that they are along": func() (*graph.Node, error) { return Average(graph.Site{}, x, list, false) },
+		"average: weights of shape (5,) are not those of axes of lengths (4,)":                                        func() (*graph.Node, error) { return Average(graph.Site{}, x, list, false, 1) },
 		"cov: 4 observations meet 5": func() (*graph.Node, error) { return Cov(graph.Site{}, x, list, CovOptions{}) },
 	} {
 		if _, err := f(); err == nil || err.Error() != want {

@@ -12,6 +12,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/op/compose"
 )
 
 func init() { blockwise.Register("bin_edges", EvenEdges{}) }
@@ -50,7 +51,7 @@ func (b Bins) check() error {
 
 // edges are the bins' edges for elements, in the elements' type, integers' in float64.
 // wide says that those of a range are float64 whatever the elements are.
-func (b Bins) edges(m *maker, n *graph.Node, wide bool) *graph.Node {
+func (b Bins) edges(m *compose.Maker, n *graph.Node, wide bool) *graph.Node {
 	if b.Edges != nil {
 		return b.Edges
 	}
@@ -65,14 +66,14 @@ func (b Bins) edges(m *maker, n *graph.Node, wide bool) *graph.Node {
 	case grid.Size(n.Shape) == 0:
 		e.Range = []float64{0, 1}
 	default:
-		in = []*graph.Node{m.cast(m.reduce(kernel.Min, n, graph.ReduceOptions{}), t), m.cast(m.reduce(kernel.Max, n, graph.ReduceOptions{}), t)}
+		in = []*graph.Node{m.Cast(m.Reduce(kernel.Min, n, graph.ReduceOptions{}), t), m.Cast(m.Reduce(kernel.Max, n, graph.ReduceOptions{}), t)}
 	}
 	args := []string{strconv.Itoa(b.Count)}
 	for _, v := range b.Range {
 		args = append(args, strconv.FormatFloat(v, 'g', -1, 64))
 	}
-	return m.make(func() (*graph.Node, error) {
-		return graph.NewBlockwise(m.site, "bin_edges", e, []int{b.Count + 1}, t, in, args...)
+	return m.Make(func() (*graph.Node, error) {
+		return graph.NewBlockwise(m.Site, "bin_edges", e, []int{b.Count + 1}, t, in, args...)
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/op/compose"
 	"github.com/gonbext/gonbext/oocore/op/scan"
 )
 
@@ -83,7 +84,7 @@ func coordinates(site graph.Site, sample *graph.Node) (columns []*graph.Node, er
 // histogram counts points of several coordinates. wide says that it is NumPy's
 // histogramdd, whose counts are float64, as are the edges of a range.
 func histogram(site graph.Site, in []*graph.Node, bins []Bins, o HistogramOptions, wide bool) (counts *graph.Node, edges []*graph.Node, err error) {
-	m := &maker{site: site}
+	m := &compose.Maker{Site: site}
 	t := dtype.Bool
 	for i, n := range in {
 		if n.DType.Kind() == dtype.KindComplex {
@@ -102,21 +103,21 @@ func histogram(site graph.Site, in []*graph.Node, bins []Bins, o HistogramOption
 		return nil, nil, fmt.Errorf("weights of shape %s are not those of elements of shape %s", grid.Format(weights.Shape), grid.Format(in[0].Shape))
 	}
 	if weights != nil && wide {
-		weights = m.cast(weights, dtype.Float64)
+		weights = m.Cast(weights, dtype.Float64)
 	}
 	c := Count{}
 	for i, n := range in {
-		n = m.cast(n, t)
+		n = m.Cast(n, t)
 		if t == dtype.Bool { // as NumPy, which takes bools as numbers
-			n = m.cast(n, dtype.Uint8)
+			n = m.Cast(n, dtype.Uint8)
 		}
 		in[i] = n
-		if m.err != nil {
-			return nil, nil, m.err
+		if m.Err != nil {
+			return nil, nil, m.Err
 		}
 		e := bins[i].edges(m, n, wide)
-		if m.err != nil {
-			return nil, nil, m.err
+		if m.Err != nil {
+			return nil, nil, m.Err
 		}
 		if e.DType.Kind() == dtype.KindComplex {
 			return nil, nil, fmt.Errorf("edges are real numbers, not %s", e.DType)
@@ -131,36 +132,36 @@ func histogram(site graph.Site, in []*graph.Node, bins []Bins, o HistogramOption
 	if counts, err = c.weighed(m, "histogram", in, edges, weights); err != nil {
 		return nil, nil, err
 	}
-	counts = m.reshape(counts, c.Bins...)
+	counts = m.Reshape(counts, c.Bins...)
 	if wide {
-		counts = m.cast(counts, dtype.Float64)
+		counts = m.Cast(counts, dtype.Float64)
 	}
 	if o.Density {
 		counts = density(m, counts, edges, wide)
 	}
-	return counts, edges, m.err
+	return counts, edges, m.Err
 }
 
 // density is the counts by the bins' sizes and their sum, in NumPy's order.
-func density(m *maker, counts *graph.Node, edges []*graph.Node, wide bool) *graph.Node {
-	sum := m.reduce(kernel.Sum, counts, graph.ReduceOptions{})
+func density(m *compose.Maker, counts *graph.Node, edges []*graph.Node, wide bool) *graph.Node {
+	sum := m.Reduce(kernel.Sum, counts, graph.ReduceOptions{})
 	for d, e := range edges {
-		size := m.make(func() (*graph.Node, error) { return scan.Diff(m.site, e, 1, 0) })
+		size := m.Make(func() (*graph.Node, error) { return scan.Diff(m.Site, e, 1, 0) })
 		if !wide {
-			size = m.cast(size, dtype.Float64)
+			size = m.Cast(size, dtype.Float64)
 		}
 		shape := slices.Repeat([]int{1}, len(edges))
 		shape[d] = -1
 		if len(edges) > 1 {
-			size = m.reshape(size, shape...)
+			size = m.Reshape(size, shape...)
 		}
-		counts = m.apply(kernel.Divide, counts, size)
+		counts = m.Apply(kernel.Divide, counts, size)
 	}
-	return m.apply(kernel.Divide, counts, sum)
+	return m.Apply(kernel.Divide, counts, sum)
 }
 
 // weighed is the count of elements, which are all of one shape.
-func (c Count) weighed(m *maker, name string, elements, edges []*graph.Node, weights *graph.Node) (*graph.Node, error) {
+func (c Count) weighed(m *compose.Maker, name string, elements, edges []*graph.Node, weights *graph.Node) (*graph.Node, error) {
 	result := dtype.Int64
 	var parts []*graph.Node // of the weights: complex ones are counted as two
 	if weights != nil {
@@ -169,54 +170,54 @@ func (c Count) weighed(m *maker, name string, elements, edges []*graph.Node, wei
 		case dtype.KindBool:
 			return nil, errors.New("weights are numbers, not bools: AsType first, or leave out those that do not count")
 		case dtype.KindComplex:
-			parts = []*graph.Node{m.cast(m.apply(kernel.Real, weights), dtype.Float64), m.cast(m.apply(kernel.Imag, weights), dtype.Float64)}
+			parts = []*graph.Node{m.Cast(m.Apply(kernel.Real, weights), dtype.Float64), m.Cast(m.Apply(kernel.Imag, weights), dtype.Float64)}
 			c.Weights = dtype.Float64
 		case dtype.KindFloat:
-			parts = []*graph.Node{m.cast(weights, dtype.Float64)}
+			parts = []*graph.Node{m.Cast(weights, dtype.Float64)}
 			c.Weights = dtype.Float64
 		default: // those of uint64 too, which wrap alike
-			parts = []*graph.Node{m.cast(weights, dtype.Int64)}
+			parts = []*graph.Node{m.Cast(weights, dtype.Int64)}
 			c.Weights = dtype.Int64
 		}
 	}
-	if m.err != nil {
-		return nil, m.err
+	if m.Err != nil {
+		return nil, m.Err
 	}
 	if grid.Size(elements[0].Shape) == 0 || c.bins() == 0 {
-		return graph.Full(m.site, dtype.FromInt(result, 0), c.bins())
+		return graph.Full(m.Site, dtype.FromInt(result, 0), c.bins())
 	}
 	c.Type = comparing(elements, edges)
 	var in []*graph.Node
 	flat := func(n *graph.Node) *graph.Node {
 		if len(elements[0].Shape) == 0 {
-			n = m.reshape(n, 1)
+			n = m.Reshape(n, 1)
 		}
 		return n
 	}
 	for _, n := range elements {
-		in = append(in, flat(m.cast(n, c.Type)))
+		in = append(in, flat(m.Cast(n, c.Type)))
 	}
 	for _, e := range edges {
-		in = append(in, m.cast(e, c.Type))
+		in = append(in, m.Cast(e, c.Type))
 	}
-	if m.err != nil {
-		return nil, m.err
+	if m.Err != nil {
+		return nil, m.Err
 	}
 	c.Shape = in[0].Shape
 	c.Numbers = len(edges) == 0
 	if weights == nil {
-		return c.node(m.site, name, in)
+		return c.node(m.Site, name, in)
 	}
 	var sums []*graph.Node
 	for _, w := range parts {
 		w = flat(w)
-		sums = append(sums, m.make(func() (*graph.Node, error) { return c.node(m.site, name, append(slices.Clone(in), w)) }))
+		sums = append(sums, m.Make(func() (*graph.Node, error) { return c.node(m.Site, name, append(slices.Clone(in), w)) }))
 	}
 	if len(sums) == 2 {
-		i := m.number(complex(0, 1))
-		sums[0] = m.apply(kernel.Add, sums[0], m.apply(kernel.Multiply, sums[1], i))
+		i := m.Number(complex(0, 1))
+		sums[0] = m.Apply(kernel.Add, sums[0], m.Apply(kernel.Multiply, sums[1], i))
 	}
-	return m.cast(sums[0], result), m.err
+	return m.Cast(sums[0], result), m.Err
 }
 
 // comparing is the type in which elements and edges are compared.

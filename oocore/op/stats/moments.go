@@ -9,67 +9,47 @@ import (
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/op/compose"
 	"github.com/gonbext/gonbext/oocore/op/shape"
 )
 
 // PeakToPeak is NumPy's ptp: the largest element along the axes less the smallest.
 func PeakToPeak(site graph.Site, n *graph.Node, axes ...int) (*graph.Node, error) {
-	m := &maker{site: site}
+	m := &compose.Maker{Site: site}
 	o := graph.ReduceOptions{Axes: axes}
-	n = m.apply(kernel.Subtract, m.reduce(kernel.Max, n, o), m.reduce(kernel.Min, n, o))
-	if m.err != nil {
-		return nil, graph.Refuse(site, "ptp", m.err)
+	n = m.Apply(kernel.Subtract, m.Reduce(kernel.Max, n, o), m.Reduce(kernel.Min, n, o))
+	if m.Err != nil {
+		return nil, graph.Refuse(site, "ptp", m.Err)
 	}
 	return n, nil
 }
 
 // Average is NumPy's average with weights: of the shape of the elements, or of the axes
-// that are given, in their order. Weights that sum to zero are an error when it is
+// that are given, in their order. With keepDims reduced axes stay, with length one. Weights that sum to zero are an error when it is
 // computed. One pass.
-func Average(site graph.Site, n, weights *graph.Node, axes ...int) (*graph.Node, error) {
-	m := &maker{site: site}
-	out, err := average(m, n, weights, axes)
+func Average(site graph.Site, n, weights *graph.Node, keepDims bool, axes ...int) (*graph.Node, error) {
+	m := &compose.Maker{Site: site}
+	out, err := average(m, n, weights, keepDims, axes)
 	if err != nil {
 		return nil, graph.Refuse(site, "average", err, n, weights)
 	}
 	return out, nil
 }
 
-func average(m *maker, n, weights *graph.Node, axes []int) (*graph.Node, error) {
+func average(m *compose.Maker, n, weights *graph.Node, keepDims bool, axes []int) (*graph.Node, error) {
 	t := dtype.Promote(n.DType, weights.DType)
 	if n.DType.Kind() < dtype.KindFloat {
 		t = dtype.Promote(t, dtype.Float64)
 	}
-	if !slices.Equal(weights.Shape, n.Shape) {
-		if len(axes) == 0 {
-			return nil, fmt.Errorf("weights of shape %s are not those of elements of shape %s: give the axes that they are along", grid.Format(weights.Shape), grid.Format(n.Shape))
-		}
-		if _, err := grid.Axes(axes, len(n.Shape)); err != nil {
-			return nil, err
-		}
-		// The weights' axes in the order of the elements' ones.
-		order := make([]int, len(axes))
-		var lengths []int
-		wide := slices.Repeat([]int{1}, len(n.Shape))
-		axes = slices.Clone(axes)
-		for i, a := range axes {
-			axes[i], _ = grid.Axis(a, len(n.Shape))
-			order[i] = i
-			lengths = append(lengths, n.Shape[axes[i]])
-			wide[axes[i]] = n.Shape[axes[i]]
-		}
-		if !slices.Equal(weights.Shape, lengths) {
-			return nil, fmt.Errorf("weights of shape %s are not those of axes of lengths %s", grid.Format(weights.Shape), grid.Format(lengths))
-		}
-		slices.SortFunc(order, func(i, k int) int { return axes[i] - axes[k] })
-		weights = m.reshape(m.transpose(weights, order...), wide...)
-		weights = m.make(func() (*graph.Node, error) { return graph.BroadcastTo(m.site, weights, n.Shape...) })
+	weights, err := m.Weights(weights, n.Shape, axes)
+	if err != nil {
+		return nil, err
 	}
-	o := graph.ReduceOptions{Axes: axes}
-	whole := m.reduce(kernel.Sum, m.cast(weights, t), o)
-	sum := m.reduce(kernel.Sum, m.apply(kernel.Multiply, m.cast(n, t), m.cast(weights, t)), o)
-	zero := m.apply(kernel.Equal, whole, m.number(0))
-	return m.unless(zero, m.apply(kernel.Divide, sum, whole), "the weights sum to zero"), m.err
+	o := graph.ReduceOptions{Axes: axes, KeepDims: keepDims}
+	whole := m.Reduce(kernel.Sum, m.Cast(weights, t), o)
+	sum := m.Reduce(kernel.Sum, m.Apply(kernel.Multiply, m.Cast(n, t), m.Cast(weights, t)), o)
+	zero := m.Apply(kernel.Equal, whole, m.Number(0))
+	return m.FailIf(zero, m.Apply(kernel.Divide, sum, whole), "the weights sum to zero"), m.Err
 }
 
 // CovOptions are the less common arguments of covariances.
@@ -87,7 +67,7 @@ type CovOptions struct {
 // One pass takes the means, and the product of the centred matrix with itself those of
 // a product.
 func Cov(site graph.Site, n, y *graph.Node, o CovOptions) (*graph.Node, error) {
-	m := &maker{site: site}
+	m := &compose.Maker{Site: site}
 	c, err := cov(m, n, y, o)
 	if err != nil {
 		return nil, graph.Refuse(site, "cov", err, n)
@@ -96,26 +76,26 @@ func Cov(site graph.Site, n, y *graph.Node, o CovOptions) (*graph.Node, error) {
 }
 
 // variables are the rows of a matrix, of two operands' where there are so many.
-func variables(m *maker, in []*graph.Node, columns bool) (*graph.Node, error) {
+func variables(m *compose.Maker, in []*graph.Node, columns bool) (*graph.Node, error) {
 	t := dtype.Float64
 	for _, n := range in {
 		t = dtype.Promote(t, n.DType)
 	}
 	rows := make([]*graph.Node, len(in))
 	for i, n := range in {
-		n = m.cast(n, t)
+		n = m.Cast(n, t)
 		switch len(in[i].Shape) {
 		case 0, 1:
-			n = m.reshape(n, 1, grid.Size(in[i].Shape))
+			n = m.Reshape(n, 1, grid.Size(in[i].Shape))
 		case 2:
 			if columns {
-				n = m.transpose(n)
+				n = m.Transpose(n)
 			}
 		default:
 			return nil, fmt.Errorf("takes a matrix or a list, not an array of shape %s", grid.Format(in[i].Shape))
 		}
-		if m.err != nil {
-			return nil, m.err
+		if m.Err != nil {
+			return nil, m.Err
 		}
 		if i > 0 && n.Shape[1] != rows[0].Shape[1] {
 			return nil, fmt.Errorf("%d observations meet %d", rows[0].Shape[1], n.Shape[1])
@@ -125,10 +105,10 @@ func variables(m *maker, in []*graph.Node, columns bool) (*graph.Node, error) {
 	if len(rows) == 1 {
 		return rows[0], nil
 	}
-	return shape.Concatenate(m.site, 0, rows...)
+	return shape.Concatenate(m.Site, 0, rows...)
 }
 
-func cov(m *maker, n, y *graph.Node, o CovOptions) (*graph.Node, error) {
+func cov(m *compose.Maker, n, y *graph.Node, o CovOptions) (*graph.Node, error) {
 	in := []*graph.Node{n}
 	if y != nil {
 		in = append(in, y)
@@ -152,40 +132,40 @@ func cov(m *maker, n, y *graph.Node, o CovOptions) (*graph.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	mean := m.reduce(kernel.Mean, x, graph.ReduceOptions{Axes: []int{1}, KeepDims: true})
+	mean := m.Reduce(kernel.Mean, x, graph.ReduceOptions{Axes: []int{1}, KeepDims: true})
 	// None left is a division by zero, as NumPy's, which gives infinities or NaN.
-	divisor := m.full(dtype.ValueOf(float64(max(observations-ddof, 0))))
+	divisor := m.Full(dtype.ValueOf(float64(max(observations-ddof, 0))))
 	if w != nil {
-		sum := m.reduce(kernel.Sum, w, graph.ReduceOptions{})
-		sum = m.unless(m.apply(kernel.Equal, sum, m.number(0)), sum, "the weights sum to zero")
-		mean = m.reduce(kernel.Sum, m.apply(kernel.Multiply, x, w), graph.ReduceOptions{Axes: []int{1}, KeepDims: true})
-		mean = m.apply(kernel.Divide, mean, sum)
-		lost := m.number(float64(ddof))
+		sum := m.Reduce(kernel.Sum, w, graph.ReduceOptions{})
+		sum = m.FailIf(m.Apply(kernel.Equal, sum, m.Number(0)), sum, "the weights sum to zero")
+		mean = m.Reduce(kernel.Sum, m.Apply(kernel.Multiply, x, w), graph.ReduceOptions{Axes: []int{1}, KeepDims: true})
+		mean = m.Apply(kernel.Divide, mean, sum)
+		lost := m.Number(float64(ddof))
 		if o.AWeights != nil {
-			squares := m.reduce(kernel.Sum, m.apply(kernel.Multiply, w, m.cast(o.AWeights, dtype.Float64)), graph.ReduceOptions{})
-			lost = m.apply(kernel.Multiply, lost, m.apply(kernel.Divide, squares, sum))
+			squares := m.Reduce(kernel.Sum, m.Apply(kernel.Multiply, w, m.Cast(o.AWeights, dtype.Float64)), graph.ReduceOptions{})
+			lost = m.Apply(kernel.Multiply, lost, m.Apply(kernel.Divide, squares, sum))
 		}
-		divisor = m.apply(kernel.Maximum, m.apply(kernel.Subtract, sum, lost), m.number(0.0))
+		divisor = m.Apply(kernel.Maximum, m.Apply(kernel.Subtract, sum, lost), m.Number(0.0))
 	}
-	x = m.apply(kernel.Subtract, x, mean)
+	x = m.Apply(kernel.Subtract, x, mean)
 	weighed := x
 	if w != nil {
-		weighed = m.apply(kernel.Multiply, x, w)
+		weighed = m.Apply(kernel.Multiply, x, w)
 	}
-	other := m.transpose(weighed)
-	if m.err == nil && x.DType.Kind() == dtype.KindComplex {
-		other = m.apply(kernel.Conjugate, other)
+	other := m.Transpose(weighed)
+	if m.Err == nil && x.DType.Kind() == dtype.KindComplex {
+		other = m.Apply(kernel.Conjugate, other)
 	}
-	c := m.make(func() (*graph.Node, error) { return graph.Product(m.site, x, other) })
-	c = m.apply(kernel.Divide, c, divisor)
-	if m.err == nil && c.Shape[0] == 1 {
-		c = m.reshape(c)
+	c := m.Make(func() (*graph.Node, error) { return graph.Product(m.Site, x, other) })
+	c = m.Apply(kernel.Divide, c, divisor)
+	if m.Err == nil && c.Shape[0] == 1 {
+		c = m.Reshape(c)
 	}
-	return c, m.err
+	return c, m.Err
 }
 
 // weights are those of the observations, both kinds in one, and nil where there are none.
-func (o CovOptions) weights(m *maker, observations int) (w *graph.Node, err error) {
+func (o CovOptions) weights(m *compose.Maker, observations int) (w *graph.Node, err error) {
 	for _, of := range []struct {
 		name string
 		n    *graph.Node
@@ -200,40 +180,40 @@ func (o CovOptions) weights(m *maker, observations int) (w *graph.Node, err erro
 		case of.n.DType.Kind() == dtype.KindComplex:
 			return nil, fmt.Errorf("aweights are real numbers, not %s", of.n.DType)
 		}
-		below := m.apply(kernel.Less, of.n, m.number(0))
-		n := m.unless(below, m.cast(of.n, dtype.Float64), "a weight in "+of.name+" is below zero")
+		below := m.Apply(kernel.Less, of.n, m.Number(0))
+		n := m.FailIf(below, m.Cast(of.n, dtype.Float64), "a weight in "+of.name+" is below zero")
 		if w != nil {
-			n = m.apply(kernel.Multiply, w, n)
+			n = m.Apply(kernel.Multiply, w, n)
 		}
 		w = n
 	}
-	return w, m.err
+	return w, m.Err
 }
 
 // Corrcoef is NumPy's corrcoef: the covariances of variables by their standard
 // deviations, from -1 to 1. Passes are those of Cov.
 func Corrcoef(site graph.Site, n, y *graph.Node, columns bool) (*graph.Node, error) {
-	m := &maker{site: site}
+	m := &compose.Maker{Site: site}
 	c, err := cov(m, n, y, CovOptions{Columns: columns})
 	if err != nil {
 		return nil, graph.Refuse(site, "corrcoef", err, n)
 	}
 	if len(c.Shape) == 0 {
-		return m.apply(kernel.Divide, c, c), m.err
+		return m.Apply(kernel.Divide, c, c), m.Err
 	}
-	d := m.make(func() (*graph.Node, error) { return shape.Diagonal(m.site, c, 0, 0, 1) })
-	d = m.apply(kernel.Sqrt, m.apply(kernel.Real, d))
-	c = m.apply(kernel.Divide, c, m.reshape(d, -1, 1))
-	c = m.apply(kernel.Divide, c, d)
-	if m.err != nil {
-		return nil, m.err
+	d := m.Make(func() (*graph.Node, error) { return shape.Diagonal(m.Site, c, 0, 0, 1) })
+	d = m.Apply(kernel.Sqrt, m.Apply(kernel.Real, d))
+	c = m.Apply(kernel.Divide, c, m.Reshape(d, -1, 1))
+	c = m.Apply(kernel.Divide, c, d)
+	if m.Err != nil {
+		return nil, m.Err
 	}
 	clip := func(n *graph.Node) *graph.Node {
-		return m.make(func() (*graph.Node, error) { return graph.Clip(m.site, n, m.number(-1.0), m.number(1.0)) })
+		return m.Make(func() (*graph.Node, error) { return graph.Clip(m.Site, n, m.Number(-1.0), m.Number(1.0)) })
 	}
 	if c.DType.Kind() != dtype.KindComplex {
-		return clip(c), m.err
+		return clip(c), m.Err
 	}
-	i := m.number(complex(0, 1))
-	return m.apply(kernel.Add, clip(m.apply(kernel.Real, c)), m.apply(kernel.Multiply, clip(m.apply(kernel.Imag, c)), i)), m.err
+	i := m.Number(complex(0, 1))
+	return m.Apply(kernel.Add, clip(m.Apply(kernel.Real, c)), m.Apply(kernel.Multiply, clip(m.Apply(kernel.Imag, c)), i)), m.Err
 }

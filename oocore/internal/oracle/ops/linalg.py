@@ -334,7 +334,42 @@ def powers(rng):
     yield error("matrix_power", "matrix_power(x, -1)", x=np.ones((2, 2)))
 
 
+def triangular(rng):
+    for i in range(56):
+        m, n = (size(rng), size(rng)) if i % 3 else (size(rng),) * 2
+        a = matrix(rng, [*stack(rng), m, n], pick(rng))
+        for part, want in zip("plu", scipy.linalg.lu(a.astype("f8"))):
+            yield case("lu", f'lu(x, "{part}")', {"x": a}, want, condition(a[..., : min(m, n), : min(m, n)]) if part != "p" else 1)
+    a = matrix(rng, (300, 300))
+    for part, want in zip("plu", scipy.linalg.lu(a)):
+        yield case("lu", f'lu(x, "{part}")', {"x": a}, want, condition(a))
+    yield case("lu", 'matmul(lu(x, "p"), matmul(lu(x, "l"), lu(x, "u")))', {"x": np.ones((5, 4))}, np.ones((5, 4)))
+    yield case("lu", 'lu(x, "u")', {"x": np.ones((0, 4))}, np.ones((0, 4)))
+    for name in ("l", "u"):
+        yield from bad("lu", f', "{name}"')
+    yield error("lu", 'lu(x, "q")', x=np.eye(3))
+
+
+def whole_bases(rng):
+    for i in range(20):
+        m, n = size(rng), size(rng)
+        k = min(m, n)
+        a = matrix(rng, (m, n), pick(rng))
+        if i % 5 == 0:
+            a[:, -1] = a[:, 0]  # of a lower rank
+        u, vt = 'svd(x, "u", "full")', 'svd(x, "vt", "full")'
+        yield case("svd", f"matmul({u}, transpose({u}))", {"x": a}, np.eye(m))
+        yield case("svd", f"matmul({vt}, transpose({vt}))", {"x": a}, np.eye(n))
+        yield case("svd", 'svd(x, "s", "full")', {"x": a}, np.linalg.svd(a.astype("f8"), compute_uv=False), 10)
+        yield case("svd", f'matmul(slice({u}, ":, :{k}") * svd(x, "s", "full"), slice({vt}, ":{k}"))', {"x": a}, a.astype("f8"), 10)
+    x = matrix(rng, (2, 5, 3))
+    yield case("svd", 'matmul(svd(x, "u", "full"), matrix_transpose(svd(x, "u", "full")))', {"x": x}, np.broadcast_to(np.eye(5), (2, 5, 5)))
+    yield error("svd", 'svd(x, "full")', x=np.eye(3))
+
+
 def cases(rng):
+    yield from triangular(rng)
+    yield from whole_bases(rng)
     yield from powers(rng)
     yield from squares(rng)
     yield from symmetric(rng)

@@ -1,6 +1,9 @@
-package journal
+package checkpoint
 
-import "slices"
+import (
+	"iter"
+	"slices"
+)
 
 // Set is a set of whole numbers, small where they lie together. Its zero value is
 // empty.
@@ -33,21 +36,15 @@ func (s *Set) Add(from, n int64) {
 	s.size += r.to - r.from
 }
 
-// Union takes in the numbers of another set, which may be nil.
+// Union takes in the numbers of another set.
 func (s *Set) Union(other *Set) {
-	if other == nil {
-		return
-	}
 	for _, r := range other.ranges {
 		s.Add(r.from, r.to-r.from)
 	}
 }
 
-// Has reports a number in the set; a nil set is empty.
+// Has reports whether a number is in the set.
 func (s *Set) Has(v int64) bool {
-	if s == nil {
-		return false
-	}
 	_, ok := slices.BinarySearchFunc(s.ranges, v, func(a span, v int64) int {
 		switch {
 		case a.to <= v:
@@ -60,10 +57,20 @@ func (s *Set) Has(v int64) bool {
 	return ok
 }
 
-// Len is the number of numbers; that of a nil set is 0.
+// Len returns the number of numbers.
 func (s *Set) Len() int64 {
-	if s == nil {
-		return 0
-	}
 	return s.size
+}
+
+// All iterates over the numbers in order.
+func (s *Set) All() iter.Seq[int64] {
+	return func(yield func(int64) bool) {
+		for _, r := range s.ranges {
+			for v := r.from; v < r.to; v++ {
+				if !yield(v) {
+					return
+				}
+			}
+		}
+	}
 }

@@ -1,4 +1,4 @@
-package journal_test
+package checkpoint
 
 import (
 	"bytes"
@@ -13,7 +13,6 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/internal/disk/disktest"
-	"github.com/gonbext/gonbext/oocore/journal"
 )
 
 func check(t testing.TB, err error) {
@@ -23,37 +22,46 @@ func check(t testing.TB, err error) {
 	}
 }
 
+func note(t testing.TB, j *journal, stage int, done *Set, snapshot *Snapshot) {
+	t.Helper()
+	if noted, err := j.tasks(stage, done, snapshot); err != nil || !noted {
+		t.Fatal(noted, err)
+	}
+}
+
 // write makes a journal with an entry of each kind, and says where each ends.
 func write(t testing.TB, path string) (ends []int64) {
-	j, err := journal.Create(path, map[string]string{"run": "a"})
+	j, err := createJournal(path, map[string]string{"run": "a"})
 	check(t, err)
 	end := func() {
-		check(t, j.Sync())
+		check(t, j.sync())
 		st, err := os.Stat(path)
 		check(t, err)
 		ends = append(ends, st.Size())
 	}
 	end()
 	for _, from := range []int64{0, 10, 5, 100} {
-		var s journal.Set
+		var s Set
 		s.Add(from, 5)
-		check(t, j.Tasks(1, &s))
+		note(t, j, 1, &s, nil)
 		end()
 	}
-	check(t, j.Stage(0))
+	check(t, j.stage(0))
 	end()
-	check(t, j.Fold(2, 7, []byte("sums"), []byte("more")))
+	var merged Set
+	merged.Add(0, 7)
+	note(t, j, 2, &merged, &Snapshot{1, []byte("sums")})
 	end()
-	check(t, j.Close())
+	check(t, j.close())
 	return ends
 }
 
 func TestJournalSaysWhatWasNoted(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal")
 	write(t, path)
-	j, s, err := journal.Open(path)
+	j, s, err := openJournal(path)
 	check(t, err)
-	defer j.Close()
+	defer j.close()
 	var header map[string]string
 	check(t, json.Unmarshal(s.Header, &header))
 	if header["run"] != "a" {
@@ -65,60 +73,28 @@ func TestJournalSaysWhatWasNoted(t *testing.T) {
 	if !s.Finished[0] || s.Finished[1] {
 		t.Errorf("finished stages are %v", s.Finished)
 	}
-	if f := s.Folds[2]; f.Next != 7 || string(f.State) != "sumsmore" {
-		t.Errorf("the sums are %+v", f)
+	if f := s.Snapshots[2]; s.Done[2].Len() != 7 || f.file != 1 || string(f.Meta) != "sums" {
+		t.Errorf("the snapshot is %+v, of %v", f, s.Done[2])
 	}
 }
 
 func TestForgottenStage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal")
 	write(t, path)
-	j, _, err := journal.Open(path)
+	j, _, err := openJournal(path)
 	check(t, err)
 	for _, stage := range []int{0, 1, 2} {
-		check(t, j.Forget(stage))
+		check(t, j.forget(stage))
 	}
-	var again journal.Set
+	var again Set
 	again.Add(3, 2)
-	check(t, j.Tasks(1, &again))
-	check(t, j.Close())
-	j, s, err := journal.Open(path)
+	note(t, j, 1, &again, nil)
+	check(t, j.close())
+	j, s, err := openJournal(path)
 	check(t, err)
-	check(t, j.Close())
-	if s.Done[1].Len() != 2 || len(s.Finished) > 0 || len(s.Folds) > 0 {
-		t.Errorf("the journal still says %v %v %v", s.Done[1], s.Finished, s.Folds)
-	}
-}
-
-// A reduction that goes on for days does not fill the disk with its sums.
-func TestLongJournalIsWrittenAnew(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "journal")
-	write(t, path)
-	j, _, err := journal.Open(path)
-	check(t, err)
-	sums := make([]byte, 8<<20)
-	for i := range 20 {
-		sums[i] = byte(i)
-		check(t, j.Fold(2, int64(i), sums))
-		check(t, j.Sync())
-	}
-	st, err := os.Stat(path)
-	check(t, err)
-	if st.Size() > 80<<20 {
-		t.Errorf("the journal has %d bytes", st.Size())
-	}
-	check(t, j.Stage(3))
-	check(t, j.Close())
-	j, s, err := journal.Open(path)
-	check(t, err)
-	check(t, j.Close())
-	if s.Done[1].Len() != 20 || !s.Finished[0] || !s.Finished[3] || s.Folds[2].Next != 19 || !bytes.Equal(s.Folds[2].State, sums) {
-		t.Errorf("the journal says that %d tasks are done, stages %v, sums of the first %d", s.Done[1].Len(), s.Finished, s.Folds[2].Next)
-	}
-	left, err := os.ReadDir(filepath.Dir(path))
-	check(t, err)
-	if len(left) != 1 {
-		t.Errorf("left are %v", left)
+	check(t, j.close())
+	if s.Done[1].Len() != 2 || len(s.Finished) > 0 || len(s.Snapshots) > 0 {
+		t.Errorf("the journal still says %v %v %v", s.Done[1], s.Finished, s.Snapshots)
 	}
 }
 
@@ -137,10 +113,10 @@ func TestTornTailIsForgotten(t *testing.T) {
 		}
 		return want
 	}
-	count := func(s *journal.State) (n int) {
-		n = len(s.Finished) + len(s.Folds)
+	count := func(s *State) (n int) {
+		n = len(s.Finished) + len(s.Snapshots)
 		for _, first := range []int64{0, 10, 5, 100} {
-			if s.Done[1].Has(first) {
+			if s.tasks(1).Has(first) {
 				n++
 			}
 		}
@@ -148,16 +124,16 @@ func TestTornTailIsForgotten(t *testing.T) {
 	}
 	for n := ends[0]; n <= int64(len(whole)); n++ {
 		check(t, os.WriteFile(path, whole[:n], 0o600))
-		j, s, err := journal.Open(path)
+		j, s, err := openJournal(path)
 		check(t, err)
 		if got := count(s); got != entries(n) {
 			t.Fatalf("cut at byte %d it has %d entries, want %d", n, got, entries(n))
 		}
-		check(t, j.Stage(9))
-		check(t, j.Close())
-		j, s, err = journal.Open(path)
+		check(t, j.stage(9))
+		check(t, j.close())
+		j, s, err = openJournal(path)
 		check(t, err)
-		check(t, j.Close())
+		check(t, j.close())
 		if !s.Finished[9] {
 			t.Fatalf("cut at byte %d it does not go on", n)
 		}
@@ -165,7 +141,7 @@ func TestTornTailIsForgotten(t *testing.T) {
 	for n := ends[0]; n < int64(len(whole)); n++ {
 		damaged := bytes.Clone(whole)
 		damaged[n] ^= 0x40
-		s, _, err := journal.Read(bytes.NewReader(damaged))
+		s, _, err := ReadJournal(bytes.NewReader(damaged))
 		check(t, err)
 		if got := count(s); got > entries(n) {
 			t.Fatalf("damaged at byte %d it has %d entries, at most %d are whole", n, got, entries(n))
@@ -175,7 +151,7 @@ func TestTornTailIsForgotten(t *testing.T) {
 
 func TestWhatIsNoJournalIsRefused(t *testing.T) {
 	for _, text := range []string{"", "{}", "no json\n", "\n"} {
-		if _, _, err := journal.Read(bytes.NewReader([]byte(text))); err == nil {
+		if _, _, err := ReadJournal(bytes.NewReader([]byte(text))); err == nil {
 			t.Errorf("%q passes for a journal", text)
 		}
 	}
@@ -183,7 +159,7 @@ func TestWhatIsNoJournalIsRefused(t *testing.T) {
 
 func TestSetIsASet(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		var s journal.Set
+		var s Set
 		want := map[int64]bool{}
 		for range rapid.IntRange(0, 30).Draw(r, "adds") {
 			from, n := rapid.Int64Range(0, 60).Draw(r, "from"), rapid.Int64Range(0, 9).Draw(r, "n")
@@ -211,7 +187,7 @@ func FuzzRead(f *testing.F) {
 	f.Add(b)
 	f.Add([]byte("{}\n\xff\xff\xff\x00\x00\x00\x00\x00"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		s, end, err := journal.Read(bytes.NewReader(b))
+		s, end, err := ReadJournal(bytes.NewReader(b))
 		if err != nil {
 			return
 		}
@@ -238,13 +214,13 @@ func TestOpenTellsDamagedFromUnreadable(t *testing.T) {
 		for n := int64(1); ; n++ {
 			f := &disktest.Fault{Op: op, N: n, Err: syscall.EIO}
 			restore := disk.Use(f)
-			j, _, err := journal.Open(path)
+			j, _, err := openJournal(path)
 			restore()
 			if !f.Hit() {
-				check(t, j.Close())
+				check(t, j.close())
 				break
 			}
-			if !errors.Is(err, syscall.EIO) || errors.Is(err, journal.ErrDamaged) {
+			if !errors.Is(err, syscall.EIO) || errors.Is(err, errDamaged) {
 				t.Errorf("%s %d: %v", op, n, err)
 			}
 			if after, err := os.ReadFile(path); !bytes.Equal(before, after) {
@@ -254,7 +230,7 @@ func TestOpenTellsDamagedFromUnreadable(t *testing.T) {
 	}
 	for _, text := range []string{"", "no header", "no json\n"} {
 		check(t, os.WriteFile(path, []byte(text), 0o600))
-		if _, _, err := journal.Open(path); !errors.Is(err, journal.ErrDamaged) {
+		if _, _, err := openJournal(path); !errors.Is(err, errDamaged) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}

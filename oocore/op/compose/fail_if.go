@@ -1,4 +1,4 @@
-package stats
+package compose
 
 import (
 	"context"
@@ -19,10 +19,11 @@ type FailIf struct {
 	Reason string
 }
 
-// unless is n, refused when it is computed where one of the conditions holds.
-func (m *maker) unless(condition, n *graph.Node, reason string) *graph.Node {
-	return m.make(func() (*graph.Node, error) {
-		return graph.NewBlockwise(m.site, "unless", FailIf{n.DType, reason}, n.Shape, n.DType, []*graph.Node{condition, n})
+// FailIf returns n, and an error when it is computed where one of the conditions holds.
+// Both have one shape.
+func (m *Maker) FailIf(condition, n *graph.Node, reason string) *graph.Node {
+	return m.Make(func() (*graph.Node, error) {
+		return graph.NewBlockwise(m.Site, "fail_if", FailIf{n.DType, reason}, n.Shape, n.DType, []*graph.Node{condition, n})
 	})
 }
 

@@ -1,0 +1,42 @@
+package oocore
+
+import (
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/op/edit"
+)
+
+// SetMask is a new array with values where a mask of its first axes is true: NumPy's
+// x[mask] = values. Values, an array or a number, broadcast to what x[mask] is, and take
+// the array's type; a list that has not as many as the mask selects is an error when it is
+// computed. A list takes the passes of Cumsum over the mask; else it has none of its own.
+func (a *Array) SetMask(mask *Array, values any) *Array {
+	return build("set", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
+		return edit.SetMask(site, in[0], in[1], in[2])
+	}, a, mask, values)
+}
+
+// SetAt is a new array with values where indices along an axis point to: NumPy's
+// x[indices] = values for the first axis. Values, an array or a number, broadcast to what
+// is pointed to; of several for one place the last counts. The indices are sorted, with
+// the passes of Argsort.
+func (a *Array) SetAt(indices *Array, values any, axis int) *Array {
+	return build("set", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
+		return edit.SetAt(site, in[0], in[1], in[2], axis)
+	}, a, indices, values)
+}
+
+// Insert is the array with values before each of the indices along an axis, in the array's
+// type: NumPy's insert with a list of indices. It has no pass of its own.
+func (a *Array) Insert(indices []int, values any, axis int) *Array {
+	return build("insert", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
+		return edit.Insert(site, in[0], indices, false, in[1], axis)
+	}, a, values)
+}
+
+// Delete is the array without the elements of indices along an axis. It has no pass of its
+// own.
+func (a *Array) Delete(axis int, indices ...int) *Array {
+	return a.view("delete", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
+		return edit.Delete(site, n, indices, axis)
+	})
+}

@@ -1,0 +1,63 @@
+package expr
+
+import (
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/op/random"
+)
+
+func init() {
+	define("normal(seed, lengths...)", 1, -1, seeded(0, func(c *call, _ *graph.Node, seed uint64, shape []int) (*graph.Node, error) {
+		return random.Normals(c.site, dtype.Float64, seed, shape...)
+	}))
+	define("integers(seed, low, high, lengths...)", 3, -1, seeded(0, func(c *call, _ *graph.Node, seed uint64, n []int) (*graph.Node, error) {
+		return random.Integers(c.site, dtype.Int64, seed, int64(n[0]), int64(n[1]), n[2:]...)
+	}))
+	define("permutation(seed, n)", 2, 2, seeded(0, func(c *call, _ *graph.Node, seed uint64, n []int) (*graph.Node, error) {
+		return random.Permutation(c.site, seed, n[0])
+	}))
+	define("permuted(x, seed, axis)", 2, 3, seeded(1, func(c *call, x *graph.Node, seed uint64, axis []int) (*graph.Node, error) {
+		return random.Permuted(c.site, x, seed, append(axis, -1)[0])
+	}))
+	define(`choice(x, seed, count, "distinct" or "weights", w)`, 3, 5, func(c *call) (*graph.Node, error) {
+		distinct := c.option("distinct")
+		var weights *graph.Node
+		if at := len(c.values) - 2; at > 2 && c.follows("weights", at) {
+			weights = c.values[at+1].node
+			c.values = c.values[:at]
+		}
+		return seeded(1, func(c *call, x *graph.Node, seed uint64, n []int) (*graph.Node, error) {
+			if len(n) != 1 {
+				return nil, c.fail(c.args[0].Pos(), "choice takes a number of elements: %s", c.f.Usage)
+			}
+			return random.Choice(c.site, x, seed, n[0], distinct, weights)
+		})(c)
+	})
+	document("normal", Doc{NumPy: "np.random.Generator.standard_normal", Passes: fused, Working: "a block"})
+	document("integers", Doc{NumPy: "np.random.Generator.integers", Passes: fused, Working: "a block"})
+	document("permutation", Doc{NumPy: "np.random.Generator.permutation", Passes: "as argsort", Working: "as argsort"})
+	document("permuted", Doc{NumPy: "np.random.Generator.permuted", Passes: "as argsort and take_along_axis", Working: "as argsort"})
+	document("choice", Doc{NumPy: "np.random.Generator.choice", Passes: "none of its own, but what is drawn is read in its order; \"distinct\" as argsort over all places, \"weights\" as cumsum over them", Working: "as take"})
+}
+
+// seeded is a function of a seed, after an array where it stands at 1, and integers.
+func seeded(at int, f func(c *call, x *graph.Node, seed uint64, n []int) (*graph.Node, error)) func(c *call) (*graph.Node, error) {
+	return func(c *call) (*graph.Node, error) {
+		var x *graph.Node
+		if at > 0 {
+			in, err := c.arrays(1)
+			if err != nil {
+				return nil, err
+			}
+			x = in[0]
+		}
+		n, err := c.ints(at)
+		if err != nil {
+			return nil, err
+		}
+		if n[0] < 0 {
+			return nil, c.fail(c.args[at].Pos(), "a seed is not negative")
+		}
+		return f(c, x, uint64(n[0]), n[1:])
+	}
+}

@@ -1,0 +1,74 @@
+package oocore
+
+import (
+	"context"
+
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/op/group"
+)
+
+// Groups are the elements of an array along an axis in groups, to be reduced. An axis of
+// the groups takes the place of that of the labels. A group without elements has a sum and
+// a count of zero, and NaN for all else, which of integers is an error when it is computed.
+//
+// One pass reads the array where the accumulators, of 8 bytes for each result and 24 of
+// Var, fit 16 MiB; up to eight passes do where they take up to 128 MiB. Of more the labels
+// are sorted, with the passes of Argsort, and elements are read in that order. Count looks
+// at the labels alone, First and Last at one element of each group more.
+type Groups struct {
+	array  *Array
+	labels group.Labels
+}
+
+// GroupOptions are the arguments of GroupBy.
+type GroupOptions struct {
+	Axis   int // that the labels go along
+	Groups int // how many there are; 0: one more than the largest label
+}
+
+// GroupBy puts the elements along an axis in groups: labels are integers from 0 on, one for
+// each place along the axis. Their largest gives the number of groups where the options do
+// not: it is looked for here, in one pass over the labels within the context and the run's
+// options. A label that is negative, or beyond the groups, is an error.
+func (a *Array) GroupBy(ctx context.Context, labels *Array, o GroupOptions, opts ...Option) *Groups {
+	var l group.Labels
+	whole := build("groupby", func(site graph.Site, in []*graph.Node) (_ *graph.Node, err error) {
+		l, err = group.New(site, in[0], in[1], o.Axis, o.Groups, counter(ctx, "groupby", opts))
+		return in[0], err
+	}, a, labels)
+	return &Groups{whole, l}
+}
+
+// Err is why there are no groups, or nil. Each reduction has it too.
+func (g *Groups) Err() error { return g.array.Err() }
+
+func (g *Groups) reduce(r group.Reduction, ddof float64) *Array {
+	return g.array.view("groupby", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
+		return group.Reduce(site, r, n, g.labels, ddof)
+	})
+}
+
+// Sum is the sum of each group, in the type of Array.Sum.
+func (g *Groups) Sum() *Array { return g.reduce(group.Sum, 0) }
+
+// Mean is the mean of each group, in the type of Array.Mean.
+func (g *Groups) Mean() *Array { return g.reduce(group.Mean, 0) }
+
+// Var is the variance of each group, with its number of elements less ddof as divisor. Of
+// complex numbers it is an error.
+func (g *Groups) Var(ddof float64) *Array { return g.reduce(group.Var, ddof) }
+
+// Min is the smallest element of each group; NaN where there is one.
+func (g *Groups) Min() *Array { return g.reduce(group.Min, 0) }
+
+// Max is the largest element of each group; NaN where there is one.
+func (g *Groups) Max() *Array { return g.reduce(group.Max, 0) }
+
+// Count is how many places along the axis each group has, as int64: a list.
+func (g *Groups) Count() *Array { return g.reduce(group.Count, 0) }
+
+// First is the first element of each group along the axis.
+func (g *Groups) First() *Array { return g.reduce(group.First, 0) }
+
+// Last is the last element of each group along the axis.
+func (g *Groups) Last() *Array { return g.reduce(group.Last, 0) }

@@ -1,0 +1,100 @@
+package oocore_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gonbext/gonbext/oocore"
+)
+
+func TestGroupByReducesEachGroup(t *testing.T) {
+	x := oocore.FromSlice([]float64{1, 2, 3, 4, 5, 6}, 3, 2)
+	g := x.GroupBy(t.Context(), oocore.FromSlice([]int64{2, 0, 2}), oocore.GroupOptions{}, oocore.Memory(small))
+	nan := math.NaN()
+	for name, c := range map[string]struct {
+		got  *oocore.Array
+		want []float64
+	}{
+		"sum": {g.Sum(), []float64{3, 4, 0, 0, 6, 8}}, "mean": {g.Mean(), []float64{3, 4, nan, nan, 3, 4}},
+		"var": {g.Var(1), []float64{nan, nan, nan, nan, 8, 8}}, "min": {g.Min(), []float64{3, 4, nan, nan, 1, 2}}, "max": {g.Max(), []float64{3, 4, nan, nan, 5, 6}},
+		"count": {g.Count(), []float64{1, 0, 2}}, "first": {g.First(), []float64{3, 4, nan, nan, 1, 2}}, "last": {g.Last(), []float64{3, 4, nan, nan, 5, 6}},
+	} {
+		if got := floats(t, c.got); fmt.Sprint(got) != fmt.Sprint(c.want) {
+			t.Errorf("%s is %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+func TestGroupByRejectsLabels(t *testing.T) {
+	x := oocore.Arange(0, 3, 1)
+	for want, labels := range map[string]*oocore.Array{
+		"labels of shape (2,) are not one for each of the 3 places along axis 0": oocore.FromSlice([]int64{0, 1}),
+		"labels are integers, not float64":                                       oocore.FromSlice([]float64{0, 1, 2}),
+		"label 5 at place 1 is not that of one of 3 groups":                      oocore.FromSlice([]int64{0, 5, 1}),
+		"label -1 at place 2 is not that of one of 3 groups":                     oocore.FromSlice([]int64{0, 2, -1}),
+	} {
+		g := x.GroupBy(t.Context(), labels, oocore.GroupOptions{Groups: 3})
+		if _, err := oocore.Collect[int64](t.Context(), g.Sum(), oocore.Memory(small)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want: %s", err, want)
+		}
+	}
+	g := x.GroupBy(t.Context(), oocore.FromSlice([]int64{0, 0, 2}), oocore.GroupOptions{Groups: 3})
+	if _, err := oocore.Collect[int64](t.Context(), g.Min(), oocore.Memory(small)); err == nil || !strings.Contains(err.Error(), "a group has no elements") {
+		t.Errorf("the smallest of no integers: %v", err)
+	}
+}
+
+// Groups, windows and random numbers have the same bits whatever chunks and workers.
+func TestGroupsWindowsAndDrawsDoNotDependOnChunks(t *testing.T) {
+	const n = 300_000
+	x := oocore.RandomNormal(oocore.Float64, 3, n)
+	labels := oocore.RandomIntegers(oocore.Int32, 4, 0, 50, n)
+	all := func(x, labels *oocore.Array) []*oocore.Array {
+		g := x.GroupBy(context.Background(), labels, oocore.GroupOptions{Groups: 50})
+		return []*oocore.Array{g.Sum(), g.Var(0), x.Rolling(oocore.Mean, oocore.RollingOptions{Window: 1000}), x.Rolling(oocore.Var, oocore.RollingOptions{Window: 77})}
+	}
+	var want [][]float64
+	for _, a := range all(x, labels) {
+		want = append(want, floats(t, a, oocore.Workers(1)))
+	}
+	dir := t.TempDir()
+	save := func(a *oocore.Array, name string, chunk int) *oocore.Array {
+		stored, err := a.Save(t.Context(), filepath.Join(dir, name), oocore.Chunks(chunk), oocore.Memory(small))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return stored
+	}
+	stored := all(save(x, "x.zarr", 70_001), save(labels, "l.zarr", 9_999))
+	for i, a := range stored {
+		if got := floats(t, a, oocore.Workers(3)); !slices.Equal(got, want[i]) {
+			t.Errorf("result %d differs", i)
+		}
+	}
+}
+
+func TestRandomNumbersFollowTheirDistribution(t *testing.T) {
+	const n = 100_000
+	z := floats(t, oocore.RandomNormal(oocore.Float32, 11, n))
+	var sum, squares float64
+	for _, v := range z {
+		sum += v
+		squares += v * v
+	}
+	if mean, variance := sum/n, squares/n; math.Abs(mean) > 5/math.Sqrt(n) || math.Abs(variance-1) > 5*math.Sqrt(2./n) {
+		t.Errorf("mean %g, variance %g", mean, variance)
+	}
+	order := collected(t, oocore.RandomPermutation(12, 1000))
+	slices.Sort(order)
+	if !slices.Equal(order, collected(t, oocore.Arange(0, 1000, 1))) {
+		t.Error("a permutation does not have each number once")
+	}
+	if err := oocore.RandomIntegers(oocore.Int8, 1, 0, 200, 3).Err(); err == nil || !strings.Contains(err.Error(), "int8 does not have all integers from 0 to 199") {
+		t.Errorf("%v", err)
+	}
+}

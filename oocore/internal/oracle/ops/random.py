@@ -1,0 +1,97 @@
+"""Cases of random numbers, against Philox4x32-10 in Python's integers: Salmon and others, SC11, 2011."""
+import importlib.util
+import math
+import os
+
+import numpy as np
+
+_spec = importlib.util.spec_from_file_location("truth_shape", os.path.join(os.path.dirname(__file__), "shape.py"))
+_shape = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(_shape)
+array, lengths, axis_of, case, refused, joined, TYPES, EACH = (getattr(_shape, n) for n in "array lengths axis_of case refused joined TYPES EACH".split())
+NORMAL, INTEGER, WORD = 1, 2, 3
+
+
+def philox(counter, key):
+    mask = 0xFFFFFFFF
+    c = [counter >> 32 * i & mask for i in range(4)]
+    k = [key & mask, key >> 32]
+    for _ in range(10):
+        a, b = 0xD2511F53 * c[0], 0xCD9E8D57 * c[2]
+        c = [b >> 32 ^ c[1] ^ k[0], b & mask, a >> 32 ^ c[3] ^ k[1], a & mask]
+        k = [(k[0] + 0x9E3779B9) & mask, (k[1] + 0xBB67AE85) & mask]
+    return c
+
+
+# The known answers that the authors publish with Random123.
+assert philox(0, 0) == [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]
+assert philox(2**128 - 1, 2**64 - 1) == [0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD]
+assert philox(0x0370734413198A2E85A308D3243F6A88, 0x299F31D0A4093822) == [0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1]
+
+
+def pair(seed, block, kind, attempt=0):
+    w = philox(block | kind << 64 | attempt << 96, seed)
+    return w[1] << 32 | w[0], w[3] << 32 | w[2]
+
+
+def normal(seed, i):
+    a, b = (w >> 11 for w in pair(seed, i // 2, NORMAL))
+    r, angle = math.sqrt(-2 * math.log(1 - a / 2**53)), 2 * math.pi * (b / 2**53)
+    return r * (math.sin(angle) if i % 2 else math.cos(angle))
+
+
+def integer(seed, i, low, high):
+    n = high - low
+    for attempt in range(100):
+        m = pair(seed, i // 2, INTEGER, attempt)[i % 2] * n
+        if m % 2**64 >= (2**64 - n) % n:
+            return low + (m >> 64)
+
+
+def words(seed, n):
+    return np.array([pair(seed, i // 2, WORD)[i % 2] for i in range(n)], "u8")
+
+
+def drawn(seed, shape, f, dtype):
+    return np.array([f(seed, i) for i in range(int(np.prod(shape)))], dtype).reshape(shape)
+
+
+def cases(rng):
+    for i in range(EACH):
+        shape = () if i % 9 == 0 else lengths(rng, most=3, empty=0.1)
+        seed = int(rng.integers(1 << 62))
+        yield case("normal", f"normal({joined([seed, *shape])})", {}, lambda: drawn(seed, shape, normal, "f8"), 1e-13, 1e-14)
+        low = int(rng.integers(-(2**62), 2**62)) if i % 3 == 0 else int(rng.integers(-100, 100))
+        high = low + (int(rng.integers(1, 2**62)) if i % 3 == 0 else int(rng.integers(1, 50)))
+        yield case("integers", f"integers({joined([seed, low, high, *shape])})", {}, lambda: drawn(seed, shape, lambda s, k: integer(s, k, low, high), "i8"))
+        n = int(rng.integers(0, 300))
+        order = np.argsort(words(seed, n), kind="stable")
+        yield case("permutation", f"permutation({seed}, {n})", {}, lambda: order)
+        x = array(rng, lengths(rng))
+        axis = axis_of(rng, x.ndim)
+        yield case("permuted", f"permuted(x, {seed}, {axis})", {"x": x}, lambda: np.take_along_axis(x, np.argsort(words(seed, x.size).reshape(x.shape), axis, kind="stable"), axis))
+        y = array(rng, (max(n, 1), *x.shape[1:]))
+        k = int(rng.integers(0, 40))
+        at = drawn(seed, (k,), lambda s, i: integer(s, i, 0, len(y)), "i8")
+        yield case("choice", f"choice(y, {seed}, {k})", {"y": y}, lambda: y[at])
+        k = min(k, n)
+        if n:
+            yield case("choice", f'choice(y, {seed}, {k}, "distinct")', {"y": y}, lambda: y[order[:k]])
+    # Moments of many: of the normal distribution the first four, within five of their own deviations; those of integers too.
+    n = 200_000
+    for expr, want, sigma in (
+        (f"mean(normal(7, {n}))", 0, 1), (f"var(normal(8, {n}))", 1, 2**0.5), (f"moment(normal(9, {n}), 3)", 0, 6**0.5), (f"moment(normal(10, {n}), 4)", 3, 96**0.5),
+        (f"mean(astype(normal(11, {n}) < 1.959963984540054, \"float64\"))", 0.975, 0.16), (f"mean(slice(normal(12, {n}), \":-1\")*slice(normal(12, {n}), \"1:\"))", 0, 1),
+        (f"mean(normal(13, {n})*normal(14, {n}))", 0, 1), (f"mean(integers(15, 0, 100, {n})*1.0)", 49.5, 29), (f"var(integers(16, 0, 100, {n})*1.0)", 833.25, 750),
+        (f"mean(permuted(arange({n}), 5)*arange({n})*1.0/{n}/{n})", 0.25, 0.2),
+    ):
+        name = next(f for f in ("integers", "permuted", "normal") if f in expr)
+        yield case(name, expr, {}, lambda: np.float64(want), 0, 5 * sigma / n**0.5)
+    # Weights of four elements, and how often each is drawn.
+    w = np.array([1.0, 0, 3, 6])
+    x = np.arange(4)
+    for i, p in enumerate(w / 10):
+        yield case("choice", f'mean(astype(choice(x, 21, {n}, "weights", w) == {i}, "float64"))', {"x": x, "w": w}, lambda: np.float64(p), 0, 5 * (p * (1 - p) / n) ** 0.5)
+    for bad in ("normal(-1, 3)", "normal(1, -1)", "integers(1, 3, 3, 2)", "integers(1, 4, 3, 2)", "permutation(1, -1)", "permuted(x, 1, 1)", "permuted(x, -1)", "choice(x, 1, -1)",
+                'choice(x, 1, 5, "distinct")', 'choice(x, 1, 2, "weights", w - 1)', 'choice(x, 1, 2, "weights", w*0)', 'choice(x, 1, 2, "weights", slice(w, "1:"))', 'choice(x, 1, 2, "weights", w*nan)', 'choice(slice(x, "0:0"), 1, 1)'):
+        yield refused(bad.split("(")[0], bad, {k: v for k, v in (("x", x), ("w", w)) if k in bad.split("(", 1)[1]})

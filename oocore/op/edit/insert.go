@@ -1,0 +1,187 @@
+package edit
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/op/compose"
+	"github.com/gonbext/gonbext/oocore/op/index"
+	"github.com/gonbext/gonbext/oocore/op/order"
+	"github.com/gonbext/gonbext/oocore/op/shape"
+)
+
+// Insert is NumPy's insert: values come before each of the indices along an axis, in the
+// array's type. alone says that the index is one number and no list: values may then be
+// several elements along the axis, the first of their own axes. It is part of whatever
+// reads it.
+func Insert(site graph.Site, n *graph.Node, indices []int, alone bool, values *graph.Node, axis int) (*graph.Node, error) {
+	m := &compose.Maker{Site: site}
+	out, err := insert(m, n, indices, alone, values, axis)
+	return named(site, "insert", out, err, n, values)
+}
+
+func insert(m *compose.Maker, n *graph.Node, indices []int, alone bool, values *graph.Node, axis int) (*graph.Node, error) {
+	at, err := grid.Axis(axis, len(n.Shape))
+	if err != nil {
+		return nil, err
+	}
+	length := n.Shape[at]
+	indices = slices.Clone(indices)
+	for i, x := range indices {
+		if x < -length || x > length {
+			return nil, fmt.Errorf("index %d is out of range for axis %d of length %d", x, at, length)
+		}
+		if x < 0 {
+			indices[i] += length
+		}
+	}
+	if values, err = index.Fitting(m.Site, values, n.DType); err != nil {
+		return nil, err
+	}
+	for len(values.Shape) < len(n.Shape) {
+		values = m.ExpandDims(values, 0)
+		if m.Err != nil {
+			return nil, m.Err
+		}
+	}
+	if len(values.Shape) > len(n.Shape) {
+		return nil, fmt.Errorf("values of shape %s have more axes than shape %s", grid.Format(values.Shape), grid.Format(n.Shape))
+	}
+	if alone {
+		values = m.Make(func() (*graph.Node, error) { return shape.Move(m.Site, values, []int{0}, []int{at}) })
+	}
+	if len(indices) == 0 || m.Err != nil {
+		return n, m.Err
+	}
+	count := len(indices)
+	if count == 1 {
+		count = values.Shape[at]
+	}
+	lengths := slices.Clone(n.Shape)
+	lengths[at] = count
+	if _, err := grid.BroadcastTo(values.Shape, lengths); err != nil {
+		return nil, fmt.Errorf("values of shape %s do not broadcast to shape %s of what is inserted", grid.Format(values.Shape), grid.Format(lengths))
+	}
+	values = m.BroadcastTo(values, lengths...)
+	join := func(in ...*graph.Node) *graph.Node {
+		return m.Make(func() (*graph.Node, error) { return shape.Concatenate(m.Site, at, in...) })
+	}
+	if len(indices) == 1 {
+		return join(m.Part(n, at, 0, indices[0]), values, m.Part(n, at, indices[0], length)), m.Err
+	}
+	// The places of values in the result, rising, and which of them is at each.
+	by := make([]int64, count)
+	for i := range by {
+		by[i] = int64(i)
+	}
+	slices.SortStableFunc(by, func(i, k int64) int { return indices[i] - indices[k] })
+	places := make([]int64, count)
+	for k, i := range by {
+		places[k] = int64(indices[i] + k)
+	}
+	if length+count == 0 {
+		return n, nil
+	}
+	place := m.Arange(length + count)
+	earlier, here := ranked(m, places, place)
+	from := m.Make(func() (*graph.Node, error) {
+		return index.Take(m.Site, list(m, by), m.Apply(kernel.Minimum, earlier, m.Number(count-1)), 0)
+	})
+	from = m.Apply(kernel.Where, here, m.Apply(kernel.Add, from, m.Number(length)), m.Apply(kernel.Subtract, place, earlier))
+	both := join(n, values)
+	return m.Make(func() (*graph.Node, error) { return index.Take(m.Site, both, from, at) }), m.Err
+}
+
+// Delete is NumPy's delete: the array without the elements of indices along an axis. It is
+// part of whatever reads it.
+func Delete(site graph.Site, n *graph.Node, indices []int, axis int) (*graph.Node, error) {
+	m := &compose.Maker{Site: site}
+	out, err := remove(m, n, indices, axis)
+	return named(site, "delete", out, err, n)
+}
+
+func remove(m *compose.Maker, n *graph.Node, indices []int, axis int) (*graph.Node, error) {
+	at, err := grid.Axis(axis, len(n.Shape))
+	if err != nil {
+		return nil, err
+	}
+	length := n.Shape[at]
+	gone := make([]int64, len(indices))
+	for i, x := range indices {
+		if x < -length || x >= length {
+			return nil, fmt.Errorf("index %d is out of range for axis %d of length %d", x, at, length)
+		}
+		if gone[i] = int64(x); x < 0 {
+			gone[i] += int64(length)
+		}
+	}
+	slices.Sort(gone)
+	gone = slices.Compact(gone)
+	count := len(gone)
+	if count == 0 {
+		return n, nil
+	}
+	first, last := int(gone[0]), int(gone[count-1])
+	if last-first+1 == count {
+		before, after := m.Part(n, at, 0, first), m.Part(n, at, last+1, length)
+		return m.Make(func() (*graph.Node, error) { return shape.Concatenate(m.Site, at, before, after) }), m.Err
+	}
+	// The i-th that is left comes after those that are gone before it.
+	for i := range gone {
+		gone[i] -= int64(i)
+	}
+	place := m.Arange(length - count)
+	shift := m.Make(func() (*graph.Node, error) { return order.SearchSorted(m.Site, list(m, gone), place, true) })
+	from := m.Apply(kernel.Add, place, shift)
+	return m.Make(func() (*graph.Node, error) { return index.Take(m.Site, n, from, at) }), m.Err
+}
+
+// DeleteEvery is the array without count elements along an axis, from one on, step apart:
+// those of a slice. It holds none of their indices.
+func DeleteEvery(site graph.Site, n *graph.Node, start, step, count, axis int) (*graph.Node, error) {
+	m := &compose.Maker{Site: site}
+	out, err := removeEvery(m, n, start, step, count, axis)
+	return named(site, "delete", out, err, n)
+}
+
+func removeEvery(m *compose.Maker, n *graph.Node, start, step, count, axis int) (*graph.Node, error) {
+	at, err := grid.Axis(axis, len(n.Shape))
+	if err != nil || count == 0 {
+		return n, err
+	}
+	if step < 0 {
+		start, step = start+(count-1)*step, -step
+	}
+	length := n.Shape[at]
+	if step == 1 || count == 1 {
+		before, after := m.Part(n, at, 0, start), m.Part(n, at, start+count, length)
+		return m.Make(func() (*graph.Node, error) { return shape.Concatenate(m.Site, at, before, after) }), m.Err
+	}
+	// One more is gone before each step-1 that are left, from the first that is gone on.
+	place := m.Arange(length - count)
+	gone := m.Apply(kernel.FloorDivide, m.Apply(kernel.Subtract, place, m.Number(start)), m.Number(step-1))
+	gone = m.Apply(kernel.Add, gone, m.Number(1))
+	gone = m.Apply(kernel.Minimum, m.Apply(kernel.Maximum, gone, m.Number(0)), m.Number(count))
+	from := m.Apply(kernel.Add, place, gone)
+	return m.Make(func() (*graph.Node, error) { return index.Take(m.Site, n, from, at) }), m.Err
+}
+
+// ranked is, for each of the numbers, how many of a rising list come before it, and
+// whether it is in the list.
+func ranked(m *compose.Maker, rising []int64, numbers *graph.Node) (before, in *graph.Node) {
+	l := list(m, rising)
+	before = m.Make(func() (*graph.Node, error) { return order.SearchSorted(m.Site, l, numbers, false) })
+	upTo := m.Make(func() (*graph.Node, error) { return order.SearchSorted(m.Site, l, numbers, true) })
+	return before, m.Apply(kernel.Greater, upTo, before)
+}
+
+// list is numbers of the program as an array.
+func list(m *compose.Maker, v []int64) *graph.Node {
+	return m.Make(func() (*graph.Node, error) {
+		return graph.FromBytes(m.Site, slices.Clone(dtype.Bytes(v)), dtype.Int64, len(v))
+	})
+}
