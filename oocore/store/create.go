@@ -20,6 +20,8 @@ const dataAlign = disk.Page
 
 // Create begins a new array, in the formats that Open knows; the shape and
 // dtype of a raw file's path may be left out, else they must agree with m.
+// x.npy?order=F&dtype=>f4 is written in Fortran's order and big-endian, and
+// x.bin likewise.
 //
 // Nothing is seen under the name until Commit. Refused before any byte is
 // written: a folder that is missing or not writable, a name that is a
@@ -49,11 +51,12 @@ func create(path string, m Meta) (Writer, error) {
 		return nil, err
 	}
 	w := newFlatWriter(path, m, int64(len(p.header)))
+	w.order = order{fortran: p.raw.fortran, big: p.raw.big, part: partSize(m.DType)}
 	w.finish = func(context.Context) error {
 		_, err := w.out.WriteAt(p.header, 0)
 		return err
 	}
-	return w.begin(p.file, p.size, fmt.Sprintf("%s %v %s", p.format, m.Shape, m.DType), m)
+	return w.begin(p.file, p.size, fmt.Sprintf("%s %v %s%s", p.format, m.Shape, m.DType, w.order), m)
 }
 
 // createExtent begins an array that is a part of a file.

@@ -113,7 +113,7 @@ func TestCreateRefuses(t *testing.T) {
 		at("d.npy"):                          {store.Meta{Shape: []int{2}}, "no dtype"},
 		at("e.bin?shape=3,2"):                {small, "shape=(3, 2) in the path, the array has (2, 3)"},
 		at("f.bin?dtype=int32"):              {small, "dtype=int32 in the path, the array has float32"},
-		at("g.bin?dtype=float32&offset=128"): {small, "offset= and order=F are for reading"},
+		at("g.bin?dtype=float32&offset=128"): {small, "offset= is for reading"},
 	} {
 		_, err := store.Create(path, c.m)
 		checkError(t, err, path, c.cause)

@@ -116,7 +116,7 @@ func Unchanged(f Source, was FileVersion) error {
 // NpyHeader is the header of an npy file that begins at a place in another: so long
 // that the elements begin at a page.
 func NpyHeader(shape []int, t dtype.Type, at int64) ([]byte, error) {
-	h, err := npyHeader(shape, t, 1)
+	h, err := npyHeader(shape, t, false, false, 1)
 	if err != nil {
 		return nil, err
 	}

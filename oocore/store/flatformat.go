@@ -30,11 +30,11 @@ func (flatFormat) Place(path string) string {
 
 func (flatFormat) Layout(path string, m Meta) (Layout, error) {
 	if m.Region != nil { // the file is there, and agrees or is refused by Create
-		_, err := locate(path)
-		return Layout{Open: true}, err
+		loc, err := locate(path)
+		return loc.layout(), err
 	}
-	_, err := plan(path, m)
-	return Layout{Open: true}, err
+	p, err := plan(path, m)
+	return p.layout(), err
 }
 
 func (flatFormat) Create(path string, m Meta) (Writer, error) {
@@ -66,12 +66,23 @@ func plan(path string, m Meta) (p planned, err error) {
 		return p, err
 	}
 	if p.format == formatNpy {
-		p.header, err = npyHeader(m.Shape, m.DType, dataAlign)
-	} else {
-		err = p.raw.agree(m)
+		p.header, err = npyHeader(m.Shape, m.DType, p.raw.fortran, p.raw.big, dataAlign)
+	}
+	if agreed := p.raw.agree(m); err == nil {
+		err = agreed
 	}
 	p.size = int64(len(p.header)) + int64(grid.Size(m.Shape)*m.DType.Size())
 	return p, err
+}
+
+// layout is how a flat file is filled: anywhere at once, through a buffer where elements lie
+// in another order than that in memory.
+func (loc location) layout() Layout {
+	l := Layout{Open: true}
+	if loc.raw.fortran || loc.raw.big {
+		l.Work.Heap = scratchBytes
+	}
+	return l
 }
 
 // agree refuses a path that says something other than the array to be written.
@@ -81,8 +92,8 @@ func (q rawQuery) agree(m Meta) error {
 		return fmt.Errorf("shape=%s in the path, the array has %s", grid.Format(q.shape), grid.Format(m.Shape))
 	case q.dtype != dtype.Invalid && q.dtype != m.DType:
 		return fmt.Errorf("dtype=%s in the path, the array has %s", q.dtype, m.DType)
-	case q.offset != 0 || q.fortran:
-		return errors.New("offset= and order=F are for reading: what is written begins at 0 and is in C order")
+	case q.offset != 0:
+		return errors.New("offset= is for reading: what is written begins at 0")
 	}
 	return nil
 }

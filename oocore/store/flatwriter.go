@@ -22,6 +22,7 @@ type flatWriter struct {
 	shape    []int
 	itemsize int
 	offset   int64 // of the first element
+	order    order // in the file
 	// finish writes what stands around the elements.
 	finish func(context.Context) error
 
@@ -59,6 +60,9 @@ func (w *flatWriter) write(ctx context.Context, src []byte, b grid.Box) (err err
 	}
 	if len(src) != l.Bytes() {
 		return fmt.Errorf("the box %s has %d bytes, the buffer %d", b, l.Bytes(), len(src))
+	}
+	if w.order.converts() {
+		return w.convert(ctx, src, b)
 	}
 	l.Start += w.offset
 	return writeLayout(ctx, w.out, src, l)

@@ -96,7 +96,13 @@ func parseNpyHeader(text string) (Extent, error) {
 	if e.Fortran, ok = d["fortran_order"].(bool); !ok {
 		return Extent{}, errors.New("fortran_order is neither True nor False")
 	}
-	if e.DType, e.Big, err = parseDescr(d["descr"]); err != nil {
+	descr := d["descr"]
+	if code, ok := descr.(string); ok && len(code) > 0 {
+		if integers, attributes, date := cutDate(code[1:]); date {
+			descr, e.Details.Attributes = code[:1]+integers, attributes
+		}
+	}
+	if e.DType, e.Big, err = parseDescr(descr); err != nil {
 		return Extent{}, fmt.Errorf("descr: %w", err)
 	}
 	lengths, ok := d["shape"].(pyTuple)
@@ -143,9 +149,9 @@ func parseDescr(v literal) (t dtype.Type, big bool, err error) {
 	case "V":
 		name, hint = "void", ": it has no numeric type (bfloat16 from ml_dtypes is stored so: save it as float32, or raw as .bin?shape=…&dtype=bfloat16)"
 	case "M":
-		name, hint = "datetime64", ": save it as int64"
+		name, hint = "datetime64", " of this unit: save it as datetime64[s], or int64"
 	case "m":
-		name, hint = "timedelta64", ": save it as int64"
+		name, hint = "timedelta64", " of this unit: save it as timedelta64[s], or int64"
 	case "f":
 		name, hint = "long double", ": save it as float64"
 	case "c":
@@ -163,16 +169,23 @@ func splitFirst(s string) (first, rest string) {
 
 // npyHeader is a version 1 header whose length is a multiple of align, so that
 // the elements begin where direct I/O and vector loads like them.
-func npyHeader(shape []int, t dtype.Type, align int) ([]byte, error) {
+func npyHeader(shape []int, t dtype.Type, fortran, big bool, align int) ([]byte, error) {
 	descr, ok := npyDescr[t]
 	if !ok {
 		return nil, fmt.Errorf("the npy format has no %s: write another dtype, or raw as .bin?shape=…&dtype=%s", t, t)
 	}
 	order := "<"
-	if t.Size() == 1 {
+	switch {
+	case t.Size() == 1:
 		order = "|"
+	case big:
+		order = ">"
 	}
-	dict := fmt.Sprintf("{'descr': '%s%s', 'fortran_order': False, 'shape': %s, }", order, descr, grid.Format(shape))
+	columns := "False"
+	if fortran {
+		columns = "True"
+	}
+	dict := fmt.Sprintf("{'descr': '%s%s', 'fortran_order': %s, 'shape': %s, }", order, descr, columns, grid.Format(shape))
 	const prefix = len(npyMagic) + 4
 	total := (prefix + len(dict) + 1 + align - 1) / align * align
 	h := slices.Grow([]byte(npyMagic), total)

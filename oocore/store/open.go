@@ -25,9 +25,11 @@ var (
 // Open opens a stored array and reads its header only. The path's form names
 // the format:
 //
-//	x.npy                              NumPy's, versions 1 to 3
+//	x.npy                              NumPy's, versions 1 to 3; datetime64 and timedelta64 of
+//	                                   a plain unit are int64, with their units in the attributes
 //	x.bin?shape=10,20&dtype=float32    elements and nothing else; offset=N skips
-//	                                   N bytes, order=F is Fortran's order
+//	                                   N bytes, order=F is Fortran's order, and
+//	                                   dtype=>f4 is big-endian
 //	frames/*.npy?axis=0                files of one shape and dtype, stacked along a
 //	                                   new axis in the order of their names
 //

@@ -55,6 +55,7 @@ type rawQuery struct {
 	dtype   dtype.Type
 	offset  int64
 	fortran bool
+	big     bool // big-endian
 }
 
 // locate takes a path apart. A question mark begins a query only where one
@@ -62,6 +63,9 @@ type rawQuery struct {
 func locate(path string) (location, error) {
 	if file, query, ok := cutQuery(path); ok {
 		q, err := parseRawQuery(query)
+		if q.shape == nil && q.offset == 0 && formatByName(file) == formatNpy { // how an npy file is to be written
+			return location{file, formatNpy, q}, err
+		}
 		return location{file, formatRaw, q}, err
 	}
 	if format := formatByName(path); format != "" {
@@ -103,14 +107,41 @@ func formatByName(path string) string {
 // has to say what it holds.
 func Stored(path string, m Meta) string {
 	loc, err := locate(path)
-	if err != nil || loc.format != formatRaw || loc.raw.shape != nil && loc.raw.dtype != dtype.Invalid {
+	if err == nil && loc.format == formatNpy {
+		return loc.file // whose header says all
+	}
+	if err != nil || loc.raw.shape != nil && loc.raw.dtype != dtype.Invalid {
 		return path
 	}
 	shape := "()"
 	if len(m.Shape) > 0 {
 		shape = strings.Trim(strings.ReplaceAll(grid.Format(m.Shape), " ", ""), "(,)")
 	}
-	return fmt.Sprintf("%s?shape=%s&dtype=%s", loc.file, shape, m.DType)
+	query := fmt.Sprintf("%s?shape=%s&dtype=%s", loc.file, shape, m.DType)
+	if loc.raw.big {
+		query = fmt.Sprintf("%s?shape=%s&dtype=>%s", loc.file, shape, m.DType)
+	}
+	if loc.raw.fortran {
+		query += "&order=F"
+	}
+	return query
+}
+
+// parseDType reads a dtype by its name, or by NumPy's code, with its byte order before it:
+// float32, <f4, >f4, >float32.
+func parseDType(text string) (t dtype.Type, big bool, err error) {
+	name := strings.TrimLeft(text, "<>=|")
+	if len(text)-len(name) > 1 {
+		return 0, false, fmt.Errorf("dtype=%s has more than one byte order", text)
+	}
+	big = text != name && text[0] == '>'
+	for t, code := range npyDescr {
+		if code == name {
+			return t, big, nil
+		}
+	}
+	t, err = dtype.Parse(name)
+	return t, big, err
 }
 
 func parseRawQuery(text string) (q rawQuery, err error) {
@@ -126,7 +157,7 @@ func parseRawQuery(text string) (q rawQuery, err error) {
 		case "shape":
 			q.shape, err = grid.Parse(v[0])
 		case "dtype":
-			q.dtype, err = dtype.Parse(v[0])
+			q.dtype, q.big, err = parseDType(v[0])
 		case "offset":
 			if q.offset, err = strconv.ParseInt(v[0], 10, 64); err != nil || q.offset < 0 {
 				err = fmt.Errorf("offset=%s is not a number of bytes", v[0])
@@ -150,7 +181,7 @@ func rawExtent(q rawQuery, size int64) (Extent, error) {
 	if q.shape == nil || q.dtype == dtype.Invalid {
 		return Extent{}, errors.New("a raw file does not say what it holds: add ?shape=10,20&dtype=float32")
 	}
-	e := Extent{Offset: q.offset, Shape: q.shape, DType: q.dtype, Fortran: q.fortran}
+	e := Extent{Offset: q.offset, Shape: q.shape, DType: q.dtype, Fortran: q.fortran, Big: q.big}
 	if err := grid.Check(q.shape, q.dtype.Size()); err != nil {
 		return Extent{}, err
 	}

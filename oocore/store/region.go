@@ -9,7 +9,6 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
-	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/store/internal/strided"
 )
 
@@ -54,6 +53,7 @@ func createRegion(path string, m Meta) (Writer, error) {
 		return nil, fmt.Errorf("region %s: %w", m.Region, err)
 	}
 	w := &regionWriter{flatWriter: newFlatWriter(path, m, e.Offset), extent: e, size: size, box: *m.Region}
+	w.order = order{fortran: e.Fortran, big: e.Big, part: partSize(e.DType)}
 	w.target = target
 	if w.ws == nil {
 		if w.ws, err = NewStagingDir(path); err != nil {
@@ -148,44 +148,7 @@ func (w *regionWriter) write(ctx context.Context, src []byte, b grid.Box) error 
 		return err
 	}
 	w.wrote.Store(true)
-	if !w.extent.Fortran && !w.extent.Big {
-		return w.flatWriter.write(ctx, src, b)
-	}
-	return w.convert(ctx, src, b)
-}
-
-// convert writes elements in another order than that in memory, by parts that fit
-// into a buffer and are as long in the file as can be.
-func (w *regionWriter) convert(ctx context.Context, src []byte, b grid.Box) error {
-	buffer := scratch.Get().(*[scratchBytes]byte)
-	defer scratch.Put(buffer)
-	shape, stride := slices.Clone(w.shape), grid.Strides(b.Shape)
-	stored := grid.Box{Start: slices.Clone(b.Start), Shape: slices.Clone(b.Shape)}
-	if w.extent.Fortran {
-		for _, axes := range [][]int{shape, stride, stored.Start, stored.Shape} {
-			slices.Reverse(axes)
-		}
-	}
-	for part := range stored.Split(grid.Auto(stored.Shape, w.itemsize, scratchBytes)) {
-		at := 0
-		for d := range part.Start {
-			at += (part.Start[d] - stored.Start[d]) * stride[d]
-		}
-		l, err := strided.Of(shape, w.itemsize, strided.Box(part))
-		if err != nil {
-			return err
-		}
-		l.Start += w.offset
-		bytes := buffer[:l.Bytes()]
-		kernel.Copy(w.itemsize, part.Shape, bytes, 0, grid.Strides(part.Shape), src, at, stride)
-		if w.extent.Big {
-			kernel.Swap(bytes, partSize(w.extent.DType))
-		}
-		if err := writeLayout(ctx, w.out, bytes, l); err != nil {
-			return err
-		}
-	}
-	return nil
+	return w.flatWriter.write(ctx, src, b)
 }
 
 // Commit makes the region durable; then the array is whole again.

@@ -26,6 +26,7 @@ goes on where it stopped.`,
   gonbext convert rows.zarr columns.zarr --chunks 65536x8 --memory 512MiB --plan
   gonbext convert acts.npy half.npy --dtype float16 --memory 256MiB
   gonbext convert 'frames/*.npy' frames.zarr --chunks 16x512x512
+  gonbext convert acts.npy 'columns.npy?order=F&dtype=>f4'
   gonbext convert 'acts.bin?shape=3075200x512&dtype=float32' acts.safetensors#acts`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {

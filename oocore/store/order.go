@@ -1,0 +1,66 @@
+package store
+
+import (
+	"context"
+	"slices"
+
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/store/internal/strided"
+)
+
+// order is how elements lie in a file, and their bytes.
+type order struct {
+	fortran bool
+	big     bool // big-endian
+	part    int  // bytes that have an order among them
+}
+
+// converts reports that elements lie in another way than in memory.
+func (o order) converts() bool { return o.fortran || o.big }
+
+// String is empty for the order that elements have in memory.
+func (o order) String() string {
+	text := ""
+	if o.fortran {
+		text += " order=F"
+	}
+	if o.big {
+		text += " big-endian"
+	}
+	return text
+}
+
+// convert writes elements in another order than that in memory, by parts that fit
+// into a buffer and are as long in the file as can be.
+func (w *flatWriter) convert(ctx context.Context, src []byte, b grid.Box) error {
+	buffer := scratch.Get().(*[scratchBytes]byte)
+	defer scratch.Put(buffer)
+	shape, stride := slices.Clone(w.shape), grid.Strides(b.Shape)
+	stored := grid.Box{Start: slices.Clone(b.Start), Shape: slices.Clone(b.Shape)}
+	if w.order.fortran {
+		for _, axes := range [][]int{shape, stride, stored.Start, stored.Shape} {
+			slices.Reverse(axes)
+		}
+	}
+	for part := range stored.Split(grid.Auto(stored.Shape, w.itemsize, scratchBytes)) {
+		at := 0
+		for d := range part.Start {
+			at += (part.Start[d] - stored.Start[d]) * stride[d]
+		}
+		l, err := strided.Of(shape, w.itemsize, strided.Box(part))
+		if err != nil {
+			return err
+		}
+		l.Start += w.offset
+		bytes := buffer[:l.Bytes()]
+		kernel.Copy(w.itemsize, part.Shape, bytes, 0, grid.Strides(part.Shape), src, at, stride)
+		if w.order.big {
+			kernel.Swap(bytes, w.order.part)
+		}
+		if err := writeLayout(ctx, w.out, bytes, l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
