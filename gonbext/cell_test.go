@@ -57,6 +57,24 @@ var cells = map[string]func(){
 		defer gonbext.Memory(gonbext.Cell("CELL", 1))()
 		gonbext.Last = oocore.Arange(0, 80, 1).Reshape(8, 10)
 	},
+	"figures": func() {
+		defer gonbext.Memory(gonbext.Cell("CELL", 1), gonbext.Budget("64MiB"))()
+		x := oocore.Arange(0, 1_000_000, 1)
+		gonbext.Plot(x, x.Neg())
+		gonbext.Hist(x)
+		gonbext.HeatMap(x.Reshape(1000, 1000))
+		gonbext.Image(x.Reshape(1000, 1000))
+		gonbext.Plot(oocore.FromSlice([]complex64{1}, 1))
+		println("not reached")
+	},
+	"figures as text": func() {
+		defer gonbext.Memory(gonbext.Budget("64MiB"))()
+		gonbext.Plot(oocore.Arange(0, 8, 1))
+	},
+	"figures planned": func() {
+		defer gonbext.Footprint(gonbext.Cell("CELL", 1), gonbext.Budget("64MiB"))()
+		gonbext.Plot(oocore.Arange(0, 8, 1))
+	},
 	"plain": func() {
 		defer gonbext.Memory(gonbext.Cell("CELL", 1), gonbext.Budget("1GiB"))()
 		for range 16 {
@@ -216,6 +234,38 @@ func TestLastValueBecomesACard(t *testing.T) {
 	if !slices.Equal(c.Shape, []int{8, 10}) || c.DType != "int64" || c.Bytes != 640 || len(c.Corner) != 6 ||
 		strings.Join(c.Corner[5], " ") != "50 51 52 53 54 55" {
 		t.Errorf("card %+v", c)
+	}
+}
+
+func TestFiguresAreLeftForTheKernel(t *testing.T) {
+	r := run(t, "figures")
+	r.expect(t, 1)
+	if r.stdout != "" || !strings.Contains(r.stderr, "Plot: ") || !strings.Contains(r.stderr, "x.Abs()") || !strings.Contains(r.stderr, "(cell:7)") {
+		t.Errorf("said %q and %q", r.stdout, r.stderr)
+	}
+	var kinds []string
+	for _, s := range r.runs(t) {
+		if c := s.Header.Card; c != nil {
+			kinds = append(kinds, c.Figure.Kind)
+		} else if !s.Header.Process && s.Header.Cell != record.Unreported {
+			t.Errorf("a run %q is reported", s.Header.Title)
+		}
+	}
+	if want := []string{record.PlotFigure, record.HistFigure, record.HeatMapFigure, record.ImageFigure}; !slices.Equal(kinds, want) {
+		t.Errorf("figures %q", kinds)
+	}
+}
+
+func TestFigureIsTextWithoutANotebook(t *testing.T) {
+	r := run(t, "figures as text")
+	r.expect(t, 0)
+	if !strings.Contains(r.stdout, "▁▂▃▄▅▆▇█") || !strings.Contains(r.stdout, "8 elements from 0 to 7") {
+		t.Errorf("said %q", r.stdout)
+	}
+	r = run(t, "figures planned")
+	r.expect(t, 0)
+	if !strings.Contains(r.stdout, "nothing to draw") {
+		t.Errorf("under a footprint: %q", r.stdout)
 	}
 }
 

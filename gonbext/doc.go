@@ -9,9 +9,34 @@
 //	x := oocore.Open("acts.npy")
 //	gonbext.Save(x.Sub(x.Mean(0)), "centred.npy")
 //
+// Show shows an array; Plot, Hist, HeatMap and Image draw arrays larger than memory: what a
+// picture shows of them is computed within the budget.
+//
+// # Magics
+//
+//	%%memory [flags]               runs the cell within a budget; progress and a chart of memory while it runs, a report after it
+//	%%footprint [flags]            plans the same cell and runs nothing: bytes, passes, a tree of stages
+//	%footprint 3075200x512 float32 bytes by dtype beside what this machine allows
+//	%chunks acts.zarr              the chunk grid of a stored array, and what each chunk takes
+//	%runs [all] [N]                earlier runs of this notebook, by number
+//	%report [RUN]                  one of them drawn again, also after a reload or restart
+//	%compare A B                   two laid over each other, with what grew: %compare last-1 last
+//	%budget [SIZE|none]            for the cells that follow; likewise %device [NAME|none]
+//	%gonbext, %help, %lsmagic      help, as %%memory --help, %%memory? and Shift-Tab are
+//
+// Flags are --budget 512MiB, --device cpu or model:8GiB (a modelled GPU of that memory),
+// --chunks 1024x512, --chart auto|svg|none and --fresh. Go's own values count towards the
+// budget too, by line of the cell; what is over it ends the cell, not the kernel.
+//
+// # Errors
+//
 // Save, Collect and Show end the cell where they fail, with one line that names
 // the cause and the user's own line, so that a cell needs no error plumbing.
 // Those who want the error call oocore with Context.
+//
+// Cells link without cgo, in half the time; %env CGO_ENABLED 1 brings it back. They
+// compile against the source that the command was built from, and only where no other
+// user can change it.
 //
 // The cell's process draws nothing. It leaves a record of each run in the run
 // log, and the kernel, or the gonbext command as a child process, makes the

@@ -21,6 +21,8 @@ type cell struct {
 	ended     sync.Once
 	process   *process // nil under Footprint
 	why       string   // the error that ends it
+	displayer *displayer
+	noCommand bool // there is no command to start as one
 }
 
 // current is the cell that runs: its process has one.
@@ -106,7 +108,7 @@ func (c *cell) end() {
 			c.process.done(c.why)
 		}
 		if c.report {
-			report(c.id, c.chart)
+			c.showReport()
 		}
 	})
 }

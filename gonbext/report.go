@@ -1,29 +1,91 @@
 package gonbext
 
 import (
+	"bufio"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"slices"
+	"time"
 
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
-// ReportCommand is the hidden subcommand of the gonbext command that shows the
-// report of a cell: in the notebook whose GoNB it runs below, else as text.
-const ReportCommand = "_report"
+// ReportCommand is the hidden subcommand of the gonbext command that shows what a cell has
+// to show: in the notebook whose GoNB it runs below, else as text. It draws the records
+// whose paths it reads, answering each with ShownLine or with another line, and then the
+// report of the cell's runs. GoNB takes displays from one process of a cell, so a cell has
+// one such child.
+const (
+	ReportCommand = "_report"
+	ShownLine     = "shown"
+)
 
-// report has the gonbext command draw the runs of a cell, or says their verdicts
-// where there is no command.
-func report(cell, chart string) {
-	if command, err := exec.LookPath("gonbext"); err == nil {
-		c := exec.Command(command, ReportCommand, cell, "--chart", chart)
-		c.Stdout, c.Stderr = os.Stdout, os.Stderr
-		if c.Run() == nil {
+// displayer is the command as a child of the cell.
+type displayer struct {
+	command *exec.Cmd
+	paths   io.WriteCloser
+	answers *bufio.Reader
+}
+
+// showLimit is how long a figure may take to be drawn before the cell goes on without it.
+const showLimit = time.Minute
+
+// display starts the command, once; nil where there is none.
+func (c *cell) display() *displayer {
+	if c.displayer != nil || c.noCommand {
+		return c.displayer
+	}
+	c.noCommand = true
+	path, err := exec.LookPath("gonbext")
+	if err != nil {
+		return nil
+	}
+	id := ""
+	if c.report { // otherwise the kernel does, or there is nothing to report
+		id = c.id
+	}
+	d := &displayer{command: exec.Command(path, ReportCommand, id, "--chart", c.chart)}
+	d.command.Stderr = os.Stderr
+	if d.paths, err = d.command.StdinPipe(); err != nil {
+		return nil
+	}
+	out, err := d.command.StdoutPipe()
+	if err != nil || d.command.Start() != nil {
+		return nil
+	}
+	d.answers = bufio.NewReader(out)
+	c.noCommand, c.displayer = false, d
+	return d
+}
+
+// show has a record drawn; false where it was not.
+func (c *cell) show(path string) bool {
+	d := c.display()
+	if d == nil {
+		return false
+	}
+	limit := time.AfterFunc(showLimit, func() { _ = d.command.Process.Kill() })
+	defer limit.Stop()
+	if _, err := fmt.Fprintln(d.paths, path); err != nil {
+		return false
+	}
+	answer, err := d.answers.ReadString('\n')
+	return err == nil && answer == ShownLine+"\n"
+}
+
+// showReport has the runs of a cell drawn, or says their verdicts where there is no
+// command.
+func (c *cell) showReport() {
+	if d := c.display(); d != nil {
+		d.paths.Close()
+		_, err := io.Copy(os.Stdout, d.answers)
+		if d.command.Wait() == nil && err == nil {
 			return
 		}
 	}
-	all := runs(cell)
+	all := runs(c.id)
 	for i, r := range all {
 		over := r.End == nil || r.End.ProcessPeak > r.Header.Budget
 		if !r.Header.Process || over || i == 0 && len(all) == 1 {

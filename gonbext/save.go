@@ -10,7 +10,7 @@ import (
 // returns the array stored there. What is there already, of the same expression,
 // is not computed again. A failure or an interrupt ends the cell.
 func Save(a *oocore.Array, path string, opts ...oocore.Option) *oocore.Array {
-	opts = settle("Save", a, path, opts)
+	opts = applyOptions("Save", a, path, opts)
 	ctx, stop := during()
 	defer stop()
 	saved, err := a.Save(ctx, path, opts...)
@@ -24,7 +24,7 @@ func Save(a *oocore.Array, path string, opts ...oocore.Option) *oocore.Array {
 // towards the budget. A failure or an interrupt ends the cell; so does
 // %%footprint, which has no values to return.
 func Collect[T oocore.Element](a *oocore.Array, opts ...oocore.Option) []T {
-	opts = settle("Collect", a, "", opts)
+	opts = applyOptions("Collect", a, "", opts)
 	ctx, stop := during()
 	defer stop()
 	values, err := oocore.Collect[T](ctx, a, opts...)
@@ -37,8 +37,8 @@ func Collect[T oocore.Element](a *oocore.Array, opts ...oocore.Option) []T {
 	return values
 }
 
-// settle adds what the cell has to say to the options of one call.
-func settle(op string, a *oocore.Array, path string, opts []oocore.Option) []oocore.Option {
+// applyOptions adds what the cell has to say to the options of one call.
+func applyOptions(op string, a *oocore.Array, path string, opts []oocore.Option) []oocore.Option {
 	if c := current.chunks; c != nil && len(c) == a.Dims() {
 		opts = append([]oocore.Option{oocore.Chunks(c...)}, opts...)
 	}

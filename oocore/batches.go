@@ -10,7 +10,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
-	"github.com/gonbext/gonbext/oocore/op/chunkwise"
+	"github.com/gonbext/gonbext/oocore/op/udf"
 )
 
 // Batch is a part of an array along an axis.
@@ -98,7 +98,7 @@ func batchError(site graph.Site, err error) error {
 	if e, ok := errors.AsType[*Error](err); ok && e.Op == "collect" {
 		err = e.Err
 	}
-	if errors.Is(err, chunkwise.ErrKept) {
+	if errors.Is(err, udf.ErrKept) {
 		err = errors.New("the loop keeps its batches, whose memory is then another batch's: copy what is to be kept")
 	}
 	return &Error{Op: "batches", Site: site, Err: err}
@@ -118,7 +118,7 @@ func batching[T Element](site graph.Site, a *Array, axis, size int, hand func(ct
 	if err != nil {
 		return nil, &Error{Op: "batches", Shapes: [][]int{n.Shape}, Types: []dtype.Type{n.DType}, Site: site, Err: err}
 	}
-	return made(chunkwise.Feeding(site, n, axis, size, hand)), nil
+	return made(udf.Feeding(site, n, axis, size, hand)), nil
 }
 
 func batchAxis(shape []int, axis, size int) (int, error) {
@@ -152,6 +152,6 @@ func MapBatches[T, U Element](f func(dst []U, batch Batch[T]) error, a *Array, a
 		call := func(dst []byte, src [][]byte, at Block) error {
 			return f(dtype.Slice[U](dst), Batch[T]{at.Start[axis] / size, at, dtype.Slice[T](src[0])})
 		}
-		return chunkwise.Map(site, call, dtype.Of[U](), chunkwise.MapOptions{Name: functionName(f), Chunks: chunks}, n)
+		return udf.Map(site, call, dtype.Of[U](), udf.MapOptions{Name: functionName(f), Chunks: chunks}, n)
 	}, a)
 }

@@ -1,52 +1,19 @@
 package oocore_test
 
 import (
+	"fmt"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore"
-	"github.com/gonbext/gonbext/oocore/filter"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/plan"
+	"github.com/gonbext/gonbext/oocore/testcases/iterations"
 )
-
-// iterations are expressions that use what they have made again and again: a step, how
-// often it is done, and what is done last. As trees they have more nodes than a machine
-// has bytes.
-var iterations = []struct {
-	name  string
-	times int
-	step  func(y *oocore.Array) *oocore.Array
-	last  func(y *oocore.Array) *oocore.Array
-}{
-	{"a chain of operations", 2000, func(y *oocore.Array) *oocore.Array { return y.Mul(0.5).Add(0.25) }, nil},
-	{"sums with its own roll", 40, func(y *oocore.Array) *oocore.Array { return y.Add(y.Roll(1, 0)).Mul(0.5) }, nil},
-	{"squarings", 40, func(y *oocore.Array) *oocore.Array { return y.Mul(y) }, func(y *oocore.Array) *oocore.Array { return y.Sum() }},
-	{"heat equation by slices", 24, func(u *oocore.Array) *oocore.Array {
-		around := u.Slice("2:, 1:-1").Add(u.Slice(":-2, 1:-1")).Add(u.Slice("1:-1, 2:")).Add(u.Slice("1:-1, :-2"))
-		middle := u.Slice("1:-1, 1:-1")
-		return middle.Add(around.Sub(middle.Mul(4)).Mul(0.1))
-	}, nil},
-	{"heat equation by rolls", 24, func(u *oocore.Array) *oocore.Array {
-		around := u.Roll(1, 0).Add(u.Roll(-1, 0)).Add(u.Roll(1, 1)).Add(u.Roll(-1, 1))
-		return u.Add(around.Sub(u.Mul(4)).Mul(0.1))
-	}, nil},
-	{"differences from a gaussian", 14, func(y *oocore.Array) *oocore.Array {
-		return y.Sub(filter.Gaussian(y, []float64{1}, filter.GaussianOptions{}))
-	}, nil},
-}
-
-func iterate(y *oocore.Array, times int, step, last func(*oocore.Array) *oocore.Array) *oocore.Array {
-	for range times {
-		y = step(y)
-	}
-	if last != nil {
-		y = last(y)
-	}
-	return y
-}
 
 // node is an array's expression.
 func node(t testing.TB, a *oocore.Array) (n *graph.Node) {
@@ -61,17 +28,56 @@ func node(t testing.TB, a *oocore.Array) (n *graph.Node) {
 	return n
 }
 
+// What uses itself again and again is computed within 64 MiB, and has NumPy's values.
+func TestIterationsWithin64MiBAreNumPys(t *testing.T) {
+	smallBudget(t)
+	python := os.Getenv("GONBEXT_PYTHON")
+	if python == "" {
+		t.Skip("left out: values of NumPy and SciPy, whose Python GONBEXT_PYTHON names")
+	}
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	families := iterations.All()
+	script := fmt.Sprintf("import numpy as np, scipy.ndimage\nx = np.random.default_rng(1).random((1000, 1000))\nx[::3] = 1.0\nnp.save(%q, x)\n", at("x.npy"))
+	for i, f := range families {
+		script += fmt.Sprintf("y = x\nfor _ in range(%d): y = %s\n", f.Times, f.Python)
+		if f.PythonLast != "" {
+			script += "y = " + f.PythonLast + "\n"
+		}
+		script += fmt.Sprintf("np.save(%q, y)\n", at(fmt.Sprintf("%d.npy", i)))
+	}
+	if out, err := exec.Command(python, "-c", script).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for i, f := range families {
+		got, err := f.Of(oocore.Open(at("x.npy"))).Save(t.Context(), at("got.npy"), oocore.Memory("64MiB"), oocore.Fresh())
+		if err != nil {
+			t.Errorf("%s: %v", f.Name, err)
+			continue
+		}
+		want := oocore.Open(at(fmt.Sprintf("%d.npy", i)))
+		distance := got.Sub(want).Abs().Sub(want.Abs().Mul(f.Tolerance)).Max()
+		far, err := oocore.Collect[float64](t.Context(), distance)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !(far[0] <= 0) {
+			t.Errorf("%s: an element is %g further from NumPy's than it may be", f.Name, far[0])
+		}
+	}
+}
+
 // Planning takes memory by the distinct nodes, and so does the plan, whose buffers fit
 // in little.
 func TestIterationsArePlannedAsGraphs(t *testing.T) {
-	for _, c := range iterations {
+	for _, c := range iterations.All() {
 		for _, size := range []struct {
 			side int
 			need int64 // beside what a process takes for itself
 		}{{1000, 48 << 20}, {20_000, 240 << 20}} {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			y := iterate(oocore.Random(oocore.Float64, 1, size.side, size.side), c.times, c.step, c.last)
+			y := c.Of(oocore.Random(oocore.Float64, 1, size.side, size.side))
 			p, err := plan.New(node(t, y), plan.Target{Path: "y.npy"})
 			if err != nil {
 				t.Fatal(err)
@@ -82,13 +88,13 @@ func TestIterationsArePlannedAsGraphs(t *testing.T) {
 			}
 			runtime.ReadMemStats(&after)
 			if bytes := after.TotalAlloc - before.TotalAlloc; bytes > 50_000_000 {
-				t.Errorf("%s of %d²: planning allocates %d bytes", c.name, size.side, bytes)
+				t.Errorf("%s of %d²: planning allocates %d bytes", c.Name, size.side, bytes)
 			}
 			if sized.Need > size.need {
-				t.Errorf("%s of %d²: needs %d MiB", c.name, size.side, sized.Need>>20)
+				t.Errorf("%s of %d²: needs %d MiB", c.Name, size.side, sized.Need>>20)
 			}
-			if len(p.Stages) > c.times+2 {
-				t.Errorf("%s of %d²: %d passes", c.name, size.side, len(p.Stages))
+			if len(p.Stages) > c.Times+2 {
+				t.Errorf("%s of %d²: %d passes", c.Name, size.side, len(p.Stages))
 			}
 		}
 	}
@@ -101,29 +107,30 @@ func TestIterationsGiveWhatTheirStepsGive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range iterations {
-		want, times := x, min(c.times, 100)
-		for range times {
-			step := c.step(want)
+	for _, c := range iterations.All() {
+		want := x
+		c.Times = min(c.Times, 100)
+		for range c.Times {
+			step := c.Step(want)
 			values, err := oocore.Collect[float64](t.Context(), step)
 			if err != nil {
 				t.Fatal(err)
 			}
 			want = oocore.FromSlice(values, step.Shape()...)
 		}
-		if c.last != nil {
-			want = c.last(want)
+		if c.Last != nil {
+			want = c.Last(want)
 		}
 		one, err := oocore.Collect[float64](t.Context(), want)
 		if err != nil {
 			t.Fatal(err)
 		}
-		all, err := oocore.Collect[float64](t.Context(), iterate(x, times, c.step, c.last))
+		all, err := oocore.Collect[float64](t.Context(), c.Of(x))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !slices.Equal(one, all) {
-			t.Errorf("%s: other values than step by step", c.name)
+			t.Errorf("%s: other values than step by step", c.Name)
 		}
 	}
 }
@@ -136,8 +143,8 @@ func TestHeatEquationIsItsArithmetic(t *testing.T) {
 		x[i] = float64(i * 7919 % 1009)
 	}
 	want := slices.Clone(x)
-	heat := iterations[4]
-	for range heat.times {
+	heat := iterations.All()[5]
+	for range heat.Times {
 		next := make([]float64, len(want))
 		at := func(r, c int) float64 { return want[(r+rows)%rows*cols+(c+cols)%cols] }
 		for r := range rows {
@@ -148,7 +155,7 @@ func TestHeatEquationIsItsArithmetic(t *testing.T) {
 		}
 		want = next
 	}
-	got, err := oocore.Collect[float64](t.Context(), iterate(oocore.FromSlice(x, rows, cols), heat.times, heat.step, nil))
+	got, err := oocore.Collect[float64](t.Context(), heat.Of(oocore.FromSlice(x, rows, cols)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,11 +176,11 @@ func TestIndicesOfSharedExpressions(t *testing.T) {
 }
 
 func BenchmarkPlanIterations(b *testing.B) {
-	for _, c := range iterations {
-		b.Run(c.name, func(b *testing.B) {
+	for _, c := range iterations.All() {
+		b.Run(c.Name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				y := iterate(oocore.Random(oocore.Float64, 1, 1000, 1000), c.times, c.step, c.last)
+				y := c.Of(oocore.Random(oocore.Float64, 1, 1000, 1000))
 				p, err := plan.New(node(b, y), plan.Target{Path: "y.npy"})
 				if err == nil {
 					_, err = p.Size(plan.Options{Budget: 1 << 30, Workers: 2})

@@ -77,7 +77,7 @@ func (h *host) decompose(d expr.Decomposition) (*expr.Decomposed, error) {
 	if f == nil {
 		return nil, errors.New("this program has no decompositions: import github.com/gonbext/gonbext/oocore/decomp")
 	}
-	s, err := settle(h.opts)
+	s, err := applyOptions(h.opts)
 	if err != nil {
 		return nil, err
 	}

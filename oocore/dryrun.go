@@ -47,7 +47,7 @@ func (d *dryRun) note(short *MemoryError) {
 // Need is enough for all of them. Otherwise it returns the options for the runs themselves.
 // Within another algorithm, whose plan has these runs too, Fits plans nothing.
 func Fits(opts []Option, f func(opts []Option) error) ([]Option, error) {
-	s, err := settle(opts)
+	s, err := applyOptions(opts)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func Holding(bytes int64) Option {
 
 // DryRun reports whether runs under the options are planned and not made: see Fits.
 func DryRun(opts []Option) bool {
-	s, err := settle(opts)
+	s, err := applyOptions(opts)
 	return err == nil && s.dry != nil
 }
 

@@ -33,7 +33,7 @@ func EvalContext(ctx context.Context, expression string, names Names, opts ...Op
 		nodes[name] = n
 	}
 	n, err := expr.Parse(expression, nodes, &host{ctx, opts, func(opts []Option) error {
-		s, err := settle(opts)
+		s, err := applyOptions(opts)
 		if err != nil {
 			return err
 		}

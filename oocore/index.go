@@ -79,7 +79,7 @@ func (a *Array) Set(spec string, values any) *Array {
 func (a *Array) Mask(ctx context.Context, mask *Array, opts ...Option) *Array {
 	return build("mask", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
 		return one(counted(ctx, "mask", opts, func(run index.Run) ([]*graph.Node, error) {
-			n, err := index.By(site, in[0], in[1], run)
+			n, err := index.BooleanMask(site, in[0], in[1], run)
 			return []*graph.Node{n}, err
 		}))
 	}, a, mask)

@@ -10,7 +10,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
-	"github.com/gonbext/gonbext/oocore/op/chunkwise"
+	"github.com/gonbext/gonbext/oocore/op/udf"
 )
 
 // MapOptions are what MapChunks and MapArrays may be told.
@@ -66,17 +66,17 @@ func MapArrays[T, U Element](f func(dst []U, src [][]T, at Block) error, o MapOp
 	}, operands...)
 }
 
-func mapped[T, U Element](site graph.Site, call chunkwise.Function, name string, o MapOptions, in []*graph.Node) (*graph.Node, error) {
+func mapped[T, U Element](site graph.Site, call udf.Function, name string, o MapOptions, in []*graph.Node) (*graph.Node, error) {
 	for _, n := range in {
 		if err := takes[T](site, "map_chunks", n); err != nil {
 			return nil, err
 		}
 	}
-	options := chunkwise.MapOptions{Name: name, Chunks: o.Chunks, Shape: o.Shape}
+	options := udf.MapOptions{Name: name, Chunks: o.Chunks, Shape: o.Shape}
 	if o.Source != nil {
 		options.From = func(input int, at grid.Box) grid.Box { return o.Source(input, at) }
 	}
-	return chunkwise.Map(site, call, dtype.Of[U](), options, in...)
+	return udf.Map(site, call, dtype.Of[U](), options, in...)
 }
 
 // takes refuses an array of another type than a function's.

@@ -36,63 +36,6 @@ func collect[T oocore.Element](t *testing.T, a *oocore.Array) []T {
 	return v
 }
 
-func ExampleEval() {
-	x := oocore.FromSlice([]float32{1, 2, 3, 4, 5, 6}, 2, 3)
-	centred := oocore.Eval("x - mean(x, 0)", oocore.Names{"x": x})
-	v, err := oocore.Collect[float32](context.Background(), centred)
-	fmt.Println(v, err)
-	// Output: [-1.5 -1.5 -1.5 1.5 1.5 1.5] <nil>
-}
-
-func ExampleArray_Slice() {
-	x := oocore.Arange(0, 12, 1).Reshape(3, 4)
-	v, err := oocore.Collect[int64](context.Background(), x.Slice("::-1, 1:3"))
-	fmt.Println(v, err)
-	// Output: [9 10 5 6 1 2] <nil>
-}
-
-func ExampleArray_String() {
-	x := oocore.Random(oocore.Float32, 1, 3075200, 512)
-	fmt.Println(x.Sqrt().Mean(0))
-	fmt.Println(x)
-	// Output:
-	// mean(sqrt(random(3075200, 512)), 0): 512 float32, 2 KiB
-	// random(3075200, 512): 3,075,200 × 512 float32, 5.87 GiB
-}
-
-func ExampleArray_Err() {
-	a := oocore.Full(1.0, 3, 4)
-	b := oocore.Full(1.0, 5, 6)
-	err := a.MatMul(b).Sqrt().Sum().Err()
-	text, _, _ := strings.Cut(err.Error(), " (oocore_test.go:")
-	fmt.Println(text)
-	// Output: matmul: shapes (3, 4) and (5, 6) do not align: 4 columns meet 5 rows
-}
-
-func ExampleMapChunks() {
-	x := oocore.FromSlice([]float32{1, 4, 9})
-	halves := oocore.MapChunks(func(dst []float64, src []float32, _ oocore.Block) error {
-		for i, v := range src {
-			dst[i] = float64(v) / 2
-		}
-		return nil
-	}, x, oocore.MapOptions{})
-	v, err := oocore.Collect[float64](context.Background(), halves)
-	fmt.Println(v, err)
-	// Output: [0.5 2 4.5] <nil>
-}
-
-func ExampleArray_Reduce() {
-	x := oocore.FromSlice([]float64{1, 2, 3, 4})
-	sample := x.Reduce(oocore.Var, oocore.ReduceOptions{DDof: 1})
-	most := x.Reduce(oocore.Mean, oocore.ReduceOptions{Where: x.Less(3.5)})
-	fmt.Println(oocore.Collect[float64](context.Background(), sample))
-	fmt.Println(oocore.Collect[float64](context.Background(), most))
-	// Output:
-	// [1.6666666666666667] <nil>
-	// [2] <nil>
-}
-
 func TestTheFirstErrorTravels(t *testing.T) {
 	a := oocore.Full(1.0, 3, 4)
 	bad := a.Add(oocore.Full(1, 5)) // the line that the error names

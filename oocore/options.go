@@ -35,7 +35,7 @@ type settings struct {
 	planned    bool
 	target     *string // of the whole expression; nil where nobody has told
 	cell       string
-	within     *together // nil for a run by itself
+	within     *runGroup // nil for a run by itself
 	dry        *dryRun   // nil where runs are made
 	foreseen   int64     // overhead that the algorithm of the run was planned with; 0: it was not
 	held       int64     // by the algorithm, beside that
@@ -163,7 +163,9 @@ func Workers(n int) Option {
 }
 
 // Processes is the number of worker processes of this machine that run the tasks. The
-// budget is of all of them together and of this process, and so are the workers. They
+// budget is of all of them together and of this process, and so are the workers. The
+// result has the same bytes; a worker that is killed is replaced, and only its unfinished
+// tasks are done again; a run that was cut off goes on in one process or in several. They
 // run the gonbext command: this program, where it is that command, else the one that PATH
 // finds. Go functions, which exist in one process only, are an error, and so is a device.
 func Processes(n int) Option {
@@ -242,7 +244,7 @@ func SetDefaults(opts ...Option) {
 	defaults.opts = slices.Clone(opts)
 }
 
-func settle(opts []Option) (*settings, error) {
+func applyOptions(opts []Option) (*settings, error) {
 	defaults.Lock()
 	all := slices.Concat(defaults.opts, opts)
 	defaults.Unlock()

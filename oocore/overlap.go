@@ -3,7 +3,7 @@ package oocore
 import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
-	"github.com/gonbext/gonbext/oocore/op/chunkwise"
+	"github.com/gonbext/gonbext/oocore/op/udf"
 	"github.com/gonbext/gonbext/oocore/op/window"
 )
 
@@ -18,7 +18,7 @@ const (
 	BoundaryNearest  = window.Nearest  // a a a a | a b c d | d d d d
 	BoundaryWrap     = window.Wrap     // a b c d | a b c d | a b c d
 	BoundaryConstant = window.Constant // k k k k | a b c d | k k k k
-	BoundaryNone     = chunkwise.None  // a b c d: chunks end with the array
+	BoundaryNone     = udf.None        // a b c d: chunks end with the array
 )
 
 // OverlapOptions are what Overlap may be told.
@@ -51,7 +51,7 @@ func Overlap[T, U Element](f func(dst []U, src []T, at Block) error, a *Array, o
 		call := func(dst []byte, src [][]byte, at Block) error {
 			return f(dtype.Slice[U](dst), dtype.Slice[T](src[0]), at)
 		}
-		return chunkwise.Overlap(site, call, dtype.Of[U](), chunkwise.OverlapOptions{
+		return udf.Overlap(site, call, dtype.Of[U](), udf.OverlapOptions{
 			Name: functionName(f), Depth: o.Depth, Boundary: o.Boundary, Value: o.Value, Chunks: o.Chunks}, in[0])
 	}, a)
 }
@@ -72,6 +72,6 @@ func ApplyAlong[T, U Element](f func(dst []U, line []T) error, a *Array, axis, l
 			return nil, err
 		}
 		call := func(dst, line []byte) error { return f(dtype.Slice[U](dst), dtype.Slice[T](line)) }
-		return chunkwise.ApplyAlong(site, call, dtype.Of[U](), chunkwise.AlongOptions{Name: functionName(f), Axis: axis, Length: length}, in[0])
+		return udf.ApplyAlong(site, call, dtype.Of[U](), udf.AlongOptions{Name: functionName(f), Axis: axis, Length: length}, in[0])
 	}, a)
 }

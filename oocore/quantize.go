@@ -82,7 +82,7 @@ func Dequantize(values, scale, zero *Array) *Array {
 func (q *Quantized) Save(ctx context.Context, path string, opts ...Option) (*Quantized, error) {
 	var measured *beside
 	runs := func(opts []Option) error {
-		s, err := settle(opts)
+		s, err := applyOptions(opts)
 		if err != nil {
 			return err
 		}
@@ -111,7 +111,7 @@ func (q *Quantized) Save(ctx context.Context, path string, opts ...Option) (*Qua
 		return nil, err
 	}
 	measured = nil
-	err = Together("quantize → "+filepath.Base(path), opts, func(opts []Option, _ func(string, float64)) error { return runs(opts) })
+	err = RunGroup("quantize → "+filepath.Base(path), opts, func(opts []Option, _ func(string, float64)) error { return runs(opts) })
 	if err != nil {
 		return nil, err
 	}
@@ -139,10 +139,10 @@ func (q *Quantized) known(ctx context.Context, opts []Option) (*Quantized, error
 	}
 	known := &Quantized{from: q.from}
 	var err error
-	if known.Scale, err = q.Scale.held(ctx, opts); err != nil {
+	if known.Scale, err = q.Scale.materialise(ctx, opts); err != nil {
 		return nil, err
 	}
-	if known.Zero, err = q.Zero.held(ctx, opts); err != nil {
+	if known.Zero, err = q.Zero.materialise(ctx, opts); err != nil {
 		return nil, err
 	}
 	known.Values = build("quantize", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {

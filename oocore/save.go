@@ -10,6 +10,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/exec"
+	"github.com/gonbext/gonbext/oocore/exec/checkpoint"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/internal/budget"
@@ -72,8 +73,8 @@ func Collect[T Element](ctx context.Context, a *Array, opts ...Option) ([]T, err
 	return out, nil
 }
 
-// held is the array with its elements in the program's memory.
-func (a *Array) held(ctx context.Context, opts []Option) (*Array, error) {
+// materialise is the array with its elements in the program's memory.
+func (a *Array) materialise(ctx context.Context, opts []Option) (*Array, error) {
 	site := graph.Caller()
 	r, err := a.prepare(site, "", append(opts[:len(opts):len(opts)], unstored))
 	if err != nil {
@@ -120,7 +121,7 @@ type run struct {
 	site       graph.Site
 	root       *graph.Node
 	plan       *plan.Sized
-	checkpoint *exec.Checkpoint
+	checkpoint *checkpoint.Checkpoint // nil where nothing can be resumed
 	limits     machine.Limits
 	workers    *exec.Processes // nil where the tasks run in this process
 	overhead   int64
@@ -136,7 +137,7 @@ func (a *Array) prepare(site graph.Site, path string, opts []Option) (*run, erro
 	if err != nil {
 		return nil, err
 	}
-	s, err := settle(opts)
+	s, err := applyOptions(opts)
 	if err != nil {
 		return nil, &Error{Op: op, Site: site, Err: err}
 	}
@@ -192,7 +193,9 @@ func (a *Array) prepare(site graph.Site, path string, opts []Option) (*run, erro
 		r.plan, err = logical.Size(o)
 	}
 	if err == nil && s.processes > 0 {
-		r.workers, err = workerProcesses(logical, s.processes)
+		if r.workers, err = workerProcesses(logical, s.processes); err == nil && s.within != nil {
+			r.workers = s.within.share(r.workers)
+		}
 	}
 	if err != nil {
 		if small, ok := errors.AsType[*MemoryError](err); ok && budget.HasGarbage(r.overhead) {
@@ -261,11 +264,11 @@ func (r *run) save(ctx context.Context) (*Array, error) {
 
 // make computes the output, or what an earlier run left of it to do.
 func (r *run) make(ctx context.Context, path string, print plan.Fingerprint, before map[int]store.Version, why string) (err error) {
-	if r.checkpoint, err = exec.NewCheckpoint(r.plan.Plan, print, r.fresh); err != nil {
+	if r.checkpoint, err = checkpoint.New(r.plan.Plan, print, r.fresh); err != nil {
 		return err
 	}
-	if r.checkpoint.Why == "" && !r.checkpoint.Resumes() && !r.fresh {
-		r.checkpoint.Why = why
+	if r.checkpoint.Reason == "" && !r.checkpoint.Resumes() && !r.fresh {
+		r.checkpoint.Reason = why
 	}
 	remembered := false
 	env := exec.Env{
@@ -390,7 +393,9 @@ func (r *run) record() *record.Writer {
 	}
 	h := r.plan.Header()
 	h.Cell, h.PlanOnly, h.WhatIf = r.cell, r.planned, r.alternatives
-	r.checkpoint.Tell(&h)
+	if r.checkpoint != nil {
+		r.checkpoint.Describe(&h)
+	}
 	h.Machine, _ = json.Marshal(r.limits)
 	create := record.Create
 	if r.within != nil {

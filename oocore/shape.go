@@ -84,6 +84,11 @@ func (a *Array) MatMul(b *Array, as ...DType) *Array {
 // Rechunk is the same array, to be stored in chunks of other lengths: Save takes them
 // where its own options name none; -1 is the whole of an axis. What is computed of the
 // array is not bound to them.
+//
+// Where the new chunks lie across the stored ones this takes one pass over the data if
+// the output can be filled in pieces, as uncompressed chunks can, or the array fits into
+// the budget; elsewhere two, by way of a file of blocks that suits both sides; never
+// more. The plan says which, and how many bytes move.
 func (a *Array) Rechunk(lengths ...int) *Array {
 	out := a.view("rechunk", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
 		if len(lengths) != len(n.Shape) {

@@ -28,7 +28,7 @@ func StateOf(ctx context.Context, what string, x *Array, parameters any, opts ..
 		return nil, err
 	}
 	t := &State{}
-	if t.s, err = settle(opts); err != nil {
+	if t.s, err = applyOptions(opts); err != nil {
 		return nil, err
 	}
 	named, err := json.Marshal(parameters)

@@ -8,9 +8,12 @@ import (
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
-// Card shows an array: what it is, its chunks as a drawing, and the elements in
-// its first corner.
-func Card(title string, c *record.Card) (Output, error) {
+// Card shows an array: a figure of it where the cell asked for one, else what it is, its
+// chunks as a drawing, and the elements in its first corner.
+func Card(title string, c *record.Card, o Options) (Output, error) {
+	if c.Figure != nil {
+		return dataFigure(title, c, o)
+	}
 	s := sheet{Title: plain(title), Verdict: cardLine(c)}
 	if svg := chunkDrawing(c); svg != "" {
 		s.Figures = []figure{{Title: "Chunks", Caption: cardChunks(c), Picture: picture(svg)}}
@@ -79,7 +82,7 @@ func chunkDrawing(c *record.Card) string {
 	scale := most / float64(max(rows, columns))
 	w, h := max(float64(columns)*scale, least), max(float64(rows)*scale, least)
 	behind := min(elementsOf(c.Shape[:max(n-2, 0)]), 4) - 1
-	d := newDrawing(760, h+top+20+6*float64(behind), cardLine(c)+", "+cardChunks(c))
+	d := newDrawing(760, h+top+20+6*float64(behind))
 	for i := behind; i > 0; i-- {
 		d.printf(`<rect x="%s" y="%s" width="%s" height="%s" fill="#cfdcea" stroke="#4c78a8"/>`, num(left+6*float64(i)), num(top+6*float64(behind-i)), num(w), num(h))
 	}

@@ -11,7 +11,7 @@ func TestCardShowsShapeChunksAndCorner(t *testing.T) {
 	out, err := Card("sqrt(x)"+hostile, &record.Card{
 		Shape: []int{3, 4000, 1000}, Chunks: []int{1, 1000, 300}, DType: "float32", Bytes: 48_000_000,
 		Corner: [][]string{{"1", "2"}, {"3", "<b>"}}, Text: "sqrt(x)\n1 2\n",
-	})
+	}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,7 @@
 // Package chart draws what runs left in their records: the report under a
 // notebook cell, the page that --report writes, the progress bar, and the
 // tables of footprints. It draws from records alone, after the fact or beside
-// the run, and never steers one.
+// the run, and never steers one. It also draws what cells show of arrays: cards and figures.
 //
 // A report is layered, so that something shows everywhere: text for terminals;
 // HTML whose charts are pictures (an img holding an SVG, which survives in
@@ -73,7 +73,7 @@ func Report(runs []*record.Run, o Options) (Output, error) {
 	runs = ordered(runs)
 	views := make([]*view, len(runs))
 	for i, r := range runs {
-		views[i] = newView(digest(r, share(len(runs))), o.Mode, i >= len(runs)-maxDrawn || r.Header.Process)
+		views[i] = newView(summarize(r, share(len(runs))), o.Mode, i >= len(runs)-maxDrawn || r.Header.Process)
 	}
 	html, carries, err := renderReport(views, o)
 	if err != nil {

@@ -2,6 +2,7 @@ package chart
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/base64"
 	"encoding/json"
 	"encoding/xml"
@@ -89,6 +90,27 @@ func svgs(t testing.TB, html string) []string {
 	return all
 }
 
+var packed = regexp.MustCompile(`\.push\("([^"]+)"\);</script>`)
+
+// options are the live figures in a report, as JSON.
+func options(t testing.TB, html string) []byte {
+	t.Helper()
+	m := packed.FindStringSubmatch(html)
+	if m == nil {
+		return nil
+	}
+	text := strings.NewReplacer(`\u002b`, "+", `\/`, "/", `\u003d`, "=").Replace(m[1])
+	r, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
 func TestGolden(t *testing.T) {
 	for name, r := range cases(t) {
 		out := report(t, Options{}, r)
@@ -127,9 +149,8 @@ func TestEveryPictureAndOptionParses(t *testing.T) {
 		if n == 0 {
 			continue
 		}
-		data := out.HTML[strings.LastIndex(out.HTML, `("",`)+4 : strings.LastIndex(out.HTML, ");</script>")]
 		var figures []map[string]any
-		if err := json.Unmarshal([]byte(data), &figures); err != nil || len(figures) != n {
+		if err := json.Unmarshal(options(t, out.HTML), &figures); err != nil || len(figures) != strings.Count(out.HTML, `<div id="gonbext-`) {
 			t.Errorf("%s: %d live figures of %d: %v", name, len(figures), n, err)
 		}
 	}
@@ -142,7 +163,7 @@ func TestHostileText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	progress := Progress(&runs["hostile"].Header, &record.Progress{Tasks: []int64{1, 0}}, time.Second)
+	progress := Progress(&runs["hostile"].Header, &record.Progress{Tasks: []int64{1, 0}}, time.Second, nil)
 	for _, html := range append(svgs(t, out.HTML), out.HTML, string(page), progress.HTML) {
 		if strings.Contains(html, "<img src=x") || strings.Contains(html, "alert(1)>") || strings.Contains(html, "\x1b") || strings.Contains(html, "\u202e") {
 			t.Errorf("not escaped: %.2000s", html)
@@ -172,7 +193,7 @@ func TestVerdicts(t *testing.T) {
 		"toosmall":  "Does not fit in 16 MiB: it needs 24 MiB at least",
 		"device":    "model 64 MiB: peak 62 MiB of 64 MiB, out of memory 2 times",
 	} {
-		if got := digest(runs[name], 1).verdict(); !strings.Contains(got, want) {
+		if got := summarize(runs[name], 1).verdict(); !strings.Contains(got, want) {
 			t.Errorf("%s: %q, want in it %q", name, got, want)
 		}
 	}
@@ -185,7 +206,7 @@ func TestRunning(t *testing.T) {
 	}
 	defer w.End(record.End{})
 	r := open(t, w.Path())
-	if got := digest(r, 1).verdict(); !strings.HasPrefix(got, "Still running, before its first chunk was done") {
+	if got := summarize(r, 1).verdict(); !strings.HasPrefix(got, "Still running, before its first chunk was done") {
 		t.Error(got)
 	}
 }
@@ -322,7 +343,7 @@ func TestProgress(t *testing.T) {
 	h := rootsHeader()
 	h.Stages[0].Skipped = 0
 	p := &record.Progress{Tasks: []int64{376, 94}, Read: 8e9, Written: 1.5e9, Sample: record.Sample{Arena: record.Bytes{200 * mib}}}
-	out := Progress(&h, p, 10*time.Second)
+	out := Progress(&h, p, 10*time.Second, nil)
 	// Bytes done: 6.3 + 12.6/4 of 18.9 GB, half; what took 10 s takes 10 s more.
 	want := "[████████████░░░░░░░░░░░░] 50 % · 470 of 752 chunks · 8 GB read, 1.5 GB written · 950 MB/s · holds 200 MiB · 10 s left"
 	if out.Text != want || !strings.Contains(out.HTML, "width:50.0%") {
@@ -330,15 +351,15 @@ func TestProgress(t *testing.T) {
 	}
 	h.Stages[0].Skipped = 376 // an earlier run's: its time says nothing of what is left
 	p.Tasks[0] = 0
-	if out := Progress(&h, p, 10*time.Second); !strings.Contains(out.Text, "50 % · 470 of 752 chunks") || !strings.Contains(out.Text, "30 s left") {
+	if out := Progress(&h, p, 10*time.Second, nil); !strings.Contains(out.Text, "50 % · 470 of 752 chunks") || !strings.Contains(out.Text, "30 s left") {
 		t.Error(out.Text)
 	}
 	for _, tasks := range [][]int64{nil, {0}, {1 << 60, -5}, {376, 376, 9}} {
-		if out := Progress(&h, &record.Progress{Tasks: tasks}, 0); strings.Contains(out.Text, "NaN") || strings.Contains(out.Text, "Inf") {
+		if out := Progress(&h, &record.Progress{Tasks: tasks}, 0, nil); strings.Contains(out.Text, "NaN") || strings.Contains(out.Text, "Inf") {
 			t.Error(out.Text)
 		}
 	}
-	if out := Progress(&record.Header{}, &record.Progress{}, time.Second); !strings.Contains(out.Text, "0 of 0 chunks") {
+	if out := Progress(&record.Header{}, &record.Progress{}, time.Second, nil); !strings.Contains(out.Text, "0 of 0 chunks") {
 		t.Error(out.Text)
 	}
 }
@@ -362,6 +383,7 @@ func TestStandaloneNeedsNothing(t *testing.T) {
 func hundredThousand(t testing.TB) *record.Run {
 	h := rootsHeader()
 	h.Stages = h.Stages[1:]
+	h.Stages[0].From = nil
 	h.Stages[0].Tasks, h.Stages[0].Shape, h.Stages[0].Chunks = 100_000, []int{3_200_000, 512}, []int{32, 512}
 	return made(t, h, math.MaxInt, doneEnd())
 }

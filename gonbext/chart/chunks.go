@@ -50,7 +50,8 @@ func chunksFigure(s *summary) (*figure, string) {
 	if most == 0 {
 		return nil, ""
 	}
-	f := &figure{Title: "Memory by chunk", Height: 240}
+	f := &figure{Title: "Memory by chunk", Height: 240, Folded: true}
+	f.Alt = fmt.Sprintf("Memory by chunk: the largest task held %s.", units.Bytes(most))
 	if perBar > 1 {
 		f.Caption = fmt.Sprintf("A bar shows the largest of up to %s neighbouring chunks.", units.Count(perBar))
 	}
@@ -96,9 +97,13 @@ func chunksFigure(s *summary) (*figure, string) {
 	c.Validate()
 	f.Option = c.JSON()
 
-	d := newDrawing(760, float64(f.Height)-10, f.Title)
+	d := newDrawing(760, float64(f.Height)-10)
 	n := float64(len(bars))
 	p := d.frame(d.legend(keys), n, top)
+	if gap == 0 {
+		p.skyline(bars, used)
+		used = nil
+	}
 	width := (p.right - p.left) / n * (1 - gap)
 	floor := make([]float64, len(bars))
 	for _, class := range used {
@@ -120,6 +125,24 @@ func chunksFigure(s *summary) (*figure, string) {
 		d.text(x+4, p.bottom+17, "start", "m", clip(sp.name, int(room/6.6)-1))
 	}
 	return f, d.done()
+}
+
+// skyline draws many bars as an area.
+func (p *plot) skyline(bars []record.Bytes, used []record.Class) {
+	var layers []layer
+	var x []float64
+	for i := range bars {
+		x = append(x, float64(i), float64(i+1))
+	}
+	for _, class := range used {
+		l := layer{key: key{color: classColors[class]}}
+		for i := range bars {
+			v := float64(bars[i][class])
+			l.values = append(l.values, v, v)
+		}
+		layers = append(layers, l)
+	}
+	p.bands(x, layers)
 }
 
 // barName names the chunks behind a bar.

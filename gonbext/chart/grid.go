@@ -7,9 +7,9 @@ import (
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
-// fold lays a chunk grid out in two dimensions, each cell one chunk or, of grids
+// downsampledGrid lays a chunk grid out in two dimensions, each cell one chunk or, of grids
 // that are too large to see, a block of neighbours.
-type fold struct {
+type downsampledGrid struct {
 	rows, cols, cells int
 	// How a chunk's linear index becomes a cell: row and column of the folded
 	// grid, then divided by the size of a block. A linear fold has width 0:
@@ -22,7 +22,7 @@ type fold struct {
 
 // gridMap is what the chunks of a stage took, by the cells of their fold.
 type gridMap struct {
-	fold
+	downsampledGrid
 	cells []cell
 }
 
@@ -36,13 +36,13 @@ type cell struct {
 
 // newGridMap folds the grid of a stage's tasks into at most limit cells.
 func newGridMap(st *record.Stage, limit int) *gridMap {
-	f := newFold(st.Shape, st.Chunks, int64(st.Tasks), limit)
+	f := newDownsampledGrid(st.Shape, st.Chunks, int64(st.Tasks), limit)
 	return &gridMap{f, make([]cell, f.cells)}
 }
 
-// newFold folds the grid of n chunks of a shape into at most limit cells.
-func newFold(shape, chunks []int, n int64, limit int) fold {
-	f := fold{n: n, perRow: 1, perCol: 1}
+// newDownsampledGrid folds the grid of n chunks of a shape into at most limit cells.
+func newDownsampledGrid(shape, chunks []int, n int64, limit int) downsampledGrid {
+	f := downsampledGrid{n: n, perRow: 1, perCol: 1}
 	counts, axes := gridCounts(shape, chunks, n)
 	rows, cols := n, int64(1)
 	split := 0
@@ -73,7 +73,7 @@ func newFold(shape, chunks []int, n int64, limit int) fold {
 }
 
 // wrap lays the chunks out in their order, in rows.
-func (f *fold) wrap(limit int) {
+func (f *downsampledGrid) wrap(limit int) {
 	f.perCol = ceilDiv(f.n, int64(limit))
 	cells := int(ceilDiv(f.n, f.perCol))
 	f.cols = cells
@@ -91,7 +91,7 @@ func (f *fold) wrap(limit int) {
 }
 
 // at is the index of the cell of a chunk.
-func (f *fold) at(chunk int64) int {
+func (f *downsampledGrid) at(chunk int64) int {
 	if f.width == 0 {
 		return int(chunk / f.perCol)
 	}

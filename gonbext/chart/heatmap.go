@@ -3,6 +3,9 @@ package chart
 import (
 	"cmp"
 	"fmt"
+	"image"
+	"image/color"
+	"math"
 	"strings"
 	"time"
 
@@ -19,14 +22,21 @@ func gridFigure(st *stageSummary) (*figure, string) {
 		return nil, ""
 	}
 	f := &figure{Title: "Chunks of " + clip(plain(st.Name), 60), Caption: g.caption(st.Shape, st.Chunks, "the slowest and the largest of them")}
+	f.Folded = true
 	fastest, slowest := g.extremes(cellTime)
 	lightest, heaviest := g.extremes(cellBytes)
+	f.Alt = fmt.Sprintf("%s: %s of %s done, the fastest in %s, the slowest in %s.", f.Title, units.Count(st.done), units.Count(int64(st.Tasks)), milliseconds(fastest), milliseconds(slowest))
+	if low := honest(fastest, slowest); low < fastest {
+		f.Caption += fmt.Sprintf(" All times are within 5 %% of each other, and are drawn alike: %s to %s.", milliseconds(fastest), milliseconds(slowest))
+		fastest = low
+	}
+	lightest = honest(lightest, heaviest)
 	var data []opts.HeatMapData
 	for i := range g.cells {
 		x := &g.cells[i]
 		value := []any{i % g.cols, i / g.cols, round(cellTime(x), 1e3), round(cellBytes(x), 1e3), x.trouble, g.name(i)}
 		if x.done == 0 {
-			value[2], value[3] = -1, -1 // the script draws what is not done in grey
+			value[2], value[3] = nil, nil // the script draws what is not done in grey
 		}
 		data = append(data, opts.HeatMapData{Value: value})
 	}
@@ -40,11 +50,11 @@ func gridFigure(st *stageSummary) (*figure, string) {
 		x := &g.cells[i]
 		squares[i] = square{cellTime(x), x.done > 0, x.trouble}
 	}
-	return f, g.draw(squares, fastest, slowest, milliseconds, words{f.Title, "not done", "retried or halved"})
+	return f, g.draw(squares, fastest, slowest, milliseconds, words{"not done", "retried or halved"})
 }
 
 // side is the length of a cell's side in pixels: few cells are larger.
-func (f *fold) side() float64 {
+func (f *downsampledGrid) side() float64 {
 	if f.rows == 1 {
 		return min(28, 690/float64(f.cols))
 	}
@@ -54,7 +64,7 @@ func (f *fold) side() float64 {
 
 // heatMap is the live chart of a fold, coloured by the third value of each cell
 // between least and most, and its height.
-func (f *fold) heatMap(tooltip string, data []opts.HeatMapData, least, most float64) (height int, option any) {
+func (f *downsampledGrid) heatMap(tooltip string, data []opts.HeatMapData, least, most float64) (height int, option any) {
 	c := charts.NewHeatMap()
 	hidden := &opts.AxisLabel{Show: opts.Bool(false)}
 	bare := &opts.AxisLine{Show: opts.Bool(false)}
@@ -65,7 +75,7 @@ func (f *fold) heatMap(tooltip string, data []opts.HeatMapData, least, most floa
 		charts.WithYAxisOpts(opts.YAxis{Type: "category", Data: indices(f.rows), AxisLabel: hidden, AxisLine: bare, Inverse: opts.Bool(true)}),
 		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "item", Formatter: types.FuncStr(tooltip)}),
 		charts.WithVisualMapOpts(opts.VisualMap{
-			Type: "continuous", Min: float32(least), Max: float32(above(least, most)), Dimension: "2",
+			Type: "continuous", Min: single(least), Max: single(above(least, most)), Dimension: "2",
 			InRange: &opts.VisualMapInRange{Color: heat}, Orient: "horizontal", Left: "0", Top: "0",
 		}),
 	)
@@ -73,6 +83,9 @@ func (f *fold) heatMap(tooltip string, data []opts.HeatMapData, least, most floa
 	c.AddSeries("chunks", data)
 	return int(down) + 46, c.JSON()
 }
+
+// single is v as the options have it; the script puts the exact one in its place.
+func single(v float64) float32 { return float32(min(max(v, -math.MaxFloat32), math.MaxFloat32)) }
 
 // above is the upper end of a colour scale: a scale needs some length.
 func above(least, most float64) float64 {
@@ -98,46 +111,31 @@ type square struct {
 }
 
 // words are the texts of a picture: what grey squares and borders mean.
-type words struct{ title, unknown, marked string }
+type words struct{ unknown, marked string }
 
-// draw is the picture: one path for each step of the scale.
-func (f *fold) draw(squares []square, least, most float64, unit func(float64) string, w words) string {
+// draw is the picture: one pixel, made large, for each chunk.
+func (f *downsampledGrid) draw(squares []square, least, most float64, unit func(float64) string, w words) string {
 	size := f.side()
-	d := newDrawing(760, size*float64(f.rows)+52, w.title)
-	span := most - least
-	const steps = 24
-	var unknown, marked strings.Builder
-	levels := make([]strings.Builder, steps)
+	d := newDrawing(760, size*float64(f.rows)+52)
+	pixels := image.NewNRGBA(image.Rect(0, 0, f.cols, f.rows))
+	var marked strings.Builder
+	unknown := false
 	for i, q := range squares {
-		to := &unknown
+		color := color.NRGBA{128, 128, 128, 64}
 		if q.known {
-			at := 0
-			if span > 0 {
-				at = min(steps-1, int((q.value-least)/span*steps))
-			}
-			to = &levels[at]
+			color = shade((q.value - least) / above(0, most-least))
+		} else {
+			unknown = true
 		}
-		left, top := 12+float64(i%f.cols)*size, 40+float64(i/f.cols)*size
-		fmt.Fprintf(to, "M%s %sh%[3]sv%[3]sh-%[3]sz", num(left), num(top), num(size-1))
+		pixels.SetNRGBA(i%f.cols, i/f.cols, color)
 		if q.mark {
+			left, top := 12+float64(i%f.cols)*size, 40+float64(i/f.cols)*size
 			fmt.Fprintf(&marked, "M%s %sh%[3]sv%[3]sh-%[3]sz", num(left+1), num(top+1), num(size-3))
 		}
 	}
-	for i := range levels {
-		if levels[i].Len() > 0 {
-			d.printf(`<path fill="%s" d="%s"/>`, heatAt(float64(i)/(steps-1)), levels[i].String())
-		}
-	}
-	d.text(12, 23, "start", "m", unit(least))
-	x := 20 + 6.6*float64(len(unit(least)))
-	for i, color := range heat {
-		d.printf(`<rect x="%s" y="13" width="18" height="11" fill="%s"/>`, num(x+18*float64(i)), color)
-	}
-	x += float64(18*len(heat) + 8)
-	d.text(x, 23, "start", "m", unit(most))
-	x += 30 + 6.6*float64(len(unit(most)))
-	if unknown.Len() > 0 {
-		d.printf(`<path class="e" d="%s"/>`, unknown.String())
+	d.raster(12, 40, size*float64(f.cols), size*float64(f.rows), pixels)
+	x := d.scale(unit(least), unit(most))
+	if unknown {
 		d.printf(`<rect class="e" x="%s" y="13" width="12" height="11"/>`, num(x))
 		d.text(x+18, 23, "start", "", w.unknown)
 		x += 90
@@ -156,7 +154,7 @@ func milliseconds(v float64) string {
 
 // caption says what a cell is, how the grid was folded, and what cells of
 // several chunks show.
-func (f *fold) caption(shape, chunks []int, shows string) string {
+func (f *downsampledGrid) caption(shape, chunks []int, shows string) string {
 	var s string
 	per := f.perRow * f.perCol
 	switch {
@@ -177,7 +175,7 @@ func (f *fold) caption(shape, chunks []int, shows string) string {
 }
 
 // name says which chunks are behind a cell.
-func (f *fold) name(i int) string {
+func (f *downsampledGrid) name(i int) string {
 	if f.width == 0 {
 		first := int64(i) * f.perCol
 		return span("chunk", first, min(first+f.perCol, f.n)-1)

@@ -2,8 +2,10 @@ package chart
 
 import (
 	"bytes"
+	"compress/gzip"
 	_ "embed"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"html/template"
 	"strings"
@@ -20,6 +22,8 @@ var (
 	reportStyle string
 	//go:embed report.js
 	reportScript string
+	//go:embed progress.js
+	progressScript string
 
 	// The parts of Apache ECharts that the charts use: see echarts/build.sh, and
 	// echarts/LICENSE for what applies to them.
@@ -31,6 +35,7 @@ var (
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"css":      func() template.CSS { return template.CSS(reportStyle) },
 	"script":   func() template.JS { return template.JS(reportScript) },
+	"stale":    func() template.JS { return template.JS(progressScript) },
 	"size":     func(n int64) string { return unbroken(sizeOrDash(n)) },
 	"exact":    exactOrDash,
 	"traffic":  func(n int64) string { return unbroken(dashIfNone(n, units.Traffic(n))) },
@@ -71,6 +76,8 @@ type live struct {
 	Unit    float64  `json:"unit,omitempty"`
 	Option  any      `json:"option"`
 	Choices []choice `json:"choices,omitempty"`
+	Block   []int    `json:"block,omitempty"`
+	Shape   []int    `json:"shape,omitempty"`
 }
 
 // renderReport is the report's HTML, and whether it carries the library.
@@ -84,7 +91,9 @@ func renderReport(views []*view, o Options) (html string, carries bool, err erro
 		for _, v := range views {
 			figures = append(figures, v.Figures...)
 		}
-		data.script = scriptOf(figures, o.Library)
+		if data.script, err = scriptOf(figures, o.Library); err != nil {
+			return "", false, err
+		}
 	}
 	html, err = render("report", data)
 	return html, data.carries(), err
@@ -92,25 +101,36 @@ func renderReport(views []*view, o Options) (html string, carries bool, err erro
 
 // script is what makes pictures live: nothing where there are none.
 type script struct {
-	Live    []live
+	Live    string // the figures as JSON, packed
 	Library template.JS
 }
 
-func scriptOf(figures []figure, carry bool) script {
-	s := script{Library: noLibrary}
+func scriptOf(figures []figure, carry bool) (s script, err error) {
+	var all []live
 	for _, f := range figures {
-		s.Live = append(s.Live, live{f.ID, f.Height, f.Unit, f.Option, f.Switch})
+		if f.Option != nil {
+			all = append(all, live{f.ID, f.Height, f.Unit, f.Option, f.Switch, f.Block, f.Shape})
+		}
 	}
-	if carry && len(s.Live) > 0 {
+	if len(all) == 0 {
+		return s, nil
+	}
+	text, err := json.Marshal(all)
+	if err != nil {
+		return s, err
+	}
+	var b bytes.Buffer
+	w, _ := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	_, _ = w.Write(text) // into memory
+	w.Close()
+	s.Live = base64.StdEncoding.EncodeToString(b.Bytes())
+	if carry {
 		s.Library = template.JS(`"` + base64.StdEncoding.EncodeToString(library) + `"`)
 	}
-	return s
+	return s, nil
 }
 
-// noLibrary is the script's argument where another output carries the library.
-const noLibrary = template.JS(`""`)
-
-func (s script) carries() bool { return len(s.Live) > 0 && s.Library != noLibrary }
+func (s script) carries() bool { return s.Library != "" }
 
 func render(name string, data any) (string, error) {
 	var b bytes.Buffer

@@ -24,12 +24,12 @@ func rootsHeader() record.Header {
 			{
 				Name: "mean(sqrt(acts), 0)", Kind: "reduce", Site: "lesson.go:12", Shape: []int{3_075_200, 512}, Chunks: []int{8192, 512},
 				DType: "float32", Tasks: 376, Slots: 6, Read: 6_298_009_600,
-				Predicted: record.Bytes{record.Input: 200 * mib, record.Scratch: 58 * mib}, Inputs: []string{"/data/acts.npy"},
+				Predicted: record.Bytes{record.Input: 200 * mib, record.Scratch: 58 * mib}, Inputs: []string{"/data/acts.npy"}, Output: "memory",
 			},
 			{
 				Name: "sqrt(acts) - mean", Kind: "map", Site: "lesson.go:12", Shape: []int{3_075_200, 512}, Chunks: []int{8192, 512},
 				DType: "float32", Tasks: 376, Slots: 6, Read: 6_298_009_600, Written: 6_298_009_600,
-				Predicted: record.Bytes{record.Input: 230 * mib, record.Output: 150 * mib, record.Scratch: 58 * mib}, Inputs: []string{"/data/acts.npy"}, Output: "/data/centred.npy",
+				Predicted: record.Bytes{record.Input: 230 * mib, record.Output: 150 * mib, record.Scratch: 58 * mib}, Inputs: []string{"/data/acts.npy"}, Output: "/data/centred.npy", From: []int{0},
 			},
 		},
 	}

@@ -29,8 +29,15 @@ func planFigure(s *summary) (*figure, string) {
 	if most == 0 {
 		return nil, ""
 	}
-	top, _ := scale(float64(most), []limit{{"budget", s.h.Budget, budgetColor}})
+	top, _ := scale(float64(most), []limit{{"budget", s.h.Budget, budgetColor, dashed}})
 	f := &figure{Title: "Predicted memory by stage", Height: 90 + 30*n}
+	f.Alt = "Predicted memory by stage:"
+	for i, st := range stages[:min(n, 8)] {
+		if i > 0 {
+			f.Alt += ","
+		}
+		f.Alt += " " + clip(plain(st.Name), 30) + " " + units.Bytes(st.Predicted.Host())
+	}
 	if b := s.h.Budget; b > 0 && float64(b) <= top {
 		f.Caption = "The dashed line is the budget, " + units.Bytes(b) + "."
 	} else if b > 0 {
@@ -71,7 +78,7 @@ func planFigure(s *summary) (*figure, string) {
 	withLegend(&c.BaseConfiguration, keys)
 	f.Option = c.JSON()
 
-	d := newDrawing(760, float64(f.Height)-10, f.Title)
+	d := newDrawing(760, float64(f.Height)-10)
 	y := d.legend(keys) + 4
 	left, right := 230.0, d.width-20
 	x := func(v int64) float64 { return left + (right-left)*float64(v)/top }

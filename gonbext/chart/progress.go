@@ -3,6 +3,7 @@ package chart
 import (
 	"cmp"
 	"fmt"
+	"html/template"
 	"strings"
 	"time"
 
@@ -10,11 +11,45 @@ import (
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
+// Live is the memory of a run that goes on. Its size does not grow with the run's length.
+type Live struct {
+	line    thinner
+	largest int64
+}
+
+// NewLive returns a Live without samples.
+func NewLive() *Live { return &Live{line: thinner{limit: maxPoints / 2, per: 1}} }
+
+// Add notes a sample.
+func (l *Live) Add(m *record.Sample) {
+	l.line.add(m)
+	l.largest = max(l.largest, m.Arena.Host(), m.Anonymous)
+}
+
+// liveAfter is how long a run goes on before its chart is drawn: a short one shows its
+// report only.
+const liveAfter = time.Second
+
+// picture is the chart so far, "" where there is nothing to see yet.
+func (l *Live) picture(h *record.Header, elapsed time.Duration) template.URL {
+	if l == nil || elapsed < liveAfter {
+		return ""
+	}
+	s := &summary{h: h, last: elapsed}
+	s.timeline, s.perPoint = l.line.points()
+	_, svg := timelineFigure(s)
+	if svg == "" {
+		return ""
+	}
+	return picture(svg)
+}
+
 // Progress shows how far a run has come, elapsed after its start: chunks,
-// bytes, rate and the time left. It is to be replaced in place by the next one.
-func Progress(h *record.Header, p *record.Progress, elapsed time.Duration) Output {
+// bytes, rate and the time left, and its memory so far; live may be nil. It is to be
+// replaced in place by the next one.
+func Progress(h *record.Header, p *record.Progress, elapsed time.Duration, live *Live) Output {
 	if h.Process {
-		return processProgress(h, p, elapsed)
+		return processProgress(h, p, elapsed, live)
 	}
 	done, before := fractions(h, p)
 	var chunks, all int64
@@ -48,21 +83,22 @@ func Progress(h *record.Header, p *record.Progress, elapsed time.Duration) Outpu
 		}
 	}
 	line := strings.Join(parts, " · ")
-	return bar(plain(cmp.Or(h.Title, "run "+h.Run)), line, done)
+	return bar(plain(cmp.Or(h.Title, "run "+h.Run)), line, done, live.picture(h, elapsed))
 }
 
 // processProgress is the memory of a cell's process that has no runs yet.
-func processProgress(h *record.Header, p *record.Progress, elapsed time.Duration) Output {
+func processProgress(h *record.Header, p *record.Progress, elapsed time.Duration, live *Live) Output {
 	held := p.Sample.Anonymous
 	line := fmt.Sprintf("holds %s of %s · %s", units.Bytes(held), units.Bytes(h.Budget), units.Duration(elapsed.Round(time.Second)))
-	return bar("running", line, min(float64(held)/float64(max(h.Budget, 1)), 1))
+	return bar("running", line, min(float64(held)/float64(max(h.Budget, 1)), 1), live.picture(h, elapsed))
 }
 
-func bar(title, line string, done float64) Output {
+func bar(title, line string, done float64, memory template.URL) Output {
 	html, err := render("progress", struct {
 		Title, Line string
 		Percent     float64
-	}{title, line, 100 * done})
+		Memory      template.URL
+	}{title, line, 100 * done, memory})
 	if err != nil {
 		html = "" // the text says the same
 	}

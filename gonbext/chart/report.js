@@ -1,24 +1,26 @@
-(function (library, figures) {
+(function (library) {
   "use strict";
-  // One slot a page: an output that carries the library fills it, the others wait.
-  var key = "gonbextCharts1", slot = window[key];
-  if (!slot) {
-    slot = window[key] = {};
-    slot.ready = new Promise(function (resolve) { slot.resolve = resolve; });
-  }
-  if (library && !slot.loading) {
-    slot.loading = true;
-    var packed = atob(library), bytes = new Uint8Array(packed.length);
+  // One queue a page: reports push their figures, packed, and an output that carries the
+  // library draws them, whichever of the two comes first.
+  var key = "gonbextCharts2", waiting = window[key] || [];
+  if (waiting.draws) return;
+  var slot = window[key] = { draws: true, push: push };
+
+  function unpacked(base64) {
+    var packed = atob(base64), bytes = new Uint8Array(packed.length);
     for (var i = 0; i < packed.length; i++) bytes[i] = packed.charCodeAt(i);
-    new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text().then(function (code) {
-      // Without the page's own loaders, which a library would register with.
-      var module = { exports: {} };
-      new Function("module", "exports", "define", "require", code)(module, module.exports);
-      slot.resolve(module.exports);
-    }).catch(function (e) {
-      slot.loading = false;
-      console.warn("gonbext: charts stay pictures: " + e);
-    });
+    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+  }
+  var ready = unpacked(library).then(function (code) {
+    // Without the page's own loaders, which a library would register with.
+    var module = { exports: {} };
+    new Function("module", "exports", "define", "require", code)(module, module.exports);
+    return module.exports;
+  });
+  function push(figures) {
+    Promise.all([ready, unpacked(figures)]).then(function (both) {
+      JSON.parse(both[1]).forEach(function (f) { place(both[0], f, 600); });
+    }).catch(function (e) { console.warn("gonbext: charts stay pictures: " + e); });
   }
 
   function figures3(x) { return String(+x.toPrecision(3)); }
@@ -45,8 +47,19 @@
       return v ? "<br>" + p.marker + escape(p.seriesName) + "  <b>" + bytes_(v) + "</b>" : "";
     }).join("");
   }
-  function formatters(unit) {
+  function range(at, each, all) {
+    var end = Math.min((at + 1) * each, all) - 1;
+    return end > at * each ? at * each + "–" + end : String(at * each);
+  }
+  function formatters(f) {
+    var unit = f.unit;
     return {
+      "gonbext:number": function (v) { return String(+v.toPrecision(6)); },
+      "gonbext:edge": function (name) { return name.split(" ")[0]; },
+      "gonbext:block": function (p) {
+        var v = p.value;
+        return "[" + range(v[1], f.block[0], f.shape[0]) + ", " + range(v[0], f.block[1], f.shape[1]) + "]<br><b>" + (p.data.unknown ? "nothing finite" : +v[2].toPrecision(6)) + "</b>";
+      },
       "gonbext:bytes": bytes_,
       "gonbext:time": function (v) { return seconds(v * unit).replace(" 00 s", ""); },
       "gonbext:overTime": function (p) { return seconds(p[0].value[0] * unit) + rows(p, function (q) { return q.value[1]; }); },
@@ -54,12 +67,12 @@
       "gonbext:byChunk": function (p) { return escape(p[0].name) + rows(p, function (q) { return q.value; }); },
       "gonbext:cell": function (p) {
         var v = p.value;
-        if (v[2] < 0) return escape(v[5]) + "<br>not done";
+        if (p.data.unknown) return escape(v[5]) + "<br>not done";
         return escape(v[5]) + "<br>" + seconds(v[2] / 1e3) + ", " + bytes_(v[3] * 1048576) + (v[4] ? "<br>retried or halved" : "");
       },
       "gonbext:stored": function (p) {
         var v = p.value, s = escape(v[5]) + "<br>";
-        if (v[2] < 0) return s + "not stored";
+        if (p.data.unknown) return s + "not stored";
         s += v[6] > 1 ? v[6] + " chunks of " + bytes_(v[7]) + " to " + bytes_(v[8]) : exact(v[7]);
         return s + (v[3] ? "<br>" + v[3] + " not stored" : "");
       }
@@ -68,6 +81,7 @@
   function revive(o, known) {
     if (o && typeof o === "object") Object.keys(o).forEach(function (k) {
       if (k === "formatter" && known[o[k]]) o[k] = known[o[k]];
+      else if (k === "type" && String(o[k]).indexOf("gonbext:") === 0) o[k] = o[k].slice(8).split(" ").map(Number);
       else if (k !== "data") revive(o[k], known);
     });
     return o;
@@ -89,14 +103,18 @@
     [].concat(o.visualMap || []).forEach(function (m) {
       m.textStyle = { color: fg };
       m.itemWidth = 12; m.itemHeight = 130;
-      m.text = [m.asBytes ? bytes_(m.max * 1048576) : seconds(m.max / 1e3), m.asBytes ? bytes_(m.min * 1048576) : seconds(m.min / 1e3)];
+      m.text = [m.max, m.min].map(function (v) { return m.as === "bytes" ? bytes_(v * 1048576) : m.as === "time" ? seconds(v / 1e3) : String(+v.toPrecision(5)); });
     });
     (o.series || []).forEach(function (s) {
       if (s.type === "heatmap") {
         s.itemStyle = { borderColor: "rgba(128,128,128,.25)", borderWidth: 0.5 };
         s.data.forEach(function (d) {
           if (d.value[4]) d.itemStyle = { borderColor: "#e4007c", borderWidth: 2 };
-          if (d.value[2] < 0) { d.visualMap = false; d.itemStyle = { color: "rgba(128,128,128,.2)" }; }
+          if (d.value[2] == null) { // ECharts draws nothing of what has no value
+            d.unknown = true;
+            d.value[2] = d.value[3] = 0;
+          }
+          if (d.unknown) { d.visualMap = false; d.itemStyle = { color: "rgba(128,128,128,.25)" }; }
         });
       }
       // Many bars overlap a little, or the ground would shine between them.
@@ -116,7 +134,7 @@
       g.height = f.tall * g.width / f.width;
       return f.height - f.tall + g.height;
     }
-    var rows = 1, x = 0; // of the legend
+    var rows = Math.min(f.option.legend.data.length, 1), x = 0; // of the legend
     f.option.legend.data.forEach(function (k) {
       var w = 32 + 6.2 * k.name.length;
       if (x + w > width) { rows++; x = 0; }
@@ -127,14 +145,18 @@
   }
 
   function draw(echarts, f, el) {
-    var option = revive(f.option, formatters(f.unit)), width = el.clientWidth;
-    el.textContent = "";
-    el.style.height = fitted(f, width) + "px";
-    var chart = echarts.init(el);
+    var option = revive(f.option, formatters(f)), width = el.clientWidth, picture = el.querySelector("img");
+    var box = document.createElement("div"); // beside the picture, which is printed
+    box.setAttribute("role", "img");
+    box.setAttribute("aria-label", picture ? picture.alt : "");
+    el.appendChild(box);
+    box.style.height = fitted(f, width) + "px";
+    el.setAttribute("data-live", "1"); // hides the picture
+    var chart = echarts.init(box);
     function show() { chart.setOption(themed(option, el), true); }
     function colour(c) {
       var m = [].concat(option.visualMap)[0];
-      m.dimension = String(c.dimension); m.min = c.min; m.max = c.max; m.asBytes = c.label === "bytes";
+      m.dimension = String(c.dimension); m.min = c.min; m.max = c.max; m.as = c.label;
     }
     if (f.choices) colour(f.choices[0]);
     show();
@@ -159,7 +181,7 @@
       resize: function () {
         if (!el.clientWidth || el.clientWidth === width) return;
         width = el.clientWidth;
-        el.style.height = fitted(f, width) + "px";
+        box.style.height = fitted(f, width) + "px";
         chart.resize();
         show();
       },
@@ -193,22 +215,25 @@
     w.sizes.observe(el);
   }
 
-  // A notebook may run a script before its output is in the page.
+  // A notebook may run a script before its output is in the page, and what is folded has
+  // no width before it is opened.
   function place(echarts, f, tries) {
-    var found = document.querySelectorAll("[id='" + f.id + "']:not([data-live])");
-    if (!found.length || !found[0].clientWidth) {
+    var found = [].slice.call(document.querySelectorAll("[id='" + f.id + "']:not([data-live])"));
+    var folded = found.length && found[0].closest("details:not([open])");
+    if (folded) {
+      folded.addEventListener("toggle", function () { place(echarts, f, 10); }, { once: true });
+    } else if (!found.length || !found[0].clientWidth) {
       if (tries > 0) setTimeout(place, 100, echarts, f, tries - 1);
-      return;
+    } else {
+      found.forEach(function (el) {
+        var picture = el.innerHTML;
+        try { draw(echarts, JSON.parse(JSON.stringify(f)), el); } catch (e) {
+          el.innerHTML = picture;
+          el.removeAttribute("data-live");
+          console.warn("gonbext: a chart stays a picture: " + e);
+        }
+      });
     }
-    found.forEach(function (el) {
-      var picture = el.innerHTML;
-      el.setAttribute("data-live", "1");
-      try { draw(echarts, f, el); } catch (e) {
-        el.innerHTML = picture;
-        el.style.height = "";
-        console.warn("gonbext: a chart stays a picture: " + e);
-      }
-    });
   }
-  slot.ready.then(function (echarts) { figures.forEach(function (f) { place(echarts, f, 600); }); });
+  waiting.forEach(push);
 })

@@ -2,6 +2,9 @@ package chart
 
 import (
 	"fmt"
+	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -46,13 +49,13 @@ func TestCompare(t *testing.T) {
 	}
 	end := doneEnd()
 	end.Peak, end.Skipped = 215*mib, 4
-	out, err := Compare(runs["done"], made(t, half, 1000, end), [2]string{"last-1", "last"})
+	out, err := Compare(runs["done"], made(t, half, 1000, end), [2]string{"last-1", "last"}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	golden(t, "compare.txt", out.Text)
 	for name := range runs {
-		out, err := Compare(runs[name], runs["hostile"], [2]string{hostile, "last"})
+		out, err := Compare(runs[name], runs["hostile"], [2]string{hostile, "last"}, Options{})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -88,5 +91,49 @@ func TestResumed(t *testing.T) {
 		if !strings.Contains(text, c.want) || c.want == "" && (strings.Contains(text, "went on") || strings.Contains(text, "started over")) {
 			t.Errorf("%s: %s", name, text)
 		}
+	}
+}
+
+// A leak is named: of two runs alike but for the heap and one class, those two grew.
+func TestCompareNamesWhatGrew(t *testing.T) {
+	h := rootsHeader()
+	h.Stages = h.Stages[1:]
+	h.Stages[0].From, h.Stages[0].Tasks, h.Stages[0].Shape = nil, 12, []int{12 * 8192, 512}
+	first := made(t, h, math.MaxInt, doneEnd())
+	grown := *doneEnd()
+	grown.PeakBy[record.Scratch] += 100 * mib
+	grown.Lines = []record.Line{{Site: "cell:3", Code: "kept = append(kept, x)", Live: 64 * mib}}
+	second := made(t, h, math.MaxInt, &grown)
+	out, err := Compare(first, second, [2]string{"1", "2"}, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"grew most: arena: scratch, 57 MiB → 157 MiB", "What grew", "+ 100 MiB", "Go heap of cell:3 kept = append(kept, x)"} {
+		if !strings.Contains(out.Text, want) {
+			t.Errorf("no %q in %s", want, out.Text)
+		}
+	}
+	if len(svgs(t, out.HTML)) != 1 || !strings.Contains(out.HTML, "Memory over time of two runs: 1 at most 4") || options(t, out.HTML) == nil {
+		t.Error("the timelines are not laid over each other")
+	}
+	same, err := Compare(first, first, [2]string{"1", "1"}, Options{})
+	if err != nil || strings.Contains(same.Text, "grew") {
+		t.Errorf("a run and itself: %v, %s", err, same.Text)
+	}
+}
+
+// TestWriteComparison writes a comparison to $GONBEXT_PAGES, to be looked at.
+func TestWriteComparison(t *testing.T) {
+	dir := os.Getenv("GONBEXT_PAGES")
+	if dir == "" {
+		dir = t.TempDir()
+	}
+	runs := cases(t)
+	out, err := Compare(runs["device"], runs["over"], [2]string{"last-1", "last"}, Options{Library: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "compare.html"), []byte("<!doctype html><meta charset=utf-8><body>"+out.HTML), 0o644); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -42,7 +42,7 @@ func seriesFigure(s record.Series) (*figure, string) {
 		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "axis"}),
 	)
 	var data []opts.LineData
-	d := newDrawing(760, float64(f.Height)-20, f.Title)
+	d := newDrawing(760, float64(f.Height)-20)
 	p := &plot{drawing: d, left: 70, right: d.width - 16, top: 16, bottom: d.height - 38, xMax: float64(len(s.Values) - 1), yMax: top - bottom}
 	for i := 0; bottom+float64(i)*step <= top+step/2; i++ {
 		y := p.y(float64(i) * step)

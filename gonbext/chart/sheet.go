@@ -11,6 +11,7 @@ import (
 // figures and tables.
 type sheet struct {
 	Title, Verdict string
+	Quiet          bool // the verdict is only a caption
 	Figures        []figure
 	Tables         []table
 	Note           string
@@ -33,7 +34,10 @@ func (s *sheet) output(o Options) (Output, error) {
 		script
 	}{sheet: s}
 	if o.Mode == Auto || o.Mode == "" {
-		data.script = scriptOf(s.Figures, o.Library)
+		var err error
+		if data.script, err = scriptOf(s.Figures, o.Library); err != nil {
+			return Output{}, err
+		}
 	}
 	html, err := render("sheet", data)
 	if err != nil {

@@ -25,7 +25,7 @@ type Stored struct {
 // same memory for ten chunks and for a million.
 type ChunkMap struct {
 	a      Stored
-	fold   fold
+	fold   downsampledGrid
 	counts []int // chunks along each axis
 	cells  []storedCell
 	sum    storedCell
@@ -57,7 +57,7 @@ func NewChunkMap(a Stored) *ChunkMap {
 		m.counts = append(m.counts, k)
 		n *= int64(k)
 	}
-	m.fold = newFold(a.Shape, a.Chunks, n, maxCells)
+	m.fold = newDownsampledGrid(a.Shape, a.Chunks, n, maxCells)
 	m.cells = make([]storedCell, m.fold.cells)
 	return m
 }
@@ -204,10 +204,12 @@ func (m *ChunkMap) figure() figure {
 			if least < 0 || v < least {
 				least = v
 			}
-		} else {
-			v = -1
 		}
-		data[i].Value = []any{i % m.fold.cols, i / m.fold.cols, round(v, 1e6), missing, squares[i].mark, m.fold.name(i), c.stored, c.least, c.most}
+		var known any // nil is drawn in grey
+		if c.stored > 0 {
+			known = round(v, 1e6)
+		}
+		data[i].Value = []any{i % m.fold.cols, i / m.fold.cols, known, missing, squares[i].mark, m.fold.name(i), c.stored, c.least, c.most}
 	}
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s %v %d", m.a.Path, m.a.Shape, m.sum.bytes)
@@ -218,7 +220,7 @@ func (m *ChunkMap) figure() figure {
 	}
 	f.Height, f.Option = m.fold.heatMap("gonbext:stored", data, least, most)
 	f.Switch = []choice{{"bytes", 2, least, above(least, most)}}
-	f.Picture = picture(m.fold.draw(squares, least, most, mebi, words{f.Title, "not stored", "some not stored"}))
+	f.Picture = picture(m.fold.draw(squares, least, most, mebi, words{"not stored", "some not stored"}))
 	return f
 }
 

@@ -20,6 +20,7 @@ const (
 	plannedColor = "#8a63d2"
 	processColor = "#808080"
 	troubleColor = "#e4007c"
+	edgeColor    = "rgba(0,0,0,.55)" // between two stacked colours
 )
 
 // heat is the scale of the heat maps, from little to much: even steps of
@@ -40,21 +41,21 @@ func heatAt(x float64) string {
 }
 
 // drawing is a picture in the making. It brings a ground of its own: as an img
-// it cannot know the page's, only whether the reader prefers dark.
+// it cannot know the page's, only whether the reader prefers dark. What it says to those
+// who do not see it is the img's to say.
 type drawing struct {
 	strings.Builder
 	width, height float64
 }
 
-const svgStyle = `<style>text{font:12px system-ui,-apple-system,"Segoe UI",sans-serif;fill:#333}` +
-	`.m{fill:#666}.g{stroke:#8884;stroke-width:1}.a{stroke:#888;stroke-width:1}.c{fill:#fff}.e{fill:#8883}` +
+const svgStyle = `<style>text{font:12px system-ui,sans-serif;fill:#333}.r{text-anchor:end}.k{text-anchor:middle}` +
+	`.m{fill:#666}.g{stroke:#8884}.a{stroke:#888}.c{fill:#fff}.e{fill:#8883}` +
 	`@media(prefers-color-scheme:dark){text{fill:#ddd}.m{fill:#aaa}.c{fill:#1b1b1b}}</style>`
 
-func newDrawing(width, height float64, title string) *drawing {
+func newDrawing(width, height float64) *drawing {
 	d := &drawing{width: width, height: height}
-	d.printf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %v %v" width="%v" height="%v" role="img"><title>%s</title>%s`,
-		width, height, width, height, escape(title), svgStyle)
-	d.printf(`<rect class="c" width="%v" height="%v" rx="4"/>`, width, height)
+	d.printf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %v %v" width="%v" height="%v">%s<rect class="c" width="100%%" height="100%%" rx="4"/>`,
+		width, height, width, height, svgStyle)
 	return d
 }
 
@@ -71,14 +72,16 @@ func (d *drawing) done() string {
 
 // text writes s at x, y; anchor is start, middle or end.
 func (d *drawing) text(x, y float64, anchor, class, s string) {
-	d.printf(`<text x="%s" y="%s" text-anchor="%s"%s>%s</text>`, num(x), num(y), anchor, classAttr(class), escape(s))
-}
-
-func classAttr(class string) string {
-	if class == "" {
-		return ""
+	switch anchor {
+	case "middle":
+		class = strings.TrimSpace(class + " k")
+	case "end":
+		class = strings.TrimSpace(class + " r")
 	}
-	return ` class="` + class + `"`
+	if class != "" {
+		class = ` class="` + class + `"`
+	}
+	d.printf(`<text x="%s" y="%s"%s>%s</text>`, num(x), num(y), class, escape(s))
 }
 
 // num writes a coordinate to a tenth of a pixel.
@@ -102,7 +105,34 @@ type stroke string
 const (
 	dashed stroke = "5 3"
 	dotted stroke = "2 2"
+	// dashDot tells a second limit from the first one without colour.
+	dashDot stroke = "8 3 2 3"
 )
+
+// scale draws the colours of a heat map with its ends, and returns where it ends.
+func (d *drawing) scale(least, most string) float64 {
+	d.text(12, 23, "start", "m", least)
+	x := 20 + 6.6*float64(len(least))
+	for i, color := range heat {
+		d.printf(`<rect x="%s" y="13" width="18" height="11" fill="%s"/>`, num(x+18*float64(i)), color)
+	}
+	x += float64(18*len(heat) + 8)
+	d.text(x, 23, "start", "m", most)
+	return x + 30 + 6.6*float64(len(most))
+}
+
+// lineType is a stroke as ECharts names it; the script knows the others.
+func lineType(s stroke) string {
+	switch s {
+	case "":
+		return "solid"
+	case dotted:
+		return "dotted"
+	case dashed:
+		return "dashed"
+	}
+	return "gonbext:" + string(s)
+}
 
 // legend writes keys in rows from the top and returns the height that they took.
 func (d *drawing) legend(keys []key) float64 {
@@ -158,10 +188,10 @@ func (p *plot) tick(v float64, label string) {
 	p.text(x, p.bottom+17, anchor, "m", label)
 }
 
-// level draws a dashed line at v across the plot, if it is inside.
-func (p *plot) level(v float64, color string) {
+// level draws a line at v across the plot, if it is inside.
+func (p *plot) level(v float64, k key) {
 	if v > 0 && v <= p.yMax {
-		p.printf(`<path d="M%s %sH%s" stroke="%s" stroke-width="1.6" stroke-dasharray="%s"/>`, num(p.left), num(p.y(v)), num(p.right), color, dashed)
+		p.printf(`<path d="M%s %sH%s" stroke="%s" stroke-width="1.6" stroke-dasharray="%s"/>`, num(p.left), num(p.y(v)), num(p.right), k.color, k.line)
 	}
 }
 

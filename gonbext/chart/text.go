@@ -30,6 +30,9 @@ func textReport(views []*view) string {
 			b.WriteByte('\n')
 			b.WriteString(operationsText(v))
 		}
+		if v.TreeText != "" {
+			fmt.Fprintf(&b, "\n%s\n", v.TreeText)
+		}
 		if len(v.WhatIf) > 0 {
 			b.WriteByte('\n')
 			b.WriteString(whatIfText(v))
@@ -53,8 +56,11 @@ func textReport(views []*view) string {
 		if len(v.Notes) > 0 {
 			fmt.Fprintf(&b, "\n%s\n", strings.Join(v.Notes, "\n"))
 		}
-		if v.Suggestion != "" {
-			fmt.Fprintf(&b, "\n%s\n", v.Suggestion)
+		if v.Hint.Text != "" {
+			fmt.Fprintf(&b, "\n%s\n", v.Hint.Text)
+		}
+		if v.Hint.Line != "" {
+			fmt.Fprintf(&b, "    %s\n", v.Hint.Line)
 		}
 	}
 	return b.String()

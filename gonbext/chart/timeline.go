@@ -2,6 +2,7 @@ package chart
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/go-echarts/go-echarts/v2/charts"
@@ -34,8 +35,8 @@ func timelineFigure(s *summary) (*figure, string) {
 	if seen {
 		lines = append(lines, process)
 	}
-	limits := []limit{{"budget", s.h.Budget, budgetColor}, {"predicted peak", s.h.Predicted.Host(), plannedColor}}
-	f := &figure{Title: "Memory over time", Height: 300, Caption: caption(s.perPoint)}
+	limits := []limit{{"budget", s.h.Budget, budgetColor, dashed}, {"predicted peak", s.h.Predicted.Host(), plannedColor, dashDot}}
+	f := &figure{Title: "Memory over time", Height: 300, Caption: caption(s.perPoint), Alt: s.timelineWords()}
 	return f, memoryOverTime(f, s, layers, lines, limits)
 }
 
@@ -54,8 +55,33 @@ func deviceFigure(s *summary) (*figure, string) {
 		return nil, ""
 	}
 	f := &figure{Title: "Device memory over time", Height: 220, Caption: caption(s.perPoint)}
-	limits := []limit{{"device memory", s.h.Device.Memory, budgetColor}, {"predicted peak", s.h.Device.Predicted, plannedColor}}
+	f.Alt = fmt.Sprintf("Device memory over time: at most %s of %s, predicted %s.", units.Bytes(s.device), units.Bytes(s.h.Device.Memory), units.Bytes(s.h.Device.Predicted))
+	limits := []limit{{"device memory", s.h.Device.Memory, budgetColor, dashed}, {"predicted peak", s.h.Device.Predicted, plannedColor, dashDot}}
 	return f, memoryOverTime(f, s, []layer{l}, nil, limits)
+}
+
+// timelineWords is the chart of memory over time in words.
+func (s *summary) timelineWords() string {
+	var highest record.Sample
+	for i := range s.timeline {
+		if m := &s.timeline[i]; m.Arena.Host() > highest.Arena.Host() {
+			highest = *m
+		}
+	}
+	words := fmt.Sprintf("Memory over %s: at most %s, after %s", units.Duration(s.last), units.Bytes(highest.Arena.Host()), units.Duration(highest.At))
+	var parts []string
+	for c := range record.Device {
+		if n := highest.Arena[c]; n > 0 {
+			parts = append(parts, c.String()+" "+units.Bytes(n))
+		}
+	}
+	if len(parts) > 0 {
+		words += " (" + strings.Join(parts, ", ") + ")"
+	}
+	if s.h.Budget > 0 {
+		words += fmt.Sprintf("; the budget is %s, the prediction %s", units.Bytes(s.h.Budget), units.Bytes(s.h.Predicted.Host()))
+	}
+	return words + "."
 }
 
 // caption says what a point stands for.
@@ -89,6 +115,7 @@ type limit struct {
 	name  string
 	bytes int64
 	color string
+	line  stroke
 }
 
 // scale chooses the top of a value axis: above all that is drawn, and above
@@ -115,7 +142,7 @@ func scale(most float64, limits []limit) (top float64, keys []key) {
 		if float64(l.bytes) > top {
 			name += " (off scale)"
 		}
-		keys = append(keys, key{name, l.color, dashed})
+		keys = append(keys, key{name, l.color, l.line})
 	}
 	return top, keys
 }
@@ -160,15 +187,15 @@ func memoryOverTime(f *figure, s *summary, layers, lines []layer, limits []limit
 	}
 	for _, l := range layers {
 		line(l, at, "classes",
-			charts.WithAreaStyleOpts(opts.AreaStyle{Opacity: opts.Float(0.85), Color: l.color}),
-			charts.WithLineStyleOpts(opts.LineStyle{Width: 0.01, Color: l.color}))
+			charts.WithAreaStyleOpts(opts.AreaStyle{Opacity: opts.Float(0.9), Color: l.color}),
+			charts.WithLineStyleOpts(opts.LineStyle{Width: 0.7, Color: edgeColor}))
 	}
 	for _, l := range lines {
 		line(l, at, "", charts.WithLineStyleOpts(opts.LineStyle{Width: 1.5, Type: "dotted", Color: l.color}))
 	}
 	for i, k := range limitKeys {
 		v := levelOf(limits, i)
-		line(layer{k, []float64{v, v}}, []float64{0, end}, "", charts.WithLineStyleOpts(opts.LineStyle{Width: 1.5, Type: "dashed", Color: k.color}))
+		line(layer{k, []float64{v, v}}, []float64{0, end}, "", charts.WithLineStyleOpts(opts.LineStyle{Width: 1.5, Type: lineType(k.line), Color: k.color}))
 	}
 	var keys []key
 	for _, l := range append(append([]layer{}, layers...), lines...) {
@@ -178,22 +205,19 @@ func memoryOverTime(f *figure, s *summary, layers, lines []layer, limits []limit
 	withLegend(&c.BaseConfiguration, keys)
 	f.Option = c.JSON()
 
-	d := newDrawing(760, float64(f.Height)-20, f.Title)
+	d := newDrawing(760, float64(f.Height)-20)
 	p := d.frame(d.legend(keys), end, top)
 	p.timeTicks()
-	floor := make([]float64, n)
-	for _, l := range layers {
-		p.band(at, floor, l)
-	}
+	p.bands(at, layers)
 	for _, l := range lines {
-		var path strings.Builder
+		var path polyline
 		for i, x := range at {
-			fmt.Fprintf(&path, "%s%s %s", pen(i), num(p.x(x)), num(p.y(l.values[i])))
+			path.to(p.x(x), p.y(l.values[i]))
 		}
-		d.printf(`<path d="%s" fill="none" stroke="%s" stroke-width="1.5" stroke-dasharray="%s"/>`, path.String(), l.color, l.line)
+		d.printf(`<path d="%s" fill="none" stroke="%s" stroke-width="1.5" stroke-dasharray="%s"/>`, path.done(), l.color, l.line)
 	}
 	for i, k := range limitKeys {
-		p.level(levelOf(limits, i), k.color)
+		p.level(levelOf(limits, i), k)
 	}
 	return d.done()
 }
@@ -228,17 +252,26 @@ func pen(i int) string {
 	return "L"
 }
 
-// band draws a layer on top of floor, and raises floor by it.
-func (p *plot) band(x, floor []float64, l layer) {
-	var path strings.Builder
-	for i := range x {
-		fmt.Fprintf(&path, "%s%s %s", pen(i), num(p.x(x[i])), num(p.y(floor[i]+l.values[i])))
+// bands draws layers on top of each other, the highest first: each hides what is below it
+// of the one before, and has an edge that tells it from its neighbour without colour.
+func (p *plot) bands(x []float64, layers []layer) {
+	tops := make([][]float64, len(layers))
+	sum := make([]float64, len(x))
+	for k, l := range layers {
+		for i := range x {
+			sum[i] += l.values[i]
+		}
+		tops[k] = slices.Clone(sum)
 	}
-	for i := len(x) - 1; i >= 0; i-- {
-		fmt.Fprintf(&path, "L%s %s", num(p.x(x[i])), num(p.y(floor[i])))
-		floor[i] += l.values[i]
+	for k := len(layers) - 1; k >= 0; k-- {
+		var path polyline
+		path.to(p.x(x[0]), p.bottom)
+		for i := range x {
+			path.to(p.x(x[i]), p.y(tops[k][i]))
+		}
+		path.to(p.x(x[len(x)-1]), p.bottom)
+		p.printf(`<path d="%sz" fill="%s" stroke="%s" stroke-width=".7"/>`, path.done(), layers[k].color, edgeColor)
 	}
-	p.printf(`<path d="%sZ" fill="%s" fill-opacity=".85"/>`, path.String(), l.color)
 }
 
 // base sets what the charts have in common; colours of text and lines are the
@@ -265,6 +298,8 @@ func withLegend(c *charts.BaseConfiguration, keys []key) {
 	for i, k := range keys {
 		items[i] = item{k.name, "roundRect"}
 		switch k.line {
+		case dashDot:
+			items[i].Icon = "path://M0 4h7v2h-7zM9 4h2v2h-2zM13 4h4v2h-4z"
 		case dashed:
 			items[i].Icon = "path://M0 4h6v2h-6zM8 4h6v2h-6z"
 		case dotted:

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-	"time"
 	"unicode"
 
 	"github.com/gonbext/gonbext/oocore/record"
@@ -227,92 +226,12 @@ func (s *summary) tone() string {
 	return "good"
 }
 
-// suggestion is the one thing to do next that is worth saying, or "".
-func (s *summary) suggestion() string {
-	h, e := s.h, s.run.End
-	switch {
-	case h.Process && s.peak > h.Budget && e != nil && largest(e.Lines) >= notable:
-		return "Values of Go stay in memory whole. An oocore array of any size is computed within the budget: oocore.FromSlice for what is there, oocore.Open for a file."
-	case h.Process:
-		return ""
-	case s.status == record.Planned:
-		return s.planSuggestion()
-	case s.splits > 0:
-		return fmt.Sprintf("The device ran out of memory and chunks were halved %s times. Chunks of half the size from the start would save the retries.", units.Count(s.splits))
-	case s.status == record.Killed && s.largest.Anonymous > h.Budget*9/10 && h.Budget > 0:
-		return fmt.Sprintf("The process held %s shortly before it was killed, most likely by the kernel for want of memory: lower the budget below what the machine or container allows.", units.Bytes(s.largest.Anonymous))
-	case s.status == record.Killed || s.status == record.Cancelled || s.status == record.Failed && s.done > 0:
-		return s.unfinished()
-	case s.status == record.Failed:
-		if h.Need > h.Budget && h.Budget > 0 {
-			return "Set the budget to " + mebibytes(h.Need) + "."
-		}
-		return ""
-	case h.Budget > 0 && s.processPeak() > h.Budget:
-		r := s.rest()
-		return fmt.Sprintf("The arena kept to its plan; %s of the process is outside of it (Go heap %s, not accounted for %s). Values that the cell itself holds are the first place to look.", units.Bytes(s.largest.Anonymous-r.device-r.arena), units.Bytes(r.heap), units.Bytes(r.unknown))
-	}
-	if st := s.strided(); st != nil {
-		return fmt.Sprintf("%s takes pieces of %s from all over the file. Chunks of whole rows of the file would be faster.", plain(st.Name), units.Bytes(st.ReadRun))
-	}
-	if st := s.crumbs(); st != nil {
-		return fmt.Sprintf("%s chunks of %s each were stored, a file for each: larger chunks, or oocore.Shards, which puts many into one file, would be faster to write and to read.", units.Count(int64(st.Tasks)), units.Bytes(st.written/int64(st.Tasks)))
-	}
-	if e == nil || h.Budget <= 0 {
-		return ""
-	}
-	if h.Need > 0 && h.Need <= h.Budget/2 && s.peak < h.Budget/2 {
-		return fmt.Sprintf("A larger budget would not help: the peak is far below it. %s is the smallest budget that would do.", units.Bytes(h.Need))
-	}
-	var io, busy time.Duration
-	for _, st := range s.stages {
-		io += st.reading + st.writing
-		busy += st.busy
-	}
-	if busy > 5*time.Second && io > busy*4/5 {
-		if s.encoded() {
-			return fmt.Sprintf("%d %% of the tasks' time went into reading and decoding, encoding and writing: a faster codec or disk would help, more memory would not.", io*100/busy)
-		}
-		return fmt.Sprintf("%d %% of the tasks' time went into reading and writing: a faster disk would help, more memory or workers would not.", io*100/busy)
-	}
-	return ""
-}
-
-// unfinished says where what was computed lies, and what to do with it.
-func (s *summary) unfinished() string {
-	out := plain(s.h.Output)
-	if out == "" {
-		return ""
-	}
-	text := "An output appears whole or not at all: nothing of " + s.target() + " was put in place. Run it again: chunks that are whole on the disk are not computed again."
-	if strings.Contains(out, "://") || s.written == 0 {
-		return text
-	}
-	out, _, _ = strings.Cut(out, "?")
-	if file, _, member := strings.Cut(out, "#"); member {
-		out = file
-	}
-	staging := filepath.Join(filepath.Dir(out), "."+filepath.Base(out)+".gonbext")
-	return text + fmt.Sprintf(" They lie in %s (%s by this run). To start over and have the space back, delete that folder: !rm -r %s", staging, units.Bytes(s.written), shellWord(staging))
-}
-
 // shellWord quotes a path for a shell where it needs that.
 func shellWord(path string) string {
 	if strings.Trim(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+") == "" {
 		return path
 	}
 	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
-}
-
-// crumbs is the stage whose stored chunks are so small and so many that files cost
-// more than their bytes.
-func (s *summary) crumbs() *stageSummary {
-	for _, st := range s.stages {
-		if strings.Contains(st.Output, ".zarr") && st.Tasks >= 10_000 && st.written > 0 && st.written/int64(st.Tasks) < 64<<10 {
-			return st
-		}
-	}
-	return nil
 }
 
 // encoded reports that chunks were decoded or encoded, which is part of the time of
@@ -324,18 +243,6 @@ func (s *summary) encoded() bool {
 		}
 	}
 	return false
-}
-
-// planSuggestion is what to change about a plan.
-func (s *summary) planSuggestion() string {
-	h := s.h
-	switch {
-	case h.Need > h.Budget && h.Need > 0:
-		return fmt.Sprintf("Set the budget to %s, or choose smaller chunks from the table.", mebibytes(h.Need))
-	case h.Need > 0 && h.Need <= h.Budget/2:
-		return fmt.Sprintf("%s is the smallest budget that would do; what is above it lets more chunks be in flight.", mebibytes(h.Need))
-	}
-	return ""
 }
 
 // mebibytes writes a budget as a flag takes it, rounded up.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"hash/fnv"
 	"html/template"
+	"math"
+	"slices"
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/record"
@@ -16,9 +18,11 @@ type view struct {
 	s                           *summary
 	Title, Verdict, Tone, Drawn string
 	Notes                       []string // what is not where the user asked for it
-	Suggestion                  string
+	Hint                        hint
 	Planned                     bool
 	Figures                     []figure
+	Tree                        *figure // of the stages; TreeText says the same
+	TreeText                    string
 	Operations                  []operation
 	HasDevice                   bool
 	Rest                        []part
@@ -27,6 +31,59 @@ type view struct {
 	WhatIf                      []whatIf
 	Facts                       []fact
 	Lines                       []line
+}
+
+// PlanLine, OperationsLine, ChunksLine and RestLine say what is folded below them.
+func (v *view) PlanLine() string {
+	line := counted(len(v.s.stages), "stage", "stages")
+	if n := v.s.passes(); n > 0 {
+		line += ", " + counted(n, "pass", "passes") + " over stored data"
+	}
+	return line
+}
+
+func (v *view) OperationsLine() string {
+	var slowest *stageSummary
+	for _, st := range v.s.stages {
+		if slowest == nil || st.took() > slowest.took() {
+			slowest = st
+		}
+	}
+	if v.Planned || slowest == nil || slowest.took() <= 0 {
+		return "what each takes of which class"
+	}
+	return fmt.Sprintf("%s took %s", clip(plain(slowest.Name), 40), units.Duration(slowest.took()))
+}
+
+func (v *view) ChunksLine() string {
+	all := int64(0)
+	for _, st := range v.s.stages {
+		if all += int64(st.Tasks); all < 0 {
+			all = math.MaxInt64
+			break
+		}
+	}
+	if v.s.done == all {
+		return units.Count(all) + ", all done"
+	}
+	return units.Count(v.s.done) + " of " + units.Count(all) + " done"
+}
+
+// RestLine has the three measures side by side, which other lines speak of.
+func (v *view) RestLine() string {
+	line := "at most " + units.Bytes(v.s.processPeak())
+	if !v.s.h.Process {
+		line = fmt.Sprintf("arena %s, whole process %s", units.Bytes(v.s.peak), units.Bytes(v.s.processPeak()))
+	}
+	if v.s.h.Budget > 0 {
+		line += ", budget " + units.Bytes(v.s.h.Budget)
+	}
+	return line
+}
+
+// HasFolded reports whether there are figures to unfold.
+func (v *view) HasFolded() bool {
+	return slices.ContainsFunc(v.Figures, func(f figure) bool { return f.Folded })
 }
 
 // line is what one line of a cell took of the Go heap.
@@ -38,11 +95,15 @@ type line struct {
 // figure is one chart: a picture, and the same as an ECharts option.
 type figure struct {
 	ID, Title, Caption string
+	Alt                string  // what a picture says to those who do not see it; its title and caption if empty
 	Height             int     // of the live chart, in pixels
 	Unit               float64 // seconds that one step of a time axis stands for
 	Picture            template.URL
-	Option             any
+	Option             any      // nil where there is only the picture
 	Switch             []choice // other values to colour by
+	Block, Shape       []int    // of the heat map of an array: the elements of a cell, and all
+	Width              int      // of a picture of few pixels, 0 where it takes the room there is
+	Folded             bool     // it is detail: shown when it is asked for
 }
 
 // choice is one of the values that a heat map can show.
@@ -100,15 +161,21 @@ func newView(s *summary, mode Mode, drawn bool) *view {
 			v.Notes = append(v.Notes, plain(st.Name)+": "+plain(st.Note)+".")
 		}
 	}
-	v.Suggestion = s.suggestion()
+	v.Hint = s.hint()
 	v.operations()
 	v.whatIf()
 	v.facts()
 	if !v.Planned {
 		v.rest()
 	}
+	stages := s.run.Explain()
+	v.TreeText = treeText(stages)
 	if mode == None {
 		return v
+	}
+	if f, svg := treeFigure(stages); f != nil {
+		f.Picture = picture(svg)
+		v.Tree = f
 	}
 	if v.Planned {
 		v.add(planFigure(s))

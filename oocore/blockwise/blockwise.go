@@ -109,11 +109,14 @@ var registry = struct {
 }{types: map[string]reflect.Type{}, names: map[reflect.Type]string{}}
 
 // Register makes an Op's type known under a name, from an init function. op is the
-// type's zero value.
+// type's zero value. It panics for a name that another type has.
 func Register(name string, op Op) {
 	registry.Lock()
 	defer registry.Unlock()
 	t := reflect.TypeOf(op)
+	if other, taken := registry.types[name]; taken {
+		panic(fmt.Sprintf("blockwise: both %s and %s are registered as %q: give one of them another name", other, t, name))
+	}
 	registry.types[name], registry.names[t] = t, name
 }
 

@@ -167,7 +167,7 @@ func (c chain) service(variable, host, region string) string {
 func (c chain) sts(ctx context.Context, form url.Values, signed *keys) (keys, error) {
 	form.Set("Version", "2011-06-15")
 	body := []byte(form.Encode())
-	r, err := request(ctx, http.MethodPost, c.service("STS", "sts", c.region)+"/", body)
+	r, err := serviceRequest(ctx, http.MethodPost, c.service("STS", "sts", c.region)+"/", body)
 	if err != nil {
 		return keys{}, err
 	}
@@ -209,7 +209,7 @@ func checked(k keys) (keys, error) {
 	return k, nil
 }
 
-func request(ctx context.Context, method, at string, body []byte) (*http.Request, error) {
+func serviceRequest(ctx context.Context, method, at string, body []byte) (*http.Request, error) {
 	r, err := http.NewRequestWithContext(ctx, method, at, bytes.NewReader(body))
 	if err != nil {
 		return nil, errors.New("the address of the service is not a URL")
@@ -293,7 +293,7 @@ func (s *signOn) keys(ctx context.Context) (keys, error) {
 	}
 	at := s.service("SSO", "portal.sso", s.region) + "/federation/credentials?" +
 		canonicalQuery(url.Values{"account_id": {s.account}, "role_name": {s.role}})
-	r, err := request(ctx, http.MethodGet, at, nil)
+	r, err := serviceRequest(ctx, http.MethodGet, at, nil)
 	if err != nil {
 		return keys{}, err
 	}
@@ -337,7 +337,7 @@ func (s *signOn) token(ctx context.Context) (string, error) {
 	}
 	body, _ := json.Marshal(map[string]string{"grantType": "refresh_token", "clientId": get("clientId"),
 		"clientSecret": get("clientSecret"), "refreshToken": get("refreshToken")})
-	r, err := request(ctx, http.MethodPost, s.service("SSO_OIDC", "oidc", s.region)+"/token", body)
+	r, err := serviceRequest(ctx, http.MethodPost, s.service("SSO_OIDC", "oidc", s.region)+"/token", body)
 	if err != nil {
 		return "", err
 	}

@@ -69,7 +69,7 @@ func clientOf(name string, redirects func(*http.Request, []*http.Request) error)
 		c = &client{
 			http:  http.Client{Transport: transport, CheckRedirect: redirects},
 			slots: make(chan struct{}, maxRequests),
-			retry: patience,
+			retry: defaultRetry,
 		}
 		clients.of[name] = c
 	}
@@ -107,7 +107,7 @@ func (c *client) do(ctx context.Context, r call) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if !passing(err) {
+		if !isRetryable(err) {
 			return err
 		}
 		if failed++; r.progress != nil && r.progress() {

@@ -79,7 +79,7 @@ func (b *bucket) deleteMany(ctx context.Context, keys []string) (left []string, 
 		Error   []object
 	}
 	var other error // an answer of a server that took it for something else
-	err = whole.ask(ctx, question{
+	err = whole.send(ctx, request{
 		method: http.MethodPost, body: body,
 		query:  url.Values{"delete": {""}},
 		header: http.Header{"Content-Md5": {base64.StdEncoding.EncodeToString(sum[:])}, "Content-Type": {"application/xml"}},

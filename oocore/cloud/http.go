@@ -21,10 +21,10 @@ type server struct{ source }
 type nobody struct{}
 
 func (nobody) sign(context.Context, *http.Request, []byte) error { return nil }
-func (nobody) who() string                                       { return "" }
-func (nobody) where() string                                     { return "" }
+func (nobody) credentialSource() string                          { return "" }
+func (nobody) currentRegion() string                             { return "" }
 func (nobody) expired() bool                                     { return false }
-func (nobody) elsewhere(string, string) bool                     { return false }
+func (nobody) switchRegion(string, string) bool                  { return false }
 
 // openServer opens an http:// or https:// URL of a folder.
 func openServer(text string) (blob.Bucket, error) {

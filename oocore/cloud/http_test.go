@@ -253,9 +253,9 @@ func TestRedirects(t *testing.T) {
 // ends the waiting at once.
 func TestSilentServerIsGivenUp(t *testing.T) {
 	noLeaks(t)
-	before, most := silence, patience
-	silence, patience = 40*time.Millisecond, policy{tries: 100, first: time.Millisecond, most: time.Millisecond, longest: time.Second, total: 1200 * time.Millisecond}
-	t.Cleanup(func() { silence, patience = before, most })
+	before, most := silence, defaultRetry
+	silence, defaultRetry = 40*time.Millisecond, policy{tries: 100, first: time.Millisecond, most: time.Millisecond, longest: time.Second, total: 1200 * time.Millisecond}
+	t.Cleanup(func() { silence, defaultRetry = before, most })
 	hang := func(r *http.Request) { <-r.Context().Done() }
 	for name, do := range map[string]http.HandlerFunc{
 		"before the header": func(w http.ResponseWriter, r *http.Request) { hang(r) },

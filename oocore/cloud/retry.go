@@ -22,9 +22,9 @@ type policy struct {
 	total       time.Duration // without getting nearer to the end, after which no try begins
 }
 
-// patience bridges about ten seconds in which a server can't answer, and ends after a
+// defaultRetry bridges about ten seconds in which a server can't answer, and ends after a
 // minute with one that says nothing.
-var patience = policy{tries: 7, first: 100 * time.Millisecond, most: 5 * time.Second, longest: time.Minute, total: time.Minute}
+var defaultRetry = policy{tries: 7, first: 100 * time.Millisecond, most: 5 * time.Second, longest: time.Minute, total: time.Minute}
 
 // errSlow ends a try that takes too long.
 var errSlow = errors.New("the server took too long to answer")
@@ -51,9 +51,9 @@ func (p policy) pause(ctx context.Context, failed int, since time.Duration, err 
 	}
 }
 
-// passing reports a failure that may not happen again: the server has too much
+// isRetryable reports a failure that may not happen again: the server has too much
 // to do, or the connection broke.
-func passing(err error) bool {
+func isRetryable(err error) bool {
 	if s, ok := errors.AsType[*statusError](err); ok {
 		switch s.status {
 		case http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusBadGateway,

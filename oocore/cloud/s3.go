@@ -115,13 +115,13 @@ var gone = []int{http.StatusNoContent, http.StatusNotFound}
 func (b *bucket) Delete(ctx context.Context, key string) error {
 	err := checkKey(key)
 	if err == nil {
-		err = b.ask(ctx, question{method: http.MethodDelete, key: key, accept: gone})
+		err = b.send(ctx, request{method: http.MethodDelete, key: key, accept: gone})
 	}
 	return b.fail("delete", key, err)
 }
 
-// question is a request with what its answer may be.
-type question struct {
+// request is a request with what its answer may be.
+type request struct {
 	method, key string
 	query       url.Values
 	header      http.Header
@@ -130,8 +130,8 @@ type question struct {
 	read        func(*http.Response) error
 }
 
-// ask sends a question and reads its answer.
-func (b *bucket) ask(ctx context.Context, q question) error {
+// send sends a question and reads its answer.
+func (b *bucket) send(ctx context.Context, q request) error {
 	return b.do(ctx, call{
 		bytes: int64(len(q.body)),
 		build: func(ctx context.Context) (*http.Request, error) {

@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	}
 	flag.Set("rapid.checks", "20") // each is many requests; what they draw is drawn for local arrays too
 	flag.Parse()
-	patience = policy{tries: 4, first: time.Millisecond, most: 4 * time.Millisecond, longest: 2 * time.Second, total: time.Minute}
+	defaultRetry = policy{tries: 4, first: time.Millisecond, most: 4 * time.Millisecond, longest: 2 * time.Second, total: time.Minute}
 	for _, name := range os.Environ() { // the settings of whoever runs the tests
 		if name, _, _ := bytes.Cut([]byte(name), []byte("=")); bytes.HasPrefix(name, []byte("AWS_")) {
 			os.Unsetenv(string(name))

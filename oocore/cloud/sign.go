@@ -20,13 +20,13 @@ type awsSigner struct {
 	credentials *provider // nil signs nothing
 }
 
-func (s *awsSigner) elsewhere(name, tried string) bool { return s.region.learn(name, tried) }
-func (s *awsSigner) where() string                     { return s.region.get() }
+func (s *awsSigner) switchRegion(name, tried string) bool { return s.region.learn(name, tried) }
+func (s *awsSigner) currentRegion() string                { return s.region.get() }
 
 // expired drops keys that the server says are no longer valid.
 func (s *awsSigner) expired() bool { return s.credentials != nil && s.credentials.drop() }
 
-func (s *awsSigner) who() string {
+func (s *awsSigner) credentialSource() string {
 	if s.credentials == nil {
 		return ""
 	}

@@ -26,12 +26,12 @@ type source struct {
 // signer adds to a request what lets the server know who asks.
 type signer interface {
 	sign(ctx context.Context, r *http.Request, body []byte) error
-	// who names the place that the credentials come from, "" where there are none.
-	who() string
-	// where is the region that it signs for, and elsewhere takes another that an
+	// credentialSource names the place that the credentials come from, "" where there are none.
+	credentialSource() string
+	// currentRegion is the region that it signs for, and elsewhere takes another that an
 	// answer named when one was tried; it reports whether to try again.
-	where() string
-	elsewhere(name, tried string) bool
+	currentRegion() string
+	switchRegion(name, tried string) bool
 	// expired drops keys that the server says have expired, and reports whether others
 	// can be fetched.
 	expired() bool
@@ -40,9 +40,9 @@ type signer interface {
 // do sends a call, and once more where the bucket turns out to be in another
 // region.
 func (s *source) do(ctx context.Context, c call) error {
-	tried := s.signer.where()
+	tried := s.signer.currentRegion()
 	err := s.client.do(ctx, c)
-	if e, ok := errors.AsType[*statusError](err); ok && s.signer.elsewhere(e.region, tried) {
+	if e, ok := errors.AsType[*statusError](err); ok && s.signer.switchRegion(e.region, tried) {
 		err = s.client.do(ctx, c)
 	}
 	if e, ok := errors.AsType[*statusError](err); ok && e.code == "ExpiredToken" && s.signer.expired() {
@@ -63,7 +63,7 @@ func checkKey(key string) error {
 func (s *source) place(key string) string { return s.name + s.prefix + key }
 
 func (s *source) fail(op, key string, err error) error {
-	return failure(op, s.place(key), err, s.signer.who())
+	return failure(op, s.place(key), err, s.signer.credentialSource())
 }
 
 // address is the URL of an object.

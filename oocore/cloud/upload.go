@@ -113,7 +113,7 @@ func (u *upload) part(ctx context.Context, p []byte) error {
 	if u.id == "" {
 		var begun struct{ UploadId string }
 		u.mark = rand.Text()
-		err := u.bucket.ask(ctx, question{
+		err := u.bucket.send(ctx, request{
 			method: http.MethodPost, key: u.key, body: []byte{},
 			query:  url.Values{"uploads": {""}},
 			header: http.Header{markHeader: {u.mark}},
@@ -125,7 +125,7 @@ func (u *upload) part(ctx context.Context, p []byte) error {
 		u.id = begun.UploadId
 	}
 	query := url.Values{"partNumber": {strconv.Itoa(len(u.tags) + 1)}, "uploadId": {u.id}}
-	return u.bucket.ask(ctx, question{method: http.MethodPut, key: u.key, query: query, body: p, read: func(resp *http.Response) error {
+	return u.bucket.send(ctx, request{method: http.MethodPut, key: u.key, query: query, body: p, read: func(resp *http.Response) error {
 		u.tags = append(u.tags, resp.Header.Get("ETag"))
 		return nil
 	}})
@@ -150,7 +150,7 @@ func (u *upload) finish(ctx context.Context, rest []byte) error {
 		if rest == nil {
 			rest = []byte{}
 		}
-		return u.bucket.ask(ctx, question{method: http.MethodPut, key: u.key, body: rest, read: func(resp *http.Response) error {
+		return u.bucket.send(ctx, request{method: http.MethodPut, key: u.key, body: rest, read: func(resp *http.Response) error {
 			u.entry.Version = resp.Header.Get("ETag")
 			return nil
 		}})
@@ -182,7 +182,7 @@ func (u *upload) complete(ctx context.Context) error {
 		return err
 	}
 	query := url.Values{"uploadId": {u.id}}
-	err = u.bucket.ask(ctx, question{method: http.MethodPost, key: u.key, query: query, body: body, read: func(resp *http.Response) (err error) {
+	err = u.bucket.send(ctx, request{method: http.MethodPost, key: u.key, query: query, body: body, read: func(resp *http.Response) (err error) {
 		u.entry.Version, err = completed(resp)
 		return err
 	}})
@@ -212,7 +212,7 @@ func completed(resp *http.Response) (version string, err error) {
 // isThere reports that the object is what this upload sent: it has its mark.
 func (u *upload) isThere(ctx context.Context) bool {
 	there := false
-	err := u.bucket.ask(ctx, question{method: http.MethodHead, key: u.key, read: func(resp *http.Response) error {
+	err := u.bucket.send(ctx, request{method: http.MethodHead, key: u.key, read: func(resp *http.Response) error {
 		there = resp.Header.Get(markHeader) == u.mark
 		u.entry.Version = resp.Header.Get("ETag")
 		return nil
@@ -232,5 +232,5 @@ func (u *upload) Abort() {
 	// Its caller's context may have ended, which is why it aborts.
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	u.bucket.ask(ctx, question{method: http.MethodDelete, key: u.key, query: url.Values{"uploadId": {u.id}}, accept: gone})
+	u.bucket.send(ctx, request{method: http.MethodDelete, key: u.key, query: url.Values{"uploadId": {u.id}}, accept: gone})
 }

@@ -96,7 +96,7 @@ func (b *bucket) PutIf(ctx context.Context, key string, p []byte, version string
 		condition = http.Header{"If-Match": {version}}
 	}
 	put := func(header http.Header) error {
-		return b.ask(ctx, question{method: http.MethodPut, key: key, header: header, body: p, read: func(resp *http.Response) error {
+		return b.send(ctx, request{method: http.MethodPut, key: key, header: header, body: p, read: func(resp *http.Response) error {
 			e.Version = resp.Header.Get("ETag")
 			return nil
 		}})

@@ -6,6 +6,13 @@
 // goroutine. Each works on whole chunks, which is fastest, or as a stream in a
 // memory that does not depend on the chunk's size.
 //
+// In text a codec is a name, then what it has of compressor, level and shuffle: none,
+// zstd:3, zstd:3:checksum, gzip:5, blosc:lz4:5:shuffle, where shuffle is noshuffle,
+// shuffle or bitshuffle. New Zarr arrays are zstd:1 where nothing is said. Shards put
+// many chunks into one object: small chunks to read, few files. A shard is written by
+// one task and read in parts. A chunk that is larger than the budget when it is decoded
+// is streamed where its codec allows that.
+//
 // Compression is that of the machine's libzstd and liblz4 where it has them, in the
 // caller's memory, and else that of libraries in Go, whose memory on the heap Work
 // states; GONBEXT_CODEC=go takes these in any case. Each reads what the other writes.

@@ -67,7 +67,7 @@ func CP(ctx context.Context, x *oocore.Array, rank int, o CPOptions, opts ...ooc
 	}
 	opts, err = fits(opts, runs)
 	if err == nil {
-		err = oocore.Together(title, opts, runs)
+		err = oocore.RunGroup(title, opts, runs)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("cp: %w", err)
@@ -98,7 +98,7 @@ type als struct {
 
 func cp(t *tensor, saved *progress, rank int, o CPOptions, note func(string, float64)) (*CPResult, error) {
 	a := &als{t: t, rank: rank, o: o, weights: make([]float64, rank)}
-	errors := slices.Clone(saved.Errors)
+	errors, half := slices.Clone(saved.Errors), saved.Half
 	if saved.found {
 		a.resume(saved.state)
 		for _, e := range errors {
@@ -112,21 +112,29 @@ func cp(t *tensor, saved *progress, rank int, o CPOptions, note func(string, flo
 		modes = append(modes, m)
 	}
 	p, q := branches(t.shape, modes, func(int) int { return rank })
+	take := func(s *state) {
+		s.Matrices, s.Weights, s.Errors, s.Half = elements(a.factors), a.weights, errors, half
+	}
 	for len(errors) < o.Iterations && !converged(errors, o.Tolerance) {
-		one, err := t.keep(along(t, t.x, p, a.factors[p]))
-		if err != nil {
-			return nil, err
-		}
-		for m := range t.shape {
-			if m == p {
-				continue
-			}
-			if _, err := a.update(one, p, m); err != nil {
+		if !half {
+			one, err := t.keep(along(t, t.x, p, a.factors[p]))
+			if err != nil {
 				return nil, err
 			}
-		}
-		if err := t.drop(); err != nil {
-			return nil, err
+			for m := range t.shape {
+				if m == p {
+					continue
+				}
+				if _, err := a.update(one, p, m); err != nil {
+					return nil, err
+				}
+			}
+			if err := t.drop(); err != nil {
+				return nil, err
+			}
+			if half = true; !t.dry {
+				saved.keep(take)
+			}
 		}
 		two, err := t.keep(along(t, t.x, q, a.factors[q]))
 		if err != nil {
@@ -140,14 +148,14 @@ func cp(t *tensor, saved *progress, rank int, o CPOptions, note func(string, flo
 			return nil, err
 		}
 		note(errorSeries, e)
-		errors = append(errors, e)
+		errors, half = append(errors, e), false
 		if t.dry {
 			return cpResult(state{Matrices: elements(a.factors), Weights: a.weights, Errors: errors}, t.shape, rank), nil
 		}
-		saved.keep(func(s *state) { s.Matrices, s.Weights, s.Errors = elements(a.factors), a.weights, errors })
+		saved.keep(take)
 	}
 	saved.Done = true
-	saved.keep(func(s *state) { s.Matrices, s.Weights, s.Errors = elements(a.factors), a.weights, errors })
+	saved.keep(take)
 	return cpResult(saved.state, t.shape, rank), nil
 }
 

@@ -22,11 +22,12 @@ var afterKeep = func() {}
 // errorSeries is the name under which errors are noted in records.
 const errorSeries = "relative error by iteration"
 
-// state is what a decomposition keeps after an iteration, to go on from or to return.
+// state is what a decomposition keeps after half an iteration, to go on from or to return.
 type state struct {
 	Matrices [][]float64 // by mode; empty where there is none
 	Weights  []float64   // of CP
 	Errors   []float64
+	Half     bool   // of the iteration after Errors all is done that reads the first copy of the tensor
 	Core     []byte // of Tucker, where it is small
 	Rand     []byte // of Tucker: the state of its random numbers
 	Done     bool

@@ -172,9 +172,9 @@ func (t *tensor) keep(a *oocore.Array) (*oocore.Array, error) {
 	if a.Bytes() <= t.inMemory {
 		defer func() { t.kept += a.Bytes() }()
 		if a.DType() == oocore.Float32 {
-			return held[float32](t, a)
+			return inMemory[float32](t, a)
 		}
-		return held[float64](t, a)
+		return inMemory[float64](t, a)
 	}
 	if t.dry {
 		t.planned++ // no two have the same name
@@ -200,8 +200,8 @@ func (t *tensor) keep(a *oocore.Array) (*oocore.Array, error) {
 	return saved, err
 }
 
-// held is an array with its elements in memory.
-func held[T float32 | float64](t *tensor, a *oocore.Array) (*oocore.Array, error) {
+// inMemory is an array with its elements in memory.
+func inMemory[T float32 | float64](t *tensor, a *oocore.Array) (*oocore.Array, error) {
 	v, err := oocore.Collect[T](t.ctx, a, t.runs()...)
 	if err != nil {
 		return nil, err

@@ -82,7 +82,7 @@ func decompose(ctx context.Context, op string, x *oocore.Array, ranks []int, o T
 	}
 	opts, err = fits(opts, runs)
 	if err == nil {
-		err = oocore.Together(title, opts, runs)
+		err = oocore.RunGroup(title, opts, runs)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
@@ -151,13 +151,13 @@ func tucker(t *tensor, saved *progress, modes, ranks []int, o TuckerOptions, not
 		return nil, err
 	}
 	r := rand.New(numbers)
-	errors := slices.Clone(saved.Errors)
+	errors, half := slices.Clone(saved.Errors), saved.Half
 	for _, e := range errors {
 		note(errorSeries, e)
 	}
 	var core *oocore.Array // nil is that of the tensor and u
 	take := func(s *state) {
-		s.Matrices, s.Errors, s.Core = elements(u), errors, nil
+		s.Matrices, s.Errors, s.Half, s.Core = elements(u), errors, half, nil
 		if core != nil {
 			s.Core = dataOf(core)
 		}
@@ -201,20 +201,25 @@ func tucker(t *tensor, saved *progress, modes, ranks []int, o TuckerOptions, not
 	}
 	for len(errors) <= o.Iterations && len(modes) > 1 && !converged(errors, o.Tolerance) {
 		p, q := branches(t.shape, modes, rank)
-		one, err := t.keep(along(t, t.x, p, u[p]))
-		if err != nil {
-			return nil, err
-		}
-		for _, m := range modes {
-			if m == p {
-				continue
-			}
-			if u[m], err = leading(t, shortened(t, one, u, modes, p, m), m, rank(m), r); err != nil {
+		if !half {
+			one, err := t.keep(along(t, t.x, p, u[p]))
+			if err != nil {
 				return nil, err
 			}
-		}
-		if err := t.drop(); err != nil {
-			return nil, err
+			for _, m := range modes {
+				if m == p {
+					continue
+				}
+				if u[m], err = leading(t, shortened(t, one, u, modes, p, m), m, rank(m), r); err != nil {
+					return nil, err
+				}
+			}
+			if err := t.drop(); err != nil {
+				return nil, err
+			}
+			if half = true; !t.dry {
+				saved.keep(take)
+			}
 		}
 		two, err := t.keep(along(t, t.x, q, u[q]))
 		if err != nil {
@@ -237,7 +242,7 @@ func tucker(t *tensor, saved *progress, modes, ranks []int, o TuckerOptions, not
 		if err := t.drop(); err != nil {
 			return nil, err
 		}
-		errors = append(errors, e)
+		errors, half = append(errors, e), false
 		note(errorSeries, e)
 		if t.dry {
 			break

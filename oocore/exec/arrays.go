@@ -4,13 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/arena"
+	"github.com/gonbext/gonbext/oocore/exec/checkpoint"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/plan"
-	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/memstore"
 )
@@ -23,25 +22,28 @@ type arrays struct {
 	readers    []store.Array
 	writers    []store.Writer
 	memory     []*arena.Buffer   // of arrays kept in the arena
+	copies     []store.Writer    // in the staging folder, of arrays that a stage fills in the arena
 	lastUse    []int             // the last stage that needs each
 	shared     bool              // worker processes run the tasks
-	spill      *store.StagingDir // of temporary arrays; the run's Checkpoint has one, else it is made when the first is
-	checkpoint *Checkpoint
+	spill      *store.StagingDir // nil until there is a need for one
+	checkpoint *checkpoint.Checkpoint
 }
 
 // openArrays opens what the plan reads and creates what it returns. Nothing is
 // left open or created where it fails.
-func openArrays(p *plan.Sized, env *Env, a *arena.Arena) (_ *arrays, err error) {
+func openArrays(p *plan.Sized, env *Env, c *checkpoint.Checkpoint, a *arena.Arena) (_ *arrays, err error) {
 	n := len(p.Arrays)
-	s := &arrays{plan: p, env: env, arena: a, checkpoint: env.Checkpoint, lastUse: p.LastUses(),
-		readers: make([]store.Array, n), writers: make([]store.Writer, n), memory: make([]*arena.Buffer, n), shared: env.Processes != nil}
+	s := &arrays{plan: p, env: env, arena: a, checkpoint: c, lastUse: p.LastUses(),
+		readers: make([]store.Array, n), writers: make([]store.Writer, n), memory: make([]*arena.Buffer, n), copies: make([]store.Writer, n), shared: env.Processes != nil}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.close())
 		}
 	}()
-	if s.checkpoint != nil {
-		s.spill = s.checkpoint.staging
+	if env.Checkpoint != nil {
+		if s.spill, err = c.StagingDir(); err != nil {
+			return s, err
+		}
 	}
 	for i := range p.Arrays {
 		d := &p.Arrays[i]
@@ -63,7 +65,7 @@ func openArrays(p *plan.Sized, env *Env, a *arena.Arena) (_ *arrays, err error) 
 			if int64(len(env.Into)) != d.Bytes() {
 				return s, fmt.Errorf("the result has %d bytes and the place for it %d", d.Bytes(), len(env.Into))
 			}
-			if s.memory[i], err = a.Charge(arena.Tag{Chunk: -1, Class: record.Output}, d.Bytes()); err == nil && !s.shared {
+			if s.memory[i], err = p.ArrayBuffer(i).Alloc(a, 0); err == nil && !s.shared {
 				s.writers[i] = memstore.Into(d.Shape, d.DType, env.Into)
 			}
 		}
@@ -94,7 +96,7 @@ func (s *arrays) create(path string, m store.Meta) (store.Writer, error) {
 	if err := w.Abort(); err != nil {
 		return nil, err
 	}
-	if err := s.checkpoint.startOver("what it had written is not there any more"); err != nil {
+	if err := s.checkpoint.StartOver("what it had written is not there any more"); err != nil {
 		return nil, err
 	}
 	m.Resume = false
@@ -126,182 +128,6 @@ func openStored(d *plan.Array, env *Env) (store.Array, error) {
 	return reshaped, nil
 }
 
-// begin makes room for the temporary arrays that a stage fills.
-func (s *arrays) begin(stage int) (err error) {
-	for _, i := range s.plan.Stages[stage].Outputs {
-		d := &s.plan.Arrays[i]
-		switch s.plan.Place(i) {
-		case plan.InArena:
-			if err = s.inArena(stage, i); err == nil && s.checkpoint.Resumes() && s.checkpoint.state.Done[stage].Len() > 0 {
-				err = s.checkpoint.forget(stage) // which filled a file
-			}
-		case plan.InSpill:
-			if err = s.makeSpill(); err == nil {
-				m := spilled(d)
-				m.Resume = s.checkpoint.skipped(stage) > 0
-				s.writers[i], err = store.CreateBlocks(s.spill, spillName(i), m)
-				if err == nil && m.Resume && !store.Resumed(s.writers[i]) {
-					err = s.checkpoint.forget(stage)
-				}
-			}
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// inArena makes room for an array that is kept in memory.
-func (s *arrays) inArena(stage, i int) (err error) {
-	d := &s.plan.Arrays[i]
-	if s.memory[i], err = s.arena.Alloc(arena.Tag{Stage: stage, Chunk: -1, Class: record.Scratch}, d.Bytes()); err != nil {
-		return err
-	}
-	s.writers[i] = memstore.Into(d.Shape, d.DType, s.memory[i].Data)
-	return nil
-}
-
-// arenaBuffer returns the memory of a temporary array that is kept in the arena.
-func (s *arrays) arenaBuffer(i int) []byte {
-	if s.plan.Place(i) != plan.InArena {
-		return nil
-	}
-	return s.memory[i].Data
-}
-
-func (s *arrays) makeSpill() (err error) {
-	if s.spill == nil {
-		if s.spill, err = store.TempStagingDir(); err != nil {
-			return fmt.Errorf("a folder for temporary arrays: %w", err)
-		}
-	}
-	return nil
-}
-
-func spillName(i int) string { return fmt.Sprintf("array-%d", i) }
-
-// spilled is how a temporary array lies in its file.
-func spilled(d *plan.Array) store.Meta {
-	m := store.Meta{Shape: d.Shape, DType: d.DType, Chunks: d.Blocks}
-	if m.Chunks == nil {
-		m.Chunks = grid.Whole(d.Shape).Chunks
-	}
-	return m
-}
-
-// restore takes what an earlier run's stage left, as far as later stages need it.
-func (s *arrays) restore(ctx context.Context, stage int) (err error) {
-	for _, i := range s.plan.Stages[stage].Outputs {
-		d := &s.plan.Arrays[i]
-		if i == s.plan.Output || !s.needed(i) {
-			continue
-		}
-		stored, err := store.OpenBlocks(s.spill, spillName(i), spilled(d))
-		if err != nil {
-			return err
-		}
-		if s.plan.Place(i) == plan.InSpill {
-			s.readers[i] = stored
-			continue
-		}
-		if err = s.inArena(stage, i); err == nil {
-			err = stored.Read(ctx, s.memory[i].Data, grid.Entire(d.Shape).Region())
-			s.writers[i], s.readers[i] = nil, memstore.New(d.Shape, d.DType, s.memory[i].Data)
-		}
-		if err = errors.Join(err, stored.Close()); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// needed reports an array that a stage still to be run reads.
-func (s *arrays) needed(array int) bool {
-	for i := range s.plan.Stages {
-		for _, prog := range s.plan.Stages[i].Programs {
-			for l := range prog.Arrays() {
-				if l.Array == array && !s.checkpoint.finished(i) {
-					return true
-				}
-			}
-		}
-	}
-	return false
-}
-
-// sync makes durable what a stage has written so far to files.
-func (s *arrays) sync(ctx context.Context, stage int) error {
-	for _, i := range s.plan.Stages[stage].Outputs {
-		if w := s.writers[i]; w != nil {
-			if err := w.Sync(ctx); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// inMemory reports a stage with results in memory.
-func (s *arrays) inMemory(stage int) bool {
-	return slices.ContainsFunc(s.plan.Stages[stage].Outputs, func(i int) bool { return s.plan.Place(i) == plan.InArena })
-}
-
-// end makes the temporary arrays that a stage filled readable, and gives back those
-// that no later stage needs. saved says that those in memory are worth a file, from
-// which a later run can take them.
-func (s *arrays) end(ctx context.Context, stage int, saved bool) (err error) {
-	for _, i := range s.plan.Stages[stage].Outputs {
-		d := &s.plan.Arrays[i]
-		if i == s.plan.Output {
-			continue
-		}
-		if err := s.writers[i].Commit(ctx); err != nil {
-			return err
-		}
-		s.writers[i] = nil
-		switch s.plan.Place(i) {
-		case plan.InArena:
-			s.readers[i] = memstore.New(d.Shape, d.DType, s.memory[i].Data)
-			if saved {
-				err = s.save(ctx, i)
-			}
-		case plan.InSpill:
-			s.readers[i], err = store.OpenBlocks(s.spill, spillName(i), spilled(d))
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if saved {
-		if err := s.checkpoint.stageDone(stage); err != nil {
-			return err
-		}
-	}
-	for i := range s.plan.Arrays {
-		place := s.plan.Place(i)
-		if (place == plan.InArena || place == plan.InSpill) && s.readers[i] != nil && s.lastUse[i] <= stage {
-			if err := s.drop(i); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// save writes an array that is in memory to the staging folder.
-func (s *arrays) save(ctx context.Context, i int) error {
-	d := &s.plan.Arrays[i]
-	w, err := store.CreateBlocks(s.spill, spillName(i), spilled(d))
-	if err != nil {
-		return err
-	}
-	if err := w.Write(ctx, s.memory[i].Data, grid.Entire(d.Shape)); err != nil {
-		return errors.Join(err, w.Abort())
-	}
-	return w.Commit(ctx)
-}
-
 // commit puts the output in its place, as the last thing that can fail: all else is
 // closed before.
 func (s *arrays) commit(ctx context.Context) error {
@@ -322,7 +148,7 @@ func (s *arrays) commit(ctx context.Context) error {
 	if s.env.Committed != nil {
 		s.env.Committed(ctx)
 	}
-	return s.checkpoint.close(false) // at once: what is left of a run that is killed now would be there for no one
+	return s.checkpoint.Close(false) // at once: what is left of a run that is killed now would be there for no one
 }
 
 // collect reads the result that worker processes have written to a file.
@@ -332,7 +158,7 @@ func (s *arrays) collect(ctx context.Context) error {
 	if err := s.writers[out].Commit(ctx); err != nil {
 		return err
 	}
-	stored, err := store.OpenBlocks(s.spill, spillName(out), spilled(d))
+	stored, err := store.OpenBlocks(s.spill, checkpoint.ArrayFile(out), spilled(d))
 	if err != nil {
 		return err
 	}
@@ -343,29 +169,20 @@ func (s *arrays) collect(ctx context.Context) error {
 // giveUp ends a writer that was not committed. What is durable stays for the next
 // run, where it can go on from that.
 func (s *arrays) giveUp(w store.Writer) error {
-	if s.checkpoint.hasProgress() {
+	if s.checkpoint.Resumable() {
 		return w.Suspend()
 	}
 	return w.Abort()
 }
 
-// drop gives back a temporary array, or closes one that is stored.
-func (s *arrays) drop(i int) error {
-	err := s.release(i)
-	if s.plan.Place(i) == plan.InSpill || s.checkpoint != nil && s.plan.Place(i) == plan.InArena {
-		if failed := os.Remove(s.spill.Join(spillName(i))); failed != nil && !errors.Is(failed, os.ErrNotExist) {
-			err = errors.Join(err, failed)
-		}
-	}
-	return err
-}
-
 // release closes what an array has open, and gives back its memory.
 func (s *arrays) release(i int) error {
 	var errs []error
-	if s.writers[i] != nil {
-		errs = append(errs, s.giveUp(s.writers[i]))
-		s.writers[i] = nil
+	for _, w := range []*store.Writer{&s.writers[i], &s.copies[i]} {
+		if *w != nil {
+			errs = append(errs, s.giveUp(*w))
+			*w = nil
+		}
 	}
 	if s.readers[i] != nil {
 		errs = append(errs, s.readers[i].Close())
@@ -377,15 +194,11 @@ func (s *arrays) release(i int) error {
 }
 
 // close releases everything. What was not committed is as if it had never been begun,
-// but for what is worth keeping.
+// but for what another run can resume from.
 func (s *arrays) close() error {
 	var errs []error
 	for i := range s.plan.Arrays {
 		errs = append(errs, s.release(i))
-	}
-	if s.spill != nil && s.checkpoint == nil {
-		errs = append(errs, s.spill.Remove())
-		s.spill = nil
 	}
 	return errors.Join(errs...)
 }

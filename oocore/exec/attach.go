@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/gonbext/gonbext/oocore/arena"
+	"github.com/gonbext/gonbext/oocore/exec/checkpoint"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/store"
@@ -42,7 +43,7 @@ func (s *arrays) attach(stage int) (err error) {
 		if s.plan.Place(i) == plan.InResult {
 			s.writers[i], err = s.env.create(d.Path, s.meta(d))
 		} else {
-			s.writers[i], err = store.CreateBlocks(s.spill, spillName(i), spilled(d))
+			s.writers[i], err = store.CreateBlocks(s.spill, checkpoint.ArrayFile(i), spilled(d))
 		}
 		if err != nil {
 			return err
@@ -51,7 +52,7 @@ func (s *arrays) attach(stage int) (err error) {
 	for k := range st.Programs {
 		for l := range st.Programs[k].Arrays() {
 			if i := l.Array; s.plan.Place(i) == plan.InSpill && s.readers[i] == nil {
-				if s.readers[i], err = store.OpenBlocks(s.spill, spillName(i), spilled(&s.plan.Arrays[i])); err != nil {
+				if s.readers[i], err = store.OpenBlocks(s.spill, checkpoint.ArrayFile(i), spilled(&s.plan.Arrays[i])); err != nil {
 					return err
 				}
 			}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/exec"
+	"github.com/gonbext/gonbext/oocore/exec/checkpoint"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/plan"
@@ -83,7 +84,7 @@ func TestResumeBeside(t *testing.T) {
 	whole, got := make([]float64, len(folds)), make([]float64, len(folds))
 	once := func(out string, into []float64, fault *faultstore.Fault) (skipped int64, err error) {
 		p := must[*plan.Sized](t)(sized(y, plan.Target{Path: out, Beside: folds}, plan.Options{Budget: 64 * mebi, Workers: 1}))
-		keep := must[*exec.Checkpoint](t)(exec.NewCheckpoint(p.Plan, p.Fingerprint("", nil), false))
+		keep := must[*checkpoint.Checkpoint](t)(checkpoint.New(p.Plan, p.Fingerprint("", nil), false))
 		end, err := exec.Run(context.Background(), p, exec.Env{Checkpoint: keep, Beside: places(into), Open: func(path string) (store.Array, error) {
 			a, err := store.Open(path)
 			if err != nil {

@@ -11,7 +11,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/plan"
-	"github.com/gonbext/gonbext/oocore/record"
 )
 
 // blockwiseReader computes what an operation of boxes gives for one load of a slot's program.
@@ -25,29 +24,18 @@ type blockwiseReader struct {
 	site    string // the user's line that made the operation
 }
 
-func newBlockwiseReader(s *slot, l *plan.Load, tile []int) (f *blockwiseReader, err error) {
-	f = &blockwiseReader{slot: s, op: l.Op.Op, size: l.Type.Size(), site: l.Site}
-	need := f.op.Need(l.Box(tile))
-	if need.Scratch > 0 {
-		if f.scratch, err = s.alloc(record.Scratch, need.Scratch); err != nil {
-			return nil, err
-		}
+func newBlockwiseReader(s *slot, l *plan.Load, d *plan.LoadBuffers) (*blockwiseReader, error) {
+	work, err := s.alloc(d.Scratch, d.Reversed)
+	if err != nil {
+		return nil, err
 	}
-	if l.Reversed() {
-		if f.back, err = s.alloc(record.Scratch, l.InputBytes(tile)); err != nil {
-			return nil, err
-		}
-	}
-	for k := range l.Inputs {
-		box := slices.Clone(need.Reads[k])
-		for d := range box {
-			box[d] = max(min(box[d], l.Inputs[k].Domain[d]), 1)
-		}
-		e, err := newEvaluator(s, &l.Inputs[k], box)
+	f := &blockwiseReader{slot: s, op: l.Op.Op, size: l.Type.Size(), site: l.Site, scratch: work[0], back: work[1]}
+	for k := range d.Inputs {
+		e, err := newEvaluator(s, &l.Inputs[k], &d.Inputs[k])
 		if err != nil {
 			return nil, err
 		}
-		f.in = append(f.in, input{e, box, k})
+		f.in = append(f.in, input{e, d.Inputs[k].Box, k})
 	}
 	return f, nil
 }

@@ -99,7 +99,7 @@ func TestBlockwise(t *testing.T) {
 	}
 	boxes := func(n *graph.Node, lines int) *graph.Node {
 		t.Helper()
-		out, err := graph.Boxes(graph.Site{}, "around", around{n.Shape, lines}, n.Shape, n.DType, []*graph.Node{n})
+		out, err := graph.NewBlockwise(graph.Site{}, "around", around{n.Shape, lines}, n.Shape, n.DType, []*graph.Node{n})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -200,7 +200,7 @@ func TestBlockwiseUnits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	root, err := graph.Boxes(graph.Site{}, "around", around{source.Shape, 100}, source.Shape, dtype.Int64, []*graph.Node{source})
+	root, err := graph.NewBlockwise(graph.Site{}, "around", around{source.Shape, 100}, source.Shape, dtype.Int64, []*graph.Node{source})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,10 +11,11 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/exec"
+	"github.com/gonbext/gonbext/oocore/exec/checkpoint"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
-	"github.com/gonbext/gonbext/oocore/op/chunkwise"
+	"github.com/gonbext/gonbext/oocore/op/udf"
 	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
@@ -24,7 +25,7 @@ import (
 // failing is a function that adds one, and fails from its n-th call on, where n is
 // not 0.
 func failing(x *graph.Node, name string, calls *atomic.Int64, fails *atomic.Int64, chunks ...int) (*graph.Node, error) {
-	return chunkwise.Map(site, func(dst []byte, src [][]byte, _ grid.Box) error {
+	return udf.Map(site, func(dst []byte, src [][]byte, _ grid.Box) error {
 		if n, at := calls.Add(1), fails.Load(); at > 0 && n >= at {
 			return errDisk
 		}
@@ -33,7 +34,7 @@ func failing(x *graph.Node, name string, calls *atomic.Int64, fails *atomic.Int6
 			out[i] = v + 1
 		}
 		return nil
-	}, dtype.Float64, chunkwise.MapOptions{Name: name, Chunks: chunks}, x)
+	}, dtype.Float64, udf.MapOptions{Name: name, Chunks: chunks}, x)
 }
 
 // Three runs of two functions, the first of which fills a temporary array, and the
@@ -72,7 +73,7 @@ func TestResumeWithAnotherPlaceForTemporaries(t *testing.T) {
 				if got := p.Place(p.Stages[0].Outputs[0]); (got == plan.InArena) != (budget > 1) {
 					t.Fatalf("with %d MiB the temporary array is in %s", budget, got)
 				}
-				keep := must[*exec.Checkpoint](t)(exec.NewCheckpoint(p.Plan, p.Fingerprint("1", nil), false))
+				keep := must[*checkpoint.Checkpoint](t)(checkpoint.New(p.Plan, p.Fingerprint("1", nil), false))
 				if _, err = exec.Run(context.Background(), p, exec.Env{Checkpoint: keep}); err != nil && !errors.Is(err, errDisk) {
 					t.Fatalf("%v %v, run %d: %v", budgets, stops, i, err)
 				}
@@ -115,7 +116,7 @@ func TestResumeReductionWithAnotherPlace(t *testing.T) {
 				if i == 0 {
 					fault.N = at
 				}
-				keep := must[*exec.Checkpoint](t)(exec.NewCheckpoint(p.Plan, p.Fingerprint("", nil), false))
+				keep := must[*checkpoint.Checkpoint](t)(checkpoint.New(p.Plan, p.Fingerprint("", nil), false))
 				end, err = exec.Run(context.Background(), p, exec.Env{Checkpoint: keep, Open: func(path string) (store.Array, error) {
 					a, err := store.Open(path)
 					if err != nil {

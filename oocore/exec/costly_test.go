@@ -56,7 +56,7 @@ func TestCostlyOperationsAreComputedOnce(t *testing.T) {
 	}
 	source := do(graph.FromBytes(site, dtype.Bytes(x), dtype.Int64, rows, cols))
 	weigh := func(n *graph.Node, nanos int64) *graph.Node {
-		return do(graph.Boxes(site, "weighed", weighed{around{Shape: n.Shape}, nanos}, n.Shape, n.DType, []*graph.Node{n}))
+		return do(graph.NewBlockwise(site, "weighed", weighed{around{Shape: n.Shape}, nanos}, n.Shape, n.DType, []*graph.Node{n}))
 	}
 	apply := func(op kernel.Op, a, b *graph.Node) *graph.Node { return do(graph.Apply(site, op, a, b)) }
 	fold := func(kind kernel.Reduction, n *graph.Node) *graph.Node {

@@ -7,8 +7,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/arena"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/plan"
-	"github.com/gonbext/gonbext/oocore/record"
-	"github.com/gonbext/gonbext/oocore/vm"
 )
 
 // A Device computes tiles that the executor has read.
@@ -58,49 +56,7 @@ func (CPU) Peak() int64 { return 0 }
 // Used is 0: the run's own arena counts.
 func (CPU) Used() int64 { return 0 }
 
-// Lane allocates a machine's registers from the run's arena.
-func (CPU) Lane(p *plan.Program, tile []int, a *arena.Arena, stage int) (Lane, error) {
-	l := &cpuLane{block: grid.Auto(tile, 1, plan.BlockElems)}
-	if n := p.RegisterBytes(true); n > 0 {
-		var err error
-		if l.regs, err = a.Alloc(arena.Tag{Stage: stage, Chunk: -1, Class: record.Scratch}, n); err != nil {
-			return nil, err
-		}
-	}
-	var err error
-	if l.machine, err = vm.New(p, l.regs.Bytes(), true); err != nil {
-		l.regs.Free()
-		return nil, err
-	}
-	l.size = p.Type(p.Out[0]).Size()
-	return l, nil
-}
-
-type cpuLane struct {
-	machine *vm.Machine
-	regs    *arena.Buffer
-	block   []int
-	size    int              // of a result
-	each    func(b grid.Box) // takes what else the machine has computed for a block; nil where that is nothing
-}
-
-func (l *cpuLane) Compute(_ context.Context, tile grid.Box, inputs [][]byte, dst []byte) (int64, error) {
-	l.machine.Tile(tile, inputs)
-	at := 0
-	for b := range tile.Split(l.block) {
-		n := b.Size()
-		place := dst[at*l.size : (at+n)*l.size]
-		l.machine.Block(b, at, place)
-		if l.each != nil {
-			copy(place, l.machine.Result(0))
-			l.each(b)
-		}
-		at += n
-	}
-	return 0, nil
-}
-
-func (l *cpuLane) Close() error {
-	l.regs.Free()
-	return nil
+// Lane is none: slots compute for themselves.
+func (CPU) Lane(*plan.Program, []int, *arena.Arena, int) (Lane, error) {
+	return nil, errors.New("the CPU has no streams")
 }

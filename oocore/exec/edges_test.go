@@ -15,7 +15,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
-	"github.com/gonbext/gonbext/oocore/op/chunkwise"
+	"github.com/gonbext/gonbext/oocore/op/udf"
 	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/memstore"
@@ -48,7 +48,7 @@ func TestFunctionThatEndsItsGoroutine(t *testing.T) {
 		}
 		return nil
 	}
-	n := must[*graph.Node](t)(chunkwise.Map(site, f, dtype.Float64, chunkwise.MapOptions{Chunks: []int{10}}, ramp(t, 100)))
+	n := must[*graph.Node](t)(udf.Map(site, f, dtype.Float64, udf.MapOptions{Chunks: []int{10}}, ramp(t, 100)))
 	for _, workers := range []int{1, 3} {
 		p := must[*plan.Sized](t)(sized(n, plan.Target{}, plan.Options{Budget: 64 * mebi, Workers: workers}))
 		_, err := exec.Run(context.Background(), p, exec.Env{Into: make([]byte, 800)})

@@ -17,7 +17,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
-	"github.com/gonbext/gonbext/oocore/op/chunkwise"
+	"github.com/gonbext/gonbext/oocore/op/udf"
 	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/store"
 )
@@ -334,14 +334,14 @@ func TestFunctionsOfChunks(t *testing.T) {
 		}
 		return nil
 	}
-	n := must[*graph.Node](t)(chunkwise.Map(site, double, dtype.Float64, chunkwise.MapOptions{Chunks: []int{7, 11}}, ramp(t, 100, 100)))
+	n := must[*graph.Node](t)(udf.Map(site, double, dtype.Float64, udf.MapOptions{Chunks: []int{7, 11}}, ramp(t, 100, 100)))
 	for i, g := range collect[float64](t, n, small()) {
 		if g != 2*float64(i) {
 			t.Fatalf("element %d is %v", i, g)
 		}
 	}
 	bad := func([]byte, [][]byte, grid.Box) error { panic("boom") }
-	n = must[*graph.Node](t)(chunkwise.Map(site, bad, dtype.Float64, chunkwise.MapOptions{}, ramp(t, 100, 100)))
+	n = must[*graph.Node](t)(udf.Map(site, bad, dtype.Float64, udf.MapOptions{}, ramp(t, 100, 100)))
 	p := must[*plan.Sized](t)(sized(n, plan.Target{}, plan.Options{Budget: 64 * mebi, Workers: 2}))
 	_, err := exec.Run(context.Background(), p, exec.Env{Into: make([]byte, 80_000)})
 	var task *exec.TaskError

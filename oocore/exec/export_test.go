@@ -1,6 +1,15 @@
 package exec
 
-import "testing"
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/gonbext/gonbext/oocore/arena"
+	"github.com/gonbext/gonbext/oocore/exec/checkpoint"
+	"github.com/gonbext/gonbext/oocore/plan"
+	"github.com/gonbext/gonbext/oocore/record"
+)
 
 // WritePlanFile writes an encoded plan as a coordinator does.
 func WritePlanFile(t testing.TB, path string, encoded []byte) string {
@@ -9,4 +18,54 @@ func WritePlanFile(t testing.TB, path string, encoded []byte) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// StageBytes opens the stages of a plan one after the other, runs none of their tasks, and
+// returns what each reserves by the arena's count, beside the arrays in memory.
+func StageBytes(ctx context.Context, p *plan.Sized, env Env) (all []record.Bytes, err error) {
+	if env.Device == nil {
+		env.Device = CPU{}
+	}
+	c := checkpoint.Temporary(p.Plan)
+	r := &run{plan: p, env: &env, checkpoint: c, arena: arena.New(p.Arena)}
+	if r.arrays, err = openArrays(p, &env, c, r.arena); err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, r.arrays.close(), r.arena.Close(), c.Close(false)) }()
+	for i := range p.Stages {
+		if err := r.arrays.begin(ctx, i); err != nil {
+			return nil, err
+		}
+		b, err := r.opened(ctx, i)
+		if err == nil {
+			err = r.arrays.end(ctx, i, false)
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, b)
+	}
+	return all, nil
+}
+
+// opened returns what a stage reserves while it is open.
+func (r *run) opened(ctx context.Context, stage int) (b record.Bytes, err error) {
+	before := r.arena.Now()
+	m, err := newMerger(r, stage)
+	if err != nil {
+		return b, err
+	}
+	defer func() { err = errors.Join(err, m.free()) }()
+	if r.plan.Stages[stage].Tasks() > 0 {
+		runner, err := slots{r}.Stage(ctx, stage)
+		if err != nil {
+			return b, err
+		}
+		defer func() { err = errors.Join(err, runner.Close()) }()
+	}
+	b = r.arena.Now()
+	for c := range b {
+		b[c] -= before[c]
+	}
+	return b, nil
 }

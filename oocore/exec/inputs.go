@@ -5,7 +5,6 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/plan"
-	"github.com/gonbext/gonbext/oocore/record"
 )
 
 // inputs are a slot's buffers for what a program loads from arrays.
@@ -22,30 +21,28 @@ type reader interface {
 	read(ctx context.Context, dst []byte, region grid.Region) error
 }
 
-// newReader prepares for what tiles of at most the given lengths need; nil for what is
-// generated.
-func newReader(s *slot, l *plan.Load, tile []int) (reader, error) {
+// newReader prepares to fill a load; nil for what is generated.
+func newReader(s *slot, l *plan.Load, d *plan.LoadBuffers) (reader, error) {
 	switch l.Kind {
 	case plan.LoadArray:
-		return newSource(s, l)
+		return newSource(s, l.Array, d.Read)
 	case plan.LoadBlocks:
-		return newBlockwiseReader(s, l, tile)
+		return newBlockwiseReader(s, l, d)
 	}
 	return nil, nil
 }
 
-// newInputs allocates for tiles of at most the given lengths.
-func newInputs(s *slot, p *plan.Program, tile []int, class record.Class) (*inputs, error) {
+func newInputs(s *slot, p *plan.Program, lane *plan.Lane) (*inputs, error) {
 	in := &inputs{slot: s, prog: p, from: make([]reader, len(p.Loads)), all: make([][]byte, len(p.Loads)), tile: make([][]byte, len(p.Loads))}
 	for i := range p.Loads {
-		var err error
-		if in.from[i], err = newReader(s, &p.Loads[i], tile); err != nil {
+		d := &lane.Loads[i]
+		elements, err := s.alloc(d.Elements)
+		if err != nil {
 			return nil, err
 		}
-		if n := p.Loads[i].InputBytes(tile); n > 0 {
-			if in.all[i], err = s.alloc(class, n); err != nil {
-				return nil, err
-			}
+		in.all[i] = elements[0]
+		if in.from[i], err = newReader(s, &p.Loads[i], d); err != nil {
+			return nil, err
 		}
 	}
 	return in, nil
@@ -73,33 +70,26 @@ type evaluator struct {
 	prog   *plan.Program
 	tile   []int
 	inputs *inputs
-	lane   Lane
+	lane   *cpuLane
 	plain  reader // of a program that only reads
 }
 
-// newEvaluator prepares for boxes of at most the given lengths.
-func newEvaluator(s *slot, p *plan.Program, box []int) (*evaluator, error) {
-	e := &evaluator{slot: s, prog: p}
+func newEvaluator(s *slot, p *plan.Program, d *plan.Lane) (*evaluator, error) {
+	e := &evaluator{slot: s, prog: p, tile: d.Tile}
 	var err error
-	if p.Plain() {
-		e.plain, err = newReader(s, &p.Loads[p.Out[0]], box)
+	if out := p.Out[0]; p.Plain() {
+		e.plain, err = newReader(s, &p.Loads[out], &d.Loads[out])
 		return e, err
 	}
-	e.tile = s.run.plan.BoxTile(p, box)
-	if e.inputs, err = newInputs(s, p, e.tile, record.Input); err != nil {
+	if e.inputs, err = newInputs(s, p, d); err != nil {
 		return nil, err
 	}
-	return e, e.onCPU()
-}
-
-func (e *evaluator) onCPU() (err error) {
-	if e.lane, err = (CPU{}).Lane(e.prog, e.tile, e.slot.run.arena, int(e.slot.row.Stage)); err == nil {
-		n := e.prog.RegisterBytes(true)
-		e.slot.row.Requested[record.Scratch] += n
-		e.slot.row.Reserved[record.Scratch] += n
-		e.slot.close = append(e.slot.close, e.lane.Close)
+	regs, err := s.alloc(d.Registers)
+	if err != nil {
+		return nil, err
 	}
-	return err
+	e.lane, err = newCPULane(p, d.Tile, regs[0])
+	return e, err
 }
 
 // eval fills dst with the values for a box.
@@ -118,15 +108,14 @@ func (e *evaluator) eval(ctx context.Context, box grid.Box, dst []byte) error {
 			return err
 		}
 		n := tile.Size() * size
-		if err := e.slot.compute(ctx, func() error { return e.compute(ctx, tile, dst[at:at+n]) }); err != nil {
+		err := e.slot.compute(ctx, func() error {
+			e.lane.compute(tile, e.inputs.tile, dst[at:at+n])
+			return nil
+		})
+		if err != nil {
 			return err
 		}
 		at += n
 	}
 	return nil
-}
-
-func (e *evaluator) compute(ctx context.Context, tile grid.Box, dst []byte) error {
-	_, err := e.lane.Compute(ctx, tile, e.inputs.tile, dst)
-	return err
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/plan"
-	"github.com/gonbext/gonbext/oocore/record"
 )
 
 // mapRunner writes a program's values, chunk by chunk, and folds others beside.
@@ -73,43 +72,29 @@ type mapper struct {
 
 func newMapper(s *slot, lanes chan Lane) (*mapper, error) {
 	st := s.stage
+	d := &st.Buffers.Slot
 	prog := &st.Programs[0]
-	m := &mapper{slot: s, lanes: lanes, size: prog.Type(prog.Out[0]).Size()}
-	in, out := record.Input, record.Output
-	if lanes != nil {
-		in, out = record.Pinned, record.Pinned
-	}
-	var err error
-	if m.out, err = s.alloc(out, int64(grid.Size(st.Piece)*m.size)); err != nil {
+	out, err := s.alloc(d.Out, d.Chunk)
+	if err != nil {
 		return nil, err
 	}
-	if st.Cut() {
-		if m.whole, err = s.alloc(out, int64(grid.Size(st.Tile)*m.size)); err != nil {
-			return nil, err
-		}
-	}
+	m := &mapper{slot: s, lanes: lanes, size: prog.Type(prog.Out[0]).Size(), out: out[0], whole: out[1]}
 	if m.sink, err = newSink(s); err != nil {
-		return nil, err
-	}
-	if lanes == nil && prog.Plain() {
-		m.eval, err = newEvaluator(s, prog, st.Tile)
-		return m, err
-	}
-	m.eval = &evaluator{slot: s, prog: prog, tile: st.Tile}
-	if m.eval.inputs, err = newInputs(s, prog, st.Tile, in); err != nil {
 		return nil, err
 	}
 	if lanes != nil {
 		s.row.Device = 1
-		return m, nil
+		m.eval = &evaluator{slot: s, prog: prog, tile: st.Tile}
+		m.eval.inputs, err = newInputs(s, prog, &d.Lane)
+		return m, err
 	}
-	if err = m.eval.onCPU(); err != nil || len(st.Folds) == 0 {
+	if m.eval, err = newEvaluator(s, prog, &d.Lane); err != nil || len(st.Folds) == 0 {
 		return m, err
 	}
 	if m.sums, err = newSums(s, newFolding(s.run, st)); err != nil {
 		return m, err
 	}
-	lane := m.eval.lane.(*cpuLane)
+	lane := m.eval.lane
 	lane.each = func(b grid.Box) { m.sums.add(lane.machine, b) }
 	return m, nil
 }

@@ -4,13 +4,12 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"sync"
 
-	"github.com/gonbext/gonbext/oocore/arena"
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/plan"
-	"github.com/gonbext/gonbext/oocore/record"
 )
 
 // A product is computed super-tile by super-tile: the accumulators of many tiles stay
@@ -19,10 +18,9 @@ import (
 
 // newProduct allocates the memory of a product's super-tile and panels.
 func newProduct(r *run, stage int) (Runner, error) {
-	p := &product{run: r, index: stage, stage: &r.plan.Stages[stage], m: r.plan.Stages[stage].Super, sums: r.plan.Stages[stage].MatMul.Panels()}
-	p.slot = &slot{run: r, stage: p.stage}
-	p.slot.row.Stage, p.slot.row.Chunk = uint16(stage), -1
-	if err := p.alloc(stage); err != nil {
+	s := &r.plan.Stages[stage]
+	p := &product{run: r, index: stage, stage: s, m: s.Super, sums: s.MatMul.Panels(), slot: newSlot(r, stage, 0)}
+	if err := p.alloc(); err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
 	return p, nil
@@ -30,17 +28,21 @@ func newProduct(r *run, stage int) (Runner, error) {
 
 // Run computes tiles. Those that lie in one super-tile are computed together.
 func (p *product) Run(ctx context.Context, tasks Tasks, done func(index int)) error {
-	return newMatmulPipeline(ctx, p, tasks, done).do()
+	c := newMatmulPipeline(ctx, p, tasks, done)
+	p.mu.Lock()
+	p.pipeline = c
+	p.mu.Unlock()
+	return c.do()
 }
 
-// superTiles are the parts of the result that are computed together, in the order in
-// which they are, as far as they have tasks.
-func (p *product) superTiles(tasks Tasks) iter.Seq[*superTile] {
+// superTiles are the parts of the result that are computed together, each a box of one
+// matrix of the batch, in the order in which they are, as far as they have tasks.
+func (p *product) superTiles(tasks Tasks) iter.Seq2[[]int, grid.Box] {
 	dims := p.dims()
 	batch := grid.Grid{Shape: p.stage.Grid.Shape[:dims-2], Chunks: p.stage.Grid.Chunks[:dims-2]}
 	super := grid.Grid{Shape: []int{p.m.M, p.m.N}, Chunks: []int{p.m.SuperM * p.m.TileM, p.m.SuperN * p.m.TileN}}
 	perMatrix := p.stage.Grid.Count(dims-2) * p.stage.Grid.Count(dims-1)
-	return func(yield func(*superTile) bool) {
+	return func(yield func(batch []int, box grid.Box) bool) {
 		if len(tasks) == 0 {
 			return
 		}
@@ -48,7 +50,7 @@ func (p *product) superTiles(tasks Tasks) iter.Seq[*superTile] {
 			at := batch.Box(i)
 			for _, box := range super.All() {
 				for _, box := range p.chosen(tasks, at.Start, box) {
-					if !yield(p.newSuperTile(at.Start, box)) {
+					if !yield(at.Start, box) {
 						return
 					}
 				}
@@ -117,6 +119,10 @@ type product struct {
 	a, b   *operand
 	allocs uint32 // buffers
 	told   bool   // in a row of the record
+
+	mu       sync.Mutex // of what follows
+	pipeline *matmulPipeline
+	restored map[int]restoredTile // by task
 }
 
 // operand evaluates one side's panels. Its slot belongs to the goroutine that
@@ -130,54 +136,45 @@ type operand struct {
 
 func (p *product) dims() int { return len(p.stage.Grid.Shape) }
 
-func (p *product) alloc(stage int) (err error) {
-	m, s := p.m, p.slot
-	rows, cols, k := min(m.SuperM*m.TileM, m.M), min(m.SuperN*m.TileN, m.N), min(m.TileK, m.K)
-	get := func(class record.Class, n int) (b []byte) {
+func (p *product) alloc() (err error) {
+	d := &p.stage.Buffers.Product
+	take := func(declared ...plan.Buffer) (all [][]byte) {
 		if err == nil {
-			b, err = s.alloc(class, int64(n))
+			all, err = p.slot.alloc(declared...)
 		}
-		return b
+		return all
 	}
-	p.acc = get(record.Output, rows*cols*m.Type.Size())
-	out := p.run.plan.Arrays[p.stage.Outputs[0]].DType
-	p.a, p.b = p.operand(0, stage), p.operand(1, stage)
-	for range m.Depth {
-		p.panels = append(p.panels, &panel{a: get(record.Input, rows*k*p.a.size), b: get(record.Input, k*cols*p.b.size)})
-	}
-	for range p.run.plan.Workers {
-		p.work = append(p.work, get(record.Scratch, int(m.Work)))
-		if out != m.Type {
-			p.cast = append(p.cast, get(record.Output, min(m.TileM, m.M)*cols*out.Size()))
+	sums := take(d.Sums, d.Library)
+	for _, both := range d.Panels {
+		if x := take(both[:]...); err == nil {
+			p.panels = append(p.panels, &panel{a: x[0], b: x[1]})
 		}
 	}
-	if out != m.Type {
-		p.casts, _ = kernel.Cast(m.Type, out)
+	p.work, p.cast = take(d.Pack...), take(d.Cast...)
+	for _, w := range d.Write {
+		take(w.Heap)
 	}
 	if err != nil {
 		return err
 	}
-	if m.Library > 0 {
-		lib, err := p.run.arena.Charge(arena.Tag{Stage: stage, Chunk: -1, Class: record.Library}, m.Library)
-		if err != nil {
-			return err
-		}
-		s.buffers = append(s.buffers, lib)
+	p.acc = sums[0]
+	if out := p.run.plan.Arrays[p.stage.Outputs[0]].DType; out != p.m.Type {
+		p.casts, _ = kernel.Cast(p.m.Type, out)
 	}
-	p.a.eval, err = newEvaluator(p.a.slot, &p.stage.Programs[0], p.box(p.a, nil, nil, 0, rows, 0, k).Shape)
-	if err != nil {
-		return err
+	p.allocs = uint32(len(p.slot.buffers))
+	if p.a, err = p.operand(0); err == nil {
+		p.b, err = p.operand(1)
 	}
-	p.b.eval, err = newEvaluator(p.b.slot, &p.stage.Programs[1], p.box(p.b, nil, nil, 0, k, 0, cols).Shape)
-	p.allocs = uint32(len(s.buffers))
 	return err
 }
 
-func (p *product) operand(i, stage int) *operand {
+func (p *product) operand(i int) (_ *operand, err error) {
 	prog := &p.stage.Programs[i]
-	o := &operand{size: prog.Type(prog.Out[0]).Size(), domain: prog.Domain, slot: &slot{run: p.run, stage: p.stage}}
-	o.slot.row.Stage, o.slot.row.Chunk = uint16(stage), -1
-	return o
+	o := &operand{size: prog.Type(prog.Out[0]).Size(), domain: prog.Domain, slot: newSlot(p.run, p.index, 0)}
+	if o.eval, err = newEvaluator(o.slot, prog, &p.stage.Buffers.Product.Operands[i]); err != nil {
+		return nil, errors.Join(err, o.slot.free())
+	}
+	return o, nil
 }
 
 // Close frees the product's memory.
@@ -192,16 +189,15 @@ func (p *product) Close() error {
 }
 
 // box is a panel of an operand: the batch's indices, as far as the operand has
-// them, those of the matrices that are summed, then rows and columns. batch is nil where
-// only the lengths matter.
+// them, those of the matrices that are summed, then rows and columns.
 func (p *product) box(o *operand, batch, summed []int, row, rows, col, cols int) grid.Box {
 	n := len(o.domain) - 2
 	b := grid.Box{Start: make([]int, n, n+2), Shape: make([]int, n, n+2)}
 	for d := range n {
 		b.Shape[d] = 1
-		if at := d - n + len(p.m.Summed); batch != nil && at >= 0 {
+		if at := d - n + len(p.m.Summed); at >= 0 {
 			b.Start[d] = summed[at]
-		} else if batch != nil && o.domain[d] > 1 {
+		} else if o.domain[d] > 1 {
 			b.Start[d] = batch[len(batch)+at]
 		}
 	}

@@ -33,6 +33,9 @@ type matmulPipeline struct {
 	next   int          // tile of the first panel
 	last   bool         // no more panels will come
 	owner  []*superTile // of each band of accumulators; nil where it is free
+	active int          // workers that add a panel to a tile
+	paused bool         // no worker begins to
+	loads  int          // tiles whose accumulators are still to be read from a snapshot
 }
 
 // panel is one step's part of both operands.
@@ -50,10 +53,12 @@ type superTile struct {
 	batch []int
 	box   grid.Box
 	tiles grid.Grid
-	steps int // panels
-	first int // band of its first row
+	from  int            // panel with which it begins: all before are in the snapshot that it goes on from
+	steps int            // panels
+	first int            // band of its first row
+	saved []restoredTile // of each tile
 	// What follows is the matmulPipeline's to lock.
-	added   []int // panels, of each tile
+	added   []int // panels that each tile has seen
 	left    []int // tiles of each row that are not whole
 	spent   []time.Duration
 	start   time.Duration
@@ -67,13 +72,27 @@ type band struct {
 	row  int
 }
 
-func (p *product) newSuperTile(batch []int, box grid.Box) *superTile {
+func (c *matmulPipeline) newSuperTile(batch []int, box grid.Box) *superTile {
+	p := c.product
 	s := &superTile{batch: batch, box: box, tiles: grid.Grid{Shape: box.Shape, Chunks: []int{p.m.TileM, p.m.TileN}},
 		steps: max(p.sums.Len(), 1), first: box.Start[0] / p.m.TileM % p.m.SuperM, start: time.Since(p.run.start)}
 	s.added, s.spent = make([]int, s.tiles.Len()), make([]time.Duration, s.tiles.Len())
 	s.left = make([]int, s.tiles.Count(0))
 	for i := range s.left {
 		s.left[i] = s.tiles.Count(1)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s.saved, s.from = make([]restoredTile, len(s.added)), s.steps-1
+	for i, tile := range s.tiles.All() {
+		s.saved[i] = p.restored[p.linear(batch, []int{box.Start[0] + tile.Start[0], box.Start[1] + tile.Start[1]})]
+		s.from = min(s.from, s.saved[i].steps)
+		if s.saved[i].steps > 0 {
+			c.loads++
+		}
+	}
+	for i := range s.added {
+		s.added[i] = s.from
 	}
 	return s
 }
@@ -111,8 +130,9 @@ func (c *matmulPipeline) do() error {
 
 // read fills panels, in the order in which they are multiplied.
 func (c *matmulPipeline) read() {
-	for s := range c.superTiles(c.tasks) {
-		for step := range s.steps {
+	for batch, box := range c.superTiles(c.tasks) {
+		s := c.newSuperTile(batch, box)
+		for step := s.from; step < s.steps; step++ {
 			select {
 			case x := <-c.free:
 				x.tile, x.step, x.left = s, step, s.tiles.Len()
@@ -171,11 +191,17 @@ func (c *matmulPipeline) multiply(worker int) {
 		if x == nil {
 			return
 		}
+		c.active++
 		c.mu.Unlock()
 		t := time.Now()
-		c.add(x, tile, c.work[worker])
+		err := c.add(x, tile, c.work[worker])
 		spent := time.Since(t)
 		c.mu.Lock()
+		c.active--
+		if err != nil {
+			c.fail(taskError(c.ctx, c.stage, x.tile.box, err))
+			return
+		}
 		c.took(x, tile, spent)
 	}
 }
@@ -186,7 +212,7 @@ func (c *matmulPipeline) take() (*panel, int) {
 		switch {
 		case len(c.panels) == 0 && c.last:
 			return nil, 0
-		case len(c.panels) > 0 && c.ready(c.panels[0], c.next):
+		case !c.paused && len(c.panels) > 0 && c.ready(c.panels[0], c.next):
 			x, tile := c.panels[0], c.next
 			if c.next++; c.next == x.tile.tiles.Len() {
 				c.panels, c.next = c.panels[1:], 0
@@ -203,7 +229,7 @@ func (c *matmulPipeline) take() (*panel, int) {
 // panel takes a band that is free.
 func (c *matmulPipeline) ready(x *panel, tile int) bool {
 	s := x.tile
-	if x.step > 0 {
+	if x.step > s.from {
 		return s.added[tile] == x.step
 	}
 	owner := &c.owner[s.first+tile/s.tiles.Count(1)]
@@ -213,25 +239,33 @@ func (c *matmulPipeline) ready(x *panel, tile int) bool {
 	return *owner == s
 }
 
-// add adds a panel's product to a tile.
-func (c *matmulPipeline) add(x *panel, tile int, work []byte) {
+// add adds a panel's product to a tile. The first panel begins the tile, with zeros or
+// with what a snapshot has of it; panels that this has already are not added again.
+func (c *matmulPipeline) add(x *panel, tile int, work []byte) error {
 	s := x.tile
 	b := s.tiles.Box(tile)
 	row, col, cols := b.Start[0], b.Start[1], s.box.Shape[1]
 	size := c.m.Type.Size()
 	acc := c.band(s, row/c.m.TileM)[col*size:]
-	if x.step == 0 {
+	saved := s.saved[tile]
+	if x.step == s.from {
 		for i := range b.Shape[0] {
-			clear(acc[i*cols*size:][:b.Shape[1]*size])
+			line := acc[i*cols*size:][:b.Shape[1]*size]
+			if saved.steps == 0 {
+				clear(line)
+			} else if err := saved.read(line, i); err != nil {
+				return err
+			}
 		}
 	}
-	if x.k > 0 {
+	if x.k > 0 && x.step >= saved.steps {
 		multiply := kernel.Gemm
 		if c.m.Type == dtype.Int32 && c.inputType() != dtype.Int32 {
 			multiply = kernel.GemmInt32
 		}
 		multiply(c.inputType(), b.Shape[0], b.Shape[1], x.k, x.a[row*x.k*c.a.size:], x.k, x.b[col*c.b.size:], cols, acc, cols, work)
 	}
+	return nil
 }
 
 // band are the accumulators of a row of tiles.
@@ -245,6 +279,9 @@ func (c *matmulPipeline) band(s *superTile, row int) []byte {
 // took takes in that a panel was added to a tile.
 func (c *matmulPipeline) took(x *panel, tile int, spent time.Duration) {
 	s := x.tile
+	if s.added[tile] == s.from && s.saved[tile].steps > 0 {
+		c.loads--
+	}
 	s.spent[tile] += spent
 	s.added[tile]++
 	if x.left--; x.left == 0 {

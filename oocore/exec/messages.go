@@ -12,10 +12,21 @@ import (
 // ready, and then once for each request. A closed standard input ends what it does: it
 // answers what is done of the present request, and exits.
 
-// request asks a worker for tasks.
+// request asks a worker for tasks of its plan, to open another plan, or to leave the one
+// that it has.
 type request struct {
-	Stage int   `json:"stage"`
-	Tasks Range `json:"tasks"`
+	Stage int         `json:"stage"`
+	Tasks Range       `json:"tasks"`
+	Open  *assignment `json:"open,omitempty"`
+	Leave bool        `json:"leave,omitempty"`
+}
+
+// assignment is a plan that a worker serves, with its budget of memory and so many tasks
+// that compute at once.
+type assignment struct {
+	Plan    string `json:"plan"`
+	Budget  int64  `json:"budget"`
+	Workers int    `json:"workers"`
 }
 
 // answer is what a worker has done of a request. Everything that Done names is in files

@@ -1,15 +1,14 @@
 package exec
 
 import (
-	"bytes"
 	"context"
+	"errors"
+	"io"
 	"sync"
 
-	"github.com/gonbext/gonbext/oocore/arena"
+	"github.com/gonbext/gonbext/oocore/exec/checkpoint"
 	"github.com/gonbext/gonbext/oocore/grid"
-	"github.com/gonbext/gonbext/oocore/journal"
 	"github.com/gonbext/gonbext/oocore/plan"
-	"github.com/gonbext/gonbext/oocore/record"
 )
 
 // partials takes the partial results of a stage's tasks.
@@ -22,8 +21,8 @@ type partials interface {
 // merger makes a stage's results of partial ones, in the order of the tasks.
 type merger struct {
 	*folding
-	index   int // of the stage
-	buffers []*arena.Buffer
+	index int   // of the stage
+	slot  *slot // holds the buffers
 
 	mu     sync.Mutex // of what follows
 	moved  *sync.Cond // next has changed
@@ -34,53 +33,37 @@ type merger struct {
 }
 
 // newMerger allocates a stage's accumulators. A stage without partial results has none.
-func newMerger(r *run, stage int) (*merger, error) {
+func newMerger(r *run, stage int) (_ *merger, err error) {
 	s := &r.plan.Stages[stage]
-	if !r.plan.Merges(s.Stage) {
+	if !s.Merges() {
 		return nil, nil
 	}
-	m := &merger{folding: newFolding(r, s), index: stage}
+	m := &merger{folding: newFolding(r, s), index: stage, slot: newSlot(r, stage, 0)}
 	m.moved = sync.NewCond(&m.mu)
-	for i, folder := range m.folders {
-		state, err := m.alloc(record.Scratch, folder.Size()*m.kept)
-		if err != nil {
-			return nil, m.abandon(err)
+	d := &s.Buffers.Merge
+	if m.states, err = m.slot.alloc(d.States...); err == nil {
+		m.out, err = m.slot.alloc(d.Results...)
+	}
+	if err == nil {
+		_, err = m.slot.alloc(d.Write.Heap)
+	}
+	if err != nil {
+		return nil, errors.Join(err, m.free())
+	}
+	if s.Kind == plan.MapStage {
+		for i, folder := range m.folders {
+			folder.Init(m.states[i], 1)
 		}
-		if m.states = append(m.states, state); s.Kind == plan.MapStage {
-			folder.Init(state, 1)
-			continue
-		}
-		out, err := m.alloc(record.Output, m.kept*r.plan.Arrays[s.Outputs[i]].DType.Size())
-		if err != nil {
-			return nil, m.abandon(err)
-		}
-		m.out = append(m.out, out)
 	}
 	return m, nil
 }
 
-func (m *merger) abandon(err error) error {
-	m.free()
-	return err
-}
-
-func (m *merger) alloc(class record.Class, n int) ([]byte, error) {
-	b, err := m.run.arena.Alloc(arena.Tag{Stage: m.index, Chunk: -1, Class: class}, int64(n))
-	if err != nil {
-		return nil, err
-	}
-	m.buffers = append(m.buffers, b)
-	return b.Data, nil
-}
-
 // free frees the accumulators; those of a nil merger are none.
-func (m *merger) free() {
+func (m *merger) free() error {
 	if m == nil {
-		return
+		return nil
 	}
-	for _, b := range m.buffers {
-		b.Free()
-	}
+	return m.slot.free()
 }
 
 // add merges a task's partial results when those of all tasks before are merged. A task
@@ -134,7 +117,6 @@ func (m *merger) merge(ctx context.Context, s *slot, states [][]byte) error {
 // empty writes the results of folding nothing, such as sums of an axis of length
 // zero: chunk by chunk of the kept axes, since there are no tasks.
 func (m *merger) empty(ctx context.Context) error {
-	s := &slot{run: m.run, stage: m.stage}
 	kept := m.result(grid.Box{Start: m.stage.Grid.Shape, Shape: m.stage.Grid.Chunks})
 	for _, box := range (grid.Grid{Shape: kept.Start, Chunks: kept.Shape}).All() {
 		if ctx.Err() != nil {
@@ -144,7 +126,7 @@ func (m *merger) empty(ctx context.Context) error {
 		for i, folder := range m.folders {
 			folder.Init(m.states[i], n)
 		}
-		if err := m.finish(ctx, s, m.states, m.out, n, box); err != nil {
+		if err := m.finish(ctx, m.slot, m.states, m.out, n, box); err != nil {
 			return err
 		}
 	}
@@ -158,71 +140,38 @@ func (m *merger) deliver(into [][]byte) {
 	}
 }
 
-// snapshotBytes is the most that a snapshot of a reduction may take. Larger ones are
-// not taken: their stage starts over.
-const snapshotBytes = 4 << 20
+// SnapshotBytes returns the size of the accumulators.
+func (m *merger) SnapshotBytes() (n int64) {
+	for _, state := range m.states {
+		n += int64(len(state))
+	}
+	return n
+}
 
-// snapshot copies the sums so far, and those results that are in memory.
-func (m *merger) snapshot() func(*journal.Journal) error {
+// Snapshot writes the accumulators. The results that they have made are in the arrays.
+func (m *merger) Snapshot(w *checkpoint.SnapshotWriter) (meta []byte, merged int64, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	parts := m.progress()
-	n := len(m.stage.Outputs)
-	for _, b := range parts {
-		n += len(b)
+	if m.torn {
+		return nil, 0, nil
 	}
-	if n > snapshotBytes || m.torn {
-		return nil
-	}
-	all := append(make([]byte, 0, n), m.places()...)
-	for _, b := range parts {
-		all = append(all, b...)
-	}
-	next := int64(m.next)
-	return func(j *journal.Journal) error { return j.Fold(m.index, next, all) }
-}
-
-// places has a byte for each result: 1 where it is in memory, and so in a snapshot.
-func (m *merger) places() []byte {
-	at := make([]byte, len(m.stage.Outputs))
-	for i, a := range m.stage.Outputs {
-		if m.run.arrays.arenaBuffer(a) != nil {
-			at[i] = 1
+	for _, state := range m.states {
+		if _, err := w.Write(state); err != nil {
+			return nil, 0, err
 		}
 	}
-	return at
+	return []byte{}, int64(m.next), nil
 }
 
-// progress is all memory that says how far the reduction is.
-func (m *merger) progress() [][]byte {
-	parts := append([][]byte{}, m.states...)
-	for _, a := range m.stage.Outputs {
-		if b := m.run.arrays.arenaBuffer(a); b != nil {
-			parts = append(parts, b)
+// restore goes on with the accumulators that an earlier run left after its first tasks.
+func (m *merger) restore(_ []byte, from io.ReaderAt) error {
+	var at int64
+	for _, state := range m.states {
+		if _, err := from.ReadAt(state, at); err != nil {
+			return err
 		}
+		at += int64(len(state))
 	}
-	return parts
-}
-
-// restore goes on with the sums that an earlier run left, where that had its results
-// in the same places.
-func (m *merger) restore() error {
-	left, ok := m.run.checkpoint.fold(m.index)
-	if !ok {
-		return nil
-	}
-	state, ok := bytes.CutPrefix(left.State, m.places())
-	parts := m.progress()
-	n := 0
-	for _, b := range parts {
-		n += len(b)
-	}
-	if !ok || len(state) != n {
-		return m.run.checkpoint.forget(m.index)
-	}
-	for _, b := range parts {
-		state = state[copy(b, state):]
-	}
-	m.next = int(left.Next)
+	m.next = int(m.run.checkpoint.Done(m.index).Len())
 	return nil
 }

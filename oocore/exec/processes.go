@@ -20,6 +20,50 @@ type Processes struct {
 	// tasks that compute at once: a program that calls Serve on its standard input and
 	// output.
 	Command func(file string, budget int64, workers int) []string
+	// Keep lets the workers of a run wait for the next one, until Close.
+	Keep bool
+
+	mu   sync.Mutex
+	idle []*process
+}
+
+// take returns a worker that waits for a plan; nil where there is none.
+func (p *Processes) take() *process {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := len(p.idle)
+	if n == 0 {
+		return nil
+	}
+	w := p.idle[n-1]
+	p.idle = p.idle[:n-1]
+	return w
+}
+
+// release ends a worker, or lets it wait for another plan.
+func (p *Processes) release(w *process) {
+	if p.Keep {
+		if a, err := w.ask(request{Leave: true}); err == nil && a.Error == "" {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.idle = append(p.idle, w)
+			return
+		}
+	}
+	_ = w.wait() // what it did is known from its answers
+}
+
+// Close ends the workers that wait for another run.
+func (p *Processes) Close() {
+	p.mu.Lock()
+	idle := p.idle
+	p.idle = nil
+	p.mu.Unlock()
+	var group sync.WaitGroup
+	for _, w := range idle {
+		group.Go(func() { _ = w.wait() })
+	}
+	group.Wait()
 }
 
 // planFile is in the staging folder.
@@ -30,6 +74,7 @@ type processes struct {
 	run     *run
 	command []string
 	file    string
+	pool    *Processes
 
 	mu     sync.Mutex
 	all    []*process      // by number; nil for one that ended
@@ -47,7 +92,7 @@ func newProcesses(ctx context.Context, r *run) (p *processes, err error) {
 	if err := r.arrays.makeSpill(); err != nil {
 		return nil, err
 	}
-	p = &processes{run: r, file: r.arrays.spill.Join(planFile), all: make([]*process, conf.N),
+	p = &processes{run: r, pool: conf, file: r.arrays.spill.Join(planFile), all: make([]*process, conf.N),
 		memory: make([]record.Sample, conf.N), peak: make([]record.Bytes, conf.N)}
 	p.command = conf.Command(p.file, r.plan.Each.Budget, r.plan.Each.Workers)
 	if err := writePlan(p.file, encoded); err != nil {
@@ -75,18 +120,27 @@ func newProcesses(ctx context.Context, r *run) (p *processes, err error) {
 	return p, nil
 }
 
-// start starts a worker, and waits until it is ready.
-func (p *processes) start(ctx context.Context, number int) error {
-	w, err := startProcess(p.command)
-	if err != nil {
-		return err
+// start starts a worker, or takes one that waits, and waits until it is ready.
+func (p *processes) start(ctx context.Context, number int) (err error) {
+	w := p.pool.take()
+	kept := w != nil
+	if !kept {
+		if w, err = startProcess(p.command); err != nil {
+			return err
+		}
 	}
 	p.mu.Lock()
 	p.all[number] = w
 	p.mu.Unlock()
 	defer context.AfterFunc(ctx, w.hang)()
 	var a answer
-	if err := w.lines.Decode(&a); err != nil {
+	if kept {
+		each := p.run.plan.Each
+		a, err = w.ask(request{Open: &assignment{p.file, each.Budget, each.Workers}})
+	} else {
+		err = w.lines.Decode(&a)
+	}
+	if err != nil {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -155,7 +209,7 @@ func (p *processes) peaks() (sum record.Bytes) {
 	return sum
 }
 
-// close ends the workers.
+// close gives the workers back.
 func (p *processes) close() error {
 	var group sync.WaitGroup
 	p.mu.Lock()
@@ -164,8 +218,7 @@ func (p *processes) close() error {
 	p.mu.Unlock()
 	for _, w := range all {
 		if w != nil {
-			w.hang()
-			group.Go(func() { _ = w.wait() }) // what it did is known from its answers
+			group.Go(func() { p.pool.release(w) })
 		}
 	}
 	group.Wait()
@@ -175,7 +228,7 @@ func (p *processes) close() error {
 // Stage prepares for what workers leave of a stage.
 func (p *processes) Stage(_ context.Context, stage int) (Runner, error) {
 	r := &processRunner{processes: p, index: stage, stage: &p.run.plan.Stages[stage]}
-	if m, ok := p.run.partials.(*merger); ok && p.run.plan.Merges(r.stage.Stage) {
+	if m, ok := p.run.partials.(*merger); ok && r.stage.Merges() {
 		var err error
 		if r.rows, err = newRowMerger(m); err != nil {
 			return nil, err
@@ -287,7 +340,7 @@ func (r *processRunner) do(ctx context.Context, number int, tasks Range) (answer
 		return r.do(ctx, number, tasks)
 	}
 	defer context.AfterFunc(ctx, w.hang)()
-	a, err := w.ask(request{r.index, tasks})
+	a, err := w.ask(request{Stage: r.index, Tasks: tasks})
 	if err != nil {
 		dead := &deadWorker{how: w.wait(), words: w.words.String()}
 		r.drop(number)

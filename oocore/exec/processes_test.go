@@ -1,6 +1,7 @@
 package exec_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -14,20 +15,21 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/blockwise"
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/exec"
+	"github.com/gonbext/gonbext/oocore/exec/checkpoint"
 	"github.com/gonbext/gonbext/oocore/exec/exectest"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
-	"github.com/gonbext/gonbext/oocore/op/chunkwise"
+	"github.com/gonbext/gonbext/oocore/op/udf"
 	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // workerArgument makes a copy of the test's binary a worker process.
@@ -42,34 +44,13 @@ func asWorker() bool {
 	workers, _ := strconv.Atoi(os.Args[4])
 	var in io.Reader = os.Stdin
 	if len(os.Args) > 5 {
-		in = &mortal{Reader: in, requests: 2 + rand.IntN(3), deaths: os.Args[5]}
+		in = exectest.Mortal(in, os.Args[5])
 	}
 	if err := exec.Serve(context.Background(), os.Args[2], budget, workers, in, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	return true
-}
-
-// mortal is the standard input of a worker that is killed during one of its requests:
-// not the first, so that a run comes to its end.
-type mortal struct {
-	io.Reader
-	requests int
-	deaths   string // the file that counts them
-}
-
-func (m *mortal) Read(b []byte) (int, error) {
-	n, err := m.Reader.Read(b)
-	if m.requests -= bytes.Count(b[:n], []byte("\n")); m.requests <= 0 && n > 0 {
-		time.AfterFunc(time.Duration(rand.IntN(20_000))*time.Microsecond, func() {
-			if f, err := os.OpenFile(m.deaths, os.O_APPEND|os.O_WRONLY, 0); err == nil {
-				f.WriteString("x")
-			}
-			syscall.Kill(os.Getpid(), syscall.SIGKILL)
-		})
-	}
-	return n, err
 }
 
 func workers(n int) *exec.Processes {
@@ -113,10 +94,10 @@ func TestProcessesPassTheSuite(t *testing.T) {
 }
 
 // Workers are killed at any moment: the bytes are those of one process, and no task that
-// was done is done again.
+// was done is done again. At full scale every case of the suite takes its turn.
 func TestProcessesReplaceKilledWorkers(t *testing.T) {
 	kills := 8
-	if os.Getenv("GONBEXT_TEST") == "full" {
+	if testcases.Full() {
 		kills = 200
 	}
 	cases, err := exectest.Cases(t.TempDir())
@@ -149,7 +130,7 @@ func TestProcessesReplaceKilledWorkers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if st.Size() >= int64(kills) {
+		if st.Size() >= int64(kills) && (i >= len(cases) || !testcases.Full()) {
 			return
 		}
 		if i > 100*kills {
@@ -238,7 +219,7 @@ func strangely(t *testing.T, dir string, op strange) (*plan.Plan, []byte) {
 	}
 	op.Lengths = []int{4, cols}
 	x := open(t, src)
-	n := must[*graph.Node](t)(graph.Boxes(site, "strange", op, x.Shape, x.DType, []*graph.Node{x}))
+	n := must[*graph.Node](t)(graph.NewBlockwise(site, "strange", op, x.Shape, x.DType, []*graph.Node{x}))
 	want := make([]float64, rows*cols)
 	for i := range want {
 		want[i] = float64(i) + 1
@@ -246,9 +227,9 @@ func strangely(t *testing.T, dir string, op strange) (*plan.Plan, []byte) {
 	return must[*plan.Plan](t)(plan.New(n, plan.Target{Path: filepath.Join(dir, "o.npy")})), dtype.Bytes(want)
 }
 
-func keepOf(t *testing.T, p *plan.Plan) *exec.Checkpoint {
+func keepOf(t *testing.T, p *plan.Plan) *checkpoint.Checkpoint {
 	t.Helper()
-	return must[*exec.Checkpoint](t)(exec.NewCheckpoint(p, p.Fingerprint("", nil), false))
+	return must[*checkpoint.Checkpoint](t)(checkpoint.New(p, p.Fingerprint("", nil), false))
 }
 
 // A chunk that ends every worker is one error that says which stage and tasks, and what
@@ -445,7 +426,7 @@ func TestWorkerRejects(t *testing.T) {
 
 // A plan with a Go function does not go to other processes.
 func TestProcessesRejectGoFunctions(t *testing.T) {
-	n := must[*graph.Node](t)(chunkwise.Map(site, func(dst []byte, src [][]byte, _ grid.Box) error { return nil }, dtype.Float64, chunkwise.MapOptions{Chunks: []int{10}}, ramp(t, 100)))
+	n := must[*graph.Node](t)(udf.Map(site, func(dst []byte, src [][]byte, _ grid.Box) error { return nil }, dtype.Float64, udf.MapOptions{Chunks: []int{10}}, ramp(t, 100)))
 	p := must[*plan.Plan](t)(plan.New(n, plan.Target{}))
 	env, _, err := exectest.Environment(p)
 	if err == nil {
@@ -456,7 +437,52 @@ func TestProcessesRejectGoFunctions(t *testing.T) {
 	}
 }
 
-// BenchmarkRange is what asking a worker for a range of tasks costs, and starting it.
+// BenchmarkWorker is what starting a worker process costs, and asking it for a range of one
+// small task, which it makes durable.
+func BenchmarkWorker(b *testing.B) {
+	x, err := graph.Full(site, dtype.ValueOf(uint8(1)), 100_000, 1)
+	if err != nil {
+		b.Fatal(err)
+	}
+	out := filepath.Join(b.TempDir(), "o.npy")
+	p := must[*plan.Plan](b)(plan.New(x, plan.Target{Path: out, Chunks: []int{1, 1}}))
+	staging := must[*store.StagingDir](b)(store.NewStagingDir(out))
+	w := must[store.Writer](b)(store.Create(out, store.Meta{Shape: x.Shape, DType: x.DType, StagingDir: staging}))
+	file := exec.WritePlanFile(b, staging.Join("plan"), must[[]byte](b)(p.Encode()))
+	command := workers(1).Command(file, 256<<20, 1)
+	var started, asked time.Duration
+	ranges := 0
+	for b.Loop() {
+		begun := time.Now()
+		c := osexec.Command(command[0], command[1:]...)
+		in := must[io.WriteCloser](b)(c.StdinPipe())
+		answers := bufio.NewScanner(must[io.ReadCloser](b)(c.StdoutPipe()))
+		if err := c.Start(); err != nil {
+			b.Fatal(err)
+		}
+		answers.Scan()
+		started += time.Since(begun)
+		for i := range 50 {
+			begun := time.Now()
+			fmt.Fprintf(in, `{"stage":0,"tasks":{"first":%d,"end":%d}}`+"\n", i, i+1)
+			if !answers.Scan() || !strings.Contains(answers.Text(), `"done"`) {
+				b.Fatal(answers.Text())
+			}
+			asked += time.Since(begun)
+			ranges++
+		}
+		if err := errors.Join(in.Close(), c.Wait()); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(started.Microseconds())/1000/float64(b.N), "ms/start")
+	b.ReportMetric(float64(asked.Microseconds())/1000/float64(ranges), "ms/range")
+	if err := errors.Join(w.Abort(), staging.Remove()); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// BenchmarkRange is what a task costs in a worker process, of a run that starts it.
 func BenchmarkRange(b *testing.B) {
 	x, err := graph.Full(site, dtype.ValueOf(uint8(1)), 100_000, 1)
 	if err != nil {
@@ -476,4 +502,32 @@ func BenchmarkRange(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/100_000, "µs/task")
+}
+
+// Workers that are kept serve one run after the other, and end with Close.
+func TestProcessesKeepWorkers(t *testing.T) {
+	dir := t.TempDir()
+	w := workers(2)
+	w.Keep = true
+	var first []string
+	for i := range 3 {
+		p, want := strangely(t, dir, strange{At: i})
+		if _, err := inWorkers(context.Background(), p, exec.Env{Checkpoint: keepOf(t, p)}, w); err != nil {
+			t.Fatal(err)
+		}
+		if got := must[[]byte](t)(exectest.Elements(filepath.Join(dir, "o.npy"))); !bytes.Equal(got, want) {
+			t.Error("the result is another")
+		}
+		now := leftOver(t)
+		if i == 0 {
+			first = now
+		}
+		if len(now) != 2 || !slices.Equal(now, first) {
+			t.Errorf("after run %d there are %v, and after the first %v", i, now, first)
+		}
+	}
+	w.Close()
+	if left := leftOver(t); len(left) > 0 {
+		t.Errorf("%v are left", left)
+	}
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
-	"github.com/gonbext/gonbext/oocore/op/chunkwise"
+	"github.com/gonbext/gonbext/oocore/op/udf"
 	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/memstore"
@@ -367,7 +367,7 @@ func (g *generator) step() (*graph.Node, error) {
 		if err != nil {
 			return nil, err
 		}
-		n, err := chunkwise.Map(site, twice, dtype.Float64, chunkwise.MapOptions{Chunks: chunks}, y, y)
+		n, err := udf.Map(site, twice, dtype.Float64, udf.MapOptions{Chunks: chunks}, y, y)
 		if err != nil {
 			return nil, err
 		}
@@ -457,6 +457,7 @@ func (g *generator) check(root *graph.Node, want dense, least bool) {
 	if target.Path == "" {
 		env.Into = got
 	}
+	g.reserves(p, env)
 	end, err := exec.Run(context.Background(), p, env)
 	if err != nil {
 		g.Fatalf("%s: %v", root, err)
@@ -482,8 +483,21 @@ func (g *generator) check(root *graph.Node, want dense, least bool) {
 			g.Fatalf("%s of shape %v: element %d is %v, want %v", root, root.Shape, i, v, want.v[i])
 		}
 	}
-	if end.Peak != p.Peak.Host() && !slices.ContainsFunc(p.Stages, func(s plan.SizedStage) bool { return s.Tasks() == 0 }) {
-		g.Errorf("%s: the arena's peak is %d bytes, predicted %d", root, end.Peak, p.Peak.Host())
+	if end.PeakBy != p.Peak {
+		g.Errorf("%s: the arena's peak by class is %v, predicted %v", root, end.PeakBy, p.Peak)
+	}
+}
+
+// reserves compares what opening each stage reserves with what the plan declares, by class.
+func (g *generator) reserves(p *plan.Sized, env exec.Env) {
+	got, err := exec.StageBytes(context.Background(), p, env)
+	if err != nil {
+		g.Fatal(err)
+	}
+	for i, s := range p.Stages {
+		if got[i] != s.Predicted {
+			g.Errorf("stage %s reserves %v, declared %v", s.Name, got[i], s.Predicted)
+		}
 	}
 }
 

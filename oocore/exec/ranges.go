@@ -11,6 +11,9 @@ const (
 	// rangeTime is how long a worker process is to be busy with one range of tasks: long
 	// beside asking for it, and short beside the stage.
 	rangeTime = 150 * time.Millisecond
+	// rowTime is how long it is to be busy with a whole row of a product's tiles at most:
+	// nothing of a range is done before all of it is.
+	rowTime = time.Second
 	// maxRange bounds a range, and with it the rows of the record in one answer.
 	maxRange = 1024
 )
@@ -45,12 +48,12 @@ func (r *ranges) take() (Range, bool) {
 	if len(r.left) == 0 {
 		return Range{}, false
 	}
-	n := r.each
+	n, row := r.each, 0
 	if r.time > 0 {
-		n = int(rangeTime / r.time)
+		n, row = int(rangeTime/r.time), min(r.row, int(rowTime/r.time))
 	}
 	n = min(n, maxRange, (r.left.Len()+2*r.workers-1)/(2*r.workers))
-	n = max(n, 1, r.row)
+	n = max(n, 1, row)
 	next := Range{r.left[0].First, min(r.left[0].First+n, r.left[0].End)}
 	if r.row > 0 {
 		if whole := next.End / r.row * r.row; whole > next.First {

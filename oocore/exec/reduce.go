@@ -6,7 +6,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/plan"
-	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/vm"
 )
 
@@ -19,11 +18,10 @@ type folding struct {
 	stage   *plan.SizedStage
 	folders []kernel.Folder
 	parts   int // tasks that make one result
-	kept    int // accumulators of a full chunk
 }
 
 func newFolding(r *run, s *plan.SizedStage) *folding {
-	f := &folding{run: r, stage: s, parts: r.plan.FoldedChunks(s.Stage), kept: r.plan.KeptChunk(s.Stage)}
+	f := &folding{run: r, stage: s, parts: s.FoldedChunks()}
 	for i := range s.Folds {
 		f.folders = append(f.folders, s.Folder(i))
 	}
@@ -87,16 +85,13 @@ type sums struct {
 	n       int // accumulators of the present chunk
 }
 
-func newSums(s *slot, f *folding) (*sums, error) {
-	all := &sums{shared: f}
-	for i, folder := range f.folders {
-		state, err := s.alloc(record.Scratch, int64(folder.Size()*f.kept))
-		if err != nil {
-			return nil, err
-		}
-		all.states, all.layouts = append(all.states, state), append(all.layouts, newLayout(s.stage, i))
+func newSums(s *slot, f *folding) (all *sums, err error) {
+	all = &sums{shared: f}
+	for i := range f.folders {
+		all.layouts = append(all.layouts, newLayout(s.stage, i))
 	}
-	return all, nil
+	all.states, err = s.alloc(s.stage.Buffers.Slot.States...)
+	return all, err
 }
 
 // begin empties the n sums of a chunk.
@@ -136,31 +131,22 @@ func newReduceRunner(r *run, stage int) (Runner, error) {
 
 func newReducer(s *slot, f *folding) (*reducer, error) {
 	r := &reducer{slot: s, shared: f}
-	prog := &s.stage.Programs[0]
-	var err error
-	if r.inputs, err = newInputs(s, prog, s.stage.Tile, record.Input); err != nil {
+	prog, d := &s.stage.Programs[0], &s.stage.Buffers.Slot
+	regs, err := s.alloc(d.Lane.Registers, d.Write.Heap)
+	if err != nil {
 		return nil, err
 	}
-	var regs []byte
-	if n := prog.RegisterBytes(false); n > 0 {
-		if regs, err = s.alloc(record.Scratch, n); err != nil {
-			return nil, err
-		}
-	}
-	if r.machine, err = vm.New(prog, regs, false); err != nil {
+	if r.machine, err = vm.New(prog, regs[0], false); err != nil {
 		return nil, err
 	}
-	if r.sums, err = newSums(s, f); err != nil || f.parts > 1 {
-		return r, err
+	if r.inputs, err = newInputs(s, prog, &d.Lane); err != nil {
+		return nil, err
 	}
-	for _, a := range s.stage.Outputs {
-		out, err := s.alloc(record.Output, int64(f.kept*s.run.plan.Arrays[a].DType.Size()))
-		if err != nil {
-			return nil, err
-		}
-		r.out = append(r.out, out)
+	if r.sums, err = newSums(s, f); err != nil {
+		return nil, err
 	}
-	return r, nil
+	r.out, err = s.alloc(d.Results...)
+	return r, err
 }
 
 func (r *reducer) task(ctx context.Context, index int, chunk grid.Box) error {

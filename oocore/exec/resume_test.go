@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore/exec"
+	"github.com/gonbext/gonbext/oocore/exec/checkpoint"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/record"
@@ -20,7 +21,7 @@ import (
 func attempt(t testing.TB, n *graph.Node, out string, o plan.Options, fault *faultstore.Fault) (record.End, error) {
 	t.Helper()
 	p := must[*plan.Sized](t)(sized(n, plan.Target{Path: out}, o))
-	keep := must[*exec.Checkpoint](t)(exec.NewCheckpoint(p.Plan, p.Fingerprint("", nil), false))
+	keep := must[*checkpoint.Checkpoint](t)(checkpoint.New(p.Plan, p.Fingerprint("", nil), false))
 	return exec.Run(context.Background(), p, exec.Env{Checkpoint: keep, Create: func(path string, m store.Meta) (store.Writer, error) {
 		w, err := store.Create(path, m)
 		if err != nil {
@@ -90,7 +91,7 @@ func TestResumeInsideAReduction(t *testing.T) {
 	o := plan.Options{Budget: 64 * mebi, Workers: 1}
 	for stop := int64(1); ; stop++ {
 		p := must[*plan.Sized](t)(sized(n, plan.Target{Path: out}, o))
-		keep := must[*exec.Checkpoint](t)(exec.NewCheckpoint(p.Plan, p.Fingerprint("", nil), false))
+		keep := must[*checkpoint.Checkpoint](t)(checkpoint.New(p.Plan, p.Fingerprint("", nil), false))
 		fault := &faultstore.Fault{Op: faultstore.Read, N: 200, Err: errDisk}
 		end, err := exec.Run(context.Background(), p, exec.Env{Checkpoint: keep, Open: func(path string) (store.Array, error) {
 			a, err := store.Open(path)

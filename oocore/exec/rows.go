@@ -2,29 +2,29 @@ package exec
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
-	"github.com/gonbext/gonbext/oocore/arena"
+	"github.com/gonbext/gonbext/oocore/exec/checkpoint"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
-	"github.com/gonbext/gonbext/oocore/journal"
-	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/plan"
 )
 
 // rowFile has a row of fixed size for each task of a stage: its partial results, as
 // worker processes leave them for the coordinator.
 type rowFile struct {
-	*folding
 	path string
 	file disk.Handle
 	size int64 // of a row
 }
 
-// openRows opens a stage's file in the staging folder; create makes it anew.
-func openRows(r *run, stage int, create bool) (*rowFile, error) {
-	f := &rowFile{folding: newFolding(r, &r.plan.Stages[stage]), path: r.arrays.spill.Join(fmt.Sprintf("partials-%d", stage))}
-	for _, folder := range f.folders {
-		f.size += int64(folder.Size() * f.kept)
+// openRows opens a stage's file, of rows with the given states, in the staging folder;
+// create makes it anew.
+func openRows(r *run, stage int, states []plan.Buffer, create bool) (*rowFile, error) {
+	f := &rowFile{path: r.arrays.spill.Join(fmt.Sprintf("partials-%d", stage))}
+	for _, b := range states {
+		f.size += b.Bytes()
 	}
 	flag := os.O_RDWR
 	if create {
@@ -66,26 +66,20 @@ func (f *rowFile) read(index int, states [][]byte) error {
 type rowMerger struct {
 	*merger
 	rows    *rowFile
-	slot    *slot
-	states  [][]byte    // of the present row
-	arrived journal.Set // tasks whose rows are there
-	buffers []*arena.Buffer
+	slot    *slot          // holds the states
+	states  [][]byte       // of the present row
+	arrived checkpoint.Set // tasks whose rows are there
 }
 
 // newRowMerger makes a stage's file and the buffers for one of its rows.
 func newRowMerger(m *merger) (_ *rowMerger, err error) {
-	r := &rowMerger{merger: m, slot: &slot{run: m.run, stage: m.stage}}
-	for _, folder := range m.folders {
-		b, err := m.run.arena.Alloc(arena.Tag{Stage: m.index, Chunk: -1, Class: record.Scratch}, int64(folder.Size()*m.kept))
-		if err != nil {
-			r.freeRow()
-			return nil, err
-		}
-		r.buffers, r.states = append(r.buffers, b), append(r.states, b.Data)
+	r := &rowMerger{merger: m, slot: newSlot(m.run, m.index, 0)}
+	declared := m.stage.Buffers.Row
+	if r.states, err = r.slot.alloc(declared...); err == nil {
+		r.rows, err = openRows(m.run, m.index, declared, true)
 	}
-	if r.rows, err = openRows(m.run, m.index, true); err != nil {
-		r.freeRow()
-		return nil, err
+	if err != nil {
+		return nil, errors.Join(err, r.slot.free())
 	}
 	return r, nil
 }
@@ -107,18 +101,7 @@ func (r *rowMerger) take(ctx context.Context, done Tasks) error {
 	return nil
 }
 
-func (r *rowMerger) freeRow() {
-	for _, b := range r.buffers {
-		b.Free()
-	}
-}
-
 // close removes the file.
 func (r *rowMerger) close() error {
-	r.freeRow()
-	err := r.rows.file.Close()
-	if failed := disk.Remove(r.rows.path); err == nil {
-		err = failed
-	}
-	return err
+	return errors.Join(r.slot.free(), r.rows.file.Close(), disk.Remove(r.rows.path))
 }

@@ -5,16 +5,30 @@
 // computes it, and writes a piece when it is full. Since there are more slots
 // than workers, some read and write while others compute; since their number is
 // fixed, memory is too. What is allocated is what the plan predicted, to the byte.
+//
+//   - Elementwise chains are one program over registers of 16,384 elements that stay in
+//     a core's cache. Shared parts are computed once; reductions of one array share a
+//     pass.
+//   - Large outputs are written past the page cache, from huge pages; what must go
+//     through it is written back behind the run. Bounded memory is also the fast way.
+//   - Partial results of a reduction are merged in the order of chunks, whatever order
+//     they finish in.
+//   - A matrix product keeps the accumulators of many tiles and streams panels of both
+//     operands past them, the next being read while the present is multiplied.
+//   - A budget is of the process. Runs that go on at once and do not fit into it
+//     together follow each other.
 package exec
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"sync"
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/arena"
+	"github.com/gonbext/gonbext/oocore/exec/checkpoint"
 	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
@@ -29,7 +43,7 @@ type Env struct {
 	// Processes are the worker processes that run the tasks; nil runs them here. The plan
 	// is sized for them.
 	Processes  *Processes
-	Checkpoint *Checkpoint // nil keeps nothing of an unfinished run; Run ends it
+	Checkpoint *checkpoint.Checkpoint // nil where the run cannot be resumed; Run closes it
 	// Check, where it is set, is called when all is computed, before the output is put
 	// in its place. Its error leaves there what was, and keeps nothing.
 	Check func(context.Context) error
@@ -73,12 +87,16 @@ func (e *Env) takes(p *plan.Sized) error {
 }
 
 // Run does what the plan says. When it returns an error nothing of the output
-// exists, and nothing is left behind but what Checkpoint has: then it is a *ResumableError. A
+// exists, and nothing is left behind but its checkpoint: then it is a *ResumableError. A
 // cancelled context ends it within a tile.
 func Run(ctx context.Context, p *plan.Sized, env Env) (end record.End, err error) {
-	kept := false
+	c := env.Checkpoint
+	if c == nil {
+		c = checkpoint.Temporary(p.Plan)
+	}
+	resumable := false
 	defer func() {
-		if failed := env.Checkpoint.close(kept); err == nil {
+		if failed := c.Close(resumable); err == nil {
 			err = failed
 		}
 	}()
@@ -91,7 +109,7 @@ func Run(ctx context.Context, p *plan.Sized, env Env) (end record.End, err error
 	if err := env.takes(p); err != nil {
 		return end, err
 	}
-	r := &run{plan: p, env: &env, checkpoint: env.Checkpoint, arena: arena.New(p.Arena), start: time.Now(), cpu: make(chan struct{}, p.Workers)}
+	r := &run{plan: p, env: &env, checkpoint: c, arena: arena.New(p.Arena), start: time.Now(), cpu: make(chan struct{}, p.Workers)}
 	r.note, r.executor = env.Record.Task, slots{r}
 	env.Device.Peak()
 	r.sampler = newSampler(r)
@@ -101,8 +119,8 @@ func Run(ctx context.Context, p *plan.Sized, env Env) (end record.End, err error
 	if leak := r.arena.Close(); leak != nil && err == nil {
 		err = leak
 	}
-	if kept = err != nil && env.Checkpoint.hasProgress() && env.Checkpoint.folderExists(); kept {
-		err = &ResumableError{Tasks: env.Checkpoint.tasks(), Of: int64(p.Tasks()), Err: err}
+	if resumable = err != nil && c.Resumable() && c.Exists(); resumable {
+		err = &ResumableError{Tasks: c.Tasks(), Of: int64(p.Tasks()), Err: err}
 	}
 	end = r.end(ctx, err)
 	_ = env.Record.End(end) // no run fails for want of a record
@@ -113,7 +131,7 @@ func Run(ctx context.Context, p *plan.Sized, env Env) (end record.End, err error
 type run struct {
 	plan       *plan.Sized
 	env        *Env
-	checkpoint *Checkpoint
+	checkpoint *checkpoint.Checkpoint
 	arena      *arena.Arena
 	arrays     *arrays
 	sampler    *sampler
@@ -130,7 +148,7 @@ type run struct {
 }
 
 func (r *run) all(ctx context.Context) (err error) {
-	r.arrays, err = openArrays(r.plan, r.env, r.arena)
+	r.arrays, err = openArrays(r.plan, r.env, r.checkpoint, r.arena)
 	if err != nil {
 		return err
 	}
@@ -144,7 +162,7 @@ func (r *run) all(ctx context.Context) (err error) {
 	}
 	if r.env.Check != nil {
 		if err := r.env.Check(ctx); err != nil {
-			r.checkpoint.invalidate()
+			r.checkpoint.Invalidate()
 			return err
 		}
 	}
@@ -176,20 +194,25 @@ func (r *run) stages(ctx context.Context) (err error) {
 }
 
 func (r *run) stage(ctx context.Context, i int) error {
-	s := &r.plan.Stages[i]
-	if r.checkpoint.finished(i) {
-		r.counts.skipped.Add(int64(s.Tasks()))
+	if r.checkpoint.Finished(i) {
+		r.counts.skipped.Add(int64(r.plan.Stages[i].Tasks()))
 		return r.arrays.restore(ctx, i)
 	}
-	if err := r.arrays.begin(i); err != nil {
+	if err := r.arrays.begin(ctx, i); err != nil {
 		return err
 	}
 	start := time.Now()
 	if err := r.tasks(ctx, i); err != nil {
 		return err
 	}
-	long := time.Since(start) > worthKeeping
-	return r.arrays.end(ctx, i, r.checkpoint.notes() && i < len(r.plan.Stages)-1 && (long || !r.arrays.inMemory(i)))
+	return r.arrays.end(ctx, i, time.Since(start) > checkpoint.WorthSaving)
+}
+
+// resumable is what has a stage's accumulators, where those can go on from a snapshot.
+type resumable interface {
+	checkpoint.Accumulators
+	// restore takes the accumulators of a snapshot. It may read from until the stage ends.
+	restore(meta []byte, from io.ReaderAt) error
 }
 
 // tasks runs those tasks of a stage that an earlier run has not done.
@@ -199,26 +222,43 @@ func (r *run) tasks(ctx context.Context, stage int) (err error) {
 	if err != nil {
 		return err
 	}
-	defer m.free()
-	var take snapshot
+	defer func() { err = errors.Join(err, m.free()) }()
+	snapshot, file, err := r.checkpoint.Snapshot(stage)
+	if err == nil && snapshot != nil {
+		defer file.Close()
+	}
+	recorded := checkpoint.Stage{Index: stage, InMemory: r.arrays.inMemory(stage), Merges: m != nil}
 	if m != nil {
 		if s.Kind == plan.ReduceStage && s.Tasks() == 0 {
 			return m.empty(ctx)
 		}
-		if err := m.restore(); err != nil {
-			return err
+		if r.checkpoint.Done(stage).Len() > 0 && (err != nil || snapshot == nil || m.restore(snapshot.Meta, file) != nil) {
+			if err := r.checkpoint.Forget(stage); err != nil {
+				return err
+			}
 		}
-		r.partials, take = m, m.snapshot
+		r.partials, recorded.Accumulators = m, m
 	}
-	tasks := left(s.Tasks(), func(index int) bool { return r.checkpoint.has(stage, index) })
+	tasks := Tasks{{0, s.Tasks()}}
+	if done := r.checkpoint.Done(stage); done.Len() > 0 {
+		tasks = left(s.Tasks(), func(index int) bool { return done.Has(int64(index)) })
+	}
 	r.counts.skipped.Add(int64(s.Tasks() - tasks.Len()))
-	if len(tasks) > 0 {
+	if tasks.Len() > 0 {
 		runner, err := r.executor.Stage(ctx, stage)
 		if err != nil {
 			return err
 		}
+		if a, ok := runner.(resumable); ok {
+			recorded.Accumulators = a
+			if file != nil {
+				err = a.restore(snapshot.Meta, file)
+			}
+		}
 		r.sampler.sample()
-		err = r.noting(ctx, stage, take, func(ctx context.Context) error { return runner.Run(ctx, tasks, r.checkpoint.done) })
+		if err == nil {
+			err = r.recorded(ctx, recorded, func(ctx context.Context, done func(int)) error { return runner.Run(ctx, tasks, done) })
+		}
 		r.sampler.sample()
 		if err = errors.Join(err, runner.Close()); err != nil {
 			return err
@@ -236,18 +276,17 @@ func (r *run) record(row *record.Task) {
 	r.note(row)
 }
 
-// noting makes what work does durable in groups, and notes it, while it goes on.
-// snapshot, where it is not nil, notes sums instead of tasks. Results in memory are
-// durable only with their stage.
-func (r *run) noting(ctx context.Context, stage int, take snapshot, work func(context.Context) error) error {
-	if !r.checkpoint.notes() || take == nil && r.arrays.inMemory(stage) {
-		return work(ctx)
+// recorded does a stage's work, while the checkpoint notes its progress.
+func (r *run) recorded(ctx context.Context, s checkpoint.Stage, work func(ctx context.Context, done func(task int)) error) error {
+	if !r.checkpoint.Enabled() {
+		return work(ctx, func(int) {})
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	w := r.checkpoint.watch(stage, func() error { return r.arrays.sync(context.WithoutCancel(ctx), stage) }, take, cancel)
-	err := work(ctx)
-	if failed := w.end(err != nil); err == nil {
+	s.Sync = func(done *checkpoint.Set) error { return r.arrays.sync(context.WithoutCancel(ctx), s.Index, done) }
+	recorder := r.checkpoint.Record(s, cancel)
+	err := work(ctx, recorder.Done)
+	if failed := recorder.End(err != nil); err == nil {
 		err = failed
 	}
 	return err
@@ -273,3 +312,24 @@ func (r *run) end(ctx context.Context, err error) record.End {
 	}
 	return e
 }
+
+// ResumableError is a run's error, of which a part is kept for the next attempt.
+type ResumableError struct {
+	Tasks, Of int64
+	Err       error
+}
+
+func (e *ResumableError) Error() string {
+	return fmt.Sprintf("%v (%s: the same again goes on there)", e.Err, e.Kept())
+}
+
+// Kept says what the next attempt finds done.
+func (e *ResumableError) Kept() string {
+	if e.Tasks == 0 {
+		return "the first chunks are kept as far as they are computed"
+	}
+	return fmt.Sprintf("%d of %d chunks are kept", e.Tasks, e.Of)
+}
+
+// Unwrap gives the cause.
+func (e *ResumableError) Unwrap() error { return e.Err }

@@ -4,10 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/gonbext/gonbext/oocore/arena"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/plan"
-	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -19,40 +17,15 @@ type source struct {
 	session store.Session
 }
 
-func newSource(s *slot, l *plan.Load) (*source, error) {
-	src := &source{slot: s, array: l.Array}
-	coded, ok := s.run.arrays.readers[l.Array].(store.Coded)
-	if !ok {
-		return src, nil
-	}
-	work, err := s.work(s.run.plan.ReadWork(s.stage, l))
-	if err != nil {
-		return nil, err
-	}
-	if src.session, err = coded.Session(work); err != nil {
-		return nil, err
-	}
-	s.close = append(s.close, src.session.Close)
-	return src, nil
-}
-
-// work takes a session's buffer, and counts what libraries take of Go's heap.
-func (s *slot) work(buffer, heap int64) (work []byte, err error) {
-	if buffer > 0 {
-		if work, err = s.alloc(record.Codec, buffer); err != nil {
-			return nil, err
+func newSource(s *slot, array int, d plan.Session) (*source, error) {
+	src := &source{slot: s, array: array}
+	work, err := s.alloc(d.Work, d.Heap)
+	if coded, ok := s.run.arrays.readers[array].(store.Coded); ok && err == nil {
+		if src.session, err = coded.Session(work[0]); err == nil {
+			s.close = append(s.close, src.session.Close)
 		}
 	}
-	if heap > 0 {
-		b, err := s.run.arena.Charge(arena.Tag{Stage: int(s.row.Stage), Chunk: s.row.Chunk, Class: record.Codec}, heap)
-		if err != nil {
-			return nil, err
-		}
-		s.buffers = append(s.buffers, b)
-		s.row.Requested[record.Codec] += heap
-		s.row.Reserved[record.Codec] += heap
-	}
-	return work, nil
+	return src, err
 }
 
 // read fills dst with a region of the array.
@@ -86,11 +59,12 @@ type sink struct {
 // newSink is a map stage's, whose output may be encoded.
 func newSink(s *slot) (*sink, error) {
 	out := &sink{slot: s, array: s.stage.Outputs[0]}
-	work, err := s.work(s.run.plan.WriteWork(s.stage))
+	d := &s.stage.Buffers.Slot.Write
+	work, err := s.alloc(d.Work, d.Heap)
 	if err != nil || !s.run.plan.Arrays[out.array].Layout.Sessions() {
 		return out, err
 	}
-	out.session, err = s.run.arrays.writers[out.array].(store.CodedWriter).Session(work)
+	out.session, err = s.run.arrays.writers[out.array].(store.CodedWriter).Session(work[0])
 	if err != nil {
 		return nil, err
 	}

@@ -31,16 +31,28 @@ type slot struct {
 	row     record.Task
 }
 
-// alloc takes a buffer that lives as long as the slot.
-func (s *slot) alloc(class record.Class, n int64) ([]byte, error) {
-	b, err := s.run.arena.Alloc(arena.Tag{Stage: int(s.row.Stage), Chunk: s.row.Chunk, Class: class}, n)
-	if err != nil {
-		return nil, err
+// alloc takes buffers that live as long as the slot; nil for those that are none.
+func (s *slot) alloc(declared ...plan.Buffer) ([][]byte, error) {
+	all := make([][]byte, len(declared))
+	for i, d := range declared {
+		b, err := d.Alloc(s.run.arena, int(s.row.Stage))
+		if err != nil {
+			return nil, err
+		}
+		if b != nil {
+			s.buffers, all[i] = append(s.buffers, b), b.Data
+			s.row.Requested[d.Class()] += d.Bytes()
+			s.row.Reserved[d.Class()] += b.Reserved()
+		}
 	}
-	s.buffers = append(s.buffers, b)
-	s.row.Requested[class] += n
-	s.row.Reserved[class] += b.Reserved()
-	return b.Data, nil
+	return all, nil
+}
+
+// newSlot is a slot of a stage, without buffers.
+func newSlot(r *run, stage, index int) *slot {
+	s := &slot{run: r, stage: &r.plan.Stages[stage], index: index}
+	s.row.Stage, s.row.Slot, s.row.Chunk = uint16(stage), uint16(index), -1
+	return s
 }
 
 func (s *slot) free() (err error) {
@@ -90,8 +102,7 @@ type pool struct {
 func newPool(r *run, stage int, chunk func(index int) (int, grid.Box), make func(*slot) (worker, error)) (*pool, error) {
 	p := &pool{run: r, index: stage, stage: &r.plan.Stages[stage], chunk: chunk}
 	for i := range p.stage.Slots {
-		s := &slot{run: r, stage: p.stage, index: i}
-		s.row.Stage, s.row.Slot, s.row.Chunk = uint16(stage), uint16(i), -1
+		s := newSlot(r, stage, i)
 		w, err := make(s)
 		p.all = append(p.all, prepared{s, w})
 		if err != nil {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/arena"
+	"github.com/gonbext/gonbext/oocore/exec/checkpoint"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/machine"
 	"github.com/gonbext/gonbext/oocore/plan"
@@ -152,7 +153,7 @@ func (w *Worker) Run(ctx context.Context, stage int, tasks Range) (done Tasks, e
 		defer mu.Unlock()
 		all = append(all, index)
 	})
-	if failed := w.run.arrays.sync(context.WithoutCancel(ctx), stage); failed != nil {
+	if failed := w.run.arrays.sync(context.WithoutCancel(ctx), stage, &checkpoint.Set{}); failed != nil {
 		return nil, errors.Join(err, failed)
 	}
 	slices.Sort(all)
@@ -173,8 +174,8 @@ func (w *Worker) open(ctx context.Context, stage int) (err error) {
 	if err := w.run.arrays.attach(stage); err != nil {
 		return errors.Join(err, w.leave())
 	}
-	if w.run.plan.Merges(w.run.plan.Stages[stage].Stage) {
-		if w.rows, err = openRows(w.run, stage, false); err != nil {
+	if s := &w.run.plan.Stages[stage]; s.Merges() {
+		if w.rows, err = openRows(w.run, stage, s.Buffers.Slot.States, false); err != nil {
 			return errors.Join(err, w.leave())
 		}
 		w.run.partials = w.rows
@@ -230,15 +231,12 @@ func (w *Worker) answer(done Tasks, err error) answer {
 }
 
 // Serve runs what a coordinator asks for on in, and answers on out, until in ends. It is
-// what a worker process does. An error that was answered is not returned again.
+// what a worker process does, which begins with the plan in a file. An error that was
+// answered is not returned again.
 func Serve(ctx context.Context, file string, budget int64, workers int, in io.Reader, out io.Writer) (err error) {
-	l := newLines(in, out)
-	w, err := NewWorker(file, budget, workers)
-	if err != nil {
-		return l.Encode((&Worker{}).answer(nil, err))
-	}
-	defer func() { err = errors.Join(err, w.Close()) }()
-	if err := l.Encode(w.answer(nil, nil)); err != nil {
+	s := &server{lines: newLines(in, out)}
+	defer func() { err = errors.Join(err, s.leave()) }()
+	if err := s.open(assignment{file, budget, workers}); err != nil || s.worker == nil {
 		return err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -248,7 +246,7 @@ func Serve(ctx context.Context, file string, budget int64, workers int, in io.Re
 		defer close(requests)
 		for {
 			var q request
-			if err := l.Decode(&q); err != nil {
+			if err := s.lines.Decode(&q); err != nil {
 				cancel(errCoordinatorGone)
 				return
 			}
@@ -260,12 +258,54 @@ func Serve(ctx context.Context, file string, budget int64, workers int, in io.Re
 		}
 	}()
 	for q := range requests {
-		done, err := w.Run(ctx, q.Stage, q.Tasks)
-		if err := l.Encode(w.answer(done, err)); err != nil {
+		if err := s.do(ctx, q); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// server is a worker process's side of the conversation.
+type server struct {
+	lines
+	worker *Worker // nil without a plan
+}
+
+// do does what is asked for, and answers. It returns what could not be answered.
+func (s *server) do(ctx context.Context, q request) error {
+	switch {
+	case q.Open != nil:
+		return s.open(*q.Open)
+	case q.Leave:
+		return s.Encode((&Worker{}).answer(nil, s.leave()))
+	case s.worker == nil:
+		return s.Encode((&Worker{}).answer(nil, errors.New("the worker has no plan")))
+	}
+	done, err := s.worker.Run(ctx, q.Stage, q.Tasks)
+	return s.Encode(s.worker.answer(done, err))
+}
+
+// open begins to serve a plan.
+func (s *server) open(a assignment) error {
+	err := s.leave()
+	if err == nil {
+		s.worker, err = NewWorker(a.Plan, a.Budget, a.Workers)
+	}
+	if err != nil {
+		s.worker = nil
+		return s.Encode((&Worker{}).answer(nil, err))
+	}
+	return s.Encode(s.worker.answer(nil, nil))
+}
+
+// leave closes the plan that the worker serves.
+func (s *server) leave() error {
+	if s.worker == nil {
+		return nil
+	}
+	w := s.worker
+	s.worker = nil
+	return w.Close()
 }
 
 // errCoordinatorGone ends what a worker does when nobody asks for it any more.

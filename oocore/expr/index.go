@@ -101,7 +101,7 @@ func init() {
 		if err != nil {
 			return nil, err
 		}
-		return index.By(c.site, in[0], in[1], c.counter(1))
+		return index.BooleanMask(c.site, in[0], in[1], c.counter(1))
 	})
 	define("extract(condition, x)", 2, 2, func(c *call) (*graph.Node, error) {
 		in, err := c.arrays(2)

@@ -2,12 +2,12 @@ package expr
 
 import (
 	"github.com/gonbext/gonbext/oocore/graph"
-	"github.com/gonbext/gonbext/oocore/op/layer"
+	"github.com/gonbext/gonbext/oocore/op/nn"
 )
 
 func init() {
 	for name, f := range map[string]func(graph.Site, *graph.Node) (*graph.Node, error){
-		"relu": layer.ReLU, "sigmoid": layer.Sigmoid, "silu": layer.SiLU,
+		"relu": nn.ReLU, "sigmoid": nn.Sigmoid, "silu": nn.SiLU,
 	} {
 		define(name+"(x)", 1, 1, onArray(func(c *call, x *graph.Node, _ []int) (*graph.Node, error) { return f(c.site, x) }))
 		document(name, Doc{NumPy: "torch.nn.functional." + name, Passes: fused, Working: "a block", Device: true})
@@ -18,16 +18,16 @@ func init() {
 			return nil, err
 		}
 		if len(c.values) == 1 {
-			return layer.GELU(c.site, in[0])
+			return nn.GELU(c.site, in[0])
 		}
 		if text := c.values[1].text; text == nil || *text != "tanh" {
 			return nil, c.fail(c.args[1].Pos(), `gelu takes "tanh" here, for its tanh form, or nothing: %s`, c.f.Usage)
 		}
-		return layer.TanhGELU(c.site, in[0])
+		return nn.TanhGELU(c.site, in[0])
 	})
 	document("gelu", Doc{NumPy: "torch.nn.functional.gelu", Passes: fused, Working: "a block", Device: true})
 	define("softmax(x, axis)", 2, 2, onArray(func(c *call, x *graph.Node, axis []int) (*graph.Node, error) {
-		return layer.Softmax(c.site, x, axis[0])
+		return nn.Softmax(c.site, x, axis[0])
 	}))
 	document("softmax", Doc{NumPy: "scipy.special.softmax", Passes: "3", Working: "two accumulators for each sum"})
 	define("layer_norm(x, weight, bias, epsilon)", 1, 4, func(c *call) (*graph.Node, error) {
@@ -47,7 +47,7 @@ func init() {
 			return nil, err
 		}
 		in = append(in, nil, nil)
-		return layer.LayerNorm(c.site, in[0], in[1], in[2], epsilon)
+		return nn.LayerNorm(c.site, in[0], in[1], in[2], epsilon)
 	})
 	document("layer_norm", Doc{NumPy: "torch.nn.functional.layer_norm", Passes: "2", Working: "a mean and a variance for each position"})
 	define("conv2d(x, weights, bias, stride, padding, dilation, groups)", 2, 7, func(c *call) (*graph.Node, error) {
@@ -73,19 +73,19 @@ func init() {
 				return nil, c.fail(c.args[arrays+i].Pos(), "%s takes %d or more here: %s", c.f.Name, least, c.f.Usage)
 			}
 		}
-		return layer.Conv2D(c.site, in[0], in[1], in[2], layer.ConvOptions{
+		return nn.Conv2D(c.site, in[0], in[1], in[2], nn.ConvOptions{
 			Stride: both(given[0]), Padding: both(given[1]), Dilation: both(given[2]), Groups: given[3]})
 	})
 	document("conv2d", Doc{NumPy: "torch.nn.functional.conv2d", Passes: fused, Working: "one image of a box with its border, the box's weights, 0.5 MiB"})
-	for name, f := range map[string]func(graph.Site, *graph.Node, layer.PoolOptions) (*graph.Node, error){
-		"max_pool2d": layer.MaxPool2D, "avg_pool2d": layer.AvgPool2D,
+	for name, f := range map[string]func(graph.Site, *graph.Node, nn.PoolOptions) (*graph.Node, error){
+		"max_pool2d": nn.MaxPool2D, "avg_pool2d": nn.AvgPool2D,
 	} {
 		define(name+"(x, kernel, stride, padding)", 2, 4, onArray(func(c *call, x *graph.Node, n []int) (*graph.Node, error) {
 			given := append(n, []int{0, 0, 0}[len(n):]...)
 			if len(n) > 1 && n[1] < 1 {
 				return nil, c.fail(c.args[2].Pos(), "%s takes 1 or more here: %s", c.f.Name, c.f.Usage)
 			}
-			return f(c.site, x, layer.PoolOptions{Kernel: both(given[0]), Stride: both(given[1]), Padding: both(given[2])})
+			return f(c.site, x, nn.PoolOptions{Kernel: both(given[0]), Stride: both(given[1]), Padding: both(given[2])})
 		}))
 		document(name, Doc{NumPy: "torch.nn.functional." + name, Passes: fused, Working: "what the windows of a box show"})
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gonbext/gonbext/oocore/spell"
+	"github.com/gonbext/gonbext/oocore/suggest"
 )
 
 // nearest is ", did you mean …?" with the most similar of the known names; where
@@ -15,7 +15,7 @@ func nearest(name string, known []string) string {
 	slices.Sort(known)
 	best, least := "", len(name)/2+1
 	for _, k := range known {
-		if d := spell.Distance(strings.ToLower(name), k); d < least {
+		if d := suggest.Distance(strings.ToLower(name), k); d < least {
 			best, least = k, d
 		}
 	}
@@ -48,12 +48,12 @@ func nearestFunction(name string) string {
 	var alike []string
 	least := max(1, len(name)/3)
 	for k := range maps.Keys(functions) {
-		if len(low) > 2 && len(k) <= 2*len(low) && k[0] == low[0] && spell.Within(low, k) || spell.Distance(low, k) <= least {
+		if len(low) > 2 && len(k) <= 2*len(low) && k[0] == low[0] && suggest.Within(low, k) || suggest.Distance(low, k) <= least {
 			alike = append(alike, k)
 		}
 	}
 	slices.SortFunc(alike, func(a, b string) int {
-		if d := spell.Distance(low, a) - spell.Distance(low, b); d != 0 {
+		if d := suggest.Distance(low, a) - suggest.Distance(low, b); d != 0 {
 			return d
 		}
 		return strings.Compare(a, b)

@@ -77,7 +77,7 @@ func init() {
 			return order.Inverse(c.site, in[0], d.Values)
 		})
 		document(name, Doc{NumPy: []string{"np.unique", "np.unique_counts(x).counts", "np.unique(x, return_index=True)[1]", "np.unique_inverse(x).inverse_indices"}[i],
-			Passes: "1 that counts up to 16384 distinct elements; for more those of sort to count them, and again", Working: "16 MiB"})
+			Passes: "1 that counts up to 16384 distinct elements; for more those of sort to count them, and again" + []string{3: "; then as searchsorted"}[i], Working: "16 MiB"})
 	}
 	alias("unique_values", "unique")
 	const counting = "1 of lines up to 16 MiB that lie together; else 1 for each 16 bits of an element, for each 11 where results lie side by side; 2 read, 1 written of lines of under 4 MiB across a large array"

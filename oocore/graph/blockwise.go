@@ -9,10 +9,10 @@ import (
 	"github.com/gonbext/gonbext/oocore/grid"
 )
 
-// Boxes is the result of an operation that fills boxes, of the given shape and type.
+// NewBlockwise is the result of an operation that fills boxes, of the given shape and type.
 // What the inputs may be has been checked, and they have types of their own: a weak
 // number is brought to its default one. args are what titles write after the inputs.
-func Boxes(site Site, name string, op blockwise.Op, shape []int, t dtype.Type, in []*Node, args ...string) (*Node, error) {
+func NewBlockwise(site Site, name string, op blockwise.Op, shape []int, t dtype.Type, in []*Node, args ...string) (*Node, error) {
 	if err := grid.Check(shape, t.Size()); err != nil {
 		return nil, refuse(site, name, err, in...)
 	}

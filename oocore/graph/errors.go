@@ -25,6 +25,9 @@ func (e *Error) Unwrap() error { return e.Err }
 func refuse(site Site, op string, err error, in ...*Node) error {
 	e := &Error{Op: op, Site: site, Err: err}
 	for _, n := range in {
+		if n == nil { // an operand that could not be made is what err is about
+			continue
+		}
 		e.Shapes = append(e.Shapes, n.Shape)
 		e.Types = append(e.Types, n.DType)
 	}

@@ -7,20 +7,20 @@ import (
 	"github.com/gonbext/gonbext/oocore/grid"
 )
 
-// see is the array seen through a view. Views of views become one, and a view of a
+// pushDownView is the array seen through a view. Views of views become one, and a view of a
 // conversion is converted: what is read of it is narrower. All else is left to the
 // planner, since a node does not know yet who else reads its input.
-func see(site Site, n *Node, v grid.View) *Node {
+func pushDownView(site Site, n *Node, v grid.View) *Node {
 	switch {
 	case v.Plain(n.Shape):
 		return n
 	case n.Kind == Constant:
 		return seeConstant(n, v)
 	case n.Kind == View:
-		return see(site, n.In[0], v.Through(n.View))
+		return pushDownView(site, n.In[0], v.Through(n.View))
 	case n.Kind == Cast && n.In[0].Kind != Cast:
 		moved := *n
-		moved.Shape, moved.In = v.Shape, []*Node{see(site, n.In[0], v)}
+		moved.Shape, moved.In = v.Shape, []*Node{pushDownView(site, n.In[0], v)}
 		return &moved
 	}
 	return &Node{Kind: View, Shape: v.Shape, DType: n.DType, In: []*Node{n}, View: v, Site: site}

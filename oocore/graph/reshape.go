@@ -50,7 +50,7 @@ func reorder(site Site, n *Node, to []int) (*Node, error) {
 	for i, length := range to {
 		args[i] = strconv.Itoa(length)
 	}
-	return Boxes(site, "reshape", Reorder{From: n.Shape, To: to, Item: n.DType.Size()}, to, n.DType, []*Node{n}, args...)
+	return NewBlockwise(site, "reshape", Reorder{From: n.Shape, To: to, Item: n.DType.Size()}, to, n.DType, []*Node{n}, args...)
 }
 
 // inferred fills in a length of -1.
@@ -158,7 +158,7 @@ func (r *reshaper) once(n *Node, to []int) (*Node, error) {
 		return &moved, nil
 	}
 	if v, ok := byOnes(n.Shape, to); ok {
-		return see(r.site, n, v), nil
+		return pushDownView(r.site, n, v), nil
 	}
 	switch n.Kind {
 	case View:
@@ -290,7 +290,7 @@ func (r *reshaper) view(n *Node, to []int) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return see(r.site, moved, out), nil
+	return pushDownView(r.site, moved, out), nil
 }
 
 func seq(from, to int) []int {

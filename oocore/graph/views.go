@@ -92,11 +92,11 @@ func viewed(site Site, op string, n *Node, v grid.View, err error) (*Node, error
 	if err != nil {
 		return nil, refuse(site, op, err, n)
 	}
-	return see(site, n, v), nil
+	return pushDownView(site, n, v), nil
 }
 
 // broadcast repeats the array to a shape that it is known to broadcast to.
 func broadcast(site Site, n *Node, shape []int) *Node {
 	v, _ := grid.BroadcastTo(n.Shape, shape)
-	return see(site, n, v)
+	return pushDownView(site, n, v)
 }

@@ -1,14 +1,9 @@
 package plan
 
 import (
-	"errors"
-	"fmt"
 	"slices"
 
-	"github.com/gonbext/gonbext/oocore/arena"
-	"github.com/gonbext/gonbext/oocore/blockwise"
 	"github.com/gonbext/gonbext/oocore/grid"
-	"github.com/gonbext/gonbext/oocore/record"
 )
 
 // Operations that fill boxes: the boxes that suit them, and what those take.
@@ -57,27 +52,6 @@ func (l *Load) Reversed() bool {
 	return slices.ContainsFunc(l.View.Step, func(s int) bool { return s < 0 })
 }
 
-// addOps adds what the operations among a program's loads take for tiles of at most
-// the given lengths, beside the loads' own elements.
-func (p *Plan) addOps(b *record.Bytes, prog *Program, tile []int) {
-	for i := range prog.Loads {
-		l := &prog.Loads[i]
-		if l.Kind != LoadBlocks {
-			continue
-		}
-		need := l.Op.Need(l.Box(tile))
-		if need.Scratch > 0 {
-			b[record.Scratch] += arena.Reserved(need.Scratch)
-		}
-		if l.Reversed() {
-			b[record.Scratch] += l.InputBytes(tile)
-		}
-		for k, box := range need.Reads {
-			p.addLane(b, &l.Inputs[k], clip(box, l.Inputs[k].Domain))
-		}
-	}
-}
-
 // opReads adds what an operation reads from files for all tiles of a domain. One that
 // reads a little at a time reads all of its inputs once.
 func (p *Sized) opReads(s *SizedStage, l *Load, tile []int, times int64, stored func(int) bool) {
@@ -98,15 +72,15 @@ func (p *Sized) opReads(s *SizedStage, l *Load, tile []int, times int64, stored 
 	}
 }
 
-// waste is how many times over operations read for boxes of the given lengths: 1 for
+// haloOverhead is how many times over operations read for boxes of the given lengths: 1 for
 // those without a halo, of files that lie as the boxes do.
-func (p *Plan) waste(prog *Program, box []int) float64 {
+func (p *Plan) haloOverhead(prog *Program, box []int) float64 {
 	most := 1.0
 	for i := range prog.Loads {
 		l := &prog.Loads[i]
 		if l.Kind == LoadArray {
 			if a := &p.Arrays[l.Array]; a.Blocks == nil && a.Bytes() > acrossBytes {
-				most = max(most, p.times(l, box))
+				most = max(most, p.readAmplification(l, box))
 			}
 		}
 		if l.Kind != LoadBlocks {
@@ -122,7 +96,7 @@ func (p *Plan) waste(prog *Program, box []int) float64 {
 				most = max(most, float64(grid.Size(clip(reads, in.Domain)))/all/share)
 			}
 			if !need.Sparse {
-				most = max(most, p.waste(in, clip(reads, in.Domain)))
+				most = max(most, p.haloOverhead(in, clip(reads, in.Domain)))
 			}
 		}
 	}
@@ -138,13 +112,13 @@ const little = 1.15
 func (p *Plan) opChunks(prog *Program, shape []int, size int) []int {
 	for bytes := chunkBytes; bytes <= bandBytes; bytes *= 2 {
 		rows := grid.Auto(shape, size, bytes)
-		if p.waste(prog, rows) <= little {
+		if p.haloOverhead(prog, rows) <= little {
 			alignRows(rows, shape, size)
 			return rows
 		}
 	}
 	box := p.square(prog, grid.Whole(shape).Chunks, bandBytes/size)
-	if rows := grid.Auto(shape, size, bandBytes); runOf(box, shape, size) < shortRun && p.waste(prog, rows) <= acrossTimes {
+	if rows := grid.Auto(shape, size, bandBytes); runOf(box, shape, size) < shortRun && p.haloOverhead(prog, rows) <= acrossTimes {
 		alignRows(rows, shape, size)
 		return rows
 	}
@@ -155,8 +129,8 @@ func (p *Plan) opChunks(prog *Program, shape []int, size int) []int {
 // that wastes little.
 func (p *Plan) compact(prog *Program, chunk []int, elems int) []int {
 	rows := grid.Auto(chunk, 1, elems)
-	if w := p.waste(prog, rows); w > little {
-		if box := p.square(prog, chunk, elems); p.waste(prog, box) < w {
+	if w := p.haloOverhead(prog, rows); w > little {
+		if box := p.square(prog, chunk, elems); p.haloOverhead(prog, box) < w {
 			return box
 		}
 	}
@@ -175,36 +149,11 @@ func (p *Plan) square(prog *Program, box []int, elems int) []int {
 			}
 			half := slices.Clone(box)
 			half[d] = (box[d] + 1) / 2
-			if w := p.waste(prog, half); best < 0 || w < least {
+			if w := p.haloOverhead(prog, half); best < 0 || w < least {
 				best, least = d, w
 			}
 		}
 		box[best] = (box[best] + 1) / 2
 	}
 	return box
-}
-
-// checkOp refuses what a decoded operation cannot be.
-func (p *Plan) checkOp(l *Load) (err error) {
-	if l.Op == nil || l.Op.Op == nil {
-		return errors.New("it has no operation")
-	}
-	defer func() {
-		if recover() != nil {
-			err = fmt.Errorf("operation %s is not for a result of shape %s", blockwise.Name(l.Op.Op), grid.Format(l.Shape))
-		}
-	}()
-	need := l.Op.Need(clip(l.Shape, l.Shape))
-	if len(need.Reads) != len(l.Inputs) || need.Scratch < 0 {
-		return fmt.Errorf("operation %s has %d inputs, not %d", blockwise.Name(l.Op.Op), len(l.Inputs), len(need.Reads))
-	}
-	for k := range l.Inputs {
-		if len(need.Reads[k]) != len(l.Inputs[k].Domain) {
-			return fmt.Errorf("input %d of operation %s has another shape", k, blockwise.Name(l.Op.Op))
-		}
-		if err := p.checkProgram(&l.Inputs[k]); err != nil {
-			return err
-		}
-	}
-	return nil
 }

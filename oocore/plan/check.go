@@ -3,8 +3,10 @@ package plan
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 
+	"github.com/gonbext/gonbext/oocore/blockwise"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
 )
@@ -73,7 +75,7 @@ func (a *Array) check() error {
 		}
 	}
 	for _, n := range []int64{a.Work.Whole, a.Work.Stream, a.Work.Heap, a.Work.StreamHeap, a.Layout.Work.Whole, a.Layout.Work.Stream, a.Layout.Work.Heap, a.Layout.Work.StreamHeap} {
-		if n < 0 {
+		if n < 0 || n > maxWork {
 			return fmt.Errorf("decoding it takes %d bytes", n)
 		}
 	}
@@ -245,6 +247,63 @@ func (p *Plan) checkProgram(prog *Program) error {
 		return errors.New("a program has no result")
 	}
 	return nil
+}
+
+// checkOp makes sure that a load's operation fits its result and its inputs. One that has
+// other fields than it was made with may panic: here it is asked for boxes of every form,
+// so that nobody else has to expect that.
+func (p *Plan) checkOp(l *Load) (err error) {
+	if l.Op == nil || l.Op.Op == nil {
+		return errors.New("it has no operation")
+	}
+	name := blockwise.Name(l.Op.Op)
+	defer func() {
+		if recover() != nil {
+			err = fmt.Errorf("operation %s is not for a result of shape %s", name, grid.Format(l.Shape))
+		}
+	}()
+	for box := range forms(l.Shape) {
+		need := l.Op.Need(box)
+		if len(need.Reads) != len(l.Inputs) {
+			return fmt.Errorf("operation %s has %d inputs, not %d", name, len(l.Inputs), len(need.Reads))
+		}
+		if need.Scratch < 0 || need.Scratch > maxWork {
+			return fmt.Errorf("operation %s works in %d bytes", name, need.Scratch)
+		}
+		for k, reads := range need.Reads {
+			if len(reads) != len(l.Inputs[k].Domain) {
+				return fmt.Errorf("input %d of operation %s has another shape", k, name)
+			}
+		}
+	}
+	for k := range l.Inputs {
+		if err := p.checkProgram(&l.Inputs[k]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// maxWork bounds the bytes that a plan may ask for beside its arrays: no sum of them
+// overflows.
+const maxWork = 1 << 50
+
+// forms are boxes of a shape: the whole of it, one element, and for each axis those that
+// are long, short, or cut along it alone.
+func forms(shape []int) iter.Seq[[]int] {
+	return func(yield func([]int) bool) {
+		whole, one := clip(shape, shape), clip(make([]int, len(shape)), shape)
+		if !yield(whole) || !yield(one) {
+			return
+		}
+		for d := range shape {
+			long, short, cut := slices.Clone(one), slices.Clone(whole), slices.Clone(whole)
+			long[d], short[d], cut[d] = whole[d], 1, (whole[d]+1)/2
+			if !yield(long) || !yield(short) || !yield(cut) {
+				return
+			}
+		}
+	}
 }
 
 // inside reports a view of the domain that stays inside an array of the shape.

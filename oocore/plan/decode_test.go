@@ -1,12 +1,23 @@
 package plan
 
 import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/op/filter"
+	"github.com/gonbext/gonbext/oocore/op/linalg"
+	"github.com/gonbext/gonbext/oocore/op/order"
+	"github.com/gonbext/gonbext/oocore/op/scan"
+	"github.com/gonbext/gonbext/oocore/op/shape"
+	"github.com/gonbext/gonbext/oocore/op/window"
 )
 
 func encoded(t testing.TB, root *graph.Node) []byte {
@@ -36,18 +47,45 @@ func TestDecodeSaysWhoseAPlanIs(t *testing.T) {
 	}
 }
 
-// Whatever was done to a plan, decoding and sizing it is an error or works, and takes
-// memory by the length of its text.
+// Whatever values a plan is given in place of its own, decoding and sizing it is an error
+// or works, and takes memory by the length of its text. An edit is three bytes: which
+// value of the plan, as two, and what becomes of it. With -fuzzminimizetime 1x the time
+// goes into new edits, and not into shorter ones.
 func FuzzDecode(f *testing.F) {
 	t := &testing.T{}
 	x, y := file(t, "x.npy", dtype.Float32, 2000, 500), file(t, "y.npy", dtype.Float32, 500, 300)
-	for _, root := range []*graph.Node{apply(t, kernel.Subtract, x, fold(t, kernel.Mean, x, 0)), node(t)(graph.Product(graph.Site{}, x, y)), roll(t, slice(t, x, "::-2"))} {
-		b := encoded(f, root)
-		f.Add(b)
-		f.Add([]byte(strings.ReplaceAll(string(b), "500", "50000000000000")))
-		f.Add([]byte(strings.ReplaceAll(string(b), "1", "-1")))
+	roots := []*graph.Node{
+		apply(t, kernel.Subtract, x, fold(t, kernel.Mean, x, 0)),
+		node(t)(graph.Product(graph.Site{}, x, y)),
+		roll(t, slice(t, x, "::-2")),
+		node(t)(shape.Concatenate(graph.Site{}, 0, x, node(t)(graph.Reshape(graph.Site{}, transpose(t, x), 2000, 500)))),
+		node(t)(filter.Uniform(graph.Site{}, x, []int{3, 5}, window.Border{})),
+		node(t)(order.Sort(graph.Site{}, x, 0, false)),
+		node(t)(scan.Cumulative(graph.Site{}, "cumsum", false, x, 0)),
+		node(t)(linalg.Cholesky(graph.Site{}, node(t)(graph.Product(graph.Site{}, transpose(t, x), x)))),
 	}
-	f.Fuzz(func(t *testing.T, b []byte) {
+	var plans [][]byte
+	for _, root := range roots {
+		for i := range byte(40) {
+			f.Add(uint8(len(plans)), []byte{i, 31 * i, i})
+		}
+		plans = append(plans, encoded(f, root))
+	}
+	f.Fuzz(func(t *testing.T, which uint8, edits []byte) {
+		var tree any
+		d := json.NewDecoder(bytes.NewReader(plans[int(which)%len(plans)]))
+		d.UseNumber()
+		if err := d.Decode(&tree); err != nil {
+			t.Fatal(err)
+		}
+		for ; len(edits) >= 3; edits = edits[3:] {
+			all := places(tree)
+			all[(int(edits[0])<<8|int(edits[1]))%len(all)](edits[2])
+		}
+		b, err := json.Marshal(tree)
+		if err != nil {
+			t.Fatal(err)
+		}
 		p, err := Decode(b)
 		if err != nil {
 			return
@@ -55,4 +93,45 @@ func FuzzDecode(f *testing.F) {
 		_, _ = p.Size(options(64 * mebi))
 		_ = p.String()
 	})
+}
+
+// places are what edits each value in a decoded JSON text.
+func places(tree any) (all []func(edit byte)) {
+	edited := func(old any, edit byte) any {
+		numbers := []string{"0", "1", "-1", "2", "3", "7", "500", "2000", "65536", "4611686018427387904", "9223372036854775807", "-9223372036854775808", "1.5"}
+		switch n := int(edit); {
+		case n < len(numbers):
+			return json.Number(numbers[n])
+		case n == len(numbers):
+			return nil
+		case n == len(numbers)+1:
+			return []any{}
+		case n == len(numbers)+2:
+			return []any{old, old}
+		case n == len(numbers)+3:
+			return ""
+		}
+		if list, ok := old.([]any); ok && len(list) > 0 { // shorter, or longer
+			if edit%2 == 0 {
+				return list[1:]
+			}
+			return append(slices.Clone(list), list[len(list)-1])
+		}
+		return json.Number(strconv.Itoa(int(edit)))
+	}
+	switch v := tree.(type) {
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			if key != "engine" {
+				all = append(all, func(edit byte) { v[key] = edited(v[key], edit) })
+				all = append(all, places(v[key])...)
+			}
+		}
+	case []any:
+		for i := range v {
+			all = append(all, func(edit byte) { v[i] = edited(v[i], edit) })
+			all = append(all, places(v[i])...)
+		}
+	}
+	return all
 }

@@ -37,7 +37,6 @@ func Decode(b []byte) (*Plan, error) {
 	if err := d.Decode(p); err != nil {
 		return nil, fmt.Errorf("this is not a plan: %w", err)
 	}
-	p.decoded = true
 	if err := p.check(); err != nil {
 		return nil, fmt.Errorf("this is not a plan: %w", err)
 	}

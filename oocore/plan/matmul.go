@@ -3,12 +3,10 @@ package plan
 import (
 	"slices"
 
-	"github.com/gonbext/gonbext/oocore/arena"
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
-	"github.com/gonbext/gonbext/oocore/record"
 )
 
 // MatMul says how a product is cut into tiles. Each is the sum over k of products of
@@ -25,9 +23,7 @@ type MatMul struct {
 type SuperTile struct {
 	*MatMul
 	SuperM, SuperN int
-	Depth          int   // panels in flight: 2 reads ahead
-	Work           int64 // bytes a worker packs into
-	Library        int64 // bytes that a BLAS keeps for itself
+	Depth          int // panels in flight: 2 reads ahead
 }
 
 // even cuts n into parts of about tile, all alike, each a multiple of unit.
@@ -179,21 +175,20 @@ func (m *SuperTile) supers() (down, across int64) {
 func (p *Sized) sizeMatMul(s *SizedStage, room int64) int64 {
 	m := s.Super
 	tm, tn := max((m.M+m.TileM-1)/m.TileM, 1), max((m.N+m.TileN-1)/m.TileN, 1)
-	m.Work = kernel.GemmWork(s.Programs[0].Type(s.Programs[0].Out[0]), min(m.TileM, m.M), min(m.TileN, m.N), min(m.TileK, m.K))
-	m.Library = kernel.BLASMemory()
 	bytesA := int64(m.M) * int64(m.depth()) * int64(s.Programs[0].Type(s.Programs[0].Out[0]).Size())
 	bytesB := int64(m.depth()) * int64(m.N) * int64(s.Programs[1].Type(s.Programs[1].Out[0]).Size())
-	try := func(superM, superN, depth int) (record.Bytes, int64) {
+	try := func(superM, superN, depth int) int64 {
 		m.SuperM, m.SuperN, m.Depth = superM, superN, depth
-		b := p.matmulBytes(s)
-		return b, b.Host()
+		p.declare(s)
+		s.predict()
+		return s.Predicted.Host()
 	}
-	_, least := try(1, 1, 1)
+	least := try(1, 1, 1)
 	best, bestCost, bestHost := [3]int{1, 1, 1}, int64(-1), int64(0)
 	for superM := 1; superM <= tm; superM++ {
 		for superN := 1; superN <= tn; superN++ {
 			for depth := 1; depth <= 2; depth++ {
-				_, host := try(superM, superN, depth)
+				host := try(superM, superN, depth)
 				if host > room {
 					continue
 				}
@@ -202,47 +197,18 @@ func (p *Sized) sizeMatMul(s *SizedStage, room int64) int64 {
 					best, bestCost, bestHost = [3]int{superM, superN, depth}, cost, host
 				}
 			}
-			if _, host := try(superM, superN, 1); host > room {
+			if host := try(superM, superN, 1); host > room {
 				break
 			}
 		}
-		if _, host := try(superM, 1, 1); host > room {
+		if host := try(superM, 1, 1); host > room {
 			break
 		}
 	}
-	s.Predicted, _ = try(best[0], best[1], best[2])
+	try(best[0], best[1], best[2])
 	batch := int64(grid.Size(s.Grid.Shape[:len(s.Grid.Shape)-2]))
 	down, across := m.supers()
 	s.Read = batch * (bytesA*across + bytesB*down)
 	s.Slots = m.Depth
 	return least
-}
-
-// matmulBytes is what the stage reserves with its present super-tile.
-func (p *Sized) matmulBytes(s *SizedStage) (b record.Bytes) {
-	m := s.Super
-	rows, cols := min(m.SuperM*m.TileM, m.M), min(m.SuperN*m.TileN, m.N)
-	k := min(m.TileK, m.K)
-	b[record.Output] = arena.Reserved(int64(rows) * int64(cols) * int64(m.Type.Size()))
-	if out := p.Arrays[s.Outputs[0]].DType; out != m.Type {
-		b[record.Output] += int64(p.Workers) * arena.Reserved(int64(min(m.TileM, m.M))*int64(cols)*int64(out.Size()))
-	}
-	a, o := &s.Programs[0], &s.Programs[1]
-	b[record.Input] = int64(m.Depth) * (arena.Reserved(int64(rows)*int64(k)*int64(a.Type(a.Out[0]).Size())) +
-		arena.Reserved(int64(k)*int64(cols)*int64(o.Type(o.Out[0]).Size())))
-	b[record.Scratch] = int64(p.Workers) * arena.Reserved(m.Work)
-	b[record.Library] = m.Library
-	p.addLane(&b, a, panel(len(a.Domain), rows, k))
-	p.addLane(&b, o, panel(len(o.Domain), k, cols))
-	return b
-}
-
-// panel is the box of rows × cols in the last two of dims axes.
-func panel(dims, rows, cols int) []int {
-	box := make([]int, dims)
-	for i := range box {
-		box[i] = 1
-	}
-	box[dims-2], box[dims-1] = rows, cols
-	return box
 }

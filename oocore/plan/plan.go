@@ -30,8 +30,7 @@ type Plan struct {
 	Stages []Stage `json:"stages"`
 	Output int     `json:"output"` // index into Arrays
 
-	bound   bool // Go functions are among its operations: it does not travel
-	decoded bool // its operations may be given what they were not made for
+	bound bool // Go functions are among its operations: it does not travel
 }
 
 // String is the plan's title and its stages.

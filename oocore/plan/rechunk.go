@@ -27,9 +27,9 @@ const (
 	acrossBytes = 256 << 20
 )
 
-// across reports that reading a load by boxes of the domain reads its bytes many
+// readAmplified reports that reading a load by boxes of the domain reads its bytes many
 // times over.
-func (p *Plan) across(l *Load, box []int) bool {
+func (p *Plan) readAmplified(l *Load, box []int) bool {
 	if l.Kind != LoadArray {
 		return false
 	}
@@ -37,7 +37,7 @@ func (p *Plan) across(l *Load, box []int) bool {
 	if a.Place != InFile && a.Place != InTemp || a.Bytes() == 0 {
 		return false
 	}
-	times := p.times(l, box)
+	times := p.readAmplification(l, box)
 	bytes := float64(l.Type.Size())
 	for _, axis := range l.View.Axis {
 		if axis >= 0 {
@@ -47,9 +47,9 @@ func (p *Plan) across(l *Load, box []int) bool {
 	return times > acrossTimes && times*bytes > acrossBytes
 }
 
-// times is about how many times each byte of an array is read where it is read by
+// readAmplification is about how many readAmplification each byte of an array is read where it is read by
 // boxes of the domain.
-func (p *Plan) times(l *Load, box []int) float64 {
+func (p *Plan) readAmplification(l *Load, box []int) float64 {
 	a := &p.Arrays[l.Array]
 	lengths := make([]int, len(a.Shape)) // of a box, in the array
 	for d, axis := range l.View.Axis {
@@ -221,7 +221,7 @@ func (c *compiler) insertRechunks() error {
 			}
 			fallthrough
 		default:
-			c.mend(&s.Programs[0], s.Grid.Chunks, s.Site)
+			c.insertRechunk(&s.Programs[0], s.Grid.Chunks, s.Site)
 		}
 		c.plan.Stages = append(c.plan.Stages, s)
 	}
@@ -234,7 +234,7 @@ func (c *compiler) acrossUnits(prog *Program, s *Stage, layout store.Layout) {
 	units := clip(s.Unit, s.Grid.Shape)
 	for i := range prog.Loads {
 		l := &prog.Loads[i]
-		if !c.plan.across(l, units) {
+		if !c.plan.readAmplified(l, units) {
 			continue
 		}
 		if !layout.Sessions() && s.Grid.Offset == nil {
@@ -245,9 +245,9 @@ func (c *compiler) acrossUnits(prog *Program, s *Stage, layout store.Layout) {
 	}
 }
 
-// mend rechunks what operations would read many times over for boxes of a program's
+// insertRechunk rechunks what operations would read many times over for boxes of a program's
 // domain, because those lie across it.
-func (c *compiler) mend(prog *Program, box []int, site string) {
+func (c *compiler) insertRechunk(prog *Program, box []int, site string) {
 	for i := range prog.Loads {
 		l := &prog.Loads[i]
 		if l.Kind != LoadBlocks {
@@ -258,11 +258,11 @@ func (c *compiler) mend(prog *Program, box []int, site string) {
 			in := &l.Inputs[k]
 			reads = clip(reads, in.Domain)
 			for j := range in.Loads {
-				if !need.Sparse && c.plan.across(&in.Loads[j], reads) {
+				if !need.Sparse && c.plan.readAmplified(&in.Loads[j], reads) {
 					c.rearrange(&in.Loads[j], reads, site)
 				}
 			}
-			c.mend(in, reads, site)
+			c.insertRechunk(in, reads, site)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package plan
 import (
 	"errors"
 
-	"github.com/gonbext/gonbext/oocore/arena"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
@@ -20,7 +19,7 @@ func (p *Plan) share(o Options) (*Sized, error) {
 	n := int64(o.Processes)
 	own := p.coordinatorBytes()
 	each := p.WorkerOptions(max(o.Budget-o.Overhead-own.Host(), 0)/n, max(o.Workers/o.Processes, 1))
-	all := func(need int64) int64 { return (o.Overhead + own.Host() + n*need + 1<<20 - 1) >> 20 << 20 }
+	all := func(need int64) int64 { return wholeMiB(o.Overhead + own.Host() + n*need) }
 	w, err := p.Size(each)
 	if short, ok := errors.AsType[*MemoryError](err); ok {
 		return nil, &MemoryError{Op: short.Op, Need: all(short.Need), Limit: o.Budget}
@@ -35,8 +34,8 @@ func (p *Plan) share(o Options) (*Sized, error) {
 	for i := range s.Stages {
 		st := &s.Stages[i]
 		one := st.Predicted
-		st.Slots, st.Predicted = st.Slots*o.Processes, p.mergeBytes(st.Stage)
-		add(&st.Predicted, p.rowBytes(st.Stage), 1)
+		st.Slots, st.Buffers = st.Slots*o.Processes, p.coordinate(st.Stage)
+		st.predict()
 		add(&st.Predicted, one, o.Processes)
 	}
 	return &s, nil
@@ -51,10 +50,8 @@ func (p *Plan) WorkerOptions(budget int64, workers int) Options {
 // merges with, and a result that it collects.
 func (p *Plan) coordinatorBytes() (most record.Bytes) {
 	for i := range p.Stages {
-		b := p.mergeBytes(&p.Stages[i])
-		add(&b, p.rowBytes(&p.Stages[i]), 1)
-		if b.Host() > most.Host() {
-			most = b
+		if b := p.coordinate(&p.Stages[i]); b.stage.sum.Host() > most.Host() {
+			most = b.stage.sum
 		}
 	}
 	if out := &p.Arrays[p.Output]; out.Place == InCollect {
@@ -63,13 +60,11 @@ func (p *Plan) coordinatorBytes() (most record.Bytes) {
 	return most
 }
 
-// rowBytes is the buffer through which a coordinator reads the partial results of one
-// task.
-func (p *Plan) rowBytes(s *Stage) (b record.Bytes) {
-	if p.Merges(s) {
-		for i := range s.Folds {
-			b[record.Scratch] += arena.Reserved(int64(s.Folder(i).Size()) * int64(p.KeptChunk(s)))
-		}
+// coordinate declares what coordinating the workers of a stage takes.
+func (p *Plan) coordinate(s *Stage) (b Buffers) {
+	b.stage.plan = p
+	if s.Merges() {
+		b.Merge, b.Row = b.stage.merge(s), b.stage.states(s)
 	}
 	return b
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/record"
-	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/blob"
 )
 
@@ -23,21 +22,13 @@ const alwaysKept = 64 << 10
 // Size decides how a run with the given resources does the plan. A budget that is too
 // small is a *MemoryError, whose Need would do.
 func (p *Plan) Size(o Options) (s *Sized, err error) {
-	if p.decoded {
-		defer func() {
-			if r := recover(); r != nil {
-				s, err = nil, fmt.Errorf("this is not a plan that can be run: %v", r)
-			}
-		}()
-	}
 	if o.Processes > 0 {
 		return p.share(o)
 	}
 	none := o
 	none.Budget = 0
-	_, err = p.sizeFor(none, 0)
-	var least *MemoryError // what would do, since nothing fits in nothing
-	if !errors.As(err, &least) {
+	least := &MemoryError{Op: p.Title, Need: wholeMiB(o.Overhead)} // of a plan without elements
+	if _, err = p.sizeFor(none, 0); err != nil && !errors.As(err, &least) {
 		return nil, err
 	}
 	if o.Budget < least.Need {
@@ -54,6 +45,9 @@ func (p *Plan) Size(o Options) (s *Sized, err error) {
 	s.Need = least.Need
 	return s, nil
 }
+
+// wholeMiB rounds a number of bytes up.
+func wholeMiB(n int64) int64 { return (n + 1<<20 - 1) >> 20 << 20 }
 
 // sizeFor sizes for exactly the given budget. keep is how much of it temporary arrays
 // may take; the others are spilled.
@@ -150,13 +144,13 @@ func (p *Sized) size(overhead int64) error {
 	var short *MemoryError
 	born, dies := p.lifetimes()
 	var steady int64 // what Collect returns exists from the first stage on
-	if out := &p.Arrays[p.Output]; p.Place(p.Output) == InCollect {
-		steady = out.Bytes()
+	if p.Place(p.Output) == InCollect {
+		steady = p.ArrayBuffer(p.Output).reserved()
 	}
 	change := make([]int64, len(p.Stages)+1) // of what temporary arrays take, with each stage
 	for a := range p.Arrays {
 		if p.Place(a) == InArena {
-			bytes := arena.Reserved(p.Arrays[a].Bytes())
+			bytes := p.ArrayBuffer(a).reserved()
 			change[born[a]] += bytes
 			change[dies[a]+1] -= bytes
 		}
@@ -170,7 +164,7 @@ func (p *Sized) size(overhead int64) error {
 		room := p.Arena - base.Host()
 		least := p.sizeStage(s, room)
 		if p.takes(s) > room {
-			need := (base.Host() + least + overhead + 1<<20 - 1) >> 20 << 20
+			need := wholeMiB(base.Host() + least + overhead)
 			if short == nil || need > short.Need {
 				short = &MemoryError{Op: s.Name, Need: need, Limit: p.Budget}
 			}
@@ -230,8 +224,9 @@ func (p *Sized) sizeStage(s *SizedStage, room int64) (least int64) {
 	for _, s.Whole = range modes {
 		for bytes := p.longest(s); ; bytes /= 2 {
 			smallest := p.shapes(s, bytes)
+			p.declare(s)
 			for s.Slots = most; s.Slots >= few; s.Slots-- {
-				if p.predict(s); p.takes(s) <= room {
+				if s.predict(); p.takes(s) <= room {
 					return 0
 				}
 			}
@@ -242,7 +237,8 @@ func (p *Sized) sizeStage(s *SizedStage, room int64) (least int64) {
 	}
 	for s.Slots = max(few-1, 1); ; s.Slots-- {
 		for _, s.Whole = range modes {
-			if p.predict(s); p.takes(s) <= room {
+			p.declare(s)
+			if s.predict(); p.takes(s) <= room {
 				return p.takes(s)
 			}
 		}
@@ -445,149 +441,10 @@ func (p *Sized) deviceTile(s *SizedStage) {
 
 // DeviceBytes is what one lane of the stage takes on the device.
 func (p *Sized) DeviceBytes(s *SizedStage) int64 {
-	lane := LaneBytes(&s.Programs[0], s.Tile, false)
-	return lane.Host() + arena.Reserved(int64(grid.Size(s.Tile))*int64(p.Arrays[s.Outputs[0]].DType.Size()))
-}
-
-// predict adds up what the stage reserves with its present shapes and slots.
-func (p *Sized) predict(s *SizedStage) {
-	var slot, shared record.Bytes
-	switch s.Kind {
-	case MapStage:
-		prog := &s.Programs[0]
-		slot[record.Output] = arena.Reserved(int64(grid.Size(s.Piece)) * int64(p.Arrays[s.Outputs[0]].DType.Size()))
-		if s.Cut() {
-			slot[record.Output] += arena.Reserved(int64(grid.Size(s.Tile)) * int64(p.Arrays[s.Outputs[0]].DType.Size()))
-		}
-		if !prog.Plain() || s.OnDevice {
-			lane := LaneBytes(prog, s.Tile, true)
-			if s.OnDevice { // the registers are the device's, the buffers page-locked
-				lane[record.Scratch] -= prog.RegisterBytes(true)
-			}
-			add(&slot, lane, 1)
-		}
-		p.addOps(&slot, prog, s.Tile)
-		if s.OnDevice {
-			slot[record.Pinned] = slot[record.Input] + slot[record.Output]
-			slot[record.Input], slot[record.Output] = 0, 0
-		}
-		buffer, heap := p.WriteWork(s)
-		slot[record.Codec] += session(buffer, heap)
-		for i := range s.Folds {
-			slot[record.Scratch] += p.stateBytes(s.Stage, i, 1)
-		}
-	case ReduceStage:
-		add(&slot, LaneBytes(&s.Programs[0], s.Tile, false), 1)
-		p.addOps(&slot, &s.Programs[0], s.Tile)
-		kept := p.KeptChunk(s.Stage)
-		for i := range s.Folds {
-			slot[record.Scratch] += p.stateBytes(s.Stage, i, kept)
-			if p.FoldedChunks(s.Stage) == 1 {
-				slot[record.Output] += arena.Reserved(int64(kept) * int64(p.Arrays[s.Outputs[i]].DType.Size()))
-			}
-		}
-	}
-	for k := range s.Programs {
-		for l := range s.Programs[k].Arrays() {
-			buffer, heap := p.ReadWork(s, l)
-			slot[record.Codec] += session(buffer, heap)
-		}
-	}
-	if !p.attached {
-		shared = p.mergeBytes(s.Stage)
-	}
-	s.Predicted = shared
-	add(&s.Predicted, slot, s.Slots)
-}
-
-// mergeBytes is what merging a stage's partial results takes: the accumulators so far,
-// and the results that they make.
-func (p *Plan) mergeBytes(s *Stage) (b record.Bytes) {
-	if !p.Merges(s) {
-		return b
-	}
-	kept := p.KeptChunk(s)
-	for i := range s.Folds {
-		b[record.Scratch] += p.stateBytes(s, i, kept)
-		if s.Kind == ReduceStage {
-			b[record.Output] += arena.Reserved(int64(kept) * int64(p.Arrays[s.Outputs[i]].DType.Size()))
-		}
-	}
-	return b
-}
-
-// Merges reports whether a stage's tasks make partial results, which have to be merged.
-func (p *Plan) Merges(s *Stage) bool {
-	return len(s.Folds) > 0 && (s.Kind == MapStage || p.FoldedChunks(s) != 1)
-}
-
-// ReadWork is the memory with which a slot of a stage reads a load: a buffer, and
-// what libraries take of Go's heap.
-func (p *Sized) ReadWork(s *SizedStage, l *Load) (buffer, heap int64) {
-	if l.Kind != LoadArray {
-		return 0, 0
-	}
-	return of(p.Arrays[l.Array].Work, s.Whole)
-}
-
-// WriteWork is the memory with which a slot of a map stage writes to units.
-func (p *Sized) WriteWork(s *SizedStage) (buffer, heap int64) {
-	out := &p.Arrays[s.Outputs[0]].Layout
-	if !out.Sessions() {
-		return 0, out.Work.Heap
-	}
-	return of(out.Work, s.Whole && slices.Equal(s.Piece, s.Inner))
-}
-
-// Heap is the most that codec libraries take of Go's heap in any stage.
-func (p *Sized) Heap() (most int64) {
-	for i := range p.Stages {
-		s := &p.Stages[i]
-		_, slot := p.WriteWork(s)
-		for k := range s.Programs {
-			for l := range s.Programs[k].Arrays() {
-				_, heap := p.ReadWork(s, l)
-				slot += heap
-			}
-		}
-		most = max(most, slot*int64(s.Slots))
-	}
-	return most
-}
-
-func of(w store.Work, whole bool) (buffer, heap int64) {
-	if whole {
-		return w.Whole, w.Heap
-	}
-	return w.Stream, w.Heap + w.StreamHeap
-}
-
-// session is what the arena counts for a session's memory.
-func session(buffer, heap int64) int64 {
-	if buffer > 0 {
-		buffer = arena.Reserved(buffer)
-	}
-	return buffer + heap
-}
-
-// KeptChunk is the number of accumulators of one task of a reduce stage.
-func (p *Plan) KeptChunk(s *Stage) int {
-	n := 1
-	for d, c := range s.Grid.Chunks {
-		if !s.Folds[0].Folds(d) {
-			n *= c
-		}
-	}
-	return n
-}
-
-// FoldedChunks is the number of chunks whose partial results make one result.
-func (p *Plan) FoldedChunks(s *Stage) int {
-	n := 1
-	for d := range s.Grid.Shape {
-		if s.Folds[0].Folds(d) {
-			n *= s.Grid.Count(d)
-		}
+	prog := &s.Programs[0]
+	n := prog.RegisterBytes(false) + arena.Reserved(int64(grid.Size(s.Tile))*int64(p.Arrays[s.Outputs[0]].DType.Size()))
+	for i := range prog.Loads {
+		n += prog.Loads[i].InputBytes(s.Tile)
 	}
 	return n
 }
@@ -595,11 +452,6 @@ func (p *Plan) FoldedChunks(s *Stage) int {
 // Folds reports an axis that is reduced.
 func (f *Fold) Folds(axis int) bool {
 	return slices.Contains(f.Axes, axis)
-}
-
-// stateBytes is what the accumulators of one task take for the stage's i-th fold.
-func (p *Plan) stateBytes(s *Stage, i, kept int) int64 {
-	return arena.Reserved(int64(s.Folder(i).Size()) * int64(kept))
 }
 
 // traffic predicts the bytes that a stage reads from files and writes to them.

@@ -66,7 +66,8 @@ type SizedStage struct {
 	OnDevice bool
 	Note     string // the logical stage's, and why it is not on the device
 
-	Predicted  record.Bytes // by class, of this stage's own buffers
+	Buffers    Buffers
+	Predicted  record.Bytes // by class, of Buffers in all slots
 	DevicePeak int64
 	Read       int64
 	ReadRun    int64 // bytes that lie together in what is read, at the least
@@ -85,9 +86,6 @@ func (p *Sized) Place(array int) Place {
 	}
 	return InArena
 }
-
-// Cut reports a map stage that computes a chunk at once and writes it in units.
-func (s *SizedStage) Cut() bool { return grid.Size(s.Tile) > grid.Size(s.Piece) }
 
 // Inners iterates over the parts of a chunk that are done one after the other.
 func (s *SizedStage) Inners(chunk grid.Box) iter.Seq[grid.Box] {

@@ -100,47 +100,77 @@ func addNamed(to map[string]int64, b Bytes) {
 	}
 }
 
-// Tree writes stages as a tree: the last first, and below each those whose results it
-// reads.
-func Tree(stages []StageReport) string {
-	if len(stages) == 0 {
-		return ""
-	}
-	t := tree{stages: stages, done: make([]bool, len(stages))}
-	for i := len(stages) - 1; i >= 0; i-- {
-		if !t.done[i] {
-			t.stage(i, "", "")
-		}
-	}
-	return t.b.String()
-}
-
-type tree struct {
-	b      strings.Builder
-	stages []StageReport
-	done   []bool
+// Branch is one line of a tree of stages.
+type Branch struct {
+	Stage, Depth int
+	Again        bool   // the stage stands above already
+	Below        bool   // it lies too deep, and follows as a tree of its own
+	first, rest  string // what the stage's lines begin with
 }
 
 // mostIndented is how deep a tree is drawn; what lies deeper follows below it.
 const mostIndented = 24
 
-func (t *tree) stage(i int, first, rest string) {
-	s := &t.stages[i]
-	if t.done[i] {
-		fmt.Fprintf(&t.b, "%sstage %d, as above\n", first, i)
-		return
+// Branches returns the lines of the tree of stages: the last stage first, and below each
+// those whose results it reads.
+func Branches(stages []StageReport) []Branch {
+	var all []Branch
+	done := make([]bool, len(stages))
+	var visit func(b Branch)
+	visit = func(b Branch) {
+		b.Again = done[b.Stage]
+		b.Below = !b.Again && b.Depth > mostIndented
+		all = append(all, b)
+		if b.Again || b.Below {
+			return
+		}
+		done[b.Stage] = true
+		var from []int // of a damaged record, without what is no stage
+		for _, stage := range stages[b.Stage].From {
+			if stage >= 0 && stage < len(stages) {
+				from = append(from, stage)
+			}
+		}
+		for k, stage := range from {
+			child := Branch{Stage: stage, Depth: b.Depth + 1, first: b.rest + "├─ ", rest: b.rest + "│  "}
+			if k == len(from)-1 {
+				child.first, child.rest = b.rest+"└─ ", b.rest+"   "
+			}
+			visit(child)
+		}
 	}
-	if len(rest) > 3*mostIndented {
-		fmt.Fprintf(&t.b, "%sstage %d, below\n", first, i)
-		return
+	for i := len(stages) - 1; i >= 0; i-- {
+		if !done[i] {
+			visit(Branch{Stage: i})
+		}
 	}
-	t.done[i] = true
-	fmt.Fprintf(&t.b, "%sstage %d: %s %s\n", first, i, s.Kind, s.Name)
+	return all
+}
+
+// Tree writes stages as a tree, in the order of Branches.
+func Tree(stages []StageReport) string {
+	var b strings.Builder
+	for _, at := range Branches(stages) {
+		switch s := &stages[at.Stage]; {
+		case at.Again:
+			fmt.Fprintf(&b, "%sstage %d, as above\n", at.first, at.Stage)
+		case at.Below:
+			fmt.Fprintf(&b, "%sstage %d, below\n", at.first, at.Stage)
+		default:
+			s.write(&b, at.first, at.rest)
+		}
+	}
+	return b.String()
+}
+
+// write adds the lines of a stage.
+func (s *StageReport) write(b *strings.Builder, first, rest string) {
+	fmt.Fprintf(b, "%sstage %d: %s %s\n", first, s.Stage, s.Kind, s.Name)
 	inner := rest + "   "
 	if len(s.From) > 0 {
 		inner = rest + "│  "
 	}
-	line := func(format string, args ...any) { fmt.Fprintf(&t.b, inner+format+"\n", args...) }
+	line := func(format string, args ...any) { fmt.Fprintf(b, inner+format+"\n", args...) }
 	line("%s %s by %s: %s tasks, %d at once → %s", units.Shape(s.Shape), s.DType, units.Shape(s.Chunks), units.Count(int64(s.Tasks)), s.Slots, s.Writes)
 	line("predicted: %s, reads %s, writes %s", classes(s.Predicted), units.Traffic(s.Read), units.Traffic(s.Written))
 	if m := s.Measured; m != nil {
@@ -148,7 +178,7 @@ func (t *tree) stage(i int, first, rest string) {
 		if m.Skipped > 0 {
 			skipped = fmt.Sprintf(", %s done before", units.Count(int64(m.Skipped)))
 		}
-		d := time.Duration(m.Seconds * float64(time.Second))
+		d := m.Took()
 		line("measured:  %s, read %s, wrote %s, %s%s in %s, %s", classes(m.Reserved), units.Traffic(m.Read), units.Traffic(m.Written),
 			units.Count(int64(m.Tasks))+" tasks", skipped, units.Duration(d), units.Rate(m.Read+m.Written, d))
 	}
@@ -161,14 +191,10 @@ func (t *tree) stage(i int, first, rest string) {
 	if s.Note != "" {
 		line("%s", s.Note)
 	}
-	for k, from := range s.From {
-		if k < len(s.From)-1 {
-			t.stage(from, rest+"├─ ", rest+"│  ")
-		} else {
-			t.stage(from, rest+"└─ ", rest+"   ")
-		}
-	}
 }
+
+// Took is the time from the start of the first task to the end of the last.
+func (m *StageMeasured) Took() time.Duration { return time.Duration(m.Seconds * float64(time.Second)) }
 
 // classes writes bytes by class.
 func classes(b map[string]int64) string {

@@ -51,3 +51,21 @@ func TestExplainPutsMeasuredBesidePredicted(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
+
+func TestBranchesMarksSharedDeepAndMissingStages(t *testing.T) {
+	chain := make([]StageReport, 40) // each reads the one before
+	for i := range chain {
+		chain[i] = StageReport{Stage: i}
+		if i > 0 {
+			chain[i].From = []int{i - 1}
+		}
+	}
+	deep := Branches(chain)
+	if n := len(deep); n != 41 || !deep[25].Below || deep[25].Depth != 25 || deep[26].Depth != 0 || deep[26].Stage != deep[25].Stage {
+		t.Errorf("a chain of 40: %d branches, %+v", n, deep)
+	}
+	got := Branches([]StageReport{{}, {Stage: 1, From: []int{0, 0, 7, -1, 1}}})
+	if len(got) != 4 || got[1].Again || !got[2].Again || !got[3].Again {
+		t.Errorf("shared, missing and own stages: %+v", got)
+	}
+}

@@ -14,6 +14,7 @@ type Tail struct {
 	at     int64
 	buf    []byte
 	now    Progress
+	Each   func(*Sample) // called by Poll for every sample, in their order, where it is set
 }
 
 // Progress is how far a run has come.
@@ -88,6 +89,9 @@ func (t *Tail) take(b []byte) int {
 		}
 		if row[0] == kindSample {
 			p.Sample.decode(row)
+			if t.Each != nil {
+				t.Each(&p.Sample)
+			}
 		} else {
 			p.Last.decode(row)
 			if s := int(p.Last.Stage); s < len(p.Tasks) {

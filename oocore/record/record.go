@@ -78,11 +78,15 @@ type Card struct {
 	Bytes  int64      `json:"bytes"`
 	Corner [][]string `json:"corner"` // the elements in its first corner, by rows
 	Text   string     `json:"text"`   // the same for terminals
+	Figure *Figure    `json:"figure,omitempty"`
 }
 
 // Unreported is the Cell of runs that only show something, and of those within an
 // algorithm. Reports and lists of runs are about what the user computes.
 const Unreported = "-"
+
+// CommandCell is what the Cell of a command's runs begins with.
+const CommandCell = "command-"
 
 // DeviceInfo names the device that computes, and its memory in bytes; the CPU
 // has none of its own.

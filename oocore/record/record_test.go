@@ -236,6 +236,10 @@ func TestFlushesWithoutAnEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer tail.Close()
+	var samples []time.Duration
+	tail.Each = func(s *Sample) { samples = append(samples, s.At) }
+	w.Sample(Sample{At: 1})
+	w.Sample(Sample{At: 2})
 	w.Task(&Task{})
 	for { // the test's own time limit ends a flush that never comes
 		p, err := tail.Poll()
@@ -246,6 +250,9 @@ func TestFlushesWithoutAnEnd(t *testing.T) {
 			break
 		}
 		time.Sleep(5 * time.Millisecond)
+	}
+	if !slices.Equal(samples, []time.Duration{1, 2}) {
+		t.Errorf("samples at %v", samples)
 	}
 	if r, err := Read(w.Path()); err != nil || r.Status() != Running || !tail.Alive() {
 		t.Errorf("while it runs: %v, %v", r.Status(), err)

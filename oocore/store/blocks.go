@@ -44,7 +44,16 @@ func CreateBlocks(ws *StagingDir, name string, m Meta) (Writer, error) {
 // OpenBlocks opens what CreateBlocks wrote of the same Meta. Elements that are
 // read to places apart go through a buffer of 1 MiB a call.
 func OpenBlocks(ws *StagingDir, name string, m Meta) (Array, error) {
-	path := ws.Join(name)
+	return openBlocks(ws.Join(name), m)
+}
+
+// OpenUnfinishedBlocks opens what a writer of CreateBlocks has made durable so far; the
+// other elements are of no known values.
+func OpenUnfinishedBlocks(ws *StagingDir, name string, m Meta) (Array, error) {
+	return openBlocks(ws.Join(name)+unfinishedExt, m)
+}
+
+func openBlocks(path string, m Meta) (Array, error) {
 	l := blocksOf(m)
 	a, err := openExtent(path, path, "blocks", func(_ io.ReaderAt, size int64) (Extent, error) {
 		if size != l.bytes() {

@@ -77,6 +77,9 @@ func newFlatWriter(path string, m Meta, offset int64) *flatWriter {
 	return &flatWriter{path: path, ws: m.StagingDir, shape: slices.Clone(m.Shape), itemsize: m.DType.Size(), offset: offset}
 }
 
+// unfinishedExt ends the name of a temporary array that is not whole.
+const unfinishedExt = ".unfinished"
+
 // begin makes the file in the staging folder, or goes on with the one that is there
 // under the same id: a line on the array, and what else must be the same.
 func (w *flatWriter) begin(file string, size int64, id string, m Meta) (_ Writer, err error) {
@@ -92,7 +95,7 @@ func (w *flatWriter) begin(file string, size int64, id string, m Meta) (_ Writer
 	}
 	w.temp = w.ws.Join("out" + filepath.Ext(w.target))
 	if filepath.Dir(w.target) == w.ws.Path { // a temporary array
-		w.temp = w.target + ".unfinished"
+		w.temp = w.target + unfinishedExt
 	}
 	if m.Resume || w.ws.attached {
 		if found, err := w.reopen(id, size); err != nil {

@@ -34,7 +34,7 @@ type settled struct{ *disk.File }
 func (f settled) WriteAt(p []byte, at int64) (int, error) {
 	cached, err := f.File.Write(p, at)
 	if err == nil {
-		err = f.Settle(at, at+int64(len(p)), cached)
+		err = f.WritebackRange(at, at+int64(len(p)), cached)
 	}
 	if err != nil {
 		return 0, err

@@ -130,11 +130,11 @@ func (p *pass) settle(to int64) error {
 	if p.scattered {
 		touched := p.touched
 		p.touched = 0
-		return p.out.Scattered(touched)
+		return p.out.ThrottleDirty(touched)
 	}
 	from, cached := p.from, p.cached
 	p.from, p.cached = to, 0
-	return p.out.Settle(from, to, cached)
+	return p.out.WritebackRange(from, to, cached)
 }
 
 // Resumed reports that an earlier writer's elements are there.

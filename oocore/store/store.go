@@ -4,6 +4,61 @@
 // lengths are checked against headers before any element is touched, and a file
 // cut short under a mapping is an error and not a crash. Arrays that are
 // written appear under their name only when they are whole.
+//
+// # Formats
+//
+// Elements are bool, int8 to int64, uint8 to uint64, float16, bfloat16, float32,
+// float64, complex64 and complex128, as far as a format has them.
+//
+//	Zarr v3      x.zarr, x.zarr/group/array, any folder with a zarr.json.
+//	             Read and written: the regular grid; chunk keys default and v2; codecs
+//	             bytes, transpose, gzip, zstd, blosc, crc32c and sharding_indexed,
+//	             nested too. Missing chunks have the fill value; dimension names and
+//	             attributes are part of copies.
+//	Zarr v2      The same paths, with a .zarray. Read: C and F order, either separator,
+//	             compressors and filters that are codecs above, .zattrs. New arrays are
+//	             v3.
+//	npy          x.npy. Read: versions 1 to 3, C and Fortran order, any endianness.
+//	             Written: C order.
+//	npz          x.npz#name, where #name may be left out if there is one array. Read:
+//	             stored and deflated members, as streams. Written: stored, added to what
+//	             the file has.
+//	safetensors  x.safetensors#name, likewise. Every dtype that NumPy has, and bfloat16.
+//	             Written: added to what the file has.
+//	raw          x.bin?shape=3075200x512&dtype=float32: bare elements.
+//	S3           s3://bucket/x.zarr, .npy, .safetensors#name. Read by ranges. Written:
+//	             Zarr, chunks as objects and metadata last.
+//	HTTP         https://host/x.zarr and so on. Read by ranges.
+//
+// # What a version is
+//
+// What a file holds is known from its full place and version: size, modification
+// time, the change time that no program can set, and inode; for Zarr those of all
+// chunk files; an object's ETag. A file that changed within the last tick of its file
+// system's clock is waited for, and pages that are still dirty in a mapping are
+// cleaned first, so that a rewrite with the same size and time shows. Of inputs behind
+// a web server only the metadata's version is known, since it lists nothing.
+//
+// # Unfinished outputs
+//
+// What is written lies in the staging folder .NAME.gonbext beside the output until the
+// last chunk is synced; then it takes its name in one step. What was there before stays
+// until then. Of an output in an object store the unfinished run's notes lie in the
+// user's cache folder: an object cannot be appended to.
+//
+// # Several writers
+//
+// Two processes never write one array: the second gets an error with the number of the
+// first. Two tasks never write one chunk or shard; uncompressed chunks of a new array
+// are filled in place, each byte by one task.
+//
+// Two machines never mix chunks in an object store: a run owns its output by a small
+// object, .gonbext-run.json, that it stores by conditional requests and renews; 90 s
+// after it was last renewed another run may take the output over. On servers without
+// conditional requests two runs that begin within a moment may both begin, and at least
+// one fails before its metadata are in place. A run goes on only where all that it has
+// stored is still there, and deletes nothing but its own chunks and those of the array
+// that it replaces.
 package store
 
 import (

@@ -19,7 +19,7 @@ func TestRunsOfAnExpression(t *testing.T) {
 		t.Errorf("said %q", said)
 	}
 	page, err := os.ReadFile(filepath.Join(dir, "y.html"))
-	if err != nil || !strings.Contains(string(page), "relative error by iteration") || !strings.Contains(string(page), "<title>cp(x, 2, ") {
+	if err != nil || !strings.Contains(string(page), "Relative error by iteration") || !strings.Contains(string(page), "<title>cp(x, 2, ") {
 		t.Errorf("the page has no errors, or another title (%v)", err)
 	}
 	var f, mask figures

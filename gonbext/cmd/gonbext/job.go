@@ -67,7 +67,7 @@ func (j *job) flags(c *cobra.Command) {
 // the flags ask for what this machine or build has not.
 func (j *job) options(c *cobra.Command) ([]oocore.Option, error) {
 	if j.id == "" { // an expression may run something before what it stands for is computed
-		j.id = "command-" + rand.Text()
+		j.id = record.CommandCell + rand.Text()
 	}
 	opts := []oocore.Option{oocore.Cell(j.id)}
 	if c.Flags().Changed("memory") {
@@ -249,8 +249,8 @@ func failure(err error) error {
 
 // interrupted says what a run leaves that the user has ended.
 func interrupted(err error) error {
-	if kept, ok := errors.AsType[*exec.ResumableError](err); ok && kept.Tasks > 0 {
-		return fmt.Errorf("interrupted: the output is as it was, and %d of %d chunks are kept: the same command again goes on there", kept.Tasks, kept.Of)
+	if kept, ok := errors.AsType[*exec.ResumableError](err); ok {
+		return fmt.Errorf("interrupted: the output is as it was, and %s: the same command again goes on there", kept.Kept())
 	}
 	return errors.New("interrupted: nothing was written")
 }
@@ -301,7 +301,7 @@ func (j *job) tell(w, warnings io.Writer, value string) error {
 		if !j.plan {
 			text, _, _ = strings.Cut(text, "\n\n") // what was done, and the verdict
 		}
-		if j.plan || j.explain {
+		if j.explain && !j.plan {
 			text += "\n\n" + strings.TrimRight(record.Tree(r.Explain()), "\n")
 		}
 		if _, err = fmt.Fprintln(w, text); err != nil {

@@ -1,5 +1,5 @@
-// Command gonbext works on arrays larger than memory: from the command line,
-// and as the Jupyter kernel and the notebooks that show where the memory goes.
+// Command gonbext computes on arrays larger than memory from the command line, and is
+// the Jupyter kernel whose notebooks show where the memory goes.
 package main
 
 import (

@@ -5,6 +5,9 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/gonbext/gonbext/gonbext"
+	"github.com/gonbext/gonbext/oocore/record"
 )
 
 // call runs the command in this process; what it says is one string.
@@ -91,5 +94,34 @@ func TestHelpShowsAnExample(t *testing.T) {
 		if exit != 0 || !strings.Contains(said, "Examples:") {
 			t.Errorf("%s --help: exit status %d, said %q", c.Name(), exit, said)
 		}
+	}
+}
+
+// A cell's figures in stock GoNB are drawn by the command, each with an answer; outside of a
+// notebook they are text.
+func TestReportCommandShowsFigures(t *testing.T) {
+	written := func(card *record.Card) string {
+		w, err := record.Create(t.TempDir(), record.Header{Cell: record.Unreported, Title: "x", Card: card})
+		if err == nil {
+			err = w.End(record.End{Status: record.Done})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w.Path()
+	}
+	figure := written(&record.Card{Figure: &record.Figure{Kind: record.PlotFigure}, Text: "x as text"})
+	none := written(nil)
+	var out strings.Builder
+	root := newRoot()
+	root.SetArgs([]string{gonbext.ReportCommand, ""})
+	root.SetIn(strings.NewReader(figure + "\n" + none + "\n" + figure + "\n"))
+	root.SetOut(&out)
+	if err := root.Execute(); err != nil {
+		t.Fatal(err)
+	}
+	want := "x as text\n" + gonbext.ShownLine + "\n" + none + " is no figure of a cell\nx as text\n" + gonbext.ShownLine + "\n"
+	if out.String() != want {
+		t.Errorf("said %q, not %q", out.String(), want)
 	}
 }

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bufio"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/janpfeifer/gonb/gonbui"
 	"github.com/janpfeifer/gonb/gonbui/protocol"
@@ -13,45 +15,78 @@ import (
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
-// newReport is what a cell in stock GoNB runs at its end, so that the cell
-// itself links no charts: the report of its runs, in the notebook if GoNB is
-// above, else as text.
+// newReport is what a cell in stock GoNB runs, so that the cell itself links no charts: it
+// draws the records whose paths it reads, and when there are no more the report of the
+// cell's runs, in the notebook if GoNB is above, else as text.
 func newReport() *cobra.Command {
 	var mode string
 	c := &cobra.Command{
 		Use:     gonbext.ReportCommand + " CELL",
-		Short:   "Show the report of a cell's runs",
+		Short:   "Show what a cell has to show",
 		Example: "  gonbext " + gonbext.ReportCommand + " CELL",
 		Hidden:  true,
 		Args:    cobra.ExactArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(c *cobra.Command, args []string) error {
 			m, err := chart.ParseMode(mode)
 			if err != nil {
 				return usageError{err}
+			}
+			// A process of its own for each cell cannot know what other cells
+			// have shown, so one of its outputs carries the library.
+			o := chart.Options{Mode: m, Library: true}
+			for lines := bufio.NewScanner(c.InOrStdin()); lines.Scan(); {
+				answer := gonbext.ShownLine
+				if err := showCard(c, lines.Text(), &o); err != nil {
+					answer = strings.ReplaceAll(err.Error(), "\n", "; ")
+				}
+				fmt.Fprintln(c.OutOrStdout(), answer)
+			}
+			if args[0] == "" {
+				return nil
 			}
 			runs, err := runsOf(args[0])
 			if err != nil || len(runs) == 0 {
 				return err
 			}
-			// A process of its own for each cell cannot know what other cells
-			// have shown, so each carries the library.
-			out, err := chart.Report(runs, chart.Options{Mode: m, Library: true})
+			out, err := chart.Report(runs, o)
 			if err != nil {
 				return err
 			}
-			if !gonbui.IsNotebook {
-				fmt.Println(out.Text)
-				return nil
-			}
-			gonbui.SendData(&protocol.DisplayData{Data: map[protocol.MIMEType]any{
-				protocol.MIMETextHTML: out.HTML, protocol.MIMETextPlain: out.Text,
-			}})
-			gonbui.Sync()
-			return gonbui.Error()
+			return showOutput(c, out)
 		},
 	}
 	c.Flags().StringVar(&mode, "chart", "", "how charts are drawn: auto, svg or none")
 	return c
+}
+
+// showCard shows an array of the cell.
+func showCard(c *cobra.Command, path string, o *chart.Options) error {
+	r, err := record.Read(path)
+	if err != nil {
+		return err
+	}
+	if r.Header.Card == nil {
+		return fmt.Errorf("%s is no figure of a cell", path)
+	}
+	out, err := chart.Card(r.Header.Title, r.Header.Card, *o)
+	if err != nil {
+		return err
+	}
+	o.Library = o.Library && !out.Library
+	return showOutput(c, out)
+}
+
+// showOutput shows an output in the notebook whose GoNB it runs below, else as text.
+func showOutput(c *cobra.Command, out chart.Output) error {
+	if !gonbui.IsNotebook {
+		_, err := fmt.Fprintln(c.OutOrStdout(), out.Text)
+		return err
+	}
+	gonbui.SendData(&protocol.DisplayData{Data: map[protocol.MIMEType]any{
+		protocol.MIMETextHTML: out.HTML, protocol.MIMETextPlain: out.Text,
+	}})
+	gonbui.Sync()
+	return gonbui.Error()
 }
 
 // runsOf are the runs of a cell, in their order.

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 
 	"github.com/gonbext/gonbext/gonbext/chart"
+	"github.com/gonbext/gonbext/gonbext/internal/inspect"
 	"github.com/gonbext/gonbext/gonbext/internal/relay"
-	"github.com/gonbext/gonbext/gonbext/internal/stored"
 	"github.com/gonbext/gonbext/oocore/store/blob"
 )
 
@@ -18,7 +18,7 @@ func (r *rewriting) chunks(operands []string) error {
 		return fmt.Errorf(`it takes one path, as in %%chunks acts.zarr, and got %d; one with spaces goes in "quotes"`, len(operands))
 	}
 	r.later("%chunks", func(ctx context.Context, now relay.Now) (chart.Output, error) {
-		m, err := stored.Chunks(ctx, from(now.Dir, operands[0]))
+		m, err := inspect.Chunks(ctx, from(now.Dir, operands[0]))
 		if err != nil {
 			return chart.Output{}, err
 		}

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/gonbext/gonbext/gonbext/internal/inspect"
 	"github.com/gonbext/gonbext/gonbext/internal/relay"
-	"github.com/gonbext/gonbext/gonbext/internal/stored"
 )
 
 // Complete answers Tab in a magic, and in the quotes of a path in Go; ok is
@@ -121,7 +121,7 @@ func completePath(text string) (word string, matches []string) {
 // Behind the # of a file with several arrays it is their names.
 func completeFile(word string) (_ string, matches []string) {
 	if file, _, inside := strings.Cut(word, "#"); inside {
-		paths, err := stored.Members(file)
+		paths, err := inspect.Members(file)
 		if err != nil {
 			return "", nil
 		}

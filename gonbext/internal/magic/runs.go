@@ -154,7 +154,7 @@ func (r *rewriting) compare(operands []string) error {
 		return fmt.Errorf("it takes two runs, as in %%compare last-1 last, and got %d", len(operands))
 	}
 	names, notebook := [2]string(slices.Clone(operands)), r.notebook
-	r.later("%compare", func(context.Context, relay.Now) (chart.Output, error) {
+	r.later("%compare", func(_ context.Context, now relay.Now) (chart.Output, error) {
 		log, err := readRunLog(notebook)
 		if err != nil {
 			return chart.Output{}, err
@@ -169,7 +169,7 @@ func (r *rewriting) compare(operands []string) error {
 				return chart.Output{}, err
 			}
 		}
-		return chart.Compare(runs[0], runs[1], names)
+		return chart.Compare(runs[0], runs[1], names, chart.Options{Library: now.Library})
 	})
 	return nil
 }

@@ -11,4 +11,8 @@
 // socket (socket.go) carries it; process (process.go) is the GoNB behind;
 // jobs (jobs.go) are the requests that the relay has changed; front.go and
 // back.go route the two directions; watch.go shows runs.
+//
+// The sockets that face Jupyter trust nobody: each connection has five seconds to
+// greet, lengths are checked before memory is taken, a request that is sent again is
+// dropped, and a peer that does not read is cut off.
 package relay

@@ -128,7 +128,7 @@ func (r *relay) complete(from *socket, m *message) (pass bool) {
 	c, ok := r.magic.Complete(code, cursor)
 	r.rewriting.Unlock()
 	if !ok {
-		r.pad(m)
+		r.maskMagics(m)
 		r.limit(from, *m, "complete_reply", completion(Completion{Start: cursor, End: cursor}))
 		return true
 	}
@@ -193,8 +193,8 @@ func (r *relay) limit(on *socket, request message, kind string, content any) {
 	}))
 }
 
-// pad hides magics from GoNB's completion.
-func (r *relay) pad(m *message) {
+// maskMagics hides magics from GoNB's completion.
+func (r *relay) maskMagics(m *message) {
 	content, err := fields(m.content)
 	if err != nil {
 		return

@@ -38,8 +38,8 @@ type relay struct {
 	magic   Rewriter
 	watch   func(cell Cell, origin string) Watcher
 
-	jobs       *jobs
-	hidden     *hidden
+	jobs       *pending
+	hidden     *internalSession
 	shutdown   shutdown
 	library    *Library
 	interrupts interrupts

@@ -58,8 +58,12 @@ type cellRuns struct {
 	known  map[string]bool // files that were looked at
 	paths  []string        // of this cell's runs, in the order of their start
 	tail   *record.Tail    // of the latest, while it is followed
+	live   *chart.Live     // its memory so far
+	said   time.Time       // when progress was shown last
 	shown  state
 	cards  []Bundle // that were not shown yet
+	// carried is set once an output of this execution carries the chart library.
+	carried bool
 }
 
 // Cards are the arrays that the cell has shown since the last call.
@@ -108,16 +112,37 @@ func (w *cellRuns) look() {
 		if card := tail.Header.Card; card != nil {
 			tail.Close()
 			_ = os.Remove(path) // it is no run, and has been shown
-			if out, err := chart.Card(tail.Header.Title, card); err == nil {
-				w.cards = append(w.cards, bundle(out))
-			}
+			w.card(tail.Header.Title, card)
 			continue
 		}
 		w.unfollow()
-		w.tail = tail
+		w.tail, w.live = tail, chart.NewLive()
+		tail.Each = w.live.Add
 		if tail.Header.Within == "" { // what is within an algorithm is in the algorithm's own
 			w.paths = append(w.paths, path)
 		}
+	}
+}
+
+// card draws an array that the cell shows.
+func (w *cellRuns) card(title string, card *record.Card) {
+	mode, _ := chart.ParseMode(w.cell.Chart) // a wrong one is the report's to say
+	out, err := chart.Card(title, card, chart.Options{Mode: mode, Library: w.carries()})
+	if err != nil {
+		out = chart.Output{Text: err.Error()}
+	}
+	w.note(out)
+	w.cards = append(w.cards, bundle(out))
+}
+
+// carries reports whether the next output is to carry the chart library.
+func (w *cellRuns) carries() bool { return !w.carried && w.all.library.carries(w.origin) }
+
+// note remembers that an output carries the library.
+func (w *cellRuns) note(out chart.Output) {
+	if out.Library {
+		w.carried = true
+		w.all.library.carried(w.origin)
 	}
 }
 
@@ -146,12 +171,20 @@ func (w *cellRuns) Progress() (b Bundle, ok bool) {
 			return b, false // a short cell shows its end only
 		}
 	}
-	if now == w.shown {
+	if now == w.shown && (p.End != nil || time.Since(w.said) < stillThere) {
 		return b, false
 	}
-	w.shown = now
-	return bundle(chart.Progress(h, p, time.Since(h.Start))), true
+	w.shown, w.said = now, time.Now()
+	live := w.live
+	if w.cell.Chart == string(chart.None) {
+		live = nil
+	}
+	return bundle(chart.Progress(h, p, time.Since(h.Start), live)), true
 }
+
+// stillThere is after what time progress is shown again though nothing has changed: a page
+// gives up a bar that is not replaced for several times as long.
+const stillThere = 5 * time.Second
 
 // processQuiet is how long a cell without runs goes on before its memory is shown.
 const processQuiet = time.Second
@@ -173,13 +206,11 @@ func (w *cellRuns) Report() (b Bundle, ok bool) {
 	if err != nil {
 		return bundle(chart.Output{Text: err.Error()}), true
 	}
-	out, err := chart.Report(runs, chart.Options{Mode: mode, Library: w.all.library.carries(w.origin)})
+	out, err := chart.Report(runs, chart.Options{Mode: mode, Library: w.carries()})
 	if err != nil {
 		return bundle(chart.Output{Text: err.Error()}), true
 	}
-	if out.Library {
-		w.all.library.carried(w.origin)
-	}
+	w.note(out)
 	return bundle(out), true
 }
 

@@ -133,3 +133,50 @@ func TestLibraryIsCarriedOnce(t *testing.T) {
 		t.Errorf("a cell without a name has %d bytes: a second library", n)
 	}
 }
+
+// The memory chart grows beside the bar, and a bar that stands still is shown again, so
+// that a page can tell it from one that it lost.
+func TestProgressDrawsMemoryAndRepeats(t *testing.T) {
+	dir := t.TempDir()
+	w := NewRuns(dir, &Library{}).Watch(Cell{ID: "A"}, "").(*cellRuns)
+	defer w.Close()
+	r, err := record.Create(dir, record.Header{
+		Cell: "A", Title: "x", Budget: 1 << 20, Workers: 1, Start: time.Now().Add(-10 * time.Second),
+		Stages: []record.Stage{{Name: "x", Kind: "map", Shape: []int{40}, Chunks: []int{4}, DType: "float32", Tasks: 10, Slots: 1}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 100 {
+		r.Sample(record.Sample{At: time.Duration(i) * 100 * time.Millisecond, Arena: record.Bytes{int64(i) << 12}})
+	}
+	for i := range 10 {
+		r.Task(&record.Task{Chunk: int64(i), Duration: time.Second})
+	}
+	var b Bundle
+	for range 100 { // the record is written behind
+		if next, ok := w.Progress(); ok {
+			b = next
+		}
+		if html, _ := b.Data["text/html"].(string); strings.Contains(html, `src="data:image/svg`) {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	if html, _ := b.Data["text/html"].(string); !strings.Contains(html, `alt="Memory so far"`) {
+		t.Errorf("no chart in %q", html)
+	}
+	for range 3 {
+		w.Progress()
+	}
+	if _, ok := w.Progress(); ok {
+		t.Error("nothing has changed, and it is shown at once")
+	}
+	w.said = time.Now().Add(-stillThere)
+	if _, ok := w.Progress(); !ok {
+		t.Error("a bar that stands still is not shown again")
+	}
+	if err := r.End(record.End{Status: record.Done}); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -14,9 +14,11 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/exec"
+	"github.com/gonbext/gonbext/oocore/exec/checkpoint"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/op/linalg"
 	"github.com/gonbext/gonbext/oocore/op/order"
 	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/record"
@@ -43,12 +45,17 @@ type Case struct {
 	Plan func(path string) (*plan.Plan, error)
 	Path string           // the output's name
 	Want func() []float64 // the result
-	Sums func() []float64 // results beside the output
+	// Tolerance is how much elements may differ from Want's; those of most cases may not.
+	Tolerance float64
+	Sums      func() []float64 // results beside the output
 }
 
 // rows × cols float64 are three chunks of 4 MiB. All values are small whole numbers, so
 // that sums and products of them are exact in any order.
 const rows, cols = 1500, 1000
+
+// tallRows × tallCols have several blocks of a QR.
+const tallRows, tallCols = 90_000, 12
 
 func value(i int) float64 { return float64(i * 7919 % 1009) }
 
@@ -58,6 +65,36 @@ func values(n int) []float64 {
 		v[i] = value(i)
 	}
 	return v
+}
+
+// orthonormal is the Q of a matrix of value(0), value(1) …, by the modified process of Gram
+// and Schmidt.
+func orthonormal(rows, cols int) []float64 {
+	v := values(rows * cols)
+	dot := func(a, b int) (sum float64) {
+		for r := range rows {
+			sum += v[r*cols+a] * v[r*cols+b]
+		}
+		return sum
+	}
+	for c := range cols {
+		length := math.Sqrt(dot(c, c))
+		for r := range rows {
+			v[r*cols+c] /= length
+		}
+		for d := c + 1; d < cols; d++ {
+			part := dot(c, d)
+			for r := range rows {
+				v[r*cols+d] -= part * v[r*cols+c]
+			}
+		}
+	}
+	return v
+}
+
+// near reports elements that differ by no more than a tolerance.
+func near(a, b []float64, tolerance float64) bool {
+	return slices.EqualFunc(a, b, func(x, y float64) bool { return math.Abs(x-y) <= tolerance })
 }
 
 type builder struct{ err error }
@@ -85,6 +122,10 @@ func Cases(dir string) ([]Case, error) {
 			t.Path = path
 			return plan.New(n, t)
 		}
+	}
+	z, err := stored(filepath.Join(dir, "z.npy"), tallRows, tallCols, store.Meta{})
+	if err != nil {
+		return nil, err
 	}
 	var b builder
 	var site graph.Site
@@ -116,6 +157,10 @@ func Cases(dir string) ([]Case, error) {
 	left := b.node(graph.Slice(site, x, "0:700, 0:300"))
 	right := b.node(graph.Slice(site, x, "0:300, 0:900"))
 	product := b.node(graph.Product(site, left, right))
+	q, _, err := linalg.QR(site, z)
+	if err != nil {
+		return nil, err
+	}
 	sorted := b.node(order.Sort(site, b.node(graph.Transpose(site, y)), 1, false))
 	transposed := func(f func(column []float64)) func() []float64 {
 		return func() (w []float64) {
@@ -204,6 +249,7 @@ func Cases(dir string) ([]Case, error) {
 				}
 				return w
 			}},
+		{Name: "qr", Path: "o.npy", Plan: cubed(q, plan.Target{}), Want: func() []float64 { return orthonormal(tallRows, tallCols) }, Tolerance: 1e-9},
 		{Name: "nothing", Path: "o.npy", Plan: cubed(b.node(graph.Slice(site, x, "0:0")), plan.Target{}), Want: func() []float64 { return nil }},
 		{Name: "sums of nothing", Path: "o.npy", Plan: cubed(fold(kernel.Sum, b.node(graph.Slice(site, x, "0:0")), 0), plan.Target{}), Want: func() []float64 { return make([]float64, cols) }},
 	}
@@ -250,7 +296,7 @@ func Test(t *testing.T, run Run) {
 	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {
 			want, sums, _ := Do(t, c, Slots)
-			if v := dtype.Slice[float64](want); !slices.Equal(v, c.Want()) {
+			if v := dtype.Slice[float64](want); !near(v, c.Want(), c.Tolerance) {
 				t.Fatal("the slots of this process give other values than arithmetic")
 			}
 			got, gotSums, end := Do(t, c, run)
@@ -307,7 +353,7 @@ func Do(t testing.TB, c Case, run Run) (result []byte, sums []float64, end recor
 func Environment(p *plan.Plan) (env exec.Env, into []byte, err error) {
 	out := &p.Arrays[p.Output]
 	if out.Place == plan.InResult {
-		env.Checkpoint, err = exec.NewCheckpoint(p, p.Fingerprint("", nil), false)
+		env.Checkpoint, err = checkpoint.New(p, p.Fingerprint("", nil), false)
 		return env, nil, err
 	}
 	env.Into = make([]byte, out.Bytes())

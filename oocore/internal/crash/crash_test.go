@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/gonbext/gonbext/oocore"
-	"github.com/gonbext/gonbext/oocore/journal"
+	"github.com/gonbext/gonbext/oocore/exec/checkpoint"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/testcases"
 )
@@ -131,7 +131,7 @@ func TestKilledRunsGoOn(t *testing.T) {
 			random := testcases.Rand(t)
 			for left := n; left > 0; {
 				runs := t.TempDir()
-				var done map[int]*journal.Set
+				var done map[int]*checkpoint.Set
 				for {
 					c := start(t, j, source, target, runs)
 					ended := make(chan error, 1)
@@ -176,14 +176,14 @@ func TestKilledRunsGoOn(t *testing.T) {
 }
 
 // noted reads from an output's workspace what its run has done.
-func noted(t *testing.T, target string) map[int]*journal.Set {
+func noted(t *testing.T, target string) map[int]*checkpoint.Set {
 	path := filepath.Join(filepath.Dir(target), "."+filepath.Base(target)+".gonbext", "journal")
 	f, err := os.Open(path)
 	if err != nil {
 		return nil
 	}
 	defer f.Close()
-	s, _, err := journal.Read(f)
+	s, _, err := checkpoint.ReadJournal(f)
 	if err != nil {
 		return nil // it was killed before the journal's header was there
 	}
@@ -196,7 +196,7 @@ func noted(t *testing.T, target string) map[int]*journal.Set {
 }
 
 // again finds chunks in the last record that an earlier run had done.
-func again(t *testing.T, runs string, done map[int]*journal.Set) {
+func again(t *testing.T, runs string, done map[int]*checkpoint.Set) {
 	t.Helper()
 	all, err := record.List(runs)
 	if err != nil || len(all) == 0 || len(done) == 0 {
@@ -207,7 +207,7 @@ func again(t *testing.T, runs string, done map[int]*journal.Set) {
 		t.Fatal(err)
 	}
 	for row := range r.Tasks() {
-		if done[int(row.Stage)].Has(row.Chunk) {
+		if d := done[int(row.Stage)]; d != nil && d.Has(row.Chunk) {
 			t.Fatalf("chunk %d of stage %d was done, and was computed again", row.Chunk, row.Stage)
 		}
 	}

@@ -25,10 +25,10 @@ func TestErrorsOfWritingBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(f.Settle(0, 1<<20, 1<<20), f.OS().Close()); err != nil {
+	if err := errors.Join(f.WritebackRange(0, 1<<20, 1<<20), f.OS().Close()); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Settle(0, 1<<20, 1<<20); !errors.Is(err, unix.EBADF) || errors.Is(err, os.ErrInvalid) {
+	if err := f.WritebackRange(0, 1<<20, 1<<20); !errors.Is(err, unix.EBADF) || errors.Is(err, os.ErrInvalid) {
 		t.Errorf("writing back a file that is closed gives %v", err)
 	}
 }

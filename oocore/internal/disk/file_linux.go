@@ -105,18 +105,18 @@ func (f *File) writeDirect(p []byte, at int64) (cached int, done bool, err error
 	return len(p) - body, true, nil
 }
 
-// Settle sends what was written to the page cache on its way to the disk: n
+// WritebackRange sends what was written to the page cache on its way to the disk: n
 // bytes between two places.
-func (f *File) Settle(from, to int64, n int) error {
+func (f *File) WritebackRange(from, to int64, n int) error {
 	if !f.large || n == 0 {
 		return nil
 	}
 	return f.behind.add(int(f.OS().Fd()), span{from, to, int64(n)})
 }
 
-// Scattered counts the bytes of pages that short runs have touched, and waits for the
+// ThrottleDirty counts the bytes of pages that short runs have touched, and waits for the
 // disk when these are too many.
-func (f *File) Scattered(n int) error {
+func (f *File) ThrottleDirty(n int) error {
 	if !f.large || n == 0 {
 		return nil
 	}

@@ -14,11 +14,11 @@ func (f *File) writeDirect([]byte, int64) (cached int, done bool, err error) { r
 
 type writeBehind struct{}
 
-// Settle sends what was written to the page cache on its way to the disk.
-func (f *File) Settle(from, to int64, n int) error { return nil }
+// WritebackRange sends what was written to the page cache on its way to the disk.
+func (f *File) WritebackRange(from, to int64, n int) error { return nil }
 
-// Scattered leaves the pages that short runs have touched to the system.
-func (f *File) Scattered(n int) error { return nil }
+// ThrottleDirty leaves the pages that short runs have touched to the system.
+func (f *File) ThrottleDirty(n int) error { return nil }
 
 // Flush starts to write back what is in the page cache.
 func (f *File) Flush() error { return nil }

@@ -54,7 +54,7 @@ The suite runs by hand, over `+"`oocore/internal/arrayapi`"+`:
     GONBEXT_EVALUATOR=/tmp/evaluator PYTHONPATH=$PWD/oocore/internal/arrayapi ARRAY_API_TESTS_MODULE=namespace \
         pytest --disable-deadline PATH/TO/array-api-tests/array_api_tests
 
-What its text fixes is also part of the cases against NumPy, oocore/internal/truth/ops/arrayapi.py.
+What its text fixes is also part of the cases against NumPy, oocore/internal/oracle/ops/arrayapi.py.
 This page is generated: run `+"`go generate ./...`"+` after a change of functions.tsv there.
 
 | function | in an expression | suite |

@@ -72,9 +72,9 @@ func setMask(m *compose.Maker, n, mask, values *graph.Node) (*graph.Node, error)
 	other := m.Apply(kernel.NotEqual, trues, m.Number(count))
 	reason := fmt.Sprintf("%d values are not for as many elements as the mask selects", count)
 	if grid.Size(values.Shape) == 0 {
-		return m.Unless(m.BroadcastTo(other, n.Shape...), n, reason), m.Err
+		return m.FailIf(m.BroadcastTo(other, n.Shape...), n, reason), m.Err
 	}
-	zero := m.Unless(other, m.Full(dtype.ValueOf(int64(0))), reason)
+	zero := m.FailIf(other, m.Full(dtype.ValueOf(int64(0))), reason)
 	flat := m.Reshape(m.Cast(mask, dtype.Int64), -1)
 	at := m.Make(func() (*graph.Node, error) { return scan.Cumulative(m.Site, "cumsum", false, flat, 0) })
 	at = m.Apply(kernel.Maximum, m.Apply(kernel.Minimum, m.Apply(kernel.Subtract, at, m.Number(1)), m.Number(count-1)), zero)
@@ -122,7 +122,7 @@ func setAt(m *compose.Maker, n, indices, values *graph.Node, axis int) (*graph.N
 	indices = m.Reshape(indices, count)
 	indices = m.Apply(kernel.Where, m.Apply(kernel.Less, indices, m.Number(0)), m.Apply(kernel.Add, indices, m.Number(length)), indices)
 	outside := m.Apply(kernel.LogicalOr, m.Apply(kernel.Less, indices, m.Number(0)), m.Apply(kernel.GreaterEqual, indices, m.Number(length)))
-	indices = m.Unless(outside, indices, fmt.Sprintf("an index is out of range for axis %d of length %d", at, length))
+	indices = m.FailIf(outside, indices, fmt.Sprintf("an index is out of range for axis %d of length %d", at, length))
 	if length == 0 {
 		return nil, fmt.Errorf("axis %d has no elements to assign to", at)
 	}

@@ -25,7 +25,7 @@ func NextAfter(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
 	if grid.Size(in[0].Shape) == 0 {
 		return in[0], nil
 	}
-	return graph.Boxes(site, "nextafter", Next{Type: t}, in[0].Shape, t, in)
+	return graph.NewBlockwise(site, "nextafter", Next{Type: t}, in[0].Shape, t, in)
 }
 
 // Next steps floats of one type.

@@ -12,7 +12,7 @@ import (
 func Power(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
 	if dtype.Promote(a.DType, b.DType).Integer() && b.DType.Kind() == dtype.KindInt && b.Kind != graph.Constant {
 		m := &compose.Maker{Site: site}
-		if b = m.Unless(m.Apply(kernel.Less, b, m.Number(0)), b, "integers have no negative integer powers: bring either side to float64 with AsType"); m.Err != nil {
+		if b = m.FailIf(m.Apply(kernel.Less, b, m.Number(0)), b, "integers have no negative integer powers: bring either side to float64 with AsType"); m.Err != nil {
 			return nil, m.Err
 		}
 	}

@@ -27,7 +27,7 @@ func Round(site graph.Site, n *graph.Node, decimals int) (*graph.Node, error) {
 	if err != nil || grid.Size(n.Shape) == 0 {
 		return n, err
 	}
-	return graph.Boxes(site, "round", Rounded{Type: n.DType, Decimals: decimals}, n.Shape, n.DType, []*graph.Node{n}, strconv.Itoa(decimals))
+	return graph.NewBlockwise(site, "round", Rounded{Type: n.DType, Decimals: decimals}, n.Shape, n.DType, []*graph.Node{n}, strconv.Itoa(decimals))
 }
 
 // Rounded rounds the parts of complex numbers.

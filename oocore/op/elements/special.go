@@ -67,7 +67,7 @@ func (o Special) of(m *compose.Maker, n *graph.Node) *graph.Node {
 		if grid.Size(n.Shape) == 0 {
 			return n, nil
 		}
-		return graph.Boxes(m.Site, o.Function, o, n.Shape, dtype.Float64, []*graph.Node{n})
+		return graph.NewBlockwise(m.Site, o.Function, o, n.Shape, dtype.Float64, []*graph.Node{n})
 	})
 }
 
@@ -135,7 +135,7 @@ func Ldexp(site graph.Site, n, exponent *graph.Node) (*graph.Node, error) {
 		if grid.Size(shape) == 0 {
 			return x, nil
 		}
-		return graph.Boxes(site, "ldexp", Scaled{}, shape, dtype.Float64, []*graph.Node{x, by})
+		return graph.NewBlockwise(site, "ldexp", Scaled{}, shape, dtype.Float64, []*graph.Node{x, by})
 	})
 	return m.Cast(out, n.DType.Float()), m.Err
 }

@@ -73,7 +73,7 @@ func along(site graph.Site, kind Kind, n *graph.Node, length, axis int, norm str
 	if norm != "" && norm != "backward" {
 		args = append(args, fmt.Sprintf("%q", norm))
 	}
-	out, err := graph.Boxes(site, string(kind), op, shape, to, []*graph.Node{n}, args...)
+	out, err := graph.NewBlockwise(site, string(kind), op, shape, to, []*graph.Node{n}, args...)
 	if err == nil && kind == RealInverse && given == dtype.Float16 { // as in NumPy
 		return graph.AsType(site, out, given)
 	}

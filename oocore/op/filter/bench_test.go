@@ -59,11 +59,11 @@ func BenchmarkFilters(b *testing.B) {
 		run(fmt.Sprintf("median%d", n), Median{of(n, n)}, x)
 	}
 	for _, n := range []int{5, 17, 31, 65} {
-		run(fmt.Sprintf("sums%d", n), Weighted{Window: of(n, n)}, x, random(dtype.Float64, n, n))
+		run(fmt.Sprintf("sums%d", n), DirectConv{Window: of(n, n)}, x, random(dtype.Float64, n, n))
 		run(fmt.Sprintf("transforms%d", n), transformed(of(n, n)), x, random(dtype.Float64, n, n))
 	}
-	run("sums17x1", Weighted{Window: of(17, 1)}, x, random(dtype.Float64, 17, 1))
-	run("sums1x17", Weighted{Window: of(1, 17)}, x, random(dtype.Float64, 1, 17))
+	run("sums17x1", DirectConv{Window: of(17, 1)}, x, random(dtype.Float64, 17, 1))
+	run("sums1x17", DirectConv{Window: of(1, 17)}, x, random(dtype.Float64, 1, 17))
 	run("mean15x1", Running{Window: of(15, 1), Axis: 0, Op: kernel.Add}, x)
 	run("mean1x15", Running{Window: of(1, 15), Axis: 1, Op: kernel.Add}, x)
 	run("maximum15x1", Running{Window: of(15, 1), Axis: 0, Op: kernel.Maximum}, x)

@@ -14,18 +14,18 @@ import (
 	"github.com/gonbext/gonbext/oocore/op/window"
 )
 
-func init() { blockwise.Register("filter.weighted", Weighted{}) }
+func init() { blockwise.Register("filter.direct_conv", DirectConv{}) }
 
-// Weighted is the sum of what a window shows times weights, in float64 and in C order of
+// DirectConv is the sum of what a window shows times weights, in float64 and in C order of
 // the window. Weights of zero take no part, so that a NaN or infinity there does not
 // either.
-type Weighted struct {
+type DirectConv struct {
 	window.Window
 	Weights []float64 // in C order; nil takes them from the second input
 }
 
 // Chunks are any.
-func (Weighted) Chunks() []int { return nil }
+func (DirectConv) Chunks() []int { return nil }
 
 // sizesOf are the window's lengths.
 func sizesOf(w *window.Window) []int {
@@ -36,7 +36,7 @@ func sizesOf(w *window.Window) []int {
 	return out
 }
 
-func (o Weighted) work(m *blockwise.Parts, tile []int) (in, sums []byte) {
+func (o DirectConv) work(m *blockwise.Parts, tile []int) (in, sums []byte) {
 	_, parts := parts(o.DType)
 	with, without := elements(&o.Window, tile)
 	return m.Take(with * parts * 8), m.Take(without * parts * 8)
@@ -44,7 +44,7 @@ func (o Weighted) work(m *blockwise.Parts, tile []int) (in, sums []byte) {
 
 // Need is the box with its border, and a tile in float64. A core does about eight
 // products in a nanosecond.
-func (o Weighted) Need(box []int) blockwise.Need {
+func (o DirectConv) Need(box []int) blockwise.Need {
 	n := grid.Size(sizesOf(&o.Window))
 	need := need(&o.Window, box, func(m *blockwise.Parts, tile []int) {
 		o.work(m, tile)
@@ -60,7 +60,7 @@ func (o Weighted) Need(box []int) blockwise.Need {
 }
 
 // Fill sums.
-func (o Weighted) Fill(ctx context.Context, t *blockwise.Task) error {
+func (o DirectConv) Fill(ctx context.Context, t *blockwise.Task) error {
 	weights := o.Weights
 	if weights == nil {
 		bytes := grid.Size(sizesOf(&o.Window)) * 8
@@ -107,7 +107,7 @@ func whole(sums []float64, close float64) {
 }
 
 // taps are the weights for a tile.
-func (o Weighted) taps(tile []int, weights []float64) *taps {
+func (o DirectConv) taps(tile []int, weights []float64) *taps {
 	_, count := parts(o.DType)
 	offsets := offsetsOf(&o.Window, tile)
 	for i := range offsets {
@@ -186,11 +186,11 @@ func correlate(site graph.Site, name string, x, weights *graph.Node, b window.Bo
 	if err != nil {
 		return nil, err
 	}
-	var op blockwise.Op = Weighted{Window: w}
+	var op blockwise.Op = DirectConv{Window: w}
 	if grid.Size(weights.Shape) > manyTaps {
 		op = transformed(w)
 	}
-	return graph.Boxes(site, name, op, x.Shape, x.DType, []*graph.Node{x, weights}, args(b)...)
+	return graph.NewBlockwise(site, name, op, x.Shape, x.DType, []*graph.Node{x, weights}, args(b)...)
 }
 
 // reverse turns an array around along all axes.

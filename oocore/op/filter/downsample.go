@@ -180,5 +180,5 @@ func Downsample(site graph.Site, x *graph.Node, factors []int) (*graph.Node, err
 		args[d] = fmt.Sprint(f[d])
 	}
 	result := kernel.Mean.Result(x.DType)
-	return graph.Boxes(site, name, Downsampled{Shape: x.Shape, DType: x.DType, Result: result, Factors: f}, shape, result, []*graph.Node{x}, args...)
+	return graph.NewBlockwise(site, name, Downsampled{Shape: x.Shape, DType: x.DType, Result: result, Factors: f}, shape, result, []*graph.Node{x}, args...)
 }

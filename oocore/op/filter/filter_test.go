@@ -71,8 +71,8 @@ func TestBoxesDoNotShow(t *testing.T) {
 		case kind == 0 && dt != dtype.Bool:
 			w := someWindow(shape, dt, 5)
 			weights := random(dtype.Float64, sizesOf(&w)...)
-			if op = (Weighted{Window: w}); rand.IntN(2) == 0 {
-				op = Weighted{Window: w, Weights: dtype.Slice[float64](weights.Data)}
+			if op = (DirectConv{Window: w}); rand.IntN(2) == 0 {
+				op = DirectConv{Window: w, Weights: dtype.Slice[float64](weights.Data)}
 			} else {
 				in = append(in, weights)
 			}
@@ -288,7 +288,7 @@ func TestRowsThatShareNeighbours(t *testing.T) {
 		for i := range weights {
 			weights[i] = rand.NormFloat64()
 		}
-		p := Weighted{Window: w}.taps(tile, weights)
+		p := DirectConv{Window: w}.taps(tile, weights)
 		if sizes[len(sizes)-1] > 1 && p.shared == nil {
 			t.Fatalf("windows of %v share nothing", sizes)
 		}
@@ -384,7 +384,7 @@ func TestConvolutionWithAnImpulse(t *testing.T) {
 		for i := range v {
 			wide[i] = float64(v[i])
 		}
-		shown(out.Blocks.Op.(Weighted).Window, wide, func(at int, window []float64) {
+		shown(out.Blocks.Op.(DirectConv).Window, wide, func(at int, window []float64) {
 			if got[at] != float32(window[1*4+3]) {
 				t.Fatalf("%s: element %d is %v, want %v", mode, at, got[at], window[1*4+3])
 			}
@@ -399,7 +399,7 @@ func TestZeroWeightsTakeNoPart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := dtype.Slice[float64](blockwisetest.Same(t, Weighted{Window: w, Weights: []float64{1, 0, 1}}, []int{8}, dtype.Float64,
+	got := dtype.Slice[float64](blockwisetest.Same(t, DirectConv{Window: w, Weights: []float64{1, 0, 1}}, []int{8}, dtype.Float64,
 		blockwisetest.Array{Shape: []int{8}, DType: dtype.Float64, Data: dtype.Bytes(x)}))
 	if want := []float64{3, math.NaN(), 6, math.NaN(), math.Inf(1), 12, math.Inf(1), 15}; !bytes.Equal(dtype.Bytes(got), dtype.Bytes(want)) {
 		for i := range want {
@@ -435,7 +435,7 @@ func TestTransformsAreSums(t *testing.T) {
 				o.Tiles[d] = max(o.Tiles[d]/2, 1)
 			}
 			got := blockwisetest.Same(t, o, shape, dt, x, weights)
-			want := blockwisetest.Fill(t, Weighted{Window: w}, shape, dt, nil, x, weights)
+			want := blockwisetest.Fill(t, DirectConv{Window: w}, shape, dt, nil, x, weights)
 			real, count := parts(dt)
 			n := grid.Size(shape) * count
 			a, b := make([]float64, n), make([]float64, n)

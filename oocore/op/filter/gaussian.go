@@ -60,7 +60,7 @@ func gaussian(site graph.Site, x *graph.Node, sigma []float64, order []int, trun
 			return nil, err
 		}
 		args := append([]string{fmt.Sprint(s), fmt.Sprintf("axis %d", d)}, args(b)...)
-		if x, err = graph.Boxes(site, "gaussian_filter", Weighted{Window: w, Weights: weights}, x.Shape, x.DType, []*graph.Node{x}, args...); err != nil {
+		if x, err = graph.NewBlockwise(site, "gaussian_filter", DirectConv{Window: w, Weights: weights}, x.Shape, x.DType, []*graph.Node{x}, args...); err != nil {
 			return nil, err
 		}
 	}

@@ -176,5 +176,5 @@ func MedianOf(site graph.Site, x *graph.Node, sizes []int, b window.Border) (*gr
 	if elements > maxMedian {
 		return nil, graph.Refuse(site, name, fmt.Errorf("a window of shape %s has %.0f elements, more than %d: filter a downsampled array instead", grid.Format(sizesOf(&w)), elements, maxMedian), x)
 	}
-	return graph.Boxes(site, name, Median{w}, x.Shape, x.DType, []*graph.Node{x}, append([]string{grid.Format(sizesOf(&w))}, args(b)...)...)
+	return graph.NewBlockwise(site, name, Median{w}, x.Shape, x.DType, []*graph.Node{x}, append([]string{grid.Format(sizesOf(&w))}, args(b)...)...)
 }

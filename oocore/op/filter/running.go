@@ -155,7 +155,7 @@ func running(site graph.Site, name string, op kernel.Op, x *graph.Node, sizes []
 		w.Lo, w.Hi = make([]int, len(x.Shape)), make([]int, len(x.Shape))
 		w.Lo[d], w.Hi[d] = whole.Lo[d], whole.Hi[d]
 		args := append([]string{fmt.Sprint(n), fmt.Sprintf("axis %d", d)}, args(b)...)
-		if x, err = graph.Boxes(site, name, Running{Window: w, Axis: d, Op: op}, x.Shape, x.DType, []*graph.Node{x}, args...); err != nil {
+		if x, err = graph.NewBlockwise(site, name, Running{Window: w, Axis: d, Op: op}, x.Shape, x.DType, []*graph.Node{x}, args...); err != nil {
 			return nil, err
 		}
 	}

@@ -134,7 +134,7 @@ func reduce(m *compose.Maker, r Reduction, n *graph.Node, l Labels, ddof float64
 			return nil
 		}
 		if n.DType.Kind() < dtype.KindFloat {
-			return m.Unless(m.BroadcastTo(none, lengths...), out, "a group has no elements, and integers have nothing for that: AsType first, or leave it out")
+			return m.FailIf(m.BroadcastTo(none, lengths...), out, "a group has no elements, and integers have nothing for that: AsType first, or leave it out")
 		}
 		nan := dtype.FromFloat(out.DType, math.NaN())
 		if complexes {
@@ -233,11 +233,11 @@ func (l Labels) reduce(m *compose.Maker, kind kernel.Reduction, n *graph.Node, a
 		parts := newParts(g)
 		merged.Parts = parts.shape()[0]
 		states = m.Make(func() (*graph.Node, error) {
-			return graph.Boxes(m.Site, "group_parts", parts, parts.shape(), dtype.Uint64, []*graph.Node{n, l.Node}, fmt.Sprintf("%q", kind))
+			return graph.NewBlockwise(m.Site, "group_parts", parts, parts.shape(), dtype.Uint64, []*graph.Node{n, l.Node}, fmt.Sprintf("%q", kind))
 		})
 	default:
 		outside := m.Apply(kernel.LogicalOr, m.Apply(kernel.Less, l.Node, m.Number(0)), m.Apply(kernel.GreaterEqual, l.Node, m.Number(l.Groups)))
-		labels := m.Unless(outside, l.Node, fmt.Sprintf("a label is not that of one of %d groups, which are numbered from 0 on", l.Groups))
+		labels := m.FailIf(outside, l.Node, fmt.Sprintf("a label is not that of one of %d groups, which are numbered from 0 on", l.Groups))
 		by := m.Make(func() (*graph.Node, error) { return order.Argsort(m.Site, labels, 0, false) })
 		take := func(n *graph.Node, axis int) *graph.Node {
 			return m.Make(func() (*graph.Node, error) { return index.Take(m.Site, n, by, axis) })
@@ -248,14 +248,14 @@ func (l Labels) reduce(m *compose.Maker, kind kernel.Reduction, n *graph.Node, a
 		})
 		states = m.Make(func() (*graph.Node, error) {
 			whole := slices.Concat([]int{1}, lengths, []int{g.words()})
-			return graph.Boxes(m.Site, "group_segments", Segments{g}, whole, dtype.Uint64, []*graph.Node{elements, begins}, fmt.Sprintf("%q", kind))
+			return graph.NewBlockwise(m.Site, "group_segments", Segments{g}, whole, dtype.Uint64, []*graph.Node{elements, begins}, fmt.Sprintf("%q", kind))
 		})
 	}
 	out := m.Make(func() (*graph.Node, error) {
 		if states == nil {
 			return graph.Full(m.Site, dtype.FromInt(n.DType, 0), lengths...)
 		}
-		return graph.Boxes(m.Site, "groupby", merged, lengths, n.DType, []*graph.Node{states}, fmt.Sprintf("%q", kind))
+		return graph.NewBlockwise(m.Site, "groupby", merged, lengths, n.DType, []*graph.Node{states}, fmt.Sprintf("%q", kind))
 	})
 	return m.Make(func() (*graph.Node, error) { return shape.Move(m.Site, out, []int{0}, []int{axis}) })
 }

@@ -216,7 +216,7 @@ func takeAlong(site graph.Site, n, indices *graph.Node, axis int) (*graph.Node, 
 	}
 	op := Along{Axis: at, Shape: from, Item: n.DType.Size()}
 	op.Tile, op.Cut = lineTiles(from, to, at, max(op.Item, 8))
-	return graph.Boxes(site, "take_along_axis", op, to, n.DType, []*graph.Node{n, indices}, strconv.Itoa(axis))
+	return graph.NewBlockwise(site, "take_along_axis", op, to, n.DType, []*graph.Node{n, indices}, strconv.Itoa(axis))
 }
 
 // lineBytes is about what lines of the input and of the result take at once.

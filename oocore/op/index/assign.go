@@ -11,7 +11,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
-	"github.com/gonbext/gonbext/oocore/op/place"
+	"github.com/gonbext/gonbext/oocore/op/boxcopy"
 )
 
 func init() { blockwise.Register("set", Assigned{}) }
@@ -78,8 +78,8 @@ func (o Assigned) Fill(ctx context.Context, t *blockwise.Task) error {
 		return nil
 	}
 	unit := !slices.ContainsFunc(o.Step, func(s int) bool { return s != 1 })
-	to := place.Offset(at, t.Box.Shape)
-	if unit && place.Dense(from.Shape, t.Box.Shape) {
+	to := boxcopy.Offset(at, t.Box.Shape)
+	if unit && boxcopy.Dense(from.Shape, t.Box.Shape) {
 		return t.In[1].Read(ctx, from, t.Dst[to*o.Item:to*o.Item+n])
 	}
 	if err := t.In[1].Read(ctx, from, t.Scratch[:n]); err != nil {
@@ -156,7 +156,7 @@ func set(site graph.Site, n *graph.Node, spec string, values *graph.Node) (*grap
 	if whole {
 		return values, nil
 	}
-	return graph.Boxes(site, "set", op, n.Shape, n.DType, []*graph.Node{n, values}, fmt.Sprintf("%q", spec))
+	return graph.NewBlockwise(site, "set", op, n.Shape, n.DType, []*graph.Node{n, values}, fmt.Sprintf("%q", spec))
 }
 
 // reversed is values seen through a view that reverses axes.

@@ -21,7 +21,7 @@ func flattened(site graph.Site, indices []*graph.Node, lengths []int, none, posi
 			return nil, fmt.Errorf("axis %d has no elements to take", d)
 		}
 		if grid.Size(index.Shape) > 0 {
-			if index, err = graph.Boxes(site, "bounded", Bounded{Axis: d, Length: lengths[d], Positive: positive}, index.Shape, dtype.Int64, []*graph.Node{index}); err != nil {
+			if index, err = graph.NewBlockwise(site, "bounded", Bounded{Axis: d, Length: lengths[d], Positive: positive}, index.Shape, dtype.Int64, []*graph.Node{index}); err != nil {
 				return nil, err
 			}
 		}
@@ -91,7 +91,7 @@ func unravel(site graph.Site, places *graph.Node, lengths []int) ([]*graph.Node,
 		if grid.Size(lengths) == 0 {
 			return nil, fmt.Errorf("an array of shape %s has no elements", grid.Format(lengths))
 		}
-		if places, err = graph.Boxes(site, "bounded", Bounded{Length: grid.Size(lengths), Positive: true}, places.Shape, dtype.Int64, []*graph.Node{places}); err != nil {
+		if places, err = graph.NewBlockwise(site, "bounded", Bounded{Length: grid.Size(lengths), Positive: true}, places.Shape, dtype.Int64, []*graph.Node{places}); err != nil {
 			return nil, err
 		}
 	}

@@ -68,7 +68,7 @@ func TestTaken(t *testing.T) {
 		from := lengths(r, "shape", rapid.IntRange(1, 3).Draw(r, "dims"), 1, 12)
 		at := rapid.IntRange(0, len(from)-1).Draw(r, "axis")
 		indices := pointers(lengths(r, "indices", rapid.IntRange(0, 2).Draw(r, "k"), 1, 6), from[at], rapid.Bool().Draw(r, "sorted"))
-		op := index.Taken{Axis: at, Dims: len(indices.Shape), Shape: from, Tile: lengths(r, "tile", len(from), 1, 12), Item: dt.Size(), Chunked: rapid.Bool().Draw(r, "chunked")}
+		op := index.Gather{Axis: at, Dims: len(indices.Shape), Shape: from, Tile: lengths(r, "tile", len(from), 1, 12), Item: dt.Size(), Chunked: rapid.Bool().Draw(r, "chunked")}
 		to := slices.Concat(from[:at], indices.Shape, from[at+1:])
 		in := random(from, dt)
 		want := picked(to, in, func(i []int) []int {
@@ -233,7 +233,7 @@ func TestLocated(t *testing.T) {
 		if len(places) == 0 {
 			return
 		}
-		op := index.Located{Shape: from, Block: grid.Auto(from, 1, rapid.IntRange(1, 300).Draw(r, "block")), Flat: rapid.Bool().Draw(r, "flat"), Cut: rapid.IntRange(0, 9).Draw(r, "cut")}
+		op := index.Nonzero{Shape: from, Block: grid.Auto(from, 1, rapid.IntRange(1, 300).Draw(r, "block")), Flat: rapid.Bool().Draw(r, "flat"), Cut: rapid.IntRange(0, 9).Draw(r, "cut")}
 		var ends, want []int64
 		total := 0
 		for _, b := range (grid.Grid{Shape: from, Chunks: op.Block}).All() {

@@ -299,9 +299,9 @@ func Count(site graph.Site, mask *graph.Node, item int, run Run) (Mask, []int64,
 	return m, counts, err
 }
 
-// By is the elements of an array where a mask of its first axes is true, in C order,
+// BooleanMask is the elements of an array where a mask of its first axes is true, in C order,
 // as NumPy's x[mask].
-func By(site graph.Site, n, mask *graph.Node, run Run) (*graph.Node, error) {
+func BooleanMask(site graph.Site, n, mask *graph.Node, run Run) (*graph.Node, error) {
 	if len(mask.Shape) == 0 && mask.DType == dtype.Bool { // of the whole array: all of it, or nothing
 		whole, err := graph.ExpandDims(site, n, 0)
 		if err != nil {
@@ -399,7 +399,7 @@ func (m Mask) Counts(site graph.Site) (*graph.Node, error) {
 		return empty(site, dtype.Int64, []int{0}), nil
 	}
 	op := Counted{Shape: m.node.Shape, Block: m.block}
-	return graph.Boxes(site, "count", op, []int{op.grid().Len()}, dtype.Int64, []*graph.Node{m.node})
+	return graph.NewBlockwise(site, "count", op, []int{op.grid().Len()}, dtype.Int64, []*graph.Node{m.node})
 }
 
 // Select is the elements of an array where the mask is true, in C order, by what
@@ -416,7 +416,7 @@ func (m Mask) Select(site graph.Site, n *graph.Node, counts []int64) (*graph.Nod
 		return empty(site, n.DType, []int{0}), nil
 	}
 	op := Selected{Shape: m.node.Shape, Block: m.block, Item: n.DType.Size(), Cut: m.cut(counts, total, n.DType.Size())}
-	return graph.Boxes(site, "select", op, []int{total}, n.DType, []*graph.Node{n, m.node, last})
+	return graph.NewBlockwise(site, "select", op, []int{total}, n.DType, []*graph.Node{n, m.node, last})
 }
 
 // Positions is where the mask is true: for each axis the indices along it, as NumPy's
@@ -437,15 +437,15 @@ func (m Mask) Positions(site graph.Site, counts []int64) ([]*graph.Node, error) 
 
 // ArgWhere is where the mask is true, a row of indices each, as NumPy's argwhere.
 func (m Mask) ArgWhere(site graph.Site, counts []int64) (*graph.Node, error) {
-	return m.located(site, Located{Shape: m.node.Shape, Block: m.block}, counts)
+	return m.located(site, Nonzero{Shape: m.node.Shape, Block: m.block}, counts)
 }
 
 // Places is where the mask is true, as if it were flat: NumPy's flatnonzero.
 func (m Mask) Places(site graph.Site, counts []int64) (*graph.Node, error) {
-	return m.located(site, Located{Shape: m.node.Shape, Block: m.block, Flat: true}, counts)
+	return m.located(site, Nonzero{Shape: m.node.Shape, Block: m.block, Flat: true}, counts)
 }
 
-func (m Mask) located(site graph.Site, op Located, counts []int64) (*graph.Node, error) {
+func (m Mask) located(site graph.Site, op Nonzero, counts []int64) (*graph.Node, error) {
 	total, last, err := sums(site, counts)
 	if err != nil {
 		return nil, err
@@ -461,7 +461,7 @@ func (m Mask) located(site graph.Site, op Located, counts []int64) (*graph.Node,
 		return empty(site, dtype.Int64, lengths), nil
 	}
 	op.Cut = m.cut(counts, total, 8*grid.Size(lengths[1:]))
-	return graph.Boxes(site, "argwhere", op, lengths, dtype.Int64, []*graph.Node{m.node, last})
+	return graph.NewBlockwise(site, "argwhere", op, lengths, dtype.Int64, []*graph.Node{m.node, last})
 }
 
 // sums is the numbers of trues up to the end of each block, and of all.

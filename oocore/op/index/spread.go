@@ -80,7 +80,7 @@ func RepeatEach(site graph.Site, n *graph.Node, counts []int, axis int) (*graph.
 	if total > 0 {
 		last, err := graph.FromBytes(site, dtype.Bytes(ends), dtype.Int64, len(ends))
 		if err == nil {
-			indices, err = graph.Boxes(site, "spread", Spread{Count: len(counts)}, []int{int(total)}, dtype.Int64, []*graph.Node{last})
+			indices, err = graph.NewBlockwise(site, "spread", Spread{Count: len(counts)}, []int{int(total)}, dtype.Int64, []*graph.Node{last})
 		}
 		if err != nil {
 			return nil, err

@@ -230,7 +230,7 @@ func choleskyPanels(site graph.Site, n *graph.Node, tile int) (*graph.Node, erro
 	for k := range p.count() {
 		in := append([]*graph.Node{n}, below...)
 		name := fmt.Sprint(k)
-		square, err := graph.Boxes(site, "cholesky_panel", Panel{p, k, true}, []int{p.width(k), p.width(k)}, dtype.Float64, in, name)
+		square, err := graph.NewBlockwise(site, "cholesky_panel", Panel{p, k, true}, []int{p.width(k), p.width(k)}, dtype.Float64, in, name)
 		if err != nil {
 			return nil, err
 		}
@@ -238,13 +238,13 @@ func choleskyPanels(site graph.Site, n *graph.Node, tile int) (*graph.Node, erro
 		if k+1 == p.count() {
 			break
 		}
-		rest, err := graph.Boxes(site, "cholesky_panel", Panel{p, k, false}, []int{p.N - p.below(k), p.width(k)}, dtype.Float64, append(in, square), name)
+		rest, err := graph.NewBlockwise(site, "cholesky_panel", Panel{p, k, false}, []int{p.N - p.below(k), p.width(k)}, dtype.Float64, append(in, square), name)
 		if err != nil {
 			return nil, err
 		}
 		all, below = append(all, rest), append(below, rest)
 	}
-	out, err := graph.Boxes(site, "cholesky", p, n.Shape, dtype.Float64, all)
+	out, err := graph.NewBlockwise(site, "cholesky", p, n.Shape, dtype.Float64, all)
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 
 // The functions of one matrix. What an input is called here follows NumPy's names.
 
-func cholesky(e Each, p *pool) function {
+func cholesky(e Batched, p *pool) function {
 	f := newChol(p, e.In[0][0])
 	return func(in []matrix, out []float64) error {
 		copy(out, in[0].a)
@@ -18,7 +18,7 @@ func cholesky(e Each, p *pool) function {
 	}
 }
 
-func det(e Each, p *pool) function {
+func det(e Batched, p *pool) function {
 	f := newLU(p, e.In[0][0], 0)
 	return func(in []matrix, out []float64) error {
 		f.factor(in[0])
@@ -33,7 +33,7 @@ func det(e Each, p *pool) function {
 	}
 }
 
-func slogdet(e Each, p *pool) function {
+func slogdet(e Batched, p *pool) function {
 	f := newLU(p, e.In[0][0], 0)
 	return func(in []matrix, out []float64) error {
 		f.factor(in[0])
@@ -67,7 +67,7 @@ func (f *lu) singular(norm float64, x, z []float64) error {
 	return nil
 }
 
-func inverse(e Each, p *pool) function {
+func inverse(e Batched, p *pool) function {
 	n := e.In[0][0]
 	f, x, z := newLU(p, n, n), p.floats(n), p.floats(n)
 	return func(in []matrix, out []float64) error {
@@ -85,7 +85,7 @@ func inverse(e Each, p *pool) function {
 	}
 }
 
-func solve(e Each, p *pool) function {
+func solve(e Batched, p *pool) function {
 	n := e.In[0][0]
 	f, x, z := newLU(p, n, e.In[1][1]), p.floats(n), p.floats(n)
 	return func(in []matrix, out []float64) error {
@@ -102,7 +102,7 @@ func solve(e Each, p *pool) function {
 
 // factors gives L below the diagonal and U from it on, and after each row which row of the
 // matrix it was.
-func factors(e Each, p *pool) function {
+func factors(e Batched, p *pool) function {
 	m, n := e.In[0][0], e.In[0][1]
 	f := newLU(p, max(m, n), 0)
 	return func(in []matrix, out []float64) error {
@@ -120,7 +120,7 @@ func factors(e Each, p *pool) function {
 }
 
 // decomposeFully is decompose with all m columns of U: m + 1 + n rows of m.
-func decomposeFully(e Each, p *pool) function {
+func decomposeFully(e Batched, p *pool) function {
 	m, n := e.In[0][0], e.In[0][1]
 	c, v, s, rest := p.matrix(m, m), p.matrix(n, n), p.floats(m), p.floats(m)
 	return func(in []matrix, out []float64) error {
@@ -148,7 +148,7 @@ func decomposeFully(e Each, p *pool) function {
 }
 
 // decompose gives U, s and Vᵀ below one another: m + 1 + n rows of n, m ≥ n.
-func decompose(e Each, p *pool) function {
+func decompose(e Batched, p *pool) function {
 	m, n := e.In[0][0], e.In[0][1]
 	c, v, s, rest := p.matrix(n, m), p.matrix(n, n), p.floats(n), p.floats(m)
 	return func(in []matrix, out []float64) error {
@@ -163,7 +163,7 @@ func decompose(e Each, p *pool) function {
 	}
 }
 
-func values(e Each, p *pool) function {
+func values(e Batched, p *pool) function {
 	m, n := e.In[0][0], e.In[0][1]
 	c := p.matrix(n, m)
 	return func(in []matrix, out []float64) error {
@@ -176,7 +176,7 @@ func values(e Each, p *pool) function {
 // looked at, rising, and below them the eigenvectors as columns. They are those of the
 // matrix with its norm added to each, all of which are then positive and so the
 // singular values.
-func eigen(e Each, p *pool) function {
+func eigen(e Batched, p *pool) function {
 	n := e.In[0][0]
 	c, v, s, rest := p.matrix(n, n), p.matrix(n, n), p.floats(n), p.floats(n)
 	return func(in []matrix, out []float64) error {
@@ -207,7 +207,7 @@ func eigen(e Each, p *pool) function {
 }
 
 // orthogonal is Q of any m × n matrix: m × min(m, n).
-func orthogonal(e Each, p *pool) function {
+func orthogonal(e Batched, p *pool) function {
 	m, n := e.In[0][0], e.In[0][1]
 	k := min(m, n)
 	h, d := newHouse(p, n, m, k), p.matrix(k, m)
@@ -228,7 +228,7 @@ func orthogonal(e Each, p *pool) function {
 }
 
 // triangle is R of any m × n matrix: min(m, n) × n.
-func triangle(e Each, p *pool) function {
+func triangle(e Batched, p *pool) function {
 	m, n := e.In[0][0], e.In[0][1]
 	h := newHouse(p, n, m, 0)
 	return func(in []matrix, out []float64) error {
@@ -251,7 +251,7 @@ func triangle(e Each, p *pool) function {
 // leastSquares solves R·x = c by least squares, where the input is the R of a matrix
 // with right-hand sides beside it: R and c above what no x reaches. Singular values up
 // to the limit, by the largest, count as zero, and x is then the shortest.
-func leastSquares(e Each, p *pool) function {
+func leastSquares(e Batched, p *pool) function {
 	n, k := e.Out[0], e.Out[1]
 	c, v, s, rest := p.matrix(n, n), p.matrix(n, n), p.floats(n), p.floats(n)
 	y := p.matrix(n, k)
@@ -284,7 +284,7 @@ func leastSquares(e Each, p *pool) function {
 
 // residuals are the sums of squares of what the second input, the least squares
 // solution, leaves of each right-hand side.
-func residuals(e Each, p *pool) function {
+func residuals(e Batched, p *pool) function {
 	n, k := e.In[1][0], e.In[1][1]
 	gemm := p.product(n, k, n)
 	return func(in []matrix, out []float64) error {
@@ -305,7 +305,7 @@ func residuals(e Each, p *pool) function {
 
 // pseudoinverse of an m × n matrix, m ≥ n, gives the factor whose product with Q, where
 // the input is R, is the transposed pseudoinverse: U·diag(1/s)·Vᵀ, transposed.
-func pseudoinverse(e Each, p *pool) function {
+func pseudoinverse(e Batched, p *pool) function {
 	n := e.In[0][0]
 	c, v, s, rest := p.matrix(n, n), p.matrix(n, n), p.floats(n), p.floats(n)
 	gemm := p.product(n, n, n)

@@ -10,8 +10,8 @@ import (
 )
 
 func init() {
-	blockwise.Register("qr_r", Triangles{})
-	blockwise.Register("qr_q", Orthogonal{})
+	blockwise.Register("tsqr_r", TSQRR{})
+	blockwise.Register("tsqr_q", TSQRQ{})
 }
 
 // Blocks says how matrices that stand beside each other, of M rows each and N[i]
@@ -84,26 +84,26 @@ func (b Blocks) check(c matrix, from int) error {
 	return nil
 }
 
-// Triangles is the R of runs of blocks, n × n each, below one another. A run of more
+// TSQRR is the R of runs of blocks, n × n each, below one another. A run of more
 // than one block joins them in their order; there is then no Orthogonal of them. Final
 // is that of all rows, the elements of whose diagonal are not negative.
-type Triangles struct {
+type TSQRR struct {
 	Blocks
 	Run   int // blocks
 	Final bool
 	Type  dtype.Type
 }
 
-func (r Triangles) runs() int { return (r.count() + r.Run - 1) / r.Run }
+func (r TSQRR) runs() int { return (r.count() + r.Run - 1) / r.Run }
 
 // Chunks are the runs.
-func (r Triangles) Chunks() []int { return []int{max(r.cols(), 1), max(r.cols(), 1)} }
+func (r TSQRR) Chunks() []int { return []int{max(r.cols(), 1), max(r.cols(), 1)} }
 
 // Rounding is Products: most of the work is in products of matrices.
-func (Triangles) Rounding() blockwise.Rounding { return blockwise.Products }
+func (TSQRR) Rounding() blockwise.Rounding { return blockwise.Products }
 
 // Need is a block in float64, with the work of its reflections, which is little beside.
-func (r Triangles) Need([]int) blockwise.Need {
+func (r TSQRR) Need([]int) blockwise.Need {
 	var p pool
 	r.layout(&p)
 	return blockwise.Need{Reads: r.reads(r.Rows), Scratch: p.Size()}
@@ -111,7 +111,7 @@ func (r Triangles) Need([]int) blockwise.Need {
 
 // layout is the memory of a task: where blocks are joined, the factor of those before
 // stands above the next one.
-func (r Triangles) layout(p *pool) (*house, matrix) {
+func (r TSQRR) layout(p *pool) (*householder, matrix) {
 	n := r.cols()
 	if r.Run == 1 {
 		return newHouse(p, n, r.Rows, 0), matrix{}
@@ -120,7 +120,7 @@ func (r Triangles) layout(p *pool) (*house, matrix) {
 }
 
 // Fill factorizes the blocks of a run.
-func (r Triangles) Fill(ctx context.Context, t *blockwise.Task) error {
+func (r TSQRR) Fill(ctx context.Context, t *blockwise.Task) error {
 	n := r.cols()
 	h, block := r.layout(&pool{*t.Parts()})
 	first := t.Box.Start[0] / n * r.Run
@@ -160,7 +160,7 @@ func (r Triangles) Fill(ctx context.Context, t *blockwise.Task) error {
 }
 
 // stack puts a block below the factor of those before.
-func (h *house) stack(above int, block matrix) {
+func (h *householder) stack(above int, block matrix) {
 	h.c.cols = above + block.cols
 	for j := range h.c.rows {
 		to := h.c.row(j)
@@ -170,7 +170,7 @@ func (h *house) stack(above int, block matrix) {
 }
 
 // store writes R, with zeros below its diagonal and below its rows.
-func (r Triangles) store(dst []byte, h *house) {
+func (r TSQRR) store(dst []byte, h *householder) {
 	for i := range r.cols() {
 		row := h.w.a[:r.cols()]
 		clear(row)
@@ -187,11 +187,11 @@ func (r Triangles) store(dst []byte, h *house) {
 	}
 }
 
-// Orthogonal is Q times a factor: of each block the product of its reflections with
+// TSQRQ is Q times a factor: of each block the product of its reflections with
 // the rows of its input after the matrix, n to a block, that Q of the stack of the
 // blocks' Triangles has. One block has the factor itself, Final as its Triangles are,
 // and without that input Q alone.
-type Orthogonal struct {
+type TSQRQ struct {
 	Blocks
 	K     int  // columns of the factor and the result
 	With  bool // there is a factor
@@ -200,13 +200,13 @@ type Orthogonal struct {
 }
 
 // Chunks are the blocks.
-func (q Orthogonal) Chunks() []int { return []int{q.Rows, max(q.K, 1)} }
+func (q TSQRQ) Chunks() []int { return []int{q.Rows, max(q.K, 1)} }
 
 // Rounding is Products: most of the work is in products of matrices.
-func (Orthogonal) Rounding() blockwise.Rounding { return blockwise.Products }
+func (TSQRQ) Rounding() blockwise.Rounding { return blockwise.Products }
 
 // Need is a block and its result in float64, with the factor's rows.
-func (q Orthogonal) Need([]int) blockwise.Need {
+func (q TSQRQ) Need([]int) blockwise.Need {
 	var p pool
 	q.layout(&p)
 	need := blockwise.Need{Reads: q.reads(q.Rows), Scratch: p.Size()}
@@ -216,7 +216,7 @@ func (q Orthogonal) Need([]int) blockwise.Need {
 	return need
 }
 
-func (q Orthogonal) layout(p *pool) (h *house, d, factor matrix) {
+func (q TSQRQ) layout(p *pool) (h *householder, d, factor matrix) {
 	h = newHouse(p, q.cols(), q.Rows, q.K)
 	d = p.matrix(q.K, q.Rows)
 	if q.With {
@@ -226,7 +226,7 @@ func (q Orthogonal) layout(p *pool) (h *house, d, factor matrix) {
 }
 
 // Fill computes the rows of a block.
-func (q Orthogonal) Fill(ctx context.Context, t *blockwise.Task) error {
+func (q TSQRQ) Fill(ctx context.Context, t *blockwise.Task) error {
 	from, rows := t.Box.Start[0], t.Box.Shape[0]
 	h, d, factor := q.layout(&pool{*t.Parts()})
 	h.resize(rows)

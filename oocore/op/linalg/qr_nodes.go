@@ -67,7 +67,7 @@ func newTall(site graph.Site, n *graph.Node) (*tall, error) {
 			return t, nil
 		}
 		rows = b.count() * t.n
-		stack, err := graph.Boxes(site, "qr", Triangles{Blocks: b, Run: 1, Type: dtype.Float64}, []int{rows, t.n}, dtype.Float64, t.in[len(t.in)-1:], `"r"`)
+		stack, err := graph.NewBlockwise(site, "qr", TSQRR{Blocks: b, Run: 1, Type: dtype.Float64}, []int{rows, t.n}, dtype.Float64, t.in[len(t.in)-1:], `"r"`)
 		if err != nil {
 			return nil, err
 		}
@@ -81,7 +81,7 @@ func newTall(site graph.Site, n *graph.Node) (*tall, error) {
 // r is R, whose diagonal is not negative.
 func (t *tall) r(dt dtype.Type) (*graph.Node, error) {
 	last := len(t.in) - 1
-	return graph.Boxes(t.site, "qr", Triangles{Blocks: t.blocks[last], Run: 1, Final: true, Type: dt}, []int{t.n, t.n}, dt, t.in[last:], `"r"`)
+	return graph.NewBlockwise(t.site, "qr", TSQRR{Blocks: t.blocks[last], Run: 1, Final: true, Type: dt}, []int{t.n, t.n}, dt, t.in[last:], `"r"`)
 }
 
 // q is Q, or where there is one, Q times a factor of k columns, which is given
@@ -92,7 +92,7 @@ func (t *tall) q(dt dtype.Type, factor *graph.Node) (*graph.Node, error) {
 		k = factor.Shape[0]
 	}
 	for i := len(t.in) - 1; ; i-- {
-		op := Orthogonal{Blocks: t.blocks[i], K: k, With: factor != nil, Final: i == len(t.in)-1, Type: dtype.Float64}
+		op := TSQRQ{Blocks: t.blocks[i], K: k, With: factor != nil, Final: i == len(t.in)-1, Type: dtype.Float64}
 		in := []*graph.Node{t.in[i]}
 		if factor != nil {
 			in = append(in, factor)
@@ -100,7 +100,7 @@ func (t *tall) q(dt dtype.Type, factor *graph.Node) (*graph.Node, error) {
 		if i == 0 {
 			op.Type = dt
 		}
-		out, err := graph.Boxes(t.site, "qr", op, []int{t.blocks[i].M, k}, op.Type, in, `"q"`)
+		out, err := graph.NewBlockwise(t.site, "qr", op, []int{t.blocks[i].M, k}, op.Type, in, `"q"`)
 		if err != nil || i == 0 {
 			return out, err
 		}

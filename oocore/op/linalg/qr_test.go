@@ -80,10 +80,10 @@ func factors(t *testing.T, a dense, rows int) (q, r dense) {
 	b := linalg.Blocks{M: a.m, N: []int{a.n}, Rows: min(rows, a.m)}
 	count := (a.m + b.Rows - 1) / b.Rows
 	last := count == 1
-	tri := linalg.Triangles{Blocks: b, Run: 1, Final: last, Type: dtype.Float64}
+	tri := linalg.TSQRR{Blocks: b, Run: 1, Final: last, Type: dtype.Float64}
 	stack := dense{nil, count * a.n, a.n}
 	stack.a = dtype.Slice[float64](blockwisetest.Same(t, tri, []int{stack.m, stack.n}, dtype.Float64, a.t().array()))
-	orth := linalg.Orthogonal{Blocks: b, K: a.n, Final: last, With: !last, Type: dtype.Float64}
+	orth := linalg.TSQRQ{Blocks: b, K: a.n, Final: last, With: !last, Type: dtype.Float64}
 	q = dense{nil, a.m, a.n}
 	if last {
 		q.a = dtype.Slice[float64](blockwisetest.Same(t, orth, []int{a.m, a.n}, dtype.Float64, a.t().array()))
@@ -146,13 +146,13 @@ func TestRunsGiveTheSameR(t *testing.T) {
 	}
 	_, want := factors(t, whole, 203)
 	for _, c := range []struct{ rows, run int }{{30, 7}, {40, 10}, {203, 2}, {7, 30}} {
-		tri := linalg.Triangles{Blocks: linalg.Blocks{M: 203, N: []int{11, 4}, Rows: c.rows}, Run: c.run, Final: true, Type: dtype.Float64}
+		tri := linalg.TSQRR{Blocks: linalg.Blocks{M: 203, N: []int{11, 4}, Rows: c.rows}, Run: c.run, Final: true, Type: dtype.Float64}
 		got := dense{dtype.Slice[float64](blockwisetest.Same(t, tri, []int{15, 15}, dtype.Float64, a.t().array(), b.t().array())), 15, 15}
 		if e := got.off(want); e > 1e-12 {
 			t.Errorf("%v: R is off by %g", c, e)
 		}
 	}
-	tri := linalg.Triangles{Blocks: linalg.Blocks{M: 203, N: []int{11, 4}, Rows: 20}, Run: 3, Type: dtype.Float64}
+	tri := linalg.TSQRR{Blocks: linalg.Blocks{M: 203, N: []int{11, 4}, Rows: 20}, Run: 3, Type: dtype.Float64}
 	stack := dense{dtype.Slice[float64](blockwisetest.Same(t, tri, []int{60, 15}, dtype.Float64, a.t().array(), b.t().array())), 60, 15}
 	if _, got := factors(t, stack, 60); got.off(want) > 1e-12 {
 		t.Errorf("R of four runs is off by %g", got.off(want))
@@ -163,7 +163,7 @@ func BenchmarkTriangle(b *testing.B) {
 	for _, c := range []struct{ m, n int }{{4096, 512}, {65536, 30}, {2048, 1024}} {
 		b.Run(fmt.Sprint(c), func(b *testing.B) {
 			a := random(c.m, c.n).t()
-			tri := linalg.Triangles{Blocks: linalg.Blocks{M: c.m, N: []int{c.n}, Rows: c.m}, Run: 1, Final: true, Type: dtype.Float64}
+			tri := linalg.TSQRR{Blocks: linalg.Blocks{M: c.m, N: []int{c.n}, Rows: c.m}, Run: 1, Final: true, Type: dtype.Float64}
 			task := &blockwise.Task{Box: grid.Entire([]int{c.n, c.n}), Dst: make([]byte, 8*c.n*c.n), Scratch: make([]byte, tri.Need(nil).Scratch), In: []blockwise.Input{memory(dtype.Bytes(a.a))}, Do: func(f func() error) error { return f() }}
 			for b.Loop() {
 				if err := tri.Fill(b.Context(), task); err != nil {

@@ -182,7 +182,7 @@ func subspace(site graph.Site, a *graph.Node, l int, o RandomOptions) (*graph.No
 	}
 	p := normal(m, n, l)
 	for range o.Iterations {
-		z, err := graph.Boxes(site, "normal_product", p, []int{p.runs(), l, n}, dtype.Float64, []*graph.Node{a, w})
+		z, err := graph.NewBlockwise(site, "normal_product", p, []int{p.runs(), l, n}, dtype.Float64, []*graph.Node{a, w})
 		if err != nil {
 			return nil, err
 		}

@@ -34,7 +34,7 @@ func squareOf(n *graph.Node) ([]int, int, error) {
 
 // each applies a function to stacks, which are broadcast together.
 func each(site graph.Site, function string, limit float64, dt dtype.Type, out []int, in ...*graph.Node) (*graph.Node, error) {
-	e := Each{Function: function, Out: out, Limit: limit, Type: dt}
+	e := Batched{Function: function, Out: out, Limit: limit, Type: dt}
 	shapes := make([][]int, len(in))
 	for i, n := range in {
 		shapes[i] = n.Shape[:len(n.Shape)-2]
@@ -55,7 +55,7 @@ func each(site graph.Site, function string, limit float64, dt dtype.Type, out []
 			return nil, err
 		}
 	}
-	return graph.Boxes(site, function, e, append(slices.Clone(stack), out...), dt, operands)
+	return graph.NewBlockwise(site, function, e, append(slices.Clone(stack), out...), dt, operands)
 }
 
 // ofSquares is a function of stacks of square matrices.

@@ -136,7 +136,7 @@ func substitute(site graph.Site, a, b *graph.Node, upper bool, dt dtype.Type) (*
 		}
 	}
 	s := Substitute{Upper: upper, N: max(b.Shape[0], 1), K: max(b.Shape[1], 1), Type: dt}
-	return graph.Boxes(site, "solve_triangular", s, b.Shape, dt, in)
+	return graph.NewBlockwise(site, "solve_triangular", s, b.Shape, dt, in)
 }
 
 // SolvePositive is Solve for one positive definite matrix of any size, of which the

@@ -184,12 +184,12 @@ func joined(site graph.Site, in ...*graph.Node) (*graph.Node, error) {
 	for rows := in[0].Shape[0]; ; {
 		b := blocksOf(rows, cols...)
 		n := b.cols()
-		t := Triangles{Blocks: b, Run: max(4, (b.count()+63)/64), Type: dtype.Float64}
+		t := TSQRR{Blocks: b, Run: max(4, (b.count()+63)/64), Type: dtype.Float64}
 		if b.count() == 1 {
 			t.Run = 1
 		}
 		t.Final = t.runs() == 1
-		r, err := graph.Boxes(site, "qr", t, []int{t.runs() * n, n}, dtype.Float64, ins, `"r"`)
+		r, err := graph.NewBlockwise(site, "qr", t, []int{t.runs() * n, n}, dtype.Float64, ins, `"r"`)
 		if err != nil || t.Final {
 			return r, err
 		}

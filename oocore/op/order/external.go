@@ -404,7 +404,7 @@ func external(site graph.Site, name string, n *graph.Node, sorting Sorting, args
 	stored, words := l.stored()
 	outer := n.Shape[:dims-1]
 	shape := append(slices.Clone(outer), l.rows(), l.width())
-	rows, err := graph.Boxes(site, name+" runs", Runs{l, dims}, shape, stored, []*graph.Node{n})
+	rows, err := graph.NewBlockwise(site, name+" runs", Runs{l, dims}, shape, stored, []*graph.Node{n})
 	if err != nil {
 		return nil, err
 	}
@@ -413,7 +413,7 @@ func external(site graph.Site, name string, n *graph.Node, sorting Sorting, args
 		if err != nil {
 			return nil, err
 		}
-		windows, err := graph.Boxes(site, name+" windows", Windows{v}, append(slices.Clone(outer), v.parts(), 2, v.Fan), dtype.Int64, []*graph.Node{samples})
+		windows, err := graph.NewBlockwise(site, name+" windows", Windows{v}, append(slices.Clone(outer), v.parts(), 2, v.Fan), dtype.Int64, []*graph.Node{samples})
 		if err != nil {
 			return nil, err
 		}
@@ -422,7 +422,7 @@ func external(site graph.Site, name string, n *graph.Node, sorting Sorting, args
 		if m.Last {
 			title, t, to = name, l.result(), n.Shape
 		}
-		if rows, err = graph.Boxes(site, title, m, to, t, []*graph.Node{rows, windows}, args...); err != nil {
+		if rows, err = graph.NewBlockwise(site, title, m, to, t, []*graph.Node{rows, windows}, args...); err != nil {
 			return nil, err
 		}
 	}

@@ -296,7 +296,7 @@ func TestTopIsSortingCut(t *testing.T) {
 				at := blockwisetest.Array{Shape: []int{2, l.rows(), c.first * words}, DType: stored}
 				at.Data = blockwisetest.Same(t, TopRows{Line: l, Dims: 2, First: c.first}, at.Shape, stored, in)
 				for span := 1; ; {
-					j := TopJoined{Line: l, Dims: 2, First: c.first, Rows: at.Shape[1], Span: span, Join: c.join}
+					j := TopConcat{Line: l, Dims: 2, First: c.first, Rows: at.Shape[1], Span: span, Join: c.join}
 					span *= c.join
 					have := (at.Shape[1] + c.join - 1) / c.join
 					if j.Last = have == 1; j.Last {

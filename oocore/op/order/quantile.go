@@ -73,7 +73,7 @@ func Quantile(site graph.Site, name string, n *graph.Node, q []float64, list boo
 		}
 		out, err = graph.Full(site, fill, s.shape()...)
 	case !s.counted():
-		out, err = graph.Boxes(site, name, s, s.shape(), s.Out, []*graph.Node{n}, args...)
+		out, err = graph.NewBlockwise(site, name, s, s.shape(), s.Out, []*graph.Node{n}, args...)
 	default:
 		out, err = newSearch(s).nodes(site, name, n, args)
 	}

@@ -31,15 +31,15 @@ func counted(t *testing.T, s Quantiles, digit int, in blockwisetest.Array) []byt
 		if v.Level > 0 {
 			inputs = append(inputs, state)
 		}
-		counts := dtype.Slice[uint32](blockwisetest.Fill(t, Tally{v}, shape, dtype.Uint32, nil, inputs...))
+		counts := dtype.Slice[uint32](blockwisetest.Fill(t, RadixHistogram{v}, shape, dtype.Uint32, nil, inputs...))
 		sum := make([]uint64, grid.Size(shape[1:]))
 		for i, c := range counts {
 			sum[i%len(sum)] += uint64(c)
 		}
 		inputs[0] = blockwisetest.Array{Shape: shape[1:], DType: dtype.Uint64, Data: dtype.Bytes(sum)}
-		state.Data = blockwisetest.Fill(t, Pick{v}, state.Shape, dtype.Uint64, nil, inputs...)
+		state.Data = blockwisetest.Fill(t, SelectBucket{v}, state.Shape, dtype.Uint64, nil, inputs...)
 	}
-	return blockwisetest.Fill(t, Between{s}, s.shape(), s.Out, nil, state)
+	return blockwisetest.Fill(t, Interpolate{s}, s.shape(), s.Out, nil, state)
 }
 
 // What is found by counting digits is what is found by sorting, to the bit.
@@ -96,13 +96,13 @@ func TestSearchesStaySmall(t *testing.T) {
 				s := newSearch(Quantiles{Shape: c.shape, Axes: c.axes, Type: dt, Q: make([]float64, n), Method: "linear", Out: dtype.Float64})
 				for ; s.Level < s.levels(); s.Level++ {
 					name := fmt.Sprintf("%v along %v of %s, %d quantiles, digit %d of %d", c.shape, c.axes, dt, n, s.Level, s.Digit)
-					if b := grid.Size(Tally{s}.Chunks()) * 4; b > 32<<20 {
+					if b := grid.Size(RadixHistogram{s}.Chunks()) * 4; b > 32<<20 {
 						t.Errorf("%s: counts of %d bytes", name, b)
 					}
-					if b := (Tally{s}).Need(Tally{s}.Chunks()).Scratch; b > 8<<20 {
+					if b := (RadixHistogram{s}).Need(RadixHistogram{s}.Chunks()).Scratch; b > 8<<20 {
 						t.Errorf("%s: counting takes %d bytes", name, b)
 					}
-					if b := (Pick{s}).Need(Pick{s}.Chunks()).Scratch; b > 32<<20 {
+					if b := (SelectBucket{s}).Need(SelectBucket{s}.Chunks()).Scratch; b > 32<<20 {
 						t.Errorf("%s: picking takes %d bytes", name, b)
 					}
 				}

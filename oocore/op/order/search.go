@@ -64,9 +64,9 @@ func searched(site graph.Site, name string, list, values *graph.Node, right, edg
 	}
 	s := Searched{Type: t, N: list.Shape[0], Right: right, Edges: edges}
 	if s.N*t.Size() <= shortList {
-		return graph.Boxes(site, name, s, shape, dtype.Int64, in, args...)
+		return graph.NewBlockwise(site, name, s, shape, dtype.Int64, in, args...)
 	}
-	return graph.Boxes(site, name, SearchedLong{s, shape}, shape, dtype.Int64, in, args...)
+	return graph.NewBlockwise(site, name, SearchedLong{s, shape}, shape, dtype.Int64, in, args...)
 }
 
 // Searched is a search in a short list, its first input, of values, its second.

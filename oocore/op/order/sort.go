@@ -48,12 +48,12 @@ func sorted(site graph.Site, name string, n *graph.Node, axis int, s Sorting) (*
 		args = append(args, "descending")
 	}
 	if lines := (Lines{Sorting: s, Shape: n.Shape, Axis: axis}); length <= newLine(length, s).Row && !lines.scattered() {
-		return graph.Boxes(site, name, lines, n.Shape, s.result(), []*graph.Node{n}, args...)
+		return graph.NewBlockwise(site, name, lines, n.Shape, s.result(), []*graph.Node{n}, args...)
 	}
 	if length <= newLine(length, s).Row { // side by side, and back where they are read
 		return along(site, n, axis, func(n *graph.Node) (*graph.Node, error) {
 			lines := Lines{Sorting: s, Shape: n.Shape, Axis: len(n.Shape) - 1}
-			return graph.Boxes(site, name, lines, n.Shape, s.result(), []*graph.Node{n}, strconv.Itoa(lines.Axis))
+			return graph.NewBlockwise(site, name, lines, n.Shape, s.result(), []*graph.Node{n}, strconv.Itoa(lines.Axis))
 		})
 	}
 	return along(site, n, axis, func(n *graph.Node) (*graph.Node, error) { return external(site, name, n, s, args...) })

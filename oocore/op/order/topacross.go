@@ -75,13 +75,13 @@ func (s Across) partShape() []int {
 // nodes are the first elements by one pass over the input.
 func (s Across) nodes(site graph.Site, name string, n *graph.Node, args []string) (*graph.Node, error) {
 	stored, _ := s.line().stored()
-	parts, err := graph.Boxes(site, name+" parts", TopAcross{s}, s.partShape(), stored, []*graph.Node{n})
+	parts, err := graph.NewBlockwise(site, name+" parts", TopAcross{s}, s.partShape(), stored, []*graph.Node{n})
 	if err != nil {
 		return nil, err
 	}
 	shape := slices.Clone(s.Shape)
 	shape[s.Axis] = s.First
-	return graph.Boxes(site, name, TopAcrossJoined{s}, shape, s.result(), []*graph.Node{parts}, args...)
+	return graph.NewBlockwise(site, name, TopAcrossJoined{s}, shape, s.result(), []*graph.Node{parts}, args...)
 }
 
 // TopAcross has for each part of the lines the first of its records in their order. Its

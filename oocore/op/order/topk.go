@@ -14,7 +14,7 @@ import (
 
 func init() {
 	blockwise.Register("top_rows", TopRows{})
-	blockwise.Register("top_joined", TopJoined{})
+	blockwise.Register("top_joined", TopConcat{})
 }
 
 // Top is Dask's topk along an axis: the k largest elements, the largest first, or with
@@ -56,7 +56,7 @@ func top(site graph.Site, name string, n *graph.Node, k, axis int, positions boo
 	case axis < len(n.Shape)-1 && n.DType.Kind() != dtype.KindComplex && lines.scattered() && across.little():
 		return across.nodes(site, name, n, args)
 	case length <= l.Row:
-		return graph.Boxes(site, name, lines, shape, s.result(), []*graph.Node{n}, args...)
+		return graph.NewBlockwise(site, name, lines, shape, s.result(), []*graph.Node{n}, args...)
 	case count > l.Row/4:
 		all, err := sorted(site, name, n, axis, s)
 		if err != nil {
@@ -73,17 +73,17 @@ func top(site graph.Site, name string, n *graph.Node, k, axis int, positions boo
 		outer := n.Shape[:dims-1]
 		stored, words := l.stored()
 		rows := TopRows{Line: l, Dims: dims, First: count}
-		m, err := graph.Boxes(site, name+" rows", rows, append(slices.Clone(outer), l.rows(), count*words), stored, []*graph.Node{n})
+		m, err := graph.NewBlockwise(site, name+" rows", rows, append(slices.Clone(outer), l.rows(), count*words), stored, []*graph.Node{n})
 		if err != nil {
 			return nil, err
 		}
 		for have, span := l.rows(), 1; ; {
-			j := TopJoined{Line: l, Dims: dims, First: count, Rows: have, Span: span, Join: min(have, l.Row/count)}
+			j := TopConcat{Line: l, Dims: dims, First: count, Rows: have, Span: span, Join: min(have, l.Row/count)}
 			have, span = (have+j.Join-1)/j.Join, span*j.Join
 			if j.Last = have == 1; j.Last {
-				return graph.Boxes(site, name, j, append(slices.Clone(outer), count), s.result(), []*graph.Node{m}, args...)
+				return graph.NewBlockwise(site, name, j, append(slices.Clone(outer), count), s.result(), []*graph.Node{m}, args...)
 			}
-			if m, err = graph.Boxes(site, name+" rows", j, append(slices.Clone(outer), have, count*words), stored, []*graph.Node{m}); err != nil {
+			if m, err = graph.NewBlockwise(site, name+" rows", j, append(slices.Clone(outer), have, count*words), stored, []*graph.Node{m}); err != nil {
 				return nil, err
 			}
 		}
@@ -140,9 +140,9 @@ func fill(dst, src []byte, size int) {
 	}
 }
 
-// TopJoined is the first records of several rows', or, as the last of a line, what they
+// TopConcat is the first records of several rows', or, as the last of a line, what they
 // stand for.
-type TopJoined struct {
+type TopConcat struct {
 	Line
 	Dims       int // of the lines
 	First      int
@@ -152,7 +152,7 @@ type TopJoined struct {
 }
 
 // Chunks are single rows.
-func (s TopJoined) Chunks() []int {
+func (s TopConcat) Chunks() []int {
 	if s.Last {
 		return append(ones(s.Dims-1), s.First)
 	}
@@ -161,17 +161,17 @@ func (s TopJoined) Chunks() []int {
 }
 
 // Need is the rows that are joined, and as much again.
-func (s TopJoined) Need([]int) blockwise.Need {
+func (s TopConcat) Need([]int) blockwise.Need {
 	_, words := s.stored()
 	return blockwise.Need{Reads: [][]int{append(ones(s.Dims-1), s.Join, s.First*words)}, Scratch: 2 * blockwise.Aligned(s.Join*s.First*s.records().size())}
 }
 
 // held is how many records the i-th row of the input has: fewer than are looked for
 // where it stands for the end of the line.
-func (s TopJoined) held(i int) int { return min(s.First, s.N-i*s.Span*s.Row) }
+func (s TopConcat) held(i int) int { return min(s.First, s.N-i*s.Span*s.Row) }
 
 // Fill joins rows.
-func (s TopJoined) Fill(ctx context.Context, t *blockwise.Task) error {
+func (s TopConcat) Fill(ctx context.Context, t *blockwise.Task) error {
 	r := s.records()
 	_, words := s.stored()
 	i := 0

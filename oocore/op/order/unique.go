@@ -70,11 +70,11 @@ func Unique(site graph.Site, n *graph.Node, counts, first bool, run index.Run) (
 // count is the table of the whole array.
 func (s Table) count(site graph.Site, n *graph.Node, run index.Run) ([]int64, error) {
 	rows := []int{s.grid().Len(), s.width()}
-	tables, err := graph.Boxes(site, "unique tables", s, rows, dtype.Int64, []*graph.Node{n})
+	tables, err := graph.NewBlockwise(site, "unique tables", s, rows, dtype.Int64, []*graph.Node{n})
 	if err != nil {
 		return nil, err
 	}
-	joined, err := graph.Boxes(site, "unique table", TableJoined{Table: s, Rows: rows[0]}, rows[1:], dtype.Int64, []*graph.Node{tables})
+	joined, err := graph.NewBlockwise(site, "unique table", TableJoined{Table: s, Rows: rows[0]}, rows[1:], dtype.Int64, []*graph.Node{tables})
 	if err != nil {
 		return nil, err
 	}

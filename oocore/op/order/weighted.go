@@ -43,7 +43,7 @@ func weigh(m *compose.Maker, n *graph.Node, s Quantiles, list bool, o QuantileOp
 	lines := append(slices.Clone(s.shape()[1:]), s.count())
 	n = m.Reshape(m.Transpose(m.Cast(n, n.DType), axes...), lines...)
 	w = m.Reshape(m.Transpose(m.Cast(w, dtype.Float64), axes...), lines...)
-	w = m.Unless(m.Apply(kernel.Less, w, m.Number(0)), w, "a weight is below zero")
+	w = m.FailIf(m.Apply(kernel.Less, w, m.Number(0)), w, "a weight is below zero")
 	float := n != nil && n.DType.Kind() == dtype.KindFloat
 	var none *graph.Node // which lines have nothing but NaN
 	if float && s.SkipNaN {
@@ -64,7 +64,7 @@ func weigh(m *compose.Maker, n *graph.Node, s Quantiles, list bool, o QuantileOp
 	if none != nil {
 		unknown = m.Apply(kernel.LogicalAnd, unknown, m.Apply(kernel.LogicalNot, none))
 	}
-	whole = m.Unless(unknown, whole, "weights sum to zero, or to what is not finite")
+	whole = m.FailIf(unknown, whole, "weights sum to zero, or to what is not finite")
 	t := dtype.Float64 // in which shares are compared, as in NumPy
 	if float && !list {
 		t = n.DType

@@ -84,7 +84,7 @@ func pad(site graph.Site, n *graph.Node, widths [][2]int, p Padding) (*graph.Nod
 	case p.Odd:
 		return padOdd(site, n, widths, p.Mode == "symmetric")
 	}
-	op := shape.Mapped{Axes: make([]shape.Axis, dims)}
+	op := shape.IndexMap{Axes: make([]shape.Axis, dims)}
 	for d, w := range widths {
 		a := shape.Axis{Kind: shape.Kind(p.Mode), Shift: w[0]}
 		switch {

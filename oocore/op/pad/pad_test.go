@@ -27,7 +27,7 @@ func random(lengths []int, t dtype.Type) blockwisetest.Array {
 func TestOdd(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		from := rapid.SliceOfN(rapid.IntRange(2, 7), 1, 3).Draw(r, "shape")
-		op := pad.Odd{Axis: rapid.IntRange(0, len(from)-1).Draw(r, "axis"), Twice: rapid.Bool().Draw(r, "twice"), Type: dtype.Int64}
+		op := pad.OddReflect{Axis: rapid.IntRange(0, len(from)-1).Draw(r, "axis"), Twice: rapid.Bool().Draw(r, "twice"), Type: dtype.Int64}
 		op.Len = from[op.Axis]
 		most := op.Len - 1
 		if op.Twice {
@@ -72,7 +72,7 @@ func TestOdd(t *testing.T) {
 
 func TestKept(t *testing.T) {
 	in := random([]int{5, 7}, dtype.Int16)
-	if got := blockwisetest.Same(t, pad.Kept{Lengths: []int{2, 7}}, in.Shape, in.DType, in); !bytes.Equal(got, in.Data) {
+	if got := blockwisetest.Same(t, pad.Materialise{Lengths: []int{2, 7}}, in.Shape, in.DType, in); !bytes.Equal(got, in.Data) {
 		t.Error("it is another array")
 	}
 }

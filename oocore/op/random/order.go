@@ -85,11 +85,11 @@ func choice(m *compose.Maker, n *graph.Node, seed uint64, count int, distinct bo
 			return nil, fmt.Errorf("weights are one real number for each of %d elements, not %s of shape %s", length, weights.DType, grid.Format(weights.Shape))
 		}
 		w := m.Cast(weights, dtype.Float64)
-		w = m.Unless(m.Apply(kernel.LogicalNot, m.Apply(kernel.GreaterEqual, w, m.Number(0))), w, "a weight is below zero, or not a number")
+		w = m.FailIf(m.Apply(kernel.LogicalNot, m.Apply(kernel.GreaterEqual, w, m.Number(0))), w, "a weight is below zero, or not a number")
 		sums := m.Make(func() (*graph.Node, error) { return scan.Cumulative(m.Site, "cumsum", false, w, 0) })
 		whole := m.Part(sums, 0, length-1, length)
 		none := m.Apply(kernel.LogicalNot, m.Apply(kernel.LogicalAnd, m.Apply(kernel.Greater, whole, m.Number(0)), m.Apply(kernel.IsFinite, whole)))
-		whole = m.Unless(none, whole, "weights sum to zero, or to what is not finite")
+		whole = m.FailIf(none, whole, "weights sum to zero, or to what is not finite")
 		drawn := m.Make(func() (*graph.Node, error) { return graph.Uniform(m.Site, dtype.Float64, seed, count) })
 		share := m.Apply(kernel.Divide, sums, whole)
 		at = m.Make(func() (*graph.Node, error) { return order.SearchSorted(m.Site, share, drawn, true) })

@@ -145,13 +145,13 @@ func (o Draws) node(site graph.Site, name string, t dtype.Type, args ...string) 
 	}
 	if len(o.Shape) == 0 {
 		o.Shape = []int{1}
-		n, err := graph.Boxes(site, name, o, o.Shape, t, nil, args...)
+		n, err := graph.NewBlockwise(site, name, o, o.Shape, t, nil, args...)
 		if err != nil {
 			return nil, err
 		}
 		return graph.Reshape(site, n)
 	}
-	return graph.Boxes(site, name, o, o.Shape, t, nil, args...)
+	return graph.NewBlockwise(site, name, o, o.Shape, t, nil, args...)
 }
 
 // Normals are numbers of the normal distribution of mean 0 and variance 1, in a type of

@@ -277,11 +277,11 @@ func Cumulative(site graph.Site, name string, product bool, n *graph.Node, axes 
 	s := newScan(product, n, axis)
 	in := []*graph.Node{n}
 	if s.blocks() > 1 {
-		totals, err := graph.Boxes(site, name+" totals", Totals{s}, s.states(), dtype.Uint64, in)
+		totals, err := graph.NewBlockwise(site, name+" totals", Totals{s}, s.states(), dtype.Uint64, in)
 		if err != nil {
 			return nil, err
 		}
-		carries, err := graph.Boxes(site, name+" carries", Carries{s}, s.states(), dtype.Uint64, []*graph.Node{totals})
+		carries, err := graph.NewBlockwise(site, name+" carries", Carries{s}, s.states(), dtype.Uint64, []*graph.Node{totals})
 		if err != nil {
 			return nil, err
 		}
@@ -291,5 +291,5 @@ func Cumulative(site graph.Site, name string, product bool, n *graph.Node, axes 
 	if len(axes) > 0 {
 		args = append(args, strconv.Itoa(axis))
 	}
-	return graph.Boxes(site, name, Running{s}, n.Shape, n.DType, in, args...)
+	return graph.NewBlockwise(site, name, Running{s}, n.Shape, n.DType, in, args...)
 }

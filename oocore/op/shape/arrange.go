@@ -33,7 +33,7 @@ func Roll(site graph.Site, n *graph.Node, shifts, axes []int) (*graph.Node, erro
 	if len(shifts) != 1 && len(axes) != 1 && len(shifts) != len(axes) {
 		return nil, graph.Refuse(site, "roll", fmt.Errorf("%d shifts are not for %d axes: give one, or one for each", len(shifts), len(axes)), n)
 	}
-	op := Mapped{Axes: make([]Axis, len(n.Shape))}
+	op := IndexMap{Axes: make([]Axis, len(n.Shape))}
 	for i := range max(len(shifts), len(axes)) {
 		axis, err := grid.Axis(axes[min(i, len(axes)-1)], len(n.Shape))
 		if err != nil {
@@ -62,7 +62,7 @@ func Tile(site graph.Site, n *graph.Node, times []int) (*graph.Node, error) {
 	}
 	args := ints(times)
 	times = append(slices.Repeat([]int{1}, len(n.Shape)-len(times)), times...)
-	op := Mapped{Axes: make([]Axis, len(n.Shape))}
+	op := IndexMap{Axes: make([]Axis, len(n.Shape))}
 	shape := slices.Clone(n.Shape)
 	for d, k := range times {
 		if err := product(&shape[d], k); err != nil {
@@ -86,7 +86,7 @@ func Repeat(site graph.Site, n *graph.Node, times, axis int) (*graph.Node, error
 	if err != nil {
 		return nil, graph.Refuse(site, "repeat", err, n)
 	}
-	op := Mapped{Axes: make([]Axis, len(n.Shape))}
+	op := IndexMap{Axes: make([]Axis, len(n.Shape))}
 	op.Axes[at] = Axis{Kind: KindRepeat, Times: times}
 	return Named(site, "repeat", n)(Map(site, "repeat", n, op, shape, strconv.Itoa(times), strconv.Itoa(axis)))
 }

@@ -11,26 +11,26 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
-	"github.com/gonbext/gonbext/oocore/op/place"
+	"github.com/gonbext/gonbext/oocore/op/boxcopy"
 )
 
-func init() { blockwise.Register("concatenate", Joined{}) }
+func init() { blockwise.Register("concat", Concat{}) }
 
-// Joined is arrays after each other along an axis.
-type Joined struct {
+// Concat is arrays after each other along an axis.
+type Concat struct {
 	Axis  int
 	Parts [][]int // the inputs' shapes
 	Item  int     // bytes of an element
 }
 
 // Chunks takes any box.
-func (o Joined) Chunks() []int { return nil }
+func (o Concat) Chunks() []int { return nil }
 
 // Rounding is Exact: elements are moved or compared.
-func (Joined) Rounding() blockwise.Rounding { return blockwise.Exact }
+func (Concat) Rounding() blockwise.Rounding { return blockwise.Exact }
 
 // Need is a part of the box of each input.
-func (o Joined) Need(box []int) blockwise.Need {
+func (o Concat) Need(box []int) blockwise.Need {
 	need := blockwise.Need{Once: true}
 	for _, shape := range o.Parts {
 		reads := slices.Clone(box)
@@ -44,7 +44,7 @@ func (o Joined) Need(box []int) blockwise.Need {
 }
 
 // Fill reads the parts of the inputs that lie in the box.
-func (o Joined) Fill(ctx context.Context, t *blockwise.Task) error {
+func (o Concat) Fill(ctx context.Context, t *blockwise.Task) error {
 	first, last := t.Box.Start[o.Axis], t.Box.Start[o.Axis]+t.Box.Shape[o.Axis]
 	begin := 0
 	for i, shape := range o.Parts {
@@ -54,7 +54,7 @@ func (o Joined) Fill(ctx context.Context, t *blockwise.Task) error {
 			from.Start[o.Axis], from.Shape[o.Axis] = low-begin, high-low
 			at := make([]int, len(shape))
 			at[o.Axis] = low - first
-			if err := place.Read(ctx, t, i, from, at, o.Item); err != nil {
+			if err := boxcopy.Read(ctx, t, i, from, at, o.Item); err != nil {
 				return err
 			}
 		}
@@ -98,7 +98,7 @@ func concatenate(site graph.Site, axis int, in []*graph.Node) (*graph.Node, erro
 		}
 		shape[at] += n.Shape[at]
 	}
-	op := Joined{Axis: at}
+	op := Concat{Axis: at}
 	var parts []*graph.Node
 	t := Common(in)
 	for _, n := range in {
@@ -116,7 +116,7 @@ func concatenate(site graph.Site, axis int, in []*graph.Node) (*graph.Node, erro
 	case len(parts) == 1:
 		return parts[0], nil
 	}
-	return graph.Boxes(site, "concatenate", op, shape, t, parts, strconv.Itoa(axis))
+	return graph.NewBlockwise(site, "concatenate", op, shape, t, parts, strconv.Itoa(axis))
 }
 
 // Common is the type that arrays meet in, NumPy's result_type.

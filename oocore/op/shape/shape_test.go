@@ -51,7 +51,7 @@ func TestJoined(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		dt := rapid.SampledFrom(types).Draw(r, "type")
 		result := lengths(r, "shape", rapid.IntRange(1, 3).Draw(r, "dims"), 1, 6)
-		op := shape.Joined{Axis: rapid.IntRange(0, len(result)-1).Draw(r, "axis"), Item: dt.Size()}
+		op := shape.Concat{Axis: rapid.IntRange(0, len(result)-1).Draw(r, "axis"), Item: dt.Size()}
 		result[op.Axis] = 0
 		var in []blockwisetest.Array
 		for range rapid.IntRange(1, 4).Draw(r, "parts") {
@@ -120,7 +120,7 @@ func TestMapped(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		dt := rapid.SampledFrom(types).Draw(r, "type")
 		dims := rapid.IntRange(1, 3).Draw(r, "dims")
-		op := shape.Mapped{Item: dt.Size(), Values: make([][2]dtype.Value, dims)}
+		op := shape.IndexMap{Item: dt.Size(), Values: make([][2]dtype.Value, dims)}
 		var from, to []int
 		for d := range dims {
 			n := rapid.IntRange(2, 7).Draw(r, "length")
@@ -204,7 +204,7 @@ func TestTriangle(t *testing.T) {
 func TestPlaced(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		dt := rapid.SampledFrom(types).Draw(r, "type")
-		op := shape.Placed{Row: rapid.IntRange(0, 5).Draw(r, "row"), Column: rapid.IntRange(0, 5).Draw(r, "column"), Len: rapid.IntRange(1, 9).Draw(r, "length"), Item: dt.Size()}
+		op := shape.DiagEmbed{Row: rapid.IntRange(0, 5).Draw(r, "row"), Column: rapid.IntRange(0, 5).Draw(r, "column"), Len: rapid.IntRange(1, 9).Draw(r, "length"), Item: dt.Size()}
 		in := random([]int{op.Len}, dt)
 		zero := blockwisetest.Array{Data: make([]byte, 16)}
 		to := []int{op.Row + op.Len + rapid.IntRange(0, 3).Draw(r, "more"), op.Column + op.Len}

@@ -40,7 +40,7 @@ func triangle(site graph.Site, name string, n *graph.Node, op Triangle) (*graph.
 	// Beyond the array all diagonals are alike, and sums with them stay in range.
 	far := shape[len(shape)-2] + shape[len(shape)-1]
 	op.Diagonal, op.Item = min(max(op.Diagonal, -far), far), n.DType.Size()
-	return graph.Boxes(site, name, op, shape, n.DType, []*graph.Node{n}, strconv.Itoa(op.Diagonal))
+	return graph.NewBlockwise(site, name, op, shape, n.DType, []*graph.Node{n}, strconv.Itoa(op.Diagonal))
 }
 
 // Diag is a matrix with a vector on a diagonal and zeros elsewhere, or the diagonal of
@@ -63,8 +63,8 @@ func Diag(site graph.Site, n *graph.Node, offset int) (*graph.Node, error) {
 	if n.Shape[0] == 0 { // nothing but zeros
 		return Empty(site, n.DType, []int{size, size}), nil
 	}
-	op := Placed{Row: max(-offset, 0), Column: max(offset, 0), Len: n.Shape[0], Item: n.DType.Size()}
-	return graph.Boxes(site, "diag", op, []int{size, size}, n.DType, []*graph.Node{n}, strconv.Itoa(offset))
+	op := DiagEmbed{Row: max(-offset, 0), Column: max(offset, 0), Len: n.Shape[0], Item: n.DType.Size()}
+	return graph.NewBlockwise(site, "diag", op, []int{size, size}, n.DType, []*graph.Node{n}, strconv.Itoa(offset))
 }
 
 // Trace is the sum of a diagonal, as NumPy's trace.
@@ -109,5 +109,5 @@ func Diagonal(site graph.Site, n *graph.Node, offset, axis, other int) (*graph.N
 		return Empty(site, n.DType, shape), nil
 	}
 	args := []string{strconv.Itoa(offset), strconv.Itoa(axis), strconv.Itoa(other)}
-	return graph.Boxes(site, "diagonal", op, shape, n.DType, []*graph.Node{last}, args...)
+	return graph.NewBlockwise(site, "diagonal", op, shape, n.DType, []*graph.Node{last}, args...)
 }

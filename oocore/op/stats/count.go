@@ -48,7 +48,7 @@ func (s Count) node(site graph.Site, name string, in []*graph.Node) (*graph.Node
 	if s.Weights != dtype.Invalid {
 		t = s.Weights
 	}
-	n, err := graph.Boxes(site, name, s, []int{s.groups(), s.bins()}, t, in)
+	n, err := graph.NewBlockwise(site, name, s, []int{s.groups(), s.bins()}, t, in)
 	if err != nil {
 		return nil, err
 	}

@@ -73,7 +73,7 @@ func (b Bins) edges(m *compose.Maker, n *graph.Node, wide bool) *graph.Node {
 		args = append(args, strconv.FormatFloat(v, 'g', -1, 64))
 	}
 	return m.Make(func() (*graph.Node, error) {
-		return graph.Boxes(m.Site, "bin_edges", e, []int{b.Count + 1}, t, in, args...)
+		return graph.NewBlockwise(m.Site, "bin_edges", e, []int{b.Count + 1}, t, in, args...)
 	})
 }
 

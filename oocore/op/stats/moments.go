@@ -49,7 +49,7 @@ func average(m *compose.Maker, n, weights *graph.Node, keepDims bool, axes []int
 	whole := m.Reduce(kernel.Sum, m.Cast(weights, t), o)
 	sum := m.Reduce(kernel.Sum, m.Apply(kernel.Multiply, m.Cast(n, t), m.Cast(weights, t)), o)
 	zero := m.Apply(kernel.Equal, whole, m.Number(0))
-	return m.Unless(zero, m.Apply(kernel.Divide, sum, whole), "the weights sum to zero"), m.Err
+	return m.FailIf(zero, m.Apply(kernel.Divide, sum, whole), "the weights sum to zero"), m.Err
 }
 
 // CovOptions are the less common arguments of covariances.
@@ -137,7 +137,7 @@ func cov(m *compose.Maker, n, y *graph.Node, o CovOptions) (*graph.Node, error) 
 	divisor := m.Full(dtype.ValueOf(float64(max(observations-ddof, 0))))
 	if w != nil {
 		sum := m.Reduce(kernel.Sum, w, graph.ReduceOptions{})
-		sum = m.Unless(m.Apply(kernel.Equal, sum, m.Number(0)), sum, "the weights sum to zero")
+		sum = m.FailIf(m.Apply(kernel.Equal, sum, m.Number(0)), sum, "the weights sum to zero")
 		mean = m.Reduce(kernel.Sum, m.Apply(kernel.Multiply, x, w), graph.ReduceOptions{Axes: []int{1}, KeepDims: true})
 		mean = m.Apply(kernel.Divide, mean, sum)
 		lost := m.Number(float64(ddof))
@@ -181,7 +181,7 @@ func (o CovOptions) weights(m *compose.Maker, observations int) (w *graph.Node, 
 			return nil, fmt.Errorf("aweights are real numbers, not %s", of.n.DType)
 		}
 		below := m.Apply(kernel.Less, of.n, m.Number(0))
-		n := m.Unless(below, m.Cast(of.n, dtype.Float64), "a weight in "+of.name+" is below zero")
+		n := m.FailIf(below, m.Cast(of.n, dtype.Float64), "a weight in "+of.name+" is below zero")
 		if w != nil {
 			n = m.Apply(kernel.Multiply, w, n)
 		}

@@ -80,7 +80,7 @@ func skip(m *compose.Maker, kind kernel.Reduction, n *graph.Node, o graph.Reduce
 		}
 		return m.Apply(kernel.Where, none, nan, n), m.Err
 	}
-	return m.Unless(none, n, "there are only NaN, of which none is the smallest or the largest"), m.Err
+	return m.FailIf(none, n, "there are only NaN, of which none is the smallest or the largest"), m.Err
 }
 
 // NaNCumulative is NumPy's nancumsum, or nancumprod where product says so: NaN counts as

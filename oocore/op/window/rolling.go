@@ -241,7 +241,7 @@ func reduce(site graph.Site, kind kernel.Reduction, n *graph.Node, window, axis 
 	}
 	out := m.Cast(n, op.Type)
 	out = m.Make(func() (*graph.Node, error) {
-		return graph.Boxes(site, "rolling", op, shape, op.Type, []*graph.Node{out}, fmt.Sprintf("%q", kind), fmt.Sprint(window), fmt.Sprint(axis))
+		return graph.NewBlockwise(site, "rolling", op, shape, op.Type, []*graph.Node{out}, fmt.Sprintf("%q", kind), fmt.Sprint(window), fmt.Sprint(axis))
 	})
 	switch kind {
 	case kernel.Mean:

@@ -105,7 +105,7 @@ func view(site graph.Site, n *graph.Node, lengths, axes []int) (*graph.Node, err
 	if grid.Size(shape) == 0 || grid.Size(n.Shape) == 0 {
 		return graph.Reshape(site, n, shape...)
 	}
-	return graph.Boxes(site, "sliding_window_view", op, shape, n.DType, []*graph.Node{n}, grid.Format(lengths))
+	return graph.NewBlockwise(site, "sliding_window_view", op, shape, n.DType, []*graph.Node{n}, grid.Format(lengths))
 }
 
 // windows is how many windows of a length go along an axis.

@@ -302,7 +302,7 @@ func (u *upload) WriteAt(ctx context.Context, p []byte, at int64) error {
 		n := min(len(p), pieceBytes-int(at%disk.Page))
 		cached, err := u.file.Write(p[:n], at)
 		if err == nil {
-			err = u.file.Settle(at, at+int64(n), cached)
+			err = u.file.WritebackRange(at, at+int64(n), cached)
 		}
 		if err != nil {
 			return u.named("write", err)

@@ -30,13 +30,13 @@ func layout(path string, m store.Meta) (store.Layout, error) {
 		if err != nil {
 			return store.Layout{}, err
 		}
-		return newDesign(found, true).layout(*m.Region), nil
+		return newWriteLayout(found, true).layout(*m.Region), nil
 	}
 	made, err := newMeta(m)
 	if err != nil {
 		return store.Layout{}, err
 	}
-	d := newDesign(made, !blob.Remote(path))
+	d := newWriteLayout(made, !blob.Remote(path))
 	if d.open() {
 		l := d.layout(d.all())
 		l.Open, l.Work = true, store.Work{Heap: gatherBytes}
@@ -45,7 +45,7 @@ func layout(path string, m store.Meta) (store.Layout, error) {
 	return d.layout(d.all()), nil
 }
 
-func (d *design) layout(box grid.Box) store.Layout {
+func (d *writeLayout) layout(box grid.Box) store.Layout {
 	l := store.Layout{Unit: slices.Clone(d.unit()), Work: d.work(box), Codec: d.pipeline.String()}
 	if d.shard() != nil {
 		l.Chunk = slices.Clone(d.chunks)
@@ -54,7 +54,7 @@ func (d *design) layout(box grid.Box) store.Layout {
 }
 
 // open reports chunks of a new array that can be filled in place.
-func (d *design) open() bool { return d.random && d.pipeline.Plain() && d.shard() == nil }
+func (d *writeLayout) open() bool { return d.random && d.pipeline.Plain() && d.shard() == nil }
 
 // create begins a new array of version 3, or the writing of a region of one that is
 // there, of either version.
@@ -136,7 +136,7 @@ func (m *meta) setChunks(chunks, shards []int) error {
 	if shards == nil {
 		return nil
 	}
-	l := level{shape: slices.Clone(shards), inner: m.chunks, index: indexForm{crc: true}}
+	l := shardLevel{shape: slices.Clone(shards), inner: m.chunks, index: shardIndexEncoding{crc: true}}
 	for axis, n := range m.shape {
 		cover := (max(n, 1) + m.chunks[axis] - 1) / m.chunks[axis] * m.chunks[axis]
 		l.shape[axis] = min(l.shape[axis]/m.chunks[axis]*m.chunks[axis], cover)
@@ -148,7 +148,7 @@ func (m *meta) setChunks(chunks, shards []int) error {
 	if grid.Check(parts, 2*entryBytes) != nil {
 		return fmt.Errorf("shards %s of chunks %s have more parts than can be counted", grid.Format(l.shape), grid.Format(m.chunks))
 	}
-	m.shards = []level{l}
+	m.shards = []shardLevel{l}
 	return nil
 }
 

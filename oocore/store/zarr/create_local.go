@@ -68,7 +68,7 @@ func createLocal(path string, made *meta, m store.Meta) (store.Writer, error) {
 		}
 		return nil, errors.Join(err, t.abort())
 	}
-	d := newDesign(made, true)
+	d := newWriteLayout(made, true)
 	if d.open() {
 		return newOpenWriter(path, t, d, t.array()), nil
 	}

@@ -37,7 +37,7 @@ func existing(ctx context.Context, path string, m store.Meta) (*meta, blob.Bucke
 
 // accepts refuses a region that the array cannot take.
 func (m *meta) accepts(want store.Meta) error {
-	d := newDesign(m, true)
+	d := newWriteLayout(m, true)
 	switch {
 	case len(m.shards) > 1:
 		return errors.New("its shards lie in shards: regions of such arrays cannot be written")
@@ -72,7 +72,7 @@ func createRegion(ctx context.Context, path string, m store.Meta) (store.Writer,
 		t.owned = true
 	}
 	w := &writer{
-		base: base{path: path, target: t}, d: newDesign(found, true), box: *m.Region, bucket: &torn{Bucket: bucket, target: t},
+		base: base{path: path, target: t}, d: newWriteLayout(found, true), box: *m.Region, bucket: &torn{Bucket: bucket, target: t},
 		seed: maphash.MakeSeed(),
 	}
 	if t.torn, err = t.ws.MarkDirty(*m.Region); err != nil {

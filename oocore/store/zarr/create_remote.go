@@ -40,7 +40,7 @@ func createRemote(ctx context.Context, name string, made *meta, m store.Meta) (s
 		}
 		return nil, err
 	}
-	d := newDesign(made, bucket.Random())
+	d := newWriteLayout(made, bucket.Random())
 	return &writer{
 		base: base{path: name, target: t}, d: d, box: d.all(), bucket: &logged{bucket, t},
 		elide: zero(made.fill), seed: maphash.MakeSeed(),

@@ -15,8 +15,8 @@ type meta struct {
 	version    int // of the format: 2 or 3
 	shape      []int
 	dtype      dtype.Type
-	chunks     []int   // what is encoded at once: in shards their innermost parts
-	shards     []level // outermost first; nil where each chunk is an object
+	chunks     []int        // what is encoded at once: in shards their innermost parts
+	shards     []shardLevel // outermost first; nil where each chunk is an object
 	keys       keyEncoding
 	fill       []byte // one element, little-endian
 	noFill     bool   // nobody has said one: it is zero
@@ -25,17 +25,17 @@ type meta struct {
 	attributes json.RawMessage // an object, or nil
 }
 
-// level is a way in which chunks are put together: a shard of an array, or a part
+// shardLevel is a way in which chunks are put together: a shard of an array, or a part
 // of a shard that is one itself.
-type level struct {
+type shardLevel struct {
 	shape []int // of the shard
 	inner []int // of its parts
 	order []int // axes as the index goes through the parts, nil for C order
-	index indexForm
+	index shardIndexEncoding
 }
 
-// indexForm is how the index of a shard is stored.
-type indexForm struct {
+// shardIndexEncoding is how the index of a shard is stored.
+type shardIndexEncoding struct {
 	atStart bool
 	big     bool // the byte order of its numbers
 	crc     bool // a crc32c follows
@@ -99,10 +99,10 @@ func (m *meta) parseKey(key string, index []int) (ok bool) {
 }
 
 // count is the number of parts along an axis.
-func (l *level) count(axis int) int { return l.shape[axis] / l.inner[axis] }
+func (l *shardLevel) count(axis int) int { return l.shape[axis] / l.inner[axis] }
 
 // parts is the number of parts.
-func (l *level) parts() int {
+func (l *shardLevel) parts() int {
 	n := 1
 	for d := range l.shape {
 		n *= l.count(d)
@@ -111,7 +111,7 @@ func (l *level) parts() int {
 }
 
 // entry is the place in the shard's index of the part with an index in the shard.
-func (l *level) entry(index []int) int {
+func (l *shardLevel) entry(index []int) int {
 	n := 0
 	for d := range index {
 		if l.order != nil {
@@ -123,7 +123,7 @@ func (l *level) entry(index []int) int {
 }
 
 // part is the inverse of entry.
-func (l *level) part(entry int, index []int) {
+func (l *shardLevel) part(entry int, index []int) {
 	for d := len(index) - 1; d >= 0; d-- {
 		axis := d
 		if l.order != nil {
@@ -136,7 +136,7 @@ func (l *level) part(entry int, index []int) {
 }
 
 // indexBytes is the size of the shard's index as it is stored.
-func (l *level) indexBytes() int64 {
+func (l *shardLevel) indexBytes() int64 {
 	n := int64(l.parts()) * entryBytes
 	if l.index.crc {
 		n += crcBytes

@@ -91,7 +91,7 @@ func FuzzShardIndex(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := level{shape: []int{n}, inner: []int{1}, index: indexForm{atStart, big, crc}}
+		l := shardLevel{shape: []int{n}, inner: []int{1}, index: shardIndexEncoding{atStart, big, crc}}
 		entries, sorted := indexWork(&l)
 		x := newShardIndex(&l, indexMemory{make([]byte, entries), make([]byte, sorted)})
 		src := source{object: o, key: "c/0", shard: true, size: int64(len(shard)), read: new(int64)}

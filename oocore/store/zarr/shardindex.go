@@ -21,7 +21,7 @@ type indexMemory struct {
 }
 
 // indexWork is how much of it is needed.
-func indexWork(l *level) (entries, sorted int64) {
+func indexWork(l *shardLevel) (entries, sorted int64) {
 	if n := l.indexBytes(); n <= maxIndexBytes {
 		return n, int64(l.parts()) * 4
 	}
@@ -31,14 +31,14 @@ func indexWork(l *level) (entries, sorted int64) {
 // shardIndex is the index of a shard, or a window of it: what a session knows of
 // the shard that it read last.
 type shardIndex struct {
-	level  *level
+	level  *shardLevel
 	memory indexMemory
 	base   int64 // of the shard in its object; -1 for none
 	first  int   // part that memory begins with
 	count  int
 }
 
-func newShardIndex(l *level, memory indexMemory) shardIndex {
+func newShardIndex(l *shardLevel, memory indexMemory) shardIndex {
 	return shardIndex{level: l, memory: memory, base: -1}
 }
 

@@ -100,11 +100,11 @@ func transposed(list []json.RawMessage, order []int, dims int) ([]int, error) {
 
 // parseLevel reads the configuration of sharding_indexed. Shapes are in the array's
 // own order of axes; those of the file are in the order that it was transposed to.
-func parseLevel(o object, shape, order []int) (l level, inner []json.RawMessage, err error) {
+func parseLevel(o object, shape, order []int) (l shardLevel, inner []json.RawMessage, err error) {
 	if err := o.onlyNames("chunk_shape", "codecs", "index_codecs", "index_location"); err != nil {
 		return l, nil, err
 	}
-	l = level{shape: shape, order: order}
+	l = shardLevel{shape: shape, order: order}
 	stored, err := o.lengths("chunk_shape", 1)
 	if err != nil {
 		return l, nil, err
@@ -146,7 +146,7 @@ func (o object) onlyNames(known ...string) error {
 	return nil
 }
 
-func parseIndexForm(o object) (f indexForm, err error) {
+func parseIndexForm(o object) (f shardIndexEncoding, err error) {
 	location := "end"
 	if _, ok := o["index_location"]; ok {
 		if err := o.field("index_location", &location); err != nil {
@@ -199,7 +199,7 @@ func (m *meta) encodeCodecs() []json.RawMessage {
 	return list
 }
 
-func (l *level) encode(inner []json.RawMessage) json.RawMessage {
+func (l *shardLevel) encode(inner []json.RawMessage) json.RawMessage {
 	endian, location := "little", "end"
 	if l.index.big {
 		endian = "big"

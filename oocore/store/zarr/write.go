@@ -119,7 +119,7 @@ func (w *base) end(op string, last ...func() error) error {
 // writer fills an array whose chunks are encoded.
 type writer struct {
 	base
-	d      *design
+	d      *writeLayout
 	box    grid.Box // what is written: the array, or a region of it
 	bucket blob.Bucket
 	elide  bool // chunks of zeros are left out: none of them can be there already

@@ -12,7 +12,7 @@ import (
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // order is the byte order of an index.
-func (f indexForm) order() binary.ByteOrder {
+func (f shardIndexEncoding) order() binary.ByteOrder {
 	if f.big {
 		return binary.BigEndian
 	}
@@ -27,22 +27,22 @@ func clearIndex(p []byte) {
 }
 
 // setPart says where a part lies.
-func (f indexForm) setPart(index []byte, entry int, at, n int64) {
+func (f shardIndexEncoding) setPart(index []byte, entry int, at, n int64) {
 	f.order().PutUint64(index[entry*entryBytes:], uint64(at))
 	f.order().PutUint64(index[entry*entryBytes+8:], uint64(n))
 }
 
 // partAt is where a part lies; false where it is not stored.
-func (f indexForm) partAt(index []byte, entry int) (at, n int64, ok bool) {
+func (f shardIndexEncoding) partAt(index []byte, entry int) (at, n int64, ok bool) {
 	a, b := f.order().Uint64(index[entry*entryBytes:]), f.order().Uint64(index[entry*entryBytes+8:])
 	return int64(a), int64(b), a != missing || b != missing
 }
 
 // sum is the checksum of an index.
-func (f indexForm) sum(entries []byte) uint32 { return crc32.Checksum(entries, castagnoli) }
+func (f shardIndexEncoding) sum(entries []byte) uint32 { return crc32.Checksum(entries, castagnoli) }
 
 // seal puts the checksum behind the entries.
-func (f indexForm) seal(index []byte) {
+func (f shardIndexEncoding) seal(index []byte) {
 	if f.crc {
 		n := len(index) - crcBytes
 		binary.LittleEndian.PutUint32(index[n:], f.sum(index[:n]))
@@ -51,7 +51,7 @@ func (f indexForm) seal(index []byte) {
 
 // load fills p with the index of a stored shard that is to be changed, and refuses
 // one that cannot be right.
-func (l *level) load(ctx context.Context, shard blob.Object, p []byte) error {
+func (l *shardLevel) load(ctx context.Context, shard blob.Object, p []byte) error {
 	e := shard.Entry()
 	at := e.Size - int64(len(p))
 	if at < 0 {

@@ -31,7 +31,7 @@ const (
 // written at once.
 type openWriter struct {
 	base
-	d      *design
+	d      *writeLayout
 	folder string
 	size   int64 // of a chunk's file
 
@@ -51,7 +51,7 @@ type chunkFile struct {
 	dirty bool // it was written to since it was synced
 }
 
-func newOpenWriter(path string, t target, d *design, folder string) *openWriter {
+func newOpenWriter(path string, t target, d *writeLayout, folder string) *openWriter {
 	return &openWriter{
 		base: base{path: path, target: t}, d: d, folder: folder, size: chunkBytes(d.meta),
 		buffers: sync.Pool{New: func() any { p := make([]byte, gatherBytes); return &p }},
@@ -158,7 +158,7 @@ func (w *openWriter) writeRun(ctx context.Context, f *chunkFile, p []byte, full,
 		n := min(len(p), pieceBytes-int(at%disk.Page))
 		cached, err := f.Write(p[:n], at)
 		if err == nil {
-			err = f.Settle(at, at+int64(n), cached)
+			err = f.WritebackRange(at, at+int64(n), cached)
 		}
 		if err != nil {
 			return err

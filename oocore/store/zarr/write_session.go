@@ -13,7 +13,7 @@ import (
 // time uses it.
 type writeSession struct {
 	w     *writer
-	d     *design
+	d     *writeLayout
 	box   grid.Box // of the array; what is around it is kept
 	elide bool     // chunks of zeros are left out
 	mem   writeMemory
@@ -26,7 +26,7 @@ type writeSession struct {
 	last   []int        // the chunk before
 	stored int64        // bytes that the present Write has stored
 	flies  bool         // a put may go on after its Write
-	flight *flight      // the last that did, from the encoder's memory
+	flight *asyncPut    // the last that did, from the encoder's memory
 }
 
 // newSession divides the caller's memory.
@@ -84,7 +84,7 @@ func (s *writeSession) write(ctx context.Context, src []byte, b grid.Box) (store
 }
 
 // check refuses a box that is not one of the array, and a buffer of another size.
-func (d *design) check(src []byte, b grid.Box) error {
+func (d *writeLayout) check(src []byte, b grid.Box) error {
 	if err := d.inside(b); err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (d *design) check(src []byte, b grid.Box) error {
 }
 
 // inside refuses a box that reaches out of the array.
-func (d *design) inside(b grid.Box) error {
+func (d *writeLayout) inside(b grid.Box) error {
 	if len(b.Start) != len(d.shape) || len(b.Shape) != len(d.shape) {
 		return fmt.Errorf("the box %s has other dimensions than the shape %s", b, grid.Format(d.shape))
 	}

@@ -147,7 +147,7 @@ func (u *unitWriter) end(ctx context.Context, c *chunkWriter) error {
 }
 
 // seal writes the end of a shard, with the chunks that are kept as they are.
-func (u *unitWriter) seal(ctx context.Context, l *level) error {
+func (u *unitWriter) seal(ctx context.Context, l *shardLevel) error {
 	if u.old != nil {
 		if err := u.carry(ctx); err != nil {
 			return err

@@ -1,0 +1,157 @@
+"""The jobs of the benchmarks, in one place: what gonbext computes and what others do
+beside it."""
+from dataclasses import dataclass
+
+from sizes import ROWS
+
+GONBEXT, TESTS, PYTHON, WORK = "{gonbext}", "{tests}", "{python}", "{work}"  # in commands
+BENCHED = ("oocore", "oocore/exec", "oocore/plan", "oocore/record")  # packages whose Go benchmarks are rows
+
+
+@dataclass(frozen=True)
+class Contender:
+    name: str
+    mib: int  # the limit of its memory; 0 for none
+    command: tuple[str, ...]
+    benchmark: bool = False  # Go's: what it prints is the time, by operation
+
+    @property
+    def ours(self):
+        return self.benchmark or GONBEXT in self.command
+
+
+@dataclass(frozen=True)
+class Row:
+    name: str
+    inputs: tuple[str, ...]  # files that are read before each round, so that none finds them cold
+    contenders: tuple[Contender, ...]
+    check: tuple[str, ...] = ()  # the script that holds the first contender's output to NumPy
+    make: tuple[str, ...] = ("peers.py", "make", WORK)  # the script that makes the inputs
+
+
+def gonbext(mib, *arguments, name="gonbext", env=()):
+    prefix = ("env", *env) if env else ()
+    return Contender(name, mib, (*prefix, GONBEXT, "compute", "--fresh", "-o", f"{WORK}/out.npy", "--memory", f"{mib}MiB", *arguments))
+
+
+def peer(name, mib, script, *arguments):
+    return Contender(name, mib, (PYTHON, "{bench}/" + script, *arguments))
+
+
+def of(name):
+    return f"x={WORK}/{name}"
+
+
+ROOTS = ("sqrt(x)", of("acts.npy"))
+COLSTATS = ("where(first,mean(x,0),std(x,0))", of("acts.npy"), f"first={WORK}/first.npy")
+FUSED = ("tanh(sqrt(x)*2+exp(-x))", of("acts.npy"))
+HALF = ('astype(x,"float16")', of("acts.npy"))
+COPY = Contender("cp", 512, ("cp", f"{WORK}/acts.npy", f"{WORK}/out.npy"))
+
+
+def peers(job, mib, *names):
+    return tuple(peer(name, mib, "peers.py", f"{job}.{name.lower()}", WORK) for name in names)
+
+
+def rows_of_array(name, ours, *others, check=None):
+    return Row(name, ("acts.npy",), (ours, *others), ("peers.py", f"check.{check or name}", WORK))
+
+
+def bounded():
+    """Inside kernel limits that are small budgets."""
+    for mib in (256, 64):
+        for name, arguments in (("roots", ROOTS), ("colstats", COLSTATS), ("fused", FUSED)):
+            yield rows_of_array(f"{name}.{mib}", gonbext(mib, *arguments), check=name)
+
+
+def product(name, file):
+    call = ("matmul(x,x)", of(file))
+    yield Row(name, (file,), (gonbext(256, *call), peer("NumPy in memory", 0, "peers.py", f"{name}.numpy", WORK),
+                              gonbext(256, *call, name="gonbext without a BLAS", env=("GONBEXT_BLAS=none",))), ("peers.py", f"check.{name}", WORK))
+
+
+def stores():
+    """Writing and reading 2 GiB of pictures."""
+    make = ("stores.py", "make", WORK)
+    chunks = ("--chunks", "1x1024x1024")
+    for name, codec, layout in (("none", "none", chunks), ("zstd1", "zstd:1", chunks), ("zstd3", "zstd:3", chunks), ("lz4", "blosc:lz4:5:shuffle", chunks),
+                                ("shards", "zstd:1", ("--chunks", "1x256x256", "--shards", "4x1024x1024"))):
+        others = [p for p in ("zarr", "tensorstore", "blosc2") if (name, p) != ("shards", "blosc2")]
+        write = (GONBEXT, "convert", f"{WORK}/field.npy", f"{WORK}/out.zarr", "--fresh", "--memory", "512MiB", *layout, "--codec", codec)
+        yield Row(f"write.{name}", ("field.npy",), (Contender("gonbext", 512, write), *(peer(p, 512, "stores.py", "write", p, name, WORK) for p in others)),
+                  ("stores.py", "check", "gonbext", name, WORK), make)
+        read = (GONBEXT, "compute", "max(x)", of(f"read-{name}.zarr"), "--memory", "512MiB")
+        yield Row(f"read.{name}", (f"read-{name}.zarr", f"read-{name}.b2nd"),
+                  (Contender("gonbext", 512, read), *(peer(p, 512, "stores.py", "read", p, name, WORK) for p in others)), make=make)
+
+
+def rechunk():
+    convert = (GONBEXT, "convert", f"{WORK}/acts.npy", f"{WORK}/out.zarr", "--fresh", "--memory", "512MiB", "--chunks", f"{ROWS}x8", "--codec", "none")
+    yield Row("rechunk", ("acts.npy",), (Contender("gonbext", 512, convert), COPY, *(peer(p.capitalize(), 0, "stores.py", "rechunk", p, "none", WORK) for p in ("dask", "cubed"))),
+              ("stores.py", "check", "gonbext", "rechunk", WORK))
+
+
+def operation(name, inputs, ours, *others, make=None):
+    """A row of operations.py; others are (name, MiB, the peer's name there)."""
+    make = make or name
+    return Row(name, inputs, (ours, *(peer(n, mib, "operations.py", f"{name}.{p}", WORK) for n, mib, p in others)),
+               ("operations.py", f"check.{make}", WORK), ("operations.py", f"make.{make}", WORK))
+
+
+def filters():
+    for name, call in (("median", "median_filter(x,5)"), ("gaussian", "gaussian_filter(x,2)"), ("convolve", "convolve(x,w)")):
+        weights = (f"w={WORK}/weights.npy",) if name == "convolve" else ()
+        others = (("SciPy oaconvolve", 512, "transforms"),) if name == "convolve" else (("SciPy", 512, "scipy"), ("Dask", 0, "dask"))
+        yield operation(name, ("image.npy",), gonbext(512, call, of("image.npy"), *weights), *others)
+
+
+def tensordot():
+    """Two tensors over two axes each."""
+    for a, b in ("01", "02", "12"):
+        yield operation(f"tensordot{a}{b}", ("a.npy", "b.npy", "a.b2nd", "b.b2nd"),
+                        gonbext(256, f"tensordot(a,b,{a},{b},{a},{b})", f"a={WORK}/a.npy", f"b={WORK}/b.npy"), ("Blosc2", 0, "blosc2"), ("Dask", 0, "dask"))
+
+
+CP = 'cp(x,8,"iterations=10","tolerance=-1","errors")'
+TUCKER = 'tucker(x,8,8,8,"iterations=5","tolerance=-1","errors")'
+
+
+def decomp():
+    yield operation("cp", ("cube.npy",), gonbext(512, CP, of("cube.npy")), ("TensorLy", 0, "tensorly"))
+    yield operation("tucker", ("cube.npy",), gonbext(512, TUCKER, of("cube.npy")), ("TensorLy", 0, "tensorly"))
+
+
+def huge():
+    for name, call in (("huge.cp", CP), ("huge.tucker", TUCKER)):
+        yield operation(name, ("huge.npy",), gonbext(1024, call, of("huge.npy")), make="huge")
+
+
+def inside():
+    """Parts of a run by themselves, by Go's benchmarks."""
+    planning = ("a_chain_of_operations", "sums_with_its_own_roll", "squarings", "heat_equation_by_slices", "heat_equation_by_rolls", "differences_from_a_gaussian")
+    for package, name in (("exec", "TaskOverhead"), ("plan", "PlanAMillionChunks"), ("record", "Task"), *(("oocore", f"PlanIterations/{p}") for p in planning)):
+        pattern = "/".join(f"^{part}$" for part in ("Benchmark" + name).split("/"))
+        command = (f"{TESTS}/{package}.test", "-test.run=^$", f"-test.bench={pattern}", "-test.benchtime=0.5s")
+        yield Row(f"{package}.{name.removeprefix('PlanIterations/')}", (), (Contender("gonbext, go test", 0, command, benchmark=True),), make=())
+
+
+SQRT_ALONE = gonbext(512, *ROOTS, name="gonbext, sqrt alone")
+JOBS = {
+    "bounded": lambda: list(bounded()),
+    "roots": lambda: [rows_of_array("roots", gonbext(512, *ROOTS), COPY, *peers("roots", 512, "NumPy"))],
+    "colstats": lambda: [rows_of_array("colstats", gonbext(512, *COLSTATS), Contender("cat", 512, ("cat", f"{WORK}/acts.npy")), *peers("colstats", 512, "NumPy"))],
+    "fused": lambda: [rows_of_array("fused", gonbext(512, *FUSED), SQRT_ALONE, *peers("fused", 512, "numexpr", "NumPy"), *peers("fused", 0, "Blosc2", "Dask"))],
+    "half": lambda: [rows_of_array("half", gonbext(512, *HALF), *peers("half", 512, "NumPy"), COPY)],
+    "product": lambda: list(product("product", "sq.npy")),
+    "large": lambda: list(product("large", "large.npy")),
+    "stores": lambda: list(stores()),
+    "rechunk": lambda: list(rechunk()),
+    "sort": lambda: [operation("sort", ("billion.npy",), gonbext(256, "sort(x)", of("billion.npy")), ("NumPy in memory", 0, "numpy"), ("Dask dataframe", 0, "dask"))],
+    "filters": lambda: list(filters()),
+    "tensordot": lambda: list(tensordot()),
+    "svd": lambda: [Row("svd", ("acts.npy",), (gonbext(512, 'randomized_svd(x,20,2,1,"u")', of("acts.npy")), peer("Dask", 0, "operations.py", "svd.dask", WORK)),
+                        ("operations.py", "check.svd", WORK))],
+    "decomp": lambda: list(decomp()),
+    "huge": lambda: list(huge()),
+    "inside": lambda: list(inside()),
+}

@@ -1,0 +1,20 @@
+"""The sizes of the benchmark's arrays, which GONBEXT_BENCH_SCALE makes smaller: a
+thousandth of the elements is enough to try a job."""
+import os
+
+SCALE = float(os.environ.get("GONBEXT_BENCH_SCALE", "1"))
+
+
+def scaled(n, axes=1, least=64):
+    """A length of one of so many axes that are scaled together."""
+    return max(round(n * SCALE ** (1 / axes)), min(n, least))
+
+
+ROWS, COLUMNS = scaled(3_075_200, least=2048), 512  # 6.3 GB of float32
+SQUARE, LARGE = scaled(10_000, 2), scaled(20_000, 2)  # sides of products
+PICTURES = scaled(512, least=8)  # of 1024 × 1024
+SORTED = scaled(10**9, least=1 << 16)
+IMAGE = scaled(30_000, 2)  # the side of what is filtered
+CUBE = scaled(600, 3, 32)  # the side of what tensordot multiplies
+TENSOR = tuple(scaled(n, 3, 32) for n in (700, 600, 500))
+HUGE = (12, scaled(15_000, 2), scaled(15_000, 2))

@@ -1,0 +1,128 @@
+package gonbext
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/gonbext/gonbext/oocore"
+)
+
+// collector computes the elements of a small array.
+type collector func(a *oocore.Array) ([]float64, error)
+
+// blocks are what a figure shows of an array of any size: reductions of its blocks, in C
+// order, which lazy arrays compute out of core. A mean, least or greatest is NaN where no
+// element of its block is finite.
+type blocks struct {
+	counts          []int // of blocks along each axis
+	mean, low, high []float64
+	missing         int64 // elements that are not finite
+}
+
+// reduceBlocks computes the blocks of the given lengths; the last along an axis may be shorter.
+func reduceBlocks(a *oocore.Array, lengths []int, collect collector) (*blocks, error) {
+	x := a.AsType(oocore.Float64)
+	sum, low, high := x, x, x
+	planes := []*oocore.Array{}
+	float := canBeMissing(a.DType())
+	if float {
+		finite := x.IsFinite()
+		sum, low, high = oocore.Where(finite, x, 0.0), oocore.Where(finite, x, math.Inf(1)), oocore.Where(finite, x, math.Inf(-1))
+		planes = append(planes, fold(finite.AsType(oocore.Float64), lengths, (*oocore.Array).Sum))
+	}
+	planes = append(planes, fold(sum, lengths, (*oocore.Array).Sum), fold(low, lengths, (*oocore.Array).Min), fold(high, lengths, (*oocore.Array).Max))
+	values, err := collect(oocore.Stack(0, planes...))
+	if err != nil {
+		return nil, err
+	}
+	n := len(values) / len(planes)
+	b := &blocks{}
+	for axis, length := range lengths {
+		b.counts = append(b.counts, (a.Shape()[axis]+length-1)/length)
+	}
+	sizes := blockSizes(a.Shape(), lengths)
+	finite := sizes
+	if float {
+		finite, values = values[:n], values[n:]
+	}
+	b.mean, b.low, b.high = values[:n], values[n:2*n], values[2*n:]
+	for i, k := range finite {
+		b.missing += int64(sizes[i] - k)
+		if b.mean[i] /= k; k == 0 {
+			b.mean[i], b.low[i], b.high[i] = math.NaN(), math.NaN(), math.NaN()
+		}
+	}
+	return b, nil
+}
+
+// extremes are the least and the greatest element, and ok is false where none is finite.
+func (b *blocks) extremes() (low, high float64, ok bool) {
+	low, high = math.Inf(1), math.Inf(-1)
+	for i := range b.low {
+		if !math.IsNaN(b.low[i]) {
+			low, high, ok = min(low, b.low[i]), max(high, b.high[i]), true
+		}
+	}
+	return low, high, ok
+}
+
+func canBeMissing(t oocore.DType) bool {
+	return slices.Contains([]oocore.DType{oocore.Float16, oocore.BFloat16, oocore.Float32, oocore.Float64}, t)
+}
+
+// blockSizes are the elements of each block, in C order.
+func blockSizes(shape, lengths []int) []float64 {
+	sizes := []float64{1}
+	for axis, length := range lengths {
+		var next []float64
+		for _, size := range sizes {
+			for at := 0; at < shape[axis]; at += length {
+				next = append(next, size*float64(min(length, shape[axis]-at)))
+			}
+		}
+		sizes = next
+	}
+	return sizes
+}
+
+// fold reduces each block of an array to one element, the longest axis first: what is
+// between two axes is smallest so.
+func fold(a *oocore.Array, lengths []int, reduction func(*oocore.Array, ...int) *oocore.Array) *oocore.Array {
+	axes := make([]int, len(lengths))
+	for i := range axes {
+		axes[i] = i
+	}
+	slices.SortStableFunc(axes, func(i, k int) int { return cmp.Compare(lengths[k], lengths[i]) })
+	for _, axis := range axes {
+		a = foldAxis(a, axis, lengths[axis], reduction)
+	}
+	return a
+}
+
+func foldAxis(a *oocore.Array, axis, length int, reduction func(*oocore.Array, ...int) *oocore.Array) *oocore.Array {
+	if length == 1 {
+		return a
+	}
+	shape := a.Shape()
+	whole := shape[axis] / length * length
+	if whole == 0 {
+		return reduction(a, axis).ExpandDims(axis)
+	}
+	parts := a.SplitAt(axis, whole)
+	split := slices.Concat(shape[:axis], []int{whole / length, length}, shape[axis+1:])
+	folded := reduction(parts[0].Reshape(split...), axis+1)
+	if whole == shape[axis] {
+		return folded
+	}
+	return oocore.Concatenate(axis, folded, reduction(parts[1], axis).ExpandDims(axis))
+}
+
+// blockLengths are the lengths of at most so many blocks along each of the first axes.
+func blockLengths(shape []int, most ...int) []int {
+	lengths := make([]int, len(most))
+	for i, n := range most {
+		lengths[i] = max(1, (shape[i]+n-1)/n)
+	}
+	return lengths
+}

@@ -1,0 +1,301 @@
+package chart
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-echarts/go-echarts/v2/charts"
+	"github.com/go-echarts/go-echarts/v2/opts"
+	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/units"
+)
+
+// Compare puts two runs side by side: their memory over time in one chart, what grew from
+// the first to the second, and their figures.
+func Compare(a, b *record.Run, names [2]string, o Options) (Output, error) {
+	runs := [2]*summary{summarize(a, 2), summarize(b, 2)}
+	s := sheet{Title: plain(names[0]) + " and " + plain(names[1]), Verdict: difference(runs, names)}
+	if f, svg := compareFigure(runs, names); f != nil {
+		f.ID = "gonbext-" + digestName(svg)
+		f.Picture = picture(svg)
+		s.Figures = []figure{*f}
+	}
+	grown := grownBetween(runs)
+	if len(grown) > 0 {
+		if g := &grown[0]; g.memory {
+			s.Verdict += " · grew most: " + g.name + ", " + g.write(g.from) + " → " + g.write(g.to)
+		}
+		s.Tables = append(s.Tables, grownTable(grown, names))
+	}
+	s.Tables = append(s.Tables, compareRuns(runs, names))
+	if t := compareStages(runs, names); len(t.Rows) > 0 {
+		s.Tables = append(s.Tables, t)
+	}
+	return s.output(o)
+}
+
+// growth is a figure that is larger in the second of two runs.
+type growth struct {
+	name     string
+	from, to int64
+	write    func(int64) string
+	memory   bool
+}
+
+// maxGrown is how many figures that grew are named.
+const maxGrown = 8
+
+// grownBetween are the figures that grew by 5 % and by an amount that a person cares for:
+// memory first, the largest growth of a kind first.
+func grownBetween(runs [2]*summary) []growth {
+	var all []growth
+	note := func(name string, from, to, least int64, memory bool, write func(int64) string) {
+		if to-from >= least && float64(to) >= 1.05*float64(from) {
+			all = append(all, growth{name, from, to, write, memory})
+		}
+	}
+	bytes := func(name string, from, to int64) { note(name, from, to, 1<<20, true, units.Bytes) }
+	a, b := runs[0], runs[1]
+	peaks := [2]record.Bytes{a.peakBy(), b.peakBy()}
+	for c := range record.Device {
+		bytes("arena: "+c.String(), peaks[0][c], peaks[1][c])
+	}
+	bytes("device memory", a.device, b.device)
+	if a.hasSample && b.hasSample {
+		before, after := a.rest(), b.rest()
+		bytes("Go heap", before.heap, after.heap)
+		bytes("Go runtime", before.runtime, after.runtime)
+		bytes("memory that is not accounted for", before.unknown, after.unknown)
+	}
+	if len(all) == 0 {
+		bytes("private memory of the process", a.processPeak(), b.processPeak())
+	}
+	if a.run.End != nil && b.run.End != nil {
+		for _, l := range b.run.End.Lines {
+			var before int64
+			if i := slices.IndexFunc(a.run.End.Lines, func(k record.Line) bool { return k.Code == l.Code }); i >= 0 {
+				before = a.run.End.Lines[i].Live
+			}
+			bytes("Go heap of "+plain(l.Site)+" "+clip(plain(l.Code), 40), before, l.Live)
+		}
+	}
+	for i := range min(len(a.stages), len(b.stages)) {
+		before, after := a.stages[i], b.stages[i]
+		name := clip(plain(after.Name), 40)
+		note("read by "+name, before.read, after.read, 1<<20, false, units.Traffic)
+		note("written by "+name, before.written, after.written, 1<<20, false, units.Traffic)
+		note("time of "+name, int64(before.took()), int64(after.took()), int64(100*time.Millisecond), false, duration)
+	}
+	slices.SortStableFunc(all, func(x, y growth) int {
+		if x.memory != y.memory {
+			return map[bool]int{true: -1, false: 1}[x.memory]
+		}
+		if !x.memory {
+			return 0
+		}
+		return cmp.Compare(y.to-y.from, x.to-x.from)
+	})
+	return all[:min(len(all), maxGrown)]
+}
+
+// peakBy is the arena by class at its largest.
+func (s *summary) peakBy() record.Bytes {
+	if e := s.run.End; e != nil && e.PeakBy.Host() > 0 {
+		return e.PeakBy
+	}
+	var largest record.Bytes
+	for i := range s.timeline {
+		if b := s.timeline[i].Arena; b.Host() > largest.Host() {
+			largest = b
+		}
+	}
+	return largest
+}
+
+func grownTable(grown []growth, names [2]string) table {
+	t := table{Caption: "What grew", Head: []string{"", plain(names[0]), plain(names[1]), "by"}, Texts: 1}
+	for _, g := range grown {
+		t.Rows = append(t.Rows, []string{g.name, g.write(g.from), g.write(g.to), "+ " + g.write(g.to-g.from)})
+	}
+	return t
+}
+
+// compareFigure lays the memory of two runs over each other, both from their start; nil
+// where one has too few samples.
+func compareFigure(runs [2]*summary, names [2]string) (*figure, string) {
+	var end, most float64
+	var lines [2]layer
+	var words []string
+	whole := runs[0].h.Process || runs[1].h.Process
+	for k, s := range runs {
+		if len(s.timeline) < 2 {
+			return nil, ""
+		}
+		lines[k].key = key{plain(names[k]), curveColors[k], curveStrokes[k]}
+		var largest float64
+		for i := range s.timeline {
+			v := float64(s.timeline[i].Arena.Host())
+			if whole {
+				v = float64(s.timeline[i].Anonymous)
+			}
+			lines[k].values = append(lines[k].values, v)
+			largest = max(largest, v)
+		}
+		end, most = max(end, s.last.Seconds(), s.timeline[len(s.timeline)-1].At.Seconds()), max(most, largest)
+		words = append(words, fmt.Sprintf("%s at most %s in %s", plain(names[k]), units.Bytes(int64(largest)), units.Duration(s.last)))
+	}
+	f := &figure{Title: "Memory over time", Height: 280, Unit: timeUnit(end), Alt: "Memory over time of two runs: " + strings.Join(words, ", ") + ".",
+		Caption: "The arena's memory of each run, from its start."}
+	if whole {
+		f.Caption = "The private memory of each process, from its start."
+	}
+	var limits []limit
+	if runs[0].h.Budget == runs[1].h.Budget {
+		limits = []limit{{"budget", runs[0].h.Budget, budgetColor, dashDot}}
+	}
+	top, keys := scale(most, limits)
+	keys = append([]key{lines[0].key, lines[1].key}, keys...)
+
+	c := charts.NewLine()
+	base(&c.BaseConfiguration, wide())
+	c.SetGlobalOptions(
+		charts.WithXAxisOpts(opts.XAxis{Type: "time", Min: 0, Max: end / f.Unit, AxisLabel: &opts.AxisLabel{Formatter: "gonbext:time", HideOverlap: opts.Bool(true)}, SplitLine: &opts.SplitLine{Show: opts.Bool(false)}}),
+		charts.WithYAxisOpts(opts.YAxis{Type: "value", Min: 0, Max: top, MinInterval: byteStep(top), MaxInterval: byteStep(top), AxisLabel: &opts.AxisLabel{Show: opts.Bool(true), Formatter: "gonbext:bytes"}}),
+		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "axis", Formatter: "gonbext:overTime"}),
+	)
+	d := newDrawing(760, float64(f.Height)-20)
+	p := d.frame(d.legend(keys), end, top)
+	p.timeTicks()
+	for k, s := range runs {
+		l := lines[k]
+		data := make([]opts.LineData, len(l.values))
+		var path polyline
+		for i, v := range l.values {
+			at := s.timeline[i].At.Seconds()
+			data[i].Value = []float64{round(at/f.Unit, 1e5), v}
+			path.to(p.x(at), p.y(v))
+		}
+		d.printf(`<path d="%s" fill="none" stroke="%s" stroke-width="2" stroke-dasharray="%s"/>`, path.done(), l.color, cmp.Or(string(l.line), "none"))
+		c.AddSeries(l.name, data, charts.WithLineChartOpts(opts.LineChart{ShowSymbol: opts.Bool(false)}),
+			charts.WithItemStyleOpts(opts.ItemStyle{Color: l.color}), charts.WithLineStyleOpts(opts.LineStyle{Width: 2, Color: l.color, Type: lineType(l.line)}))
+	}
+	for i, k := range keys[2:] {
+		v := levelOf(limits, i)
+		p.level(v, k)
+		c.AddSeries(k.name, []opts.LineData{{Value: []float64{0, v}}, {Value: []float64{end / f.Unit, v}}}, charts.WithLineChartOpts(opts.LineChart{ShowSymbol: opts.Bool(false)}),
+			charts.WithItemStyleOpts(opts.ItemStyle{Color: k.color}), charts.WithLineStyleOpts(opts.LineStyle{Width: 1.5, Type: lineType(k.line), Color: k.color}))
+	}
+	withLegend(&c.BaseConfiguration, keys)
+	f.Option = c.JSON()
+	return f, d.done()
+}
+
+// difference says what is most worth knowing: which run was faster, and which
+// took less.
+func difference(runs [2]*summary, names [2]string) string {
+	for i, s := range runs {
+		if s.status != record.Done {
+			return fmt.Sprintf("%s is no whole run (%s): its figures tell little", plain(names[i]), s.status)
+		}
+	}
+	different := ""
+	if runs[0].h.Title != runs[1].h.Title {
+		different = "They compute different things: "
+	}
+	return different + plain(names[1]) + " " + factor(float64(runs[0].last), float64(runs[1].last), "took the same time", "was %s times faster", "took %s times as long") +
+		", with " + factor(float64(runs[0].peak), float64(runs[1].peak), "the same peak", "a peak %s times smaller", "a peak %s times as large")
+}
+
+// factor says in one of three ways how b is to a; within five in a hundred they are
+// alike.
+func factor(a, b float64, alike, less, more string) string {
+	switch {
+	case a <= 0 || b <= 0 || a/b < 1.05 && b/a < 1.05:
+		return alike
+	case b < a:
+		return fmt.Sprintf(less, Ratio(a/b))
+	}
+	return fmt.Sprintf(more, Ratio(b/a))
+}
+
+func compareRuns(runs [2]*summary, names [2]string) table {
+	t := table{Head: []string{"", plain(names[0]), plain(names[1]), "second ÷ first"}, Texts: 1}
+	words := func(name string, of func(*summary) string) {
+		t.Rows = append(t.Rows, []string{name, of(runs[0]), of(runs[1]), ""})
+	}
+	figures := func(name string, of func(*summary) int64, write func(int64) string) {
+		if of(runs[0]) == 0 && of(runs[1]) == 0 {
+			return
+		}
+		t.Rows = append(t.Rows, compared(name, of(runs[0]), of(runs[1]), write))
+	}
+	words("what", func(s *summary) string { return clip(runTitle(s.h), 40) })
+	words("ended", func(s *summary) string { return string(s.status) })
+	words("device", func(s *summary) string { return plain(cmp.Or(s.h.Device.Name, "cpu")) })
+	figures("workers", func(s *summary) int64 { return int64(s.h.Workers) }, units.Count)
+	figures("budget", func(s *summary) int64 { return s.h.Budget }, units.Bytes)
+	figures("time", func(s *summary) int64 { return int64(s.last) }, duration)
+	figures("peak", func(s *summary) int64 { return s.peak }, units.Bytes)
+	figures("predicted peak", func(s *summary) int64 { return s.h.Predicted.Host() }, units.Bytes)
+	figures("private memory of the process", (*summary).processPeak, units.Bytes)
+	figures("read", func(s *summary) int64 { return s.read }, units.Traffic)
+	figures("written", func(s *summary) int64 { return s.written }, units.Traffic)
+	figures("passes over stored data", func(s *summary) int64 { return int64(s.passes()) }, units.Count)
+	figures("chunks computed", func(s *summary) int64 { return s.done }, units.Count)
+	figures("chunks that were there", func(s *summary) int64 { return s.there() }, units.Count)
+	return t
+}
+
+// compareStages pairs the stages in their order.
+func compareStages(runs [2]*summary, names [2]string) table {
+	t := table{Caption: "By pass", Head: []string{"", plain(names[0]), plain(names[1]), "second ÷ first"}, Texts: 1}
+	var none stageSummary
+	none.Stage = &record.Stage{}
+	for i := range min(max(len(runs[0].stages), len(runs[1].stages)), 20) {
+		var st [2]*stageSummary
+		for k := range st {
+			st[k] = &none
+			if i < len(runs[k].stages) {
+				st[k] = runs[k].stages[i]
+			}
+		}
+		t.Rows = append(t.Rows, []string{fmt.Sprintf("%d. what", i+1), clip(plain(st[0].Name), 40), clip(plain(st[1].Name), 40), ""},
+			[]string{"chunks of", chunkShape(st[0]), chunkShape(st[1]), ""})
+		for _, f := range []struct {
+			name  string
+			of    func(*stageSummary) int64
+			write func(int64) string
+		}{
+			{"time", func(s *stageSummary) int64 { return int64(s.took()) }, duration},
+			{"memory", func(s *stageSummary) int64 { return s.reserved.Host() }, units.Bytes},
+			{"read", func(s *stageSummary) int64 { return s.read }, units.Traffic},
+			{"written", func(s *stageSummary) int64 { return s.written }, units.Traffic},
+		} {
+			if f.of(st[0]) != 0 || f.of(st[1]) != 0 {
+				t.Rows = append(t.Rows, compared(f.name, f.of(st[0]), f.of(st[1]), f.write))
+			}
+		}
+	}
+	return t
+}
+
+func chunkShape(st *stageSummary) string {
+	if len(st.Chunks) == 0 {
+		return "–"
+	}
+	return units.Shape(st.Chunks)
+}
+
+// compared is a row of two figures and their ratio.
+func compared(name string, a, b int64, write func(int64) string) []string {
+	row := []string{name, dashIfNone(a, write(a)), dashIfNone(b, write(b)), ""}
+	if a > 0 && b > 0 {
+		row[3] = Ratio(float64(b) / float64(a))
+	}
+	return row
+}
+
+func duration(n int64) string { return units.Duration(time.Duration(n)) }

@@ -1,0 +1,141 @@
+package chart
+
+import (
+	"encoding/xml"
+	"io"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gonbext/gonbext/oocore/record"
+)
+
+// wave is a curve of blocks, with a gap.
+func wave(name string, phase float64) record.Curve {
+	c := record.Curve{Name: name, Length: 1_000_000, Step: 2500}
+	for i := range 400 {
+		v := math.Sin(float64(i)/40 + phase)
+		if i > 200 && i < 230 {
+			v = math.NaN()
+		}
+		c.Mean, c.Low, c.High = append(c.Mean, v), append(c.Low, v-0.3), append(c.High, v+0.1+0.3*math.Abs(v))
+	}
+	return c
+}
+
+func dataCards() map[string]*record.Card {
+	nan := math.NaN()
+	bell := &record.Figure{Kind: record.HistFigure, Edges: record.Floats{-3}, Missing: 3}
+	for i := range 60 {
+		x := -3 + 0.1*float64(i+1)
+		bell.Edges = append(bell.Edges, x)
+		bell.Counts = append(bell.Counts, int64(1e6*math.Exp(-x*x/2)))
+	}
+	heat := &record.Figure{Kind: record.HeatMapFigure, Rows: 50, Cols: 80, Block: []int{200, 125}}
+	for i := range 4000 {
+		v := math.Sin(float64(i%80)/12) * math.Cos(float64(i/80)/9)
+		if i%80 > 70 && i/80 > 44 {
+			v = nan
+		}
+		heat.Means = append(heat.Means, v)
+	}
+	photo := &record.Figure{Kind: record.ImageFigure, Rows: 60, Cols: 90, Block: []int{4, 4}, High: 255}
+	for i := range 60 * 90 {
+		photo.Pixels = append(photo.Pixels, byte(i%90*2), byte(i/90*4), 128, 255)
+	}
+	card := func(f *record.Figure, shape ...int) *record.Card {
+		return &record.Card{Shape: shape, DType: "float32", Figure: f, Text: "text\n"}
+	}
+	plot := func(curves ...record.Curve) *record.Card {
+		return card(&record.Figure{Kind: record.PlotFigure, Curves: curves}, 1)
+	}
+	return map[string]*record.Card{
+		"plot":           plot(wave("sin(x)", 0)),
+		"plots":          plot(wave("sin(x)", 0), wave(hostile, 1), wave("c", 2)),
+		"plot-one":       plot(record.Curve{Name: "x", Length: 1, Step: 1, Mean: record.Floats{7}}),
+		"plot-few":       plot(record.Curve{Name: "x", Length: 5, Step: 1, Mean: record.Floats{1e20, nan, 1e20, nan, nan}}),
+		"plot-nothing":   plot(record.Curve{Name: "x", Length: 0, Step: 1}),
+		"plot-nan":       plot(record.Curve{Name: "x", Length: 2, Step: 1, Mean: record.Floats{nan, nan}}),
+		"plot-wide":      plot(record.Curve{Name: "x", Length: 2, Step: 1, Mean: record.Floats{-1.7e308, 1.7e308}}),
+		"hist":           card(bell, 10_000, 10_000),
+		"hist-one":       card(&record.Figure{Kind: record.HistFigure, Edges: record.Floats{1.5, 2.5}, Counts: []int64{2}}, 2),
+		"hist-nothing":   card(&record.Figure{Kind: record.HistFigure}, 0),
+		"heatmap":        card(heat, 10_000, 10_000),
+		"heatmap-one":    card(&record.Figure{Kind: record.HeatMapFigure, Rows: 1, Cols: 1, Block: []int{1, 1}, Means: record.Floats{1e300}}, 1, 1),
+		"heatmap-nan":    card(&record.Figure{Kind: record.HeatMapFigure, Rows: 1, Cols: 2, Block: []int{1, 1}, Means: record.Floats{nan, nan}}, 1, 2),
+		"heatmap-broken": card(&record.Figure{Kind: record.HeatMapFigure, Rows: 7, Cols: 2, Means: record.Floats{1}}, 7, 2),
+		"image":          card(photo, 240, 360, 3),
+		"image-nothing":  card(&record.Figure{Kind: record.ImageFigure}, 0, 3),
+		"image-broken":   card(&record.Figure{Kind: record.ImageFigure, Rows: 2, Cols: 2, Pixels: []byte{1}}, 2, 2),
+		"unknown":        card(&record.Figure{Kind: hostile}, 2, 2),
+	}
+}
+
+func TestDataFiguresDrawOrSayWhyNot(t *testing.T) {
+	for name, c := range dataCards() {
+		out, err := Card("x"+hostile, c, Options{})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		empty := strings.Contains(name, "nothing") || strings.Contains(name, "nan") || strings.Contains(name, "wide") || strings.Contains(name, "broken") || name == "unknown"
+		if drawn := strings.Contains(out.HTML, `src="data:`); drawn == empty {
+			t.Errorf("%s: a picture is %t", name, drawn)
+		}
+		if script := strings.Contains(out.HTML, "<script>"); script != (!empty && name != "image") {
+			t.Errorf("%s: a script is %t", name, script)
+		}
+		if strings.Contains(out.HTML, "<img src=x") || strings.Contains(out.HTML, "\x1b") || !empty && strings.Contains(string(options(t, out.HTML)), "Na"+"N") {
+			t.Errorf("%s: not escaped, or no number", name)
+		}
+		for _, s := range svgs(t, out.HTML) {
+			d := xml.NewDecoder(strings.NewReader(s))
+			for {
+				_, err := d.Token()
+				if err == io.EOF {
+					break
+				}
+				if err != nil {
+					t.Fatalf("%s: %v in %s", name, err, s)
+				}
+			}
+			if strings.Contains(s, " NaN") || strings.Contains(s, "Inf ") || strings.Contains(s, "%!") {
+				t.Errorf("%s: a picture holds what is no number", name)
+			}
+		}
+		if len(out.HTML) > 150_000 {
+			t.Errorf("%s: %d bytes", name, len(out.HTML))
+		}
+		if still, _ := Card("x", c, Options{Mode: SVG}); strings.Contains(still.HTML, "<script>") {
+			t.Errorf("%s: scripts in a still picture", name)
+		}
+	}
+}
+
+// TestWriteFigures writes pages of the figures to $GONBEXT_PAGES, to be looked at.
+func TestWriteFigures(t *testing.T) {
+	dir := os.Getenv("GONBEXT_PAGES")
+	if dir == "" {
+		dir = t.TempDir()
+	}
+	var all, still strings.Builder
+	cards := dataCards()
+	for i, name := range slices.Sorted(maps.Keys(cards)) {
+		out, err := Card(name, cards[name], Options{Library: i == 0})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.WriteString(out.HTML)
+		out, _ = Card(name, cards[name], Options{Mode: SVG})
+		still.WriteString(out.HTML)
+	}
+	for name, html := range map[string]string{"figures": all.String(), "figures-still": still.String()} {
+		if err := os.WriteFile(filepath.Join(dir, name+".html"), []byte(`<!doctype html><html lang="en"><meta charset=utf-8><title>x</title><meta name="color-scheme" content="light dark"><style>@media(prefers-color-scheme:dark){body{background:#141414}}</style><body><h1>x</h1>`+html), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

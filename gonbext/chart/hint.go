@@ -1,0 +1,176 @@
+package chart
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/units"
+)
+
+// hint is the one thing to do next that is worth saying: why, and as a line to run or to
+// write, which may be "".
+type hint struct{ Text, Line string }
+
+// inNotebook reports whether the run was of a cell, not of a command.
+func (s *summary) inNotebook() bool { return !strings.HasPrefix(s.h.Cell, record.CommandCell) }
+
+// budgetLine sets a budget.
+func (s *summary) budgetLine(n int64) string {
+	if s.inNotebook() {
+		return "%%memory --budget " + mebibytes(n)
+	}
+	return "--memory " + mebibytes(n)
+}
+
+// shapeLine gives chunks or shards a shape.
+func (s *summary) shapeLine(option, flag string, shape []int) string {
+	text := strings.Trim(strings.ReplaceAll(fmt.Sprint(shape), " ", ", "), "[]")
+	if s.inNotebook() {
+		return "oocore." + option + "(" + text + ")"
+	}
+	return flag + " " + strings.ReplaceAll(text, ", ", "x")
+}
+
+// hint follows how the run ended.
+func (s *summary) hint() hint {
+	h, e := s.h, s.run.End
+	switch {
+	case h.Process && s.peak > h.Budget && e != nil && largest(e.Lines) >= notable:
+		return hint{Text: "Values of Go stay in memory whole. An oocore array of any size is computed within the budget: oocore.FromSlice for what is there, oocore.Open for a file."}
+	case h.Process:
+		return hint{}
+	case s.status == record.Planned:
+		return s.planHint()
+	case s.status == record.Killed && s.largest.Anonymous > h.Budget*9/10 && h.Budget > 0:
+		lower := hint{Text: fmt.Sprintf("The process held %s shortly before it was killed, most likely by the kernel for want of memory: lower the budget below what the machine or container allows.", units.Bytes(s.largest.Anonymous))}
+		if n := h.Budget / 2; n >= h.Need {
+			lower.Line = s.budgetLine(n)
+		}
+		return lower
+	case s.status == record.Failed && h.Need > h.Budget && h.Budget > 0:
+		return hint{"The budget is too small.", s.budgetLine(h.Need)}
+	case s.status == record.Killed || s.status == record.Cancelled || s.status == record.Failed && s.done > 0:
+		return s.unfinished()
+	case s.status == record.Failed:
+		return hint{}
+	case s.splits > 0:
+		return hint{Text: fmt.Sprintf("The device ran out of memory and chunks were halved %s times. Chunks of half the size from the start would save the retries.", units.Count(s.splits))}
+	case h.Budget > 0 && s.processPeak() > h.Budget:
+		r := s.rest()
+		return hint{Text: fmt.Sprintf("The arena kept to its plan; %s of the process is outside of it (Go heap %s, not accounted for %s). Values that the cell itself holds are the first place to look.", units.Bytes(s.largest.Anonymous-r.device-r.arena), units.Bytes(r.heap), units.Bytes(r.unknown))}
+	}
+	if st := s.strided(); st != nil {
+		return hint{Text: fmt.Sprintf("%s takes pieces of %s from all over the file. Chunks of whole rows of the file would be faster.", plain(st.Name), units.Bytes(st.ReadRun)),
+			Line: s.shapeLine("Chunks", "--chunks", wholeRows(st))}
+	}
+	if st := s.crumbs(); st != nil {
+		return hint{Text: fmt.Sprintf("%s chunks of %s each were stored, a file for each. Larger chunks would be faster to write and to read; so would shards, which put many chunks into one file.", units.Count(int64(st.Tasks)), units.Bytes(st.written/int64(st.Tasks))),
+			Line: s.shapeLine("Shards", "--shards", shardShape(st))}
+	}
+	if e == nil || h.Budget <= 0 {
+		return hint{}
+	}
+	if h.Need > 0 && h.Need <= h.Budget/2 && s.peak < h.Budget/2 {
+		return hint{Text: fmt.Sprintf("A larger budget would not help: the peak is far below it. %s is the smallest budget that would do.", units.Bytes(h.Need))}
+	}
+	return s.slowHint()
+}
+
+// slowHint says what most of the time went into, where that is not computing.
+func (s *summary) slowHint() hint {
+	var io, busy time.Duration
+	for _, st := range s.stages {
+		io += st.reading + st.writing
+		busy += st.busy
+	}
+	switch {
+	case busy <= 5*time.Second || io <= busy*4/5:
+		return hint{}
+	case s.encoded():
+		return hint{Text: fmt.Sprintf("%d %% of the tasks' time went into reading and decoding, encoding and writing: a faster codec or disk would help, more memory would not.", io*100/busy)}
+	}
+	return hint{Text: fmt.Sprintf("%d %% of the tasks' time went into reading and writing: a faster disk would help, more memory or workers would not.", io*100/busy)}
+}
+
+// planHint is what to change about a plan.
+func (s *summary) planHint() hint {
+	h := s.h
+	switch {
+	case h.Need > h.Budget && h.Need > 0:
+		return hint{"Set a budget that will do, or choose smaller chunks from the table.", s.budgetLine(h.Need)}
+	case h.Need > 0 && h.Need <= h.Budget/2:
+		return hint{Text: fmt.Sprintf("%s is the smallest budget that would do; what is above it lets more chunks be in flight.", units.Bytes(h.Need))}
+	}
+	return hint{}
+}
+
+// unfinished says where what was computed lies, and how to have its space back.
+func (s *summary) unfinished() hint {
+	out := plain(s.h.Output)
+	if out == "" {
+		return hint{}
+	}
+	text := "An output appears whole or not at all: nothing of " + s.target() + " was put in place. Run it again: chunks that are whole on the disk are not computed again."
+	if strings.Contains(out, "://") || s.written == 0 {
+		return hint{Text: text}
+	}
+	out, _, _ = strings.Cut(out, "?")
+	if file, _, member := strings.Cut(out, "#"); member {
+		out = file
+	}
+	staging := filepath.Join(filepath.Dir(out), "."+filepath.Base(out)+".gonbext")
+	text += fmt.Sprintf(" They lie in %s, %s by this run. To start over and have the space back, delete that folder:", staging, units.Bytes(s.written))
+	if s.inNotebook() {
+		return hint{text, "!rm -r " + shellWord(staging)}
+	}
+	return hint{text, "rm -r " + shellWord(staging)}
+}
+
+// crumbs is the stage whose stored chunks are so small and so many that files cost
+// more than their bytes.
+func (s *summary) crumbs() *stageSummary {
+	for _, st := range s.stages {
+		if strings.Contains(st.Output, ".zarr") && st.Tasks >= 10_000 && st.written > 0 && st.written/int64(st.Tasks) < 64<<10 {
+			return st
+		}
+	}
+	return nil
+}
+
+// goodShard is how many bytes of elements a shard has at least, where the array has them.
+const goodShard = 16 << 20
+
+// shardShape is a multiple of a stage's chunks with enough bytes to be a file: as many
+// chunks as there are along the last axes first, which lie next to each other.
+func shardShape(st *stageSummary) []int {
+	shape := slices.Clone(st.Chunks)
+	if len(st.Shape) != len(shape) || st.Tasks < 1 {
+		return shape
+	}
+	bytes := max(st.written/int64(st.Tasks), 1)
+	for axis := len(shape) - 1; axis >= 0 && bytes < goodShard; axis-- {
+		n := max(min(ceilDiv(int64(st.Shape[axis]), int64(max(shape[axis], 1))), ceilDiv(goodShard, bytes)), 1)
+		shape[axis] *= int(n)
+		bytes *= n
+	}
+	return shape
+}
+
+// wholeRows is a chunk of about as many elements as a stage's, of whole rows.
+func wholeRows(st *stageSummary) []int {
+	shape := slices.Clone(st.Shape)
+	if len(shape) == 0 || len(st.Chunks) != len(shape) {
+		return shape
+	}
+	left := max(elementsOf(st.Chunks), 1)
+	for axis := len(shape) - 1; axis >= 0; axis-- {
+		shape[axis] = int(max(min(int64(shape[axis]), left), 1))
+		left /= int64(shape[axis])
+	}
+	shape[len(shape)-1] = st.Shape[len(shape)-1]
+	return shape
+}

@@ -1,0 +1,266 @@
+package chart
+
+import (
+	"strings"
+	"time"
+
+	"github.com/gonbext/gonbext/oocore/record"
+)
+
+// How many marks a report's figures have at most, over all the runs drawn.
+const (
+	maxPoints = 320  // of a timeline
+	maxBars   = 240  // of the memory per chunk
+	maxCells  = 4000 // of the heat maps
+	maxGrids  = 4    // heat maps of one run
+	maxSlots  = 4096 // slots told apart
+)
+
+// summary is a run boiled down, in one walk over its rows, to what is drawn.
+// Its size does not depend on the number of rows.
+type summary struct {
+	run    *record.Run
+	h      *record.Header
+	status record.Status
+	stages []*stageSummary
+
+	done, retries, splits int64
+	read, written, moved  int64
+	last                  time.Duration // the latest moment that a row speaks of
+	lastTask              record.Task
+
+	timeline  []record.Sample
+	perPoint  int           // samples behind one point of the timeline
+	largest   record.Sample // with the most private memory of the process
+	peak      int64         // of the arena, host classes; sampled where there is no End
+	device    int64         // peak of the device's memory
+	hasSample bool
+}
+
+// stageSummary is what the tasks of one stage took and did.
+type stageSummary struct {
+	*record.Stage
+	done                        int64
+	read, written, moved        int64
+	reading, computing, writing time.Duration
+	busy                        time.Duration // the tasks' own durations together
+	first, end                  time.Duration // when its first task started and its last one ended
+	allocations, reuses         int64
+	// What the slots held together: each the most that one of its tasks did.
+	requested, reserved record.Bytes
+	held                map[uint16]*[2]record.Bytes
+
+	bars   []record.Bytes // reserved by chunk, the most of perBar chunks
+	perBar int64
+	grid   *gridMap // nil where there is nothing to see
+}
+
+// summarize walks over a run once; of is the number of runs that share a report.
+func summarize(r *record.Run, of int) *summary {
+	s := &summary{run: r, h: &r.Header, status: r.Status()}
+	if s.h.PlanOnly {
+		s.status = record.Planned
+	}
+	grids := 0
+	for i := range s.h.Stages {
+		st := &stageSummary{Stage: &s.h.Stages[i], held: map[uint16]*[2]record.Bytes{}}
+		st.perBar = ceilDiv(int64(st.Tasks), int64(maxBars/(of*min(len(s.h.Stages), 8))))
+		st.bars = make([]record.Bytes, ceilDiv(int64(st.Tasks), st.perBar))
+		if st.Tasks > 1 && grids < maxGrids {
+			grids++
+			st.grid = newGridMap(st.Stage, maxCells/(of*min(len(s.h.Stages), maxGrids)))
+		}
+		s.stages = append(s.stages, st)
+	}
+	for t := range r.Tasks() {
+		s.task(t)
+	}
+	line := thinner{limit: maxPoints / (2 * of), per: 1}
+	for m := range r.Samples() {
+		s.sample(m)
+		line.add(m)
+	}
+	s.timeline, s.perPoint = line.points()
+	if r.End != nil {
+		s.peak, s.device = r.End.Peak, r.End.DevicePeak
+		s.last = r.End.Duration
+	}
+	if s.h.Process {
+		s.peak = s.processPeak()
+	}
+	for _, st := range s.stages {
+		for _, b := range st.held {
+			add(&st.requested, &b[0])
+			add(&st.reserved, &b[1])
+		}
+	}
+	return s
+}
+
+// task adds a row to the sums.
+func (s *summary) task(t *record.Task) {
+	s.done++
+	s.retries += int64(t.Retries)
+	s.splits += int64(t.Splits)
+	s.read += t.Read
+	s.written += t.Written
+	s.moved += t.Moved
+	s.last = max(s.last, t.Start+t.Duration)
+	s.lastTask = *t
+	if int(t.Stage) >= len(s.stages) {
+		return
+	}
+	st := s.stages[t.Stage]
+	if st.done == 0 || t.Start < st.first {
+		st.first = t.Start
+	}
+	st.end = max(st.end, t.Start+t.Duration)
+	st.done++
+	st.read += t.Read
+	st.written += t.Written
+	st.moved += t.Moved
+	st.reading += t.Reading
+	st.computing += t.Computing
+	st.writing += t.Writing
+	st.busy += t.Duration
+	st.allocations += int64(t.Allocations)
+	st.reuses += int64(t.Reuses)
+	slot := st.held[t.Slot]
+	if slot == nil {
+		if len(st.held) == maxSlots {
+			slot = st.held[0]
+		}
+		if slot == nil {
+			slot = new([2]record.Bytes)
+			st.held[t.Slot] = slot
+		}
+	}
+	atLeast(&slot[0], &t.Requested)
+	atLeast(&slot[1], &t.Reserved)
+	if t.Chunk >= 0 && t.Chunk < int64(st.Tasks) {
+		atLeast(&st.bars[t.Chunk/st.perBar], &t.Reserved)
+		if st.grid != nil {
+			st.grid.add(t)
+		}
+	}
+}
+
+// sample keeps the extremes.
+func (s *summary) sample(m *record.Sample) {
+	s.hasSample = true
+	s.last = max(s.last, m.At)
+	s.peak = max(s.peak, m.Arena.Host())
+	s.device = max(s.device, m.Device)
+	if m.Anonymous >= s.largest.Anonymous {
+		s.largest = *m
+	}
+}
+
+// took is the time that passed while the stage's tasks ran.
+func (st *stageSummary) took() time.Duration { return st.end - st.first }
+
+// processPeak is the most private memory that the process was seen to take.
+func (s *summary) processPeak() int64 {
+	if e := s.run.End; e != nil {
+		return max(e.ProcessPeak, s.largest.Anonymous)
+	}
+	return s.largest.Anonymous
+}
+
+// modelled says whether the device's memory is the process's, and in the budget.
+func (s *summary) modelled() bool { return strings.HasPrefix(s.h.Device.Name, "model:") }
+
+// passes is how many stages read stored arrays.
+func (s *summary) passes() int {
+	n := 0
+	for _, st := range s.stages {
+		if st.read > 0 || s.status == record.Planned && st.Read > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+func atLeast(a, b *record.Bytes) {
+	for c := range a {
+		a[c] = max(a[c], b[c])
+	}
+}
+
+func add(a, b *record.Bytes) {
+	for c := range a {
+		a[c] += b[c]
+	}
+}
+
+// ceilDiv is a/b rounded up, 1 at least.
+func ceilDiv(a, b int64) int64 {
+	if a <= b || b <= 0 {
+		return 1
+	}
+	return (a-1)/b + 1
+}
+
+// thinner keeps at most limit buckets of equally many samples, and of each
+// bucket the samples with the least and the most memory: no peak is lost.
+type thinner struct {
+	limit, per int
+	buckets    []bucket
+}
+
+type bucket struct {
+	n           int
+	least, most record.Sample
+}
+
+func (t *thinner) add(s *record.Sample) {
+	if n := len(t.buckets); n > 0 && t.buckets[n-1].n < t.per {
+		t.buckets[n-1].merge(bucket{1, *s, *s})
+		return
+	}
+	if len(t.buckets) == t.limit {
+		half := t.buckets[:0]
+		for i := 0; i < len(t.buckets); i += 2 {
+			b := t.buckets[i]
+			if i+1 < len(t.buckets) {
+				b.merge(t.buckets[i+1])
+			}
+			half = append(half, b)
+		}
+		t.buckets = half
+		t.per *= 2
+		t.add(s)
+		return
+	}
+	t.buckets = append(t.buckets, bucket{1, *s, *s})
+}
+
+// load is what a timeline shows of a sample.
+func load(s *record.Sample) int64 { return s.Arena.Host() + s.Device }
+
+func (b *bucket) merge(c bucket) {
+	b.n += c.n
+	if load(&c.least) < load(&b.least) {
+		b.least = c.least
+	}
+	if load(&c.most) > load(&b.most) {
+		b.most = c.most
+	}
+}
+
+// points are the samples kept, in the order of time, and how many samples one
+// bucket stands for.
+func (t *thinner) points() ([]record.Sample, int) {
+	var all []record.Sample
+	for _, b := range t.buckets {
+		first, second := b.least, b.most
+		if first.At > second.At {
+			first, second = second, first
+		}
+		all = append(all, first)
+		if second.At != first.At {
+			all = append(all, second)
+		}
+	}
+	return all, t.per
+}

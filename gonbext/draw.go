@@ -1,0 +1,179 @@
+package gonbext
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"strings"
+
+	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/record"
+)
+
+// Plot draws one-dimensional arrays of real numbers against their indices, up to eight in
+// one chart. Arrays of any length are reduced within the budget: a point of the chart is
+// then a block of elements, and shows the least, the mean and the greatest of them. What is
+// not finite is left out. Under %%footprint it draws nothing.
+func Plot(arrays ...*oocore.Array) {
+	draw("Plot", arrays, func(c collector) (*record.Figure, error) { return plotFigure(c, arrays...) })
+}
+
+// Hist draws the histogram of all elements of an array of real numbers, in 60 equal bins
+// from the least to the greatest; integers of few values have a bin each. What is not
+// finite is left out. It reads the array twice.
+func Hist(a *oocore.Array) {
+	draw("Hist", []*oocore.Array{a}, func(c collector) (*record.Figure, error) { return histFigure(c, a) })
+}
+
+// HeatMap draws a matrix of real numbers in colours. Of a large one each cell is the mean
+// of a block, without what is not finite; a block without a finite element is grey.
+func HeatMap(a *oocore.Array) {
+	draw("HeatMap", []*oocore.Array{a}, func(c collector) (*record.Figure, error) { return heatMapFigure(c, a) })
+}
+
+// Image shows an array as a picture: rows × columns, or rows × columns × 3 or 4 of red,
+// green, blue and opacity. uint8 is 0 to 255, bool black and white, and floats of several
+// channels are 0 to 1; other greys reach from the least to the greatest. Of a large array
+// each pixel is the mean of a block; one without a finite element is transparent.
+func Image(a *oocore.Array) {
+	draw("Image", []*oocore.Array{a}, func(c collector) (*record.Figure, error) { return imageFigure(c, a) })
+}
+
+// draw computes a figure and shows it: the kernel draws it, in stock GoNB the command does,
+// and without either its text is printed.
+func draw(op string, arrays []*oocore.Array, figureOf func(collector) (*record.Figure, error)) {
+	names := make([]string, len(arrays))
+	for i, a := range arrays {
+		names[i] = nameOf(a)
+	}
+	title := strings.Join(names, ", ")
+	if current.planOnly {
+		fmt.Printf("%s of %s: a footprint computes nothing, so there is nothing to draw\n", op, title)
+		return
+	}
+	f, err := figureOf(func(a *oocore.Array) ([]float64, error) {
+		ctx, stop := during()
+		defer stop()
+		return oocore.Collect[float64](ctx, a, oocore.Cell(record.Unreported))
+	})
+	if err != nil {
+		fail(op, err)
+	}
+	card := &record.Card{Figure: f}
+	if len(arrays) == 1 {
+		a := arrays[0]
+		card.Shape, card.DType, card.Bytes = a.Shape(), a.DType().String(), a.Bytes()
+	}
+	card.Text = title + "\n" + figureText(f)
+	if !drawn(title, card) && !drawnByCommand(title, card) {
+		fmt.Print(card.Text)
+	}
+}
+
+// drawnByCommand has the gonbext command draw a figure in the notebook; false where there
+// is no notebook or no command.
+func drawnByCommand(title string, card *record.Card) bool {
+	if os.Getenv("GONB_PIPE") == "" {
+		return false
+	}
+	dir, err := os.MkdirTemp("", "gonbext-figure-*")
+	if err != nil {
+		return false
+	}
+	defer os.RemoveAll(dir)
+	w, err := record.Create(dir, record.Header{Cell: record.Unreported, Title: title, Card: card})
+	if err != nil || w.End(record.End{Status: record.Done}) != nil {
+		return false
+	}
+	return current.show(w.Path())
+}
+
+// figureText is a figure for a terminal.
+func figureText(f *record.Figure) string {
+	var b strings.Builder
+	switch f.Kind {
+	case record.PlotFigure:
+		for _, c := range f.Curves {
+			low, high := c.Low, c.High
+			if c.Step == 1 {
+				low, high = c.Mean, c.Mean
+			}
+			fmt.Fprintf(&b, "%s\n", shades([]rune("▁▂▃▄▅▆▇█"), c.Mean, len(c.Mean), 60))
+			if least, greatest := least(low), greatest(high); least <= greatest {
+				fmt.Fprintf(&b, "%d elements from %.6g to %.6g\n", c.Length, least, greatest)
+			} else {
+				fmt.Fprintf(&b, "%d elements, none of them finite\n", c.Length)
+			}
+		}
+	case record.HistFigure:
+		if len(f.Counts) == 0 {
+			b.WriteString("no finite elements\n")
+			break
+		}
+		counts := make([]float64, len(f.Counts))
+		for i, n := range f.Counts {
+			counts[i] = float64(n)
+		}
+		fmt.Fprintf(&b, "%s\n%d bins from %.6g to %.6g, up to %.0f elements in one\n",
+			shades([]rune("▁▂▃▄▅▆▇█"), counts, len(counts), 60), len(counts), f.Edges[0], f.Edges[len(f.Edges)-1], greatest(counts))
+	case record.HeatMapFigure:
+		if l, h := least(f.Means), greatest(f.Means); l <= h {
+			fmt.Fprintf(&b, "%s\nmeans of blocks from %.6g to %.6g\n", shades([]rune("░▒▓█"), f.Means, f.Cols, 60), l, h)
+		} else {
+			b.WriteString("no finite elements\n")
+		}
+	default:
+		fmt.Fprintf(&b, "a picture of %d × %d pixels\n", f.Rows, f.Cols)
+	}
+	if f.Missing > 0 {
+		fmt.Fprintf(&b, "%d elements are not finite and left out\n", f.Missing)
+	}
+	return b.String()
+}
+
+// shades writes rows of values as characters, from the least to the greatest; of rows
+// longer than width only some, evenly spaced.
+func shades(marks []rune, values []float64, columns, width int) string {
+	if columns == 0 {
+		return ""
+	}
+	low, high := least(values), greatest(values)
+	var lines []string
+	step := (columns + width - 1) / width
+	for row := 0; row < len(values); row += columns * step {
+		var line strings.Builder
+		for i := row; i < row+columns; i += step {
+			switch v := values[i]; {
+			case math.IsNaN(v):
+				line.WriteByte(' ')
+			case high > low:
+				line.WriteRune(marks[min(len(marks)-1, int(float64(len(marks))*((v-low)/(high-low))))])
+			default:
+				line.WriteRune(marks[0])
+			}
+		}
+		lines = append(lines, strings.TrimRight(line.String(), " "))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// least and greatest leave out NaN; least is above greatest where there is nothing else.
+func least(values []float64) float64 {
+	v := math.Inf(1)
+	for _, x := range values {
+		if x < v {
+			v = x
+		}
+	}
+	return v
+}
+
+func greatest(values []float64) float64 {
+	v := math.Inf(-1)
+	for _, x := range values {
+		if x > v {
+			v = x
+		}
+	}
+	return v
+}

@@ -1,0 +1,202 @@
+package gonbext
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/testcases"
+)
+
+func inBudget(a *oocore.Array) ([]float64, error) {
+	return oocore.Collect[float64](context.Background(), a, oocore.Memory("64MiB"), oocore.Cell(record.Unreported))
+}
+
+var nan, inf = math.NaN(), math.Inf(1)
+
+// like compares with NaN equal to itself.
+func like(a, b []float64) bool {
+	return slices.EqualFunc(a, b, func(x, y float64) bool { return x == y || math.IsNaN(x) && math.IsNaN(y) })
+}
+
+func TestPlotReducesBlocksToLeastMeanAndGreatest(t *testing.T) {
+	f, err := plotFigure(inBudget, oocore.Arange(0, 1001, 1)) // 333 blocks of 3 and one of 2
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := f.Curves[0]
+	if c.Length != 1001 || c.Step != 3 || len(c.Mean) != 334 || f.Missing != 0 {
+		t.Fatalf("%d elements, %d a point, %d points", c.Length, c.Step, len(c.Mean))
+	}
+	for i := range 333 {
+		if x := float64(3 * i); c.Low[i] != x || c.Mean[i] != x+1 || c.High[i] != x+2 {
+			t.Fatalf("block %d: %g, %g, %g", i, c.Low[i], c.Mean[i], c.High[i])
+		}
+	}
+	if c.Low[333] != 999 || c.Mean[333] != 999.5 || c.High[333] != 1000 {
+		t.Errorf("the last block: %g, %g, %g", c.Low[333], c.Mean[333], c.High[333])
+	}
+}
+
+func TestPlotOfFewMissingAndNoElements(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		a       *oocore.Array
+		mean    []float64
+		missing int64
+	}{
+		{"one point", oocore.FromSlice([]float32{7}, 1), []float64{7}, 0},
+		{"a scalar", oocore.Full(3.0), []float64{3}, 0},
+		{"nothing", oocore.FromSlice([]float32{}, 0), nil, 0},
+		{"NaN only", oocore.FromSlice([]float64{nan, nan}, 2), []float64{nan, nan}, 2},
+		{"gaps", oocore.FromSlice([]float64{1, nan, inf, -inf, 5}, 5), []float64{1, nan, nan, nan, 5}, 3},
+		{"bool", oocore.FromSlice([]bool{true, false}, 2), []float64{1, 0}, 0},
+	} {
+		f, err := plotFigure(inBudget, c.a)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		if got := f.Curves[0]; !like(got.Mean, c.mean) || f.Missing != c.missing {
+			t.Errorf("%s: %v, %d missing", c.name, got.Mean, f.Missing)
+		}
+		if text := figureText(f); strings.Contains(text, "NaN") || strings.Contains(text, "Inf") {
+			t.Errorf("%s: %s", c.name, text)
+		}
+	}
+}
+
+func TestFiguresRejectWhatTheyCannotDraw(t *testing.T) {
+	line, matrix := oocore.Arange(0, 6, 1), oocore.Arange(0, 6, 1).Reshape(2, 3)
+	complexes := oocore.FromSlice([]complex128{1, 2}, 2)
+	for name, c := range map[string]struct {
+		err  func() error
+		want string
+	}{
+		"plot of complex":    {func() error { _, err := plotFigure(inBudget, complexes); return err }, "x.Abs(), x.Real() or x.Imag()"},
+		"plot of a matrix":   {func() error { _, err := plotFigure(inBudget, matrix); return err }, "x.Ravel()"},
+		"plot of nothing":    {func() error { _, err := plotFigure(inBudget); return err }, "one array to 8"},
+		"hist of complex":    {func() error { _, err := histFigure(inBudget, complexes); return err }, "complex numbers"},
+		"heat map of a line": {func() error { _, err := heatMapFigure(inBudget, line); return err }, "of two"},
+		"image of a line":    {func() error { _, err := imageFigure(inBudget, line); return err }, "rows × columns"},
+		"image of 2 colours": {func() error { _, err := imageFigure(inBudget, line.Reshape(1, 3, 2)); return err }, "3 or 4"},
+		"a failed array":     {func() error { _, err := histFigure(inBudget, line.Reshape(5)); return err }, "reshape"},
+		"hist too wide": {func() error {
+			_, err := histFigure(inBudget, oocore.FromSlice([]float64{-1e308, 1e308}, 2))
+			return err
+		}, "divide"},
+	} {
+		if err := c.err(); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestHistCountsEveryFiniteElement(t *testing.T) {
+	f, err := histFigure(inBudget, oocore.Arange(0.0, 6000.0, 1.0).Reshape(60, 100))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// bins of 5999/60 = 99.98: each has 100 elements
+	if len(f.Counts) != 60 || len(f.Edges) != 61 || slices.Min(f.Counts) != 100 || slices.Max(f.Counts) != 100 || f.Edges[0] != 0 || f.Edges[60] != 5999 {
+		t.Errorf("counts %v, edges %v", f.Counts, f.Edges)
+	}
+	for _, c := range []struct {
+		name    string
+		a       *oocore.Array
+		counts  []int64
+		missing int64
+	}{
+		{"a bin for each integer", oocore.FromSlice([]int8{3, 5, 5, -1}, 4), []int64{1, 0, 0, 0, 1, 0, 2}, 0},
+		{"one value", oocore.FromSlice([]float32{2, 2, float32(nan)}, 3), []int64{2}, 1},
+		{"nothing finite", oocore.FromSlice([]float32{float32(nan), float32(inf)}, 2), nil, 2},
+		{"nothing", oocore.FromSlice([]float32{}, 0, 3), nil, 0},
+	} {
+		f, err := histFigure(inBudget, c.a)
+		if err != nil || !slices.Equal(f.Counts, c.counts) || f.Missing != c.missing {
+			t.Errorf("%s: %v, %d missing, %v", c.name, f.Counts, f.Missing, err)
+		}
+	}
+}
+
+// 101 × 161 elements make blocks of 3 × 3, of which the last ones are shorter; without the
+// one NaN, each mean is that of rows and columns.
+func TestHeatMapAveragesBlocks(t *testing.T) {
+	const rows, cols = 101, 161
+	values := make([]float64, rows*cols)
+	for i := range values {
+		values[i] = float64(i/cols)*1000 + float64(i%cols)
+	}
+	values[0] = nan
+	f, err := heatMapFigure(inBudget, oocore.FromSlice(values, rows, cols))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Rows != 34 || f.Cols != 54 || !slices.Equal(f.Block, []int{3, 3}) || f.Missing != 1 {
+		t.Fatalf("%d × %d blocks of %v, %d missing", f.Rows, f.Cols, f.Block, f.Missing)
+	}
+	for r := range f.Rows {
+		for c := range f.Cols {
+			var sum, n float64
+			for i := 3 * r; i < min(3*r+3, rows); i++ {
+				for j := 3 * c; j < min(3*c+3, cols); j++ {
+					if v := values[i*cols+j]; v == v {
+						sum, n = sum+v, n+1
+					}
+				}
+			}
+			if got := f.Means[r*f.Cols+c]; math.Abs(got-sum/n) > 1e-9 {
+				t.Fatalf("block %d, %d: %g, not %g", r, c, got, sum/n)
+			}
+		}
+	}
+}
+
+func TestImagePixels(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		a    *oocore.Array
+		want []byte
+	}{
+		{"bytes", oocore.FromSlice([]uint8{0, 100, 255}, 1, 3), []byte{0, 0, 0, 255, 100, 100, 100, 255, 255, 255, 255, 255}},
+		{"stretched greys", oocore.FromSlice([]float64{-1, nan, 1}, 1, 3), []byte{0, 0, 0, 255, 0, 0, 0, 0, 255, 255, 255, 255}},
+		{"black and white", oocore.FromSlice([]bool{false, true}, 2, 1), []byte{0, 0, 0, 255, 255, 255, 255, 255}},
+		{"colours", oocore.FromSlice([]float32{0, 0.5, 7}, 1, 1, 3), []byte{0, 128, 255, 255}},
+		{"opacity", oocore.FromSlice([]uint8{1, 2, 3, 4}, 1, 1, 4), []byte{1, 2, 3, 4}},
+		{"nothing finite", oocore.FromSlice([]float64{nan}, 1, 1), nil},
+		{"nothing", oocore.FromSlice([]uint8{}, 0, 5), nil},
+	} {
+		f, err := imageFigure(inBudget, c.a)
+		if err != nil || !slices.Equal(f.Pixels, c.want) {
+			t.Errorf("%s: %v, %v", c.name, f.Pixels, err)
+		}
+	}
+	f, err := imageFigure(inBudget, oocore.Random(oocore.Float32, 1, 1000, 500))
+	if err != nil || f.Rows != 334 || f.Cols != 167 || len(f.Pixels) != 4*334*167 {
+		t.Errorf("%d × %d of %d bytes: %v", f.Rows, f.Cols, len(f.Pixels), err)
+	}
+}
+
+// A thousand million points, and a matrix of as many, in 64 MiB.
+func TestFiguresOfManyPointsStayWithinBudget(t *testing.T) {
+	n := 20_000_000
+	if testcases.Full() {
+		n = 1_000_000_000
+	}
+	f, err := plotFigure(inBudget, oocore.Arange(0, n, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := f.Curves[0]
+	if len(c.Mean) != 400 || c.Low[0] != 0 || c.High[399] != float64(n-1) || c.Mean[0] != float64(c.Step-1)/2 {
+		t.Errorf("%d points from %g to %g, the first mean %g", len(c.Mean), c.Low[0], c.High[399], c.Mean[0])
+	}
+	h, err := heatMapFigure(inBudget, oocore.Random(oocore.Float32, 1, n/20_000, 20_000))
+	if err != nil || h.Rows != 50 || h.Cols != 80 {
+		t.Errorf("%d × %d: %v", h.Rows, h.Cols, err)
+	}
+}

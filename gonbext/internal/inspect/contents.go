@@ -1,0 +1,89 @@
+package inspect
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/gonbext/gonbext/gonbext/chart"
+	"github.com/gonbext/gonbext/oocore/units"
+)
+
+// Description is what is said of what lies at a path: *Info of an array,
+// *Contents of several.
+type Description interface{ Text() string }
+
+// Contents are the arrays of a group or a file that has several.
+type Contents struct {
+	Path   string   `json:"path"`
+	Arrays []Member `json:"arrays"`
+}
+
+// Member is one of several arrays. One that cannot be read says why.
+type Member struct {
+	Name string `json:"name"` // what is behind the path of all
+	*Info
+	Error string `json:"error,omitempty"`
+}
+
+// Describe says what the array at path is or, of a group or a file with several,
+// what each of its arrays is.
+func Describe(ctx context.Context, path string, list bool) (Description, error) {
+	i, err := Read(ctx, path, list)
+	if err == nil {
+		return i, nil
+	}
+	paths, inside := Members(path)
+	if inside != nil || len(paths) == 0 {
+		return nil, err // which knows best what is wrong
+	}
+	slices.Sort(paths)
+	c := &Contents{Path: path}
+	for _, p := range paths {
+		m := Member{Name: strings.TrimLeft(strings.TrimPrefix(p, path), "#/")}
+		if m.Info, err = Read(ctx, p, list); err != nil {
+			m.Error = err.Error()
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		c.Arrays = append(c.Arrays, m)
+	}
+	return c, nil
+}
+
+// Text is a table for a terminal.
+func (c *Contents) Text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n", c.Path)
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	head := "  array\tshape\tdtype\tchunks\tcodec\tbytes"
+	listed := slices.ContainsFunc(c.Arrays, func(m Member) bool { return m.Info != nil && m.Listing != nil })
+	if listed {
+		head += "\tstored\tratio\tmissing"
+	}
+	fmt.Fprintln(w, head)
+	for _, m := range c.Arrays {
+		if m.Info == nil {
+			continue // below, since it has no columns
+		}
+		chunks := "–"
+		if m.Chunks != nil {
+			chunks = units.Shape(m.Chunks)
+		}
+		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\t%s\t%s", oneLine(m.Name), units.Shape(m.Shape), m.DType, chunks, m.Codec, units.Bytes(m.Bytes))
+		if l := m.Listing; l != nil {
+			fmt.Fprintf(w, "\t%s\t%s\t%s of %s", units.Bytes(l.Bytes), chart.Ratio(l.Ratio), units.Count(l.Missing), units.Count(l.Chunks))
+		}
+		fmt.Fprintln(w)
+	}
+	w.Flush()
+	for _, m := range c.Arrays {
+		if m.Info == nil {
+			fmt.Fprintf(&b, "  %s\n", oneLine(m.Error))
+		}
+	}
+	return b.String()
+}

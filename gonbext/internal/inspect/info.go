@@ -1,0 +1,179 @@
+// Package inspect says what is to be said of stored arrays: what info prints, and
+// the chunks that %chunks draws.
+package inspect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/gonbext/gonbext/gonbext/chart"
+	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/units"
+)
+
+// Info is what is said of a stored array. Sizes are bytes.
+type Info struct {
+	Path      string     `json:"path"`
+	Format    string     `json:"format"`
+	Shape     []int      `json:"shape"`
+	DType     dtype.Type `json:"dtype"`
+	Chunks    []int      `json:"chunks"`     // null where any region is as good as another
+	Shards    []int      `json:"shards"`     // null where each chunk is stored by itself
+	Bytes     int64      `json:"bytes"`      // of the elements
+	FileBytes *int64     `json:"file_bytes"` // null where only a listing of all chunks would tell
+	Codec     string     `json:"codec"`
+	Fortran   bool       `json:"fortran_order"`
+	store.Details
+	Listing *Listing `json:"listing,omitempty"` // where it was asked for
+}
+
+// Listing is what only a listing of all chunks tells.
+type Listing struct {
+	Chunks  int64   `json:"chunks"` // of the grid
+	Missing int64   `json:"missing"`
+	Bytes   int64   `json:"bytes"` // that are stored
+	Ratio   float64 `json:"ratio"` // of the elements' bytes to these
+}
+
+// Read says what the array at path is. It reads no more than its header, and lists
+// its chunks only where that is asked for and it has some.
+func Read(ctx context.Context, path string, list bool) (*Info, error) {
+	a, err := store.OpenContext(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	defer a.Close()
+	seen := oocore.Open(path) // which sees the shape as the user does
+	if err := seen.Err(); err != nil {
+		return nil, err
+	}
+	s := a.Info()
+	i := &Info{Path: path, Format: s.Format, Shape: seen.Shape(), DType: seen.DType(), Chunks: seen.Chunks(), Shards: s.Shards,
+		Bytes: seen.Bytes(), Codec: s.Codec, Fortran: s.Fortran, Details: s.Details}
+	if i.Codec == "" {
+		i.Codec = "none"
+	}
+	if s.Bytes >= 0 {
+		i.FileBytes = &s.Bytes
+	}
+	if !list {
+		return i, nil
+	}
+	m, err := listChunks(ctx, a)
+	if errors.Is(err, errOnePiece) {
+		return i, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	stored := m.StoredBytes()
+	i.Listing = &Listing{Chunks: m.Chunks(), Missing: m.Missing(), Bytes: stored, Ratio: m.Ratio()}
+	if i.FileBytes == nil {
+		i.FileBytes = &stored
+	}
+	return i, nil
+}
+
+// errOnePiece is why something has no chunks to draw.
+var errOnePiece = errors.New("it is stored in one piece, where any region reads alike: it has no chunks")
+
+// Chunks lists the chunks of the array at path. Its memory does not grow with
+// their number.
+func Chunks(ctx context.Context, path string) (*chart.ChunkMap, error) {
+	a, err := store.OpenContext(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	defer a.Close()
+	return listChunks(ctx, a)
+}
+
+func listChunks(ctx context.Context, a store.Array) (*chart.ChunkMap, error) {
+	s := a.Info()
+	listed, ok := a.(store.Listed)
+	if !ok || len(s.Chunks) != len(s.Shape) {
+		return nil, fmt.Errorf("%s: %w", s.Path, errOnePiece)
+	}
+	m := chart.NewChunkMap(chart.Stored{Path: s.Path, Format: s.Format, Codec: s.Codec, Shape: s.Shape, Chunks: s.Chunks, Shards: s.Shards,
+		DType: s.DType.String(), Bytes: int64(grid.Size(s.Shape)) * int64(s.DType.Size()), Fill: s.Details.Fill})
+	err := listed.Chunks(ctx, func(index []int, bytes int64) error {
+		m.Add(index, bytes)
+		return nil
+	})
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return nil, fmt.Errorf("%s: listing its %s chunks takes too long here: gonbext info --chunks waits for it", s.Path, units.Count(m.Chunks()))
+	case errors.Is(err, context.Canceled):
+		return nil, fmt.Errorf("%s: interrupted while its chunks were listed", s.Path)
+	case err != nil:
+		return nil, err
+	}
+	return m, nil
+}
+
+// Text is for a terminal.
+func (i *Info) Text() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n", i.Path)
+	say := func(name, format string, args ...any) {
+		fmt.Fprintf(&b, "  %-7s %s\n", name, fmt.Sprintf(format, args...))
+	}
+	say("shape", "%s%s", units.Shape(i.Shape), dims(i.Dims))
+	say("dtype", "%s", i.DType)
+	if i.Chunks == nil {
+		say("chunks", "none: any region reads alike")
+	} else {
+		say("chunks", "%s, %s of %s each", units.Shape(i.Chunks), units.Count(chunkCount(i.Shape, i.Chunks)), units.Bytes(int64(grid.Size(i.Chunks))*int64(i.DType.Size())))
+	}
+	if i.Shards != nil {
+		say("shards", "%s, %s chunks each", units.Shape(i.Shards), units.Count(int64(grid.Size(i.Shards)/max(grid.Size(i.Chunks), 1))))
+	}
+	say("bytes", "%s, %s", units.Exact(i.Bytes), units.Bytes(i.Bytes))
+	if l := i.Listing; l != nil {
+		say("stored", "%s, %s, ratio %s", units.Exact(l.Bytes), units.Bytes(l.Bytes), chart.Ratio(l.Ratio))
+		say("missing", "%s of %s chunks", units.Count(l.Missing), units.Count(l.Chunks))
+	}
+	order := ""
+	if i.Fortran {
+		order = ", in Fortran order"
+	}
+	say("format", "%s%s", i.Format, order)
+	say("codec", "%s", i.Codec)
+	if i.Fill != "" {
+		say("fill", "%s", i.Fill)
+	}
+	for k, line := range attributeLines(i.Attributes) {
+		name := ""
+		if k == 0 {
+			name = "attrs"
+		}
+		say(name, "%s", line)
+	}
+	return b.String()
+}
+
+func dims(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	named := make([]string, len(names))
+	for i, n := range names {
+		if named[i] = fmt.Sprintf("%q", n); n == "" {
+			named[i] = "–"
+		}
+	}
+	return ": " + strings.Join(named, " × ")
+}
+
+func chunkCount(shape, chunks []int) int64 {
+	n := int64(1)
+	for d := range shape {
+		n *= int64((shape[d] + chunks[d] - 1) / chunks[d])
+	}
+	return n
+}

@@ -1,0 +1,145 @@
+package relay
+
+import (
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// job is a cell that the relay has changed, until GoNB has both answered it and
+// gone idle.
+type job struct {
+	header []byte // of the request: the parent of all outputs
+	source string // the cell as the user wrote it
+	cell   Cell
+	err    error                 // the user's, from Rewrite
+	silent bool                  // the requester wants no outputs
+	origin string                // the front end's name for the notebook cell, where it gives one
+	watch  atomic.Pointer[watch] // while its process runs
+
+	replied, idle bool
+
+	lateOnce    sync.Once
+	lateOutputs []Bundle
+	lateErr     error
+}
+
+// pending are the requests whose answers need something done, by message id.
+type pending struct {
+	mu      sync.Mutex
+	cells   map[string]*job
+	control map[string]bool        // asked on the control channel: GoNB answers on the shell's
+	waiting map[string]*time.Timer // of requests with a limit of time; nil where it has passed
+}
+
+func newJobs() *pending {
+	return &pending{cells: map[string]*job{}, control: map[string]bool{}, waiting: map[string]*time.Timer{}}
+}
+
+// await notes a request whose timer answers it, if GoNB does not.
+func (j *pending) await(id string, limit *time.Timer) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.waiting[id] = limit
+}
+
+// expire reports whether the request still waits, which then has no limit any more.
+func (j *pending) expire(id string) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.waiting[id] == nil {
+		return false
+	}
+	j.waiting[id] = nil
+	return true
+}
+
+// answered notes GoNB's reply, and reports whether it came in time.
+func (j *pending) answered(id string) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	limit, waits := j.waiting[id]
+	delete(j.waiting, id)
+	if limit != nil {
+		limit.Stop()
+	}
+	return !waits || limit != nil
+}
+
+func (j *pending) add(id string, cell *job) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.cells[id] = cell
+}
+
+// get returns nil for a request that was passed on as it came.
+func (j *pending) get(id string) *job {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.cells[id]
+}
+
+// replied and idle note that half of a cell's end; after both it is forgotten.
+func (j *pending) replied(id string) { j.note(id, func(c *job) { c.replied = true }) }
+func (j *pending) idle(id string)    { j.note(id, func(c *job) { c.idle = true }) }
+
+func (j *pending) note(id string, set func(*job)) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if c := j.cells[id]; c != nil {
+		if set(c); c.replied && c.idle {
+			delete(j.cells, id)
+		}
+	}
+}
+
+func (j *pending) asked(id string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.control[id] = true
+}
+
+// onControl reports, once, whether the request came on the control channel.
+func (j *pending) onControl(id string) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if !j.control[id] {
+		return false
+	}
+	delete(j.control, id)
+	return true
+}
+
+// all are the cells that have not ended.
+func (j *pending) all() []*job {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	var all []*job
+	for _, c := range j.cells {
+		all = append(all, c)
+	}
+	return all
+}
+
+// linesBack replaces the lines of the rewritten cell by those of the user's that
+// they stand for. Lines that only the rewritten cell has become empty.
+func (j *job) linesBack() *strings.Replacer {
+	source := strings.Split(j.source, "\n")
+	var pairs []string
+	for i, line := range strings.Split(j.cell.Code, "\n") {
+		own := ""
+		if i < len(source) {
+			own = source[i]
+		}
+		if line == own || strings.TrimSpace(line) == "" {
+			continue
+		}
+		pairs = append(pairs, "\n"+line+"\n", "\n"+own+"\n")
+		for strings.HasPrefix(line, "import ") { // which GoNB moves elsewhere
+			_, line, _ = strings.Cut(line, "; ")
+			pairs = append(pairs, "\n"+line+"\n", "\n"+own+"\n")
+		}
+	}
+	return strings.NewReplacer(pairs...)
+}

@@ -1,0 +1,265 @@
+// Package checkpoint is what an unfinished run leaves, to resume from: which tasks are
+// done, what of them is durable, and what the next run of the same plan takes from there.
+//
+// A checkpoint lies in the output's staging folder. Its journal notes tasks and stages;
+// beside it are the temporary arrays, and snapshots of accumulators whose results are
+// not whole yet. Something is noted only after it is durable, so that a run may be killed
+// at any moment. The next one may have another budget, other workers or processes.
+package checkpoint
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/gonbext/gonbext/oocore/internal/disk"
+	"github.com/gonbext/gonbext/oocore/plan"
+	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/store"
+)
+
+// journalFile is in the staging folder.
+const journalFile = "journal"
+
+// Checkpoint owns a run's staging folder, which no other run can have at the same time,
+// and the journal in it. Its methods but a Recorder's are called by one goroutine.
+type Checkpoint struct {
+	// Reason says why what an earlier run left could not be used; "" where it could, or
+	// there was nothing.
+	Reason string
+
+	plan    *plan.Plan
+	print   plan.Fingerprint
+	staging *store.StagingDir // nil for a temporary one that nobody has asked for
+	journal *journal          // nil where nothing is noted
+	state   *State            // what the journal says
+	resumes bool
+	invalid bool
+}
+
+// New takes the staging folder of a plan's output, and what an earlier run of the same
+// fingerprint left there; what another left is removed. Where another process has it
+// the error is a *store.LockedError.
+func New(p *plan.Plan, print plan.Fingerprint, fresh bool) (*Checkpoint, error) {
+	staging, err := store.NewStagingDir(p.Arrays[p.Output].Path)
+	if err != nil {
+		return nil, err
+	}
+	c := &Checkpoint{plan: p, staging: staging, print: print, state: newState()}
+	if err := c.open(fresh); err != nil {
+		return nil, errors.Join(err, staging.Close())
+	}
+	return c, nil
+}
+
+// Temporary returns the checkpoint of a run that cannot be resumed: it notes nothing, and
+// has a temporary staging folder.
+func Temporary(p *plan.Plan) *Checkpoint { return &Checkpoint{plan: p, state: newState()} }
+
+func (c *Checkpoint) open(fresh bool) error {
+	j, state, err := openJournal(c.staging.Join(journalFile))
+	switch {
+	case err == nil:
+		var earlier plan.Fingerprint
+		if json.Unmarshal(state.Header, &earlier) != nil {
+			c.Reason = "what it left cannot be read"
+		} else if fresh {
+			c.Reason = "a fresh run was asked for"
+		} else {
+			c.Reason = c.print.Difference(earlier)
+		}
+		if c.Reason == "" {
+			c.journal, c.state, c.resumes = j, state, true
+			if err := c.forgetMissing(); err != nil {
+				return errors.Join(err, j.close())
+			}
+			return nil
+		}
+		if err := j.close(); err != nil {
+			return err
+		}
+	case errors.Is(err, errDamaged):
+		c.Reason = "what it left cannot be read"
+	case !errors.Is(err, fs.ErrNotExist) && !fresh:
+		return fmt.Errorf("what an earlier run has left is kept, and cannot be read at the moment: %w", err)
+	}
+	return c.begin()
+}
+
+// StartOver drops what an earlier run left.
+func (c *Checkpoint) StartOver(reason string) error {
+	c.Reason = reason
+	err := c.journal.close()
+	c.journal = nil
+	return errors.Join(err, c.begin())
+}
+
+// begin empties the staging folder, and begins a journal where the plan has a fingerprint.
+func (c *Checkpoint) begin() (err error) {
+	if err := c.staging.Clear(); err != nil {
+		return err
+	}
+	c.state, c.resumes = newState(), false
+	if c.print == (plan.Fingerprint{}) {
+		return nil
+	}
+	c.journal, err = createJournal(c.staging.Join(journalFile), c.print)
+	return err
+}
+
+// forgetMissing forgets stages that have to run again: finished ones whose results were
+// dropped, or never written, and are needed by one that is unfinished; and those that
+// ended with their results in place and were not noted.
+func (c *Checkpoint) forgetMissing() error {
+	maker := map[int]int{}
+	for i := range c.plan.Stages {
+		for _, a := range c.plan.Stages[i].Outputs {
+			maker[a] = i
+		}
+	}
+	for i := len(c.plan.Stages) - 1; i >= 0; i-- {
+		if c.state.Finished[i] {
+			continue
+		}
+		for _, a := range c.plan.Stages[i].Outputs {
+			if c.exists(ArrayFile(a)) {
+				if err := c.Forget(i); err != nil {
+					return err
+				}
+			}
+		}
+		for _, prog := range c.plan.Stages[i].Programs {
+			for l := range prog.Arrays() {
+				if j, ok := maker[l.Array]; ok && c.state.Finished[j] && !c.exists(ArrayFile(l.Array)) {
+					if err := c.Forget(j); err != nil {
+						return err
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// ArrayFile is the name of a temporary array in the staging folder.
+func ArrayFile(array int) string { return fmt.Sprintf("array-%d", array) }
+
+// exists reports whether the staging folder has a file.
+func (c *Checkpoint) exists(name string) bool {
+	_, err := os.Stat(c.staging.Join(name))
+	return err == nil
+}
+
+// StagingDir returns the staging folder. A temporary one is made at the first call.
+func (c *Checkpoint) StagingDir() (_ *store.StagingDir, err error) {
+	if c.staging == nil {
+		if c.staging, err = store.TempStagingDir(); err != nil {
+			return nil, fmt.Errorf("a folder for temporary arrays: %w", err)
+		}
+	}
+	return c.staging, nil
+}
+
+// Enabled reports whether progress is noted.
+func (c *Checkpoint) Enabled() bool { return c.journal != nil }
+
+// Resumes reports whether the run goes on where an earlier one stopped.
+func (c *Checkpoint) Resumes() bool { return c.resumes }
+
+// Finished reports whether all results of a stage are durable.
+func (c *Checkpoint) Finished(stage int) bool { return c.state.Finished[stage] }
+
+// Done returns the tasks of an unfinished stage whose results are durable.
+func (c *Checkpoint) Done(stage int) *Set { return c.state.tasks(stage) }
+
+// Forget drops what is noted of a stage, which begins anew.
+func (c *Checkpoint) Forget(stage int) error {
+	if c.durable(stage) == 0 && c.state.Snapshots[stage] == nil {
+		return nil
+	}
+	c.state.forget(stage)
+	if err := c.journal.forget(stage); err != nil {
+		return err
+	}
+	return c.journal.sync()
+}
+
+// FinishStage notes a stage whose results are durable.
+func (c *Checkpoint) FinishStage(stage int) error {
+	if err := c.journal.stage(stage); err != nil {
+		return err
+	}
+	c.state.Finished[stage] = true
+	return errors.Join(c.journal.sync(), c.removeSnapshots(stage))
+}
+
+// durable is the number of a stage's tasks that the next run finds done.
+func (c *Checkpoint) durable(stage int) int64 {
+	if c.state.Finished[stage] {
+		return int64(c.plan.Stages[stage].Tasks())
+	}
+	return c.Done(stage).Len()
+}
+
+// Tasks returns the number of tasks that the next run finds done.
+func (c *Checkpoint) Tasks() (n int64) {
+	for i := range c.plan.Stages {
+		n += c.durable(i)
+	}
+	return n
+}
+
+// Describe adds to a run's header what it resumes from, or why it does not.
+func (c *Checkpoint) Describe(h *record.Header) {
+	h.Resume = c.Reason
+	for i := range h.Stages {
+		h.Stages[i].Skipped = int(c.durable(i))
+	}
+}
+
+// Invalidate says that nothing of what is noted can be used.
+func (c *Checkpoint) Invalidate() { c.invalid = true }
+
+// Resumable reports whether another run could go on from here.
+func (c *Checkpoint) Resumable() bool {
+	return c.Enabled() && !c.invalid && (c.Tasks() > 0 || len(c.state.Snapshots) > 0)
+}
+
+// Close releases the staging folder. It keeps what is in it for another run where keep
+// says so and the folder still is there, else it removes it. A second call does nothing.
+func (c *Checkpoint) Close(keep bool) error {
+	if c.staging == nil {
+		return nil
+	}
+	staging, j := c.staging, c.journal
+	c.staging, c.journal = nil, nil
+	var err error
+	if j != nil {
+		err = j.close()
+	}
+	if keep {
+		return errors.Join(err, staging.Close())
+	}
+	return errors.Join(err, staging.Remove())
+}
+
+// Exists reports whether the staging folder still is there: someone may have removed the
+// folder that it lies in.
+func (c *Checkpoint) Exists() bool {
+	if c.staging == nil {
+		return false
+	}
+	_, err := os.Stat(c.staging.Path)
+	return err == nil
+}
+
+// removeSnapshots removes the files of a stage's snapshots, where it has noted one.
+func (c *Checkpoint) removeSnapshots(stage int) error {
+	if c.state.Snapshots[stage] == nil {
+		return nil
+	}
+	delete(c.state.Snapshots, stage)
+	return errors.Join(disk.Remove(c.snapshotPath(stage, 0)), disk.Remove(c.snapshotPath(stage, 1)))
+}

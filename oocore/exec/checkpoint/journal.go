@@ -1,0 +1,278 @@
+package checkpoint
+
+import (
+	"bufio"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"math"
+	"os"
+
+	"github.com/gonbext/gonbext/oocore/internal/disk"
+)
+
+const (
+	maxHeader = 64 << 10
+	maxEntry  = 4 << 20 // also bounds what reading a damaged file allocates
+	maxStages = 1 << 16
+)
+
+// errDamaged is returned for a file that is no journal: nothing can be taken from it,
+// now or later. Other errors of opening say nothing of what the journal holds.
+var errDamaged = errors.New("this is not a run's journal: it has no header")
+
+// kinds of entries.
+const (
+	tasksKind byte = iota + 1
+	stageKind
+	snapshotKind
+	forgetKind
+)
+
+// State is what a journal says.
+type State struct {
+	Header    json.RawMessage
+	Done      map[int]*Set      // tasks of a stage whose results are durable
+	Finished  map[int]bool      // stages, all of whose results are
+	Snapshots map[int]*Snapshot // accumulators of a stage's unfinished results
+}
+
+// Snapshot is what a journal says of a snapshot's file.
+type Snapshot struct {
+	file int    // which of the stage's two
+	Meta []byte // what the stage needs to read it
+}
+
+// journal is the file in which an unfinished run notes what it has done.
+//
+// It begins with a line of JSON, which says what the run is, and goes on with
+// entries that are only ever appended: tasks that are done, stages that are
+// finished, snapshots. Each entry has its length and a checksum, so that a tail
+// that was torn off is found and forgotten. One goroutine at a time appends.
+type journal struct {
+	file disk.Handle
+	end  int64
+	buf  []byte
+}
+
+// createJournal begins a journal for a run that header, one JSON value, describes.
+func createJournal(path string, header any) (*journal, error) {
+	b, err := json.Marshal(header)
+	if err != nil {
+		return nil, err
+	}
+	f, err := disk.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := f.WriteAt(append(b, '\n'), 0); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return &journal{file: f, end: int64(len(b)) + 1}, nil
+}
+
+// openJournal reads a journal and goes on with it. What follows its last whole entry is cut
+// off. The error is errDamaged where the file is no journal, and fs.ErrNotExist where
+// there is none; after any other the journal is as it was.
+func openJournal(path string) (*journal, *State, error) {
+	f, err := disk.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, end, err := ReadJournal(io.NewSectionReader(f, 0, math.MaxInt64))
+	if err == nil {
+		err = f.Truncate(end)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close())
+	}
+	return &journal{file: f, end: end}, s, nil
+}
+
+// ReadJournal reads a journal as far as its entries are whole, and says where they end. It
+// holds one entry at a time.
+func ReadJournal(r io.Reader) (s *State, end int64, err error) {
+	b := bufio.NewReaderSize(r, maxHeader)
+	line, err := b.ReadSlice('\n')
+	if err != nil && err != io.EOF && err != bufio.ErrBufferFull {
+		return nil, 0, err
+	}
+	if err != nil || !json.Valid(line) {
+		return nil, 0, errDamaged
+	}
+	s = newState()
+	s.Header = append(s.Header, line[:len(line)-1]...)
+	end = int64(len(line))
+	var payload []byte
+	for {
+		var head [8]byte
+		if _, err := io.ReadFull(b, head[:]); err != nil {
+			return s, end, failed(err)
+		}
+		n := binary.LittleEndian.Uint32(head[:])
+		if n > maxEntry {
+			return s, end, nil
+		}
+		if payload, err = readPayload(b, payload, int(n)); err != nil {
+			return s, end, failed(err)
+		}
+		if crc32.ChecksumIEEE(payload) != binary.LittleEndian.Uint32(head[4:]) || !s.apply(payload) {
+			return s, end, nil
+		}
+		end += 8 + int64(n)
+	}
+}
+
+// failed is an error of the disk: that the file ends is none.
+func failed(err error) error {
+	if err == io.EOF || err == io.ErrUnexpectedEOF {
+		return nil
+	}
+	return err
+}
+
+// readPayload reads n bytes, and allocates as they come: n may be a lie.
+func readPayload(r io.Reader, buf []byte, n int) ([]byte, error) {
+	buf = buf[:0]
+	for len(buf) < n {
+		at := len(buf)
+		buf = append(buf, make([]byte, min(n-at, 1<<20))...)
+		if _, err := io.ReadFull(r, buf[at:]); err != nil {
+			return buf, err
+		}
+	}
+	return buf, nil
+}
+
+// apply takes in an entry. It reports one that makes no sense.
+func (s *State) apply(payload []byte) bool {
+	if len(payload) == 0 {
+		return false
+	}
+	kind, rest := payload[0], payload[1:]
+	next := func() (int64, bool) {
+		v, n := binary.Uvarint(rest)
+		if n <= 0 || v > 1<<48 {
+			return 0, false
+		}
+		rest = rest[n:]
+		return int64(v), true
+	}
+	stage, ok := next()
+	if !ok || stage >= maxStages {
+		return false
+	}
+	switch kind {
+	case snapshotKind:
+		file, ok := next()
+		n, ok2 := next()
+		if !ok || !ok2 || file > 1 || n > int64(len(rest)) {
+			return false
+		}
+		s.Snapshots[int(stage)] = &Snapshot{int(file), append([]byte{}, rest[:n]...)}
+		rest = rest[n:]
+		fallthrough
+	case tasksKind:
+		for len(rest) > 0 {
+			from, ok := next()
+			n, ok2 := next()
+			if !ok || !ok2 {
+				return false
+			}
+			s.add(int(stage), from, n)
+		}
+	case stageKind:
+		s.Finished[int(stage)] = true
+	case forgetKind:
+		s.forget(int(stage))
+	default:
+		return false
+	}
+	return true
+}
+
+func newState() *State {
+	return &State{Done: map[int]*Set{}, Finished: map[int]bool{}, Snapshots: map[int]*Snapshot{}}
+}
+
+// add takes in n tasks of a stage.
+func (s *State) add(stage int, from, n int64) {
+	done := s.tasks(stage)
+	done.Add(from, n)
+	s.Done[stage] = done
+}
+
+// tasks are those of a stage that are done.
+func (s *State) tasks(stage int) *Set {
+	if done, ok := s.Done[stage]; ok {
+		return done
+	}
+	return &Set{}
+}
+
+// forget drops all that is said of a stage.
+func (s *State) forget(stage int) {
+	delete(s.Done, stage)
+	delete(s.Finished, stage)
+	delete(s.Snapshots, stage)
+}
+
+// tasks notes tasks of a stage that are durable and, where there is one, the snapshot
+// that goes with them. It reports false for what is too long for an entry: that is not
+// noted.
+func (j *journal) tasks(stage int, done *Set, snapshot *Snapshot) (bool, error) {
+	if snapshot == nil {
+		j.begin(tasksKind, stage)
+	} else {
+		j.begin(snapshotKind, stage)
+		j.buf = binary.AppendUvarint(j.buf, uint64(snapshot.file))
+		j.buf = binary.AppendUvarint(j.buf, uint64(len(snapshot.Meta)))
+		j.buf = append(j.buf, snapshot.Meta...)
+	}
+	for _, r := range done.ranges {
+		j.buf = binary.AppendUvarint(j.buf, uint64(r.from))
+		j.buf = binary.AppendUvarint(j.buf, uint64(r.to-r.from))
+	}
+	if len(j.buf) > maxEntry {
+		return false, nil
+	}
+	return true, j.append()
+}
+
+// stage notes a stage all of whose results are durable.
+func (j *journal) stage(stage int) error {
+	j.begin(stageKind, stage)
+	return j.append()
+}
+
+// forget notes that nothing of a stage is there any more.
+func (j *journal) forget(stage int) error {
+	j.begin(forgetKind, stage)
+	return j.append()
+}
+
+func (j *journal) begin(kind byte, stage int) {
+	j.buf = append(j.buf[:0], make([]byte, 8)...)
+	j.buf = append(j.buf, kind)
+	j.buf = binary.AppendUvarint(j.buf, uint64(stage))
+}
+
+func (j *journal) append() error {
+	payload := j.buf[8:]
+	binary.LittleEndian.PutUint32(j.buf, uint32(len(payload)))
+	binary.LittleEndian.PutUint32(j.buf[4:], crc32.ChecksumIEEE(payload))
+	n, err := j.file.WriteAt(j.buf, j.end)
+	if err == nil {
+		j.end += int64(n)
+	}
+	return err
+}
+
+// sync makes what was noted durable.
+func (j *journal) sync() error { return j.file.Sync() }
+
+// close closes the file.
+func (j *journal) close() error { return j.file.Close() }

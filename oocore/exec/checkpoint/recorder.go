@@ -1,0 +1,170 @@
+package checkpoint
+
+import (
+	"sync"
+	"time"
+)
+
+const (
+	// groupEvery is how often what is done is made durable, and noted, at the most.
+	groupEvery = 100 * time.Millisecond
+	// groupShare is how many times longer a run computes than it syncs.
+	groupShare = 20
+	// WorthSaving is the time from which on results of a stage that are in memory are
+	// written to the staging folder: below it they are computed again as fast.
+	WorthSaving = 250 * time.Millisecond
+)
+
+// Accumulators are the unfinished results of a stage, of which it can take snapshots.
+type Accumulators interface {
+	// SnapshotBytes returns the most that a snapshot may have.
+	SnapshotBytes() int64
+	// Snapshot writes the accumulators as they are at one moment, and returns what is
+	// needed to read them; nil where there is nothing to write. merged is the number of
+	// tasks, from the first on, that the accumulators and results hold, where the stage
+	// merges its tasks in order; else it is ignored.
+	Snapshot(w *SnapshotWriter) (meta []byte, merged int64, err error)
+}
+
+// Stage is a stage that runs, as its checkpoint sees it.
+type Stage struct {
+	Index int
+	// Sync makes durable what the tasks of done have written.
+	Sync func(done *Set) error
+	// InMemory says that results are in memory, which Sync copies to the staging folder.
+	InMemory bool
+	// Accumulators are nil where the stage has none.
+	Accumulators Accumulators
+	// Merges says that tasks are done only once the accumulators have them.
+	Merges bool
+}
+
+// Recorder makes what a stage does durable in groups, and notes it, while it runs.
+type Recorder struct {
+	Stage
+	checkpoint *Checkpoint
+	snapshots  *snapshots // nil where there are none
+
+	mu      sync.Mutex
+	pending Set // done and not yet durable
+	stop    chan struct{}
+	stopped chan struct{}
+	cost    time.Duration // of the last commit, without its snapshot
+	err     error         // of the goroutine, once it has stopped
+}
+
+// Record begins to note a stage's progress. fail ends the stage where that fails.
+func (c *Checkpoint) Record(s Stage, fail func(error)) *Recorder {
+	r := &Recorder{Stage: s, checkpoint: c, stop: make(chan struct{}), stopped: make(chan struct{})}
+	if s.Accumulators != nil {
+		r.snapshots = newSnapshots(c, s.Index, s.Accumulators)
+	}
+	wait := groupEvery
+	if s.InMemory {
+		wait = WorthSaving
+	}
+	go func() {
+		defer close(r.stopped)
+		timer := time.NewTimer(wait)
+		defer timer.Stop()
+		for {
+			select {
+			case <-r.stop:
+				return
+			case <-timer.C:
+			}
+			if r.err = r.commit(r.snapshots != nil && r.snapshots.isDue()); r.err != nil {
+				fail(r.err)
+				return
+			}
+			timer.Reset(max(groupEvery, groupShare*r.cost))
+		}
+	}()
+	return r
+}
+
+// Done takes in a task whose results are written.
+func (r *Recorder) Done(task int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.pending.Add(int64(task), 1)
+}
+
+// End ends the recording, after the last task. What is not yet noted is, where the run
+// ends here, or a part of the stage's results already is in the staging folder.
+func (r *Recorder) End(early bool) error {
+	close(r.stop)
+	<-r.stopped
+	if r.err != nil {
+		return r.err
+	}
+	switch {
+	case early:
+		return r.commit(r.snapshots != nil && r.snapshots.saves())
+	case r.InMemory && r.checkpoint.Done(r.Index).Len() > 0:
+		return r.commit(r.Merges)
+	}
+	return nil
+}
+
+// commit makes a group durable, with a snapshot or without, and then notes it.
+func (r *Recorder) commit(snapshot bool) error {
+	var taken *Snapshot
+	var merged int64
+	if r.Merges && (!snapshot || r.waiting() == 0) {
+		return nil
+	}
+	if snapshot {
+		if taken, merged = r.snapshots.take(); taken == nil && r.Merges {
+			return nil
+		}
+	}
+	done := r.take()
+	if r.Merges {
+		done = &Set{}
+		first := r.checkpoint.Done(r.Index).Len()
+		done.Add(first, merged-first)
+	}
+	if done.Len() == 0 && taken == nil {
+		return nil
+	}
+	begun := time.Now()
+	err := r.Sync(done)
+	if err == nil {
+		err = r.checkpoint.note(r.Index, done, taken)
+	}
+	r.cost = time.Since(begun)
+	return err
+}
+
+func (r *Recorder) waiting() int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.pending.Len()
+}
+
+func (r *Recorder) take() *Set {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	done := r.pending
+	r.pending = Set{}
+	return &done
+}
+
+// note notes tasks that are durable, and a snapshot that is.
+func (c *Checkpoint) note(stage int, done *Set, snapshot *Snapshot) error {
+	noted, err := c.journal.tasks(stage, done, snapshot)
+	if err != nil || !noted {
+		return err
+	}
+	if err := c.journal.sync(); err != nil {
+		return err
+	}
+	all := c.state.tasks(stage)
+	all.Union(done)
+	c.state.Done[stage] = all
+	if snapshot != nil {
+		c.state.Snapshots[stage] = snapshot
+	}
+	return nil
+}

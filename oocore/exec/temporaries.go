@@ -1,0 +1,274 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/gonbext/gonbext/oocore/exec/checkpoint"
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/internal/disk"
+	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/plan"
+	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/store/memstore"
+)
+
+// Temporary arrays are in the arena or in a file of the staging folder. While a stage
+// fills one in the arena, the checkpoint copies what is done to the same file, so that
+// the next run goes on there whichever of the two it has room for.
+
+// begin makes room for the temporary arrays that a stage fills, and takes what an earlier
+// run left of them.
+func (s *arrays) begin(ctx context.Context, stage int) (err error) {
+	for _, i := range s.plan.Stages[stage].Outputs {
+		switch s.plan.Place(i) {
+		case plan.InArena:
+			err = s.inArena(stage, i)
+			if err == nil && s.checkpoint.Done(stage).Len() > 0 {
+				err = s.resumeInArena(ctx, stage, i)
+			}
+		case plan.InSpill:
+			if err = s.makeSpill(); err == nil {
+				s.writers[i], err = s.createSpill(stage, i)
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// createSpill creates the file of a temporary array, or goes on with the one that an
+// earlier run left.
+func (s *arrays) createSpill(stage, i int) (store.Writer, error) {
+	m := spilled(&s.plan.Arrays[i])
+	m.Resume = s.checkpoint.Done(stage).Len() > 0
+	w, err := store.CreateBlocks(s.spill, checkpoint.ArrayFile(i), m)
+	if err == nil && m.Resume && !store.Resumed(w) {
+		err = s.checkpoint.Forget(stage)
+	}
+	return w, err
+}
+
+// resumeInArena reads what an earlier run left of a temporary array into the arena.
+func (s *arrays) resumeInArena(ctx context.Context, stage, i int) (err error) {
+	if s.copies[i], err = s.createSpill(stage, i); err != nil || !store.Resumed(s.copies[i]) {
+		return err
+	}
+	d := &s.plan.Arrays[i]
+	stored, err := store.OpenUnfinishedBlocks(s.spill, checkpoint.ArrayFile(i), spilled(d))
+	if err != nil {
+		return err
+	}
+	return errors.Join(stored.Read(ctx, s.memory[i].Bytes(), grid.Entire(d.Shape).Region()), stored.Close())
+}
+
+// inArena makes room for an array that is kept in memory.
+func (s *arrays) inArena(stage, i int) (err error) {
+	d := &s.plan.Arrays[i]
+	if s.memory[i], err = s.plan.ArrayBuffer(i).Alloc(s.arena, stage); err != nil {
+		return err
+	}
+	s.writers[i] = memstore.Into(d.Shape, d.DType, s.memory[i].Bytes())
+	return nil
+}
+
+// makeSpill makes the folder of temporary arrays, where there is none.
+func (s *arrays) makeSpill() (err error) {
+	s.spill, err = s.checkpoint.StagingDir()
+	return err
+}
+
+// spilled is how a temporary array lies in its file.
+func spilled(d *plan.Array) store.Meta {
+	m := store.Meta{Shape: d.Shape, DType: d.DType, Chunks: d.Blocks}
+	if m.Chunks == nil {
+		m.Chunks = grid.Whole(d.Shape).Chunks
+	}
+	return m
+}
+
+// restore takes what an earlier run's stage left, as far as later stages need it.
+func (s *arrays) restore(ctx context.Context, stage int) (err error) {
+	for _, i := range s.plan.Stages[stage].Outputs {
+		d := &s.plan.Arrays[i]
+		if i == s.plan.Output || !s.needed(i) {
+			continue
+		}
+		stored, err := store.OpenBlocks(s.spill, checkpoint.ArrayFile(i), spilled(d))
+		if err != nil {
+			return err
+		}
+		if s.plan.Place(i) == plan.InSpill {
+			s.readers[i] = stored
+			continue
+		}
+		if err = s.inArena(stage, i); err == nil {
+			err = stored.Read(ctx, s.memory[i].Bytes(), grid.Entire(d.Shape).Region())
+			s.writers[i], s.readers[i] = nil, memstore.New(d.Shape, d.DType, s.memory[i].Bytes())
+		}
+		if err = errors.Join(err, stored.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// needed reports an array that a stage still to be run reads.
+func (s *arrays) needed(array int) bool {
+	for i := range s.plan.Stages {
+		for _, prog := range s.plan.Stages[i].Programs {
+			for l := range prog.Arrays() {
+				if l.Array == array && !s.checkpoint.Finished(i) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// sync makes durable what the tasks of done, and those before, have written.
+func (s *arrays) sync(ctx context.Context, stage int, done *checkpoint.Set) error {
+	for _, i := range s.plan.Stages[stage].Outputs {
+		w := s.writers[i]
+		if s.plan.Place(i) == plan.InArena {
+			if err := s.copyDone(ctx, stage, i, done); err != nil {
+				return err
+			}
+			w = s.copies[i]
+		}
+		if w != nil {
+			if err := w.Sync(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// copyBytes is the buffer through which results in memory go to the staging folder: a part
+// of what the runtime has beside the arena.
+const copyBytes = 256 << 10
+
+// copyDone writes what tasks have put into an array in memory to the staging folder.
+func (s *arrays) copyDone(ctx context.Context, stage, i int, done *checkpoint.Set) (err error) {
+	if done.Len() == 0 {
+		return nil
+	}
+	d := &s.plan.Arrays[i]
+	if s.copies[i] == nil {
+		if s.copies[i], err = store.CreateBlocks(s.spill, checkpoint.ArrayFile(i), spilled(d)); err != nil {
+			return err
+		}
+	}
+	size, strides := d.DType.Size(), grid.Strides(d.Shape)
+	buffer := make([]byte, copyBytes)
+	for task := range done.All() {
+		box, whole := s.result(stage, int(task))
+		if !whole {
+			continue
+		}
+		for piece := range box.Split(grid.Auto(box.Shape, size, copyBytes)) {
+			at := 0
+			for axis, start := range piece.Start {
+				at += start * strides[axis]
+			}
+			part := buffer[:piece.Size()*size]
+			kernel.Copy(size, piece.Shape, part, 0, grid.Strides(piece.Shape), s.memory[i].Bytes(), at, strides)
+			if err := s.copies[i].Write(ctx, part, piece); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// result is the box of a stage's results that a task makes whole, if it does.
+func (s *arrays) result(stage, task int) (grid.Box, bool) {
+	st := &s.plan.Stages[stage]
+	if st.Kind != plan.ReduceStage {
+		return st.Grid.Box(task), true
+	}
+	f := &folding{stage: st, parts: st.FoldedChunks()}
+	_, chunk := f.chunk(task)
+	return f.result(chunk), task%f.parts == f.parts-1
+}
+
+// inMemory reports a stage with results in memory.
+func (s *arrays) inMemory(stage int) bool {
+	return slices.ContainsFunc(s.plan.Stages[stage].Outputs, func(i int) bool { return s.plan.Place(i) == plan.InArena })
+}
+
+// end makes the temporary arrays that a stage filled readable, and frees those that no
+// later stage needs. Of arrays in memory the staging folder gets a copy where it has a
+// part of one, or worthSaving says so.
+func (s *arrays) end(ctx context.Context, stage int, worthSaving bool) (err error) {
+	st := &s.plan.Stages[stage]
+	saved := s.checkpoint.Enabled() && stage < len(s.plan.Stages)-1 && (worthSaving || !s.inMemory(stage) || s.checkpoint.Done(stage).Len() > 0)
+	for _, i := range st.Outputs {
+		d := &s.plan.Arrays[i]
+		if i == s.plan.Output {
+			continue
+		}
+		if err := s.writers[i].Commit(ctx); err != nil {
+			return err
+		}
+		s.writers[i] = nil
+		switch s.plan.Place(i) {
+		case plan.InArena:
+			s.readers[i] = memstore.New(d.Shape, d.DType, s.memory[i].Bytes())
+			if saved {
+				err = s.save(ctx, stage, i)
+			}
+		case plan.InSpill:
+			s.readers[i], err = store.OpenBlocks(s.spill, checkpoint.ArrayFile(i), spilled(d))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if saved {
+		if err := s.checkpoint.FinishStage(stage); err != nil {
+			return err
+		}
+	}
+	for i := range s.plan.Arrays {
+		place := s.plan.Place(i)
+		if (place == plan.InArena || place == plan.InSpill) && s.readers[i] != nil && s.lastUse[i] <= stage {
+			if err := s.drop(i); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// save makes the copy of an array that is in memory whole.
+func (s *arrays) save(ctx context.Context, stage, i int) (err error) {
+	d := &s.plan.Arrays[i]
+	w := s.copies[i]
+	if w == nil {
+		if w, err = store.CreateBlocks(s.spill, checkpoint.ArrayFile(i), spilled(d)); err != nil {
+			return err
+		}
+	}
+	s.copies[i] = nil
+	if s.checkpoint.Done(stage).Len() < int64(s.plan.Stages[stage].Tasks()) {
+		if err := w.Write(ctx, s.memory[i].Bytes(), grid.Entire(d.Shape)); err != nil {
+			return errors.Join(err, w.Abort())
+		}
+	}
+	return w.Commit(ctx)
+}
+
+// drop gives back a temporary array, or closes one that is stored.
+func (s *arrays) drop(i int) error {
+	err := s.release(i)
+	if s.plan.Place(i) == plan.InSpill || s.checkpoint.Enabled() {
+		err = errors.Join(err, disk.Remove(s.spill.Join(checkpoint.ArrayFile(i))))
+	}
+	return err
+}

@@ -1,0 +1,117 @@
+// Command benchmarks writes the page of all measured figures, oocore/BENCHMARKS.md,
+// from figures.json.
+package main
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"log"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"time"
+)
+
+//go:generate go run . ../../BENCHMARKS.md
+
+//go:embed figures.json
+var figures []byte
+
+// measured is what figures.json holds.
+type measured struct {
+	Machines map[string]string // what each is, by its letter
+	Tables   []table
+}
+
+type table struct {
+	Title   string
+	Text    string // before the rows
+	Notes   string // after them
+	Columns []string
+	Rows    []row
+}
+
+// row is a figure with all that tells where it is from.
+type row struct {
+	Cells   []string // of the table's columns
+	Machine string
+	Date    string // on which it was written down
+	Command string
+}
+
+func main() {
+	text, err := page(figures)
+	if err == nil {
+		err = os.WriteFile(os.Args[1], []byte(text), 0o644)
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+}
+
+// page returns the page of figures.
+func page(figures []byte) (string, error) {
+	var m measured
+	d := json.NewDecoder(bytes.NewReader(figures))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&m); err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	b.WriteString(`# Benchmarks
+
+All figures that were measured, each with its machine, the date on which it was written down and the command that gives it.
+This page is generated from oocore/internal/benchmarks/figures.json: run ` + "`go generate ./oocore/internal/benchmarks`" + ` after a change.
+
+Seconds are wall time. Unless said, inputs are in the page cache, contenders take turns inside the same kernel memory limit, and
+figures are medians. ` + "`OPENBLAS_CORETYPE` and `OPENBLAS_L2_SIZE`" + ` are unset: they can halve a BLAS that they misjudge.
+` + "`.ci/bench/run FOLDER`" + ` makes the arrays and runs every job; ` + "`--pair OLD NEW`" + ` runs two builds by turns and fails where the new one is slower.
+
+`)
+	if !strings.Contains(strings.Join(slices.Collect(maps.Values(m.Machines)), " "), "GPU") {
+		b.WriteString("No figure on a GPU exists: the device of all tests is a modelled one.\n\n")
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.Machines)) {
+		fmt.Fprintf(&b, "- **%s**: %s\n", name, m.Machines[name])
+	}
+	for _, t := range m.Tables {
+		if err := t.write(&b, m.Machines); err != nil {
+			return "", fmt.Errorf("%s: %w", t.Title, err)
+		}
+	}
+	return b.String(), nil
+}
+
+func (t *table) write(b *strings.Builder, machines map[string]string) error {
+	fmt.Fprintf(b, "\n## %s\n\n", t.Title)
+	if t.Text != "" {
+		fmt.Fprintf(b, "%s\n\n", t.Text)
+	}
+	columns := append(slices.Clone(t.Columns), "machine", "date", "command")
+	line(b, columns)
+	line(b, slices.Repeat([]string{"---"}, len(columns)))
+	for _, r := range t.Rows {
+		switch _, err := time.Parse(time.DateOnly, r.Date); {
+		case err != nil:
+			return err
+		case machines[r.Machine] == "":
+			return fmt.Errorf("%s: there is no machine %q", r.Cells, r.Machine)
+		case r.Command == "":
+			return fmt.Errorf("%s has no command", r.Cells)
+		case len(r.Cells) != len(t.Columns):
+			return fmt.Errorf("%s has %d cells, the table %d columns", r.Cells, len(r.Cells), len(t.Columns))
+		}
+		line(b, append(slices.Clone(r.Cells), r.Machine, r.Date, "`"+r.Command+"`"))
+	}
+	if t.Notes != "" {
+		fmt.Fprintf(b, "\n%s\n", t.Notes)
+	}
+	return nil
+}
+
+func line(b *strings.Builder, cells []string) {
+	fmt.Fprintf(b, "| %s |\n", strings.Join(cells, " | "))
+}

@@ -1,0 +1,243 @@
+package main
+
+import (
+	"cmp"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/expr"
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/plan"
+	"github.com/gonbext/gonbext/oocore/store"
+)
+
+// planned has an expression for each operation, and for each of the cases that the page
+// tells apart: what is before the colon is in the column of passes.
+const planned = `
+none of its own: arange(0, 100000000, 1); full(0.5, 20000, 5000); eye(20000, 5000, 0); tri(20000, 5000, 0); linspace(0, 1, 100000000); random(1, 20000, 5000); fftfreq(100000000, 1); rfftfreq(100000000, 1)
+none of its own: astype(x, "float16"); atleast_1d(x); atleast_2d(x); atleast_3d(x); broadcast_to(x, 2, 20000, 5000); clip(x, 0, 1); nan_to_num(x, 0, 1, 2); isclose(x, y); round(x, 2); nextafter(x, y); signbit(x); logaddexp(x, y)
+none of its own: expand_dims(x, 0); squeeze(x); flip(x, 0); fliplr(x); flipud(x); roll(x, 3, 1); rot90(x); swapaxes(x, 0, 1); transpose(x); matrix_transpose(x); moveaxis(x, 0, 1); ravel(x); reshape(x, 5000, 20000); slice(x, "1:, ::2")
+none of its own: concatenate(x, y, 0); dstack(x, y); hstack(x, y); vstack(x, y); stack(x, y, 0); meshgrid(v, v, 0); tile(x, 2, 1); repeat(x, 2, 0); split(x, 2, 0, 0); unstack(x, 0, 0); set(x, "0:100", 1); tril(x); triu(x); diag(x); diagonal(x, 0)
+none of its own: cross(slice(x, ":, :3"), slice(y, ":, :3")); outer(slice(x, ":, 0"), slice(y, "0")); kron(slice(x, "0:2, 0:2"), y); diff(x); gradient(x, 1, 0); dequantize(astype(i, "int8"), 0.1, 0); ravel_multi_index(i, i, 20000, 5000); unravel_index(i, 20000, 5000, 0)
+none of its own: fftshift(x); ifftshift(x); gaussian_filter(x, 1); maximum_filter(x, 3); minimum_filter(x, 3); median_filter(x, 3); uniform_filter(x, 3); convolve(x, full(1.0, 3, 3)); correlate(x, full(1.0, 3, 3)); downsample(x, 2)
+none of its own: relu(x); gelu(x); sigmoid(x); silu(x); avg_pool2d(c, 2); max_pool2d(c, 2); conv2d(c, full(0.1, 4, 8, 3, 3)); pad(x, 1); take(x, arange(0, 20000, 1), 0); at(x, arange(0, 20000, 1)); searchsorted(arange(0, 100, 1), x); digitize(x, arange(0, 100, 1)); take_along_axis(x, i & 15, 1)
+1: allclose(x, y); average(x, y, 0); ptp(x, 0); vecdot(x, y); det(m); slogdet(m, "sign"); inv(m); eigh(m, "values"); eigvalsh(m); cond(n); matrix_rank(n); svdvals(n); norm(x); norm(n, 2); solve(m, m); quantize_scale(x, "int8", 1); quantize_zero(x, "int8 affine", 1)
+1: nanargmax(x, 1); nanargmin(x, 1); nanmax(x, 0); nanmin(x, 0); nanmean(x, 0); nanprod(x, 0); nansum(x, 0); histogram(x, 10, 0, 1); histogram2d(x, y, 10, 10, 0, 1, 0, 1); cholesky(m)
+1, shared with others along the same axes: all(x > 0, 0); any(x > 0, 0); argmax(x, 0); argmin(x, 0); count_nonzero(x, 0); max(x, 0); mean(x, 0); min(x, 0); prod(x, 0); std(x, 0); sum(x, 0); var(x, 0)
+1 over the diagonal: trace(x)
+1 for the range where that is not given: histogram_bin_edges(x, 10)
+1, and 1 before it for the range where that is not given: histogram(x, 10); histogram2d(x, y, 10, 10)
+1: histogramdd(p, 10, 10, 10, 0, 1, 0, 1, 0, 1)
+1 that counts: unique(i); unique_counts(i); unique_index(i)
+; then as searchsorted: unique_inverse(i)
+1 to count when it is called; then none of its own: argwhere(x > 0); compress(slice(y, ":, 0") > 0, x, 0); extract(x > 0, x); flatnonzero(x); mask(x, x > 0); nonzero(x, 0)
+1 read and 1 written for each axis: fftn(c, 2, 3); ifftn(c, 2, 3); rfftn(c, 2, 3); irfftn(c, 2, 3)
+1 and one for each iteration (2): randomized_svd(x, 8, 2, 0, "s")
+1 over b, and 1 over a for each 12 MiB of b's columns: solve_triangular(slice(x, ":5000"), slice(y, ":5000, :100"))
+1 over both: lstsq(n, slice(n, ":, 0:3"))
+"r": 1: qr(n, "r")
+"q": 2 read, 1 written: qr(n, "q")
+"s" and "vt": 1: svd(n, "s"); svd(n, "vt")
+"u": 2 read, 1 written: svd(n, "u")
+2 read, 1 written: pinv(n)
+1 of lines up to 16 MiB: sort(x, 1); argsort(x, 1)
+2 read, 2 written: sort(v, 0); argsort(v, 0)
+1 of lines up to 16 MiB that lie together: median(x, 1); nanmedian(x, 1); percentile(x, 10, 1); nanpercentile(x, 10, 1); quantile(x, 0.1, 1); nanquantile(x, 0.1, 1)
+1: topk(x, 10, 1); argtopk(x, 10, 1)
+1 read, 1 written: fft(x, 0, 1); ifft(x, 0, 1); rfft(x, 0, 1); irfft(z, 0, 1); hfft(z, 0, 1); ihfft(x, 0, 1)
+2 that read: cumsum(x, 0); cumprod(x, 0); cumulative_sum(x, 0); cumulative_prod(x, 0); nancumsum(x, 0); nancumprod(x, 0)
+1 where lines are short: cumsum(x, 1)
+2: the largest element first: bincount(v & 15)
+2: the mean first: nanstd(x, 0); nanvar(x, 0)
+2: layer_norm(x); quantize(x, "int8", 1)
+3: softmax(x, 1)
+`
+
+// others are operations whose passes depend on a budget or on what others take, or that
+// compute when they are called, and why no number stands for them here.
+var others = []string{"as ", "of matmul", "each operand once", "when it is called", "those of sort over the list"}
+
+// What the column of passes says is what the plans of operations read and write, of files
+// and of temporary arrays as large as they.
+func TestPassesAreThoseOfPlans(t *testing.T) {
+	docs := map[string]expr.Doc{}
+	for _, f := range expr.Functions() {
+		docs[f.Name] = f.Doc
+	}
+	tested := map[string]bool{}
+	check := func(clause, expression string) {
+		name, _, _ := strings.Cut(expression, "(")
+		tested[name] = true
+		if !strings.Contains(docs[name].Passes, clause) {
+			t.Errorf("the passes of %s are %q, and not %q", name, docs[name].Passes, clause)
+		}
+		reads, writes, files := passes(t, expression)
+		wantReads, wantWrites := claimed(t, clause)
+		if files == 0 {
+			wantReads = 0
+		}
+		if reads != wantReads || wantWrites >= 0 && writes != wantWrites {
+			t.Errorf("%s: %q, but its plan reads %d times and writes %d times", expression, clause, reads, writes)
+		}
+	}
+	for _, line := range strings.Split(strings.TrimSpace(planned), "\n") {
+		m := regexp.MustCompile(`^(.*?): (\w+\(.*)$`).FindStringSubmatch(line)
+		for _, expression := range strings.Split(m[2], "; ") {
+			check(m[1], expression)
+		}
+	}
+	for op := kernel.Add; op <= kernel.Where; op++ {
+		check("none of its own", elementwise(op))
+	}
+	for _, f := range expr.Functions() {
+		other := slices.ContainsFunc(others, func(clause string) bool { return strings.Contains(f.Doc.Passes, clause) })
+		if f.Alias == "" && !tested[f.Name] && !other {
+			t.Errorf("no plan of %s is compared with its passes, %q", f.Name, f.Doc.Passes)
+		}
+	}
+}
+
+// elementwise is an expression of an operation.
+func elementwise(op kernel.Op) string {
+	args := []string{"x", "y", "y"}
+	switch {
+	case op == kernel.Where:
+		args[0] = "x > 0"
+	case op >= kernel.BitAnd && op <= kernel.RightShift || op == kernel.Invert:
+		args = []string{"i", "i"}
+	case op >= kernel.Real && op <= kernel.Conjugate:
+		args[0] = "z"
+	}
+	return op.String() + "(" + strings.Join(args[:op.Arity()], ", ") + ")"
+}
+
+// sums are clauses that say no single number.
+var sums = map[string][2]int{
+	"1 to count when it is called; then none of its own":       {2, -1},
+	"1, and 1 before it for the range where that is not given": {2, -1},
+	"1 read and 1 written for each axis":                       {2, 2}, // of two
+	"1 and one for each iteration (2)":                         {3, -1},
+	"; then as searchsorted":                                   {2, -1}, // one before, that counts
+}
+
+// claimed is what a clause of the column says; -1 written where it does not say.
+func claimed(t *testing.T, clause string) (reads, writes int) {
+	if n, ok := sums[clause]; ok {
+		return n[0], n[1]
+	}
+	if strings.HasPrefix(clause, "none of its own") {
+		return 1, 0 // by what reads the result
+	}
+	m := regexp.MustCompile(`(?:^|: )(\d+)(?: read, (\d+) written)?`).FindStringSubmatch(clause)
+	if m == nil {
+		t.Fatalf("%q says no number", clause)
+	}
+	reads, _ = strconv.Atoi(m[1])
+	writes, _ = strconv.Atoi(cmp.Or(m[2], "-1"))
+	return reads, writes
+}
+
+// asker gives small numbers for what an expression needs to know while it is built, and
+// keeps the expressions of them.
+type asker struct {
+	expr.Host
+	asked []*graph.Node
+}
+
+func (a *asker) Integers(_ string, n *graph.Node) ([]int64, error) {
+	a.asked = append(a.asked, n)
+	return slices.Repeat([]int64{10}, grid.Size(n.Shape)), nil
+}
+
+// passes plans the sum of an expression, which stands for what reads its result. It counts
+// how many times the plan reads the expression's inputs, each of them, and how often it
+// writes arrays of their size and reads those before the sum does. files is the number of
+// stored inputs.
+func passes(t *testing.T, expression string) (reads, writes, files int) {
+	t.Helper()
+	names := map[string]*graph.Node{}
+	for name, in := range map[string]struct {
+		t     dtype.Type
+		shape []int
+	}{"x": {dtype.Float32, []int{20_000, 5000}}, "y": {dtype.Float32, []int{20_000, 5000}}, "i": {dtype.Int32, []int{20_000, 5000}}, "z": {dtype.Complex64, []int{20_000, 5000}},
+		"n": {dtype.Float32, []int{1 << 20, 100}}, "m": {dtype.Float64, []int{100_000, 32, 32}}, "c": {dtype.Float32, []int{50, 8, 512, 512}}, "v": {dtype.Int32, []int{1 << 27}}, "p": {dtype.Float32, []int{1 << 24, 3}}} {
+		if !regexp.MustCompile(`\b` + name + `\b`).MatchString(regexp.MustCompile(`"[^"]*"`).ReplaceAllString(expression, "")) {
+			continue
+		}
+		n, err := graph.Open(graph.Site{}, store.Info{Path: name + ".npy", Format: "npy", Shape: in.shape, DType: in.t}, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names[name] = n
+	}
+	host := &asker{}
+	root, err := expr.Parse("sum("+expression+")", names, host)
+	if err != nil {
+		t.Errorf("%s: %v", expression, err)
+		return 0, 0, 0
+	}
+	size := 0
+	for _, n := range names {
+		size = max(size, grid.Size(n.Shape))
+	}
+	for _, n := range append(host.asked, root) {
+		p, err := plan.New(n, plan.Target{Path: "out.npy"})
+		if err != nil {
+			t.Fatalf("%s: %v", expression, err)
+		}
+		r, w := traffic(p, size)
+		reads, writes = reads+r, writes+w
+	}
+	return reads, writes, len(names)
+}
+
+// seen is the number of an array's elements that a load reads.
+func seen(l *plan.Load) int {
+	n := 1
+	for _, a := range l.View.Axis {
+		if a >= 0 {
+			n *= l.View.Shape[a]
+		}
+	}
+	return n
+}
+
+// traffic counts how many times a plan reads the file that it reads most, and writes and
+// reads temporary arrays of about size elements, but for what its last stage reads.
+func traffic(p *plan.Plan, size int) (reads, writes int) {
+	large := func(elements int) bool { return size > 0 && 5*elements > 2*size }
+	files := map[int]int{}
+	for i, s := range p.Stages {
+		read := map[int]bool{}
+		for k := range s.Programs {
+			for l := range s.Programs[k].Arrays() {
+				place := p.Arrays[l.Array].Place
+				read[l.Array] = read[l.Array] || place == plan.InFile || i < len(p.Stages)-1 && large(seen(l))
+			}
+		}
+		for a, yes := range read {
+			switch {
+			case yes && p.Arrays[a].Place == plan.InFile:
+				files[a]++
+			case yes:
+				reads++
+			}
+		}
+		for _, a := range s.Outputs {
+			if large(grid.Size(p.Arrays[a].Shape)) {
+				writes++
+			}
+		}
+	}
+	most := 0
+	for _, n := range files {
+		most = max(most, n)
+	}
+	return reads + most, writes
+}

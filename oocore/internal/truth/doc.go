@@ -1,3 +1,0 @@
-// Package truth holds gonbext to NumPy: values, shapes and types of expressions
-// that reference.py makes up, over every element type, layout and chunking.
-package truth

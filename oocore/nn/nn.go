@@ -1,0 +1,230 @@
+// Package nn runs the forward pass of a small network over batches that do not fit
+// into memory:
+//
+//	w := func(name string) *oocore.Array { return oocore.Open("weights.safetensors#" + name) }
+//	model := nn.Model{
+//		nn.Conv2D(w("conv.weight"), w("conv.bias"), nn.Conv{Padding: [2]int{1, 1}}),
+//		nn.ReLU(),
+//		nn.MaxPool2D(nn.Pool{Kernel: [2]int{2, 2}}),
+//		nn.Flatten(),
+//		nn.Dense(w("fc.weight"), w("fc.bias")),
+//		nn.Softmax(-1),
+//	}
+//	y, err := model.Forward(x).Save(ctx, "y.npy", oocore.Memory("64MiB"))
+//
+// Forward is one lazy expression: activations exist in parts, as many as a budget holds.
+// Keep saves each one instead, as training would have to hold them for gradients.
+package nn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/op/nn"
+)
+
+// Layer is a step of a forward pass: its name, and what makes its result of its input.
+type Layer struct {
+	Name  string
+	Apply func(x *oocore.Array) *oocore.Array
+}
+
+// Model is layers, each of which takes the result of the one before.
+type Model []Layer
+
+// Forward is the model's result, lazy and fused: nothing is read or computed yet.
+func (m Model) Forward(x *oocore.Array) *oocore.Array {
+	for _, l := range m {
+		x = l.Apply(x)
+	}
+	return x
+}
+
+// Kept is a forward pass with every activation.
+type Kept struct {
+	Activations []*oocore.Array // each layer's result, as it was saved
+	Bytes       int64           // of all of them: what training would have to hold
+}
+
+// Keep saves the result of each layer, each computed from the one before: into the folder
+// at path as 00-name.npy, 01-name.npy and so on or, where path ends in .zarr, as arrays
+// 00-name, 01-name of that group. The runs are one record, whose series "MiB kept by
+// layer" grows with each layer.
+//
+// Where a layer fails, those before it are returned with the error.
+func (m Model) Keep(ctx context.Context, x *oocore.Array, path string, opts ...oocore.Option) (*Kept, error) {
+	k := &Kept{}
+	// What cannot be computed is refused before anything is written.
+	if err := m.Forward(x).Err(); err != nil {
+		return k, err
+	}
+	if len(m) == 0 {
+		return k, errors.New("keep: the model has no layers")
+	}
+	folder := false
+	member := func(name string) string { return filepath.Join(path, name+".npy") }
+	switch path = strings.TrimSuffix(path, "/"); filepath.Ext(path) {
+	case ".zarr":
+		member = func(name string) string { return path + "/" + name }
+	case ".npy", ".npz", ".safetensors":
+		return k, fmt.Errorf("keep: %s is one file, which each layer would write anew: give a folder, or a group such as kept.zarr", path)
+	default:
+		folder = true
+	}
+	begun := x
+	layers := func(opts []oocore.Option, note func(string, float64)) error {
+		x, *k = begun, Kept{}
+		for i, l := range m {
+			name := fmt.Sprintf("%02d-%s", i, strings.ReplaceAll(l.Name, "/", "-"))
+			y, err := l.Apply(x).Save(ctx, member(name), opts...)
+			if err != nil {
+				return fmt.Errorf("layer %d, %s: %w", i, l.Name, err)
+			}
+			x = y
+			k.Activations = append(k.Activations, y)
+			k.Bytes += y.Bytes()
+			note("MiB kept by layer", float64(k.Bytes)/(1<<20))
+		}
+		return nil
+	}
+	opts, err := oocore.Fits(opts, func(opts []oocore.Option) error { return layers(opts, func(string, float64) {}) })
+	if err != nil {
+		return &Kept{}, err
+	}
+	if folder {
+		if err := os.MkdirAll(path, 0o777); err != nil {
+			return &Kept{}, err
+		}
+	}
+	err = oocore.RunGroup("forward pass, activations kept", opts, layers)
+	return k, err
+}
+
+// built is a layer of nodes, with parameters that may be nil.
+func built(name string, f func(site graph.Site, x *graph.Node, p []*graph.Node) (*graph.Node, error), parameters ...*oocore.Array) Layer {
+	return Layer{name, func(x *oocore.Array) *oocore.Array {
+		operands := []any{x}
+		for _, p := range parameters {
+			if p != nil {
+				operands = append(operands, p)
+			}
+		}
+		return oocore.Build(name, func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
+			nodes := make([]*graph.Node, len(parameters))
+			next := 1
+			for i, p := range parameters {
+				if p != nil {
+					nodes[i] = in[next]
+					next++
+				}
+			}
+			return f(site, in[0], nodes)
+		}, operands...)
+	}}
+}
+
+var errNoWeights = errors.New("its weights are nil")
+
+// Dense is x·wᵀ + b along the last axis of x (..., in), with w (out, in) as PyTorch's
+// Linear stores it, and b (out) or nil.
+func Dense(w, b *oocore.Array) Layer {
+	return built("dense", func(site graph.Site, x *graph.Node, p []*graph.Node) (*graph.Node, error) {
+		if p[0] == nil {
+			return nil, graph.Refuse(site, "dense", errNoWeights, x)
+		}
+		return nn.Dense(site, x, p[0], p[1])
+	}, w, b)
+}
+
+// Conv are the less common arguments of Conv2D, along rows and columns. Strides,
+// dilations and groups of zero are 1.
+type Conv = nn.ConvOptions
+
+// Conv2D is PyTorch's conv2d of images (N, C, H, W) with w (O, C / groups, KH, KW) and
+// b (O) or nil. It is fused; a task holds one image of its box with the border, the
+// box's weights and 0.5 MiB.
+func Conv2D(w, b *oocore.Array, o Conv) Layer {
+	return built("conv2d", func(site graph.Site, x *graph.Node, p []*graph.Node) (*graph.Node, error) {
+		if p[0] == nil {
+			return nil, graph.Refuse(site, "conv2d", errNoWeights, x)
+		}
+		return nn.Conv2D(site, x, p[0], p[1], o)
+	}, w, b)
+}
+
+// Pool are the arguments of MaxPool2D and AvgPool2D, along rows and columns. A stride of
+// zero is the kernel's length.
+type Pool = nn.PoolOptions
+
+// MaxPool2D is the largest element in each window of the last two axes. Padding takes
+// no part; NaN wins.
+func MaxPool2D(o Pool) Layer {
+	return plain("max_pool2d", func(site graph.Site, x *graph.Node) (*graph.Node, error) { return nn.MaxPool2D(site, x, o) })
+}
+
+// AvgPool2D is the mean of each window of the last two axes. Padding counts as zeros.
+func AvgPool2D(o Pool) Layer {
+	return plain("avg_pool2d", func(site graph.Site, x *graph.Node) (*graph.Node, error) { return nn.AvgPool2D(site, x, o) })
+}
+
+// BatchNorm normalizes axis 1 of x (N, C, ...) by the running mean and variance (C) that
+// training has kept: (x - mean) / √(variance + epsilon) · w + b, where w and b (C) may be
+// nil. PyTorch's epsilon is 1e-5.
+func BatchNorm(mean, variance, w, b *oocore.Array, epsilon float64) Layer {
+	return built("batch_norm", func(site graph.Site, x *graph.Node, p []*graph.Node) (*graph.Node, error) {
+		if p[0] == nil || p[1] == nil {
+			return nil, graph.Refuse(site, "batch_norm", errors.New("its mean or variance is nil"), x)
+		}
+		return nn.BatchNorm(site, x, p[0], p[1], p[2], p[3], epsilon)
+	}, mean, variance, w, b)
+}
+
+// LayerNorm is (x - mean) / √(variance + epsilon) · w + b, with mean and variance along
+// the last axes of x, whose shape w and b have; without these along the last one.
+// PyTorch's epsilon is 1e-5. Two passes over x.
+func LayerNorm(w, b *oocore.Array, epsilon float64) Layer {
+	return built("layer_norm", func(site graph.Site, x *graph.Node, p []*graph.Node) (*graph.Node, error) {
+		return nn.LayerNorm(site, x, p[0], p[1], epsilon)
+	}, w, b)
+}
+
+func plain(name string, f func(site graph.Site, x *graph.Node) (*graph.Node, error)) Layer {
+	return built(name, func(site graph.Site, x *graph.Node, _ []*graph.Node) (*graph.Node, error) { return f(site, x) })
+}
+
+// Softmax is exp(x - max) by its sum along an axis. Three passes over x.
+func Softmax(axis int) Layer {
+	return plain("softmax", func(site graph.Site, x *graph.Node) (*graph.Node, error) { return nn.Softmax(site, x, axis) })
+}
+
+// ReLU is max(x, 0).
+func ReLU() Layer { return plain("relu", nn.ReLU) }
+
+// LeakyReLU is x where it is not negative, else slope·x.
+func LeakyReLU(slope float64) Layer {
+	return plain("leaky_relu", func(site graph.Site, x *graph.Node) (*graph.Node, error) { return nn.LeakyReLU(site, x, slope) })
+}
+
+// GELU is x/2 · (1 + erf(x/√2)).
+func GELU() Layer { return plain("gelu", nn.GELU) }
+
+// TanhGELU is GELU's tanh form (PyTorch's approximate="tanh").
+func TanhGELU() Layer { return plain("gelu", nn.TanhGELU) }
+
+// SiLU is x / (1 + exp(-x)).
+func SiLU() Layer { return plain("silu", nn.SiLU) }
+
+// Sigmoid is 1 / (1 + exp(-x)).
+func Sigmoid() Layer { return plain("sigmoid", nn.Sigmoid) }
+
+// Tanh is the hyperbolic tangent.
+func Tanh() Layer { return Layer{"tanh", (*oocore.Array).Tanh} }
+
+// Flatten joins all axes but the first.
+func Flatten() Layer { return plain("flatten", nn.Flatten) }

@@ -1,0 +1,51 @@
+package compose
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/gonbext/gonbext/oocore/blockwise"
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/grid"
+)
+
+func init() { blockwise.Register("fail_if", FailIf{}) }
+
+// FailIf is its second input, and an error where the first, bools, is true.
+type FailIf struct {
+	Type   dtype.Type
+	Reason string
+}
+
+// FailIf returns n, and an error when it is computed where one of the conditions holds.
+// Both have one shape.
+func (m *Maker) FailIf(condition, n *graph.Node, reason string) *graph.Node {
+	return m.Make(func() (*graph.Node, error) {
+		return graph.NewBlockwise(m.Site, "fail_if", FailIf{n.DType, reason}, n.Shape, n.DType, []*graph.Node{condition, n})
+	})
+}
+
+// Chunks takes any box.
+func (s FailIf) Chunks() []int { return nil }
+
+// Rounding is Exact: elements are moved or compared.
+func (FailIf) Rounding() blockwise.Rounding { return blockwise.Exact }
+
+// Need is the conditions.
+func (s FailIf) Need(box []int) blockwise.Need {
+	return blockwise.Need{Reads: [][]int{box, box}, Scratch: int64(grid.Size(box))}
+}
+
+// Fill looks at the conditions and reads the elements.
+func (s FailIf) Fill(ctx context.Context, t *blockwise.Task) error {
+	conditions := t.Scratch[:t.Box.Size()]
+	if err := t.In[0].Read(ctx, t.Box, conditions); err != nil {
+		return err
+	}
+	if slices.Contains(conditions, 1) {
+		return errors.New(s.Reason)
+	}
+	return t.In[1].Read(ctx, t.Box, t.Dst)
+}

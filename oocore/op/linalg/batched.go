@@ -1,0 +1,129 @@
+package linalg
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/gonbext/gonbext/oocore/blockwise"
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/grid"
+)
+
+func init() { blockwise.Register("linalg", Batched{}) }
+
+// Batched applies a function to each matrix of a stack: of every input, which all have
+// the stack's axes first.
+type Batched struct {
+	Function string
+	Stack    []int
+	In       [][2]int // matrices of the inputs
+	Out      []int    // shape of one result: of at most two dimensions
+	Limit    float64  // of lstsq and pinv: the smallest singular value by the largest that counts
+	Type     dtype.Type
+}
+
+// function computes one result from a matrix of each input, which it may change.
+type function func(in []matrix, out []float64) error
+
+// functions prepare themselves in a task's memory.
+var functions = map[string]func(e Batched, p *pool) function{
+	"cholesky":        cholesky,
+	"det":             det,
+	"slogdet":         slogdet,
+	"inv":             inverse,
+	"solve":           solve,
+	"lu":              factors,
+	"svd":             decompose,
+	"svd_full":        decomposeFully,
+	"svdvals":         values,
+	"eigh":            eigen,
+	"qr_q":            orthogonal,
+	"qr_r":            triangle,
+	"lstsq":           leastSquares,
+	"lstsq_residuals": residuals,
+	"pinv":            pseudoinverse,
+}
+
+const stackBytes = 4 << 20
+
+// Chunks are whole matrices, of small ones so many as are together about 4 MiB.
+func (e Batched) Chunks() []int {
+	most := grid.Size(e.Out)
+	for _, m := range e.In {
+		most = max(most, m[0]*m[1])
+	}
+	chunks := grid.Auto(e.Stack, 8*max(most, 1), stackBytes)
+	for _, n := range e.Out {
+		chunks = append(chunks, max(n, 1))
+	}
+	return chunks
+}
+
+// Rounding is Products: most of the work is in products of matrices.
+func (Batched) Rounding() blockwise.Rounding { return blockwise.Products }
+
+// Need is the matrices of a box in float64, and one result with its work.
+func (e Batched) Need(box []int) blockwise.Need {
+	var p pool
+	count := grid.Size(box[:len(e.Stack)])
+	e.layout(&p, count)
+	var need blockwise.Need
+	for _, m := range e.In {
+		need.Reads = append(need.Reads, append(slices.Clone(box[:len(e.Stack)]), m[0], m[1]))
+	}
+	need.Scratch = p.Size()
+	return need
+}
+
+func (e Batched) layout(p *pool, count int) (f function, in [][]float64, out []float64) {
+	f = functions[e.Function](e, p)
+	for _, m := range e.In {
+		in = append(in, p.floats(count*m[0]*m[1]))
+	}
+	return f, in, p.floats(grid.Size(e.Out))
+}
+
+// Fill computes one matrix of the box after the other.
+func (e Batched) Fill(ctx context.Context, t *blockwise.Task) error {
+	d := len(e.Stack)
+	stack := grid.Box{Start: t.Box.Start[:d], Shape: t.Box.Shape[:d]}
+	count := stack.Size()
+	f, in, out := e.layout(&pool{*t.Parts()}, count)
+	for i, m := range e.In {
+		box := grid.Box{Start: append(slices.Clone(stack.Start), 0, 0), Shape: append(slices.Clone(stack.Shape), m[0], m[1])}
+		if err := t.In[i].Read(ctx, box, dtype.Bytes(in[i])); err != nil {
+			return err
+		}
+	}
+	return t.Compute(func() error {
+		one := make([]matrix, len(in))
+		for k := range count {
+			for i, m := range e.In {
+				n := m[0] * m[1]
+				one[i] = matrix{a: in[i][k*n : (k+1)*n], rows: m[0], cols: m[1], ld: m[1]}
+				if at := infinite(one[i].a); at >= 0 {
+					return e.where(stack, k, notFinite(one[i].a[at], at/m[1], at%m[1]))
+				}
+			}
+			if err := f(one, out); err != nil {
+				return e.where(stack, k, err)
+			}
+			store(t.Dst, e.Type, k*len(out), out)
+		}
+		return nil
+	})
+}
+
+// where adds which matrix of a stack an error is of.
+func (e Batched) where(stack grid.Box, k int, err error) error {
+	if len(e.Stack) == 0 {
+		return err
+	}
+	at := make([]int, len(e.Stack))
+	for d := len(at) - 1; d >= 0; d-- {
+		at[d] = stack.Start[d] + k%stack.Shape[d]
+		k /= stack.Shape[d]
+	}
+	return fmt.Errorf("matrix %s: %w", place(at), err)
+}

@@ -1,0 +1,504 @@
+package order
+
+import (
+	"context"
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/gonbext/gonbext/oocore/blockwise"
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/kernel"
+)
+
+// Quantiles of more than a task holds are found digit by digit of their keys. Tally
+// counts, for each element of rank r that is looked for, the next digit of all keys that
+// begin with what is known of that element's. Pick takes the digit in which the r-th of
+// them lies, and how many of those with that digit come before it. When all digits are
+// known, Between is the quantile.
+
+func init() {
+	blockwise.Register("quantile_histogram", RadixHistogram{})
+	blockwise.Register("quantile_select_bucket", SelectBucket{})
+	blockwise.Register("quantile_interpolate", Interpolate{})
+}
+
+// Search is the state of the search for quantiles before its Level-th digit.
+type Search struct {
+	Quantiles
+	Digit int // bits of a digit
+	Level int
+}
+
+const (
+	// tallyBytes are the most of a task's counts.
+	tallyBytes = 17 << 20
+	// pickBytes are about those that a task picks digits from.
+	pickBytes = 4 << 20
+	// besideMost is the most results whose counts one task has.
+	besideMost = 1024
+	// groupBytes are the most elements that a task counts: what takes about a second.
+	groupBytes = 512 << 20
+	// stateWords are those of a rank that is looked for: the key as far as it is known, how
+	// many of the keys that begin so come before it, and how many elements count.
+	stateWords = 3
+)
+
+func newSearch(s Quantiles) Search {
+	t := Search{Quantiles: s}
+	// As few digits as have counts that fit, of about the same length.
+	for levels := 1; ; levels++ {
+		t.Digit = (t.width() + levels - 1) / levels
+		if t.Digit <= 8 || t.Digit <= 16 && 4*t.beside()*t.ranks()<<t.Digit <= tallyBytes {
+			return t
+		}
+	}
+}
+
+// beside is how many results one task counts for: those that lie together in the input.
+func (s Search) beside() int {
+	n := 1
+	for d := len(s.Shape) - 1; d >= 0 && !slices.Contains(s.Axes, d) && n < besideMost; d-- {
+		n = min(n*s.Shape[d], besideMost)
+	}
+	return n
+}
+
+// overhead is the bytes that counting writes, by those of the input.
+func (s Search) overhead() float64 {
+	counts := float64(s.groups()*s.levels()) * float64(s.ranks()) * float64(int(4)<<s.Digit)
+	return counts / (float64(s.count()) * float64(s.Type.Size()))
+}
+
+// width is the bits of a key.
+func (s Search) width() int { return 8 * s.Type.Size() }
+
+// shift is the number of bits that follow the digit.
+func (s Search) shift() int { return max(s.width()-(s.Level+1)*s.Digit, 0) }
+
+// levels is the number of digits.
+func (s Search) levels() int { return (s.width() + s.Digit - 1) / s.Digit }
+
+// digits is the number of values of the digit, and one for NaN.
+func (s Search) digits() int {
+	return 1<<(min(s.width()-s.Level*s.Digit, s.Digit)) + 1
+}
+
+// ranks is how many elements are looked for: two for each quantile.
+func (s Search) ranks() int { return 2 * len(s.Q) }
+
+// rows is how many counts of digits there are for a result: before any digit is known
+// those of all ranks are the same.
+func (s Search) rows() int {
+	if s.Level == 0 {
+		return 1
+	}
+	return s.ranks()
+}
+
+// cut is the reduced axis along which several tasks count, and how much of it each.
+func (s Search) cut() (axis, length int) {
+	axis = s.Axes[0]
+	for _, a := range s.Axes {
+		if s.Shape[a] > s.Shape[axis] {
+			axis = a
+		}
+	}
+	const least = 8 // tasks
+	results := grid.Size(s.keptShape())
+	panels := (results + s.beside() - 1) / s.beside()
+	groups := max((least+panels-1)/panels, (s.count()*min(results, s.beside())*s.Type.Size()+groupBytes-1)/groupBytes)
+	return axis, (s.Shape[axis] + groups - 1) / groups
+}
+
+// groups is the number of tasks along the reduced axes.
+func (s Search) groups() int {
+	axis, length := s.cut()
+	return (s.Shape[axis] + length - 1) / length
+}
+
+// keptShape is the result's without its quantiles.
+func (s Search) keptShape() []int { return s.shape()[1:] }
+
+// nodes are the quantiles by counting.
+func (t Search) nodes(site graph.Site, name string, n *graph.Node, args []string) (*graph.Node, error) {
+	var state *graph.Node
+	shape := append(t.keptShape(), t.ranks(), stateWords)
+	for ; t.Level < t.levels(); t.Level++ {
+		in := []*graph.Node{n}
+		if state != nil {
+			in = append(in, state)
+		}
+		counts, err := graph.NewBlockwise(site, name+" tally", RadixHistogram{t}, append(append([]int{t.groups()}, t.keptShape()...), t.rows(), t.digits()), dtype.Uint32, in)
+		if err != nil {
+			return nil, err
+		}
+		if counts, err = graph.Aggregate(site, kernel.Sum, counts, graph.ReduceOptions{Axes: []int{0}}); err != nil {
+			return nil, err
+		}
+		in[0] = counts
+		if state, err = graph.NewBlockwise(site, name+" digits", SelectBucket{t}, shape, dtype.Uint64, in); err != nil {
+			return nil, err
+		}
+	}
+	return graph.NewBlockwise(site, name, Interpolate{t.Quantiles}, t.Quantiles.shape(), t.Out, []*graph.Node{state}, args...)
+}
+
+// RadixHistogram counts digits. Its inputs are the elements and, but for the first digit, the
+// state of the search. Its result has groups of the elements, the results, the rows of
+// counts, and the digits with one for NaN.
+type RadixHistogram struct{ Search }
+
+// Chunks are the counts of one group of as many neighbours as fit.
+func (s RadixHistogram) Chunks() []int {
+	box := append([]int{1}, s.keptShape()...)
+	room := max(tallyBytes/(4*s.rows()*s.digits()), 1)
+	for d := len(box) - 1; d > 0; d-- {
+		whole := box[d]
+		box[d] = max(min(whole, room), 1)
+		if room /= box[d]; box[d] < whole {
+			room = 1
+		}
+	}
+	return append(box, s.rows(), s.digits())
+}
+
+// piece is what is read at once of a box of elements.
+func (s RadixHistogram) piece(box []int) []int { return grid.Auto(box, s.Type.Size(), 1<<20) }
+
+// part is the box of the elements that a group of a box of the result counts.
+func (s RadixHistogram) part(box grid.Box) grid.Box {
+	b := grid.Box{Start: make([]int, len(s.Shape)), Shape: slices.Clone(s.Shape)}
+	for i, d := range s.kept() {
+		b.Start[d], b.Shape[d] = box.Start[i+1], box.Shape[i+1]
+	}
+	axis, length := s.cut()
+	b.Start[axis] = box.Start[0] * length
+	b.Shape[axis] = min(length, s.Shape[axis]-b.Start[axis])
+	return b
+}
+
+// Need is a piece of the elements, and the state of the box's results.
+func (s RadixHistogram) Need(box []int) blockwise.Need {
+	first := grid.Entire(box)
+	piece := s.piece(s.part(first).Shape)
+	n := blockwise.Need{Reads: [][]int{piece}, Scratch: blockwise.Aligned(grid.Size(piece) * s.Type.Size())}
+	if s.Level > 0 {
+		state := append(slices.Clone(box[1:len(box)-2]), s.ranks(), stateWords)
+		n.Reads = append(n.Reads, state)
+		n.Scratch += 2 * int64(grid.Size(state)*8)
+	}
+	return n
+}
+
+// Fill counts piece by piece.
+func (s RadixHistogram) Fill(ctx context.Context, t *blockwise.Task) error {
+	part := s.part(t.Box)
+	piece := s.piece(part.Shape)
+	counts := dtype.Slice[uint32](t.Dst)
+	clear(counts)
+	results := grid.Size(t.Box.Shape[1 : len(t.Box.Shape)-2])
+	c := counting{RadixHistogram: s, class: classOf(s.Type), counts: counts, strides: make([]int, len(s.Shape))}
+	kept := s.kept()
+	for i, stride := range grid.Strides(t.Box.Shape[1 : len(t.Box.Shape)-2]) {
+		c.strides[kept[i]] = stride
+	}
+	if s.Level > 0 {
+		bytes := results * s.ranks() * stateWords * 8
+		state := t.Scratch[blockwise.Aligned(grid.Size(piece)*s.Type.Size()):][:bytes]
+		at := grid.Box{Start: append(slices.Clone(t.Box.Start[1:len(t.Box.Start)-2]), 0, 0), Shape: append(slices.Clone(t.Box.Shape[1:len(t.Box.Shape)-2]), s.ranks(), stateWords)}
+		if err := t.In[1].Read(ctx, at, state); err != nil {
+			return err
+		}
+		c.known(dtype.Slice[uint64](state), dtype.Slice[uint64](t.Scratch[blockwise.Aligned(grid.Size(piece)*s.Type.Size())+int64(bytes):]), results)
+	}
+	for box := range part.Split(piece) {
+		in := t.Scratch[:box.Size()*s.Type.Size()]
+		if err := t.In[0].Read(ctx, box, in); err != nil {
+			return err
+		}
+		if err := t.Compute(func() error {
+			for d := range box.Start {
+				box.Start[d] -= part.Start[d]
+			}
+			switch s.Type.Size() {
+			case 1:
+				count(&c, box, words[uint8](in))
+			case 2:
+				count(&c, box, words[uint16](in))
+			case 4:
+				count(&c, box, words[uint32](in))
+			default:
+				count(&c, box, words[uint64](in))
+			}
+			return nil
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// counting is the counts of one task.
+type counting struct {
+	RadixHistogram
+	class    class
+	counts   []uint32
+	strides  []int    // from one result to the next, along each axis of the input
+	prefixes []uint64 // of each result those that are looked for, each once, rising
+	places   []uint64 // and the row of the counts of each
+	lengths  int      // prefixes of a result; repeated ones stand at the end
+}
+
+// known sorts out which beginnings of keys each result looks for. Equal ones are
+// counted once, in the row of the first rank that has them.
+func (c *counting) known(state, room []uint64, results int) {
+	ranks := c.ranks()
+	c.prefixes, c.places = room[:results*ranks], room[results*ranks:2*results*ranks]
+	for r := range results {
+		prefixes, places := c.prefixes[r*ranks:][:ranks], c.places[r*ranks:][:ranks]
+		n := 0
+		for k := range ranks {
+			p := state[(r*ranks+k)*stateWords]
+			at, found := slices.BinarySearch(prefixes[:n], p)
+			if found {
+				continue
+			}
+			copy(prefixes[at+1:n+1], prefixes[at:n])
+			copy(places[at+1:n+1], places[at:n])
+			prefixes[at], places[at] = p, uint64(k)
+			n++
+		}
+		for k := n; k < ranks; k++ {
+			prefixes[k], places[k] = math.MaxUint64, 0
+		}
+	}
+	c.lengths = ranks
+}
+
+// count counts the elements of a box, whose start is that in the part.
+func count[W word](c *counting, box grid.Box, in []W) {
+	last := len(box.Shape) - 1
+	n := 1
+	step := 0
+	if last >= 0 {
+		n, step = box.Shape[last], c.strides[last]
+	}
+	index := slices.Clone(box.Start)
+	shift, mask := c.shift(), uint64(c.digits()-2)
+	above := shift + bits.Len64(mask)
+	row := c.digits()
+	var keys [512]W
+	for at := 0; at < len(in); at += n {
+		result := 0
+		for d, i := range index {
+			result += i * c.strides[d]
+		}
+		for from := 0; from < n; from += len(keys) {
+			k := keys[:min(len(keys), n-from)]
+			encode(c.class, k, in, at+from, 1, len(k))
+			r := result + from*step
+			switch {
+			case c.Level == 0 && step == 0:
+				counts := c.counts[r*row:][:row]
+				for _, key := range k {
+					if c.class.kind == dtype.KindFloat && key == ^W(0) {
+						counts[row-1]++
+						continue
+					}
+					counts[uint64(key)>>shift]++
+				}
+			case c.Level == 0:
+				for i, key := range k {
+					counts := c.counts[(r+i*step)*row:][:row]
+					if c.class.kind == dtype.KindFloat && key == ^W(0) {
+						counts[row-1]++
+						continue
+					}
+					counts[uint64(key)>>shift]++
+				}
+			case c.lengths == 2 && step == 1:
+				known := c.prefixes[2*r:][:2*len(k)]
+				for i, key := range k {
+					prefix := uint64(key) >> (above & 63)
+					slot := 0
+					if prefix != known[2*i] {
+						if prefix != known[2*i+1] {
+							continue
+						}
+						slot = 1
+					}
+					if c.class.kind == dtype.KindFloat && key == ^W(0) {
+						continue
+					}
+					to := 2*(r+i) + int(c.places[2*(r+i)+slot])
+					c.counts[to*row+int(uint64(key)>>(shift&63)&mask)]++
+				}
+			default:
+				for i, key := range k {
+					if c.class.kind == dtype.KindFloat && key == ^W(0) {
+						continue
+					}
+					at := r + i*step
+					prefix := uint64(key) >> above
+					places := c.prefixes[at*c.lengths:][:c.lengths]
+					var found int
+					if c.lengths <= 4 {
+						for found = 0; found < len(places) && places[found] < prefix; found++ {
+						}
+					} else {
+						found, _ = slices.BinarySearch(places, prefix)
+					}
+					if found == len(places) || places[found] != prefix {
+						continue
+					}
+					to := int(c.places[at*c.lengths+found])
+					c.counts[(at*c.lengths+to)*row+int(uint64(key)>>shift&mask)]++
+				}
+			}
+		}
+		for d := last - 1; d >= 0; d-- {
+			if index[d]++; index[d] < box.Start[d]+box.Shape[d] {
+				break
+			}
+			index[d] = box.Start[d]
+		}
+	}
+}
+
+// SelectBucket finds the next digit. Its inputs are the counts and, but for the first digit, the
+// state of the search before; its result is the state after.
+type SelectBucket struct{ Search }
+
+// Chunks are all ranks of as many results as have some megabytes of counts.
+func (s SelectBucket) Chunks() []int {
+	box := s.keptShape()
+	room := max(pickBytes/(8*s.rows()*s.digits()), 1)
+	for d := len(box) - 1; d >= 0; d-- {
+		whole := box[d]
+		box[d] = max(min(whole, room), 1)
+		if room /= box[d]; box[d] < whole {
+			room = 1
+		}
+	}
+	return append(box, s.ranks(), stateWords)
+}
+
+// Need is the results' counts.
+func (s SelectBucket) Need(box []int) blockwise.Need {
+	counts := append(slices.Clone(box[:len(box)-2]), s.rows(), s.digits())
+	n := blockwise.Need{Reads: [][]int{counts}, Scratch: int64(grid.Size(counts) * 8)}
+	if s.Level > 0 {
+		n.Reads = append(n.Reads, box)
+	}
+	return n
+}
+
+// Fill finds the digits of the box's ranks.
+func (s SelectBucket) Fill(ctx context.Context, t *blockwise.Task) error {
+	dims := len(t.Box.Shape) - 2
+	at := grid.Box{Start: append(slices.Clone(t.Box.Start[:dims]), 0, 0), Shape: append(slices.Clone(t.Box.Shape[:dims]), s.rows(), s.digits())}
+	bytes := t.Scratch[:at.Size()*8]
+	if err := t.In[0].Read(ctx, at, bytes); err != nil {
+		return err
+	}
+	if s.Level > 0 {
+		if err := t.In[1].Read(ctx, t.Box, t.Dst); err != nil {
+			return err
+		}
+	}
+	return t.Compute(func() error {
+		all, state := dtype.Slice[uint64](bytes), dtype.Slice[uint64](t.Dst)
+		digits := s.digits()
+		rows := make([]int, s.ranks())
+		for r := range grid.Size(t.Box.Shape[:dims]) {
+			ranks := state[r*s.ranks()*stateWords:][:s.ranks()*stateWords]
+			if s.Level == 0 {
+				s.begin(ranks, all[r*digits:][:digits])
+			}
+			for k := range rows {
+				rows[k] = 0
+				for s.Level > 0 && ranks[rows[k]*stateWords] != ranks[k*stateWords] {
+					rows[k]++ // equal beginnings are counted in the row of the first of them
+				}
+			}
+			for k, row := range rows {
+				s.pick(ranks[k*stateWords:][:stateWords], all[(r*s.rows()+row)*digits:][:digits-1])
+			}
+		}
+		return nil
+	})
+}
+
+// begin says which ranks are looked for, from the counts of the first digit.
+func (s SelectBucket) begin(ranks, counts []uint64) {
+	nan := int64(counts[len(counts)-1])
+	valid := int64(s.count()) - nan
+	if nan > 0 && !s.SkipNaN {
+		valid = 0 // the result is NaN
+	}
+	clear(ranks)
+	for i, q := range s.Q {
+		if valid == 0 {
+			break
+		}
+		low, high, _ := s.Method.at(valid, q)
+		for k, rank := range []int64{low, high} {
+			one := ranks[(2*i+k)*stateWords:]
+			one[1], one[2] = uint64(rank), uint64(valid)
+		}
+	}
+}
+
+// pick adds the digit of one rank.
+func (s SelectBucket) pick(one, counts []uint64) {
+	digit := 0
+	for digit < len(counts)-1 && one[1] >= counts[digit] && one[2] > 0 {
+		one[1] -= counts[digit]
+		digit++
+	}
+	one[0] = one[0]<<bits.Len(uint(len(counts)-1)) | uint64(digit)
+}
+
+// Interpolate is the quantiles, from the state in which all digits are known.
+type Interpolate struct{ Quantiles }
+
+// Chunks are those of the quantiles.
+func (s Interpolate) Chunks() []int {
+	return append([]int{len(s.Q)}, grid.Auto(s.shape()[1:], len(s.Q)*stateWords*16, lineBytes)...)
+}
+
+// Need is the state of the box's results.
+func (s Interpolate) Need(box []int) blockwise.Need {
+	state := append(slices.Clone(box[1:]), 2*len(s.Q), stateWords)
+	return blockwise.Need{Reads: [][]int{state}, Scratch: int64(grid.Size(state) * 8)}
+}
+
+// Fill takes the quantiles of the box.
+func (s Interpolate) Fill(ctx context.Context, t *blockwise.Task) error {
+	at := grid.Box{Start: append(slices.Clone(t.Box.Start[1:]), 0, 0), Shape: append(slices.Clone(t.Box.Shape[1:]), 2*len(s.Q), stateWords)}
+	bytes := t.Scratch[:at.Size()*8]
+	if err := t.In[0].Read(ctx, at, bytes); err != nil {
+		return err
+	}
+	return t.Compute(func() error {
+		c := classOf(s.Type)
+		state := dtype.Slice[uint64](bytes)
+		results := grid.Size(t.Box.Shape[1:])
+		for r := range results {
+			for i, q := range s.Q {
+				pair := state[(r*len(s.Q)+i)*2*stateWords:]
+				dst := t.Dst[(i*results+r)*s.Out.Size():]
+				if pair[2] == 0 {
+					dtype.FromFloat(s.Out, math.NaN()).Put(dst)
+					continue
+				}
+				_, _, part := s.Method.at(int64(pair[2]), q)
+				s.put(c, dst, pair[0], pair[stateWords], part)
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,37 @@
+package pad
+
+import (
+	"context"
+	"slices"
+
+	"github.com/gonbext/gonbext/oocore/blockwise"
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/grid"
+)
+
+func init() { blockwise.Register("materialise", Materialise{}) }
+
+// Materialise is an array that is computed once, in chunks of the given lengths, where what
+// follows reads it several times.
+type Materialise struct{ Lengths []int }
+
+// Chunks are the lengths.
+func (o Materialise) Chunks() []int { return o.Lengths }
+
+// Rounding is Exact: elements are moved or compared.
+func (Materialise) Rounding() blockwise.Rounding { return blockwise.Exact }
+
+// Need is the box itself.
+func (o Materialise) Need(box []int) blockwise.Need {
+	return blockwise.Need{Reads: [][]int{slices.Clone(box)}, Once: true}
+}
+
+// Fill reads the box.
+func (o Materialise) Fill(ctx context.Context, t *blockwise.Task) error {
+	return t.In[0].Read(ctx, t.Box, t.Dst)
+}
+
+// kept computes an array once.
+func kept(site graph.Site, n *graph.Node) (*graph.Node, error) {
+	return graph.NewBlockwise(site, "edge", Materialise{grid.Auto(n.Shape, n.DType.Size(), 1<<20)}, n.Shape, n.DType, []*graph.Node{n})
+}
