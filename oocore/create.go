@@ -35,6 +35,13 @@ func OpenContext(ctx context.Context, path string) *Array {
 	return made(graph.Open(site, info, ""))
 }
 
+// OpenStack is the files that a pattern matches, as filepath.Match has it, as one array:
+// each is a part along a new axis, in the order of their names. They have one shape and
+// dtype. Only their headers are read, and reading opens one file at a time for each task.
+func OpenStack(pattern string, axis int) *Array {
+	return OpenContext(context.Background(), store.StackPath(pattern, axis))
+}
+
 // FromSlice is an array of a copy of v, in C order; without a shape, of one
 // dimension.
 func FromSlice[T Element](v []T, shape ...int) *Array {
@@ -53,6 +60,24 @@ func Full(value any, shape ...int) *Array {
 		}
 		return graph.Full(site, in[0].Value, shape...)
 	}, value)
+}
+
+// Zeros is an array of zeros of a type. It takes no memory.
+func Zeros(t DType, shape ...int) *Array { return constant("zeros", t, 0, shape) }
+
+// Ones is an array of ones of a type. It takes no memory.
+func Ones(t DType, shape ...int) *Array { return constant("ones", t, 1, shape) }
+
+func constant(op string, t DType, value int64, shape []int) *Array {
+	site := graph.Caller()
+	if t.Size() == 0 {
+		return &Array{err: &Error{Op: op, Site: site, Err: errors.New("there is no dtype: give one such as oocore.Float32")}}
+	}
+	n, err := graph.Full(site, dtype.FromInt(t, value), shape...)
+	if err != nil {
+		err = &Error{Op: op, Site: site, Err: unwrapped(err)}
+	}
+	return made(n, err)
 }
 
 // Arange counts from start by step up to but not including stop. Integers give int64,

@@ -2,6 +2,7 @@ package oocore
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -34,8 +35,8 @@ func (s *settings) details(root *graph.Node, path string) (store.Details, error)
 		switch {
 		case path == "": // which keeps none
 			return store.Details{}, nil
-		case s.region != "":
-			return given, fmt.Errorf("region %q: dimension names, attributes and fill value are those of the array that is there", s.region)
+		case s.region != "" || s.grow != nil:
+			return given, errors.New("a part of an array is written: dimension names, attributes and fill value are those of the array that is there")
 		}
 		if err := store.Keeps(path, given); err != nil {
 			return given, err

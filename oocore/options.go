@@ -24,6 +24,7 @@ type settings struct {
 	shards     []int
 	codec      string
 	region     string
+	grow       *int           // the axis to append along; nil where nothing is appended
 	dims       []string       // names of the output's dimensions
 	attributes map[string]any // of the output
 	fill       any            // that marks missing values; nil where none is given
@@ -40,6 +41,8 @@ type settings struct {
 	foreseen   int64     // overhead that the algorithm of the run was planned with; 0: it was not
 	held       int64     // by the algorithm, beside that
 	beside     *beside   // nil where a run gives nothing but its array
+	progress   func(Progress)
+	report     *RunReport
 
 	alternatives []record.WhatIf // to a plan, for its record
 }
@@ -248,8 +251,13 @@ func applyOptions(opts []Option) (*settings, error) {
 	defaults.Lock()
 	all := slices.Concat(defaults.opts, opts)
 	defaults.Unlock()
+	return only(all)
+}
+
+// only are the settings of options, without the process's defaults.
+func only(opts []Option) (*settings, error) {
 	s := &settings{}
-	for _, o := range all {
+	for _, o := range opts {
 		if o == nil {
 			return nil, &OptionError{errors.New("there is none: it is nil")}
 		}

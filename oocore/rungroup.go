@@ -103,6 +103,9 @@ func RunGroup(title string, opts []Option, f func(opts []Option, note func(serie
 		return f(opts, func(string, float64) {})
 	}
 	t := &runGroup{title: title}
+	if s.report != nil {
+		*s.report = RunReport{}
+	}
 	begun := time.Now()
 	inner := append(opts[:len(opts):len(opts)], func(s *settings) error {
 		s.within = t
@@ -128,6 +131,9 @@ func RunGroup(title string, opts []Option, f func(opts []Option, note func(serie
 		status = record.Failed
 	case s.planned:
 		status = record.Planned
+	}
+	if s.report != nil {
+		s.report.Status, s.report.Title = string(status), title
 	}
 	if dir, failed := record.Dir(); failed == nil { // no run fails for want of a record
 		_, _ = record.Merge(dir, record.Header{Title: title, Cell: s.cell, Series: t.series, Start: begun}, t.records(), status, err)

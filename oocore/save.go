@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"runtime"
 	"runtime/debug"
+	"slices"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/exec"
@@ -47,7 +49,7 @@ func (a *Array) Save(ctx context.Context, path string, opts ...Option) (*Array, 
 	if err != nil {
 		return nil, &Error{Op: "save", Site: site, Err: err}
 	}
-	return out, nil
+	return out[0], nil
 }
 
 // Collect computes the array into the program's memory, in C order. What it
@@ -58,9 +60,9 @@ func Collect[T Element](ctx context.Context, a *Array, opts ...Option) ([]T, err
 	if err != nil {
 		return nil, err
 	}
-	if t := dtype.Of[T](); t != r.root.DType {
-		return nil, &Error{Op: "collect", Shapes: [][]int{r.root.Shape}, Types: []dtype.Type{r.root.DType}, Site: site,
-			Err: fmt.Errorf("the array's elements are %s, not %s: AsType brings them there", r.root.DType, t)}
+	if t := dtype.Of[T](); t != r.roots[0].DType {
+		return nil, &Error{Op: "collect", Shapes: [][]int{r.roots[0].Shape}, Types: []dtype.Type{r.roots[0].DType}, Site: site,
+			Err: fmt.Errorf("the array's elements are %s, not %s: AsType brings them there", r.roots[0].DType, t)}
 	}
 	var out []T
 	err = r.collect(ctx, func(n int) []byte {
@@ -73,6 +75,23 @@ func Collect[T Element](ctx context.Context, a *Array, opts ...Option) ([]T, err
 	return out, nil
 }
 
+// Item computes an array of one element, such as the result of a reduction of all axes. T
+// must be the type of the element.
+func Item[T Element](ctx context.Context, a *Array, opts ...Option) (v T, err error) {
+	if n, err := a.expression(); err == nil && grid.Size(n.Shape) != 1 {
+		return v, &Error{Op: "item", Shapes: [][]int{n.Shape}, Types: []dtype.Type{n.DType}, Site: graph.Caller(),
+			Err: errors.New("the array has not one element: Collect gives all of them")}
+	}
+	all, err := Collect[T](ctx, a, opts...)
+	if err != nil {
+		return v, err
+	}
+	if len(all) == 1 { // under a plan only there is none
+		v = all[0]
+	}
+	return v, nil
+}
+
 // materialise is the array with its elements in the program's memory.
 func (a *Array) materialise(ctx context.Context, opts []Option) (*Array, error) {
 	site := graph.Caller()
@@ -82,12 +101,12 @@ func (a *Array) materialise(ctx context.Context, opts []Option) (*Array, error) 
 	}
 	var data []byte
 	if err := r.collect(ctx, func(n int) []byte {
-		data = make([]byte, n*r.root.DType.Size())
+		data = make([]byte, n*r.roots[0].DType.Size())
 		return data
 	}); err != nil {
 		return nil, &Error{Op: "collect", Site: site, Err: err}
 	}
-	n, err := graph.FromBytes(site, data, r.root.DType, r.root.Shape...)
+	n, err := graph.FromBytes(site, data, r.roots[0].DType, r.roots[0].Shape...)
 	if err != nil {
 		return nil, err
 	}
@@ -119,16 +138,17 @@ func (a *Array) Explain(path string, opts ...Option) (string, error) {
 type run struct {
 	*settings
 	site       graph.Site
-	root       *graph.Node
+	roots      []*graph.Node // of the plan's outputs
 	plan       *plan.Sized
 	checkpoint *checkpoint.Checkpoint // nil where nothing can be resumed
 	limits     machine.Limits
 	workers    *exec.Processes // nil where the tasks run in this process
 	overhead   int64
+	reported   bool // how it ended
 }
 
 // prepare plans a run, and refuses what can be refused without reading.
-func (a *Array) prepare(site graph.Site, path string, opts []Option) (*run, error) {
+func (a *Array) prepare(site graph.Site, path string, opts []Option) (_ *run, err error) {
 	op := "save"
 	if path == "" {
 		op = "collect"
@@ -141,12 +161,68 @@ func (a *Array) prepare(site graph.Site, path string, opts []Option) (*run, erro
 	if err != nil {
 		return nil, &Error{Op: op, Site: site, Err: err}
 	}
-	if s.chunks == nil && s.region == "" && path != "" {
-		s.chunks = a.chunks
+	if s.grow != nil {
+		op = "append"
 	}
-	r := &run{settings: s, site: site, root: root, limits: machine.Read(), overhead: s.overhead()}
+	defer func() {
+		if err != nil {
+			s.rejected(root.String(), path)
+		}
+	}()
+	out, err := s.output(site, op, a, path)
+	if err != nil {
+		return nil, err
+	}
+	return s.prepare(site, op, out)
+}
+
+// output is an array with its place, as plans have it. An error is one of what can be
+// rejected without planning.
+func (s *settings) output(site graph.Site, op string, a *Array, path string) (out plan.Output, err error) {
+	root, err := a.expression()
+	if err != nil {
+		return out, err
+	}
 	if input := overwritten(root, path); input != "" && s.dry == nil {
-		return nil, &Error{Op: op, Site: site, Err: fmt.Errorf("%s is also an input (%s): save to another file", path, input)}
+		return out, &Error{Op: op, Site: site, Err: fmt.Errorf("%s is also an input (%s): save to another file", path, input)}
+	}
+	chunks := s.chunks
+	if chunks == nil && s.region == "" && s.grow == nil && path != "" {
+		chunks = a.chunks
+	}
+	failed := func(err error) (plan.Output, error) {
+		return out, &Error{Op: op, Shapes: [][]int{root.Shape}, Types: []dtype.Type{root.DType}, Site: site, Err: err}
+	}
+	out = plan.Output{Root: root, Target: plan.Target{Path: path, Chunks: chunks, Shards: s.shards, Codec: s.codec}}
+	if out.Target.Details, err = s.details(root, path); err != nil {
+		return failed(err)
+	}
+	if s.beside != nil {
+		if out.Target.Beside, err = s.beside.nodes(); err != nil {
+			return out, err
+		}
+	}
+	if s.region != "" {
+		if out.Root, out.Target.Region, out.Target.Whole, err = intoRegion(root, path, s); err != nil {
+			return failed(err)
+		}
+	}
+	if s.grow != nil {
+		if out.Target.Region, out.Target.Whole, err = growth(root, path, *s.grow, s); err != nil {
+			return failed(err)
+		}
+		out.Target.Grow = true
+	}
+	return out, nil
+}
+
+// prepare plans a run that makes outputs.
+func (s *settings) prepare(site graph.Site, op string, outputs ...plan.Output) (*run, error) {
+	r := &run{settings: s, site: site, limits: machine.Read(), overhead: s.overhead()}
+	failure := &Error{Op: op, Site: site}
+	for _, out := range outputs {
+		r.roots = append(r.roots, out.Root)
+		failure.Shapes, failure.Types = append(failure.Shapes, out.Root.Shape), append(failure.Types, out.Root.DType)
 	}
 	o := plan.Options{Budget: s.budget, Overhead: r.overhead, Workers: s.workers, Processes: s.processes}
 	if s.dry != nil {
@@ -162,22 +238,7 @@ func (a *Array) prepare(site graph.Site, path string, opts []Option) (*run, erro
 	if s.device != nil {
 		o.Device = plan.DeviceSpec{Name: s.device.Name(), Memory: s.device.Memory(), OnHost: s.device.OnHost()}
 	}
-	target := plan.Target{Path: path, Chunks: s.chunks, Shards: s.shards, Codec: s.codec}
-	if target.Details, err = s.details(root, path); err != nil {
-		return nil, &Error{Op: op, Shapes: [][]int{root.Shape}, Types: []dtype.Type{root.DType}, Site: site, Err: err}
-	}
-	if s.beside != nil {
-		if target.Beside, err = s.beside.nodes(); err != nil {
-			return nil, err
-		}
-	}
-	if s.region != "" {
-		if root, target.Region, target.Whole, err = intoRegion(root, path, s); err != nil {
-			return nil, &Error{Op: op, Shapes: [][]int{root.Shape}, Types: []dtype.Type{root.DType}, Site: site, Err: err}
-		}
-		r.root = root
-	}
-	logical, err := plan.New(root, target)
+	logical, err := plan.NewAll(outputs...)
 	switch {
 	case err != nil:
 	case s.dry != nil:
@@ -201,7 +262,8 @@ func (a *Array) prepare(site graph.Site, path string, opts []Option) (*run, erro
 		if small, ok := errors.AsType[*MemoryError](err); ok && budget.HasGarbage(r.overhead) {
 			small.Held = r.overhead
 		}
-		return nil, &Error{Op: op, Shapes: [][]int{root.Shape}, Types: []dtype.Type{root.DType}, Site: site, Err: err}
+		failure.Err = err
+		return nil, failure
 	}
 	return r, nil
 }
@@ -219,58 +281,88 @@ func overwritten(root *graph.Node, path string) string {
 	return ""
 }
 
-func (r *run) save(ctx context.Context) (*Array, error) {
+// save makes the outputs, and returns the arrays that they hold.
+func (r *run) save(ctx context.Context) (all []*Array, err error) {
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	out := &r.plan.Arrays[r.plan.Output]
-	path := store.Stored(out.Path, store.Meta{Shape: r.root.Shape, DType: r.root.DType})
+	defer func() {
+		if err != nil && !r.reported {
+			r.rejected(r.plan.Title, r.outputs()...)
+		}
+	}()
+	var paths []string
+	for k, i := range slices.Collect(r.plan.Outputs()) {
+		paths = append(paths, store.Stored(r.plan.Arrays[i].Path, store.Meta{Shape: r.roots[k].Shape, DType: r.roots[k].DType}))
+	}
 	if r.planned || r.dry != nil {
 		if r.dry == nil {
-			if err := r.recordOnly(record.Planned); err != nil {
+			if err := r.recordOnly(ctx, record.Planned); err != nil {
 				return nil, err
 			}
 		}
-		return r.stored(store.Info{Path: path, Shape: r.root.Shape, DType: r.root.DType, Chunks: out.Layout.Chunks(), Work: out.Layout.Work})
+		return r.foreseenArrays(paths)
 	}
 	inputs, err := versions(ctx, r.plan.Plan)
 	if err != nil {
 		return nil, err
 	}
 	print := r.plan.Fingerprint(r.version, inputs)
-	var done bool
-	var why string
-	if !r.fresh {
-		done, why = committed(ctx, path, r.region, print)
+	done, why := !r.fresh && r.grow == nil, "" // what was appended is appended again
+	for _, path := range paths {
+		if done {
+			done, why = committed(ctx, path, r.region, print)
+		}
 	}
 	if done {
-		err = r.recordOnly(record.Skipped)
+		err = r.recordOnly(ctx, record.Skipped)
 	} else {
-		err = r.make(ctx, path, print, inputs, why)
+		err = r.make(ctx, paths, print, inputs, why)
 	}
 	if err != nil {
 		return nil, err
 	}
-	stored, err := store.OpenContext(ctx, path)
-	if err != nil {
-		return nil, err
+	for _, path := range paths {
+		stored, err := store.OpenContext(ctx, path)
+		if err != nil {
+			return nil, err
+		}
+		info := stored.Info()
+		if err := stored.Close(); err != nil {
+			return nil, err
+		}
+		a, err := r.stored(info)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, a)
 	}
-	info := stored.Info()
-	if err := stored.Close(); err != nil {
-		return nil, err
-	}
-	return r.stored(info)
+	return all, nil
 }
 
-// make computes the output, or what an earlier run left of it to do.
-func (r *run) make(ctx context.Context, path string, print plan.Fingerprint, before map[int]store.Version, why string) (err error) {
+// foreseenArrays are those that the files would hold.
+func (r *run) foreseenArrays(paths []string) (all []*Array, err error) {
+	for k, i := range slices.Collect(r.plan.Outputs()) {
+		root, layout := r.roots[k], &r.plan.Arrays[i].Layout
+		a, err := r.stored(store.Info{Path: paths[k], Shape: root.Shape, DType: root.DType, Chunks: layout.Chunks(), Work: layout.Work})
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, a)
+	}
+	return all, nil
+}
+
+// make computes the outputs, or what an earlier run left of them to do.
+func (r *run) make(ctx context.Context, paths []string, print plan.Fingerprint, before map[int]store.Version, why string) (err error) {
 	if r.checkpoint, err = checkpoint.New(r.plan.Plan, print, r.fresh); err != nil {
 		return err
 	}
 	if r.checkpoint.Reason == "" && !r.checkpoint.Resumes() && !r.fresh {
 		r.checkpoint.Reason = why
 	}
-	remembered := false
+	remembered := map[string]bool{}
+	outputs := slices.Collect(r.plan.Outputs())
 	env := exec.Env{
 		Check: func(ctx context.Context) error {
 			after, err := versions(ctx, r.plan.Plan)
@@ -281,15 +373,22 @@ func (r *run) make(ctx context.Context, path string, print plan.Fingerprint, bef
 			}
 			return err
 		},
-		Committed: func(ctx context.Context) {
+		Committed: func(ctx context.Context, output int) {
+			path := paths[slices.Index(outputs, output)]
+			if r.grow != nil {
+				return
+			}
 			remember(ctx, path, r.region, print)
-			remembered = true
+			remembered[path] = true
 		},
 	}
 	if r.beside != nil {
 		env.Beside = r.beside.places()
 	}
-	if err = r.execute(ctx, env); err != nil && remembered {
+	if err = r.execute(ctx, env); err == nil {
+		return nil
+	}
+	for path := range remembered {
 		// The staging folder could not be cleaned: the next run does that, as part of computing.
 		if place, failed := store.Absolute(path); failed == nil {
 			resultcache.Drop(place, r.region)
@@ -360,19 +459,22 @@ func (r *run) collect(ctx context.Context, allocate func(n int) []byte) error {
 		ctx = context.Background()
 	}
 	if r.dry != nil {
-		allocate(grid.Size(r.root.Shape))
+		allocate(grid.Size(r.roots[0].Shape))
 		return nil
 	}
 	if r.planned {
-		return errors.Join(ErrPlanned, r.recordOnly(record.Planned))
+		return errors.Join(ErrPlanned, r.recordOnly(ctx, record.Planned))
 	}
-	return r.execute(ctx, exec.Env{Into: allocate(grid.Size(r.root.Shape))})
+	return r.execute(ctx, exec.Env{Into: allocate(grid.Size(r.roots[0].Shape))})
 }
 
 // execute runs the plan, with what the environment is beside the settings.
 func (r *run) execute(ctx context.Context, env exec.Env) error {
+	slog.DebugContext(ctx, "gonbext: run", "title", r.plan.Title, "output", r.plan.Arrays[r.plan.Output].Path,
+		"budget", r.plan.Budget, "predicted", r.plan.Peak.Host(), "stages", len(r.plan.Stages), "chunks", r.plan.Tasks())
 	release, err := budget.Take(ctx, r.plan.Peak.Host()+int64(r.processes)*r.plan.Each.Overhead, r.overhead, r.plan.Budget)
 	if err != nil {
+		r.ran(ctx, "", &record.End{Status: record.Cancelled})
 		return err
 	}
 	defer release()
@@ -380,7 +482,11 @@ func (r *run) execute(ctx context.Context, env exec.Env) error {
 	defer machine.LimitRuntime(r.overhead + int64(len(env.Into)) + r.plan.Heap())()
 	env.Open = func(path string) (store.Array, error) { return store.OpenContext(ctx, path) }
 	env.Device, env.Record, env.Checkpoint, env.Processes = r.device, r.record(), r.checkpoint, r.workers
-	_, err = exec.Run(ctx, r.plan, env)
+	var ended func()
+	env.Progress, ended = r.watch(r.plan)
+	end, err := exec.Run(ctx, r.plan, env)
+	ended()
+	r.ran(ctx, env.Record.Run(), &end)
 	return err
 }
 
@@ -409,12 +515,14 @@ func (r *run) record() *record.Writer {
 }
 
 // recordOnly leaves the record of a run that computed nothing.
-func (r *run) recordOnly(s record.Status) error {
+func (r *run) recordOnly(ctx context.Context, s record.Status) error {
 	end := record.End{Status: s}
 	for i := range r.plan.Stages {
 		if s == record.Skipped {
 			end.Skipped += int64(r.plan.Stages[i].Tasks())
 		}
 	}
-	return r.record().End(end)
+	w := r.record()
+	r.ran(ctx, w.Run(), &end)
+	return w.End(end)
 }

@@ -81,7 +81,11 @@ try {
   check(/80 chunks of 500 × 100 float32/.test(await output.innerText()), '%chunks draws the chunks of a stored array');
   output = await run('%compare last-1 last');
   await output.getByText('predicted peak').first().waitFor({ timeout: 30000 });
-  check(true, '%compare puts two runs side by side');
+  await output.locator('canvas').first().waitFor({ timeout: 30000 });
+  check(true, '%compare lays two runs over each other');
+  output = await run('%%memory --budget 64MiB\ngonbext.Plot(oocore.Arange(0, 10000000, 1))');
+  await output.locator('[data-live] > [role=img] canvas').first().waitFor({ timeout: 60000 });
+  check(/10,000,000 elements from 0/.test(await output.innerText()), 'gonbext.Plot draws an array of ten million elements');
 
   output = await run('%%memory --bugdet 64MiB\n_ = 1');
   await output.getByText('--budget').first().waitFor({ timeout: 30000 });

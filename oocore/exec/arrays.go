@@ -27,6 +27,7 @@ type arrays struct {
 	shared     bool              // worker processes run the tasks
 	spill      *store.StagingDir // nil until there is a need for one
 	checkpoint *checkpoint.Checkpoint
+	staging    []*store.StagingDir // of the outputs beside the first, whose own is the checkpoint's
 }
 
 // openArrays opens what the plan reads and creates what it returns. Nothing is
@@ -34,7 +35,8 @@ type arrays struct {
 func openArrays(p *plan.Sized, env *Env, c *checkpoint.Checkpoint, a *arena.Arena) (_ *arrays, err error) {
 	n := len(p.Arrays)
 	s := &arrays{plan: p, env: env, arena: a, checkpoint: c, lastUse: p.LastUses(),
-		readers: make([]store.Array, n), writers: make([]store.Writer, n), memory: make([]*arena.Buffer, n), copies: make([]store.Writer, n), shared: env.Processes != nil}
+		readers: make([]store.Array, n), writers: make([]store.Writer, n), memory: make([]*arena.Buffer, n), copies: make([]store.Writer, n), shared: env.Processes != nil,
+		staging: make([]*store.StagingDir, n)}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.close())
@@ -55,12 +57,6 @@ func openArrays(p *plan.Sized, env *Env, c *checkpoint.Checkpoint, a *arena.Aren
 				return s, fmt.Errorf("the plan's %s of shape %s has %d bytes of data", d.DType, grid.Format(d.Shape), len(d.Data))
 			}
 			s.readers[i] = memstore.New(d.Shape, d.DType, d.Data)
-		case plan.InResult:
-			m := s.meta(d)
-			m.Resume = s.checkpoint.Resumes()
-			if s.writers[i], err = s.create(d.Path, m); err == nil && s.shared {
-				store.Share(s.writers[i])
-			}
 		case plan.InCollect:
 			if int64(len(env.Into)) != d.Bytes() {
 				return s, fmt.Errorf("the result has %d bytes and the place for it %d", d.Bytes(), len(env.Into))
@@ -73,34 +69,96 @@ func openArrays(p *plan.Sized, env *Env, c *checkpoint.Checkpoint, a *arena.Aren
 			return s, err
 		}
 	}
-	return s, nil
+	return s, s.createOutputs()
+}
+
+// createOutputs begins the outputs that are files. Where one of them has nothing left of
+// what an earlier run wrote, such as when that ended while it put its outputs in place, the
+// run starts over.
+func (s *arrays) createOutputs() error {
+	complete, err := s.tryOutputs()
+	if err != nil || complete {
+		return err
+	}
+	for i := range s.plan.Outputs() {
+		if w := s.writers[i]; w != nil {
+			s.writers[i] = nil
+			if err := w.Abort(); err != nil {
+				return err
+			}
+		}
+	}
+	if err := s.checkpoint.StartOver("what it had written is not there any more"); err != nil {
+		return err
+	}
+	_, err = s.tryOutputs()
+	return err
+}
+
+// tryOutputs begins the outputs, or resumes all of them. It stops at the first that
+// cannot be resumed, and reports it.
+func (s *arrays) tryOutputs() (complete bool, err error) {
+	for i := range s.plan.Outputs() {
+		d := &s.plan.Arrays[i]
+		if d.Place != plan.InResult {
+			continue
+		}
+		m := s.meta(d)
+		m.Resume = s.checkpoint.Resumes()
+		if i != s.plan.Output {
+			if m.StagingDir, err = s.stage(i, m.Resume); err != nil {
+				return false, err
+			}
+		}
+		if s.writers[i], err = s.env.create(d.Path, m); err != nil {
+			return false, err
+		}
+		if m.Resume && !store.Resumed(s.writers[i]) {
+			return false, nil
+		}
+		if s.shared {
+			store.Share(s.writers[i])
+		}
+	}
+	return true, nil
+}
+
+// stage returns the staging folder of an output beside the first. It is empty unless the
+// output is resumed.
+func (s *arrays) stage(i int, resume bool) (_ *store.StagingDir, err error) {
+	if s.staging[i] == nil {
+		if s.staging[i], err = store.NewStagingDir(s.plan.Arrays[i].Path); err != nil {
+			return nil, err
+		}
+	}
+	if !resume {
+		err = s.staging[i].Clear()
+	}
+	return s.staging[i], err
+}
+
+// unstage releases the staging folder of an output beside the first. What is in it stays
+// only for a run that is to go on there.
+func (s *arrays) unstage(i int, kept bool) error {
+	ws := s.staging[i]
+	s.staging[i] = nil
+	switch {
+	case ws == nil:
+		return nil
+	case kept:
+		return ws.Close()
+	}
+	return ws.Remove()
 }
 
 // meta is what the output is to be.
 func (s *arrays) meta(d *plan.Array) store.Meta {
-	m := store.Meta{Shape: d.Shape, DType: d.DType, Chunks: d.Chunks, Shards: d.Shards, Codec: d.Layout.Codec, Region: d.Region,
+	m := store.Meta{Shape: d.Shape, DType: d.DType, Chunks: d.Chunks, Shards: d.Shards, Codec: d.Layout.Codec, Region: d.Region, Grow: d.Grow,
 		Details: d.Details, StagingDir: s.spill}
 	if d.Region != nil {
 		m.Shape = d.Whole
 	}
 	return m
-}
-
-// create begins the output. Where nothing is left of what an earlier run wrote, such
-// as when that ended while it put its output in place, the run starts over.
-func (s *arrays) create(path string, m store.Meta) (store.Writer, error) {
-	w, err := s.env.create(path, m)
-	if err != nil || !m.Resume || store.Resumed(w) {
-		return w, err
-	}
-	if err := w.Abort(); err != nil {
-		return nil, err
-	}
-	if err := s.checkpoint.StartOver("what it had written is not there any more"); err != nil {
-		return nil, err
-	}
-	m.Resume = false
-	return s.env.create(path, m)
 }
 
 // openStored opens an input and makes sure that it is still the file that was
@@ -128,7 +186,7 @@ func openStored(d *plan.Array, env *Env) (store.Array, error) {
 	return reshaped, nil
 }
 
-// commit puts the output in its place, as the last thing that can fail: all else is
+// commit puts the outputs in their places, as the last thing that can fail: all else is
 // closed before.
 func (s *arrays) commit(ctx context.Context) error {
 	out := s.plan.Output
@@ -137,18 +195,29 @@ func (s *arrays) commit(ctx context.Context) error {
 			return err
 		}
 	}
-	w := s.writers[out]
-	s.writers[out] = nil
-	if err := s.close(); err != nil {
-		return errors.Join(err, s.giveUp(w))
+	writers, staging := make([]store.Writer, len(s.writers)), s.staging
+	for i := range s.plan.Outputs() {
+		writers[i], s.writers[i] = s.writers[i], nil
 	}
-	if err := w.Commit(ctx); err != nil {
-		return errors.Join(err, s.giveUp(w))
+	s.staging = make([]*store.StagingDir, len(staging))
+	err := s.close()
+	s.writers, s.staging = writers, staging
+	if err != nil {
+		return err
 	}
-	if s.env.Committed != nil {
-		s.env.Committed(ctx)
+	var errs []error
+	for i := range s.plan.Outputs() {
+		if err := s.writers[i].Commit(ctx); err != nil {
+			return errors.Join(append(errs, err)...)
+		}
+		s.writers[i] = nil
+		if s.env.Committed != nil {
+			s.env.Committed(ctx, i)
+		}
+		errs = append(errs, s.unstage(i, false))
 	}
-	return s.checkpoint.Close(false) // at once: what is left of a run that is killed now would be there for no one
+	errs = append(errs, s.checkpoint.Close(false)) // at once: what is left of a run that is killed now would be there for no one
+	return errors.Join(errs...)
 }
 
 // collect reads the result that worker processes have written to a file.
@@ -198,7 +267,7 @@ func (s *arrays) release(i int) error {
 func (s *arrays) close() error {
 	var errs []error
 	for i := range s.plan.Arrays {
-		errs = append(errs, s.release(i))
+		errs = append(errs, s.release(i), s.unstage(i, s.checkpoint.Resumable()))
 	}
 	return errors.Join(errs...)
 }

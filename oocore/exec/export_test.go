@@ -26,12 +26,11 @@ func StageBytes(ctx context.Context, p *plan.Sized, env Env) (all []record.Bytes
 	if env.Device == nil {
 		env.Device = CPU{}
 	}
-	c := checkpoint.Temporary(p.Plan)
-	r := &run{plan: p, env: &env, checkpoint: c, arena: arena.New(p.Arena)}
-	if r.arrays, err = openArrays(p, &env, c, r.arena); err != nil {
+	r := &run{plan: p, env: &env, checkpoint: checkpoint.Temporary(p.Plan), arena: arena.New(p.Arena)}
+	if r.arrays, err = openArrays(p, &env, r.checkpoint, r.arena); err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, r.arrays.close(), r.arena.Close(), c.Close(false)) }()
+	defer func() { err = errors.Join(err, r.arrays.close(), r.checkpoint.Close(false), r.arena.Close()) }()
 	for i := range p.Stages {
 		if err := r.arrays.begin(ctx, i); err != nil {
 			return nil, err
@@ -55,7 +54,9 @@ func (r *run) opened(ctx context.Context, stage int) (b record.Bytes, err error)
 	if err != nil {
 		return b, err
 	}
-	defer func() { err = errors.Join(err, m.free()) }()
+	if m != nil {
+		defer func() { err = errors.Join(err, m.free()) }()
+	}
 	if r.plan.Stages[stage].Tasks() > 0 {
 		runner, err := slots{r}.Stage(ctx, stage)
 		if err != nil {

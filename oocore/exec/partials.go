@@ -58,13 +58,8 @@ func newMerger(r *run, stage int) (_ *merger, err error) {
 	return m, nil
 }
 
-// free frees the accumulators; those of a nil merger are none.
-func (m *merger) free() error {
-	if m == nil {
-		return nil
-	}
-	return m.slot.free()
-}
+// free frees the accumulators.
+func (m *merger) free() error { return m.slot.free() }
 
 // add merges a task's partial results when those of all tasks before are merged. A task
 // that fails never lets the next one through; its error ends ctx, which wakes those that

@@ -25,6 +25,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/arena"
@@ -47,9 +48,12 @@ type Env struct {
 	// Check, where it is set, is called when all is computed, before the output is put
 	// in its place. Its error leaves there what was, and keeps nothing.
 	Check func(context.Context) error
-	// Committed, where it is set, is called when the output is in its place, while no
-	// other run can replace it.
-	Committed func(context.Context)
+	// Committed, where it is set, is called when an output is in its place, by its index in
+	// the plan's Arrays, while no other run can replace it.
+	Committed func(ctx context.Context, output int)
+	// Progress, where it is set, is called by one goroutine at a time while the run lasts,
+	// and once at its end. It must return at once.
+	Progress func(Progress)
 	// Open and Create replace store.Open and store.Create where they are set.
 	Open   func(path string) (store.Array, error)
 	Create func(path string, m store.Meta) (store.Writer, error)
@@ -138,6 +142,7 @@ type run struct {
 	start      time.Time
 	cpu        chan struct{} // a token for each task that may compute at once
 	counts     counts
+	current    atomic.Int64 // index of the stage that runs
 
 	note     func(*record.Task) // takes the row of a task that is done
 	executor Executor
@@ -194,8 +199,11 @@ func (r *run) stages(ctx context.Context) (err error) {
 }
 
 func (r *run) stage(ctx context.Context, i int) error {
+	s := &r.plan.Stages[i]
+	r.current.Store(int64(i))
+	r.logStage(ctx, i)
 	if r.checkpoint.Finished(i) {
-		r.counts.skipped.Add(int64(r.plan.Stages[i].Tasks()))
+		r.counts.skipped.Add(int64(s.Tasks()))
 		return r.arrays.restore(ctx, i)
 	}
 	if err := r.arrays.begin(ctx, i); err != nil {
@@ -222,9 +230,11 @@ func (r *run) tasks(ctx context.Context, stage int) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, m.free()) }()
-	snapshot, file, err := r.checkpoint.Snapshot(stage)
-	if err == nil && snapshot != nil {
+	if m != nil {
+		defer func() { err = errors.Join(err, m.free()) }()
+	}
+	snapshot, file, failed := r.checkpoint.Snapshot(stage)
+	if file != nil {
 		defer file.Close()
 	}
 	recorded := checkpoint.Stage{Index: stage, InMemory: r.arrays.inMemory(stage), Merges: m != nil}
@@ -232,7 +242,7 @@ func (r *run) tasks(ctx context.Context, stage int) (err error) {
 		if s.Kind == plan.ReduceStage && s.Tasks() == 0 {
 			return m.empty(ctx)
 		}
-		if r.checkpoint.Done(stage).Len() > 0 && (err != nil || snapshot == nil || m.restore(snapshot.Meta, file) != nil) {
+		if r.checkpoint.Done(stage).Len() > 0 && (failed != nil || snapshot == nil || m.restore(snapshot.Meta, file) != nil) {
 			if err := r.checkpoint.Forget(stage); err != nil {
 				return err
 			}

@@ -75,4 +75,5 @@ func (s *sampler) sample() {
 	}
 	s.processPeak = max(s.processPeak, row.Anonymous)
 	s.run.env.Record.Sample(row)
+	s.run.progress()
 }

@@ -94,7 +94,7 @@ func spilled(d *plan.Array) store.Meta {
 func (s *arrays) restore(ctx context.Context, stage int) (err error) {
 	for _, i := range s.plan.Stages[stage].Outputs {
 		d := &s.plan.Arrays[i]
-		if i == s.plan.Output || !s.needed(i) {
+		if d.Place != plan.InTemp || !s.needed(i) {
 			continue
 		}
 		stored, err := store.OpenBlocks(s.spill, checkpoint.ArrayFile(i), spilled(d))
@@ -210,7 +210,12 @@ func (s *arrays) end(ctx context.Context, stage int, worthSaving bool) (err erro
 	saved := s.checkpoint.Enabled() && stage < len(s.plan.Stages)-1 && (worthSaving || !s.inMemory(stage) || s.checkpoint.Done(stage).Len() > 0)
 	for _, i := range st.Outputs {
 		d := &s.plan.Arrays[i]
-		if i == s.plan.Output {
+		if d.Place != plan.InTemp { // which is committed when all are whole
+			if saved {
+				if err := s.writers[i].Sync(ctx); err != nil {
+					return err
+				}
+			}
 			continue
 		}
 		if err := s.writers[i].Commit(ctx); err != nil {

@@ -30,7 +30,7 @@ func init() {
 	for kind := kernel.Sum; kind <= kernel.CountNonzero; kind++ {
 		document(kind.String(), Doc{NumPy: "np." + kind.String(), Passes: "1, shared with others along the same axes", Working: "an accumulator for each result"})
 	}
-	for _, name := range []string{"transpose", "reshape", "broadcast_to", "expand_dims", "squeeze", "round", "clip", "arange", "linspace", "full"} {
+	for _, name := range []string{"transpose", "reshape", "broadcast_to", "expand_dims", "squeeze", "round", "clip", "arange", "linspace", "full", "zeros", "ones"} {
 		document(name, Doc{NumPy: "np." + name, Passes: fused, Working: "a block", Device: true})
 	}
 	document("slice", Doc{NumPy: "x[...]", Passes: fused, Working: "a block", Device: true})

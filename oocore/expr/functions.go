@@ -219,6 +219,8 @@ func defineLeaves() {
 		}
 		return graph.Full(c.site, x.Value, shape...)
 	}))
+	define("zeros(lengths...)", 0, -1, filled(0))
+	define("ones(lengths...)", 0, -1, filled(1))
 	define("random(seed, lengths...)", 1, -1, func(c *call) (*graph.Node, error) {
 		n, err := c.ints(0)
 		if err != nil {
@@ -229,6 +231,17 @@ func defineLeaves() {
 		}
 		return graph.Uniform(c.site, dtype.Float64, uint64(n[0]), n[1:]...)
 	})
+}
+
+// filled is a function of lengths that makes an array of one float64.
+func filled(value float64) func(c *call) (*graph.Node, error) {
+	return func(c *call) (*graph.Node, error) {
+		shape, err := c.ints(0)
+		if err != nil {
+			return nil, err
+		}
+		return graph.Full(c.site, dtype.FromFloat(dtype.Float64, value), shape...)
+	}
 }
 
 // applied is an operation on operands that the user gives.

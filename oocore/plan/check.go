@@ -15,8 +15,10 @@ import (
 // error, and no panic of what runs it.
 
 func (p *Plan) check() error {
-	if p.Output < 0 || p.Output >= len(p.Arrays) {
-		return errors.New("it has no output")
+	for i := range p.Outputs() {
+		if i < 0 || i >= len(p.Arrays) {
+			return errors.New("it has no output")
+		}
 	}
 	for i := range p.Arrays {
 		a := &p.Arrays[i]
@@ -53,8 +55,10 @@ func (p *Plan) check() error {
 			filled[a] = true
 		}
 	}
-	if place := p.Arrays[p.Output].Place; !filled[p.Output] || place != InResult && place != InCollect {
-		return errors.New("no stage fills its output")
+	for i := range p.Outputs() {
+		if place := p.Arrays[i].Place; !filled[i] || place != InResult && (place != InCollect || len(p.Others) > 0) {
+			return errors.New("no stage fills its output")
+		}
 	}
 	return nil
 }

@@ -1,7 +1,9 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
@@ -18,11 +20,18 @@ type Target struct {
 	Codec  string
 	Region *grid.Box // of an array that is there already; nil makes a new one
 	Whole  []int     // the shape of that array
+	Grow   bool      // by Region, which that array does not have yet, to Whole
 	// Details go with the array, where its format keeps them.
 	Details store.Details
 	// Beside are reductions, along all axes, of arrays of the result's shape. They are
 	// computed while it is written, and read nothing for themselves.
 	Beside []*graph.Node
+}
+
+// Output is an array that a plan computes, and where to.
+type Output struct {
+	Root   *graph.Node
+	Target Target
 }
 
 // meta is the target as stores have it.
@@ -31,14 +40,16 @@ func (t *Target) meta(root *graph.Node) store.Meta {
 	if t.Region != nil {
 		shape = t.Whole
 	}
-	return store.Meta{Shape: shape, DType: root.DType, Chunks: t.Chunks, Shards: t.Shards, Codec: t.Codec, Region: t.Region, Details: t.Details}
+	return store.Meta{Shape: shape, DType: root.DType, Chunks: t.Chunks, Shards: t.Shards, Codec: t.Codec, Region: t.Region, Grow: t.Grow, Details: t.Details}
 }
 
 // compiler turns an expression into a plan, pass by pass.
 type compiler struct {
-	plan   *Plan
-	target Target
-	roots  []*graph.Node // the result, and what is folded beside it
+	plan    *Plan
+	targets []Target
+	roots   []*graph.Node // one for each target, and what is folded beside the only one
+	outputs []int         // indices of arrays, one for each target; -1 for one that no stage fills yet
+	read    map[*graph.Node]bool
 
 	canonical *canonical
 	opCosts   map[*graph.Node]opCost
@@ -70,8 +81,12 @@ var passes = []struct {
 // New is the logical plan of computing root. It reads nothing.
 //
 // Planning takes time and memory by the number of nodes, not of chunks.
-func New(root *graph.Node, t Target) (*Plan, error) {
-	c, err := newCompiler(root, t)
+func New(root *graph.Node, t Target) (*Plan, error) { return NewAll(Output{root, t}) }
+
+// NewAll is the logical plan of computing several outputs, with what they share computed
+// once. Where there is more than one, each has a path.
+func NewAll(outputs ...Output) (*Plan, error) {
+	c, err := newCompiler(outputs)
 	if err != nil {
 		return nil, err
 	}
@@ -83,25 +98,43 @@ func New(root *graph.Node, t Target) (*Plan, error) {
 	return c.plan, nil
 }
 
-func newCompiler(root *graph.Node, t Target) (*compiler, error) {
+func newCompiler(outputs []Output) (*compiler, error) {
+	c := &compiler{plan: &Plan{Engine: Engine}, canonical: newCanonical(),
+		opCosts: map[*graph.Node]opCost{}, why: map[*graph.Node]string{}, again: map[*graph.Node]bool{},
+		arrays: map[*graph.Node]int{}, firstIn: map[*graph.Node]int{}, copies: map[string]Load{}, decodes: map[int]int{}}
+	var titles []string
+	for _, out := range outputs {
+		if err := out.check(len(outputs)); err != nil {
+			return nil, err
+		}
+		titles = append(titles, out.Root.String())
+		c.roots, c.targets, c.outputs = append(c.roots, out.Root), append(c.targets, out.Target), append(c.outputs, -1)
+	}
+	c.plan.Title = strings.Join(titles, ", ")
+	c.roots = append(c.roots, inputs(outputs[0].Target.Beside)...)
+	return c, nil
+}
+
+// check returns an error for an output, one of so many, that cannot be made.
+func (o *Output) check(of int) error {
+	root, t := o.Root, &o.Target
+	if of > 1 && (t.Path == "" || t.Beside != nil) {
+		return errors.New("one of several outputs has no path, or reductions beside it")
+	}
 	if t.Chunks != nil && len(t.Chunks) != len(root.Shape) {
-		return nil, fmt.Errorf("chunks %s have %d dimensions, the result %s has %d",
+		return fmt.Errorf("chunks %s have %d dimensions, the result %s has %d",
 			grid.Format(t.Chunks), len(t.Chunks), grid.Format(root.Shape), len(root.Shape))
 	}
 	for _, c := range t.Chunks {
 		if c < 1 {
-			return nil, fmt.Errorf("chunks %s have a length below 1", grid.Format(t.Chunks))
+			return fmt.Errorf("chunks %s have a length below 1", grid.Format(t.Chunks))
 		}
 	}
-	if t.Path != "" { // what the format has to say comes first
-		if _, err := store.LayoutOf(t.Path, t.meta(root)); err != nil {
-			return nil, err
-		}
+	if t.Path == "" {
+		return nil
 	}
-	return &compiler{plan: &Plan{Engine: Engine, Title: root.String(), Output: -1}, target: t,
-		roots: append([]*graph.Node{root}, inputs(t.Beside)...), canonical: newCanonical(),
-		opCosts: map[*graph.Node]opCost{}, why: map[*graph.Node]string{}, again: map[*graph.Node]bool{},
-		arrays: map[*graph.Node]int{}, firstIn: map[*graph.Node]int{}, copies: map[string]Load{}, decodes: map[int]int{}}, nil
+	_, err := store.LayoutOf(t.Path, t.meta(root)) // what the format has to say comes first
+	return err
 }
 
 // inputs are what reductions fold.

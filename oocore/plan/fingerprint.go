@@ -55,8 +55,8 @@ func (p *Plan) Fingerprint(version string, inputs map[int]store.Version) Fingerp
 		Version store.Version
 	}
 	var read []input
-	what := Plan{Arrays: slices.Clone(p.Arrays), Output: p.Output}
-	var out Array
+	what := Plan{Arrays: slices.Clone(p.Arrays), Output: p.Output, Others: p.Others}
+	var outputs []Array
 	for i := range what.Arrays {
 		a := &what.Arrays[i]
 		a.Work, a.Layout.Work = store.Work{}, store.Work{} // this machine's
@@ -68,8 +68,9 @@ func (p *Plan) Fingerprint(version string, inputs map[int]store.Version) Fingerp
 			data := sha256.Sum256(a.Data)
 			*a = Array{Place: InData, Shape: a.Shape, DType: a.DType, Data: data[:]}
 		case InResult:
-			out = *a
+			out := *a
 			out.Name, out.Path = "", absolute(out.Path)
+			outputs = append(outputs, out)
 			*a = Array{Place: InResult, Shape: a.Shape, DType: a.DType}
 		default: // where a temporary array lies, and in which blocks, changes no bits
 			*a = Array{Place: InTemp, Shape: a.Shape, DType: a.DType}
@@ -80,7 +81,7 @@ func (p *Plan) Fingerprint(version string, inputs map[int]store.Version) Fingerp
 			FoldTile: s.FoldTile, FoldBlock: s.FoldBlock}
 		what.Stages = append(what.Stages, one)
 	}
-	return Fingerprint{Engine: p.Engine, Arithmetic: p.arithmetic(), Output: digest(out), Inputs: digest(read), Expression: digest([]any{&what, version})}
+	return Fingerprint{Engine: p.Engine, Arithmetic: p.arithmetic(), Output: digest(outputs), Inputs: digest(read), Expression: digest([]any{&what, version})}
 }
 
 func absolute(path string) string {

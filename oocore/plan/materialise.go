@@ -212,8 +212,12 @@ func (c *compiler) keepShared(nodes []*graph.Node) {
 		}
 	}
 	stages := c.stageNumbers(nodes)
-	for _, root := range c.roots {
-		add(root, reading{stages[nil], 1})
+	for k, root := range c.roots {
+		number := stages[nil]
+		if k < len(c.targets) {
+			number -= k // each output has a stage of its own
+		}
+		add(root, reading{number, 1})
 	}
 	for _, n := range slices.Backward(nodes) {
 		list := readings[n]

@@ -14,7 +14,7 @@ import (
 // compiled runs the passes up to and with one.
 func compiled(t *testing.T, root *graph.Node, last string) *compiler {
 	t.Helper()
-	c, err := newCompiler(root, Target{Path: "o.npy"})
+	c, err := newCompiler([]Output{{root, Target{Path: "o.npy"}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,12 +14,15 @@ package plan
 import (
 	"cmp"
 	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/units"
-	"strings"
 )
 
 // Plan is what a run computes: the logical plan.
@@ -28,9 +31,29 @@ type Plan struct {
 	Title  string  `json:"title"`
 	Arrays []Array `json:"arrays"`
 	Stages []Stage `json:"stages"`
-	Output int     `json:"output"` // index into Arrays
+	Output int     `json:"output"`           // index into Arrays
+	Others []int   `json:"others,omitempty"` // outputs beside that, each in a file of its own
 
 	bound bool // Go functions are among its operations: it does not travel
+}
+
+// Outputs iterates over the indices of all outputs in Arrays.
+func (p *Plan) Outputs() iter.Seq[int] {
+	return func(yield func(int) bool) {
+		if !yield(p.Output) {
+			return
+		}
+		for _, i := range p.Others {
+			if !yield(i) {
+				return
+			}
+		}
+	}
+}
+
+// returned reports an array that is an output.
+func (p *Plan) returned(array int) bool {
+	return array == p.Output || slices.Contains(p.Others, array)
 }
 
 // String is the plan's title and its stages.
@@ -78,6 +101,7 @@ type Array struct {
 	Blocks  []int             `json:"blocks,omitempty"` // by which a temporary array lies in its file if it spills; nil is C order
 	Region  *grid.Box         `json:"region,omitempty"` // of what is there already, that the result is
 	Whole   []int             `json:"whole,omitempty"`  // the shape of what is there
+	Grow    bool              `json:"grow,omitempty"`   // by that region, to that shape
 	Layout  store.Layout      `json:"layout,omitzero"`  // of the result
 	Details store.Details     `json:"details,omitzero"` // of the result
 	Work    store.Work        `json:"work,omitzero"`    // of reading

@@ -127,7 +127,7 @@ func (p *Sized) fits(s *Stage) (fits bool, why string) {
 		return false, "computes no reductions"
 	case prog.Plain() && prog.blocks():
 		return false, "has no kernel for it"
-	case s.Outputs[0] != p.Output: // a copy
+	case !p.returned(s.Outputs[0]): // a copy
 		return false, ""
 	}
 	for v := range len(prog.Loads) + len(prog.Code) {

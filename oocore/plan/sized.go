@@ -104,7 +104,11 @@ func (p *Sized) String() string {
 
 // Header is what a record begins with.
 func (p *Sized) Header() record.Header {
-	h := record.Header{Title: p.Title, Output: p.Arrays[p.Output].Path, Budget: p.Budget, Overhead: p.Budget - p.Arena, Need: p.Need,
+	output := p.Arrays[p.Output].Path
+	if n := len(p.Others); n > 0 {
+		output = fmt.Sprintf("%s and %d more", output, n)
+	}
+	h := record.Header{Title: p.Title, Output: output, Budget: p.Budget, Overhead: p.Budget - p.Arena, Need: p.Need,
 		Predicted: p.Peak, Workers: p.Workers,
 		Device: record.DeviceInfo{Name: p.Device.Name, Memory: p.Device.Memory, Predicted: p.DevicePeak}}
 	maker := map[int]int{} // of each array

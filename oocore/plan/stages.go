@@ -16,6 +16,7 @@ import (
 // other.
 func (c *compiler) stages() error {
 	nodes := c.nodes()
+	c.findRead(nodes)
 	depth := c.depths(nodes)
 	var levels [][]*graph.Node
 	for _, n := range nodes {
@@ -32,13 +33,41 @@ func (c *compiler) stages() error {
 			return err
 		}
 	}
-	if c.plan.Output < 0 {
-		return c.resultStage()
+	for k, out := range c.outputs {
+		if out < 0 {
+			if err := c.resultStage(k); err != nil {
+				return err
+			}
+		} else if c.targets[k].Beside != nil {
+			return fmt.Errorf("nothing is computed beside %s, which is not made element by element", c.roots[k])
+		}
 	}
-	if c.target.Beside != nil {
-		return fmt.Errorf("nothing is computed beside %s, which is not made element by element", c.roots[0])
+	if c.plan.Output = c.outputs[0]; len(c.outputs) > 1 {
+		c.plan.Others = c.outputs[1:]
 	}
 	return nil
+}
+
+// findRead notes the nodes that others read.
+func (c *compiler) findRead(nodes []*graph.Node) {
+	c.read = map[*graph.Node]bool{}
+	for _, n := range nodes {
+		for _, in := range n.In {
+			c.read[in] = true
+		}
+	}
+}
+
+// direct is the target of a node whose stage may write it to its place; -1 where there is
+// none. An output cannot be read before it is whole: what others read, or what is an output
+// twice, is kept and copied.
+func (c *compiler) direct(n *graph.Node) int {
+	roots := c.roots[:len(c.targets)]
+	k := slices.Index(roots, n)
+	if k >= 0 && len(roots) > 1 && (c.read[n] || slices.Contains(roots[k+1:], n)) {
+		return -1
+	}
+	return k
 }
 
 // level adds the stages of materialised nodes that do not need each other.
@@ -173,11 +202,11 @@ func (c *compiler) keepStage(n *graph.Node) error {
 // whole adds the output of a stage whose chunks are whole units of it, which its tasks
 // then write themselves.
 func (c *compiler) whole(n *graph.Node, s *Stage) (int, bool, error) {
-	t := &c.target
-	if n != c.roots[0] || !s.Exact || t.Path == "" || t.Region != nil {
+	k := c.direct(n)
+	if k < 0 || !s.Exact || c.targets[k].Path == "" || c.targets[k].Region != nil {
 		return 0, false, nil
 	}
-	a, err := c.output(n, s.Grid.Chunks)
+	a, err := c.output(k, s.Grid.Chunks)
 	if err != nil || !a.Layout.Sessions() {
 		return 0, false, err
 	}
@@ -187,22 +216,22 @@ func (c *compiler) whole(n *graph.Node, s *Stage) (int, bool, error) {
 		}
 	}
 	s.Unit = a.Layout.Chunks()
-	c.plan.Output = len(c.plan.Arrays)
-	return c.hold(n, a), true, nil
+	c.outputs[k] = c.hold(n, a)
+	return c.outputs[k], true, nil
 }
 
 // result adds the array that a held node's stage fills: the output, or a temporary.
 // Stages that are no maps write boxes of their own, so that an output in units of
 // its own is copied from a temporary.
 func (c *compiler) result(n *graph.Node) (int, error) {
-	if n == c.roots[0] {
-		a, err := c.output(n, nil)
+	if k := c.direct(n); k >= 0 {
+		a, err := c.output(k, nil)
 		if err != nil {
 			return 0, err
 		}
 		if a.Layout.Unit == nil || a.Layout.Open {
-			c.plan.Output = len(c.plan.Arrays)
-			return c.hold(n, a), nil
+			c.outputs[k] = c.hold(n, a)
+			return c.outputs[k], nil
 		}
 	}
 	i := c.plan.temporary(n.String(), n.Shape, n.DType)
@@ -216,11 +245,11 @@ func (p *Plan) temporary(name string, shape []int, t dtype.Type) int {
 	return len(p.Arrays) - 1
 }
 
-// output is the array that the plan returns. natural are the chunks that suit the
-// stage that writes it, where the user names none.
-func (c *compiler) output(root *graph.Node, natural []int) (Array, error) {
-	t := &c.target
-	a := Array{Place: InResult, Name: root.String(), Path: t.Path, Shape: root.Shape, DType: root.DType, Region: t.Region, Whole: t.Whole, Details: t.Details}
+// output is the array that the plan returns for a target. natural are the chunks that
+// suit the stage that writes it, where the user names none.
+func (c *compiler) output(k int, natural []int) (Array, error) {
+	root, t := c.roots[k], &c.targets[k]
+	a := Array{Place: InResult, Name: root.String(), Path: t.Path, Shape: root.Shape, DType: root.DType, Region: t.Region, Whole: t.Whole, Grow: t.Grow, Details: t.Details}
 	if t.Path == "" {
 		a.Place = InCollect
 		return a, nil
@@ -235,9 +264,9 @@ func (c *compiler) output(root *graph.Node, natural []int) (Array, error) {
 	return a, err
 }
 
-// resultStage writes the values of the result to the output.
-func (c *compiler) resultStage() error {
-	root, t, p := c.roots[0], &c.target, c.plan
+// resultStage writes the values of a root to its output.
+func (c *compiler) resultStage(k int) error {
+	root, t, p := c.roots[k], &c.targets[k], c.plan
 	s := Stage{Kind: MapStage, Name: root.String(), Site: root.Site.String()}
 	for i, n := range t.Beside {
 		f, err := foldOf(n)
@@ -249,10 +278,14 @@ func (c *compiler) resultStage() error {
 		}
 		s.Folds = append(s.Folds, f)
 	}
-	prog := c.program(c.roots...)
+	roots := []*graph.Node{root}
+	if t.Beside != nil {
+		roots = c.roots
+	}
+	prog := c.program(roots...)
 	s.Programs = []Program{prog}
 	natural, stored := p.chunksOf(&prog, root)
-	out, err := c.output(root, stored)
+	out, err := c.output(k, stored)
 	if err != nil {
 		return err
 	}
@@ -270,8 +303,9 @@ func (c *compiler) resultStage() error {
 	case t.Chunks != nil:
 		s.Grid.Chunks = clip(t.Chunks, root.Shape)
 	}
-	p.Output = len(p.Arrays)
-	s.Outputs = []int{c.hold(root, out)}
+	c.outputs[k] = len(p.Arrays)
+	p.Arrays = append(p.Arrays, out) // which no other stage can read
+	s.Outputs = []int{c.outputs[k]}
 	c.add(s)
 	return nil
 }

@@ -22,8 +22,9 @@ type Format interface {
 	Place(path string) string
 }
 
-// formats are asked in order; npy and raw files are this package's own.
-var formats []Format
+// formats are asked in order; npy and raw files, and stacks of any, are this package's
+// own.
+var formats = []Format{stackFormat{}}
 
 // Register makes a format known, before any array is opened: packages call it as
 // they are loaded.

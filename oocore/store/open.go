@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
 
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/store/blob"
@@ -26,6 +28,8 @@ var (
 //	x.npy                              NumPy's, versions 1 to 3
 //	x.bin?shape=10,20&dtype=float32    elements and nothing else; offset=N skips
 //	                                   N bytes, order=F is Fortran's order
+//	frames/*.npy?axis=0                files of one shape and dtype, stacked along a
+//	                                   new axis in the order of their names
 //
 // An array is refused while the writing of a region of it, by whatever process and
 // under whatever name, has not ended with a Commit: until that region is written
@@ -93,6 +97,10 @@ func fileVersion(st fs.FileInfo) FileVersion {
 // SameFile reports whether two paths lead to one file, also through links. A
 // path that leads nowhere is the same as none.
 func SameFile(a, b string) bool {
+	if pattern, _, _, ok := cutStack(a); ok {
+		files, _ := filepath.Glob(pattern)
+		return slices.ContainsFunc(files, func(file string) bool { return SameFile(file, b) })
+	}
 	sa, errA := statPath(a)
 	sb, errB := statPath(b)
 	return errA == nil && errB == nil && os.SameFile(sa, sb)

@@ -27,6 +27,21 @@ func Absolute(path string) (string, error) {
 	return filepath.Abs(path)
 }
 
+// Place is the file or folder of this machine that a path's array is written to, from any
+// folder and with links followed, or its address in an object store. Several arrays may have
+// one.
+func Place(path string) (string, error) {
+	place := formatOf(path).Place(path)
+	if blob.Remote(place) {
+		return place, nil
+	}
+	target, err := followed(place)
+	if err != nil {
+		return "", pathError("create", path, err)
+	}
+	return filepath.Abs(target)
+}
+
 // location is a path taken apart.
 type location struct {
 	file   string

@@ -264,4 +264,7 @@ type Meta struct {
 	// Region, where it is set, writes only this box of an array that is there already:
 	// boxes of Write are in the whole array's indices, and other chunks stay untouched.
 	Region *grid.Box
+	// Grow says that Region is what an array that is there gets besides, and Shape is what
+	// it has then. Only Zarr arrays grow.
+	Grow bool
 }

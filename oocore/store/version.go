@@ -31,6 +31,9 @@ func (v Version) Equal(w Version) bool {
 // where the file system's times cannot be relied on. For a file that was changed a moment
 // ago it waits for a tick of the file system's clock.
 func VersionOf(ctx context.Context, path string) (v Version, err error) {
+	if _, _, _, several := cutStack(path); several {
+		return stackVersion(ctx, path)
+	}
 	reliable := true
 	file := formatOf(path).Place(path)
 	if !blob.Remote(path) {

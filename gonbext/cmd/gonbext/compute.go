@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"io"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -16,11 +17,12 @@ import (
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/expr"
 	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/store"
 )
 
 func newCompute() *cobra.Command {
 	var j job
-	var out string
+	var to []string
 	var list bool
 	c := &cobra.Command{
 		Use:   "compute EXPR NAME=PATH... -o DST",
@@ -28,8 +30,14 @@ func newCompute() *cobra.Command {
 		Long: `Compute an expression of stored arrays within a budget of memory.
 
 EXPR is written in Go's expression syntax over NumPy's names, with positional axes: tanh(sqrt(b)*2 + exp(-b)),
-mean(x, 0), matmul(a, b), astype(x, "float16"), slice(x, "0:100, ::2"), where(x > 0, x, 0). A result of no
-dimensions is printed where no -o is given.
+mean(x, 0), matmul(a, b), astype(x, "float16"), slice(x, "0:100, ::2"), where(x > 0, x, 0). A result of at
+most 1000 elements is printed where no -o is given.
+
+Several results of one run are definitions, each of which can use those before it, and have an -o NAME=PATH each.
+What they share is computed once.
+
+A PATH with a * is a pattern: its files, in the order of their names, are stacked along a new first axis, or another
+with '?axis=-1' behind it.
 
 What has a length that only values know, such as mask(x, x > 0), is counted first, and --plan refuses it. cp, tucker and
 hosvd run first, too: --plan leaves their own passes out.`,
@@ -37,6 +45,9 @@ hosvd run first, too: --plan leaves their own passes out.`,
   gonbext compute 'mean(x, 0)' x=acts.npy -o means.npy --report means.html
   gonbext compute 'x - mean(x, 0)' x=acts.zarr -o centred.zarr --chunks 1024x512 --shards 16384x512 --codec blosc:lz4
   gonbext compute 'std(x)' x=acts.npy
+  gonbext compute 'x*2' x=today.npy -o all.zarr --append 0
+  gonbext compute 'median(x, 0)' x='frames/*.npy' -o background.npy
+  gonbext compute 'm = mean(x, 0); c = x - m' x=acts.npy -o m=means.npy -o c=centred.zarr
   gonbext compute 'tucker(x, 8, 8, 8, "core")' x=cube.npy -o core.npy --report core.html
   gonbext compute --list`,
 		Args: func(c *cobra.Command, args []string) error {
@@ -50,6 +61,17 @@ hosvd run first, too: --plan leaves their own passes out.`,
 				return listOperations(c.OutOrStdout())
 			}
 			j.expression = args[0]
+			definitions, err := expr.Definitions(args[0])
+			if err != nil {
+				return failure(err)
+			}
+			if definitions != nil {
+				return j.computeAll(c, definitions, args[1:], to)
+			}
+			out, err := oneOutput(to)
+			if err != nil {
+				return err
+			}
 			names, err := openNames(c.Context(), args[1:])
 			if err != nil {
 				return failure(err)
@@ -60,7 +82,7 @@ hosvd run first, too: --plan leaves their own passes out.`,
 			}
 			if expr.Decomposes(args[0]) { // which takes its time: what is to be refused after it is refused before
 				planned := append(opts[:len(opts):len(opts)], oocore.PlanOnly(), oocore.Target(out), oocore.Cell(record.Unreported))
-				if err := foresee(oocore.EvalContext(c.Context(), args[0], names, planned...), out, opts); err != nil {
+				if err := j.foresee(oocore.EvalContext(c.Context(), args[0], names, planned...), out, opts); err != nil {
 					return failure(err)
 				}
 				if err := checkUsed(args[0], names); err != nil {
@@ -70,7 +92,7 @@ hosvd run first, too: --plan leaves their own passes out.`,
 			stop := showProgress(c.ErrOrStderr(), j.id)
 			a := oocore.EvalContext(c.Context(), args[0], names, append(opts[:len(opts):len(opts)], oocore.Target(out))...)
 			stop()
-			if err := checkOutput(a, out); err != nil {
+			if err := j.checkOutput(a, out); err != nil {
 				return failure(err)
 			}
 			if err := checkUsed(args[0], names); err != nil {
@@ -79,7 +101,7 @@ hosvd run first, too: --plan leaves their own passes out.`,
 			return j.do(c, a, out)
 		},
 	}
-	c.Flags().StringVarP(&out, "output", "o", "", "array to write: x.zarr, x.npy, x.safetensors#name, x.npz#name, or x.bin for bare elements")
+	c.Flags().StringArrayVarP(&to, "output", "o", nil, "array to write: x.zarr, x.npy, x.safetensors#name, x.npz#name, or x.bin for bare elements; NAME=PATH for each of several")
 	c.Flags().StringVar(&j.device, "device", "cpu", "cpu, cuda:0, or model:8GiB for a modelled GPU of that memory")
 	c.Flags().BoolVar(&list, "list", false, "print what EXPR can call, and nothing else")
 	j.flags(c)
@@ -87,23 +109,26 @@ hosvd run first, too: --plan leaves their own passes out.`,
 }
 
 // foresee refuses what could not be written, of an array that was planned where it could be.
-func foresee(a *oocore.Array, out string, opts []oocore.Option) error {
+func (j *job) foresee(a *oocore.Array, out string, opts []oocore.Option) error {
 	if a.Err() != nil {
 		return nil
 	}
-	if err := checkOutput(a, out); err != nil {
+	if err := j.checkOutput(a, out); err != nil {
 		return err
 	}
 	_, err := a.Plan(out, opts...)
 	return err
 }
 
-// checkOutput refuses what is no array, and one without a place.
-func checkOutput(a *oocore.Array, out string) error {
+// mostPrinted is how many elements an array that is printed has at most.
+const mostPrinted = 1000
+
+// checkOutput refuses what is no array, and one without a place that is too large to print.
+func (j *job) checkOutput(a *oocore.Array, out string) error {
 	if err := a.Err(); err != nil {
 		return err
 	}
-	if out == "" && a.Dims() > 0 {
+	if out == "" && a.Dims() > 0 && (j.asJSON || a.Size() > mostPrinted) {
 		return usagef("the result has shape %v: say with -o where to write it", a.Shape())
 	}
 	return nil
@@ -131,6 +156,15 @@ func listOperations(w io.Writer) error {
 	return t.Flush()
 }
 
+// stacked is the path of an input: what has a * is a pattern, whose files are stacked along
+// axis 0 unless it says another.
+func stacked(path string) string {
+	if _, err := os.Stat(path); err == nil || !strings.Contains(path, "*") || strings.Contains(path, "axis=") {
+		return path
+	}
+	return store.StackPath(path, 0)
+}
+
 // openNames opens the arrays of NAME=PATH arguments.
 func openNames(ctx context.Context, args []string) (oocore.Names, error) {
 	names := make(oocore.Names)
@@ -144,7 +178,7 @@ func openNames(ctx context.Context, args []string) (oocore.Names, error) {
 		case names[name] != nil:
 			return nil, usagef("the name %s is given twice", name)
 		}
-		names[name] = oocore.OpenContext(ctx, path)
+		names[name] = oocore.OpenContext(ctx, stacked(path))
 		var open *oocore.Error
 		if errors.As(names[name].Err(), &open) {
 			return nil, open.Err // which names the file

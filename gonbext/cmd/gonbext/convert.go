@@ -25,10 +25,11 @@ goes on where it stopped.`,
 		Example: `  gonbext convert acts.npy acts.zarr --chunks 1024x512 --codec zstd:3
   gonbext convert rows.zarr columns.zarr --chunks 65536x8 --memory 512MiB --plan
   gonbext convert acts.npy half.npy --dtype float16 --memory 256MiB
+  gonbext convert 'frames/*.npy' frames.zarr --chunks 16x512x512
   gonbext convert 'acts.bin?shape=3075200x512&dtype=float32' acts.safetensors#acts`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
-			a := oocore.OpenContext(c.Context(), args[0])
+			a := oocore.OpenContext(c.Context(), stacked(args[0]))
 			var open *oocore.Error
 			if errors.As(a.Err(), &open) {
 				return failure(open.Err) // which names the file

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
@@ -12,7 +13,11 @@ import (
 // one, which says the budget and the device, and those that its expression took before.
 // Peaks are the highest of all, times and counts their sum. All sizes are bytes.
 type figures struct {
-	Run           string        `json:"run"` // the last
+	Status        string        `json:"status"` // of the last: done, skipped, planned; failed and cancelled ones have an error
+	Title         string        `json:"title"`
+	Output        string        `json:"output,omitempty"`
+	Outputs       []string      `json:"outputs,omitempty"` // where there are several
+	Run           string        `json:"run"`               // the last
 	Seconds       float64       `json:"seconds"`
 	Budget        int64         `json:"budget"`
 	PredictedPeak int64         `json:"predicted_peak"` // of the run's buffers
@@ -25,7 +30,8 @@ type figures struct {
 	WrittenBytes  int64         `json:"written_bytes"`
 	Device        deviceFigures `json:"device"`
 	Resume        string        `json:"resume,omitempty"` // why it started over where an earlier run left something
-	Value         string        `json:"value,omitempty"`  // of a result that was printed
+	Value         *result       `json:"value,omitempty"`  // of no dimensions, without an output
+	Error         string        `json:"error,omitempty"`  // of what had to be done after the run
 	// Stages are those of the last run, as planned and as measured.
 	Stages []record.StageReport `json:"stages"`
 }
@@ -45,13 +51,22 @@ func ended(runs []*record.Run) bool {
 	return !slices.ContainsFunc(runs, func(r *record.Run) bool { return r.End == nil })
 }
 
-// figuresOf are the figures of runs that have ended. Without any they are zero.
-func figuresOf(runs []*record.Run) *figures {
+// figuresOf are the figures of runs that have ended. Without records they are those of the
+// report of the last.
+func figuresOf(runs []*record.Run, r *oocore.RunReport) *figures {
+	f := &figures{Status: r.Status, Title: r.Title}
+	if f.Outputs = r.Outputs; len(r.Outputs) == 1 {
+		f.Output, f.Outputs = r.Outputs[0], nil
+	}
 	if len(runs) == 0 {
-		return &figures{}
+		f.Seconds, f.Budget, f.PredictedPeak, f.MeasuredPeak, f.Passes = r.Seconds, r.Budget, r.PredictedPeak, r.MeasuredPeak, r.Passes
+		f.Chunks, f.Computed, f.Skipped, f.ReadBytes, f.WrittenBytes = r.Chunks, r.Computed, r.Skipped, r.Read, r.Written
+		f.Device = deviceFigures{r.Device, r.DevicePredictedPeak, r.DeviceMeasuredPeak, r.OOMEvents}
+		return f
 	}
 	last := runs[len(runs)-1].Header
-	f := &figures{Stages: runs[len(runs)-1].Explain(), Run: last.Run, Budget: last.Budget, Resume: last.Resume, Device: deviceFigures{Name: cmp.Or(last.Device.Name, "cpu")}}
+	f.Stages, f.Run, f.Budget, f.Resume = runs[len(runs)-1].Explain(), last.Run, last.Budget, last.Resume
+	f.Device.Name = cmp.Or(last.Device.Name, "cpu")
 	for _, r := range runs {
 		h, end := r.Header, r.End
 		f.Seconds += end.Duration.Seconds()

@@ -26,7 +26,7 @@ it says what each of them is.`,
   gonbext info 'acts.bin?shape=3075200x512&dtype=float32' --json`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			i, err := inspect.Describe(c.Context(), args[0], chunks)
+			i, err := inspect.Describe(c.Context(), stacked(args[0]), chunks)
 			if err != nil {
 				return err
 			}

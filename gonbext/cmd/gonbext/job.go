@@ -32,6 +32,8 @@ type job struct {
 	memory, device        string
 	chunks, shards, codec string
 	region                string
+	axis                  int  // to append along, where appends is set
+	appends               bool // to the output, which is there
 	dims, fill            string
 	attributes            []string // KEY=JSON
 	workers, processes    int
@@ -39,8 +41,9 @@ type job struct {
 	report                string // path of the page
 	asJSON                bool
 
-	id         string // by which the run's record is found
-	expression string // that it computes, where it is one
+	ran        oocore.RunReport // the last run
+	id         string           // by which the run's record is found
+	expression string           // that it computes, where it is one
 }
 
 // flags are those of every command that runs.
@@ -51,6 +54,7 @@ func (j *job) flags(c *cobra.Command) {
 	f.StringVar(&j.shards, "shards", "", "shape of the groups of chunks that are stored as one object, such as 16384x512")
 	f.StringVar(&j.codec, "codec", "", "compression of the output: none, zstd:3, gzip:5, blosc:lz4:5:shuffle (default the format's own)")
 	f.StringVar(&j.region, "region", "", "write into this part of an output that is there already, such as 1000:2000")
+	f.IntVar(&j.axis, "append", 0, "append along this axis to an output that is there already, which is a Zarr array")
 	f.StringVar(&j.dims, "dims", "", "names of the output's dimensions, such as time,y,x (default those of the inputs)")
 	f.StringArrayVar(&j.attributes, "attr", nil, "an attribute of the output as KEY=JSON, such as units='\"K\"'; may be given again")
 	f.StringVar(&j.fill, "fill-value", "", "value that marks missing elements of the output, such as -9999 or NaN (default that of a copied array)")
@@ -60,7 +64,7 @@ func (j *job) flags(c *cobra.Command) {
 	f.BoolVar(&j.plan, "plan", false, "show the plan and run nothing")
 	f.BoolVar(&j.explain, "explain", false, "show the plan's stages with what each of them took, when the run has ended")
 	f.StringVar(&j.report, "report", "", "write a page with the run's charts to this file")
-	f.BoolVar(&j.asJSON, "json", false, "print one JSON object of the run's figures")
+	f.BoolVar(&j.asJSON, "json", false, "print one JSON object: status, value and figures of the run, or its error")
 }
 
 // options are the flags as oocore has them. An error is wrong usage, but where
@@ -69,7 +73,8 @@ func (j *job) options(c *cobra.Command) ([]oocore.Option, error) {
 	if j.id == "" { // an expression may run something before what it stands for is computed
 		j.id = record.CommandCell + rand.Text()
 	}
-	opts := []oocore.Option{oocore.Cell(j.id)}
+	opts := []oocore.Option{oocore.Cell(j.id), oocore.Report(&j.ran)}
+	j.appends = c.Flags().Changed("append")
 	if c.Flags().Changed("memory") {
 		n, err := units.ParseSize(j.memory)
 		if err != nil {
@@ -225,13 +230,16 @@ func (j *job) do(c *cobra.Command, a *oocore.Array, path string) error {
 
 // compute shows the progress of a while it is computed. value is the result
 // where there is no path.
-func (j *job) compute(c *cobra.Command, a *oocore.Array, path string, opts []oocore.Option) (value string, err error) {
+func (j *job) compute(c *cobra.Command, a *oocore.Array, path string, opts []oocore.Option) (value *result, err error) {
 	defer showProgress(c.ErrOrStderr(), j.id)()
 	ctx := c.Context()
-	if path != "" {
+	switch {
+	case j.appends:
+		_, err = a.Append(ctx, path, j.axis, opts...)
+	case path != "":
 		_, err = a.Save(ctx, path, opts...)
-	} else {
-		value, err = collectText(ctx, a, opts)
+	default:
+		value, err = collectResult(ctx, a, opts)
 	}
 	if errors.Is(err, oocore.ErrPlanned) {
 		err = nil
@@ -250,9 +258,9 @@ func failure(err error) error {
 // interrupted says what a run leaves that the user has ended.
 func interrupted(err error) error {
 	if kept, ok := errors.AsType[*exec.ResumableError](err); ok {
-		return fmt.Errorf("interrupted: the output is as it was, and %s: the same command again goes on there", kept.Kept())
+		return interruptedf("interrupted: the output is as it was, and %s: the same command again goes on there", kept.Kept())
 	}
-	return errors.New("interrupted: nothing was written")
+	return interruptedf("interrupted: nothing was written")
 }
 
 // wrongUsage marks what is wrong with the text of an expression or an option.
@@ -267,7 +275,7 @@ func wrongUsage(err error) error {
 
 // tell says what the run did, from its record. A run without one is done all the same:
 // its value is printed, and a warning says what is missing.
-func (j *job) tell(w, warnings io.Writer, value string) error {
+func (j *job) tell(w, warnings io.Writer, value *result) error {
 	runs, err := runsOf(j.id)
 	if err == nil && (len(runs) == 0 || j.asJSON && !ended(runs)) {
 		err = errNoRecord
@@ -280,17 +288,24 @@ func (j *job) tell(w, warnings io.Writer, value string) error {
 		runs = nil
 	}
 	if j.report != "" && runs != nil {
-		if err := j.writeReport(runs); err != nil {
-			return errors.Join(err, printValue(w, value))
-		}
+		err = j.writeReport(runs)
+	} else {
+		err = nil
 	}
 	switch {
 	case j.asJSON:
-		f := figuresOf(runs)
+		f := figuresOf(runs, &j.ran)
 		f.Value = value
+		if err != nil {
+			f.Error = err.Error()
+			return errors.Join(printedError{err}, printJSON(w, f))
+		}
 		return printJSON(w, f)
-	case value != "":
-		return printValue(w, value)
+	case value != nil:
+		_, failed := fmt.Fprintln(w, value)
+		return errors.Join(err, failed)
+	case err != nil:
+		return err
 	}
 	for _, r := range runs {
 		out, err := chart.Report([]*record.Run{r}, chart.Options{Mode: chart.None})
@@ -309,14 +324,6 @@ func (j *job) tell(w, warnings io.Writer, value string) error {
 		}
 	}
 	return nil
-}
-
-func printValue(w io.Writer, value string) error {
-	if value == "" {
-		return nil
-	}
-	_, err := fmt.Fprintln(w, value)
-	return err
 }
 
 // checkReport refuses a report that could not be written after all has been computed.

@@ -44,6 +44,16 @@ type usageError struct{ error }
 // usagef makes an error that ends the command with exit status 2.
 func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
+// interruptedError is of what the user has ended.
+type interruptedError struct{ error }
+
+func interruptedf(format string, args ...any) error {
+	return interruptedError{fmt.Errorf(format, args...)}
+}
+
+// printedError is one that the command's JSON object has told already.
+type printedError struct{ error }
+
 // exitError ends the command with an exit status where all has been said.
 type exitError int
 
@@ -51,13 +61,14 @@ func (e exitError) Error() string { return fmt.Sprintf("exit status %d", int(e))
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	err := newRoot().ExecuteContext(ctx)
+	c, err := newRoot().ExecuteContextC(ctx)
 	stop()
-	os.Exit(status(err))
+	os.Exit(status(c, err))
 }
 
-// status prints err in one line and gives the exit status that it means.
-func status(err error) int {
+// status prints err in one line, and as an object where the command is to print JSON. It
+// returns the exit status that it means.
+func status(c *cobra.Command, err error) int {
 	var usage usageError
 	var exit exitError
 	switch {
@@ -67,6 +78,9 @@ func status(err error) int {
 		return int(exit)
 	}
 	fmt.Fprintln(os.Stderr, "gonbext:", err)
+	if printsJSON(c) {
+		printFailure(c.OutOrStdout(), err)
+	}
 	if errors.As(err, &usage) {
 		return exitUsage
 	}

@@ -28,7 +28,7 @@ func call(t *testing.T, args ...string) (said string, exit int) {
 	root := newRoot()
 	root.SetArgs(args)
 	root.SetOut(w)
-	exit = status(root.ExecuteContext(t.Context()))
+	exit = status(root.ExecuteContextC(t.Context()))
 	w.Close()
 	said = <-all
 	r.Close()

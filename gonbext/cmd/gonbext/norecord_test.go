@@ -36,8 +36,12 @@ func TestComputeWithoutRunLogPrintsItsValue(t *testing.T) {
 			if o := call(); o.stdout != "10\n" {
 				t.Errorf("it printed %q", o.stdout)
 			}
-			var figures struct{ Value string }
-			if o := call("--json"); json.Unmarshal([]byte(o.stdout), &figures) != nil || figures.Value != "10" {
+			var figures struct {
+				Value    int
+				Computed int
+				Status   string
+			}
+			if o := call("--json"); json.Unmarshal([]byte(o.stdout), &figures) != nil || figures.Value != 10 || figures.Status != "done" || figures.Computed != 1 {
 				t.Errorf("it printed %q", o.stdout)
 			}
 			call("-o", "sum.npy")

@@ -105,7 +105,7 @@ func TestRefusals(t *testing.T) {
 		{"no path", []string{"compute", "sqrt(x)", "x", "-o", "out.npy"}, 2, []string{"NAME=PATH"}},
 		{"no name", []string{"compute", "sqrt(x)", "=x.npy", "-o", "out.npy"}, 2, []string{"name"}},
 		{"a name twice", []string{"compute", "sqrt(x)", "x=x.npy", "x=y.npy", "-o", "out.npy"}, 2, []string{"twice"}},
-		{"nowhere to write", []string{"compute", "sqrt(x)", "x=x.npy"}, 2, []string{"-o"}},
+		{"nowhere to write", []string{"compute", "sqrt(x)", "x=row.npy"}, 2, []string{"-o"}},
 		{"budget in words", roots("--memory", "lots"), 2, []string{"lots", "512MiB"}},
 		{"budget without a unit", roots("--memory", "512"), 2, []string{"did you mean 512MiB?"}},
 		{"a name that is not used", []string{"compute", "sqrt(x)", "x=x.npy", "y=y.npy", "-o", "out.npy"}, 2, []string{"y is not used"}},
@@ -220,9 +220,9 @@ func begun(t *testing.T, dir string) {
 }
 
 // during starts a computation of seconds and does something while it lasts.
-func during(t *testing.T, dir string, do func(*os.Process)) outcome {
+func during(t *testing.T, dir string, do func(*os.Process), more ...string) outcome {
 	t.Helper()
-	c := slow(t, dir, "compute", "sum(tanh(sin(x)) + arctan(cos(x)) + arcsinh(exp(x)), 0)", "-o", "out.npy")
+	c := slow(t, dir, append([]string{"compute", "sum(tanh(sin(x)) + arctan(cos(x)) + arcsinh(exp(x)), 0)", "-o", "out.npy"}, more...)...)
 	var stdout, stderr bytes.Buffer
 	c.Stdout, c.Stderr = &stdout, &stderr
 	if err := c.Start(); err != nil {

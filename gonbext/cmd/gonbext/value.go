@@ -2,48 +2,97 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"math"
+	"strings"
 
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/dtype"
 )
 
-// collectText computes an array of no dimensions and writes its value out, with
-// the digits that its type has.
-func collectText(ctx context.Context, a *oocore.Array, opts []oocore.Option) (string, error) {
-	switch a.DType() {
-	case dtype.Bool:
-		return text[bool](ctx, a, opts)
-	case dtype.Int8:
-		return text[int8](ctx, a, opts)
-	case dtype.Int16:
-		return text[int16](ctx, a, opts)
-	case dtype.Int32:
-		return text[int32](ctx, a, opts)
-	case dtype.Int64:
-		return text[int64](ctx, a, opts)
-	case dtype.Uint8:
-		return text[uint8](ctx, a, opts)
-	case dtype.Uint16:
-		return text[uint16](ctx, a, opts)
-	case dtype.Uint32:
-		return text[uint32](ctx, a, opts)
-	case dtype.Uint64:
-		return text[uint64](ctx, a, opts)
-	case dtype.Float16, dtype.BFloat16, dtype.Float32:
-		return text[float32](ctx, a.AsType(dtype.Float32), opts)
-	case dtype.Complex64:
-		return text[complex64](ctx, a, opts)
-	case dtype.Complex128:
-		return text[complex128](ctx, a, opts)
+// result is the value of an array of no dimensions, or the text of another.
+type result struct{ value any }
+
+// collectResult computes an array that is printed.
+func collectResult(ctx context.Context, a *oocore.Array, opts []oocore.Option) (*result, error) {
+	if a.Dims() == 0 {
+		return collectValue(ctx, a, opts)
 	}
-	return text[float64](ctx, a, opts)
+	var text strings.Builder
+	if err := a.Print(ctx, &text, opts...); err != nil {
+		return nil, err
+	}
+	return &result{strings.TrimSuffix(text.String(), "\n")}, nil
 }
 
-func text[T oocore.Element](ctx context.Context, a *oocore.Array, opts []oocore.Option) (string, error) {
+// collectValue computes an array of no dimensions.
+func collectValue(ctx context.Context, a *oocore.Array, opts []oocore.Option) (*result, error) {
+	switch a.DType() {
+	case dtype.Bool:
+		return single[bool](ctx, a, opts)
+	case dtype.Int8:
+		return single[int8](ctx, a, opts)
+	case dtype.Int16:
+		return single[int16](ctx, a, opts)
+	case dtype.Int32:
+		return single[int32](ctx, a, opts)
+	case dtype.Int64:
+		return single[int64](ctx, a, opts)
+	case dtype.Uint8:
+		return single[uint8](ctx, a, opts)
+	case dtype.Uint16:
+		return single[uint16](ctx, a, opts)
+	case dtype.Uint32:
+		return single[uint32](ctx, a, opts)
+	case dtype.Uint64:
+		return single[uint64](ctx, a, opts)
+	case dtype.Float16, dtype.BFloat16, dtype.Float32:
+		return single[float32](ctx, a.AsType(dtype.Float32), opts)
+	case dtype.Complex64:
+		return single[complex64](ctx, a, opts)
+	case dtype.Complex128:
+		return single[complex128](ctx, a, opts)
+	}
+	return single[float64](ctx, a, opts)
+}
+
+func single[T oocore.Element](ctx context.Context, a *oocore.Array, opts []oocore.Option) (*result, error) {
 	v, err := oocore.Collect[T](ctx, a, opts...)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	return fmt.Sprint(v[0]), nil
+	return &result{v[0]}, nil
+}
+
+// String is the value with the digits that its type has.
+func (r *result) String() string { return fmt.Sprint(r.value) }
+
+// MarshalJSON writes a number or a bool, and a complex number as [re, im]. JSON has no NaN
+// and no infinity: they are "NaN", "Infinity" and "-Infinity".
+func (r *result) MarshalJSON() ([]byte, error) {
+	switch v := r.value.(type) {
+	case float32:
+		return json.Marshal(finite(v))
+	case float64:
+		return json.Marshal(finite(v))
+	case complex64:
+		return json.Marshal([2]any{finite(real(v)), finite(imag(v))})
+	case complex128:
+		return json.Marshal([2]any{finite(real(v)), finite(imag(v))})
+	}
+	return json.Marshal(r.value)
+}
+
+// finite is v as JSON has it.
+func finite[T float32 | float64](v T) any {
+	switch f := float64(v); {
+	case math.IsNaN(f):
+		return "NaN"
+	case math.IsInf(f, 1):
+		return "Infinity"
+	case math.IsInf(f, -1):
+		return "-Infinity"
+	}
+	return v
 }

@@ -1,4 +1,4 @@
-// Package checkpoint is what an unfinished run leaves, to resume from: which tasks are
+// Package checkpoint holds what an unfinished run leaves, to resume from: which tasks are
 // done, what of them is durable, and what the next run of the same plan takes from there.
 //
 // A checkpoint lies in the output's staging folder. Its journal notes tasks and stages;

@@ -111,8 +111,7 @@ func (l consolidatedGroups) restore(ctx context.Context) {
 // editConsolidated changes the entries of a group's consolidated metadata. It returns
 // nil where there are none, or nothing changes. Where change returns nil the consolidated metadata are dropped.
 func editConsolidated(text []byte, change func(members) (members, bool)) ([]byte, error) {
-	const mark = "\ue000bare\ue000" // of what JSON does not have and Python writes
-	group, err := parseMembers(quoteBare(text, mark))
+	group, err := parseMembers(quoteBare(text, bareMark))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", v3File, err)
 	}
@@ -137,14 +136,22 @@ func editConsolidated(text []byte, change func(members) (members, bool)) ([]byte
 	default:
 		group = group.set(consolidatedField, inline.set("metadata", all.encode()).encode())
 	}
+	return group.text()
+}
+
+// bareMark is what stands in the quotes around what JSON does not have and Python writes.
+const bareMark = "\ue000bare\ue000"
+
+// text is the object as a file has it, with what JSON does not have out of its quotes.
+func (l members) text() ([]byte, error) {
 	var out bytes.Buffer
-	if err := json.Indent(&out, group.encode(), "", "  "); err != nil {
+	if err := json.Indent(&out, l.encode(), "", "  "); err != nil {
 		return nil, err
 	}
 	out.WriteByte('\n')
 	b := out.Bytes()
 	for _, word := range bareWords {
-		b = bytes.ReplaceAll(b, []byte(`"`+mark+word+`"`), []byte(word))
+		b = bytes.ReplaceAll(b, []byte(`"`+bareMark+word+`"`), []byte(word))
 	}
 	return b, nil
 }

@@ -25,6 +25,13 @@ const (
 // layout is how create would lay an array out. Of a region it reads the metadata of
 // the array that is there.
 func layout(path string, m store.Meta) (store.Layout, error) {
+	if m.Grow {
+		grown, _, _, err := growing(context.Background(), path, m)
+		if err != nil {
+			return store.Layout{}, err
+		}
+		return newWriteLayout(grown, true).layout(*m.Region), nil
+	}
 	if m.Region != nil {
 		found, _, err := existing(context.Background(), path, m)
 		if err != nil {
@@ -66,6 +73,9 @@ func (d *writeLayout) open() bool { return d.random && d.pipeline.Plain() && d.s
 // then the old chunks are deleted.
 func create(path string, m store.Meta) (store.Writer, error) {
 	ctx := context.Background()
+	if m.Grow {
+		return createGrown(ctx, path, m)
+	}
 	if m.Region != nil {
 		return createRegion(ctx, path, m)
 	}

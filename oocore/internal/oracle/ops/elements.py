@@ -194,9 +194,11 @@ def leaves(rng):
         shape = lengths(rng, most=3)
         value = int(rng.integers(-9, 9)) if rng.random() < 0.5 else float(rng.standard_normal())
         yield case("full", f"full({joined([value, *shape])})", {}, lambda: np.full(shape, value))
+        yield case("zeros", f"zeros({joined(shape)})", {}, lambda: np.zeros(shape))
+        yield case("ones", f"ones({joined(shape)})", {}, lambda: np.ones(shape))
         seed = int(rng.integers(1 << 62))
         yield case("random", f"random({joined([seed, *shape])})", {}, lambda: uniform(seed, shape))
-    for bad in ("arange(0, 1, 0)", "linspace(0, 1, -1)", "full(1, -1)", "random(-1, 3)"):
+    for bad in ("arange(0, 1, 0)", "linspace(0, 1, -1)", "full(1, -1)", "zeros(-1)", "ones(2, -3)", "random(-1, 3)"):
         yield {"op": bad.split("(")[0], "expr": bad, "in": {}, "error": True}
 
 

@@ -1,0 +1,204 @@
+package gonbext
+
+import "github.com/gonbext/gonbext/oocore"
+
+// exercises are those of the lessons, by lesson and number. Lessons and answers
+// are tested against each other.
+var exercises = map[string]*exercise{
+	"01.1": {
+		want: 524_288.0, because: "1 GiB by 512 × 4 bytes.",
+		hint: "A row has 512 elements of 4 bytes. How many of them are 2³⁰ bytes?",
+		slips: []slip{
+			{2_097_152.0, "an element has 4 bytes."},
+			{262_144.0, "a float32 has 4 bytes, not 8."},
+			{488_281.0, "1 GiB is 2³⁰ bytes, not 10⁹."},
+		},
+	},
+	"01.2": {
+		want: []int{4096, 512}, because: "4,096 rows of 512 × 4 bytes are 8 MiB, one piece of the file.",
+		hint: "A row has 512 × 4 bytes = 2 KiB. How many of them are 8 MiB?",
+		slips: []slip{
+			{[]int{512, 4096}, "the array has 512 columns: rows come first."},
+			{[]int{3_075_200, 512}, "that is the whole array."},
+			{[]int{2048, 512}, "that is 4 MiB: a float32 has 4 bytes, not 8."},
+		},
+	},
+	"02.1": {
+		want: "columns.zarr", because: "A chunk of whole columns holds all of one column, and 1/64 of the others.",
+		hint: "Count the chunks that one column goes through, in each of the three.",
+		slips: []slip{
+			{"rows.zarr", "a column goes through every chunk of whole rows: that reads the whole file."},
+			{"tiles.zarr", "a column goes through 8 of the 64 tiles. One of the others does better."},
+		},
+	},
+	"02.2": {
+		want: 16.0, because: "2 × 8 shards of 2,048 × 1,024, whatever the chunks in them.",
+		hint: "Each shard is one file. How many of 2,048 × 1,024 cover 4,096 × 8,192?",
+		slips: []slip{
+			{2048.0, "those are the chunks. A shard has many of them in one file."},
+			{128.0, "those are the chunks of one shard."},
+		},
+	},
+	"03.1": {
+		want: 16.0, because: "256 = 8 × 30 + 16.",
+		hint: "What remains of 256 when batches of 30 are taken from it?",
+		slips: []slip{
+			{30.0, "30 does not divide 256."},
+			{8.0, "that is the number of whole batches."},
+		},
+	},
+	"03.2": {
+		want: func() *oocore.Array {
+			film := oocore.Random(oocore.Float32, 3, 20, 16, 16)
+			return film.Sub(film.Mean(0)).Abs().Max(0)
+		},
+		because: "Two passes: one for the mean, one for the largest difference from it.",
+		hint:    "film.Mean(0) has one value a pixel, and is broadcast against all frames; then Abs, then Max(0).",
+	},
+	"04.1": {
+		want: 1000.0, because: "10 × 10 blocks of C, each a sum of 10 products.",
+		hint: "C has 10 × 10 blocks. Each is a sum over k of products of two blocks.",
+		slips: []slip{
+			{100.0, "one product for each block of C leaves the sum over k out: that is the mistake of the first section."},
+			{20.0, "each block of A meets many blocks of B."},
+		},
+	},
+	"04.2": {
+		want: 8_388_608_000.0, because: "1,000 products × 2 blocks × 1,024 × 1,024 × 4 bytes: ten times both matrices.",
+		hint: "The number of block products, times two blocks, times the bytes of a block.",
+		slips: []slip{
+			{4_194_304_000.0, "a product reads a block of A and one of B."},
+			{838_860_800.0, "that reads both matrices once. Each block is read for 10 products."},
+			{2_097_152_000.0, "times the 4 bytes of a float32."},
+		},
+	},
+	"04.3": {
+		want: func() *oocore.Array {
+			return oocore.Random(oocore.Float64, 1, 96, 64).MatMul(oocore.Random(oocore.Float64, 2, 64, 96))
+		},
+		because: "A sum over k of (columns of A) × (rows of B).",
+		hint:    "Cut A's columns and B's rows at the same places, multiply each pair, and Add the two products.",
+	},
+	"05.1": {
+		want: 21.0, because: "1,021 = 5 × 200 + 21.",
+		hint: "What remains of 1,021 when batches of 200 are taken from it?",
+		slips: []slip{
+			{200.0, "200 does not divide 1,021."},
+			{5.0, "that is the number of whole batches."},
+			{221.0, "one more whole batch fits."},
+		},
+	},
+	"05.2": {
+		want: 136.0 * 136 / (128 * 128), within: 0.002, because: "136² / 128² = 1.129: 13 % is read twice or more.",
+		hint: "A tile of 128 × 128 reads 4 more on each of its four sides. Divide the areas.",
+		slips: []slip{
+			{136.0 / 128, "the halo is on either side, 128 + 4 + 4, and along both axes."},
+		},
+	},
+	"05.3": {
+		want: 0.05, within: 0.01, because: "Half a step: 12.7 / 127 / 2.",
+		hint: "The largest magnitude becomes 127, so one step is 12.7 / 127. How far is a number from its nearest step at most?",
+		slips: []slip{
+			{0.1, "that is the step. Rounding goes to the nearest."},
+		},
+	},
+	"06.1": {
+		want: 3010.0, within: 0.005, because: "Three lists of 100 numbers and a weight, ten times: 1 of 332.",
+		hint: "A product of three lists has 100 + 100 + 100 numbers and a weight. There are ten of them.",
+		slips: []slip{
+			{10_000_000.0, "lists are kept, not their product."},
+			{301.0, "that is one component."},
+		},
+	},
+	"06.2": {
+		want: 2912.0, because: "A core of 8 × 8 × 8 and three factors of 100 × 8.",
+		hint: "The core has 8 × 8 × 8 numbers, and each of three factors 100 × 8.",
+		slips: []slip{
+			{512.0, "that is the core. It means nothing without its factors."},
+			{2400.0, "that is the factors without the core."},
+		},
+	},
+	"06.3": {
+		want: 10.0, because: "Rank 10 keeps 10 × (67 + 12 + 1) = 800 of 804 numbers; rank 11 keeps 880, more than the table.",
+		hint: "A component of a 67 × 12 table has 67 + 12 numbers and a weight. The table has 804.",
+		slips: []slip{
+			{11.0, "11 × 80 = 880 is more than 804."},
+			{12.0, "that is the full rank: 12 × 80 = 960 is more than 804."},
+		},
+	},
+	"07.1": {
+		want: 26_843.0, because: "8 GiB / (4 × 10,000 × 8 bytes), rounded down.",
+		hint: "Four buffers of rows × 10,000 × 8 bytes have to fit 8 × 2³⁰ bytes.",
+		slips: []slip{
+			{107_374.0, "one buffer alone fits so. There are four: two inputs and two outputs."},
+			{53_687.0, "while one tile is computed, the next comes in: four buffers, not two."},
+			{25_000.0, "8 GiB are 8 × 2³⁰ bytes, not 8 × 10⁹."},
+		},
+	},
+	"07.2": {
+		want: 405.0, because: "The first tile takes 9 ms, and each of the 99 others comes out 4 ms after the one before.",
+		hint: "The first tile goes through all three lanes: 4 + 1 + 4. Then one comes out each time that the slowest lane is free.",
+		slips: []slip{
+			{900.0, "that is one stream, in which nothing overlaps."},
+			{400.0, "the first tile has to be computed and copied back, too."},
+			{396.0, "the first tile takes longer than those that follow."},
+		},
+	},
+	"07.3": {
+		want: "the link", because: "800 MB come in and 800 MB go out at 25 GB/s: 64 ms, or 32 ms where both directions work at once. The arithmetic takes a tenth of a millisecond.",
+		hint: "10⁸ square roots at 10¹² a second take 0.1 ms. How long do 800 MB take at 25 GB/s?",
+		slips: []slip{
+			{"the arithmetic", "10⁸ square roots at 10¹² a second take 0.1 ms. How long do 800 MB take at 25 GB/s?"},
+		},
+	},
+	"08.1": {
+		want: 3640.0, because: "1,073,741,824 / 294,912 = 3,640.9: the last one does not fit.",
+		hint: "1 GiB by 384 × 192 × 4 bytes, rounded down.",
+		slips: []slip{
+			{3641.0, "the last one does not fit whole."},
+			{14_563.0, "an element has 4 bytes."},
+		},
+	},
+	"08.2": {
+		want: 1.0, because: "32 MiB are free, and no two of them lie side by side.",
+		hint: "Every second block is still in use. How long is the longest stretch between two of these?",
+		slips: []slip{
+			{32.0, "that is what is free in all. A request needs one stretch."},
+			{2.0, "no two free blocks lie side by side."},
+		},
+	},
+	"08.3": {
+		want: 1_310_720.0, because: "10 layers × 32 rows × 1,024 × 4 bytes = 1.25 MiB for 32 rows; it grows with the batch, and the weights do not.",
+		hint: "Each layer's result has 32 × 1,024 float32, and all ten are kept.",
+		slips: []slip{
+			{131_072.0, "that is one layer's result: inference keeps one at a time."},
+			{41_943_040.0, "those are the weights."},
+			{327_680.0, "times the 4 bytes of a float32."},
+		},
+	},
+	"09.1": {
+		want: 602.0, because: "1,502 − 900: what is on disk, whole and synced, is not computed again.",
+		hint: "A run that goes on computes what the first one left.",
+		slips: []slip{
+			{1502.0, "that is a run that starts over."},
+			{900.0, "those are done."},
+		},
+	},
+	"09.2": {
+		want: 2.0, because: "One read and one write: the steps between them work on a tile that is in memory.",
+		hint: "The four steps are one stage. What crosses the disk is what goes in and what comes out.",
+		slips: []slip{
+			{8.0, "that is four passes, each with a read and a write: what happens when every step is saved."},
+			{4.0, "steps that are fused write nothing between them."},
+			{5.0, "steps that are fused write nothing between them."},
+		},
+	},
+	"09.3": {
+		want: func() *oocore.Array {
+			x := oocore.Random(oocore.Float64, 9, 1000, 8)
+			return x.Sub(x.Mean(0)).Div(x.Std(0))
+		},
+		because: "Nothing was computed until Check asked for the elements.",
+		hint:    "Subtract each column's mean, and divide by each column's standard deviation: x.Mean(0), x.Std(0).",
+	},
+}

@@ -1,0 +1,198 @@
+package oocore_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/testcases"
+)
+
+func TestAppendGrowsAlongAnyAxis(t *testing.T) {
+	random := testcases.Rand(t)
+	for _, layout := range [][]oocore.Option{
+		{oocore.Chunks(4, 3, 5)},
+		{oocore.Chunks(4, 3, 5), oocore.Codec("none")},
+		{oocore.Chunks(2, 2, 2), oocore.Shards(4, 6, 4), oocore.Codec("gzip:1")},
+	} {
+		for axis := range 3 {
+			path := filepath.Join(t.TempDir(), "x.zarr")
+			all := oocore.Random(oocore.Float32, 1, 6, 7, 8)
+			x, err := all.Save(t.Context(), path, append(layout, oocore.Attributes(map[string]any{"units": "K"}))...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for seed := range uint64(4) {
+				shape := x.Shape()
+				shape[axis] = 1 + random.IntN(9)
+				more := oocore.Random(oocore.Float32, 10+seed, shape...)
+				if x, err = more.Append(t.Context(), path, axis-3*int(seed%2)); err != nil {
+					t.Fatal(err)
+				}
+				all = oocore.Concatenate(axis, all, more)
+				got, want := collect32(t, x), collect32(t, all)
+				if !slices.Equal(x.Shape(), all.Shape()) || !slices.Equal(got, want) {
+					t.Fatalf("axis %d, append %d of %v: shape %v, want %v, or other elements", axis, seed, shape, x.Shape(), all.Shape())
+				}
+			}
+			info, err := store.Describe(path)
+			if err != nil || !strings.Contains(string(info.Details.Attributes), `"K"`) {
+				t.Errorf("attributes %s, %v", info.Details.Attributes, err)
+			}
+			left, err := filepath.Glob(filepath.Join(filepath.Dir(path), ".*"))
+			if err != nil || len(left) > 0 {
+				t.Errorf("left behind: %v, %v", left, err)
+			}
+		}
+	}
+}
+
+func collect32(t *testing.T, a *oocore.Array) []float32 {
+	t.Helper()
+	v, err := oocore.Collect[float32](t.Context(), a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// What an append that was ended left is not seen, and the next one goes on or starts over.
+func TestAppendThatIsEndedLeavesArrayAsItWas(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "x.zarr")
+	const rows = 13 // of chunks of 8: the second chunk is at the edge
+	if _, err := oocore.Ones(oocore.Float64, rows, 512).Save(t.Context(), path, oocore.Chunks(8, 512)); err != nil {
+		t.Fatal(err)
+	}
+	slow := func(a *oocore.Array) *oocore.Array { return a.Sin().Tanh().Exp().Sin().Tanh() }
+	more := slow(oocore.Random(oocore.Float64, 3, 2000, 512))
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err := more.Append(ctx, path, 0, oocore.Workers(1), oocore.OnProgress(func(p oocore.Progress) {
+		if p.Computed > 20 {
+			cancel()
+		}
+	}))
+	if err == nil {
+		t.Skip("it was done before it could be ended")
+	}
+	check := func(want *oocore.Array) {
+		t.Helper()
+		got := oocore.Open(path)
+		if !slices.Equal(got.Shape(), want.Shape()) || !slices.Equal(values(t, got), values(t, want)) {
+			t.Errorf("shape %v, want %v, or other elements", got.Shape(), want.Shape())
+		}
+	}
+	check(oocore.Ones(oocore.Float64, rows, 512))
+	few := oocore.Full(2.0, 9, 512)
+	if _, err := few.Append(t.Context(), path, 0); err != nil { // over what the first has left
+		t.Fatal(err)
+	}
+	check(oocore.Concatenate(0, oocore.Ones(oocore.Float64, rows, 512), few))
+	var r oocore.RunReport
+	if _, err := more.Append(t.Context(), path, 0, oocore.Report(&r)); err != nil {
+		t.Fatal(err)
+	}
+	check(oocore.Concatenate(0, oocore.Ones(oocore.Float64, rows, 512), few, more))
+	if left, err := filepath.Glob(filepath.Join(dir, ".*")); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+func TestAppendThatIsEndedResumes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.zarr")
+	if _, err := oocore.Ones(oocore.Float64, 5, 512).Save(t.Context(), path, oocore.Chunks(8, 512)); err != nil {
+		t.Fatal(err)
+	}
+	slow := oocore.Random(oocore.Float64, 3, 3000, 512).Sin().Tanh().Exp().Sin().Tanh()
+	ctx, cancel := context.WithCancel(t.Context())
+	if _, err := slow.Append(ctx, path, 0, oocore.Workers(1), oocore.OnProgress(func(p oocore.Progress) {
+		if p.Computed > 150 {
+			cancel()
+		}
+	})); err == nil {
+		t.Skip("it was done before it could be ended")
+	}
+	var r oocore.RunReport
+	x, err := slow.Append(t.Context(), path, 0, oocore.Report(&r))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Skipped == 0 {
+		t.Errorf("nothing was resumed: %+v", r)
+	}
+	if want := oocore.Concatenate(0, oocore.Ones(oocore.Float64, 5, 512), slow); !slices.Equal(values(t, x), values(t, want)) {
+		t.Error("the elements are others")
+	}
+}
+
+func TestAppendKeepsOthersOut(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.zarr")
+	if _, err := oocore.Ones(oocore.Float64, 5, 512).Save(t.Context(), path, oocore.Chunks(4, 64)); err != nil {
+		t.Fatal(err)
+	}
+	ws, err := store.NewStagingDir(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = oocore.Ones(oocore.Float64, 5, 512).Append(t.Context(), path, 0)
+	if _, locked := errors.AsType[*store.LockedError](err); !locked {
+		t.Errorf("beside another writer: %v", err)
+	}
+	if err := ws.Remove(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAppendRejects(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	x, err := oocore.Ones(oocore.Float32, 4, 6).Save(t.Context(), at("x.zarr"), oocore.Chunks(3, 3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := oocore.Ones(oocore.Float32, 4, 6).Save(t.Context(), at("x.npy")); err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(at("x.zarr/zarr.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := oocore.Ones(oocore.Float32, 1, 6)
+	for i, c := range []struct {
+		a    *oocore.Array
+		path string
+		axis int
+		opts []oocore.Option
+		says string
+	}{
+		{row, "", 0, nil, "path is empty"},
+		{row, at("none.zarr"), 0, nil, "none.zarr"},
+		{row, at("x.npy"), 0, nil, "only Zarr arrays grow"},
+		{row, at("x.zarr"), 2, nil, "axis 2 is out of range"},
+		{row, at("x.zarr"), 1, nil, "(1, 6)"},
+		{row.Reshape(6), at("x.zarr"), 0, nil, "has shape (4, 6)"},
+		{row.AsType(oocore.Float64), at("x.zarr"), 0, nil, "float32, not float64"},
+		{row.Slice("0:0"), at("x.zarr"), 0, nil, "nothing to append"},
+		{x, at("x.zarr"), 0, nil, "also an input"},
+		{row, at("x.zarr"), 0, []oocore.Option{oocore.Chunks(1, 1)}, "chunks"},
+		{row, at("x.zarr"), 0, []oocore.Option{oocore.Region("0:1")}, "Region"},
+		{row, at("x.zarr"), 0, []oocore.Option{oocore.DimNames("a", "b")}, "dimension names"},
+		{row, at("x.zarr"), 0, []oocore.Option{oocore.Memory("1MiB")}, "budget"},
+	} {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			if _, err := c.a.Append(t.Context(), c.path, c.axis, c.opts...); err == nil || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("%v, want %q", err, c.says)
+			}
+		})
+	}
+	if after, err := os.ReadFile(at("x.zarr/zarr.json")); err != nil || string(after) != string(before) {
+		t.Errorf("the metadata are %s, %v", after, err)
+	}
+}

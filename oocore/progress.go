@@ -1,0 +1,111 @@
+package oocore
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"time"
+
+	"github.com/gonbext/gonbext/oocore/exec"
+	"github.com/gonbext/gonbext/oocore/plan"
+)
+
+// Progress is how far a run has come. Bytes and chunks count from the beginning of the
+// run; a run that goes on where an earlier one stopped has Skipped chunks from the start.
+type Progress struct {
+	Title             string // the expression
+	Stage, Stages     int    // the stage that runs, from 1 on, of how many
+	Chunks            int64  // of all stages
+	Computed, Skipped int64  // of these
+	Read, Written     int64  // bytes from and to files
+	Memory            int64  // bytes of the run's buffers at this moment
+	Elapsed           time.Duration
+}
+
+// OnProgress gives a function that is called while a run lasts, a few times a second and
+// once at its end, from a goroutine of its own. A run does not wait for it: while a call
+// goes on, later progress replaces what has not been told yet. At the end of the run it
+// waits for up to a second. A function that panics is not called again, and the panic is
+// logged.
+func OnProgress(f func(Progress)) Option {
+	return func(s *settings) error {
+		if f == nil {
+			return errors.New("the progress function is nil")
+		}
+		s.progress = f
+		return nil
+	}
+}
+
+// progressWait is how long the end of a run waits for the progress function.
+const progressWait = time.Second
+
+// notifier calls a progress function beside the run.
+type notifier struct {
+	f      func(Progress)
+	latest chan Progress // holds what the function was not told yet
+	done   chan struct{}
+}
+
+func newNotifier(f func(Progress)) *notifier {
+	n := &notifier{f: f, latest: make(chan Progress, 1), done: make(chan struct{})}
+	go n.run()
+	return n
+}
+
+func (n *notifier) run() {
+	defer close(n.done)
+	for p := range n.latest {
+		if !n.call(p) {
+			return
+		}
+	}
+}
+
+// call reports that the function has returned.
+func (n *notifier) call(p Progress) (returned bool) {
+	defer func() {
+		if !returned {
+			slog.Warn("gonbext: the progress function panicked and is not called again", "panic", fmt.Sprint(recover()), "stack", string(debug.Stack()))
+		}
+	}()
+	n.f(p)
+	return true
+}
+
+// tell puts progress in place of what the function was not told yet. It has one caller
+// at a time.
+func (n *notifier) tell(p Progress) {
+	select {
+	case <-n.latest:
+	default:
+	}
+	select {
+	case n.latest <- p:
+	default:
+	}
+}
+
+// close waits for the function to be told of the end.
+func (n *notifier) close() {
+	close(n.latest)
+	select {
+	case <-n.done:
+	case <-time.After(progressWait):
+	}
+}
+
+// watch gives the function for exec.Env that tells of a plan's run, if any, and what ends
+// it.
+func (s *settings) watch(p *plan.Sized) (f func(exec.Progress), end func()) {
+	if s.progress == nil {
+		return nil, func() {}
+	}
+	n := newNotifier(s.progress)
+	chunks := int64(p.Tasks())
+	return func(e exec.Progress) {
+		n.tell(Progress{Title: p.Title, Stage: e.Stage + 1, Stages: len(p.Stages), Chunks: chunks, Computed: e.Computed, Skipped: e.Skipped,
+			Read: e.Read, Written: e.Written, Memory: e.Memory, Elapsed: e.Elapsed})
+	}, n.close
+}

@@ -1,0 +1,110 @@
+package oocore
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+
+	"github.com/gonbext/gonbext/oocore/record"
+)
+
+// The ways in which a run ends, as RunReport.Status says them.
+const (
+	StatusDone      = string(record.Done)
+	StatusSkipped   = string(record.Skipped) // the result was there already
+	StatusFailed    = string(record.Failed)
+	StatusCancelled = string(record.Cancelled)
+	StatusPlanned   = string(record.Planned)
+)
+
+// RunReport is what a run did. Of an algorithm of several runs it is their sum, with the
+// highest peaks.
+type RunReport struct {
+	Status  string   // done, skipped, failed, cancelled, planned
+	Title   string   // the expression
+	Outputs []string // paths; none where the result was collected
+	Run     string   // name in the run log; empty where there is none
+	Seconds float64
+
+	Budget, PredictedPeak, MeasuredPeak int64 // bytes; peaks are of the run's buffers
+
+	Passes                    int   // stages that read stored data
+	Chunks, Computed, Skipped int64 // of all stages
+	Read, Written             int64 // bytes from and to files
+
+	Device                                  string // that computed
+	DevicePredictedPeak, DeviceMeasuredPeak int64
+	OOMEvents                               int // times that the device had too little memory
+}
+
+// Report fills r with what the run did, when it has ended: also by an error, and where
+// nothing had to be computed.
+func Report(r *RunReport) Option {
+	return func(s *settings) error {
+		if r == nil {
+			return errors.New("the report is nil")
+		}
+		s.report = r
+		return nil
+	}
+}
+
+// ran tells the log and the report of the end of a run.
+func (r *run) ran(ctx context.Context, name string, end *record.End) {
+	r.reported = true
+	h := r.plan.Header()
+	h.Run = name
+	slog.DebugContext(ctx, "gonbext: run ended", "title", h.Title, "output", h.Output, "status", string(end.Status), "duration", end.Duration,
+		"peak", end.Peak, "predicted", h.Predicted.Host(), "computed", end.Computed, "skipped", end.Skipped, "read", end.Read, "written", end.Written)
+	if r.report == nil || r.dry != nil {
+		return
+	}
+	if r.within == nil {
+		*r.report = RunReport{}
+	} else {
+		r.within.mu.Lock()
+		defer r.within.mu.Unlock()
+	}
+	r.report.Outputs = r.outputs()
+	r.report.add(&h, end)
+}
+
+// outputs are the paths that the run writes to.
+func (r *run) outputs() (paths []string) {
+	for i := range r.plan.Outputs() {
+		if path := r.plan.Arrays[i].Path; path != "" {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// add adds a run.
+func (r *RunReport) add(h *record.Header, end *record.End) {
+	r.Status, r.Title, r.Run, r.Budget, r.Device = string(end.Status), h.Title, h.Run, h.Budget, cmp.Or(h.Device.Name, "cpu")
+	r.Seconds += end.Duration.Seconds()
+	r.PredictedPeak, r.MeasuredPeak = max(r.PredictedPeak, h.Predicted.Host()), max(r.MeasuredPeak, end.Peak)
+	r.Computed, r.Skipped = r.Computed+end.Computed, r.Skipped+end.Skipped
+	r.Read, r.Written = r.Read+end.Read, r.Written+end.Written
+	r.DevicePredictedPeak, r.DeviceMeasuredPeak = max(r.DevicePredictedPeak, h.Device.Predicted), max(r.DeviceMeasuredPeak, end.DevicePeak)
+	r.OOMEvents += end.OOMEvents
+	for _, s := range h.Stages {
+		r.Chunks += int64(s.Tasks)
+		if s.Read > 0 {
+			r.Passes++
+		}
+	}
+}
+
+// rejected says in the report that a run did not begin.
+func (s *settings) rejected(title string, outputs ...string) {
+	if s.report == nil || s.dry != nil {
+		return
+	}
+	if s.within == nil {
+		*s.report = RunReport{}
+	}
+	s.report.Status, s.report.Title, s.report.Outputs = StatusFailed, title, slices.DeleteFunc(outputs, func(path string) bool { return path == "" })
+}

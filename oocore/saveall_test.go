@@ -1,0 +1,210 @@
+package oocore_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gonbext/gonbext/oocore"
+)
+
+func values(t *testing.T, a *oocore.Array) []float64 {
+	t.Helper()
+	v, err := oocore.Collect[float64](t.Context(), a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// centredOutputs are a mean of columns, what is left without it, and what that is squared.
+func centredOutputs(x *oocore.Array, dir string) []oocore.Output {
+	mean := x.Mean(0)
+	centred := x.Sub(mean)
+	return []oocore.Output{
+		{Array: mean, Path: filepath.Join(dir, "mean.npy")},
+		{Array: centred, Path: filepath.Join(dir, "centred.zarr"), Options: []oocore.Option{oocore.Chunks(16, 512), oocore.Codec("none")}},
+		{Array: centred.Mul(centred), Path: filepath.Join(dir, "squares.npy")},
+	}
+}
+
+func TestSaveAllComputesWhatIsSharedOnce(t *testing.T) {
+	const rows = 64
+	x, dir := counted(t, rows), t.TempDir()
+	var r oocore.RunReport
+	all, err := oocore.SaveAll(t.Context(), centredOutputs(x, dir), oocore.Memory("256MiB"), oocore.Report(&r))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Column j holds j, j+512, …: its mean is j + 512·63/2, and row i is 512·(i-63/2) off it.
+	mean, centred, squares := values(t, all[0]), values(t, all[1]), values(t, all[2])
+	for j, v := range mean {
+		if v != float64(j)+512*(rows-1)/2.0 {
+			t.Fatalf("the mean of column %d is %v", j, v)
+		}
+	}
+	for k, v := range centred {
+		if want := 512 * (float64(k/512) - (rows-1)/2.0); v != want || squares[k] != want*want {
+			t.Fatalf("element %d is %v, squared %v, want %v", k, v, squares[k], want)
+		}
+	}
+	if !slices.Equal(all[1].Chunks(), []int{16, 512}) {
+		t.Errorf("chunks are %v", all[1].Chunks())
+	}
+	const bytes = rows * 512 * 8
+	if r.Read != 3*bytes || r.Written != 2*bytes+512*8 || r.MeasuredPeak > r.PredictedPeak {
+		t.Errorf("read %d, written %d bytes of an array of %d; report %+v", r.Read, r.Written, bytes, r)
+	}
+	if _, err := oocore.SaveAll(t.Context(), centredOutputs(x, dir), oocore.Report(&r)); err != nil || r.Status != oocore.StatusSkipped {
+		t.Errorf("the same again: %v, %+v", err, r)
+	}
+	if err := os.Remove(filepath.Join(dir, "mean.npy")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := oocore.SaveAll(t.Context(), centredOutputs(x, dir), oocore.Report(&r)); err != nil || r.Status != oocore.StatusDone {
+		t.Errorf("with an output missing: %v, %+v", err, r)
+	}
+}
+
+func TestSaveAllReadsOnceForReductionsOfOneArray(t *testing.T) {
+	x, dir := counted(t, 64), t.TempDir()
+	var r oocore.RunReport
+	all, err := oocore.SaveAll(t.Context(), []oocore.Output{
+		{Array: x.Max(0), Path: filepath.Join(dir, "max.npy")},
+		{Array: x.Min(0), Path: filepath.Join(dir, "min.zarr")},
+		{Array: x.Sum(0), Path: filepath.Join(dir, "sum.npz") + "#sum"},
+		{Array: x.Max(0), Path: filepath.Join(dir, "again.npy")},
+	}, oocore.Report(&r))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Read != 64*512*8 {
+		t.Errorf("it reads %d bytes of %d", r.Read, 64*512*8)
+	}
+	for k, want := range []float64{63 * 512, 0, 512 * 63 * 64 / 2, 63 * 512} {
+		if v := values(t, all[k]); v[0] != want || len(v) != 512 {
+			t.Errorf("output %d begins with %v, want %v", k, v[0], want)
+		}
+	}
+}
+
+// A copy, what is read elsewhere, and a product, each beside what reads them.
+func TestSaveAllOfOutputsThatReadEachOther(t *testing.T) {
+	x, dir := counted(t, 32), t.TempDir()
+	product := x.MatMul(x.Transpose())
+	sorted := x.Sort(0)
+	all, err := oocore.SaveAll(t.Context(), []oocore.Output{
+		{Array: x, Path: filepath.Join(dir, "copy.npy")},
+		{Array: product, Path: filepath.Join(dir, "product.npy")},
+		{Array: product.Sum(), Path: filepath.Join(dir, "sum.npy")},
+		{Array: sorted, Path: filepath.Join(dir, "sorted.zarr")},
+		{Array: sorted.Add(x), Path: filepath.Join(dir, "both.npy")},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := 0.0
+	in, out, p := values(t, x), values(t, all[0]), values(t, all[1])
+	for i := range 32 {
+		for j := range 32 {
+			want := 0.0
+			for k := range 512 {
+				want += in[i*512+k] * in[j*512+k]
+			}
+			if got := p[i*32+j]; math.Abs(got-want) > 1e-12*want {
+				t.Fatalf("element %d, %d of the product is %v, want %v", i, j, got, want)
+			}
+			sum += want
+		}
+	}
+	if got := values(t, all[2])[0]; math.Abs(got-sum) > 1e-12*sum {
+		t.Errorf("its sum is %v, want %v", got, sum)
+	}
+	for k, v := range values(t, all[4]) { // the columns are sorted already
+		if v != 2*in[k] || out[k] != in[k] {
+			t.Fatalf("element %d is %v and %v of %v", k, v, out[k], in[k])
+		}
+	}
+}
+
+func TestSaveAllResumesAfterItWasCancelled(t *testing.T) {
+	x, dir := counted(t, 4096), t.TempDir()
+	ctx, cancel := context.WithCancel(t.Context())
+	slow := func(a *oocore.Array) *oocore.Array { return a.Sin().Tanh().Exp().Sin().Tanh() }
+	outputs := []oocore.Output{
+		{Array: slow(x), Path: filepath.Join(dir, "a.npy")},
+		{Array: slow(x.Add(1)), Path: filepath.Join(dir, "b.zarr"), Options: []oocore.Option{oocore.Chunks(16, 512)}},
+	}
+	want := values(t, slow(x.Add(1)))
+	_, err := oocore.SaveAll(ctx, outputs, oocore.Memory("64MiB"), oocore.Workers(1), oocore.OnProgress(func(p oocore.Progress) {
+		if p.Stage == 2 && p.Computed > 20 {
+			cancel()
+		}
+	}))
+	if err != nil {
+		for _, out := range outputs {
+			if _, failed := os.Stat(out.Path); failed == nil {
+				t.Errorf("%s is there", out.Path)
+			}
+		}
+	}
+	var r oocore.RunReport
+	all, err := oocore.SaveAll(t.Context(), outputs, oocore.Report(&r))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := values(t, all[1]); !slices.Equal(got, want) {
+		t.Error("the resumed output is another")
+	}
+	left, err := filepath.Glob(filepath.Join(dir, ".*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+	t.Logf("%d of %d chunks were resumed", r.Skipped, r.Chunks)
+}
+
+func TestSaveAllRejects(t *testing.T) {
+	x, dir := counted(t, 16), t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	for _, c := range []struct {
+		name, says string
+		outputs    []oocore.Output
+		opts       []oocore.Option
+	}{
+		{"nothing", "no outputs", nil, nil},
+		{"no path", "no path", []oocore.Output{{Array: x}}, nil},
+		{"no array", "no array", []oocore.Output{{Path: at("a.npy")}}, nil},
+		{"one file twice", "one file", []oocore.Output{{Array: x, Path: at("a.npy")}, {Array: x.Add(1), Path: at("./a.npy")}}, nil},
+		{"an npz twice", "one file", []oocore.Output{{Array: x, Path: at("a.npz#a")}, {Array: x.Add(1), Path: at("a.npz#b")}}, nil},
+		{"one in the other", "one file or folder", []oocore.Output{{Array: x, Path: at("a.zarr")}, {Array: x.Add(1), Path: at("a.zarr/b")}}, nil},
+		{"an input of another output", "also an input", nil, nil},
+		{"an error of an operation", "shape", []oocore.Output{{Array: x, Path: at("a.npy")}, {Array: x.Reshape(7), Path: at("b.npy")}}, nil},
+		{"a budget of one output", "give those of the run", []oocore.Output{{Array: x, Path: at("a.npy"), Options: []oocore.Option{oocore.Memory("1GiB")}}}, nil},
+		{"a region", "Region", []oocore.Output{{Array: x, Path: at("a.npy")}, {Array: x, Path: at("b.npy")}}, []oocore.Option{oocore.Region("0:1")}},
+		{"processes", "Processes", []oocore.Output{{Array: x, Path: at("a.npy")}, {Array: x, Path: at("b.npy")}}, []oocore.Option{oocore.Processes(2)}},
+		{"no memory", "budget", []oocore.Output{{Array: x, Path: at("a.npy")}, {Array: x, Path: at("b.npy")}}, []oocore.Option{oocore.Memory("1MiB")}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			outputs := c.outputs
+			if c.name == "an input of another output" {
+				y, err := x.Save(t.Context(), at("y.npy"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				outputs = []oocore.Output{{Array: y.Add(1), Path: at("a.npy")}, {Array: x, Path: at("y.npy")}}
+			}
+			_, err := oocore.SaveAll(t.Context(), outputs, c.opts...)
+			if _, ok := errors.AsType[*oocore.Error](err); !ok || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%v, want %q", err, c.says)
+			}
+			if _, err := os.Stat(at("a.npy")); err == nil {
+				t.Error("a.npy is there")
+			}
+		})
+	}
+}

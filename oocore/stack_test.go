@@ -1,0 +1,153 @@
+package oocore_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gonbext/gonbext/oocore"
+)
+
+// frames saves files whose elements are 1000·file + 10·row + column, in a format, and
+// returns their pattern.
+func frames(t *testing.T, files, rows, columns int, name func(i int) string, opts ...oocore.Option) string {
+	t.Helper()
+	dir := t.TempDir()
+	for i := range files {
+		a := oocore.Arange(0, rows, 1).Mul(10).Reshape(rows, 1).Add(oocore.Arange(0, columns, 1)).Add(1000 * i).AsType(oocore.Int32)
+		if _, err := a.Save(t.Context(), filepath.Join(dir, name(i)), opts...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func TestOpenStackHasFilesAlongItsAxis(t *testing.T) {
+	const files, rows, columns = 7, 5, 6
+	for format, opts := range map[string][]oocore.Option{"npy": nil, "zarr": {oocore.Chunks(2, 4)}, "bin": nil} {
+		dir := frames(t, files, rows, columns, func(i int) string { return fmt.Sprintf("f%02d.%s", i, format) }, opts...)
+		pattern := filepath.Join(dir, "*."+format)
+		if format == "bin" {
+			pattern += "?shape=5,6&dtype=int32"
+		}
+		for axis, shape := range map[int][]int{0: {files, rows, columns}, 1: {rows, files, columns}, 2: {rows, columns, files}, -1: {rows, columns, files}} {
+			x := oocore.OpenStack(pattern, axis)
+			got, err := oocore.Collect[int32](t.Context(), x)
+			if err != nil || !slices.Equal(x.Shape(), shape) {
+				t.Fatalf("%s, axis %d: shape %v, %v", format, axis, x.Shape(), err)
+			}
+			steps, err := oocore.Collect[int32](t.Context(), x.Slice("::-2, 1::2, ::-1"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			at := func(k ...int) int32 {
+				i := k[(axis+3)%3]
+				rest := slices.Delete(slices.Clone(k), (axis+3)%3, (axis+3)%3+1)
+				return int32(1000*i + 10*rest[0] + rest[1])
+			}
+			n := 0
+			for a := range shape[0] {
+				for b := range shape[1] {
+					for c := range shape[2] {
+						if want := at(a, b, c); got[n] != want {
+							t.Fatalf("%s, axis %d: element %d, %d, %d is %d, want %d", format, axis, a, b, c, got[n], want)
+						}
+						n++
+					}
+				}
+			}
+			n = 0
+			for a := shape[0] - 1; a >= 0; a -= 2 {
+				for b := 1; b < shape[1]; b += 2 {
+					for c := shape[2] - 1; c >= 0; c-- {
+						if want := at(a, b, c); steps[n] != want {
+							t.Fatalf("%s, axis %d, by steps: element %d, %d, %d is %d, want %d", format, axis, a, b, c, steps[n], want)
+						}
+						n++
+					}
+				}
+			}
+			if sum, err := oocore.Collect[int64](t.Context(), x.Reshape(-1).Sum()); err != nil || sum[0] != rows*columns*1000*21+files*(columns*10*10+rows*15) {
+				t.Errorf("%s, axis %d: the sum is %v, %v", format, axis, sum, err)
+			}
+		}
+	}
+}
+
+// Planning knows what a stack takes, and a run of it is done once.
+func TestStackIsPredictedAndVersioned(t *testing.T) {
+	dir := frames(t, 40, 64, 512, func(i int) string { return fmt.Sprintf("f%02d.npy", i) })
+	out := filepath.Join(t.TempDir(), "y.npy")
+	var r oocore.RunReport
+	save := func() {
+		t.Helper()
+		if _, err := oocore.OpenStack(filepath.Join(dir, "*.npy"), -1).Mean(2).Save(t.Context(), out, oocore.Report(&r)); err != nil {
+			t.Fatal(err)
+		}
+		if r.MeasuredPeak > r.PredictedPeak {
+			t.Errorf("measured %d, predicted %d", r.MeasuredPeak, r.PredictedPeak)
+		}
+	}
+	if save(); r.Status != oocore.StatusDone || r.Read != 40*64*512*4 {
+		t.Errorf("%+v", r)
+	}
+	if save(); r.Status != oocore.StatusSkipped {
+		t.Errorf("the same again: %+v", r)
+	}
+	if err := os.Remove(filepath.Join(dir, "f07.npy")); err != nil {
+		t.Fatal(err)
+	}
+	if save(); r.Status != oocore.StatusDone {
+		t.Errorf("with a file less: %+v", r)
+	}
+	if _, err := oocore.Full(int32(7), 64, 512).Save(t.Context(), filepath.Join(dir, "f08.npy")); err != nil {
+		t.Fatal(err)
+	}
+	if save(); r.Status != oocore.StatusDone {
+		t.Errorf("with another file: %+v", r)
+	}
+	if _, err := oocore.OpenStack(filepath.Join(dir, "*.npy"), 0).Sum(0).Save(t.Context(), filepath.Join(dir, "f09.npy")); err == nil || !strings.Contains(err.Error(), "also an input") {
+		t.Errorf("over one of its files: %v", err)
+	}
+}
+
+func TestOpenStackRejects(t *testing.T) {
+	dir := frames(t, 3, 5, 6, func(i int) string { return fmt.Sprintf("f%d.npy", i) })
+	at := func(name string) string { return filepath.Join(dir, name) }
+	for path, a := range map[string]*oocore.Array{
+		"shape1.npy": oocore.Full(int32(1), 4, 3), "shape2.npy": oocore.Full(int32(1), 4, 4),
+		"type1.npy": oocore.Full(int32(1), 4, 3), "type2.npy": oocore.Full(1.5, 4, 3),
+	} {
+		if _, err := a.Save(t.Context(), at(path)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(at("broken.npy"), []byte("none"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		pattern string
+		axis    int
+		says    string
+	}{
+		{"g*.npy", 0, "no file matches"},
+		{"f[.npy", 0, "malformed"},
+		{"f*.npy", 3, "axis 3 is out of range for 3 dimensions"},
+		{"f*.npy", -4, "axis -4"},
+		{"shape*.npy", 0, "shape2.npy has shape (4, 4) of int32, unlike (4, 3) of int32 of shape1.npy"},
+		{"type*.npy", 0, "type2.npy has shape (4, 3) of float64, unlike (4, 3) of int32"},
+		{"b*.npy", 0, "broken.npy"},
+	} {
+		err := oocore.OpenStack(at(c.pattern), c.axis).Err()
+		if _, ok := errors.AsType[*oocore.Error](err); !ok || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v, want %q", c.pattern, err, c.says)
+		}
+	}
+	if _, err := oocore.Full(1, 3).Save(t.Context(), at("new*.npy")+"?axis=0"); err == nil || !strings.Contains(err.Error(), "not written") {
+		t.Errorf("saved to a pattern: %v", err)
+	}
+}
