@@ -18,7 +18,7 @@ const module = "github.com/gonbext/gonbext/"
 // layers are the packages from the bottom up. A package may import those of
 // layers below its own. Folders within a package's folder are part of it.
 var layers = [][]string{
-	{"oocore/internal/flock", "oocore/internal/dl"},
+	{"oocore/internal/flock", "oocore/internal/dl", "oocore/internal/arraytext"},
 	{"oocore/units", "oocore/dtype", "oocore/grid", "oocore/suggest", "oocore/testcases"},
 	{"oocore/machine", "oocore/record"},
 	{"oocore/internal/disk"},
