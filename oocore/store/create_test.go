@@ -56,7 +56,7 @@ func TestOpenRefusesPaths(t *testing.T) {
 		file + "?shape=2,3":                                 "add ?shape=10,20&dtype=float32",
 		file + "?shape=2,3&dtype=float64":                   "shape (2, 3) of float64 has 48 bytes, the file has 24 from offset 0",
 		file + "?shape=2,3&dtype=float32&offset=4":          "has 24 bytes, the file has 20 from offset 4",
-		file + "?shape=2,3&dtype=f4":                        `dtype "f4" is unknown`,
+		file + "?shape=2,3&dtype=f5":                        `dtype "f5" is unknown`,
 		file + "?shape=2,3&dtype=int8&dtype=int8":           "dtype= is given twice",
 		file + "?shape=2,3&order=A&dtype=float32":           "order=A is neither C nor F",
 		file + "?shape=2,3&offset=-1":                       "offset=-1 is not a number of bytes",
