@@ -17,7 +17,7 @@ type beside struct {
 // with is the option for the one Save that is to compute them.
 func (b *beside) with() Option {
 	return func(s *settings) error {
-		s.beside = b
+		s.sideReductions = b
 		return nil
 	}
 }

@@ -44,7 +44,7 @@ func (d *dryRun) note(short *MemoryError) {
 // different budgets.
 //
 // Where the budget is too small for one of the runs, Fits returns a *MemoryError whose
-// Need is enough for all of them. Otherwise it returns the options for the runs themselves.
+// Requirements is enough for all of them. Otherwise it returns the options for the runs themselves.
 // Within another algorithm, whose plan has these runs too, Fits plans nothing.
 func Fits(opts []Option, f func(opts []Option) error) ([]Option, error) {
 	s, err := applyOptions(opts)

@@ -36,11 +36,11 @@ type settings struct {
 	planned    bool
 	target     *string // of the whole expression; nil where nobody has told
 	cell       string
-	within     *runGroup // nil for a run by itself
+	parent     *runGroup // nil for a run by itself
 	dry        *dryRun   // nil where runs are made
 	foreseen   int64     // overhead that the algorithm of the run was planned with; 0: it was not
 	held       int64     // by the algorithm, beside that
-	beside     *beside   // nil where a run gives nothing but its array
+	sideReductions     *beside   // nil where a run gives nothing but its array
 	progress   func(Progress)
 	report     *RunReport
 

@@ -61,11 +61,11 @@ func (r *run) ran(ctx context.Context, name string, end *record.End) {
 	if r.report == nil || r.dry != nil {
 		return
 	}
-	if r.within == nil {
+	if r.parent == nil {
 		*r.report = RunReport{}
 	} else {
-		r.within.mu.Lock()
-		defer r.within.mu.Unlock()
+		r.parent.mu.Lock()
+		defer r.parent.mu.Unlock()
 	}
 	r.report.Outputs = r.outputs()
 	r.report.add(&h, end)
@@ -103,7 +103,7 @@ func (s *settings) rejected(title string, outputs ...string) {
 	if s.report == nil || s.dry != nil {
 		return
 	}
-	if s.within == nil {
+	if s.parent == nil {
 		*s.report = RunReport{}
 	}
 	s.report.Status, s.report.Title, s.report.Outputs = StatusFailed, title, slices.DeleteFunc(outputs, func(path string) bool { return path == "" })

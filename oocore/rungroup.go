@@ -99,7 +99,7 @@ func RunGroup(title string, opts []Option, f func(opts []Option, note func(serie
 	if err != nil {
 		return err
 	}
-	if s.within != nil || s.dry != nil { // the outer algorithm's, or none that would be recorded
+	if s.parent != nil || s.dry != nil { // the outer algorithm's, or none that would be recorded
 		return f(opts, func(string, float64) {})
 	}
 	t := &runGroup{title: title}
@@ -108,7 +108,7 @@ func RunGroup(title string, opts []Option, f func(opts []Option, note func(serie
 	}
 	begun := time.Now()
 	inner := append(opts[:len(opts):len(opts)], func(s *settings) error {
-		s.within = t
+		s.parent = t
 		return nil
 	})
 	err = f(inner, func(series string, value float64) {

@@ -198,8 +198,8 @@ func (s *settings) output(site graph.Site, op string, a *Array, path string) (ou
 	if out.Target.Details, err = s.details(root, path); err != nil {
 		return failed(err)
 	}
-	if s.beside != nil {
-		if out.Target.Beside, err = s.beside.nodes(); err != nil {
+	if s.sideReductions != nil {
+		if out.Target.SideReductions, err = s.sideReductions.nodes(); err != nil {
 			return out, err
 		}
 	}
@@ -255,8 +255,8 @@ func (s *settings) prepare(site graph.Site, op string, outputs ...plan.Output) (
 		r.plan, err = logical.Size(o)
 	}
 	if err == nil && s.processes > 0 {
-		if r.workers, err = workerProcesses(logical, s.processes); err == nil && s.within != nil {
-			r.workers = s.within.share(r.workers)
+		if r.workers, err = workerProcesses(logical, s.processes); err == nil && s.parent != nil {
+			r.workers = s.parent.share(r.workers)
 		}
 	}
 	if err != nil {
@@ -383,8 +383,8 @@ func (r *run) make(ctx context.Context, paths []string, print plan.Fingerprint, 
 			remembered[path] = true
 		},
 	}
-	if r.beside != nil {
-		env.Beside = r.beside.places()
+	if r.sideReductions != nil {
+		env.SideReductions = r.sideReductions.places()
 	}
 	if err = r.execute(ctx, env); err == nil {
 		return nil
@@ -509,8 +509,8 @@ func (r *run) record() *record.Writer {
 	}
 	h.Machine, _ = json.Marshal(r.limits)
 	create := record.Create
-	if r.within != nil {
-		create = r.within.create
+	if r.parent != nil {
+		create = r.parent.create
 	}
 	w, err := create(dir, h)
 	if err != nil {

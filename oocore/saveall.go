@@ -141,5 +141,5 @@ func (a *Array) title() string {
 // ofRun reports options that say more than how an output is stored.
 func (s *settings) ofRun() bool {
 	return s.budget != 0 || s.region != "" || s.device != nil || s.workers != 0 || s.processes != 0 || s.fresh || s.version != "" ||
-		s.planned || s.target != nil || s.cell != "" || s.within != nil || s.dry != nil || s.beside != nil || s.progress != nil || s.report != nil
+		s.planned || s.target != nil || s.cell != "" || s.parent != nil || s.dry != nil || s.sideReductions != nil || s.progress != nil || s.report != nil
 }

@@ -85,7 +85,7 @@ func (t *State) Keep(ctx context.Context, state any) {
 
 // Skipped leaves the record of an algorithm whose result an earlier program kept.
 func (t *State) Skipped(title string, series ...record.Series) {
-	if t.s.dry != nil || t.s.within != nil {
+	if t.s.dry != nil || t.s.parent != nil {
 		return
 	}
 	dir, err := record.Dir()

@@ -34,27 +34,27 @@ type Op interface {
 	// reads its result, with no pass of its own.
 	Chunks() []int
 
-	// Need is what filling a box of at most the given lengths takes.
-	Need(box []int) Need
+	// Requirements is what filling a box of at most the given lengths takes.
+	Requirements(box []int) Requirements
 
 	// Fill computes the elements of t.Box into t.Dst.
 	Fill(ctx context.Context, t *Task) error
 }
 
-// Need is what an Op takes to fill a box.
-type Need struct {
+// Requirements is what an Op takes to fill a box.
+type Requirements struct {
 	// Reads has for each input the lengths of the largest box that Fill reads of it at
 	// once.
 	Reads [][]int
 	// Scratch is the bytes of Task.Scratch: what Fill reads into, and works in.
 	Scratch int64
-	// Once says that boxes of any form read no element of an input much more often than
+	// DisjointReads says that boxes of any form read no element of an input much more often than
 	// they need to: Reads are then the most that one box reads, not what each does, as
 	// where each box of a concatenation reads its part of one input.
-	Once bool
-	// Sparse says that in all only some of an input is read, here and there: it is not
+	DisjointReads bool
+	// Gather says that in all only some of an input is read, here and there: it is not
 	// worth a pass to bring the whole into another order.
-	Sparse bool
+	Gather bool
 	// Work is about how many nanoseconds of one core filling the box takes, where that is
 	// much more than moving it does: what several passes would compute again is kept
 	// instead where that is less work.

@@ -41,11 +41,11 @@ func TestBeside(t *testing.T) {
 	var first []float64
 	for _, o := range []plan.Options{{Budget: 8 * mebi, Workers: 1}, {Budget: 64 * mebi, Workers: 1}, {Budget: 64 * mebi, Workers: 8}} {
 		got := make([]float64, len(folds))
-		p := must[*plan.Sized](t)(sized(y, plan.Target{Path: out, Chunks: []int{100, 70}, Beside: folds}, o))
+		p := must[*plan.Sized](t)(sized(y, plan.Target{Path: out, Chunks: []int{100, 70}, SideReductions: folds}, o))
 		if len(p.Stages) != 1 || p.Stages[0].Read != 8*n {
 			t.Fatalf("%d stages, of which the first reads %d bytes", len(p.Stages), p.Stages[0].Read)
 		}
-		end, err := exec.Run(context.Background(), p, exec.Env{Beside: places(got)})
+		end, err := exec.Run(context.Background(), p, exec.Env{SideReductions: places(got)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,9 +83,9 @@ func TestResumeBeside(t *testing.T) {
 	y, folds := squares(t, open(t, src))
 	whole, got := make([]float64, len(folds)), make([]float64, len(folds))
 	once := func(out string, into []float64, fault *faultstore.Fault) (skipped int64, err error) {
-		p := must[*plan.Sized](t)(sized(y, plan.Target{Path: out, Beside: folds}, plan.Options{Budget: 64 * mebi, Workers: 1}))
+		p := must[*plan.Sized](t)(sized(y, plan.Target{Path: out, SideReductions: folds}, plan.Options{Budget: 64 * mebi, Workers: 1}))
 		keep := must[*checkpoint.Checkpoint](t)(checkpoint.New(p.Plan, p.Fingerprint("", nil), false))
-		end, err := exec.Run(context.Background(), p, exec.Env{Checkpoint: keep, Beside: places(into), Open: func(path string) (store.Array, error) {
+		end, err := exec.Run(context.Background(), p, exec.Env{Checkpoint: keep, SideReductions: places(into), Open: func(path string) (store.Array, error) {
 			a, err := store.Open(path)
 			if err != nil {
 				return nil, err
@@ -123,15 +123,15 @@ func TestBesideRefuses(t *testing.T) {
 	_, folds := squares(t, x)
 	product := must[*graph.Node](t)(graph.Product(site, x, must[*graph.Node](t)(graph.Transpose(site, x))))
 	rows := must[*graph.Node](t)(graph.Aggregate(site, kernel.Max, x, graph.ReduceOptions{Axes: []int{1}}))
-	p := must[*plan.Sized](t)(sized(x, plan.Target{Path: filepath.Join(t.TempDir(), "o.npy"), Beside: folds}, plan.Options{Budget: 64 * mebi, Workers: 1}))
-	if _, err := exec.Run(context.Background(), p, exec.Env{Beside: places(make([]float64, 1))}); err == nil {
+	p := must[*plan.Sized](t)(sized(x, plan.Target{Path: filepath.Join(t.TempDir(), "o.npy"), SideReductions: folds}, plan.Options{Budget: 64 * mebi, Workers: 1}))
+	if _, err := exec.Run(context.Background(), p, exec.Env{SideReductions: places(make([]float64, 1))}); err == nil {
 		t.Error("three reductions find one place")
 	}
 	for _, c := range []struct {
 		root   *graph.Node
 		beside *graph.Node
 	}{{product, folds[0]}, {x, rows}, {ramp(t, 30, 40), folds[0]}, {ramp(t, 7), folds[0]}} {
-		if _, err := sized(c.root, plan.Target{Path: filepath.Join(t.TempDir(), "o.npy"), Beside: []*graph.Node{c.beside}}, plan.Options{Budget: 64 * mebi, Workers: 1}); err == nil {
+		if _, err := sized(c.root, plan.Target{Path: filepath.Join(t.TempDir(), "o.npy"), SideReductions: []*graph.Node{c.beside}}, plan.Options{Budget: 64 * mebi, Workers: 1}); err == nil {
 			t.Errorf("%s is computed beside %s", c.beside, c.root)
 		}
 	}

@@ -50,7 +50,7 @@ func TestBitsOfChunkedInputs(t *testing.T) {
 						{Budget: short.Need + 3<<20, Workers: 2}, {Budget: 3 * short.Need, Workers: 5},
 					} {
 						p := must[*plan.Sized](t)(sized(n, plan.Target{}, o))
-						modes = append(modes, p.Stages[0].Whole)
+						modes = append(modes, p.Stages[0].DecodeWholeChunks)
 						got := make([]byte, grid.Size(n.Shape)*n.DType.Size())
 						if _, err := exec.Run(ctx, p, exec.Env{Into: got}); err != nil {
 							t.Fatal(err)

@@ -34,9 +34,9 @@ func (a around) Chunks() []int {
 	return []int{a.Lines, a.Shape[1]}
 }
 
-func (a around) Need(box []int) blockwise.Need {
+func (a around) Requirements(box []int) blockwise.Requirements {
 	rows := min(box[0]+2, a.Shape[0])
-	return blockwise.Need{Reads: [][]int{{rows, box[1]}}, Scratch: int64(rows * box[1] * 8)}
+	return blockwise.Requirements{Reads: [][]int{{rows, box[1]}}, Scratch: int64(rows * box[1] * 8)}
 }
 
 func (a around) Fill(ctx context.Context, t *blockwise.Task) error {

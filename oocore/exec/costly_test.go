@@ -27,8 +27,8 @@ var computed atomic.Int64
 
 func init() { blockwise.Register("test_weighed", weighed{}) }
 
-func (w weighed) Need(box []int) blockwise.Need {
-	need := w.around.Need(box)
+func (w weighed) Requirements(box []int) blockwise.Requirements {
+	need := w.around.Requirements(box)
 	need.Work = w.Nanos * int64(grid.Size(box))
 	return need
 }

@@ -184,8 +184,8 @@ func init() { blockwise.Register("exec_test/strange", strange{}) }
 
 func (s strange) Chunks() []int { return s.Lengths }
 
-func (s strange) Need(box []int) blockwise.Need {
-	return blockwise.Need{Reads: [][]int{box}}
+func (s strange) Requirements(box []int) blockwise.Requirements {
+	return blockwise.Requirements{Reads: [][]int{box}}
 }
 
 func (s strange) Fill(ctx context.Context, t *blockwise.Task) error {

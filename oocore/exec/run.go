@@ -40,7 +40,7 @@ type Env struct {
 	Device Device         // nil for the CPU
 	Record *record.Writer // nil for none
 	Into   []byte         // receives the result of a plan without an output path
-	Beside [][]byte       // receive the results of the plan's reductions beside its output
+	SideReductions [][]byte       // receive the results of the plan's reductions beside its output
 	// Processes are the worker processes that run the tasks; nil runs them here. The plan
 	// is sized for them.
 	Processes  *Processes
@@ -82,7 +82,7 @@ func (e *Env) takes(p *plan.Sized) error {
 		}
 		for k, fold := range s.Folds {
 			prog := &s.Programs[0]
-			if n := fold.Kind.Result(prog.Type(prog.Out[s.Folded(k)])).Size(); k >= len(e.Beside) || len(e.Beside[k]) != n {
+			if n := fold.Kind.Result(prog.Type(prog.Out[s.Folded(k)])).Size(); k >= len(e.SideReductions) || len(e.SideReductions[k]) != n {
 				return fmt.Errorf("the plan has %d reductions beside its output: there is no place of %d bytes for that of number %d", len(s.Folds), n, k)
 			}
 		}
@@ -276,7 +276,7 @@ func (r *run) tasks(ctx context.Context, stage int) (err error) {
 		}
 	}
 	if m != nil && s.Kind == plan.MapStage {
-		m.deliver(r.env.Beside)
+		m.deliver(r.env.SideReductions)
 	}
 	return nil
 }

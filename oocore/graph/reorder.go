@@ -25,8 +25,8 @@ func (o Reorder) Chunks() []int { return nil }
 // Rounding is Exact: elements are moved or compared.
 func (Reorder) Rounding() blockwise.Rounding { return blockwise.Exact }
 
-// Need is a box of the input as large as that of the result.
-func (o Reorder) Need(box []int) blockwise.Need {
+// Requirements is a box of the input as large as that of the result.
+func (o Reorder) Requirements(box []int) blockwise.Requirements {
 	reads := make([]int, len(o.From))
 	scratch := 0
 	for _, g := range groups(o.From, o.To) {
@@ -45,7 +45,7 @@ func (o Reorder) Need(box []int) blockwise.Need {
 			scratch = grid.Size(box) * o.Item
 		}
 	}
-	return blockwise.Need{Reads: [][]int{reads}, Scratch: int64(scratch), Once: true}
+	return blockwise.Requirements{Reads: [][]int{reads}, Scratch: int64(scratch), DisjointReads: true}
 }
 
 // firstOfRun is the first of the axes along which a box's elements follow each other

@@ -39,7 +39,7 @@ func TestReorderNeedsNoMemoryForWholeRows(t *testing.T) {
 		{[]int{7, 100, 40}, []int{7, 4000}, []int{1, 80}, []int{1, 2, 40}},
 		{[]int{6, 10, 4}, []int{60, 4}, []int{20, 4}, []int{2, 10, 4}},
 	} {
-		need := graph.Reorder{From: c.from, To: c.to, Item: 4}.Need(c.box)
+		need := graph.Reorder{From: c.from, To: c.to, Item: 4}.Requirements(c.box)
 		if need.Scratch != 0 || !slices.Equal(need.Reads[0], c.reads) || grid.Size(need.Reads[0]) > grid.Size(c.box) {
 			t.Errorf("%v of %v to %v: reads %v with %d bytes of scratch", c.box, c.from, c.to, need.Reads, need.Scratch)
 		}
@@ -49,7 +49,7 @@ func TestReorderNeedsNoMemoryForWholeRows(t *testing.T) {
 // What a box needs is enough for a smaller one, whose parts may lie apart.
 func TestReorderNeedsScratchForSmallerBoxes(t *testing.T) {
 	op := graph.Reorder{From: []int{3, 9, 5}, To: []int{3, 45}, Item: 8}
-	whole, part := op.Need([]int{3, 45}), op.Need([]int{3, 32})
+	whole, part := op.Requirements([]int{3, 45}), op.Requirements([]int{3, 32})
 	if part.Scratch == 0 || whole.Scratch < part.Scratch {
 		t.Errorf("a whole box needs %d bytes of scratch, a smaller one %d", whole.Scratch, part.Scratch)
 	}

@@ -59,14 +59,14 @@ func (p *Sized) opReads(s *SizedStage, l *Load, tile []int, times int64, stored 
 	for d, n := range l.View.Shape {
 		boxes *= int64((n + tile[d] - 1) / max(tile[d], 1))
 	}
-	need := l.Op.Need(l.Box(tile))
+	need := l.Op.Requirements(l.Box(tile))
 	for k, box := range need.Reads {
 		in := &l.Inputs[k]
 		whole := int64(max(grid.Size(in.Domain), 1))
 		each := int64(grid.Size(clip(box, in.Domain)))
 		before := s.Read
 		p.reads(s, in, clip(box, in.Domain), times, stored)
-		if all := boxes * each; all > whole && !need.Once { // reads counted each element once
+		if all := boxes * each; all > whole && !need.DisjointReads { // reads counted each element once
 			s.Read = before + int64(float64(s.Read-before)*float64(all)/float64(whole))
 		}
 	}
@@ -87,15 +87,15 @@ func (p *Plan) haloOverhead(prog *Program, box []int) float64 {
 			continue
 		}
 		mine := l.Box(box)
-		whole, need := l.Op.Need(clip(l.Shape, l.Shape)), l.Op.Need(mine)
+		whole, need := l.Op.Requirements(clip(l.Shape, l.Shape)), l.Op.Requirements(mine)
 		for k, reads := range need.Reads {
 			in := &l.Inputs[k]
 			share := float64(grid.Size(mine)) / float64(max(grid.Size(l.Shape), 1)) // of the result
 			all := float64(max(grid.Size(clip(whole.Reads[k], in.Domain)), 1))      // that the whole result reads
-			if share > 0 && !need.Once {
+			if share > 0 && !need.DisjointReads {
 				most = max(most, float64(grid.Size(clip(reads, in.Domain)))/all/share)
 			}
-			if !need.Sparse {
+			if !need.Gather {
 				most = max(most, p.haloOverhead(in, clip(reads, in.Domain)))
 			}
 		}

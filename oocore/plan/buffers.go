@@ -172,7 +172,7 @@ func (t *tally) writer(s *SizedStage) Session {
 	if !out.Sessions() {
 		return t.plainWriter(s.Stage)
 	}
-	return t.session(out.Work, s.Whole && slices.Equal(s.Piece, s.Inner))
+	return t.session(out.Work, s.DecodeWholeChunks && slices.Equal(s.Piece, s.Inner))
 }
 
 // plainWriter declares what one goroutine takes to write outputs that are not encoded.
@@ -212,7 +212,7 @@ func (t *tally) load(l *Load, tile []int) (d LoadBuffers) {
 	case LoadArray:
 		d.Read = t.session(t.plan.Arrays[l.Array].Work, t.whole)
 	case LoadBlocks:
-		need := l.Op.Need(l.Box(tile))
+		need := l.Op.Requirements(l.Box(tile))
 		d.Scratch = t.buffer(record.Scratch, need.Scratch)
 		if l.Reversed() {
 			d.Reversed = t.buffer(record.Scratch, l.InputBytes(tile))
@@ -359,7 +359,7 @@ func (s *Stage) keptChunk() int {
 // declare says what the stage takes with its present shapes.
 func (p *Sized) declare(s *SizedStage) {
 	b := &s.Buffers
-	*b = Buffers{slot: tally{plan: p.Plan, whole: s.Whole}, stage: tally{plan: p.Plan, whole: s.Whole}}
+	*b = Buffers{slot: tally{plan: p.Plan, whole: s.DecodeWholeChunks}, stage: tally{plan: p.Plan, whole: s.DecodeWholeChunks}}
 	if s.Merges() && !p.attached {
 		b.Merge = b.stage.merge(s.Stage)
 	}

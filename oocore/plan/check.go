@@ -267,7 +267,7 @@ func (p *Plan) checkOp(l *Load) (err error) {
 		}
 	}()
 	for box := range forms(l.Shape) {
-		need := l.Op.Need(box)
+		need := l.Op.Requirements(box)
 		if len(need.Reads) != len(l.Inputs) {
 			return fmt.Errorf("operation %s has %d inputs, not %d", name, len(l.Inputs), len(need.Reads))
 		}

@@ -23,9 +23,9 @@ type Target struct {
 	Grow   bool      // by Region, which that array does not have yet, to Whole
 	// Details go with the array, where its format keeps them.
 	Details store.Details
-	// Beside are reductions, along all axes, of arrays of the result's shape. They are
+	// SideReductions are reductions, along all axes, of arrays of the result's shape. They are
 	// computed while it is written, and read nothing for themselves.
-	Beside []*graph.Node
+	SideReductions []*graph.Node
 }
 
 // Output is an array that a plan computes, and where to.
@@ -111,14 +111,14 @@ func newCompiler(outputs []Output) (*compiler, error) {
 		c.roots, c.targets, c.outputs = append(c.roots, out.Root), append(c.targets, out.Target), append(c.outputs, -1)
 	}
 	c.plan.Title = strings.Join(titles, ", ")
-	c.roots = append(c.roots, inputs(outputs[0].Target.Beside)...)
+	c.roots = append(c.roots, inputs(outputs[0].Target.SideReductions)...)
 	return c, nil
 }
 
 // check returns an error for an output, one of so many, that cannot be made.
 func (o *Output) check(of int) error {
 	root, t := o.Root, &o.Target
-	if of > 1 && (t.Path == "" || t.Beside != nil) {
+	if of > 1 && (t.Path == "" || t.SideReductions != nil) {
 		return errors.New("one of several outputs has no path, or reductions beside it")
 	}
 	if t.Chunks != nil && len(t.Chunks) != len(root.Shape) {

@@ -80,14 +80,14 @@ func (c *compiler) opCost(n *graph.Node) opCost {
 		return cost
 	}
 	op, size := n.Blocks.Op, float64(max(grid.Size(n.Shape), 1))
-	whole := op.Need(clip(n.Shape, n.Shape))
+	whole := op.Requirements(clip(n.Shape, n.Shape))
 	cost.own = max(float64(whole.Work)/size, moveNanos*float64(n.DType.Size()))
 	cost.read = make([]float64, len(n.In))
 	for k := range cost.read {
 		cost.read[k] = 1
 	}
-	if !whole.Once && !whole.Sparse && op.Chunks() == nil {
-		rows, box := op.Need(grid.Auto(n.Shape, 1, nominal)), op.Need(cube(n.Shape, nominal))
+	if !whole.DisjointReads && !whole.Gather && op.Chunks() == nil {
+		rows, box := op.Requirements(grid.Auto(n.Shape, 1, nominal)), op.Requirements(cube(n.Shape, nominal))
 		share := func(box []int) float64 { return float64(grid.Size(box)) / size }
 		for k, in := range n.In {
 			all := float64(max(grid.Size(clip(whole.Reads[k], in.Shape)), 1))

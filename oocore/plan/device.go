@@ -103,7 +103,7 @@ func (d *DeviceSpec) lacks(s *Stage) string {
 		}
 		return ""
 	}
-	if s.Exact || prog.Plain() && prog.blocks() && len(s.Folds) == 0 {
+	if s.FixedChunks || prog.Plain() && prog.blocks() && len(s.Folds) == 0 {
 		return "has no kernel for it"
 	}
 	for _, in := range prog.Code {
@@ -141,7 +141,7 @@ func (p *Sized) deviceStage(s *SizedStage, room, memory int64) *SizedStage {
 	for _, whole := range p.modes(s) {
 		for bytes := deviceTransfer; ; bytes /= 2 {
 			v, smallest := p.deviceTile(s, bytes)
-			v.Whole = whole
+			v.DecodeWholeChunks = whole
 			least := min(DeviceSets, most)
 			if smallest {
 				least = 1
@@ -246,7 +246,7 @@ func (p *Sized) predictDevice(s *SizedStage) {
 
 // declareOnDevice begins the declaration of a stage on a device.
 func (p *Sized) declareOnDevice(s *SizedStage) {
-	s.Buffers = Buffers{slot: tally{plan: p.Plan, whole: s.Whole}, stage: tally{plan: p.Plan, whole: s.Whole}}
+	s.Buffers = Buffers{slot: tally{plan: p.Plan, whole: s.DecodeWholeChunks}, stage: tally{plan: p.Plan, whole: s.DecodeWholeChunks}}
 	if s.Merges() {
 		s.Buffers.Merge = s.Buffers.stage.merge(s.Stage)
 	}

@@ -150,7 +150,7 @@ type Stage struct {
 	FoldBlock []int `json:"fold_block,omitempty"`
 
 	Unit  []int  `json:"unit,omitempty"`  // what a task of a map writes as a whole, where the output's layout says so
-	Exact bool   `json:"exact,omitempty"` // tasks compute whole chunks at once
+	FixedChunks bool   `json:"exact,omitempty"` // tasks compute whole chunks at once
 	Note  string `json:"note,omitempty"`  // why the stage is there, for people
 	// Repeats are expressions that an earlier stage computes too, and that are cheaper to
 	// compute again than to keep.

@@ -216,7 +216,7 @@ func (c *compiler) insertRechunks() error {
 				c.decodeOperand(&s.Programs[i], s.Site)
 			}
 		case MapStage:
-			if s.Unit != nil && !s.Exact {
+			if s.Unit != nil && !s.FixedChunks {
 				c.acrossUnits(&s.Programs[0], &s, c.plan.Arrays[s.Outputs[0]].Layout)
 			}
 			fallthrough
@@ -253,12 +253,12 @@ func (c *compiler) insertRechunk(prog *Program, box []int, site string) {
 		if l.Kind != LoadBlocks {
 			continue
 		}
-		need := l.Op.Need(l.Box(box))
+		need := l.Op.Requirements(l.Box(box))
 		for k, reads := range need.Reads {
 			in := &l.Inputs[k]
 			reads = clip(reads, in.Domain)
 			for j := range in.Loads {
-				if !need.Sparse && c.plan.readAmplified(&in.Loads[j], reads) {
+				if !need.Gather && c.plan.readAmplified(&in.Loads[j], reads) {
 					c.rearrange(&in.Loads[j], reads, site)
 				}
 			}

@@ -180,7 +180,7 @@ func (p *Sized) sizeStage(s *SizedStage, room int64) (least int64) {
 	modes := p.modes(s)
 	// Long writes and reads are worth more than slots beyond the workers; a slot for
 	// each worker is worth more than long ones, or than chunks decoded in one go.
-	for _, s.Whole = range modes {
+	for _, s.DecodeWholeChunks = range modes {
 		for bytes := p.longest(s); ; bytes /= 2 {
 			smallest := p.shapes(s, bytes)
 			p.declare(s)
@@ -195,7 +195,7 @@ func (p *Sized) sizeStage(s *SizedStage, room int64) (least int64) {
 		}
 	}
 	for s.Slots = max(few-1, 1); ; s.Slots-- {
-		for _, s.Whole = range modes {
+		for _, s.DecodeWholeChunks = range modes {
 			p.declare(s)
 			if s.predict(); p.takes(s) <= room {
 				return p.takes(s)
@@ -280,7 +280,7 @@ func (p *Sized) shapes(s *SizedStage, bytes int) (smallest bool) {
 	cell := p.align(prog)
 	s.Inner = chunk
 	s.Block = grid.Auto(chunk, 1, BlockElems)
-	if s.Exact {
+	if s.FixedChunks {
 		s.Piece, s.Tile = chunk, chunk
 		if s.Unit != nil {
 			s.Inner, s.Piece = clip(s.Unit, chunk), clip(s.Unit, chunk)

@@ -51,7 +51,7 @@ type SizedStage struct {
 	Tile  []int // what it reads at once: a multiple of Block
 	Block []int // what it computes at once
 	Slots int   // tasks in flight
-	Whole bool  // stored chunks are decoded and encoded in one go, not as streams
+	DecodeWholeChunks bool  // stored chunks are decoded and encoded in one go, not as streams
 
 	Super *SuperTile // of a product
 

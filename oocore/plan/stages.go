@@ -38,7 +38,7 @@ func (c *compiler) stages() error {
 			if err := c.resultStage(k); err != nil {
 				return err
 			}
-		} else if c.targets[k].Beside != nil {
+		} else if c.targets[k].SideReductions != nil {
 			return fmt.Errorf("nothing is computed beside %s, which is not made element by element", c.roots[k])
 		}
 	}
@@ -176,7 +176,7 @@ func (c *compiler) keepStage(n *graph.Node) error {
 	if n.Kind == graph.Blockwise {
 		chunks = n.Blocks.Op.Chunks()
 	}
-	if s.Exact = chunks != nil; !s.Exact {
+	if s.FixedChunks = chunks != nil; !s.FixedChunks {
 		chunks, _ = p.chunksOf(&prog, n)
 	}
 	s.Grid = grid.Grid{Shape: n.Shape, Chunks: clip(chunks, n.Shape)}
@@ -203,7 +203,7 @@ func (c *compiler) keepStage(n *graph.Node) error {
 // then write themselves.
 func (c *compiler) whole(n *graph.Node, s *Stage) (int, bool, error) {
 	k := c.direct(n)
-	if k < 0 || !s.Exact || c.targets[k].Path == "" || c.targets[k].Region != nil {
+	if k < 0 || !s.FixedChunks || c.targets[k].Path == "" || c.targets[k].Region != nil {
 		return 0, false, nil
 	}
 	a, err := c.output(k, s.Grid.Chunks)
@@ -268,7 +268,7 @@ func (c *compiler) output(k int, natural []int) (Array, error) {
 func (c *compiler) resultStage(k int) error {
 	root, t, p := c.roots[k], &c.targets[k], c.plan
 	s := Stage{Kind: MapStage, Name: root.String(), Site: root.Site.String()}
-	for i, n := range t.Beside {
+	for i, n := range t.SideReductions {
 		f, err := foldOf(n)
 		if err != nil {
 			return err
@@ -279,7 +279,7 @@ func (c *compiler) resultStage(k int) error {
 		s.Folds = append(s.Folds, f)
 	}
 	roots := []*graph.Node{root}
-	if t.Beside != nil {
+	if t.SideReductions != nil {
 		roots = c.roots
 	}
 	prog := c.program(roots...)

@@ -40,7 +40,7 @@ func Fill(t testing.TB, op blockwise.Op, shape []int, dt dtype.Type, lengths []i
 	for d := range shape {
 		clipped[d] = max(min(lengths[d], shape[d]), 1)
 	}
-	need := op.Need(clipped)
+	need := op.Requirements(clipped)
 	if len(need.Reads) != len(in) {
 		t.Fatalf("it needs %d inputs and has %d", len(need.Reads), len(in))
 	}

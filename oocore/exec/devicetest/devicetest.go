@@ -151,16 +151,16 @@ func (j *job) compute(t testing.TB, d exec.Device, o plan.Options) (result []byt
 // recorded runs a job, and returns its record too.
 func (j *job) recorded(t testing.TB, d exec.Device, o plan.Options) (result []byte, p *plan.Sized, r *record.Run) {
 	t.Helper()
-	p = must[*plan.Sized](t)(must[*plan.Plan](t)(plan.New(j.root, plan.Target{Beside: j.side})).Size(o))
+	p = must[*plan.Sized](t)(must[*plan.Plan](t)(plan.New(j.root, plan.Target{SideReductions: j.side})).Size(o))
 	env := exec.Env{Device: d, Into: make([]byte, p.Arrays[p.Output].Bytes())}
 	for _, n := range j.side {
-		env.Beside = append(env.Beside, make([]byte, n.DType.Size()))
+		env.SideReductions = append(env.SideReductions, make([]byte, n.DType.Size()))
 	}
 	env.Record = must[*record.Writer](t)(record.Create(t.TempDir(), p.Header()))
 	end := must[record.End](t)(exec.Run(context.Background(), p, env))
 	r = must[*record.Run](t)(record.Read(env.Record.Path()))
 	r.End = &end
-	return append(env.Into, bytes.Join(env.Beside, nil)...), p, r
+	return append(env.Into, bytes.Join(env.SideReductions, nil)...), p, r
 }
 
 // rows counts the tasks that the device did, that it did in smaller tiles, and that the CPU
@@ -290,7 +290,7 @@ func testHalf(t *testing.T, s Subject) {
 		}
 		want, _, _ := j.compute(t, nil, plan.Options{Budget: 64 * mebi, Workers: 2})
 		large := s.New(t, 48*mebi)
-		p := must[*plan.Sized](t)(must[*plan.Plan](t)(plan.New(j.root, plan.Target{Beside: j.side})).Size(Options(large, 256*mebi, 2)))
+		p := must[*plan.Sized](t)(must[*plan.Plan](t)(plan.New(j.root, plan.Target{SideReductions: j.side})).Size(Options(large, 256*mebi, 2)))
 		d := renamed{s.New(t, p.DevicePeak/2), large.Spec()}
 		got, _, r := j.recorded(t, d, Options(large, 256*mebi, 2))
 		if !bytes.Equal(got, want) {
@@ -365,10 +365,10 @@ func testCancelled(t *testing.T, s Subject) {
 			}
 			return nil
 		})
-		p := must[*plan.Sized](t)(must[*plan.Plan](t)(plan.New(j.root, plan.Target{Beside: j.side})).Size(Options(d, 612*mebi, 2)))
+		p := must[*plan.Sized](t)(must[*plan.Plan](t)(plan.New(j.root, plan.Target{SideReductions: j.side})).Size(Options(d, 612*mebi, 2)))
 		env := exec.Env{Device: d, Into: make([]byte, p.Arrays[p.Output].Bytes())}
 		for _, n := range j.side {
-			env.Beside = append(env.Beside, make([]byte, n.DType.Size()))
+			env.SideReductions = append(env.SideReductions, make([]byte, n.DType.Size()))
 		}
 		if _, err := exec.Run(ctx, p, env); f.count.Load() > f.n && !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: got %v", j.name, err)

@@ -205,7 +205,7 @@ func Cases(dir string) ([]Case, error) {
 		{Name: "map of encoded chunks", Path: "o.zarr", Plan: cubed(apply(kernel.Sqrt, y), plan.Target{Chunks: []int{70, 500}, Codec: "zstd:1"}), Want: roots},
 		{Name: "map of shards", Path: "o.zarr", Plan: cubed(apply(kernel.Sqrt, y), plan.Target{Chunks: []int{50, cols}, Shards: []int{200, cols}}), Want: roots},
 		{Name: "map of open chunks", Path: "o.zarr", Plan: cubed(apply(kernel.Sqrt, y), plan.Target{Chunks: []int{50, cols}, Codec: "none"}), Want: roots},
-		{Name: "map with side reductions", Path: "o.npy", Plan: cubed(apply(kernel.Sqrt, x), plan.Target{Chunks: []int{100, cols}, Beside: side}), Want: roots,
+		{Name: "map with side reductions", Path: "o.npy", Plan: cubed(apply(kernel.Sqrt, x), plan.Target{Chunks: []int{100, cols}, SideReductions: side}), Want: roots,
 			Sums: func() []float64 {
 				sum := 0.0
 				for _, a := range v {
@@ -331,7 +331,7 @@ func Do(t testing.TB, c Case, run Run) (result []byte, sums []float64, end recor
 	if c.Sums != nil {
 		sums = make([]float64, len(c.Sums()))
 		for i := range sums {
-			env.Beside = append(env.Beside, dtype.Bytes(sums[i:i+1]))
+			env.SideReductions = append(env.SideReductions, dtype.Bytes(sums[i:i+1]))
 		}
 	}
 	if end, err = run(p, env); err != nil {

@@ -33,9 +33,9 @@ func (s FailIf) Chunks() []int { return nil }
 // Rounding is Exact: elements are moved or compared.
 func (FailIf) Rounding() blockwise.Rounding { return blockwise.Exact }
 
-// Need is the conditions.
-func (s FailIf) Need(box []int) blockwise.Need {
-	return blockwise.Need{Reads: [][]int{box, box}, Scratch: int64(grid.Size(box))}
+// Requirements is the conditions.
+func (s FailIf) Requirements(box []int) blockwise.Requirements {
+	return blockwise.Requirements{Reads: [][]int{box, box}, Scratch: int64(grid.Size(box))}
 }
 
 // Fill looks at the conditions and reads the elements.

@@ -37,9 +37,9 @@ func (o Next) Chunks() []int { return nil }
 // Rounding is Exact: elements are moved or compared.
 func (Next) Rounding() blockwise.Rounding { return blockwise.Exact }
 
-// Need is the box of both inputs, of which one is read into the result.
-func (o Next) Need(box []int) blockwise.Need {
-	return blockwise.Need{Reads: [][]int{box, box}, Scratch: int64(grid.Size(box) * o.Type.Size()), Once: true}
+// Requirements is the box of both inputs, of which one is read into the result.
+func (o Next) Requirements(box []int) blockwise.Requirements {
+	return blockwise.Requirements{Reads: [][]int{box, box}, Scratch: int64(grid.Size(box) * o.Type.Size()), DisjointReads: true}
 }
 
 // Fill steps each element of the first input.

@@ -39,9 +39,9 @@ type Rounded struct {
 // Chunks takes any box.
 func (o Rounded) Chunks() []int { return nil }
 
-// Need is the box of the input, read into the result.
-func (o Rounded) Need(box []int) blockwise.Need {
-	return blockwise.Need{Reads: [][]int{box}, Once: true}
+// Requirements is the box of the input, read into the result.
+func (o Rounded) Requirements(box []int) blockwise.Requirements {
+	return blockwise.Requirements{Reads: [][]int{box}, DisjointReads: true}
 }
 
 // Fill rounds each part.

@@ -37,9 +37,9 @@ var special = map[string]func(float64) float64{
 // Chunks takes any box.
 func (o Special) Chunks() []int { return nil }
 
-// Need is the box, which is computed where it is read.
-func (o Special) Need(box []int) blockwise.Need {
-	return blockwise.Need{Reads: [][]int{box}, Once: true}
+// Requirements is the box, which is computed where it is read.
+func (o Special) Requirements(box []int) blockwise.Requirements {
+	return blockwise.Requirements{Reads: [][]int{box}, DisjointReads: true}
 }
 
 // Fill computes the function of each element.
@@ -92,9 +92,9 @@ func (Scaled) Chunks() []int { return nil }
 // Rounding is Exact: the nearest float is the same everywhere.
 func (Scaled) Rounding() blockwise.Rounding { return blockwise.Exact }
 
-// Need is the box of both inputs.
-func (Scaled) Need(box []int) blockwise.Need {
-	return blockwise.Need{Reads: [][]int{box, box}, Scratch: int64(grid.Size(box) * 8), Once: true}
+// Requirements is the box of both inputs.
+func (Scaled) Requirements(box []int) blockwise.Requirements {
+	return blockwise.Requirements{Reads: [][]int{box, box}, Scratch: int64(grid.Size(box) * 8), DisjointReads: true}
 }
 
 // Fill scales each element.

@@ -245,7 +245,7 @@ func BenchmarkTransform(b *testing.B) {
 			o, n := op(b, c.kind, from, c.shape, 0, c.axis, "")
 			in := make([]byte, grid.Size(c.shape)*from.Size())
 			dst := make([]byte, grid.Size(n.Shape)*8)
-			task := &blockwise.Task{Box: grid.Entire(n.Shape), Dst: dst, Scratch: make([]byte, o.Need(n.Shape).Scratch), In: []blockwise.Input{memory(in)}, Do: func(f func() error) error { return f() }}
+			task := &blockwise.Task{Box: grid.Entire(n.Shape), Dst: dst, Scratch: make([]byte, o.Requirements(n.Shape).Scratch), In: []blockwise.Input{memory(in)}, Do: func(f func() error) error { return f() }}
 			b.SetBytes(int64(len(in)))
 			for b.Loop() {
 				if err := o.Fill(b.Context(), task); err != nil {

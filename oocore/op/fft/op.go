@@ -103,13 +103,13 @@ func (f Lines) tables() (line, tables int) {
 	return line, tables
 }
 
-// Need is the lines of the input, tables of a length, and work for a few lines.
-func (f Lines) Need(box []int) blockwise.Need {
+// Requirements is the lines of the input, tables of a length, and work for a few lines.
+func (f Lines) Requirements(box []int) blockwise.Requirements {
 	read := append([]int{}, box...)
 	read[f.Axis] = max(f.used(), 1)
 	line, tables := f.tables()
 	const z = 16
-	return blockwise.Need{
+	return blockwise.Requirements{
 		Reads:   [][]int{read},
 		Scratch: blockwise.Aligned(grid.Size(read)*f.From.Size()) + int64(tables+2*line*batch(line))*z,
 	}

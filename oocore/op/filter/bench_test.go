@@ -42,7 +42,7 @@ func BenchmarkFilters(b *testing.B) {
 			if chunks := op.Chunks(); chunks != nil {
 				box.Shape = []int{min(chunks[0], 1000), min(chunks[1], 1000)}
 			}
-			t := &blockwise.Task{Box: box, Dst: make([]byte, 4*box.Size()), Scratch: make([]byte, op.Need(box.Shape).Scratch),
+			t := &blockwise.Task{Box: box, Dst: make([]byte, 4*box.Size()), Scratch: make([]byte, op.Requirements(box.Shape).Scratch),
 				Do: func(f func() error) error { return f() }}
 			for _, a := range in {
 				t.In = append(t.In, memory1{a})

@@ -42,9 +42,9 @@ func (o DirectConv) work(m *blockwise.Parts, tile []int) (in, sums []byte) {
 	return m.Take(with * parts * 8), m.Take(without * parts * 8)
 }
 
-// Need is the box with its border, and a tile in float64. A core does about eight
+// Requirements is the box with its border, and a tile in float64. A core does about eight
 // products in a nanosecond.
-func (o DirectConv) Need(box []int) blockwise.Need {
+func (o DirectConv) Requirements(box []int) blockwise.Requirements {
 	n := grid.Size(sizesOf(&o.Window))
 	need := need(&o.Window, box, func(m *blockwise.Parts, tile []int) {
 		o.work(m, tile)

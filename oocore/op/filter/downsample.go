@@ -58,12 +58,12 @@ func (o Downsampled) work(m *blockwise.Parts, group, read []int) (in, wide, sums
 	return in, m.Take(grid.Size(read) * count * 8), m.Take(grid.Size(group) * count * 8)
 }
 
-// Need is what is read at once, in float64 too.
-func (o Downsampled) Need(box []int) blockwise.Need {
+// Requirements is what is read at once, in float64 too.
+func (o Downsampled) Requirements(box []int) blockwise.Requirements {
 	var m blockwise.Parts
 	group, read := o.groups(box)
 	o.work(&m, group, read)
-	return blockwise.Need{Reads: [][]int{read}, Scratch: m.Size(), Once: true}
+	return blockwise.Requirements{Reads: [][]int{read}, Scratch: m.Size(), DisjointReads: true}
 }
 
 // Fill takes means.

@@ -134,15 +134,15 @@ func (o *FFTConv) work(m *blockwise.Parts) (taps, read, tile, tables []byte, s *
 	return taps, read, tile, tables, s
 }
 
-// Need is a chunk with its border, the weights, and three tiles of complex numbers.
-func (o FFTConv) Need(box []int) blockwise.Need {
+// Requirements is a chunk with its border, the weights, and three tiles of complex numbers.
+func (o FFTConv) Requirements(box []int) blockwise.Requirements {
 	var m blockwise.Parts
 	o.work(&m)
 	chunk := o.Chunks()
 	for d := range chunk {
 		chunk[d] = min(chunk[d], box[d])
 	}
-	return blockwise.Need{Reads: [][]int{o.Reads(chunk), sizesOf(&o.Window)}, Scratch: m.Size()}
+	return blockwise.Requirements{Reads: [][]int{o.Reads(chunk), sizesOf(&o.Window)}, Scratch: m.Size()}
 }
 
 // Fill correlates.

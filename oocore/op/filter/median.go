@@ -58,9 +58,9 @@ func (o Median) network() *network {
 	return networkOf(rows, columns, rows*columns/2)
 }
 
-// Need is the box with its border, a tile, and what its windows go through. A core looks
+// Requirements is the box with its border, a tile, and what its windows go through. A core looks
 // at about four elements in a nanosecond.
-func (o Median) Need(box []int) blockwise.Need {
+func (o Median) Requirements(box []int) blockwise.Requirements {
 	net := o.network()
 	need := need(&o.Window, box, func(m *blockwise.Parts, tile []int) { o.work(m, net, tile) })
 	need.Work = int64(grid.Size(box)) * min(int64(grid.Size(sizesOf(&o.Window))), netElems) / 4

@@ -49,8 +49,8 @@ func (o Running) work(m *blockwise.Parts, tile []int) (a, b, folded []byte) {
 	return m.Take(with * size), m.Take(with * size), m.Take(without * size)
 }
 
-// Need is the box with its border along the axis, and tiles.
-func (o Running) Need(box []int) blockwise.Need {
+// Requirements is the box with its border along the axis, and tiles.
+func (o Running) Requirements(box []int) blockwise.Requirements {
 	return need(&o.Window, box, func(m *blockwise.Parts, tile []int) { o.work(m, tile) })
 }
 

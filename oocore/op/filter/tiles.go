@@ -72,7 +72,7 @@ func elements(w *window.Window, tile []int) (with, without int) {
 
 // need is what a box takes: the input, a tile with its border and without, and what
 // work takes of memory for a tile.
-func need(w *window.Window, box []int, work func(m *blockwise.Parts, tile []int)) blockwise.Need {
+func need(w *window.Window, box []int, work func(m *blockwise.Parts, tile []int)) blockwise.Requirements {
 	var m blockwise.Parts
 	tile := clipped(tileOf(w), box)
 	m.Take(int(w.Bytes(box)))
@@ -80,7 +80,7 @@ func need(w *window.Window, box []int, work func(m *blockwise.Parts, tile []int)
 	m.Take(with * w.DType.Size())
 	m.Take(without * w.DType.Size())
 	work(&m, tile)
-	return blockwise.Need{Reads: [][]int{w.Reads(box)}, Scratch: m.Size()}
+	return blockwise.Requirements{Reads: [][]int{w.Reads(box)}, Scratch: m.Size()}
 }
 
 // fill computes a box tile by tile: work is given memory once and returns what sets the

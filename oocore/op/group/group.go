@@ -171,12 +171,12 @@ func (o Parts) Chunks() []int {
 	return slices.Concat([]int{1}, o.tile(stateBytes), []int{o.words()})
 }
 
-// Need is a piece of the elements, and their labels.
-func (o Parts) Need(box []int) blockwise.Need {
+// Requirements is a piece of the elements, and their labels.
+func (o Parts) Requirements(box []int) blockwise.Requirements {
 	others := box[2 : len(box)-1]
 	n := o.piece(others, o.Length)
 	read := o.read(grid.Entire(others), 0, n).Shape
-	return blockwise.Need{Reads: [][]int{read, {n}}, Scratch: blockwise.Aligned(8*n) + int64(grid.Size(read)*o.Type.Size())}
+	return blockwise.Requirements{Reads: [][]int{read, {n}}, Scratch: blockwise.Aligned(8*n) + int64(grid.Size(read)*o.Type.Size())}
 }
 
 // Fill accumulates piece by piece.
@@ -234,11 +234,11 @@ func (o Segments) Chunks() []int {
 	return slices.Concat([]int{1}, o.tile(stateBytes/4), []int{o.words()})
 }
 
-// Need is a piece of the elements, and where groups begin.
-func (o Segments) Need(box []int) blockwise.Need {
+// Requirements is a piece of the elements, and where groups begin.
+func (o Segments) Requirements(box []int) blockwise.Requirements {
 	others := box[2 : len(box)-1]
 	read := o.read(grid.Entire(others), 0, o.piece(others, o.Shape[o.Axis])).Shape
-	return blockwise.Need{Reads: [][]int{read, {box[1] + 1}}, Once: true,
+	return blockwise.Requirements{Reads: [][]int{read, {box[1] + 1}}, DisjointReads: true,
 		Scratch: blockwise.Aligned(8*(box[1]+1)) + int64(grid.Size(read)*o.Type.Size())}
 }
 
@@ -293,10 +293,10 @@ type Merge struct {
 // Chunks takes any box.
 func (o Merge) Chunks() []int { return nil }
 
-// Need is the accumulators of all parts.
-func (o Merge) Need(box []int) blockwise.Need {
+// Requirements is the accumulators of all parts.
+func (o Merge) Requirements(box []int) blockwise.Requirements {
 	read := slices.Concat([]int{o.Parts}, box, []int{o.words()})
-	return blockwise.Need{Reads: [][]int{read}, Scratch: int64(grid.Size(read) * 8), Once: true}
+	return blockwise.Requirements{Reads: [][]int{read}, Scratch: int64(grid.Size(read) * 8), DisjointReads: true}
 }
 
 // Fill merges the box's accumulators.

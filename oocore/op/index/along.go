@@ -31,14 +31,14 @@ func (o Along) Chunks() []int { return o.Cut }
 // Rounding is Exact: elements are moved or compared.
 func (Along) Rounding() blockwise.Rounding { return blockwise.Exact }
 
-// Need is a tile of the input, and the indices.
-func (o Along) Need(box []int) blockwise.Need {
+// Requirements is a tile of the input, and the indices.
+func (o Along) Requirements(box []int) blockwise.Requirements {
 	reads := slices.Clone(box)
 	reads[o.Axis] = o.Shape[o.Axis]
 	for d := range reads {
 		reads[d] = max(min(reads[d], o.Tile[d]), 1)
 	}
-	return blockwise.Need{Reads: [][]int{reads, slices.Clone(box)}, Once: true,
+	return blockwise.Requirements{Reads: [][]int{reads, slices.Clone(box)}, DisjointReads: true,
 		Scratch: blockwise.Aligned(8*grid.Size(box)) + int64(grid.Size(reads)*o.Item)}
 }
 

@@ -30,8 +30,8 @@ func (o Assigned) Chunks() []int { return nil }
 // Rounding is Exact: elements are moved or compared.
 func (Assigned) Rounding() blockwise.Rounding { return blockwise.Exact }
 
-// Need is the box of the array, and what of the region may lie in it.
-func (o Assigned) Need(box []int) blockwise.Need {
+// Requirements is the box of the array, and what of the region may lie in it.
+func (o Assigned) Requirements(box []int) blockwise.Requirements {
 	values := make([]int, len(box))
 	direct, outer := true, 1
 	for d, n := range box {
@@ -39,7 +39,7 @@ func (o Assigned) Need(box []int) blockwise.Need {
 		direct = direct && o.Step[d] == 1 && (outer == 1 || o.Count[d] == o.Shape[d])
 		outer *= n
 	}
-	need := blockwise.Need{Reads: [][]int{slices.Clone(box), values}, Once: true}
+	need := blockwise.Requirements{Reads: [][]int{slices.Clone(box), values}, DisjointReads: true}
 	if !direct {
 		need.Scratch = int64(grid.Size(values) * o.Item)
 	}

@@ -26,9 +26,9 @@ func (o Bounded) Chunks() []int { return nil }
 // Rounding is Exact: elements are moved or compared.
 func (Bounded) Rounding() blockwise.Rounding { return blockwise.Exact }
 
-// Need is the box itself.
-func (o Bounded) Need(box []int) blockwise.Need {
-	return blockwise.Need{Reads: [][]int{slices.Clone(box)}}
+// Requirements is the box itself.
+func (o Bounded) Requirements(box []int) blockwise.Requirements {
+	return blockwise.Requirements{Reads: [][]int{slices.Clone(box)}}
 }
 
 // Fill checks the box's indices.

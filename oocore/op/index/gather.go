@@ -45,8 +45,8 @@ func (o Gather) of(list []int) (indices, others []int) {
 	return indices, append(slices.Clone(list[:o.Axis]), list[o.Axis+o.Dims:]...)
 }
 
-// Need is a tile of the input, and the box's indices with their order.
-func (o Gather) Need(box []int) blockwise.Need {
+// Requirements is a tile of the input, and the box's indices with their order.
+func (o Gather) Requirements(box []int) blockwise.Requirements {
 	indices, others := o.of(box)
 	others = slices.Insert(others, o.Axis, o.Shape[o.Axis])
 	reads := make([]int, len(o.Tile))
@@ -54,7 +54,7 @@ func (o Gather) Need(box []int) blockwise.Need {
 		reads[d] = max(min(o.Tile[d], others[d]), 1)
 	}
 	k := grid.Size(indices)
-	return blockwise.Need{Reads: [][]int{reads, slices.Clone(indices)}, Once: true, Sparse: true,
+	return blockwise.Requirements{Reads: [][]int{reads, slices.Clone(indices)}, DisjointReads: true, Gather: true,
 		Scratch: blockwise.Aligned(8*k) + blockwise.Aligned(4*k) + int64(grid.Size(reads)*o.Item)}
 }
 

@@ -34,9 +34,9 @@ func (o Nonzero) Chunks() []int {
 // Rounding is Exact: elements are moved or compared.
 func (Nonzero) Rounding() blockwise.Rounding { return blockwise.Exact }
 
-// Need is a block of the mask.
-func (o Nonzero) Need([]int) blockwise.Need {
-	return blockwise.Need{Reads: [][]int{o.Block, {endsAtOnce}}, Scratch: int64(grid.Size(o.Block)), Once: true}
+// Requirements is a block of the mask.
+func (o Nonzero) Requirements([]int) blockwise.Requirements {
+	return blockwise.Requirements{Reads: [][]int{o.Block, {endsAtOnce}}, Scratch: int64(grid.Size(o.Block)), DisjointReads: true}
 }
 
 // Fill goes through the blocks that the box's rows are of.

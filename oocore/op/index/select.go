@@ -33,9 +33,9 @@ func (o Counted) Chunks() []int { return []int{countsAtOnce} }
 // Rounding is Exact: elements are moved or compared.
 func (Counted) Rounding() blockwise.Rounding { return blockwise.Exact }
 
-// Need is a block of the mask.
-func (o Counted) Need([]int) blockwise.Need {
-	return blockwise.Need{Reads: [][]int{o.Block}, Scratch: int64(grid.Size(o.Block)), Once: true}
+// Requirements is a block of the mask.
+func (o Counted) Requirements([]int) blockwise.Requirements {
+	return blockwise.Requirements{Reads: [][]int{o.Block}, Scratch: int64(grid.Size(o.Block)), DisjointReads: true}
 }
 
 // Most returns the largest counts that there can be: those of a mask of trues.
@@ -108,10 +108,10 @@ func (Selected) Rounding() blockwise.Rounding { return blockwise.Exact }
 // endsAtOnce is how many blocks' ends are read at once.
 const endsAtOnce = 64
 
-// Need is a block of the array and of the mask.
-func (o Selected) Need([]int) blockwise.Need {
+// Requirements is a block of the array and of the mask.
+func (o Selected) Requirements([]int) blockwise.Requirements {
 	n := grid.Size(o.Block)
-	return blockwise.Need{Reads: [][]int{o.Block, o.Block, {endsAtOnce}}, Scratch: blockwise.Aligned(n) + int64(n*o.Item), Once: true}
+	return blockwise.Requirements{Reads: [][]int{o.Block, o.Block, {endsAtOnce}}, Scratch: blockwise.Aligned(n) + int64(n*o.Item), DisjointReads: true}
 }
 
 // Fill goes through the blocks that the box's elements are in.

@@ -26,9 +26,9 @@ func (o Spread) Chunks() []int { return nil }
 // Rounding is Exact: elements are moved or compared.
 func (Spread) Rounding() blockwise.Rounding { return blockwise.Exact }
 
-// Need is some ends at a time.
-func (o Spread) Need([]int) blockwise.Need {
-	return blockwise.Need{Reads: [][]int{{endsAtOnce}}, Once: true}
+// Requirements is some ends at a time.
+func (o Spread) Requirements([]int) blockwise.Requirements {
+	return blockwise.Requirements{Reads: [][]int{{endsAtOnce}}, DisjointReads: true}
 }
 
 // Fill writes index after index.

@@ -63,12 +63,12 @@ func (e Batched) Chunks() []int {
 // Rounding is Products: most of the work is in products of matrices.
 func (Batched) Rounding() blockwise.Rounding { return blockwise.Products }
 
-// Need is the matrices of a box in float64, and one result with its work.
-func (e Batched) Need(box []int) blockwise.Need {
+// Requirements is the matrices of a box in float64, and one result with its work.
+func (e Batched) Requirements(box []int) blockwise.Requirements {
 	var p pool
 	count := grid.Size(box[:len(e.Stack)])
 	e.layout(&p, count)
-	var need blockwise.Need
+	var need blockwise.Requirements
 	for _, m := range e.In {
 		need.Reads = append(need.Reads, append(slices.Clone(box[:len(e.Stack)]), m[0], m[1]))
 	}

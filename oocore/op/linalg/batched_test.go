@@ -15,7 +15,7 @@ func BenchmarkSVD(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			a := random(n, n)
 			e := linalg.Batched{Function: "svdvals", Stack: []int{}, In: [][2]int{{n, n}}, Out: []int{n}, Type: dtype.Float64}
-			task := &blockwise.Task{Box: grid.Entire([]int{n}), Dst: make([]byte, 8*n), Scratch: make([]byte, e.Need([]int{n}).Scratch), In: []blockwise.Input{memory(dtype.Bytes(a.a))}, Do: func(f func() error) error { return f() }}
+			task := &blockwise.Task{Box: grid.Entire([]int{n}), Dst: make([]byte, 8*n), Scratch: make([]byte, e.Requirements([]int{n}).Scratch), In: []blockwise.Input{memory(dtype.Bytes(a.a))}, Do: func(f func() error) error { return f() }}
 			for b.Loop() {
 				if err := e.Fill(b.Context(), task); err != nil {
 					b.Fatal(err)

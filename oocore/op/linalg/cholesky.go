@@ -40,13 +40,13 @@ func (p Panel) Chunks() []int { return []int{p.Tile, p.width(p.K)} }
 // Rounding is Products: most of the work is in products of matrices.
 func (Panel) Rounding() blockwise.Rounding { return blockwise.Products }
 
-// Need is a block of the result, and of earlier panels the rows that it meets, in
+// Requirements is a block of the result, and of earlier panels the rows that it meets, in
 // three or four squares of float64.
-func (p Panel) Need(box []int) blockwise.Need {
+func (p Panel) Requirements(box []int) blockwise.Requirements {
 	var all pool
 	p.layout(&all)
 	w := p.width(p.K)
-	need := blockwise.Need{Reads: [][]int{{box[0], w}}, Scratch: all.Size()}
+	need := blockwise.Requirements{Reads: [][]int{{box[0], w}}, Scratch: all.Size()}
 	for range p.K {
 		need.Reads = append(need.Reads, []int{max(box[0], w), p.Tile})
 	}
@@ -150,10 +150,10 @@ func (p Panels) Chunks() []int { return nil }
 // Rounding is Products: most of the work is in products of matrices.
 func (Panels) Rounding() blockwise.Rounding { return blockwise.Products }
 
-// Need is a part of a panel.
-func (p Panels) Need(box []int) blockwise.Need {
+// Requirements is a part of a panel.
+func (p Panels) Requirements(box []int) blockwise.Requirements {
 	rows, cols := min(box[0], p.N), min(box[1], p.Tile)
-	var need blockwise.Need
+	var need blockwise.Requirements
 	for k := range p.count() {
 		w := p.width(k)
 		need.Reads = append(need.Reads, []int{min(rows, w), min(cols, w)})

@@ -102,11 +102,11 @@ func (r TSQRR) Chunks() []int { return []int{max(r.cols(), 1), max(r.cols(), 1)}
 // Rounding is Products: most of the work is in products of matrices.
 func (TSQRR) Rounding() blockwise.Rounding { return blockwise.Products }
 
-// Need is a block in float64, with the work of its reflections, which is little beside.
-func (r TSQRR) Need([]int) blockwise.Need {
+// Requirements is a block in float64, with the work of its reflections, which is little beside.
+func (r TSQRR) Requirements([]int) blockwise.Requirements {
 	var p pool
 	r.layout(&p)
-	return blockwise.Need{Reads: r.reads(r.Rows), Scratch: p.Size()}
+	return blockwise.Requirements{Reads: r.reads(r.Rows), Scratch: p.Size()}
 }
 
 // layout is the memory of a task: where blocks are joined, the factor of those before
@@ -205,11 +205,11 @@ func (q TSQRQ) Chunks() []int { return []int{q.Rows, max(q.K, 1)} }
 // Rounding is Products: most of the work is in products of matrices.
 func (TSQRQ) Rounding() blockwise.Rounding { return blockwise.Products }
 
-// Need is a block and its result in float64, with the factor's rows.
-func (q TSQRQ) Need([]int) blockwise.Need {
+// Requirements is a block and its result in float64, with the factor's rows.
+func (q TSQRQ) Requirements([]int) blockwise.Requirements {
 	var p pool
 	q.layout(&p)
-	need := blockwise.Need{Reads: q.reads(q.Rows), Scratch: p.Size()}
+	need := blockwise.Requirements{Reads: q.reads(q.Rows), Scratch: p.Size()}
 	if q.With {
 		need.Reads = append(need.Reads, []int{q.K, q.cols()})
 	}

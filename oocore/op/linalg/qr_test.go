@@ -164,7 +164,7 @@ func BenchmarkTriangle(b *testing.B) {
 		b.Run(fmt.Sprint(c), func(b *testing.B) {
 			a := random(c.m, c.n).t()
 			tri := linalg.TSQRR{Blocks: linalg.Blocks{M: c.m, N: []int{c.n}, Rows: c.m}, Run: 1, Final: true, Type: dtype.Float64}
-			task := &blockwise.Task{Box: grid.Entire([]int{c.n, c.n}), Dst: make([]byte, 8*c.n*c.n), Scratch: make([]byte, tri.Need(nil).Scratch), In: []blockwise.Input{memory(dtype.Bytes(a.a))}, Do: func(f func() error) error { return f() }}
+			task := &blockwise.Task{Box: grid.Entire([]int{c.n, c.n}), Dst: make([]byte, 8*c.n*c.n), Scratch: make([]byte, tri.Requirements(nil).Scratch), In: []blockwise.Input{memory(dtype.Bytes(a.a))}, Do: func(f func() error) error { return f() }}
 			for b.Loop() {
 				if err := tri.Fill(b.Context(), task); err != nil {
 					b.Fatal(err)

@@ -39,11 +39,11 @@ func (p Normal) Chunks() []int { return []int{1, p.L, p.N} }
 // Rounding is Products: most of the work is in products of matrices.
 func (Normal) Rounding() blockwise.Rounding { return blockwise.Products }
 
-// Need is a block of A, W, and three small matrices.
-func (p Normal) Need([]int) blockwise.Need {
+// Requirements is a block of A, W, and three small matrices.
+func (p Normal) Requirements([]int) blockwise.Requirements {
 	var all pool
 	p.layout(&all)
-	return blockwise.Need{Reads: [][]int{{p.Rows, p.N}, {p.N, p.L}}, Scratch: all.Size()}
+	return blockwise.Requirements{Reads: [][]int{{p.Rows, p.N}, {p.N, p.L}}, Scratch: all.Size()}
 }
 
 func (p Normal) layout(all *pool) (a, w, y, yt matrix, gemm []byte) {

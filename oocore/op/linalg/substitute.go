@@ -29,11 +29,11 @@ func (s Substitute) Chunks() []int { return []int{s.N, s.cols()} }
 // Rounding is Products: most of the work is in products of matrices.
 func (Substitute) Rounding() blockwise.Rounding { return blockwise.Products }
 
-// Need is the columns in float64, and rows of the matrix, about 12 MiB of either.
-func (s Substitute) Need(box []int) blockwise.Need {
+// Requirements is the columns in float64, and rows of the matrix, about 12 MiB of either.
+func (s Substitute) Requirements(box []int) blockwise.Requirements {
 	var p pool
 	s.layout(&p)
-	return blockwise.Need{Reads: [][]int{{s.rows(), s.N}, {s.N, s.cols()}}, Scratch: p.Size()}
+	return blockwise.Requirements{Reads: [][]int{{s.rows(), s.N}, {s.N, s.cols()}}, Scratch: p.Size()}
 }
 
 func (s Substitute) layout(p *pool) (x, a matrix, minus []float64, gemm []byte) {

@@ -59,14 +59,14 @@ func (c Conv) layout(m *blockwise.Parts, box []int) (image, weights, columns, wo
 		m.Take(int(kernel.GemmWork(c.Type, box[1], n, c.taps())))
 }
 
-// Need is one image of the box with what the window reaches beyond, the weights of the
+// Requirements is one image of the box with what the window reaches beyond, the weights of the
 // box's filters, and about 0.5 MiB of columns.
-func (c Conv) Need(box []int) blockwise.Need {
+func (c Conv) Requirements(box []int) blockwise.Requirements {
 	var m blockwise.Parts
 	c.layout(&m, box)
 	images, weights := c.reads(box)
 	work := int64(grid.Size(box)) * int64(c.taps()) * int64(c.Type.Size()) / tapBytes
-	return blockwise.Need{Reads: [][]int{images, weights}, Scratch: m.Size(), Work: work}
+	return blockwise.Requirements{Reads: [][]int{images, weights}, Scratch: m.Size(), Work: work}
 }
 
 // Fill computes a box.

@@ -32,10 +32,10 @@ func (p Pool) reads(box []int) []int {
 	return out
 }
 
-// Need is what windows show for a box.
-func (p Pool) Need(box []int) blockwise.Need {
+// Requirements is what windows show for a box.
+func (p Pool) Requirements(box []int) blockwise.Requirements {
 	reads := p.reads(box)
-	return blockwise.Need{Reads: [][]int{reads}, Scratch: int64(grid.Size(reads)) * int64(p.Type.Size())}
+	return blockwise.Requirements{Reads: [][]int{reads}, Scratch: int64(grid.Size(reads)) * int64(p.Type.Size())}
 }
 
 // Fill pools a box.

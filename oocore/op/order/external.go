@@ -116,12 +116,12 @@ func (s Runs) Chunks() []int { return append(ones(s.Dims), s.width()) }
 
 func ones(n int) []int { return slices.Repeat([]int{1}, n) }
 
-// Need is a row of elements, and one of records or, where that is less, of those that are
+// Requirements is a row of elements, and one of records or, where that is less, of those that are
 // sorted out of place.
-func (s Runs) Need([]int) blockwise.Need {
+func (s Runs) Requirements([]int) blockwise.Requirements {
 	read := ones(s.Dims)
 	read[s.Dims-1] = min(s.Row, s.N)
-	return blockwise.Need{Reads: [][]int{read}, Scratch: int64(s.Part * s.records().size())}
+	return blockwise.Requirements{Reads: [][]int{read}, Scratch: int64(s.Part * s.records().size())}
 }
 
 // Fill sorts the row of the box.
@@ -230,13 +230,13 @@ func (w Windows) batch() int {
 	return max(min((1<<20)/(w.samples()*w.records().size()), w.rows()), 1)
 }
 
-// Need is a few rows' samples, and those of all rows of a group that are looked at.
-func (w Windows) Need([]int) blockwise.Need {
+// Requirements is a few rows' samples, and those of all rows of a group that are looked at.
+func (w Windows) Requirements([]int) blockwise.Requirements {
 	size := w.records().size()
 	_, words := w.stored()
 	read := append(ones(w.Dims-2), w.batch(), w.samples()*words)
 	_, records := w.group(0)
-	return blockwise.Need{Reads: [][]int{read},
+	return blockwise.Requirements{Reads: [][]int{read},
 		Scratch: blockwise.Aligned(w.batch()*w.samples()*size) + blockwise.Aligned(records/w.Every*size) + int64(3*w.Fan*8)}
 }
 
@@ -310,12 +310,12 @@ func (m Merge) Chunks() []int {
 	return append(ones(m.Dims-1), m.width())
 }
 
-// Need is a row and what its windows may have more, and a row of records where those
+// Requirements is a row and what its windows may have more, and a row of records where those
 // are larger than what the result has of them.
-func (m Merge) Need([]int) blockwise.Need {
+func (m Merge) Requirements([]int) blockwise.Requirements {
 	_, words := m.stored()
 	row := append(ones(m.Dims-1), m.Part*words)
-	return blockwise.Need{Reads: [][]int{row, append(ones(m.Dims-1), 2, m.Fan)}, Scratch: m.gathered() + m.second() + int64(5*m.Fan*8)}
+	return blockwise.Requirements{Reads: [][]int{row, append(ones(m.Dims-1), 2, m.Fan)}, Scratch: m.gathered() + m.second() + int64(5*m.Fan*8)}
 }
 
 func (m Merge) gathered() int64 {

@@ -96,10 +96,10 @@ func (s Lines) inPlace(box []int) bool {
 	return s.First == 0 && !s.Positions && s.Type.Kind() != dtype.KindComplex && grid.Size(box[s.Axis+1:]) == 1
 }
 
-// Need is the box of lines, and two lines of records.
-func (s Lines) Need(box []int) blockwise.Need {
+// Requirements is the box of lines, and two lines of records.
+func (s Lines) Requirements(box []int) blockwise.Requirements {
 	read := s.read(box)
-	n := blockwise.Need{Reads: [][]int{read}}
+	n := blockwise.Requirements{Reads: [][]int{read}}
 	line := blockwise.Aligned(read[s.Axis] * s.records(read[s.Axis]).size())
 	n.Scratch = 2 * line
 	if s.inPlace(box) {

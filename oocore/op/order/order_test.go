@@ -251,13 +251,13 @@ func TestLevelsAreWithinTheirBounds(t *testing.T) {
 						t.Errorf("%d of %s: %+v", n, dt, v)
 					}
 					w := Windows{v}
-					if s := w.Need(nil).Scratch; s > 12<<20 && s > int64(l.Row*size) {
+					if s := w.Requirements(nil).Scratch; s > 12<<20 && s > int64(l.Row*size) {
 						t.Errorf("%d of %s: windows take %d bytes", n, dt, s)
 					}
 					if b := grid.Size(w.Chunks()) * 8; b > 16<<20 {
 						t.Errorf("%d of %s: boxes of windows take %d bytes: %+v", n, dt, b, v)
 					}
-					if s := (Merge{v, true}).Need(nil).Scratch; s > 37<<20 {
+					if s := (Merge{v, true}).Requirements(nil).Scratch; s > 37<<20 {
 						t.Errorf("%d of %s: a merge takes %d bytes", n, dt, s)
 					}
 					rows *= v.Fan

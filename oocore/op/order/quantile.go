@@ -205,11 +205,11 @@ func (s Quantiles) read(box grid.Box) grid.Box {
 	return b
 }
 
-// Need is the box of the input twice, and a line.
-func (s Quantiles) Need(box []int) blockwise.Need {
+// Requirements is the box of the input twice, and a line.
+func (s Quantiles) Requirements(box []int) blockwise.Requirements {
 	read := s.read(grid.Entire(box)).Shape
 	bytes := blockwise.Aligned(grid.Size(read) * s.Type.Size())
-	n := blockwise.Need{Reads: [][]int{read}, Scratch: bytes + blockwise.Aligned(s.count()*s.Type.Size())}
+	n := blockwise.Requirements{Reads: [][]int{read}, Scratch: bytes + blockwise.Aligned(s.count()*s.Type.Size())}
 	if !s.together() {
 		n.Scratch += bytes
 	}

@@ -99,10 +99,10 @@ func TestSearchesStaySmall(t *testing.T) {
 					if b := grid.Size(RadixHistogram{s}.Chunks()) * 4; b > 32<<20 {
 						t.Errorf("%s: counts of %d bytes", name, b)
 					}
-					if b := (RadixHistogram{s}).Need(RadixHistogram{s}.Chunks()).Scratch; b > 8<<20 {
+					if b := (RadixHistogram{s}).Requirements(RadixHistogram{s}.Chunks()).Scratch; b > 8<<20 {
 						t.Errorf("%s: counting takes %d bytes", name, b)
 					}
-					if b := (SelectBucket{s}).Need(SelectBucket{s}.Chunks()).Scratch; b > 32<<20 {
+					if b := (SelectBucket{s}).Requirements(SelectBucket{s}.Chunks()).Scratch; b > 32<<20 {
 						t.Errorf("%s: picking takes %d bytes", name, b)
 					}
 				}

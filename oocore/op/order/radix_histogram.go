@@ -180,11 +180,11 @@ func (s RadixHistogram) part(box grid.Box) grid.Box {
 	return b
 }
 
-// Need is a piece of the elements, and the state of the box's results.
-func (s RadixHistogram) Need(box []int) blockwise.Need {
+// Requirements is a piece of the elements, and the state of the box's results.
+func (s RadixHistogram) Requirements(box []int) blockwise.Requirements {
 	first := grid.Entire(box)
 	piece := s.piece(s.part(first).Shape)
-	n := blockwise.Need{Reads: [][]int{piece}, Scratch: blockwise.Aligned(grid.Size(piece) * s.Type.Size())}
+	n := blockwise.Requirements{Reads: [][]int{piece}, Scratch: blockwise.Aligned(grid.Size(piece) * s.Type.Size())}
 	if s.Level > 0 {
 		state := append(slices.Clone(box[1:len(box)-2]), s.ranks(), stateWords)
 		n.Reads = append(n.Reads, state)
@@ -386,10 +386,10 @@ func (s SelectBucket) Chunks() []int {
 	return append(box, s.ranks(), stateWords)
 }
 
-// Need is the results' counts.
-func (s SelectBucket) Need(box []int) blockwise.Need {
+// Requirements is the results' counts.
+func (s SelectBucket) Requirements(box []int) blockwise.Requirements {
 	counts := append(slices.Clone(box[:len(box)-2]), s.rows(), s.digits())
-	n := blockwise.Need{Reads: [][]int{counts}, Scratch: int64(grid.Size(counts) * 8)}
+	n := blockwise.Requirements{Reads: [][]int{counts}, Scratch: int64(grid.Size(counts) * 8)}
 	if s.Level > 0 {
 		n.Reads = append(n.Reads, box)
 	}
@@ -470,10 +470,10 @@ func (s Interpolate) Chunks() []int {
 	return append([]int{len(s.Q)}, grid.Auto(s.shape()[1:], len(s.Q)*stateWords*16, lineBytes)...)
 }
 
-// Need is the state of the box's results.
-func (s Interpolate) Need(box []int) blockwise.Need {
+// Requirements is the state of the box's results.
+func (s Interpolate) Requirements(box []int) blockwise.Requirements {
 	state := append(slices.Clone(box[1:]), 2*len(s.Q), stateWords)
-	return blockwise.Need{Reads: [][]int{state}, Scratch: int64(grid.Size(state) * 8)}
+	return blockwise.Requirements{Reads: [][]int{state}, Scratch: int64(grid.Size(state) * 8)}
 }
 
 // Fill takes the quantiles of the box.

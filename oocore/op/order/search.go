@@ -88,9 +88,9 @@ func (s Searched) words() int {
 	return 1
 }
 
-// Need is the list and its keys, and the box's values.
-func (s Searched) Need(box []int) blockwise.Need {
-	return blockwise.Need{Reads: [][]int{{s.N}, box},
+// Requirements is the list and its keys, and the box's values.
+func (s Searched) Requirements(box []int) blockwise.Requirements {
+	return blockwise.Requirements{Reads: [][]int{{s.N}, box},
 		Scratch: blockwise.Aligned(s.N*s.Type.Size()) + blockwise.Aligned(s.N*s.words()*8) + int64(grid.Size(box)*s.Type.Size())}
 }
 
@@ -235,10 +235,10 @@ type SearchedLong struct {
 // Chunks are some hundred thousand values.
 func (s SearchedLong) Chunks() []int { return grid.Auto(s.Shape, 8, 2<<20) }
 
-// Need is the values as records, twice, and a piece of the list with its keys.
-func (s SearchedLong) Need(box []int) blockwise.Need {
+// Requirements is the values as records, twice, and a piece of the list with its keys.
+func (s SearchedLong) Requirements(box []int) blockwise.Requirements {
 	n, piece := grid.Size(box), min(s.N, listPiece)
-	return blockwise.Need{Reads: [][]int{{piece}, box},
+	return blockwise.Requirements{Reads: [][]int{{piece}, box},
 		Scratch: blockwise.Aligned(n*s.Type.Size()) + 2*blockwise.Aligned(n*s.record()) + blockwise.Aligned(piece*s.Type.Size()) + int64(piece*s.words()*8)}
 }
 

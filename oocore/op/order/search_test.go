@@ -80,7 +80,7 @@ func TestSearchingFar(t *testing.T) {
 func TestEdgesThatTurnAreRefused(t *testing.T) {
 	edges := []float64{1, 2, 4, 3, 5}
 	op := Searched{Type: dtype.Float64, N: 5, Edges: true}
-	scratch := make([]byte, op.Need([]int{1}).Scratch)
+	scratch := make([]byte, op.Requirements([]int{1}).Scratch)
 	task := &blockwise.Task{Box: box1(1), Dst: make([]byte, 8), Scratch: scratch, Do: func(f func() error) error { return f() }, In: []blockwise.Input{memory(dtype.Bytes(edges)), memory(make([]byte, 8))}}
 	if err := op.Fill(t.Context(), task); err == nil || err.Error() != "the edges of bins neither rise nor fall all along" {
 		t.Errorf("%v", err)

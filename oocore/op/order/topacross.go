@@ -111,12 +111,12 @@ func (s TopAcross) work(p *blockwise.Parts, piece []int) (in, records, other []b
 	return in, records, other, dtype.Slice[uint32](p.Take(4 * columns)), dtype.Slice[uint64](p.Take(8 * columns))
 }
 
-// Need is a piece of the input, and the records of its lines.
-func (s TopAcross) Need(box []int) blockwise.Need {
+// Requirements is a piece of the input, and the records of its lines.
+func (s TopAcross) Requirements(box []int) blockwise.Requirements {
 	var p blockwise.Parts
 	piece := s.piece(box)
 	s.work(&p, piece)
-	return blockwise.Need{Reads: [][]int{piece}, Scratch: p.Size()}
+	return blockwise.Requirements{Reads: [][]int{piece}, Scratch: p.Size()}
 }
 
 // Fill goes through a part of the box's lines.
@@ -246,12 +246,12 @@ func (s TopAcrossJoined) read(box []int) []int {
 	return slices.Concat(ones(s.Axis), []int{s.groups(), s.First}, box[s.Axis+1:], []int{words})
 }
 
-// Need is the records of all parts, and twice those of one line.
-func (s TopAcrossJoined) Need(box []int) blockwise.Need {
+// Requirements is the records of all parts, and twice those of one line.
+func (s TopAcrossJoined) Requirements(box []int) blockwise.Requirements {
 	read := s.read(box)
 	stored, _ := s.line().stored()
 	line := blockwise.Aligned(s.groups() * s.First * s.records().size())
-	return blockwise.Need{Reads: [][]int{read}, Scratch: blockwise.Aligned(grid.Size(read)*stored.Size()) + 2*line}
+	return blockwise.Requirements{Reads: [][]int{read}, Scratch: blockwise.Aligned(grid.Size(read)*stored.Size()) + 2*line}
 }
 
 // Fill joins the parts of lines.

@@ -105,12 +105,12 @@ func (s TopRows) Chunks() []int {
 	return append(ones(s.Dims), s.First*words)
 }
 
-// Need is a row of elements, and two of records.
-func (s TopRows) Need([]int) blockwise.Need {
+// Requirements is a row of elements, and two of records.
+func (s TopRows) Requirements([]int) blockwise.Requirements {
 	read := ones(s.Dims)
 	read[s.Dims-1] = min(s.Row, s.N)
 	row := blockwise.Aligned(s.Row * s.records().size())
-	return blockwise.Need{Reads: [][]int{read}, Scratch: 2*row + int64(s.Row*s.Type.Size())}
+	return blockwise.Requirements{Reads: [][]int{read}, Scratch: 2*row + int64(s.Row*s.Type.Size())}
 }
 
 // Fill finds the first records of the row of the box.
@@ -160,10 +160,10 @@ func (s TopConcat) Chunks() []int {
 	return append(ones(s.Dims), s.First*words)
 }
 
-// Need is the rows that are joined, and as much again.
-func (s TopConcat) Need([]int) blockwise.Need {
+// Requirements is the rows that are joined, and as much again.
+func (s TopConcat) Requirements([]int) blockwise.Requirements {
 	_, words := s.stored()
-	return blockwise.Need{Reads: [][]int{append(ones(s.Dims-1), s.Join, s.First*words)}, Scratch: 2 * blockwise.Aligned(s.Join*s.First*s.records().size())}
+	return blockwise.Requirements{Reads: [][]int{append(ones(s.Dims-1), s.Join, s.First*words)}, Scratch: 2 * blockwise.Aligned(s.Join*s.First*s.records().size())}
 }
 
 // held is how many records the i-th row of the input has: fewer than are looked for

@@ -290,11 +290,11 @@ func (s Table) piece() []int { return grid.Auto(s.grid().Chunks, s.Type.Size(), 
 // Chunks are single rows.
 func (s Table) Chunks() []int { return []int{1, s.width()} }
 
-// Need is a piece and its records, twice, and two tables.
-func (s Table) Need([]int) blockwise.Need {
+// Requirements is a piece and its records, twice, and two tables.
+func (s Table) Requirements([]int) blockwise.Requirements {
 	n := grid.Size(s.piece())
 	size := Sorting{Type: s.Type}.records(n).size()
-	return blockwise.Need{Reads: [][]int{s.piece()}, Scratch: blockwise.Aligned(n*s.Type.Size()) + 2*blockwise.Aligned(n*size) + 2*int64(s.width()*8)}
+	return blockwise.Requirements{Reads: [][]int{s.piece()}, Scratch: blockwise.Aligned(n*s.Type.Size()) + 2*blockwise.Aligned(n*size) + 2*int64(s.width()*8)}
 }
 
 // Fill makes the table of a group.
@@ -461,9 +461,9 @@ type TableJoined struct {
 // Chunks are the table.
 func (s TableJoined) Chunks() []int { return []int{s.width()} }
 
-// Need is a table, and room for one.
-func (s TableJoined) Need([]int) blockwise.Need {
-	return blockwise.Need{Reads: [][]int{{1, s.width()}}, Scratch: 2 * int64(s.width()*8), Once: true}
+// Requirements is a table, and room for one.
+func (s TableJoined) Requirements([]int) blockwise.Requirements {
+	return blockwise.Requirements{Reads: [][]int{{1, s.width()}}, Scratch: 2 * int64(s.width()*8), DisjointReads: true}
 }
 
 // Most returns the beginning of the table that leads to the largest runs: of one with too

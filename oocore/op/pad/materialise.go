@@ -21,9 +21,9 @@ func (o Materialise) Chunks() []int { return o.Lengths }
 // Rounding is Exact: elements are moved or compared.
 func (Materialise) Rounding() blockwise.Rounding { return blockwise.Exact }
 
-// Need is the box itself.
-func (o Materialise) Need(box []int) blockwise.Need {
-	return blockwise.Need{Reads: [][]int{slices.Clone(box)}, Once: true}
+// Requirements is the box itself.
+func (o Materialise) Requirements(box []int) blockwise.Requirements {
+	return blockwise.Requirements{Reads: [][]int{slices.Clone(box)}, DisjointReads: true}
 }
 
 // Fill reads the box.

@@ -29,12 +29,12 @@ type OddReflect struct {
 // Chunks takes any box.
 func (o OddReflect) Chunks() []int { return nil }
 
-// Need is what is reflected, the same turned round, and the edge.
-func (o OddReflect) Need(box []int) blockwise.Need {
+// Requirements is what is reflected, the same turned round, and the edge.
+func (o OddReflect) Requirements(box []int) blockwise.Requirements {
 	reads := slices.Clone(box)
 	reads[o.Axis] = min(box[o.Axis], o.Len)
 	edge := grid.Size(box) / box[o.Axis]
-	return blockwise.Need{Reads: [][]int{reads}, Scratch: int64((2*grid.Size(reads) + edge) * o.Type.Size()), Once: true}
+	return blockwise.Requirements{Reads: [][]int{reads}, Scratch: int64((2*grid.Size(reads) + edge) * o.Type.Size()), DisjointReads: true}
 }
 
 // Fill puts the parts of the box together.

@@ -53,8 +53,8 @@ func (o Draws) Rounding() blockwise.Rounding {
 	return blockwise.Exact
 }
 
-// Need is nothing beside the result.
-func (o Draws) Need([]int) blockwise.Need { return blockwise.Need{} }
+// Requirements is nothing beside the result.
+func (o Draws) Requirements([]int) blockwise.Requirements { return blockwise.Requirements{} }
 
 // Fill draws row by row.
 func (o Draws) Fill(_ context.Context, t *blockwise.Task) error {

@@ -94,11 +94,11 @@ func (s Totals) Chunks() []int {
 	return box
 }
 
-// Need is a piece of a block of each line.
-func (s Totals) Need(box []int) blockwise.Need {
+// Requirements is a piece of a block of each line.
+func (s Totals) Requirements(box []int) blockwise.Requirements {
 	read := slices.Clone(box[:len(s.Shape)])
 	read[s.Axis] = s.piece()
-	return blockwise.Need{Reads: [][]int{read}, Scratch: int64(grid.Size(read) * s.Type.Size()), Once: true}
+	return blockwise.Requirements{Reads: [][]int{read}, Scratch: int64(grid.Size(read) * s.Type.Size()), DisjointReads: true}
 }
 
 // Fill adds up block by block.
@@ -153,10 +153,10 @@ func (s Carries) Chunks() []int {
 	return box
 }
 
-// Need is the box, and what is carried along each line.
-func (s Carries) Need(box []int) blockwise.Need {
+// Requirements is the box, and what is carried along each line.
+func (s Carries) Requirements(box []int) blockwise.Requirements {
 	_, _, inner := s.around(box)
-	return blockwise.Need{Reads: [][]int{box}, Scratch: int64(inner * s.words() * 8)}
+	return blockwise.Requirements{Reads: [][]int{box}, Scratch: int64(inner * s.words() * 8)}
 }
 
 // Fill goes along the lines.
@@ -185,11 +185,11 @@ type Running struct{ Scan }
 // Chunks takes any box; whole blocks take the least.
 func (s Running) Chunks() []int { return nil }
 
-// Need is a piece of a block of each line, and what is carried into it.
-func (s Running) Need(box []int) blockwise.Need {
+// Requirements is a piece of a block of each line, and what is carried into it.
+func (s Running) Requirements(box []int) blockwise.Requirements {
 	read, carried := slices.Clone(box), append(slices.Clone(box), s.words())
 	read[s.Axis], carried[s.Axis] = s.piece(), 1
-	n := blockwise.Need{Reads: [][]int{read}, Scratch: blockwise.Aligned(grid.Size(read)*s.Type.Size()) + int64(grid.Size(carried)*8), Once: true}
+	n := blockwise.Requirements{Reads: [][]int{read}, Scratch: blockwise.Aligned(grid.Size(read)*s.Type.Size()) + int64(grid.Size(carried)*8), DisjointReads: true}
 	if s.blocks() > 1 {
 		n.Reads = append(n.Reads, carried)
 	}

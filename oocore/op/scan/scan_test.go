@@ -214,7 +214,7 @@ func TestChunksAreSmall(t *testing.T) {
 					if b := grid.Size(op.Chunks()) * 8; b > 8<<20 {
 						t.Errorf("%v along %d: %T by %d bytes", shape, axis, op, b)
 					}
-					if b := op.Need(op.Chunks()).Scratch; b > 16<<20 {
+					if b := op.Requirements(op.Chunks()).Scratch; b > 16<<20 {
 						t.Errorf("%v along %d: %T takes %d bytes", shape, axis, op, b)
 					}
 				}

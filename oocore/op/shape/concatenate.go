@@ -29,9 +29,9 @@ func (o Concat) Chunks() []int { return nil }
 // Rounding is Exact: elements are moved or compared.
 func (Concat) Rounding() blockwise.Rounding { return blockwise.Exact }
 
-// Need is a part of the box of each input.
-func (o Concat) Need(box []int) blockwise.Need {
-	need := blockwise.Need{Once: true}
+// Requirements is a part of the box of each input.
+func (o Concat) Requirements(box []int) blockwise.Requirements {
+	need := blockwise.Requirements{DisjointReads: true}
 	for _, shape := range o.Parts {
 		reads := slices.Clone(box)
 		reads[o.Axis] = min(box[o.Axis], max(shape[o.Axis], 1))

@@ -24,10 +24,10 @@ func (o DiagEmbed) Chunks() []int { return nil }
 // Rounding is Exact: elements are moved or compared.
 func (DiagEmbed) Rounding() blockwise.Rounding { return blockwise.Exact }
 
-// Need is what of the vector may lie in the box.
-func (o DiagEmbed) Need(box []int) blockwise.Need {
+// Requirements is what of the vector may lie in the box.
+func (o DiagEmbed) Requirements(box []int) blockwise.Requirements {
 	n := min(box[0], box[1], o.Len)
-	return blockwise.Need{Reads: [][]int{{n}}, Scratch: int64(n * o.Item), Once: true, Sparse: true}
+	return blockwise.Requirements{Reads: [][]int{{n}}, Scratch: int64(n * o.Item), DisjointReads: true, Gather: true}
 }
 
 // Fill writes zeros, and over them the part of the diagonal that lies in the box.

@@ -35,8 +35,8 @@ func (o Diagonals) Chunks() []int { return nil }
 // Rounding is Exact: elements are moved or compared.
 func (Diagonals) Rounding() blockwise.Rounding { return blockwise.Exact }
 
-// Need is a square of some diagonals.
-func (o Diagonals) Need(box []int) blockwise.Need {
+// Requirements is a square of some diagonals.
+func (o Diagonals) Requirements(box []int) blockwise.Requirements {
 	last := len(box) - 1
 	reads := make([]int, 0, last+2)
 	for d, n := range o.Outer {
@@ -44,7 +44,7 @@ func (o Diagonals) Need(box []int) blockwise.Need {
 	}
 	cell := min(o.Cell, box[last])
 	reads = append(reads, cell, cell)
-	return blockwise.Need{Reads: [][]int{reads}, Scratch: int64(grid.Size(reads) * o.Item), Once: true, Sparse: true}
+	return blockwise.Requirements{Reads: [][]int{reads}, Scratch: int64(grid.Size(reads) * o.Item), DisjointReads: true, Gather: true}
 }
 
 // Fill reads squares and takes their diagonals.

@@ -176,8 +176,8 @@ func (o IndexMap) Chunks() []int { return nil }
 // Rounding is Exact: elements are moved or compared.
 func (IndexMap) Rounding() blockwise.Rounding { return blockwise.Exact }
 
-// Need is what the box shows of the input.
-func (o IndexMap) Need(box []int) blockwise.Need {
+// Requirements is what the box shows of the input.
+func (o IndexMap) Requirements(box []int) blockwise.Requirements {
 	reads := make([]int, len(box))
 	direct, outer := true, 1
 	for d, a := range o.Axes {
@@ -185,7 +185,7 @@ func (o IndexMap) Need(box []int) blockwise.Need {
 		direct = direct && a.pieces(box[d]) && (outer == 1 || a.Kind == KindSame)
 		outer *= box[d]
 	}
-	need := blockwise.Need{Reads: [][]int{reads}, Once: true}
+	need := blockwise.Requirements{Reads: [][]int{reads}, DisjointReads: true}
 	if !direct {
 		need.Scratch = int64(grid.Size(reads) * o.Item)
 	}

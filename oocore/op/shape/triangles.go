@@ -20,9 +20,9 @@ type Triangle struct {
 // Chunks takes any box.
 func (o Triangle) Chunks() []int { return nil }
 
-// Need is the box itself.
-func (o Triangle) Need(box []int) blockwise.Need {
-	return blockwise.Need{Reads: [][]int{slices.Clone(box)}, Once: true}
+// Requirements is the box itself.
+func (o Triangle) Requirements(box []int) blockwise.Requirements {
+	return blockwise.Requirements{Reads: [][]int{slices.Clone(box)}, DisjointReads: true}
 }
 
 // kept are the columns of a row that are kept, of those from a first one on.

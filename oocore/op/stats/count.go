@@ -104,10 +104,10 @@ func (s Count) lost() int {
 	return s.bins() * 8
 }
 
-// Need is a piece of each input, the edges, and beside the sums of floats what rounding
+// Requirements is a piece of each input, the edges, and beside the sums of floats what rounding
 // has lost of them.
-func (s Count) Need([]int) blockwise.Need {
-	var n blockwise.Need
+func (s Count) Requirements([]int) blockwise.Requirements {
+	var n blockwise.Requirements
 	add := func(shape []int, size int) {
 		n.Reads = append(n.Reads, shape)
 		n.Scratch += blockwise.Aligned(grid.Size(shape) * size)

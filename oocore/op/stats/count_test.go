@@ -149,14 +149,14 @@ func TestPointsOfTwoCoordinates(t *testing.T) {
 // What is held beside the elements is the bins and the edges.
 func TestNeedIsTheBins(t *testing.T) {
 	s := Count{Shape: []int{1e9, 512}, Type: dtype.Float64, Bins: []int{1e6}, Even: []bool{true}}
-	if got, most := s.Need(nil).Scratch, int64(8e6+2*pieceBytes); got > most {
+	if got, most := s.Requirements(nil).Scratch, int64(8e6+2*pieceBytes); got > most {
 		t.Errorf("edges and elements take %d bytes, more than %d", got, most)
 	}
 	if got := grid.Size(s.Chunks()); got != 1e6 {
 		t.Errorf("a part has %d counts", got)
 	}
 	s.Weights = dtype.Float64
-	if got, most := s.Need(nil).Scratch, int64(16e6+3*pieceBytes); got > most {
+	if got, most := s.Requirements(nil).Scratch, int64(16e6+3*pieceBytes); got > most {
 		t.Errorf("with weights they take %d bytes, more than %d", got, most)
 	}
 	// What parts write is little beside the elements.
@@ -176,7 +176,7 @@ func (m memory) Read(_ context.Context, _ grid.Box, dst []byte) error {
 // failed is the error of a box, of elements of 8 bytes.
 func failed(t *testing.T, op blockwise.Op, shape []int, in ...blockwisetest.Array) error {
 	t.Helper()
-	task := &blockwise.Task{Box: grid.Entire(shape), Dst: make([]byte, grid.Size(shape)*8), Scratch: make([]byte, op.Need(shape).Scratch), Do: func(f func() error) error { return f() }}
+	task := &blockwise.Task{Box: grid.Entire(shape), Dst: make([]byte, grid.Size(shape)*8), Scratch: make([]byte, op.Requirements(shape).Scratch), Do: func(f func() error) error { return f() }}
 	for _, a := range in {
 		task.In = append(task.In, memory(a.Data))
 	}

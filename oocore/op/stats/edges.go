@@ -88,12 +88,12 @@ type EvenEdges struct {
 // Chunks takes any box.
 func (s EvenEdges) Chunks() []int { return nil }
 
-// Need is the first edge and the last.
-func (s EvenEdges) Need([]int) blockwise.Need {
+// Requirements is the first edge and the last.
+func (s EvenEdges) Requirements([]int) blockwise.Requirements {
 	if s.Range != nil {
-		return blockwise.Need{}
+		return blockwise.Requirements{}
 	}
-	return blockwise.Need{Reads: [][]int{{}, {}}, Scratch: 8}
+	return blockwise.Requirements{Reads: [][]int{{}, {}}, Scratch: 8}
 }
 
 // Fill computes the edges of the box.

@@ -39,12 +39,12 @@ func (o *Along) input(box grid.Box) grid.Box {
 	return in
 }
 
-// Need is the lines of a chunk, as read and one after the other, and those of the result.
-func (o *Along) Need(box []int) blockwise.Need {
+// Requirements is the lines of a chunk, as read and one after the other, and those of the result.
+func (o *Along) Requirements(box []int) blockwise.Requirements {
 	in := o.input(grid.Box{Start: make([]int, len(box)), Shape: box}).Shape
 	var m blockwise.Parts
 	o.memory(&m, box)
-	return blockwise.Need{Reads: [][]int{in}, Scratch: m.Size()}
+	return blockwise.Requirements{Reads: [][]int{in}, Scratch: m.Size()}
 }
 
 func (o *Along) memory(m *blockwise.Parts, box []int) (in, lines, results []byte) {

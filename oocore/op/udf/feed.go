@@ -40,10 +40,10 @@ func (o *Feed) part(i int) grid.Box {
 	return at
 }
 
-// Need is a part.
-func (o *Feed) Need([]int) blockwise.Need {
+// Requirements is a part.
+func (o *Feed) Requirements([]int) blockwise.Requirements {
 	most := o.part(0).Shape
-	return blockwise.Need{Reads: [][]int{most}, Scratch: int64(grid.Size(most) * o.DType.Size())}
+	return blockwise.Requirements{Reads: [][]int{most}, Scratch: int64(grid.Size(most) * o.DType.Size())}
 }
 
 // Fill reads a part, and hands it over when those before it have been.

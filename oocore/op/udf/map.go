@@ -52,15 +52,15 @@ func (o *Mapped) most(input int, chunk []int) []int {
 	return o.from(input, first).Shape
 }
 
-// Need is a chunk of each input.
-func (o *Mapped) Need(box []int) blockwise.Need {
+// Requirements is a chunk of each input.
+func (o *Mapped) Requirements(box []int) blockwise.Requirements {
 	var m blockwise.Parts
 	reads := make([][]int, len(o.In))
 	for i, in := range o.In {
 		reads[i] = o.most(i, box)
 		m.Take(grid.Size(reads[i]) * in.DType.Size())
 	}
-	return blockwise.Need{Reads: reads, Scratch: m.Size()}
+	return blockwise.Requirements{Reads: reads, Scratch: m.Size()}
 }
 
 // Fill calls the function.

@@ -33,11 +33,11 @@ func (o *Overlapped) Chunks() []int { return o.Lengths }
 // Rounding is Exact: a Go function's results are its own.
 func (*Overlapped) Rounding() blockwise.Rounding { return blockwise.Exact }
 
-// Need is a chunk with its border, as read and as seen, and the function's result of it.
-func (o *Overlapped) Need(box []int) blockwise.Need {
+// Requirements is a chunk with its border, as read and as seen, and the function's result of it.
+func (o *Overlapped) Requirements(box []int) blockwise.Requirements {
 	var m blockwise.Parts
 	o.memory(&m, box)
-	return blockwise.Need{Reads: [][]int{o.Window.Reads(box)}, Scratch: m.Size()}
+	return blockwise.Requirements{Reads: [][]int{o.Window.Reads(box)}, Scratch: m.Size()}
 }
 
 func (o *Overlapped) memory(m *blockwise.Parts, box []int) (in, src, dst []byte) {

@@ -40,10 +40,10 @@ func (o Rolling) reads(box []int) []int {
 	return reads
 }
 
-// Need is what the windows of a box show, and the ends of a block.
-func (o Rolling) Need(box []int) blockwise.Need {
+// Requirements is what the windows of a box show, and the ends of a block.
+func (o Rolling) Requirements(box []int) blockwise.Requirements {
 	reads := o.reads(box)
-	return blockwise.Need{Reads: [][]int{reads}, Scratch: blockwise.Aligned(grid.Size(reads)*o.Type.Size()) + blockwise.Aligned(16*o.Window)}
+	return blockwise.Requirements{Reads: [][]int{reads}, Scratch: blockwise.Aligned(grid.Size(reads)*o.Type.Size()) + blockwise.Aligned(16*o.Window)}
 }
 
 // Fill reduces line by line.

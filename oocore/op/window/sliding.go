@@ -37,10 +37,10 @@ func (o Sliding) reads(box []int) []int {
 	return reads
 }
 
-// Need is what the windows of a box show.
-func (o Sliding) Need(box []int) blockwise.Need {
+// Requirements is what the windows of a box show.
+func (o Sliding) Requirements(box []int) blockwise.Requirements {
 	reads := o.reads(box)
-	return blockwise.Need{Reads: [][]int{reads}, Scratch: int64(grid.Size(reads) * o.Item)}
+	return blockwise.Requirements{Reads: [][]int{reads}, Scratch: int64(grid.Size(reads) * o.Item)}
 }
 
 // Fill reads that once, and copies it window by window.
