@@ -15,7 +15,6 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
-	"slices"
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
@@ -49,11 +48,6 @@ func (p *Plan) Outputs() iter.Seq[int] {
 			}
 		}
 	}
-}
-
-// returned reports an array that is an output.
-func (p *Plan) returned(array int) bool {
-	return array == p.Output || slices.Contains(p.Others, array)
 }
 
 // String is the plan's title and its stages.
