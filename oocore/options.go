@@ -41,7 +41,7 @@ type settings struct {
 	foreseen   int64     // overhead that the algorithm of the run was planned with; 0: it was not
 	held       int64     // by the algorithm, beside that
 	sideReductions     *beside   // nil where a run gives nothing but its array
-	progress   func(Progress)
+	progress   *progressFunc // nil where nobody asks
 	report     *RunReport
 
 	alternatives []record.WhatIf // to a plan, for its record

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/exec"
@@ -33,9 +35,16 @@ func OnProgress(f func(Progress)) Option {
 		if f == nil {
 			return errors.New("the progress function is nil")
 		}
-		s.progress = f
+		s.progress = &progressFunc{f: f}
 		return nil
 	}
+}
+
+// progressFunc is a progress function, of all runs of an algorithm.
+type progressFunc struct {
+	f    func(Progress)
+	busy sync.Mutex  // it is called once at a time, also where a run has not waited for it
+	dead atomic.Bool // it has panicked
 }
 
 // progressWait is how long the end of a run waits for the progress function.
@@ -43,12 +52,12 @@ const progressWait = time.Second
 
 // notifier calls a progress function beside the run.
 type notifier struct {
-	f      func(Progress)
+	f      *progressFunc
 	latest chan Progress // holds what the function was not told yet
 	done   chan struct{}
 }
 
-func newNotifier(f func(Progress)) *notifier {
+func newNotifier(f *progressFunc) *notifier {
 	n := &notifier{f: f, latest: make(chan Progress, 1), done: make(chan struct{})}
 	go n.run()
 	return n
@@ -63,14 +72,23 @@ func (n *notifier) run() {
 	}
 }
 
-// call reports that the function has returned.
+// call reports that the function can be called again. Where a call of an earlier run still
+// goes on, this one is left out.
 func (n *notifier) call(p Progress) (returned bool) {
+	if n.f.dead.Load() {
+		return false
+	}
+	if !n.f.busy.TryLock() {
+		return true
+	}
+	defer n.f.busy.Unlock()
 	defer func() {
 		if !returned {
+			n.f.dead.Store(true)
 			slog.Warn("gonbext: the progress function panicked and is not called again", "panic", fmt.Sprint(recover()), "stack", string(debug.Stack()))
 		}
 	}()
-	n.f(p)
+	n.f.f(p)
 	return true
 }
 

@@ -105,6 +105,9 @@ func (s *settings) rejected(title string, outputs ...string) {
 	}
 	if s.parent == nil {
 		*s.report = RunReport{}
+	} else {
+		s.parent.mu.Lock()
+		defer s.parent.mu.Unlock()
 	}
 	s.report.Status, s.report.Title, s.report.Outputs = StatusFailed, title, slices.DeleteFunc(outputs, func(path string) bool { return path == "" })
 }

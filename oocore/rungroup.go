@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -132,11 +133,15 @@ func RunGroup(title string, opts []Option, f func(opts []Option, note func(serie
 	case s.planned:
 		status = record.Planned
 	}
-	if s.report != nil {
-		s.report.Status, s.report.Title = string(status), title
-	}
+	merged := ""
 	if dir, failed := record.Dir(); failed == nil { // no run fails for want of a record
-		_, _ = record.Merge(dir, record.Header{Title: title, Cell: s.cell, Series: t.series, Start: begun}, t.records(), status, err)
+		merged, _ = record.Merge(dir, record.Header{Title: title, Cell: s.cell, Series: t.series, Start: begun}, t.records(), status, err)
+	}
+	if s.report != nil {
+		s.report.Status, s.report.Title, s.report.Run = string(status), title, ""
+		if merged != "" {
+			s.report.Run = strings.TrimSuffix(filepath.Base(merged), filepath.Ext(merged))
+		}
 	}
 	return err
 }

@@ -205,11 +205,19 @@ func (s *arrays) commit(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if len(s.plan.Others) > 0 { // what takes time, and can fail, comes before the first is in its place
+		for i := range s.plan.Outputs() {
+			if err := s.writers[i].Sync(ctx); err != nil {
+				return err
+			}
+		}
+	}
 	var errs []error
 	for i := range s.plan.Outputs() {
 		if err := s.writers[i].Commit(ctx); err != nil {
 			return errors.Join(append(errs, err)...)
 		}
+		ctx = context.WithoutCancel(ctx) // an interrupt would leave some outputs new and others old
 		s.writers[i] = nil
 		if s.env.Committed != nil {
 			s.env.Committed(ctx, i)

@@ -284,11 +284,11 @@ func (s *stackSession) open(ctx context.Context, file int) error {
 	if err != nil {
 		return err
 	}
-	s.array, s.file = a, file
 	info := a.Info()
 	if id := identify(sha256.New(), s.files[file], &info.ID); id != s.ids[file] {
-		return pathError("read", s.files[file], ErrChanged)
+		return errors.Join(pathError("read", s.files[file], ErrChanged), a.Close())
 	}
+	s.array, s.file = a, file
 	if coded, ok := a.(Coded); ok {
 		s.session, err = coded.Session(s.work)
 	}

@@ -74,7 +74,9 @@ func (j *job) options(c *cobra.Command) ([]oocore.Option, error) {
 		j.id = record.CommandCell + rand.Text()
 	}
 	opts := []oocore.Option{oocore.Cell(j.id), oocore.Report(&j.ran)}
-	j.appends = c.Flags().Changed("append")
+	if j.appends = c.Flags().Changed("append"); j.appends && (j.region != "" || j.chunks != "" || j.shards != "" || j.codec != "") {
+		return nil, usagef("--append: the array that is there has its chunks, shards and codec, and grows as a whole: leave --region, --chunks, --shards and --codec out")
+	}
 	if c.Flags().Changed("memory") {
 		n, err := units.ParseSize(j.memory)
 		if err != nil {
@@ -220,6 +222,9 @@ func (j *job) do(c *cobra.Command, a *oocore.Array, path string) error {
 	opts, err := j.options(c)
 	if err != nil {
 		return err
+	}
+	if j.appends && path == "" {
+		return usagef("--append: say with -o what to append to")
 	}
 	value, err := j.compute(c, a, path, opts)
 	if err != nil {

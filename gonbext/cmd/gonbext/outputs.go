@@ -34,6 +34,17 @@ func (j *job) computeAll(c *cobra.Command, definitions []expr.Definition, inputs
 	if j.appends {
 		return usagef("--append is for one output: append one after the other")
 	}
+	if j.region != "" || j.processes > 0 {
+		return usagef("--region and --processes are for one output: compute one after the other")
+	}
+	if err := j.saveAll(c, definitions, names, paths, opts); err != nil {
+		return err
+	}
+	return j.tell(c.OutOrStdout(), c.ErrOrStderr(), nil)
+}
+
+// saveAll shows the progress of the outputs while they are computed.
+func (j *job) saveAll(c *cobra.Command, definitions []expr.Definition, names oocore.Names, paths map[string]string, opts []oocore.Option) error {
 	defer showProgress(c.ErrOrStderr(), j.id)()
 	outputs, err := evaluate(c.Context(), definitions, names, paths, opts)
 	if err != nil {
@@ -42,7 +53,7 @@ func (j *job) computeAll(c *cobra.Command, definitions []expr.Definition, inputs
 	if _, err := oocore.SaveAll(c.Context(), outputs, opts...); err != nil {
 		return failure(err)
 	}
-	return j.tell(c.OutOrStdout(), c.ErrOrStderr(), nil)
+	return nil
 }
 
 // evaluate is the outputs of definitions, each of which can use those before it.

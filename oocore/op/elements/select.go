@@ -72,6 +72,11 @@ func choose(site graph.Site, conditions, choices []*graph.Node, out *graph.Node)
 
 // Filled is NumPy's full_like: one value, everywhere in the array's shape, in its type.
 func Filled(site graph.Site, n, value *graph.Node) (*graph.Node, error) {
+	if value.Weak {
+		if _, err := value.Value.Weaken(n.DType); err != nil {
+			return nil, graph.Refuse(site, "full_like", err, n)
+		}
+	}
 	out, err := graph.AsType(site, value, n.DType)
 	if err == nil {
 		out, err = graph.BroadcastTo(site, out, n.Shape...)
