@@ -479,6 +479,9 @@ func (r *run) execute(ctx context.Context, env exec.Env) error {
 	}
 	release, err := budget.Take(ctx, peak+int64(r.processes)*r.plan.Each.Overhead, r.overhead, r.plan.Budget)
 	if err != nil {
+		if c := r.checkpoint; c != nil {
+			err = errors.Join(err, c.Close(c.Resumable()))
+		}
 		r.ran(ctx, "", &record.End{Status: record.Cancelled})
 		return err
 	}

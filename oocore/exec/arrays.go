@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/arena"
 	"github.com/gonbext/gonbext/oocore/exec/checkpoint"
 	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/memstore"
@@ -23,6 +25,7 @@ type arrays struct {
 	writers    []store.Writer
 	memory     []*arena.Buffer   // of arrays kept in the arena
 	copies     []store.Writer    // in the staging folder, of arrays that a stage fills in the arena
+	uncopied   bool              // the disk has no room for those of the present stage
 	lastUse    []int             // the last stage that needs each
 	shared     bool              // worker processes run the tasks
 	spill      *store.StagingDir // nil until there is a need for one
@@ -131,8 +134,18 @@ func (s *arrays) stage(i int, resume bool) (_ *store.StagingDir, err error) {
 			return nil, err
 		}
 	}
-	if !resume {
-		err = s.staging[i].Clear()
+	// Another run may have begun the same output since: what is there is this run's only
+	// where it says so. Without it the output is not resumed.
+	mark, owner := s.staging[i].Join("of"), ""
+	if s.spill != nil {
+		if owner, err = filepath.Abs(s.spill.Path); err != nil {
+			return nil, err
+		}
+	}
+	if was, _ := disk.ReadFile(mark); !resume || string(was) != owner {
+		if err = s.staging[i].Clear(); err == nil {
+			err = disk.WriteFile(mark, []byte(owner))
+		}
 	}
 	return s.staging[i], err
 }

@@ -3,6 +3,7 @@ package exec_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -64,6 +65,42 @@ func TestBeside(t *testing.T) {
 		}
 		if !bytes.Equal(must[[]byte](t)(os.ReadFile(out)), must[[]byte](t)(os.ReadFile(want))) {
 			t.Errorf("%+v: the array differs", o)
+		}
+	}
+}
+
+// Sums beside an array that is read by stored chunks, or across its rows, do not depend on
+// the budget either.
+func TestBesideAddsInOneOrderWhateverTheBudget(t *testing.T) {
+	const side = 1200
+	dir := t.TempDir()
+	src, cut := filepath.Join(dir, "x.npy"), filepath.Join(dir, "x.zarr")
+	run(t, ramp(t, side, side), src)
+	p := must[*plan.Sized](t)(sized(open(t, src), plan.Target{Path: cut, Chunks: []int{100, 100}}, plan.Options{Budget: 64 * mebi, Workers: 1}))
+	if _, err := exec.Run(context.Background(), p, exec.Env{}); err != nil {
+		t.Fatal(err)
+	}
+	for name, x := range map[string]*graph.Node{"chunks": open(t, cut), "transposed": must[*graph.Node](t)(graph.Transpose(site, open(t, src)))} {
+		y, folds := squares(t, x)
+		var first []float64
+		for _, budget := range []int64{1 * mebi, 3 * mebi / 2, 5 * mebi, 64 * mebi} {
+			target := plan.Target{Path: filepath.Join(dir, "o.npy"), SideReductions: folds}
+			p, err := sized(y, target, plan.Options{Budget: budget, Workers: 2})
+			if short := new(plan.MemoryError); errors.As(err, &short) {
+				p, err = sized(y, target, plan.Options{Budget: short.Need, Workers: 2})
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := make([]float64, len(folds))
+			if _, err := exec.Run(context.Background(), p, exec.Env{SideReductions: places(got)}); err != nil {
+				t.Fatal(err)
+			}
+			if first == nil {
+				first = got
+			} else if !slices.Equal(first, got) {
+				t.Errorf("%s with %d bytes: %v, and before %v", name, budget, got, first)
+			}
 		}
 	}
 }

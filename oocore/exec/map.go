@@ -49,6 +49,7 @@ func newMapper(s *slot) (*mapper, error) {
 		return m, err
 	}
 	lane := m.eval.lane
+	lane.block = st.Block
 	lane.each = func(b grid.Box) { m.sums.add(lane.machine, b) }
 	return m, nil
 }

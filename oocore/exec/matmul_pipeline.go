@@ -201,6 +201,7 @@ func (c *matmulPipeline) multiply(worker int) {
 		c.active--
 		if err != nil {
 			c.fail(taskError(c.ctx, c.stage, x.tile.box, err))
+			c.moved.Broadcast() // to a pause, where the context has ended already
 			return
 		}
 		c.took(x, tile, spent)

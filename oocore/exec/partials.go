@@ -163,6 +163,11 @@ func (m *merger) restore(_ []byte, from io.ReaderAt) error {
 	var at int64
 	for _, state := range m.states {
 		if _, err := from.ReadAt(state, at); err != nil {
+			if m.stage.Kind == plan.MapStage { // its accumulators begin empty
+				for i, folder := range m.folders {
+					folder.Init(m.states[i], 1)
+				}
+			}
 			return err
 		}
 		at += int64(len(state))

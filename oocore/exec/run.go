@@ -98,7 +98,7 @@ func Run(ctx context.Context, p *plan.Sized, env Env) (end record.End, err error
 	if c == nil {
 		c = checkpoint.Temporary(p.Plan)
 	}
-	resumable := false
+	resumable := c.Resumable() // what an earlier run left stays where this one cannot begin
 	defer func() {
 		if failed := c.Close(resumable); err == nil {
 			err = failed
@@ -205,7 +205,7 @@ func (r *run) stage(ctx context.Context, i int) error {
 	r.logStage(ctx, i)
 	if r.checkpoint.Finished(i) {
 		r.counts.skipped.Add(int64(s.Tasks()))
-		return r.arrays.restore(ctx, i)
+		return errors.Join(r.arrays.restore(ctx, i), r.arrays.dropUsed(i))
 	}
 	if err := r.arrays.begin(ctx, i); err != nil {
 		return err
@@ -289,7 +289,7 @@ func (r *run) record(row *record.Task) {
 
 // recorded does a stage's work, while the checkpoint notes its progress.
 func (r *run) recorded(ctx context.Context, s checkpoint.Stage, work func(ctx context.Context, done func(task int)) error) error {
-	if !r.checkpoint.Enabled() {
+	if !r.checkpoint.Enabled() || r.arrays.uncopied {
 		return work(ctx, func(int) {})
 	}
 	ctx, cancel := context.WithCancelCause(ctx)

@@ -21,12 +21,16 @@ import (
 // begin makes room for the temporary arrays that a stage fills, and takes what an earlier
 // run left of them.
 func (s *arrays) begin(ctx context.Context, stage int) (err error) {
+	s.uncopied = false
 	for _, i := range s.plan.Stages[stage].Outputs {
 		switch s.plan.Place(i) {
 		case plan.InArena:
 			err = s.inArena(stage, i)
 			if err == nil && s.checkpoint.Done(stage).Len() > 0 {
 				err = s.resumeInArena(ctx, stage, i)
+			} else if err == nil && s.checkpoint.Enabled() { // half of the room is left to others
+				free, failed := disk.Free(s.spill.Path)
+				s.uncopied = s.uncopied || failed == nil && s.plan.Arrays[i].Bytes() > free/2
 			}
 		case plan.InSpill:
 			if err = s.makeSpill(); err == nil {
@@ -207,7 +211,7 @@ func (s *arrays) inMemory(stage int) bool {
 // part of one, or worthSaving says so.
 func (s *arrays) end(ctx context.Context, stage int, worthSaving bool) (err error) {
 	st := &s.plan.Stages[stage]
-	saved := s.checkpoint.Enabled() && stage < len(s.plan.Stages)-1 && (worthSaving || !s.inMemory(stage) || s.checkpoint.Done(stage).Len() > 0)
+	saved := s.checkpoint.Enabled() && !s.uncopied && stage < len(s.plan.Stages)-1 && (worthSaving || !s.inMemory(stage) || s.checkpoint.Done(stage).Len() > 0)
 	for _, i := range st.Outputs {
 		d := &s.plan.Arrays[i]
 		if d.Place != plan.InTemp { // which is committed when all are whole
@@ -240,6 +244,11 @@ func (s *arrays) end(ctx context.Context, stage int, worthSaving bool) (err erro
 			return err
 		}
 	}
+	return s.dropUsed(stage)
+}
+
+// dropUsed drops the temporary arrays that no stage after this one needs.
+func (s *arrays) dropUsed(stage int) error {
 	for i := range s.plan.Arrays {
 		place := s.plan.Place(i)
 		if (place == plan.InArena || place == plan.InSpill) && s.readers[i] != nil && s.lastUse[i] <= stage {
@@ -261,7 +270,7 @@ func (s *arrays) save(ctx context.Context, stage, i int) (err error) {
 		}
 	}
 	s.copies[i] = nil
-	if s.checkpoint.Done(stage).Len() < int64(s.plan.Stages[stage].Tasks()) {
+	if n := int64(s.plan.Stages[stage].Tasks()); n == 0 || s.checkpoint.Done(stage).Len() < n {
 		if err := w.Write(ctx, s.memory[i].Bytes(), grid.Entire(d.Shape)); err != nil {
 			return errors.Join(err, w.Abort())
 		}

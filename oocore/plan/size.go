@@ -304,6 +304,14 @@ func (p *Sized) shapes(s *SizedStage, bytes int) (smallest bool) {
 	}
 	out := p.Arrays[s.Outputs[0]].DType.Size()
 	elems := max(bytes/out, BlockElems)
+	if len(s.Folds) > 0 { // tiles depend on the budget, and the order of additions does not
+		s.Inner, s.Block = s.FoldTile, s.FoldBlock
+		s.Piece = within(s.Inner, elems, s.Block)
+		if s.Tile = s.Piece; cell == nil && crossing(prog) < 0 && !prog.blocks() {
+			s.Tile = within(s.Piece, max(tileBytes/prog.itemSize(out), BlockElems), s.Block)
+		}
+		return elems == BlockElems
+	}
 	switch fast := crossing(prog); {
 	case s.Unit != nil:
 		s.Inner = s.Unit

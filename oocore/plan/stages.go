@@ -303,6 +303,9 @@ func (c *compiler) resultStage(k int) error {
 	case t.Chunks != nil:
 		s.Grid.Chunks = clip(t.Chunks, root.Shape)
 	}
+	if len(s.Folds) > 0 {
+		p.foldOrder(&s)
+	}
 	c.outputs[k] = len(p.Arrays)
 	p.Arrays = append(p.Arrays, out) // which no other stage can read
 	s.Outputs = []int{c.outputs[k]}
@@ -366,7 +369,9 @@ func (c *compiler) reduceStage(nodes []*graph.Node) error {
 func (p *Plan) foldOrder(s *Stage) {
 	prog := &s.Programs[0]
 	s.FoldTile = s.Grid.Chunks
-	if cell := p.align(prog); cell != nil {
+	if s.Unit != nil {
+		s.FoldTile = s.Unit
+	} else if cell := p.align(prog); cell != nil {
 		s.FoldTile = grow(clip(cell, s.Grid.Chunks), s.Grid.Chunks, tileBytes/prog.itemSize(1))
 	}
 	s.FoldBlock = grid.Auto(s.FoldTile, 1, BlockElems)

@@ -55,7 +55,7 @@ func TestComputeSeveralOutputsRejects(t *testing.T) {
 		{2, "of their own", []string{"m = cp(x, 2)", "x=x.npy", "-o", "m=m.npy"}},
 		{2, "c: expression, column 5", []string{"m = mean(x, 0); c = m + zz", "x=x.npy", "-o", "m=m.npy", "-o", "c=c.npy"}},
 		{1, "one file", []string{"m = mean(x, 0); c = x - m", "x=x.npy", "-o", "m=m.npy", "-o", "c=m.npy"}},
-		{1, "Processes", []string{"m = mean(x, 0); c = x - m", "x=x.npy", "-o", "m=m.npy", "-o", "c=c.npy", "--processes", "2"}},
+		{2, "--processes are for one output", []string{"m = mean(x, 0); c = x - m", "x=x.npy", "-o", "m=m.npy", "-o", "c=c.npy", "--processes", "2"}},
 	} {
 		refused(t, dir, command(dir, append([]string{"compute"}, c.args...)...), c.status, c.says)
 	}

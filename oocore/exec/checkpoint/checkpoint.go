@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/plan"
@@ -119,8 +120,13 @@ func (c *Checkpoint) forgetMissing() error {
 			maker[a] = i
 		}
 	}
+	wanted := map[int]bool{} // arrays that stages still to be run read
 	for i := len(c.plan.Stages) - 1; i >= 0; i-- {
 		if c.state.Finished[i] {
+			continue
+		}
+		if !slices.ContainsFunc(c.plan.Stages[i].Outputs, func(a int) bool { return wanted[a] || c.plan.Arrays[a].Place != plan.InTemp }) {
+			c.state.Finished[i] = true // nobody needs it any more
 			continue
 		}
 		for _, a := range c.plan.Stages[i].Outputs {
@@ -132,6 +138,7 @@ func (c *Checkpoint) forgetMissing() error {
 		}
 		for _, prog := range c.plan.Stages[i].Programs {
 			for l := range prog.Arrays() {
+				wanted[l.Array] = true
 				if j, ok := maker[l.Array]; ok && c.state.Finished[j] && !c.exists(ArrayFile(l.Array)) {
 					if err := c.Forget(j); err != nil {
 						return err
@@ -176,7 +183,7 @@ func (c *Checkpoint) Done(stage int) *Set { return c.state.tasks(stage) }
 
 // Forget drops what is noted of a stage, which begins anew.
 func (c *Checkpoint) Forget(stage int) error {
-	if c.durable(stage) == 0 && c.state.Snapshots[stage] == nil {
+	if !c.state.Finished[stage] && c.durable(stage) == 0 && c.state.Snapshots[stage] == nil {
 		return nil
 	}
 	c.state.forget(stage)
