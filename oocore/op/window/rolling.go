@@ -132,11 +132,14 @@ func roll[T, S dtype.Element](o Rolling, t *blockwise.Task, in, ends []byte, m m
 // merged is of elements that are their own states.
 type merged[T any] struct{ of func(a, b T) T }
 
-var _ merger[int64, int64] = merged[int64]{}
+//lint:ignore U1000 merger calls it
+func (m merged[T]) lift(x T) T { return x }
 
-func (m merged[T]) lift(x T) T                     { return x }
+//lint:ignore U1000 merger calls it
 func (m merged[T]) merge(a T, _ int, b T, _ int) T { return m.of(a, b) }
-func (m merged[T]) result(s T, _ int) T            { return s }
+
+//lint:ignore U1000 merger calls it
+func (m merged[T]) result(s T, _ int) T { return s }
 
 func mergeOf[T int64 | uint64](kind kernel.Reduction) func(a, b T) T {
 	switch kind {
