@@ -105,30 +105,40 @@ func TestAppendThatIsEndedLeavesArrayAsItWas(t *testing.T) {
 	}
 }
 
-func TestAppendThatIsEndedResumes(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "x.zarr")
-	if _, err := oocore.Ones(oocore.Float64, 5, 512).Save(t.Context(), path, oocore.Chunks(8, 512)); err != nil {
-		t.Fatal(err)
-	}
+func TestAppendThatIsEndedResumesIntoSameArrayOnly(t *testing.T) {
 	slow := oocore.Random(oocore.Float64, 3, 3000, 512).Sin().Tanh().Exp().Sin().Tanh()
-	ctx, cancel := context.WithCancel(t.Context())
-	if _, err := slow.Append(ctx, path, 0, oocore.Workers(1), oocore.OnProgress(func(p oocore.Progress) {
-		if p.Computed > 150 {
-			cancel()
+	for _, recreated := range []bool{false, true} {
+		path, copied := filepath.Join(t.TempDir(), "x.zarr"), filepath.Join(t.TempDir(), "x.zarr")
+		if _, err := oocore.Ones(oocore.Float64, 5, 512).Save(t.Context(), path, oocore.Chunks(8, 512)); err != nil {
+			t.Fatal(err)
 		}
-	})); err == nil {
-		t.Skip("it was done before it could be ended")
-	}
-	var r oocore.RunReport
-	x, err := slow.Append(t.Context(), path, 0, oocore.Report(&r))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if r.Skipped == 0 {
-		t.Errorf("nothing was resumed: %+v", r)
-	}
-	if want := oocore.Concatenate(0, oocore.Ones(oocore.Float64, 5, 512), slow); !slices.Equal(values(t, x), values(t, want)) {
-		t.Error("the elements are others")
+		if err := os.CopyFS(copied, os.DirFS(path)); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		if _, err := slow.Append(ctx, path, 0, oocore.Workers(1), oocore.OnProgress(func(p oocore.Progress) {
+			if p.Computed > 150 {
+				cancel()
+			}
+		})); err == nil {
+			t.Skip("it was done before it could be ended")
+		}
+		if recreated { // by other means, so that what is left of the run stays
+			if err := errors.Join(os.RemoveAll(path), os.CopyFS(path, os.DirFS(copied))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var r oocore.RunReport
+		x, err := slow.Append(t.Context(), path, 0, oocore.Report(&r))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Skipped == 0 != recreated {
+			t.Errorf("recreated %t, and %d tasks were skipped", recreated, r.Skipped)
+		}
+		if want := oocore.Concatenate(0, oocore.Ones(oocore.Float64, 5, 512), slow); !slices.Equal(values(t, x), values(t, want)) {
+			t.Errorf("recreated %t: the elements are others", recreated)
+		}
 	}
 }
 

@@ -232,6 +232,21 @@ func TestPlanOnly(t *testing.T) {
 	}
 }
 
+func TestPlanOnlyReturnsWholeArrayOfAppendAndRegion(t *testing.T) {
+	runLog(t)
+	path := filepath.Join(t.TempDir(), "x.zarr")
+	if _, err := oocore.Ones(oocore.Float32, 4, 6).Save(t.Context(), path, oocore.Chunks(3, 3)); err != nil {
+		t.Fatal(err)
+	}
+	rows := oocore.Ones(oocore.Float32, 2, 6)
+	if x, err := rows.Append(t.Context(), path, 0, oocore.PlanOnly()); err != nil || !slices.Equal(x.Shape(), []int{6, 6}) {
+		t.Errorf("Append returned %v, %v", x, err)
+	}
+	if x, err := rows.Save(t.Context(), path, oocore.Region("1:3"), oocore.PlanOnly()); err != nil || !slices.Equal(x.Shape(), []int{4, 6}) {
+		t.Errorf("Save of a region returned %v, %v", x, err)
+	}
+}
+
 func TestInterrupted(t *testing.T) {
 	runLog(t)
 	dir := t.TempDir()

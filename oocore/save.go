@@ -294,7 +294,7 @@ func (r *run) save(ctx context.Context) (all []*Array, err error) {
 	}()
 	var paths []string
 	for k, i := range slices.Collect(r.plan.Outputs()) {
-		paths = append(paths, store.Stored(r.plan.Arrays[i].Path, store.Meta{Shape: r.roots[k].Shape, DType: r.roots[k].DType}))
+		paths = append(paths, store.Stored(r.plan.Arrays[i].Path, store.Meta{Shape: r.storedShape(k, i), DType: r.roots[k].DType}))
 	}
 	if r.planned || r.dry != nil {
 		if r.dry == nil {
@@ -341,11 +341,20 @@ func (r *run) save(ctx context.Context) (all []*Array, err error) {
 	return all, nil
 }
 
+// storedShape returns the shape of the array in whose file the output of a root is then: of
+// all of it where the output is a region, or is appended.
+func (r *run) storedShape(root, output int) []int {
+	if whole := r.plan.Arrays[output].Whole; whole != nil {
+		return whole
+	}
+	return r.roots[root].Shape
+}
+
 // foreseenArrays are those that the files would hold.
 func (r *run) foreseenArrays(paths []string) (all []*Array, err error) {
 	for k, i := range slices.Collect(r.plan.Outputs()) {
-		root, layout := r.roots[k], &r.plan.Arrays[i].Layout
-		a, err := r.stored(store.Info{Path: paths[k], Shape: root.Shape, DType: root.DType, Chunks: layout.Chunks(), Work: layout.Work})
+		layout := &r.plan.Arrays[i].Layout
+		a, err := r.stored(store.Info{Path: paths[k], Shape: r.storedShape(k, i), DType: r.roots[k].DType, Chunks: layout.Chunks(), Work: layout.Work})
 		if err != nil {
 			return nil, err
 		}

@@ -24,7 +24,8 @@ import (
 // nodes below the group. Readers such as xarray take them for the truth: a stale
 // entry makes them decode new chunks by old metadata, and a missing one hides the
 // array. So a save removes the entry of its array from every group above it, then
-// replaces the array, and then adds the new entry. A run that is killed in between
+// replaces the array, and then adds the new entry. Where an array grows the old entry is not
+// stale in this sense: it shows the array as it was until the new one replaces it. A run that is killed in between
 // leaves an array that is hidden from such readers until it is saved again, and
 // never wrong numbers. Entries of other arrays are not touched: runs that save
 // arrays of one group at the same time change their own entries only.
@@ -75,8 +76,11 @@ func (l consolidatedGroups) remove(ctx context.Context, array []byte) error {
 // add adds the entries of the array, and of the groups that come with it.
 func (l consolidatedGroups) add(ctx context.Context, array []byte) error {
 	for _, g := range l {
-		err := g.edit(ctx, func(text []byte, _ bool) ([]byte, error) {
+		err := g.edit(ctx, func(text []byte, alone bool) ([]byte, error) {
 			return editConsolidated(text, func(all members) (members, bool) {
+				if !alone {
+					return nil, true
+				}
 				if sameArray(all.get(g.name), array) {
 					return all, false
 				}

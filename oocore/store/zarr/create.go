@@ -13,6 +13,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/blob"
+	"github.com/gonbext/gonbext/oocore/units"
 )
 
 const (
@@ -26,11 +27,11 @@ const (
 // the array that is there.
 func layout(path string, m store.Meta) (store.Layout, error) {
 	if m.Grow {
-		grown, _, _, err := growing(context.Background(), path, m)
+		grown, err := growing(context.Background(), path, m)
 		if err != nil {
 			return store.Layout{}, err
 		}
-		return newWriteLayout(grown, true).layout(*m.Region), nil
+		return newWriteLayout(grown.meta, true).layout(*m.Region), nil
 	}
 	if m.Region != nil {
 		found, _, err := existing(context.Background(), path, m)
@@ -88,6 +89,14 @@ func create(path string, m store.Meta) (store.Writer, error) {
 		return createRemote(ctx, path, made, m)
 	}
 	return createLocal(path, made, m)
+}
+
+// fits rejects what the disk of a path has no room for.
+func fits(path string, need int64) error {
+	if free, err := store.FreeSpace(path); err == nil && need > free {
+		return fmt.Errorf("it needs %s, and the disk has %s free", units.Exact(need), units.Exact(free))
+	}
+	return nil
 }
 
 // newMeta is the metadata of a new array.

@@ -2,12 +2,14 @@ package zarr
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"hash/maphash"
 	"io/fs"
+	"log/slog"
 	"os"
 	"slices"
 
@@ -22,40 +24,54 @@ import (
 // the chunks at its old edge are replaced by ones that have the old elements and the new.
 // Only when all of them are durable the metadata are replaced, which have the new shape.
 
-// growing returns the metadata of an array that is there and is to grow by a region, as they
-// will be, and their text.
-func growing(ctx context.Context, path string, m store.Meta) (*meta, []byte, blob.Bucket, error) {
-	fail := func(err error) (*meta, []byte, blob.Bucket, error) { return nil, nil, nil, err }
+// growth is an array that is there, as it is to be when it has grown.
+type growth struct {
+	meta   *meta
+	text   []byte // of the metadata
+	was    string // the version of the metadata file that is to be replaced
+	chunks int    // that are added
+	bucket blob.Bucket
+}
+
+var errChangedMeanwhile = errors.New("the array was changed meanwhile: append again")
+
+// growing returns what an array that is there is to be when it has grown by a region.
+func growing(ctx context.Context, path string, m store.Meta) (g growth, err error) {
 	if blob.Remote(path) {
-		return fail(errors.New("arrays of this machine only are appended to: copy it here, or write all of it"))
+		return g, errors.New("arrays of this machine only are appended to: copy it here, or write all of it")
 	}
 	bucket, err := bucketOf(path)
 	if err != nil {
-		return fail(err)
+		return g, err
 	}
-	found, _, err := loadMeta(ctx, bucket)
+	found, parsed, err := loadMeta(ctx, bucket)
 	switch {
 	case err == errGroup:
-		return fail(groupError(ctx, path, bucket))
+		return g, groupError(ctx, path, bucket)
 	case errors.Is(err, fs.ErrNotExist):
-		return fail(fmt.Errorf("there is no array to append to: save it first: %w", fs.ErrNotExist))
+		return g, fmt.Errorf("there is no array to append to: save it first: %w", fs.ErrNotExist)
 	case err != nil:
-		return fail(err)
+		return g, err
 	case found.version != 3:
-		return fail(errors.New("it is an array of version 2: convert it to append to it"))
+		return g, errors.New("it is an array of version 2: convert it to append to it")
 	}
 	if err := found.growsTo(m); err != nil {
-		return fail(err)
+		return g, err
 	}
-	text, _, err := readMetadata(ctx, bucket, v3File)
+	text, e, err := readMetadata(ctx, bucket, v3File)
+	if err == nil && e.Version != parsed.Version {
+		err = errChangedMeanwhile
+	}
 	if err == nil {
 		text, err = reshaped(text, m.Shape)
 	}
 	if err != nil {
-		return fail(err)
+		return g, err
 	}
+	before := grid.Grid{Shape: found.shape, Chunks: found.chunks}.Len()
 	found.shape = slices.Clone(m.Shape)
-	return found, text, bucket, found.accepts(m)
+	after := grid.Grid{Shape: found.shape, Chunks: found.chunks}.Len()
+	return growth{found, text, e.Version, after - before, bucket}, found.accepts(m)
 }
 
 // growsTo returns an error where a region is not what lies between the array's shape and
@@ -100,26 +116,25 @@ func createGrown(ctx context.Context, path string, m store.Meta) (_ store.Writer
 		}
 		t.owned = true
 	}
-	found, text, bucket, err := growing(ctx, path, m) // as it is while no other run can write to it
-	if err != nil {
+	if t.growth, err = growing(ctx, path, m); err != nil { // as it is while no other run can write to it
 		return nil, errors.Join(err, t.suspend())
 	}
 	root, _ := split(path)
-	t.bucket, t.d, t.box, t.text, t.copies = bucket, newWriteLayout(found, true), *m.Region, text, localGroups(path, root, path)
+	t.path, t.d, t.box, t.copies = path, newWriteLayout(t.meta, true), *m.Region, localGroups(path, root, path)
 	if err := t.begin(m.Resume); err != nil {
 		return nil, errors.Join(err, t.suspend())
 	}
-	return &writer{base: base{path: path, target: t}, d: t.d, box: t.box, bucket: bucket, seed: maphash.MakeSeed()}, nil
+	return &writer{base: base{path: path, target: t}, d: t.d, box: t.box, bucket: t.bucket, seed: maphash.MakeSeed()}, nil
 }
 
 // growTarget is an array that stays in its place and grows.
 type growTarget struct {
+	growth
 	ws     *store.StagingDir
 	owned  bool
-	bucket blob.Bucket
+	path   string
 	d      *writeLayout
 	box    grid.Box // what is new
-	text   []byte   // of the metadata, as they will be
 	copies consolidatedGroups
 	goesOn bool // with what an earlier writer left
 }
@@ -127,23 +142,38 @@ type growTarget struct {
 // note is the file that says what the array is growing to.
 func (t *growTarget) note() string { return t.ws.Join("grown.json") }
 
+// noteText names the array that grows by the version of its metadata file: another array
+// of the same metadata has none of the chunks that were written to this one.
+func (t *growTarget) noteText() []byte { return fmt.Appendf(nil, "%s\n%s", t.was, t.text) }
+
 // begin notes what is begun, or goes on with it.
 func (t *growTarget) begin(resume bool) error {
 	if resume || t.ws.Attached() {
 		note, err := os.ReadFile(t.note())
-		if t.goesOn = err == nil && bytes.Equal(note, t.text); t.goesOn {
+		if t.goesOn = err == nil && bytes.Equal(note, t.noteText()); t.goesOn {
 			return nil
 		}
 	}
 	if t.ws.Attached() {
 		return store.ErrNotStaged
 	}
+	if t.meta.pipeline.Plain() {
+		if err := fits(t.path, int64(t.chunks)*chunkBytes(t.meta)); err != nil {
+			return err
+		}
+	}
 	if t.owned {
 		if err := t.ws.Clear(); err != nil {
 			return err
 		}
 	}
-	return disk.WriteFile(t.note(), t.text)
+	return disk.WriteFile(t.note(), t.noteText())
+}
+
+// untouched reports whether the metadata are those that the array had when it began to grow.
+func (t *growTarget) untouched() (bool, error) {
+	_, e, err := readMetadata(context.Background(), t.bucket, v3File)
+	return err == nil && e.Version == t.was, err
 }
 
 func (t *growTarget) resumed() bool { return t.goesOn }
@@ -152,23 +182,48 @@ func (t *growTarget) commit(ctx context.Context) error {
 	if t.ws.Attached() {
 		return store.ErrAttachedCommit
 	}
-	entry := quoteBare(t.text, bareMark)
-	if err := t.copies.remove(ctx, entry); err != nil {
-		t.copies.restore(ctx)
-		return err
+	if same, err := t.untouched(); err != nil || !same {
+		return cmp.Or(err, errChangedMeanwhile)
 	}
 	if err := putObject(ctx, t.bucket, v3File, t.text); err != nil {
-		t.copies.restore(ctx)
+		if now, _, failed := readMetadata(context.Background(), t.bucket, v3File); failed == nil && bytes.Equal(now, t.text) {
+			return fmt.Errorf("the array has grown to shape %s, which a crash of the machine may undo: look at its shape before you append again: %w", grid.Format(t.meta.shape), err)
+		}
 		return err
 	}
-	if err := t.copies.add(ctx, entry); err != nil {
-		return err
+	// The array has grown, and nothing that fails now makes it any less whole. Until the
+	// copies of its metadata follow, their readers see it as it was.
+	ctx = context.WithoutCancel(ctx)
+	if err := t.copies.add(ctx, quoteBare(t.text, bareMark)); err != nil {
+		slog.WarnContext(ctx, "gonbext: readers of consolidated metadata see the array as it was before it grew", "array", t.path, "error", err)
 	}
-	_ = disk.Remove(t.note()) // what is left does not make the array any less whole
+	_ = t.removeStale(ctx)
+	_ = disk.Remove(t.note())
 	if t.owned {
 		_ = t.ws.Remove()
 	}
 	return nil
+}
+
+// removeStale removes the chunks that lie beyond the array's shape, which a killed run has
+// left that was to append more: whoever made the array longer without writing to it would
+// see them.
+func (t *growTarget) removeStale(ctx context.Context) error {
+	var stale []string
+	index := make([]int, len(t.meta.shape))
+	for e, err := range t.bucket.List(ctx, t.meta.keyPrefix()) {
+		if err != nil {
+			return err
+		}
+		if t.meta.parseIndex(e.Key, index) && !t.meta.inGrid(index) {
+			stale = append(stale, e.Key)
+		}
+	}
+	var errs []error
+	for _, key := range stale {
+		errs = append(errs, t.bucket.Delete(ctx, key))
+	}
+	return errors.Join(errs...)
 }
 
 func (t *growTarget) suspend() error {
@@ -178,17 +233,19 @@ func (t *growTarget) suspend() error {
 	return nil
 }
 
-// abort removes the chunks that lie beyond the array's shape. Those at its edge stay: the
-// array's elements in them are as they were.
+// abort removes the chunks that lie beyond the array's shape, unless it was changed: then
+// they may be its own. Those at its edge stay: the array's elements in them are as they were.
 func (t *growTarget) abort() (err error) {
 	if t.ws.Attached() {
 		return nil
 	}
 	ctx := context.Background()
-	for unit := range t.box.Align(make([]int, len(t.box.Start)), t.d.unit()) {
-		index := indexOf(unit, t.d.unit())
-		if full := meet(cell(index, t.d.unit()), t.d.all()); equal(meet(full, t.box), full) {
-			err = errors.Join(err, t.bucket.Delete(ctx, t.d.key(index)))
+	if same, _ := t.untouched(); same {
+		for unit := range t.box.Align(make([]int, len(t.box.Start)), t.d.unit()) {
+			index := indexOf(unit, t.d.unit())
+			if full := meet(cell(index, t.d.unit()), t.d.all()); equal(meet(full, t.box), full) {
+				err = errors.Join(err, t.bucket.Delete(ctx, t.d.key(index)))
+			}
 		}
 	}
 	err = errors.Join(err, disk.Remove(t.note()))

@@ -16,7 +16,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/blob"
-	"github.com/gonbext/gonbext/oocore/units"
 )
 
 // groupText is the metadata of a group.
@@ -252,11 +251,7 @@ func (t *localTarget) fits() error {
 		return nil
 	}
 	objects := grid.Grid{Shape: t.made.shape, Chunks: t.made.chunks}
-	need := int64(objects.Len()) * chunkBytes(t.made)
-	if free, err := store.FreeSpace(t.place); err == nil && need > free {
-		return fmt.Errorf("it needs %s, and the disk has %s free", units.Exact(need), units.Exact(free))
-	}
-	return nil
+	return fits(t.place, int64(objects.Len())*chunkBytes(t.made))
 }
 
 // resume goes on with a folder that an earlier writer of the same array left. When

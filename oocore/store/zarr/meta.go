@@ -77,6 +77,22 @@ func (m *meta) key(index []int) string {
 
 // parseKey is the inverse of key; ok is false for what is no object of the array.
 func (m *meta) parseKey(key string, index []int) (ok bool) {
+	return m.parseIndex(key, index) && m.inGrid(index)
+}
+
+// inGrid reports whether an index lies in the grid of units.
+func (m *meta) inGrid(index []int) bool {
+	g := m.objects()
+	for d, i := range index {
+		if i >= g.Count(d) {
+			return false
+		}
+	}
+	return true
+}
+
+// parseIndex is parseKey also for objects beyond the array's shape.
+func (m *meta) parseIndex(key string, index []int) (ok bool) {
 	if len(m.shape) == 0 {
 		return key == m.key(nil)
 	}
@@ -86,11 +102,10 @@ func (m *meta) parseKey(key string, index []int) (ok bool) {
 			return false
 		}
 	}
-	g := m.objects()
 	for d := range index {
 		part, more, found := strings.Cut(rest, m.keys.separator)
 		i, err := strconv.Atoi(part)
-		if err != nil || i < 0 || i >= g.Count(d) || strconv.Itoa(i) != part || found == (d == len(index)-1) {
+		if err != nil || i < 0 || strconv.Itoa(i) != part || found == (d == len(index)-1) {
 			return false
 		}
 		index[d], rest = i, more
