@@ -19,30 +19,30 @@ type Option func(*settings) error
 
 // settings are the options of one run.
 type settings struct {
-	budget     int64 // 0: the machine's default
-	chunks     []int
-	shards     []int
-	codec      string
-	region     string
-	grow       *int           // the axis to append along; nil where nothing is appended
-	dims       []string       // names of the output's dimensions
-	attributes map[string]any // of the output
-	fill       any            // that marks missing values; nil where none is given
-	device     exec.Device    // nil: the CPU
-	workers    int            // 0: the cores that Go uses
-	processes  int            // worker processes; 0: this process
-	fresh      bool
-	version    string
-	planned    bool
-	target     *string // of the whole expression; nil where nobody has told
-	cell       string
-	parent     *runGroup // nil for a run by itself
-	dry        *dryRun   // nil where runs are made
-	foreseen   int64     // overhead that the algorithm of the run was planned with; 0: it was not
-	held       int64     // by the algorithm, beside that
-	sideReductions     *beside   // nil where a run gives nothing but its array
-	progress   *progressFunc // nil where nobody asks
-	report     *RunReport
+	budget         int64 // 0: the machine's default
+	chunks         []int
+	shards         []int
+	codec          string
+	region         string
+	grow           *int           // the axis to append along; nil where nothing is appended
+	dims           []string       // names of the output's dimensions
+	attributes     map[string]any // of the output
+	fill           any            // that marks missing values; nil where none is given
+	device         exec.Device    // nil: the CPU
+	workers        int            // 0: the cores that Go uses
+	processes      int            // worker processes; 0: this process
+	fresh          bool
+	version        string
+	planned        bool
+	target         *string // of the whole expression; nil where nobody has told
+	cell           string
+	parent         *runGroup     // nil for a run by itself
+	dry            *dryRun       // nil where runs are made
+	foreseen       int64         // overhead that the algorithm of the run was planned with; 0: it was not
+	held           int64         // by the algorithm, beside that
+	sideReductions *beside       // nil where a run gives nothing but its array
+	progress       *progressFunc // nil where nobody asks
+	report         *RunReport
 
 	alternatives []record.WhatIf // to a plan, for its record
 }

@@ -37,9 +37,9 @@ import (
 
 // Env is what a run needs beside its plan.
 type Env struct {
-	Device Device         // nil for the CPU
-	Record *record.Writer // nil for none
-	Into   []byte         // receives the result of a plan without an output path
+	Device         Device         // nil for the CPU
+	Record         *record.Writer // nil for none
+	Into           []byte         // receives the result of a plan without an output path
 	SideReductions [][]byte       // receive the results of the plan's reductions beside its output
 	// Processes are the worker processes that run the tasks; nil runs them here. The plan
 	// is sized for them.

@@ -143,9 +143,9 @@ type Stage struct {
 	FoldTile  []int `json:"fold_tile,omitempty"`
 	FoldBlock []int `json:"fold_block,omitempty"`
 
-	Unit  []int  `json:"unit,omitempty"`  // what a task of a map writes as a whole, where the output's layout says so
+	Unit        []int  `json:"unit,omitempty"`  // what a task of a map writes as a whole, where the output's layout says so
 	FixedChunks bool   `json:"exact,omitempty"` // tasks compute whole chunks at once
-	Note  string `json:"note,omitempty"`  // why the stage is there, for people
+	Note        string `json:"note,omitempty"`  // why the stage is there, for people
 	// Repeats are expressions that an earlier stage computes too, and that are cheaper to
 	// compute again than to keep.
 	Repeats []string `json:"repeats,omitempty"`

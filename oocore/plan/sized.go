@@ -46,11 +46,11 @@ type Sized struct {
 // SizedStage is a stage with its tiles, slots and predicted bytes.
 type SizedStage struct {
 	*Stage
-	Inner []int // parts of a chunk that tasks do one after the other: the chunks of a shard
-	Piece []int // what a task writes at once: rows of Inner
-	Tile  []int // what it reads at once: a multiple of Block
-	Block []int // what it computes at once
-	Slots int   // tasks in flight
+	Inner             []int // parts of a chunk that tasks do one after the other: the chunks of a shard
+	Piece             []int // what a task writes at once: rows of Inner
+	Tile              []int // what it reads at once: a multiple of Block
+	Block             []int // what it computes at once
+	Slots             int   // tasks in flight
 	DecodeWholeChunks bool  // stored chunks are decoded and encoded in one go, not as streams
 
 	Super *SuperTile // of a product
