@@ -455,10 +455,9 @@ func TestErrorsEndTheCellInOneLine(t *testing.T) {
 
 func TestInterruptEndsTheRun(t *testing.T) {
 	r := runWhile(t, "endless", func(p *os.Process, runs string) {
-		for { // the record begins when the run does
-			if all, _ := record.List(runs); len(all) > 0 {
-				break
-			}
+		// The run's record begins when the run does; that of the cell's process is there before.
+		begun := func(s record.Summary) bool { return !s.Header.Process }
+		for all, _ := record.List(runs); !slices.ContainsFunc(all, begun); all, _ = record.List(runs) {
 			time.Sleep(time.Millisecond)
 		}
 		if err := p.Signal(os.Interrupt); err != nil {
