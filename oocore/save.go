@@ -371,7 +371,7 @@ func (r *run) make(ctx context.Context, paths []string, print plan.Fingerprint, 
 	if r.checkpoint.Reason == "" && !r.checkpoint.Resumes() && !r.fresh {
 		r.checkpoint.Reason = why
 	}
-	remembered := map[string]bool{}
+	remembered, grown := map[string]bool{}, false
 	outputs := slices.Collect(r.plan.Outputs())
 	env := exec.Env{
 		Check: func(ctx context.Context) error {
@@ -386,6 +386,7 @@ func (r *run) make(ctx context.Context, paths []string, print plan.Fingerprint, 
 		Committed: func(ctx context.Context, output int) {
 			path := paths[slices.Index(outputs, output)]
 			if r.grow != nil {
+				grown = true
 				return
 			}
 			remember(ctx, path, r.region, print)
@@ -397,6 +398,9 @@ func (r *run) make(ctx context.Context, paths []string, print plan.Fingerprint, 
 	}
 	if err = r.execute(ctx, env); err == nil {
 		return nil
+	}
+	if grown {
+		return fmt.Errorf("%s has grown and is whole; append the same only if it is to be there twice: %w", paths[0], err)
 	}
 	for path := range remembered {
 		// The staging folder could not be cleaned: the next run does that, as part of computing.
