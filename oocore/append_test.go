@@ -80,7 +80,8 @@ func TestAppendThatIsEndedLeavesArrayAsItWas(t *testing.T) {
 		}
 	}))
 	if err == nil {
-		t.Skip("it was done before it could be ended")
+		t.Log("it was done before it could be ended")
+		return
 	}
 	check := func(want *oocore.Array) {
 		t.Helper()
@@ -121,7 +122,8 @@ func TestAppendThatIsEndedResumesIntoSameArrayOnly(t *testing.T) {
 				cancel()
 			}
 		})); err == nil {
-			t.Skip("it was done before it could be ended")
+			t.Log("it was done before it could be ended")
+			continue
 		}
 		if recreated { // by other means, so that what is left of the run stays
 			if err := errors.Join(os.RemoveAll(path), os.CopyFS(path, os.DirFS(copied))); err != nil {

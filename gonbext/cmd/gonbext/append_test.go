@@ -15,7 +15,7 @@ func TestComputeAppends(t *testing.T) {
 		t.Errorf("it is %s", got)
 	}
 	refused(t, dir, command(dir, "compute", "full(7, 4, 2)", "-o", "x.zarr", "--append", "1"), 1, "(3, 6)")
-	refused(t, dir, command(dir, "compute", "full(7, 3, 2)", "--append", "1"), 1, "path is empty")
+	refused(t, dir, command(dir, "compute", "full(7, 3, 2)", "--append", "1"), 2, "say with -o what to append to")
 	refused(t, dir, command(dir, "compute", "a = full(7, 3, 2)", "-o", "a=x.zarr", "--append", "1"), 2, "one output")
 }
 
@@ -29,7 +29,7 @@ func TestKilledAppendLeavesArrayAndResumes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
-		if chunks, _ := filepath.Glob(filepath.Join(dir, "x.zarr", "c", "*")); len(chunks) > 400 {
+		if chunks, _ := filepath.Glob(filepath.Join(dir, "x.zarr", "c", "*")); len(chunks) > 50 {
 			break
 		}
 	}
@@ -37,7 +37,8 @@ func TestKilledAppendLeavesArrayAndResumes(t *testing.T) {
 		t.Fatal(err)
 	}
 	if c.Wait() == nil {
-		t.Skip("it was done before it could be killed")
+		t.Log("it was done before it could be killed")
+		return
 	}
 	if got := succeed(t, dir, "compute", "sum(x)", "x=x.zarr"); got != "2560\n" {
 		t.Errorf("after a kill the sum is %s", got)
