@@ -9,6 +9,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/op/boxcopy"
 	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/memstore"
@@ -176,12 +177,8 @@ func (s *arrays) copyDone(ctx context.Context, stage, i int, done *checkpoint.Se
 			continue
 		}
 		for piece := range box.Split(grid.Auto(box.Shape, size, copyBytes)) {
-			at := 0
-			for axis, start := range piece.Start {
-				at += start * strides[axis]
-			}
 			part := buffer[:piece.Size()*size]
-			kernel.Copy(size, piece.Shape, part, 0, grid.Strides(piece.Shape), s.memory[i].Bytes(), at, strides)
+			kernel.Copy(size, piece.Shape, part, 0, grid.Strides(piece.Shape), s.memory[i].Bytes(), boxcopy.Offset(piece.Start, d.Shape), strides)
 			if err := s.copies[i].Write(ctx, part, piece); err != nil {
 				return err
 			}

@@ -358,11 +358,7 @@ func (s *Stage) keptChunk() int {
 
 // declare says what the stage takes with its present shapes.
 func (p *Sized) declare(s *SizedStage) {
-	b := &s.Buffers
-	*b = Buffers{slot: tally{plan: p.Plan, whole: s.DecodeWholeChunks}, stage: tally{plan: p.Plan, whole: s.DecodeWholeChunks}}
-	if s.Merges() && !p.attached {
-		b.Merge = b.stage.merge(s.Stage)
-	}
+	b := p.beginBuffers(s)
 	switch {
 	case s.Tasks() == 0: // nothing is opened
 	case s.Kind == MapStage:
@@ -372,6 +368,16 @@ func (p *Sized) declare(s *SizedStage) {
 	case s.Kind == MatMulStage:
 		b.Product = b.stage.product(s, p.Workers)
 	}
+}
+
+// beginBuffers begins the declaration of a stage: what merging its partial results takes.
+func (p *Sized) beginBuffers(s *SizedStage) *Buffers {
+	b := &s.Buffers
+	*b = Buffers{slot: tally{plan: p.Plan, whole: s.DecodeWholeChunks}, stage: tally{plan: p.Plan, whole: s.DecodeWholeChunks}}
+	if s.Merges() && !p.attached {
+		b.Merge = b.stage.merge(s.Stage)
+	}
+	return b
 }
 
 // predict sums what is declared for the stage's present slots.

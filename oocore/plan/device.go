@@ -219,7 +219,7 @@ func (p *Sized) predictDevice(s *SizedStage) {
 	prog := &s.Programs[0]
 	tiles := (grid.Grid{Shape: s.Grid.Chunks, Chunks: s.Tile}).Len()
 	s.Depth = max(min((DeviceSets+s.Slots-1)/s.Slots, tiles), 1)
-	p.declareOnDevice(s)
+	p.beginBuffers(s)
 	s.Buffers.Slot = s.Buffers.slot.deviceSlot(s)
 	s.predict()
 	s.Buffers.Device.Registers = Buffer{class: record.Device, bytes: prog.RegisterBytes(false)}
@@ -242,14 +242,6 @@ func (p *Sized) predictDevice(s *SizedStage) {
 		s.Down += p.Arrays[s.Outputs[0]].Bytes()
 	}
 	p.rate(s)
-}
-
-// declareOnDevice begins the declaration of a stage on a device.
-func (p *Sized) declareOnDevice(s *SizedStage) {
-	s.Buffers = Buffers{slot: tally{plan: p.Plan, whole: s.DecodeWholeChunks}, stage: tally{plan: p.Plan, whole: s.DecodeWholeChunks}}
-	if s.Merges() {
-		s.Buffers.Merge = s.Buffers.stage.merge(s.Stage)
-	}
 }
 
 // deviceSlot declares a slot whose tiles a device computes.
@@ -418,7 +410,7 @@ func (p *Sized) deviceSuper(s *SizedStage, superM, superN, bytes int) *SizedStag
 	batch := int64(grid.Size(s.Grid.Shape[:len(s.Grid.Shape)-2]))
 	panels := int64(m.Panels().Len()) * down * across * batch
 	m.Depth = int(max(min(DeviceSets, panels), 1))
-	p.declareOnDevice(&v)
+	p.beginBuffers(&v)
 	v.Buffers.Product = v.Buffers.stage.deviceProduct(&v)
 	v.predict()
 	device := tally{plan: p.Plan}
