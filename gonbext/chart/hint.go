@@ -11,7 +11,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
-// hint is the one thing to do next that is worth saying: why, and as a line to run or to
+// hint is the most useful thing to do next: why, and as a line to run or to
 // write, which may be "".
 type hint struct{ Text, Line string }
 

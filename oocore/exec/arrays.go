@@ -30,7 +30,7 @@ type arrays struct {
 	shared     bool              // worker processes run the tasks
 	spill      *store.StagingDir // nil until there is a need for one
 	checkpoint *checkpoint.Checkpoint
-	staging    []*store.StagingDir // of the outputs beside the first, whose own is the checkpoint's
+	staging    []*store.StagingDir // of the outputs after the first, which has the checkpoint's
 }
 
 // openArrays opens what the plan reads and creates what it returns. Nothing is
@@ -126,7 +126,7 @@ func (s *arrays) tryOutputs() (complete bool, err error) {
 	return true, nil
 }
 
-// stage returns the staging folder of an output beside the first. It is empty unless the
+// stage returns the staging folder of an output after the first. It is empty unless the
 // output is resumed.
 func (s *arrays) stage(i int, resume bool) (_ *store.StagingDir, err error) {
 	if s.staging[i] == nil {
@@ -150,8 +150,8 @@ func (s *arrays) stage(i int, resume bool) (_ *store.StagingDir, err error) {
 	return s.staging[i], err
 }
 
-// unstage releases the staging folder of an output beside the first. What is in it stays
-// only for a run that is to go on there.
+// unstage releases the staging folder of an output after the first. It keeps what is in it
+// only for a run that resumes there.
 func (s *arrays) unstage(i int, kept bool) error {
 	ws := s.staging[i]
 	s.staging[i] = nil

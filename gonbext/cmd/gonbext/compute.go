@@ -123,7 +123,8 @@ func (j *job) foresee(a *oocore.Array, out string, opts []oocore.Option) error {
 // mostPrinted is how many elements an array that is printed has at most.
 const mostPrinted = 1000
 
-// checkOutput refuses what is no array, and one without a place that is too large to print.
+// checkOutput rejects what is no array, and an array without an output path that is too
+// large to print.
 func (j *job) checkOutput(a *oocore.Array, out string) error {
 	if err := a.Err(); err != nil {
 		return err
