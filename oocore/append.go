@@ -23,10 +23,10 @@ func (a *Array) Append(ctx context.Context, path string, axis int, opts ...Optio
 	if path == "" {
 		return nil, &Error{Op: "append", Site: site, Err: errors.New("the path is empty: name a Zarr array such as x.zarr")}
 	}
-	r, err := a.prepare(site, path, append(opts[:len(opts):len(opts)], func(s *settings) error {
+	r, err := a.prepare(site, path, append(opts[:len(opts):len(opts)], option(func(s *settings) error {
 		s.grow = &axis
 		return nil
-	}))
+	})))
 	if err != nil {
 		return nil, err
 	}

@@ -16,10 +16,10 @@ type beside struct {
 
 // with is the option for the one Save that is to compute them.
 func (b *beside) with() Option {
-	return func(s *settings) error {
+	return option(func(s *settings) error {
 		s.sideReductions = b
 		return nil
-	}
+	})
 }
 
 func (b *beside) nodes() (all []*graph.Node, err error) {

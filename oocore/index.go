@@ -155,7 +155,7 @@ func one(nodes []*graph.Node, err error) (*graph.Node, error) {
 // plans the runs, and those that will save the nodes, with the largest counts that there
 // can be. Nodes may be nil.
 func counted(ctx context.Context, op string, opts []Option, make func(run index.Run) ([]*graph.Node, error)) ([]*graph.Node, error) {
-	opts, err := Fits(opts, func(opts []Option) error {
+	opts, err := fits(opts, func(opts []Option) error {
 		nodes, err := make(counter(ctx, op, opts))
 		if err != nil {
 			return err
@@ -186,7 +186,7 @@ func counter(ctx context.Context, op string, opts []Option) index.Run {
 		if err != nil {
 			return nil, graph.Refuse(n.Site, op, unwrapped(err), n)
 		}
-		if DryRun(opts) && n.Blocks != nil {
+		if isDry(opts) && n.Blocks != nil {
 			if c, ok := n.Blocks.Op.(interface{ Most() []int64 }); ok {
 				counts = c.Most()
 			}
@@ -196,11 +196,11 @@ func counter(ctx context.Context, op string, opts []Option) index.Run {
 }
 
 // unstored takes back what options say of how a result is stored.
-func unstored(s *settings) error {
+var unstored = option(func(s *settings) error {
 	s.chunks, s.shards, s.codec, s.region = nil, nil, "", ""
 	s.dims, s.attributes, s.fill = nil, nil, nil
 	return nil
-}
+})
 
 // unwrapped is why an operation was refused, to be refused under another name.
 func unwrapped(err error) error {

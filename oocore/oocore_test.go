@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
@@ -88,7 +89,7 @@ func TestSaveAndOpen(t *testing.T) {
 	dir, log := t.TempDir(), runLog(t)
 	path := filepath.Join(dir, "x.npy")
 	x := oocore.Arange(0, 1000, 1).Reshape(100, 10)
-	saved, err := x.Save(t.Context(), path, oocore.Memory("256MiB"), oocore.Cell("7"))
+	saved, err := x.Save(t.Context(), path, oocore.Memory("256MiB"), host.Cell("7"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,8 +202,8 @@ func TestSaveRefusesBeforeItBegins(t *testing.T) {
 
 func TestPlanOnly(t *testing.T) {
 	log, dir := runLog(t), t.TempDir()
-	oocore.SetDefaults(oocore.PlanOnly(), oocore.Memory("256MiB"))
-	defer oocore.SetDefaults()
+	host.SetDefaults(host.PlanOnly(), oocore.Memory("256MiB"))
+	defer host.SetDefaults()
 	x := oocore.Random(oocore.Float32, 1, 1000, 100)
 	y, err := x.Save(t.Context(), filepath.Join(dir, "x.npy"))
 	if err != nil {
@@ -239,10 +240,10 @@ func TestPlanOnlyReturnsWholeArrayOfAppendAndRegion(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows := oocore.Ones(oocore.Float32, 2, 6)
-	if x, err := rows.Append(t.Context(), path, 0, oocore.PlanOnly()); err != nil || !slices.Equal(x.Shape(), []int{6, 6}) {
+	if x, err := rows.Append(t.Context(), path, 0, host.PlanOnly()); err != nil || !slices.Equal(x.Shape(), []int{6, 6}) {
 		t.Errorf("Append returned %v, %v", x, err)
 	}
-	if x, err := rows.Save(t.Context(), path, oocore.Region("1:3"), oocore.PlanOnly()); err != nil || !slices.Equal(x.Shape(), []int{4, 6}) {
+	if x, err := rows.Save(t.Context(), path, oocore.Region("1:3"), host.PlanOnly()); err != nil || !slices.Equal(x.Shape(), []int{4, 6}) {
 		t.Errorf("Save of a region returned %v, %v", x, err)
 	}
 }

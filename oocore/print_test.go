@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/host"
 )
 
 // What NumPy 2.4 prints, as testdata of package arraytext has it for more arrays.
@@ -46,7 +47,7 @@ func TestPrintOfErrorWritesNothing(t *testing.T) {
 	if err := oocore.Zeros(oocore.Int8, 3).Reshape(2).Print(t.Context(), &out); err == nil || out.Len() > 0 {
 		t.Errorf("%v, %q", err, out.String())
 	}
-	if err := oocore.Zeros(oocore.Int8, 3).Print(t.Context(), &out, oocore.PlanOnly()); !errors.Is(err, oocore.ErrPlanned) || out.Len() > 0 {
+	if err := oocore.Zeros(oocore.Int8, 3).Print(t.Context(), &out, host.PlanOnly()); !errors.Is(err, oocore.ErrPlanned) || out.Len() > 0 {
 		t.Errorf("%v, %q", err, out.String())
 	}
 }

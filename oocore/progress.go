@@ -31,13 +31,13 @@ type Progress struct {
 // waits for up to a second. A function that panics is not called again, and the panic is
 // logged.
 func OnProgress(f func(Progress)) Option {
-	return func(s *settings) error {
+	return option(func(s *settings) error {
 		if f == nil {
 			return errors.New("the progress function is nil")
 		}
 		s.progress = &progressFunc{f: f}
 		return nil
-	}
+	})
 }
 
 // progressFunc is a progress function, of all runs of an algorithm.

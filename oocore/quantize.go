@@ -106,12 +106,12 @@ func (q *Quantized) Save(ctx context.Context, path string, opts ...Option) (*Qua
 		_, err = made.Zero.Save(ctx, member(path, "zero_point"), opts...)
 		return err
 	}
-	opts, err := Fits(opts, runs)
+	opts, err := fits(opts, runs)
 	if err != nil {
 		return nil, err
 	}
 	measured = nil
-	err = RunGroup("quantize → "+filepath.Base(path), opts, func(opts []Option, _ func(string, float64)) error { return runs(opts) })
+	err = asGroup("quantize → "+filepath.Base(path), opts, func(opts []Option, _ func(string, float64)) error { return runs(opts) })
 	if err != nil {
 		return nil, err
 	}

@@ -42,13 +42,13 @@ type RunReport struct {
 // Report fills r with what the run did, when it has ended: also by an error, and where
 // nothing had to be computed.
 func Report(r *RunReport) Option {
-	return func(s *settings) error {
+	return option(func(s *settings) error {
 		if r == nil {
 			return errors.New("the report is nil")
 		}
 		s.report = r
 		return nil
-	}
+	})
 }
 
 // ran tells the log and the report of the end of a run.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
@@ -64,7 +65,7 @@ func TestAlgorithmsNameABudgetForAllTheirRuns(t *testing.T) {
 				return short.Need
 			}
 			need := refused("1MiB")
-			if planned := refused("1MiB", oocore.PlanOnly()); planned != need {
+			if planned := refused("1MiB", host.PlanOnly()); planned != need {
 				t.Errorf("needs %d bytes, and planned %d", need, planned)
 			}
 			if again := refused(fmt.Sprint(need - 1<<20)); again != need {

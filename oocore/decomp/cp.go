@@ -67,7 +67,7 @@ func CP(ctx context.Context, x *oocore.Array, rank int, o CPOptions, opts ...ooc
 	}
 	opts, err = fits(opts, runs)
 	if err == nil {
-		err = oocore.RunGroup(title, opts, runs)
+		err = internals.RunGroup(title, opts, runs)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("cp: %w", err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/internal/hook"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
@@ -37,7 +38,7 @@ type state struct {
 type progress struct {
 	state
 	ctx   context.Context
-	store *oocore.State
+	store hook.State
 	at    time.Time // it was kept, or the decomposition began
 	found bool      // an earlier program has kept it
 }
@@ -47,7 +48,7 @@ func progressOf(ctx context.Context, op string, x *oocore.Array, options any, op
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	store, err := oocore.StateOf(ctx, op, x, options, opts...)
+	store, err := internals.State(ctx, op, x, options, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +71,7 @@ func (p *progress) skipped(title string) bool {
 func (p *progress) keep(take func(s *state)) {
 	if now := time.Now(); p.Done || now.Sub(p.at) >= keepEvery {
 		take(&p.state)
-		p.store.Keep(p.ctx, p.state)
+		p.store.Store(p.ctx, p.state)
 		p.at = now
 		if !p.Done {
 			afterKeep()

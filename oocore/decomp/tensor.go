@@ -38,7 +38,11 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/exec"
 	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/internal/hook"
 )
+
+// internals plan and group the runs of a decomposition.
+var internals = hook.Get[*oocore.Array, oocore.Option]()
 
 // tensor is an array that is read many times over.
 type tensor struct {
@@ -60,13 +64,13 @@ type tensor struct {
 
 // runs are the options of the next run.
 func (t *tensor) runs() []oocore.Option {
-	return append(t.opts[:len(t.opts):len(t.opts)], oocore.Holding(t.held+t.kept))
+	return append(t.opts[:len(t.opts):len(t.opts)], internals.Holding(t.held+t.kept))
 }
 
 // newTensor brings an array to where it can be read many times: floats in a file
 // without chunks, or in memory. Its norm takes a pass.
 func newTensor(ctx context.Context, x *oocore.Array, rank func(mode int) int, opts []oocore.Option) (t *tensor, err error) {
-	t = &tensor{ctx: ctx, opts: opts, shape: x.Shape(), dry: oocore.DryRun(opts)}
+	t = &tensor{ctx: ctx, opts: opts, shape: x.Shape(), dry: internals.DryRun(opts)}
 	defer func() {
 		if err != nil {
 			t.done(&err)
@@ -100,9 +104,9 @@ func newTensor(ctx context.Context, x *oocore.Array, rank func(mode int) int, op
 // mostInMemory bounds what is collected between two steps, whatever the budget.
 const mostInMemory = 64 << 20
 
-// fits plans the runs of an algorithm before the first: see oocore.Fits.
+// fits plans the runs of an algorithm before the first: see hook.Internals.
 func fits(opts []oocore.Option, runs func(opts []oocore.Option, note func(string, float64)) error) ([]oocore.Option, error) {
-	return oocore.Fits(opts, func(opts []oocore.Option) error { return runs(opts, func(string, float64) {}) })
+	return internals.Fits(opts, func(opts []oocore.Option) error { return runs(opts, func(string, float64) {}) })
 }
 
 // floats is an array in the type that it is decomposed in.

@@ -82,7 +82,7 @@ func decompose(ctx context.Context, op string, x *oocore.Array, ranks []int, o T
 	}
 	opts, err = fits(opts, runs)
 	if err == nil {
-		err = oocore.RunGroup(title, opts, runs)
+		err = internals.RunGroup(title, opts, runs)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)

@@ -26,8 +26,12 @@ import (
 
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/internal/hook"
 	"github.com/gonbext/gonbext/oocore/op/nn"
 )
+
+// internals plan and group the runs of a forward pass.
+var internals = hook.Get[*oocore.Array, oocore.Option]()
 
 // Layer is a step of a forward pass: its name, and what makes its result of its input.
 type Layer struct {
@@ -93,7 +97,7 @@ func (m Model) Keep(ctx context.Context, x *oocore.Array, path string, opts ...o
 		}
 		return nil
 	}
-	opts, err := oocore.Fits(opts, func(opts []oocore.Option) error { return layers(opts, func(string, float64) {}) })
+	opts, err := internals.Fits(opts, func(opts []oocore.Option) error { return layers(opts, func(string, float64) {}) })
 	if err != nil {
 		return &Kept{}, err
 	}
@@ -102,7 +106,7 @@ func (m Model) Keep(ctx context.Context, x *oocore.Array, path string, opts ...o
 			return &Kept{}, err
 		}
 	}
-	err = oocore.RunGroup("forward pass, activations kept", opts, layers)
+	err = internals.RunGroup("forward pass, activations kept", opts, layers)
 	return k, err
 }
 

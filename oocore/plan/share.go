@@ -16,9 +16,6 @@ func (p *Plan) share(o Options) (*Sized, error) {
 	if o.Device.Memory > 0 {
 		return nil, errors.New("worker processes compute on the CPU: leave out the device, or the processes")
 	}
-	if len(p.Others) > 0 {
-		return nil, errors.New("several outputs are computed in one process: leave out the processes")
-	}
 	n := int64(o.Processes)
 	own := p.coordinatorBytes()
 	each := p.WorkerOptions(max(o.Budget-o.Overhead-own.Host(), 0)/n, max(o.Workers/o.Processes, 1))

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/expr"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
@@ -81,7 +82,7 @@ hosvd run first, too: --plan leaves their own passes out.`,
 				return err
 			}
 			if expr.Decomposes(args[0]) { // which takes its time: what is to be refused after it is refused before
-				planned := append(opts[:len(opts):len(opts)], oocore.PlanOnly(), oocore.Target(out), oocore.Cell(record.Unreported))
+				planned := append(opts[:len(opts):len(opts)], host.PlanOnly(), host.Target(out), host.Cell(record.Unreported))
 				if err := j.foresee(oocore.EvalContext(c.Context(), args[0], names, planned...), out, opts); err != nil {
 					return failure(err)
 				}
@@ -90,7 +91,7 @@ hosvd run first, too: --plan leaves their own passes out.`,
 				}
 			}
 			stop := showProgress(c.ErrOrStderr(), j.id)
-			a := oocore.EvalContext(c.Context(), args[0], names, append(opts[:len(opts):len(opts)], oocore.Target(out))...)
+			a := oocore.EvalContext(c.Context(), args[0], names, append(opts[:len(opts):len(opts)], host.Target(out))...)
 			stop()
 			if err := j.checkOutput(a, out); err != nil {
 				return failure(err)

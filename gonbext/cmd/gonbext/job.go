@@ -18,6 +18,7 @@ import (
 	"github.com/gonbext/gonbext/cuda"
 	"github.com/gonbext/gonbext/gonbext/chart"
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/codec"
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/exec"
@@ -73,7 +74,7 @@ func (j *job) options(c *cobra.Command) ([]oocore.Option, error) {
 	if j.id == "" { // an expression may run something before what it stands for is computed
 		j.id = record.CommandCell + rand.Text()
 	}
-	opts := []oocore.Option{oocore.Cell(j.id), oocore.Report(&j.ran)}
+	opts := []oocore.Option{host.Cell(j.id), oocore.Report(&j.ran)}
 	if j.appends = c.Flags().Changed("append"); j.appends && (j.region != "" || j.chunks != "" || j.shards != "" || j.codec != "") {
 		return nil, usagef("--append: the array that is there has its chunks, shards and codec, and grows as a whole: leave --region, --chunks, --shards and --codec out")
 	}
@@ -121,7 +122,7 @@ func (j *job) options(c *cobra.Command) ([]oocore.Option, error) {
 		opts = append(opts, oocore.Fresh())
 	}
 	if j.plan {
-		opts = append(opts, oocore.PlanOnly())
+		opts = append(opts, host.PlanOnly())
 	}
 	return opts, checkReport(j.report)
 }
