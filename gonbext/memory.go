@@ -7,9 +7,9 @@ import (
 
 	"github.com/gonbext/gonbext/cuda"
 	"github.com/gonbext/gonbext/oocore"
-	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/units"
 )
 

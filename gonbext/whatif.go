@@ -8,9 +8,9 @@ import (
 
 	"github.com/gonbext/gonbext/cuda"
 	"github.com/gonbext/gonbext/oocore"
-	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/exec"
 	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/record"
 )
@@ -80,7 +80,7 @@ func (c card) Spec() plan.DeviceSpec {
 	return s
 }
 
-// whatIf plans one call with other options beside its own.
+// whatIf plans one call with other options besides its own.
 type whatIf struct {
 	planned planner
 	opts    []oocore.Option
@@ -90,7 +90,7 @@ func (w whatIf) plan(opts ...oocore.Option) (*plan.Sized, error) {
 	return w.planned(slices.Concat(w.opts, opts)...)
 }
 
-// need is the smallest budget that would do: what a hopeless one is refused with.
+// need is the smallest budget that would do: what a hopeless one is rejected with.
 func (w whatIf) need(opts ...oocore.Option) int64 {
 	_, err := w.plan(append(opts, memory(1))...)
 	if small, ok := errors.AsType[*oocore.MemoryError](err); ok {

@@ -123,7 +123,7 @@ func batching[T Element](site graph.Site, a *Array, axis, size int, hand func(ct
 
 func batchAxis(shape []int, axis, size int) (int, error) {
 	if size < 1 {
-		return 0, fmt.Errorf("batches of %d elements are not possible: give one or more", size)
+		return 0, fmt.Errorf("a batch size of %d: give 1 or more", size)
 	}
 	return grid.Axis(axis, len(shape))
 }

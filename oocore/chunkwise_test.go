@@ -273,7 +273,7 @@ func TestBatchesBrokenOff(t *testing.T) {
 	}
 }
 
-// Batches that do not fit are refused before anything is read, with what would do.
+// Batches that do not fit are rejected before anything is read, with what would do.
 func TestBatchesTooLarge(t *testing.T) {
 	smallBudget(t)
 	for _, err := range oocore.Batches[float64](t.Context(), oocore.Full(1.0, 1<<24), 0, 1<<24, oocore.Memory("96MiB")) {
@@ -343,8 +343,8 @@ func TestFunctionsThatFail(t *testing.T) {
 	runtime.KeepAlive(kept)
 }
 
-// What cannot be is refused when the array is built, with the line that built it.
-func TestChunkwiseRefusals(t *testing.T) {
+// What is invalid is rejected when the array is built, with the line that built it.
+func TestChunkwiseRejections(t *testing.T) {
 	a, _ := numbers(t, 6, 8)
 	same := func(_, _ []float64, _ oocore.Block) error { return nil }
 	for want, bad := range map[string]*oocore.Array{
@@ -362,7 +362,7 @@ func TestChunkwiseRefusals(t *testing.T) {
 		"overlap: mode \"symmetric\" is not one of":                      oocore.Overlap(same, a, oocore.OverlapOptions{Depth: []int{1}, Boundary: "symmetric"}),
 		"overlap: 3 depths are given for 2 dimensions":                   oocore.Overlap(same, a, oocore.OverlapOptions{Depth: []int{1, 2, 3}}),
 		"apply_along: axis 2 is out of range for 2 dimensions":           oocore.ApplyAlong(func(_, _ []float64) error { return nil }, a, 2, -1),
-		"apply_along: there is no function":                              oocore.ApplyAlong[float64, float64](nil, a, 0, 1),
+		"apply_along: the function is nil":                               oocore.ApplyAlong[float64, float64](nil, a, 0, 1),
 		"map_batches: batches of 0 elements":                             oocore.MapBatches(func(_ []float64, _ oocore.Batch[float64]) error { return nil }, a, 0, 0),
 	} {
 		err := bad.Err()

@@ -45,18 +45,18 @@ func (h *host) fits() error {
 
 func (h *host) Integers(op string, n *graph.Node) ([]int64, error) {
 	if err := h.fits(); err != nil {
-		return nil, graph.Refuse(n.Site, op, err, n)
+		return nil, graph.Reject(n.Site, op, err, n)
 	}
 	return counter(h.ctx, op, h.opts)(n)
 }
 
 func (h *host) Decompose(d expr.Decomposition) (*expr.Decomposed, error) {
 	if err := h.fits(); err != nil {
-		return nil, graph.Refuse(d.Site, d.Op, err, d.X)
+		return nil, graph.Reject(d.Site, d.Op, err, d.X)
 	}
 	out, err := h.decompose(d)
 	if err != nil {
-		return nil, graph.Refuse(d.Site, d.Op, err, d.X)
+		return nil, graph.Reject(d.Site, d.Op, err, d.X)
 	}
 	return out, nil
 }

@@ -79,7 +79,7 @@ func mapped[T, U Element](site graph.Site, call udf.Function, name string, o Map
 	return udf.Map(site, call, dtype.Of[U](), options, in...)
 }
 
-// takes refuses an array of another type than a function's.
+// takes rejects an array of another type than a function's.
 func takes[T Element](site graph.Site, op string, n *graph.Node) error {
 	if want := dtype.Of[T](); n.DType != want {
 		return &Error{Op: op, Shapes: [][]int{n.Shape}, Types: []dtype.Type{n.DType}, Site: site,
@@ -89,7 +89,7 @@ func takes[T Element](site graph.Site, op string, n *graph.Node) error {
 }
 
 func noFunction(site graph.Site, op string) error {
-	return &Error{Op: op, Site: site, Err: errors.New("there is no function: it is nil")}
+	return &Error{Op: op, Site: site, Err: errors.New("the function is nil")}
 }
 
 // functionName is a declared function's own name; "" for a literal's, which has

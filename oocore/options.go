@@ -40,12 +40,12 @@ type settings struct {
 	planned        bool
 	target         *string // of the whole expression; nil where nobody has told
 	cell           string
-	parent         *runGroup     // nil for a run by itself
-	dry            *dryRun       // nil where runs are made
-	foreseen       int64         // overhead that the algorithm of the run was planned with; 0: it was not
-	held           int64         // by the algorithm, beside that
-	sideReductions *beside       // nil where a run gives nothing but its array
-	progress       *progressFunc // nil where nobody asks
+	parent         *runGroup       // nil for a run by itself
+	dry            *dryRun         // nil where runs are made
+	foreseen       int64           // overhead that the algorithm of the run was planned with; 0: it was not
+	held           int64           // by the algorithm, beside that
+	sideReductions *sideReductions // nil where a run gives nothing but its array
+	progress       *progressFunc   // nil where nobody asks
 	report         *RunReport
 
 	alternatives []record.WhatIf // to a plan, for its record
@@ -91,7 +91,7 @@ func Codec(text string) Option {
 
 // DimNames are the names of the output's dimensions, one for each; "" leaves one without
 // a name. Without them the names are those of the inputs, as far as these agree. Of the
-// formats only Zarr keeps names.
+// formats only Zarr stores names.
 func DimNames(names ...string) Option {
 	return option(func(s *settings) error {
 		for i, name := range names {
@@ -104,8 +104,8 @@ func DimNames(names ...string) Option {
 	})
 }
 
-// Attributes are kept with the output: values that JSON has, by their names. A copy of
-// a stored array has those of the array besides. Zarr keeps them, and safetensors as
+// Attributes are stored with the output: values that JSON can hold, by their names. A copy
+// of a stored array has the array's own in addition. Zarr stores them, and safetensors as
 // texts.
 func Attributes(values map[string]any) Option {
 	return option(func(s *settings) error {
@@ -122,7 +122,7 @@ func Attributes(values map[string]any) Option {
 // FillValue marks missing values in the output: chunks that are not stored have it, and
 // xarray reads elements that have it as NaN. It is a number or bool that the output's
 // type holds, or a text of it such as "NaN" or "-Infinity". A copy of a stored array has
-// that of the array. Of the formats only Zarr keeps it.
+// that of the array. Of the formats only Zarr stores it.
 func FillValue(v any) Option {
 	return option(func(s *settings) error {
 		if _, err := fillText(v); err != nil {
@@ -133,10 +133,9 @@ func FillValue(v any) Option {
 	})
 }
 
-// Region writes into a part of an array that is there already, and leaves the rest
-// as it is: "1000:2000", or ":, 0:256", as between NumPy's brackets with steps of
-// one. What is saved has the region's shape, or broadcasts to it, and the array's
-// dtype.
+// Region writes into a part of a stored array, and leaves the rest as it is: "1000:2000", or
+// ":, 0:256", as between NumPy's brackets with steps of one. What is saved has the region's
+// shape, or broadcasts to it, and the array's dtype.
 func Region(spec string) Option {
 	return option(func(s *settings) error {
 		s.region = spec
@@ -148,7 +147,7 @@ func Region(spec string) Option {
 func On(d exec.Device) Option {
 	return option(func(s *settings) error {
 		if d == nil {
-			return errors.New("there is no device: it is nil")
+			return errors.New("the device is nil")
 		}
 		if broken, ok := d.(interface{ Err() error }); ok && broken.Err() != nil {
 			return broken.Err()
@@ -172,7 +171,7 @@ func Workers(n int) Option {
 // Processes is the number of worker processes of this machine that run the tasks. The
 // budget is of all of them together and of this process, and so are the workers. The
 // result has the same bytes; a worker that is killed is replaced, and only its unfinished
-// tasks are done again; a run that was cut off goes on in one process or in several. They
+// tasks are done again; a run that was cut off resumes in one process or in several. They
 // run the gonbext command: this program, where it is that command, else the one that PATH
 // finds. Go functions, which exist in one process only, are an error, and so is a device.
 func Processes(n int) Option {
@@ -185,7 +184,7 @@ func Processes(n int) Option {
 	})
 }
 
-// Fresh computes anew where the same result is there already.
+// Fresh computes also where the same result has been saved before.
 func Fresh() Option {
 	return option(func(s *settings) error {
 		s.fresh = true
@@ -195,7 +194,7 @@ func Fresh() Option {
 
 // Version stands for the Go functions that were given to MapChunks: change it when
 // they change. Without it a run with such a function always computes anew, since
-// nothing else tells whether its results are those that are there already.
+// nothing else tells whether its results have changed.
 func Version(v string) Option {
 	return option(func(s *settings) error {
 		s.version = v

@@ -13,7 +13,7 @@ import (
 // The ways in which a run ends, as RunReport.Status says them.
 const (
 	StatusDone      = string(record.Done)
-	StatusSkipped   = string(record.Skipped) // the result was there already
+	StatusSkipped   = string(record.Skipped) // the same result was saved before
 	StatusFailed    = string(record.Failed)
 	StatusCancelled = string(record.Cancelled)
 	StatusPlanned   = string(record.Planned)

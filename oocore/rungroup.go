@@ -57,7 +57,7 @@ const atOnce = 32
 
 // compact merges what there is enough of, when all runs so far have ended.
 func (t *runGroup) compact(dir string) {
-	if len(t.paths) == 0 || len(t.paths[0]) < atOnce || slices.ContainsFunc(t.paths[0], goesOn) {
+	if len(t.paths) == 0 || len(t.paths[0]) < atOnce || slices.ContainsFunc(t.paths[0], isOpen) {
 		return
 	}
 	for i := 0; i < len(t.paths) && len(t.paths[i]) >= atOnce; i++ {
@@ -70,8 +70,8 @@ func (t *runGroup) compact(dir string) {
 	}
 }
 
-// goesOn reports a record that is not whole yet.
-func goesOn(path string) bool {
+// isOpen reports a record that is not complete yet.
+func isOpen(path string) bool {
 	r, err := record.Read(path)
 	return err == nil && r.End == nil
 }

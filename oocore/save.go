@@ -114,7 +114,7 @@ func (a *Array) materialise(ctx context.Context, opts []Option) (*Array, error) 
 	return &Array{node: n}, nil
 }
 
-// Plan is what Save to a path would do, and Collect where the path is empty:
+// Plan returns what Save to a path would do, and Collect where the path is empty:
 // passes, chunks and predicted bytes. It reads nothing.
 func (a *Array) Plan(path string, opts ...Option) (*plan.Sized, error) {
 	r, err := a.prepare(graph.Caller(), path, opts)
@@ -124,7 +124,7 @@ func (a *Array) Plan(path string, opts ...Option) (*plan.Sized, error) {
 	return r.plan, nil
 }
 
-// Explain is the plan of saving to a path, or of Collect where the path is empty, as a
+// Explain returns the plan of saving to a path, or of Collect where the path is empty, as a
 // tree of stages: what each reads, computes and writes, the memory that it will take, why
 // it is there, and what is computed again rather than kept. It reads nothing.
 func (a *Array) Explain(path string, opts ...Option) (string, error) {
@@ -148,7 +148,7 @@ type run struct {
 	reported   bool // how it ended
 }
 
-// prepare plans a run, and refuses what can be refused without reading.
+// prepare plans a run, and rejects what can be rejected without reading.
 func (a *Array) prepare(site graph.Site, path string, opts []Option) (_ *run, err error) {
 	op := "save"
 	if path == "" {
@@ -409,7 +409,7 @@ func (r *run) make(ctx context.Context, paths []string, print plan.Fingerprint, 
 		return nil
 	}
 	if grown {
-		return fmt.Errorf("%s has grown and is whole; append the same only if it is to be there twice: %w", paths[0], err)
+		return fmt.Errorf("%s has grown and is complete: appending again would add the same elements twice: %w", paths[0], err)
 	}
 	for _, i := range remembered {
 		// The staging folder could not be cleaned: the next run does that, as part of computing.

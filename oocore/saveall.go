@@ -27,8 +27,8 @@ type Output struct {
 // all as they were. Regions are written in place, as Save writes them. Options are those of
 // the run, and hold for each output that has no other of its own.
 //
-// As with Save, nothing is computed where all outputs are there already, and an unfinished
-// run goes on where it stopped.
+// As with Save, nothing is computed where all outputs were saved before, and an unfinished
+// run resumes where it stopped.
 func SaveAll(ctx context.Context, outputs []Output, opts ...Option) ([]*Array, error) {
 	site := graph.Caller()
 	r, err := prepareAll(site, outputs, opts)
@@ -42,7 +42,7 @@ func SaveAll(ctx context.Context, outputs []Output, opts ...Option) ([]*Array, e
 	return all, nil
 }
 
-// PlanAll is what SaveAll would do. It reads nothing.
+// PlanAll returns what SaveAll would do. It reads nothing.
 func PlanAll(outputs []Output, opts ...Option) (*plan.Sized, error) {
 	r, err := prepareAll(graph.Caller(), outputs, opts)
 	if err != nil {

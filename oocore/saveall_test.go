@@ -221,7 +221,7 @@ func TestSaveAllRejects(t *testing.T) {
 	}{
 		{"nothing", "no outputs", nil, nil},
 		{"no path", "no path", []oocore.Output{{Array: x}}, nil},
-		{"no array", "no array", []oocore.Output{{Path: at("a.npy")}}, nil},
+		{"no array", "Array is nil", []oocore.Output{{Path: at("a.npy")}}, nil},
 		{"one file twice", "one file", []oocore.Output{{Array: x, Path: at("a.npy")}, {Array: x.Add(1), Path: at("./a.npy")}}, nil},
 		{"an npz twice", "one file", []oocore.Output{{Array: x, Path: at("a.npz#a")}, {Array: x.Add(1), Path: at("a.npz#b")}}, nil},
 		{"one in the other", "one file or folder", []oocore.Output{{Array: x, Path: at("a.zarr")}, {Array: x.Add(1), Path: at("a.zarr/b")}}, nil},

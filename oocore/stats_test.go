@@ -109,13 +109,13 @@ func TestHistogramsAgree(t *testing.T) {
 	counts, _ := i.Histogram(oocore.Bins{Edges: oocore.Arange(0, 121, 1)}, oocore.HistogramOptions{Weights: y})
 	numbers := i.Bincount(t.Context(), oocore.BincountOptions{Weights: y, MinLength: 120}, oocore.Memory(small))
 	for k, v := range floats(t, counts.AsType(oocore.Float64).Sub(numbers)) {
-		if math.Abs(v) > 1e-4 { // float32 beside float64
+		if math.Abs(v) > 1e-4 { // float32 against float64
 			t.Errorf("number %d weighs %v more in bins", k, v)
 		}
 	}
 }
 
-// A budget that the bins do not fit into is refused before anything is read, and the
+// A budget that the bins do not fit into is rejected before anything is read, and the
 // one that is named does.
 func TestBinsBeyondTheBudget(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.npy")

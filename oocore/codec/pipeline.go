@@ -90,7 +90,7 @@ func Parse(text string, chunk []int, t dtype.Type) (*Pipeline, error) {
 }
 
 // FromV3 makes the pipeline of a Zarr v3 array's "codecs", without sharding_indexed,
-// which it refuses. An unknown codec is refused by name.
+// which it rejects. An unknown codec is rejected by name.
 func FromV3(codecs []json.RawMessage, chunk []int, t dtype.Type) (*Pipeline, error) {
 	order, big, filters, err := parseV3(codecs, len(chunk), t)
 	if err != nil {
@@ -108,7 +108,7 @@ func FromV2(compressor, filters json.RawMessage, order string, big bool, chunk [
 	case "F":
 		slices.Reverse(axes)
 	default:
-		return nil, fmt.Errorf("order %q is none of C and F", order)
+		return nil, fmt.Errorf("order %q is neither C nor F", order)
 	}
 	all, err := parseV2(compressor, filters, t)
 	if err != nil {
@@ -175,7 +175,7 @@ func (p *Pipeline) Plain() bool { return len(p.filters) == 0 && !p.moved && p.sw
 func (p *Pipeline) Order() []int { return slices.Clone(p.order) }
 
 // MaxEncoded is the most bytes that a chunk can have encoded; a larger one is
-// refused.
+// rejected.
 func (p *Pipeline) MaxEncoded() int64 { return p.after(len(p.filters) - 1) }
 
 // after is the most bytes that a chunk has after filter i; before the first, at -1,

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore"
-	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/decomp"
+	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
@@ -149,7 +149,7 @@ func TestExpressionPlanned(t *testing.T) {
 	}
 }
 
-func TestExpressionRefused(t *testing.T) {
+func TestExpressionRejected(t *testing.T) {
 	x := waves(t)
 	t.Setenv("GONBEXT_RUNS", t.TempDir())
 	for e, want := range map[string]string{
@@ -160,13 +160,13 @@ func TestExpressionRefused(t *testing.T) {
 		"hosvd(mean(x), 3)":      "hosvd: a tensor has two modes or more",
 	} {
 		err := oocore.Eval(e, oocore.Names{"x": x}).Err()
-		refused, ok := errors.AsType[*oocore.Error](err)
+		rejected, ok := errors.AsType[*oocore.Error](err)
 		if !ok || !strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), "expr_test.go:") {
 			t.Errorf("%s: %v, want %s", e, err, want)
 			continue
 		}
-		if len(refused.Shapes) != 1 || len(refused.Types) != 1 {
-			t.Errorf("%s: refused for %v", e, refused.Shapes)
+		if len(rejected.Shapes) != 1 || len(rejected.Types) != 1 {
+			t.Errorf("%s: rejected for %v", e, rejected.Shapes)
 		}
 	}
 }

@@ -23,7 +23,7 @@ var afterKeep = func() {}
 // errorSeries is the name under which errors are noted in records.
 const errorSeries = "relative error by iteration"
 
-// state is what a decomposition keeps after half an iteration, to go on from or to return.
+// state is what a decomposition keeps after half an iteration, to resume from or to return.
 type state struct {
 	Matrices [][]float64 // by mode; empty where there is none
 	Weights  []float64   // of CP
@@ -114,7 +114,7 @@ func inline(data []byte, t oocore.DType, shape []int) *oocore.Array {
 	})
 }
 
-// random numbers go on from where those of the state were.
+// random numbers resume from where those of the state were.
 func (p *progress) random(seed uint64) (*rand.PCG, error) {
 	r := rand.NewPCG(seed, 0)
 	if len(p.Rand) == 0 {

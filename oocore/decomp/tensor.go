@@ -11,7 +11,7 @@
 //
 // The state of each decomposition is kept in the user's run log, at most every second and
 // at the end. The same decomposition of unchanged inputs is then not computed again, and
-// one that was killed goes on. oocore.Fresh computes anew. Of Go functions without an
+// one that was killed resumes. oocore.Fresh computes anew. Of Go functions without an
 // oocore.Version nothing is kept.
 //
 // A budget that is too small for one of the runs is an *oocore.MemoryError before the
@@ -340,7 +340,7 @@ func normal(t *tensor, r *rand.Rand, rows, cols int) *mat.Dense {
 	return mat.NewDense(rows, cols, v)
 }
 
-// checked refuses what cannot be decomposed.
+// checked rejects what cannot be decomposed.
 func checked(x *oocore.Array) error {
 	if err := x.Err(); err != nil {
 		return err

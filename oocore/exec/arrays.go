@@ -261,7 +261,7 @@ func (s *arrays) collect(ctx context.Context) error {
 }
 
 // giveUp ends a writer that was not committed. What is durable stays for the next
-// run, where it can go on from that.
+// run, where it can resume from that.
 func (s *arrays) giveUp(w store.Writer) error {
 	if s.checkpoint.Resumable() {
 		return w.Suspend()

@@ -11,7 +11,7 @@ import (
 
 // A snapshot of a product has the accumulators of tiles that are not whole: bands of
 // them, as they lie in memory. Each tile counts the panels that it has. The run that
-// goes on there may have other super-tiles, as tiles and panels do not depend on the
+// resumes there may have other super-tiles, as tiles and panels do not depend on the
 // budget.
 
 // savedBand is a row of tiles of a super-tile, in a snapshot.

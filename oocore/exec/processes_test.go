@@ -282,7 +282,7 @@ func TestProcessesReturnATasksError(t *testing.T) {
 	}
 }
 
-// An interrupted run goes on in one process or in others, and repeats nothing.
+// An interrupted run continues in one process or in others, and repeats nothing.
 func TestProcessesInterruptAndResume(t *testing.T) {
 	for name, second := range map[string]exectest.Run{"one": exectest.Slots, "three": inProcesses(3)} {
 		t.Run(name, func(t *testing.T) {

@@ -221,7 +221,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, src string) {
 		n, err := expr.Parse(src, all, nil)
 		var syntax *expr.Error
-		var refused *graph.Error
+		var rejected *graph.Error
 		switch {
 		case err == nil:
 			_ = n.String()
@@ -229,7 +229,7 @@ func FuzzParse(f *testing.F) {
 			if syntax.Column < 1 || syntax.Column > len([]rune(src))+1 || strings.Contains(syntax.Reason, "\n") {
 				t.Errorf("%q: %q", src, err)
 			}
-		case !errors.As(err, &refused):
+		case !errors.As(err, &rejected):
 			t.Errorf("%q: %v is no error of this package", src, err)
 		}
 	})

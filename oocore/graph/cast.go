@@ -11,7 +11,7 @@ import (
 func AsType(site Site, n *Node, t dtype.Type) (*Node, error) {
 	out, err := cast(site, n, t)
 	if err != nil {
-		return nil, refuse(site, "astype", err, n)
+		return nil, reject(site, "astype", err, n)
 	}
 	return out, nil
 }

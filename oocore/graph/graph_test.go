@@ -221,7 +221,7 @@ func TestLinspaceEndsWhereItSays(t *testing.T) {
 func TestArangeLengths(t *testing.T) {
 	for _, c := range []struct {
 		start, stop, step any
-		want              int // -1: refused
+		want              int // -1: rejected
 	}{
 		{0, 10, 1, 10}, {0, 10, 3, 4}, {10, 0, -3, 4}, {5, 5, 1, 0}, {5, 0, 1, 0}, {0.0, 1.0, 0.1, 10}, {0.0, 1.0, 0.3, 4},
 		{math.MinInt64, math.MaxInt64, math.MaxInt64, 3}, {0, 1, 0, -1}, {0.0, math.Inf(1), 1, -1}, {0.0, math.NaN(), 1, -1},

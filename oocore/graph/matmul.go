@@ -23,7 +23,7 @@ func Product(site Site, a, b *Node) (*Node, error) {
 func ProductAs(site Site, a, b *Node, t dtype.Type) (*Node, error) {
 	out, err := product(site, a, b, t, 0)
 	if err != nil {
-		return nil, refuse(site, "matmul", err, a, b)
+		return nil, reject(site, "matmul", err, a, b)
 	}
 	return out, nil
 }
@@ -33,7 +33,7 @@ func ProductAs(site Site, a, b *Node, t dtype.Type) (*Node, error) {
 func SumOfProducts(site Site, a, b *Node, t dtype.Type, summed int) (*Node, error) {
 	out, err := product(site, a, b, t, summed)
 	if err != nil {
-		return nil, refuse(site, "matmul", err, a, b)
+		return nil, reject(site, "matmul", err, a, b)
 	}
 	return out, nil
 }

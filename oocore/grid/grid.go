@@ -17,7 +17,7 @@ import (
 // MaxDims is the largest number of dimensions, NumPy's before version 2.
 const MaxDims = 32
 
-// Check refuses a shape with a negative length, too many dimensions, or more
+// Check rejects a shape with a negative length, too many dimensions, or more
 // bytes than an int64 counts.
 func Check(shape []int, itemsize int) error {
 	if len(shape) > MaxDims {
@@ -28,7 +28,7 @@ func Check(shape []int, itemsize int) error {
 			return fmt.Errorf("shape %s has a negative length", Format(shape))
 		}
 	}
-	// NumPy refuses an overflow even where another axis has length zero.
+	// NumPy rejects an overflow even where another axis has length zero.
 	bytes := int64(max(itemsize, 1))
 	for _, n := range shape {
 		if n == 0 {

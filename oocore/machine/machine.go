@@ -58,7 +58,7 @@ func (l Limits) Headroom() (bytes int64, reason string) {
 	return bytes, reason
 }
 
-// Check refuses a budget of more bytes than there could ever be here, whatever
+// Check rejects a budget of more bytes than there could ever be here, whatever
 // is free at the moment.
 func (l Limits) Check(budget int64) error {
 	switch {
@@ -87,7 +87,7 @@ func (l Limits) DefaultBudget() (bytes int64, reason string) {
 	return int64(share * float64(free)), "70 % of what is free: " + why
 }
 
-// heaps are what the runs of the process that go on at present allow to Go's heap and
+// heaps are what the runs of the process that are active at present allow to Go's heap and
 // runtime.
 var heaps struct {
 	sync.Mutex
@@ -96,7 +96,7 @@ var heaps struct {
 }
 
 // LimitRuntime makes Go's garbage collector keep the Go heap and runtime within bytes
-// until done is called, or within GOMEMLIMIT where that is less. While several runs go on
+// until done is called, or within GOMEMLIMIT where that is less. While several runs are active
 // they have the sum of what they asked for, in whatever order they end.
 func LimitRuntime(bytes int64) (done func()) {
 	heaps.Lock()

@@ -98,7 +98,7 @@ func openFile(file string) (disk.Handle, FileVersion, error) {
 	return f, fileVersion(st), nil
 }
 
-// Unchanged refuses a file that is no longer the version that was opened.
+// Unchanged rejects a file that is no longer the version that was opened.
 func Unchanged(f Source, was FileVersion) error {
 	st, err := f.Stat()
 	if err != nil {

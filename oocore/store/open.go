@@ -33,7 +33,7 @@ var (
 //	frames/*.npy?axis=0                files of one shape and dtype, stacked along a
 //	                                   new axis in the order of their names
 //
-// An array is refused while the writing of a region of it, by whatever process and
+// An array is rejected while the writing of a region of it, by whatever process and
 // under whatever name, has not ended with a Commit: until that region is written
 // again.
 //
@@ -80,7 +80,7 @@ func open(path string) (*flat, error) {
 	return a, err
 }
 
-// regular refuses what is not a file with bytes of its own.
+// regular rejects what is not a file with bytes of its own.
 func regular(st fs.FileInfo) error {
 	switch {
 	case st.IsDir():

@@ -15,8 +15,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gonbext/gonbext/oocore"
-	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/expr"
+	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
 )
@@ -40,7 +40,7 @@ What they share is computed once.
 A PATH with a * is a pattern: its files, in the order of their names, are stacked along a new first axis, or another
 with '?axis=-1' behind it.
 
-What has a length that only values know, such as mask(x, x > 0), is counted first, and --plan refuses it. cp, tucker and
+What has a length that only values know, such as mask(x, x > 0), is counted first, and --plan rejects it. cp, tucker and
 hosvd run first, too: --plan leaves their own passes out.`,
 		Example: `  gonbext compute 'sqrt(x)' x=acts.npy -o roots.npy --memory 256MiB
   gonbext compute 'mean(x, 0)' x=acts.npy -o means.npy --report means.html
@@ -81,7 +81,7 @@ hosvd run first, too: --plan leaves their own passes out.`,
 			if err != nil {
 				return err
 			}
-			if expr.Decomposes(args[0]) { // which takes its time: what is to be refused after it is refused before
+			if expr.Decomposes(args[0]) { // which takes its time: what is to be rejected after it is rejected before
 				planned := append(opts[:len(opts):len(opts)], host.PlanOnly(), host.Target(out), host.Cell(record.Unreported))
 				if err := j.foresee(oocore.EvalContext(c.Context(), args[0], names, planned...), out, opts); err != nil {
 					return failure(err)
@@ -109,7 +109,7 @@ hosvd run first, too: --plan leaves their own passes out.`,
 	return c
 }
 
-// foresee refuses what could not be written, of an array that was planned where it could be.
+// foresee rejects what could not be written, of an array that was planned where it could be.
 func (j *job) foresee(a *oocore.Array, out string, opts []oocore.Option) error {
 	if a.Err() != nil {
 		return nil

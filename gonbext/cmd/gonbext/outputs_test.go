@@ -89,7 +89,7 @@ func TestComputeSeveralOutputsRejects(t *testing.T) {
 		{2, "c: expression, column 5", []string{"m = mean(x, 0); c = m + zz", "x=x.npy", "-o", "m=m.npy", "-o", "c=c.npy"}},
 		{1, "one file", []string{"m = mean(x, 0); c = x - m", "x=x.npy", "-o", "m=m.npy", "-o", "c=m.npy"}},
 	} {
-		refused(t, dir, command(dir, append([]string{"compute"}, c.args...)...), c.status, c.says)
+		rejected(t, dir, command(dir, append([]string{"compute"}, c.args...)...), c.status, c.says)
 	}
 }
 
@@ -108,7 +108,7 @@ func TestComputePrintsSmallArray(t *testing.T) {
 	if got := succeed(t, dir, "compute", "ones(2)", "--plan"); strings.Contains(got, "[") {
 		t.Errorf("a plan prints %s", got)
 	}
-	refused(t, dir, command(dir, "compute", "ones(7, 143)"), 2, "-o")
+	rejected(t, dir, command(dir, "compute", "ones(7, 143)"), 2, "-o")
 	if got := object(t, dir, 2, "compute", "ones(2)", "--json"); !strings.Contains(got["error"].(string), "-o") {
 		t.Errorf("%v", got)
 	}

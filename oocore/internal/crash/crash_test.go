@@ -1,4 +1,4 @@
-// Package crash kills runs with -9 and lets others go on where they stopped.
+// Package crash kills runs with -9 and lets others resume where they stopped.
 package crash
 
 import (
@@ -171,7 +171,7 @@ func TestKilledRunsGoOn(t *testing.T) {
 		})
 	}
 	if resumed == 0 {
-		t.Error("no run went on where one was killed")
+		t.Error("no run resumed where one was killed")
 	}
 }
 

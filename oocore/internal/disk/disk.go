@@ -144,7 +144,7 @@ func Remove(name string) error {
 	return nil
 }
 
-// RemoveAll removes a file, or a folder with all that is in it. It goes on where
+// RemoveAll removes a file, or a folder with all that is in it. It continues where
 // something cannot be removed.
 func RemoveAll(name string) error {
 	st, err := Lstat(name)

@@ -61,7 +61,7 @@ func create(fs FS, name string) (*File, error) {
 	return &File{Handle: h}, nil
 }
 
-// Reopen opens a file to go on writing.
+// Reopen opens a file to continue writing.
 func Reopen(name string) (*File, error) {
 	h, err := OpenFile(name, os.O_RDWR, 0)
 	if err != nil {

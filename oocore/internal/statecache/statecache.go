@@ -1,5 +1,5 @@
 // Package statecache keeps the states of iterative algorithms in the user's run log, so
-// that one that was done is not computed again, and one that was killed goes on. A state
+// that one that was done is not computed again, and one that was killed resumes. A state
 // that is lost or damaged costs a computation.
 package statecache
 

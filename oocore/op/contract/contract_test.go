@@ -24,7 +24,7 @@ func arrays(t *testing.T, shapes ...[]int) []*graph.Node {
 	return all
 }
 
-// Each error names the operation, what is wrong, and the operands' shapes. NumPy refuses
+// Each error names the operation, what is wrong, and the operands' shapes. NumPy rejects
 // all of these too.
 func TestEinsumRefuses(t *testing.T) {
 	a, b, c := []int{2, 3}, []int{3, 4}, []int{2, 3, 4}

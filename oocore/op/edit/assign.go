@@ -26,7 +26,7 @@ func named(site graph.Site, op string, n *graph.Node, err error, in ...*graph.No
 	if e, ok := errors.AsType[*graph.Error](err); ok {
 		err = e.Err
 	}
-	return nil, graph.Refuse(site, op, err, in...)
+	return nil, graph.Reject(site, op, err, in...)
 }
 
 // SetMask is NumPy's x[mask] = values of a new array: elements where a mask of the first

@@ -178,7 +178,7 @@ func TestBoxesAreWholeLines(t *testing.T) {
 	}
 }
 
-func TestRefusals(t *testing.T) {
+func TestRejections(t *testing.T) {
 	full := func(dt dtype.Type, shape ...int) *graph.Node {
 		n, err := graph.Full(graph.Site{}, dtype.FromInt(dt, 0), shape...)
 		if err != nil {

@@ -244,17 +244,17 @@ func Take(site graph.Site, n, indices *graph.Node, axis int) (*graph.Node, error
 		indices, err = Integers(site, indices)
 	}
 	if err != nil {
-		return nil, graph.Refuse(site, "take", err, n, indices)
+		return nil, graph.Reject(site, "take", err, n, indices)
 	}
 	shape := slices.Concat(n.Shape[:at], indices.Shape, n.Shape[at+1:])
 	if len(shape) > grid.MaxDims {
-		return nil, graph.Refuse(site, "take", fmt.Errorf("%d dimensions are more than %d", len(shape), grid.MaxDims), n, indices)
+		return nil, graph.Reject(site, "take", fmt.Errorf("%d dimensions are more than %d", len(shape), grid.MaxDims), n, indices)
 	}
 	if err := grid.Check(shape, n.DType.Size()); err != nil {
-		return nil, graph.Refuse(site, "take", err, n, indices)
+		return nil, graph.Reject(site, "take", err, n, indices)
 	}
 	if grid.Size(indices.Shape) > 0 && n.Shape[at] == 0 {
-		return nil, graph.Refuse(site, "take", fmt.Errorf("axis %d has no elements to take", at), n, indices)
+		return nil, graph.Reject(site, "take", fmt.Errorf("axis %d has no elements to take", at), n, indices)
 	}
 	if grid.Size(shape) == 0 {
 		return empty(site, n.DType, shape), nil

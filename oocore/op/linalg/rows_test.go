@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The loops in vectors do what the plain ones do, at every length, and nothing beside.
+// The loops in vectors do what the plain ones do, at every length, and nothing else.
 func TestRowsInVectors(t *testing.T) {
 	for n := range 140 {
 		x, y := make([]float64, n+2), make([]float64, n+2)

@@ -66,7 +66,7 @@ func strong(site graph.Site, name string, n *graph.Node, axis int) (*graph.Node,
 		n, err = graph.AsType(site, n, n.DType)
 	}
 	if err != nil {
-		return nil, 0, graph.Refuse(site, name, err, n)
+		return nil, 0, graph.Reject(site, name, err, n)
 	}
 	return n, axis, nil
 }

@@ -16,7 +16,7 @@ import (
 var ErrRandom = errors.New("this store writes objects from front to back only")
 
 // Bucket holds objects by key: relative paths with slashes. A key that would lead
-// out of the bucket is refused. It is safe for concurrent use. Errors name the
+// out of the bucket is rejected. It is safe for concurrent use. Errors name the
 // object, and are fs.ErrNotExist where it is missing.
 type Bucket interface {
 	// Open opens an object for reading.

@@ -70,7 +70,7 @@ func TestArray(t *testing.T, types []dtype.Type, open func(t testing.TB, m store
 		}
 		wg.Wait()
 	})
-	t.Run("refused", func(t *testing.T) {
+	t.Run("rejected", func(t *testing.T) {
 		a, _ := stored(t, types[0], 4, 4)
 		for name, c := range map[string]struct {
 			r grid.Region

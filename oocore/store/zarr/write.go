@@ -49,7 +49,7 @@ func (w *base) Share() {
 	}
 }
 
-// usable refuses what comes too late.
+// usable rejects what comes too late.
 func (w *base) usable() error {
 	if w.closed {
 		return store.ErrClosed

@@ -66,7 +66,7 @@ func CastDetails(d store.Details, from, to dtype.Type) store.Details {
 	return d
 }
 
-// CheckFill refuses a fill value, in the form of store.Details, that a type cannot hold.
+// CheckFill rejects a fill value, in the form of store.Details, that a type cannot hold.
 func CheckFill(text string, t dtype.Type) error {
 	_, err := parseFillText(text, t)
 	return err

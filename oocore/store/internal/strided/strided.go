@@ -26,7 +26,7 @@ type Axis struct {
 	Stride int64
 }
 
-// Of lays out a region of an array. It refuses one that reaches beyond the
+// Of lays out a region of an array. It rejects one that reaches beyond the
 // array.
 func Of(shape []int, itemsize int, r grid.Region) (Layout, error) {
 	if err := check(shape, r); err != nil {

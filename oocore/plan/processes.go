@@ -6,7 +6,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
-// WorkerOverhead is the memory that a worker process takes beside its buffers: Go's
+// WorkerOverhead is the memory that a worker process takes besides its buffers: Go's
 // runtime and heap, and the program.
 const WorkerOverhead = 24 << 20
 
