@@ -9,7 +9,7 @@ import (
 // axesB; the result has the other axes of a, then those of b. It is a matrix product:
 // operands whose axes do not lie together for it are brought into that order first, in
 // a pass of their own.
-func Tensordot(a, b *Array, axesA, axesB []int) *Array {
+func (a *Array) Tensordot(b *Array, axesA, axesB []int) *Array {
 	return build("tensordot", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
 		return contract.Tensordot(site, in[0], in[1], axesA, axesB)
 	}, a, b)

@@ -55,27 +55,30 @@ func Select(conditions []*Array, choices []any, otherwise any) *Array {
 // array's shape and in its type. It takes no memory.
 func (a *Array) FullLike(value any) *Array { return both("full_like", elements.Filled, a, value) }
 
-// LinspaceArrays returns count numbers at equal distances from each element of start to that of
-// stop, both included, along a new first axis. It is part of whatever reads it.
-func LinspaceArrays(start, stop *Array, count int) *Array {
+// LinspaceTo returns count numbers at equal distances from each element to that of stop, both
+// included, along a new first axis (NumPy's linspace of arrays). It is part of whatever reads it.
+func (a *Array) LinspaceTo(stop *Array, count int) *Array {
 	return both("linspace", func(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
 		return elements.Linspace(site, a, b, count)
-	}, start, stop)
+	}, a, stop)
 }
 
 // Closeness says how close numbers are that count as equal: |a-b| is at most Absolute +
 // Relative·|b|. NumPy's are 1e-8 and 1e-5.
-type Closeness = elements.Closeness
+type Closeness struct {
+	Relative, Absolute float64
+	EqualNaN           bool // NaN is close to NaN
+}
 
 // IsClose returns which elements are close to b's, an array or a number of Go, as NumPy's
 // isclose. It is part of whatever reads it.
 func (a *Array) IsClose(b any, c Closeness) *Array {
-	return both("isclose", func(site graph.Site, a, b *graph.Node) (*graph.Node, error) { return elements.IsClose(site, a, b, c) }, a, b)
+	return both("isclose", func(site graph.Site, a, b *graph.Node) (*graph.Node, error) { return elements.IsClose(site, a, b, elements.Closeness(c)) }, a, b)
 }
 
 // AllClose returns whether all elements are close to b's, an array or a number of Go: one pass.
 func (a *Array) AllClose(b any, c Closeness) *Array {
-	return both("allclose", func(site graph.Site, a, b *graph.Node) (*graph.Node, error) { return elements.AllClose(site, a, b, c) }, a, b)
+	return both("allclose", func(site graph.Site, a, b *graph.Node) (*graph.Node, error) { return elements.AllClose(site, a, b, elements.Closeness(c)) }, a, b)
 }
 
 // NaNToNum returns the array with nan for NaN, and with high and low for positive and negative

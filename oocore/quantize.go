@@ -61,16 +61,13 @@ func (a *Array) Quantize(o QuantizeOptions) *Quantized {
 	return q
 }
 
-// Dequantize returns the floats that the integers stand for.
-func (q *Quantized) Dequantize() *Array { return Dequantize(q.Values, q.Scale, q.Zero) }
-
-// Dequantize brings integers back to floats of scale's type: (values - zero) · scale.
-// Where scale has fewer indices along an axis than values, each stands for as many that
-// follow each other.
-func Dequantize(values, scale, zero *Array) *Array {
+// Dequantize returns the floats that the integers stand for, in Scale's type: (Values - Zero)
+// · Scale. Where Scale has fewer indices along an axis than Values, each stands for as many
+// that follow each other. Of a Quantized that the program makes, only these three count.
+func (q *Quantized) Dequantize() *Array {
 	return build("dequantize", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
 		return quantize.Dequantize(site, in[0], in[1], in[2])
-	}, values, scale, zero)
+	}, q.Values, q.Scale, q.Zero)
 }
 
 // Save writes values, scale and zero point beside each other: as members of these names

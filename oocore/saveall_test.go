@@ -228,7 +228,7 @@ func TestSaveAllRejects(t *testing.T) {
 		{"an input of another output", "also an input", nil, nil},
 		{"an error of an operation", "shape", []oocore.Output{{Array: x, Path: at("a.npy")}, {Array: x.Reshape(7), Path: at("b.npy")}}, nil},
 		{"a budget of one output", "give those of the run", []oocore.Output{{Array: x, Path: at("a.npy"), Options: []oocore.Option{oocore.Memory("1GiB")}}}, nil},
-		{"a region where there is no array", "there is no array", []oocore.Output{{Array: x, Path: at("a.npy")}, {Array: x, Path: at("b.npy")}}, []oocore.Option{oocore.Region("0:1")}},
+		{"a region where there is no array", "no such file", []oocore.Output{{Array: x, Path: at("a.npy")}, {Array: x, Path: at("b.npy")}}, []oocore.Option{oocore.Region("0:1")}},
 		{"no memory", "budget", []oocore.Output{{Array: x, Path: at("a.npy")}, {Array: x, Path: at("b.npy")}}, []oocore.Option{oocore.Memory("1MiB")}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

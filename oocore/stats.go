@@ -80,9 +80,9 @@ func (a *Array) HistogramBinEdges(b Bins) *Array {
 	return edges
 }
 
-// Histogram2D returns how many points lie in each bin of two coordinates, which have one
-// shape, as float64; and the edges of the bins of each. Else it is as Histogram.
-func Histogram2D(x, y *Array, binsX, binsY Bins, o HistogramOptions) (counts, edgesX, edgesY *Array) {
+// Histogram2D returns how many points lie in each bin of two coordinates, the array's
+// and y's, which have one shape, as float64; and the edges of the bins of each. Else it is as Histogram.
+func (a *Array) Histogram2D(y *Array, binsX, binsY Bins, o HistogramOptions) (counts, edgesX, edgesY *Array) {
 	bins := []Bins{binsX, binsY}
 	counts = build("histogram2d", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
 		b, options := histogram(in[2:], bins, o)
@@ -91,7 +91,7 @@ func Histogram2D(x, y *Array, binsX, binsY Bins, o HistogramOptions) (counts, ed
 			edgesX, edgesY = made(e[0], nil), made(e[1], nil)
 		}
 		return n, err
-	}, histogrammed([]*Array{x, y}, bins, o)...)
+	}, histogrammed([]*Array{a, y}, bins, o)...)
 	if edgesX == nil {
 		edgesX, edgesY = counts, counts
 	}
@@ -99,10 +99,10 @@ func Histogram2D(x, y *Array, binsX, binsY Bins, o HistogramOptions) (counts, ed
 }
 
 // HistogramDD returns how many points lie in each bin of any number of coordinates, as
-// float64; and the edges of the bins of each. A row of sample is a point, and its columns
+// float64; and the edges of the bins of each. A row of the array is a point, and its columns
 // are the coordinates, each with bins of its own, or all with those that alone are given.
 // Else it is as Histogram.
-func HistogramDD(sample *Array, bins []Bins, o HistogramOptions) (counts *Array, edges []*Array) {
+func (a *Array) HistogramDD(bins []Bins, o HistogramOptions) (counts *Array, edges []*Array) {
 	counts = build("histogramdd", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
 		b, options := histogram(in[1:], bins, o)
 		n, e, err := stats.HistogramDD(site, in[0], b, options)
@@ -110,7 +110,7 @@ func HistogramDD(sample *Array, bins []Bins, o HistogramOptions) (counts *Array,
 			edges = append(edges, made(one, nil))
 		}
 		return n, err
-	}, histogrammed([]*Array{sample}, bins, o)...)
+	}, histogrammed([]*Array{a}, bins, o)...)
 	if edges == nil { // the error, for each that there would be
 		edges = slices.Repeat([]*Array{counts}, grid.MaxDims)
 	}

@@ -95,12 +95,12 @@ func sumOf(v []int64) (sum int64) {
 func TestHistogramsAgree(t *testing.T) {
 	x, y := oocore.Random(oocore.Float64, 5, 90_000), oocore.Random(oocore.Float32, 6, 90_000)
 	bx, by := oocore.Bins{Count: 12}, oocore.Bins{Count: 5, Range: []float64{0, 1}}
-	both, edgesX, edgesY := oocore.Histogram2D(x, y, bx, by, oocore.HistogramOptions{})
+	both, edgesX, edgesY := x.Histogram2D(y, bx, by, oocore.HistogramOptions{})
 	alone, edges := x.Histogram(bx, oocore.HistogramOptions{})
 	if !slices.Equal(floats(t, both.Sum(1)), floats(t, alone)) || !slices.Equal(floats(t, edges), floats(t, edgesX)) {
 		t.Error("one coordinate of two is counted otherwise than alone")
 	}
-	density, _, _ := oocore.Histogram2D(x, y, bx, by, oocore.HistogramOptions{Density: true})
+	density, _, _ := x.Histogram2D(y, bx, by, oocore.HistogramOptions{Density: true})
 	volume := floats(t, density.Mul(edgesX.Diff(1, 0).Reshape(-1, 1)).Mul(edgesY.Diff(1, 0)).Sum())
 	if math.Abs(volume[0]-1) > 1e-12 {
 		t.Errorf("the density has a volume of %v", volume)

@@ -390,7 +390,7 @@ func leading(t *tensor, y *oocore.Array, mode, rank int, r *rand.Rand) (*mat.Den
 		return vectors(mat.NewDense(n, others, v), rank)
 	}
 	if n <= t.gram {
-		v, err := t.collect(oocore.Tensordot(y, y, rest, rest))
+		v, err := t.collect(y.Tensordot(y, rest, rest))
 		if err != nil {
 			return nil, err
 		}
