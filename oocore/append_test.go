@@ -187,7 +187,7 @@ func TestAppendRejects(t *testing.T) {
 		{row, "", 0, nil, "path is empty"},
 		{row, at("none.zarr"), 0, nil, "none.zarr"},
 		{row, at("x.npy"), 0, nil, "only Zarr arrays grow"},
-		{row, at("x.zarr"), 2, nil, "axis 2 is out of range"},
+		{row, at("x.zarr"), 2, nil, "axis 2 is out of bounds"},
 		{row, at("x.zarr"), 1, nil, "(1, 6)"},
 		{row.Reshape(6), at("x.zarr"), 0, nil, "has shape (4, 6)"},
 		{row.AsType(oocore.Float64), at("x.zarr"), 0, nil, "float32, not float64"},

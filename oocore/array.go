@@ -138,6 +138,36 @@ func (a *Array) Shape() []int {
 	return slices.Clone(n.Shape)
 }
 
+// DimNames returns the names of the dimensions, as far as the stored arrays that the array is
+// computed from agree on them; "" where one has none, and nil where all have none.
+func (a *Array) DimNames() []string {
+	n, err := a.expression()
+	if err != nil {
+		return nil
+	}
+	return slices.Clone(n.DimNames())
+}
+
+// Axis returns the axis of the dimension with a name: x.Mean(axis) reduces along it. The
+// error is the array's own, or that no dimension, or more than one, has the name.
+func (a *Array) Axis(name string) (int, error) {
+	n, err := a.expression()
+	if err != nil {
+		return 0, err
+	}
+	names := n.DimNames()
+	axis := slices.Index(names, name)
+	switch {
+	case name == "" || axis < 0:
+		err = fmt.Errorf("%q is not found in the dimensions %q", name, names)
+	case slices.Contains(names[axis+1:], name):
+		err = fmt.Errorf("%q names several of the dimensions %q", name, names)
+	default:
+		return axis, nil
+	}
+	return 0, &Error{Op: "axis", Shapes: [][]int{n.Shape}, Types: []dtype.Type{n.DType}, Site: graph.Caller(), Err: err}
+}
+
 // Dims returns the number of dimensions.
 func (a *Array) Dims() int { return len(a.Shape()) }
 

@@ -361,7 +361,7 @@ func TestChunkwiseRejections(t *testing.T) {
 		"overlap: the depth -1 along axis 0 is negative":                 oocore.Overlap(same, a, oocore.OverlapOptions{Depth: []int{-1}}),
 		"overlap: mode \"symmetric\" is not one of":                      oocore.Overlap(same, a, oocore.OverlapOptions{Depth: []int{1}, Boundary: "symmetric"}),
 		"overlap: 3 depths are given for 2 dimensions":                   oocore.Overlap(same, a, oocore.OverlapOptions{Depth: []int{1, 2, 3}}),
-		"apply_along: axis 2 is out of range for 2 dimensions":           oocore.ApplyAlong(func(_, _ []float64) error { return nil }, a, 2, -1),
+		"apply_along: axis 2 is out of bounds for array of dimension 2":  oocore.ApplyAlong(func(_, _ []float64) error { return nil }, a, 2, -1),
 		"apply_along: the function is nil":                               oocore.ApplyAlong[float64, float64](nil, a, 0, 1),
 		"map_batches: batches of 0 elements":                             oocore.MapBatches(func(_ []float64, _ oocore.Batch[float64]) error { return nil }, a, 0, 0),
 	} {
@@ -376,7 +376,7 @@ func TestChunkwiseRejections(t *testing.T) {
 		}
 	}
 	for _, err := range oocore.Batches[float64](t.Context(), a, 3, 3) {
-		if err == nil || !strings.HasPrefix(err.Error(), "batches: axis 3 is out of range") || !strings.Contains(err.Error(), "(chunkwise_test.go:") {
+		if err == nil || !strings.HasPrefix(err.Error(), "batches: axis 3 is out of bounds") || !strings.Contains(err.Error(), "(chunkwise_test.go:") {
 			t.Error(err)
 		}
 	}

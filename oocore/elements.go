@@ -73,12 +73,16 @@ type Closeness struct {
 // IsClose returns which elements are close to b's, an array or a number of Go, as NumPy's
 // isclose. It is part of whatever reads it.
 func (a *Array) IsClose(b any, c Closeness) *Array {
-	return both("isclose", func(site graph.Site, a, b *graph.Node) (*graph.Node, error) { return elements.IsClose(site, a, b, elements.Closeness(c)) }, a, b)
+	return both("isclose", func(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
+		return elements.IsClose(site, a, b, elements.Closeness(c))
+	}, a, b)
 }
 
 // AllClose returns whether all elements are close to b's, an array or a number of Go: one pass.
 func (a *Array) AllClose(b any, c Closeness) *Array {
-	return both("allclose", func(site graph.Site, a, b *graph.Node) (*graph.Node, error) { return elements.AllClose(site, a, b, elements.Closeness(c)) }, a, b)
+	return both("allclose", func(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
+		return elements.AllClose(site, a, b, elements.Closeness(c))
+	}, a, b)
 }
 
 // NaNToNum returns the array with nan for NaN, and with high and low for positive and negative

@@ -12,8 +12,9 @@ import (
 // Names are the arrays of an expression in text.
 type Names map[string]*Array
 
-// Eval returns an expression in text, in Go's expression syntax over NumPy's names
-// with positional axes: Eval("tanh(x - mean(x, 0))", Names{"x": x}).
+// Eval returns the array of an expression in text, in Go's expression syntax over NumPy's
+// names with positional axes: Eval("tanh(x - mean(x, 0))", Names{"x": x}). An axis may be
+// named where the first argument has dimension names: mean(x, "time").
 func Eval(expression string, names Names) *Array {
 	return EvalContext(context.Background(), expression, names)
 }

@@ -120,7 +120,7 @@ func TestIndexOutOfRange(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out.npy")
 	x := oocore.Arange(0, 12, 1).Reshape(3, 4)
 	_, err := x.Take(oocore.FromSlice([]int64{0, 3}, 2), 0).Save(t.Context(), out)
-	if err == nil || !strings.Contains(err.Error(), "index 3 is out of range for axis 0 of length 3") {
+	if err == nil || !strings.Contains(err.Error(), "index 3 is out of bounds for axis 0 with size 3") {
 		t.Errorf("%v", err)
 	}
 	if _, err := filepath.Glob(out + "*"); err != nil {

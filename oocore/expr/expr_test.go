@@ -148,7 +148,7 @@ func TestErrorsPointAtTheirPlace(t *testing.T) {
 func TestAxisOutOfRangeNamesTheArguments(t *testing.T) {
 	_, err := expr.Parse("roll(x, 1, 2, 0, 1)", names(t), nil)
 	var typed *graph.Error
-	if !errors.As(err, &typed) || !strings.HasPrefix(err.Error(), `roll: axis 2 is out of range for 2 dimensions; the arguments are roll(x, shift or "1, 2", axes...)`) {
+	if !errors.As(err, &typed) || !strings.HasPrefix(err.Error(), `roll: axis 2 is out of bounds for array of dimension 2; the arguments are roll(x, shift or "1, 2", axes...)`) {
 		t.Errorf("%v", err)
 	}
 }

@@ -380,9 +380,11 @@ func (p *reader) call(x *ast.CallExpr, depth int) (value, error) {
 			return value{}, err
 		}
 	}
+	c.nameAxes()
 	out, err := f.call(c)
+	c.explainNames(err)
 	var rejected *graph.Error
-	if errors.As(err, &rejected) && strings.Contains(f.Usage, "ax") && rejected.Op == f.Name && strings.Contains(rejected.Err.Error(), "out of range for") {
+	if errors.As(err, &rejected) && strings.Contains(f.Usage, "ax") && rejected.Op == f.Name && strings.Contains(rejected.Err.Error(), "out of bounds for") {
 		rejected.Err = fmt.Errorf("%w; the arguments are %s", rejected.Err, f.Usage) // one may have been meant for another
 	}
 	return result(out, err)

@@ -62,7 +62,7 @@ func TestErrorsSayWhatAndWhere(t *testing.T) {
 		{func() (*graph.Node, error) { return graph.Uniform(at, 99, 1, 3) },
 			"random: gives floats, not Type(99) (notebook.go:12)"},
 		{func() (*graph.Node, error) { return graph.Slice(at, a, "9") },
-			`slice: slice "9": index 9 is out of range for axis 0 of length 3 (notebook.go:12)`},
+			`slice: slice "9": index 9 is out of bounds for axis 0 with size 3 (notebook.go:12)`},
 		{func() (*graph.Node, error) {
 			return graph.Aggregate(at, kernel.Min, array(t, dtype.Int8, 0), graph.ReduceOptions{})
 		},

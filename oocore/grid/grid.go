@@ -122,7 +122,7 @@ func Broadcast(shapes ...[]int) ([]int, error) {
 // Axis resolves NumPy's negative axes.
 func Axis(axis, dims int) (int, error) {
 	if axis < -dims || axis >= dims {
-		return 0, fmt.Errorf("axis %d is out of range for %d dimensions", axis, dims)
+		return 0, fmt.Errorf("axis %d is out of bounds for array of dimension %d", axis, dims)
 	}
 	if axis < 0 {
 		axis += dims

@@ -103,7 +103,7 @@ func ParseSlice(spec string, shape []int) (View, error) {
 		}
 	}
 	if used > len(shape) {
-		return View{}, fmt.Errorf("slice %q has %d indices for shape %s", spec, used, Format(shape))
+		return View{}, fmt.Errorf("slice %q: too many indices for array: array is %d-dimensional, but %d were indexed", spec, len(shape), used)
 	}
 	if ellipsis < 0 {
 		ellipsis = len(fields)
@@ -136,7 +136,7 @@ func ParseSlice(spec string, shape []int) (View, error) {
 				return View{}, fmt.Errorf("slice %q: %q is neither an index nor a range", spec, f)
 			}
 			if n < -shape[d] || n >= shape[d] {
-				return View{}, fmt.Errorf("slice %q: index %d is out of range for axis %d of length %d", spec, n, d, shape[d])
+				return View{}, fmt.Errorf("slice %q: index %d is out of bounds for axis %d with size %d", spec, n, d, shape[d])
 			}
 			if n < 0 {
 				n += shape[d]
@@ -170,7 +170,7 @@ func parseRange(f string, length int) (start, step, n int, err error) {
 		return 0, 0, 0, err
 	}
 	if step == 0 {
-		return 0, 0, 0, fmt.Errorf("%q has a step of zero", f)
+		return 0, 0, 0, fmt.Errorf("%q: slice step cannot be zero", f)
 	}
 	low, high := 0, length
 	if step < 0 {

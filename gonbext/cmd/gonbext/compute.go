@@ -31,8 +31,9 @@ func newCompute() *cobra.Command {
 		Long: `Compute an expression of stored arrays within a budget of memory.
 
 EXPR is written in Go's expression syntax over NumPy's names, with positional axes: tanh(sqrt(b)*2 + exp(-b)),
-mean(x, 0), matmul(a, b), astype(x, "float16"), slice(x, "0:100, ::2"), where(x > 0, x, 0). A result of at
-most 1000 elements is printed where no -o is given.
+mean(x, 0), matmul(a, b), astype(x, "float16"), slice(x, "0:100, ::2"), where(x > 0, x, 0). An axis may
+be named where the array has dimension names: mean(x, "time"). A result of at most 1000 elements is printed where no
+-o is given.
 
 Several results of one run are definitions, each of which can use those before it, and have an -o NAME=PATH each.
 What they share is computed once.
@@ -40,7 +41,7 @@ What they share is computed once.
 A PATH with a * is a pattern: its files, in the order of their names, are stacked along a new first axis, or another
 with '?axis=-1' behind it.
 
-What has a length that only values know, such as mask(x, x > 0), is counted first, and --plan rejects it. cp, tucker and
+What has a length that only values know, such as mask(x, x > 0), is counted first; --plan is then an error. cp, tucker and
 hosvd run first, too: --plan leaves their own passes out.`,
 		Example: `  gonbext compute 'sqrt(x)' x=acts.npy -o roots.npy --memory 256MiB
   gonbext compute 'mean(x, 0)' x=acts.npy -o means.npy --report means.html

@@ -122,7 +122,7 @@ func setAt(m *compose.Maker, n, indices, values *graph.Node, axis int) (*graph.N
 	indices = m.Reshape(indices, count)
 	indices = m.Apply(kernel.Where, m.Apply(kernel.Less, indices, m.Number(0)), m.Apply(kernel.Add, indices, m.Number(length)), indices)
 	outside := m.Apply(kernel.LogicalOr, m.Apply(kernel.Less, indices, m.Number(0)), m.Apply(kernel.GreaterEqual, indices, m.Number(length)))
-	indices = m.FailIf(outside, indices, fmt.Sprintf("an index is out of range for axis %d of length %d", at, length))
+	indices = m.FailIf(outside, indices, fmt.Sprintf("an index is out of bounds for axis %d with size %d", at, length))
 	if length == 0 {
 		return nil, fmt.Errorf("axis %d has no elements to assign to", at)
 	}

@@ -108,7 +108,7 @@ func resolve(index []int64, axis, length int) (sorted bool, err error) {
 			x += n
 		}
 		if x < 0 || x >= n {
-			return false, fmt.Errorf("index %d is out of range for axis %d of length %d", index[i], axis, length)
+			return false, fmt.Errorf("index %d is out of bounds for axis %d with size %d", index[i], axis, length)
 		}
 		index[i] = x
 		sorted = sorted && x >= last
