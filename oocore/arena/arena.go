@@ -1,4 +1,4 @@
-// Package arena is where every buffer of a run comes from.
+// Package arena allocates the buffers of a run, and counts them by class.
 //
 // Its memory lies outside Go's heap, so that the garbage collector neither
 // doubles it nor keeps it, and every byte carries the operation, the chunk and

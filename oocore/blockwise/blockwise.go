@@ -1,5 +1,5 @@
-// Package blockwise is how operations that are not elementwise join an expression:
-// an Op fills any box of its result from boxes of its inputs.
+// Package blockwise defines operations that are not elementwise: an Op fills any box of its
+// result from boxes of its inputs.
 //
 // Padding, concatenating, filters with a halo, sorting a run, transforming along an
 // axis and multiplying small matrices are all such. The planner knows from Need what

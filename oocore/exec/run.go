@@ -324,22 +324,22 @@ func (r *run) end(ctx context.Context, err error) record.End {
 	return e
 }
 
-// ResumableError is a run's error, of which a part is kept for the next attempt.
+// ResumableError is the error of a run that the next attempt can resume.
 type ResumableError struct {
 	Tasks, Of int64
 	Err       error
 }
 
 func (e *ResumableError) Error() string {
-	return fmt.Sprintf("%v (%s: the same again resumes there)", e.Err, e.Kept())
+	return fmt.Sprintf("%v (%s: the same again resumes there)", e.Err, e.Saved())
 }
 
-// Kept says what the next attempt finds done.
-func (e *ResumableError) Kept() string {
+// Saved says what the next attempt finds done.
+func (e *ResumableError) Saved() string {
 	if e.Tasks == 0 {
-		return "the first chunks are kept as far as they are computed"
+		return "the first chunks are saved as far as they are computed"
 	}
-	return fmt.Sprintf("%d of %d chunks are kept", e.Tasks, e.Of)
+	return fmt.Sprintf("%d of %d chunks are saved", e.Tasks, e.Of)
 }
 
 // Unwrap gives the cause.

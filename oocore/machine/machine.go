@@ -1,5 +1,5 @@
-// Package machine tells what this machine lets the process have, and what the
-// process has taken of it.
+// Package machine reads the limits of this machine and its containers, and what the process
+// has taken of them.
 //
 // On Linux both come from files of the kernel below /proc and /sys, which the
 // tests make up; elsewhere from the system's own calls, with less detail.

@@ -19,7 +19,7 @@
 //	             compressors and filters that are codecs above, .zattrs. New arrays are
 //	             v3.
 //	npy          x.npy. Read: versions 1 to 3, C and Fortran order, any endianness.
-//	             Written: C order.
+//	             Written: C order and little-endian, or as ?order=F&dtype=>f4 says.
 //	npz          x.npz#name, where #name may be left out if there is one array. Read:
 //	             stored and deflated members, as streams. Written: stored, added to what
 //	             the file has.

@@ -263,8 +263,8 @@ func failure(err error) error {
 
 // interrupted says what a run leaves that the user has ended.
 func interrupted(err error) error {
-	if kept, ok := errors.AsType[*exec.ResumableError](err); ok {
-		return interruptedf("interrupted: the output is as it was, and %s: the same command again resumes there", kept.Kept())
+	if resumable, ok := errors.AsType[*exec.ResumableError](err); ok {
+		return interruptedf("interrupted: the output is as it was, and %s: the same command again resumes there", resumable.Saved())
 	}
 	return interruptedf("interrupted: nothing was written")
 }

@@ -245,12 +245,12 @@ func TestInterrupt(t *testing.T) {
 	onlyKept(t, dir, o)
 }
 
-// onlyKept wants nothing beside the input but what an outcome says is kept, if a chunk was
+// onlyKept wants nothing besides the input but what an outcome says is saved, if a chunk was
 // done by then.
 func onlyKept(t *testing.T, dir string, o outcome) {
 	t.Helper()
 	files := slices.DeleteFunc(listing(t, dir), func(f string) bool {
-		return strings.Contains(o.stderr, "chunks are kept") && strings.Contains(f, "/.out.npy.gonbext/")
+		return strings.Contains(o.stderr, "chunks are saved") && strings.Contains(f, "/.out.npy.gonbext/")
 	})
 	if len(files) != 1 {
 		t.Errorf("left behind: %v, and it says %q", files, o.stderr)

@@ -1,5 +1,5 @@
-// Package disk is the operations on files that stores are built from: behind an
-// interface, so that tests let any single one fail or lose what was not synced.
+// Package disk has the operations on files that stores are built from, behind an interface,
+// so that tests can make any single one fail or lose what was not synced.
 //
 // What only looks (stat, following links) goes to package os directly, but in
 // folders that are held: see Hold.

@@ -1,5 +1,5 @@
-// Package edit makes arrays of others with elements assigned, inserted or deleted, in
-// places that a mask or indices say. All of it is composed of sorting, searching and
+// Package edit has the operations that assign, insert or delete elements where a mask or
+// indices point to. All of it is composed of sorting, searching and
 // taking, so that neither indices nor values have to fit into memory.
 package edit
 

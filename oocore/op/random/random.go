@@ -1,5 +1,5 @@
-// Package random has random numbers of distributions other than the uniform one, and what
-// they choose and put in another order. An element depends on the seed and its position
+// Package random has random numbers of distributions other than the uniform one, random
+// choices, and permutations. An element depends on the seed and its position
 // alone, so that neither chunks nor budgets nor workers change it, and takes no memory:
 // it is made of a block of Philox4x32-10 (J. Salmon, M. Moraes, R. Dror and D. Shaw,
 // Parallel random numbers: as easy as 1, 2, 3, SC11, 2011), whose counter is the position

@@ -1,5 +1,5 @@
-// Package scan is what goes along an axis and carries something with it: cumulative
-// sums and products, and differences of neighbours.
+// Package scan has the operations that go along an axis in order: cumulative sums and
+// products, differences of neighbours, and gradients.
 package scan
 
 import (

@@ -1,4 +1,4 @@
-// Package blob is where the pieces of an array lie: files of a folder, or the
+// Package blob reads and writes the objects that hold an array: files of a folder, or
 // objects of an object store.
 package blob
 

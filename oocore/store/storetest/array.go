@@ -1,5 +1,4 @@
-// Package storetest is what every store has to do, as tests that each of them
-// runs.
+// Package storetest is the suite of tests that every store passes.
 package storetest
 
 import (

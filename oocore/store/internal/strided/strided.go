@@ -1,5 +1,5 @@
-// Package strided says where the elements of a region lie in an array that is
-// dense and in C order: as equal runs of bytes at regular distances.
+// Package strided computes where the elements of a region lie in an array that is dense and
+// in C order: as equal runs of bytes at regular distances.
 package strided
 
 import (
