@@ -94,7 +94,7 @@ const (
 // Rounder is an Op that says how it rounds. Of any other Loops is assumed.
 type Rounder interface{ Rounding() Rounding }
 
-// RoundingOf is how an Op rounds.
+// RoundingOf returns how an Op rounds.
 func RoundingOf(op Op) Rounding {
 	if r, ok := op.(Rounder); ok {
 		return r.Rounding()
@@ -120,7 +120,7 @@ func Register(name string, op Op) {
 	registry.types[name], registry.names[t] = t, name
 }
 
-// Name is what an Op is registered as; "" for one that is not, which exists in one
+// Name returns what an Op is registered as; "" for one that is not, which exists in one
 // process only.
 func Name(op Op) string {
 	registry.RLock()

@@ -9,7 +9,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/grid"
 )
 
-// NewBlockwise is the result of an operation that fills boxes, of the given shape and type.
+// NewBlockwise returns the result of an operation that fills boxes, of the given shape and type.
 // What the inputs may be has been checked, and they have types of their own: a weak
 // number is brought to its default one. args are what titles write after the inputs.
 func NewBlockwise(site Site, name string, op blockwise.Op, shape []int, t dtype.Type, in []*Node, args ...string) (*Node, error) {
@@ -30,6 +30,6 @@ func NewBlockwise(site Site, name string, op blockwise.Op, shape []int, t dtype.
 		Blocks: &Blocks{Op: op, Name: name, Args: args}}, nil
 }
 
-// Reject is the error of an operation that another package builds: what, on which
+// Reject returns the error of an operation that another package builds: what, on which
 // operands, where in the program, and why.
 func Reject(site Site, op string, err error, in ...*Node) error { return reject(site, op, err, in...) }

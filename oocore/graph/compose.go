@@ -35,7 +35,7 @@ func Clip(site Site, n, low, high *Node) (*Node, error) {
 // maxDecimals is the exponent of the largest power of ten that is a float64.
 const maxDecimals = 308
 
-// Round is NumPy's round: to nearest, ties to even, after scaling by a power of
+// Round returns NumPy's round: to nearest, ties to even, after scaling by a power of
 // ten. Integers are rejected a negative number of decimals. Complex numbers have it in
 // op/elements.
 func Round(site Site, n *Node, decimals int) (*Node, error) {

@@ -13,7 +13,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
-// Open is a stored array. name is what titles call it; "" takes the
+// Open returns a stored array. name is what titles call it; "" takes the
 // file's. The array of a Fortran file is the transpose of what is stored.
 func Open(site Site, info store.Info, name string) (*Node, error) {
 	if err := grid.Check(info.Shape, info.DType.Size()); err != nil {
@@ -30,7 +30,7 @@ func Open(site Site, info store.Info, name string) (*Node, error) {
 	return n, nil
 }
 
-// Full is one value, everywhere in a shape.
+// Full returns one value, everywhere in a shape.
 func Full(site Site, v dtype.Value, shape ...int) (*Node, error) {
 	if err := grid.Check(shape, v.Type.Size()); err != nil {
 		return nil, reject(site, "full", err)
@@ -38,7 +38,7 @@ func Full(site Site, v dtype.Value, shape ...int) (*Node, error) {
 	return &Node{Kind: Constant, Shape: slices.Clone(shape), DType: v.Type, Value: v, Site: site}, nil
 }
 
-// Scalar is a number of the program: an int, float64 or complex128 is weak and
+// Scalar returns a number of the program: an int, float64 or complex128 is weak and
 // takes the type of the array that it meets, others keep theirs. The error, of
 // what is no number, does not name an operation yet.
 func Scalar(site Site, v any) (*Node, error) {
@@ -49,7 +49,7 @@ func Scalar(site Site, v any) (*Node, error) {
 	return &Node{Kind: Constant, Shape: []int{}, DType: value.Type, Value: value, Weak: weak, Site: site}, nil
 }
 
-// FromBytes is an array of the program's own memory: dense, in C order. The bytes
+// FromBytes returns an array of the program's own memory: dense, in C order. The bytes
 // must not change any more.
 func FromBytes(site Site, data []byte, t dtype.Type, shape ...int) (*Node, error) {
 	err := grid.Check(shape, t.Size())
@@ -144,7 +144,7 @@ func integer(v dtype.Value) *big.Float {
 	return new(big.Float).SetInt64(v.Int())
 }
 
-// Linspace is count float64 numbers from start to stop, both included, at equal
+// Linspace returns count float64 numbers from start to stop, both included, at equal
 // distances.
 func Linspace(site Site, start, stop float64, count int) (*Node, error) {
 	if count < 0 {
@@ -179,7 +179,7 @@ func counting(site Site, op string, first, delta dtype.Value, shape []int) (*Nod
 	return &Node{Kind: Iota, Shape: shape, DType: first.Type, First: first, Delta: delta, Site: site}, nil
 }
 
-// Uniform is random numbers, uniform in [0, 1): an element depends on the seed and its linear
+// Uniform returns random numbers, uniform in [0, 1): an element depends on the seed and its linear
 // position alone. The type is a float.
 func Uniform(site Site, t dtype.Type, seed uint64, shape ...int) (*Node, error) {
 	if !t.Known() || t.Kind() != dtype.KindFloat {

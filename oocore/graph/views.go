@@ -7,7 +7,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/grid"
 )
 
-// Slice is what NumPy's brackets give: "0:100, ::2, -1", "...", "newaxis".
+// Slice returns what NumPy's brackets give: "0:100, ::2, -1", "...", "newaxis".
 func Slice(site Site, n *Node, spec string) (*Node, error) {
 	v, err := grid.ParseSlice(spec, n.Shape)
 	return viewed(site, "slice", n, v, err)

@@ -210,7 +210,7 @@ func parseRange(f string, length int) (start, step, n int, err error) {
 	return start, step, n, nil
 }
 
-// Through is the view of an array that v shows of what inner shows of it: v's
+// Through returns the view of an array that v shows of what inner shows of it: v's
 // array is inner's domain.
 func (v View) Through(inner View) View {
 	out := newView(v.Shape, len(inner.Axis))
@@ -247,7 +247,7 @@ type Region struct {
 	Start, Count, Step []int
 }
 
-// Region is what the view needs of the array for a box of its domain, in the
+// Region returns what the view needs of the array for a box of its domain, in the
 // array's own order of axes; a broadcast axis counts one.
 func (v View) Region(b Box) Region {
 	n := len(v.Axis)
@@ -263,7 +263,7 @@ func (v View) Region(b Box) Region {
 	return r
 }
 
-// Region is all of the box, step by step.
+// Region returns all of the box, step by step.
 func (b Box) Region() Region {
 	step := make([]int, len(b.Start))
 	for d := range step {
@@ -272,5 +272,5 @@ func (b Box) Region() Region {
 	return Region{b.Start, b.Shape, step}
 }
 
-// Size is the number of elements in the region.
+// Size returns the number of elements in the region.
 func (r Region) Size() int { return Size(r.Count) }

@@ -42,7 +42,7 @@ func Read() Limits {
 	return l
 }
 
-// Headroom is how many more bytes the process can take, and a clause that says
+// Headroom returns how many more bytes the process can take, and a clause that says
 // what sets that bound: "the container allows 512 MiB". Without any known bound
 // it is zero and the clause empty.
 func (l Limits) Headroom() (bytes int64, reason string) {
@@ -77,7 +77,7 @@ const share = 0.7
 // fallback is the budget on a machine that tells nothing about itself.
 const fallback = 1 << 30
 
-// DefaultBudget is the budget of a run whose user names none, and a clause that
+// DefaultBudget returns the budget of a run whose user names none, and a clause that
 // says where it comes from: "70 % of what is free: the container allows 512 MiB".
 func (l Limits) DefaultBudget() (bytes int64, reason string) {
 	free, why := l.Headroom()

@@ -40,7 +40,7 @@ func formatOf(path string) Format {
 	return flatFormat{}
 }
 
-// LayoutOf is how Create would lay an array out. It touches nothing.
+// LayoutOf returns how Create would lay an array out. It touches nothing.
 func LayoutOf(path string, m Meta) (Layout, error) {
 	l, err := formatOf(path).Layout(path, m)
 	if err != nil {

@@ -40,7 +40,7 @@ var (
 // Errors are *fs.PathError, and one line each.
 func Open(path string) (Array, error) { return OpenContext(context.Background(), path) }
 
-// OpenContext is Open, which ends with ctx where it waits for a server.
+// OpenContext returns Open, which ends with ctx where it waits for a server.
 func OpenContext(ctx context.Context, path string) (Array, error) {
 	f := formatOf(path)
 	if !blob.Remote(path) {
@@ -58,7 +58,7 @@ func OpenContext(ctx context.Context, path string) (Array, error) {
 	return a, nil
 }
 
-// Describe is the Info of what Open opens, also of an array with an unfinished
+// Describe returns the Info of what Open opens, also of an array with an unfinished
 // region, which has to be described to be finished.
 func Describe(path string) (Info, error) {
 	a, err := formatOf(path).Open(context.Background(), path)

@@ -304,7 +304,7 @@ func (w *StagingDir) recover() error {
 	return errors.Join(disk.Rename(w.Join(aside), w.target), disk.SyncDir(filepath.Dir(w.target)), disk.SyncDir(w.Path))
 }
 
-// Join is the path of what has a name in the staging folder.
+// Join returns the path of what has a name in the staging folder.
 func (w *StagingDir) Join(name string) string { return filepath.Join(w.Path, name) }
 
 // Clear removes what is in the staging folder.

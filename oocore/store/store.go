@@ -236,7 +236,7 @@ type Layout struct {
 	Codec string `json:"codec,omitempty"`
 }
 
-// Chunks are those of Info of an array with this layout.
+// Chunks returns those of Info of an array with this layout.
 func (l *Layout) Chunks() []int {
 	if l.Chunk != nil {
 		return l.Chunk

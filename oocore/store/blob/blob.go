@@ -101,7 +101,7 @@ func scheme(path string) (string, bool) {
 	return s, true
 }
 
-// At is the bucket of a path: a folder of this machine, which need not be there
+// At returns the bucket of a path: a folder of this machine, which need not be there
 // yet, or what is below an object store's address.
 func At(path string) (Bucket, error) {
 	s, ok := scheme(path)

@@ -91,7 +91,7 @@ func (h Header) check(size int64) error {
 	return nil
 }
 
-// Find is the tensor of a name, or the only one.
+// Find returns the tensor of a name, or the only one.
 func (h Header) Find(name string) (Tensor, error) {
 	if name == "" {
 		if len(h.Tensors) == 1 {

@@ -195,7 +195,7 @@ func checkRead(t interface{ Errorf(string, ...any) }, a store.Array, data []byte
 	}
 }
 
-// Pick is the definition of a region: an element for every index, the last axis
+// Pick returns the definition of a region: an element for every index, the last axis
 // fastest.
 func Pick(data []byte, shape []int, size int, r grid.Region) []byte {
 	out := []byte{}
@@ -225,7 +225,7 @@ func Elements(t dtype.Type, n int) []byte {
 	return b
 }
 
-// All is the region of a whole array.
+// All returns the region of a whole array.
 func All(shape []int) grid.Region {
 	r := grid.Region{Start: make([]int, len(shape)), Count: shape, Step: make([]int, len(shape))}
 	for i := range r.Step {
