@@ -312,12 +312,12 @@ func TestFunctionsThatFail(t *testing.T) {
 			dst[0] = src[len(dst)] // more than there is
 			return nil
 		}, a, oocore.MapOptions{Chunks: []int{1, 64}}),
-		"the function keeps its memory after it has returned, which is then another chunk's: copy what is to be kept": oocore.MapChunks(func(dst, src []float64, _ oocore.Block) error {
+		"the function used its memory after it had returned, when that held another chunk: copy what is needed later": oocore.MapChunks(func(dst, src []float64, _ oocore.Block) error {
 			kept = append(kept, src[1:2])
 			copy(dst, src)
 			return nil
 		}, a, oocore.MapOptions{Chunks: []int{64, 64}}),
-		"keeps its memory": oocore.ApplyAlong(func(dst, _ []float64) error { kept = append(kept, dst); return nil }, a, 1, -1),
+		"used its memory": oocore.ApplyAlong(func(dst, _ []float64) error { kept = append(kept, dst); return nil }, a, 1, -1),
 		"which is longer than that of the first chunk": oocore.MapChunks(func(_, _ []float64, _ oocore.Block) error { return nil }, a,
 			oocore.MapOptions{Shape: []int{4}, Chunks: []int{1}, Source: func(_ int, at oocore.Block) oocore.Block {
 				return oocore.Block{Start: []int{0, 0}, Shape: []int{1 + at.Start[0], 1}}
@@ -337,7 +337,7 @@ func TestFunctionsThatFail(t *testing.T) {
 	for b, err := range oocore.Batches[float64](t.Context(), a, 0, 8) {
 		kept, last = append(kept, b.Data), err
 	}
-	if last == nil || !strings.Contains(last.Error(), "the loop keeps its batches") {
+	if last == nil || !strings.Contains(last.Error(), "the loop used a batch") {
 		t.Errorf("a loop keeps its batches: %v", last)
 	}
 	runtime.KeepAlive(kept)

@@ -31,9 +31,10 @@ type MapOptions struct {
 // must be the type of a's elements: AsType brings them there.
 //
 // The function is called once for each chunk, for many at once, each time with memory
-// that is its own until it returns; dst is zero before. Its error ends the run, as do a panic and memory that
-// it keeps, where that is seen. A run holds the chunk, and what it is computed from, for
-// each of the chunks in flight; it is one pass over a.
+// that is its own until it returns; dst is zero before. Its error ends
+// the run, as does a panic, and the use of that memory after the function has returned, where
+// it is seen. A run holds the chunk, and what it is computed from, for each of the chunks in
+// flight; it is one pass over a.
 func MapChunks[T, U Element](f func(dst []U, src []T, at Block) error, a *Array, o MapOptions) *Array {
 	return build("map_chunks", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
 		if f == nil {

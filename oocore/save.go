@@ -126,7 +126,7 @@ func (a *Array) Plan(path string, opts ...Option) (*plan.Sized, error) {
 
 // Explain returns the plan of saving to a path, or of Collect where the path is empty, as a
 // tree of stages: what each reads, computes and writes, the memory that it will take, why
-// it is there, and what is computed again rather than kept. It reads nothing.
+// it is there, and what is computed again rather than stored. It reads nothing.
 func (a *Array) Explain(path string, opts ...Option) (string, error) {
 	p, err := a.Plan(path, opts...)
 	if err != nil {

@@ -28,7 +28,7 @@ const (
 )
 
 // ErrTooLarge is returned by Put for a state that is larger than what is kept.
-var ErrTooLarge = errors.New("the state is too large to be kept")
+var ErrTooLarge = errors.New("the state is too large to store")
 
 // Get decodes the state of a key. It reports whether there is a whole one.
 func Get(key string, state any) bool {
