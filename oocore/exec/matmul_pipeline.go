@@ -35,7 +35,6 @@ type matmulPipeline struct {
 	owner  []*superTile // of each band of accumulators; nil where it is free
 	active int          // workers that add a panel to a tile
 	paused bool         // no worker begins to
-	loads  int          // tiles whose accumulators are still to be read from a snapshot
 }
 
 // panel is one step's part of both operands.
@@ -88,9 +87,6 @@ func (c *matmulPipeline) newSuperTile(batch []int, box grid.Box) *superTile {
 	for i, tile := range s.tiles.All() {
 		s.saved[i] = p.restored[p.linear(batch, []int{box.Start[0] + tile.Start[0], box.Start[1] + tile.Start[1]})]
 		s.from = min(s.from, s.saved[i].steps)
-		if s.saved[i].steps > 0 {
-			c.loads++
-		}
 	}
 	for i := range s.added {
 		s.added[i] = s.from
@@ -282,7 +278,8 @@ func (c *matmulPipeline) band(s *superTile, row int) []byte {
 func (c *matmulPipeline) took(x *panel, tile int, spent time.Duration) {
 	s := x.tile
 	if s.added[tile] == s.from && s.saved[tile].steps > 0 {
-		c.loads--
+		box := s.tiles.Box(tile)
+		delete(c.restored, c.linear(s.batch, []int{s.box.Start[0] + box.Start[0], s.box.Start[1] + box.Start[1]}))
 	}
 	s.spent[tile] += spent
 	s.added[tile]++

@@ -4,15 +4,17 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 
 	"github.com/gonbext/gonbext/oocore/exec/checkpoint"
 	"github.com/gonbext/gonbext/oocore/grid"
 )
 
 // A snapshot of a product has the accumulators of tiles that are not whole: bands of
-// them, as they lie in memory. Each tile counts the panels that it has. The run that
-// goes on there may have other super-tiles, as tiles and panels do not depend on the
-// budget.
+// them, as they lie in memory, and those that the snapshot before has and no super-tile
+// has read yet. Each tile counts the panels that it has. The run that goes on there may
+// have other super-tiles, as tiles and panels do not depend on the budget.
 
 // savedBand is a row of tiles of a super-tile, in a snapshot.
 type savedBand struct {
@@ -40,8 +42,9 @@ func (t *restoredTile) read(dst []byte, row int) error {
 	return nil
 }
 
-// SnapshotBytes returns the size of the accumulators.
-func (p *product) SnapshotBytes() int64 { return int64(len(p.acc)) }
+// SnapshotBytes returns the size of the accumulators in memory, and of those that were
+// restored.
+func (p *product) SnapshotBytes() int64 { return int64(len(p.acc)) + p.restoredBytes }
 
 // Snapshot writes the accumulators of tiles that are not whole.
 func (p *product) Snapshot(w *checkpoint.SnapshotWriter) (meta []byte, merged int64, err error) {
@@ -60,11 +63,43 @@ func (p *product) Snapshot(w *checkpoint.SnapshotWriter) (meta []byte, merged in
 			return nil, 0, err
 		}
 	}
-	if len(bands) == 0 {
+	unread, err := c.copyRestored(w)
+	if err != nil {
+		return nil, 0, err
+	}
+	if bands = append(bands, unread...); len(bands) == 0 {
 		return nil, 0, nil
 	}
 	meta, err = json.Marshal(bands)
 	return meta, 0, err
+}
+
+// copyRestored copies the tiles of the last snapshot that no super-tile has read yet.
+func (c *matmulPipeline) copyRestored(w *checkpoint.SnapshotWriter) (bands []savedBand, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	buffer := make([]byte, copyBytes)
+	for _, task := range slices.Sorted(maps.Keys(c.restored)) {
+		saved, shape := c.restored[task], c.stage.Grid.Box(task).Shape[c.dims()-2:]
+		bands = append(bands, savedBand{First: task, Steps: []int{saved.steps}, Rows: shape[0], Cols: shape[1], Offset: w.Offset()})
+		line := shape[1] * c.m.Type.Size()
+		if line > len(buffer) {
+			buffer = make([]byte, line)
+		}
+		most := len(buffer) / line
+		for row := 0; row < shape[0]; row += most {
+			n := min(most, shape[0]-row)
+			for i := range n {
+				if err := saved.read(buffer[i*line:][:line], row+i); err != nil {
+					return nil, err
+				}
+			}
+			if _, err := w.Write(buffer[:n*line]); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return bands, nil
 }
 
 // pause waits until no worker changes an accumulator.
@@ -84,16 +119,10 @@ func (c *matmulPipeline) proceed() {
 	c.moved.Broadcast()
 }
 
-// unfinished are the bands of accumulators that have panels and are not whole. There are
-// none while tiles are to be read from the last snapshot: the next would lack them. From
-// then on that one is not read any more.
+// unfinished returns the bands of accumulators that have panels and are not whole.
 func (c *matmulPipeline) unfinished() (bands []savedBand, live []band) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.loads > 0 {
-		return nil, nil
-	}
-	c.restored = nil
 	for at, s := range c.owner {
 		if s == nil || s.left[at-s.first] == 0 {
 			continue
@@ -124,7 +153,7 @@ func (p *product) restore(meta []byte, from io.ReaderAt) error {
 		return nil
 	}
 	size, columns := p.m.Type.Size(), p.stage.Grid.Count(p.dims()-1)
-	p.restored = map[int]restoredTile{}
+	p.restored, p.restoredBytes = map[int]restoredTile{}, 0
 	for _, b := range bands {
 		last := b.Offset + int64(b.Rows)*int64(b.Cols)*int64(size) - 1
 		if _, err := from.ReadAt(make([]byte, 1), last); err != nil {
@@ -132,10 +161,15 @@ func (p *product) restore(meta []byte, from io.ReaderAt) error {
 		}
 		for i, steps := range b.Steps {
 			task := b.First + i
-			if task < 0 || task >= p.stage.Tasks() || b.First%columns+i >= columns || steps < 0 || steps > max(p.sums.Len(), 1) {
+			if task < 0 || task >= p.stage.Tasks() || b.First%columns+i >= columns || steps <= 0 || steps > max(p.sums.Len(), 1) {
+				continue
+			}
+			shape := p.stage.Grid.Box(task).Shape[p.dims()-2:]
+			if b.Rows != shape[0] || i*p.m.TileN+shape[1] > b.Cols {
 				continue
 			}
 			p.restored[task] = restoredTile{steps, from, b.Offset + int64(i*p.m.TileN*size), int64(b.Cols * size)}
+			p.restoredBytes += int64(shape[0] * shape[1] * size)
 		}
 	}
 	return nil
