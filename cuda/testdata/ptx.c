@@ -750,16 +750,17 @@ static int compared(const instruction *i, uint64_t a, uint64_t b) {
   }
 }
 
-#define EACH(BODY) \
+#define EACH(...) \
   do { \
-    if (mask == ~0u) for (int l = 0; l < WARP; l++) { BODY; } \
-    else for (int l = 0; l < WARP; l++) if (mask >> l & 1) { BODY; } \
+    if (mask == ~0u) for (int l = 0; l < WARP; l++) { __VA_ARGS__; } \
+    else for (int l = 0; l < WARP; l++) if (mask >> l & 1) { __VA_ARGS__; } \
   } while (0)
-#define ARITHMETIC(F, I) \
-  if (i->t == F32) EACH(float p = to_f32(a[l]), q = to_f32(b[l]); (void)q; d[l] = of_f32(F)); \
-  else if (i->t == F64) EACH(double p = to_f64(a[l]), q = to_f64(b[l]); (void)q; d[l] = of_f64(F)); \
-  else if (size_of(i->t) == 4) EACH(uint64_t p = a[l], q = b[l]; (void)q; d[l] = (uint32_t)(I)); \
-  else EACH(uint64_t p = a[l], q = b[l]; (void)q; d[l] = (I))
+#define FLOATS(F) \
+  if (i->t == F32) EACH(float p = to_f32(a[l]), q = to_f32(b[l]); d[l] = of_f32(F)); \
+  else EACH(double p = to_f64(a[l]), q = to_f64(b[l]); d[l] = of_f64(F))
+#define ARITHMETIC(V) \
+  if (is_float(i->t)) { FLOATS(V); } \
+  else EACH(uint64_t p = a[l], q = b[l], v = V; d[l] = narrower ? (uint32_t)v : v)
 
 static int access_memory(run *x, instruction *i, warp *w, uint32_t mask) {
   unsigned size = size_of(i->t), n = i->vector ? i->vector : 1;
@@ -803,12 +804,12 @@ static int step(run *x, instruction *i, warp *w, uint32_t mask) {
     break;
   }
   case MOV: EACH(d[l] = a[l]); break;
-  case ADD: ARITHMETIC(p + q, p + q); break;
-  case SUB: ARITHMETIC(p - q, p - q); break;
-  case MUL: ARITHMETIC(p * q, p * q); break;
+  case ADD: ARITHMETIC(p + q); break;
+  case SUB: ARITHMETIC(p - q); break;
+  case MUL: ARITHMETIC(p * q); break;
   case DIV: case REM:
     if (is_float(i->t)) {
-      ARITHMETIC(p / q, 0);
+      FLOATS(p / q);
       break;
     }
     for (int l = 0; l < WARP; l++) {

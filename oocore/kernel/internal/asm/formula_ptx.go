@@ -208,7 +208,6 @@ func (w *ptx) fraction(v *value) string {
 	lifted := w.word("mul.rn.f# %s, %s, "+w.number(math.Ldexp(1, w.lift())), []any{x})
 	normal := w.choose(tiny, lifted, x)
 	t := w.word("add.s# %s, %s, "+w.constant(w.one-w.encode(0.75)), []any{normal})
-| (w.sign - 1))
 	e := w.word("and.b# %s, %s, "+w.constant(w.sign<<1-1<<w.shift), []any{t})
 	m := w.word("sub.s# %s, %s, %s", []any{normal, e})
 	w.apart[v] = [2]string{tiny, t}
