@@ -43,6 +43,8 @@ func newFolding(r kernel.Reduction, t dtype.Type) (folding, bool) {
 			r = kernel.All
 		case kernel.Max:
 			r = kernel.Any
+		case kernel.ArgMin, kernel.ArgMax: // of the bytes, as kernel does
+			f.from, f.t = dtype.Uint8, dtype.Uint8
 		}
 	}
 	switch r {
