@@ -922,11 +922,15 @@ static int advance(run *x, warp *w) {
   }
 }
 
+/* ptx_order sets whether the warps of a block begin with the last one. */
+static int backwards;
+void ptx_order(int last_first) { backwards = last_first; }
+
 static int run_block(run *x, warp *warps, unsigned threads) {
   unsigned n = (threads + WARP - 1) / WARP;
   for (int phase = 0;; phase++) {
     for (unsigned k = 0; k < n; k++)
-      if (advance(x, &warps[phase & 1 ? n - 1 - k : k])) return 1;
+      if (advance(x, &warps[(phase & 1) != backwards ? n - 1 - k : k])) return 1;
     int at = -1, waiting = 0;
     for (unsigned t = 0; t < threads; t++) {
       warp *w = &warps[t / WARP];
