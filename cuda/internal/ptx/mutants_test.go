@@ -86,8 +86,8 @@ func TestMutantsAreCaught(t *testing.T) {
 		{kernel.Maximum, dtype.Float64, dtype.Float64, []mutant{{"setp.nan", "setp.num", 0}}},
 		{kernel.NotEqual, dtype.Float32, dtype.Bool, []mutant{{"setp.neu", "setp.ne", 0}}},
 		// Without a flag for their rare operands:
-		{kernel.Sin, dtype.Float64, dtype.Float64, []mutant{{"or.pred q0, q0, p", "or.pred p0, p0, p", 0}}},
-		{kernel.Power, dtype.Float32, dtype.Float32, []mutant{{"or.pred q0, q0, p", "or.pred p0, p0, p", 0}}},
+		{kernel.Sin, dtype.Float64, dtype.Float64, []mutant{{"or.pred q0, q0, q", "or.pred q1, q1, q", 0}, {"or.pred q2, q2, p", "or.pred p0, p0, p", 0}}},
+		{kernel.Power, dtype.Float32, dtype.Float32, []mutant{{"or.pred q2, q2, p", "or.pred p0, p0, p", 0}}},
 		{kernel.Remainder, dtype.Float64, dtype.Float64, []mutant{{"or.pred q0, q0, q", "or.pred q1, q1, q", 0}}},
 	} {
 		e := elementwise{op: c.op, from: c.from, to: c.to, operands: []dtype.Type{c.from, c.from}}
