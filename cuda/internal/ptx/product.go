@@ -76,6 +76,9 @@ func (p *product) write() {
 	p.m, p.n, p.k = e.length("m"), e.length("n"), e.length("k")
 	size := p.wide.Size()
 	p.pad = 16 / size
+	if p.wide == dtype.Float32 {
+		p.blocks = 2
+	}
 	line := p.side + p.pad
 	e.shared = depth * (line + p.side) * size
 	p.col = e.word("mul.lo.u32", e.word("mov.u32", "%ctaid.x"), p.side)
