@@ -166,6 +166,26 @@ func elementwiseCases(t *testing.T) (all []elementwise) {
 	return all
 }
 
+func TestCapabilitiesHaveWhatTheCPUHasOfRealNumbers(t *testing.T) {
+	can := ptx.Capabilities()
+	for _, of := range dtype.All() {
+		isReal := of.Kind() != dtype.KindComplex
+		for op := kernel.Add; op <= kernel.Where; op++ {
+			if _, cpu := kernel.Lookup(op, of); can.Elementwise[op].Has(of) != (cpu && isReal) {
+				t.Errorf("%s of %s: %v", op, of, can.Elementwise[op].Has(of))
+			}
+		}
+		for r := kernel.Sum; r.Known(); r++ {
+			if _, cpu := kernel.NewFolder(r, of); can.Folds[r].Has(of) != (cpu && isReal) {
+				t.Errorf("%s of %s: %v", r, of, can.Folds[r].Has(of))
+			}
+		}
+		if can.Casts.Has(of) != isReal || can.Products.Has(of) != isReal {
+			t.Errorf("casts of %s: %v, products: %v", of, can.Casts.Has(of), can.Products.Has(of))
+		}
+	}
+}
+
 // compute checks one case and returns the number of rare operands and of differences.
 func (c elementwise) compute(t *testing.T, m ptx.Module, columns [][]byte, n int) (rare, wrong int) {
 	t.Helper()

@@ -20,6 +20,8 @@ func Product(in, sum dtype.Type) (Module, error) {
 		if sum.Size() < 4 {
 			wide = dtype.Int32 // whose low bits are those of the sum
 		}
+	case in == dtype.Bool && sum == in:
+		wide = dtype.Uint32 // the number of steps along k where both hold
 	default:
 		return Module{}, fmt.Errorf("has no products of %s in %s", in, sum)
 	}
@@ -248,7 +250,11 @@ func (p *product) addToC() {
 			e.under(e.not(inside), "bra %s", skip)
 			at := e.double("add.s64", start, e.double("cvt.u64.u32", cols[j]))
 			at = e.double("add.s64", p.c, e.double("mul.lo.s64", at, p.sum.Size()))
-			e.store(p.sum, at, e.of(p.wide, add, e.load(p.sum, at), p.sums[i*p.each+j]))
+			total := e.of(p.wide, add, e.load(p.sum, at), p.sums[i*p.each+j])
+			if p.sum == dtype.Bool {
+				total = e.truth(e.holds(total))
+			}
+			e.store(p.sum, at, total)
 			e.at(skip)
 		}
 	}
