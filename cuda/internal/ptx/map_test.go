@@ -68,11 +68,15 @@ func (g *maps) domain() (shape []int) {
 }
 
 // view is a random view of an array or a generator, and the array's shape: axes are left
-// out, permuted, sliced and reversed.
+// out, permuted, sliced, reversed and taken twice.
 func (g *maps) view(domain []int, reversed bool) (grid.View, []int) {
 	v := grid.View{Shape: domain}
 	var shape []int
-	for _, a := range g.random.Perm(len(domain)) {
+	axes := g.random.Perm(len(domain))
+	if g.random.IntN(5) == 0 { // a diagonal
+		axes = append(axes, axes[0])
+	}
+	for _, a := range axes {
 		switch g.random.IntN(4) {
 		case 0: // broadcast
 			continue
