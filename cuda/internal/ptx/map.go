@@ -39,11 +39,11 @@ func Map(p *plan.Program) (Module, error) {
 // mapper writes a program's kernel.
 type mapper struct {
 	*emitter
-	prog           *plan.Program
-	outs           []string
-	loads          []source // by load
+	prog            *plan.Program
+	outs            []string
+	loads           []source // by load
 	starts, lengths []string // by axis
-	values         []string
+	values          []string
 }
 
 // source is what a load's elements are found by.
