@@ -83,8 +83,6 @@ func (m *mapper) write() error {
 	return m.check()
 }
 
-func (m *mapper) length32(name string) string { return m.emitter.length(name) }
-
 func reads(l *plan.Load) bool { return l.Kind == plan.LoadArray || l.Kind == plan.LoadBlocks }
 
 // check says which instruction has no kernel.
