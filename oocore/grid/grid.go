@@ -247,7 +247,9 @@ func (g Grid) All() iter.Seq2[int, Box] {
 // Split iterates over pieces of a box in C order, each of at most the given
 // lengths: the inner blocks of a task. A piece may be the box itself: it is for
 // reading only.
-func (b Box) Split(lengths []int) iter.Seq[Box] { return b.cells(Grid{Shape: b.Shape, Chunks: lengths}) }
+func (b Box) Split(lengths []int) iter.Seq[Box] {
+	return b.cells(Grid{Shape: b.Shape, Chunks: lengths})
+}
 
 // Align iterates over the parts of a box that lie in different cells of a grid of
 // the given lengths, which begins at origin; nil is the first element. A part may be
