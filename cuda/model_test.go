@@ -10,6 +10,8 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/gonbext/gonbext/cuda"
+	"github.com/gonbext/gonbext/cuda/internal/driver"
+	"github.com/gonbext/gonbext/cuda/internal/driver/drivertest"
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/exec"
@@ -93,17 +95,23 @@ func TestADeviceTooSmallForABlock(t *testing.T) {
 }
 
 func TestModelPassesTheSuiteOfDevices(t *testing.T) {
+	faulty := map[exec.Device]*drivertest.Faulty{}
 	devicetest.Test(t, devicetest.Subject{
 		New: func(t testing.TB, memory int64) exec.Device {
-			d := cuda.Model(strconv.FormatInt(memory, 10))
+			d, f := cuda.Model(strconv.FormatInt(memory, 10)), &drivertest.Faulty{}
+			faulty[d] = f
+			cuda.Wrap(d, func(d driver.Driver) driver.Driver { f.Driver = d; return f })
 			t.Cleanup(func() {
 				if n := cuda.Pinned(d); n != 0 {
 					t.Errorf("%d bytes stay page-locked", n)
 				}
+				if err := cuda.Release(d); err != nil {
+					t.Error(err)
+				}
 			})
 			return d
 		},
-		Fail: cuda.Fail,
+		Fail: func(d exec.Device, f func(operation string) error) { faulty[d].Fail(f) },
 	})
 }
 
@@ -111,7 +119,7 @@ func TestNames(t *testing.T) {
 	if _, err := cuda.Open("cuda:0"); !errors.Is(err, cuda.ErrNoDriver) {
 		t.Errorf("cuda:0 gave %v", err)
 	}
-	for _, bad := range []string{"gpu", "model:", "model:lots", "cuda"} {
+	for _, bad := range []string{"gpu", "model:", "model:lots", "model:0", "cuda", "cuda:x"} {
 		if _, err := cuda.Open(bad); err == nil {
 			t.Errorf("%q is a device", bad)
 		}

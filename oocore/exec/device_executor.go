@@ -81,13 +81,17 @@ func (r *deviceRunner) Run(ctx context.Context, tasks Tasks, done func(index int
 			mu.Unlock()
 			done(index)
 		})
-		if !errors.Is(err, ErrDeviceMemory) {
+		if !errors.Is(err, ErrDeviceMemory) && !errors.Is(err, ErrLeftToCPU) {
 			return err
 		}
 		if err := r.Close(); err != nil {
 			return err
 		}
-		r.outOfMemory()
+		if errors.Is(err, ErrLeftToCPU) {
+			r.stage = nil
+		} else {
+			r.outOfMemory()
+		}
 		var rest Tasks
 		for index := range tasks.All() {
 			if !finished.Has(int64(index)) {

@@ -40,12 +40,12 @@ const StatusMemory = 2
 
 // lost are the statuses of CUDA after which nothing is done in a process any more.
 var lost = []int{
-	46,  // device unavailable
-	214, // uncorrectable memory error
-	226, // contained error
-	700, // illegal address
-	702, // launch timeout
-	710, // assertion
+	46,                      // device unavailable
+	214,                     // uncorrectable memory error
+	226,                     // contained error
+	700,                     // illegal address
+	702,                     // launch timeout
+	710,                     // assertion
 	714, 715, 716, 717, 718, // hardware stack, instruction, alignment, address space, program counter
 	719, // launch failed
 }
@@ -135,9 +135,9 @@ type Function interface {
 // Kernel is a function for a device, in the forms that drivers take. Both compute the same
 // of the same arguments.
 type Kernel struct {
-	Name string                 // of the module's entry
-	PTX  func() (string, error) // returns the module, or why there is none
-	Go   func(m Memory, args []uint64) Cost
+	Name string // of the module's entry
+	PTX  string // the module; "" for none
+	Go   func(m Memory, args []uint64) (Cost, error)
 }
 
 // Memory is the device's as a kernel in Go sees it.

@@ -93,7 +93,7 @@ func (b block) end() driver.Address { return b.at + driver.Address(b.buffer.Rese
 
 // Memory is the model's alone.
 func (c *Context) Memory() (free, total int64, err error) {
-	return c.driver.Memory - c.memory.Now().Total(), c.driver.Memory, nil
+	return c.driver.Memory - c.memory.Now()[record.Device], c.driver.Memory, nil
 }
 
 // Alloc takes the first gap that is long enough: as on a GPU, memory that is free and
@@ -206,7 +206,7 @@ func (c *Context) open(n int) {
 
 type function struct {
 	context *Context
-	run     func(driver.Memory, []uint64) driver.Cost
+	run     func(driver.Memory, []uint64) (driver.Cost, error)
 }
 
 func (f *function) Close() error {

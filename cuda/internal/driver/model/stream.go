@@ -99,6 +99,9 @@ func (c *Context) admits(s *stream) bool {
 
 // want marks an operation and what must be done before.
 func (c *Context) want(o *operation) {
+	if !slices.Contains(o.stream.queue, o) {
+		return // it is being done, or is done
+	}
 	for _, before := range o.stream.queue {
 		if !before.wanted {
 			before.wanted = true
@@ -198,13 +201,17 @@ func (s *stream) Launch(f driver.Function, _, _ [3]uint32, args ...uint64) error
 	args = slices.Clone(args)
 	return s.enqueue(&operation{do: func() (took time.Duration, err error) {
 		defer func() {
-			if bad, ok := recover().(*outside); ok {
+			switch bad := recover().(type) {
+			case nil:
+			case *outside:
 				err = bad.error
+			default:
+				panic(bad)
 			}
 		}()
-		cost := run(memory{c}, args)
+		cost, err := run(memory{c}, args)
 		r := &c.driver.Rates
-		return max(seconds(cost.Operations, r.Arithmetic), seconds(cost.Bytes, r.Memory)), nil
+		return max(seconds(cost.Operations, r.Arithmetic), seconds(cost.Bytes, r.Memory)), err
 	}})
 }
 
@@ -238,6 +245,9 @@ func (s *stream) Record(e driver.Event) error {
 	err := s.enqueue(o)
 	s.context.mu.Lock()
 	defer s.context.mu.Unlock()
+	if o.stream == nil {
+		return err
+	}
 	e.(*event).last = o
 	return err
 }
