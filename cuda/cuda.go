@@ -53,11 +53,15 @@ func Device(n int) *GPU {
 	defer gpus.Unlock()
 	g := gpus.byNumber[n]
 	if g == nil {
-		g = &GPU{name: fmt.Sprintf("cuda:%d", n), ordinal: n, ptx: true, find: nvidia}
+		g = newDevice(n)
 		if gpus.byNumber == nil {
 			gpus.byNumber = map[int]*GPU{}
 		}
 		gpus.byNumber[n] = g
 	}
 	return g
+}
+
+func newDevice(n int) *GPU {
+	return &GPU{name: fmt.Sprintf("cuda:%d", n), ordinal: n, ptx: true, find: nvidia}
 }

@@ -32,3 +32,6 @@ func Pinned(d exec.Device) int64 {
 	defer g.mu.Unlock()
 	return g.locked
 }
+
+// NewDevice is a GPU of this machine, in a context of its own.
+func NewDevice(n int) *GPU { return newDevice(n) }
