@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/gonbext/gonbext/oocore/exec"
+	"github.com/gonbext/gonbext/oocore/plan"
 )
 
 const instead = "use --device cpu, or model:SIZE for a modelled GPU of that memory"
@@ -63,5 +64,6 @@ func Device(n int) *GPU {
 }
 
 func newDevice(n int) *GPU {
-	return &GPU{name: fmt.Sprintf("cuda:%d", n), ordinal: n, ptx: true, find: nvidia}
+	name := fmt.Sprintf("cuda:%d", n)
+	return &GPU{name: name, ordinal: n, ptx: true, find: nvidia, spec: plan.DeviceSpec{Name: name}}
 }

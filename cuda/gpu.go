@@ -125,8 +125,8 @@ func (g *GPU) Err() error {
 // Spec is what the planner knows of the device. Its memory is what is free when the device
 // opens.
 func (g *GPU) Spec() plan.DeviceSpec {
-	if !g.model && g.Err() != nil {
-		return plan.DeviceSpec{Name: g.name}
+	if !g.model {
+		_, _ = g.opened() // Err says why it is not
 	}
 	return g.spec
 }

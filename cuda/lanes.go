@@ -14,6 +14,7 @@ import (
 // enqueued on one is ordered after another's by events alone.
 type lanes struct {
 	context                   driver.Context
+	explain                   func(error) error // what a failure means
 	upload, compute, download driver.Stream
 
 	mu     sync.Mutex // in which jobs are enqueued, on all streams alike
@@ -26,8 +27,8 @@ type lanes struct {
 
 var errClosed = errors.New("the stage was closed")
 
-func (l *lanes) open(c driver.Context) (err error) {
-	l.context = c
+func (l *lanes) open(g *GPU, c driver.Context) (err error) {
+	l.context, l.explain = c, g.explain
 	for _, s := range []*driver.Stream{&l.upload, &l.compute, &l.download} {
 		if *s, err = c.NewStream(); err != nil {
 			return err
@@ -110,7 +111,7 @@ func (l *lanes) start(steps ...step) *job {
 		return j
 	}
 	if j.err = l.failed; j.err == nil {
-		j.err = l.enqueue(j, steps)
+		j.err = l.explain(l.enqueue(j, steps))
 		l.failed = j.err
 	}
 	return j
@@ -205,6 +206,7 @@ func (j *job) finish() {
 	if j.err = j.steps[len(j.steps)-1].end.Wait(); j.err == nil {
 		j.err = j.measure()
 	}
+	j.err = l.explain(j.err)
 	if j.err == nil && slices.ContainsFunc(j.rare, func(b byte) bool { return b != 0 }) {
 		j.err = exec.ErrLeftToCPU
 	}

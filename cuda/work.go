@@ -2,6 +2,7 @@ package cuda
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/gonbext/gonbext/cuda/internal/driver"
@@ -82,7 +83,7 @@ func (g *GPU) Open(s *plan.SizedStage) (exec.Work, error) {
 		return nil, err
 	}
 	w := &work{gpu: g, stage: s}
-	if err = w.lanes.open(c); err == nil {
+	if err = w.lanes.open(g, c); err == nil {
 		if s.Kind == plan.MatMulStage {
 			err = w.openProduct()
 		} else {
@@ -156,7 +157,10 @@ func (w *work) openTiles() (err error) {
 	}
 	flag := w.scratch
 	if w.gpu.ptx && err == nil {
-		w.flags = lockable(flagBytes * s.Slots * s.Depth)
+		if s.Slots*len(d.Slot.Sets)*flagBytes > flagsBytes {
+			return fmt.Errorf("%s has flags for %d tiles in flight: give fewer workers", w.gpu.name, flagsBytes/flagBytes)
+		}
+		w.flags = lockable(flagBytes * s.Slots * len(d.Slot.Sets))
 		w.unlock, _ = w.gpu.Pin(w.flags) // else copies of the flags hold the caller
 	}
 	for range s.Slots {
