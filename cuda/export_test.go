@@ -1,8 +1,12 @@
 package cuda
 
 import (
+	"time"
+
 	"github.com/gonbext/gonbext/cuda/internal/driver"
+	"github.com/gonbext/gonbext/cuda/internal/driver/model"
 	"github.com/gonbext/gonbext/oocore/exec"
+	"github.com/gonbext/gonbext/oocore/plan"
 )
 
 // Wrap puts something between a device that has not been used yet and its driver.
@@ -35,3 +39,18 @@ func Pinned(d exec.Device) int64 {
 
 // NewDevice is a GPU of this machine, in a context of its own.
 func NewDevice(n int) *GPU { return newDevice(n) }
+
+// NewModel is a modelled device of the given rates, whose streams take turns in an order.
+func NewModel(size string, rates plan.Rates, order model.Order) *GPU {
+	g := Model(size)
+	g.spec.Rates = rates
+	Wrap(g, func(d driver.Driver) driver.Driver {
+		m := d.(*model.Driver)
+		m.Order, m.Rates = order, rates
+		return m
+	})
+	return g
+}
+
+// Clock is the time on a modelled device.
+func Clock(g *GPU) time.Duration { return g.context.(*model.Context).Clock() }

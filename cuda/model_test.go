@@ -55,7 +55,7 @@ func compute(t *testing.T, n *graph.Node, d exec.Device) (*plan.Sized, []float32
 	return p, out, end
 }
 
-func model(t *testing.T, size string) exec.Device {
+func modelOf(t *testing.T, size string) exec.Device {
 	t.Helper()
 	d, err := cuda.Open("model:" + size)
 	if err != nil {
@@ -69,7 +69,7 @@ func model(t *testing.T, size string) exec.Device {
 func TestArrayLargerThanTheDevice(t *testing.T) {
 	n := roots(t, 3_000_017)
 	_, want, _ := compute(t, n, nil)
-	p, got, end := compute(t, n, model(t, "1MiB"))
+	p, got, end := compute(t, n, modelOf(t, "1MiB"))
 	for i := range want {
 		if got[i] != want[i] {
 			t.Fatalf("element %d is %v on the device and %v on the CPU", i, got[i], want[i])
@@ -84,7 +84,7 @@ func TestArrayLargerThanTheDevice(t *testing.T) {
 }
 
 func TestADeviceTooSmallForABlock(t *testing.T) {
-	p, _, end := compute(t, roots(t, 100_000), model(t, "4KiB"))
+	p, _, end := compute(t, roots(t, 100_000), modelOf(t, "4KiB"))
 	if p.Stages[0].Device != nil || end.DevicePeak != 0 {
 		t.Errorf("a device of 4 KiB computes blocks of 64 KiB: peak %d", end.DevicePeak)
 	}
@@ -125,7 +125,7 @@ func TestNames(t *testing.T) {
 // A modelled device's memory is the host's, and the budget knows it.
 func TestModelCountsInTheBudget(t *testing.T) {
 	n := roots(t, 8_000_000)
-	d := model(t, "1GiB").Spec()
+	d := modelOf(t, "1GiB").Spec()
 	for budget := int64(2 << 20); budget <= 64<<20; budget *= 2 {
 		p, err := sized(n, plan.Target{Path: "o.npy"}, plan.Options{Budget: budget, Workers: 2, Device: d})
 		var short *plan.MemoryError

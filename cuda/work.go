@@ -263,7 +263,8 @@ func (w *work) tile(number int, tile grid.Box, in [][]byte, out []byte) *job {
 	on := w.slots[number]
 	t := on.sets[on.next%len(on.sets)]
 	on.next++
-	upload := step{on: w.upload, after: []driver.Event{t.computed}, do: func(s driver.Stream) error {
+	// The host fills its side of a set again when the result is there.
+	upload := step{on: w.upload, after: []driver.Event{t.computed, t.downloaded}, do: func(s driver.Stream) error {
 		for i, at := range t.in {
 			if at != 0 && len(in[i]) > 0 {
 				if err := s.Upload(at, in[i]); err != nil {

@@ -1,7 +1,7 @@
 // Package model is a driver of a GPU that is not there: real values in memory of a real
 // limit, computed by kernels' forms in Go, on streams that go on at the same time. Its
 // clock is virtual: copies and kernels take the time that the given rates say, whatever
-// this machine takes for them.
+// this machine takes for them. The host takes none: events alone order streams.
 package model
 
 import (
@@ -79,7 +79,7 @@ type Context struct {
 	locked  [][]byte
 	streams []*stream
 	failed  error         // all that is enqueued later does nothing
-	host    time.Duration // when the last event was done that the host waited for
+	clock   time.Duration // when the last stream that was closed was done
 	objects int           // events and functions that are not closed
 }
 
@@ -218,7 +218,7 @@ func (f *function) Close() error {
 func (c *Context) Clock() (now time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	now = c.host
+	now = c.clock
 	for _, s := range c.streams {
 		now = max(now, s.clock)
 	}

@@ -19,13 +19,12 @@ type stream struct {
 
 // operation is what a stream does at once.
 type operation struct {
-	stream   *stream
-	do       func() (time.Duration, error) // nil where it only keeps the order
-	after    *operation                    // of another stream; nil for none
-	enqueued time.Duration                 // the host's time
-	end      time.Duration
-	wanted   bool // the host waits for it, or for what needs it
-	done     bool
+	stream *stream
+	do     func() (time.Duration, error) // nil where it only keeps the order
+	after  *operation                    // of another stream; nil for none
+	end    time.Duration
+	wanted bool // the host waits for it, or for what needs it
+	done   bool
 }
 
 // NewStream starts a stream.
@@ -63,11 +62,10 @@ func (s *stream) run() {
 				c.failed = err
 			}
 		}
-		start := max(s.clock, o.enqueued)
 		if o.after != nil {
-			start = max(start, o.after.end)
+			s.clock = max(s.clock, o.after.end)
 		}
-		s.clock = start + took
+		s.clock += took
 		o.end, o.done, s.busy = s.clock, true, false
 		o.after, o.do = nil, nil
 		c.change.Broadcast()
@@ -136,7 +134,7 @@ func (s *stream) enqueue(o *operation) error {
 	if s.closed {
 		return reject("enqueue", 400, "the stream is closed")
 	}
-	o.stream, o.enqueued = s, c.host
+	o.stream = s
 	s.queue = append(s.queue, o)
 	c.change.Broadcast()
 	return c.failed
@@ -272,7 +270,7 @@ func (s *stream) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.streams = slices.DeleteFunc(c.streams, func(other *stream) bool { return other == s })
-	c.host = max(c.host, s.clock)
+	c.clock = max(c.clock, s.clock)
 	return nil
 }
 
@@ -288,7 +286,6 @@ func (e *event) Wait() error {
 	for !o.done {
 		c.change.Wait()
 	}
-	c.host = max(c.host, o.end)
 	return c.failed
 }
 
