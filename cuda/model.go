@@ -14,22 +14,24 @@ import (
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
-// Model is a GPU with memory of the given size, such as "8GiB", that computes as
+// Model is a GPU with memory of the given size, such as "8GiB", or a card of Cards by its
+// name, such as "H200", that computes as
 // a real one does: in buffers of its own, to which tiles are copied and from
 // which results come back, on streams that go on at the same time. Its arithmetic
 // is the CPU's. It shows what fits and what moves, not how fast a GPU is: the rates
-// by which plans predict times are those of a usual card with as much memory. A
-// malformed size comes out of the run.
+// by which plans predict times are those of the card, or of a usual one with as much
+// memory. A malformed size comes out of the run.
 func Model(size string) exec.Device {
-	n, err := units.ParseSize(size)
+	c, err := CardOf(size)
 	if err != nil {
 		return absent{name: "model:" + size, err: err}
 	}
-	return &model{name: "model:" + size, size: n, memory: arena.New(n)}
+	return &model{name: "model:" + size, card: c, size: c.Usable(), memory: arena.New(c.Usable())}
 }
 
 type model struct {
 	name   string
+	card   Card
 	size   int64
 	memory *arena.Arena
 	pinned atomic.Int64                 // bytes of buffers
@@ -45,7 +47,7 @@ func (m *model) fails(operation string) error {
 }
 
 func (m *model) Spec() plan.DeviceSpec {
-	return plan.DeviceSpec{Name: m.name, Memory: m.size, OnHost: true, Computes: modelled, Rates: ratesOf(m.size)}
+	return plan.DeviceSpec{Name: m.name, Memory: m.size, OnHost: true, Computes: modelled, Rates: m.card.Rates()}
 }
 
 // modelled are the operations that the model has kernels for: those of the CPU, except on
@@ -69,26 +71,6 @@ func capabilities() plan.Capabilities {
 		})
 	}
 	return c
-}
-
-// cards are the rates of usual cards by their memory, from their makers' data sheets; of
-// the link's nominal rate four fifths, which copies reach.
-var cards = []struct {
-	memory int64
-	rates  plan.Rates
-}{
-	{12 << 30, plan.Rates{Upload: 12.6e9, Download: 12.6e9, Memory: 224e9, Arithmetic: 9.1e12}},  // GeForce RTX 3050, 8 GB, PCIe 4.0 x8
-	{48 << 30, plan.Rates{Upload: 25.2e9, Download: 25.2e9, Memory: 600e9, Arithmetic: 31.2e12}}, // A10, 24 GB, PCIe 4.0 x16
-	{1 << 62, plan.Rates{Upload: 50.4e9, Download: 50.4e9, Memory: 2e12, Arithmetic: 51e12}},     // H100 PCIe, 80 GB, PCIe 5.0 x16
-}
-
-func ratesOf(memory int64) plan.Rates {
-	for _, c := range cards {
-		if memory <= c.memory {
-			return c.rates
-		}
-	}
-	return plan.Rates{}
 }
 
 // Pin counts the buffer's bytes: the model copies from any memory alike.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/gonbext/gonbext/oocore/exec/checkpoint"
 	"github.com/gonbext/gonbext/oocore/plan"
@@ -57,17 +58,28 @@ func (r *deviceRunner) open(ctx context.Context) (err error) {
 	return err
 }
 
-// outOfMemory chooses the next way to do the stage. The first is to try again, since
-// others may have left.
+// outOfMemory chooses the next way to do the stage, and records it. The first is to try
+// again, since others may have left.
 func (r *deviceRunner) outOfMemory() {
 	run := r.executor.run
 	run.counts.oom.Add(1)
-	if r.retries == 0 {
+	free := run.env.Device.Usage().Free
+	e := record.Event{At: time.Since(run.start), Stage: uint16(r.index), Action: record.Retried, Free: free}
+	switch {
+	case r.retries == 0:
 		r.retries = 1
-		return
+	default:
+		r.stage = run.plan.Halve(r.stage)
+		r.splits++
+		e.Action = record.LeftToCPU
+		if r.stage != nil {
+			e.Action = record.Halved
+		}
 	}
-	r.stage = run.plan.Halve(r.stage)
-	r.splits++
+	if r.stage != nil {
+		e.Bytes = r.stage.DevicePeak
+	}
+	run.env.Record.Event(e)
 }
 
 // Run runs tasks. Those that are done when the device has no room any more stay done.
@@ -170,7 +182,9 @@ func (o *onDevice) pinned(s *slot, declared ...plan.Buffer) ([][]byte, error) {
 // wait waits for a job, and adds what it took to the row of a slot.
 func (o *onDevice) wait(ctx context.Context, s *slot, j Job) error {
 	times, err := j.Wait(ctx)
+	s.row.Upload += times.Upload
 	s.row.Computing += times.Compute
+	s.row.Download += times.Download
 	s.row.Moved += times.Moved
 	if err != nil && !cancelled(ctx, err) {
 		return fmt.Errorf("%s: %w", o.run.plan.Device.Name, err)

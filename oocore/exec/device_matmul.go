@@ -178,6 +178,7 @@ func (d *deviceProduct) finish(c *matmulPipeline, jobs <-chan sent, free chan<- 
 			j.tile.spent[i] += w.row.Computing / time.Duration(len(j.tile.spent))
 		}
 		j.tile.moved += w.row.Moved
+		j.tile.upload += w.row.Upload
 		c.mu.Unlock()
 		if free != nil {
 			free <- j.buffer

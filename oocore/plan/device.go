@@ -34,6 +34,18 @@ type Rates struct {
 	Upload, Download float64 // bytes, while the other goes on
 	Memory           float64 // bytes
 	Arithmetic       float64 // operations of float32
+	Float64, Float16 float64 // operations of these types; of those that are not known, as of float32
+}
+
+// arithmetic is the rate of operations of a type.
+func (r *Rates) arithmetic(t dtype.Type) float64 {
+	switch {
+	case t == dtype.Float64 && r.Float64 > 0:
+		return r.Float64
+	case (t == dtype.Float16 || t == dtype.BFloat16) && r.Float16 > 0:
+		return r.Float16
+	}
+	return r.Arithmetic
 }
 
 // Types is a set of element types.
@@ -422,9 +434,23 @@ func (p *Sized) deviceSuper(s *SizedStage, superM, superN, bytes int) *SizedStag
 	v.Up = batch * depth * (int64(m.M)*sizeA*across + int64(m.N)*sizeB*down)
 	v.Down = batch * int64(m.M) * int64(m.N) * size
 	v.Read = v.Up
-	v.operations = 2 * float64(batch) * float64(m.M) * float64(m.N) * float64(depth)
+	v.operations = v.multiplications()
 	p.rate(&v)
 	return &v
+}
+
+// arithmetic is the type that most of a stage's operations are of: that of a product's
+// operands; of others float64 or float32, which 16-bit elements are computed in.
+func (s *Stage) arithmetic() dtype.Type {
+	if s.Kind == MatMulStage {
+		return s.operand(0)
+	}
+	for _, in := range s.Programs[0].Code {
+		if in.Type == dtype.Float64 {
+			return dtype.Float64
+		}
+	}
+	return dtype.Float32
 }
 
 // rate predicts the time that the device takes for a stage, and by what.
@@ -438,7 +464,7 @@ func (p *Sized) rate(s *SizedStage) {
 		{"the link", float64(s.Up), r.Upload},
 		{"the link", float64(s.Down), r.Download},
 		{"its memory", float64(s.Up + s.Down), r.Memory},
-		{"its arithmetic", s.operations, r.Arithmetic},
+		{"its arithmetic", s.operations, r.arithmetic(s.arithmetic())},
 	} {
 		if part.rate > 0 && part.count/part.rate > s.Seconds {
 			s.Seconds, s.Limit = part.count/part.rate, part.limit

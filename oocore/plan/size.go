@@ -128,6 +128,7 @@ func (p *Sized) size(overhead int64) error {
 			continue
 		}
 		p.offload(s, room)
+		host := s
 		s = s.OnDevice()
 		now := base
 		add(&now, s.Predicted, 1)
@@ -136,6 +137,9 @@ func (p *Sized) size(overhead int64) error {
 		}
 		p.DevicePeak = max(p.DevicePeak, s.DevicePeak)
 		p.traffic(s)
+		if host.Device != nil {
+			p.compare(host)
+		}
 	}
 	if short != nil {
 		return short

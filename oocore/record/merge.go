@@ -100,6 +100,11 @@ func Merge(dir string, h Header, paths []string, status Status, failure error) (
 			s.Done, s.Read, s.Written = s.Done+done, s.Read+read, s.Written+written
 			w.Sample(*s)
 		}
+		for e := range r.Events() {
+			e.At += after
+			e.Stage = uint16(stage[i][e.Stage])
+			w.Event(*e)
+		}
 		done, read, written = done+last.Done, read+last.Read, written+last.Written
 	}
 	err = w.End(end)
