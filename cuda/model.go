@@ -92,6 +92,23 @@ func (m *model) Usage() exec.Usage {
 	return exec.Usage{Used: used, Peak: peak, Free: m.size - used}
 }
 
+// Keep takes memory that outlives a stage.
+func (m *model) Keep(bytes int64) (exec.Resident, error) {
+	b, err := m.alloc(bytes)
+	if err != nil {
+		return nil, err
+	}
+	return resident{b}, nil
+}
+
+// resident is memory that outlives a stage.
+type resident struct{ *arena.Buffer }
+
+func (r resident) Free() error {
+	r.Buffer.Free()
+	return nil
+}
+
 // alloc takes a buffer of the device.
 func (m *model) alloc(n int64) (*arena.Buffer, error) {
 	err := m.fails("allocate")

@@ -60,8 +60,9 @@ type slot struct {
 type set struct {
 	in   [][]byte
 	out  []byte
-	read event // its elements are not needed any more
-	free event // nor is its result
+	kept [2][]byte // memory that is kept, in which a panel is instead
+	read event     // its elements are not needed any more
+	free event     // nor is its result
 }
 
 // take allocates what is declared; nil for none.
@@ -251,15 +252,31 @@ func (w *work) element(operand int) dtype.Type {
 // Load copies a strip to the panel of the next product.
 func (w *work) Load(operand, first, n int, src []byte) exec.Job {
 	t := w.panels[w.next%len(w.panels)]
-	return w.start(step{on: w.upload, name: "upload", after: []event{t.read}, do: func() int { return copy(t.in[operand][first*n:], src) }})
+	dst := t.at(operand)
+	return w.start(step{on: w.upload, name: "upload", after: []event{t.read}, do: func() int { return copy(dst[first*n:], src) }})
+}
+
+// Place lets a panel of the next product be in memory that is kept.
+func (w *work) Place(operand int, at exec.Resident) {
+	w.panels[w.next%len(w.panels)].kept[operand] = at.(resident).Data
+}
+
+// at is where a panel of an operand is.
+func (t *set) at(operand int) []byte {
+	if t.kept[operand] != nil {
+		return t.kept[operand]
+	}
+	return t.in[operand]
 }
 
 // Multiply multiplies the panels that are loaded, tile by tile in the order of the CPU.
 func (w *work) Multiply(p exec.Panel) exec.Job {
 	t := w.panels[w.next%len(w.panels)]
 	w.next++
+	a, b := t.at(0), t.at(1)
+	t.kept = [2][]byte{}
 	compute := step{on: w.compute, name: "compute", do: func() int {
-		w.multiply(t, p)
+		w.multiply(a, b, p)
 		return 0
 	}}
 	if p.First {
@@ -270,7 +287,7 @@ func (w *work) Multiply(p exec.Panel) exec.Job {
 	return j
 }
 
-func (w *work) multiply(t *set, p exec.Panel) {
+func (w *work) multiply(a, b []byte, p exec.Panel) {
 	m := w.stage.Super
 	size := m.Type.Size()
 	if p.First {
@@ -286,8 +303,8 @@ func (w *work) multiply(t *set, p exec.Panel) {
 	}
 	for row := 0; row < p.Rows; row += m.TileM {
 		for col := 0; col < p.Cols; col += m.TileN {
-			gemm(in, min(m.TileM, p.Rows-row), min(m.TileN, p.Cols-col), p.K, t.in[0][row*p.K*in.Size():], p.K,
-				t.in[1][col*w.element(1).Size():], p.Cols, w.sum[(row*p.Cols+col)*size:], p.Cols, w.packed)
+			gemm(in, min(m.TileM, p.Rows-row), min(m.TileN, p.Cols-col), p.K, a[row*p.K*in.Size():], p.K,
+				b[col*w.element(1).Size():], p.Cols, w.sum[(row*p.Cols+col)*size:], p.Cols, w.packed)
 		}
 	}
 }

@@ -52,20 +52,29 @@ func (r *deviceRunner) open(ctx context.Context) (err error) {
 		if !errors.Is(err, ErrDeviceMemory) {
 			return err
 		}
-		r.outOfMemory()
+		if err := r.outOfMemory(); err != nil {
+			return err
+		}
 	}
 	r.runner, err = r.executor.slots.Stage(ctx, r.index)
 	return err
 }
 
 // outOfMemory chooses the next way to do the stage, and records it. The first is to try
-// again, since others may have left.
-func (r *deviceRunner) outOfMemory() {
+// give up what is kept, the second to try again, since others may have left.
+func (r *deviceRunner) outOfMemory() error {
 	run := r.executor.run
 	run.counts.oom.Add(1)
 	free := run.env.Device.Usage().Free
 	e := record.Event{At: time.Since(run.start), Stage: uint16(r.index), Action: record.Retried, Free: free}
-	switch {
+	switch kept := run.env.Kept.Total(); {
+	case kept > 0:
+		if err := run.env.Kept.giveUp(); err != nil {
+			return err
+		}
+		without := *r.stage
+		without.Buffers.Device.Kept = [2]plan.KeptOperand{}
+		r.stage, e.Action, e.Bytes = &without, record.GaveUpKept, kept
 	case r.retries == 0:
 		r.retries = 1
 	default:
@@ -76,10 +85,11 @@ func (r *deviceRunner) outOfMemory() {
 			e.Action = record.Halved
 		}
 	}
-	if r.stage != nil {
+	if r.stage != nil && e.Action != record.GaveUpKept {
 		e.Bytes = r.stage.DevicePeak
 	}
 	run.env.Record.Event(e)
+	return nil
 }
 
 // Run runs tasks. Those that are done when the device has no room any more stay done.
@@ -99,7 +109,9 @@ func (r *deviceRunner) Run(ctx context.Context, tasks Tasks, done func(index int
 		if err := r.Close(); err != nil {
 			return err
 		}
-		r.outOfMemory()
+		if err := r.outOfMemory(); err != nil {
+			return err
+		}
 		var rest Tasks
 		for index := range tasks.All() {
 			if !finished.Has(int64(index)) {
@@ -118,6 +130,8 @@ func (r *deviceRunner) Close() error {
 	if r.runner == nil {
 		return nil
 	}
+	run := r.executor.run
+	run.devicePeak = max(run.devicePeak, run.env.Device.Usage().Used)
 	err := r.runner.Close()
 	r.runner = nil
 	return err

@@ -63,7 +63,7 @@ func (s *sampler) sample() {
 	c := &s.run.counts
 	device := s.run.env.Device.Usage()
 	row := record.Sample{At: time.Since(s.run.start), Arena: s.run.arena.Now(), Cached: -1,
-		Device: device.Used, Context: device.Context, Others: device.Others,
+		Device: device.Used, Kept: s.run.env.Kept.Total(), Context: device.Context, Others: device.Others,
 		Done: c.tasks.Load(), Read: c.read.Load(), Written: c.written.Load()}
 	if m, err := machine.Process(); err == nil {
 		row.Anonymous, row.Mapped, row.Cached = m.Anonymous, m.Mapped, m.Cached

@@ -92,7 +92,13 @@ func (p *Sized) offload(s *SizedStage, room int64) {
 		return // there is nothing to compute
 	}
 	if s.Lacks = p.Device.lacks(s.Stage); s.Lacks == "" {
-		if s.Device = p.deviceStage(s, room, p.Device.Memory); s.Device != nil {
+		if p.kept != nil { // shapes stay as they are while what is kept grows
+			s.Device = p.deviceStage(s, room, p.Device.Memory/workShare)
+		}
+		if s.Device == nil {
+			s.Device = p.deviceStage(s, room, p.Device.Memory)
+		}
+		if s.Device != nil {
 			return
 		}
 		s.Lacks = "has too little memory for one block"
@@ -147,7 +153,11 @@ func (d *DeviceSpec) lacks(s *Stage) string {
 func (p *Sized) deviceStage(s *SizedStage, room, memory int64) *SizedStage {
 	fits := func(v *SizedStage) bool { return v.DevicePeak <= memory && p.takes(v) <= room }
 	if s.Kind == MatMulStage {
-		return p.deviceMatMul(s, fits)
+		v := p.deviceMatMul(s, fits)
+		if v != nil {
+			p.keep(v, room)
+		}
+		return v
 	}
 	most := max(min(2*p.Workers+2, s.Tasks()), 1)
 	for _, whole := range p.modes(s) {
