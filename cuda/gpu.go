@@ -97,7 +97,7 @@ func (g *GPU) begin() error {
 	}
 	g.context = c
 	if g.ptx {
-		g.spec = plan.DeviceSpec{Name: g.name, Memory: free - free/reserve, Computes: ptx.Capabilities(), Rates: ratesOf(total), Scratch: flagsBytes + foldScratch}
+		g.spec = plan.DeviceSpec{Name: g.name, Memory: free - free/reserve, Computes: ptx.Capabilities(), Rates: sized(p.Name, total).Rates(), Scratch: flagsBytes + foldScratch}
 	}
 	return nil
 }
@@ -130,6 +130,9 @@ func (g *GPU) Spec() plan.DeviceSpec {
 	}
 	return g.spec
 }
+
+// Keep takes memory that outlives a stage.
+func (g *GPU) Keep(bytes int64) (exec.Resident, error) { return g.Alloc(bytes) }
 
 // Pin locks the pages of host memory for copies.
 func (g *GPU) Pin(b []byte) (func() error, error) {

@@ -70,8 +70,17 @@ type set struct {
 
 // panels are those of a step of a product.
 type panels struct {
-	at       [2]driver.Address
+	own      [2]driver.Address
+	kept     [2]driver.Address // memory that outlives the stage, in which a panel is instead
 	computed driver.Event
+}
+
+// at is where a panel of an operand is.
+func (p *panels) at(operand int) driver.Address {
+	if p.kept[operand] != 0 {
+		return p.kept[operand]
+	}
+	return p.own[operand]
 }
 
 // Open takes the memory of a stage: for each slot its tiles in flight and its partials,
@@ -396,7 +405,7 @@ func (w *work) openProduct() (err error) {
 			return err
 		}
 		for i := range both {
-			if p.at[i], err = w.take(both[i]); err != nil {
+			if p.own[i], err = w.take(both[i]); err != nil {
 				return err
 			}
 		}
@@ -413,18 +422,26 @@ func (w *work) openProduct() (err error) {
 // Load copies a strip to the panel of the next product.
 func (w *work) Load(operand, first, n int, src []byte) exec.Job {
 	t := w.panels[w.next%len(w.panels)]
+	to := t.at(operand) + driver.Address(first*n)
 	return w.start(step{on: w.upload, after: []driver.Event{t.computed}, moved: len(src), do: func(s driver.Stream) error {
 		if len(src) == 0 {
 			return nil
 		}
-		return s.Upload(t.at[operand]+driver.Address(first*n), src)
+		return s.Upload(to, src)
 	}})
+}
+
+// Place lets a panel of the next product be in memory that is kept.
+func (w *work) Place(operand int, at exec.Resident) {
+	w.panels[w.next%len(w.panels)].kept[operand] = at.(*Buffer).taken.at
 }
 
 // Multiply multiplies the panels that are loaded.
 func (w *work) Multiply(p exec.Panel) exec.Job {
 	t := w.panels[w.next%len(w.panels)]
 	w.next++
+	a, b := t.at(0), t.at(1)
+	t.kept = [2]driver.Address{}
 	compute := step{on: w.compute, done: t.computed, do: func(s driver.Stream) error {
 		if bytes := int64(p.Rows) * int64(p.Cols) * int64(w.stage.Super.Type.Size()); p.First && bytes > 0 {
 			if err := s.Clear(w.sum, bytes); err != nil {
@@ -434,7 +451,7 @@ func (w *work) Multiply(p exec.Panel) exec.Job {
 		if p.K == 0 {
 			return nil
 		}
-		return w.product.launch(s, [][]int{{p.Rows, p.Cols}}, uint64(w.sum), uint64(t.at[0]), uint64(t.at[1]), uint64(p.Rows), uint64(p.Cols), uint64(p.K))
+		return w.product.launch(s, [][]int{{p.Rows, p.Cols}}, uint64(w.sum), uint64(a), uint64(b), uint64(p.Rows), uint64(p.Cols), uint64(p.K))
 	}}
 	if p.First {
 		compute.after = []driver.Event{w.fetched}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/gonbext/gonbext/oocore/exec/checkpoint"
 	"github.com/gonbext/gonbext/oocore/plan"
@@ -51,23 +52,44 @@ func (r *deviceRunner) open(ctx context.Context) (err error) {
 		if !errors.Is(err, ErrDeviceMemory) {
 			return err
 		}
-		r.outOfMemory()
+		if err := r.outOfMemory(); err != nil {
+			return err
+		}
 	}
 	r.runner, err = r.executor.slots.Stage(ctx, r.index)
 	return err
 }
 
-// outOfMemory chooses the next way to do the stage. The first is to try again, since
-// others may have left.
-func (r *deviceRunner) outOfMemory() {
+// outOfMemory chooses the next way to do the stage, and records it. The first is to try
+// give up what is kept, the second to try again, since others may have left.
+func (r *deviceRunner) outOfMemory() error {
 	run := r.executor.run
 	run.counts.oom.Add(1)
-	if r.retries == 0 {
+	free := run.env.Device.Usage().Free
+	e := record.Event{At: time.Since(run.start), Stage: uint16(r.index), Action: record.Retried, Free: free}
+	switch kept := run.env.Kept.Total(); {
+	case kept > 0:
+		if err := run.env.Kept.giveUp(); err != nil {
+			return err
+		}
+		without := *r.stage
+		without.Buffers.Device.Kept = [2]plan.KeptOperand{}
+		r.stage, e.Action, e.Bytes = &without, record.GaveUpKept, kept
+	case r.retries == 0:
 		r.retries = 1
-		return
+	default:
+		r.stage = run.plan.Halve(r.stage)
+		r.splits++
+		e.Action = record.LeftToCPU
+		if r.stage != nil {
+			e.Action = record.Halved
+		}
 	}
-	r.stage = run.plan.Halve(r.stage)
-	r.splits++
+	if r.stage != nil && e.Action != record.GaveUpKept {
+		e.Bytes = r.stage.DevicePeak
+	}
+	run.env.Record.Event(e)
+	return nil
 }
 
 // Run runs tasks. Those that are done when the device has no room any more stay done.
@@ -89,8 +111,8 @@ func (r *deviceRunner) Run(ctx context.Context, tasks Tasks, done func(index int
 		}
 		if errors.Is(err, ErrLeftToCPU) {
 			r.stage = nil
-		} else {
-			r.outOfMemory()
+		} else if err := r.outOfMemory(); err != nil {
+			return err
 		}
 		var rest Tasks
 		for index := range tasks.All() {
@@ -110,6 +132,8 @@ func (r *deviceRunner) Close() error {
 	if r.runner == nil {
 		return nil
 	}
+	run := r.executor.run
+	run.devicePeak = max(run.devicePeak, run.env.Device.Usage().Used)
 	err := r.runner.Close()
 	r.runner = nil
 	return err
@@ -174,7 +198,9 @@ func (o *onDevice) pinned(s *slot, declared ...plan.Buffer) ([][]byte, error) {
 // wait waits for a job, and adds what it took to the row of a slot.
 func (o *onDevice) wait(ctx context.Context, s *slot, j Job) error {
 	times, err := j.Wait(ctx)
+	s.row.Upload += times.Upload
 	s.row.Computing += times.Compute
+	s.row.Download += times.Download
 	s.row.Moved += times.Moved
 	if err != nil && !cancelled(ctx, err) {
 		return fmt.Errorf("%s: %w", o.run.plan.Device.Name, err)

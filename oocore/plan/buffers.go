@@ -93,6 +93,7 @@ type DeviceBuffers struct {
 	// Of a matmul stage: the accumulators, and panels in flight.
 	Sums   Buffer
 	Panels [][2]Buffer
+	Kept   [2]KeptOperand // whose panels are taken as they come, and stay
 }
 
 // StagingSet declares the host's side of a tile in flight on a device.

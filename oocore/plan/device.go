@@ -35,6 +35,18 @@ type Rates struct {
 	Upload, Download float64 // bytes, while the other goes on
 	Memory           float64 // bytes
 	Arithmetic       float64 // operations of float32
+	Float64, Float16 float64 // operations of these types; of those that are not known, as of float32
+}
+
+// arithmetic is the rate of operations of a type.
+func (r *Rates) arithmetic(t dtype.Type) float64 {
+	switch {
+	case t == dtype.Float64 && r.Float64 > 0:
+		return r.Float64
+	case (t == dtype.Float16 || t == dtype.BFloat16) && r.Float16 > 0:
+		return r.Float16
+	}
+	return r.Arithmetic
 }
 
 // Types is a set of element types.
@@ -81,7 +93,13 @@ func (p *Sized) offload(s *SizedStage, room int64) {
 		return // there is nothing to compute
 	}
 	if s.Lacks = p.Device.lacks(s.Stage); s.Lacks == "" {
-		if s.Device = p.deviceStage(s, room, p.Device.Memory); s.Device != nil {
+		if p.kept != nil { // shapes stay as they are while what is kept grows
+			s.Device = p.deviceStage(s, room, p.Device.Memory/workShare)
+		}
+		if s.Device == nil {
+			s.Device = p.deviceStage(s, room, p.Device.Memory)
+		}
+		if s.Device != nil {
 			return
 		}
 		s.Lacks = "has too little memory for one block"
@@ -136,7 +154,11 @@ func (d *DeviceSpec) lacks(s *Stage) string {
 func (p *Sized) deviceStage(s *SizedStage, room, memory int64) *SizedStage {
 	fits := func(v *SizedStage) bool { return v.DevicePeak <= memory && p.takes(v) <= room }
 	if s.Kind == MatMulStage {
-		return p.deviceMatMul(s, fits)
+		v := p.deviceMatMul(s, fits)
+		if v != nil {
+			p.keep(v, room)
+		}
+		return v
 	}
 	most := max(min(2*p.Workers+2, s.Tasks()), 1)
 	for _, whole := range p.modes(s) {
@@ -435,9 +457,23 @@ func (p *Sized) deviceSuper(s *SizedStage, superM, superN, bytes int) *SizedStag
 	v.Up = batch * depth * (int64(m.M)*sizeA*across + int64(m.N)*sizeB*down)
 	v.Down = batch * int64(m.M) * int64(m.N) * size
 	v.Read = v.Up
-	v.operations = 2 * float64(batch) * float64(m.M) * float64(m.N) * float64(depth)
+	v.operations = v.multiplications()
 	p.rate(&v)
 	return &v
+}
+
+// arithmetic is the type that most of a stage's operations are of: that of a product's
+// operands; of others float64 or float32, which 16-bit elements are computed in.
+func (s *Stage) arithmetic() dtype.Type {
+	if s.Kind == MatMulStage {
+		return s.operand(0)
+	}
+	for _, in := range s.Programs[0].Code {
+		if in.Type == dtype.Float64 {
+			return dtype.Float64
+		}
+	}
+	return dtype.Float32
 }
 
 // rate predicts the time that the device takes for a stage, and by what.
@@ -451,7 +487,7 @@ func (p *Sized) rate(s *SizedStage) {
 		{"the link", float64(s.Up), r.Upload},
 		{"the link", float64(s.Down), r.Download},
 		{"its memory", float64(s.Up + s.Down), r.Memory},
-		{"its arithmetic", s.operations, r.Arithmetic},
+		{"its arithmetic", s.operations, r.arithmetic(s.arithmetic())},
 	} {
 		if part.rate > 0 && part.count/part.rate > s.Seconds {
 			s.Seconds, s.Limit = part.count/part.rate, part.limit
