@@ -81,6 +81,10 @@ type Times struct {
 	Moved                     int64
 }
 
+// ErrLeftToCPU is returned for a tile of operands that the device does not compute. The
+// stage goes on on the CPU.
+var ErrLeftToCPU = errors.New("the CPU computes these operands")
+
 // ErrDeviceMemory is returned where a device has no room.
 var ErrDeviceMemory = errors.New("out of device memory")
 

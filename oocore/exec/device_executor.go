@@ -103,13 +103,15 @@ func (r *deviceRunner) Run(ctx context.Context, tasks Tasks, done func(index int
 			mu.Unlock()
 			done(index)
 		})
-		if !errors.Is(err, ErrDeviceMemory) {
+		if !errors.Is(err, ErrDeviceMemory) && !errors.Is(err, ErrLeftToCPU) {
 			return err
 		}
 		if err := r.Close(); err != nil {
 			return err
 		}
-		if err := r.outOfMemory(); err != nil {
+		if errors.Is(err, ErrLeftToCPU) {
+			r.stage = nil
+		} else if err := r.outOfMemory(); err != nil {
 			return err
 		}
 		var rest Tasks

@@ -20,6 +20,7 @@ type DeviceSpec struct {
 	OnHost   bool  // it is the host's memory: a modelled device's counts in the budget
 	Computes Capabilities
 	Rates    Rates
+	Scratch  int64 // bytes that kernels of a map or a reduce stage need beside
 }
 
 // Capabilities are what a device has kernels for.
@@ -271,7 +272,14 @@ func (p *Sized) predictDevice(s *SizedStage) {
 	p.beginBuffers(s)
 	s.Buffers.Slot = s.Buffers.slot.deviceSlot(s)
 	s.predict()
-	s.Buffers.Device.Registers = Buffer{class: record.Device, bytes: prog.RegisterBytes(false)}
+	d := &s.Buffers.Device
+	d.Scratch = Buffer{class: record.Device, bytes: p.Device.Scratch}
+	if p.Device.OnHost { // it computes as the CPU does
+		d.Scratch.bytes = prog.RegisterBytes(false)
+	}
+	for _, v := range s.FoldedValues() {
+		d.Values = append(d.Values, Buffer{class: record.Device, bytes: int64(grid.Size(s.Tile)) * int64(prog.Type(v).Size())})
+	}
 	var sets, partials int64 // of a slot
 	for _, set := range s.Buffers.Slot.Sets {
 		sets += set.Out.reserved()
@@ -282,7 +290,10 @@ func (p *Sized) predictDevice(s *SizedStage) {
 	for _, b := range s.Buffers.Slot.States {
 		partials += b.reserved()
 	}
-	s.DevicePeak = int64(s.Slots)*(sets+partials) + s.Buffers.Device.Registers.reserved()
+	s.DevicePeak = int64(s.Slots)*(sets+partials) + d.Scratch.reserved()
+	for _, b := range d.Values {
+		s.DevicePeak += b.reserved()
+	}
 	s.Up, s.Down, s.operations = 0, int64(s.Tasks())*partials, float64(len(prog.Code)+len(s.Folds))*float64(grid.Size(s.Grid.Shape))
 	for i := range prog.Loads {
 		s.Up += prog.Loads[i].moved(prog.Domain, s.Tile)
@@ -344,14 +355,16 @@ func (t *tally) deviceProduct(s *SizedStage) (d Product) {
 }
 
 // productOnDevice declares what the device takes of a product.
-func (t *tally) productOnDevice(s *SizedStage) (d DeviceBuffers) {
+func (t *tally) productOnDevice(s *SizedStage, onHost bool) (d DeviceBuffers) {
 	m := s.Super
 	rows, cols, k := m.lengths()
 	elements := func(rows, cols int, of dtype.Type) Buffer {
 		return t.buffer(record.Device, int64(rows)*int64(cols)*int64(of.Size()))
 	}
 	d.Sums = elements(rows, cols, m.Type)
-	d.Pack = t.buffer(record.Device, kernel.GemmWork(s.operand(0), min(m.TileM, m.M), min(m.TileN, m.N), k))
+	if onHost { // it multiplies as the CPU does
+		d.Scratch = t.buffer(record.Device, kernel.GemmWork(s.operand(0), min(m.TileM, m.M), min(m.TileN, m.N), k))
+	}
 	for range m.Depth {
 		d.Panels = append(d.Panels, [2]Buffer{elements(rows, k, s.operand(0)), elements(k, cols, s.operand(1))})
 	}
@@ -361,7 +374,7 @@ func (t *tally) productOnDevice(s *SizedStage) (d DeviceBuffers) {
 // moved is the bytes that all tiles of the domain need of a load. What is broadcast along
 // an axis moves again for every tile of it.
 func (l *Load) moved(domain, tile []int) int64 {
-	if !l.reads() {
+	if !l.Reads() {
 		return 0
 	}
 	n := int64(l.Type.Size())
@@ -463,7 +476,7 @@ func (p *Sized) deviceSuper(s *SizedStage, superM, superN, bytes int) *SizedStag
 	v.Buffers.Product = v.Buffers.stage.deviceProduct(&v)
 	v.predict()
 	device := tally{plan: p.Plan}
-	v.Buffers.Device = device.productOnDevice(&v)
+	v.Buffers.Device = device.productOnDevice(&v, p.Device.OnHost)
 	v.DevicePeak = device.sum[record.Device]
 	sizeA, sizeB, size := int64(s.operand(0).Size()), int64(s.operand(1).Size()), int64(m.Type.Size())
 	v.Slots, v.Depth = m.Depth, 1
@@ -507,4 +520,19 @@ func (p *Sized) rate(s *SizedStage) {
 			s.Seconds, s.Limit = part.count/part.rate, part.limit
 		}
 	}
+}
+
+// FoldedValues are the values of the stage's program that a device writes to its memory
+// only to fold them: neither what a map writes nor elements that are there already.
+func (s *Stage) FoldedValues() (all []int) {
+	prog := &s.Programs[0]
+	for i := range s.Folds {
+		v := prog.Out[s.Folded(i)]
+		uploaded := v < len(prog.Loads) && prog.Loads[v].Dense()
+		written := s.Kind == MapStage && v == prog.Out[0]
+		if !uploaded && !written && !slices.Contains(all, v) {
+			all = append(all, v)
+		}
+	}
+	return all
 }
