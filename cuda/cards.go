@@ -119,8 +119,32 @@ func sized(name string, memory int64) Card {
 		i = len(all) - 1
 	}
 	c := all[i]
-	c.Name, c.Total, c.Source = name, memory+contextBytes, "the rates of "+c.Name+", "+c.Source
+	c.Name, c.Total, c.Source = name, memory+contextBytes, "rates of "+c.Name+", "+c.Source
 	return c
+}
+
+// reported is the card that a driver names, such as "NVIDIA A100-SXM4-80GB"; of a card that
+// the table does not have, one of about as much memory.
+func reported(name string, total int64) Card {
+	var best Card
+	most := 0
+	for _, c := range Cards() {
+		family, _, _ := strings.Cut(c.Name, "-")
+		score := 0
+		for _, part := range []string{c.Name, family} {
+			if strings.Contains(plainName(name), plainName(part)) {
+				score = max(score, len(part))
+			}
+		}
+		nearer := max(c.Total-total, total-c.Total) <= max(best.Total-total, total-best.Total)
+		if score > most || score == most && score > 0 && nearer {
+			best, most = c, score
+		}
+	}
+	if most == 0 {
+		return sized(name, total)
+	}
+	return best
 }
 
 // Usable is the memory that a run may take of the card while nobody else does.

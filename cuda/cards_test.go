@@ -35,6 +35,21 @@ func TestCardIsFoundByNameInAnySpelling(t *testing.T) {
 	}
 }
 
+func TestCardIsFoundByWhatDriverReports(t *testing.T) {
+	for name, want := range map[string]struct {
+		mebibytes int64
+		card      string
+	}{
+		"Tesla T4": {15095, "T4"}, "NVIDIA A10": {22731, "A10"}, "NVIDIA A100-SXM4-80GB": {81038, "A100-80GB"}, "NVIDIA A100-PCIE-40GB": {40326, "A100-40GB"},
+		"NVIDIA L40S": {45589, "L40S"}, "NVIDIA L4": {22563, "L4"}, "NVIDIA H100 PCIe": {81079, "H100-PCIe"}, "NVIDIA H100 80GB HBM3": {81079, "H100-SXM"},
+		"NVIDIA H200": {143156, "H200"}, "NVIDIA GeForce RTX 4090": {24217, "RTX4090"}, "Tesla V100-SXM2-16GB": {16152, "V100"}, "Quadro of 24 GB": {24217, "Quadro of 24 GB"},
+	} {
+		if c := reported(name, want.mebibytes<<20); c.Name != want.card || c.Rates().Upload == 0 {
+			t.Errorf("%q is %+v, want %s", name, c, want.card)
+		}
+	}
+}
+
 // A size is a card of just that memory, with the rates of one that has about as much.
 func TestCardOfSizeHasRatesOfCardOfThatMemory(t *testing.T) {
 	for size, like := range map[string]string{"64MiB": "RTX3050", "8GiB": "RTX3050", "12GiB": "RTX3060", "24GiB": "A10", "80GiB": "H100-PCIe", "1TiB": "H200"} {

@@ -1,6 +1,7 @@
 package cuda
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -16,7 +17,7 @@ type Description struct {
 	Driver           string
 	Total, Free      int64
 	Context          int64   // taken by the driver for this process
-	Others           int64   // taken by other processes
+	Others           int64   // taken by other processes, and by an unknown context
 	Largest          int64   // the largest block to be had
 	Upload, Download float64 // bytes a second
 	Link             string  // how the rates are known
@@ -34,10 +35,18 @@ func Describe(name string) (d Description, err error) {
 		return c.describe(name), nil
 	}
 	list, err := Devices()
-	for _, info := range list {
-		if info.Device == name {
-			return info.describe(), nil
+	for i, info := range list {
+		if info.Device != name {
+			continue
 		}
+		// A value of its own, whose context does not outlive the question.
+		g := &GPU{name: name, ordinal: i, ptx: true, find: nvidia}
+		if err := g.Err(); err != nil {
+			return d, err
+		}
+		d, err := g.describe()
+		d.Name, d.Driver = info.Name, "for CUDA "+info.Driver
+		return d, errors.Join(err, g.context.Close())
 	}
 	if err != nil {
 		return d, err
@@ -45,10 +54,66 @@ func Describe(name string) (d Description, err error) {
 	return d, fmt.Errorf("there is no %s: %s", name, instead)
 }
 
+// describe measures a device.
+func (g *GPU) describe() (Description, error) {
+	m, err := g.Memory()
+	if err != nil {
+		return Description{}, err
+	}
+	d := Description{Device: g.name, Total: m.Total, Free: m.Free, Context: -1, Others: m.Others, Largest: m.Largest, Products: "gonbext's own kernels"}
+	return d, d.measureLink(g, int(min(m.Largest/2, 32<<20)))
+}
+
+// measureLink times a copy of so many bytes each way, from locked memory where it can be
+// had. Without room for them it measures nothing.
+func (d *Description) measureLink(g *GPU, bytes int) (err error) {
+	if bytes < 1<<20 {
+		return nil
+	}
+	host, what := []byte(nil), "locked"
+	if pinned, failed := g.Pinned(bytes); failed == nil {
+		defer func() { err = errors.Join(err, pinned.Free()) }()
+		host = pinned.Data
+	} else {
+		host, what = make([]byte, bytes), "pageable"
+	}
+	b, err := g.Alloc(int64(bytes))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.Free()) }()
+	s, err := g.Stream()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	for _, way := range []struct {
+		rate *float64
+		copy func() (*Copy, error)
+	}{
+		{&d.Upload, func() (*Copy, error) { return s.Upload(b, host) }},
+		{&d.Download, func() (*Copy, error) { return s.Download(host, b) }},
+	} {
+		for range 2 { // the first wakes the card
+			c, err := way.copy()
+			if err != nil {
+				return err
+			}
+			took, err := c.Wait()
+			if err != nil {
+				return err
+			}
+			*way.rate = float64(bytes) / max(took.Seconds(), 1e-9)
+		}
+	}
+	d.Link = fmt.Sprintf("measured by %s of %s memory", units.Bytes(int64(bytes)), what)
+	return nil
+}
+
 // describe is the model of a card, whose memory nobody else takes.
 func (c Card) describe(device string) Description {
 	d := Description{Device: device, Name: "a model of " + c.Name, Driver: "none: Go computes in the host's memory", Total: c.Usable(), Free: c.Usable(), Largest: c.Usable(),
-		Upload: c.Rates().Upload, Download: c.Rates().Download, Link: c.Source, Products: "gonbext's own kernels"}
+		Upload: c.Rates().Upload, Download: c.Rates().Download, Link: "by the "+c.Source, Products: "gonbext's own kernels"}
 	if c.Name == device || "model:"+c.Name != device {
 		d.Name = "a model of a GPU with " + units.Bytes(c.Usable())
 	}
@@ -56,10 +121,6 @@ func (c Card) describe(device string) Description {
 		d.Products = version
 	}
 	return d
-}
-
-func (i Info) describe() Description {
-	return Description{Device: i.Device, Name: i.Name, Driver: "for CUDA " + i.Driver, Total: i.Total, Free: i.Free, Context: -1, Others: i.Total - i.Free, Largest: -1}
 }
 
 // small is a tensor that never fills a GPU, and that may find no room on one.
@@ -85,7 +146,9 @@ func (d Description) String() string {
 	line("others", "%s", size(d.Others))
 	line("largest block", "%s", size(d.Largest))
 	if d.Upload > 0 {
-		line("link", "%s/s up, %s/s down, by %s", units.Traffic(int64(d.Upload)), units.Traffic(int64(d.Download)), d.Link)
+		line("link", "%s/s up, %s/s down, %s", units.Traffic(int64(d.Upload)), units.Traffic(int64(d.Download)), d.Link)
+	} else {
+		line("link", "not measured: there is no room for the copies")
 	}
 	if d.Products != "" {
 		line("products", "%s", d.Products)
@@ -96,15 +159,11 @@ func (d Description) String() string {
 
 // why says with the device's figures why a small tensor can fail on it.
 func (d Description) why() string {
-	room, what := d.Largest, "the largest block that is free"
-	if room < 0 {
-		room, what = d.Free, "what is free"
-	}
 	verdict := "so it fits"
-	if room < small {
+	if d.Largest < small {
 		verdict = "so it fails"
 	}
-	return fmt.Sprintf("A [384, 192] float32 tensor takes only 288 KiB (%s), and still fails where %s is smaller than that, however small it is beside the card: "+
+	return fmt.Sprintf("A [384, 192] float32 tensor takes only 288 KiB (%s), and still fails where the largest block that is free is smaller than that, however small it is beside the card: "+
 		"of %s, the context, other processes and a library's pool of freed blocks may have taken all but crumbs; here it is %s, %s.",
-		units.Exact(small), what, units.Bytes(d.Total), units.Bytes(room), verdict)
+		units.Exact(small), units.Bytes(d.Total), units.Bytes(d.Largest), verdict)
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/gonbext/gonbext/oocore/blockwise"
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
@@ -86,10 +87,36 @@ func (s *SizedStage) OnDevice() *SizedStage {
 	return s
 }
 
+// moves reports a program that only reads, also through operations that only move elements.
+func (p *Program) moves() bool {
+	if len(p.Code) > 0 {
+		return false
+	}
+	for i := range p.Loads {
+		if l := &p.Loads[i]; l.Kind == LoadBlocks && !l.Moves() {
+			return false
+		}
+	}
+	return true
+}
+
+// Moves reports an operation that only moves elements, with inputs that are read.
+func (l *Load) Moves() bool {
+	if _, ok := l.Op.Op.(blockwise.Mover); !ok {
+		return false
+	}
+	for k := range l.Inputs {
+		if !l.Inputs[k].moves() {
+			return false
+		}
+	}
+	return true
+}
+
 // offload lets the device do a stage in the given room of the budget, or says why it does
 // not.
 func (p *Sized) offload(s *SizedStage, room int64) {
-	if p.Device.Memory == 0 || s.Tasks() == 0 || s.Kind == MapStage && len(s.Folds) == 0 && s.Programs[0].Plain() && !s.Programs[0].blocks() {
+	if p.Device.Memory == 0 || s.Tasks() == 0 || s.Kind == MapStage && len(s.Folds) == 0 && s.Programs[0].Plain() && s.Programs[0].moves() {
 		return // there is nothing to compute
 	}
 	if s.Lacks = p.Device.lacks(s.Stage); s.Lacks == "" {

@@ -38,6 +38,9 @@ func (o Gather) Chunks() []int { return nil }
 // Rounding is Exact: elements are moved or compared.
 func (Gather) Rounding() blockwise.Rounding { return blockwise.Exact }
 
+// OnlyMoves marks a blockwise.Mover.
+func (Gather) OnlyMoves() {}
+
 // of are the parts of a list of the result's axes that belong to the indices, and to
 // the input without the axis.
 func (o Gather) of(list []int) (indices, others []int) {
@@ -86,7 +89,7 @@ func (o Gather) Fill(ctx context.Context, t *blockwise.Task) error {
 	f.stride = grid.Size(t.Box.Shape[o.Axis+o.Dims:])
 	tile := slices.Delete(slices.Clone(o.Tile), o.Axis, o.Axis+1)
 	all := grid.Box{Start: others, Shape: shape}
-	for part := range all.Align(make([]int, len(others)), tile) {
+	for part := range all.Align(nil, tile) {
 		at := 0
 		for d := range part.Start {
 			at += (part.Start[d] - others[d]) * f.strides[d]
