@@ -73,6 +73,15 @@ func NewStagingDir(output string) (*StagingDir, error) {
 	if err != nil {
 		return nil, pathError("create", output, err)
 	}
+	if f, ok := formatOf(output).(nested); ok {
+		// A run that brought a group into being had its staging folder beside it, and may
+		// have ended before it removed that.
+		for _, group := range f.Groups(output) {
+			if target, err := followed(group); err == nil {
+				removeStale(besides(target))
+			}
+		}
+	}
 	return w, nil
 }
 
@@ -102,12 +111,22 @@ func sweep(parent string) {
 		if !e.IsDir() || !strings.HasPrefix(e.Name(), tempPrefix) {
 			return true
 		}
-		dir := filepath.Join(parent, e.Name())
-		if w, err := takeThere(dir, dir, "", true); err == nil {
-			_ = w.Remove()
-		}
+		removeStale(filepath.Join(parent, e.Name()))
 		return true
 	})
+}
+
+// removeStale removes a staging folder of this user that no process holds, also where
+// nothing is left of it but the folder.
+func removeStale(dir string) {
+	w, err := takeThere(dir, dir, "", true)
+	if err == nil {
+		_ = w.Remove()
+		return
+	}
+	if st, failed := disk.Lstat(dir); errors.Is(err, fs.ErrNotExist) && failed == nil && st.IsDir() && disk.Foreign(st) == "" {
+		_ = disk.Remove(dir) // which fails unless it is empty
+	}
 }
 
 // stagingPath is the folder that belongs to a place, and what it lies beside, with

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -207,7 +209,11 @@ func TestEveryFileOperationFails(t *testing.T) {
 						t.Fatalf("%s: the next run gave %v", c, err)
 					}
 				}
-				if wrong := differ(want, files(t, r.out)); wrong != "" {
+				now := files(t, r.out)
+				if err != nil && s.appends { // its folder is removed by the next append
+					maps.DeleteFunc(now, func(path, _ string) bool { return strings.Contains(path, "/.grown.zarr.gonbext") })
+				}
+				if wrong := differ(want, now); wrong != "" {
 					t.Fatalf("%s: %s (the run gave %v)", c, wrong, err)
 				}
 				if wrong := differ(temp, files(t, r.temp)); wrong != "" {
