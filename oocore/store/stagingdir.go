@@ -73,16 +73,37 @@ func NewStagingDir(output string) (*StagingDir, error) {
 	if err != nil {
 		return nil, pathError("create", output, err)
 	}
-	if f, ok := formatOf(output).(nested); ok {
-		// A run that brought a group into being had its staging folder beside it, and may
-		// have ended before it removed that.
-		for _, group := range f.Groups(output) {
-			if target, err := followed(group); err == nil {
-				removeStale(besides(target))
-			}
+	removeAbove(output)
+	return w, nil
+}
+
+// ExistingStagingDir is NewStagingDir for a folder that an earlier run left. It returns nil
+// where there is none, or another process holds it.
+func ExistingStagingDir(output string) (*StagingDir, error) {
+	dir, target, err := stagingPath(formatOf(output).Place(output))
+	if err != nil {
+		return nil, pathError("open", output, err)
+	}
+	removeAbove(output)
+	w, err := takeThere(dir, output, target, true)
+	if _, locked := errors.AsType[*LockedError](err); locked || errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return w, err
+}
+
+// removeAbove removes the staging folders of the groups that hold an output. A run that
+// brought a group into being had its folder there, and was ended before it removed it.
+func removeAbove(output string) {
+	f, ok := formatOf(output).(nested)
+	if !ok {
+		return
+	}
+	for _, group := range f.Groups(output) {
+		if target, err := followed(group); err == nil {
+			removeStale(besides(target))
 		}
 	}
-	return w, nil
 }
 
 // TempStagingDir makes a staging folder for a run that writes no file, where the system

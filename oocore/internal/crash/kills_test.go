@@ -97,7 +97,7 @@ func (k *killer) kill(s *save, n int) {
 			if wrong := k.whole(s, before, after); wrong != nil {
 				k.t.Fatalf("killed after %v: %v", at, wrong)
 			}
-			if ended {
+			if ended || s.appends && k.whole(s, after, after) == nil { // which the next would append to
 				break
 			}
 		}

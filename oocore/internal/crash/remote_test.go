@@ -95,12 +95,15 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	next.ServeHTTP(w, r)
 }
 
+// claim is the object by which a run keeps others out of the array.
+const claim = "o.zarr/.gonbext-run.json"
+
 // expire takes away the claim of a run that could not do so itself, as the time does.
 func expire(t *testing.T) {
 	t.Helper()
 	b, err := blob.At("s3://data")
 	check(t, err)
-	check(t, b.Delete(context.Background(), "o.zarr/.gonbext-run.json"))
+	check(t, b.Delete(context.Background(), claim))
 }
 
 // objects are what is in the bucket, by key.
@@ -208,7 +211,11 @@ func TestEveryRequestFails(t *testing.T) {
 					t.Fatalf("%s: %v (the run gave %v)", what, wrong, err)
 				}
 				if err == nil {
-					if wrong := differ(want, objects(t)); wrong != "" {
+					now := objects(t)
+					if c.mode == "403" { // a claim that cannot be taken away ends by itself
+						delete(now, claim)
+					}
+					if wrong := differ(want, now); wrong != "" {
 						t.Fatalf("%s: %s", what, wrong)
 					}
 				} else {
