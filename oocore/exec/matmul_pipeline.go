@@ -33,9 +33,11 @@ type matmulPipeline struct {
 	next   int          // tile of the first panel
 	last   bool         // no more panels will come
 	owner  []*superTile // of each band of accumulators; nil where it is free
-	active int          // workers that add a panel to a tile
-	paused bool         // no worker begins to
+	adding []int        // workers that add a panel to a tile of each band
+	held   int          // the band that no worker begins to add to, as it is written to a snapshot; or noBand
 }
+
+const noBand = -1
 
 // panel is one step's part of both operands.
 type panel struct {
@@ -95,7 +97,7 @@ func (c *matmulPipeline) newSuperTile(batch []int, box grid.Box) *superTile {
 }
 
 func newMatmulPipeline(ctx context.Context, p *product, tasks Tasks, done func(index int)) *matmulPipeline {
-	c := &matmulPipeline{product: p, tasks: tasks, done: done, free: make(chan *panel, len(p.panels)), whole: make(chan band, p.m.SuperM), owner: make([]*superTile, p.m.SuperM)}
+	c := &matmulPipeline{product: p, tasks: tasks, done: done, free: make(chan *panel, len(p.panels)), whole: make(chan band, p.m.SuperM), owner: make([]*superTile, p.m.SuperM), adding: make([]int, p.m.SuperM), held: noBand}
 	c.ctx, c.fail = context.WithCancelCause(ctx)
 	c.moved = sync.NewCond(&c.mu)
 	for _, x := range p.panels {
@@ -188,16 +190,17 @@ func (c *matmulPipeline) multiply(worker int) {
 		if x == nil {
 			return
 		}
-		c.active++
+		at := x.band(tile)
+		c.adding[at]++
 		c.mu.Unlock()
 		t := time.Now()
 		err := c.add(x, tile, c.work[worker])
 		spent := time.Since(t)
 		c.mu.Lock()
-		c.active--
+		c.adding[at]--
 		if err != nil {
 			c.fail(taskError(c.ctx, c.stage, x.tile.box, err))
-			c.moved.Broadcast() // to a pause, where the context has ended already
+			c.moved.Broadcast() // to a snapshot, where the context has ended already
 			return
 		}
 		c.took(x, tile, spent)
@@ -210,7 +213,7 @@ func (c *matmulPipeline) take() (*panel, int) {
 		switch {
 		case len(c.panels) == 0 && c.last:
 			return nil, 0
-		case !c.paused && len(c.panels) > 0 && c.ready(c.panels[0], c.next):
+		case len(c.panels) > 0 && c.panels[0].band(c.next) != c.held && c.ready(c.panels[0], c.next):
 			x, tile := c.panels[0], c.next
 			if c.next++; c.next == x.tile.tiles.Len() {
 				c.panels, c.next = c.panels[1:], 0
@@ -230,7 +233,7 @@ func (c *matmulPipeline) ready(x *panel, tile int) bool {
 	if x.step > s.from {
 		return s.added[tile] == x.step
 	}
-	owner := &c.owner[s.first+tile/s.tiles.Count(1)]
+	owner := &c.owner[x.band(tile)]
 	if *owner == nil {
 		*owner = s
 	}
@@ -265,6 +268,9 @@ func (c *matmulPipeline) add(x *panel, tile int, work []byte) error {
 	}
 	return nil
 }
+
+// band is the number of a tile's band of accumulators.
+func (x *panel) band(tile int) int { return x.tile.first + tile/x.tile.tiles.Count(1) }
 
 // band are the accumulators of a row of tiles.
 func (c *matmulPipeline) band(s *superTile, row int) []byte {

@@ -4,11 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"iter"
 	"maps"
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/exec/checkpoint"
-	"github.com/gonbext/gonbext/oocore/grid"
 )
 
 // A snapshot of a product has the accumulators of tiles that are not whole: bands of
@@ -46,7 +46,8 @@ func (t *restoredTile) read(dst []byte, row int) error {
 // restored.
 func (p *product) SnapshotBytes() int64 { return int64(len(p.acc)) + p.restoredBytes }
 
-// Snapshot writes the accumulators of tiles that are not whole.
+// Snapshot writes the accumulators of tiles that are not whole, band by band: each counts
+// its own panels, so that workers add to all bands but the one that is written.
 func (p *product) Snapshot(w *checkpoint.SnapshotWriter) (meta []byte, merged int64, err error) {
 	p.mu.Lock()
 	c := p.pipeline
@@ -54,20 +55,24 @@ func (p *product) Snapshot(w *checkpoint.SnapshotWriter) (meta []byte, merged in
 	if c == nil {
 		return nil, 0, nil
 	}
-	c.pause()
-	defer c.proceed()
-	bands, live := c.unfinished()
-	for i, b := range live {
-		bands[i].Offset = w.Offset()
-		if _, err := w.Write(c.band(b.tile, b.row)); err != nil {
-			return nil, 0, err
-		}
-	}
-	unread, err := c.copyRestored(w)
+	// Tiles that are read from the last snapshot meanwhile are in their bands again.
+	bands, err := c.copyRestored(w)
 	if err != nil {
 		return nil, 0, err
 	}
-	if bands = append(bands, unread...); len(bands) == 0 {
+	for at := range c.againstWork() {
+		b, live, ok := c.hold(at)
+		if ok {
+			b.Offset = w.Offset()
+			bands = append(bands, b)
+			_, err = w.Write(c.band(live.tile, live.row))
+		}
+		c.release()
+		if err != nil {
+			return nil, 0, err
+		}
+	}
+	if len(bands) == 0 {
 		return nil, 0, nil
 	}
 	meta, err = json.Marshal(bands)
@@ -77,14 +82,21 @@ func (p *product) Snapshot(w *checkpoint.SnapshotWriter) (meta []byte, merged in
 // copyRestored copies the tiles of the last snapshot that no super-tile has read yet.
 func (c *matmulPipeline) copyRestored(w *checkpoint.SnapshotWriter) (bands []savedBand, err error) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	buffer := make([]byte, copyBytes)
-	for _, task := range slices.Sorted(maps.Keys(c.restored)) {
-		saved, shape := c.restored[task], c.stage.Grid.Box(task).Shape[c.dims()-2:]
+	tasks := slices.Sorted(maps.Keys(c.restored))
+	c.mu.Unlock()
+	var buffer []byte
+	for _, task := range tasks {
+		c.mu.Lock()
+		saved, unread := c.restored[task]
+		c.mu.Unlock()
+		if !unread {
+			continue
+		}
+		shape := c.stage.Grid.Box(task).Shape[c.dims()-2:]
 		bands = append(bands, savedBand{First: task, Steps: []int{saved.steps}, Rows: shape[0], Cols: shape[1], Offset: w.Offset()})
 		line := shape[1] * c.m.Type.Size()
-		if line > len(buffer) {
-			buffer = make([]byte, line)
+		if n := max(line, copyBytes); n > len(buffer) {
+			buffer = make([]byte, n)
 		}
 		most := len(buffer) / line
 		for row := 0; row < shape[0]; row += most {
@@ -102,48 +114,55 @@ func (c *matmulPipeline) copyRestored(w *checkpoint.SnapshotWriter) (bands []sav
 	return bands, nil
 }
 
-// pause waits until no worker changes an accumulator.
-func (c *matmulPipeline) pause() {
+// againstWork returns all bands of accumulators, from the one that workers have just left
+// backwards: they go forwards, and meet the snapshot at one band.
+func (c *matmulPipeline) againstWork() iter.Seq[int] {
+	c.mu.Lock()
+	first := 0
+	if len(c.panels) > 0 {
+		first = c.panels[0].band(c.next)
+	}
+	c.mu.Unlock()
+	return func(yield func(int) bool) {
+		for i := range c.owner {
+			if !yield((first + len(c.owner) - 1 - i) % len(c.owner)) {
+				return
+			}
+		}
+	}
+}
+
+// hold waits until no worker adds to a band of accumulators, and lets none until release.
+// ok reports that it has panels and is not whole.
+func (c *matmulPipeline) hold(at int) (b savedBand, live band, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.paused = true
-	for c.active > 0 {
+	c.held = at
+	for c.adding[at] > 0 {
 		c.moved.Wait()
 	}
-}
-
-func (c *matmulPipeline) proceed() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.paused = false
-	c.moved.Broadcast()
-}
-
-// unfinished returns the bands of accumulators that have panels and are not whole.
-func (c *matmulPipeline) unfinished() (bands []savedBand, live []band) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for at, s := range c.owner {
-		if s == nil || s.left[at-s.first] == 0 {
-			continue
-		}
-		row, perRow := at-s.first, s.tiles.Count(1)
-		box := grid.Box{Start: []int{s.box.Start[0] + row*c.m.TileM, s.box.Start[1]}, Shape: []int{min(c.m.TileM, s.box.Shape[0]-row*c.m.TileM), s.box.Shape[1]}}
-		b := savedBand{First: c.linear(s.batch, box.Start), Rows: box.Shape[0], Cols: box.Shape[1]}
-		begun := false
-		for tile := row * perRow; tile < (row+1)*perRow; tile++ {
-			steps := 0
-			if s.added[tile] > s.from {
-				steps = max(s.added[tile], s.saved[tile].steps)
-				begun = true
-			}
-			b.Steps = append(b.Steps, steps)
-		}
-		if begun {
-			bands, live = append(bands, b), append(live, band{s, row})
-		}
+	s := c.owner[at]
+	if s == nil || s.left[at-s.first] == 0 {
+		return b, live, false
 	}
-	return bands, live
+	row, perRow := at-s.first, s.tiles.Count(1)
+	b = savedBand{First: c.linear(s.batch, []int{s.box.Start[0] + row*c.m.TileM, s.box.Start[1]}),
+		Rows: min(c.m.TileM, s.box.Shape[0]-row*c.m.TileM), Cols: s.box.Shape[1]}
+	for tile := row * perRow; tile < (row+1)*perRow; tile++ {
+		steps := 0
+		if s.added[tile] > s.from {
+			steps, ok = max(s.added[tile], s.saved[tile].steps), true
+		}
+		b.Steps = append(b.Steps, steps)
+	}
+	return b, band{s, row}, ok
+}
+
+func (c *matmulPipeline) release() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.held = noBand
+	c.moved.Broadcast()
 }
 
 // restore finds the tiles of a snapshot. What cannot be of this product is computed again.
