@@ -63,8 +63,11 @@ func Discard(p *plan.Plan, print plan.Fingerprint) error {
 		return err
 	}
 	j, state, err := openJournal(staging.Join(journalFile))
-	if err != nil { // it is none, or cannot be read: the next run that computes sees to it
-		return staging.Close()
+	switch {
+	case errors.Is(err, errDamaged) || errors.Is(err, fs.ErrNotExist): // nobody could go on from there
+		return staging.Remove()
+	case err != nil:
+		return errors.Join(err, staging.Close())
 	}
 	var earlier plan.Fingerprint
 	own := json.Unmarshal(state.Header, &earlier) == nil && print.Difference(earlier) == ""
