@@ -101,12 +101,17 @@ func (k *killer) kill(s *save, n int) {
 				break
 			}
 		}
-		if !s.appends || k.whole(s, after, after) != nil {
+		ended := s.appends && k.whole(s, after, after) == nil
+		if !ended {
 			if _, _, err := k.run(s, 0); err != nil {
 				k.t.Fatalf("after a kill the run gave %v", err)
 			}
 		}
-		if wrong := differ(want, files(k.t, k.out)); wrong != "" {
+		now := files(k.t, k.out)
+		if ended {
+			removeStaging(now)
+		}
+		if wrong := differ(want, now); wrong != "" {
 			k.t.Fatalf("after a kill %s", wrong)
 		}
 	}
