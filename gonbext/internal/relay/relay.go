@@ -185,7 +185,7 @@ func (r *relay) last(ctx context.Context) error {
 	expected := r.shutdown.expected() || ctx.Err() != nil
 	r.gonb.end() // a cell may outlive its GoNB, and its report is about its end
 	for _, j := range r.jobs.all() {
-		r.finish(j)
+		r.finish(j, "") // with its kernel
 	}
 	if r.status.Lock(); r.busy != nil && !expected {
 		r.publish("stream", r.busy, map[string]any{"name": "stderr", "text": "\n" + r.gonb.ending() + "\n"})

@@ -190,12 +190,19 @@ const stillThere = 5 * time.Second
 const processQuiet = time.Second
 
 // Report shows all runs.
-func (w *cellRuns) Report() (b Bundle, ok bool) {
+func (w *cellRuns) Report(ending string) (b Bundle, ok bool) {
 	w.look()
 	slices.Sort(w.paths) // names sort by time
 	var runs []*record.Run
 	for _, path := range w.paths {
-		if r, err := record.Read(path); err == nil {
+		r, err := record.Read(path)
+		if err == nil && r.Header.Process && r.Status() == record.Killed {
+			// The process could not say how it ended; it is known here.
+			if ending != "" && record.Conclude(path, record.Exited, ending) == nil {
+				r, err = record.Read(path)
+			}
+		}
+		if err == nil {
 			runs = append(runs, r)
 		}
 	}

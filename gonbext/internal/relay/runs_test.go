@@ -69,7 +69,7 @@ func TestRunsOfOneCell(t *testing.T) {
 	}
 	end(part)
 	end(runOf(t, dir, "A", "the second"))
-	b, ok := w.Report()
+	b, ok := w.Report("exit status 0")
 	if !ok {
 		t.Fatal("no report")
 	}
@@ -84,13 +84,44 @@ func TestRunsOfOneCell(t *testing.T) {
 	}
 }
 
+// A process that ended by itself has left a record without an end: the report says what
+// ended it and what it took, and so does the run log from then on.
+func TestReportOfProcessThatExited(t *testing.T) {
+	dir := t.TempDir()
+	w := NewRuns(dir, &Library{}).Watch(Cell{ID: "A"}, "")
+	defer w.Close()
+	r, err := record.Create(dir, record.Header{Cell: "A", Title: "the cell's process", Budget: 1 << 30, Process: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Sample(record.Sample{At: time.Second, Anonymous: 40 << 20})
+	if err := r.End(record.End{}); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(r.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(r.Path(), whole[:len(whole)-1], 0o600); err != nil { // an End is whole or there is none
+		t.Fatal(err)
+	}
+	b, ok := w.Report("exit status 3")
+	if want := "Peak of the process 40 MiB of 1 GiB · the program ended itself, with exit status 3"; !ok || !strings.Contains(text(b), want) {
+		t.Errorf("want %q in\n%s", want, text(b))
+	}
+	all, err := record.List(dir)
+	if err != nil || len(all) != 1 || all[0].Status != record.Exited {
+		t.Errorf("the run log has %+v, %v", all, err)
+	}
+}
+
 func TestCellWithoutRuns(t *testing.T) {
 	w := NewRuns(filepath.Join(t.TempDir(), "not made yet"), &Library{}).Watch(Cell{ID: "A"}, "")
 	defer w.Close()
 	if _, ok := w.Progress(); ok {
 		t.Error("progress")
 	}
-	if _, ok := w.Report(); ok {
+	if _, ok := w.Report("exit status 0"); ok {
 		t.Error("report")
 	}
 }
@@ -110,7 +141,7 @@ func TestLibraryIsCarriedOnce(t *testing.T) {
 		if err := r.End(record.End{Status: record.Done, Duration: 10 * time.Millisecond, Computed: 10}); err != nil {
 			t.Fatal(err)
 		}
-		b, ok := w.Report()
+		b, ok := w.Report("exit status 0")
 		if !ok {
 			t.Fatal("no report")
 		}
