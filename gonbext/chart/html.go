@@ -76,6 +76,8 @@ type live struct {
 	Unit    float64  `json:"unit,omitempty"`
 	Option  any      `json:"option"`
 	Choices []choice `json:"choices,omitempty"`
+	Cells   *columns `json:"cells,omitempty"`
+	Brush   float64  `json:"brush,omitempty"`
 	Block   []int    `json:"block,omitempty"`
 	Shape   []int    `json:"shape,omitempty"`
 }
@@ -109,7 +111,7 @@ func scriptOf(figures []figure, carry bool) (s script, err error) {
 	var all []live
 	for _, f := range figures {
 		if f.Option != nil {
-			all = append(all, live{f.ID, f.Height, f.Unit, f.Option, f.Switch, f.Block, f.Shape})
+			all = append(all, live{f.ID, f.Height, f.Unit, f.Option, f.Switch, f.Cells, f.Brush, f.Block, f.Shape})
 		}
 	}
 	if len(all) == 0 {

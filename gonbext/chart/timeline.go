@@ -36,7 +36,7 @@ func timelineFigure(s *summary) (*figure, string) {
 		lines = append(lines, process)
 	}
 	limits := []limit{{"budget", s.h.Budget, budgetColor, dashed}, {"predicted peak", s.h.Predicted.Host(), plannedColor, dashDot}}
-	f := &figure{Title: "Memory over time", Height: 300, Caption: caption(s.perPoint), Alt: s.timelineWords()}
+	f := &figure{Title: "Memory over time", Height: 300, Caption: caption(s.perPoint), Alt: s.timelineWords(), Brush: s.last.Seconds()}
 	return f, memoryOverTime(f, s, layers, lines, limits)
 }
 

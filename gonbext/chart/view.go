@@ -101,6 +101,8 @@ type figure struct {
 	Picture            template.URL
 	Option             any      // nil where there is only the picture
 	Switch             []choice // other values to colour by
+	Cells              *columns // of a heat map
+	Brush              float64  // seconds of a timeline, in which a window of time can be chosen
 	Block, Shape       []int    // of the heat map of an array: the elements of a cell, and all
 	Width              int      // of a picture of few pixels, 0 where it takes the room there is
 	Folded             bool     // it is detail: shown when it is asked for
@@ -124,6 +126,7 @@ type operation struct {
 	Measured                   bool
 	Allocations, Reuses, Moved int64
 	Time                       time.Duration
+	From, To                   float64 // when a stage ran, in seconds
 	Chunks                     string
 }
 
@@ -191,7 +194,7 @@ func newView(s *summary, mode Mode, drawn bool) *view {
 	v.add(deviceFigure(s))
 	v.add(chunksFigure(s))
 	for _, st := range s.stages {
-		v.add(gridFigure(st))
+		v.add(gridFigure(st, s.last))
 	}
 	return v
 }
@@ -221,7 +224,7 @@ func (v *view) operations() {
 			Head: true, Name: plain(st.Name), Site: plain(st.Site), Detail: stageDetail(st),
 			Predicted: st.Predicted.Host(), Requested: st.requested.Host(), Reserved: st.reserved.Host(),
 			Allocations: st.allocations, Reuses: st.reuses, Moved: moved, Time: st.took(),
-			Measured: measured, Chunks: chunksDone(v, st),
+			Measured: measured, Chunks: chunksDone(v, st), From: st.first.Seconds(), To: st.end.Seconds(),
 		})
 		for _, p := range []struct {
 			name    string

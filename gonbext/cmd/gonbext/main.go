@@ -27,6 +27,7 @@ var commands = []func() *cobra.Command{
 	newCompute,
 	newDoctor,
 	newInstall,
+	newUninstall,
 	newKernel,
 	newTask,
 	newReport,

@@ -53,8 +53,9 @@ type relay struct {
 	missed  bool          // a report went to another session
 	first   func() string // what to say before the first cell
 
-	seenMu sync.Mutex
-	seen   seen
+	seenMu  sync.Mutex
+	seen    seen
+	dropped dropped
 
 	status sync.Mutex // orders statuses, and guards busy
 	busy   []byte     // the request that GoNB works on, nil where it is idle

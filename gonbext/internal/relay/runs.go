@@ -15,11 +15,23 @@ import (
 // write to. It is for one kernel session.
 type Runs struct {
 	dir     string
+	kernel  string
 	library *Library
 }
 
-// NewRuns watches the run log dir, which need not exist yet.
-func NewRuns(dir string, l *Library) *Runs { return &Runs{dir, l} }
+// NewRuns watches the run log dir, which need not exist yet, for the kernel that listens as
+// the file connection says.
+func NewRuns(dir, connection string, l *Library) *Runs { return &Runs{dir, kernelID(connection), l} }
+
+// kernelID is Jupyter's id of the kernel with a connection file, "" where the file has
+// another name than Jupyter's servers give it.
+func kernelID(connection string) string {
+	id, ok := strings.CutPrefix(strings.TrimSuffix(filepath.Base(connection), ".json"), "kernel-")
+	if !ok || strings.Trim(id, "0123456789abcdef-") != "" {
+		return ""
+	}
+	return id
+}
 
 // Watch watches the runs that carry cell's ID, from now on. Origin is the front
 // end's name for the notebook cell, "" where it gives none.
@@ -179,7 +191,7 @@ func (w *cellRuns) Progress() (b Bundle, ok bool) {
 	if w.cell.Chart == string(chart.None) {
 		live = nil
 	}
-	return bundle(chart.Progress(h, p, time.Since(h.Start), live)), true
+	return bundle(chart.Progress(h, p, time.Since(h.Start), live, chart.Place{Kernel: w.all.kernel, Display: w.cell.display()})), true
 }
 
 // stillThere is after what time progress is shown again though nothing has changed: a page

@@ -33,7 +33,7 @@ func TestRunsOfOneCell(t *testing.T) {
 		}
 	}
 	end(runOf(t, dir, "A", "before the cell ran"))
-	w := NewRuns(dir, &Library{}).Watch(Cell{ID: "A"}, "")
+	w := NewRuns(dir, "kernel-0a.json", &Library{}).Watch(Cell{ID: "A"}, "")
 	defer w.Close()
 	if _, ok := w.Progress(); ok {
 		t.Error("progress without a run")
@@ -88,7 +88,7 @@ func TestRunsOfOneCell(t *testing.T) {
 // ended it and what it took, and so does the run log from then on.
 func TestReportOfProcessThatExited(t *testing.T) {
 	dir := t.TempDir()
-	w := NewRuns(dir, &Library{}).Watch(Cell{ID: "A"}, "")
+	w := NewRuns(dir, "kernel-0a.json", &Library{}).Watch(Cell{ID: "A"}, "")
 	defer w.Close()
 	r, err := record.Create(dir, record.Header{Cell: "A", Title: "the cell's process", Budget: 1 << 30, Process: true})
 	if err != nil {
@@ -116,7 +116,7 @@ func TestReportOfProcessThatExited(t *testing.T) {
 }
 
 func TestCellWithoutRuns(t *testing.T) {
-	w := NewRuns(filepath.Join(t.TempDir(), "not made yet"), &Library{}).Watch(Cell{ID: "A"}, "")
+	w := NewRuns(filepath.Join(t.TempDir(), "not made yet"), "kernel-0a.json", &Library{}).Watch(Cell{ID: "A"}, "")
 	defer w.Close()
 	if _, ok := w.Progress(); ok {
 		t.Error("progress")
@@ -128,7 +128,7 @@ func TestCellWithoutRuns(t *testing.T) {
 
 func TestLibraryIsCarriedOnce(t *testing.T) {
 	dir := t.TempDir()
-	runs := NewRuns(dir, &Library{})
+	runs := NewRuns(dir, "kernel-0a.json", &Library{})
 	report := func(origin, mode string) int {
 		t.Helper()
 		w := runs.Watch(Cell{ID: "A", Chart: mode}, origin)
@@ -169,7 +169,7 @@ func TestLibraryIsCarriedOnce(t *testing.T) {
 // that a page can tell it from one that it lost.
 func TestProgressDrawsMemoryAndRepeats(t *testing.T) {
 	dir := t.TempDir()
-	w := NewRuns(dir, &Library{}).Watch(Cell{ID: "A"}, "").(*cellRuns)
+	w := NewRuns(dir, "kernel-0a.json", &Library{}).Watch(Cell{ID: "A"}, "").(*cellRuns)
 	defer w.Close()
 	r, err := record.Create(dir, record.Header{
 		Cell: "A", Title: "x", Budget: 1 << 20, Workers: 1, Start: time.Now().Add(-10 * time.Second),

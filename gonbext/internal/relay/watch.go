@@ -30,9 +30,9 @@ type watch struct {
 	stopped chan struct{}
 }
 
-func startWatch(w Watcher, publish func(kind string, content any)) *watch {
+func startWatch(w Watcher, display string, publish func(kind string, content any)) *watch {
 	x := &watch{
-		watcher: w, display: "gonbext-" + newID(), publish: publish,
+		watcher: w, display: display, publish: publish,
 		stop: make(chan struct{}), stopped: make(chan struct{}),
 	}
 	go x.run()

@@ -57,7 +57,8 @@ func FindTools() (t Tools, err error) {
 	return t, nil
 }
 
-// Env is the environment for GoNB: base with goimports in PATH, and without
+// Env is the environment for GoNB: base with goimports, and gopls where it is set up, in
+// PATH, and without
 // settings of go that a workspace, which makes gonbext importable, cannot have.
 // Unless base says otherwise, cells do without cgo: they link in half the time
 // and need no C compiler. %env CGO_ENABLED 1 brings it back for the cells after it.
@@ -74,6 +75,11 @@ func (t Tools) Env(base []string) []string {
 	path := os.Getenv("PATH")
 	if _, err := exec.LookPath("goimports"); err != nil {
 		path += string(filepath.ListSeparator) + filepath.Dir(t.GoImports)
+	}
+	if _, err := exec.LookPath("gopls"); err != nil {
+		if gopls, err := FindGopls(); err == nil {
+			path += string(filepath.ListSeparator) + filepath.Dir(gopls)
+		}
 	}
 	return append(env, "PATH="+path, "GOFLAGS="+workspaceFlags(), "GOWORK=auto")
 }
@@ -109,18 +115,19 @@ func BuildTools(ctx context.Context, say Progress) error {
 		if _, err := exec.LookPath("go"); err != nil {
 			return fmt.Errorf("no go in PATH: install Go from https://go.dev/dl")
 		}
-		say("Building GoNB %s and goimports %s", gonbVersion, toolsVersion)
-		for name, pkg := range map[string]string{
-			"gonb":      "github.com/janpfeifer/gonb",
-			"goimports": "golang.org/x/tools/cmd/goimports",
-		} {
-			cmd := exec.CommandContext(ctx, "go", "build", "-mod=readonly", "-buildvcs=false", "-o", filepath.Join(dir, name), pkg)
-			cmd.Dir = source
-			cmd.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0")
-			if out, err := cmd.CombinedOutput(); err != nil {
-				return fmt.Errorf("build %s: %w\n%s", name, err, strings.TrimSpace(string(out)))
+		return step(say, "Building GoNB "+gonbVersion+" and goimports "+toolsVersion+" (once)", func() error {
+			for name, pkg := range map[string]string{
+				"gonb":      "github.com/janpfeifer/gonb",
+				"goimports": "golang.org/x/tools/cmd/goimports",
+			} {
+				cmd := exec.CommandContext(ctx, "go", "build", "-mod=readonly", "-buildvcs=false", "-o", filepath.Join(dir, name), pkg)
+				cmd.Dir = source
+				cmd.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0")
+				if out, err := cmd.CombinedOutput(); err != nil {
+					return fmt.Errorf("build %s: %w\n%s", name, err, strings.TrimSpace(string(out)))
+				}
 			}
-		}
-		return nil
+			return nil
+		})
 	})
 }

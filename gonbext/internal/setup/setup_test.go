@@ -327,6 +327,81 @@ func TestDoctorMends(t *testing.T) {
 	}
 }
 
+// What is removed is what was installed; lessons with a person's work in them are not.
+func TestUninstallLeavesNothing(t *testing.T) {
+	home := alone(t)
+	path := t.TempDir()
+	program(t, path, "gonb", "")
+	program(t, path, "goimports", "")
+	t.Setenv("PATH", path)
+	if removed, kept, err := Uninstall(); len(removed) > 0 || kept != "" || err != nil {
+		t.Errorf("on a machine with nothing: %v, %q, %v", removed, kept, err)
+	}
+	files := func() (all []string) {
+		t.Helper()
+		err := filepath.WalkDir(home, func(path string, d os.DirEntry, err error) error {
+			if err == nil && !d.IsDir() {
+				all = append(all, path)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	cache, err := cacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lessons := filepath.Join(cache, lessonsCopy)
+	for _, own := range []bool{false, true} {
+		if _, err := Install(t.Context(), t.Logf); err != nil {
+			t.Fatal(err)
+		}
+		if err := once(t.Context(), filepath.Join(cache, "jupyter-x"), func() error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+		source, err := Source()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.CopyFS(lessons, os.DirFS(filepath.Join(source, "notebooks"))); err != nil {
+			t.Fatal(err)
+		}
+		if own {
+			if err := os.WriteFile(filepath.Join(lessons, "mine.ipynb"), []byte("{}"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		removed, kept, err := Uninstall()
+		if err != nil || len(removed) < 3 {
+			t.Errorf("removed %v, %v", removed, err)
+		}
+		left := files()
+		if !own && (len(left) > 0 || kept != "") {
+			t.Errorf("left behind: %v, kept %q", left, kept)
+		}
+		if own && (kept != lessons || len(left) == 0 || strings.Contains(strings.Join(left, "\n"), "kernel.json")) {
+			t.Errorf("a person's lessons: kept %q, left %v", kept, left)
+		}
+	}
+}
+
+func TestStepIsSaidAtOnce(t *testing.T) {
+	var said []string
+	say := func(format string, args ...any) { said = append(said, format) }
+	err := step(say, "x", func() error {
+		if len(said) != 1 {
+			t.Errorf("said before it began: %q", said)
+		}
+		return errors.New("broken")
+	})
+	if err == nil || len(said) != 1 {
+		t.Errorf("%v, said %q", err, said)
+	}
+}
+
 func TestSourceIsThisModule(t *testing.T) {
 	dir, err := Source()
 	if err != nil {
