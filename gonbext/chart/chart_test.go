@@ -239,15 +239,17 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// A hundred thousand chunks in one stage, and in a grid of many axes.
-func TestSizeOfManyChunks(t *testing.T) {
+// A hundred thousand chunks in one stage, and in a grid of many axes: what the report of
+// any number of runs takes is bounded, and little where another report of the notebook has
+// the library.
+func TestReportSizeOfManyChunks(t *testing.T) {
 	h := rootsHeader()
 	h.Stages[0].Tasks, h.Stages[0].Shape, h.Stages[0].Chunks = 100_000, []int{3_200_000, 512}, []int{32, 512}
 	h.Stages[1].Tasks, h.Stages[1].Shape, h.Stages[1].Chunks = 100_000, []int{10, 10, 200, 50}, []int{1, 1, 2, 5}
 	r := made(t, h, math.MaxInt, doneEnd())
 	for n := 1; n <= 6; n++ {
 		out := report(t, Options{}, slices.Repeat([]*record.Run{r}, n)...)
-		if len(out.HTML) > 2_000_000 || len(out.Text) > 20_000 {
+		if len(out.HTML) > 150_000 || len(out.Text) > 20_000 {
 			t.Errorf("%d runs: %d bytes of HTML, %d of text", n, len(out.HTML), len(out.Text))
 		}
 		if n == 1 {
@@ -258,6 +260,27 @@ func TestSizeOfManyChunks(t *testing.T) {
 			}
 		}
 		t.Logf("%d runs: %d bytes of HTML", n, len(out.HTML))
+	}
+}
+
+// Each further report of a notebook is small, that of several stages of hundreds of chunks
+// as well.
+func TestFurtherReportIsSmall(t *testing.T) {
+	for name, r := range map[string]*record.Run{
+		"two stages of 12":  cases(t)["done"],
+		"with a device":     cases(t)["device"],
+		"two stages of 376": made(t, rootsHeader(), math.MaxInt, doneEnd()),
+	} {
+		out := report(t, Options{}, r)
+		script := len(packed.FindString(out.HTML))
+		drawn := 0
+		for _, m := range pictures.FindAllString(out.HTML, -1) {
+			drawn += len(m)
+		}
+		t.Logf("%s: %d bytes: pictures %d, live %d, the rest %d", name, len(out.HTML), drawn, script, len(out.HTML)-drawn-script)
+		if len(out.HTML) > 20_000 {
+			t.Errorf("%s: a further report has %d bytes", name, len(out.HTML))
+		}
 	}
 }
 

@@ -107,14 +107,14 @@ func chunksFigure(s *summary) (*figure, string) {
 	width := (p.right - p.left) / n * (1 - gap)
 	floor := make([]float64, len(bars))
 	for _, class := range used {
-		d.printf(`<path fill="%s" d="`, classColors[class])
+		d.printf(`<path stroke="%s" stroke-width="%s" d="`, classColors[class], hundredth(width))
 		for i := range bars {
 			v := float64(bars[i][class])
 			if v == 0 {
 				continue
 			}
 			y0, y1 := p.y(floor[i]), p.y(floor[i]+v)
-			d.printf("M%s %sh%sV%sh-%sz", hundredth(p.x(float64(i))), num(y0), hundredth(width), num(y1), hundredth(width))
+			d.printf("M%s %sV%s", num(p.x(float64(i))+width/2), num(y0), num(y1))
 			floor[i] += v
 		}
 		d.printf(`"/>`)

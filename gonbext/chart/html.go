@@ -88,26 +88,31 @@ func renderReport(views []*view, o Options) (html string, carries bool, err erro
 		Views []*view
 		script
 	}{Views: views}
-	if o.Mode == Auto {
-		var figures []figure
-		for _, v := range views {
-			figures = append(figures, v.Figures...)
-		}
-		if data.script, err = scriptOf(figures, o.Library); err != nil {
-			return "", false, err
-		}
+	var figures []figure
+	for _, v := range views {
+		figures = append(figures, v.Figures...)
+	}
+	if data.script, err = scriptOf(figures, o); err != nil {
+		return "", false, err
 	}
 	html, err = render("report", data)
 	return html, data.carries(), err
 }
 
-// script is what makes pictures live: nothing where there are none.
+// script is what makes pictures live: nothing where there are none. The style sheet
+// travels with the library, from which the script takes it for the page; what is shown
+// before has its own.
 type script struct {
 	Live    string // the figures as JSON, packed
 	Library template.JS
+	Styled  bool
 }
 
-func scriptOf(figures []figure, carry bool) (s script, err error) {
+func scriptOf(figures []figure, o Options) (s script, err error) {
+	s.Styled = o.Mode != Auto || o.Library
+	if o.Mode != Auto {
+		return s, nil
+	}
 	var all []live
 	for _, f := range figures {
 		if f.Option != nil {
@@ -126,7 +131,7 @@ func scriptOf(figures []figure, carry bool) (s script, err error) {
 	_, _ = w.Write(text) // into memory
 	w.Close()
 	s.Live = base64.StdEncoding.EncodeToString(b.Bytes())
-	if carry {
+	if o.Library {
 		s.Library = template.JS(`"` + base64.StdEncoding.EncodeToString(library) + `"`)
 	}
 	return s, nil

@@ -5,6 +5,9 @@
   var key = "gonbextCharts2", waiting = window[key] || [];
   if (waiting.draws) return;
   var slot = window[key] = { draws: true, push: push };
+  // One style sheet serves the page, also when the output that carries it is out of sight.
+  var carrier = document.currentScript, style = (carrier && carrier.parentNode || document).querySelector(".gonbext > style");
+  if (style) document.head.appendChild(style.cloneNode(true));
 
   function unpacked(base64) {
     var packed = atob(base64), bytes = new Uint8Array(packed.length);

@@ -253,9 +253,20 @@ func (c *guardedConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if bad := c.frames.check(p[:n]); bad != nil {
 		c.Conn.Close()
-		return 0, &net.OpError{Op: "read", Net: "zmtp", Err: bad}
+		n, err = 0, &net.OpError{Op: "read", Net: "zmtp", Err: bad}
+	}
+	if err != nil {
+		c.hangUp() // zmq4 forgets a connection that fails, and does not close it
 	}
 	return n, err
+}
+
+// hangUp lets drain send what is queued and close the connection.
+func (c *guardedConn) hangUp() {
+	c.mu.Lock()
+	c.closing = true
+	c.mu.Unlock()
+	notify(c.more)
 }
 
 // Write queues p; it waits only where the peer has left unreadMost unread.
@@ -326,10 +337,7 @@ func (c *guardedConn) drain() {
 
 // Close sends what is queued first, for a moment.
 func (c *guardedConn) Close() error {
-	c.mu.Lock()
-	c.closing = true
-	c.mu.Unlock()
-	notify(c.more)
+	c.hangUp()
 	select {
 	case <-c.done:
 	case <-time.After(time.Second):

@@ -60,8 +60,8 @@ func (c *counter) Progress() (Bundle, bool) {
 func (c *counter) Report(ending string) (Bundle, bool) {
 	return c.bundle("report, " + ending), true
 }
-func (c *counter) Cards() []Bundle        { return nil }
-func (c *counter) Close()                 { c.closed.Add(1) }
+func (c *counter) Cards() []Bundle { return nil }
+func (c *counter) Close()          { c.closed.Add(1) }
 
 func equal(t *testing.T, got, want string) {
 	t.Helper()
