@@ -22,7 +22,7 @@ func soak() (messages, sessions int) {
 	case testcases.All():
 		return 1_000_000, 500
 	case testcases.Full():
-		return 40_000, 8
+		return 100_000, 20
 	}
 	return 4_000, 2
 }
@@ -73,8 +73,18 @@ func (a *attacker) attack() error {
 			return nil
 		}
 		return send(a.sent[r.IntN(len(a.sent))].frames()...)
-	case kind < 98: // oversized
+	case kind < 97: // oversized
 		return a.hang(ourGreeting, readyFrame("DEALER"), giant)
+	case kind < 98: // frames of any kind
+		parts := [][]byte{ourGreeting, readyFrame(socketTypes[r.IntN(len(socketTypes))])}
+		for range 1 + r.IntN(4) {
+			body := make([]byte, r.IntN(20))
+			for i := range body {
+				body[i] = byte(r.IntN(256))
+			}
+			parts = append(parts, zmtpFrame(byte(r.IntN(256)), string(body)))
+		}
+		return a.hang(parts...)
 	default: // half-open
 		greeting := append(bytes.Clone(ourGreeting), readyFrame("SUB")...)
 		return a.hang(greeting[:r.IntN(len(greeting))])
