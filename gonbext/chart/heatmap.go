@@ -42,8 +42,16 @@ func gridFigure(st *stageSummary, last time.Duration) (*figure, string) {
 	f.Cells = g.columns(taken,
 		newColumn(len(g.cells), func(i int) any { return significant(cellBytes(&g.cells[i])) }),
 		newColumn(len(g.cells), func(i int) any { return mark(g.cells[i].trouble) }),
-		newColumn(len(g.cells), func(i int) any { return perMille(g.cells[i].from, last, math.Floor) }),
-		newColumn(len(g.cells), func(i int) any { return perMille(g.cells[i].to, last, math.Ceil) }))
+		newColumn(len(g.cells), func(i int) any { // later than the one before it
+			from := perMille(g.cells[i].from, last, math.Floor)
+			if i > 0 {
+				from -= perMille(g.cells[i-1].from, last, math.Floor)
+			}
+			return from
+		}),
+		newColumn(len(g.cells), func(i int) any { // how long it took
+			return perMille(g.cells[i].to, last, math.Ceil) - perMille(g.cells[i].from, last, math.Floor)
+		}))
 	f.Cells.Last = last.Seconds()
 	f.Height, f.Option = g.heatMap("gonbext:cell", fastest, slowest)
 	f.Switch = []choice{
@@ -75,7 +83,7 @@ type columns struct {
 	Per     [2]int64 `json:"per"` // chunks behind a cell, down and across
 	Width   int64    `json:"width,omitempty"`
 	Chunks  int64    `json:"chunks,omitempty"`
-	Last    float64  `json:"last,omitempty"` // seconds of the run, where the last two columns are times in per mille of them
+	Last    float64  `json:"last,omitempty"` // seconds of the run: its per mille are the unit of the last two columns, where a cell begins after the one before it, and how long it takes
 	Columns [][]any  `json:"columns"`
 }
 

@@ -77,9 +77,33 @@ type live struct {
 	Option  any      `json:"option"`
 	Choices []choice `json:"choices,omitempty"`
 	Cells   *columns `json:"cells,omitempty"`
+	Points  *points  `json:"points,omitempty"`
 	Brush   float64  `json:"brush,omitempty"`
 	Block   []int    `json:"block,omitempty"`
 	Shape   []int    `json:"shape,omitempty"`
+}
+
+// points are the values of a figure's first series as the script takes them: what they
+// have in common is said once.
+type points struct {
+	At     []float64   `json:"at,omitempty"`   // where all of them have their points
+	Bars   []barSpan   `json:"bars,omitempty"` // or which chunks their bars stand for
+	Values [][]float64 `json:"values"`         // by series
+}
+
+// barSpan names the bars of a stage.
+type barSpan struct {
+	Name  string `json:"name"`
+	Tasks int64  `json:"tasks"`
+	Per   int64  `json:"per"` // chunks behind a bar
+}
+
+func significants(values []float64) []float64 {
+	short := make([]float64, len(values))
+	for i, v := range values {
+		short[i] = significant(v)
+	}
+	return short
 }
 
 // renderReport is the report's HTML, and whether it carries the library.
@@ -116,7 +140,7 @@ func scriptOf(figures []figure, o Options) (s script, err error) {
 	var all []live
 	for _, f := range figures {
 		if f.Option != nil {
-			all = append(all, live{f.ID, f.Height, f.Unit, f.Option, f.Switch, f.Cells, f.Brush, f.Block, f.Shape})
+			all = append(all, live{f.ID, f.Height, f.Unit, f.Option, f.Switch, f.Cells, f.Points, f.Brush, f.Block, f.Shape})
 		}
 	}
 	if len(all) == 0 {

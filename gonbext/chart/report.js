@@ -81,16 +81,33 @@
       }
     };
   }
+  function fill(option, p) {
+    p.values.forEach(function (values, i) {
+      option.series[i].data = values.map(function (v, k) { return p.at ? [p.at[k], v] : v || null; }); // an edge of a bar of nothing would be seen
+    });
+    if (!p.bars) return;
+    option.xAxis[0].data = [];
+    p.bars.forEach(function (b) {
+      for (var i = 0; i < b.tasks; i += b.per) option.xAxis[0].data.push(span(b.name, i, Math.min(i + b.per, b.tasks) - 1, ""));
+    });
+  }
+  function span(what, first, last, many) {
+    return last > first ? what + many + " " + first.toLocaleString("en") + "–" + last.toLocaleString("en") : what + " " + first.toLocaleString("en");
+  }
   // Which chunks are behind a cell.
   function cellName(c, i) {
-    function span(what, first, last) {
-      return last > first ? what + "s " + first.toLocaleString("en") + "–" + last.toLocaleString("en") : what + " " + first.toLocaleString("en");
-    }
-    if (!c.width) return span("chunk", i * c.per[1], Math.min((i + 1) * c.per[1], c.chunks) - 1);
+    if (!c.width) return span("chunk", i * c.per[1], Math.min((i + 1) * c.per[1], c.chunks) - 1, "s");
     var row = Math.floor(i / c.cols) * c.per[0], col = i % c.cols * c.per[1];
-    return span("row", row, Math.min(row + c.per[0], c.chunks / c.width) - 1) + ", " + span("column", col, Math.min(col + c.per[1], c.width) - 1);
+    return span("row", row, Math.min(row + c.per[0], c.chunks / c.width) - 1, "s") + ", " + span("column", col, Math.min(col + c.per[1], c.width) - 1, "s");
   }
   function cells(c) {
+    if (c.last) { // times of begin and end, of differences
+      var from = 0, k = c.columns.length - 2;
+      c.columns[k].forEach(function (later, i) {
+        c.columns[k][i] = from += later;
+        c.columns[k + 1][i] += from;
+      });
+    }
     return c.columns[0].map(function (_, i) {
       return { value: [i % c.cols, Math.floor(i / c.cols)].concat(c.columns.map(function (column) { return column[i]; })) };
     });
@@ -166,6 +183,7 @@
   function draw(echarts, f, el) {
     var option = revive(f.option, formatters(f)), width = el.clientWidth, picture = el.querySelector("img"), run = el.closest(".gonbext-run");
     if (f.cells) option.series[0].data = cells(f.cells);
+    if (f.points) fill(option, f.points);
     var box = document.createElement("div"); // beside the picture, which is printed
     box.setAttribute("role", "img");
     box.setAttribute("aria-label", picture ? picture.alt : "");

@@ -47,6 +47,9 @@ func (c *storedCell) add(bytes int64) {
 // mean is in MiB, as the script has it.
 func (c *storedCell) mean() float64 { return float64(c.bytes) / float64(max(c.stored, 1)) / (1 << 20) }
 
+// maxStoredCells is how many cells the map of a stored array has at most.
+const maxStoredCells = 4000
+
 // NewChunkMap begins the map of an array that has chunks.
 func NewChunkMap(a Stored) *ChunkMap {
 	m := &ChunkMap{a: a}
@@ -56,7 +59,7 @@ func NewChunkMap(a Stored) *ChunkMap {
 		m.counts = append(m.counts, k)
 		n *= int64(k)
 	}
-	m.fold = newDownsampledGrid(a.Shape, a.Chunks, n, maxCells)
+	m.fold = newDownsampledGrid(a.Shape, a.Chunks, n, maxStoredCells)
 	m.cells = make([]storedCell, m.fold.cells)
 	return m
 }

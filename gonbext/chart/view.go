@@ -102,6 +102,7 @@ type figure struct {
 	Option             any      // nil where there is only the picture
 	Switch             []choice // other values to colour by
 	Cells              *columns // of a heat map
+	Points             *points  // of the first series, where the option has none
 	Brush              float64  // seconds of a timeline, in which a window of time can be chosen
 	Block, Shape       []int    // of the heat map of an array: the elements of a cell, and all
 	Width              int      // of a picture of few pixels, 0 where it takes the room there is
@@ -146,6 +147,9 @@ type whatIf struct {
 	Fits                                                              bool
 }
 
+// maxTold is how many stages a plan has at most for its text to say it all.
+const maxTold = 2
+
 func newView(s *summary, mode Mode, drawn bool) *view {
 	v := &view{
 		s: s, Title: runTitle(s.h),
@@ -176,7 +180,7 @@ func newView(s *summary, mode Mode, drawn bool) *view {
 	if mode == None {
 		return v
 	}
-	if f, svg := treeFigure(stages); f != nil {
+	if f, svg := treeFigure(stages); f != nil && len(stages) > maxTold {
 		f.Picture = picture(svg)
 		v.Tree = f
 	}
