@@ -20,7 +20,7 @@ const (
 	plannedColor = "#8a63d2"
 	processColor = "#808080"
 	troubleColor = "#e4007c"
-	edgeColor    = "rgba(0,0,0,.55)" // between two stacked colours
+	edgeColor    = "#0008" // between two stacked colours
 )
 
 // heat is the scale of the heat maps, from little to much: even steps of
@@ -48,7 +48,7 @@ type drawing struct {
 	width, height float64
 }
 
-const svgStyle = `<style>svg{font:12px system-ui,sans-serif;fill:#333}.r{text-anchor:end}.k{text-anchor:middle}` +
+const svgStyle = `<style>svg{font:12px system-ui;fill:#333}.r{text-anchor:end}.k{text-anchor:middle}` +
 	`.m{fill:#666}.g{stroke:#8884}.a{stroke:#888}.c{fill:#fff}.e{fill:#8883}` +
 	`@media(prefers-color-scheme:dark){svg{fill:#ddd}.m{fill:#aaa}.c{fill:#1b1b1b}}</style>`
 

@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"math"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/record"
@@ -210,7 +211,7 @@ func (v *view) add(f *figure, svg string) {
 	}
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s %s", v.s.h.Run, v.s.run.Path)
-	f.ID = fmt.Sprintf("gonbext-%x-%d", h.Sum64(), len(v.Figures))
+	f.ID = fmt.Sprintf("gonbext-%s-%d", strconv.FormatUint(h.Sum64(), 36), len(v.Figures))
 	f.Picture = picture(svg)
 	v.Figures = append(v.Figures, *f)
 }
