@@ -64,33 +64,6 @@ async function type(source) {
   await page.keyboard.type(source, { delay: 5 });
 }
 async function run(source) {
-  // A page that is loaded anew while a cell runs: its bar goes on, and gives way to the report.
-  output = await run('%%memory --budget 64MiB\nfor i := range 40 { gonbext.Save(oocore.Random(oocore.Float32, uint64(i), 2000, 1000), fmt.Sprint("slow", i, ".npy")); time.Sleep(time.Second) }');
-  await output.getByRole('progressbar').waitFor({ timeout: 120000 });
-  await page.keyboard.press('Control+s');
-  for (let i = 0; i < 100 && !readFileSync(`${out}/lab/typed.ipynb`, 'utf8').includes('gonbext-bar'); i++) await sleep(100);
-  await page.goto(open('typed.ipynb'), { waitUntil: 'domcontentloaded', timeout: 60000 });
-  await page.locator('.gonbext-bar').waitFor({ timeout: 60000 });
-  const before = await page.locator('.gonbext-bar').locator('xpath=..').innerText();
-  await page.waitForFunction(text => {
-    const bar = document.querySelector('.gonbext-bar');
-    return !bar || bar.parentElement.innerText !== text;
-  }, before, { timeout: 30000 });
-  check(await page.locator('.gonbext-stale').count() === 0, 'the bar of a page that was loaded anew goes on');
-  await page.locator('.gonbext-bar').waitFor({ state: 'detached', timeout: 120000 });
-  check(/Peak/.test(await page.locator('.jp-CodeCell .jp-OutputArea').last().innerText()), 'and gives way to the report');
-  await page.getByText('Go (gonbext) | Idle').waitFor({ timeout: 60000 });
-
-  await setting('@jupyterlab/notebook-extension:tracker', { windowingMode: 'none' }); // all cells are in the page
-  for (const theme of ['Light', 'Dark']) {
-    await setting('@jupyterlab/apputils-extension:themes', { theme: `JupyterLab ${theme}` });
-    await page.goto(open('typed.ipynb'), { waitUntil: 'domcontentloaded', timeout: 60000 });
-    await page.locator('.gonbext canvas').first().waitFor({ timeout: 60000 });
-    await accessible(page, `outputs in JupyterLab, ${theme}`);
-    await page.screenshot({ path: `${out}/lab-${theme}.png` });
-  }
-  await page.getByText('Go (gonbext) | Idle').waitFor({ timeout: 60000 });
-
   const cells = page.locator('.jp-NotebookPanel:not(.lm-mod-hidden) .jp-CodeCell');
   const cell = cells.nth(await cells.count() - 1);
   await cell.locator('.cm-content').click();
@@ -139,6 +112,33 @@ try {
   output = await run('%%memory --bugdet 64MiB\n_ = 1');
   await output.getByText('--budget').first().waitFor({ timeout: 30000 });
   check(true, 'a wrong flag is answered with the right one');
+
+  // A page that is loaded anew while a cell runs: its bar goes on, and gives way to the report.
+  output = await run('%%memory --budget 64MiB\nfor i := range 40 { gonbext.Save(oocore.Random(oocore.Float32, uint64(i), 2000, 1000), fmt.Sprint("slow", i, ".npy")); time.Sleep(time.Second) }');
+  await output.getByRole('progressbar').waitFor({ timeout: 120000 });
+  await page.keyboard.press('Control+s');
+  for (let i = 0; i < 100 && !readFileSync(`${out}/lab/typed.ipynb`, 'utf8').includes('gonbext-bar'); i++) await sleep(100);
+  await page.goto(open('typed.ipynb'), { waitUntil: 'domcontentloaded', timeout: 60000 });
+  await page.locator('.gonbext-bar').waitFor({ timeout: 60000 });
+  const before = await page.locator('.gonbext-bar').locator('xpath=..').innerText();
+  await page.waitForFunction(text => {
+    const bar = document.querySelector('.gonbext-bar');
+    return !bar || bar.parentElement.innerText !== text;
+  }, before, { timeout: 30000 });
+  check(await page.locator('.gonbext-stale').count() === 0, 'the bar of a page that was loaded anew goes on');
+  await page.locator('.gonbext-bar').waitFor({ state: 'detached', timeout: 120000 });
+  check(/Peak/.test(await page.locator('.jp-CodeCell .jp-OutputArea').last().innerText()), 'and gives way to the report');
+  await page.getByText('Go (gonbext) | Idle').waitFor({ timeout: 60000 });
+
+  await setting('@jupyterlab/notebook-extension:tracker', { windowingMode: 'none' }); // all cells are in the page
+  for (const theme of ['Light', 'Dark']) {
+    await setting('@jupyterlab/apputils-extension:themes', { theme: `JupyterLab ${theme}` });
+    await page.goto(open('typed.ipynb'), { waitUntil: 'domcontentloaded', timeout: 60000 });
+    await page.locator('.gonbext canvas').first().waitFor({ timeout: 60000 });
+    await accessible(page, `outputs in JupyterLab, ${theme}`);
+    await page.screenshot({ path: `${out}/lab-${theme}.png` });
+  }
+  await page.getByText('Go (gonbext) | Idle').waitFor({ timeout: 60000 });
 
   const cells = page.locator('.jp-NotebookPanel:not(.lm-mod-hidden) .jp-CodeCell');
   const last = cells.nth(await cells.count() - 1);

@@ -270,7 +270,7 @@ func TestFurtherReportIsSmall(t *testing.T) {
 		run  *record.Run
 		most int
 	}{
-		"two stages of 12":  {cases(t)["done"], 20_000},
+		"two stages of 12":  {cases(t)["done"], 21_500},
 		"with a device":     {cases(t)["device"], 28_000},
 		"two stages of 376": {made(t, rootsHeader(), math.MaxInt, doneEnd()), 26_000},
 	} {

@@ -20,6 +20,10 @@ var (
 	reportTemplate string
 	//go:embed report.css
 	reportStyle string
+	// What a report needs to be read where the output with the style sheet is gone.
+	//
+	//go:embed essential.css
+	essentialStyle string
 	//go:embed report.js
 	reportScript string
 	//go:embed progress.js
@@ -34,6 +38,7 @@ var (
 
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"css":      func() template.CSS { return template.CSS(reportStyle) },
+	"basics":   func() template.CSS { return template.CSS(strings.ReplaceAll(essentialStyle, "\n", "")) },
 	"script":   func() template.JS { return template.JS(reportScript) },
 	"stale":    func() template.JS { return template.JS(progressScript) },
 	"size":     func(n int64) string { return unbroken(sizeOrDash(n)) },
@@ -124,8 +129,8 @@ func renderReport(views []*view, o Options) (html string, carries bool, err erro
 }
 
 // script is what makes pictures live: nothing where there are none. The style sheet
-// travels with the library, from which the script takes it for the page; what is shown
-// before has its own.
+// travels with the library, from which the script takes it for the page; the others have
+// what they need to be read without it.
 type script struct {
 	Live    string // the figures as JSON, packed
 	Library template.JS

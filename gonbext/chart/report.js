@@ -250,6 +250,7 @@
     bar.className = "gonbext-switch";
     bar.setAttribute("role", "group");
     bar.setAttribute("aria-label", "Window of time");
+    bar.setAttribute("data-lm-suppress-shortcuts", "true"); // JupyterLab takes arrows for itself
     var ends = ["What ran from", "to"].map(function (text, k) {
       var label = bar.appendChild(document.createElement("label")), i = document.createElement("input");
       label.textContent = text + " ";

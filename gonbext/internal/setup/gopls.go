@@ -66,7 +66,7 @@ func WarmCells(ctx context.Context, say Progress) error {
 		return err
 	}
 	return step(say, "Compiling what cells import", func() error {
-		cmd := exec.CommandContext(ctx, "go", "build", "./gonbext", "./oocore/...")
+		cmd := exec.CommandContext(ctx, "go", "build", "./gonbext", "./oocore/decomp", "./oocore/filter", "./oocore/nn")
 		cmd.Dir = source
 		cmd.Env = tools.Env(os.Environ())
 		if out, err := cmd.CombinedOutput(); err != nil {
