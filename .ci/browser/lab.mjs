@@ -127,7 +127,7 @@ try {
   }, before, { timeout: 30000 });
   check(await page.locator('.gonbext-stale').count() === 0, 'the bar of a page that was loaded anew goes on');
   await page.locator('.gonbext-bar').waitFor({ state: 'detached', timeout: 120000 });
-  check(/Peak/.test(await page.locator('.jp-CodeCell .jp-OutputArea').last().innerText()), 'and gives way to the report');
+  check(/Peak/.test(await page.locator('.jp-CodeCell', { hasText: 'slow' }).locator('.jp-OutputArea').innerText()), 'and gives way to the report');
   await page.getByText('Go (gonbext) | Idle').waitFor({ timeout: 60000 });
 
   await setting('@jupyterlab/notebook-extension:tracker', { windowingMode: 'none' }); // all cells are in the page

@@ -250,11 +250,11 @@
     bar.className = "gonbext-switch";
     bar.setAttribute("role", "group");
     bar.setAttribute("aria-label", "Window of time");
-    bar.setAttribute("data-lm-suppress-shortcuts", "true"); // JupyterLab takes arrows for itself
     var ends = ["What ran from", "to"].map(function (text, k) {
       var label = bar.appendChild(document.createElement("label")), i = document.createElement("input");
       label.textContent = text + " ";
       i.type = "range"; i.min = 0; i.max = 1000; i.step = 5;
+      i.setAttribute("data-lm-suppress-shortcuts", "true"); // JupyterLab takes arrows for itself
       i.oninput = function () {
         at[k] = i.value / 1000 * end;
         if (at[0] > at[1]) at[1 - k] = at[k];
