@@ -113,6 +113,7 @@ try {
   await output.getByText('--budget').first().waitFor({ timeout: 30000 });
   check(true, 'a wrong flag is answered with the right one');
 
+  await setting('@jupyterlab/notebook-extension:tracker', { windowingMode: 'none' }); // all cells are in the page
   // A page that is loaded anew while a cell runs: its bar goes on, and gives way to the report.
   output = await run('%%memory --budget 64MiB\nfor i := range 40 { gonbext.Save(oocore.Random(oocore.Float32, uint64(i), 2000, 1000), fmt.Sprint("slow", i, ".npy")); time.Sleep(time.Second) }');
   await output.getByRole('progressbar').waitFor({ timeout: 120000 });
@@ -130,7 +131,6 @@ try {
   check(/Peak/.test(await page.locator('.jp-CodeCell', { hasText: 'slow' }).locator('.jp-OutputArea').innerText()), 'and gives way to the report');
   await page.getByText('Go (gonbext) | Idle').waitFor({ timeout: 60000 });
 
-  await setting('@jupyterlab/notebook-extension:tracker', { windowingMode: 'none' }); // all cells are in the page
   for (const theme of ['Light', 'Dark']) {
     await setting('@jupyterlab/apputils-extension:themes', { theme: `JupyterLab ${theme}` });
     await page.goto(open('typed.ipynb'), { waitUntil: 'domcontentloaded', timeout: 60000 });

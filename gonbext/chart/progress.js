@@ -10,6 +10,9 @@
   try { config = JSON.parse(document.getElementById("jupyter-config-data").textContent); } catch (e) { /* no Jupyter */ }
   var base = new URL(config.baseUrl || "/", location.href);
 
+  // Whether the page has put another output in this one's place. A cell that is out of sight
+  // may be out of the page.
+  function replaced() { return shown.parentNode !== host || !host.isConnected && !host.closest(".jp-Cell"); }
   function end(line) {
     var bar = host.querySelector(".gonbext-bar");
     over = true;
@@ -22,6 +25,7 @@
   function replace(html) {
     var report = html.indexOf("gonbext-bar\"") < 0;
     host.innerHTML = html;
+    shown = host.querySelector(".gonbext");
     if (!report) return; // the scripts of a bar are this one
     over = true;
     socket.close();
@@ -37,7 +41,7 @@
     if (config.token) at.searchParams.set("token", config.token);
     socket = new WebSocket(at);
     socket.onmessage = function (e) {
-      if (over || typeof e.data !== "string") return;
+      if (over || replaced() || typeof e.data !== "string") return;
       var m = JSON.parse(e.data), content = m.content || {};
       if (m.msg_type === "update_display_data" && content.transient && content.transient.display_id === display) replace(content.data["text/html"] || "");
     };
@@ -45,7 +49,7 @@
   }
   function look() {
     if (over) return;
-    if (!host.isConnected) return socket && socket.close();
+    if (replaced()) return socket && socket.close();
     fetch(new URL("api/kernels/" + kernel, base), { credentials: "same-origin", headers: config.token ? { Authorization: "token " + config.token } : {} }).then(function (r) {
       return r.ok ? r.json() : { execution_state: "gone" };
     }).then(function (model) {
@@ -60,7 +64,7 @@
     }).catch(function () { end("this page lost sight of the run"); });
   }
   setTimeout(function () {
-    if (!shown.isConnected) return;
+    if (replaced()) return;
     if (kernel && config.baseUrl) look();
     else end("this page lost sight of the run");
   }, 8000);

@@ -211,3 +211,33 @@ func TestProgressDrawsMemoryAndRepeats(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// Jupyter's servers name connection files after the kernel; other clients do not.
+func TestKernelIDIsJupyters(t *testing.T) {
+	for file, want := range map[string]string{
+		"/run/user/kernel-0a1b2c3d-0000-4000-8000-0123456789ab.json": "0a1b2c3d-0000-4000-8000-0123456789ab",
+		"/tmp/tmpabc123.json":       "",
+		"/tmp/kernel-../../x.json":  "",
+		"/tmp/kernel-<script>.json": "",
+	} {
+		if got := kernelID(file); got != want {
+			t.Errorf("%s: %q, want %q", file, got, want)
+		}
+	}
+}
+
+// A page that is loaded anew follows the kernel by what the bar says of it.
+func TestProgressSaysWhereItIsShown(t *testing.T) {
+	dir := t.TempDir()
+	cell := Cell{ID: "A"}
+	w := NewRuns(dir, "kernel-0a.json", &Library{}).Watch(cell, "")
+	defer w.Close()
+	r := runOf(t, dir, "A", "x")
+	b, ok := w.Progress()
+	if html, _ := b.Data["text/html"].(string); !ok || !strings.Contains(html, `data-kernel="0a" data-display="`+cell.display()+`"`) {
+		t.Errorf("%v, %.300v", ok, b)
+	}
+	if err := r.End(record.End{Status: record.Done}); err != nil {
+		t.Fatal(err)
+	}
+}

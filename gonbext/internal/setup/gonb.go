@@ -84,8 +84,10 @@ func (t Tools) Env(base []string) []string {
 	return append(env, "PATH="+path, "GOFLAGS="+workspaceFlags(), "GOWORK=auto")
 }
 
-// workspaceFlags is GOFLAGS, as set in the environment or by go env -w, without
-// -mod, which a workspace refuses.
+// workspaceFlags is GOFLAGS, as set in the environment or by go env -w, without -mod, which
+// a workspace refuses. Unless it says how to link, cells have no debug information: no
+// debugger comes near them, and linking takes two thirds of the time. Traces of panics need
+// none.
 func workspaceFlags() string {
 	out, err := exec.Command("go", "env", "GOFLAGS").Output()
 	if err != nil {
@@ -96,6 +98,9 @@ func workspaceFlags() string {
 		if !strings.HasPrefix(strings.TrimLeft(f, "-"), "mod=") {
 			keep = append(keep, f)
 		}
+	}
+	if !slices.ContainsFunc(keep, func(f string) bool { return strings.HasPrefix(strings.TrimLeft(f, "-"), "ldflags=") }) {
+		keep = append(keep, "-ldflags=-s")
 	}
 	return strings.Join(keep, " ")
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -121,9 +122,13 @@ func TestEnvIsThatOfAWorkspace(t *testing.T) {
 	program(t, path, "go", `echo "-trimpath -mod=mod -tags=x"`)
 	t.Setenv("PATH", path)
 	env := Tools{GoImports: "/tools/goimports"}.Env([]string{"A=1", "GOWORK=off", "GOFLAGS=-mod=mod"})
-	want := []string{"CGO_ENABLED=0", "A=1", "PATH=" + path + ":/tools", "GOFLAGS=-trimpath -tags=x", "GOWORK=auto"}
+	want := []string{"CGO_ENABLED=0", "A=1", "PATH=" + path + ":/tools", "GOFLAGS=-trimpath -tags=x -ldflags=-s", "GOWORK=auto"}
 	if strings.Join(env, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got %q, want %q", env, want)
+	}
+	program(t, path, "go", `echo "-ldflags=-w"`)
+	if env := (Tools{GoImports: "/tools/goimports"}).Env(nil); !slices.Contains(env, "GOFLAGS=-ldflags=-w") {
+		t.Errorf("what the user says of linking is overruled: %q", env)
 	}
 	if env := (Tools{GoImports: "/tools/goimports"}).Env([]string{"CGO_ENABLED=1"}); env[0] != "CGO_ENABLED=1" {
 		t.Errorf("what the user says of cgo is overruled: %q", env)
