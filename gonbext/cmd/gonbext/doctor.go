@@ -13,9 +13,9 @@ func newDoctor() *cobra.Command {
 	fix := false
 	c := &cobra.Command{
 		Use:   "doctor",
-		Short: "Say what is missing, and the command that mends it",
+		Short: "Say what is missing, and the command that fixes it",
 		Long: `Says what notebooks and arrays need, what of it is there, and for what is not,
-the command that mends it; with --fix, it does what can be done without rights of
+the command that fixes it; with --fix, it does what can be done without rights of
 the system's. The exit status is 1 where something is missing that the kernel
 cannot do without.`,
 		Example: `  gonbext doctor
@@ -23,10 +23,10 @@ cannot do without.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if fix {
 				for _, check := range setup.Doctor(c.Context()) {
-					if check.OK() || check.Fix == nil {
+					if check.OK() || check.Repair == nil {
 						continue
 					}
-					if err := check.Fix(c.Context(), say); err != nil {
+					if err := check.Repair(c.Context(), say); err != nil {
 						say("%s could not be set up: %v", check.Name, err)
 					}
 				}
@@ -40,7 +40,7 @@ cannot do without.`,
 				}
 				fmt.Fprintf(os.Stdout, "%-8s %-16s %s\n", state, check.Name, said)
 				if !check.OK() {
-					fmt.Fprintf(os.Stdout, "%-8s %-16s → %s\n", "", "", check.Mend)
+					fmt.Fprintf(os.Stdout, "%-8s %-16s → %s\n", "", "", check.Fix)
 				}
 			}
 			if lacking {

@@ -85,7 +85,7 @@ func (t Tools) Env(base []string) []string {
 }
 
 // workspaceFlags is GOFLAGS, as set in the environment or by go env -w, without -mod, which
-// a workspace refuses. Unless it says how to link, cells have no debug information: no
+// a workspace rejects. Unless it says how to link, cells have no debug information: no
 // debugger comes near them, and linking takes two thirds of the time. Traces of panics need
 // none.
 func workspaceFlags() string {
