@@ -44,9 +44,6 @@ what they show as text. The notebook itself is left as it is. The exit status is
 			}
 			cmd := python(c.Context(), program, "-c", runScript, args[0],
 				"--output", output, "--html", html, "--kernel", setup.Kernel)
-			if setup.ShortSockets() {
-				cmd.Args = append(cmd.Args, "--ipc")
-			}
 			cmd.Stdout, cmd.Stderr = os.Stdout, untilDone{c.Context(), os.Stderr}
 			err = cmd.Run()
 			if c.Context().Err() != nil {

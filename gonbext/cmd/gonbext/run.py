@@ -51,7 +51,6 @@ def main():
     p.add_argument("--output", default="")
     p.add_argument("--html", default="")
     p.add_argument("--kernel", required=True)
-    p.add_argument("--ipc", action="store_true", help="talk to the kernel by files of this user's, not by ports")
     a = p.parse_args()
 
     try:
@@ -80,8 +79,6 @@ def main():
         on_cell_execute=started,
         on_cell_executed=executed,
     )
-    if a.ipc:
-        client.create_kernel_manager().transport = "ipc"
     try:
         client.execute()
     except CellExecutionError as e:
