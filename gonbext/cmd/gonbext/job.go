@@ -17,6 +17,7 @@ import (
 
 	"github.com/gonbext/gonbext/cuda"
 	"github.com/gonbext/gonbext/gonbext/chart"
+	"github.com/gonbext/gonbext/gonbext/internal/cards"
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/codec"
 	"github.com/gonbext/gonbext/oocore/dtype"
@@ -24,6 +25,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/expr"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/host"
+	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/units"
 )
@@ -239,6 +241,9 @@ func (j *job) do(c *cobra.Command, a *oocore.Array, path string) error {
 func (j *job) compute(c *cobra.Command, a *oocore.Array, path string, opts []oocore.Option) (value *result, err error) {
 	defer showProgress(c.ErrOrStderr(), j.id)()
 	ctx := c.Context()
+	if j.plan && !j.appends && j.device != "" && j.device != "cpu" {
+		opts = append(opts[:len(opts):len(opts)], compareCards(a, path, opts))
+	}
 	switch {
 	case j.appends:
 		_, err = a.Append(ctx, path, j.axis, opts...)
@@ -251,6 +256,17 @@ func (j *job) compute(c *cobra.Command, a *oocore.Array, path string, opts []ooc
 		err = nil
 	}
 	return value, failure(err)
+}
+
+// compareCards plans for the GPUs that one does not have, too. What cannot be planned is
+// the plan's own to say.
+func compareCards(a *oocore.Array, path string, opts []oocore.Option) oocore.Option {
+	planFor := func(more ...oocore.Option) (*plan.Sized, error) { return a.Plan(path, slices.Concat(opts, more)...) }
+	p, err := planFor()
+	if err != nil {
+		return host.PlanOnly()
+	}
+	return host.PlanOnly(cards.Rows(p.Device, planFor)...)
 }
 
 // failure is why an expression was not computed.
