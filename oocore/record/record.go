@@ -223,7 +223,7 @@ const (
 	Done      Status = "done"
 	Failed    Status = "failed"
 	Cancelled Status = "cancelled"
-	Skipped   Status = "skipped" // the output was there already
+	Skipped   Status = "skipped" // the same result was saved before
 	Planned   Status = "planned"
 )
 
