@@ -225,6 +225,7 @@ const (
 	Cancelled Status = "cancelled"
 	Skipped   Status = "skipped" // the same result was saved before
 	Planned   Status = "planned"
+	Exited    Status = "exited" // a cell's process, by its exit status or a signal: see Conclude
 )
 
 // What List says of a record that has no End.

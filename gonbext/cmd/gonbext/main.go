@@ -28,6 +28,7 @@ var commands = []func() *cobra.Command{
 	newCompute,
 	newDoctor,
 	newInstall,
+	newUninstall,
 	newKernel,
 	newTask,
 	newReport,
