@@ -461,24 +461,20 @@ func TestFootprintRunsNothing(t *testing.T) {
 // its budget, and what does not needs more.
 func checkAlternatives(t *testing.T, h record.Header) {
 	t.Helper()
-	devices, seconds := 0, map[float64]bool{}
+	devices := 0
 	for _, w := range h.WhatIf {
 		if w.Device != "" {
 			devices++
-			if w.Fits != (w.Seconds > 0) || seconds[w.Seconds] {
-				t.Errorf("%s: %+v, as for another card", h.Title, w)
-			}
-			seconds[w.Seconds] = true
 		}
-		if w.Need <= 0 || w.Fits != (w.Need <= w.Budget && w.Note == "") {
+		if w.Need <= 0 || w.Fits != (w.Need <= w.Budget) {
 			t.Errorf("%s: chunks %v in %d of %d: fits %v", h.Title, w.Chunks, w.Need, w.Budget, w.Fits)
 		}
 		if w.Fits && (w.Passes == 0 || w.Tasks == 0 || w.Peak > w.Budget || w.Moved == 0 && h.Output != "") {
 			t.Errorf("%s: %+v", h.Title, w)
 		}
 	}
-	if devices != 3 || len(h.WhatIf) < 5 {
-		t.Errorf("%s: %d rows, %d of them devices", h.Title, len(h.WhatIf), devices)
+	if devices > 0 || len(h.WhatIf) < 3 {
+		t.Errorf("%s: %d rows, %d of them of devices that nobody asked for", h.Title, len(h.WhatIf), devices)
 	}
 }
 

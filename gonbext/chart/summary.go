@@ -36,6 +36,7 @@ type summary struct {
 	peak      int64         // of the arena, host classes; sampled where there is no End
 	device    int64         // peak of the device's memory
 	hasSample bool
+	lanes     lanes // of the device
 }
 
 // stageSummary is what the tasks of one stage took and did.
@@ -110,6 +111,9 @@ func (s *summary) task(t *record.Task) {
 	s.moved += t.Moved
 	s.last = max(s.last, t.Start+t.Duration)
 	s.lastTask = *t
+	if t.Device > 0 {
+		s.lanes.add(t)
+	}
 	if int(t.Stage) >= len(s.stages) {
 		return
 	}

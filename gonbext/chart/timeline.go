@@ -40,26 +40,6 @@ func timelineFigure(s *summary) (*figure, string) {
 	return f, memoryOverTime(f, s, layers, lines, limits)
 }
 
-// deviceFigure draws the memory of the device over time; nil where none was seen.
-func deviceFigure(s *summary) (*figure, string) {
-	if s.device <= 0 || len(s.timeline) < 2 {
-		return nil, ""
-	}
-	l := layer{key: key{name: plain(s.h.Device.Name), color: classColors[record.Device]}}
-	seen := false
-	for i := range s.timeline {
-		seen = seen || s.timeline[i].Device > 0
-		l.values = append(l.values, float64(s.timeline[i].Device))
-	}
-	if !seen {
-		return nil, ""
-	}
-	f := &figure{Title: "Device memory over time", Height: 220, Caption: caption(s.perPoint)}
-	f.Alt = fmt.Sprintf("Device memory over time: at most %s of %s, predicted %s.", units.Bytes(s.device), units.Bytes(s.h.Device.Memory), units.Bytes(s.h.Device.Predicted))
-	limits := []limit{{"device memory", s.h.Device.Memory, budgetColor, dashed}, {"predicted peak", s.h.Device.Predicted, plannedColor, dashDot}}
-	return f, memoryOverTime(f, s, []layer{l}, nil, limits)
-}
-
 // timelineWords is the chart of memory over time in words.
 func (s *summary) timelineWords() string {
 	var highest record.Sample

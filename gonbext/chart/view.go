@@ -1,12 +1,12 @@
 package chart
 
 import (
-	"cmp"
 	"fmt"
 	"hash/fnv"
 	"html/template"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/record"
@@ -29,6 +29,7 @@ type view struct {
 	RestWhen                    string
 	RestExact                   string
 	WhatIf                      []whatIf
+	GPUs                        []gpu
 	Facts                       []fact
 	Lines                       []line
 }
@@ -139,8 +140,8 @@ type fact struct{ Name, Value string }
 
 // whatIf is one alternative, ready to be shown.
 type whatIf struct {
-	Chunks, Budget, Device, Verdict, Need, Passes, Moved, Peak, Tasks string
-	Fits                                                              bool
+	Chunks, Budget, Verdict, Need, Passes, Moved, Peak, Tasks string
+	Fits                                                      bool
 }
 
 func newView(s *summary, mode Mode, drawn bool) *view {
@@ -160,7 +161,11 @@ func newView(s *summary, mode Mode, drawn bool) *view {
 		if st.Note != "" {
 			v.Notes = append(v.Notes, plain(st.Name)+": "+plain(st.Note)+".")
 		}
+		if x := st.Transfers; x != nil && strings.HasPrefix(x.Gain(), record.NoGain) {
+			v.Notes = append(v.Notes, plain(st.Name)+": "+x.Gain()+".")
+		}
 	}
+	v.Notes = append(v.Notes, s.eventWords()...)
 	v.Hint = s.hint()
 	v.operations()
 	v.whatIf()
@@ -189,6 +194,7 @@ func newView(s *summary, mode Mode, drawn bool) *view {
 	}
 	v.add(timelineFigure(s))
 	v.add(deviceFigure(s))
+	v.add(lanesFigure(s))
 	v.add(chunksFigure(s))
 	for _, st := range s.stages {
 		v.add(gridFigure(st))
@@ -350,22 +356,20 @@ func (v *view) facts() {
 	v.Facts = append(v.Facts, fact{"run", plain(s.h.Run)})
 }
 
-// whatIf prepares the table of alternatives.
+// whatIf prepares the tables of alternatives: of chunks and budgets, and of GPUs.
 func (v *view) whatIf() {
 	for _, w := range v.s.h.WhatIf {
+		if w.Device != "" {
+			v.GPUs = append(v.GPUs, newGPU(&w, len(v.s.stages)))
+			continue
+		}
 		row := whatIf{
-			Chunks: units.Shape(w.Chunks), Budget: units.Bytes(w.Budget), Device: plain(cmp.Or(w.Device, "cpu")),
+			Chunks: units.Shape(w.Chunks), Budget: units.Bytes(w.Budget),
 			Fits: w.Fits, Verdict: "fits", Need: units.Bytes(w.Need), Passes: units.Count(int64(w.Passes)),
 			Moved: units.Traffic(w.Moved), Peak: units.Bytes(w.Peak), Tasks: units.Count(int64(w.Tasks)),
 		}
 		if !w.Fits {
 			row.Verdict, row.Peak, row.Passes, row.Moved, row.Tasks = "does not fit", "–", "–", "–", "–"
-		}
-		switch {
-		case w.Note != "":
-			row.Verdict = "needs the CPU too: it " + plain(w.Note)
-		case w.Seconds > 0:
-			row.Verdict += fmt.Sprintf(", %s over the link and %s on the device", units.Traffic(w.Link), units.Duration(time.Duration(w.Seconds*float64(time.Second))))
 		}
 		v.WhatIf = append(v.WhatIf, row)
 	}

@@ -45,6 +45,7 @@ type Env struct {
 	// is sized for them.
 	Processes  *Processes
 	Checkpoint *checkpoint.Checkpoint // nil where the run cannot be resumed; Run closes it
+	Kept       *KeptInputs            // stay on the device for runs that follow; nil for none
 	// Check, where it is set, is called when all is computed, before the output is put
 	// in its place. Its error leaves there what was, and keeps nothing.
 	Check func(context.Context) error
@@ -119,6 +120,9 @@ func Run(ctx context.Context, p *plan.Sized, env Env) (end record.End, err error
 	r.sampler.start()
 	err = r.all(ctx)
 	r.sampler.stop()
+	if err != nil { // what was on its way may not have come
+		err = errors.Join(err, env.Kept.Drop())
+	}
 	if leak := r.arena.Close(); leak != nil && err == nil {
 		err = leak
 	}

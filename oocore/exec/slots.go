@@ -213,6 +213,7 @@ func (s *slot) begin(chunk int) {
 	s.row.Chunk = int64(chunk)
 	s.row.Start = time.Since(s.run.start)
 	s.row.Reading, s.row.Computing, s.row.Writing = 0, 0, 0
+	s.row.Upload, s.row.Download = 0, 0
 	s.row.Read, s.row.Written, s.row.Moved = 0, 0, 0
 }
 

@@ -262,7 +262,7 @@ type Meta struct {
 	// Resume resumes what an earlier writer of the same StagingDir, path and Meta
 	// made durable.
 	Resume bool
-	// Region, where it is set, writes only this box of an array that is there already:
+	// Region, where it is set, writes only this box of a stored array:
 	// boxes of Write are in the whole array's indices, and other chunks stay untouched.
 	Region *grid.Box
 	// Grow says that Region is what an array that is there gets besides, and Shape is what

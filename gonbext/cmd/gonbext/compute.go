@@ -105,7 +105,7 @@ hosvd run first, too: --plan leaves their own passes out.`,
 		},
 	}
 	c.Flags().StringArrayVarP(&to, "output", "o", nil, "array to write: x.zarr, x.npy, x.safetensors#name, x.npz#name, or x.bin for bare elements; NAME=PATH for each of several")
-	c.Flags().StringVar(&j.device, "device", "cpu", "cpu, cuda:0, or model:8GiB for a modelled GPU of that memory")
+	c.Flags().StringVar(&j.device, "device", "cpu", "cpu, cuda:0, model:8GiB for a modelled GPU of that memory, or model:H200 for one by its name; with --plan others are shown beside it")
 	c.Flags().BoolVar(&list, "list", false, "print what EXPR can call, and nothing else")
 	j.flags(c)
 	return c

@@ -51,7 +51,7 @@ func Doctor(ctx context.Context) []Check {
 func checkGPU() Check {
 	list, err := cuda.Devices()
 	if errors.Is(err, cuda.ErrNoDriver) {
-		return Check{Name: "GPU", Found: "none: this build has no driver; --device model:8GiB models one"}
+		return Check{Name: "GPU", Found: "none: no NVIDIA driver was found; --device model:8GiB models one"}
 	}
 	var said []string
 	for _, gpu := range list {
