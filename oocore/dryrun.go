@@ -122,6 +122,9 @@ func DryRun(opts []Option) bool {
 
 // overhead returns what the process takes beside the buffers of a run.
 func (s *settings) overhead() int64 {
+	if s.nominal {
+		return budget.Nominal + s.held
+	}
 	if s.dry != nil {
 		return s.foreseen + s.held
 	}

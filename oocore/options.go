@@ -34,6 +34,7 @@ type settings struct {
 	fresh          bool
 	version        string
 	planned        bool
+	nominal        bool    // the plan is that of any machine
 	target         *string // of the whole expression; nil where nobody has told
 	cell           string
 	parent         *runGroup     // nil for a run by itself
@@ -205,6 +206,17 @@ func Version(v string) Option {
 func PlanOnly(alternatives ...record.WhatIf) Option {
 	return func(s *settings) error {
 		s.planned, s.alternatives = true, alternatives
+		return nil
+	}
+}
+
+// Nominal makes a plan only, as PlanOnly does, and the same one on every machine: for a
+// program that holds nothing else, within a budget that this machine need not have. It is
+// for plans that are compared. Budget and workers are to be given, since their defaults
+// are the machine's; and what a matrix product packs into follows its processor.
+func Nominal() Option {
+	return func(s *settings) error {
+		s.planned, s.nominal = true, true
 		return nil
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/units"
@@ -98,6 +99,9 @@ func (d *tree) branch(s *record.StageReport, b record.Branch, x, y float64) {
 	d.text(treeWrite, y+15, "end", "m", dashIfNone(s.Written, units.Traffic(s.Written)))
 	m := s.Measured
 	if m == nil {
+		if s.Seconds != nil {
+			d.text(treeTime, y+15, "end", "m", "about "+duration(s.Seconds.Likely))
+		}
 		return
 	}
 	d.bar(m.Reserved, y+22, "1")
@@ -109,7 +113,11 @@ func (d *tree) branch(s *record.StageReport, b record.Branch, x, y float64) {
 		d.printf(`<rect x="%s" y="%s" width="%s" height="5" fill="%s"/>`, num(treeTime-w), num(y+36), num(w), processColor)
 	}
 	d.text(treeTime, y+15, "end", "m", units.Rate(m.Read+m.Written, took))
-	d.text(treeTime, y+31, "end", "", units.Duration(took))
+	text := units.Duration(took)
+	if s.Seconds != nil {
+		text += " of " + duration(s.Seconds.Likely)
+	}
+	d.text(treeTime, y+31, "end", "", text)
 }
 
 // bar draws bytes by class, to the scale of the largest stage, and their sum beside it.
@@ -133,6 +141,10 @@ func hostBytes(byClass map[string]int64) (n int64) {
 		n += byClass[c.String()]
 	}
 	return n
+}
+
+func duration(seconds float64) string {
+	return units.Duration(time.Duration(seconds * float64(time.Second)))
 }
 
 // treeText is the same for a terminal, and the picture's alternative.

@@ -125,6 +125,7 @@ type operation struct {
 	Allocations, Reuses, Moved int64
 	Time                       time.Duration
 	Chunks                     string
+	Likely                     string // time that is predicted; "" where it is not known
 }
 
 // part is one share of the process's memory.
@@ -139,8 +140,8 @@ type fact struct{ Name, Value string }
 
 // whatIf is one alternative, ready to be shown.
 type whatIf struct {
-	Chunks, Budget, Device, Verdict, Need, Passes, Moved, Peak, Tasks string
-	Fits                                                              bool
+	Chunks, Budget, Device, Verdict, Need, Passes, Moved, Peak, Tasks, Time string
+	Fits                                                                    bool
 }
 
 func newView(s *summary, mode Mode, drawn bool) *view {
@@ -160,6 +161,9 @@ func newView(s *summary, mode Mode, drawn bool) *view {
 		if st.Note != "" {
 			v.Notes = append(v.Notes, plain(st.Name)+": "+plain(st.Note)+".")
 		}
+	}
+	if v.Planned && s.h.Seconds == nil && len(s.stages) > 0 {
+		v.Notes = append(v.Notes, "How long it will take is not known yet: gonbext learns that from the runs of this machine.")
 	}
 	v.Hint = s.hint()
 	v.operations()
@@ -221,7 +225,7 @@ func (v *view) operations() {
 			Head: true, Name: plain(st.Name), Site: plain(st.Site), Detail: stageDetail(st),
 			Predicted: st.Predicted.Host(), Requested: st.requested.Host(), Reserved: st.reserved.Host(),
 			Allocations: st.allocations, Reuses: st.reuses, Moved: moved, Time: st.took(),
-			Measured: measured, Chunks: chunksDone(v, st),
+			Measured: measured, Chunks: chunksDone(v, st), Likely: likely(st.Seconds),
 		})
 		for _, p := range []struct {
 			name    string
@@ -350,22 +354,33 @@ func (v *view) facts() {
 	v.Facts = append(v.Facts, fact{"run", plain(s.h.Run)})
 }
 
+// likely is the time that is predicted; "" where it is not known.
+func likely(s *record.Seconds) string {
+	if s == nil {
+		return ""
+	}
+	return duration(s.Likely)
+}
+
+// Timed reports whether times are predicted.
+func (v *view) Timed() bool { return v.s.h.Seconds != nil }
+
 // whatIf prepares the table of alternatives.
 func (v *view) whatIf() {
 	for _, w := range v.s.h.WhatIf {
 		row := whatIf{
 			Chunks: units.Shape(w.Chunks), Budget: units.Bytes(w.Budget), Device: plain(cmp.Or(w.Device, "cpu")),
 			Fits: w.Fits, Verdict: "fits", Need: units.Bytes(w.Need), Passes: units.Count(int64(w.Passes)),
-			Moved: units.Traffic(w.Moved), Peak: units.Bytes(w.Peak), Tasks: units.Count(int64(w.Tasks)),
+			Moved: units.Traffic(w.Moved), Peak: units.Bytes(w.Peak), Tasks: units.Count(int64(w.Tasks)), Time: cmp.Or(likely(w.Time), "–"),
 		}
 		if !w.Fits {
-			row.Verdict, row.Peak, row.Passes, row.Moved, row.Tasks = "does not fit", "–", "–", "–", "–"
+			row.Verdict, row.Peak, row.Passes, row.Moved, row.Tasks, row.Time = "does not fit", "–", "–", "–", "–", "–"
 		}
 		switch {
 		case w.Note != "":
 			row.Verdict = "needs the CPU too: it " + plain(w.Note)
 		case w.Seconds > 0:
-			row.Verdict += fmt.Sprintf(", %s over the link and %s on the device", units.Traffic(w.Link), units.Duration(time.Duration(w.Seconds*float64(time.Second))))
+			row.Verdict += fmt.Sprintf(", %s over the link and %s on the device", units.Traffic(w.Link), duration(w.Seconds))
 		}
 		v.WhatIf = append(v.WhatIf, row)
 	}

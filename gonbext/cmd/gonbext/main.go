@@ -25,6 +25,7 @@ var commands = []func() *cobra.Command{
 	newFootprint,
 	newConvert,
 	newCompute,
+	newCheck,
 	newDoctor,
 	newInstall,
 	newKernel,
