@@ -35,14 +35,14 @@ def arguments():
 def inputs(scale):
     """Names, and what gonbext makes them of."""
     rows = max(int(ROWS * scale) // 64 * 64, 64)
-    noise = f"random({rows}, {COLUMNS})"
+    noise = f"random(7, {rows}, {COLUMNS})"
     return {
         "a.npy": [f'astype({noise}, "float32")'],
         "b.npy": [f'astype({noise} + 0.5, "float32")'],
         "d.npy": [noise],
         "i.npy": [f'astype({noise} * 1000, "int32")'],
-        "small.npy": [f'astype(random({max(rows // 4, 16)}, {COLUMNS}), "float32")'],
-        "square.npy": [f'astype(random({max(int(2048 * scale), 64)}, {max(int(2048 * scale), 64)}), "float32")'],
+        "small.npy": [f'astype(random(7, {max(rows // 4, 16)}, {COLUMNS}), "float32")'],
+        "square.npy": [f'astype(random(7, {max(int(2048 * scale), 64)}, {max(int(2048 * scale), 64)}), "float32")'],
         "open.zarr": [f'astype({noise}, "float32")', "--chunks", f"{rows // 8}x512", "--codec", "none"],
         "zstd.zarr": [f'astype(floor({noise} * 64), "float32")', "--chunks", f"{rows // 8}x1024", "--codec", "zstd:1"],
         "lz4.zarr": [f'astype(floor({noise} * 64), "float32")', "--chunks", f"{rows // 4}x512", "--codec", "blosc:lz4:5:shuffle"],

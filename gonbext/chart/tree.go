@@ -100,7 +100,7 @@ func (d *tree) branch(s *record.StageReport, b record.Branch, x, y float64) {
 	m := s.Measured
 	if m == nil {
 		if s.Seconds != nil {
-			d.text(treeTime, y+15, "end", "m", "about "+duration(s.Seconds.Likely))
+			d.text(treeTime, y+15, "end", "m", "about "+secondsText(s.Seconds.Likely))
 		}
 		return
 	}
@@ -115,7 +115,7 @@ func (d *tree) branch(s *record.StageReport, b record.Branch, x, y float64) {
 	d.text(treeTime, y+15, "end", "m", units.Rate(m.Read+m.Written, took))
 	text := units.Duration(took)
 	if s.Seconds != nil {
-		text += " of " + duration(s.Seconds.Likely)
+		text += " of " + secondsText(s.Seconds.Likely)
 	}
 	d.text(treeTime, y+31, "end", "", text)
 }
@@ -143,7 +143,7 @@ func hostBytes(byClass map[string]int64) (n int64) {
 	return n
 }
 
-func duration(seconds float64) string {
+func secondsText(seconds float64) string {
 	return units.Duration(time.Duration(seconds * float64(time.Second)))
 }
 

@@ -359,7 +359,7 @@ func likely(s *record.Seconds) string {
 	if s == nil {
 		return ""
 	}
-	return duration(s.Likely)
+	return secondsText(s.Likely)
 }
 
 // Timed reports whether times are predicted.
@@ -380,7 +380,7 @@ func (v *view) whatIf() {
 		case w.Note != "":
 			row.Verdict = "needs the CPU too: it " + plain(w.Note)
 		case w.Seconds > 0:
-			row.Verdict += fmt.Sprintf(", %s over the link and %s on the device", units.Traffic(w.Link), duration(w.Seconds))
+			row.Verdict += fmt.Sprintf(", %s over the link and %s on the device", units.Traffic(w.Link), secondsText(w.Seconds))
 		}
 		v.WhatIf = append(v.WhatIf, row)
 	}

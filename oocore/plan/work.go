@@ -14,15 +14,22 @@ import (
 // What the work of a stage takes at nominal rates, in nanoseconds of one core. Whoever
 // predicts a run's time knows by how much his machine differs, for each kind of work.
 const (
-	copyNanos   = 0.15 // of a byte that is read from the page cache or from memory
-	writeNanos  = 0.2  // of a byte that is written
-	pieceNanos  = 400  // of a contiguous piece of a file, where they are short
-	orderNanos  = 0.5  // of a byte that is transposed, or read with steps
-	touchNanos  = 0.3  // of a byte of a buffer, when it is first used
-	objectNanos = 60e3 // of a file that is written for a chunk, or of one that is read
-	taskNanos   = 8e3
-	randomNanos = 2 // of an element
-	iotaNanos   = 0.3
+	copyNanos = 0.15 // of a byte that is read from the page cache or from memory
+	// Of a byte that is written through the page cache, and past it.
+	bufferedNanos, directNanos = 0.5, 0.08
+	pieceNanos                 = 400  // of a contiguous piece of a file, where they are short
+	orderNanos                 = 0.5  // of a byte that is transposed, or read with steps
+	touchNanos                 = 0.3  // of a byte of a buffer, when it is first used
+	objectNanos                = 60e3 // of a file that is written for a chunk, or of one that is read
+	taskNanos                  = 8e3
+	randomNanos                = 2 // of an element
+	iotaNanos                  = 0.3
+)
+
+// What is written past the page cache: runs and files of at least so many bytes.
+const (
+	directRun   = 1 << 20
+	directBytes = 16 << 20
 )
 
 // shortPiece is the length from which on pieces of a file cost what their bytes do.
@@ -52,7 +59,7 @@ func (p *Sized) work(s *SizedStage) []record.Work {
 	if s.Kind == MatMulStage {
 		w.product()
 	} else {
-		w.program(&s.Programs[0], w.stage.Tile, 1)
+		w.program(&s.Programs[0], w.stage.Tile, s.Grid.Chunks, 1)
 		if !w.device {
 			w.folds()
 		}
@@ -83,11 +90,12 @@ func (w *workload) compute(kind string, nanos float64) {
 	}
 }
 
-// program adds the work of computing a program's values so many times over, tile by tile.
-func (w *workload) program(prog *Program, tile []int, times float64) {
+// program adds the work of computing a program's values so many times over, tile by tile of
+// the boxes that tasks compute.
+func (w *workload) program(prog *Program, tile, box []int, times float64) {
 	elements := float64(grid.Size(prog.Domain)) * times
 	for i := range prog.Loads {
-		w.load(prog, &prog.Loads[i], tile, times)
+		w.load(prog, &prog.Loads[i], tile, box, times)
 	}
 	for _, in := range prog.Code {
 		if in.Op == kernel.Invalid {
@@ -103,7 +111,7 @@ func (w *workload) program(prog *Program, tile []int, times float64) {
 }
 
 // load adds the work of filling a load.
-func (w *workload) load(prog *Program, l *Load, tile []int, times float64) {
+func (w *workload) load(prog *Program, l *Load, tile, box []int, times float64) {
 	elements := float64(grid.Size(prog.Domain)) * times
 	switch l.Kind {
 	case LoadRandom:
@@ -111,7 +119,7 @@ func (w *workload) load(prog *Program, l *Load, tile []int, times float64) {
 	case LoadIota:
 		w.compute("arange", elements*iotaNanos)
 	case LoadArray:
-		w.array(prog, l, tile, times)
+		w.array(prog, l, tile, box, times)
 	case LoadBlocks:
 		w.operation(l, tile, times)
 	}
@@ -126,7 +134,7 @@ func (w *workload) load(prog *Program, l *Load, tile []int, times float64) {
 
 // array adds the reads of an array: what is broadcast along an axis is read again for every
 // tile along it.
-func (w *workload) array(prog *Program, l *Load, tile []int, times float64) {
+func (w *workload) array(prog *Program, l *Load, tile, box []int, times float64) {
 	bytes := float64(l.moved(prog.Domain, tile)) * times
 	a := &w.plan.Arrays[l.Array]
 	place := w.plan.Place(l.Array)
@@ -145,7 +153,7 @@ func (w *workload) array(prog *Program, l *Load, tile []int, times float64) {
 		return
 	}
 	if word, ok := codecWord(a.Codec); ok {
-		w.add(record.Work{Of: record.Decoding, Kind: a.Codec, Nanos: bytes * codecNanos[word][0]})
+		w.add(record.Work{Of: record.Decoding, Kind: a.Codec, Nanos: bytes * a.decodings(l, box) * codecNanos[word][0]})
 	}
 	switch {
 	case a.Chunks != nil:
@@ -161,6 +169,26 @@ func (w *workload) array(prog *Program, l *Load, tile []int, times float64) {
 	}
 }
 
+// decodings is how often each chunk of an array is decoded where boxes of the domain are read
+// for themselves.
+func (a *Array) decodings(l *Load, box []int) float64 {
+	times := 1.0
+	for d, axis := range l.View.Axis {
+		if axis < 0 || a.Chunks == nil || d >= len(a.Chunks) {
+			continue
+		}
+		n, c := min(box[axis]*abs(l.View.Step[d]), a.Shape[d]), min(a.Chunks[d], a.Shape[d])
+		switch {
+		case n == 0 || n == a.Shape[d] || n%c == 0:
+		case c%n == 0:
+			times *= float64(c / n)
+		default:
+			times *= float64(n+c) / float64(n)
+		}
+	}
+	return times
+}
+
 // operation adds the work of an operation of boxes, and of the programs that it reads.
 func (w *workload) operation(l *Load, tile []int, times float64) {
 	box := l.Box(tile)
@@ -169,12 +197,15 @@ func (w *workload) operation(l *Load, tile []int, times float64) {
 		boxes *= float64((n + tile[d] - 1) / max(tile[d], 1))
 	}
 	need := l.Op.Requirements(box)
-	moved := float64(grid.Size(box)) * moveNanos * float64(l.Type.Size())
+	elements := float64(grid.Size(box))
+	for k, reads := range need.Reads {
+		elements += float64(grid.Size(clip(reads, l.Inputs[k].Domain)))
+	}
 	kind := blockwise.Name(l.Op.Op)
 	if kind == "" {
 		kind = "Go function"
 	}
-	w.compute(kind+" "+l.Type.String(), boxes*max(float64(need.Work), moved))
+	w.compute(kind+" "+l.Type.String(), boxes*max(float64(need.Work), elements*moveNanos*float64(l.Type.Size())))
 	for k, reads := range need.Reads {
 		in := &l.Inputs[k]
 		read := clip(reads, in.Domain)
@@ -182,7 +213,7 @@ func (w *workload) operation(l *Load, tile []int, times float64) {
 		if all := boxes * float64(grid.Size(read)); !need.DisjointReads && grid.Size(in.Domain) > 0 {
 			again = max(all/float64(grid.Size(in.Domain)), times)
 		}
-		w.program(in, read, again)
+		w.program(in, read, read, again)
 	}
 }
 
@@ -214,8 +245,10 @@ func (w *workload) product() {
 	down, across := m.supers()
 	_, columns, depth := m.lengths()
 	rows := min(m.SuperM*m.TileM, m.M)
-	w.program(&w.stage.Programs[0], panel(len(w.stage.Programs[0].Domain), rows, depth), float64(across))
-	w.program(&w.stage.Programs[1], panel(len(w.stage.Programs[1].Domain), depth, columns), float64(down))
+	boxes := [][]int{panel(len(w.stage.Programs[0].Domain), rows, depth), panel(len(w.stage.Programs[1].Domain), depth, columns)}
+	for i, times := range []int64{across, down} {
+		w.program(&w.stage.Programs[i], boxes[i], boxes[i], float64(times))
+	}
 	nanos := 0.02
 	switch {
 	case m.Type.Kind() < dtype.KindFloat:
@@ -230,26 +263,36 @@ func (w *workload) product() {
 // output adds the writes of an array.
 func (w *workload) output(array int) {
 	a := &w.plan.Arrays[array]
-	bytes := float64(a.Bytes())
+	bytes, size := float64(a.Bytes()), a.DType.Size()
+	place := w.plan.Place(array)
 	one := record.Work{Of: record.Writing, Kind: "memory", Nanos: bytes * copyNanos}
-	switch place := w.plan.Place(array); {
-	case place == InArena || place == InCollect:
-	case place == InSpill:
-		one.Kind, one.Nanos, one.Bytes = "spill", bytes*writeNanos, int64(bytes)
-	case blob.Remote(a.Path):
-		one.Kind, one.Nanos, one.Bytes = "network", bytes*writeNanos, int64(bytes)
-	default:
-		one.Kind, one.Nanos, one.Bytes = "file", bytes*writeNanos, int64(bytes)
+	if place != InArena && place != InCollect {
+		one.Kind, one.Nanos, one.Bytes = "file", bytes*bufferedNanos, a.Bytes()
+		run := a.Bytes() // that is written at once
+		switch {
+		case place == InResult && a.Layout.Unit != nil:
+			run = int64(grid.Size(a.Layout.Unit) * size)
+		case w.stage.Kind == MapStage && len(w.stage.Piece) == len(a.Shape):
+			run = int64(runOf(w.stage.Piece, a.Shape, size))
+		}
+		switch {
+		case blob.Remote(a.Path):
+			one.Kind = "network"
+		case run >= directRun && a.Bytes() >= directBytes:
+			one.Kind, one.Nanos = "file, past the page cache", bytes*directNanos
+		case run < shortPiece:
+			w.add(record.Work{Of: record.Writing, Kind: "short pieces", Nanos: bytes / float64(max(run, 1)) * pieceNanos})
+		}
 	}
 	w.add(one)
-	if w.plan.Place(array) != InResult {
+	if place != InResult {
 		return
 	}
 	if word, ok := codecWord(a.Layout.Codec); ok {
 		w.add(record.Work{Of: record.Encoding, Kind: a.Layout.Codec, Nanos: bytes * codecNanos[word][1]})
 	}
 	if a.Layout.Unit != nil {
-		w.add(record.Work{Of: record.Organising, Kind: "chunks written", Nanos: bytes / float64(max(grid.Size(a.Layout.Unit)*a.DType.Size(), 1)) * objectNanos})
+		w.add(record.Work{Of: record.Organising, Kind: "chunks written", Nanos: bytes / float64(max(grid.Size(a.Layout.Unit)*size, 1)) * objectNanos})
 	}
 }
 

@@ -31,7 +31,7 @@ type StageReport struct {
 	Written   int64            `json:"written"`
 	Transfers *Transfers       `json:"transfers,omitempty"`         // of a stage that a device computes
 	Seconds   *Seconds         `json:"predicted_seconds,omitempty"` // nil where no run on this machine has told
-	Measured  *StageMeasured   `json:"measured,omitempty"`  // nil where nothing ran
+	Measured  *StageMeasured   `json:"measured,omitempty"`          // nil where nothing ran
 }
 
 // StageMeasured is what a run measured of a stage.

@@ -70,11 +70,11 @@ type Header struct {
 	Machine   json.RawMessage `json:"machine,omitempty"` // limits that were in force
 	Processor string          `json:"processor,omitempty"`
 	Seconds   *Seconds        `json:"predicted_seconds,omitempty"` // of the run; nil where no run has told
-	Resume    string          `json:"resume,omitempty"`  // why it starts over where an earlier run left something
-	Series    []Series        `json:"series,omitempty"`  // noted by an algorithm of several runs
-	Card      *Card           `json:"card,omitempty"`    // an array that a cell shows: no run
-	Process   bool            `json:"process,omitempty"` // of a cell's whole process, which may have runs: no stages
-	Steps     int             `json:"steps,omitempty"`   // runs of an algorithm that it is of
+	Resume    string          `json:"resume,omitempty"`            // why it starts over where an earlier run left something
+	Series    []Series        `json:"series,omitempty"`            // noted by an algorithm of several runs
+	Card      *Card           `json:"card,omitempty"`              // an array that a cell shows: no run
+	Process   bool            `json:"process,omitempty"`           // of a cell's whole process, which may have runs: no stages
+	Steps     int             `json:"steps,omitempty"`             // runs of an algorithm that it is of
 }
 
 // Card is an array as a cell shows it.

@@ -20,10 +20,10 @@ const baselineFormat = 1
 // baseline is a file of plans to compare later ones with. Its fields stand in the order of
 // their names, and its numbers are integers: sizes are bytes.
 type baseline struct {
-	Budget  int64         `json:"budget"` // of plans that have none of their own
-	Format  int           `json:"format"`
-	Plans   []plannedRun  `json:"plans"`
-	Workers int           `json:"workers"`
+	Budget  int64        `json:"budget"` // of plans that have none of their own
+	Format  int          `json:"format"`
+	Plans   []plannedRun `json:"plans"`
+	Workers int          `json:"workers"`
 }
 
 // plannedRun is the plan of one run.

@@ -23,10 +23,10 @@ func (p *problem) add(weight float64, row ...term) {
 }
 
 const (
-	rounds   = 4  // with rows that are far off weighing less each time
-	descents = 60 // over all coefficients
-	outlier  = 0.3
-	smallest = 0.05 // of what is expected
+	rounds   = 9  // of which in the last ones rows that are far off weigh less
+	descents = 30 // over all coefficients
+	outlier  = 0.5
+	smallest = 0.2 // of what is expected
 )
 
 // solve finds the coefficients by coordinate descent.
@@ -44,8 +44,14 @@ func (p *problem) solve() []float64 {
 	for round := range rounds {
 		for i, sum := range sums {
 			if round > 0 {
-				off := math.Log(max(sum, 1e-6)) / outlier
-				weights[i] = p.weights[i] / (1 + off*off)
+				// Divided by its sum, the error of a row is alike whether it is too large or too
+				// small by some factor.
+				sum = max(sum, 1e-3)
+				off := math.Log(sum) / outlier
+				weights[i] = p.weights[i] / sum
+				if round > rounds/2 {
+					weights[i] /= 1 + off*off
+				}
 			}
 		}
 		for range descents {

@@ -49,6 +49,7 @@ func Predict(h *record.Header) {
 func look(h *record.Header) {
 	parts := map[string]float64{} // of each stored array, that is not in the page cache
 	for i := range h.Stages {
+		fetched := 0.0
 		for k := range h.Stages[i].Work {
 			w := &h.Stages[i].Work[k]
 			if w.Of != record.Reading || w.Bytes == 0 {
@@ -60,9 +61,17 @@ func look(h *record.Header) {
 			}
 			w.Disk = int64(part * float64(w.Bytes))
 			parts[w.Path] = part
+			fetched += float64(w.Disk)
+		}
+		if fetched > 0 {
+			h.Stages[i].Work = append(h.Stages[i].Work, record.Work{Of: record.Reading, Kind: "disk", Nanos: fetched * fetchNanos})
 		}
 	}
 }
+
+// fetchNanos is what a byte from the disk takes of a core, at a nominal rate, on its way
+// into the page cache.
+const fetchNanos = 0.2
 
 // missing is the part of a stored array that is not in the page cache; none of it where
 // the system does not tell.
@@ -87,24 +96,22 @@ func Read(dir, processor string) *Rates {
 		return nil
 	}
 	var stages []stage
-	var runs []beside
+	var runs []ending
 	for i := range records {
 		h, end := &records[i].Header, records[i].End
 		if records[i].Status != record.Done || h.Processor != processor || end.Skipped > 0 || len(end.Stages) != len(h.Stages) {
 			continue
 		}
-		rest, written := end.Duration.Seconds(), 0.0
+		rest := end.Duration.Seconds()
 		for k, spent := range end.Stages {
 			rest -= spent.Seconds
 			s := stage{h.Stages[k].Work, spent.Seconds, spent.CPU, cores(h, k)}
-			_, w := traffic(s.work)
-			written += w
 			if spent.Tasks == h.Stages[k].Tasks && h.Stages[k].Transfers == nil && s.sound() {
 				stages = append(stages, s)
 			}
 		}
 		if h.Steps == 0 && rest > 0 && rest < 1e6 {
-			runs = append(runs, beside{rest, written})
+			runs = append(runs, ending{rest, endsOf(h)})
 		}
 	}
 	return learn(stages, runs)
@@ -136,7 +143,6 @@ func (r *Rates) Predict(h *record.Header) {
 	if r == nil || len(h.Stages) == 0 {
 		return
 	}
-	var written float64
 	longest := 0.0
 	all := record.Seconds{}
 	for i := range h.Stages {
@@ -150,10 +156,11 @@ func (r *Rates) Predict(h *record.Header) {
 			longest, all.Limit = t.Likely, t.Limit
 		}
 		all.Low, all.Likely, all.High = all.Low+t.Low, all.Likely+t.Likely, all.High+t.High
-		_, w := traffic(s.Work)
-		written += w
 	}
-	rest := r.run[0] + written*r.run[1]
+	rest := 0.0
+	for k, n := range endsOf(h) {
+		rest += n * r.end[k]
+	}
 	all.Low, all.Likely, all.High = all.Low+rest/2, all.Likely+rest, all.High+rest*2
 	h.Seconds = &all
 }

@@ -26,8 +26,8 @@ type Rates struct {
 	overlap  float64 // of the time in which cores could do all work, what it takes more: waiting for each other
 	read     float64 // seconds of a byte from the disk
 	write    float64
-	run      [2]float64 // seconds of a run beside its stages: of any, and of a byte that is written
-	spread   float64    // of predictions, as the logarithm of a factor
+	end      [ends]float64 // seconds that a run takes beside its stages, for each of what it ends with
+	spread   float64       // of predictions, as the logarithm of a factor
 }
 
 // kind is one kind of work.
@@ -43,19 +43,45 @@ type stage struct {
 	cores        float64 // that it could keep busy
 }
 
-// beside is what a run took beside its stages.
-type beside struct{ seconds, written float64 }
+// ending is what a run took beside its stages: to open arrays, to make durable what it
+// wrote, and to put it in its place.
+type ending struct {
+	seconds float64
+	of      [ends]float64 // the run itself, its output, chunks that are files, bytes written
+}
+
+const ends = 4
+
+// endsOf counts what a run ends with.
+func endsOf(h *record.Header) (of [ends]float64) {
+	of[0] = 1
+	if h.Output != "" {
+		of[1] = 1
+	}
+	for i := range h.Stages {
+		for _, w := range h.Stages[i].Work {
+			if w.Kind == "chunks written" {
+				of[2] += w.Nanos
+			}
+		}
+		of[3] += float64(h.Stages[i].Written)
+	}
+	return of
+}
 
 const (
-	leastCPU  = 2e-3 // seconds: a shorter time says little
-	diskBytes = 1e9  // a second, until a run has told
-	narrowest = 0.1
-	widest    = 1.5
-	unknown   = 0.7 // the logarithm of the factor by which kinds that no run has done may be off
+	mostOverlap = 10       // on a machine that others use, too
+	directBytes = 16 << 20 // of an array that is written past the page cache
+	stiffness   = 0.01     // with which kinds of work are held to their activity
+	leastCPU    = 2e-3     // seconds: a shorter time says little
+	diskBytes   = 1e9      // a second, until a run has told
+	narrowest   = 0.1
+	widest      = 1.5
+	unknown     = 0.7 // the logarithm of the factor by which kinds that no run has done may be off
 )
 
 // learn fits rates to what ran; nil where nothing did.
-func learn(stages []stage, runs []beside) *Rates {
+func learn(stages []stage, runs []ending) *Rates {
 	stages = slices.DeleteFunc(stages, func(s stage) bool { return !(s.cpu >= leastCPU) || !(s.seconds > 0) || nanos(s.work) <= 0 })
 	if len(stages) == 0 {
 		return nil
@@ -66,10 +92,10 @@ func learn(stages []stage, runs []beside) *Rates {
 		ratios = append(ratios, s.cpu*1e9/nanos(s.work))
 	}
 	r.all = quantile(ratios, 0.5)
-	fitWork(stages, func(w record.Work) record.Activity { return w.Of }, func(record.Activity) float64 { return r.all }, 0.02, r.activity)
-	fitWork(stages, func(w record.Work) kind { return kind{w.Of, w.Kind} }, func(k kind) float64 { return r.of(k.of) }, 0.02, r.kind)
+	fitWork(stages, func(w record.Work) record.Activity { return w.Of }, func(record.Activity) float64 { return r.all }, r.activity)
+	fitWork(stages, func(w record.Work) kind { return kind{w.Of, w.Kind} }, func(k kind) float64 { return r.of(k.of) }, r.kind)
 	r.waits(stages)
-	r.besides(runs)
+	r.endings(runs)
 	r.spreads(stages)
 	return r
 }
@@ -84,7 +110,7 @@ func (r *Rates) of(a record.Activity) float64 {
 
 // fitWork finds by how much work differs from its nominal rates, by a property of it,
 // where the cores' time tells.
-func fitWork[K comparable](stages []stage, of func(record.Work) K, prior func(K) float64, stiffness float64, to map[K]float64) {
+func fitWork[K comparable](stages []stage, of func(record.Work) K, prior func(K) float64, to map[K]float64) {
 	var keys []K
 	index := map[K]int{}
 	p := problem{}
@@ -117,7 +143,7 @@ func (r *Rates) waits(stages []stage) {
 	for _, s := range stages {
 		longer = append(longer, s.seconds*s.cores/s.cpu)
 	}
-	r.overlap = min(max(quantile(longer, 0.4), 1), 3)
+	r.overlap = min(max(quantile(longer, 0.5), 1), mostOverlap)
 	// The disk is what limits a stage whose cores are idle; that others were faster than it
 	// tells, too.
 	for range 8 {
@@ -134,16 +160,17 @@ func (r *Rates) waits(stages []stage) {
 	}
 }
 
-// besides finds what runs take beside their stages.
-func (r *Rates) besides(runs []beside) {
-	p := problem{prior: []float64{2e-3, 0}, stiffness: []float64{1, 1e15}}
-	for _, b := range runs {
-		if b.seconds > 0 {
-			p.add(1, term{0, 1 / b.seconds}, term{1, b.written / b.seconds})
+// endings finds what runs take beside their stages.
+func (r *Rates) endings(runs []ending) {
+	p := problem{prior: []float64{1e-3, 5e-3, 1e-9, 1e-10}, stiffness: []float64{1, 1, 1e10, 1e15}}
+	for _, e := range runs {
+		var row []term
+		for k, n := range e.of {
+			row = append(row, term{k, n / e.seconds})
 		}
+		p.add(1, row...)
 	}
-	x := p.solve()
-	r.run = [2]float64{x[0], x[1]}
+	copy(r.end[:], p.solve())
 }
 
 // spreads finds how far off predictions of what ran would have been.
@@ -202,14 +229,17 @@ func nanos(work []record.Work) (sum float64) {
 	return sum
 }
 
-// traffic is the bytes of work that come from the disk, and that go there.
+// traffic is the bytes of work that come from the disk, and that go there while the stage
+// runs: smaller files go there at the run's end.
 func traffic(work []record.Work) (read, written float64) {
 	for _, w := range work {
 		switch w.Of {
 		case record.Reading:
 			read += float64(w.Disk)
 		case record.Writing:
-			written += float64(w.Bytes)
+			if w.Bytes >= directBytes {
+				written += float64(w.Bytes)
+			}
 		}
 	}
 	return read, written
