@@ -129,36 +129,53 @@ func (b *baseline) save(path string) (err error) {
 // one has grown.
 func (b *baseline) compare(w io.Writer, before *baseline) (grew bool, err error) {
 	var text strings.Builder
-	left := slices.Clone(before.Plans)
-	var same, smaller int
+	pairs := pair(b.Plans, before.Plans)
 	for i := range b.Plans {
 		p := &b.Plans[i]
-		k := slices.IndexFunc(left, func(o plannedRun) bool { return o.Output == p.Output })
-		if k < 0 {
+		if pairs[i] < 0 {
 			grew = true
 			fmt.Fprintf(&text, "%s: the baseline has no plan of it: --write takes it up\n", p)
 			continue
 		}
-		switch changes, larger := p.changes(&left[k]); {
+		old := &before.Plans[pairs[i]]
+		switch changes, larger := p.changes(old); {
 		case larger:
 			grew = true
-			fmt.Fprintf(&text, "%s grew: %s\n%s", p, changes, difference(p.Stages, left[k].Stages))
+			fmt.Fprintf(&text, "%s grew: %s\n%s", p, changes, difference(p.Stages, old.Stages))
 		case changes != "":
-			smaller++
 			fmt.Fprintf(&text, "%s is smaller: %s: --write takes that up\n", p, changes)
-		default:
-			same++
 		}
-		left = slices.Delete(left, k, k+1)
 	}
-	for i := range left {
-		fmt.Fprintf(&text, "%s is not planned any more: --write leaves it out\n", &left[i])
+	for i := range before.Plans {
+		if !slices.Contains(pairs, i) {
+			fmt.Fprintf(&text, "%s is not planned any more: --write leaves it out\n", &before.Plans[i])
+		}
 	}
 	if !grew {
 		fmt.Fprintf(&text, "%s: none grew\n", plural(len(b.Plans), "plan"))
 	}
 	_, err = io.WriteString(w, text.String())
 	return grew, err
+}
+
+// pair finds for each plan the one before: that of the same output, or where none has it,
+// the one at the same place. It is -1 for none.
+func pair(now, before []plannedRun) []int {
+	pairs := slices.Repeat([]int{-1}, len(now))
+	for i := range now {
+		for k := range before {
+			if now[i].Output == before[k].Output && !slices.Contains(pairs, k) {
+				pairs[i] = k
+				break
+			}
+		}
+	}
+	for i := range now {
+		if pairs[i] < 0 && i < len(before) && !slices.Contains(pairs, i) {
+			pairs[i] = i
+		}
+	}
+	return pairs
 }
 
 // String names the plan for people.

@@ -12,7 +12,7 @@ import (
 )
 
 // mostRecords is how many of the latest records are read.
-const mostRecords = 100
+const mostRecords = 64
 
 // readAgain is how long rates that were read hold: an algorithm may make many runs a
 // second.
