@@ -132,7 +132,7 @@ func (s *summary) bestRow() hint {
 		slices.SortStableFunc(rows, func(a, b record.WhatIf) int { return cmp.Compare(a.Budget, b.Budget) })
 	} else {
 		slices.SortStableFunc(rows, func(a, b record.WhatIf) int {
-			return cmp.Or(cmp.Compare(a.Moved, b.Moved), cmp.Compare(a.Budget, b.Budget))
+			return cmp.Or(cmp.Compare(a.Moved, b.Moved), cmp.Compare(a.Budget, b.Budget), cmp.Compare(a.Tasks, b.Tasks))
 		})
 	}
 	best := rows[0]
