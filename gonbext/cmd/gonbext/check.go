@@ -32,7 +32,8 @@ func newCheck() *cobra.Command {
 
 The exit status is 1 where a plan's peak of memory, its passes over the data or its bytes read and written have
 grown, by however little; what has grown, and in which stage, is printed. Nothing is computed: of arrays the
-headers are read. --write makes the baseline, a JSON file of integers and names to be committed beside the code.
+headers are read. --write makes the baseline, a JSON file to be committed beside the code: of each plan, and of each
+of its stages, the peak, the bytes read and written and the chunks, as integers in a fixed order.
 
 Budget and workers are those of the baseline, whatever the machine has, and plans are those of a program that
 holds nothing else. Of a notebook, the cells with %%memory or %%footprint are planned, as %%footprint does;
