@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -16,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // numbers is an array in a file, of float64 from 0 on.
@@ -89,6 +89,7 @@ func TestMapArrays(t *testing.T) {
 // A function that averages each element's surroundings sees no seam, in chunks of any
 // form, and what lies beyond the edges is the boundary's.
 func TestOverlapHasNoSeam(t *testing.T) {
+	rng := testcases.Rand(t)
 	const rows, cols = 37, 53
 	a, v := numbers(t, rows, cols)
 	beyond := map[oocore.Boundary]func(i, n int) int{
@@ -112,7 +113,7 @@ func TestOverlapHasNoSeam(t *testing.T) {
 	const depth0, depth1 = 2, 5
 	for mode, outside := range beyond {
 		for range 4 {
-			chunks := []int{1 + rand.IntN(rows), 1 + rand.IntN(cols)}
+			chunks := []int{1 + rng.IntN(rows), 1 + rng.IntN(cols)}
 			var border atomic.Int64
 			sums := oocore.Overlap(func(dst, src []float64, at oocore.Block) error {
 				if at.Start[0] < 0 || at.Start[1] < 0 || at.Start[0]+at.Shape[0] > rows {

@@ -38,13 +38,14 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/exec"
 	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/store"
 )
 
 // tensor is an array that is read many times over.
 type tensor struct {
 	ctx      context.Context
 	opts     []oocore.Option
-	dir      string // of temporary files; "" until there is one
+	dir      *store.StagingDir // of temporary files; nil until there is one
 	x        *oocore.Array
 	shape    []int
 	norm     float64       // Frobenius
@@ -53,7 +54,7 @@ type tensor struct {
 	gram     int           // the longest mode whose Gram matrix is formed
 	solve    int64         // bytes that a matrix whose singular vectors are computed may take
 	dry      bool          // runs are planned and not made: numbers are zeros, and not to be computed with
-	planned  int           // arrays that would be in files, where dry
+	files    int           // arrays that were put in files, or would be, where dry
 	held     int64         // bytes that the package holds between runs
 	kept     int64         // bytes that it holds besides until drop
 }
@@ -159,11 +160,8 @@ func stored(x *oocore.Array) (direct bool) {
 
 // done takes away what an algorithm kept, and says in err where that cannot be done.
 func (t *tensor) done(err *error) {
-	if t.dir == "" {
-		return
-	}
-	if failed := os.RemoveAll(t.dir); failed != nil {
-		*err = errors.Join(*err, failed)
+	if t.dir != nil {
+		*err = errors.Join(*err, t.dir.Remove())
 	}
 }
 
@@ -176,24 +174,19 @@ func (t *tensor) keep(a *oocore.Array) (*oocore.Array, error) {
 		}
 		return inMemory[float64](t, a)
 	}
+	t.files++
+	name := fmt.Sprintf("%d.npy", t.files)
 	if t.dry {
-		t.planned++ // no two have the same name
-		return a.Save(t.ctx, fmt.Sprintf("planned-%d.npy", t.planned), t.runs()...)
+		return a.Save(t.ctx, "planned-"+name, t.runs()...)
 	}
-	if t.dir == "" {
-		var err error
-		if t.dir, err = os.MkdirTemp("", "gonbext-decomp-"); err != nil {
+	if t.dir == nil {
+		dir, err := store.TempStagingDir()
+		if err != nil {
 			return nil, err
 		}
+		t.dir = dir
 	}
-	f, err := os.CreateTemp(t.dir, "*.npy")
-	if err != nil {
-		return nil, err
-	}
-	if err := errors.Join(f.Close(), os.Remove(f.Name())); err != nil {
-		return nil, err
-	}
-	saved, err := a.Save(t.ctx, f.Name(), append(t.runs(), oocore.Fresh())...)
+	saved, err := a.Save(t.ctx, t.dir.Join(name), append(t.runs(), oocore.Fresh())...)
 	if kept, ok := errors.AsType[*exec.ResumableError](err); ok { // but not in a folder that goes
 		err = kept.Err
 	}
@@ -214,10 +207,10 @@ func inMemory[T float32 | float64](t *tensor, a *oocore.Array) (*oocore.Array, e
 // drop removes the file of an array that keep made.
 func (t *tensor) drop() error {
 	t.kept = 0
-	if t.dir == "" {
+	if t.dir == nil {
 		return nil
 	}
-	files, err := filepath.Glob(filepath.Join(t.dir, "*.npy"))
+	files, err := filepath.Glob(t.dir.Join("*.npy"))
 	if err != nil {
 		return err
 	}

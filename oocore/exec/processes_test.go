@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math/rand/v2"
 	"os"
 	osexec "os/exec"
 	"path/filepath"
@@ -96,6 +95,7 @@ func TestProcessesPassTheSuite(t *testing.T) {
 // Workers are killed at any moment: the bytes are those of one process, and no task that
 // was done is done again. At full scale every case of the suite takes its turn.
 func TestProcessesReplaceKilledWorkers(t *testing.T) {
+	rng := testcases.Rand(t)
 	kills := 8
 	if testcases.Full() {
 		kills = 200
@@ -113,7 +113,7 @@ func TestProcessesReplaceKilledWorkers(t *testing.T) {
 	w.Command = func(file string, budget int64, workers int) []string {
 		return append(immortal(file, budget, workers), deaths)
 	}
-	rand.Shuffle(len(cases), func(i, k int) { cases[i], cases[k] = cases[k], cases[i] })
+	rng.Shuffle(len(cases), func(i, k int) { cases[i], cases[k] = cases[k], cases[i] })
 	for i := 0; ; i++ {
 		c := cases[i%len(cases)]
 		want, sums, _ := exectest.Do(t, c, exectest.Slots)

@@ -245,32 +245,40 @@ func (g Grid) All() iter.Seq2[int, Box] {
 }
 
 // Split iterates over pieces of a box in C order, each of at most the given
-// lengths: the inner blocks of a task.
-func (b Box) Split(lengths []int) iter.Seq[Box] {
-	inner := Grid{Shape: b.Shape, Chunks: lengths}
-	return func(yield func(Box) bool) {
-		for _, p := range inner.All() {
-			for i := range p.Start {
-				p.Start[i] += b.Start[i]
-			}
-			if !yield(p) {
-				return
-			}
-		}
-	}
-}
+// lengths: the inner blocks of a task. A piece may be the box itself: it is for
+// reading only.
+func (b Box) Split(lengths []int) iter.Seq[Box] { return b.cells(Grid{Shape: b.Shape, Chunks: lengths}) }
 
 // Align iterates over the parts of a box that lie in different cells of a grid of
-// the given lengths, which begins at origin.
+// the given lengths, which begins at origin; nil is the first element. A part may be
+// the box itself: it is for reading only.
 func (b Box) Align(origin, lengths []int) iter.Seq[Box] {
-	inner := Grid{Shape: b.Shape, Chunks: lengths, Offset: make([]int, len(b.Start))}
-	for d := range b.Start {
-		inner.Offset[d] = (b.Start[d] - origin[d]) % lengths[d]
-		if inner.Offset[d] < 0 {
-			inner.Offset[d] += lengths[d]
+	inner := Grid{Shape: b.Shape, Chunks: lengths}
+	for d, start := range b.Start {
+		if origin != nil {
+			start -= origin[d]
+		}
+		offset := start % lengths[d]
+		if offset < 0 {
+			offset += lengths[d]
+		}
+		if offset > 0 && inner.Offset == nil {
+			inner.Offset = make([]int, len(b.Start))
+		}
+		if offset > 0 {
+			inner.Offset[d] = offset
 		}
 	}
+	return b.cells(inner)
+}
+
+// cells iterates over the chunks that a grid cuts the box into.
+func (b Box) cells(inner Grid) iter.Seq[Box] {
 	return func(yield func(Box) bool) {
+		if inner.Len() == 1 {
+			yield(b)
+			return
+		}
 		for _, p := range inner.All() {
 			for i := range p.Start {
 				p.Start[i] += b.Start[i]

@@ -86,7 +86,7 @@ func (o Gather) Fill(ctx context.Context, t *blockwise.Task) error {
 	f.stride = grid.Size(t.Box.Shape[o.Axis+o.Dims:])
 	tile := slices.Delete(slices.Clone(o.Tile), o.Axis, o.Axis+1)
 	all := grid.Box{Start: others, Shape: shape}
-	for part := range all.Align(make([]int, len(others)), tile) {
+	for part := range all.Align(nil, tile) {
 		at := 0
 		for d := range part.Start {
 			at += (part.Start[d] - others[d]) * f.strides[d]

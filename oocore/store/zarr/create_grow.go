@@ -241,7 +241,7 @@ func (t *growTarget) abort() (err error) {
 	}
 	ctx := context.Background()
 	if same, _ := t.untouched(); same {
-		for unit := range t.box.Align(make([]int, len(t.box.Start)), t.d.unit()) {
+		for unit := range t.box.Align(nil, t.d.unit()) {
 			index := indexOf(unit, t.d.unit())
 			if full := meet(cell(index, t.d.unit()), t.d.all()); equal(meet(full, t.box), full) {
 				err = errors.Join(err, t.bucket.Delete(ctx, t.d.key(index)))

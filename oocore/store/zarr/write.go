@@ -221,7 +221,7 @@ func (w *writer) writeUnit(ctx context.Context, s *writeSession, src []byte, uni
 			return err
 		}
 	}
-	for chunk := range unit.Align(make([]int, len(unit.Start)), w.d.chunks) {
+	for chunk := range unit.Align(nil, w.d.chunks) {
 		l, err := strided.Of(s.box.Shape, w.d.item, strided.Box(within(chunk, s.box)))
 		if err != nil {
 			return err

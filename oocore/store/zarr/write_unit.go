@@ -174,7 +174,7 @@ func (u *unitWriter) seal(ctx context.Context, l *shardLevel) error {
 func (u *unitWriter) carry(ctx context.Context) error {
 	d := u.s.d
 	all := meet(cell(u.index, d.unit()), d.all())
-	for b := range all.Align(make([]int, len(u.index)), d.chunks) {
+	for b := range all.Align(nil, d.chunks) {
 		if meet(b, u.box).Size() > 0 {
 			continue
 		}
