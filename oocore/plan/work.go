@@ -144,7 +144,7 @@ func (w *workload) array(prog *Program, l *Load, tile, box []int, times float64)
 	case place == InSpill:
 		one.Kind, one.Bytes = "spill", int64(bytes)
 	case blob.Remote(a.Path):
-		one.Kind, one.Bytes, one.Path = "network", int64(bytes), a.Path
+		one.Kind, one.Bytes, one.Path = record.Network, int64(bytes), a.Path
 	default:
 		one.Kind, one.Bytes, one.Path = "file", int64(bytes), a.Path
 	}
@@ -277,7 +277,7 @@ func (w *workload) output(array int) {
 		}
 		switch {
 		case blob.Remote(a.Path):
-			one.Kind = "network"
+			one.Kind = record.Network
 		case run >= directRun && a.Bytes() >= directBytes:
 			one.Kind, one.Nanos = "file, past the page cache", bytes*directNanos
 		case run < shortPiece:
@@ -292,7 +292,7 @@ func (w *workload) output(array int) {
 		w.add(record.Work{Of: record.Encoding, Kind: a.Layout.Codec, Nanos: bytes * codecNanos[word][1]})
 	}
 	if a.Layout.Unit != nil {
-		w.add(record.Work{Of: record.Organising, Kind: "chunks written", Nanos: bytes / float64(max(grid.Size(a.Layout.Unit)*size, 1)) * objectNanos})
+		w.add(record.Work{Of: record.Organising, Kind: record.ChunksWritten, Nanos: bytes / float64(max(grid.Size(a.Layout.Unit)*size, 1)) * objectNanos})
 	}
 }
 

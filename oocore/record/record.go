@@ -144,6 +144,12 @@ const (
 	Organising Activity = "organising tasks"
 )
 
+// Kinds of work that mean more than the time of cores.
+const (
+	Network       = "network"        // waits for an object store
+	ChunksWritten = "chunks written" // are files, which are made durable one by one
+)
+
 // Work is one kind of an activity, as the plan of a stage counts it.
 type Work struct {
 	Of    Activity `json:"of"`

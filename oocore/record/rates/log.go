@@ -2,6 +2,7 @@ package rates
 
 import (
 	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -27,11 +28,12 @@ var latest struct {
 }
 
 // Predict says in a plan's header how long its stages and the run will take on this
-// machine, and what the page cache has of their inputs. Where no run has told, it leaves
-// the times out.
+// machine, and what the page cache has of their inputs. Where no run has told, and of plans
+// that wait for a network, it leaves the times out.
 func Predict(h *record.Header) {
 	h.Processor = machine.Processor()
-	look(h)
+	free, _ := machine.Read().Headroom()
+	look(h, free/2)
 	dir, err := record.Dir()
 	if err != nil {
 		return
@@ -44,9 +46,9 @@ func Predict(h *record.Header) {
 	latest.rates.Predict(h)
 }
 
-// look notes how much of what stages read has to come from the disk. What an earlier stage
-// of the run has put there does, too.
-func look(h *record.Header) {
+// look notes how much of what stages read has to come from the disk. Later stages find in
+// the page cache what has no more bytes than it is likely to keep.
+func look(h *record.Header, kept int64) {
 	parts := map[string]float64{} // of each stored array, that is not in the page cache
 	for i := range h.Stages {
 		fetched := 0.0
@@ -60,8 +62,10 @@ func look(h *record.Header) {
 				part = missing(w)
 			}
 			w.Disk = int64(part * float64(w.Bytes))
-			parts[w.Path] = part
 			fetched += float64(w.Disk)
+			if parts[w.Path] = part; w.Path != "" && w.Bytes < kept {
+				parts[w.Path] = 0
+			}
 		}
 		if fetched > 0 {
 			h.Stages[i].Work = append(h.Stages[i].Work, record.Work{Of: record.Reading, Kind: "disk", Nanos: fetched * fetchNanos})
@@ -106,7 +110,7 @@ func Read(dir, processor string) *Rates {
 		for k, spent := range end.Stages {
 			rest -= spent.Seconds
 			s := stage{h.Stages[k].Work, spent.Seconds, spent.CPU, cores(h, k)}
-			if spent.Tasks == h.Stages[k].Tasks && h.Stages[k].Transfers == nil && s.sound() {
+			if spent.Tasks == h.Stages[k].Tasks && h.Stages[k].Transfers == nil && !remote(s.work) && s.sound() {
 				stages = append(stages, s)
 			}
 		}
@@ -128,6 +132,11 @@ func (s *stage) sound() bool {
 	return s.cpu >= leastCPU && s.seconds > 0 && s.seconds < 1e7 && s.cpu <= 2*s.cores*s.seconds+clock
 }
 
+// remote reports work that waits for a network.
+func remote(work []record.Work) bool {
+	return slices.ContainsFunc(work, func(w record.Work) bool { return w.Kind == record.Network })
+}
+
 // cores is how many cores a stage of a plan can keep busy.
 func cores(h *record.Header, stage int) float64 {
 	s := &h.Stages[stage]
@@ -140,7 +149,7 @@ func cores(h *record.Header, stage int) float64 {
 
 // Predict is the package's Predict by these rates.
 func (r *Rates) Predict(h *record.Header) {
-	if r == nil || len(h.Stages) == 0 {
+	if r == nil || len(h.Stages) == 0 || slices.ContainsFunc(h.Stages, func(s record.Stage) bool { return remote(s.Work) }) {
 		return
 	}
 	longest := 0.0

@@ -60,7 +60,7 @@ func endsOf(h *record.Header) (of [ends]float64) {
 	}
 	for i := range h.Stages {
 		for _, w := range h.Stages[i].Work {
-			if w.Kind == "chunks written" {
+			if w.Kind == record.ChunksWritten {
 				of[2] += w.Nanos
 			}
 		}
@@ -70,14 +70,15 @@ func endsOf(h *record.Header) (of [ends]float64) {
 }
 
 const (
-	mostOverlap = 10       // on a machine that others use, too
-	directBytes = 16 << 20 // of an array that is written past the page cache
-	stiffness   = 0.01     // with which kinds of work are held to their activity
-	leastCPU    = 2e-3     // seconds: a shorter time says little
-	diskBytes   = 1e9      // a second, until a run has told
-	narrowest   = 0.1
-	widest      = 1.5
-	unknown     = 0.7 // the logarithm of the factor by which kinds that no run has done may be off
+	mostOverlap  = 10       // on a machine that others use, too
+	directBytes  = 16 << 20 // of an array that is written past the page cache
+	leastTraffic = 8 << 20  // bytes that a stage has to move for the disk to be seen
+	stiffness    = 0.01     // with which kinds of work are held to their activity
+	leastCPU     = 2e-3     // seconds: a shorter time says little
+	diskBytes    = 1e9      // a second, until a run has told
+	narrowest    = 0.1
+	widest       = 1.5
+	unknown      = 0.7 // the logarithm of the factor by which kinds that no run has done may be off
 )
 
 // learn fits rates to what ran; nil where nothing did.
@@ -139,9 +140,15 @@ func fitWork[K comparable](stages []stage, of func(record.Work) K, prior func(K)
 
 // waits finds how much longer stages take than their cores, and how fast the disk is.
 func (r *Rates) waits(stages []stage) {
-	var longer []float64
+	var longer, all []float64
 	for _, s := range stages {
-		longer = append(longer, s.seconds*s.cores/s.cpu)
+		all = append(all, s.seconds*s.cores/s.cpu)
+		if read, written := traffic(s.work); read+written < leastTraffic {
+			longer = append(longer, s.seconds*s.cores/s.cpu)
+		}
+	}
+	if len(longer) < 5 { // stages that cannot wait for the disk are too few
+		longer = all
 	}
 	r.overlap = min(max(quantile(longer, 0.5), 1), mostOverlap)
 	// The disk is what limits a stage whose cores are idle; that others were faster than it
@@ -151,7 +158,7 @@ func (r *Rates) waits(stages []stage) {
 		for _, s := range stages {
 			read, written := traffic(s.work)
 			io, cores := read*r.read+written*r.write, r.overlap*s.cpu/s.cores
-			if read+written > 8<<20 && (s.seconds > 1.25*cores || io > s.seconds) {
+			if read+written >= leastTraffic && (s.seconds > 1.25*cores || io > s.seconds) {
 				p.add(1, term{0, read / s.seconds}, term{1, written / s.seconds})
 			}
 		}

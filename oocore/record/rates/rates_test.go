@@ -176,6 +176,40 @@ func TestReadTakesRunsFromTheFuture(t *testing.T) {
 	}
 }
 
+func TestRunsThatWaitForANetworkAreNeitherLearnedFromNorPredicted(t *testing.T) {
+	dir := t.TempDir()
+	h := header("this")
+	h.Stages[0].Work = append(h.Stages[0].Work, record.Work{Of: record.Reading, Kind: record.Network, Nanos: 1, Bytes: 1})
+	write(t, dir, h, end())
+	if r := Read(dir, "this"); r != nil {
+		t.Errorf("rates were learned: %+v", r)
+	}
+	write(t, dir, header("this"), end())
+	if Read(dir, "this").Predict(&h); h.Seconds != nil {
+		t.Errorf("predicted %v", h.Seconds)
+	}
+}
+
+func TestLaterStagesFindInThePageCacheWhatItKeeps(t *testing.T) {
+	gone := filepath.Join(t.TempDir(), "x.npy")
+	if err := os.WriteFile(gone, make([]byte, 1<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	read := func(path string) record.Stage {
+		return record.Stage{Work: []record.Work{{Of: record.Reading, Kind: "file", Nanos: 1, Bytes: 1 << 20, Path: path}}}
+	}
+	h := record.Header{Stages: []record.Stage{read(""), read(""), read(gone), read(gone)}}
+	look(&h, 2<<20)
+	for i, want := range []int64{1 << 20, 1 << 20, -1, 0} { // of the first read of the file, the system knows
+		if got := h.Stages[i].Work[0].Disk; want >= 0 && got != want {
+			t.Errorf("stage %d fetches %d bytes, want %d", i, got, want)
+		}
+	}
+	if n := len(h.Stages[0].Work); n != 2 {
+		t.Errorf("a stage that fetches has %d kinds of work, want one more", n)
+	}
+}
+
 func TestPredictTakesDeviceThatIsSlowerThanTheHost(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, header("this"), end())
