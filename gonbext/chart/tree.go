@@ -3,6 +3,7 @@ package chart
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,8 +52,12 @@ func treeFigure(stages []record.StageReport) (*figure, string) {
 	d.text(treeRead, 18, "end", "m", "read")
 	d.text(treeWrite, 18, "end", "m", "written")
 	legend := "predicted"
-	if longest > 0 {
+	if slices.ContainsFunc(stages, func(s record.StageReport) bool { return s.Seconds != nil }) {
+		d.text(treeTime, 18, "end", "m", "time")
+	} else if longest > 0 {
 		d.text(treeTime, 18, "end", "m", "time and rate")
+	}
+	if longest > 0 {
 		legend = "above: predicted · below: measured"
 	}
 	d.text(14, 34, "start", "m", legend)
@@ -100,7 +105,7 @@ func (d *tree) branch(s *record.StageReport, b record.Branch, x, y float64) {
 	m := s.Measured
 	if m == nil {
 		if s.Seconds != nil {
-			d.text(treeTime, y+15, "end", "m", "about "+secondsText(s.Seconds.Likely))
+			d.text(treeTime, y+15, "end", "m", secondsText(s.Seconds.Likely))
 		}
 		return
 	}
@@ -112,12 +117,12 @@ func (d *tree) branch(s *record.StageReport, b record.Branch, x, y float64) {
 		w := max(80*m.Seconds/d.longest, 1)
 		d.printf(`<rect x="%s" y="%s" width="%s" height="5" fill="%s"/>`, num(treeTime-w), num(y+36), num(w), processColor)
 	}
-	d.text(treeTime, y+15, "end", "m", units.Rate(m.Read+m.Written, took))
-	text := units.Duration(took)
+	above := units.Rate(m.Read+m.Written, took)
 	if s.Seconds != nil {
-		text += " of " + secondsText(s.Seconds.Likely)
+		above = secondsText(s.Seconds.Likely)
 	}
-	d.text(treeTime, y+31, "end", "", text)
+	d.text(treeTime, y+15, "end", "m", above)
+	d.text(treeTime, y+31, "end", "", units.Duration(took))
 }
 
 // bar draws bytes by class, to the scale of the largest stage, and their sum beside it.

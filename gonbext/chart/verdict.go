@@ -38,7 +38,7 @@ func (s *summary) verdict() string {
 		return strings.Join(parts, " · ")
 	}
 	took := units.Duration(s.last)
-	if s.h.Seconds != nil && s.status == record.Done && s.there() == 0 {
+	if s.h.Seconds != nil && s.status == record.Done && s.there() == 0 && !s.modelled() {
 		took += fmt.Sprintf(", predicted %v", s.h.Seconds)
 	}
 	say("%s", took)
