@@ -77,20 +77,36 @@ func look(h *record.Header, kept int64) {
 // into the page cache.
 const fetchNanos = 0.2
 
+// asked are the parts of stored arrays that are not in the page cache, by path, as they
+// were less than a second ago: an algorithm makes many runs over one array.
+var asked struct {
+	sync.Mutex
+	at    time.Time
+	parts map[string]float64
+}
+
 // missing is the part of a stored array that is not in the page cache; none of it where
 // the system does not tell.
-func missing(w *record.Work) float64 {
+func missing(w *record.Work) (part float64) {
 	if w.Path == "" {
 		return 1
 	}
-	place, err := store.Place(w.Path)
-	if err != nil {
-		return 0
+	asked.Lock()
+	defer asked.Unlock()
+	if time.Since(asked.at) > time.Second {
+		asked.at, asked.parts = time.Now(), map[string]float64{}
 	}
-	if part, ok := disk.Cached(place); ok {
-		return 1 - part
+	part, ok := asked.parts[w.Path]
+	if ok {
+		return part
 	}
-	return 0
+	if place, err := store.Place(w.Path); err == nil {
+		if cached, ok := disk.Cached(place); ok {
+			part = 1 - cached
+		}
+	}
+	asked.parts[w.Path] = part
+	return part
 }
 
 // Read learns from the latest records in a run log, as far as they are of a processor.
