@@ -10,6 +10,7 @@ import (
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
@@ -49,7 +50,7 @@ func begin(c *cell, at graph.Site, opts []Option) func() {
 	}
 	var s settings
 	for _, o := range opts {
-		o(&s)
+		o.apply(&s)
 	}
 	c.id, c.chart, c.report = s.cell, s.chart, s.cell == ""
 	if c.report {
@@ -68,11 +69,11 @@ func begin(c *cell, at graph.Site, opts []Option) func() {
 	if err != nil {
 		fail("gonbext", err)
 	}
-	defaults = append(defaults, oocore.Cell(c.id))
+	defaults = append(defaults, host.Cell(c.id))
 	if c.planOnly { // what calls oocore itself computes nothing either
-		defaults = append(defaults, oocore.PlanOnly())
+		defaults = append(defaults, host.PlanOnly())
 	}
-	oocore.SetDefaults(defaults...)
+	host.SetDefaults(defaults...)
 	if !c.planOnly {
 		budget, _ := units.ParseSize(s.budget) // checked by defaults
 		c.process = watchProcess(c.id, budget, at, locate)
@@ -103,7 +104,7 @@ func (s *settings) defaults() (opts []oocore.Option, err error) {
 		if err != nil {
 			return nil, err
 		}
-		opts = append(opts, oocore.Nominal(), oocore.Workers(n))
+		opts = append(opts, host.Nominal(), oocore.Workers(n))
 	}
 	return opts, nil
 }

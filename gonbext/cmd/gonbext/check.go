@@ -15,6 +15,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/expr"
+	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/machine"
 	"github.com/gonbext/gonbext/oocore/units"
 )
@@ -182,7 +183,7 @@ func (k *checking) expression(c *cobra.Command, args []string, now *baseline) er
 	if err != nil {
 		return err
 	}
-	opts = append(opts, oocore.Memory(j.memory), oocore.Workers(j.workers), oocore.Nominal())
+	opts = append(opts, oocore.Memory(j.memory), oocore.Workers(j.workers), host.Nominal())
 	if definitions != nil {
 		paths, err := namedOutputs(definitions, k.to)
 		if err != nil {
@@ -197,7 +198,7 @@ func (k *checking) expression(c *cobra.Command, args []string, now *baseline) er
 	if err != nil {
 		return err
 	}
-	a := oocore.EvalContext(c.Context(), args[0], names, append(opts[:len(opts):len(opts)], oocore.Target(out))...)
+	a := oocore.EvalContext(c.Context(), args[0], names, append(opts[:len(opts):len(opts)], host.Target(out))...)
 	if err := a.Err(); err != nil {
 		return failure(err)
 	}
