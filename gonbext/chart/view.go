@@ -7,6 +7,8 @@ import (
 	"html/template"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/record"
@@ -29,6 +31,7 @@ type view struct {
 	RestWhen                    string
 	RestExact                   string
 	WhatIf                      []whatIf
+	GPUs                        []gpu
 	Facts                       []fact
 	Lines                       []line
 }
@@ -101,6 +104,9 @@ type figure struct {
 	Picture            template.URL
 	Option             any      // nil where there is only the picture
 	Switch             []choice // other values to colour by
+	Cells              *columns // of a heat map
+	Points             *points  // of the first series, where the option has none
+	Brush              float64  // seconds of a timeline, in which a window of time can be chosen
 	Block, Shape       []int    // of the heat map of an array: the elements of a cell, and all
 	Width              int      // of a picture of few pixels, 0 where it takes the room there is
 	Folded             bool     // it is detail: shown when it is asked for
@@ -124,6 +130,7 @@ type operation struct {
 	Measured                   bool
 	Allocations, Reuses, Moved int64
 	Time                       time.Duration
+	From, To                   float64 // when a stage ran, in seconds
 	Chunks                     string
 	Likely                     string // time that is predicted; "" where it is not known
 }
@@ -140,9 +147,12 @@ type fact struct{ Name, Value string }
 
 // whatIf is one alternative, ready to be shown.
 type whatIf struct {
-	Chunks, Budget, Device, Verdict, Need, Passes, Moved, Peak, Tasks, Time string
-	Fits                                                                    bool
+	Chunks, Budget, Verdict, Need, Passes, Moved, Peak, Tasks, Time string
+	Fits                                                            bool
 }
+
+// maxTold is how many stages a plan has at most for its text to say it all.
+const maxTold = 2
 
 func newView(s *summary, mode Mode, drawn bool) *view {
 	v := &view{
@@ -161,7 +171,11 @@ func newView(s *summary, mode Mode, drawn bool) *view {
 		if st.Note != "" {
 			v.Notes = append(v.Notes, plain(st.Name)+": "+plain(st.Note)+".")
 		}
+		if x := st.Transfers; x != nil && strings.HasPrefix(x.Gain(), record.NoGain) {
+			v.Notes = append(v.Notes, plain(st.Name)+": "+x.Gain()+".")
+		}
 	}
+	v.Notes = append(v.Notes, s.eventWords()...)
 	if v.Planned && s.h.Seconds == nil && len(s.stages) > 0 {
 		v.Notes = append(v.Notes, "How long it will take is not known yet: gonbext learns that from the runs of this machine.")
 	}
@@ -177,7 +191,7 @@ func newView(s *summary, mode Mode, drawn bool) *view {
 	if mode == None {
 		return v
 	}
-	if f, svg := treeFigure(stages); f != nil {
+	if f, svg := treeFigure(stages); f != nil && len(stages) > maxTold {
 		f.Picture = picture(svg)
 		v.Tree = f
 	}
@@ -193,9 +207,10 @@ func newView(s *summary, mode Mode, drawn bool) *view {
 	}
 	v.add(timelineFigure(s))
 	v.add(deviceFigure(s))
+	v.add(lanesFigure(s))
 	v.add(chunksFigure(s))
 	for _, st := range s.stages {
-		v.add(gridFigure(st))
+		v.add(gridFigure(st, s.last))
 	}
 	return v
 }
@@ -207,7 +222,7 @@ func (v *view) add(f *figure, svg string) {
 	}
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s %s", v.s.h.Run, v.s.run.Path)
-	f.ID = fmt.Sprintf("gonbext-%x-%d", h.Sum64(), len(v.Figures))
+	f.ID = fmt.Sprintf("gonbext-%s-%d", strconv.FormatUint(h.Sum64(), 36), len(v.Figures))
 	f.Picture = picture(svg)
 	v.Figures = append(v.Figures, *f)
 }
@@ -225,7 +240,7 @@ func (v *view) operations() {
 			Head: true, Name: plain(st.Name), Site: plain(st.Site), Detail: stageDetail(st),
 			Predicted: st.Predicted.Host(), Requested: st.requested.Host(), Reserved: st.reserved.Host(),
 			Allocations: st.allocations, Reuses: st.reuses, Moved: moved, Time: st.took(),
-			Measured: measured, Chunks: chunksDone(v, st), Likely: likely(st.Seconds),
+			Measured: measured, Chunks: chunksDone(v, st), From: st.first.Seconds(), To: st.end.Seconds(), Likely: likely(st.Seconds),
 		})
 		for _, p := range []struct {
 			name    string
@@ -365,22 +380,20 @@ func likely(s *record.Seconds) string {
 // Timed reports whether times are predicted.
 func (v *view) Timed() bool { return v.s.h.Seconds != nil }
 
-// whatIf prepares the table of alternatives.
+// whatIf prepares the tables of alternatives: of chunks and budgets, and of GPUs.
 func (v *view) whatIf() {
 	for _, w := range v.s.h.WhatIf {
+		if w.Device != "" {
+			v.GPUs = append(v.GPUs, newGPU(&w, len(v.s.stages)))
+			continue
+		}
 		row := whatIf{
-			Chunks: units.Shape(w.Chunks), Budget: units.Bytes(w.Budget), Device: plain(cmp.Or(w.Device, "cpu")),
+			Chunks: units.Shape(w.Chunks), Budget: units.Bytes(w.Budget),
 			Fits: w.Fits, Verdict: "fits", Need: units.Bytes(w.Need), Passes: units.Count(int64(w.Passes)),
 			Moved: units.Traffic(w.Moved), Peak: units.Bytes(w.Peak), Tasks: units.Count(int64(w.Tasks)), Time: cmp.Or(likely(w.Time), "–"),
 		}
 		if !w.Fits {
 			row.Verdict, row.Peak, row.Passes, row.Moved, row.Tasks, row.Time = "does not fit", "–", "–", "–", "–", "–"
-		}
-		switch {
-		case w.Note != "":
-			row.Verdict = "needs the CPU too: it " + plain(w.Note)
-		case w.Seconds > 0:
-			row.Verdict += fmt.Sprintf(", %s over the link and %s on the device", units.Traffic(w.Link), secondsText(w.Seconds))
 		}
 		v.WhatIf = append(v.WhatIf, row)
 	}

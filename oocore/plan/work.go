@@ -123,7 +123,7 @@ func (w *workload) load(prog *Program, l *Load, tile, box []int, times float64) 
 	case LoadBlocks:
 		w.operation(l, tile, times)
 	}
-	if l.reads() && !l.Dense() {
+	if l.Reads() && !l.Dense() {
 		kind := "broadcast"
 		if l.Permuted() {
 			kind = "transpose"
