@@ -57,6 +57,10 @@ var cells = map[string]func(){
 		gonbext.Collect[float32](y.Mean(0))
 		println("not reached")
 	},
+	"nominal": func() {
+		defer gonbext.Footprint(gonbext.Cell("CELL", 1), gonbext.Budget("4000TiB"), gonbext.Nominal("3"))()
+		gonbext.Save(oocore.Random(oocore.Float32, 1, 3_075_200, 512).Sqrt(), "x.npy")
+	},
 	"methods": func() {
 		defer gonbext.Footprint(gonbext.Budget("64MiB"))()
 		ctx := gonbext.Context()
@@ -400,6 +404,15 @@ func TestSaveSaysItsVerdict(t *testing.T) {
 	}
 	runs := r.runs(t)
 	if len(runs) != 2 || runs[0].Header.Cell == "" || runs[0].Header.Cell != runs[1].Header.Cell {
+		t.Errorf("records: %+v", runs)
+	}
+}
+
+func TestNominalFootprintIsThatOfAnyMachine(t *testing.T) {
+	r := run(t, "nominal")
+	r.expect(t, 0)
+	runs := r.runs(t)
+	if len(runs) != 1 || !runs[0].Header.PlanOnly || runs[0].Header.Workers != 3 || runs[0].Header.Budget != 4000<<40 || runs[0].Header.Overhead != 16<<20 {
 		t.Errorf("records: %+v", runs)
 	}
 }
