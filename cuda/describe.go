@@ -113,7 +113,7 @@ func (d *Description) measureLink(g *GPU, bytes int) (err error) {
 // describe is the model of a card, whose memory nobody else takes.
 func (c Card) describe(device string) Description {
 	d := Description{Device: device, Name: "a model of " + c.Name, Driver: "none: Go computes in the host's memory", Total: c.Usable(), Free: c.Usable(), Largest: c.Usable(),
-		Upload: c.Rates().Upload, Download: c.Rates().Download, Link: "by the "+c.Source, Products: "gonbext's own kernels"}
+		Upload: c.Rates().Upload, Download: c.Rates().Download, Link: "by the " + c.Source, Products: "gonbext's own kernels"}
 	if c.Name == device || "model:"+c.Name != device {
 		d.Name = "a model of a GPU with " + units.Bytes(c.Usable())
 	}

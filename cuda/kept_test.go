@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/cuda"
+	"github.com/gonbext/gonbext/cuda/internal/driver"
+	"github.com/gonbext/gonbext/cuda/internal/driver/drivertest"
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/decomp"
 	"github.com/gonbext/gonbext/oocore/record"
@@ -96,5 +98,58 @@ func TestIterationsOfCPCrossLinkOnce(t *testing.T) {
 		if room := memory == "96MiB"; room != (sum.kept >= 2*bytes) || sum.gaveUp > 1 {
 			t.Errorf("%s: %d bytes stayed, and were given up %d times", memory, sum.kept, sum.gaveUp)
 		}
+	}
+}
+
+// A device that runs out of memory gives up what it keeps first, once, and computes the
+// same.
+func TestKeptInputsAreGivenUpFirst(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.npy")
+	x, err := oocore.RandomNormal(oocore.Float32, 7, 60, 50, 40).Save(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := func(opts ...oocore.Option) []float64 {
+		t.Helper()
+		out, err := decomp.CP(t.Context(), x, 2, decomp.CPOptions{Iterations: 4, Tolerance: -1, Seed: 3}, append(opts, oocore.Memory("512MiB"))...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out.Errors
+	}
+	t.Setenv("GONBEXT_RUNS", t.TempDir())
+	want := run()
+	gaveUp := 0
+	for fails := range int64(3) {
+		dir := t.TempDir()
+		t.Setenv("GONBEXT_RUNS", dir)
+		device, faulty := cuda.Model("64MiB"), &drivertest.Faulty{}
+		cuda.Wrap(device, func(d driver.Driver) driver.Driver { faulty.Driver = d; return faulty })
+		count := int64(0)
+		faulty.Fail(func(operation string) error {
+			if operation == "allocate" {
+				if count++; count == 100+7*fails {
+					return driver.ErrMemory
+				}
+			}
+			return nil
+		})
+		if got := run(oocore.On(device)); !slices.Equal(got, want) {
+			t.Errorf("allocation %d fails: errors %v, on the CPU %v", 100+7*fails, got, want)
+		}
+		if used := device.Usage().Used; used != 0 {
+			t.Errorf("allocation %d fails: %d bytes of the device are in use after the runs", 100+7*fails, used)
+		}
+		if count < 100+7*fails {
+			t.Errorf("there are %d allocations", count)
+		}
+		n := trafficOf(t, dir).gaveUp
+		if n > 1 {
+			t.Errorf("allocation %d fails: inputs are given up %d times", 100+7*fails, n)
+		}
+		gaveUp += n
+	}
+	if gaveUp == 0 {
+		t.Error("no allocation that fails gives up kept inputs")
 	}
 }
