@@ -58,9 +58,33 @@ func trafficOf(t *testing.T, dir string) (sum traffic) {
 	return sum
 }
 
-// The iterations of CP read the tensor twice each, in two views of it. Each view stays on a
-// card that has the room, and crosses the link once; a card without computes the same.
-func TestIterationsOfCPCrossLinkOnce(t *testing.T) {
+// The iterations of CP and Tucker read the tensor twice each, in two views of it. Each view
+// stays on a card that has the room, and crosses the link once; a card without computes the
+// same.
+func TestIterationsCrossLinkOnce(t *testing.T) {
+	t.Run("cp", func(t *testing.T) {
+		iterationsCrossLinkOnce(t, 4, func(x *oocore.Array, iterations int, opts ...oocore.Option) ([]float64, error) {
+			out, err := decomp.CP(t.Context(), x, 2, decomp.CPOptions{Iterations: iterations, Tolerance: -1, Seed: 3}, opts...)
+			if err != nil {
+				return nil, err
+			}
+			return out.Errors, nil
+		})
+	})
+	t.Run("tucker", func(t *testing.T) {
+		iterationsCrossLinkOnce(t, 6, func(x *oocore.Array, iterations int, opts ...oocore.Option) ([]float64, error) {
+			out, err := decomp.Tucker(t.Context(), x, []int{2, 2, 2}, decomp.TuckerOptions{Iterations: iterations, Tolerance: -1, Seed: 3}, opts...)
+			if err != nil {
+				return nil, err
+			}
+			return out.Errors, nil
+		})
+	})
+}
+
+// iterationsCrossLinkOnce runs ten iterations, of which at most so many times the tensor crosses
+// the link to a card that has the room.
+func iterationsCrossLinkOnce(t *testing.T, most int64, compute func(x *oocore.Array, iterations int, opts ...oocore.Option) ([]float64, error)) {
 	const iterations = 10
 	const bytes = 240 * 160 * 80 * 4
 	path := filepath.Join(t.TempDir(), "x.npy")
@@ -72,14 +96,14 @@ func TestIterationsOfCPCrossLinkOnce(t *testing.T) {
 		t.Helper()
 		dir := t.TempDir()
 		t.Setenv("GONBEXT_RUNS", dir)
-		out, err := decomp.CP(t.Context(), x, 2, decomp.CPOptions{Iterations: iterations, Tolerance: -1, Seed: 3}, opts...)
+		errors, err := compute(x, iterations, opts...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		return out.Errors, trafficOf(t, dir)
+		return errors, trafficOf(t, dir)
 	}
 	want, _ := run(oocore.Memory("256MiB"))
-	for memory, most := range map[string]int64{"96MiB": 4, "2MiB": 2*iterations + 4} {
+	for memory, most := range map[string]int64{"96MiB": most, "2MiB": 2*iterations + most} {
 		device := cuda.Model(memory)
 		got, sum := run(oocore.Memory("512MiB"), oocore.On(device))
 		if !slices.Equal(got, want) {
