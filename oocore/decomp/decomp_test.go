@@ -197,7 +197,7 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-func TestRefused(t *testing.T) {
+func TestRejected(t *testing.T) {
 	t.Setenv("GONBEXT_RUNS", t.TempDir())
 	x := oocore.FromSlice([]float64{1, 2, 3, math.NaN()}, 2, 2)
 	good := oocore.FromSlice([]float64{1, 2, 3, 4}, 2, 2)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
@@ -43,7 +44,7 @@ type values [][]float64
 
 func collected(arrays ...*oocore.Array) (out values, err error) {
 	for _, a := range arrays {
-		v, err := oocore.Collect[float64](context.Background(), a.AsType(oocore.Float64), oocore.Cell(record.Unreported))
+		v, err := oocore.Collect[float64](context.Background(), a.AsType(oocore.Float64), host.Cell(record.Unreported))
 		if err != nil {
 			return nil, err
 		}

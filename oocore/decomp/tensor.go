@@ -11,7 +11,7 @@
 //
 // The state of each decomposition is kept in the user's run log, at most every second and
 // at the end. The same decomposition of unchanged inputs is then not computed again, and
-// one that was killed goes on. oocore.Fresh computes anew. Of Go functions without an
+// one that was killed resumes. oocore.Fresh computes anew. Of Go functions without an
 // oocore.Version nothing is kept.
 //
 // A budget that is too small for one of the runs is an *oocore.MemoryError before the
@@ -38,8 +38,12 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/exec"
 	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/internal/hook"
 	"github.com/gonbext/gonbext/oocore/store"
 )
+
+// internals plan and group the runs of a decomposition.
+var internals = hook.Get[*oocore.Array, oocore.Option]()
 
 // tensor is an array that is read many times over.
 type tensor struct {
@@ -61,13 +65,13 @@ type tensor struct {
 
 // runs are the options of the next run.
 func (t *tensor) runs() []oocore.Option {
-	return append(t.opts[:len(t.opts):len(t.opts)], oocore.Holding(t.held+t.kept))
+	return append(t.opts[:len(t.opts):len(t.opts)], internals.Holding(t.held+t.kept))
 }
 
 // newTensor brings an array to where it can be read many times: floats in a file
 // without chunks, or in memory. Its norm takes a pass.
 func newTensor(ctx context.Context, x *oocore.Array, rank func(mode int) int, opts []oocore.Option) (t *tensor, err error) {
-	t = &tensor{ctx: ctx, opts: opts, shape: x.Shape(), dry: oocore.DryRun(opts)}
+	t = &tensor{ctx: ctx, opts: opts, shape: x.Shape(), dry: internals.DryRun(opts)}
 	defer func() {
 		if err != nil {
 			t.done(&err)
@@ -101,9 +105,9 @@ func newTensor(ctx context.Context, x *oocore.Array, rank func(mode int) int, op
 // mostInMemory bounds what is collected between two steps, whatever the budget.
 const mostInMemory = 64 << 20
 
-// fits plans the runs of an algorithm before the first: see oocore.Fits.
+// fits plans the runs of an algorithm before the first: see hook.Internals.
 func fits(opts []oocore.Option, runs func(opts []oocore.Option, note func(string, float64)) error) ([]oocore.Option, error) {
-	return oocore.Fits(opts, func(opts []oocore.Option) error { return runs(opts, func(string, float64) {}) })
+	return internals.Fits(opts, func(opts []oocore.Option) error { return runs(opts, func(string, float64) {}) })
 }
 
 // floats is an array in the type that it is decomposed in.
@@ -329,7 +333,7 @@ func normal(t *tensor, r *rand.Rand, rows, cols int) *mat.Dense {
 	return mat.NewDense(rows, cols, v)
 }
 
-// checked refuses what cannot be decomposed.
+// checked rejects what cannot be decomposed.
 func checked(x *oocore.Array) error {
 	if err := x.Err(); err != nil {
 		return err

@@ -54,7 +54,7 @@ type superTile struct {
 	batch []int
 	box   grid.Box
 	tiles grid.Grid
-	from  int            // panel with which it begins: all before are in the snapshot that it goes on from
+	from  int            // panel with which it begins: all before are in the snapshot that it resumes from
 	steps int            // panels
 	first int            // band of its first row
 	saved []restoredTile // of each tile

@@ -13,7 +13,7 @@ import (
 
 // A snapshot of a product has the accumulators of tiles that are not whole: bands of
 // them, as they lie in memory, and those that the snapshot before has and no super-tile
-// has read yet. Each tile counts the panels that it has. The run that goes on there may
+// has read yet. Each tile counts the panels that it has. The run that resumes there may
 // have other super-tiles, as tiles and panels do not depend on the budget.
 
 // savedBand is a row of tiles of a super-tile, in a snapshot.

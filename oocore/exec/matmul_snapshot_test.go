@@ -18,7 +18,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/store/faultstore"
 )
 
-// A product stops when all its tiles have half of their panels, goes on with a budget
+// A product stops when all its tiles have half of their panels, resumes with a budget
 // whose super-tile has a few of them, and stops in the first of these: the last run takes
 // the half of all others from the snapshot nevertheless.
 func TestProductSnapshotHasTilesThatNobodyReadYet(t *testing.T) {

@@ -380,10 +380,12 @@ func (p *reader) call(x *ast.CallExpr, depth int) (value, error) {
 			return value{}, err
 		}
 	}
+	c.nameAxes()
 	out, err := f.call(c)
-	var refused *graph.Error
-	if errors.As(err, &refused) && strings.Contains(f.Usage, "ax") && refused.Op == f.Name && strings.Contains(refused.Err.Error(), "out of range for") {
-		refused.Err = fmt.Errorf("%w; the arguments are %s", refused.Err, f.Usage) // one may have been meant for another
+	c.explainNames(err)
+	var rejected *graph.Error
+	if errors.As(err, &rejected) && strings.Contains(f.Usage, "ax") && rejected.Op == f.Name && strings.Contains(rejected.Err.Error(), "out of bounds for") {
+		rejected.Err = fmt.Errorf("%w; the arguments are %s", rejected.Err, f.Usage) // one may have been meant for another
 	}
 	return result(out, err)
 }

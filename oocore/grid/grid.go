@@ -17,7 +17,7 @@ import (
 // MaxDims is the largest number of dimensions, NumPy's before version 2.
 const MaxDims = 32
 
-// Check refuses a shape with a negative length, too many dimensions, or more
+// Check rejects a shape with a negative length, too many dimensions, or more
 // bytes than an int64 counts.
 func Check(shape []int, itemsize int) error {
 	if len(shape) > MaxDims {
@@ -28,7 +28,7 @@ func Check(shape []int, itemsize int) error {
 			return fmt.Errorf("shape %s has a negative length", Format(shape))
 		}
 	}
-	// NumPy refuses an overflow even where another axis has length zero.
+	// NumPy rejects an overflow even where another axis has length zero.
 	bytes := int64(max(itemsize, 1))
 	for _, n := range shape {
 		if n == 0 {
@@ -42,7 +42,7 @@ func Check(shape []int, itemsize int) error {
 	return nil
 }
 
-// Size is the number of elements.
+// Size returns the number of elements.
 func Size(shape []int) int {
 	n := 1
 	for _, d := range shape {
@@ -82,7 +82,7 @@ func Parse(s string) ([]int, error) {
 	return shape, nil
 }
 
-// Strides are those of a dense array in C order, in elements.
+// Strides returns those of a dense array in C order, in elements.
 func Strides(shape []int) []int {
 	strides := make([]int, len(shape))
 	n := 1
@@ -93,7 +93,7 @@ func Strides(shape []int) []int {
 	return strides
 }
 
-// Broadcast is NumPy's: lengths are aligned at the last axis and must be equal
+// Broadcast returns NumPy's: lengths are aligned at the last axis and must be equal
 // or one.
 func Broadcast(shapes ...[]int) ([]int, error) {
 	var out []int
@@ -122,7 +122,7 @@ func Broadcast(shapes ...[]int) ([]int, error) {
 // Axis resolves NumPy's negative axes.
 func Axis(axis, dims int) (int, error) {
 	if axis < -dims || axis >= dims {
-		return 0, fmt.Errorf("axis %d is out of range for %d dimensions", axis, dims)
+		return 0, fmt.Errorf("axis %d is out of bounds for array of dimension %d", axis, dims)
 	}
 	if axis < 0 {
 		axis += dims
@@ -159,10 +159,10 @@ type Box struct {
 	Start, Shape []int
 }
 
-// Entire is the box of all elements of a shape.
+// Entire returns the box of all elements of a shape.
 func Entire(shape []int) Box { return Box{make([]int, len(shape)), shape} }
 
-// Size is the number of elements in the box.
+// Size returns the number of elements in the box.
 func (b Box) Size() int { return Size(b.Shape) }
 
 // String writes the box as a NumPy slice: [0:4, 2:6].
@@ -183,7 +183,7 @@ type Grid struct {
 	Offset []int `json:"offset,omitempty"`
 }
 
-// Whole is the grid of one chunk.
+// Whole returns the grid of one chunk.
 func Whole(shape []int) Grid {
 	chunks := slices.Clone(shape)
 	for i := range chunks {
@@ -200,7 +200,7 @@ func (g Grid) offset(axis int) int {
 	return g.Offset[axis]
 }
 
-// Count is the number of chunks along an axis.
+// Count returns the number of chunks along an axis.
 func (g Grid) Count(axis int) int {
 	if g.Shape[axis] == 0 {
 		return 0
@@ -208,7 +208,7 @@ func (g Grid) Count(axis int) int {
 	return (g.Shape[axis] + g.offset(axis) + g.Chunks[axis] - 1) / g.Chunks[axis]
 }
 
-// Len is the number of chunks: none where an axis is empty, one for a scalar.
+// Len returns the number of chunks: none where an axis is empty, one for a scalar.
 func (g Grid) Len() int {
 	n := 1
 	for i := range g.Shape {
@@ -217,7 +217,7 @@ func (g Grid) Len() int {
 	return n
 }
 
-// Box is the i-th chunk in C order.
+// Box returns the i-th chunk in C order.
 func (g Grid) Box(i int) Box {
 	d := len(g.Shape)
 	ints := make([]int, 2*d)
@@ -290,7 +290,7 @@ func (b Box) cells(inner Grid) iter.Seq[Box] {
 	}
 }
 
-// Move is the box at another place.
+// Move returns the box at another place.
 func (b Box) Move(by []int) Box {
 	start := slices.Clone(b.Start)
 	for i := range start {

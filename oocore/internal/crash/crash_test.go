@@ -1,4 +1,4 @@
-// Package crash kills runs with -9 and lets others go on where they stopped.
+// Package crash kills runs with -9 and lets others resume where they stopped.
 package crash
 
 import (
@@ -192,7 +192,7 @@ func TestKilledRunsGoOn(t *testing.T) {
 		})
 	}
 	if resumed == 0 {
-		t.Error("no run went on where one was killed")
+		t.Error("no run resumed where one was killed")
 	}
 	t.Logf("of %d kills the worst cost %v of work that was done again", all, worst.Round(time.Millisecond))
 }

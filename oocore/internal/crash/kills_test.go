@@ -39,7 +39,7 @@ type killer struct {
 	t      *testing.T
 	random *rand.Rand
 	env    []string
-	kills  int // that came while the run went on
+	kills  int // that came while the run lasted
 }
 
 func newKiller(t *testing.T, in, dir string) *killer {

@@ -182,7 +182,7 @@ func TestBoxesAreWholeLines(t *testing.T) {
 	}
 }
 
-func TestRefusals(t *testing.T) {
+func TestRejections(t *testing.T) {
 	full := func(dt dtype.Type, shape ...int) *graph.Node {
 		n, err := graph.Full(graph.Site{}, dtype.FromInt(dt, 0), shape...)
 		if err != nil {
@@ -196,10 +196,10 @@ func TestRefusals(t *testing.T) {
 	}{
 		{func() (*graph.Node, error) {
 			return fft.Along(graph.Site{}, fft.Forward, full(dtype.Float32, 3), 0, 1, "")
-		}, "fft: axis 1 is out of range for 1 dimensions"},
+		}, "fft: axis 1 is out of bounds for array of dimension 1"},
 		{func() (*graph.Node, error) {
 			return fft.Along(graph.Site{}, fft.Forward, full(dtype.Float32), 0, -1, "")
-		}, "fft: axis -1 is out of range for 0 dimensions"},
+		}, "fft: axis -1 is out of bounds for array of dimension 0"},
 		{func() (*graph.Node, error) {
 			return fft.Along(graph.Site{}, fft.Forward, full(dtype.Float32, 2, 0), 0, 1, "")
 		}, "fft: axis 1 of shape (2, 0) gives lines of 0 elements: at least one is needed"},

@@ -7,7 +7,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
-// Passes in vectors do what the plain ones do, and write nothing beside.
+// Passes in vectors do what the plain ones do, and write nothing else.
 func TestPassesInVectors(t *testing.T) {
 	rng := testcases.Rand(t)
 	plain := map[int]func(x, y []complex128, m, s int, roots []complex128, step int){2: pass2, 3: pass3, 4: pass4, 5: pass5}

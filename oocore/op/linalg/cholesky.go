@@ -209,7 +209,7 @@ func Cholesky(site graph.Site, n *graph.Node) (*graph.Node, error) {
 	}
 	out, err := choleskyPanels(site, n, wholeMatrix/2)
 	if err != nil {
-		return nil, graph.Refuse(site, "cholesky", err, n)
+		return nil, graph.Reject(site, "cholesky", err, n)
 	}
 	return out, nil
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
-// The loops in vectors do what the plain ones do, at every length, and nothing beside.
+// The loops in vectors do what the plain ones do, at every length, and nothing else.
 func TestRowsInVectors(t *testing.T) {
 	rng := testcases.Rand(t)
 	for n := range 140 {

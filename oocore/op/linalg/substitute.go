@@ -120,7 +120,7 @@ func (s Substitute) block(x, rows matrix, r0, c0 int, minus []float64, gemm []by
 // holds these and as much of a.
 func SolveTriangular(site graph.Site, a, b *graph.Node, upper bool) (*graph.Node, error) {
 	if len(a.Shape) > 2 || len(b.Shape) > 2 {
-		return nil, graph.Refuse(site, "solve_triangular", fmt.Errorf("takes a matrix and a vector or matrix, not stacks of shapes %s and %s", grid.Format(a.Shape), grid.Format(b.Shape)), a, b)
+		return nil, graph.Reject(site, "solve_triangular", fmt.Errorf("takes a matrix and a vector or matrix, not stacks of shapes %s and %s", grid.Format(a.Shape), grid.Format(b.Shape)), a, b)
 	}
 	return withVector(site, "solve_triangular", a, b, func(b *graph.Node, dt dtype.Type) (*graph.Node, error) {
 		return substitute(site, a, b, upper, dt)
@@ -143,7 +143,7 @@ func substitute(site graph.Site, a, b *graph.Node, upper bool, dt dtype.Type) (*
 // lower triangle is read: by Cholesky, with its passes, and two of SolveTriangular.
 func SolvePositive(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
 	if len(a.Shape) > 2 || len(b.Shape) > 2 {
-		return nil, graph.Refuse(site, "solve", fmt.Errorf("of a positive definite matrix takes that and a vector or matrix, not stacks of shapes %s and %s", grid.Format(a.Shape), grid.Format(b.Shape)), a, b)
+		return nil, graph.Reject(site, "solve", fmt.Errorf("of a positive definite matrix takes that and a vector or matrix, not stacks of shapes %s and %s", grid.Format(a.Shape), grid.Format(b.Shape)), a, b)
 	}
 	return withVector(site, "solve", a, b, func(b *graph.Node, dt dtype.Type) (*graph.Node, error) {
 		a, err := graph.AsType(site, a, dtype.Float64)

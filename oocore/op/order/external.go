@@ -399,7 +399,7 @@ func external(site graph.Site, name string, n *graph.Node, sorting Sorting, args
 	l := newLine(n.Shape[dims-1], sorting).widened()
 	merges, err := levels(l, dims+1)
 	if err != nil {
-		return nil, graph.Refuse(site, name, err, n)
+		return nil, graph.Reject(site, name, err, n)
 	}
 	stored, words := l.stored()
 	outer := n.Shape[:dims-1]

@@ -41,7 +41,7 @@ func Quantile(site graph.Site, name string, n *graph.Node, q []float64, list boo
 	}
 	s, err := quantiles(n, q, list, o)
 	if err != nil {
-		return nil, graph.Refuse(site, name, err, n)
+		return nil, graph.Reject(site, name, err, n)
 	}
 	if o.Weights != nil {
 		return weighted(site, name, n, s, list, o)
@@ -53,7 +53,7 @@ func Quantile(site graph.Site, name string, n *graph.Node, q []float64, list boo
 		s.Shape, s.Axes, o.KeepDims = n.Shape, []int{0}, false
 	}
 	if n, err = graph.AsType(site, n, n.DType); err != nil {
-		return nil, graph.Refuse(site, name, err, n)
+		return nil, graph.Reject(site, name, err, n)
 	}
 	args := []string{}
 	if o.Method != middle {
@@ -91,7 +91,7 @@ func Quantile(site graph.Site, name string, n *graph.Node, q []float64, list boo
 }
 
 // counted reports quantiles that are found by counting: of what is too long for a task, and
-// of lines that lie in the input in short pieces, where counting moves little beside it.
+// of lines that lie in the input in short pieces, where counting moves little compared with it.
 func (s Quantiles) counted() bool {
 	if s.count()*s.Type.Size() > rowBytes {
 		return true

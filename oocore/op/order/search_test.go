@@ -79,7 +79,7 @@ func TestSearchingFar(t *testing.T) {
 	}
 }
 
-func TestEdgesThatTurnAreRefused(t *testing.T) {
+func TestEdgesThatTurnAreRejected(t *testing.T) {
 	edges := []float64{1, 2, 4, 3, 5}
 	op := Searched{Type: dtype.Float64, N: 5, Edges: true}
 	scratch := make([]byte, op.Requirements([]int{1}).Scratch)

@@ -22,7 +22,7 @@ func weighted(site graph.Site, name string, n *graph.Node, s Quantiles, list boo
 	m := &compose.Maker{Site: site}
 	out, err := weigh(m, n, s, list, o)
 	if err != nil {
-		return nil, graph.Refuse(site, name, err, n, o.Weights)
+		return nil, graph.Reject(site, name, err, n, o.Weights)
 	}
 	return out, nil
 }

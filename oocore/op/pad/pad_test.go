@@ -91,8 +91,8 @@ func inline(t *testing.T, dt dtype.Type, lengths ...int) *graph.Node {
 	return n
 }
 
-// What cannot be is refused in one line that says what, and where.
-func TestRefusals(t *testing.T) {
+// What is invalid is rejected in one line that says what, and where.
+func TestRejections(t *testing.T) {
 	x, u, none := inline(t, dtype.Float32, 3, 4), inline(t, dtype.Uint8, 5), inline(t, dtype.Float32, 0, 4)
 	one := func(n *graph.Node, err error) error { return err }
 	for _, c := range []struct {

@@ -237,8 +237,8 @@ func inline(t *testing.T, dt dtype.Type, lengths ...int) *graph.Node {
 	return n
 }
 
-// What cannot be is refused in one line that says what, and where.
-func TestRefusals(t *testing.T) {
+// What is invalid is rejected in one line that says what, and where.
+func TestRejections(t *testing.T) {
 	x := inline(t, dtype.Float32, 3, 4)
 	u := inline(t, dtype.Uint8, 5)
 	flat := inline(t, dtype.Float32)
@@ -248,17 +248,17 @@ func TestRefusals(t *testing.T) {
 		err  error
 		want string
 	}{
-		{one(shape.Concatenate(site, 0)), "concatenate: there are no arrays"},
-		{one(shape.Concatenate(site, 2, x, x)), "concatenate: axis 2 is out of range for 2 dimensions"},
+		{one(shape.Concatenate(site, 0)), "concatenate: need at least one array"},
+		{one(shape.Concatenate(site, 2, x, x)), "concatenate: axis 2 is out of bounds for array of dimension 2"},
 		{one(shape.Concatenate(site, 0, x, u)), "concatenate: shapes (3, 4) and (5,) have different numbers of dimensions"},
 		{one(shape.Concatenate(site, 0, x, inline(t, dtype.Int8, 3, 5))), "concatenate: shapes (3, 4) and (3, 5) differ along axis 1, and only axis 0 may differ"},
 		{one(shape.Concatenate(site, 0, flat)), "concatenate: arrays of no dimensions have no axis to follow each other along: use stack"},
 		{one(shape.Stack(site, 0, x, u)), "stack: shapes (3, 4) and (5,) differ, and all must be the same"},
-		{one(shape.Stack(site, 3, x, x)), "stack: axis 3 is out of range for 3 dimensions"},
+		{one(shape.Stack(site, 3, x, x)), "stack: axis 3 is out of bounds for array of dimension 3"},
 		{many(shape.Split(site, x, 3, 1)), "split: axis 1 of length 4 does not divide into 3 equal parts: say where to cut"},
-		{many(shape.Split(site, x, 0, 1)), "split: 0 parts are none: give one or more"},
+		{many(shape.Split(site, x, 0, 1)), "split: 0 sections: give 1 or more"},
 		{one(shape.Roll(site, x, []int{1, 2, 3}, []int{0, 1})), "roll: 3 shifts are not for 2 axes: give one, or one for each"},
-		{one(shape.Roll(site, x, []int{1}, []int{5})), "roll: axis 5 is out of range for 2 dimensions"},
+		{one(shape.Roll(site, x, []int{1}, []int{5})), "roll: axis 5 is out of bounds for array of dimension 2"},
 		{one(shape.Tile(site, x, []int{-1})), "tile: -1 times are fewer than none"},
 		{one(shape.Tile(site, x, []int{1 << 62})), "tile: 4611686018427387904 times a length of 4 is more than 63 bits count"},
 		{one(shape.Repeat(site, x, -2, 0)), "repeat: -2 times are fewer than none"},

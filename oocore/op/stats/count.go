@@ -68,7 +68,7 @@ func (s Count) cut() (axis, length int) {
 			axis = d
 		}
 	}
-	// What parts count is written and read again: that has to be little beside the
+	// What parts count is written and read again: that has to be little compared with the
 	// elements.
 	least := max(groupBytes, 4*8*s.bins())
 	groups := min(max(grid.Size(s.Shape)*s.Type.Size()/least, 1), groupsMost)
@@ -203,7 +203,7 @@ func fill[T number](ctx context.Context, s Count, t *blockwise.Task) error {
 	return nil
 }
 
-// rise refuses edges that fall somewhere, and such as are NaN.
+// rise rejects edges that fall somewhere, and such as are NaN.
 func rise[T number](edges []T) error {
 	for i, e := range edges {
 		if e != e || i > 0 && e < edges[i-1] {

@@ -149,7 +149,7 @@ func TestPointsOfTwoCoordinates(t *testing.T) {
 	}
 }
 
-// What is held beside the elements is the bins and the edges.
+// What is held besides the elements is the bins and the edges.
 func TestNeedIsTheBins(t *testing.T) {
 	s := Count{Shape: []int{1e9, 512}, Type: dtype.Float64, Bins: []int{1e6}, Even: []bool{true}}
 	if got, most := s.Requirements(nil).Scratch, int64(8e6+2*pieceBytes); got > most {
@@ -162,7 +162,7 @@ func TestNeedIsTheBins(t *testing.T) {
 	if got, most := s.Requirements(nil).Scratch, int64(16e6+3*pieceBytes); got > most {
 		t.Errorf("with weights they take %d bytes, more than %d", got, most)
 	}
-	// What parts write is little beside the elements.
+	// What parts write is little compared with the elements.
 	if written := s.groups() * s.bins() * 8; written > grid.Size(s.Shape)*8/4 {
 		t.Errorf("%d parts write %d bytes", s.groups(), written)
 	}
@@ -211,8 +211,8 @@ func TestWhatValuesSay(t *testing.T) {
 	}
 }
 
-// What shapes and types say is refused at once, with what to do.
-func TestRefusals(t *testing.T) {
+// What shapes and types say is rejected at once, with what to do.
+func TestRejections(t *testing.T) {
 	x := of(t, dtype.Float32, 3, 4)
 	z := of(t, dtype.Complex64, 4)
 	list := of(t, dtype.Int32, 5)

@@ -299,7 +299,7 @@ func (w *openWriter) sync(ctx context.Context) error {
 		for _, f := range dirty {
 			f.users--
 		}
-		if err != nil { // where it was only given up the next goes on
+		if err != nil { // where it was only given up the next continues
 			maps.Copy(w.folders, folders)
 		}
 		return err

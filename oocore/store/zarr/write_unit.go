@@ -291,7 +291,7 @@ func (u *unitWriter) open(ctx context.Context) error {
 }
 
 // put uploads the whole unit at once. Where p is the session's own memory that may
-// go on until its next Write.
+// continue until its next Write.
 func (u *unitWriter) put(ctx context.Context, p []byte, own bool) error {
 	s, key := u.s, u.s.d.key(u.index)
 	if own && s.flies {
