@@ -43,6 +43,8 @@ type expression struct {
 	root  *graph.Node
 	side  []*graph.Node
 	exact bool // the bits are the CPU's
+
+	said []string // what the record of the last run says of its device
 }
 
 // expressions are one for each kind of work.
@@ -61,20 +63,21 @@ func expressions(t *testing.T, rows int) []expression {
 		return node(graph.Aggregate(site, r, n, graph.ReduceOptions{Axes: axes}))
 	}
 	return []expression{
-		{"generated", node(graph.Apply(site, kernel.Sqrt, x)), nil, true},
-		{"map", sum, nil, true},
-		{"transposed", node(graph.Apply(site, kernel.Exp, node(graph.Transpose(site, read)))), nil, true},
-		{"cast", node(graph.AsType(site, sum, dtype.Int16)), nil, true},
-		{"map with side reductions", sum, []*graph.Node{fold(kernel.Sum, read, 0, 1), fold(kernel.Max, sum, 0, 1)}, false},
-		{"maximum", fold(kernel.Max, sum, 0), nil, true},
-		{"argument of the minimum", fold(kernel.ArgMin, read, 1), nil, true},
-		{"sum", fold(kernel.Sum, sum, 0), nil, false},
-		{"mean", fold(kernel.Mean, read, 1), nil, false},
-		{"deviation", fold(kernel.Std, sum), nil, false},
-		{"product", node(graph.Product(site, node(graph.Transpose(site, read)), sum)), nil, false},
+		{name: "generated", root: node(graph.Apply(site, kernel.Sqrt, x)), exact: true},
+		{name: "map", root: sum, exact: true},
+		{name: "transposed", root: node(graph.Apply(site, kernel.Exp, node(graph.Transpose(site, read)))), exact: true},
+		{name: "cast", root: node(graph.AsType(site, sum, dtype.Int16)), exact: true},
+		{name: "map with side reductions", root: sum, side: []*graph.Node{fold(kernel.Sum, read, 0, 1), fold(kernel.Max, sum, 0, 1)}},
+		{name: "maximum", root: fold(kernel.Max, sum, 0), exact: true},
+		{name: "argument of the minimum", root: fold(kernel.ArgMin, read, 1), exact: true},
+		{name: "sum", root: fold(kernel.Sum, sum, 0)},
+		{name: "mean", root: fold(kernel.Mean, read, 1)},
+		{name: "deviation", root: fold(kernel.Std, sum)},
+		{name: "product", root: node(graph.Product(site, node(graph.Transpose(site, read)), sum))},
 	}
 }
 
+// run computes an expression, on the CPU where d is nil.
 func (e *expression) run(t *testing.T, d exec.Device, o plan.Options) ([]byte, *plan.Sized, record.End, error) {
 	t.Helper()
 	if d != nil {
@@ -82,10 +85,16 @@ func (e *expression) run(t *testing.T, d exec.Device, o plan.Options) ([]byte, *
 	}
 	p := must[*plan.Sized](t)(must[*plan.Plan](t)(plan.New(e.root, plan.Target{SideReductions: e.side})).Size(o))
 	env := exec.Env{Device: d, Into: make([]byte, p.Arrays[p.Output].Bytes())}
+	env.Record = must[*record.Writer](t)(record.Create(t.TempDir(), p.Header()))
 	for _, n := range e.side {
 		env.SideReductions = append(env.SideReductions, make([]byte, n.DType.Size()))
 	}
 	end, err := exec.Run(context.Background(), p, env)
+	e.said = nil
+	r := must[*record.Run](t)(record.Read(env.Record.Path()))
+	for event := range r.Events() {
+		e.said = append(e.said, r.Header.Say(event))
+	}
 	return append(env.Into, bytes.Join(env.SideReductions, nil)...), p, end, err
 }
 
@@ -188,6 +197,9 @@ func TestGPUComputesWhereLockingIsDenied(t *testing.T) {
 	if got, _, _, err := e.run(t, g, little); err != nil || !e.same(got, want) {
 		t.Errorf("without locked pages: %v", err)
 	}
+	if len(e.said) != 1 || !strings.Contains(e.said[0], "could not be locked: copies from pageable memory are slower") {
+		t.Errorf("the record says %q", e.said)
+	}
 }
 
 // Operands that a kernel leaves to the CPU are computed there.
@@ -210,6 +222,9 @@ func TestGPULeavesRareOperandsToTheCPU(t *testing.T) {
 	}
 	if p.Stages[0].Device == nil {
 		t.Errorf("the stage is not on the device: %s", p.Stages[0].Note)
+	}
+	if len(e.said) != 1 || !strings.Contains(e.said[0], "operands") {
+		t.Errorf("the record says %q", e.said)
 	}
 }
 

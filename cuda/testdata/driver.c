@@ -292,13 +292,14 @@ int cuMemHostUnregister(void *at) {
 }
 
 /* Streams. */
+enum { MOST_PARAMS = 512 }; /* 4 KiB, as CUDA has it */
 struct module {
   char *text;
 };
 struct function {
   struct module *module;
   char name[64];
-  struct function *next;
+  int params;
 };
 struct op {
   enum { MARK, UPLOAD, DOWNLOAD, CLEAR, LAUNCH, STOP } kind;
@@ -308,7 +309,7 @@ struct op {
   int value;
   struct function *function;
   unsigned size[6];
-  uint64_t args[256];
+  uint64_t args[MOST_PARAMS];
   struct op *after; /* of another stream */
   int wanted, done, users;
   double time;
@@ -370,9 +371,9 @@ static void perform(struct op *o) {
     else status = ILLEGAL_ADDRESS;
     break;
   case LAUNCH: {
-    void *params[256];
+    void *params[MOST_PARAMS];
     char why[256] = "";
-    for (int i = 0; i < 256; i++) params[i] = &o->args[i];
+    for (int i = 0; i < MOST_PARAMS; i++) params[i] = &o->args[i];
     if (ptx_launch(o->function->module->text, o->function->name, o->size[0], o->size[1], o->size[2], o->size[3], o->size[4], o->size[5], params, why, sizeof why)) {
       fprintf(stderr, "the driver's double: kernel %s: %s\n", o->function->name, why);
       status = LAUNCH_FAILED;
@@ -559,10 +560,13 @@ int cuModuleLoadData(struct module **to, const char *text) {
 int cuModuleGetFunction(struct function **to, struct module *m, const char *name) {
   IN_CONTEXT("cuModuleGetFunction");
   char entry[80];
-  snprintf(entry, sizeof entry, ".entry %s", name);
-  if (!strstr(m->text, entry)) return NOT_FOUND;
+  snprintf(entry, sizeof entry, ".entry %s(", name);
+  const char *at = strstr(m->text, entry), *end = at ? strchr(at, ')') : NULL;
+  if (!end) return NOT_FOUND;
   *to = calloc(1, sizeof **to);
   (*to)->module = m;
+  while ((at = strstr(at, ".param")) && at < end) (*to)->params++, at++;
+  if ((*to)->params > MOST_PARAMS) die("kernel %s has %d parameters", name, (*to)->params);
   snprintf((*to)->name, sizeof (*to)->name, "%s", name);
   return OK;
 }
@@ -581,6 +585,6 @@ int cuLaunchKernel(struct function *f, unsigned gx, unsigned gy, unsigned gz, un
   struct op *o = new_op(LAUNCH);
   o->function = f;
   o->size[0] = gx, o->size[1] = gy, o->size[2] = gz, o->size[3] = bx, o->size[4] = by, o->size[5] = bz;
-  for (int i = 0; i < 256 && params[i]; i++) memcpy(&o->args[i], params[i], 8);
+  for (int i = 0; i < f->params; i++) memcpy(&o->args[i], params[i], 8);
   return enqueue(s, o);
 }

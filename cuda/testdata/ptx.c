@@ -83,7 +83,7 @@ typedef struct {
   int n_labels;
   int slots; /* registers, then constants */
   unsigned shared;
-  int barriers;
+  unsigned most_threads;
 } entry;
 
 typedef struct module {
@@ -395,7 +395,6 @@ static void read_instruction(reader *r, char *w) {
     word(r, zero);
     if (!sync || strcmp(zero, "0")) fail(r, "%s %s is not known", full, zero);
     if (i->guard >= 0) fail(r, "a barrier under a predicate");
-    e->barriers = 1;
     break;
   }
   case RET:
@@ -499,7 +498,19 @@ static void read_entry(reader *r, module *m) {
     e->param_type[e->params] = type_named(w + 1);
     word(r, e->param[e->params++]);
   }
-  expect(r, '{');
+  e->most_threads = 1024;
+  while (!r->failed && !accept(r, '{')) {
+    char number[NAME];
+    word(r, w);
+    word(r, number);
+    if (!strcmp(w, ".maxntid")) {
+      e->most_threads = atoi(number);
+      while (accept(r, ',')) {
+        word(r, number);
+        e->most_threads *= atoi(number);
+      }
+    } else if (strcmp(w, ".minnctapersm")) fail(r, "%s before the body of an entry", w);
+  }
   while (!r->failed) {
     skip(r);
     if (accept(r, '{')) {
@@ -922,11 +933,15 @@ static int advance(run *x, warp *w) {
   }
 }
 
+/* ptx_order sets whether the warps of a block begin with the last one. */
+static int backwards;
+void ptx_order(int last_first) { backwards = last_first; }
+
 static int run_block(run *x, warp *warps, unsigned threads) {
   unsigned n = (threads + WARP - 1) / WARP;
   for (int phase = 0;; phase++) {
     for (unsigned k = 0; k < n; k++)
-      if (advance(x, &warps[phase & 1 ? n - 1 - k : k])) return 1;
+      if (advance(x, &warps[(phase & 1) != backwards ? n - 1 - k : k])) return 1;
     int at = -1, waiting = 0;
     for (unsigned t = 0; t < threads; t++) {
       warp *w = &warps[t / WARP];
@@ -958,7 +973,7 @@ int ptx_launch(const char *text, const char *name, unsigned gx, unsigned gy, uns
     return 1;
   }
   unsigned threads = bx * by * bz;
-  if (!gx || !gy || gz != 1 || bz != 1 || !threads || threads > 1024 || gx > INT32_MAX || gy > 65535) {
+  if (!gx || !gy || gz != 1 || bz != 1 || !threads || threads > e->most_threads || gx > INT32_MAX || gy > 65535) {
     snprintf(why, why_len, "entry %s: a grid of %u x %u x %u blocks of %u x %u x %u threads", name, gx, gy, gz, bx, by, bz);
     return 1;
   }

@@ -111,6 +111,8 @@ func (r *deviceRunner) Run(ctx context.Context, tasks Tasks, done func(index int
 		}
 		if errors.Is(err, ErrLeftToCPU) {
 			r.stage = nil
+			run := r.executor.run
+			run.env.Record.Event(record.Event{At: time.Since(run.start), Stage: uint16(r.index), Action: record.RareToCPU, Free: run.env.Device.Usage().Free})
 		} else if err := r.outOfMemory(); err != nil {
 			return err
 		}
@@ -169,6 +171,8 @@ type onDevice struct {
 	work    Work
 	retries uint8
 	splits  uint8
+
+	pageable sync.Once // it is recorded that pages are not locked
 }
 
 // begin prepares the rows of a slot's tasks, with its share of the device's memory.
@@ -178,7 +182,7 @@ func (o *onDevice) begin(s *slot, share int64) {
 }
 
 // pinned takes buffers that the device copies from or to. Where their pages cannot be
-// locked, copies are slower.
+// locked, copies are slower, and the record says so.
 func (o *onDevice) pinned(s *slot, declared ...plan.Buffer) ([][]byte, error) {
 	all, err := s.alloc(declared...)
 	if err != nil {
@@ -188,9 +192,14 @@ func (o *onDevice) pinned(s *slot, declared ...plan.Buffer) ([][]byte, error) {
 		if b == nil {
 			continue
 		}
-		if unpin, err := o.run.env.Device.Pin(b); err == nil {
-			s.close = append(s.close, unpin)
+		unpin, err := o.run.env.Device.Pin(b)
+		if err != nil {
+			o.pageable.Do(func() {
+				o.run.env.Record.Event(record.Event{At: time.Since(o.run.start), Stage: uint16(o.index), Action: record.NotLocked, Bytes: int64(len(b)), Free: o.run.env.Device.Usage().Free})
+			})
+			continue
 		}
+		s.close = append(s.close, unpin)
 	}
 	return all, nil
 }

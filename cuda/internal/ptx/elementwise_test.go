@@ -166,6 +166,26 @@ func elementwiseCases(t *testing.T) (all []elementwise) {
 	return all
 }
 
+func TestCapabilitiesHaveWhatTheCPUHasOfRealNumbers(t *testing.T) {
+	can := ptx.Capabilities()
+	for _, of := range dtype.All() {
+		isReal := of.Kind() != dtype.KindComplex
+		for op := kernel.Add; op <= kernel.Where; op++ {
+			if _, cpu := kernel.Lookup(op, of); can.Elementwise[op].Has(of) != (cpu && isReal) {
+				t.Errorf("%s of %s: %v", op, of, can.Elementwise[op].Has(of))
+			}
+		}
+		for r := kernel.Sum; r.Known(); r++ {
+			if _, cpu := kernel.NewFolder(r, of); can.Folds[r].Has(of) != (cpu && isReal) {
+				t.Errorf("%s of %s: %v", r, of, can.Folds[r].Has(of))
+			}
+		}
+		if can.Casts.Has(of) != isReal || can.Products.Has(of) != isReal {
+			t.Errorf("casts of %s: %v, products: %v", of, can.Casts.Has(of), can.Products.Has(of))
+		}
+	}
+}
+
 // compute checks one case and returns the number of rare operands and of differences.
 func (c elementwise) compute(t *testing.T, m ptx.Module, columns [][]byte, n int) (rare, wrong int) {
 	t.Helper()
@@ -211,5 +231,39 @@ func TestMapComputesOperationsWithTheBitsOfTheCPU(t *testing.T) {
 				t.Errorf("%d of %d elements differ, with GONBEXT_SEED=%d", wrong, n, testcases.Seed(t))
 			}
 		})
+	}
+}
+
+// specials are what data of any kind has: moderate numbers, and those by definition.
+func specials(t dtype.Type) (all []dtype.Value) {
+	for _, f := range []float64{0, 1, 2, 0.5, 3, 7.25, 100, 12345.678, 1e6, 1e8, 1e-3, 1e-6, math.Inf(1)} {
+		all = append(all, dtype.FromFloat(t, f), dtype.FromFloat(t, -f))
+	}
+	return append(all, dtype.FromFloat(t, math.NaN()))
+}
+
+func TestMapLeavesNoUsualOperandToTheCPU(t *testing.T) {
+	if !evaluates(t) {
+		return
+	}
+	for _, c := range elementwiseCases(t) {
+		if c.from != dtype.Float32 && c.from != dtype.Float64 || c.op == kernel.Invalid || c.op == kernel.Where {
+			continue
+		}
+		some := specials(c.from)
+		n, size := len(some)*len(some), c.from.Size()
+		columns := [][]byte{memory(n * size), memory(n * size)}[:len(c.operands)]
+		for i := range n {
+			for k := range columns {
+				some[[]int{i / len(some), i % len(some)}[k]].Put(columns[k][i*size:][:size])
+			}
+		}
+		m, err := ptx.Map(instruction(c.op, c.from, c.to, c.operands, n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rare, wrong := c.compute(t, m, columns, n); rare > 0 || wrong > 0 {
+			t.Errorf("%s: of %d usual operands %d are rare and %d differ", c, n, rare, wrong)
+		}
 	}
 }

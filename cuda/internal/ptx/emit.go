@@ -19,6 +19,7 @@ type emitter struct {
 	labels int
 	rare   string // the predicate to which rare operands are added
 	shared int    // bytes
+	blocks int    // of a processor at once, for which registers have to suffice; 0 for any number
 }
 
 // The prefixes of registers.
@@ -137,7 +138,11 @@ func (e *emitter) text() string {
 		}
 		b.WriteString(".param .u64 " + name)
 	}
-	b.WriteString(")\n{\n")
+	b.WriteString(")\n")
+	if e.blocks > 0 {
+		fmt.Fprintf(&b, ".maxntid %d, 1, 1\n.minnctapersm %d\n", threads, e.blocks)
+	}
+	b.WriteString("{\n")
 	for _, r := range []struct{ prefix, kind string }{{predicates, "pred"}, {halves, "b16"}, {words, "b32"}, {doubles, "b64"}} {
 		if n := e.count[r.prefix]; n > 0 {
 			fmt.Fprintf(&b, ".reg .%s %s<%d>;\n", r.kind, r.prefix, n)

@@ -24,6 +24,7 @@ var compiled struct {
 	sync.Once
 	folder string
 	err    error
+	order  func(lastFirst int32) // of the warps of a block
 	launch func(text, entry unsafe.Pointer, gx, gy, gz, bx, by, bz uint32, params, why unsafe.Pointer, whyLen int32) int32
 }
 
@@ -61,6 +62,7 @@ func evaluates(t *testing.T) bool {
 		var handle uintptr
 		if handle, compiled.err = purego.Dlopen(library, purego.RTLD_NOW|purego.RTLD_LOCAL); compiled.err == nil {
 			purego.RegisterLibFunc(&compiled.launch, handle, "ptx_launch")
+			purego.RegisterLibFunc(&compiled.order, handle, "ptx_order")
 		}
 	})
 	if compiled.err != nil {
@@ -109,21 +111,25 @@ func launch(m ptx.Module, name string, grid, block [3]uint32, args ...any) error
 // run launches a kernel as its module says.
 func run(t *testing.T, m ptx.Module, name string, lengths [][]int, args ...any) {
 	t.Helper()
+	if err := try(m, name, lengths, args...); err != nil {
+		t.Fatalf("%v in\n%s", err, excerpt(m.Text, err.Error()))
+	}
+}
+
+// try is run with the evaluator's error.
+func try(m ptx.Module, name string, lengths [][]int, args ...any) error {
 	for i := range m.Kernels {
 		k := &m.Kernels[i]
 		if k.Name != name {
 			continue
 		}
 		if len(args) != len(k.Params) {
-			t.Fatalf("%d arguments for the parameters %v", len(args), k.Params)
+			return fmt.Errorf("%d arguments for the parameters %v", len(args), k.Params)
 		}
 		grid, block := k.Launch(lengths...)
-		if err := launch(m, name, grid, block, args...); err != nil {
-			t.Fatalf("%v in\n%s", err, excerpt(m.Text, err.Error()))
-		}
-		return
+		return launch(m, name, grid, block, args...)
 	}
-	t.Fatalf("the module has no kernel %s", name)
+	return fmt.Errorf("the module has no kernel %s", name)
 }
 
 // excerpt is the line of a text that an error names, and those around it.

@@ -3,7 +3,6 @@ package ptx
 import (
 	"fmt"
 	"math"
-	"strings"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/kernel"
@@ -18,7 +17,7 @@ type operation struct {
 // ofFloats is an operation on float32 or float64; "" where there is none.
 func (e *emitter) ofFloats(op kernel.Op, t dtype.Type, a []string) string {
 	if text := formula(op, t); text != "" {
-		return e.formula(text, t, a)
+		return e.function(op, t, text, a)
 	}
 	kind, x := arithmetic(t), a[0]
 	var y string
@@ -91,17 +90,6 @@ func (e *emitter) ofFloats(op kernel.Op, t dtype.Type, a []string) string {
 		return e.constant(t, 0)
 	}
 	return ""
-}
-
-// formula instantiates a formula's text.
-func (e *emitter) formula(text string, t dtype.Type, a []string) string {
-	result := e.register(prefixOf(t))
-	replace := []string{"$d", result, "$r", e.rare}
-	for i, x := range a {
-		replace = append(replace, fmt.Sprint("$", i), x)
-	}
-	e.body.WriteString(strings.NewReplacer(replace...).Replace(text))
-	return result
 }
 
 // bitsOf is a number as a constant of an instruction on bits.

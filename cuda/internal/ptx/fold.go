@@ -132,8 +132,8 @@ type folder struct {
 	reduced []bool // by axis
 
 	state, x, scratch, n string
-	start, length        []string // of the tile, by axis
-	chunk, chunkLength   []string
+	start, lengths       []string // of the tile, by axis
+	chunk, chunkLengths  []string
 	kept, each           string // numbers of accumulators and of elements for each
 	tileStride           []string
 }
@@ -142,12 +142,12 @@ type folder struct {
 func (f *folder) begin() {
 	rare := f.pointer("rare")
 	f.state, f.x, f.scratch = f.pointer("state"), f.pointer("x"), f.pointer("scratch")
-	f.n = f.emitter.length("n")
+	f.n = f.length("n")
 	for d := range f.domain {
 		f.start = append(f.start, f.param(fmt.Sprint("start", d)))
-		f.length = append(f.length, f.emitter.length(fmt.Sprint("length", d)))
+		f.lengths = append(f.lengths, f.length(fmt.Sprint("length", d)))
 		f.chunk = append(f.chunk, f.param(fmt.Sprint("chunk", d)))
-		f.chunkLength = append(f.chunkLength, f.emitter.length(fmt.Sprint("chunklength", d)))
+		f.chunkLengths = append(f.chunkLengths, f.length(fmt.Sprint("chunklength", d)))
 	}
 	f.under(f.is("ne.u32", f.word("ld.global.u32", "["+rare+"]"), 0), "ret")
 	f.kept, f.each = f.word("mov.u32", 1), f.word("mov.u32", 1)
@@ -155,11 +155,11 @@ func (f *folder) begin() {
 	stride := f.word("mov.u32", 1)
 	for d := len(f.domain) - 1; d >= 0; d-- {
 		f.tileStride[d] = stride
-		stride = f.word("mul.lo.u32", stride, f.length[d])
+		stride = f.word("mul.lo.u32", stride, f.lengths[d])
 		if f.reduced[d] {
-			f.each = f.word("mul.lo.u32", f.each, f.length[d])
+			f.each = f.word("mul.lo.u32", f.each, f.lengths[d])
 		} else {
-			f.kept = f.word("mul.lo.u32", f.kept, f.length[d])
+			f.kept = f.word("mul.lo.u32", f.kept, f.lengths[d])
 		}
 	}
 }
@@ -181,8 +181,8 @@ func (f *folder) apart(index string, reduced bool) []string {
 			at[d] = rest
 			break
 		}
-		whole := f.word("div.u32", rest, f.length[d])
-		at[d] = f.word("sub.u32", rest, f.word("mul.lo.u32", whole, f.length[d]))
+		whole := f.word("div.u32", rest, f.lengths[d])
+		at[d] = f.word("sub.u32", rest, f.word("mul.lo.u32", whole, f.lengths[d]))
 		rest = whole
 	}
 	return at
@@ -211,7 +211,7 @@ func (f *folder) accumulator(k string) string {
 			from = f.word("add.u32", from, at[d])
 		}
 		index = f.word("mad.lo.u32", from, stride, index)
-		stride = f.word("mul.lo.u32", stride, f.chunkLength[d])
+		stride = f.word("mul.lo.u32", stride, f.chunkLengths[d])
 	}
 	return index
 }

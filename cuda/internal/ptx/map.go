@@ -39,11 +39,11 @@ func Map(p *plan.Program) (Module, error) {
 // mapper writes a program's kernel.
 type mapper struct {
 	*emitter
-	prog           *plan.Program
-	outs           []string
-	loads          []source // by load
-	starts, length []string // by axis
-	values         []string
+	prog            *plan.Program
+	outs            []string
+	loads           []source // by load
+	starts, lengths []string // by axis
+	values          []string
 }
 
 // source is what a load's elements are found by.
@@ -68,10 +68,10 @@ func (m *mapper) write() error {
 			m.loads[i].base = m.pointer(fmt.Sprint("in", i))
 		}
 	}
-	n := m.length32("n")
+	n := m.length("n")
 	for d := range m.prog.Domain {
 		m.starts = append(m.starts, m.param(fmt.Sprint("start", d)))
-		m.length = append(m.length, m.length32(fmt.Sprint("length", d)))
+		m.lengths = append(m.lengths, m.length(fmt.Sprint("length", d)))
 	}
 	for i := range m.prog.Loads {
 		m.prepare(i)
@@ -82,8 +82,6 @@ func (m *mapper) write() error {
 	m.under(m.rare, "st.global.u32 [%s], %s", rare, one)
 	return m.check()
 }
-
-func (m *mapper) length32(name string) string { return m.emitter.length(name) }
 
 func reads(l *plan.Load) bool { return l.Kind == plan.LoadArray || l.Kind == plan.LoadBlocks }
 
@@ -124,9 +122,9 @@ func (m *mapper) prepare(i int) {
 			}
 			s.strides[a] = step
 			if stride == "" {
-				stride = m.length[a]
+				stride = m.lengths[a]
 			} else {
-				stride = m.word("mul.lo.u32", stride, m.length[a])
+				stride = m.word("mul.lo.u32", stride, m.lengths[a])
 			}
 		}
 	case l.Kind == plan.LoadIota || l.Kind == plan.LoadRandom:
@@ -220,8 +218,8 @@ func (m *mapper) coordinates(index string) []string {
 			at[a] = rest
 			continue
 		}
-		whole := m.word("div.u32", rest, m.length[a])
-		at[a] = m.word("sub.u32", rest, m.word("mul.lo.u32", whole, m.length[a]))
+		whole := m.word("div.u32", rest, m.lengths[a])
+		at[a] = m.word("sub.u32", rest, m.word("mul.lo.u32", whole, m.lengths[a]))
 		rest = whole
 	}
 	return at

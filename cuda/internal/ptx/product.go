@@ -20,6 +20,8 @@ func Product(in, sum dtype.Type) (Module, error) {
 		if sum.Size() < 4 {
 			wide = dtype.Int32 // whose low bits are those of the sum
 		}
+	case in == dtype.Bool && sum == in:
+		wide = dtype.Uint32 // the number of steps along k where both hold
 	default:
 		return Module{}, fmt.Errorf("has no products of %s in %s", in, sum)
 	}
@@ -42,17 +44,32 @@ const (
 )
 
 // product writes the kernel. A block computes a square of side × side elements of c, each
-// of its 16 × 16 threads each × each of them, in registers.
+// of its 16 × 16 threads each × each of them, in registers. While it computes with the
+// elements of a and b that are in shared memory, the next ones are on their way to
+// registers.
 type product struct {
 	*emitter
 	in, sum, wide dtype.Type
 	side, each    int
+	pad           int // elements between the lines of a in shared memory, against conflicts of banks
 
 	c, a, b, m, n, k string
 	row, col         string // of the block's first element
 	tx, ty           string
 	sums             []string
-	toA, toB         string // shared memory
+	left, above      loader // of a and of b
+}
+
+// loader brings the elements of an operand to shared memory. A thread has one in each of
+// several rounds.
+type loader struct {
+	at, round, step string   // address of the first, and what rounds and steps along k add to it
+	first           string   // its position along k
+	between         int      // positions along k from a round to the next
+	inside          []string // of each round, whether there is such a row or column
+	next            []string // elements on their way
+	to              string   // its place in shared memory
+	apart           int      // bytes there from a round to the next
 }
 
 func (p *product) write() {
@@ -60,59 +77,109 @@ func (p *product) write() {
 	p.c, p.a, p.b = e.pointer("c"), e.pointer("a"), e.pointer("b")
 	p.m, p.n, p.k = e.length("m"), e.length("n"), e.length("k")
 	size := p.wide.Size()
-	e.shared = 2 * depth * p.side * size
+	p.pad = 16 / size
+	if p.wide == dtype.Float32 {
+		p.blocks = 2
+	}
+	line := p.side + p.pad
+	e.shared = depth * (line + p.side) * size
 	p.col = e.word("mul.lo.u32", e.word("mov.u32", "%ctaid.x"), p.side)
 	p.row = e.word("mul.lo.u32", e.word("mov.u32", "%ctaid.y"), p.side)
 	thread := e.word("mov.u32", "%tid.x")
 	p.tx, p.ty = e.word("and.b32", thread, 15), e.word("shr.u32", thread, 4)
-	p.toA = e.word("mov.u32", "shared")
-	p.toB = e.word("add.u32", p.toA, depth*p.side*size)
+	toA := e.word("mov.u32", "shared")
+	toB := e.word("add.u32", toA, depth*line*size)
 	for range p.each * p.each {
 		p.sums = append(p.sums, e.register(prefixOf(p.wide)))
 	}
+	p.prepare(thread, toA, toB)
 	from := e.word("mov.u32", 0)
-	next, end := e.label(), e.label()
+	next, again, end := e.label(), e.label(), e.label()
+	e.under(e.is("eq.u32", p.k, 0), "bra %s", end)
+	p.load(from)
 	e.at(next)
-	e.under(e.is("ge.u32", from, p.k), "bra %s", end)
 	for _, s := range p.sums {
 		e.do("mov.b%d %s, 0", bits(p.wide), s)
 	}
 	until := e.word("min.u32", e.word("add.u32", from, stretch), p.k)
-	p.stretch(from, until, thread)
-	p.addToC()
-	e.do("bra %s", next)
-	e.at(end)
-}
-
-// stretch adds up products along k until a limit, depth of them at a time.
-func (p *product) stretch(from, until, thread string) {
-	e, size := p.emitter, p.wide.Size()
-	again := e.label()
 	e.at(again)
 	e.do("bar.sync 0") // the elements before have been read
-	// Threads next to each other load elements of a along k, and of b along a row.
-	for i := range depth * p.side / threads {
-		index := e.word("add.u32", thread, i*threads)
-		step, line := e.word("and.b32", index, depth-1), e.word("shr.u32", index, log2(depth))
-		p.fetch(p.a, e.word("add.u32", p.row, line), p.m, e.word("add.u32", from, step), until, p.k,
-			p.toA, e.word("mad.lo.u32", step, p.side, line))
-		line, step = e.word("and.b32", index, p.side-1), e.word("shr.u32", index, log2(p.side))
-		p.fetch(p.b, e.word("add.u32", from, step), until, e.word("add.u32", p.col, line), p.n, p.n,
-			p.toB, index)
-	}
+	p.put()
 	e.do("bar.sync 0")
-	left := e.word("mad.lo.u32", p.ty, p.each/2*size, p.toA)
-	above := e.word("mad.lo.u32", p.tx, p.each/2*size, p.toB)
+	e.do("add.u32 %s, %s, %d", from, from, depth)
+	p.load(from)
+	left := e.word("mad.lo.u32", p.ty, p.each/2*size, toA)
+	above := e.word("mad.lo.u32", p.tx, p.each/2*size, toB)
 	for step := range depth {
-		x, y := p.fragment(left, step), p.fragment(above, step)
+		x, y := p.fragment(left, step*line), p.fragment(above, step*p.side)
 		for i := range p.each {
 			for j := range p.each {
 				p.multiplyAdd(p.sums[i*p.each+j], x[i], y[j])
 			}
 		}
 	}
-	e.do("add.u32 %s, %s, %d", from, from, depth)
 	e.under(e.is("lt.u32", from, until), "bra %s", again)
+	p.addToC()
+	e.under(e.is("lt.u32", from, p.k), "bra %s", next)
+	e.at(end)
+}
+
+// prepare says which elements a thread loads: threads next to each other those of a along
+// k, and those of b along a row.
+func (p *product) prepare(thread, toA, toB string) {
+	e, size := p.emitter, p.wide.Size()
+	rounds := depth * p.side / threads
+	long := func(x string) string { return e.double("cvt.u64.u32", x) }
+	address := func(base, row, length, col string) string {
+		at := e.double("mad.lo.s64", long(row), long(length), long(col))
+		return e.double("mad.lo.s64", at, p.in.Size(), base)
+	}
+	bytes := func(length string, n int) string { return e.double("mul.wide.u32", length, n*p.in.Size()) }
+
+	step, line := e.word("and.b32", thread, depth-1), e.word("shr.u32", thread, log2(depth))
+	row, lines := e.word("add.u32", p.row, line), threads/depth
+	p.left = loader{at: address(p.a, row, p.k, step), round: bytes(p.k, lines), step: e.double("mov.b64", depth*p.in.Size()), first: step,
+		to:    e.word("mad.lo.u32", e.word("mad.lo.u32", step, p.side+p.pad, line), size, toA),
+		apart: lines * size}
+	line, step = e.word("and.b32", thread, p.side-1), e.word("shr.u32", thread, log2(p.side))
+	col := e.word("add.u32", p.col, line)
+	p.above = loader{at: address(p.b, step, p.n, col), round: bytes(p.n, threads/p.side), step: bytes(p.n, depth), first: step, between: threads / p.side,
+		to:    e.word("mad.lo.u32", thread, size, toB),
+		apart: threads * size}
+	exists := e.is("lt.u32", col, p.n)
+	for i := range rounds {
+		p.left.inside = append(p.left.inside, e.is("lt.u32", e.word("add.u32", row, i*lines), p.m))
+		p.above.inside = append(p.above.inside, exists)
+		p.left.next = append(p.left.next, e.register(prefixOf(p.in)))
+		p.above.next = append(p.above.next, e.register(prefixOf(p.in)))
+	}
+}
+
+// load starts to load the elements from a position along k on, zero where there are none.
+func (p *product) load(from string) {
+	e := p.emitter
+	for _, l := range []*loader{&p.left, &p.above} {
+		at := l.at
+		k := e.word("add.u32", from, l.first)
+		for i, x := range l.next {
+			if i > 0 {
+				at = e.double("add.s64", at, l.round)
+				k = e.word("add.u32", k, l.between)
+			}
+			e.do("mov.b%d %s, 0", bits(p.in), x)
+			e.under(e.and(l.inside[i], e.is("lt.u32", k, p.k)), "ld.global.%s %s, [%s]", memoryType(p.in), x, at)
+		}
+		e.do("add.s64 %s, %s, %s", l.at, l.at, l.step)
+	}
+}
+
+// put stores what is loaded in shared memory.
+func (p *product) put() {
+	for _, l := range []*loader{&p.left, &p.above} {
+		for i, x := range l.next {
+			p.do("st.shared.b%d [%s+%d], %s", bits(p.wide), l.to, i*l.apart, p.cast(p.in, p.wide, x))
+		}
+	}
 }
 
 func log2(n int) (bits int) {
@@ -122,23 +189,9 @@ func log2(n int) (bits int) {
 	return bits
 }
 
-// fetch copies an element to shared memory, zero where there is none.
-func (p *product) fetch(matrix, row, rows, col, cols, length, to, index string) {
-	e := p.emitter
-	x := e.constant(p.wide, 0)
-	skip := e.label()
-	inside := e.and(e.is("lt.u32", row, rows), e.is("lt.u32", col, cols))
-	e.under(e.not(inside), "bra %s", skip)
-	at := e.double("mad.lo.s64", e.double("cvt.u64.u32", row), e.double("cvt.u64.u32", length), e.double("cvt.u64.u32", col))
-	at = e.double("add.s64", matrix, e.double("mul.lo.s64", at, p.in.Size()))
-	e.do("mov.b%d %s, %s", bits(p.wide), x, e.cast(p.in, p.wide, e.load(p.in, at)))
-	e.at(skip)
-	e.do("st.shared.b%d [%s], %s", bits(p.wide), e.word("mad.lo.u32", index, p.wide.Size(), to), x)
-}
-
 // fragment is what a thread needs of a column of a, or a row of b: two runs of elements,
 // half a side apart, so that threads next to each other read what lies side by side.
-func (p *product) fragment(base string, step int) []string {
+func (p *product) fragment(base string, first int) []string {
 	e, size := p.emitter, p.wide.Size()
 	lanes := 16 / size // of one access
 	var all []string
@@ -148,7 +201,7 @@ func (p *product) fragment(base string, step int) []string {
 			for range lanes {
 				some = append(some, e.register(prefixOf(p.wide)))
 			}
-			offset := (step*p.side + half*p.side/2 + i) * size
+			offset := (first + half*p.side/2 + i) * size
 			list := some[0]
 			for _, r := range some[1:] {
 				list += ", " + r
@@ -197,7 +250,11 @@ func (p *product) addToC() {
 			e.under(e.not(inside), "bra %s", skip)
 			at := e.double("add.s64", start, e.double("cvt.u64.u32", cols[j]))
 			at = e.double("add.s64", p.c, e.double("mul.lo.s64", at, p.sum.Size()))
-			e.store(p.sum, at, e.of(p.wide, add, e.load(p.sum, at), p.sums[i*p.each+j]))
+			total := e.of(p.wide, add, e.load(p.sum, at), p.sums[i*p.each+j])
+			if p.sum == dtype.Bool {
+				total = e.truth(e.holds(total))
+			}
+			e.store(p.sum, at, total)
 			e.at(skip)
 		}
 	}

@@ -264,5 +264,10 @@ func ptxSource(all []*formula) ([]byte, error) {
 		fmt.Fprintf(&b, "case operation{kernel.%s, dtype.%s}:\nreturn `%s`\n", p.op, t, p.ptxText())
 	}
 	b.WriteString("}\nreturn \"\"\n}\n")
+	for _, p := range plainFormulas() {
+		if p.name == "formulaPowerWide" {
+			fmt.Fprintf(&b, "\n// powerWide is the power of a positive number also where it is out of range.\nconst powerWide = `%s`\n", p.ptxText())
+		}
+	}
 	return format.Source(b.Bytes())
 }
