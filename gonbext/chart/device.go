@@ -168,7 +168,7 @@ func (s *summary) eventWords() (all []string) {
 		}
 	}
 	if n > maxEvents {
-		all = append(all, fmt.Sprintf("It was out of memory %s times more.", units.Count(int64(n-maxEvents))))
+		all = append(all, fmt.Sprintf("The record has %s events more.", units.Count(int64(n-maxEvents))))
 	}
 	return all
 }
