@@ -109,6 +109,10 @@ var cells = map[string]func(){
 		}
 		println("not reached", len(parts))
 	},
+	"exit": func() {
+		defer gonbext.Memory(gonbext.Cell("CELL", 1), gonbext.Budget("64MiB"))()
+		os.Exit(3)
+	},
 	"recursion": func() {
 		defer gonbext.Memory(gonbext.Cell("CELL", 1), gonbext.Budget("64MiB"))()
 		println("not reached", deep(0))
@@ -556,6 +560,26 @@ func TestInterruptEndsTheRun(t *testing.T) {
 	}
 	if runs := r.runs(t); len(runs) != 1 || runs[0].Status != record.Cancelled {
 		t.Errorf("records: %+v", runs)
+	}
+}
+
+// os.Exit asks nobody: what the process took has to be in the file by then.
+func TestCellThatExitsLeavesItsMemory(t *testing.T) {
+	r := run(t, "exit")
+	r.expect(t, 3)
+	left := r.process(t)
+	if left.Status() != record.Killed {
+		t.Fatalf("the record says %s", left.Status())
+	}
+	if err := record.Conclude(left.Path, record.Exited, "exit status 3"); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := record.Read(left.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if e := whole.End; e == nil || e.ProcessPeak < 1<<20 || e.ProcessPeak > 64<<20 {
+		t.Errorf("the peak of a process that does nothing: %+v", e)
 	}
 }
 

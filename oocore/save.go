@@ -328,6 +328,7 @@ func (r *run) save(ctx context.Context) (all []*Array, err error) {
 		}
 	}
 	if done {
+		_ = checkpoint.Discard(r.plan.Plan, print) // which costs room only
 		err = r.recordOnly(ctx, record.Skipped)
 	} else {
 		err = r.make(ctx, paths, print, inputs, why)

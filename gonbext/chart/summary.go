@@ -9,9 +9,9 @@ import (
 
 // How many marks a report's figures have at most, over all the runs drawn.
 const (
-	maxPoints = 320  // of a timeline
-	maxBars   = 240  // of the memory per chunk
-	maxCells  = 4000 // of the heat maps
+	maxPoints = 160  // of a timeline
+	maxBars   = 160  // of the memory per chunk
+	maxCells  = 1600 // of the heat maps
 	maxGrids  = 4    // heat maps of one run
 	maxSlots  = 4096 // slots told apart
 )

@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -102,6 +103,9 @@ type figure struct {
 	Picture            template.URL
 	Option             any      // nil where there is only the picture
 	Switch             []choice // other values to colour by
+	Cells              *columns // of a heat map
+	Points             *points  // of the first series, where the option has none
+	Brush              float64  // seconds of a timeline, in which a window of time can be chosen
 	Block, Shape       []int    // of the heat map of an array: the elements of a cell, and all
 	Width              int      // of a picture of few pixels, 0 where it takes the room there is
 	Folded             bool     // it is detail: shown when it is asked for
@@ -125,6 +129,7 @@ type operation struct {
 	Measured                   bool
 	Allocations, Reuses, Moved int64
 	Time                       time.Duration
+	From, To                   float64 // when a stage ran, in seconds
 	Chunks                     string
 }
 
@@ -143,6 +148,9 @@ type whatIf struct {
 	Chunks, Budget, Verdict, Need, Passes, Moved, Peak, Tasks string
 	Fits                                                      bool
 }
+
+// maxTold is how many stages a plan has at most for its text to say it all.
+const maxTold = 2
 
 func newView(s *summary, mode Mode, drawn bool) *view {
 	v := &view{
@@ -178,7 +186,7 @@ func newView(s *summary, mode Mode, drawn bool) *view {
 	if mode == None {
 		return v
 	}
-	if f, svg := treeFigure(stages); f != nil {
+	if f, svg := treeFigure(stages); f != nil && len(stages) > maxTold {
 		f.Picture = picture(svg)
 		v.Tree = f
 	}
@@ -197,7 +205,7 @@ func newView(s *summary, mode Mode, drawn bool) *view {
 	v.add(lanesFigure(s))
 	v.add(chunksFigure(s))
 	for _, st := range s.stages {
-		v.add(gridFigure(st))
+		v.add(gridFigure(st, s.last))
 	}
 	return v
 }
@@ -209,7 +217,7 @@ func (v *view) add(f *figure, svg string) {
 	}
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s %s", v.s.h.Run, v.s.run.Path)
-	f.ID = fmt.Sprintf("gonbext-%x-%d", h.Sum64(), len(v.Figures))
+	f.ID = fmt.Sprintf("gonbext-%s-%d", strconv.FormatUint(h.Sum64(), 36), len(v.Figures))
 	f.Picture = picture(svg)
 	v.Figures = append(v.Figures, *f)
 }
@@ -227,7 +235,7 @@ func (v *view) operations() {
 			Head: true, Name: plain(st.Name), Site: plain(st.Site), Detail: stageDetail(st),
 			Predicted: st.Predicted.Host(), Requested: st.requested.Host(), Reserved: st.reserved.Host(),
 			Allocations: st.allocations, Reuses: st.reuses, Moved: moved, Time: st.took(),
-			Measured: measured, Chunks: chunksDone(v, st),
+			Measured: measured, Chunks: chunksDone(v, st), From: st.first.Seconds(), To: st.end.Seconds(),
 		})
 		for _, p := range []struct {
 			name    string

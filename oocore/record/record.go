@@ -224,8 +224,9 @@ const (
 	Done      Status = "done"
 	Failed    Status = "failed"
 	Cancelled Status = "cancelled"
-	Skipped   Status = "skipped" // the output was there already
+	Skipped   Status = "skipped" // the same result was saved before
 	Planned   Status = "planned"
+	Exited    Status = "exited" // a cell's process, by its exit status or a signal: see Conclude
 )
 
 // What List says of a record that has no End.

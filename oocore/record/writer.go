@@ -178,6 +178,13 @@ func (w *Writer) row(n int) []byte {
 	return w.buf[at:]
 }
 
+// Flush writes what is buffered, for who may be ended at any moment.
+func (w *Writer) Flush() {
+	if w != nil {
+		w.flush(0)
+	}
+}
+
 // flush writes what is buffered, unless there is room for n more bytes: of
 // several tasks that found the buffer full, the first has written it.
 func (w *Writer) flush(n int) {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/expr"
+	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
@@ -132,7 +133,7 @@ func (j *job) checkOutput(a *oocore.Array, out string) error {
 		return err
 	}
 	if out == "" && a.Dims() > 0 && (j.asJSON || a.Size() > mostPrinted) {
-		return usagef("the result has shape %v: say with -o where to write it", a.Shape())
+		return usagef("the result has shape %s: say with -o where to write it", grid.Format(a.Shape()))
 	}
 	return nil
 }

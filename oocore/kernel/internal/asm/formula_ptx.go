@@ -164,9 +164,9 @@ func (w *ptx) step(v *value) string {
 	case bitSub:
 		return onBits("sub.s# %s, %s, %s")
 	case shiftLeft:
-		return onBits(fmt.Sprint("shl.b# %s, %s, ", v.imm))
+		return onBits(fmt.Sprintf("shl.b# %%s, %%s, %d", v.imm))
 	case shiftRight:
-		return onBits(fmt.Sprint("shr.u# %s, %s, ", v.imm))
+		return onBits(fmt.Sprintf("shr.u# %%s, %%s, %d", v.imm))
 	case compare:
 		return w.condition("setp."+ptxComparisons[v.imm]+".f# %s, %s, %s", w.float(v.args[0]), w.float(v.args[1]))
 	case signSet:
@@ -192,7 +192,7 @@ func (w *ptx) choose(condition string, a, b any) string {
 func (w *ptx) scaled(x, n any) string {
 	power := func(n any) string {
 		word := w.word("add.rn.f# %s, %s, "+w.number(w.magic), []any{n})
-		word = w.word(fmt.Sprint("shl.b# %s, %s, ", w.shift), []any{word})
+		word = w.word(fmt.Sprintf("shl.b# %%s, %%s, %d", w.shift), []any{word})
 		return w.word("add.s# %s, %s, "+w.constant(w.encode(1)), []any{word})
 	}
 	half := w.word("cvt.rni.f#.f# %s, %s", []any{w.word("mul.rn.f# %s, %s, "+w.number(0.5), []any{n})})
@@ -219,7 +219,7 @@ func (w *ptx) lift() int { return int(w.shift) + 2 }
 
 func (w *ptx) exponent(v *value) string {
 	x, apart := w.float(v.args[0]), w.apart[v.args[1]]
-	e := w.word(fmt.Sprint("shr.u# %s, %s, ", w.shift), []any{apart[1]})
+	e := w.word(fmt.Sprintf("shr.u# %%s, %%s, %d", w.shift), []any{apart[1]})
 	// A number of few bits in the low bits of 2⁵² or 2²³ is added to it.
 	base := math.Ldexp(1, int(w.shift))
 	bias := base + float64(w.one>>w.shift)
