@@ -19,8 +19,8 @@ type settings struct {
 // it, that is 70 % of what the machine or its container has left.
 func Budget(size string) Option { return option(func(s *settings) { s.budget = size }) }
 
-// Device is where runs compute: "cpu", "cuda:0", or "model:8GiB" for a modelled
-// GPU of that memory.
+// Device is where runs compute: "cpu", "cuda:0", and "model:8GiB" or "model:H200" for
+// a modelled GPU of that memory or name.
 func Device(name string) Option { return option(func(s *settings) { s.device = name }) }
 
 // Chunks is the chunk shape of what the cell saves, such as "1024x512"; it is for

@@ -203,6 +203,9 @@ func (s *StageReport) write(b *strings.Builder, first, rest string) {
 		if gain != "" {
 			gain = "; " + gain
 		}
+		if x.Kept > 0 {
+			gain += "; " + units.Bytes(x.Kept) + " of its inputs stay on the device"
+		}
 		line("%s: %s over the link; at its rates %s, by %s%s", s.Device, units.Traffic(x.Up+x.Down), units.Duration(time.Duration(x.Seconds*float64(time.Second))), x.Limit, gain)
 	}
 	if m := s.Measured; m != nil {

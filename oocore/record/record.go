@@ -210,7 +210,8 @@ type Transfers struct {
 	Up      int64   `json:"up"` // bytes
 	Down    int64   `json:"down"`
 	Seconds float64 `json:"seconds"`
-	Limit   string  `json:"limit"` // what takes them
+	Limit   string  `json:"limit"`          // what takes them
+	Kept    int64   `json:"kept,omitempty"` // bytes of its inputs that stay on the device for later runs
 	// What the stage would take of the machine's cores instead, and takes of its disk in
 	// any case: figures of a usual machine.
 	CPU  float64 `json:"cpu_seconds"`
