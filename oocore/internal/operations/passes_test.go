@@ -37,7 +37,9 @@ none of its own: normal(1, 20000, 5000); integers(1, 0, 9, 20000, 5000); rolling
 1 over the diagonal: trace(x)
 1 for the range where that is not given: histogram_bin_edges(x, 10)
 1, and 1 before it for the range where that is not given: histogram(x, 10); histogram2d(x, y, 10, 10)
-1: histogramdd(p, 10, 10, 10, 0, 1, 0, 1, 0, 1)
+1: histogramdd(p, 10, 10, 10, 0, 1, 0, 1, 0, 1); histogramdd(h, 10, 10, 10, 0, 1, 0, 1, 0, 1)
+1, and 1 before it for the range where that is not given: histogramdd(h, 10, 10, 10)
+none of its own: decode_cf(i)
 1 that counts: unique(i); unique_counts(i); unique_index(i)
 ; then as searchsorted: unique_inverse(i)
 1 to count when it is called; then none of its own: argwhere(x > 0); compress(slice(y, ":, 0") > 0, x, 0); extract(x > 0, x); flatnonzero(x); mask(x, x > 0); nonzero(x, 0)
@@ -52,7 +54,7 @@ none of its own: normal(1, 20000, 5000); integers(1, 0, 9, 20000, 5000); rolling
 2 read, 1 written: pinv(n)
 1 of lines up to 16 MiB: sort(x, 1); argsort(x, 1)
 2 read, 2 written: sort(v, 0); argsort(v, 0)
-1 of lines up to 16 MiB that lie together: median(x, 1); nanmedian(x, 1); percentile(x, 10, 1); nanpercentile(x, 10, 1); quantile(x, 0.1, 1); nanquantile(x, 0.1, 1)
+1 of lines up to 16 MiB that lie together: quantile(x, 0.1, 1, "inverted_cdf", "weights", y); median(x, 1); nanmedian(x, 1); percentile(x, 10, 1); nanpercentile(x, 10, 1); quantile(x, 0.1, 1); nanquantile(x, 0.1, 1)
 1: topk(x, 10, 1); argtopk(x, 10, 1)
 1 read, 1 written: fft(x, 0, 1); ifft(x, 0, 1); rfft(x, 0, 1); irfft(z, 0, 1); hfft(z, 0, 1); ihfft(x, 0, 1)
 2 that read: cumsum(x, 0); cumprod(x, 0); cumulative_sum(x, 0); cumulative_prod(x, 0); nancumsum(x, 0); nancumprod(x, 0)
@@ -173,7 +175,7 @@ func passes(t *testing.T, expression string) (reads, writes, files int) {
 		t     dtype.Type
 		shape []int
 	}{"x": {dtype.Float32, []int{20_000, 5000}}, "y": {dtype.Float32, []int{20_000, 5000}}, "i": {dtype.Int32, []int{20_000, 5000}}, "z": {dtype.Complex64, []int{20_000, 5000}},
-		"n": {dtype.Float32, []int{1 << 20, 100}}, "m": {dtype.Float64, []int{100_000, 32, 32}}, "c": {dtype.Float32, []int{50, 8, 512, 512}}, "v": {dtype.Int32, []int{1 << 27}}, "p": {dtype.Float32, []int{1 << 24, 3}}} {
+		"n": {dtype.Float32, []int{1 << 20, 100}}, "m": {dtype.Float64, []int{100_000, 32, 32}}, "c": {dtype.Float32, []int{50, 8, 512, 512}}, "v": {dtype.Int32, []int{1 << 27}}, "p": {dtype.Float32, []int{1 << 24, 3}}, "h": {dtype.Float64, []int{1 << 27, 3}}} {
 		if !regexp.MustCompile(`\b` + name + `\b`).MatchString(regexp.MustCompile(`"[^"]*"`).ReplaceAllString(expression, "")) {
 			continue
 		}

@@ -12,7 +12,7 @@ import (
 // SortedBy is the elements of each line along an axis in the order of their keys, uint64 in
 // the same shape. Lines of up to a million elements take the passes of Argsort and of
 // TakeAlong; longer ones two that read and two that write, of 16 bytes for an element, or
-// 32 for one of complex128.
+// 32 for one of complex128, and from about 250 million elements on each once more.
 func SortedBy(site graph.Site, name string, n, keys *graph.Node, axis int) (*graph.Node, error) {
 	n, axis, err := strong(site, name, n, axis)
 	if err != nil {
