@@ -148,6 +148,26 @@ func (a *Array) Size() int {
 	return grid.Size(n.Shape)
 }
 
+// DimNames are the names of the dimensions, "" of one without, as far as stored inputs have them
+// and operations keep them; nil where none has one.
+func (a *Array) DimNames() []string {
+	n, err := a.expression()
+	if err != nil {
+		return nil
+	}
+	return slices.Clone(graph.DimNames(n))
+}
+
+// Axis is the number of the dimension with a name, for whatever takes an axis:
+// x.Mean(x.Axis("time")). Where none has the name, what takes the number is an error that says
+// so.
+func (a *Array) Axis(name string) int {
+	if at := slices.Index(a.DimNames(), name); name != "" && at >= 0 {
+		return at
+	}
+	return grid.NoAxis
+}
+
 // Bytes is what the elements would take in memory.
 func (a *Array) Bytes() int64 { return int64(a.Size()) * int64(a.DType().Size()) }
 

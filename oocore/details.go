@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -105,67 +104,8 @@ func inherited(root *graph.Node) (d store.Details) {
 		}
 		d = zarr.CastDetails(d, n.DType, root.DType)
 	}
-	d.Dims = dimNames(root, map[*graph.Node][]string{})
+	d.Dims = graph.DimNames(root)
 	return d
-}
-
-// dimNames are the names of a node's dimensions; nil where none has one.
-func dimNames(n *graph.Node, known map[*graph.Node][]string) (names []string) {
-	if names, ok := known[n]; ok {
-		return names
-	}
-	switch n.Kind {
-	case graph.Source:
-		if i := &n.Stored.Info; slices.Equal(i.Shape, n.Shape) && len(i.Details.Dims) == len(n.Shape) {
-			names = slices.Clone(i.Details.Dims)
-		}
-	case graph.Cast:
-		names = dimNames(n.In[0], known)
-	case graph.Elementwise:
-		names = agreed(n, known)
-	case graph.View:
-		if of := dimNames(n.In[0], known); of != nil {
-			names = make([]string, len(n.Shape))
-			for d, axis := range n.View.Axis {
-				if axis >= 0 {
-					names[axis] = of[d]
-				}
-			}
-		}
-	case graph.Reduce:
-		if of := dimNames(n.In[0], known); of != nil {
-			names = []string{}
-			for d, name := range of {
-				if !slices.Contains(n.Fold.Axes, d) {
-					names = append(names, name)
-				}
-			}
-		}
-	}
-	if !slices.ContainsFunc(names, func(name string) bool { return name != "" }) {
-		names = nil
-	}
-	known[n] = names
-	return names
-}
-
-// agreed are the names that no input of an elementwise operation contradicts.
-func agreed(n *graph.Node, known map[*graph.Node][]string) []string {
-	names := make([]string, len(n.Shape))
-	var contradicted []int
-	for _, in := range n.In {
-		for d, name := range dimNames(in, known) {
-			switch {
-			case name == "" || names[d] == name || slices.Contains(contradicted, d):
-			case names[d] == "":
-				names[d] = name
-			default:
-				names[d] = ""
-				contradicted = append(contradicted, d)
-			}
-		}
-	}
-	return names
 }
 
 // fillText is a fill value in the form of store.Details.

@@ -6,6 +6,7 @@
 package grid
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"math"
@@ -119,8 +120,14 @@ func Broadcast(shapes ...[]int) ([]int, error) {
 	return out, nil
 }
 
+// NoAxis is the number of an axis whose name no dimension has.
+const NoAxis = math.MinInt
+
 // Axis resolves NumPy's negative axes.
 func Axis(axis, dims int) (int, error) {
+	if axis == NoAxis {
+		return 0, errors.New("there is no axis of that name")
+	}
 	if axis < -dims || axis >= dims {
 		return 0, fmt.Errorf("axis %d is out of range for %d dimensions", axis, dims)
 	}

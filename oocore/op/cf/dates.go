@@ -293,3 +293,6 @@ func (o Dates) beyond() error {
 	}
 	return fmt.Errorf("a date is too far from 1970 for a number in %s: decode in s", o.Unit)
 }
+
+// KeptAxes are all axes.
+func (Dates) KeptAxes() []int { return nil }

@@ -449,3 +449,14 @@ func external(site graph.Site, name string, in []*graph.Node, sorting Sorting, a
 	}
 	return rows, nil
 }
+
+// KeptAxes are the lines' axes and, of the rows, that of the lines.
+func (s Runs) KeptAxes() []int { return append(firstAxes(s.Dims), -1) }
+
+// KeptAxes are the rows' axes but, of a line, the last.
+func (m Merge) KeptAxes() []int {
+	if m.Last {
+		return firstAxes(m.Dims - 1)
+	}
+	return firstAxes(m.Dims)
+}

@@ -351,3 +351,6 @@ func decoded[W word](c class, key uint64) uint64 {
 	decode(c, k[:], 0, 1, k[:])
 	return uint64(k[0])
 }
+
+// KeptAxes are those that are not reduced, behind one for the quantiles.
+func (s Quantiles) KeptAxes() []int { return append([]int{-1}, s.kept()...) }

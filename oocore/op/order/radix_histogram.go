@@ -521,3 +521,20 @@ func (s Interpolate) Fill(ctx context.Context, t *blockwise.Task) error {
 		return nil
 	})
 }
+
+// KeptAxes are those of the results, between the groups and the counts.
+func (s RadixHistogram) KeptAxes() []int { return append(s.Quantiles.KeptAxes(), -1, -1) }
+
+// KeptAxes are those of the results, before the ranks and their words.
+func (s SelectBucket) KeptAxes() []int { return append(firstAxes(len(s.kept())), -1, -1) }
+
+// KeptAxes are those of the results, behind one for the quantiles.
+func (s Interpolate) KeptAxes() []int { return append([]int{-1}, firstAxes(len(s.kept()))...) }
+
+func firstAxes(n int) []int {
+	axes := make([]int, n)
+	for i := range axes {
+		axes[i] = i
+	}
+	return axes
+}

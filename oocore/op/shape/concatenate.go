@@ -235,3 +235,6 @@ func before(axis int) string {
 	}
 	return s
 }
+
+// KeptAxes are all axes.
+func (Concat) KeptAxes() []int { return nil }
