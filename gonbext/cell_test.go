@@ -25,6 +25,20 @@ var cells = map[string]func(){
 		x := gonbext.Save(oocore.Random(oocore.Float32, 1, 1000, 20), "x.npy")
 		gonbext.Save(x.Sqrt().Mean(0), "means.npy")
 	},
+	"several": func() {
+		defer gonbext.Memory(gonbext.Budget("64MiB"), gonbext.Chunks("100x20"))()
+		saveSeveral()
+	},
+	"several planned": func() {
+		defer gonbext.Footprint(gonbext.Budget("64MiB"))()
+		saveSeveral()
+	},
+	"several with one error": func() {
+		defer gonbext.Memory()()
+		x := oocore.Ones(oocore.Float32, 3, 4)
+		gonbext.SaveAll([]oocore.Output{{Array: x, Path: "x.npy"}, {Array: x.Reshape(5), Path: "y.npy"}})
+		println("not reached")
+	},
 	"kernel": func() {
 		defer gonbext.Memory(gonbext.Cell("CELL", 1), gonbext.Budget("64MiB"))()
 		gonbext.Save(oocore.Full(2.0, 10), "x.npy")
@@ -321,6 +335,52 @@ func (r result) expect(t *testing.T, status int) {
 	t.Helper()
 	if r.status != status {
 		t.Fatalf("exit status %d, not %d\n%s%s", r.status, status, r.stdout, r.stderr)
+	}
+}
+
+// saveSeveral saves a mean of columns, and what is left without it.
+func saveSeveral() {
+	x := oocore.Random(oocore.Float32, 1, 1000, 20)
+	mean := x.Mean(0)
+	for _, a := range gonbext.SaveAll([]oocore.Output{{Array: mean, Path: "mean.npy"}, {Array: x.Sub(mean), Path: "centred.zarr"}}) {
+		fmt.Println("saved", a.Shape(), a.Chunks())
+	}
+}
+
+func TestSaveAllIsOneRunOfTheCell(t *testing.T) {
+	r := run(t, "several")
+	r.expect(t, 0)
+	for _, want := range []string{"saved [20] []\n", "saved [1000 20] [100 20]\n", "Peak "} {
+		if !strings.Contains(r.stdout, want) {
+			t.Errorf("said\n%s, without %q", r.stdout, want)
+		}
+	}
+	if runs := r.runs(t); len(runs) != 1 || runs[0].Status != record.Done || runs[0].Header.Budget != 64<<20 {
+		t.Errorf("records: %+v", runs)
+	}
+}
+
+func TestSaveAllUnderFootprintRunsNothing(t *testing.T) {
+	r := run(t, "several planned")
+	r.expect(t, 0)
+	if files, _ := filepath.Glob(filepath.Join(r.dir, "*.[nz]*")); len(files) > 0 {
+		t.Errorf("left %v", files)
+	}
+	runs := r.runs(t)
+	if len(runs) != 1 || runs[0].Status != record.Planned || !runs[0].Header.PlanOnly {
+		t.Fatalf("records: %+v", runs)
+	}
+	checkAlternatives(t, runs[0].Header)
+}
+
+func TestSaveAllEndsTheCellWhereOneOutputFails(t *testing.T) {
+	r := run(t, "several with one error")
+	r.expect(t, 1)
+	if strings.Count(r.stderr, "\n") != 1 || !strings.Contains(r.stderr, "reshape") {
+		t.Errorf("said %q", r.stderr)
+	}
+	if files, _ := filepath.Glob(filepath.Join(r.dir, "*.npy")); len(files) > 0 {
+		t.Errorf("left %v", files)
 	}
 }
 

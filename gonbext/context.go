@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 )
 
-// Context is cancelled by an interrupt of the cell, for calls of oocore. Once a
+// Context returns cancelled by an interrupt of the cell, for calls of oocore. Once a
 // cell has asked for it, ending is up to the cell; a second interrupt ends it as
 // any program.
 func Context() context.Context {

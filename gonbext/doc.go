@@ -30,7 +30,7 @@
 //
 // # Errors
 //
-// Save, Collect and Show end the cell where they fail, with one line that names
+// Save, SaveAll, Collect and Show end the cell where they fail, with one line that names
 // the cause and the user's own line, so that a cell needs no error plumbing.
 // Those who want the error call oocore with Context.
 //

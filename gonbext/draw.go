@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
@@ -54,7 +55,7 @@ func draw(op string, arrays []*oocore.Array, figureOf func(collector) (*record.F
 	f, err := figureOf(func(a *oocore.Array) ([]float64, error) {
 		ctx, stop := during()
 		defer stop()
-		return oocore.Collect[float64](ctx, a, oocore.Cell(record.Unreported))
+		return oocore.Collect[float64](ctx, a, host.Cell(record.Unreported))
 	})
 	if err != nil {
 		fail(op, err)

@@ -30,3 +30,21 @@ func ExampleShow() {
 	//   0  1  2
 	//   3  4  5
 }
+
+// What several outputs share is computed once.
+func ExampleSaveAll() {
+	dir, err := os.MkdirTemp("", "gonbext")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	x := oocore.Arange(0, 6, 1).Reshape(2, 3)
+	mean := x.Mean(0)
+	saved := gonbext.SaveAll([]oocore.Output{
+		{Array: mean, Path: filepath.Join(dir, "mean.npy")},
+		{Array: x.Sub(mean), Path: filepath.Join(dir, "centred.zarr"), Options: []oocore.Option{oocore.Chunks(1, 3)}},
+	})
+	fmt.Println(gonbext.Collect[float64](saved[0]), gonbext.Collect[float64](saved[1]))
+	// Output: [1.5 2.5 3.5] [-1.5 -1.5 -1.5 1.5 1.5 1.5]
+}

@@ -178,7 +178,7 @@ var exercises = map[string]*exercise{
 	},
 	"09.1": {
 		want: 602.0, because: "1,502 − 900: what is on disk, whole and synced, is not computed again.",
-		hint: "A run that goes on computes what the first one left.",
+		hint: "A run that resumes computes what the first one left.",
 		slips: []slip{
 			{1502.0, "that is a run that starts over."},
 			{900.0, "those are done."},

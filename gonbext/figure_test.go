@@ -8,12 +8,13 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 func inBudget(a *oocore.Array) ([]float64, error) {
-	return oocore.Collect[float64](context.Background(), a, oocore.Memory("64MiB"), oocore.Cell(record.Unreported))
+	return oocore.Collect[float64](context.Background(), a, oocore.Memory("64MiB"), host.Cell(record.Unreported))
 }
 
 var nan, inf = math.NaN(), math.Inf(1)

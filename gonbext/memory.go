@@ -9,6 +9,7 @@ import (
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
@@ -48,7 +49,7 @@ func begin(c *cell, at graph.Site, opts []Option) func() {
 	}
 	var s settings
 	for _, o := range opts {
-		o(&s)
+		o.apply(&s)
 	}
 	c.id, c.chart, c.report = s.cell, s.chart, s.cell == ""
 	if c.report {
@@ -67,11 +68,11 @@ func begin(c *cell, at graph.Site, opts []Option) func() {
 	if err != nil {
 		fail("gonbext", err)
 	}
-	defaults = append(defaults, oocore.Cell(c.id))
+	defaults = append(defaults, host.Cell(c.id))
 	if c.planOnly { // what calls oocore itself computes nothing either
-		defaults = append(defaults, oocore.PlanOnly())
+		defaults = append(defaults, host.PlanOnly())
 	}
-	oocore.SetDefaults(defaults...)
+	host.SetDefaults(defaults...)
 	if !c.planOnly {
 		budget, _ := units.ParseSize(s.budget) // checked by defaults
 		c.process = watchProcess(c.id, budget, at, locate)

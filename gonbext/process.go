@@ -41,7 +41,7 @@ type process struct {
 const (
 	lookEvery   = 10 * time.Millisecond // at the process's memory
 	sampleEvery = 10                    // looks for a sample in the record
-	ownMemory   = 24 << 20              // what a program may take beside its start, whatever the budget
+	ownMemory   = 24 << 20              // what a program may take besides its start, whatever the budget
 	atOnce      = 8 << 20               // above the budget for a moment: garbage that is being collected
 	linesMost   = 20                    // that a record keeps
 )

@@ -29,7 +29,7 @@ type displayer struct {
 	answers *bufio.Reader
 }
 
-// showLimit is how long a figure may take to be drawn before the cell goes on without it.
+// showLimit is how long a figure may take to be drawn before the cell continues without it.
 const showLimit = time.Minute
 
 // display starts the command, once; nil where there is none.

@@ -2,8 +2,10 @@ package gonbext
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/plan"
 )
 
 // Save computes a within the cell's budget into the array file at path, and
@@ -16,6 +18,25 @@ func Save(a *oocore.Array, path string, opts ...oocore.Option) *oocore.Array {
 	saved, err := a.Save(ctx, path, opts...)
 	if err != nil {
 		fail("Save", err)
+	}
+	return saved
+}
+
+// SaveAll computes several arrays within the cell's budget in one run, and returns the
+// arrays stored at their paths. What the outputs share is computed once, and none appears
+// before all are computed: see oocore.SaveAll. A failure or an interrupt ends the cell.
+func SaveAll(outputs []oocore.Output, opts ...oocore.Option) []*oocore.Array {
+	outputs = slices.Clone(outputs)
+	for i := range outputs {
+		out := &outputs[i]
+		out.Options = append(cellChunks(out.Array), out.Options...)
+	}
+	opts = planOnly("SaveAll", opts, func(opts ...oocore.Option) (*plan.Sized, error) { return oocore.PlanAll(outputs, opts...) })
+	ctx, stop := during()
+	defer stop()
+	saved, err := oocore.SaveAll(ctx, outputs, opts...)
+	if err != nil {
+		fail("SaveAll", err)
 	}
 	return saved
 }
@@ -39,13 +60,24 @@ func Collect[T oocore.Element](a *oocore.Array, opts ...oocore.Option) []T {
 
 // applyOptions adds what the cell has to say to the options of one call.
 func applyOptions(op string, a *oocore.Array, path string, opts []oocore.Option) []oocore.Option {
+	opts = append(cellChunks(a), opts...)
+	return planOnly(op, opts, func(opts ...oocore.Option) (*plan.Sized, error) { return a.Plan(path, opts...) })
+}
+
+// cellChunks is the option for the cell's chunks, where they are for a result like a.
+func cellChunks(a *oocore.Array) []oocore.Option {
 	if c := current.chunks; c != nil && len(c) == a.Dims() {
-		opts = append([]oocore.Option{oocore.Chunks(c...)}, opts...)
+		return []oocore.Option{oocore.Chunks(c...)}
 	}
+	return nil
+}
+
+// planOnly adds what makes a call plan only, where the cell does.
+func planOnly(op string, opts []oocore.Option, planned planner) []oocore.Option {
 	if !current.planOnly {
 		return opts
 	}
-	opts, err := footprint(a, path, opts)
+	opts, err := footprint(planned, opts)
 	if err != nil {
 		fail(op, err)
 	}

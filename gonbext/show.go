@@ -6,6 +6,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
@@ -104,7 +105,7 @@ func firstCorner(shape []int) string {
 
 // texts computes the few elements of a small array.
 func texts(a *oocore.Array) []string {
-	unreported := oocore.Cell(record.Unreported)
+	unreported := host.Cell(record.Unreported)
 	switch a.DType() {
 	case oocore.Complex64, oocore.Complex128:
 		return format("%.6g", Collect[complex128](a.AsType(oocore.Complex128), unreported))

@@ -10,6 +10,7 @@ import (
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/exec"
 	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/record"
 )
@@ -21,20 +22,23 @@ var (
 	gpus    = []string{"8GiB", "24GiB", "80GiB"}
 )
 
-// footprint is the option that makes a Save or Collect record its plan beside
-// the alternatives. A budget that is too small is no end of a footprint: the
-// plan is then that of the smallest which would do.
-func footprint(a *oocore.Array, path string, opts []oocore.Option) ([]oocore.Option, error) {
-	p, err := a.Plan(path, opts...)
+// planner plans one call, in different ways.
+type planner func(opts ...oocore.Option) (*plan.Sized, error)
+
+// footprint is the option that makes a call record its plan with the alternatives. A
+// budget that is too small is no end of a footprint: the plan is then that of the smallest
+// which would do.
+func footprint(planned planner, opts []oocore.Option) ([]oocore.Option, error) {
+	p, err := planned(opts...)
 	if small, ok := errors.AsType[*oocore.MemoryError](err); ok {
 		fmt.Println(explain("", err, graph.Caller()))
 		opts = append(slices.Clone(opts), memory(small.Need))
-		p, err = a.Plan(path, opts...)
+		p, err = planned(opts...)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return append(slices.Clone(opts), oocore.PlanOnly(alternatives(whatIf{a, path, opts}, p)...)), nil
+	return append(slices.Clone(opts), host.PlanOnly(alternatives(whatIf{planned, opts}, p)...)), nil
 }
 
 func alternatives(what whatIf, p *plan.Sized) []record.WhatIf {
@@ -76,18 +80,17 @@ func (c card) Spec() plan.DeviceSpec {
 	return s
 }
 
-// whatIf plans one expression in different ways.
+// whatIf plans one call with other options besides its own.
 type whatIf struct {
-	a    *oocore.Array
-	path string
-	opts []oocore.Option
+	planned planner
+	opts    []oocore.Option
 }
 
 func (w whatIf) plan(opts ...oocore.Option) (*plan.Sized, error) {
-	return w.a.Plan(w.path, slices.Concat(w.opts, opts)...)
+	return w.planned(slices.Concat(w.opts, opts)...)
 }
 
-// need is the smallest budget that would do: what a hopeless one is refused with.
+// need is the smallest budget that would do: what a hopeless one is rejected with.
 func (w whatIf) need(opts ...oocore.Option) int64 {
 	_, err := w.plan(append(opts, memory(1))...)
 	if small, ok := errors.AsType[*oocore.MemoryError](err); ok {
@@ -122,11 +125,12 @@ func memory(bytes int64) oocore.Option { return oocore.Memory(strconv.FormatInt(
 func last(p *plan.Sized) *plan.SizedStage { return &p.Stages[len(p.Stages)-1] }
 
 // chunkShapes are the plan's own chunks, then some that people try: blocks of
-// whole rows, a tile, whole columns. A reduction and a product choose their own.
+// whole rows, a tile, whole columns. A reduction and a product choose their own, and of
+// several outputs each has its own.
 func chunkShapes(p *plan.Sized) [][]int {
 	shape := p.Arrays[p.Output].Shape
 	shapes := [][]int{last(p).Grid.Chunks}
-	if kind := last(p).Kind; kind != plan.MapStage || len(shape) == 0 || slices.Min(shape) == 0 {
+	if kind := last(p).Kind; kind != plan.MapStage || len(p.Others) > 0 || len(shape) == 0 || slices.Min(shape) == 0 {
 		return shapes
 	}
 	rows, tile, columns := slices.Clone(shape), slices.Clone(shape), slices.Clone(shape)

@@ -13,20 +13,20 @@ import (
 )
 
 // Append computes the array onto the end of a stored Zarr array along an axis, and returns
-// the array that is stored then. The array there has the same dtype, and the same lengths
+// the array that is stored then. The stored array has the same dtype, and the same lengths
 // along the other axes; its chunks, codec and attributes stay as they are. It grows when
 // all is computed: until then, and after an error or a kill, it is what it was. While one
-// run appends to it another is rejected. An append that was cut off goes on where it
+// run appends to it another is rejected. An append that was cut off resumes where it
 // stopped; one that is whole is done again by the next call.
 func (a *Array) Append(ctx context.Context, path string, axis int, opts ...Option) (*Array, error) {
 	site := graph.Caller()
 	if path == "" {
 		return nil, &Error{Op: "append", Site: site, Err: errors.New("the path is empty: name a Zarr array such as x.zarr")}
 	}
-	r, err := a.prepare(site, path, append(opts[:len(opts):len(opts)], func(s *settings) error {
+	r, err := a.prepare(site, path, append(opts[:len(opts):len(opts)], option(func(s *settings) error {
 		s.grow = &axis
 		return nil
-	}))
+	})))
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func (a *Array) Append(ctx context.Context, path string, axis int, opts ...Optio
 func growth(root *graph.Node, path string, axis int, s *settings) (box *grid.Box, whole []int, err error) {
 	switch {
 	case s.region != "":
-		return nil, nil, errors.New("Region is for Save: Append writes behind what is there")
+		return nil, nil, errors.New("Append writes after the end of the array: leave out Region")
 	case s.chunks != nil || s.shards != nil || s.codec != "":
 		return nil, nil, errors.New("chunks, shards and codec are those of the array that is appended to")
 	}
@@ -72,7 +72,7 @@ func growth(root *graph.Node, path string, axis int, s *settings) (box *grid.Box
 	case info.DType != root.DType:
 		return nil, nil, fmt.Errorf("%s has elements of %s, not %s: AsType brings them there", path, info.DType, root.DType)
 	case root.Shape[axis] == 0:
-		return nil, nil, fmt.Errorf("there is nothing to append: the array has shape %s", grid.Format(root.Shape))
+		return nil, nil, fmt.Errorf("an array of shape %s has no elements to append", grid.Format(root.Shape))
 	}
 	whole = slices.Clone(info.Shape)
 	whole[axis] += root.Shape[axis]

@@ -63,7 +63,7 @@ func collect32(t *testing.T, a *oocore.Array) []float32 {
 	return v
 }
 
-// What an append that was ended left is not seen, and the next one goes on or starts over.
+// What an append that was ended left is not seen, and the next one resumes or starts over.
 func TestAppendThatIsEndedLeavesArrayAsItWas(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "x.zarr")
@@ -187,11 +187,11 @@ func TestAppendRejects(t *testing.T) {
 		{row, "", 0, nil, "path is empty"},
 		{row, at("none.zarr"), 0, nil, "none.zarr"},
 		{row, at("x.npy"), 0, nil, "only Zarr arrays grow"},
-		{row, at("x.zarr"), 2, nil, "axis 2 is out of range"},
+		{row, at("x.zarr"), 2, nil, "axis 2 is out of bounds"},
 		{row, at("x.zarr"), 1, nil, "(1, 6)"},
 		{row.Reshape(6), at("x.zarr"), 0, nil, "has shape (4, 6)"},
 		{row.AsType(oocore.Float64), at("x.zarr"), 0, nil, "float32, not float64"},
-		{row.Slice("0:0"), at("x.zarr"), 0, nil, "nothing to append"},
+		{row.Slice("0:0"), at("x.zarr"), 0, nil, "no elements to append"},
 		{x, at("x.zarr"), 0, nil, "also an input"},
 		{row, at("x.zarr"), 0, []oocore.Option{oocore.Chunks(1, 1)}, "chunks"},
 		{row, at("x.zarr"), 0, []oocore.Option{oocore.Region("0:1")}, "Region"},

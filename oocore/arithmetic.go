@@ -7,90 +7,90 @@ import (
 
 // Operations of two operands take an array or a number of Go, and broadcast.
 
-// Add is a + b.
+// Add returns a + b.
 func (a *Array) Add(b any) *Array { return apply(kernel.Add, a, b) }
 
-// Sub is a - b.
+// Sub returns a - b.
 func (a *Array) Sub(b any) *Array { return apply(kernel.Subtract, a, b) }
 
-// Mul is a * b, element by element.
+// Mul returns a * b, element by element.
 func (a *Array) Mul(b any) *Array { return apply(kernel.Multiply, a, b) }
 
-// Div is a / b, of integers in float64.
+// Div returns a / b, of integers in float64.
 func (a *Array) Div(b any) *Array { return apply(kernel.Divide, a, b) }
 
-// FloorDiv is the largest integer below or equal to a / b.
+// FloorDiv returns the largest integer below or equal to a / b.
 func (a *Array) FloorDiv(b any) *Array { return apply(kernel.FloorDivide, a, b) }
 
-// Mod is what FloorDiv leaves, with the sign of b.
+// Mod returns what FloorDiv leaves, with the sign of b.
 func (a *Array) Mod(b any) *Array { return apply(kernel.Remainder, a, b) }
 
-// Pow is a to the power of b. A negative exponent of integers is an error, which for an
+// Pow returns a to the power of b. A negative exponent of integers is an error, which for an
 // array of exponents comes when it is computed.
 func (a *Array) Pow(b any) *Array { return both("power", elements.Power, a, b) }
 
-// Minimum is the smaller of a and b; NaN where one is NaN.
+// Minimum returns the smaller of a and b; NaN where one is NaN.
 func (a *Array) Minimum(b any) *Array { return apply(kernel.Minimum, a, b) }
 
-// Maximum is the larger of a and b; NaN where one is NaN.
+// Maximum returns the larger of a and b; NaN where one is NaN.
 func (a *Array) Maximum(b any) *Array { return apply(kernel.Maximum, a, b) }
 
-// Fmin is the smaller of a and b; the other where one is NaN.
+// Fmin returns the smaller of a and b; the other where one is NaN.
 func (a *Array) Fmin(b any) *Array { return apply(kernel.Fmin, a, b) }
 
-// Fmax is the larger of a and b; the other where one is NaN.
+// Fmax returns the larger of a and b; the other where one is NaN.
 func (a *Array) Fmax(b any) *Array { return apply(kernel.Fmax, a, b) }
 
-// Arctan2 is the angle of the point (b, a).
+// Arctan2 returns the angle of the point (b, a).
 func (a *Array) Arctan2(b any) *Array { return apply(kernel.Arctan2, a, b) }
 
-// Hypot is the square root of a² + b², without overflow between.
+// Hypot returns the square root of a² + b², without overflow between.
 func (a *Array) Hypot(b any) *Array { return apply(kernel.Hypot, a, b) }
 
-// Copysign is a with the sign of b.
+// Copysign returns a with the sign of b.
 func (a *Array) Copysign(b any) *Array { return apply(kernel.Copysign, a, b) }
 
-// Equal is whether a = b.
+// Equal returns whether a = b.
 func (a *Array) Equal(b any) *Array { return apply(kernel.Equal, a, b) }
 
-// NotEqual is whether a ≠ b.
+// NotEqual returns whether a ≠ b.
 func (a *Array) NotEqual(b any) *Array { return apply(kernel.NotEqual, a, b) }
 
-// Less is whether a < b.
+// Less returns whether a < b.
 func (a *Array) Less(b any) *Array { return apply(kernel.Less, a, b) }
 
-// LessEqual is whether a ≤ b.
+// LessEqual returns whether a ≤ b.
 func (a *Array) LessEqual(b any) *Array { return apply(kernel.LessEqual, a, b) }
 
-// Greater is whether a > b.
+// Greater returns whether a > b.
 func (a *Array) Greater(b any) *Array { return apply(kernel.Greater, a, b) }
 
-// GreaterEqual is whether a ≥ b.
+// GreaterEqual returns whether a ≥ b.
 func (a *Array) GreaterEqual(b any) *Array { return apply(kernel.GreaterEqual, a, b) }
 
-// LogicalAnd is whether both are true, that is, not zero.
+// LogicalAnd returns whether both are true, that is, not zero.
 func (a *Array) LogicalAnd(b any) *Array { return apply(kernel.LogicalAnd, a, b) }
 
-// LogicalOr is whether one is true.
+// LogicalOr returns whether one is true.
 func (a *Array) LogicalOr(b any) *Array { return apply(kernel.LogicalOr, a, b) }
 
-// LogicalXor is whether exactly one is true.
+// LogicalXor returns whether exactly one is true.
 func (a *Array) LogicalXor(b any) *Array { return apply(kernel.LogicalXor, a, b) }
 
-// BitwiseAnd is the bits that both integers have.
+// BitwiseAnd returns the bits that both integers have.
 func (a *Array) BitwiseAnd(b any) *Array { return apply(kernel.BitAnd, a, b) }
 
-// BitwiseOr is the bits that one of the integers has.
+// BitwiseOr returns the bits that one of the integers has.
 func (a *Array) BitwiseOr(b any) *Array { return apply(kernel.BitOr, a, b) }
 
-// BitwiseXor is the bits that exactly one of the integers has.
+// BitwiseXor returns the bits that exactly one of the integers has.
 func (a *Array) BitwiseXor(b any) *Array { return apply(kernel.BitXor, a, b) }
 
-// LeftShift is the bits of a moved up by b places.
+// LeftShift returns the bits of a moved up by b places.
 func (a *Array) LeftShift(b any) *Array { return apply(kernel.LeftShift, a, b) }
 
-// RightShift is the bits of a moved down by b places, keeping the sign.
+// RightShift returns the bits of a moved down by b places, keeping the sign.
 func (a *Array) RightShift(b any) *Array { return apply(kernel.RightShift, a, b) }
 
-// Where is x where the condition is true, that is, not zero, and y elsewhere.
+// Where returns x where the condition is true, that is, not zero, and y elsewhere.
 func Where(condition *Array, x, y any) *Array { return apply(kernel.Where, condition, x, y) }

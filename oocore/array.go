@@ -32,18 +32,30 @@ import (
 
 // Array is an N-dimensional array that is not computed yet. It is immutable and
 // safe for concurrent use.
+//
+// Shapes broadcast and types promote as NumPy's do. Where they cannot, and for an axis that
+// the array does not have, the result carries an error. What an operation costs in passes
+// over the data and in memory, in addition to one chunk of its inputs and of its result, is
+// that of its kind unless its own comment has more:
+//
+//   - Functions of each element, and those that choose, move or repeat elements, are part of
+//     the pass that reads their result. They hold a block of 16 Ki elements.
+//   - Reductions take one pass, which those along the same axes of one array share. They hold
+//     an accumulator for each result.
+//   - Products, such as MatMul, Einsum and Tensordot, read each operand once for every group
+//     of tiles of the other. They hold a group of tiles and a panel of each operand.
 type Array struct {
 	node   *graph.Node // nil where err is set
 	err    error
 	chunks []int // that Rechunk has asked for
 }
 
-// Error is an operation that was refused: which, on what, where in the program,
-// and why.
+// Error is the error of an operation: which, on what shapes and types, at which line of the
+// program, and why.
 type Error = graph.Error
 
 // errNoArray is the error of an Array that no function of this package made.
-var errNoArray = errors.New("there is no array: a *oocore.Array is nil")
+var errNoArray = errors.New("the *oocore.Array is nil: make one with Open or FromSlice")
 
 func made(n *graph.Node, err error) *Array {
 	if err != nil {
@@ -91,8 +103,8 @@ func build(op string, operation func(site graph.Site, in []*graph.Node) (*graph.
 	return made(operation(site, in))
 }
 
-// Build is the array of an operation that another package brings: f makes its node of
-// those of the operands, which are arrays and numbers.
+// Build returns the array of an operation that another package defines: f makes its node of
+// the nodes of the operands, which are arrays and numbers. See package blockwise.
 func Build(op string, f func(site graph.Site, in []*graph.Node) (*graph.Node, error), operands ...any) *Array {
 	return build(op, f, operands...)
 }
@@ -111,13 +123,13 @@ func (a *Array) view(op string, operation func(site graph.Site, n *graph.Node) (
 	}, a)
 }
 
-// Err is the first error of the operations that made the array, or nil.
+// Err returns the first error of the operations that made the array, or nil.
 func (a *Array) Err() error {
 	_, err := a.expression()
 	return err
 }
 
-// Shape is the array's lengths; nil where it carries an error.
+// Shape returns the array's lengths; nil where it carries an error.
 func (a *Array) Shape() []int {
 	n, err := a.expression()
 	if err != nil {
@@ -126,10 +138,40 @@ func (a *Array) Shape() []int {
 	return slices.Clone(n.Shape)
 }
 
-// Dims is the number of dimensions.
+// DimNames returns the names of the dimensions, as far as the stored arrays that the array is
+// computed from agree on them; "" where one has none, and nil where all have none.
+func (a *Array) DimNames() []string {
+	n, err := a.expression()
+	if err != nil {
+		return nil
+	}
+	return slices.Clone(n.DimNames())
+}
+
+// Axis returns the axis of the dimension with a name: x.Mean(axis) reduces along it. The
+// error is the array's own, or that no dimension, or more than one, has the name.
+func (a *Array) Axis(name string) (int, error) {
+	n, err := a.expression()
+	if err != nil {
+		return 0, err
+	}
+	names := n.DimNames()
+	axis := slices.Index(names, name)
+	switch {
+	case name == "" || axis < 0:
+		err = fmt.Errorf("%q is not found in the dimensions %q", name, names)
+	case slices.Contains(names[axis+1:], name):
+		err = fmt.Errorf("%q names several of the dimensions %q", name, names)
+	default:
+		return axis, nil
+	}
+	return 0, &Error{Op: "axis", Shapes: [][]int{n.Shape}, Types: []dtype.Type{n.DType}, Site: graph.Caller(), Err: err}
+}
+
+// Dims returns the number of dimensions.
 func (a *Array) Dims() int { return len(a.Shape()) }
 
-// DType is the type of the elements; its zero value where the array carries an
+// DType returns the type of the elements; its zero value where the array carries an
 // error.
 func (a *Array) DType() DType {
 	n, err := a.expression()
@@ -139,7 +181,7 @@ func (a *Array) DType() DType {
 	return n.DType
 }
 
-// Size is the number of elements; 0 where the array carries an error.
+// Size returns the number of elements; 0 where the array carries an error.
 func (a *Array) Size() int {
 	n, err := a.expression()
 	if err != nil {
@@ -148,30 +190,10 @@ func (a *Array) Size() int {
 	return grid.Size(n.Shape)
 }
 
-// DimNames are the names of the dimensions, "" of one without, as far as stored inputs have them
-// and operations keep them; nil where none has one.
-func (a *Array) DimNames() []string {
-	n, err := a.expression()
-	if err != nil {
-		return nil
-	}
-	return slices.Clone(graph.DimNames(n))
-}
-
-// Axis is the number of the dimension with a name, for whatever takes an axis:
-// x.Mean(x.Axis("time")). Where none has the name, what takes the number is an error that says
-// so.
-func (a *Array) Axis(name string) int {
-	if at := slices.Index(a.DimNames(), name); name != "" && at >= 0 {
-		return at
-	}
-	return grid.NoAxis
-}
-
-// Bytes is what the elements would take in memory.
+// Bytes returns what the elements would take in memory.
 func (a *Array) Bytes() int64 { return int64(a.Size()) * int64(a.DType().Size()) }
 
-// Chunks are the lengths in which the array is stored, or is to be by Rechunk; nil where
+// Chunks returns the lengths in which the array is stored, or is to be by Rechunk; nil where
 // it is computed or its file has none, so that any region is as good as another.
 func (a *Array) Chunks() []int {
 	n, err := a.expression()
@@ -184,8 +206,8 @@ func (a *Array) Chunks() []int {
 	return slices.Clone(n.Stored.Info.Chunks)
 }
 
-// String is the array in one line: its expression, shape, type and bytes, and
-// chunks where it is stored in such; or its error.
+// String returns the array in one line: its expression, shape, type and bytes, and its
+// chunks where it is stored in chunks; or its error.
 func (a *Array) String() string {
 	n, err := a.expression()
 	if err != nil {

@@ -31,8 +31,8 @@ type Batch[T Element] struct {
 //
 // The array is computed once, in one run, whatever the number of batches. While the loop
 // works on one batch, those that follow are made, as many as the budget holds. An error
-// comes with the last iteration. Data is the loop's until its next iteration: what is to
-// be kept is to be copied. T must be the type of a's elements. Leaving the loop ends the
+// comes with the last iteration. Data is the loop's until its next iteration: copy
+// what is needed later. T must be the type of a's elements. Leaving the loop ends the
 // run, before the loop is left.
 func Batches[T Element](ctx context.Context, a *Array, axis, size int, opts ...Option) iter.Seq2[Batch[T], error] {
 	site := graph.Caller()
@@ -98,8 +98,8 @@ func batchError(site graph.Site, err error) error {
 	if e, ok := errors.AsType[*Error](err); ok && e.Op == "collect" {
 		err = e.Err
 	}
-	if errors.Is(err, udf.ErrKept) {
-		err = errors.New("the loop keeps its batches, whose memory is then another batch's: copy what is to be kept")
+	if errors.Is(err, udf.ErrRetained) {
+		err = errors.New("the loop used a batch after its iteration, when its memory held another: copy what is needed later")
 	}
 	return &Error{Op: "batches", Site: site, Err: err}
 }
@@ -123,7 +123,7 @@ func batching[T Element](site graph.Site, a *Array, axis, size int, hand func(ct
 
 func batchAxis(shape []int, axis, size int) (int, error) {
 	if size < 1 {
-		return 0, fmt.Errorf("batches of %d elements are not possible: give one or more", size)
+		return 0, fmt.Errorf("a batch size of %d: give 1 or more", size)
 	}
 	return grid.Axis(axis, len(shape))
 }

@@ -12,6 +12,6 @@ import (
 func TestBudgetBeyondTheMachine(t *testing.T) {
 	_, err := oocore.Collect[float64](context.Background(), oocore.Full(1.0, 3), oocore.Memory("1024TiB"))
 	if err == nil || !strings.Contains(err.Error(), "a budget of 1 PiB is more than the") {
-		t.Errorf("got %v, want a refusal that names what there is", err)
+		t.Errorf("got %v, want a rejection that names what there is", err)
 	}
 }

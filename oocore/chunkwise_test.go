@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -16,6 +15,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // numbers is an array in a file, of float64 from 0 on.
@@ -89,6 +89,7 @@ func TestMapArrays(t *testing.T) {
 // A function that averages each element's surroundings sees no seam, in chunks of any
 // form, and what lies beyond the edges is the boundary's.
 func TestOverlapHasNoSeam(t *testing.T) {
+	rng := testcases.Rand(t)
 	const rows, cols = 37, 53
 	a, v := numbers(t, rows, cols)
 	beyond := map[oocore.Boundary]func(i, n int) int{
@@ -112,7 +113,7 @@ func TestOverlapHasNoSeam(t *testing.T) {
 	const depth0, depth1 = 2, 5
 	for mode, outside := range beyond {
 		for range 4 {
-			chunks := []int{1 + rand.IntN(rows), 1 + rand.IntN(cols)}
+			chunks := []int{1 + rng.IntN(rows), 1 + rng.IntN(cols)}
 			var border atomic.Int64
 			sums := oocore.Overlap(func(dst, src []float64, at oocore.Block) error {
 				if at.Start[0] < 0 || at.Start[1] < 0 || at.Start[0]+at.Shape[0] > rows {
@@ -273,7 +274,7 @@ func TestBatchesBrokenOff(t *testing.T) {
 	}
 }
 
-// Batches that do not fit are refused before anything is read, with what would do.
+// Batches that do not fit are rejected before anything is read, with what would do.
 func TestBatchesTooLarge(t *testing.T) {
 	smallBudget(t)
 	for _, err := range oocore.Batches[float64](t.Context(), oocore.Full(1.0, 1<<24), 0, 1<<24, oocore.Memory("96MiB")) {
@@ -312,12 +313,12 @@ func TestFunctionsThatFail(t *testing.T) {
 			dst[0] = src[len(dst)] // more than there is
 			return nil
 		}, a, oocore.MapOptions{Chunks: []int{1, 64}}),
-		"the function keeps its memory after it has returned, which is then another chunk's: copy what is to be kept": oocore.MapChunks(func(dst, src []float64, _ oocore.Block) error {
+		"the function used its memory after it had returned, when that held another chunk: copy what is needed later": oocore.MapChunks(func(dst, src []float64, _ oocore.Block) error {
 			kept = append(kept, src[1:2])
 			copy(dst, src)
 			return nil
 		}, a, oocore.MapOptions{Chunks: []int{64, 64}}),
-		"keeps its memory": oocore.ApplyAlong(func(dst, _ []float64) error { kept = append(kept, dst); return nil }, a, 1, -1),
+		"used its memory": oocore.ApplyAlong(func(dst, _ []float64) error { kept = append(kept, dst); return nil }, a, 1, -1),
 		"which is longer than that of the first chunk": oocore.MapChunks(func(_, _ []float64, _ oocore.Block) error { return nil }, a,
 			oocore.MapOptions{Shape: []int{4}, Chunks: []int{1}, Source: func(_ int, at oocore.Block) oocore.Block {
 				return oocore.Block{Start: []int{0, 0}, Shape: []int{1 + at.Start[0], 1}}
@@ -337,14 +338,14 @@ func TestFunctionsThatFail(t *testing.T) {
 	for b, err := range oocore.Batches[float64](t.Context(), a, 0, 8) {
 		kept, last = append(kept, b.Data), err
 	}
-	if last == nil || !strings.Contains(last.Error(), "the loop keeps its batches") {
+	if last == nil || !strings.Contains(last.Error(), "the loop used a batch") {
 		t.Errorf("a loop keeps its batches: %v", last)
 	}
 	runtime.KeepAlive(kept)
 }
 
-// What cannot be is refused when the array is built, with the line that built it.
-func TestChunkwiseRefusals(t *testing.T) {
+// What is invalid is rejected when the array is built, with the line that built it.
+func TestChunkwiseRejections(t *testing.T) {
 	a, _ := numbers(t, 6, 8)
 	same := func(_, _ []float64, _ oocore.Block) error { return nil }
 	for want, bad := range map[string]*oocore.Array{
@@ -361,8 +362,8 @@ func TestChunkwiseRefusals(t *testing.T) {
 		"overlap: the depth -1 along axis 0 is negative":                 oocore.Overlap(same, a, oocore.OverlapOptions{Depth: []int{-1}}),
 		"overlap: mode \"symmetric\" is not one of":                      oocore.Overlap(same, a, oocore.OverlapOptions{Depth: []int{1}, Boundary: "symmetric"}),
 		"overlap: 3 depths are given for 2 dimensions":                   oocore.Overlap(same, a, oocore.OverlapOptions{Depth: []int{1, 2, 3}}),
-		"apply_along: axis 2 is out of range for 2 dimensions":           oocore.ApplyAlong(func(_, _ []float64) error { return nil }, a, 2, -1),
-		"apply_along: there is no function":                              oocore.ApplyAlong[float64, float64](nil, a, 0, 1),
+		"apply_along: axis 2 is out of bounds for array of dimension 2":  oocore.ApplyAlong(func(_, _ []float64) error { return nil }, a, 2, -1),
+		"apply_along: the function is nil":                               oocore.ApplyAlong[float64, float64](nil, a, 0, 1),
 		"map_batches: batches of 0 elements":                             oocore.MapBatches(func(_ []float64, _ oocore.Batch[float64]) error { return nil }, a, 0, 0),
 	} {
 		err := bad.Err()
@@ -376,7 +377,7 @@ func TestChunkwiseRefusals(t *testing.T) {
 		}
 	}
 	for _, err := range oocore.Batches[float64](t.Context(), a, 3, 3) {
-		if err == nil || !strings.HasPrefix(err.Error(), "batches: axis 3 is out of range") || !strings.Contains(err.Error(), "(chunkwise_test.go:") {
+		if err == nil || !strings.HasPrefix(err.Error(), "batches: axis 3 is out of bounds") || !strings.Contains(err.Error(), "(chunkwise_test.go:") {
 			t.Error(err)
 		}
 	}

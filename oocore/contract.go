@@ -9,7 +9,7 @@ import (
 // axesB; the result has the other axes of a, then those of b. It is a matrix product:
 // operands whose axes do not lie together for it are brought into that order first, in
 // a pass of their own.
-func Tensordot(a, b *Array, axesA, axesB []int) *Array {
+func (a *Array) Tensordot(b *Array, axesA, axesB []int) *Array {
 	return build("tensordot", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
 		return contract.Tensordot(site, in[0], in[1], axesA, axesB)
 	}, a, b)
@@ -51,16 +51,16 @@ func (a *Array) Dot(b *Array) *Array { return both("dot", contract.Dot, a, b) }
 // Inner sums products along the last axes of both.
 func (a *Array) Inner(b *Array) *Array { return both("inner", contract.Inner, a, b) }
 
-// Vdot is the sum of the products of all elements, those of a conjugated.
+// Vdot returns the sum of the products of all elements, those of a conjugated.
 func (a *Array) Vdot(b *Array) *Array { return both("vdot", contract.Vdot, a, b) }
 
-// Outer is the product of each element of a with each of b.
+// Outer returns the product of each element of a with each of b.
 func (a *Array) Outer(b *Array) *Array { return both("outer", contract.Outer, a, b) }
 
-// Kron is the Kronecker product: blocks of b, each times an element of a.
+// Kron returns the Kronecker product: blocks of b, each times an element of a.
 func (a *Array) Kron(b *Array) *Array { return both("kron", contract.Kron, a, b) }
 
-// Vecdot is the sum of products along an axis, a's conjugated, of arrays that are
+// Vecdot returns the sum of products along an axis, a's conjugated, of arrays that are
 // broadcast together along the others. It is a reduction: one pass, with an accumulator
 // for each result.
 func (a *Array) Vecdot(b *Array, axis int) *Array {
@@ -69,7 +69,7 @@ func (a *Array) Vecdot(b *Array, axis int) *Array {
 	}, a, b)
 }
 
-// Cross is the vector product along an axis of length 3, of arrays that are broadcast
+// Cross returns the vector product along an axis of length 3, of arrays that are broadcast
 // together along the others. It is part of whatever reads it.
 func (a *Array) Cross(b *Array, axis int) *Array {
 	return both("cross", func(site graph.Site, x, y *graph.Node) (*graph.Node, error) {

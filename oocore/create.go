@@ -13,7 +13,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
-// Open is a stored array: x.npy, or x.bin?shape=1000,512&dtype=float32. Only its
+// Open returns a stored array: x.npy, or x.bin?shape=1000,512&dtype=float32. Only its
 // header is read.
 func Open(path string) *Array { return OpenContext(context.Background(), path) }
 
@@ -35,14 +35,14 @@ func OpenContext(ctx context.Context, path string) *Array {
 	return made(graph.Open(site, info, ""))
 }
 
-// OpenStack is the files that a pattern matches, as filepath.Match has it, as one array:
+// OpenStack returns the files that a pattern matches, as filepath.Match has it, as one array:
 // each is a part along a new axis, in the order of their names. They have one shape and
 // dtype. Only their headers are read, and reading opens one file at a time for each task.
 func OpenStack(pattern string, axis int) *Array {
 	return OpenContext(context.Background(), store.StackPath(pattern, axis))
 }
 
-// FromSlice is an array of a copy of v, in C order; without a shape, of one
+// FromSlice returns an array of a copy of v, in C order; without a shape, of one
 // dimension.
 func FromSlice[T Element](v []T, shape ...int) *Array {
 	if len(shape) == 0 {
@@ -51,7 +51,7 @@ func FromSlice[T Element](v []T, shape ...int) *Array {
 	return made(graph.FromBytes(graph.Caller(), slices.Clone(dtype.Bytes(v)), dtype.Of[T](), shape...))
 }
 
-// Full is an array of one value, a number of Go: an int becomes int64, a
+// Full returns an array of one value, a number of Go: an int becomes int64, a
 // float64 float64. It takes no memory.
 func Full(value any, shape ...int) *Array {
 	return build("full", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
@@ -62,16 +62,16 @@ func Full(value any, shape ...int) *Array {
 	}, value)
 }
 
-// Zeros is an array of zeros of a type. It takes no memory.
+// Zeros returns an array of zeros of a type. It takes no memory.
 func Zeros(t DType, shape ...int) *Array { return constant("zeros", t, 0, shape) }
 
-// Ones is an array of ones of a type. It takes no memory.
+// Ones returns an array of ones of a type. It takes no memory.
 func Ones(t DType, shape ...int) *Array { return constant("ones", t, 1, shape) }
 
 func constant(op string, t DType, value int64, shape []int) *Array {
 	site := graph.Caller()
 	if t.Size() == 0 {
-		return &Array{err: &Error{Op: op, Site: site, Err: errors.New("there is no dtype: give one such as oocore.Float32")}}
+		return &Array{err: &Error{Op: op, Site: site, Err: errors.New("the dtype is invalid: give one such as oocore.Float32")}}
 	}
 	n, err := graph.Full(site, dtype.FromInt(t, value), shape...)
 	if err != nil {
@@ -88,25 +88,25 @@ func Arange(start, stop, step any) *Array {
 	}, start, stop, step)
 }
 
-// Linspace is count float64 numbers at equal distances from start to stop, both
+// Linspace returns count float64 numbers at equal distances from start to stop, both
 // included. It takes no memory.
 func Linspace(start, stop float64, count int) *Array {
 	return made(graph.Linspace(graph.Caller(), start, stop, count))
 }
 
-// Eye is a matrix of float64 with ones on a diagonal, 0 the main one and positive ones
+// Eye returns a matrix of float64 with ones on a diagonal, 0 the main one and positive ones
 // above it, and zeros elsewhere. It takes no memory.
 func Eye(rows, columns, diagonal int) *Array {
 	return made(shape.Eye(graph.Caller(), rows, columns, diagonal))
 }
 
-// Tri is a matrix of float64 with ones on a diagonal and below it, and zeros above. It
+// Tri returns a matrix of float64 with ones on a diagonal and below it, and zeros above. It
 // takes no memory.
 func Tri(rows, columns, diagonal int) *Array {
 	return made(shape.Tri(graph.Caller(), rows, columns, diagonal))
 }
 
-// Random is numbers uniform in [0, 1) of a float type. An element depends on the
+// Random returns numbers uniform in [0, 1) of a float type. An element depends on the
 // seed and its position alone, so neither chunks nor budgets change it, and it
 // takes no memory.
 func Random(t DType, seed uint64, shape ...int) *Array {

@@ -7,23 +7,12 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/expr"
 	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/internal/hook"
 )
 
-// Decomposed are the parts of a decomposition in an expression. What an algorithm does
-// not have is nil.
-type Decomposed struct {
-	Whole, Core, Weights, Errors *Array
-	Factors                      []*Array
-}
+type decompose = hook.Decomposer[*Array, Option]
 
-// Decomposer runs decompositions for expressions. Where it is planned, nothing is to be
-// computed: the parts have their shapes, and Errors, whose length nobody knows, is nil.
-type Decomposer func(ctx context.Context, x *Array, d expr.Decomposition, planned bool, opts []Option) (*Decomposed, error)
-
-var decomposer atomic.Pointer[Decomposer]
-
-// SetDecomposer is for package decomp, which imports this one.
-func SetDecomposer(f Decomposer) { decomposer.Store(&f) }
+var decomposer atomic.Pointer[decompose]
 
 // host computes what an expression needs while it is built.
 type host struct {
@@ -31,7 +20,7 @@ type host struct {
 	opts []Option
 	// whole plans the whole expression, as the first of its runs is to be made; nil where
 	// that has been done. What cannot be planned, since it follows from values, does not
-	// keep the expression from being computed.
+	// stop it from being computed.
 	whole func(opts []Option) error
 }
 
@@ -41,7 +30,7 @@ func (h *host) fits() error {
 	}
 	whole := h.whole
 	h.whole = nil
-	opts, err := Fits(h.opts, func(opts []Option) error {
+	opts, err := fits(h.opts, func(opts []Option) error {
 		err := whole(opts)
 		if _, short := errors.AsType[*MemoryError](err); short {
 			return err
@@ -56,18 +45,18 @@ func (h *host) fits() error {
 
 func (h *host) Integers(op string, n *graph.Node) ([]int64, error) {
 	if err := h.fits(); err != nil {
-		return nil, graph.Refuse(n.Site, op, err, n)
+		return nil, graph.Reject(n.Site, op, err, n)
 	}
 	return counter(h.ctx, op, h.opts)(n)
 }
 
 func (h *host) Decompose(d expr.Decomposition) (*expr.Decomposed, error) {
 	if err := h.fits(); err != nil {
-		return nil, graph.Refuse(d.Site, d.Op, err, d.X)
+		return nil, graph.Reject(d.Site, d.Op, err, d.X)
 	}
 	out, err := h.decompose(d)
 	if err != nil {
-		return nil, graph.Refuse(d.Site, d.Op, err, d.X)
+		return nil, graph.Reject(d.Site, d.Op, err, d.X)
 	}
 	return out, nil
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/store/zarr"
 )
 
-// details are what is kept beside the elements of an output: what its inputs have of it,
+// details are what is kept besides the elements of an output: what its inputs have of it,
 // and the options in place of that.
 func (s *settings) details(root *graph.Node, path string) (store.Details, error) {
 	given := store.Details{}
@@ -35,7 +35,7 @@ func (s *settings) details(root *graph.Node, path string) (store.Details, error)
 		case path == "": // which keeps none
 			return store.Details{}, nil
 		case s.region != "" || s.grow != nil:
-			return given, errors.New("a part of an array is written: dimension names, attributes and fill value are those of the array that is there")
+			return given, errors.New("a part of an array is written: dimension names, attributes and fill value are those of the stored array")
 		}
 		if err := store.Keeps(path, given); err != nil {
 			return given, err
@@ -104,7 +104,7 @@ func inherited(root *graph.Node) (d store.Details) {
 		}
 		d = zarr.CastDetails(d, n.DType, root.DType)
 	}
-	d.Dims = graph.DimNames(root)
+	d.Dims = root.DimNames()
 	return d
 }
 

@@ -156,9 +156,9 @@ func TestDetailsThatCannotBeAreRejected(t *testing.T) {
 		{"x.zarr", oocore.FillValue("nothing"), "fill value: int8 cannot hold nothing"},
 		{"x.zarr", oocore.FillValue([]int{1}), "fill value: [1] is neither a number"},
 		{"x.zarr", oocore.Attributes(map[string]any{"a": math.NaN()}), `attribute "a": json: unsupported value: NaN`},
-		{"x.npy", oocore.DimNames("a", "b"), "keeps neither dimension names"},
-		{"x.npy", oocore.FillValue(1), "keeps neither dimension names"},
-		{"x.safetensors#x", oocore.DimNames("a", "b"), "a safetensors file keeps neither dimension names nor a fill value"},
+		{"x.npy", oocore.DimNames("a", "b"), "stores neither dimension names"},
+		{"x.npy", oocore.FillValue(1), "stores neither dimension names"},
+		{"x.safetensors#x", oocore.DimNames("a", "b"), "a safetensors file stores neither dimension names nor a fill value"},
 	} {
 		_, err := x.Save(t.Context(), filepath.Join(dir, c.path), c.opt)
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
@@ -169,7 +169,7 @@ func TestDetailsThatCannotBeAreRejected(t *testing.T) {
 		}
 	}
 	_, err := x.Save(t.Context(), filepath.Join(dir, "there.npy"), oocore.Region(":, :"), oocore.DimNames("a", "b"))
-	if err == nil || !strings.Contains(err.Error(), "are those of the array that is there") {
+	if err == nil || !strings.Contains(err.Error(), "are those of the stored array") {
 		t.Error(err)
 	}
 }

@@ -38,15 +38,8 @@ func (d *dryRun) note(short *MemoryError) {
 	}
 }
 
-// Fits plans all runs of an algorithm before the first is made. f is the algorithm: each
-// Save and Collect under the options that f is given is planned only, Save returns an
-// array that cannot be read, and Collect returns zeros. f may be called several times, for
-// different budgets.
-//
-// Where the budget is too small for one of the runs, Fits returns a *MemoryError whose
-// Requirements is enough for all of them. Otherwise it returns the options for the runs themselves.
-// Within another algorithm, whose plan has these runs too, Fits plans nothing.
-func Fits(opts []Option, f func(opts []Option) error) ([]Option, error) {
+// fits is hook.Internals.Fits.
+func fits(opts []Option, f func(opts []Option) error) ([]Option, error) {
 	s, err := applyOptions(opts)
 	if err != nil {
 		return nil, err
@@ -74,10 +67,10 @@ func Fits(opts []Option, f func(opts []Option) error) ([]Option, error) {
 	if short != nil {
 		return nil, short
 	}
-	return append(opts, func(s *settings) error {
+	return append(opts, option(func(s *settings) error {
 		s.foreseen = foreseen
 		return nil
-	}), nil
+	})), nil
 }
 
 // leastBudget returns nil where limit is enough for f, otherwise an error with the budget
@@ -86,12 +79,12 @@ func Fits(opts []Option, f func(opts []Option) error) ([]Option, error) {
 func leastBudget(opts []Option, f func(opts []Option) error, limits machine.Limits, limit, foreseen int64) (short *MemoryError, err error) {
 	for at := limit; ; at = short.Need {
 		d := &dryRun{budget: at}
-		err := f(append(opts, func(s *settings) error {
+		err := f(append(opts, option(func(s *settings) error {
 			s.dry, s.foreseen, s.planned = d, foreseen, false
 			return nil
-		}))
-		if refused, ok := errors.AsType[*MemoryError](err); ok {
-			d.note(refused)
+		})))
+		if small, ok := errors.AsType[*MemoryError](err); ok {
+			d.note(small)
 		} else if err != nil {
 			return nil, err
 		}
@@ -105,22 +98,13 @@ func leastBudget(opts []Option, f func(opts []Option) error, limits machine.Limi
 	}
 }
 
-// Holding says how many bytes the program holds during a run, beside what it held when
-// its algorithm was planned by Fits.
-func Holding(bytes int64) Option {
-	return func(s *settings) error {
-		s.held = bytes
-		return nil
-	}
-}
-
-// DryRun reports whether runs under the options are planned and not made: see Fits.
-func DryRun(opts []Option) bool {
+// isDry is hook.Internals.DryRun.
+func isDry(opts []Option) bool {
 	s, err := applyOptions(opts)
 	return err == nil && s.dry != nil
 }
 
-// overhead returns what the process takes beside the buffers of a run.
+// overhead returns what the process takes besides the buffers of a run.
 func (s *settings) overhead() int64 {
 	if s.dry != nil {
 		return s.foreseen + s.held

@@ -5,7 +5,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/op/edit"
 )
 
-// SetMask is a new array with values where a mask of its first axes is true: NumPy's
+// SetMask returns a new array with values where a mask of its first axes is true: NumPy's
 // x[mask] = values. Values, an array or a number, broadcast to what x[mask] is, and take
 // the array's type; a list that has not as many as the mask selects is an error when it is
 // computed. A list takes the passes of Cumsum over the mask; else it has none of its own.
@@ -15,7 +15,7 @@ func (a *Array) SetMask(mask *Array, values any) *Array {
 	}, a, mask, values)
 }
 
-// SetAt is a new array with values where indices along an axis point to: NumPy's
+// SetAt returns a new array with values where indices along an axis point to: NumPy's
 // x[indices] = values for the first axis. Values, an array or a number, broadcast to what
 // is pointed to; of several for one place the last counts. The indices are sorted, with
 // the passes of Argsort.
@@ -25,7 +25,7 @@ func (a *Array) SetAt(indices *Array, values any, axis int) *Array {
 	}, a, indices, values)
 }
 
-// Insert is the array with values before each of the indices along an axis, in the array's
+// Insert returns the array with values before each of the indices along an axis, in the array's
 // type: NumPy's insert with a list of indices. It has no pass of its own.
 func (a *Array) Insert(indices []int, values any, axis int) *Array {
 	return build("insert", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
@@ -33,7 +33,7 @@ func (a *Array) Insert(indices []int, values any, axis int) *Array {
 	}, a, values)
 }
 
-// Delete is the array without the elements of indices along an axis. It has no pass of its
+// Delete returns the array without the elements of indices along an axis. It has no pass of its
 // own.
 func (a *Array) Delete(axis int, indices ...int) *Array {
 	return a.view("delete", func(site graph.Site, n *graph.Node) (*graph.Node, error) {

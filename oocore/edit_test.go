@@ -43,7 +43,7 @@ func TestDeleteUndoesInsert(t *testing.T) {
 	if got := collected(t, wide.Delete(1, 0, 3, 6)); !slices.Equal(got, collected(t, x)) {
 		t.Errorf("%v", got)
 	}
-	if err := x.Delete(1, 4).Err(); err == nil || !strings.Contains(err.Error(), "index 4 is out of range for axis 1 of length 4") {
+	if err := x.Delete(1, 4).Err(); err == nil || !strings.Contains(err.Error(), "index 4 is out of bounds for axis 1 with size 4") {
 		t.Errorf("%v", err)
 	}
 }

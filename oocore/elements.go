@@ -7,19 +7,19 @@ import (
 	"github.com/gonbext/gonbext/oocore/op/elements"
 )
 
-// Signbit is which elements have their sign bit set: negative ones, -0 and NaN with a
+// Signbit returns which elements have their sign bit set: negative ones, -0 and NaN with a
 // sign. It is part of whatever reads it.
 func (a *Array) Signbit() *Array { return a.view("signbit", elements.Signbit) }
 
-// LogAddExp is log(exp(a) + exp(b)), without overflow between; b is an array or a number
+// LogAddExp returns log(exp(a) + exp(b)), without overflow between; b is an array or a number
 // of Go. It is part of whatever reads it. Complex numbers are an error.
 func (a *Array) LogAddExp(b any) *Array { return both("logaddexp", elements.LogAddExp, a, b) }
 
-// NextAfter is the float that comes after a on the way to b, an array or a number of Go;
+// NextAfter returns the float that comes after a on the way to b, an array or a number of Go;
 // b where they are equal. It is part of whatever reads it. Complex numbers are an error.
 func (a *Array) NextAfter(b any) *Array { return both("nextafter", elements.NextAfter, a, b) }
 
-// Frexp is the elements as mantissas, from a half to one, and exponents of two, as int32:
+// Frexp returns the elements as mantissas, from a half to one, and exponents of two, as int32:
 // a is mantissa·2^exponent. It is part of whatever reads it. Complex numbers are an error.
 func (a *Array) Frexp() (mantissa, exponent *Array) {
 	mantissa = a.view("frexp", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
@@ -33,11 +33,11 @@ func (a *Array) Frexp() (mantissa, exponent *Array) {
 	return mantissa, exponent
 }
 
-// Ldexp is a·2^exponents, rounded once; exponents are an array of integers or an integer.
+// Ldexp returns a·2^exponents, rounded once; exponents are an array of integers or an integer.
 // It is part of whatever reads it. Complex numbers are an error.
 func (a *Array) Ldexp(exponents any) *Array { return both("ldexp", elements.Ldexp, a, exponents) }
 
-// I0 is the modified Bessel function of the first kind and order zero (NumPy's i0). It is
+// I0 returns the modified Bessel function of the first kind and order zero (NumPy's i0). It is
 // part of whatever reads it. Complex numbers are an error.
 func (a *Array) I0() *Array { return a.view("i0", elements.I0) }
 
@@ -51,34 +51,41 @@ func Select(conditions []*Array, choices []any, otherwise any) *Array {
 	}, slices.Concat([]any{otherwise}, anys(conditions), choices)...)
 }
 
-// FullLike is one value, an array of one element or a number of Go, everywhere in the
+// FullLike returns one value, an array of one element or a number of Go, everywhere in the
 // array's shape and in its type. It takes no memory.
 func (a *Array) FullLike(value any) *Array { return both("full_like", elements.Filled, a, value) }
 
-// LinspaceArrays is count numbers at equal distances from each element of start to that of
-// stop, both included, along a new first axis. It is part of whatever reads it.
-func LinspaceArrays(start, stop *Array, count int) *Array {
+// LinspaceTo returns count numbers at equal distances from each element to that of stop, both
+// included, along a new first axis (NumPy's linspace of arrays). It is part of whatever reads it.
+func (a *Array) LinspaceTo(stop *Array, count int) *Array {
 	return both("linspace", func(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
 		return elements.Linspace(site, a, b, count)
-	}, start, stop)
+	}, a, stop)
 }
 
 // Closeness says how close numbers are that count as equal: |a-b| is at most Absolute +
 // Relative·|b|. NumPy's are 1e-8 and 1e-5.
-type Closeness = elements.Closeness
+type Closeness struct {
+	Relative, Absolute float64
+	EqualNaN           bool // NaN is close to NaN
+}
 
-// IsClose is which elements are close to b's, an array or a number of Go, as NumPy's
+// IsClose returns which elements are close to b's, an array or a number of Go, as NumPy's
 // isclose. It is part of whatever reads it.
 func (a *Array) IsClose(b any, c Closeness) *Array {
-	return both("isclose", func(site graph.Site, a, b *graph.Node) (*graph.Node, error) { return elements.IsClose(site, a, b, c) }, a, b)
+	return both("isclose", func(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
+		return elements.IsClose(site, a, b, elements.Closeness(c))
+	}, a, b)
 }
 
-// AllClose is whether all elements are close to b's, an array or a number of Go: one pass.
+// AllClose returns whether all elements are close to b's, an array or a number of Go: one pass.
 func (a *Array) AllClose(b any, c Closeness) *Array {
-	return both("allclose", func(site graph.Site, a, b *graph.Node) (*graph.Node, error) { return elements.AllClose(site, a, b, c) }, a, b)
+	return both("allclose", func(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
+		return elements.AllClose(site, a, b, elements.Closeness(c))
+	}, a, b)
 }
 
-// NaNToNum is the array with nan for NaN, and with high and low for positive and negative
+// NaNToNum returns the array with nan for NaN, and with high and low for positive and negative
 // infinity: the type's largest and smallest finite number where they are infinite. It is
 // part of whatever reads it. Complex numbers are an error.
 func (a *Array) NaNToNum(nan, high, low float64) *Array {

@@ -12,8 +12,9 @@ import (
 // Names are the arrays of an expression in text.
 type Names map[string]*Array
 
-// Eval is an expression in text, in Go's expression syntax over NumPy's names
-// with positional axes: Eval("tanh(x - mean(x, 0))", Names{"x": x}).
+// Eval returns the array of an expression in text, in Go's expression syntax over NumPy's
+// names with positional axes: Eval("tanh(x - mean(x, 0))", Names{"x": x}). An axis may be
+// named where the first argument has dimension names: mean(x, "time").
 func Eval(expression string, names Names) *Array {
 	return EvalContext(context.Background(), expression, names)
 }
@@ -21,7 +22,7 @@ func Eval(expression string, names Names) *Array {
 // EvalContext is Eval for expressions that run something at once, within the context and
 // the budget that the options say. Where a shape depends on values, as that of
 // mask(x, x > 0) does, a pass over those counts them; cp, tucker and hosvd decompose, in a
-// program that imports oocore/decomp. Under PlanOnly the first are refused, and of the
+// program that imports oocore/decomp. Under PlanOnly the first are rejected, and of the
 // others what comes after their own passes is planned.
 func EvalContext(ctx context.Context, expression string, names Names, opts ...Option) *Array {
 	nodes := make(map[string]*graph.Node, len(names))

@@ -28,10 +28,10 @@ func ExampleArray_Outer() {
 	// Output: [1 2 2 4] <nil>
 }
 
-func ExampleTensordot() {
+func ExampleArray_Tensordot() {
 	ctx := context.Background()
 	x := oocore.FromSlice([]float64{1, 2, 3, 4}, 2, 2)
-	fmt.Println(oocore.Collect[float64](ctx, oocore.Tensordot(x, x, []int{0, 1}, []int{0, 1})))
+	fmt.Println(oocore.Collect[float64](ctx, x.Tensordot(x, []int{0, 1}, []int{0, 1})))
 	// Output: [30] <nil>
 }
 

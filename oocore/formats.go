@@ -1,6 +1,6 @@
 package oocore
 
-// The formats that Open and Save know beside npy and raw files.
+// The formats that Open and Save know besides npy and raw files.
 import (
 	_ "github.com/gonbext/gonbext/oocore/store/npz"
 	_ "github.com/gonbext/gonbext/oocore/store/safetensors"

@@ -9,86 +9,86 @@ import (
 // Functions of integers are computed in floats, the shortest that hold an
 // integer of 8 or 16 bits, else float64.
 
-// Neg is -a.
+// Neg returns -a.
 func (a *Array) Neg() *Array { return apply(kernel.Negative, a) }
 
-// Abs is the magnitude; of complex numbers, a float.
+// Abs returns the magnitude; of complex numbers, a float.
 func (a *Array) Abs() *Array { return apply(kernel.Absolute, a) }
 
-// Sign is -1, 0 or 1; NaN of NaN; of complex numbers, a divided by its magnitude.
+// Sign returns -1, 0 or 1; NaN of NaN; of complex numbers, a divided by its magnitude.
 func (a *Array) Sign() *Array { return apply(kernel.Sign, a) }
 
-// Square is a².
+// Square returns a².
 func (a *Array) Square() *Array { return apply(kernel.Square, a) }
 
-// Sqrt is the square root; NaN of negative numbers.
+// Sqrt returns the square root; NaN of negative numbers.
 func (a *Array) Sqrt() *Array { return apply(kernel.Sqrt, a) }
 
-// Cbrt is the cube root.
+// Cbrt returns the cube root.
 func (a *Array) Cbrt() *Array { return apply(kernel.Cbrt, a) }
 
-// Reciprocal is 1/a, of integers an integer.
+// Reciprocal returns 1/a, of integers an integer.
 func (a *Array) Reciprocal() *Array { return apply(kernel.Reciprocal, a) }
 
-// Exp is e to the power of a.
+// Exp returns e to the power of a.
 func (a *Array) Exp() *Array { return apply(kernel.Exp, a) }
 
-// Exp2 is 2 to the power of a.
+// Exp2 returns 2 to the power of a.
 func (a *Array) Exp2() *Array { return apply(kernel.Exp2, a) }
 
-// Expm1 is exp(a) - 1, precise near zero.
+// Expm1 returns exp(a) - 1, precise near zero.
 func (a *Array) Expm1() *Array { return apply(kernel.Expm1, a) }
 
-// Log is the natural logarithm.
+// Log returns the natural logarithm.
 func (a *Array) Log() *Array { return apply(kernel.Log, a) }
 
-// Erf is the error function, 2/√π · ∫ exp(-t²) dt from 0 to a (scipy.special.erf), of real
+// Erf returns the error function, 2/√π · ∫ exp(-t²) dt from 0 to a (scipy.special.erf), of real
 // numbers; its types are as those of Exp.
 func (a *Array) Erf() *Array { return apply(kernel.Erf, a) }
 
-// Log2 is the logarithm to base 2.
+// Log2 returns the logarithm to base 2.
 func (a *Array) Log2() *Array { return apply(kernel.Log2, a) }
 
-// Log10 is the logarithm to base 10.
+// Log10 returns the logarithm to base 10.
 func (a *Array) Log10() *Array { return apply(kernel.Log10, a) }
 
-// Log1p is log(1 + a), precise near zero.
+// Log1p returns log(1 + a), precise near zero.
 func (a *Array) Log1p() *Array { return apply(kernel.Log1p, a) }
 
-// Sin is the sine of an angle in radians.
+// Sin returns the sine of an angle in radians.
 func (a *Array) Sin() *Array { return apply(kernel.Sin, a) }
 
-// Cos is the cosine of an angle in radians.
+// Cos returns the cosine of an angle in radians.
 func (a *Array) Cos() *Array { return apply(kernel.Cos, a) }
 
-// Tan is the tangent of an angle in radians.
+// Tan returns the tangent of an angle in radians.
 func (a *Array) Tan() *Array { return apply(kernel.Tan, a) }
 
-// Arcsin is the inverse sine.
+// Arcsin returns the inverse sine.
 func (a *Array) Arcsin() *Array { return apply(kernel.Arcsin, a) }
 
-// Arccos is the inverse cosine.
+// Arccos returns the inverse cosine.
 func (a *Array) Arccos() *Array { return apply(kernel.Arccos, a) }
 
-// Arctan is the inverse tangent.
+// Arctan returns the inverse tangent.
 func (a *Array) Arctan() *Array { return apply(kernel.Arctan, a) }
 
-// Sinh is the hyperbolic sine.
+// Sinh returns the hyperbolic sine.
 func (a *Array) Sinh() *Array { return apply(kernel.Sinh, a) }
 
-// Cosh is the hyperbolic cosine.
+// Cosh returns the hyperbolic cosine.
 func (a *Array) Cosh() *Array { return apply(kernel.Cosh, a) }
 
-// Tanh is the hyperbolic tangent.
+// Tanh returns the hyperbolic tangent.
 func (a *Array) Tanh() *Array { return apply(kernel.Tanh, a) }
 
-// Arcsinh is the inverse hyperbolic sine.
+// Arcsinh returns the inverse hyperbolic sine.
 func (a *Array) Arcsinh() *Array { return apply(kernel.Arcsinh, a) }
 
-// Arccosh is the inverse hyperbolic cosine.
+// Arccosh returns the inverse hyperbolic cosine.
 func (a *Array) Arccosh() *Array { return apply(kernel.Arccosh, a) }
 
-// Arctanh is the inverse hyperbolic tangent.
+// Arctanh returns the inverse hyperbolic tangent.
 func (a *Array) Arctanh() *Array { return apply(kernel.Arctanh, a) }
 
 // Floor rounds down.
@@ -106,28 +106,28 @@ func (a *Array) Rint() *Array { return apply(kernel.Rint, a) }
 // Invert flips the bits of integers, and bools.
 func (a *Array) Invert() *Array { return apply(kernel.Invert, a) }
 
-// LogicalNot is whether the element is zero.
+// LogicalNot returns whether the element is zero.
 func (a *Array) LogicalNot() *Array { return apply(kernel.LogicalNot, a) }
 
-// IsNaN is whether the element is not a number.
+// IsNaN returns whether the element is not a number.
 func (a *Array) IsNaN() *Array { return apply(kernel.IsNaN, a) }
 
-// IsInf is whether the element is infinite.
+// IsInf returns whether the element is infinite.
 func (a *Array) IsInf() *Array { return apply(kernel.IsInf, a) }
 
-// IsFinite is whether the element is neither infinite nor NaN.
+// IsFinite returns whether the element is neither infinite nor NaN.
 func (a *Array) IsFinite() *Array { return apply(kernel.IsFinite, a) }
 
-// Real is the real part.
+// Real returns the real part.
 func (a *Array) Real() *Array { return apply(kernel.Real, a) }
 
-// Imag is the imaginary part.
+// Imag returns the imaginary part.
 func (a *Array) Imag() *Array { return apply(kernel.Imag, a) }
 
-// Conj is the complex conjugate.
+// Conj returns the complex conjugate.
 func (a *Array) Conj() *Array { return apply(kernel.Conjugate, a) }
 
-// Clip is a, not below low and not above high; nil leaves a side open. Bounds
+// Clip returns a, not below low and not above high; nil leaves a side open. Bounds
 // beyond an integer type's range leave that side open too.
 func (a *Array) Clip(low, high any) *Array {
 	operands := []any{a}
@@ -157,8 +157,8 @@ func (a *Array) Round(decimals int) *Array {
 	})
 }
 
-// AsType is the array in another type: floats lose their fraction, integers
-// wrap, and a complex array is refused, to take its Real, Imag or Abs.
+// AsType returns the array in another type: floats lose their fraction, integers
+// wrap, and a complex array is rejected, to take its Real, Imag or Abs.
 func (a *Array) AsType(t DType) *Array {
 	return a.view("astype", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
 		return graph.AsType(site, n, t)

@@ -39,7 +39,7 @@ func (a *Array) GroupBy(ctx context.Context, labels *Array, o GroupOptions, opts
 	return &Groups{whole, l}
 }
 
-// Err is why there are no groups, or nil. Each reduction has it too.
+// Err returns why there are no groups, or nil. Each reduction has it too.
 func (g *Groups) Err() error { return g.array.Err() }
 
 func (g *Groups) reduce(r group.Reduction, ddof float64) *Array {
@@ -48,27 +48,27 @@ func (g *Groups) reduce(r group.Reduction, ddof float64) *Array {
 	})
 }
 
-// Sum is the sum of each group, in the type of Array.Sum.
+// Sum returns the sum of each group, in the type of Array.Sum.
 func (g *Groups) Sum() *Array { return g.reduce(group.Sum, 0) }
 
-// Mean is the mean of each group, in the type of Array.Mean.
+// Mean returns the mean of each group, in the type of Array.Mean.
 func (g *Groups) Mean() *Array { return g.reduce(group.Mean, 0) }
 
-// Var is the variance of each group, with its number of elements less ddof as divisor. Of
+// Var returns the variance of each group, with its number of elements less ddof as divisor. Of
 // complex numbers it is an error.
 func (g *Groups) Var(ddof float64) *Array { return g.reduce(group.Var, ddof) }
 
-// Min is the smallest element of each group; NaN where there is one.
+// Min returns the smallest element of each group; NaN where there is one.
 func (g *Groups) Min() *Array { return g.reduce(group.Min, 0) }
 
-// Max is the largest element of each group; NaN where there is one.
+// Max returns the largest element of each group; NaN where there is one.
 func (g *Groups) Max() *Array { return g.reduce(group.Max, 0) }
 
-// Count is how many places along the axis each group has, as int64: a list.
+// Count returns how many places along the axis each group has, as int64: a list.
 func (g *Groups) Count() *Array { return g.reduce(group.Count, 0) }
 
-// First is the first element of each group along the axis.
+// First returns the first element of each group along the axis.
 func (g *Groups) First() *Array { return g.reduce(group.First, 0) }
 
-// Last is the last element of each group along the axis.
+// Last returns the last element of each group along the axis.
 func (g *Groups) Last() *Array { return g.reduce(group.Last, 0) }

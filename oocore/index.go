@@ -22,7 +22,7 @@ func (a *Array) Take(indices *Array, axis int) *Array {
 	}, a, indices)
 }
 
-// TakeAlong is the elements of each line along an axis that the same line of indices
+// TakeAlong returns the elements of each line along an axis that the same line of indices
 // points to; the other axes broadcast. So x.TakeAlong(x.Argsort(0), 0) is x.Sort(0). It
 // has no pass of its own along the last axis, and one along another; it holds 4 MiB of
 // lines and their indices.
@@ -40,7 +40,7 @@ func (a *Array) At(indices ...*Array) *Array {
 	}, append([]any{a}, anys(indices)...)...)
 }
 
-// RavelMultiIndex is the places in C order of the elements of an array of some lengths
+// RavelMultiIndex returns the places in C order of the elements of an array of some lengths
 // that indices, one array for each axis, point to, as int64. One that is negative or out
 // of range is an error when it is computed. It is part of whatever reads it.
 func RavelMultiIndex(indices []*Array, lengths ...int) *Array {
@@ -49,7 +49,7 @@ func RavelMultiIndex(indices []*Array, lengths ...int) *Array {
 	}, anys(indices)...)
 }
 
-// UnravelIndex is the indices along each axis of an array of some lengths, of places in C
+// UnravelIndex returns the indices along each axis of an array of some lengths, of places in C
 // order of its elements, as int64. One that is negative or out of range is an error when
 // it is computed. It is part of whatever reads it.
 func (a *Array) UnravelIndex(lengths ...int) []*Array {
@@ -58,9 +58,9 @@ func (a *Array) UnravelIndex(lengths ...int) []*Array {
 	})
 }
 
-// Set is a new array with a region replaced by values, an array or a number: NumPy's
+// Set returns a new array with a region replaced by values, an array or a number: NumPy's
 // x[spec] = values. Values broadcast to the region and take the array's type; a number
-// that the type does not have is refused. It has no pass of its own.
+// that the type does not have is rejected. It has no pass of its own.
 func (a *Array) Set(spec string, values any) *Array {
 	return build("set", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
 		return index.Set(site, in[0], spec, in[1])
@@ -74,7 +74,7 @@ func (a *Array) Set(spec string, values any) *Array {
 // where few elements are selected. They hold a block of 1 MiB, and 8 bytes for each in
 // all. The mask must not change between.
 
-// Mask is the elements where a mask of bools is true, in C order: NumPy's x[mask]. A
+// Mask returns the elements where a mask of bools is true, in C order: NumPy's x[mask]. A
 // mask of the first axes selects along those.
 func (a *Array) Mask(ctx context.Context, mask *Array, opts ...Option) *Array {
 	return build("mask", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
@@ -85,7 +85,7 @@ func (a *Array) Mask(ctx context.Context, mask *Array, opts ...Option) *Array {
 	}, a, mask)
 }
 
-// Compress is the parts along an axis where a condition of one dimension is not zero.
+// Compress returns the parts along an axis where a condition of one dimension is not zero.
 func (a *Array) Compress(ctx context.Context, condition *Array, axis int, opts ...Option) *Array {
 	return build("compress", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
 		bools, err := graph.Apply(site, kernel.LogicalOr, in[1], in[1])
@@ -99,7 +99,7 @@ func (a *Array) Compress(ctx context.Context, condition *Array, axis int, opts .
 	}, a, condition)
 }
 
-// Nonzero is where elements are not zero: their indices along each axis, as int64.
+// Nonzero returns where elements are not zero: their indices along each axis, as int64.
 // Where that fails, each of the arrays that are returned says why.
 func (a *Array) Nonzero(ctx context.Context, opts ...Option) []*Array {
 	return a.several("nonzero", grid.MaxDims, func(site graph.Site, n *graph.Node) ([]*graph.Node, error) {
@@ -107,14 +107,14 @@ func (a *Array) Nonzero(ctx context.Context, opts ...Option) []*Array {
 	})
 }
 
-// ArgWhere is where elements are not zero: a row of indices for each.
+// ArgWhere returns where elements are not zero: a row of indices for each.
 func (a *Array) ArgWhere(ctx context.Context, opts ...Option) *Array {
 	return a.view("argwhere", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
 		return one(nonzero(ctx, site, "argwhere", n, opts, alone(index.Mask.ArgWhere)))
 	})
 }
 
-// FlatNonzero is where elements are not zero, as if the array were flat.
+// FlatNonzero returns where elements are not zero, as if the array were flat.
 func (a *Array) FlatNonzero(ctx context.Context, opts ...Option) *Array {
 	return a.view("flatnonzero", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
 		return one(nonzero(ctx, site, "flatnonzero", n, opts, alone(index.Mask.Places)))
@@ -155,7 +155,7 @@ func one(nodes []*graph.Node, err error) (*graph.Node, error) {
 // plans the runs, and those that will save the nodes, with the largest counts that there
 // can be. Nodes may be nil.
 func counted(ctx context.Context, op string, opts []Option, make func(run index.Run) ([]*graph.Node, error)) ([]*graph.Node, error) {
-	opts, err := Fits(opts, func(opts []Option) error {
+	opts, err := fits(opts, func(opts []Option) error {
 		nodes, err := make(counter(ctx, op, opts))
 		if err != nil {
 			return err
@@ -184,9 +184,9 @@ func counter(ctx context.Context, op string, opts []Option) index.Run {
 			err = fmt.Errorf("a shape follows from values, and %w", ErrPlanned)
 		}
 		if err != nil {
-			return nil, graph.Refuse(n.Site, op, unwrapped(err), n)
+			return nil, graph.Reject(n.Site, op, unwrapped(err), n)
 		}
-		if DryRun(opts) && n.Blocks != nil {
+		if isDry(opts) && n.Blocks != nil {
 			if c, ok := n.Blocks.Op.(interface{ Most() []int64 }); ok {
 				counts = c.Most()
 			}
@@ -196,13 +196,13 @@ func counter(ctx context.Context, op string, opts []Option) index.Run {
 }
 
 // unstored takes back what options say of how a result is stored.
-func unstored(s *settings) error {
+var unstored = option(func(s *settings) error {
 	s.chunks, s.shards, s.codec, s.region = nil, nil, "", ""
 	s.dims, s.attributes, s.fill = nil, nil, nil
 	return nil
-}
+})
 
-// unwrapped is why an operation was refused, to be refused under another name.
+// unwrapped is why an operation was rejected, to be returned under another name.
 func unwrapped(err error) error {
 	if e, ok := err.(*Error); ok {
 		return e.Err

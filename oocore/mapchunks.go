@@ -31,9 +31,10 @@ type MapOptions struct {
 // must be the type of a's elements: AsType brings them there.
 //
 // The function is called once for each chunk, for many at once, each time with memory
-// that is its own until it returns; dst is zero before. Its error ends the run, as do a panic and memory that
-// it keeps, where that is seen. A run holds the chunk, and what it is computed from, for
-// each of the chunks in flight; it is one pass over a.
+// that is its own until it returns; dst is zero before. Its error ends
+// the run, as does a panic, and the use of that memory after the function has returned, where
+// it is seen. A run holds the chunk, and what it is computed from, for each of the chunks in
+// flight; it is one pass over a.
 func MapChunks[T, U Element](f func(dst []U, src []T, at Block) error, a *Array, o MapOptions) *Array {
 	return build("map_chunks", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
 		if f == nil {
@@ -79,7 +80,7 @@ func mapped[T, U Element](site graph.Site, call udf.Function, name string, o Map
 	return udf.Map(site, call, dtype.Of[U](), options, in...)
 }
 
-// takes refuses an array of another type than a function's.
+// takes rejects an array of another type than a function's.
 func takes[T Element](site graph.Site, op string, n *graph.Node) error {
 	if want := dtype.Of[T](); n.DType != want {
 		return &Error{Op: op, Shapes: [][]int{n.Shape}, Types: []dtype.Type{n.DType}, Site: site,
@@ -89,7 +90,7 @@ func takes[T Element](site graph.Site, op string, n *graph.Node) error {
 }
 
 func noFunction(site graph.Site, op string) error {
-	return &Error{Op: op, Site: site, Err: errors.New("there is no function: it is nil")}
+	return &Error{Op: op, Site: site, Err: errors.New("the function is nil")}
 }
 
 // functionName is a declared function's own name; "" for a literal's, which has

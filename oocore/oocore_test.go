@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
@@ -67,14 +68,14 @@ func TestWrongOperands(t *testing.T) {
 	for want, b := range map[string]*oocore.Array{
 		"add: a string is neither an array nor a number (oocore_test.go:":                                                a.Add("one"),
 		"add: a <nil> is neither an array nor a number (oocore_test.go:":                                                 a.Add(nil),
-		"add: there is no array: a *oocore.Array is nil (oocore_test.go:":                                                a.Add(none),
-		"sqrt: there is no array: a *oocore.Array is nil (oocore_test.go:":                                               none.Sqrt(),
-		"slice: there is no array: a *oocore.Array is nil (oocore_test.go:":                                              new(oocore.Array).Slice("0"),
+		"add: the *oocore.Array is nil: make one with Open or FromSlice (oocore_test.go:":                                a.Add(none),
+		"sqrt: the *oocore.Array is nil: make one with Open or FromSlice (oocore_test.go:":                               none.Sqrt(),
+		"slice: the *oocore.Array is nil: make one with Open or FromSlice (oocore_test.go:":                              new(oocore.Array).Slice("0"),
 		"full: a []int is neither an array nor a number (oocore_test.go:":                                                oocore.Full([]int{1}, 3),
 		"full: takes a number, not an array (oocore_test.go:":                                                            oocore.Full(a, 3),
 		"array: 3 elements do not fill the shape (2, 2) (oocore_test.go:":                                                oocore.FromSlice([]int8{1, 2, 3}, 2, 2),
 		"random: gives floats, not int8 (oocore_test.go:":                                                                oocore.Random(oocore.Int8, 1, 3),
-		"map_chunks: there is no function: it is nil (oocore_test.go:":                                                   oocore.MapChunks[float32, float32](nil, a, oocore.MapOptions{}),
+		"map_chunks: the function is nil (oocore_test.go:":                                                               oocore.MapChunks[float32, float32](nil, a, oocore.MapOptions{}),
 		"map_chunks: the function takes int8 elements, the array has float64: AsType brings them there (oocore_test.go:": oocore.MapChunks(func(_ []int8, _ []int8, _ oocore.Block) error { return nil }, a, oocore.MapOptions{}),
 		"open: missing.npy: no such file or directory (oocore_test.go:":                                                  oocore.Open("missing.npy"),
 	} {
@@ -88,7 +89,7 @@ func TestSaveAndOpen(t *testing.T) {
 	dir, log := t.TempDir(), runLog(t)
 	path := filepath.Join(dir, "x.npy")
 	x := oocore.Arange(0, 1000, 1).Reshape(100, 10)
-	saved, err := x.Save(t.Context(), path, oocore.Memory("256MiB"), oocore.Cell("7"))
+	saved, err := x.Save(t.Context(), path, oocore.Memory("256MiB"), host.Cell("7"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,24 +186,24 @@ func TestSaveRefusesBeforeItBegins(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 
-	// The budget that a refusal names is enough.
+	// The budget that a rejection names is enough.
 	var short *oocore.MemoryError
 	_, err = x.Sqrt().Save(t.Context(), filepath.Join(dir, "y.npy"), oocore.Memory("1KiB"))
 	if !errors.As(err, &short) || short.Limit != 1024 {
 		t.Fatalf("%v", err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "y.npy")); err == nil {
-		t.Error("a refused run leaves a file")
+		t.Error("a rejected run leaves a file")
 	}
 	if _, err = x.Sqrt().Save(t.Context(), filepath.Join(dir, "y.npy"), oocore.Memory(fmt.Sprint(short.Need))); err != nil {
-		t.Errorf("%d bytes, which the refusal named, are refused: %v", short.Need, err)
+		t.Errorf("%d bytes, which the rejection named, are rejected: %v", short.Need, err)
 	}
 }
 
 func TestPlanOnly(t *testing.T) {
 	log, dir := runLog(t), t.TempDir()
-	oocore.SetDefaults(oocore.PlanOnly(), oocore.Memory("256MiB"))
-	defer oocore.SetDefaults()
+	host.SetDefaults(host.PlanOnly(), oocore.Memory("256MiB"))
+	defer host.SetDefaults()
 	x := oocore.Random(oocore.Float32, 1, 1000, 100)
 	y, err := x.Save(t.Context(), filepath.Join(dir, "x.npy"))
 	if err != nil {
@@ -239,10 +240,10 @@ func TestPlanOnlyReturnsWholeArrayOfAppendAndRegion(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows := oocore.Ones(oocore.Float32, 2, 6)
-	if x, err := rows.Append(t.Context(), path, 0, oocore.PlanOnly()); err != nil || !slices.Equal(x.Shape(), []int{6, 6}) {
+	if x, err := rows.Append(t.Context(), path, 0, host.PlanOnly()); err != nil || !slices.Equal(x.Shape(), []int{6, 6}) {
 		t.Errorf("Append returned %v, %v", x, err)
 	}
-	if x, err := rows.Save(t.Context(), path, oocore.Region("1:3"), oocore.PlanOnly()); err != nil || !slices.Equal(x.Shape(), []int{4, 6}) {
+	if x, err := rows.Save(t.Context(), path, oocore.Region("1:3"), host.PlanOnly()); err != nil || !slices.Equal(x.Shape(), []int{4, 6}) {
 		t.Errorf("Save of a region returned %v, %v", x, err)
 	}
 }

@@ -25,7 +25,7 @@ func (a *Array) SortDescending(axis int) *Array {
 	})
 }
 
-// Argsort is the positions of the elements along an axis in their order, as int64: of
+// Argsort returns the positions of the elements along an axis in their order, as int64: of
 // equal elements the first comes first. Passes and working set are those of Sort, of
 // records of 8 bytes, of 16 for elements of more than 4 bytes.
 func (a *Array) Argsort(axis int) *Array {
@@ -42,7 +42,7 @@ func (a *Array) ArgsortDescending(axis int) *Array {
 	})
 }
 
-// TopK is the k largest elements along an axis, the largest first, or with k < 0 the -k
+// TopK returns the k largest elements along an axis, the largest first, or with k < 0 the -k
 // smallest, the smallest first; all of them where the axis has fewer. NaN is larger than
 // any number. One pass reads the array; where k is more than a quarter of the 16 MiB of
 // records that a task has, it is sorted. Along an axis whose lines lie across a large
@@ -54,7 +54,7 @@ func (a *Array) TopK(k, axis int) *Array {
 	})
 }
 
-// ArgTopK is the positions of TopK's elements, as int64: of equal ones the first comes
+// ArgTopK returns the positions of TopK's elements, as int64: of equal ones the first comes
 // first.
 func (a *Array) ArgTopK(k, axis int) *Array {
 	return a.view("argtopk", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
@@ -62,7 +62,7 @@ func (a *Array) ArgTopK(k, axis int) *Array {
 	})
 }
 
-// Median is the middle element along the axes, or the mean of the middle two; NaN where
+// Median returns the middle element along the axes, or the mean of the middle two; NaN where
 // there is one. It is exact: see Quantiles for its passes.
 func (a *Array) Median(axes ...int) *Array {
 	return a.view("median", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
@@ -70,7 +70,7 @@ func (a *Array) Median(axes ...int) *Array {
 	})
 }
 
-// Quantile is the element below which a part q, from 0 to 1, of those along the axes
+// Quantile returns the element below which a part q, from 0 to 1, of those along the axes
 // lies, interpolated between two: see Quantiles.
 func (a *Array) Quantile(q float64, axes ...int) *Array {
 	return a.view("quantile", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
@@ -99,7 +99,7 @@ func (o QuantileOptions) order(in []*graph.Node) order.QuantileOptions {
 	return order.QuantileOptions{Axes: o.Axes, KeepDims: o.KeepDims, Method: order.Method(o.Method), SkipNaN: o.SkipNaN, Weights: append(in, nil)[1]}
 }
 
-// Quantiles are several quantiles, along a first axis of the result, exact for an axis
+// Quantiles returns several quantiles, along a first axis of the result, exact for an axis
 // of any length and for several together. As NumPy's of a list they are float64, save
 // those of methods that give elements.
 //
@@ -144,12 +144,12 @@ func (a *Array) Digitize(edges *Array, right bool) *Array {
 	}, a, edges)
 }
 
-// IsIn is which elements are equal to one of a list, an array of any shape; NaN is equal
+// IsIn returns which elements are equal to one of a list, an array of any shape; NaN is equal
 // to none. The list is sorted, with Sort's passes and working set, and each element is
 // looked up in it as SearchSorted does.
 func (a *Array) IsIn(list *Array) *Array { return both("isin", order.IsIn, a, list) }
 
-// Unique is the distinct elements in their order, of the array as if flattened; all NaN
+// Unique returns the distinct elements in their order, of the array as if flattened; all NaN
 // are one. Their number is a shape: they are counted here, within the context and the
 // options' budget. Where there are up to 16384 that one pass is all. More are counted
 // and then computed from the sorted array, by the passes of Sort each time.

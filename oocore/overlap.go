@@ -36,7 +36,7 @@ type OverlapOptions struct {
 // Overlap computes each chunk of the result by a Go function that sees the chunk's
 // neighbours: f sets all of dst from src, the chunk with its border, both dense in C
 // order and of at.Shape. What it sets of the border is trimmed. at is where src lies in
-// a, and may begin before it or end after it, where a boundary goes on beyond the edges.
+// a, and may begin before it or end after it, where a boundary continues beyond the edges.
 //
 // The function is called as MapChunks calls it. Borders are read once more by each
 // neighbour; otherwise it is one pass.

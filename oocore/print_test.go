@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/host"
 )
 
 // What NumPy 2.4 prints, as testdata of package arraytext has it for more arrays.
@@ -46,7 +47,7 @@ func TestPrintOfErrorWritesNothing(t *testing.T) {
 	if err := oocore.Zeros(oocore.Int8, 3).Reshape(2).Print(t.Context(), &out); err == nil || out.Len() > 0 {
 		t.Errorf("%v, %q", err, out.String())
 	}
-	if err := oocore.Zeros(oocore.Int8, 3).Print(t.Context(), &out, oocore.PlanOnly()); !errors.Is(err, oocore.ErrPlanned) || out.Len() > 0 {
+	if err := oocore.Zeros(oocore.Int8, 3).Print(t.Context(), &out, host.PlanOnly()); !errors.Is(err, oocore.ErrPlanned) || out.Len() > 0 {
 		t.Errorf("%v, %q", err, out.String())
 	}
 }
@@ -59,7 +60,7 @@ func TestZerosAndOnesHaveTheirType(t *testing.T) {
 			t.Errorf("%s: %v, of %s and %s", dtype, got, zeros.DType(), ones.DType())
 		}
 	}
-	for name, a := range map[string]*oocore.Array{"zeros: there is no dtype": oocore.Zeros(0, 3), "ones": oocore.Ones(oocore.Int8, -1)} {
+	for name, a := range map[string]*oocore.Array{"zeros: the dtype is invalid": oocore.Zeros(0, 3), "ones": oocore.Ones(oocore.Int8, -1)} {
 		if err := a.Err(); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("%v, want %q", err, name)
 		}
@@ -101,7 +102,7 @@ func TestIndexIsSliceOfItsText(t *testing.T) {
 		}
 	}
 	for says, a := range map[string]*oocore.Array{
-		"out of range": x.Index(oocore.At(5)), "4 indices": x.Index(oocore.Whole, oocore.Whole, oocore.Whole, oocore.Whole),
+		"out of bounds": x.Index(oocore.At(5)), "4 indices": x.Index(oocore.Whole, oocore.Whole, oocore.Whole, oocore.Whole),
 		"nil": x.Index(nil), "takes 1 or more": x.Index(oocore.Whole.By(-1)), "index": x.Index(oocore.At(math.MinInt)),
 	} {
 		if err := a.Err(); err == nil || !strings.Contains(err.Error(), says) {

@@ -14,7 +14,7 @@ import (
 )
 
 // Progress is how far a run has come. Bytes and chunks count from the beginning of the
-// run; a run that goes on where an earlier one stopped has Skipped chunks from the start.
+// run; a run that resumes where an earlier one stopped has Skipped chunks from the start.
 type Progress struct {
 	Title             string // the expression
 	Stage, Stages     int    // the stage that runs, from 1 on, of how many
@@ -27,17 +27,17 @@ type Progress struct {
 
 // OnProgress gives a function that is called while a run lasts, a few times a second and
 // once at its end, from a goroutine of its own. A run does not wait for it: while a call
-// goes on, later progress replaces what has not been told yet. At the end of the run it
+// continues, later progress replaces what has not been told yet. At the end of the run it
 // waits for up to a second. A function that panics is not called again, and the panic is
 // logged.
 func OnProgress(f func(Progress)) Option {
-	return func(s *settings) error {
+	return option(func(s *settings) error {
 		if f == nil {
 			return errors.New("the progress function is nil")
 		}
 		s.progress = &progressFunc{f: f}
 		return nil
-	}
+	})
 }
 
 // progressFunc is a progress function, of all runs of an algorithm.
@@ -50,7 +50,7 @@ type progressFunc struct {
 // progressWait is how long the end of a run waits for the progress function.
 const progressWait = time.Second
 
-// notifier calls a progress function beside the run.
+// notifier calls a progress function while the run lasts.
 type notifier struct {
 	f      *progressFunc
 	latest chan Progress // holds what the function was not told yet
@@ -73,7 +73,7 @@ func (n *notifier) run() {
 }
 
 // call reports that the function can be called again. Where a call of an earlier run still
-// goes on, this one is left out.
+// continues, this one is left out.
 func (n *notifier) call(p Progress) (returned bool) {
 	if n.f.dead.Load() {
 		return false

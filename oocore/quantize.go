@@ -61,16 +61,13 @@ func (a *Array) Quantize(o QuantizeOptions) *Quantized {
 	return q
 }
 
-// Dequantize is the floats that the integers stand for.
-func (q *Quantized) Dequantize() *Array { return Dequantize(q.Values, q.Scale, q.Zero) }
-
-// Dequantize brings integers back to floats of scale's type: (values - zero) · scale.
-// Where scale has fewer indices along an axis than values, each stands for as many that
-// follow each other.
-func Dequantize(values, scale, zero *Array) *Array {
+// Dequantize returns the floats that the integers stand for, in Scale's type: (Values - Zero)
+// · Scale. Where Scale has fewer indices along an axis than Values, each stands for as many
+// that follow each other. Of a Quantized that the program makes, only these three count.
+func (q *Quantized) Dequantize() *Array {
 	return build("dequantize", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
 		return quantize.Dequantize(site, in[0], in[1], in[2])
-	}, values, scale, zero)
+	}, q.Values, q.Scale, q.Zero)
 }
 
 // Save writes values, scale and zero point beside each other: as members of these names
@@ -80,7 +77,7 @@ func Dequantize(values, scale, zero *Array) *Array {
 // a device computes it: Error of what Save returns has it. Blocks of an array that is
 // stored in chunks are read in that pass up to three times.
 func (q *Quantized) Save(ctx context.Context, path string, opts ...Option) (*Quantized, error) {
-	var measured *beside
+	var measured *sideReductions
 	runs := func(opts []Option) error {
 		s, err := applyOptions(opts)
 		if err != nil {
@@ -92,7 +89,7 @@ func (q *Quantized) Save(ctx context.Context, path string, opts ...Option) (*Qua
 				return err
 			}
 			if s.device == nil && s.region == "" {
-				measured = &beside{of: made.losses()}
+				measured = &sideReductions{of: made.losses()}
 				mapping = append(opts[:len(opts):len(opts)], measured.with())
 			}
 		}
@@ -106,12 +103,12 @@ func (q *Quantized) Save(ctx context.Context, path string, opts ...Option) (*Qua
 		_, err = made.Zero.Save(ctx, member(path, "zero_point"), opts...)
 		return err
 	}
-	opts, err := Fits(opts, runs)
+	opts, err := fits(opts, runs)
 	if err != nil {
 		return nil, err
 	}
 	measured = nil
-	err = RunGroup("quantize → "+filepath.Base(path), opts, func(opts []Option, _ func(string, float64)) error { return runs(opts) })
+	err = asGroup("quantize → "+filepath.Base(path), opts, func(opts []Option, _ func(string, float64)) error { return runs(opts) })
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +125,7 @@ func (q *Quantized) own() bool {
 	return q.from != nil && q.made == [3]*Array{q.Values, q.Scale, q.Zero}
 }
 
-// knownBytes is the most that scales may take to be held beside a run's buffers.
+// knownBytes is the most that scales may take to be held besides a run's buffers.
 const knownBytes = 1 << 20
 
 // known is q with its scales and zero points computed, so that its values need no pass
@@ -151,7 +148,7 @@ func (q *Quantized) known(ctx context.Context, opts []Option) (*Quantized, error
 	return known, nil
 }
 
-// OpenQuantized is what Quantized.Save wrote.
+// OpenQuantized returns what Quantized.Save wrote.
 func OpenQuantized(path string) *Quantized {
 	return &Quantized{Values: Open(member(path, "values")), Scale: Open(member(path, "scale")), Zero: Open(member(path, "zero_point"))}
 }
@@ -187,7 +184,7 @@ func (q *Quantized) report(v []float64) *QuantizeError {
 	return e
 }
 
-// Error is how far the integers are from the array that they were made of. Save has
+// Error returns how far the integers are from the array that they were made of. Save has
 // measured it already where it computed the values; else it takes one pass over the
 // array, after that for the extremes.
 func (q *Quantized) Error(ctx context.Context, opts ...Option) (QuantizeError, error) {

@@ -3,21 +3,22 @@ package oocore_test
 import (
 	"context"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // What a quantized array says of its error is what its elements say, in every scheme,
 // and it comes back from a group and from one file.
 func TestQuantized(t *testing.T) {
+	rng := testcases.Rand(t)
 	dir := t.TempDir()
 	t.Setenv("GONBEXT_RUNS", dir+"/runs")
 	x := make([]float32, 96*64)
 	for i := range x {
-		x[i] = float32(rand.NormFloat64())
+		x[i] = float32(rng.NormFloat64())
 	}
 	for name, o := range map[string]oocore.QuantizeOptions{
 		"tensor": {}, "affine": {Affine: true, DType: oocore.Uint8}, "axis": {PerAxis: true, Axis: -1}, "blocks": {Axis: 1, Block: 16, Affine: true},
@@ -79,11 +80,12 @@ func integers(t *testing.T, a *oocore.Array) []uint8 {
 // What was saved is copied as it is; what was changed by hand is saved as it was changed;
 // and what is there already is not computed again, but still compared.
 func TestQuantizedAgain(t *testing.T) {
+	rng := testcases.Rand(t)
 	dir := t.TempDir()
 	t.Setenv("GONBEXT_RUNS", dir+"/runs")
 	x := make([]float32, 40*50)
 	for i := range x {
-		x[i] = float32(rand.NormFloat64())
+		x[i] = float32(rng.NormFloat64())
 	}
 	q := oocore.FromSlice(x, 40, 50).Quantize(oocore.QuantizeOptions{PerAxis: true})
 	saved, err := q.Save(t.Context(), dir+"/a.zarr")

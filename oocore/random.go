@@ -9,25 +9,25 @@ import (
 // budgets nor workers change them, and take no memory. They are made of blocks of
 // Philox4x32-10 (Salmon and others, SC11, 2011).
 
-// RandomNormal is numbers of the normal distribution of mean 0 and variance 1, in a float
+// RandomNormal returns numbers of the normal distribution of mean 0 and variance 1, in a float
 // type, by Box and Muller's method.
 func RandomNormal(t DType, seed uint64, shape ...int) *Array {
 	return made(random.Normals(graph.Caller(), t, seed, shape...))
 }
 
-// RandomIntegers is integers from low up to but not including high, all equally likely, in
+// RandomIntegers returns integers from low up to but not including high, all equally likely, in
 // an integer type that has them all.
 func RandomIntegers(t DType, seed uint64, low, high int64, shape ...int) *Array {
 	return made(random.Integers(graph.Caller(), t, seed, low, high, shape...))
 }
 
-// RandomPermutation is the integers from 0 to n-1 in a random order, as int64, with the
+// RandomPermutation returns the integers from 0 to n-1 in a random order, as int64, with the
 // passes of Argsort: x.Take(RandomPermutation(seed, n), 0) shuffles rows.
 func RandomPermutation(seed uint64, n int) *Array {
 	return made(random.Permutation(graph.Caller(), seed, n))
 }
 
-// Permuted is each line along an axis in a random order of its own. Lines of up to a million
+// Permuted returns each line along an axis in a random order of its own. Lines of up to a million
 // elements take the passes of Argsort and TakeAlong, longer ones two that read and two that
 // write, of 16 bytes for an element, or 32 for one of complex128, and from about 250 million
 // elements on each once more.
@@ -43,7 +43,7 @@ type ChoiceOptions struct {
 	Weights  *Array // how likely each element is, beside the others; not with Distinct
 }
 
-// Choice is count elements along the first axis, drawn at random and equally likely. What
+// Choice returns count elements along the first axis, drawn at random and equally likely. What
 // is drawn is read in its order, with no pass before it; Distinct takes the passes of
 // Argsort over all places, and Weights those of Cumsum.
 func (a *Array) Choice(seed uint64, count int, o ChoiceOptions) *Array {

@@ -64,38 +64,38 @@ func (a *Array) fold(r Reduction, axes []int) *Array {
 	return a.Reduce(r, ReduceOptions{Axes: axes})
 }
 
-// Sum is the sum along the axes; of integers in 64 bits, of floats at least as accurate as NumPy's.
+// Sum returns the sum along the axes; of integers in 64 bits, of floats at least as accurate as NumPy's.
 func (a *Array) Sum(axes ...int) *Array { return a.fold(kernel.Sum, axes) }
 
-// Prod is the product along the axes.
+// Prod returns the product along the axes.
 func (a *Array) Prod(axes ...int) *Array { return a.fold(kernel.Prod, axes) }
 
-// Mean is the average along the axes; of integers in float64.
+// Mean returns the average along the axes; of integers in float64.
 func (a *Array) Mean(axes ...int) *Array { return a.fold(kernel.Mean, axes) }
 
-// Var is the variance along the axes, with the count as divisor: see Reduce for DDof.
+// Var returns the variance along the axes, with the count as divisor: see Reduce for DDof.
 func (a *Array) Var(axes ...int) *Array { return a.fold(kernel.Var, axes) }
 
-// Std is the standard deviation along the axes: the root of Var.
+// Std returns the standard deviation along the axes: the root of Var.
 func (a *Array) Std(axes ...int) *Array { return a.fold(kernel.Std, axes) }
 
-// Min is the smallest element along the axes; NaN where there is one.
+// Min returns the smallest element along the axes; NaN where there is one.
 func (a *Array) Min(axes ...int) *Array { return a.fold(kernel.Min, axes) }
 
-// Max is the largest element along the axes; NaN where there is one.
+// Max returns the largest element along the axes; NaN where there is one.
 func (a *Array) Max(axes ...int) *Array { return a.fold(kernel.Max, axes) }
 
-// ArgMin is the position of the first smallest element along an axis; without one, in the array as if flattened.
+// ArgMin returns the position of the first smallest element along an axis; without one, in the array as if flattened.
 func (a *Array) ArgMin(axes ...int) *Array { return a.fold(kernel.ArgMin, axes) }
 
-// ArgMax is the position of the first largest element along an axis; without one, in the array as if flattened.
+// ArgMax returns the position of the first largest element along an axis; without one, in the array as if flattened.
 func (a *Array) ArgMax(axes ...int) *Array { return a.fold(kernel.ArgMax, axes) }
 
-// Any is whether an element along the axes is true, that is, not zero.
+// Any returns whether an element along the axes is true, that is, not zero.
 func (a *Array) Any(axes ...int) *Array { return a.fold(kernel.Any, axes) }
 
-// All is whether all elements along the axes are true.
+// All returns whether all elements along the axes are true.
 func (a *Array) All(axes ...int) *Array { return a.fold(kernel.All, axes) }
 
-// CountNonzero is the number of elements along the axes that are not zero.
+// CountNonzero returns the number of elements along the axes that are not zero.
 func (a *Array) CountNonzero(axes ...int) *Array { return a.fold(kernel.CountNonzero, axes) }

@@ -12,14 +12,14 @@ import (
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
-// intoRegion is what is to be written to a region of an array that is there already,
+// intoRegion is what is to be written to a region of a stored array,
 // brought to the region's shape, with the region's box and the shape of that array.
 func intoRegion(root *graph.Node, path string, s *settings) (of *graph.Node, box *grid.Box, whole []int, err error) {
 	if path == "" {
-		return root, nil, nil, errors.New("Region is for Save: Slice gives a part of an array")
+		return root, nil, nil, errors.New("Region is for Save: Slice selects a part of an array")
 	}
 	if s.chunks != nil || s.shards != nil || s.codec != "" {
-		return root, nil, nil, fmt.Errorf("region %q: chunks, shards and codec are those of the array that is there", s.region)
+		return root, nil, nil, fmt.Errorf("region %q: chunks, shards and codec are those of the stored array", s.region)
 	}
 	info, err := store.Describe(path)
 	if err != nil {
@@ -76,7 +76,7 @@ func regionBox(spec string, shape []int) (grid.Box, error) {
 	return b, nil
 }
 
-// insideOf refuses ranges that go past the end, which NumPy's slices clip.
+// insideOf rejects ranges that go past the end, which NumPy's slices clip.
 func insideOf(spec string, shape []int) error {
 	for d, field := range strings.Split(spec, ",") {
 		parts := strings.Split(field, ":")

@@ -51,7 +51,7 @@ func TestTornRegionIsFinishedBySavingItAgain(t *testing.T) {
 	}
 }
 
-func TestRegionsBeyondTheArrayAreRefused(t *testing.T) {
+func TestRegionsBeyondTheArrayAreRejected(t *testing.T) {
 	t.Setenv("GONBEXT_RUNS", t.TempDir())
 	path := filepath.Join(t.TempDir(), "x.npy")
 	if _, err := oocore.Full(float32(0), 40, 6).Save(context.Background(), path); err != nil {

@@ -13,7 +13,7 @@ import (
 // The ways in which a run ends, as RunReport.Status says them.
 const (
 	StatusDone      = string(record.Done)
-	StatusSkipped   = string(record.Skipped) // the result was there already
+	StatusSkipped   = string(record.Skipped) // the same result was saved before
 	StatusFailed    = string(record.Failed)
 	StatusCancelled = string(record.Cancelled)
 	StatusPlanned   = string(record.Planned)
@@ -42,13 +42,13 @@ type RunReport struct {
 // Report fills r with what the run did, when it has ended: also by an error, and where
 // nothing had to be computed.
 func Report(r *RunReport) Option {
-	return func(s *settings) error {
+	return option(func(s *settings) error {
 		if r == nil {
 			return errors.New("the report is nil")
 		}
 		s.report = r
 		return nil
-	}
+	})
 }
 
 // ran tells the log and the report of the end of a run.

@@ -57,7 +57,7 @@ const atOnce = 32
 
 // compact merges what there is enough of, when all runs so far have ended.
 func (t *runGroup) compact(dir string) {
-	if len(t.paths) == 0 || len(t.paths[0]) < atOnce || slices.ContainsFunc(t.paths[0], goesOn) {
+	if len(t.paths) == 0 || len(t.paths[0]) < atOnce || slices.ContainsFunc(t.paths[0], isOpen) {
 		return
 	}
 	for i := 0; i < len(t.paths) && len(t.paths[i]) >= atOnce; i++ {
@@ -70,8 +70,8 @@ func (t *runGroup) compact(dir string) {
 	}
 }
 
-// goesOn reports a record that is not whole yet.
-func goesOn(path string) bool {
+// isOpen reports a record that is not complete yet.
+func isOpen(path string) bool {
 	r, err := record.Read(path)
 	return err == nil && r.End == nil
 }
@@ -91,11 +91,8 @@ func (t *runGroup) records() (paths []string) {
 	return paths
 }
 
-// RunGroup makes the runs of an algorithm one in the run log and in reports, under a
-// title: their passes, their memory one after the other, and the figures that the
-// algorithm notes, such as its error after each iteration. f gives its options to all
-// of its runs, which follow each other.
-func RunGroup(title string, opts []Option, f func(opts []Option, note func(series string, value float64)) error) error {
+// asGroup is hook.Internals.RunGroup.
+func asGroup(title string, opts []Option, f func(opts []Option, note func(series string, value float64)) error) error {
 	s, err := applyOptions(opts)
 	if err != nil {
 		return err
@@ -108,10 +105,10 @@ func RunGroup(title string, opts []Option, f func(opts []Option, note func(serie
 		*s.report = RunReport{}
 	}
 	begun := time.Now()
-	inner := append(opts[:len(opts):len(opts)], func(s *settings) error {
+	inner := append(opts[:len(opts):len(opts)], option(func(s *settings) error {
 		s.parent = t
 		return nil
-	})
+	}))
 	err = f(inner, func(series string, value float64) {
 		for i := range t.series {
 			if t.series[i].Name == series {

@@ -114,7 +114,7 @@ func (a *Array) materialise(ctx context.Context, opts []Option) (*Array, error) 
 	return &Array{node: n}, nil
 }
 
-// Plan is what Save to a path would do, and Collect where the path is empty:
+// Plan returns what Save to a path would do, and Collect where the path is empty:
 // passes, chunks and predicted bytes. It reads nothing.
 func (a *Array) Plan(path string, opts ...Option) (*plan.Sized, error) {
 	r, err := a.prepare(graph.Caller(), path, opts)
@@ -124,9 +124,9 @@ func (a *Array) Plan(path string, opts ...Option) (*plan.Sized, error) {
 	return r.plan, nil
 }
 
-// Explain is the plan of saving to a path, or of Collect where the path is empty, as a
+// Explain returns the plan of saving to a path, or of Collect where the path is empty, as a
 // tree of stages: what each reads, computes and writes, the memory that it will take, why
-// it is there, and what is computed again rather than kept. It reads nothing.
+// it is there, and what is computed again rather than stored. It reads nothing.
 func (a *Array) Explain(path string, opts ...Option) (string, error) {
 	p, err := a.Plan(path, opts...)
 	if err != nil {
@@ -148,7 +148,7 @@ type run struct {
 	reported   bool // how it ended
 }
 
-// prepare plans a run, and refuses what can be refused without reading.
+// prepare plans a run, and rejects what can be rejected without reading.
 func (a *Array) prepare(site graph.Site, path string, opts []Option) (_ *run, err error) {
 	op := "save"
 	if path == "" {
@@ -314,9 +314,9 @@ func (r *run) save(ctx context.Context) (all []*Array, err error) {
 	}
 	print := r.plan.Fingerprint(r.version, inputs)
 	done, why := !r.fresh && r.grow == nil, "" // what was appended is appended again
-	for _, path := range paths {
+	for k, i := range slices.Collect(r.plan.Outputs()) {
 		if done {
-			done, why = committed(ctx, path, r.region, print)
+			done, why = committed(ctx, paths[k], r.regionKey(i), print)
 		}
 	}
 	if done {
@@ -354,6 +354,15 @@ func (r *run) storedShape(root, output int) []int {
 	return r.roots[root].Shape
 }
 
+// regionKey is the region that an output, an index into the plan's arrays, is written to, as
+// the result cache has it; "" for a whole array.
+func (r *run) regionKey(output int) string {
+	if b := r.plan.Arrays[output].Region; b != nil {
+		return b.String()
+	}
+	return ""
+}
+
 // foreseenArrays are those that the files would hold.
 func (r *run) foreseenArrays(paths []string) (all []*Array, err error) {
 	for k, i := range slices.Collect(r.plan.Outputs()) {
@@ -375,7 +384,8 @@ func (r *run) make(ctx context.Context, paths []string, print plan.Fingerprint, 
 	if r.checkpoint.Reason == "" && !r.checkpoint.Resumes() && !r.fresh {
 		r.checkpoint.Reason = why
 	}
-	remembered, grown := map[string]bool{}, false
+	var remembered []int // outputs
+	grown := false
 	outputs := slices.Collect(r.plan.Outputs())
 	env := exec.Env{
 		Check: func(ctx context.Context) error {
@@ -388,13 +398,12 @@ func (r *run) make(ctx context.Context, paths []string, print plan.Fingerprint, 
 			return err
 		},
 		Committed: func(ctx context.Context, output int) {
-			path := paths[slices.Index(outputs, output)]
 			if r.grow != nil {
 				grown = true
 				return
 			}
-			remember(ctx, path, r.region, print)
-			remembered[path] = true
+			remember(ctx, paths[slices.Index(outputs, output)], r.regionKey(output), print)
+			remembered = append(remembered, output)
 		},
 	}
 	if r.sideReductions != nil {
@@ -404,12 +413,12 @@ func (r *run) make(ctx context.Context, paths []string, print plan.Fingerprint, 
 		return nil
 	}
 	if grown {
-		return fmt.Errorf("%s has grown and is whole; append the same only if it is to be there twice: %w", paths[0], err)
+		return fmt.Errorf("%s has grown and is complete: appending again would add the same elements twice: %w", paths[0], err)
 	}
-	for path := range remembered {
+	for _, i := range remembered {
 		// The staging folder could not be cleaned: the next run does that, as part of computing.
-		if place, failed := store.Absolute(path); failed == nil {
-			resultcache.Drop(place, r.region)
+		if place, failed := store.Absolute(paths[slices.Index(outputs, i)]); failed == nil {
+			resultcache.Drop(place, r.regionKey(i))
 		}
 	}
 	return err

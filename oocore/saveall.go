@@ -13,7 +13,7 @@ import (
 )
 
 // Output is an array and the file or store that it is saved to, for SaveAll. Options are
-// those of this output alone: Chunks, Shards, Codec, DimNames, Attributes, FillValue.
+// those of this output alone: Chunks, Shards, Codec, DimNames, Attributes, FillValue, Region.
 type Output struct {
 	Array   *Array
 	Path    string
@@ -24,10 +24,11 @@ type Output struct {
 // hold. What the arrays share, such as a mean that one is and another subtracts, is computed
 // once, and reductions of one array share a pass; the budget is that of the whole. Each
 // output appears when all are computed, whole or not at all: an error before that leaves
-// all as they were. Options are those of the run, and of each output besides.
+// all as they were. Regions are written in place, as Save writes them. Options are those of
+// the run, and hold for each output that has no other of its own.
 //
-// As with Save, nothing is computed where all outputs are there already, and an unfinished
-// run goes on where it stopped.
+// As with Save, nothing is computed where all outputs were saved before, and an unfinished
+// run resumes where it stopped.
 func SaveAll(ctx context.Context, outputs []Output, opts ...Option) ([]*Array, error) {
 	site := graph.Caller()
 	r, err := prepareAll(site, outputs, opts)
@@ -41,7 +42,7 @@ func SaveAll(ctx context.Context, outputs []Output, opts ...Option) ([]*Array, e
 	return all, nil
 }
 
-// PlanAll is what SaveAll would do. It reads nothing.
+// PlanAll returns what SaveAll would do. It reads nothing.
 func PlanAll(outputs []Output, opts ...Option) (*plan.Sized, error) {
 	r, err := prepareAll(graph.Caller(), outputs, opts)
 	if err != nil {
@@ -70,13 +71,8 @@ func prepareAll(site graph.Site, outputs []Output, opts []Option) (_ *run, err e
 			s.rejected(strings.Join(titles, ", "), paths...)
 		}
 	}()
-	switch {
-	case len(outputs) == 0:
-		return failed(errors.New("there are no outputs"))
-	case s.region != "" && len(outputs) > 1:
-		return failed(errors.New("Region is for Save of one output"))
-	case s.processes > 0 && len(outputs) > 1:
-		return failed(errors.New("several outputs are computed in one process: leave out Processes"))
+	if len(outputs) == 0 {
+		return failed(errors.New("there are no outputs: give one or more"))
 	}
 	var all []plan.Output
 	places := map[string]string{}
@@ -115,7 +111,7 @@ func (o *Output) plan(site graph.Site, opts []Option) (out plan.Output, err erro
 	if _, err := o.Array.expression(); err != nil {
 		return out, err
 	}
-	own, err := only(o.Options)
+	own, err := settingsOf(o.Options)
 	if err != nil {
 		return out, err
 	}
@@ -140,6 +136,6 @@ func (a *Array) title() string {
 
 // ofRun reports options that say more than how an output is stored.
 func (s *settings) ofRun() bool {
-	return s.budget != 0 || s.region != "" || s.device != nil || s.workers != 0 || s.processes != 0 || s.fresh || s.version != "" ||
+	return s.budget != 0 || s.device != nil || s.workers != 0 || s.processes != 0 || s.fresh || s.version != "" ||
 		s.planned || s.target != nil || s.cell != "" || s.parent != nil || s.dry != nil || s.sideReductions != nil || s.progress != nil || s.report != nil
 }

@@ -168,6 +168,49 @@ func TestSaveAllResumesAfterItWasCancelled(t *testing.T) {
 	t.Logf("%d of %d chunks were resumed", r.Skipped, r.Chunks)
 }
 
+func TestSaveAllWritesRegionsOfSeveralArrays(t *testing.T) {
+	x, dir := counted(t, 16), t.TempDir()
+	whole, other := filepath.Join(dir, "whole.zarr"), filepath.Join(dir, "other.npy")
+	for path, opts := range map[string][]oocore.Option{whole: {oocore.Chunks(8, 512)}, other: nil} {
+		if _, err := oocore.Zeros(oocore.Float64, 64, 512).Save(t.Context(), path, opts...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	outputs := []oocore.Output{
+		{Array: x, Path: whole, Options: []oocore.Option{oocore.Region("16:32")}},
+		{Array: x.Neg(), Path: other, Options: []oocore.Option{oocore.Region("48:")}},
+		{Array: x.Sum(), Path: filepath.Join(dir, "sum.npy")},
+	}
+	var r oocore.RunReport
+	all, err := oocore.SaveAll(t.Context(), outputs, oocore.Report(&r))
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, second := values(t, all[0]), values(t, all[1])
+	for k := range 64 * 512 {
+		row, wantFirst, wantSecond := k/512, 0.0, 0.0
+		if row >= 16 && row < 32 {
+			wantFirst = float64(k - 16*512)
+		}
+		if row >= 48 {
+			wantSecond = -float64(k - 48*512)
+		}
+		if first[k] != wantFirst || second[k] != wantSecond {
+			t.Fatalf("element %d is %v and %v, want %v and %v", k, first[k], second[k], wantFirst, wantSecond)
+		}
+	}
+	if sum := values(t, all[2])[0]; sum != 16*512*(16*512-1)/2 {
+		t.Errorf("the sum is %v", sum)
+	}
+	if _, err := oocore.SaveAll(t.Context(), outputs, oocore.Report(&r)); err != nil || r.Status != oocore.StatusSkipped {
+		t.Errorf("the same again: %v, %+v", err, r)
+	}
+	outputs[1].Options = []oocore.Option{oocore.Region("0:16")}
+	if _, err := oocore.SaveAll(t.Context(), outputs, oocore.Report(&r)); err != nil || r.Status != oocore.StatusDone {
+		t.Errorf("another region: %v, %+v", err, r)
+	}
+}
+
 func TestSaveAllRejects(t *testing.T) {
 	x, dir := counted(t, 16), t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -178,15 +221,14 @@ func TestSaveAllRejects(t *testing.T) {
 	}{
 		{"nothing", "no outputs", nil, nil},
 		{"no path", "no path", []oocore.Output{{Array: x}}, nil},
-		{"no array", "no array", []oocore.Output{{Path: at("a.npy")}}, nil},
+		{"no array", "Array is nil", []oocore.Output{{Path: at("a.npy")}}, nil},
 		{"one file twice", "one file", []oocore.Output{{Array: x, Path: at("a.npy")}, {Array: x.Add(1), Path: at("./a.npy")}}, nil},
 		{"an npz twice", "one file", []oocore.Output{{Array: x, Path: at("a.npz#a")}, {Array: x.Add(1), Path: at("a.npz#b")}}, nil},
 		{"one in the other", "one file or folder", []oocore.Output{{Array: x, Path: at("a.zarr")}, {Array: x.Add(1), Path: at("a.zarr/b")}}, nil},
 		{"an input of another output", "also an input", nil, nil},
 		{"an error of an operation", "shape", []oocore.Output{{Array: x, Path: at("a.npy")}, {Array: x.Reshape(7), Path: at("b.npy")}}, nil},
 		{"a budget of one output", "give those of the run", []oocore.Output{{Array: x, Path: at("a.npy"), Options: []oocore.Option{oocore.Memory("1GiB")}}}, nil},
-		{"a region", "Region", []oocore.Output{{Array: x, Path: at("a.npy")}, {Array: x, Path: at("b.npy")}}, []oocore.Option{oocore.Region("0:1")}},
-		{"processes", "Processes", []oocore.Output{{Array: x, Path: at("a.npy")}, {Array: x, Path: at("b.npy")}}, []oocore.Option{oocore.Processes(2)}},
+		{"a region where there is no array", "no such file", []oocore.Output{{Array: x, Path: at("a.npy")}, {Array: x, Path: at("b.npy")}}, []oocore.Option{oocore.Region("0:1")}},
 		{"no memory", "budget", []oocore.Output{{Array: x, Path: at("a.npy")}, {Array: x, Path: at("b.npy")}}, []oocore.Option{oocore.Memory("1MiB")}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

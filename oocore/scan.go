@@ -5,14 +5,14 @@ import (
 	"github.com/gonbext/gonbext/oocore/op/scan"
 )
 
-// Cumsum is the sums of the elements up to each along an axis; without one, in the
+// Cumsum returns the sums of the elements up to each along an axis; without one, in the
 // array as if flattened. Integers are added in 64 bits, where they wrap; floats at
 // least as accurately as Sum does. Two passes read the array, or one where its lines
 // are short; none writes it, as the sums are part of whatever reads them. The working
 // set is a block of 256 KiB.
 func (a *Array) Cumsum(axis ...int) *Array { return a.cumulative("cumsum", false, axis) }
 
-// Cumprod is the products of the elements up to each along an axis; without one, in the
+// Cumprod returns the products of the elements up to each along an axis; without one, in the
 // array as if flattened. A product of floats that is beyond their range is infinite or
 // zero there, and right again where later factors bring it back. Passes and working set
 // are those of Cumsum.
@@ -32,7 +32,7 @@ func (a *Array) CumulativeProd(initial bool, axis ...int) *Array {
 	return a.along("cumulative_prod", true, initial, axis)
 }
 
-// Gradient is NumPy's gradient along one axis, of elements that are spacing apart: half
+// Gradient returns NumPy's gradient along one axis, of elements that are spacing apart: half
 // the difference of both neighbours, at the ends the difference of the one. Integers are
 // computed in float64. It is part of whatever reads it.
 func (a *Array) Gradient(spacing float64, axis int) *Array {
@@ -53,7 +53,7 @@ func (a *Array) cumulative(name string, product bool, axis []int) *Array {
 	})
 }
 
-// Diff is the differences of neighbours along an axis, taken so many times: each is as
+// Diff returns the differences of neighbours along an axis, taken so many times: each is as
 // much shorter. Bools differ or not. It is part of whatever reads it.
 func (a *Array) Diff(times, axis int) *Array {
 	return a.view("diff", func(site graph.Site, n *graph.Node) (*graph.Node, error) {

@@ -23,10 +23,10 @@ const End = math.MaxInt
 // Whole is a whole axis.
 var Whole = Range{0, End}
 
-// By is every n-th index of a range, from its first on.
+// By returns every n-th index of a range, from its first on.
 func (r Range) By(n int) Selector { return stepped{r, n} }
 
-// At is one index, whose axis the result does not have. A negative one counts from the end.
+// At returns one index, whose axis the result does not have. A negative one counts from the end.
 func At(i int) Selector { return at(i) }
 
 type at int
@@ -47,13 +47,13 @@ func (r Range) spec() (string, error) {
 
 func (s stepped) spec() (string, error) {
 	if s.n < 1 {
-		return "", fmt.Errorf("every %d-th index is none: By takes 1 or more, and Flip turns an axis", s.n)
+		return "", fmt.Errorf("a step of %d: By takes 1 or more, and Flip reverses an axis", s.n)
 	}
 	text, err := s.Range.spec()
 	return text + ":" + strconv.Itoa(s.n), err
 }
 
-// Index is a part of the array: a selector for each of its first axes, and the whole of
+// Index returns a part of the array: a selector for each of its first axes, and the whole of
 // those after them. Index(Range{0, 100}, Whole, At(-1)) is Slice("0:100, :, -1").
 func (a *Array) Index(selectors ...Selector) *Array {
 	return a.view("index", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
@@ -64,7 +64,7 @@ func (a *Array) Index(selectors ...Selector) *Array {
 				texts[i], err = s.spec()
 			}
 			if err != nil {
-				return nil, graph.Refuse(site, "index", err, n)
+				return nil, graph.Reject(site, "index", err, n)
 			}
 		}
 		return graph.Slice(site, n, strings.Join(texts, ", "))

@@ -11,7 +11,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/op/shape"
 )
 
-// Slice is what NumPy's brackets give: Slice("0:100, ::2, -1"), with "..." and
+// Slice returns what NumPy's brackets give: Slice("0:100, ::2, -1"), with "..." and
 // "newaxis". Only the chunks that it touches are read.
 func (a *Array) Slice(spec string) *Array {
 	return a.view("slice", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
@@ -26,7 +26,7 @@ func (a *Array) Transpose(axes ...int) *Array {
 	})
 }
 
-// T is the array with its axes in reverse.
+// T returns the array with its axes in reverse.
 func (a *Array) T() *Array { return a.Transpose() }
 
 // Reshape gives the array another shape of the same size, its elements in C order; one
@@ -60,7 +60,7 @@ func (a *Array) Squeeze(axes ...int) *Array {
 	})
 }
 
-// MatMul is the matrix product over the last two axes, the others broadcast; a
+// MatMul returns the matrix product over the last two axes, the others broadcast; a
 // vector is a row on the left and a column on the right. Integers wrap in their own
 // type; 16-bit floats add up in float32, and each element is rounded once.
 //
@@ -77,11 +77,11 @@ func (a *Array) MatMul(b *Array, as ...DType) *Array {
 		case 1:
 			return graph.ProductAs(site, in[0], in[1], as[0])
 		}
-		return nil, graph.Refuse(site, "matmul", fmt.Errorf("a product has one type, not the %d of %v", len(as), as), in...)
+		return nil, graph.Reject(site, "matmul", fmt.Errorf("a product has one type, not the %d of %v", len(as), as), in...)
 	}, a, b)
 }
 
-// Rechunk is the same array, to be stored in chunks of other lengths: Save takes them
+// Rechunk returns the same array, to be stored in chunks of other lengths: Save takes them
 // where its own options name none; -1 is the whole of an axis. What is computed of the
 // array is not bound to them.
 //
@@ -92,11 +92,11 @@ func (a *Array) MatMul(b *Array, as ...DType) *Array {
 func (a *Array) Rechunk(lengths ...int) *Array {
 	out := a.view("rechunk", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
 		if len(lengths) != len(n.Shape) {
-			return nil, graph.Refuse(site, "rechunk", fmt.Errorf("%d lengths are not for shape %s", len(lengths), grid.Format(n.Shape)), n)
+			return nil, graph.Reject(site, "rechunk", fmt.Errorf("%d lengths are not for shape %s", len(lengths), grid.Format(n.Shape)), n)
 		}
 		for d, c := range lengths {
 			if c < 1 && c != -1 {
-				return nil, graph.Refuse(site, "rechunk", fmt.Errorf("chunks of length %d along axis %d are none: give one or more, or -1 for the whole axis", c, d), n)
+				return nil, graph.Reject(site, "rechunk", fmt.Errorf("a chunk length of %d along axis %d: give 1 or more, or -1 for the whole axis", c, d), n)
 			}
 		}
 		return n, nil
@@ -112,7 +112,7 @@ func (a *Array) Rechunk(lengths ...int) *Array {
 	return out
 }
 
-// Ravel is the array in one dimension, in C order: Reshape(-1).
+// Ravel returns the array in one dimension, in C order: Reshape(-1).
 func (a *Array) Ravel() *Array { return a.Reshape(-1) }
 
 // Operations that put elements in other places take part in whatever reads their
@@ -180,7 +180,7 @@ func (a *Array) SplitAt(axis int, indices ...int) []*Array {
 	})
 }
 
-// Unstack is the array's parts of length one along an axis, without it. Where there is
+// Unstack returns the array's parts of length one along an axis, without it. Where there is
 // no such axis, each of the arrays that are returned says so.
 func (a *Array) Unstack(axis int) []*Array {
 	return a.several("unstack", grid.MaxDims, func(site graph.Site, n *graph.Node) ([]*graph.Node, error) {
@@ -188,7 +188,7 @@ func (a *Array) Unstack(axis int) []*Array {
 	})
 }
 
-// Meshgrid is each vector along an axis of its own and constant along the others: the
+// Meshgrid returns each vector along an axis of its own and constant along the others: the
 // i-th along axis i where matrix says so ("ij" of NumPy's), else the first two change
 // places ("xy"). Where one is no vector, each of the arrays says so.
 func Meshgrid(matrix bool, vectors ...*Array) (all []*Array) {
@@ -276,7 +276,7 @@ func (a *Array) RepeatEach(counts []int, axis int) *Array {
 	})
 }
 
-// Blocks is the arrays of each row after each other along the last axis, and the rows along
+// Blocks returns the arrays of each row after each other along the last axis, and the rows along
 // the one before, as NumPy's block. It has no pass of its own.
 func Blocks(rows [][]*Array) *Array {
 	return build("block", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
@@ -288,7 +288,7 @@ func Blocks(rows [][]*Array) *Array {
 	}, anys(slices.Concat(rows...))...)
 }
 
-// Diagonal is a diagonal of the plane of two axes, which become one, the last: that of
+// Diagonal returns a diagonal of the plane of two axes, which become one, the last: that of
 // the elements whose place along the second is more by offset. It is read by small
 // squares.
 func (a *Array) Diagonal(offset, axis, other int) *Array {
@@ -297,7 +297,7 @@ func (a *Array) Diagonal(offset, axis, other int) *Array {
 	})
 }
 
-// Diag is a matrix with a vector on a diagonal and zeros elsewhere, or the diagonal of a
+// Diag returns a matrix with a vector on a diagonal and zeros elsewhere, or the diagonal of a
 // matrix.
 func (a *Array) Diag(offset int) *Array {
 	return a.view("diag", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
@@ -305,7 +305,7 @@ func (a *Array) Diag(offset int) *Array {
 	})
 }
 
-// Trace is the sum of a diagonal, in one pass over it.
+// Trace returns the sum of a diagonal, in one pass over it.
 func (a *Array) Trace(offset, axis, other int) *Array {
 	return a.view("trace", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
 		return shape.Trace(site, n, offset, axis, other)
@@ -315,7 +315,7 @@ func (a *Array) Trace(offset, axis, other int) *Array {
 // MatrixTranspose swaps the last two axes. It is part of whatever reads it.
 func (a *Array) MatrixTranspose() *Array { return a.SwapAxes(-1, -2) }
 
-// Tril is the array with zeros above a diagonal of its last two axes: 0 is the main one,
+// Tril returns the array with zeros above a diagonal of its last two axes: 0 is the main one,
 // positive ones are above it.
 func (a *Array) Tril(diagonal int) *Array {
 	return a.view("tril", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
@@ -323,7 +323,7 @@ func (a *Array) Tril(diagonal int) *Array {
 	})
 }
 
-// Triu is the array with zeros below a diagonal of its last two axes.
+// Triu returns the array with zeros below a diagonal of its last two axes.
 func (a *Array) Triu(diagonal int) *Array {
 	return a.view("triu", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
 		return shape.Upper(site, n, diagonal)

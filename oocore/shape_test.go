@@ -120,7 +120,7 @@ func TestIndexOutOfRange(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out.npy")
 	x := oocore.Arange(0, 12, 1).Reshape(3, 4)
 	_, err := x.Take(oocore.FromSlice([]int64{0, 3}, 2), 0).Save(t.Context(), out)
-	if err == nil || !strings.Contains(err.Error(), "index 3 is out of range for axis 0 of length 3") {
+	if err == nil || !strings.Contains(err.Error(), "index 3 is out of bounds for axis 0 with size 3") {
 		t.Errorf("%v", err)
 	}
 	if _, err := filepath.Glob(out + "*"); err != nil {
@@ -150,8 +150,8 @@ func TestRechunk(t *testing.T) {
 		t.Errorf("with an option stored in %v: %v", stored.Chunks(), err)
 	}
 	for lengths, want := range map[[2]int]string{
-		{0, 1}:  "rechunk: chunks of length 0 along axis 0 are none: give one or more, or -1 for the whole axis",
-		{1, -2}: "rechunk: chunks of length -2 along axis 1 are none: give one or more, or -1 for the whole axis",
+		{0, 1}:  "rechunk: a chunk length of 0 along axis 0: give 1 or more, or -1 for the whole axis",
+		{1, -2}: "rechunk: a chunk length of -2 along axis 1: give 1 or more, or -1 for the whole axis",
 	} {
 		if err := x.Rechunk(lengths[0], lengths[1]).Err(); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%v is not %s", err, want)

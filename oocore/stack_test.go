@@ -143,7 +143,7 @@ func TestOpenStackRejects(t *testing.T) {
 	}{
 		{"g*.npy", 0, "no file matches"},
 		{"f[.npy", 0, "malformed"},
-		{"f*.npy", 3, "axis 3 is out of range for 3 dimensions"},
+		{"f*.npy", 3, "axis 3 is out of bounds for array of dimension 3"},
 		{"f*.npy", -4, "axis -4"},
 		{"shape*.npy", 0, "shape2.npy has shape (4, 4) of int32, unlike (4, 3) of int32 of shape1.npy"},
 		{"type*.npy", 0, "type2.npy has shape (4, 3) of float64, unlike (4, 3) of int32"},

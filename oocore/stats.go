@@ -52,7 +52,7 @@ func histogram(operands []*graph.Node, bins []Bins, o HistogramOptions) (all []s
 	return all, options
 }
 
-// Histogram is how many elements lie in each bin, as int64, or with weights what those
+// Histogram returns how many elements lie in each bin, as int64, or with weights what those
 // weigh, in their type; and the edges of the bins. A bin has its first edge, the last
 // one both. NaN and what is beyond the edges does not count. An error when it is
 // computed: edges that fall, and without a range elements that are not finite.
@@ -73,16 +73,16 @@ func (a *Array) Histogram(b Bins, o HistogramOptions) (counts, edges *Array) {
 	return counts, edges
 }
 
-// HistogramBinEdges is the edges of a histogram's bins alone: a pass, where there is no
+// HistogramBinEdges returns the edges of a histogram's bins alone: a pass, where there is no
 // range.
 func (a *Array) HistogramBinEdges(b Bins) *Array {
 	_, edges := a.Histogram(b, HistogramOptions{})
 	return edges
 }
 
-// Histogram2D is how many points lie in each bin of two coordinates, which have one
-// shape, as float64; and the edges of the bins of each. Else it is as Histogram.
-func Histogram2D(x, y *Array, binsX, binsY Bins, o HistogramOptions) (counts, edgesX, edgesY *Array) {
+// Histogram2D returns how many points lie in each bin of two coordinates, the array's
+// and y's, which have one shape, as float64; and the edges of the bins of each. Else it is as Histogram.
+func (a *Array) Histogram2D(y *Array, binsX, binsY Bins, o HistogramOptions) (counts, edgesX, edgesY *Array) {
 	bins := []Bins{binsX, binsY}
 	counts = build("histogram2d", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
 		b, options := histogram(in[2:], bins, o)
@@ -91,18 +91,18 @@ func Histogram2D(x, y *Array, binsX, binsY Bins, o HistogramOptions) (counts, ed
 			edgesX, edgesY = made(e[0], nil), made(e[1], nil)
 		}
 		return n, err
-	}, histogrammed([]*Array{x, y}, bins, o)...)
+	}, histogrammed([]*Array{a, y}, bins, o)...)
 	if edgesX == nil {
 		edgesX, edgesY = counts, counts
 	}
 	return counts, edgesX, edgesY
 }
 
-// HistogramDD is how many points lie in each bin of any number of coordinates, as
-// float64; and the edges of the bins of each. A row of sample is a point, and its columns
+// HistogramDD returns how many points lie in each bin of any number of coordinates, as
+// float64; and the edges of the bins of each. A row of the array is a point, and its columns
 // are the coordinates, each with bins of its own, or all with those that alone are given.
 // Else it is as Histogram.
-func HistogramDD(sample *Array, bins []Bins, o HistogramOptions) (counts *Array, edges []*Array) {
+func (a *Array) HistogramDD(bins []Bins, o HistogramOptions) (counts *Array, edges []*Array) {
 	counts = build("histogramdd", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
 		b, options := histogram(in[1:], bins, o)
 		n, e, err := stats.HistogramDD(site, in[0], b, options)
@@ -110,7 +110,7 @@ func HistogramDD(sample *Array, bins []Bins, o HistogramOptions) (counts *Array,
 			edges = append(edges, made(one, nil))
 		}
 		return n, err
-	}, histogrammed([]*Array{sample}, bins, o)...)
+	}, histogrammed([]*Array{a}, bins, o)...)
 	if edges == nil { // the error, for each that there would be
 		edges = slices.Repeat([]*Array{counts}, grid.MaxDims)
 	}
@@ -123,7 +123,7 @@ type BincountOptions struct {
 	MinLength int    // of the result
 }
 
-// Bincount is how often each integer from zero on is in a list, as int64, or with
+// Bincount returns how often each integer from zero on is in a list, as int64, or with
 // weights what those elements weigh, as float64. Its length is a shape: the largest
 // element is looked for here, in one pass within the context and the options' budget,
 // and another pass counts. The working set is that of Histogram.
@@ -137,7 +137,7 @@ func (a *Array) Bincount(ctx context.Context, o BincountOptions, opts ...Option)
 	}, operands...)
 }
 
-// Ptp is the largest element along the axes less the smallest, in the type of the
+// Ptp returns the largest element along the axes less the smallest, in the type of the
 // elements. One pass.
 func (a *Array) Ptp(axes ...int) *Array {
 	return a.view("ptp", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
@@ -145,7 +145,7 @@ func (a *Array) Ptp(axes ...int) *Array {
 	})
 }
 
-// Average is the mean along the axes of elements that weigh differently. The weights
+// Average returns the mean along the axes of elements that weigh differently. The weights
 // have the shape of the array, or that of the axes, in the order in which those are
 // given. Weights that sum to zero are an error when it is computed. One pass.
 func (a *Array) Average(weights *Array, axes ...int) *Array {
@@ -154,7 +154,7 @@ func (a *Array) Average(weights *Array, axes ...int) *Array {
 	}, a, weights)
 }
 
-// Moment is the mean along the axes of a power of what elements are from their mean, of an
+// Moment returns the mean along the axes of a power of what elements are from their mean, of an
 // order that is not negative (scipy.stats.moment). Two passes.
 func (a *Array) Moment(order int, axes ...int) *Array {
 	return a.view("moment", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
@@ -171,7 +171,7 @@ type CovOptions struct {
 	FWeights, AWeights *Array // how often each observation was made, an integer, and how much it counts; nil: once
 }
 
-// Cov is the covariances of variables, in float64 or complex128: a matrix, whose rows are
+// Cov returns the covariances of variables, in float64 or complex128: a matrix, whose rows are
 // variables and whose columns are observations, or a list, one variable. more, which may
 // be nil, has further variables of the same observations. One pass takes the means; then
 // the centred matrix is multiplied by itself, with the passes of MatMul.
@@ -188,7 +188,7 @@ func (a *Array) Cov(more *Array, o CovOptions) *Array {
 	}, present(all...)...)
 }
 
-// Corrcoef is the correlations of variables, from -1 to 1: their covariances by their
+// Corrcoef returns the correlations of variables, from -1 to 1: their covariances by their
 // standard deviations. Arguments and passes are those of Cov.
 func (a *Array) Corrcoef(more *Array, columns bool) *Array {
 	return build("corrcoef", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {

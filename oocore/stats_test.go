@@ -95,12 +95,12 @@ func sumOf(v []int64) (sum int64) {
 func TestHistogramsAgree(t *testing.T) {
 	x, y := oocore.Random(oocore.Float64, 5, 90_000), oocore.Random(oocore.Float32, 6, 90_000)
 	bx, by := oocore.Bins{Count: 12}, oocore.Bins{Count: 5, Range: []float64{0, 1}}
-	both, edgesX, edgesY := oocore.Histogram2D(x, y, bx, by, oocore.HistogramOptions{})
+	both, edgesX, edgesY := x.Histogram2D(y, bx, by, oocore.HistogramOptions{})
 	alone, edges := x.Histogram(bx, oocore.HistogramOptions{})
 	if !slices.Equal(floats(t, both.Sum(1)), floats(t, alone)) || !slices.Equal(floats(t, edges), floats(t, edgesX)) {
 		t.Error("one coordinate of two is counted otherwise than alone")
 	}
-	density, _, _ := oocore.Histogram2D(x, y, bx, by, oocore.HistogramOptions{Density: true})
+	density, _, _ := x.Histogram2D(y, bx, by, oocore.HistogramOptions{Density: true})
 	volume := floats(t, density.Mul(edgesX.Diff(1, 0).Reshape(-1, 1)).Mul(edgesY.Diff(1, 0)).Sum())
 	if math.Abs(volume[0]-1) > 1e-12 {
 		t.Errorf("the density has a volume of %v", volume)
@@ -109,13 +109,13 @@ func TestHistogramsAgree(t *testing.T) {
 	counts, _ := i.Histogram(oocore.Bins{Edges: oocore.Arange(0, 121, 1)}, oocore.HistogramOptions{Weights: y})
 	numbers := i.Bincount(t.Context(), oocore.BincountOptions{Weights: y, MinLength: 120}, oocore.Memory(small))
 	for k, v := range floats(t, counts.AsType(oocore.Float64).Sub(numbers)) {
-		if math.Abs(v) > 1e-4 { // float32 beside float64
+		if math.Abs(v) > 1e-4 { // float32 against float64
 			t.Errorf("number %d weighs %v more in bins", k, v)
 		}
 	}
 }
 
-// A budget that the bins do not fit into is refused before anything is read, and the
+// A budget that the bins do not fit into is rejected before anything is read, and the
 // one that is named does.
 func TestBinsBeyondTheBudget(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.npy")

@@ -5,7 +5,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/op/window"
 )
 
-// SlidingWindows is all windows of the given lengths along axes, one for each, in axes of
+// SlidingWindows returns all windows of the given lengths along axes, one for each, in axes of
 // their own after the array's, as NumPy's sliding_window_view. What reads it sees each
 // element as often as windows have it: Rolling reduces windows without.
 func (a *Array) SlidingWindows(lengths, axes []int) *Array {
@@ -21,7 +21,7 @@ type RollingOptions struct {
 	DDof   float64 // of Var and Std: subtracted from the count, 1 for a sample's
 }
 
-// Rolling is the Sum, Prod, Mean, Var, Std, Min or Max of each window along an axis, which
+// Rolling returns the Sum, Prod, Mean, Var, Std, Min or Max of each window along an axis, which
 // is shorter by Window - 1: NumPy's reduction of sliding_window_view, without its axis of
 // windows. It takes three operations an element whatever the window's length (van Herk,
 // 1992), adds floats up in float64, and subtracts nothing that it has added. It is part of

@@ -11,7 +11,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
-// Live is the memory of a run that goes on. Its size does not grow with the run's length.
+// Live is the memory of a run that is active. Its size does not grow with the run's length.
 type Live struct {
 	line    thinner
 	largest int64
@@ -26,7 +26,7 @@ func (l *Live) Add(m *record.Sample) {
 	l.largest = max(l.largest, m.Arena.Host(), m.Anonymous)
 }
 
-// liveAfter is how long a run goes on before its chart is drawn: a short one shows its
+// liveAfter is how long a run continues before its chart is drawn: a short one shows its
 // report only.
 const liveAfter = time.Second
 

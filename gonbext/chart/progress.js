@@ -1,5 +1,5 @@
 (function (script) {
-  // A bar is replaced every few seconds while its run goes on. One that is not, as in a page
+  // A bar is replaced every few seconds while its run lasts. One that is not, as in a page
   // that was loaded anew, says so instead of seeming to move.
   var shown = script && script.previousElementSibling, bar = shown && shown.querySelector(".gonbext-bar");
   if (bar) setTimeout(function () {

@@ -82,13 +82,13 @@ func TestResumed(t *testing.T) {
 		run  *record.Run
 		want string
 	}{
-		"done":    {made(t, went, 15, end), "went on: 9 of 24 chunks were there"},
-		"killed":  {made(t, went, 3, nil), "went on: 9 of 24 chunks were there"},
+		"done":    {made(t, went, 15, end), "resumed: 9 of 24 chunks were there"},
+		"killed":  {made(t, went, 3, nil), "resumed: 9 of 24 chunks were there"},
 		"over":    {made(t, over, 24, doneEnd()), "started over: the expression is another"},
 		"neither": {made(t, h, 24, doneEnd()), ""},
 	} {
 		text := report(t, Options{}, c.run).Text
-		if !strings.Contains(text, c.want) || c.want == "" && (strings.Contains(text, "went on") || strings.Contains(text, "started over")) {
+		if !strings.Contains(text, c.want) || c.want == "" && (strings.Contains(text, "resumed") || strings.Contains(text, "started over")) {
 			t.Errorf("%s: %s", name, text)
 		}
 	}

@@ -84,7 +84,7 @@ func (s *summary) resumed() string {
 		for _, st := range s.stages {
 			all += int64(st.Tasks)
 		}
-		return fmt.Sprintf("went on: %s of %s chunks were there", units.Count(n), units.Count(all))
+		return fmt.Sprintf("resumed: %s of %s chunks were there", units.Count(n), units.Count(all))
 	}
 	if s.h.Resume != "" {
 		return "started over: " + plain(s.h.Resume)

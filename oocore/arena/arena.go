@@ -1,4 +1,4 @@
-// Package arena is where every buffer of a run comes from.
+// Package arena allocates the buffers of a run, and counts them by class.
 //
 // Its memory lies outside Go's heap, so that the garbage collector neither
 // doubles it nor keeps it, and every byte carries the operation, the chunk and
@@ -22,7 +22,7 @@ import (
 // PageSize is the granularity of what a buffer reserves.
 const PageSize = 4096
 
-// Reserved is the number of bytes that a buffer of n bytes takes.
+// Reserved returns the number of bytes that a buffer of n bytes takes.
 func Reserved(n int64) int64 {
 	return (max(n, 1) + PageSize - 1) / PageSize * PageSize
 }
@@ -155,7 +155,7 @@ func (b *Buffer) Free() {
 	}
 }
 
-// Bytes is the buffer's Data; nil of a nil buffer.
+// Bytes returns the buffer's Data; nil of a nil buffer.
 func (b *Buffer) Bytes() []byte {
 	if b == nil {
 		return nil
@@ -163,17 +163,17 @@ func (b *Buffer) Bytes() []byte {
 	return b.Data
 }
 
-// Reserved is the number of bytes that the buffer takes from the arena.
+// Reserved returns the number of bytes that the buffer takes from the arena.
 func (b *Buffer) Reserved() int64 { return b.reserved }
 
-// Now is what is reserved at this moment, by class.
+// Now returns what is reserved at this moment, by class.
 func (a *Arena) Now() record.Bytes {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.now
 }
 
-// Peak is the most that was reserved at once, and what it was for.
+// Peak returns the most that was reserved at once, and what it was for.
 func (a *Arena) Peak() (int64, record.Bytes) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

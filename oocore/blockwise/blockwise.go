@@ -1,5 +1,5 @@
-// Package blockwise is how operations that are not elementwise join an expression:
-// an Op fills any box of its result from boxes of its inputs.
+// Package blockwise defines operations that are not elementwise: an Op fills any box of its
+// result from boxes of its inputs.
 //
 // Padding, concatenating, filters with a halo, sorting a run, transforming along an
 // axis and multiplying small matrices are all such. The planner knows from Need what
@@ -94,7 +94,7 @@ const (
 // Rounder is an Op that says how it rounds. Of any other Loops is assumed.
 type Rounder interface{ Rounding() Rounding }
 
-// RoundingOf is how an Op rounds.
+// RoundingOf returns how an Op rounds.
 func RoundingOf(op Op) Rounding {
 	if r, ok := op.(Rounder); ok {
 		return r.Rounding()
@@ -120,7 +120,7 @@ func Register(name string, op Op) {
 	registry.types[name], registry.names[t] = t, name
 }
 
-// Name is what an Op is registered as; "" for one that is not, which exists in one
+// Name returns what an Op is registered as; "" for one that is not, which exists in one
 // process only.
 func Name(op Op) string {
 	registry.RLock()

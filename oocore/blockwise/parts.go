@@ -11,7 +11,7 @@ type Parts struct {
 // Parts hands out t.Scratch.
 func (t *Task) Parts() *Parts { return &Parts{left: t.Scratch} }
 
-// Take is the next n bytes, of no known contents; nil where they are only counted.
+// Take returns the next n bytes, of no known contents; nil where they are only counted.
 func (p *Parts) Take(n int) []byte {
 	p.size += Aligned(n)
 	if p.left == nil {
@@ -22,8 +22,8 @@ func (p *Parts) Take(n int) []byte {
 	return part
 }
 
-// Size is how many bytes Need has to ask for, for all that was taken.
+// Size returns how many bytes Need has to ask for, for all that was taken.
 func (p *Parts) Size() int64 { return p.size }
 
-// Aligned is n bytes, and those up to the next multiple of 64.
+// Aligned returns n bytes, and those up to the next multiple of 64.
 func Aligned(n int) int64 { return int64(n+63) &^ 63 }

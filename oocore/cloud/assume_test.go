@@ -17,7 +17,7 @@ import (
 )
 
 // amazon answers as the services do that give credentials. What is asked of them is
-// kept; requests that do not prove who asks are refused.
+// kept; requests that do not prove who asks are rejected.
 type amazon struct {
 	*faults
 	asked   []string

@@ -17,7 +17,7 @@ const (
 	// bounds descriptors and what a server has to bear, and is enough to keep a
 	// network of 10 Gbit/s busy with requests of 4 MiB that take 0.2 s.
 	maxRequests = 64
-	// tryTime is what one try of a request may take beside its bytes, and slowest how
+	// tryTime is what one try of a request may take besides its bytes, and slowest how
 	// many of these must come in a second.
 	tryTime = 30 * time.Second
 	slowest = 64 << 10

@@ -49,7 +49,7 @@ func (b *bucket) DeleteAll(ctx context.Context, keys []string) error {
 }
 
 // deleteMany asks for the deletion of all keys that XML can name, and returns those
-// that were not deleted: all of them where the server refuses.
+// that were not deleted: all of them where the server rejects.
 func (b *bucket) deleteMany(ctx context.Context, keys []string) (left []string, err error) {
 	type object struct{ Key string }
 	order := struct {

@@ -108,10 +108,10 @@ func TestDeleteAll(t *testing.T) {
 			}
 		})
 	}
-	t.Run("refused", func(t *testing.T) {
+	t.Run("rejected", func(t *testing.T) {
 		f.on(func(w http.ResponseWriter, r *http.Request, _ http.Handler) { w.WriteHeader(http.StatusForbidden) })
 		err := b.(blob.Deleter).DeleteAll(ctx, keys)
-		if err == nil || !strings.Contains(err.Error(), "s3://data/folder/") || !strings.Contains(err.Error(), "the server refuses access") {
+		if err == nil || !strings.Contains(err.Error(), "s3://data/folder/") || !strings.Contains(err.Error(), "the server denies access") {
 			t.Error(err)
 		}
 	})

@@ -17,7 +17,7 @@
 // region, which is learned from the server where it is another; AWS_ENDPOINT_URL_S3
 // or AWS_ENDPOINT_URL name another server than Amazon's, where the bucket is the
 // first part of the path. Secrets are in no message and in no record; a URL that
-// holds one is refused.
+// holds one is rejected.
 //
 // # Requests
 //

@@ -18,7 +18,7 @@ import (
 // maxMessage bounds what is read of a server's explanation.
 const maxMessage = 64 << 10
 
-// statusError is an answer that refuses.
+// statusError is an answer that rejects.
 type statusError struct {
 	status  int
 	code    string // S3's, such as NoSuchBucket
@@ -49,8 +49,8 @@ func (e *statusError) Is(target error) bool {
 	return false
 }
 
-// refused reads the reason for which a request was refused.
-func refused(resp *http.Response) error {
+// rejected reads the reason for which a request was rejected.
+func rejected(resp *http.Response) error {
 	e := &statusError{status: resp.StatusCode, region: resp.Header.Get("X-Amz-Bucket-Region"), after: retryAfter(resp.Header)}
 	text, _ := io.ReadAll(io.LimitReader(resp.Body, maxMessage))
 	var body struct{ Code, Message, Region string }
@@ -133,11 +133,11 @@ func adviseStatus(err error, s *statusError, who string) error {
 	case s.status == http.StatusNotFound:
 		text = "there is no such object"
 	case s.code == "RequestTimeTooSkewed":
-		text = "the server refuses because this machine's clock is wrong: set it"
+		text = "the server rejects because this machine's clock is wrong: set it"
 	case s.code == "InvalidAccessKeyId", s.code == "SignatureDoesNotMatch", s.code == "ExpiredToken", s.code == "InvalidToken":
 		text = fmt.Sprintf("the server does not accept the credentials (%s): renew those from %s", s.code, who)
 	case s.status == http.StatusForbidden || s.status == http.StatusUnauthorized:
-		if text = "the server refuses access"; s.code != "" {
+		if text = "the server denies access"; s.code != "" {
 			text += " (" + s.code + ")"
 		}
 		if who == "" {

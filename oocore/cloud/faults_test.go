@@ -118,7 +118,7 @@ func TestPassing(t *testing.T) {
 }
 
 // TestLasting makes failures last: no request is sent more often than it may be,
-// and refusals are not repeated at all.
+// and rejections are not repeated at all.
 func TestLasting(t *testing.T) {
 	noLeaks(t)
 	f := fakeS3(t)
@@ -129,7 +129,7 @@ func TestLasting(t *testing.T) {
 		tries int
 		want  string
 	}{
-		403: {"<Error><Code>AccessDenied</Code><Message>no</Message></Error>", 1, "open s3://data/x: the server refuses access (AccessDenied): the credentials from AWS_ACCESS_KEY_ID may not do this, or the object is missing"},
+		403: {"<Error><Code>AccessDenied</Code><Message>no</Message></Error>", 1, "open s3://data/x: the server denies access (AccessDenied): the credentials from AWS_ACCESS_KEY_ID may not do this, or the object is missing"},
 		404: {"<Error><Code>NoSuchKey</Code></Error>", 1, "open s3://data/x: there is no such object"},
 		400: {"<Error><Code>ExpiredToken</Code></Error>", 1, "open s3://data/x: the server does not accept the credentials (ExpiredToken): renew those from AWS_ACCESS_KEY_ID"},
 		409: {"<html>\n<b>strange</b>", 1, "open s3://data/x: the server answers 409 Conflict"},

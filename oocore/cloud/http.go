@@ -44,16 +44,16 @@ func openServer(text string) (blob.Bucket, error) {
 	}}, nil
 }
 
-// parseURL refuses URLs that hold secrets, since paths are shown and recorded.
+// parseURL rejects URLs that hold secrets, since paths are shown and recorded.
 func parseURL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil: // its text holds the URL
 		return nil, errors.New("this is not a URL")
 	case u.User != nil:
-		return nil, fmt.Errorf("%s://%s: a URL that holds a user or password is refused, since paths are shown and recorded", u.Scheme, u.Host)
+		return nil, fmt.Errorf("%s://%s: a URL that holds a user or password is rejected, since paths are shown and recorded", u.Scheme, u.Host)
 	case u.RawQuery != "" || u.Fragment != "":
-		return nil, fmt.Errorf("%s://%s%s: a URL with a query such as a signature is refused, since paths are shown and recorded", u.Scheme, u.Host, u.Path)
+		return nil, fmt.Errorf("%s://%s%s: a URL with a query such as a signature is rejected, since paths are shown and recorded", u.Scheme, u.Host, u.Path)
 	case u.Host == "":
 		return nil, fmt.Errorf("%s: the name after %s:// is missing", u.Scheme, u.Scheme)
 	}
@@ -102,5 +102,5 @@ func (s *server) Join(prefix string) blob.Bucket { return &server{s.join(prefix)
 func (s *server) Random() bool                   { return false }
 func (s *server) String() string                 { return strings.TrimSuffix(s.place(""), "/") }
 
-// errReadOnly refuses writing to web servers.
+// errReadOnly rejects writing to web servers.
 var errReadOnly = fmt.Errorf("%w: http:// and https:// can only be read: write to this machine or to s3://", fs.ErrPermission)

@@ -107,7 +107,7 @@ func TestMoto(t *testing.T) {
 		}
 	})
 	t.Run("conditions", func(t *testing.T) { checkConditions(t, b) })
-	t.Run("refused", func(t *testing.T) {
+	t.Run("rejected", func(t *testing.T) {
 		_, err := at(t, "s3://no-such-bucket").Open(context.Background(), "x")
 		if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "there is no such bucket") {
 			t.Error(err)

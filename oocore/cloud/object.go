@@ -53,7 +53,7 @@ func (s *source) open(ctx context.Context, key string) (*object, error) {
 				o.entry.Size = int64(len(o.whole))
 				return err
 			}
-			return refused(resp)
+			return rejected(resp)
 		},
 	})
 	if err == nil && empty { // and the answer did not say of which version
@@ -61,7 +61,7 @@ func (s *source) open(ctx context.Context, key string) (*object, error) {
 			build: func(ctx context.Context) (*http.Request, error) { return s.get(ctx, key, "", "") },
 			read: func(resp *http.Response) (err error) {
 				if resp.StatusCode != http.StatusOK {
-					return refused(resp)
+					return rejected(resp)
 				}
 				o.identify(resp.Header)
 				o.whole, err = wholeSmall(resp)
@@ -100,7 +100,7 @@ func (o *object) identify(h http.Header) {
 	}
 }
 
-// same refuses an answer that is of another version.
+// same rejects an answer that is of another version.
 func (o *object) same(h http.Header) error {
 	now := h.Get("ETag")
 	if now == "" {
@@ -184,7 +184,7 @@ func (o *object) readRange(ctx context.Context, p []byte, at int64) error {
 				}
 				return errNoRanges
 			default:
-				return refused(resp)
+				return rejected(resp)
 			}
 			if err := o.checkRange(resp.Header, at+int64(done)); err != nil {
 				return err
@@ -197,7 +197,7 @@ func (o *object) readRange(ctx context.Context, p []byte, at int64) error {
 	})
 }
 
-// checkRange refuses an answer that is not a range of this object from a place on.
+// checkRange rejects an answer that is not a range of this object from a place on.
 func (o *object) checkRange(h http.Header, at int64) error {
 	if err := o.same(h); err != nil {
 		return err

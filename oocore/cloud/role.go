@@ -56,7 +56,7 @@ func (p *provider) get(ctx context.Context) (keys, error) {
 	return k, nil
 }
 
-// drop gives up keys that a server has refused as expired, unless they were fetched just
+// drop gives up keys that a server has rejected as expired, unless they were fetched just
 // now. It reports whether the next get has others.
 func (p *provider) drop() bool {
 	if p.fetch == nil {

@@ -74,7 +74,7 @@ func (r *region) get() string {
 	return r.name
 }
 
-// learn takes the region that a server's refusal names, once. It reports whether
+// learn takes the region that a server's rejection names, once. It reports whether
 // another try is worth it, which it is also for those that were under way.
 func (r *region) learn(name, tried string) bool {
 	r.mu.Lock()
@@ -143,7 +143,7 @@ func (b *bucket) send(ctx context.Context, q request) error {
 		},
 		read: func(resp *http.Response) error {
 			if resp.StatusCode != http.StatusOK && !slices.Contains(q.accept, resp.StatusCode) {
-				return refused(resp)
+				return rejected(resp)
 			}
 			if q.read == nil {
 				return nil

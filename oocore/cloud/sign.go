@@ -14,7 +14,7 @@ import (
 )
 
 // awsSigner signs requests as Amazon's Signature Version 4 describes, with the
-// hash of the body, so that what is damaged under way is refused.
+// hash of the body, so that what is damaged under way is rejected.
 type awsSigner struct {
 	region      *region
 	credentials *provider // nil signs nothing

@@ -51,7 +51,7 @@ func (s *source) do(ctx context.Context, c call) error {
 	return err
 }
 
-// checkKey refuses what would lead out of the bucket.
+// checkKey rejects what would lead out of the bucket.
 func checkKey(key string) error {
 	if strings.ContainsFunc(key, unicode.IsControl) {
 		return fmt.Errorf("%q is not the name of an object: it has control characters", key)
@@ -94,7 +94,7 @@ func newRequest(ctx context.Context, method string, u *url.URL, body []byte) *ht
 	return r.WithContext(ctx)
 }
 
-// lent is a body in the caller's memory. net/http may go on sending it after it
+// lent is a body in the caller's memory. net/http may continue sending it after it
 // has answered, and closes it then.
 type lent struct {
 	rest []byte

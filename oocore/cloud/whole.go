@@ -50,7 +50,7 @@ func (s *source) whole(ctx context.Context, key string, p []byte) (blob.Entry, e
 				o.entry.Size = 0
 				return nil
 			default:
-				return refused(resp)
+				return rejected(resp)
 			}
 			if o.entry.Size > int64(len(p)) {
 				return blob.ErrLarge

@@ -25,7 +25,7 @@ var bloscNames = []string{"blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"}
 func newBlosc(cname string, level int, mode shuffleMode, typesize, blocksize int) (filter, error) {
 	switch {
 	case !slices.Contains(bloscNames, cname) || cname == "snappy":
-		return nil, fmt.Errorf("cname %q is none of blosclz, lz4, lz4hc, zlib and zstd", cname)
+		return nil, fmt.Errorf("cname %q is not one of blosclz, lz4, lz4hc, zlib and zstd", cname)
 	case level < 0 || level > 9:
 		return nil, fmt.Errorf("clevel %d is not one of 0 to 9", level)
 	case mode < noShuffle || mode > bitShuffle:

@@ -7,7 +7,7 @@ var errBloscLZ = errors.New("blosclz: the data are damaged")
 // bloscLZ decodes Blosc's own format. Each instruction is a byte: below 32 so many
 // bytes and one follow as they are; otherwise its upper three bits are a length and the
 // lower five, with the next byte, a distance back to what is repeated. Lengths of seven
-// and distances of all ones go on in further bytes.
+// and distances of all ones continue in further bytes.
 func bloscLZ(dst, src []byte) (int, error) {
 	const far = 8191 // the first distance that takes two more bytes
 	if len(src) == 0 {

@@ -15,7 +15,7 @@ type filter interface {
 	// bound is the most bytes that n bytes become.
 	bound(n int64) int64
 	// decodeMemory and encodeMemory are what a decoder and an encoder of up to n bytes,
-	// decoded, take beside their input and output.
+	// decoded, take besides their input and output.
 	decodeMemory(n int64) memory
 	encodeMemory(n int64) memory
 	decoder(n int64, work []byte) (decoder, error)

@@ -165,7 +165,7 @@ func bomb(t *testing.T) {
 			t.Errorf("%s: 16 MiB are decoded as a stream of 512 KiB", text)
 		}
 		if made := allocated() - start; made > small.DecodeWork().Heap+64<<10 {
-			t.Errorf("%s: refusing takes %d bytes of the heap", text, made)
+			t.Errorf("%s: rejecting takes %d bytes of the heap", text, made)
 		}
 		d.Close()
 	}

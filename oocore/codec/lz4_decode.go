@@ -8,7 +8,7 @@ import (
 var errLZ4 = errors.New("the block is damaged")
 
 // decodeLZ4 decodes a block, and returns its size. A block is sequences: a byte with
-// two lengths, of bytes as they are and of a repetition, both going on in further bytes
+// two lengths, of bytes as they are and of a repetition, both continuing in further bytes
 // from 15 on; the bytes; and how far back the repetition lies. The last one has only
 // bytes.
 func decodeLZ4(dst, src []byte) (int, error) {

@@ -90,7 +90,7 @@ func Parse(text string, chunk []int, t dtype.Type) (*Pipeline, error) {
 }
 
 // FromV3 makes the pipeline of a Zarr v3 array's "codecs", without sharding_indexed,
-// which it refuses. An unknown codec is refused by name.
+// which it rejects. An unknown codec is rejected by name.
 func FromV3(codecs []json.RawMessage, chunk []int, t dtype.Type) (*Pipeline, error) {
 	order, big, filters, err := parseV3(codecs, len(chunk), t)
 	if err != nil {
@@ -108,7 +108,7 @@ func FromV2(compressor, filters json.RawMessage, order string, big bool, chunk [
 	case "F":
 		slices.Reverse(axes)
 	default:
-		return nil, fmt.Errorf("order %q is none of C and F", order)
+		return nil, fmt.Errorf("order %q is neither C nor F", order)
 	}
 	all, err := parseV2(compressor, filters, t)
 	if err != nil {
@@ -125,7 +125,7 @@ func identity(n int) []int {
 	return order
 }
 
-// V3 is the pipeline as Zarr v3 writes it.
+// V3 returns the pipeline as Zarr v3 writes it.
 func (p *Pipeline) V3() []json.RawMessage {
 	var all []json.RawMessage
 	if !slices.IsSorted(p.order) {
@@ -146,7 +146,7 @@ func (p *Pipeline) V3() []json.RawMessage {
 	return all
 }
 
-// String is the form that Parse reads, in full; for what Parse cannot make, the
+// String returns the form that Parse reads, in full; for what Parse cannot make, the
 // names of the codecs.
 func (p *Pipeline) String() string {
 	var parts []string
@@ -170,12 +170,12 @@ func (p *Pipeline) String() string {
 // place.
 func (p *Pipeline) Plain() bool { return len(p.filters) == 0 && !p.moved && p.swap == 0 }
 
-// Order is the order of axes in which a stream has the elements: its axis d is the
+// Order returns the order of axes in which a stream has the elements: its axis d is the
 // chunk's axis Order()[d].
 func (p *Pipeline) Order() []int { return slices.Clone(p.order) }
 
-// MaxEncoded is the most bytes that a chunk can have encoded; a larger one is
-// refused.
+// MaxEncoded returns the most bytes that a chunk can have encoded; a larger one is
+// rejected.
 func (p *Pipeline) MaxEncoded() int64 { return p.after(len(p.filters) - 1) }
 
 // after is the most bytes that a chunk has after filter i; before the first, at -1,
@@ -204,7 +204,7 @@ func (p *Pipeline) Patches() bool {
 	return p.streams() && len(p.filters) == 1 && p.filters[0].(streamer).alone()
 }
 
-// DecodeWork is what a Decoder needs. Whole has room for one encoded chunk and a
+// DecodeWork returns what a Decoder needs. Whole has room for one encoded chunk and a
 // codec's scratch, not for the decoded chunk; Stream is more than Whole, by the
 // decoded chunk, where a codec does not work from front to back.
 func (p *Pipeline) DecodeWork() Work {
@@ -219,7 +219,7 @@ func (p *Pipeline) DecodeWork() Work {
 	return Work{Whole: whole.arena, Stream: stream.arena, Heap: max(whole.heap, stream.heap)}
 }
 
-// EncodeWork is what an Encoder needs. Whole has room for one encoded chunk and a
+// EncodeWork returns what an Encoder needs. Whole has room for one encoded chunk and a
 // codec's scratch; Stream is more than Whole, by the decoded chunk, where a codec
 // does not work from front to back.
 func (p *Pipeline) EncodeWork() Work {

@@ -23,7 +23,7 @@ func shuffleOf(name string) (shuffleMode, error) {
 			return shuffleMode(mode), nil
 		}
 	}
-	return 0, fmt.Errorf("shuffle %q is none of noshuffle, shuffle and bitshuffle", name)
+	return 0, fmt.Errorf("shuffle %q is not one of noshuffle, shuffle and bitshuffle", name)
 }
 
 // shuffle is numcodecs' filter: the first bytes of all elements, then the second ones.

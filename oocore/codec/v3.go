@@ -136,7 +136,7 @@ func parseBytes(b json.RawMessage, t dtype.Type) (big bool, err error) {
 	switch {
 	case c.Endian == "big", c.Endian == "little":
 	case c.Endian != "":
-		return false, fmt.Errorf("endian %q is none of little and big", c.Endian)
+		return false, fmt.Errorf("endian %q is neither little nor big", c.Endian)
 	case t.Size() > 1:
 		return false, fmt.Errorf("%s needs an endian, little or big", t)
 	}

@@ -97,7 +97,7 @@ type nativeZstd struct {
 	context uintptr
 }
 
-var errContext = errors.New("the library refuses the memory that it asked for")
+var errContext = errors.New("the library rejects the memory that it asked for")
 
 func (l *libZstd) decoder(z *zstd, _ int64, work []byte) (decoder, error) {
 	c := cutter{work}

@@ -7,10 +7,11 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
-// The first refusal of an algorithm of several runs comes before the first of them, and the
+// The first rejection of an algorithm of several runs comes before the first of them, and the
 // budget that it names is the smallest that is enough for all.
 func TestAlgorithmsNameABudgetForAllTheirRuns(t *testing.T) {
 	dir := t.TempDir()
@@ -51,7 +52,7 @@ func TestAlgorithmsNameABudgetForAllTheirRuns(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			log := t.TempDir()
 			t.Setenv("GONBEXT_RUNS", log)
-			refused := func(size string, more ...oocore.Option) int64 {
+			rejected := func(size string, more ...oocore.Option) int64 {
 				t.Helper()
 				err := run(append(more, oocore.Memory(size), oocore.Workers(2))...)
 				short, ok := errors.AsType[*oocore.MemoryError](err)
@@ -63,11 +64,11 @@ func TestAlgorithmsNameABudgetForAllTheirRuns(t *testing.T) {
 				}
 				return short.Need
 			}
-			need := refused("1MiB")
-			if planned := refused("1MiB", oocore.PlanOnly()); planned != need {
+			need := rejected("1MiB")
+			if planned := rejected("1MiB", host.PlanOnly()); planned != need {
 				t.Errorf("needs %d bytes, and planned %d", need, planned)
 			}
-			if again := refused(fmt.Sprint(need - 1<<20)); again != need {
+			if again := rejected(fmt.Sprint(need - 1<<20)); again != need {
 				t.Errorf("needs %d bytes, and %d with a MiB less", need, again)
 			}
 			if err := run(oocore.Memory(fmt.Sprint(need)), oocore.Workers(2)); err != nil {

@@ -30,7 +30,7 @@ type CPResult struct {
 	Fit     float64         // 1 - the last error
 }
 
-// CP is the canonical polyadic decomposition (PARAFAC) by alternating least squares, or
+// CP returns the canonical polyadic decomposition (PARAFAC) by alternating least squares, or
 // with NonNegative by multiplicative updates (Lee and Seung). x has two modes or more;
 // integers are taken as floats. It reads x twice an iteration and once before, and no
 // more memory than the options' budget. The record has the error after each iteration.
@@ -67,7 +67,7 @@ func CP(ctx context.Context, x *oocore.Array, rank int, o CPOptions, opts ...ooc
 	}
 	opts, err = fits(opts, runs)
 	if err == nil {
-		err = oocore.RunGroup(title, opts, runs)
+		err = internals.RunGroup(title, opts, runs)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("cp: %w", err)
@@ -75,7 +75,7 @@ func CP(ctx context.Context, x *oocore.Array, rank int, o CPOptions, opts ...ooc
 	return out, nil
 }
 
-// ranked refuses what has no such decomposition.
+// ranked rejects what has no such decomposition.
 func ranked(x *oocore.Array, rank int) error {
 	if err := checked(x); err != nil {
 		return err
@@ -168,7 +168,7 @@ func cpResult(s state, shape []int, rank int) *CPResult {
 	return out
 }
 
-// resume goes on from a state.
+// resume resumes from a state.
 func (a *als) resume(s state) {
 	a.weights = slices.Clone(s.Weights)
 	for m, n := range a.t.shape {
@@ -453,7 +453,7 @@ func (a *als) multiplied(product, v *mat.Dense, m int) *mat.Dense {
 	return f
 }
 
-// Reconstruct is the tensor that the factors stand for, computed when it is saved.
+// Reconstruct returns the tensor that the factors stand for, computed when it is saved.
 func (r *CPResult) Reconstruct() *oocore.Array {
 	n := len(r.Factors)
 	y := r.Factors[0].Mul(oocore.FromSlice(r.Weights, len(r.Weights)))

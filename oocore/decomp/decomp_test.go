@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -178,11 +177,12 @@ func TestPartialModes(t *testing.T) {
 
 // The record of a decomposition is one, with the error after each iteration.
 func TestRecord(t *testing.T) {
+	rng := testcases.Rand(t)
 	dir := t.TempDir()
 	t.Setenv("GONBEXT_RUNS", dir)
 	v := make([]float32, 20*20*20)
 	for i := range v {
-		v[i] = rand.Float32()
+		v[i] = rng.Float32()
 	}
 	p, err := decomp.CP(t.Context(), oocore.FromSlice(v, 20, 20, 20), 3, decomp.CPOptions{Iterations: 5, Tolerance: -1})
 	if err != nil {
@@ -197,7 +197,7 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-func TestRefused(t *testing.T) {
+func TestRejected(t *testing.T) {
 	t.Setenv("GONBEXT_RUNS", t.TempDir())
 	x := oocore.FromSlice([]float64{1, 2, 3, math.NaN()}, 2, 2)
 	good := oocore.FromSlice([]float64{1, 2, 3, 4}, 2, 2)

@@ -8,13 +8,17 @@ import (
 
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/expr"
+	"github.com/gonbext/gonbext/oocore/internal/hook"
 )
 
-func init() { oocore.SetDecomposer(decomposed) }
+// parts are what an expression takes of a decomposition.
+type parts = hook.Decomposed[*oocore.Array]
+
+func init() { internals.SetDecomposer(decomposed) }
 
 // decomposed is a decomposition in an expression.
-func decomposed(ctx context.Context, x *oocore.Array, d expr.Decomposition, planned bool, opts []oocore.Option) (*oocore.Decomposed, error) {
-	var out *oocore.Decomposed
+func decomposed(ctx context.Context, x *oocore.Array, d expr.Decomposition, planned bool, opts []oocore.Option) (*parts, error) {
+	var out *parts
 	var err error
 	switch o := (TuckerOptions{Modes: d.Modes, Iterations: d.Iterations, Tolerance: d.Tolerance, Seed: d.Seed}); {
 	case d.Op == "cp":
@@ -32,7 +36,7 @@ func decomposed(ctx context.Context, x *oocore.Array, d expr.Decomposition, plan
 	return out, err
 }
 
-func cpParts(ctx context.Context, x *oocore.Array, d expr.Decomposition, planned bool, opts []oocore.Option) (out *oocore.Decomposed, err error) {
+func cpParts(ctx context.Context, x *oocore.Array, d expr.Decomposition, planned bool, opts []oocore.Option) (out *parts, err error) {
 	rank := d.Ranks[0]
 	p := &CPResult{}
 	if !planned {
@@ -50,22 +54,22 @@ func cpParts(ctx context.Context, x *oocore.Array, d expr.Decomposition, planned
 	if err != nil {
 		return nil, err
 	}
-	out = &oocore.Decomposed{Whole: p.Reconstruct(), Weights: oocore.FromSlice(p.Weights), Factors: p.Factors}
+	out = &parts{Whole: p.Reconstruct(), Weights: oocore.FromSlice(p.Weights), Factors: p.Factors}
 	if !planned {
 		out.Errors = oocore.FromSlice(p.Errors)
 	}
 	return out, nil
 }
 
-func tuckerParts(k *TuckerResult, err error) (*oocore.Decomposed, error) {
+func tuckerParts(k *TuckerResult, err error) (*parts, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &oocore.Decomposed{Whole: k.Reconstruct(), Core: k.Core, Factors: k.Factors, Errors: oocore.FromSlice(k.Errors)}, nil
+	return &parts{Whole: k.Reconstruct(), Core: k.Core, Factors: k.Factors, Errors: oocore.FromSlice(k.Errors)}, nil
 }
 
 // tuckerPlanned has zeros for all that would be computed.
-func tuckerPlanned(x *oocore.Array, d expr.Decomposition, opts []oocore.Option) (*oocore.Decomposed, error) {
+func tuckerPlanned(x *oocore.Array, d expr.Decomposition, opts []oocore.Option) (*parts, error) {
 	modes, err := shortenable(x, d.Ranks, d.Modes)
 	if err != nil {
 		return nil, err

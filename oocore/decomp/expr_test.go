@@ -10,6 +10,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/decomp"
+	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
@@ -83,7 +84,7 @@ func TestExpressionOptions(t *testing.T) {
 	x := waves(t)
 	dir := t.TempDir()
 	t.Setenv("GONBEXT_RUNS", dir)
-	opts := []oocore.Option{oocore.Chunks(4, 4, 4), oocore.Shards(8, 8, 8), oocore.Codec("zstd"), oocore.Cell("here"), oocore.Memory("96MiB"), oocore.Workers(1)}
+	opts := []oocore.Option{oocore.Chunks(4, 4, 4), oocore.Shards(8, 8, 8), oocore.Codec("zstd"), host.Cell("here"), oocore.Memory("96MiB"), oocore.Workers(1)}
 	for _, e := range []string{`hosvd(x, 3, 3, 3)`, `tucker(x+0, 3, 3, 3, "iterations=2")`, `cp(astype(x, "int16"), 2, "iterations=2")`} {
 		y := oocore.EvalContext(t.Context(), e, oocore.Names{"x": x}, append(opts, oocore.Region("0:2"))...)
 		if y.Err() != nil {
@@ -113,7 +114,7 @@ func TestExpressionPlanned(t *testing.T) {
 	names := oocore.Names{"x": x}
 	for _, e := range []string{"cp(x, 3)", `cp(x, 3, "weights")`, `cp(x, 3, "factor=1")`, "tucker(x, 3, 4, 5)", `tucker(x, 3, 4, 5, "core")`,
 		`tucker(astype(x, "float32"), 3, 4, "modes=2,0", "core")`, `hosvd(x, 2, "modes=1", "factor=0")`, `hosvd(astype(x, "int8"), 2, 2, 2)`} {
-		planned := oocore.EvalContext(t.Context(), e, names, oocore.PlanOnly())
+		planned := oocore.EvalContext(t.Context(), e, names, host.PlanOnly())
 		if planned.Err() != nil {
 			t.Errorf("%s: %v", e, planned.Err())
 			continue
@@ -142,13 +143,13 @@ func TestExpressionPlanned(t *testing.T) {
 		"tucker(x, 3, 4, 50)": "tucker: a rank of 50 for mode 2 of shape [12 10 8]",
 		"mask(x, x > 3)":      "mask: a shape follows from values, and nothing was computed: this is a plan only",
 	} {
-		if err := oocore.EvalContext(t.Context(), e, names, oocore.PlanOnly()).Err(); err == nil || !strings.Contains(err.Error(), want) {
+		if err := oocore.EvalContext(t.Context(), e, names, host.PlanOnly()).Err(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", e, err, want)
 		}
 	}
 }
 
-func TestExpressionRefused(t *testing.T) {
+func TestExpressionRejected(t *testing.T) {
 	x := waves(t)
 	t.Setenv("GONBEXT_RUNS", t.TempDir())
 	for e, want := range map[string]string{
@@ -159,13 +160,13 @@ func TestExpressionRefused(t *testing.T) {
 		"hosvd(mean(x), 3)":      "hosvd: a tensor has two modes or more",
 	} {
 		err := oocore.Eval(e, oocore.Names{"x": x}).Err()
-		refused, ok := errors.AsType[*oocore.Error](err)
+		rejected, ok := errors.AsType[*oocore.Error](err)
 		if !ok || !strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), "expr_test.go:") {
 			t.Errorf("%s: %v, want %s", e, err, want)
 			continue
 		}
-		if len(refused.Shapes) != 1 || len(refused.Types) != 1 {
-			t.Errorf("%s: refused for %v", e, refused.Shapes)
+		if len(rejected.Shapes) != 1 || len(rejected.Types) != 1 {
+			t.Errorf("%s: rejected for %v", e, rejected.Shapes)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/internal/hook"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
@@ -22,7 +23,7 @@ var afterKeep = func() {}
 // errorSeries is the name under which errors are noted in records.
 const errorSeries = "relative error by iteration"
 
-// state is what a decomposition keeps after half an iteration, to go on from or to return.
+// state is what a decomposition keeps after half an iteration, to resume from or to return.
 type state struct {
 	Matrices [][]float64 // by mode; empty where there is none
 	Weights  []float64   // of CP
@@ -37,7 +38,7 @@ type state struct {
 type progress struct {
 	state
 	ctx   context.Context
-	store *oocore.State
+	store hook.State
 	at    time.Time // it was kept, or the decomposition began
 	found bool      // an earlier program has kept it
 }
@@ -47,7 +48,7 @@ func progressOf(ctx context.Context, op string, x *oocore.Array, options any, op
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	store, err := oocore.StateOf(ctx, op, x, options, opts...)
+	store, err := internals.State(ctx, op, x, options, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +71,7 @@ func (p *progress) skipped(title string) bool {
 func (p *progress) keep(take func(s *state)) {
 	if now := time.Now(); p.Done || now.Sub(p.at) >= keepEvery {
 		take(&p.state)
-		p.store.Keep(p.ctx, p.state)
+		p.store.Store(p.ctx, p.state)
 		p.at = now
 		if !p.Done {
 			afterKeep()
@@ -113,7 +114,7 @@ func inline(data []byte, t oocore.DType, shape []int) *oocore.Array {
 	})
 }
 
-// random numbers go on from where those of the state were.
+// random numbers resume from where those of the state were.
 func (p *progress) random(seed uint64) (*rand.PCG, error) {
 	r := rand.NewPCG(seed, 0)
 	if len(p.Rand) == 0 {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
@@ -19,6 +20,7 @@ const (
 	algorithmVariable = "GONBEXT_TEST_ALGORITHM"
 	folderVariable    = "GONBEXT_TEST_FOLDER"
 	iterations        = 6
+	inFile            = "cp of a tensor in a temporary file"
 )
 
 func TestMain(m *testing.M) {
@@ -42,7 +44,7 @@ type values [][]float64
 
 func collected(arrays ...*oocore.Array) (out values, err error) {
 	for _, a := range arrays {
-		v, err := oocore.Collect[float64](context.Background(), a.AsType(oocore.Float64), oocore.Cell(record.Unreported))
+		v, err := oocore.Collect[float64](context.Background(), a.AsType(oocore.Float64), host.Cell(record.Unreported))
 		if err != nil {
 			return nil, err
 		}
@@ -54,7 +56,11 @@ func collected(arrays ...*oocore.Array) (out values, err error) {
 func run(algorithm string, x *oocore.Array, opts ...oocore.Option) (values, error) {
 	ctx := context.Background()
 	opts = append([]oocore.Option{oocore.Memory("128MiB"), oocore.Workers(1)}, opts...)
-	if algorithm == "cp" {
+	switch algorithm {
+	case inFile:
+		x, opts = x.Add(1), append(opts, oocore.Memory("64MiB"))
+		fallthrough
+	case "cp":
 		r, err := CP(ctx, x, 3, CPOptions{Iterations: iterations, Tolerance: -1, SVD: true}, opts...)
 		if err != nil {
 			return nil, err
@@ -85,9 +91,12 @@ func decomposeTo(algorithm, dir string) error {
 	return os.WriteFile(filepath.Join(dir, "result.json"), text, 0o600)
 }
 
-func tensorIn(t *testing.T, dir string, seed uint64) *oocore.Array {
+func tensorIn(t *testing.T, dir string, seed uint64, shape ...int) *oocore.Array {
 	t.Helper()
-	x, err := oocore.Random(oocore.Float64, seed, 30, 20, 12).Save(t.Context(), filepath.Join(dir, "x.npy"), oocore.Fresh())
+	if shape == nil {
+		shape = []int{30, 20, 12}
+	}
+	x, err := oocore.Random(oocore.Float64, seed, shape...).Save(t.Context(), filepath.Join(dir, "x.npy"), oocore.Fresh())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,6 +179,48 @@ func TestKilledDecompositionGoesOn(t *testing.T) {
 				t.Error("the result is another than that of one that was not killed")
 			}
 		})
+	}
+}
+
+// The temporary files of a decomposition that was killed are removed by the next.
+func TestKilledDecompositionLeavesNoTemporaryFiles(t *testing.T) {
+	dir, temp := t.TempDir(), t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	runs := filepath.Join(dir, "runs")
+	t.Setenv("GONBEXT_RUNS", runs)
+	x := tensorIn(t, dir, 1, 120, 100, 60)
+	c := exec.Command(os.Args[0])
+	c.Env = append(os.Environ(), algorithmVariable+"="+inFile, folderVariable+"="+dir)
+	c.Stderr = os.Stderr
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- c.Wait() }()
+	for len(states(runs)) == 0 {
+		select {
+		case err := <-ended:
+			t.Fatalf("it ended before it kept a state: %v", err)
+		case <-time.After(time.Millisecond):
+		}
+	}
+	_ = c.Process.Kill()
+	<-ended
+	left := func() []os.DirEntry {
+		all, err := os.ReadDir(temp)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	if len(left()) == 0 {
+		t.Fatal("the killed decomposition had no temporary files")
+	}
+	if _, err := run(inFile, x); err != nil {
+		t.Fatal(err)
+	}
+	if all := left(); len(all) > 0 {
+		t.Errorf("%s is left", all[0].Name())
 	}
 }
 

@@ -11,7 +11,7 @@
 //
 // The state of each decomposition is kept in the user's run log, at most every second and
 // at the end. The same decomposition of unchanged inputs is then not computed again, and
-// one that was killed goes on. oocore.Fresh computes anew. Of Go functions without an
+// one that was killed resumes. oocore.Fresh computes anew. Of Go functions without an
 // oocore.Version nothing is kept.
 //
 // A budget that is too small for one of the runs is an *oocore.MemoryError before the
@@ -38,13 +38,18 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/exec"
 	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/internal/hook"
+	"github.com/gonbext/gonbext/oocore/store"
 )
+
+// internals plan and group the runs of a decomposition.
+var internals = hook.Get[*oocore.Array, oocore.Option]()
 
 // tensor is an array that is read many times over.
 type tensor struct {
 	ctx      context.Context
 	opts     []oocore.Option
-	dir      string // of temporary files; "" until there is one
+	dir      *store.StagingDir // of temporary files; nil until there is one
 	x        *oocore.Array
 	shape    []int
 	norm     float64       // Frobenius
@@ -53,20 +58,20 @@ type tensor struct {
 	gram     int           // the longest mode whose Gram matrix is formed
 	solve    int64         // bytes that a matrix whose singular vectors are computed may take
 	dry      bool          // runs are planned and not made: numbers are zeros, and not to be computed with
-	planned  int           // arrays that would be in files, where dry
+	files    int           // arrays that were put in files, or would be, where dry
 	held     int64         // bytes that the package holds between runs
 	kept     int64         // bytes that it holds besides until drop
 }
 
 // runs are the options of the next run.
 func (t *tensor) runs() []oocore.Option {
-	return append(t.opts[:len(t.opts):len(t.opts)], oocore.Holding(t.held+t.kept))
+	return append(t.opts[:len(t.opts):len(t.opts)], internals.Holding(t.held+t.kept))
 }
 
 // newTensor brings an array to where it can be read many times: floats in a file
 // without chunks, or in memory. Its norm takes a pass.
 func newTensor(ctx context.Context, x *oocore.Array, rank func(mode int) int, opts []oocore.Option) (t *tensor, err error) {
-	t = &tensor{ctx: ctx, opts: opts, shape: x.Shape(), dry: oocore.DryRun(opts)}
+	t = &tensor{ctx: ctx, opts: opts, shape: x.Shape(), dry: internals.DryRun(opts)}
 	defer func() {
 		if err != nil {
 			t.done(&err)
@@ -100,9 +105,9 @@ func newTensor(ctx context.Context, x *oocore.Array, rank func(mode int) int, op
 // mostInMemory bounds what is collected between two steps, whatever the budget.
 const mostInMemory = 64 << 20
 
-// fits plans the runs of an algorithm before the first: see oocore.Fits.
+// fits plans the runs of an algorithm before the first: see hook.Internals.
 func fits(opts []oocore.Option, runs func(opts []oocore.Option, note func(string, float64)) error) ([]oocore.Option, error) {
-	return oocore.Fits(opts, func(opts []oocore.Option) error { return runs(opts, func(string, float64) {}) })
+	return internals.Fits(opts, func(opts []oocore.Option) error { return runs(opts, func(string, float64) {}) })
 }
 
 // floats is an array in the type that it is decomposed in.
@@ -159,11 +164,8 @@ func stored(x *oocore.Array) (direct bool) {
 
 // done takes away what an algorithm kept, and says in err where that cannot be done.
 func (t *tensor) done(err *error) {
-	if t.dir == "" {
-		return
-	}
-	if failed := os.RemoveAll(t.dir); failed != nil {
-		*err = errors.Join(*err, failed)
+	if t.dir != nil {
+		*err = errors.Join(*err, t.dir.Remove())
 	}
 }
 
@@ -176,24 +178,19 @@ func (t *tensor) keep(a *oocore.Array) (*oocore.Array, error) {
 		}
 		return inMemory[float64](t, a)
 	}
+	t.files++
+	name := fmt.Sprintf("%d.npy", t.files)
 	if t.dry {
-		t.planned++ // no two have the same name
-		return a.Save(t.ctx, fmt.Sprintf("planned-%d.npy", t.planned), t.runs()...)
+		return a.Save(t.ctx, "planned-"+name, t.runs()...)
 	}
-	if t.dir == "" {
-		var err error
-		if t.dir, err = os.MkdirTemp("", "gonbext-decomp-"); err != nil {
+	if t.dir == nil {
+		dir, err := store.TempStagingDir()
+		if err != nil {
 			return nil, err
 		}
+		t.dir = dir
 	}
-	f, err := os.CreateTemp(t.dir, "*.npy")
-	if err != nil {
-		return nil, err
-	}
-	if err := errors.Join(f.Close(), os.Remove(f.Name())); err != nil {
-		return nil, err
-	}
-	saved, err := a.Save(t.ctx, f.Name(), append(t.runs(), oocore.Fresh())...)
+	saved, err := a.Save(t.ctx, t.dir.Join(name), append(t.runs(), oocore.Fresh())...)
 	if kept, ok := errors.AsType[*exec.ResumableError](err); ok { // but not in a folder that goes
 		err = kept.Err
 	}
@@ -214,10 +211,10 @@ func inMemory[T float32 | float64](t *tensor, a *oocore.Array) (*oocore.Array, e
 // drop removes the file of an array that keep made.
 func (t *tensor) drop() error {
 	t.kept = 0
-	if t.dir == "" {
+	if t.dir == nil {
 		return nil
 	}
-	files, err := filepath.Glob(filepath.Join(t.dir, "*.npy"))
+	files, err := filepath.Glob(t.dir.Join("*.npy"))
 	if err != nil {
 		return err
 	}
@@ -336,7 +333,7 @@ func normal(t *tensor, r *rand.Rand, rows, cols int) *mat.Dense {
 	return mat.NewDense(rows, cols, v)
 }
 
-// checked refuses what cannot be decomposed.
+// checked rejects what cannot be decomposed.
 func checked(x *oocore.Array) error {
 	if err := x.Err(); err != nil {
 		return err

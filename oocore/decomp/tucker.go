@@ -42,7 +42,7 @@ func Tucker(ctx context.Context, x *oocore.Array, ranks []int, o TuckerOptions, 
 	return decompose(ctx, "tucker", x, ranks, o, opts)
 }
 
-// HOSVD is the truncated higher-order singular value decomposition: of each mode by
+// HOSVD returns the truncated higher-order singular value decomposition: of each mode by
 // itself, with no iterations that would fit them to each other. Modes up to 2048, whose
 // Gram matrices the budget holds six times over, are exact: by the eigenvectors of those,
 // with a pass each and for modes between others a copy of the tensor. Longer ones are
@@ -82,7 +82,7 @@ func decompose(ctx context.Context, op string, x *oocore.Array, ranks []int, o T
 	}
 	opts, err = fits(opts, runs)
 	if err == nil {
-		err = oocore.RunGroup(title, opts, runs)
+		err = internals.RunGroup(title, opts, runs)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
@@ -164,7 +164,7 @@ func tucker(t *tensor, saved *progress, modes, ranks []int, o TuckerOptions, not
 		s.Rand, _ = numbers.MarshalBinary() // which has no errors
 	}
 	if len(errors) > 0 {
-		// u is all there is to go on from.
+		// u is all there is to resume from.
 		core = saved.core(t, modes, ranks)
 	} else if o.Iterations > 0 && len(modes) > 1 {
 		first, err := sketch(t, modes, ranks, r)
@@ -390,7 +390,7 @@ func leading(t *tensor, y *oocore.Array, mode, rank int, r *rand.Rand) (*mat.Den
 		return vectors(mat.NewDense(n, others, v), rank)
 	}
 	if n <= t.gram {
-		v, err := t.collect(oocore.Tensordot(y, y, rest, rest))
+		v, err := t.collect(y.Tensordot(y, rest, rest))
 		if err != nil {
 			return nil, err
 		}
@@ -494,7 +494,7 @@ func orthonormal(u *mat.Dense) {
 	}
 }
 
-// Reconstruct is the tensor that core and factors stand for, computed when it is saved.
+// Reconstruct returns the tensor that core and factors stand for, computed when it is saved.
 func (r *TuckerResult) Reconstruct() *oocore.Array {
 	y := r.Core
 	for i, m := range r.Modes {

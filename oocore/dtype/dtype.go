@@ -78,14 +78,14 @@ func All() []Type {
 	return all
 }
 
-// Known is whether t is one of the types of elements, rather than Invalid or
+// Known reports whether t is one of the types of elements, rather than Invalid or
 // some other number.
 func (t Type) Known() bool { return t != Invalid && int(t) < len(table) }
 
-// Size is the number of bytes of one element.
+// Size returns the number of bytes of one element.
 func (t Type) Size() int { return table[t].size }
 
-// String is NumPy's name of the type.
+// String returns NumPy's name of the type.
 func (t Type) String() string {
 	if int(t) >= len(table) {
 		return fmt.Sprintf("Type(%d)", uint8(t))
@@ -93,7 +93,7 @@ func (t Type) String() string {
 	return table[t].name
 }
 
-// Kind is the group that the type belongs to.
+// Kind returns the group that the type belongs to.
 func (t Type) Kind() Kind { return table[t].kind }
 
 // Integer reports a signed or unsigned integer, not a bool.

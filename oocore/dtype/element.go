@@ -18,7 +18,7 @@ type Element interface {
 		Float16Bits | BFloat16Bits | float32 | float64 | complex64 | complex128
 }
 
-// Of is the Type of a Go element type.
+// Of returns the Type of a Go element type.
 func Of[T Element]() Type {
 	var z T
 	switch any(z).(type) {
@@ -96,7 +96,7 @@ func (v Value) Put(dst []byte) {
 	copy(dst[:v.Type.Size()], b[:])
 }
 
-// Float is the value as a float64; the real part of a complex one.
+// Float returns the value as a float64; the real part of a complex one.
 func (v Value) Float() float64 {
 	switch v.Type {
 	case Bool, Uint8, Uint16, Uint32, Uint64:

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Promote is the type that holds elements of both types: NumPy's result_type of
+// Promote returns the type that holds elements of both types: NumPy's result_type of
 // two arrays. Where NumPy has no rule, for bfloat16, it is that of ml_dtypes and
 // JAX: bfloat16 wins over integers and meets float16 in float32.
 func Promote(a, b Type) Type {
@@ -27,7 +27,7 @@ func Promote(a, b Type) Type {
 	return b
 }
 
-// PromoteAll is NumPy's result_type of several arrays, in any order: the type of the
+// PromoteAll returns NumPy's result_type of several arrays, in any order: the type of the
 // highest kind is promoted with each of the others first, so that uint16, int16 and
 // float32 meet in float32, though uint16 and int16 alone meet in int32.
 func PromoteAll(types ...Type) Type {
@@ -59,7 +59,7 @@ func promoteFloats(a, b Type) Type {
 	return max(a, b)
 }
 
-// Float is the type in which NumPy computes functions such as sqrt of elements
+// Float returns the type in which NumPy computes functions such as sqrt of elements
 // of type t: the smallest float that holds an integer of 8 or 16 bits, float64
 // for a larger one, and t itself for floats and complex numbers.
 func (t Type) Float() Type {
@@ -74,7 +74,7 @@ func (t Type) Float() Type {
 	return Float64
 }
 
-// PromoteWeak is the type of strong operands together with a weak one: a number
+// PromoteWeak returns the type of strong operands together with a weak one: a number
 // of the program, which has a kind and no size (NumPy's NEP 50). strong is
 // Invalid where there is none, and weak then gets its default: int64, float64
 // or complex128.

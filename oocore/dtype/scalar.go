@@ -46,7 +46,7 @@ func Scalar(v any) (value Value, weak bool, err error) {
 	return Value{}, false, fmt.Errorf("a %T is neither an array nor a number", v)
 }
 
-// FromInt is x as an element of type t. Integers wrap around, as in NumPy's
+// FromInt returns x as an element of type t. Integers wrap around, as in NumPy's
 // astype.
 func FromInt(t Type, x int64) Value {
 	switch {
@@ -61,10 +61,10 @@ func FromInt(t Type, x int64) Value {
 	return FromFloat(t, float64(float32(x)))
 }
 
-// FromFloat is x rounded to type t, which is a float or complex type.
+// FromFloat returns x rounded to type t, which is a float or complex type.
 func FromFloat(t Type, x float64) Value { return FromComplex(t, complex(x, 0)) }
 
-// FromComplex is x rounded to type t, which is a float or complex type; floats
+// FromComplex returns x rounded to type t, which is a float or complex type; floats
 // take its real part.
 func FromComplex(t Type, x complex128) Value {
 	switch t {
@@ -95,7 +95,7 @@ func roundToOdd(x float64) float32 {
 	return math.Float32frombits(math.Float32bits(f) | 1)
 }
 
-// Convert is the value as an element of type t, as NumPy's astype, where that
+// Convert returns the value as an element of type t, as NumPy's astype, where that
 // is defined and loses no part: not from a float to an integer, nor from a
 // complex number to a real one.
 func (v Value) Convert(t Type) (Value, bool) {
@@ -114,7 +114,7 @@ func (v Value) Convert(t Type) (Value, bool) {
 	return FromComplex(t, v.Complex()), true
 }
 
-// Int is the value of an integer or a bool; a uint64 beyond int64 wraps.
+// Int returns the value of an integer or a bool; a uint64 beyond int64 wraps.
 func (v Value) Int() int64 {
 	switch v.Type {
 	case Int8:
@@ -127,7 +127,7 @@ func (v Value) Int() int64 {
 	return int64(v.Lo)
 }
 
-// Complex is the value as a complex128.
+// Complex returns the value as a complex128.
 func (v Value) Complex() complex128 {
 	switch v.Type {
 	case Complex64:
@@ -147,7 +147,7 @@ func (t Type) Fits(x int64) bool {
 	return x>>(bits-1) == 0 || x>>(bits-1) == -1
 }
 
-// Weaken is a weak number as an element of type t, which PromoteWeak gave. An
+// Weaken returns a weak number as an element of type t, which PromoteWeak gave. An
 // integer that an integer type does not hold is an error, as NumPy's
 // OverflowError.
 func (v Value) Weaken(t Type) (Value, error) {

@@ -106,13 +106,13 @@ func (s *arrays) tryOutputs() (complete bool, err error) {
 		if d.Place != plan.InResult {
 			continue
 		}
-		m := s.meta(d)
-		m.Resume = s.checkpoint.Resumes()
 		if i != s.plan.Output {
-			if m.StagingDir, err = s.stage(i, m.Resume); err != nil {
+			if err := s.stage(i, s.checkpoint.Resumes()); err != nil {
 				return false, err
 			}
 		}
+		m := s.meta(i)
+		m.Resume = s.checkpoint.Resumes()
 		if s.writers[i], err = s.env.create(d.Path, m); err != nil {
 			return false, err
 		}
@@ -126,12 +126,12 @@ func (s *arrays) tryOutputs() (complete bool, err error) {
 	return true, nil
 }
 
-// stage returns the staging folder of an output after the first. It is empty unless the
-// output is resumed.
-func (s *arrays) stage(i int, resume bool) (_ *store.StagingDir, err error) {
+// stage takes the staging folder of an output after the first. It is empty unless the output
+// is resumed.
+func (s *arrays) stage(i int, resume bool) (err error) {
 	if s.staging[i] == nil {
 		if s.staging[i], err = store.NewStagingDir(s.plan.Arrays[i].Path); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	// Another run may have begun the same output since: what is there is this run's only
@@ -139,7 +139,7 @@ func (s *arrays) stage(i int, resume bool) (_ *store.StagingDir, err error) {
 	mark, owner := s.staging[i].Join("of"), ""
 	if s.spill != nil {
 		if owner, err = filepath.Abs(s.spill.Path); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if was, _ := disk.ReadFile(mark); !resume || string(was) != owner {
@@ -147,7 +147,7 @@ func (s *arrays) stage(i int, resume bool) (_ *store.StagingDir, err error) {
 			err = disk.WriteFile(mark, []byte(owner))
 		}
 	}
-	return s.staging[i], err
+	return err
 }
 
 // unstage releases the staging folder of an output after the first. It keeps what is in it
@@ -164,10 +164,14 @@ func (s *arrays) unstage(i int, kept bool) error {
 	return ws.Remove()
 }
 
-// meta is what the output is to be.
-func (s *arrays) meta(d *plan.Array) store.Meta {
+// meta is what an output is to be.
+func (s *arrays) meta(i int) store.Meta {
+	d := &s.plan.Arrays[i]
 	m := store.Meta{Shape: d.Shape, DType: d.DType, Chunks: d.Chunks, Shards: d.Shards, Codec: d.Layout.Codec, Region: d.Region, Grow: d.Grow,
 		Details: d.Details, StagingDir: s.spill}
+	if i != s.plan.Output {
+		m.StagingDir = s.staging[i]
+	}
 	if d.Region != nil {
 		m.Shape = d.Whole
 	}
@@ -257,7 +261,7 @@ func (s *arrays) collect(ctx context.Context) error {
 }
 
 // giveUp ends a writer that was not committed. What is durable stays for the next
-// run, where it can go on from that.
+// run, where it can resume from that.
 func (s *arrays) giveUp(w store.Writer) error {
 	if s.checkpoint.Resumable() {
 		return w.Suspend()

@@ -13,11 +13,13 @@ import (
 )
 
 // attachArrays opens what a plan reads, in a worker process. What stages write for each
-// other, and the output, are in the staging folder: attach opens them stage by stage.
+// other, and the first output, are in the staging folder; each other output has its own.
+// attach opens them stage by stage.
 func attachArrays(p *plan.Sized, env *Env, a *arena.Arena, staging *store.StagingDir) (_ *arrays, err error) {
 	n := len(p.Arrays)
 	s := &arrays{plan: p, env: env, arena: a, spill: staging, shared: true,
-		readers: make([]store.Array, n), writers: make([]store.Writer, n), memory: make([]*arena.Buffer, n)}
+		readers: make([]store.Array, n), writers: make([]store.Writer, n), memory: make([]*arena.Buffer, n),
+		staging: make([]*store.StagingDir, n)}
 	for i := range p.Arrays {
 		switch d := &p.Arrays[i]; d.Place {
 		case plan.InFile:
@@ -27,6 +29,10 @@ func attachArrays(p *plan.Sized, env *Env, a *arena.Arena, staging *store.Stagin
 				err = fmt.Errorf("the plan's %s of shape %s has %d bytes of data", d.DType, grid.Format(d.Shape), len(d.Data))
 			}
 			s.readers[i] = memstore.New(d.Shape, d.DType, d.Data)
+		case plan.InResult:
+			if i != p.Output {
+				s.staging[i], err = store.AttachStagingDir("", d.Path)
+			}
 		}
 		if err != nil {
 			return nil, errors.Join(err, s.detach())
@@ -41,7 +47,7 @@ func (s *arrays) attach(stage int) (err error) {
 	for _, i := range st.Outputs {
 		d := &s.plan.Arrays[i]
 		if s.plan.Place(i) == plan.InResult {
-			s.writers[i], err = s.env.create(d.Path, s.meta(d))
+			s.writers[i], err = s.env.create(d.Path, s.meta(i))
 		} else {
 			s.writers[i], err = store.CreateBlocks(s.spill, checkpoint.ArrayFile(i), spilled(d))
 		}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore/blockwise"
@@ -16,6 +15,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // around sums each element of a matrix with those above and below it. With Lines it is
@@ -76,10 +76,11 @@ func summed(x []int64, rows, cols int) []int64 {
 // steps and transposed, within their smallest budget and with plenty: the values are
 // right, and what was predicted is what was reserved.
 func TestBlockwise(t *testing.T) {
+	rng := testcases.Rand(t)
 	const rows, cols = 700, 530
 	x := make([]int64, rows*cols)
 	for i := range x {
-		x[i] = rand.Int64N(1 << 20)
+		x[i] = rng.Int64N(1 << 20)
 	}
 	path := t.TempDir() + "/x.npy"
 	w, err := store.Create(path, store.Meta{Shape: []int{rows, cols}, DType: dtype.Int64})

@@ -21,7 +21,7 @@ func WritePlanFile(t testing.TB, path string, encoded []byte) string {
 }
 
 // StageBytes opens the stages of a plan one after the other, runs none of their tasks, and
-// returns what each reserves by the arena's count, beside the arrays in memory.
+// returns what each reserves by the arena's count, besides the arrays in memory.
 func StageBytes(ctx context.Context, p *plan.Sized, env Env) (all []record.Bytes, err error) {
 	if env.Device == nil {
 		env.Device = CPU{}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"maps"
 	"sync"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
@@ -28,6 +29,7 @@ func newProduct(r *run, stage int) (Runner, error) {
 
 // Run computes tiles. Those that lie in one super-tile are computed together.
 func (p *product) Run(ctx context.Context, tasks Tasks, done func(index int)) error {
+	maps.DeleteFunc(p.restored, func(task int, _ restoredTile) bool { return !tasks.Has(task) })
 	c := newMatmulPipeline(ctx, p, tasks, done)
 	p.mu.Lock()
 	p.pipeline = c
@@ -122,7 +124,9 @@ type product struct {
 
 	mu       sync.Mutex // of what follows
 	pipeline *matmulPipeline
-	restored map[int]restoredTile // by task
+	restored map[int]restoredTile // by task, until a super-tile has read it; the pipeline's to lock
+
+	restoredBytes int64 // of all at first
 }
 
 // operand evaluates one side's panels. Its slot belongs to the goroutine that

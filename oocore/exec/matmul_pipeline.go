@@ -33,10 +33,11 @@ type matmulPipeline struct {
 	next   int          // tile of the first panel
 	last   bool         // no more panels will come
 	owner  []*superTile // of each band of accumulators; nil where it is free
-	active int          // workers that add a panel to a tile
-	paused bool         // no worker begins to
-	loads  int          // tiles whose accumulators are still to be read from a snapshot
+	adding []int        // workers that add a panel to a tile of each band
+	held   int          // the band that no worker begins to add to, as it is written to a snapshot; or noBand
 }
+
+const noBand = -1
 
 // panel is one step's part of both operands.
 type panel struct {
@@ -53,7 +54,7 @@ type superTile struct {
 	batch []int
 	box   grid.Box
 	tiles grid.Grid
-	from  int            // panel with which it begins: all before are in the snapshot that it goes on from
+	from  int            // panel with which it begins: all before are in the snapshot that it resumes from
 	steps int            // panels
 	first int            // band of its first row
 	saved []restoredTile // of each tile
@@ -88,9 +89,6 @@ func (c *matmulPipeline) newSuperTile(batch []int, box grid.Box) *superTile {
 	for i, tile := range s.tiles.All() {
 		s.saved[i] = p.restored[p.linear(batch, []int{box.Start[0] + tile.Start[0], box.Start[1] + tile.Start[1]})]
 		s.from = min(s.from, s.saved[i].steps)
-		if s.saved[i].steps > 0 {
-			c.loads++
-		}
 	}
 	for i := range s.added {
 		s.added[i] = s.from
@@ -99,7 +97,7 @@ func (c *matmulPipeline) newSuperTile(batch []int, box grid.Box) *superTile {
 }
 
 func newMatmulPipeline(ctx context.Context, p *product, tasks Tasks, done func(index int)) *matmulPipeline {
-	c := &matmulPipeline{product: p, tasks: tasks, done: done, free: make(chan *panel, len(p.panels)), whole: make(chan band, p.m.SuperM), owner: make([]*superTile, p.m.SuperM)}
+	c := &matmulPipeline{product: p, tasks: tasks, done: done, free: make(chan *panel, len(p.panels)), whole: make(chan band, p.m.SuperM), owner: make([]*superTile, p.m.SuperM), adding: make([]int, p.m.SuperM), held: noBand}
 	c.ctx, c.fail = context.WithCancelCause(ctx)
 	c.moved = sync.NewCond(&c.mu)
 	for _, x := range p.panels {
@@ -192,16 +190,17 @@ func (c *matmulPipeline) multiply(worker int) {
 		if x == nil {
 			return
 		}
-		c.active++
+		at := x.band(tile)
+		c.adding[at]++
 		c.mu.Unlock()
 		t := time.Now()
 		err := c.add(x, tile, c.work[worker])
 		spent := time.Since(t)
 		c.mu.Lock()
-		c.active--
+		c.adding[at]--
 		if err != nil {
 			c.fail(taskError(c.ctx, c.stage, x.tile.box, err))
-			c.moved.Broadcast() // to a pause, where the context has ended already
+			c.moved.Broadcast() // to a snapshot, where the context has ended already
 			return
 		}
 		c.took(x, tile, spent)
@@ -214,7 +213,7 @@ func (c *matmulPipeline) take() (*panel, int) {
 		switch {
 		case len(c.panels) == 0 && c.last:
 			return nil, 0
-		case !c.paused && len(c.panels) > 0 && c.ready(c.panels[0], c.next):
+		case len(c.panels) > 0 && c.panels[0].band(c.next) != c.held && c.ready(c.panels[0], c.next):
 			x, tile := c.panels[0], c.next
 			if c.next++; c.next == x.tile.tiles.Len() {
 				c.panels, c.next = c.panels[1:], 0
@@ -234,7 +233,7 @@ func (c *matmulPipeline) ready(x *panel, tile int) bool {
 	if x.step > s.from {
 		return s.added[tile] == x.step
 	}
-	owner := &c.owner[s.first+tile/s.tiles.Count(1)]
+	owner := &c.owner[x.band(tile)]
 	if *owner == nil {
 		*owner = s
 	}
@@ -270,6 +269,9 @@ func (c *matmulPipeline) add(x *panel, tile int, work []byte) error {
 	return nil
 }
 
+// band is the number of a tile's band of accumulators.
+func (x *panel) band(tile int) int { return x.tile.first + tile/x.tile.tiles.Count(1) }
+
 // band are the accumulators of a row of tiles.
 func (c *matmulPipeline) band(s *superTile, row int) []byte {
 	most := min(c.m.SuperN*c.m.TileN, c.m.N)
@@ -282,7 +284,8 @@ func (c *matmulPipeline) band(s *superTile, row int) []byte {
 func (c *matmulPipeline) took(x *panel, tile int, spent time.Duration) {
 	s := x.tile
 	if s.added[tile] == s.from && s.saved[tile].steps > 0 {
-		c.loads--
+		box := s.tiles.Box(tile)
+		delete(c.restored, c.linear(s.batch, []int{s.box.Start[0] + box.Start[0], s.box.Start[1] + box.Start[1]}))
 	}
 	s.spent[tile] += spent
 	s.added[tile]++

@@ -4,15 +4,17 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"iter"
+	"maps"
+	"slices"
 
 	"github.com/gonbext/gonbext/oocore/exec/checkpoint"
-	"github.com/gonbext/gonbext/oocore/grid"
 )
 
 // A snapshot of a product has the accumulators of tiles that are not whole: bands of
-// them, as they lie in memory. Each tile counts the panels that it has. The run that
-// goes on there may have other super-tiles, as tiles and panels do not depend on the
-// budget.
+// them, as they lie in memory, and those that the snapshot before has and no super-tile
+// has read yet. Each tile counts the panels that it has. The run that resumes there may
+// have other super-tiles, as tiles and panels do not depend on the budget.
 
 // savedBand is a row of tiles of a super-tile, in a snapshot.
 type savedBand struct {
@@ -40,10 +42,12 @@ func (t *restoredTile) read(dst []byte, row int) error {
 	return nil
 }
 
-// SnapshotBytes returns the size of the accumulators.
-func (p *product) SnapshotBytes() int64 { return int64(len(p.acc)) }
+// SnapshotBytes returns the size of the accumulators in memory, and of those that were
+// restored.
+func (p *product) SnapshotBytes() int64 { return int64(len(p.acc)) + p.restoredBytes }
 
-// Snapshot writes the accumulators of tiles that are not whole.
+// Snapshot writes the accumulators of tiles that are not whole, band by band: each counts
+// its own panels, so that workers add to all bands but the one that is written.
 func (p *product) Snapshot(w *checkpoint.SnapshotWriter) (meta []byte, merged int64, err error) {
 	p.mu.Lock()
 	c := p.pipeline
@@ -51,12 +55,20 @@ func (p *product) Snapshot(w *checkpoint.SnapshotWriter) (meta []byte, merged in
 	if c == nil {
 		return nil, 0, nil
 	}
-	c.pause()
-	defer c.proceed()
-	bands, live := c.unfinished()
-	for i, b := range live {
-		bands[i].Offset = w.Offset()
-		if _, err := w.Write(c.band(b.tile, b.row)); err != nil {
+	// Tiles that are read from the last snapshot meanwhile are in their bands again.
+	bands, err := c.copyRestored(w)
+	if err != nil {
+		return nil, 0, err
+	}
+	for at := range c.againstWork() {
+		b, live, ok := c.hold(at)
+		if ok {
+			b.Offset = w.Offset()
+			bands = append(bands, b)
+			_, err = w.Write(c.band(live.tile, live.row))
+		}
+		c.release()
+		if err != nil {
 			return nil, 0, err
 		}
 	}
@@ -67,54 +79,90 @@ func (p *product) Snapshot(w *checkpoint.SnapshotWriter) (meta []byte, merged in
 	return meta, 0, err
 }
 
-// pause waits until no worker changes an accumulator.
-func (c *matmulPipeline) pause() {
+// copyRestored copies the tiles of the last snapshot that no super-tile has read yet.
+func (c *matmulPipeline) copyRestored(w *checkpoint.SnapshotWriter) (bands []savedBand, err error) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.paused = true
-	for c.active > 0 {
-		c.moved.Wait()
-	}
-}
-
-func (c *matmulPipeline) proceed() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.paused = false
-	c.moved.Broadcast()
-}
-
-// unfinished are the bands of accumulators that have panels and are not whole. There are
-// none while tiles are to be read from the last snapshot: the next would lack them. From
-// then on that one is not read any more.
-func (c *matmulPipeline) unfinished() (bands []savedBand, live []band) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.loads > 0 {
-		return nil, nil
-	}
-	c.restored = nil
-	for at, s := range c.owner {
-		if s == nil || s.left[at-s.first] == 0 {
+	tasks := slices.Sorted(maps.Keys(c.restored))
+	c.mu.Unlock()
+	var buffer []byte
+	for _, task := range tasks {
+		c.mu.Lock()
+		saved, unread := c.restored[task]
+		c.mu.Unlock()
+		if !unread {
 			continue
 		}
-		row, perRow := at-s.first, s.tiles.Count(1)
-		box := grid.Box{Start: []int{s.box.Start[0] + row*c.m.TileM, s.box.Start[1]}, Shape: []int{min(c.m.TileM, s.box.Shape[0]-row*c.m.TileM), s.box.Shape[1]}}
-		b := savedBand{First: c.linear(s.batch, box.Start), Rows: box.Shape[0], Cols: box.Shape[1]}
-		begun := false
-		for tile := row * perRow; tile < (row+1)*perRow; tile++ {
-			steps := 0
-			if s.added[tile] > s.from {
-				steps = max(s.added[tile], s.saved[tile].steps)
-				begun = true
-			}
-			b.Steps = append(b.Steps, steps)
+		shape := c.stage.Grid.Box(task).Shape[c.dims()-2:]
+		bands = append(bands, savedBand{First: task, Steps: []int{saved.steps}, Rows: shape[0], Cols: shape[1], Offset: w.Offset()})
+		line := shape[1] * c.m.Type.Size()
+		if n := max(line, copyBytes); n > len(buffer) {
+			buffer = make([]byte, n)
 		}
-		if begun {
-			bands, live = append(bands, b), append(live, band{s, row})
+		most := len(buffer) / line
+		for row := 0; row < shape[0]; row += most {
+			n := min(most, shape[0]-row)
+			for i := range n {
+				if err := saved.read(buffer[i*line:][:line], row+i); err != nil {
+					return nil, err
+				}
+			}
+			if _, err := w.Write(buffer[:n*line]); err != nil {
+				return nil, err
+			}
 		}
 	}
-	return bands, live
+	return bands, nil
+}
+
+// againstWork returns all bands of accumulators, from the one that workers have just left
+// backwards: they go forwards, and meet the snapshot at one band.
+func (c *matmulPipeline) againstWork() iter.Seq[int] {
+	c.mu.Lock()
+	first := 0
+	if len(c.panels) > 0 {
+		first = c.panels[0].band(c.next)
+	}
+	c.mu.Unlock()
+	return func(yield func(int) bool) {
+		for i := range c.owner {
+			if !yield((first + len(c.owner) - 1 - i) % len(c.owner)) {
+				return
+			}
+		}
+	}
+}
+
+// hold waits until no worker adds to a band of accumulators, and lets none until release.
+// ok reports that it has panels and is not whole.
+func (c *matmulPipeline) hold(at int) (b savedBand, live band, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.held = at
+	for c.adding[at] > 0 {
+		c.moved.Wait()
+	}
+	s := c.owner[at]
+	if s == nil || s.left[at-s.first] == 0 {
+		return b, live, false
+	}
+	row, perRow := at-s.first, s.tiles.Count(1)
+	b = savedBand{First: c.linear(s.batch, []int{s.box.Start[0] + row*c.m.TileM, s.box.Start[1]}),
+		Rows: min(c.m.TileM, s.box.Shape[0]-row*c.m.TileM), Cols: s.box.Shape[1]}
+	for tile := row * perRow; tile < (row+1)*perRow; tile++ {
+		steps := 0
+		if s.added[tile] > s.from {
+			steps, ok = max(s.added[tile], s.saved[tile].steps), true
+		}
+		b.Steps = append(b.Steps, steps)
+	}
+	return b, band{s, row}, ok
+}
+
+func (c *matmulPipeline) release() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.held = noBand
+	c.moved.Broadcast()
 }
 
 // restore finds the tiles of a snapshot. What cannot be of this product is computed again.
@@ -124,7 +172,7 @@ func (p *product) restore(meta []byte, from io.ReaderAt) error {
 		return nil
 	}
 	size, columns := p.m.Type.Size(), p.stage.Grid.Count(p.dims()-1)
-	p.restored = map[int]restoredTile{}
+	p.restored, p.restoredBytes = map[int]restoredTile{}, 0
 	for _, b := range bands {
 		last := b.Offset + int64(b.Rows)*int64(b.Cols)*int64(size) - 1
 		if _, err := from.ReadAt(make([]byte, 1), last); err != nil {
@@ -132,10 +180,15 @@ func (p *product) restore(meta []byte, from io.ReaderAt) error {
 		}
 		for i, steps := range b.Steps {
 			task := b.First + i
-			if task < 0 || task >= p.stage.Tasks() || b.First%columns+i >= columns || steps < 0 || steps > max(p.sums.Len(), 1) {
+			if task < 0 || task >= p.stage.Tasks() || b.First%columns+i >= columns || steps <= 0 || steps > max(p.sums.Len(), 1) {
+				continue
+			}
+			shape := p.stage.Grid.Box(task).Shape[p.dims()-2:]
+			if b.Rows != shape[0] || i*p.m.TileN+shape[1] > b.Cols {
 				continue
 			}
 			p.restored[task] = restoredTile{steps, from, b.Offset + int64(i*p.m.TileN*size), int64(b.Cols * size)}
+			p.restoredBytes += int64(shape[0] * shape[1] * size)
 		}
 	}
 	return nil

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math/rand/v2"
 	"os"
 	osexec "os/exec"
 	"path/filepath"
@@ -25,6 +24,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/exec/exectest"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/op/udf"
 	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/record"
@@ -96,6 +96,7 @@ func TestProcessesPassTheSuite(t *testing.T) {
 // Workers are killed at any moment: the bytes are those of one process, and no task that
 // was done is done again. At full scale every case of the suite takes its turn.
 func TestProcessesReplaceKilledWorkers(t *testing.T) {
+	rng := testcases.Rand(t)
 	kills := 8
 	if testcases.Full() {
 		kills = 200
@@ -113,7 +114,7 @@ func TestProcessesReplaceKilledWorkers(t *testing.T) {
 	w.Command = func(file string, budget int64, workers int) []string {
 		return append(immortal(file, budget, workers), deaths)
 	}
-	rand.Shuffle(len(cases), func(i, k int) { cases[i], cases[k] = cases[k], cases[i] })
+	rng.Shuffle(len(cases), func(i, k int) { cases[i], cases[k] = cases[k], cases[i] })
 	for i := 0; ; i++ {
 		c := cases[i%len(cases)]
 		want, sums, _ := exectest.Do(t, c, exectest.Slots)
@@ -282,7 +283,52 @@ func TestProcessesReturnATasksError(t *testing.T) {
 	}
 }
 
-// An interrupted run goes on in one process or in others, and repeats nothing.
+// Several outputs of one plan have the bytes of one process's, whichever workers are killed.
+func TestProcessesWriteSeveralOutputsThroughKills(t *testing.T) {
+	x := must[*graph.Node](t)(graph.Uniform(site, dtype.Float32, 7, 1024, 512))
+	roots := must[*graph.Node](t)(graph.Apply(site, kernel.Sqrt, x))
+	save := func(dir string, run exectest.Run) (all [][]byte) {
+		t.Helper()
+		targets := []plan.Target{{Path: filepath.Join(dir, "x.npy")}, {Path: filepath.Join(dir, "roots.zarr"), Chunks: []int{64, 512}, Codec: "none"}}
+		p := must[*plan.Plan](t)(plan.NewAll(plan.Output{Root: x, Target: targets[0]}, plan.Output{Root: roots, Target: targets[1]}))
+		if _, err := run(p, exec.Env{Checkpoint: keepOf(t, p)}); err != nil {
+			t.Fatal(err)
+		}
+		for _, target := range targets {
+			all = append(all, must[[]byte](t)(exectest.Elements(target.Path)))
+		}
+		if left := must[[]string](t)(filepath.Glob(filepath.Join(dir, ".*"))); len(left) > 0 {
+			t.Errorf("%v is left", left)
+		}
+		return all
+	}
+	want := save(t.TempDir(), exectest.Slots)
+	deaths := filepath.Join(t.TempDir(), "deaths")
+	if err := os.WriteFile(deaths, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w := workers(2)
+	immortal := w.Command
+	w.Command = func(file string, budget int64, workers int) []string {
+		return append(immortal(file, budget, workers), deaths)
+	}
+	for range 50 {
+		got := save(t.TempDir(), func(p *plan.Plan, env exec.Env) (record.End, error) {
+			return inWorkers(context.Background(), p, env, w)
+		})
+		for i := range want {
+			if !bytes.Equal(got[i], want[i]) {
+				t.Fatalf("output %d has other bytes than in this process", i)
+			}
+		}
+		if st := must[os.FileInfo](t)(os.Stat(deaths)); st.Size() >= 4 {
+			return
+		}
+	}
+	t.Error("fewer than four workers were killed")
+}
+
+// An interrupted run continues in one process or in others, and repeats nothing.
 func TestProcessesInterruptAndResume(t *testing.T) {
 	for name, second := range map[string]exectest.Run{"one": exectest.Slots, "three": inProcesses(3)} {
 		t.Run(name, func(t *testing.T) {

@@ -97,7 +97,7 @@ func resumed(t *testing.T, p *plan.Sized) record.End {
 	return must[record.End](t)(exec.Run(context.Background(), p, exec.Env{Checkpoint: c}))
 }
 
-// A product that is killed in the middle of its only super-tile goes on with the panels
+// A product that is killed in the middle of its only super-tile resumes with the panels
 // that are missing, also where the next budget has room for smaller super-tiles only. Its
 // elements are small whole numbers, so that its bits are those of exact sums.
 func TestProductResumesInsideASuperTile(t *testing.T) {

@@ -267,7 +267,7 @@ func (g *generator) expression() *graph.Node {
 	g.nodes = []*graph.Node{g.leaf(g.shape())}
 	for range g.int("steps", 1, 8) {
 		n, err := g.step()
-		if err != nil || grid.Size(n.Shape) > maxElems { // NumPy refuses too, or too much for the model
+		if err != nil || grid.Size(n.Shape) > maxElems { // NumPy rejects too, or too much for the model
 			continue
 		}
 		g.nodes = append(g.nodes, n)

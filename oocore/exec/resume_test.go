@@ -31,7 +31,7 @@ func attempt(t testing.TB, n *graph.Node, out string, o plan.Options, fault *fau
 	}})
 }
 
-// A run that fails at any of its writes goes on there, with whatever budget and
+// A run that fails at any of its writes resumes there, with whatever budget and
 // workers, to the same bytes; chunks that were done are not done again.
 func TestResumeAfterEveryWrite(t *testing.T) {
 	dir := t.TempDir()
@@ -76,12 +76,12 @@ func TestResumeAfterEveryWrite(t *testing.T) {
 			_ = os.Remove(out)
 		}
 		if !resumed && tasks > 2 {
-			t.Errorf("%s: no run went on where one had stopped", name)
+			t.Errorf("%s: no run resumed where one had stopped", name)
 		}
 	}
 }
 
-// Sums go on where they stopped.
+// Sums resume where they stopped.
 func TestResumeInsideAReduction(t *testing.T) {
 	dir := t.TempDir()
 	src := filepath.Join(dir, "x.npy")

@@ -15,7 +15,7 @@
 //     they finish in.
 //   - A matrix product keeps the accumulators of many tiles and streams panels of both
 //     operands past them, the next being read while the present is multiplied.
-//   - A budget is of the process. Runs that go on at once and do not fit into it
+//   - A budget is of the process. Runs that are active at once and do not fit into it
 //     together follow each other.
 package exec
 
@@ -35,7 +35,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
-// Env is what a run needs beside its plan.
+// Env is what a run needs besides its plan.
 type Env struct {
 	Device         Device         // nil for the CPU
 	Record         *record.Writer // nil for none
@@ -83,7 +83,7 @@ func (e *Env) takes(p *plan.Sized) error {
 		for k, fold := range s.Folds {
 			prog := &s.Programs[0]
 			if n := fold.Kind.Result(prog.Type(prog.Out[s.Folded(k)])).Size(); k >= len(e.SideReductions) || len(e.SideReductions[k]) != n {
-				return fmt.Errorf("the plan has %d reductions beside its output: there is no place of %d bytes for that of number %d", len(s.Folds), n, k)
+				return fmt.Errorf("the plan has %d side reductions: there is no buffer of %d bytes for number %d", len(s.Folds), n, k)
 			}
 		}
 	}
@@ -217,7 +217,7 @@ func (r *run) stage(ctx context.Context, i int) error {
 	return r.arrays.end(ctx, i, time.Since(start) > checkpoint.WorthSaving)
 }
 
-// resumable is what has a stage's accumulators, where those can go on from a snapshot.
+// resumable is what has a stage's accumulators, where those can resume from a snapshot.
 type resumable interface {
 	checkpoint.Accumulators
 	// restore takes the accumulators of a snapshot. It may read from until the stage ends.
@@ -324,22 +324,22 @@ func (r *run) end(ctx context.Context, err error) record.End {
 	return e
 }
 
-// ResumableError is a run's error, of which a part is kept for the next attempt.
+// ResumableError is the error of a run that the next attempt can resume.
 type ResumableError struct {
 	Tasks, Of int64
 	Err       error
 }
 
 func (e *ResumableError) Error() string {
-	return fmt.Sprintf("%v (%s: the same again goes on there)", e.Err, e.Kept())
+	return fmt.Sprintf("%v (%s: the same again resumes there)", e.Err, e.Saved())
 }
 
-// Kept says what the next attempt finds done.
-func (e *ResumableError) Kept() string {
+// Saved says what the next attempt finds done.
+func (e *ResumableError) Saved() string {
 	if e.Tasks == 0 {
-		return "the first chunks are kept as far as they are computed"
+		return "the first chunks are saved as far as they are computed"
 	}
-	return fmt.Sprintf("%d of %d chunks are kept", e.Tasks, e.Of)
+	return fmt.Sprintf("%d of %d chunks are saved", e.Tasks, e.Of)
 }
 
 // Unwrap gives the cause.

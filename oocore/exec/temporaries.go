@@ -17,7 +17,7 @@ import (
 
 // Temporary arrays are in the arena or in a file of the staging folder. While a stage
 // fills one in the arena, the checkpoint copies what is done to the same file, so that
-// the next run goes on there whichever of the two it has room for.
+// the next run resumes there whichever of the two it has room for.
 
 // begin makes room for the temporary arrays that a stage fills, and takes what an earlier
 // run left of them.
@@ -45,7 +45,7 @@ func (s *arrays) begin(ctx context.Context, stage int) (err error) {
 	return nil
 }
 
-// createSpill creates the file of a temporary array, or goes on with the one that an
+// createSpill creates the file of a temporary array, or resumes the one that an
 // earlier run left.
 func (s *arrays) createSpill(stage, i int) (store.Writer, error) {
 	m := spilled(&s.plan.Arrays[i])
@@ -155,7 +155,7 @@ func (s *arrays) sync(ctx context.Context, stage int, done *checkpoint.Set) erro
 }
 
 // copyBytes is the buffer through which results in memory go to the staging folder: a part
-// of what the runtime has beside the arena.
+// of what the runtime has besides the arena.
 const copyBytes = 256 << 10
 
 // copyDone writes what tasks have put into an array in memory to the staging folder.
@@ -205,10 +205,10 @@ func (s *arrays) inMemory(stage int) bool {
 
 // end makes the temporary arrays that a stage filled readable, and frees those that no
 // later stage needs. Of arrays in memory the staging folder gets a copy where it has a
-// part of one, or worthSaving says so.
-func (s *arrays) end(ctx context.Context, stage int, worthSaving bool) (err error) {
+// part of one, or where costly says that they take long to compute.
+func (s *arrays) end(ctx context.Context, stage int, costly bool) (err error) {
 	st := &s.plan.Stages[stage]
-	saved := s.checkpoint.Enabled() && !s.uncopied && stage < len(s.plan.Stages)-1 && (worthSaving || !s.inMemory(stage) || s.checkpoint.Done(stage).Len() > 0)
+	saved := s.checkpoint.Enabled() && !s.uncopied && stage < len(s.plan.Stages)-1 && (costly || !s.inMemory(stage) || s.checkpoint.Done(stage).Len() > 0)
 	for _, i := range st.Outputs {
 		d := &s.plan.Arrays[i]
 		if d.Place != plan.InTemp { // which is committed when all are whole

@@ -87,7 +87,7 @@ func TestDecompositionsOfManyArrays(t *testing.T) {
 	}
 }
 
-func TestDecompositionsAreRefused(t *testing.T) {
+func TestDecompositionsAreRejected(t *testing.T) {
 	usages := map[string]string{}
 	for _, f := range expr.Functions() {
 		usages[f.Name] = f.Usage

@@ -56,7 +56,7 @@ type Host interface {
 
 // Parse builds the expression over named arrays. Its time grows with the text,
 // and nothing is computed but by host, without which functions that need it are
-// refused. The error is an *Error or a *graph.Error, or host's.
+// rejected. The error is an *Error or a *graph.Error, or host's.
 func Parse(src string, names map[string]*graph.Node, host Host) (*graph.Node, error) {
 	p := &reader{src: src, names: names, site: graph.Caller(), host: host, renamed: map[*graph.Node]*graph.Node{}, parts: map[decompositionKey]*Decomposed{}}
 	tree, err := p.syntax()
@@ -122,7 +122,7 @@ const (
 // standIns are by Go's words.
 var standIns = map[token.Token]string{token.VAR: variance, token.SELECT: selection}
 
-// syntax parses the text, and refuses what Go would read otherwise than its
+// syntax parses the text, and rejects what Go would read otherwise than its
 // writer meant: a // that is Python's floor division.
 func (p *reader) syntax() (ast.Expr, error) {
 	if len(p.src) > maxLength {
@@ -430,9 +430,9 @@ func (p *reader) binary(x *ast.BinaryExpr, depth int) (value, error) {
 		return value{}, err
 	}
 	n, err := graph.Apply(p.site, op, left, right)
-	var refused *graph.Error
-	if errors.As(err, &refused) && (x.Op == token.AND || x.Op == token.OR || x.Op == token.XOR) && max(left.DType.Kind(), right.DType.Kind()) >= dtype.KindFloat {
-		refused.Err = fmt.Errorf("%w; %s binds tighter than comparisons: conditions are joined as (a > 0.5) && (a < 0.7)", refused.Err, x.Op)
+	var rejected *graph.Error
+	if errors.As(err, &rejected) && (x.Op == token.AND || x.Op == token.OR || x.Op == token.XOR) && max(left.DType.Kind(), right.DType.Kind()) >= dtype.KindFloat {
+		rejected.Err = fmt.Errorf("%w; %s binds tighter than comparisons: conditions are joined as (a > 0.5) && (a < 0.7)", rejected.Err, x.Op)
 	}
 	return result(n, err)
 }

@@ -99,7 +99,7 @@ func (c *call) list(at int, text string) (all []int, err error) {
 		field = strings.TrimSpace(field)
 		n, err := strconv.Atoi(field)
 		if c.values[0].node != nil && err != nil {
-			if n = slices.Index(graph.DimNames(c.values[0].node), field); n >= 0 {
+			if n = slices.Index(c.dimNames(), field); n >= 0 {
 				err = nil
 			}
 		}

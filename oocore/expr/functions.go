@@ -380,44 +380,14 @@ func (p *reader) call(x *ast.CallExpr, depth int) (value, error) {
 			return value{}, err
 		}
 	}
-	unknown := c.nameAxes()
+	c.nameAxes()
 	out, err := f.call(c)
-	if _, usage := errors.AsType[*Error](err); usage && unknown != "" {
-		err = fmt.Errorf("%w%s", err, unknown)
-	}
-	var refused *graph.Error
-	if errors.As(err, &refused) && strings.Contains(f.Usage, "ax") && refused.Op == f.Name && strings.Contains(refused.Err.Error(), "out of range for") {
-		refused.Err = fmt.Errorf("%w; the arguments are %s", refused.Err, f.Usage) // one may have been meant for another
+	c.explainNames(err)
+	var rejected *graph.Error
+	if errors.As(err, &rejected) && strings.Contains(f.Usage, "ax") && rejected.Op == f.Name && strings.Contains(rejected.Err.Error(), "out of bounds for") {
+		rejected.Err = fmt.Errorf("%w; the arguments are %s", rejected.Err, f.Usage) // one may have been meant for another
 	}
 	return result(out, err)
-}
-
-// nameAxes puts numbers in place of texts that name a dimension of an argument, where a function
-// takes axes and no word like that. It returns what to add to an error about a text that names
-// none.
-func (c *call) nameAxes() (unknown string) {
-	if !strings.Contains(c.f.Usage, ", ax") {
-		return ""
-	}
-	var names []string
-	for i := 0; i < len(c.values) && names == nil; i++ {
-		if n := c.values[i].node; n != nil {
-			names = graph.DimNames(n)
-		}
-	}
-	for i := range c.values {
-		v := &c.values[i]
-		if names == nil || i == 0 || v.text == nil || *v.text == "" || strings.Contains(c.f.Usage, `"`+*v.text+`"`) {
-			continue
-		}
-		if at := slices.Index(names, *v.text); at >= 0 {
-			*v = value{number: int64(at)}
-			continue
-		}
-		known := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == "" })
-		unknown = "; the dimensions are " + strings.Join(known, ", ")
-	}
-	return unknown
 }
 
 // arrays are the first n arguments.

@@ -44,10 +44,10 @@ func (h *habits) token(at int, tok token.Token, lit string) (reason string, from
 		if call := h.call(); call != nil {
 			inside, _, closed := strings.Cut(h.src[at+1:], "]")
 			if closed && !strings.ContainsAny(inside, "([") && at-call.start+len(inside) < longest {
-				return fmt.Sprintf("lists have no brackets: write %s%s%s", h.src[call.start:at], inside, h.ending(call)), at
+				return fmt.Sprintf("arrays are written without brackets: %s%s%s", h.src[call.start:at], inside, h.ending(call)), at
 			}
 		}
-		return "lists have no brackets: their elements are arguments, as in concatenate(a, b, 0)", at
+		return "arrays are written without brackets, as in concatenate(a, b, 0)", at
 	case tok == token.LBRACK:
 		h.open = append(h.open, bracket{start: at, at: at})
 	case tok == token.RPAREN || tok == token.RBRACK:
@@ -60,10 +60,10 @@ func (h *habits) token(at int, tok token.Token, lit string) (reason string, from
 		if call := h.call(); call != nil {
 			inside, _, closed := strings.Cut(h.src[tuple.at+1:], ")")
 			if closed && !strings.Contains(inside, "(") && tuple.at-call.start+len(inside) < longest {
-				return fmt.Sprintf("tuples have no parentheses: write %s%s)", h.src[call.start:tuple.at], strings.TrimRight(inside, ", ")), tuple.at
+				return fmt.Sprintf("axes are written without parentheses: %s%s)", h.src[call.start:tuple.at], strings.TrimRight(inside, ", ")), tuple.at
 			}
 		}
-		return "tuples have no parentheses: their elements are arguments, as in sum(x, 0, 1)", tuple.at
+		return "axes are written without parentheses, as in sum(x, 0, 1)", tuple.at
 	case tok == token.ASSIGN && h.before != "":
 		return h.named(at), h.at
 	}
@@ -106,20 +106,20 @@ func (h *habits) named(at int) string {
 	}
 	front := h.src[call.start:h.at]
 	if len(front)+len(value) > longest {
-		return "arguments have no names, but places, as in mean(x, 0)"
+		return "arguments are positional, as in mean(x, 0)"
 	}
 	f := functions[call.function]
 	switch name := h.before; {
 	case name == "axis" && value == "" && strings.Contains(f.Usage, `"axis=()"`):
 		return fmt.Sprintf(`write %s"axis=()"): %s`, front, f.Usage)
 	case name == "axis" || name == "axes":
-		return fmt.Sprintf("arguments have no names: write %s%s)", front, value)
+		return fmt.Sprintf("arguments are positional: write %s%s)", front, value)
 	case strings.Contains(f.Usage, `"`+name+`="`) || strings.Contains(f.Usage, `"`+name+"="):
 		return fmt.Sprintf(`write %s"%s=%s"): %s`, front, name, strings.Trim(value, `"'`), f.Usage)
 	case strings.Contains(f.Usage, `"`+name+`"`):
 		return fmt.Sprintf(`write %s"%s"): %s`, front, name, f.Usage)
 	case f.Usage != "":
-		return fmt.Sprintf("arguments have no names, but places: %s", f.Usage)
+		return fmt.Sprintf("arguments are positional: %s", f.Usage)
 	}
-	return "arguments have no names, but places, as in mean(x, 0)"
+	return "arguments are positional, as in mean(x, 0)"
 }

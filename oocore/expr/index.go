@@ -82,11 +82,11 @@ func init() {
 		if spec := text(c.values[1]); strings.Contains(spec, ":") {
 			d, err := grid.Axis(axis, len(x.Shape))
 			if err != nil {
-				return nil, graph.Refuse(c.site, "delete", err, x)
+				return nil, graph.Reject(c.site, "delete", err, x)
 			}
 			v, err := grid.ParseSlice(spec, x.Shape[d:d+1])
 			if err != nil {
-				return nil, graph.Refuse(c.site, "delete", err, x)
+				return nil, graph.Reject(c.site, "delete", err, x)
 			}
 			return edit.DeleteEvery(c.site, x, v.Start[0], v.Step[0], v.Shape[0], d)
 		}

@@ -284,7 +284,7 @@ func (c *call) values64(n *graph.Node, at int) ([]int64, error) {
 	}
 	wide, err := index.Integers(c.site, n)
 	if err != nil {
-		return nil, graph.Refuse(c.site, c.f.Name, err, n)
+		return nil, graph.Reject(c.site, c.f.Name, err, n)
 	}
 	return c.host.Integers(c.f.Name, wide)
 }

@@ -205,8 +205,8 @@ func (c *call) points() (sample *graph.Node, bins []stats.Bins, o stats.Histogra
 		return nil, nil, o, err
 	}
 	columns, words := 1, slices.IndexFunc(c.values, func(v value) bool { return v.text != nil })
-	if sample = in[0]; len(sample.Shape) == 2 { // others are refused by the operation
-		columns = min(sample.Shape[1], grid.MaxDims) // more are refused there
+	if sample = in[0]; len(sample.Shape) == 2 { // others are rejected by the operation
+		columns = min(sample.Shape[1], grid.MaxDims) // more are rejected there
 	}
 	if words < 0 {
 		words = len(c.values)

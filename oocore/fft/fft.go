@@ -56,7 +56,7 @@ func line(name string, a *oocore.Array, axis int, opts []Option, f func(site gra
 	return oocore.Build(name, func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
 		o := settled(opts)
 		if len(o.lengths) > 1 {
-			return nil, graph.Refuse(site, name, errLengths, in...)
+			return nil, graph.Reject(site, name, errLengths, in...)
 		}
 		return f(site, in[0], append(o.lengths, 0)[0], axis, o.norm)
 	}, a)
@@ -69,46 +69,46 @@ func over(kind fft.Kind, a *oocore.Array, axes []int, opts []Option) *oocore.Arr
 	}, a)
 }
 
-// FFT is the transform along an axis: element k of a line is the sum over j of
+// FFT returns the transform along an axis: element k of a line is the sum over j of
 // x[j]·exp(-2πijk/n).
 func FFT(a *oocore.Array, axis int, opts ...Option) *oocore.Array {
 	return along(fft.Forward, a, axis, opts)
 }
 
-// IFFT is the inverse of FFT.
+// IFFT returns the inverse of FFT.
 func IFFT(a *oocore.Array, axis int, opts ...Option) *oocore.Array {
 	return along(fft.Inverse, a, axis, opts)
 }
 
-// RFFT is the first n/2+1 elements of FFT of real lines; the others are their
+// RFFT returns the first n/2+1 elements of FFT of real lines; the others are their
 // conjugates.
 func RFFT(a *oocore.Array, axis int, opts ...Option) *oocore.Array {
 	return along(fft.RealForward, a, axis, opts)
 }
 
-// IRFFT is the inverse of RFFT: real lines, of an even length where none is given.
+// IRFFT returns the inverse of RFFT: real lines, of an even length where none is given.
 func IRFFT(a *oocore.Array, axis int, opts ...Option) *oocore.Array {
 	return along(fft.RealInverse, a, axis, opts)
 }
 
-// HFFT is the real spectrum of lines whose second half is the conjugate of the first,
+// HFFT returns the real spectrum of lines whose second half is the conjugate of the first,
 // which is given.
 func HFFT(a *oocore.Array, axis int, opts ...Option) *oocore.Array {
 	return line("hfft", a, axis, opts, fft.Hermitian)
 }
 
-// IHFFT is the inverse of HFFT.
+// IHFFT returns the inverse of HFFT.
 func IHFFT(a *oocore.Array, axis int, opts ...Option) *oocore.Array {
 	return line("ihfft", a, axis, opts, fft.InverseHermitian)
 }
 
-// FFTN is the transform along several axes, the last first. No axes are all, or as many
+// FFTN returns the transform along several axes, the last first. No axes are all, or as many
 // last ones as there are lengths.
 func FFTN(a *oocore.Array, axes []int, opts ...Option) *oocore.Array {
 	return over(fft.Forward, a, axes, opts)
 }
 
-// IFFTN is the inverse of FFTN.
+// IFFTN returns the inverse of FFTN.
 func IFFTN(a *oocore.Array, axes []int, opts ...Option) *oocore.Array {
 	return over(fft.Inverse, a, axes, opts)
 }
@@ -118,7 +118,7 @@ func RFFTN(a *oocore.Array, axes []int, opts ...Option) *oocore.Array {
 	return over(fft.RealForward, a, axes, opts)
 }
 
-// IRFFTN is the inverse of RFFTN.
+// IRFFTN returns the inverse of RFFTN.
 func IRFFTN(a *oocore.Array, axes []int, opts ...Option) *oocore.Array {
 	return over(fft.RealInverse, a, axes, opts)
 }
@@ -131,14 +131,14 @@ func FFTShift(a *oocore.Array, axes ...int) *oocore.Array {
 	}, a)
 }
 
-// IFFTShift is the inverse of FFTShift.
+// IFFTShift returns the inverse of FFTShift.
 func IFFTShift(a *oocore.Array, axes ...int) *oocore.Array {
 	return oocore.Build("ifftshift", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
 		return fft.InverseShift(site, in[0], axes...)
 	}, a)
 }
 
-// Freq is the frequencies of FFT's n elements for a line that is sampled every d, in
+// Freq returns the frequencies of FFT's n elements for a line that is sampled every d, in
 // cycles by the unit of d, as float64.
 func Freq(n int, d float64) *oocore.Array {
 	return oocore.Build("fftfreq", func(site graph.Site, _ []*graph.Node) (*graph.Node, error) {
@@ -146,7 +146,7 @@ func Freq(n int, d float64) *oocore.Array {
 	})
 }
 
-// RFreq is the frequencies of RFFT's n/2+1 elements.
+// RFreq returns the frequencies of RFFT's n/2+1 elements.
 func RFreq(n int, d float64) *oocore.Array {
 	return oocore.Build("rfftfreq", func(site graph.Site, _ []*graph.Node) (*graph.Node, error) {
 		return fft.RealFrequencies(site, n, d)

@@ -65,7 +65,7 @@ func TestLengthsAndErrors(t *testing.T) {
 		{fft.FFT(a, 1, fft.Length(7)), "fft(array(3, 4), 7, 1): 3 × 7 complex64"},
 		{fft.RFFTN(a, nil, fft.Length(6, 9)), "fft(rfft(array(3, 4), 9, 1), 6, 0): 6 × 5 complex64"},
 		{fft.HFFT(a.AsType(oocore.Complex128), -1), "irfft(conjugate(array(3, 4)), 6, 1, \"forward\"): 3 × 6 float64"},
-		{fft.FFT(a, 2), "fft: axis 2 is out of range for 2 dimensions (fft_test.go:"},
+		{fft.FFT(a, 2), "fft: axis 2 is out of bounds for array of dimension 2 (fft_test.go:"},
 		{fft.FFT(a, 0, fft.Length(2, 3)), "fft: takes one length, as it goes along one axis (fft_test.go:"},
 		{fft.IFFTN(a, []int{0}, fft.Length(2, 3)), "ifftn: 2 lengths for 1 axes (fft_test.go:"},
 		{fft.RFFT(a.AsType(oocore.Complex64), 0), "rfft: takes real numbers, not complex64: fft takes complex ones (fft_test.go:"},

@@ -8,7 +8,7 @@
 // same bits.
 //
 // What lies beyond the edges is filled in by a Mode; Reflect is the zero value's. A
-// window may be longer than the array: reflections and repetitions then go on. Lists of
+// window may be longer than the array: reflections and repetitions then continue. Lists of
 // sizes, sigmas, orders and origins have one number for each axis, or one for all; a
 // size of 1 or a sigma of 0 leaves an axis alone.
 package filter
@@ -47,7 +47,7 @@ func of(name string, a *oocore.Array, f func(site graph.Site, x *graph.Node) (*g
 	return oocore.Build(name, func(site graph.Site, in []*graph.Node) (*graph.Node, error) { return f(site, in[0]) }, a)
 }
 
-// Convolve is the sum over a window of what it shows times the weights, an array of real
+// Convolve returns the sum over a window of what it shows times the weights, an array of real
 // numbers with as many dimensions, reversed along all axes: scipy.ndimage.convolve.
 //
 // Sums are in float64. Weights of zero take no part. Of integers the fraction is cut off.
@@ -75,7 +75,7 @@ type GaussianOptions struct {
 	Truncate float64 // standard deviations that the weights reach; 0 is 4
 }
 
-// Gaussian is the sum with weights of a normal density of standard deviations sigma in
+// Gaussian returns the sum with weights of a normal density of standard deviations sigma in
 // elements, or of its derivatives, along one axis after another:
 // scipy.ndimage.gaussian_filter.
 func Gaussian(a *oocore.Array, sigma []float64, o GaussianOptions) *oocore.Array {
@@ -90,7 +90,7 @@ func Gaussian(a *oocore.Array, sigma []float64, o GaussianOptions) *oocore.Array
 	})
 }
 
-// Uniform is the mean over windows of the given lengths: scipy.ndimage.uniform_filter. A
+// Uniform returns the mean over windows of the given lengths: scipy.ndimage.uniform_filter. A
 // NaN reaches as far as its windows do, and no further. Of integers the fraction is cut
 // off after each axis.
 func Uniform(a *oocore.Array, size []int, o Options) *oocore.Array {
@@ -99,7 +99,7 @@ func Uniform(a *oocore.Array, size []int, o Options) *oocore.Array {
 	})
 }
 
-// Median is the middle element of windows of the given lengths, the upper one of an even
+// Median returns the middle element of windows of the given lengths, the upper one of an even
 // number; NaN where there is one: scipy.ndimage.median_filter.
 func Median(a *oocore.Array, size []int, o Options) *oocore.Array {
 	return of("median_filter", a, func(site graph.Site, x *graph.Node) (*graph.Node, error) {
@@ -107,7 +107,7 @@ func Median(a *oocore.Array, size []int, o Options) *oocore.Array {
 	})
 }
 
-// Minimum is the smallest element of windows of the given lengths; NaN where there is
+// Minimum returns the smallest element of windows of the given lengths; NaN where there is
 // one: scipy.ndimage.minimum_filter.
 func Minimum(a *oocore.Array, size []int, o Options) *oocore.Array {
 	return of("minimum_filter", a, func(site graph.Site, x *graph.Node) (*graph.Node, error) {
@@ -115,7 +115,7 @@ func Minimum(a *oocore.Array, size []int, o Options) *oocore.Array {
 	})
 }
 
-// Maximum is the largest element of windows of the given lengths; NaN where there is
+// Maximum returns the largest element of windows of the given lengths; NaN where there is
 // one: scipy.ndimage.maximum_filter.
 func Maximum(a *oocore.Array, size []int, o Options) *oocore.Array {
 	return of("maximum_filter", a, func(site graph.Site, x *graph.Node) (*graph.Node, error) {
@@ -123,7 +123,7 @@ func Maximum(a *oocore.Array, size []int, o Options) *oocore.Array {
 	})
 }
 
-// Downsample is the mean of blocks of the given factors. Blocks at the end of an axis
+// Downsample returns the mean of blocks of the given factors. Blocks at the end of an axis
 // that it does not fill are means of fewer elements. Means of integers are float64.
 func Downsample(a *oocore.Array, factors []int) *oocore.Array {
 	return of("downsample", a, func(site graph.Site, x *graph.Node) (*graph.Node, error) {

@@ -106,8 +106,8 @@ func TestFiltersWithinBudgets(t *testing.T) {
 	}
 }
 
-// What cannot be is refused in one line that names the operation and the program's line.
-func TestRefusals(t *testing.T) {
+// What is invalid is rejected in one line that names the operation and the program's line.
+func TestRejections(t *testing.T) {
 	x := oocore.Full(float32(1), 20, 30)
 	one := oocore.Full(1.0, 3, 3)
 	for want, y := range map[string]*oocore.Array{
@@ -121,7 +121,7 @@ func TestRefusals(t *testing.T) {
 		"gaussian_filter: a sigma of NaN out to 4":                   filter.Gaussian(x, []float64{math.NaN()}, filter.GaussianOptions{}),
 		"gaussian_filter: the order -1 along axis 0 is negative":     filter.Gaussian(x, []float64{1}, filter.GaussianOptions{Order: []int{-1}}),
 		"gaussian_filter: a sigma of 1e+06 along axis 0 has weights": filter.Gaussian(x, []float64{1e6}, filter.GaussianOptions{}),
-		"gaussian_filter: adds up numbers, and bools are none":       filter.Gaussian(x.AsType(oocore.Bool), []float64{1}, filter.GaussianOptions{}),
+		"gaussian_filter: takes numbers, not bools":                  filter.Gaussian(x.AsType(oocore.Bool), []float64{1}, filter.GaussianOptions{}),
 		"convolve: weights of shape (3,) have other dimensions":      filter.Convolve(x, one.Slice("0"), filter.Options{}),
 		"correlate: weights of shape (0, 3) have no elements":        filter.Correlate(x, one.Slice("0:0"), filter.Options{}),
 		"correlate: takes weights of real numbers":                   filter.Correlate(x, one.AsType(oocore.Complex128), filter.Options{}),

@@ -6,12 +6,12 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 )
 
-// AsType is the array in another type, as NumPy's astype, save that a complex
+// AsType returns the array in another type, as NumPy's astype, save that a complex
 // array is not made real in silence.
 func AsType(site Site, n *Node, t dtype.Type) (*Node, error) {
 	out, err := cast(site, n, t)
 	if err != nil {
-		return nil, refuse(site, "astype", err, n)
+		return nil, reject(site, "astype", err, n)
 	}
 	return out, nil
 }

@@ -35,21 +35,21 @@ func Clip(site Site, n, low, high *Node) (*Node, error) {
 // maxDecimals is the exponent of the largest power of ten that is a float64.
 const maxDecimals = 308
 
-// Round is NumPy's round: to nearest, ties to even, after scaling by a power of
-// ten. Integers are refused a negative number of decimals. Complex numbers have it in
+// Round returns NumPy's round: to nearest, ties to even, after scaling by a power of
+// ten. Integers are rejected a negative number of decimals. Complex numbers have it in
 // op/elements.
 func Round(site Site, n *Node, decimals int) (*Node, error) {
 	if n.DType.Integer() && decimals >= 0 {
 		return n, nil
 	}
 	if n.DType.Kind() <= dtype.KindInt && decimals < 0 {
-		return nil, refuse(site, "round", fmt.Errorf("%s has no decimals to round: AsType first", n.DType), n)
+		return nil, reject(site, "round", fmt.Errorf("%s has no decimals to round: AsType first", n.DType), n)
 	}
 	if decimals == 0 {
 		return Apply(site, kernel.Rint, n)
 	}
 	if decimals < -maxDecimals || decimals > maxDecimals {
-		return nil, refuse(site, "round", fmt.Errorf("%d decimals are beyond what floats have: give %d to %d", decimals, -maxDecimals, maxDecimals), n)
+		return nil, reject(site, "round", fmt.Errorf("%d decimals are beyond what floats have: give %d to %d", decimals, -maxDecimals, maxDecimals), n)
 	}
 	// Powers of ten are exact in float64, and NumPy divides by that of a negative.
 	scale, there, back := math.Pow(10, math.Abs(float64(decimals))), kernel.Multiply, kernel.Divide

@@ -17,7 +17,7 @@ import (
 // exponents whoever calls this makes sure.
 func Apply(site Site, op kernel.Op, in ...*Node) (*Node, error) {
 	if len(in) != op.Arity() {
-		return nil, refuse(site, op.String(), fmt.Errorf("takes %d operands, not %d", op.Arity(), len(in)), in...)
+		return nil, reject(site, op.String(), fmt.Errorf("takes %d operands, not %d", op.Arity(), len(in)), in...)
 	}
 	if op >= kernel.Equal && op <= kernel.GreaterEqual {
 		in = widenNumbers(in)
@@ -37,7 +37,7 @@ func Apply(site Site, op kernel.Op, in ...*Node) (*Node, error) {
 		err = checkExponent(t, in[1])
 	}
 	if err != nil {
-		return nil, refuse(site, op.String(), err, in...)
+		return nil, reject(site, op.String(), err, in...)
 	}
 	shapes := make([][]int, len(in))
 	for i, n := range in {
@@ -48,7 +48,7 @@ func Apply(site Site, op kernel.Op, in ...*Node) (*Node, error) {
 		err = grid.Check(shape, t.Size())
 	}
 	if err != nil {
-		return nil, refuse(site, op.String(), err, in...)
+		return nil, reject(site, op.String(), err, in...)
 	}
 	operands := make([]*Node, len(in))
 	for i, n := range in {
@@ -57,7 +57,7 @@ func Apply(site Site, op kernel.Op, in ...*Node) (*Node, error) {
 			to = dtype.Bool
 		}
 		if n, err = cast(site, n, to); err != nil {
-			return nil, refuse(site, op.String(), err, in...)
+			return nil, reject(site, op.String(), err, in...)
 		}
 		operands[i] = broadcast(site, n, shape)
 	}

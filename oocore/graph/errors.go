@@ -2,7 +2,7 @@ package graph
 
 import "github.com/gonbext/gonbext/oocore/dtype"
 
-// Error is an operation that was refused: which, on what, where in the user's
+// Error is an operation that was rejected: which, on what, where in the user's
 // program, and why. Its text is one line.
 type Error struct {
 	Op     string
@@ -22,7 +22,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-func refuse(site Site, op string, err error, in ...*Node) error {
+func reject(site Site, op string, err error, in ...*Node) error {
 	e := &Error{Op: op, Site: site, Err: err}
 	for _, n := range in {
 		if n == nil { // an operand that could not be made is what err is about

@@ -3,7 +3,7 @@
 //
 // Nodes are immutable once built and may be shared between expressions. The
 // constructors follow NumPy's rules for shapes, broadcasting and promotion, and
-// refuse what those refuse; nothing is read or computed here beyond the headers
+// reject what those reject; nothing is read or computed here beyond the headers
 // of files.
 //
 // What a reader of nodes may rely on:

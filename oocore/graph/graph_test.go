@@ -62,7 +62,7 @@ func TestErrorsSayWhatAndWhere(t *testing.T) {
 		{func() (*graph.Node, error) { return graph.Uniform(at, 99, 1, 3) },
 			"random: gives floats, not Type(99) (notebook.go:12)"},
 		{func() (*graph.Node, error) { return graph.Slice(at, a, "9") },
-			`slice: slice "9": index 9 is out of range for axis 0 of length 3 (notebook.go:12)`},
+			`slice: slice "9": index 9 is out of bounds for axis 0 with size 3 (notebook.go:12)`},
 		{func() (*graph.Node, error) {
 			return graph.Aggregate(at, kernel.Min, array(t, dtype.Int8, 0), graph.ReduceOptions{})
 		},
@@ -221,7 +221,7 @@ func TestLinspaceEndsWhereItSays(t *testing.T) {
 func TestArangeLengths(t *testing.T) {
 	for _, c := range []struct {
 		start, stop, step any
-		want              int // -1: refused
+		want              int // -1: rejected
 	}{
 		{0, 10, 1, 10}, {0, 10, 3, 4}, {10, 0, -3, 4}, {5, 5, 1, 0}, {5, 0, 1, 0}, {0.0, 1.0, 0.1, 10}, {0.0, 1.0, 0.3, 4},
 		{math.MinInt64, math.MaxInt64, math.MaxInt64, 3}, {0, 1, 0, -1}, {0.0, math.Inf(1), 1, -1}, {0.0, math.NaN(), 1, -1},

@@ -13,11 +13,11 @@ import (
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
-// Open is a stored array. name is what titles call it; "" takes the
+// Open returns a stored array. name is what titles call it; "" takes the
 // file's. The array of a Fortran file is the transpose of what is stored.
 func Open(site Site, info store.Info, name string) (*Node, error) {
 	if err := grid.Check(info.Shape, info.DType.Size()); err != nil {
-		return nil, refuse(site, "open", fmt.Errorf("%s: %w", info.Path, err))
+		return nil, reject(site, "open", fmt.Errorf("%s: %w", info.Path, err))
 	}
 	if name == "" {
 		name = filepath.Base(info.Path)
@@ -30,15 +30,15 @@ func Open(site Site, info store.Info, name string) (*Node, error) {
 	return n, nil
 }
 
-// Full is one value, everywhere in a shape.
+// Full returns one value, everywhere in a shape.
 func Full(site Site, v dtype.Value, shape ...int) (*Node, error) {
 	if err := grid.Check(shape, v.Type.Size()); err != nil {
-		return nil, refuse(site, "full", err)
+		return nil, reject(site, "full", err)
 	}
 	return &Node{Kind: Constant, Shape: slices.Clone(shape), DType: v.Type, Value: v, Site: site}, nil
 }
 
-// Scalar is a number of the program: an int, float64 or complex128 is weak and
+// Scalar returns a number of the program: an int, float64 or complex128 is weak and
 // takes the type of the array that it meets, others keep theirs. The error, of
 // what is no number, does not name an operation yet.
 func Scalar(site Site, v any) (*Node, error) {
@@ -49,7 +49,7 @@ func Scalar(site Site, v any) (*Node, error) {
 	return &Node{Kind: Constant, Shape: []int{}, DType: value.Type, Value: value, Weak: weak, Site: site}, nil
 }
 
-// FromBytes is an array of the program's own memory: dense, in C order. The bytes
+// FromBytes returns an array of the program's own memory: dense, in C order. The bytes
 // must not change any more.
 func FromBytes(site Site, data []byte, t dtype.Type, shape ...int) (*Node, error) {
 	err := grid.Check(shape, t.Size())
@@ -57,7 +57,7 @@ func FromBytes(site Site, data []byte, t dtype.Type, shape ...int) (*Node, error
 		err = fmt.Errorf("%d elements do not fill the shape %s", len(data)/t.Size(), grid.Format(shape))
 	}
 	if err != nil {
-		return nil, refuse(site, "array", err)
+		return nil, reject(site, "array", err)
 	}
 	return &Node{Kind: Inline, Shape: slices.Clone(shape), DType: t, Data: data, Site: site}, nil
 }
@@ -69,16 +69,16 @@ func Arange(site Site, start, stop, step *Node, as ...dtype.Type) (*Node, error)
 	in := []*Node{start, stop, step}
 	t := dtype.PromoteAll(dtype.Int64, start.DType, stop.DType, step.DType)
 	if t == dtype.Bool || t.Kind() == dtype.KindComplex {
-		return nil, refuse(site, "arange", fmt.Errorf("takes integers or floats, not %s", t), in...)
+		return nil, reject(site, "arange", fmt.Errorf("takes integers or floats, not %s", t), in...)
 	}
 	for _, n := range in {
 		if n.Kind != Constant {
-			return nil, refuse(site, "arange", fmt.Errorf("takes numbers, not arrays"), in...)
+			return nil, reject(site, "arange", fmt.Errorf("takes numbers, not arrays"), in...)
 		}
 	}
 	length, ok := countSteps(t, start.Value, stop.Value, step.Value)
 	if !ok {
-		return nil, refuse(site, "arange", fmt.Errorf("from %v to %v by %v has no finite length", start.Value, stop.Value, step.Value))
+		return nil, reject(site, "arange", fmt.Errorf("from %v to %v by %v has no finite length", start.Value, stop.Value, step.Value))
 	}
 	first, delta := start.Value, step.Value
 	if len(as) > 0 {
@@ -97,7 +97,7 @@ func Arange(site Site, start, stop, step *Node, as ...dtype.Type) (*Node, error)
 // arangeAs counts in a type that the numbers themselves do not have.
 func arangeAs(site Site, start, step dtype.Value, length int, from, t dtype.Type) (*Node, error) {
 	if !t.Known() || t == dtype.Bool || t.Kind() == dtype.KindComplex {
-		return nil, refuse(site, "arange", fmt.Errorf("counts in integers or floats, not in %s", t))
+		return nil, reject(site, "arange", fmt.Errorf("counts in integers or floats, not in %s", t))
 	}
 	if from.Integer() && t.Integer() {
 		return counting(site, "arange", dtype.FromInt(t, start.Int()), dtype.FromInt(t, step.Int()), []int{length})
@@ -144,11 +144,11 @@ func integer(v dtype.Value) *big.Float {
 	return new(big.Float).SetInt64(v.Int())
 }
 
-// Linspace is count float64 numbers from start to stop, both included, at equal
+// Linspace returns count float64 numbers from start to stop, both included, at equal
 // distances.
 func Linspace(site Site, start, stop float64, count int) (*Node, error) {
 	if count < 0 {
-		return nil, refuse(site, "linspace", fmt.Errorf("a count of %d is negative", count))
+		return nil, reject(site, "linspace", fmt.Errorf("a count of %d is negative", count))
 	}
 	step := 0.0
 	if count > 1 {
@@ -174,19 +174,19 @@ func Linspace(site Site, start, stop float64, count int) (*Node, error) {
 
 func counting(site Site, op string, first, delta dtype.Value, shape []int) (*Node, error) {
 	if err := grid.Check(shape, first.Type.Size()); err != nil {
-		return nil, refuse(site, op, err)
+		return nil, reject(site, op, err)
 	}
 	return &Node{Kind: Iota, Shape: shape, DType: first.Type, First: first, Delta: delta, Site: site}, nil
 }
 
-// Uniform is random numbers, uniform in [0, 1): an element depends on the seed and its linear
+// Uniform returns random numbers, uniform in [0, 1): an element depends on the seed and its linear
 // position alone. The type is a float.
 func Uniform(site Site, t dtype.Type, seed uint64, shape ...int) (*Node, error) {
 	if !t.Known() || t.Kind() != dtype.KindFloat {
-		return nil, refuse(site, "random", fmt.Errorf("gives floats, not %s", t))
+		return nil, reject(site, "random", fmt.Errorf("gives floats, not %s", t))
 	}
 	if err := grid.Check(shape, t.Size()); err != nil {
-		return nil, refuse(site, "random", err)
+		return nil, reject(site, "random", err)
 	}
 	return &Node{Kind: Random, Shape: slices.Clone(shape), DType: t, Seed: seed, Site: site}, nil
 }

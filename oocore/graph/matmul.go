@@ -9,7 +9,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/kernel"
 )
 
-// Product is NumPy's matmul: of matrices in the last two axes, the others
+// Product returns NumPy's matmul: of matrices in the last two axes, the others
 // broadcast together; a vector is a row on the left and a column on the right,
 // and its axis is gone from the result. Bools give bools: whether any of the
 // products is true.
@@ -17,13 +17,13 @@ func Product(site Site, a, b *Node) (*Node, error) {
 	return ProductAs(site, a, b, dtype.Promote(a.DType, b.DType))
 }
 
-// ProductAs is the product of both matrices in type t, as NumPy's matmul with a dtype:
+// ProductAs returns the product of both matrices in type t, as NumPy's matmul with a dtype:
 // of what AsType makes of them. Elements that a product adds up in a wider type than
 // their own, as kernel.GemmWidens says, stay as they are until they are multiplied.
 func ProductAs(site Site, a, b *Node, t dtype.Type) (*Node, error) {
 	out, err := product(site, a, b, t, 0)
 	if err != nil {
-		return nil, refuse(site, "matmul", err, a, b)
+		return nil, reject(site, "matmul", err, a, b)
 	}
 	return out, nil
 }
@@ -33,7 +33,7 @@ func ProductAs(site Site, a, b *Node, t dtype.Type) (*Node, error) {
 func SumOfProducts(site Site, a, b *Node, t dtype.Type, summed int) (*Node, error) {
 	out, err := product(site, a, b, t, summed)
 	if err != nil {
-		return nil, refuse(site, "matmul", err, a, b)
+		return nil, reject(site, "matmul", err, a, b)
 	}
 	return out, nil
 }

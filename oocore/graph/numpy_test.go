@@ -91,9 +91,9 @@ func checkType(t *testing.T, what string, n *graph.Node, err error, want string)
 	t.Helper()
 	switch {
 	case want == "" && err == nil:
-		t.Errorf("%s is %s, NumPy refuses it", what, n.DType)
+		t.Errorf("%s is %s, NumPy rejects it", what, n.DType)
 	case want != "" && err != nil:
-		t.Errorf("%s is refused (%v), NumPy has %s", what, err, want)
+		t.Errorf("%s is rejected (%v), NumPy has %s", what, err, want)
 	case want != "" && n.DType.String() != want:
 		t.Errorf("%s is %s, NumPy has %s", what, n.DType, want)
 	}
@@ -169,9 +169,9 @@ func checkShape(t *testing.T, what string, in [2][]int, n *graph.Node, err error
 	t.Helper()
 	switch {
 	case want == nil && err == nil:
-		t.Errorf("%s of %v is %v, NumPy refuses it", what, in, n.Shape)
+		t.Errorf("%s of %v is %v, NumPy rejects it", what, in, n.Shape)
 	case want != nil && err != nil:
-		t.Errorf("%s of %v is refused (%v), NumPy has %v", what, in, err, *want)
+		t.Errorf("%s of %v is rejected (%v), NumPy has %v", what, in, err, *want)
 	case want != nil && !slices.Equal(n.Shape, *want):
 		t.Errorf("%s of %v is %v, NumPy has %v", what, in, n.Shape, *want)
 	}

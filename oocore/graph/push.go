@@ -52,7 +52,7 @@ type seenKey struct {
 	view string // "" for all of it
 }
 
-// Whole is the node with the views below it moved down.
+// Whole returns the node with the views below it moved down.
 func (p *Pusher) Whole(n *Node) *Node {
 	return p.once(n, "", func() *Node {
 		if n.Kind == View {
@@ -72,7 +72,7 @@ func (p *Pusher) Whole(n *Node) *Node {
 	})
 }
 
-// See is the node seen through a view that was written at a site.
+// See returns the node seen through a view that was written at a site.
 func (p *Pusher) See(n *Node, v grid.View, site Site) *Node {
 	if v.Plain(n.Shape) {
 		return p.Whole(n)

@@ -24,12 +24,12 @@ type ReduceOptions struct {
 // Aggregate folds an array along axes, as NumPy's reductions do.
 //
 // With Where, elements that are left out count as the neutral one: 0 for sum, 1
-// for prod, and for min and max, which NumPy refuses without an initial value,
+// for prod, and for min and max, which NumPy rejects without an initial value,
 // the type's largest and smallest. Initial is joined with the result, in its type.
 func Aggregate(site Site, kind kernel.Reduction, n *Node, o ReduceOptions) (*Node, error) {
 	out, err := aggregate(site, kind, n, o)
 	if err != nil {
-		return nil, refuse(site, kind.String(), err, n)
+		return nil, reject(site, kind.String(), err, n)
 	}
 	return out, nil
 }

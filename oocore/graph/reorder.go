@@ -25,7 +25,7 @@ func (o Reorder) Chunks() []int { return nil }
 // Rounding is Exact: elements are moved or compared.
 func (Reorder) Rounding() blockwise.Rounding { return blockwise.Exact }
 
-// Requirements is a box of the input as large as that of the result.
+// Requirements returns a box of the input as large as that of the result.
 func (o Reorder) Requirements(box []int) blockwise.Requirements {
 	reads := make([]int, len(o.From))
 	scratch := 0

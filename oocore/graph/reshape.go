@@ -20,14 +20,14 @@ var errMovement = errors.New("needs the elements in another order than they are 
 func Reshape(site Site, n *Node, shape ...int) (*Node, error) {
 	to, err := inferred(n.Shape, shape)
 	if err != nil {
-		return nil, refuse(site, "reshape", err, n)
+		return nil, reject(site, "reshape", err, n)
 	}
 	out, err := newReshaper(site).reshape(n, to)
 	if errors.Is(err, errMovement) {
 		out, err = reorder(site, n, to)
 	}
 	if err != nil {
-		return nil, refuse(site, "reshape", err, n)
+		return nil, reject(site, "reshape", err, n)
 	}
 	return out, nil
 }

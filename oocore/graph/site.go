@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 )
 
-// String is the site as notebooks link it: notebook.go:12.
+// String returns the site as notebooks link it: notebook.go:12.
 func (s Site) String() string {
 	if s.File == "" {
 		return ""
@@ -22,7 +22,7 @@ const (
 	command = "/gonbext/cmd/gonbext/" // in the paths of the command's own files
 )
 
-// Caller is the innermost line of the user's own program on the stack: the
+// Caller returns the innermost line of the user's own program on the stack: the
 // first outside this module, whose tests count as users. Where the user's
 // program is the gonbext command there is none. It takes about a microsecond.
 func Caller() Site {
@@ -55,7 +55,7 @@ func shown(f runtime.Frame) Site {
 	return site
 }
 
-// Panicked is the line at which a function panicked: the innermost one that is not of
+// Panicked returns the line at which a function panicked: the innermost one that is not of
 // Go's own packages. A deferred function that has recovered calls it.
 func Panicked() Site {
 	var pcs [64]uintptr

@@ -14,7 +14,7 @@ import (
 // maxText bounds the runes of an expression's text.
 const maxText = 120
 
-// String is the expression as a person would write it, for titles:
+// String returns the expression as a person would write it, for titles:
 // tanh(sqrt(b)*2 + exp(-b)). What broadcasting and promotion inserted is left
 // out, and a long one is cut short.
 func (n *Node) String() string {

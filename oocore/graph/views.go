@@ -7,7 +7,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/grid"
 )
 
-// Slice is what NumPy's brackets give: "0:100, ::2, -1", "...", "newaxis".
+// Slice returns what NumPy's brackets give: "0:100, ::2, -1", "...", "newaxis".
 func Slice(site Site, n *Node, spec string) (*Node, error) {
 	v, err := grid.ParseSlice(spec, n.Shape)
 	return viewed(site, "slice", n, v, err)
@@ -23,7 +23,7 @@ func Transpose(site Site, n *Node, axes ...int) (*Node, error) {
 func BroadcastTo(site Site, n *Node, shape ...int) (*Node, error) {
 	err := grid.Check(shape, n.DType.Size())
 	if err != nil {
-		return nil, refuse(site, "broadcast_to", err, n)
+		return nil, reject(site, "broadcast_to", err, n)
 	}
 	v, err := grid.BroadcastTo(n.Shape, shape)
 	return viewed(site, "broadcast_to", n, v, err)
@@ -33,14 +33,14 @@ func BroadcastTo(site Site, n *Node, shape ...int) (*Node, error) {
 func ExpandDims(site Site, n *Node, axes ...int) (*Node, error) {
 	dims := len(n.Shape) + len(axes)
 	if dims > grid.MaxDims {
-		return nil, refuse(site, "expand_dims", fmt.Errorf("%d dimensions are more than %d", dims, grid.MaxDims), n)
+		return nil, reject(site, "expand_dims", fmt.Errorf("%d dimensions are more than %d", dims, grid.MaxDims), n)
 	}
 	if len(axes) == 0 {
 		return n, nil
 	}
 	at, err := grid.Axes(axes, dims)
 	if err != nil {
-		return nil, refuse(site, "expand_dims", err, n)
+		return nil, reject(site, "expand_dims", err, n)
 	}
 	v := grid.Identity(n.Shape)
 	for i, d := 0, 0; i < dims; i++ {
@@ -66,7 +66,7 @@ func Squeeze(site Site, n *Node, axes ...int) (*Node, error) {
 	} else {
 		var err error
 		if drop, err = grid.Axes(axes, len(n.Shape)); err != nil {
-			return nil, refuse(site, "squeeze", err, n)
+			return nil, reject(site, "squeeze", err, n)
 		}
 	}
 	v := grid.Identity(n.Shape)
@@ -78,7 +78,7 @@ func Squeeze(site Site, n *Node, axes ...int) (*Node, error) {
 			continue
 		}
 		if length != 1 {
-			return nil, refuse(site, "squeeze", fmt.Errorf("axis %d of shape %s has a length other than one", d, grid.Format(n.Shape)), n)
+			return nil, reject(site, "squeeze", fmt.Errorf("axis %d of shape %s has a length other than one", d, grid.Format(n.Shape)), n)
 		}
 		v.Axis[d] = -1
 	}
@@ -90,7 +90,7 @@ func viewed(site Site, op string, n *Node, v grid.View, err error) (*Node, error
 		err = fmt.Errorf("%d dimensions are more than %d", len(v.Shape), grid.MaxDims)
 	}
 	if err != nil {
-		return nil, refuse(site, op, err, n)
+		return nil, reject(site, op, err, n)
 	}
 	return pushDownView(site, n, v), nil
 }

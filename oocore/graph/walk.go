@@ -2,7 +2,7 @@ package graph
 
 import "iter"
 
-// Nodes are the nodes that an expression is made of, each once.
+// Nodes returns the nodes that an expression is made of, each once.
 func Nodes(root *Node) iter.Seq[*Node] {
 	return func(yield func(*Node) bool) {
 		seen := map[*Node]bool{}

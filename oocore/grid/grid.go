@@ -6,7 +6,6 @@
 package grid
 
 import (
-	"errors"
 	"fmt"
 	"iter"
 	"math"
@@ -18,7 +17,7 @@ import (
 // MaxDims is the largest number of dimensions, NumPy's before version 2.
 const MaxDims = 32
 
-// Check refuses a shape with a negative length, too many dimensions, or more
+// Check rejects a shape with a negative length, too many dimensions, or more
 // bytes than an int64 counts.
 func Check(shape []int, itemsize int) error {
 	if len(shape) > MaxDims {
@@ -29,7 +28,7 @@ func Check(shape []int, itemsize int) error {
 			return fmt.Errorf("shape %s has a negative length", Format(shape))
 		}
 	}
-	// NumPy refuses an overflow even where another axis has length zero.
+	// NumPy rejects an overflow even where another axis has length zero.
 	bytes := int64(max(itemsize, 1))
 	for _, n := range shape {
 		if n == 0 {
@@ -43,7 +42,7 @@ func Check(shape []int, itemsize int) error {
 	return nil
 }
 
-// Size is the number of elements.
+// Size returns the number of elements.
 func Size(shape []int) int {
 	n := 1
 	for _, d := range shape {
@@ -83,7 +82,7 @@ func Parse(s string) ([]int, error) {
 	return shape, nil
 }
 
-// Strides are those of a dense array in C order, in elements.
+// Strides returns those of a dense array in C order, in elements.
 func Strides(shape []int) []int {
 	strides := make([]int, len(shape))
 	n := 1
@@ -94,7 +93,7 @@ func Strides(shape []int) []int {
 	return strides
 }
 
-// Broadcast is NumPy's: lengths are aligned at the last axis and must be equal
+// Broadcast returns NumPy's: lengths are aligned at the last axis and must be equal
 // or one.
 func Broadcast(shapes ...[]int) ([]int, error) {
 	var out []int
@@ -120,16 +119,10 @@ func Broadcast(shapes ...[]int) ([]int, error) {
 	return out, nil
 }
 
-// NoAxis is the number of an axis whose name no dimension has.
-const NoAxis = math.MinInt
-
 // Axis resolves NumPy's negative axes.
 func Axis(axis, dims int) (int, error) {
-	if axis == NoAxis {
-		return 0, errors.New("there is no axis of that name")
-	}
 	if axis < -dims || axis >= dims {
-		return 0, fmt.Errorf("axis %d is out of range for %d dimensions", axis, dims)
+		return 0, fmt.Errorf("axis %d is out of bounds for array of dimension %d", axis, dims)
 	}
 	if axis < 0 {
 		axis += dims
@@ -166,10 +159,10 @@ type Box struct {
 	Start, Shape []int
 }
 
-// Entire is the box of all elements of a shape.
+// Entire returns the box of all elements of a shape.
 func Entire(shape []int) Box { return Box{make([]int, len(shape)), shape} }
 
-// Size is the number of elements in the box.
+// Size returns the number of elements in the box.
 func (b Box) Size() int { return Size(b.Shape) }
 
 // String writes the box as a NumPy slice: [0:4, 2:6].
@@ -190,7 +183,7 @@ type Grid struct {
 	Offset []int `json:"offset,omitempty"`
 }
 
-// Whole is the grid of one chunk.
+// Whole returns the grid of one chunk.
 func Whole(shape []int) Grid {
 	chunks := slices.Clone(shape)
 	for i := range chunks {
@@ -207,7 +200,7 @@ func (g Grid) offset(axis int) int {
 	return g.Offset[axis]
 }
 
-// Count is the number of chunks along an axis.
+// Count returns the number of chunks along an axis.
 func (g Grid) Count(axis int) int {
 	if g.Shape[axis] == 0 {
 		return 0
@@ -215,7 +208,7 @@ func (g Grid) Count(axis int) int {
 	return (g.Shape[axis] + g.offset(axis) + g.Chunks[axis] - 1) / g.Chunks[axis]
 }
 
-// Len is the number of chunks: none where an axis is empty, one for a scalar.
+// Len returns the number of chunks: none where an axis is empty, one for a scalar.
 func (g Grid) Len() int {
 	n := 1
 	for i := range g.Shape {
@@ -224,7 +217,7 @@ func (g Grid) Len() int {
 	return n
 }
 
-// Box is the i-th chunk in C order.
+// Box returns the i-th chunk in C order.
 func (g Grid) Box(i int) Box {
 	d := len(g.Shape)
 	ints := make([]int, 2*d)
@@ -252,32 +245,42 @@ func (g Grid) All() iter.Seq2[int, Box] {
 }
 
 // Split iterates over pieces of a box in C order, each of at most the given
-// lengths: the inner blocks of a task.
+// lengths: the inner blocks of a task. A piece may be the box itself: it is for
+// reading only.
 func (b Box) Split(lengths []int) iter.Seq[Box] {
-	inner := Grid{Shape: b.Shape, Chunks: lengths}
-	return func(yield func(Box) bool) {
-		for _, p := range inner.All() {
-			for i := range p.Start {
-				p.Start[i] += b.Start[i]
-			}
-			if !yield(p) {
-				return
-			}
-		}
-	}
+	return b.cells(Grid{Shape: b.Shape, Chunks: lengths})
 }
 
 // Align iterates over the parts of a box that lie in different cells of a grid of
-// the given lengths, which begins at origin.
+// the given lengths, which begins at origin; nil is the first element. A part may be
+// the box itself: it is for reading only.
 func (b Box) Align(origin, lengths []int) iter.Seq[Box] {
-	inner := Grid{Shape: b.Shape, Chunks: lengths, Offset: make([]int, len(b.Start))}
-	for d := range b.Start {
-		inner.Offset[d] = (b.Start[d] - origin[d]) % lengths[d]
-		if inner.Offset[d] < 0 {
-			inner.Offset[d] += lengths[d]
+	inner := Grid{Shape: b.Shape, Chunks: lengths}
+	for d, start := range b.Start {
+		if origin != nil {
+			start -= origin[d]
+		}
+		offset := start % lengths[d]
+		if offset < 0 {
+			offset += lengths[d]
+		}
+		if offset > 0 && inner.Offset == nil {
+			inner.Offset = make([]int, len(b.Start))
+		}
+		if offset > 0 {
+			inner.Offset[d] = offset
 		}
 	}
+	return b.cells(inner)
+}
+
+// cells iterates over the chunks that a grid cuts the box into.
+func (b Box) cells(inner Grid) iter.Seq[Box] {
 	return func(yield func(Box) bool) {
+		if inner.Len() == 1 {
+			yield(b)
+			return
+		}
 		for _, p := range inner.All() {
 			for i := range p.Start {
 				p.Start[i] += b.Start[i]
@@ -289,7 +292,7 @@ func (b Box) Align(origin, lengths []int) iter.Seq[Box] {
 	}
 }
 
-// Move is the box at another place.
+// Move returns the box at another place.
 func (b Box) Move(by []int) Box {
 	start := slices.Clone(b.Start)
 	for i := range start {

@@ -103,7 +103,7 @@ func ParseSlice(spec string, shape []int) (View, error) {
 		}
 	}
 	if used > len(shape) {
-		return View{}, fmt.Errorf("slice %q has %d indices for shape %s", spec, used, Format(shape))
+		return View{}, fmt.Errorf("slice %q: too many indices for array: array is %d-dimensional, but %d were indexed", spec, len(shape), used)
 	}
 	if ellipsis < 0 {
 		ellipsis = len(fields)
@@ -136,7 +136,7 @@ func ParseSlice(spec string, shape []int) (View, error) {
 				return View{}, fmt.Errorf("slice %q: %q is neither an index nor a range", spec, f)
 			}
 			if n < -shape[d] || n >= shape[d] {
-				return View{}, fmt.Errorf("slice %q: index %d is out of range for axis %d of length %d", spec, n, d, shape[d])
+				return View{}, fmt.Errorf("slice %q: index %d is out of bounds for axis %d with size %d", spec, n, d, shape[d])
 			}
 			if n < 0 {
 				n += shape[d]
@@ -170,7 +170,7 @@ func parseRange(f string, length int) (start, step, n int, err error) {
 		return 0, 0, 0, err
 	}
 	if step == 0 {
-		return 0, 0, 0, fmt.Errorf("%q has a step of zero", f)
+		return 0, 0, 0, fmt.Errorf("%q: slice step cannot be zero", f)
 	}
 	low, high := 0, length
 	if step < 0 {
@@ -210,7 +210,7 @@ func parseRange(f string, length int) (start, step, n int, err error) {
 	return start, step, n, nil
 }
 
-// Through is the view of an array that v shows of what inner shows of it: v's
+// Through returns the view of an array that v shows of what inner shows of it: v's
 // array is inner's domain.
 func (v View) Through(inner View) View {
 	out := newView(v.Shape, len(inner.Axis))
@@ -247,7 +247,7 @@ type Region struct {
 	Start, Count, Step []int
 }
 
-// Region is what the view needs of the array for a box of its domain, in the
+// Region returns what the view needs of the array for a box of its domain, in the
 // array's own order of axes; a broadcast axis counts one.
 func (v View) Region(b Box) Region {
 	n := len(v.Axis)
@@ -263,7 +263,7 @@ func (v View) Region(b Box) Region {
 	return r
 }
 
-// Region is all of the box, step by step.
+// Region returns all of the box, step by step.
 func (b Box) Region() Region {
 	step := make([]int, len(b.Start))
 	for d := range step {
@@ -272,5 +272,5 @@ func (b Box) Region() Region {
 	return Region{b.Start, b.Shape, step}
 }
 
-// Size is the number of elements in the region.
+// Size returns the number of elements in the region.
 func (r Region) Size() int { return Size(r.Count) }

@@ -67,7 +67,7 @@ func compiledLoops(b *testing.B) uintptr {
 	return handle
 }
 
-// BenchmarkBesideC has each elementary function beside the loop that gcc makes of
+// BenchmarkBesideC has each elementary function against the loop that gcc makes of
 // the C library's, in turn on the same operands in cache: medians of many turns, and
 // C's time over ours.
 //

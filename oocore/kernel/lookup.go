@@ -8,7 +8,7 @@ import "github.com/gonbext/gonbext/oocore/dtype"
 // 16-bit floats, which are to be cast to float32 around it.
 //
 // An integer to a negative power is the exact result truncated towards zero, as
-// an element's loop has no way to refuse: callers refuse where NumPy does.
+// an element's loop has no way to reject: callers reject where NumPy does.
 func Lookup(op Op, t dtype.Type) (Func, bool) {
 	if f := vectorLookup(op, t); f != nil {
 		return f, true

@@ -31,7 +31,7 @@ func one(name string, a *oocore.Array, f func(graph.Site, *graph.Node) (*graph.N
 	return oocore.Build(name, func(site graph.Site, in []*graph.Node) (*graph.Node, error) { return f(site, in[0]) }, a)
 }
 
-// QR is the matrix as q·r, where q has orthonormal columns and r is upper triangular
+// QR returns the matrix as q·r, where q has orthonormal columns and r is upper triangular
 // with nothing negative on its diagonal, which makes them unique; NumPy's differ by
 // signs. Of m × n elements and k the smaller length q is m × k and r k × n.
 //
@@ -46,7 +46,7 @@ func QR(a *oocore.Array) (q, r *oocore.Array) {
 	return part(0), part(1)
 }
 
-// SVD is the matrix as u·diag(s)·vt, in its reduced form: of m × n elements and k the
+// SVD returns the matrix as u·diag(s)·vt, in its reduced form: of m × n elements and k the
 // smaller length u is m × k, s has the k singular values, falling, and vt is k × n. In
 // each row of vt the largest element is positive.
 //
@@ -62,7 +62,7 @@ func FullSVD(a *oocore.Array) (u, s, vt *oocore.Array) {
 	return three("svd", a, linalg.FullSVD)
 }
 
-// LU is the matrix as p·l·u: p exchanges rows, l is lower triangular with ones on its
+// LU returns the matrix as p·l·u: p exchanges rows, l is lower triangular with ones on its
 // diagonal and nothing above one in magnitude, u is upper triangular. Of m × n elements and
 // k the smaller length they are m × m, m × k and k × n. Matrices fit a task: one pass.
 func LU(a *oocore.Array) (p, l, u *oocore.Array) { return three("lu", a, linalg.LU) }
@@ -77,7 +77,7 @@ func three(name string, a *oocore.Array, f func(graph.Site, *graph.Node) (a, b, 
 	return part(0), part(1), part(2)
 }
 
-// SVDVals is the singular values, falling. One pass.
+// SVDVals returns the singular values, falling. One pass.
 func SVDVals(a *oocore.Array) *oocore.Array { return one("svdvals", a, linalg.SVDVals) }
 
 // RandomOptions are the less common arguments of RandomizedSVD and PCA.
@@ -97,14 +97,14 @@ func RandomizedSVD(a *oocore.Array, k int, o RandomOptions) (u, s, vt *oocore.Ar
 	})
 }
 
-// PInv is the pseudoinverse, n × m of an m × n matrix: two passes. Singular values up to
+// PInv returns the pseudoinverse, n × m of an m × n matrix: two passes. Singular values up to
 // rcond times the largest count as zero; a negative rcond is the larger length times
 // float64's precision, in which it is computed.
 func PInv(a *oocore.Array, rcond float64) *oocore.Array {
 	return one("pinv", a, func(site graph.Site, n *graph.Node) (*graph.Node, error) { return linalg.PInv(site, n, rcond) })
 }
 
-// MatrixRank is the number of singular values above rcond times the largest, as int64:
+// MatrixRank returns the number of singular values above rcond times the largest, as int64:
 // one pass. A negative rcond is the larger length times the precision of a's type.
 func MatrixRank(a *oocore.Array, rcond float64) *oocore.Array {
 	return one("matrix_rank", a, func(site graph.Site, n *graph.Node) (*graph.Node, error) {
@@ -120,7 +120,7 @@ type LeastSquares struct {
 	S         *oocore.Array // singular values, falling
 }
 
-// Lstsq is the x for which a·x is nearest to b, a vector of m elements or m × k of them,
+// Lstsq returns the x for which a·x is nearest to b, a vector of m elements or m × k of them,
 // and of those the shortest. Singular values up to rcond times the largest count as
 // zero; a negative rcond is the larger length times float64's precision, in which it is
 // computed. NumPy's has no residuals where the rank is less than n; here they are always
@@ -155,7 +155,7 @@ type Components struct {
 	Scores            *oocore.Array // m × k: the centred observations in the components
 }
 
-// PCA is the k principal components (0: all) of the m observations that are the rows of
+// PCA returns the k principal components (0: all) of the m observations that are the rows of
 // a matrix of n columns: the mean is one pass, components and variances are a second one,
 // and scores a third.
 func PCA(a *oocore.Array, k int) Components { return pca(a, k, nil) }
@@ -184,13 +184,13 @@ func pca(a *oocore.Array, k int, o *RandomOptions) Components {
 	}
 }
 
-// Cholesky is the lower triangular l of a positive definite matrix l·lᵀ, of which the
+// Cholesky returns the lower triangular l of a positive definite matrix l·lᵀ, of which the
 // lower triangle is read. A stack of matrices, or one of up to 2048 rows, is one pass,
 // and each has to fit a task. A larger one is computed by panels of 1024 columns, which
 // each read all those before: n³/6144 elements in all; a task holds 40 MiB.
 func Cholesky(a *oocore.Array) *oocore.Array { return one("cholesky", a, linalg.Cholesky) }
 
-// Solve is x of a·x = b for square matrices that fit a task, and b a vector or a stack
+// Solve returns x of a·x = b for square matrices that fit a task, and b a vector or a stack
 // of matrices.
 func Solve(a, b *oocore.Array) *oocore.Array {
 	return two("solve", a, b, linalg.Solve)
@@ -201,7 +201,7 @@ func SolvePositive(a, b *oocore.Array) *oocore.Array {
 	return two("solve", a, b, linalg.SolvePositive)
 }
 
-// SolveTriangular is x of a·x = b by the lower triangle of a matrix of any size, or the
+// SolveTriangular returns x of a·x = b by the lower triangle of a matrix of any size, or the
 // upper: one pass over b, and one over a for each 12 MiB of b's columns in float64.
 func SolveTriangular(a, b *oocore.Array, upper bool) *oocore.Array {
 	return two("solve_triangular", a, b, func(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
@@ -213,10 +213,10 @@ func two(name string, a, b *oocore.Array, f func(site graph.Site, a, b *graph.No
 	return oocore.Build(name, func(site graph.Site, in []*graph.Node) (*graph.Node, error) { return f(site, in[0], in[1]) }, a, b)
 }
 
-// Inv is the inverses of matrices that fit a task.
+// Inv returns the inverses of matrices that fit a task.
 func Inv(a *oocore.Array) *oocore.Array { return one("inv", a, linalg.Inv) }
 
-// MatrixPower is square matrices multiplied with themselves, by repeated squaring; of a
+// MatrixPower returns square matrices multiplied with themselves, by repeated squaring; of a
 // negative power their inverses, and of power 0 the identity.
 func MatrixPower(a *oocore.Array, power int) *oocore.Array {
 	return one("matrix_power", a, func(site graph.Site, n *graph.Node) (*graph.Node, error) {
@@ -224,10 +224,10 @@ func MatrixPower(a *oocore.Array, power int) *oocore.Array {
 	})
 }
 
-// Det is the determinants of matrices that fit a task.
+// Det returns the determinants of matrices that fit a task.
 func Det(a *oocore.Array) *oocore.Array { return one("det", a, linalg.Det) }
 
-// SlogDet is the signs of determinants, 0 of singular matrices, and the logarithms of
+// SlogDet returns the signs of determinants, 0 of singular matrices, and the logarithms of
 // their magnitudes.
 func SlogDet(a *oocore.Array) (sign, logabsdet *oocore.Array) {
 	part := func(k int) *oocore.Array {
@@ -239,7 +239,7 @@ func SlogDet(a *oocore.Array) (sign, logabsdet *oocore.Array) {
 	return part(0), part(1)
 }
 
-// EigH is the eigenvalues, rising, and eigenvectors as columns of symmetric matrices
+// EigH returns the eigenvalues, rising, and eigenvectors as columns of symmetric matrices
 // that fit a task, of which the lower triangle is read. The largest element of each
 // vector is positive.
 func EigH(a *oocore.Array) (values, vectors *oocore.Array) {
@@ -265,13 +265,13 @@ var (
 // P is NumPy's norm of a number: of matrices 1, 2, -1, -2 and infinities, of vectors any.
 func P(p float64) Order { return Order{Name: "p", P: p} }
 
-// Norm is the norms of vectors along an axis, or of matrices along two, and without
+// Norm returns the norms of vectors along an axis, or of matrices along two, and without
 // axes of the whole array. One pass; with singular values, those of SVDVals.
 func Norm(a *oocore.Array, o Order, axes ...int) *oocore.Array {
 	return one("norm", a, func(site graph.Site, n *graph.Node) (*graph.Node, error) { return linalg.Norm(site, n, o, axes...) })
 }
 
-// Cond is how much a relative error of a right-hand side can grow: the largest by the
+// Cond returns how much a relative error of a right-hand side can grow: the largest by the
 // smallest singular value, or of another order than Two and P(2), the norm of the matrix
 // times that of its inverse.
 func Cond(a *oocore.Array, o Order) *oocore.Array {

@@ -106,7 +106,7 @@ func TestLeastSquaresFindsWhatMadeTheData(t *testing.T) {
 }
 
 // The default cutoff is that of float64, in which the factors are computed: a tall float32
-// matrix keeps a column that is small beside another.
+// matrix keeps a column that is small compared with another.
 func TestTallFloat32KeepsItsSmallColumn(t *testing.T) {
 	t.Setenv("GONBEXT_RUNS", t.TempDir())
 	a := saved(t, `astype((random(3, 1000000, 2) - 0.5) * slice(linspace(1, 0.01, 2), "newaxis, :"), "float32")`, nil)

@@ -1,5 +1,5 @@
-// Package machine tells what this machine lets the process have, and what the
-// process has taken of it.
+// Package machine reads the limits of this machine and its containers, and what the process
+// has taken of them.
 //
 // On Linux both come from files of the kernel below /proc and /sys, which the
 // tests make up; elsewhere from the system's own calls, with less detail.
@@ -42,7 +42,7 @@ func Read() Limits {
 	return l
 }
 
-// Headroom is how many more bytes the process can take, and a clause that says
+// Headroom returns how many more bytes the process can take, and a clause that says
 // what sets that bound: "the container allows 512 MiB". Without any known bound
 // it is zero and the clause empty.
 func (l Limits) Headroom() (bytes int64, reason string) {
@@ -58,7 +58,7 @@ func (l Limits) Headroom() (bytes int64, reason string) {
 	return bytes, reason
 }
 
-// Check refuses a budget of more bytes than there could ever be here, whatever
+// Check rejects a budget of more bytes than there could ever be here, whatever
 // is free at the moment.
 func (l Limits) Check(budget int64) error {
 	switch {
@@ -77,7 +77,7 @@ const share = 0.7
 // fallback is the budget on a machine that tells nothing about itself.
 const fallback = 1 << 30
 
-// DefaultBudget is the budget of a run whose user names none, and a clause that
+// DefaultBudget returns the budget of a run whose user names none, and a clause that
 // says where it comes from: "70 % of what is free: the container allows 512 MiB".
 func (l Limits) DefaultBudget() (bytes int64, reason string) {
 	free, why := l.Headroom()
@@ -87,7 +87,7 @@ func (l Limits) DefaultBudget() (bytes int64, reason string) {
 	return int64(share * float64(free)), "70 % of what is free: " + why
 }
 
-// heaps are what the runs of the process that go on at present allow to Go's heap and
+// heaps are what the runs of the process that are active at present allow to Go's heap and
 // runtime.
 var heaps struct {
 	sync.Mutex
@@ -96,7 +96,7 @@ var heaps struct {
 }
 
 // LimitRuntime makes Go's garbage collector keep the Go heap and runtime within bytes
-// until done is called, or within GOMEMLIMIT where that is less. While several runs go on
+// until done is called, or within GOMEMLIMIT where that is less. While several runs are active
 // they have the sum of what they asked for, in whatever order they end.
 func LimitRuntime(bytes int64) (done func()) {
 	heaps.Lock()

@@ -26,8 +26,12 @@ import (
 
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/internal/hook"
 	"github.com/gonbext/gonbext/oocore/op/nn"
 )
+
+// internals plan and group the runs of a forward pass.
+var internals = hook.Get[*oocore.Array, oocore.Option]()
 
 // Layer is a step of a forward pass: its name, and what makes its result of its input.
 type Layer struct {
@@ -38,7 +42,7 @@ type Layer struct {
 // Model is layers, each of which takes the result of the one before.
 type Model []Layer
 
-// Forward is the model's result, lazy and fused: nothing is read or computed yet.
+// Forward returns the model's result, lazy and fused: nothing is read or computed yet.
 func (m Model) Forward(x *oocore.Array) *oocore.Array {
 	for _, l := range m {
 		x = l.Apply(x)
@@ -60,7 +64,7 @@ type Kept struct {
 // Where a layer fails, those before it are returned with the error.
 func (m Model) Keep(ctx context.Context, x *oocore.Array, path string, opts ...oocore.Option) (*Kept, error) {
 	k := &Kept{}
-	// What cannot be computed is refused before anything is written.
+	// What cannot be computed is rejected before anything is written.
 	if err := m.Forward(x).Err(); err != nil {
 		return k, err
 	}
@@ -93,7 +97,7 @@ func (m Model) Keep(ctx context.Context, x *oocore.Array, path string, opts ...o
 		}
 		return nil
 	}
-	opts, err := oocore.Fits(opts, func(opts []oocore.Option) error { return layers(opts, func(string, float64) {}) })
+	opts, err := internals.Fits(opts, func(opts []oocore.Option) error { return layers(opts, func(string, float64) {}) })
 	if err != nil {
 		return &Kept{}, err
 	}
@@ -102,7 +106,7 @@ func (m Model) Keep(ctx context.Context, x *oocore.Array, path string, opts ...o
 			return &Kept{}, err
 		}
 	}
-	err = oocore.RunGroup("forward pass, activations kept", opts, layers)
+	err = internals.RunGroup("forward pass, activations kept", opts, layers)
 	return k, err
 }
 
@@ -131,12 +135,12 @@ func built(name string, f func(site graph.Site, x *graph.Node, p []*graph.Node) 
 
 var errNoWeights = errors.New("its weights are nil")
 
-// Dense is x·wᵀ + b along the last axis of x (..., in), with w (out, in) as PyTorch's
+// Dense returns x·wᵀ + b along the last axis of x (..., in), with w (out, in) as PyTorch's
 // Linear stores it, and b (out) or nil.
 func Dense(w, b *oocore.Array) Layer {
 	return built("dense", func(site graph.Site, x *graph.Node, p []*graph.Node) (*graph.Node, error) {
 		if p[0] == nil {
-			return nil, graph.Refuse(site, "dense", errNoWeights, x)
+			return nil, graph.Reject(site, "dense", errNoWeights, x)
 		}
 		return nn.Dense(site, x, p[0], p[1])
 	}, w, b)
@@ -146,13 +150,13 @@ func Dense(w, b *oocore.Array) Layer {
 // dilations and groups of zero are 1.
 type Conv = nn.ConvOptions
 
-// Conv2D is PyTorch's conv2d of images (N, C, H, W) with w (O, C / groups, KH, KW) and
+// Conv2D returns PyTorch's conv2d of images (N, C, H, W) with w (O, C / groups, KH, KW) and
 // b (O) or nil. It is fused; a task holds one image of its box with the border, the
 // box's weights and 0.5 MiB.
 func Conv2D(w, b *oocore.Array, o Conv) Layer {
 	return built("conv2d", func(site graph.Site, x *graph.Node, p []*graph.Node) (*graph.Node, error) {
 		if p[0] == nil {
-			return nil, graph.Refuse(site, "conv2d", errNoWeights, x)
+			return nil, graph.Reject(site, "conv2d", errNoWeights, x)
 		}
 		return nn.Conv2D(site, x, p[0], p[1], o)
 	}, w, b)
@@ -162,13 +166,13 @@ func Conv2D(w, b *oocore.Array, o Conv) Layer {
 // zero is the kernel's length.
 type Pool = nn.PoolOptions
 
-// MaxPool2D is the largest element in each window of the last two axes. Padding takes
+// MaxPool2D returns the largest element in each window of the last two axes. Padding takes
 // no part; NaN wins.
 func MaxPool2D(o Pool) Layer {
 	return plain("max_pool2d", func(site graph.Site, x *graph.Node) (*graph.Node, error) { return nn.MaxPool2D(site, x, o) })
 }
 
-// AvgPool2D is the mean of each window of the last two axes. Padding counts as zeros.
+// AvgPool2D returns the mean of each window of the last two axes. Padding counts as zeros.
 func AvgPool2D(o Pool) Layer {
 	return plain("avg_pool2d", func(site graph.Site, x *graph.Node) (*graph.Node, error) { return nn.AvgPool2D(site, x, o) })
 }
@@ -179,13 +183,13 @@ func AvgPool2D(o Pool) Layer {
 func BatchNorm(mean, variance, w, b *oocore.Array, epsilon float64) Layer {
 	return built("batch_norm", func(site graph.Site, x *graph.Node, p []*graph.Node) (*graph.Node, error) {
 		if p[0] == nil || p[1] == nil {
-			return nil, graph.Refuse(site, "batch_norm", errors.New("its mean or variance is nil"), x)
+			return nil, graph.Reject(site, "batch_norm", errors.New("its mean or variance is nil"), x)
 		}
 		return nn.BatchNorm(site, x, p[0], p[1], p[2], p[3], epsilon)
 	}, mean, variance, w, b)
 }
 
-// LayerNorm is (x - mean) / √(variance + epsilon) · w + b, with mean and variance along
+// LayerNorm returns (x - mean) / √(variance + epsilon) · w + b, with mean and variance along
 // the last axes of x, whose shape w and b have; without these along the last one.
 // PyTorch's epsilon is 1e-5. Two passes over x.
 func LayerNorm(w, b *oocore.Array, epsilon float64) Layer {
@@ -198,32 +202,32 @@ func plain(name string, f func(site graph.Site, x *graph.Node) (*graph.Node, err
 	return built(name, func(site graph.Site, x *graph.Node, _ []*graph.Node) (*graph.Node, error) { return f(site, x) })
 }
 
-// Softmax is exp(x - max) by its sum along an axis. Three passes over x.
+// Softmax returns exp(x - max) by its sum along an axis. Three passes over x.
 func Softmax(axis int) Layer {
 	return plain("softmax", func(site graph.Site, x *graph.Node) (*graph.Node, error) { return nn.Softmax(site, x, axis) })
 }
 
-// ReLU is max(x, 0).
+// ReLU returns max(x, 0).
 func ReLU() Layer { return plain("relu", nn.ReLU) }
 
-// LeakyReLU is x where it is not negative, else slope·x.
+// LeakyReLU returns x where it is not negative, else slope·x.
 func LeakyReLU(slope float64) Layer {
 	return plain("leaky_relu", func(site graph.Site, x *graph.Node) (*graph.Node, error) { return nn.LeakyReLU(site, x, slope) })
 }
 
-// GELU is x/2 · (1 + erf(x/√2)).
+// GELU returns x/2 · (1 + erf(x/√2)).
 func GELU() Layer { return plain("gelu", nn.GELU) }
 
-// TanhGELU is GELU's tanh form (PyTorch's approximate="tanh").
+// TanhGELU returns GELU's tanh form (PyTorch's approximate="tanh").
 func TanhGELU() Layer { return plain("gelu", nn.TanhGELU) }
 
-// SiLU is x / (1 + exp(-x)).
+// SiLU returns x / (1 + exp(-x)).
 func SiLU() Layer { return plain("silu", nn.SiLU) }
 
-// Sigmoid is 1 / (1 + exp(-x)).
+// Sigmoid returns 1 / (1 + exp(-x)).
 func Sigmoid() Layer { return plain("sigmoid", nn.Sigmoid) }
 
-// Tanh is the hyperbolic tangent.
+// Tanh returns the hyperbolic tangent.
 func Tanh() Layer { return Layer{"tanh", (*oocore.Array).Tanh} }
 
 // Flatten joins all axes but the first.

@@ -168,8 +168,8 @@ func TestKeepInAGroup(t *testing.T) {
 	}
 }
 
-// What cannot be is refused with the layer's name before anything is written.
-func TestRefused(t *testing.T) {
+// What is invalid is rejected with the layer's name before anything is written.
+func TestRejected(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "kept")
 	x := oocore.FromSlice(make([]float32, 2*3*8*8), 2, 3, 8, 8)
 	w := oocore.FromSlice(make([]float32, 4*2*3*3), 4, 2, 3, 3)

@@ -160,7 +160,7 @@ func (p *Plan) checkStage(s *Stage) error {
 	}
 	for _, f := range s.Folds {
 		if s.Kind == MapStage && len(f.Axes) != dims {
-			return fmt.Errorf("it folds along %d of its %d axes beside what it writes", len(f.Axes), dims)
+			return fmt.Errorf("its side reduction is along %d of %d axes", len(f.Axes), dims)
 		}
 	}
 	for i := range s.Folds {

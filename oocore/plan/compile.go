@@ -119,7 +119,7 @@ func newCompiler(outputs []Output) (*compiler, error) {
 func (o *Output) check(of int) error {
 	root, t := o.Root, &o.Target
 	if of > 1 && (t.Path == "" || t.SideReductions != nil) {
-		return errors.New("one of several outputs has no path, or reductions beside it")
+		return errors.New("one of several outputs has no path, or has side reductions")
 	}
 	if t.Chunks != nil && len(t.Chunks) != len(root.Shape) {
 		return fmt.Errorf("chunks %s have %d dimensions, the result %s has %d",

@@ -31,7 +31,7 @@ type Capabilities struct {
 
 // Rates are those of a device in a second. One that is 0 is not known.
 type Rates struct {
-	Upload, Download float64 // bytes, while the other goes on
+	Upload, Download float64 // bytes, while the other continues
 	Memory           float64 // bytes
 	Arithmetic       float64 // operations of float32
 }

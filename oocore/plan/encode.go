@@ -19,7 +19,7 @@ func (p *Plan) Encode() ([]byte, error) {
 	return json.Marshal(p)
 }
 
-// Decode reads what Encode wrote. A plan of another engine is refused, and so is one
+// Decode reads what Encode wrote. A plan of another engine is rejected, and so is one
 // that names arrays or values that it does not have.
 func Decode(b []byte) (*Plan, error) {
 	var version struct {

@@ -12,7 +12,6 @@
 package plan
 
 import (
-	"cmp"
 	"fmt"
 	"iter"
 	"strings"
@@ -21,7 +20,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/store"
-	"github.com/gonbext/gonbext/oocore/units"
 )
 
 // Plan is what a run computes: the logical plan.
@@ -31,7 +29,7 @@ type Plan struct {
 	Arrays []Array `json:"arrays"`
 	Stages []Stage `json:"stages"`
 	Output int     `json:"output"`           // index into Arrays
-	Others []int   `json:"others,omitempty"` // outputs beside that, each in a file of its own
+	Others []int   `json:"others,omitempty"` // outputs besides that, each in a file of its own
 
 	bound bool // Go functions are among its operations: it does not travel
 }
@@ -135,7 +133,7 @@ type Stage struct {
 
 	Programs []Program `json:"programs"`        // one; two for a product
 	Outputs  []int     `json:"outputs"`         // indices into Arrays: one a fold, or the one of a map or a product
-	Folds    []Fold    `json:"folds,omitempty"` // of the program's last values; along all axes beside a map's first
+	Folds    []Fold    `json:"folds,omitempty"` // of the program's last values; along all axes besides a map's first
 	MatMul   *MatMul   `json:"matmul,omitempty"`
 
 	// FoldTile and FoldBlock are the order of additions of a reduction: a chunk is folded
@@ -183,31 +181,3 @@ func (s *Stage) Folder(i int) kernel.Folder {
 
 // Tasks is the number of chunk tasks of the stage.
 func (s *Stage) Tasks() int { return s.Grid.Len() }
-
-// MemoryError is returned when a budget is too small, before anything is read.
-// A budget of Need bytes works.
-type MemoryError struct {
-	Op          string
-	Need, Limit int64
-	Held        int64 // part of Need that the program holds already; 0 where that is little
-}
-
-func (e *MemoryError) Error() string {
-	held := ""
-	if e.Held > 0 {
-		held = fmt.Sprintf(", %s of it for what the program itself holds,", mib(e.Held))
-	}
-	return fmt.Sprintf("%s needs a budget of %s (%s)%s and has %s (%s)",
-		e.Op, mib(e.Need), units.Exact(e.Need), cmp.Or(held, ","), mib(e.Limit), units.Exact(e.Limit))
-}
-
-// mib writes a size in a form that a budget can be given in.
-func mib(n int64) string {
-	if n%(1<<20) == 0 {
-		return fmt.Sprintf("%dMiB", n>>20)
-	}
-	if n%(1<<10) == 0 {
-		return fmt.Sprintf("%dKiB", n>>10)
-	}
-	return fmt.Sprintf("%dB", n)
-}

@@ -262,8 +262,8 @@ func BenchmarkPlanAMillionChunks(b *testing.B) {
 	}
 }
 
-// A plan that was edited is refused, whichever of its numbers is not as it was.
-func TestForeignPlansAreRefused(t *testing.T) {
+// A plan that was edited is rejected, whichever of its numbers is not as it was.
+func TestForeignPlansAreRejected(t *testing.T) {
 	x := file(t, "x.npy", dtype.Float32, 1000, 500)
 	p, err := sized(apply(t, kernel.Subtract, x, fold(t, kernel.Mean, x, 0)), Target{Path: "o.npy"}, options(64*mebi))
 	if err != nil {

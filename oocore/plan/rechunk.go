@@ -228,7 +228,7 @@ func (c *compiler) insertRechunks() error {
 	return nil
 }
 
-// acrossUnits mends a stage whose chunks lie across what its program reads: in one
+// acrossUnits adapts a stage whose chunks lie across what its program reads: in one
 // pass where units can be filled in pieces, else each such input is rechunked first.
 func (c *compiler) acrossUnits(prog *Program, s *Stage, layout store.Layout) {
 	units := clip(s.Unit, s.Grid.Shape)

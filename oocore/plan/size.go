@@ -66,7 +66,7 @@ func (p *Plan) sizeFor(o Options, keep int64) (*Sized, error) {
 	return s, s.size(o.Overhead)
 }
 
-// spill marks the temporary arrays that do not fit into keep bytes beside those that are
+// spill marks the temporary arrays that do not fit into keep bytes besides those that are
 // needed at the same time. A small one always fits.
 func (p *Plan) spill(keep int64, spilled []bool) {
 	_, dies := p.lifetimes()

@@ -88,9 +88,12 @@ func (p *Sized) Place(array int) Place {
 
 // Inners iterates over the parts of a chunk that are done one after the other.
 func (s *SizedStage) Inners(chunk grid.Box) iter.Seq[grid.Box] {
-	origin := make([]int, len(chunk.Start))
-	for d, by := range s.Grid.Offset {
-		origin[d] = -by
+	var origin []int
+	if s.Grid.Offset != nil {
+		origin = make([]int, len(chunk.Start))
+		for d, by := range s.Grid.Offset {
+			origin[d] = -by
+		}
 	}
 	return chunk.Align(origin, s.Inner)
 }

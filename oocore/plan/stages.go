@@ -39,7 +39,7 @@ func (c *compiler) stages() error {
 				return err
 			}
 		} else if c.targets[k].SideReductions != nil {
-			return fmt.Errorf("nothing is computed beside %s, which is not made element by element", c.roots[k])
+			return fmt.Errorf("side reductions need an output that is computed element by element, which %s is not", c.roots[k])
 		}
 	}
 	if c.plan.Output = c.outputs[0]; len(c.outputs) > 1 {

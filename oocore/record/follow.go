@@ -23,7 +23,7 @@ type Progress struct {
 	Read, Written int64   // bytes, by the tasks that have finished
 	Sample        Sample  // the latest
 	Last          Task    // the task that finished last
-	End           *End    // nil while the run goes on
+	End           *End    // nil while the run lasts
 }
 
 // Done is the number of tasks that have finished, over all stages.

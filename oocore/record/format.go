@@ -37,7 +37,7 @@ const (
 
 // errTorn is of a file that ends within its header: it is being created, or
 // its writer was killed just then.
-var errTorn = errors.New("the header is not whole")
+var errTorn = errors.New("the header is incomplete")
 
 // put appends little-endian words to a row.
 type put struct {

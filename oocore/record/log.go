@@ -77,7 +77,7 @@ func names(dir string) ([]string, error) {
 }
 
 // prune removes the oldest records beyond count or size, but none whose run is
-// going on. The log is a convenience: a record that cannot be removed stays.
+// continuing. The log is a convenience: a record that cannot be removed stays.
 func prune(dir string, count int, size int64) {
 	all, _ := names(dir)
 	for i := len(all) - 1; i >= 0; i-- {

@@ -14,7 +14,7 @@ import (
 type Run struct {
 	Path   string
 	Header Header
-	End    *End // nil while the run goes on, and for good if it was killed
+	End    *End // nil while the run lasts, and for good if it was killed
 	Alive  bool // its process was writing when the record was opened
 	start  int64
 }
@@ -111,6 +111,6 @@ func (r *Run) rows(f func(row []byte) bool) {
 	}
 }
 
-// IsTorn reports whether Read or Follow failed because the header is not whole
+// IsTorn reports whether Read or Follow failed because the header is incomplete
 // yet: the run has just begun, or was killed just then.
 func IsTorn(err error) bool { return errors.Is(err, errTorn) }

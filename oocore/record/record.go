@@ -4,7 +4,7 @@
 // A run's record is one file in the run log: a header that the plan gives,
 // then fixed-size rows in the order of their happening, then an end. A reader
 // may follow the file while it grows; a file without an end is a run that is
-// going on or was killed. Rows are streamed to disk, so a record costs the same
+// continuing or was killed. Rows are streamed to disk, so a record costs the same
 // memory for ten chunks and for a million.
 package record
 

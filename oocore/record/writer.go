@@ -17,7 +17,7 @@ const (
 )
 
 // Writer streams a run's rows to its file. All methods are safe for concurrent
-// use, and do nothing on a nil *Writer: a run without a record goes on as one
+// use, and do nothing on a nil *Writer: a run without a record continues as one
 // with. Rows are buffered and reach the file within 200 ms; memory is two
 // buffers of 64 KiB, whatever the number of rows.
 //

@@ -7,16 +7,19 @@ import "errors"
 // commits and removes what lies in the staging folder. A writer that is created with an
 // attached staging folder fails with ErrNotStaged where that process has begun no such
 // array. Its Sync makes durable what it wrote; Suspend and Abort close it and remove
-// nothing; Commit is an error. output is empty where the staging folder holds temporary
-// arrays only.
+// nothing; Commit is an error. dir is empty for the folder that NewStagingDir takes for the
+// output; output is empty where the staging folder holds temporary arrays only.
 func AttachStagingDir(dir, output string) (*StagingDir, error) {
 	w := &StagingDir{Path: dir, attached: true}
 	if output == "" {
 		return w, nil
 	}
-	var err error
-	if _, w.target, err = stagingPath(formatOf(output).Place(output)); err != nil {
+	own, target, err := stagingPath(formatOf(output).Place(output))
+	if err != nil {
 		return nil, pathError("open", output, err)
+	}
+	if w.target = target; dir == "" {
+		w.Path = own
 	}
 	return w, nil
 }

@@ -193,7 +193,7 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// TestCrashAfterSync goes on, after a crash, with what was synced.
+// TestCrashAfterSync continues, after a crash, with what was synced.
 func TestCrashAfterSync(t *testing.T) {
 	for name, w := range writings() {
 		t.Run(name, func(t *testing.T) {
@@ -221,7 +221,7 @@ func TestCrashAfterSync(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !store.Resumed(out) {
-				t.Error("nothing is left to go on with")
+				t.Error("nothing is left to resume")
 			}
 			last := w.boxes[len(w.boxes)-1]
 			src := storetest.Pick(w.want, w.m.Shape, w.m.DType.Size(), last.Region())

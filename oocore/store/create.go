@@ -23,7 +23,7 @@ const dataAlign = disk.Page
 // x.npy?order=F&dtype=>f4 is written in Fortran's order and big-endian, and
 // x.bin likewise.
 //
-// Nothing is seen under the name until Commit. Refused before any byte is
+// Nothing is seen under the name until Commit. Rejected before any byte is
 // written: a folder that is missing or not writable, a name that is a
 // directory, a shape or dtype that the format cannot hold, an array larger than
 // the disk's free space, an output that another process writes. Errors are
@@ -36,7 +36,7 @@ func Create(path string, m Meta) (Writer, error) {
 	return w, nil
 }
 
-// Resumed reports that a writer created with Meta.Resume goes on with what an
+// Resumed reports that a writer created with Meta.Resume resumes what an
 // earlier one left. Where nothing was left, or it was of another array, the writer
 // has begun anew: nothing that was written earlier is there.
 func Resumed(w Writer) bool {
@@ -83,7 +83,7 @@ func newFlatWriter(path string, m Meta, offset int64) *flatWriter {
 // unfinishedExt ends the name of a temporary array that is not whole.
 const unfinishedExt = ".unfinished"
 
-// begin makes the file in the staging folder, or goes on with the one that is there
+// begin makes the file in the staging folder, or resumes the one that is there
 // under the same id: a line on the array, and what else must be the same.
 func (w *flatWriter) begin(file string, size int64, id string, m Meta) (_ Writer, err error) {
 	var old fs.FileInfo
@@ -139,11 +139,11 @@ func (w *flatWriter) anew(size int64, id string, old fs.FileInfo) (err error) {
 	return disk.WriteFile(w.idName(), []byte(id))
 }
 
-// idName is the file that says what is being written, for those who go on with
+// idName is the file that says what is being written, for those who resume
 // it.
 func (w *flatWriter) idName() string { return w.temp + ".id" }
 
-// reopen goes on with what an earlier writer left, if there is something of the
+// reopen resumes what an earlier writer left, if there is something of the
 // same array. Where that lies in another place of the file, as other arrays there
 // have changed, it is lost, and that cannot pass in silence.
 func (w *flatWriter) reopen(id string, size int64) (found bool, err error) {

@@ -30,7 +30,7 @@ type Extent struct {
 	unfinished *grid.Box
 }
 
-// Bytes is the size of the elements.
+// Bytes returns the size of the elements.
 func (e Extent) Bytes() int64 { return int64(grid.Size(e.Shape)) * int64(e.DType.Size()) }
 
 // OpenExtent opens an array that is a part of a file, as Open does for a whole
@@ -98,7 +98,7 @@ func openFile(file string) (disk.Handle, FileVersion, error) {
 	return f, fileVersion(st), nil
 }
 
-// Unchanged refuses a file that is no longer the version that was opened.
+// Unchanged rejects a file that is no longer the version that was opened.
 func Unchanged(f Source, was FileVersion) error {
 	st, err := f.Stat()
 	if err != nil {
@@ -113,7 +113,7 @@ func Unchanged(f Source, was FileVersion) error {
 	return nil
 }
 
-// NpyHeader is the header of an npy file that begins at a place in another: so long
+// NpyHeader returns the header of an npy file that begins at a place in another: so long
 // that the elements begin at a page.
 func NpyHeader(shape []int, t dtype.Type, at int64) ([]byte, error) {
 	h, err := npyHeader(shape, t, false, false, 1)

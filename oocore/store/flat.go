@@ -66,7 +66,7 @@ func (a *flat) Reshape(shape []int) (Array, error) {
 	return &b, nil
 }
 
-// Read fills dst with a region's elements. It needs no memory beside dst: what
+// Read fills dst with a region's elements. It needs no memory besides dst: what
 // has gaps is copied from a mapped window of the file.
 func (a *flat) Read(ctx context.Context, dst []byte, r grid.Region) error {
 	if err := a.read(ctx, dst, r); err != nil {
@@ -110,7 +110,7 @@ func partSize(t dtype.Type) int {
 	return t.Size()
 }
 
-// check refuses a file that is no longer what was opened.
+// check rejects a file that is no longer what was opened.
 func (h *handle) check() error {
 	if h.closed {
 		return ErrClosed

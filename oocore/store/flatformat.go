@@ -29,7 +29,7 @@ func (flatFormat) Place(path string) string {
 }
 
 func (flatFormat) Layout(path string, m Meta) (Layout, error) {
-	if m.Region != nil { // the file is there, and agrees or is refused by Create
+	if m.Region != nil { // the file is there, and agrees or is rejected by Create
 		loc, err := locate(path)
 		return loc.layout(), err
 	}
@@ -51,7 +51,7 @@ type planned struct {
 	size   int64
 }
 
-// plan refuses what a file cannot hold.
+// plan rejects what a file cannot hold.
 func plan(path string, m Meta) (p planned, err error) {
 	if p.location, err = locate(path); err != nil {
 		return p, err
@@ -85,7 +85,7 @@ func (loc location) layout() Layout {
 	return l
 }
 
-// agree refuses a path that says something other than the array to be written.
+// agree rejects a path that says something other than the array to be written.
 func (q rawQuery) agree(m Meta) error {
 	switch {
 	case q.shape != nil && !slices.Equal(q.shape, m.Shape):

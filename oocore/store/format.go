@@ -40,7 +40,7 @@ func formatOf(path string) Format {
 	return flatFormat{}
 }
 
-// LayoutOf is how Create would lay an array out. It touches nothing.
+// LayoutOf returns how Create would lay an array out. It touches nothing.
 func LayoutOf(path string, m Meta) (Layout, error) {
 	l, err := formatOf(path).Layout(path, m)
 	if err != nil {
@@ -49,7 +49,7 @@ func LayoutOf(path string, m Meta) (Layout, error) {
 	return l, nil
 }
 
-// noCodec refuses codecs where a format has none.
+// noCodec rejects codecs where a format has none.
 func noCodec(format string, m Meta) error {
 	if m.Codec != "" && m.Codec != "none" {
 		return fmt.Errorf("%s files are stored as they are: no codec %q", format, m.Codec)
@@ -74,7 +74,7 @@ func Keeps(path string, d Details) error {
 	if k, ok := formatOf(path).(Keeper); ok {
 		err = k.Keeps(d)
 	} else if d.Dims != nil || d.Fill != "" || d.Attributes != nil {
-		err = errors.New("its format keeps neither dimension names nor a fill value nor attributes: save to NAME.zarr")
+		err = errors.New("its format stores neither dimension names nor a fill value nor attributes: save to NAME.zarr")
 	}
 	if err != nil {
 		return pathError("create", path, err)

@@ -29,7 +29,7 @@ var npyDescr = map[dtype.Type]string{
 }
 
 // ReadNpyHeader reads the header of an npy file of the given size, which may be
-// a part of another. It refuses one that needs more bytes than there are, and
+// a part of another. It rejects one that needs more bytes than there are, and
 // allocates at most 1 MiB, whatever the header claims.
 func ReadNpyHeader(r io.ReaderAt, size int64) (Extent, error) {
 	if size == 0 {
@@ -120,7 +120,7 @@ func parseNpyHeader(text string) (Extent, error) {
 	return e, grid.Check(e.Shape, e.DType.Size())
 }
 
-// parseDescr reads a type code such as <f4, and names what it refuses.
+// parseDescr reads a type code such as <f4, and names what it rejects.
 func parseDescr(v literal) (t dtype.Type, big bool, err error) {
 	if _, ok := v.(pyList); ok {
 		return 0, false, errors.New("arrays with structured dtype cannot be read: save each field as an array of its own")

@@ -33,14 +33,14 @@ var (
 //	frames/*.npy?axis=0                files of one shape and dtype, stacked along a
 //	                                   new axis in the order of their names
 //
-// An array is refused while the writing of a region of it, by whatever process and
+// An array is rejected while the writing of a region of it, by whatever process and
 // under whatever name, has not ended with a Commit: until that region is written
 // again.
 //
 // Errors are *fs.PathError, and one line each.
 func Open(path string) (Array, error) { return OpenContext(context.Background(), path) }
 
-// OpenContext is Open, which ends with ctx where it waits for a server.
+// OpenContext returns Open, which ends with ctx where it waits for a server.
 func OpenContext(ctx context.Context, path string) (Array, error) {
 	f := formatOf(path)
 	if !blob.Remote(path) {
@@ -58,7 +58,7 @@ func OpenContext(ctx context.Context, path string) (Array, error) {
 	return a, nil
 }
 
-// Describe is the Info of what Open opens, also of an array with an unfinished
+// Describe returns the Info of what Open opens, also of an array with an unfinished
 // region, which has to be described to be finished.
 func Describe(path string) (Info, error) {
 	a, err := formatOf(path).Open(context.Background(), path)
@@ -80,7 +80,7 @@ func open(path string) (*flat, error) {
 	return a, err
 }
 
-// regular refuses what is not a file with bytes of its own.
+// regular rejects what is not a file with bytes of its own.
 func regular(st fs.FileInfo) error {
 	switch {
 	case st.IsDir():

@@ -19,7 +19,7 @@ type order struct {
 // converts reports that elements lie in another way than in memory.
 func (o order) converts() bool { return o.fortran || o.big }
 
-// String is empty for the order that elements have in memory.
+// String returns empty for the order that elements have in memory.
 func (o order) String() string {
 	text := ""
 	if o.fortran {

@@ -106,7 +106,7 @@ func (w *StagingDir) claim(output string) error {
 	return fmt.Errorf("%s keeps coming back: other processes write %s", w.Join(ownerName), output)
 }
 
-// alone removes the file of an owner that has ended, and refuses any other.
+// alone removes the file of an owner that has ended, and rejects any other.
 func (w *StagingDir) alone(output string) error {
 	text, err := disk.ReadFile(w.Join(ownerName))
 	if errors.Is(err, fs.ErrNotExist) {

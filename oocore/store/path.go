@@ -19,7 +19,7 @@ const (
 	formatRaw = "raw"
 )
 
-// Absolute is a path as it is from any folder: an object store's address already is.
+// Absolute returns a path as it is from any folder: an object store's address already is.
 func Absolute(path string) (string, error) {
 	if blob.Remote(path) {
 		return path, nil
@@ -27,7 +27,7 @@ func Absolute(path string) (string, error) {
 	return filepath.Abs(path)
 }
 
-// Place is the file or folder of this machine that a path's array is written to, from any
+// Place returns the file or folder of this machine that a path's array is written to, from any
 // folder and with links followed, or its address in an object store. Several arrays may have
 // one.
 func Place(path string) (string, error) {
@@ -103,7 +103,7 @@ func formatByName(path string) string {
 	return ""
 }
 
-// Stored is the path that opens what Create(path, m) writes. That of a raw file
+// Stored returns the path that opens what Create(path, m) writes. That of a raw file
 // has to say what it holds.
 func Stored(path string, m Meta) string {
 	loc, err := locate(path)

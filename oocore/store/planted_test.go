@@ -124,7 +124,7 @@ func TestWorkspaceRejectsWhatOthersPlanted(t *testing.T) {
 }
 
 // While a workspace is in use its folder may be exchanged for a link, or for a folder
-// with links: what the run does goes on in its own.
+// with links: what the run does continues in its own.
 func TestWorkspaceIsHeldOpen(t *testing.T) {
 	for name, plant := range map[string]func(t *testing.T, ws string, v victim){
 		"for a link": func(t *testing.T, ws string, v victim) { try(t, os.Symlink(v.dir, ws)) },

@@ -13,14 +13,14 @@ import (
 )
 
 // regionWriter writes a box into a file that is there, in place. While it has not
-// finished, a mark behind the elements says so, and Open refuses the file.
+// finished, a mark behind the elements says so, and Open rejects the file.
 type regionWriter struct {
 	*flatWriter
 	extent Extent
 	size   int64 // of the file without a mark
 	box    grid.Box
 	marked bool        // by this writer
-	again  bool        // it goes on with what an earlier writer has begun
+	again  bool        // it resumes what an earlier writer has begun
 	wrote  atomic.Bool // the file is no longer what it was
 }
 
@@ -95,7 +95,7 @@ func extentOf(loc location, m Meta) (e Extent, size int64, err error) {
 
 // begin opens the file, and marks it before it is written to.
 func (w *regionWriter) begin() (err error) {
-	if w.again, err = goesOn(w.extent.unfinished, w.box); err != nil {
+	if w.again, err = resumesBox(w.extent.unfinished, w.box); err != nil {
 		return err
 	}
 	w.resumed = w.again
@@ -119,7 +119,7 @@ func (w *regionWriter) unmark() error {
 	return errors.Join(w.out.Truncate(w.size), w.out.Sync())
 }
 
-// Share is called by store.Share.
+// Share returns called by store.Share.
 func (w *regionWriter) Share() { w.wrote.Store(true) }
 
 func (w *regionWriter) Write(ctx context.Context, src []byte, b grid.Box) error {
@@ -186,7 +186,7 @@ func (w *regionWriter) commit() error {
 }
 
 // Abort gives the region up. Where nothing was written the array is as before, else
-// it stays refused until the region, or the whole array, is written again.
+// it stays rejected until the region, or the whole array, is written again.
 func (w *regionWriter) Abort() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

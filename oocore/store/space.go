@@ -8,7 +8,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/store/blob"
 )
 
-// FreeSpace is the number of bytes that this user can still write in the folder
+// FreeSpace returns the number of bytes that this user can still write in the folder
 // of a path. Object stores have room for all.
 func FreeSpace(path string) (int64, error) {
 	place := formatOf(path).Place(path)

@@ -24,7 +24,7 @@ type stackFormat struct{}
 
 const formatStack = "stack"
 
-// StackPath is the path of the stack of the files that a pattern matches.
+// StackPath returns the path of the stack of the files that a pattern matches.
 func StackPath(pattern string, axis int) string {
 	mark := "?"
 	if _, _, ok := cutQuery(pattern); ok {

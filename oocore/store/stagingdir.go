@@ -236,7 +236,7 @@ func (w *StagingDir) take(output string, begun bool) (err error) {
 	return w.recover()
 }
 
-// unused refuses a folder that has something in it.
+// unused rejects a folder that has something in it.
 func (w *StagingDir) unused() (err error) {
 	listing := disk.List(w.Path, func(e fs.DirEntry) bool {
 		if e.Name() != lockName { // which another process makes just now
@@ -247,12 +247,12 @@ func (w *StagingDir) unused() (err error) {
 	return errors.Join(err, listing)
 }
 
-// notOurs refuses a folder that has a staging folder's name.
+// notOurs rejects a folder that has a staging folder's name.
 func notOurs(dir, why string) error {
 	return fmt.Errorf("%s is not a folder of unfinished work by this user: %s. Remove it, or save elsewhere", dir, why)
 }
 
-// private refuses a folder that another user could have made, or can write to. What
+// private rejects a folder that another user could have made, or can write to. What
 // a folder of our own looks like, the file system tells where it has its own idea of
 // users and modes.
 func private(folder *disk.Held, dir string) error {
@@ -304,7 +304,7 @@ func (w *StagingDir) recover() error {
 	return errors.Join(disk.Rename(w.Join(aside), w.target), disk.SyncDir(filepath.Dir(w.target)), disk.SyncDir(w.Path))
 }
 
-// Join is the path of what has a name in the staging folder.
+// Join returns the path of what has a name in the staging folder.
 func (w *StagingDir) Join(name string) string { return filepath.Join(w.Path, name) }
 
 // Clear removes what is in the staging folder.
@@ -346,7 +346,7 @@ func (w *StagingDir) Close() error {
 		stale = stale || e.Name() == staleName
 		return empty
 	})
-	_ = w.lock.Truncate(0) // the process that it names goes on, and does not hold the staging folder any more
+	_ = w.lock.Truncate(0) // the process that it names continues, and does not hold the staging folder any more
 	err = errors.Join(err, w.disown())
 	if stale {
 		err = errors.Join(err, disk.Remove(w.Join(staleName)))

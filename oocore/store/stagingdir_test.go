@@ -68,7 +68,7 @@ func hold(t *testing.T, output string) *exec.Cmd {
 	return cmd
 }
 
-func TestAnotherProcessIsRefused(t *testing.T) {
+func TestAnotherProcessIsRejected(t *testing.T) {
 	output := filepath.Join(t.TempDir(), "x.npy")
 	other := hold(t, output)
 	want := fmt.Sprintf("%s is being written by process %d", output, other.Process.Pid)

@@ -19,7 +19,7 @@
 //	             compressors and filters that are codecs above, .zattrs. New arrays are
 //	             v3.
 //	npy          x.npy. Read: versions 1 to 3, C and Fortran order, any endianness.
-//	             Written: C order.
+//	             Written: C order and little-endian, or as ?order=F&dtype=>f4 says.
 //	npz          x.npz#name, where #name may be left out if there is one array. Read:
 //	             stored and deflated members, as streams. Written: stored, added to what
 //	             the file has.
@@ -56,7 +56,7 @@
 // object, .gonbext-run.json, that it stores by conditional requests and renews; 90 s
 // after it was last renewed another run may take the output over. On servers without
 // conditional requests two runs that begin within a moment may both begin, and at least
-// one fails before its metadata are in place. A run goes on only where all that it has
+// one fails before its metadata are in place. A run continues only where all that it has
 // stored is still there, and deletes nothing but its own chunks and those of the array
 // that it replaces.
 package store
@@ -91,7 +91,7 @@ type Info struct {
 	Details Details
 }
 
-// Details is what a format keeps beside the elements.
+// Details is what a format keeps besides the elements.
 type Details struct {
 	Fill string   `json:"fill_value,omitempty"` // of chunks that are not stored
 	Dims []string `json:"dimension_names,omitempty"`
@@ -103,7 +103,7 @@ type Details struct {
 	Attributes json.RawMessage `json:"attributes,omitempty"`
 }
 
-// Work is the memory that reading or writing encoded chunks takes beside the
+// Work is the memory that reading or writing encoded chunks takes besides the
 // caller's buffers, for one goroutine.
 type Work struct {
 	// Whole is the buffer with which a chunk is decoded, or encoded, in one go, and
@@ -170,7 +170,7 @@ type Coded interface {
 // Session reads from a Coded array.
 type Session interface {
 	// Read is as Array's. It returns how many bytes came from the store. A region that
-	// goes on where the one before ended in a chunk does not decode it again.
+	// continues where the one before ended in a chunk does not decode it again.
 	Read(ctx context.Context, dst []byte, r grid.Region) (stored int64, err error)
 	Close() error
 }
@@ -199,7 +199,7 @@ type Writer interface {
 	// Suspend ends the writing and keeps what is durable, for a Create with
 	// Meta.Resume. It does nothing after Commit.
 	Suspend() error
-	// Abort leaves what was under the name as it was, and nothing beside it. It
+	// Abort leaves what was under the name as it was, and nothing besides it. It
 	// does nothing after Commit.
 	Abort() error
 }
@@ -239,7 +239,7 @@ type Layout struct {
 	Codec string `json:"codec,omitempty"`
 }
 
-// Chunks are those of Info of an array with this layout.
+// Chunks returns those of Info of an array with this layout.
 func (l *Layout) Chunks() []int {
 	if l.Chunk != nil {
 		return l.Chunk
@@ -261,7 +261,7 @@ type Meta struct {
 	Details Details
 	// StagingDir holds what is unfinished; nil makes one of the writer's own.
 	StagingDir *StagingDir
-	// Resume goes on with what an earlier writer of the same StagingDir, path and Meta
+	// Resume resumes what an earlier writer of the same StagingDir, path and Meta
 	// made durable.
 	Resume bool
 	// Region, where it is set, writes only this box of an array that is there already:

@@ -18,7 +18,7 @@ import (
 // While a region of an array is written in place the array says so itself: a mark is
 // the end of a file, or lies in the folder of a Zarr array. So it goes
 // along where the array is renamed, linked or copied, on any file system. Open
-// refuses an array with a mark until its region, or all of it, is written again.
+// rejects an array with a mark until its region, or all of it, is written again.
 
 const (
 	// markName is the file in an array's folder. Listings of objects leave it out.
@@ -74,7 +74,7 @@ func lostMark(r io.ReaderAt, size int64) bool {
 }
 
 // MarkDirty says, durably, in the folder that the staging folder belongs to, that a box of its
-// array is about to be written in place: until ClearDirty Open refuses the array. again
+// array is about to be written in place: until ClearDirty Open rejects the array. again
 // reports that an earlier writer has left it so; then the box has to hold that
 // writer's.
 func (w *StagingDir) MarkDirty(b grid.Box) (again bool, err error) {
@@ -82,7 +82,7 @@ func (w *StagingDir) MarkDirty(b grid.Box) (again bool, err error) {
 	if err != nil {
 		return true, err
 	}
-	if again, err = goesOn(unfinished, b); err != nil {
+	if again, err = resumesBox(unfinished, b); err != nil {
 		return again, err
 	}
 	if w.attached {
@@ -110,16 +110,16 @@ func (w *StagingDir) ClearDirty() error {
 	return errors.Join(disk.Remove(name), disk.SyncDir(w.target))
 }
 
-// goesOn reports that the writing of a box goes on with one that was not finished,
-// and refuses one that would not finish it.
-func goesOn(unfinished *grid.Box, b grid.Box) (again bool, err error) {
+// resumesBox reports that the writing of a box resumes one that was not finished,
+// and rejects one that would not finish it.
+func resumesBox(unfinished *grid.Box, b grid.Box) (again bool, err error) {
 	if unfinished != nil && !strided.Inside(*unfinished, b) {
 		err = unfinishedError(*unfinished)
 	}
 	return unfinished != nil, err
 }
 
-// checkFolder refuses an array in a folder of this machine that has a mark.
+// checkFolder rejects an array in a folder of this machine that has a mark.
 func checkFolder(place string) error {
 	b, err := folderMark(place)
 	if err == nil && b != nil {

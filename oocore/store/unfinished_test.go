@@ -30,7 +30,7 @@ func interrupt(t *testing.T, path string, m store.Meta) {
 	try(t, w.Suspend())
 }
 
-// An array with an unfinished region is refused under any name that it has, or gets,
+// An array with an unfinished region is rejected under any name that it has, or gets,
 // and its region can be finished there.
 func TestOpenRejectsUnfinishedRegionUnderAnyName(t *testing.T) {
 	m := store.Meta{Shape: []int{4, 3}, DType: dtype.Int32}

@@ -26,7 +26,7 @@ func (v Version) Equal(w Version) bool {
 	return v.File.Equal(w.File) && v.Objects == w.Objects && v.Checksum == w.Checksum
 }
 
-// VersionOf is the version of the array at a path, such that any change from now on
+// VersionOf returns the version of the array at a path, such that any change from now on
 // gives another one. It lists chunks that are stored by themselves, and reads a file only
 // where the file system's times cannot be relied on. For a file that was changed a moment
 // ago it waits for a tick of the file system's clock.

@@ -38,13 +38,20 @@ func Seed(t testing.TB) uint64 {
 }
 
 // Rand returns a source of random numbers for a test that makes its cases while it
-// runs. It differs from day to day, unless all cases run: these are the same always.
+// runs, and logs how to repeat them. It differs from day to day, unless all cases run:
+// these are the same always.
 func Rand(t testing.TB) *rand.Rand {
 	t.Helper()
-	var seed uint64
+	seed := uint64(0)
 	if !All() {
 		seed = Seed(t)
+		t.Logf("GONBEXT_SEED=%d repeats the cases", seed)
 	}
+	return source(t, seed)
+}
+
+// source returns random numbers that follow from a seed and the test's name.
+func source(t testing.TB, seed uint64) *rand.Rand {
 	name := fnv.New64a()
 	fmt.Fprint(name, t.Name())
 	return rand.New(rand.NewPCG(seed, name.Sum64()))
@@ -58,7 +65,7 @@ func Sample[C any](t testing.TB, cases []C, n int, strata func(C) []string) []C 
 	if All() {
 		return cases
 	}
-	random := Rand(t)
+	random := source(t, Seed(t))
 	have := map[string]int{}
 	taken := make([]bool, len(cases))
 	count := 0

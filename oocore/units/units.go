@@ -22,7 +22,7 @@ func Bytes(n int64) string { return scaled(n, 1024, "KiB", "MiB", "GiB", "TiB", 
 // Traffic rounds n to three figures in decimal units: "6.3 GB".
 func Traffic(n int64) string { return scaled(n, 1000, "kB", "MB", "GB", "TB", "PB", "EB") }
 
-// Rate is Traffic by second: "1.13 GB/s"; "–" where no time has passed.
+// Rate returns Traffic by second: "1.13 GB/s"; "–" where no time has passed.
 func Rate(bytes int64, d time.Duration) string {
 	if d <= 0 {
 		return "–"
@@ -78,7 +78,7 @@ func figures(x float64) string {
 	return s
 }
 
-// Exact is n in full: "6,298,009,600 bytes".
+// Exact returns n in full: "6,298,009,600 bytes".
 func Exact(n int64) string {
 	if n == 1 || n == -1 {
 		return Count(n) + " byte"
@@ -86,7 +86,7 @@ func Exact(n int64) string {
 	return Count(n) + " bytes"
 }
 
-// Count is n with its thousands set apart: "3,075,200".
+// Count returns n with its thousands set apart: "3,075,200".
 func Count(n int64) string {
 	s := strconv.FormatInt(n, 10)
 	sign := ""
@@ -99,7 +99,7 @@ func Count(n int64) string {
 	return sign + s
 }
 
-// Duration is d to three figures: "840 µs", "11.2 s", "2 min 05 s", "3 h 20 min".
+// Duration returns d to three figures: "840 µs", "11.2 s", "2 min 05 s", "3 h 20 min".
 func Duration(d time.Duration) string {
 	switch {
 	case d < 0:
@@ -123,7 +123,7 @@ func Duration(d time.Duration) string {
 	return fmt.Sprintf("%s h %02d min", Count(m/60), m%60)
 }
 
-// Shape is a shape or a chunk shape as people write it: "3,075,200 × 512";
+// Shape returns a shape or a chunk shape as people write it: "3,075,200 × 512";
 // "scalar" for one without dimensions.
 func Shape(shape []int) string {
 	if len(shape) == 0 {

@@ -14,12 +14,12 @@ func TestComputeAppends(t *testing.T) {
 	if got := succeed(t, dir, "compute", "x", "x=x.zarr"); got != "[[ 0  1  2  3  7  7]\n [ 4  5  6  7  7  7]\n [ 8  9 10 11  7  7]]\n" {
 		t.Errorf("it is %s", got)
 	}
-	refused(t, dir, command(dir, "compute", "full(7, 4, 2)", "-o", "x.zarr", "--append", "1"), 1, "(3, 6)")
-	refused(t, dir, command(dir, "compute", "full(7, 3, 2)", "--append", "1"), 2, "say with -o what to append to")
-	refused(t, dir, command(dir, "compute", "a = full(7, 3, 2)", "-o", "a=x.zarr", "--append", "1"), 2, "one output")
+	rejected(t, dir, command(dir, "compute", "full(7, 4, 2)", "-o", "x.zarr", "--append", "1"), 1, "(3, 6)")
+	rejected(t, dir, command(dir, "compute", "full(7, 3, 2)", "--append", "1"), 2, "say with -o what to append to")
+	rejected(t, dir, command(dir, "compute", "a = full(7, 3, 2)", "-o", "a=x.zarr", "--append", "1"), 2, "one output")
 }
 
-// A killed append leaves the array as it was, and the same command goes on with it.
+// A killed append leaves the array as it was, and the same command resumes it.
 func TestKilledAppendLeavesArrayAndResumes(t *testing.T) {
 	dir := t.TempDir()
 	succeed(t, dir, "compute", "ones(5, 512)", "-o", "x.zarr", "--chunks", "8x512")

@@ -16,6 +16,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/expr"
+	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
 )
@@ -30,8 +31,9 @@ func newCompute() *cobra.Command {
 		Long: `Compute an expression of stored arrays within a budget of memory.
 
 EXPR is written in Go's expression syntax over NumPy's names, with positional axes: tanh(sqrt(b)*2 + exp(-b)),
-mean(x, 0), matmul(a, b), astype(x, "float16"), slice(x, "0:100, ::2"), where(x > 0, x, 0). A result of at
-most 1000 elements is printed where no -o is given.
+mean(x, 0), matmul(a, b), astype(x, "float16"), slice(x, "0:100, ::2"), where(x > 0, x, 0). An axis may
+be named where the array has dimension names: mean(x, "time"). A result of at most 1000 elements is printed where no
+-o is given.
 
 Several results of one run are definitions, each of which can use those before it, and have an -o NAME=PATH each.
 What they share is computed once.
@@ -39,7 +41,7 @@ What they share is computed once.
 A PATH with a * is a pattern: its files, in the order of their names, are stacked along a new first axis, or another
 with '?axis=-1' behind it.
 
-What has a length that only values know, such as mask(x, x > 0), is counted first, and --plan refuses it. cp, tucker and
+What has a length that only values know, such as mask(x, x > 0), is counted first; --plan is then an error. cp, tucker and
 hosvd run first, too: --plan leaves their own passes out.`,
 		Example: `  gonbext compute 'sqrt(x)' x=acts.npy -o roots.npy --memory 256MiB
   gonbext compute 'mean(x, 0)' x=acts.npy -o means.npy --report means.html
@@ -80,8 +82,8 @@ hosvd run first, too: --plan leaves their own passes out.`,
 			if err != nil {
 				return err
 			}
-			if expr.Decomposes(args[0]) { // which takes its time: what is to be refused after it is refused before
-				planned := append(opts[:len(opts):len(opts)], oocore.PlanOnly(), oocore.Target(out), oocore.Cell(record.Unreported))
+			if expr.Decomposes(args[0]) { // which takes its time: what is to be rejected after it is rejected before
+				planned := append(opts[:len(opts):len(opts)], host.PlanOnly(), host.Target(out), host.Cell(record.Unreported))
 				if err := j.foresee(oocore.EvalContext(c.Context(), args[0], names, planned...), out, opts); err != nil {
 					return failure(err)
 				}
@@ -90,7 +92,7 @@ hosvd run first, too: --plan leaves their own passes out.`,
 				}
 			}
 			stop := showProgress(c.ErrOrStderr(), j.id)
-			a := oocore.EvalContext(c.Context(), args[0], names, append(opts[:len(opts):len(opts)], oocore.Target(out))...)
+			a := oocore.EvalContext(c.Context(), args[0], names, append(opts[:len(opts):len(opts)], host.Target(out))...)
 			stop()
 			if err := j.checkOutput(a, out); err != nil {
 				return failure(err)
@@ -108,7 +110,7 @@ hosvd run first, too: --plan leaves their own passes out.`,
 	return c
 }
 
-// foresee refuses what could not be written, of an array that was planned where it could be.
+// foresee rejects what could not be written, of an array that was planned where it could be.
 func (j *job) foresee(a *oocore.Array, out string, opts []oocore.Option) error {
 	if a.Err() != nil {
 		return nil

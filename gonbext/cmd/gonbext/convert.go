@@ -21,7 +21,7 @@ The form of a path names its format: x.zarr, x.zarr/group/array, x.npy, x.npz#na
 x.bin?shape=AxB&dtype=T; s3://bucket/… and, to read, http(s)://… for those that object stores hold. Chunks that
 lie across those of SRC take one pass over the data, or two by way of a file beside DST where the output cannot
 be filled in pieces and the budget is smaller than the array: --plan says which. A conversion that was cut off
-goes on where it stopped.`,
+resumes where it stopped.`,
 		Example: `  gonbext convert acts.npy acts.zarr --chunks 1024x512 --codec zstd:3
   gonbext convert rows.zarr columns.zarr --chunks 65536x8 --memory 512MiB --plan
   gonbext convert acts.npy half.npy --dtype float16 --memory 256MiB

@@ -59,7 +59,7 @@ func TestPlansOfAnExpression(t *testing.T) {
 	}
 }
 
-// What would be refused after a decomposition is refused before it.
+// What would be rejected after a decomposition is rejected before it.
 func TestDecompositionsInVain(t *testing.T) {
 	dir := t.TempDir()
 	floats(t, filepath.Join(dir, "x.npy"), "(20, 15, 10)", 3000)

@@ -12,9 +12,9 @@ import (
 func newDoctor() *cobra.Command {
 	return &cobra.Command{
 		Use:   "doctor",
-		Short: "Say what is missing, and the command that mends it",
+		Short: "Say what is missing, and the command that fixes it",
 		Long: `Says what notebooks and arrays need, what of it is there, and for what is not,
-the command that mends it. The exit status is 1 where something is missing that
+the command that fixes it. The exit status is 1 where something is missing that
 the kernel cannot do without.`,
 		Example: "  gonbext doctor",
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -27,7 +27,7 @@ the kernel cannot do without.`,
 				}
 				fmt.Fprintf(os.Stdout, "%-8s %-16s %s\n", state, check.Name, said)
 				if !check.OK() {
-					fmt.Fprintf(os.Stdout, "%-8s %-16s → %s\n", "", "", check.Mend)
+					fmt.Fprintf(os.Stdout, "%-8s %-16s → %s\n", "", "", check.Fix)
 				}
 			}
 			if lacking {

@@ -28,5 +28,5 @@ func TestFullDisk(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	refused(t, dir, command(dir, "compute", "sqrt(x)", "x=x.npy", "-o", "disk/out.npy"), 1, "out.npy", "free")
+	rejected(t, dir, command(dir, "compute", "sqrt(x)", "x=x.npy", "-o", "disk/out.npy"), 1, "out.npy", "free")
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/exec"
 	"github.com/gonbext/gonbext/oocore/expr"
 	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/units"
 )
@@ -73,9 +74,9 @@ func (j *job) options(c *cobra.Command) ([]oocore.Option, error) {
 	if j.id == "" { // an expression may run something before what it stands for is computed
 		j.id = record.CommandCell + rand.Text()
 	}
-	opts := []oocore.Option{oocore.Cell(j.id), oocore.Report(&j.ran)}
+	opts := []oocore.Option{host.Cell(j.id), oocore.Report(&j.ran)}
 	if j.appends = c.Flags().Changed("append"); j.appends && (j.region != "" || j.chunks != "" || j.shards != "" || j.codec != "") {
-		return nil, usagef("--append: the array that is there has its chunks, shards and codec, and grows as a whole: leave --region, --chunks, --shards and --codec out")
+		return nil, usagef("--append: the stored array has chunks, shards and a codec of its own, and grows as a whole: leave --region, --chunks, --shards and --codec out")
 	}
 	if c.Flags().Changed("memory") {
 		n, err := units.ParseSize(j.memory)
@@ -121,7 +122,7 @@ func (j *job) options(c *cobra.Command) ([]oocore.Option, error) {
 		opts = append(opts, oocore.Fresh())
 	}
 	if j.plan {
-		opts = append(opts, oocore.PlanOnly())
+		opts = append(opts, host.PlanOnly())
 	}
 	return opts, checkReport(j.report)
 }
@@ -192,7 +193,7 @@ func (j *job) details() (opts []oocore.Option, err error) {
 	return append(opts, oocore.Attributes(all)), nil
 }
 
-// checkRegion refuses what is a region of no array.
+// checkRegion rejects what is a region of no array.
 func checkRegion(spec string) error {
 	v, err := grid.ParseSlice(spec, slices.Repeat([]int{math.MaxInt32}, strings.Count(spec, ",")+1))
 	if err == nil && slices.ContainsFunc(v.Step, func(step int) bool { return step != 1 }) {
@@ -262,8 +263,8 @@ func failure(err error) error {
 
 // interrupted says what a run leaves that the user has ended.
 func interrupted(err error) error {
-	if kept, ok := errors.AsType[*exec.ResumableError](err); ok {
-		return interruptedf("interrupted: the output is as it was, and %s: the same command again goes on there", kept.Kept())
+	if resumable, ok := errors.AsType[*exec.ResumableError](err); ok {
+		return interruptedf("interrupted: the output is as it was, and %s: the same command again resumes there", resumable.Saved())
 	}
 	return interruptedf("interrupted: nothing was written")
 }
@@ -331,7 +332,7 @@ func (j *job) tell(w, warnings io.Writer, value *result) error {
 	return nil
 }
 
-// checkReport refuses a report that could not be written after all has been computed.
+// checkReport rejects a report that could not be written after all has been computed.
 func checkReport(path string) error {
 	if path == "" {
 		return nil

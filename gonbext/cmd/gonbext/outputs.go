@@ -34,9 +34,6 @@ func (j *job) computeAll(c *cobra.Command, definitions []expr.Definition, inputs
 	if j.appends {
 		return usagef("--append is for one output: append one after the other")
 	}
-	if j.region != "" || j.processes > 0 {
-		return usagef("--region and --processes are for one output: compute one after the other")
-	}
 	if err := j.saveAll(c, definitions, names, paths, opts); err != nil {
 		return err
 	}

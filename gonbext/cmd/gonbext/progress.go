@@ -68,7 +68,7 @@ func showProgress(w io.Writer, id string) (stop func()) {
 	}
 }
 
-// followRun is the run of an id that goes on, or one of an algorithm of it, and nil where
+// followRun is the run of an id that is active, or one of an algorithm of it, and nil where
 // there is none.
 func followRun(id string) *record.Tail {
 	dir, err := record.Dir()

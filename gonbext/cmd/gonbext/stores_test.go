@@ -189,7 +189,7 @@ func TestPlanSaysPasses(t *testing.T) {
 	}
 }
 
-func TestStoreRefusals(t *testing.T) {
+func TestStoreRejections(t *testing.T) {
 	dir := t.TempDir()
 	floats(t, filepath.Join(dir, "x.npy"), "(30, 20)", 600)
 	succeed(t, dir, "convert", "x.npy", "x.zarr", "--chunks", "10x5")
@@ -216,6 +216,6 @@ func TestStoreRefusals(t *testing.T) {
 		{"a name that leads out", []string{"info", "x.zarr/../../x.npy"}, 1, []string{"x.zarr"}},
 		{"a tensor without a file", []string{"info", "none.safetensors#a"}, 1, []string{"none.safetensors"}},
 	} {
-		t.Run(c.name, func(t *testing.T) { refused(t, dir, command(dir, c.args...), c.status, c.says...) })
+		t.Run(c.name, func(t *testing.T) { rejected(t, dir, command(dir, c.args...), c.status, c.says...) })
 	}
 }

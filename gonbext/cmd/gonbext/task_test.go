@@ -149,7 +149,7 @@ func TestTaskRejects(t *testing.T) {
 		{[]string{"compute", "sqrt(x)", "x=x.npy", "-o", "o.npy", "--processes", "2", "--device", "model:1GiB"}, 2, "--device"},
 		{[]string{"compute", "sqrt(x)", "x=x.npy", "-o", "o.npy", "--processes", "2", "--memory", "32MiB"}, 1, "needs a budget of"},
 	} {
-		refused(t, dir, command(dir, c.args...), c.status, c.says)
+		rejected(t, dir, command(dir, c.args...), c.status, c.says)
 	}
 }
 
@@ -177,7 +177,7 @@ func TestKilledCoordinator(t *testing.T) {
 	_ = c.Wait()
 	for begun := time.Now(); len(workersOf(staging)) > 0; time.Sleep(time.Millisecond) {
 		if time.Since(begun) > time.Minute {
-			t.Fatalf("%v go on without their coordinator", workersOf(staging))
+			t.Fatalf("%v continue without their coordinator", workersOf(staging))
 		}
 	}
 	succeed(t, dir, args...)

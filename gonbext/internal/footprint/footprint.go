@@ -1,6 +1,6 @@
-// Package footprint says what an array of a shape would take, by element type,
-// beside what this machine allows, and which chunks of it would fit. It is pure
-// arithmetic: nothing is allocated or opened.
+// Package footprint computes the bytes that an array of a shape takes, by element type, and
+// which chunks of it fit what this machine allows. It is pure arithmetic: nothing is
+// allocated or opened.
 package footprint
 
 import (

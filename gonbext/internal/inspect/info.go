@@ -1,5 +1,5 @@
-// Package inspect says what is to be said of stored arrays: what info prints, and
-// the chunks that %chunks draws.
+// Package inspect describes stored arrays: what info prints, and the chunks that %chunks
+// draws.
 package inspect
 
 import (

@@ -114,7 +114,7 @@ func (s lexState) after(text string) lexState {
 }
 
 // skipQuoted returns the index of the quote that closes the one at i, or the
-// end of the line: such a literal cannot go on.
+// end of the line: such a literal cannot continue.
 func skipQuoted(text string, i int) int {
 	quote := text[i]
 	for i++; i < len(text) && text[i] != quote; i++ {

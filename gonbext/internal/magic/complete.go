@@ -75,7 +75,7 @@ func (s *Session) completeMagic(text string) (word string, matches []string) {
 	return word, withPrefix(m.words(s.notebook), word)
 }
 
-// words are what a magic's line may have beside values of flags.
+// words are what a magic's line may have besides values of flags.
 func (m *magic) words(notebook string) []string {
 	words := flagNames(m.flags)
 	switch m.name {

@@ -11,7 +11,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
-// flag is one flag of a magic. Check refuses a wrong value in one clause; a flag without
+// flag is one flag of a magic. Check rejects a wrong value in one clause; a flag without
 // Check takes no value. Values are examples that Tab offers, the first of which
 // error messages show.
 type flag struct {
@@ -129,7 +129,7 @@ func inOneWord(number, unit string) string {
 	return number + unit
 }
 
-// checkSize refuses a number of bytes that was meant in MiB, too.
+// checkSize rejects a number of bytes that was meant in MiB, too.
 func checkSize(value string) error {
 	n, err := units.ParseSize(value)
 	if err != nil {
@@ -159,7 +159,7 @@ func checkDevice(value string) error {
 	return fmt.Errorf("there is no device %q, did you mean %s?", value, nearest(value, deviceNames))
 }
 
-// checkGPU refuses a GPU that this machine does not have.
+// checkGPU rejects a GPU that this machine does not have.
 func checkGPU(n int) error {
 	list, err := cuda.Devices()
 	switch {

@@ -194,7 +194,7 @@ func TestRewriteUsageErrors(t *testing.T) {
 		}
 	}
 	if _, err := newSession().Rewrite("%%memory --budget 1KiB"); err != nil {
-		t.Errorf("a small budget is the run's to refuse, and got %v", err)
+		t.Errorf("a small budget is the run's to reject, and got %v", err)
 	}
 }
 

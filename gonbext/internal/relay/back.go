@@ -33,7 +33,7 @@ func (r *relay) fromBack(from, to *socket) {
 		case "execute_reply":
 			if j := r.jobs.get(parent.ID); j != nil {
 				if err := r.failure(j); err != nil {
-					m = r.refuse(m, err)
+					m = r.reject(m, err)
 				} else {
 					m = r.restore(m, j)
 				}
@@ -68,8 +68,8 @@ func usageError(err error) map[string]any {
 	return map[string]any{"ename": "UsageError", "evalue": err.Error(), "traceback": []string{err.Error()}}
 }
 
-// refuse turns the reply to a cell into an error.
-func (r *relay) refuse(m message, err error) message {
+// reject turns the reply to a cell into an error.
+func (r *relay) reject(m message, err error) message {
 	content, bad := fields(m.content)
 	if bad != nil {
 		return m

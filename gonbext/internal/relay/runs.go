@@ -45,7 +45,7 @@ func (r *Runs) CutOff(notebook string) string {
 		if s.Status != record.Killed {
 			return ""
 		}
-		return "The last run of this notebook was cut off: %report shows how far it came. Its cell, run again, goes on from there."
+		return "The last run of this notebook was cut off: %report shows how far it came. Its cell, run again, resumes from there."
 	}
 	return ""
 }
@@ -186,7 +186,7 @@ func (w *cellRuns) Progress() (b Bundle, ok bool) {
 // gives up a bar that is not replaced for several times as long.
 const stillThere = 5 * time.Second
 
-// processQuiet is how long a cell without runs goes on before its memory is shown.
+// processQuiet is how long a cell without runs continues before its memory is shown.
 const processQuiet = time.Second
 
 // Report shows all runs.

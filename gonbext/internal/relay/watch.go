@@ -5,7 +5,7 @@ import "time"
 // Watcher shows the runs of one cell. Its methods are called from one goroutine
 // at a time.
 type Watcher interface {
-	// Progress is what to show of the run that is going on; ok is false where
+	// Progress is what to show of the run that is active; ok is false where
 	// there is nothing new since the last call.
 	Progress() (b Bundle, ok bool)
 	// Report is what to show when the cell's process has ended, however it

@@ -21,7 +21,7 @@ type Check struct {
 	Name     string
 	Found    string // what there is, "" where it is missing
 	Missing  string // what is wrong, where something is
-	Mend     string // the command that mends it
+	Fix      string // the command that fixes it
 	Required bool
 }
 
@@ -64,7 +64,7 @@ func checkGPU() Check {
 }
 
 func checkGo(ctx context.Context) Check {
-	c := Check{Name: "Go", Required: true, Mend: "install Go " + minGo + " or later from https://go.dev/dl"}
+	c := Check{Name: "Go", Required: true, Fix: "install Go " + minGo + " or later from https://go.dev/dl"}
 	path, err := exec.LookPath("go")
 	if err != nil {
 		c.Missing = "not found in PATH; cells are compiled by it"
@@ -98,13 +98,13 @@ func checkSource() Check {
 	c := Check{Name: "gonbext module", Required: true}
 	var err error
 	if c.Found, err = Source(); err != nil {
-		c.Missing, c.Mend, _ = strings.Cut(err.Error(), ": ")
+		c.Missing, c.Fix, _ = strings.Cut(err.Error(), ": ")
 	}
 	return c
 }
 
 func checkTools() Check {
-	c := Check{Name: "GoNB, goimports", Required: true, Mend: "gonbext install"}
+	c := Check{Name: "GoNB, goimports", Required: true, Fix: "gonbext install"}
 	t, err := FindTools()
 	if err != nil {
 		c.Missing = err.Error()
@@ -118,7 +118,7 @@ func checkTools() Check {
 const goplsVersion = "v0.23.0"
 
 func checkGopls() Check {
-	c := Check{Name: "gopls", Mend: "go install golang.org/x/tools/gopls@" + goplsVersion}
+	c := Check{Name: "gopls", Fix: "go install golang.org/x/tools/gopls@" + goplsVersion}
 	var err error
 	if c.Found, err = exec.LookPath("gopls"); err != nil {
 		c.Missing = "Tab completes magics, but not Go"
@@ -127,7 +127,7 @@ func checkGopls() Check {
 }
 
 func checkKernel() Check {
-	c := Check{Name: "Jupyter kernel", Required: true, Mend: "gonbext install"}
+	c := Check{Name: "Jupyter kernel", Required: true, Fix: "gonbext install"}
 	binary, err := InstalledKernel()
 	switch {
 	case err != nil:
@@ -144,7 +144,7 @@ func checkKernel() Check {
 }
 
 func checkPython(ctx context.Context) Check {
-	c := Check{Name: "Python", Mend: fmt.Sprintf("install Python 3.%d or later, with venv (Debian: apt install python3-venv)", minPython)}
+	c := Check{Name: "Python", Fix: fmt.Sprintf("install Python 3.%d or later, with venv (Debian: apt install python3-venv)", minPython)}
 	p, err := findPython(ctx)
 	if err != nil {
 		c.Missing = err.Error()
@@ -158,11 +158,11 @@ func checkPython(ctx context.Context) Check {
 }
 
 func checkJupyter(ctx context.Context) Check {
-	c := Check{Name: "JupyterLab", Mend: "gonbext lab"}
+	c := Check{Name: "JupyterLab", Fix: "gonbext lab"}
 	if python := os.Getenv("GONBEXT_PYTHON"); python != "" {
 		c.Found = "that of GONBEXT_PYTHON, " + python
 		if err := quietly(ctx, python, "-c", "import jupyterlab, nbclient, nbconvert"); err != nil {
-			c.Missing, c.Mend = err.Error(), python+" -m pip install jupyterlab nbclient nbconvert"
+			c.Missing, c.Fix = err.Error(), python+" -m pip install jupyterlab nbclient nbconvert"
 		}
 		return c
 	}
@@ -190,9 +190,9 @@ func checkMemory() Check {
 }
 
 func checkBLAS() Check {
-	c := Check{Name: "BLAS", Mend: "pip install scipy-openblas32, and GONBEXT_BLAS set to its library; on Debian and Ubuntu: apt install libopenblas0-pthread"}
+	c := Check{Name: "BLAS", Fix: "pip install scipy-openblas32, and GONBEXT_BLAS set to its library; on Debian and Ubuntu: apt install libopenblas0-pthread"}
 	if runtime.GOOS == "darwin" {
-		c.Mend = "brew install openblas"
+		c.Fix = "brew install openblas"
 	}
 	version, ok := kernel.OpenBLAS()
 	if !ok {

@@ -79,7 +79,7 @@ func (t Tools) Env(base []string) []string {
 }
 
 // workspaceFlags is GOFLAGS, as set in the environment or by go env -w, without
-// -mod, which a workspace refuses.
+// -mod, which a workspace rejects.
 func workspaceFlags() string {
 	out, err := exec.Command("go", "env", "GOFLAGS").Output()
 	if err != nil {

@@ -124,7 +124,7 @@ func keepBinary() (string, error) {
 }
 
 // replaceFile writes a file whole or not at all; a kernel that runs from the
-// old one goes on.
+// old one continues.
 func replaceFile(path string, data []byte, mode os.FileMode) error {
 	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {

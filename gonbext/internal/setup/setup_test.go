@@ -313,8 +313,8 @@ func TestDoctorMends(t *testing.T) {
 			continue
 		}
 		missing++
-		if c.Mend == "" {
-			t.Errorf("%s is missing, and nothing mends it", c.Name)
+		if c.Fix == "" {
+			t.Errorf("%s is missing, and nothing fixes it", c.Name)
 		}
 	}
 	if missing < 5 { // Go, GoNB, kernel, Python, JupyterLab
@@ -340,7 +340,7 @@ func TestSourceIsThisModule(t *testing.T) {
 	}
 }
 
-func TestSourceThatOthersCanChangeIsRefused(t *testing.T) {
+func TestSourceThatOthersCanChangeIsRejected(t *testing.T) {
 	made := func() string {
 		dir := filepath.Join(t.TempDir(), "m")
 		for name, text := range map[string]string{"go.mod": "module " + Module + "\n", "go.sum": "", "oocore/a.go": "package oocore\n", "cuda/a.go": "package cuda\n", "gonbext/a.go": "package gonbext\n"} {

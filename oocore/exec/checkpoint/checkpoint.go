@@ -84,7 +84,7 @@ func (c *Checkpoint) open(fresh bool) error {
 	case errors.Is(err, errDamaged):
 		c.Reason = "what it left cannot be read"
 	case !errors.Is(err, fs.ErrNotExist) && !fresh:
-		return fmt.Errorf("what an earlier run has left is kept, and cannot be read at the moment: %w", err)
+		return fmt.Errorf("the checkpoint of an earlier run cannot be read, and is left as it is: %w", err)
 	}
 	return c.begin()
 }
@@ -172,7 +172,7 @@ func (c *Checkpoint) StagingDir() (_ *store.StagingDir, err error) {
 // Enabled reports whether progress is noted.
 func (c *Checkpoint) Enabled() bool { return c.journal != nil }
 
-// Resumes reports whether the run goes on where an earlier one stopped.
+// Resumes reports whether the run resumes where an earlier one stopped.
 func (c *Checkpoint) Resumes() bool { return c.resumes }
 
 // Finished reports whether all results of a stage are durable.
@@ -229,7 +229,7 @@ func (c *Checkpoint) Describe(h *record.Header) {
 // Invalidate says that nothing of what is noted can be used.
 func (c *Checkpoint) Invalidate() { c.invalid = true }
 
-// Resumable reports whether another run could go on from here.
+// Resumable reports whether another run could resume from here.
 func (c *Checkpoint) Resumable() bool {
 	return c.Enabled() && !c.invalid && (c.Tasks() > 0 || len(c.state.Snapshots) > 0)
 }

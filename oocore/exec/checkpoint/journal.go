@@ -48,7 +48,7 @@ type Snapshot struct {
 
 // journal is the file in which an unfinished run notes what it has done.
 //
-// It begins with a line of JSON, which says what the run is, and goes on with
+// It begins with a line of JSON, which says what the run is, and continues with
 // entries that are only ever appended: tasks that are done, stages that are
 // finished, snapshots. Each entry has its length and a checksum, so that a tail
 // that was torn off is found and forgotten. One goroutine at a time appends.
@@ -74,7 +74,7 @@ func createJournal(path string, header any) (*journal, error) {
 	return &journal{file: f, end: int64(len(b)) + 1}, nil
 }
 
-// openJournal reads a journal and goes on with it. What follows its last whole entry is cut
+// openJournal reads a journal and resumes it. What follows its last whole entry is cut
 // off. The error is errDamaged where the file is no journal, and fs.ErrNotExist where
 // there is none; after any other the journal is as it was.
 func openJournal(path string) (*journal, *State, error) {

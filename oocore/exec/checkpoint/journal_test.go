@@ -99,7 +99,7 @@ func TestForgottenStage(t *testing.T) {
 }
 
 // A journal that was cut anywhere, or damaged anywhere, says what its whole entries
-// say, and goes on behind them.
+// say, and continues behind them.
 func TestTornTailIsForgotten(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal")
 	ends := write(t, path)
@@ -135,7 +135,7 @@ func TestTornTailIsForgotten(t *testing.T) {
 		check(t, err)
 		check(t, j.close())
 		if !s.Finished[9] {
-			t.Fatalf("cut at byte %d it does not go on", n)
+			t.Fatalf("cut at byte %d it does not continue", n)
 		}
 	}
 	for n := ends[0]; n < int64(len(whole)); n++ {
@@ -149,7 +149,7 @@ func TestTornTailIsForgotten(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoJournalIsRefused(t *testing.T) {
+func TestWhatIsNoJournalIsRejected(t *testing.T) {
 	for _, text := range []string{"", "{}", "no json\n", "\n"} {
 		if _, _, err := ReadJournal(bytes.NewReader([]byte(text))); err == nil {
 			t.Errorf("%q passes for a journal", text)

@@ -82,7 +82,7 @@ func newSnapshots(c *Checkpoint, stage int, source Accumulators) *snapshots {
 	return s
 }
 
-// isDue reports whether another snapshot costs little beside what was computed since the
+// isDue reports whether another snapshot costs little compared with what was computed since the
 // last one.
 func (s *snapshots) isDue() bool { return !s.failed && !time.Now().Before(s.due) }
 

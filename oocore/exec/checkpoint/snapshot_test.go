@@ -123,7 +123,7 @@ func TestSnapshotWithoutRoomIsNoError(t *testing.T) {
 			t.Errorf("%s: %v, and there is %d", op, err, left(t, c))
 		}
 		if r.snapshots.isDue() || r.snapshots.saves() {
-			t.Errorf("%s: it goes on to write snapshots", op)
+			t.Errorf("%s: it continues to write snapshots", op)
 		}
 		check(t, c.Close(false))
 	}

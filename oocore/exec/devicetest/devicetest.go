@@ -281,7 +281,7 @@ func testNoMemory(t *testing.T, s Subject) {
 	}
 }
 
-// testHalf leaves a run half of what its plan takes: it goes on with smaller tiles,
+// testHalf leaves a run half of what its plan takes: it resumes smaller tiles,
 // and its record says so.
 func testHalf(t *testing.T, s Subject) {
 	for _, j := range kinds(t, 30_000) {
@@ -318,7 +318,7 @@ func (r renamed) Spec() plan.DeviceSpec { return r.spec }
 var errLost = errors.New("the device is gone")
 
 // testLost loses the device during each operation of some run: an error that names it,
-// and chunks from which the CPU goes on.
+// and chunks from which the CPU continues.
 func testLost(t *testing.T, s Subject) {
 	j := kinds(t, 30_000)[0]
 	want, _, _ := j.compute(t, nil, plan.Options{Budget: 64 * mebi, Workers: 2})
@@ -348,7 +348,7 @@ func testLost(t *testing.T, s Subject) {
 			t.Fatal(err)
 		}
 		if got := must[[]byte](t)(exectest.Elements(path)); !bytes.Equal(got, want) {
-			t.Errorf("%s: the run that went on has other bytes", operation)
+			t.Errorf("%s: the run that resumed has other bytes", operation)
 		}
 	}
 }
@@ -378,7 +378,7 @@ func testCancelled(t *testing.T, s Subject) {
 	}
 }
 
-// testAsynchronous holds a kernel back: calls return, and what was called before goes on.
+// testAsynchronous holds a kernel back: calls return, and what was called before continues.
 func testAsynchronous(t *testing.T, s Subject) {
 	x := must[*graph.Node](t)(graph.FromBytes(site, make([]byte, 32<<20), dtype.Float32, 8<<20))
 	root := must[*graph.Node](t)(graph.Apply(site, kernel.Sqrt, x))

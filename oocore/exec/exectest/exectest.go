@@ -313,7 +313,7 @@ func Test(t *testing.T, run Run) {
 	}
 }
 
-// Do runs a case, and returns the bytes of its result and the reductions beside it.
+// Do runs a case, and returns the bytes of its result and the reductions besides it.
 func Do(t testing.TB, c Case, run Run) (result []byte, sums []float64, end record.End) {
 	t.Helper()
 	path := ""

@@ -1,4 +1,4 @@
-// Package budget shares the process's memory among the runs that go on in it at once. A
+// Package budget shares the process's memory among the runs that are active in it at once. A
 // budget is of the process: runs that do not fit into it together follow each other.
 package budget
 
@@ -12,12 +12,12 @@ import (
 	"github.com/gonbext/gonbext/oocore/machine"
 )
 
-// runtimeBaseline is what Go's runtime and heap take beside buffers in a small program,
+// runtimeBaseline is what Go's runtime and heap take besides buffers in a small program,
 // with room for a run's own bookkeeping.
 const runtimeBaseline = 16 << 20
 
-// Overhead returns what the process takes beside the buffers of runs. It moves in steps,
-// so that the budget that one refusal names will do for the next attempt.
+// Overhead returns what the process takes besides the buffers of runs. It moves in steps,
+// so that the budget that one rejection names will do for the next attempt.
 func Overhead() int64 { return overhead(runtimeBaseline / 2) }
 
 // Foreseen returns the overhead that an algorithm of several runs is planned with: it has
@@ -50,8 +50,8 @@ var active struct {
 	changed chan struct{} // closed when a share is given back
 }
 
-// Take waits until bytes for a run's buffers fit into the budgets of all runs that go on,
-// beside overhead. A run that goes on alone has what its plan predicts; so has one that a
+// Take waits until bytes for a run's buffers fit into the budgets of all runs that are active,
+// beside overhead. A run that is active alone has what its plan predicts; so has one that a
 // Go function of another run starts, which could otherwise wait for itself.
 func Take(ctx context.Context, bytes, overhead, budget int64) (release func(), err error) {
 	s := &share{bytes: bytes, budget: budget}
@@ -76,7 +76,7 @@ func Take(ctx context.Context, bytes, overhead, budget int64) (release func(), e
 	}
 }
 
-// fits reports whether a further share fits beside those that are active.
+// fits reports whether a further share fits besides those that are active.
 func (s *share) fits(overhead int64) bool {
 	if len(active.shares) == 0 {
 		return true

@@ -1,142 +1,220 @@
 package crash
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"syscall"
 	"testing"
 	"time"
 
-	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/internal/disk/disktest"
+	"github.com/gonbext/gonbext/oocore/store/storetest"
 	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 var errDisk = errors.New("the disk failed")
 
-// small are runs of every kind that end within a moment, on npy and on zarr, with
-// what they read.
-func small(t *testing.T) (dir string, all []job) {
+// A room has the folders of a campaign: inputs, outputs, and all that runs keep elsewhere.
+type room struct{ in, out, temp, runs string }
+
+func newRoom(t *testing.T) *room {
 	t.Helper()
-	dir = disktest.Dir(t)
-	t.Setenv("GONBEXT_RUNS", filepath.Join(dir, "runs"))
-	x := oocore.Random(oocore.Float32, 7, 900, 700)
-	for _, ext := range []string{".npy", ".zarr"} {
-		var opts []oocore.Option
-		if ext == ".zarr" {
-			opts = []oocore.Option{oocore.Chunks(200, 350), oocore.Shards(400, 350)}
-		}
-		if _, err := x.Save(context.Background(), filepath.Join(dir, "x"+ext), opts...); err != nil {
-			t.Fatal(err)
-		}
+	dir := disktest.Dir(t)
+	r := &room{in: filepath.Join(dir, "in"), out: filepath.Join(dir, "out"), temp: filepath.Join(dir, "temp"), runs: filepath.Join(dir, "runs")}
+	for name, path := range map[string]string{"TMPDIR": r.temp, "GONBEXT_RUNS": r.runs, "XDG_CACHE_HOME": filepath.Join(dir, "cache")} {
+		t.Setenv(name, path)
 	}
-	for _, j := range jobs() {
-		j.opts = nil
-		switch {
-		case j.ext == ".zarr" && j.name == "reduction":
-			j.opts = []oocore.Option{oocore.Chunks(100), oocore.Shards(300)}
-		case j.ext == ".zarr":
-			j.opts = []oocore.Option{oocore.Chunks(300, 300), oocore.Shards(600, 600), oocore.Codec("zstd:1")}
-		case j.name == "elementwise":
-			all = append(all, job{name: "open chunks", expr: j.expr, ext: ".zarr", opts: []oocore.Option{oocore.Chunks(300, 300), oocore.Codec("none")}})
-		}
-		if j.name == "product" {
-			j.expr = "matmul(x, transpose(x))"
-		}
-		all = append(all, j)
-	}
-	return dir, all
+	check(t, os.Mkdir(r.in, 0o777))
+	check(t, os.Mkdir(r.temp, 0o777))
+	check(t, inputs(r.in))
+	return r
 }
 
-func (j job) source() string { return "x" + j.ext }
-
-// elements are what an array holds; nil where there is none.
-func elements(t *testing.T, path string) []float32 {
+// begin makes the outputs' folder what a save begins with, and forgets earlier runs.
+func (r *room) begin(t *testing.T, s *save) {
 	t.Helper()
-	a := oocore.Open(path)
-	if errors.Is(a.Err(), fs.ErrNotExist) {
+	check(t, errors.Join(os.RemoveAll(r.out), os.Mkdir(r.out, 0o777)))
+	if s.prepare != nil {
+		check(t, s.prepare(r.in, r.out))
+	}
+	check(t, os.RemoveAll(r.runs))
+}
+
+// files are the names in a folder and below, and what is in the files.
+func files(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	check(t, filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || path == dir {
+			return err
+		}
+		var text []byte
+		if !e.IsDir() {
+			text, err = os.ReadFile(path)
+		}
+		all[path] = string(text)
+		return err
+	}))
+	return all
+}
+
+// differ names a file of two folders that is not the same in both; "" where all are.
+func differ(want, got map[string]string) string {
+	for name, text := range want {
+		if other, ok := got[name]; !ok {
+			return name + " is missing"
+		} else if text != other {
+			return name + " is another"
+		}
+	}
+	for name := range got {
+		if _, ok := want[name]; !ok {
+			return name + " is left"
+		}
+	}
+	return ""
+}
+
+// whole checks that each output has the elements of before or of after, all of them.
+func (r *room) whole(s *save, before, after [][]complex128) error {
+	for i, name := range s.outputs {
+		v, err := contents(join(r.out, name))
+		if err != nil && !s.dirty {
+			return fmt.Errorf("%s is not whole: %w", name, err)
+		}
+		if err == nil && !slices.Equal(v, before[i]) && !slices.Equal(v, after[i]) {
+			return fmt.Errorf("%s has neither the old elements nor the new ones", name)
+		}
+	}
+	return nil
+}
+
+// again does the next run. One that appends is not done where the last has ended all but
+// telling so: it would append twice.
+func (r *room) again(s *save, after [][]complex128) error {
+	if s.appends && r.whole(s, after, after) == nil {
 		return nil
 	}
-	v, err := oocore.Collect[float32](context.Background(), a)
-	if err != nil {
-		t.Fatalf("what is under the name is not whole: %v", err)
-	}
-	return v
+	return s.run(r.in, r.out)
 }
 
-// remains lists what is in a folder beside the arrays that belong there.
-func remains(t *testing.T, dir string, belong ...string) (left []string) {
-	for _, e := range entries(t, dir) {
-		if !slices.Contains(belong, e) {
-			left = append(left, e)
+// elements are those of all outputs.
+func (r *room) elements(t *testing.T, s *save) (all [][]complex128) {
+	t.Helper()
+	for _, name := range s.outputs {
+		v, err := contents(join(r.out, name))
+		check(t, err)
+		all = append(all, v)
+	}
+	return all
+}
+
+// leaks counts what a process holds: open files, mapped files, goroutines.
+func leaks() [3]int {
+	open, mapped := storetest.OpenFiles()
+	return [3]int{open, mapped, runtime.NumGoroutine()}
+}
+
+// settled waits until no more is held than before, and says what is.
+func settled(before [3]int) error {
+	var now [3]int
+	for range 200 {
+		now = leaks()
+		if now[0] <= before[0] && now[1] <= before[1] && now[2] <= before[2] {
+			return nil
 		}
+		time.Sleep(5 * time.Millisecond)
 	}
-	return left
+	return fmt.Errorf("%d open files, %d mapped ones and %d goroutines, before there were %d, %d and %d", now[0], now[1], now[2], before[0], before[1], before[2])
 }
 
-// failure is one file operation of a run that fails.
+// A failure is one file operation of a run that fails, does half of its work and fails, or
+// is late.
 type failure struct {
-	op disktest.Op
-	n  int64 // which of its kind, from 1
+	op   disktest.Op
+	n    int64 // which of its kind, from 1
+	mode string
+}
+
+func (f failure) String() string { return fmt.Sprintf("%s %d, %s", f.op, f.n, f.mode) }
+
+func (f failure) fault() *disktest.Fault {
+	fault := &disktest.Fault{Op: f.op, N: f.n}
+	switch f.mode {
+	case "late":
+		fault.Delay = time.Millisecond
+	case "short":
+		fault.Short = true
+		fallthrough
+	default:
+		fault.Err = []error{errDisk, syscall.EIO, syscall.ENOSPC, syscall.EMFILE}[f.n%4]
+	}
+	return fault
 }
 
 // failures are the operations of a run that its counts tell of.
 func failures(counts *disktest.Fault) (all []failure) {
 	for op := range disktest.Ops {
 		for n := range counts.Count(op) {
-			all = append(all, failure{op, n + 1})
+			all = append(all, failure{op, n + 1, "error"}, failure{op, n + 1, "late"})
+			if op == disktest.Read || op == disktest.Write {
+				all = append(all, failure{op, n + 1, "short"})
+			}
 		}
 	}
 	return all
 }
 
-// Every file operation of every kind of run fails once, or a sample of each kind of
-// operation: with an error, half way, or late. The run says so or ends well, what is under the name is whole, and the next
-// run brings it about.
+// Every file operation of every kind of save fails once, or a sample of each kind of
+// operation: the run gives that error or ends well, what is under the outputs' names is
+// whole, nothing is held, and the next run makes the same files as one without a fault and
+// leaves no others.
 func TestEveryFileOperationFails(t *testing.T) {
-	dir, all := small(t)
-	operations := 0
-	for _, j := range all {
-		t.Run(j.name+j.ext, func(t *testing.T) {
-			source, out := filepath.Join(dir, j.source()), filepath.Join(dir, "out"+j.ext)
+	r := newRoom(t)
+	operations, errs := 0, 0
+	for _, s := range saves() {
+		t.Run(s.name, func(t *testing.T) {
+			r.begin(t, &s)
+			before := r.elements(t, &s)
 			counts := new(disktest.Fault)
 			restore := disk.Use(counts)
-			err := j.run(source, out)
+			err := s.run(r.in, r.out)
 			restore()
 			check(t, err)
-			want := elements(t, out)
-			check(t, os.RemoveAll(out))
-			for _, c := range testcases.Sample(t, failures(counts), 5, func(c failure) []string { return []string{c.op.String()} }) {
-				f := &disktest.Fault{Op: c.op, N: c.n, Err: errDisk, Short: c.n%2 == 0}
-				if c.n%7 == 3 {
-					f.Err, f.Delay = nil, time.Millisecond
-				}
+			after, want, temp := r.elements(t, &s), files(t, r.out), files(t, r.temp)
+			held := leaks()
+			for _, c := range testcases.Sample(t, failures(counts), 2, func(c failure) []string { return []string{c.op.String()} }) {
+				r.begin(t, &s)
+				f := c.fault()
 				restore := disk.Use(f)
-				err := j.run(source, out)
+				err := s.run(r.in, r.out)
 				restore()
-				what := fmt.Sprintf("%s %d", c.op, c.n)
-				if err != nil && !errors.Is(err, errDisk) {
-					t.Fatalf("%s failed, and the run gave %v", what, err)
+				if err != nil && !errors.Is(err, f.Err) {
+					t.Fatalf("%s: the run gave %v", c, err)
 				}
-				if got := elements(t, out); got != nil && !slices.Equal(got, want) || got == nil && err == nil {
-					t.Fatalf("after %s other elements are under the name (the run gave %v)", what, err)
+				if wrong := r.whole(&s, before, after); wrong != nil {
+					t.Fatalf("%s: %v (the run gave %v)", c, wrong, err)
 				}
 				if err != nil {
-					if err := j.run(source, out); err != nil {
-						t.Fatalf("after %s the next run gave %v", what, err)
-					}
-					if !slices.Equal(elements(t, out), want) {
-						t.Fatalf("after %s the next run wrote other elements", what)
+					errs++
+					if err := r.again(&s, after); err != nil {
+						t.Fatalf("%s: the next run gave %v", c, err)
 					}
 				}
-				check(t, os.RemoveAll(out))
-				if left := remains(t, dir, "x.npy", "x.zarr", "runs"); left != nil {
-					t.Fatalf("after %s there is %v (the run gave %v)", what, left, err)
+				if wrong := differ(want, files(t, r.out)); wrong != "" {
+					t.Fatalf("%s: %s (the run gave %v)", c, wrong, err)
+				}
+				if wrong := differ(temp, files(t, r.temp)); wrong != "" {
+					t.Fatalf("%s: %s (the run gave %v)", c, wrong, err)
+				}
+				if err := settled(held); err != nil {
+					t.Fatalf("%s: %v", c, err)
 				}
 				if f.Hit() {
 					operations++
@@ -144,7 +222,7 @@ func TestEveryFileOperationFails(t *testing.T) {
 			}
 		})
 	}
-	t.Logf("%d operations failed", operations)
+	t.Logf("%d operations failed or were late, %d runs gave an error", operations, errs)
 }
 
 func check(t *testing.T, err error) {

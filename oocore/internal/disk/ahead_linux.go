@@ -44,7 +44,7 @@ type reader struct {
 	Handle
 	mu    sync.Mutex
 	next  int64 // where the last read ended
-	asked int64 // up to where the disk was asked to go on
+	asked int64 // up to where the disk was asked to continue
 }
 
 func (r *reader) ReadAt(p []byte, at int64) (n int, err error) {

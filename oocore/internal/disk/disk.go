@@ -1,5 +1,5 @@
-// Package disk is the operations on files that stores are built from: behind an
-// interface, so that tests let any single one fail or lose what was not synced.
+// Package disk has the operations on files that stores are built from, behind an interface,
+// so that tests can make any single one fail or lose what was not synced.
 //
 // What only looks (stat, following links) goes to package os directly, but in
 // folders that are held: see Hold.
@@ -65,10 +65,10 @@ func Use(f FS) (restore func()) {
 	return func() { current = old }
 }
 
-// System is the file system of this machine.
+// System returns the file system of this machine.
 func System() FS { return system{} }
 
-// OpenFile is os.OpenFile.
+// OpenFile returns os.OpenFile.
 func OpenFile(name string, flag int, perm fs.FileMode) (Handle, error) {
 	return current.OpenFile(name, flag, perm)
 }
@@ -76,7 +76,7 @@ func OpenFile(name string, flag int, perm fs.FileMode) (Handle, error) {
 // Open opens a file for reading, mostly from front to back.
 func Open(name string) (Handle, error) { return OpenIn(current, name) }
 
-// OpenIn is Open in another file system.
+// OpenIn returns Open in another file system.
 func OpenIn(fs FS, name string) (Handle, error) {
 	// A pipe is opened without waiting for who writes to it.
 	h, err := fs.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
@@ -144,7 +144,7 @@ func Remove(name string) error {
 	return nil
 }
 
-// RemoveAll removes a file, or a folder with all that is in it. It goes on where
+// RemoveAll removes a file, or a folder with all that is in it. It continues where
 // something cannot be removed.
 func RemoveAll(name string) error {
 	st, err := Lstat(name)

@@ -43,7 +43,7 @@ func Create(name string, size int64) (*File, error) {
 // together: long writes bypass the page cache whatever its size.
 func CreatePart(name string) (*File, error) { return CreatePartIn(current, name) }
 
-// CreatePartIn is CreatePart in another file system.
+// CreatePartIn returns CreatePart in another file system.
 func CreatePartIn(fs FS, name string) (*File, error) {
 	f, err := create(fs, name)
 	if err != nil {
@@ -61,7 +61,7 @@ func create(fs FS, name string) (*File, error) {
 	return &File{Handle: h}, nil
 }
 
-// Reopen opens a file to go on writing.
+// Reopen opens a file to continue writing.
 func Reopen(name string) (*File, error) {
 	h, err := OpenFile(name, os.O_RDWR, 0)
 	if err != nil {
@@ -94,7 +94,7 @@ type direct struct {
 	directState
 }
 
-// OpenFiles is how many files one writer keeps open at the most: those that it wants,
+// OpenFiles returns how many files one writer keeps open at the most: those that it wants,
 // or its share of what the process may have open.
 func OpenFiles(wanted int) int {
 	const share = 8 // of readers, of the direct writes of the same files, of the program

@@ -46,7 +46,7 @@ func reserve(h Handle, size int64) error {
 
 type directState struct {
 	handle   Handle // nil where the page cache has to be used
-	refused  atomic.Bool
+	rejected atomic.Bool
 	memAlign uintptr // what direct writes ask of the memory's address
 }
 
@@ -84,12 +84,12 @@ func (f *File) writeDirect(p []byte, at int64) (cached int, done bool, err error
 	}
 	d := &f.direct
 	d.once.Do(func() { d.open(f) })
-	if d.handle == nil || d.refused.Load() || uintptr(unsafe.Pointer(unsafe.SliceData(p[head:])))%d.memAlign != 0 {
+	if d.handle == nil || d.rejected.Load() || uintptr(unsafe.Pointer(unsafe.SliceData(p[head:])))%d.memAlign != 0 {
 		return 0, false, nil
 	}
 	if _, err := d.handle.WriteAt(p[head:head+body], at+int64(head)); err != nil {
 		if errors.Is(err, unix.EINVAL) { // it does not do what it announced
-			d.refused.Store(true)
+			d.rejected.Store(true)
 			return 0, false, nil
 		}
 		return 0, true, err

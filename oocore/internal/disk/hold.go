@@ -141,7 +141,7 @@ func between(a, b, op string, do func(dirA *os.File, a string, dirB *os.File, b 
 	return &os.LinkError{Op: op, Old: a, New: b, Err: err}
 }
 
-// Lstat is os.Lstat, also in held folders.
+// Lstat returns os.Lstat, also in held folders.
 func Lstat(name string) (fs.FileInfo, error) {
 	if h, rel := holding(name); h != nil {
 		st, err := h.root.Lstat(rel)
@@ -150,7 +150,7 @@ func Lstat(name string) (fs.FileInfo, error) {
 	return os.Lstat(name)
 }
 
-// ReadFile is os.ReadFile, also in held folders.
+// ReadFile returns os.ReadFile, also in held folders.
 func ReadFile(name string) ([]byte, error) {
 	if h, rel := holding(name); h != nil {
 		text, err := h.root.ReadFile(rel)
@@ -159,7 +159,7 @@ func ReadFile(name string) ([]byte, error) {
 	return os.ReadFile(name)
 }
 
-// Chmod is os.Chmod, also in held folders.
+// Chmod returns os.Chmod, also in held folders.
 func Chmod(name string, mode fs.FileMode) error {
 	if h, rel := holding(name); h != nil {
 		return full(h.root.Chmod(rel, mode), name)
@@ -167,7 +167,7 @@ func Chmod(name string, mode fs.FileMode) error {
 	return os.Chmod(name, mode)
 }
 
-// Link is os.Link of two names in a held folder.
+// Link returns os.Link of two names in a held folder.
 func Link(from, to string) error {
 	h, a := holding(from)
 	other, b := holding(to)
@@ -183,10 +183,10 @@ type Root struct {
 	path string
 }
 
-// Name is the folder's path.
+// Name returns the folder's path.
 func (r *Root) Name() string { return r.path }
 
-// FS is the file system of the folder.
+// FS returns the file system of the folder.
 func (r *Root) FS() FS { return current.Below(r) }
 
 // OpenRoot opens a folder, also in held ones. A link to the folder is followed.
@@ -199,7 +199,7 @@ func OpenRoot(path string) (*Root, error) {
 	return &Root{root, path}, err
 }
 
-// Inode is a file's number on its disk, which it keeps under any name.
+// Inode returns a file's number on its disk, which it keeps under any name.
 func Inode(st fs.FileInfo) uint64 {
 	_, inode := Numbers(st)
 	return inode

@@ -40,7 +40,7 @@ func Linked(h Handle) bool {
 	return !ok || sys.Nlink > 0
 }
 
-// Numbers are those of a file's device and inode, which it keeps under any name; 0
+// Numbers returns those of a file's device and inode, which it keeps under any name; 0
 // where the system has none.
 func Numbers(st fs.FileInfo) (device, inode uint64) {
 	if sys, ok := st.Sys().(*syscall.Stat_t); ok {
@@ -49,7 +49,7 @@ func Numbers(st fs.FileInfo) (device, inode uint64) {
 	return 0, 0
 }
 
-// Owner is the number of a file's user.
+// Owner returns the number of a file's user.
 func Owner(st fs.FileInfo) uint32 {
 	if sys, ok := st.Sys().(*syscall.Stat_t); ok {
 		return sys.Uid
@@ -68,7 +68,7 @@ func Foreign(st fs.FileInfo) string {
 	return ""
 }
 
-// Free is the number of bytes that this user can still write in a folder.
+// Free returns the number of bytes that this user can still write in a folder.
 func Free(dir string) (int64, error) {
 	var st unix.Statfs_t
 	err := unix.Statfs(dir, &st)

@@ -29,18 +29,18 @@ const RenamesOpen = false
 // Linked reports that an open file still has a name, which here none can lose.
 func Linked(Handle) bool { return true }
 
-// Numbers are those of a file's device and inode, which it keeps under any name; 0
+// Numbers returns those of a file's device and inode, which it keeps under any name; 0
 // where the system has none.
 func Numbers(fs.FileInfo) (device, inode uint64) { return 0, 0 }
 
-// Owner is the number of a file's user, which here has none.
+// Owner returns the number of a file's user, which here has none.
 func Owner(fs.FileInfo) uint32 { return 0 }
 
 // Foreign says why a folder is not this user's alone; "" where it is. Here folders
 // inherit who can write to them, and temporary ones are each user's own.
 func Foreign(fs.FileInfo) string { return "" }
 
-// Free is the number of bytes that this user can still write in a folder.
+// Free returns the number of bytes that this user can still write in a folder.
 func Free(dir string) (int64, error) {
 	name, err := windows.UTF16PtrFromString(dir)
 	if err != nil {

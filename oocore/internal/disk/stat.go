@@ -15,14 +15,14 @@ type FileID struct {
 	ChangeTime time.Time
 }
 
-// ID is the identity of a file that was looked at.
+// ID returns the identity of a file that was looked at.
 func ID(st fs.FileInfo) FileID {
 	id := FileID{ChangeTime: changeTime(st)}
 	id.Device, id.Inode = Numbers(st)
 	return id
 }
 
-// LastChange is when a file last changed, as far as the system tells.
+// LastChange returns when a file last changed, as far as the system tells.
 func LastChange(st fs.FileInfo) time.Time {
 	if changed := changeTime(st); !changed.IsZero() {
 		return changed
@@ -56,7 +56,7 @@ func Settle(name string) (bool, error) {
 	return reliable, nil
 }
 
-// Unsettled is how long a file that last changed at a time might change again without
+// Unsettled returns how long a file that last changed at a time might change again without
 // another time. It is not reliable where the file system's clock is ahead of this
 // machine's.
 func Unsettled(changed time.Time) (wait time.Duration, reliable bool) {

@@ -27,7 +27,7 @@ const (
 	// patience is how long an expression may take before its context ends it: sums over
 	// huge ranges are as slow as they have to be.
 	patience = 2 * time.Second
-	// late is how long after that it may go on.
+	// late is how long after that it may continue.
 	late = 20 * time.Second
 )
 
@@ -227,7 +227,7 @@ func evaluates(t *testing.T, e string, names oocore.Names) bool {
 	select {
 	case err = <-done:
 	case <-time.After(patience + late):
-		t.Fatalf("%s goes on after its context has ended:\n%s", e, stacks())
+		t.Fatalf("%s continues after its context has ended:\n%s", e, stacks())
 	}
 	if err == nil {
 		return true

@@ -76,7 +76,7 @@ def main():
                 case["inputs"][name], put = layout(np.array(a), f"{i}{name}", rng)  # a copy: modules may go on with theirs
                 write.append(put)
             if made.get("error"):
-                case["refused"] = "an error"
+                case["rejected"] = "an error"
             else:
                 want = np.array(made["want"])
                 case["dtype"], case["shape"] = str(want.dtype), list(want.shape)

@@ -86,7 +86,7 @@ type sample struct {
 	Family     string
 	Expression string
 	Inputs     map[string]string // path to open, by name
-	Refused    string            // NumPy's words where it computes nothing
+	Rejected   string            // NumPy's words where it computes nothing
 	DType      dtype.Type
 	Shape      []int
 	Chunks     []int
@@ -121,13 +121,13 @@ func check(t *testing.T, all []sample) {
 				names[name] = oocore.Open(filepath.Join(dir, path))
 			}
 			a := oocore.Eval(c.Expression, names)
-			if c.Refused != "" {
+			if c.Rejected != "" {
 				if a.Err() != nil {
 					return
 				}
 				// What follows from values, such as an index out of range, is found in the run.
 				if _, err := save(t, a, filepath.Join(dir, fmt.Sprintf("%d-out.npy", i)), c, oocore.Memory("512MiB")); err == nil {
-					t.Fatalf("%s gives %s, where NumPy says: %s", c.Expression, a, c.Refused)
+					t.Fatalf("%s gives %s, where NumPy says: %s", c.Expression, a, c.Rejected)
 				}
 				return
 			}
@@ -174,7 +174,7 @@ func check(t *testing.T, all []sample) {
 	}
 }
 
-// leastMemory computes a case in the smallest budget, which the refusal of a
+// leastMemory computes a case in the smallest budget, which the error of a
 // smaller one names. The budget covers what this process holds already, to which
 // earlier cases may still be adding: so it may take more than one attempt.
 func leastMemory(t *testing.T, a *oocore.Array, out string, c sample) []byte {
@@ -191,7 +191,7 @@ func leastMemory(t *testing.T, a *oocore.Array, out string, c sample) []byte {
 		}
 		budget = small.Need
 	}
-	t.Fatalf("%s: the budget that is said to do, %d bytes, is refused again and again", c.Expression, budget)
+	t.Fatalf("%s: the budget that is said to do, %d bytes, is rejected again and again", c.Expression, budget)
 	return nil
 }
 
@@ -216,7 +216,7 @@ func leastEval(t *testing.T, c sample, names oocore.Names) *oocore.Array {
 		}
 		budget = small.Need
 	}
-	t.Fatalf("%s: the budget that is said to do, %d bytes, is refused again and again", c.Expression, budget)
+	t.Fatalf("%s: the budget that is said to do, %d bytes, is rejected again and again", c.Expression, budget)
 	return nil
 }
 

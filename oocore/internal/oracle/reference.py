@@ -305,7 +305,7 @@ def make(out, seed, cases, large):
         except (TypeError, ValueError, IndexError) as e:  # np.exceptions.AxisError is both
             if isinstance(e, TypeError) and family != "refused":
                 continue  # the types that met have no common one in NumPy, as float16 and bfloat16
-            case["refused"] = str(e)
+            case["rejected"] = str(e)
             want = error = None
         for n, a in arrays.items():
             case["inputs"][n] = store(a, out, f"{i}{n}", maker, "reshape" in expression)

@@ -1,5 +1,5 @@
 // Package statecache keeps the states of iterative algorithms in the user's run log, so
-// that one that was done is not computed again, and one that was killed goes on. A state
+// that one that was done is not computed again, and one that was killed resumes. A state
 // that is lost or damaged costs a computation.
 package statecache
 
@@ -28,7 +28,7 @@ const (
 )
 
 // ErrTooLarge is returned by Put for a state that is larger than what is kept.
-var ErrTooLarge = errors.New("the state is too large to be kept")
+var ErrTooLarge = errors.New("the state is too large to store")
 
 // Get decodes the state of a key. It reports whether there is a whole one.
 func Get(key string, state any) bool {

@@ -1,4 +1,5 @@
-// Package boxcopy is where parts of a box lie in it, and reads them to there.
+// Package boxcopy computes the offsets of parts of a box in its buffer, and reads elements
+// into them.
 package boxcopy
 
 import (

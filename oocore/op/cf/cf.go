@@ -34,7 +34,7 @@ import (
 func Decode(site graph.Site, n *graph.Node, unit string) (*graph.Node, error) {
 	out, err := decode(site, n, unit)
 	if err != nil {
-		return nil, graph.Refuse(site, "decode_cf", err, n)
+		return nil, graph.Reject(site, "decode_cf", err, n)
 	}
 	return out, nil
 }

@@ -24,7 +24,7 @@ func arrays(t *testing.T, shapes ...[]int) []*graph.Node {
 	return all
 }
 
-// Each error names the operation, what is wrong, and the operands' shapes. NumPy refuses
+// Each error names the operation, what is wrong, and the operands' shapes. NumPy rejects
 // all of these too.
 func TestEinsumRefuses(t *testing.T) {
 	a, b, c := []int{2, 3}, []int{3, 4}, []int{2, 3, 4}
@@ -76,7 +76,7 @@ func TestTensordotRefuses(t *testing.T) {
 	}{
 		{[]int{2, 3}, []int{3, 4}, []int{0}, []int{0}, "axis 0 of the first has the length 2, and axis 0 of the second 3"},
 		{[]int{2, 3}, []int{3, 4}, []int{1}, []int{0, 1}, "1 axes of the first meet 2 of the second"},
-		{[]int{2, 3}, []int{3, 4}, []int{5}, []int{0}, "axis 5 is out of range for 2 dimensions"},
+		{[]int{2, 3}, []int{3, 4}, []int{5}, []int{0}, "axis 5 is out of bounds for array of dimension 2"},
 		{[]int{2, 3}, []int{3, 3}, []int{1, 1}, []int{0, 1}, "axis 1 of the first is named twice"},
 		{[]int{3, 3}, []int{2, 3}, []int{0, 1}, []int{1, 1}, "axis 1 of the second is named twice"},
 	} {

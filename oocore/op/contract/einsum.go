@@ -25,7 +25,7 @@ type term struct {
 func Einsum(site graph.Site, subscripts string, in ...*graph.Node) (*graph.Node, error) {
 	terms, out, err := parse(site, subscripts, in)
 	if err != nil {
-		return nil, graph.Refuse(site, "einsum", ofShapes(err, in), in...)
+		return nil, graph.Reject(site, "einsum", ofShapes(err, in), in...)
 	}
 	types := make([]dtype.Type, len(in))
 	for i, n := range in {
@@ -39,17 +39,17 @@ func Einsum(site graph.Site, subscripts string, in ...*graph.Node) (*graph.Node,
 		rest = slices.Delete(rest, s[0], s[0]+1)
 		joined, err := p.pair(a, b, needed(rest, out))
 		if err != nil {
-			return nil, graph.Refuse(site, "einsum", err, in...)
+			return nil, graph.Reject(site, "einsum", err, in...)
 		}
 		terms = append(rest, joined)
 	}
 	last, err := p.sumOut(terms[0], out)
 	if err != nil {
-		return nil, graph.Refuse(site, "einsum", err, in...)
+		return nil, graph.Reject(site, "einsum", err, in...)
 	}
 	n, err := arrange(site, last, out)
 	if err != nil {
-		return nil, graph.Refuse(site, "einsum", err, in...)
+		return nil, graph.Reject(site, "einsum", err, in...)
 	}
 	return n, nil
 }
@@ -82,7 +82,7 @@ func parse(site graph.Site, subscripts string, in []*graph.Node) (terms []term, 
 		return nil, nil, fmt.Errorf("%q names %d operands, and %d are given", subscripts, len(parts), len(in))
 	}
 	if len(in) == 0 {
-		return nil, nil, errors.New("there is no operand")
+		return nil, nil, errors.New("must provide at least one operand")
 	}
 	lengths := map[rune]int{}
 	count := map[rune]int{}

@@ -116,7 +116,7 @@ func search(terms []sized, out []rune, all bool) (best [][2]int, least float64) 
 func Path(site graph.Site, subscripts string, in ...*graph.Node) (string, error) {
 	terms, out, err := parse(site, subscripts, in)
 	if err != nil {
-		return "", graph.Refuse(site, "einsum_path", ofShapes(err, in), in...)
+		return "", graph.Reject(site, "einsum_path", ofShapes(err, in), in...)
 	}
 	left := sizes(terms)
 	var b strings.Builder

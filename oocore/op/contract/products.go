@@ -18,7 +18,7 @@ import (
 func Tensordot(site graph.Site, a, b *graph.Node, axesA, axesB []int) (*graph.Node, error) {
 	n, err := tensordot(site, a, b, axesA, axesB)
 	if err != nil {
-		return nil, graph.Refuse(site, "tensordot", ofShapes(err, []*graph.Node{a, b}), a, b)
+		return nil, graph.Reject(site, "tensordot", ofShapes(err, []*graph.Node{a, b}), a, b)
 	}
 	return n, nil
 }
@@ -85,7 +85,7 @@ func Dot(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
 	}
 	n, err := tensordot(site, a, b, []int{-1}, []int{max(len(b.Shape)-2, 0)})
 	if err != nil {
-		return nil, graph.Refuse(site, "dot", ofShapes(err, []*graph.Node{a, b}), a, b)
+		return nil, graph.Reject(site, "dot", ofShapes(err, []*graph.Node{a, b}), a, b)
 	}
 	return n, nil
 }
@@ -97,7 +97,7 @@ func Inner(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
 	}
 	n, err := tensordot(site, a, b, []int{-1}, []int{-1})
 	if err != nil {
-		return nil, graph.Refuse(site, "inner", ofShapes(err, []*graph.Node{a, b}), a, b)
+		return nil, graph.Reject(site, "inner", ofShapes(err, []*graph.Node{a, b}), a, b)
 	}
 	return n, nil
 }
@@ -105,7 +105,7 @@ func Inner(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
 // Vdot is the sum of the products of all elements, those of a conjugated.
 func Vdot(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
 	if grid.Size(a.Shape) != grid.Size(b.Shape) {
-		return nil, graph.Refuse(site, "vdot", fmt.Errorf("shapes %s and %s have different sizes", grid.Format(a.Shape), grid.Format(b.Shape)), a, b)
+		return nil, graph.Reject(site, "vdot", fmt.Errorf("shapes %s and %s have different sizes", grid.Format(a.Shape), grid.Format(b.Shape)), a, b)
 	}
 	var err error
 	if a.DType.Kind() == dtype.KindComplex { // the conjugate of a bool is an int8
@@ -138,7 +138,7 @@ func Outer(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
 func Kron(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
 	dims := max(len(a.Shape), len(b.Shape))
 	if 2*dims > grid.MaxDims {
-		return nil, graph.Refuse(site, "kron", fmt.Errorf("%d dimensions are more than %d", dims, grid.MaxDims/2), a, b)
+		return nil, graph.Reject(site, "kron", fmt.Errorf("%d dimensions are more than %d", dims, grid.MaxDims/2), a, b)
 	}
 	var err error
 	var shapes [2][]int

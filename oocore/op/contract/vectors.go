@@ -14,7 +14,7 @@ import (
 func Vecdot(site graph.Site, a, b *graph.Node, axis int) (*graph.Node, error) {
 	n, err := vecdot(site, a, b, axis)
 	if err != nil {
-		return nil, graph.Refuse(site, "vecdot", err, a, b)
+		return nil, graph.Reject(site, "vecdot", err, a, b)
 	}
 	return n, nil
 }
@@ -45,7 +45,7 @@ func vecdot(site graph.Site, a, b *graph.Node, axis int) (*graph.Node, error) {
 func Cross(site graph.Site, a, b *graph.Node, axis int) (*graph.Node, error) {
 	n, err := cross(site, a, b, axis)
 	if err != nil {
-		return nil, graph.Refuse(site, "cross", err, a, b)
+		return nil, graph.Reject(site, "cross", err, a, b)
 	}
 	return n, nil
 }

@@ -1,5 +1,5 @@
-// Package edit makes arrays of others with elements assigned, inserted or deleted, in
-// places that a mask or indices say. All of it is composed of sorting, searching and
+// Package edit has the operations that assign, insert or delete elements where a mask or
+// indices point to. All of it is composed of sorting, searching and
 // taking, so that neither indices nor values have to fit into memory.
 package edit
 
@@ -26,7 +26,7 @@ func named(site graph.Site, op string, n *graph.Node, err error, in ...*graph.No
 	if e, ok := errors.AsType[*graph.Error](err); ok {
 		err = e.Err
 	}
-	return nil, graph.Refuse(site, op, err, in...)
+	return nil, graph.Reject(site, op, err, in...)
 }
 
 // SetMask is NumPy's x[mask] = values of a new array: elements where a mask of the first
@@ -122,7 +122,7 @@ func setAt(m *compose.Maker, n, indices, values *graph.Node, axis int) (*graph.N
 	indices = m.Reshape(indices, count)
 	indices = m.Apply(kernel.Where, m.Apply(kernel.Less, indices, m.Number(0)), m.Apply(kernel.Add, indices, m.Number(length)), indices)
 	outside := m.Apply(kernel.LogicalOr, m.Apply(kernel.Less, indices, m.Number(0)), m.Apply(kernel.GreaterEqual, indices, m.Number(length)))
-	indices = m.FailIf(outside, indices, fmt.Sprintf("an index is out of range for axis %d of length %d", at, length))
+	indices = m.FailIf(outside, indices, fmt.Sprintf("an index is out of bounds for axis %d with size %d", at, length))
 	if length == 0 {
 		return nil, fmt.Errorf("axis %d has no elements to assign to", at)
 	}

@@ -33,7 +33,7 @@ func insert(m *compose.Maker, n *graph.Node, indices []int, alone bool, values *
 	indices = slices.Clone(indices)
 	for i, x := range indices {
 		if x < -length || x > length {
-			return nil, fmt.Errorf("index %d is out of range for axis %d of length %d", x, at, length)
+			return nil, fmt.Errorf("index %d is out of bounds for axis %d with size %d", x, at, length)
 		}
 		if x < 0 {
 			indices[i] += length
@@ -113,7 +113,7 @@ func remove(m *compose.Maker, n *graph.Node, indices []int, axis int) (*graph.No
 	gone := make([]int64, len(indices))
 	for i, x := range indices {
 		if x < -length || x >= length {
-			return nil, fmt.Errorf("index %d is out of range for axis %d of length %d", x, at, length)
+			return nil, fmt.Errorf("index %d is out of bounds for axis %d with size %d", x, at, length)
 		}
 		if gone[i] = int64(x); x < 0 {
 			gone[i] += int64(length)

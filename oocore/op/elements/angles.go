@@ -22,7 +22,7 @@ func made(site graph.Site, name string, complexes bool, in []*graph.Node, f func
 		out = f(m)
 	}
 	if m.Err != nil {
-		return nil, graph.Refuse(site, name, m.Err, in...)
+		return nil, graph.Reject(site, name, m.Err, in...)
 	}
 	return out, nil
 }

@@ -20,7 +20,7 @@ type Closeness struct {
 func IsClose(site graph.Site, a, b *graph.Node, c Closeness) (*graph.Node, error) {
 	out, err := isClose(site, a, b, c)
 	if err != nil {
-		return nil, graph.Refuse(site, "isclose", err, a, b)
+		return nil, graph.Reject(site, "isclose", err, a, b)
 	}
 	return out, nil
 }
@@ -62,7 +62,7 @@ func isClose(site graph.Site, a, b *graph.Node, c Closeness) (*graph.Node, error
 func AllClose(site graph.Site, a, b *graph.Node, c Closeness) (*graph.Node, error) {
 	near, err := isClose(site, a, b, c)
 	if err != nil {
-		return nil, graph.Refuse(site, "allclose", err, a, b)
+		return nil, graph.Reject(site, "allclose", err, a, b)
 	}
 	return graph.Aggregate(site, kernel.All, near, graph.ReduceOptions{})
 }
@@ -74,7 +74,7 @@ func NaNToNum(site graph.Site, n *graph.Node, nan, high, low float64) (*graph.No
 		return n, nil
 	}
 	if n.DType.Kind() == dtype.KindComplex {
-		return nil, graph.Refuse(site, "nan_to_num", errComplex, n)
+		return nil, graph.Reject(site, "nan_to_num", errComplex, n)
 	}
 	most := map[dtype.Type]float64{dtype.Float16: 65504, dtype.BFloat16: 0x1.fep127, dtype.Float32: math.MaxFloat32, dtype.Float64: math.MaxFloat64}[n.DType]
 	if math.IsInf(high, 1) {

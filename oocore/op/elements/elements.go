@@ -28,7 +28,7 @@ func Signbit(site graph.Site, n *graph.Node) (*graph.Node, error) {
 		signs, err = graph.Apply(site, kernel.Less, signs, zero)
 	}
 	if err != nil {
-		return nil, graph.Refuse(site, "signbit", err, n)
+		return nil, graph.Reject(site, "signbit", err, n)
 	}
 	return signs, nil
 }
@@ -38,7 +38,7 @@ func Signbit(site graph.Site, n *graph.Node) (*graph.Node, error) {
 func LogAddExp(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
 	out, err := logAddExp(site, a, b)
 	if err != nil {
-		return nil, graph.Refuse(site, "logaddexp", err, a, b)
+		return nil, graph.Reject(site, "logaddexp", err, a, b)
 	}
 	return out, nil
 }

@@ -20,7 +20,7 @@ func Linspace(site graph.Site, start, stop *graph.Node, count int) (*graph.Node,
 		err = fmt.Errorf("a count of %d is negative", count)
 	}
 	if err != nil {
-		return nil, graph.Refuse(site, "linspace", err, start, stop)
+		return nil, graph.Reject(site, "linspace", err, start, stop)
 	}
 	t := start.DType
 	if start.Weak && !stop.Weak {

@@ -20,7 +20,7 @@ var errComplex = errors.New("takes real numbers: use Real, Imag or Abs first")
 func NextAfter(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
 	in, t, err := floats(site, a, b)
 	if err != nil {
-		return nil, graph.Refuse(site, "nextafter", err, a, b)
+		return nil, graph.Reject(site, "nextafter", err, a, b)
 	}
 	if grid.Size(in[0].Shape) == 0 {
 		return in[0], nil

@@ -21,7 +21,7 @@ func Round(site graph.Site, n *graph.Node, decimals int) (*graph.Node, error) {
 		return graph.Round(site, n, decimals)
 	}
 	if decimals < -308 || decimals > 308 {
-		return nil, graph.Refuse(site, "round", fmt.Errorf("%d decimals are beyond what floats have: give -308 to 308", decimals), n)
+		return nil, graph.Reject(site, "round", fmt.Errorf("%d decimals are beyond what floats have: give -308 to 308", decimals), n)
 	}
 	n, err := graph.AsType(site, n, n.DType)
 	if err != nil || grid.Size(n.Shape) == 0 {

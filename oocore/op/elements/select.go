@@ -15,7 +15,7 @@ import (
 func Select(site graph.Site, conditions, choices []*graph.Node, otherwise *graph.Node) (*graph.Node, error) {
 	out, err := choose(site, conditions, choices, otherwise)
 	if err != nil {
-		return nil, graph.Refuse(site, "select", err, append(conditions, choices...)...)
+		return nil, graph.Reject(site, "select", err, append(conditions, choices...)...)
 	}
 	return out, nil
 }
@@ -74,7 +74,7 @@ func choose(site graph.Site, conditions, choices []*graph.Node, out *graph.Node)
 func Filled(site graph.Site, n, value *graph.Node) (*graph.Node, error) {
 	if value.Weak {
 		if _, err := value.Value.Weaken(n.DType); err != nil {
-			return nil, graph.Refuse(site, "full_like", err, n)
+			return nil, graph.Reject(site, "full_like", err, n)
 		}
 	}
 	out, err := graph.AsType(site, value, n.DType)

@@ -22,7 +22,7 @@ func Fabs(site graph.Site, n *graph.Node) (*graph.Node, error) {
 // Positive is NumPy's positive: the elements, which are numbers.
 func Positive(site graph.Site, n *graph.Node) (*graph.Node, error) {
 	if n.DType == dtype.Bool {
-		return nil, graph.Refuse(site, "positive", errors.New("takes numbers, not bools: AsType first"), n)
+		return nil, graph.Reject(site, "positive", errors.New("takes numbers, not bools: AsType first"), n)
 	}
 	return graph.AsType(site, n, n.DType)
 }
@@ -118,7 +118,7 @@ func LogAddExp2(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
 func Modf(site graph.Site, n *graph.Node) (fraction, integral *graph.Node, err error) {
 	m := &compose.Maker{Site: site}
 	if n.DType.Kind() == dtype.KindComplex {
-		return nil, nil, graph.Refuse(site, "modf", errComplex, n)
+		return nil, nil, graph.Reject(site, "modf", errComplex, n)
 	}
 	x := floating(m, n)
 	integral = m.Apply(kernel.Trunc, x)
@@ -137,7 +137,7 @@ func Choose(site graph.Site, n *graph.Node, choices []*graph.Node) (*graph.Node,
 		m.Err = errors.New("there are no choices")
 	}
 	if m.Err != nil {
-		return nil, graph.Refuse(site, "choose", m.Err, n)
+		return nil, graph.Reject(site, "choose", m.Err, n)
 	}
 	shapes := [][]int{n.Shape}
 	for _, c := range choices {
@@ -145,7 +145,7 @@ func Choose(site graph.Site, n *graph.Node, choices []*graph.Node) (*graph.Node,
 	}
 	shape, err := grid.Broadcast(shapes...)
 	if err != nil {
-		return nil, graph.Refuse(site, "choose", err, append([]*graph.Node{n}, choices...)...)
+		return nil, graph.Reject(site, "choose", err, append([]*graph.Node{n}, choices...)...)
 	}
 	at := m.BroadcastTo(m.Cast(n, dtype.Int64), shape...)
 	out := m.Apply(kernel.LogicalOr, m.Apply(kernel.Less, at, m.Number(0)), m.Apply(kernel.GreaterEqual, at, m.Number(len(choices))))
@@ -159,7 +159,7 @@ func Choose(site graph.Site, n *graph.Node, choices []*graph.Node) (*graph.Node,
 		choices = append(choices, choices[0])
 	}
 	if m.Err != nil {
-		return nil, graph.Refuse(site, "choose", m.Err, n)
+		return nil, graph.Reject(site, "choose", m.Err, n)
 	}
 	last := len(choices) - 1
 	return Select(site, conditions, choices[:last], choices[last])

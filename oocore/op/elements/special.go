@@ -75,7 +75,7 @@ func (o Special) of(m *compose.Maker, n *graph.Node) *graph.Node {
 // The exponent of what is not finite is 0.
 func Frexp(site graph.Site, n *graph.Node) (mantissa, exponent *graph.Node, err error) {
 	if n.DType.Kind() == dtype.KindComplex {
-		return nil, nil, graph.Refuse(site, "frexp", errComplex, n)
+		return nil, nil, graph.Reject(site, "frexp", errComplex, n)
 	}
 	m := &compose.Maker{Site: site}
 	mantissa = m.Cast(Special{"mantissa"}.of(m, n), n.DType.Float())
@@ -120,14 +120,14 @@ func Ldexp(site graph.Site, n, exponent *graph.Node) (*graph.Node, error) {
 	m := &compose.Maker{Site: site}
 	switch {
 	case n.DType.Kind() == dtype.KindComplex:
-		return nil, graph.Refuse(site, "ldexp", errComplex, n, exponent)
+		return nil, graph.Reject(site, "ldexp", errComplex, n, exponent)
 	case exponent.DType.Kind() >= dtype.KindFloat || exponent.DType == dtype.Uint64:
-		return nil, graph.Refuse(site, "ldexp", fmt.Errorf("takes integers up to int64 as exponents, not %s", exponent.DType), n, exponent)
+		return nil, graph.Reject(site, "ldexp", fmt.Errorf("takes integers up to int64 as exponents, not %s", exponent.DType), n, exponent)
 	}
 	const most = 5000 // beyond the exponents of all floats
 	shape, err := grid.Broadcast(n.Shape, exponent.Shape)
 	if err != nil {
-		return nil, graph.Refuse(site, "ldexp", err, n, exponent)
+		return nil, graph.Reject(site, "ldexp", err, n, exponent)
 	}
 	by := m.Cast(m.Apply(kernel.Maximum, m.Apply(kernel.Minimum, m.Cast(exponent, dtype.Int64), m.Number(most)), m.Number(-most)), dtype.Float64)
 	x, by := m.BroadcastTo(m.Cast(n, dtype.Float64), shape...), m.BroadcastTo(by, shape...)
@@ -147,7 +147,7 @@ func I0(site graph.Site, n *graph.Node) (*graph.Node, error) {
 	t := dtype.Float64
 	switch n.DType.Kind() {
 	case dtype.KindComplex:
-		return nil, graph.Refuse(site, "i0", errComplex, n)
+		return nil, graph.Reject(site, "i0", errComplex, n)
 	case dtype.KindFloat:
 		t = n.DType
 	}

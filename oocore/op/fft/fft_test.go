@@ -13,6 +13,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/op/fft"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // lengths have every radix, primes that are convolved, and products with such.
@@ -32,10 +33,10 @@ func op(t testing.TB, kind fft.Kind, dt dtype.Type, shape []int, n, axis int, no
 	return node.Blocks.Op, node
 }
 
-func randomComplex(n int) []complex128 {
+func randomComplex(rng *rand.Rand, n int) []complex128 {
 	v := make([]complex128, n)
 	for i := range v {
-		v[i] = complex(rand.NormFloat64(), rand.NormFloat64())
+		v[i] = complex(rng.NormFloat64(), rng.NormFloat64())
 	}
 	return v
 }
@@ -63,8 +64,9 @@ func off(a, b []complex128) float64 {
 }
 
 func TestTransformsAreTheirDefinition(t *testing.T) {
+	rng := testcases.Rand(t)
 	for _, n := range lengths {
-		x := randomComplex(n)
+		x := randomComplex(rng, n)
 		for _, kind := range []fft.Kind{fft.Forward, fft.Inverse} {
 			o, _ := op(t, kind, dtype.Complex128, []int{n}, 0, 0, "")
 			got := dtype.Slice[complex128](blockwisetest.Same(t, o, []int{n}, dtype.Complex128, blockwisetest.Array{Shape: []int{n}, DType: dtype.Complex128, Data: dtype.Bytes(x)}))
@@ -84,6 +86,7 @@ func TestTransformsAreTheirDefinition(t *testing.T) {
 
 // Real lines in every layout are complex ones without imaginary parts.
 func TestRealLinesAreComplexOnes(t *testing.T) {
+	rng := testcases.Rand(t)
 	for _, n := range lengths {
 		for _, shape := range [][]int{{3, n}, {n, 19}, {2, n, 3}} {
 			axis := 1
@@ -93,7 +96,7 @@ func TestRealLinesAreComplexOnes(t *testing.T) {
 			x := make([]float64, grid.Size(shape))
 			z := make([]complex128, len(x))
 			for i := range x {
-				x[i] = rand.NormFloat64()
+				x[i] = rng.NormFloat64()
 				z[i] = complex(x[i], 0)
 			}
 			half := append([]int{}, shape...)
@@ -121,6 +124,7 @@ func TestRealLinesAreComplexOnes(t *testing.T) {
 // Lines are cut or continued with zeros, and each is transformed by itself: what
 // another holds changes nothing of it.
 func TestLinesAreApart(t *testing.T) {
+	rng := testcases.Rand(t)
 	for _, c := range []struct{ have, n int }{{8, 8}, {8, 5}, {5, 8}, {7, 4}, {4, 7}, {1, 6}, {64, 74}} {
 		for _, kind := range []fft.Kind{fft.Forward, fft.Inverse, fft.RealForward, fft.RealInverse} {
 			from, to, length := dtype.Complex64, dtype.Complex64, c.n
@@ -133,7 +137,7 @@ func TestLinesAreApart(t *testing.T) {
 			shape, result := []int{c.have, 37}, []int{length, 37}
 			data := make([]byte, grid.Size(shape)*from.Size())
 			for i, f := range dtype.Slice[float32](data) {
-				dtype.Slice[float32](data)[i] = f + rand.Float32()
+				dtype.Slice[float32](data)[i] = f + rng.Float32()
 			}
 			o, _ := op(t, kind, from, shape, c.n, 0, "forward")
 			in := blockwisetest.Array{Shape: shape, DType: from, Data: data}
@@ -178,7 +182,7 @@ func TestBoxesAreWholeLines(t *testing.T) {
 	}
 }
 
-func TestRefusals(t *testing.T) {
+func TestRejections(t *testing.T) {
 	full := func(dt dtype.Type, shape ...int) *graph.Node {
 		n, err := graph.Full(graph.Site{}, dtype.FromInt(dt, 0), shape...)
 		if err != nil {
@@ -192,10 +196,10 @@ func TestRefusals(t *testing.T) {
 	}{
 		{func() (*graph.Node, error) {
 			return fft.Along(graph.Site{}, fft.Forward, full(dtype.Float32, 3), 0, 1, "")
-		}, "fft: axis 1 is out of range for 1 dimensions"},
+		}, "fft: axis 1 is out of bounds for array of dimension 1"},
 		{func() (*graph.Node, error) {
 			return fft.Along(graph.Site{}, fft.Forward, full(dtype.Float32), 0, -1, "")
-		}, "fft: axis -1 is out of range for 0 dimensions"},
+		}, "fft: axis -1 is out of bounds for array of dimension 0"},
 		{func() (*graph.Node, error) {
 			return fft.Along(graph.Site{}, fft.Forward, full(dtype.Float32, 2, 0), 0, 1, "")
 		}, "fft: axis 1 of shape (2, 0) gives lines of 0 elements: at least one is needed"},

@@ -43,7 +43,7 @@ func RealFrequencies(site graph.Site, n int, d float64) (*graph.Node, error) {
 
 func indices(site graph.Site, name string, n, count int) (*graph.Node, error) {
 	if n < 1 {
-		return nil, graph.Refuse(site, name, fmt.Errorf("a transform has at least one element, not %d", n))
+		return nil, graph.Reject(site, name, fmt.Errorf("a transform has at least one element, not %d", n))
 	}
 	constant := func(v int64) *graph.Node {
 		return &graph.Node{Kind: graph.Constant, Shape: []int{}, DType: dtype.Int64, Value: dtype.ValueOf(v), Site: site}

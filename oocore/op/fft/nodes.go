@@ -23,7 +23,7 @@ import (
 func Along(site graph.Site, kind Kind, n *graph.Node, length, axis int, norm string) (*graph.Node, error) {
 	out, err := along(site, kind, n, length, axis, norm)
 	if err != nil {
-		return nil, graph.Refuse(site, string(kind), err, n)
+		return nil, graph.Reject(site, string(kind), err, n)
 	}
 	return out, nil
 }
@@ -123,7 +123,7 @@ func scaling(kind Kind, norm string, n int) (float64, error) {
 func Over(site graph.Site, kind Kind, n *graph.Node, lengths, axes []int, norm string) (*graph.Node, error) {
 	axes, lengths, err := places(n.Shape, lengths, axes)
 	if err != nil {
-		return nil, graph.Refuse(site, string(kind)+"n", err, n)
+		return nil, graph.Reject(site, string(kind)+"n", err, n)
 	}
 	order := make([]int, len(axes))
 	for i := range order {
@@ -207,9 +207,9 @@ func InverseHermitian(site graph.Site, n *graph.Node, length, axis int, norm str
 
 func hermitian(site graph.Site, name string, n *graph.Node, f func(*graph.Node) (*graph.Node, error)) (*graph.Node, error) {
 	out, err := f(n)
-	var refused *graph.Error
-	if errors.As(err, &refused) {
-		refused.Op = name
+	var rejected *graph.Error
+	if errors.As(err, &rejected) {
+		rejected.Op = name
 	}
 	return out, err
 }

@@ -2,12 +2,14 @@ package fft
 
 import (
 	"math/cmplx"
-	"math/rand/v2"
 	"testing"
+
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
-// Passes in vectors do what the plain ones do, and write nothing beside.
+// Passes in vectors do what the plain ones do, and write nothing else.
 func TestPassesInVectors(t *testing.T) {
+	rng := testcases.Rand(t)
 	plain := map[int]func(x, y []complex128, m, s int, roots []complex128, step int){2: pass2, 3: pass3, 4: pass4, 5: pass5}
 	for r, pass := range plain {
 		for _, m := range []int{1, 2, 7} {
@@ -17,7 +19,7 @@ func TestPassesInVectors(t *testing.T) {
 					fillRoots(roots, len(roots))
 					x := make([]complex128, r*m*s)
 					for i := range x {
-						x[i] = complex(rand.NormFloat64(), rand.NormFloat64())
+						x[i] = complex(rng.NormFloat64(), rng.NormFloat64())
 					}
 					got, want := make([]complex128, len(x)+8), make([]complex128, len(x)+8)
 					if !vectorPass(x, got[:len(x)], r, m, s, roots, step) {

@@ -22,7 +22,7 @@ func InverseShift(site graph.Site, n *graph.Node, axes ...int) (*graph.Node, err
 func shift(site graph.Site, name string, n *graph.Node, axes []int, by func(length int) int) (*graph.Node, error) {
 	axes, err := grid.Axes(axes, len(n.Shape))
 	if err != nil {
-		return nil, graph.Refuse(site, name, err, n)
+		return nil, graph.Reject(site, name, err, n)
 	}
 	if len(axes) == 0 {
 		return n, nil

@@ -64,7 +64,7 @@ func convolved(n int) int {
 }
 
 // size is the elements of work that a line of length n takes, and tables is how many
-// are kept beside it.
+// are kept with it.
 func size(n int) (line, tables int) {
 	if factorize(n) != nil {
 		return n, n

@@ -11,6 +11,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/op/window"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // memory1 is an array in memory as an input.
@@ -27,8 +28,9 @@ func (m memory1) Read(_ context.Context, box grid.Box, dst []byte) error {
 
 // BenchmarkFilters is on one core, of a float32 box of 1000×1000 in memory.
 func BenchmarkFilters(b *testing.B) {
+	rng := testcases.Rand(b)
 	shape := []int{1000, 1000}
-	x := random(dtype.Float32, shape...)
+	x := random(rng, dtype.Float32, shape...)
 	of := func(rows, columns int) window.Window {
 		w, err := window.New(shape, dtype.Float32, []int{rows, columns}, window.Border{})
 		if err != nil {
@@ -59,11 +61,11 @@ func BenchmarkFilters(b *testing.B) {
 		run(fmt.Sprintf("median%d", n), Median{of(n, n)}, x)
 	}
 	for _, n := range []int{5, 17, 31, 65} {
-		run(fmt.Sprintf("sums%d", n), DirectConv{Window: of(n, n)}, x, random(dtype.Float64, n, n))
-		run(fmt.Sprintf("transforms%d", n), transformed(of(n, n)), x, random(dtype.Float64, n, n))
+		run(fmt.Sprintf("sums%d", n), DirectConv{Window: of(n, n)}, x, random(rng, dtype.Float64, n, n))
+		run(fmt.Sprintf("transforms%d", n), transformed(of(n, n)), x, random(rng, dtype.Float64, n, n))
 	}
-	run("sums17x1", DirectConv{Window: of(17, 1)}, x, random(dtype.Float64, 17, 1))
-	run("sums1x17", DirectConv{Window: of(1, 17)}, x, random(dtype.Float64, 1, 17))
+	run("sums17x1", DirectConv{Window: of(17, 1)}, x, random(rng, dtype.Float64, 17, 1))
+	run("sums1x17", DirectConv{Window: of(1, 17)}, x, random(rng, dtype.Float64, 1, 17))
 	run("mean15x1", Running{Window: of(15, 1), Axis: 0, Op: kernel.Add}, x)
 	run("mean1x15", Running{Window: of(1, 15), Axis: 1, Op: kernel.Add}, x)
 	run("maximum15x1", Running{Window: of(15, 1), Axis: 0, Op: kernel.Maximum}, x)

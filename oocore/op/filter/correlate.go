@@ -136,7 +136,7 @@ func numbers(r rows, count int) rows {
 func Correlate(site graph.Site, x, weights *graph.Node, b window.Border) (*graph.Node, error) {
 	out, err := correlate(site, "correlate", x, weights, b, false)
 	if err != nil {
-		return nil, graph.Refuse(site, "correlate", err, x, weights)
+		return nil, graph.Reject(site, "correlate", err, x, weights)
 	}
 	return out, nil
 }
@@ -145,7 +145,7 @@ func Correlate(site graph.Site, x, weights *graph.Node, b window.Border) (*graph
 func Convolve(site graph.Site, x, weights *graph.Node, b window.Border) (*graph.Node, error) {
 	out, err := correlate(site, "convolve", x, weights, b, true)
 	if err != nil {
-		return nil, graph.Refuse(site, "convolve", err, x, weights)
+		return nil, graph.Reject(site, "convolve", err, x, weights)
 	}
 	return out, nil
 }
@@ -205,10 +205,10 @@ func reverse(site graph.Site, n *graph.Node) (*graph.Node, error) {
 	return graph.Slice(site, n, spec)
 }
 
-// summable refuses bools, of which sums and means are no more.
+// summable rejects bools, of which sums and means are no more.
 func summable(x *graph.Node) error {
 	if x.DType == dtype.Bool {
-		return errors.New("adds up numbers, and bools are none: AsType brings them to such")
+		return errors.New("takes numbers, not bools: AsType first")
 	}
 	return nil
 }

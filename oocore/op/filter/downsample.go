@@ -167,13 +167,13 @@ func Downsample(site graph.Site, x *graph.Node, factors []int) (*graph.Node, err
 	const name = "downsample"
 	f, err := window.Each("factors", factors, len(x.Shape))
 	if err != nil {
-		return nil, graph.Refuse(site, name, err, x)
+		return nil, graph.Reject(site, name, err, x)
 	}
 	shape := make([]int, len(x.Shape))
 	args := make([]string, len(shape))
 	for d, n := range x.Shape {
 		if f[d] < 1 {
-			return nil, graph.Refuse(site, name, fmt.Errorf("the factor %d along axis %d is below one", f[d], d), x)
+			return nil, graph.Reject(site, name, fmt.Errorf("the factor %d along axis %d is below one", f[d], d), x)
 		}
 		f[d] = min(f[d], max(n, 1))
 		shape[d] = (n + f[d] - 1) / f[d]

@@ -14,18 +14,19 @@ import (
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/op/window"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 var modes = []window.Mode{window.Reflect, window.Mirror, window.Nearest, window.Wrap, window.Constant}
 
 // random is an array of a type: floats around zero, whole numbers from 0 on.
-func random(t dtype.Type, shape ...int) blockwisetest.Array {
+func random(rng *rand.Rand, t dtype.Type, shape ...int) blockwisetest.Array {
 	n := grid.Size(shape)
 	_, count := parts(t)
 	wide := make([]float64, n*count)
 	for i := range wide {
-		if wide[i] = rand.NormFloat64(); t.Kind() < dtype.KindFloat {
-			wide[i] = float64(rand.IntN(100))
+		if wide[i] = rng.NormFloat64(); t.Kind() < dtype.KindFloat {
+			wide[i] = float64(rng.IntN(100))
 		}
 	}
 	real, _ := parts(t)
@@ -34,23 +35,23 @@ func random(t dtype.Type, shape ...int) blockwisetest.Array {
 	return blockwisetest.Array{Shape: shape, DType: t, Data: data}
 }
 
-func someShape() []int {
-	most := [][]int{{400}, {70, 90}, {13, 17, 30}, {6, 5, 7, 20}}[rand.IntN(4)]
+func someShape(rng *rand.Rand) []int {
+	most := [][]int{{400}, {70, 90}, {13, 17, 30}, {6, 5, 7, 20}}[rng.IntN(4)]
 	shape := make([]int, len(most))
 	for d, n := range most {
-		shape[d] = 1 + rand.IntN(n)
+		shape[d] = 1 + rng.IntN(n)
 	}
 	return shape
 }
 
-func someWindow(shape []int, t dtype.Type, most int) window.Window {
+func someWindow(rng *rand.Rand, shape []int, t dtype.Type, most int) window.Window {
 	sizes := make([]int, len(shape))
 	origin := make([]int, len(shape))
 	for d := range sizes {
-		sizes[d] = 1 + rand.IntN(most)
-		origin[d] = rand.IntN(sizes[d]) - sizes[d]/2
+		sizes[d] = 1 + rng.IntN(most)
+		origin[d] = rng.IntN(sizes[d]) - sizes[d]/2
 	}
-	w, err := window.New(shape, t, sizes, window.Border{Mode: modes[rand.IntN(len(modes))], Value: 1, Origin: origin})
+	w, err := window.New(shape, t, sizes, window.Border{Mode: modes[rng.IntN(len(modes))], Value: 1, Origin: origin})
 	if err != nil {
 		panic(err)
 	}
@@ -60,18 +61,19 @@ func someWindow(shape []int, t dtype.Type, most int) window.Window {
 // Each operation computes the same bits in boxes of any kind, within what it says that
 // it needs, and as its JSON says.
 func TestBoxesDoNotShow(t *testing.T) {
+	rng := testcases.Rand(t)
 	types := []dtype.Type{dtype.Uint8, dtype.Int32, dtype.Float16, dtype.BFloat16, dtype.Float32, dtype.Float64, dtype.Complex64, dtype.Complex128, dtype.Bool}
 	for range 60 {
-		shape, dt := someShape(), types[rand.IntN(len(types))]
-		x := random(dt, shape...)
+		shape, dt := someShape(rng), types[rng.IntN(len(types))]
+		x := random(rng, dt, shape...)
 		var op blockwise.Op
 		in := []blockwisetest.Array{x}
 		result, rt := shape, dt
-		switch kind := rand.IntN(6); {
+		switch kind := rng.IntN(6); {
 		case kind == 0 && dt != dtype.Bool:
-			w := someWindow(shape, dt, 5)
-			weights := random(dtype.Float64, sizesOf(&w)...)
-			if op = (DirectConv{Window: w}); rand.IntN(2) == 0 {
+			w := someWindow(rng, shape, dt, 5)
+			weights := random(rng, dtype.Float64, sizesOf(&w)...)
+			if op = (DirectConv{Window: w}); rng.IntN(2) == 0 {
 				op = DirectConv{Window: w, Weights: dtype.Slice[float64](weights.Data)}
 			} else {
 				in = append(in, weights)
@@ -80,18 +82,18 @@ func TestBoxesDoNotShow(t *testing.T) {
 			factors := make([]int, len(shape))
 			result = slices.Clone(shape)
 			for d := range factors {
-				factors[d] = 1 + rand.IntN(min(shape[d], 9))
+				factors[d] = 1 + rng.IntN(min(shape[d], 9))
 				result[d] = (shape[d] + factors[d] - 1) / factors[d]
 			}
 			rt = kernel.Mean.Result(dt)
 			op = Downsampled{Shape: shape, DType: dt, Result: rt, Factors: factors}
 		case kind == 2 && dt.Kind() < dtype.KindComplex:
-			op = Median{someWindow(shape, dt, 5)}
+			op = Median{someWindow(rng, shape, dt, 5)}
 		case kind == 3 && dt.Kind() < dtype.KindComplex && len(shape) < 3:
-			op = Median{someWindow(shape, dt, 40)}
+			op = Median{someWindow(rng, shape, dt, 40)}
 		default:
-			axis := rand.IntN(len(shape))
-			w := someWindow(shape, dt, 40)
+			axis := rng.IntN(len(shape))
+			w := someWindow(rng, shape, dt, 40)
 			for d := range shape {
 				if d != axis {
 					w.Lo[d], w.Hi[d] = 0, 0
@@ -99,7 +101,7 @@ func TestBoxesDoNotShow(t *testing.T) {
 			}
 			op = Running{Window: w, Axis: axis, Op: kernel.Add}
 			if dt.Kind() < dtype.KindComplex {
-				op = Running{Window: w, Axis: axis, Op: []kernel.Op{kernel.Minimum, kernel.Maximum}[rand.IntN(2)]}
+				op = Running{Window: w, Axis: axis, Op: []kernel.Op{kernel.Minimum, kernel.Maximum}[rng.IntN(2)]}
 			}
 		}
 		blockwisetest.Same(t, op, result, rt, in...)
@@ -162,13 +164,14 @@ func shown(w window.Window, x []float64, each func(at int, window []float64)) {
 // Medians through networks and by counting are the middle elements, of windows of any
 // form over borders of any mode, and NaN where there is one.
 func TestMedian(t *testing.T) {
+	rng := testcases.Rand(t)
 	for range 40 {
-		shape := someShape()
-		w := someWindow(shape, dtype.Float64, []int{0, 60, 17, 7, 4}[len(shape)])
-		x := random(dtype.Float64, shape...)
+		shape := someShape(rng)
+		w := someWindow(rng, shape, dtype.Float64, []int{0, 60, 17, 7, 4}[len(shape)])
+		x := random(rng, dtype.Float64, shape...)
 		v := dtype.Slice[float64](x.Data)
 		for i := range v {
-			if v[i] = math.Round(2 * v[i]); rand.IntN(400) == 0 {
+			if v[i] = math.Round(2 * v[i]); rng.IntN(400) == 0 {
 				v[i] = math.NaN()
 			}
 		}
@@ -188,6 +191,7 @@ func TestMedian(t *testing.T) {
 
 // A network selects every rank, of windows of every small form.
 func TestNetworks(t *testing.T) {
+	rng := testcases.Rand(t)
 	for rows := 1; rows <= 7; rows++ {
 		for columns := 1; columns <= 9; columns++ {
 			for rank := range rows * columns {
@@ -196,7 +200,7 @@ func TestNetworks(t *testing.T) {
 				width := n + columns - 1
 				x := make([]float64, rows*width)
 				for i := range x {
-					x[i] = float64(rand.IntN(30))
+					x[i] = float64(rng.IntN(30))
 				}
 				offsets := make([]int, rows)
 				for i := range offsets {
@@ -230,20 +234,21 @@ func rows1(n int) rows { return rows{n: n, inner: 1} }
 // Sums at each level of instructions are those of the definition: the vectors' round once
 // for each addend, and all of them alike.
 func TestWeigh(t *testing.T) {
+	rng := testcases.Rand(t)
 	defer func(v string) { vectors = v }(vectors)
 	for range 50 {
-		n, taps := 1+rand.IntN(300), 1+rand.IntN(40)
+		n, taps := 1+rng.IntN(300), 1+rng.IntN(40)
 		offsets, weights := make([]int, taps), make([]float64, taps)
 		src := make([]float64, n+200)
 		for i := range src {
-			src[i] = rand.NormFloat64()
+			src[i] = rng.NormFloat64()
 		}
 		for k := range offsets {
-			offsets[k], weights[k] = rand.IntN(200), rand.NormFloat64()
+			offsets[k], weights[k] = rng.IntN(200), rng.NormFloat64()
 		}
 		start := make([]float64, n)
 		for i := range start {
-			start[i] = rand.NormFloat64()
+			start[i] = rng.NormFloat64()
 		}
 		fused, apart := slices.Clone(start), slices.Clone(start)
 		for i := range n {
@@ -270,11 +275,12 @@ func TestWeigh(t *testing.T) {
 
 // Rows that share their neighbours have the sums that each has alone.
 func TestRowsThatShareNeighbours(t *testing.T) {
+	rng := testcases.Rand(t)
 	defer func(v string) { vectors = v }(vectors)
 	for range 60 {
-		sizes := []int{1 + rand.IntN(3), quad + rand.IntN(6), 1 + rand.IntN(9)}
-		tile := []int{1 + rand.IntN(3), 1 + rand.IntN(11), 1 + rand.IntN(90)}
-		if rand.IntN(2) == 0 {
+		sizes := []int{1 + rng.IntN(3), quad + rng.IntN(6), 1 + rng.IntN(9)}
+		tile := []int{1 + rng.IntN(3), 1 + rng.IntN(11), 1 + rng.IntN(90)}
+		if rng.IntN(2) == 0 {
 			sizes, tile = sizes[1:], tile[1:]
 		}
 		w := window.Window{Shape: tile, DType: dtype.Float64, Lo: make([]int, len(sizes)), Hi: make([]int, len(sizes))}
@@ -283,10 +289,10 @@ func TestRowsThatShareNeighbours(t *testing.T) {
 		}
 		src, weights := make([]float64, grid.Size(w.Lengths(tile))), make([]float64, grid.Size(sizes))
 		for i := range src {
-			src[i] = rand.NormFloat64()
+			src[i] = rng.NormFloat64()
 		}
 		for i := range weights {
-			weights[i] = rand.NormFloat64()
+			weights[i] = rng.NormFloat64()
 		}
 		p := DirectConv{Window: w}.taps(tile, weights)
 		if sizes[len(sizes)-1] > 1 && p.shared == nil {
@@ -367,8 +373,9 @@ func TestGaussianOfPolynomials(t *testing.T) {
 // A convolution with a single 1 moves the array; where that leaves the window, the
 // border says what comes in.
 func TestConvolutionWithAnImpulse(t *testing.T) {
+	rng := testcases.Rand(t)
 	for _, mode := range modes {
-		a := random(dtype.Float32, 20, 30)
+		a := random(rng, dtype.Float32, 20, 30)
 		impulse := make([]float64, 5*4)
 		impulse[1*4+3] = 1
 		x, leaves := leaf(t, a)
@@ -413,18 +420,19 @@ func TestZeroWeightsTakeNoPart(t *testing.T) {
 // Transforms give what sums do, but for rounding, over borders of any mode and elements of
 // any type; what is not finite reaches as far as it does there.
 func TestTransformsAreSums(t *testing.T) {
+	rng := testcases.Rand(t)
 	for _, dt := range []dtype.Type{dtype.Float64, dtype.Float32, dtype.Complex128, dtype.Int32, dtype.Float64} {
 		for range 6 {
-			shape := someShape()
-			w := someWindow(shape, dt, []int{0, 90, 20, 8, 4}[len(shape)])
+			shape := someShape(rng)
+			w := someWindow(rng, shape, dt, []int{0, 90, 20, 8, 4}[len(shape)])
 			if !slices.ContainsFunc(sizesOf(&w), func(n int) bool { return n > 1 }) {
 				continue
 			}
-			x := random(dt, shape...)
+			x := random(rng, dt, shape...)
 			if v := dtype.Slice[float64](x.Data); dt == dtype.Float64 {
-				v[rand.IntN(len(v))] = []float64{1, math.NaN(), math.Inf(1)}[rand.IntN(3)]
+				v[rng.IntN(len(v))] = []float64{1, math.NaN(), math.Inf(1)}[rng.IntN(3)]
 			}
-			weights := random(dtype.Float64, sizesOf(&w)...)
+			weights := random(rng, dtype.Float64, sizesOf(&w)...)
 			if dt == dtype.Int32 {
 				for i, v := range dtype.Slice[float64](weights.Data) {
 					dtype.Slice[float64](weights.Data)[i] = math.Round(v)

@@ -16,7 +16,7 @@ import (
 func Gaussian(site graph.Site, x *graph.Node, sigma []float64, order []int, truncate float64, b window.Border) (*graph.Node, error) {
 	out, err := gaussian(site, x, sigma, order, truncate, b)
 	if err != nil {
-		return nil, graph.Refuse(site, "gaussian_filter", err, x)
+		return nil, graph.Reject(site, "gaussian_filter", err, x)
 	}
 	return out, nil
 }

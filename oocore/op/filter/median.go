@@ -160,11 +160,11 @@ const maxMedian = 1 << 17
 func MedianOf(site graph.Site, x *graph.Node, sizes []int, b window.Border) (*graph.Node, error) {
 	const name = "median_filter"
 	if err := ordered(x); err != nil {
-		return nil, graph.Refuse(site, name, err, x)
+		return nil, graph.Reject(site, name, err, x)
 	}
 	w, err := window.New(x.Shape, x.DType, sizes, b)
 	if err != nil {
-		return nil, graph.Refuse(site, name, err, x)
+		return nil, graph.Reject(site, name, err, x)
 	}
 	elements := 1.0
 	for _, n := range sizesOf(&w) {
@@ -174,7 +174,7 @@ func MedianOf(site graph.Site, x *graph.Node, sizes []int, b window.Border) (*gr
 		return x, nil
 	}
 	if elements > maxMedian {
-		return nil, graph.Refuse(site, name, fmt.Errorf("a window of shape %s has %.0f elements, more than %d: filter a downsampled array instead", grid.Format(sizesOf(&w)), elements, maxMedian), x)
+		return nil, graph.Reject(site, name, fmt.Errorf("a window of shape %s has %.0f elements, more than %d: filter a downsampled array instead", grid.Format(sizesOf(&w)), elements, maxMedian), x)
 	}
 	return graph.NewBlockwise(site, name, Median{w}, x.Shape, x.DType, []*graph.Node{x}, append([]string{grid.Format(sizesOf(&w))}, args(b)...)...)
 }

@@ -170,7 +170,7 @@ func newNetwork(rows, columns, rank int) *network {
 		lists = append(lists, b.columns(column, at, count))
 		at += count
 	}
-	// The smallest lists are merged first. Each goes on with its candidates alone.
+	// The smallest lists are merged first. Each continues with its candidates alone.
 	for len(lists) > 2 {
 		k := len(lists)
 		lists = append(lists[:k-2], b.merge(b.narrow(lists, k-2, &n, &rank), b.narrow(lists, k-1, &n, &rank)))

@@ -130,7 +130,7 @@ func Maximum(site graph.Site, x *graph.Node, sizes []int, b window.Border) (*gra
 	return running(site, "maximum_filter", kernel.Maximum, x, sizes, b, ordered(x))
 }
 
-// ordered refuses complex numbers.
+// ordered rejects complex numbers.
 func ordered(x *graph.Node) error {
 	if x.DType.Kind() == dtype.KindComplex {
 		return errors.New("compares numbers, and complex ones have no order: take Real, Imag or Abs")
@@ -140,11 +140,11 @@ func ordered(x *graph.Node) error {
 
 func running(site graph.Site, name string, op kernel.Op, x *graph.Node, sizes []int, b window.Border, err error) (*graph.Node, error) {
 	if err != nil {
-		return nil, graph.Refuse(site, name, err, x)
+		return nil, graph.Reject(site, name, err, x)
 	}
 	whole, err := window.New(x.Shape, x.DType, sizes, b)
 	if err != nil {
-		return nil, graph.Refuse(site, name, err, x)
+		return nil, graph.Reject(site, name, err, x)
 	}
 	for d := range x.Shape {
 		n := whole.Lo[d] + whole.Hi[d] + 1

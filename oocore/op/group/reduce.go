@@ -31,7 +31,7 @@ func New(site graph.Site, n, labels *graph.Node, axis, groups int, run index.Run
 		if e, ok := errors.AsType[*graph.Error](err); ok {
 			err = e.Err
 		}
-		return l, graph.Refuse(site, "groupby", err, n, labels)
+		return l, graph.Reject(site, "groupby", err, n, labels)
 	}
 	return l, nil
 }
@@ -101,7 +101,7 @@ func Reduce(site graph.Site, r Reduction, n *graph.Node, l Labels, ddof float64)
 		if e, ok := errors.AsType[*graph.Error](err); ok {
 			err = e.Err
 		}
-		return nil, graph.Refuse(site, "groupby", err, n, l.Node)
+		return nil, graph.Reject(site, "groupby", err, n, l.Node)
 	}
 	return out, nil
 }

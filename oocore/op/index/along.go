@@ -177,7 +177,7 @@ func pick[T any](l *lines, dst, in []T, low, high int) {
 func TakeAlong(site graph.Site, n, indices *graph.Node, axis int) (*graph.Node, error) {
 	out, err := takeAlong(site, n, indices, axis)
 	if err != nil {
-		return nil, graph.Refuse(site, "take_along_axis", err, n, indices)
+		return nil, graph.Reject(site, "take_along_axis", err, n, indices)
 	}
 	return out, nil
 }

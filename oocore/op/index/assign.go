@@ -100,7 +100,7 @@ func (o Assigned) Fill(ctx context.Context, t *blockwise.Task) error {
 func Set(site graph.Site, n *graph.Node, spec string, values *graph.Node) (*graph.Node, error) {
 	out, err := set(site, n, spec, values)
 	if err != nil {
-		return nil, graph.Refuse(site, "set", err, n, values)
+		return nil, graph.Reject(site, "set", err, n, values)
 	}
 	return out, nil
 }

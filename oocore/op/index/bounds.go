@@ -40,7 +40,7 @@ func (o Bounded) Fill(ctx context.Context, t *blockwise.Task) error {
 		if o.Positive {
 			for _, i := range dtype.Slice[int64](t.Dst) {
 				if i < 0 {
-					return fmt.Errorf("index %d is out of range for axis %d of length %d", i, o.Axis, o.Length)
+					return fmt.Errorf("index %d is out of bounds for axis %d with size %d", i, o.Axis, o.Length)
 				}
 			}
 		}
@@ -55,7 +55,7 @@ func (o Bounded) Fill(ctx context.Context, t *blockwise.Task) error {
 func At(site graph.Site, n *graph.Node, indices ...*graph.Node) (*graph.Node, error) {
 	out, err := at(site, n, indices)
 	if _, named := errors.AsType[*graph.Error](err); err != nil && !named {
-		err = graph.Refuse(site, "at", err, append([]*graph.Node{n}, indices...)...)
+		err = graph.Reject(site, "at", err, append([]*graph.Node{n}, indices...)...)
 	}
 	return out, err
 }

@@ -1,5 +1,5 @@
-// Package index has the operations that choose elements by the values of other arrays:
-// by integers, by bools, and those that set a region.
+// Package index has the operations that select elements by arrays of integers or bools, and
+// those that assign a region.
 //
 // Indices are read as a part of the box that needs them, and then what they point to:
 // neighbours in one piece, in the order in which they lie. Where the number of chosen

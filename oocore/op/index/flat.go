@@ -61,7 +61,7 @@ func RavelMulti(site graph.Site, indices []*graph.Node, lengths []int) (*graph.N
 		return flattened(site, indices, lengths, grid.Size(shape) == 0, true)
 	}()
 	if err != nil {
-		return nil, graph.Refuse(site, "ravel_multi_index", err, indices...)
+		return nil, graph.Reject(site, "ravel_multi_index", err, indices...)
 	}
 	return flat, nil
 }
@@ -71,7 +71,7 @@ func RavelMulti(site graph.Site, indices []*graph.Node, lengths []int) (*graph.N
 // an error when it is computed.
 func Unravel(site graph.Site, places *graph.Node, lengths []int) (all []*graph.Node, err error) {
 	if all, err = unravel(site, places, lengths); err != nil {
-		return nil, graph.Refuse(site, "unravel_index", err, places)
+		return nil, graph.Reject(site, "unravel_index", err, places)
 	}
 	return all, nil
 }

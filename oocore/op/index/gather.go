@@ -86,7 +86,7 @@ func (o Gather) Fill(ctx context.Context, t *blockwise.Task) error {
 	f.stride = grid.Size(t.Box.Shape[o.Axis+o.Dims:])
 	tile := slices.Delete(slices.Clone(o.Tile), o.Axis, o.Axis+1)
 	all := grid.Box{Start: others, Shape: shape}
-	for part := range all.Align(make([]int, len(others)), tile) {
+	for part := range all.Align(nil, tile) {
 		at := 0
 		for d := range part.Start {
 			at += (part.Start[d] - others[d]) * f.strides[d]
@@ -108,7 +108,7 @@ func resolve(index []int64, axis, length int) (sorted bool, err error) {
 			x += n
 		}
 		if x < 0 || x >= n {
-			return false, fmt.Errorf("index %d is out of range for axis %d of length %d", index[i], axis, length)
+			return false, fmt.Errorf("index %d is out of bounds for axis %d with size %d", index[i], axis, length)
 		}
 		index[i] = x
 		sorted = sorted && x >= last
@@ -244,17 +244,17 @@ func Take(site graph.Site, n, indices *graph.Node, axis int) (*graph.Node, error
 		indices, err = Integers(site, indices)
 	}
 	if err != nil {
-		return nil, graph.Refuse(site, "take", err, n, indices)
+		return nil, graph.Reject(site, "take", err, n, indices)
 	}
 	shape := slices.Concat(n.Shape[:at], indices.Shape, n.Shape[at+1:])
 	if len(shape) > grid.MaxDims {
-		return nil, graph.Refuse(site, "take", fmt.Errorf("%d dimensions are more than %d", len(shape), grid.MaxDims), n, indices)
+		return nil, graph.Reject(site, "take", fmt.Errorf("%d dimensions are more than %d", len(shape), grid.MaxDims), n, indices)
 	}
 	if err := grid.Check(shape, n.DType.Size()); err != nil {
-		return nil, graph.Refuse(site, "take", err, n, indices)
+		return nil, graph.Reject(site, "take", err, n, indices)
 	}
 	if grid.Size(indices.Shape) > 0 && n.Shape[at] == 0 {
-		return nil, graph.Refuse(site, "take", fmt.Errorf("axis %d has no elements to take", at), n, indices)
+		return nil, graph.Reject(site, "take", fmt.Errorf("axis %d has no elements to take", at), n, indices)
 	}
 	if grid.Size(shape) == 0 {
 		return empty(site, n.DType, shape), nil

@@ -12,25 +12,26 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/op/index"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 var types = []dtype.Type{dtype.Uint8, dtype.Int16, dtype.Float32, dtype.Int64, dtype.Complex128}
 
-func random(lengths []int, t dtype.Type) blockwisetest.Array {
+func random(rng *rand.Rand, lengths []int, t dtype.Type) blockwisetest.Array {
 	a := blockwisetest.Array{Shape: lengths, DType: t, Data: make([]byte, grid.Size(lengths)*t.Size())}
 	for i := range a.Data {
-		a.Data[i] = byte(rand.Uint32())
+		a.Data[i] = byte(rng.Uint32())
 	}
 	return a
 }
 
 // pointers are indices into a length, some from its end.
-func pointers(lengths []int, length int, sorted bool) blockwisetest.Array {
+func pointers(rng *rand.Rand, lengths []int, length int, sorted bool) blockwisetest.Array {
 	v := make([]int64, grid.Size(lengths))
 	for i := range v {
-		v[i] = int64(rand.IntN(2*length) - length)
+		v[i] = int64(rng.IntN(2*length) - length)
 		if sorted {
-			v[i] = int64(rand.IntN(length))
+			v[i] = int64(rng.IntN(length))
 		}
 	}
 	if sorted {
@@ -64,13 +65,14 @@ func lengths(r *rapid.T, name string, dims, low, high int) []int {
 
 func TestTaken(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 1))
 		dt := rapid.SampledFrom(types).Draw(r, "type")
 		from := lengths(r, "shape", rapid.IntRange(1, 3).Draw(r, "dims"), 1, 12)
 		at := rapid.IntRange(0, len(from)-1).Draw(r, "axis")
-		indices := pointers(lengths(r, "indices", rapid.IntRange(0, 2).Draw(r, "k"), 1, 6), from[at], rapid.Bool().Draw(r, "sorted"))
+		indices := pointers(rng, lengths(r, "indices", rapid.IntRange(0, 2).Draw(r, "k"), 1, 6), from[at], rapid.Bool().Draw(r, "sorted"))
 		op := index.Gather{Axis: at, Dims: len(indices.Shape), Shape: from, Tile: lengths(r, "tile", len(from), 1, 12), Item: dt.Size(), Chunked: rapid.Bool().Draw(r, "chunked")}
 		to := slices.Concat(from[:at], indices.Shape, from[at+1:])
-		in := random(from, dt)
+		in := random(rng, from, dt)
 		want := picked(to, in, func(i []int) []int {
 			x := int(dtype.Slice[int64](indices.Data)[place(i[at:at+op.Dims], indices.Shape)])
 			if x < 0 {
@@ -86,17 +88,18 @@ func TestTaken(t *testing.T) {
 
 func TestAlong(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 1))
 		dt := rapid.SampledFrom(types).Draw(r, "type")
 		from := lengths(r, "shape", rapid.IntRange(1, 3).Draw(r, "dims"), 1, 12)
 		at := rapid.IntRange(0, len(from)-1).Draw(r, "axis")
 		to := slices.Clone(from)
 		to[at] = rapid.IntRange(1, 9).Draw(r, "length")
-		indices := pointers(to, from[at], false)
+		indices := pointers(rng, to, from[at], false)
 		op := index.Along{Axis: at, Shape: from, Tile: lengths(r, "tile", len(from), 1, 12), Item: dt.Size()}
 		if rapid.Bool().Draw(r, "cut") {
 			op.Cut = lengths(r, "chunks", len(from), 1, 9)
 		}
-		in := random(from, dt)
+		in := random(rng, from, dt)
 		want := picked(to, in, func(i []int) []int {
 			x := int(dtype.Slice[int64](indices.Data)[place(i, to)])
 			if x < 0 {
@@ -114,6 +117,7 @@ func TestAlong(t *testing.T) {
 
 func TestAssigned(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 1))
 		dt := rapid.SampledFrom(types).Draw(r, "type")
 		lengths := lengths(r, "shape", rapid.IntRange(1, 3).Draw(r, "dims"), 1, 12)
 		op := index.Assigned{Shape: lengths, Item: dt.Size()}
@@ -123,7 +127,7 @@ func TestAssigned(t *testing.T) {
 			op.Start, op.Step = append(op.Start, start), append(op.Step, step)
 			op.Count = append(op.Count, rapid.IntRange(1, (n-1-start)/step+1).Draw(r, "count"))
 		}
-		base, values := random(lengths, dt), random(op.Count, dt)
+		base, values := random(rng, lengths, dt), random(rng, op.Count, dt)
 		want := slices.Clone(base.Data)
 		size := dt.Size()
 		for _, b := range (grid.Grid{Shape: op.Count, Chunks: slices.Repeat([]int{1}, len(lengths))}).All() {
@@ -141,11 +145,11 @@ func TestAssigned(t *testing.T) {
 }
 
 // mask is bools as a file may hold them: what is not zero is true.
-func mask(lengths []int, share float64) (a blockwisetest.Array, places []int) {
+func mask(rng *rand.Rand, lengths []int, share float64) (a blockwisetest.Array, places []int) {
 	a = blockwisetest.Array{Shape: lengths, DType: dtype.Bool, Data: make([]byte, grid.Size(lengths))}
 	for i := range a.Data {
-		if rand.Float64() < share {
-			a.Data[i] = byte(1 + rand.IntN(255))
+		if rng.Float64() < share {
+			a.Data[i] = byte(1 + rng.IntN(255))
 			places = append(places, i)
 		}
 	}
@@ -154,9 +158,10 @@ func mask(lengths []int, share float64) (a blockwisetest.Array, places []int) {
 
 func TestCountedAndSelected(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 1))
 		dt := rapid.SampledFrom(types).Draw(r, "type")
 		from := lengths(r, "shape", rapid.IntRange(1, 3).Draw(r, "dims"), 1, 14)
-		m, places := mask(from, rapid.SampledFrom([]float64{0, 0.02, 0.5, 1}).Draw(r, "share"))
+		m, places := mask(rng, from, rapid.SampledFrom([]float64{0, 0.02, 0.5, 1}).Draw(r, "share"))
 		block := grid.Auto(from, 1, rapid.IntRange(1, 300).Draw(r, "block"))
 		blocks := grid.Grid{Shape: from, Chunks: block}
 		counts := dtype.Slice[int64](blockwisetest.Same(t, index.Counted{Shape: from, Block: block}, []int{blocks.Len()}, dtype.Int64, m))
@@ -171,7 +176,7 @@ func TestCountedAndSelected(t *testing.T) {
 		if total == 0 {
 			return
 		}
-		in := random(from, dt)
+		in := random(rng, from, dt)
 		want := picked([]int{len(places)}, blockwisetest.Array{Shape: []int{len(in.Data) / dt.Size()}, DType: dt, Data: in.Data},
 			func(at []int) []int { return []int{places[at[0]]} })
 		op := index.Selected{Shape: from, Block: block, Item: dt.Size(), Cut: rapid.IntRange(0, 9).Draw(r, "cut")}
@@ -184,8 +189,9 @@ func TestCountedAndSelected(t *testing.T) {
 
 // More blocks than are read of at once.
 func TestSelectedOfManyBlocks(t *testing.T) {
+	rng := testcases.Rand(t)
 	from := []int{1000, 3}
-	m, places := mask(from, 0.3)
+	m, places := mask(rng, from, 0.3)
 	ends, total := make([]int64, 1000), int64(0)
 	for i := range ends {
 		for _, b := range m.Data[3*i : 3*i+3] {
@@ -195,7 +201,7 @@ func TestSelectedOfManyBlocks(t *testing.T) {
 		}
 		ends[i] = total
 	}
-	in := random(from, dtype.Int16)
+	in := random(rng, from, dtype.Int16)
 	flat := blockwisetest.Array{Shape: []int{3000}, DType: dtype.Int16, Data: in.Data}
 	want := picked([]int{len(places)}, flat, func(at []int) []int { return []int{places[at[0]]} })
 	op := index.Selected{Shape: from, Block: []int{1, 3}, Item: 2}
@@ -228,8 +234,9 @@ func TestSpread(t *testing.T) {
 
 func TestLocated(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "seed"), 1))
 		from := lengths(r, "shape", rapid.IntRange(1, 3).Draw(r, "dims"), 1, 14)
-		m, places := mask(from, rapid.SampledFrom([]float64{0.02, 0.5, 1}).Draw(r, "share"))
+		m, places := mask(rng, from, rapid.SampledFrom([]float64{0.02, 0.5, 1}).Draw(r, "share"))
 		if len(places) == 0 {
 			return
 		}

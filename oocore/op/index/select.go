@@ -286,7 +286,7 @@ type Run func(n *graph.Node) ([]int64, error)
 func Count(site graph.Site, mask *graph.Node, item int, run Run) (Mask, []int64, error) {
 	m, err := NewMask(mask, item)
 	if err != nil {
-		return m, nil, graph.Refuse(site, "count", err, mask)
+		return m, nil, graph.Reject(site, "count", err, mask)
 	}
 	n, err := m.Counts(site)
 	if err != nil {
@@ -321,7 +321,7 @@ func BooleanMask(site graph.Site, n, mask *graph.Node, run Run) (*graph.Node, er
 		err = fmt.Errorf("a mask of shape %s is not for an array of shape %s", grid.Format(mask.Shape), grid.Format(n.Shape))
 	}
 	if err != nil {
-		return nil, graph.Refuse(site, "mask", err, n, mask)
+		return nil, graph.Reject(site, "mask", err, n, mask)
 	}
 	if k < len(n.Shape) {
 		if n, err = graph.Reshape(site, n, append([]int{grid.Size(n.Shape[:k])}, n.Shape[k:]...)...); err != nil {
@@ -347,7 +347,7 @@ func Compress(site graph.Site, n, mask *graph.Node, axis int, run Run) (*graph.N
 		err = fmt.Errorf("takes a condition of one dimension of bools, not %s of shape %s", mask.DType, grid.Format(mask.Shape))
 	}
 	if err != nil {
-		return nil, graph.Refuse(site, "compress", err, n, mask)
+		return nil, graph.Reject(site, "compress", err, n, mask)
 	}
 	alone := len(n.Shape) == 1 && n.Shape[0] == mask.Shape[0]
 	item := 8
@@ -406,7 +406,7 @@ func (m Mask) Counts(site graph.Site) (*graph.Node, error) {
 // computing Counts gave. The array has the mask's shape.
 func (m Mask) Select(site graph.Site, n *graph.Node, counts []int64) (*graph.Node, error) {
 	if !slices.Equal(n.Shape, m.node.Shape) {
-		return nil, graph.Refuse(site, "select", fmt.Errorf("a mask of shape %s is not for an array of shape %s", grid.Format(m.node.Shape), grid.Format(n.Shape)), n, m.node)
+		return nil, graph.Reject(site, "select", fmt.Errorf("a mask of shape %s is not for an array of shape %s", grid.Format(m.node.Shape), grid.Format(n.Shape)), n, m.node)
 	}
 	total, last, err := sums(site, counts)
 	if err != nil {
@@ -455,7 +455,7 @@ func (m Mask) located(site graph.Site, op Nonzero, counts []int64) (*graph.Node,
 		lengths = append(lengths, len(op.Shape))
 	}
 	if err := grid.Check(lengths, 8); err != nil {
-		return nil, graph.Refuse(site, "argwhere", err, m.node)
+		return nil, graph.Reject(site, "argwhere", err, m.node)
 	}
 	if grid.Size(lengths) == 0 {
 		return empty(site, dtype.Int64, lengths), nil

@@ -74,7 +74,7 @@ func RepeatEach(site graph.Site, n *graph.Node, counts []int, axis int) (*graph.
 		ends[i] = total
 	}
 	if err != nil {
-		return nil, graph.Refuse(site, "repeat", err, n)
+		return nil, graph.Reject(site, "repeat", err, n)
 	}
 	indices := empty(site, dtype.Int64, []int{0})
 	if total > 0 {

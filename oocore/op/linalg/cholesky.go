@@ -210,13 +210,13 @@ func Cholesky(site graph.Site, n *graph.Node) (*graph.Node, error) {
 	if _, _, err := squareOf(n); isComplex(n) && err == nil {
 		out, err := inRealForm(site, n, func(n *graph.Node) (*graph.Node, error) { return Cholesky(site, n) })
 		if err != nil {
-			return nil, graph.Refuse(site, "cholesky", unwrap(err), n)
+			return nil, graph.Reject(site, "cholesky", unwrap(err), n)
 		}
 		return out, nil
 	}
 	out, err := choleskyPanels(site, n, wholeMatrix/2)
 	if err != nil {
-		return nil, graph.Refuse(site, "cholesky", err, n)
+		return nil, graph.Reject(site, "cholesky", err, n)
 	}
 	return out, nil
 }

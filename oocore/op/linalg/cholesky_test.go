@@ -7,14 +7,16 @@ import (
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/op/linalg"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // Panels of any width give the factor, of which the upper triangle of the matrix is no
 // part, and name the pivot that is not positive.
 func TestPanels(t *testing.T) {
+	rng := testcases.Rand(t)
 	t.Setenv("GONBEXT_RUNS", t.TempDir())
 	const n = 61
-	b := random(n, n+5)
+	b := random(rng, n, n+5)
 	a := b.times(b.t())
 	read := append([]float64{}, a.a...)
 	for i := range n {

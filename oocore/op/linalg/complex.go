@@ -150,7 +150,7 @@ func solveInRealForm(site graph.Site, name string, a, b *graph.Node, f func(a, b
 		x = m.Make(func() (*graph.Node, error) { return graph.Squeeze(site, x, -1) })
 	}
 	if m.Err != nil {
-		return nil, graph.Refuse(site, name, unwrap(m.Err), a, b)
+		return nil, graph.Reject(site, name, unwrap(m.Err), a, b)
 	}
 	return x, nil
 }

@@ -27,7 +27,7 @@ func LU(site graph.Site, n *graph.Node) (p, l, u *graph.Node, err error) {
 		dt, err = resultType(n.DType)
 	}
 	if err != nil {
-		return nil, nil, nil, graph.Refuse(site, "lu", err, n)
+		return nil, nil, nil, graph.Reject(site, "lu", err, n)
 	}
 	rows, cols := shapeOf[0], shapeOf[1]
 	k := min(rows, cols)
@@ -54,7 +54,7 @@ func LU(site graph.Site, n *graph.Node) (p, l, u *graph.Node, err error) {
 		both, err = each(site, "lu", 0, dtype.Float64, []int{rows, cols + 1}, n)
 	}
 	if err != nil {
-		return nil, nil, nil, graph.Refuse(site, "lu", unwrap(err), n)
+		return nil, nil, nil, graph.Reject(site, "lu", unwrap(err), n)
 	}
 	part := func(spec string, args ...any) *graph.Node {
 		return c.Make(func() (*graph.Node, error) { return graph.Slice(site, both, fmt.Sprintf(spec, args...)) })
@@ -78,7 +78,7 @@ func LU(site graph.Site, n *graph.Node) (p, l, u *graph.Node, err error) {
 func FullSVD(site graph.Site, n *graph.Node) (u, s, vt *graph.Node, err error) {
 	u, s, vt, err = fullSVD(site, n)
 	if err != nil {
-		return nil, nil, nil, graph.Refuse(site, "svd", err, n)
+		return nil, nil, nil, graph.Reject(site, "svd", err, n)
 	}
 	return u, s, vt, nil
 }

@@ -13,7 +13,7 @@ type lu struct {
 	odd   bool // number of exchanges
 }
 
-// newLU takes the memory beside the matrix, for right-hand sides of so many columns.
+// newLU takes the memory besides the matrix, for right-hand sides of so many columns.
 func newLU(p *pool, n, cols int) *lu {
 	return &lu{pivot: p.floats(n), minus: p.floats(n * min(n, panel)), gemm: p.product(n, max(n, cols), n)}
 }

@@ -1,4 +1,4 @@
-// Package linalg is matrix factorizations and what is solved with them.
+// Package linalg has matrix factorizations and solvers.
 //
 // Blocks that fit a task are factorized in float64 whatever the input's type, in that
 // task's memory alone, with most of the work in products of matrices (kernel.Gemm).

@@ -24,7 +24,7 @@ type Order struct {
 func Norm(site graph.Site, n *graph.Node, o Order, axes ...int) (*graph.Node, error) {
 	out, err := norm(site, n, o, axes)
 	if err != nil {
-		return nil, graph.Refuse(site, "norm", err, n)
+		return nil, graph.Reject(site, "norm", err, n)
 	}
 	return out, nil
 }
@@ -188,7 +188,7 @@ func singularNorm(site graph.Site, n *graph.Node, o Order, row, col int) (*graph
 func Cond(site graph.Site, n *graph.Node, o Order) (*graph.Node, error) {
 	out, err := cond(site, n, o)
 	if err != nil {
-		return nil, graph.Refuse(site, "cond", err, n)
+		return nil, graph.Reject(site, "cond", err, n)
 	}
 	return out, nil
 }

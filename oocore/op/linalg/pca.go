@@ -25,7 +25,7 @@ type Components struct {
 func PCA(site graph.Site, n *graph.Node, k int, random *RandomOptions) (*Components, error) {
 	c, err := pca(site, n, k, random)
 	if err != nil {
-		return nil, graph.Refuse(site, "pca", err, n)
+		return nil, graph.Reject(site, "pca", err, n)
 	}
 	return c, nil
 }

@@ -11,7 +11,7 @@ import (
 func MatrixPower(site graph.Site, n *graph.Node, power int) (*graph.Node, error) {
 	stack, m, err := squareOf(n)
 	if err != nil {
-		return nil, graph.Refuse(site, "matrix_power", err, n)
+		return nil, graph.Reject(site, "matrix_power", err, n)
 	}
 	if power == 0 {
 		ones, err := graph.Full(site, dtype.FromInt(n.DType, 1), m)

@@ -70,7 +70,7 @@ func (b Blocks) reads(rows int) [][]int {
 	return reads
 }
 
-// check refuses what is not finite in rows from a place on.
+// check rejects what is not finite in rows from a place on.
 func (b Blocks) check(c matrix, from int) error {
 	at := 0
 	for _, n := range b.N {
@@ -102,7 +102,7 @@ func (r TSQRR) Chunks() []int { return []int{max(r.cols(), 1), max(r.cols(), 1)}
 // Rounding is Products: most of the work is in products of matrices.
 func (TSQRR) Rounding() blockwise.Rounding { return blockwise.Products }
 
-// Requirements is a block in float64, with the work of its reflections, which is little beside.
+// Requirements is a block in float64, with the small work of its reflections.
 func (r TSQRR) Requirements([]int) blockwise.Requirements {
 	var p pool
 	r.layout(&p)

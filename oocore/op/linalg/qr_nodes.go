@@ -123,7 +123,7 @@ func (t *tall) q(dt dtype.Type, factor *graph.Node) (*graph.Node, error) {
 func QR(site graph.Site, n *graph.Node) (q, r *graph.Node, err error) {
 	q, r, err = qr(site, n)
 	if err != nil {
-		return nil, nil, graph.Refuse(site, "qr", err, n)
+		return nil, nil, graph.Reject(site, "qr", err, n)
 	}
 	return q, r, nil
 }

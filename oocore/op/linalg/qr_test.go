@@ -12,6 +12,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/op/linalg"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // dense is a matrix in memory, row after row.
@@ -20,10 +21,10 @@ type dense struct {
 	m, n int
 }
 
-func random(m, n int) dense {
+func random(rng *rand.Rand, m, n int) dense {
 	d := dense{make([]float64, m*n), m, n}
 	for i := range d.a {
-		d.a[i] = rand.NormFloat64()
+		d.a[i] = rng.NormFloat64()
 	}
 	return d
 }
@@ -95,12 +96,13 @@ func factors(t *testing.T, a dense, rows int) (q, r dense) {
 }
 
 func TestFactorsMultiplyToTheMatrix(t *testing.T) {
+	rng := testcases.Rand(t)
 	for _, c := range []struct{ m, n, rows int }{
 		{1, 1, 1}, {5, 1, 2}, {3, 3, 3}, {4, 3, 4}, {40, 7, 14}, {41, 7, 20}, {100, 9, 100}, {300, 17, 40}, {300, 64, 300},
 		{301, 65, 301}, {300, 130, 270}, {500, 200, 500}, {1000, 70, 150}, {64, 64, 64}, {129, 129, 129},
 	} {
-		a := random(c.m, c.n)
-		switch rand.IntN(3) {
+		a := random(rng, c.m, c.n)
+		switch rng.IntN(3) {
 		case 0: // dependent columns
 			for i := range a.m {
 				a.a[i*a.n+a.n-1] = a.a[i*a.n]
@@ -112,7 +114,7 @@ func TestFactorsMultiplyToTheMatrix(t *testing.T) {
 				}
 			}
 		}
-		size := []float64{1, 1e-200, 1e200}[rand.IntN(3)] // whose squares are no numbers
+		size := []float64{1, 1e-200, 1e200}[rng.IntN(3)] // whose squares are no numbers
 		for i := range a.a {
 			a.a[i] *= size
 		}
@@ -139,7 +141,8 @@ func TestFactorsMultiplyToTheMatrix(t *testing.T) {
 // Runs of blocks give the one R with a positive diagonal, however they are cut, and
 // matrices beside each other are one.
 func TestRunsGiveTheSameR(t *testing.T) {
-	a, b := random(203, 11), random(203, 4)
+	rng := testcases.Rand(t)
+	a, b := random(rng, 203, 11), random(rng, 203, 4)
 	whole := dense{nil, 203, 15}
 	for i := range 203 {
 		whole.a = append(append(whole.a, a.a[i*11:i*11+11]...), b.a[i*4:i*4+4]...)
@@ -160,9 +163,10 @@ func TestRunsGiveTheSameR(t *testing.T) {
 }
 
 func BenchmarkTriangle(b *testing.B) {
+	rng := testcases.Rand(b)
 	for _, c := range []struct{ m, n int }{{4096, 512}, {65536, 30}, {2048, 1024}} {
 		b.Run(fmt.Sprint(c), func(b *testing.B) {
-			a := random(c.m, c.n).t()
+			a := random(rng, c.m, c.n).t()
 			tri := linalg.TSQRR{Blocks: linalg.Blocks{M: c.m, N: []int{c.n}, Rows: c.m}, Run: 1, Final: true, Type: dtype.Float64}
 			task := &blockwise.Task{Box: grid.Entire([]int{c.n, c.n}), Dst: make([]byte, 8*c.n*c.n), Scratch: make([]byte, tri.Requirements(nil).Scratch), In: []blockwise.Input{memory(dtype.Bytes(a.a))}, Do: func(f func() error) error { return f() }}
 			for b.Loop() {

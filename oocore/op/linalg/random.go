@@ -107,7 +107,7 @@ type RandomOptions struct {
 // n.
 func RandomizedSVD(site graph.Site, n *graph.Node, k int, o RandomOptions) (u, s, vt *graph.Node, err error) {
 	if u, s, vt, err = randomized(site, n, k, o); err != nil {
-		return nil, nil, nil, graph.Refuse(site, "randomized_svd", err, n)
+		return nil, nil, nil, graph.Reject(site, "randomized_svd", err, n)
 	}
 	return u, s, vt, nil
 }

@@ -2,16 +2,18 @@ package linalg
 
 import (
 	"math"
-	"math/rand/v2"
 	"testing"
+
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
-// The loops in vectors do what the plain ones do, at every length, and nothing beside.
+// The loops in vectors do what the plain ones do, at every length, and nothing else.
 func TestRowsInVectors(t *testing.T) {
+	rng := testcases.Rand(t)
 	for n := range 140 {
 		x, y := make([]float64, n+2), make([]float64, n+2)
 		for i := range x {
-			x[i], y[i] = rand.NormFloat64(), rand.NormFloat64()
+			x[i], y[i] = rng.NormFloat64(), rng.NormFloat64()
 		}
 		copies := func() ([]float64, []float64) { return append([]float64{}, x...), append([]float64{}, y...) }
 		same := func(what string, a, b []float64) {

@@ -62,22 +62,22 @@ func each(site graph.Site, function string, limit float64, dt dtype.Type, out []
 func ofSquares(site graph.Site, function string, n *graph.Node, out func(n int) []int) (*graph.Node, error) {
 	_, m, err := squareOf(n)
 	if err != nil {
-		return nil, graph.Refuse(site, function, err, n)
+		return nil, graph.Reject(site, function, err, n)
 	}
 	if isComplex(n) {
 		r, err := inRealForm(site, n, func(n *graph.Node) (*graph.Node, error) { return each(site, function, 0, dtype.Float64, out(2*m), n) })
 		if err != nil {
-			return nil, graph.Refuse(site, function, unwrap(err), n)
+			return nil, graph.Reject(site, function, unwrap(err), n)
 		}
 		return r, nil
 	}
 	dt, err := resultType(n.DType)
 	if err != nil {
-		return nil, graph.Refuse(site, function, err, n)
+		return nil, graph.Reject(site, function, err, n)
 	}
 	r, err := each(site, function, 0, dt, out(m), n)
 	if err != nil {
-		return nil, graph.Refuse(site, function, err, n)
+		return nil, graph.Reject(site, function, err, n)
 	}
 	return r, nil
 }
@@ -173,7 +173,7 @@ func withVector(site graph.Site, name string, a, b *graph.Node, f func(b *graph.
 		return graph.Squeeze(site, x, -1)
 	}()
 	if err != nil {
-		return nil, graph.Refuse(site, name, err, a, b)
+		return nil, graph.Reject(site, name, err, a, b)
 	}
 	return out, nil
 }

@@ -137,7 +137,7 @@ func SolveTriangular(site graph.Site, a, b *graph.Node, upper bool) (*graph.Node
 		return solveInRealForm(site, "solve_triangular", ones, right, func(a, b *graph.Node) (*graph.Node, error) { return SolveTriangular(site, a, b, upper) })
 	}
 	if len(a.Shape) > 2 || len(b.Shape) > 2 {
-		return nil, graph.Refuse(site, "solve_triangular", fmt.Errorf("takes a matrix and a vector or matrix, not stacks of shapes %s and %s", grid.Format(a.Shape), grid.Format(b.Shape)), a, b)
+		return nil, graph.Reject(site, "solve_triangular", fmt.Errorf("takes a matrix and a vector or matrix, not stacks of shapes %s and %s", grid.Format(a.Shape), grid.Format(b.Shape)), a, b)
 	}
 	return withVector(site, "solve_triangular", a, b, func(b *graph.Node, dt dtype.Type) (*graph.Node, error) {
 		return substitute(site, a, b, upper, dt)
@@ -163,7 +163,7 @@ func SolvePositive(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
 		return solveInRealForm(site, "solve", a, b, func(a, b *graph.Node) (*graph.Node, error) { return SolvePositive(site, a, b) })
 	}
 	if len(a.Shape) > 2 || len(b.Shape) > 2 {
-		return nil, graph.Refuse(site, "solve", fmt.Errorf("of a positive definite matrix takes that and a vector or matrix, not stacks of shapes %s and %s", grid.Format(a.Shape), grid.Format(b.Shape)), a, b)
+		return nil, graph.Reject(site, "solve", fmt.Errorf("of a positive definite matrix takes that and a vector or matrix, not stacks of shapes %s and %s", grid.Format(a.Shape), grid.Format(b.Shape)), a, b)
 	}
 	return withVector(site, "solve", a, b, func(b *graph.Node, dt dtype.Type) (*graph.Node, error) {
 		a, err := graph.AsType(site, a, dtype.Float64)

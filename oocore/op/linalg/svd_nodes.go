@@ -40,7 +40,7 @@ func swapped(site graph.Site, n *graph.Node) (*graph.Node, error) {
 // of three k × k matrices in float64. Of a stack of matrices each has to fit a task.
 func SVD(site graph.Site, n *graph.Node) (u, s, vt *graph.Node, err error) {
 	if u, s, vt, err = thin(site, n); err != nil {
-		return nil, nil, nil, graph.Refuse(site, "svd", err, n)
+		return nil, nil, nil, graph.Reject(site, "svd", err, n)
 	}
 	return u, s, vt, nil
 }
@@ -149,7 +149,7 @@ func thinStack(site graph.Site, n *graph.Node) (u, s, vt *graph.Node, err error)
 func SVDVals(site graph.Site, n *graph.Node) (*graph.Node, error) {
 	s, err := singular(site, n)
 	if err != nil {
-		return nil, graph.Refuse(site, "svdvals", err, n)
+		return nil, graph.Reject(site, "svdvals", err, n)
 	}
 	return s, nil
 }
@@ -218,7 +218,7 @@ func joined(site graph.Site, in ...*graph.Node) (*graph.Node, error) {
 func PInv(site graph.Site, n *graph.Node, rcond float64) (*graph.Node, error) {
 	out, err := pinv(site, n, rcond)
 	if err != nil {
-		return nil, graph.Refuse(site, "pinv", err, n)
+		return nil, graph.Reject(site, "pinv", err, n)
 	}
 	return out, nil
 }
@@ -279,7 +279,7 @@ type LeastSquares struct {
 func Lstsq(site graph.Site, a, b *graph.Node, rcond float64) (LeastSquares, error) {
 	out, err := lstsq(site, a, b, rcond)
 	if err != nil {
-		return LeastSquares{}, graph.Refuse(site, "lstsq", err, a, b)
+		return LeastSquares{}, graph.Reject(site, "lstsq", err, a, b)
 	}
 	return out, nil
 }
@@ -422,7 +422,7 @@ func MatrixRank(site graph.Site, n *graph.Node, rcond float64) (*graph.Node, err
 		return above(site, s, rcond)
 	}()
 	if err != nil {
-		return nil, graph.Refuse(site, "matrix_rank", err, n)
+		return nil, graph.Reject(site, "matrix_rank", err, n)
 	}
 	return out, nil
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/kernel"
 )
 
-// formula applies operations until one is refused.
+// formula applies operations until one is rejected.
 type formula struct {
 	site graph.Site
 	err  error
@@ -65,7 +65,7 @@ func function(site graph.Site, name string, x *graph.Node, with func(f *formula,
 			return out, nil
 		}
 	}
-	return nil, graph.Refuse(site, name, err, x)
+	return nil, graph.Reject(site, name, err, x)
 }
 
 // ReLU is max(x, 0); NaN stays.
@@ -234,7 +234,7 @@ func Dense(site graph.Site, x, w, bias *graph.Node) (*graph.Node, error) {
 		if bias != nil {
 			text = grid.Format(bias.Shape)
 		}
-		return nil, graph.Refuse(site, "dense", fmt.Errorf("takes an array (..., in), weights (out, in) and a bias (out), not shapes %s, %s and %s", grid.Format(x.Shape), grid.Format(w.Shape), text), x, w)
+		return nil, graph.Reject(site, "dense", fmt.Errorf("takes an array (..., in), weights (out, in) and a bias (out), not shapes %s, %s and %s", grid.Format(x.Shape), grid.Format(w.Shape), text), x, w)
 	}
 	f := &formula{site: site}
 	turned := f.node(func() (*graph.Node, error) { return graph.Transpose(site, w) })
@@ -248,7 +248,7 @@ func Dense(site graph.Site, x, w, bias *graph.Node) (*graph.Node, error) {
 // Flatten joins all axes but the first.
 func Flatten(site graph.Site, x *graph.Node) (*graph.Node, error) {
 	if len(x.Shape) == 0 {
-		return nil, graph.Refuse(site, "flatten", fmt.Errorf("takes an array (N, ...), not one number"), x)
+		return nil, graph.Reject(site, "flatten", fmt.Errorf("takes an array (N, ...), not one number"), x)
 	}
 	return graph.Reshape(site, x, x.Shape[0], grid.Size(x.Shape[1:]))
 }

@@ -176,7 +176,7 @@ type ConvOptions struct {
 func Conv2D(site graph.Site, x, w, bias *graph.Node, o ConvOptions) (*graph.Node, error) {
 	out, err := conv2D(site, x, w, bias, o)
 	if err != nil {
-		return nil, graph.Refuse(site, "conv2d", err, x, w)
+		return nil, graph.Reject(site, "conv2d", err, x, w)
 	}
 	return out, nil
 }

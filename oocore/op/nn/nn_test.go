@@ -8,16 +8,17 @@ import (
 	"github.com/gonbext/gonbext/oocore/blockwise/blockwisetest"
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/op/nn"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
-func random[T float32 | float64](shape ...int) []T {
+func random[T float32 | float64](rng *rand.Rand, shape ...int) []T {
 	n := 1
 	for _, l := range shape {
 		n *= l
 	}
 	out := make([]T, n)
 	for i := range out {
-		out[i] = T(rand.NormFloat64())
+		out[i] = T(rng.NormFloat64())
 	}
 	return out
 }
@@ -26,9 +27,9 @@ func array[T float32 | float64](t dtype.Type, v []T, shape ...int) blockwisetest
 	return blockwisetest.Array{Shape: shape, DType: t, Data: dtype.Bytes(v)}
 }
 
-func window(t *testing.T, h, w int) nn.Window {
+func window(rng *rand.Rand, t *testing.T, h, w int) nn.Window {
 	for {
-		two := func(from, to int) [2]int { return [2]int{from + rand.IntN(to-from), from + rand.IntN(to-from)} }
+		two := func(from, to int) [2]int { return [2]int{from + rng.IntN(to-from), from + rng.IntN(to-from)} }
 		out, err := nn.NewWindow([2]int{h, w}, two(1, 5), two(1, 4), two(0, 4), two(1, 3))
 		if err == nil {
 			return out
@@ -47,14 +48,15 @@ func places(w nn.Window, d int) int {
 
 // Convolution by its definition, in float64; in boxes of any kind the bits are the same.
 func TestConv(t *testing.T) {
+	rng := testcases.Rand(t)
 	for range 60 {
-		groups := 1 + rand.IntN(3)
-		in, each := 1+rand.IntN(4), 1+rand.IntN(4)
-		n, h, wide := 1+rand.IntN(3), 1+rand.IntN(12), 1+rand.IntN(12)
-		w := window(t, h, wide)
+		groups := 1 + rng.IntN(3)
+		in, each := 1+rng.IntN(4), 1+rng.IntN(4)
+		n, h, wide := 1+rng.IntN(3), 1+rng.IntN(12), 1+rng.IntN(12)
+		w := window(rng, t, h, wide)
 		c := nn.Conv{Window: w, Channels: in * groups, Filters: each * groups, Groups: groups, Type: dtype.Float32}
 		oh, ow := places(w, 0), places(w, 1)
-		x, k := random[float32](n, c.Channels, h, wide), random[float32](c.Filters, in, w.Kernel[0], w.Kernel[1])
+		x, k := random[float32](rng, n, c.Channels, h, wide), random[float32](rng, c.Filters, in, w.Kernel[0], w.Kernel[1])
 		got := dtype.Slice[float32](blockwisetest.Same(t, c, []int{n, c.Filters, oh, ow}, c.Type,
 			array(c.Type, x, n, c.Channels, h, wide), array(c.Type, k, c.Filters, in, w.Kernel[0], w.Kernel[1])))
 		at := 0
@@ -86,20 +88,22 @@ func TestConv(t *testing.T) {
 
 // Many channels: more than one matrix of columns, and more products than one block of them.
 func TestConvInPieces(t *testing.T) {
+	rng := testcases.Rand(t)
 	w, err := nn.NewWindow([2]int{20, 21}, [2]int{3, 3}, [2]int{}, [2]int{1, 1}, [2]int{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := nn.Conv{Window: w, Channels: 90, Filters: 5, Groups: 1, Type: dtype.Float64}
-	blockwisetest.Same(t, c, []int{1, 5, 20, 21}, c.Type, array(c.Type, random[float64](1, 90, 20, 21), 1, 90, 20, 21), array(c.Type, random[float64](5, 90, 3, 3), 5, 90, 3, 3))
+	blockwisetest.Same(t, c, []int{1, 5, 20, 21}, c.Type, array(c.Type, random[float64](rng, 1, 90, 20, 21), 1, 90, 20, 21), array(c.Type, random[float64](rng, 5, 90, 3, 3), 5, 90, 3, 3))
 }
 
 func TestPool(t *testing.T) {
+	rng := testcases.Rand(t)
 	for try := range 100 {
-		h, wide := 1+rand.IntN(14), 1+rand.IntN(14)
-		w := window(t, h, wide)
+		h, wide := 1+rng.IntN(14), 1+rng.IntN(14)
+		w := window(rng, t, h, wide)
 		p := nn.Pool{Window: w, Mean: try%2 == 0, Type: dtype.Float64}
-		x := random[float64](2, 3, h, wide)
+		x := random[float64](rng, 2, 3, h, wide)
 		oh, ow := places(w, 0), places(w, 1)
 		got := dtype.Slice[float64](blockwisetest.Same(t, p, []int{2, 3, oh, ow}, p.Type, array(p.Type, x, 2, 3, h, wide)))
 		at := 0

@@ -206,7 +206,7 @@ func AvgPool2D(site graph.Site, x *graph.Node, o PoolOptions) (*graph.Node, erro
 func pooled(site graph.Site, name string, x *graph.Node, o PoolOptions, mean bool) (*graph.Node, error) {
 	out, err := pool(site, name, x, o, mean)
 	if err != nil {
-		return nil, graph.Refuse(site, name, err, x)
+		return nil, graph.Reject(site, name, err, x)
 	}
 	return out, nil
 }

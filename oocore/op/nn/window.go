@@ -1,5 +1,5 @@
-// Package nn is the layers of a forward pass: convolution and pooling of images, and
-// compositions of other operations that are fused with what stands around them.
+// Package nn has the layers of a forward pass: convolution and pooling of images, and
+// compositions of other operations, which are fused with the operations around them.
 package nn
 
 import (

@@ -1,17 +1,18 @@
 package order
 
 import (
-	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore/arena"
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // A row of float32, as Runs sorts it, and runs side by side, as Merge does: with the place
 // and the scratch of a task. Beside it: np.sort of the same.
 func BenchmarkSortRow(b *testing.B) {
+	rng := testcases.Rand(b)
 	const n = rowBytes / 4
 	a := arena.New(4 * rowBytes)
 	defer a.Close()
@@ -31,10 +32,10 @@ func BenchmarkSortRow(b *testing.B) {
 		at   func(i int) float32
 		room int
 	}{
-		{"uniform", func(int) float32 { return rand.Float32() }, n},
-		{"normal", func(int) float32 { return float32(rand.NormFloat64()) }, n},
-		{"merged", func(int) float32 { return 0.7 + rand.Float32()/240 }, n},
-		{"in place", func(int) float32 { return rand.Float32() }, n / 4},
+		{"uniform", func(int) float32 { return rng.Float32() }, n},
+		{"normal", func(int) float32 { return float32(rng.NormFloat64()) }, n},
+		{"merged", func(int) float32 { return 0.7 + rng.Float32()/240 }, n},
+		{"in place", func(int) float32 { return rng.Float32() }, n / 4},
 	} {
 		for i := range x {
 			x[i] = c.at(i)

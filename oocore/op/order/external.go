@@ -420,7 +420,7 @@ func external(site graph.Site, name string, in []*graph.Node, sorting Sorting, a
 	l := newLine(n.Shape[dims-1], sorting).widened()
 	merges, err := levels(l, dims+1)
 	if err != nil {
-		return nil, graph.Refuse(site, name, err, n)
+		return nil, graph.Reject(site, name, err, n)
 	}
 	stored, words := l.stored()
 	outer := n.Shape[:dims-1]

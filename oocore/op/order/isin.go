@@ -12,7 +12,7 @@ import (
 func IsIn(site graph.Site, n, list *graph.Node) (*graph.Node, error) {
 	out, err := isIn(site, n, list)
 	if err != nil {
-		return nil, graph.Refuse(site, "isin", err, n, list)
+		return nil, graph.Reject(site, "isin", err, n, list)
 	}
 	return out, nil
 }

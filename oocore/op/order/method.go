@@ -25,7 +25,7 @@ var continuous = map[Method][2]float64{
 
 var otherMethods = []Method{"linear", "lower", "higher", "nearest", "midpoint", "inverted_cdf", "averaged_inverted_cdf", "closest_observation"}
 
-// check refuses a method that there is not.
+// check rejects a method that there is not.
 func (m Method) check() error {
 	if _, ok := continuous[m]; ok || m == middle || slices.Contains(otherMethods, m) {
 		return nil

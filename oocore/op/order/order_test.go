@@ -12,13 +12,14 @@ import (
 	"github.com/gonbext/gonbext/oocore/blockwise/blockwisetest"
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // elements are n of a type: many equal ones, or any bits, NaN and -0 among the floats.
-func elements(t dtype.Type, n int, equal bool) []byte {
+func elements(rng *rand.Rand, t dtype.Type, n int, equal bool) []byte {
 	b := make([]byte, n*t.Size())
 	for i := range b {
-		b[i] = byte(rand.Uint32())
+		b[i] = byte(rng.Uint32())
 	}
 	if t == dtype.Bool {
 		for i := range b {
@@ -27,9 +28,9 @@ func elements(t dtype.Type, n int, equal bool) []byte {
 	}
 	if equal {
 		for i := range n {
-			v := dtype.FromInt(t, rand.Int64N(7)-3)
+			v := dtype.FromInt(t, rng.Int64N(7)-3)
 			if t.Kind() == dtype.KindComplex {
-				v = dtype.FromComplex(t, complex(float64(rand.IntN(3)-1)*0.5, float64(rand.IntN(3)-1)))
+				v = dtype.FromComplex(t, complex(float64(rng.IntN(3)-1)*0.5, float64(rng.IntN(3)-1)))
 			}
 			v.Put(b[i*t.Size():])
 		}
@@ -39,10 +40,10 @@ func elements(t dtype.Type, n int, equal bool) []byte {
 	}
 	special := []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.Copysign(0, -1), 0, 1, -1}
 	for range n / 5 {
-		i := rand.IntN(n)
-		v := dtype.FromFloat(t, special[rand.IntN(len(special))])
+		i := rng.IntN(n)
+		v := dtype.FromFloat(t, special[rng.IntN(len(special))])
 		if t.Kind() == dtype.KindComplex {
-			v = dtype.FromComplex(t, complex(special[rand.IntN(len(special))], special[rand.IntN(len(special))]))
+			v = dtype.FromComplex(t, complex(special[rng.IntN(len(special))], special[rng.IntN(len(special))]))
 		}
 		v.Put(b[i*t.Size():])
 	}
@@ -114,11 +115,12 @@ func ordered(t dtype.Type, b []byte, at, step, n int) []int64 {
 }
 
 func TestLines(t *testing.T) {
+	rng := testcases.Rand(t)
 	for _, dt := range dtype.All() {
 		for _, shape := range [][]int{{1}, {2}, {23}, {24, 7}, {3, 190, 5}, {700}, {2, 3, 4, 5}} {
 			for axis := range shape {
 				for _, equal := range []bool{false, true} {
-					data := elements(dt, grid.Size(shape), equal)
+					data := elements(rng, dt, grid.Size(shape), equal)
 					in := blockwisetest.Array{Shape: shape, DType: dt, Data: data}
 					got := blockwisetest.Same(t, Lines{Sorting: Sorting{Type: dt}, Shape: shape, Axis: axis}, shape, dt, in)
 					at := dtype.Slice[int64](blockwisetest.Same(t, Lines{Sorting: Sorting{Type: dt, Positions: true}, Shape: shape, Axis: axis}, shape, dtype.Int64, in))
@@ -146,9 +148,10 @@ func TestLines(t *testing.T) {
 // Sorting moves elements and changes none: what is sorted has the same bits, but for
 // the payloads of NaN.
 func TestSortingKeepsElements(t *testing.T) {
+	rng := testcases.Rand(t)
 	for _, dt := range dtype.All() {
 		const n = 3000
-		data := elements(dt, n, dt.Size() == 1)
+		data := elements(rng, dt, n, dt.Size() == 1)
 		if dt.Kind() == dtype.KindFloat { // one NaN
 			for i := range n {
 				if z, _ := value(dt, data, i); z != z {
@@ -171,6 +174,7 @@ func TestSortingKeepsElements(t *testing.T) {
 // Long lines, by rows that are short here: every number of runs, with lines beside each
 // other, sorts as one does.
 func TestExternalIsSorting(t *testing.T) {
+	rng := testcases.Rand(t)
 	for _, dt := range []dtype.Type{dtype.Bool, dtype.Int16, dtype.Float32, dtype.Uint64, dtype.Float64, dtype.Complex64, dtype.Complex128} {
 		for _, positions := range []bool{false, true} {
 			for _, c := range []struct{ outer, n, row, fan, part int }{
@@ -183,7 +187,7 @@ func TestExternalIsSorting(t *testing.T) {
 				}
 				for _, equal := range []bool{false, true} {
 					shape := []int{c.outer, c.n}
-					data := elements(dt, c.outer*c.n, equal)
+					data := elements(rng, dt, c.outer*c.n, equal)
 					in := blockwisetest.Array{Shape: shape, DType: dt, Data: data}
 					out := dt
 					if positions {
@@ -275,13 +279,14 @@ func TestLevelsAreWithinTheirBounds(t *testing.T) {
 
 // The first of long lines, by rows that are short here, are those of sorted ones.
 func TestTopIsSortingCut(t *testing.T) {
+	rng := testcases.Rand(t)
 	for _, dt := range []dtype.Type{dtype.Int8, dtype.Float32, dtype.Float64, dtype.Complex64, dtype.Complex128} {
 		for _, positions := range []bool{false, true} {
 			for _, c := range []struct{ n, row, first, join int }{
 				{5000, 512, 20, 10}, {5000, 500, 100, 3}, {1030, 256, 60, 2}, {1025, 256, 60, 4}, {770, 256, 64, 2},
 			} {
 				shape := []int{2, c.n}
-				data := elements(dt, 2*c.n, dt.Size() < 8)
+				data := elements(rng, dt, 2*c.n, dt.Size() < 8)
 				in := blockwisetest.Array{Shape: shape, DType: dt, Data: data}
 				s := Sorting{Type: dt, Positions: positions, Descending: c.first%8 == 0}
 				sorted := blockwisetest.Fill(t, Lines{Sorting: s, Shape: shape, Axis: 1}, shape, s.result(), nil, in)
@@ -327,6 +332,7 @@ func box1(n int) grid.Box { return grid.Entire([]int{n}) }
 
 // The first of lines side by side, in parts that are short here, are those of sorted ones.
 func TestTopAcrossIsSortingCut(t *testing.T) {
+	rng := testcases.Rand(t)
 	for _, dt := range []dtype.Type{dtype.Bool, dtype.Int8, dtype.Uint16, dtype.Float16, dtype.Int32, dtype.Float32, dtype.Uint64, dtype.Float64} {
 		for _, positions := range []bool{false, true} {
 			for _, c := range []struct {
@@ -336,7 +342,7 @@ func TestTopAcrossIsSortingCut(t *testing.T) {
 				{[]int{1000, 7}, 0, 5}, {[]int{100, 3}, 0, 1}, {[]int{90, 2}, 0, 90}, {[]int{2, 333, 2, 3}, 1, 13}, {[]int{2, 9, 3}, 1, 2},
 			} {
 				for i := range 4 {
-					data := elements(dt, grid.Size(c.shape), i%2 == 0)
+					data := elements(rng, dt, grid.Size(c.shape), i%2 == 0)
 					in := blockwisetest.Array{Shape: c.shape, DType: dt, Data: data}
 					s := Sorting{Type: dt, Positions: positions, Descending: i/2 == 0}
 					out := slices.Clone(c.shape)
@@ -360,12 +366,13 @@ func TestTopAcrossIsSortingCut(t *testing.T) {
 
 // Words of every span and many lengths are sorted, by scattering, by digits and in place.
 func TestWordsAreSorted(t *testing.T) {
+	rng := testcases.Rand(t)
 	for _, n := range []int{0, 1, 2, 24, 25, 100, 1000, 40_000, 70_000, 300_000} {
 		for _, width := range []int{1, 7, 9, 17, 18, 33, 64} {
 			for _, skewed := range []bool{false, true} {
 				a := make([]uint64, n)
 				for i := range a {
-					a[i] = rand.Uint64()>>(64-width) + 12345
+					a[i] = rng.Uint64()>>(64-width) + 12345
 					if skewed && i%100 != 0 {
 						a[i] = a[i]>>(width/2) + 12345
 					}

@@ -46,14 +46,14 @@ func Quantile(site graph.Site, name string, n *graph.Node, q []float64, list boo
 	}
 	s, err := quantiles(n, q, list, o)
 	if err != nil {
-		return nil, graph.Refuse(site, name, err, n)
+		return nil, graph.Reject(site, name, err, n)
 	}
 	in := []*graph.Node{n}
 	if o.Weights != nil {
 		m := &compose.Maker{Site: site}
 		w, err := m.Weights(o.Weights, n.Shape, o.Axes)
 		if err != nil {
-			return nil, graph.Refuse(site, name, err, n, o.Weights)
+			return nil, graph.Reject(site, name, err, n, o.Weights)
 		}
 		in = append(in, m.Cast(w, dtype.Float64))
 		s.Shares = dtype.Float64
@@ -72,7 +72,7 @@ func Quantile(site graph.Site, name string, n *graph.Node, q []float64, list boo
 			s.Shape, s.Axes, o.KeepDims = in[i].Shape, []int{0}, false
 		}
 		if in[i], err = graph.AsType(site, in[i], in[i].DType); err != nil {
-			return nil, graph.Refuse(site, name, err, n)
+			return nil, graph.Reject(site, name, err, n)
 		}
 	}
 	args := []string{}
@@ -113,7 +113,7 @@ func Quantile(site graph.Site, name string, n *graph.Node, q []float64, list boo
 }
 
 // counted reports quantiles that are found by counting: of what is too long for a task, and
-// of lines that lie in the input in short pieces, where counting moves little beside it.
+// of lines that lie in the input in short pieces, where counting moves little compared with it.
 func (s Quantiles) counted() bool {
 	if s.count()*s.item() > rowBytes {
 		return true

@@ -8,6 +8,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/blockwise/blockwisetest"
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // methods are all of NumPy's, and the median.
@@ -44,6 +45,7 @@ func counted(t *testing.T, s Quantiles, digit int, in blockwisetest.Array) []byt
 
 // What is found by counting digits is what is found by sorting, to the bit.
 func TestCountingIsSorting(t *testing.T) {
+	rng := testcases.Rand(t)
 	turn := 0
 	for _, dt := range []dtype.Type{dtype.Int8, dtype.Uint16, dtype.Float16, dtype.Int32, dtype.Float32, dtype.Uint64, dtype.Float64} {
 		for _, c := range []struct{ shape, axes []int }{
@@ -55,7 +57,7 @@ func TestCountingIsSorting(t *testing.T) {
 					if turn++; turn%4 != 0 {
 						continue // the others have other turns
 					}
-					data := elements(dt, grid.Size(c.shape), i%2 == 0)
+					data := elements(rng, dt, grid.Size(c.shape), i%2 == 0)
 					in := blockwisetest.Array{Shape: c.shape, DType: dt, Data: data}
 					s := Quantiles{Shape: c.shape, Axes: c.axes, Type: dt, Q: []float64{0.5, 0, 0.31, 1}, Method: m, SkipNaN: skip, Out: m.result(dt, false)}
 					if m == middle {

@@ -37,14 +37,14 @@ func SearchSorted(site graph.Site, list, values *graph.Node, right bool) (*graph
 // when it is computed.
 func Digitize(site graph.Site, values, edges *graph.Node, right bool) (*graph.Node, error) {
 	if values.DType.Kind() == dtype.KindComplex || edges.DType.Kind() == dtype.KindComplex {
-		return nil, graph.Refuse(site, "digitize", errors.New("takes real numbers"), values, edges)
+		return nil, graph.Reject(site, "digitize", errors.New("takes real numbers"), values, edges)
 	}
 	return searched(site, "digitize", edges, values, !right, true)
 }
 
 func searched(site graph.Site, name string, list, values *graph.Node, right, edges bool) (*graph.Node, error) {
 	if len(list.Shape) != 1 {
-		return nil, graph.Refuse(site, name, fmt.Errorf("takes a sorted list of one dimension, not of shape %s", grid.Format(list.Shape)), list, values)
+		return nil, graph.Reject(site, name, fmt.Errorf("takes a sorted list of one dimension, not of shape %s", grid.Format(list.Shape)), list, values)
 	}
 	t := dtype.Promote(list.DType, values.DType)
 	in := []*graph.Node{list, values}
@@ -170,7 +170,7 @@ type bounds struct {
 	fall  uint64 // all bits where the list falls: then its complement rises
 }
 
-// direct finds out whether the list rises or falls, and refuses one that does neither.
+// direct finds out whether the list rises or falls, and rejects one that does neither.
 func (b *bounds) direct() error {
 	b.turn(b.list, b.list[len(b.list)-b.words:])
 	return b.steady()
@@ -183,7 +183,7 @@ func (b *bounds) turn(first, last []uint64) {
 	}
 }
 
-// steady refuses a list that turns on its way.
+// steady rejects a list that turns on its way.
 func (b *bounds) steady() error {
 	for i := range len(b.list)/b.words - 1 {
 		x, y := b.list[i*b.words:], b.list[(i+1)*b.words:]

@@ -1,22 +1,23 @@
 package order
 
 import (
-	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore/blockwise"
 	"github.com/gonbext/gonbext/oocore/blockwise/blockwisetest"
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // A value's place is the number of elements before it, counted one by one.
 func TestSearching(t *testing.T) {
+	rng := testcases.Rand(t)
 	for _, dt := range dtype.All() {
 		for _, n := range []int{1, 7, 300} {
-			list := elements(dt, n, n == 300)
+			list := elements(rng, dt, n, n == 300)
 			sorted := blockwisetest.Fill(t, Lines{Sorting: Sorting{Type: dt}, Shape: []int{n}}, []int{n}, dt, nil, blockwisetest.Array{Shape: []int{n}, DType: dt, Data: list})
-			values := elements(dt, 60, rand.IntN(2) == 0)
+			values := elements(rng, dt, 60, rng.IntN(2) == 0)
 			copy(values, list[:min(len(list), len(values)/2)])
 			for _, right := range []bool{false, true} {
 				s := Searched{Type: dt, N: n, Right: right}
@@ -42,6 +43,7 @@ func TestSearching(t *testing.T) {
 
 // A list of many pieces, with values near and far from each other, rising and falling.
 func TestSearchingFar(t *testing.T) {
+	rng := testcases.Rand(t)
 	const n = 5*listPiece + 77
 	list := make([]int32, n)
 	for i := range list {
@@ -49,9 +51,9 @@ func TestSearchingFar(t *testing.T) {
 	}
 	values := make([]int32, 300)
 	for i := range values {
-		values[i] = rand.Int32N(n)
+		values[i] = rng.Int32N(n)
 		if i%2 == 0 {
-			values[i] = rand.Int32N(50) + n/2
+			values[i] = rng.Int32N(50) + n/2
 		}
 	}
 	fall := slices.Clone(list)
@@ -77,7 +79,7 @@ func TestSearchingFar(t *testing.T) {
 	}
 }
 
-func TestEdgesThatTurnAreRefused(t *testing.T) {
+func TestEdgesThatTurnAreRejected(t *testing.T) {
 	edges := []float64{1, 2, 4, 3, 5}
 	op := Searched{Type: dtype.Float64, N: 5, Edges: true}
 	scratch := make([]byte, op.Requirements([]int{1}).Scratch)

@@ -1,5 +1,5 @@
-// Package order is what depends on the order of elements: sorting lines of any length,
-// order statistics, the largest elements, distinct ones, and searching.
+// Package order has the operations that compare elements: sorting of lines of any length,
+// order statistics, the largest elements, distinct ones, and binary search.
 //
 // The order is NumPy's: numbers rise, NaN comes last, complex numbers go by their real
 // and then by their imaginary part. Sorting is stable, and -0 comes before 0 where
@@ -66,7 +66,7 @@ func strong(site graph.Site, name string, n *graph.Node, axis int) (*graph.Node,
 		n, err = graph.AsType(site, n, n.DType)
 	}
 	if err != nil {
-		return nil, 0, graph.Refuse(site, name, err, n)
+		return nil, 0, graph.Reject(site, name, err, n)
 	}
 	return n, axis, nil
 }

@@ -57,7 +57,7 @@ func (s Across) rows() int {
 // groups is the number of parts of a line.
 func (s Across) groups() int { return (s.Shape[s.Axis] + s.rows() - 1) / s.rows() }
 
-// little reports that what is written of all parts is little beside the input, and that
+// little reports that what is written of all parts is little compared with the input, and that
 // the lines of a task are read in pieces that are not short.
 func (s Across) little() bool {
 	l := s.line()

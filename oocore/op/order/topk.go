@@ -35,7 +35,7 @@ func ArgTop(site graph.Site, n *graph.Node, k, axis int) (*graph.Node, error) {
 func top(site graph.Site, name string, n *graph.Node, k, axis int, positions bool) (*graph.Node, error) {
 	n, axis, err := strong(site, name, n, axis)
 	if err == nil && k == 0 {
-		err = graph.Refuse(site, name, errors.New("takes the k largest elements, or with k < 0 the smallest: k is 0"), n)
+		err = graph.Reject(site, name, errors.New("takes the k largest elements, or with k < 0 the smallest: k is 0"), n)
 	}
 	if err != nil {
 		return nil, err

@@ -44,10 +44,10 @@ type Distinct struct{ Values, Counts, First *graph.Node }
 // and again where the result is computed; their first places those of Argsort beside.
 func Unique(site graph.Site, n *graph.Node, counts, first bool, run index.Run) (d Distinct, err error) {
 	if run == nil {
-		return d, graph.Refuse(site, "unique", errors.New("the number of distinct elements has to be counted, which cannot be done here"), n)
+		return d, graph.Reject(site, "unique", errors.New("the number of distinct elements has to be counted, which cannot be done here"), n)
 	}
 	if n, err = graph.AsType(site, n, n.DType); err != nil {
-		return d, graph.Refuse(site, "unique", err, n)
+		return d, graph.Reject(site, "unique", err, n)
 	}
 	if len(n.Shape) == 0 {
 		if n, err = graph.Reshape(site, n, 1); err != nil {

@@ -210,6 +210,7 @@ func (s WeightedHistogram) Fill(ctx context.Context, t *blockwise.Task) error {
 			return err
 		}
 		if err := t.Compute(func() error {
+			box := grid.Box{Start: slices.Clone(box.Start), Shape: box.Shape}
 			for d := range box.Start {
 				box.Start[d] -= part.Start[d]
 			}

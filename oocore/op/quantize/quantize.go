@@ -38,7 +38,7 @@ type Quantized struct {
 func Quantize(site graph.Site, x *graph.Node, s Scheme) (Quantized, error) {
 	q, err := quantize(&b{site: site}, x, s)
 	if err != nil {
-		return Quantized{}, graph.Refuse(site, "quantize", err, x)
+		return Quantized{}, graph.Reject(site, "quantize", err, x)
 	}
 	return q, nil
 }
@@ -49,11 +49,11 @@ func With(site graph.Site, x, scale, zero *graph.Node, s Scheme) (*graph.Node, e
 	b := &b{site: site}
 	g, err := s.grouped(b, x)
 	if err != nil {
-		return nil, graph.Refuse(site, "quantize", err, x)
+		return nil, graph.Reject(site, "quantize", err, x)
 	}
 	values := g.values(b, b.reshape(scale, g.few), b.as(b.reshape(zero, g.few), g.x.DType))
 	if b.err != nil {
-		return nil, graph.Refuse(site, "quantize", b.err, x, scale, zero)
+		return nil, graph.Reject(site, "quantize", b.err, x, scale, zero)
 	}
 	return values, nil
 }
@@ -241,7 +241,7 @@ func (s Scheme) shared(shape []int) []int {
 func Dequantize(site graph.Site, values, scale, zero *graph.Node) (*graph.Node, error) {
 	n, err := dequantize(&b{site: site}, values, scale, zero)
 	if err != nil {
-		return nil, graph.Refuse(site, "dequantize", err, values, scale, zero)
+		return nil, graph.Reject(site, "dequantize", err, values, scale, zero)
 	}
 	return n, nil
 }

@@ -18,7 +18,7 @@ import (
 // random words of 64 bits are sorted. Passes are those of Argsort.
 func Permutation(site graph.Site, seed uint64, n int) (*graph.Node, error) {
 	if n < 0 {
-		return nil, graph.Refuse(site, "permutation", errCount)
+		return nil, graph.Reject(site, "permutation", errCount)
 	}
 	w, err := words(site, seed, []int{n})
 	if err != nil {
@@ -31,7 +31,7 @@ func Permutation(site graph.Site, seed uint64, n int) (*graph.Node, error) {
 // Passes are those of SortedBy.
 func Permuted(site graph.Site, n *graph.Node, seed uint64, axis int) (*graph.Node, error) {
 	if _, err := grid.Axis(axis, len(n.Shape)); err != nil {
-		return nil, graph.Refuse(site, "permuted", err, n)
+		return nil, graph.Reject(site, "permuted", err, n)
 	}
 	w, err := words(site, seed, n.Shape)
 	if err != nil {
@@ -50,7 +50,7 @@ func Choice(site graph.Site, n *graph.Node, seed uint64, count int, distinct boo
 		if e, ok := errors.AsType[*graph.Error](err); ok {
 			err = e.Err
 		}
-		return nil, graph.Refuse(site, "choice", err, n)
+		return nil, graph.Reject(site, "choice", err, n)
 	}
 	return out, nil
 }

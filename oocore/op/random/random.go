@@ -1,5 +1,5 @@
-// Package random has random numbers of distributions other than the uniform one, and what
-// they choose and put in another order. An element depends on the seed and its position
+// Package random has random numbers of distributions other than the uniform one, random
+// choices, and permutations. An element depends on the seed and its position
 // alone, so that neither chunks nor budgets nor workers change it, and takes no memory:
 // it is made of a block of Philox4x32-10 (J. Salmon, M. Moraes, R. Dror and D. Shaw,
 // Parallel random numbers: as easy as 1, 2, 3, SC11, 2011), whose counter is the position
@@ -138,7 +138,7 @@ func (o Draws) below(at uint64) uint64 {
 
 func (o Draws) node(site graph.Site, name string, t dtype.Type, args ...string) (*graph.Node, error) {
 	if err := grid.Check(o.Shape, t.Size()); err != nil {
-		return nil, graph.Refuse(site, name, err)
+		return nil, graph.Reject(site, name, err)
 	}
 	if grid.Size(o.Shape) == 0 {
 		return graph.Full(site, dtype.FromInt(t, 0), o.Shape...)
@@ -158,7 +158,7 @@ func (o Draws) node(site graph.Site, name string, t dtype.Type, args ...string) 
 // floats.
 func Normals(site graph.Site, t dtype.Type, seed uint64, shape ...int) (*graph.Node, error) {
 	if !t.Known() || t.Kind() != dtype.KindFloat {
-		return nil, graph.Refuse(site, "normal", fmt.Errorf("gives floats, not %s", t))
+		return nil, graph.Reject(site, "normal", fmt.Errorf("gives floats, not %s", t))
 	}
 	n, err := Draws{Distribution: Normal, Seed: seed, Shape: slices.Clone(shape)}.node(site, "normal", dtype.Float64, fmt.Sprint(seed))
 	if err != nil {
@@ -171,11 +171,11 @@ func Normals(site graph.Site, t dtype.Type, seed uint64, shape ...int) (*graph.N
 func Integers(site graph.Site, t dtype.Type, seed uint64, low, high int64, shape ...int) (*graph.Node, error) {
 	switch {
 	case !t.Known() || !t.Integer():
-		return nil, graph.Refuse(site, "integers", fmt.Errorf("gives integers, not %s", t))
+		return nil, graph.Reject(site, "integers", fmt.Errorf("gives integers, not %s", t))
 	case low >= high:
-		return nil, graph.Refuse(site, "integers", fmt.Errorf("low %d is not below high %d", low, high))
+		return nil, graph.Reject(site, "integers", fmt.Errorf("low %d is not below high %d", low, high))
 	case !t.Fits(low) || !t.Fits(high-1):
-		return nil, graph.Refuse(site, "integers", fmt.Errorf("%s does not have all integers from %d to %d", t, low, high-1))
+		return nil, graph.Reject(site, "integers", fmt.Errorf("%s does not have all integers from %d to %d", t, low, high-1))
 	}
 	o := Draws{Distribution: Integer, Seed: seed, Shape: slices.Clone(shape), Low: low, Count: uint64(high) - uint64(low)}
 	n, err := o.node(site, "integers", dtype.Int64, fmt.Sprint(seed), fmt.Sprint(low), fmt.Sprint(high))

@@ -15,7 +15,7 @@ import (
 func Along(site graph.Site, name string, product bool, n *graph.Node, initial bool, axes ...int) (*graph.Node, error) {
 	if len(axes) == 0 {
 		if len(n.Shape) != 1 {
-			return nil, graph.Refuse(site, name, fmt.Errorf("needs an axis of %d dimensions", len(n.Shape)), n)
+			return nil, graph.Reject(site, name, fmt.Errorf("needs an axis of %d dimensions", len(n.Shape)), n)
 		}
 		axes = []int{0}
 	}

@@ -1,5 +1,5 @@
-// Package scan is what goes along an axis and carries something with it: cumulative
-// sums and products, and differences of neighbours.
+// Package scan has the operations that go along an axis in order: cumulative sums and
+// products, differences of neighbours, and gradients.
 package scan
 
 import (
@@ -269,7 +269,7 @@ func Cumulative(site graph.Site, name string, product bool, n *graph.Node, axes 
 		err = fmt.Errorf("goes along one axis, or none for the array as if flattened, not %d", len(axes))
 	}
 	if err != nil {
-		return nil, graph.Refuse(site, name, err, n)
+		return nil, graph.Reject(site, name, err, n)
 	}
 	if grid.Size(n.Shape) == 0 {
 		return n, nil

@@ -15,20 +15,20 @@ import (
 // times. Bools differ or not; integers wrap. It is part of whatever reads it.
 func Diff(site graph.Site, n *graph.Node, times, axis int) (*graph.Node, error) {
 	if times < 0 {
-		return nil, graph.Refuse(site, "diff", fmt.Errorf("differences cannot be taken %d times", times), n)
+		return nil, graph.Reject(site, "diff", fmt.Errorf("differences cannot be taken %d times", times), n)
 	}
 	if times == 0 {
 		return n, nil
 	}
 	axis, err := grid.Axis(axis, len(n.Shape))
 	if err != nil {
-		return nil, graph.Refuse(site, "diff", err, n)
+		return nil, graph.Reject(site, "diff", err, n)
 	}
 	if length := n.Shape[axis]; times >= length {
 		return part(site, n, axis, length, length) // of no elements
 	}
 	if times > maxTimes {
-		return nil, graph.Refuse(site, "diff", fmt.Errorf("differences are taken %d times at the most, not %d", maxTimes, times), n)
+		return nil, graph.Reject(site, "diff", fmt.Errorf("differences are taken %d times at the most, not %d", maxTimes, times), n)
 	}
 	op := kernel.Subtract
 	if n.DType == dtype.Bool {
@@ -74,7 +74,7 @@ func Extended(site graph.Site, n, before, after *graph.Node, axis int) (*graph.N
 	}
 	axis, err := grid.Axis(axis, len(n.Shape))
 	if err != nil {
-		return nil, graph.Refuse(site, "diff", err, n)
+		return nil, graph.Reject(site, "diff", err, n)
 	}
 	joined := make([]*graph.Node, 0, 3)
 	for _, part := range []*graph.Node{before, n, after} {

@@ -16,7 +16,7 @@ import (
 func Gradient(site graph.Site, n *graph.Node, spacing float64, axis int) (*graph.Node, error) {
 	out, err := gradient(site, n, spacing, axis)
 	if err != nil {
-		return nil, graph.Refuse(site, "gradient", err, n)
+		return nil, graph.Reject(site, "gradient", err, n)
 	}
 	return out, nil
 }

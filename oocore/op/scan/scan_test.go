@@ -13,6 +13,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // scanned runs the stages of a scan.
@@ -29,12 +30,12 @@ func scanned(t *testing.T, s Scan, data []byte) []byte {
 	return blockwisetest.Same(t, Running{s}, s.Shape, s.Type, in...)
 }
 
-func small(t dtype.Type, n int) []byte {
+func small(rng *rand.Rand, t dtype.Type, n int) []byte {
 	b := make([]byte, n*t.Size())
 	for i := range n {
-		v := dtype.FromInt(t, rand.Int64N(5)-2)
+		v := dtype.FromInt(t, rng.Int64N(5)-2)
 		if t.Kind() == dtype.KindComplex {
-			v = dtype.FromComplex(t, complex(float64(rand.IntN(5)-2), float64(rand.IntN(5)-2)))
+			v = dtype.FromComplex(t, complex(float64(rng.IntN(5)-2), float64(rng.IntN(5)-2)))
 		}
 		v.Put(b[i*t.Size():])
 	}
@@ -43,6 +44,7 @@ func small(t dtype.Type, n int) []byte {
 
 // Small integers add up exactly in every type, in every cut into blocks.
 func TestSumsOfIntegersAreExact(t *testing.T) {
+	rng := testcases.Rand(t)
 	for _, dt := range dtype.All() {
 		if dt == dtype.Bool {
 			continue
@@ -55,7 +57,7 @@ func TestSumsOfIntegersAreExact(t *testing.T) {
 				if c.shape[c.axis] == 230 && (block < 200 || dt != dtype.Float64) {
 					continue
 				}
-				data := small(dt, grid.Size(c.shape))
+				data := small(rng, dt, grid.Size(c.shape))
 				s := Scan{Shape: c.shape, Axis: c.axis, Block: min(block, c.shape[c.axis]), Type: dt}
 				got := scanned(t, s, data)
 				_, n, inner := s.around(c.shape)
@@ -110,10 +112,11 @@ func wrapped(t dtype.Type, data []byte, first, last, step int) (sum uint64) {
 
 // Sums of float64 that lose most of their digits are as if added in many more.
 func TestSumsAreCompensated(t *testing.T) {
+	rng := testcases.Rand(t)
 	const n = 4000
 	x := make([]float64, n)
 	for i := range x {
-		x[i] = math.Ldexp(rand.Float64()-0.5, rand.IntN(100)-50)
+		x[i] = math.Ldexp(rng.Float64()-0.5, rng.IntN(100)-50)
 	}
 	s := Scan{Shape: []int{n}, Axis: 0, Block: 64, Type: dtype.Float64}
 	got := dtype.Slice[float64](scanned(t, s, dtype.Bytes(x)))
@@ -183,7 +186,8 @@ func TestProductsKeepTheirRange(t *testing.T) {
 
 // A scan of a scan's differences is the scan again.
 func TestBlocksOfNodes(t *testing.T) {
-	x, err := graph.FromBytes(graph.Site{}, small(dtype.Int32, 3*1000*500), dtype.Int32, 3, 1000, 500)
+	rng := testcases.Rand(t)
+	x, err := graph.FromBytes(graph.Site{}, small(rng, dtype.Int32, 3*1000*500), dtype.Int32, 3, 1000, 500)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,9 +231,10 @@ func TestChunksAreSmall(t *testing.T) {
 }
 
 func TestBytesDoNotDependOnBlocksOfOthers(t *testing.T) {
+	rng := testcases.Rand(t)
 	x := make([]float32, 999)
 	for i := range x {
-		x[i] = rand.Float32()
+		x[i] = rng.Float32()
 	}
 	s := Scan{Shape: []int{999}, Axis: 0, Block: 100, Type: dtype.Float32}
 	got := scanned(t, s, dtype.Bytes(x))

@@ -31,13 +31,13 @@ func Roll(site graph.Site, n *graph.Node, shifts, axes []int) (*graph.Node, erro
 		return graph.Reshape(site, flat, n.Shape...)
 	}
 	if len(shifts) != 1 && len(axes) != 1 && len(shifts) != len(axes) {
-		return nil, graph.Refuse(site, "roll", fmt.Errorf("%d shifts are not for %d axes: give one, or one for each", len(shifts), len(axes)), n)
+		return nil, graph.Reject(site, "roll", fmt.Errorf("%d shifts are not for %d axes: give one, or one for each", len(shifts), len(axes)), n)
 	}
 	op := IndexMap{Axes: make([]Axis, len(n.Shape))}
 	for i := range max(len(shifts), len(axes)) {
 		axis, err := grid.Axis(axes[min(i, len(axes)-1)], len(n.Shape))
 		if err != nil {
-			return nil, graph.Refuse(site, "roll", err, n)
+			return nil, graph.Reject(site, "roll", err, n)
 		}
 		a := &op.Axes[axis]
 		if length := n.Shape[axis]; length > 0 {
@@ -51,7 +51,7 @@ func Roll(site graph.Site, n *graph.Node, shifts, axes []int) (*graph.Node, erro
 // axes, or for new ones before the first.
 func Tile(site graph.Site, n *graph.Node, times []int) (*graph.Node, error) {
 	if err := counts(times); err != nil {
-		return nil, graph.Refuse(site, "tile", err, n)
+		return nil, graph.Reject(site, "tile", err, n)
 	}
 	if more := len(times) - len(n.Shape); more > 0 {
 		wide, err := graph.ExpandDims(site, n, upTo(more)...)
@@ -66,7 +66,7 @@ func Tile(site graph.Site, n *graph.Node, times []int) (*graph.Node, error) {
 	shape := slices.Clone(n.Shape)
 	for d, k := range times {
 		if err := product(&shape[d], k); err != nil {
-			return nil, graph.Refuse(site, "tile", err, n)
+			return nil, graph.Reject(site, "tile", err, n)
 		}
 		op.Axes[d].Kind = KindWrap
 	}
@@ -84,7 +84,7 @@ func Repeat(site graph.Site, n *graph.Node, times, axis int) (*graph.Node, error
 		err = product(&shape[at], times)
 	}
 	if err != nil {
-		return nil, graph.Refuse(site, "repeat", err, n)
+		return nil, graph.Reject(site, "repeat", err, n)
 	}
 	op := IndexMap{Axes: make([]Axis, len(n.Shape))}
 	op.Axes[at] = Axis{Kind: KindRepeat, Times: times}
@@ -95,7 +95,7 @@ func Repeat(site graph.Site, n *graph.Node, times, axis int) (*graph.Node, error
 func Flip(site graph.Site, n *graph.Node, axes ...int) (*graph.Node, error) {
 	at, err := grid.Axes(axes, len(n.Shape))
 	if err != nil {
-		return nil, graph.Refuse(site, "flip", err, n)
+		return nil, graph.Reject(site, "flip", err, n)
 	}
 	spec := make([]string, len(n.Shape))
 	for d := range spec {
@@ -119,7 +119,7 @@ func Rotate(site graph.Site, n *graph.Node, quarters, axis, other int) (*graph.N
 		err = fmt.Errorf("axis %d is named twice", axis)
 	}
 	if err != nil {
-		return nil, graph.Refuse(site, "rot90", err, n)
+		return nil, graph.Reject(site, "rot90", err, n)
 	}
 	switch mod(quarters, 4) {
 	case 1:
@@ -144,7 +144,7 @@ func Swap(site graph.Site, n *graph.Node, axis, other int) (*graph.Node, error) 
 		b, err = grid.Axis(other, len(n.Shape))
 	}
 	if err != nil {
-		return nil, graph.Refuse(site, "swapaxes", err, n)
+		return nil, graph.Reject(site, "swapaxes", err, n)
 	}
 	if a == b {
 		return n, nil
@@ -159,7 +159,7 @@ func Swap(site graph.Site, n *graph.Node, axis, other int) (*graph.Node, error) 
 func Move(site graph.Site, n *graph.Node, from, to []int) (*graph.Node, error) {
 	dims := len(n.Shape)
 	if len(from) != len(to) {
-		return nil, graph.Refuse(site, "moveaxis", fmt.Errorf("%d axes do not go to %d places", len(from), len(to)), n)
+		return nil, graph.Reject(site, "moveaxis", fmt.Errorf("%d axes do not go to %d places", len(from), len(to)), n)
 	}
 	if len(from) == 0 {
 		return n, nil
@@ -176,7 +176,7 @@ func Move(site graph.Site, n *graph.Node, from, to []int) (*graph.Node, error) {
 			err = errors.New("an axis is named twice")
 		}
 		if err != nil {
-			return nil, graph.Refuse(site, "moveaxis", err, n)
+			return nil, graph.Reject(site, "moveaxis", err, n)
 		}
 		order[b], moved[a] = a, true
 	}
@@ -197,7 +197,7 @@ func Move(site graph.Site, n *graph.Node, from, to []int) (*graph.Node, error) {
 	return graph.Transpose(site, n, order...)
 }
 
-// counts refuses negative numbers of times.
+// counts rejects negative numbers of times.
 func counts(times []int) error {
 	for _, k := range times {
 		if k < 0 {
@@ -222,7 +222,7 @@ func Named(site graph.Site, op string, in ...*graph.Node) func(*graph.Node, erro
 		if _, named := errors.AsType[*graph.Error](err); err == nil || named {
 			return n, err
 		}
-		return nil, graph.Refuse(site, op, err, in...)
+		return nil, graph.Reject(site, op, err, in...)
 	}
 }
 

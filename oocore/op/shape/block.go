@@ -18,11 +18,11 @@ func Block(site graph.Site, rows [][]*graph.Node) (*graph.Node, error) {
 			all = append(all, n)
 		}
 		if len(row) == 0 {
-			return nil, graph.Refuse(site, "block", errors.New("a row has no arrays"))
+			return nil, graph.Reject(site, "block", errors.New("a row has no arrays"))
 		}
 	}
 	if len(all) == 0 {
-		return nil, graph.Refuse(site, "block", errors.New("there are no arrays"))
+		return nil, graph.Reject(site, "block", errors.New("need at least one array"))
 	}
 	joined := make([]*graph.Node, len(rows))
 	for i, row := range rows {
@@ -35,13 +35,13 @@ func Block(site graph.Site, rows [][]*graph.Node) (*graph.Node, error) {
 		}
 		out, err := concatenate(site, -1, wide)
 		if err != nil {
-			return nil, graph.Refuse(site, "block", err, all...)
+			return nil, graph.Reject(site, "block", err, all...)
 		}
 		joined[i] = out
 	}
 	out, err := concatenate(site, -2, joined)
 	if err != nil {
-		return nil, graph.Refuse(site, "block", err, all...)
+		return nil, graph.Reject(site, "block", err, all...)
 	}
 	return out, nil
 }

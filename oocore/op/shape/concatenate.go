@@ -68,14 +68,14 @@ func (o Concat) Fill(ctx context.Context, t *blockwise.Task) error {
 func Concatenate(site graph.Site, axis int, in ...*graph.Node) (*graph.Node, error) {
 	n, err := concatenate(site, axis, in)
 	if err != nil {
-		return nil, graph.Refuse(site, "concatenate", err, in...)
+		return nil, graph.Reject(site, "concatenate", err, in...)
 	}
 	return n, nil
 }
 
 func concatenate(site graph.Site, axis int, in []*graph.Node) (*graph.Node, error) {
 	if len(in) == 0 {
-		return nil, errors.New("there are no arrays")
+		return nil, errors.New("need at least one array")
 	}
 	dims := len(in[0].Shape)
 	if dims == 0 {
@@ -138,14 +138,14 @@ func Empty(site graph.Site, t dtype.Type, shape []int) *graph.Node {
 func Stack(site graph.Site, axis int, in ...*graph.Node) (*graph.Node, error) {
 	n, err := stack(site, axis, in)
 	if err != nil {
-		return nil, graph.Refuse(site, "stack", err, in...)
+		return nil, graph.Reject(site, "stack", err, in...)
 	}
 	return n, nil
 }
 
 func stack(site graph.Site, axis int, in []*graph.Node) (*graph.Node, error) {
 	if len(in) == 0 {
-		return nil, errors.New("there are no arrays")
+		return nil, errors.New("need at least one array")
 	}
 	at, err := grid.Axis(axis, len(in[0].Shape)+1)
 	if err != nil {
@@ -168,13 +168,13 @@ func stack(site graph.Site, axis int, in []*graph.Node) (*graph.Node, error) {
 func Split(site graph.Site, n *graph.Node, sections, axis int) ([]*graph.Node, error) {
 	at, err := grid.Axis(axis, len(n.Shape))
 	if err == nil && sections < 1 {
-		err = fmt.Errorf("%d parts are none: give one or more", sections)
+		err = fmt.Errorf("%d sections: give 1 or more", sections)
 	}
 	if err == nil && n.Shape[at]%sections != 0 {
 		err = fmt.Errorf("axis %d of length %d does not divide into %d equal parts: say where to cut", at, n.Shape[at], sections)
 	}
 	if err != nil {
-		return nil, graph.Refuse(site, "split", err, n)
+		return nil, graph.Reject(site, "split", err, n)
 	}
 	cuts := make([]int, sections-1)
 	for i := range cuts {
@@ -188,7 +188,7 @@ func Split(site graph.Site, n *graph.Node, sections, axis int) ([]*graph.Node, e
 func SplitAt(site graph.Site, n *graph.Node, cuts []int, axis int) ([]*graph.Node, error) {
 	at, err := grid.Axis(axis, len(n.Shape))
 	if err != nil {
-		return nil, graph.Refuse(site, "split", err, n)
+		return nil, graph.Reject(site, "split", err, n)
 	}
 	parts := make([]*graph.Node, 0, len(cuts)+1)
 	begin := 0
@@ -210,7 +210,7 @@ func SplitAt(site graph.Site, n *graph.Node, cuts []int, axis int) ([]*graph.Nod
 func Unstack(site graph.Site, n *graph.Node, axis int) ([]*graph.Node, error) {
 	at, err := grid.Axis(axis, len(n.Shape))
 	if err != nil {
-		return nil, graph.Refuse(site, "unstack", err, n)
+		return nil, graph.Reject(site, "unstack", err, n)
 	}
 	parts := make([]*graph.Node, n.Shape[at])
 	for i := range parts {

@@ -1,4 +1,4 @@
-// Package shape has the operations that put elements in other places: concatenating,
+// Package shape has the operations that move elements: concatenating,
 // rolling, tiling, repeating, diagonals, and those that are views or choices
 // and need no operation of their own.
 //

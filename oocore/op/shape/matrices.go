@@ -70,7 +70,7 @@ func Meshgrid(site graph.Site, matrix bool, in ...*graph.Node) ([]*graph.Node, e
 	lengths := make([]int, len(in))
 	for i, n := range in {
 		if len(n.Shape) > 1 {
-			return nil, graph.Refuse(site, "meshgrid", errors.New("takes vectors"), in...)
+			return nil, graph.Reject(site, "meshgrid", errors.New("takes vectors"), in...)
 		}
 		lengths[place[i]] = grid.Size(n.Shape)
 	}
@@ -86,7 +86,7 @@ func Meshgrid(site graph.Site, matrix bool, in ...*graph.Node) ([]*graph.Node, e
 			out[i], err = graph.BroadcastTo(site, out[i], lengths...)
 		}
 		if err != nil {
-			return nil, graph.Refuse(site, "meshgrid", err, in...)
+			return nil, graph.Reject(site, "meshgrid", err, in...)
 		}
 	}
 	return out, nil

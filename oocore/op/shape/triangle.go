@@ -26,7 +26,7 @@ func triangle(site graph.Site, name string, n *graph.Node, op Triangle) (*graph.
 	shape := n.Shape
 	switch len(shape) {
 	case 0:
-		return nil, graph.Refuse(site, name, errors.New("takes one dimension or more"), n)
+		return nil, graph.Reject(site, name, errors.New("takes one dimension or more"), n)
 	case 1: // as NumPy: a vector is each row of a square
 		wide, err := graph.BroadcastTo(site, n, shape[0], shape[0])
 		if err != nil {
@@ -51,14 +51,14 @@ func Diag(site graph.Site, n *graph.Node, offset int) (*graph.Node, error) {
 		return Diagonal(site, n, offset, 0, 1)
 	case 1:
 	default:
-		return nil, graph.Refuse(site, "diag", fmt.Errorf("takes one dimension or two, not %d", len(n.Shape)), n)
+		return nil, graph.Reject(site, "diag", fmt.Errorf("takes one dimension or two, not %d", len(n.Shape)), n)
 	}
 	size := n.Shape[0] + max(offset, -offset)
 	if size < 0 || size < n.Shape[0] {
-		return nil, graph.Refuse(site, "diag", fmt.Errorf("diagonal %d is too far away", offset), n)
+		return nil, graph.Reject(site, "diag", fmt.Errorf("diagonal %d is too far away", offset), n)
 	}
 	if err := grid.Check([]int{size, size}, n.DType.Size()); err != nil {
-		return nil, graph.Refuse(site, "diag", err, n)
+		return nil, graph.Reject(site, "diag", err, n)
 	}
 	if n.Shape[0] == 0 { // nothing but zeros
 		return Empty(site, n.DType, []int{size, size}), nil
@@ -82,7 +82,7 @@ func Trace(site graph.Site, n *graph.Node, offset, axis, other int) (*graph.Node
 func Diagonal(site graph.Site, n *graph.Node, offset, axis, other int) (*graph.Node, error) {
 	dims := len(n.Shape)
 	if dims < 2 {
-		return nil, graph.Refuse(site, "diagonal", fmt.Errorf("takes two dimensions or more, not %d", dims), n)
+		return nil, graph.Reject(site, "diagonal", fmt.Errorf("takes two dimensions or more, not %d", dims), n)
 	}
 	a, err := grid.Axis(axis, dims)
 	b := 0
@@ -93,7 +93,7 @@ func Diagonal(site graph.Site, n *graph.Node, offset, axis, other int) (*graph.N
 		err = fmt.Errorf("axis %d is named twice", axis)
 	}
 	if err != nil {
-		return nil, graph.Refuse(site, "diagonal", err, n)
+		return nil, graph.Reject(site, "diagonal", err, n)
 	}
 	last, err := Move(site, n, []int{a, b}, []int{dims - 2, dims - 1})
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 func Bincount(site graph.Site, n, weights *graph.Node, minlength int, run index.Run) (*graph.Node, error) {
 	counts, err := bincount(site, n, weights, minlength, run)
 	if err != nil {
-		return nil, graph.Refuse(site, "bincount", err, n)
+		return nil, graph.Reject(site, "bincount", err, n)
 	}
 	return counts, nil
 }

@@ -70,7 +70,7 @@ func (s Count) cut() (axis, length int) {
 			axis = d
 		}
 	}
-	// What parts count is written and read again: that has to be little beside the
+	// What parts count is written and read again: that has to be little compared with the
 	// elements.
 	least := max(groupBytes, 4*8*s.bins())
 	groups := min(max(grid.Size(s.Shape)*s.Type.Size()/least, 1), groupsMost)

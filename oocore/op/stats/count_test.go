@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math"
 	"math/big"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +15,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/op/compose"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 func listed[T dtype.Element](v []T, shape ...int) blockwisetest.Array {
@@ -47,9 +47,10 @@ func binOf(x float64, edges []float64) int {
 // Elements at edges and right beside them are in the bins that NumPy says, whether the
 // edges are looked for by halves or by distance.
 func TestElementsNearEdges(t *testing.T) {
+	rng := testcases.Rand(t)
 	for range 200 {
-		low, bins := rand.NormFloat64()*100, 1+rand.IntN(50)
-		width := max(math.Exp(rand.NormFloat64()*8), 1e-9) // narrower ones have not as many floats as bins
+		low, bins := rng.NormFloat64()*100, 1+rng.IntN(50)
+		width := max(math.Exp(rng.NormFloat64()*8), 1e-9) // narrower ones have not as many floats as bins
 		between := EvenEdges{Bins: bins, Type: dtype.Float64, Range: []float64{low, low + width}}
 		edges := dtype.Slice[float64](blockwisetest.Same(t, between, []int{bins + 1}, dtype.Float64))
 		x := []float64{math.NaN(), math.Inf(1), math.Inf(-1), -math.MaxFloat64, math.MaxFloat64}
@@ -92,12 +93,13 @@ func TestEdgesFarApart(t *testing.T) {
 // Parts of the elements are cut from the longest axis, and have all elements between
 // them.
 func TestPartsHaveAllElements(t *testing.T) {
+	rng := testcases.Rand(t)
 	for _, shape := range [][]int{{3 << 20}, {5, 1 << 19}, {1 << 19, 5}, {1, 1}, {200, 100, 101}} {
 		n := grid.Size(shape)
 		x := make([]int64, n)
 		want := make([]int64, 1000)
 		for i := range x {
-			x[i] = int64(rand.IntN(1000))
+			x[i] = int64(rng.IntN(1000))
 			want[x[i]]++
 		}
 		s := Count{Shape: shape, Type: dtype.Int64, Bins: []int{1000}, Numbers: true}
@@ -113,6 +115,7 @@ func TestPartsHaveAllElements(t *testing.T) {
 
 // Sums of weights that lose most of their digits are as if added in many more.
 func TestWeightsAreCompensated(t *testing.T) {
+	rng := testcases.Rand(t)
 	const n, bins = 20_000, 7
 	x, w := make([]int64, n), make([]float64, n)
 	want := make([]*big.Float, bins)
@@ -120,7 +123,7 @@ func TestWeightsAreCompensated(t *testing.T) {
 		want[b] = new(big.Float).SetPrec(400)
 	}
 	for i := range x {
-		x[i], w[i] = int64(rand.IntN(bins)), math.Ldexp(rand.Float64()-0.5, rand.IntN(100)-50)
+		x[i], w[i] = int64(rng.IntN(bins)), math.Ldexp(rng.Float64()-0.5, rng.IntN(100)-50)
 		want[x[i]].Add(want[x[i]], new(big.Float).SetFloat64(w[i]))
 	}
 	s := Count{Shape: []int{n}, Type: dtype.Int64, Bins: []int{bins}, Numbers: true, Weights: dtype.Float64}
@@ -146,7 +149,7 @@ func TestPointsOfTwoCoordinates(t *testing.T) {
 	}
 }
 
-// What is held beside the elements is the bins and the edges.
+// What is held besides the elements is the bins and the edges.
 func TestNeedIsTheBins(t *testing.T) {
 	s := Count{Shape: []int{1e9, 512}, Type: dtype.Float64, Bins: []int{1e6}, Even: []bool{true}}
 	if got, most := s.Requirements(nil).Scratch, int64(8e6+2*pieceBytes); got > most {
@@ -159,7 +162,7 @@ func TestNeedIsTheBins(t *testing.T) {
 	if got, most := s.Requirements(nil).Scratch, int64(16e6+3*pieceBytes); got > most {
 		t.Errorf("with weights they take %d bytes, more than %d", got, most)
 	}
-	// What parts write is little beside the elements.
+	// What parts write is little compared with the elements.
 	if written := s.groups() * s.bins() * 8; written > grid.Size(s.Shape)*8/4 {
 		t.Errorf("%d parts write %d bytes", s.groups(), written)
 	}
@@ -208,8 +211,8 @@ func TestWhatValuesSay(t *testing.T) {
 	}
 }
 
-// What shapes and types say is refused at once, with what to do.
-func TestRefusals(t *testing.T) {
+// What shapes and types say is rejected at once, with what to do.
+func TestRejections(t *testing.T) {
 	x := of(t, dtype.Float32, 3, 4)
 	z := of(t, dtype.Complex64, 4)
 	list := of(t, dtype.Int32, 5)

@@ -1,5 +1,5 @@
-// Package stats has what describes the values of an array: how many lie in each bin,
-// averages with weights, covariances, and the reductions that leave NaN out.
+// Package stats has the statistics of an array: histograms, averages with weights,
+// covariances, moments, and the reductions that ignore NaN.
 //
 // Counting is an operation of its own, Count. All else is composed of reductions,
 // elementwise operations and products.

@@ -25,7 +25,7 @@ type Bins struct {
 	Edges *graph.Node
 }
 
-// check refuses what are no bins.
+// check rejects what are no bins.
 func (b Bins) check() error {
 	switch {
 	case b.Edges != nil && len(b.Edges.Shape) != 1:

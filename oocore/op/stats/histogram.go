@@ -29,7 +29,7 @@ type HistogramOptions struct {
 func Histogram(site graph.Site, n *graph.Node, b Bins, o HistogramOptions) (counts, edges *graph.Node, err error) {
 	counts, all, err := histogram(site, []*graph.Node{n}, nil, []Bins{b}, o, false)
 	if err != nil {
-		return nil, nil, graph.Refuse(site, "histogram", err, n)
+		return nil, nil, graph.Reject(site, "histogram", err, n)
 	}
 	return counts, all[0], nil
 }
@@ -38,7 +38,7 @@ func Histogram(site graph.Site, n *graph.Node, b Bins, o HistogramOptions) (coun
 // coordinates, as float64, and the edges of the bins of each.
 func Histogram2D(site graph.Site, x, y *graph.Node, bx, by Bins, o HistogramOptions) (counts *graph.Node, edges []*graph.Node, err error) {
 	if counts, edges, err = histogram(site, []*graph.Node{x, y}, nil, []Bins{bx, by}, o, true); err != nil {
-		return nil, nil, graph.Refuse(site, "histogram2d", err, x, y)
+		return nil, nil, graph.Reject(site, "histogram2d", err, x, y)
 	}
 	return counts, edges, nil
 }
@@ -59,7 +59,7 @@ func HistogramDD(site graph.Site, sample *graph.Node, bins []Bins, o HistogramOp
 		counts, edges, err = histogram(site, columns, sample, bins, o, true)
 	}
 	if err != nil {
-		return nil, nil, graph.Refuse(site, "histogramdd", err, sample)
+		return nil, nil, graph.Reject(site, "histogramdd", err, sample)
 	}
 	return counts, edges, nil
 }

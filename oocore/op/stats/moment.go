@@ -13,7 +13,7 @@ import (
 // their mean. Integers are computed in float64. Two passes, the mean first.
 func Moment(site graph.Site, n *graph.Node, order int, o graph.ReduceOptions) (*graph.Node, error) {
 	if order < 0 {
-		return nil, graph.Refuse(site, "moment", fmt.Errorf("the order %d is negative", order), n)
+		return nil, graph.Reject(site, "moment", fmt.Errorf("the order %d is negative", order), n)
 	}
 	m := &compose.Maker{Site: site}
 	if n.DType.Kind() < dtype.KindFloat {
@@ -24,7 +24,7 @@ func Moment(site graph.Site, n *graph.Node, order int, o graph.ReduceOptions) (*
 	from := m.Apply(kernel.Subtract, n, m.Reduce(kernel.Mean, n, along))
 	out := m.Reduce(kernel.Mean, m.Apply(kernel.Power, from, m.Number(order)), o)
 	if m.Err != nil {
-		return nil, graph.Refuse(site, "moment", m.Err, n)
+		return nil, graph.Reject(site, "moment", m.Err, n)
 	}
 	if order < 2 { // exactly
 		return m.BroadcastTo(m.Full(dtype.FromInt(out.DType, int64(1-order))), out.Shape...), m.Err

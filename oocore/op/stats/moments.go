@@ -19,7 +19,7 @@ func PeakToPeak(site graph.Site, n *graph.Node, axes ...int) (*graph.Node, error
 	o := graph.ReduceOptions{Axes: axes}
 	n = m.Apply(kernel.Subtract, m.Reduce(kernel.Max, n, o), m.Reduce(kernel.Min, n, o))
 	if m.Err != nil {
-		return nil, graph.Refuse(site, "ptp", m.Err)
+		return nil, graph.Reject(site, "ptp", m.Err)
 	}
 	return n, nil
 }
@@ -31,7 +31,7 @@ func Average(site graph.Site, n, weights *graph.Node, keepDims bool, axes ...int
 	m := &compose.Maker{Site: site}
 	out, err := average(m, n, weights, keepDims, axes)
 	if err != nil {
-		return nil, graph.Refuse(site, "average", err, n, weights)
+		return nil, graph.Reject(site, "average", err, n, weights)
 	}
 	return out, nil
 }
@@ -70,7 +70,7 @@ func Cov(site graph.Site, n, y *graph.Node, o CovOptions) (*graph.Node, error) {
 	m := &compose.Maker{Site: site}
 	c, err := cov(m, n, y, o)
 	if err != nil {
-		return nil, graph.Refuse(site, "cov", err, n)
+		return nil, graph.Reject(site, "cov", err, n)
 	}
 	return c, nil
 }
@@ -196,7 +196,7 @@ func Corrcoef(site graph.Site, n, y *graph.Node, columns bool) (*graph.Node, err
 	m := &compose.Maker{Site: site}
 	c, err := cov(m, n, y, CovOptions{Columns: columns})
 	if err != nil {
-		return nil, graph.Refuse(site, "corrcoef", err, n)
+		return nil, graph.Reject(site, "corrcoef", err, n)
 	}
 	if len(c.Shape) == 0 {
 		return m.Apply(kernel.Divide, c, c), m.Err

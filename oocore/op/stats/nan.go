@@ -20,7 +20,7 @@ func NaN(site graph.Site, kind kernel.Reduction, n *graph.Node, o graph.ReduceOp
 	m := &compose.Maker{Site: site}
 	out, err := skip(m, kind, n, o)
 	if err != nil {
-		return nil, graph.Refuse(site, "nan"+kind.String(), err, n)
+		return nil, graph.Reject(site, "nan"+kind.String(), err, n)
 	}
 	return out, nil
 }
@@ -30,7 +30,7 @@ func skip(m *compose.Maker, kind kernel.Reduction, n *graph.Node, o graph.Reduce
 		return nil, fmt.Errorf("is no reduction: any, all and count_nonzero take NaN as true")
 	}
 	place := kind == kernel.ArgMin || kind == kernel.ArgMax
-	if n.DType.Kind() < dtype.KindFloat || place && o.Where != nil { // which is refused there
+	if n.DType.Kind() < dtype.KindFloat || place && o.Where != nil { // which is rejected there
 		return graph.Aggregate(m.Site, kind, n, o)
 	}
 	out := m.Apply(kernel.IsNaN, n) // what does not count

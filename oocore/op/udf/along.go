@@ -116,7 +116,7 @@ type AlongOptions struct {
 func ApplyAlong(site graph.Site, f func(dst, line []byte) error, t dtype.Type, o AlongOptions, x *graph.Node) (*graph.Node, error) {
 	out, err := applyAlong(site, f, t, o, x)
 	if err != nil {
-		return nil, graph.Refuse(site, "apply_along", err, x)
+		return nil, graph.Reject(site, "apply_along", err, x)
 	}
 	return out, nil
 }
@@ -131,7 +131,7 @@ func applyAlong(site graph.Site, f func(dst, line []byte) error, t dtype.Type, o
 	case length == -1:
 		length = x.Shape[axis]
 	case length < 0:
-		return nil, fmt.Errorf("lines of length %d are not possible", length)
+		return nil, fmt.Errorf("a line length of %d: give 1 or more, or -1", length)
 	}
 	shape := slices.Clone(x.Shape)
 	shape[axis] = length

@@ -12,8 +12,8 @@ import (
 	"github.com/gonbext/gonbext/oocore/grid"
 )
 
-// ErrKept is what a function is told that keeps its memory.
-var ErrKept = errors.New("the function keeps its memory after it has returned, which is then another chunk's: copy what is to be kept")
+// ErrRetained is returned where a function uses its buffers after it has returned.
+var ErrRetained = errors.New("the function used its memory after it had returned, when that held another chunk: copy what is needed later")
 
 // lender calls a function with memory that is its own until it returns. The arena's is
 // another chunk's afterwards, and no memory at all after the run: a function that keeps
@@ -57,7 +57,7 @@ func (l *lender) call(f Function, dst []byte, src [][]byte, at grid.Box) error {
 		}
 		time.Sleep(wait)
 	}
-	return ErrKept
+	return ErrRetained
 }
 
 // room is what lent memory is made of. It is large enough not to share a block of Go's

@@ -80,7 +80,7 @@ func (o *Mapped) Fill(ctx context.Context, t *blockwise.Task) error {
 	return t.Compute(func() error { return o.call(o.Call, t.Dst, src, t.Box) })
 }
 
-// check refuses a box that From should not have returned.
+// check rejects a box that From should not have returned.
 func (o *Mapped) check(input int, box grid.Box) error {
 	if o.From == nil {
 		return nil
@@ -133,7 +133,7 @@ type MapOptions struct {
 func Map(site graph.Site, f Function, t dtype.Type, o MapOptions, in ...*graph.Node) (*graph.Node, error) {
 	out, err := mapped(site, f, t, o, in)
 	if err != nil {
-		return nil, graph.Refuse(site, "map_chunks", err, in...)
+		return nil, graph.Reject(site, "map_chunks", err, in...)
 	}
 	return out, nil
 }

@@ -109,7 +109,7 @@ type OverlapOptions struct {
 func Overlap(site graph.Site, f Function, t dtype.Type, o OverlapOptions, x *graph.Node) (*graph.Node, error) {
 	out, err := overlap(site, f, t, o, x)
 	if err != nil {
-		return nil, graph.Refuse(site, "overlap", err, x)
+		return nil, graph.Reject(site, "overlap", err, x)
 	}
 	return out, nil
 }

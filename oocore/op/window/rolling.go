@@ -198,7 +198,7 @@ func (m moments) result(s complex128, count int) float64 {
 func Reduce(site graph.Site, kind kernel.Reduction, n *graph.Node, window, axis int, ddof float64) (*graph.Node, error) {
 	out, err := reduce(site, kind, n, window, axis, ddof)
 	if err != nil {
-		return nil, graph.Refuse(site, "rolling", err, n)
+		return nil, graph.Reject(site, "rolling", err, n)
 	}
 	return out, nil
 }

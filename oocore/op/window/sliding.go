@@ -69,7 +69,7 @@ func (o Sliding) Fill(ctx context.Context, t *blockwise.Task) error {
 func View(site graph.Site, n *graph.Node, lengths, axes []int) (*graph.Node, error) {
 	out, err := view(site, n, lengths, axes)
 	if err != nil {
-		return nil, graph.Refuse(site, "sliding_window_view", err, n)
+		return nil, graph.Reject(site, "sliding_window_view", err, n)
 	}
 	return out, nil
 }

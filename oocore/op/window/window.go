@@ -55,7 +55,7 @@ const maxSize = 1 << 24
 // Around is the window of lo elements before and hi after.
 func Around(shape []int, t dtype.Type, lo, hi []int, b Border) (w Window, err error) {
 	if len(shape) == 0 {
-		return w, errors.New("takes arrays of one dimension or more: there is nothing beside a scalar")
+		return w, errors.New("takes arrays of one dimension or more: a scalar has no neighbours")
 	}
 	for d := range lo {
 		if lo[d] >= maxSize || hi[d] >= maxSize {

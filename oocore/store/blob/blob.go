@@ -1,4 +1,4 @@
-// Package blob is where the pieces of an array lie: files of a folder, or the
+// Package blob reads and writes the objects that hold an array: files of a folder, or
 // objects of an object store.
 package blob
 
@@ -16,7 +16,7 @@ import (
 var ErrRandom = errors.New("this store writes objects from front to back only")
 
 // Bucket holds objects by key: relative paths with slashes. A key that would lead
-// out of the bucket is refused. It is safe for concurrent use. Errors name the
+// out of the bucket is rejected. It is safe for concurrent use. Errors name the
 // object, and are fs.ErrNotExist where it is missing.
 type Bucket interface {
 	// Open opens an object for reading.
@@ -101,7 +101,7 @@ func scheme(path string) (string, bool) {
 	return s, true
 }
 
-// At is the bucket of a path: a folder of this machine, which need not be there
+// At returns the bucket of a path: a folder of this machine, which need not be there
 // yet, or what is below an object store's address.
 func At(path string) (Bucket, error) {
 	s, ok := scheme(path)

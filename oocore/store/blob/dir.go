@@ -13,7 +13,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 )
 
-// Dir is the bucket of a folder of this machine. It is made with the first
+// Dir returns the bucket of a folder of this machine. It is made with the first
 // object. Objects are written under a hidden name beside their own, which no other
 // process shares; what was created and not synced is left there, and replaced when
 // it is written again. Links are followed within the folder only.

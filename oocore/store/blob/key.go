@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// CheckKey refuses keys that would lead out of a bucket, or that mean something
+// CheckKey rejects keys that would lead out of a bucket, or that mean something
 // else on another system.
 func CheckKey(key string) error {
 	var why string

@@ -2,7 +2,7 @@ package blob
 
 import "strings"
 
-// Shown is a path for people. What an object store's address may hold of secrets
+// Shown returns a path for people. What an object store's address may hold of secrets
 // is left out: a password before the server's name, and the part behind a
 // question mark but for what describes an array, such as shape=10,20&dtype=int8.
 func Shown(path string) string {

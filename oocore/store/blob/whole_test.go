@@ -63,12 +63,12 @@ func TestClear(t *testing.T) {
 	if err := blob.Clear(done, b, func(string) bool { return true }); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	if err := blob.Clear(ctx, refusing{b}, func(string) bool { return true }); !errors.Is(err, fs.ErrPermission) {
+	if err := blob.Clear(ctx, rejecting{b}, func(string) bool { return true }); !errors.Is(err, fs.ErrPermission) {
 		t.Error(err)
 	}
 }
 
-// refusing deletes nothing.
-type refusing struct{ blob.Bucket }
+// rejecting deletes nothing.
+type rejecting struct{ blob.Bucket }
 
-func (refusing) Delete(context.Context, string) error { return fs.ErrPermission }
+func (rejecting) Delete(context.Context, string) error { return fs.ErrPermission }

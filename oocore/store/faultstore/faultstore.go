@@ -34,7 +34,7 @@ type Fault struct {
 	count atomic.Int64
 }
 
-// Count is the number of operations of the kind so far.
+// Count returns the number of operations of the kind so far.
 func (f *Fault) Count() int64 { return f.count.Load() }
 
 func (f *Fault) hits(op Op) bool { return op == f.Op && f.count.Add(1) == f.N }
@@ -176,7 +176,7 @@ func (w writer) Commit(ctx context.Context) error {
 	return w.Writer.Commit(ctx)
 }
 
-// Resumed is asked by store.Resumed.
+// Resumed returns asked by store.Resumed.
 func (w writer) Resumed() bool { return store.Resumed(w.Writer) }
 
 type codedWriter struct {

@@ -11,7 +11,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/store/internal/strided"
 )
 
-// Into is a Writer to memory that the caller keeps: dense, in C order, of the
+// Into returns a Writer to memory that the caller keeps: dense, in C order, of the
 // shape's size.
 func Into(shape []int, t dtype.Type, data []byte) store.Writer {
 	return &into{shape, t.Size(), data}

@@ -25,7 +25,7 @@ const (
 	sessionHeap = packedBytes + 44<<10 + sessionPlaces*placeBytes
 )
 
-// cursor reads a deflated member from front to back. To go back it goes on from an
+// cursor reads a deflated member from front to back. To go back it resumes from an
 // earlier place.
 type cursor struct {
 	m       *member
@@ -39,7 +39,7 @@ type cursor struct {
 	next    *place // ahead of at, to be kept when its checksum is known
 }
 
-// place is where the decoding of a member can go on, between two blocks.
+// place is where the decoding of a member can continue, between two blocks.
 type place struct {
 	flate.InflateCheckpoint
 	sum uint32 // of all bytes before
@@ -148,7 +148,7 @@ func (c *cursor) end() error {
 	return nil
 }
 
-// wrong says what is wrong with the member. The cursor cannot go on.
+// wrong says what is wrong with the member. The cursor cannot continue.
 func (c *cursor) wrong(err error) error {
 	at := c.at
 	c.resume(place{})

@@ -54,7 +54,7 @@ func readDirectory(r io.ReaderAt, size int64) ([]*zip.File, error) {
 	return z.File, nil
 }
 
-// checkName refuses names that would lead somewhere else, were they unpacked.
+// checkName rejects names that would lead somewhere else, were they unpacked.
 func checkName(name string) error {
 	slashed := strings.TrimSuffix(strings.ReplaceAll(name, `\`, "/"), "/")
 	if !fs.ValidPath(slashed) || len(slashed) > 1 && slashed[1] == ':' {
@@ -125,7 +125,7 @@ func list(names []string) string {
 // 258, by two bits.
 const deflateMost = 1032
 
-// check refuses a member that cannot be read.
+// check rejects a member that cannot be read.
 func check(f *zip.File, size int64) (*member, error) {
 	if f.Flags&1 != 0 {
 		return nil, errors.New("it is encrypted")

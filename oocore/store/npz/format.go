@@ -68,7 +68,7 @@ func (format) Open(ctx context.Context, path string) (store.Array, error) {
 	})
 }
 
-// local refuses what is not on a disk of this machine.
+// local rejects what is not on a disk of this machine.
 func local(file string) error {
 	if scheme, _, remote := strings.Cut(file, "://"); remote {
 		return fmt.Errorf("an npz file is not read or written over %s: copy it to a disk", scheme)

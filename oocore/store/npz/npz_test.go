@@ -119,7 +119,7 @@ func same(t *testing.T, path, npy, codec string) {
 	}
 }
 
-func TestBadArchivesAreRefused(t *testing.T) {
+func TestBadArchivesAreRejected(t *testing.T) {
 	storetest.NoLeaks(t)
 	causes := map[string]string{
 		"absolute": `member "/etc/a.npy": the name leads out of the archive`, "backslash": `member "..\\a.npy": the name leads out`,
@@ -348,7 +348,7 @@ func TestAFileThatChangesIsAnError(t *testing.T) {
 	}
 }
 
-// A run that was interrupted does not go on where another array has moved its
+// A run that was interrupted does not resume where another array has moved its
 // place in the meantime.
 func TestAPlaceThatMoved(t *testing.T) {
 	storetest.NoLeaks(t)

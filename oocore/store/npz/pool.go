@@ -8,7 +8,7 @@ import (
 )
 
 // pool is what the sessions of a member share: cursors, at most as many as there
-// are sessions, and places from which a cursor can go on. A session takes the
+// are sessions, and places from which a cursor can continue. A session takes the
 // cursor from which the way is shortest, and waits for it where another session is
 // about to bring it there: so sessions that read by turns decode the member once.
 type pool struct {

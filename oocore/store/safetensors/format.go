@@ -4,7 +4,7 @@
 // A file is the length of its header (8 bytes, little-endian), the header, which
 // is a JSON object, and the tensors' elements: dense, in C order, little-endian,
 // one behind the other without gaps (github.com/huggingface/safetensors). What
-// breaks the format's rules is refused when it is opened.
+// breaks the format's rules is rejected when it is opened.
 package safetensors
 
 import (
@@ -51,12 +51,12 @@ func (format) Open(ctx context.Context, path string) (store.Array, error) {
 // Keeps says that attributes are kept, as texts of the file.
 func (format) Keeps(d store.Details) error {
 	if d.Dims != nil || d.Fill != "" {
-		return errors.New("a safetensors file keeps neither dimension names nor a fill value: save to NAME.zarr")
+		return errors.New("a safetensors file stores neither dimension names nor a fill value: save to NAME.zarr")
 	}
 	return nil
 }
 
-// local refuses to write to what is not a disk of this machine.
+// local rejects to write to what is not a disk of this machine.
 func local(file string) error {
 	if scheme, _, remote := strings.Cut(file, "://"); remote {
 		return fmt.Errorf("a safetensors file is not written over %s: write NAME.zarr there", scheme)

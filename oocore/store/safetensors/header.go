@@ -91,7 +91,7 @@ func (h Header) check(size int64) error {
 	return nil
 }
 
-// Find is the tensor of a name, or the only one.
+// Find returns the tensor of a name, or the only one.
 func (h Header) Find(name string) (Tensor, error) {
 	if name == "" {
 		if len(h.Tensors) == 1 {
@@ -140,7 +140,7 @@ func (h Header) extent(t Tensor) (store.Extent, error) {
 }
 
 // parse reads the JSON object token by token, since a key that stands twice is
-// to be refused, and nothing else would tell.
+// to be rejected, and nothing else would tell.
 func parse(text []byte) (Header, error) {
 	if len(text) == 0 || text[0] != '{' {
 		return Header{}, errors.New("it does not begin with {")

@@ -31,7 +31,7 @@ func (o object) next() (json.Token, error) {
 }
 
 // fields reads an object and calls field with each key, which then reads the
-// value. A key that stands twice is refused.
+// value. A key that stands twice is rejected.
 func (o object) fields(what string, field func(key string) error) error {
 	if t, err := o.next(); err != nil {
 		return err

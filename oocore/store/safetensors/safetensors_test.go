@@ -224,7 +224,7 @@ func TestCommitRefusesAChangedFile(t *testing.T) {
 	}
 }
 
-// A run that was interrupted does not go on where another array has moved its
+// A run that was interrupted does not resume where another array has moved its
 // place in the meantime.
 func TestAPlaceThatMoved(t *testing.T) {
 	storetest.NoLeaks(t)

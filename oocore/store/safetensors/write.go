@@ -22,7 +22,7 @@ func (format) Layout(path string, m store.Meta) (store.Layout, error) {
 	return store.Layout{Open: true}, supported(m)
 }
 
-// supported refuses what the format does not have.
+// supported rejects what the format does not have.
 func supported(m store.Meta) error {
 	switch {
 	case m.Codec != "" && m.Codec != "none":

@@ -1,5 +1,4 @@
-// Package storetest is what every store has to do, as tests that each of them
-// runs.
+// Package storetest is the suite of tests that every store passes.
 package storetest
 
 import (
@@ -70,7 +69,7 @@ func TestArray(t *testing.T, types []dtype.Type, open func(t testing.TB, m store
 		}
 		wg.Wait()
 	})
-	t.Run("refused", func(t *testing.T) {
+	t.Run("rejected", func(t *testing.T) {
 		a, _ := stored(t, types[0], 4, 4)
 		for name, c := range map[string]struct {
 			r grid.Region
@@ -196,7 +195,7 @@ func checkRead(t interface{ Errorf(string, ...any) }, a store.Array, data []byte
 	}
 }
 
-// Pick is the definition of a region: an element for every index, the last axis
+// Pick returns the definition of a region: an element for every index, the last axis
 // fastest.
 func Pick(data []byte, shape []int, size int, r grid.Region) []byte {
 	out := []byte{}
@@ -226,7 +225,7 @@ func Elements(t dtype.Type, n int) []byte {
 	return b
 }
 
-// All is the region of a whole array.
+// All returns the region of a whole array.
 func All(shape []int) grid.Region {
 	r := grid.Region{Start: make([]int, len(shape)), Count: shape, Step: make([]int, len(shape))}
 	for i := range r.Step {

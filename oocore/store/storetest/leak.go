@@ -11,18 +11,23 @@ import (
 // nothing.
 func NoLeaks(t *testing.T) {
 	t.Helper()
-	before, mapped := descriptors(), mappings()
+	before, mappedBefore := OpenFiles()
 	t.Cleanup(func() {
-		if after := descriptors(); after > before {
+		after, mappedAfter := OpenFiles()
+		if after > before {
 			t.Errorf("%d descriptors are open, there were %d before the test", after, before)
 		}
-		if after := mappings(); after > mapped {
-			t.Errorf("%d files are mapped, there were %d before the test", after, mapped)
+		if mappedAfter > mappedBefore {
+			t.Errorf("%d files are mapped, there were %d before the test", mappedAfter, mappedBefore)
 		}
 	})
 }
 
-func descriptors() int {
+// OpenFiles returns the numbers of descriptors and of mapped files that the process has; 0
+// where the system does not list them.
+func OpenFiles() (descriptors, mapped int) { return openDescriptors(), mappings() }
+
+func openDescriptors() int {
 	list, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
 		return 0

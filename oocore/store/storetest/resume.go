@@ -13,7 +13,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
-// TestResume tests going on with what an earlier writer left.
+// TestResume tests resuming what an earlier writer left.
 func TestResume(t *testing.T, dt dtype.Type, place func(t testing.TB) Place) {
 	NoLeaks(t)
 	ctx := context.Background()
@@ -48,7 +48,7 @@ func TestResume(t *testing.T, dt dtype.Type, place func(t testing.TB) Place) {
 			t.Errorf("Sync after Suspend returns %v", err)
 		}
 	}
-	t.Run("goes on", func(t *testing.T) {
+	t.Run("continues", func(t *testing.T) {
 		p := place(t)
 		save(t, p, meta, old)
 		before := p.Left()
@@ -71,7 +71,7 @@ func TestResume(t *testing.T, dt dtype.Type, place func(t testing.TB) Place) {
 			t.Errorf("Suspend after Commit: %v", err)
 		}
 	})
-	t.Run("nothing to go on with", func(t *testing.T) {
+	t.Run("nothing to resume", func(t *testing.T) {
 		p := place(t)
 		save(t, p, resumed(meta), fresh)
 	})
@@ -132,7 +132,7 @@ func TestRegion(t *testing.T, types []dtype.Type, place func(t testing.TB) Place
 			}
 		})
 	})
-	t.Run("refused", func(t *testing.T) {
+	t.Run("rejected", func(t *testing.T) {
 		p := place(t)
 		m := store.Meta{Shape: []int{4, 4}, DType: types[0], Chunks: []int{4, 4}}
 		inside := grid.Box{Start: []int{1, 1}, Shape: []int{2, 2}}

@@ -148,7 +148,7 @@ func TestWriter(t *testing.T, types []dtype.Type, place func(t testing.TB) Place
 		}
 		check(t, p, meta, old)
 	})
-	t.Run("refused", func(t *testing.T) {
+	t.Run("rejected", func(t *testing.T) {
 		w := begin(t, place(t), meta)
 		defer w.Abort()
 		for name, c := range map[string]struct {

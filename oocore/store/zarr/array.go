@@ -56,7 +56,7 @@ func fileVersion(e blob.Entry) store.FileVersion {
 func (a *array) fetches() bool { return !a.local && len(a.meta.shards) == 0 }
 
 // Read reads a region with memory of its own: that of decoding chunks whole, or
-// where that is much, in pieces. It refuses chunks that take more than a gigabyte
+// where that is much, in pieces. It rejects chunks that take more than a gigabyte
 // even so.
 func (a *array) Read(ctx context.Context, dst []byte, r grid.Region) error {
 	const much, most = 256 << 20, 1 << 30
@@ -84,7 +84,7 @@ func (a *array) Close() error {
 	return nil
 }
 
-// there refuses to go on when the metadata are no longer what was opened: a chunk
+// there returns an error when the metadata are no longer what was opened: a chunk
 // that is not found is made of fill values, but not when the array is gone.
 func (a *array) there(ctx context.Context) error {
 	o, err := a.bucket.Open(ctx, a.entry.Key)

@@ -2,7 +2,7 @@ package zarr
 
 import "sync"
 
-// flights are the puts of a writer that go on after the Write that began them: in an
+// flights are the puts of a writer that continue after the Write that began them: in an
 // object store a session reads and computes its next chunk meanwhile. A failure is
 // that of every later Sync, since no one can tell which Write it was of.
 type flights struct {

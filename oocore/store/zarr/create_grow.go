@@ -130,13 +130,13 @@ func createGrown(ctx context.Context, path string, m store.Meta) (_ store.Writer
 // growTarget is an array that stays in its place and grows.
 type growTarget struct {
 	growth
-	ws     *store.StagingDir
-	owned  bool
-	path   string
-	d      *writeLayout
-	box    grid.Box // what is new
-	copies consolidatedGroups
-	goesOn bool // with what an earlier writer left
+	ws      *store.StagingDir
+	owned   bool
+	path    string
+	d       *writeLayout
+	box     grid.Box // what is new
+	copies  consolidatedGroups
+	resumes bool // with what an earlier writer left
 }
 
 // note is the file that says what the array is growing to.
@@ -146,11 +146,11 @@ func (t *growTarget) note() string { return t.ws.Join("grown.json") }
 // of the same metadata has none of the chunks that were written to this one.
 func (t *growTarget) noteText() []byte { return fmt.Appendf(nil, "%s\n%s", t.was, t.text) }
 
-// begin notes what is begun, or goes on with it.
+// begin notes what is begun, or resumes it.
 func (t *growTarget) begin(resume bool) error {
 	if resume || t.ws.Attached() {
 		note, err := os.ReadFile(t.note())
-		if t.goesOn = err == nil && bytes.Equal(note, t.noteText()); t.goesOn {
+		if t.resumes = err == nil && bytes.Equal(note, t.noteText()); t.resumes {
 			return nil
 		}
 	}
@@ -176,7 +176,7 @@ func (t *growTarget) untouched() (bool, error) {
 	return err == nil && e.Version == t.was, err
 }
 
-func (t *growTarget) resumed() bool { return t.goesOn }
+func (t *growTarget) resumed() bool { return t.resumes }
 
 func (t *growTarget) commit(ctx context.Context) error {
 	if t.ws.Attached() {
@@ -241,7 +241,7 @@ func (t *growTarget) abort() (err error) {
 	}
 	ctx := context.Background()
 	if same, _ := t.untouched(); same {
-		for unit := range t.box.Align(make([]int, len(t.box.Start)), t.d.unit()) {
+		for unit := range t.box.Align(nil, t.d.unit()) {
 			index := indexOf(unit, t.d.unit())
 			if full := meet(cell(index, t.d.unit()), t.d.all()); equal(meet(full, t.box), full) {
 				err = errors.Join(err, t.bucket.Delete(ctx, t.d.key(index)))

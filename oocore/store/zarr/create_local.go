@@ -82,18 +82,18 @@ type localTarget struct {
 	ws    *store.StagingDir
 	owned bool
 
-	made   *meta
-	root   string   // the store's folder
-	place  string   // what is moved to its name, links followed
-	inner  string   // the array's path in it
-	groups []string // folders above place, in the store
-	copies consolidatedGroups
-	old    fs.FileInfo
-	temp   string
-	goesOn bool // with what an earlier writer left
+	made    *meta
+	root    string   // the store's folder
+	place   string   // what is moved to its name, links followed
+	inner   string   // the array's path in it
+	groups  []string // folders above place, in the store
+	copies  consolidatedGroups
+	old     fs.FileInfo
+	temp    string
+	resumes bool // with what an earlier writer left
 }
 
-func (t *localTarget) resumed() bool { return t.goesOn }
+func (t *localTarget) resumed() bool { return t.resumes }
 
 func newLocalTarget(path string, made *meta) (*localTarget, error) {
 	t := &localTarget{made: made, place: place(path)}
@@ -125,7 +125,7 @@ func newLocalTarget(path string, made *meta) (*localTarget, error) {
 	return t, replaceable(t.place, old)
 }
 
-// checkGroup refuses a folder in which there cannot be an array.
+// checkGroup rejects a folder in which there cannot be an array.
 func checkGroup(folder string) error {
 	_, _, err := loadMeta(context.Background(), blob.Dir(folder))
 	switch {
@@ -142,13 +142,13 @@ func checkGroup(folder string) error {
 	return nil
 }
 
-// errV2Group refuses to put an array of version 3 into a group of version 2, whose
+// errV2Group rejects to put an array of version 3 into a group of version 2, whose
 // readers would not see it.
 func errV2Group(name string) error {
 	return fmt.Errorf("%s is a group of version 2: arrays of version 3 cannot be in it: save to another store, or convert the group's arrays first", name)
 }
 
-// replaceable refuses to replace what is not an array.
+// replaceable rejects to replace what is not an array.
 func replaceable(folder string, st fs.FileInfo) error {
 	if !st.IsDir() {
 		return errors.New("a file of this name is there: remove it, or choose another name")
@@ -187,7 +187,7 @@ func (t *localTarget) noteText() []byte {
 // and which it is.
 func (t *localTarget) moving() string { return t.temp + ".moving" }
 
-// begin makes the folder, or goes on with the one that is there.
+// begin makes the folder, or resumes the one that is there.
 func (t *localTarget) begin(resume bool) error {
 	t.temp = t.ws.Join("out.zarr")
 	if filepath.Dir(t.place) == t.ws.Path { // a temporary array
@@ -198,7 +198,7 @@ func (t *localTarget) begin(resume bool) error {
 	}
 	if resume {
 		var err error
-		if t.goesOn, err = t.resume(); t.goesOn || err != nil {
+		if t.resumes, err = t.resume(); t.resumes || err != nil {
 			return err
 		}
 	}
@@ -227,7 +227,7 @@ func (t *localTarget) begin(resume bool) error {
 	return disk.SyncDir(filepath.Dir(t.ws.Path))
 }
 
-// attach goes on with the folder that the process which holds the staging folder has made.
+// attach resumes the folder that the process which holds the staging folder has made.
 func (t *localTarget) attach() error {
 	note, err := os.ReadFile(t.note())
 	if err != nil || !bytes.Equal(note, t.noteText()) {
@@ -236,7 +236,7 @@ func (t *localTarget) attach() error {
 	if st, err := os.Stat(t.temp); err != nil || !st.IsDir() {
 		return store.ErrNotStaged
 	}
-	t.goesOn = true
+	t.resumes = true
 	return nil
 }
 
@@ -245,7 +245,7 @@ func (t *localTarget) clear() error {
 	return errors.Join(disk.Remove(t.note()), disk.Remove(t.moving()), disk.RemoveAll(t.temp))
 }
 
-// fits refuses chunks that are stored as they are and that the disk has no room for.
+// fits rejects chunks that are stored as they are and that the disk has no room for.
 func (t *localTarget) fits() error {
 	if !t.made.pipeline.Plain() {
 		return nil
@@ -254,7 +254,7 @@ func (t *localTarget) fits() error {
 	return fits(t.place, int64(objects.Len())*chunkBytes(t.made))
 }
 
-// resume goes on with a folder that an earlier writer of the same array left. When
+// resume resumes a folder that an earlier writer of the same array left. When
 // that one was ended just after the folder was put under its name, it is taken back.
 func (t *localTarget) resume() (bool, error) {
 	if note, err := disk.ReadFile(t.note()); err != nil || !bytes.Equal(note, t.noteText()) {

@@ -35,7 +35,7 @@ func existing(ctx context.Context, path string, m store.Meta) (*meta, blob.Bucke
 	return found, bucket, found.accepts(m)
 }
 
-// accepts refuses a region that the array cannot take.
+// accepts rejects a region that the array cannot take.
 func (m *meta) accepts(want store.Meta) error {
 	d := newWriteLayout(m, true)
 	switch {
@@ -97,7 +97,7 @@ func (b *torn) Sync(ctx context.Context) error {
 }
 
 // regionTarget is an array that stays in its place. While its region has not
-// finished the array's staging folder says so, and Open refuses it.
+// finished the array's staging folder says so, and Open rejects it.
 type regionTarget struct {
 	ws    *store.StagingDir
 	owned bool
@@ -129,7 +129,7 @@ func (t *regionTarget) suspend() error {
 	return nil
 }
 
-// abort leaves an array to which nothing was written as it was. Else it stays refused
+// abort leaves an array to which nothing was written as it was. Else it stays rejected
 // until the region, or the whole array, is written again.
 func (t *regionTarget) abort() (err error) {
 	if !t.torn && !t.wrote.Load() {

@@ -53,17 +53,17 @@ func createRemote(ctx context.Context, name string, made *meta, m store.Meta) (s
 // nothing lies yet, so that the old array stays whole until the new metadata take the
 // place of its own, in one put. What lies there and is neither of the two is not touched.
 type remoteTarget struct {
-	ws     *store.StagingDir
-	owned  bool
-	bucket blob.Bucket
-	made   *meta
-	groups []blob.Bucket
-	copies consolidatedGroups
-	found  replaced // what was there when this run began
-	owner  *ownership
-	log    *objectLog
-	goesOn bool // with what an earlier writer left
-	placed bool // the metadata are, or may be, in their place
+	ws      *store.StagingDir
+	owned   bool
+	bucket  blob.Bucket
+	made    *meta
+	groups  []blob.Bucket
+	copies  consolidatedGroups
+	found   replaced // what was there when this run began
+	owner   *ownership
+	log     *objectLog
+	resumes bool // with what an earlier writer left
+	placed  bool // the metadata are, or may be, in their place
 }
 
 // replaced is an array that a new one takes the place of; its text is nil where there is
@@ -89,7 +89,7 @@ func (r replaced) meta() *meta {
 	return nil
 }
 
-func (t *remoteTarget) resumed() bool { return t.goesOn }
+func (t *remoteTarget) resumed() bool { return t.resumes }
 
 // find looks at what is there.
 func (t *remoteTarget) find(ctx context.Context, name string) error {
@@ -168,7 +168,7 @@ type note struct {
 }
 
 // begin takes the array, chooses the form of its keys, and removes what an earlier run
-// has left, or goes on with that.
+// has left, or resumes that.
 func (t *remoteTarget) begin(ctx context.Context, resume bool) error {
 	if t.ws.Attached() {
 		return errors.New("worker processes do not write to object stores: save to a folder of this machine, or without them")
@@ -178,8 +178,8 @@ func (t *remoteTarget) begin(ctx context.Context, resume bool) error {
 		earlier = note{}
 	}
 	if resume {
-		if ok, err := t.goOn(ctx, earlier); ok || err != nil {
-			t.goesOn = ok
+		if ok, err := t.resume(ctx, earlier); ok || err != nil {
+			t.resumes = ok
 			return err
 		}
 	}
@@ -190,7 +190,7 @@ func (t *remoteTarget) begin(ctx context.Context, resume bool) error {
 		if err != nil {
 			return err
 		}
-	} else { // what goOn found was not what it had left
+	} else { // what resume found was not what it had left
 		before = &owner{Array: t.owner.me.Array}
 	}
 	if err := t.choose(ctx, before); err != nil {
@@ -209,8 +209,8 @@ func (t *remoteTarget) begin(ctx context.Context, resume bool) error {
 	return t.owner.says(ctx, t.made.encodeV3())
 }
 
-// goOn goes on with what an earlier run has left, where all of it is still there.
-func (t *remoteTarget) goOn(ctx context.Context, earlier note) (ok bool, err error) {
+// resume resumes what an earlier run has left, where all of it is still there.
+func (t *remoteTarget) resume(ctx context.Context, earlier note) (ok bool, err error) {
 	for _, keys := range keyForms {
 		t.made.keys = keys
 		if ok = earlier.Array == string(t.made.encodeV3()); ok {

@@ -69,7 +69,7 @@ func (b *memoryBucket) PutIf(_ context.Context, key string, p []byte, version st
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.fail != "" && strings.Contains(key, b.fail) {
-		return blob.Entry{}, &fs.PathError{Op: "put", Path: key, Err: errors.New("the bucket refuses")}
+		return blob.Entry{}, &fs.PathError{Op: "put", Path: key, Err: errors.New("the bucket rejects")}
 	}
 	_, ok := b.objects[b.prefix+key]
 	if !b.blind && (ok != (version != "") || ok && b.entry(key).Version != version) {
@@ -109,7 +109,7 @@ func (b *memoryBucket) Sync(ctx context.Context) error {
 	}
 	for _, u := range closed {
 		if b.fail != "" && strings.Contains(u.key, b.fail) {
-			return &fs.PathError{Op: "put", Path: u.key, Err: errors.New("the bucket refuses")}
+			return &fs.PathError{Op: "put", Path: u.key, Err: errors.New("the bucket rejects")}
 		}
 		b.set(u.key, u.data)
 	}
@@ -294,7 +294,7 @@ func TestRemoteAbort(t *testing.T) {
 	}
 }
 
-// TestRemoteResume goes on with what was put before, also where the metadata were
+// TestRemoteResume resumes what was put before, also where the metadata were
 // the last that was put.
 func TestRemoteResume(t *testing.T) {
 	memory, path := newMemory(t)
@@ -351,8 +351,8 @@ func TestRemoteResume(t *testing.T) {
 	}
 }
 
-// TestRemoteRefused wants a bucket's refusal to name the object.
-func TestRemoteRefused(t *testing.T) {
+// TestRemoteRejected wants a bucket's rejection to name the object.
+func TestRemoteRejected(t *testing.T) {
 	memory, path := newMemory(t)
 	saveAll(t, path, smallMeta, smallData())
 	for _, key := range []string{"c.1.0", v3File} {
@@ -366,7 +366,7 @@ func TestRemoteRefused(t *testing.T) {
 			err = w.Commit(t.Context())
 		}
 		if err == nil || !strings.Contains(err.Error(), key) {
-			t.Errorf("%s is refused: %v", key, err)
+			t.Errorf("%s is rejected: %v", key, err)
 		}
 		memory.fail = ""
 		if err := w.Abort(); err != nil {

@@ -277,7 +277,7 @@ func TestZerosTakeNoRoom(t *testing.T) {
 	}
 }
 
-// TestResume ends a writing in the middle and goes on.
+// TestResume ends a writing in the middle and continues.
 func TestResume(t *testing.T) {
 	for _, codec := range []string{"none", "zstd:1"} {
 		dir := t.TempDir()
@@ -325,7 +325,7 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// TestResumeAfterMove goes on where a run was killed just after the array was put
+// TestResumeAfterMove resumes where a run was killed just after the array was put
 // under its name: its chunks are taken back, and not those of the array that was
 // there before.
 func TestResumeAfterMove(t *testing.T) {

@@ -62,7 +62,7 @@ func (o object) absent(name string) bool {
 	return !ok || string(raw) == "null"
 }
 
-// only refuses members that it does not know, unless they say that they may be
+// only rejects members that it does not know, unless they say that they may be
 // ignored.
 func (o object) only(known ...string) error {
 	names := make([]string, 0, len(o))

@@ -132,7 +132,7 @@ func TestRefusedV2(t *testing.T) {
 func TestFillValues(t *testing.T) {
 	for _, c := range []struct {
 		t          dtype.Type
-		json, want string // of the element's bytes, little-endian; "" is refused
+		json, want string // of the element's bytes, little-endian; "" is rejected
 	}{
 		{dtype.Bool, "true", "01"}, {dtype.Bool, "false", "00"}, {dtype.Bool, "1", ""}, {dtype.Bool, `"true"`, ""},
 		{dtype.Uint8, "255", "ff"}, {dtype.Uint8, "256", ""}, {dtype.Uint8, "-1", ""}, {dtype.Uint8, "0.5", ""}, {dtype.Uint8, "7.0", "07"},

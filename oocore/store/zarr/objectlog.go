@@ -34,10 +34,10 @@ type storedObject struct{ key, version uint64 }
 
 const storedBytes = 16
 
-// openObjectLog begins a log, or goes on with the one that is there.
-func openObjectLog(name string, goOn bool) (*objectLog, error) {
+// openObjectLog begins a log, or resumes the one that is there.
+func openObjectLog(name string, resume bool) (*objectLog, error) {
 	flag := os.O_CREATE | os.O_RDWR
-	if !goOn {
+	if !resume {
 		flag |= os.O_TRUNC
 	}
 	f, err := disk.OpenFile(name, flag, 0o600)
@@ -154,7 +154,7 @@ func (l *objectLog) compare(ctx context.Context, b blob.Bucket, m *meta, stray f
 		return err
 	}
 	if found < len(logged) {
-		return fmt.Errorf("%d of %d chunks that this run has stored are not there any more: %w", len(logged)-found, len(logged), errForeign)
+		return fmt.Errorf("%d of %d chunks that this run has stored are missing: %w", len(logged)-found, len(logged), errForeign)
 	}
 	return nil
 }

@@ -17,13 +17,13 @@ import (
 // Two machines may write one array of an object store, which has no locks. The run that
 // writes owns the array by a small object beside its chunks. It stores that where there
 // is none, or in place of the version that it has read, by conditional requests, and
-// stores it anew while it runs. Whoever else wants to write is refused, until the owner
+// stores it anew while it runs. Whoever else wants to write is rejected, until the owner
 // has not done so for a while: then its run has ended, and can be taken over. A run that
 // was taken over, or whose machine slept for so long, finds that out before it writes
 // another chunk.
 //
 // A server that knows no conditional requests stores the object in any case, and two
-// runs that begin within a moment of each other may both go on. Each finds the other's
+// runs that begin within a moment of each other may both continue. Each finds the other's
 // object when it renews its own, or at the latest when it compares, before its metadata
 // take their place, what is stored with what it has stored: one of them fails, and no
 // array has chunks of both.
@@ -56,7 +56,7 @@ type ownership struct {
 
 	mu      sync.Mutex
 	version string    // of the object
-	renewed time.Time // by the wall clock, which goes on while a machine sleeps
+	renewed time.Time // by the wall clock, which continues while a machine sleeps
 	lost    error
 	stop    context.CancelFunc // ends renewing
 	stopped chan struct{}
@@ -222,7 +222,7 @@ func (o *ownership) held(ctx context.Context) error {
 	return o.renewLocked(ctx)
 }
 
-// end stops renewing. Without release the object stays, for the run to go on with.
+// end stops renewing. Without release the object stays, for the run to resume.
 func (o *ownership) end(ctx context.Context, release bool) error {
 	if o == nil {
 		return nil

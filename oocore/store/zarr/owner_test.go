@@ -96,7 +96,7 @@ func TestTwoMachinesDoNotMixChunks(t *testing.T) {
 	if err := b.rows(second, dataOf(1), 0, 6); err != nil {
 		t.Fatal(err)
 	}
-	// The first machine goes on while the second has not ended.
+	// The first machine continues while the second has not ended.
 	if _, err := a.begin(true); err == nil || !strings.Contains(err.Error(), "it is being written by process") {
 		t.Fatalf("while the second writes: %v", err)
 	}
@@ -108,7 +108,7 @@ func TestTwoMachinesDoNotMixChunks(t *testing.T) {
 	}
 	third := a.must(true)
 	if store.Resumed(third) {
-		t.Error("the first machine goes on with what is not there any more")
+		t.Error("the first machine resumes what is not there any more")
 	}
 	if got, _ := readAll(t, a.path); !bytes.Equal(got, dataOf(1)) {
 		t.Error("beginning has damaged the array that is there")
@@ -211,7 +211,7 @@ func TestServerWithoutConditions(t *testing.T) {
 	}
 }
 
-// TestResumeVerifiesWhatIsStored goes on only where all that was stored is still there.
+// TestResumeVerifiesWhatIsStored continues only where all that was stored is still there.
 func TestResumeVerifiesWhatIsStored(t *testing.T) {
 	for name, c := range map[string]struct {
 		change  func(m *memory)
@@ -243,7 +243,7 @@ func TestResumeVerifiesWhatIsStored(t *testing.T) {
 			m.mu.Unlock()
 			w = a.must(true)
 			if store.Resumed(w) != c.resumes {
-				t.Errorf("it goes on: %v", store.Resumed(w))
+				t.Errorf("it continues: %v", store.Resumed(w))
 			}
 			from := 0
 			if c.resumes {

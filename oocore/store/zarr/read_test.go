@@ -283,8 +283,8 @@ func TestLargeIndex(t *testing.T) {
 	}
 }
 
-// TestShardIndexRefused wants every impossible index refused by the shard's name.
-func TestShardIndexRefused(t *testing.T) {
+// TestShardIndexRejected wants every impossible index rejected by the shard's name.
+func TestShardIndexRejected(t *testing.T) {
 	put := binary.LittleEndian.PutUint64
 	for name, c := range map[string]struct {
 		change func(index []byte)

@@ -86,7 +86,7 @@ func (x *shardIndex) load(ctx context.Context, shard *source, part int) error {
 	return nil
 }
 
-// check refuses an index with a wrong checksum, or parts that lie outside of the
+// check rejects an index with a wrong checksum, or parts that lie outside of the
 // shard, in its index or over each other.
 func (x *shardIndex) check(p []byte, shard int64) error {
 	l := x.level

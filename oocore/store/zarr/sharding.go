@@ -136,7 +136,7 @@ func parseLevel(o object, shape, order []int) (l shardLevel, inner []json.RawMes
 	return l, inner, err
 }
 
-// onlyNames refuses members that it does not know.
+// onlyNames rejects members that it does not know.
 func (o object) onlyNames(known ...string) error {
 	for name := range o {
 		if !slices.Contains(known, name) {

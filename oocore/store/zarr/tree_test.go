@@ -171,7 +171,7 @@ func TestOwns(t *testing.T) {
 	a.Close()
 }
 
-// TestNoWayOut wants names that lead out of a store refused.
+// TestNoWayOut wants names that lead out of a store rejected.
 func TestNoWayOut(t *testing.T) {
 	root := makeGroup(t)
 	secret := filepath.Join(filepath.Dir(root), "secret")

@@ -10,7 +10,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
-// An array with an unfinished region is refused where its folder is renamed, or
+// An array with an unfinished region is rejected where its folder is renamed, or
 // copied, and its region can be finished there.
 func TestOpenRejectsUnfinishedRegionOfMovedFolder(t *testing.T) {
 	for name, move := range map[string]func(from, to string) error{
@@ -40,7 +40,7 @@ func TestOpenRejectsUnfinishedRegionOfMovedFolder(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !store.Resumed(w) {
-				t.Error("it does not say that it goes on")
+				t.Error("it does not say that it continues")
 			}
 			if err := w.Commit(t.Context()); err != nil {
 				t.Fatal(err)

@@ -104,7 +104,7 @@ func (o object) fill(m *meta) (err error) {
 	return nil
 }
 
-// checkShape refuses what cannot be counted, also with the last chunks full.
+// checkShape rejects what cannot be counted, also with the last chunks full.
 func checkShape(shape []int, t dtype.Type) error {
 	if err := grid.Check(shape, t.Size()); err != nil {
 		return err
@@ -117,7 +117,7 @@ func checkShape(shape []int, t dtype.Type) error {
 	return nil
 }
 
-// checkChunk refuses the shape of a chunk that cannot be.
+// checkChunk rejects the shape of a chunk that cannot be.
 func checkChunk(chunk []int, dims int, t dtype.Type) error {
 	if len(chunk) != dims {
 		return fmt.Errorf("%s has %d dimensions, the array has %d", grid.Format(chunk), len(chunk), dims)

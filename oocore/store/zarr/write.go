@@ -39,17 +39,17 @@ type base struct {
 	ended  bool         // committed, suspended or aborted
 }
 
-// Resumed is asked by store.Resumed.
+// Resumed returns asked by store.Resumed.
 func (w *base) Resumed() bool { return w.target.resumed() }
 
-// Share is called by store.Share.
+// Share returns called by store.Share.
 func (w *base) Share() {
 	if t, ok := w.target.(interface{ share() }); ok {
 		t.share()
 	}
 }
 
-// usable refuses what comes too late.
+// usable rejects what comes too late.
 func (w *base) usable() error {
 	if w.closed {
 		return store.ErrClosed
@@ -221,7 +221,7 @@ func (w *writer) writeUnit(ctx context.Context, s *writeSession, src []byte, uni
 			return err
 		}
 	}
-	for chunk := range unit.Align(make([]int, len(unit.Start)), w.d.chunks) {
+	for chunk := range unit.Align(nil, w.d.chunks) {
 		l, err := strided.Of(s.box.Shape, w.d.item, strided.Box(within(chunk, s.box)))
 		if err != nil {
 			return err

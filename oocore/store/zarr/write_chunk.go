@@ -73,7 +73,7 @@ func (c *chunkWriter) take(ctx context.Context, src []byte, b grid.Box) (bool, e
 	return last, err
 }
 
-// next refuses a box that does not go on where the one before ended.
+// next rejects a box that does not continue where the one before ended.
 func (c *chunkWriter) next(b grid.Box) error {
 	l, err := strided.Of(c.want.Shape, c.s.d.item, strided.Box(within(b, c.want)))
 	if err == nil && (len(l.Axes) > 0 || l.Start != c.came) {

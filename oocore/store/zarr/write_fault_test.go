@@ -175,7 +175,7 @@ func (w *writing) fault(t *testing.T, f *disktest.Fault, errDisk error) {
 	}
 }
 
-// TestCrash looks after every operation at what a crash would leave, and goes on
+// TestCrash looks after every operation at what a crash would leave, and continues
 // from there with the units that were not synced.
 func TestCrash(t *testing.T) {
 	for name, w := range writings() {
@@ -213,10 +213,10 @@ func TestCrash(t *testing.T) {
 					continue
 				}
 				if err := w.run(at.dir, at.synced); err != nil {
-					t.Errorf("wreck %d: going on after %d units: %v", i, at.synced, err)
+					t.Errorf("wreck %d: resuming after %d units: %v", i, at.synced, err)
 				}
 				if after := w.state(t, at.dir); after != "new" {
-					t.Errorf("wreck %d: going on from %s after %d units: the array is %s", i, state, at.synced, after)
+					t.Errorf("wreck %d: continuing from %s after %d units: the array is %s", i, state, at.synced, after)
 				}
 			}
 		})

@@ -49,7 +49,7 @@ func (f shardIndexEncoding) seal(index []byte) {
 	}
 }
 
-// load fills p with the index of a stored shard that is to be changed, and refuses
+// load fills p with the index of a stored shard that is to be changed, and rejects
 // one that cannot be right.
 func (l *shardLevel) load(ctx context.Context, shard blob.Object, p []byte) error {
 	e := shard.Entry()

@@ -75,7 +75,7 @@ func (w *openWriter) write(ctx context.Context, src []byte, b grid.Box) error {
 	if err := w.d.check(src, b); err != nil || len(src) == 0 {
 		return err
 	}
-	for part := range b.Align(make([]int, len(b.Start)), w.d.chunks) {
+	for part := range b.Align(nil, w.d.chunks) {
 		if err := w.writeChunk(ctx, src, b, part); err != nil {
 			return err
 		}
@@ -299,7 +299,7 @@ func (w *openWriter) sync(ctx context.Context) error {
 		for _, f := range dirty {
 			f.users--
 		}
-		if err != nil { // where it was only given up the next goes on
+		if err != nil { // where it was only given up the next continues
 			maps.Copy(w.folders, folders)
 		}
 		return err

@@ -25,7 +25,7 @@ type writeSession struct {
 	chunk  *chunkWriter // of it
 	last   []int        // the chunk before
 	stored int64        // bytes that the present Write has stored
-	flies  bool         // a put may go on after its Write
+	flies  bool         // a put may continue after its Write
 	flight *asyncPut    // the last that did, from the encoder's memory
 }
 
@@ -83,7 +83,7 @@ func (s *writeSession) write(ctx context.Context, src []byte, b grid.Box) (store
 	return s.stored, nil
 }
 
-// check refuses a box that is not one of the array, and a buffer of another size.
+// check rejects a box that is not one of the array, and a buffer of another size.
 func (d *writeLayout) check(src []byte, b grid.Box) error {
 	if err := d.inside(b); err != nil {
 		return err
@@ -94,7 +94,7 @@ func (d *writeLayout) check(src []byte, b grid.Box) error {
 	return nil
 }
 
-// inside refuses a box that reaches out of the array.
+// inside rejects a box that reaches out of the array.
 func (d *writeLayout) inside(b grid.Box) error {
 	if len(b.Start) != len(d.shape) || len(b.Shape) != len(d.shape) {
 		return fmt.Errorf("the box %s has other dimensions than the shape %s", b, grid.Format(d.shape))

@@ -93,7 +93,7 @@ func TestHalfUnit(t *testing.T) {
 	}
 }
 
-// TestOrder refuses boxes that do not come in the order of a unit's elements.
+// TestOrder rejects boxes that do not come in the order of a unit's elements.
 func TestOrder(t *testing.T) {
 	box := func(y, x, rows, columns int) grid.Box {
 		return grid.Box{Start: []int{y, x}, Shape: []int{rows, columns}}
@@ -118,7 +118,7 @@ func TestOrder(t *testing.T) {
 		if inner, ok := errors.AsType[*fs.PathError](err); !ok || inner.Path != path || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v, want %q", boxes, err, want)
 		}
-		// The session goes on with the unit from its beginning.
+		// The session resumes the unit from its beginning.
 		unit := box(0, 0, 8, 8)
 		if _, err := feed(t.Context(), s, l, data, sharded4.Shape, 8, unit, 0); err != nil {
 			t.Errorf("%v: afterwards: %v", boxes, err)
@@ -133,7 +133,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestSmallMemory refuses a session without enough memory.
+// TestSmallMemory rejects a session without enough memory.
 func TestSmallMemory(t *testing.T) {
 	_, w, l, _ := beginSharded(t)
 	if _, err := w.Session(make([]byte, l.Work.Stream-1)); err == nil {

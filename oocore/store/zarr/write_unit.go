@@ -174,7 +174,7 @@ func (u *unitWriter) seal(ctx context.Context, l *shardLevel) error {
 func (u *unitWriter) carry(ctx context.Context) error {
 	d := u.s.d
 	all := meet(cell(u.index, d.unit()), d.all())
-	for b := range all.Align(make([]int, len(u.index)), d.chunks) {
+	for b := range all.Align(nil, d.chunks) {
 		if meet(b, u.box).Size() > 0 {
 			continue
 		}
@@ -291,7 +291,7 @@ func (u *unitWriter) open(ctx context.Context) error {
 }
 
 // put uploads the whole unit at once. Where p is the session's own memory that may
-// go on until its next Write.
+// continue until its next Write.
 func (u *unitWriter) put(ctx context.Context, p []byte, own bool) error {
 	s, key := u.s, u.s.d.key(u.index)
 	if own && s.flies {

@@ -44,7 +44,7 @@ func (m *meta) takeDims(o object) {
 	}
 }
 
-// CastDetails are what is kept beside an array's elements when these are cast to
+// CastDetails returns what is kept beside an array's elements when these are cast to
 // another type: what marks missing values becomes what the elements that have it
 // become.
 func CastDetails(d store.Details, from, to dtype.Type) store.Details {
@@ -66,7 +66,7 @@ func CastDetails(d store.Details, from, to dtype.Type) store.Details {
 	return d
 }
 
-// CheckFill refuses a fill value, in the form of store.Details, that a type cannot hold.
+// CheckFill rejects a fill value, in the form of store.Details, that a type cannot hold.
 func CheckFill(text string, t dtype.Type) error {
 	_, err := parseFillText(text, t)
 	return err

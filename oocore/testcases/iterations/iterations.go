@@ -1,5 +1,5 @@
-// Package iterations has expressions that use what they have made again and again. As
-// trees they have more nodes than a machine has bytes.
+// Package iterations has expressions of many steps, each of which uses the one before more
+// than once. As trees they have more nodes than a machine has bytes.
 package iterations
 
 import (

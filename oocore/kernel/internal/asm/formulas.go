@@ -72,7 +72,7 @@ func plainFormulas() (all []*formula) {
 }
 
 // abreast is how many vectors at a time leave few waits for one another's steps. Where
-// there is little beside divisions and roots, whose unit is but one, more than two
+// there is little compared with divisions and roots, whose unit is but one, more than two
 // begin with them at once and end without.
 func (p *formula) abreast() int {
 	slow := 0

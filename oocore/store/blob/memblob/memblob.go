@@ -129,7 +129,7 @@ func (b *Bucket) Random() bool { return true }
 // String is "memory", with the prefix.
 func (b *Bucket) String() string { return "memory/" + b.prefix }
 
-// check refuses what every bucket has to.
+// check rejects what every bucket has to.
 func (b *Bucket) check(ctx context.Context, key string) error {
 	if err := ctx.Err(); err != nil {
 		return err

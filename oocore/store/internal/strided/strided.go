@@ -1,5 +1,5 @@
-// Package strided says where the elements of a region lie in an array that is
-// dense and in C order: as equal runs of bytes at regular distances.
+// Package strided computes where the elements of a region lie in an array that is dense and
+// in C order: as equal runs of bytes at regular distances.
 package strided
 
 import (
@@ -26,7 +26,7 @@ type Axis struct {
 	Stride int64
 }
 
-// Of lays out a region of an array. It refuses one that reaches beyond the
+// Of lays out a region of an array. It rejects one that reaches beyond the
 // array.
 func Of(shape []int, itemsize int, r grid.Region) (Layout, error) {
 	if err := check(shape, r); err != nil {

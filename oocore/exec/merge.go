@@ -128,7 +128,7 @@ func (m *merger) empty(ctx context.Context) error {
 	return nil
 }
 
-// deliver puts the results of reductions beside a map stage where they are wanted.
+// deliver puts the results of reductions besides a map stage where they are wanted.
 func (m *merger) deliver(into [][]byte) {
 	for i, folder := range m.folders {
 		folder.Finish(into[i], m.states[i], 1, m.stage.Folds[i].Count, m.stage.Folds[i].DDof)
@@ -158,7 +158,7 @@ func (m *merger) Snapshot(w *checkpoint.SnapshotWriter) (meta []byte, merged int
 	return []byte{}, int64(m.next), nil
 }
 
-// restore goes on with the accumulators that an earlier run left after its first tasks.
+// restore resumes the accumulators that an earlier run left after its first tasks.
 func (m *merger) restore(_ []byte, from io.ReaderAt) error {
 	var at int64
 	for _, state := range m.states {

@@ -7,22 +7,22 @@ import (
 	"github.com/gonbext/gonbext/oocore/graph"
 )
 
-// beside are reductions to a float64 each, along all axes of arrays of the shape of one
+// sideReductions are reductions to a float64 each, along all axes of arrays of the shape of one
 // that is saved, which are computed in the pass that writes it.
-type beside struct {
+type sideReductions struct {
 	of     []*Array
 	values []float64
 }
 
 // with is the option for the one Save that is to compute them.
-func (b *beside) with() Option {
-	return func(s *settings) error {
+func (b *sideReductions) with() Option {
+	return option(func(s *settings) error {
 		s.sideReductions = b
 		return nil
-	}
+	})
 }
 
-func (b *beside) nodes() (all []*graph.Node, err error) {
+func (b *sideReductions) nodes() (all []*graph.Node, err error) {
 	for _, a := range b.of {
 		n, err := a.expression()
 		if err != nil {
@@ -37,7 +37,7 @@ func (b *beside) nodes() (all []*graph.Node, err error) {
 }
 
 // places are where their values go. A Save that finds its array there computes none.
-func (b *beside) places() (all [][]byte) {
+func (b *sideReductions) places() (all [][]byte) {
 	b.values = make([]float64, len(b.of))
 	for i := range b.values {
 		all = append(all, dtype.Bytes(b.values[i:i+1]))

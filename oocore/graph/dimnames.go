@@ -6,9 +6,9 @@ import (
 	"github.com/gonbext/gonbext/oocore/blockwise"
 )
 
-// DimNames are the names of an expression's dimensions, "" of one without, as far as its inputs
-// have them and agree: nil where none has one.
-func DimNames(n *Node) []string { return dimNames(n, map[*Node][]string{}) }
+// DimNames returns the names of the node's dimensions, as far as the stored arrays that it
+// is computed from agree on them; "" where one has none, and nil where all have none.
+func (n *Node) DimNames() []string { return dimNames(n, map[*Node][]string{}) }
 
 // dimNames are the names of a node's dimensions; nil where none has one.
 func dimNames(n *Node, known map[*Node][]string) (names []string) {
@@ -43,8 +43,8 @@ func dimNames(n *Node, known map[*Node][]string) (names []string) {
 			}
 		}
 	}
-	if b := n.Blocks; n.Kind == Blockwise && len(n.In) > 0 {
-		if op, ok := b.Op.(blockwise.AxisKeeper); ok {
+	if n.Kind == Blockwise && len(n.In) > 0 {
+		if op, ok := n.Blocks.Op.(blockwise.AxisKeeper); ok {
 			names = keptNames(n, op.KeptAxes(), dimNames(n.In[0], known))
 		}
 	}

@@ -10,8 +10,8 @@ import (
 
 const little = `{"name":"bytes","configuration":{"endian":"little"}}`
 
-// TestRefused is metadata that nobody can read, with what the error must name.
-func TestRefused(t *testing.T) {
+// TestRejected is metadata that nobody can read, with what the error must name.
+func TestRejected(t *testing.T) {
 	for _, c := range []struct{ codecs, want string }{
 		{`[]`, "no bytes codec"},
 		{`[{"name":"gzip","configuration":{"level":1}}]`, `"gzip": it comes before bytes`},
@@ -41,7 +41,7 @@ func TestRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := FromV3(codecs, []int{2, 3}, dtype.Float32)
-		refused(t, c.codecs, err, c.want)
+		rejected(t, c.codecs, err, c.want)
 	}
 	for _, c := range []struct{ compressor, filters, order, want string }{
 		{`{"id":"bz2","level":1}`, `null`, "C", `"bz2": it is not supported`},
@@ -53,7 +53,7 @@ func TestRefused(t *testing.T) {
 		{`{"id":"blosc","cname":"lz4","shuffle":3}`, `null`, "C", "shuffle 3"},
 	} {
 		_, err := FromV2(json.RawMessage(c.compressor), json.RawMessage(c.filters), c.order, false, []int{2, 3}, dtype.Float32)
-		refused(t, c.compressor+c.filters+c.order, err, c.want)
+		rejected(t, c.compressor+c.filters+c.order, err, c.want)
 	}
 	for text, want := range map[string]string{
 		"":                   "unknown",
@@ -69,23 +69,23 @@ func TestRefused(t *testing.T) {
 		"blosc:lz4:5:stir:1": "at most 3",
 	} {
 		_, err := Parse(text, []int{2, 3}, dtype.Float32)
-		refused(t, text, err, want)
+		rejected(t, text, err, want)
 	}
 	for want, chunk := range map[string][]int{"axis of 0": {3, 0}, "axis of -1": {-1}, "too large": {1 << 40, 1 << 40}, "40 axes": make([]int, 40)} {
 		_, err := Parse("none", chunk, dtype.Float32)
-		refused(t, want, err, want)
+		rejected(t, want, err, want)
 	}
 	_, err := Parse("blosc", []int{1 << 30}, dtype.Float32)
-	refused(t, "a large chunk", err, "at most")
+	rejected(t, "a large chunk", err, "at most")
 	p, err := Parse("blosc:blosclz", []int{9}, dtype.Float32)
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = encodeWhole(p, make([]byte, p.raw))
-	refused(t, "writing blosclz", err, "use lz4")
+	rejected(t, "writing blosclz", err, "use lz4")
 }
 
-func refused(t *testing.T, what string, err error, want string) {
+func rejected(t *testing.T, what string, err error, want string) {
 	t.Helper()
 	if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 		t.Errorf("%s: the error is %v, and should say %q in one line", what, err, want)
@@ -108,7 +108,7 @@ func TestFaultNamesCodec(t *testing.T) {
 	}
 	data[len(data)-1] ^= 1
 	_, err = decodeWhole(p, data)
-	refused(t, "whole", err, "crc32c: the checksum is")
+	rejected(t, "whole", err, "crc32c: the checksum is")
 	_, err = decodeStream(p, data, []int{int(p.raw)})
-	refused(t, "stream", err, "crc32c: the checksum is")
+	rejected(t, "stream", err, "crc32c: the checksum is")
 }

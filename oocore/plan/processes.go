@@ -6,7 +6,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
-// WorkerOverhead is the memory that a worker process takes beside its buffers: Go's
+// WorkerOverhead is the memory that a worker process takes besides its buffers: Go's
 // runtime and heap, and the program.
 const WorkerOverhead = 24 << 20
 
@@ -15,9 +15,6 @@ const WorkerOverhead = 24 << 20
 func (p *Plan) share(o Options) (*Sized, error) {
 	if o.Device.Memory > 0 {
 		return nil, errors.New("worker processes compute on the CPU: leave out the device, or the processes")
-	}
-	if len(p.Others) > 0 {
-		return nil, errors.New("several outputs are computed in one process: leave out the processes")
 	}
 	n := int64(o.Processes)
 	own := p.coordinatorBytes()

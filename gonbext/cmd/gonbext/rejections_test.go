@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// refused holds a call to a status, one clear line, and nothing left behind.
-func refused(t *testing.T, dir string, c *exec.Cmd, status int, says ...string) {
+// rejected holds a call to a status, one clear line, and nothing left behind.
+func rejected(t *testing.T, dir string, c *exec.Cmd, status int, says ...string) {
 	t.Helper()
 	before := listing(t, dir)
 	failed(t, finish(t, c), status, says...)
@@ -38,7 +38,7 @@ func failed(t *testing.T, o outcome, status int, says ...string) {
 	}
 }
 
-func TestRefusals(t *testing.T) {
+func TestRejections(t *testing.T) {
 	dir := t.TempDir()
 	in := func(name string) string { return filepath.Join(dir, name) }
 	floats(t, in("x.npy"), "(5, 6)", 30)
@@ -141,12 +141,12 @@ func TestRefusals(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			refused(t, dir, command(dir, c.args...), c.status, c.says...)
+			rejected(t, dir, command(dir, c.args...), c.status, c.says...)
 		})
 	}
 }
 
-// A budget that is refused names one that works.
+// A budget that is rejected names one that works.
 func TestNeedWorks(t *testing.T) {
 	dir := t.TempDir()
 	floats(t, filepath.Join(dir, "x.npy"), "(1000, 1000)", 1000000)
@@ -154,7 +154,7 @@ func TestNeedWorks(t *testing.T) {
 	_, need, ok := strings.Cut(strings.TrimSpace(o.stderr), "needs a budget of ")
 	need, _, _ = strings.Cut(need, " ")
 	if !ok {
-		t.Fatalf("the refusal %q names no budget", o.stderr)
+		t.Fatalf("the rejection %q names no budget", o.stderr)
 	}
 	succeed(t, dir, "compute", "sqrt(x)", "x=x.npy", "-o", "out.npy", "--memory", need)
 }
@@ -187,7 +187,7 @@ func TestNoPermission(t *testing.T) {
 		if os.Getuid() == 0 { // who may do everything
 			c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 		}
-		refused(t, dir, c, 1, "permission denied")
+		rejected(t, dir, c, 1, "permission denied")
 	}
 }
 
@@ -245,12 +245,12 @@ func TestInterrupt(t *testing.T) {
 	onlyKept(t, dir, o)
 }
 
-// onlyKept wants nothing beside the input but what an outcome says is kept, if a chunk was
+// onlyKept wants nothing besides the input but what an outcome says is saved, if a chunk was
 // done by then.
 func onlyKept(t *testing.T, dir string, o outcome) {
 	t.Helper()
 	files := slices.DeleteFunc(listing(t, dir), func(f string) bool {
-		return strings.Contains(o.stderr, "chunks are kept") && strings.Contains(f, "/.out.npy.gonbext/")
+		return strings.Contains(o.stderr, "chunks are saved") && strings.Contains(f, "/.out.npy.gonbext/")
 	})
 	if len(files) != 1 {
 		t.Errorf("left behind: %v, and it says %q", files, o.stderr)

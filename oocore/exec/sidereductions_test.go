@@ -112,7 +112,7 @@ func places(v []float64) (all [][]byte) {
 	return all
 }
 
-// Sums beside an array go on where they stopped, with what was written until then.
+// Sums beside an array resume where they stopped, with what was written until then.
 func TestResumeBeside(t *testing.T) {
 	dir := t.TempDir()
 	src, out, want := filepath.Join(dir, "x.npy"), filepath.Join(dir, "o.npy"), filepath.Join(dir, "want.npy")

@@ -1,0 +1,60 @@
+package expr
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// nameAxes puts the axis's number in the place of each text that is the name of a dimension
+// of the first argument, where the function takes axes. A word of the function's usage, such
+// as "keepdims", stays what it is.
+func (c *call) nameAxes() {
+	names := c.dimNames()
+	for i := 1; names != nil && i < len(c.values); i++ {
+		if text := c.values[i].text; text != nil && !c.isOption(*text) && occurrences(names, *text) == 1 {
+			c.values[i] = value{number: int64(slices.Index(names, *text))}
+		}
+	}
+}
+
+// dimNames are the names of the first argument's dimensions; nil where it has none, or the
+// function takes no axes.
+func (c *call) dimNames() []string {
+	if !strings.Contains(c.f.Usage, "ax") || len(c.values) == 0 || c.values[0].node == nil {
+		return nil
+	}
+	return c.values[0].node.DimNames()
+}
+
+func (c *call) isOption(text string) bool { return strings.Contains(c.f.Usage, `"`+text+`"`) }
+
+func occurrences(names []string, name string) (n int) {
+	for _, s := range names {
+		if s == name && name != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// explainNames adds the names that there are to an error, where a text of the arguments
+// could have been meant as one.
+func (c *call) explainNames(err error) {
+	names := c.dimNames()
+	e, ok := errors.AsType[*Error](err)
+	if names == nil || !ok {
+		return
+	}
+	for _, v := range c.values[1:] {
+		if v.text == nil || c.isOption(*v.text) || strings.Contains(*v.text, "=") {
+			continue
+		}
+		if occurrences(names, *v.text) > 1 {
+			e.Reason += fmt.Sprintf("; %q names several dimensions", *v.text)
+		} else {
+			e.Reason += fmt.Sprintf("; %q is not found in the dimensions %q", *v.text, names)
+		}
+	}
+}

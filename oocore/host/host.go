@@ -1,0 +1,30 @@
+// Package host has the options of programs that run other people's expressions, such as
+// the kernel of a notebook and a command line. Programs that compute for themselves need
+// none of them.
+package host
+
+import (
+	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/internal/hook"
+	"github.com/gonbext/gonbext/oocore/record"
+)
+
+var internals = hook.Get[*oocore.Array, oocore.Option]()
+
+// SetDefaults gives options to all later runs of the process, before those of their own,
+// in place of earlier defaults. A magic over a cell sets budget and device in this way for
+// whatever the cell's body calls.
+func SetDefaults(opts ...oocore.Option) { internals.SetDefaults(opts) }
+
+// Cell names the notebook cell that runs begin in, for their records.
+func Cell(id string) oocore.Option { return internals.Cell(id) }
+
+// PlanOnly makes Save plan and record the plan, and compute nothing. Save returns the array
+// that the file would hold. Collect, which has no values to return, returns
+// oocore.ErrPlanned. The record has the alternatives with the plan.
+func PlanOnly(alternatives ...record.WhatIf) oocore.Option { return internals.PlanOnly(alternatives) }
+
+// Target tells oocore.EvalContext where the expression will be saved, "" where it will be
+// collected. A run that EvalContext makes at once is then rejected where the budget is too
+// small for that, too.
+func Target(path string) oocore.Option { return internals.Target(path) }

@@ -1,0 +1,36 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/gonbext/gonbext/oocore/units"
+)
+
+// MemoryError is returned when a budget is too small, before anything is read.
+// A budget of Need bytes works.
+type MemoryError struct {
+	Op          string
+	Need, Limit int64
+	Held        int64 // part of Need that the program holds already; 0 where that is little
+}
+
+func (e *MemoryError) Error() string {
+	held := ""
+	if e.Held > 0 {
+		held = fmt.Sprintf(", %s of it for what the program itself holds,", mib(e.Held))
+	}
+	return fmt.Sprintf("%s needs a budget of %s (%s)%s and has %s (%s)",
+		e.Op, mib(e.Need), units.Exact(e.Need), cmp.Or(held, ","), mib(e.Limit), units.Exact(e.Limit))
+}
+
+// mib writes a size in a form that a budget can be given in.
+func mib(n int64) string {
+	if n%(1<<20) == 0 {
+		return fmt.Sprintf("%dMiB", n>>20)
+	}
+	if n%(1<<10) == 0 {
+		return fmt.Sprintf("%dKiB", n>>10)
+	}
+	return fmt.Sprintf("%dB", n)
+}
