@@ -5,7 +5,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/op/cf"
 )
 
-// DecodeCF is a stored array, or a slice of one, as the numbers that it stands for by the CF
+// DecodeCF returns a stored array, or a slice of one, as the numbers that it stands for by the CF
 // conventions, as xarray reads them: NaN in place of _FillValue and missing_value, the rest
 // times scale_factor plus add_offset, and dates such as "days since 2000-01-01" as int64 that
 // count ns, us, ms or s since 1970-01-01 ("" is ns), the least of them where a date is

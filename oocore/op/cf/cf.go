@@ -19,7 +19,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
-// Decode is a stored array, or a part of one, as the numbers that its attributes say it
+// Decode returns a stored array, or a part of one, as the numbers that its attributes say it
 // stands for, fused with what reads it. What is equal to _FillValue or missing_value becomes
 // NaN; the rest is multiplied by scale_factor and added to add_offset; _Unsigned reads
 // integers without their sign. Types are xarray's: packed numbers become float64, and
@@ -192,7 +192,8 @@ func (a attributes) numbers(m *compose.Maker, n *graph.Node, dates bool) *graph.
 	for _, v := range a.missing {
 		isMissing = m.Apply(kernel.LogicalOr, isMissing, m.Apply(kernel.Equal, n, m.Full(v)))
 	}
-	t, missing := a.stored, dtype.Value{}
+	t := a.stored
+	var missing dtype.Value
 	switch {
 	case a.packed():
 		t = dtype.Float64

@@ -52,7 +52,7 @@ func constant(m *compose.Maker, n *graph.Node, v float64) *graph.Node {
 	return m.Full(dtype.FromFloat(n.DType, v))
 }
 
-// Angle is NumPy's angle, of complex numbers and of real ones, whose is 0 or pi.
+// Angle returns NumPy's angle, of complex numbers and of real ones, whose is 0 or pi.
 func Angle(site graph.Site, n *graph.Node, degrees bool) (*graph.Node, error) {
 	return made(site, "angle", true, []*graph.Node{n}, func(m *compose.Maker) *graph.Node {
 		var out *graph.Node
@@ -73,12 +73,12 @@ func Angle(site graph.Site, n *graph.Node, degrees bool) (*graph.Node, error) {
 	})
 }
 
-// Radians is NumPy's radians, or deg2rad.
+// Radians returns NumPy's radians, or deg2rad.
 func Radians(site graph.Site, n *graph.Node) (*graph.Node, error) {
 	return scaled(site, "radians", n, math.Pi/180)
 }
 
-// Degrees is NumPy's degrees, or rad2deg.
+// Degrees returns NumPy's degrees, or rad2deg.
 func Degrees(site graph.Site, n *graph.Node) (*graph.Node, error) {
 	return scaled(site, "degrees", n, 180/math.Pi)
 }
@@ -90,7 +90,7 @@ func scaled(site graph.Site, name string, n *graph.Node, by float64) (*graph.Nod
 	})
 }
 
-// Sinc is NumPy's sinc: sin(pi·x)/(pi·x), and 1 of 0.
+// Sinc returns NumPy's sinc: sin(pi·x)/(pi·x), and 1 of 0.
 func Sinc(site graph.Site, n *graph.Node) (*graph.Node, error) {
 	return made(site, "sinc", false, []*graph.Node{n}, func(m *compose.Maker) *graph.Node {
 		x := n

@@ -12,14 +12,14 @@ import (
 	"github.com/gonbext/gonbext/oocore/op/compose"
 )
 
-// Fabs is NumPy's fabs: magnitudes, as floats.
+// Fabs returns NumPy's fabs: magnitudes, as floats.
 func Fabs(site graph.Site, n *graph.Node) (*graph.Node, error) {
 	return made(site, "fabs", false, []*graph.Node{n}, func(m *compose.Maker) *graph.Node {
 		return m.Apply(kernel.Absolute, floating(m, n))
 	})
 }
 
-// Positive is NumPy's positive: the elements, which are numbers.
+// Positive returns NumPy's positive: the elements, which are numbers.
 func Positive(site graph.Site, n *graph.Node) (*graph.Node, error) {
 	if n.DType == dtype.Bool {
 		return nil, graph.Reject(site, "positive", errors.New("takes numbers, not bools: AsType first"), n)
@@ -27,12 +27,12 @@ func Positive(site graph.Site, n *graph.Node) (*graph.Node, error) {
 	return graph.AsType(site, n, n.DType)
 }
 
-// IsPosInf is which elements are infinite and positive.
+// IsPosInf returns which elements are infinite and positive.
 func IsPosInf(site graph.Site, n *graph.Node) (*graph.Node, error) {
 	return infiniteAnd(site, "isposinf", n, kernel.Greater)
 }
 
-// IsNegInf is which elements are infinite and negative.
+// IsNegInf returns which elements are infinite and negative.
 func IsNegInf(site graph.Site, n *graph.Node) (*graph.Node, error) {
 	return infiniteAnd(site, "isneginf", n, kernel.Less)
 }
@@ -43,7 +43,7 @@ func infiniteAnd(site graph.Site, name string, n *graph.Node, sign kernel.Op) (*
 	})
 }
 
-// IsReal is which elements have no imaginary part.
+// IsReal returns which elements have no imaginary part.
 func IsReal(site graph.Site, n *graph.Node) (*graph.Node, error) {
 	return made(site, "isreal", true, []*graph.Node{n}, func(m *compose.Maker) *graph.Node {
 		if n.DType.Kind() != dtype.KindComplex {
@@ -53,7 +53,7 @@ func IsReal(site graph.Site, n *graph.Node) (*graph.Node, error) {
 	})
 }
 
-// IsComplex is which elements have an imaginary part.
+// IsComplex returns which elements have an imaginary part.
 func IsComplex(site graph.Site, n *graph.Node) (*graph.Node, error) {
 	real, err := IsReal(site, n)
 	if err != nil {
@@ -62,7 +62,7 @@ func IsComplex(site graph.Site, n *graph.Node) (*graph.Node, error) {
 	return graph.Apply(site, kernel.LogicalNot, real)
 }
 
-// Fmod is NumPy's fmod, C's remainder: of the sign of the dividend.
+// Fmod returns NumPy's fmod, C's remainder: of the sign of the dividend.
 func Fmod(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
 	return made(site, "fmod", false, []*graph.Node{a, b}, func(m *compose.Maker) *graph.Node {
 		r := m.Apply(kernel.Remainder, a, b)
@@ -80,7 +80,7 @@ func Fmod(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
 	})
 }
 
-// FloatPower is NumPy's float_power: a power in float64 or complex128.
+// FloatPower returns NumPy's float_power: a power in float64 or complex128.
 func FloatPower(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
 	t := dtype.Float64
 	if a.DType.Kind() == dtype.KindComplex || b.DType.Kind() == dtype.KindComplex {
@@ -91,7 +91,7 @@ func FloatPower(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
 	return m.Make(func() (*graph.Node, error) { return Power(site, a, b) }), m.Err
 }
 
-// Heaviside is NumPy's heaviside: 0 below zero, b at zero, 1 above.
+// Heaviside returns NumPy's heaviside: 0 below zero, b at zero, 1 above.
 func Heaviside(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
 	return made(site, "heaviside", false, []*graph.Node{a, b}, func(m *compose.Maker) *graph.Node {
 		x, at := floatings(m, a, b)
@@ -102,7 +102,7 @@ func Heaviside(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
 	})
 }
 
-// LogAddExp2 is log2(2^a + 2^b), without overflow between.
+// LogAddExp2 returns log2(2^a + 2^b), without overflow between.
 func LogAddExp2(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
 	return made(site, "logaddexp2", false, []*graph.Node{a, b}, func(m *compose.Maker) *graph.Node {
 		x, y := floatings(m, a, b)
@@ -114,7 +114,7 @@ func LogAddExp2(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
 	})
 }
 
-// Modf is NumPy's modf: fractional and integral parts, which both have the sign.
+// Modf returns NumPy's modf: fractional and integral parts, which both have the sign.
 func Modf(site graph.Site, n *graph.Node) (fraction, integral *graph.Node, err error) {
 	m := &compose.Maker{Site: site}
 	if n.DType.Kind() == dtype.KindComplex {
@@ -126,7 +126,7 @@ func Modf(site graph.Site, n *graph.Node) (fraction, integral *graph.Node, err e
 	return m.Apply(kernel.Copysign, fraction, x), integral, m.Err
 }
 
-// Choose is NumPy's choose: of each element of n, an index, the element of that choice. An
+// Choose returns NumPy's choose: of each element of n, an index, the element of that choice. An
 // index that is out of range is an error of the run.
 func Choose(site graph.Site, n *graph.Node, choices []*graph.Node) (*graph.Node, error) {
 	m := &compose.Maker{Site: site}

@@ -9,7 +9,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/op/index"
 )
 
-// SortedBy is the elements of each line along an axis in the order of their keys, uint64 in
+// SortedBy returns the elements of each line along an axis in the order of their keys, uint64 in
 // the same shape. Lines of up to a million elements take the passes of Argsort and of
 // TakeAlong; longer ones two that read and two that write, of 16 bytes for an element, or
 // 32 for one of complex128, and from about 250 million elements on each once more.

@@ -409,15 +409,16 @@ func TestWordsAreSorted(t *testing.T) {
 
 // What is brought into the order of keys is what the keys' positions point to.
 func TestElementsGoWithTheirKeys(t *testing.T) {
+	rng := testcases.Rand(t)
 	shape := []int{2, 5000}
 	keys := make([]uint64, grid.Size(shape))
 	for i := range keys {
-		keys[i] = rand.Uint64() >> (56 * (i % 2)) // every second one is there many times
+		keys[i] = rng.Uint64() >> (56 * (i % 2)) // every second one is there many times
 	}
 	key := blockwisetest.Array{Shape: shape, DType: dtype.Uint64, Data: dtype.Bytes(keys)}
 	at := dtype.Slice[int64](blockwisetest.Fill(t, Lines{Sorting: Sorting{Type: dtype.Uint64, Positions: true}, Shape: shape, Axis: 1}, shape, dtype.Int64, nil, key))
 	for _, dt := range []dtype.Type{dtype.Bool, dtype.Float16, dtype.Int32, dtype.Complex64, dtype.Complex128} {
-		data := elements(dt, grid.Size(shape), false)
+		data := elements(rng, dt, grid.Size(shape), false)
 		got := external2(t, Line{Sorting: Sorting{Type: dtype.Uint64, With: dt}, N: 5000, Row: 1024, Part: 1024}, 3, key, blockwisetest.Array{Shape: shape, DType: dt, Data: data})
 		for i, from := range at {
 			from += int64(i / 5000 * 5000)

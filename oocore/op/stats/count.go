@@ -248,7 +248,7 @@ func column[T number](to, points []T, d, coordinates int) []T {
 	return to
 }
 
-// rise refuses edges that fall somewhere, and such as are NaN.
+// rise rejects edges that fall somewhere, and such as are NaN.
 func rise[T number](edges []T) error {
 	for i, e := range edges {
 		if e != e || i > 0 && e < edges[i-1] {
