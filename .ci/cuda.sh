@@ -22,7 +22,7 @@ export CGO_ENABLED=1 CGO_CFLAGS="-O2 -g -Wno-deprecated-declarations -I$include"
 
 entries=$(mktemp)
 trap 'rm -f "$entries"' EXIT
-(cd cuda && sh nvidia_entries.sh "$entries") || fail "the driver's functions could not be listed"
-diff cuda/nvidia_entries.h "$entries" || fail "cuda/nvidia_entries.h is stale: run go generate -tags cuda ./cuda"
-go vet -tags cuda ./cuda || fail "go vet found the above"
-go test -count=1 -tags cuda ./cuda || fail "a test failed"
+(cd cuda/internal/driver/gorgonia && sh entries.sh "$entries") || fail "the driver's functions could not be listed"
+diff cuda/internal/driver/gorgonia/entries.h "$entries" || fail "entries.h is stale: run go generate -tags cuda ./cuda/internal/driver/gorgonia"
+go vet -tags cuda ./cuda/... || fail "go vet found the above"
+go test -count=1 -tags cuda ./cuda ./cuda/internal/driver/gorgonia || fail "a test failed"

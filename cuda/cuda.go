@@ -7,57 +7,63 @@
 package cuda
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/gonbext/gonbext/oocore/exec"
 	"github.com/gonbext/gonbext/oocore/plan"
 )
-
-// ErrNoDriver is returned where a GPU is asked for that this build cannot use.
-var ErrNoDriver = errors.New("this build of gonbext " + lacks + ": " + instead)
 
 const instead = "use --device cpu, or model:SIZE for a modelled GPU of that memory"
 
 // Open finds a device by its name: cpu, cuda:0 or model:8GiB.
 func Open(name string) (exec.Device, error) {
 	kind, rest, _ := strings.Cut(name, ":")
-	var d exec.Device
+	var g *GPU
 	switch kind {
 	case "", "cpu":
-		d = exec.CPU{}
+		return exec.CPU{}, nil
 	case "model":
-		d = Model(rest)
+		g = Model(rest)
 	case "cuda":
 		n, err := strconv.Atoi(rest)
 		if err != nil {
 			return nil, fmt.Errorf("device %q has no number: use cuda:0", name)
 		}
-		d = Device(n)
+		g = Device(n)
 	default:
 		return nil, fmt.Errorf("device %q is unknown: use cpu, cuda:0 or model:8GiB", name)
 	}
-	if a, ok := d.(absent); ok {
-		return nil, a.err
+	if err := g.Err(); err != nil {
+		return nil, err
 	}
-	return d, nil
+	return g, nil
 }
 
-// Device is the n-th GPU of the machine. Like an array's operations it never
-// fails at the call: what is wrong comes out of the run that it is given to.
-func Device(n int) exec.Device { return absent{name: fmt.Sprintf("cuda:%d", n), err: ErrNoDriver} }
-
-// absent is a device that is not to be had.
-type absent struct {
-	exec.CPU
-	name string
-	err  error
+var gpus struct {
+	sync.Mutex
+	byNumber map[int]*GPU
 }
 
-// Spec has only the device's name.
-func (a absent) Spec() plan.DeviceSpec { return plan.DeviceSpec{Name: a.name} }
+// Device is the n-th GPU of the machine, the same at each call. Like an array's operations
+// it never fails at the call: what is wrong comes out of the run that it is given to.
+func Device(n int) *GPU {
+	gpus.Lock()
+	defer gpus.Unlock()
+	g := gpus.byNumber[n]
+	if g == nil {
+		g = newDevice(n)
+		if gpus.byNumber == nil {
+			gpus.byNumber = map[int]*GPU{}
+		}
+		gpus.byNumber[n] = g
+	}
+	return g
+}
 
-// Err is why. Options reject such a device.
-func (a absent) Err() error { return a.err }
+func newDevice(n int) *GPU {
+	name := fmt.Sprintf("cuda:%d", n)
+	return &GPU{name: name, ordinal: n, ptx: true, find: nvidia, spec: plan.DeviceSpec{Name: name}}
+}

@@ -1,51 +1,28 @@
 package cuda
 
 import (
-	"errors"
-	"fmt"
-	"sync/atomic"
-
-	"github.com/gonbext/gonbext/oocore/arena"
+	"github.com/gonbext/gonbext/cuda/internal/driver"
+	"github.com/gonbext/gonbext/cuda/internal/driver/model"
 	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/exec"
 	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/plan"
-	"github.com/gonbext/gonbext/oocore/record"
-	"github.com/gonbext/gonbext/oocore/units"
 )
 
-// Model is a GPU with memory of the given size, such as "8GiB", that computes as
+// Model is a GPU with memory of the given size, such as "8GiB", or a card of Cards by its
+// name, such as "H200", that computes as
 // a real one does: in buffers of its own, to which tiles are copied and from
 // which results come back, on streams that go on at the same time. Its arithmetic
-// is the CPU's. It shows what fits and what moves, not how fast a GPU is: the rates
-// by which plans predict times are those of a usual card with as much memory. A
+// is the CPU's. It shows what fits and what moves, not how fast a GPU is: its clock is
+// virtual, and goes by the rates of the card, or of a usual one with as much memory. A
 // malformed size comes out of the run.
-func Model(size string) exec.Device {
-	n, err := units.ParseSize(size)
-	if err != nil {
-		return absent{name: "model:" + size, err: err}
+func Model(size string) *GPU {
+	g := &GPU{name: "model:" + size, model: true}
+	c, err := CardOf(size)
+	g.spec = plan.DeviceSpec{Name: g.name, Memory: c.Usable(), OnHost: true, Computes: modelled, Rates: c.Rates()}
+	g.find = func() (driver.Driver, error) {
+		return &model.Driver{Name: g.name, Memory: c.Usable(), Rates: g.spec.Rates}, err
 	}
-	return &model{name: "model:" + size, size: n, memory: arena.New(n)}
-}
-
-type model struct {
-	name   string
-	size   int64
-	memory *arena.Arena
-	pinned atomic.Int64                 // bytes of buffers
-	fault  func(operation string) error // fails operations of tests; nil otherwise
-}
-
-// fails returns the error that a test wants of an operation.
-func (m *model) fails(operation string) error {
-	if m.fault == nil {
-		return nil
-	}
-	return m.fault(operation)
-}
-
-func (m *model) Spec() plan.DeviceSpec {
-	return plan.DeviceSpec{Name: m.name, Memory: m.size, OnHost: true, Computes: modelled, Rates: ratesOf(m.size)}
+	return g
 }
 
 // modelled are the operations that the model has kernels for: those of the CPU, except on
@@ -69,58 +46,4 @@ func capabilities() plan.Capabilities {
 		})
 	}
 	return c
-}
-
-// cards are the rates of usual cards by their memory, from their makers' data sheets; of
-// the link's nominal rate four fifths, which copies reach.
-var cards = []struct {
-	memory int64
-	rates  plan.Rates
-}{
-	{12 << 30, plan.Rates{Upload: 12.6e9, Download: 12.6e9, Memory: 224e9, Arithmetic: 9.1e12}},  // GeForce RTX 3050, 8 GB, PCIe 4.0 x8
-	{48 << 30, plan.Rates{Upload: 25.2e9, Download: 25.2e9, Memory: 600e9, Arithmetic: 31.2e12}}, // A10, 24 GB, PCIe 4.0 x16
-	{1 << 62, plan.Rates{Upload: 50.4e9, Download: 50.4e9, Memory: 2e12, Arithmetic: 51e12}},     // H100 PCIe, 80 GB, PCIe 5.0 x16
-}
-
-func ratesOf(memory int64) plan.Rates {
-	for _, c := range cards {
-		if memory <= c.memory {
-			return c.rates
-		}
-	}
-	return plan.Rates{}
-}
-
-// Pin counts the buffer's bytes: the model copies from any memory alike.
-func (m *model) Pin(b []byte) (func() error, error) {
-	if err := m.fails("pin"); err != nil {
-		return nil, err
-	}
-	n := int64(len(b))
-	m.pinned.Add(n)
-	return func() error {
-		m.pinned.Add(-n)
-		return nil
-	}, nil
-}
-
-func (m *model) Usage() exec.Usage {
-	used := m.memory.Now()[record.Device]
-	peak, _ := m.memory.Peak()
-	return exec.Usage{Used: used, Peak: peak, Free: m.size - used}
-}
-
-// alloc takes a buffer of the device.
-func (m *model) alloc(n int64) (*arena.Buffer, error) {
-	err := m.fails("allocate")
-	if err == nil {
-		var b *arena.Buffer
-		if b, err = m.memory.Alloc(arena.Tag{Chunk: -1, Class: record.Device}, n); err == nil {
-			return b, nil
-		}
-	}
-	if full, ok := errors.AsType[*arena.FullError](err); ok {
-		return nil, fmt.Errorf("%w: %s wanted, %s of %s taken", exec.ErrDeviceMemory, units.Exact(full.Want), units.Exact(full.Used), units.Exact(full.Limit))
-	}
-	return nil, err
 }

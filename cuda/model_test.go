@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"github.com/gonbext/gonbext/cuda"
+	"github.com/gonbext/gonbext/cuda/internal/driver"
+	"github.com/gonbext/gonbext/cuda/internal/driver/drivertest"
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/exec"
@@ -20,8 +20,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/record"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var site graph.Site
 
@@ -57,7 +55,7 @@ func compute(t *testing.T, n *graph.Node, d exec.Device) (*plan.Sized, []float32
 	return p, out, end
 }
 
-func model(t *testing.T, size string) exec.Device {
+func modelOf(t *testing.T, size string) exec.Device {
 	t.Helper()
 	d, err := cuda.Open("model:" + size)
 	if err != nil {
@@ -71,7 +69,7 @@ func model(t *testing.T, size string) exec.Device {
 func TestArrayLargerThanTheDevice(t *testing.T) {
 	n := roots(t, 3_000_017)
 	_, want, _ := compute(t, n, nil)
-	p, got, end := compute(t, n, model(t, "1MiB"))
+	p, got, end := compute(t, n, modelOf(t, "1MiB"))
 	for i := range want {
 		if got[i] != want[i] {
 			t.Fatalf("element %d is %v on the device and %v on the CPU", i, got[i], want[i])
@@ -86,32 +84,35 @@ func TestArrayLargerThanTheDevice(t *testing.T) {
 }
 
 func TestADeviceTooSmallForABlock(t *testing.T) {
-	p, _, end := compute(t, roots(t, 100_000), model(t, "4KiB"))
+	p, _, end := compute(t, roots(t, 100_000), modelOf(t, "4KiB"))
 	if p.Stages[0].Device != nil || end.DevicePeak != 0 {
 		t.Errorf("a device of 4 KiB computes blocks of 64 KiB: peak %d", end.DevicePeak)
 	}
 }
 
 func TestModelPassesTheSuiteOfDevices(t *testing.T) {
+	faulty := map[exec.Device]*drivertest.Faulty{}
 	devicetest.Test(t, devicetest.Subject{
 		New: func(t testing.TB, memory int64) exec.Device {
-			d := cuda.Model(strconv.FormatInt(memory, 10))
+			d, f := cuda.Model(strconv.FormatInt(memory, 10)), &drivertest.Faulty{}
+			faulty[d] = f
+			cuda.Wrap(d, func(d driver.Driver) driver.Driver { f.Driver = d; return f })
 			t.Cleanup(func() {
 				if n := cuda.Pinned(d); n != 0 {
 					t.Errorf("%d bytes stay page-locked", n)
 				}
+				if err := cuda.Release(d); err != nil {
+					t.Error(err)
+				}
 			})
 			return d
 		},
-		Fail: cuda.Fail,
+		Fail: func(d exec.Device, f func(operation string) error) { faulty[d].Fail(f) },
 	})
 }
 
 func TestNames(t *testing.T) {
-	if _, err := cuda.Open("cuda:0"); !errors.Is(err, cuda.ErrNoDriver) {
-		t.Errorf("cuda:0 gave %v", err)
-	}
-	for _, bad := range []string{"gpu", "model:", "model:lots", "cuda"} {
+	for _, bad := range []string{"gpu", "model:", "model:lots", "model:0", "cuda", "cuda:x"} {
 		if _, err := cuda.Open(bad); err == nil {
 			t.Errorf("%q is a device", bad)
 		}
@@ -124,7 +125,7 @@ func TestNames(t *testing.T) {
 // A modelled device's memory is the host's, and the budget knows it.
 func TestModelCountsInTheBudget(t *testing.T) {
 	n := roots(t, 8_000_000)
-	d := model(t, "1GiB").Spec()
+	d := modelOf(t, "1GiB").Spec()
 	for budget := int64(2 << 20); budget <= 64<<20; budget *= 2 {
 		p, err := sized(n, plan.Target{Path: "o.npy"}, plan.Options{Budget: budget, Workers: 2, Device: d})
 		var short *plan.MemoryError
@@ -149,8 +150,8 @@ func TestDevicesAsOptions(t *testing.T) {
 	if err != nil || got[2] != 3 {
 		t.Errorf("on a model: %v, %v", got, err)
 	}
-	if _, err := oocore.Collect[float32](t.Context(), x.Sqrt(), oocore.On(cuda.Device(0))); !errors.Is(err, cuda.ErrNoDriver) {
-		t.Errorf("on cuda:0: %v", err)
+	if _, err := oocore.Collect[float32](t.Context(), x.Sqrt(), oocore.On(cuda.Device(99))); err == nil || !strings.Contains(err.Error(), "cuda:99") && !errors.Is(err, cuda.ErrNoDriver) {
+		t.Errorf("on cuda:99: %v", err)
 	}
 	if _, err := oocore.Collect[float32](t.Context(), x.Sqrt(), oocore.On(cuda.Model("lots"))); err == nil || !strings.Contains(err.Error(), "lots") {
 		t.Errorf("on a model of lots: %v", err)

@@ -1,24 +1,28 @@
 // # GPUs of this machine
 //
-// The build tag cuda adds NVIDIA's driver, through gorgonia.org/cu: such a build
-// lists the machine's GPUs, and does not compute on them yet. It is for Linux on
-// amd64 and arm64, and takes cgo, a C compiler and the headers of CUDA 12, which
-// are looked for in /usr/local/cuda/include. Elsewhere, the compiler is told:
+// The program opens NVIDIA's driver, libcuda.so.1, when a GPU is first asked for: one
+// binary, built by Go alone, serves machines with and without one.
+//
+// The build tag cuda puts gorgonia.org/cu between, for Linux on amd64 and arm64. It takes
+// cgo, a C compiler and the headers of CUDA 12, which are looked for in
+// /usr/local/cuda/include. Elsewhere, the compiler is told:
 //
 //	pip download --no-deps nvidia-cuda-runtime-cu12==12.9.79
 //	python3 -m zipfile -e nvidia_cuda_runtime_cu12-*.whl headers
 //	CGO_CFLAGS="-O2 -I$PWD/headers/nvidia/cuda_runtime/include" go build -tags cuda ./gonbext/cmd/gonbext
-//
-// No driver is needed to build or to start: the program opens libcuda.so.1 when a
-// GPU is first asked for, so that one binary serves machines with and without one.
-// Without the tag, nothing of this is compiled in, and the build needs only Go.
 package cuda
 
 import (
+	"errors"
 	"fmt"
 
+	"github.com/gonbext/gonbext/cuda/internal/driver"
+	"github.com/gonbext/gonbext/cuda/internal/driver/libcuda"
 	"github.com/gonbext/gonbext/oocore/units"
 )
+
+// ErrNoDriver is returned where a GPU is asked for on a machine without NVIDIA's driver.
+var ErrNoDriver = libcuda.ErrAbsent
 
 // Info is what the driver says of one GPU.
 type Info struct {
@@ -39,6 +43,57 @@ func (i Info) String() string {
 // Devices lists the GPUs that the driver lets this process see, in its order. A
 // GPU that does not answer is left out and named by the error, beside the list of
 // the others. The first call opens the driver; each makes a context on every GPU
-// and gives it back, which can take a second. A build without a driver has none
+// and gives it back, which can take a second. A machine without a driver has none
 // and returns ErrNoDriver.
-func Devices() ([]Info, error) { return devices() }
+func Devices() ([]Info, error) {
+	d, err := nvidia()
+	if err != nil {
+		return nil, err
+	}
+	n, err := d.Count()
+	if err != nil {
+		return nil, fmt.Errorf("the NVIDIA driver does not count its GPUs: %w", err)
+	}
+	version, err := d.Version()
+	if err != nil {
+		return nil, fmt.Errorf("the NVIDIA driver does not say its version: %w", err)
+	}
+	var list []Info
+	var silent []error
+	for i := range n {
+		info := Info{Device: fmt.Sprintf("cuda:%d", i), Driver: versionText(version)}
+		if err := info.ask(d, i); err != nil {
+			silent = append(silent, fmt.Errorf("%s does not answer: %w", info.Device, err))
+			continue
+		}
+		list = append(list, info)
+	}
+	return list, errors.Join(silent...)
+}
+
+// ask fills in what GPU number i says of itself. Its memory is known to a context only.
+func (info *Info) ask(d driver.Driver, i int) error {
+	p, err := d.Properties(i)
+	if err != nil {
+		return err
+	}
+	info.Name, info.Compute = p.Name, fmt.Sprintf("%d.%d", p.Major, p.Minor)
+	c, err := d.Open(i)
+	if err != nil {
+		return err
+	}
+	info.Free, info.Total, err = c.Memory()
+	return errors.Join(err, c.Close())
+}
+
+// nvidia is the machine's driver.
+func nvidia() (driver.Driver, error) {
+	d, err := openDriver()
+	if errors.Is(err, ErrNoDriver) {
+		return nil, fmt.Errorf("%w: %s", err, instead)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w%s: %s", err, hidden(), instead)
+	}
+	return d, nil
+}

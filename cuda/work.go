@@ -2,157 +2,259 @@ package cuda
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
-	"github.com/gonbext/gonbext/oocore/arena"
-	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/cuda/internal/driver"
 	"github.com/gonbext/gonbext/oocore/exec"
 	"github.com/gonbext/gonbext/oocore/grid"
-	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/plan"
-	"github.com/gonbext/gonbext/oocore/vm"
 )
 
-// Open takes the memory of a stage: for each slot its tiles in flight and its partials,
-// and registers that all share; of a product its accumulators, panels in flight and what
-// kernels pack into.
-func (m *model) Open(s *plan.SizedStage) (exec.Work, error) {
-	w := &work{streams: newStreams(m), stage: s, model: m}
-	err := w.allocate()
-	if err == nil {
-		return w, nil
-	}
-	return nil, errors.Join(err, w.Close())
-}
-
-// work is a stage on the model.
+// work is a stage on a GPU.
 type work struct {
-	*streams
-	model   *model
+	lanes
+	gpu     *GPU
 	stage   *plan.SizedStage
-	buffers []*arena.Buffer
+	kernels []*function
+	taken   []allocation
+	scratch driver.Address
 
-	// Of a map or a reduction. The machine belongs to the compute stream.
-	machine *vm.Machine
-	size    int
-	folders []kernel.Folder
-	slots   []*slot
+	// Of a map or a reduction.
+	evaluate *function // nil where folds read what is uploaded, and nothing else is wanted
+	folds    []fold
+	values   []driver.Address // of the program's values that are only folded
+	slots    []*slot
+	flags    []byte // the host's copies of the flags of sets; none where kernels raise none
+	unlock   func() error
 
 	// Of a product.
-	sum     []byte
-	packed  []byte
-	panels  []*set
+	product *function
+	sum     driver.Address
+	panels  []*panels
 	next    int
-	fetched event // the last row that was fetched
+	fetched driver.Event // the last rows were fetched
+}
+
+// allocation is memory of the device.
+type allocation struct {
+	at    driver.Address
+	bytes int64
+}
+
+// fold is a fold of the stage: what empties accumulators, and what folds a tile, one after
+// the other.
+type fold struct {
+	empty *function
+	steps []*function
 }
 
 // slot is what a slot of the stage has on the device.
 type slot struct {
-	sets    []*set
-	next    int // set of the next tile
-	states  [][]byte
-	layouts []vm.Layout
-	n       int   // accumulators of the present chunk
-	copied  event // the partials of the task before
+	sets   []*set
+	next   int // set of the next tile
+	states []driver.Address
+	chunk  grid.Box     // of the present task
+	copied driver.Event // the partials of the task before
 }
 
-// set holds the elements of one tile in flight, or one panel of each operand.
+// set holds the elements of one tile in flight.
 type set struct {
-	in   [][]byte
-	out  []byte
-	read event // its elements are not needed any more
-	free event // nor is its result
+	in         []driver.Address
+	out        driver.Address
+	flag       driver.Address // 0 for none
+	rare       []byte         // the host's copy of the flag
+	computed   driver.Event   // its elements are not needed any more
+	downloaded driver.Event   // nor is its result
 }
 
-// take allocates what is declared; nil for none.
-func (w *work) take(declared plan.Buffer) ([]byte, error) {
-	if declared.Bytes() == 0 {
-		return nil, nil
+// panels are those of a step of a product.
+type panels struct {
+	own      [2]driver.Address
+	kept     [2]driver.Address // memory that outlives the stage, in which a panel is instead
+	computed driver.Event
+}
+
+// at is where a panel of an operand is.
+func (p *panels) at(operand int) driver.Address {
+	if p.kept[operand] != 0 {
+		return p.kept[operand]
 	}
-	b, err := w.model.alloc(declared.Bytes())
+	return p.own[operand]
+}
+
+// Open takes the memory of a stage: for each slot its tiles in flight and its partials,
+// and the values of a tile that are folded; of a product its accumulators and panels in
+// flight.
+func (g *GPU) Open(s *plan.SizedStage) (exec.Work, error) {
+	c, err := g.opened()
 	if err != nil {
 		return nil, err
 	}
-	w.buffers = append(w.buffers, b)
-	return b.Data, nil
+	w := &work{gpu: g, stage: s}
+	if err = w.lanes.open(g, c); err == nil {
+		if s.Kind == plan.MatMulStage {
+			err = w.openProduct()
+		} else {
+			err = w.openTiles()
+		}
+	}
+	if err == nil {
+		return w, nil
+	}
+	return nil, errors.Join(g.explain(err), w.Close())
 }
 
-func (w *work) allocate() (err error) {
-	if w.stage.Kind == plan.MatMulStage {
-		return w.allocateProduct()
+// Close waits for what runs, and gives the memory back.
+func (w *work) Close() error {
+	err := w.lanes.close()
+	for _, k := range w.kernels {
+		err = errors.Join(err, k.Close())
 	}
+	for _, t := range w.taken {
+		err = errors.Join(err, w.gpu.free(t))
+	}
+	if w.unlock != nil {
+		err = errors.Join(err, w.unlock())
+	}
+	w.kernels, w.taken, w.unlock = nil, nil, nil
+	return w.gpu.explain(err)
+}
+
+// take allocates what is declared; 0 for none.
+func (w *work) take(declared plan.Buffer) (driver.Address, error) {
+	if declared.Bytes() == 0 {
+		return 0, nil
+	}
+	t, err := w.gpu.alloc(declared.Bytes())
+	if err != nil {
+		return 0, err
+	}
+	w.taken = append(w.taken, t)
+	return t.at, nil
+}
+
+// load makes a kernel ready.
+func (w *work) load(code code) (*function, error) {
+	f, err := w.context.Load(code.Kernel)
+	if err != nil {
+		return nil, err
+	}
+	k := &function{Function: f, sizes: code.sizes}
+	w.kernels = append(w.kernels, k)
+	return k, nil
+}
+
+func (w *work) openTiles() (err error) {
 	s := w.stage
-	prog := &s.Programs[0]
-	w.size = prog.Type(prog.Out[0]).Size()
 	d := &s.Buffers
-	take := func(declared plan.Buffer) (b []byte) {
+	take := func(declared plan.Buffer) (at driver.Address) {
 		if err == nil {
-			b, err = w.take(declared)
+			at, err = w.take(declared)
 		}
-		return b
+		return at
 	}
-	registers := take(d.Device.Registers)
-	for i := range s.Folds {
-		w.folders = append(w.folders, s.Folder(i))
+	event := func() (e driver.Event) {
+		if err == nil {
+			e, err = w.event()
+		}
+		return e
+	}
+	w.scratch = take(d.Device.Scratch)
+	for _, declared := range d.Device.Values {
+		w.values = append(w.values, take(declared))
+	}
+	flag := w.scratch
+	if w.gpu.ptx && err == nil {
+		if s.Slots*len(d.Slot.Sets)*flagBytes > flagsBytes {
+			return fmt.Errorf("%s has flags for %d tiles in flight: give fewer workers", w.gpu.name, flagsBytes/flagBytes)
+		}
+		w.flags = lockable(flagBytes * s.Slots * len(d.Slot.Sets))
+		w.unlock, _ = w.gpu.Pin(w.flags) // else copies of the flags hold the caller
 	}
 	for range s.Slots {
-		on := &slot{}
+		on := &slot{copied: event()}
 		for _, declared := range d.Slot.Sets {
-			t := &set{out: take(declared.Out)}
+			t := &set{out: take(declared.Out), computed: event(), downloaded: event()}
 			for _, in := range declared.In {
 				t.in = append(t.in, take(in))
 			}
+			if w.gpu.ptx && err == nil {
+				at := int(flag - w.scratch)
+				t.flag, t.rare = flag, w.flags[at:at+flagBytes]
+				flag += flagBytes
+			}
 			on.sets = append(on.sets, t)
 		}
-		for i, state := range d.Slot.States {
+		for _, state := range d.Slot.States {
 			on.states = append(on.states, take(state))
-			on.layouts = append(on.layouts, vm.NewLayout(s.Stage, i))
 		}
 		w.slots = append(w.slots, on)
 	}
 	if err != nil {
 		return err
 	}
-	w.machine, err = vm.New(prog, registers, false)
-	return err
+	return w.loadTiles()
 }
 
-// keptOf is the number of accumulators of a chunk.
-func keptOf(s *plan.SizedStage, chunk []int) int {
-	n := 1
-	for d, length := range chunk {
-		if !s.Folds[0].Folds(d) {
-			n *= length
+// loadTiles makes the kernels of a map or a reduction ready.
+func (w *work) loadTiles() error {
+	s := w.stage
+	if s.Kind == plan.MapStage || len(w.values) > 0 {
+		code, err := mapCode(s, w.gpu.ptx, w.scratch)
+		if err != nil {
+			return err
+		}
+		if w.evaluate, err = w.load(code); err != nil {
+			return err
 		}
 	}
-	return n
-}
-
-// Close waits for what runs, and gives the memory back.
-func (w *work) Close() error {
-	w.close()
-	for _, b := range w.buffers {
-		b.Free()
+	for i := range s.Folds {
+		all, err := foldCode(s, i, w.gpu.ptx)
+		if err != nil {
+			return err
+		}
+		var f fold
+		for k, code := range all {
+			loaded, err := w.load(code)
+			if err != nil {
+				return err
+			}
+			if k == 0 {
+				f.empty = loaded
+			} else {
+				f.steps = append(f.steps, loaded)
+			}
+		}
+		w.folds = append(w.folds, f)
 	}
-	w.buffers = nil
 	return nil
 }
 
 // Begin empties a slot's partials when those of its task before are copied.
 func (w *work) Begin(number int, chunk grid.Box) {
 	on := w.slots[number]
-	n := 1
-	if w.stage.Kind == plan.ReduceStage {
-		n = keptOf(w.stage, chunk.Shape)
-	}
-	w.start(step{on: w.compute, name: "begin", after: []event{on.copied}, do: func() int {
-		on.n = n
-		for i, f := range w.folders {
-			f.Init(on.states[i], n)
-			on.layouts[i].Chunk(chunk)
+	on.chunk = chunk
+	n := w.accumulators(chunk)
+	w.start(step{on: w.compute, after: []driver.Event{on.copied}, do: func(s driver.Stream) error {
+		for i, f := range w.folds {
+			if err := f.empty.launch(s, [][]int{{n}}, uint64(on.states[i]), uint64(n)); err != nil {
+				return err
+			}
 		}
-		return 0
+		return nil
 	}})
+}
+
+// accumulators is the number of those of a chunk, of each fold.
+func (w *work) accumulators(chunk grid.Box) int {
+	n := 1
+	for d, length := range chunk.Shape {
+		if len(w.stage.Folds) > 0 && !w.stage.Folds[0].Folds(d) {
+			n *= length
+		}
+	}
+	return n
 }
 
 // Map copies a tile to the device, computes it there and copies the result back.
@@ -170,134 +272,200 @@ func (w *work) tile(number int, tile grid.Box, in [][]byte, out []byte) *job {
 	on := w.slots[number]
 	t := on.sets[on.next%len(on.sets)]
 	on.next++
-	in = slices.Clone(in) // the caller's list is for its next tile
-	loaded := make([][]byte, len(in))
-	upload := step{on: w.upload, name: "upload", after: []event{t.read}, do: func() (moved int) {
-		for i, b := range t.in {
-			if b != nil {
-				loaded[i] = b[:copy(b, in[i])]
-				moved += len(loaded[i])
+	// The host fills its side of a set again when the result is there.
+	upload := step{on: w.upload, after: []driver.Event{t.computed, t.downloaded}, do: func(s driver.Stream) error {
+		for i, at := range t.in {
+			if at != 0 && len(in[i]) > 0 {
+				if err := s.Upload(at, in[i]); err != nil {
+					return err
+				}
 			}
 		}
-		return moved
+		return nil
 	}}
-	compute := step{on: w.compute, name: "compute", after: []event{t.free}, do: func() int {
-		w.evaluate(on, tile, loaded, t.out)
-		return 0
-	}}
-	if out == nil {
-		j := w.start(upload, compute)
-		t.read = j.parts[1]
-		return j
+	for i, at := range t.in {
+		if at != 0 {
+			upload.moved += len(in[i])
+		}
 	}
-	j := w.start(upload, compute, step{on: w.download, name: "download", do: func() int { return copy(out, t.out) }})
-	t.read, t.free = j.parts[1], j.parts[2]
+	compute := step{on: w.compute, after: []driver.Event{t.downloaded}, done: t.computed, do: func(s driver.Stream) error { return w.enqueueTile(s, on, t, tile) }}
+	if out == nil && t.flag == 0 {
+		return w.start(upload, compute)
+	}
+	j := w.start(upload, compute, step{on: w.download, done: t.downloaded, moved: len(out), do: func(s driver.Stream) error {
+		if t.flag != 0 {
+			if err := s.Download(t.rare, t.flag); err != nil {
+				return err
+			}
+		}
+		if len(out) == 0 {
+			return nil
+		}
+		return s.Download(out, t.out)
+	}})
+	j.rare = t.rare
 	return j
 }
 
-// evaluate runs the stage's program for a tile, block by block.
-func (w *work) evaluate(on *slot, tile grid.Box, in [][]byte, out []byte) {
-	w.machine.Tile(tile, in)
-	at := 0
-	for b := range tile.Split(w.stage.Block) {
-		w.machine.Block(b, at, nil)
-		n := b.Size()
-		if out != nil {
-			copy(out[at*w.size:], w.machine.Result(0)[:n*w.size])
+// enqueueTile launches the kernels of a tile.
+func (w *work) enqueueTile(s driver.Stream, on *slot, t *set, tile grid.Box) error {
+	prog := &w.stage.Programs[0]
+	if t.flag != 0 {
+		if err := s.Clear(t.flag, flagBytes); err != nil {
+			return err
 		}
-		for i, f := range w.folders {
-			on.layouts[i].Fold(f, on.states[i], on.n, w.machine.Result(w.stage.Folded(i)), b)
-		}
-		at += n
 	}
+	folded := w.stage.FoldedValues()
+	if w.evaluate != nil {
+		args := []uint64{uint64(t.flag)}
+		for k, v := range prog.Out {
+			switch first := slices.Index(prog.Out, v) == k; {
+			case !first:
+				args = append(args, 0)
+			case k == 0 && w.stage.Kind == plan.MapStage:
+				args = append(args, uint64(t.out))
+			case slices.Contains(folded, v):
+				args = append(args, uint64(w.values[slices.Index(folded, v)]))
+			default:
+				args = append(args, 0)
+			}
+		}
+		for i := range prog.Loads {
+			if prog.Loads[i].Reads() {
+				args = append(args, uint64(t.in[i]))
+			}
+		}
+		args = append(args, uint64(tile.Size()))
+		for d := range tile.Shape {
+			args = append(args, uint64(tile.Start[d]), uint64(tile.Shape[d]))
+		}
+		if err := w.evaluate.launch(s, [][]int{tile.Shape}, args...); err != nil {
+			return err
+		}
+	}
+	for i, f := range w.folds {
+		x := t.out
+		if v := prog.Out[w.stage.Folded(i)]; slices.Contains(folded, v) {
+			x = w.values[slices.Index(folded, v)]
+		} else if w.stage.Kind == plan.ReduceStage || v != prog.Out[0] {
+			x = t.in[v]
+		}
+		args := []uint64{uint64(t.flag), uint64(on.states[i]), uint64(x), uint64(w.foldScratch()), uint64(w.accumulators(on.chunk))}
+		for d := range tile.Shape {
+			args = append(args, uint64(tile.Start[d]), uint64(tile.Shape[d]), uint64(on.chunk.Start[d]), uint64(on.chunk.Shape[d]))
+		}
+		for _, k := range f.steps {
+			if err := k.launch(s, [][]int{tile.Shape, on.chunk.Shape}, args...); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// foldScratch is the memory of kernels that fold, behind the flags.
+func (w *work) foldScratch() driver.Address {
+	if !w.gpu.ptx {
+		return 0
+	}
+	return w.scratch + flagsBytes
 }
 
 // Partials copies a slot's partials to the host.
 func (w *work) Partials(number int, dst [][]byte) exec.Job {
 	on := w.slots[number]
-	j := w.start(step{on: w.compute}, step{on: w.download, name: "download", do: func() (moved int) {
-		for i, state := range on.states {
-			moved += copy(dst[i], state)
-		}
-		return moved
-	}})
-	on.copied = j.parts[1]
-	return j
-}
-
-func (w *work) allocateProduct() (err error) {
-	d := &w.stage.Buffers.Device
-	if w.sum, err = w.take(d.Sums); err == nil {
-		w.packed, err = w.take(d.Pack)
+	moved := 0
+	for _, b := range dst {
+		moved += len(b)
 	}
-	for _, both := range d.Panels {
-		t := &set{in: make([][]byte, 2)}
-		for i := range both {
-			if err == nil {
-				t.in[i], err = w.take(both[i])
+	return w.start(step{on: w.compute}, step{on: w.download, done: on.copied, moved: moved, do: func(s driver.Stream) error {
+		for i, state := range on.states {
+			if err := s.Download(dst[i], state); err != nil {
+				return err
 			}
 		}
-		w.panels = append(w.panels, t)
-	}
-	return err
+		return nil
+	}})
 }
 
-// element is the type of an operand.
-func (w *work) element(operand int) dtype.Type {
-	prog := &w.stage.Programs[operand]
-	return prog.Type(prog.Out[0])
+func (w *work) openProduct() (err error) {
+	d := &w.stage.Buffers.Device
+	if w.sum, err = w.take(d.Sums); err != nil {
+		return err
+	}
+	if w.scratch, err = w.take(d.Scratch); err != nil {
+		return err
+	}
+	if w.fetched, err = w.event(); err != nil {
+		return err
+	}
+	for _, both := range d.Panels {
+		p := &panels{}
+		if p.computed, err = w.event(); err != nil {
+			return err
+		}
+		for i := range both {
+			if p.own[i], err = w.take(both[i]); err != nil {
+				return err
+			}
+		}
+		w.panels = append(w.panels, p)
+	}
+	code, err := productCode(w.stage, w.gpu.ptx, w.scratch)
+	if err != nil {
+		return err
+	}
+	w.product, err = w.load(code)
+	return err
 }
 
 // Load copies a strip to the panel of the next product.
 func (w *work) Load(operand, first, n int, src []byte) exec.Job {
 	t := w.panels[w.next%len(w.panels)]
-	return w.start(step{on: w.upload, name: "upload", after: []event{t.read}, do: func() int { return copy(t.in[operand][first*n:], src) }})
+	to := t.at(operand) + driver.Address(first*n)
+	return w.start(step{on: w.upload, after: []driver.Event{t.computed}, moved: len(src), do: func(s driver.Stream) error {
+		if len(src) == 0 {
+			return nil
+		}
+		return s.Upload(to, src)
+	}})
 }
 
-// Multiply multiplies the panels that are loaded, tile by tile in the order of the CPU.
+// Place lets a panel of the next product be in memory that is kept.
+func (w *work) Place(operand int, at exec.Resident) {
+	w.panels[w.next%len(w.panels)].kept[operand] = at.(*Buffer).taken.at
+}
+
+// Multiply multiplies the panels that are loaded.
 func (w *work) Multiply(p exec.Panel) exec.Job {
 	t := w.panels[w.next%len(w.panels)]
 	w.next++
-	compute := step{on: w.compute, name: "compute", do: func() int {
-		w.multiply(t, p)
-		return 0
+	a, b := t.at(0), t.at(1)
+	t.kept = [2]driver.Address{}
+	compute := step{on: w.compute, done: t.computed, do: func(s driver.Stream) error {
+		if bytes := int64(p.Rows) * int64(p.Cols) * int64(w.stage.Super.Type.Size()); p.First && bytes > 0 {
+			if err := s.Clear(w.sum, bytes); err != nil {
+				return err
+			}
+		}
+		if p.K == 0 {
+			return nil
+		}
+		return w.product.launch(s, [][]int{{p.Rows, p.Cols}}, uint64(w.sum), uint64(a), uint64(b), uint64(p.Rows), uint64(p.Cols), uint64(p.K))
 	}}
 	if p.First {
-		compute.after = []event{w.fetched}
+		compute.after = []driver.Event{w.fetched}
 	}
-	j := w.start(step{on: w.upload}, compute)
-	t.read = j.parts[1]
-	return j
-}
-
-func (w *work) multiply(t *set, p exec.Panel) {
-	m := w.stage.Super
-	size := m.Type.Size()
-	if p.First {
-		clear(w.sum[:p.Rows*p.Cols*size])
-	}
-	in := w.element(0)
-	gemm := kernel.Gemm
-	if m.Type == dtype.Int32 && in != dtype.Int32 {
-		gemm = kernel.GemmInt32
-	}
-	if p.K == 0 {
-		return
-	}
-	for row := 0; row < p.Rows; row += m.TileM {
-		for col := 0; col < p.Cols; col += m.TileN {
-			gemm(in, min(m.TileM, p.Rows-row), min(m.TileN, p.Cols-col), p.K, t.in[0][row*p.K*in.Size():], p.K,
-				t.in[1][col*w.element(1).Size():], p.Cols, w.sum[(row*p.Cols+col)*size:], p.Cols, w.packed)
-		}
-	}
+	return w.start(step{on: w.upload}, compute)
 }
 
 // Fetch copies rows of the accumulators to the host.
 func (w *work) Fetch(first, rows int, dst []byte) exec.Job {
-	j := w.start(step{on: w.compute}, step{on: w.download, name: "download", do: func() int {
-		row := len(dst) / max(rows, 1)
-		return copy(dst, w.sum[first*row:])
+	row := len(dst) / max(rows, 1)
+	return w.start(step{on: w.compute}, step{on: w.download, done: w.fetched, moved: len(dst), do: func(s driver.Stream) error {
+		if len(dst) == 0 {
+			return nil
+		}
+		return s.Download(dst, w.sum+driver.Address(first*row))
 	}})
-	w.fetched = j.parts[1]
-	return j
 }

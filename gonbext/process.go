@@ -71,6 +71,8 @@ func watchProcess(cell string, budget int64, at graph.Site, locate func(graph.Si
 			p.record = w
 		}
 	}
+	p.peak = base.Anonymous
+	p.sample(base)
 	go p.watch()
 	return p
 }
@@ -107,6 +109,7 @@ func (p *process) sample(m machine.Memory) {
 	p.record.Sample(record.Sample{
 		At: time.Since(p.begun), Anonymous: m.Anonymous, Mapped: m.Mapped, Cached: m.Cached, GoHeap: m.GoHeap, GoRuntime: m.GoRuntime,
 	})
+	p.record.Flush() // os.Exit asks nobody
 }
 
 // hold ends the cell if what it holds is above the budget when garbage is gone.

@@ -9,8 +9,8 @@ import (
 )
 
 // Save computes a within the cell's budget into the array file at path, and
-// returns the array stored there. What is there already, of the same expression,
-// is not computed again. A failure or an interrupt ends the cell.
+// returns the array stored there. What was saved there before, of the same
+// expression, is not computed again. A failure or an interrupt ends the cell.
 func Save(a *oocore.Array, path string, opts ...oocore.Option) *oocore.Array {
 	opts = applyOptions("Save", a, path, opts)
 	ctx, stop := during()

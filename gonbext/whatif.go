@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/gonbext/gonbext/cuda"
+	"github.com/gonbext/gonbext/gonbext/internal/cards"
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/exec"
 	"github.com/gonbext/gonbext/oocore/graph"
@@ -16,11 +16,8 @@ import (
 )
 
 // The alternatives of a footprint: chunk shapes by budgets on the CPU, these and
-// the cell's own; and GPUs of usual sizes with the plan's own chunks.
-var (
-	budgets = []int64{16 << 20, 64 << 20}
-	gpus    = []string{"8GiB", "24GiB", "80GiB"}
-)
+// the cell's own; where the cell names a device, also GPUs with the plan's own chunks.
+var budgets = []int64{16 << 20, 64 << 20}
 
 // planner plans one call, in different ways.
 type planner func(opts ...oocore.Option) (*plan.Sized, error)
@@ -51,6 +48,9 @@ func alternatives(what whatIf, p *plan.Sized) []record.WhatIf {
 		if i > 0 {
 			option = append(option, oocore.Chunks(chunks...))
 		}
+		if p.Device.Memory > 0 {
+			option = append(option, oocore.On(exec.CPU{}))
+		}
 		need := what.need(option...)
 		for _, budget := range tried {
 			row := what.row(append(option, memory(budget))...)
@@ -58,26 +58,10 @@ func alternatives(what whatIf, p *plan.Sized) []record.WhatIf {
 			rows = append(rows, row)
 		}
 	}
-	for _, size := range gpus {
-		device, err := cuda.Open("model:" + size)
-		if err != nil {
-			continue
-		}
-		on := oocore.On(card{device})
-		row := what.row(on)
-		row.Chunks, row.Budget, row.Device, row.Need = last(p).Grid.Chunks, p.Budget, device.Spec().Name, what.need(on)
-		rows = append(rows, row)
+	if p.Device.Memory > 0 {
+		rows = append(rows, cards.Rows(p.Device, what.plan)...)
 	}
 	return rows
-}
-
-// card is a device with memory of its own, where the model of it takes the host's.
-type card struct{ exec.Device }
-
-func (c card) Spec() plan.DeviceSpec {
-	s := c.Device.Spec()
-	s.OnHost = false
-	return s
 }
 
 // whatIf plans one call with other options besides its own.
@@ -108,14 +92,9 @@ func (w whatIf) row(opts ...oocore.Option) (row record.WhatIf) {
 	}
 	row.Fits, row.Passes, row.Peak = true, len(p.Stages), p.Peak.Host()
 	for i := range p.Stages {
-		s := p.Stages[i].OnDevice()
+		s := &p.Stages[i]
 		row.Moved += s.Read + s.Written
 		row.Tasks += s.Tasks()
-		row.Link += s.Up + s.Down
-		row.Seconds += s.Seconds
-		if s.Lacks != "" {
-			row.Fits, row.Note = false, s.Lacks
-		}
 	}
 	return row
 }

@@ -364,7 +364,7 @@ func TestChunkwiseRejections(t *testing.T) {
 		"overlap: 3 depths are given for 2 dimensions":                   oocore.Overlap(same, a, oocore.OverlapOptions{Depth: []int{1, 2, 3}}),
 		"apply_along: axis 2 is out of bounds for array of dimension 2":  oocore.ApplyAlong(func(_, _ []float64) error { return nil }, a, 2, -1),
 		"apply_along: the function is nil":                               oocore.ApplyAlong[float64, float64](nil, a, 0, 1),
-		"map_batches: batches of 0 elements":                             oocore.MapBatches(func(_ []float64, _ oocore.Batch[float64]) error { return nil }, a, 0, 0),
+		"map_batches: a batch size of 0":                                 oocore.MapBatches(func(_ []float64, _ oocore.Batch[float64]) error { return nil }, a, 0, 0),
 	} {
 		err := bad.Err()
 		if err == nil || !strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), "(chunkwise_test.go:") {

@@ -102,7 +102,7 @@ func TestIndexIsSliceOfItsText(t *testing.T) {
 		}
 	}
 	for says, a := range map[string]*oocore.Array{
-		"out of bounds": x.Index(oocore.At(5)), "4 indices": x.Index(oocore.Whole, oocore.Whole, oocore.Whole, oocore.Whole),
+		"out of bounds": x.Index(oocore.At(5)), "4 were indexed": x.Index(oocore.Whole, oocore.Whole, oocore.Whole, oocore.Whole),
 		"nil": x.Index(nil), "takes 1 or more": x.Index(oocore.Whole.By(-1)), "index": x.Index(oocore.At(math.MinInt)),
 	} {
 		if err := a.Err(); err == nil || !strings.Contains(err.Error(), says) {

@@ -18,6 +18,7 @@ import (
 type runGroup struct {
 	title  string
 	series []record.Series
+	kept   exec.KeptInputs // on the device of all runs
 
 	mu      sync.Mutex // of what follows: runs may overlap
 	steps   int
@@ -120,6 +121,9 @@ func asGroup(title string, opts []Option, f func(opts []Option, note func(series
 	})
 	if t.workers != nil {
 		t.workers.Close()
+	}
+	if failed := t.kept.Drop(); err == nil {
+		err = failed
 	}
 	status := record.Done
 	switch {

@@ -238,6 +238,9 @@ func (s *settings) prepare(site graph.Site, op string, outputs ...plan.Output) (
 	}
 	if s.device != nil {
 		o.Device = s.device.Spec()
+		if s.parent != nil && s.dry == nil {
+			o.Kept = s.parent.kept.Plan()
+		}
 	}
 	logical, err := plan.NewAll(outputs...)
 	if err == nil {
@@ -250,6 +253,15 @@ func (s *settings) prepare(site graph.Site, op string, outputs ...plan.Output) (
 		r.plan, err = s.dry.size(logical, o)
 	default:
 		r.plan, err = logical.Size(o)
+	}
+	if _, small := errors.AsType[*MemoryError](err); small && len(o.Kept) > 0 && o.Device.OnHost {
+		if end, ok := s.parent.kept.Use(); ok { // it is in the budget too
+			err = s.parent.kept.Drop()
+			end()
+		}
+		if o.Kept = nil; err == nil {
+			r.plan, err = logical.Size(o)
+		}
 	}
 	if _, small := errors.AsType[*MemoryError](err); small && s.dry == nil && budget.HasGarbage(r.overhead) {
 		// What the program has dropped counts as held until it is collected.
@@ -320,6 +332,7 @@ func (r *run) save(ctx context.Context) (all []*Array, err error) {
 		}
 	}
 	if done {
+		_ = checkpoint.Discard(r.plan.Plan, print) // which costs room only
 		err = r.recordOnly(ctx, record.Skipped)
 	} else {
 		err = r.make(ctx, paths, print, inputs, why)
@@ -516,6 +529,12 @@ func (r *run) execute(ctx context.Context, env exec.Env) error {
 	defer machine.LimitRuntime(r.overhead + int64(len(env.Into)) + r.plan.Heap())()
 	env.Open = func(path string) (store.Array, error) { return store.OpenContext(ctx, path) }
 	env.Device, env.Record, env.Checkpoint, env.Processes = r.device, r.record(), r.checkpoint, r.workers
+	if r.parent != nil && r.device != nil {
+		if end, ok := r.parent.kept.Use(); ok {
+			defer end()
+			env.Kept = &r.parent.kept
+		}
+	}
 	var ended func()
 	env.Progress, ended = r.watch(r.plan)
 	end, err := exec.Run(ctx, r.plan, env)

@@ -6,7 +6,9 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const [log, out] = process.argv.slice(2);
-const { chromium } = createRequire(`${out}/node/`)('playwright-core');
+const require = createRequire(`${out}/node/`);
+const { chromium } = require('playwright-core');
+const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 const browserPath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
 
 function check(ok, what) {
@@ -41,6 +43,22 @@ const browser = await chromium.launch({ executablePath: browserPath, args: ['--n
 const page = await browser.newPage({ viewport: { width: 1280, height: 1600 } });
 page.on('pageerror', e => console.log('page error:', e.message.slice(0, 200)));
 
+async function setting(name, value) {
+  const there = Object.assign(new URL(url), { pathname: `/lab/api/settings/${name}` });
+  const answer = await fetch(there, { method: 'PUT', headers: { Authorization: `token ${url.searchParams.get('token')}` }, body: JSON.stringify({ raw: JSON.stringify(value) }) });
+  check(answer.ok, `the setting ${name} is ${JSON.stringify(value)}`);
+}
+
+// No output of ours violates WCAG 2.2 AA, with all that is folded open.
+async function accessible(where, what) {
+  await where.evaluate(() => document.querySelectorAll('.gonbext details').forEach(e => { e.open = true; }));
+  await sleep(1500); // figures are drawn where they are opened
+  await where.evaluate(axe);
+  const found = await where.evaluate(() => axe.run({ include: [['.gonbext']] }, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] }));
+  for (const v of found.violations) console.log(`     ${v.id} (${v.impact}), ${v.nodes.length} times: ${v.nodes[0].html.slice(0, 160)} ${v.nodes[0].any[0]?.message ?? ''}`);
+  check(found.violations.length === 0 && found.passes.length > 0, `${what}: WCAG 2.2 AA (${found.passes.length} rules)`);
+}
+
 // The focused cell is the last one: Shift+Enter moves to a new one below.
 async function type(source) {
   await page.keyboard.type(source, { delay: 5 });
@@ -73,6 +91,10 @@ try {
   });
   check(drawn > 4, `%%memory draws a chart (${drawn} colours)`);
   check(/Peak .* of 64/.test(await output.innerText()), '%%memory gives a verdict');
+  await output.getByLabel('What ran from').focus();
+  for (let i = 0; i < 40; i++) await page.keyboard.press('ArrowRight');
+  check(/ to .*: .*sqrt/.test(await output.getByRole('status').innerText()), 'a window of time is chosen by keys, and what ran then is named');
+  check(await output.locator('tr.gonbext-lit').count() === 1, 'and lights up');
 
   output = await run('%%memory --budget 64MiB\ngonbext.Save(oocore.Random(oocore.Float32, 7, 4000, 1000), "tiles.zarr", oocore.Chunks(500, 100), oocore.Codec("zstd:1"))');
   await output.getByText(/Peak/).first().waitFor({ timeout: 120000 });
@@ -90,6 +112,33 @@ try {
   output = await run('%%memory --bugdet 64MiB\n_ = 1');
   await output.getByText('--budget').first().waitFor({ timeout: 30000 });
   check(true, 'a wrong flag is answered with the right one');
+
+  await setting('@jupyterlab/notebook-extension:tracker', { windowingMode: 'none' }); // all cells are in the page
+  // A page that is loaded anew while a cell runs: its bar goes on, and gives way to the report.
+  output = await run('%%memory --budget 64MiB\nfor i := range 40 { gonbext.Save(oocore.Random(oocore.Float32, uint64(i), 2000, 1000), fmt.Sprint("slow", i, ".npy")); time.Sleep(time.Second) }');
+  await output.getByRole('progressbar').waitFor({ timeout: 120000 });
+  await page.keyboard.press('Control+s');
+  for (let i = 0; i < 100 && !readFileSync(`${out}/lab/typed.ipynb`, 'utf8').includes('gonbext-bar'); i++) await sleep(100);
+  await page.goto(open('typed.ipynb'), { waitUntil: 'domcontentloaded', timeout: 60000 });
+  await page.locator('.gonbext-bar').waitFor({ timeout: 60000 });
+  const before = await page.locator('.gonbext-bar').locator('xpath=..').innerText();
+  await page.waitForFunction(text => {
+    const bar = document.querySelector('.gonbext-bar');
+    return !bar || bar.parentElement.innerText !== text;
+  }, before, { timeout: 30000 });
+  check(await page.locator('.gonbext-stale').count() === 0, 'the bar of a page that was loaded anew goes on');
+  await page.locator('.gonbext-bar').waitFor({ state: 'detached', timeout: 120000 });
+  check(/Peak/.test(await page.locator('.jp-CodeCell', { hasText: 'slow' }).locator('.jp-OutputArea').innerText()), 'and gives way to the report');
+  await page.getByText('Go (gonbext) | Idle').waitFor({ timeout: 60000 });
+
+  for (const theme of ['Light', 'Dark']) {
+    await setting('@jupyterlab/apputils-extension:themes', { theme: `JupyterLab ${theme}` });
+    await page.goto(open('typed.ipynb'), { waitUntil: 'domcontentloaded', timeout: 60000 });
+    await page.locator('.gonbext canvas').first().waitFor({ timeout: 60000 });
+    await accessible(page, `outputs in JupyterLab, ${theme}`);
+    await page.screenshot({ path: `${out}/lab-${theme}.png` });
+  }
+  await page.getByText('Go (gonbext) | Idle').waitFor({ timeout: 60000 });
 
   const cells = page.locator('.jp-NotebookPanel:not(.lm-mod-hidden) .jp-CodeCell');
   const last = cells.nth(await cells.count() - 1);
@@ -110,6 +159,9 @@ try {
     await page.goto(open(`${lesson}.ipynb`), { waitUntil: 'domcontentloaded', timeout: 60000 });
     await page.waitForSelector('.jp-Notebook .jp-OutputArea img, .jp-Notebook .jp-OutputArea canvas', { timeout: 60000 });
     check(true, `the executed lesson ${lesson} shows its charts`);
+    // Nobody has trusted it: no script runs, and all is there.
+    check(await page.locator('.gonbext canvas').count() === 0 && await page.locator('.gonbext img').count() > 0, `${lesson} without scripts shows pictures`);
+    await accessible(page, `${lesson} in JupyterLab, not trusted`);
     await page.screenshot({ path: `${out}/lab-${lesson}.png` });
 
     for (const colorScheme of ['light', 'dark']) {
@@ -117,6 +169,7 @@ try {
       await html.goto(`file://${out}/${lesson}.html`, { waitUntil: 'domcontentloaded' });
       await sleep(2000);
       check(await html.locator('canvas, .jp-OutputArea img').count() > 0, `nbconvert's page of ${lesson} shows charts (${colorScheme})`);
+      await accessible(html, `nbconvert's page of ${lesson}, ${colorScheme}`);
       await html.screenshot({ path: `${out}/${lesson}-${colorScheme}.png`, fullPage: true });
       await html.close();
     }

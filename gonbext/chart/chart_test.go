@@ -163,7 +163,7 @@ func TestHostileText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	progress := Progress(&runs["hostile"].Header, &record.Progress{Tasks: []int64{1, 0}}, time.Second, nil)
+	progress := Progress(&runs["hostile"].Header, &record.Progress{Tasks: []int64{1, 0}}, time.Second, nil, Place{})
 	for _, html := range append(svgs(t, out.HTML), out.HTML, string(page), progress.HTML) {
 		if strings.Contains(html, "<img src=x") || strings.Contains(html, "alert(1)>") || strings.Contains(html, "\x1b") || strings.Contains(html, "\u202e") {
 			t.Errorf("not escaped: %.2000s", html)
@@ -239,25 +239,51 @@ func TestModes(t *testing.T) {
 	}
 }
 
-// A hundred thousand chunks in one stage, and in a grid of many axes.
-func TestSizeOfManyChunks(t *testing.T) {
+// A hundred thousand chunks in one stage, and in a grid of many axes: what the report of
+// any number of runs takes is bounded, and little where another report of the notebook has
+// the library.
+func TestReportSizeOfManyChunks(t *testing.T) {
 	h := rootsHeader()
 	h.Stages[0].Tasks, h.Stages[0].Shape, h.Stages[0].Chunks = 100_000, []int{3_200_000, 512}, []int{32, 512}
 	h.Stages[1].Tasks, h.Stages[1].Shape, h.Stages[1].Chunks = 100_000, []int{10, 10, 200, 50}, []int{1, 1, 2, 5}
 	r := made(t, h, math.MaxInt, doneEnd())
 	for n := 1; n <= 6; n++ {
 		out := report(t, Options{}, slices.Repeat([]*record.Run{r}, n)...)
-		if len(out.HTML) > 2_000_000 || len(out.Text) > 20_000 {
+		if len(out.HTML) > 150_000 || len(out.Text) > 20_000 {
 			t.Errorf("%d runs: %d bytes of HTML, %d of text", n, len(out.HTML), len(out.Text))
 		}
 		if n == 1 {
-			for _, want := range []string{"neighbouring chunks", "samples the least and the greatest", "A cell is 50 chunks", "A cell is 5 × 10 chunks"} {
+			for _, want := range []string{"neighbouring chunks", "samples the least and the greatest", "A cell is 125 chunks", "A cell is "} {
 				if !strings.Contains(out.HTML, want) {
 					t.Errorf("%q is not said", want)
 				}
 			}
 		}
 		t.Logf("%d runs: %d bytes of HTML", n, len(out.HTML))
+	}
+}
+
+// Each further report of a notebook is small, that of several stages of hundreds of chunks
+// as well.
+func TestFurtherReportIsSmall(t *testing.T) {
+	for name, c := range map[string]struct {
+		run  *record.Run
+		most int
+	}{
+		"two stages of 12":  {cases(t)["done"], 21_500},
+		"with a device":     {cases(t)["device"], 32_500},
+		"two stages of 376": {made(t, rootsHeader(), math.MaxInt, doneEnd()), 26_000},
+	} {
+		out := report(t, Options{}, c.run)
+		script := len(packed.FindString(out.HTML))
+		drawn := 0
+		for _, m := range pictures.FindAllString(out.HTML, -1) {
+			drawn += len(m)
+		}
+		t.Logf("%s: %d bytes: pictures %d, live %d, the rest %d", name, len(out.HTML), drawn, script, len(out.HTML)-drawn-script)
+		if len(out.HTML) > c.most {
+			t.Errorf("%s: a further report has %d bytes, want %d at most", name, len(out.HTML), c.most)
+		}
 	}
 }
 
@@ -280,8 +306,8 @@ func TestEveryChunkHasACell(t *testing.T) {
 			var sum int64
 			for i, c := range g.cells {
 				sum += c.done
-				if c.done == 0 || strings.Contains(g.name(i), "-") {
-					t.Fatalf("%v: cell %d, %q, is of no chunk", shape, i, g.name(i))
+				if c.done == 0 {
+					t.Fatalf("%v: cell %d is of no chunk", shape, i)
 				}
 			}
 			if sum != int64(n) {
@@ -343,7 +369,7 @@ func TestProgress(t *testing.T) {
 	h := rootsHeader()
 	h.Stages[0].Skipped = 0
 	p := &record.Progress{Tasks: []int64{376, 94}, Read: 8e9, Written: 1.5e9, Sample: record.Sample{Arena: record.Bytes{200 * mib}}}
-	out := Progress(&h, p, 10*time.Second, nil)
+	out := Progress(&h, p, 10*time.Second, nil, Place{})
 	// Bytes done: 6.3 + 12.6/4 of 18.9 GB, half; what took 10 s takes 10 s more.
 	want := "[████████████░░░░░░░░░░░░] 50 % · 470 of 752 chunks · 8 GB read, 1.5 GB written · 950 MB/s · holds 200 MiB · 10 s left"
 	if out.Text != want || !strings.Contains(out.HTML, "width:50.0%") {
@@ -351,15 +377,15 @@ func TestProgress(t *testing.T) {
 	}
 	h.Stages[0].Skipped = 376 // an earlier run's: its time says nothing of what is left
 	p.Tasks[0] = 0
-	if out := Progress(&h, p, 10*time.Second, nil); !strings.Contains(out.Text, "50 % · 470 of 752 chunks") || !strings.Contains(out.Text, "30 s left") {
+	if out := Progress(&h, p, 10*time.Second, nil, Place{}); !strings.Contains(out.Text, "50 % · 470 of 752 chunks") || !strings.Contains(out.Text, "30 s left") {
 		t.Error(out.Text)
 	}
 	for _, tasks := range [][]int64{nil, {0}, {1 << 60, -5}, {376, 376, 9}} {
-		if out := Progress(&h, &record.Progress{Tasks: tasks}, 0, nil); strings.Contains(out.Text, "NaN") || strings.Contains(out.Text, "Inf") {
+		if out := Progress(&h, &record.Progress{Tasks: tasks}, 0, nil, Place{}); strings.Contains(out.Text, "NaN") || strings.Contains(out.Text, "Inf") {
 			t.Error(out.Text)
 		}
 	}
-	if out := Progress(&record.Header{}, &record.Progress{}, time.Second, nil); !strings.Contains(out.Text, "0 of 0 chunks") {
+	if out := Progress(&record.Header{}, &record.Progress{}, time.Second, nil, Place{}); !strings.Contains(out.Text, "0 of 0 chunks") {
 		t.Error(out.Text)
 	}
 }

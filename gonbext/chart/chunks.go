@@ -14,23 +14,21 @@ import (
 // the stages one after another.
 func chunksFigure(s *summary) (*figure, string) {
 	var bars []record.Bytes
-	var names []string
 	type span struct {
 		name     string
 		from, to int
 	}
 	var spans []span
 	var perBar int64 = 1
+	live := &points{}
 	for _, st := range s.stages {
 		if st.done == 0 {
 			continue
 		}
 		spans = append(spans, span{plain(st.Name), len(bars), len(bars) + len(st.bars)})
 		perBar = max(perBar, st.perBar)
-		for i, b := range st.bars {
-			bars = append(bars, b)
-			names = append(names, barName(st, int64(i)))
-		}
+		bars = append(bars, st.bars...)
+		live.Bars = append(live.Bars, barSpan{clip(plain(st.Name), 30), int64(st.Tasks), st.perBar})
 	}
 	if len(bars) == 0 {
 		return nil, ""
@@ -71,31 +69,29 @@ func chunksFigure(s *summary) (*figure, string) {
 		charts.WithYAxisOpts(opts.YAxis{Type: "value", Min: 0, Max: top, MinInterval: byteStep(top), MaxInterval: byteStep(top), AxisLabel: &opts.AxisLabel{Show: opts.Bool(true), Formatter: "gonbext:bytes"}}),
 		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "axis", Formatter: "gonbext:byChunk"}),
 	)
-	c.SetXAxis(names)
 	gap := 0.0 // many bars make an area, few stand apart
 	if len(bars) <= 100 {
 		gap = 0.12
 	}
 	var keys []key
 	for _, class := range used {
-		data := make([]opts.BarData, len(bars))
+		values := make([]float64, len(bars))
 		for i := range bars {
-			if v := bars[i][class]; v > 0 {
-				data[i].Value = v
-			} // an edge of a bar of nothing would be seen
+			values[i] = significant(float64(bars[i][class]))
 		}
+		live.Values = append(live.Values, values)
 		name := class.String()
 		if class == record.Device && !s.modelled() {
 			name += " (not in the budget)"
 		}
-		c.AddSeries(name, data,
+		c.AddSeries(name, nil,
 			charts.WithBarChartOpts(opts.BarChart{Stack: "classes", BarCategoryGap: fmt.Sprintf("%.0f%%", 100*gap)}),
 			charts.WithItemStyleOpts(opts.ItemStyle{Color: classColors[class]}))
 		keys = append(keys, key{name: name, color: classColors[class]})
 	}
 	withLegend(&c.BaseConfiguration, keys)
 	c.Validate()
-	f.Option = c.JSON()
+	f.Option, f.Points = c.JSON(), live
 
 	d := newDrawing(760, float64(f.Height)-10)
 	n := float64(len(bars))
@@ -107,14 +103,14 @@ func chunksFigure(s *summary) (*figure, string) {
 	width := (p.right - p.left) / n * (1 - gap)
 	floor := make([]float64, len(bars))
 	for _, class := range used {
-		d.printf(`<path fill="%s" d="`, classColors[class])
+		d.printf(`<path stroke="%s" stroke-width="%s" d="`, classColors[class], hundredth(width))
 		for i := range bars {
 			v := float64(bars[i][class])
 			if v == 0 {
 				continue
 			}
 			y0, y1 := p.y(floor[i]), p.y(floor[i]+v)
-			d.printf("M%s %sh%sV%sh-%sz", hundredth(p.x(float64(i))), num(y0), hundredth(width), num(y1), hundredth(width))
+			d.printf("M%s %sV%s", num(p.x(float64(i))+width/2), num(y0), num(y1))
 			floor[i] += v
 		}
 		d.printf(`"/>`)
@@ -143,16 +139,6 @@ func (p *plot) skyline(bars []record.Bytes, used []record.Class) {
 		layers = append(layers, l)
 	}
 	p.bands(x, layers)
-}
-
-// barName names the chunks behind a bar.
-func barName(st *stageSummary, i int64) string {
-	first, last := i*st.perBar, min((i+1)*st.perBar, int64(st.Tasks))-1
-	name := clip(plain(st.Name), 30) + " " + units.Count(first)
-	if last > first {
-		name += "–" + units.Count(last)
-	}
-	return name
 }
 
 // clip shortens s to n characters, by an ellipsis.

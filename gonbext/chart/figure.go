@@ -368,15 +368,13 @@ func heatMapDrawing(c *record.Card, alt string) (*figure, string) {
 	}
 	out := &figure{Title: "Heat map", Caption: "Down: axis 0; across: axis 1.", Alt: "Heat map: " + alt, Block: f.Block, Shape: c.Shape}
 	layout := downsampledGrid{rows: f.Rows, cols: f.Cols, cells: len(f.Means)}
-	data := make([]opts.HeatMapData, len(f.Means))
-	for i, v := range f.Means {
-		value := []any{i % f.Cols, i / f.Cols, nil}
-		if !math.IsNaN(v) {
-			value[2] = digits(v)
+	out.Cells = layout.columns(newColumn(len(f.Means), func(i int) any {
+		if math.IsNaN(f.Means[i]) {
+			return nil
 		}
-		data[i].Value = value
-	}
-	out.Height, out.Option = layout.heatMap("gonbext:block", data, low, high)
+		return digits(f.Means[i])
+	}))
+	out.Height, out.Option = layout.heatMap("gonbext:block", low, high)
 	out.Switch = []choice{{"value", 2, low, above(low, high)}}
 
 	side := layout.side()

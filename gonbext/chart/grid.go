@@ -32,6 +32,8 @@ type cell struct {
 	time    time.Duration // of the slowest
 	bytes   int64         // reserved by the largest
 	trouble bool          // retried or split
+	from    time.Duration // when the first of them began
+	to      time.Duration // and the last one ended
 }
 
 // newGridMap folds the grid of a stage's tasks into at most limit cells.
@@ -100,6 +102,10 @@ func (f *downsampledGrid) at(chunk int64) int {
 
 func (g *gridMap) add(t *record.Task) {
 	c := &g.cells[g.at(t.Chunk)]
+	if c.done == 0 || t.Start < c.from {
+		c.from = t.Start
+	}
+	c.to = max(c.to, t.Start+t.Duration)
 	c.done++
 	c.time = max(c.time, t.Duration)
 	c.bytes = max(c.bytes, t.Reserved.Host()+t.Reserved[record.Device])

@@ -6,6 +6,7 @@ import (
 	"image"
 	"image/color"
 	"math"
+	"strconv"
 	"strings"
 	"time"
 
@@ -15,8 +16,9 @@ import (
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
-// gridFigure draws a stage's chunk grid, coloured by time; live, by bytes too.
-func gridFigure(st *stageSummary) (*figure, string) {
+// gridFigure draws a stage's chunk grid, coloured by time; live, by bytes too. Last is the
+// run's end.
+func gridFigure(st *stageSummary, last time.Duration) (*figure, string) {
 	g := st.grid
 	if g == nil || st.done == 0 {
 		return nil, ""
@@ -31,16 +33,27 @@ func gridFigure(st *stageSummary) (*figure, string) {
 		fastest = low
 	}
 	lightest = honest(lightest, heaviest)
-	var data []opts.HeatMapData
-	for i := range g.cells {
-		x := &g.cells[i]
-		value := []any{i % g.cols, i / g.cols, round(cellTime(x), 1e3), round(cellBytes(x), 1e3), x.trouble, g.name(i)}
-		if x.done == 0 {
-			value[2], value[3] = nil, nil // the script draws what is not done in grey
+	taken := newColumn(len(g.cells), func(i int) any { // nil is not done, which the script draws in grey
+		if g.cells[i].done == 0 {
+			return nil
 		}
-		data = append(data, opts.HeatMapData{Value: value})
-	}
-	f.Height, f.Option = g.heatMap("gonbext:cell", data, fastest, slowest)
+		return significant(cellTime(&g.cells[i]))
+	})
+	f.Cells = g.columns(taken,
+		newColumn(len(g.cells), func(i int) any { return significant(cellBytes(&g.cells[i])) }),
+		newColumn(len(g.cells), func(i int) any { return mark(g.cells[i].trouble) }),
+		newColumn(len(g.cells), func(i int) any { // later than the one before it
+			from := perMille(g.cells[i].from, last, math.Floor)
+			if i > 0 {
+				from -= perMille(g.cells[i-1].from, last, math.Floor)
+			}
+			return from
+		}),
+		newColumn(len(g.cells), func(i int) any { // how long it took
+			return perMille(g.cells[i].to, last, math.Ceil) - perMille(g.cells[i].from, last, math.Floor)
+		}))
+	f.Cells.Last = last.Seconds()
+	f.Height, f.Option = g.heatMap("gonbext:cell", fastest, slowest)
 	f.Switch = []choice{
 		{"time", 2, fastest, above(fastest, slowest)},
 		{"bytes", 3, lightest, above(lightest, heaviest)},
@@ -62,9 +75,51 @@ func (f *downsampledGrid) side() float64 {
 	return min(largest, max(6, 690/float64(f.cols)))
 }
 
+// columns are the figures of a heat map's cells as the script takes them: column by
+// column, which packs to a fraction of a value for each cell. The script makes the names of
+// the cells itself.
+type columns struct {
+	Cols    int      `json:"cols"`
+	Per     [2]int64 `json:"per"` // chunks behind a cell, down and across
+	Width   int64    `json:"width,omitempty"`
+	Chunks  int64    `json:"chunks,omitempty"`
+	Last    float64  `json:"last,omitempty"` // seconds of the run: its per mille are the unit of the last two columns, where a cell begins after the one before it, and how long it takes
+	Columns [][]any  `json:"columns"`
+}
+
+func (f *downsampledGrid) columns(all ...[]any) *columns {
+	return &columns{Cols: f.cols, Per: [2]int64{f.perRow, f.perCol}, Width: f.width, Chunks: f.n, Columns: all}
+}
+
+func newColumn(n int, value func(int) any) []any {
+	all := make([]any, n)
+	for i := range all {
+		all[i] = value(i)
+	}
+	return all
+}
+
+// significant cuts v to four figures, of which a tooltip shows three.
+func significant(v float64) float64 {
+	v, _ = strconv.ParseFloat(strconv.FormatFloat(v, 'g', 4, 64), 64)
+	return v
+}
+
+func mark(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// perMille is a moment of a run as a part of its length.
+func perMille(at, last time.Duration, round func(float64) float64) int {
+	return int(min(max(round(1000*float64(at)/float64(max(last, 1))), 0), 1000))
+}
+
 // heatMap is the live chart of a fold, coloured by the third value of each cell
-// between least and most, and its height.
-func (f *downsampledGrid) heatMap(tooltip string, data []opts.HeatMapData, least, most float64) (height int, option any) {
+// between least and most, and its height. The cells come with the figure's columns.
+func (f *downsampledGrid) heatMap(tooltip string, least, most float64) (height int, option any) {
 	c := charts.NewHeatMap()
 	hidden := &opts.AxisLabel{Show: opts.Bool(false)}
 	bare := &opts.AxisLine{Show: opts.Bool(false)}
@@ -80,7 +135,7 @@ func (f *downsampledGrid) heatMap(tooltip string, data []opts.HeatMapData, least
 		}),
 	)
 	c.SetXAxis(indices(f.cols))
-	c.AddSeries("chunks", data)
+	c.AddSeries("chunks", []opts.HeatMapData{})
 	return int(down) + 46, c.JSON()
 }
 
@@ -172,23 +227,6 @@ func (f *downsampledGrid) caption(shape, chunks []int, shows string) string {
 		s += " Chunks are " + units.Shape(chunks) + " of " + units.Shape(shape) + "."
 	}
 	return s
-}
-
-// name says which chunks are behind a cell.
-func (f *downsampledGrid) name(i int) string {
-	if f.width == 0 {
-		first := int64(i) * f.perCol
-		return span("chunk", first, min(first+f.perCol, f.n)-1)
-	}
-	row, col := int64(i/f.cols)*f.perRow, int64(i%f.cols)*f.perCol
-	return span("row", row, min(row+f.perRow, f.n/f.width)-1) + ", " + span("column", col, min(col+f.perCol, f.width)-1)
-}
-
-func span(what string, first, last int64) string {
-	if last <= first {
-		return what + " " + units.Count(first)
-	}
-	return what + "s " + units.Count(first) + "–" + units.Count(last)
 }
 
 // axisNames lists axes for a caption.

@@ -20,6 +20,10 @@ var (
 	reportTemplate string
 	//go:embed report.css
 	reportStyle string
+	// What a report needs to be read where the output with the style sheet is gone.
+	//
+	//go:embed essential.css
+	essentialStyle string
 	//go:embed report.js
 	reportScript string
 	//go:embed progress.js
@@ -34,6 +38,7 @@ var (
 
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"css":      func() template.CSS { return template.CSS(reportStyle) },
+	"basics":   func() template.CSS { return template.CSS(strings.ReplaceAll(essentialStyle, "\n", "")) },
 	"script":   func() template.JS { return template.JS(reportScript) },
 	"stale":    func() template.JS { return template.JS(progressScript) },
 	"size":     func(n int64) string { return unbroken(sizeOrDash(n)) },
@@ -76,8 +81,34 @@ type live struct {
 	Unit    float64  `json:"unit,omitempty"`
 	Option  any      `json:"option"`
 	Choices []choice `json:"choices,omitempty"`
+	Cells   *columns `json:"cells,omitempty"`
+	Points  *points  `json:"points,omitempty"`
+	Brush   float64  `json:"brush,omitempty"`
 	Block   []int    `json:"block,omitempty"`
 	Shape   []int    `json:"shape,omitempty"`
+}
+
+// points are the values of a figure's first series as the script takes them: what they
+// have in common is said once.
+type points struct {
+	At     []float64   `json:"at,omitempty"`   // where all of them have their points
+	Bars   []barSpan   `json:"bars,omitempty"` // or which chunks their bars stand for
+	Values [][]float64 `json:"values"`         // by series
+}
+
+// barSpan names the bars of a stage.
+type barSpan struct {
+	Name  string `json:"name"`
+	Tasks int64  `json:"tasks"`
+	Per   int64  `json:"per"` // chunks behind a bar
+}
+
+func significants(values []float64) []float64 {
+	short := make([]float64, len(values))
+	for i, v := range values {
+		short[i] = significant(v)
+	}
+	return short
 }
 
 // renderReport is the report's HTML, and whether it carries the library.
@@ -86,30 +117,35 @@ func renderReport(views []*view, o Options) (html string, carries bool, err erro
 		Views []*view
 		script
 	}{Views: views}
-	if o.Mode == Auto {
-		var figures []figure
-		for _, v := range views {
-			figures = append(figures, v.Figures...)
-		}
-		if data.script, err = scriptOf(figures, o.Library); err != nil {
-			return "", false, err
-		}
+	var figures []figure
+	for _, v := range views {
+		figures = append(figures, v.Figures...)
+	}
+	if data.script, err = scriptOf(figures, o); err != nil {
+		return "", false, err
 	}
 	html, err = render("report", data)
 	return html, data.carries(), err
 }
 
-// script is what makes pictures live: nothing where there are none.
+// script is what makes pictures live: nothing where there are none. The style sheet
+// travels with the library, from which the script takes it for the page; the others have
+// what they need to be read without it.
 type script struct {
 	Live    string // the figures as JSON, packed
 	Library template.JS
+	Styled  bool
 }
 
-func scriptOf(figures []figure, carry bool) (s script, err error) {
+func scriptOf(figures []figure, o Options) (s script, err error) {
+	s.Styled = o.Mode != Auto || o.Library
+	if o.Mode != Auto {
+		return s, nil
+	}
 	var all []live
 	for _, f := range figures {
 		if f.Option != nil {
-			all = append(all, live{f.ID, f.Height, f.Unit, f.Option, f.Switch, f.Block, f.Shape})
+			all = append(all, live{f.ID, f.Height, f.Unit, f.Option, f.Switch, f.Cells, f.Points, f.Brush, f.Block, f.Shape})
 		}
 	}
 	if len(all) == 0 {
@@ -124,7 +160,7 @@ func scriptOf(figures []figure, carry bool) (s script, err error) {
 	_, _ = w.Write(text) // into memory
 	w.Close()
 	s.Live = base64.StdEncoding.EncodeToString(b.Bytes())
-	if carry {
+	if o.Library {
 		s.Library = template.JS(`"` + base64.StdEncoding.EncodeToString(library) + `"`)
 	}
 	return s, nil

@@ -15,7 +15,7 @@ func TestProgressDrawsMemorySoFar(t *testing.T) {
 	p := &record.Progress{Tasks: []int64{10, 0}, Read: 1e8}
 	picture := func(elapsed time.Duration) string {
 		t.Helper()
-		pictures := svgs(t, Progress(&h, p, elapsed, live).HTML)
+		pictures := svgs(t, Progress(&h, p, elapsed, live, Place{}).HTML)
 		if len(pictures) == 0 {
 			return ""
 		}
@@ -30,15 +30,15 @@ func TestProgressDrawsMemorySoFar(t *testing.T) {
 			t.Error("the chart has to come after a second")
 		}
 	}
-	out := Progress(&h, p, 100*time.Second, live)
+	out := Progress(&h, p, 100*time.Second, live, Place{})
 	if n := len(out.HTML); n > 20_000 || !strings.Contains(picture(100*time.Second), "input") || !strings.Contains(out.HTML, `role="progressbar"`) {
 		t.Errorf("%d bytes: %.2000s", n, out.HTML)
 	}
 	process := record.Header{Process: true, Budget: 512 * mib}
-	if pictures := svgs(t, Progress(&process, p, 2*time.Second, live).HTML); len(pictures) != 1 {
+	if pictures := svgs(t, Progress(&process, p, 2*time.Second, live, Place{}).HTML); len(pictures) != 1 {
 		t.Errorf("a cell without runs: %d charts", len(pictures))
 	}
-	if len(svgs(t, Progress(&h, p, 2*time.Second, nil).HTML)) != 0 {
+	if len(svgs(t, Progress(&h, p, 2*time.Second, nil, Place{}).HTML)) != 0 {
 		t.Error("a chart that was not asked for")
 	}
 }

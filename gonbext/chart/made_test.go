@@ -53,7 +53,7 @@ func made(t testing.TB, h record.Header, limit int, end *record.End) *record.Run
 	var done, read, written int64
 	sample := func(arena record.Bytes) {
 		w.Sample(record.Sample{
-			At: at, Arena: arena, Device: arena[record.Device], Anonymous: arena.Host() + 34*mib, Mapped: 64 * mib, Cached: 90 * mib,
+			At: at, Arena: arena, Device: arena[record.Device], Kept: arena[record.Device] / 4, Context: arena[record.Device] / 8, Anonymous: arena.Host() + 34*mib, Mapped: 64 * mib, Cached: 90 * mib,
 			GoHeap: 9 * mib, GoRuntime: 6 * mib, Done: done, Read: read, Written: written,
 		})
 	}
@@ -82,6 +82,11 @@ func made(t testing.TB, h record.Header, limit int, end *record.End) *record.Run
 			}
 			if h.Device.Memory > 0 {
 				task.Device, task.Moved = 1, task.Read+task.Written
+				task.Upload, task.Download = took/4, took/16
+				if done == 0 {
+					w.Event(record.Event{At: at, Stage: uint16(i), Action: record.Retried, Bytes: 60 * mib, Free: 2 * mib})
+					w.Event(record.Event{At: at, Stage: uint16(i), Action: record.Halved, Bytes: 30 * mib, Free: 2 * mib})
+				}
 				if chunk%60 == 7 {
 					task.Splits, task.Retries = 1, 1
 				}

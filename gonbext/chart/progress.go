@@ -44,12 +44,17 @@ func (l *Live) picture(h *record.Header, elapsed time.Duration) template.URL {
 	return picture(svg)
 }
 
+// Place is where a bar is shown, for a page that is loaded anew while its run goes on: the
+// page then follows the kernel's messages about the display by itself. Kernel is Jupyter's
+// id, "" where it is not known.
+type Place struct{ Kernel, Display string }
+
 // Progress shows how far a run has come, elapsed after its start: chunks,
 // bytes, rate and the time left, and its memory so far; live may be nil. It is to be
 // replaced in place by the next one.
-func Progress(h *record.Header, p *record.Progress, elapsed time.Duration, live *Live) Output {
+func Progress(h *record.Header, p *record.Progress, elapsed time.Duration, live *Live, at Place) Output {
 	if h.Process {
-		return processProgress(h, p, elapsed, live)
+		return processProgress(h, p, elapsed, live, at)
 	}
 	done, before := fractions(h, p)
 	var chunks, all int64
@@ -83,22 +88,23 @@ func Progress(h *record.Header, p *record.Progress, elapsed time.Duration, live 
 		}
 	}
 	line := strings.Join(parts, " · ")
-	return bar(plain(cmp.Or(h.Title, "run "+h.Run)), line, done, live.picture(h, elapsed))
+	return bar(plain(cmp.Or(h.Title, "run "+h.Run)), line, done, live.picture(h, elapsed), at)
 }
 
 // processProgress is the memory of a cell's process that has no runs yet.
-func processProgress(h *record.Header, p *record.Progress, elapsed time.Duration, live *Live) Output {
+func processProgress(h *record.Header, p *record.Progress, elapsed time.Duration, live *Live, at Place) Output {
 	held := p.Sample.Anonymous
 	line := fmt.Sprintf("holds %s of %s · %s", units.Bytes(held), units.Bytes(h.Budget), units.Duration(elapsed.Round(time.Second)))
-	return bar("running", line, min(float64(held)/float64(max(h.Budget, 1)), 1), live.picture(h, elapsed))
+	return bar("running", line, min(float64(held)/float64(max(h.Budget, 1)), 1), live.picture(h, elapsed), at)
 }
 
-func bar(title, line string, done float64, memory template.URL) Output {
+func bar(title, line string, done float64, memory template.URL, at Place) Output {
 	html, err := render("progress", struct {
 		Title, Line string
 		Percent     float64
 		Memory      template.URL
-	}{title, line, 100 * done, memory})
+		Place
+	}{title, line, 100 * done, memory, at})
 	if err != nil {
 		html = "" // the text says the same
 	}

@@ -5,6 +5,9 @@
   var key = "gonbextCharts2", waiting = window[key] || [];
   if (waiting.draws) return;
   var slot = window[key] = { draws: true, push: push };
+  // One style sheet serves the page, also when the output that carries it is out of sight.
+  var carrier = document.currentScript, style = (carrier && carrier.parentNode || document).querySelector(".gonbext > style");
+  if (style) document.head.appendChild(style.cloneNode(true));
 
   function unpacked(base64) {
     var packed = atob(base64), bytes = new Uint8Array(packed.length);
@@ -66,17 +69,48 @@
       "gonbext:chunk": function (name) { return name.split(" ").pop().split("–")[0]; },
       "gonbext:byChunk": function (p) { return escape(p[0].name) + rows(p, function (q) { return q.value; }); },
       "gonbext:cell": function (p) {
-        var v = p.value;
-        if (p.data.unknown) return escape(v[5]) + "<br>not done";
-        return escape(v[5]) + "<br>" + seconds(v[2] / 1e3) + ", " + bytes_(v[3] * 1048576) + (v[4] ? "<br>retried or halved" : "");
+        var v = p.value, s = cellName(f.cells, p.dataIndex) + "<br>", last = f.cells.last / 1e3;
+        if (p.data.unknown) return s + "not done";
+        return s + seconds(v[2] / 1e3) + ", " + bytes_(v[3] * 1048576) + (v[4] ? "<br>retried or halved" : "") + "<br>from " + seconds(v[5] * last) + " to " + seconds(v[6] * last);
       },
       "gonbext:stored": function (p) {
-        var v = p.value, s = escape(v[5]) + "<br>";
+        var v = p.value, s = cellName(f.cells, p.dataIndex) + "<br>";
         if (p.data.unknown) return s + "not stored";
-        s += v[6] > 1 ? v[6] + " chunks of " + bytes_(v[7]) + " to " + bytes_(v[8]) : exact(v[7]);
+        s += v[5] > 1 ? v[5] + " chunks of " + bytes_(v[6]) + " to " + bytes_(v[7]) : exact(v[6]);
         return s + (v[3] ? "<br>" + v[3] + " not stored" : "");
       }
     };
+  }
+  function fill(option, p) {
+    p.values.forEach(function (values, i) {
+      option.series[i].data = values.map(function (v, k) { return p.at ? [p.at[k], v] : v || null; }); // an edge of a bar of nothing would be seen
+    });
+    if (!p.bars) return;
+    option.xAxis[0].data = [];
+    p.bars.forEach(function (b) {
+      for (var i = 0; i < b.tasks; i += b.per) option.xAxis[0].data.push(span(b.name, i, Math.min(i + b.per, b.tasks) - 1, ""));
+    });
+  }
+  function span(what, first, last, many) {
+    return last > first ? what + many + " " + first.toLocaleString("en") + "–" + last.toLocaleString("en") : what + " " + first.toLocaleString("en");
+  }
+  // Which chunks are behind a cell.
+  function cellName(c, i) {
+    if (!c.width) return span("chunk", i * c.per[1], Math.min((i + 1) * c.per[1], c.chunks) - 1, "s");
+    var row = Math.floor(i / c.cols) * c.per[0], col = i % c.cols * c.per[1];
+    return span("row", row, Math.min(row + c.per[0], c.chunks / c.width) - 1, "s") + ", " + span("column", col, Math.min(col + c.per[1], c.width) - 1, "s");
+  }
+  function cells(c) {
+    if (c.last) { // times of begin and end, of differences
+      var from = 0, k = c.columns.length - 2;
+      c.columns[k].forEach(function (later, i) {
+        c.columns[k][i] = from += later;
+        c.columns[k + 1][i] += from;
+      });
+    }
+    return c.columns[0].map(function (_, i) {
+      return { value: [i % c.cols, Math.floor(i / c.cols)].concat(c.columns.map(function (column) { return column[i]; })) };
+    });
   }
   function revive(o, known) {
     if (o && typeof o === "object") Object.keys(o).forEach(function (k) {
@@ -88,7 +122,8 @@
   }
 
   // Text and lines in the colours of the page around, whatever its theme.
-  function themed(o, el) {
+  // Cells that dark tells of are faint.
+  function themed(o, el, dark) {
     var fg = getComputedStyle(el).color, faint = "rgba(128,128,128,.25)";
     o.useUTC = true; // times count from the start of the run
     var font = getComputedStyle(el).fontFamily; // a canvas inherits none
@@ -109,12 +144,13 @@
       if (s.type === "heatmap") {
         s.itemStyle = { borderColor: "rgba(128,128,128,.25)", borderWidth: 0.5 };
         s.data.forEach(function (d) {
-          if (d.value[4]) d.itemStyle = { borderColor: "#e4007c", borderWidth: 2 };
+          d.itemStyle = d.value[4] ? { borderColor: "#e4007c", borderWidth: 2 } : {};
           if (d.value[2] == null) { // ECharts draws nothing of what has no value
             d.unknown = true;
             d.value[2] = d.value[3] = 0;
           }
           if (d.unknown) { d.visualMap = false; d.itemStyle = { color: "rgba(128,128,128,.25)" }; }
+          d.itemStyle.opacity = dark(d) ? 0.15 : 1;
         });
       }
       // Many bars overlap a little, or the ground would shine between them.
@@ -145,7 +181,9 @@
   }
 
   function draw(echarts, f, el) {
-    var option = revive(f.option, formatters(f)), width = el.clientWidth, picture = el.querySelector("img");
+    var option = revive(f.option, formatters(f)), width = el.clientWidth, picture = el.querySelector("img"), run = el.closest(".gonbext-run");
+    if (f.cells) option.series[0].data = cells(f.cells);
+    if (f.points) fill(option, f.points);
     var box = document.createElement("div"); // beside the picture, which is printed
     box.setAttribute("role", "img");
     box.setAttribute("aria-label", picture ? picture.alt : "");
@@ -153,7 +191,12 @@
     box.style.height = fitted(f, width) + "px";
     el.setAttribute("data-live", "1"); // hides the picture
     var chart = echarts.init(box);
-    function show() { chart.setOption(themed(option, el), true); }
+    // What ran in the window of time that is chosen in the run's timeline, if one is.
+    function dark(d) {
+      var chosen = run && run.gonbextWindow, last = f.cells && f.cells.last / 1e3;
+      return chosen && last && (d.unknown || d.value[6] * last < chosen[0] || d.value[5] * last > chosen[1]);
+    }
+    function show() { chart.setOption(themed(option, el, dark), true); }
     function colour(c) {
       var m = [].concat(option.visualMap)[0];
       m.dimension = String(c.dimension); m.min = c.min; m.max = c.max; m.as = c.label;
@@ -177,6 +220,8 @@
       });
       el.parentNode.insertBefore(bar, el);
     }
+    var linked = f.cells && f.cells.last && run, move = f.brush && run ? brush(f, el, box, chart, run) : function () {};
+    if (linked) run.addEventListener("gonbext-window", show);
     watch(el, {
       resize: function () {
         if (!el.clientWidth || el.clientWidth === width) return;
@@ -184,10 +229,80 @@
         box.style.height = fitted(f, width) + "px";
         chart.resize();
         show();
+        move();
       },
       show: show,
-      dispose: function () { chart.dispose(); }
+      dispose: function () {
+        if (linked) run.removeEventListener("gonbext-window", show);
+        chart.dispose();
+      }
     });
+  }
+
+  // Lets a window of time be chosen in a timeline, by the mouse or by two sliders: what of
+  // the run was at work then lights up, and is named. It returns what puts the window in its
+  // place again.
+  function brush(f, el, box, chart, run) {
+    var end = f.brush, at = [0, end], from = null;
+    var shade = box.appendChild(document.createElement("div")), bar = document.createElement("div");
+    shade.className = "gonbext-window";
+    box.style.position = "relative";
+    bar.className = "gonbext-switch";
+    bar.setAttribute("role", "group");
+    bar.setAttribute("aria-label", "Window of time");
+    var ends = ["What ran from", "to"].map(function (text, k) {
+      var label = bar.appendChild(document.createElement("label")), i = document.createElement("input");
+      label.textContent = text + " ";
+      i.type = "range"; i.min = 0; i.max = 1000; i.step = 5;
+      i.setAttribute("data-lm-suppress-shortcuts", "true"); // JupyterLab takes arrows for itself
+      i.oninput = function () {
+        at[k] = i.value / 1000 * end;
+        if (at[0] > at[1]) at[1 - k] = at[k];
+        choose();
+      };
+      label.appendChild(i);
+      return i;
+    });
+    var all = bar.appendChild(document.createElement("button")), said = bar.appendChild(document.createElement("span"));
+    all.type = "button";
+    all.textContent = "all";
+    all.onclick = function () { at = [0, end]; choose(); };
+    said.setAttribute("role", "status");
+    el.parentNode.insertBefore(bar, el.nextSibling);
+
+    function whole() { return at[0] <= 0 && at[1] >= end; }
+    function move() {
+      var x = at.map(function (s) { return chart.convertToPixel({ xAxisIndex: 0 }, s / f.unit); });
+      var top = f.option.grid[0].top, bottom = chart.convertToPixel({ yAxisIndex: 0 }, 0);
+      shade.style.cssText = whole() ? "display:none" : "left:" + x[0] + "px;width:" + Math.max(x[1] - x[0], 1) + "px;top:" + top + "px;height:" + (bottom - top) + "px";
+    }
+    function choose() {
+      var names = [];
+      run.gonbextWindow = whole() ? null : at;
+      ends.forEach(function (i, k) { i.value = 1000 * at[k] / end; i.setAttribute("aria-valuetext", seconds(at[k])); });
+      run.querySelectorAll("tr[data-from]").forEach(function (row) {
+        var lit = !whole() && row.dataset.from <= at[1] && row.dataset.to >= at[0];
+        row.classList.toggle("gonbext-lit", lit);
+        if (lit) names.push(row.querySelector("strong").textContent);
+      });
+      said.textContent = whole() ? "" : seconds(at[0]) + " to " + seconds(at[1]) + ": " + (names.join(", ") || "nothing ran");
+      move();
+      run.dispatchEvent(new Event("gonbext-window"));
+    }
+    var zr = chart.getZr();
+    function second(e) { return Math.min(Math.max(chart.convertFromPixel({ xAxisIndex: 0 }, e.offsetX) * f.unit, 0), end); }
+    function drag(e) {
+      if (from === null) return;
+      var to = second(e);
+      at = Math.abs(to - from) < end / 100 ? [0, end] : [Math.min(from, to), Math.max(from, to)];
+      choose();
+    }
+    zr.on("mousedown", function (e) { if (chart.containPixel({ gridIndex: 0 }, [e.offsetX, e.offsetY])) from = second(e); });
+    zr.on("mousemove", drag);
+    zr.on("mouseup", function (e) { drag(e); from = null; });
+    zr.on("globalout", function () { from = null; });
+    choose();
+    return move;
   }
 
   // One observer of each kind serves all charts of the page. A chart whose output

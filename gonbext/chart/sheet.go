@@ -33,11 +33,12 @@ func (s *sheet) output(o Options) (Output, error) {
 		*sheet
 		script
 	}{sheet: s}
-	if o.Mode == Auto || o.Mode == "" {
-		var err error
-		if data.script, err = scriptOf(s.Figures, o.Library); err != nil {
-			return Output{}, err
-		}
+	if o.Mode == "" {
+		o.Mode = Auto
+	}
+	var err error
+	if data.script, err = scriptOf(s.Figures, o); err != nil {
+		return Output{}, err
 	}
 	html, err := render("sheet", data)
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-echarts/go-echarts/v2/opts"
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
@@ -48,6 +47,9 @@ func (c *storedCell) add(bytes int64) {
 // mean is in MiB, as the script has it.
 func (c *storedCell) mean() float64 { return float64(c.bytes) / float64(max(c.stored, 1)) / (1 << 20) }
 
+// maxStoredCells is how many cells the map of a stored array has at most.
+const maxStoredCells = 4000
+
 // NewChunkMap begins the map of an array that has chunks.
 func NewChunkMap(a Stored) *ChunkMap {
 	m := &ChunkMap{a: a}
@@ -57,7 +59,7 @@ func NewChunkMap(a Stored) *ChunkMap {
 		m.counts = append(m.counts, k)
 		n *= int64(k)
 	}
-	m.fold = newDownsampledGrid(a.Shape, a.Chunks, n, maxCells)
+	m.fold = newDownsampledGrid(a.Shape, a.Chunks, n, maxStoredCells)
 	m.cells = make([]storedCell, m.fold.cells)
 	return m
 }
@@ -194,7 +196,7 @@ func (m *ChunkMap) figure() figure {
 	}
 	least, most := -1.0, 0.0
 	squares := make([]square, len(m.cells))
-	data := make([]opts.HeatMapData, len(m.cells))
+	absent := make([]any, len(m.cells))
 	for i := range m.cells {
 		c := &m.cells[i]
 		v, missing := c.mean(), m.behind(i)-c.stored
@@ -205,12 +207,17 @@ func (m *ChunkMap) figure() figure {
 				least = v
 			}
 		}
-		var known any // nil is drawn in grey
-		if c.stored > 0 {
-			known = round(v, 1e6)
-		}
-		data[i].Value = []any{i % m.fold.cols, i / m.fold.cols, known, missing, squares[i].mark, m.fold.name(i), c.stored, c.least, c.most}
+		absent[i] = missing
 	}
+	column := func(value func(int) any) []any { return newColumn(len(m.cells), value) }
+	f.Cells = m.fold.columns(column(func(i int) any {
+		if m.cells[i].stored == 0 {
+			return nil // drawn in grey
+		}
+		return round(m.cells[i].mean(), 1e6)
+	}), absent, column(func(i int) any { return mark(squares[i].mark) }),
+		column(func(i int) any { return m.cells[i].stored }),
+		column(func(i int) any { return m.cells[i].least }), column(func(i int) any { return m.cells[i].most }))
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s %v %d", m.a.Path, m.a.Shape, m.sum.bytes)
 	f.ID = fmt.Sprintf("gonbext-%x-chunks", h.Sum64())
@@ -218,7 +225,7 @@ func (m *ChunkMap) figure() figure {
 		f.Caption += fmt.Sprintf(" All are within 5 %% of each other, and are drawn alike: %s to %s.", units.Exact(m.sum.least), units.Exact(m.sum.most))
 		least = low
 	}
-	f.Height, f.Option = m.fold.heatMap("gonbext:stored", data, least, most)
+	f.Height, f.Option = m.fold.heatMap("gonbext:stored", least, most)
 	f.Switch = []choice{{"bytes", 2, least, above(least, most)}}
 	f.Picture = picture(m.fold.draw(squares, least, most, mebi, words{"not stored", "some not stored"}))
 	return f

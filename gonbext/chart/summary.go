@@ -9,9 +9,9 @@ import (
 
 // How many marks a report's figures have at most, over all the runs drawn.
 const (
-	maxPoints = 320  // of a timeline
-	maxBars   = 240  // of the memory per chunk
-	maxCells  = 4000 // of the heat maps
+	maxPoints = 160  // of a timeline
+	maxBars   = 160  // of the memory per chunk
+	maxCells  = 1600 // of the heat maps
 	maxGrids  = 4    // heat maps of one run
 	maxSlots  = 4096 // slots told apart
 )
@@ -36,6 +36,7 @@ type summary struct {
 	peak      int64         // of the arena, host classes; sampled where there is no End
 	device    int64         // peak of the device's memory
 	hasSample bool
+	lanes     lanes // of the device
 }
 
 // stageSummary is what the tasks of one stage took and did.
@@ -110,6 +111,9 @@ func (s *summary) task(t *record.Task) {
 	s.moved += t.Moved
 	s.last = max(s.last, t.Start+t.Duration)
 	s.lastTask = *t
+	if t.Device > 0 {
+		s.lanes.add(t)
+	}
 	if int(t.Stage) >= len(s.stages) {
 		return
 	}

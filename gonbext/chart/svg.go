@@ -20,7 +20,7 @@ const (
 	plannedColor = "#8a63d2"
 	processColor = "#808080"
 	troubleColor = "#e4007c"
-	edgeColor    = "rgba(0,0,0,.55)" // between two stacked colours
+	edgeColor    = "#0008" // between two stacked colours
 )
 
 // heat is the scale of the heat maps, from little to much: even steps of
@@ -48,9 +48,9 @@ type drawing struct {
 	width, height float64
 }
 
-const svgStyle = `<style>text{font:12px system-ui,sans-serif;fill:#333}.r{text-anchor:end}.k{text-anchor:middle}` +
+const svgStyle = `<style>svg{font:12px system-ui;fill:#333}.r{text-anchor:end}.k{text-anchor:middle}` +
 	`.m{fill:#666}.g{stroke:#8884}.a{stroke:#888}.c{fill:#fff}.e{fill:#8883}` +
-	`@media(prefers-color-scheme:dark){text{fill:#ddd}.m{fill:#aaa}.c{fill:#1b1b1b}}</style>`
+	`@media(prefers-color-scheme:dark){svg{fill:#ddd}.m{fill:#aaa}.c{fill:#1b1b1b}}</style>`
 
 func newDrawing(width, height float64) *drawing {
 	d := &drawing{width: width, height: height}
@@ -113,9 +113,11 @@ const (
 func (d *drawing) scale(least, most string) float64 {
 	d.text(12, 23, "start", "m", least)
 	x := 20 + 6.6*float64(len(least))
+	d.printf(`<g stroke-width="11">`)
 	for i, color := range heat {
-		d.printf(`<rect x="%s" y="13" width="18" height="11" fill="%s"/>`, num(x+18*float64(i)), color)
+		d.printf(`<path stroke="%s" d="M%s 18.5h18"/>`, color, num(x+18*float64(i)))
 	}
+	d.printf(`</g>`)
 	x += float64(18*len(heat) + 8)
 	d.text(x, 23, "start", "m", most)
 	return x + 30 + 6.6*float64(len(most))
@@ -165,11 +167,14 @@ type plot struct {
 func (d *drawing) frame(top, xMax, yMax float64) *plot {
 	p := &plot{drawing: d, left: 70, right: d.width - 16, top: top, bottom: d.height - 38, xMax: max(xMax, 1e-9), yMax: max(yMax, 1)}
 	step := byteStep(p.yMax)
+	var lines strings.Builder
+	d.printf(`<g class="m r">`)
 	for v := 0.0; v <= p.yMax*1.0001; v += step {
 		y := p.y(v)
-		d.printf(`<path class="g" d="M%s %sH%s"/>`, num(p.left), num(y), num(p.right))
-		d.text(p.left-6, y+4, "end", "m", units.Bytes(int64(v)))
+		fmt.Fprintf(&lines, "M%s %sH%s", num(p.left), num(y), num(p.right))
+		d.text(p.left-6, y+4, "start", "", units.Bytes(int64(v)))
 	}
+	d.printf(`</g><path class="g" d="%s"/>`, lines.String())
 	d.printf(`<path class="a" d="M%s %sH%s"/>`, num(p.left), num(p.bottom), num(p.right))
 	return p
 }
@@ -225,9 +230,17 @@ func (p *plot) timeTicks() {
 		// Whole minutes read better than their hundreds of seconds.
 		step = 60 * math.Max(1, roundStep(p.xMax/60, 8))
 	}
+	var marks strings.Builder
+	p.printf(`<g class="m k">`)
 	for v := 0.0; v <= p.xMax*1.0001; v += step {
-		p.tick(v, seconds(v))
+		x, class := p.x(v), ""
+		if x > p.right-20 {
+			class = "r"
+		}
+		fmt.Fprintf(&marks, "M%s %sv4", num(x), num(p.bottom))
+		p.text(x, p.bottom+17, "start", class, seconds(v))
 	}
+	p.printf(`</g><path class="a" d="%s"/>`, marks.String())
 }
 
 func seconds(v float64) string {

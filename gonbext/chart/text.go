@@ -22,6 +22,9 @@ func textReport(views []*view) string {
 		if line := sparkline(v.s.timeline); line != "" {
 			fmt.Fprintf(&b, "\nmemory over %s, up to %s\n%s\n", units.Duration(v.s.last), units.Bytes(v.s.peak), line)
 		}
+		if words := v.s.laneWords(); words != "" {
+			fmt.Fprintf(&b, "\n%s\n", words)
+		}
 		for _, noted := range v.s.h.Series {
 			b.WriteByte('\n')
 			b.WriteString(seriesText(noted))
@@ -36,6 +39,10 @@ func textReport(views []*view) string {
 		if len(v.WhatIf) > 0 {
 			b.WriteByte('\n')
 			b.WriteString(whatIfText(v))
+		}
+		if len(v.GPUs) > 0 {
+			b.WriteByte('\n')
+			b.WriteString(gpusText(v))
 		}
 		if len(v.Lines) > 0 {
 			rows := [][]string{{"Go heap by line", "code", "most at once", "allocated"}}
@@ -93,9 +100,9 @@ func operationsText(v *view) string {
 }
 
 func whatIfText(v *view) string {
-	rows := [][]string{{"chunks", "budget", "device", "verdict", "needs at least", "peak", "passes", "moved", "tasks"}}
+	rows := [][]string{{"chunks", "budget", "verdict", "needs at least", "peak", "passes", "moved", "tasks"}}
 	for _, w := range v.WhatIf {
-		rows = append(rows, []string{w.Chunks, w.Budget, w.Device, w.Verdict, w.Need, w.Peak, w.Passes, w.Moved, w.Tasks})
+		rows = append(rows, []string{w.Chunks, w.Budget, w.Verdict, w.Need, w.Peak, w.Passes, w.Moved, w.Tasks})
 	}
 	return align(rows, 1)
 }

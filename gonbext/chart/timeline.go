@@ -36,28 +36,8 @@ func timelineFigure(s *summary) (*figure, string) {
 		lines = append(lines, process)
 	}
 	limits := []limit{{"budget", s.h.Budget, budgetColor, dashed}, {"predicted peak", s.h.Predicted.Host(), plannedColor, dashDot}}
-	f := &figure{Title: "Memory over time", Height: 300, Caption: caption(s.perPoint), Alt: s.timelineWords()}
+	f := &figure{Title: "Memory over time", Height: 300, Caption: caption(s.perPoint), Alt: s.timelineWords(), Brush: s.last.Seconds()}
 	return f, memoryOverTime(f, s, layers, lines, limits)
-}
-
-// deviceFigure draws the memory of the device over time; nil where none was seen.
-func deviceFigure(s *summary) (*figure, string) {
-	if s.device <= 0 || len(s.timeline) < 2 {
-		return nil, ""
-	}
-	l := layer{key: key{name: plain(s.h.Device.Name), color: classColors[record.Device]}}
-	seen := false
-	for i := range s.timeline {
-		seen = seen || s.timeline[i].Device > 0
-		l.values = append(l.values, float64(s.timeline[i].Device))
-	}
-	if !seen {
-		return nil, ""
-	}
-	f := &figure{Title: "Device memory over time", Height: 220, Caption: caption(s.perPoint)}
-	f.Alt = fmt.Sprintf("Device memory over time: at most %s of %s, predicted %s.", units.Bytes(s.device), units.Bytes(s.h.Device.Memory), units.Bytes(s.h.Device.Predicted))
-	limits := []limit{{"device memory", s.h.Device.Memory, budgetColor, dashed}, {"predicted peak", s.h.Device.Predicted, plannedColor, dashDot}}
-	return f, memoryOverTime(f, s, []layer{l}, nil, limits)
 }
 
 // timelineWords is the chart of memory over time in words.
@@ -175,27 +155,30 @@ func memoryOverTime(f *figure, s *summary, layers, lines []layer, limits []limit
 		charts.WithYAxisOpts(opts.YAxis{Type: "value", Min: 0, Max: top, MinInterval: byteStep(top), MaxInterval: byteStep(top), AxisLabel: &opts.AxisLabel{Show: opts.Bool(true), Formatter: "gonbext:bytes"}}),
 		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "axis", Formatter: "gonbext:overTime"}),
 	)
-	line := func(l layer, x []float64, stack string, options ...charts.SeriesOpts) {
-		data := make([]opts.LineData, len(x))
-		for i := range x {
-			data[i].Value = []float64{round(x[i]/f.Unit, 1e5), l.values[i]}
-		}
+	f.Points = &points{}
+	for _, x := range at {
+		f.Points.At = append(f.Points.At, round(x/f.Unit, 1e5))
+	}
+	line := func(l layer, data []opts.LineData, stack string, options ...charts.SeriesOpts) {
 		options = append(options,
 			charts.WithLineChartOpts(opts.LineChart{ShowSymbol: opts.Bool(false), Stack: stack}),
 			charts.WithItemStyleOpts(opts.ItemStyle{Color: l.color}))
 		c.AddSeries(l.name, data, options...)
 	}
 	for _, l := range layers {
-		line(l, at, "classes",
+		f.Points.Values = append(f.Points.Values, significants(l.values))
+		line(l, nil, "classes",
 			charts.WithAreaStyleOpts(opts.AreaStyle{Opacity: opts.Float(0.9), Color: l.color}),
 			charts.WithLineStyleOpts(opts.LineStyle{Width: 0.7, Color: edgeColor}))
 	}
 	for _, l := range lines {
-		line(l, at, "", charts.WithLineStyleOpts(opts.LineStyle{Width: 1.5, Type: "dotted", Color: l.color}))
+		f.Points.Values = append(f.Points.Values, significants(l.values))
+		line(l, nil, "", charts.WithLineStyleOpts(opts.LineStyle{Width: 1.5, Type: "dotted", Color: l.color}))
 	}
 	for i, k := range limitKeys {
 		v := levelOf(limits, i)
-		line(layer{k, []float64{v, v}}, []float64{0, end}, "", charts.WithLineStyleOpts(opts.LineStyle{Width: 1.5, Type: lineType(k.line), Color: k.color}))
+		ends := []opts.LineData{{Value: []float64{0, v}}, {Value: []float64{end / f.Unit, v}}}
+		line(layer{key: k}, ends, "", charts.WithLineStyleOpts(opts.LineStyle{Width: 1.5, Type: lineType(k.line), Color: k.color}))
 	}
 	var keys []key
 	for _, l := range append(append([]layer{}, layers...), lines...) {

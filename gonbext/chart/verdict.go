@@ -57,11 +57,29 @@ func (s *summary) processVerdict() string {
 	case record.Failed:
 		return plain(s.run.End.Error)
 	case record.Killed:
-		return took + " · it ended without a word: by os.Exit, an interrupt or a kill"
+		return took + " · the process was killed"
+	case record.Exited:
+		return took + " · " + ending(s.run.End.Error)
 	case record.Running:
 		return took + " · still running"
 	}
 	return took + " · " + units.Duration(s.last)
+}
+
+// ending says in words how a process ended before its cell did.
+func ending(how string) string {
+	how = plain(how)
+	switch {
+	case how == "exit status 2":
+		return "the program ended with exit status 2, as a panic or a fatal error of Go does"
+	case strings.HasPrefix(how, "exit status "):
+		return "the program ended itself, with " + how
+	case how == "signal: killed":
+		return "the process was killed: by the system for want of memory, or by somebody"
+	case how == "signal: interrupt":
+		return "the program was interrupted"
+	}
+	return "the process ended: " + how
 }
 
 // there is how many chunks an earlier run had left.
@@ -219,10 +237,12 @@ func (s *summary) target() string {
 // tone is how serious the verdict is.
 func (s *summary) tone() string {
 	switch s.status {
-	case record.Failed, record.Killed:
-		if s.h.Process && s.status == record.Killed && s.peak <= s.h.Budget {
+	case record.Exited:
+		if s.peak <= s.h.Budget {
 			return "warn"
 		}
+		return "bad"
+	case record.Failed, record.Killed:
 		return "bad"
 	case record.Cancelled:
 		return "warn"

@@ -1,12 +1,13 @@
 package chart
 
 import (
-	"cmp"
 	"fmt"
 	"hash/fnv"
 	"html/template"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/record"
@@ -29,6 +30,7 @@ type view struct {
 	RestWhen                    string
 	RestExact                   string
 	WhatIf                      []whatIf
+	GPUs                        []gpu
 	Facts                       []fact
 	Lines                       []line
 }
@@ -101,6 +103,9 @@ type figure struct {
 	Picture            template.URL
 	Option             any      // nil where there is only the picture
 	Switch             []choice // other values to colour by
+	Cells              *columns // of a heat map
+	Points             *points  // of the first series, where the option has none
+	Brush              float64  // seconds of a timeline, in which a window of time can be chosen
 	Block, Shape       []int    // of the heat map of an array: the elements of a cell, and all
 	Width              int      // of a picture of few pixels, 0 where it takes the room there is
 	Folded             bool     // it is detail: shown when it is asked for
@@ -124,6 +129,7 @@ type operation struct {
 	Measured                   bool
 	Allocations, Reuses, Moved int64
 	Time                       time.Duration
+	From, To                   float64 // when a stage ran, in seconds
 	Chunks                     string
 }
 
@@ -139,9 +145,12 @@ type fact struct{ Name, Value string }
 
 // whatIf is one alternative, ready to be shown.
 type whatIf struct {
-	Chunks, Budget, Device, Verdict, Need, Passes, Moved, Peak, Tasks string
-	Fits                                                              bool
+	Chunks, Budget, Verdict, Need, Passes, Moved, Peak, Tasks string
+	Fits                                                      bool
 }
+
+// maxTold is how many stages a plan has at most for its text to say it all.
+const maxTold = 2
 
 func newView(s *summary, mode Mode, drawn bool) *view {
 	v := &view{
@@ -160,7 +169,11 @@ func newView(s *summary, mode Mode, drawn bool) *view {
 		if st.Note != "" {
 			v.Notes = append(v.Notes, plain(st.Name)+": "+plain(st.Note)+".")
 		}
+		if x := st.Transfers; x != nil && strings.HasPrefix(x.Gain(), record.NoGain) {
+			v.Notes = append(v.Notes, plain(st.Name)+": "+x.Gain()+".")
+		}
 	}
+	v.Notes = append(v.Notes, s.eventWords()...)
 	v.Hint = s.hint()
 	v.operations()
 	v.whatIf()
@@ -173,7 +186,7 @@ func newView(s *summary, mode Mode, drawn bool) *view {
 	if mode == None {
 		return v
 	}
-	if f, svg := treeFigure(stages); f != nil {
+	if f, svg := treeFigure(stages); f != nil && len(stages) > maxTold {
 		f.Picture = picture(svg)
 		v.Tree = f
 	}
@@ -189,9 +202,10 @@ func newView(s *summary, mode Mode, drawn bool) *view {
 	}
 	v.add(timelineFigure(s))
 	v.add(deviceFigure(s))
+	v.add(lanesFigure(s))
 	v.add(chunksFigure(s))
 	for _, st := range s.stages {
-		v.add(gridFigure(st))
+		v.add(gridFigure(st, s.last))
 	}
 	return v
 }
@@ -203,7 +217,7 @@ func (v *view) add(f *figure, svg string) {
 	}
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%s %s", v.s.h.Run, v.s.run.Path)
-	f.ID = fmt.Sprintf("gonbext-%x-%d", h.Sum64(), len(v.Figures))
+	f.ID = fmt.Sprintf("gonbext-%s-%d", strconv.FormatUint(h.Sum64(), 36), len(v.Figures))
 	f.Picture = picture(svg)
 	v.Figures = append(v.Figures, *f)
 }
@@ -221,7 +235,7 @@ func (v *view) operations() {
 			Head: true, Name: plain(st.Name), Site: plain(st.Site), Detail: stageDetail(st),
 			Predicted: st.Predicted.Host(), Requested: st.requested.Host(), Reserved: st.reserved.Host(),
 			Allocations: st.allocations, Reuses: st.reuses, Moved: moved, Time: st.took(),
-			Measured: measured, Chunks: chunksDone(v, st),
+			Measured: measured, Chunks: chunksDone(v, st), From: st.first.Seconds(), To: st.end.Seconds(),
 		})
 		for _, p := range []struct {
 			name    string
@@ -350,22 +364,20 @@ func (v *view) facts() {
 	v.Facts = append(v.Facts, fact{"run", plain(s.h.Run)})
 }
 
-// whatIf prepares the table of alternatives.
+// whatIf prepares the tables of alternatives: of chunks and budgets, and of GPUs.
 func (v *view) whatIf() {
 	for _, w := range v.s.h.WhatIf {
+		if w.Device != "" {
+			v.GPUs = append(v.GPUs, newGPU(&w, len(v.s.stages)))
+			continue
+		}
 		row := whatIf{
-			Chunks: units.Shape(w.Chunks), Budget: units.Bytes(w.Budget), Device: plain(cmp.Or(w.Device, "cpu")),
+			Chunks: units.Shape(w.Chunks), Budget: units.Bytes(w.Budget),
 			Fits: w.Fits, Verdict: "fits", Need: units.Bytes(w.Need), Passes: units.Count(int64(w.Passes)),
 			Moved: units.Traffic(w.Moved), Peak: units.Bytes(w.Peak), Tasks: units.Count(int64(w.Tasks)),
 		}
 		if !w.Fits {
 			row.Verdict, row.Peak, row.Passes, row.Moved, row.Tasks = "does not fit", "–", "–", "–", "–"
-		}
-		switch {
-		case w.Note != "":
-			row.Verdict = "needs the CPU too: it " + plain(w.Note)
-		case w.Seconds > 0:
-			row.Verdict += fmt.Sprintf(", %s over the link and %s on the device", units.Traffic(w.Link), units.Duration(time.Duration(w.Seconds*float64(time.Second))))
 		}
 		v.WhatIf = append(v.WhatIf, row)
 	}

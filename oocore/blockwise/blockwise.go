@@ -102,6 +102,10 @@ func RoundingOf(op Op) Rounding {
 	return Loops
 }
 
+// Mover is an Op that only puts elements of its inputs, or constants, into place. Whoever
+// reads its result does so: there is nothing in it that a device could compute.
+type Mover interface{ OnlyMoves() }
+
 var registry = struct {
 	sync.RWMutex
 	types map[string]reflect.Type

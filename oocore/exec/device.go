@@ -19,6 +19,8 @@ type Device interface {
 	// Open takes all the device memory of a stage, as s.Buffers declares it. An error that is
 	// ErrDeviceMemory means that a smaller stage may succeed; nothing is taken then.
 	Open(s *plan.SizedStage) (Work, error)
+	// Keep takes memory for a panel of a product's operand that stays when the stage ends.
+	Keep(bytes int64) (Resident, error)
 	Usage() Usage
 }
 
@@ -45,6 +47,9 @@ type Work interface {
 	Reduce(slot int, tile grid.Box, in [][]byte) Job
 	// Partials copies the slot's partials, one for each fold.
 	Partials(slot int, dst [][]byte) Job
+	// Place lets the next Multiply take an operand, 0 or 1, from memory that is kept, and
+	// Load copy it there. It is called before the operand's Load, where it has any.
+	Place(operand int, at Resident)
 	// Load copies rows of an operand, 0 or 1, to where the next Multiply takes them from:
 	// the panel's rows from first on, of n bytes each.
 	Load(operand, first, n int, src []byte) Job
@@ -76,6 +81,10 @@ type Times struct {
 	Moved                     int64
 }
 
+// ErrLeftToCPU is returned for a tile of operands that the device does not compute. The
+// stage goes on on the CPU.
+var ErrLeftToCPU = errors.New("the CPU computes these operands")
+
 // ErrDeviceMemory is returned where a device has no room.
 var ErrDeviceMemory = errors.New("out of device memory")
 
@@ -93,6 +102,9 @@ func (CPU) Pin([]byte) (func() error, error) { return func() error { return nil 
 func (CPU) Open(*plan.SizedStage) (Work, error) {
 	return nil, errors.New("the CPU opens no stage")
 }
+
+// Keep returns an error, as Open does.
+func (CPU) Keep(int64) (Resident, error) { return nil, errors.New("the CPU keeps nothing") }
 
 // Usage is zero: the run's own arena counts.
 func (CPU) Usage() Usage { return Usage{} }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/gonbext/gonbext/oocore/exec/checkpoint"
 	"github.com/gonbext/gonbext/oocore/plan"
@@ -51,23 +52,44 @@ func (r *deviceRunner) open(ctx context.Context) (err error) {
 		if !errors.Is(err, ErrDeviceMemory) {
 			return err
 		}
-		r.outOfMemory()
+		if err := r.outOfMemory(); err != nil {
+			return err
+		}
 	}
 	r.runner, err = r.executor.slots.Stage(ctx, r.index)
 	return err
 }
 
-// outOfMemory chooses the next way to do the stage. The first is to try again, since
-// others may have left.
-func (r *deviceRunner) outOfMemory() {
+// outOfMemory chooses the next way to do the stage, and records it. The first is to try
+// give up what is kept, the second to try again, since others may have left.
+func (r *deviceRunner) outOfMemory() error {
 	run := r.executor.run
 	run.counts.oom.Add(1)
-	if r.retries == 0 {
+	free := run.env.Device.Usage().Free
+	e := record.Event{At: time.Since(run.start), Stage: uint16(r.index), Action: record.Retried, Free: free}
+	switch kept := run.env.Kept.Total(); {
+	case kept > 0:
+		if err := run.env.Kept.giveUp(); err != nil {
+			return err
+		}
+		without := *r.stage
+		without.Buffers.Device.Kept = [2]plan.KeptOperand{}
+		r.stage, e.Action, e.Bytes = &without, record.GaveUpKept, kept
+	case r.retries == 0:
 		r.retries = 1
-		return
+	default:
+		r.stage = run.plan.Halve(r.stage)
+		r.splits++
+		e.Action = record.LeftToCPU
+		if r.stage != nil {
+			e.Action = record.Halved
+		}
 	}
-	r.stage = run.plan.Halve(r.stage)
-	r.splits++
+	if r.stage != nil && e.Action != record.GaveUpKept {
+		e.Bytes = r.stage.DevicePeak
+	}
+	run.env.Record.Event(e)
+	return nil
 }
 
 // Run runs tasks. Those that are done when the device has no room any more stay done.
@@ -81,13 +103,19 @@ func (r *deviceRunner) Run(ctx context.Context, tasks Tasks, done func(index int
 			mu.Unlock()
 			done(index)
 		})
-		if !errors.Is(err, ErrDeviceMemory) {
+		if !errors.Is(err, ErrDeviceMemory) && !errors.Is(err, ErrLeftToCPU) {
 			return err
 		}
 		if err := r.Close(); err != nil {
 			return err
 		}
-		r.outOfMemory()
+		if errors.Is(err, ErrLeftToCPU) {
+			r.stage = nil
+			run := r.executor.run
+			run.env.Record.Event(record.Event{At: time.Since(run.start), Stage: uint16(r.index), Action: record.RareToCPU, Free: run.env.Device.Usage().Free})
+		} else if err := r.outOfMemory(); err != nil {
+			return err
+		}
 		var rest Tasks
 		for index := range tasks.All() {
 			if !finished.Has(int64(index)) {
@@ -106,6 +134,8 @@ func (r *deviceRunner) Close() error {
 	if r.runner == nil {
 		return nil
 	}
+	run := r.executor.run
+	run.devicePeak = max(run.devicePeak, run.env.Device.Usage().Used)
 	err := r.runner.Close()
 	r.runner = nil
 	return err
@@ -141,6 +171,8 @@ type onDevice struct {
 	work    Work
 	retries uint8
 	splits  uint8
+
+	pageable sync.Once // it is recorded that pages are not locked
 }
 
 // begin prepares the rows of a slot's tasks, with its share of the device's memory.
@@ -150,7 +182,7 @@ func (o *onDevice) begin(s *slot, share int64) {
 }
 
 // pinned takes buffers that the device copies from or to. Where their pages cannot be
-// locked, copies are slower.
+// locked, copies are slower, and the record says so.
 func (o *onDevice) pinned(s *slot, declared ...plan.Buffer) ([][]byte, error) {
 	all, err := s.alloc(declared...)
 	if err != nil {
@@ -160,9 +192,14 @@ func (o *onDevice) pinned(s *slot, declared ...plan.Buffer) ([][]byte, error) {
 		if b == nil {
 			continue
 		}
-		if unpin, err := o.run.env.Device.Pin(b); err == nil {
-			s.close = append(s.close, unpin)
+		unpin, err := o.run.env.Device.Pin(b)
+		if err != nil {
+			o.pageable.Do(func() {
+				o.run.env.Record.Event(record.Event{At: time.Since(o.run.start), Stage: uint16(o.index), Action: record.NotLocked, Bytes: int64(len(b)), Free: o.run.env.Device.Usage().Free})
+			})
+			continue
 		}
+		s.close = append(s.close, unpin)
 	}
 	return all, nil
 }
@@ -170,7 +207,9 @@ func (o *onDevice) pinned(s *slot, declared ...plan.Buffer) ([][]byte, error) {
 // wait waits for a job, and adds what it took to the row of a slot.
 func (o *onDevice) wait(ctx context.Context, s *slot, j Job) error {
 	times, err := j.Wait(ctx)
+	s.row.Upload += times.Upload
 	s.row.Computing += times.Compute
+	s.row.Download += times.Download
 	s.row.Moved += times.Moved
 	if err != nil && !cancelled(ctx, err) {
 		return fmt.Errorf("%s: %w", o.run.plan.Device.Name, err)

@@ -107,6 +107,17 @@ func (d *deviceProduct) load(c *matmulPipeline, s *superTile, step int, loads ch
 	summed, k, length := at.Start[:n], at.Start[n], at.Shape[n]
 	strips := func(operand, total, bytes int, o *operand, box func(first, rows int) grid.Box) error {
 		o.slot.row.Read = 0
+		env := d.on.run.env
+		kept, there, err := env.Kept.panel(env.Device, d.stage.Buffers.Device.Kept[operand], box(0, total).String(), int64(total)*int64(bytes))
+		if err != nil {
+			return err
+		}
+		if kept != nil {
+			d.on.work.Place(operand, kept.at)
+		}
+		if there {
+			return nil
+		}
 		for first := 0; first < total; first += d.each[operand] {
 			select {
 			case buffer := <-d.strips:
@@ -119,6 +130,9 @@ func (d *deviceProduct) load(c *matmulPipeline, s *superTile, step int, loads ch
 			case <-c.ctx.Done():
 				return context.Cause(c.ctx)
 			}
+		}
+		if kept != nil {
+			env.Kept.fill(kept)
 		}
 		return nil
 	}
@@ -178,6 +192,7 @@ func (d *deviceProduct) finish(c *matmulPipeline, jobs <-chan sent, free chan<- 
 			j.tile.spent[i] += w.row.Computing / time.Duration(len(j.tile.spent))
 		}
 		j.tile.moved += w.row.Moved
+		j.tile.upload += w.row.Upload
 		c.mu.Unlock()
 		if free != nil {
 			free <- j.buffer

@@ -65,7 +65,8 @@ type superTile struct {
 	start   time.Duration
 	reading time.Duration
 	read    int64
-	moved   int64 // to and from a device
+	moved   int64         // to and from a device
+	upload  time.Duration // to it
 }
 
 // band is a row of tiles.
@@ -367,6 +368,7 @@ func (c *matmulPipeline) record(w *slot, b band, i int) {
 	r.Reading, r.Read = s.reading/time.Duration(tiles), s.read/int64(tiles)
 	r.Writing, r.Written = w.row.Writing/time.Duration(perRow), w.row.Written/int64(perRow)
 	r.Moved = s.moved/int64(tiles) + w.row.Moved/int64(perRow)
+	r.Upload, r.Download = s.upload/time.Duration(tiles), w.row.Download/time.Duration(perRow)
 	r.Allocations, r.Reuses = 0, c.allocs
 	if !c.told {
 		r.Allocations, r.Reuses, c.told = c.allocs, 0, true

@@ -45,6 +45,7 @@ type Env struct {
 	// is sized for them.
 	Processes  *Processes
 	Checkpoint *checkpoint.Checkpoint // nil where the run cannot be resumed; Run closes it
+	Kept       *KeptInputs            // stay on the device for runs that follow; nil for none
 	// Check, where it is set, is called when all is computed, before the output is put
 	// in its place. Its error leaves there what was, and keeps nothing.
 	Check func(context.Context) error
@@ -119,6 +120,9 @@ func Run(ctx context.Context, p *plan.Sized, env Env) (end record.End, err error
 	r.sampler.start()
 	err = r.all(ctx)
 	r.sampler.stop()
+	if err != nil { // what was on its way may not have come
+		err = errors.Join(err, env.Kept.Drop())
+	}
 	if leak := r.arena.Close(); leak != nil && err == nil {
 		err = leak
 	}
@@ -226,6 +230,8 @@ type resumable interface {
 
 // tasks runs those tasks of a stage that an earlier run has not done.
 func (r *run) tasks(ctx context.Context, stage int) (err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil) // when the runner is closed: until then writes may go on
 	s := &r.plan.Stages[stage]
 	m, err := newMerger(r, stage)
 	if err != nil {
@@ -268,7 +274,7 @@ func (r *run) tasks(ctx context.Context, stage int) (err error) {
 		}
 		r.sampler.sample()
 		if err == nil {
-			err = r.recorded(ctx, recorded, func(ctx context.Context, done func(int)) error { return runner.Run(ctx, tasks, done) })
+			err = r.recorded(ctx, cancel, recorded, func(done func(int)) error { return runner.Run(ctx, tasks, done) })
 		}
 		r.sampler.sample()
 		if err = errors.Join(err, runner.Close()); err != nil {
@@ -287,16 +293,15 @@ func (r *run) record(row *record.Task) {
 	r.note(row)
 }
 
-// recorded does a stage's work, while the checkpoint notes its progress.
-func (r *run) recorded(ctx context.Context, s checkpoint.Stage, work func(ctx context.Context, done func(task int)) error) error {
+// recorded does a stage's work, while the checkpoint notes its progress; fail ends the
+// work.
+func (r *run) recorded(ctx context.Context, fail func(error), s checkpoint.Stage, work func(done func(task int)) error) error {
 	if !r.checkpoint.Enabled() || r.arrays.uncopied {
-		return work(ctx, func(int) {})
+		return work(func(int) {})
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	s.Sync = func(done *checkpoint.Set) error { return r.arrays.sync(context.WithoutCancel(ctx), s.Index, done) }
-	recorder := r.checkpoint.Record(s, cancel)
-	err := work(ctx, recorder.Done)
+	recorder := r.checkpoint.Record(s, fail)
+	err := work(recorder.Done)
 	if failed := recorder.End(err != nil); err == nil {
 		err = failed
 	}

@@ -61,7 +61,9 @@ func (s *sampler) sample() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := &s.run.counts
-	row := record.Sample{At: time.Since(s.run.start), Arena: s.run.arena.Now(), Device: s.run.env.Device.Usage().Used, Cached: -1,
+	device := s.run.env.Device.Usage()
+	row := record.Sample{At: time.Since(s.run.start), Arena: s.run.arena.Now(), Cached: -1,
+		Device: device.Used, Kept: s.run.env.Kept.Total(), Context: device.Context, Others: device.Others,
 		Done: c.tasks.Load(), Read: c.read.Load(), Written: c.written.Load()}
 	if m, err := machine.Process(); err == nil {
 		row.Anonymous, row.Mapped, row.Cached = m.Anonymous, m.Mapped, m.Cached

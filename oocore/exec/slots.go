@@ -95,6 +95,7 @@ type pool struct {
 	stage *plan.SizedStage
 	all   []prepared
 	chunk func(index int) (int, grid.Box) // of a task: its number in the grid, and where it is
+	end   context.CancelCauseFunc         // of the context of the last Run, in which writes may go on; nil before the first
 }
 
 // newPool prepares the slots of a stage, sized as it is done; make prepares the worker of
@@ -114,10 +115,13 @@ func newPool(r *run, stage int, sized *plan.SizedStage, chunk func(index int) (i
 	return p, nil
 }
 
-// Run lets each slot take the next task until there are none.
+// Run lets each slot take the next task until there are none. Its context stays until Close,
+// or the next Run, which comes after a Sync: sessions may write what they were given until
+// then.
 func (p *pool) Run(ctx context.Context, tasks Tasks, done func(index int)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
+	p.release()
+	p.end = cancel
 	next := newCursor(tasks)
 	serve := func(w prepared) error {
 		for ctx.Err() == nil {
@@ -151,8 +155,16 @@ func (p *pool) Run(ctx context.Context, tasks Tasks, done func(index int)) error
 	return context.Cause(ctx)
 }
 
-// Close frees the slots' buffers.
+// release ends the context of the last Run.
+func (p *pool) release() {
+	if p.end != nil {
+		p.end(nil)
+	}
+}
+
+// Close frees the slots' buffers, after what their sessions still write.
 func (p *pool) Close() (err error) {
+	defer p.release()
 	for _, w := range p.all {
 		if failed := w.slot.free(); err == nil {
 			err = failed
@@ -201,6 +213,7 @@ func (s *slot) begin(chunk int) {
 	s.row.Chunk = int64(chunk)
 	s.row.Start = time.Since(s.run.start)
 	s.row.Reading, s.row.Computing, s.row.Writing = 0, 0, 0
+	s.row.Upload, s.row.Download = 0, 0
 	s.row.Read, s.row.Written, s.row.Moved = 0, 0, 0
 }
 

@@ -2,7 +2,7 @@ package kernel
 
 import "github.com/gonbext/gonbext/oocore/dtype"
 
-//go:generate go run ./internal/asm .
+//go:generate go run ./internal/asm cpu .
 
 // What the loops that follow need beyond AVX2 or AVX-512 comes with these on
 // every processor: float16 conversion (F16C) and BMI2.

@@ -87,11 +87,13 @@ type Slot struct {
 // DeviceBuffers declares the memory of a device beside what it has of each slot: sets and
 // accumulators as large as the host's.
 type DeviceBuffers struct {
-	Registers Buffer // of a map or a reduce stage, for all slots
+	Scratch Buffer   // that kernels need beside
+	Values  []Buffer // of a tile, in the order of FoldedValues
 
-	// Of a matmul stage: the accumulators, what a kernel packs into, and panels in flight.
-	Sums, Pack Buffer
-	Panels     [][2]Buffer
+	// Of a matmul stage: the accumulators, and panels in flight.
+	Sums   Buffer
+	Panels [][2]Buffer
+	Kept   [2]KeptOperand // whose panels are taken as they come, and stay
 }
 
 // StagingSet declares the host's side of a tile in flight on a device.
@@ -229,7 +231,7 @@ func (t *tally) load(l *Load, tile []int) (d LoadBuffers) {
 // InputBytes is what reading a tile of the domain takes for a load: its elements
 // in the array's own order.
 func (l *Load) InputBytes(tile []int) int64 {
-	if !l.reads() {
+	if !l.Reads() {
 		return 0
 	}
 	return arena.Reserved(int64(grid.Size(l.Box(tile))) * int64(l.Type.Size()))

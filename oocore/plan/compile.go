@@ -18,7 +18,7 @@ type Target struct {
 	Chunks []int
 	Shards []int
 	Codec  string
-	Region *grid.Box // of an array that is there already; nil makes a new one
+	Region *grid.Box // of a stored array; nil makes a new one
 	Whole  []int     // the shape of that array
 	Grow   bool      // by Region, which that array does not have yet, to Whole
 	// Details go with the array, where its format keeps them.

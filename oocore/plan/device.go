@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/gonbext/gonbext/oocore/blockwise"
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
@@ -19,6 +20,7 @@ type DeviceSpec struct {
 	OnHost   bool  // it is the host's memory: a modelled device's counts in the budget
 	Computes Capabilities
 	Rates    Rates
+	Scratch  int64 // bytes that kernels of a map or a reduce stage need beside
 }
 
 // Capabilities are what a device has kernels for.
@@ -34,6 +36,18 @@ type Rates struct {
 	Upload, Download float64 // bytes, while the other continues
 	Memory           float64 // bytes
 	Arithmetic       float64 // operations of float32
+	Float64, Float16 float64 // operations of these types; of those that are not known, as of float32
+}
+
+// arithmetic is the rate of operations of a type.
+func (r *Rates) arithmetic(t dtype.Type) float64 {
+	switch {
+	case t == dtype.Float64 && r.Float64 > 0:
+		return r.Float64
+	case (t == dtype.Float16 || t == dtype.BFloat16) && r.Float16 > 0:
+		return r.Float16
+	}
+	return r.Arithmetic
 }
 
 // Types is a set of element types.
@@ -73,14 +87,46 @@ func (s *SizedStage) OnDevice() *SizedStage {
 	return s
 }
 
+// moves reports a program that only reads, also through operations that only move elements.
+func (p *Program) moves() bool {
+	if len(p.Code) > 0 {
+		return false
+	}
+	for i := range p.Loads {
+		if l := &p.Loads[i]; l.Kind == LoadBlocks && !l.Moves() {
+			return false
+		}
+	}
+	return true
+}
+
+// Moves reports an operation that only moves elements, with inputs that are read.
+func (l *Load) Moves() bool {
+	if _, ok := l.Op.Op.(blockwise.Mover); !ok {
+		return false
+	}
+	for k := range l.Inputs {
+		if !l.Inputs[k].moves() {
+			return false
+		}
+	}
+	return true
+}
+
 // offload lets the device do a stage in the given room of the budget, or says why it does
 // not.
 func (p *Sized) offload(s *SizedStage, room int64) {
-	if p.Device.Memory == 0 || s.Tasks() == 0 || s.Kind == MapStage && len(s.Folds) == 0 && s.Programs[0].Plain() && !s.Programs[0].blocks() {
+	if p.Device.Memory == 0 || s.Tasks() == 0 || s.Kind == MapStage && len(s.Folds) == 0 && s.Programs[0].Plain() && s.Programs[0].moves() {
 		return // there is nothing to compute
 	}
 	if s.Lacks = p.Device.lacks(s.Stage); s.Lacks == "" {
-		if s.Device = p.deviceStage(s, room, p.Device.Memory); s.Device != nil {
+		if p.kept != nil { // shapes stay as they are while what is kept grows
+			s.Device = p.deviceStage(s, room, p.Device.Memory/workShare)
+		}
+		if s.Device == nil {
+			s.Device = p.deviceStage(s, room, p.Device.Memory)
+		}
+		if s.Device != nil {
 			return
 		}
 		s.Lacks = "has too little memory for one block"
@@ -135,7 +181,11 @@ func (d *DeviceSpec) lacks(s *Stage) string {
 func (p *Sized) deviceStage(s *SizedStage, room, memory int64) *SizedStage {
 	fits := func(v *SizedStage) bool { return v.DevicePeak <= memory && p.takes(v) <= room }
 	if s.Kind == MatMulStage {
-		return p.deviceMatMul(s, fits)
+		v := p.deviceMatMul(s, fits)
+		if v != nil {
+			p.keep(v, room)
+		}
+		return v
 	}
 	most := max(min(2*p.Workers+2, s.Tasks()), 1)
 	for _, whole := range p.modes(s) {
@@ -222,7 +272,14 @@ func (p *Sized) predictDevice(s *SizedStage) {
 	p.beginBuffers(s)
 	s.Buffers.Slot = s.Buffers.slot.deviceSlot(s)
 	s.predict()
-	s.Buffers.Device.Registers = Buffer{class: record.Device, bytes: prog.RegisterBytes(false)}
+	d := &s.Buffers.Device
+	d.Scratch = Buffer{class: record.Device, bytes: p.Device.Scratch}
+	if p.Device.OnHost { // it computes as the CPU does
+		d.Scratch.bytes = prog.RegisterBytes(false)
+	}
+	for _, v := range s.FoldedValues() {
+		d.Values = append(d.Values, Buffer{class: record.Device, bytes: int64(grid.Size(s.Tile)) * int64(prog.Type(v).Size())})
+	}
 	var sets, partials int64 // of a slot
 	for _, set := range s.Buffers.Slot.Sets {
 		sets += set.Out.reserved()
@@ -233,7 +290,10 @@ func (p *Sized) predictDevice(s *SizedStage) {
 	for _, b := range s.Buffers.Slot.States {
 		partials += b.reserved()
 	}
-	s.DevicePeak = int64(s.Slots)*(sets+partials) + s.Buffers.Device.Registers.reserved()
+	s.DevicePeak = int64(s.Slots)*(sets+partials) + d.Scratch.reserved()
+	for _, b := range d.Values {
+		s.DevicePeak += b.reserved()
+	}
 	s.Up, s.Down, s.operations = 0, int64(s.Tasks())*partials, float64(len(prog.Code)+len(s.Folds))*float64(grid.Size(s.Grid.Shape))
 	for i := range prog.Loads {
 		s.Up += prog.Loads[i].moved(prog.Domain, s.Tile)
@@ -295,14 +355,16 @@ func (t *tally) deviceProduct(s *SizedStage) (d Product) {
 }
 
 // productOnDevice declares what the device takes of a product.
-func (t *tally) productOnDevice(s *SizedStage) (d DeviceBuffers) {
+func (t *tally) productOnDevice(s *SizedStage, onHost bool) (d DeviceBuffers) {
 	m := s.Super
 	rows, cols, k := m.lengths()
 	elements := func(rows, cols int, of dtype.Type) Buffer {
 		return t.buffer(record.Device, int64(rows)*int64(cols)*int64(of.Size()))
 	}
 	d.Sums = elements(rows, cols, m.Type)
-	d.Pack = t.buffer(record.Device, kernel.GemmWork(s.operand(0), min(m.TileM, m.M), min(m.TileN, m.N), k))
+	if onHost { // it multiplies as the CPU does
+		d.Scratch = t.buffer(record.Device, kernel.GemmWork(s.operand(0), min(m.TileM, m.M), min(m.TileN, m.N), k))
+	}
 	for range m.Depth {
 		d.Panels = append(d.Panels, [2]Buffer{elements(rows, k, s.operand(0)), elements(k, cols, s.operand(1))})
 	}
@@ -312,7 +374,7 @@ func (t *tally) productOnDevice(s *SizedStage) (d DeviceBuffers) {
 // moved is the bytes that all tiles of the domain need of a load. What is broadcast along
 // an axis moves again for every tile of it.
 func (l *Load) moved(domain, tile []int) int64 {
-	if !l.reads() {
+	if !l.Reads() {
 		return 0
 	}
 	n := int64(l.Type.Size())
@@ -414,7 +476,7 @@ func (p *Sized) deviceSuper(s *SizedStage, superM, superN, bytes int) *SizedStag
 	v.Buffers.Product = v.Buffers.stage.deviceProduct(&v)
 	v.predict()
 	device := tally{plan: p.Plan}
-	v.Buffers.Device = device.productOnDevice(&v)
+	v.Buffers.Device = device.productOnDevice(&v, p.Device.OnHost)
 	v.DevicePeak = device.sum[record.Device]
 	sizeA, sizeB, size := int64(s.operand(0).Size()), int64(s.operand(1).Size()), int64(m.Type.Size())
 	v.Slots, v.Depth = m.Depth, 1
@@ -422,9 +484,23 @@ func (p *Sized) deviceSuper(s *SizedStage, superM, superN, bytes int) *SizedStag
 	v.Up = batch * depth * (int64(m.M)*sizeA*across + int64(m.N)*sizeB*down)
 	v.Down = batch * int64(m.M) * int64(m.N) * size
 	v.Read = v.Up
-	v.operations = 2 * float64(batch) * float64(m.M) * float64(m.N) * float64(depth)
+	v.operations = v.multiplications()
 	p.rate(&v)
 	return &v
+}
+
+// arithmetic is the type that most of a stage's operations are of: that of a product's
+// operands; of others float64 or float32, which 16-bit elements are computed in.
+func (s *Stage) arithmetic() dtype.Type {
+	if s.Kind == MatMulStage {
+		return s.operand(0)
+	}
+	for _, in := range s.Programs[0].Code {
+		if in.Type == dtype.Float64 {
+			return dtype.Float64
+		}
+	}
+	return dtype.Float32
 }
 
 // rate predicts the time that the device takes for a stage, and by what.
@@ -438,10 +514,25 @@ func (p *Sized) rate(s *SizedStage) {
 		{"the link", float64(s.Up), r.Upload},
 		{"the link", float64(s.Down), r.Download},
 		{"its memory", float64(s.Up + s.Down), r.Memory},
-		{"its arithmetic", s.operations, r.Arithmetic},
+		{"its arithmetic", s.operations, r.arithmetic(s.arithmetic())},
 	} {
 		if part.rate > 0 && part.count/part.rate > s.Seconds {
 			s.Seconds, s.Limit = part.count/part.rate, part.limit
 		}
 	}
+}
+
+// FoldedValues are the values of the stage's program that a device writes to its memory
+// only to fold them: neither what a map writes nor elements that are there already.
+func (s *Stage) FoldedValues() (all []int) {
+	prog := &s.Programs[0]
+	for i := range s.Folds {
+		v := prog.Out[s.Folded(i)]
+		uploaded := v < len(prog.Loads) && prog.Loads[v].Dense()
+		written := s.Kind == MapStage && v == prog.Out[0]
+		if !uploaded && !written && !slices.Contains(all, v) {
+			all = append(all, v)
+		}
+	}
+	return all
 }

@@ -31,7 +31,7 @@ func clip(chunks, shape []int) []int {
 // itemSize is the size of the widest element that a program reads from an array.
 func (p *Program) itemSize(least int) int {
 	for _, l := range p.Loads {
-		if l.reads() {
+		if l.Reads() {
 			least = max(least, l.Type.Size())
 		}
 	}

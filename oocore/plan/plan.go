@@ -91,7 +91,7 @@ type Array struct {
 	Chunks  []int             `json:"chunks,omitempty"` // that are stored, or are to be
 	Shards  []int             `json:"shards,omitempty"`
 	Blocks  []int             `json:"blocks,omitempty"` // by which a temporary array lies in its file if it spills; nil is C order
-	Region  *grid.Box         `json:"region,omitempty"` // of what is there already, that the result is
+	Region  *grid.Box         `json:"region,omitempty"` // of a stored array, that the result is
 	Whole   []int             `json:"whole,omitempty"`  // the shape of what is there
 	Grow    bool              `json:"grow,omitempty"`   // by that region, to that shape
 	Layout  store.Layout      `json:"layout,omitzero"`  // of the result

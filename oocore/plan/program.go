@@ -68,8 +68,8 @@ func (p *Program) Type(value int) dtype.Type {
 	return p.Code[value-len(p.Loads)].To
 }
 
-// reads reports a load whose elements are read tile by tile, rather than generated.
-func (l *Load) reads() bool { return l.Kind == LoadArray || l.Kind == LoadBlocks }
+// Reads reports a load whose elements are read tile by tile, rather than generated.
+func (l *Load) Reads() bool { return l.Kind == LoadArray || l.Kind == LoadBlocks }
 
 // Arrays are the loads of arrays, also those of what its operations read.
 func (p *Program) Arrays() iter.Seq[*Load] {
@@ -95,7 +95,7 @@ func (p *Program) arrays(yield func(*Load) bool) bool {
 // array's own order, already lie in the domain's order without gaps: no axis is
 // broadcast or permuted.
 func (l *Load) Dense() bool {
-	if !l.reads() {
+	if !l.Reads() {
 		return false
 	}
 	domain := l.View.Shape

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"errors"
+	"maps"
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/arena"
@@ -46,7 +47,7 @@ func wholeMiB(n int64) int64 { return (n + 1<<20 - 1) >> 20 << 20 }
 // sizeFor sizes for exactly the given budget. keep is how much of it temporary arrays
 // may take; the others are spilled.
 func (p *Plan) sizeFor(o Options, keep int64) (*Sized, error) {
-	s := &Sized{Plan: p, Budget: o.Budget, Arena: max(o.Budget-o.Overhead, 0), Workers: max(o.Workers, 1), Device: o.Device, attached: o.Attached,
+	s := &Sized{Plan: p, Budget: o.Budget, Arena: max(o.Budget-o.Overhead, 0), Workers: max(o.Workers, 1), Device: o.Device, kept: maps.Clone(o.Kept), attached: o.Attached,
 		Stages: make([]SizedStage, len(p.Stages)), spilled: make([]bool, len(p.Arrays))}
 	if o.Attached {
 		for i := range p.Arrays {
@@ -119,6 +120,9 @@ func (p *Sized) size(overhead int64) error {
 		held += change[i]
 		base[record.Output], base[record.Scratch] = steady, held
 		room := p.Arena - base.Host()
+		if p.Device.OnHost {
+			room -= p.kept.total()
+		}
 		least := p.sizeStage(s, room)
 		if p.takes(s) > room {
 			need := wholeMiB(base.Host() + least + overhead)
@@ -128,14 +132,25 @@ func (p *Sized) size(overhead int64) error {
 			continue
 		}
 		p.offload(s, room)
+		host := s
 		s = s.OnDevice()
 		now := base
 		add(&now, s.Predicted, 1)
 		if now.Host() > p.Peak.Host() {
 			p.Peak = now
 		}
-		p.DevicePeak = max(p.DevicePeak, s.DevicePeak)
+		if host.Device != nil {
+			p.DevicePeak = max(p.DevicePeak, min(s.DevicePeak+p.kept.total(), p.Device.Memory))
+			for _, o := range s.Buffers.Device.Kept {
+				if o.Name != "" {
+					p.kept[o.Name] = o.Bytes
+				}
+			}
+		}
 		p.traffic(s)
+		if host.Device != nil {
+			p.compare(host)
+		}
 	}
 	if short != nil {
 		return short

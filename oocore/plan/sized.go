@@ -16,6 +16,7 @@ type Options struct {
 	Overhead int64 // bytes of it that are not buffers: Go's runtime and heap, page tables
 	Workers  int   // tasks that compute at once; at least 1
 	Device   DeviceSpec
+	Kept     Kept // nil where no run follows that reads the same again
 	// Processes is the number of worker processes that run the tasks, and Budget is then
 	// of all of them together and of this one, which only coordinates. 0 runs them here.
 	Processes int
@@ -39,6 +40,7 @@ type Sized struct {
 
 	Each Options // of one worker process, where there are any
 
+	kept     Kept
 	attached bool   // or made for the coordinator of processes that are
 	spilled  []bool // of each array, if it is temporary
 }

@@ -41,8 +41,17 @@ type StageMeasured struct {
 	Read     int64            `json:"read"`
 	Written  int64            `json:"written"`
 	Moved    int64            `json:"moved,omitempty"` // between host and device
+	Lanes    *Lanes           `json:"lanes,omitempty"` // of a stage that a device computed
 	Reserved map[string]int64 `json:"reserved"`        // of its slots' buffers, by class
 	Rate     float64          `json:"rate"`            // bytes read and written a second
+}
+
+// Lanes are the seconds that a device was busy in each direction and with kernels. They
+// overlap.
+type Lanes struct {
+	Upload   float64 `json:"upload"`
+	Compute  float64 `json:"compute"`
+	Download float64 `json:"download"`
 }
 
 // Explain reports a run's stages: as they were planned, and as they ran where rows say so.
@@ -65,6 +74,14 @@ func (r *Run) Explain() []StageReport {
 		m.Read += t.Read
 		m.Written += t.Written
 		m.Moved += t.Moved
+		if t.Device > 0 {
+			if m.Lanes == nil {
+				m.Lanes = new(Lanes)
+			}
+			m.Lanes.Upload += t.Upload.Seconds()
+			m.Lanes.Compute += t.Computing.Seconds()
+			m.Lanes.Download += t.Download.Seconds()
+		}
 		at.start, at.end = min(at.start, t.Start), max(at.end, t.Start+t.Duration)
 		if slot := [2]uint16{t.Stage, t.Slot}; !slots[slot] {
 			slots[slot] = true
@@ -177,12 +194,20 @@ func (s *StageReport) write(b *strings.Builder, first, rest string) {
 	line("%s %s by %s: %s tasks, %d at once → %s", units.Shape(s.Shape), s.DType, units.Shape(s.Chunks), units.Count(int64(s.Tasks)), s.Slots, s.Writes)
 	line("predicted: %s, reads %s, writes %s", classes(s.Predicted), units.Traffic(s.Read), units.Traffic(s.Written))
 	if x := s.Transfers; x != nil && x.Seconds > 0 {
-		line("%s: %s over the link; at its rates %s, by %s", s.Device, units.Traffic(x.Up+x.Down), units.Duration(time.Duration(x.Seconds*float64(time.Second))), x.Limit)
+		gain := x.Gain()
+		if gain != "" {
+			gain = "; " + gain
+		}
+		line("%s: %s over the link; at its rates %s, by %s%s", s.Device, units.Traffic(x.Up+x.Down), units.Duration(time.Duration(x.Seconds*float64(time.Second))), x.Limit, gain)
 	}
 	if m := s.Measured; m != nil {
 		moved := ""
 		if m.Moved > 0 {
 			moved = ", moved " + units.Traffic(m.Moved)
+		}
+		if l := m.Lanes; l != nil {
+			took := func(s float64) string { return units.Duration(time.Duration(s * float64(time.Second))) }
+			moved += fmt.Sprintf(" (upload %s, compute %s, download %s)", took(l.Upload), took(l.Compute), took(l.Download))
 		}
 		skipped := ""
 		if m.Skipped > 0 {

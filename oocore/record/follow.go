@@ -11,6 +11,7 @@ type Tail struct {
 	Header Header
 	f      *os.File
 	start  int64
+	rows   version
 	at     int64
 	buf    []byte
 	now    Progress
@@ -42,7 +43,7 @@ func Follow(path string) (*Tail, error) {
 		return nil, fmt.Errorf("run record: %w", err)
 	}
 	t := &Tail{f: f, buf: make([]byte, bufferSize)}
-	if t.at, err = decodeHeader(f, &t.Header); err != nil {
+	if t.at, t.rows, err = decodeHeader(f, &t.Header); err != nil {
 		f.Close()
 		return nil, fmt.Errorf("run record %s: %w", path, err)
 	}
@@ -83,16 +84,17 @@ func (t *Tail) take(b []byte) int {
 	p, at := &t.now, 0
 	for at < len(b) {
 		row := b[at:]
-		size := rowSize(row[0])
+		size := t.rows.rowSize(row[0])
 		if size == 0 || size > len(row) {
 			break
 		}
-		if row[0] == kindSample {
+		switch row = row[:size]; row[0] {
+		case kindSample:
 			p.Sample.decode(row)
 			if t.Each != nil {
 				t.Each(&p.Sample)
 			}
-		} else {
+		case kindTask:
 			p.Last.decode(row)
 			if s := int(p.Last.Stage); s < len(p.Tasks) {
 				p.Tasks[s]++

@@ -11,7 +11,7 @@ import (
 
 // A record file is, little-endian throughout:
 //
-//	magic                     "gonbrun" and the version of the format, 8 bytes
+//	magic                     "gonbrun" and the version of the format, a byte
 //	uint32 n, n bytes         the Header as JSON
 //	rows                      a kind byte, then a body of that kind's fixed size
 //	End                       kind byte, uint32 n, n bytes of JSON, uint32 n, endMagic
@@ -19,21 +19,31 @@ import (
 // A file cut anywhere is whole up to the last whole row. The End repeats its
 // length behind itself so that it is found from the file's end, without a walk
 // over a million rows. A zero kind byte, which a power cut may leave, ends the
-// rows.
+// rows. Rows of version 1 end earlier: what they lack is zero.
 const (
-	magic    = "gonbrun\x01"
+	magic    = "gonbrun"
 	endMagic = "gonbend\x01"
 
 	kindTask   = 1
 	kindSample = 2
 	kindEnd    = 3
+	kindEvent  = 4
 
-	taskSize   = 1 + 8 + 8*(1+5+3+2*int(Classes)) + 8
-	sampleSize = 1 + 8*(1+int(Classes)+9)
+	firstTaskSize   = 1 + 8 + 8*(1+5+3+2*int(Classes)) + 8
+	firstSampleSize = 1 + 8*(1+int(Classes)+9)
+	taskSize        = firstTaskSize + 8*2
+	sampleSize      = firstSampleSize + 8*3
+	eventSize       = 1 + 8*4
 
 	// A header carries a plan's figures, an End less: neither comes near this.
 	maxJSON = 16 << 20
 )
+
+// version is a version of the format. Those from 1 to latest are read, and latest is
+// written.
+type version byte
+
+const latest version = 2
 
 // errTorn is of a file that ends within its header: it is being created, or
 // its writer was killed just then.
@@ -88,10 +98,13 @@ func (t *Task) encode(row []byte) {
 	p.bytes(&t.Requested)
 	p.bytes(&t.Reserved)
 	p.two(t.Allocations, t.Reuses)
+	p.dur(t.Upload)
+	p.dur(t.Download)
 }
 
+// decode reads a row of its version's size.
 func (t *Task) decode(row []byte) {
-	g := get{b: row[:taskSize], at: 1}
+	g := get{b: row, at: 1}
 	v := g.u64()
 	t.Stage, t.Slot = uint16(v), uint16(v>>16)
 	t.Device, t.Retries, t.Splits = uint8(v>>32), uint8(v>>40), uint8(v>>48)
@@ -107,6 +120,11 @@ func (t *Task) decode(row []byte) {
 	g.bytes(&t.Requested)
 	g.bytes(&t.Reserved)
 	t.Allocations, t.Reuses = g.two()
+	t.Upload, t.Download = 0, 0
+	if len(row) > firstTaskSize {
+		t.Upload = g.dur()
+		t.Download = g.dur()
+	}
 }
 
 // encode writes s as a row of sampleSize bytes.
@@ -124,10 +142,14 @@ func (s *Sample) encode(row []byte) {
 	p.i64(s.Done)
 	p.i64(s.Read)
 	p.i64(s.Written)
+	p.i64(s.Kept)
+	p.i64(s.Context)
+	p.i64(s.Others)
 }
 
+// decode reads a row of its version's size.
 func (s *Sample) decode(row []byte) {
-	g := get{b: row[:sampleSize], at: 1}
+	g := get{b: row, at: 1}
 	s.At = g.dur()
 	g.bytes(&s.Arena)
 	s.Device = g.i64()
@@ -139,6 +161,31 @@ func (s *Sample) decode(row []byte) {
 	s.Done = g.i64()
 	s.Read = g.i64()
 	s.Written = g.i64()
+	s.Kept, s.Context, s.Others = 0, 0, 0
+	if len(row) > firstSampleSize {
+		s.Kept = g.i64()
+		s.Context = g.i64()
+		s.Others = g.i64()
+	}
+}
+
+// encode writes e as a row of eventSize bytes.
+func (e *Event) encode(row []byte) {
+	row[0] = kindEvent
+	p := put{b: row[:eventSize], at: 1}
+	p.dur(e.At)
+	p.u64(uint64(e.Stage) | uint64(e.Action)<<16)
+	p.i64(e.Bytes)
+	p.i64(e.Free)
+}
+
+func (e *Event) decode(row []byte) {
+	g := get{b: row[:eventSize], at: 1}
+	e.At = g.dur()
+	v := g.u64()
+	e.Stage, e.Action = uint16(v), Action(v>>16)
+	e.Bytes = g.i64()
+	e.Free = g.i64()
 }
 
 // encodeHeader is the file's beginning, up to the first row.
@@ -147,33 +194,38 @@ func encodeHeader(h *Header) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := append(make([]byte, 0, len(magic)+4+len(j)), magic...)
+	b := append(make([]byte, 0, len(magic)+5+len(j)), magic...)
+	b = append(b, byte(latest))
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(j)))
 	return append(b, j...), nil
 }
 
-// decodeHeader reads the file's beginning and returns where the rows start.
-func decodeHeader(f io.ReaderAt, h *Header) (rows int64, err error) {
-	var fixed [len(magic) + 4]byte
+// decodeHeader reads the file's beginning and returns where the rows start, and their
+// version.
+func decodeHeader(f io.ReaderAt, h *Header) (rows int64, v version, err error) {
+	var fixed [len(magic) + 5]byte
 	n, err := f.ReadAt(fixed[:], 0)
 	if got := min(n, len(magic)); string(fixed[:got]) != magic[:got] {
-		return 0, errors.New("not a run record, or one of another version of gonbext")
+		return 0, 0, errors.New("not a run record")
+	}
+	if v = version(fixed[len(magic)]); n > len(magic) && (v < 1 || v > latest) {
+		return 0, 0, errors.New("not a run record, or one of another version of gonbext")
 	}
 	if n < len(fixed) {
-		return 0, tornOr(err)
+		return 0, 0, tornOr(err)
 	}
-	size := binary.LittleEndian.Uint32(fixed[len(magic):])
+	size := binary.LittleEndian.Uint32(fixed[len(magic)+1:])
 	if size > maxJSON {
-		return 0, fmt.Errorf("its header claims %d bytes", size)
+		return 0, 0, fmt.Errorf("its header claims %d bytes", size)
 	}
 	j := make([]byte, size)
 	if n, err := f.ReadAt(j, int64(len(fixed))); n < len(j) {
-		return 0, tornOr(err)
+		return 0, 0, tornOr(err)
 	}
 	if err := json.Unmarshal(j, h); err != nil {
-		return 0, fmt.Errorf("its header: %w", err)
+		return 0, 0, fmt.Errorf("its header: %w", err)
 	}
-	return int64(len(fixed)) + int64(size), nil
+	return int64(len(fixed)) + int64(size), v, nil
 }
 
 func tornOr(err error) error {
@@ -224,12 +276,18 @@ func decodeEnd(f io.ReaderAt, rows, size int64) (*End, int64) {
 
 // rowSize is the length of the row that begins with kind; 0 for an End and
 // for what is no row.
-func rowSize(kind byte) int {
-	switch kind {
-	case kindTask:
+func (v version) rowSize(kind byte) int {
+	switch {
+	case kind == kindTask && v == 1:
+		return firstTaskSize
+	case kind == kindSample && v == 1:
+		return firstSampleSize
+	case kind == kindTask:
 		return taskSize
-	case kindSample:
+	case kind == kindSample:
 		return sampleSize
+	case kind == kindEvent && v > 1:
+		return eventSize
 	}
 	return 0
 }

@@ -15,6 +15,17 @@ type Series struct {
 	Values []float64 `json:"values"`
 }
 
+// with is what both stages move and take; nil where a device computes neither.
+func (x *Transfers) with(y *Transfers) *Transfers {
+	if x == nil || y == nil {
+		return x
+	}
+	sum := *x
+	sum.Up, sum.Down = sum.Up+y.Up, sum.Down+y.Down
+	sum.Seconds, sum.CPU, sum.Disk = sum.Seconds+y.Seconds, sum.CPU+y.CPU, sum.Disk+y.Disk
+	return &sum
+}
+
 // Merge makes one record of several that followed each other, by paths, and removes
 // them. h gives its name and figures of its own; stages that are alike, as those of
 // iterations are, become one, whose chunks are those of all in turn. Records that cannot
@@ -53,6 +64,7 @@ func Merge(dir string, h Header, paths []string, status Status, failure error) (
 			} else {
 				before[i] = append(before[i], h.Stages[at].Tasks)
 				h.Stages[at].Tasks += s.Tasks
+				h.Stages[at].Transfers = h.Stages[at].Transfers.with(s.Transfers)
 				h.Stages[at].Read += s.Read
 				h.Stages[at].Written += s.Written
 			}
@@ -99,6 +111,11 @@ func Merge(dir string, h Header, paths []string, status Status, failure error) (
 			s.At += after
 			s.Done, s.Read, s.Written = s.Done+done, s.Read+read, s.Written+written
 			w.Sample(*s)
+		}
+		for e := range r.Events() {
+			e.At += after
+			e.Stage = uint16(stage[i][e.Stage])
+			w.Event(*e)
 		}
 		done, read, written = done+last.Done, read+last.Read, written+last.Written
 	}

@@ -17,6 +17,7 @@ type Run struct {
 	End    *End // nil while the run lasts, and for good if it was killed
 	Alive  bool // its process was writing when the record was opened
 	start  int64
+	format version
 }
 
 // Read opens a record. A record that was cut short anywhere behind its header
@@ -37,7 +38,7 @@ func Read(path string) (*Run, error) {
 
 // load reads the header and the End, if there is one.
 func (r *Run) load(f *os.File) (err error) {
-	if r.start, err = decodeHeader(f, &r.Header); err != nil {
+	if r.start, r.format, err = decodeHeader(f, &r.Header); err != nil {
 		return err
 	}
 	st, err := f.Stat()
@@ -90,6 +91,20 @@ func (r *Run) Samples() iter.Seq[*Sample] {
 	}
 }
 
+// Events walks over what happened to the run's device, as Tasks does over tasks.
+func (r *Run) Events() iter.Seq[*Event] {
+	return func(yield func(*Event) bool) {
+		var e Event
+		r.rows(func(row []byte) bool {
+			if row[0] != kindEvent {
+				return true
+			}
+			e.decode(row)
+			return yield(&e)
+		})
+	}
+}
+
 // rows calls f with each whole row.
 func (r *Run) rows(f func(row []byte) bool) {
 	file, err := os.Open(r.Path)
@@ -100,10 +115,10 @@ func (r *Run) rows(f func(row []byte) bool) {
 	in := bufio.NewReaderSize(io.NewSectionReader(file, r.start, 1<<62), bufferSize)
 	for {
 		kind, err := in.Peek(1)
-		if err != nil || rowSize(kind[0]) == 0 {
+		if err != nil || r.format.rowSize(kind[0]) == 0 {
 			return
 		}
-		row, err := in.Peek(rowSize(kind[0]))
+		row, err := in.Peek(r.format.rowSize(kind[0]))
 		if err != nil || !f(row) {
 			return
 		}

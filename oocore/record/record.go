@@ -10,6 +10,7 @@ package record
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
 )
 
@@ -128,7 +129,29 @@ type Transfers struct {
 	Down    int64   `json:"down"`
 	Seconds float64 `json:"seconds"`
 	Limit   string  `json:"limit"` // what takes them
+	// What the stage would take of the machine's cores instead, and takes of its disk in
+	// any case: figures of a usual machine.
+	CPU  float64 `json:"cpu_seconds"`
+	Disk float64 `json:"disk_seconds"`
 }
+
+// Gain says what the device gains by computing the stage rather than the cores; "" where
+// that is not known.
+func (x *Transfers) Gain() string {
+	with, without := max(x.Seconds, x.Disk), max(x.CPU, x.Disk)
+	switch {
+	case x.Seconds == 0 || x.CPU == 0:
+		return ""
+	case without > 1.1*with:
+		return fmt.Sprintf("about %.2g times as fast as on the CPU", without/with)
+	case x.Disk >= x.Seconds:
+		return NoGain + "the disk is the limit"
+	}
+	return NoGain + x.Limit + " is the limit"
+}
+
+// NoGain begins what Gain says where the device gains nothing.
+const NoGain = "a GPU gains nothing here: "
 
 // WhatIf is one row of the table of alternatives: what another chunk shape,
 // budget or device would mean. Need is the smallest budget that would do.
@@ -142,11 +165,14 @@ type WhatIf struct {
 	Moved  int64  `json:"moved"`
 	Peak   int64  `json:"peak"`
 	Tasks  int    `json:"tasks"`
-	// Of a device: what crosses the link, the time that it takes at its rates, and why
-	// the CPU computes some of the plan; such a row does not fit.
-	Link    int64   `json:"link,omitempty"`
-	Seconds float64 `json:"seconds,omitempty"`
-	Note    string  `json:"note,omitempty"`
+	// Of a device: its memory, what crosses the link, the stages that it computes, why the
+	// CPU computes others or the device none, and about how long all takes by what.
+	Memory   int64   `json:"memory,omitempty"`
+	Link     int64   `json:"link,omitempty"`
+	OnDevice int     `json:"on_device,omitempty"`
+	Note     string  `json:"note,omitempty"`
+	Seconds  float64 `json:"seconds,omitempty"`
+	Limit    string  `json:"limit,omitempty"`
 }
 
 // Task is the row of one chunk task of one stage. Times count from the run's
@@ -163,9 +189,10 @@ type Task struct {
 	Duration time.Duration
 	// The parts of Duration. They may not add up to it: a task also waits.
 	Reading, Computing, Writing time.Duration
-	Read, Written, Moved        int64 // bytes from stores, to stores, to and from the device
-	Requested                   Bytes // bytes of the buffers that the task held
-	Reserved                    Bytes // with rounding by the arena
+	Upload, Download            time.Duration // of a device's copies, whose Computing is beside them
+	Read, Written, Moved        int64         // bytes from stores, to stores, to and from the device
+	Requested                   Bytes         // bytes of the buffers that the task held
+	Reserved                    Bytes         // with rounding by the arena
 	Allocations, Reuses         uint32
 }
 
@@ -173,7 +200,10 @@ type Task struct {
 type Sample struct {
 	At        time.Duration
 	Arena     Bytes // reserved, by class
-	Device    int64
+	Device    int64 // memory of the device that the run has taken, kept inputs among it
+	Kept      int64 // inputs that stay on the device
+	Context   int64 // memory that the device's driver takes for the process
+	Others    int64 // memory of the device that other processes have taken
 	Anonymous int64 // private memory of the process, which the kernel cannot take back
 	Mapped    int64 // file pages mapped: the kernel can take them back
 	Cached    int64 // page cache charged to the process's cgroup, or -1
@@ -193,8 +223,9 @@ const (
 	Done      Status = "done"
 	Failed    Status = "failed"
 	Cancelled Status = "cancelled"
-	Skipped   Status = "skipped" // the output was there already
+	Skipped   Status = "skipped" // the same result was saved before
 	Planned   Status = "planned"
+	Exited    Status = "exited" // a cell's process, by its exit status or a signal: see Conclude
 )
 
 // What List says of a record that has no End.
@@ -211,7 +242,7 @@ type End struct {
 	Peak        int64         `json:"peak"`    // of the arena, host classes together
 	PeakBy      Bytes         `json:"peak_by"` // by class, at that peak
 	DevicePeak  int64         `json:"device_peak"`
-	OOMEvents   int           `json:"oom_events"`
+	OOMEvents   int           `json:"oom_events"`   // each has an Event
 	ProcessPeak int64         `json:"process_peak"` // largest private memory sampled
 	Computed    int64         `json:"computed"`     // tasks
 	Skipped     int64         `json:"skipped"`

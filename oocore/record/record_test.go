@@ -57,6 +57,14 @@ func TestEveryFieldIsKept(t *testing.T) {
 	if gotSample != s {
 		t.Errorf("sample: got %+v, want %+v", gotSample, s)
 	}
+	var e, gotEvent Event
+	fill(reflect.ValueOf(&e).Elem(), &n)
+	row = make([]byte, eventSize)
+	e.encode(row)
+	gotEvent.decode(row)
+	if gotEvent != e {
+		t.Errorf("event: got %+v, want %+v", gotEvent, e)
+	}
 }
 
 // header is a small plan of two stages.
@@ -429,8 +437,8 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Add(whole)
 	f.Add(whole[:len(whole)-3])
-	f.Add([]byte(magic + "\xff\xff\xff\x00{}"))
-	f.Add([]byte(magic + "\x02\x00\x00\x00{}\x01"))
+	f.Add([]byte(magic + "\x02\xff\xff\xff\x00{}"))
+	f.Add([]byte(magic + "\x02\x02\x00\x00\x00{}\x01"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		path := filepath.Join(t.TempDir(), "fuzz"+suffix)
 		if err := os.WriteFile(path, b, 0o600); err != nil {
@@ -441,7 +449,7 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		tasks, samples := count(r)
-		if got := tasks*taskSize + samples*sampleSize; got > len(b) {
+		if got := tasks*firstTaskSize + samples*firstSampleSize; got > len(b) {
 			t.Errorf("%d bytes of rows from a file of %d", got, len(b))
 		}
 		tail, err := Follow(path)

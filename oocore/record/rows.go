@@ -34,7 +34,7 @@ func (r Rows) All() iter.Seq[*Task] {
 	return func(yield func(*Task) bool) {
 		var t Task
 		for at := 0; at < len(r); at += taskSize {
-			t.decode(r[at:])
+			t.decode(r[at : at+taskSize])
 			if !yield(&t) {
 				return
 			}

@@ -149,6 +149,17 @@ func (w *Writer) Sample(s Sample) {
 	}
 }
 
+// Event adds a row of what happened to the device.
+func (w *Writer) Event(e Event) {
+	if w == nil {
+		return
+	}
+	if row := w.row(eventSize); row != nil {
+		e.encode(row)
+		w.mu.Unlock()
+	}
+}
+
 // row gives the next n bytes of the buffer and leaves mu locked, or gives nil
 // after the End, and does not.
 func (w *Writer) row(n int) []byte {
@@ -165,6 +176,13 @@ func (w *Writer) row(n int) []byte {
 	at := len(w.buf)
 	w.buf = w.buf[:at+n]
 	return w.buf[at:]
+}
+
+// Flush writes what is buffered, for who may be ended at any moment.
+func (w *Writer) Flush() {
+	if w != nil {
+		w.flush(0)
+	}
 }
 
 // flush writes what is buffered, unless there is room for n more bytes: of
@@ -193,7 +211,7 @@ func (w *Writer) write(rows []byte) {
 	}
 	n, err := w.f.WriteAt(rows, w.at)
 	for len(rows) > 0 {
-		size := rowSize(rows[0])
+		size := latest.rowSize(rows[0])
 		if n >= size {
 			w.at += int64(size)
 			w.rows++

@@ -73,7 +73,37 @@ func NewStagingDir(output string) (*StagingDir, error) {
 	if err != nil {
 		return nil, pathError("create", output, err)
 	}
+	removeAbove(output)
 	return w, nil
+}
+
+// ExistingStagingDir is NewStagingDir for a folder that an earlier run left. It returns nil
+// where there is none, or another process holds it.
+func ExistingStagingDir(output string) (*StagingDir, error) {
+	dir, target, err := stagingPath(formatOf(output).Place(output))
+	if err != nil {
+		return nil, pathError("open", output, err)
+	}
+	removeAbove(output)
+	w, err := takeThere(dir, output, target, true)
+	if _, locked := errors.AsType[*LockedError](err); locked || errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return w, err
+}
+
+// removeAbove removes the staging folders of the groups that hold an output. A run that
+// brought a group into being had its folder there, and was ended before it removed it.
+func removeAbove(output string) {
+	f, ok := formatOf(output).(nested)
+	if !ok {
+		return
+	}
+	for _, group := range f.Groups(output) {
+		if target, err := followed(group); err == nil {
+			removeStale(besides(target))
+		}
+	}
 }
 
 // TempStagingDir makes a staging folder for a run that writes no file, where the system
@@ -102,12 +132,22 @@ func sweep(parent string) {
 		if !e.IsDir() || !strings.HasPrefix(e.Name(), tempPrefix) {
 			return true
 		}
-		dir := filepath.Join(parent, e.Name())
-		if w, err := takeThere(dir, dir, "", true); err == nil {
-			_ = w.Remove()
-		}
+		removeStale(filepath.Join(parent, e.Name()))
 		return true
 	})
+}
+
+// removeStale removes a staging folder of this user that no process holds, also where
+// nothing is left of it but the folder.
+func removeStale(dir string) {
+	w, err := takeThere(dir, dir, "", true)
+	if err == nil {
+		_ = w.Remove()
+		return
+	}
+	if st, failed := disk.Lstat(dir); errors.Is(err, fs.ErrNotExist) && failed == nil && st.IsDir() && disk.Foreign(st) == "" {
+		_ = disk.Remove(dir) // which fails unless it is empty
+	}
 }
 
 // stagingPath is the folder that belongs to a place, and what it lies beside, with

@@ -217,7 +217,8 @@ type WriteSession interface {
 	// Write stores a box's elements. Boxes come unit by unit of the Layout, in it chunk
 	// by chunk in C order, and in a chunk as runs of whole rows in C order; the box of
 	// a chunk at the array's edge ends there. It returns how many bytes went to the
-	// store. The unit is whole when the last of its boxes was written.
+	// store. The unit is whole when the last of its boxes was written. What goes to an
+	// object store may still be on its way then: ctx ends it until Sync or Close.
 	Write(ctx context.Context, src []byte, b grid.Box) (stored int64, err error)
 	// Close gives up a unit that is not whole.
 	Close() error
@@ -264,7 +265,7 @@ type Meta struct {
 	// Resume resumes what an earlier writer of the same StagingDir, path and Meta
 	// made durable.
 	Resume bool
-	// Region, where it is set, writes only this box of an array that is there already:
+	// Region, where it is set, writes only this box of a stored array:
 	// boxes of Write are in the whole array's indices, and other chunks stay untouched.
 	Region *grid.Box
 	// Grow says that Region is what an array that is there gets besides, and Shape is what

@@ -16,6 +16,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/expr"
+	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
@@ -104,7 +105,7 @@ hosvd run first, too: --plan leaves their own passes out.`,
 		},
 	}
 	c.Flags().StringArrayVarP(&to, "output", "o", nil, "array to write: x.zarr, x.npy, x.safetensors#name, x.npz#name, or x.bin for bare elements; NAME=PATH for each of several")
-	c.Flags().StringVar(&j.device, "device", "cpu", "cpu, cuda:0, or model:8GiB for a modelled GPU of that memory")
+	c.Flags().StringVar(&j.device, "device", "cpu", "cpu, cuda:0, model:8GiB for a modelled GPU of that memory, or model:H200 for one by its name; with --plan others are shown beside it")
 	c.Flags().BoolVar(&list, "list", false, "print what EXPR can call, and nothing else")
 	j.flags(c)
 	return c
@@ -132,7 +133,7 @@ func (j *job) checkOutput(a *oocore.Array, out string) error {
 		return err
 	}
 	if out == "" && a.Dims() > 0 && (j.asJSON || a.Size() > mostPrinted) {
-		return usagef("the result has shape %v: say with -o where to write it", a.Shape())
+		return usagef("the result has shape %s: say with -o where to write it", grid.Format(a.Shape()))
 	}
 	return nil
 }

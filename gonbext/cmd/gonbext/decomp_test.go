@@ -64,8 +64,8 @@ func TestDecompositionsInVain(t *testing.T) {
 	dir := t.TempDir()
 	floats(t, filepath.Join(dir, "x.npy"), "(20, 15, 10)", 3000)
 	for want, args := range map[string][]string{
-		"the result has shape [20 15 10]: say with -o where": {`cp(x, 2)`, "x=x.npy"},
-		"--report nowhere/y.html: there is no folder":        {`cp(x, 2)`, "x=x.npy", "-o", "y.npy", "--report", "nowhere/y.html"},
+		"the result has shape (20, 15, 10): say with -o where": {`cp(x, 2)`, "x=x.npy"},
+		"--report nowhere/y.html: there is no folder":          {`cp(x, 2)`, "x=x.npy", "-o", "y.npy", "--report", "nowhere/y.html"},
 		"chunks":           {`cp(x, 2)`, "x=x.npy", "-o", "y.zarr", "--chunks", "2x2"},
 		"take lower ranks": {`cp(x, 4611686018427387904)`, "x=x.npy", "-o", "y.npy"},
 		"a decomposition of these ranks needs a budget of": {`cp(x, 20000)`, "x=x.npy", "-o", "y.npy", "--memory", "64MiB"},

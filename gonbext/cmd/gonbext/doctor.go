@@ -10,14 +10,27 @@ import (
 )
 
 func newDoctor() *cobra.Command {
-	return &cobra.Command{
+	fix := false
+	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Say what is missing, and the command that fixes it",
 		Long: `Says what notebooks and arrays need, what of it is there, and for what is not,
-the command that fixes it. The exit status is 1 where something is missing that
-the kernel cannot do without.`,
-		Example: "  gonbext doctor",
+the command that fixes it; with --fix, it does what can be done without rights of
+the system's. The exit status is 1 where something is missing that the kernel
+cannot do without.`,
+		Example: `  gonbext doctor
+  gonbext doctor --fix`,
 		RunE: func(c *cobra.Command, _ []string) error {
+			if fix {
+				for _, check := range setup.Doctor(c.Context()) {
+					if check.OK() || check.Repair == nil {
+						continue
+					}
+					if err := check.Repair(c.Context(), say); err != nil {
+						say("%s could not be set up: %v", check.Name, err)
+					}
+				}
+			}
 			lacking := false
 			for _, check := range setup.Doctor(c.Context()) {
 				state, said := "ok", check.Found
@@ -36,4 +49,6 @@ the kernel cannot do without.`,
 			return nil
 		},
 	}
+	c.Flags().BoolVar(&fix, "fix", false, "set up what is missing")
+	return c
 }

@@ -41,6 +41,27 @@ type deviceFigures struct {
 	PredictedPeak int64  `json:"predicted_peak"`
 	MeasuredPeak  int64  `json:"measured_peak"`
 	OOMEvents     int    `json:"oom_events"`
+	// What follows is of runs that a device computed.
+	LinkBytes int64         `json:"link_bytes,omitempty"` // that crossed the link
+	Lanes     *record.Lanes `json:"lanes,omitempty"`      // seconds
+	Events    []string      `json:"events,omitempty"`     // what happened where it was out of memory
+}
+
+// add adds what the stages of a run did on the device.
+func (d *deviceFigures) add(stages []record.StageReport) {
+	for i := range stages {
+		m := stages[i].Measured
+		if m == nil || m.Lanes == nil {
+			continue
+		}
+		if d.Lanes == nil {
+			d.Lanes = new(record.Lanes)
+		}
+		d.LinkBytes += m.Moved
+		d.Lanes.Upload += m.Lanes.Upload
+		d.Lanes.Compute += m.Lanes.Compute
+		d.Lanes.Download += m.Lanes.Download
+	}
 }
 
 // errNoRecord is of a run whose record could not be written.
@@ -61,7 +82,7 @@ func figuresOf(runs []*record.Run, r *oocore.RunReport) *figures {
 	if len(runs) == 0 {
 		f.Seconds, f.Budget, f.PredictedPeak, f.MeasuredPeak, f.Passes = r.Seconds, r.Budget, r.PredictedPeak, r.MeasuredPeak, r.Passes
 		f.Chunks, f.Computed, f.Skipped, f.ReadBytes, f.WrittenBytes = r.Chunks, r.Computed, r.Skipped, r.Read, r.Written
-		f.Device = deviceFigures{r.Device, r.DevicePredictedPeak, r.DeviceMeasuredPeak, r.OOMEvents}
+		f.Device = deviceFigures{Name: r.Device, PredictedPeak: r.DevicePredictedPeak, MeasuredPeak: r.DeviceMeasuredPeak, OOMEvents: r.OOMEvents}
 		return f
 	}
 	last := runs[len(runs)-1].Header
@@ -76,6 +97,12 @@ func figuresOf(runs []*record.Run, r *oocore.RunReport) *figures {
 		d := &f.Device
 		d.PredictedPeak, d.MeasuredPeak = max(d.PredictedPeak, h.Device.Predicted), max(d.MeasuredPeak, end.DevicePeak)
 		d.OOMEvents += end.OOMEvents
+		for e := range r.Events() {
+			d.Events = append(d.Events, h.Say(e))
+		}
+		if h.Device.Memory > 0 {
+			d.add(r.Explain())
+		}
 		for _, s := range h.Stages {
 			f.Chunks += int64(s.Tasks)
 			if s.Read > 0 {

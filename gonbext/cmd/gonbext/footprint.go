@@ -5,11 +5,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gonbext/gonbext/cuda"
 	"github.com/gonbext/gonbext/gonbext/internal/footprint"
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/machine"
-	"github.com/gonbext/gonbext/oocore/units"
 )
 
 func newFootprint() *cobra.Command {
@@ -35,9 +35,11 @@ func newFootprint() *cobra.Command {
 				o.DTypes = append(o.DTypes, t)
 			}
 			if device != "" {
-				if o.Device, err = units.ParseSize(device); err != nil {
+				card, err := cuda.CardOf(device)
+				if err != nil {
 					return usagef("--device: %w", err)
 				}
+				o.Device = &card
 			}
 			if o.Chunks, err = parseLengths("--chunks", chunks); err != nil {
 				return err
@@ -53,7 +55,7 @@ func newFootprint() *cobra.Command {
 			return err
 		},
 	}
-	c.Flags().StringVar(&device, "device", "", "memory of a device to fit, such as 8GiB")
+	c.Flags().StringVar(&device, "device", "", "a GPU to compare with others: its name, such as H200, or its memory, such as 8GiB")
 	c.Flags().StringVar(&chunks, "chunks", "", "a chunk shape to ask about, such as 1024x512")
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return c

@@ -17,6 +17,7 @@ import (
 
 	"github.com/gonbext/gonbext/cuda"
 	"github.com/gonbext/gonbext/gonbext/chart"
+	"github.com/gonbext/gonbext/gonbext/internal/cards"
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/codec"
 	"github.com/gonbext/gonbext/oocore/dtype"
@@ -24,6 +25,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/expr"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/host"
+	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/units"
 )
@@ -54,14 +56,14 @@ func (j *job) flags(c *cobra.Command) {
 	f.StringVar(&j.chunks, "chunks", "", "chunk shape of the output, such as 1024x512")
 	f.StringVar(&j.shards, "shards", "", "shape of the groups of chunks that are stored as one object, such as 16384x512")
 	f.StringVar(&j.codec, "codec", "", "compression of the output: none, zstd:3, gzip:5, blosc:lz4:5:shuffle (default the format's own)")
-	f.StringVar(&j.region, "region", "", "write into this part of an output that is there already, such as 1000:2000")
-	f.IntVar(&j.axis, "append", 0, "append along this axis to an output that is there already, which is a Zarr array")
+	f.StringVar(&j.region, "region", "", "write into this part of a stored output, such as 1000:2000")
+	f.IntVar(&j.axis, "append", 0, "append along this axis to a stored output, which is a Zarr array")
 	f.StringVar(&j.dims, "dims", "", "names of the output's dimensions, such as time,y,x (default those of the inputs)")
 	f.StringArrayVar(&j.attributes, "attr", nil, "an attribute of the output as KEY=JSON, such as units='\"K\"'; may be given again")
 	f.StringVar(&j.fill, "fill-value", "", "value that marks missing elements of the output, such as -9999 or NaN (default that of a copied array)")
 	f.IntVar(&j.workers, "workers", 0, "tasks that compute at once (default one a core)")
 	f.IntVar(&j.processes, "processes", 0, "run the tasks in this many worker processes, which share the budget (default in this one)")
-	f.BoolVar(&j.fresh, "fresh", false, "compute even if the output is there already, or a part of it")
+	f.BoolVar(&j.fresh, "fresh", false, "compute anew, also where the same result, or a part of it, was saved before")
 	f.BoolVar(&j.plan, "plan", false, "show the plan and run nothing")
 	f.BoolVar(&j.explain, "explain", false, "show the plan's stages with what each of them took, when the run has ended")
 	f.StringVar(&j.report, "report", "", "write a page with the run's charts to this file")
@@ -239,6 +241,9 @@ func (j *job) do(c *cobra.Command, a *oocore.Array, path string) error {
 func (j *job) compute(c *cobra.Command, a *oocore.Array, path string, opts []oocore.Option) (value *result, err error) {
 	defer showProgress(c.ErrOrStderr(), j.id)()
 	ctx := c.Context()
+	if j.plan && !j.appends && j.device != "" && j.device != "cpu" {
+		opts = append(opts[:len(opts):len(opts)], compareCards(a, path, opts))
+	}
 	switch {
 	case j.appends:
 		_, err = a.Append(ctx, path, j.axis, opts...)
@@ -251,6 +256,17 @@ func (j *job) compute(c *cobra.Command, a *oocore.Array, path string, opts []ooc
 		err = nil
 	}
 	return value, failure(err)
+}
+
+// compareCards plans for the GPUs that one does not have, too. What cannot be planned is
+// the plan's own to say.
+func compareCards(a *oocore.Array, path string, opts []oocore.Option) oocore.Option {
+	planFor := func(more ...oocore.Option) (*plan.Sized, error) { return a.Plan(path, slices.Concat(opts, more)...) }
+	p, err := planFor()
+	if err != nil {
+		return host.PlanOnly()
+	}
+	return host.PlanOnly(cards.Rows(p.Device, planFor)...)
 }
 
 // failure is why an expression was not computed.

@@ -38,7 +38,7 @@ func newKernel() *cobra.Command {
 				return err
 			}
 			var library relay.Library
-			watched := relay.NewRuns(runs, &library)
+			watched := relay.NewRuns(runs, args[0], &library)
 			return relay.Run(context.WithoutCancel(c.Context()), relay.Options{
 				Connection: args[0],
 				// GoNB's HTML of a compile error is for eyes only; raw ones also

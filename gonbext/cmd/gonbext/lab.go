@@ -53,8 +53,15 @@ type labOptions struct {
 }
 
 func (o labOptions) run(ctx context.Context) error {
+	say("Setting up what notebooks need")
 	program, err := notebookTools(ctx)
 	if err != nil {
+		return err
+	}
+	if err := setup.BuildGopls(ctx, say); err != nil {
+		say("Tab will complete magics, but not Go: %v", err)
+	}
+	if err := setup.WarmCells(ctx, say); err != nil {
 		return err
 	}
 	if o.dir == "" {
@@ -90,6 +97,7 @@ func (o labOptions) run(ctx context.Context) error {
 	}
 	up, stop := context.WithCancel(ctx)
 	defer stop()
+	say("Starting JupyterLab …")
 	go func() {
 		if o.answers(up, port) {
 			address := o.address(port, token)
@@ -97,6 +105,7 @@ func (o labOptions) run(ctx context.Context) error {
 			if !o.noBrowser && hasDisplay() {
 				openBrowser(up, address)
 			}
+			_ = setup.WarmGopls(up) // without it the first Tab takes longer
 		}
 	}()
 	err = cmd.Wait()

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -27,6 +28,7 @@ var commands = []func() *cobra.Command{
 	newCompute,
 	newDoctor,
 	newInstall,
+	newUninstall,
 	newKernel,
 	newTask,
 	newReport,
@@ -108,7 +110,7 @@ func newRoot() *cobra.Command {
 	root.SuggestionsMinimumDistance = 2
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usagef("%w; see %s --help", err, c.CommandPath())
+		return usagef("%s; see %s --help", flagError(err), c.CommandPath())
 	})
 	for _, command := range commands {
 		c := command()
@@ -116,6 +118,23 @@ func newRoot() *cobra.Command {
 		root.AddCommand(c)
 	}
 	return root
+}
+
+// flagError says in a line of bounded length what is wrong with a flag.
+func flagError(err error) string {
+	text := err.Error()
+	if value, ok := errors.AsType[*strconv.NumError](err); ok {
+		wants := "give a whole number"
+		if value.Func == "ParseBool" {
+			wants = "give true or false"
+		}
+		text = strings.TrimSuffix(text, value.Error()) + wants
+	}
+	const most = 200
+	if runes := []rune(text); len(runes) > most {
+		text = string(runes[:most]) + "…"
+	}
+	return text
 }
 
 // usageArgs makes a wrong number of arguments wrong usage.

@@ -49,7 +49,7 @@ func showProgress(w io.Writer, id string) (stop func()) {
 			if tail == nil {
 				tail = followRun(id)
 			} else if p, err := tail.Poll(); err == nil {
-				line := chart.Progress(&tail.Header, p, time.Since(tail.Header.Start), nil).Text
+				line := chart.Progress(&tail.Header, p, time.Since(tail.Header.Start), nil, chart.Place{}).Text
 				if tail.Header.Within != "" { // whose end is not that of all
 					line = strings.Replace(line, "] ", "] "+tail.Header.Title+" · ", 1)
 				}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/gonbext/gonbext/cuda"
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/machine"
@@ -24,6 +25,7 @@ type Report struct {
 	BudgetFrom   string         `json:"budget_from"`
 	Device       int64          `json:"device,omitempty"` // memory of the device asked about
 	Chunks       []Chunks       `json:"chunks"`           // shapes of chunks, of the first of DTypes
+	Cards        []Card         `json:"cards,omitempty"`  // the device asked about, and the GPUs of the table
 }
 
 // Whole is the array in one element type.
@@ -49,7 +51,7 @@ type Chunks struct {
 type Options struct {
 	DTypes []dtype.Type // none: the types that people choose between
 	Chunks []int        // a chunk shape to ask about first
-	Device int64        // the memory of a device, 0 for none
+	Device *cuda.Card   // a GPU to ask about; nil for none
 	Budget int64        // what %budget set, 0 for the machine's default
 }
 
@@ -79,7 +81,10 @@ func New(shape []int, o Options, limits machine.Limits) (*Report, error) {
 		return nil, fmt.Errorf("chunks %s have %d dimensions, the shape %s has %d",
 			grid.Format(o.Chunks), len(o.Chunks), grid.Format(shape), len(shape))
 	}
-	r := &Report{Shape: shape, Elements: int64(grid.Size(shape)), Machine: limits, Device: o.Device, Chunks: []Chunks{}}
+	r := &Report{Shape: shape, Elements: int64(grid.Size(shape)), Machine: limits, Chunks: []Chunks{}}
+	if o.Device != nil {
+		r.Device = o.Device.Usable()
+	}
 	r.Headroom, r.HeadroomFrom = limits.Headroom()
 	r.Budget, r.BudgetFrom = limits.DefaultBudget()
 	if o.Budget > 0 {
@@ -88,6 +93,9 @@ func New(shape []int, o Options, limits machine.Limits) (*Report, error) {
 	for _, t := range types {
 		n := r.Elements * int64(t.Size())
 		r.DTypes = append(r.DTypes, Whole{t, n, n <= r.Headroom, n <= r.Budget, n <= r.Device})
+	}
+	if o.Device != nil {
+		r.Cards = r.cards(*o.Device)
 	}
 	for _, c := range candidates(shape, types[0].Size(), o.Chunks) {
 		r.Chunks = append(r.Chunks, r.cut(c, types[0].Size()))

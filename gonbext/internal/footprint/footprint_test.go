@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/gonbext/gonbext/cuda"
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/machine"
@@ -39,9 +40,18 @@ func TestBytes(t *testing.T) {
 	}
 }
 
+func gpu(t *testing.T, name string) *cuda.Card {
+	t.Helper()
+	c, err := cuda.CardOf(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &c
+}
+
 func TestFits(t *testing.T) {
 	r, err := New([]int{1 << 20, 64}, Options{DTypes: []dtype.Type{dtype.Float64, dtype.Float32, dtype.Int8},
-		Chunks: []int{1 << 21, 32}, Device: 256 << 20}, laptop)
+		Chunks: []int{1 << 21, 32}, Device: gpu(t, "256MiB")}, laptop)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,12 +116,12 @@ func TestArithmetic(t *testing.T) {
 }
 
 func TestRenderings(t *testing.T) {
-	r, err := New([]int{3075200, 512}, Options{DTypes: []dtype.Type{dtype.Float32}, Device: 8 << 30}, laptop)
+	r, err := New([]int{3075200, 512}, Options{DTypes: []dtype.Type{dtype.Float32}, Device: gpu(t, "8GiB")}, laptop)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, out := range []string{r.Text(), r.HTML()} {
-		for _, want := range []string{"3,075,200 × 512", "6,298,009,600", "5.87 GiB", "512 MiB", "fits a device of 8 GiB"} {
+		for _, want := range []string{"3,075,200 × 512", "6,298,009,600", "5.87 GiB", "512 MiB", "fits a device of 8 GiB", "H200", "NVIDIA H200 data sheet"} {
 			if !strings.Contains(out, want) {
 				t.Errorf("%q is not in\n%s", want, out)
 			}

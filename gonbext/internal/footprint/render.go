@@ -51,6 +51,9 @@ func (r *Report) tables() []table {
 		cut.Rows = append(cut.Rows, r.withDevice(row, c.FitsOnDevice))
 	}
 	cut.Head = r.withDeviceHead(cut.Head)
+	if len(r.Cards) > 0 {
+		return []table{whole, cut, r.cardTable()}
+	}
 	return []table{whole, cut}
 }
 

@@ -34,13 +34,13 @@ func (f flag) usage() string {
 const exampleChunks = "1024x512"
 
 var (
-	deviceNames = []string{"cpu", "cuda:0", "model:8GiB"}
+	deviceNames = []string{"cpu", "cuda:0", "model:8GiB", "model:H200"}
 	chartNames  = []string{"auto", "svg", "none"}
 )
 
 var (
 	budgetFlag = flag{"--budget", "SIZE", checkSize, []string{"512MiB", "64MiB", "128MiB", "256MiB", "1GiB"}, "the memory that the cell may take", "Budget"}
-	deviceFlag = flag{"--device", "cpu|cuda:0|model:SIZE", checkDevice, deviceNames, "where runs compute; model:SIZE is a modelled GPU of that memory", "Device"}
+	deviceFlag = flag{"--device", "cpu|cuda:0|model:SIZE", checkDevice, deviceNames, "where runs compute; model:SIZE is a modelled GPU of that memory, model:H200 one of that name", "Device"}
 	chunksFlag = flag{"--chunks", "AxB", checkChunks, []string{exampleChunks}, "the chunk shape of what the cell saves", "Chunks"}
 	chartFlag  = flag{"--chart", "auto|svg|none", checkChart, chartNames, "live charts, pictures only, or tables only", "Chart"}
 	freshFlag  = flag{"--fresh", "", nil, nil, "computes anew what is on disk already", "Fresh"}
@@ -50,7 +50,7 @@ var (
 	runFlags       = []flag{budgetFlag, deviceFlag, chunksFlag, chartFlag, freshFlag}
 	footprintFlags = []flag{
 		{"--chunks", "AxB", checkChunks, []string{exampleChunks}, "a chunk shape to ask about", ""},
-		{"--device", "SIZE", checkSize, []string{"8GiB", "16GiB", "24GiB", "80GiB"}, "the memory of a GPU to ask about", ""},
+		{"--device", "CARD|SIZE", checkCard, cardNames(), "a GPU to ask about, by its name or its memory; others are shown beside it", ""},
 	}
 )
 
@@ -153,10 +153,31 @@ func checkDevice(value string) error {
 		}
 	case "model":
 		if rest != "" {
-			return checkSize(rest)
+			return checkCard(rest)
 		}
 	}
 	return fmt.Errorf("there is no device %q, did you mean %s?", value, nearest(value, deviceNames))
+}
+
+// checkCard rejects what is neither a card of the table nor a size of memory.
+func checkCard(value string) error {
+	value = strings.TrimPrefix(value, "model:")
+	if value != "" && value[0] >= '0' && value[0] <= '9' {
+		if err := checkSize(value); err != nil {
+			return err
+		}
+	}
+	_, err := cuda.CardOf(value)
+	return err
+}
+
+// cardNames are what Tab offers for a GPU to ask about.
+func cardNames() []string {
+	names := []string{"8GiB", "24GiB", "80GiB"}
+	for _, c := range cuda.Cards() {
+		names = append(names, c.Name)
+	}
+	return names
 }
 
 // checkGPU rejects a GPU that this machine does not have.

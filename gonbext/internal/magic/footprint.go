@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/gonbext/gonbext/cuda"
 	"github.com/gonbext/gonbext/gonbext/internal/footprint"
 	"github.com/gonbext/gonbext/gonbext/internal/relay"
 	"github.com/gonbext/gonbext/oocore/dtype"
@@ -38,14 +39,14 @@ func (r *rewriting) footprint(given []setting, operands []string) error {
 		case chunksFlag.name:
 			o.Chunks, _ = grid.Parse(s.value)
 		case deviceFlag.name:
-			o.Device, _ = units.ParseSize(s.value)
+			o.Device = cardOf(s.value)
 		}
 	}
 	if r.inherited.budget != "" { // checked when it was set
 		o.Budget, _ = units.ParseSize(r.inherited.budget)
 	}
-	if size, ok := strings.CutPrefix(r.inherited.device, "model:"); ok && o.Device == 0 {
-		o.Device, _ = units.ParseSize(size)
+	if strings.HasPrefix(r.inherited.device, "model:") && o.Device == nil {
+		o.Device = cardOf(r.inherited.device)
 	}
 	report, err := footprint.New(shape, o, machine.Read())
 	if err != nil {
@@ -56,6 +57,15 @@ func (r *rewriting) footprint(given []setting, operands []string) error {
 		Metadata: map[string]any{},
 	})
 	return nil
+}
+
+// cardOf is the GPU of a name that has been checked.
+func cardOf(name string) *cuda.Card {
+	c, err := cuda.CardOf(name)
+	if err != nil {
+		return nil
+	}
+	return &c
 }
 
 func isLetter(word string) bool { return word != "" && (word[0]|0x20) >= 'a' && (word[0]|0x20) <= 'z' }

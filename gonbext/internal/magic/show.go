@@ -94,28 +94,6 @@ func (r *rewriting) budget(operands []string) error {
 	return nil
 }
 
-func (r *rewriting) device(operands []string) error {
-	if err := atMostOne(operands, "name"); err != nil {
-		return err
-	}
-	switch {
-	case len(operands) == 0:
-	case operands[0] == unset:
-		r.inherited.device = ""
-	default:
-		if err := checkDevice(operands[0]); err != nil {
-			return err
-		}
-		r.inherited.device = operands[0]
-	}
-	name := r.inherited.device
-	if name == "" {
-		name = "cpu"
-	}
-	r.say(fmt.Sprintf("Device of the cells that follow: %s.", name))
-	return nil
-}
-
 func atMostOne(operands []string, what string) error {
 	if len(operands) > 1 {
 		return fmt.Errorf("it takes one %s, and got %q and %q", what, operands[0], operands[1])

@@ -2,6 +2,9 @@ package relay
 
 import (
 	"bytes"
+	"cmp"
+	"regexp"
+	"strings"
 	"time"
 )
 
@@ -116,6 +119,7 @@ func (r *relay) fromIOPub() {
 		}
 		r.flow.add(len(m.content))
 		if kind == "error" && j != nil {
+			j.ending = processEnding(m)
 			m = r.restore(m, j)
 		}
 		switch {
@@ -137,10 +141,10 @@ func (r *relay) fromIOPub() {
 func (r *relay) relayStatus(m message, id string, j *job) {
 	idle := bytes.Contains(m.content, []byte(`"idle"`))
 	if j != nil && !idle && j.cell.Watch && !j.silent && r.watch != nil {
-		j.watch.Store(startWatch(r.watch(j.cell, j.origin), func(kind string, content any) { r.publish(kind, j.header, content) }))
+		j.watch.Store(startWatch(r.watch(j.cell, j.origin), j.cell.display(), func(kind string, content any) { r.publish(kind, j.header, content) }))
 	}
 	if j != nil && idle {
-		r.finish(j)
+		r.finish(j, cmp.Or(j.ending, "exit status 0"))
 		r.jobs.idle(id)
 	}
 	r.status.Lock()
@@ -186,14 +190,28 @@ func (r *relay) failure(j *job) error {
 	return err
 }
 
-// finish shows the report of a cell whose process has ended.
-func (r *relay) finish(j *job) {
+// endings are what GoNB says of a process that has failed. Of a cell that does not
+// compile it says more.
+var endings = regexp.MustCompile(`^(exit status \d+|signal: [a-z0-9 ]+)( \(core dumped\))?$`)
+
+// processEnding is how a cell's process ended, "" where m says something else.
+func processEnding(m message) string {
+	content, err := fields(m.content)
+	if err != nil {
+		return ""
+	}
+	value, _ := content["evalue"].(string)
+	return endings.FindString(strings.TrimSpace(value))
+}
+
+// finish shows the report of a cell whose process has ended, as ending says.
+func (r *relay) finish(j *job, ending string) {
 	w := j.watch.Swap(nil)
 	if w == nil {
 		return
 	}
 	time.Sleep(r.flow.calm())
-	w.finish()
+	w.finish(ending)
 	var asked message
 	asked.header = j.header
 	r.notices.Lock()

@@ -147,6 +147,8 @@ func (f *fake) execute(m message, content map[string]any, code string) {
 		case "sleep":
 			d, _ := time.ParseDuration(rest)
 			time.Sleep(d)
+		case "fail": // as GoNB says how a process ended
+			f.publish(m, "error", map[string]any{"ename": "ERROR", "evalue": rest, "traceback": []string{rest}})
 		case "leave": // a process and its pipe behind
 			pipe := filepath.Join(os.TempDir(), "gonb_pipe_0")
 			_ = syscall.Mkfifo(pipe, 0o600)

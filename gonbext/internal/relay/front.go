@@ -2,7 +2,6 @@ package relay
 
 import (
 	"encoding/json"
-	"fmt"
 	"os"
 	"time"
 )
@@ -27,11 +26,11 @@ func (r *relay) fromFront(from, to *socket) {
 		}
 		m, ok := parse(frames)
 		if !ok || !r.key.valid(m) {
-			fmt.Fprintln(os.Stderr, "gonbext kernel: dropped a message that is malformed or not signed with this kernel's key")
+			r.dropped.add(os.Stderr, "malformed, or not signed with this kernel's key")
 			continue
 		}
 		if len(r.key) > 0 && !r.fresh(m) {
-			fmt.Fprintln(os.Stderr, "gonbext kernel: dropped a message that came before with the same signature")
+			r.dropped.add(os.Stderr, "sent before with the same signature")
 			continue
 		}
 		if from == r.front.control {

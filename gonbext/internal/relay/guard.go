@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-zeromq/zmq4"
@@ -73,7 +74,7 @@ func (g guard) Listen(_ context.Context, address string) (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	x := &guardedListener{Listener: l, limit: g.limit, ready: make(chan net.Conn), closed: make(chan struct{})}
+	x := &guardedListener{Listener: l, limit: g.limit, ready: make(chan *guardedConn), closed: make(chan struct{})}
 	go x.run()
 	return x, nil
 }
@@ -82,20 +83,31 @@ func (g guard) Listen(_ context.Context, address string) (net.Listener, error) {
 type guardedListener struct {
 	net.Listener
 	limit  int64
-	ready  chan net.Conn
+	ready  chan *guardedConn
 	closed chan struct{}
 
 	mu       sync.Mutex
-	greeting []net.Conn // the oldest first
+	greeting []net.Conn     // the oldest first
+	offered  []*guardedConn // to zmq4, which may not have taken them yet
 }
 
 func (l *guardedListener) Accept() (net.Conn, error) {
 	select {
 	case c := <-l.ready:
+		l.offer(c)
 		return c, nil
 	case <-l.closed:
 		return nil, net.ErrClosed
 	}
+}
+
+// offer notes a connection that zmq4 gets. It reads on from one that it takes, and forgets
+// one that it does not, as that of a socket of another kind, without closing it.
+func (l *guardedListener) offer(c *guardedConn) {
+	l.mu.Lock()
+	l.offered = append(slices.DeleteFunc(l.offered, func(x *guardedConn) bool { return x.taken.Load() }), c)
+	l.mu.Unlock()
+	time.AfterFunc(greetingLimit, c.hangUpUnlessTaken)
 }
 
 func (l *guardedListener) Close() error {
@@ -109,6 +121,9 @@ func (l *guardedListener) Close() error {
 	close(l.closed)
 	for _, c := range l.greeting {
 		c.Close()
+	}
+	for _, c := range l.offered {
+		c.hangUpUnlessTaken()
 	}
 	return l.Listener.Close()
 }
@@ -209,7 +224,11 @@ func greet(raw net.Conn, limit int64) (*guardedConn, error) {
 	return c, nil
 }
 
-// readyCommand reports whether body is a READY command with well-formed metadata.
+// socketTypes are those of ZMTP; zmq4 panics at others.
+var socketTypes = []string{"PAIR", "PUB", "SUB", "REQ", "REP", "DEALER", "ROUTER", "PULL", "PUSH", "XPUB", "XSUB"}
+
+// readyCommand reports whether body is a READY command with well-formed metadata, of a
+// socket of ZMTP's.
 func readyCommand(body []byte) bool {
 	const name = "\x05READY"
 	if len(body) < len(name) || string(body[:len(name)]) != name {
@@ -227,7 +246,8 @@ func readyCommand(body []byte) bool {
 		}
 		rest = rest[value:]
 	}
-	return true
+	meta := zmq4.Metadata{}
+	return meta.UnmarshalZMTP(body[len(name):]) == nil && slices.Contains(socketTypes, meta["Socket-Type"])
 }
 
 // guardedConn is a connection that has greeted.
@@ -236,6 +256,7 @@ type guardedConn struct {
 	head   []byte // read while greeting, and not by zmq4 yet
 	ours   int    // bytes of zmq4's own greeting that are still to come, and were sent
 	frames frameChecker
+	taken  atomic.Bool // zmq4 reads more than the greeting
 
 	more, room chan struct{} // the queue grew; it was taken
 	done       chan struct{} // closed when drain has ended
@@ -250,12 +271,30 @@ func (c *guardedConn) Read(p []byte) (int, error) {
 		c.head = c.head[n:]
 		return n, nil
 	}
+	c.taken.Store(true)
 	n, err := c.Conn.Read(p)
 	if bad := c.frames.check(p[:n]); bad != nil {
 		c.Conn.Close()
-		return 0, &net.OpError{Op: "read", Net: "zmtp", Err: bad}
+		n, err = 0, &net.OpError{Op: "read", Net: "zmtp", Err: bad}
+	}
+	if err != nil {
+		c.hangUp() // zmq4 forgets a connection that fails, and does not close it
 	}
 	return n, err
+}
+
+func (c *guardedConn) hangUpUnlessTaken() {
+	if !c.taken.Load() {
+		c.hangUp()
+	}
+}
+
+// hangUp lets drain send what is queued and close the connection.
+func (c *guardedConn) hangUp() {
+	c.mu.Lock()
+	c.closing = true
+	c.mu.Unlock()
+	notify(c.more)
 }
 
 // Write queues p; it waits only where the peer has left unreadMost unread.
@@ -326,10 +365,7 @@ func (c *guardedConn) drain() {
 
 // Close sends what is queued first, for a moment.
 func (c *guardedConn) Close() error {
-	c.mu.Lock()
-	c.closing = true
-	c.mu.Unlock()
-	notify(c.more)
+	c.hangUp()
 	select {
 	case <-c.done:
 	case <-time.After(time.Second):

@@ -17,6 +17,7 @@ type job struct {
 	silent bool                  // the requester wants no outputs
 	origin string                // the front end's name for the notebook cell, where it gives one
 	watch  atomic.Pointer[watch] // while its process runs
+	ending string                // of its process, as GoNB says; for the goroutine of the outputs
 
 	replied, idle bool
 

@@ -55,7 +55,7 @@ type lastLook struct {
 	running, done atomic.Bool
 }
 
-func (l *lastLook) Report() (Bundle, bool) {
+func (l *lastLook) Report(ending string) (Bundle, bool) {
 	pipe := filepath.Join(os.TempDir(), "gonb_pipe_0") // start has set the folder
 	for _, environ := range environs() {
 		for _, v := range environ {
@@ -65,7 +65,7 @@ func (l *lastLook) Report() (Bundle, bool) {
 		}
 	}
 	l.done.Store(true)
-	return l.counter.Report()
+	return l.counter.Report(ending)
 }
 
 func TestCellEndsBeforeItsReportWhenGoNBIsKilled(t *testing.T) {

@@ -53,8 +53,9 @@ type relay struct {
 	missed  bool          // a report went to another session
 	first   func() string // what to say before the first cell
 
-	seenMu sync.Mutex
-	seen   seen
+	seenMu  sync.Mutex
+	seen    seen
+	dropped dropped
 
 	status sync.Mutex // orders statuses, and guards busy
 	busy   []byte     // the request that GoNB works on, nil where it is idle
@@ -185,7 +186,7 @@ func (r *relay) last(ctx context.Context) error {
 	expected := r.shutdown.expected() || ctx.Err() != nil
 	r.gonb.end() // a cell may outlive its GoNB, and its report is about its end
 	for _, j := range r.jobs.all() {
-		r.finish(j)
+		r.finish(j, "") // with its kernel
 	}
 	if r.status.Lock(); r.busy != nil && !expected {
 		r.publish("stream", r.busy, map[string]any{"name": "stderr", "text": "\n" + r.gonb.ending() + "\n"})

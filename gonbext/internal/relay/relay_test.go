@@ -57,9 +57,11 @@ func (c *counter) Progress() (Bundle, bool) {
 	c.looks.Add(1)
 	return c.bundle("progress"), true
 }
-func (c *counter) Report() (Bundle, bool) { return c.bundle("report"), true }
-func (c *counter) Cards() []Bundle        { return nil }
-func (c *counter) Close()                 { c.closed.Add(1) }
+func (c *counter) Report(ending string) (Bundle, bool) {
+	return c.bundle("report, " + ending), true
+}
+func (c *counter) Cards() []Bundle { return nil }
+func (c *counter) Close()          { c.closed.Add(1) }
 
 func equal(t *testing.T, got, want string) {
 	t.Helper()
@@ -141,11 +143,29 @@ func TestReportComesBeforeIdle(t *testing.T) {
 	if len(shown) != 1 {
 		t.Errorf("the progress is not replaced in place: %v", shown)
 	}
-	if last := string(all[len(all)-2].content); !strings.Contains(last, "report") {
+	if last := string(all[len(all)-2].content); !strings.Contains(last, "report, exit status 0") {
 		t.Errorf("before idle comes %s", last)
 	}
 	if c.closed.Load() != 1 {
 		t.Errorf("closed %d times", c.closed.Load())
+	}
+}
+
+// What GoNB says of a process's end reaches the report; what it says of a cell that does
+// not compile is no end of a process.
+func TestReportKnowsHowTheProcessEnded(t *testing.T) {
+	var c counter
+	x := start(t, words{}, func(Cell, string) Watcher { return &c })
+	for said, want := range map[string]string{
+		"exit status 3":                       "report, exit status 3",
+		"signal: killed":                      "report, signal: killed",
+		"signal: aborted (core dumped)":       "report, signal: aborted (core dumped)",
+		`failed to run "go": exit status 1`:   "report, exit status 0",
+		"exit status 1 is what a cell writes": "report, exit status 0",
+	} {
+		if _, outputs := x.execute("%watch\nfail " + said); !strings.Contains(outputs, want+"]") {
+			t.Errorf("%s: want %q in\n%s", said, want, outputs)
+		}
 	}
 }
 

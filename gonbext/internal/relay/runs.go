@@ -15,11 +15,23 @@ import (
 // write to. It is for one kernel session.
 type Runs struct {
 	dir     string
+	kernel  string
 	library *Library
 }
 
-// NewRuns watches the run log dir, which need not exist yet.
-func NewRuns(dir string, l *Library) *Runs { return &Runs{dir, l} }
+// NewRuns watches the run log dir, which need not exist yet, for the kernel that listens as
+// the file connection says.
+func NewRuns(dir, connection string, l *Library) *Runs { return &Runs{dir, kernelID(connection), l} }
+
+// kernelID is Jupyter's id of the kernel with a connection file, "" where the file has
+// another name than Jupyter's servers give it.
+func kernelID(connection string) string {
+	id, ok := strings.CutPrefix(strings.TrimSuffix(filepath.Base(connection), ".json"), "kernel-")
+	if !ok || strings.Trim(id, "0123456789abcdef-") != "" {
+		return ""
+	}
+	return id
+}
 
 // Watch watches the runs that carry cell's ID, from now on. Origin is the front
 // end's name for the notebook cell, "" where it gives none.
@@ -179,7 +191,7 @@ func (w *cellRuns) Progress() (b Bundle, ok bool) {
 	if w.cell.Chart == string(chart.None) {
 		live = nil
 	}
-	return bundle(chart.Progress(h, p, time.Since(h.Start), live)), true
+	return bundle(chart.Progress(h, p, time.Since(h.Start), live, chart.Place{Kernel: w.all.kernel, Display: w.cell.display()})), true
 }
 
 // stillThere is after what time progress is shown again though nothing has changed: a page
@@ -190,12 +202,19 @@ const stillThere = 5 * time.Second
 const processQuiet = time.Second
 
 // Report shows all runs.
-func (w *cellRuns) Report() (b Bundle, ok bool) {
+func (w *cellRuns) Report(ending string) (b Bundle, ok bool) {
 	w.look()
 	slices.Sort(w.paths) // names sort by time
 	var runs []*record.Run
 	for _, path := range w.paths {
-		if r, err := record.Read(path); err == nil {
+		r, err := record.Read(path)
+		if err == nil && r.Header.Process && r.Status() == record.Killed {
+			// The process could not say how it ended; it is known here.
+			if ending != "" && record.Conclude(path, record.Exited, ending) == nil {
+				r, err = record.Read(path)
+			}
+		}
+		if err == nil {
 			runs = append(runs, r)
 		}
 	}

@@ -33,7 +33,7 @@ func TestRunsOfOneCell(t *testing.T) {
 		}
 	}
 	end(runOf(t, dir, "A", "before the cell ran"))
-	w := NewRuns(dir, &Library{}).Watch(Cell{ID: "A"}, "")
+	w := NewRuns(dir, "kernel-0a.json", &Library{}).Watch(Cell{ID: "A"}, "")
 	defer w.Close()
 	if _, ok := w.Progress(); ok {
 		t.Error("progress without a run")
@@ -69,7 +69,7 @@ func TestRunsOfOneCell(t *testing.T) {
 	}
 	end(part)
 	end(runOf(t, dir, "A", "the second"))
-	b, ok := w.Report()
+	b, ok := w.Report("exit status 0")
 	if !ok {
 		t.Fatal("no report")
 	}
@@ -84,20 +84,51 @@ func TestRunsOfOneCell(t *testing.T) {
 	}
 }
 
+// A process that ended by itself has left a record without an end: the report says what
+// ended it and what it took, and so does the run log from then on.
+func TestReportOfProcessThatExited(t *testing.T) {
+	dir := t.TempDir()
+	w := NewRuns(dir, "kernel-0a.json", &Library{}).Watch(Cell{ID: "A"}, "")
+	defer w.Close()
+	r, err := record.Create(dir, record.Header{Cell: "A", Title: "the cell's process", Budget: 1 << 30, Process: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Sample(record.Sample{At: time.Second, Anonymous: 40 << 20})
+	if err := r.End(record.End{}); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(r.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(r.Path(), whole[:len(whole)-1], 0o600); err != nil { // an End is whole or there is none
+		t.Fatal(err)
+	}
+	b, ok := w.Report("exit status 3")
+	if want := "Peak of the process 40 MiB of 1 GiB · the program ended itself, with exit status 3"; !ok || !strings.Contains(text(b), want) {
+		t.Errorf("want %q in\n%s", want, text(b))
+	}
+	all, err := record.List(dir)
+	if err != nil || len(all) != 1 || all[0].Status != record.Exited {
+		t.Errorf("the run log has %+v, %v", all, err)
+	}
+}
+
 func TestCellWithoutRuns(t *testing.T) {
-	w := NewRuns(filepath.Join(t.TempDir(), "not made yet"), &Library{}).Watch(Cell{ID: "A"}, "")
+	w := NewRuns(filepath.Join(t.TempDir(), "not made yet"), "kernel-0a.json", &Library{}).Watch(Cell{ID: "A"}, "")
 	defer w.Close()
 	if _, ok := w.Progress(); ok {
 		t.Error("progress")
 	}
-	if _, ok := w.Report(); ok {
+	if _, ok := w.Report("exit status 0"); ok {
 		t.Error("report")
 	}
 }
 
 func TestLibraryIsCarriedOnce(t *testing.T) {
 	dir := t.TempDir()
-	runs := NewRuns(dir, &Library{})
+	runs := NewRuns(dir, "kernel-0a.json", &Library{})
 	report := func(origin, mode string) int {
 		t.Helper()
 		w := runs.Watch(Cell{ID: "A", Chart: mode}, origin)
@@ -110,7 +141,7 @@ func TestLibraryIsCarriedOnce(t *testing.T) {
 		if err := r.End(record.End{Status: record.Done, Duration: 10 * time.Millisecond, Computed: 10}); err != nil {
 			t.Fatal(err)
 		}
-		b, ok := w.Report()
+		b, ok := w.Report("exit status 0")
 		if !ok {
 			t.Fatal("no report")
 		}
@@ -138,7 +169,7 @@ func TestLibraryIsCarriedOnce(t *testing.T) {
 // that a page can tell it from one that it lost.
 func TestProgressDrawsMemoryAndRepeats(t *testing.T) {
 	dir := t.TempDir()
-	w := NewRuns(dir, &Library{}).Watch(Cell{ID: "A"}, "").(*cellRuns)
+	w := NewRuns(dir, "kernel-0a.json", &Library{}).Watch(Cell{ID: "A"}, "").(*cellRuns)
 	defer w.Close()
 	r, err := record.Create(dir, record.Header{
 		Cell: "A", Title: "x", Budget: 1 << 20, Workers: 1, Start: time.Now().Add(-10 * time.Second),
@@ -175,6 +206,36 @@ func TestProgressDrawsMemoryAndRepeats(t *testing.T) {
 	w.said = time.Now().Add(-stillThere)
 	if _, ok := w.Progress(); !ok {
 		t.Error("a bar that stands still is not shown again")
+	}
+	if err := r.End(record.End{Status: record.Done}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Jupyter's servers name connection files after the kernel; other clients do not.
+func TestKernelIDIsJupyters(t *testing.T) {
+	for file, want := range map[string]string{
+		"/run/user/kernel-0a1b2c3d-0000-4000-8000-0123456789ab.json": "0a1b2c3d-0000-4000-8000-0123456789ab",
+		"/tmp/tmpabc123.json":       "",
+		"/tmp/kernel-../../x.json":  "",
+		"/tmp/kernel-<script>.json": "",
+	} {
+		if got := kernelID(file); got != want {
+			t.Errorf("%s: %q, want %q", file, got, want)
+		}
+	}
+}
+
+// A page that is loaded anew follows the kernel by what the bar says of it.
+func TestProgressSaysWhereItIsShown(t *testing.T) {
+	dir := t.TempDir()
+	cell := Cell{ID: "A"}
+	w := NewRuns(dir, "kernel-0a.json", &Library{}).Watch(cell, "")
+	defer w.Close()
+	r := runOf(t, dir, "A", "x")
+	b, ok := w.Progress()
+	if html, _ := b.Data["text/html"].(string); !ok || !strings.Contains(html, `data-kernel="0a" data-display="`+cell.display()+`"`) {
+		t.Errorf("%v, %.300v", ok, b)
 	}
 	if err := r.End(record.End{Status: record.Done}); err != nil {
 		t.Fatal(err)

@@ -3,6 +3,8 @@ package relay
 import (
 	"context"
 	"fmt"
+	"io"
+	"log"
 	"sync"
 	"time"
 
@@ -44,6 +46,7 @@ func (s *sockets) close() {
 // listen opens the side that faces Jupyter.
 func listen(ctx context.Context, c connection) (*sockets, error) {
 	s := &sockets{}
+	quiet := zmq4.WithLogger(log.New(io.Discard, "", 0)) // anybody may connect, with whatever
 	for _, x := range []struct {
 		to    **socket
 		open  func(context.Context, ...zmq4.Option) zmq4.Socket
@@ -56,7 +59,7 @@ func listen(ctx context.Context, c connection) (*sockets, error) {
 		{&s.iopub, zmq4.NewPub, c.IOPub, "small"},
 		{&s.heartbeat, zmq4.NewRep, c.Heartbeat, "small"},
 	} {
-		*x.to = &socket{Socket: x.open(ctx)}
+		*x.to = &socket{Socket: x.open(ctx, quiet)}
 		if err := (*x.to).Listen(c.guarded(x.port, x.guard)); err != nil {
 			s.close()
 			return nil, fmt.Errorf("listen for Jupyter: %w", err)

@@ -9,8 +9,9 @@ type Watcher interface {
 	// there is nothing new since the last call.
 	Progress() (b Bundle, ok bool)
 	// Report is what to show when the cell's process has ended, however it
-	// ended; ok is false where the cell made no run.
-	Report() (b Bundle, ok bool)
+	// ended: as GoNB says, "exit status 1", or "" where it does not know. ok is
+	// false where the cell made no run.
+	Report(ending string) (b Bundle, ok bool)
 	// Cards are outputs of their own, which stay: none twice.
 	Cards() []Bundle
 	Close()
@@ -29,9 +30,9 @@ type watch struct {
 	stopped chan struct{}
 }
 
-func startWatch(w Watcher, publish func(kind string, content any)) *watch {
+func startWatch(w Watcher, display string, publish func(kind string, content any)) *watch {
 	x := &watch{
-		watcher: w, display: "gonbext-" + newID(), publish: publish,
+		watcher: w, display: display, publish: publish,
 		stop: make(chan struct{}), stopped: make(chan struct{}),
 	}
 	go x.run()
@@ -56,11 +57,11 @@ func (x *watch) run() {
 }
 
 // finish puts the report in the place of the progress. It is called once.
-func (x *watch) finish() {
+func (x *watch) finish(ending string) {
 	close(x.stop)
 	<-x.stopped
 	x.cards()
-	if b, ok := x.watcher.Report(); ok {
+	if b, ok := x.watcher.Report(ending); ok {
 		x.show(b)
 	}
 	x.watcher.Close()

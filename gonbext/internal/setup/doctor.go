@@ -23,6 +23,9 @@ type Check struct {
 	Missing  string // what is wrong, where something is
 	Fix      string // the command that fixes it
 	Required bool
+
+	// Repair does what Fix says; nil where only the user can.
+	Repair func(context.Context, Progress) error
 }
 
 // OK reports whether nothing is missing.
@@ -51,7 +54,7 @@ func Doctor(ctx context.Context) []Check {
 func checkGPU() Check {
 	list, err := cuda.Devices()
 	if errors.Is(err, cuda.ErrNoDriver) {
-		return Check{Name: "GPU", Found: "none: this build has no driver; --device model:8GiB models one"}
+		return Check{Name: "GPU", Found: "none: no NVIDIA driver was found; --device model:8GiB models one"}
 	}
 	var said []string
 	for _, gpu := range list {
@@ -104,7 +107,7 @@ func checkSource() Check {
 }
 
 func checkTools() Check {
-	c := Check{Name: "GoNB, goimports", Required: true, Fix: "gonbext install"}
+	c := Check{Name: "GoNB, goimports", Required: true, Fix: "gonbext install", Repair: BuildTools}
 	t, err := FindTools()
 	if err != nil {
 		c.Missing = err.Error()
@@ -114,20 +117,20 @@ func checkTools() Check {
 	return c
 }
 
-// goplsVersion is the latest that Go 1.26 builds.
-const goplsVersion = "v0.23.0"
-
 func checkGopls() Check {
-	c := Check{Name: "gopls", Fix: "go install golang.org/x/tools/gopls@" + goplsVersion}
+	c := Check{Name: "gopls", Fix: "go install " + goplsModule, Repair: BuildGopls}
 	var err error
-	if c.Found, err = exec.LookPath("gopls"); err != nil {
+	if c.Found, err = FindGopls(); err != nil {
 		c.Missing = "Tab completes magics, but not Go"
 	}
 	return c
 }
 
 func checkKernel() Check {
-	c := Check{Name: "Jupyter kernel", Required: true, Fix: "gonbext install"}
+	c := Check{Name: "Jupyter kernel", Required: true, Fix: "gonbext install", Repair: func(ctx context.Context, say Progress) error {
+		_, err := Install(ctx, say)
+		return err
+	}}
 	binary, err := InstalledKernel()
 	switch {
 	case err != nil:
@@ -165,6 +168,10 @@ func checkJupyter(ctx context.Context) Check {
 			c.Missing, c.Fix = err.Error(), python+" -m pip install jupyterlab nbclient nbconvert"
 		}
 		return c
+	}
+	c.Repair = func(ctx context.Context, say Progress) error {
+		_, err := Jupyter(ctx, say)
+		return err
 	}
 	p, err := findPython(ctx)
 	if err != nil {

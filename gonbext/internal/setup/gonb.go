@@ -57,7 +57,8 @@ func FindTools() (t Tools, err error) {
 	return t, nil
 }
 
-// Env is the environment for GoNB: base with goimports in PATH, and without
+// Env is the environment for GoNB: base with goimports, and gopls where it is set up, in
+// PATH, and without
 // settings of go that a workspace, which makes gonbext importable, cannot have.
 // Unless base says otherwise, cells do without cgo: they link in half the time
 // and need no C compiler. %env CGO_ENABLED 1 brings it back for the cells after it.
@@ -75,11 +76,18 @@ func (t Tools) Env(base []string) []string {
 	if _, err := exec.LookPath("goimports"); err != nil {
 		path += string(filepath.ListSeparator) + filepath.Dir(t.GoImports)
 	}
+	if _, err := exec.LookPath("gopls"); err != nil {
+		if gopls, err := FindGopls(); err == nil {
+			path += string(filepath.ListSeparator) + filepath.Dir(gopls)
+		}
+	}
 	return append(env, "PATH="+path, "GOFLAGS="+workspaceFlags(), "GOWORK=auto")
 }
 
-// workspaceFlags is GOFLAGS, as set in the environment or by go env -w, without
-// -mod, which a workspace rejects.
+// workspaceFlags is GOFLAGS, as set in the environment or by go env -w, without -mod, which
+// a workspace rejects. Unless it says how to link, cells have no debug information: no
+// debugger comes near them, and linking takes two thirds of the time. Traces of panics need
+// none.
 func workspaceFlags() string {
 	out, err := exec.Command("go", "env", "GOFLAGS").Output()
 	if err != nil {
@@ -90,6 +98,9 @@ func workspaceFlags() string {
 		if !strings.HasPrefix(strings.TrimLeft(f, "-"), "mod=") {
 			keep = append(keep, f)
 		}
+	}
+	if !slices.ContainsFunc(keep, func(f string) bool { return strings.HasPrefix(strings.TrimLeft(f, "-"), "ldflags=") }) {
+		keep = append(keep, "-ldflags=-s")
 	}
 	return strings.Join(keep, " ")
 }
@@ -109,18 +120,19 @@ func BuildTools(ctx context.Context, say Progress) error {
 		if _, err := exec.LookPath("go"); err != nil {
 			return fmt.Errorf("no go in PATH: install Go from https://go.dev/dl")
 		}
-		say("Building GoNB %s and goimports %s", gonbVersion, toolsVersion)
-		for name, pkg := range map[string]string{
-			"gonb":      "github.com/janpfeifer/gonb",
-			"goimports": "golang.org/x/tools/cmd/goimports",
-		} {
-			cmd := exec.CommandContext(ctx, "go", "build", "-mod=readonly", "-buildvcs=false", "-o", filepath.Join(dir, name), pkg)
-			cmd.Dir = source
-			cmd.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0")
-			if out, err := cmd.CombinedOutput(); err != nil {
-				return fmt.Errorf("build %s: %w\n%s", name, err, strings.TrimSpace(string(out)))
+		return step(say, "Building GoNB "+gonbVersion+" and goimports "+toolsVersion+" (once)", func() error {
+			for name, pkg := range map[string]string{
+				"gonb":      "github.com/janpfeifer/gonb",
+				"goimports": "golang.org/x/tools/cmd/goimports",
+			} {
+				cmd := exec.CommandContext(ctx, "go", "build", "-mod=readonly", "-buildvcs=false", "-o", filepath.Join(dir, name), pkg)
+				cmd.Dir = source
+				cmd.Env = append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0")
+				if out, err := cmd.CombinedOutput(); err != nil {
+					return fmt.Errorf("build %s: %w\n%s", name, err, strings.TrimSpace(string(out)))
+				}
 			}
-		}
-		return nil
+			return nil
+		})
 	})
 }

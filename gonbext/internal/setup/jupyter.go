@@ -46,17 +46,22 @@ func Jupyter(ctx context.Context, say Progress) (python string, err error) {
 		if err := base.canMakeEnvironments(ctx); err != nil {
 			return err
 		}
-		say("Installing JupyterLab for gonbext alone, in %s (once)", dir)
-		if err := quietly(ctx, base.path, "-m", "venv", dir); err != nil {
-			return fmt.Errorf("make a Python environment: %w", err)
-		}
-		lock := filepath.Join(dir, "requirements.txt")
-		if err := os.WriteFile(lock, []byte(requirements), 0o600); err != nil {
+		err := step(say, fmt.Sprintf("Installing JupyterLab for gonbext alone, in %s (once)", dir), func() error {
+			if err := quietly(ctx, base.path, "-m", "venv", dir); err != nil {
+				return fmt.Errorf("make a Python environment: %w", err)
+			}
+			lock := filepath.Join(dir, "requirements.txt")
+			if err := os.WriteFile(lock, []byte(requirements), 0o600); err != nil {
+				return err
+			}
+			if err := quietly(ctx, python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input",
+				"--require-hashes", "-r", lock); err != nil {
+				return fmt.Errorf("install JupyterLab (this once, a network is needed): %w", err)
+			}
+			return nil
+		})
+		if err != nil {
 			return err
-		}
-		if err := quietly(ctx, python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input",
-			"--require-hashes", "-r", lock); err != nil {
-			return fmt.Errorf("install JupyterLab (this once, a network is needed): %w", err)
 		}
 		settings := filepath.Join(dir, "share", "jupyter", "lab", "settings")
 		if err := os.MkdirAll(settings, 0o755); err != nil {

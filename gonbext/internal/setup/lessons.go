@@ -6,6 +6,9 @@ import (
 	"path/filepath"
 )
 
+// lessonsCopy is the folder of their copy in gonbext's cache.
+const lessonsCopy = "notebooks"
+
 // Lessons is the folder of the notebooks that come with this module: where it was
 // compiled or, if that cannot be written to as in Go's module cache, a copy.
 func Lessons() (string, error) {
@@ -22,7 +25,7 @@ func Lessons() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	own := filepath.Join(cache, "notebooks")
+	own := filepath.Join(cache, lessonsCopy)
 	if _, err := os.Stat(own); err == nil {
 		return own, nil
 	}

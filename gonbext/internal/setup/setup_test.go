@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -121,9 +122,13 @@ func TestEnvIsThatOfAWorkspace(t *testing.T) {
 	program(t, path, "go", `echo "-trimpath -mod=mod -tags=x"`)
 	t.Setenv("PATH", path)
 	env := Tools{GoImports: "/tools/goimports"}.Env([]string{"A=1", "GOWORK=off", "GOFLAGS=-mod=mod"})
-	want := []string{"CGO_ENABLED=0", "A=1", "PATH=" + path + ":/tools", "GOFLAGS=-trimpath -tags=x", "GOWORK=auto"}
+	want := []string{"CGO_ENABLED=0", "A=1", "PATH=" + path + ":/tools", "GOFLAGS=-trimpath -tags=x -ldflags=-s", "GOWORK=auto"}
 	if strings.Join(env, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got %q, want %q", env, want)
+	}
+	program(t, path, "go", `echo "-ldflags=-w"`)
+	if env := (Tools{GoImports: "/tools/goimports"}).Env(nil); !slices.Contains(env, "GOFLAGS=-ldflags=-w") {
+		t.Errorf("what the user says of linking is overruled: %q", env)
 	}
 	if env := (Tools{GoImports: "/tools/goimports"}).Env([]string{"CGO_ENABLED=1"}); env[0] != "CGO_ENABLED=1" {
 		t.Errorf("what the user says of cgo is overruled: %q", env)
@@ -301,7 +306,7 @@ esac`)
 	}
 }
 
-func TestDoctorMends(t *testing.T) {
+func TestDoctorNamesFixes(t *testing.T) {
 	alone(t)
 	t.Setenv("PATH", t.TempDir())
 	missing := 0
@@ -324,6 +329,81 @@ func TestDoctorMends(t *testing.T) {
 		if atLeast(name, "1.26") != want {
 			t.Errorf("Go %q is new enough: %v", name, !want)
 		}
+	}
+}
+
+// What is removed is what was installed; lessons with a person's work in them are not.
+func TestUninstallLeavesNothing(t *testing.T) {
+	home := alone(t)
+	path := t.TempDir()
+	program(t, path, "gonb", "")
+	program(t, path, "goimports", "")
+	t.Setenv("PATH", path)
+	if removed, kept, err := Uninstall(); len(removed) > 0 || kept != "" || err != nil {
+		t.Errorf("on a machine with nothing: %v, %q, %v", removed, kept, err)
+	}
+	files := func() (all []string) {
+		t.Helper()
+		err := filepath.WalkDir(home, func(path string, d os.DirEntry, err error) error {
+			if err == nil && !d.IsDir() {
+				all = append(all, path)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	cache, err := cacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lessons := filepath.Join(cache, lessonsCopy)
+	for _, own := range []bool{false, true} {
+		if _, err := Install(t.Context(), t.Logf); err != nil {
+			t.Fatal(err)
+		}
+		if err := once(t.Context(), filepath.Join(cache, "jupyter-x"), func() error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+		source, err := Source()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.CopyFS(lessons, os.DirFS(filepath.Join(source, "notebooks"))); err != nil {
+			t.Fatal(err)
+		}
+		if own {
+			if err := os.WriteFile(filepath.Join(lessons, "mine.ipynb"), []byte("{}"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		removed, kept, err := Uninstall()
+		if err != nil || len(removed) < 3 {
+			t.Errorf("removed %v, %v", removed, err)
+		}
+		left := files()
+		if !own && (len(left) > 0 || kept != "") {
+			t.Errorf("left behind: %v, kept %q", left, kept)
+		}
+		if own && (kept != lessons || len(left) == 0 || strings.Contains(strings.Join(left, "\n"), "kernel.json")) {
+			t.Errorf("a person's lessons: kept %q, left %v", kept, left)
+		}
+	}
+}
+
+func TestStepIsSaidAtOnce(t *testing.T) {
+	var said []string
+	say := func(format string, args ...any) { said = append(said, format) }
+	err := step(say, "x", func() error {
+		if len(said) != 1 {
+			t.Errorf("said before it began: %q", said)
+		}
+		return errors.New("broken")
+	})
+	if err == nil || len(said) != 1 {
+		t.Errorf("%v, said %q", err, said)
 	}
 }
 

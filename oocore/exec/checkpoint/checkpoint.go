@@ -55,6 +55,28 @@ func New(p *plan.Plan, print plan.Fingerprint, fresh bool) (*Checkpoint, error) 
 	return c, nil
 }
 
+// Discard removes what a run of a fingerprint left beside an output that it has put in its
+// place: it was ended before it did so itself. What another run left stays.
+func Discard(p *plan.Plan, print plan.Fingerprint) error {
+	staging, err := store.ExistingStagingDir(p.Arrays[p.Output].Path)
+	if staging == nil {
+		return err
+	}
+	j, state, err := openJournal(staging.Join(journalFile))
+	switch {
+	case errors.Is(err, errDamaged) || errors.Is(err, fs.ErrNotExist): // nobody could go on from there
+		return staging.Remove()
+	case err != nil:
+		return errors.Join(err, staging.Close())
+	}
+	var earlier plan.Fingerprint
+	own := json.Unmarshal(state.Header, &earlier) == nil && print.Difference(earlier) == ""
+	if err := j.close(); err != nil || !own {
+		return errors.Join(err, staging.Close())
+	}
+	return staging.Remove()
+}
+
 // Temporary returns the checkpoint of a run that cannot be resumed: it notes nothing, and
 // has a temporary staging folder.
 func Temporary(p *plan.Plan) *Checkpoint { return &Checkpoint{plan: p, state: newState()} }

@@ -8,8 +8,12 @@ import (
 const (
 	// groupEvery is how often what is done is made durable, and noted, at the most.
 	groupEvery = 100 * time.Millisecond
-	// groupShare is how many times longer a run computes than it syncs.
+	// groupShare is how many times longer a run computes than it syncs, or writes a
+	// snapshot.
 	groupShare = 20
+	// groupLatest is when a group follows the last one whatever that has cost: what it
+	// writes is written once in any case, and a killed run is not to lose more.
+	groupLatest = time.Second
 	// WorthSaving is the time from which on results of a stage that are in memory are
 	// written to the staging folder: below it they are computed again as fast.
 	WorthSaving = 250 * time.Millisecond
@@ -77,7 +81,7 @@ func (c *Checkpoint) Record(s Stage, fail func(error)) *Recorder {
 				fail(r.err)
 				return
 			}
-			timer.Reset(max(groupEvery, groupShare*r.cost))
+			timer.Reset(max(groupEvery, min(groupShare*r.cost, groupLatest)))
 		}
 	}()
 	return r

@@ -1,4 +1,5 @@
-// Package crash kills runs with -9 and lets others resume where they stopped.
+// Package crash disturbs saves of every kind: it kills them at any moment, and lets each of
+// their file operations and requests fail.
 package crash
 
 import (
@@ -161,7 +162,7 @@ func TestKilledRunsGoOn(t *testing.T) {
 						killed = c.Process.Kill() == nil
 						err = <-ended
 					}
-					if name, now := again(t, runs, done); name != killedRun { // it was not killed before it had one
+					if name, now := again(t, runs, killedRun, done); name != killedRun {
 						worst = max(worst, repeated(before, now))
 						killedRun, before = name, now
 					}
@@ -236,12 +237,13 @@ func noted(t *testing.T, target string) map[int]*checkpoint.Set {
 	return s.Done
 }
 
-// again returns the last record and its tasks, of which no earlier run had done one.
-func again(t *testing.T, runs string, done map[int]*checkpoint.Set) (name string, tasks []record.Task) {
+// again returns the last record and its tasks, of which no earlier run had done one. It
+// returns the one before where a run was killed before it had a record.
+func again(t *testing.T, runs, before string, done map[int]*checkpoint.Set) (name string, tasks []record.Task) {
 	t.Helper()
 	all, err := record.List(runs)
-	if err != nil || len(all) == 0 {
-		return "", nil
+	if err != nil || len(all) == 0 || all[0].Path == before {
+		return before, nil
 	}
 	r, err := record.Read(all[0].Path) // the newest
 	if err != nil {
@@ -250,7 +252,7 @@ func again(t *testing.T, runs string, done map[int]*checkpoint.Set) (name string
 	for row := range r.Tasks() {
 		tasks = append(tasks, *row)
 		if d := done[int(row.Stage)]; d != nil && d.Has(row.Chunk) {
-			t.Fatalf("chunk %d of stage %d was done, and was computed again", row.Chunk, row.Stage)
+			t.Fatalf("chunk %d of stage %d was done, and was computed again (%s; %+v)", row.Chunk, row.Stage, r.Header.Resume, r.Header.Stages)
 		}
 	}
 	return all[0].Path, tasks

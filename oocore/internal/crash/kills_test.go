@@ -97,16 +97,21 @@ func (k *killer) kill(s *save, n int) {
 			if wrong := k.whole(s, before, after); wrong != nil {
 				k.t.Fatalf("killed after %v: %v", at, wrong)
 			}
-			if ended {
+			if ended || s.appends && k.whole(s, after, after) == nil { // which the next would append to
 				break
 			}
 		}
-		if !s.appends || k.whole(s, after, after) != nil {
+		ended := s.appends && k.whole(s, after, after) == nil
+		if !ended {
 			if _, _, err := k.run(s, 0); err != nil {
 				k.t.Fatalf("after a kill the run gave %v", err)
 			}
 		}
-		if wrong := differ(want, files(k.t, k.out)); wrong != "" {
+		now := files(k.t, k.out)
+		if ended {
+			removeStaging(now)
+		}
+		if wrong := differ(want, now); wrong != "" {
 			k.t.Fatalf("after a kill %s", wrong)
 		}
 	}

@@ -35,7 +35,7 @@ var layers = [][]string{
 	{"oocore/linalg", "oocore/fft", "oocore/filter", "oocore/host"},
 	{"oocore/decomp", "oocore/nn", "oocore/testcases/iterations"},
 	{"cuda"},
-	{"gonbext/chart", "gonbext/internal/footprint", "gonbext/internal/setup"},
+	{"gonbext/chart", "gonbext/internal/footprint", "gonbext/internal/cards", "gonbext/internal/setup"},
 	{"gonbext/internal/relay", "gonbext/internal/inspect"},
 	{"gonbext/internal/magic"},
 	{"gonbext"},

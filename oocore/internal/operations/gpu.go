@@ -82,6 +82,14 @@ var examples = map[string]string{
 	"quantize":        `quantize(x, "int8")`,
 	"quantize_scale":  `quantize_scale(x, "int8")`,
 	"quantize_zero":   `quantize_zero(x, "uint8 affine")`,
+	"permutation":     "permutation(1, 100000)",
+	"choice":          `choice(v, 1, 10, "distinct")`,
+	"repeat":          "repeat(x, 2, 0)",
+	"tile":            "tile(x, 2, 2)",
+	"eye":             "eye(64, 64, 0)",
+	"tri":             "tri(64, 64, 0)",
+	"ones":            "ones(64)",
+	"zeros":           "zeros(64)",
 	"randomized_svd":  `randomized_svd(x, 8, 1, 0, "u")`,
 	"set":             `set(x, "0:10", 0)`,
 	"slice":           `slice(x, "0:10")`,
@@ -115,8 +123,8 @@ func (g *gpus) example(f expr.Function) (*graph.Node, bool) {
 	return nil, false
 }
 
-// computes says how much of an operation a device computes. A view is part of what reads
-// it, and so of a program on the device.
+// computes says how much of an operation a device computes. What only moves elements is
+// part of what reads them, and so of a program on the device.
 func (g *gpus) computes(f expr.Function) (string, error) {
 	n, ok := g.example(f)
 	if !ok {
@@ -140,7 +148,7 @@ func (g *gpus) computes(f expr.Function) (string, error) {
 			return "", err
 		}
 	}
-	return "", nil
+	return "yes", nil // constants, of which nothing has to be computed
 }
 
 func (g *gpus) plan(n *graph.Node) (*plan.Sized, error) {
@@ -159,7 +167,7 @@ func placed(s *plan.Sized) (on, off bool) {
 		on, off = on || st.Device != nil, off || st.Lacks != ""
 		for k := range st.Programs {
 			for _, l := range st.Programs[k].Loads {
-				off = off || st.Device != nil && l.Kind == plan.LoadBlocks
+				off = off || st.Device != nil && l.Kind == plan.LoadBlocks && !l.Moves()
 			}
 			off = off || st.Kind == plan.MatMulStage && len(st.Programs[k].Code) > 0
 		}

@@ -44,7 +44,7 @@ This page is generated: run ` + "`go generate ./...`" + ` after a change.
 Passes are over the data. An operation with none of its own is computed as part of whatever reads its result; what is
 held at once comes beside one chunk of the inputs and of the result, and is part of what a plan predicts. The last column
 says what a GPU computes, by the list of operations and types of the modelled one: of "in part" the CPU does the rest, and
-complex numbers are the CPU's.
+complex numbers are the CPU's. What only moves elements is done as they are read, on their way to the GPU.
 
 | operation | NumPy | passes | holds at once | GPU |
 |---|---|---|---|---|

@@ -31,6 +31,9 @@ func (o Along) Chunks() []int { return o.Cut }
 // Rounding is Exact: elements are moved or compared.
 func (Along) Rounding() blockwise.Rounding { return blockwise.Exact }
 
+// OnlyMoves marks a blockwise.Mover.
+func (Along) OnlyMoves() {}
+
 // Requirements is a tile of the input, and the indices.
 func (o Along) Requirements(box []int) blockwise.Requirements {
 	reads := slices.Clone(box)

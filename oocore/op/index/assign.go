@@ -30,6 +30,9 @@ func (o Assigned) Chunks() []int { return nil }
 // Rounding is Exact: elements are moved or compared.
 func (Assigned) Rounding() blockwise.Rounding { return blockwise.Exact }
 
+// OnlyMoves marks a blockwise.Mover.
+func (Assigned) OnlyMoves() {}
+
 // Requirements is the box of the array, and what of the region may lie in it.
 func (o Assigned) Requirements(box []int) blockwise.Requirements {
 	values := make([]int, len(box))

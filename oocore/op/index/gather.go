@@ -38,6 +38,9 @@ func (o Gather) Chunks() []int { return nil }
 // Rounding is Exact: elements are moved or compared.
 func (Gather) Rounding() blockwise.Rounding { return blockwise.Exact }
 
+// OnlyMoves marks a blockwise.Mover.
+func (Gather) OnlyMoves() {}
+
 // of are the parts of a list of the result's axes that belong to the indices, and to
 // the input without the axis.
 func (o Gather) of(list []int) (indices, others []int) {

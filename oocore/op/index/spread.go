@@ -26,6 +26,9 @@ func (o Spread) Chunks() []int { return nil }
 // Rounding is Exact: elements are moved or compared.
 func (Spread) Rounding() blockwise.Rounding { return blockwise.Exact }
 
+// OnlyMoves marks a blockwise.Mover.
+func (Spread) OnlyMoves() {}
+
 // Requirements is some ends at a time.
 func (o Spread) Requirements([]int) blockwise.Requirements {
 	return blockwise.Requirements{Reads: [][]int{{endsAtOnce}}, DisjointReads: true}

@@ -29,6 +29,9 @@ func (o Concat) Chunks() []int { return nil }
 // Rounding is Exact: elements are moved or compared.
 func (Concat) Rounding() blockwise.Rounding { return blockwise.Exact }
 
+// OnlyMoves marks a blockwise.Mover.
+func (Concat) OnlyMoves() {}
+
 // Requirements is a part of the box of each input.
 func (o Concat) Requirements(box []int) blockwise.Requirements {
 	need := blockwise.Requirements{DisjointReads: true}

@@ -24,6 +24,9 @@ func (o DiagEmbed) Chunks() []int { return nil }
 // Rounding is Exact: elements are moved or compared.
 func (DiagEmbed) Rounding() blockwise.Rounding { return blockwise.Exact }
 
+// OnlyMoves marks a blockwise.Mover.
+func (DiagEmbed) OnlyMoves() {}
+
 // Requirements is what of the vector may lie in the box.
 func (o DiagEmbed) Requirements(box []int) blockwise.Requirements {
 	n := min(box[0], box[1], o.Len)

@@ -35,6 +35,9 @@ func (o Diagonals) Chunks() []int { return nil }
 // Rounding is Exact: elements are moved or compared.
 func (Diagonals) Rounding() blockwise.Rounding { return blockwise.Exact }
 
+// OnlyMoves marks a blockwise.Mover.
+func (Diagonals) OnlyMoves() {}
+
 // Requirements is a square of some diagonals.
 func (o Diagonals) Requirements(box []int) blockwise.Requirements {
 	last := len(box) - 1

@@ -176,6 +176,9 @@ func (o IndexMap) Chunks() []int { return nil }
 // Rounding is Exact: elements are moved or compared.
 func (IndexMap) Rounding() blockwise.Rounding { return blockwise.Exact }
 
+// OnlyMoves marks a blockwise.Mover.
+func (IndexMap) OnlyMoves() {}
+
 // Requirements is what the box shows of the input.
 func (o IndexMap) Requirements(box []int) blockwise.Requirements {
 	reads := make([]int, len(box))

@@ -20,6 +20,9 @@ type Triangle struct {
 // Chunks takes any box.
 func (o Triangle) Chunks() []int { return nil }
 
+// OnlyMoves marks a blockwise.Mover.
+func (Triangle) OnlyMoves() {}
+
 // Requirements is the box itself.
 func (o Triangle) Requirements(box []int) blockwise.Requirements {
 	return blockwise.Requirements{Reads: [][]int{slices.Clone(box)}, DisjointReads: true}

@@ -28,6 +28,9 @@ func (o Sliding) Chunks() []int { return nil }
 // Rounding is Exact: elements are moved.
 func (Sliding) Rounding() blockwise.Rounding { return blockwise.Exact }
 
+// OnlyMoves marks a blockwise.Mover.
+func (Sliding) OnlyMoves() {}
+
 // reads are the lengths of the box of the array that a box of the result shows.
 func (o Sliding) reads(box []int) []int {
 	reads := slices.Clone(box[:o.Dims])

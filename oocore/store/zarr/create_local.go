@@ -29,19 +29,26 @@ const groupText = `{
 // place is the folder that a new array comes into being with: its own, or that of
 // the outermost group which is missing.
 func place(path string) string {
+	at, _ := groups(path)
+	return at
+}
+
+// groups is place, and the groups above it.
+func groups(path string) (at string, above []string) {
 	path = strings.TrimRight(path, "/")
 	root, inner := split(path)
 	if inner == "" || blob.Remote(path) {
-		return path
+		return path, nil
 	}
-	at := root
+	at = root
 	for part := range strings.SplitSeq(inner, "/") {
 		if _, err := os.Stat(at); errors.Is(err, fs.ErrNotExist) {
 			break
 		}
+		above = append(above, at)
 		at += "/" + part
 	}
-	return at
+	return at, above
 }
 
 // createLocal begins a new array in a folder of this machine.

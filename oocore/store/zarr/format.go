@@ -61,6 +61,11 @@ func (format) Keeps(store.Details) error { return nil }
 // comes into being with it.
 func (format) Place(path string) string { return place(path) }
 
+func (format) Groups(path string) []string {
+	_, above := groups(path)
+	return above
+}
+
 const suffix = ".zarr"
 
 // split takes a path apart: the store, and the place of an array in it.

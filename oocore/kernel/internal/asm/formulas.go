@@ -64,6 +64,7 @@ func plainFormulas() (all []*formula) {
 		{"formulaTanReduced", 3, reducedTangent},
 	} {
 		p := newFormula(f.name, f.params, double)
+		p.size = double.bytes
 		f.build(p)
 		p.trim()
 		all = append(all, p)

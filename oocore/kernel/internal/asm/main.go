@@ -1,6 +1,7 @@
 // Command asm writes the vector loops of package kernel: assembly, its Go
-// declarations, and the tables that Lookup and Cast read. Its output depends on
-// nothing but its source. Run it by go generate in package kernel.
+// declarations, and the tables that Lookup and Cast read; and for package ptx the
+// formulas for GPUs. Its output depends on nothing but its source. Run it by go generate
+// in those packages.
 package main
 
 import (
@@ -14,11 +15,12 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: asm DIRECTORY")
+	writes := map[string]func(dir string) error{"cpu": generate, "ptx": generatePTX}
+	if len(os.Args) != 3 || writes[os.Args[1]] == nil {
+		fmt.Fprintln(os.Stderr, "usage: asm cpu|ptx DIRECTORY")
 		os.Exit(2)
 	}
-	if err := generate(os.Args[1]); err != nil {
+	if err := writes[os.Args[1]](os.Args[2]); err != nil {
 		fmt.Fprintln(os.Stderr, "asm:", err)
 		os.Exit(1)
 	}
@@ -60,6 +62,15 @@ func generate(dir string) error {
 		return err
 	}
 	return os.WriteFile(filepath.Join(dir, "vector_tables_amd64.go"), t.source(), 0o644)
+}
+
+// generatePTX writes the formulas for GPUs.
+func generatePTX(dir string) error {
+	source, err := ptxSource(formulas())
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "formulas.go"), source, 0o644)
 }
 
 // write emits one file, for both levels.

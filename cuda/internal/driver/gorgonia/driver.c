@@ -4,7 +4,7 @@
  * libcuda.so.1 has it once driver_open has run. A program linked with them instead
  * of with libcuda starts on a machine that has none. */
 #include <dlfcn.h>
-#include <stdio.h>
+#include <stddef.h>
 
 static int absent(void) { return 500; /* CUDA_ERROR_NOT_FOUND */ }
 
@@ -18,7 +18,7 @@ static int absent(void) { return 500; /* CUDA_ERROR_NOT_FOUND */ }
   __attribute__((visibility("hidden"))) void *driver_##name = (void *)absent;          \
   __asm__(".pushsection .text\n.globl " #name "\n.type " #name ", %function\n"             \
           #name ":\n" JUMP(driver_##name) ".popsection\n");
-#include "nvidia_entries.h"
+#include "entries.h"
 #undef ENTRY
 
 #define ENTRY(name) {#name, &driver_##name},
@@ -26,7 +26,7 @@ static const struct {
   const char *name;
   void **to;
 } entries[] = {
-#include "nvidia_entries.h"
+#include "entries.h"
 };
 
 /* gorgonia.org/cu calls it before main, and exits where it fails: the driver is
@@ -36,25 +36,33 @@ int cuInit(unsigned flags) {
   return 0;
 }
 
-/* Opens the driver and starts it. Returns 0, or why not, for a person. To be called
- * once, before any other function of the driver. */
-const char *driver_open(void) {
-  static char why[512];
+/* What cu lacks. */
+static int (*host_register)(void *, size_t, unsigned), (*host_unregister)(void *);
+int driver_lock(void *at, size_t bytes) { return host_register ? host_register(at, bytes, 0) : absent(); }
+int driver_unlock(void *at) { return host_unregister ? host_unregister(at) : absent(); }
+
+/* driver_text is the driver's explanation of a status; NULL for none. */
+static int (*explain)(int, const char **);
+const char *driver_text(int status) {
+  const char *text = 0;
+  return explain && !explain(status, &text) ? text : 0;
+}
+
+/* Opens the driver and starts it, to be called once before any other function. Returns a
+ * status; negative where there is no driver, of which why says more. */
+int driver_open(const char **why) {
   void *lib = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (!lib) {
-    snprintf(why, sizeof why, "no NVIDIA driver was found (%s)", dlerror());
-    return why;
+    *why = dlerror();
+    return -1;
   }
   for (unsigned i = 0; i < sizeof entries / sizeof *entries; i++) {
     void *f = dlsym(lib, entries[i].name);
     if (f) *entries[i].to = f;
   }
+  host_register = (int (*)(void *, size_t, unsigned))dlsym(lib, "cuMemHostRegister_v2");
+  host_unregister = (int (*)(void *))dlsym(lib, "cuMemHostUnregister");
+  explain = (int (*)(int, const char **))dlsym(lib, "cuGetErrorString");
   int (*init)(unsigned) = (int (*)(unsigned))dlsym(lib, "cuInit");
-  int status = init ? init(0) : absent();
-  if (status == 0) return 0;
-  int (*explain)(int, const char **) = (int (*)(int, const char **))dlsym(lib, "cuGetErrorString");
-  const char *text = 0;
-  if (!explain || explain(status, &text) || !text) text = "it gives no reason";
-  snprintf(why, sizeof why, "the NVIDIA driver does not start (error %d: %s)", status, text);
-  return why;
+  return init ? init(0) : absent();
 }

@@ -1,0 +1,163 @@
+package cuda
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gonbext/gonbext/oocore/plan"
+	"github.com/gonbext/gonbext/oocore/suggest"
+	"github.com/gonbext/gonbext/oocore/units"
+)
+
+// Card is a GPU as its maker describes it: what plans are compared by for cards that one
+// does not have. A rate of 0 is one that no data sheet gives.
+type Card struct {
+	Name      string  `json:"name"`
+	Total     int64   `json:"total"`     // bytes of memory, as the driver reports it
+	Link      float64 `json:"link"`      // bytes a second each way, of PCIe's nominal rate
+	Bandwidth float64 `json:"bandwidth"` // bytes a second of its memory
+	Float32   float64 `json:"float32"`   // operations a second
+	Float64   float64 `json:"float64"`
+	Float16   float64 `json:"float16"` // of products with float32 sums, without sparsity
+	Source    string  `json:"source"`
+}
+
+// PCIe's nominal rates each way.
+const (
+	pcie3x16 = 15.75e9
+	pcie4x8  = 15.75e9
+	pcie4x16 = 31.5e9
+	pcie5x16 = 63e9
+)
+
+// Of float64 the data sheets of these chips say nothing, and the white papers of their
+// architectures a share of the float32 rate.
+const (
+	turing = 1. / 32 // NVIDIA Turing GPU Architecture
+	ampere = 1. / 64 // NVIDIA Ampere GA102 GPU Architecture
+	ada    = 1. / 64 // NVIDIA Ada GPU Architecture
+)
+
+// contextBytes are left out of what a run may take of a card: the driver's context, and
+// what a BLAS keeps. A card that one has says its own.
+const contextBytes = 512 << 20
+
+var cards = []Card{
+	{"T4", 15360 << 20, pcie3x16, 320e9, 8.1e12, 8.1e12 * turing, 65e12, "NVIDIA T4 data sheet"},
+	{"L4", 23034 << 20, pcie4x16, 300e9, 30.3e12, 30.3e12 * ada, 121e12, "NVIDIA L4 data sheet"},
+	{"A10", 23028 << 20, pcie4x16, 600e9, 31.2e12, 31.2e12 * ampere, 125e12, "NVIDIA A10 data sheet"},
+	{"RTX3050", 8192 << 20, pcie4x8, 224e9, 9.1e12, 9.1e12 * ampere, 0, "GeForce RTX 3050 (8 GB) specifications, nvidia.com"},
+	{"RTX3060", 12288 << 20, pcie4x16, 360e9, 12.7e12, 12.7e12 * ampere, 0, "GeForce RTX 3060 (12 GB) specifications, nvidia.com"},
+	{"RTX4090", 24564 << 20, pcie4x16, 1008e9, 82.6e12, 82.6e12 * ada, 165.2e12, "NVIDIA Ada GPU Architecture, GeForce RTX 4090"},
+	{"V100", 16160 << 20, pcie3x16, 900e9, 15.7e12, 7.8e12, 125e12, "NVIDIA V100 data sheet, SXM2 16 GB"},
+	{"A100-40GB", 40960 << 20, pcie4x16, 1555e9, 19.5e12, 9.7e12, 312e12, "NVIDIA A100 data sheet, 40 GB"},
+	{"A100-80GB", 81920 << 20, pcie4x16, 1935e9, 19.5e12, 9.7e12, 312e12, "NVIDIA A100 data sheet, 80 GB PCIe"},
+	{"L40S", 46068 << 20, pcie4x16, 864e9, 91.6e12, 91.6e12 * ada, 362e12, "NVIDIA L40S data sheet"},
+	{"H100-PCIe", 81559 << 20, pcie5x16, 2e12, 51e12, 26e12, 756e12, "NVIDIA H100 data sheet, PCIe"},
+	{"H100-SXM", 81559 << 20, pcie5x16, 3.35e12, 67e12, 34e12, 989e12, "NVIDIA H100 data sheet, SXM"},
+	{"H200", 143771 << 20, pcie5x16, 4.8e12, 67e12, 34e12, 989e12, "NVIDIA H200 data sheet, SXM"},
+}
+
+// Cards are the GPUs of the table, by memory.
+func Cards() []Card {
+	all := slices.Clone(cards)
+	slices.SortStableFunc(all, func(a, b Card) int {
+		return cmp.Or(cmp.Compare(a.Total, b.Total), cmp.Compare(a.Bandwidth, b.Bandwidth))
+	})
+	return all
+}
+
+// CardOf finds a card of the table by its name, such as H200, or makes one of a size of
+// memory, such as 8GiB, with the rates of the smallest card of the table that has as much.
+// Both may follow "model:".
+func CardOf(name string) (Card, error) {
+	name = strings.TrimPrefix(name, "model:")
+	if n, err := units.ParseSize(name); err == nil {
+		return sized(name, n), nil
+	} else if name == "" || name[0] >= '0' && name[0] <= '9' {
+		return Card{}, err
+	}
+	var names []string
+	for _, c := range cards {
+		if plainName(c.Name) == plainName(name) {
+			return c, nil
+		}
+		names = append(names, c.Name)
+	}
+	near := slices.Clone(names)
+	slices.SortStableFunc(near, func(a, b string) int { return distance(name, a) - distance(name, b) })
+	return Card{}, fmt.Errorf("there is no card %q in the table, did you mean %s or %s? It has %s; a size such as 8GiB is a card of that memory",
+		name, near[0], near[1], strings.Join(names, ", "))
+}
+
+// distance is how far a name is from a card's; one that it begins is near.
+func distance(name, card string) int {
+	a, b := plainName(name), plainName(card)
+	if strings.HasPrefix(b, a) {
+		return 0
+	}
+	return suggest.Distance(a, b)
+}
+
+// plainName is a card's name without what people write in different ways.
+func plainName(name string) string {
+	return strings.Map(func(r rune) rune {
+		if strings.ContainsRune(" -_", r) {
+			return -1
+		}
+		return r
+	}, strings.ToLower(name))
+}
+
+// sized is a card of any memory.
+func sized(name string, memory int64) Card {
+	all := Cards()
+	i := slices.IndexFunc(all, func(c Card) bool { return c.Total/10*11 >= memory }) // a card of 24 GB has 22.5 GiB
+	if i < 0 {
+		i = len(all) - 1
+	}
+	c := all[i]
+	c.Name, c.Total, c.Source = name, memory+contextBytes, "rates of "+c.Name+", "+c.Source
+	return c
+}
+
+// reported is the card that a driver names, such as "NVIDIA A100-SXM4-80GB"; of a card that
+// the table does not have, one of about as much memory.
+func reported(name string, total int64) Card {
+	var best Card
+	most := 0
+	for _, c := range Cards() {
+		family, _, _ := strings.Cut(c.Name, "-")
+		score := 0
+		for _, part := range []string{c.Name, family} {
+			if strings.Contains(plainName(name), plainName(part)) {
+				score = max(score, len(part))
+			}
+		}
+		nearer := max(c.Total-total, total-c.Total) <= max(best.Total-total, total-best.Total)
+		if score > most || score == most && score > 0 && nearer {
+			best, most = c, score
+		}
+	}
+	if most == 0 {
+		return sized(name, total)
+	}
+	return best
+}
+
+// Usable is the memory that a run may take of the card while nobody else does.
+func (c Card) Usable() int64 { return c.Total - contextBytes }
+
+// Rates are those that a plan counts with: of the link four fifths of the nominal rate,
+// which copies from page-locked memory reach.
+func (c Card) Rates() plan.Rates {
+	return plan.Rates{Upload: c.Link * 4 / 5, Download: c.Link * 4 / 5, Memory: c.Bandwidth, Arithmetic: c.Float32, Float64: c.Float64, Float16: c.Float16}
+}
+
+// Spec is the card as plans see it: with memory of its own, and with the operations and
+// types of the model.
+func (c Card) Spec() plan.DeviceSpec {
+	return plan.DeviceSpec{Name: c.Name, Memory: c.Usable(), Computes: modelled, Rates: c.Rates()}
+}

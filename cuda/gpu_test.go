@@ -1,0 +1,249 @@
+//go:build linux
+
+package cuda_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/gonbext/gonbext/cuda"
+	"github.com/gonbext/gonbext/cuda/internal/driver"
+	"github.com/gonbext/gonbext/cuda/internal/driver/drivertest"
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/exec"
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/plan"
+	"github.com/gonbext/gonbext/oocore/record"
+)
+
+// gpu is the double's first GPU with so much memory, and what lets it fail. Its context is
+// released with the test: the double then ends the process where anything is left.
+func gpu(t *testing.T, memory int64) (*cuda.GPU, *drivertest.Faulty) {
+	t.Helper()
+	library.Memory(memory)
+	g, f := cuda.NewDevice(0), &drivertest.Faulty{}
+	cuda.Wrap(g, func(d driver.Driver) driver.Driver { f.Driver = d; return f })
+	t.Cleanup(func() {
+		if err := cuda.Release(g); err != nil {
+			t.Error(err)
+		}
+		library.Fail("", 0, 0)
+	})
+	return g, f
+}
+
+// expression is what a GPU and the CPU compute.
+type expression struct {
+	name  string
+	root  *graph.Node
+	side  []*graph.Node
+	exact bool // the bits are the CPU's
+
+	said []string // what the record of the last run says of its device
+}
+
+// expressions are one for each kind of work.
+func expressions(t *testing.T, rows int) []expression {
+	t.Helper()
+	node := must[*graph.Node](t)
+	x := node(graph.Uniform(site, dtype.Float32, 3, rows, 64))
+	row := node(graph.Uniform(site, dtype.Float32, 4, 64))
+	values := make([]float32, rows*64)
+	for i := range values {
+		values[i] = float32(i%977)/977 - 0.5
+	}
+	read := node(graph.FromBytes(site, dtype.Bytes(values), dtype.Float32, rows, 64))
+	sum := node(graph.Apply(site, kernel.Add, node(graph.Apply(site, kernel.Tanh, read)), row))
+	fold := func(r kernel.Reduction, n *graph.Node, axes ...int) *graph.Node {
+		return node(graph.Aggregate(site, r, n, graph.ReduceOptions{Axes: axes}))
+	}
+	return []expression{
+		{name: "generated", root: node(graph.Apply(site, kernel.Sqrt, x)), exact: true},
+		{name: "map", root: sum, exact: true},
+		{name: "transposed", root: node(graph.Apply(site, kernel.Exp, node(graph.Transpose(site, read)))), exact: true},
+		{name: "cast", root: node(graph.AsType(site, sum, dtype.Int16)), exact: true},
+		{name: "map with side reductions", root: sum, side: []*graph.Node{fold(kernel.Sum, read, 0, 1), fold(kernel.Max, sum, 0, 1)}},
+		{name: "maximum", root: fold(kernel.Max, sum, 0), exact: true},
+		{name: "argument of the minimum", root: fold(kernel.ArgMin, read, 1), exact: true},
+		{name: "sum", root: fold(kernel.Sum, sum, 0)},
+		{name: "mean", root: fold(kernel.Mean, read, 1)},
+		{name: "deviation", root: fold(kernel.Std, sum)},
+		{name: "product", root: node(graph.Product(site, node(graph.Transpose(site, read)), sum))},
+	}
+}
+
+// run computes an expression, on the CPU where d is nil.
+func (e *expression) run(t *testing.T, d exec.Device, o plan.Options) ([]byte, *plan.Sized, record.End, error) {
+	t.Helper()
+	if d != nil {
+		o.Device = d.Spec()
+	}
+	p := must[*plan.Sized](t)(must[*plan.Plan](t)(plan.New(e.root, plan.Target{SideReductions: e.side})).Size(o))
+	env := exec.Env{Device: d, Into: make([]byte, p.Arrays[p.Output].Bytes())}
+	env.Record = must[*record.Writer](t)(record.Create(t.TempDir(), p.Header()))
+	for _, n := range e.side {
+		env.SideReductions = append(env.SideReductions, make([]byte, n.DType.Size()))
+	}
+	end, err := exec.Run(context.Background(), p, env)
+	e.said = nil
+	r := must[*record.Run](t)(record.Read(env.Record.Path()))
+	for event := range r.Events() {
+		e.said = append(e.said, r.Header.Say(event))
+	}
+	return append(env.Into, bytes.Join(env.SideReductions, nil)...), p, end, err
+}
+
+// same compares bytes, or float32 values to what reordered sums may differ by.
+func (e *expression) same(got, want []byte) bool {
+	if e.exact {
+		return bytes.Equal(got, want)
+	}
+	g, w := dtype.Slice[float32](got), dtype.Slice[float32](want)
+	for i := range w {
+		if math.Abs(float64(g[i]-w[i])) > 1e-5*(1+math.Abs(float64(w[i]))) {
+			return false
+		}
+	}
+	return true
+}
+
+var little = plan.Options{Budget: 64 << 20, Workers: 2}
+
+func TestGPUComputesWhatTheCPUDoes(t *testing.T) {
+	for _, e := range expressions(t, 700) {
+		want, _, _, err := e.run(t, nil, little)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, memory := range []int64{8 << 20, 1 << 30} {
+			g, _ := gpu(t, memory)
+			got, p, end, err := e.run(t, g, little)
+			if err != nil {
+				t.Errorf("%s: %v", e.name, err)
+				continue
+			}
+			for i := range p.Stages {
+				if s := &p.Stages[i]; s.Device == nil {
+					t.Errorf("%s: stage %d is not on the device: %s", e.name, i, s.Note)
+				}
+			}
+			if !e.same(got, want) {
+				t.Errorf("%s with %d bytes: other values than on the CPU", e.name, memory)
+			}
+			if end.DevicePeak > p.DevicePeak || end.DevicePeak < p.DevicePeak*8/10 || end.OOMEvents != 0 {
+				t.Errorf("%s: device peak %d, predicted %d; %d events", e.name, end.DevicePeak, p.DevicePeak, end.OOMEvents)
+			}
+			if n := g.Usage().Used + cuda.Pinned(g); n != 0 {
+				t.Errorf("%s: %d bytes are left", e.name, n)
+			}
+		}
+	}
+}
+
+// Each allocation fails in turn, then all: right values, events, and nothing is left.
+func TestGPUGoesOnWhereAllocationsFail(t *testing.T) {
+	for _, e := range expressions(t, 300) {
+		want, _, _, err := e.run(t, nil, little)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := 0; ; n++ {
+			g, f := gpu(t, 64<<20)
+			count := 0
+			f.Fail(func(operation string) error {
+				if operation == "allocate" {
+					if count++; count == n || n == 0 {
+						return &driver.Error{Call: "cuMemAlloc", Status: driver.StatusMemory}
+					}
+				}
+				return nil
+			})
+			got, _, end, err := e.run(t, g, little)
+			if err != nil || !e.same(got, want) {
+				t.Errorf("%s: allocation %d failed: %v", e.name, n, err)
+			}
+			if g.Usage().Used != 0 {
+				t.Errorf("%s: allocation %d failed, and %d bytes are left", e.name, n, g.Usage().Used)
+			}
+			if n > 0 && count < n {
+				break
+			}
+			if end.OOMEvents == 0 {
+				t.Errorf("%s: allocation %d failed, and no event says so", e.name, n)
+			}
+		}
+	}
+}
+
+// Where pages cannot be locked, copies are slower and right.
+func TestGPUComputesWhereLockingIsDenied(t *testing.T) {
+	e := expressions(t, 300)[1]
+	want, _, _, err := e.run(t, nil, little)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, f := gpu(t, 64<<20)
+	f.Fail(func(operation string) error {
+		if operation == "pin" {
+			return &driver.Error{Call: "cuMemHostRegister", Status: 2}
+		}
+		return nil
+	})
+	if got, _, _, err := e.run(t, g, little); err != nil || !e.same(got, want) {
+		t.Errorf("without locked pages: %v", err)
+	}
+	if len(e.said) != 1 || !strings.Contains(e.said[0], "could not be locked: copies from pageable memory are slower") {
+		t.Errorf("the record says %q", e.said)
+	}
+}
+
+// Operands that a kernel leaves to the CPU are computed there.
+func TestGPULeavesRareOperandsToTheCPU(t *testing.T) {
+	node := must[*graph.Node](t)
+	values := make([]float32, 20_000)
+	for i := range values {
+		values[i] = float32(i) / 100
+	}
+	values[12_345] = 3e37
+	e := expression{root: node(graph.Apply(site, kernel.Sin, node(graph.FromBytes(site, dtype.Bytes(values), dtype.Float32, len(values))))), exact: true}
+	want, _, _, err := e.run(t, nil, little)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, _ := gpu(t, 64<<20)
+	got, p, _, err := e.run(t, g, little)
+	if err != nil || !e.same(got, want) {
+		t.Errorf("other values than on the CPU: %v", err)
+	}
+	if p.Stages[0].Device == nil {
+		t.Errorf("the stage is not on the device: %s", p.Stages[0].Note)
+	}
+	if len(e.said) != 1 || !strings.Contains(e.said[0], "operands") {
+		t.Errorf("the record says %q", e.said)
+	}
+}
+
+// A device that is lost half-way ends the run with a sentence, and so do later runs.
+func TestGPUThatIsLostSaysSo(t *testing.T) {
+	e := expressions(t, 700)[1]
+	g, _ := gpu(t, 64<<20)
+	if _, _, _, err := e.run(t, g, little); err != nil {
+		t.Fatal(err)
+	}
+	library.Fail("cuEventSynchronize", 1, 700)
+	if _, _, _, err := e.run(t, g, little); !errors.Is(err, driver.ErrLost) || !strings.Contains(err.Error(), "cuda:0") {
+		t.Errorf("a run on a device that is lost gave %v", err)
+	}
+	if g.Usage().Used != 0 {
+		t.Errorf("%d bytes are counted as used after the loss", g.Usage().Used)
+	}
+	_, _, _, err := e.run(t, g, little)
+	if err == nil || !strings.Contains(err.Error(), "restart the kernel") {
+		t.Errorf("the next run gave %v", err)
+	}
+}

@@ -1,0 +1,73 @@
+package cuda_test
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+
+	"github.com/gonbext/gonbext/cuda"
+	"github.com/gonbext/gonbext/oocore/exec"
+)
+
+func must[T any](t testing.TB) func(T, error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+func TestBuffersCopyOnStreamsAndLeaveNothing(t *testing.T) {
+	gpu := cuda.Model("4MiB")
+	b := must[*cuda.Buffer](t)(gpu.Alloc(1 << 20))
+	up, down := must[*cuda.Stream](t)(gpu.Stream()), must[*cuda.Stream](t)(gpu.Stream())
+	host := must[*cuda.PinnedBuffer](t)(gpu.Pinned(1 << 20))
+	copy(host.Data, bytes.Repeat([]byte("data"), 1<<18))
+	got := make([]byte, 1000)
+	for _, c := range []*cuda.Copy{must[*cuda.Copy](t)(up.Upload(b, host.Data)), must[*cuda.Copy](t)(down.Download(got, b))} {
+		if took, err := c.Wait(); err != nil || took <= 0 {
+			t.Errorf("a copy took %v: %v", took, err)
+		}
+	}
+	if m := must[cuda.Memory](t)(gpu.Memory()); m.Used != 1<<20 || m.Free != 3<<20 || m.Largest != 3<<20 || m.Others != 0 {
+		t.Errorf("memory is %+v", m)
+	}
+	for range 2 { // the second time does nothing
+		if err := errors.Join(up.Close(), down.Close(), b.Free(), host.Free()); err != nil {
+			t.Error(err)
+		}
+	}
+	if m := must[cuda.Memory](t)(gpu.Memory()); m.Used != 0 || m.Free != 4<<20 {
+		t.Errorf("memory is %+v in the end", m)
+	}
+	if err := cuda.Release(gpu); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestBuffersRejectWrongSizesAndOtherDevices(t *testing.T) {
+	gpu, other := cuda.Model("4MiB"), cuda.Model("8MiB")
+	b := must[*cuda.Buffer](t)(gpu.Alloc(100))
+	s := must[*cuda.Stream](t)(gpu.Stream())
+	elsewhere := must[*cuda.Stream](t)(other.Stream())
+	for name, do := range map[string]func() error{
+		"no bytes":       func() error { _, err := gpu.Alloc(0); return err },
+		"less than none": func() error { _, err := gpu.Pinned(-1); return err },
+		"too long":       func() error { _, err := s.Upload(b, make([]byte, 101)); return err },
+		"nothing":        func() error { _, err := s.Download(nil, b); return err },
+		"other device":   func() error { _, err := elsewhere.Upload(b, make([]byte, 1)); return err },
+		"malformed":      func() error { _, err := cuda.Model("lots").Alloc(1); return err },
+	} {
+		if err := do(); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	if _, err := gpu.Alloc(5 << 20); !errors.Is(err, exec.ErrDeviceMemory) {
+		t.Errorf("more than there is gave %v", err)
+	}
+	if err := errors.Join(s.Close(), elsewhere.Close(), b.Free(), cuda.Release(gpu), cuda.Release(other)); err != nil {
+		t.Error(err)
+	}
+}

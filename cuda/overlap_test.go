@@ -1,0 +1,149 @@
+package cuda_test
+
+import (
+	"bytes"
+	"context"
+	"testing"
+	"time"
+
+	"github.com/gonbext/gonbext/cuda"
+	"github.com/gonbext/gonbext/cuda/internal/driver"
+	"github.com/gonbext/gonbext/cuda/internal/driver/model"
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/exec"
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/plan"
+)
+
+// rooted is the square root of elements that a device has to be sent.
+func rooted(t *testing.T, n int) *graph.Node {
+	t.Helper()
+	values := make([]float32, n)
+	for i := range values {
+		values[i] = float32(i % 1009)
+	}
+	return must[*graph.Node](t)(graph.Apply(site, kernel.Sqrt, must[*graph.Node](t)(graph.FromBytes(site, dtype.Bytes(values), dtype.Float32, n))))
+}
+
+// on runs an expression on a device, with one worker.
+func on(t *testing.T, root *graph.Node, g *cuda.GPU, chunks ...int) []byte {
+	t.Helper()
+	return must[[]byte](t)(attempt(t, root, g, chunks...))
+}
+
+func attempt(t *testing.T, root *graph.Node, g *cuda.GPU, chunks ...int) ([]byte, error) {
+	t.Helper()
+	o := plan.Options{Budget: 256 << 20, Workers: 1}
+	if g != nil {
+		o.Device = g.Spec()
+	}
+	p := must[*plan.Sized](t)(sized(root, plan.Target{Chunks: chunks}, o))
+	env := exec.Env{Into: make([]byte, p.Arrays[p.Output].Bytes())}
+	if g != nil {
+		env.Device = g
+		if p.Stages[0].Device == nil {
+			t.Fatalf("the stage is not on the device: %s", p.Stages[0].Note)
+		}
+	}
+	_, err := exec.Run(context.Background(), p, env)
+	return env.Into, err
+}
+
+// Where upload, computing and download take equally long, at least nine tenths of what two
+// of them take is hidden behind the third.
+func TestOneWorkerHidesBalancedTransfers(t *testing.T) {
+	const n, rate = 24 << 20, 1e9
+	g := cuda.NewModel("16MiB", plan.Rates{Upload: rate, Download: rate, Memory: 2 * rate}, model.Concurrent)
+	on(t, rooted(t, n), g, n)
+	seconds := float64(4 * n / rate)
+	each := time.Duration(seconds * float64(time.Second))
+	took := cuda.Clock(g)
+	if hidden := float64(3*each-took) / float64(2*each); hidden < 0.9 || hidden > 1 {
+		t.Errorf("each lane is busy for %v, and all together take %v: %.0f %% of two are hidden", each, took, 100*hidden)
+	}
+	if err := cuda.Release(g); err != nil {
+		t.Error(err)
+	}
+}
+
+// Whatever order of streams the events leave open, the bytes are the CPU's.
+func TestStreamsInAnyOrderGiveTheBytesOfTheCPU(t *testing.T) {
+	for _, root := range orders(t) {
+		want := on(t, root, nil)
+		for _, order := range []model.Order{model.Lazy, model.Hasty} {
+			g := cuda.NewModel("16MiB", plan.Rates{}, order)
+			if got := on(t, root, g); !bytes.Equal(got, want) {
+				t.Errorf("%v: other bytes in order %d", root.Shape, order)
+			}
+			if err := cuda.Release(g); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+// orders are a map, a reduction and a product.
+func orders(t *testing.T) []*graph.Node {
+	node := must[*graph.Node](t)
+	m := node(graph.Reshape(site, rooted(t, 2_400_000), 20_000, 120))
+	return []*graph.Node{rooted(t, 3_000_000), node(graph.Aggregate(site, kernel.Sum, rooted(t, 3_000_000), graph.ReduceOptions{})), node(graph.Product(site, node(graph.Transpose(site, m)), m))}
+}
+
+// careless is a driver with a fault: it leaves waits between streams out.
+type careless struct {
+	driver.Driver
+	drop func(stream int) bool
+}
+
+type carelessContext struct {
+	driver.Context
+	drop    func(stream int) bool
+	streams int
+}
+
+type carelessStream struct {
+	driver.Stream
+	drop func() bool
+}
+
+func (c careless) Open(device int) (driver.Context, error) {
+	inner, err := c.Driver.Open(device)
+	return &carelessContext{Context: inner, drop: c.drop}, err
+}
+
+func (c *carelessContext) NewStream() (driver.Stream, error) {
+	s, err := c.Context.NewStream()
+	n := c.streams % 3
+	c.streams++
+	return &carelessStream{s, func() bool { return c.drop(n) }}, err
+}
+
+func (s *carelessStream) Wait(e driver.Event) error {
+	if s.drop() {
+		return nil
+	}
+	return s.Stream.Wait(e)
+}
+
+// A wait that is missing on any stream shows: in one of the orders the bytes are wrong.
+func TestOrdersShowWaitsThatAreMissing(t *testing.T) {
+	all := orders(t)
+	for stream, name := range []string{"upload", "compute", "download"} {
+		caught := false
+		for _, root := range all {
+			want := on(t, root, nil)
+			for _, order := range []model.Order{model.Lazy, model.Hasty} {
+				g := cuda.NewModel("16MiB", plan.Rates{}, order)
+				cuda.Wrap(g, func(d driver.Driver) driver.Driver {
+					return careless{d, func(on int) bool { return on == stream }}
+				})
+				got, err := attempt(t, root, g)
+				caught = caught || err != nil || !bytes.Equal(got, want)
+			}
+		}
+		if !caught {
+			t.Errorf("no order shows that stream %s waits for nothing", name)
+		}
+	}
+}

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gonbext/gonbext/gonbext/internal/setup"
+	"github.com/gonbext/gonbext/oocore/units"
+)
+
+func newUninstall() *cobra.Command {
+	return &cobra.Command{
+		Use:   "uninstall",
+		Short: "Remove what lab and install have set up, and the records of runs",
+		Long: `Removes the kernel's entry in Jupyter and gonbext's folder in your cache: the
+kernel's binary, GoNB, gopls, JupyterLab, the records of runs. Says what it
+removed. Arrays, notebooks and Go's own caches stay, and lessons that you have
+changed.`,
+		Example: "  gonbext uninstall",
+		RunE: func(*cobra.Command, []string) error {
+			removed, kept, err := setup.Uninstall()
+			for _, r := range removed {
+				fmt.Fprintf(os.Stdout, "removed  %s, %s\n", r.Path, units.Bytes(r.Bytes))
+			}
+			if kept != "" {
+				fmt.Fprintf(os.Stdout, "kept     %s: lessons that you have changed\n", kept)
+			}
+			if len(removed) == 0 && kept == "" && err == nil {
+				fmt.Fprintln(os.Stdout, "nothing is installed")
+			}
+			return err
+		},
+	}
+}

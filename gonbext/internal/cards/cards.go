@@ -1,0 +1,72 @@
+// Package cards says what a plan would mean on GPUs that one does not have.
+package cards
+
+import (
+	"errors"
+
+	"github.com/gonbext/gonbext/cuda"
+	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/exec"
+	"github.com/gonbext/gonbext/oocore/plan"
+	"github.com/gonbext/gonbext/oocore/record"
+)
+
+// Rows plans for the device that was asked for, and for each card of the table.
+// planFor plans with options beside its own. The device that was asked for
+// comes first.
+func Rows(asked plan.DeviceSpec, planFor func(...oocore.Option) (*plan.Sized, error)) []record.WhatIf {
+	asked.OnHost = false // a modelled card takes the host's memory, and the card would not
+	specs := []plan.DeviceSpec{asked}
+	for _, c := range cuda.Cards() {
+		if "model:"+c.Name != asked.Name {
+			specs = append(specs, c.Spec())
+		}
+	}
+	var rows []record.WhatIf
+	for _, spec := range specs {
+		rows = append(rows, row(spec, planFor))
+	}
+	return rows
+}
+
+// device is a card that plans are made for.
+type device struct {
+	exec.CPU
+	spec plan.DeviceSpec
+}
+
+func (d device) Spec() plan.DeviceSpec { return d.spec }
+
+func row(spec plan.DeviceSpec, planFor func(...oocore.Option) (*plan.Sized, error)) record.WhatIf {
+	row := record.WhatIf{Device: spec.Name, Memory: spec.Memory}
+	p, err := planFor(oocore.On(device{spec: spec}))
+	if err != nil {
+		row.Note = err.Error()
+		if short, ok := errors.AsType[*oocore.MemoryError](err); ok {
+			row.Need = short.Need
+		}
+		return row
+	}
+	row.Fits, row.Passes, row.Peak, row.Budget, row.Need = true, len(p.Stages), p.Peak.Host(), p.Budget, p.Need
+	row.Chunks = p.Stages[len(p.Stages)-1].Grid.Chunks
+	longest := 0.0
+	for i := range p.Stages {
+		s := &p.Stages[i]
+		on := s.OnDevice()
+		row.Moved += on.Read + on.Written
+		row.Link += on.Up + on.Down
+		row.Tasks += s.Tasks()
+		if s.Device != nil {
+			row.OnDevice++
+		}
+		if s.Lacks != "" && row.Note == "" {
+			row.Note = s.Name + ": it " + s.Lacks
+		}
+		seconds, limit := p.Estimate(i)
+		row.Seconds += seconds
+		if seconds > longest {
+			longest, row.Limit = seconds, limit
+		}
+	}
+	return row
+}

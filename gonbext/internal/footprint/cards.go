@@ -1,0 +1,41 @@
+package footprint
+
+import (
+	"time"
+
+	"github.com/gonbext/gonbext/cuda"
+	"github.com/gonbext/gonbext/oocore/units"
+)
+
+// Card is the array on one GPU of the table.
+type Card struct {
+	cuda.Card
+	Usable  int64   `json:"usable"`  // bytes that a run may take
+	Fits    bool    `json:"fits"`    // the whole array, in the first of DTypes
+	Seconds float64 `json:"seconds"` // that the array takes to cross the link once
+}
+
+// cards are the GPUs of the table, the one that was asked for first.
+func (r *Report) cards(asked cuda.Card) (all []Card) {
+	list := []cuda.Card{asked}
+	for _, c := range cuda.Cards() {
+		if c.Name != asked.Name {
+			list = append(list, c)
+		}
+	}
+	n := r.DTypes[0].Bytes
+	for _, c := range list {
+		all = append(all, Card{c, c.Usable(), n <= c.Usable(), float64(n) / c.Rates().Upload})
+	}
+	return all
+}
+
+// cardTable is what both renderings draw of the GPUs.
+func (r *Report) cardTable() table {
+	t := table{Caption: "The whole array of " + r.DTypes[0].DType.String() + " on GPUs, by their makers' data sheets",
+		Head: []string{"GPU", "may take", "fits whole", "over the link once", "figures from"}}
+	for _, c := range r.Cards {
+		t.Rows = append(t.Rows, []string{c.Name, units.Bytes(c.Usable), yes(c.Fits), units.Duration(time.Duration(c.Seconds * float64(time.Second))), c.Source})
+	}
+	return t
+}

@@ -1,0 +1,84 @@
+package plan
+
+import (
+	"fmt"
+
+	"github.com/gonbext/gonbext/oocore/arena"
+	"github.com/gonbext/gonbext/oocore/grid"
+)
+
+// Kept says what a device has of the operands of earlier products of an algorithm, whose
+// runs read them again: the bytes of each, by its name. Further bytes are kept while there
+// is room.
+type Kept map[string]int64
+
+// workShare is the part of a device's memory that stages work in where operands stay beside.
+const workShare = 4
+
+// total is what is on the device already.
+func (k Kept) total() (n int64) {
+	for _, bytes := range k {
+		n += bytes
+	}
+	return n
+}
+
+// KeptOperand declares the panels of an operand that stay on a device after a stage.
+type KeptOperand struct {
+	Name  string // of the operand's elements, for as long as its file does not change; "" where none stay
+	Bytes int64  // at the most, those that are there already among them
+}
+
+// keptName names an operand whose elements are those of a stored array; "" for others,
+// which another run would not have again.
+func (p *Plan) keptName(prog *Program) string {
+	if len(prog.Code) > 0 || len(prog.Loads) != 1 || prog.Loads[0].Kind != LoadArray {
+		return ""
+	}
+	l := &prog.Loads[0]
+	a := &p.Arrays[l.Array]
+	if a.Place != InFile {
+		return ""
+	}
+	return fmt.Sprint(a.Path, a.ID, a.Shape, a.DType, l.View)
+}
+
+// keep lets a product's operands stay on the device, as far as there is room beside what it
+// takes itself and what is there already. What stays crosses the link once.
+func (p *Sized) keep(s *SizedStage, room int64) {
+	if p.kept == nil {
+		return
+	}
+	free := p.Device.Memory - max(s.DevicePeak, p.Device.Memory/workShare) - p.kept.total()
+	if p.Device.OnHost {
+		free = min(free, (room-p.takes(s))/2)
+	}
+	down, across := s.Super.supers()
+	batch := int64(grid.Size(s.Grid.Shape[:len(s.Grid.Shape)-2]))
+	m := s.Super
+	rows, cols, k := m.lengths()
+	for i, o := range []struct{ bytes, times, panel int64 }{
+		{int64(m.M) * int64(m.depth()), across, int64(rows) * int64(k)},
+		{int64(m.N) * int64(m.depth()), down, int64(cols) * int64(k)},
+	} {
+		size := int64(s.operand(i).Size())
+		o.bytes, o.panel = o.bytes*batch*size, o.panel*size
+		name := p.keptName(&s.Programs[i])
+		if name == "" || o.bytes == 0 {
+			continue
+		}
+		there := min(p.kept[name], o.bytes)
+		panels := o.bytes/max(o.panel, 1) + 1
+		more := max(min(free, o.bytes+panels*(arena.Reserved(1)-1)-there), 0)
+		if there+more < o.panel {
+			continue // not even one panel stays
+		}
+		s.Buffers.Device.Kept[i] = KeptOperand{name, there + more}
+		stays := min(there+more, o.bytes)
+		s.Up -= there + (o.times-1)*stays
+		s.Read = s.Up
+		s.DevicePeak += more
+		free -= more
+	}
+	p.rate(s)
+}
