@@ -91,13 +91,17 @@ func (s *settings) addAttributes(d *store.Details) error {
 // they agree, and all else where it is a part of one stored array, in whatever type.
 func inherited(root *graph.Node) (d store.Details) {
 	n, alone := root, true
-	for alone && n.Kind != graph.Source {
+	for alone && n.Kind != graph.Source && n.Details == nil {
 		if alone = n.Kind == graph.Cast || n.Kind == graph.View; alone {
 			n = n.In[0]
 		}
 	}
 	if alone {
-		d = n.Stored.Info.Details
+		if n.Details != nil {
+			d = *n.Details
+		} else {
+			d = n.Stored.Info.Details
+		}
 		d = zarr.CastDetails(d, n.DType, root.DType)
 	}
 	d.Dims = root.DimNames()

@@ -110,9 +110,7 @@ func (o QuantileOptions) order(in []*graph.Node) order.QuantileOptions {
 // for 512 columns of float32. So are counted shorter lines that lie across a large array;
 // those under about 4 MiB are put in order first, which writes the array once.
 //
-// With weights the array is sorted, with the passes of Argsort, and both are then read in
-// that order: lines of up to 4 MiB once more, longer ones once for each 4 MiB of them, which
-// is slow for lines of hundreds of megabytes.
+// Elements with weights count as 16 bytes, sorted or not, and each pass reads both.
 func (a *Array) Quantiles(q []float64, o QuantileOptions) *Array {
 	return build("quantile", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
 		return order.Quantile(site, "quantile", in[0], q, true, o.order(in))

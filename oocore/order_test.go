@@ -6,6 +6,8 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore"
@@ -39,7 +41,7 @@ func sparse(t *testing.T, shape ...int) *oocore.Array {
 // What OPERATIONS.md says of passes holds for the plan.
 func TestPassesOverLongAxes(t *testing.T) {
 	wide := sparse(t, 3_075_200, 512)
-	long := sparse(t, 6_400_000_000)
+	long, some := sparse(t, 6_400_000_000), sparse(t, 200_000_000)
 	for _, c := range []struct {
 		name          string
 		x             *oocore.Array
@@ -50,6 +52,8 @@ func TestPassesOverLongAxes(t *testing.T) {
 		{"topk(x, 5, 0)", wide.TopK(5, 0), wide, 1, 0},
 		{"argtopk(x, 5, 0)", wide.ArgTopK(5, 0), wide, 1, 0},
 		{"sort(x) of 25.6 GB", long.Sort(0), long, 2, 2},
+		{"permuted(x, 1) of 0.8 GB", some.Permuted(1, 0), some, 5, 5}, // by records of 16 bytes
+		{"quantile(x, 0.5) with weights", long.Quantiles([]float64{0.5}, oocore.QuantileOptions{Method: "inverted_cdf", Weights: long}), long, 4, 0}, // two of both
 	} {
 		p, err := c.x.Plan(filepath.Join(t.TempDir(), "o.npy"), oocore.Memory("256MiB"))
 		if err != nil {
@@ -108,5 +112,78 @@ func TestOrderOfLongLinesAcrossAnArray(t *testing.T) {
 	}
 	if last := columns - 1; median[last] == median[last] || top[last] == top[last] || where[last] != 5 {
 		t.Errorf("of a column with NaN the median is %g and the largest %g at %d", median[last], top[last], where[last])
+	}
+}
+
+// Elements 0 to n-1 in another order, the larger half of which weigh three times as much:
+// quantiles of a line that no task holds, from the sums of weights that are added up here.
+func TestWeightedQuantilesOfALongLine(t *testing.T) {
+	smallBudget(t)
+	const n = 2_500_009
+	x, w := make([]float32, n), make([]float32, n)
+	for i := range n {
+		v := i * 7919 % n
+		x[i], w[i] = float32(v), 1
+		if v >= n/2 {
+			w[i] = 3
+		}
+	}
+	of := oocore.QuantileOptions{Method: "inverted_cdf", Weights: oocore.FromSlice(w)}
+	q := []float64{0, 0.1, 0.5, 0.99, 1}
+	got, err := oocore.Collect[float32](t.Context(), oocore.FromSlice(x).Quantiles(q, of), oocore.Memory("128MiB"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := float64(n/2 + 3*(n-n/2))
+	for k, q := range q {
+		want, sum := 0, 1.0
+		for sum/whole < q {
+			want++
+			if sum++; want >= n/2 {
+				sum += 2
+			}
+		}
+		if got[k] != float32(want) {
+			t.Errorf("quantile %g is %g, want %d", q, got[k], want)
+		}
+	}
+	for reason, weights := range map[string]*oocore.Array{"below zero": of.Weights.Sub(2), "sum to zero": of.Weights.Mul(0)} {
+		of.Weights = weights
+		if _, err := oocore.Collect[float32](t.Context(), oocore.FromSlice(x).Quantiles(q, of), oocore.Memory("128MiB")); err == nil || !strings.Contains(err.Error(), reason) {
+			t.Errorf("weights that are %s: %v", reason, err)
+		}
+	}
+}
+
+// A line that is longer than a task sorts is in another order afterwards, with all of its
+// elements, and in the same one again for the same seed.
+func TestPermutedOfALongLine(t *testing.T) {
+	smallBudget(t)
+	const n = 1_100_000
+	of := func(seed uint64) []int32 {
+		got, err := oocore.Collect[int32](t.Context(), oocore.Arange(0, n, 1).AsType(oocore.Int32).Permuted(seed, 0), oocore.Memory("192MiB"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	first := of(3)
+	if again := of(3); !slices.Equal(again, first) {
+		t.Error("one seed gives two orders")
+	}
+	at, err := oocore.Collect[int64](t.Context(), oocore.RandomPermutation(3, n), oocore.Memory("192MiB"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range first {
+		if int64(v) != at[i] {
+			t.Fatalf("element %d is %d, not the one of the permutation with its seed, %d", i, v, at[i])
+		}
+	}
+	slices.Sort(first)
+	for i, v := range first {
+		if int(v) != i {
+			t.Fatalf("the elements in their order have %d at %d", v, i)
+		}
 	}
 }

@@ -244,6 +244,10 @@ func (s *settings) prepare(site graph.Site, op string, outputs ...plan.Output) (
 		}
 	}
 	logical, err := plan.NewAll(outputs...)
+	if err == nil {
+		r.overhead += logical.OpenBytes()
+		o.Overhead = r.overhead
+	}
 	switch {
 	case err != nil:
 	case s.dry != nil:
@@ -263,7 +267,7 @@ func (s *settings) prepare(site graph.Site, op string, outputs ...plan.Output) (
 	if _, small := errors.AsType[*MemoryError](err); small && s.dry == nil && budget.HasGarbage(r.overhead) {
 		// What the program has dropped counts as held until it is collected.
 		debug.FreeOSMemory()
-		r.overhead = s.overhead()
+		r.overhead = s.overhead() + logical.OpenBytes()
 		o.Overhead = r.overhead
 		r.plan, err = logical.Size(o)
 	}

@@ -98,6 +98,13 @@ func TestStackIsPredictedAndVersioned(t *testing.T) {
 	if save(); r.Status != oocore.StatusSkipped {
 		t.Errorf("the same again: %+v", r)
 	}
+	p, err := oocore.OpenStack(filepath.Join(dir, "*.npy"), -1).Mean(2).Plan(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if held := p.OpenBytes(); held < int64(40*len(dir)) {
+		t.Errorf("the names of its files are predicted to take %d bytes", held)
+	}
 	if err := os.Remove(filepath.Join(dir, "f07.npy")); err != nil {
 		t.Fatal(err)
 	}

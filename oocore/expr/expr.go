@@ -1,8 +1,9 @@
 // Package expr reads expressions in text: Go's expression syntax over NumPy's
-// names, with positional axes.
+// names, with positional axes, given by number or by the name of a dimension.
 //
 //	tanh(sqrt(b)*2 + exp(-b))    mean(x, 0)    astype(x, "float16")
 //	slice(x, "0:100, ::2")       transpose(x, 1, 0)    where(x > 0, x, 0)
+//	mean(x, "time")              decode_cf(x)
 //
 // The operators are Go's, from || over comparison to unary - and !, with NumPy's
 // meaning for arrays; / is true division. Numbers are weak, as Python's: they

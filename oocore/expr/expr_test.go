@@ -129,8 +129,6 @@ func TestErrorsPointAtTheirPlace(t *testing.T) {
 		"sum([b])":                         "column 5: arrays are written without brackets: sum(b)",
 		"x.mean(0)":                        "column 1: functions are called by name alone: write mean(x, 0)",
 		"sqr(x)":                           `column 1: the function "sqr" is unknown, did you mean "qr", "sqrt" or "square"?`,
-		"fmod(x, 2)":                       `column 1: the function "fmod" is unknown: remainder(a, b) has the divisor's sign, and a - b*trunc(a/b) fmod's`,
-		"choose(x)":                        `column 1: the function "choose" is unknown: write where(condition, x, y), or take_along_axis of what stack has put together`,
 		"amax(x)":                          `column 1: the function "amax" is unknown: write max(x)`,
 		"x[x > 3]":                         "column 2: an index of bools is written mask(x, x > 3)",
 		"histogram2d(b, b, 5, 0, 1, 0, 1)": `column 19: histogram2d reads the first 2 as bins, one for each coordinate, and the 3 after as ends of ranges, of which there are 4: histogram2d(x, y, xbins, ybins, xlow, xhigh, ylow, yhigh, weights, "density")`,

@@ -96,7 +96,13 @@ func withLengths(f func(c *call, x *graph.Node, lengths, axes []int, norm string
 // list is integers in the text of an argument, between commas.
 func (c *call) list(at int, text string) (all []int, err error) {
 	for field := range strings.SplitSeq(text, ",") {
-		n, err := strconv.Atoi(strings.TrimSpace(field))
+		field = strings.TrimSpace(field)
+		n, err := strconv.Atoi(field)
+		if c.values[0].node != nil && err != nil {
+			if n = slices.Index(c.dimNames(), field); n >= 0 {
+				err = nil
+			}
+		}
 		if err != nil {
 			return nil, c.fail(c.args[at].Pos(), "%s takes integers here, such as %q: %s", c.f.Name, "2, 3", c.f.Usage)
 		}

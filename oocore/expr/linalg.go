@@ -51,7 +51,7 @@ func init() {
 		q, r, err := linalg.QR(c.site, x)
 		return []*graph.Node{q, r}, err
 	})
-	document("qr", Doc{NumPy: "np.linalg.qr", Passes: "\"r\": 1; \"q\": 2 read, 1 written", Working: blocks})
+	document("qr", Doc{NumPy: "np.linalg.qr", Passes: "\"r\": 1; \"q\": 2 read, 1 written, twice that of complex matrices", Working: blocks})
 	define(`svd(x, "u", "s" or "vt", "full")`, 2, 3, func(c *call) (*graph.Node, error) {
 		decompose := linalg.SVD
 		if c.option("full") {

@@ -30,9 +30,7 @@ func nearest(name string, known []string) string {
 
 // elsewhere says what stands for NumPy's functions that are not known.
 var elsewhere = map[string]string{
-	"amax": "write max(x)", "amin": "write min(x)", "around": "write round(x, decimals)", "round_": "write round(x, decimals)",
-	"fmod":    "remainder(a, b) has the divisor's sign, and a - b*trunc(a/b) fmod's",
-	"choose":  "write where(condition, x, y), or take_along_axis of what stack has put together",
+	"amax": "write max(x)", "amin": "write min(x)", "round_": "write round(x, decimals)",
 	"array":   "arrays come from files, as NAME=PATH",
 	"asarray": "arrays come from files, as NAME=PATH", "range": "write arange(start, stop, step)", "len": "a shape is known: write its number",
 	"ptp": "write max(x) - min(x)", "float": "write astype(x, \"float64\")", "int": "write astype(x, \"int64\")",

@@ -98,7 +98,7 @@ func init() {
 		for name, scale := range map[string]float64{"quantile": 1, "percentile": 100} {
 			name = prefix + name
 			define(name+`(x, q, axes..., "method", "weights", w, "keepdims")`, 2, -1, func(c *call) (*graph.Node, error) { return c.quantile(name, scale, skip) })
-			document(name, Doc{NumPy: "np." + name, Passes: counting + `; "weights": those of argsort and take_along_axis`, Working: "16 MiB"})
+			document(name, Doc{NumPy: "np." + name, Passes: counting + `; with "weights" alike, of both, elements being of 16 bytes then`, Working: "16 MiB, 32 MiB with weights"})
 		}
 	}
 }

@@ -1,6 +1,10 @@
 package graph
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/gonbext/gonbext/oocore/blockwise"
+)
 
 // DimNames returns the names of the node's dimensions, as far as the stored arrays that it
 // is computed from agree on them; "" where one has none, and nil where all have none.
@@ -39,6 +43,11 @@ func dimNames(n *Node, known map[*Node][]string) (names []string) {
 			}
 		}
 	}
+	if n.Kind == Blockwise && len(n.In) > 0 {
+		if op, ok := n.Blocks.Op.(blockwise.AxisKeeper); ok {
+			names = keptNames(n, op.KeptAxes(), dimNames(n.In[0], known))
+		}
+	}
 	if !slices.ContainsFunc(names, func(name string) bool { return name != "" }) {
 		names = nil
 	}
@@ -60,6 +69,23 @@ func agreed(n *Node, known map[*Node][]string) []string {
 				names[d] = ""
 				contradicted = append(contradicted, d)
 			}
+		}
+	}
+	return names
+}
+
+// keptNames are the names of the axes of a result that are those of an input.
+func keptNames(n *Node, axes []int, of []string) []string {
+	if axes == nil && len(of) == len(n.Shape) {
+		return of
+	}
+	if of == nil || len(axes) != len(n.Shape) {
+		return nil
+	}
+	names := make([]string, len(axes))
+	for d, a := range axes {
+		if a >= 0 && a < len(of) {
+			names[d] = of[a]
 		}
 	}
 	return names

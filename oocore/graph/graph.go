@@ -66,6 +66,10 @@ type Node struct {
 	Fold   *Fold       // Reduce
 	Summed int         // MatMul: axes of both inputs before the last two along which products are summed
 	Blocks *Blocks     // Blockwise
+
+	// Details are what a copy of a computed array keeps beside its elements, where the
+	// operation knows that; nil: what follows from the inputs.
+	Details *store.Details
 }
 
 // Stored is a stored array seen as a shape of its own: a reshape of a file

@@ -7,8 +7,13 @@
 // factorized by panels (Cholesky, SolvePositive). Inv, Det, Solve, LU and EigH take matrices
 // that fit a task, and stacks of such in an array's last two axes.
 //
-// Matrices are real. float32 gives float32, all other types float64; all is computed in
-// float64. Nothing is computed at a call: functions with several results share their
+// float32 gives float32, all other real types float64, and complex64 and complex128 the same
+// type; all is computed in float64 or complex128. Complex matrices are computed in the real
+// form, of four numbers for an element, wherever that has the same factors, with its passes and
+// bounds: all but Det, SlogDet, LU, EigH and the vectors of SVD, which take those that fit a
+// task; a taller one is factorized by QR before its SVD. Q of a complex matrix takes the passes
+// of two, and columns that depend on each other are an error of its QR. RandomizedSVD and PCA
+// take real matrices. Nothing is computed at a call: functions with several results share their
 // stages where one run computes more than one of them.
 //
 // An element that is not finite, a matrix that is singular (also to working precision)

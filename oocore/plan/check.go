@@ -78,7 +78,7 @@ func (a *Array) check() error {
 			return fmt.Errorf("boxes of %s do not cut an array of shape %s", grid.Format(boxes), grid.Format(a.Shape))
 		}
 	}
-	for _, n := range []int64{a.Work.Whole, a.Work.Stream, a.Work.Heap, a.Work.StreamHeap, a.Layout.Work.Whole, a.Layout.Work.Stream, a.Layout.Work.Heap, a.Layout.Work.StreamHeap} {
+	for _, n := range []int64{a.Work.Whole, a.Work.Stream, a.Work.Heap, a.Work.StreamHeap, a.Work.Open, a.Layout.Work.Whole, a.Layout.Work.Stream, a.Layout.Work.Heap, a.Layout.Work.StreamHeap} {
 		if n < 0 || n > maxWork {
 			return fmt.Errorf("decoding it takes %d bytes", n)
 		}

@@ -43,7 +43,7 @@ func (p *Plan) share(o Options) (*Sized, error) {
 
 // WorkerOptions are the resources of a worker process with a budget.
 func (p *Plan) WorkerOptions(budget int64, workers int) Options {
-	return Options{Budget: budget, Overhead: WorkerOverhead + p.dataBytes(), Workers: workers, Attached: true}
+	return Options{Budget: budget, Overhead: WorkerOverhead + p.dataBytes() + p.OpenBytes(), Workers: workers, Attached: true}
 }
 
 // coordinatorBytes are the buffers of the process that coordinates workers: what it
@@ -67,6 +67,14 @@ func (p *Plan) coordinate(s *Stage) (b Buffers) {
 		b.Merge, b.Row = b.stage.merge(s), b.stage.states(s)
 	}
 	return b
+}
+
+// OpenBytes are what stored inputs take of Go's heap while they are open.
+func (p *Plan) OpenBytes() (n int64) {
+	for i := range p.Arrays {
+		n += p.Arrays[i].Work.Open
+	}
+	return n
 }
 
 // dataBytes are the elements that lie in the plan itself, of which each process has a

@@ -2,6 +2,7 @@ package store
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 )
 
@@ -11,18 +12,25 @@ var timeUnits = map[string]string{
 }
 
 // cutDate reads NumPy's type code of a date or a duration, such as M8[ns]: that of the
-// integers which it is stored as, and the attributes that say by CF's conventions what
-// these count. A date that is not one, NaT, is the least integer.
+// integers which it is stored as, and the attributes that say what these count.
 func cutDate(code string) (integers string, attributes json.RawMessage, ok bool) {
 	kind, unit, _ := strings.Cut(strings.TrimSuffix(code, "]"), "[")
+	if !strings.HasSuffix(code, "]") || kind != "M8" && kind != "m8" {
+		return "", nil, false
+	}
+	attributes, err := TimeAttributes(kind == "M8", unit)
+	return "i8", attributes, err == nil
+}
+
+// TimeAttributes are the attributes that say by CF's conventions what the integers of NumPy's
+// dates, or durations, of a unit count. A date that is not one, NaT, is the least integer.
+func TimeAttributes(date bool, unit string) (json.RawMessage, error) {
 	name, known := timeUnits[unit]
 	switch {
-	case !known || !strings.HasSuffix(code, "]"):
-		return "", nil, false
-	case kind == "M8":
-		return "i8", json.RawMessage(`{"units":"` + name + ` since 1970-01-01","calendar":"proleptic_gregorian"}`), true
-	case kind == "m8":
-		return "i8", json.RawMessage(`{"units":"` + name + `"}`), true
+	case !known:
+		return nil, fmt.Errorf("times of this unit, %q, are not supported: D, h, m, s, ms, us and ns are", unit)
+	case date:
+		return json.RawMessage(`{"units":"` + name + ` since 1970-01-01","calendar":"proleptic_gregorian"}`), nil
 	}
-	return "", nil, false
+	return json.RawMessage(`{"units":"` + name + `"}`), nil
 }

@@ -148,6 +148,9 @@ func (s *stack) open(ctx context.Context, path string, axis int) error {
 	s.info.Shape, s.info.Chunks = slices.Insert(slices.Clone(first.Shape), s.axis, len(s.files)), slices.Insert(slices.Clone(chunks), s.axis, 1)
 	s.info.ID.Version = hex.EncodeToString(all.Sum(nil)[:16])
 	s.info.Work = s.work
+	for _, file := range s.files {
+		s.info.Work.Open += 2 * int64(len(file)+fileBytes) // as much again is garbage at times
+	}
 	if s.scatters() {
 		s.info.Work.Whole, s.info.Work.Stream = s.work.Whole+scatterBytes, s.work.Stream+scatterBytes
 	}
@@ -156,6 +159,7 @@ func (s *stack) open(ctx context.Context, path string, axis int) error {
 
 const (
 	stackChunk   = 4 << 20   // bytes of a file that has no chunks, which are read at once
+	fileBytes    = 48        // of a file's name in Go's heap, beside its text, and of its version
 	scatterBytes = 256 << 10 // of the buffer through which elements of a file go that lie apart in the stack
 )
 

@@ -116,6 +116,9 @@ type Work struct {
 	Heap int64 `json:"heap"`
 	// StreamHeap is what Stream takes of it besides, to gather an object.
 	StreamHeap int64 `json:"stream_heap,omitempty"`
+	// Open is what an array takes of Go's heap while it is open, however many goroutines
+	// read it.
+	Open int64 `json:"open,omitempty"`
 }
 
 // FileVersion tells one version of a file from another.

@@ -54,6 +54,7 @@ var boxes = []string{
 	"conv2d(c, full(0.1, 4, 8, 3, 3))", "softmax(conv2d(c, full(0.1, 4, 8, 3, 3)), 1)",
 	"norm(x)", `qr(n, "q")`, `qr(n, "r")`, `svd(n, "u")`, "svdvals(n)", `lstsq(n, slice(n, ":, 0:3"))`, `randomized_svd(x, 8, 1, 0, "u")`,
 	"histogram(x, 1000)", "histogram(x, 300000, 0, 1, y)", "histogram(x, arange(0, 1, 0.001))", "histogram2d(x, y, 300, 300)", "histogramdd(slice(n, \":, 0:3\"), 20)", "bincount(ravel(i & 65535))", "average(x, y, 0)", "ptp(x, 1)", `cov(n, "columns")`, `cov(n, "columns", "aweights", slice(n, ":, 0"))`, `min(x, 0, "initial=0.5")`, `corrcoef(n, "columns")`,
+	`quantile(x, 0.3, "inverted_cdf", "weights", y)`, `quantile(x, 0.3, 0, "inverted_cdf", "weights", y)`, `svdvals(slice(z, ":, 0:4"))`, `qr(slice(z, ":, 0:4"), "q")`, "choose(i & 1, x, y)",
 	"nansum(x)", "nanmin(x, 0)", "nanvar(x, 0)", "nanargmax(x, 1)", "nancumsum(x, 0)",
 	"tensordot(x, x, 0, 0)", `einsum("nchw,nkhw->ck", c, c)`, `einsum("ij,ij->i", x, y)`, `einsum("ij,ik->jk", x, y)`, "kron(slice(s, \"0:4096, 0:4096\"), full(2.0, 2, 4))", "vdot(x, y)",
 	`cp(t, 8, "iterations=2")`, `tucker(t, 8, 8, 8, "iterations=2")`, `hosvd(t, 8, 8, 8)`,

@@ -28,6 +28,21 @@ type Array struct {
 // reads outside of an input, or writes outside of its box.
 func Fill(t testing.TB, op blockwise.Op, shape []int, dt dtype.Type, lengths []int, in ...Array) []byte {
 	t.Helper()
+	out, err := fill(t, op, shape, dt, lengths, in...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// Try is Fill, and the error of the Op where it has one.
+func Try(t testing.TB, op blockwise.Op, shape []int, dt dtype.Type, in ...Array) ([]byte, error) {
+	t.Helper()
+	return fill(t, op, shape, dt, nil, in...)
+}
+
+func fill(t testing.TB, op blockwise.Op, shape []int, dt dtype.Type, lengths []int, in ...Array) ([]byte, error) {
+	t.Helper()
 	if lengths == nil {
 		lengths = op.Chunks()
 	}
@@ -62,14 +77,14 @@ func Fill(t testing.TB, op blockwise.Op, shape []int, dt dtype.Type, lengths []i
 			task.In = append(task.In, &input{t: t, array: in[i], most: need.Reads[i], n: i})
 		}
 		if err := op.Fill(t.Context(), task); err != nil {
-			t.Fatalf("box %v: %v", box, err)
+			return nil, fmt.Errorf("box %v: %w", box, err)
 		}
 		if !bytes.Equal(dst[box.Size()*size:], bytes.Repeat([]byte{0xA5}, guard)) || !bytes.Equal(scratch[need.Scratch:], bytes.Repeat([]byte{0xA5}, guard)) {
 			t.Fatalf("box %v: it wrote beyond its memory", box)
 		}
 		copyBox(out, shape, dst, box, size)
 	}
-	return out
+	return out, nil
 }
 
 // Same computes the result in many kinds of boxes and as its JSON says, and fails the

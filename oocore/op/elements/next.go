@@ -84,3 +84,6 @@ func step[B ~uint16 | ~uint32 | ~uint64](x, to []B, sign B, float func(B) float6
 		}
 	}
 }
+
+// KeptAxes are all axes.
+func (Next) KeptAxes() []int { return nil }

@@ -69,3 +69,6 @@ func roundParts[F float32 | float64](x []F, decimals int) {
 		}
 	}
 }
+
+// KeptAxes are all axes.
+func (Rounded) KeptAxes() []int { return nil }

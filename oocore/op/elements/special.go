@@ -197,3 +197,9 @@ var i0Large = [...]float64{
 	2.8913705208347567e-06, 6.889758346916825e-05, 0.0033691164782556943,
 	0.8044904110141088,
 }
+
+// KeptAxes are all axes.
+func (Special) KeptAxes() []int { return nil }
+
+// KeptAxes are all axes.
+func (Scaled) KeptAxes() []int { return nil }

@@ -166,3 +166,6 @@ type worker struct {
 	roots []complex128 // of N, for halved lines
 	x, y  []complex128
 }
+
+// KeptAxes are all axes.
+func (Lines) KeptAxes() []int { return nil }

@@ -224,3 +224,6 @@ func args(b window.Border) []string {
 	}
 	return out
 }
+
+// KeptAxes are all axes.
+func (DirectConv) KeptAxes() []int { return nil }

@@ -182,3 +182,6 @@ func Downsample(site graph.Site, x *graph.Node, factors []int) (*graph.Node, err
 	result := kernel.Mean.Result(x.DType)
 	return graph.NewBlockwise(site, name, Downsampled{Shape: x.Shape, DType: x.DType, Result: result, Factors: f}, shape, result, []*graph.Node{x}, args...)
 }
+
+// KeptAxes are all axes.
+func (Downsampled) KeptAxes() []int { return nil }

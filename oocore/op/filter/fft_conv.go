@@ -381,3 +381,6 @@ func (f *filling) sum(part grid.Box) {
 	}
 	f.put(y[:to], part)
 }
+
+// KeptAxes are all axes.
+func (FFTConv) KeptAxes() []int { return nil }

@@ -178,3 +178,6 @@ func MedianOf(site graph.Site, x *graph.Node, sizes []int, b window.Border) (*gr
 	}
 	return graph.NewBlockwise(site, name, Median{w}, x.Shape, x.DType, []*graph.Node{x}, append([]string{grid.Format(sizesOf(&w))}, args(b)...)...)
 }
+
+// KeptAxes are all axes.
+func (Median) KeptAxes() []int { return nil }

@@ -246,3 +246,6 @@ func lineTiles(from, to []int, axis, item int) (tile, cut []int) {
 	cut[axis] = max(min(to[axis], lineBytes/item/width), 1)
 	return tile, cut
 }
+
+// KeptAxes are all axes.
+func (Along) KeptAxes() []int { return nil }

@@ -201,3 +201,6 @@ func broadcast(site graph.Site, n *graph.Node, shape []int) (*graph.Node, error)
 	}
 	return graph.BroadcastTo(site, n, shape...)
 }
+
+// KeptAxes are all axes.
+func (Assigned) KeptAxes() []int { return nil }

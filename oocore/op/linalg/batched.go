@@ -43,6 +43,13 @@ var functions = map[string]func(e Batched, p *pool) function{
 	"lstsq":           leastSquares,
 	"lstsq_residuals": residuals,
 	"pinv":            pseudoinverse,
+
+	"det_complex":      detComplex,
+	"slogdet_complex":  slogdetComplex,
+	"lu_complex":       luComplex,
+	"svd_complex":      decomposeComplex,
+	"svd_complex_full": decomposeComplexFully,
+	"eigh_complex":     eigenComplex,
 }
 
 const stackBytes = 4 << 20

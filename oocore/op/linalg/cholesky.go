@@ -207,6 +207,13 @@ func Cholesky(site graph.Site, n *graph.Node) (*graph.Node, error) {
 	if len(n.Shape) != 2 || n.Shape[0] <= wholeMatrix {
 		return ofSquares(site, "cholesky", n, func(m int) []int { return []int{m, m} })
 	}
+	if _, _, err := squareOf(n); isComplex(n) && err == nil {
+		out, err := inRealForm(site, n, func(n *graph.Node) (*graph.Node, error) { return Cholesky(site, n) })
+		if err != nil {
+			return nil, graph.Reject(site, "cholesky", unwrap(err), n)
+		}
+		return out, nil
+	}
 	out, err := choleskyPanels(site, n, wholeMatrix/2)
 	if err != nil {
 		return nil, graph.Reject(site, "cholesky", err, n)

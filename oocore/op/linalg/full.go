@@ -19,8 +19,12 @@ import (
 func LU(site graph.Site, n *graph.Node) (p, l, u *graph.Node, err error) {
 	stack, shapeOf, err := stackOf(n)
 	var dt dtype.Type
-	if err == nil {
-		dt, err = real(n.DType)
+	switch {
+	case err != nil:
+	case isComplex(n):
+		dt = complexResult(n)
+	default:
+		dt, err = resultType(n.DType)
 	}
 	if err != nil {
 		return nil, nil, nil, graph.Reject(site, "lu", err, n)
@@ -38,14 +42,27 @@ func LU(site graph.Site, n *graph.Node) (p, l, u *graph.Node, err error) {
 		}
 		return p, l, u, c.Err
 	}
-	both, err := each(site, "lu", 0, dtype.Float64, []int{rows, cols + 1}, n)
+	var both *graph.Node
+	if isComplex(n) {
+		rowsOf := complexEach(c, "lu_complex", n, rows, 2*cols+1)
+		from := part(c, rowsOf, fmt.Sprintf("..., %d:", 2*cols))
+		both = c.Make(func() (*graph.Node, error) {
+			return shape.Concatenate(site, -1, pairs(c, part(c, rowsOf, fmt.Sprintf("..., :%d", 2*cols)), dtype.Complex128), c.Cast(from, dtype.Complex128))
+		})
+		err = c.Err
+	} else {
+		both, err = each(site, "lu", 0, dtype.Float64, []int{rows, cols + 1}, n)
+	}
 	if err != nil {
-		return nil, nil, nil, graph.Reject(site, "lu", err, n)
+		return nil, nil, nil, graph.Reject(site, "lu", unwrap(err), n)
 	}
 	part := func(spec string, args ...any) *graph.Node {
 		return c.Make(func() (*graph.Node, error) { return graph.Slice(site, both, fmt.Sprintf(spec, args...)) })
 	}
 	from := part("..., :, %d", cols) // the row that came to each place
+	if isComplex(n) {
+		from = c.Apply(kernel.Real, from)
+	}
 	row := c.Reshape(c.Arange(rows), rows, 1)
 	p = c.Cast(c.Apply(kernel.Equal, c.Cast(row, dtype.Float64), c.ExpandDims(from, -2)), dt)
 	lower := part("..., :, :%d", k)
@@ -67,11 +84,14 @@ func FullSVD(site graph.Site, n *graph.Node) (u, s, vt *graph.Node, err error) {
 }
 
 func fullSVD(site graph.Site, n *graph.Node) (u, s, vt *graph.Node, err error) {
+	if isComplex(n) && grid.Size(n.Shape) > 0 {
+		return complexSVD(site, n, true)
+	}
 	stack, m, err := stackOf(n)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	dt, err := real(n.DType)
+	dt, err := resultType(n.DType)
 	if err != nil {
 		return nil, nil, nil, err
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/gonbext/gonbext/oocore/op/shape"
 )
 
-// real is the type of results: NumPy's, without the complex ones.
-func real(t dtype.Type) (dtype.Type, error) {
+// resultType is the type of results of real matrices, NumPy's.
+func resultType(t dtype.Type) (dtype.Type, error) {
 	switch {
 	case t.Kind() == dtype.KindComplex:
 		return 0, fmt.Errorf("takes real numbers, not %s", t)
@@ -31,7 +31,7 @@ func matrixOf(n *graph.Node) (dtype.Type, error) {
 	if grid.Size(n.Shape) == 0 {
 		return 0, fmt.Errorf("a matrix of shape %s has no elements", grid.Format(n.Shape))
 	}
-	return real(n.DType)
+	return resultType(n.DType)
 }
 
 // columns is a matrix as operations read it: transposed, in float64.
@@ -115,6 +115,9 @@ func (t *tall) q(dt dtype.Type, factor *graph.Node) (*graph.Node, error) {
 // which makes them unique (LAPACK's, and so NumPy's, differ by signs). Of m × n
 // elements with m ≥ n Q is m × n and R n × n; with m < n m × m and m × n.
 //
+// Of complex matrices R's diagonal is real, Q takes the passes of two, and columns that depend
+// on each other are an error of the run.
+//
 // R reads the matrix once, Q twice. A task takes about 36 MiB, or four times 2n
 // rows in float64 where that is more. Each matrix of a stack has to fit a task.
 func QR(site graph.Site, n *graph.Node) (q, r *graph.Node, err error) {
@@ -126,6 +129,9 @@ func QR(site graph.Site, n *graph.Node) (q, r *graph.Node, err error) {
 }
 
 func qr(site graph.Site, n *graph.Node) (q, r *graph.Node, err error) {
+	if isComplex(n) {
+		return complexQR(site, n)
+	}
 	if len(n.Shape) > 2 {
 		return qrStack(site, n)
 	}
@@ -159,7 +165,7 @@ func qr(site graph.Site, n *graph.Node) (q, r *graph.Node, err error) {
 }
 
 func qrStack(site graph.Site, n *graph.Node) (q, r *graph.Node, err error) {
-	dt, err := real(n.DType)
+	dt, err := resultType(n.DType)
 	if err != nil {
 		return nil, nil, err
 	}

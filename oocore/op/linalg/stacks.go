@@ -64,7 +64,14 @@ func ofSquares(site graph.Site, function string, n *graph.Node, out func(n int) 
 	if err != nil {
 		return nil, graph.Reject(site, function, err, n)
 	}
-	dt, err := real(n.DType)
+	if isComplex(n) {
+		r, err := inRealForm(site, n, func(n *graph.Node) (*graph.Node, error) { return each(site, function, 0, dtype.Float64, out(2*m), n) })
+		if err != nil {
+			return nil, graph.Reject(site, function, unwrap(err), n)
+		}
+		return r, nil
+	}
+	dt, err := resultType(n.DType)
 	if err != nil {
 		return nil, graph.Reject(site, function, err, n)
 	}
@@ -77,12 +84,18 @@ func ofSquares(site graph.Site, function string, n *graph.Node, out func(n int) 
 
 // Det is NumPy's det: determinants, by elimination.
 func Det(site graph.Site, n *graph.Node) (*graph.Node, error) {
+	if _, _, err := squareOf(n); isComplex(n) && err == nil {
+		return complexDet(site, n)
+	}
 	return ofSquares(site, "det", n, func(int) []int { return nil })
 }
 
 // SlogDet is NumPy's slogdet: the determinants' signs, 0 of singular matrices, and the
 // logarithms of their magnitudes.
 func SlogDet(site graph.Site, n *graph.Node) (sign, logabs *graph.Node, err error) {
+	if _, _, err := squareOf(n); isComplex(n) && err == nil {
+		return complexSlogDet(site, n)
+	}
 	both, err := ofSquares(site, "slogdet", n, func(int) []int { return []int{2} })
 	if err != nil {
 		return nil, nil, err
@@ -103,6 +116,9 @@ func Inv(site graph.Site, n *graph.Node) (*graph.Node, error) {
 // EigH is NumPy's eigh of symmetric matrices, whose lower triangles are read:
 // eigenvalues, rising, and eigenvectors as columns, whose largest element is positive.
 func EigH(site graph.Site, n *graph.Node) (values, vectors *graph.Node, err error) {
+	if _, _, err := squareOf(n); isComplex(n) && err == nil {
+		return complexEigH(site, n)
+	}
 	both, err := ofSquares(site, "eigh", n, func(m int) []int { return []int{m + 1, m} })
 	if err != nil {
 		return nil, nil, err
@@ -118,6 +134,9 @@ func EigH(site graph.Site, n *graph.Node) (values, vectors *graph.Node, err erro
 // matrix that is singular, or so near to it that rounding alone gives the result, is an
 // error when it is computed.
 func Solve(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
+	if isComplex(a, b) {
+		return solveInRealForm(site, "solve", a, b, func(a, b *graph.Node) (*graph.Node, error) { return Solve(site, a, b) })
+	}
 	return withVector(site, "solve", a, b, func(b *graph.Node, dt dtype.Type) (*graph.Node, error) {
 		return each(site, "solve", 0, dt, b.Shape[len(b.Shape)-2:], a, b)
 	})
@@ -161,11 +180,11 @@ func withVector(site graph.Site, name string, a, b *graph.Node, f func(b *graph.
 
 // common is the type of results of two operands: float32 where both are.
 func common(a, b *graph.Node) (dtype.Type, error) {
-	t, err := real(a.DType)
+	t, err := resultType(a.DType)
 	if err != nil {
 		return 0, err
 	}
-	u, err := real(b.DType)
+	u, err := resultType(b.DType)
 	return max(t, u), err
 }
 

@@ -8,6 +8,9 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/op/compose"
+	"github.com/gonbext/gonbext/oocore/op/shape"
 )
 
 func init() { blockwise.Register("solve_triangular", Substitute{}) }
@@ -119,6 +122,20 @@ func (s Substitute) block(x, rows matrix, r0, c0 int, minus []float64, gemm []by
 // One pass over b, and one over a for each 12 MiB of columns of b in float64; a task
 // holds these and as much of a.
 func SolveTriangular(site graph.Site, a, b *graph.Node, upper bool) (*graph.Node, error) {
+	if isComplex(a, b) && len(a.Shape) == 2 && a.Shape[0] == a.Shape[1] && len(b.Shape) > 0 && len(b.Shape) < 3 && b.Shape[0] == a.Shape[0] {
+		// With ones on its diagonal the real form is triangular, too.
+		m := &compose.Maker{Site: site}
+		diagonal := m.ExpandDims(m.Make(func() (*graph.Node, error) { return shape.Diagonal(site, a, 0, 0, 1) }), 1)
+		ones := m.Apply(kernel.Divide, a, diagonal)
+		if len(b.Shape) == 1 {
+			diagonal = m.Reshape(diagonal, -1)
+		}
+		right := m.Apply(kernel.Divide, b, diagonal)
+		if m.Err != nil {
+			return nil, m.Err
+		}
+		return solveInRealForm(site, "solve_triangular", ones, right, func(a, b *graph.Node) (*graph.Node, error) { return SolveTriangular(site, a, b, upper) })
+	}
 	if len(a.Shape) > 2 || len(b.Shape) > 2 {
 		return nil, graph.Reject(site, "solve_triangular", fmt.Errorf("takes a matrix and a vector or matrix, not stacks of shapes %s and %s", grid.Format(a.Shape), grid.Format(b.Shape)), a, b)
 	}
@@ -142,6 +159,9 @@ func substitute(site graph.Site, a, b *graph.Node, upper bool, dt dtype.Type) (*
 // SolvePositive is Solve for one positive definite matrix of any size, of which the
 // lower triangle is read: by Cholesky, with its passes, and two of SolveTriangular.
 func SolvePositive(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
+	if isComplex(a, b) && len(a.Shape) == 2 {
+		return solveInRealForm(site, "solve", a, b, func(a, b *graph.Node) (*graph.Node, error) { return SolvePositive(site, a, b) })
+	}
 	if len(a.Shape) > 2 || len(b.Shape) > 2 {
 		return nil, graph.Reject(site, "solve", fmt.Errorf("of a positive definite matrix takes that and a vector or matrix, not stacks of shapes %s and %s", grid.Format(a.Shape), grid.Format(b.Shape)), a, b)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/op/compose"
 )
 
 // turned is a stack whose matrices have no fewer rows than columns: the array or, with
@@ -45,6 +46,9 @@ func SVD(site graph.Site, n *graph.Node) (u, s, vt *graph.Node, err error) {
 }
 
 func thin(site graph.Site, n *graph.Node) (u, s, vt *graph.Node, err error) {
+	if isComplex(n) {
+		return complexSVD(site, n, false)
+	}
 	if len(n.Shape) > 2 {
 		return thinStack(site, n)
 	}
@@ -126,7 +130,7 @@ func packed(site graph.Site, n *graph.Node, dt dtype.Type) (u, s, vt *graph.Node
 }
 
 func thinStack(site graph.Site, n *graph.Node) (u, s, vt *graph.Node, err error) {
-	dt, err := real(n.DType)
+	dt, err := resultType(n.DType)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -154,7 +158,14 @@ func singular(site graph.Site, n *graph.Node) (*graph.Node, error) {
 	if _, _, err := stackOf(n); err != nil {
 		return nil, err
 	}
-	dt, err := real(n.DType)
+	if isComplex(n) { // of the real form each is there twice
+		m := &compose.Maker{Site: site}
+		t := realPart(complexResult(n))
+		form := realForm(m, n)
+		s := m.Make(func() (*graph.Node, error) { return singular(site, form) })
+		return m.Cast(part(m, s, "..., ::2"), t), m.Err
+	}
+	dt, err := resultType(n.DType)
 	if err != nil {
 		return nil, err
 	}
@@ -213,6 +224,13 @@ func PInv(site graph.Site, n *graph.Node, rcond float64) (*graph.Node, error) {
 }
 
 func pinv(site graph.Site, n *graph.Node, rcond float64) (*graph.Node, error) {
+	if isComplex(n) && len(n.Shape) == 2 && grid.Size(n.Shape) > 0 {
+		rcond, err := cutoff(rcond, n.Shape[0], n.Shape[1], dtype.Float64)
+		if err != nil {
+			return nil, err
+		}
+		return inRealForm(site, n, func(n *graph.Node) (*graph.Node, error) { return pinv(site, n, rcond) })
+	}
 	dt, err := matrixOf(n)
 	if err != nil {
 		return nil, err
@@ -267,6 +285,9 @@ func Lstsq(site graph.Site, a, b *graph.Node, rcond float64) (LeastSquares, erro
 }
 
 func lstsq(site graph.Site, a, b *graph.Node, rcond float64) (out LeastSquares, err error) {
+	if isComplex(a, b) && len(a.Shape) == 2 && grid.Size(a.Shape) > 0 && len(b.Shape) > 0 {
+		return complexLstsq(site, a, b, rcond)
+	}
 	if _, err = matrixOf(a); err != nil {
 		return out, err
 	}

@@ -74,7 +74,9 @@ func (l Line) widened() Line {
 
 // inPlace reports records that are as large as the elements and have nothing with them:
 // a row of them is sorted where it is read, with room for a part of it beside.
-func (l Line) inPlace() bool { return !l.Positions && l.Type.Kind() != dtype.KindComplex }
+func (l Line) inPlace() bool {
+	return !l.Positions && l.With == dtype.Invalid && l.Type.Kind() != dtype.KindComplex
+}
 
 func (l Line) records() records { return l.Sorting.records(l.N) }
 
@@ -104,8 +106,9 @@ func (l Line) width() int {
 	return (l.Row + l.samples()) * words
 }
 
-// Runs sorts rows of lines. Its input has lines along the last axis; its result has
-// rows for them, and their records and samples along one more axis.
+// Runs sorts rows of lines. Its input has lines along the last axis, and a second one the
+// elements that are brought into their order; its result has rows for them, and their
+// records and samples along one more axis.
 type Runs struct {
 	Line
 	Dims int // of the input
@@ -121,7 +124,11 @@ func ones(n int) []int { return slices.Repeat([]int{1}, n) }
 func (s Runs) Requirements([]int) blockwise.Requirements {
 	read := ones(s.Dims)
 	read[s.Dims-1] = min(s.Row, s.N)
-	return blockwise.Requirements{Reads: [][]int{read}, Scratch: int64(s.Part * s.records().size())}
+	reads := [][]int{read}
+	if s.With != dtype.Invalid {
+		reads = append(reads, read)
+	}
+	return blockwise.Requirements{Reads: reads, Scratch: int64(s.Part * s.records().size())}
 }
 
 // Fill sorts the row of the box.
@@ -139,9 +146,22 @@ func (s Runs) Fill(ctx context.Context, t *blockwise.Task) error {
 	if err := t.In[0].Read(ctx, read, in); err != nil {
 		return err
 	}
+	row := t.Dst[:n*r.size()]
+	if s.With != dtype.Invalid {
+		if err := t.Compute(func() error { r.load(row, in, 0, 1, n, 0); return nil }); err != nil {
+			return err
+		}
+		in = t.Scratch[:n*s.With.Size()]
+		if err := t.In[1].Read(ctx, read, in); err != nil {
+			return err
+		}
+	}
 	return t.Compute(func() error {
-		row := t.Dst[:n*r.size()]
-		r.load(row, in, 0, 1, n, int64(first))
+		if s.With != dtype.Invalid {
+			carry(row, in, s.With.Size())
+		} else {
+			r.load(row, in, 0, 1, n, int64(first))
+		}
 		finishRow(r, t.Dst, r.sort(row, t.Scratch[:min(len(row), len(t.Scratch))]), s.Row)
 		return nil
 	})
@@ -393,8 +413,9 @@ func (m Merge) Fill(ctx context.Context, t *blockwise.Task) error {
 	})
 }
 
-// external sorts long lines along the last axis.
-func external(site graph.Site, name string, n *graph.Node, sorting Sorting, args ...string) (*graph.Node, error) {
+// external sorts long lines along the last axis, of the one input or of keys and elements.
+func external(site graph.Site, name string, in []*graph.Node, sorting Sorting, args ...string) (*graph.Node, error) {
+	n := in[0]
 	dims := len(n.Shape)
 	l := newLine(n.Shape[dims-1], sorting).widened()
 	merges, err := levels(l, dims+1)
@@ -404,7 +425,7 @@ func external(site graph.Site, name string, n *graph.Node, sorting Sorting, args
 	stored, words := l.stored()
 	outer := n.Shape[:dims-1]
 	shape := append(slices.Clone(outer), l.rows(), l.width())
-	rows, err := graph.NewBlockwise(site, name+" runs", Runs{l, dims}, shape, stored, []*graph.Node{n})
+	rows, err := graph.NewBlockwise(site, name+" runs", Runs{l, dims}, shape, stored, in)
 	if err != nil {
 		return nil, err
 	}
@@ -427,4 +448,15 @@ func external(site graph.Site, name string, n *graph.Node, sorting Sorting, args
 		}
 	}
 	return rows, nil
+}
+
+// KeptAxes are the lines' axes and, of the rows, that of the lines.
+func (s Runs) KeptAxes() []int { return append(firstAxes(s.Dims), -1) }
+
+// KeptAxes are the rows' axes but, of a line, the last.
+func (m Merge) KeptAxes() []int {
+	if m.Last {
+		return firstAxes(m.Dims - 1)
+	}
+	return firstAxes(m.Dims)
 }

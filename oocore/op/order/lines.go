@@ -156,3 +156,6 @@ func (s Lines) sort(dst, in, scratch []byte, box []int) {
 		}
 	}
 }
+
+// KeptAxes are all axes.
+func (Lines) KeptAxes() []int { return nil }

@@ -205,10 +205,10 @@ func TestExternalIsSorting(t *testing.T) {
 }
 
 // external2 runs the stages of an external sort, with so many runs a merge at most.
-func external2(t *testing.T, l Line, fan int, in blockwisetest.Array) []byte {
+func external2(t *testing.T, l Line, fan int, in ...blockwisetest.Array) []byte {
 	t.Helper()
 	stored, words := l.stored()
-	outer := in.Shape[0]
+	outer := in[0].Shape[0]
 	fill := func(op blockwise.Op, shape []int, dt dtype.Type, in ...blockwisetest.Array) []byte {
 		return blockwisetest.Fill(t, op, shape, dt, nil, in...)
 	}
@@ -218,7 +218,7 @@ func external2(t *testing.T, l Line, fan int, in blockwisetest.Array) []byte {
 		}
 	}
 	shape := []int{outer, l.rows(), l.width()}
-	rows := blockwisetest.Array{Shape: shape, DType: stored, Data: fill(Runs{l, 2}, shape, stored, in)}
+	rows := blockwisetest.Array{Shape: shape, DType: stored, Data: fill(Runs{l, 2}, shape, stored, in...)}
 	for n := 1; ; n *= fan {
 		v := Level{Line: l, Dims: 3, Rows: n, Fan: min(fan, (l.rows()+n-1)/n), Every: sampled}
 		samples := blockwisetest.Array{Shape: []int{outer, l.rows(), l.samples() * words}, DType: stored}
@@ -230,7 +230,7 @@ func external2(t *testing.T, l Line, fan int, in blockwisetest.Array) []byte {
 		windows.Data = fill(Windows{v}, windows.Shape, dtype.Int64, samples)
 		m := Merge{v, n*v.Fan >= l.rows()}
 		if m.Last {
-			return fill(m, in.Shape, l.result(), rows, windows)
+			return fill(m, in[0].Shape, l.result(), rows, windows)
 		}
 		rows.Data = fill(m, shape, stored, rows, windows)
 	}
@@ -402,6 +402,28 @@ func TestWordsAreSorted(t *testing.T) {
 				if got := sortWords(a, make([]uint64, n), 32); !slices.Equal(got, want) {
 					t.Fatalf("%d numbered words of %d bits, skewed %v", n, width, skewed)
 				}
+			}
+		}
+	}
+}
+
+// What is brought into the order of keys is what the keys' positions point to.
+func TestElementsGoWithTheirKeys(t *testing.T) {
+	rng := testcases.Rand(t)
+	shape := []int{2, 5000}
+	keys := make([]uint64, grid.Size(shape))
+	for i := range keys {
+		keys[i] = rng.Uint64() >> (56 * (i % 2)) // every second one is there many times
+	}
+	key := blockwisetest.Array{Shape: shape, DType: dtype.Uint64, Data: dtype.Bytes(keys)}
+	at := dtype.Slice[int64](blockwisetest.Fill(t, Lines{Sorting: Sorting{Type: dtype.Uint64, Positions: true}, Shape: shape, Axis: 1}, shape, dtype.Int64, nil, key))
+	for _, dt := range []dtype.Type{dtype.Bool, dtype.Float16, dtype.Int32, dtype.Complex64, dtype.Complex128} {
+		data := elements(rng, dt, grid.Size(shape), false)
+		got := external2(t, Line{Sorting: Sorting{Type: dtype.Uint64, With: dt}, N: 5000, Row: 1024, Part: 1024}, 3, key, blockwisetest.Array{Shape: shape, DType: dt, Data: data})
+		for i, from := range at {
+			from += int64(i / 5000 * 5000)
+			if !bytes.Equal(got[i*dt.Size():][:dt.Size()], data[int(from)*dt.Size():][:dt.Size()]) {
+				t.Fatalf("%s: element %d is not the one whose key is there", dt, i)
 			}
 		}
 	}

@@ -7,12 +7,14 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"unsafe"
 
 	"github.com/gonbext/gonbext/oocore/blockwise"
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/op/compose"
 )
 
 func init() { blockwise.Register("quantiles", Quantiles{}) }
@@ -35,6 +37,9 @@ type QuantileOptions struct {
 // leading ones of the result: a pass for each 16 bits of an element, or where there are
 // many results side by side for each 11 or fewer. Lines that lie across the input are
 // counted too where they are long enough for that to be less than to put them in order.
+//
+// With weights an element takes 16 bytes, and it is those that are added up where elements
+// are counted without: as many passes, over both.
 func Quantile(site graph.Site, name string, n *graph.Node, q []float64, list bool, o QuantileOptions) (*graph.Node, error) {
 	if o.Method == "" {
 		o.Method = "linear"
@@ -43,17 +48,32 @@ func Quantile(site graph.Site, name string, n *graph.Node, q []float64, list boo
 	if err != nil {
 		return nil, graph.Reject(site, name, err, n)
 	}
+	in := []*graph.Node{n}
 	if o.Weights != nil {
-		return weighted(site, name, n, s, list, o)
-	}
-	if len(n.Shape) == 0 {
-		if n, err = graph.ExpandDims(site, n, 0); err != nil {
-			return nil, err
+		m := &compose.Maker{Site: site}
+		w, err := m.Weights(o.Weights, n.Shape, o.Axes)
+		if err != nil {
+			return nil, graph.Reject(site, name, err, n, o.Weights)
 		}
-		s.Shape, s.Axes, o.KeepDims = n.Shape, []int{0}, false
+		in = append(in, m.Cast(w, dtype.Float64))
+		s.Shares = dtype.Float64
+		if n.DType.Kind() == dtype.KindFloat && !list {
+			s.Shares = n.DType
+		}
+		if m.Err != nil {
+			return nil, m.Err
+		}
 	}
-	if n, err = graph.AsType(site, n, n.DType); err != nil {
-		return nil, graph.Reject(site, name, err, n)
+	for i := range in {
+		if len(in[i].Shape) == 0 {
+			if in[i], err = graph.ExpandDims(site, in[i], 0); err != nil {
+				return nil, err
+			}
+			s.Shape, s.Axes, o.KeepDims = in[i].Shape, []int{0}, false
+		}
+		if in[i], err = graph.AsType(site, in[i], in[i].DType); err != nil {
+			return nil, graph.Reject(site, name, err, n)
+		}
 	}
 	args := []string{}
 	if o.Method != middle {
@@ -72,10 +92,12 @@ func Quantile(site graph.Site, name string, n *graph.Node, q []float64, list boo
 			fill = dtype.FromFloat(s.Out, math.NaN())
 		}
 		out, err = graph.Full(site, fill, s.shape()...)
+	case !s.counted() && s.weighted():
+		out, err = graph.NewBlockwise(site, name, WeightedQuantiles{s}, s.shape(), s.Out, in, args...)
 	case !s.counted():
-		out, err = graph.NewBlockwise(site, name, s, s.shape(), s.Out, []*graph.Node{n}, args...)
+		out, err = graph.NewBlockwise(site, name, s, s.shape(), s.Out, in, args...)
 	default:
-		out, err = newSearch(s).nodes(site, name, n, args)
+		out, err = newSearch(s).nodes(site, name, in, args)
 	}
 	if err == nil && o.KeepDims {
 		at := make([]int, len(s.Axes))
@@ -93,11 +115,11 @@ func Quantile(site graph.Site, name string, n *graph.Node, q []float64, list boo
 // counted reports quantiles that are found by counting: of what is too long for a task, and
 // of lines that lie in the input in short pieces, where counting moves little compared with it.
 func (s Quantiles) counted() bool {
-	if s.count()*s.Type.Size() > rowBytes {
+	if s.count()*s.item() > rowBytes {
 		return true
 	}
-	box := slab(s.Shape, s.Axes, s.Type.Size(), lineBytes)
-	return scattered(box, s.Shape, s.Type.Size()) && newSearch(s).overhead() <= 0.1
+	box := slab(s.Shape, s.Axes, s.item(), lineBytes)
+	return scattered(box, s.Shape, s.item()) && newSearch(s).overhead() <= 0.1
 }
 
 // Median is NumPy's median.
@@ -132,6 +154,8 @@ func quantiles(n *graph.Node, q []float64, list bool, o QuantileOptions) (s Quan
 	switch {
 	case o.Weights != nil && o.Method == middle:
 		return s, errors.New("weighs all elements alike: a quantile of 0.5 by the method inverted_cdf takes weights")
+	case o.Weights != nil && o.Weights.DType.Kind() == dtype.KindComplex:
+		return s, errors.New("weights are real numbers")
 	case o.Weights != nil && o.Method != "inverted_cdf":
 		return s, fmt.Errorf("the method %q takes no weights: inverted_cdf does", o.Method)
 	case n.DType.Kind() == dtype.KindComplex:
@@ -156,6 +180,20 @@ type Quantiles struct {
 	Method  Method
 	SkipNaN bool
 	Out     dtype.Type
+	// Shares is the type in which shares of the weights are compared with quantiles; Invalid:
+	// the elements weigh alike.
+	Shares dtype.Type `json:",omitempty"`
+}
+
+// weighted reports elements that have weights.
+func (s Quantiles) weighted() bool { return s.Shares != dtype.Invalid }
+
+// item is the bytes of an element on its way to a quantile: with its weight where it has one.
+func (s Quantiles) item() int {
+	if s.weighted() {
+		return int(unsafe.Sizeof(pair{}))
+	}
+	return s.Type.Size()
 }
 
 // kept are the axes that are not reduced.
@@ -177,6 +215,9 @@ func (s Quantiles) shape() []int {
 	return shape
 }
 
+// keptShape is the result's without its quantiles.
+func (s Quantiles) keptShape() []int { return s.shape()[1:] }
+
 // count is the number of elements of one result.
 func (s Quantiles) count() int {
 	n := 1
@@ -188,7 +229,7 @@ func (s Quantiles) count() int {
 
 // Chunks are all quantiles of as many neighbours as make some megabytes.
 func (s Quantiles) Chunks() []int {
-	box := slab(s.Shape, s.Axes, s.Type.Size(), lineBytes)
+	box := slab(s.Shape, s.Axes, s.item(), lineBytes)
 	chunks := []int{len(s.Q)}
 	for _, d := range s.kept() {
 		chunks = append(chunks, box[d])
@@ -310,3 +351,6 @@ func decoded[W word](c class, key uint64) uint64 {
 	decode(c, k[:], 0, 1, k[:])
 	return uint64(k[0])
 }
+
+// KeptAxes are those that are not reduced, behind one for the quantiles.
+func (s Quantiles) KeptAxes() []int { return append([]int{-1}, s.kept()...) }

@@ -51,7 +51,7 @@ func newSearch(s Quantiles) Search {
 	// As few digits as have counts that fit, of about the same length.
 	for levels := 1; ; levels++ {
 		t.Digit = (t.width() + levels - 1) / levels
-		if t.Digit <= 8 || t.Digit <= 16 && 4*t.beside()*t.ranks()<<t.Digit <= tallyBytes {
+		if t.Digit <= 8 || t.Digit <= 16 && t.counter().Size()*t.beside()*t.ranks()<<t.Digit <= tallyBytes {
 			return t
 		}
 	}
@@ -68,8 +68,8 @@ func (s Search) beside() int {
 
 // overhead is the bytes that counting writes, by those of the input.
 func (s Search) overhead() float64 {
-	counts := float64(s.groups()*s.levels()) * float64(s.ranks()) * float64(int(4)<<s.Digit)
-	return counts / (float64(s.count()) * float64(s.Type.Size()))
+	counts := float64(s.groups()*s.levels()) * float64(s.ranks()) * float64(s.counter().Size()<<s.Digit)
+	return counts / (float64(s.count()) * float64(s.item()))
 }
 
 // width is the bits of a key.
@@ -86,8 +86,22 @@ func (s Search) digits() int {
 	return 1<<(min(s.width()-s.Level*s.Digit, s.Digit)) + 1
 }
 
-// ranks is how many elements are looked for: two for each quantile.
-func (s Search) ranks() int { return 2 * len(s.Q) }
+// ranks is how many elements are looked for: two for each quantile, or one where elements
+// have weights.
+func (s Search) ranks() int {
+	if s.weighted() {
+		return len(s.Q)
+	}
+	return 2 * len(s.Q)
+}
+
+// counter is the type of what is counted of a digit: elements, or what they weigh.
+func (s Search) counter() dtype.Type {
+	if s.weighted() {
+		return dtype.Float64
+	}
+	return dtype.Uint32
+}
 
 // rows is how many counts of digits there are for a result: before any digit is known
 // those of all ranks are the same.
@@ -119,31 +133,36 @@ func (s Search) groups() int {
 	return (s.Shape[axis] + length - 1) / length
 }
 
-// keptShape is the result's without its quantiles.
-func (s Search) keptShape() []int { return s.shape()[1:] }
-
-// nodes are the quantiles by counting.
-func (t Search) nodes(site graph.Site, name string, n *graph.Node, args []string) (*graph.Node, error) {
+// nodes are the quantiles by counting, of the elements and their weights if any.
+func (t Search) nodes(site graph.Site, name string, in []*graph.Node, args []string) (*graph.Node, error) {
 	var state *graph.Node
 	shape := append(t.keptShape(), t.ranks(), stateWords)
 	for ; t.Level < t.levels(); t.Level++ {
-		in := []*graph.Node{n}
-		if state != nil {
-			in = append(in, state)
+		histogram, bucket := blockwise.Op(RadixHistogram{t}), blockwise.Op(SelectBucket{t})
+		if t.weighted() {
+			histogram, bucket = WeightedHistogram{RadixHistogram{t}}, WeightedBucket{SelectBucket{t}}
 		}
-		counts, err := graph.NewBlockwise(site, name+" tally", RadixHistogram{t}, append(append([]int{t.groups()}, t.keptShape()...), t.rows(), t.digits()), dtype.Uint32, in)
+		of := slices.Clone(in)
+		if state != nil {
+			of = append(of, state)
+		}
+		counts, err := graph.NewBlockwise(site, name+" tally", histogram, append(append([]int{t.groups()}, t.keptShape()...), t.rows(), t.digits()), t.counter(), of)
 		if err != nil {
 			return nil, err
 		}
 		if counts, err = graph.Aggregate(site, kernel.Sum, counts, graph.ReduceOptions{Axes: []int{0}}); err != nil {
 			return nil, err
 		}
-		in[0] = counts
-		if state, err = graph.NewBlockwise(site, name+" digits", SelectBucket{t}, shape, dtype.Uint64, in); err != nil {
+		of = append([]*graph.Node{counts}, of[len(in):]...)
+		if state, err = graph.NewBlockwise(site, name+" digits", bucket, shape, dtype.Uint64, of); err != nil {
 			return nil, err
 		}
 	}
-	return graph.NewBlockwise(site, name, Interpolate{t.Quantiles}, t.Quantiles.shape(), t.Out, []*graph.Node{state}, args...)
+	result := blockwise.Op(Interpolate{t.Quantiles})
+	if t.weighted() {
+		result = WeightedElement{Interpolate{t.Quantiles}}
+	}
+	return graph.NewBlockwise(site, name, result, t.Quantiles.shape(), t.Out, []*graph.Node{state}, args...)
 }
 
 // RadixHistogram counts digits. Its inputs are the elements and, but for the first digit, the
@@ -154,7 +173,7 @@ type RadixHistogram struct{ Search }
 // Chunks are the counts of one group of as many neighbours as fit.
 func (s RadixHistogram) Chunks() []int {
 	box := append([]int{1}, s.keptShape()...)
-	room := max(tallyBytes/(4*s.rows()*s.digits()), 1)
+	room := max(tallyBytes/(s.counter().Size()*s.rows()*s.digits()), 1)
 	for d := len(box) - 1; d > 0; d-- {
 		whole := box[d]
 		box[d] = max(min(whole, room), 1)
@@ -502,4 +521,21 @@ func (s Interpolate) Fill(ctx context.Context, t *blockwise.Task) error {
 		}
 		return nil
 	})
+}
+
+// KeptAxes are those of the results, between the groups and the counts.
+func (s RadixHistogram) KeptAxes() []int { return append(s.Quantiles.KeptAxes(), -1, -1) }
+
+// KeptAxes are those of the results, before the ranks and their words.
+func (s SelectBucket) KeptAxes() []int { return append(firstAxes(len(s.kept())), -1, -1) }
+
+// KeptAxes are those of the results, behind one for the quantiles.
+func (s Interpolate) KeptAxes() []int { return append([]int{-1}, firstAxes(len(s.kept()))...) }
+
+func firstAxes(n int) []int {
+	axes := make([]int, n)
+	for i := range axes {
+		axes[i] = i
+	}
+	return axes
 }

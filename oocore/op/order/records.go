@@ -38,10 +38,16 @@ type Sorting struct {
 	Type       dtype.Type
 	Positions  bool `json:",omitempty"` // where the elements come from, rather than they
 	Descending bool `json:",omitempty"`
+	// With is the type of the elements of another array that are brought into the order of
+	// these, uint64; Invalid: it is these that are sorted.
+	With dtype.Type `json:",omitempty"`
 }
 
 // result is the type of what is sorted.
 func (s Sorting) result() dtype.Type {
+	if s.With != dtype.Invalid {
+		return s.With
+	}
 	if s.Positions {
 		return dtype.Int64
 	}
@@ -64,6 +70,9 @@ func (s Sorting) class() class {
 // records are those of elements of a line of n, or of their positions.
 func (s Sorting) records(n int) records {
 	t, c := s.Type, s.class()
+	if s.With != dtype.Invalid {
+		return carriers(s.With.Size(), c)
+	}
 	if s.Positions {
 		switch t.Size() {
 		case 1, 2, 4:

@@ -56,7 +56,7 @@ func sorted(site graph.Site, name string, n *graph.Node, axis int, s Sorting) (*
 			return graph.NewBlockwise(site, name, lines, n.Shape, s.result(), []*graph.Node{n}, strconv.Itoa(lines.Axis))
 		})
 	}
-	return along(site, n, axis, func(n *graph.Node) (*graph.Node, error) { return external(site, name, n, s, args...) })
+	return along(site, n, axis, func(n *graph.Node) (*graph.Node, error) { return external(site, name, []*graph.Node{n}, s, args...) })
 }
 
 // strong gives a number of the program its type, and resolves the axis.

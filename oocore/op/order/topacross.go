@@ -281,3 +281,21 @@ func (s TopAcrossJoined) Fill(ctx context.Context, t *blockwise.Task) error {
 		return nil
 	})
 }
+
+// KeptAxes are those of the input, that of the lines for its parts.
+func (s TopAcross) KeptAxes() []int {
+	axes := append(firstAxes(s.Axis+1), -1)
+	for d := s.Axis + 1; d < len(s.Shape); d++ {
+		axes = append(axes, d)
+	}
+	return append(axes, -1)
+}
+
+// KeptAxes are those of the input of the parts.
+func (s TopAcrossJoined) KeptAxes() []int {
+	axes := firstAxes(s.Axis + 1)
+	for d := s.Axis + 1; d < len(s.Shape); d++ {
+		axes = append(axes, d+1)
+	}
+	return axes
+}

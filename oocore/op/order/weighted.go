@@ -1,103 +1,406 @@
 package order
 
 import (
+	"context"
 	"errors"
 	"math"
+	"math/bits"
 	"slices"
+	"sort"
 
+	"github.com/gonbext/gonbext/oocore/blockwise"
 	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
-	"github.com/gonbext/gonbext/oocore/op/compose"
-	"github.com/gonbext/gonbext/oocore/op/index"
-	"github.com/gonbext/gonbext/oocore/op/scan"
-	"github.com/gonbext/gonbext/oocore/op/shape"
 )
 
-// weighted are quantiles of elements that weigh differently, by NumPy's only method for
-// that, inverted_cdf: of the elements in their order the first up to which the weights
-// reach the quantile's share of all. The elements are sorted, with the passes of Argsort,
-// and they and their weights are taken in that order, with those of TakeAlong.
-func weighted(site graph.Site, name string, n *graph.Node, s Quantiles, list bool, o QuantileOptions) (*graph.Node, error) {
-	m := &compose.Maker{Site: site}
-	out, err := weigh(m, n, s, list, o)
-	if err != nil {
-		return nil, graph.Reject(site, name, err, n, o.Weights)
-	}
-	return out, nil
+// Quantiles of elements with weights are NumPy's by its only method for that, inverted_cdf:
+// of the elements in their order the first up to which the weights reach the quantile's
+// share of all.
+
+func init() {
+	blockwise.Register("weighted_quantiles", WeightedQuantiles{})
+	blockwise.Register("weighted_quantile_histogram", WeightedHistogram{})
+	blockwise.Register("weighted_quantile_select_bucket", WeightedBucket{})
+	blockwise.Register("weighted_quantile_element", WeightedElement{})
 }
 
-func weigh(m *compose.Maker, n *graph.Node, s Quantiles, list bool, o QuantileOptions) (*graph.Node, error) {
-	if o.Weights.DType.Kind() == dtype.KindComplex {
-		return nil, errors.New("weights are real numbers")
-	}
-	w, err := m.Weights(o.Weights, n.Shape, o.Axes)
-	if err != nil {
-		return nil, err
-	}
-	if s.count() == 0 {
-		return m.Full(dtype.FromFloat(s.Out, math.NaN()), s.result(list, o.KeepDims)...), m.Err
-	}
-	axes := append(s.kept(), s.Axes...)
-	last := len(s.kept())
-	lines := append(slices.Clone(s.shape()[1:]), s.count())
-	n = m.Reshape(m.Transpose(m.Cast(n, n.DType), axes...), lines...)
-	w = m.Reshape(m.Transpose(m.Cast(w, dtype.Float64), axes...), lines...)
-	w = m.FailIf(m.Apply(kernel.Less, w, m.Number(0)), w, "a weight is below zero")
-	float := n != nil && n.DType.Kind() == dtype.KindFloat
-	var none *graph.Node // which lines have nothing but NaN
-	if float && s.SkipNaN {
-		isNaN := m.Apply(kernel.IsNaN, n)
-		w = m.Apply(kernel.Where, isNaN, m.Number(0), w)
-		none = m.Reduce(kernel.All, isNaN, graph.ReduceOptions{Axes: []int{last}, KeepDims: true})
-	}
-	order := m.Make(func() (*graph.Node, error) { return Argsort(m.Site, n, last, false) })
-	along := func(n, at *graph.Node) *graph.Node {
-		return m.Make(func() (*graph.Node, error) { return index.TakeAlong(m.Site, n, at, last) })
-	}
-	sorted := along(n, order)
-	sums := m.Make(func() (*graph.Node, error) {
-		return scan.Cumulative(m.Site, "cumsum", false, along(w, order), last)
-	})
-	whole := m.Part(sums, last, s.count()-1, s.count())
-	unknown := m.Apply(kernel.LogicalNot, m.Apply(kernel.LogicalAnd, m.Apply(kernel.IsFinite, whole), m.Apply(kernel.Greater, whole, m.Number(0))))
-	if none != nil {
-		unknown = m.Apply(kernel.LogicalAnd, unknown, m.Apply(kernel.LogicalNot, none))
-	}
-	whole = m.FailIf(unknown, whole, "weights sum to zero, or to what is not finite")
-	t := dtype.Float64 // in which shares are compared, as in NumPy
-	if float && !list {
-		t = n.DType
-	}
-	share := m.Cast(m.Apply(kernel.Divide, sums, whole), t)
-	share = m.Apply(kernel.Where, m.Apply(kernel.Equal, share, m.Number(0)), m.Number(-1), share)
-	var results []*graph.Node
-	for _, q := range s.Q {
-		below := m.Apply(kernel.Less, share, m.Full(dtype.FromFloat(t, q)))
-		at := m.Reduce(kernel.CountNonzero, below, graph.ReduceOptions{Axes: []int{last}, KeepDims: true})
-		out := along(sorted, m.Apply(kernel.Minimum, at, m.Number(s.count()-1)))
-		results = append(results, m.Make(func() (*graph.Node, error) { return graph.Squeeze(m.Site, out, last) }))
-	}
-	out := m.Make(func() (*graph.Node, error) { return shape.Stack(m.Site, 0, results...) })
-	if float && !s.SkipNaN {
-		some := m.Reduce(kernel.Any, m.Apply(kernel.IsNaN, n), graph.ReduceOptions{Axes: []int{last}})
-		out = m.Apply(kernel.Where, some, m.Number(math.NaN()), out)
-	}
-	return m.Reshape(out, s.result(list, o.KeepDims)...), m.Err
+var (
+	errNegativeWeight = errors.New("a weight is below zero")
+	errNoWeight       = errors.New("weights sum to zero, or to what is not finite")
+)
+
+// reaches reports that a sum of weights is the share q of the whole, or more, as NumPy
+// compares them. Elements that weigh nothing reach no share.
+func (s Quantiles) reaches(sum, whole, q float64) bool {
+	share := dtype.FromFloat(s.Shares, sum/whole).Float()
+	return share != 0 && !(share < dtype.FromFloat(s.Shares, q).Float())
 }
 
-// result is the shape of the result with or without an axis for the quantiles, and with
-// those of length one that are reduced.
-func (s Quantiles) result(list, keepDims bool) (lengths []int) {
-	if list {
-		lengths = append(lengths, len(s.Q))
+// checkWhole returns an error for a sum of weights that has no shares.
+func checkWhole(whole float64) error {
+	if !(whole > 0) || math.IsInf(whole, 1) {
+		return errNoWeight
 	}
-	for d, length := range s.Shape {
-		if !slices.Contains(s.Axes, d) {
-			lengths = append(lengths, length)
-		} else if keepDims {
-			lengths = append(lengths, 1)
+	return nil
+}
+
+// WeightedQuantiles sorts what is reduced in memory, with its weights, the second input.
+type WeightedQuantiles struct{ Quantiles }
+
+// Requirements is a box of the elements and of their weights, and a line of both twice.
+func (s WeightedQuantiles) Requirements(box []int) blockwise.Requirements {
+	read := s.read(grid.Entire(box)).Shape
+	var p blockwise.Parts
+	s.scratch(&p, read)
+	return blockwise.Requirements{Reads: [][]int{read, read}, Scratch: p.Size()}
+}
+
+func (s WeightedQuantiles) scratch(p *blockwise.Parts, read []int) (in, weights, line, other []byte) {
+	n := grid.Size(read)
+	return p.Take(n * s.Type.Size()), p.Take(n * 8), p.Take(s.count() * s.item()), p.Take(s.count() * s.item())
+}
+
+// Fill sorts the lines of the box.
+func (s WeightedQuantiles) Fill(ctx context.Context, t *blockwise.Task) error {
+	read := s.read(t.Box)
+	in, weights, line, other := s.scratch(t.Parts(), read.Shape)
+	for i, b := range [][]byte{in, weights} {
+		if err := t.In[i].Read(ctx, read, b); err != nil {
+			return err
 		}
 	}
-	return lengths
+	return t.Compute(func() error {
+		strides := grid.Strides(read.Shape)
+		along, steps := make([]int, len(s.Axes)), make([]int, len(s.Axes))
+		for i, a := range s.Axes {
+			along[i], steps[i] = s.Shape[a], strides[a]
+		}
+		n := s.count()
+		dense := grid.Strides(along)
+		elements, weighs := other[:n*s.Type.Size()], other[n*8:][:n*8]
+		r, lines := 0, grid.Size(t.Box.Shape[1:])
+		for at := range s.starts(t.Box.Shape[1:], strides) {
+			kernel.Copy(s.Type.Size(), along, elements, 0, dense, in, at, steps)
+			kernel.Copy(8, along, weighs, 0, dense, weights, at, steps)
+			records := view[pair](line)[:n]
+			fillPositions(s.Type, classOf(s.Type))(records, elements, 0, 1, 0)
+			for i, w := range dtype.Slice[float64](weighs) {
+				if w < 0 {
+					return errNegativeWeight
+				}
+				records[i].with = math.Float64bits(w)
+			}
+			if err := s.line(t.Dst, sortPairs(records, view[pair](other)), r, lines); err != nil {
+				return err
+			}
+			r++
+		}
+		return nil
+	})
+}
+
+// starts are where the lines of a box of results begin in what is read for it.
+func (s Quantiles) starts(box, strides []int) func(yield func(at int) bool) {
+	kept := s.kept()
+	return func(yield func(int) bool) {
+		for one := range grid.Entire(box).Split(ones(len(box))) {
+			at := 0
+			for i, d := range kept {
+				at += one.Start[i] * strides[d]
+			}
+			if !yield(at) {
+				return
+			}
+		}
+	}
+}
+
+// line takes the quantiles of one sorted line, the r-th of those of the box.
+func (s WeightedQuantiles) line(dst []byte, sorted []pair, r, lines int) error {
+	c := classOf(s.Type)
+	put := func(k int, v dtype.Value) { v.Put(dst[(k*lines+r)*s.Out.Size():]) }
+	valid := len(sorted)
+	if c.kind == dtype.KindFloat { // NaN is the largest key
+		nan := uint64(math.MaxUint64) >> (64 - 8*s.Type.Size())
+		valid = sort.Search(len(sorted), func(i int) bool { return sorted[i].key >= nan })
+	}
+	unknown := valid < len(sorted) && !s.SkipNaN
+	if s.SkipNaN {
+		sorted = sorted[:valid]
+	}
+	whole := 0.0
+	for i := range sorted {
+		whole += math.Float64frombits(sorted[i].with)
+		sorted[i].with = math.Float64bits(whole)
+	}
+	if err := checkWhole(whole); err != nil && len(sorted) > 0 {
+		return err
+	}
+	for k, q := range s.Q {
+		if unknown || len(sorted) == 0 {
+			put(k, dtype.FromFloat(s.Out, math.NaN()))
+			continue
+		}
+		i := sort.Search(len(sorted)-1, func(i int) bool { return s.reaches(math.Float64frombits(sorted[i].with), whole, q) })
+		put(k, valueOf(c, s.Type, sorted[i].key))
+	}
+	return nil
+}
+
+// WeightedHistogram adds up what the elements with each digit weigh. Its inputs are the
+// elements, their weights and, but for the first digit, the state of the search. Its result
+// is that of RadixHistogram; for NaN it has their number.
+type WeightedHistogram struct{ RadixHistogram }
+
+// Requirements is a piece of the elements and of their weights, and the state of the box's
+// results.
+func (s WeightedHistogram) Requirements(box []int) blockwise.Requirements {
+	piece := s.piece(s.part(grid.Entire(box)).Shape)
+	n := blockwise.Requirements{Reads: [][]int{piece, piece}}
+	results := box[1 : len(box)-2]
+	if s.Level > 0 {
+		n.Reads = append(n.Reads, append(slices.Clone(results), s.ranks(), stateWords))
+	}
+	var p blockwise.Parts
+	s.scratch(&p, piece, results)
+	n.Scratch = p.Size()
+	return n
+}
+
+// piece is what is read at once of a box of elements.
+func (s WeightedHistogram) piece(box []int) []int { return grid.Auto(box, 8, 1<<20) }
+
+func (s WeightedHistogram) scratch(p *blockwise.Parts, piece, results []int) (in, weights, state, known []byte) {
+	n := grid.Size(piece)
+	in, weights = p.Take(n*s.Type.Size()), p.Take(n*8)
+	if s.Level > 0 {
+		ranks := grid.Size(results) * s.ranks()
+		state, known = p.Take(ranks*stateWords*8), p.Take(ranks*2*8)
+	}
+	return in, weights, state, known
+}
+
+// Fill adds up piece by piece.
+func (s WeightedHistogram) Fill(ctx context.Context, t *blockwise.Task) error {
+	part := s.part(t.Box)
+	piece := s.piece(part.Shape)
+	results := t.Box.Shape[1 : len(t.Box.Shape)-2]
+	in, weights, state, known := s.scratch(t.Parts(), piece, results)
+	sums := dtype.Slice[float64](t.Dst)
+	clear(sums)
+	c := counting{RadixHistogram: s.RadixHistogram, class: classOf(s.Type), strides: make([]int, len(s.Shape))}
+	kept := s.kept()
+	for i, stride := range grid.Strides(results) {
+		c.strides[kept[i]] = stride
+	}
+	if s.Level > 0 {
+		at := grid.Box{Start: append(slices.Clone(t.Box.Start[1:len(t.Box.Start)-2]), 0, 0), Shape: append(slices.Clone(results), s.ranks(), stateWords)}
+		if err := t.In[2].Read(ctx, at, state); err != nil {
+			return err
+		}
+		c.known(dtype.Slice[uint64](state), dtype.Slice[uint64](known), grid.Size(results))
+	}
+	for box := range part.Split(piece) {
+		in, weights := in[:box.Size()*s.Type.Size()], weights[:box.Size()*8]
+		if err := t.In[0].Read(ctx, box, in); err != nil {
+			return err
+		}
+		if err := t.In[1].Read(ctx, box, weights); err != nil {
+			return err
+		}
+		if err := t.Compute(func() error {
+			box := grid.Box{Start: slices.Clone(box.Start), Shape: box.Shape}
+			for d := range box.Start {
+				box.Start[d] -= part.Start[d]
+			}
+			w := dtype.Slice[float64](weights)
+			switch s.Type.Size() {
+			case 1:
+				return weigh(&c, box, words[uint8](in), w, sums)
+			case 2:
+				return weigh(&c, box, words[uint16](in), w, sums)
+			case 4:
+				return weigh(&c, box, words[uint32](in), w, sums)
+			}
+			return weigh(&c, box, words[uint64](in), w, sums)
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// weigh adds up the weights of a box of elements, whose start is that in the part.
+func weigh[W word](c *counting, box grid.Box, in []W, weights, sums []float64) error {
+	last := len(box.Shape) - 1
+	n, step := box.Shape[last], c.strides[last]
+	index := slices.Clone(box.Start)
+	shift, digits := c.shift(), c.digits()
+	mask := uint64(digits - 2)
+	above := shift + bits.Len64(mask)
+	var keys [512]W
+	for at := 0; at < len(in); at += n {
+		result := 0
+		for d, i := range index {
+			result += i * c.strides[d]
+		}
+		for from := 0; from < n; from += len(keys) {
+			k := keys[:min(len(keys), n-from)]
+			encode(c.class, k, in, at+from, 1, len(k))
+			w := weights[at+from:][:len(k)]
+			for i, key := range k {
+				r := result + (from+i)*step
+				row := r * c.rows()
+				nan := c.class.kind == dtype.KindFloat && key == ^W(0)
+				switch {
+				case c.Level == 0:
+					if w[i] < 0 {
+						return errNegativeWeight
+					}
+					if nan {
+						sums[row*digits+digits-1]++
+						if c.SkipNaN {
+							continue
+						}
+					}
+				case nan:
+					continue
+				default:
+					prefixes := c.prefixes[r*c.lengths:][:c.lengths]
+					found, ok := slices.BinarySearch(prefixes, uint64(key)>>above)
+					if !ok {
+						continue
+					}
+					row += int(c.places[r*c.lengths+found])
+				}
+				sums[row*digits+int(uint64(key)>>shift&mask)] += w[i]
+			}
+		}
+		for d := last - 1; d >= 0; d-- {
+			if index[d]++; index[d] < box.Start[d]+box.Shape[d] {
+				break
+			}
+			index[d] = box.Start[d]
+		}
+	}
+	return nil
+}
+
+// WeightedBucket finds the next digit, as SelectBucket does. The state of a rank is the key as
+// far as it is known, what the elements before weigh, and what all do, which is NaN where
+// the result is.
+type WeightedBucket struct{ SelectBucket }
+
+// Fill finds the digits of the box's ranks.
+func (s WeightedBucket) Fill(ctx context.Context, t *blockwise.Task) error {
+	dims := len(t.Box.Shape) - 2
+	at := grid.Box{Start: append(slices.Clone(t.Box.Start[:dims]), 0, 0), Shape: append(slices.Clone(t.Box.Shape[:dims]), s.rows(), s.digits())}
+	bytes := t.Scratch[:at.Size()*8]
+	if err := t.In[0].Read(ctx, at, bytes); err != nil {
+		return err
+	}
+	if s.Level > 0 {
+		if err := t.In[1].Read(ctx, t.Box, t.Dst); err != nil {
+			return err
+		}
+	}
+	return t.Compute(func() error {
+		all, state := dtype.Slice[float64](bytes), dtype.Slice[uint64](t.Dst)
+		digits := s.digits()
+		rows := make([]int, s.ranks())
+		for r := range grid.Size(t.Box.Shape[:dims]) {
+			ranks := state[r*s.ranks()*stateWords:][:s.ranks()*stateWords]
+			if s.Level == 0 {
+				if err := s.begin(ranks, all[r*digits:][:digits]); err != nil {
+					return err
+				}
+			}
+			for k := range rows {
+				rows[k] = 0
+				for s.Level > 0 && ranks[rows[k]*stateWords] != ranks[k*stateWords] {
+					rows[k]++ // equal beginnings are added up in the row of the first of them
+				}
+			}
+			for k, row := range rows {
+				s.pick(ranks[k*stateWords:][:stateWords], all[(r*s.rows()+row)*digits:][:digits-1], s.Q[k])
+			}
+		}
+		return nil
+	})
+}
+
+// begin sets what all elements weigh, from the sums of the first digit.
+func (s WeightedBucket) begin(ranks []uint64, sums []float64) error {
+	nan := int(sums[len(sums)-1])
+	whole := 0.0
+	for _, w := range sums[:len(sums)-1] {
+		whole += w
+	}
+	none := s.SkipNaN && nan == s.count()
+	if err := checkWhole(whole); err != nil && !none {
+		return err
+	}
+	if none || nan > 0 && !s.SkipNaN {
+		whole = math.NaN()
+	}
+	clear(ranks)
+	for k := range s.Q {
+		ranks[k*stateWords+2] = math.Float64bits(whole)
+	}
+	return nil
+}
+
+// pick adds the digit of one rank. Where rounding lets no digit reach the share, which one
+// did before, the last that weighs something is taken.
+func (s WeightedBucket) pick(one []uint64, sums []float64, q float64) {
+	sum, whole := math.Float64frombits(one[1]), math.Float64frombits(one[2])
+	digit, below := 0, sum
+	if whole == whole {
+		for d, w := range sums {
+			if w == 0 {
+				continue
+			}
+			digit, below = d, sum
+			if sum += w; s.reaches(sum, whole, q) {
+				break
+			}
+		}
+	}
+	one[0] = one[0]<<bits.Len(uint(len(sums)-1)) | uint64(digit)
+	one[1] = math.Float64bits(below)
+}
+
+// WeightedElement is the quantiles, from the state in which all digits are known.
+type WeightedElement struct{ Interpolate }
+
+// Requirements is the state of the box's results.
+func (s WeightedElement) Requirements(box []int) blockwise.Requirements {
+	state := append(slices.Clone(box[1:]), len(s.Q), stateWords)
+	return blockwise.Requirements{Reads: [][]int{state}, Scratch: int64(grid.Size(state) * 8)}
+}
+
+// Fill takes the quantiles of the box.
+func (s WeightedElement) Fill(ctx context.Context, t *blockwise.Task) error {
+	at := grid.Box{Start: append(slices.Clone(t.Box.Start[1:]), 0, 0), Shape: append(slices.Clone(t.Box.Shape[1:]), len(s.Q), stateWords)}
+	bytes := t.Scratch[:at.Size()*8]
+	if err := t.In[0].Read(ctx, at, bytes); err != nil {
+		return err
+	}
+	return t.Compute(func() error {
+		c := classOf(s.Type)
+		state := dtype.Slice[uint64](bytes)
+		results := grid.Size(t.Box.Shape[1:])
+		for r := range results {
+			for k := range s.Q {
+				one := state[(r*len(s.Q)+k)*stateWords:]
+				v := valueOf(c, s.Type, one[0])
+				if whole := math.Float64frombits(one[2]); whole != whole {
+					v = dtype.FromFloat(s.Out, math.NaN())
+				}
+				v.Put(t.Dst[(k*results+r)*s.Out.Size():])
+			}
+		}
+		return nil
+	})
 }

@@ -35,3 +35,6 @@ func (o Materialise) Fill(ctx context.Context, t *blockwise.Task) error {
 func kept(site graph.Site, n *graph.Node) (*graph.Node, error) {
 	return graph.NewBlockwise(site, "edge", Materialise{grid.Auto(n.Shape, n.DType.Size(), 1<<20)}, n.Shape, n.DType, []*graph.Node{n})
 }
+
+// KeptAxes are all axes.
+func (Materialise) KeptAxes() []int { return nil }

@@ -187,3 +187,6 @@ func padOdd(site graph.Site, n *graph.Node, widths [][2]int, twice bool) (*graph
 	}
 	return n, nil
 }
+
+// KeptAxes are all axes.
+func (OddReflect) KeptAxes() []int { return nil }

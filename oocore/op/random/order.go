@@ -28,7 +28,7 @@ func Permutation(site graph.Site, seed uint64, n int) (*graph.Node, error) {
 }
 
 // Permuted is each line along an axis in a random order of its own, as NumPy's permuted.
-// Passes are those of Argsort and of TakeAlong.
+// Passes are those of SortedBy.
 func Permuted(site graph.Site, n *graph.Node, seed uint64, axis int) (*graph.Node, error) {
 	if _, err := grid.Axis(axis, len(n.Shape)); err != nil {
 		return nil, graph.Reject(site, "permuted", err, n)
@@ -37,11 +37,7 @@ func Permuted(site graph.Site, n *graph.Node, seed uint64, axis int) (*graph.Nod
 	if err != nil {
 		return nil, err
 	}
-	at, err := order.Argsort(site, w, axis, false)
-	if err != nil {
-		return nil, err
-	}
-	return index.TakeAlong(site, n, at, axis)
+	return order.SortedBy(site, "permuted", n, w, axis)
 }
 
 // Choice is so many elements along the first axis, drawn at random: again and again from

@@ -293,3 +293,6 @@ func Cumulative(site graph.Site, name string, product bool, n *graph.Node, axes 
 	}
 	return graph.NewBlockwise(site, name, Running{s}, n.Shape, n.DType, in, args...)
 }
+
+// KeptAxes are all axes.
+func (Running) KeptAxes() []int { return nil }

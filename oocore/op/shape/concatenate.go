@@ -238,3 +238,6 @@ func before(axis int) string {
 	}
 	return s
 }
+
+// KeptAxes are all axes.
+func (Concat) KeptAxes() []int { return nil }

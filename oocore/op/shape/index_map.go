@@ -360,3 +360,6 @@ func Map(site graph.Site, name string, n *graph.Node, op IndexMap, shape []int, 
 	}
 	return graph.NewBlockwise(site, name, op, shape, n.DType, []*graph.Node{n}, args...)
 }
+
+// KeptAxes are all axes.
+func (IndexMap) KeptAxes() []int { return nil }

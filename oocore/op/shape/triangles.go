@@ -63,3 +63,6 @@ func (o Triangle) Fill(ctx context.Context, t *blockwise.Task) error {
 		return nil
 	})
 }
+
+// KeptAxes are all axes.
+func (Triangle) KeptAxes() []int { return nil }

@@ -27,7 +27,7 @@ const (
 )
 
 // Count is how many elements lie in each bin, or what those weigh. Its inputs are the
-// elements, an array of one shape for each coordinate of a bin; the edges of the bins of
+// elements, an array of one shape for each coordinate of a bin, or one of points; the edges of the bins of
 // each coordinate; and the weights. Its result has the bins of each part of the elements.
 //
 // Elements that are in no bin, and NaN, do not count.
@@ -37,6 +37,8 @@ type Count struct {
 	Bins  []int      // along each coordinate
 	// Even says of which coordinates the edges are at about equal distances.
 	Even []bool
+	// Points says that the coordinates are the columns of one array of points, the first input.
+	Points bool `json:",omitempty"`
 	// Numbers says that there are no edges: an element is the number of its bin.
 	Numbers bool
 	Weights dtype.Type `json:",omitempty"` // float64 or int64; Invalid: each element counts one
@@ -93,8 +95,22 @@ func (s Count) part(i int) grid.Box {
 	return b
 }
 
-// piece is what is read at once of each input of elements.
-func (s Count) piece() []int { return grid.Auto(s.part(0).Shape, 8, pieceBytes) }
+// arrays is the number of inputs that are elements.
+func (s Count) arrays() int {
+	if s.Points {
+		return 1
+	}
+	return len(s.Bins)
+}
+
+// piece is what is read at once of each coordinate.
+func (s Count) piece() []int {
+	size := 8
+	if s.Points {
+		size *= len(s.Bins)
+	}
+	return grid.Auto(s.part(0).Shape, size, pieceBytes)
+}
 
 // lost is the bytes of what rounding has lost of each sum of weights.
 func (s Count) lost() int {
@@ -112,8 +128,13 @@ func (s Count) Requirements([]int) blockwise.Requirements {
 		n.Reads = append(n.Reads, shape)
 		n.Scratch += blockwise.Aligned(grid.Size(shape) * size)
 	}
-	for range s.Bins {
-		add(s.piece(), s.Type.Size())
+	if s.Points {
+		add(append(s.piece(), len(s.Bins)), s.Type.Size())
+		n.Scratch += int64(len(s.Bins)) * blockwise.Aligned(grid.Size(s.piece())*s.Type.Size())
+	} else {
+		for range s.Bins {
+			add(s.piece(), s.Type.Size())
+		}
 	}
 	if !s.Numbers {
 		for _, bins := range s.Bins {
@@ -152,11 +173,15 @@ func fill[T number](ctx context.Context, s Count, t *blockwise.Task) error {
 		room = append(room, scratch.Take(piece*s.Type.Size()))
 	}
 	c := counter[T]{Count: s, sums: t.Dst}
+	var points []byte
+	if s.Points {
+		points = scratch.Take(piece * len(s.Bins) * s.Type.Size())
+	}
 	clear(t.Dst)
 	if !s.Numbers {
 		for d, bins := range s.Bins {
 			b := scratch.Take((bins + 1) * s.Type.Size())
-			if err := t.In[len(s.Bins)+d].Read(ctx, grid.Entire([]int{bins + 1}), b); err != nil {
+			if err := t.In[s.arrays()+d].Read(ctx, grid.Entire([]int{bins + 1}), b); err != nil {
 				return err
 			}
 			edges := dtype.Slice[T](b)
@@ -173,7 +198,19 @@ func fill[T number](ctx context.Context, s Count, t *blockwise.Task) error {
 	clear(c.lost)
 	for box := range s.part(t.Box.Start[0]).Split(s.piece()) {
 		c.elements = c.elements[:0]
+		if s.Points {
+			all := points[:box.Size()*len(s.Bins)*s.Type.Size()]
+			if err := t.In[0].Read(ctx, grid.Box{Start: append(slices.Clone(box.Start), 0), Shape: append(slices.Clone(box.Shape), len(s.Bins))}, all); err != nil {
+				return err
+			}
+			for d := range s.Bins {
+				c.elements = append(c.elements, column(dtype.Slice[T](room[d])[:box.Size()], dtype.Slice[T](all), d, len(s.Bins)))
+			}
+		}
 		for i, b := range room {
+			if s.Points && i < len(s.Bins) {
+				continue
+			}
 			from, size := i, s.Type.Size()
 			if i == len(s.Bins) { // the weights, which are the last input
 				from, size = len(t.In)-1, s.Weights.Size()
@@ -201,6 +238,14 @@ func fill[T number](ctx context.Context, s Count, t *blockwise.Task) error {
 		}
 	}
 	return nil
+}
+
+// column copies one coordinate of points.
+func column[T number](to, points []T, d, coordinates int) []T {
+	for i := range to {
+		to[i] = points[i*coordinates+d]
+	}
+	return to
 }
 
 // rise rejects edges that fall somewhere, and such as are NaN.

@@ -50,8 +50,9 @@ func (b Bins) check() error {
 }
 
 // edges are the bins' edges for elements, in the elements' type, integers' in float64.
-// wide says that those of a range are float64 whatever the elements are.
-func (b Bins) edges(m *compose.Maker, n *graph.Node, wide bool) *graph.Node {
+// wide says that those of a range are float64 whatever the elements are. extreme is the
+// least of them, or the largest.
+func (b Bins) edges(m *compose.Maker, n *graph.Node, extreme func(kernel.Reduction) *graph.Node, wide bool) *graph.Node {
 	if b.Edges != nil {
 		return b.Edges
 	}
@@ -66,7 +67,7 @@ func (b Bins) edges(m *compose.Maker, n *graph.Node, wide bool) *graph.Node {
 	case grid.Size(n.Shape) == 0:
 		e.Range = []float64{0, 1}
 	default:
-		in = []*graph.Node{m.Cast(m.Reduce(kernel.Min, n, graph.ReduceOptions{}), t), m.Cast(m.Reduce(kernel.Max, n, graph.ReduceOptions{}), t)}
+		in = []*graph.Node{m.Cast(extreme(kernel.Min), t), m.Cast(extreme(kernel.Max), t)}
 	}
 	args := []string{strconv.Itoa(b.Count)}
 	for _, v := range b.Range {

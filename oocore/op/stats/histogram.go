@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
@@ -26,7 +27,7 @@ type HistogramOptions struct {
 // are floats are added in float64 with what rounding loses, integers exactly; the result
 // has their type.
 func Histogram(site graph.Site, n *graph.Node, b Bins, o HistogramOptions) (counts, edges *graph.Node, err error) {
-	counts, all, err := histogram(site, []*graph.Node{n}, []Bins{b}, o, false)
+	counts, all, err := histogram(site, []*graph.Node{n}, nil, []Bins{b}, o, false)
 	if err != nil {
 		return nil, nil, graph.Reject(site, "histogram", err, n)
 	}
@@ -36,7 +37,7 @@ func Histogram(site graph.Site, n *graph.Node, b Bins, o HistogramOptions) (coun
 // Histogram2D is NumPy's histogram2d: how many points lie in each bin of two
 // coordinates, as float64, and the edges of the bins of each.
 func Histogram2D(site graph.Site, x, y *graph.Node, bx, by Bins, o HistogramOptions) (counts *graph.Node, edges []*graph.Node, err error) {
-	if counts, edges, err = histogram(site, []*graph.Node{x, y}, []Bins{bx, by}, o, true); err != nil {
+	if counts, edges, err = histogram(site, []*graph.Node{x, y}, nil, []Bins{bx, by}, o, true); err != nil {
 		return nil, nil, graph.Reject(site, "histogram2d", err, x, y)
 	}
 	return counts, edges, nil
@@ -55,7 +56,7 @@ func HistogramDD(site graph.Site, sample *graph.Node, bins []Bins, o HistogramOp
 		}
 	}
 	if err == nil {
-		counts, edges, err = histogram(site, columns, bins, o, true)
+		counts, edges, err = histogram(site, columns, sample, bins, o, true)
 	}
 	if err != nil {
 		return nil, nil, graph.Reject(site, "histogramdd", err, sample)
@@ -81,9 +82,10 @@ func coordinates(site graph.Site, sample *graph.Node) (columns []*graph.Node, er
 	return columns, nil
 }
 
-// histogram counts points of several coordinates. wide says that it is NumPy's
+// histogram counts points of several coordinates, which are also the columns of one array
+// where there is one, that is then read instead. wide says that it is NumPy's
 // histogramdd, whose counts are float64, as are the edges of a range.
-func histogram(site graph.Site, in []*graph.Node, bins []Bins, o HistogramOptions, wide bool) (counts *graph.Node, edges []*graph.Node, err error) {
+func histogram(site graph.Site, in []*graph.Node, points *graph.Node, bins []Bins, o HistogramOptions, wide bool) (counts *graph.Node, edges []*graph.Node, err error) {
 	m := &compose.Maker{Site: site}
 	t := dtype.Bool
 	for i, n := range in {
@@ -105,17 +107,28 @@ func histogram(site graph.Site, in []*graph.Node, bins []Bins, o HistogramOption
 	if weights != nil && wide {
 		weights = m.Cast(weights, dtype.Float64)
 	}
-	c := Count{}
-	for i, n := range in {
+	cast := func(n *graph.Node) *graph.Node {
 		n = m.Cast(n, t)
 		if t == dtype.Bool { // as NumPy, which takes bools as numbers
 			n = m.Cast(n, dtype.Uint8)
 		}
+		return n
+	}
+	extreme := func(i int) func(kernel.Reduction) *graph.Node {
+		return func(kind kernel.Reduction) *graph.Node { return m.Reduce(kind, in[i], graph.ReduceOptions{}) }
+	}
+	if points != nil {
+		points = cast(points)
+		extreme = extremes(m, points)
+	}
+	c := Count{Points: points != nil}
+	for i, n := range in {
+		n = cast(n)
 		in[i] = n
 		if m.Err != nil {
 			return nil, nil, m.Err
 		}
-		e := bins[i].edges(m, n, wide)
+		e := bins[i].edges(m, n, extreme(i), wide)
 		if m.Err != nil {
 			return nil, nil, m.Err
 		}
@@ -129,6 +142,9 @@ func histogram(site graph.Site, in []*graph.Node, bins []Bins, o HistogramOption
 	if grid.Check(c.Bins, 8) != nil {
 		return nil, nil, fmt.Errorf("%v bins of %d coordinates are more than can be counted", c.Bins, len(c.Bins))
 	}
+	if points != nil {
+		in = []*graph.Node{points}
+	}
 	if counts, err = c.weighed(m, "histogram", in, edges, weights); err != nil {
 		return nil, nil, err
 	}
@@ -140,6 +156,20 @@ func histogram(site graph.Site, in []*graph.Node, bins []Bins, o HistogramOption
 		counts = density(m, counts, edges, wide)
 	}
 	return counts, edges, m.Err
+}
+
+// extremes are the least and the largest element of each column of points, of all by one
+// pass.
+func extremes(m *compose.Maker, points *graph.Node) func(i int) func(kernel.Reduction) *graph.Node {
+	all := map[kernel.Reduction]*graph.Node{}
+	return func(i int) func(kernel.Reduction) *graph.Node {
+		return func(kind kernel.Reduction) *graph.Node {
+			if all[kind] == nil {
+				all[kind] = m.Reduce(kind, points, graph.ReduceOptions{Axes: []int{0}})
+			}
+			return m.Make(func() (*graph.Node, error) { return graph.Slice(m.Site, all[kind], strconv.Itoa(i)) })
+		}
+	}
 }
 
 // density is the counts by the bins' sizes and their sum, in NumPy's order.
@@ -203,7 +233,9 @@ func (c Count) weighed(m *compose.Maker, name string, elements, edges []*graph.N
 	if m.Err != nil {
 		return nil, m.Err
 	}
-	c.Shape = in[0].Shape
+	if c.Shape = in[0].Shape; c.Points {
+		c.Shape = c.Shape[:1]
+	}
 	c.Numbers = len(edges) == 0
 	if weights == nil {
 		return c.node(m.Site, name, in)

@@ -272,3 +272,6 @@ func variance(m *compose.Maker, kind kernel.Reduction, n *graph.Node, window, ax
 	}
 	return m.Cast(out, to), m.Err
 }
+
+// KeptAxes are all axes.
+func (Rolling) KeptAxes() []int { return nil }

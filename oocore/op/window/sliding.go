@@ -118,3 +118,20 @@ func windows(length, window, axis int) (int, error) {
 	}
 	return length - window + 1, nil
 }
+
+// KeptAxes are those of the array, before the windows'.
+func (o Sliding) KeptAxes() []int {
+	kept := firstAxes(o.Dims)
+	for range o.Axes {
+		kept = append(kept, -1)
+	}
+	return kept
+}
+
+func firstAxes(n int) []int {
+	axes := make([]int, n)
+	for i := range axes {
+		axes[i] = i
+	}
+	return axes
+}

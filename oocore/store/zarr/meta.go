@@ -23,6 +23,7 @@ type meta struct {
 	pipeline   *codec.Pipeline
 	dims       []string        // "" is a dimension without a name; nil where none has one
 	attributes json.RawMessage // an object, or nil
+	times      json.RawMessage // attributes of dates and durations, or nil
 }
 
 // shardLevel is a way in which chunks are put together: a shard of an array, or a part

@@ -28,7 +28,7 @@ func parseV2(zarray, zattrs []byte) (*meta, error) {
 			return nil, fmt.Errorf("%s: %w", v2Attributes, err)
 		}
 	}
-	return m, nil
+	return m, m.addTimes()
 }
 
 func readV2(b []byte) (*meta, error) {
@@ -50,11 +50,11 @@ func readV2(b []byte) (*meta, error) {
 	if _, ok := o["dtype"]; !ok {
 		return nil, errors.New("dtype is missing")
 	}
-	t, big, err := v2Type(o["dtype"])
+	t, big, times, err := v2Element(o["dtype"])
 	if err != nil {
 		return nil, fmt.Errorf("dtype: %w", err)
 	}
-	m.dtype = t
+	m.dtype, m.times = t, times
 	if err := checkShape(m.shape, t); err != nil {
 		return nil, fmt.Errorf("shape: %w", err)
 	}

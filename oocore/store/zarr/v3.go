@@ -62,7 +62,7 @@ func fromV3(o object) (*meta, error) {
 			return nil, err
 		}
 	}
-	return m, nil
+	return m, m.addTimes()
 }
 
 func (m *meta) readShape(o object) (err error) {
@@ -75,7 +75,13 @@ func (m *meta) readType(o object) error {
 	if err != nil {
 		return err
 	}
-	if m.dtype, err = v3Type(n.name); err != nil {
+	if _, times := timeExtensions[n.name]; times {
+		m.dtype = dtype.Int64
+		m.times, err = v3Times(n)
+	} else {
+		m.dtype, err = v3Type(n.name)
+	}
+	if err != nil {
 		return fmt.Errorf("data_type: %w", err)
 	}
 	if err := checkShape(m.shape, m.dtype); err != nil {
@@ -88,7 +94,11 @@ func (o object) fill(m *meta) (err error) {
 	if _, ok := o["fill_value"]; !ok {
 		return errors.New("fill_value is missing")
 	}
-	if m.fill, err = parseFill(o["fill_value"], m.dtype); err != nil {
+	raw := o["fill_value"]
+	if m.times != nil {
+		raw = timeFill(raw)
+	}
+	if m.fill, err = parseFill(raw, m.dtype); err != nil {
 		return fmt.Errorf("fill_value: %w", err)
 	}
 	return nil

@@ -1,0 +1,20 @@
+package oocore
+
+import (
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/op/cf"
+)
+
+// DecodeCF returns a stored array, or a slice of one, as the numbers that it stands for by the CF
+// conventions, as xarray reads them: NaN in place of _FillValue and missing_value, the rest
+// times scale_factor plus add_offset, and dates such as "days since 2000-01-01" as int64 that
+// count ns, us, ms or s since 1970-01-01 ("" is ns), the least of them where a date is
+// missing. It is fused with what reads it, and keeps the other attributes.
+//
+// A finer unit is taken where that of the file is finer, and fractions are cut off. Calendars
+// are standard and proleptic_gregorian. A date without a number in the unit is an error of the
+// run: in ns those before 1678 and after 2262; so are those before 1582-10-15 in the standard
+// calendar.
+func (a *Array) DecodeCF(unit string) *Array {
+	return a.view("decode_cf", func(site graph.Site, n *graph.Node) (*graph.Node, error) { return cf.Decode(site, n, unit) })
+}
