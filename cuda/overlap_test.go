@@ -90,40 +90,76 @@ func orders(t *testing.T) []*graph.Node {
 	return []*graph.Node{rooted(t, 3_000_000), node(graph.Aggregate(site, kernel.Sum, rooted(t, 3_000_000), graph.ReduceOptions{})), node(graph.Product(site, node(graph.Transpose(site, m)), m))}
 }
 
-// careless is a driver with a fault: it leaves waits between streams out.
+// careless is a driver with a fault of the code above it.
 type careless struct {
 	driver.Driver
-	drop func(stream int) bool
+	drop func(stream int) bool // waits of a stream of the three are left out
+	leak bool                  // memory is not given back
+	swap bool                  // each upload goes to where the one before should have gone
 }
 
 type carelessContext struct {
 	driver.Context
-	drop    func(stream int) bool
+	fault   careless
 	streams int
+	before  driver.Address
 }
 
 type carelessStream struct {
 	driver.Stream
-	drop func() bool
+	context *carelessContext
+	number  int
 }
 
 func (c careless) Open(device int) (driver.Context, error) {
 	inner, err := c.Driver.Open(device)
-	return &carelessContext{Context: inner, drop: c.drop}, err
+	return &carelessContext{Context: inner, fault: c}, err
+}
+
+func (c *carelessContext) Free(a driver.Address) error {
+	if c.fault.leak {
+		return nil
+	}
+	return c.Context.Free(a)
 }
 
 func (c *carelessContext) NewStream() (driver.Stream, error) {
 	s, err := c.Context.NewStream()
-	n := c.streams % 3
 	c.streams++
-	return &carelessStream{s, func() bool { return c.drop(n) }}, err
+	return &carelessStream{s, c, (c.streams - 1) % 3}, err
 }
 
 func (s *carelessStream) Wait(e driver.Event) error {
-	if s.drop() {
+	if f := s.context.fault.drop; f != nil && f(s.number) {
 		return nil
 	}
 	return s.Stream.Wait(e)
+}
+
+func (s *carelessStream) Upload(to driver.Address, from []byte) error {
+	if c := s.context; c.fault.swap {
+		if to, c.before = c.before, to; to == 0 {
+			to = c.before
+		}
+	}
+	return s.Stream.Upload(to, from)
+}
+
+// Memory that is not given back shows when the context is released, and copies to the
+// wrong place show in the values.
+func TestModelShowsLeaksAndCopiesToTheWrongPlace(t *testing.T) {
+	root := rooted(t, 3_000_000)
+	want := on(t, root, nil)
+	for name, fault := range map[string]careless{"leak": {leak: true}, "swap": {swap: true}} {
+		g := cuda.NewModel("16MiB", plan.Rates{}, model.Lazy)
+		cuda.Wrap(g, func(d driver.Driver) driver.Driver { fault.Driver = d; return fault })
+		got, err := attempt(t, root, g)
+		wrong := err != nil || !bytes.Equal(got, want)
+		left := cuda.Release(g) != nil
+		if wrong != fault.swap || left != fault.leak {
+			t.Errorf("%s: the values are wrong: %v; something is left: %v; %v", name, wrong, left, err)
+		}
+	}
 }
 
 // A wait that is missing on any stream shows: in one of the orders the bytes are wrong.
@@ -136,7 +172,7 @@ func TestOrdersShowWaitsThatAreMissing(t *testing.T) {
 			for _, order := range []model.Order{model.Lazy, model.Hasty} {
 				g := cuda.NewModel("16MiB", plan.Rates{}, order)
 				cuda.Wrap(g, func(d driver.Driver) driver.Driver {
-					return careless{d, func(on int) bool { return on == stream }}
+					return careless{Driver: d, drop: func(on int) bool { return on == stream }}
 				})
 				got, err := attempt(t, root, g)
 				caught = caught || err != nil || !bytes.Equal(got, want)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gonbext/gonbext/cuda"
 	"github.com/gonbext/gonbext/gonbext"
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/decomp"
@@ -56,6 +57,15 @@ var cells = map[string]func(){
 		y := gonbext.Save(x.Sqrt(), "y.npy")
 		gonbext.Collect[float32](y.Mean(0))
 		println("not reached")
+	},
+	"nominal": func() {
+		defer gonbext.Footprint(gonbext.Cell("CELL", 1), gonbext.Budget("4000TiB"), gonbext.Nominal("3"))()
+		gonbext.Save(oocore.Random(oocore.Float32, 1, 3_075_200, 512).Sqrt(), "x.npy")
+	},
+	"cards": func() {
+		defer gonbext.Footprint(gonbext.Budget("1GiB"), gonbext.Device("model:64MiB"))()
+		x := oocore.Random(oocore.Float32, 1, 100_000, 512)
+		gonbext.Save(x.Sub(x.Mean(0)), "y.npy")
 	},
 	"methods": func() {
 		defer gonbext.Footprint(gonbext.Budget("64MiB"))()
@@ -404,6 +414,15 @@ func TestSaveSaysItsVerdict(t *testing.T) {
 	}
 }
 
+func TestNominalFootprintIsThatOfAnyMachine(t *testing.T) {
+	r := run(t, "nominal")
+	r.expect(t, 0)
+	runs := r.runs(t)
+	if len(runs) != 1 || !runs[0].Header.PlanOnly || runs[0].Header.Workers != 3 || runs[0].Header.Budget != 4000<<40 || runs[0].Header.Overhead != 16<<20 {
+		t.Errorf("records: %+v", runs)
+	}
+}
+
 func TestFootprintOfMethodsWritesNothing(t *testing.T) {
 	r := run(t, "methods")
 	r.expect(t, 0)
@@ -461,6 +480,30 @@ func TestFootprintRunsNothing(t *testing.T) {
 	}
 }
 
+// A footprint of a cell that names a device says what other cards would mean.
+func TestFootprintComparesCardsWithDevice(t *testing.T) {
+	r := run(t, "cards")
+	r.expect(t, 0)
+	runs := r.runs(t)
+	if len(runs) != 1 {
+		t.Fatalf("%d plans", len(runs))
+	}
+	rows, chunks := map[string]record.WhatIf{}, 0
+	for _, w := range runs[0].Header.WhatIf {
+		if w.Device == "" {
+			chunks++
+			continue
+		}
+		rows[w.Device] = w
+		if !w.Fits || w.OnDevice == 0 || w.OnDevice > w.Passes || w.Link == 0 || w.Seconds <= 0 || w.Limit == "" || w.Memory <= 0 {
+			t.Errorf("%+v", w)
+		}
+	}
+	if own := rows["model:64MiB"]; own.Memory != 64<<20 || len(rows) != 1+len(cuda.Cards()) || chunks < 3 {
+		t.Errorf("%d rows of chunks and budgets, %d of cards, the cell's own %+v", chunks, len(rows), own)
+	}
+}
+
 // checkAlternatives holds the rows to their meaning: what fits needs no more than
 // its budget, and what does not needs more.
 func checkAlternatives(t *testing.T, h record.Header) {
@@ -477,7 +520,7 @@ func checkAlternatives(t *testing.T, h record.Header) {
 			t.Errorf("%s: %+v", h.Title, w)
 		}
 	}
-	if devices > 0 || len(h.WhatIf) < 3 {
+	if devices > 0 || len(h.WhatIf) < 2 {
 		t.Errorf("%s: %d rows, %d of them of devices that nobody asked for", h.Title, len(h.WhatIf), devices)
 	}
 }
@@ -487,7 +530,7 @@ func TestErrorsEndTheCellInOneLine(t *testing.T) {
 		"small":    {"needs a budget of", "(1,024 bytes)", "cell:8"},
 		"mismatch": {"on\n", "(3, 4)", "(5,)", "cell:8"},
 		"budget":   {`"lots" is not a size`, "cell_test.go:"},
-		"device":   {"no CUDA driver", "cell_test.go:"},
+		"device":   {"no NVIDIA driver", "cell_test.go:"},
 		"chunks":   {`"3y4" is not a shape`, "cell_test.go:"},
 		"missing":  {"missing.npy", "cell_test.go:"},
 	} {

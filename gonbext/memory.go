@@ -3,6 +3,7 @@ package gonbext
 import (
 	"crypto/rand"
 	"flag"
+	"strconv"
 	"sync"
 
 	"github.com/gonbext/gonbext/cuda"
@@ -97,6 +98,13 @@ func (s *settings) defaults() (opts []oocore.Option, err error) {
 	}
 	if s.fresh {
 		opts = append(opts, oocore.Fresh())
+	}
+	if s.workers != "" {
+		n, err := strconv.Atoi(s.workers)
+		if err != nil {
+			return nil, err
+		}
+		opts = append(opts, host.Nominal(), oocore.Workers(n))
 	}
 	return opts, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/record/rates"
 )
 
 // The alternatives of a footprint: chunk shapes by budgets on the CPU, these and
@@ -91,6 +92,9 @@ func (w whatIf) row(opts ...oocore.Option) (row record.WhatIf) {
 		return row
 	}
 	row.Fits, row.Passes, row.Peak = true, len(p.Stages), p.Peak.Host()
+	h := p.Header()
+	rates.Predict(&h)
+	row.Time = h.Seconds
 	for i := range p.Stages {
 		s := &p.Stages[i]
 		row.Moved += s.Read + s.Written

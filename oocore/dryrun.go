@@ -106,6 +106,9 @@ func isDry(opts []Option) bool {
 
 // overhead returns what the process takes besides the buffers of a run.
 func (s *settings) overhead() int64 {
+	if s.nominal {
+		return budget.Nominal + s.held
+	}
 	if s.dry != nil {
 		return s.foreseen + s.held
 	}

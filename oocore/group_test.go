@@ -35,8 +35,8 @@ func TestGroupByRejectsLabels(t *testing.T) {
 	for want, labels := range map[string]*oocore.Array{
 		"labels of shape (2,) are not one for each of the 3 places along axis 0": oocore.FromSlice([]int64{0, 1}),
 		"labels are integers, not float64":                                       oocore.FromSlice([]float64{0, 1, 2}),
-		"label 5 at place 1 is not that of one of 3 groups":                      oocore.FromSlice([]int64{0, 5, 1}),
-		"label -1 at place 2 is not that of one of 3 groups":                     oocore.FromSlice([]int64{0, 2, -1}),
+		"label 5 at position 1 is out of bounds for 3 groups":                    oocore.FromSlice([]int64{0, 5, 1}),
+		"label -1 at position 2 is out of bounds for 3 groups":                   oocore.FromSlice([]int64{0, 2, -1}),
 	} {
 		g := x.GroupBy(t.Context(), labels, oocore.GroupOptions{Groups: 3})
 		if _, err := oocore.Collect[int64](t.Context(), g.Sum(), oocore.Memory(small)); err == nil || !strings.Contains(err.Error(), want) {

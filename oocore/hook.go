@@ -21,6 +21,12 @@ func init() {
 				return nil
 			})
 		},
+		Nominal: func() Option {
+			return option(func(s *settings) error {
+				s.planned, s.nominal = true, true
+				return nil
+			})
+		},
 		Target: func(path string) Option {
 			return option(func(s *settings) error {
 				s.target = &path

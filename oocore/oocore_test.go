@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -230,6 +231,34 @@ func TestPlanOnly(t *testing.T) {
 	p, err := x.Sqrt().Plan(filepath.Join(dir, "x.npy"))
 	if err != nil || p.Budget != 256<<20 || len(p.Stages) != 1 {
 		t.Errorf("%+v, %v", p, err)
+	}
+}
+
+func TestNominalPlanIsTheSameWhateverTheMachineAndTheProgramHold(t *testing.T) {
+	runLog(t)
+	x := oocore.Random(oocore.Float32, 1, 1000, 1000).Sqrt()
+	const memory = "4000TiB" // more than there is
+	if _, err := x.Plan("x.npy", oocore.Memory(memory), host.PlanOnly()); err == nil {
+		t.Errorf("a budget of %s is taken for this machine", memory)
+	}
+	var overheads []int64
+	held := make([]byte, 200<<20)
+	for range 2 {
+		p, err := x.Plan("x.npy", oocore.Memory(memory), oocore.Workers(3), host.Nominal())
+		if err != nil {
+			t.Fatal(err)
+		}
+		overheads = append(overheads, p.Budget-p.Arena)
+		for i := range held { // now the program holds it
+			held[i] = 1
+		}
+	}
+	if overheads[0] != overheads[1] {
+		t.Errorf("the program is taken to hold %d bytes, then %d", overheads[0], overheads[1])
+	}
+	runtime.KeepAlive(held)
+	if _, err := oocore.Collect[float32](t.Context(), x, host.Nominal()); !errors.Is(err, oocore.ErrPlanned) {
+		t.Errorf("a nominal plan was run: %v", err)
 	}
 }
 

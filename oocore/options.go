@@ -38,6 +38,7 @@ type settings struct {
 	fresh          bool
 	version        string
 	planned        bool
+	nominal        bool    // the plan is that of any machine
 	target         *string // of the whole expression; nil where nobody has told
 	cell           string
 	parent         *runGroup       // nil for a run by itself

@@ -44,6 +44,10 @@ func TestTogetherOfMany(t *testing.T) {
 	if h.Title != "many sums" || len(h.Stages) != 1 || h.Stages[0].Tasks != runs || end.Computed != runs {
 		t.Fatalf("%+v, %+v", h, end)
 	}
+	one := all[1].Header.Stages[0].Work // of a run of as many tasks
+	if h.Steps != runs || len(end.Stages) != 1 || end.Stages[0].Tasks != runs || end.Stages[0].Seconds <= 0 || len(one) == 0 || h.Stages[0].Work[0].Nanos != runs*one[0].Nanos {
+		t.Errorf("%d steps, which spent %+v on %+v", h.Steps, end.Stages, h.Stages[0].Work)
+	}
 	r, err := record.Read(all[0].Path)
 	if err != nil {
 		t.Fatal(err)

@@ -20,6 +20,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/machine"
 	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/record/rates"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -230,7 +231,7 @@ func (s *settings) prepare(site graph.Site, op string, outputs ...plan.Output) (
 		o.Budget = s.dry.budget
 	} else if o.Budget == 0 {
 		o.Budget, _ = r.limits.DefaultBudget()
-	} else if err := r.limits.Check(o.Budget); err != nil {
+	} else if err := r.limits.Check(o.Budget); err != nil && !s.nominal {
 		return nil, &Error{Op: op, Site: site, Err: err}
 	}
 	if o.Workers == 0 {
@@ -555,6 +556,7 @@ func (r *run) record() *record.Writer {
 	if r.checkpoint != nil {
 		r.checkpoint.Describe(&h)
 	}
+	rates.Predict(&h)
 	h.Machine, _ = json.Marshal(r.limits)
 	create := record.Create
 	if r.parent != nil {

@@ -127,7 +127,7 @@ func lanesFigure(s *summary) (*figure, string) {
 		return nil, ""
 	}
 	const row = 44.0
-	f := &figure{Title: "Lanes of " + plain(s.h.Device.Name), Alt: words + ".", Caption: words + "."}
+	f := &figure{Title: "Lanes of " + plain(s.h.Device.Name), Alt: words + ".", Caption: "How much of the time each was busy."}
 	d := newDrawing(760, 3*row+56)
 	p := &plot{drawing: d, left: 90, right: d.width - 16, top: 10, bottom: 10 + 3*row, xMax: max(s.last.Seconds(), 1e-9), yMax: 1}
 	step := s.lanes.step.Seconds()
@@ -168,7 +168,7 @@ func (s *summary) eventWords() (all []string) {
 		}
 	}
 	if n > maxEvents {
-		all = append(all, fmt.Sprintf("It was out of memory %s times more.", units.Count(int64(n-maxEvents))))
+		all = append(all, fmt.Sprintf("The record has %s events more.", units.Count(int64(n-maxEvents))))
 	}
 	return all
 }

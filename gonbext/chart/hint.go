@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -103,9 +104,43 @@ func (s *summary) planHint() hint {
 	case h.Need > h.Budget && h.Need > 0:
 		return hint{"Set a budget that will do, or choose smaller chunks from the table.", s.budgetLine(h.Need)}
 	case h.Need > 0 && h.Need <= h.Budget/2:
-		return hint{Text: fmt.Sprintf("%s is the smallest budget that would do; what is above it lets more chunks be in flight.", units.Bytes(h.Need))}
+		best := s.bestRow()
+		best.Text = strings.TrimSpace(fmt.Sprintf("%s is the smallest budget that would do; what is above it lets more chunks be in flight. %s", units.Bytes(h.Need), best.Text))
+		return best
 	}
-	return hint{}
+	return s.bestRow()
+}
+
+// bestRow is the row of the table of alternatives that takes the least time on the CPU, or
+// that moves the least where times are not known; of equals the one of the smallest budget.
+func (s *summary) bestRow() hint {
+	var rows []record.WhatIf
+	for _, w := range s.h.WhatIf {
+		if w.Fits && w.Device == "" {
+			rows = append(rows, w)
+		}
+	}
+	if len(rows) == 0 || !s.inNotebook() {
+		return hint{}
+	}
+	why := "The row of the table that moves the least:"
+	if !slices.ContainsFunc(rows, func(w record.WhatIf) bool { return w.Time == nil }) {
+		quickest := slices.MinFunc(rows, func(a, b record.WhatIf) int { return cmp.Compare(a.Time.Likely, b.Time.Likely) }).Time
+		why = fmt.Sprintf("The fastest row of the table, about %v:", quickest)
+		// Predictions that are nearly equal are no reason for more memory.
+		rows = slices.DeleteFunc(rows, func(w record.WhatIf) bool { return w.Time.Likely > 1.05*quickest.Likely })
+		slices.SortStableFunc(rows, func(a, b record.WhatIf) int { return cmp.Compare(a.Budget, b.Budget) })
+	} else {
+		slices.SortStableFunc(rows, func(a, b record.WhatIf) int {
+			return cmp.Or(cmp.Compare(a.Moved, b.Moved), cmp.Compare(a.Budget, b.Budget), cmp.Compare(a.Tasks, b.Tasks))
+		})
+	}
+	best := rows[0]
+	line := s.budgetLine(best.Budget)
+	if !slices.Equal(best.Chunks, s.h.WhatIf[0].Chunks) { // which are the plan's own
+		line += " --chunks " + strings.Trim(strings.ReplaceAll(fmt.Sprint(best.Chunks), " ", "x"), "[]")
+	}
+	return hint{why, line}
 }
 
 // unfinished says where what was computed lies, and how to have its space back.

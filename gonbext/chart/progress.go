@@ -44,7 +44,7 @@ func (l *Live) picture(h *record.Header, elapsed time.Duration) template.URL {
 	return picture(svg)
 }
 
-// Place is where a bar is shown, for a page that is loaded anew while its run goes on: the
+// Place is where a bar is shown, for a page that is loaded anew while its run lasts: the
 // page then follows the kernel's messages about the display by itself. Kernel is Jupyter's
 // id, "" where it is not known.
 type Place struct{ Kernel, Display string }

@@ -77,6 +77,9 @@ func operationsText(v *view) string {
 	rows := [][]string{{"operation", "chunks", "predicted", "requested", "reserved", "allocations", "reuses", "moved", "time"}}
 	if v.Planned {
 		rows[0] = []string{"operation", "chunks", "predicted", "to move"}
+		if v.Timed() {
+			rows[0] = append(rows[0], "time")
+		}
 	}
 	for _, o := range v.Operations {
 		row := []string{clip(o.Name, 40), o.Chunks, sizeOrDash(o.Predicted)}
@@ -85,7 +88,7 @@ func operationsText(v *view) string {
 		}
 		switch {
 		case v.Planned:
-			row = append(row, dashIfNone(o.Moved, units.Traffic(o.Moved)))
+			row = append(row, dashIfNone(o.Moved, units.Traffic(o.Moved)), o.Likely)
 		case o.Measured:
 			allocations, reuses := "", ""
 			if o.Head {
@@ -101,8 +104,15 @@ func operationsText(v *view) string {
 
 func whatIfText(v *view) string {
 	rows := [][]string{{"chunks", "budget", "verdict", "needs at least", "peak", "passes", "moved", "tasks"}}
+	if v.Timed() {
+		rows[0] = append(rows[0], "time")
+	}
 	for _, w := range v.WhatIf {
-		rows = append(rows, []string{w.Chunks, w.Budget, w.Verdict, w.Need, w.Peak, w.Passes, w.Moved, w.Tasks})
+		row := []string{w.Chunks, w.Budget, w.Verdict, w.Need, w.Peak, w.Passes, w.Moved, w.Tasks}
+		if v.Timed() {
+			row = append(row, w.Time)
+		}
+		rows = append(rows, row)
 	}
 	return align(rows, 1)
 }

@@ -3,7 +3,9 @@ package chart
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/units"
@@ -50,8 +52,12 @@ func treeFigure(stages []record.StageReport) (*figure, string) {
 	d.text(treeRead, 18, "end", "m", "read")
 	d.text(treeWrite, 18, "end", "m", "written")
 	legend := "predicted"
-	if longest > 0 {
+	if slices.ContainsFunc(stages, func(s record.StageReport) bool { return s.Seconds != nil }) {
+		d.text(treeTime, 18, "end", "m", "time")
+	} else if longest > 0 {
 		d.text(treeTime, 18, "end", "m", "time and rate")
+	}
+	if longest > 0 {
 		legend = "above: predicted · below: measured"
 	}
 	d.text(14, 34, "start", "m", legend)
@@ -98,6 +104,9 @@ func (d *tree) branch(s *record.StageReport, b record.Branch, x, y float64) {
 	d.text(treeWrite, y+15, "end", "m", dashIfNone(s.Written, units.Traffic(s.Written)))
 	m := s.Measured
 	if m == nil {
+		if s.Seconds != nil {
+			d.text(treeTime, y+15, "end", "m", secondsText(s.Seconds.Likely))
+		}
 		return
 	}
 	d.bar(m.Reserved, y+22, "1")
@@ -108,7 +117,11 @@ func (d *tree) branch(s *record.StageReport, b record.Branch, x, y float64) {
 		w := max(80*m.Seconds/d.longest, 1)
 		d.printf(`<rect x="%s" y="%s" width="%s" height="5" fill="%s"/>`, num(treeTime-w), num(y+36), num(w), processColor)
 	}
-	d.text(treeTime, y+15, "end", "m", units.Rate(m.Read+m.Written, took))
+	above := units.Rate(m.Read+m.Written, took)
+	if s.Seconds != nil {
+		above = secondsText(s.Seconds.Likely)
+	}
+	d.text(treeTime, y+15, "end", "m", above)
 	d.text(treeTime, y+31, "end", "", units.Duration(took))
 }
 
@@ -133,6 +146,10 @@ func hostBytes(byClass map[string]int64) (n int64) {
 		n += byClass[c.String()]
 	}
 	return n
+}
+
+func secondsText(seconds float64) string {
+	return units.Duration(time.Duration(seconds * float64(time.Second)))
 }
 
 // treeText is the same for a terminal, and the picture's alternative.

@@ -31,10 +31,17 @@ func (s *summary) verdict() string {
 		say("%s", m)
 	}
 	if s.status == record.Planned {
+		if s.h.Seconds != nil {
+			say("about %v, limited by %s", s.h.Seconds, plain(s.h.Seconds.Limit))
+		}
 		say("nothing was run")
 		return strings.Join(parts, " · ")
 	}
-	say("%s", units.Duration(s.last))
+	took := units.Duration(s.last)
+	if s.h.Seconds != nil && s.status == record.Done && s.there() == 0 && !s.modelled() {
+		took += fmt.Sprintf(", predicted %v", s.h.Seconds)
+	}
+	say("%s", took)
 	if p := s.processPeak(); s.h.Budget > 0 && p > s.h.Budget {
 		say("the process took %s, %s over the budget", units.Bytes(p), units.Bytes(p-s.h.Budget))
 	}

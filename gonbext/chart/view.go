@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"cmp"
 	"fmt"
 	"hash/fnv"
 	"html/template"
@@ -131,6 +132,7 @@ type operation struct {
 	Time                       time.Duration
 	From, To                   float64 // when a stage ran, in seconds
 	Chunks                     string
+	Likely                     string // time that is predicted; "" where it is not known
 }
 
 // part is one share of the process's memory.
@@ -145,8 +147,8 @@ type fact struct{ Name, Value string }
 
 // whatIf is one alternative, ready to be shown.
 type whatIf struct {
-	Chunks, Budget, Verdict, Need, Passes, Moved, Peak, Tasks string
-	Fits                                                      bool
+	Chunks, Budget, Verdict, Need, Passes, Moved, Peak, Tasks, Time string
+	Fits                                                            bool
 }
 
 // maxTold is how many stages a plan has at most for its text to say it all.
@@ -174,6 +176,9 @@ func newView(s *summary, mode Mode, drawn bool) *view {
 		}
 	}
 	v.Notes = append(v.Notes, s.eventWords()...)
+	if v.Planned && s.h.Seconds == nil && len(s.stages) > 0 {
+		v.Notes = append(v.Notes, "How long it will take is not known yet: gonbext learns that from the runs of this machine.")
+	}
 	v.Hint = s.hint()
 	v.operations()
 	v.whatIf()
@@ -235,7 +240,7 @@ func (v *view) operations() {
 			Head: true, Name: plain(st.Name), Site: plain(st.Site), Detail: stageDetail(st),
 			Predicted: st.Predicted.Host(), Requested: st.requested.Host(), Reserved: st.reserved.Host(),
 			Allocations: st.allocations, Reuses: st.reuses, Moved: moved, Time: st.took(),
-			Measured: measured, Chunks: chunksDone(v, st), From: st.first.Seconds(), To: st.end.Seconds(),
+			Measured: measured, Chunks: chunksDone(v, st), From: st.first.Seconds(), To: st.end.Seconds(), Likely: likely(st.Seconds),
 		})
 		for _, p := range []struct {
 			name    string
@@ -364,6 +369,17 @@ func (v *view) facts() {
 	v.Facts = append(v.Facts, fact{"run", plain(s.h.Run)})
 }
 
+// likely is the time that is predicted; "" where it is not known.
+func likely(s *record.Seconds) string {
+	if s == nil {
+		return ""
+	}
+	return secondsText(s.Likely)
+}
+
+// Timed reports whether times are predicted.
+func (v *view) Timed() bool { return v.s.h.Seconds != nil }
+
 // whatIf prepares the tables of alternatives: of chunks and budgets, and of GPUs.
 func (v *view) whatIf() {
 	for _, w := range v.s.h.WhatIf {
@@ -374,10 +390,10 @@ func (v *view) whatIf() {
 		row := whatIf{
 			Chunks: units.Shape(w.Chunks), Budget: units.Bytes(w.Budget),
 			Fits: w.Fits, Verdict: "fits", Need: units.Bytes(w.Need), Passes: units.Count(int64(w.Passes)),
-			Moved: units.Traffic(w.Moved), Peak: units.Bytes(w.Peak), Tasks: units.Count(int64(w.Tasks)),
+			Moved: units.Traffic(w.Moved), Peak: units.Bytes(w.Peak), Tasks: units.Count(int64(w.Tasks)), Time: cmp.Or(likely(w.Time), "–"),
 		}
 		if !w.Fits {
-			row.Verdict, row.Peak, row.Passes, row.Moved, row.Tasks = "does not fit", "–", "–", "–", "–"
+			row.Verdict, row.Peak, row.Passes, row.Moved, row.Tasks, row.Time = "does not fit", "–", "–", "–", "–", "–"
 		}
 		v.WhatIf = append(v.WhatIf, row)
 	}

@@ -82,7 +82,7 @@ type Times struct {
 }
 
 // ErrLeftToCPU is returned for a tile of operands that the device does not compute. The
-// stage goes on on the CPU.
+// stage continues on the CPU.
 var ErrLeftToCPU = errors.New("the CPU computes these operands")
 
 // ErrDeviceMemory is returned where a device has no room.

@@ -30,6 +30,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/arena"
 	"github.com/gonbext/gonbext/oocore/exec/checkpoint"
+	"github.com/gonbext/gonbext/oocore/machine"
 	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
@@ -114,7 +115,8 @@ func Run(ctx context.Context, p *plan.Sized, env Env) (end record.End, err error
 	if err := env.takes(p); err != nil {
 		return end, err
 	}
-	r := &run{plan: p, env: &env, checkpoint: c, arena: arena.New(p.Arena), start: time.Now(), cpu: make(chan struct{}, p.Workers)}
+	r := &run{plan: p, env: &env, checkpoint: c, arena: arena.New(p.Arena), start: time.Now(), cpu: make(chan struct{}, p.Workers),
+		spent: make([]record.Spent, len(p.Stages))}
 	r.note, r.executor = env.Record.Task, deviceExecutor{slots{r}}
 	r.sampler = newSampler(r)
 	r.sampler.start()
@@ -151,7 +153,8 @@ type run struct {
 	executor Executor
 	partials partials // of the present stage
 
-	devicePeak int64 // bytes of the device's memory that a stage has taken, at the most
+	spent      []record.Spent // on each stage
+	devicePeak int64          // bytes of the device's memory that a stage has taken, at the most
 
 	mu      sync.Mutex
 	workers *processes // nil where tasks run in this process
@@ -214,9 +217,13 @@ func (r *run) stage(ctx context.Context, i int) error {
 	if err := r.arrays.begin(ctx, i); err != nil {
 		return err
 	}
-	start := time.Now()
+	start, cpu, before := time.Now(), machine.CPUTime(), r.counts.tasks.Load()
 	if err := r.tasks(ctx, i); err != nil {
 		return err
+	}
+	r.spent[i] = record.Spent{Tasks: int(r.counts.tasks.Load() - before), Seconds: time.Since(start).Seconds()}
+	if r.env.Processes == nil { // their time is not this process's
+		r.spent[i].CPU = (machine.CPUTime() - cpu).Seconds()
 	}
 	return r.arrays.end(ctx, i, time.Since(start) > checkpoint.WorthSaving)
 }
@@ -311,7 +318,7 @@ func (r *run) recorded(ctx context.Context, fail func(error), s checkpoint.Stage
 func (r *run) end(ctx context.Context, err error) record.End {
 	e := record.End{Status: record.Done, Duration: time.Since(r.start), DevicePeak: r.devicePeak,
 		OOMEvents: int(r.counts.oom.Load()), ProcessPeak: r.sampler.processPeak,
-		Computed: r.counts.tasks.Load(), Skipped: r.counts.skipped.Load(), Read: r.counts.read.Load(), Written: r.counts.written.Load()}
+		Computed: r.counts.tasks.Load(), Skipped: r.counts.skipped.Load(), Read: r.counts.read.Load(), Written: r.counts.written.Load(), Stages: r.spent}
 	e.Peak, e.PeakBy = r.arena.Peak()
 	if r.workers != nil {
 		peaks := r.workers.peaks()

@@ -24,6 +24,12 @@ func Cell(id string) oocore.Option { return internals.Cell(id) }
 // oocore.ErrPlanned. The record has the alternatives with the plan.
 func PlanOnly(alternatives ...record.WhatIf) oocore.Option { return internals.PlanOnly(alternatives) }
 
+// Nominal plans only, as PlanOnly does, and makes the same plan on every machine: for a
+// program that holds nothing else, within a budget that this machine need not have. It is
+// for plans that are compared. Budget and workers are to be given, since their defaults
+// are the machine's; and what a matrix product packs into follows its processor.
+func Nominal() oocore.Option { return internals.Nominal() }
+
 // Target tells oocore.EvalContext where the expression will be saved, "" where it will be
 // collected. A run that EvalContext makes at once is then rejected where the budget is too
 // small for that, too.

@@ -21,7 +21,8 @@ func (c *compiler) array(n *graph.Node) int {
 	switch n.Kind {
 	case graph.Source:
 		info := n.Stored.Info
-		a.Place, a.Path, a.Shape, a.Chunks, a.Work, a.ID = InFile, info.Path, n.Stored.Shape, info.Chunks, info.Work, info.ID
+		a.Place, a.Path, a.Shape, a.Chunks = InFile, info.Path, n.Stored.Shape, info.Chunks
+		a.Work, a.Codec, a.ID = info.Work, info.Codec, info.ID
 	case graph.Inline:
 		a.Place, a.Data = InData, n.Data
 	default:

@@ -77,6 +77,7 @@ func (p *Sized) keep(s *SizedStage, room int64) {
 		stays := min(there+more, o.bytes)
 		s.Up -= there + (o.times-1)*stays
 		s.Read = s.Up
+		s.Kept += stays
 		s.DevicePeak += more
 		free -= more
 	}

@@ -97,6 +97,7 @@ type Array struct {
 	Layout  store.Layout      `json:"layout,omitzero"`  // of the result
 	Details store.Details     `json:"details,omitzero"` // of the result
 	Work    store.Work        `json:"work,omitzero"`    // of reading
+	Codec   string            `json:"codec,omitempty"`  // of what is stored
 	ID      store.FileVersion `json:"id"`
 	Data    []byte            `json:"data,omitempty"`
 }

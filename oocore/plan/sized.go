@@ -125,7 +125,7 @@ func (p *Sized) Header() record.Header {
 		on := s.OnDevice()
 		st := record.Stage{Name: s.Name, Kind: string(s.Kind), Site: s.Site, Shape: s.Grid.Shape, Chunks: s.Grid.Chunks,
 			DType: out.DType.String(), Tasks: s.Tasks(), Slots: on.Slots, Predicted: on.Predicted, Read: on.Read, ReadRun: on.ReadRun, Written: on.Written, Output: out.Path, Note: s.Note,
-			Repeats: s.Repeats, Device: "cpu"}
+			Repeats: s.Repeats, Device: "cpu", Work: p.work(s)}
 		if s.Device != nil {
 			st.Device = p.Device.Name
 			st.Predicted[record.Device] = on.DevicePeak

@@ -47,7 +47,7 @@ func (h *Header) Say(e *Event) string {
 	case Retried:
 		did = "the stage was opened again"
 	case Halved:
-		did = fmt.Sprintf("it went on with smaller tiles, in %s of its memory", units.Bytes(e.Bytes))
+		did = fmt.Sprintf("it continued with smaller tiles, in %s of its memory", units.Bytes(e.Bytes))
 	case LeftToCPU:
 		did = "the CPU computed the rest"
 	default:

@@ -107,7 +107,7 @@ func TestEventsAreReadBetweenTasksAndSaid(t *testing.T) {
 	want := []string{
 		"After 1.5 s model:8MiB was out of memory in mean, with 1 MiB free: the inputs that stayed on it, 6 MiB, were given up",
 		"After 1.5 s model:8MiB was out of memory in mean, with 1 MiB free: the stage was opened again",
-		"After 1.5 s model:8MiB was out of memory in mean, with 1 MiB free: it went on with smaller tiles, in 6 MiB of its memory",
+		"After 1.5 s model:8MiB was out of memory in mean, with 1 MiB free: it continued with smaller tiles, in 6 MiB of its memory",
 		"After 1.5 s model:8MiB was out of memory in mean, with 1 MiB free: the CPU computed the rest",
 	}
 	if !reflect.DeepEqual(said, want) {

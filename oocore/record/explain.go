@@ -29,8 +29,9 @@ type StageReport struct {
 	Predicted map[string]int64 `json:"predicted"` // of its own buffers, by class
 	Read      int64            `json:"read"`
 	Written   int64            `json:"written"`
-	Transfers *Transfers       `json:"transfers,omitempty"` // of a stage that a device computes
-	Measured  *StageMeasured   `json:"measured,omitempty"`  // nil where nothing ran
+	Transfers *Transfers       `json:"transfers,omitempty"`         // of a stage that a device computes
+	Seconds   *Seconds         `json:"predicted_seconds,omitempty"` // nil where no run on this machine has told
+	Measured  *StageMeasured   `json:"measured,omitempty"`          // nil where nothing ran
 }
 
 // StageMeasured is what a run measured of a stage.
@@ -106,7 +107,7 @@ func (h *Header) Explain() []StageReport {
 		s := &h.Stages[i]
 		reports[i] = StageReport{Stage: i, Name: s.Name, Kind: s.Kind, Site: s.Site, Shape: s.Shape, Chunks: s.Chunks, DType: s.DType,
 			Tasks: s.Tasks, Slots: s.Slots, Reads: s.Inputs, From: s.From, Writes: s.Output, Device: s.Device, Note: s.Note, Repeats: s.Repeats,
-			Predicted: map[string]int64{}, Read: s.Read, Written: s.Written, Transfers: s.Transfers}
+			Predicted: map[string]int64{}, Read: s.Read, Written: s.Written, Transfers: s.Transfers, Seconds: s.Seconds}
 		addNamed(reports[i].Predicted, s.Predicted)
 	}
 	return reports
@@ -192,11 +193,18 @@ func (s *StageReport) write(b *strings.Builder, first, rest string) {
 	}
 	line := func(format string, args ...any) { fmt.Fprintf(b, inner+format+"\n", args...) }
 	line("%s %s by %s: %s tasks, %d at once → %s", units.Shape(s.Shape), s.DType, units.Shape(s.Chunks), units.Count(int64(s.Tasks)), s.Slots, s.Writes)
-	line("predicted: %s, reads %s, writes %s", classes(s.Predicted), units.Traffic(s.Read), units.Traffic(s.Written))
+	takes := ""
+	if s.Seconds != nil {
+		takes = fmt.Sprintf(", in %v, limited by %s", s.Seconds, s.Seconds.Limit)
+	}
+	line("predicted: %s, reads %s, writes %s%s", classes(s.Predicted), units.Traffic(s.Read), units.Traffic(s.Written), takes)
 	if x := s.Transfers; x != nil && x.Seconds > 0 {
 		gain := x.Gain()
 		if gain != "" {
 			gain = "; " + gain
+		}
+		if x.Kept > 0 {
+			gain += "; " + units.Bytes(x.Kept) + " of its inputs stay on the device"
 		}
 		line("%s: %s over the link; at its rates %s, by %s%s", s.Device, units.Traffic(x.Up+x.Down), units.Duration(time.Duration(x.Seconds*float64(time.Second))), x.Limit, gain)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -45,13 +46,16 @@ type Summary struct {
 
 // List gives the runs in dir, newest first. Files that are not whole records
 // are left out; a dir that does not exist holds none.
-func List(dir string) ([]Summary, error) {
+func List(dir string) ([]Summary, error) { return Latest(dir, math.MaxInt) }
+
+// Latest is List for so many of the newest files only.
+func Latest(dir string, most int) ([]Summary, error) {
 	names, err := names(dir)
 	if err != nil {
 		return nil, err
 	}
 	var all []Summary
-	for i := len(names) - 1; i >= 0; i-- {
+	for i := len(names) - 1; i >= max(len(names)-most, 0); i-- {
 		r, err := Read(filepath.Join(dir, names[i]))
 		if err != nil {
 			continue

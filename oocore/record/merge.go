@@ -48,12 +48,16 @@ func Merge(dir string, h Header, paths []string, status Status, failure error) (
 			title, cell, within, output, series, start := h.Title, h.Cell, h.Within, h.Output, h.Series, h.Start
 			h = r.Header
 			h.Title, h.Cell, h.Within, h.Output, h.Series, h.Start = title, cell, within, output, series, start
-			h.Stages, h.Predicted, h.Need, h.Device.Predicted, h.Resume, h.WhatIf = nil, Bytes{}, 0, 0, "", nil
+			h.Stages, h.Predicted, h.Need, h.Device.Predicted, h.Resume, h.WhatIf, h.Steps = nil, Bytes{}, 0, 0, "", nil, 0
 			if h.Start.IsZero() {
 				h.Start = r.Header.Start
 			}
 		}
-		for _, s := range r.Header.Stages {
+		h.Steps += max(r.Header.Steps, 1)
+		if i > 0 {
+			h.Seconds = h.Seconds.Plus(r.Header.Seconds)
+		}
+		for k, s := range r.Header.Stages {
 			at := slices.IndexFunc(h.Stages, func(o Stage) bool {
 				return o.Name == s.Name && o.Kind == s.Kind && slices.Equal(o.Shape, s.Shape) && slices.Equal(o.Chunks, s.Chunks)
 			})
@@ -67,6 +71,15 @@ func Merge(dir string, h Header, paths []string, status Status, failure error) (
 				h.Stages[at].Transfers = h.Stages[at].Transfers.with(s.Transfers)
 				h.Stages[at].Read += s.Read
 				h.Stages[at].Written += s.Written
+				h.Stages[at].add(s.Work)
+				h.Stages[at].Seconds = h.Stages[at].Seconds.Plus(s.Seconds)
+			}
+			for len(end.Stages) < len(h.Stages) {
+				end.Stages = append(end.Stages, Spent{})
+			}
+			if r.End != nil && k < len(r.End.Stages) {
+				spent, more := &end.Stages[at], r.End.Stages[k]
+				spent.Tasks, spent.Seconds, spent.CPU = spent.Tasks+more.Tasks, spent.Seconds+more.Seconds, spent.CPU+more.CPU
 			}
 			stage[i] = append(stage[i], at)
 		}

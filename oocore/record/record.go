@@ -11,7 +11,10 @@ package record
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
+
+	"github.com/gonbext/gonbext/oocore/units"
 )
 
 // Class says what a buffer is for.
@@ -65,10 +68,13 @@ type Header struct {
 	Stages    []Stage         `json:"stages"`
 	WhatIf    []WhatIf        `json:"what_if,omitempty"`
 	Machine   json.RawMessage `json:"machine,omitempty"` // limits that were in force
-	Resume    string          `json:"resume,omitempty"`  // why it starts over where an earlier run left something
-	Series    []Series        `json:"series,omitempty"`  // noted by an algorithm of several runs
-	Card      *Card           `json:"card,omitempty"`    // an array that a cell shows: no run
-	Process   bool            `json:"process,omitempty"` // of a cell's whole process, which may have runs: no stages
+	Processor string          `json:"processor,omitempty"`
+	Seconds   *Seconds        `json:"predicted_seconds,omitempty"` // of the run; nil where no run has told
+	Resume    string          `json:"resume,omitempty"`            // why it starts over where an earlier run left something
+	Series    []Series        `json:"series,omitempty"`            // noted by an algorithm of several runs
+	Card      *Card           `json:"card,omitempty"`              // an array that a cell shows: no run
+	Process   bool            `json:"process,omitempty"`           // of a cell's whole process, which may have runs: no stages
+	Steps     int             `json:"steps,omitempty"`             // runs of an algorithm that it is of
 }
 
 // Card is an array as a cell shows it.
@@ -120,6 +126,82 @@ type Stage struct {
 	Device    string   `json:"device,omitempty"`  // that computes it
 
 	Transfers *Transfers `json:"transfers,omitempty"` // of a device
+
+	Work    []Work   `json:"work,omitempty"`              // what it takes time for
+	Seconds *Seconds `json:"predicted_seconds,omitempty"` // nil where no run has told
+}
+
+// Activity is what a stage takes time for.
+type Activity string
+
+// The activities, as reports name what limits a stage.
+const (
+	Reading    Activity = "reading"
+	Decoding   Activity = "decoding"
+	Computing  Activity = "computing"
+	Encoding   Activity = "encoding"
+	Writing    Activity = "writing"
+	Organising Activity = "organising tasks"
+)
+
+// Kinds of work that mean more than the time of cores.
+const (
+	Network       = "network"        // waits for an object store
+	ChunksWritten = "chunks written" // are files, which are made durable one by one
+)
+
+// Work is one kind of an activity, as the plan of a stage counts it.
+type Work struct {
+	Of    Activity `json:"of"`
+	Kind  string   `json:"kind"`            // such as "exp float32", "zstd:3"
+	Nanos float64  `json:"nanos"`           // of one core, at rates that no machine has exactly
+	Bytes int64    `json:"bytes,omitempty"` // from files or to them
+	Path  string   `json:"path,omitempty"`  // of the stored array that is read
+	Disk  int64    `json:"disk,omitempty"`  // of Bytes, those that were not in the page cache
+}
+
+// add adds work to that of the same kind.
+func (s *Stage) add(work []Work) {
+	s.Work = slices.Clone(s.Work) // it is another header's too
+	for _, w := range work {
+		i := slices.IndexFunc(s.Work, func(o Work) bool { return o.Of == w.Of && o.Kind == w.Kind && o.Path == w.Path })
+		if i < 0 {
+			s.Work = append(s.Work, w)
+			continue
+		}
+		s.Work[i].Nanos, s.Work[i].Bytes, s.Work[i].Disk = s.Work[i].Nanos+w.Nanos, s.Work[i].Bytes+w.Bytes, s.Work[i].Disk+w.Disk
+	}
+}
+
+// Seconds is the time that is predicted from earlier runs on the same machine.
+type Seconds struct {
+	Low    float64 `json:"low"`
+	Likely float64 `json:"likely"`
+	High   float64 `json:"high"`
+	Limit  string  `json:"limit"` // what takes most of it, such as "decoding" or "the disk"
+}
+
+// String is the likely time and the range, such as "3.2 s (2.4 s to 4.3 s)"; "" for nil.
+func (s *Seconds) String() string {
+	if s == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s (%s to %s)", seconds(s.Likely), seconds(s.Low), seconds(s.High))
+}
+
+func seconds(s float64) string { return units.Duration(time.Duration(s * float64(time.Second))) }
+
+// Plus returns the time of one after the other; nil where one of them is not known. What
+// limits it is what limits the longer.
+func (s *Seconds) Plus(t *Seconds) *Seconds {
+	if s == nil || t == nil {
+		return nil
+	}
+	limit := s.Limit
+	if t.Likely > s.Likely {
+		limit = t.Limit
+	}
+	return &Seconds{s.Low + t.Low, s.Likely + t.Likely, s.High + t.High, limit}
 }
 
 // Transfers is what crosses a device's link, and the least time that the device takes for
@@ -128,7 +210,8 @@ type Transfers struct {
 	Up      int64   `json:"up"` // bytes
 	Down    int64   `json:"down"`
 	Seconds float64 `json:"seconds"`
-	Limit   string  `json:"limit"` // what takes them
+	Limit   string  `json:"limit"`          // what takes them
+	Kept    int64   `json:"kept,omitempty"` // bytes of its inputs that stay on the device for later runs
 	// What the stage would take of the machine's cores instead, and takes of its disk in
 	// any case: figures of a usual machine.
 	CPU  float64 `json:"cpu_seconds"`
@@ -173,6 +256,8 @@ type WhatIf struct {
 	Note     string  `json:"note,omitempty"`
 	Seconds  float64 `json:"seconds,omitempty"`
 	Limit    string  `json:"limit,omitempty"`
+
+	Time *Seconds `json:"predicted_seconds,omitempty"` // of the whole run on this machine; nil where no run has told
 }
 
 // Task is the row of one chunk task of one stage. Times count from the run's
@@ -250,6 +335,14 @@ type End struct {
 	Written     int64         `json:"written"`
 	Lost        int64         `json:"lost"` // rows that could not be written
 	Lines       []Line        `json:"lines,omitempty"`
+	Stages      []Spent       `json:"stages,omitempty"` // as in Header.Stages
+}
+
+// Spent is what a run spent on a stage.
+type Spent struct {
+	Tasks   int     `json:"tasks"`
+	Seconds float64 `json:"seconds"`
+	CPU     float64 `json:"cpu"` // seconds of all cores; 0 where that is not known
 }
 
 // Line is what one line of a cell took of the Go heap.

@@ -34,6 +34,8 @@ type figures struct {
 	Error         string        `json:"error,omitempty"`  // of what had to be done after the run
 	// Stages are those of the last run, as planned and as measured.
 	Stages []record.StageReport `json:"stages"`
+	// PredictedSeconds is of all runs together; nil where no earlier run has told.
+	PredictedSeconds *record.Seconds `json:"predicted_seconds,omitempty"`
 }
 
 type deviceFigures struct {
@@ -88,8 +90,11 @@ func figuresOf(runs []*record.Run, r *oocore.RunReport) *figures {
 	last := runs[len(runs)-1].Header
 	f.Stages, f.Run, f.Budget, f.Resume = runs[len(runs)-1].Explain(), last.Run, last.Budget, last.Resume
 	f.Device.Name = cmp.Or(last.Device.Name, "cpu")
-	for _, r := range runs {
+	for i, r := range runs {
 		h, end := r.Header, r.End
+		if f.PredictedSeconds = f.PredictedSeconds.Plus(h.Seconds); i == 0 {
+			f.PredictedSeconds = h.Seconds
+		}
 		f.Seconds += end.Duration.Seconds()
 		f.PredictedPeak, f.MeasuredPeak = max(f.PredictedPeak, h.Predicted.Host()), max(f.MeasuredPeak, end.Peak)
 		f.Computed, f.Skipped = f.Computed+end.Computed, f.Skipped+end.Skipped

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -24,6 +25,9 @@ func newKernel() *cobra.Command {
 				return err
 			}
 			session := magic.NewSession()
+			if budget, workers, ok := strings.Cut(os.Getenv(nominalEnv), " "); ok {
+				session.PlanOnly(budget, workers)
+			}
 			var magics relay.Rewriter = session
 			source, err := setup.Source()
 			if err != nil {

@@ -151,3 +151,33 @@ func TestRunNotebook(t *testing.T) {
 		}
 	}
 }
+
+func TestCheckOfNotebookPlansItsCellsAndComputesNothing(t *testing.T) {
+	python := full(t, "gonbext check on the cells of a notebook")
+	binary, env := build(t)
+	env = append(env, "GONBEXT_PYTHON="+python)
+	dir := t.TempDir()
+	floats(t, filepath.Join(dir, "x.npy"), "(4000, 500)", 2_000_000)
+	check := func(expression string, status int, args ...string) string {
+		t.Helper()
+		source := `%%memory\nx := oocore.Open(\"x.npy\")\ngonbext.Save(` + expression + `, \"y.npy\")`
+		text := `{"cells":[{"cell_type":"code","execution_count":null,"metadata":{},"outputs":[],"source":"` + source +
+			`"}],"metadata":{"kernelspec":{"name":"gonbext","display_name":"Go (gonbext)","language":"go"}},"nbformat":4,"nbformat_minor":4}`
+		if err := os.WriteFile(filepath.Join(dir, "n.ipynb"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command(binary, append([]string{"check", "n.ipynb", "--against", "plan.json"}, args...)...)
+		cmd.Dir, cmd.Env = dir, env
+		out, _ := cmd.Output()
+		if got := cmd.ProcessState.ExitCode(); got != status {
+			t.Fatalf("status %d, want %d: %s", got, status, out)
+		}
+		return string(out)
+	}
+	check("x.Sub(x.Mean(0))", 0, "--memory", "64MiB", "--write")
+	has(t, check("x.Sub(x.Mean(0))", 0), "one plan: none grew")
+	has(t, check("x.Sub(x.Mean(0)).Div(x.Sub(x.Mean(0)).Std(0))", 1), "y.npy grew", "passes 2 → 3")
+	if _, err := os.Stat(filepath.Join(dir, "y.npy")); err == nil {
+		t.Error("a cell was run")
+	}
+}

@@ -26,6 +26,7 @@ var commands = []func() *cobra.Command{
 	newFootprint,
 	newConvert,
 	newCompute,
+	newCheck,
 	newDoctor,
 	newInstall,
 	newUninstall,

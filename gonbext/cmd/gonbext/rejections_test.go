@@ -119,7 +119,7 @@ func TestRejections(t *testing.T) {
 		{"chunks in words", roots("--chunks", "big"), 2, []string{"big"}},
 		{"chunks of another number of dimensions", roots("--chunks", "3"), 1, []string{"(3,)", "(5, 6)"}},
 		{"no workers", roots("--workers", "0"), 2, []string{"0"}},
-		{"no driver", roots("--device", "cuda:0"), 1, []string{"no CUDA driver"}},
+		{"no driver", roots("--device", "cuda:0"), 1, []string{"no NVIDIA driver"}},
 		{"unknown device", roots("--device", "gpu"), 2, []string{"gpu"}},
 		{"device without memory", roots("--device", "model:0"), 2, []string{"model:0"}},
 		{"unknown flag", roots("--bugdet", "1MiB"), 2, []string{"--bugdet"}},

@@ -30,35 +30,47 @@ what they show as text. The notebook itself is left as it is. The exit status is
   gonbext run lesson.ipynb -o executed.ipynb --html executed.html`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			if st, err := os.Stat(args[0]); err != nil || st.IsDir() {
-				return fmt.Errorf("%s is not a notebook that can be read", args[0])
+			if err := checkNotebook(args[0]); err != nil {
+				return err
 			}
 			for _, path := range []string{output, html} {
 				if st, err := os.Stat(filepath.Dir(path)); path != "" && (err != nil || !st.IsDir()) {
 					return fmt.Errorf("%s: its folder does not exist", path)
 				}
 			}
-			program, err := notebookTools(c.Context())
-			if err != nil {
-				return err
-			}
-			cmd := python(c.Context(), program, "-c", runScript, args[0],
-				"--output", output, "--html", html, "--kernel", setup.Kernel)
-			cmd.Stdout, cmd.Stderr = os.Stdout, untilDone{c.Context(), os.Stderr}
-			err = cmd.Run()
-			if c.Context().Err() != nil {
-				return errors.New("interrupted")
-			}
-			var exit *exec.ExitError
-			if errors.As(err, &exit) {
-				return exitError(exitFailure) // the script has said why
-			}
-			return err
+			return execute(c.Context(), os.Stdout, args[0], "--output", output, "--html", html)
 		},
 	}
 	c.Flags().StringVarP(&output, "output", "o", "", "write the executed notebook to `OUT.ipynb`")
 	c.Flags().StringVar(&html, "html", "", "write the executed notebook as a page to `F.html`")
 	return c
+}
+
+// checkNotebook returns an error for what is no file.
+func checkNotebook(path string) error {
+	if st, err := os.Stat(path); err != nil || st.IsDir() {
+		return fmt.Errorf("%s is not a notebook that can be read", path)
+	}
+	return nil
+}
+
+// execute runs a notebook's cells in order. What they show goes to w as text.
+func execute(ctx context.Context, w io.Writer, notebook string, flags ...string) error {
+	program, err := notebookTools(ctx)
+	if err != nil {
+		return err
+	}
+	cmd := python(ctx, program, append([]string{"-c", runScript, notebook, "--kernel", setup.Kernel}, flags...)...)
+	cmd.Stdout, cmd.Stderr = w, untilDone{ctx, os.Stderr}
+	err = cmd.Run()
+	if ctx.Err() != nil {
+		return errors.New("interrupted")
+	}
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return exitError(exitFailure) // the script has said why
+	}
+	return err
 }
 
 // untilDone passes on what is written until ctx ends: how Python takes its end

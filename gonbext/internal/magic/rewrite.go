@@ -13,6 +13,7 @@ type rewriting struct {
 	relay.Cell
 	lines     []line
 	inherited inherited
+	nominal   *nominal // nil where cells run
 	notebook  string
 	program   string // the command that starts main, or ""
 	imports   string // that the generated text needs
@@ -94,6 +95,11 @@ func (r *rewriting) start(m *magic, at int, given []setting, operands []string) 
 		return "", fmt.Errorf("line %d has %s, but it makes the lines below it a func main: imports and other functions go above it", line+1, what)
 	}
 	given = r.inherit(given)
+	function := m.function
+	if r.nominal != nil {
+		function = "Footprint"
+		given = r.nominal.settings(given)
+	}
 	for _, s := range given {
 		if s.name == chartFlag.name {
 			r.Chart = s.value
@@ -103,7 +109,7 @@ func (r *rewriting) start(m *magic, at int, given []setting, operands []string) 
 	imports, face := readNames(all).imports()
 	r.imports = imports + cloud(all)
 	r.last(face, at)
-	return opening(face, m.function, r.ID, at+1, given), nil
+	return opening(face, function, r.ID, at+1, given), nil
 }
 
 // inherit adds the session's settings where the cell has none of its own.

@@ -224,6 +224,26 @@ func TestSettingsCarryOver(t *testing.T) {
 	has(rewrite("%%memory"), `gonbext.Budget("64MiB")`)
 }
 
+func TestPlanOnlySessionPlansCellsForAnyMachine(t *testing.T) {
+	s := newSession()
+	s.PlanOnly("1000000", "2")
+	for code, want := range map[string]string{
+		"%%memory":                   `gonbext.Footprint(gonbext.Cell("ID", 1), gonbext.Budget("1000000"), gonbext.Nominal("2"))()`,
+		"%%memory --budget 1GiB":     `gonbext.Footprint(gonbext.Cell("ID", 1), gonbext.Budget("1GiB"), gonbext.Nominal("2"))()`,
+		"%%footprint --chunks 10x10": `gonbext.Footprint(gonbext.Cell("ID", 1), gonbext.Chunks("10x10"), gonbext.Budget("1000000"), gonbext.Nominal("2"))()`,
+		"%budget 64MiB\n%%memory":    `gonbext.Footprint(gonbext.Cell("ID", 2), gonbext.Budget("64MiB"), gonbext.Nominal("2"))()`,
+	} {
+		s.inherited = inherited{}
+		cell, err := s.Rewrite(code)
+		if err != nil || !strings.Contains(cell.Code, want) {
+			t.Errorf("%s: %v\n%s\nlacks %s", code, err, cell.Code, want)
+		}
+	}
+	if cell, err := s.Rewrite("%%\nprintln(1)"); err != nil || cell.Code != "%%\nprintln(1)" {
+		t.Errorf("a plain cell becomes %q (%v)", cell.Code, err)
+	}
+}
+
 func TestShow(t *testing.T) {
 	for code, want := range map[string]string{
 		"%budget": "No budget is set",

@@ -19,9 +19,29 @@ import (
 // Session gives magics their meaning for one kernel session.
 type Session struct {
 	inherited inherited
-	notebook  string // what the ids of its cells begin with
+	nominal   *nominal // nil where cells run
+	notebook  string   // what the ids of its cells begin with
 	newID     func() string
 }
+
+// nominal is how gonbext check has cells planned.
+type nominal struct{ budget, workers string }
+
+// PlanOnly makes all cells with %%memory plan and compute nothing, as %%footprint does, and
+// plans those of any machine: with so many workers, within the budget where a cell has none
+// of its own.
+func (s *Session) PlanOnly(budget, workers string) { s.nominal = &nominal{budget, workers} }
+
+// settings are those of a cell, with what it has none of.
+func (n *nominal) settings(given []setting) []setting {
+	if !slices.ContainsFunc(given, func(g setting) bool { return g.name == budgetFlag.name }) {
+		given = append(given, setting{budgetFlag, n.budget})
+	}
+	return append(given, setting{flag{check: checkWorkers, option: "Nominal"}, n.workers})
+}
+
+// checkWorkers marks a setting that has a value.
+func checkWorkers(string) error { return nil }
 
 // inherited is what %budget and %device leave to later cells; "" where nothing.
 type inherited struct{ budget, device string }
@@ -62,7 +82,7 @@ func (s *Session) Rewrite(code string) (relay.Cell, error) {
 	if !slices.ContainsFunc(specials, isOurs) {
 		return relay.Cell{Code: code}, nil
 	}
-	r := &rewriting{lines: lines, inherited: s.inherited, notebook: s.notebook}
+	r := &rewriting{lines: lines, inherited: s.inherited, nominal: s.nominal, notebook: s.notebook}
 	r.ID = s.newID()
 	for _, c := range specials {
 		if err := r.rewrite(c); err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
-// stepEvery is how often a step that takes long says that it goes on.
+// stepEvery is how often a long step says that it still runs.
 const stepEvery = 10 * time.Second
 
 // step does what may take long: it is said at once, again while it lasts, and at its end

@@ -16,6 +16,9 @@ import (
 // with room for a run's own bookkeeping.
 const runtimeBaseline = 16 << 20
 
+// Nominal is the overhead of a small program, on whatever machine.
+const Nominal = runtimeBaseline
+
 // Overhead returns what the process takes besides the buffers of runs. It moves in steps,
 // so that the budget that one rejection names will do for the next attempt.
 func Overhead() int64 { return overhead(runtimeBaseline / 2) }

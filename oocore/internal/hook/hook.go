@@ -17,6 +17,7 @@ type Internals[Array, Option any] struct {
 	// The options of hosts: see package host.
 	Cell        func(id string) Option
 	PlanOnly    func(alternatives []record.WhatIf) Option
+	Nominal     func() Option
 	Target      func(path string) Option
 	SetDefaults func(opts []Option)
 

@@ -25,7 +25,7 @@ var layers = [][]string{
 	{"oocore/kernel", "oocore/arena", "oocore/blockwise"},
 	{"oocore/codec"},
 	{"oocore/store"},
-	{"oocore/cloud", "oocore/graph"},
+	{"oocore/cloud", "oocore/graph", "oocore/record/rates"},
 	{"oocore/op"},
 	{"oocore/plan", "oocore/expr"},
 	{"oocore/vm"},

@@ -205,7 +205,7 @@ func (o Parts) Fill(ctx context.Context, t *blockwise.Task) error {
 		if err := t.Compute(func() error {
 			for i, l := range labels {
 				if l < 0 || l >= int64(o.Groups) {
-					return fmt.Errorf("label %d at place %d is not that of one of %d groups, which are numbered from 0 on", l, at+i, o.Groups)
+					return fmt.Errorf("label %d at position %d is out of bounds for %d groups, which are numbered from 0", l, at+i, o.Groups)
 				}
 			}
 			bytes := inner * o.Type.Size()

@@ -233,11 +233,11 @@ func (l Labels) reduce(m *compose.Maker, kind kernel.Reduction, n *graph.Node, a
 		parts := newParts(g)
 		merged.Parts = parts.shape()[0]
 		states = m.Make(func() (*graph.Node, error) {
-			return graph.NewBlockwise(m.Site, "group_parts", parts, parts.shape(), dtype.Uint64, []*graph.Node{n, l.Node}, fmt.Sprintf("%q", kind))
+			return graph.NewBlockwise(m.Site, "groupby", parts, parts.shape(), dtype.Uint64, []*graph.Node{n, l.Node}, fmt.Sprintf("%q", kind))
 		})
 	default:
 		outside := m.Apply(kernel.LogicalOr, m.Apply(kernel.Less, l.Node, m.Number(0)), m.Apply(kernel.GreaterEqual, l.Node, m.Number(l.Groups)))
-		labels := m.FailIf(outside, l.Node, fmt.Sprintf("a label is not that of one of %d groups, which are numbered from 0 on", l.Groups))
+		labels := m.FailIf(outside, l.Node, fmt.Sprintf("a label is out of bounds for %d groups, which are numbered from 0", l.Groups))
 		by := m.Make(func() (*graph.Node, error) { return order.Argsort(m.Site, labels, 0, false) })
 		take := func(n *graph.Node, axis int) *graph.Node {
 			return m.Make(func() (*graph.Node, error) { return index.Take(m.Site, n, by, axis) })

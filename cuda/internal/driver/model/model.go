@@ -32,9 +32,9 @@ type Driver struct {
 type Order int
 
 const (
-	Concurrent Order = iota // each stream goes on as it can
+	Concurrent Order = iota // each stream continues as it can
 	Lazy                    // nothing is done before the host waits for it
-	Hasty                   // a stream goes on only where none that is older can
+	Hasty                   // a stream continues only where none that is older can
 )
 
 // Version is that of the newest CUDA that package cuda knows.

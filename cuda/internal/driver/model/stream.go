@@ -77,7 +77,7 @@ func (s *stream) ready() bool {
 	return len(s.queue) > 0 && (s.queue[0].after == nil || s.queue[0].after.done)
 }
 
-// admits reports whether a stream goes on now.
+// admits reports whether a stream may continue now.
 func (c *Context) admits(s *stream) bool {
 	if !s.ready() {
 		return false

@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+"""Holds predicted seconds to measured ones: fifty plans on a machine that gonbext has run
+on for a minute.
+
+  .ci/bench/seconds.py FOLDER [--gonbext COMMAND] [--rounds 2] [--seed 1] [--scale 1]
+
+Arrays of 1.5 GB in all are made in FOLDER by gonbext itself. The run log is FOLDER/log, and
+has the runs of the first minute only when each of the fifty plans is predicted. Prints
+each plan, and the part that took at least 4/5 and at most 5/4 of what was predicted. The
+plans of the minute and of the fifty differ; which are which follows from the seed."""
+import argparse
+import json
+import os
+import pathlib
+import random
+import shutil
+import subprocess
+import time
+
+ROWS, COLUMNS = 8192, 4096  # of float32: 128 MiB
+FIFTY, MINUTE, WITHIN = 50, 60, 1.25
+
+
+def arguments():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("folder", type=pathlib.Path)
+    p.add_argument("--gonbext", default="gonbext")
+    p.add_argument("--rounds", type=int, default=2)
+    p.add_argument("--seed", type=int, default=1)
+    p.add_argument("--scale", type=float, default=1, help="of the rows (%(default)s)")
+    p.add_argument("--json", type=pathlib.Path, help="a file that takes the figures")
+    return p.parse_args()
+
+
+def inputs(scale):
+    """Names, and what gonbext makes them of."""
+    rows = max(int(ROWS * scale) // 64 * 64, 64)
+    noise = f"random(7, {rows}, {COLUMNS})"
+    return {
+        "a.npy": [f'astype({noise}, "float32")'],
+        "b.npy": [f'astype({noise} + 0.5, "float32")'],
+        "d.npy": [noise],
+        "i.npy": [f'astype({noise} * 1000, "int32")'],
+        "small.npy": [f'astype(random(7, {max(rows // 4, 16)}, {COLUMNS}), "float32")'],
+        "square.npy": [f'astype(random(7, {max(int(2048 * scale), 64)}, {max(int(2048 * scale), 64)}), "float32")'],
+        "open.zarr": [f'astype({noise}, "float32")', "--chunks", f"{rows // 8}x512", "--codec", "none"],
+        "zstd.zarr": [f'astype(floor({noise} * 64), "float32")', "--chunks", f"{rows // 8}x1024", "--codec", "zstd:1"],
+        "lz4.zarr": [f'astype(floor({noise} * 64), "float32")', "--chunks", f"{rows // 4}x512", "--codec", "blosc:lz4:5:shuffle"],
+    }
+
+
+def plans(folder):
+    """Expressions with their inputs, outputs and flags."""
+    x = {n.split(".")[0]: f"{folder}/{n}" for n in inputs(1)}
+    every = []
+
+    def add(expression, *names, out="out.npy", flags=()):
+        every.append([expression, *(f"{n}={x[n]}" for n in names), *(["-o", f"{folder}/{out}"] if out else []), *flags])
+
+    for n in ("a", "d", "small", "open", "zstd", "lz4"):
+        add(f"sqrt({n})", n)
+        add(f"tanh(sqrt({n})*2+exp(-{n}))", n)
+        add(f"mean({n}, 0)", n)
+        add(f"std({n}, 1)", n)
+        add(f"{n} - mean({n}, 0)", n)
+        add(f"sum({n})", n, out="")
+    for n in ("a", "d", "zstd"):
+        add(f'astype({n}, "float16")', n)
+        add(f"transpose({n}, 1, 0)", n)
+        add(f"where({n} > 0.5, {n}, 0)", n)
+        add(f"log1p(abs({n})) + sin({n})", n)
+        add(f"({n} - mean({n}, 0)) / (std({n}, 0) + 1)", n)
+        add(f"max({n}, 1)", n)
+        add(f"argmax({n}, 1)", n)
+        add(f'slice({n}, "::2, 100:2100")', n)
+        for codec in ("none", "zstd:1", "zstd:3", "blosc:lz4:5:shuffle"):
+            add(f"{n} * 2", n, out="out.zarr", flags=["--chunks", "512x512", "--codec", codec])
+    for expression, *names in (("a + b", "a", "b"), ("a * b - a / b", "a", "b"), ("hypot(a, b)", "a", "b"), ("arctan2(a, d)", "a", "d"),
+                               ("a + zstd", "a", "zstd"), ("lz4 - open", "lz4", "open"), ("i + 1", "i"), ("i % 7", "i"), ("mean(i, 0)", "i"),
+                               ("cumsum(a, 0)", "a"), ("cumsum(small, 1)", "small"), ("sort(small, 1)", "small"), ("median(small, 0)", "small"),
+                               ("matmul(square, square)", "square"), ("matmul(small, transpose(small, 1, 0))", "small")):
+        add(expression, *names)
+        add(expression, *names, flags=["--memory", "64MiB"])
+    return every
+
+
+def main():
+    args = arguments()
+    folder = args.folder.resolve()
+    folder.mkdir(parents=True, exist_ok=True)
+    log, first = folder / "log", folder / "log.minute"
+    env = {**os.environ, "GONBEXT_RUNS": str(log)}
+
+    def gonbext(*command):
+        done = subprocess.run([args.gonbext, "compute", *command, "--json"], env=env, cwd=folder, capture_output=True, text=True)
+        if done.returncode:
+            raise SystemExit(f"gonbext compute {' '.join(command)}: {done.stderr.strip()}")
+        return json.loads(done.stdout)
+
+    for name, (expression, *flags) in inputs(args.scale).items():
+        if not (folder / name).exists():
+            gonbext(expression, "-o", name, *flags)
+    rows = []
+    for r in range(args.rounds):
+        shuffled = plans(folder)
+        random.Random(args.seed + r).shuffle(shuffled)
+        fifty, others = shuffled[:FIFTY], shuffled[FIFTY:]
+        for path in (log, first):
+            shutil.rmtree(path, ignore_errors=True)
+        begun, runs = time.monotonic(), 0
+        while time.monotonic() - begun < MINUTE * min(args.scale, 1):
+            gonbext(*others[runs % len(others)], "--fresh")
+            runs += 1
+        shutil.copytree(log, first)
+        print(f"round {r + 1}: {runs} runs in the first minute; load {os.getloadavg()[0]:.1f}")
+        for plan in fifty:
+            shutil.rmtree(log)
+            shutil.copytree(first, log)
+            f = gonbext(*plan, "--fresh")
+            took, likely = f["seconds"], f["predicted_seconds"]
+            ratio = took / likely["likely"]
+            rows.append({"round": r + 1, "plan": plan[0], "flags": plan[1:], "seconds": took, **likely, "ratio": ratio, "load": os.getloadavg()[0]})
+            inside = likely["low"] <= took <= likely["high"]
+            print(f"{took:8.3f} s  {likely['likely']:8.3f} ({likely['low']:.3f} to {likely['high']:.3f})  {ratio:5.2f} "
+                  f"{'' if 1 / WITHIN <= ratio <= WITHIN else 'off' if inside else 'OFF':4s} {likely['limit']:16s} {' '.join(p.replace(str(folder) + '/', '') for p in plan)}")
+        part = [1 / WITHIN <= row["ratio"] <= WITHIN for row in rows if row["round"] == r + 1]
+        ranged = [row["low"] <= row["seconds"] <= row["high"] for row in rows if row["round"] == r + 1]
+        print(f"round {r + 1}: {100 * sum(part) / len(part):.0f} % within 25 %, {100 * sum(ranged) / len(ranged):.0f} % within the range; load {os.getloadavg()[0]:.1f}")
+    if args.json:
+        args.json.write_text(json.dumps(rows, indent=1))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,57 @@
+package chart
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gonbext/gonbext/oocore/record"
+)
+
+// timed is a run of which times were predicted.
+func timed(h record.Header) record.Header {
+	h.Stages = slices.Clone(h.Stages)
+	for i := range h.Stages {
+		h.Stages[i].Seconds = &record.Seconds{Low: 1, Likely: float64(i + 2), High: 9, Limit: "decoding"}
+	}
+	h.Seconds = &record.Seconds{Low: 2, Likely: 5, High: 18, Limit: "decoding"}
+	return h
+}
+
+func TestPlanShowsPredictedTimesAndTheFastestRow(t *testing.T) {
+	h := timed(rootsHeader())
+	h.PlanOnly = true
+	row := func(rows int, budget int64, device string, fits bool, likely float64) {
+		h.WhatIf = append(h.WhatIf, record.WhatIf{Chunks: []int{rows, 512}, Budget: budget, Device: device, Fits: fits,
+			Time: &record.Seconds{Low: likely / 2, Likely: likely, High: 2 * likely, Limit: "reading"}})
+	}
+	row(1024, 64*mib, "", true, 7)
+	row(8192, 256*mib, "", true, 4.1)
+	row(8192, 64*mib, "", true, 4.2) // as good as the one above, in less memory
+	row(8192, 16*mib, "", false, 1)
+	row(8192, 64*mib, "gpu", true, 2)
+	out := report(t, Options{}, made(t, h, 0, &record.End{Status: record.Planned}))
+	for _, want := range []string{"about 5 s (2 s to 18 s), limited by decoding", "time", "2 s", "3 s", "7 s", "4.2 s",
+		"in 3 s (1 s to 9 s), limited by decoding", "%%memory --budget 64MiB --chunks 8192x512", "about 4.1 s (2.05 s to 8.2 s)"} {
+		if !strings.Contains(out.Text, want) {
+			t.Errorf("the text lacks %q:\n%s", want, out.Text)
+		}
+	}
+	for _, want := range []string{"<th>time</th>", "<td>4.2 s</td>", "--chunks 8192x512"} {
+		if !strings.Contains(out.HTML, want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	if strings.Contains(out.Text, "not known yet") {
+		t.Error("times are there, and said not to be")
+	}
+}
+
+func TestReportShowsPredictedTimesBesideMeasuredOnes(t *testing.T) {
+	out := report(t, Options{}, made(t, timed(rootsHeader()), 12, doneEnd()))
+	for _, want := range []string{", predicted 5 s (2 s to 18 s)", "in 2 s (1 s to 9 s), limited by decoding", "measured:"} {
+		if !strings.Contains(out.Text, want) {
+			t.Errorf("the text lacks %q:\n%s", want, out.Text)
+		}
+	}
+}

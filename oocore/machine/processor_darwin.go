@@ -1,0 +1,11 @@
+package machine
+
+import "golang.org/x/sys/unix"
+
+func readProcessor() string {
+	name, err := unix.Sysctl("machdep.cpu.brand_string")
+	if err != nil {
+		return ""
+	}
+	return name
+}

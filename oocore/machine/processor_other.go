@@ -1,0 +1,7 @@
+//go:build !linux && !darwin
+
+package machine
+
+import "os"
+
+func readProcessor() string { return os.Getenv("PROCESSOR_IDENTIFIER") } // Windows sets it

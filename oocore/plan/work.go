@@ -1,0 +1,307 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/gonbext/gonbext/oocore/blockwise"
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/store/blob"
+)
+
+// What the work of a stage takes at nominal rates, in nanoseconds of one core. Whoever
+// predicts a run's time knows by how much his machine differs, for each kind of work.
+const (
+	copyNanos = 0.15 // of a byte that is read from the page cache or from memory
+	// Of a byte that is written through the page cache, and past it.
+	bufferedNanos, directNanos = 0.5, 0.08
+	pieceNanos                 = 400  // of a contiguous piece of a file, where they are short
+	orderNanos                 = 0.5  // of a byte that is transposed, or read with steps
+	touchNanos                 = 0.3  // of a byte of a buffer, when it is first used
+	objectNanos                = 60e3 // of a file that is written for a chunk, or of one that is read
+	taskNanos                  = 8e3
+	randomNanos                = 2 // of an element
+	iotaNanos                  = 0.3
+)
+
+// What is written past the page cache: runs and files of at least so many bytes.
+const (
+	directRun   = 1 << 20
+	directBytes = 16 << 20
+)
+
+// shortPiece is the length from which on pieces of a file cost what their bytes do.
+const shortPiece = 32 << 10
+
+// codecNanos are those of a byte that is decoded, and that is encoded, by the first word of
+// a codec's name.
+var codecNanos = map[string][2]float64{"zstd": {0.8, 3}, "gzip": {3, 20}, "zlib": {3, 20}, "blosc": {0.5, 1.5}, "lz4": {0.4, 1.5}}
+
+// workload collects the work of a stage.
+type workload struct {
+	plan   *Sized
+	stage  *SizedStage
+	device bool // computes: what is left are reads and writes
+	all    []record.Work
+}
+
+// work is what a stage takes time for.
+func (p *Sized) work(s *SizedStage) []record.Work {
+	w := &workload{plan: p, stage: s.OnDevice(), device: s.Device != nil}
+	tasks := float64(s.Tasks())
+	if tasks == 0 {
+		return nil
+	}
+	w.add(record.Work{Of: record.Organising, Kind: "tasks", Nanos: tasks * taskNanos})
+	w.add(record.Work{Of: record.Organising, Kind: "buffers", Nanos: float64(w.stage.Predicted.Host()) * touchNanos})
+	if s.Kind == MatMulStage {
+		w.product()
+	} else {
+		w.program(&s.Programs[0], w.stage.Tile, s.Grid.Chunks, 1)
+		if !w.device {
+			w.folds()
+		}
+	}
+	for _, a := range s.Outputs {
+		w.output(a)
+	}
+	return w.all
+}
+
+// add adds work to that of the same kind.
+func (w *workload) add(one record.Work) {
+	if one.Nanos <= 0 {
+		return
+	}
+	i := slices.IndexFunc(w.all, func(o record.Work) bool { return o.Of == one.Of && o.Kind == one.Kind && o.Path == one.Path })
+	if i < 0 {
+		w.all = append(w.all, one)
+		return
+	}
+	w.all[i].Nanos += one.Nanos
+	w.all[i].Bytes += one.Bytes
+}
+
+func (w *workload) compute(kind string, nanos float64) {
+	if !w.device {
+		w.add(record.Work{Of: record.Computing, Kind: kind, Nanos: nanos})
+	}
+}
+
+// program adds the work of computing a program's values so many times over, tile by tile of
+// the boxes that tasks compute.
+func (w *workload) program(prog *Program, tile, box []int, times float64) {
+	elements := float64(grid.Size(prog.Domain)) * times
+	for i := range prog.Loads {
+		w.load(prog, &prog.Loads[i], tile, box, times)
+	}
+	for _, in := range prog.Code {
+		if in.Op == kernel.Invalid {
+			w.compute("cast "+in.Type.String()+" "+in.To.String(), elements*0.06*float64(max(in.Type.Size(), in.To.Size())))
+			continue
+		}
+		nanos := opNanos(in.Op) * float64(in.Type.Size())
+		if in.Type.Kind() == dtype.KindComplex {
+			nanos *= 4
+		}
+		w.compute(in.Op.String()+" "+in.Type.String(), elements*nanos)
+	}
+}
+
+// load adds the work of filling a load.
+func (w *workload) load(prog *Program, l *Load, tile, box []int, times float64) {
+	elements := float64(grid.Size(prog.Domain)) * times
+	switch l.Kind {
+	case LoadRandom:
+		w.compute("random "+l.Type.String(), elements*randomNanos)
+	case LoadIota:
+		w.compute("arange", elements*iotaNanos)
+	case LoadArray:
+		w.array(prog, l, tile, box, times)
+	case LoadBlocks:
+		w.operation(l, tile, times)
+	}
+	if l.Reads() && !l.Dense() {
+		kind := "broadcast"
+		if l.Permuted() {
+			kind = "transpose"
+		}
+		w.compute(kind, elements*orderNanos*float64(l.Type.Size()))
+	}
+}
+
+// array adds the reads of an array: what is broadcast along an axis is read again for every
+// tile along it.
+func (w *workload) array(prog *Program, l *Load, tile, box []int, times float64) {
+	bytes := float64(l.moved(prog.Domain, tile)) * times
+	a := &w.plan.Arrays[l.Array]
+	place := w.plan.Place(l.Array)
+	one := record.Work{Of: record.Reading, Kind: "memory", Nanos: bytes * copyNanos}
+	switch {
+	case place == InData || place == InArena:
+	case place == InSpill:
+		one.Kind, one.Bytes = "spill", int64(bytes)
+	case blob.Remote(a.Path):
+		one.Kind, one.Bytes, one.Path = record.Network, int64(bytes), a.Path
+	default:
+		one.Kind, one.Bytes, one.Path = "file", int64(bytes), a.Path
+	}
+	w.add(one)
+	if place != InFile {
+		return
+	}
+	if word, ok := codecWord(a.Codec); ok {
+		w.add(record.Work{Of: record.Decoding, Kind: a.Codec, Nanos: bytes * a.decodings(l, box) * codecNanos[word][0]})
+	}
+	switch {
+	case a.Chunks != nil:
+		boxes := a.Chunks
+		if a.Shards != nil {
+			boxes = a.Shards
+		}
+		w.add(record.Work{Of: record.Organising, Kind: "chunks read", Nanos: bytes / float64(max(grid.Size(boxes)*a.DType.Size(), 1)) * objectNanos})
+	default:
+		if run := l.run(tile, a.Shape); run > 0 && run < shortPiece {
+			w.add(record.Work{Of: record.Reading, Kind: "short pieces", Nanos: bytes / float64(run) * pieceNanos})
+		}
+	}
+}
+
+// decodings is how often each chunk of an array is decoded where boxes of the domain are read
+// for themselves.
+func (a *Array) decodings(l *Load, box []int) float64 {
+	times := 1.0
+	for d, axis := range l.View.Axis {
+		if axis < 0 || a.Chunks == nil || d >= len(a.Chunks) {
+			continue
+		}
+		n, c := min(box[axis]*abs(l.View.Step[d]), a.Shape[d]), min(a.Chunks[d], a.Shape[d])
+		switch {
+		case n == 0 || n == a.Shape[d] || n%c == 0:
+		case c%n == 0:
+			times *= float64(c / n)
+		default:
+			times *= float64(n+c) / float64(n)
+		}
+	}
+	return times
+}
+
+// operation adds the work of an operation of boxes, and of the programs that it reads.
+func (w *workload) operation(l *Load, tile []int, times float64) {
+	box := l.Box(tile)
+	boxes := times
+	for d, n := range l.View.Shape {
+		boxes *= float64((n + tile[d] - 1) / max(tile[d], 1))
+	}
+	need := l.Op.Requirements(box)
+	elements := float64(grid.Size(box))
+	for k, reads := range need.Reads {
+		elements += float64(grid.Size(clip(reads, l.Inputs[k].Domain)))
+	}
+	kind := blockwise.Name(l.Op.Op)
+	if kind == "" {
+		kind = "Go function"
+	}
+	w.compute(kind+" "+l.Type.String(), boxes*max(float64(need.Work), elements*moveNanos*float64(l.Type.Size())))
+	for k, reads := range need.Reads {
+		in := &l.Inputs[k]
+		read := clip(reads, in.Domain)
+		again := times
+		if all := boxes * float64(grid.Size(read)); !need.DisjointReads && grid.Size(in.Domain) > 0 {
+			again = max(all/float64(grid.Size(in.Domain)), times)
+		}
+		w.program(in, read, read, again)
+	}
+}
+
+// folds adds the work of folding the program's values.
+func (w *workload) folds() {
+	s := w.stage
+	prog := &s.Programs[0]
+	elements := float64(grid.Size(s.Grid.Shape))
+	for i := range s.Folds {
+		t := prog.Type(prog.Out[s.Folded(i)])
+		nanos := 0.1
+		switch s.Folds[i].Kind {
+		case kernel.Var, kernel.Std, kernel.ArgMin, kernel.ArgMax, kernel.Prod:
+			nanos = 0.3
+		}
+		along := " along rows"
+		if s.Folds[i].Folds(len(prog.Domain) - 1) {
+			along = ""
+		}
+		w.compute(s.Folds[i].Kind.String()+" "+t.String()+along, elements*nanos*float64(t.Size()))
+	}
+}
+
+// product adds the work of a matrix product: each panel of an operand is computed for every
+// super-tile that it meets.
+func (w *workload) product() {
+	m := w.stage.Super
+	batch := float64(grid.Size(w.stage.Grid.Shape[:len(w.stage.Grid.Shape)-2]))
+	down, across := m.supers()
+	_, columns, depth := m.lengths()
+	rows := min(m.SuperM*m.TileM, m.M)
+	boxes := [][]int{panel(len(w.stage.Programs[0].Domain), rows, depth), panel(len(w.stage.Programs[1].Domain), depth, columns)}
+	for i, times := range []int64{across, down} {
+		w.program(&w.stage.Programs[i], boxes[i], boxes[i], float64(times))
+	}
+	nanos := 0.02
+	switch {
+	case m.Type.Kind() < dtype.KindFloat:
+		nanos = 0.5
+	case m.Type.Kind() == dtype.KindComplex:
+		nanos = 0.08
+	}
+	flops := 2 * batch * float64(m.M) * float64(m.N) * float64(m.depth())
+	w.compute("matmul "+m.Type.String(), flops*nanos*float64(m.Type.Size())/4)
+}
+
+// output adds the writes of an array.
+func (w *workload) output(array int) {
+	a := &w.plan.Arrays[array]
+	bytes, size := float64(a.Bytes()), a.DType.Size()
+	place := w.plan.Place(array)
+	one := record.Work{Of: record.Writing, Kind: "memory", Nanos: bytes * copyNanos}
+	if place != InArena && place != InCollect {
+		one.Kind, one.Nanos, one.Bytes = "file", bytes*bufferedNanos, a.Bytes()
+		run := a.Bytes() // that is written at once
+		switch {
+		case place == InResult && a.Layout.Unit != nil:
+			run = int64(grid.Size(a.Layout.Unit) * size)
+		case w.stage.Kind == MapStage && len(w.stage.Piece) == len(a.Shape):
+			run = int64(runOf(w.stage.Piece, a.Shape, size))
+		}
+		switch {
+		case blob.Remote(a.Path):
+			one.Kind = record.Network
+		case run >= directRun && a.Bytes() >= directBytes:
+			one.Kind, one.Nanos = "file, past the page cache", bytes*directNanos
+		case run < shortPiece:
+			w.add(record.Work{Of: record.Writing, Kind: "short pieces", Nanos: bytes / float64(max(run, 1)) * pieceNanos})
+		}
+	}
+	w.add(one)
+	if place != InResult {
+		return
+	}
+	if word, ok := codecWord(a.Layout.Codec); ok {
+		w.add(record.Work{Of: record.Encoding, Kind: a.Layout.Codec, Nanos: bytes * codecNanos[word][1]})
+	}
+	if a.Layout.Unit != nil {
+		w.add(record.Work{Of: record.Organising, Kind: record.ChunksWritten, Nanos: bytes / float64(max(grid.Size(a.Layout.Unit)*size, 1)) * objectNanos})
+	}
+}
+
+// codecWord is the first word of a codec's name, where it has rates.
+func codecWord(codec string) (word string, ok bool) {
+	for word := range codecNanos {
+		if len(codec) >= len(word) && codec[:len(word)] == word {
+			return word, true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,82 @@
+package plan
+
+import (
+	"math"
+	"testing"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/record"
+)
+
+// workOf is the work of the stages of a plan by kind.
+func workOf(t *testing.T, root *graph.Node, to Target, o Options) map[record.Activity]map[string]record.Work {
+	t.Helper()
+	p, err := sized(root, to, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[record.Activity]map[string]record.Work{}
+	for _, s := range p.Header().Stages {
+		for _, w := range s.Work {
+			if all[w.Of] == nil {
+				all[w.Of] = map[string]record.Work{}
+			}
+			sum := all[w.Of][w.Kind]
+			sum.Nanos, sum.Bytes = sum.Nanos+w.Nanos, sum.Bytes+w.Bytes
+			all[w.Of][w.Kind] = sum
+		}
+	}
+	return all
+}
+
+func TestWorkCountsElementsAndBytesWhateverTheBudget(t *testing.T) {
+	const rows, columns = 8000, 1000
+	x := file(t, "x.npy", dtype.Float32, rows, columns)
+	centred := apply(t, kernel.Subtract, x, fold(t, kernel.Mean, x, 0))
+	for _, o := range []Options{options(64 * mebi), {Budget: 4 << 30, Workers: 8}} {
+		w := workOf(t, centred, Target{Path: "o.npy"}, o)
+		const bytes = rows * columns * 4
+		for _, c := range []struct {
+			of    record.Activity
+			kind  string
+			nanos float64
+			bytes int64
+		}{
+			{record.Reading, "file", 2 * bytes * copyNanos, 2 * bytes},
+			{record.Computing, "subtract float32", rows * columns * 4 * 0.06, 0},
+			{record.Computing, "mean float32 along rows", rows * columns * 4 * 0.1, 0},
+			{record.Writing, "file, past the page cache", bytes * directNanos, bytes},
+		} {
+			if got := w[c.of][c.kind]; math.Abs(got.Nanos-c.nanos) > 1e-6*c.nanos || got.Bytes != c.bytes {
+				t.Errorf("%s %s: %.0f ns and %d bytes, want %.0f and %d", c.of, c.kind, got.Nanos, got.Bytes, c.nanos, c.bytes)
+			}
+		}
+	}
+}
+
+func TestWorkOfProductIsItsMultiplications(t *testing.T) {
+	a, b := file(t, "a.npy", dtype.Float64, 3000, 500), file(t, "b.npy", dtype.Float64, 500, 700)
+	w := workOf(t, node(t)(graph.Product(graph.Site{}, a, b)), Target{Path: "o.npy"}, options(64*mebi))
+	if got, want := w[record.Computing]["matmul float64"].Nanos, 2.0*3000*500*700*0.04; math.Abs(got-want) > 1e-6*want {
+		t.Errorf("%.0f ns, want %.0f", got, want)
+	}
+}
+
+func TestChunksAreDecodedForEachTaskThatReadsThem(t *testing.T) {
+	a := &Array{Shape: []int{1000, 2048}, Chunks: []int{100, 1024}}
+	l := &Load{View: grid.Identity(a.Shape)}
+	for _, c := range []struct {
+		box  []int
+		want float64
+	}{
+		{[]int{100, 1024}, 1}, {[]int{200, 2048}, 1}, {[]int{1000, 2048}, 1},
+		{[]int{100, 512}, 2}, {[]int{50, 512}, 4}, {[]int{150, 1024}, 250.0 / 150},
+	} {
+		if got := a.decodings(l, c.box); math.Abs(got-c.want) > 1e-9 {
+			t.Errorf("boxes of %v: %g times, want %g", c.box, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,191 @@
+package rates
+
+import (
+	"math"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gonbext/gonbext/oocore/internal/disk"
+	"github.com/gonbext/gonbext/oocore/machine"
+	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/store"
+)
+
+// mostRecords is how many of the latest records are read.
+const mostRecords = 64
+
+// readAgain is how long rates that were read hold: an algorithm may make many runs a
+// second.
+const readAgain = time.Minute
+
+var latest struct {
+	sync.Mutex
+	dir       string
+	processor string
+	at        time.Time
+	rates     *Rates
+}
+
+// Predict says in a plan's header how long its stages and the run will take on this
+// machine, and what the page cache has of their inputs. Where no run has told, and of plans
+// that wait for a network, it leaves the times out.
+func Predict(h *record.Header) {
+	h.Processor = machine.Processor()
+	free, _ := machine.Read().Headroom()
+	look(h, free/2)
+	dir, err := record.Dir()
+	if err != nil {
+		return
+	}
+	latest.Lock()
+	defer latest.Unlock()
+	if latest.dir != dir || latest.processor != h.Processor || time.Since(latest.at) > readAgain {
+		latest.dir, latest.processor, latest.at, latest.rates = dir, h.Processor, time.Now(), Read(dir, h.Processor)
+	}
+	latest.rates.Predict(h)
+}
+
+// look notes how much of what stages read has to come from the disk. Later stages find in
+// the page cache what has no more bytes than it is likely to keep.
+func look(h *record.Header, kept int64) {
+	parts := map[string]float64{} // of each stored array, that is not in the page cache
+	for i := range h.Stages {
+		fetched := 0.0
+		for k := range h.Stages[i].Work {
+			w := &h.Stages[i].Work[k]
+			if w.Of != record.Reading || w.Bytes == 0 {
+				continue
+			}
+			part, ok := parts[w.Path]
+			if !ok {
+				part = missing(w)
+			}
+			w.Disk = int64(part * float64(w.Bytes))
+			fetched += float64(w.Disk)
+			if parts[w.Path] = part; w.Path != "" && w.Bytes < kept {
+				parts[w.Path] = 0
+			}
+		}
+		if fetched > 0 {
+			h.Stages[i].Work = append(h.Stages[i].Work, record.Work{Of: record.Reading, Kind: "disk", Nanos: fetched * fetchNanos})
+		}
+	}
+}
+
+// fetchNanos is what a byte from the disk takes of a core, at a nominal rate, on its way
+// into the page cache.
+const fetchNanos = 0.2
+
+// asked are the parts of stored arrays that are not in the page cache, by path, as they
+// were less than a second ago: an algorithm makes many runs over one array.
+var asked struct {
+	sync.Mutex
+	at    time.Time
+	parts map[string]float64
+}
+
+// missing is the part of a stored array that is not in the page cache; none of it where
+// the system does not tell.
+func missing(w *record.Work) (part float64) {
+	if w.Path == "" {
+		return 1
+	}
+	asked.Lock()
+	defer asked.Unlock()
+	if time.Since(asked.at) > time.Second {
+		asked.at, asked.parts = time.Now(), map[string]float64{}
+	}
+	part, ok := asked.parts[w.Path]
+	if ok {
+		return part
+	}
+	if place, err := store.Place(w.Path); err == nil {
+		if cached, ok := disk.Cached(place); ok {
+			part = 1 - cached
+		}
+	}
+	asked.parts[w.Path] = part
+	return part
+}
+
+// Read learns from the latest records in a run log, as far as they are of a processor.
+func Read(dir, processor string) *Rates {
+	records, err := record.Latest(dir, mostRecords)
+	if err != nil {
+		return nil
+	}
+	var stages []stage
+	var runs []ending
+	for i := range records {
+		h, end := &records[i].Header, records[i].End
+		if records[i].Status != record.Done || h.Processor != processor || end.Skipped > 0 || len(end.Stages) != len(h.Stages) {
+			continue
+		}
+		rest := end.Duration.Seconds()
+		for k, spent := range end.Stages {
+			rest -= spent.Seconds
+			s := stage{h.Stages[k].Work, spent.Seconds, spent.CPU, cores(h, k)}
+			if spent.Tasks == h.Stages[k].Tasks && h.Stages[k].Transfers == nil && !remote(s.work) && s.sound() {
+				stages = append(stages, s)
+			}
+		}
+		if h.Steps == 0 && rest > 0 && rest < 1e6 {
+			runs = append(runs, ending{rest, endsOf(h)})
+		}
+	}
+	return learn(stages, runs)
+}
+
+// sound reports whether the times of a stage can be: a damaged record may have any.
+func (s *stage) sound() bool {
+	for _, w := range s.work {
+		if !(w.Nanos > 0 && w.Nanos < 1e18) || w.Bytes < 0 || w.Disk < 0 || w.Disk > w.Bytes {
+			return false
+		}
+	}
+	const clock = 0.05 // seconds by which two clocks may differ
+	return s.cpu >= leastCPU && s.seconds > 0 && s.seconds < 1e7 && s.cpu <= 2*s.cores*s.seconds+clock
+}
+
+// remote reports work that waits for a network.
+func remote(work []record.Work) bool {
+	return slices.ContainsFunc(work, func(w record.Work) bool { return w.Kind == record.Network })
+}
+
+// cores is how many cores a stage of a plan can keep busy.
+func cores(h *record.Header, stage int) float64 {
+	s := &h.Stages[stage]
+	n := max(h.Workers, 1)
+	if s.Kind != "matmul" { // whose workers share a task
+		n = min(n, max(s.Slots, 1), max(s.Tasks, 1))
+	}
+	return float64(n)
+}
+
+// Predict is the package's Predict by these rates.
+func (r *Rates) Predict(h *record.Header) {
+	if r == nil || len(h.Stages) == 0 || slices.ContainsFunc(h.Stages, func(s record.Stage) bool { return remote(s.Work) }) {
+		return
+	}
+	longest := 0.0
+	all := record.Seconds{}
+	for i := range h.Stages {
+		s := &h.Stages[i]
+		t := r.stage(s.Work, cores(h, i))
+		if x := s.Transfers; x != nil && x.Seconds > t.Likely {
+			t = record.Seconds{Low: x.Seconds, Likely: x.Seconds, High: x.Seconds * math.Exp(r.spread), Limit: x.Limit}
+		}
+		s.Seconds = &t
+		if t.Likely >= longest {
+			longest, all.Limit = t.Likely, t.Limit
+		}
+		all.Low, all.Likely, all.High = all.Low+t.Low, all.Likely+t.Likely, all.High+t.High
+	}
+	rest := 0.0
+	for k, n := range endsOf(h) {
+		rest += n * r.end[k]
+	}
+	all.Low, all.Likely, all.High = all.Low+rest/2, all.Likely+rest, all.High+rest*2
+	h.Seconds = &all
+}

@@ -1,0 +1,264 @@
+// Package rates predicts how long plans take on this machine, from the records of its
+// earlier runs.
+//
+// A plan counts what each stage does, in nanoseconds of one core at nominal rates, and a
+// record has the time that cores and clocks measured for it. From the latest records the
+// package learns by how much this machine differs for each kind of work, how fast its disk
+// is, and what a run takes beside its stages. Kinds that no run has done are taken to
+// differ as the others of their activity do, and widen the range.
+//
+// There is no other file than the run log. Records that are torn, of another machine, of
+// a run that failed or was resumed, or whose times make no sense, are left out.
+package rates
+
+import (
+	"math"
+	"slices"
+
+	"github.com/gonbext/gonbext/oocore/record"
+)
+
+// Rates are what is known of one machine. A nil *Rates knows nothing.
+type Rates struct {
+	all      float64 // what a nominal nanosecond takes
+	activity map[record.Activity]float64
+	kind     map[kind]float64
+	overlap  float64 // of the time in which cores could do all work, what it takes more: waiting for each other
+	read     float64 // seconds of a byte from the disk
+	write    float64
+	end      [ends]float64 // seconds that a run takes beside its stages, for each of what it ends with
+	spread   float64       // of predictions, as the logarithm of a factor
+}
+
+// kind is one kind of work.
+type kind struct {
+	of   record.Activity
+	name string
+}
+
+// stage is a stage that ran.
+type stage struct {
+	work         []record.Work
+	seconds, cpu float64
+	cores        float64 // that it could keep busy
+}
+
+// ending is what a run took beside its stages: to open arrays, to make durable what it
+// wrote, and to put it in its place.
+type ending struct {
+	seconds float64
+	of      [ends]float64 // the run itself, its output, chunks that are files, bytes written
+}
+
+const ends = 4
+
+// endsOf counts what a run ends with.
+func endsOf(h *record.Header) (of [ends]float64) {
+	of[0] = 1
+	if h.Output != "" {
+		of[1] = 1
+	}
+	for i := range h.Stages {
+		for _, w := range h.Stages[i].Work {
+			if w.Kind == record.ChunksWritten {
+				of[2] += w.Nanos
+			}
+		}
+		of[3] += float64(h.Stages[i].Written)
+	}
+	return of
+}
+
+const (
+	mostOverlap  = 10       // on a machine that others use, too
+	directBytes  = 16 << 20 // of an array that is written past the page cache
+	leastTraffic = 8 << 20  // bytes that a stage has to move for the disk to be seen
+	stiffness    = 0.01     // with which kinds of work are held to their activity
+	leastCPU     = 2e-3     // seconds: a shorter time says little
+	diskBytes    = 1e9      // a second, until a run has told
+	narrowest    = 0.1
+	widest       = 1.5
+	unknown      = 0.7 // the logarithm of the factor by which kinds that no run has done may be off
+)
+
+// learn fits rates to what ran; nil where nothing did.
+func learn(stages []stage, runs []ending) *Rates {
+	stages = slices.DeleteFunc(stages, func(s stage) bool { return !(s.cpu >= leastCPU) || !(s.seconds > 0) || nanos(s.work) <= 0 })
+	if len(stages) == 0 {
+		return nil
+	}
+	r := &Rates{activity: map[record.Activity]float64{}, kind: map[kind]float64{}, read: 1 / diskBytes, write: 1 / diskBytes}
+	var ratios []float64
+	for _, s := range stages {
+		ratios = append(ratios, s.cpu*1e9/nanos(s.work))
+	}
+	r.all = quantile(ratios, 0.5)
+	fitWork(stages, func(w record.Work) record.Activity { return w.Of }, func(record.Activity) float64 { return r.all }, r.activity)
+	fitWork(stages, func(w record.Work) kind { return kind{w.Of, w.Kind} }, func(k kind) float64 { return r.of(k.of) }, r.kind)
+	r.waits(stages)
+	r.endings(runs)
+	r.spreads(stages)
+	return r
+}
+
+// of is the factor of an activity.
+func (r *Rates) of(a record.Activity) float64 {
+	if f, ok := r.activity[a]; ok {
+		return f
+	}
+	return r.all
+}
+
+// fitWork finds by how much work differs from its nominal rates, by a property of it,
+// where the cores' time tells.
+func fitWork[K comparable](stages []stage, of func(record.Work) K, prior func(K) float64, to map[K]float64) {
+	var keys []K
+	index := map[K]int{}
+	p := problem{}
+	for _, s := range stages {
+		var row []term
+		for _, w := range s.work {
+			k := of(w)
+			if _, ok := index[k]; !ok {
+				index[k] = len(keys)
+				keys = append(keys, k)
+				p.prior, p.stiffness = append(p.prior, prior(k)), append(p.stiffness, stiffness)
+			}
+			value := w.Nanos / 1e9 / s.cpu
+			if i := slices.IndexFunc(row, func(t term) bool { return t.coefficient == index[k] }); i >= 0 {
+				row[i].value += value
+			} else {
+				row = append(row, term{index[k], value})
+			}
+		}
+		p.add(s.cpu/(s.cpu+5*leastCPU), row...)
+	}
+	for i, f := range p.solve() {
+		to[keys[i]] = f
+	}
+}
+
+// waits finds how much longer stages take than their cores, and how fast the disk is.
+func (r *Rates) waits(stages []stage) {
+	var longer, all []float64
+	for _, s := range stages {
+		all = append(all, s.seconds*s.cores/s.cpu)
+		if read, written := traffic(s.work); read+written < leastTraffic {
+			longer = append(longer, s.seconds*s.cores/s.cpu)
+		}
+	}
+	if len(longer) < 5 { // stages that cannot wait for the disk are too few
+		longer = all
+	}
+	r.overlap = min(max(quantile(longer, 0.5), 1), mostOverlap)
+	// The disk is what limits a stage whose cores are idle; that others were faster than it
+	// tells, too.
+	for range 8 {
+		p := problem{prior: []float64{r.read, r.write}, stiffness: []float64{0.05 * sq(diskBytes), 0.05 * sq(diskBytes)}}
+		for _, s := range stages {
+			read, written := traffic(s.work)
+			io, cores := read*r.read+written*r.write, r.overlap*s.cpu/s.cores
+			if read+written >= leastTraffic && (s.seconds > 1.25*cores || io > s.seconds) {
+				p.add(1, term{0, read / s.seconds}, term{1, written / s.seconds})
+			}
+		}
+		x := p.solve()
+		r.read, r.write = x[0], x[1]
+	}
+}
+
+// endings finds what runs take beside their stages.
+func (r *Rates) endings(runs []ending) {
+	p := problem{prior: []float64{1e-3, 5e-3, 1e-9, 1e-10}, stiffness: []float64{1, 1, 1e10, 1e15}}
+	for _, e := range runs {
+		var row []term
+		for k, n := range e.of {
+			row = append(row, term{k, n / e.seconds})
+		}
+		p.add(1, row...)
+	}
+	copy(r.end[:], p.solve())
+}
+
+// spreads finds how far off predictions of what ran would have been.
+func (r *Rates) spreads(stages []stage) {
+	var off []float64
+	for _, s := range stages {
+		if t := r.stage(s.work, s.cores); t.Likely > 0 && s.seconds > 5e-3 {
+			off = append(off, math.Abs(math.Log(s.seconds/t.Likely)))
+		}
+	}
+	r.spread = unknown
+	if len(off) > 0 {
+		r.spread = min(max(quantile(off, 0.8)*(1+2/float64(len(off))), narrowest), widest)
+	}
+}
+
+// stage predicts the time of a stage's work on so many cores.
+func (r *Rates) stage(work []record.Work, cores float64) record.Seconds {
+	var cpu, new float64
+	by := map[record.Activity]float64{}
+	for _, w := range work {
+		f, ok := r.kind[kind{w.Of, w.Kind}]
+		if !ok {
+			f = r.of(w.Of)
+		}
+		t := w.Nanos / 1e9 * f
+		if !ok {
+			new += t
+		}
+		cpu += t
+		by[w.Of] += t
+	}
+	s := record.Seconds{Likely: r.overlap * cpu / cores}
+	for _, a := range []record.Activity{record.Computing, record.Reading, record.Decoding, record.Encoding, record.Writing, record.Organising} {
+		if s.Limit == "" || by[a] > by[record.Activity(s.Limit)] {
+			s.Limit = string(a)
+		}
+	}
+	read, written := traffic(work)
+	if io := read*r.read + written*r.write; io > s.Likely {
+		s.Likely, s.Limit = io, "the disk"
+	}
+	spread := r.spread
+	if cpu > 0 {
+		spread += unknown * new / cpu
+	}
+	s.Low, s.High = s.Likely*math.Exp(-spread), s.Likely*math.Exp(spread)
+	return s
+}
+
+// nanos is the sum of work.
+func nanos(work []record.Work) (sum float64) {
+	for _, w := range work {
+		sum += w.Nanos
+	}
+	return sum
+}
+
+// traffic is the bytes of work that come from the disk, and that go there while the stage
+// runs: smaller files go there at the run's end.
+func traffic(work []record.Work) (read, written float64) {
+	for _, w := range work {
+		switch w.Of {
+		case record.Reading:
+			read += float64(w.Disk)
+		case record.Writing:
+			if w.Bytes >= directBytes {
+				written += float64(w.Bytes)
+			}
+		}
+	}
+	return read, written
+}
+
+func sq(x float64) float64 { return x * x }
+
+// quantile of values, which it sorts; 0 of none.
+func quantile(values []float64, q float64) float64 {
+	if len(values) == 0 {
+		return 0
+	}
+	slices.Sort(values)
+	return values[int(q*float64(len(values)-1))]
+}

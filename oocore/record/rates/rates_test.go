@@ -1,0 +1,222 @@
+package rates
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/gonbext/gonbext/oocore/record"
+)
+
+// made is a machine whose rates are known: by how much each kind of work differs.
+var made = map[record.Work]float64{
+	{Of: record.Reading, Kind: "file"}:         2,
+	{Of: record.Computing, Kind: "exp"}:        0.5,
+	{Of: record.Computing, Kind: "add"}:        3,
+	{Of: record.Decoding, Kind: "zstd:3"}:      1.5,
+	{Of: record.Writing, Kind: "file"}:         0.8,
+	{Of: record.Organising, Kind: "tasks"}:     1.2,
+	{Of: record.Encoding, Kind: "blosc:lz4:5"}: 4,
+}
+
+// mixture is work of some of the kinds, and the time of cores that the machine takes.
+func mixture(r *rand.Rand) (work []record.Work, cpu float64) {
+	for w, f := range made {
+		if r.IntN(2) == 0 {
+			w.Nanos = 1e7 * (1 + 99*r.Float64())
+			work = append(work, w)
+			cpu += w.Nanos / 1e9 * f
+		}
+	}
+	return work, cpu
+}
+
+func TestLearnedRatesPredictOtherMixtures(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 1))
+	var stages []stage
+	for len(stages) < 60 {
+		if work, cpu := mixture(r); cpu > 0 {
+			stages = append(stages, stage{work, cpu / 2, cpu, 2})
+		}
+	}
+	rates := learn(stages, nil)
+	for range 50 {
+		work, cpu := mixture(r)
+		for _, cores := range []float64{1, 2, 8} {
+			got := rates.stage(work, cores)
+			if want := cpu / cores; math.Abs(got.Likely-want) > 0.05*want || got.Low > got.Likely || got.High < got.Likely {
+				t.Errorf("%v on %g cores: %+v, want %g", work, cores, got, want)
+			}
+		}
+	}
+}
+
+func TestStageWithIdleCoresIsLimitedByTheDisk(t *testing.T) {
+	const rate = 400e6 // bytes a second
+	var stages []stage
+	for i := range 20 {
+		bytes := int64(i+1) * 50e6
+		work := []record.Work{{Of: record.Reading, Kind: "file", Nanos: float64(bytes) * 0.1, Bytes: bytes, Disk: bytes}}
+		stages = append(stages, stage{work, float64(bytes) / rate, float64(bytes) * 0.1e-9, 2})
+		cached := []record.Work{{Of: record.Reading, Kind: "file", Nanos: float64(bytes) * 0.1, Bytes: bytes}}
+		stages = append(stages, stage{cached, float64(bytes) * 0.05e-9, float64(bytes) * 0.1e-9, 2})
+	}
+	rates := learn(stages, nil)
+	work := []record.Work{{Of: record.Reading, Kind: "file", Nanos: 1e8, Bytes: 1e9, Disk: 1e9}}
+	if got := rates.stage(work, 2); math.Abs(got.Likely-1e9/rate) > 0.1*1e9/rate || got.Limit != "the disk" {
+		t.Errorf("a gigabyte from the disk: %+v", got)
+	}
+	work[0].Disk = 0
+	if got := rates.stage(work, 2); got.Likely > 0.1 || got.Limit != string(record.Reading) {
+		t.Errorf("a gigabyte from the page cache: %+v", got)
+	}
+}
+
+func TestKindThatNoRunHasDoneWidensTheRange(t *testing.T) {
+	work := []record.Work{{Of: record.Computing, Kind: "exp", Nanos: 1e9}}
+	var stages []stage
+	for range 10 {
+		stages = append(stages, stage{work, 1, 2, 2})
+	}
+	rates := learn(stages, nil)
+	known, new := rates.stage(work, 2), rates.stage([]record.Work{{Of: record.Computing, Kind: "tan", Nanos: 1e9}}, 2)
+	if math.Abs(known.Likely-1) > 0.05 || math.Abs(new.Likely-1) > 0.05 {
+		t.Errorf("likely %g and %g seconds, want 1", known.Likely, new.Likely)
+	}
+	if new.High/new.Low < 2*known.High/known.Low {
+		t.Errorf("the ranges are %+v and %+v", known, new)
+	}
+}
+
+// header is of a plan of one stage.
+func header(processor string) record.Header {
+	work := []record.Work{{Of: record.Computing, Kind: "exp", Nanos: 1e9}}
+	return record.Header{Title: "exp(x)", Output: "y.npy", Processor: processor, Workers: 2,
+		Stages: []record.Stage{{Name: "exp(x)", Kind: "map", Tasks: 4, Slots: 4, Work: work}}}
+}
+
+func end() record.End {
+	return record.End{Status: record.Done, Duration: 1100 * time.Millisecond, Stages: []record.Spent{{Tasks: 4, Seconds: 1, CPU: 2}}}
+}
+
+func write(t *testing.T, dir string, h record.Header, e record.End) {
+	t.Helper()
+	w, err := record.Create(dir, h)
+	if err == nil {
+		err = w.End(e)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestReadLeavesOutRecordsThatSayNothing(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, header("another processor"), end())
+	h := header("this")
+	for _, change := range []func(*record.Header, *record.End){
+		func(_ *record.Header, e *record.End) { e.Status = record.Failed },
+		func(_ *record.Header, e *record.End) { e.Skipped = 2 },
+		func(_ *record.Header, e *record.End) { e.Stages = nil },
+		func(_ *record.Header, e *record.End) { e.Stages[0].Tasks = 3 },
+		func(_ *record.Header, e *record.End) { e.Stages[0].CPU = 0 },
+		func(_ *record.Header, e *record.End) { e.Stages[0].Seconds = 0 },
+		func(_ *record.Header, e *record.End) { e.Stages[0].Seconds = -1 },
+		func(_ *record.Header, e *record.End) { e.Stages[0].CPU = 1e6 },
+		func(_ *record.Header, e *record.End) { e.Stages[0].Seconds = 1e300 },
+		func(h *record.Header, _ *record.End) { h.Stages[0].Work = nil },
+		func(h *record.Header, _ *record.End) { h.Stages[0].Work = []record.Work{{Nanos: -1}} },
+		func(h *record.Header, _ *record.End) { h.Stages[0].Work = []record.Work{{Nanos: 1e300}} },
+		func(h *record.Header, _ *record.End) { h.Stages[0].Work = []record.Work{{Nanos: 1, Bytes: 1, Disk: 2}} },
+		func(h *record.Header, _ *record.End) { h.Stages[0].Transfers = &record.Transfers{Seconds: 1} },
+	} {
+		h, e := header("this"), end()
+		change(&h, &e)
+		write(t, dir, h, e)
+	}
+	for name, text := range map[string]string{"torn": "gonbrun\x01\xff\x00\x00\x00{\"run\":", "newer": "gonbrun\x02\x02\x00\x00\x00{}", "foreign": "{}", "empty": ""} {
+		if err := os.WriteFile(filepath.Join(dir, name+".gonbrun"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r := Read(dir, "this"); r != nil {
+		t.Errorf("rates were learned: %+v", r)
+	}
+	Read(dir, "this").Predict(&h)
+	if h.Seconds != nil || h.Stages[0].Seconds != nil {
+		t.Errorf("a time was predicted: %v", h.Seconds)
+	}
+	if Read(filepath.Join(dir, "none"), "this") != nil {
+		t.Error("a folder that is not there has rates")
+	}
+
+	write(t, dir, header("this"), end())
+	Read(dir, "this").Predict(&h)
+	if h.Seconds == nil || math.Abs(h.Seconds.Likely-1.1) > 0.1 || math.Abs(h.Stages[0].Seconds.Likely-1) > 0.05 || h.Seconds.Limit != "computing" {
+		text, _ := json.Marshal(h)
+		t.Errorf("after a run of 1.1 s: %s", text)
+	}
+}
+
+// A clock that was set back changes the order of records, and nothing else.
+func TestReadTakesRunsFromTheFuture(t *testing.T) {
+	dir := t.TempDir()
+	h := header("this")
+	h.Start = time.Now().Add(24 * time.Hour)
+	write(t, dir, h, end())
+	Read(dir, "this").Predict(&h)
+	if h.Seconds == nil || math.Abs(h.Seconds.Likely-1.1) > 0.1 {
+		t.Errorf("predicted %v", h.Seconds)
+	}
+}
+
+func TestRunsThatWaitForANetworkAreNeitherLearnedFromNorPredicted(t *testing.T) {
+	dir := t.TempDir()
+	h := header("this")
+	h.Stages[0].Work = append(h.Stages[0].Work, record.Work{Of: record.Reading, Kind: record.Network, Nanos: 1, Bytes: 1})
+	write(t, dir, h, end())
+	if r := Read(dir, "this"); r != nil {
+		t.Errorf("rates were learned: %+v", r)
+	}
+	write(t, dir, header("this"), end())
+	if Read(dir, "this").Predict(&h); h.Seconds != nil {
+		t.Errorf("predicted %v", h.Seconds)
+	}
+}
+
+func TestLaterStagesFindInThePageCacheWhatItKeeps(t *testing.T) {
+	gone := filepath.Join(t.TempDir(), "x.npy")
+	if err := os.WriteFile(gone, make([]byte, 1<<20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	read := func(path string) record.Stage {
+		return record.Stage{Work: []record.Work{{Of: record.Reading, Kind: "file", Nanos: 1, Bytes: 1 << 20, Path: path}}}
+	}
+	h := record.Header{Stages: []record.Stage{read(""), read(""), read(gone), read(gone)}}
+	look(&h, 2<<20)
+	for i, want := range []int64{1 << 20, 1 << 20, -1, 0} { // of the first read of the file, the system knows
+		if got := h.Stages[i].Work[0].Disk; want >= 0 && got != want {
+			t.Errorf("stage %d fetches %d bytes, want %d", i, got, want)
+		}
+	}
+	if n := len(h.Stages[0].Work); n != 2 {
+		t.Errorf("a stage that fetches has %d kinds of work, want one more", n)
+	}
+}
+
+func TestPredictTakesDeviceThatIsSlowerThanTheHost(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, header("this"), end())
+	h := header("this")
+	h.Stages[0].Transfers = &record.Transfers{Seconds: 7, Limit: "the link"}
+	Read(dir, "this").Predict(&h)
+	if h.Stages[0].Seconds.Likely != 7 || h.Seconds.Limit != "the link" {
+		t.Errorf("%+v", h.Stages[0].Seconds)
+	}
+}
