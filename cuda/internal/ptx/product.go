@@ -31,7 +31,8 @@ func Product(in, sum dtype.Type) (Module, error) {
 	side := p.side
 	return newModule([]Kernel{p.kernel(func(lengths ...[]int) (blocks, block [3]uint32) {
 		m, n := lengths[0][0], lengths[0][1]
-		return [3]uint32{uint32(max((n+side-1)/side, 1)), uint32(max((m+side-1)/side, 1)), 1}, [3]uint32{threads, 1, 1}
+		// In one dimension: the others have 65,535 blocks at the most, and matrices more rows.
+		return [3]uint32{uint32(max((n+side-1)/side, 1) * max((m+side-1)/side, 1)), 1, 1}, [3]uint32{threads, 1, 1}
 	})}, p.text()), nil
 }
 
@@ -83,8 +84,11 @@ func (p *product) write() {
 	}
 	line := p.side + p.pad
 	e.shared = depth * (line + p.side) * size
-	p.col = e.word("mul.lo.u32", e.word("mov.u32", "%ctaid.x"), p.side)
-	p.row = e.word("mul.lo.u32", e.word("mov.u32", "%ctaid.y"), p.side)
+	block := e.word("mov.u32", "%ctaid.x")
+	across := e.word("div.u32", e.word("add.u32", p.n, p.side-1), p.side)
+	down := e.word("div.u32", block, across)
+	p.row = e.word("mul.lo.u32", down, p.side)
+	p.col = e.word("mul.lo.u32", e.word("sub.u32", block, e.word("mul.lo.u32", down, across)), p.side)
 	thread := e.word("mov.u32", "%tid.x")
 	p.tx, p.ty = e.word("and.b32", thread, 15), e.word("shr.u32", thread, 4)
 	toA := e.word("mov.u32", "shared")
