@@ -26,20 +26,21 @@ func Conclude(path string, status Status, why string) error {
 	var s Sample
 	r.rows(func(row []byte) bool {
 		at += int64(len(row))
-		if row[0] == kindTask {
+		switch row[0] {
+		case kindTask:
 			t.decode(row)
 			e.Computed++
 			e.Read += t.Read
 			e.Written += t.Written
 			e.Duration = max(e.Duration, t.Start+t.Duration)
-			return true
-		}
-		s.decode(row)
-		e.Duration = max(e.Duration, s.At)
-		e.ProcessPeak = max(e.ProcessPeak, s.Anonymous)
-		e.DevicePeak = max(e.DevicePeak, s.Device)
-		if n := s.Arena.Host(); n > e.Peak {
-			e.Peak, e.PeakBy = n, s.Arena
+		case kindSample:
+			s.decode(row)
+			e.Duration = max(e.Duration, s.At)
+			e.ProcessPeak = max(e.ProcessPeak, s.Anonymous)
+			e.DevicePeak = max(e.DevicePeak, s.Device)
+			if n := s.Arena.Host(); n > e.Peak {
+				e.Peak, e.PeakBy = n, s.Arena
+			}
 		}
 		return true
 	})
