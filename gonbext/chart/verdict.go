@@ -245,7 +245,7 @@ func (s *summary) target() string {
 func (s *summary) tone() string {
 	switch s.status {
 	case record.Exited:
-		if s.peak <= s.h.Budget {
+		if s.peak <= s.h.Budget && s.run.End.Error != "signal: killed" {
 			return "warn"
 		}
 		return "bad"
