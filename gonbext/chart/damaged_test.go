@@ -2,6 +2,7 @@ package chart
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -46,6 +47,22 @@ func TestReportOfImpossibleTimesEnds(t *testing.T) {
 			}
 		case <-time.After(20 * time.Second):
 			t.Fatalf("%+v: no report after 20 s", row)
+		}
+	}
+}
+
+func TestVerdictSaysHowTheProcessEnded(t *testing.T) {
+	for how, want := range map[string][2]string{
+		"exit status 0":                 {"the program ended itself, with exit status 0", "warn"},
+		"exit status 2":                 {"the program ended with exit status 2, as a panic or a fatal error of Go does", "warn"},
+		"panic":                         {"the program panicked", "warn"},
+		"signal: killed":                {"the process was killed: by the system for want of memory, or by somebody", "bad"},
+		"signal: trace/breakpoint trap": {"the process ended: signal: trace/breakpoint trap", "warn"},
+	} {
+		h := record.Header{Process: true, Budget: 1 << 30}
+		s := &summary{h: &h, run: &record.Run{Header: h, End: &record.End{Status: record.Exited, Error: how}}, status: record.Exited, peak: 1 << 20}
+		if got := s.verdict(); !strings.HasSuffix(got, want[0]) || s.tone() != want[1] {
+			t.Errorf("%s: %s, %s", how, got, s.tone())
 		}
 	}
 }

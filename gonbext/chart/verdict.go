@@ -77,6 +77,8 @@ func (s *summary) processVerdict() string {
 func ending(how string) string {
 	how = plain(how)
 	switch {
+	case how == "panic":
+		return "the program panicked"
 	case how == "exit status 2":
 		return "the program ended with exit status 2, as a panic or a fatal error of Go does"
 	case strings.HasPrefix(how, "exit status "):
