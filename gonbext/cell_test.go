@@ -117,6 +117,10 @@ var cells = map[string]func(){
 		defer gonbext.Memory(gonbext.Cell("CELL", 1), gonbext.Budget("64MiB"))()
 		os.Exit(3)
 	},
+	"panic": func() {
+		defer gonbext.Memory(gonbext.Cell("CELL", 1), gonbext.Budget("64MiB"))()
+		panic("of the cell's own")
+	},
 	"recursion": func() {
 		defer gonbext.Memory(gonbext.Cell("CELL", 1), gonbext.Budget("64MiB"))()
 		println("not reached", deep(0))
@@ -593,6 +597,16 @@ func TestCellThatExitsLeavesItsMemory(t *testing.T) {
 	}
 	if e := whole.End; e == nil || e.ProcessPeak < 1<<20 || e.ProcessPeak > 64<<20 {
 		t.Errorf("the peak of a process that does nothing: %+v", e)
+	}
+}
+
+// A panic runs the deferred report, and is no end like any other.
+func TestCellThatPanicsSaysSo(t *testing.T) {
+	r := run(t, "panic")
+	r.expect(t, 2)
+	p := r.process(t)
+	if p.Status() != record.Exited || p.End.Error != "panic" || p.End.ProcessPeak < 1<<20 {
+		t.Errorf("the record says %s, %+v", p.Status(), p.End)
 	}
 }
 

@@ -247,11 +247,30 @@ func (p *process) done(why string) {
 			p.look()
 		}
 	}
-	status := record.Done
-	if why != "" {
-		status = record.Failed
+	switch {
+	case why != "":
+		p.end(record.Failed, why)
+	case panics():
+		p.end(record.Exited, "panic")
+	default:
+		p.end(record.Done, "")
 	}
-	p.end(status, why)
+}
+
+// panics reports whether a panic runs the deferred call that asks. To recover would cost
+// its trace.
+func panics() bool {
+	var stack [64]uintptr
+	frames := runtime.CallersFrames(stack[:runtime.Callers(1, stack[:])])
+	for {
+		f, more := frames.Next()
+		if f.Function == "runtime.gopanic" {
+			return true
+		}
+		if !more {
+			return false
+		}
+	}
 }
 
 func (p *process) end(status record.Status, text string) {

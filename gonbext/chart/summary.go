@@ -75,17 +75,21 @@ func summarize(r *record.Run, of int) *summary {
 		s.stages = append(s.stages, st)
 	}
 	for t := range r.Tasks() {
+		for _, d := range []*time.Duration{&t.Start, &t.Duration, &t.Reading, &t.Computing, &t.Writing, &t.Upload, &t.Download} {
+			*d = possible(*d)
+		}
 		s.task(t)
 	}
 	line := thinner{limit: maxPoints / (2 * of), per: 1}
 	for m := range r.Samples() {
+		m.At = possible(m.At)
 		s.sample(m)
 		line.add(m)
 	}
 	s.timeline, s.perPoint = line.points()
 	if r.End != nil {
 		s.peak, s.device = r.End.Peak, r.End.DevicePeak
-		s.last = r.End.Duration
+		s.last = possible(r.End.Duration)
 	}
 	if s.h.Process {
 		s.peak = s.processPeak()
@@ -98,6 +102,12 @@ func summarize(r *record.Run, of int) *summary {
 	}
 	return s
 }
+
+// longest is a time that no run takes. Sums of a few of them do not overflow.
+const longest = 10 * 365 * 24 * time.Hour
+
+// possible is a time of a run as it can be: a damaged record may have any.
+func possible(d time.Duration) time.Duration { return min(max(d, 0), longest) }
 
 // task adds a row to the sums.
 func (s *summary) task(t *record.Task) {

@@ -77,6 +77,8 @@ func (s *summary) processVerdict() string {
 func ending(how string) string {
 	how = plain(how)
 	switch {
+	case how == "panic":
+		return "the program panicked"
 	case how == "exit status 2":
 		return "the program ended with exit status 2, as a panic or a fatal error of Go does"
 	case strings.HasPrefix(how, "exit status "):
@@ -245,7 +247,7 @@ func (s *summary) target() string {
 func (s *summary) tone() string {
 	switch s.status {
 	case record.Exited:
-		if s.peak <= s.h.Budget {
+		if s.peak <= s.h.Budget && s.run.End.Error != "signal: killed" {
 			return "warn"
 		}
 		return "bad"

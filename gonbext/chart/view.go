@@ -172,7 +172,7 @@ func newView(s *summary, mode Mode, drawn bool) *view {
 			v.Notes = append(v.Notes, plain(st.Name)+": "+plain(st.Note)+".")
 		}
 		if x := st.Transfers; x != nil && strings.HasPrefix(x.Gain(), record.NoGain) {
-			v.Notes = append(v.Notes, plain(st.Name)+": "+x.Gain()+".")
+			v.Notes = append(v.Notes, plain(st.Name)+": "+plain(x.Gain())+".")
 		}
 	}
 	v.Notes = append(v.Notes, s.eventWords()...)

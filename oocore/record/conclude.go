@@ -34,21 +34,20 @@ func Conclude(path string, status Status, why string) error {
 			e.Read += t.Read
 			e.Written += t.Written
 			e.Duration = max(e.Duration, t.Start+t.Duration)
-			return true
 		case kindEvent:
 			v.decode(row)
 			if v.Action <= LeftToCPU {
 				e.OOMEvents++
 			}
 			e.Duration = max(e.Duration, v.At)
-			return true
-		}
-		s.decode(row)
-		e.Duration = max(e.Duration, s.At)
-		e.ProcessPeak = max(e.ProcessPeak, s.Anonymous)
-		e.DevicePeak = max(e.DevicePeak, s.Device)
-		if n := s.Arena.Host(); n > e.Peak {
-			e.Peak, e.PeakBy = n, s.Arena
+		case kindSample:
+			s.decode(row)
+			e.Duration = max(e.Duration, s.At)
+			e.ProcessPeak = max(e.ProcessPeak, s.Anonymous)
+			e.DevicePeak = max(e.DevicePeak, s.Device)
+			if n := s.Arena.Host(); n > e.Peak {
+				e.Peak, e.PeakBy = n, s.Arena
+			}
 		}
 		return true
 	})

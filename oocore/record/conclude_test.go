@@ -16,6 +16,7 @@ func TestConcludeDeadRecordHasTheRowsPeaks(t *testing.T) {
 	w.Sample(Sample{At: time.Second, Arena: Bytes{3, 4}, Anonymous: 100})
 	w.Sample(Sample{At: 2 * time.Second, Arena: Bytes{5}, Anonymous: 90})
 	w.Task(&Task{Read: 8, Written: 16, Start: time.Second, Duration: 2 * time.Second})
+	w.Event(Event{At: time.Second, Action: Halved, Bytes: 7, Free: 9})
 	w.Flush()
 	if err := Conclude(w.Path(), Exited, "exit status 3"); err != nil {
 		t.Fatal(err)
@@ -37,7 +38,7 @@ func TestConcludeDeadRecordHasTheRowsPeaks(t *testing.T) {
 	if err != nil || r.Status() != Done {
 		t.Fatalf("a record with an end: %v, %v", r.Status(), err)
 	}
-	rows := int64(2*sampleSize + taskSize)
+	rows := int64(2*sampleSize + taskSize + eventSize)
 	for _, torn := range []int64{0, 1, 20} { // bytes of a row that did not reach the file whole
 		if err := os.WriteFile(w.Path(), whole[:r.start+rows], 0o600); err != nil {
 			t.Fatal(err)

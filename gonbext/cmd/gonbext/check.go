@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -50,8 +51,8 @@ depends on the processor and on a BLAS library.`,
 	f.StringVar(&k.against, "against", "", "the `PLAN.json` of the baseline")
 	f.BoolVar(&k.write, "write", false, "write the baseline anew")
 	f.StringArrayVarP(&k.to, "output", "o", nil, "array that would be written; NAME=PATH for each of several")
-	f.StringVar(&k.job.memory, "memory", "", "budget of a new baseline, such as 512MiB (default 70 % of what is free)")
-	f.IntVar(&k.job.workers, "workers", 0, "tasks that would compute at once, of a new baseline (default one a core)")
+	f.StringVar(&k.job.memory, "memory", "", "budget of a new baseline, such as 512MiB (default that of the one before, or 70 % of what is free)")
+	f.IntVar(&k.job.workers, "workers", 0, "tasks that would compute at once, of a new baseline (default those of the one before, or one a core)")
 	f.StringVar(&k.job.chunks, "chunks", "", "chunk shape of the output, such as 1024x512")
 	f.StringVar(&k.job.shards, "shards", "", "shape of the groups of chunks that are stored as one object")
 	f.StringVar(&k.job.codec, "codec", "", "compression of the output: none, zstd:3, gzip:5, blosc:lz4:5:shuffle")
@@ -140,6 +141,9 @@ func (k *checking) baseline(c *cobra.Command) (*baseline, error) {
 	}
 	if st, err := os.Stat(filepath.Dir(k.against)); err != nil || !st.IsDir() {
 		return nil, usagef("--against %s: there is no folder %s", k.against, filepath.Dir(k.against))
+	}
+	if before, err := readBaseline(k.against); err == nil { // or plans of two machines would be compared
+		given.Budget, given.Workers = cmp.Or(given.Budget, before.Budget), cmp.Or(given.Workers, before.Workers)
 	}
 	if given.Budget == 0 {
 		given.Budget, _ = machine.Read().DefaultBudget()

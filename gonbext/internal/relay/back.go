@@ -192,7 +192,7 @@ func (r *relay) failure(j *job) error {
 
 // endings are what GoNB says of a process that has failed. Of a cell that does not
 // compile it says more.
-var endings = regexp.MustCompile(`^(exit status \d+|signal: [a-z0-9 ]+)( \(core dumped\))?$`)
+var endings = regexp.MustCompile(`^(exit status \d+|signal: [A-Za-z0-9/ ]+)( \(core dumped\))?$`)
 
 // processEnding is how a cell's process ended, "" where m says something else.
 func processEnding(m message) string {

@@ -88,7 +88,7 @@ type guardedListener struct {
 
 	mu       sync.Mutex
 	greeting []net.Conn     // the oldest first
-	offered  []*guardedConn // to zmq4, which may not have taken them yet
+	offered  []*guardedConn // to zmq4 a moment ago, which may not have taken them yet
 }
 
 func (l *guardedListener) Accept() (net.Conn, error) {
@@ -105,9 +105,14 @@ func (l *guardedListener) Accept() (net.Conn, error) {
 // one that it does not, as that of a socket of another kind, without closing it.
 func (l *guardedListener) offer(c *guardedConn) {
 	l.mu.Lock()
-	l.offered = append(slices.DeleteFunc(l.offered, func(x *guardedConn) bool { return x.taken.Load() }), c)
+	l.offered = append(l.offered, c)
 	l.mu.Unlock()
-	time.AfterFunc(greetingLimit, c.hangUpUnlessTaken)
+	time.AfterFunc(greetingLimit, func() {
+		c.hangUpUnlessTaken()
+		l.mu.Lock()
+		l.offered = slices.DeleteFunc(l.offered, func(x *guardedConn) bool { return x == c })
+		l.mu.Unlock()
+	})
 }
 
 func (l *guardedListener) Close() error {

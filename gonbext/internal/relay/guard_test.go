@@ -138,6 +138,42 @@ func TestMalformedPeersEndOnlyTheirConnection(t *testing.T) {
 }
 
 // A subscriber that stops reading holds up neither the others nor the cell.
+// zmq4 takes no connection of a socket of another kind. Whoever can connect may make any
+// number of them: they are hung up, and nothing of them is kept.
+func TestConnectionsThatNobodyTakesAreForgotten(t *testing.T) {
+	t.Parallel()
+	l := &guardedListener{ready: make(chan *guardedConn), closed: make(chan struct{})}
+	var conns []*guardedConn
+	for range 3 {
+		near, far := net.Pipe()
+		defer far.Close()
+		c := &guardedConn{Conn: near, more: make(chan struct{}, 1), room: make(chan struct{}, 1), done: make(chan struct{})}
+		go c.drain()
+		go func() { l.ready <- c }()
+		if _, err := l.Accept(); err != nil {
+			t.Fatal(err)
+		}
+		conns = append(conns, c)
+	}
+	for _, c := range conns {
+		select {
+		case <-c.done:
+		case <-time.After(greetingLimit + 10*time.Second):
+			t.Fatal("a connection that nobody takes stays")
+		}
+	}
+	for range 100 {
+		l.mu.Lock()
+		n := len(l.offered)
+		l.mu.Unlock()
+		if n == 0 {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Error("connections that were hung up are kept")
+}
+
 func TestSubscriberThatDoesNotReadBlocksNobody(t *testing.T) {
 	x := start(t, words{}, nil)
 	x.raw(x.at.IOPub, ourGreeting, readyFrame("SUB"), zmtpFrame(0, "\x01"))

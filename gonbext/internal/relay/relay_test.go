@@ -160,6 +160,8 @@ func TestReportKnowsHowTheProcessEnded(t *testing.T) {
 		"exit status 3":                       "report, exit status 3",
 		"signal: killed":                      "report, signal: killed",
 		"signal: aborted (core dumped)":       "report, signal: aborted (core dumped)",
+		"signal: trace/breakpoint trap":       "report, signal: trace/breakpoint trap",
+		"signal: CPU time limit exceeded":     "report, signal: CPU time limit exceeded",
 		`failed to run "go": exit status 1`:   "report, exit status 0",
 		"exit status 1 is what a cell writes": "report, exit status 0",
 	} {

@@ -76,7 +76,11 @@ func bytesBelow(path string) (n int64, there bool) {
 
 // lessonsChanged reports whether a copy of the lessons has what the lessons have not.
 func lessonsChanged(dir string) bool {
-	original := filepath.Join(compiledFrom(), "notebooks")
+	from := compiledFrom()
+	if from == "" {
+		return true // nothing tells
+	}
+	original := filepath.Join(from, "notebooks")
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
