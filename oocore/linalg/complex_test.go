@@ -32,3 +32,14 @@ func TestTallComplexMatricesHaveFactors(t *testing.T) {
 	x := oocore.FromSlice([]complex128{1, 2i, 3, 4 - 1i, 5, -6i}, cols, 1)
 	far("the solution of least squares", linalg.Lstsq(z, z.MatMul(x), -1).X, x)
 }
+
+// Empty complex matrices have NumPy's full factors: unit matrices, and no singular values.
+func TestFullFactorsOfEmptyComplexMatrices(t *testing.T) {
+	u, s, vt := linalg.FullSVD(oocore.Zeros(oocore.Complex64, 0, 3))
+	if got, err := oocore.Collect[complex64](t.Context(), vt); err != nil || len(got) != 9 || got[0] != 1 || got[1] != 0 {
+		t.Errorf("vt is %v; %v", got, err)
+	}
+	if u.DType() != oocore.Complex64 || u.Size() != 0 || s.DType() != oocore.Float32 || s.Size() != 0 {
+		t.Errorf("u is %v, s %v", u, s)
+	}
+}

@@ -119,7 +119,7 @@ func (w *regionWriter) unmark() error {
 	return errors.Join(w.out.Truncate(w.size), w.out.Sync())
 }
 
-// Share returns called by store.Share.
+// Share is called by store.Share.
 func (w *regionWriter) Share() { w.wrote.Store(true) }
 
 func (w *regionWriter) Write(ctx context.Context, src []byte, b grid.Box) error {

@@ -37,7 +37,7 @@ func (remoteFormat) Create(string, Meta) (Writer, error) { return nil, errFrontT
 
 func (remoteFormat) Place(path string) string { return flatFormat{}.Place(path) }
 
-// errFrontToBack rejects to write elements in any order to an object.
+// errFrontToBack rejects writing elements in any order to an object.
 var errFrontToBack = errors.New("objects are written from front to back, and the chunks of an array are not computed so: write NAME.zarr there")
 
 // extent reads where the elements of an npy or raw file lie.

@@ -68,7 +68,7 @@ func Use(f FS) (restore func()) {
 // System returns the file system of this machine.
 func System() FS { return system{} }
 
-// OpenFile returns os.OpenFile.
+// OpenFile is os.OpenFile.
 func OpenFile(name string, flag int, perm fs.FileMode) (Handle, error) {
 	return current.OpenFile(name, flag, perm)
 }
@@ -76,7 +76,7 @@ func OpenFile(name string, flag int, perm fs.FileMode) (Handle, error) {
 // Open opens a file for reading, mostly from front to back.
 func Open(name string) (Handle, error) { return OpenIn(current, name) }
 
-// OpenIn returns Open in another file system.
+// OpenIn is Open in another file system.
 func OpenIn(fs FS, name string) (Handle, error) {
 	// A pipe is opened without waiting for who writes to it.
 	h, err := fs.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)

@@ -43,7 +43,7 @@ func Create(name string, size int64) (*File, error) {
 // together: long writes bypass the page cache whatever its size.
 func CreatePart(name string) (*File, error) { return CreatePartIn(current, name) }
 
-// CreatePartIn returns CreatePart in another file system.
+// CreatePartIn is CreatePart in another file system.
 func CreatePartIn(fs FS, name string) (*File, error) {
 	f, err := create(fs, name)
 	if err != nil {

@@ -141,7 +141,7 @@ func between(a, b, op string, do func(dirA *os.File, a string, dirB *os.File, b 
 	return &os.LinkError{Op: op, Old: a, New: b, Err: err}
 }
 
-// Lstat returns os.Lstat, also in held folders.
+// Lstat is os.Lstat, also in held folders.
 func Lstat(name string) (fs.FileInfo, error) {
 	if h, rel := holding(name); h != nil {
 		st, err := h.root.Lstat(rel)
@@ -150,7 +150,7 @@ func Lstat(name string) (fs.FileInfo, error) {
 	return os.Lstat(name)
 }
 
-// ReadFile returns os.ReadFile, also in held folders.
+// ReadFile is os.ReadFile, also in held folders.
 func ReadFile(name string) ([]byte, error) {
 	if h, rel := holding(name); h != nil {
 		text, err := h.root.ReadFile(rel)
@@ -159,7 +159,7 @@ func ReadFile(name string) ([]byte, error) {
 	return os.ReadFile(name)
 }
 
-// Chmod returns os.Chmod, also in held folders.
+// Chmod is os.Chmod, also in held folders.
 func Chmod(name string, mode fs.FileMode) error {
 	if h, rel := holding(name); h != nil {
 		return full(h.root.Chmod(rel, mode), name)
@@ -167,7 +167,7 @@ func Chmod(name string, mode fs.FileMode) error {
 	return os.Chmod(name, mode)
 }
 
-// Link returns os.Link of two names in a held folder.
+// Link is os.Link of two names in a held folder.
 func Link(from, to string) error {
 	h, a := holding(from)
 	other, b := holding(to)

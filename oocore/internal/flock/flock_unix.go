@@ -14,10 +14,10 @@ import (
 // errors.ErrUnsupported.
 func Exclusive(f *os.File) error { return flock(f, unix.LOCK_EX|unix.LOCK_NB) }
 
-// Wait returns as Exclusive, and waits for its turn.
+// Wait is as Exclusive, and waits for its turn.
 func Wait(f *os.File) error { return flock(f, unix.LOCK_EX) }
 
-// Shared returns as Exclusive, and lets others have shared locks.
+// Shared is as Exclusive, and lets others have shared locks.
 func Shared(f *os.File) error { return flock(f, unix.LOCK_SH|unix.LOCK_NB) }
 
 // Unlock gives the lock up.

@@ -13,10 +13,10 @@ func Exclusive(f *os.File) error {
 	return lock(f, windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY)
 }
 
-// Wait returns as Exclusive, and waits for its turn.
+// Wait is as Exclusive, and waits for its turn.
 func Wait(f *os.File) error { return lock(f, windows.LOCKFILE_EXCLUSIVE_LOCK) }
 
-// Shared returns as Exclusive, and lets others have shared locks.
+// Shared is as Exclusive, and lets others have shared locks.
 func Shared(f *os.File) error { return lock(f, windows.LOCKFILE_FAIL_IMMEDIATELY) }
 
 // Locks of Windows keep others from reading the bytes that they cover: they lie

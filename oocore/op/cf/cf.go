@@ -22,7 +22,7 @@ import (
 // Decode returns a stored array, or a part of one, as the numbers that its attributes say it
 // stands for, fused with what reads it. What is equal to _FillValue or missing_value becomes
 // NaN; the rest is multiplied by scale_factor and added to add_offset; _Unsigned reads
-// integers without their sign. Types are xarray's: packed numbers become float64, and
+// integers without their sign, or with one. Types are xarray's: packed numbers become float64, and
 // integers with missing values float32 up to 16 bits, else float64.
 //
 // Numbers whose units are those of dates, "days since 2000-01-01", become int64 that count
@@ -108,8 +108,13 @@ func (a attributes) decodes() bool { return a.packed() || len(a.missing) > 0 || 
 func attributesOf(all map[string]json.RawMessage, d store.Details, t dtype.Type) (a attributes, err error) {
 	a.from, a.stored = t, t
 	var unsigned any
-	if raw, ok := all["_Unsigned"]; ok && json.Unmarshal(raw, &unsigned) == nil && strings.EqualFold(fmt.Sprint(unsigned), "true") && t.Kind() == dtype.KindInt {
-		a.stored = map[int]dtype.Type{1: dtype.Uint8, 2: dtype.Uint16, 4: dtype.Uint32, 8: dtype.Uint64}[t.Size()]
+	if raw, ok := all["_Unsigned"]; ok && json.Unmarshal(raw, &unsigned) == nil {
+		switch text := fmt.Sprint(unsigned); {
+		case strings.EqualFold(text, "true") && t.Kind() == dtype.KindInt:
+			a.stored = map[int]dtype.Type{1: dtype.Uint8, 2: dtype.Uint16, 4: dtype.Uint32, 8: dtype.Uint64}[t.Size()]
+		case strings.EqualFold(text, "false") && t.Kind() == dtype.KindUint:
+			a.stored = map[int]dtype.Type{1: dtype.Int8, 2: dtype.Int16, 4: dtype.Int32, 8: dtype.Int64}[t.Size()]
+		}
 	}
 	for name, to := range map[string]**float64{"scale_factor": &a.scale, "add_offset": &a.offset} {
 		raw, ok := all[name]
@@ -134,7 +139,7 @@ func attributesOf(all map[string]json.RawMessage, d store.Details, t dtype.Type)
 		if err != nil {
 			return a, fmt.Errorf("attribute %s: %w", name, err)
 		}
-		if a.stored != t { // the same bits without a sign
+		if a.stored != t { // the same bits
 			v = dtype.Value{Type: a.stored, Lo: v.Lo & (math.MaxUint64 >> (64 - 8*t.Size()))}
 		}
 		a.missing = append(a.missing, v)

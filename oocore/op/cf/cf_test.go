@@ -105,6 +105,8 @@ func TestDecodeDescribesItsResult(t *testing.T) {
 		{dtype.Int32, `{"missing_value":[-1]}`, dtype.Float64, ``},
 		{dtype.Float32, `{"_FillValue":"AAAAAACAw8A="}`, dtype.Float32, ``},
 		{dtype.Int8, `{"_Unsigned":"true","units":"1"}`, dtype.Uint8, `{"units":"1"}`},
+		{dtype.Uint8, `{"_Unsigned":"false","_FillValue":-1}`, dtype.Float32, ``},
+		{dtype.Uint16, `{"_Unsigned":"false"}`, dtype.Int16, ``},
 		{dtype.Int32, `{"units":"days since 2000-01-01"}`, dtype.Int64, `{"_FillValue":-9223372036854775808,"calendar":"proleptic_gregorian","units":"nanoseconds since 1970-01-01"}`},
 		{dtype.Int32, `{"units":"days"}`, dtype.Int32, `{"units":"days"}`},
 	} {

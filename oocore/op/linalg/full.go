@@ -91,9 +91,14 @@ func fullSVD(site graph.Site, n *graph.Node) (u, s, vt *graph.Node, err error) {
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	dt, err := resultType(n.DType)
-	if err != nil {
+	var dt, values dtype.Type
+	if isComplex(n) {
+		dt = complexResult(n)
+		values = realPart(dt)
+	} else if dt, err = resultType(n.DType); err != nil {
 		return nil, nil, nil, err
+	} else {
+		values = dt
 	}
 	c := &compose.Maker{Site: site}
 	if grid.Size(n.Shape) == 0 {
@@ -101,7 +106,7 @@ func fullSVD(site graph.Site, n *graph.Node) (u, s, vt *graph.Node, err error) {
 			eye := c.Make(func() (*graph.Node, error) { return shape.Eye(site, k, k, 0) })
 			return c.BroadcastTo(c.Cast(eye, dt), append(slices.Clone(stack), k, k)...)
 		}
-		return one(m[0]), c.Full(dtype.FromInt(dt, 0), append(slices.Clone(stack), min(m[0], m[1]))...), one(m[1]), c.Err
+		return one(m[0]), c.Full(dtype.FromInt(values, 0), append(slices.Clone(stack), min(m[0], m[1]))...), one(m[1]), c.Err
 	}
 	turned := func(n *graph.Node) *graph.Node {
 		return c.Make(func() (*graph.Node, error) { return shape.Swap(site, n, -1, -2) })

@@ -176,7 +176,7 @@ func (w writer) Commit(ctx context.Context) error {
 	return w.Writer.Commit(ctx)
 }
 
-// Resumed returns asked by store.Resumed.
+// Resumed is asked by store.Resumed.
 func (w writer) Resumed() bool { return store.Resumed(w.Writer) }
 
 type codedWriter struct {

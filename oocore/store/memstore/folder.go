@@ -76,7 +76,7 @@ func (f *Folder) Create(name string, m store.Meta) (store.Writer, error) {
 	return w, nil
 }
 
-// Resumed returns asked by store.Resumed.
+// Resumed is asked by store.Resumed.
 func (w *writer) Resumed() bool { return w.resumed }
 
 func (w *writer) fits(shape []int, t dtype.Type) bool {

@@ -56,7 +56,7 @@ func (format) Keeps(d store.Details) error {
 	return nil
 }
 
-// local rejects to write to what is not a disk of this machine.
+// local rejects writing to what is not a disk of this machine.
 func local(file string) error {
 	if scheme, _, remote := strings.Cut(file, "://"); remote {
 		return fmt.Errorf("a safetensors file is not written over %s: write NAME.zarr there", scheme)

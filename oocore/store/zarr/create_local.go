@@ -149,13 +149,13 @@ func checkGroup(folder string) error {
 	return nil
 }
 
-// errV2Group rejects to put an array of version 3 into a group of version 2, whose
+// errV2Group rejects putting an array of version 3 into a group of version 2, whose
 // readers would not see it.
 func errV2Group(name string) error {
 	return fmt.Errorf("%s is a group of version 2: arrays of version 3 cannot be in it: save to another store, or convert the group's arrays first", name)
 }
 
-// replaceable rejects to replace what is not an array.
+// replaceable rejects replacing what is not an array.
 func replaceable(folder string, st fs.FileInfo) error {
 	if !st.IsDir() {
 		return errors.New("a file of this name is there: remove it, or choose another name")

@@ -189,6 +189,31 @@ func TestOccupied(t *testing.T) {
 	}
 }
 
+// A save that is rejected, since it would lie in an array, leaves what a killed run has computed
+// of that array's next values. What one left of a group that is there is removed.
+func TestUnfinishedWorkBesideAnArrayStays(t *testing.T) {
+	dir := t.TempDir()
+	saveAll(t, filepath.Join(dir, "array.zarr"), smallMeta, smallData())
+	saveAll(t, filepath.Join(dir, "group.zarr", "a"), smallMeta, smallData())
+	for name, stays := range map[string]bool{"array.zarr": true, "group.zarr": false} {
+		ws, err := store.NewStagingDir(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		note := ws.Join("progress")
+		if err := errors.Join(os.WriteFile(note, []byte("hours of work"), 0o600), ws.Close()); err != nil {
+			t.Fatal(err)
+		}
+		other, err := store.NewStagingDir(filepath.Join(dir, name, "b"))
+		if err == nil {
+			err = other.Remove()
+		}
+		if _, gone := os.Stat(note); err != nil || (gone == nil) != stays {
+			t.Errorf("what is unfinished beside %s: %v, want that it stays to be %v; %v", name, gone, stays, err)
+		}
+	}
+}
+
 func TestEmptyFolderIsTaken(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.zarr")
 	if err := os.Mkdir(path, 0o700); err != nil {

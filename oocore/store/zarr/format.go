@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/store"
@@ -61,9 +62,14 @@ func (format) Keeps(store.Details) error { return nil }
 // comes into being with it.
 func (format) Place(path string) string { return place(path) }
 
+// Groups leaves out folders that are arrays, in which there can be no other: what lies beside
+// them is their own unfinished work.
 func (format) Groups(path string) []string {
 	_, above := groups(path)
-	return above
+	return slices.DeleteFunc(above, func(folder string) bool {
+		_, _, err := loadMeta(context.Background(), blob.Dir(folder))
+		return err == nil
+	})
 }
 
 const suffix = ".zarr"

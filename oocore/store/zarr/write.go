@@ -39,10 +39,10 @@ type base struct {
 	ended  bool         // committed, suspended or aborted
 }
 
-// Resumed returns asked by store.Resumed.
+// Resumed is asked by store.Resumed.
 func (w *base) Resumed() bool { return w.target.resumed() }
 
-// Share returns called by store.Share.
+// Share is called by store.Share.
 func (w *base) Share() {
 	if t, ok := w.target.(interface{ share() }); ok {
 		t.share()
