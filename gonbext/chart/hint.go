@@ -126,10 +126,10 @@ func (s *summary) bestRow() hint {
 	why := "The row of the table that moves the least:"
 	if !slices.ContainsFunc(rows, func(w record.WhatIf) bool { return w.Time == nil }) {
 		quickest := slices.MinFunc(rows, func(a, b record.WhatIf) int { return cmp.Compare(a.Time.Likely, b.Time.Likely) }).Time
-		why = fmt.Sprintf("The fastest row of the table, about %v:", quickest)
 		// Predictions that are nearly equal are no reason for more memory.
 		rows = slices.DeleteFunc(rows, func(w record.WhatIf) bool { return w.Time.Likely > 1.05*quickest.Likely })
 		slices.SortStableFunc(rows, func(a, b record.WhatIf) int { return cmp.Compare(a.Budget, b.Budget) })
+		why = fmt.Sprintf("A row of the table that is about as fast as the fastest, %v:", rows[0].Time)
 	} else {
 		slices.SortStableFunc(rows, func(a, b record.WhatIf) int {
 			return cmp.Or(cmp.Compare(a.Moved, b.Moved), cmp.Compare(a.Budget, b.Budget), cmp.Compare(a.Tasks, b.Tasks))

@@ -183,7 +183,7 @@ func TestComputePlan(t *testing.T) {
 func TestComputeReport(t *testing.T) {
 	dir := t.TempDir()
 	floats(t, filepath.Join(dir, "x.npy"), "(12,)", 12)
-	succeed(t, dir, "compute", "sqrt(x)", "x=x.npy", "-o", "<i>.npy", "--report", "run.html")
+	succeed(t, dir, "compute", "sqrt(x)", "x=x.npy", "-o", "<u>.npy", "--report", "run.html")
 	page, err := os.ReadFile(filepath.Join(dir, "run.html"))
 	if err != nil {
 		t.Fatal(err)
@@ -191,7 +191,7 @@ func TestComputeReport(t *testing.T) {
 	if !bytes.Contains(page, []byte("sqrt(x)")) || !bytes.Contains(page, []byte("Peak")) {
 		t.Error("the report does not say what was run, or its peak")
 	}
-	if bytes.Contains(page, []byte("<i>")) {
+	if bytes.Contains(page, []byte("<u>")) {
 		t.Error("a file's name is not escaped in the report")
 	}
 }

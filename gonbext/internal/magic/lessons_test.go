@@ -52,7 +52,7 @@ func TestLessonsRewriteToGo(t *testing.T) {
 				code := strings.Join(c.Source, "")
 				cell, err := s.Rewrite(code)
 				if err != nil && slices.Contains(c.Meta.Tags, "raises-exception") {
-					continue // a device that this build lacks
+					continue // a device that this machine lacks
 				}
 				if err != nil {
 					t.Errorf("%v\n%s", err, code)
