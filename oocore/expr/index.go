@@ -1,7 +1,6 @@
 package expr
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
@@ -175,33 +174,6 @@ func init() {
 		}
 		return all[axis[0]], nil
 	}))
-
-	for name, upper := range map[string]bool{"tril_indices": false, "triu_indices": true} {
-		define(name+"(rows, diagonal, columns, part)", 4, 4, func(c *call) (*graph.Node, error) {
-			n, err := c.ints(0)
-			if err != nil {
-				return nil, err
-			}
-			diagonal, side := n[1], kernel.LogicalOr
-			if upper { // all but what is below the diagonal
-				diagonal, side = max(diagonal, -n[0])-1, kernel.LogicalNot
-			}
-			below, err := shape.Tri(c.site, n[0], n[2], diagonal)
-			if err != nil {
-				return nil, err
-			}
-			bools, err := graph.Apply(c.site, side, slices.Repeat([]*graph.Node{below}, side.Arity())...)
-			if err != nil {
-				return nil, err
-			}
-			m, counts, err := index.Count(c.site, bools, 8, c.counter(0))
-			if err != nil {
-				return nil, err
-			}
-			return c.one(n[3])(m.Positions(c.site, counts))
-		})
-		document(name, Doc{NumPy: "np." + name + "(rows, diagonal, columns)[part]", Passes: "1 to count when it is called; then none of its own", Working: "a block of 1 MiB, and 8 bytes for each in all"})
-	}
 
 	define("ravel_multi_index(a, b..., lengths...)", 2, -1, func(c *call) (*graph.Node, error) {
 		if len(c.values)%2 != 0 {

@@ -43,7 +43,7 @@ none of its own: normal(1, 20000, 5000); integers(1, 0, 9, 20000, 5000); rolling
 none of its own: decode_cf(i)
 1 that counts: unique(i); unique_counts(i); unique_index(i)
 ; then as searchsorted: unique_inverse(i)
-1 to count when it is called; then none of its own: argwhere(x > 0); compress(slice(y, ":, 0") > 0, x, 0); extract(x > 0, x); flatnonzero(x); mask(x, x > 0); nonzero(x, 0); tril_indices(20000, 0, 5000, 0); triu_indices(20000, 0, 5000, 0)
+1 to count when it is called; then none of its own: argwhere(x > 0); compress(slice(y, ":, 0") > 0, x, 0); extract(x > 0, x); flatnonzero(x); mask(x, x > 0); nonzero(x, 0)
 1 read and 1 written for each axis: fftn(c, 2, 3); ifftn(c, 2, 3); rfftn(c, 2, 3); irfftn(c, 2, 3)
 1 and one for each iteration (2): randomized_svd(x, 8, 2, 0, "s")
 1 over b, and 1 over a for each 12 MiB of b's columns: solve_triangular(slice(x, ":5000"), slice(y, ":5000, :100"))

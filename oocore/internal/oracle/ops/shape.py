@@ -315,18 +315,12 @@ def places(rng):
         shape = lengths(rng)
         part = int(rng.integers(len(shape)))
         yield case("indices", f"indices({joined(shape)}, {part})", {}, lambda: np.indices(shape)[part])
-        rows, columns, k, part = int(rng.integers(0, 9)), int(rng.integers(0, 9)), int(rng.integers(-10, 11)), int(rng.integers(2))
-        yield case("tril_indices", f"tril_indices({rows}, {k}, {columns}, {part})", {}, lambda: np.tril_indices(rows, k, columns)[part])
-        yield case("triu_indices", f"triu_indices({rows}, {k}, {columns}, {part})", {}, lambda: np.triu_indices(rows, k, columns)[part])
     x = array(rng, (3, 4), "int8")
     yield case("rollaxis", "rollaxis(x, 1)", {"x": x}, lambda: np.rollaxis(x, 1))
     for bad in ("2, 0", "0, 3", "0, -3"):
         yield refused("rollaxis", f"rollaxis(x, {bad})", {"x": x})
     for bad in ("3, 1", "3, -1, 0", "3, 3, 2"):
         yield refused("indices", f"indices({bad})", {"x": x})
-    for op in ("tril_indices", "triu_indices"):
-        for bad in ("-1, 0, 3, 0", "3, 0, 3, 2", "3, 0, 3"):
-            yield refused(op, f"{op}({bad})", {"x": x})
 
 
 def cases(rng):
