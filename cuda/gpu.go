@@ -97,7 +97,8 @@ func (g *GPU) begin() error {
 	}
 	g.context = c
 	if g.ptx {
-		g.spec = plan.DeviceSpec{Name: g.name, Memory: free - free/reserve, Computes: ptx.Capabilities(), Rates: reported(p.Name, total).Rates(), Scratch: flagsBytes + foldScratch}
+		g.spec = plan.DeviceSpec{Name: g.name, Memory: free - free/reserve, Computes: ptx.Capabilities(), Rates: reported(p.Name, total).Rates(), Scratch: flagsBytes + foldScratch,
+			Arithmetic: "kernels in PTX"}
 	}
 	return nil
 }

@@ -114,6 +114,36 @@ func (e *expression) same(got, want []byte) bool {
 
 var little = plan.Options{Budget: 64 << 20, Workers: 2}
 
+// A run that the CPU began is not resumed on a GPU where that rounds in another way, and is
+// elsewhere; a model has the CPU's bits, and the budget is no matter.
+func TestFingerprintHasTheDeviceWhereItRounds(t *testing.T) {
+	device, _ := gpu(t, 64<<20)
+	specs := map[string]plan.DeviceSpec{"": {}, "cuda:0": device.Spec(), "model": cuda.Model("64MiB").Spec()}
+	for _, e := range expressions(t, 700) {
+		prints := map[string]plan.Fingerprint{}
+		for name, spec := range specs {
+			o := little
+			o.Device = spec
+			p := must[*plan.Plan](t)(plan.New(e.root, plan.Target{SideReductions: e.side}))
+			prints[name] = must[*plan.Sized](t)(p.Size(o)).Fingerprint("", nil)
+			o.Budget *= 2
+			if again := must[*plan.Sized](t)(p.Size(o)).Fingerprint("", nil); again != prints[name] {
+				t.Errorf("%s on %q: another budget, another fingerprint", e.name, name)
+			}
+		}
+		if prints["model"] != prints[""] {
+			t.Errorf("%s: a model has another fingerprint than the CPU", e.name)
+		}
+		rounds := !e.exact || e.name == "maximum" // of which either zero is one
+		if got := prints["cuda:0"] != prints[""]; got != rounds {
+			t.Errorf("%s: a GPU has another fingerprint than the CPU: %v, want %v", e.name, got, rounds)
+		}
+		if said := prints["cuda:0"].Difference(prints[""]); rounds && !strings.Contains(said, "device") {
+			t.Errorf("%s: the difference is that %s", e.name, said)
+		}
+	}
+}
+
 func TestGPUComputesWhatTheCPUDoes(t *testing.T) {
 	for _, e := range expressions(t, 700) {
 		want, _, _, err := e.run(t, nil, little)

@@ -117,6 +117,25 @@ func (l *lanes) start(steps ...step) *job {
 	return j
 }
 
+// order enqueues a step that no host waits for, and that has no times. What it fails with
+// comes out of the jobs behind it.
+func (l *lanes) order(s step) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed || l.failed != nil {
+		return
+	}
+	do := func() error {
+		for _, e := range s.after {
+			if err := s.on.Wait(e); err != nil {
+				return err
+			}
+		}
+		return s.do(s.on)
+	}
+	l.failed = l.explain(do())
+}
+
 func (l *lanes) enqueue(j *job, steps []step) error {
 	for i := range steps {
 		s := &steps[i]

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gonbext/gonbext/cuda/internal/driver"
@@ -58,6 +59,7 @@ func (g *GPU) Memory() (m Memory, err error) {
 type Buffer struct {
 	gpu   *GPU
 	once  sync.Once
+	freed atomic.Bool
 	taken allocation
 }
 
@@ -79,7 +81,10 @@ func (b *Buffer) Size() int64 { return b.taken.bytes }
 
 // Free waits for the copies of the buffer, and gives it back. It does so once.
 func (b *Buffer) Free() (err error) {
-	b.once.Do(func() { err = b.gpu.explain(b.gpu.free(b.taken)) })
+	b.once.Do(func() {
+		b.freed.Store(true)
+		err = b.gpu.explain(b.gpu.free(b.taken))
+	})
 	return err
 }
 
@@ -112,9 +117,10 @@ func (b *PinnedBuffer) Free() (err error) {
 
 // Stream copies in the order of the calls, while the host and other streams go on.
 type Stream struct {
-	gpu   *GPU
-	inner driver.Stream
-	once  sync.Once
+	gpu    *GPU
+	inner  driver.Stream
+	once   sync.Once
+	closed atomic.Bool
 }
 
 // Stream makes a stream of the device.
@@ -136,7 +142,7 @@ func (s *Stream) Upload(to *Buffer, src []byte) (*Copy, error) {
 	if err := to.fits(s.gpu, len(src)); err != nil {
 		return nil, err
 	}
-	return s.copy(func() error { return s.inner.Upload(to.taken.at, src) })
+	return s.copy(src, func() error { return s.inner.Upload(to.taken.at, src) })
 }
 
 // Download enqueues a copy of the beginning of a buffer to dst. Both are the stream's until
@@ -145,13 +151,15 @@ func (s *Stream) Download(dst []byte, from *Buffer) (*Copy, error) {
 	if err := from.fits(s.gpu, len(dst)); err != nil {
 		return nil, err
 	}
-	return s.copy(func() error { return s.inner.Download(dst, from.taken.at) })
+	return s.copy(dst, func() error { return s.inner.Download(dst, from.taken.at) })
 }
 
 func (b *Buffer) fits(g *GPU, n int) error {
 	switch {
 	case b.gpu != g:
 		return fmt.Errorf("a stream of %s copies no buffer of %s", g.name, b.gpu.name)
+	case b.freed.Load(): // its memory may be another's
+		return fmt.Errorf("the buffer of %d bytes on %s has been freed", b.Size(), g.name)
 	case n == 0 || int64(n) > b.Size():
 		return fmt.Errorf("%d bytes are copied with a buffer of %d bytes: copy one or more, and no more than it has", n, b.Size())
 	}
@@ -159,8 +167,11 @@ func (b *Buffer) fits(g *GPU, n int) error {
 }
 
 // copy enqueues a copy between two events.
-func (s *Stream) copy(do func() error) (*Copy, error) {
-	c := &Copy{gpu: s.gpu}
+func (s *Stream) copy(host []byte, do func() error) (*Copy, error) {
+	if s.closed.Load() { // the driver would take its handle for another's
+		return nil, fmt.Errorf("the stream of %s has been closed", s.gpu.name)
+	}
+	c := &Copy{gpu: s.gpu, host: host}
 	var err error
 	if c.begin, err = s.gpu.context.NewEvent(); err != nil {
 		return nil, s.gpu.explain(err)
@@ -181,7 +192,10 @@ func (s *Stream) copy(do func() error) (*Copy, error) {
 
 // Close waits for the copies, and ends the stream.
 func (s *Stream) Close() (err error) {
-	s.once.Do(func() { err = s.gpu.explain(s.inner.Close()) })
+	s.once.Do(func() {
+		s.closed.Store(true)
+		err = s.gpu.explain(s.inner.Close())
+	})
 	return err
 }
 
@@ -189,6 +203,7 @@ func (s *Stream) Close() (err error) {
 type Copy struct {
 	gpu        *GPU
 	begin, end driver.Event
+	host       []byte // which the driver knows by its address, until the copy is done
 	once       sync.Once
 	took       time.Duration
 	err        error
@@ -202,6 +217,7 @@ func (c *Copy) Wait() (time.Duration, error) {
 			c.took, c.err = c.end.Since(c.begin)
 		}
 		c.err = c.gpu.explain(errors.Join(c.err, c.close()))
+		c.host = nil
 	})
 	return c.took, c.err
 }

@@ -183,3 +183,67 @@ func TestOrdersShowWaitsThatAreMissing(t *testing.T) {
 		}
 	}
 }
+
+// counting is a driver that counts the events that it makes.
+type counting struct {
+	driver.Driver
+	events int
+}
+
+type countingContext struct {
+	driver.Context
+	driver *counting
+}
+
+func (d *counting) Open(device int) (driver.Context, error) {
+	c, err := d.Driver.Open(device)
+	return &countingContext{c, d}, err
+}
+
+func (c *countingContext) NewEvent() (driver.Event, error) {
+	c.driver.events++
+	return c.Context.NewEvent()
+}
+
+// A reduction of a million chunks takes the events of one.
+func TestTasksOfAReductionShareEvents(t *testing.T) {
+	x, err := graph.Uniform(site, dtype.Float32, 3, 100_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, err := graph.Aggregate(site, kernel.Sum, x, graph.ReduceOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, c := cuda.Model("64MiB"), &counting{}
+	cuda.Wrap(d, func(inner driver.Driver) driver.Driver { c.Driver = inner; return c })
+	p, err := sized(sum, plan.Target{}, plan.Options{Budget: 64 << 20, Workers: 1, Device: d.Spec()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := p.Stages[0].Device
+	w, err := d.Open(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	states := make([][]byte, len(s.Buffers.Slot.States))
+	for i, b := range s.Buffers.Slot.States {
+		states[i] = make([]byte, b.Bytes())
+	}
+	first := 0
+	for n := range 100 {
+		w.Begin(0, s.Grid.Box(0))
+		if _, err := w.Partials(0, states).Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if n == 1 {
+			first = c.events
+		}
+	}
+	if c.events > first+4 {
+		t.Errorf("%d events after two tasks, %d after a hundred", first, c.events)
+	}
+	if err := w.Close(); err != nil {
+		t.Error(err)
+	}
+}

@@ -236,7 +236,7 @@ func (w *work) Begin(number int, chunk grid.Box) {
 	on := w.slots[number]
 	on.chunk = chunk
 	n := w.accumulators(chunk)
-	w.start(step{on: w.compute, after: []driver.Event{on.copied}, do: func(s driver.Stream) error {
+	w.order(step{on: w.compute, after: []driver.Event{on.copied}, do: func(s driver.Stream) error {
 		for i, f := range w.folds {
 			if err := f.empty.launch(s, [][]int{{n}}, uint64(on.states[i]), uint64(n)); err != nil {
 				return err

@@ -21,6 +21,8 @@ type DeviceSpec struct {
 	Computes Capabilities
 	Rates    Rates
 	Scratch  int64 // bytes that kernels of a map or a reduce stage need beside
+	// Arithmetic names what rounds reductions and products; "" where they have the CPU's bits.
+	Arithmetic string
 }
 
 // Capabilities are what a device has kernels for.

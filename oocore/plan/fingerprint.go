@@ -41,7 +41,7 @@ func (f Fingerprint) Difference(earlier Fingerprint) string {
 	case f.Expression != earlier.Expression:
 		return "the expression is another"
 	}
-	return "it was begun with another BLAS library or on another processor, which round in another way"
+	return "it was begun with another BLAS library, or on another processor or device, which round in another way"
 }
 
 // Fingerprint is the plan's. version stands for the Go functions that take part; inputs
@@ -82,6 +82,35 @@ func (p *Plan) Fingerprint(version string, inputs map[int]store.Version) Fingerp
 		what.Stages = append(what.Stages, one)
 	}
 	return Fingerprint{Engine: p.Engine, Arithmetic: p.arithmetic(), Output: digest(outputs), Inputs: digest(read), Expression: digest([]any{&what, version})}
+}
+
+// Fingerprint is that of the plan on the run's device.
+func (p *Sized) Fingerprint(version string, inputs map[int]store.Version) Fingerprint {
+	f := p.Plan.Fingerprint(version, inputs)
+	if f != (Fingerprint{}) && slices.ContainsFunc(p.Plan.Stages, p.Device.rounds) {
+		f.Arithmetic += ", " + p.Device.Arithmetic
+	}
+	return f
+}
+
+// rounds reports a stage that the device has kernels for, of which some have other bits than
+// the CPU's: sums of floats, products of them, and extremes, of which either zero may be
+// one. Whether the stage fits is not asked: a fingerprint is the same for each budget.
+func (d *DeviceSpec) rounds(s Stage) bool {
+	if d.Memory == 0 || d.Arithmetic == "" || d.lacks(&s) != "" {
+		return false
+	}
+	if s.MatMul != nil {
+		return s.MatMul.Type.Kind() >= dtype.KindFloat
+	}
+	prog := &s.Programs[0]
+	for i, f := range s.Folds {
+		extreme := f.Kind == kernel.Min || f.Kind == kernel.Max
+		if s.foldRounding(i) > blockwise.Exact || extreme && prog.Type(prog.Out[s.Folded(i)]).Kind() >= dtype.KindFloat {
+			return true
+		}
+	}
+	return false
 }
 
 func absolute(path string) string {

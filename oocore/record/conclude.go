@@ -24,14 +24,23 @@ func Conclude(path string, status Status, why string) error {
 	e, at := End{Status: status, Error: why}, r.start
 	var t Task
 	var s Sample
+	var v Event
 	r.rows(func(row []byte) bool {
 		at += int64(len(row))
-		if row[0] == kindTask {
+		switch row[0] {
+		case kindTask:
 			t.decode(row)
 			e.Computed++
 			e.Read += t.Read
 			e.Written += t.Written
 			e.Duration = max(e.Duration, t.Start+t.Duration)
+			return true
+		case kindEvent:
+			v.decode(row)
+			if v.Action <= LeftToCPU {
+				e.OOMEvents++
+			}
+			e.Duration = max(e.Duration, v.At)
 			return true
 		}
 		s.decode(row)

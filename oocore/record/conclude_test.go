@@ -70,3 +70,33 @@ func TestConcludeDeadRecordHasTheRowsPeaks(t *testing.T) {
 		}
 	}
 }
+
+// Its rows are also those of a device, of which those for want of memory are counted.
+func TestConcludeCountsEventsOfADevice(t *testing.T) {
+	w, err := Create(t.TempDir(), header())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Event(Event{At: time.Second, Action: Halved, Bytes: 6 << 20})
+	w.Task(&Task{Read: 8})
+	w.Event(Event{At: 4 * time.Second, Stage: 1, Action: RareToCPU})
+	if err := w.End(End{Status: Done}); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Read(w.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(w.Path(), r.start+int64(2*eventSize+taskSize)); err != nil {
+		t.Fatal(err)
+	}
+	if err := Conclude(w.Path(), Exited, "signal: killed"); err != nil {
+		t.Fatal(err)
+	}
+	if r, err = Read(w.Path()); err != nil {
+		t.Fatal(err)
+	}
+	if e := r.End; e == nil || e.OOMEvents != 1 || e.Computed != 1 || e.Read != 8 || e.Duration != 4*time.Second || e.DevicePeak != 0 {
+		t.Errorf("got %+v", e)
+	}
+}

@@ -31,7 +31,8 @@ func Product(in, sum dtype.Type) (Module, error) {
 	side := p.side
 	return newModule([]Kernel{p.kernel(func(lengths ...[]int) (blocks, block [3]uint32) {
 		m, n := lengths[0][0], lengths[0][1]
-		return [3]uint32{uint32(max((n+side-1)/side, 1)), uint32(max((m+side-1)/side, 1)), 1}, [3]uint32{threads, 1, 1}
+		// In one dimension: the others have 65,535 blocks at the most, and matrices more rows.
+		return [3]uint32{uint32(max((n+side-1)/side, 1) * max((m+side-1)/side, 1)), 1, 1}, [3]uint32{threads, 1, 1}
 	})}, p.text()), nil
 }
 
@@ -55,6 +56,7 @@ type product struct {
 
 	c, a, b, m, n, k string
 	row, col         string // of the block's first element
+	place            int    // of both in shared memory, since registers are scarce until c is added to
 	tx, ty           string
 	sums             []string
 	left, above      loader // of a and of b
@@ -82,9 +84,13 @@ func (p *product) write() {
 		p.blocks = 2
 	}
 	line := p.side + p.pad
-	e.shared = depth * (line + p.side) * size
-	p.col = e.word("mul.lo.u32", e.word("mov.u32", "%ctaid.x"), p.side)
-	p.row = e.word("mul.lo.u32", e.word("mov.u32", "%ctaid.y"), p.side)
+	p.place = depth * (line + p.side) * size
+	e.shared = p.place + 8
+	block := e.word("mov.u32", "%ctaid.x")
+	across := e.word("div.u32", e.word("add.u32", p.n, p.side-1), p.side)
+	down := e.word("div.u32", block, across)
+	p.row = e.word("mul.lo.u32", down, p.side)
+	p.col = e.word("mul.lo.u32", e.word("sub.u32", block, e.word("mul.lo.u32", down, across)), p.side)
 	thread := e.word("mov.u32", "%tid.x")
 	p.tx, p.ty = e.word("and.b32", thread, 15), e.word("shr.u32", thread, 4)
 	toA := e.word("mov.u32", "shared")
@@ -92,6 +98,8 @@ func (p *product) write() {
 	for range p.each * p.each {
 		p.sums = append(p.sums, e.register(prefixOf(p.wide)))
 	}
+	e.do("st.shared.b32 [shared+%d], %s", p.place, p.row)
+	e.do("st.shared.b32 [shared+%d], %s", p.place+4, p.col)
 	p.prepare(thread, toA, toB)
 	from := e.word("mov.u32", 0)
 	next, again, end := e.label(), e.label(), e.label()
@@ -231,9 +239,11 @@ func (p *product) addToC() {
 		}
 		return e.word("add.u32", e.word("mad.lo.u32", lane, p.each/2, first), offset)
 	}
+	firstRow := e.of(dtype.Uint32, "ld.shared.b32", fmt.Sprintf("[shared+%d]", p.place))
+	firstCol := e.of(dtype.Uint32, "ld.shared.b32", fmt.Sprintf("[shared+%d]", p.place+4))
 	var cols []string
 	for j := range p.each {
-		cols = append(cols, place(p.col, p.tx, j))
+		cols = append(cols, place(firstCol, p.tx, j))
 	}
 	length := e.double("cvt.u64.u32", p.n)
 	add := "add." + arithmetic(p.wide)
@@ -241,7 +251,7 @@ func (p *product) addToC() {
 		add = "add.rn." + arithmetic(p.wide)
 	}
 	for i := range p.each {
-		row := place(p.row, p.ty, i)
+		row := place(firstRow, p.ty, i)
 		start := e.double("mul.lo.s64", e.double("cvt.u64.u32", row), length)
 		exists := e.is("lt.u32", row, p.m)
 		for j := range p.each {

@@ -63,6 +63,22 @@ func TestProductOfIntegersHasTheBitsOfTheCPU(t *testing.T) {
 	}
 }
 
+// No dimension of a launch is longer than CUDA has it, for matrices of any shape.
+func TestProductOfManyRowsOrColumnsCanBeLaunched(t *testing.T) {
+	for _, in := range []dtype.Type{dtype.Float32, dtype.Float64} {
+		m, err := ptx.Product(in, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, lengths := range [][]int{{30_000_000, 10}, {10, 30_000_000}, {190_000, 190_000}} {
+			blocks, _ := m.Kernels[0].Launch(lengths)
+			if blocks[0] > math.MaxInt32 || blocks[1] > 65535 || blocks[2] > 65535 {
+				t.Errorf("%v elements of %s are %d blocks", lengths, in, blocks)
+			}
+		}
+	}
+}
+
 func TestProductOfFloatsErrsNoMoreThanTwiceAsMuchAsTheCPU(t *testing.T) {
 	if !evaluates(t) {
 		return
