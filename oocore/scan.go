@@ -41,6 +41,14 @@ func (a *Array) Gradient(spacing float64, axis int) *Array {
 	})
 }
 
+// GradientAt is Gradient of elements that stand at coordinates, a vector with one for each
+// element along the axis: inside, the slopes on both sides count by the distance on the other.
+func (a *Array) GradientAt(coordinates *Array, axis int) *Array {
+	return build("gradient", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
+		return scan.GradientAt(site, in[0], in[1], axis)
+	}, a, coordinates)
+}
+
 func (a *Array) along(name string, product, initial bool, axis []int) *Array {
 	return a.view(name, func(site graph.Site, n *graph.Node) (*graph.Node, error) {
 		return scan.Along(site, name, product, n, initial, axis...)
@@ -59,4 +67,27 @@ func (a *Array) Diff(times, axis int) *Array {
 	return a.view("diff", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
 		return scan.Diff(site, n, times, axis)
 	})
+}
+
+// EDiff1D returns NumPy's ediff1d: the differences of neighbours of the array as if
+// flattened, between toBegin and toEnd, which are arrays, numbers or nil for none, and take
+// the array's type. It is part of whatever reads it.
+func (a *Array) EDiff1D(toBegin, toEnd any) *Array {
+	operands := []any{a}
+	places := [2]int{}
+	for i, end := range []any{toBegin, toEnd} {
+		if end != nil {
+			places[i] = len(operands)
+			operands = append(operands, end)
+		}
+	}
+	return build("ediff1d", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
+		var ends [2]*graph.Node
+		for i, at := range places {
+			if at > 0 {
+				ends[i] = in[at]
+			}
+		}
+		return scan.EDiff1D(site, in[0], ends[0], ends[1])
+	}, operands...)
 }

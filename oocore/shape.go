@@ -126,6 +126,13 @@ func (a *Array) MoveAxis(from, to int) *Array {
 	})
 }
 
+// RollAxis puts an axis before the one that stands at a place: NumPy's rollaxis.
+func (a *Array) RollAxis(axis, start int) *Array {
+	return a.view("rollaxis", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
+		return shape.RollAxis(site, n, axis, start)
+	})
+}
+
 // SwapAxes exchanges two axes.
 func (a *Array) SwapAxes(axis, other int) *Array {
 	return a.view("swapaxes", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
@@ -204,6 +211,20 @@ func Meshgrid(matrix bool, vectors ...*Array) (all []*Array) {
 	}
 	for _, n := range nodes {
 		all = append(all, made(n, nil))
+	}
+	return all
+}
+
+// Indices returns the index of each element of an array of the given lengths along each of
+// its axes, as int64: NumPy's indices. They take no memory.
+func Indices(lengths ...int) []*Array {
+	nodes, err := shape.Indices(graph.Caller(), lengths)
+	if err != nil {
+		return slices.Repeat([]*Array{{err: err}}, len(lengths))
+	}
+	all := make([]*Array, len(nodes))
+	for i, n := range nodes {
+		all[i] = made(n, nil)
 	}
 	return all
 }

@@ -2,6 +2,7 @@ package oocore
 
 import (
 	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/op/stats"
 	"github.com/gonbext/gonbext/oocore/op/window"
 )
 
@@ -29,5 +30,14 @@ type RollingOptions struct {
 func (a *Array) Rolling(r Reduction, o RollingOptions) *Array {
 	return a.view("rolling", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
 		return window.Reduce(site, r, n, o.Window, o.Axis, o.DDof)
+	})
+}
+
+// Coarsen reduces blocks of so many elements along each axis, of which factors has one, to one
+// element each: dask.array's coarsen. With trim, elements at the end of an axis that fill no
+// block are left out; else they are an error. One pass.
+func (a *Array) Coarsen(r Reduction, trim bool, factors ...int) *Array {
+	return a.view("coarsen", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
+		return stats.Coarsen(site, r, n, factors, trim, 0)
 	})
 }

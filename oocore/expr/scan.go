@@ -36,15 +36,9 @@ func init() {
 		for words < len(c.values) && c.values[words].text == nil {
 			words++
 		}
-		var ends [2]*graph.Node
-		for at := words; at < len(c.values); at += 2 {
-			i := slices.Index([]string{"prepend", "append"}, text(c.values[at]))
-			if i < 0 || at+1 == len(c.values) || ends[i] != nil {
-				return nil, c.fail(c.args[at].Pos(), "diff does not take this here: %s", c.f.Usage)
-			}
-			if ends[i], err = c.node(c.values[at+1], c.args[at+1]); err != nil {
-				return nil, err
-			}
+		ends, err := c.ends(words, "prepend", "append")
+		if err != nil {
+			return nil, err
 		}
 		c.values = c.values[:words]
 		ints, err := c.ints(1)
@@ -64,14 +58,29 @@ func init() {
 		}
 		return scan.Diff(c.site, x, n[0], n[1])
 	})
-	define("gradient(x, spacing, axis)", 1, 3, func(c *call) (*graph.Node, error) {
+	define(`ediff1d(x, "to_begin", b, "to_end", e)`, 1, 5, func(c *call) (*graph.Node, error) {
+		in, err := c.arrays(1)
+		if err != nil {
+			return nil, err
+		}
+		ends, err := c.ends(1, "to_begin", "to_end")
+		if err != nil {
+			return nil, err
+		}
+		return scan.EDiff1D(c.site, in[0], ends[0], ends[1])
+	})
+	document("ediff1d", Doc{NumPy: "np.ediff1d", Passes: fused, Working: part})
+	define("gradient(x, spacing or coordinates, axis)", 1, 3, func(c *call) (*graph.Node, error) {
 		in, err := c.arrays(1)
 		if err != nil {
 			return nil, err
 		}
 		spacing, axis := 1.0, 0
+		var coordinates *graph.Node
 		if len(c.values) > 1 {
-			if spacing, err = c.float(1); err != nil {
+			if node := c.values[1].node; node != nil && len(node.Shape) > 0 {
+				coordinates = node
+			} else if spacing, err = c.float(1); err != nil {
 				return nil, err
 			}
 		}
@@ -84,10 +93,27 @@ func init() {
 		} else if len(in[0].Shape) > 1 {
 			return nil, c.fail(c.args[0].Pos(), "gradient of %d dimensions takes an axis: %s", len(in[0].Shape), c.f.Usage)
 		}
+		if coordinates != nil {
+			return scan.GradientAt(c.site, in[0], coordinates, axis)
+		}
 		return scan.Gradient(c.site, in[0], spacing, axis)
 	})
 	document("gradient", Doc{NumPy: "np.gradient(x, spacing, axis=axis)", Passes: fused, Working: part})
 	document("diff", Doc{NumPy: "np.diff", Passes: fused, Working: "a block"})
+}
+
+// ends are what two words, from a place on, say to put before and after; nil for none.
+func (c *call) ends(from int, before, after string) (ends [2]*graph.Node, err error) {
+	for at := from; at < len(c.values); at += 2 {
+		i := slices.Index([]string{before, after}, text(c.values[at]))
+		if i < 0 || at+1 == len(c.values) || ends[i] != nil {
+			return ends, c.fail(c.args[at].Pos(), "%s does not take this here: %s", c.f.Name, c.f.Usage)
+		}
+		if ends[i], err = c.node(c.values[at+1], c.args[at+1]); err != nil {
+			return ends, err
+		}
+	}
+	return ends, nil
 }
 
 // text is that of an argument; "" where it is none.

@@ -82,6 +82,15 @@ func init() {
 		}
 		return c.one(int(n))(shape.Meshgrid(c.site, matrix, in...))
 	})
+	define("indices(lengths..., part)", 2, -1, func(c *call) (*graph.Node, error) {
+		n, err := c.ints(0)
+		if err != nil {
+			return nil, err
+		}
+		last := len(n) - 1
+		return c.one(n[last])(shape.Indices(c.site, n[:last]))
+	})
+	document("indices", Doc{NumPy: "np.indices(lengths)[part]", Passes: fused, Working: "a block"})
 	define("matrix_transpose(x)", 1, 1, onArray(func(c *call, x *graph.Node, _ []int) (*graph.Node, error) {
 		return shape.Swap(c.site, x, -1, -2)
 	}))
@@ -160,6 +169,10 @@ func init() {
 		}
 		return shape.Move(c.site, x, n[:len(n)/2], n[len(n)/2:])
 	}))
+	define("rollaxis(x, axis, start)", 2, 3, onArray(func(c *call, x *graph.Node, n []int) (*graph.Node, error) {
+		n = defaults(n, 0, 0)
+		return shape.RollAxis(c.site, x, n[0], n[1])
+	}))
 	define("swapaxes(x, axis, axis)", 3, 3, onArray(func(c *call, x *graph.Node, n []int) (*graph.Node, error) {
 		return shape.Swap(c.site, x, n[0], n[1])
 	}))
@@ -188,7 +201,7 @@ func init() {
 		"concatenate": part, "stack": part, "block": part, "vstack": part, "hstack": part, "dstack": part,
 		"roll": part, "tile": part, "repeat": part, "diagonal": "a few squares along the diagonal",
 		"split": "a block", "unstack": "a block", "meshgrid": "a block", "matrix_transpose": "a block", "eye": "a block", "tri": "a block", "flip": "a block", "flipud": "a block", "fliplr": "a block", "rot90": "a block",
-		"moveaxis": "a block", "swapaxes": "a block", "atleast_1d": "a block", "atleast_2d": "a block", "atleast_3d": "a block",
+		"moveaxis": "a block", "rollaxis": "a block", "swapaxes": "a block", "atleast_1d": "a block", "atleast_2d": "a block", "atleast_3d": "a block",
 		"tril": "a block", "triu": "a block", "diag": "a block", "ravel": "a block; " + part + " where elements move",
 	} {
 		document(name, Doc{NumPy: "np." + name, Passes: fused, Working: working})

@@ -49,6 +49,36 @@ func init() {
 		return n, err
 	})
 	document("histogramdd", Doc{NumPy: "np.histogramdd(...)[0]", Passes: counting, Working: bins})
+	define(`coarsen(x, "mean", factors..., "trim", "ddof=1")`, 3, -1, func(c *call) (*graph.Node, error) {
+		in, err := c.arrays(1)
+		if err != nil {
+			return nil, err
+		}
+		trim, ddof, last := false, 0.0, len(c.values)
+		for ; last > 2 && c.values[last-1].text != nil; last-- {
+			word := *c.values[last-1].text
+			number, is := strings.CutPrefix(word, "ddof=")
+			if is {
+				ddof, err = strconv.ParseFloat(number, 64)
+			}
+			if err != nil || !is && word != "trim" {
+				return nil, c.fail(c.args[last-1].Pos(), "coarsen does not take %q: %s", word, c.f.Usage)
+			}
+			trim = trim || !is
+		}
+		c.values = c.values[:last]
+		factors, err := c.ints(2)
+		if err != nil {
+			return nil, err
+		}
+		for kind := kernel.Sum; kind <= kernel.CountNonzero; kind++ {
+			if kind.String() == text(c.values[1]) {
+				return stats.Coarsen(c.site, kind, in[0], factors, trim, ddof)
+			}
+		}
+		return nil, c.fail(c.args[1].Pos(), "coarsen takes the name of a reduction here: %s", c.f.Usage)
+	})
+	document("coarsen", Doc{NumPy: "da.coarsen", Passes: "1", Working: "an accumulator for each result"})
 	define("bincount(x, weights, minlength)", 1, 3, func(c *call) (*graph.Node, error) {
 		in, err := c.arrays(1)
 		if err != nil {

@@ -197,6 +197,26 @@ func Move(site graph.Site, n *graph.Node, from, to []int) (*graph.Node, error) {
 	return graph.Transpose(site, n, order...)
 }
 
+// RollAxis is NumPy's rollaxis: an axis before the one that stands at a place, or after all
+// where the place is their number.
+func RollAxis(site graph.Site, n *graph.Node, axis, start int) (*graph.Node, error) {
+	dims := len(n.Shape)
+	from, err := grid.Axis(axis, dims)
+	if start < 0 {
+		start += dims
+	}
+	if err == nil && (start < 0 || start > dims) {
+		err = fmt.Errorf("there is no place %d among %d axes", start, dims)
+	}
+	if err != nil {
+		return nil, graph.Reject(site, "rollaxis", err, n)
+	}
+	if start > from { // its own place becomes free
+		start--
+	}
+	return Move(site, n, []int{from}, []int{start})
+}
+
 // counts rejects negative numbers of times.
 func counts(times []int) error {
 	for _, k := range times {

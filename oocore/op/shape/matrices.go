@@ -59,6 +59,22 @@ func count(site graph.Site, from, n int) (*graph.Node, error) {
 	return graph.Arange(site, in[0], in[1], in[2])
 }
 
+// Indices is the index of each element of an array of some lengths, along each of its axes, as
+// NumPy's indices.
+func Indices(site graph.Site, lengths []int) ([]*graph.Node, error) {
+	if err := grid.Check(lengths, 8); err != nil {
+		return nil, graph.Reject(site, "indices", err)
+	}
+	in := make([]*graph.Node, len(lengths))
+	for i, n := range lengths {
+		var err error
+		if in[i], err = count(site, 0, n); err != nil {
+			return nil, err
+		}
+	}
+	return Meshgrid(site, true, in...)
+}
+
 // Meshgrid is each vector along an axis of its own and constant along the others, as
 // NumPy's meshgrid: with matrix, the i-th along axis i ("ij"), else the first two change
 // places ("xy").

@@ -30,6 +30,27 @@ def sliding(rng):
         yield refused("sliding_window_view", bad, {"x": x})
 
 
+def coarsen(rng):
+    for i in range(3 * EACH):
+        kind = "sum prod mean var std min max any all count_nonzero".split()[i % 10]
+        shape = lengths(rng, empty=0, high=12, most=3)
+        x = array(rng, shape, "int16 float64 uint8 complex128 int64".split()[i // 10 % (3 if kind in ("min", "max") else 5)], special=False)
+        if kind == "prod" and x.dtype.kind in "fc":
+            x = np.asarray(1 + x / 100).astype(x.dtype)
+        factors = [int(rng.integers(1, min(n, 4) + 1)) for n in shape]
+        trimmed = x[tuple(slice(n - n % f) for n, f in zip(shape, factors))]
+        blocks = trimmed.reshape([v for n, f in zip(trimmed.shape, factors) for v in (n // f, f)])
+        words = "" if trimmed.shape == shape else ', "trim"'
+        kw = {}
+        if kind in ("var", "std") and i % 3 == 0 and np.prod(factors) > 1:
+            kw, words = {"ddof": 1}, words + ', "ddof=1"'
+        size = float(np.abs(x).max(initial=1)) ** (2 if kind == "var" else 1)
+        yield case("coarsen", f'coarsen(x, "{kind}", {joined(factors)}{words})', {"x": x}, lambda: getattr(np, kind)(blocks, tuple(range(1, 2 * len(shape), 2)), **kw), 1e-12, size * 1e-12 if kind in ("sum", "mean", "var", "std") else 0)
+    x = array(rng, (7, 4), "int8")
+    for bad in ('"sum", 2, 2', '"sum", 7', '"sum", 0, 1', '"argmax", 7, 1', '"median", 7, 1', '"sum", 7, 1, "cut"', "7, 1, 1"):
+        yield refused("coarsen", f"coarsen(x, {bad})", {"x": x})
+
+
 def rolling(rng):
     for i in range(4 * EACH):
         kind = "sum prod mean var std min max".split()[i % 7]
@@ -161,6 +182,7 @@ def complex_extremes(rng):
 def cases(rng):
     yield from sliding(rng)
     yield from rolling(rng)
+    yield from coarsen(rng)
     yield from floats(rng)
     yield from whole_powers(rng)
     yield from made(rng)

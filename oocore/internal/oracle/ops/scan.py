@@ -84,7 +84,36 @@ def gradient(rng):
         yield refused("gradient", bad, {"x": x})
 
 
+def gradient_at(rng):
+    types = ["float32", "float64", "int32", "uint8", "complex64", "complex128", "float16"]
+    for i in range(EACH):
+        shape = [n + 1 for n in lengths(rng, empty=0)]
+        x = array(rng, shape, types[i % len(types)], special=False)
+        axis = axis_of(rng, len(shape))
+        at = np.cumsum(rng.integers(1, 6, shape[axis])) * (1 if i % 2 else 0.25)
+        rtol = {"float16": 2e-3, "float32": 1e-5, "complex64": 1e-5}.get(x.dtype.name, 1e-11)
+        yield case("gradient", f"gradient(x, t, {axis})", {"x": x, "t": at}, lambda: np.gradient(x, at, axis=axis), rtol, rtol * 100)
+    x = array(rng, (4, 3), "float32", special=False)
+    for bad in (np.arange(3.0), np.zeros((2, 2)), np.arange(4) * 1j, np.ones(4, bool)):
+        yield refused("gradient", "gradient(x, t, 0)", {"x": x, "t": bad})
+
+
+def ediff1d(rng):
+    for i in range(EACH):
+        x = array(rng, lengths(rng), [t for t in TYPES if t not in ("bool", "bfloat16")][i % (len(TYPES) - 2)])
+        begin, end = (array(rng, lengths(rng, int(rng.integers(0, 3))), x.dtype.name) for _ in range(2))
+        yield case("ediff1d", "ediff1d(x)", {"x": x}, lambda: np.ediff1d(x))
+        yield case("ediff1d", 'ediff1d(x, "to_end", e, "to_begin", b)', {"x": x, "b": begin, "e": end}, lambda: np.ediff1d(x, end, begin))
+    x = array(rng, (5, 4), "int16")
+    yield case("ediff1d", 'ediff1d(x, "to_begin", -99)', {"x": x}, lambda: np.ediff1d(x, to_begin=-99))
+    yield case("ediff1d", 'ediff1d(x, "to_end", 7)', {"x": x[:0]}, lambda: np.ediff1d(x[:0], to_end=7))
+    for bad in ('ediff1d(x, "to_end", 0.5)', 'ediff1d(x, "to_end")', 'ediff1d(x, "append", 1)', "ediff1d(x, 1)", "ediff1d(x > 0)"):
+        yield refused("ediff1d", bad, {"x": x})
+
+
 def cases(rng):
+    yield from gradient_at(rng)
+    yield from ediff1d(rng)
     yield from gradient(rng)
     yield from scan(rng, "cumsum", np.cumsum)
     yield from scan(rng, "cumprod", np.cumprod)

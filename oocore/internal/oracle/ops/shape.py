@@ -307,6 +307,22 @@ def reshapes(rng):
     yield case("reshape", "mean(reshape(flip(x, 1), 50, 5, -1), 1)", {"x": big.astype("int32")}, lambda: np.flip(big.astype("int32"), 1).reshape(50, 5, -1).mean(1), 1e-12, 1e-12)
 
 
+def places(rng):
+    for _ in range(EACH):
+        x = array(rng, lengths(rng))
+        axis, start = axis_of(rng, x.ndim), int(rng.integers(-x.ndim, x.ndim + 1))
+        yield case("rollaxis", f"rollaxis(x, {axis}, {start})", {"x": x}, lambda: np.rollaxis(x, axis, start))
+        shape = lengths(rng)
+        part = int(rng.integers(len(shape)))
+        yield case("indices", f"indices({joined(shape)}, {part})", {}, lambda: np.indices(shape)[part])
+    x = array(rng, (3, 4), "int8")
+    yield case("rollaxis", "rollaxis(x, 1)", {"x": x}, lambda: np.rollaxis(x, 1))
+    for bad in ("2, 0", "0, 3", "0, -3"):
+        yield refused("rollaxis", f"rollaxis(x, {bad})", {"x": x})
+    for bad in ("3, 1", "3, -1, 0", "3, 3, 2"):
+        yield refused("indices", f"indices({bad})", {"x": x})
+
+
 def cases(rng):
-    for family in (concatenate, stack, split, pad, moves, diagonals, reshapes):
+    for family in (places, concatenate, stack, split, pad, moves, diagonals, reshapes):
         yield from family(rng)

@@ -1,0 +1,47 @@
+package oocore_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gonbext/gonbext/oocore"
+)
+
+func ExampleArray_RollAxis() {
+	fmt.Println(oocore.Zeros(oocore.Bool, 2, 3, 4).RollAxis(2, 0).Shape())
+	// Output: [4 2 3]
+}
+
+func ExampleArray_EDiff1D() {
+	ctx := context.Background()
+	x := oocore.FromSlice([]int32{1, 2, 4, 7, 0}, 5)
+	fmt.Println(oocore.Collect[int32](ctx, x.EDiff1D(-99, oocore.FromSlice([]int32{88, 99}))))
+	fmt.Println(oocore.Collect[int32](ctx, x.EDiff1D(nil, nil)))
+	// Output:
+	// [-99 1 2 3 -7 88 99] <nil>
+	// [1 2 3 -7] <nil>
+}
+
+func ExampleArray_GradientAt() {
+	ctx := context.Background()
+	at := oocore.FromSlice([]float64{0, 1, 3, 7})
+	fmt.Println(oocore.Collect[float64](ctx, at.Mul(at).GradientAt(at, 0))) // of x², 2x inside
+	// Output: [1 2 6 10] <nil>
+}
+
+func ExampleArray_Coarsen() {
+	ctx := context.Background()
+	x := oocore.Arange(0, 10, 1).Reshape(2, 5) // 0 1 2 3 4 and 5 6 7 8 9
+	fmt.Println(oocore.Collect[int64](ctx, x.Coarsen(oocore.Sum, true, 2, 2)))
+	// Output: [12 20] <nil>
+}
+
+func ExampleIndices() {
+	ctx := context.Background()
+	for _, along := range oocore.Indices(2, 3) {
+		fmt.Println(oocore.Collect[int64](ctx, along))
+	}
+	// Output:
+	// [0 0 0 1 1 1] <nil>
+	// [0 1 2 0 1 2] <nil>
+}
