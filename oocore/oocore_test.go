@@ -235,6 +235,7 @@ func TestPlanOnly(t *testing.T) {
 }
 
 func TestNominalPlanIsTheSameWhateverTheMachineAndTheProgramHold(t *testing.T) {
+	smallBudget(t) // what it holds would count in the tests after it
 	runLog(t)
 	x := oocore.Random(oocore.Float32, 1, 1000, 1000).Sqrt()
 	const memory = "4000TiB" // more than there is
