@@ -150,18 +150,11 @@ func jacobiComplex(c, v complexRows, s []float64) error {
 	for i := range c.rows {
 		s[i] = math.Sqrt(squares(c.row(i)))
 	}
+	falling(s, func(i, j int) {
+		exchange(c.row(i), c.row(j))
+		exchange(v.row(i), v.row(j))
+	})
 	for i := range s {
-		most := i
-		for j := i + 1; j < len(s); j++ {
-			if s[j] > s[most] {
-				most = j
-			}
-		}
-		if most != i {
-			s[i], s[most] = s[most], s[i]
-			swap(c.row(i), c.row(most))
-			swap(v.row(i), v.row(most))
-		}
 		var large complex128
 		for _, z := range v.row(i) {
 			if cmplx.Abs(z) > cmplx.Abs(large)*(1+0x1p-40) {
@@ -178,12 +171,6 @@ func jacobiComplex(c, v complexRows, s []float64) error {
 }
 
 func (m complexRows) clear() { clear(m.a) }
-
-func swap(x, y []complex128) {
-	for i, z := range x {
-		x[i], y[i] = y[i], z
-	}
-}
 
 func turnPhase(x []complex128, phase complex128) {
 	for i := range x {

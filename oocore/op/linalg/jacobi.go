@@ -72,6 +72,16 @@ func turn(c, v matrix, s []float64, i, j int, tol float64) bool {
 
 // order puts the rows in the order of falling s.
 func order(c, v matrix, s []float64) {
+	falling(s, func(i, j int) {
+		exchange(c.row(i), c.row(j))
+		if v.rows > 0 {
+			exchange(v.row(i), v.row(j))
+		}
+	})
+}
+
+// falling puts s in falling order, and exchanges whatever else is ordered by it.
+func falling(s []float64, exchange func(i, j int)) {
 	for i := range s {
 		most := i
 		for j := i + 1; j < len(s); j++ {
@@ -81,15 +91,12 @@ func order(c, v matrix, s []float64) {
 		}
 		if most != i {
 			s[i], s[most] = s[most], s[i]
-			exchange(c.row(i), c.row(most))
-			if v.rows > 0 {
-				exchange(v.row(i), v.row(most))
-			}
+			exchange(i, most)
 		}
 	}
 }
 
-func exchange(x, y []float64) {
+func exchange[T any](x, y []T) {
 	for k, a := range x {
 		x[k], y[k] = y[k], a
 	}
