@@ -114,7 +114,9 @@ func iterationsCrossLinkOnce(t *testing.T, most int64, compute func(x *oocore.Ar
 			t.Errorf("%s: %d bytes of the device are in use after the runs", memory, used)
 		}
 		t.Logf("%s: %.2f times the tensor crossed the link, planned %.2f times; peak %d of %d", memory, float64(sum.measured)/bytes, float64(sum.planned)/bytes, sum.peak, sum.predicted)
-		if sum.measured > most*bytes || sum.planned < sum.measured*9/10 || sum.planned > sum.measured*11/10 {
+		// The plan counts every load; a slot that computes neighbouring tasks one after another
+		// loads less, by how its thread happens to be scheduled.
+		if sum.planned > most*bytes || sum.measured > sum.planned || sum.measured < 2*bytes {
 			t.Errorf("%s: %d bytes crossed the link, planned %d, want at most %d times the tensor of %d", memory, sum.measured, sum.planned, most, bytes)
 		}
 		if sum.peak > sum.predicted || sum.peak < sum.predicted*8/10 {
