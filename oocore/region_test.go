@@ -65,6 +65,37 @@ func TestRegionsBeyondTheArrayAreRejected(t *testing.T) {
 	}
 }
 
+// A region may be narrower than a chunk of its array: an operation of boxes then needs no
+// more of its input than the region has.
+func TestRegionNarrowerThanAChunkTakesOperations(t *testing.T) {
+	t.Setenv("GONBEXT_RUNS", t.TempDir())
+	ctx, dir := context.Background(), t.TempDir()
+	x, err := oocore.Arange(174).Save(ctx, filepath.Join(dir, "x.zarr"), oocore.Chunks(100))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "y.zarr")
+	if _, err := oocore.Full(int64(0), 36, 11).Save(ctx, path, oocore.Chunks(14, 11)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := x.Reshape(29, 6).Save(ctx, path, oocore.Region("5:34, 1:7")); err != nil {
+		t.Fatal(err)
+	}
+	got, err := oocore.Collect[int64](ctx, oocore.Open(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range got {
+		row, column, want := i/11-5, i%11-1, int64(0)
+		if row >= 0 && row < 29 && column >= 0 && column < 6 {
+			want = int64(row*6 + column)
+		}
+		if v != want {
+			t.Fatalf("element %d, %d is %d, want %d", i/11, i%11, v, want)
+		}
+	}
+}
+
 // Where a run starts over at a place that has another's result, it says why.
 func TestStartingOverSaysWhy(t *testing.T) {
 	log := t.TempDir()

@@ -35,13 +35,14 @@ func (p *Program) blocks() bool {
 	return slices.ContainsFunc(p.Loads, func(l Load) bool { return l.Kind == LoadBlocks })
 }
 
-// Box are the lengths in the load's own array of what a tile of the domain needs.
+// Box are the lengths in the load's own array of what a tile of the domain needs. A tile may
+// be longer than the domain, where it lies in the chunks of a larger array.
 func (l *Load) Box(tile []int) []int {
 	box := make([]int, len(l.View.Axis))
 	for d, a := range l.View.Axis {
 		box[d] = 1
 		if a >= 0 {
-			box[d] = tile[a]
+			box[d] = max(min(tile[a], l.View.Shape[a]), 1)
 		}
 	}
 	return box
