@@ -70,7 +70,7 @@ func TestRegionsBeyondTheArrayAreRejected(t *testing.T) {
 func TestRegionNarrowerThanAChunkTakesOperations(t *testing.T) {
 	t.Setenv("GONBEXT_RUNS", t.TempDir())
 	ctx, dir := context.Background(), t.TempDir()
-	x, err := oocore.Arange(174).Save(ctx, filepath.Join(dir, "x.zarr"), oocore.Chunks(100))
+	x, err := oocore.Arange(0, 174, 1).Save(ctx, filepath.Join(dir, "x.zarr"), oocore.Chunks(100))
 	if err != nil {
 		t.Fatal(err)
 	}
