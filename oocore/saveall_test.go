@@ -168,6 +168,89 @@ func TestSaveAllResumesAfterItWasCancelled(t *testing.T) {
 	t.Logf("%d of %d chunks were resumed", r.Skipped, r.Chunks)
 }
 
+// unfinishedOutputs returns two outputs in a folder whose run has failed when all but the
+// last block of the second was done, and a function that lets the next run end well.
+func unfinishedOutputs(t *testing.T, dir string) (outputs []oocore.Output, mend func()) {
+	t.Helper()
+	x := counted(t, 4096)
+	fails := true
+	last := oocore.MapChunks(func(dst, src []float64, at oocore.Block) error {
+		if copy(dst, src); fails && slices.Contains(src, 4096*512-1) {
+			return errors.New("the last block fails")
+		}
+		return nil
+	}, x, oocore.MapOptions{})
+	outputs = []oocore.Output{
+		{Array: x.Sin(), Path: filepath.Join(dir, "a.npy")},
+		{Array: last, Path: filepath.Join(dir, "b.zarr"), Options: []oocore.Option{oocore.Chunks(16, 512)}},
+	}
+	_, err := oocore.SaveAll(t.Context(), outputs, oocore.Version("1"), oocore.Workers(1))
+	if left := stagingFolders(t, dir); err == nil || len(left) != 2 {
+		t.Fatalf("the run that fails leaves %v, %v", left, err)
+	}
+	return outputs, func() { fails = false }
+}
+
+// stagingFolders are the names of the hidden folders in a folder.
+func stagingFolders(t *testing.T, dir string) []string {
+	t.Helper()
+	left, err := filepath.Glob(filepath.Join(dir, ".*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return left
+}
+
+// The folders of an unfinished run lie there again when its outputs are in their places, as
+// after a kill between that and their removal.
+func TestSaveAllOfWholeOutputsRemovesTheFoldersOfAll(t *testing.T) {
+	dir, aside := t.TempDir(), t.TempDir()
+	outputs, mend := unfinishedOutputs(t, dir)
+	left := stagingFolders(t, dir)
+	for _, name := range left {
+		if err := os.Rename(name, filepath.Join(aside, filepath.Base(name))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mend()
+	var r oocore.RunReport
+	for _, want := range []oocore.RunStatus{oocore.StatusDone, oocore.StatusSkipped} {
+		if _, err := oocore.SaveAll(t.Context(), outputs, oocore.Version("1"), oocore.Report(&r)); err != nil || r.Status != want {
+			t.Fatalf("%v, %+v", err, r)
+		}
+		for _, name := range left {
+			if err := os.Rename(filepath.Join(aside, filepath.Base(name)), name); want == oocore.StatusDone && err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if left := stagingFolders(t, dir); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// Another run of the first output drops the checkpoint that the second one's folder needs;
+// but not where somebody has begun to save there since.
+func TestSaveOfAnotherArrayRemovesTheFoldersOfASaveAll(t *testing.T) {
+	for name, begun := range map[string]bool{"the run's own": false, "begun again": true} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			outputs, _ := unfinishedOutputs(t, dir)
+			if begun {
+				if _, err := outputs[1].Array.Add(1).Save(t.Context(), outputs[1].Path, oocore.Version("1"), oocore.Workers(1), oocore.Chunks(16, 512)); err == nil {
+					t.Fatal("the last block does not fail")
+				}
+			}
+			if _, err := oocore.Zeros(oocore.Float64, 3).Save(t.Context(), outputs[0].Path); err != nil {
+				t.Fatal(err)
+			}
+			if left := stagingFolders(t, dir); begun != (len(left) == 1) {
+				t.Errorf("left behind: %v", left)
+			}
+		})
+	}
+}
+
 func TestSaveAllWritesRegionsOfSeveralArrays(t *testing.T) {
 	x, dir := counted(t, 16), t.TempDir()
 	whole, other := filepath.Join(dir, "whole.zarr"), filepath.Join(dir, "other.npy")

@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/arena"
 	"github.com/gonbext/gonbext/oocore/exec/checkpoint"
 	"github.com/gonbext/gonbext/oocore/grid"
-	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/memstore"
@@ -107,7 +105,7 @@ func (s *arrays) tryOutputs() (complete bool, err error) {
 			continue
 		}
 		if i != s.plan.Output {
-			if err := s.stage(i, s.checkpoint.Resumes()); err != nil {
+			if err := s.stage(i); err != nil {
 				return false, err
 			}
 		}
@@ -128,26 +126,13 @@ func (s *arrays) tryOutputs() (complete bool, err error) {
 
 // stage takes the staging folder of an output after the first. It is empty unless the output
 // is resumed.
-func (s *arrays) stage(i int, resume bool) (err error) {
+func (s *arrays) stage(i int) (err error) {
 	if s.staging[i] == nil {
 		if s.staging[i], err = store.NewStagingDir(s.plan.Arrays[i].Path); err != nil {
 			return err
 		}
 	}
-	// Another run may have begun the same output since: what is there is this run's only
-	// where it says so. Without it the output is not resumed.
-	mark, owner := s.staging[i].Join("of"), ""
-	if s.spill != nil {
-		if owner, err = filepath.Abs(s.spill.Path); err != nil {
-			return err
-		}
-	}
-	if was, _ := disk.ReadFile(mark); !resume || string(was) != owner {
-		if err = s.staging[i].Clear(); err == nil {
-			err = disk.WriteFile(mark, []byte(owner))
-		}
-	}
-	return err
+	return s.checkpoint.Claim(s.staging[i])
 }
 
 // unstage releases the staging folder of an output after the first. It keeps what is in it

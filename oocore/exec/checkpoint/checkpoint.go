@@ -55,8 +55,8 @@ func New(p *plan.Plan, print plan.Fingerprint, fresh bool) (*Checkpoint, error) 
 	return c, nil
 }
 
-// Discard removes what a run of a fingerprint left beside an output that it has put in its
-// place: it was ended before it did so itself. What another run left stays.
+// Discard removes the staging folders of a run of a fingerprint that has put its outputs in
+// their places, and was ended before it removed them itself. Those of another run stay.
 func Discard(p *plan.Plan, print plan.Fingerprint) error {
 	staging, err := store.ExistingStagingDir(p.Arrays[p.Output].Path)
 	if staging == nil {
@@ -65,7 +65,7 @@ func Discard(p *plan.Plan, print plan.Fingerprint) error {
 	j, state, err := openJournal(staging.Join(journalFile))
 	switch {
 	case errors.Is(err, errDamaged) || errors.Is(err, fs.ErrNotExist): // nobody could go on from there
-		return staging.Remove()
+		return remove(staging)
 	case err != nil:
 		return errors.Join(err, staging.Close())
 	}
@@ -74,7 +74,7 @@ func Discard(p *plan.Plan, print plan.Fingerprint) error {
 	if err := j.close(); err != nil || !own {
 		return errors.Join(err, staging.Close())
 	}
-	return staging.Remove()
+	return remove(staging)
 }
 
 // Temporary returns the checkpoint of a run that cannot be resumed: it notes nothing, and
@@ -121,7 +121,7 @@ func (c *Checkpoint) StartOver(reason string) error {
 
 // begin empties the staging folder, and begins a journal where the plan has a fingerprint.
 func (c *Checkpoint) begin() (err error) {
-	if err := c.staging.Clear(); err != nil {
+	if err := errors.Join(removeOthers(c.staging), c.staging.Clear(), c.listOthers()); err != nil {
 		return err
 	}
 	c.state, c.resumes = newState(), false
@@ -271,7 +271,7 @@ func (c *Checkpoint) Close(keep bool) error {
 	if keep {
 		return errors.Join(err, staging.Close())
 	}
-	return errors.Join(err, staging.Remove())
+	return errors.Join(err, remove(staging))
 }
 
 // Exists reports whether the staging folder still is there: someone may have removed the
