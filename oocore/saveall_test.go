@@ -214,7 +214,7 @@ func TestSaveAllOfWholeOutputsRemovesTheFoldersOfAll(t *testing.T) {
 	}
 	mend()
 	var r oocore.RunReport
-	for _, want := range []oocore.RunStatus{oocore.StatusDone, oocore.StatusSkipped} {
+	for _, want := range []string{oocore.StatusDone, oocore.StatusSkipped} {
 		if _, err := oocore.SaveAll(t.Context(), outputs, oocore.Version("1"), oocore.Report(&r)); err != nil || r.Status != want {
 			t.Fatalf("%v, %+v", err, r)
 		}
