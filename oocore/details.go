@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gonbext/gonbext/oocore/blockwise"
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/store"
@@ -88,11 +89,11 @@ func (s *settings) addAttributes(d *store.Details) error {
 }
 
 // inherited is what an expression has of its inputs: the names of dimensions as far as
-// they agree, and all else where it is a part of one stored array, in whatever type.
+// they agree, and all else where it has elements of one stored array only, in whatever type.
 func inherited(root *graph.Node) (d store.Details) {
 	n, alone := root, true
 	for alone && n.Kind != graph.Source && n.Details == nil {
-		if alone = n.Kind == graph.Cast || n.Kind == graph.View; alone {
+		if alone = n.Kind == graph.Cast || n.Kind == graph.View || selects(n); alone {
 			n = n.In[0]
 		}
 	}
@@ -106,6 +107,15 @@ func inherited(root *graph.Node) (d store.Details) {
 	}
 	d.Dims = root.DimNames()
 	return d
+}
+
+// selects reports a node that has elements of its first input only.
+func selects(n *graph.Node) bool {
+	if n.Kind != graph.Blockwise {
+		return false
+	}
+	_, ok := n.Blocks.Op.(blockwise.Selector)
+	return ok
 }
 
 // fillText is a fill value in the form of store.Details.

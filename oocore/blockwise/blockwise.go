@@ -106,6 +106,10 @@ func RoundingOf(op Op) Rounding {
 // reads its result does so: there is nothing in it that a device could compute.
 type Mover interface{ OnlyMoves() }
 
+// Selector is an Op whose result has elements of its first input and no others: units and
+// markers of missing values are those of that.
+type Selector interface{ Selects() }
+
 var registry = struct {
 	sync.RWMutex
 	types map[string]reflect.Type

@@ -67,9 +67,12 @@ type Node struct {
 	Summed int         // MatMul: axes of both inputs before the last two along which products are summed
 	Blocks *Blocks     // Blockwise
 
-	// Details are what a copy of a computed array keeps beside its elements, where the
-	// operation knows that; nil: what follows from the inputs.
+	// Details are the attributes and fill value of a computed array, where the operation
+	// knows them; nil: what follows from the inputs.
 	Details *store.Details
+	// NamedAfter has for each axis the one whose name it has, where the operation knows
+	// that; nil: what follows from the inputs. See NameAxes.
+	NamedAfter []Axis
 }
 
 // Stored is a stored array seen as a shape of its own: a reshape of a file

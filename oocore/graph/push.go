@@ -15,9 +15,9 @@ func pushDownView(site Site, n *Node, v grid.View) *Node {
 	case v.Plain(n.Shape):
 		return n
 	case n.Kind == Constant:
-		return seeConstant(n, v)
+		return named(seeConstant(n, v), n, v)
 	case n.Kind == View:
-		return pushDownView(site, n.In[0], v.Through(n.View))
+		return named(pushDownView(site, n.In[0], v.Through(n.View)), n, v)
 	case n.Kind == Cast && n.In[0].Kind != Cast:
 		moved := *n
 		moved.Shape, moved.In = v.Shape, []*Node{pushDownView(site, n.In[0], v)}
@@ -28,7 +28,7 @@ func pushDownView(site Site, n *Node, v grid.View) *Node {
 
 func seeConstant(n *Node, v grid.View) *Node {
 	moved := *n
-	moved.Shape, moved.Weak = v.Shape, false
+	moved.Shape, moved.Weak, moved.NamedAfter = v.Shape, false, nil
 	return &moved
 }
 

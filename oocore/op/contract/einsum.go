@@ -32,6 +32,7 @@ func Einsum(site graph.Site, subscripts string, in ...*graph.Node) (*graph.Node,
 		types[i] = n.DType
 	}
 	p := product{site, dtype.PromoteAll(types...)}
+	operands := terms
 	steps := order(terms, out)
 	for _, s := range steps {
 		a, b := terms[s[0]], terms[s[1]]
@@ -51,7 +52,25 @@ func Einsum(site graph.Site, subscripts string, in ...*graph.Node) (*graph.Node,
 	if err != nil {
 		return nil, graph.Reject(site, "einsum", err, in...)
 	}
-	return n, nil
+	return named(n, out, operands), nil
+}
+
+// named gives each axis of a result the name of the dimension in the first operand that has
+// a name for it.
+func named(n *graph.Node, out []rune, operands []term) *graph.Node {
+	axes := make([]graph.Axis, len(out))
+	for _, t := range operands {
+		names := t.node.DimNames()
+		for d, name := range names {
+			if at := slices.Index(out, t.axes[d]); at >= 0 && axes[at].Of == nil && name != "" && t.node.Shape[d] == n.Shape[at] {
+				axes[at] = graph.Axis{Of: t.node, Index: d}
+			}
+		}
+	}
+	if !slices.ContainsFunc(axes, func(a graph.Axis) bool { return a.Of != nil }) {
+		return n
+	}
+	return graph.NameAxes(n, axes...)
 }
 
 // product computes contractions in one type.

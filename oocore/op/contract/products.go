@@ -74,7 +74,11 @@ func tensordot(site graph.Site, a, b *graph.Node, axesA, axesB []int) (*graph.No
 	if err != nil {
 		return nil, err
 	}
-	return transposed(site, joined, out)
+	n, err := transposed(site, joined, out)
+	if err != nil {
+		return nil, err
+	}
+	return named(n, out, []term{x, y}), nil
 }
 
 // Dot is NumPy's dot: of vectors a number, of matrices their product, of more axes the
@@ -124,6 +128,12 @@ func Vdot(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
 
 // Outer is the product of each element of a with each of b.
 func Outer(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
+	var list []term // operands of one dimension
+	for i, n := range []*graph.Node{a, b} {
+		if len(n.Shape) == 1 {
+			list = append(list, term{n, []rune{rune('i' + i)}})
+		}
+	}
 	a, err := graph.Reshape(site, a, grid.Size(a.Shape), 1)
 	if err != nil {
 		return nil, err
@@ -131,7 +141,11 @@ func Outer(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
 	if b, err = graph.Reshape(site, b, 1, grid.Size(b.Shape)); err != nil {
 		return nil, err
 	}
-	return graph.Apply(site, kernel.Multiply, a, b)
+	n, err := graph.Apply(site, kernel.Multiply, a, b)
+	if err != nil {
+		return nil, err
+	}
+	return named(n, []rune{'i', 'j'}, list), nil
 }
 
 // Kron is the Kronecker product: blocks of b, each times an element of a.

@@ -103,7 +103,12 @@ func Reduce(site graph.Site, r Reduction, n *graph.Node, l Labels, ddof float64)
 		}
 		return nil, graph.Reject(site, "groupby", err, n, l.Node)
 	}
-	return out, nil
+	if r == Count { // a list
+		return out, nil
+	}
+	axes := graph.AllAxes(n)
+	axes[l.Axis] = graph.Axis{}
+	return graph.NameAxes(out, axes...), nil
 }
 
 func reduce(m *compose.Maker, r Reduction, n *graph.Node, l Labels, ddof float64) (*graph.Node, error) {

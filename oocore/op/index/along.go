@@ -34,6 +34,9 @@ func (Along) Rounding() blockwise.Rounding { return blockwise.Exact }
 // OnlyMoves marks a blockwise.Mover.
 func (Along) OnlyMoves() {}
 
+// Selects marks a blockwise.Selector.
+func (Along) Selects() {}
+
 // Requirements is a tile of the input, and the indices.
 func (o Along) Requirements(box []int) blockwise.Requirements {
 	reads := slices.Clone(box)

@@ -87,5 +87,9 @@ func at(site graph.Site, n *graph.Node, indices []*graph.Node) (*graph.Node, err
 	if err != nil {
 		return nil, err
 	}
-	return Take(site, joined, flat, 0)
+	out, err := Take(site, joined, flat, 0)
+	if err != nil {
+		return nil, err
+	}
+	return graph.NameAxes(out, slices.Concat(graph.AllAxes(flat), graph.AllAxes(n)[k:])...), nil
 }

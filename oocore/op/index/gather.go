@@ -41,6 +41,23 @@ func (Gather) Rounding() blockwise.Rounding { return blockwise.Exact }
 // OnlyMoves marks a blockwise.Mover.
 func (Gather) OnlyMoves() {}
 
+// Selects marks a blockwise.Selector.
+func (Gather) Selects() {}
+
+// KeptAxes are all but the one that indices replace, and that too where they are a list.
+func (o Gather) KeptAxes() []int {
+	var axes []int
+	for d := range o.Shape {
+		switch {
+		case d == o.Axis && o.Dims != 1:
+			axes = append(axes, slices.Repeat([]int{-1}, o.Dims)...)
+		default:
+			axes = append(axes, d)
+		}
+	}
+	return axes
+}
+
 // of are the parts of a list of the result's axes that belong to the indices, and to
 // the input without the axis.
 func (o Gather) of(list []int) (indices, others []int) {
@@ -263,7 +280,12 @@ func Take(site graph.Site, n, indices *graph.Node, axis int) (*graph.Node, error
 		return empty(site, n.DType, shape), nil
 	}
 	op := Gather{Axis: at, Dims: len(indices.Shape), Shape: n.Shape, Tile: tiles(n, at), Item: n.DType.Size(), Chunked: cells(n) != nil}
-	return graph.NewBlockwise(site, "take", op, shape, n.DType, []*graph.Node{n, indices}, strconv.Itoa(axis))
+	out, err := graph.NewBlockwise(site, "take", op, shape, n.DType, []*graph.Node{n, indices}, strconv.Itoa(axis))
+	if err != nil || indices.DimNames() == nil {
+		return out, err
+	}
+	axes := graph.AllAxes(n)
+	return graph.NameAxes(out, slices.Concat(axes[:at], graph.AllAxes(indices), axes[at+1:])...), nil
 }
 
 // Integers are indices as int64.

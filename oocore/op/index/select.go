@@ -105,6 +105,17 @@ func (o Selected) Chunks() []int {
 // Rounding is Exact: elements are moved or compared.
 func (Selected) Rounding() blockwise.Rounding { return blockwise.Exact }
 
+// Selects marks a blockwise.Selector.
+func (Selected) Selects() {}
+
+// KeptAxes are that of a list; several become one, which is new.
+func (o Selected) KeptAxes() []int {
+	if len(o.Shape) == 1 {
+		return []int{0}
+	}
+	return []int{-1}
+}
+
 // endsAtOnce is how many blocks' ends are read at once.
 const endsAtOnce = 64
 
@@ -312,7 +323,7 @@ func BooleanMask(site graph.Site, n, mask *graph.Node, run Run) (*graph.Node, er
 		}
 		n = whole
 	}
-	k := len(mask.Shape)
+	k, whole := len(mask.Shape), n
 	var err error
 	switch {
 	case mask.DType != dtype.Bool:
@@ -330,7 +341,11 @@ func BooleanMask(site graph.Site, n, mask *graph.Node, run Run) (*graph.Node, er
 		if mask, err = graph.Reshape(site, mask, grid.Size(mask.Shape)); err != nil {
 			return nil, err
 		}
-		return Compress(site, n, mask, 0, run)
+		out, err := Compress(site, n, mask, 0, run)
+		if err != nil || k == 1 {
+			return out, err
+		}
+		return graph.NameAxes(out, append(make([]graph.Axis, 1), graph.AllAxes(whole)[k:]...)...), nil
 	}
 	m, counts, err := Count(site, mask, n.DType.Size(), run)
 	if err != nil {

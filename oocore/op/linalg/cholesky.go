@@ -204,6 +204,11 @@ const wholeMatrix = 2048
 // read all earlier panels: n³/6144 elements in all. A task holds five squares of a
 // panel's width in float64, 40 MiB.
 func Cholesky(site graph.Site, n *graph.Node) (*graph.Node, error) {
+	out, err := lowerFactor(site, n)
+	return named(out, n, ofRows, ofNone), err
+}
+
+func lowerFactor(site graph.Site, n *graph.Node) (*graph.Node, error) {
 	if len(n.Shape) != 2 || n.Shape[0] <= wholeMatrix {
 		return ofSquares(site, "cholesky", n, func(m int) []int { return []int{m, m} })
 	}

@@ -40,7 +40,7 @@ func LU(site graph.Site, n *graph.Node) (p, l, u *graph.Node, err error) {
 		if rows > 0 { // nothing is exchanged
 			p = c.BroadcastTo(c.Cast(c.Make(func() (*graph.Node, error) { return shape.Eye(site, rows, rows, 0) }), dt), p.Shape...)
 		}
-		return p, l, u, c.Err
+		return named(p, n, ofRows, ofNone), l, named(u, n, ofNone, ofColumns), c.Err
 	}
 	var both *graph.Node
 	if isComplex(n) {
@@ -70,7 +70,7 @@ func LU(site graph.Site, n *graph.Node) (p, l, u *graph.Node, err error) {
 	l = c.Cast(c.Apply(kernel.Add, lower, c.Make(func() (*graph.Node, error) { return shape.Eye(site, rows, k, 0) })), dt)
 	upper := part("..., :%d, :%d", k, cols)
 	u = c.Cast(c.Make(func() (*graph.Node, error) { return shape.Upper(site, upper, 0) }), dt)
-	return p, l, u, c.Err
+	return named(p, n, ofRows, ofNone), named(l, n, ofNone, ofNone), named(u, n, ofNone, ofColumns), c.Err
 }
 
 // FullSVD is NumPy's svd with full matrices: u is m × m and vt n × n. Matrices and stacks of
@@ -80,7 +80,7 @@ func FullSVD(site graph.Site, n *graph.Node) (u, s, vt *graph.Node, err error) {
 	if err != nil {
 		return nil, nil, nil, graph.Reject(site, "svd", err, n)
 	}
-	return u, s, vt, nil
+	return named(u, n, ofRows, ofNone), named(s, n, ofNone), named(vt, n, ofNone, ofColumns), nil
 }
 
 func fullSVD(site graph.Site, n *graph.Node) (u, s, vt *graph.Node, err error) {

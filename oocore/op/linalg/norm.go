@@ -190,7 +190,7 @@ func Cond(site graph.Site, n *graph.Node, o Order) (*graph.Node, error) {
 	if err != nil {
 		return nil, graph.Reject(site, "cond", err, n)
 	}
-	return out, nil
+	return named(out, n), nil
 }
 
 func cond(site graph.Site, n *graph.Node, o Order) (*graph.Node, error) {

@@ -27,6 +27,7 @@ func PCA(site graph.Site, n *graph.Node, k int, random *RandomOptions) (*Compone
 	if err != nil {
 		return nil, graph.Reject(site, "pca", err, n)
 	}
+	c.Vectors, c.Scores = named(c.Vectors, n, ofNone, ofColumns), named(c.Scores, n, ofRows, ofNone)
 	return c, nil
 }
 

@@ -125,7 +125,7 @@ func QR(site graph.Site, n *graph.Node) (q, r *graph.Node, err error) {
 	if err != nil {
 		return nil, nil, graph.Reject(site, "qr", err, n)
 	}
-	return q, r, nil
+	return named(q, n, ofRows, ofNone), named(r, n, ofNone, ofColumns), nil
 }
 
 func qr(site graph.Site, n *graph.Node) (q, r *graph.Node, err error) {

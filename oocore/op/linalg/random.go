@@ -109,7 +109,7 @@ func RandomizedSVD(site graph.Site, n *graph.Node, k int, o RandomOptions) (u, s
 	if u, s, vt, err = randomized(site, n, k, o); err != nil {
 		return nil, nil, nil, graph.Reject(site, "randomized_svd", err, n)
 	}
-	return u, s, vt, nil
+	return named(u, n, ofRows, ofNone), s, named(vt, n, ofNone, ofColumns), nil
 }
 
 // maxIterations bounds the nodes of one approximation.

@@ -83,16 +83,23 @@ func ofSquares(site graph.Site, function string, n *graph.Node, out func(n int) 
 }
 
 // Det is NumPy's det: determinants, by elimination.
-func Det(site graph.Site, n *graph.Node) (*graph.Node, error) {
-	if _, _, err := squareOf(n); isComplex(n) && err == nil {
-		return complexDet(site, n)
+func Det(site graph.Site, n *graph.Node) (out *graph.Node, err error) {
+	if _, _, failed := squareOf(n); isComplex(n) && failed == nil {
+		out, err = complexDet(site, n)
+	} else {
+		out, err = ofSquares(site, "det", n, func(int) []int { return nil })
 	}
-	return ofSquares(site, "det", n, func(int) []int { return nil })
+	return named(out, n), err
 }
 
 // SlogDet is NumPy's slogdet: the determinants' signs, 0 of singular matrices, and the
 // logarithms of their magnitudes.
 func SlogDet(site graph.Site, n *graph.Node) (sign, logabs *graph.Node, err error) {
+	sign, logabs, err = slogDet(site, n)
+	return named(sign, n), named(logabs, n), err
+}
+
+func slogDet(site graph.Site, n *graph.Node) (sign, logabs *graph.Node, err error) {
 	if _, _, err := squareOf(n); isComplex(n) && err == nil {
 		return complexSlogDet(site, n)
 	}
@@ -110,12 +117,18 @@ func SlogDet(site graph.Site, n *graph.Node) (sign, logabs *graph.Node, err erro
 // Inv is NumPy's inv. A matrix that is singular, or so near to it that rounding alone
 // gives the result, is an error when it is computed.
 func Inv(site graph.Site, n *graph.Node) (*graph.Node, error) {
-	return ofSquares(site, "inv", n, func(m int) []int { return []int{m, m} })
+	out, err := ofSquares(site, "inv", n, func(m int) []int { return []int{m, m} })
+	return named(out, n, ofColumns, ofRows), err
 }
 
 // EigH is NumPy's eigh of symmetric matrices, whose lower triangles are read:
 // eigenvalues, rising, and eigenvectors as columns, whose largest element is positive.
 func EigH(site graph.Site, n *graph.Node) (values, vectors *graph.Node, err error) {
+	values, vectors, err = eigH(site, n)
+	return named(values, n, ofNone), named(vectors, n, ofRows, ofNone), err
+}
+
+func eigH(site graph.Site, n *graph.Node) (values, vectors *graph.Node, err error) {
 	if _, _, err := squareOf(n); isComplex(n) && err == nil {
 		return complexEigH(site, n)
 	}
@@ -133,13 +146,15 @@ func EigH(site graph.Site, n *graph.Node) (values, vectors *graph.Node, err erro
 // Solve is NumPy's solve: x of a·x = b, where b is a vector or a stack of matrices. A
 // matrix that is singular, or so near to it that rounding alone gives the result, is an
 // error when it is computed.
-func Solve(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
+func Solve(site graph.Site, a, b *graph.Node) (out *graph.Node, err error) {
 	if isComplex(a, b) {
-		return solveInRealForm(site, "solve", a, b, func(a, b *graph.Node) (*graph.Node, error) { return Solve(site, a, b) })
+		out, err = solveInRealForm(site, "solve", a, b, func(a, b *graph.Node) (*graph.Node, error) { return Solve(site, a, b) })
+	} else {
+		out, err = withVector(site, "solve", a, b, func(b *graph.Node, dt dtype.Type) (*graph.Node, error) {
+			return each(site, "solve", 0, dt, b.Shape[len(b.Shape)-2:], a, b)
+		})
 	}
-	return withVector(site, "solve", a, b, func(b *graph.Node, dt dtype.Type) (*graph.Node, error) {
-		return each(site, "solve", 0, dt, b.Shape[len(b.Shape)-2:], a, b)
-	})
+	return namedSolution(out, a, b), err
 }
 
 // withVector checks the operands of a·x = b, and takes a vector as a matrix of one

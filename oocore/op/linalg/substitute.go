@@ -122,6 +122,11 @@ func (s Substitute) block(x, rows matrix, r0, c0 int, minus []float64, gemm []by
 // One pass over b, and one over a for each 12 MiB of columns of b in float64; a task
 // holds these and as much of a.
 func SolveTriangular(site graph.Site, a, b *graph.Node, upper bool) (*graph.Node, error) {
+	out, err := solveTriangular(site, a, b, upper)
+	return namedSolution(out, a, b), err
+}
+
+func solveTriangular(site graph.Site, a, b *graph.Node, upper bool) (*graph.Node, error) {
 	if isComplex(a, b) && len(a.Shape) == 2 && a.Shape[0] == a.Shape[1] && len(b.Shape) > 0 && len(b.Shape) < 3 && b.Shape[0] == a.Shape[0] {
 		// With ones on its diagonal the real form is triangular, too.
 		m := &compose.Maker{Site: site}
@@ -159,6 +164,11 @@ func substitute(site graph.Site, a, b *graph.Node, upper bool, dt dtype.Type) (*
 // SolvePositive is Solve for one positive definite matrix of any size, of which the
 // lower triangle is read: by Cholesky, with its passes, and two of SolveTriangular.
 func SolvePositive(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
+	out, err := solvePositive(site, a, b)
+	return namedSolution(out, a, b), err
+}
+
+func solvePositive(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
 	if isComplex(a, b) && len(a.Shape) == 2 {
 		return solveInRealForm(site, "solve", a, b, func(a, b *graph.Node) (*graph.Node, error) { return SolvePositive(site, a, b) })
 	}

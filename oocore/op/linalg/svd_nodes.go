@@ -42,7 +42,7 @@ func SVD(site graph.Site, n *graph.Node) (u, s, vt *graph.Node, err error) {
 	if u, s, vt, err = thin(site, n); err != nil {
 		return nil, nil, nil, graph.Reject(site, "svd", err, n)
 	}
-	return u, s, vt, nil
+	return named(u, n, ofRows, ofNone), named(s, n, ofNone), named(vt, n, ofNone, ofColumns), nil
 }
 
 func thin(site graph.Site, n *graph.Node) (u, s, vt *graph.Node, err error) {
@@ -151,7 +151,7 @@ func SVDVals(site graph.Site, n *graph.Node) (*graph.Node, error) {
 	if err != nil {
 		return nil, graph.Reject(site, "svdvals", err, n)
 	}
-	return s, nil
+	return named(s, n, ofNone), nil
 }
 
 func singular(site graph.Site, n *graph.Node) (*graph.Node, error) {
@@ -220,7 +220,7 @@ func PInv(site graph.Site, n *graph.Node, rcond float64) (*graph.Node, error) {
 	if err != nil {
 		return nil, graph.Reject(site, "pinv", err, n)
 	}
-	return out, nil
+	return named(out, n, ofColumns, ofRows), nil
 }
 
 func pinv(site graph.Site, n *graph.Node, rcond float64) (*graph.Node, error) {
@@ -281,6 +281,7 @@ func Lstsq(site graph.Site, a, b *graph.Node, rcond float64) (LeastSquares, erro
 	if err != nil {
 		return LeastSquares{}, graph.Reject(site, "lstsq", err, a, b)
 	}
+	out.X = namedSolution(out.X, a, b)
 	return out, nil
 }
 
@@ -424,5 +425,5 @@ func MatrixRank(site graph.Site, n *graph.Node, rcond float64) (*graph.Node, err
 	if err != nil {
 		return nil, graph.Reject(site, "matrix_rank", err, n)
 	}
-	return out, nil
+	return named(out, n), nil
 }
