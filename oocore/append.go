@@ -13,7 +13,7 @@ import (
 )
 
 // Append computes the array onto the end of a stored Zarr array along an axis, and returns
-// the array that is stored then. The stored array has the same dtype, and the same lengths
+// the array that is stored then. Open(path).Axis(name) is the axis of a dimension's name. The stored array has the same dtype, and the same lengths
 // along the other axes; its chunks, codec and attributes stay as they are. It grows when
 // all is computed: until then, and after an error or a kill, it is what it was. While one
 // run appends to it another is rejected. An append that was cut off resumes where it

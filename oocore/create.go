@@ -37,7 +37,8 @@ func OpenContext(ctx context.Context, path string) *Array {
 
 // OpenStack returns the files that a pattern matches, as filepath.Match has it, as one array:
 // each is a part along a new axis, in the order of their names. They have one shape and
-// dtype. Only their headers are read, and reading opens one file at a time for each task.
+// dtype. Only their headers are read, and reading opens one file at a time for each task. Open
+// of frames/*.zarr?axis=time gives the new axis, the first, a name.
 func OpenStack(pattern string, axis int) *Array {
 	return OpenContext(context.Background(), store.StackPath(pattern, axis))
 }

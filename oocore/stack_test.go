@@ -122,6 +122,31 @@ func TestStackIsPredictedAndVersioned(t *testing.T) {
 	}
 }
 
+// Two files of dimensions y and x, whose attributes differ.
+func TestStackedFilesHaveTheirDimensionsAndANewOne(t *testing.T) {
+	dir := t.TempDir()
+	for i := range 2 {
+		save(t, oocore.Full(i, 3, 4), filepath.Join(dir, fmt.Sprintf("f%d.zarr", i)), oocore.DimNames("y", "x"), oocore.FillValue(-9), oocore.Attributes(map[string]any{"frame": i}))
+	}
+	pattern := filepath.Join(dir, "f*.zarr")
+	for axis, want := range map[string]string{"time": "time y x", "1": "y  x", "-1": "y x "} {
+		x := oocore.Open(pattern + "?axis=" + axis)
+		if got := strings.Join(x.DimNames(), " "); x.Err() != nil || got != want {
+			t.Errorf("axis=%s: the dimensions are %q, want %q; %v", axis, got, want, x.Err())
+		}
+	}
+	out := filepath.Join(dir, "all.zarr")
+	save(t, oocore.Open(pattern+"?axis=time"), out)
+	if w, dims := readWritten(t, out); dims != "time y x" || w.Fill != -9.0 || w.Attributes["frame"] != nil {
+		t.Errorf("dims %q, %+v", dims, w)
+	}
+	for axis, says := range map[string]string{"x": "the files have a dimension of that name", "": "axis= is empty"} {
+		if err := oocore.Open(pattern + "?axis=" + axis).Err(); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("axis=%q: %v, want %q", axis, err, says)
+		}
+	}
+}
+
 func TestOpenStackRejects(t *testing.T) {
 	dir := frames(t, 3, 5, 6, func(i int) string { return fmt.Sprintf("f%d.npy", i) })
 	at := func(name string) string { return filepath.Join(dir, name) }

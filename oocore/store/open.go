@@ -31,7 +31,8 @@ var (
 //	                                   N bytes, order=F is Fortran's order, and
 //	                                   dtype=>f4 is big-endian
 //	frames/*.npy?axis=0                files of one shape and dtype, stacked along a
-//	                                   new axis in the order of their names
+//	                                   new axis in the order of their names;
+//	                                   axis=time is a first axis of that name
 //
 // An array is rejected while the writing of a region of it, by whatever process and
 // under whatever name, has not ended with a Commit: until that region is written

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -19,7 +20,8 @@ import (
 )
 
 // stackFormat is many files of one shape and dtype as one array, along a new axis in the
-// order of their names: frames/*.npy?axis=0. It is read only.
+// order of their names: frames/*.npy?axis=0, or ?axis=time for a first axis of that name. It
+// is read only.
 type stackFormat struct{}
 
 const formatStack = "stack"
@@ -97,9 +99,13 @@ func (stackFormat) Open(ctx context.Context, path string) (Array, error) {
 	if len(files) == 0 {
 		return nil, errors.New("no file matches")
 	}
+	name := ""
 	at, err := strconv.Atoi(axis)
 	if err != nil {
-		return nil, fmt.Errorf("axis=%s is not an integer", axis)
+		name, at = axis, 0
+	}
+	if axis == "" {
+		return nil, errors.New("axis= is empty: give the index of the new axis, or a name for it")
 	}
 	s := &stack{files: files}
 	if query != "" {
@@ -107,10 +113,11 @@ func (stackFormat) Open(ctx context.Context, path string) (Array, error) {
 			files[i] += query
 		}
 	}
-	return s, s.open(ctx, path, at)
+	return s, s.open(ctx, path, at, name)
 }
 
-func (s *stack) open(ctx context.Context, path string, axis int) error {
+// open reads the headers of the files, for a new axis of a name.
+func (s *stack) open(ctx context.Context, path string, axis int, name string) error {
 	all := sha256.New()
 	var first Info
 	for i, file := range s.files {
@@ -121,9 +128,11 @@ func (s *stack) open(ctx context.Context, path string, axis int) error {
 		if i == 0 {
 			first = info
 			s.work = info.Work
+			s.info.Details = info.Details
 		} else if err := alike(&first, &info); err != nil {
 			return fmt.Errorf("the files of a stack have one shape and dtype: %s %w of %s", filepath.Base(file), err, filepath.Base(s.files[0]))
 		}
+		s.info.Details = common(s.info.Details, info.Details)
 		s.work.Whole, s.work.Stream = max(s.work.Whole, info.Work.Whole), max(s.work.Stream, info.Work.Stream)
 		s.work.Heap, s.work.StreamHeap = max(s.work.Heap, info.Work.Heap), max(s.work.StreamHeap, info.Work.StreamHeap)
 		id := identify(all, file, &info.ID)
@@ -140,6 +149,9 @@ func (s *stack) open(ctx context.Context, path string, axis int) error {
 	if first.Fortran {
 		s.axis = dims - 1 - at
 	}
+	if err := s.nameAxis(name, dims); err != nil {
+		return err
+	}
 	chunks := first.Chunks
 	if chunks == nil {
 		chunks = grid.Auto(first.Shape, first.DType.Size(), stackChunk)
@@ -153,6 +165,35 @@ func (s *stack) open(ctx context.Context, path string, axis int) error {
 	}
 	if s.scatters() {
 		s.info.Work.Whole, s.info.Work.Stream = s.work.Whole+scatterBytes, s.work.Stream+scatterBytes
+	}
+	return nil
+}
+
+// common is what two files' details have in common.
+func common(a, b Details) Details {
+	if !slices.Equal(a.Dims, b.Dims) {
+		a.Dims, a.ChosenDims = nil, false
+	}
+	if a.Fill != b.Fill || a.Marks != b.Marks {
+		a.Fill, a.Marks = "", false
+	}
+	if !bytes.Equal(a.Attributes, b.Attributes) {
+		a.Attributes = nil
+	}
+	return a
+}
+
+// nameAxis gives the new axis a name, "" for none, among those of the files' dimensions.
+func (s *stack) nameAxis(name string, dims int) error {
+	names := s.info.Details.Dims
+	if name != "" && slices.Contains(names, name) {
+		return fmt.Errorf("axis=%s: the files have a dimension of that name, and are stacked along a new one: concatenate joins along one that is there", name)
+	}
+	if names == nil && name != "" {
+		names = make([]string, dims-1)
+	}
+	if names != nil {
+		s.info.Details.Dims = slices.Insert(slices.Clone(names), s.axis, name)
 	}
 	return nil
 }

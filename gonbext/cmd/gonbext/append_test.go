@@ -14,6 +14,13 @@ func TestComputeAppends(t *testing.T) {
 	if got := succeed(t, dir, "compute", "x", "x=x.zarr"); got != "[[ 0  1  2  3  7  7]\n [ 4  5  6  7  7  7]\n [ 8  9 10 11  7  7]]\n" {
 		t.Errorf("it is %s", got)
 	}
+	succeed(t, dir, "compute", "ones(1, 3)", "-o", "named.zarr", "--dims", "time,x")
+	succeed(t, dir, "compute", "full(7, 1, 3)", "-o", "named.zarr", "--append", "time")
+	if got := succeed(t, dir, "compute", `sum(x, "x")`, "x=named.zarr"); got != "[ 3 21]\n" {
+		t.Errorf("it is %s", got)
+	}
+	rejected(t, dir, command(dir, "compute", "full(7, 1, 3)", "-o", "named.zarr", "--append", "tme"), 1, `"tme" is not found in the dimensions ["time" "x"]`)
+	rejected(t, dir, command(dir, "compute", "full(7, 1, 3)", "-o", "none.zarr", "--append", "time"), 1, "none.zarr")
 	rejected(t, dir, command(dir, "compute", "full(7, 4, 2)", "-o", "x.zarr", "--append", "1"), 1, "(3, 6)")
 	rejected(t, dir, command(dir, "compute", "full(7, 3, 2)", "--append", "1"), 2, "say with -o what to append to")
 	rejected(t, dir, command(dir, "compute", "a = full(7, 3, 2)", "-o", "a=x.zarr", "--append", "1"), 2, "one output")

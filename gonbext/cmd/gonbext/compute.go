@@ -40,7 +40,7 @@ Several results of one run are definitions, each of which can use those before i
 What they share is computed once.
 
 A PATH with a * is a pattern: its files, in the order of their names, are stacked along a new first axis, or another
-with '?axis=-1' behind it.
+with '?axis=-1' behind it; '?axis=time' names the first.
 
 What has a length that only values know, such as mask(x, x > 0), is counted first; --plan is then an error. cp, tucker and
 hosvd run first, too: --plan leaves their own passes out.`,
@@ -48,7 +48,7 @@ hosvd run first, too: --plan leaves their own passes out.`,
   gonbext compute 'mean(x, 0)' x=acts.npy -o means.npy --report means.html
   gonbext compute 'x - mean(x, 0)' x=acts.zarr -o centred.zarr --chunks 1024x512 --shards 16384x512 --codec blosc:lz4
   gonbext compute 'std(x)' x=acts.npy
-  gonbext compute 'x*2' x=today.npy -o all.zarr --append 0
+  gonbext compute 'x*2' x=today.npy -o all.zarr --append time
   gonbext compute 'median(x, 0)' x='frames/*.npy' -o background.npy
   gonbext compute 'm = mean(x, 0); c = x - m' x=acts.npy -o m=means.npy -o c=centred.zarr
   gonbext compute 'tucker(x, 8, 8, 8, "core")' x=cube.npy -o core.npy --report core.html

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -35,7 +36,7 @@ type job struct {
 	memory, device        string
 	chunks, shards, codec string
 	region                string
-	axis                  int  // to append along, where appends is set
+	axis                  string // to append along, where appends is set: an index or a name
 	appends               bool // to the output, which is there
 	dims, fill            string
 	attributes            []string // KEY=JSON
@@ -57,7 +58,7 @@ func (j *job) flags(c *cobra.Command) {
 	f.StringVar(&j.shards, "shards", "", "shape of the groups of chunks that are stored as one object, such as 16384x512")
 	f.StringVar(&j.codec, "codec", "", "compression of the output: none, zstd:3, gzip:5, blosc:lz4:5:shuffle (default the format's own)")
 	f.StringVar(&j.region, "region", "", "write into this part of a stored output, such as 1000:2000")
-	f.IntVar(&j.axis, "append", 0, "append along this axis to a stored output, which is a Zarr array")
+	f.StringVar(&j.axis, "append", "", "append along this axis, an index or a dimension's name, to a stored output, which is a Zarr array")
 	f.StringVar(&j.dims, "dims", "", "names of the output's dimensions, such as time,y,x (default those of the inputs)")
 	f.StringArrayVar(&j.attributes, "attr", nil, "an attribute of the output as KEY=JSON, such as units='\"K\"'; may be given again")
 	f.StringVar(&j.fill, "fill-value", "", "value that marks missing elements of the output, such as -9999 or NaN (default that of a copied array)")
@@ -246,7 +247,10 @@ func (j *job) compute(c *cobra.Command, a *oocore.Array, path string, opts []ooc
 	}
 	switch {
 	case j.appends:
-		_, err = a.Append(ctx, path, j.axis, opts...)
+		var axis int
+		if axis, err = j.appendAxis(ctx, path); err == nil {
+			_, err = a.Append(ctx, path, axis, opts...)
+		}
 	case path != "":
 		_, err = a.Save(ctx, path, opts...)
 	default:
@@ -256,6 +260,14 @@ func (j *job) compute(c *cobra.Command, a *oocore.Array, path string, opts []ooc
 		err = nil
 	}
 	return value, failure(err)
+}
+
+// appendAxis is the axis of the output that --append says.
+func (j *job) appendAxis(ctx context.Context, path string) (int, error) {
+	if axis, err := strconv.Atoi(j.axis); err == nil {
+		return axis, nil
+	}
+	return oocore.OpenContext(ctx, path).Axis(j.axis)
 }
 
 // compareCards plans for the GPUs that one does not have, too. What cannot be planned is
