@@ -129,6 +129,9 @@ func QR(site graph.Site, n *graph.Node) (q, r *graph.Node, err error) {
 }
 
 func qr(site graph.Site, n *graph.Node) (q, r *graph.Node, err error) {
+	if isEmpty(n) {
+		return emptyQR(site, n)
+	}
 	if isComplex(n) {
 		return complexQR(site, n)
 	}

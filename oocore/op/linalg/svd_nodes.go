@@ -46,6 +46,9 @@ func SVD(site graph.Site, n *graph.Node) (u, s, vt *graph.Node, err error) {
 }
 
 func thin(site graph.Site, n *graph.Node) (u, s, vt *graph.Node, err error) {
+	if isEmpty(n) {
+		return emptySVD(site, n)
+	}
 	if isComplex(n) {
 		return complexSVD(site, n, false)
 	}
@@ -224,7 +227,10 @@ func PInv(site graph.Site, n *graph.Node, rcond float64) (*graph.Node, error) {
 }
 
 func pinv(site graph.Site, n *graph.Node, rcond float64) (*graph.Node, error) {
-	if isComplex(n) && len(n.Shape) == 2 && grid.Size(n.Shape) > 0 {
+	if isEmpty(n) && len(n.Shape) == 2 { // in its own type
+		return graph.Full(site, dtype.FromInt(n.DType, 0), n.Shape[1], n.Shape[0])
+	}
+	if isComplex(n) && len(n.Shape) == 2 {
 		rcond, err := cutoff(rcond, n.Shape[0], n.Shape[1], dtype.Float64)
 		if err != nil {
 			return nil, err
@@ -286,7 +292,10 @@ func Lstsq(site graph.Site, a, b *graph.Node, rcond float64) (LeastSquares, erro
 }
 
 func lstsq(site graph.Site, a, b *graph.Node, rcond float64) (out LeastSquares, err error) {
-	if isComplex(a, b) && len(a.Shape) == 2 && grid.Size(a.Shape) > 0 && len(b.Shape) > 0 {
+	if len(a.Shape) == 2 && (isEmpty(a) || isEmpty(b)) {
+		return emptyLstsq(site, a, b, rcond)
+	}
+	if isComplex(a, b) && len(a.Shape) == 2 && len(b.Shape) > 0 {
 		return complexLstsq(site, a, b, rcond)
 	}
 	if _, err = matrixOf(a); err != nil {
