@@ -4,13 +4,14 @@ package layers
 import (
 	"go/parser"
 	"go/token"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/gonbext/gonbext/oocore/internal/sources"
 )
 
 const module = "github.com/gonbext/gonbext/"
@@ -64,13 +65,8 @@ func layer(dir string) (name string, level int) {
 func TestImportsPointDownwards(t *testing.T) {
 	root := os.DirFS(filepath.Join("..", "..", ".."))
 	seen := 0
-	err := fs.WalkDir(root, ".", func(file string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && file != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata"):
-			return fs.SkipDir
-		case d.IsDir() || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go"):
+	err := sources.Walk(root, []string{".go"}, func(file string, text []byte) error {
+		if strings.HasSuffix(file, "_test.go") {
 			return nil
 		}
 		seen++
@@ -79,10 +75,6 @@ func TestImportsPointDownwards(t *testing.T) {
 		if level < 0 {
 			t.Errorf("%s: package %s has no layer: give it one in this test", file, dir)
 			return nil
-		}
-		text, err := fs.ReadFile(root, file)
-		if err != nil {
-			return err
 		}
 		parsed, err := parser.ParseFile(token.NewFileSet(), file, text, parser.ImportsOnly)
 		if err != nil {

@@ -14,6 +14,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/gonbext/gonbext/oocore/internal/sources"
 )
 
 //go:generate go run . ../../..
@@ -87,19 +89,7 @@ func rows(about map[string]string, packages []string, brief bool) (string, error
 // folder.
 func comments(root fs.FS) (map[string]string, error) {
 	about := map[string]string{}
-	err := fs.WalkDir(root, ".", func(file string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && file != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata"):
-			return fs.SkipDir
-		case d.IsDir() || !strings.HasSuffix(file, ".go"):
-			return nil
-		}
-		text, err := fs.ReadFile(root, file)
-		if err != nil {
-			return err
-		}
+	err := sources.Walk(root, []string{".go"}, func(file string, text []byte) error {
 		parsed, err := parser.ParseFile(token.NewFileSet(), file, text, parser.PackageClauseOnly|parser.ParseComments)
 		if err != nil {
 			return err

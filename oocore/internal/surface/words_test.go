@@ -1,14 +1,13 @@
 package surface
 
 import (
-	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gonbext/gonbext/oocore/internal/sources"
 )
 
 // wording are words for which the field has others.
@@ -36,23 +35,17 @@ func findings(text string) (all []string) {
 func TestSourcesUseTheWordsOfTheField(t *testing.T) {
 	root := os.DirFS(filepath.Join("..", "..", ".."))
 	read := 0
-	err := fs.WalkDir(root, ".", func(file string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && file != "." && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata"):
-			return fs.SkipDir
-		case d.IsDir() || !slices.Contains([]string{".go", ".md"}, path.Ext(file)) || file == "oocore/internal/surface/words_test.go":
+	err := sources.Walk(root, []string{".go", ".md"}, func(file string, text []byte) error {
+		if file == "oocore/internal/surface/words_test.go" {
 			return nil
 		}
-		text, err := fs.ReadFile(root, file)
 		read++
 		for number, line := range strings.Split(string(text), "\n") {
 			for _, found := range findings(line) {
 				t.Errorf("%s:%d: %s", file, number+1, found)
 			}
 		}
-		return err
+		return nil
 	})
 	if err != nil || read < 500 {
 		t.Fatalf("%d files were read: %v", read, err)

@@ -218,20 +218,13 @@ func (s RadixHistogram) Fill(ctx context.Context, t *blockwise.Task) error {
 	piece := s.piece(part.Shape)
 	counts := dtype.Slice[uint32](t.Dst)
 	clear(counts)
-	results := grid.Size(t.Box.Shape[1 : len(t.Box.Shape)-2])
-	c := counting{RadixHistogram: s, class: classOf(s.Type), counts: counts, strides: make([]int, len(s.Shape))}
-	kept := s.kept()
-	for i, stride := range grid.Strides(t.Box.Shape[1 : len(t.Box.Shape)-2]) {
-		c.strides[kept[i]] = stride
-	}
+	c := newCounting(s, t.Box)
 	if s.Level > 0 {
-		bytes := results * s.ranks() * stateWords * 8
-		state := t.Scratch[blockwise.Aligned(grid.Size(piece)*s.Type.Size()):][:bytes]
-		at := grid.Box{Start: append(slices.Clone(t.Box.Start[1:len(t.Box.Start)-2]), 0, 0), Shape: append(slices.Clone(t.Box.Shape[1:len(t.Box.Shape)-2]), s.ranks(), stateWords)}
-		if err := t.In[1].Read(ctx, at, state); err != nil {
+		bytes := c.results.Size() * s.ranks() * stateWords * 8
+		rest := t.Scratch[blockwise.Aligned(grid.Size(piece)*s.Type.Size()):]
+		if err := c.resume(ctx, t.In[1], rest[:bytes], rest[bytes:]); err != nil {
 			return err
 		}
-		c.known(dtype.Slice[uint64](state), dtype.Slice[uint64](t.Scratch[blockwise.Aligned(grid.Size(piece)*s.Type.Size())+int64(bytes):]), results)
 	}
 	for box := range part.Split(piece) {
 		in := t.Scratch[:box.Size()*s.Type.Size()]
@@ -239,19 +232,16 @@ func (s RadixHistogram) Fill(ctx context.Context, t *blockwise.Task) error {
 			return err
 		}
 		if err := t.Compute(func() error {
-			box := grid.Box{Start: slices.Clone(box.Start), Shape: box.Shape}
-			for d := range box.Start {
-				box.Start[d] -= part.Start[d]
-			}
+			box := within(box, part)
 			switch s.Type.Size() {
 			case 1:
-				count(&c, box, words[uint8](in))
+				count(c, box, words[uint8](in), counts)
 			case 2:
-				count(&c, box, words[uint16](in))
+				count(c, box, words[uint16](in), counts)
 			case 4:
-				count(&c, box, words[uint32](in))
+				count(c, box, words[uint32](in), counts)
 			default:
-				count(&c, box, words[uint64](in))
+				count(c, box, words[uint64](in), counts)
 			}
 			return nil
 		}); err != nil {
@@ -261,15 +251,55 @@ func (s RadixHistogram) Fill(ctx context.Context, t *blockwise.Task) error {
 	return nil
 }
 
-// counting is the counts of one task.
+// counting is what one task counts the digits of.
 type counting struct {
 	RadixHistogram
 	class    class
-	counts   []uint32
+	results  grid.Box // without the axes of groups and counts
 	strides  []int    // from one result to the next, along each axis of the input
 	prefixes []uint64 // of each result those that are looked for, each once, rising
 	places   []uint64 // and the row of the counts of each
 	lengths  int      // prefixes of a result; repeated ones stand at the end
+
+	shift, above int    // bits of a key behind its digit, and from it on
+	mask         uint64 // of the digit
+	row          int    // counts of digits in a row
+}
+
+// newCounting is the counting for a box of the histogram.
+func newCounting(s RadixHistogram, box grid.Box) *counting {
+	last := len(box.Shape) - 2
+	c := &counting{RadixHistogram: s, class: classOf(s.Type), results: grid.Box{Start: box.Start[1:last], Shape: box.Shape[1:last]},
+		strides: make([]int, len(s.Shape)), shift: s.shift(), mask: uint64(s.digits() - 2), row: s.digits()}
+	c.above = c.shift + bits.Len64(c.mask)
+	kept := s.kept()
+	for i, stride := range grid.Strides(c.results.Shape) {
+		c.strides[kept[i]] = stride
+	}
+	return c
+}
+
+// resume reads the state of the search into a buffer. room is for what known takes.
+func (c *counting) resume(ctx context.Context, in blockwise.Input, state, room []byte) error {
+	if err := in.Read(ctx, withAxes(c.results, c.ranks(), stateWords), state); err != nil {
+		return err
+	}
+	c.known(dtype.Slice[uint64](state), dtype.Slice[uint64](room), c.results.Size())
+	return nil
+}
+
+// withAxes is a box with more axes behind its own, of which it has all.
+func withAxes(box grid.Box, lengths ...int) grid.Box {
+	return grid.Box{Start: append(slices.Clone(box.Start), make([]int, len(lengths))...), Shape: append(slices.Clone(box.Shape), lengths...)}
+}
+
+// within is a box of a part, with its start in that.
+func within(box, part grid.Box) grid.Box {
+	start := slices.Clone(box.Start)
+	for d := range start {
+		start[d] -= part.Start[d]
+	}
+	return grid.Box{Start: start, Shape: box.Shape}
 }
 
 // known sorts out which beginnings of keys each result looks for. Equal ones are
@@ -298,18 +328,16 @@ func (c *counting) known(state, room []uint64, results int) {
 	c.lengths = ranks
 }
 
-// count counts the elements of a box, whose start is that in the part.
-func count[W word](c *counting, box grid.Box, in []W) {
+// runs goes through the elements of a box, whose start is that in the part, in runs that
+// follow each other along the last axis: their keys, which are overwritten by the next,
+// where the first lies in the box, and its result.
+func runs[W word](c *counting, box grid.Box, in []W, visit func(keys []W, at, result int) error) error {
 	last := len(box.Shape) - 1
 	n := 1
-	step := 0
 	if last >= 0 {
-		n, step = box.Shape[last], c.strides[last]
+		n = box.Shape[last]
 	}
 	index := slices.Clone(box.Start)
-	shift, mask := c.shift(), uint64(c.digits()-2)
-	above := shift + bits.Len64(mask)
-	row := c.digits()
 	var keys [512]W
 	for at := 0; at < len(in); at += n {
 		result := 0
@@ -319,64 +347,8 @@ func count[W word](c *counting, box grid.Box, in []W) {
 		for from := 0; from < n; from += len(keys) {
 			k := keys[:min(len(keys), n-from)]
 			encode(c.class, k, in, at+from, 1, len(k))
-			r := result + from*step
-			switch {
-			case c.Level == 0 && step == 0:
-				counts := c.counts[r*row:][:row]
-				for _, key := range k {
-					if c.class.kind == dtype.KindFloat && key == ^W(0) {
-						counts[row-1]++
-						continue
-					}
-					counts[uint64(key)>>shift]++
-				}
-			case c.Level == 0:
-				for i, key := range k {
-					counts := c.counts[(r+i*step)*row:][:row]
-					if c.class.kind == dtype.KindFloat && key == ^W(0) {
-						counts[row-1]++
-						continue
-					}
-					counts[uint64(key)>>shift]++
-				}
-			case c.lengths == 2 && step == 1:
-				known := c.prefixes[2*r:][:2*len(k)]
-				for i, key := range k {
-					prefix := uint64(key) >> (above & 63)
-					slot := 0
-					if prefix != known[2*i] {
-						if prefix != known[2*i+1] {
-							continue
-						}
-						slot = 1
-					}
-					if c.class.kind == dtype.KindFloat && key == ^W(0) {
-						continue
-					}
-					to := 2*(r+i) + int(c.places[2*(r+i)+slot])
-					c.counts[to*row+int(uint64(key)>>(shift&63)&mask)]++
-				}
-			default:
-				for i, key := range k {
-					if c.class.kind == dtype.KindFloat && key == ^W(0) {
-						continue
-					}
-					at := r + i*step
-					prefix := uint64(key) >> above
-					places := c.prefixes[at*c.lengths:][:c.lengths]
-					var found int
-					if c.lengths <= 4 {
-						for found = 0; found < len(places) && places[found] < prefix; found++ {
-						}
-					} else {
-						found, _ = slices.BinarySearch(places, prefix)
-					}
-					if found == len(places) || places[found] != prefix {
-						continue
-					}
-					to := int(c.places[at*c.lengths+found])
-					c.counts[(at*c.lengths+to)*row+int(uint64(key)>>shift&mask)]++
-				}
+			if err := visit(k, at+from, result+from*c.step()); err != nil {
+				return err
 			}
 		}
 		for d := last - 1; d >= 0; d-- {
@@ -384,6 +356,89 @@ func count[W word](c *counting, box grid.Box, in []W) {
 				break
 			}
 			index[d] = box.Start[d]
+		}
+	}
+	return nil
+}
+
+// step is from one result to the next along the last axis of the input.
+func (c *counting) step() int {
+	if len(c.strides) == 0 {
+		return 0
+	}
+	return c.strides[len(c.strides)-1]
+}
+
+// isNaN reports the key of NaN, which is the largest.
+func isNaN[W word](c *counting, key W) bool { return c.class.kind == dtype.KindFloat && key == ^W(0) }
+
+// count counts the elements of a box, whose start is that in the part.
+func count[W word](c *counting, box grid.Box, in []W, counts []uint32) {
+	_ = runs(c, box, in, func(keys []W, _, result int) error {
+		countRun(c, keys, result, c.step(), counts)
+		return nil
+	})
+}
+
+// countRun counts a run of keys of results that are a step apart.
+func countRun[W word](c *counting, keys []W, r, step int, all []uint32) {
+	shift, above, mask, row := c.shift, c.above, c.mask, c.row
+	switch {
+	case c.Level == 0 && step == 0:
+		counts := all[r*row:][:row]
+		for _, key := range keys {
+			if isNaN(c, key) {
+				counts[row-1]++
+				continue
+			}
+			counts[uint64(key)>>shift]++
+		}
+	case c.Level == 0:
+		for i, key := range keys {
+			counts := all[(r+i*step)*row:][:row]
+			if isNaN(c, key) {
+				counts[row-1]++
+				continue
+			}
+			counts[uint64(key)>>shift]++
+		}
+	case c.lengths == 2 && step == 1:
+		known := c.prefixes[2*r:][:2*len(keys)]
+		for i, key := range keys {
+			prefix := uint64(key) >> (above & 63)
+			slot := 0
+			if prefix != known[2*i] {
+				if prefix != known[2*i+1] {
+					continue
+				}
+				slot = 1
+			}
+			if isNaN(c, key) {
+				continue
+			}
+			to := 2*(r+i) + int(c.places[2*(r+i)+slot])
+			all[to*row+int(uint64(key)>>(shift&63)&mask)]++
+		}
+	default:
+		for i, key := range keys {
+			if isNaN(c, key) {
+				continue
+			}
+			at := r + i*step
+			prefix := uint64(key) >> above
+			places := c.prefixes[at*c.lengths:][:c.lengths]
+			var found int
+			if c.lengths <= 4 {
+				for found = 0; found < len(places) && places[found] < prefix; found++ {
+				}
+			} else {
+				found, _ = slices.BinarySearch(places, prefix)
+			}
+			if found == len(places) || places[found] != prefix {
+				continue
+			}
+			to := int(c.places[at*c.lengths+found])
+			all[(at*c.lengths+to)*row+int(uint64(key)>>shift&mask)]++
 		}
 	}
 }
@@ -418,8 +473,16 @@ func (s SelectBucket) Requirements(box []int) blockwise.Requirements {
 
 // Fill finds the digits of the box's ranks.
 func (s SelectBucket) Fill(ctx context.Context, t *blockwise.Task) error {
+	return selectDigits(ctx, t, s, s.begin, func(_ int, one, counts []uint64) { s.pick(one, counts) })
+}
+
+// selectDigits finds the digits of the box's ranks, in counts of elements or of weights.
+// begin sets the state of the ranks of a result by the counts of the first digit; pick adds
+// the digit of the k-th of them to its state.
+func selectDigits[C uint64 | float64](ctx context.Context, t *blockwise.Task, s SelectBucket, begin func(ranks []uint64, counts []C) error, pick func(k int, one []uint64, counts []C)) error {
 	dims := len(t.Box.Shape) - 2
-	at := grid.Box{Start: append(slices.Clone(t.Box.Start[:dims]), 0, 0), Shape: append(slices.Clone(t.Box.Shape[:dims]), s.rows(), s.digits())}
+	results := grid.Box{Start: t.Box.Start[:dims], Shape: t.Box.Shape[:dims]}
+	at := withAxes(results, s.rows(), s.digits())
 	bytes := t.Scratch[:at.Size()*8]
 	if err := t.In[0].Read(ctx, at, bytes); err != nil {
 		return err
@@ -430,13 +493,15 @@ func (s SelectBucket) Fill(ctx context.Context, t *blockwise.Task) error {
 		}
 	}
 	return t.Compute(func() error {
-		all, state := dtype.Slice[uint64](bytes), dtype.Slice[uint64](t.Dst)
+		all, state := dtype.Slice[C](bytes), dtype.Slice[uint64](t.Dst)
 		digits := s.digits()
 		rows := make([]int, s.ranks())
-		for r := range grid.Size(t.Box.Shape[:dims]) {
+		for r := range results.Size() {
 			ranks := state[r*s.ranks()*stateWords:][:s.ranks()*stateWords]
 			if s.Level == 0 {
-				s.begin(ranks, all[r*digits:][:digits])
+				if err := begin(ranks, all[r*digits:][:digits]); err != nil {
+					return err
+				}
 			}
 			for k := range rows {
 				rows[k] = 0
@@ -445,7 +510,7 @@ func (s SelectBucket) Fill(ctx context.Context, t *blockwise.Task) error {
 				}
 			}
 			for k, row := range rows {
-				s.pick(ranks[k*stateWords:][:stateWords], all[(r*s.rows()+row)*digits:][:digits-1])
+				pick(k, ranks[k*stateWords:][:stateWords], all[(r*s.rows()+row)*digits:][:digits-1])
 			}
 		}
 		return nil
@@ -453,7 +518,7 @@ func (s SelectBucket) Fill(ctx context.Context, t *blockwise.Task) error {
 }
 
 // begin says which ranks are looked for, from the counts of the first digit.
-func (s SelectBucket) begin(ranks, counts []uint64) {
+func (s SelectBucket) begin(ranks, counts []uint64) error {
 	nan := int64(counts[len(counts)-1])
 	valid := int64(s.count()) - nan
 	if nan > 0 && !s.SkipNaN {
@@ -470,6 +535,7 @@ func (s SelectBucket) begin(ranks, counts []uint64) {
 			one[1], one[2] = uint64(rank), uint64(valid)
 		}
 	}
+	return nil
 }
 
 // pick adds the digit of one rank.
@@ -498,7 +564,7 @@ func (s Interpolate) Requirements(box []int) blockwise.Requirements {
 
 // Fill takes the quantiles of the box.
 func (s Interpolate) Fill(ctx context.Context, t *blockwise.Task) error {
-	at := grid.Box{Start: append(slices.Clone(t.Box.Start[1:]), 0, 0), Shape: append(slices.Clone(t.Box.Shape[1:]), 2*len(s.Q), stateWords)}
+	at := withAxes(grid.Box{Start: t.Box.Start[1:], Shape: t.Box.Shape[1:]}, 2*len(s.Q), stateWords)
 	bytes := t.Scratch[:at.Size()*8]
 	if err := t.In[0].Read(ctx, at, bytes); err != nil {
 		return err

@@ -189,17 +189,11 @@ func (s WeightedHistogram) Fill(ctx context.Context, t *blockwise.Task) error {
 	in, weights, state, known := s.scratch(t.Parts(), piece, results)
 	sums := dtype.Slice[float64](t.Dst)
 	clear(sums)
-	c := counting{RadixHistogram: s.RadixHistogram, class: classOf(s.Type), strides: make([]int, len(s.Shape))}
-	kept := s.kept()
-	for i, stride := range grid.Strides(results) {
-		c.strides[kept[i]] = stride
-	}
+	c := newCounting(s.RadixHistogram, t.Box)
 	if s.Level > 0 {
-		at := grid.Box{Start: append(slices.Clone(t.Box.Start[1:len(t.Box.Start)-2]), 0, 0), Shape: append(slices.Clone(results), s.ranks(), stateWords)}
-		if err := t.In[2].Read(ctx, at, state); err != nil {
+		if err := c.resume(ctx, t.In[2], state, known); err != nil {
 			return err
 		}
-		c.known(dtype.Slice[uint64](state), dtype.Slice[uint64](known), grid.Size(results))
 	}
 	for box := range part.Split(piece) {
 		in, weights := in[:box.Size()*s.Type.Size()], weights[:box.Size()*8]
@@ -210,20 +204,16 @@ func (s WeightedHistogram) Fill(ctx context.Context, t *blockwise.Task) error {
 			return err
 		}
 		if err := t.Compute(func() error {
-			box := grid.Box{Start: slices.Clone(box.Start), Shape: box.Shape}
-			for d := range box.Start {
-				box.Start[d] -= part.Start[d]
-			}
-			w := dtype.Slice[float64](weights)
+			box, w := within(box, part), dtype.Slice[float64](weights)
 			switch s.Type.Size() {
 			case 1:
-				return weigh(&c, box, words[uint8](in), w, sums)
+				return weigh(c, box, words[uint8](in), w, sums)
 			case 2:
-				return weigh(&c, box, words[uint16](in), w, sums)
+				return weigh(c, box, words[uint16](in), w, sums)
 			case 4:
-				return weigh(&c, box, words[uint32](in), w, sums)
+				return weigh(c, box, words[uint32](in), w, sums)
 			}
-			return weigh(&c, box, words[uint64](in), w, sums)
+			return weigh(c, box, words[uint64](in), w, sums)
 		}); err != nil {
 			return err
 		}
@@ -233,58 +223,38 @@ func (s WeightedHistogram) Fill(ctx context.Context, t *blockwise.Task) error {
 
 // weigh adds up the weights of a box of elements, whose start is that in the part.
 func weigh[W word](c *counting, box grid.Box, in []W, weights, sums []float64) error {
-	last := len(box.Shape) - 1
-	n, step := box.Shape[last], c.strides[last]
-	index := slices.Clone(box.Start)
-	shift, digits := c.shift(), c.digits()
-	mask := uint64(digits - 2)
-	above := shift + bits.Len64(mask)
-	var keys [512]W
-	for at := 0; at < len(in); at += n {
-		result := 0
-		for d, i := range index {
-			result += i * c.strides[d]
-		}
-		for from := 0; from < n; from += len(keys) {
-			k := keys[:min(len(keys), n-from)]
-			encode(c.class, k, in, at+from, 1, len(k))
-			w := weights[at+from:][:len(k)]
-			for i, key := range k {
-				r := result + (from+i)*step
-				row := r * c.rows()
-				nan := c.class.kind == dtype.KindFloat && key == ^W(0)
-				switch {
-				case c.Level == 0:
-					if w[i] < 0 {
-						return errNegativeWeight
-					}
-					if nan {
-						sums[row*digits+digits-1]++
-						if c.SkipNaN {
-							continue
-						}
-					}
-				case nan:
-					continue
-				default:
-					prefixes := c.prefixes[r*c.lengths:][:c.lengths]
-					found, ok := slices.BinarySearch(prefixes, uint64(key)>>above)
-					if !ok {
+	step := c.step()
+	return runs(c, box, in, func(keys []W, at, result int) error {
+		w := weights[at:][:len(keys)]
+		for i, key := range keys {
+			r := result + i*step
+			row := r * c.rows()
+			nan := isNaN(c, key)
+			switch {
+			case c.Level == 0:
+				if w[i] < 0 {
+					return errNegativeWeight
+				}
+				if nan {
+					sums[row*c.row+c.row-1]++
+					if c.SkipNaN {
 						continue
 					}
-					row += int(c.places[r*c.lengths+found])
 				}
-				sums[row*digits+int(uint64(key)>>shift&mask)] += w[i]
+			case nan:
+				continue
+			default:
+				prefixes := c.prefixes[r*c.lengths:][:c.lengths]
+				found, ok := slices.BinarySearch(prefixes, uint64(key)>>c.above)
+				if !ok {
+					continue
+				}
+				row += int(c.places[r*c.lengths+found])
 			}
+			sums[row*c.row+int(uint64(key)>>c.shift&c.mask)] += w[i]
 		}
-		for d := last - 1; d >= 0; d-- {
-			if index[d]++; index[d] < box.Start[d]+box.Shape[d] {
-				break
-			}
-			index[d] = box.Start[d]
-		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // WeightedBucket finds the next digit, as SelectBucket does. The state of a rank is the key as
@@ -294,40 +264,7 @@ type WeightedBucket struct{ SelectBucket }
 
 // Fill finds the digits of the box's ranks.
 func (s WeightedBucket) Fill(ctx context.Context, t *blockwise.Task) error {
-	dims := len(t.Box.Shape) - 2
-	at := grid.Box{Start: append(slices.Clone(t.Box.Start[:dims]), 0, 0), Shape: append(slices.Clone(t.Box.Shape[:dims]), s.rows(), s.digits())}
-	bytes := t.Scratch[:at.Size()*8]
-	if err := t.In[0].Read(ctx, at, bytes); err != nil {
-		return err
-	}
-	if s.Level > 0 {
-		if err := t.In[1].Read(ctx, t.Box, t.Dst); err != nil {
-			return err
-		}
-	}
-	return t.Compute(func() error {
-		all, state := dtype.Slice[float64](bytes), dtype.Slice[uint64](t.Dst)
-		digits := s.digits()
-		rows := make([]int, s.ranks())
-		for r := range grid.Size(t.Box.Shape[:dims]) {
-			ranks := state[r*s.ranks()*stateWords:][:s.ranks()*stateWords]
-			if s.Level == 0 {
-				if err := s.begin(ranks, all[r*digits:][:digits]); err != nil {
-					return err
-				}
-			}
-			for k := range rows {
-				rows[k] = 0
-				for s.Level > 0 && ranks[rows[k]*stateWords] != ranks[k*stateWords] {
-					rows[k]++ // equal beginnings are added up in the row of the first of them
-				}
-			}
-			for k, row := range rows {
-				s.pick(ranks[k*stateWords:][:stateWords], all[(r*s.rows()+row)*digits:][:digits-1], s.Q[k])
-			}
-		}
-		return nil
-	})
+	return selectDigits(ctx, t, s.SelectBucket, s.begin, func(k int, one []uint64, sums []float64) { s.pick(one, sums, s.Q[k]) })
 }
 
 // begin sets what all elements weigh, from the sums of the first digit.
@@ -382,7 +319,7 @@ func (s WeightedElement) Requirements(box []int) blockwise.Requirements {
 
 // Fill takes the quantiles of the box.
 func (s WeightedElement) Fill(ctx context.Context, t *blockwise.Task) error {
-	at := grid.Box{Start: append(slices.Clone(t.Box.Start[1:]), 0, 0), Shape: append(slices.Clone(t.Box.Shape[1:]), len(s.Q), stateWords)}
+	at := withAxes(grid.Box{Start: t.Box.Start[1:], Shape: t.Box.Shape[1:]}, len(s.Q), stateWords)
 	bytes := t.Scratch[:at.Size()*8]
 	if err := t.In[0].Read(ctx, at, bytes); err != nil {
 		return err
