@@ -24,6 +24,7 @@ type arrays struct {
 	memory     []*arena.Buffer   // of arrays kept in the arena
 	copies     []store.Writer    // in the staging folder, of arrays that a stage fills in the arena
 	uncopied   bool              // the disk has no room for those of the present stage
+	dropped    []int             // that this run needs no more, and whose files another would
 	lastUse    []int             // the last stage that needs each
 	shared     bool              // worker processes run the tasks
 	spill      *store.StagingDir // nil until there is a need for one

@@ -154,6 +154,7 @@ type run struct {
 	partials partials // of the present stage
 
 	spent      []record.Spent // on each stage
+	unsaved    time.Duration  // of the stages since the last one whose results were saved
 	devicePeak int64          // bytes of the device's memory that a stage has taken, at the most
 
 	mu      sync.Mutex
@@ -225,7 +226,12 @@ func (r *run) stage(ctx context.Context, i int) error {
 	if r.env.Processes == nil { // their time is not this process's
 		r.spent[i].CPU = (machine.CPUTime() - cpu).Seconds()
 	}
-	return r.arrays.end(ctx, i, time.Since(start) > checkpoint.WorthSaving)
+	r.unsaved += time.Since(start)
+	costly := r.unsaved > checkpoint.WorthSaving
+	if costly {
+		r.unsaved = 0
+	}
+	return r.arrays.end(ctx, i, costly)
 }
 
 // resumable is what has a stage's accumulators, where those can resume from a snapshot.

@@ -244,8 +244,23 @@ func (s *arrays) end(ctx context.Context, stage int, costly bool) (err error) {
 	return s.dropUsed(stage)
 }
 
-// dropUsed drops the temporary arrays that no stage after this one needs.
+// dropUsed drops the temporary arrays that no stage after this one needs. The file of one
+// stays as long as another run would need it: until what was computed of it is durable.
 func (s *arrays) dropUsed(stage int) error {
+	if len(s.dropped) > 0 {
+		needed := s.checkpoint.Needed()
+		var errs []error
+		s.dropped = slices.DeleteFunc(s.dropped, func(i int) bool {
+			if needed[i] {
+				return false
+			}
+			errs = append(errs, s.removeFile(i))
+			return true
+		})
+		if err := errors.Join(errs...); err != nil {
+			return err
+		}
+	}
 	for i := range s.plan.Arrays {
 		place := s.plan.Place(i)
 		if (place == plan.InArena || place == plan.InSpill) && s.readers[i] != nil && s.lastUse[i] <= stage {
@@ -278,8 +293,16 @@ func (s *arrays) save(ctx context.Context, stage, i int) (err error) {
 // drop gives back a temporary array, or closes one that is stored.
 func (s *arrays) drop(i int) error {
 	err := s.release(i)
-	if s.plan.Place(i) == plan.InSpill || s.checkpoint.Enabled() {
-		err = errors.Join(err, disk.Remove(s.spill.Join(checkpoint.ArrayFile(i))))
+	switch {
+	case s.checkpoint.Enabled() && !s.uncopied && s.checkpoint.Needed()[i]:
+		s.dropped = append(s.dropped, i)
+	case s.plan.Place(i) == plan.InSpill || s.checkpoint.Enabled():
+		err = errors.Join(err, s.removeFile(i))
 	}
 	return err
+}
+
+// removeFile removes a temporary array from the staging folder.
+func (s *arrays) removeFile(i int) error {
+	return disk.Remove(s.spill.Join(checkpoint.ArrayFile(i)))
 }

@@ -172,6 +172,24 @@ func (c *Checkpoint) forgetMissing() error {
 	return nil
 }
 
+// Needed returns the temporary arrays that another run of the plan would read: those of the
+// stages that it would run. A stage that is done and was not noted is one of them, where what
+// it made is read by another.
+func (c *Checkpoint) Needed() map[int]bool {
+	needed := map[int]bool{}
+	for i := len(c.plan.Stages) - 1; i >= 0; i-- {
+		if c.state.Finished[i] || !slices.ContainsFunc(c.plan.Stages[i].Outputs, func(a int) bool { return needed[a] || c.plan.Arrays[a].Place != plan.InTemp }) {
+			continue
+		}
+		for _, prog := range c.plan.Stages[i].Programs {
+			for l := range prog.Arrays() {
+				needed[l.Array] = true
+			}
+		}
+	}
+	return needed
+}
+
 // ArrayFile is the name of a temporary array in the staging folder.
 func ArrayFile(array int) string { return fmt.Sprintf("array-%d", array) }
 

@@ -11,9 +11,10 @@ const (
 	// groupShare is how many times longer a run computes than it syncs, or writes a
 	// snapshot.
 	groupShare = 20
-	// groupLatest is when a group follows the last one whatever that has cost: what it
-	// writes is written once in any case, and a killed run is not to lose more.
-	groupLatest = time.Second
+	// groupLatest is how long after the last group the next one is durable, whatever that
+	// costs, where the disk is not slower: what it writes is written once in any case, and a
+	// killed run is to lose less than a second of work, with the tasks in flight.
+	groupLatest = 800 * time.Millisecond
 	// WorthSaving is the time from which on results of a stage that are in memory are
 	// written to the staging folder: below it they are computed again as fast.
 	WorthSaving = 250 * time.Millisecond
@@ -81,7 +82,7 @@ func (c *Checkpoint) Record(s Stage, fail func(error)) *Recorder {
 				fail(r.err)
 				return
 			}
-			timer.Reset(max(groupEvery, min(groupShare*r.cost, groupLatest)))
+			timer.Reset(max(groupEvery, min(groupShare*r.cost, groupLatest-r.cost)))
 		}
 	}()
 	return r

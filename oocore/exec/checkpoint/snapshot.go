@@ -72,6 +72,7 @@ type snapshots struct {
 	due        time.Time
 	last       time.Time     // when the last one was written, or the stage began
 	cost       time.Duration // of one
+	writing    time.Duration // the part of that before it is synced, in which it takes from the run
 	failed     bool
 }
 
@@ -108,7 +109,7 @@ func (s *snapshots) take() (_ *Snapshot, merged int64) {
 	}
 	s.last = time.Now()
 	s.cost = s.last.Sub(begun)
-	s.due = s.last.Add(groupShare * s.cost)
+	s.due = s.last.Add(max(groupShare*s.writing, min(groupShare*s.cost, groupLatest-s.cost)))
 	if meta == nil {
 		return nil, 0
 	}
@@ -127,7 +128,9 @@ func (s *snapshots) write(path string) (meta []byte, merged int64, err error) {
 	if err != nil {
 		return nil, 0, err
 	}
+	begun := time.Now()
 	meta, merged, err = s.source.Snapshot(&SnapshotWriter{file: f})
+	s.writing = time.Since(begun)
 	if err == nil && meta != nil {
 		err = f.Sync()
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"syscall"
 	"testing"
@@ -134,7 +135,7 @@ func TestKilledRunsGoOn(t *testing.T) {
 	}
 	n := kills(t)
 	resumed, all := 0, 0
-	worst := time.Duration(0)
+	var worst, again time.Duration // of a kill, and of all
 	for _, j := range testcases.Sample(t, jobs(), 4, func(job) []string { return []string{""} }) {
 		t.Run(j.name+j.ext, func(t *testing.T) {
 			want, target := filepath.Join(dir, "want"+j.ext), filepath.Join(dir, "out"+j.ext)
@@ -143,13 +144,15 @@ func TestKilledRunsGoOn(t *testing.T) {
 			if err := undisturbed.Wait(); err != nil {
 				t.Fatal(err)
 			}
-			whole := time.Since(begin)
+			whole, needed := time.Since(begin), processorTime(undisturbed)
 			random := testcases.Rand(t)
 			for left := n; left > 0; {
 				runs := t.TempDir()
 				var done map[int]*checkpoint.Set
 				var killedRun string     // its record
 				var before []record.Task // and its tasks
+				var spent time.Duration  // by that run
+				again -= needed
 				for {
 					c := start(t, j, source, target, runs)
 					ended := make(chan error, 1)
@@ -162,10 +165,11 @@ func TestKilledRunsGoOn(t *testing.T) {
 						killed = c.Process.Kill() == nil
 						err = <-ended
 					}
-					if name, now := again(t, runs, killedRun, done); name != killedRun {
-						worst = max(worst, repeated(before, now))
-						killedRun, before = name, now
+					if name, now := lastRun(t, runs, killedRun, done); name != killedRun {
+						worst = max(worst, repeated(before, now, spent))
+						killedRun, before, spent = name, now, processorTime(c)
 					}
+					again += processorTime(c)
 					if len(done) > 0 {
 						resumed++
 					}
@@ -195,12 +199,22 @@ func TestKilledRunsGoOn(t *testing.T) {
 	if resumed == 0 {
 		t.Error("no run resumed where one was killed")
 	}
-	t.Logf("of %d kills the worst cost %v of work that was done again", all, worst.Round(time.Millisecond))
+	t.Logf("of %d kills the worst lost tasks that %d workers had done in %v; together the runs took %v of processors more than undisturbed ones",
+		all, workers, worst.Round(time.Millisecond), again.Round(time.Millisecond))
 }
 
-// repeated is how long a run took, with both of its workers, for tasks that the next one
-// did again.
-func repeated(before, now []record.Task) (sum time.Duration) {
+// workers is how many a run has: as many as the test's own would.
+var workers = runtime.GOMAXPROCS(0)
+
+// processorTime is the time of processors that an ended process has taken, which does not
+// depend on what else the machine does.
+func processorTime(c *exec.Cmd) time.Duration {
+	return c.ProcessState.UserTime() + c.ProcessState.SystemTime()
+}
+
+// repeated is how long all workers together took, on processors of their own, for those tasks
+// of a run that the next one did again. spent is what the run has taken of processors.
+func repeated(before, now []record.Task, spent time.Duration) time.Duration {
 	type task struct {
 		stage uint16
 		chunk int64
@@ -209,12 +223,17 @@ func repeated(before, now []record.Task) (sum time.Duration) {
 	for _, row := range now {
 		did[task{row.Stage, row.Chunk}] = true
 	}
+	var lost, all time.Duration
 	for _, row := range before {
+		all += row.Duration
 		if did[task{row.Stage, row.Chunk}] {
-			sum += row.Duration / 2
+			lost += row.Duration
 		}
 	}
-	return sum
+	if lost == 0 {
+		return 0
+	}
+	return time.Duration(float64(spent) * float64(lost) / float64(all) / float64(workers))
 }
 
 // noted reads from an output's workspace what its run has done.
@@ -237,9 +256,9 @@ func noted(t *testing.T, target string) map[int]*checkpoint.Set {
 	return s.Done
 }
 
-// again returns the last record and its tasks, of which no earlier run had done one. It
+// lastRun returns the last record and its tasks, of which no earlier run had done one. It
 // returns the one before where a run was killed before it had a record.
-func again(t *testing.T, runs, before string, done map[int]*checkpoint.Set) (name string, tasks []record.Task) {
+func lastRun(t *testing.T, runs, before string, done map[int]*checkpoint.Set) (name string, tasks []record.Task) {
 	t.Helper()
 	all, err := record.List(runs)
 	if err != nil || len(all) == 0 || all[0].Path == before {
