@@ -206,8 +206,8 @@ func productInGo(s *plan.SizedStage, scratch driver.Address) driver.Kernel {
 	}}
 }
 
-// What kernels in PTX need beside: a flag for each tile in flight, which one sets that it
-// does not compute, and the scratch memory of folds.
+// The memory of kernels in PTX besides the buffers of a stage: a flag for each tile in flight,
+// which a kernel sets where it leaves the tile to the CPU, and the scratch memory of folds.
 const (
 	flagBytes   = 4
 	flagsBytes  = 16 << 10

@@ -14,8 +14,8 @@ import (
 	"github.com/gonbext/gonbext/oocore/store/zarr"
 )
 
-// details are what is kept besides the elements of an output: what its inputs have of it,
-// and the options in place of that.
+// details are the dimension names, attributes and fill value of an output: those that follow
+// from its inputs, unless options give others.
 func (s *settings) details(root *graph.Node, path string) (store.Details, error) {
 	given := store.Details{}
 	if s.dims != nil {
@@ -33,7 +33,7 @@ func (s *settings) details(root *graph.Node, path string) (store.Details, error)
 	}
 	if given.Dims != nil || given.Fill != "" || given.Attributes != nil {
 		switch {
-		case path == "": // which keeps none
+		case path == "": // memory has none
 			return store.Details{}, nil
 		case s.region != "" || s.grow != nil:
 			return given, errors.New("a part of an array is written: dimension names, attributes and fill value are those of the stored array")
@@ -88,8 +88,9 @@ func (s *settings) addAttributes(d *store.Details) error {
 	return err
 }
 
-// inherited is what an expression has of its inputs: the names of dimensions as far as
-// they agree, and all else where it has elements of one stored array only, in whatever type.
+// inherited are the details that follow from the inputs: the names of dimensions as far as
+// they agree; attributes and fill value where all elements are those of one stored array, in
+// whatever type.
 func inherited(root *graph.Node) (d store.Details) {
 	n, alone := root, true
 	for alone && n.Kind != graph.Source && n.Details == nil {

@@ -104,7 +104,7 @@ func isDry(opts []Option) bool {
 	return err == nil && s.dry != nil
 }
 
-// overhead returns what the process takes besides the buffers of a run.
+// overhead returns what the process takes without the buffers of a run.
 func (s *settings) overhead() int64 {
 	if s.nominal {
 		return budget.Nominal + s.held

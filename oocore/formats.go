@@ -1,6 +1,6 @@
 package oocore
 
-// The formats that Open and Save know besides npy and raw files.
+// Importing these registers the formats other than npy and raw files with Open and Save.
 import (
 	_ "github.com/gonbext/gonbext/oocore/store/npz"
 	_ "github.com/gonbext/gonbext/oocore/store/safetensors"

@@ -43,8 +43,8 @@ type settings struct {
 	cell           string
 	parent         *runGroup       // nil for a run by itself
 	dry            *dryRun         // nil where runs are made
-	foreseen       int64           // overhead that the algorithm of the run was planned with; 0: it was not
-	held           int64           // by the algorithm, beside that
+	foreseen       int64           // overhead that the algorithm of the run was planned with; 0 where it was not planned
+	held           int64           // bytes that the algorithm holds in addition
 	sideReductions *sideReductions // nil where a run gives nothing but its array
 	progress       *progressFunc   // nil where nobody asks
 	report         *RunReport

@@ -125,7 +125,7 @@ func (q *Quantized) own() bool {
 	return q.from != nil && q.made == [3]*Array{q.Values, q.Scale, q.Zero}
 }
 
-// knownBytes is the most that scales may take to be held besides a run's buffers.
+// knownBytes is the most that scales may take to be held in addition to a run's buffers.
 const knownBytes = 1 << 20
 
 // known is q with its scales and zero points computed, so that its values need no pass

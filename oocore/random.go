@@ -40,7 +40,7 @@ func (a *Array) Permuted(seed uint64, axis int) *Array {
 // ChoiceOptions are the less common arguments of Choice.
 type ChoiceOptions struct {
 	Distinct bool   // no element is drawn twice
-	Weights  *Array // how likely each element is, beside the others; not with Distinct
+	Weights  *Array // how likely each element is, relative to the others; not with Distinct
 }
 
 // Choice returns count elements along the first axis, drawn at random and equally likely. What

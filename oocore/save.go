@@ -509,7 +509,7 @@ func (r *run) collect(ctx context.Context, allocate func(n int) []byte) error {
 	return r.execute(ctx, exec.Env{Into: allocate(grid.Size(r.roots[0].Shape))})
 }
 
-// execute runs the plan, with what the environment is beside the settings.
+// execute runs the plan in an environment, to which it adds what the settings say.
 func (r *run) execute(ctx context.Context, env exec.Env) error {
 	slog.DebugContext(ctx, "gonbext: run", "title", r.plan.Title, "output", r.plan.Arrays[r.plan.Output].Path,
 		"budget", r.plan.Budget, "predicted", r.plan.Peak.Host(), "stages", len(r.plan.Stages), "chunks", r.plan.Tasks())
@@ -544,8 +544,8 @@ func (r *run) execute(ctx context.Context, env exec.Env) error {
 	return err
 }
 
-// record begins the run's record. A run log that cannot be written does not keep
-// a result from being computed: then there is none.
+// record begins the run's record. It returns nil where the run log cannot be written: the
+// result is computed all the same.
 func (r *run) record() *record.Writer {
 	dir, err := record.Dir()
 	if err != nil {

@@ -21,7 +21,7 @@ type arrays struct {
 	arena      *arena.Arena
 	readers    []store.Array
 	writers    []store.Writer
-	memory     []*arena.Buffer   // of arrays kept in the arena
+	memory     []*arena.Buffer   // of arrays that are materialised in the arena
 	copies     []store.Writer    // in the staging folder, of arrays that a stage fills in the arena
 	uncopied   bool              // the disk has no room for those of the present stage
 	dropped    []int             // that this run needs no more, and whose files another would
@@ -136,8 +136,8 @@ func (s *arrays) stage(i int) (err error) {
 	return s.checkpoint.Claim(s.staging[i])
 }
 
-// unstage releases the staging folder of an output after the first. It keeps what is in it
-// only for a run that resumes there.
+// unstage releases the staging folder of an output after the first, with its contents where a
+// run may resume from them, else empty.
 func (s *arrays) unstage(i int, kept bool) error {
 	ws := s.staging[i]
 	s.staging[i] = nil

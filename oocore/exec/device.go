@@ -19,7 +19,7 @@ type Device interface {
 	// Open takes all the device memory of a stage, as s.Buffers declares it. An error that is
 	// ErrDeviceMemory means that a smaller stage may succeed; nothing is taken then.
 	Open(s *plan.SizedStage) (Work, error)
-	// Keep takes memory for a panel of a product's operand that stays when the stage ends.
+	// Keep allocates memory for a panel of a product's operand that outlives the stage.
 	Keep(bytes int64) (Resident, error)
 	Usage() Usage
 }
@@ -41,14 +41,14 @@ type Work interface {
 	// Begin empties the partials of a slot, for the task of a chunk.
 	Begin(slot int, chunk grid.Box)
 	// Map evaluates the stage's program for a tile from each load's elements into out,
-	// dense in C order, and folds what the stage folds beside it into the slot's partials.
+	// dense in C order, and folds the stage's side reductions into the slot's partials.
 	Map(slot int, tile grid.Box, in [][]byte, out []byte) Job
 	// Reduce folds a tile into the slot's partials.
 	Reduce(slot int, tile grid.Box, in [][]byte) Job
 	// Partials copies the slot's partials, one for each fold.
 	Partials(slot int, dst [][]byte) Job
-	// Place lets the next Multiply take an operand, 0 or 1, from memory that is kept, and
-	// Load copy it there. It is called before the operand's Load, where it has any.
+	// Place makes the next Multiply read an operand, 0 or 1, from resident memory, and Load
+	// copy to it. It is called before the operand's Load, if there is one.
 	Place(operand int, at Resident)
 	// Load copies rows of an operand, 0 or 1, to where the next Multiply takes them from:
 	// the panel's rows from first on, of n bytes each.
@@ -92,7 +92,7 @@ var ErrDeviceMemory = errors.New("out of device memory")
 // slots.
 type CPU struct{}
 
-// Spec has the name "cpu", and no memory beside the host's.
+// Spec has the name "cpu", and no memory of its own.
 func (CPU) Spec() plan.DeviceSpec { return plan.DeviceSpec{Name: "cpu"} }
 
 // Pin does nothing: there is no device that copies.
@@ -104,7 +104,7 @@ func (CPU) Open(*plan.SizedStage) (Work, error) {
 }
 
 // Keep returns an error, as Open does.
-func (CPU) Keep(int64) (Resident, error) { return nil, errors.New("the CPU keeps nothing") }
+func (CPU) Keep(int64) (Resident, error) { return nil, errors.New("the CPU has no resident memory") }
 
 // Usage is zero: the run's own arena counts.
 func (CPU) Usage() Usage { return Usage{} }

@@ -61,7 +61,7 @@ func (r *deviceRunner) open(ctx context.Context) (err error) {
 }
 
 // outOfMemory chooses the next way to do the stage, and records it. The first is to try
-// give up what is kept, the second to try again, since others may have left.
+// free what is resident, the second to retry, since others may have freed memory.
 func (r *deviceRunner) outOfMemory() error {
 	run := r.executor.run
 	run.counts.oom.Add(1)

@@ -157,7 +157,7 @@ func (d *deviceProduct) load(c *matmulPipeline, s *superTile, step int, loads ch
 	return err
 }
 
-// fetch lets the rows of a super-tile come back. The device keeps their order: the
+// fetch lets the rows of a super-tile come back. The device preserves their order: the
 // accumulators are not touched again before.
 func (d *deviceProduct) fetch(c *matmulPipeline, s *superTile, rows chan<- sent) bool {
 	size := s.box.Shape[1] * d.m.Type.Size()

@@ -24,7 +24,7 @@ type KeptInputs struct {
 	mu     sync.Mutex // of what follows
 	panels map[keptPanel]*residentPanel
 	bytes  plan.Kept // reserved, by operand
-	full   bool      // the device has had no room: nothing more is kept
+	full   bool      // the device was out of memory: nothing more becomes resident
 }
 
 // keptPanel names a panel of an operand.
@@ -35,8 +35,8 @@ type residentPanel struct {
 	filled bool // its elements are there, or on their way in front of all that uses them
 }
 
-// Use reports whether a run may use what is kept, and returns how it ends that. Another run
-// of the same time goes without.
+// Use reports whether a run may use the resident panels, and returns a function that ends the
+// use. A run that is active at the same time does without them.
 func (k *KeptInputs) Use() (end func(), ok bool) {
 	if !k.using.TryLock() {
 		return nil, false
@@ -44,7 +44,7 @@ func (k *KeptInputs) Use() (end func(), ok bool) {
 	return k.using.Unlock, true
 }
 
-// Plan is what there is, for the plan of the next run; nil where nothing will be kept.
+// Plan returns the resident bytes for the plan of the next run; nil where none will be.
 func (k *KeptInputs) Plan() plan.Kept {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -71,8 +71,8 @@ func (k *KeptInputs) Total() (n int64) {
 	return n
 }
 
-// panel is where a panel of so many bytes is kept; nil where it is not. It reports that
-// the panel is there already; where it is not, the caller fills it and then calls filled.
+// panel returns the resident memory of a panel of so many bytes; nil where it gets none. It
+// reports whether the panel is filled; if not, the caller fills it and then calls filled.
 func (k *KeptInputs) panel(d Device, declared plan.KeptOperand, region string, bytes int64) (p *residentPanel, there bool, err error) {
 	if k == nil || declared.Name == "" || bytes == 0 {
 		return nil, false, nil
@@ -131,7 +131,7 @@ func (k *KeptInputs) Drop() (err error) {
 	return err
 }
 
-// giveUp is Drop for a device without room, on which nothing more is kept then.
+// giveUp is Drop for a device that is out of memory: nothing more becomes resident on it.
 func (k *KeptInputs) giveUp() error {
 	k.mu.Lock()
 	k.full = true

@@ -27,7 +27,7 @@ type mapper struct {
 	size  int    // of a result
 	eval  *evaluator
 	sink  *sink
-	sums  *sums // of what is folded beside; nil where that is nothing
+	sums  *sums // of the side reductions; nil where there are none
 }
 
 func newMapper(s *slot) (*mapper, error) {

@@ -128,7 +128,7 @@ func (m *merger) empty(ctx context.Context) error {
 	return nil
 }
 
-// deliver puts the results of reductions besides a map stage where they are wanted.
+// deliver copies the results of a map stage's side reductions into the caller's buffers.
 func (m *merger) deliver(into [][]byte) {
 	for i, folder := range m.folders {
 		folder.Finish(into[i], m.states[i], 1, m.stage.Folds[i].Count, m.stage.Folds[i].DDof)

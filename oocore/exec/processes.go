@@ -20,7 +20,7 @@ type Processes struct {
 	// tasks that compute at once: a program that calls Serve on its standard input and
 	// output.
 	Command func(file string, budget int64, workers int) []string
-	// Keep lets the workers of a run wait for the next one, until Close.
+	// Keep leaves the workers of a run waiting for the next one, until Close.
 	Keep bool
 
 	mu   sync.Mutex

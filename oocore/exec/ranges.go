@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// rangeTime is how long a worker process is to be busy with one range of tasks: long
-	// beside asking for it, and short beside the stage.
+	// rangeTime is how long a worker process is to be busy with one range of tasks: much longer
+	// than asking for it takes, and much shorter than the stage.
 	rangeTime = 150 * time.Millisecond
 	// rowTime is how long it is to be busy with a whole row of a product's tiles at most:
 	// nothing of a range is done before all of it is.

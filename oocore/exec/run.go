@@ -13,8 +13,8 @@
 //     through it is written back behind the run. Bounded memory is also the fast way.
 //   - Partial results of a reduction are merged in the order of chunks, whatever order
 //     they finish in.
-//   - A matrix product keeps the accumulators of many tiles and streams panels of both
-//     operands past them, the next being read while the present is multiplied.
+//   - A matrix product holds the accumulators of many tiles in memory and streams panels of
+//     both operands past them: the next one is read while the present one is multiplied.
 //   - A budget is of the process. Runs that are active at once and do not fit into it
 //     together follow each other.
 package exec
@@ -36,19 +36,19 @@ import (
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
-// Env is what a run needs besides its plan.
+// Env is what a run needs in addition to its plan.
 type Env struct {
 	Device         Device         // nil for the CPU
 	Record         *record.Writer // nil for none
 	Into           []byte         // receives the result of a plan without an output path
-	SideReductions [][]byte       // receive the results of the plan's reductions beside its output
+	SideReductions [][]byte       // receive the results of the plan's side reductions
 	// Processes are the worker processes that run the tasks; nil runs them here. The plan
 	// is sized for them.
 	Processes  *Processes
 	Checkpoint *checkpoint.Checkpoint // nil where the run cannot be resumed; Run closes it
-	Kept       *KeptInputs            // stay on the device for runs that follow; nil for none
+	Kept       *KeptInputs            // operands that are resident on the device from run to run; nil for none
 	// Check, where it is set, is called when all is computed, before the output is put
-	// in its place. Its error leaves there what was, and keeps nothing.
+	// in its place. After an error the output is as before, and no checkpoint is left.
 	Check func(context.Context) error
 	// Committed, where it is set, is called when an output is in its place, by its index in
 	// the plan's Arrays, while no other run can replace it.
@@ -75,7 +75,7 @@ func (e *Env) create(path string, m store.Meta) (store.Writer, error) {
 	return store.Create(path, m)
 }
 
-// takes checks that there is a place for each reduction beside the output.
+// takes checks that there is a buffer for each side reduction.
 func (e *Env) takes(p *plan.Sized) error {
 	for i := range p.Stages {
 		s := &p.Stages[i]

@@ -69,7 +69,7 @@ func TestBeside(t *testing.T) {
 	}
 }
 
-// Sums beside an array that is read by stored chunks, or across its rows, do not depend on
+// Side reductions of an array that is read by stored chunks, or across its rows, do not depend on
 // the budget either.
 func TestBesideAddsInOneOrderWhateverTheBudget(t *testing.T) {
 	const side = 1200
@@ -112,7 +112,7 @@ func places(v []float64) (all [][]byte) {
 	return all
 }
 
-// Sums beside an array resume where they stopped, with what was written until then.
+// Side reductions resume where they stopped, with the elements that were written until then.
 func TestResumeBeside(t *testing.T) {
 	dir := t.TempDir()
 	src, out, want := filepath.Join(dir, "x.npy"), filepath.Join(dir, "o.npy"), filepath.Join(dir, "want.npy")

@@ -70,7 +70,7 @@ func (s *arrays) resumeInArena(ctx context.Context, stage, i int) (err error) {
 	return errors.Join(stored.Read(ctx, s.memory[i].Bytes(), grid.Entire(d.Shape).Region()), stored.Close())
 }
 
-// inArena makes room for an array that is kept in memory.
+// inArena allocates an array that is materialised in memory.
 func (s *arrays) inArena(stage, i int) (err error) {
 	d := &s.plan.Arrays[i]
 	if s.memory[i], err = s.plan.ArrayBuffer(i).Alloc(s.arena, stage); err != nil {
@@ -154,8 +154,8 @@ func (s *arrays) sync(ctx context.Context, stage int, done *checkpoint.Set) erro
 	return nil
 }
 
-// copyBytes is the buffer through which results in memory go to the staging folder: a part
-// of what the runtime has besides the arena.
+// copyBytes is the buffer through which results in memory are copied to the staging folder. It
+// is part of the runtime's overhead, not of the arena.
 const copyBytes = 256 << 10
 
 // copyDone writes what tasks have put into an array in memory to the staging folder.

@@ -9,8 +9,8 @@ import (
 // Operations that fill boxes: the boxes that suit them, and what those take.
 
 // scattered reports chunks of a large array that would lie in a file in C order as
-// short runs: each page of it would be written many times. Such a result is kept by
-// chunks, and what reads that puts it in order.
+// short runs: each page of it would be written many times. Such a result is materialised
+// chunk by chunk, and the stage that reads it puts it in order.
 func scattered(chunks, shape []int, size int) bool {
 	return runOf(chunks, shape, size) < shortRun && grid.Size(shape)*size > acrossBytes
 }

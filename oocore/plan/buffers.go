@@ -48,8 +48,8 @@ func (b Buffer) reserved() int64 {
 	return arena.Reserved(b.bytes)
 }
 
-// ArrayBuffer declares the memory of an array: of a temporary one that is kept, and of a
-// result that is returned, which is the caller's. Of others it is none.
+// ArrayBuffer declares the memory of an array: of a temporary one in the arena, or of a result
+// that is returned, which is the caller's. Other arrays have none.
 func (p *Sized) ArrayBuffer(array int) Buffer {
 	a := &p.Arrays[array]
 	switch {
@@ -84,16 +84,16 @@ type Slot struct {
 	Sets []StagingSet // of a stage on a device, instead of Out and of the elements of Lane
 }
 
-// DeviceBuffers declares the memory of a device beside what it has of each slot: sets and
-// accumulators as large as the host's.
+// DeviceBuffers declares the memory of a device, without the sets and accumulators of each
+// slot, which are as large as the host's.
 type DeviceBuffers struct {
-	Scratch Buffer   // that kernels need beside
+	Scratch Buffer   // of the kernels
 	Values  []Buffer // of a tile, in the order of FoldedValues
 
 	// Of a matmul stage: the accumulators, and panels in flight.
 	Sums   Buffer
 	Panels [][2]Buffer
-	Kept   [2]KeptOperand // whose panels are taken as they come, and stay
+	Kept   [2]KeptOperand // operands whose panels are allocated as they arrive and stay resident
 }
 
 // StagingSet declares the host's side of a tile in flight on a device.

@@ -288,8 +288,8 @@ func (p *Plan) checkOp(l *Load) (err error) {
 	return nil
 }
 
-// maxWork bounds the bytes that a plan may ask for beside its arrays: no sum of them
-// overflows.
+// maxWork bounds the bytes that a plan may ask for in addition to its arrays, so that no sum
+// of them overflows.
 const maxWork = 1 << 50
 
 // forms are boxes of a shape: the whole of it, one element, and for each axis those that

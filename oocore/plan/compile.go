@@ -47,7 +47,7 @@ func (t *Target) meta(root *graph.Node) store.Meta {
 type compiler struct {
 	plan    *Plan
 	targets []Target
-	roots   []*graph.Node // one for each target, and what is folded beside the only one
+	roots   []*graph.Node // one for each target, and the side reductions of the only one
 	outputs []int         // indices of arrays, one for each target; -1 for one that no stage fills yet
 	read    map[*graph.Node]bool
 

@@ -16,7 +16,7 @@ const (
 	// keepNanos is what writing a byte of a materialised array takes, and fetchNanos what
 	// each stage or operation takes that reads it.
 	keepNanos, fetchNanos = 2, 1
-	// stageNanos is what a stage takes besides its tasks.
+	// stageNanos is the overhead of a stage, without its tasks.
 	stageNanos = 1e6
 	readNanos  = 0.25 // of a byte that is in memory or a file
 	codedNanos = 0.5  // of a byte that is decoded
@@ -37,7 +37,7 @@ func opNanos(op kernel.Op) float64 {
 	return 0.06
 }
 
-// ownNanos is what computing an element of a node takes besides its inputs.
+// ownNanos is what computing an element of a node takes without its inputs.
 func (c *compiler) ownNanos(n *graph.Node) float64 {
 	size := float64(n.DType.Size())
 	switch n.Kind {

@@ -20,7 +20,7 @@ type DeviceSpec struct {
 	OnHost   bool  // it is the host's memory: a modelled device's counts in the budget
 	Computes Capabilities
 	Rates    Rates
-	Scratch  int64 // bytes that kernels of a map or a reduce stage need beside
+	Scratch  int64 // bytes of scratch that kernels of a map or a reduce stage need
 	// Arithmetic names what rounds reductions and products; "" where they have the CPU's bits.
 	Arithmetic string
 }

@@ -120,7 +120,7 @@ func absolute(path string) string {
 	return path
 }
 
-// arithmetic names what the bits of the plan's results depend on beside the plan: ""
+// arithmetic names what besides the plan the bits of its results depend on: ""
 // where they are the same on every machine.
 func (p *Plan) arithmetic() string {
 	most := blockwise.Exact

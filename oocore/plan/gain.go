@@ -17,8 +17,8 @@ func (p *Sized) compare(s *SizedStage) {
 	on.Disk = float64(on.Read+on.Written) / storeRate
 }
 
-// coreSeconds is about what one core takes to compute a stage, beside what it computes on
-// a device's behalf too.
+// coreSeconds estimates how long one core takes to compute a stage, including the parts that
+// the CPU computes where a device runs the stage.
 func (s *SizedStage) coreSeconds() float64 {
 	if s.Kind == MatMulStage {
 		rate := productRate

@@ -7,12 +7,13 @@ import (
 	"github.com/gonbext/gonbext/oocore/grid"
 )
 
-// Kept says what a device has of the operands of earlier products of an algorithm, whose
-// runs read them again: the bytes of each, by its name. Further bytes are kept while there
-// is room.
+// Kept has the bytes of operands that are resident on a device, by their names: those of
+// earlier products of an algorithm whose next runs read them again. Further ones become
+// resident while there is room.
 type Kept map[string]int64
 
-// workShare is the part of a device's memory that stages work in where operands stay beside.
+// workShare is the share of a device's memory, one in workShare, that is reserved for stages
+// where operands are resident.
 const workShare = 4
 
 // total is what is on the device already.
@@ -23,10 +24,10 @@ func (k Kept) total() (n int64) {
 	return n
 }
 
-// KeptOperand declares the panels of an operand that stay on a device after a stage.
+// KeptOperand declares the panels of an operand that stay resident on a device after a stage.
 type KeptOperand struct {
-	Name  string // of the operand's elements, for as long as its file does not change; "" where none stay
-	Bytes int64  // at the most, those that are there already among them
+	Name  string // identifies the operand's elements, while its file does not change; "" where none stay
+	Bytes int64  // at the most, including those that are resident already
 }
 
 // keptName names an operand whose elements are those of a stored array; "" for others,
@@ -43,8 +44,9 @@ func (p *Plan) keptName(prog *Program) string {
 	return fmt.Sprint(a.Path, a.ID, a.Shape, a.DType, l.View)
 }
 
-// keep lets a product's operands stay on the device, as far as there is room beside what it
-// takes itself and what is there already. What stays crosses the link once.
+// keep makes a product's operands resident on the device, as far as there is room besides the
+// stage's own memory and the operands that are resident already. A resident operand crosses
+// the link once.
 func (p *Sized) keep(s *SizedStage, room int64) {
 	if p.kept == nil {
 		return

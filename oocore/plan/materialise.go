@@ -8,13 +8,12 @@ import (
 	"github.com/gonbext/gonbext/oocore/grid"
 )
 
-// What an expression uses twice is computed once and kept, where computing it again
-// costs more than writing it and reading it back, or computed again where that is
-// cheaper. Reductions, products and operations with chunks of their own are always
+// What an expression uses twice is materialised where computing it again costs more than
+// writing it and reading it back; else it is computed again. Reductions, products and operations with chunks of their own are always
 // materialised; this pass finds what else is.
 
-// materialised reports a node whose elements some stage computes and keeps before
-// others use them.
+// materialised reports a node whose elements a stage of its own computes before others read
+// them.
 func (c *compiler) materialised(n *graph.Node) bool {
 	switch n.Kind {
 	case graph.Reduce, graph.MatMul:
@@ -31,7 +30,7 @@ func (c *compiler) materialised(n *graph.Node) bool {
 // has buffers of its own.
 const mostNested = 16
 
-// materialise decides what is kept because it is used more than once.
+// materialise decides which nodes are materialised because they are used more than once.
 func (c *compiler) materialise() error {
 	nodes := c.nodes()
 	c.keepSeen(nodes)
@@ -54,7 +53,7 @@ func (c *compiler) nodes() []*graph.Node {
 	return all
 }
 
-// computes reports a node that could be kept: not one that is read as it is stored.
+// computes reports a node that could be materialised, as opposed to one that is read as stored.
 func computes(n *graph.Node) bool {
 	return n.Kind == graph.Elementwise || n.Kind == graph.Cast || n.Kind == graph.Blockwise
 }

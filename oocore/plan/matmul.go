@@ -121,7 +121,7 @@ const (
 	// shortWrite is the length below which runs that are not whole rows share so many
 	// pages with those of the next super-tile that the store leaves them to the kernel.
 	// They fill a cgroup with pages that it cannot take back, and are written at half a
-	// gigabyte a second: shortCost is that beside 10.
+	// gigabyte a second, where others are at 10: shortCost is the ratio.
 	shortWrite = 32 << 10
 	shortCost  = 20
 )

@@ -29,7 +29,7 @@ type Plan struct {
 	Arrays []Array `json:"arrays"`
 	Stages []Stage `json:"stages"`
 	Output int     `json:"output"`           // index into Arrays
-	Others []int   `json:"others,omitempty"` // outputs besides that, each in a file of its own
+	Others []int   `json:"others,omitempty"` // the other outputs, each in a file of its own
 
 	bound bool // Go functions are among its operations: it does not travel
 }
@@ -134,7 +134,7 @@ type Stage struct {
 
 	Programs []Program `json:"programs"`        // one; two for a product
 	Outputs  []int     `json:"outputs"`         // indices into Arrays: one a fold, or the one of a map or a product
-	Folds    []Fold    `json:"folds,omitempty"` // of the program's last values; along all axes besides a map's first
+	Folds    []Fold    `json:"folds,omitempty"` // of the program's last values; those of a map are along all axes
 	MatMul   *MatMul   `json:"matmul,omitempty"`
 
 	// FoldTile and FoldBlock are the order of additions of a reduction: a chunk is folded

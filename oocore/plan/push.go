@@ -48,8 +48,8 @@ func (c *compiler) pushViews() error {
 	return nil
 }
 
-// keepNeeded keeps operations of boxes of which most would be computed in vain, since
-// they are seen in steps, and those that a product reads, which it does many times over.
+// keepNeeded materialises blockwise operations of which a strided view would discard most
+// elements, and those that a product reads, since it reads them many times.
 func (c *compiler) keepNeeded() {
 	below := map[*graph.Node]bool{} // what products read
 	var operand func(n *graph.Node)

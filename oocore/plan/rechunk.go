@@ -81,7 +81,7 @@ func (p *Plan) readAmplification(l *Load, box []int) float64 {
 		outer++
 	}
 	if lengths[outer]*grid.Size(a.Shape[outer+1:])*l.Type.Size() <= bandBytes {
-		return 1 // the boxes beside it come soon, and find their pages in the cache
+		return 1 // the neighbouring boxes are read soon after, and find their pages in the cache
 	}
 	run := float64(grid.Size(lengths[cut:]) * l.Type.Size())
 	apart := float64(grid.Size(a.Shape[cut:]) * l.Type.Size())

@@ -44,8 +44,8 @@ func (p *Plan) Size(o Options) (s *Sized, err error) {
 // wholeMiB rounds a number of bytes up.
 func wholeMiB(n int64) int64 { return (n + 1<<20 - 1) >> 20 << 20 }
 
-// sizeFor sizes for exactly the given budget. keep is how much of it temporary arrays
-// may take; the others are spilled.
+// sizeFor sizes for exactly the given budget, of which temporary arrays may take keep bytes;
+// the rest of them are spilled.
 func (p *Plan) sizeFor(o Options, keep int64) (*Sized, error) {
 	s := &Sized{Plan: p, Budget: o.Budget, Arena: max(o.Budget-o.Overhead, 0), Workers: max(o.Workers, 1), Device: o.Device, kept: maps.Clone(o.Kept), attached: o.Attached,
 		Stages: make([]SizedStage, len(p.Stages)), spilled: make([]bool, len(p.Arrays))}
@@ -67,8 +67,8 @@ func (p *Plan) sizeFor(o Options, keep int64) (*Sized, error) {
 	return s, s.size(o.Overhead)
 }
 
-// spill marks the temporary arrays that do not fit into keep bytes besides those that are
-// needed at the same time. A small one always fits.
+// spill marks the temporary arrays to be spilled: those that do not fit into keep bytes
+// together with the others that are live at the same time. A small one always fits.
 func (p *Plan) spill(keep int64, spilled []bool) {
 	_, dies := p.lifetimes()
 	last := make([][]int, len(p.Stages)) // arrays that each stage is the last to need

@@ -59,8 +59,8 @@ func (c *compiler) findRead(nodes []*graph.Node) {
 }
 
 // direct is the target of a node whose stage may write it to its place; -1 where there is
-// none. An output cannot be read before it is whole: what others read, or what is an output
-// twice, is kept and copied.
+// none. An output cannot be read before it is committed: a node that others read, or that is an
+// output twice, is materialised and copied.
 func (c *compiler) direct(n *graph.Node) int {
 	roots := c.roots[:len(c.targets)]
 	k := slices.Index(roots, n)

@@ -91,12 +91,12 @@ type Info struct {
 	Details Details
 }
 
-// Details is what a format keeps besides the elements.
+// Details is what a format stores of an array in addition to its elements.
 type Details struct {
 	Fill string   `json:"fill_value,omitempty"` // of chunks that are not stored
 	Dims []string `json:"dimension_names,omitempty"`
 	// ChosenDims says that Dims are as the user wants them. Else a format may leave out
-	// those that do not fit to the arrays beside.
+	// those that contradict the other arrays of the group.
 	ChosenDims bool `json:"chosen_dims,omitempty"`
 	// Marks says that Fill marks missing values, also where an element has it.
 	Marks      bool            `json:"marks_missing,omitempty"`
@@ -268,7 +268,7 @@ type Meta struct {
 	// Region, where it is set, writes only this box of a stored array:
 	// boxes of Write are in the whole array's indices, and other chunks stay untouched.
 	Region *grid.Box
-	// Grow says that Region is what an array that is there gets besides, and Shape is what
-	// it has then. Only Zarr arrays grow.
+	// Grow says that Region is appended to a stored array, whose shape is Shape afterwards. Only
+	// Zarr arrays grow.
 	Grow bool
 }

@@ -168,7 +168,7 @@ func (j *job) layout() (opts []oocore.Option, err error) {
 	return opts, nil
 }
 
-// details are the flags that say what is kept beside the output's elements.
+// details are the flags that give the output's dimension names, attributes and fill value.
 func (j *job) details() (opts []oocore.Option, err error) {
 	if j.dims != "" {
 		opts = append(opts, oocore.DimNames(strings.Split(j.dims, ",")...))

@@ -12,7 +12,7 @@ import (
 )
 
 // Rows plans for the device that was asked for, and for each card of the table.
-// planFor plans with options beside its own. The device that was asked for
+// planFor plans with these options in addition to its own. The device that was asked for
 // comes first.
 func Rows(asked plan.DeviceSpec, planFor func(...oocore.Option) (*plan.Sized, error)) []record.WhatIf {
 	asked.OnHost = false // a modelled card takes the host's memory, and the card would not

@@ -1,9 +1,8 @@
 // Package checkpoint holds what an unfinished run leaves, to resume from: which tasks are
 // done, what of them is durable, and what the next run of the same plan takes from there.
 //
-// A checkpoint lies in the output's staging folder. Its journal notes tasks and stages;
-// beside it are the temporary arrays, and snapshots of accumulators whose results are
-// not whole yet. Something is noted only after it is durable, so that a run may be killed
+// A checkpoint lies in the output's staging folder, with the temporary arrays. Its journal
+// notes tasks and stages; snapshots have the accumulators of results that are not whole yet. Something is noted only after it is durable, so that a run may be killed
 // at any moment. The next one may have another budget, other workers or processes.
 package checkpoint
 
@@ -64,7 +63,7 @@ func Discard(p *plan.Plan, print plan.Fingerprint) error {
 	}
 	j, state, err := openJournal(staging.Join(journalFile))
 	switch {
-	case errors.Is(err, errDamaged) || errors.Is(err, fs.ErrNotExist): // nobody could go on from there
+	case errors.Is(err, errDamaged) || errors.Is(err, fs.ErrNotExist): // nobody could resume from there
 		return remove(staging)
 	case err != nil:
 		return errors.Join(err, staging.Close())
@@ -274,8 +273,8 @@ func (c *Checkpoint) Resumable() bool {
 	return c.Enabled() && !c.invalid && (c.Tasks() > 0 || len(c.state.Snapshots) > 0)
 }
 
-// Close releases the staging folder. It keeps what is in it for another run where keep
-// says so and the folder still is there, else it removes it. A second call does nothing.
+// Close releases the staging folder. With keep its contents stay for another run to resume
+// from, else they are removed. A second call does nothing.
 func (c *Checkpoint) Close(keep bool) error {
 	if c.staging == nil {
 		return nil

@@ -47,7 +47,7 @@ type Case struct {
 	Want func() []float64 // the result
 	// Tolerance is how much elements may differ from Want's; those of most cases may not.
 	Tolerance float64
-	Sums      func() []float64 // results beside the output
+	Sums      func() []float64 // of the side reductions
 }
 
 // rows × cols float64 are three chunks of 4 MiB. All values are small whole numbers, so
@@ -304,7 +304,7 @@ func Test(t *testing.T, run Run) {
 				t.Errorf("the result has other bytes than in this process")
 			}
 			if !slices.Equal(gotSums, sums) || c.Sums != nil && !slices.Equal(sums, c.Sums()) {
-				t.Errorf("reductions beside the result are %v, in this process %v", gotSums, sums)
+				t.Errorf("side reductions are %v, in this process %v", gotSums, sums)
 			}
 			if end.Skipped != 0 {
 				t.Errorf("%d tasks were skipped", end.Skipped)
@@ -313,7 +313,7 @@ func Test(t *testing.T, run Run) {
 	}
 }
 
-// Do runs a case, and returns the bytes of its result and the reductions besides it.
+// Do runs a case, and returns the bytes of its result and the side reductions.
 func Do(t testing.TB, c Case, run Run) (result []byte, sums []float64, end record.End) {
 	t.Helper()
 	path := ""

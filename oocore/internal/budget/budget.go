@@ -12,14 +12,14 @@ import (
 	"github.com/gonbext/gonbext/oocore/machine"
 )
 
-// runtimeBaseline is what Go's runtime and heap take besides buffers in a small program,
+// runtimeBaseline is what Go's runtime and heap take, without buffers, in a small program,
 // with room for a run's own bookkeeping.
 const runtimeBaseline = 16 << 20
 
 // Nominal is the overhead of a small program, on whatever machine.
 const Nominal = runtimeBaseline
 
-// Overhead returns what the process takes besides the buffers of runs. It moves in steps,
+// Overhead returns what the process takes without the buffers of runs. It moves in steps,
 // so that the budget that one rejection names will do for the next attempt.
 func Overhead() int64 { return overhead(runtimeBaseline / 2) }
 
@@ -79,7 +79,7 @@ func Take(ctx context.Context, bytes, overhead, budget int64) (release func(), e
 	}
 }
 
-// fits reports whether a further share fits besides those that are active.
+// fits reports whether a further share fits together with those that are active.
 func (s *share) fits(overhead int64) bool {
 	if len(active.shares) == 0 {
 		return true

@@ -53,7 +53,7 @@ func (o Draws) Rounding() blockwise.Rounding {
 	return blockwise.Exact
 }
 
-// Requirements is nothing beside the result.
+// Requirements is nothing: only the result takes memory.
 func (o Draws) Requirements([]int) blockwise.Requirements { return blockwise.Requirements{} }
 
 // Fill draws row by row.

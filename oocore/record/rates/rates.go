@@ -4,7 +4,7 @@
 // A plan counts what each stage does, in nanoseconds of one core at nominal rates, and a
 // record has the time that cores and clocks measured for it. From the latest records the
 // package learns by how much this machine differs for each kind of work, how fast its disk
-// is, and what a run takes beside its stages. Kinds that no run has done are taken to
+// is, and what a run takes outside its stages. Kinds that no run has done are taken to
 // differ as the others of their activity do, and widen the range.
 //
 // There is no other file than the run log. Records that are torn, of another machine, of
@@ -26,7 +26,7 @@ type Rates struct {
 	overlap  float64 // of the time in which cores could do all work, what it takes more: waiting for each other
 	read     float64 // seconds of a byte from the disk
 	write    float64
-	end      [ends]float64 // seconds that a run takes beside its stages, for each of what it ends with
+	end      [ends]float64 // seconds that a run takes outside its stages, for each kind of end
 	spread   float64       // of predictions, as the logarithm of a factor
 }
 

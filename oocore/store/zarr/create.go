@@ -182,7 +182,7 @@ func dividing(shards []int, t dtype.Type) []int {
 	return chunks
 }
 
-// setDetails takes over what is kept besides the elements.
+// setDetails takes over dimension names, attributes and fill value.
 func (m *meta) setDetails(d store.Details) (err error) {
 	if m.fill, err = parseFillText(d.Fill, m.dtype); err != nil {
 		return fmt.Errorf("fill value: %w", err)

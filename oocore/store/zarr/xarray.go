@@ -44,7 +44,7 @@ func (m *meta) takeDims(o object) {
 	}
 }
 
-// CastDetails returns what is kept beside an array's elements when these are cast to
+// CastDetails returns the details of an array whose elements are cast to
 // another type: what marks missing values becomes what the elements that have it
 // become.
 func CastDetails(d store.Details, from, to dtype.Type) store.Details {
