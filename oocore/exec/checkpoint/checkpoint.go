@@ -147,7 +147,7 @@ func (c *Checkpoint) forgetMissing() error {
 			continue
 		}
 		if !slices.ContainsFunc(c.plan.Stages[i].Outputs, func(a int) bool { return wanted[a] || c.plan.Arrays[a].Place != plan.InTemp }) {
-			c.state.Finished[i] = true // nobody needs it any more
+			c.state.Finished[i] = true // no stage reads it any more
 			continue
 		}
 		for _, a := range c.plan.Stages[i].Outputs {

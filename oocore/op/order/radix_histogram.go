@@ -13,11 +13,11 @@ import (
 	"github.com/gonbext/gonbext/oocore/kernel"
 )
 
-// Quantiles of more than a task holds are found digit by digit of their keys. Tally
-// counts, for each element of rank r that is looked for, the next digit of all keys that
-// begin with what is known of that element's. Pick takes the digit in which the r-th of
-// them lies, and how many of those with that digit come before it. When all digits are
-// known, Between is the quantile.
+// Quantiles of more elements than a task holds are found by a radix search, digit by digit of
+// their keys. RadixHistogram counts, for each rank r that is looked for, the next digit of
+// all keys that begin with the digits that are known of that rank. SelectBucket selects the
+// digit in which the r-th of them lies, and subtracts from r the keys with lower digits. When
+// all digits are known, Interpolate computes the quantile.
 
 func init() {
 	blockwise.Register("quantile_histogram", RadixHistogram{})
@@ -33,14 +33,14 @@ type Search struct {
 }
 
 const (
-	// tallyBytes are the most of a task's counts.
-	tallyBytes = 17 << 20
-	// pickBytes are about those that a task picks digits from.
-	pickBytes = 4 << 20
-	// besideMost is the most results whose counts one task has.
-	besideMost = 1024
-	// groupBytes are the most elements that a task counts: what takes about a second.
-	groupBytes = 512 << 20
+	// histogramBytes bounds the counts of a task.
+	histogramBytes = 17 << 20
+	// bucketBytes is about how many bytes of counts a task selects digits from.
+	bucketBytes = 4 << 20
+	// maxResults bounds the results whose counts one task has.
+	maxResults = 1024
+	// taskBytes bounds the elements that a task counts: about a second's work.
+	taskBytes = 512 << 20
 	// stateWords are those of a rank that is looked for: the key as far as it is known, how
 	// many of the keys that begin so come before it, and how many elements count.
 	stateWords = 3
@@ -51,17 +51,17 @@ func newSearch(s Quantiles) Search {
 	// As few digits as have counts that fit, of about the same length.
 	for levels := 1; ; levels++ {
 		t.Digit = (t.width() + levels - 1) / levels
-		if t.Digit <= 8 || t.Digit <= 16 && t.counter().Size()*t.beside()*t.ranks()<<t.Digit <= tallyBytes {
+		if t.Digit <= 8 || t.Digit <= 16 && t.counter().Size()*t.resultsOfTask()*t.ranks()<<t.Digit <= histogramBytes {
 			return t
 		}
 	}
 }
 
-// beside is how many results one task counts for: those that lie together in the input.
-func (s Search) beside() int {
+// resultsOfTask is how many results one task counts for: those that lie together in the input.
+func (s Search) resultsOfTask() int {
 	n := 1
-	for d := len(s.Shape) - 1; d >= 0 && !slices.Contains(s.Axes, d) && n < besideMost; d-- {
-		n = min(n*s.Shape[d], besideMost)
+	for d := len(s.Shape) - 1; d >= 0 && !slices.Contains(s.Axes, d) && n < maxResults; d-- {
+		n = min(n*s.Shape[d], maxResults)
 	}
 	return n
 }
@@ -122,8 +122,8 @@ func (s Search) cut() (axis, length int) {
 	}
 	const least = 8 // tasks
 	results := grid.Size(s.keptShape())
-	panels := (results + s.beside() - 1) / s.beside()
-	groups := max((least+panels-1)/panels, (s.count()*min(results, s.beside())*s.Type.Size()+groupBytes-1)/groupBytes)
+	panels := (results + s.resultsOfTask() - 1) / s.resultsOfTask()
+	groups := max((least+panels-1)/panels, (s.count()*min(results, s.resultsOfTask())*s.Type.Size()+taskBytes-1)/taskBytes)
 	return axis, (s.Shape[axis] + groups - 1) / groups
 }
 
@@ -173,7 +173,7 @@ type RadixHistogram struct{ Search }
 // Chunks are the counts of one group of as many neighbours as fit.
 func (s RadixHistogram) Chunks() []int {
 	box := append([]int{1}, s.keptShape()...)
-	room := max(tallyBytes/(s.counter().Size()*s.rows()*s.digits()), 1)
+	room := max(histogramBytes/(s.counter().Size()*s.rows()*s.digits()), 1)
 	for d := len(box) - 1; d > 0; d-- {
 		whole := box[d]
 		box[d] = max(min(whole, room), 1)
@@ -450,7 +450,7 @@ type SelectBucket struct{ Search }
 // Chunks are all ranks of as many results as have some megabytes of counts.
 func (s SelectBucket) Chunks() []int {
 	box := s.keptShape()
-	room := max(pickBytes/(8*s.rows()*s.digits()), 1)
+	room := max(bucketBytes/(8*s.rows()*s.digits()), 1)
 	for d := len(box) - 1; d >= 0; d-- {
 		whole := box[d]
 		box[d] = max(min(whole, room), 1)
