@@ -91,6 +91,8 @@ func TestCopiesKeepDetails(t *testing.T) {
 		"broadcast":   {x.Sub(x.Mean(0)), "time x", 0.0, nil, false},
 		"contradicts": {x.Slice(":2, :2").Add(x.Transpose().Slice(":2, :2")), "", 0.0, nil, false},
 		"agrees":      {x.Add(f).Sqrt(), "time x", 0.0, nil, false},
+		"take":        {x.Take(oocore.FromSlice([]int64{1, 0}), 0), "time x", -32768.0, -32768.0, true},
+		"mask":        {x.Mask(t.Context(), oocore.FromSlice([]bool{true, false})), "time x", -32768.0, -32768.0, true},
 		"new axis":    {x.Slice("None"), "- time x", -32768.0, -32768.0, true},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -23,7 +23,11 @@ type FailIf struct {
 // Both have one shape.
 func (m *Maker) FailIf(condition, n *graph.Node, reason string) *graph.Node {
 	return m.Make(func() (*graph.Node, error) {
-		return graph.NewBlockwise(m.Site, "fail_if", FailIf{n.DType, reason}, n.Shape, n.DType, []*graph.Node{condition, n})
+		out, err := graph.NewBlockwise(m.Site, "fail_if", FailIf{n.DType, reason}, n.Shape, n.DType, []*graph.Node{condition, n})
+		if err != nil {
+			return nil, err
+		}
+		return graph.NameAxes(out, graph.AllAxes(n)...), nil
 	})
 }
 

@@ -63,10 +63,15 @@ func searched(site graph.Site, name string, list, values *graph.Node, right, edg
 		args = append(args, `"right"`)
 	}
 	s := Searched{Type: t, N: list.Shape[0], Right: right, Edges: edges}
-	if s.N*t.Size() <= shortList {
-		return graph.NewBlockwise(site, name, s, shape, dtype.Int64, in, args...)
+	op := blockwise.Op(s)
+	if s.N*t.Size() > shortList {
+		op = SearchedLong{s, shape}
 	}
-	return graph.NewBlockwise(site, name, SearchedLong{s, shape}, shape, dtype.Int64, in, args...)
+	out, err := graph.NewBlockwise(site, name, op, shape, dtype.Int64, in, args...)
+	if err != nil {
+		return nil, err
+	}
+	return graph.NameAxes(out, graph.AllAxes(values)...), nil
 }
 
 // Searched is a search in a short list, its first input, of values, its second.

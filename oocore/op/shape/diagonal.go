@@ -38,6 +38,12 @@ func (Diagonals) Rounding() blockwise.Rounding { return blockwise.Exact }
 // OnlyMoves marks a blockwise.Mover.
 func (Diagonals) OnlyMoves() {}
 
+// Selects marks a blockwise.Selector.
+func (Diagonals) Selects() {}
+
+// KeptAxes are those before the last two.
+func (o Diagonals) KeptAxes() []int { return append(upTo(len(o.Outer)), -1) }
+
 // Requirements is a square of some diagonals.
 func (o Diagonals) Requirements(box []int) blockwise.Requirements {
 	last := len(box) - 1

@@ -16,7 +16,7 @@ func Coarsen(site graph.Site, kind kernel.Reduction, n *graph.Node, factors []in
 	if err != nil {
 		return nil, graph.Reject(site, "coarsen", err, n)
 	}
-	return out, nil
+	return graph.NameAxes(out, graph.AllAxes(n)...), nil
 }
 
 func coarsen(site graph.Site, kind kernel.Reduction, n *graph.Node, factors []int, trim bool, ddof float64) (*graph.Node, error) {

@@ -192,5 +192,9 @@ func mapped(site graph.Site, f Function, t dtype.Type, o MapOptions, in []*graph
 	if name == "" {
 		name = "map_chunks"
 	}
-	return graph.NewBlockwise(site, name, op, shape, t, in)
+	out, err := graph.NewBlockwise(site, name, op, shape, t, in)
+	if err != nil || o.Shape != nil {
+		return out, err
+	}
+	return graph.NameAxes(out, graph.AllAxes(in[0])...), nil
 }

@@ -33,6 +33,9 @@ func (o *Overlapped) Chunks() []int { return o.Lengths }
 // Rounding is Exact: a Go function's results are its own.
 func (*Overlapped) Rounding() blockwise.Rounding { return blockwise.Exact }
 
+// KeptAxes are all axes.
+func (*Overlapped) KeptAxes() []int { return nil }
+
 // Requirements is a chunk with its border, as read and as seen, and the function's result of it.
 func (o *Overlapped) Requirements(box []int) blockwise.Requirements {
 	var m blockwise.Parts
