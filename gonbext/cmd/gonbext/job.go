@@ -37,7 +37,7 @@ type job struct {
 	chunks, shards, codec string
 	region                string
 	axis                  string // to append along, where appends is set: an index or a name
-	appends               bool // to the output, which is there
+	appends               bool   // to the output, which is there
 	dims, fill            string
 	attributes            []string // KEY=JSON
 	workers, processes    int

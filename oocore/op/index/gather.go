@@ -281,11 +281,21 @@ func Take(site graph.Site, n, indices *graph.Node, axis int) (*graph.Node, error
 	}
 	op := Gather{Axis: at, Dims: len(indices.Shape), Shape: n.Shape, Tile: tiles(n, at), Item: n.DType.Size(), Chunked: cells(n) != nil}
 	out, err := graph.NewBlockwise(site, "take", op, shape, n.DType, []*graph.Node{n, indices}, strconv.Itoa(axis))
-	if err != nil || indices.DimNames() == nil {
+	names := indices.DimNames()
+	if err != nil || names == nil {
 		return out, err
 	}
-	axes := graph.AllAxes(n)
-	return graph.NameAxes(out, slices.Concat(axes[:at], graph.AllAxes(indices), axes[at+1:])...), nil
+	axes, taken := graph.AllAxes(n), graph.AllAxes(indices)
+	for d, name := range names {
+		switch other := slices.Index(n.DimNames(), name); {
+		case name != "" && (other < 0 || other == at):
+		case len(names) == 1: // which the array's other axes have
+			taken[d] = axes[at]
+		default:
+			taken[d] = graph.Axis{}
+		}
+	}
+	return graph.NameAxes(out, slices.Concat(axes[:at], taken, axes[at+1:])...), nil
 }
 
 // Integers are indices as int64.

@@ -35,8 +35,8 @@ type Search struct {
 const (
 	// histogramBytes bounds the counts of a task.
 	histogramBytes = 17 << 20
-	// bucketBytes is about how many bytes of counts a task selects digits from.
-	bucketBytes = 4 << 20
+	// selectBytes is about how many bytes of counts a task selects digits from.
+	selectBytes = 4 << 20
 	// maxResults bounds the results whose counts one task has.
 	maxResults = 1024
 	// taskBytes bounds the elements that a task counts: about a second's work.
@@ -450,7 +450,7 @@ type SelectBucket struct{ Search }
 // Chunks are all ranks of as many results as have some megabytes of counts.
 func (s SelectBucket) Chunks() []int {
 	box := s.keptShape()
-	room := max(bucketBytes/(8*s.rows()*s.digits()), 1)
+	room := max(selectBytes/(8*s.rows()*s.digits()), 1)
 	for d := len(box) - 1; d >= 0; d-- {
 		whole := box[d]
 		box[d] = max(min(whole, room), 1)

@@ -49,7 +49,7 @@ func (s Across) rows() int {
 	const least = 8 // tasks
 	n, columns := s.Shape[s.Axis], grid.Size(s.columns())
 	panels := (grid.Size(s.Shape)/n + columns - 1) / columns
-	groups := max((least+panels-1)/panels, (n*columns*s.Type.Size()+taskBytes-1)/groupBytes)
+	groups := max((least+panels-1)/panels, (n*columns*s.Type.Size()+taskBytes-1)/taskBytes)
 	groups = min(groups, max(rowBytes/(4*s.First*s.records().size()), 1))
 	return (n + groups - 1) / groups
 }
