@@ -44,6 +44,9 @@ func Quantile(site graph.Site, name string, n *graph.Node, q []float64, list boo
 	if o.Method == "" {
 		o.Method = "linear"
 	}
+	if o.SkipNaN && grid.Size(n.Shape) == 0 {
+		return ofNothing(site, name, n, q, o)
+	}
 	s, err := quantiles(n, q, list, o)
 	if err != nil {
 		return nil, graph.Reject(site, name, err, n)
@@ -110,6 +113,27 @@ func Quantile(site graph.Site, name string, n *graph.Node, q []float64, list boo
 		out, err = graph.Squeeze(site, out, 0)
 	}
 	return out, err
+}
+
+// ofNothing is nanquantile and nanmedian of an array without elements: NumPy's nanmean of it,
+// which has no axis for the quantiles.
+func ofNothing(site graph.Site, name string, n *graph.Node, q []float64, o QuantileOptions) (*graph.Node, error) {
+	m := &compose.Maker{Site: site}
+	if n.DType.Kind() < dtype.KindFloat {
+		n = m.Cast(n, dtype.Float64)
+	}
+	s, err := quantiles(n, q, false, o)
+	if err != nil {
+		return nil, graph.Reject(site, name, err, n)
+	}
+	shape := s.keptShape()
+	if o.KeepDims {
+		shape = slices.Clone(n.Shape)
+		for _, a := range s.Axes {
+			shape[a] = 1
+		}
+	}
+	return m.Full(dtype.FromFloat(n.DType, math.NaN()), shape...), m.Err
 }
 
 // counted reports quantiles that are found by counting: of what is too long for a task, and
