@@ -15,8 +15,8 @@ func TestComputeAppends(t *testing.T) {
 		t.Errorf("it is %s", got)
 	}
 	succeed(t, dir, "compute", "ones(1, 3)", "-o", "named.zarr", "--dims", "time,x")
-	succeed(t, dir, "compute", "full(7, 1, 3)", "-o", "named.zarr", "--append", "time")
-	if got := succeed(t, dir, "compute", `sum(x, "x")`, "x=named.zarr"); got != "[ 3 21]\n" {
+	succeed(t, dir, "compute", "full(7.0, 1, 3)", "-o", "named.zarr", "--append", "time")
+	if got := succeed(t, dir, "compute", `sum(x, "x")`, "x=named.zarr"); got != "[ 3. 21.]\n" {
 		t.Errorf("it is %s", got)
 	}
 	rejected(t, dir, command(dir, "compute", "full(7, 1, 3)", "-o", "named.zarr", "--append", "tme"), 1, `"tme" is not found in the dimensions ["time" "x"]`)
