@@ -328,117 +328,129 @@ func (c *counting) known(state, room []uint64, results int) {
 	c.lengths = ranks
 }
 
-// runs goes through the elements of a box, whose start is that in the part, in runs that
-// follow each other along the last axis: their keys, which are overwritten by the next,
-// where the first lies in the box, and its result.
-func runs[W word](c *counting, box grid.Box, in []W, visit func(keys []W, at, result int) error) error {
-	last := len(box.Shape) - 1
-	n := 1
-	if last >= 0 {
-		n = box.Shape[last]
+// A run is elements that follow each other along the last axis.
+type run[W word] struct {
+	keys   []W
+	at     int // of the first in the box
+	result int // of the first; that of the next is a step on
+}
+
+// runs walks over the elements of a box, whose start is that in the part.
+type runs[W word] struct {
+	c     *counting
+	box   grid.Box
+	in    []W
+	index []int
+	n     int // elements along the last axis
+	step  int // from one's result to the next
+	at    int // of the row in the box
+	from  int // in the row
+	first int // result of the row
+	keys  [512]W
+}
+
+func newRuns[W word](c *counting, box grid.Box, in []W) *runs[W] {
+	w := &runs[W]{c: c, box: box, in: in, index: slices.Clone(box.Start), n: 1}
+	if last := len(box.Shape) - 1; last >= 0 {
+		w.n, w.step = box.Shape[last], c.strides[last]
 	}
-	index := slices.Clone(box.Start)
-	var keys [512]W
-	for at := 0; at < len(in); at += n {
-		result := 0
-		for d, i := range index {
-			result += i * c.strides[d]
-		}
-		for from := 0; from < n; from += len(keys) {
-			k := keys[:min(len(keys), n-from)]
-			encode(c.class, k, in, at+from, 1, len(k))
-			if err := visit(k, at+from, result+from*c.step()); err != nil {
-				return err
-			}
-		}
-		for d := last - 1; d >= 0; d-- {
-			if index[d]++; index[d] < box.Start[d]+box.Shape[d] {
+	w.row()
+	return w
+}
+
+// row finds the result of the row's first element.
+func (w *runs[W]) row() {
+	w.first = 0
+	for d, i := range w.index {
+		w.first += i * w.c.strides[d]
+	}
+}
+
+// next returns the next run, whose keys the one after it overwrites; it has none at the end.
+func (w *runs[W]) next() (r run[W]) {
+	if w.from >= w.n {
+		w.from, w.at = 0, w.at+w.n
+		for d := len(w.index) - 2; d >= 0; d-- {
+			if w.index[d]++; w.index[d] < w.box.Start[d]+w.box.Shape[d] {
 				break
 			}
-			index[d] = box.Start[d]
+			w.index[d] = w.box.Start[d]
 		}
+		w.row()
 	}
-	return nil
-}
-
-// step is from one result to the next along the last axis of the input.
-func (c *counting) step() int {
-	if len(c.strides) == 0 {
-		return 0
+	if w.at >= len(w.in) {
+		return r
 	}
-	return c.strides[len(c.strides)-1]
+	r = run[W]{w.keys[:min(len(w.keys), w.n-w.from)], w.at + w.from, w.first + w.from*w.step}
+	encode(w.c.class, r.keys, w.in, r.at, 1, len(r.keys))
+	w.from += len(r.keys)
+	return r
 }
-
-// isNaN reports the key of NaN, which is the largest.
-func isNaN[W word](c *counting, key W) bool { return c.class.kind == dtype.KindFloat && key == ^W(0) }
 
 // count counts the elements of a box, whose start is that in the part.
-func count[W word](c *counting, box grid.Box, in []W, counts []uint32) {
-	_ = runs(c, box, in, func(keys []W, _, result int) error {
-		countRun(c, keys, result, c.step(), counts)
-		return nil
-	})
-}
-
-// countRun counts a run of keys of results that are a step apart.
-func countRun[W word](c *counting, keys []W, r, step int, all []uint32) {
-	shift, above, mask, row := c.shift, c.above, c.mask, c.row
-	switch {
-	case c.Level == 0 && step == 0:
-		counts := all[r*row:][:row]
-		for _, key := range keys {
-			if isNaN(c, key) {
-				counts[row-1]++
-				continue
-			}
-			counts[uint64(key)>>shift]++
-		}
-	case c.Level == 0:
-		for i, key := range keys {
-			counts := all[(r+i*step)*row:][:row]
-			if isNaN(c, key) {
-				counts[row-1]++
-				continue
-			}
-			counts[uint64(key)>>shift]++
-		}
-	case c.lengths == 2 && step == 1:
-		known := c.prefixes[2*r:][:2*len(keys)]
-		for i, key := range keys {
-			prefix := uint64(key) >> (above & 63)
-			slot := 0
-			if prefix != known[2*i] {
-				if prefix != known[2*i+1] {
+func count[W word](c *counting, box grid.Box, in []W, all []uint32) {
+	w := newRuns(c, box, in)
+	step, shift, above, mask, row := w.step, c.shift, c.above, c.mask, c.row
+	float := c.class.kind == dtype.KindFloat // of which the largest key is NaN's
+	for run := w.next(); len(run.keys) > 0; run = w.next() {
+		keys, r := run.keys, run.result
+		switch {
+		case c.Level == 0 && step == 0:
+			counts := all[r*row:][:row]
+			for _, key := range keys {
+				if float && key == ^W(0) {
+					counts[row-1]++
 					continue
 				}
-				slot = 1
+				counts[uint64(key)>>shift]++
 			}
-			if isNaN(c, key) {
-				continue
-			}
-			to := 2*(r+i) + int(c.places[2*(r+i)+slot])
-			all[to*row+int(uint64(key)>>(shift&63)&mask)]++
-		}
-	default:
-		for i, key := range keys {
-			if isNaN(c, key) {
-				continue
-			}
-			at := r + i*step
-			prefix := uint64(key) >> above
-			places := c.prefixes[at*c.lengths:][:c.lengths]
-			var found int
-			if c.lengths <= 4 {
-				for found = 0; found < len(places) && places[found] < prefix; found++ {
+		case c.Level == 0:
+			for i, key := range keys {
+				counts := all[(r+i*step)*row:][:row]
+				if float && key == ^W(0) {
+					counts[row-1]++
+					continue
 				}
-			} else {
-				found, _ = slices.BinarySearch(places, prefix)
+				counts[uint64(key)>>shift]++
 			}
-			if found == len(places) || places[found] != prefix {
-				continue
+		case c.lengths == 2 && step == 1:
+			known := c.prefixes[2*r:][:2*len(keys)]
+			for i, key := range keys {
+				prefix := uint64(key) >> (above & 63)
+				slot := 0
+				if prefix != known[2*i] {
+					if prefix != known[2*i+1] {
+						continue
+					}
+					slot = 1
+				}
+				if float && key == ^W(0) {
+					continue
+				}
+				to := 2*(r+i) + int(c.places[2*(r+i)+slot])
+				all[to*row+int(uint64(key)>>(shift&63)&mask)]++
 			}
-			to := int(c.places[at*c.lengths+found])
-			all[(at*c.lengths+to)*row+int(uint64(key)>>shift&mask)]++
+		default:
+			for i, key := range keys {
+				if float && key == ^W(0) {
+					continue
+				}
+				at := r + i*step
+				prefix := uint64(key) >> above
+				places := c.prefixes[at*c.lengths:][:c.lengths]
+				var found int
+				if c.lengths <= 4 {
+					for found = 0; found < len(places) && places[found] < prefix; found++ {
+					}
+				} else {
+					found, _ = slices.BinarySearch(places, prefix)
+				}
+				if found == len(places) || places[found] != prefix {
+					continue
+				}
+				to := int(c.places[at*c.lengths+found])
+				all[(at*c.lengths+to)*row+int(uint64(key)>>shift&mask)]++
+			}
 		}
 	}
 }

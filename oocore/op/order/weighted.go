@@ -223,13 +223,14 @@ func (s WeightedHistogram) Fill(ctx context.Context, t *blockwise.Task) error {
 
 // weigh adds up the weights of a box of elements, whose start is that in the part.
 func weigh[W word](c *counting, box grid.Box, in []W, weights, sums []float64) error {
-	step := c.step()
-	return runs(c, box, in, func(keys []W, at, result int) error {
-		w := weights[at:][:len(keys)]
-		for i, key := range keys {
-			r := result + i*step
+	runs := newRuns(c, box, in)
+	float := c.class.kind == dtype.KindFloat // of which the largest key is NaN's
+	for run := runs.next(); len(run.keys) > 0; run = runs.next() {
+		w := weights[run.at:][:len(run.keys)]
+		for i, key := range run.keys {
+			r := run.result + i*runs.step
 			row := r * c.rows()
-			nan := isNaN(c, key)
+			nan := float && key == ^W(0)
 			switch {
 			case c.Level == 0:
 				if w[i] < 0 {
@@ -253,8 +254,8 @@ func weigh[W word](c *counting, box grid.Box, in []W, weights, sums []float64) e
 			}
 			sums[row*c.row+int(uint64(key)>>c.shift&c.mask)] += w[i]
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // WeightedBucket finds the next digit, as SelectBucket does. The state of a rank is the key as
