@@ -143,6 +143,8 @@ def products(t):
         if holder.stdout.readline().strip() == "held":
             elements = LEFT / 4
             product(t, side, "2 GiB of the card free", [f"at least {2 * side**3 / math.sqrt(elements) * 4 / 1e9:.3g} GB must cross the link"])
+        else:
+            say("the product with 2 GiB of the card: left out, the rest of its memory could not be taken")
     finally:
         holder.communicate("\n")
     for n in "ab":
