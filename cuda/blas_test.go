@@ -3,6 +3,7 @@
 package cuda_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -243,6 +244,19 @@ func TestGPUSaysWhatToDoWhereCuBLASBreaks(t *testing.T) {
 	}
 	if n := g.Usage().Used; n != 0 {
 		t.Errorf("%d bytes are left", n)
+	}
+}
+
+// What cuBLAS keeps goes with a device that is lost.
+func TestGPUThatIsLostWithCuBLASCanBeReleased(t *testing.T) {
+	g, _ := gpuWithBLAS(t, 64<<20)
+	e, _ := productOf(t, dtype.Float32, 3, 6, 2)
+	library.Fail("cuEventSynchronize", 1, 700)
+	if _, _, _, err := e.run(t, g, little); !errors.Is(err, driver.ErrLost) {
+		t.Errorf("a run on a device that is lost gave %v", err)
+	}
+	if n := g.Usage().Used; n != 0 {
+		t.Errorf("%d bytes are counted as used after the loss", n)
 	}
 }
 
