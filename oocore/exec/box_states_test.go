@@ -152,8 +152,10 @@ func (r *steppedRun) left(prefix string) (files []string, steps map[int]int) {
 			if s.Snapshots[0] != nil {
 				steps = exec.SavedSteps(r.t, s.Snapshots[0].Meta)
 			}
-			for chunk := range s.Done[0].All() {
-				steps[int(chunk)] = r.op.Steps
+			if done := s.Done[0]; done != nil {
+				for chunk := range done.All() {
+					steps[int(chunk)] = r.op.Steps
+				}
 			}
 		}
 		return nil
