@@ -164,7 +164,8 @@ func (f Lines) newWorker(work []complex128) *worker {
 	if f.halved() {
 		w.roots, work = work[:f.N/2+1], work[f.N/2+1:]
 	}
-	w.t = layTransform(f.length(), work, work[tables-len(w.roots):])
+	w.t = layTransform(f.length(), work)
+	w.t.x, w.t.y = w.x[:w.t.size], w.y[:w.t.size]
 	return w
 }
 

@@ -25,7 +25,7 @@ type transform struct {
 	// Of a convolution: exp(-iπk²/n), and the transform of its conjugate by size.
 	chirp, filter []complex128
 
-	x, y []complex128 // work: two lines
+	x, y []complex128 // work, of size: that of the filter, and of a line with steps
 }
 
 // largest is the largest prime for which a pass of its own takes less time than a
@@ -80,20 +80,22 @@ func size(n int) (line, tables int) {
 
 // newTransform fills its tables into memory of the given size. work has two lines.
 func newTransform(n int, tables, work []complex128) *transform {
-	t := layTransform(n, tables, work)
+	t := layTransform(n, tables)
+	if t.chirp != nil {
+		t.x, t.y = work[:t.size], work[t.size:2*t.size]
+	}
 	_ = t.fill(nil) // cannot fail without steps
 	return t
 }
 
 // layTransform lays a transform out, whose tables are to be filled.
-func layTransform(n int, tables, work []complex128) *transform {
+func layTransform(n int, tables []complex128) *transform {
 	t := &transform{n: n, size: n, factors: factorize(n)}
 	if t.factors == nil {
 		t.size = convolved(n)
 		t.factors = factorize(t.size)
 	}
 	t.roots, tables = tables[:t.size], tables[t.size:]
-	t.x, t.y = work[:t.size], work[t.size:2*t.size]
 	if t.size != n {
 		t.chirp, t.filter = tables[:n], tables[n:n+t.size]
 	}
