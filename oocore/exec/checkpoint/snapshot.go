@@ -49,7 +49,7 @@ type SnapshotWriter struct {
 // Offset returns where the next Write goes.
 func (w *SnapshotWriter) Offset() int64 { return w.at }
 
-// Wait runs what waits for work that goes on meanwhile: it costs the run nothing.
+// Wait runs what waits for work that is done meanwhile: that costs the run nothing.
 func (w *SnapshotWriter) Wait(f func()) {
 	begun := time.Now()
 	f()
