@@ -15,7 +15,7 @@ import "context"
 //		}
 //	}
 //
-// A Fill comes by all its steps each time, in the same order. So only the state, which is
+// A Fill goes through all its steps each time, in the same order. So only the state, which is
 // memory that the Fill names, and the Op's fields decide which step follows; a step leaves
 // what it computes in the state, and nothing else changes the state, also after the last
 // step. A nil Steps runs all steps and can be neither cancelled nor saved.
