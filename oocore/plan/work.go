@@ -48,18 +48,21 @@ type workload struct {
 }
 
 // work is what a stage takes time for.
-func (p *Sized) work(s *SizedStage) []record.Work {
-	w := &workload{plan: p, stage: s.OnDevice(), device: s.Device != nil}
+func (p *Sized) work(s *SizedStage) []record.Work { return p.workOf(s.OnDevice(), s.Device != nil) }
+
+// workOf is the work of a stage as the host or a device is to do it.
+func (p *Sized) workOf(s *SizedStage, device bool) []record.Work {
+	w := &workload{plan: p, stage: s, device: device}
 	tasks := float64(s.Tasks())
 	if tasks == 0 {
 		return nil
 	}
 	w.add(record.Work{Of: record.Organising, Kind: "tasks", Nanos: tasks * taskNanos})
-	w.add(record.Work{Of: record.Organising, Kind: "buffers", Nanos: float64(w.stage.Predicted.Host()) * touchNanos})
+	w.add(record.Work{Of: record.Organising, Kind: "buffers", Nanos: float64(s.Predicted.Host()) * touchNanos})
 	if s.Kind == MatMulStage {
 		w.product()
 	} else {
-		w.program(&s.Programs[0], w.stage.Tile, s.Grid.Chunks, 1)
+		w.program(&s.Programs[0], s.Tile, s.Grid.Chunks, 1)
 		if !w.device {
 			w.folds()
 		}
@@ -241,7 +244,6 @@ func (w *workload) folds() {
 // super-tile that it meets.
 func (w *workload) product() {
 	m := w.stage.Super
-	batch := float64(grid.Size(w.stage.Grid.Shape[:len(w.stage.Grid.Shape)-2]))
 	down, across := m.supers()
 	_, columns, depth := m.lengths()
 	rows := min(m.SuperM*m.TileM, m.M)
@@ -256,8 +258,14 @@ func (w *workload) product() {
 	case m.Type.Kind() == dtype.KindComplex:
 		nanos = 0.08
 	}
-	flops := 2 * batch * float64(m.M) * float64(m.N) * float64(m.depth())
-	w.compute("matmul "+m.Type.String(), flops*nanos*float64(m.Type.Size())/4)
+	w.compute("matmul "+m.Type.String(), w.stage.multiplications()*nanos*float64(m.Type.Size())/4)
+}
+
+// multiplications are those of a product, and as many additions.
+func (s *SizedStage) multiplications() float64 {
+	m := s.Super
+	batch := grid.Size(s.Grid.Shape[:len(s.Grid.Shape)-2])
+	return 2 * float64(batch) * float64(m.M) * float64(m.N) * float64(m.depth())
 }
 
 // output adds the writes of an array.

@@ -115,11 +115,17 @@ func Read(dir, processor string) *Rates {
 	if err != nil {
 		return nil
 	}
+	records = slices.DeleteFunc(records, func(s record.Summary) bool { return s.Header.Processor != processor })
+	return fromRecords(records)
+}
+
+// fromRecords learns from records of one machine, the latest first.
+func fromRecords(records []record.Summary) *Rates {
 	var stages []stage
 	var runs []ending
 	for i := range records {
 		h, end := &records[i].Header, records[i].End
-		if records[i].Status != record.Done || h.Processor != processor || end.Skipped > 0 || len(end.Stages) != len(h.Stages) {
+		if records[i].Status != record.Done || end.Skipped > 0 || len(end.Stages) != len(h.Stages) {
 			continue
 		}
 		rest := end.Duration.Seconds()

@@ -194,10 +194,10 @@ func (r *Rates) spreads(stages []stage) {
 	}
 }
 
-// stage predicts the time of a stage's work on so many cores.
-func (r *Rates) stage(work []record.Work, cores float64) record.Seconds {
-	var cpu, new float64
-	by := map[record.Activity]float64{}
+// cpu predicts the time of cores that work takes, in all, by activity, and of kinds that no
+// run has done.
+func (r *Rates) cpu(work []record.Work) (all float64, by map[record.Activity]float64, new float64) {
+	by = map[record.Activity]float64{}
 	for _, w := range work {
 		f, ok := r.kind[kind{w.Of, w.Kind}]
 		if !ok {
@@ -207,9 +207,15 @@ func (r *Rates) stage(work []record.Work, cores float64) record.Seconds {
 		if !ok {
 			new += t
 		}
-		cpu += t
+		all += t
 		by[w.Of] += t
 	}
+	return all, by, new
+}
+
+// stage predicts the time of a stage's work on so many cores.
+func (r *Rates) stage(work []record.Work, cores float64) record.Seconds {
+	cpu, by, new := r.cpu(work)
 	s := record.Seconds{Likely: r.overlap * cpu / cores}
 	for _, a := range []record.Activity{record.Computing, record.Reading, record.Decoding, record.Encoding, record.Writing, record.Organising} {
 		if s.Limit == "" || by[a] > by[record.Activity(s.Limit)] {
