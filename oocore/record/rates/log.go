@@ -12,8 +12,9 @@ import (
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
-// mostRecords is how many of the latest records are read.
-const mostRecords = 64
+// mostRecords is how many of the latest records are read: all that the log keeps. Many may
+// be of runs that are too short to tell anything.
+const mostRecords = 200
 
 // readAgain is how long rates that were read hold: an algorithm may make many runs a
 // second.
