@@ -16,16 +16,16 @@ import (
 const (
 	copyNanos = 0.15 // of a byte that is read from the page cache or from memory
 	// Of a byte that is written through the page cache, and past it.
-	bufferedNanos, directNanos = 0.6, 0.08
-	pieceNanos                 = 1500  // of a contiguous piece of a file, where they are short
-	orderNanos                 = 0.4   // of a byte that is transposed
-	broadcastNanos             = 0.02  // of a byte that is repeated, or read with steps
-	touchNanos                 = 0.5   // of a byte of a buffer, when it is first used
-	objectNanos                = 150e3 // of a file that is written for a chunk, or of one that is read
-	taskNanos                  = 15e3
-	passNanos                  = 3e6 // of a stage, besides its tasks
-	randomNanos                = 2   // of an element
-	iotaNanos                  = 0.3
+	bufferedNanos, directNanos      = 1.2, 0.08
+	readPieceNanos, writePieceNanos = 1500, 3000 // of a contiguous piece of a file, where they are short
+	orderNanos                      = 0.8        // of a byte that is transposed
+	broadcastNanos                  = 0.02       // of a byte that is repeated, or read with steps
+	touchNanos                      = 0.5        // of a byte of a buffer, when it is first used
+	objectNanos                     = 150e3      // of a file that is written for a chunk, or of one that is read
+	taskNanos                       = 15e3
+	passNanos                       = 3e6 // of a stage, besides its tasks
+	randomNanos                     = 2   // of an element
+	iotaNanos                       = 0.3
 )
 
 // What is written past the page cache: runs and files of at least so many bytes.
@@ -39,7 +39,7 @@ const shortPiece = 32 << 10
 
 // codecNanos are those of a byte that is decoded, and that is encoded, by the first word of
 // a codec's name.
-var codecNanos = map[string][2]float64{"zstd": {0.8, 2}, "gzip": {3, 20}, "zlib": {3, 20}, "blosc": {0.12, 0.8}, "lz4": {0.3, 0.8}}
+var codecNanos = map[string][2]float64{"zstd": {1, 2.2}, "gzip": {3, 20}, "zlib": {3, 20}, "blosc": {0.12, 0.8}, "lz4": {0.3, 0.8}}
 
 // workload collects the work of a stage.
 type workload struct {
@@ -186,7 +186,7 @@ func (w *workload) array(prog *Program, l *Load, tile, box []int, times float64)
 		w.add(record.Work{Of: record.Organising, Kind: "chunks read", Nanos: bytes / float64(max(grid.Size(boxes)*a.DType.Size(), 1)) * objectNanos})
 	default:
 		if run := l.run(tile, a.Shape); run > 0 && run < shortPiece {
-			w.add(record.Work{Of: record.Reading, Kind: "short pieces", Nanos: bytes / float64(run) * pieceNanos})
+			w.add(record.Work{Of: record.Reading, Kind: "short pieces", Nanos: bytes / float64(run) * readPieceNanos})
 		}
 	}
 }
@@ -212,7 +212,7 @@ func (a *Array) decodings(l *Load, box []int) float64 {
 }
 
 // boxNanos are those of a byte of operations of boxes that take more than moving it does.
-var boxNanos = map[string]float64{"sort_lines": 1.1, "quantiles": 2.1}
+var boxNanos = map[string]float64{"sort_lines": 1.4, "quantiles": 3}
 
 // operation adds the work of an operation of boxes, and of the programs that it reads.
 func (w *workload) operation(l *Load, tile []int, times float64) {
@@ -250,14 +250,18 @@ func (w *workload) folds() {
 	elements := float64(grid.Size(s.Grid.Shape))
 	for i := range s.Folds {
 		t := prog.Type(prog.Out[s.Folded(i)])
-		nanos := 0.06
-		switch s.Folds[i].Kind {
-		case kernel.Var, kernel.Std, kernel.ArgMin, kernel.ArgMax, kernel.Prod:
-			nanos = 0.12
-		}
-		along := " along rows"
+		nanos, along := 0.06, " along rows"
 		if s.Folds[i].Folds(len(prog.Domain) - 1) {
 			along = ""
+		}
+		switch s.Folds[i].Kind {
+		case kernel.Var, kernel.Std:
+			nanos = 0.2
+			if along == "" {
+				nanos = 0.04
+			}
+		case kernel.ArgMin, kernel.ArgMax, kernel.Prod:
+			nanos = 0.12
 		}
 		w.compute(s.Folds[i].Kind.String()+" "+t.String()+along, elements*nanos*float64(t.Size()))
 	}
@@ -312,7 +316,7 @@ func (w *workload) output(array int) {
 		case run >= directRun && a.Bytes() >= directBytes:
 			one.Kind, one.Nanos = "file, past the page cache", bytes*directNanos
 		case run < shortPiece:
-			w.add(record.Work{Of: record.Writing, Kind: "short pieces", Nanos: bytes / float64(max(run, 1)) * pieceNanos})
+			w.add(record.Work{Of: record.Writing, Kind: "short pieces", Nanos: bytes / float64(max(run, 1)) * writePieceNanos})
 		}
 	}
 	w.add(one)
