@@ -458,3 +458,14 @@ func TestCodecHasALine(t *testing.T) {
 		t.Errorf("%s", out.Text)
 	}
 }
+
+// The style sheet is 5 kB, of which a page needs one: that of the output with the library.
+func TestStyleSheetIsInOneOutputOfANotebook(t *testing.T) {
+	runs := cases(t)
+	for _, mode := range []Mode{Auto, SVG, None} {
+		first, further := report(t, Options{Mode: mode, Library: true}, runs["done"]), report(t, Options{Mode: mode}, runs["done"])
+		if !strings.Contains(first.HTML, reportStyle) || strings.Contains(further.HTML, reportStyle) || !strings.Contains(further.HTML, "<style>") {
+			t.Errorf("%s: the style sheet is not in the first report alone", mode)
+		}
+	}
+}
