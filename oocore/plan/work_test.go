@@ -80,3 +80,18 @@ func TestChunksAreDecodedForEachTaskThatReadsThem(t *testing.T) {
 		}
 	}
 }
+
+// Values of the plan itself are no array that a report could name.
+func TestStageNamesOnlyArraysThatItReads(t *testing.T) {
+	v, err := graph.FromBytes(graph.Site{}, make([]byte, 40), dtype.Float32, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := sized(apply(t, kernel.Add, file(t, "x.npy", dtype.Float32, 100, 10), v), Target{Path: "o.npy"}, options(64*mebi))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := p.Header().Stages[0].Inputs; len(got) != 1 || got[0] != "x.npy" {
+		t.Errorf("it reads %q", got)
+	}
+}
