@@ -5,8 +5,9 @@
 // record has the time that cores and clocks measured for it. From the latest records the
 // package learns by how much this machine differs for each kind of work, how fast its disk
 // is, and what a run takes beside its stages. How much longer stages take than their cores
-// changes with whatever else the machine does: there the latest stages count most. Kinds that no run has done are taken to
-// differ as the others of their activity do, and widen the range.
+// changes with whatever else the machine does: there the latest stages count most.
+// Kinds that no run has done are taken to differ as the others of their activity do, and
+// widen the range.
 //
 // There is no other file than the run log. Records that are torn, of another machine, of
 // a run that failed or was resumed, or whose times make no sense, are left out.
