@@ -2,7 +2,9 @@
 // done, what of them is durable, and what the next run of the same plan takes from there.
 //
 // A checkpoint lies in the output's staging folder, with the temporary arrays. Its journal
-// notes tasks and stages; snapshots have the accumulators of results that are not whole yet. Something is noted only after it is durable, so that a run may be killed
+// notes tasks and stages; snapshots have what tasks hold in memory whose results are not
+// whole yet: accumulators, and the states of operations that fill a box in steps. Something
+// is noted only after it is durable, so that a run may be killed
 // at any moment. The next one may have another budget, other workers or processes.
 package checkpoint
 
