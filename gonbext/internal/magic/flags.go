@@ -74,10 +74,12 @@ func parseFlags(args []string, flags []flag) (given []setting, rest []string, er
 			return nil, nil, err
 		}
 		switch {
+		case slices.ContainsFunc(given, func(g setting) bool { return g.name == f.name }):
+			return nil, nil, fmt.Errorf("%s stands twice: it is given once", f.name)
 		case f.check == nil && joined:
 			return nil, nil, fmt.Errorf("%s takes no value: write %s alone", f.name, f.name)
 		case f.check != nil && !joined:
-			if i++; i == len(args) {
+			if i++; i == len(args) || strings.HasPrefix(args[i], "--") {
 				return nil, nil, fmt.Errorf("%s needs a value, such as %s %s", f.name, f.name, f.values[0])
 			}
 			value = args[i]

@@ -1,6 +1,7 @@
 package magic
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -42,6 +43,9 @@ func (r *rewriting) rewrite(c special) error {
 	}
 	if m == nil {
 		return nil
+	}
+	if c.open {
+		return errors.New(`a quote is not closed; within quotes, \" is a quote`)
 	}
 	given, operands, err := parseFlags(c.args[1:], m.flags)
 	if err != nil {
@@ -91,6 +95,9 @@ func (r *rewriting) start(m *magic, at int, given []setting, operands []string) 
 		return "", stray(operands[0])
 	}
 	all := tokens(r.lines)
+	if line := bracketAround(all, at); line >= 0 {
+		return "", fmt.Errorf("line %d opens a bracket that is not closed above it: it stands below declarations, not within one", line+1)
+	}
 	if what, line, found := misplaced(all, at); found {
 		return "", fmt.Errorf("line %d has %s, but it makes the lines below it a func main: imports and other functions go above it", line+1, what)
 	}

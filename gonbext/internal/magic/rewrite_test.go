@@ -106,7 +106,6 @@ func TestRewriteLeavesOtherCells(t *testing.T) {
 		"s := `\n%%memory --wrong\n`",
 		"/*\n%%memory --wrong\n*/",
 		"// a comment with ` in it\ns := \"`\"\nc := '`'\nt := `\n%budget lots\n`",
-		"  %%memory",
 		"%args --budget lots",
 		"!echo \\\n%%memory",
 		"%",
@@ -178,6 +177,18 @@ func TestRewriteUsageErrors(t *testing.T) {
 		"%footprint 3y4":                             `%footprint: "3y4" is not a shape: write lengths such as 3075200x512`,
 		"%footprint 3x4 --budget 1GiB":               `%footprint: there is no flag --budget, did you mean --chunks?`,
 		"%budget 1GiB\n%%memory --budgte=1GiB\nf()":  `%%memory: there is no flag --budgte, did you mean --budget?`,
+		"%%memory --budget 1GiB --budget 2GiB":       `%%memory: --budget stands twice: it is given once`,
+		"%%memory --fresh --fresh":                   `%%memory: --fresh stands twice: it is given once`,
+		"%%memory --budget --fresh":                  `%%memory: --budget needs a value, such as --budget 512MiB`,
+		"%chunks \"my data.zarr":                     `%chunks: a quote is not closed; within quotes, \" is a quote`,
+		"%chunks my data.zarr":                       `%chunks: it takes one path, as in %chunks acts.zarr, and got 2; one with spaces goes in "quotes"`,
+		"x := 1\n  %%memory\nf()":                    `%%memory has to begin its line: take away what stands before it`,
+		"\ufeff%budget 1GiB":                         `%budget has to begin its line: take away what stands before it`,
+		"func f() {\n%%memory\ng()\n}":               `%%memory: line 1 opens a bracket that is not closed above it: it stands below declarations, not within one`,
+		"type t int\n%%memory\nfunc (t) f() {}":      `%%memory: line 3 has method f, but it makes the lines below it a func main: imports and other functions go above it`,
+		"%%memory\nfunc f[T any](x T) {}":            `%%memory: line 2 has func f, but it makes the lines below it a func main: imports and other functions go above it`,
+		"%%memory --fr\x1b[31m":                      `%%memory: there is no flag --fr\x1b[31m, did you mean --fresh?`,
+		"%%memory \u202e":                            `%%memory: "\u202e" is not a flag, did you mean --fresh?`,
 		"//gonb:%%memory --chart\n":                  `%%memory: --chart needs a value, such as --chart auto`,
 		"%%memory --budget 1GiB \\\n--chnuks 1024x1": `%%memory: there is no flag --chnuks, did you mean --chunks?`,
 	} {
@@ -195,6 +206,48 @@ func TestRewriteUsageErrors(t *testing.T) {
 	}
 	if _, err := newSession().Rewrite("%%memory --budget 1KiB"); err != nil {
 		t.Errorf("a small budget is the run's to reject, and got %v", err)
+	}
+}
+
+// What was pasted may be of any length: an error repeats some of it, and comes at once.
+func TestRewriteCutsLongErrors(t *testing.T) {
+	long := strings.Repeat("a", 8<<20)
+	for _, code := range []string{"%" + long, "%%memory --" + long, "%%memory --budget " + long, "%%memory " + long, "%device " + long, "%footprint 3x4 " + long} {
+		if _, err := newSession().Rewrite(code); err == nil || len(err.Error()) > 2*errorMost {
+			t.Errorf("%.30s: %.100v", code, err)
+		}
+	}
+}
+
+// Whatever stands before a function and is no declaration stays: the compiler judges it.
+func TestRewriteTakesLiterals(t *testing.T) {
+	for _, body := range []string{"func() { f() }()", "f := func(x int) int { return x }\nf(1)", "go func(x int) {}(1)", "var f func(int) string", "x := []func(){\n\tfunc() {},\n}"} {
+		if cell, err := newSession().Rewrite("%%memory\n" + body); err != nil || !strings.Contains(cell.Code, body) {
+			t.Errorf("%q: %v", body, err)
+		}
+	}
+}
+
+// Spaces that look like spaces separate words, as in what was copied from a page.
+func TestRewriteSplitsAtEverySpace(t *testing.T) {
+	cell, err := newSession().Rewrite("%%memory\u00a0--budget\u20031GiB\r\nf()")
+	if err != nil || !strings.Contains(cell.Code, `gonbext.Budget("1GiB")`) {
+		t.Errorf("%+v, %v", cell, err)
+	}
+}
+
+func TestSplitArgsTakesQuotesInQuotes(t *testing.T) {
+	for text, want := range map[string][]string{
+		`%chunks "a b.zarr"`:         {"%chunks", "a b.zarr"},
+		`%chunks "a \"b\".zarr"`:     {"%chunks", `a "b".zarr`},
+		`%chunks "C:\data\\a b.npy"`: {"%chunks", `C:\data\a b.npy`},
+		`%chunks it's.zarr`:          {"%chunks", "it's.zarr"},
+		`%chunks "ä 数.zarr"`:         {"%chunks", "ä 数.zarr"},
+		`%chunks ""`:                 {"%chunks", ""},
+	} {
+		if got, open := splitArgs(text); open || !slices.Equal(got, want) {
+			t.Errorf("%s: %q, %t", text, got, open)
+		}
 	}
 }
 
@@ -443,7 +496,7 @@ func FuzzRewrite(f *testing.F) {
 		s := newSession()
 		cell, err := s.Rewrite(code)
 		s.Pad(code)
-		s.Complete(code, len([]rune(code)))
+		s.Complete(code, len([]rune(code)), "")
 		for at := range len([]rune(code)) + 1 {
 			if i := s.Inspect(code, at); i.Pass && i.Cursor > 2*len([]rune(i.Code)) {
 				t.Errorf("%q, %d: %+v", code, at, i)

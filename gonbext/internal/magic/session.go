@@ -68,9 +68,20 @@ func (s *Session) Notebook() string { return s.notebook }
 // without our magics comes back as it is. An error is a usage error, in one
 // sentence, and leaves the session as it was.
 func (s *Session) Rewrite(code string) (relay.Cell, error) {
+	cell, err := s.rewrite(code)
+	if err != nil {
+		return relay.Cell{}, plainError(err)
+	}
+	return cell, nil
+}
+
+func (s *Session) rewrite(code string) (relay.Cell, error) {
 	lines, specials := readCell(code)
 	if isForeign(specials) {
 		return relay.Cell{Code: code}, nil
+	}
+	if name := indented(lines); name != "" {
+		return relay.Cell{}, fmt.Errorf("%s has to begin its line: take away what stands before it", name)
 	}
 	for _, c := range specials {
 		if !isOurs(c) {
