@@ -188,7 +188,7 @@ func TestRewriteUsageErrors(t *testing.T) {
 		"type t int\n%%memory\nfunc (t) f() {}":      `%%memory: line 3 has method f, but it makes the lines below it a func main: imports and other functions go above it`,
 		"%%memory\nfunc f[T any](x T) {}":            `%%memory: line 2 has func f, but it makes the lines below it a func main: imports and other functions go above it`,
 		"%%memory --fr\x1b[31m":                      `%%memory: there is no flag --fr\x1b[31m, did you mean --fresh?`,
-		"%%memory \u202e":                            `%%memory: "\u202e" is not a flag, did you mean --fresh?`,
+		"%%memory \u202e":                            `%%memory: "\u202e" is not a flag, did you mean --chart?`,
 		"//gonb:%%memory --chart\n":                  `%%memory: --chart needs a value, such as --chart auto`,
 		"%%memory --budget 1GiB \\\n--chnuks 1024x1": `%%memory: there is no flag --chnuks, did you mean --chunks?`,
 	} {
@@ -211,7 +211,7 @@ func TestRewriteUsageErrors(t *testing.T) {
 
 // What was pasted may be of any length: an error repeats some of it, and comes at once.
 func TestRewriteCutsLongErrors(t *testing.T) {
-	long := strings.Repeat("a", 8<<20)
+	long := strings.Repeat("a", 1<<20)
 	for _, code := range []string{"%" + long, "%%memory --" + long, "%%memory --budget " + long, "%%memory " + long, "%device " + long, "%footprint 3x4 " + long} {
 		if _, err := newSession().Rewrite(code); err == nil || len(err.Error()) > 2*errorMost {
 			t.Errorf("%.30s: %.100v", code, err)

@@ -209,7 +209,7 @@ func TestRunsOfUnreadableRecords(t *testing.T) {
 	if err := os.WriteFile(record.Path(dir, names[1]), whole[:len(whole)-10], 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if text, err := late(t, "%report last"); err != nil || !strings.Contains(text, "cut off") {
+	if text, err := late(t, "%report last"); err != nil || !strings.Contains(text, "Killed") {
 		t.Errorf("%s, %v", text, err)
 	}
 }
