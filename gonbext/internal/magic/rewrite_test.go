@@ -189,6 +189,10 @@ func TestRewriteUsageErrors(t *testing.T) {
 		"%%memory\nfunc f[T any](x T) {}":            `%%memory: line 2 has func f, but it makes the lines below it a func main: imports and other functions go above it`,
 		"%%memory --fr\x1b[31m":                      `%%memory: there is no flag --fr\x1b[31m, did you mean --fresh?`,
 		"%%memory \u202e":                            `%%memory: "\u202e" is not a flag, did you mean --chart?`,
+		"%%memory --chunks 1024x":                    `%%memory: --chunks: "1024x" is not a chunk shape: each length is at least 1, as in 1024x512`,
+		"%report -1 2":                               `%report: it takes one run, and got "-1" and "2"`,
+		"%runs -5":                                   `%runs: "-5" is not a number of runs, as in %runs 50`,
+		"%footprint -1x2":                            `%footprint: "-1x2" is not a shape: write lengths such as 3075200x512`,
 		"//gonb:%%memory --chart\n":                  `%%memory: --chart needs a value, such as --chart auto`,
 		"%%memory --budget 1GiB \\\n--chnuks 1024x1": `%%memory: there is no flag --chnuks, did you mean --chunks?`,
 	} {
@@ -302,6 +306,7 @@ func TestShow(t *testing.T) {
 		"%budget": "No budget is set",
 		"%footprint [384, 192] float32 --device 1KiB --chunks 10x10": "294,912",
 		"%footprint 3075200x512":                                     "6,298,009,600",
+		"%footprint 3075200 x 512 float32":                           "6,298,009,600",
 		"%budget 256MiB":                                             "256 MiB (268,435,456 bytes)",
 		"%device":                                                    "cpu",
 		"%gonbext":                                                   "%%memory [--budget SIZE]",
