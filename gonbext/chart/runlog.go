@@ -38,7 +38,11 @@ func unreadableNote(all []record.Unreadable) string {
 	if len(all) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("Beside these, %s cannot be read: %s.", counted(len(all), "record", "records, of which this is the latest,"), plain(all[0].Err.Error()))
+	which := ""
+	if len(all) > 1 {
+		which = ", the latest"
+	}
+	return fmt.Sprintf("Beside these, %s cannot be read%s: %s.", counted(len(all), "record", "records"), which, plain(all[0].Err.Error()))
 }
 
 func runRow(l RunLine) []string {

@@ -112,7 +112,7 @@ def main():
             page, _ = HTMLExporter().from_notebook_node(notebook)
             write(a.html, page)
     except OSError as e:
-        sys.exit(f"gonbext: the executed notebook could not be written: {e}")
+        sys.exit(f"gonbext: the executed notebook could not be written: {e.strerror}")
 
 
 if __name__ == "__main__":

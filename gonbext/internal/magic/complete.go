@@ -221,29 +221,35 @@ func openQuote(text string) int {
 
 // Pad returns code with our magics blanked, each to its own length, so that
 // GoNB completes and inspects Go at unchanged positions. A magic that starts
-// main leaves GoNB's own mark for that.
+// main leaves GoNB's own mark for that; whatever would end GoNB is blanked too.
 func (s *Session) Pad(code string) string {
 	lines, specials := readCell(code)
-	if isForeign(specials) || !slices.ContainsFunc(specials, isOurs) {
+	if isForeign(specials) {
 		return code
 	}
 	texts := make([]string, len(lines))
 	for i, l := range lines {
 		texts[i] = l.text
+		if l.kind == insideLine && isSpecial(l.text) {
+			texts[i] = " " + l.text[1:] // GoNB takes it for a command
+		}
 	}
+	main := false
 	for _, c := range specials {
 		m := find(c.name())
-		if !isOurs(c) {
-			continue
+		starts := m != nil && m.function != "" || slices.Contains(mains, c.name())
+		second := main && starts || bareExec(c)
+		if isOurs(c) || second {
+			mark := ""
+			if m != nil && m.function != "" && !second {
+				mark = "%%"
+			}
+			texts[c.at] = mark + blank(lines[c.at].text)[len(mark):]
+			for i := c.at + 1; i < len(lines) && lines[i].kind == continuation; i++ {
+				texts[i] = blank(lines[i].text)
+			}
 		}
-		mark := ""
-		if m != nil && m.function != "" {
-			mark = "%%"
-		}
-		texts[c.at] = mark + blank(lines[c.at].text)[len(mark):]
-		for i := c.at + 1; i < len(lines) && lines[i].kind == continuation; i++ {
-			texts[i] = blank(lines[i].text)
-		}
+		main = main || starts
 	}
 	return strings.Join(texts, "\n")
 }

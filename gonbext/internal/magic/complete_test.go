@@ -159,6 +159,11 @@ func TestPadKeepsPositions(t *testing.T) {
 		"%%memory \\\n--x é\nf":  "%%        \n     \nf",
 		"%capture f\nx":          "%capture f\nx",
 		"%%bash\n%budget":        "%%bash\n%budget",
+		"%%\nf()\n%%\ng()":       "%%\nf()\n  \ng()",
+		"%%\n%%memory\ng()":      "%%\n        \ng()",
+		"%%memory\n%main\ng()":   "%%      \n     \ng()",
+		"%exec\tf\nx":            "       \nx",
+		"s := `\n%%\n%%`":        "s := `\n %\n %`",
 	} {
 		got := newSession().Pad(code)
 		if got != want {

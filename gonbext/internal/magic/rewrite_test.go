@@ -103,15 +103,28 @@ func TestRewriteLeavesOtherCells(t *testing.T) {
 		"%%bash\n%%memory\necho",
 		"%%script python3\n%budget 1MiB",
 		"%%writefile a.go\n%%memory --wrong",
-		"s := `\n%%memory --wrong\n`",
-		"/*\n%%memory --wrong\n*/",
-		"// a comment with ` in it\ns := \"`\"\nc := '`'\nt := `\n%budget lots\n`",
 		"%args --budget lots",
 		"!echo \\\n%%memory",
 		"%",
 	} {
 		cell, err := newSession().Rewrite(code)
 		if err != nil || cell.Code != code || cell.Watch || len(cell.Displays) > 0 {
+			t.Errorf("%q became %+v, %v", code, cell, err)
+		}
+	}
+}
+
+// GoNB takes lines of strings and comments for commands, so they are hidden from it in
+// cells without a magic too.
+func TestRewriteHidesTextThatLooksLikeACommand(t *testing.T) {
+	for code, want := range map[string]string{
+		"s := `\n%%memory --wrong\n`":   "s := `\n`+`%%memory --wrong\n`",
+		"%%\ns := `\n%%\n`\nprintln(s)": "%%\ns := `\n`+`%%\n`\nprintln(s)",
+		"/*\n%%memory --wrong\n*/":      "/*\n %%memory --wrong\n*/",
+		"// a comment with ` in it\ns := \"`\"\nc := '`'\nt := `\n%budget lots\n`": "// a comment with ` in it\ns := \"`\"\nc := '`'\nt := `\n`+`%budget lots\n`",
+	} {
+		cell, err := newSession().Rewrite(code)
+		if err != nil || cell.Code != want || cell.Watch || len(cell.Displays) > 0 {
 			t.Errorf("%q became %+v, %v", code, cell, err)
 		}
 	}
@@ -152,7 +165,8 @@ func TestRewriteUsageErrors(t *testing.T) {
 		"%test\n%%memory":                            `%%memory: %test stands in this cell too, and a cell has one of them`,
 		"%%memory\nimport \"fmt\"":                   `%%memory: line 2 has an import, but it makes the lines below it a func main: imports and other functions go above it`,
 		"%%memory\n\nfunc f() {}":                    `%%memory: line 3 has func f, but it makes the lines below it a func main: imports and other functions go above it`,
-		"func main() {}\n%%memory":                   `%%memory: line 1 has func main, but it makes the lines below it a func main: imports and other functions go above it`,
+		"func main() {}\n%%memory":                   `%%memory: line 1 has func main, and it makes one of the lines below it: move the statements there, without the func`,
+		"%%memory\nfunc main() {}":                   `%%memory: line 2 has func main, and it makes one of the lines below it: move the statements there, without the func`,
 		"%budget 1GiB 2GiB":                          `%budget: it takes one size, and got "1GiB" and "2GiB"`,
 		"%budget --size 1GiB":                        `%budget: it takes no flags, such as --size`,
 		"%device tpu":                                `%device: there is no device "tpu", did you mean cpu?`,
@@ -193,6 +207,10 @@ func TestRewriteUsageErrors(t *testing.T) {
 		"%report -1 2":                               `%report: it takes one run, and got "-1" and "2"`,
 		"%runs -5":                                   `%runs: "-5" is not a number of runs, as in %runs 50`,
 		"%footprint -1x2":                            `%footprint: "-1x2" is not a shape: write lengths such as 3075200x512`,
+		"%%\nf()\n%%\ng()":                           `%%: %% stands in this cell too, and a cell has one of them`,
+		"%wasm\n%main\n%exec f":                      `%exec: %main stands in this cell too, and a cell has one of them`,
+		"%exec":                                      `%exec: it takes the name of a function, as in %exec f`,
+		"%exec\tf":                                   `%exec: it takes the name of a function, as in %exec f`,
 		"//gonb:%%memory --chart\n":                  `%%memory: --chart needs a value, such as --chart auto`,
 		"%%memory --budget 1GiB \\\n--chnuks 1024x1": `%%memory: there is no flag --chnuks, did you mean --chunks?`,
 	} {
@@ -516,14 +534,9 @@ func FuzzRewrite(f *testing.F) {
 		if cell.Code == "" && len(cell.Displays) > 0 {
 			return // help
 		}
-		_, specials := readCell(code)
-		ours := 0
-		for _, c := range specials {
-			if isOurs(c) {
-				ours++
-			}
-		}
-		if (ours == 0 || isForeign(specials)) && cell.Code != code {
+		lines, specials := readCell(code)
+		hidden := slices.ContainsFunc(lines, func(l line) bool { return l.kind == insideLine && isSpecial(l.text) })
+		if (!slices.ContainsFunc(specials, isOurs) && !hidden || isForeign(specials)) && cell.Code != code {
 			t.Errorf("%q became %q", code, cell.Code)
 		}
 		if !isForeign(specials) {

@@ -90,15 +90,15 @@ func (s *Session) rewrite(code string) (relay.Cell, error) {
 			}
 		}
 	}
-	if !slices.ContainsFunc(specials, isOurs) {
-		return relay.Cell{Code: code}, nil
-	}
 	r := &rewriting{lines: lines, inherited: s.inherited, nominal: s.nominal, notebook: s.notebook}
 	r.ID = s.newID()
 	for _, c := range specials {
 		if err := r.rewrite(c); err != nil {
 			return relay.Cell{}, fmt.Errorf("%s: %w", c.name(), err)
 		}
+	}
+	if !slices.ContainsFunc(specials, isOurs) && !slices.ContainsFunc(lines, func(l line) bool { return l.kind == insideLine && isSpecial(l.text) }) {
+		return relay.Cell{Code: code}, nil
 	}
 	s.inherited = r.inherited
 	if r.helped {
