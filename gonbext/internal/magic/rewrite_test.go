@@ -211,6 +211,7 @@ func TestRewriteUsageErrors(t *testing.T) {
 		"%wasm\n%main\n%exec f":                      `%exec: %main stands in this cell too, and a cell has one of them`,
 		"%exec":                                      `%exec: it takes the name of a function, as in %exec f`,
 		"%exec\tf":                                   `%exec: it takes the name of a function, as in %exec f`,
+		"%%script\necho":                             `%%script: it takes the program that runs the cell, as in %%script python3`,
 		"//gonb:%%memory --chart\n":                  `%%memory: --chart needs a value, such as --chart auto`,
 		"%%memory --budget 1GiB \\\n--chnuks 1024x1": `%%memory: there is no flag --chnuks, did you mean --chunks?`,
 	} {

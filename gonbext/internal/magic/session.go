@@ -9,6 +9,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -78,6 +79,9 @@ func (s *Session) Rewrite(code string) (relay.Cell, error) {
 func (s *Session) rewrite(code string) (relay.Cell, error) {
 	lines, specials := readCell(code)
 	if isForeign(specials) {
+		if c := specials[0]; c.name() == "%%script" && (len(c.args) < 2 || c.args[1] == "") { // which GoNB does not survive
+			return relay.Cell{}, errors.New("%%script: it takes the program that runs the cell, as in %%script python3")
+		}
 		return relay.Cell{Code: code}, nil
 	}
 	if name := indented(lines); name != "" {
