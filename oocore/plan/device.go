@@ -21,6 +21,8 @@ type DeviceSpec struct {
 	Computes Capabilities
 	Rates    Rates
 	Scratch  int64 // bytes that kernels of a map or a reduce stage need beside
+	// Workspace is the bytes that a product needs beside.
+	Workspace int64
 	// Arithmetic names what rounds reductions and products; "" where they have the CPU's bits.
 	Arithmetic string
 }
@@ -121,18 +123,22 @@ func (p *Sized) offload(s *SizedStage, room int64) {
 	if p.Device.Memory == 0 || s.Tasks() == 0 || s.Kind == MapStage && len(s.Folds) == 0 && s.Programs[0].Plain() && s.Programs[0].moves() {
 		return // there is nothing to compute
 	}
-	if s.Lacks = p.Device.lacks(s.Stage); s.Lacks == "" {
+	on := *s
+	if on.Stage = s.expanded(); p.Device.lacks(on.Stage) != "" {
+		on.Stage = s.Stage
+	}
+	if s.Lacks = p.Device.lacks(on.Stage); s.Lacks == "" {
 		if p.kept != nil { // shapes stay as they are while what is kept grows
-			s.Device = p.deviceStage(s, room, p.Device.Memory/workShare)
+			s.Device = p.deviceStage(&on, room, p.Device.Memory/workShare)
 		}
 		if s.Device == nil {
-			s.Device = p.deviceStage(s, room, p.Device.Memory)
+			s.Device = p.deviceStage(&on, room, p.Device.Memory)
 		}
 		if s.Device != nil {
 			return
 		}
 		s.Lacks = "has too little memory for one block"
-		if p.deviceStage(s, math.MaxInt64, p.Device.Memory) != nil {
+		if p.deviceStage(&on, math.MaxInt64, p.Device.Memory) != nil {
 			s.Lacks = "would take more staging than the budget leaves"
 		}
 	}
@@ -357,15 +363,17 @@ func (t *tally) deviceProduct(s *SizedStage) (d Product) {
 }
 
 // productOnDevice declares what the device takes of a product.
-func (t *tally) productOnDevice(s *SizedStage, onHost bool) (d DeviceBuffers) {
+func (t *tally) productOnDevice(s *SizedStage, on *DeviceSpec) (d DeviceBuffers) {
 	m := s.Super
 	rows, cols, k := m.lengths()
 	elements := func(rows, cols int, of dtype.Type) Buffer {
 		return t.buffer(record.Device, int64(rows)*int64(cols)*int64(of.Size()))
 	}
 	d.Sums = elements(rows, cols, m.Type)
-	if onHost { // it multiplies as the CPU does
+	if on.OnHost { // it multiplies as the CPU does
 		d.Scratch = t.buffer(record.Device, kernel.GemmWork(s.operand(0), min(m.TileM, m.M), min(m.TileN, m.N), k))
+	} else {
+		d.Scratch = t.buffer(record.Device, on.Workspace)
 	}
 	for range m.Depth {
 		d.Panels = append(d.Panels, [2]Buffer{elements(rows, k, s.operand(0)), elements(k, cols, s.operand(1))})
@@ -380,6 +388,21 @@ func (l *Load) moved(domain, tile []int) int64 {
 		return 0
 	}
 	n := int64(l.Type.Size())
+	if l.Extent != nil {
+		for d, a := range l.View.Axis {
+			windows, tiles := 1, 1
+			if a >= 0 {
+				windows, tiles = domain[a], (domain[a]+tile[a]-1)/max(tile[a], 1)
+			}
+			n *= int64((windows-tiles)*l.View.Step[d] + tiles*l.Extent[d])
+		}
+		for d, length := range domain {
+			if !slices.Contains(l.View.Axis, d) {
+				n *= int64((length + tile[d] - 1) / max(tile[d], 1))
+			}
+		}
+		return n
+	}
 	for d, length := range domain {
 		if slices.Contains(l.View.Axis, d) {
 			n *= int64(length)
@@ -478,7 +501,7 @@ func (p *Sized) deviceSuper(s *SizedStage, superM, superN, bytes int) *SizedStag
 	v.Buffers.Product = v.Buffers.stage.deviceProduct(&v)
 	v.predict()
 	device := tally{plan: p.Plan}
-	v.Buffers.Device = device.productOnDevice(&v, p.Device.OnHost)
+	v.Buffers.Device = device.productOnDevice(&v, &p.Device)
 	v.DevicePeak = device.sum[record.Device]
 	sizeA, sizeB, size := int64(s.operand(0).Size()), int64(s.operand(1).Size()), int64(m.Type.Size())
 	v.Slots, v.Depth = m.Depth, 1
