@@ -16,7 +16,7 @@ import (
 // footprint reads SHAPE [DTYPE...]. The shape may have spaces: [384, 192].
 func (r *rewriting) footprint(given []setting, operands []string) error {
 	dims := 0
-	for dims < len(operands) && !isLetter(operands[dims]) {
+	for dims < len(operands) && (!isLetter(operands[dims]) || operands[dims] == "x") {
 		dims++
 	}
 	if dims == 0 {
