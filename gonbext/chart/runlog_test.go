@@ -39,7 +39,7 @@ func TestRunLog(t *testing.T) {
 	unreadable := []record.Unreadable{{Err: errors.New("run record a: torn" + hostile)}, {Err: errors.New("run record b: torn")}}
 	for _, lines := range [][]RunLine{nil, lines} {
 		out, err := RunLog(lines, len(lines), unreadable)
-		if err != nil || !strings.Contains(out.Text, "Beside these, 2 records cannot be read, the latest: run record a") || !strings.Contains(out.Text, "run record a: torn") || strings.Contains(out.HTML, "<img src=x") {
+		if err != nil || !strings.Contains(out.Text, "Besides these, 2 records cannot be read, the latest: run record a") || !strings.Contains(out.Text, "run record a: torn") || strings.Contains(out.HTML, "<img src=x") {
 			t.Errorf("of records that cannot be read: %v, %s", err, out.Text)
 		}
 	}
