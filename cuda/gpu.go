@@ -97,8 +97,7 @@ func (g *GPU) begin() error {
 	}
 	g.context = c
 	if g.ptx {
-		g.spec = plan.DeviceSpec{Name: g.name, Memory: free - free/reserve, Computes: ptx.Capabilities(), Rates: reported(p.Name, total).Rates(), Scratch: flagsBytes + foldScratch,
-			Arithmetic: "kernels in PTX"}
+		g.spec = inPTX(plan.DeviceSpec{Name: g.name, Memory: free - free/reserve, Computes: ptx.Capabilities(), Rates: reported(p.Name, total).Rates()})
 	}
 	return nil
 }

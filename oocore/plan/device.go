@@ -21,6 +21,9 @@ type DeviceSpec struct {
 	Computes Capabilities
 	Rates    Rates
 	Scratch  int64 // bytes that kernels of a map or a reduce stage need beside
+	// Parameters are those of a kernel that evaluates a program, at the most; 0 for any number.
+	Parameters int
+	Partials   int // partial results of a task to which blocks are added in turn, at the most; 0 for one of each accumulator
 	// Arithmetic names what rounds reductions and products; "" where they have the CPU's bits.
 	Arithmetic string
 }
@@ -154,6 +157,9 @@ func (d *DeviceSpec) lacks(s *Stage) string {
 	if s.FixedChunks || prog.Plain() && prog.blocks() && len(s.Folds) == 0 {
 		return "has no kernel for it"
 	}
+	if n := prog.KernelParameters(); d.Parameters > 0 && n > d.Parameters {
+		return fmt.Sprintf("has kernels of %d parameters, and it takes %d", d.Parameters, n)
+	}
 	for _, in := range prog.Code {
 		switch {
 		case in.Op == kernel.Invalid:
@@ -175,6 +181,18 @@ func (d *DeviceSpec) lacks(s *Stage) string {
 		}
 	}
 	return ""
+}
+
+// KernelParameters are those of a kernel that evaluates the program for a tile: a flag, each
+// result, each input that is read, and the tile's size, starts and lengths.
+func (p *Program) KernelParameters() int {
+	n := 2 + len(p.Out) + 2*len(p.Domain)
+	for i := range p.Loads {
+		if p.Loads[i].Reads() {
+			n++
+		}
+	}
+	return n
 }
 
 // deviceStage sizes a stage for a device of the given memory: tiles as long as transfers
@@ -273,11 +291,17 @@ func (p *Sized) predictDevice(s *SizedStage) {
 	s.Depth = max(min((DeviceSets+s.Slots-1)/s.Slots, tiles), 1)
 	p.beginBuffers(s)
 	s.Buffers.Slot = s.Buffers.slot.deviceSlot(s)
-	s.predict()
 	d := &s.Buffers.Device
 	d.Scratch = Buffer{class: record.Device, bytes: p.Device.Scratch}
 	if p.Device.OnHost { // it computes as the CPU does
 		d.Scratch.bytes = prog.RegisterBytes(false)
+	} else if len(prog.Code) > 0 {
+		s.Buffers.Rare = s.Buffers.stage.buffer(record.Scratch, prog.RegisterBytes(false))
+	}
+	s.predict()
+	s.Partials = 1
+	if len(s.Folds) > 0 {
+		s.Partials = s.partials(p.Device.Partials)
 	}
 	for _, v := range s.FoldedValues() {
 		d.Values = append(d.Values, Buffer{class: record.Device, bytes: int64(grid.Size(s.Tile)) * int64(prog.Type(v).Size())})
@@ -293,6 +317,13 @@ func (p *Sized) predictDevice(s *SizedStage) {
 		partials += b.reserved()
 	}
 	s.DevicePeak = int64(s.Slots)*(sets+partials) + d.Scratch.reserved()
+	for i := range s.Folds {
+		if s.Partials > 1 {
+			b := Buffer{class: record.Device, bytes: int64(s.Folder(i).Size()) * int64(s.keptChunk()) * int64(s.Partials)}
+			d.Partials = append(d.Partials, b)
+			s.DevicePeak += int64(s.Slots) * b.reserved()
+		}
+	}
 	for _, b := range d.Values {
 		s.DevicePeak += b.reserved()
 	}
@@ -522,6 +553,36 @@ func (p *Sized) rate(s *SizedStage) {
 			s.Seconds, s.Limit = part.count/part.rate, part.limit
 		}
 	}
+}
+
+// partials is the number of partial results of each accumulator, of which a task has so many
+// at the most. It follows from the order of additions alone.
+func (s *Stage) partials(most int) int {
+	blocks := 1
+	for d, n := range s.FoldTile {
+		if s.Folds[0].Folds(d) {
+			blocks *= (min(n, s.Grid.Chunks[d]) + s.FoldBlock[d] - 1) / s.FoldBlock[d]
+		}
+	}
+	return max(min(blocks, most/max(s.keptChunk(), 1)), 1)
+}
+
+// BlocksBefore is the number of blocks before those of a tile that are folded into its
+// accumulators, in the same inner part of a chunk.
+func (s *SizedStage) BlocksBefore(chunk, tile grid.Box) (n int) {
+	for d, start := range tile.Start {
+		if !s.Folds[0].Folds(d) {
+			continue
+		}
+		offset := 0
+		if s.Grid.Offset != nil {
+			offset = s.Grid.Offset[d]
+		}
+		cell := (start+offset)/s.Inner[d]*s.Inner[d] - offset
+		first, end := max(cell, chunk.Start[d]), min(cell+s.Inner[d], chunk.Start[d]+chunk.Shape[d])
+		n = n*((end-first+s.Block[d]-1)/s.Block[d]) + (start-first)/s.Block[d]
+	}
+	return n
 }
 
 // FoldedValues are the values of the stage's program that a device writes to its memory
