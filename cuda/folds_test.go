@@ -16,8 +16,9 @@ import (
 	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
-// cards are memories of a card by which tiles of some 200,000 elements differ.
-var cards = []int64{1 << 20, 2 << 20, 1 << 30}
+// cards are memories of a card, of which its context takes a million bytes, by which tiles
+// of some 100,000 elements differ.
+var cards = []int64{1_450_000, 2 << 20, 1 << 30}
 
 // array is rows of 64 random numbers about 1, of which at gives some.
 func array(t *testing.T, rows int, at map[int]float32) *graph.Node {
@@ -36,7 +37,7 @@ func array(t *testing.T, rows int, at map[int]float32) *graph.Node {
 // The order of additions is the plan's, whatever memory the card has.
 func TestFoldsHaveTheSameBitsOnAnyCard(t *testing.T) {
 	node := must[*graph.Node](t)
-	x := array(t, 3000, nil)
+	x := array(t, 1800, nil)
 	square, half := node(graph.Apply(site, kernel.Square, x)), node(graph.AsType(site, x, dtype.Float64))
 	fold := func(r kernel.Reduction, n *graph.Node, axes ...int) *graph.Node {
 		return node(graph.Aggregate(site, r, n, graph.ReduceOptions{Axes: axes}))
@@ -48,7 +49,7 @@ func TestFoldsHaveTheSameBitsOnAnyCard(t *testing.T) {
 		}
 		all = append(all, expression{name: fmt.Sprint("norm", axes), root: node(graph.Apply(site, kernel.Sqrt, fold(kernel.Sum, square, axes...)))})
 	}
-	all = append(all, expression{name: "map with side reductions", root: square, side: []*graph.Node{fold(kernel.Sum, half, 0, 1), fold(kernel.Std, square, 0, 1)}})
+	all = append(all, expression{name: "map with side reductions", root: square, side: []*graph.Node{fold(kernel.Sum, x, 0, 1), fold(kernel.Std, square, 0, 1)}})
 	for _, e := range all {
 		var want []byte
 		var tiles []int
@@ -79,8 +80,8 @@ func TestFoldsHaveTheSameBitsOnAnyCard(t *testing.T) {
 // device folds what it has computed, in the plan's order.
 func TestGPULeavesTilesWithRareOperandsToTheCPU(t *testing.T) {
 	node := must[*graph.Node](t)
-	at := map[int]float32{5: 3e37, 150_000: 3e37, 150_001: -3e37}
-	x := array(t, 3000, at)
+	at := map[int]float32{5: 3e37, 110_000: 3e37, 110_001: -3e37}
+	x := array(t, 1800, at)
 	sin := node(graph.Apply(site, kernel.Sin, x))
 	fold := func(r kernel.Reduction, n *graph.Node, axes ...int) *graph.Node {
 		return node(graph.Aggregate(site, r, n, graph.ReduceOptions{Axes: axes}))

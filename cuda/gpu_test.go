@@ -277,7 +277,7 @@ func TestProgramOfMoreInputsThanAKernelTakesStaysOnTheCPU(t *testing.T) {
 	if err != nil || !e.same(got, want) {
 		t.Errorf("other values than on the CPU: %v", err)
 	}
-	if s := &p.Stages[0]; s.Device != nil || !strings.Contains(s.Note, "has kernels of 512 parameters, and it takes 534") {
+	if s := &p.Stages[0]; s.Device != nil || !strings.Contains(s.Note, "has kernels of 512 parameters, and it takes 535") {
 		t.Errorf("the plan says %q", s.Note)
 	}
 }
