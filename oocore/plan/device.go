@@ -75,6 +75,9 @@ const (
 	// DeviceSets is the least number of tiles in flight on a device: one is uploaded, one
 	// computed and one downloaded at the same time.
 	DeviceSets = 3
+	// slotSets is that number for several slots, which come in any order: fewer would let a
+	// lane wait for one of them.
+	slotSets = 2 * DeviceSets
 	// deviceTransfer is how many bytes cross the link at once, at the most: longer
 	// transfers are no faster.
 	deviceTransfer = 32 << 20
@@ -207,7 +210,7 @@ func (p *Sized) deviceStage(s *SizedStage, room, memory int64) *SizedStage {
 		}
 		return v
 	}
-	most := max(min(2*p.Workers+2, s.Tasks()), 1)
+	most := max(min(max(2*p.Workers+2, slotSets), s.Tasks()), 1)
 	for _, whole := range p.modes(s) {
 		for bytes := deviceTransfer; ; bytes /= 2 {
 			v, smallest := p.deviceTile(s, bytes)
@@ -217,7 +220,8 @@ func (p *Sized) deviceStage(s *SizedStage, room, memory int64) *SizedStage {
 				least = 1
 			}
 			for v.Slots = most; v.Slots >= least; v.Slots-- {
-				if p.predictDevice(v); fits(v) {
+				p.predictDevice(v)
+				if fits(v) && (smallest || v.Slots*v.Depth >= min(slotSets, s.Tasks()*v.tiles()) || s.Tasks() == 1) {
 					return v
 				}
 			}
@@ -228,6 +232,9 @@ func (p *Sized) deviceStage(s *SizedStage, room, memory int64) *SizedStage {
 	}
 	return nil
 }
+
+// tiles is the number of those of a chunk.
+func (s *SizedStage) tiles() int { return (grid.Grid{Shape: s.Grid.Chunks, Chunks: s.Tile}).Len() }
 
 // deviceTile shapes a stage's tiles for transfers of about the given bytes. It reports
 // that they cannot be shorter.
@@ -287,8 +294,11 @@ func (p *Sized) fewer(s *SizedStage) *SizedStage {
 // of the host, and adds up what it takes of the device.
 func (p *Sized) predictDevice(s *SizedStage) {
 	prog := &s.Programs[0]
-	tiles := (grid.Grid{Shape: s.Grid.Chunks, Chunks: s.Tile}).Len()
-	s.Depth = max(min((DeviceSets+s.Slots-1)/s.Slots, tiles), 1)
+	depth := DeviceSets
+	if s.Slots > 1 { // each slot reads and writes a tile while another is on the device
+		depth = max((slotSets+s.Slots-1)/s.Slots, 2)
+	}
+	s.Depth = max(min(depth, s.tiles()), 1)
 	p.beginBuffers(s)
 	s.Buffers.Slot = s.Buffers.slot.deviceSlot(s)
 	d := &s.Buffers.Device

@@ -66,7 +66,16 @@ func TestDeviceStageFitsCardAndBudget(t *testing.T) {
 				if s.Peak.Host() > budget || s.DevicePeak > memory || s.DevicePeak != v.DevicePeak {
 					t.Errorf("%s on %d bytes in %d: %d of the host and %d of the device", name, memory, budget, s.Peak.Host(), s.DevicePeak)
 				}
-				if v.Slots*v.Depth < DeviceSets && v.Super == nil || v.Seconds <= 0 || v.Limit == "" {
+				few := false // tiles in flight
+				if v.Super == nil {
+					inFlight := min(slotSets, st.Tasks()*v.tiles())
+					if st.Tasks() == 1 {
+						inFlight = DeviceSets
+					}
+					_, smallest := s.deviceTile(st, v.transfer)
+					few = !smallest && v.Slots*v.Depth < inFlight
+				}
+				if few || v.Seconds <= 0 || v.Limit == "" {
 					t.Errorf("%s on %d bytes in %d: %d slots of %d, %g s by %s", name, memory, budget, v.Slots, v.Depth, v.Seconds, v.Limit)
 				}
 				halves := 0
