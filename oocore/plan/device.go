@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/blockwise"
@@ -10,6 +9,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/units"
 )
 
 // DeviceSpec is a device as the planner sees it. It is data, so that a plan can be sized
@@ -137,9 +137,10 @@ func (p *Sized) offload(s *SizedStage, room int64) {
 		if s.Device != nil {
 			return
 		}
-		s.Lacks = "has too little memory for one block"
-		if p.deviceStage(s, math.MaxInt64, p.Device.Memory) != nil {
-			s.Lacks = "would take more staging than the budget leaves"
+		if least := p.leastOnDevice(s); least.DevicePeak > p.Device.Memory {
+			s.Lacks = "has too little memory for one tile, which takes " + units.Bytes(least.DevicePeak)
+		} else {
+			s.Lacks = fmt.Sprintf("would take %s of the budget, which leaves %s", units.Bytes(p.takes(least)), units.Bytes(max(room, 0)))
 		}
 	}
 	if s.Note != "" {
@@ -235,6 +236,20 @@ func (p *Sized) deviceStage(s *SizedStage, room, memory int64) *SizedStage {
 
 // tiles is the number of those of a chunk.
 func (s *SizedStage) tiles() int { return (grid.Grid{Shape: s.Grid.Chunks, Chunks: s.Tile}).Len() }
+
+// leastOnDevice sizes a stage by the smallest tile and one slot.
+func (p *Sized) leastOnDevice(s *SizedStage) *SizedStage {
+	if s.Kind == MatMulStage {
+		return p.deviceSuper(s, 1, 1, leastStrip)
+	}
+	for bytes := deviceTransfer; ; bytes /= 2 {
+		if v, smallest := p.deviceTile(s, bytes); smallest {
+			v.Slots = 1
+			p.predictDevice(v)
+			return v
+		}
+	}
+}
 
 // deviceTile shapes a stage's tiles for transfers of about the given bytes. It reports
 // that they cannot be shorter.
