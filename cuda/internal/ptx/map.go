@@ -10,8 +10,8 @@ import (
 	"github.com/gonbext/gonbext/oocore/plan"
 )
 
-// MostParameters bounds the parameters of a kernel: drivers pass 4,096 bytes of them to
-// kernels of this version of PTX.
+// MostParameters bounds the parameters of a kernel: CUDA passes 4,096 bytes of them before
+// its version 12.1.
 const MostParameters = 4096 / 8
 
 // Map returns the kernel "map" of a program, which computes its values for a tile of the
