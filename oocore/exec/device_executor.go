@@ -103,13 +103,17 @@ func (r *deviceRunner) Run(ctx context.Context, tasks Tasks, done func(index int
 			mu.Unlock()
 			done(index)
 		})
-		if !errors.Is(err, ErrDeviceMemory) {
+		if !errors.Is(err, ErrDeviceMemory) && !errors.Is(err, ErrLeftToCPU) {
 			return err
 		}
 		if err := r.Close(); err != nil {
 			return err
 		}
-		if err := r.outOfMemory(); err != nil {
+		if errors.Is(err, ErrLeftToCPU) { // more than the tiles that a rareTiles computes
+			r.stage = nil
+			run := r.executor.run
+			run.env.Record.Event(record.Event{At: time.Since(run.start), Stage: uint16(r.index), Action: record.RareToCPU, Free: run.env.Device.Usage().Free})
+		} else if err := r.outOfMemory(); err != nil {
 			return err
 		}
 		var rest Tasks

@@ -13,7 +13,8 @@ type Event struct {
 	Stage  uint16
 	Action Action
 	// Bytes are of the device's memory: what the stage takes from then on, or what was given
-	// up; of the host's that is not locked; of the values that the CPU computed.
+	// up; of the host's that is not locked; of the values that the CPU computed, 0 for
+	// the rest of the stage.
 	Bytes int64
 	Free  int64 // of the device's memory, then
 }
@@ -41,7 +42,11 @@ func (h *Header) Say(e *Event) string {
 	did := ""
 	switch e.Action {
 	case RareToCPU:
-		return fmt.Sprintf("%s met operands in %s that it does not compute: the CPU computed their tiles, %s", h.Device.Name, name, units.Bytes(e.Bytes))
+		tiles := "the rest"
+		if e.Bytes > 0 {
+			tiles = "their tiles, " + units.Bytes(e.Bytes)
+		}
+		return fmt.Sprintf("%s met operands in %s that it does not compute: the CPU computed %s", h.Device.Name, name, tiles)
 	case NotLocked:
 		return fmt.Sprintf("After %s the host's memory for %s, %s, could not be locked: copies from pageable memory are slower", units.Duration(e.At), name, units.Bytes(e.Bytes))
 	case GaveUpKept:
