@@ -60,7 +60,9 @@ func (r *rareTiles) compute(ctx context.Context, w *streamer, set *stagingSet) e
 	for b := range set.tile.Split(r.stage.Block) {
 		n := b.Size()
 		err := w.slot.compute(ctx, func() error {
-			r.machine.Block(b, first, nil)
+			if r.machine.Block(b, first, nil); r.machine.Fails(n) {
+				return ErrLeftToCPU // the stage in slots says what fails
+			}
 			if w.sink != nil {
 				copy(set.out[first*w.size:], r.machine.Result(0)[:n*w.size])
 			}
