@@ -144,7 +144,7 @@ func (p *Sized) offload(s *SizedStage, room int64) {
 			return
 		}
 		if least := p.leastOnDevice(&on); least.DevicePeak > p.Device.Memory {
-			s.Lacks = "has too little memory for one tile, which takes " + units.Bytes(least.DevicePeak)
+			s.Lacks = "has too little memory for the smallest tiles, which take " + units.Bytes(least.DevicePeak)
 		} else {
 			s.Lacks = fmt.Sprintf("would take %s of the budget, which leaves %s", units.Bytes(p.takes(least)), units.Bytes(max(room, 0)))
 		}
