@@ -50,7 +50,7 @@ var (
 	runFlags       = []flag{budgetFlag, deviceFlag, chunksFlag, chartFlag, freshFlag}
 	footprintFlags = []flag{
 		{"--chunks", "AxB", checkChunks, []string{exampleChunks}, "a chunk shape to ask about", ""},
-		{"--device", "CARD|SIZE", checkCard, cardNames(), "a GPU to ask about, by its name or its memory; others are shown beside it", ""},
+		{"--device", "CARD|SIZE|cuda:0|cpu", checkCard, cardNames(), "a GPU to ask about, by its name or its memory; others are shown beside it; cpu for none", ""},
 	}
 )
 
@@ -166,8 +166,11 @@ func checkDevice(value string) error {
 	return fmt.Errorf("there is no device %q, did you mean %s?", value, nearest(value, deviceNames))
 }
 
-// checkCard rejects what is neither a card of the table nor a size of memory.
+// checkCard rejects what is neither a device, nor a card of the table, nor a size of memory.
 func checkCard(value string) error {
+	if value == "cpu" || strings.HasPrefix(value, "cuda:") {
+		return checkDevice(value)
+	}
 	value = strings.TrimPrefix(value, "model:")
 	if value != "" && value[0] >= '0' && value[0] <= '9' {
 		if err := checkSize(value); err != nil {
