@@ -21,6 +21,37 @@ func RandomIntegers(t DType, seed uint64, low, high int64, shape ...int) *Array 
 	return made(random.Integers(graph.Caller(), t, seed, low, high, shape...))
 }
 
+// RandomExponential returns float64 numbers of the exponential distribution of mean 1.
+func RandomExponential(seed uint64, shape ...int) *Array {
+	return made(random.Exponentials(graph.Caller(), seed, shape...))
+}
+
+// RandomGamma returns float64 numbers of the gamma distribution of scale 1 and a shape parameter,
+// by Marsaglia and Tsang's method. The parameter is an array that broadcasts to the result,
+// which has its shape where no lengths are given, or a number of Go; a negative one is an
+// error when it is computed.
+func RandomGamma(seed uint64, parameter any, lengths ...int) *Array {
+	return sampled("gamma", random.Gamma, seed, lengths, parameter)
+}
+
+// RandomPoisson returns int64 numbers of Poisson distributions, by Hörmann's method. The mean is an
+// array or a number, as RandomGamma's parameter.
+func RandomPoisson(seed uint64, mean any, lengths ...int) *Array {
+	return sampled("poisson", random.Poisson, seed, lengths, mean)
+}
+
+// RandomBinomial returns how many of so many trials succeed, each by a chance, as int64, by
+// Hörmann's method. Trials and chance are arrays or numbers, as RandomGamma's parameter.
+func RandomBinomial(seed uint64, trials, chance any, lengths ...int) *Array {
+	return sampled("binomial", random.Binomial, seed, lengths, trials, chance)
+}
+
+func sampled(name string, d random.Distribution, seed uint64, lengths []int, parameters ...any) *Array {
+	return build(name, func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
+		return random.Sample(site, name, d, seed, in, lengths...)
+	}, parameters...)
+}
+
 // RandomPermutation returns the integers from 0 to n-1 in a random order, as int64, with the
 // passes of Argsort: x.Take(RandomPermutation(seed, n), 0) shuffles rows.
 func RandomPermutation(seed uint64, n int) *Array {

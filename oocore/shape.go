@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/op/index"
@@ -326,10 +327,11 @@ func (a *Array) Diag(offset int) *Array {
 	})
 }
 
-// Trace returns the sum of a diagonal, in one pass over it.
+// Trace returns the sum of a diagonal, in one pass over it; Diagonal and Reduce sum it in another
+// type.
 func (a *Array) Trace(offset, axis, other int) *Array {
 	return a.view("trace", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
-		return shape.Trace(site, n, offset, axis, other)
+		return shape.Trace(site, n, offset, axis, other, dtype.Invalid)
 	})
 }
 
