@@ -108,19 +108,11 @@ func Tri(rows, columns, diagonal int) *Array {
 	return made(shape.Tri(graph.Caller(), rows, columns, diagonal))
 }
 
-// TrilIndices returns the rows and the columns of the elements on and below a diagonal of a matrix,
-// in C order, as int64: NumPy's tril_indices(rows, diagonal, columns). They take the passes of
-// Cumsum over the rows.
-func TrilIndices(rows, columns, diagonal int) (row, column *Array) {
-	return triangleIndices(rows, columns, diagonal, false)
-}
-
-// TriuIndices is TrilIndices of the elements on and above a diagonal.
-func TriuIndices(rows, columns, diagonal int) (row, column *Array) {
-	return triangleIndices(rows, columns, diagonal, true)
-}
-
-func triangleIndices(rows, columns, diagonal int, upper bool) (row, column *Array) {
+// TriangleIndices returns the rows and the columns of the elements on and below a diagonal of a
+// matrix, or with upper of those on and above it, in C order, as int64: NumPy's
+// tril_indices(rows, diagonal, columns) and triu_indices. They take the passes of Cumsum over
+// the rows.
+func TriangleIndices(rows, columns, diagonal int, upper bool) (row, column *Array) {
 	nodes, err := order.TriangleIndices(graph.Caller(), rows, columns, diagonal, upper)
 	if err != nil {
 		failed := made(nil, err)

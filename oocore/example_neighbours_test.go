@@ -56,9 +56,9 @@ func ExampleArray_Gradient() {
 	// [0 2 4 6 8] <nil>
 }
 
-func ExampleTrilIndices() {
+func ExampleTriangleIndices() {
 	ctx := context.Background()
-	row, column := oocore.TrilIndices(3, 3, -1) // below the main diagonal
+	row, column := oocore.TriangleIndices(3, 3, -1, false) // below the main diagonal
 	fmt.Println(oocore.Collect[int64](ctx, row))
 	fmt.Println(oocore.Collect[int64](ctx, column))
 	// Output:
@@ -66,14 +66,11 @@ func ExampleTrilIndices() {
 	// [0 0 1] <nil>
 }
 
-func ExampleTriuIndices() {
+func ExampleArray_RandomBinomial() {
 	ctx := context.Background()
-	row, column := oocore.TriuIndices(2, 3, 0)
-	fmt.Println(oocore.Collect[int64](ctx, row))
-	fmt.Println(oocore.Collect[int64](ctx, column))
-	// Output:
-	// [0 0 0 1 1] <nil>
-	// [0 1 2 1 2] <nil>
+	trials := oocore.FromSlice([]int64{0, 3, 100})
+	fmt.Println(oocore.Collect[int64](ctx, trials.RandomBinomial(1, 1.0))) // each succeeds
+	// Output: [0 3 100] <nil>
 }
 
 func ExampleArray_Piecewise() {

@@ -26,24 +26,26 @@ func RandomExponential(seed uint64, shape ...int) *Array {
 	return made(random.Exponentials(graph.Caller(), seed, shape...))
 }
 
-// RandomGamma returns float64 numbers of the gamma distribution of scale 1 and a shape parameter,
-// by Marsaglia and Tsang's method. The parameter is an array that broadcasts to the result,
-// which has its shape where no lengths are given, or a number of Go; a negative one is an
-// error when it is computed.
-func RandomGamma(seed uint64, parameter any, lengths ...int) *Array {
-	return sampled("gamma", random.Gamma, seed, lengths, parameter)
+// RandomGamma returns float64 numbers of gamma distributions of scale 1 whose shape parameters are
+// the array, by Marsaglia and Tsang's method. The array broadcasts to the lengths of the
+// result, which has its shape where none are given; Full(2.5).RandomGamma(seed, 1000) has one
+// parameter. A negative one is an error when it is computed. A chi-squared distribution is
+// Mul(2) of that of half its degrees.
+func (a *Array) RandomGamma(seed uint64, lengths ...int) *Array {
+	return sampled("gamma", random.Gamma, seed, lengths, a)
 }
 
-// RandomPoisson returns int64 numbers of Poisson distributions, by Hörmann's method. The mean is an
-// array or a number, as RandomGamma's parameter.
-func RandomPoisson(seed uint64, mean any, lengths ...int) *Array {
-	return sampled("poisson", random.Poisson, seed, lengths, mean)
+// RandomPoisson returns int64 numbers of Poisson distributions whose means are the array, which
+// broadcasts as in RandomGamma, by Hörmann's method.
+func (a *Array) RandomPoisson(seed uint64, lengths ...int) *Array {
+	return sampled("poisson", random.Poisson, seed, lengths, a)
 }
 
-// RandomBinomial returns how many of so many trials succeed, each by a chance, as int64, by
-// Hörmann's method. Trials and chance are arrays or numbers, as RandomGamma's parameter.
-func RandomBinomial(seed uint64, trials, chance any, lengths ...int) *Array {
-	return sampled("binomial", random.Binomial, seed, lengths, trials, chance)
+// RandomBinomial returns how many of so many trials succeed, which the array says, each by a
+// chance, an array or a number, as int64. They broadcast as in RandomGamma. It is by
+// Hörmann's method.
+func (a *Array) RandomBinomial(seed uint64, chance any, lengths ...int) *Array {
+	return sampled("binomial", random.Binomial, seed, lengths, a, chance)
 }
 
 func sampled(name string, d random.Distribution, seed uint64, lengths []int, parameters ...any) *Array {
