@@ -196,9 +196,9 @@ func (a *Array) Unstack(axis int) []*Array {
 	})
 }
 
-// Meshgrid returns each vector along an axis of its own and constant along the others: the
-// i-th along axis i where matrix says so ("ij" of NumPy's), else the first two change
-// places ("xy"). Where one is no vector, each of the arrays says so.
+// Meshgrid returns each array, as if flattened, along an axis of its own and constant along the
+// others: the i-th along axis i where matrix says so ("ij" of NumPy's), else the first two
+// change places ("xy").
 func Meshgrid(matrix bool, vectors ...*Array) (all []*Array) {
 	var nodes []*graph.Node
 	one := build("meshgrid", func(site graph.Site, in []*graph.Node) (_ *graph.Node, err error) {

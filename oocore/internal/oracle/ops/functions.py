@@ -95,6 +95,7 @@ def floats(rng):
         by = array(rng, shape, ["int8", "int32", "int64", "uint8", "bool"][i % 5], special=False)
         by = (by.astype("i8") % 40 - 20).astype(by.dtype) if i % 5 < 3 else by
         yield case("ldexp", "ldexp(x, e)", {"x": x, "e": by}, lambda: np.ldexp(x, by.astype("i4")))
+        yield case("ldexp", "ldexp(10, e)", {"e": by}, lambda: np.ldexp(10, by.astype("i4")))
         yield case("ldexp", "ldexp(x, -7)", {"x": x}, lambda: np.ldexp(x, -7))
         y = array(rng, shape, REAL[i % len(REAL)])
         with np.errstate(all="ignore"):
