@@ -232,8 +232,11 @@ func defineLeaves() {
 		return graph.Slice(c.site, out, ":-1")
 	})
 	define("full(value, lengths...)", 1, -1, onArray(func(c *call, x *graph.Node, shape []int) (*graph.Node, error) {
+		if x.Kind != graph.Constant && len(x.Shape) == 0 {
+			return graph.BroadcastTo(c.site, x, shape...)
+		}
 		if x.Kind != graph.Constant {
-			return nil, c.fail(c.args[0].Pos(), "the value of full is a number")
+			return nil, c.fail(c.args[0].Pos(), "the value of full is a number, or an array without axes")
 		}
 		return graph.Full(c.site, x.Value, shape...)
 	}))

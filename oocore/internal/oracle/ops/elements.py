@@ -195,6 +195,8 @@ def leaves(rng):
         shape = lengths(rng, most=3)
         value = int(rng.integers(-9, 9)) if rng.random() < 0.5 else float(rng.standard_normal())
         yield case("full", f"full({joined([value, *shape])})", {}, lambda: np.full(shape, value))
+        one = np.asarray(value, "float32")
+        yield case("full", f"full({joined(['v', *shape])})", {"v": one}, lambda: np.full(shape, one))
         yield case("zeros", f"zeros({joined(shape)})", {}, lambda: np.zeros(shape))
         yield case("ones", f"ones({joined(shape)})", {}, lambda: np.ones(shape))
         seed = int(rng.integers(1 << 62))
