@@ -21,16 +21,11 @@ func RandomIntegers(t DType, seed uint64, low, high int64, shape ...int) *Array 
 	return made(random.Integers(graph.Caller(), t, seed, low, high, shape...))
 }
 
-// RandomExponential returns float64 numbers of the exponential distribution of mean 1.
-func RandomExponential(seed uint64, shape ...int) *Array {
-	return made(random.Exponentials(graph.Caller(), seed, shape...))
-}
-
 // RandomGamma returns float64 numbers of gamma distributions of scale 1 whose shape parameters are
 // the array, by Marsaglia and Tsang's method. The array broadcasts to the lengths of the
 // result, which has its shape where none are given; Full(2.5).RandomGamma(seed, 1000) has one
-// parameter. A negative one is an error when it is computed. A chi-squared distribution is
-// Mul(2) of that of half its degrees.
+// parameter. A negative one is an error when it is computed. With a parameter of 1 it is the
+// exponential distribution, and Mul(2) of that of half its degrees is a chi-squared one.
 func (a *Array) RandomGamma(seed uint64, lengths ...int) *Array {
 	return sampled("gamma", random.Gamma, seed, lengths, a)
 }

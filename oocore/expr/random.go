@@ -12,9 +12,6 @@ func init() {
 	define("normal(seed, lengths...)", 1, -1, seeded(0, func(c *call, _ *graph.Node, seed uint64, shape []int) (*graph.Node, error) {
 		return random.Normals(c.site, dtype.Float64, seed, shape...)
 	}))
-	define("exponential(seed, lengths...)", 1, -1, seeded(0, func(c *call, _ *graph.Node, seed uint64, shape []int) (*graph.Node, error) {
-		return random.Exponentials(c.site, seed, shape...)
-	}))
 	sampled("gamma(seed, shape, lengths...)", random.Gamma, 1)
 	sampled("poisson(seed, mean, lengths...)", random.Poisson, 1)
 	sampled("binomial(seed, trials, chance, lengths...)", random.Binomial, 2)
@@ -42,7 +39,6 @@ func init() {
 		})(c)
 	})
 	document("normal", Doc{NumPy: "np.random.Generator.standard_normal", Passes: fused, Working: "a block"})
-	document("exponential", Doc{NumPy: "np.random.Generator.standard_exponential", Passes: fused, Working: "a block"})
 	document("integers", Doc{NumPy: "np.random.Generator.integers", Passes: fused, Working: "a block"})
 	document("permutation", Doc{NumPy: "np.random.Generator.permutation", Passes: "as argsort", Working: "as argsort"})
 	document("permuted", Doc{NumPy: "np.random.Generator.permuted", Passes: "as argsort and take_along_axis of lines up to a million elements, else 2 read, 2 written of 16 or 32 bytes an element", Working: "48 MiB"})

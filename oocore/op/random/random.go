@@ -28,13 +28,12 @@ type Distribution uint32
 
 // The distributions, by the number that the counter has for each.
 const (
-	Normal      Distribution = iota + 1 // of mean 0 and variance 1, as float64
-	Integer                             // from Low on, Count of them alike, as int64
-	Word                                // 64 bits, as uint64
-	Exponential                         // of mean 1, as float64
-	Gamma                               // of a shape, and scale 1, as float64
-	Poisson                             // of a mean, as int64
-	Binomial                            // of a number of trials and the chance of each, as int64
+	Normal   Distribution = iota + 1 // of mean 0 and variance 1, as float64
+	Integer                          // from Low on, Count of them alike, as int64
+	Word                             // 64 bits, as uint64
+	Gamma                            // of a shape, and scale 1, as float64
+	Poisson                          // of a mean, as int64
+	Binomial                         // of a number of trials and the chance of each, as int64
 )
 
 // Draws are numbers of one distribution.
@@ -51,7 +50,7 @@ func (o Draws) Chunks() []int { return nil }
 
 // Rounding is that of logarithms and sines, or Exact for whole numbers.
 func (o Draws) Rounding() blockwise.Rounding {
-	if o.Distribution == Normal || o.Distribution == Exponential {
+	if o.Distribution == Normal {
 		return blockwise.Loops
 	}
 	return blockwise.Exact
@@ -86,10 +85,6 @@ func (o Draws) row(dst []byte, at uint64) {
 	case Normal:
 		for i := range dtype.Slice[float64](dst) {
 			dtype.Slice[float64](dst)[i] = o.normal(at + uint64(i))
-		}
-	case Exponential:
-		for i := range dtype.Slice[float64](dst) {
-			dtype.Slice[float64](dst)[i] = -math.Log(1 - float64(o.word(at+uint64(i), 0)>>11)*0x1p-53)
 		}
 	case Integer:
 		for i := range dtype.Slice[int64](dst) {
@@ -173,11 +168,6 @@ func Normals(site graph.Site, t dtype.Type, seed uint64, shape ...int) (*graph.N
 		return nil, err
 	}
 	return graph.AsType(site, n, t)
-}
-
-// Exponentials are numbers of the exponential distribution of mean 1.
-func Exponentials(site graph.Site, seed uint64, shape ...int) (*graph.Node, error) {
-	return Draws{Distribution: Exponential, Seed: seed, Shape: slices.Clone(shape)}.node(site, "exponential", dtype.Float64, fmt.Sprint(seed))
 }
 
 // Integers are integers from low up to but not including high, all alike, in a type.
