@@ -46,7 +46,7 @@ func Describe(name string) (d Description, err error) {
 		}
 		d, err := g.describe()
 		d.Name, d.Driver = info.Name, "for CUDA "+info.Driver
-		return d, errors.Join(err, g.context.Close())
+		return d, errors.Join(err, g.close())
 	}
 	if err != nil {
 		return d, err
@@ -60,7 +60,7 @@ func (g *GPU) describe() (Description, error) {
 	if err != nil {
 		return Description{}, err
 	}
-	d := Description{Device: g.name, Total: m.Total, Free: m.Free, Context: -1, Others: m.Others, Largest: m.Largest, Products: "gonbext's own kernels"}
+	d := Description{Device: g.name, Total: m.Total, Free: m.Free, Context: -1, Others: m.Others, Largest: m.Largest, Products: g.products()}
 	return d, d.measureLink(g, int(min(m.Largest/2, 32<<20)))
 }
 

@@ -26,8 +26,11 @@ func Release(g *GPU) error {
 	if g.context == nil {
 		return nil
 	}
-	return g.context.Close()
+	return g.close()
 }
+
+// Products says what multiplies matrices on a device that is open.
+func Products(g *GPU) string { return g.products() }
 
 // Pinned is the number of bytes that are page-locked for a device.
 func Pinned(d exec.Device) int64 {

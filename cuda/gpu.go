@@ -7,6 +7,7 @@ import (
 	"sync"
 	"unsafe"
 
+	"github.com/gonbext/gonbext/cuda/internal/cublas"
 	"github.com/gonbext/gonbext/cuda/internal/driver"
 	"github.com/gonbext/gonbext/cuda/internal/ptx"
 	"github.com/gonbext/gonbext/oocore/arena"
@@ -28,6 +29,9 @@ type GPU struct {
 	err     error // why it cannot be used
 	context driver.Context
 	spec    plan.DeviceSpec
+	blas    *cublas.Handle // nil where products are the own kernels'
+	noBLAS  string         // why
+	library int64          // bytes of the device that the BLAS keeps
 
 	mu     sync.Mutex
 	used   int64
@@ -97,10 +101,23 @@ func (g *GPU) begin() error {
 	}
 	g.context = c
 	if g.ptx {
-		g.spec = plan.DeviceSpec{Name: g.name, Memory: free - free/reserve, Computes: ptx.Capabilities(), Rates: reported(p.Name, total).Rates(), Scratch: flagsBytes + foldScratch,
+		g.spec = plan.DeviceSpec{Name: g.name, Computes: ptx.Capabilities(), Rates: reported(p.Name, total).Rates(), Scratch: flagsBytes + foldScratch,
 			Arithmetic: "kernels in PTX"}
+		g.openBLAS(version, p, free)
+		free -= g.library
+		g.spec.Memory = free - free/reserve
 	}
 	return nil
+}
+
+// close ends what the device has in this process.
+func (g *GPU) close() (err error) {
+	if g.blas != nil {
+		if err = g.blas.Close(); errors.Is(err, driver.ErrLost) {
+			err = nil // the device took it
+		}
+	}
+	return errors.Join(err, g.context.Close())
 }
 
 // reserve is the share of free memory that plans leave: a driver rounds allocations up, and
@@ -160,7 +177,8 @@ func (g *GPU) count(memory, locked int64) {
 	g.peak = max(g.peak, g.used)
 }
 
-// Usage is the memory of the device. What others have taken includes the driver's own.
+// Usage is the memory of the device. What is known of the context is what the BLAS keeps;
+// what others have taken includes the driver's own.
 func (g *GPU) Usage() (u exec.Usage) {
 	c, err := g.opened()
 	g.mu.Lock()
@@ -169,8 +187,9 @@ func (g *GPU) Usage() (u exec.Usage) {
 	if err != nil {
 		return u
 	}
+	u.Context = g.library
 	if free, total, err := c.Memory(); err == nil {
-		u.Free, u.Others = free, max(total-free-u.Used, 0)
+		u.Free, u.Others = free, max(total-free-u.Used-u.Context, 0)
 	}
 	return u
 }

@@ -21,19 +21,41 @@ import (
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
-// gpu is the double's first GPU with so much memory, and what lets it fail. Its context is
-// released with the test: the double then ends the process where anything is left.
+// gpu is the first GPU with so much memory, the double's or the machine's, and what lets it
+// fail. Its context is released with the test: the double then ends the process where
+// anything is left.
 func gpu(t *testing.T, memory int64) (*cuda.GPU, *drivertest.Faulty) {
 	t.Helper()
-	library.Memory(memory)
 	g, f := cuda.NewDevice(0), &drivertest.Faulty{}
-	cuda.Wrap(g, func(d driver.Driver) driver.Driver { f.Driver = d; return f })
+	cuda.Wrap(g, func(d driver.Driver) driver.Driver {
+		if library == nil {
+			d = &drivertest.Limited{Driver: d, Bytes: memory}
+		}
+		f.Driver = d
+		return f
+	})
+	if library != nil {
+		library.Memory(memory)
+	}
 	t.Cleanup(func() {
 		if err := cuda.Release(g); err != nil {
 			t.Error(err)
 		}
-		library.Fail("", 0, 0)
+		if library != nil {
+			library.Fail("", 0, 0)
+		}
 	})
+	return g, f
+}
+
+// gpuWithBLAS is one that is open, with cuBLAS: the double's, or the machine's if it has it.
+func gpuWithBLAS(t *testing.T, memory int64) (*cuda.GPU, *drivertest.Faulty) {
+	t.Helper()
+	t.Setenv("GONBEXT_CUBLAS", blas)
+	g, f := gpu(t, memory)
+	if arithmetic := g.Spec().Arithmetic; library != nil && !strings.Contains(arithmetic, "cuBLAS 12.9.1") {
+		t.Fatalf("the GPU's arithmetic is %q", arithmetic)
+	}
 	return g, f
 }
 

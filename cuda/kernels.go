@@ -60,8 +60,7 @@ func productCode(s *plan.SizedStage, inPTX bool, scratch driver.Address) (code, 
 	if !inPTX {
 		return code{Kernel: productInGo(s, scratch)}, nil
 	}
-	p := &s.Programs[0]
-	all, err := emitted(ptx.Product(p.Type(p.Out[0]), s.Super.Type))
+	all, err := emitted(ptx.Product(operand(s), s.Super.Type))
 	if err != nil {
 		return code{}, err
 	}

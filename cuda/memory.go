@@ -17,7 +17,7 @@ type Memory struct {
 	Free    int64
 	Largest int64 // the longest block that could be allocated
 	Used    int64 // by runs and buffers of this process
-	Others  int64 // by other processes, and by the driver's context of this one
+	Others  int64 // by other processes, and by the driver's context and libraries of this one
 }
 
 // grain is how exactly the largest block is found.

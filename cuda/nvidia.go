@@ -3,6 +3,14 @@
 // The program opens NVIDIA's driver, libcuda.so.1, when a GPU is first asked for: one
 // binary, built by Go alone, serves machines with and without one.
 //
+// Matrices of float32, float64 and 16-bit floats are multiplied by NVIDIA's cuBLAS 11 or
+// later, if the machine has one: on the loader's path, in a folder of CUDA (CUDA_HOME,
+// CUDA_PATH, /usr/local/cuda), or in NVIDIA's packages for the python3 on PATH. Otherwise
+// gonbext's own kernels multiply. GONBEXT_CUBLAS names another file, or is "none". Float32 is
+// never rounded to TensorFloat-32, unless GONBEXT_TF32 is 1. Which library it is, and on which
+// card, belongs to the fingerprint of a run; cuBLAS chooses its kernels by the lengths of the
+// matrices too, so that products of another budget may differ in their last bits.
+//
 // The build tag cuda puts gorgonia.org/cu between, for Linux on amd64 and arm64. It takes
 // cgo, a C compiler and the headers of CUDA 12, which are looked for in
 // /usr/local/cuda/include. Elsewhere, the compiler is told:

@@ -22,6 +22,7 @@ type answer struct {
 	First, Second       []cuda.Info
 	FirstErr, SecondErr string
 	Open                map[string]string // what opening a device says
+	Products            string            // what multiplies on the first
 }
 
 const asks = "GONBEXT_TEST_ASKS_DRIVER"
@@ -41,6 +42,9 @@ func init() {
 		_, err := cuda.Open(name)
 		a.Open[name] = fmt.Sprint(err)
 	}
+	if g := cuda.NewDevice(0); g.Err() == nil {
+		a.Products = cuda.Products(g)
+	}
 	if err := json.NewEncoder(os.Stdout).Encode(a); err != nil {
 		panic(err)
 	}
@@ -48,7 +52,7 @@ func init() {
 }
 
 // ask starts a process that finds its driver in folder.
-func ask(t *testing.T, folder, mode string) (a answer) {
+func ask(t *testing.T, folder, mode string, env ...string) (a answer) {
 	t.Helper()
 	exe, err := os.Executable()
 	if err != nil {
@@ -56,6 +60,7 @@ func ask(t *testing.T, folder, mode string) (a answer) {
 	}
 	cmd := exec.Command(exe)
 	cmd.Env = append(os.Environ(), asks+"=1", "LD_LIBRARY_PATH="+folder, "DOUBLE="+mode)
+	cmd.Env = append(cmd.Env, env...)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {

@@ -29,7 +29,7 @@ type work struct {
 	unlock   func() error
 
 	// Of a product.
-	product *function
+	product *function // nil where the BLAS multiplies
 	sum     driver.Address
 	panels  []*panels
 	next    int
@@ -411,6 +411,9 @@ func (w *work) openProduct() (err error) {
 		}
 		w.panels = append(w.panels, p)
 	}
+	if w.gpu.multiplies(w.stage) {
+		return nil
+	}
 	code, err := productCode(w.stage, w.gpu.ptx, w.scratch)
 	if err != nil {
 		return err
@@ -448,8 +451,11 @@ func (w *work) Multiply(p exec.Panel) exec.Job {
 				return err
 			}
 		}
-		if p.K == 0 {
+		if p.Rows == 0 || p.Cols == 0 || p.K == 0 {
 			return nil
+		}
+		if w.product == nil {
+			return w.gpu.blas.MultiplyAdd(s, w.scratch, operand(w.stage), p.Rows, p.Cols, p.K, w.sum, a, b)
 		}
 		return w.product.launch(s, [][]int{{p.Rows, p.Cols}}, uint64(w.sum), uint64(a), uint64(b), uint64(p.Rows), uint64(p.Cols), uint64(p.K))
 	}}

@@ -302,12 +302,13 @@ struct function {
   int params;
 };
 struct op {
-  enum { MARK, UPLOAD, DOWNLOAD, CLEAR, LAUNCH, STOP } kind;
+  enum { MARK, UPLOAD, DOWNLOAD, CLEAR, LAUNCH, LIBRARY, STOP } kind;
   uint64_t device;
   void *host;
   size_t bytes;
   int value;
   struct function *function;
+  int (*run)(void *); /* of a library, with host */
   unsigned size[6];
   uint64_t args[MOST_PARAMS];
   struct op *after; /* of another stream */
@@ -380,6 +381,7 @@ static void perform(struct op *o) {
     }
     break;
   }
+  case LIBRARY: status = o->run(o->host); break;
   default: break;
   }
   if (status) {
@@ -483,6 +485,14 @@ int cuMemsetD8Async(uint64_t at, unsigned char value, size_t bytes, struct strea
   o->device = at, o->value = value, o->bytes = bytes;
   return enqueue(s, o);
 }
+/* For doubles of libraries: work on a stream, and whether memory is of one allocation. */
+int double_enqueue(struct stream *s, int (*run)(void *), void *with) {
+  IN_CONTEXT("double_enqueue");
+  struct op *o = new_op(LIBRARY);
+  o->run = run, o->host = with;
+  return enqueue(s, o);
+}
+int double_inside(uint64_t at, size_t n) { return inside(at, n); }
 int cuEventCreate(struct event **to, unsigned flags) {
   IN_CONTEXT("cuEventCreate");
   if (flags != 1) return INVALID_VALUE; /* one that spins, or has no time */

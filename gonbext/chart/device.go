@@ -15,7 +15,7 @@ var owners = []struct {
 	name, color string
 	bytes       func(m *record.Sample) int64
 }{
-	{"context", "#9d755d", func(m *record.Sample) int64 { return m.Context }},
+	{"context and cuBLAS", "#9d755d", func(m *record.Sample) int64 { return m.Context }},
 	{"other processes", "#8c8c8c", func(m *record.Sample) int64 { return m.Others }},
 	{"kept inputs", "#4c78a8", func(m *record.Sample) int64 { return m.Kept }},
 	{"operations", classColors[record.Device], func(m *record.Sample) int64 { return m.Device - m.Kept }},

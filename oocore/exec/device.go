@@ -30,7 +30,7 @@ type Usage struct {
 	Peak    int64 // the most of it so far
 	Free    int64
 	Others  int64 // taken by others
-	Context int64 // taken by the driver
+	Context int64 // taken by the driver and its libraries for this process, as far as is known
 }
 
 // Work is a stage on a device. Its calls enqueue work and return. Jobs of one slot are

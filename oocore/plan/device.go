@@ -21,6 +21,8 @@ type DeviceSpec struct {
 	Computes Capabilities
 	Rates    Rates
 	Scratch  int64 // bytes that kernels of a map or a reduce stage need beside
+	// Workspace is the bytes that a product needs beside.
+	Workspace int64
 	// Arithmetic names what rounds reductions and products; "" where they have the CPU's bits.
 	Arithmetic string
 }
@@ -357,15 +359,17 @@ func (t *tally) deviceProduct(s *SizedStage) (d Product) {
 }
 
 // productOnDevice declares what the device takes of a product.
-func (t *tally) productOnDevice(s *SizedStage, onHost bool) (d DeviceBuffers) {
+func (t *tally) productOnDevice(s *SizedStage, on *DeviceSpec) (d DeviceBuffers) {
 	m := s.Super
 	rows, cols, k := m.lengths()
 	elements := func(rows, cols int, of dtype.Type) Buffer {
 		return t.buffer(record.Device, int64(rows)*int64(cols)*int64(of.Size()))
 	}
 	d.Sums = elements(rows, cols, m.Type)
-	if onHost { // it multiplies as the CPU does
+	if on.OnHost { // it multiplies as the CPU does
 		d.Scratch = t.buffer(record.Device, kernel.GemmWork(s.operand(0), min(m.TileM, m.M), min(m.TileN, m.N), k))
+	} else {
+		d.Scratch = t.buffer(record.Device, on.Workspace)
 	}
 	for range m.Depth {
 		d.Panels = append(d.Panels, [2]Buffer{elements(rows, k, s.operand(0)), elements(k, cols, s.operand(1))})
@@ -478,7 +482,7 @@ func (p *Sized) deviceSuper(s *SizedStage, superM, superN, bytes int) *SizedStag
 	v.Buffers.Product = v.Buffers.stage.deviceProduct(&v)
 	v.predict()
 	device := tally{plan: p.Plan}
-	v.Buffers.Device = device.productOnDevice(&v, p.Device.OnHost)
+	v.Buffers.Device = device.productOnDevice(&v, &p.Device)
 	v.DevicePeak = device.sum[record.Device]
 	sizeA, sizeB, size := int64(s.operand(0).Size()), int64(s.operand(1).Size()), int64(m.Type.Size())
 	v.Slots, v.Depth = m.Depth, 1

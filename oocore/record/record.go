@@ -287,7 +287,7 @@ type Sample struct {
 	Arena     Bytes // reserved, by class
 	Device    int64 // memory of the device that the run has taken, kept inputs among it
 	Kept      int64 // inputs that stay on the device
-	Context   int64 // memory that the device's driver takes for the process
+	Context   int64 // memory that the device's driver and its libraries take for the process
 	Others    int64 // memory of the device that other processes have taken
 	Anonymous int64 // private memory of the process, which the kernel cannot take back
 	Mapped    int64 // file pages mapped: the kernel can take them back

@@ -108,6 +108,9 @@ type Stream interface {
 	// Launch runs a kernel in so many blocks of so many threads. Each argument is the bits of
 	// a parameter, in eight bytes.
 	Launch(f Function, grid, block [3]uint32, args ...uint64) error
+	// Call lets a library enqueue work of its own: f is called with the stream as the driver's
+	// own libraries know it, while the context is the thread's.
+	Call(f func(stream uintptr) error) error
 	// Record lets an event be done when all that was enqueued before is.
 	Record(Event) error
 	// Wait holds what is enqueued later back until an event is done, as it was recorded

@@ -16,6 +16,7 @@ import (
 
 	"github.com/ebitengine/purego"
 
+	"github.com/gonbext/gonbext/cuda/internal/driver/drivertest"
 	"github.com/gonbext/gonbext/cuda/internal/ptx"
 	"github.com/gonbext/gonbext/oocore/dtype"
 )
@@ -36,10 +37,13 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// evaluates reports whether testdata/ptx.c could be compiled, and loads it. Without a C
-// compiler it says so in the test's log.
+// evaluates reports whether testdata/ptx.c could be compiled, and loads it, or whether there
+// is a card. Without a C compiler it says so in the test's log.
 func evaluates(t *testing.T) bool {
 	t.Helper()
+	if drivertest.OnMachine() {
+		return true
+	}
 	compiler, err := exec.LookPath("cc")
 	if err != nil {
 		if os.Getenv("CI") != "" {
@@ -77,8 +81,12 @@ func memory(n int) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), len(words)*16)[:n]
 }
 
-// launch evaluates a kernel of a module. Arguments are numbers or memory.
+// launch evaluates a kernel of a module, or runs it on the machine's card. Arguments are
+// numbers or memory.
 func launch(m ptx.Module, name string, grid, block [3]uint32, args ...any) error {
+	if drivertest.OnMachine() {
+		return launchOnCard(m, name, grid, block, args...)
+	}
 	words, params := make([]uint64, len(args)), make([]unsafe.Pointer, len(args)+1)
 	for i, a := range args {
 		switch a := a.(type) {

@@ -17,18 +17,28 @@ import (
 
 // Build compiles the double to libcuda.so.1 of a new folder, with the C compiler cc.
 func Build() (folder string, err error) {
-	_, here, _, _ := runtime.Caller(0)
-	sources := filepath.Join(filepath.Dir(here), "..", "..", "..", "testdata")
 	if folder, err = os.MkdirTemp("", "gonbext-driver-"); err != nil {
 		return "", err
 	}
-	cc := exec.Command("cc", "-O2", "-ffp-contract=off", "-shared", "-fPIC", "-pthread", "-Wall", "-Werror", "-Wl,-soname,libcuda.so.1",
-		"-o", filepath.Join(folder, "libcuda.so.1"), filepath.Join(sources, "driver.c"), filepath.Join(sources, "ptx.c"), "-lm")
-	if out, err := cc.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%w: %s", err, out)
-	}
-	return folder, nil
+	return folder, compile(filepath.Join(folder, "libcuda.so.1"), "driver.c", "ptx.c")
 }
+
+// compile makes a library of sources in testdata.
+func compile(file string, sources ...string) error {
+	_, here, _, _ := runtime.Caller(0)
+	args := []string{"-O2", "-ffp-contract=off", "-shared", "-fPIC", "-pthread", "-Wall", "-Werror", "-Wl,-soname," + filepath.Base(file), "-o", file}
+	for _, s := range sources {
+		args = append(args, filepath.Join(filepath.Dir(here), "..", "..", "..", "testdata", s))
+	}
+	if out, err := exec.Command("cc", append(args, "-lm", "-ldl")...).CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	return nil
+}
+
+// BuildBLAS compiles the double of cuBLAS to a file, such as libcublas.so.12 of a
+// folder. It works on a double of the driver that is open.
+func BuildBLAS(file string) error { return compile(file, "cublas.c") }
 
 // Library is a double that this process has opened: what opens libcuda.so.1 later finds it.
 type Library struct{ memory, fail uintptr }

@@ -165,6 +165,10 @@ func (s *faultyStream) Launch(f driver.Function, grid, block [3]uint32, args ...
 	return s.try("compute", func() error { return s.inner.Launch(f, grid, block, args...) })
 }
 
+func (s *faultyStream) Call(f func(stream uintptr) error) error {
+	return s.try("compute", func() error { return s.inner.Call(f) })
+}
+
 // faultyEvent has an event of the driver for each time that it is recorded.
 type faultyEvent struct {
 	context *faultyContext

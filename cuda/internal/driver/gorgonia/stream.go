@@ -56,6 +56,16 @@ func (s *stream) Launch(f driver.Function, grid, block [3]uint32, args ...uint64
 	})
 }
 
+// Call gives f the stream's handle, which is all that cu's value has.
+func (s *stream) Call(f func(stream uintptr) error) error {
+	var said error
+	err := s.context.do("", func() error {
+		said = f(*(*uintptr)(unsafe.Pointer(&s.handle)))
+		return nil
+	})
+	return errors.Join(err, said)
+}
+
 func (s *stream) Record(e driver.Event) error {
 	return s.context.do("cuEventRecord", func() error { return e.(*event).handle.Record(s.handle) })
 }

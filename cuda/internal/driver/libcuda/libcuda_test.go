@@ -17,6 +17,9 @@ import (
 var library *double.Library
 
 func TestMain(m *testing.M) {
+	if drivertest.OnMachine() {
+		os.Exit(m.Run())
+	}
 	folder, err := double.Build()
 	if err == nil {
 		library, err = double.Open(folder)
@@ -35,6 +38,9 @@ func open(t *testing.T) *libcuda.Driver {
 	d, err := libcuda.Open()
 	if err != nil {
 		t.Fatal(err)
+	}
+	if library == nil {
+		return d
 	}
 	library.Memory(64 << 20)
 	t.Cleanup(func() { library.Fail("", 0, 0) })

@@ -2,6 +2,7 @@ package libcuda
 
 import (
 	"errors"
+	"runtime"
 	"time"
 	"unsafe"
 
@@ -45,6 +46,16 @@ func (s *stream) Launch(f driver.Function, grid, block [3]uint32, args ...uint64
 	return do(s.context, "cuLaunchKernel", s.context.driver.launch, f.(*function).handle,
 		uintptr(grid[0]), uintptr(grid[1]), uintptr(grid[2]), uintptr(block[0]), uintptr(block[1]), uintptr(block[2]),
 		0, s.handle, uintptr(unsafe.Pointer(&params[0])), 0)
+}
+
+// Call returns what f does.
+func (s *stream) Call(f func(stream uintptr) error) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if status := call(s.context.driver.setCurrent, s.context.handle); status != 0 {
+		return s.context.driver.failed("cuCtxSetCurrent", status)
+	}
+	return f(s.handle)
 }
 
 func (s *stream) Record(e driver.Event) error {

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"errors"
 	"slices"
 	"time"
 
@@ -224,6 +225,11 @@ func (m memory) Bytes(a driver.Address, n int64) []byte {
 		panic(&outside{err})
 	}
 	return b
+}
+
+// Call returns an error: there is no library for what is not there.
+func (s *stream) Call(func(uintptr) error) error {
+	return errors.New("a modelled device has no stream for libraries")
 }
 
 // event is an operation that was recorded.

@@ -1,0 +1,5 @@
+package cublas
+
+func load(string) (uintptr, error) { return 0, ErrAbsent }
+
+func symbol(uintptr, string) (uintptr, error) { return 0, ErrAbsent }
