@@ -17,6 +17,11 @@ import (
 	"github.com/gonbext/gonbext/oocore/exec"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/op/filter"
+	"github.com/gonbext/gonbext/oocore/op/index"
+	"github.com/gonbext/gonbext/oocore/op/nn"
+	"github.com/gonbext/gonbext/oocore/op/random"
+	"github.com/gonbext/gonbext/oocore/op/window"
 	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/record"
 )
@@ -84,6 +89,9 @@ func expressions(t *testing.T, rows int) []expression {
 	fold := func(r kernel.Reduction, n *graph.Node, axes ...int) *graph.Node {
 		return node(graph.Aggregate(site, r, n, graph.ReduceOptions{Axes: axes}))
 	}
+	images := node(graph.Reshape(site, node(graph.Slice(site, read, "0:288")), 3, 2, 48, 64))
+	kernels := node(graph.FromBytes(site, dtype.Bytes(values[:4*2*3*3]), dtype.Float32, 4, 2, 3, 3))
+	at := node(graph.AsType(site, node(graph.Apply(site, kernel.Multiply, x, node(graph.Scalar(site, 1e6)))), dtype.Int64))
 	return []expression{
 		{name: "generated", root: node(graph.Apply(site, kernel.Sqrt, x)), exact: true},
 		{name: "map", root: sum, exact: true},
@@ -96,6 +104,11 @@ func expressions(t *testing.T, rows int) []expression {
 		{name: "mean", root: fold(kernel.Mean, read, 1)},
 		{name: "deviation", root: fold(kernel.Std, sum)},
 		{name: "product", root: node(graph.Product(site, node(graph.Transpose(site, read)), sum))},
+		{name: "filter", root: node(filter.Gaussian(site, read, []float64{0.5}, []int{0}, 4, window.Border{})), exact: true},
+		{name: "filter in a formula, folded", root: fold(kernel.ArgMax, node(graph.Apply(site, kernel.Subtract, read, node(filter.MedianOf(site, read, []int{3}, window.Border{Mode: window.Wrap})))), 0), exact: true},
+		{name: "convolution layer", root: node(nn.Conv2D(site, images, kernels, nil, nn.ConvOptions{Stride: [2]int{2, 1}, Padding: [2]int{1, 1}})), exact: true},
+		{name: "normal numbers", root: node(random.Normals(site, dtype.Float64, 5, rows, 8)), exact: true},
+		{name: "checked", root: must[[]*graph.Node](t)(index.Unravel(site, at, []int{1000, 1000}))[0], exact: true},
 	}
 }
 

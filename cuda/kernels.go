@@ -4,6 +4,7 @@ import (
 	"github.com/gonbext/gonbext/cuda/internal/driver"
 	"github.com/gonbext/gonbext/cuda/internal/ptx"
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/exec"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/plan"
@@ -85,7 +86,11 @@ func mapInGo(s *plan.SizedStage, scratch driver.Address) driver.Kernel {
 	in := make([][]byte, len(prog.Loads))
 	return driver.Kernel{Name: "map", Go: func(m driver.Memory, args []uint64) (cost driver.Cost, err error) {
 		if machine == nil {
-			if machine, err = vm.New(prog, m.Bytes(scratch, prog.RegisterBytes(false)), false); err != nil {
+			var registers []byte
+			if n := prog.RegisterBytes(false); n > 0 {
+				registers = m.Bytes(scratch, n)
+			}
+			if machine, err = vm.New(prog, registers, false); err != nil {
 				return cost, err
 			}
 		}
@@ -102,7 +107,7 @@ func mapInGo(s *plan.SizedStage, scratch driver.Address) driver.Kernel {
 		at := 0
 		for i := range prog.Loads {
 			if l := &prog.Loads[i]; l.Reads() {
-				in[i] = m.Bytes(driver.Address(loads[at]), int64(grid.Size(l.Box(tile.Shape)))*int64(l.Type.Size()))
+				in[i] = m.Bytes(driver.Address(loads[at]), int64(grid.Size(l.Held(tile.Shape)))*int64(l.Type.Size()))
 				cost.Bytes += int64(len(in[i]))
 				at++
 			}
@@ -117,7 +122,9 @@ func mapInGo(s *plan.SizedStage, scratch driver.Address) driver.Kernel {
 		machine.Tile(tile, in)
 		first := 0
 		for b := range tile.Split(s.Block) {
-			machine.Block(b, first, nil)
+			if machine.Block(b, first, nil); machine.Fails(b.Size()) {
+				return cost, exec.ErrLeftToCPU
+			}
 			for k, dst := range results {
 				if size := prog.Type(prog.Out[k]).Size(); dst != nil {
 					copy(dst[first*size:], machine.Result(k)[:b.Size()*size])

@@ -33,7 +33,7 @@ func capabilities() plan.Capabilities {
 	real := func(t dtype.Type) bool { return t.Kind() != dtype.KindComplex }
 	c := plan.Capabilities{Elementwise: map[kernel.Op]plan.Types{}, Folds: map[kernel.Reduction]plan.Types{},
 		Casts: plan.TypesOf(real), Products: plan.TypesOf(real)}
-	for op := kernel.Add; op <= kernel.Where; op++ {
+	for op := kernel.Add; op <= kernel.MulAdd; op++ {
 		c.Elementwise[op] = plan.TypesOf(func(t dtype.Type) bool {
 			_, ok := kernel.Lookup(op, t)
 			return ok && real(t)

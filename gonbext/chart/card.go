@@ -32,7 +32,7 @@ func Card(title string, c *record.Card, o Options) (Output, error) {
 		}
 		s.Tables = []table{t}
 	}
-	out, err := s.output(Options{Mode: SVG})
+	out, err := s.output(Options{Mode: SVG, Library: o.Library})
 	out.Text = plainLines(c.Text)
 	return out, err
 }

@@ -10,6 +10,7 @@ import (
 	"io"
 	"maps"
 	"math"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -74,18 +75,18 @@ func report(t testing.TB, o Options, runs ...*record.Run) Output {
 	return out
 }
 
-var pictures = regexp.MustCompile(`src="data:image/svg&#43;xml;base64,([^"]+)"`)
+var pictures = regexp.MustCompile(`src="data:image/svg\+xml,([^"]+)"`)
 
 // svgs are the pictures in a report.
 func svgs(t testing.TB, html string) []string {
 	t.Helper()
 	var all []string
 	for _, m := range pictures.FindAllStringSubmatch(html, -1) {
-		b, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(m[1], "&#43;", "+"))
+		svg, err := url.PathUnescape(m[1])
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, string(b))
+		all = append(all, strings.ReplaceAll(svg, "'", `"`))
 	}
 	return all
 }
@@ -99,8 +100,7 @@ func options(t testing.TB, html string) []byte {
 	if m == nil {
 		return nil
 	}
-	text := strings.NewReplacer(`\u002b`, "+", `\/`, "/", `\u003d`, "=").Replace(m[1])
-	r, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(text)))
+	r, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(m[1])))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -456,5 +456,16 @@ func TestCodecHasALine(t *testing.T) {
 	out := report(t, Options{}, made(t, h, 24, doneEnd()))
 	if !strings.Contains(out.Text, "decode and encode") || !strings.Contains(out.Text, "12 MiB") || !strings.Contains(out.HTML, classColors[record.Codec]) {
 		t.Errorf("%s", out.Text)
+	}
+}
+
+// The style sheet is 5 kB, of which a page needs one: that of the output with the library.
+func TestStyleSheetIsInOneOutputOfANotebook(t *testing.T) {
+	runs := cases(t)
+	for _, mode := range []Mode{Auto, SVG, None} {
+		first, further := report(t, Options{Mode: mode, Library: true}, runs["done"]), report(t, Options{Mode: mode}, runs["done"])
+		if !strings.Contains(first.HTML, reportStyle) || strings.Contains(further.HTML, reportStyle) || !strings.Contains(further.HTML, "<style>") {
+			t.Errorf("%s: the style sheet is not in the first report alone", mode)
+		}
 	}
 }

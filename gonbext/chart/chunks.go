@@ -70,7 +70,7 @@ func chunksFigure(s *summary) (*figure, string) {
 		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "axis", Formatter: "gonbext:byChunk"}),
 	)
 	gap := 0.0 // many bars make an area, few stand apart
-	if len(bars) <= 100 {
+	if len(bars) <= 16 {
 		gap = 0.12
 	}
 	var keys []key

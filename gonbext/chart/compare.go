@@ -13,12 +13,12 @@ import (
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
-// Compare puts two runs side by side: their memory over time in one chart, what grew from
-// the first to the second, and their figures.
+// Compare puts two runs side by side: their memory over time in one chart where the mode has
+// charts, what grew from the first to the second, and their figures.
 func Compare(a, b *record.Run, names [2]string, o Options) (Output, error) {
 	runs := [2]*summary{summarize(a, 2), summarize(b, 2)}
 	s := sheet{Title: plain(names[0]) + " and " + plain(names[1]), Verdict: difference(runs, names)}
-	if f, svg := compareFigure(runs, names); f != nil {
+	if f, svg := compareFigure(runs, names); f != nil && o.Mode != None {
 		f.ID = "gonbext-" + digestName(svg)
 		f.Picture = picture(svg)
 		s.Figures = []figure{*f}

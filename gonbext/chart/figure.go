@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"fmt"
 	"hash/fnv"
-	"html/template"
 	"image"
 	"image/color"
 	"image/png"
@@ -429,5 +428,5 @@ func imageDrawing(f *record.Figure, alt string) *figure {
 	}
 	m := &image.NRGBA{Pix: f.Pixels, Stride: 4 * f.Cols, Rect: image.Rect(0, 0, f.Cols, f.Rows)}
 	scale := max(1, 480/max(f.Rows, f.Cols)) // pixels of a small picture are large
-	return &figure{Title: "Image", Alt: "Image: " + alt, Picture: template.URL(pngURL(m)), Width: f.Cols * scale}
+	return &figure{Title: "Image", Alt: "Image: " + alt, Picture: source(pngURL(m)), Width: f.Cols * scale}
 }

@@ -52,12 +52,12 @@ func TestHintFollowsTheEndOfTheRun(t *testing.T) {
 // The first report of a notebook carries the library; a further one is small.
 func TestReportSizes(t *testing.T) {
 	runs := cases(t)
-	for name, most := range map[string]int{"one": 20_000, "planned": 20_000, "done": 35_000} {
+	for name, most := range map[string]int{"one": 12_000, "planned": 10_000, "done": 20_000, "device": 26_000} {
 		if n := len(report(t, Options{}, runs[name]).HTML); n > most {
 			t.Errorf("%s: %d bytes", name, n)
 		}
 	}
-	if n := len(report(t, Options{}, hundredThousand(t)).HTML); n > 150_000 {
+	if n := len(report(t, Options{}, hundredThousand(t)).HTML); n > 30_000 {
 		t.Errorf("of 100,000 chunks: %d bytes", n)
 	}
 }

@@ -129,16 +129,16 @@ func renderReport(views []*view, o Options) (html string, carries bool, err erro
 }
 
 // script is what makes pictures live: nothing where there are none. The style sheet
-// travels with the library, from which the script takes it for the page; the others have
-// what they need to be read without it.
+// travels with the library, from which the script takes it for the page, or in any output
+// where no output has carried it yet; the others have what they need to be read without it.
 type script struct {
-	Live    string // the figures as JSON, packed
+	Live    template.JS // the figures as JSON, packed
 	Library template.JS
 	Styled  bool
 }
 
 func scriptOf(figures []figure, o Options) (s script, err error) {
-	s.Styled = o.Mode != Auto || o.Library
+	s.Styled = o.Library
 	if o.Mode != Auto {
 		return s, nil
 	}
@@ -159,11 +159,16 @@ func scriptOf(figures []figure, o Options) (s script, err error) {
 	w, _ := gzip.NewWriterLevel(&b, gzip.BestCompression)
 	_, _ = w.Write(text) // into memory
 	w.Close()
-	s.Live = base64.StdEncoding.EncodeToString(b.Bytes())
+	s.Live = base64Text(b.Bytes())
 	if o.Library {
-		s.Library = template.JS(`"` + base64.StdEncoding.EncodeToString(library) + `"`)
+		s.Library = base64Text(library)
 	}
 	return s, nil
+}
+
+// base64Text is a text of JavaScript, which html/template would make longer.
+func base64Text(b []byte) template.JS {
+	return template.JS(`"` + base64.StdEncoding.EncodeToString(b) + `"`)
 }
 
 func (s script) carries() bool { return s.Library != "" }
@@ -173,8 +178,11 @@ func render(name string, data any) (string, error) {
 	if err := templates.ExecuteTemplate(&b, name, data); err != nil {
 		return "", err
 	}
-	return b.String(), nil
+	return optionalEnds.Replace(b.String()), nil
 }
+
+// optionalEnds drops the end tags that HTML implies: a fifth of a table.
+var optionalEnds = strings.NewReplacer("</td>", "", "</th>", "", "</tr>", "", "</thead>", "", "</tbody>", "")
 
 // Standalone is a page of its own with the report of runs, which needs nothing
 // else to show: what --report writes.

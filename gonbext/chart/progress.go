@@ -31,7 +31,7 @@ func (l *Live) Add(m *record.Sample) {
 const liveAfter = time.Second
 
 // picture is the chart so far, "" where there is nothing to see yet.
-func (l *Live) picture(h *record.Header, elapsed time.Duration) template.URL {
+func (l *Live) picture(h *record.Header, elapsed time.Duration) template.HTMLAttr {
 	if l == nil || elapsed < liveAfter {
 		return ""
 	}
@@ -98,11 +98,11 @@ func processProgress(h *record.Header, p *record.Progress, elapsed time.Duration
 	return bar("running", line, min(float64(held)/float64(max(h.Budget, 1)), 1), live.picture(h, elapsed), at)
 }
 
-func bar(title, line string, done float64, memory template.URL, at Place) Output {
+func bar(title, line string, done float64, memory template.HTMLAttr, at Place) Output {
 	html, err := render("progress", struct {
 		Title, Line string
 		Percent     float64
-		Memory      template.URL
+		Memory      template.HTMLAttr
 		Place
 	}{title, line, 100 * done, memory, at})
 	if err != nil {

@@ -20,7 +20,7 @@ func RunLog(lines []RunLine, all int) (Output, error) {
 	s := sheet{Title: "Runs", Verdict: fmt.Sprintf("%s of %s runs, the latest first", units.Count(int64(len(lines))), units.Count(int64(all)))}
 	if all == 0 {
 		s.Verdict = "No run has left a record yet"
-		return s.output(Options{Mode: None})
+		return s.output(Options{Mode: None, Library: true})
 	}
 	t := table{Head: []string{"run", "what", "ended", "began", "time", "peak", "budget", "read", "written"}, Texts: 4}
 	for _, l := range lines {
@@ -28,7 +28,7 @@ func RunLog(lines []RunLine, all int) (Output, error) {
 	}
 	s.Tables = []table{t}
 	s.Note = "%report RUN draws one again, %compare A B puts two side by side; last is the latest, last-1 the one before it."
-	return s.output(Options{Mode: None})
+	return s.output(Options{Mode: None, Library: true})
 }
 
 func runRow(l RunLine) []string {

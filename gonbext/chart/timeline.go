@@ -246,6 +246,7 @@ func (p *plot) bands(x []float64, layers []layer) {
 		}
 		tops[k] = slices.Clone(sum)
 	}
+	p.printf(`<g stroke="%s" stroke-width=".7">`, edgeColor)
 	for k := len(layers) - 1; k >= 0; k-- {
 		var path polyline
 		path.to(p.x(x[0]), p.bottom)
@@ -253,8 +254,9 @@ func (p *plot) bands(x []float64, layers []layer) {
 			path.to(p.x(x[i]), p.y(tops[k][i]))
 		}
 		path.to(p.x(x[len(x)-1]), p.bottom)
-		p.printf(`<path d="%sz" fill="%s" stroke="%s" stroke-width=".7"/>`, path.done(), layers[k].color, edgeColor)
+		p.printf(`<path d="%sz" fill="%s"/>`, path.done(), layers[k].color)
 	}
+	p.printf(`</g>`)
 }
 
 // base sets what the charts have in common; colours of text and lines are the

@@ -101,7 +101,7 @@ type figure struct {
 	Alt                string  // what a picture says to those who do not see it; its title and caption if empty
 	Height             int     // of the live chart, in pixels
 	Unit               float64 // seconds that one step of a time axis stands for
-	Picture            template.URL
+	Picture            template.HTMLAttr
 	Option             any      // nil where there is only the picture
 	Switch             []choice // other values to colour by
 	Cells              *columns // of a heat map
@@ -240,7 +240,7 @@ func (v *view) operations() {
 			Head: true, Name: plain(st.Name), Site: plain(st.Site), Detail: stageDetail(st),
 			Predicted: st.Predicted.Host(), Requested: st.requested.Host(), Reserved: st.reserved.Host(),
 			Allocations: st.allocations, Reuses: st.reuses, Moved: moved, Time: st.took(),
-			Measured: measured, Chunks: chunksDone(v, st), From: st.first.Seconds(), To: st.end.Seconds(), Likely: likely(st.Seconds),
+			Measured: measured, Chunks: chunksDone(v, st), From: round(st.first.Seconds(), 1e6), To: round(st.end.Seconds(), 1e6), Likely: likely(st.Seconds),
 		})
 		for _, p := range []struct {
 			name    string

@@ -59,6 +59,9 @@ type Requirements struct {
 	// much more than moving it does: what several passes would compute again is kept
 	// instead where that is less work.
 	Work int64
+	// State is the most bytes that the state between Steps has, which a long run saves on
+	// disk; 0 where Fill has no steps.
+	State int64
 }
 
 // Task is one box to be filled.
@@ -68,6 +71,7 @@ type Task struct {
 	Scratch []byte   // Need's bytes for the largest box, aligned to 64; of no known contents
 	In      []Input
 	Do      func(func() error) error // holds one of the run's workers: see Compute
+	Saver   Saver                    // saves the state between Steps; nil where nobody does
 }
 
 // Compute runs what takes time and does not read, so that no more goroutines compute

@@ -21,7 +21,8 @@ type blockwiseReader struct {
 	scratch []byte
 	back    []byte // the box, where the load shows it backwards
 	in      []blockwise.Input
-	site    string // the user's line that made the operation
+	site    string    // the user's line that made the operation
+	state   *boxState // between steps; nil where it is not saved
 }
 
 func newBlockwiseReader(s *slot, l *plan.Load, d *plan.LoadBuffers) (*blockwiseReader, error) {
@@ -80,8 +81,14 @@ func (f *blockwiseReader) fill(ctx context.Context, dst []byte, box grid.Box) (e
 			err = &PanicError{Value: p, Line: graph.Panicked().String(), Site: f.site, Stack: debug.Stack()}
 		}
 	}()
-	return f.op.Fill(ctx, &blockwise.Task{Box: box, Dst: dst, Scratch: f.scratch, In: f.in,
-		Do: func(g func() error) error { return f.slot.compute(ctx, g) }})
+	t := &blockwise.Task{Box: box, Dst: dst, Scratch: f.scratch, In: f.in,
+		Do: func(g func() error) error { return f.slot.compute(ctx, g) }}
+	if f.state != nil {
+		f.state.reset()
+		defer f.state.leave()
+		t.Saver = f.state
+	}
+	return f.op.Fill(ctx, t)
 }
 
 // PanicError is the panic of an operation, most of all of a Go function that it calls. It

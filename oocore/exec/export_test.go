@@ -2,8 +2,10 @@ package exec
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/gonbext/gonbext/oocore/arena"
 	"github.com/gonbext/gonbext/oocore/exec/checkpoint"
@@ -69,4 +71,25 @@ func (r *run) opened(ctx context.Context, stage int) (b record.Bytes, err error)
 		b[c] -= before[c]
 	}
 	return b, nil
+}
+
+// SaveStatesAfter sets how long a box is filled before its state is saved.
+func SaveStatesAfter(t testing.TB, d time.Duration) {
+	before := stateWorth
+	stateWorth = d
+	t.Cleanup(func() { stateWorth = before })
+}
+
+// SavedSteps returns the steps that a snapshot has, by task.
+func SavedSteps(t testing.TB, meta []byte) map[int]int {
+	t.Helper()
+	var states []savedState
+	if err := json.Unmarshal(meta, &states); err != nil {
+		t.Fatal(err)
+	}
+	steps := map[int]int{}
+	for _, s := range states {
+		steps[s.Task] = s.Steps
+	}
+	return steps
 }

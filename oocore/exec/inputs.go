@@ -55,7 +55,7 @@ func (in *inputs) load(ctx context.Context, tile grid.Box) error {
 		if in.from[i] == nil {
 			continue
 		}
-		region := l.View.Region(tile)
+		region := l.Region(tile)
 		in.tile[i] = in.all[i][:region.Size()*l.Type.Size()]
 		if err := in.from[i].read(ctx, in.tile[i], region); err != nil {
 			return err

@@ -9,11 +9,19 @@ import (
 
 func newMapRunner(r *run, stage int) (Runner, error) {
 	s := &r.plan.Stages[stage]
+	states := newBoxStates(s)
 	p, err := newPool(r, stage, s, func(i int) (int, grid.Box) { return i, s.Grid.Box(i) }, func(sl *slot) (worker, error) {
-		return newMapper(sl)
+		m, err := newMapper(sl)
+		if err == nil && states != nil {
+			m.state = states.slot(m.eval.plain.(*blockwiseReader))
+		}
+		return m, err
 	})
 	if err != nil {
 		return nil, err
+	}
+	if states != nil {
+		return &steppedRunner{p, states}, nil
 	}
 	return p, nil
 }
@@ -27,7 +35,8 @@ type mapper struct {
 	size  int    // of a result
 	eval  *evaluator
 	sink  *sink
-	sums  *sums // of what is folded beside; nil where that is nothing
+	sums  *sums     // of what is folded beside; nil where that is nothing
+	state *boxState // of an operation with steps; nil for others
 }
 
 func newMapper(s *slot) (*mapper, error) {
@@ -55,6 +64,14 @@ func newMapper(s *slot) (*mapper, error) {
 }
 
 func (m *mapper) task(ctx context.Context, index int, chunk grid.Box) error {
+	if m.state != nil {
+		m.state.begin(index)
+		err := m.write(ctx, chunk)
+		if err == nil {
+			m.state.end()
+		}
+		return err
+	}
 	if m.sums == nil {
 		return m.write(ctx, chunk)
 	}

@@ -17,6 +17,10 @@ const (
 	blockCols = 1024 // columns of b: a multiple of every tile's
 )
 
+// GemmBlock is how many products of floats GemmAlike adds up before it adds their sum to the
+// result.
+const GemmBlock = blockK
+
 // product is a product of matrices whose elements become floats of type T: of
 // T itself, of 16-bit floats to widen, or of complex numbers, whose m × k
 // matrix is an m × 2k one of floats.

@@ -95,6 +95,9 @@ const (
 	Conjugate
 	// Where takes a bool and two operands of one type.
 	Where
+	// MulAdd is a·b + c of float32 or float64, rounded once. It is only in the formulas of
+	// operations.
+	MulAdd
 	lastOp
 )
 
@@ -110,7 +113,7 @@ var opNames = [lastOp]string{
 	Sin: "sin", Cos: "cos", Tan: "tan", Arcsin: "arcsin", Arccos: "arccos", Arctan: "arctan", Sinh: "sinh",
 	Cosh: "cosh", Tanh: "tanh", Arcsinh: "arcsinh", Arccosh: "arccosh", Arctanh: "arctanh", Floor: "floor",
 	Ceil: "ceil", Trunc: "trunc", Rint: "rint", Invert: "invert", LogicalNot: "logical_not", IsNaN: "isnan",
-	IsInf: "isinf", IsFinite: "isfinite", Real: "real", Imag: "imag", Conjugate: "conjugate", Where: "where",
+	IsInf: "isinf", IsFinite: "isfinite", Real: "real", Imag: "imag", Conjugate: "conjugate", Where: "where", MulAdd: "multiply_add",
 }
 
 // String is NumPy's name of the operation.
@@ -119,7 +122,7 @@ func (o Op) String() string { return opNames[o] }
 // Arity is the number of operands.
 func (o Op) Arity() int {
 	switch {
-	case o == Where:
+	case o >= Where:
 		return 3
 	case o <= GreaterEqual:
 		return 2

@@ -31,8 +31,15 @@ func Cast(from, to dtype.Type) (Func, bool) {
 
 // portableLookup is Lookup in plain Go; nil where there is no loop.
 func portableLookup(op Op, t dtype.Type) Func {
-	if op == Where {
+	switch {
+	case op == Where:
 		return whereLoop(t.Size())
+	case op == MulAdd && t == dtype.Float32:
+		return mulAddSingle
+	case op == MulAdd && t == dtype.Float64:
+		return mulAddDouble
+	case op == MulAdd:
+		return nil
 	}
 	switch t {
 	case dtype.Bool:

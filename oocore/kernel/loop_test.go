@@ -29,8 +29,11 @@ func allLoops() (all []namedLoop) {
 				continue
 			}
 			in := []dtype.Type{t, t}[:min(op.Arity(), 2)]
-			if op == Where {
+			switch op {
+			case Where:
 				in = []dtype.Type{dtype.Bool, t, t}
+			case MulAdd:
+				in = []dtype.Type{t, t, t}
 			}
 			all = append(all, namedLoop{fmt.Sprint(op, " of ", t), op, f, in, op.Result(t)})
 		}

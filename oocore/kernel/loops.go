@@ -1,5 +1,7 @@
 package kernel
 
+import "math"
+
 // The sets of types that share arithmetic, beyond those of the reductions.
 type (
 	signed interface{ int8 | int16 | int32 | int64 }
@@ -108,6 +110,36 @@ func whereLoop(size int) Func {
 		return chooseLoop[complex128]
 	}
 	return nil
+}
+
+// mulAddSingle is MulAdd of float32. The product is exact in float64. The sum is rounded there
+// to an odd last digit, and so once in all.
+func mulAddSingle(n int, dst, a, b, c []byte) {
+	d, x, y, z := view[float32](dst, n), view[float32](a, n), view[float32](b, n), view[float32](c, n)
+	for i := range d {
+		p, q := float64(x[i])*float64(y[i]), float64(z[i])
+		sum := p + q
+		of := sum - p
+		if rest := (p - (sum - of)) + (q - of); rest != 0 && rest == rest {
+			if bits := math.Float64bits(sum); bits&1 == 0 {
+				if (rest > 0) == (sum > 0) {
+					bits++
+				} else {
+					bits--
+				}
+				sum = math.Float64frombits(bits)
+			}
+		}
+		d[i] = float32(sum)
+	}
+}
+
+// mulAddDouble is MulAdd of float64.
+func mulAddDouble(n int, dst, a, b, c []byte) {
+	d, x, y, z := view[float64](dst, n), view[float64](a, n), view[float64](b, n), view[float64](c, n)
+	for i := range d {
+		d[i] = math.FMA(x[i], y[i], z[i])
+	}
 }
 
 func chooseLoop[T any](n int, dst, a, b, c []byte) {

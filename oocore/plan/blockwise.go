@@ -60,7 +60,7 @@ func (p *Sized) opReads(s *SizedStage, l *Load, tile []int, times int64, stored 
 	for d, n := range l.View.Shape {
 		boxes *= int64((n + tile[d] - 1) / max(tile[d], 1))
 	}
-	need := l.Op.Requirements(l.Box(tile))
+	need := l.Op.Requirements(l.Held(tile))
 	for k, box := range need.Reads {
 		in := &l.Inputs[k]
 		whole := int64(max(grid.Size(in.Domain), 1))
@@ -88,6 +88,18 @@ func (p *Plan) haloOverhead(prog *Program, box []int) float64 {
 			continue
 		}
 		mine := l.Box(box)
+		if l.Extent != nil { // windows of a tile overlap its neighbours'
+			windows := 1
+			for d, n := range mine {
+				if l.View.Axis[d] < 0 {
+					windows *= l.Extent[d]
+					continue
+				}
+				windows *= min(n*l.View.Step[d], n*l.Extent[d])
+			}
+			most = max(most, float64(grid.Size(l.Held(box)))/float64(max(windows, 1)))
+			continue
+		}
 		whole, need := l.Op.Requirements(clip(l.Shape, l.Shape)), l.Op.Requirements(mine)
 		for k, reads := range need.Reads {
 			in := &l.Inputs[k]

@@ -214,7 +214,7 @@ func (t *tally) load(l *Load, tile []int) (d LoadBuffers) {
 	case LoadArray:
 		d.Read = t.session(t.plan.Arrays[l.Array].Work, t.whole)
 	case LoadBlocks:
-		need := l.Op.Requirements(l.Box(tile))
+		need := l.Op.Requirements(l.Held(tile))
 		d.Scratch = t.buffer(record.Scratch, need.Scratch)
 		if l.Reversed() {
 			d.Reversed = t.buffer(record.Scratch, l.InputBytes(tile))
@@ -234,7 +234,7 @@ func (l *Load) InputBytes(tile []int) int64 {
 	if !l.Reads() {
 		return 0
 	}
-	return arena.Reserved(int64(grid.Size(l.Box(tile))) * int64(l.Type.Size()))
+	return arena.Reserved(int64(grid.Size(l.Held(tile))) * int64(l.Type.Size()))
 }
 
 // RegisterBytes is what a program's registers take.

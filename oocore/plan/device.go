@@ -123,18 +123,22 @@ func (p *Sized) offload(s *SizedStage, room int64) {
 	if p.Device.Memory == 0 || s.Tasks() == 0 || s.Kind == MapStage && len(s.Folds) == 0 && s.Programs[0].Plain() && s.Programs[0].moves() {
 		return // there is nothing to compute
 	}
-	if s.Lacks = p.Device.lacks(s.Stage); s.Lacks == "" {
+	on := *s
+	if on.Stage = s.expanded(); p.Device.lacks(on.Stage) != "" {
+		on.Stage = s.Stage
+	}
+	if s.Lacks = p.Device.lacks(on.Stage); s.Lacks == "" {
 		if p.kept != nil { // shapes stay as they are while what is kept grows
-			s.Device = p.deviceStage(s, room, p.Device.Memory/workShare)
+			s.Device = p.deviceStage(&on, room, p.Device.Memory/workShare)
 		}
 		if s.Device == nil {
-			s.Device = p.deviceStage(s, room, p.Device.Memory)
+			s.Device = p.deviceStage(&on, room, p.Device.Memory)
 		}
 		if s.Device != nil {
 			return
 		}
 		s.Lacks = "has too little memory for one block"
-		if p.deviceStage(s, math.MaxInt64, p.Device.Memory) != nil {
+		if p.deviceStage(&on, math.MaxInt64, p.Device.Memory) != nil {
 			s.Lacks = "would take more staging than the budget leaves"
 		}
 	}
@@ -384,6 +388,21 @@ func (l *Load) moved(domain, tile []int) int64 {
 		return 0
 	}
 	n := int64(l.Type.Size())
+	if l.Extent != nil {
+		for d, a := range l.View.Axis {
+			windows, tiles := 1, 1
+			if a >= 0 {
+				windows, tiles = domain[a], (domain[a]+tile[a]-1)/max(tile[a], 1)
+			}
+			n *= int64((windows-tiles)*l.View.Step[d] + tiles*l.Extent[d])
+		}
+		for d, length := range domain {
+			if !slices.Contains(l.View.Axis, d) {
+				n *= int64((length + tile[d] - 1) / max(tile[d], 1))
+			}
+		}
+		return n
+	}
 	for d, length := range domain {
 		if slices.Contains(l.View.Axis, d) {
 			n *= int64(length)

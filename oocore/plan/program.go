@@ -21,6 +21,7 @@ type Program struct {
 	Loads  []Load  `json:"loads"`
 	Code   []Instr `json:"code"`
 	Out    []int   `json:"out"` // values that are results
+	Checks []int   `json:"-"`   // of a stage on a device: bools, which the CPU has to look at where one is true
 }
 
 // LoadKind says where a load's elements come from.
@@ -33,6 +34,7 @@ const (
 	LoadIota   LoadKind = "iota"
 	LoadRandom LoadKind = "random"
 	LoadBlocks LoadKind = "blocks" // what an operation computes of other programs' values
+	LoadTap    LoadKind = "tap"    // an element of a window that another load holds, on a device
 )
 
 // Load fills a value from an array, an operation or a generator, seen through a view
@@ -50,6 +52,12 @@ type Load struct {
 	Op     *blockwise.Value `json:"op,omitempty"`
 	Inputs []Program        `json:"inputs,omitempty"` // of Op
 	Site   string           `json:"-"`                // the user's line that made Op, in the process that planned
+
+	// Of a stage on a device. A load with an Extent has no value: it holds what taps take, by
+	// axis so many elements for each window.
+	Extent []int `json:"-"`
+	Base   int   `json:"-"` // of a tap: the load that holds it
+	At     []int `json:"-"` // of a tap: its place in the window
 }
 
 // Instr computes one value from others. A cast has Op Invalid.
@@ -95,7 +103,7 @@ func (p *Program) arrays(yield func(*Load) bool) bool {
 // array's own order, already lie in the domain's order without gaps: no axis is
 // broadcast or permuted.
 func (l *Load) Dense() bool {
-	if !l.Reads() {
+	if !l.Reads() || l.Extent != nil {
 		return false
 	}
 	domain := l.View.Shape
@@ -164,7 +172,7 @@ func (p *Program) FilledAt() []int {
 			}
 		}
 	}
-	for _, v := range p.Out {
+	for _, v := range slices.Concat(p.Out, p.Checks) {
 		if v < len(p.Loads) {
 			at[v] = -1
 		}
@@ -190,7 +198,7 @@ func (p *Program) Registers(direct bool) ([]int, int) {
 			lastUse[a] = i
 		}
 	}
-	for _, v := range p.Out {
+	for _, v := range slices.Concat(p.Out, p.Checks) {
 		lastUse[v] = len(p.Code)
 	}
 	count := 0
@@ -198,7 +206,7 @@ func (p *Program) Registers(direct bool) ([]int, int) {
 	starts := make([][]int, len(p.Code)) // loads that each instruction is the first to use
 	for v := range p.Loads {
 		switch at := filledAt[v]; {
-		case p.Loads[v].Dense():
+		case p.Loads[v].Dense() || p.Loads[v].Extent != nil:
 			reg[v] = -1
 		case at >= 0:
 			starts[at] = append(starts[at], v)

@@ -38,6 +38,11 @@ func (p *Plan) Size(o Options) (s *Sized, err error) {
 		return nil, err
 	}
 	s.Need = least.Need
+	for i := range s.Stages {
+		if !o.Attached { // worker processes save no states
+			s.Stages[i].noteStates()
+		}
+	}
 	return s, nil
 }
 

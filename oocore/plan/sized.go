@@ -139,8 +139,8 @@ func (p *Sized) Header() record.Header {
 				if from, ok := maker[l.Array]; ok && !slices.Contains(st.From, from) {
 					st.From = append(st.From, from)
 				}
-				if !slices.Contains(st.Inputs, p.Arrays[l.Array].Name) {
-					st.Inputs = append(st.Inputs, p.Arrays[l.Array].Name)
+				if name := p.Arrays[l.Array].Name; name != "" && !slices.Contains(st.Inputs, name) { // the plan's own data has none
+					st.Inputs = append(st.Inputs, name)
 				}
 			}
 		}

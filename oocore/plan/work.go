@@ -16,14 +16,16 @@ import (
 const (
 	copyNanos = 0.15 // of a byte that is read from the page cache or from memory
 	// Of a byte that is written through the page cache, and past it.
-	bufferedNanos, directNanos = 0.5, 0.08
-	pieceNanos                 = 400  // of a contiguous piece of a file, where they are short
-	orderNanos                 = 0.5  // of a byte that is transposed, or read with steps
-	touchNanos                 = 0.3  // of a byte of a buffer, when it is first used
-	objectNanos                = 60e3 // of a file that is written for a chunk, or of one that is read
-	taskNanos                  = 8e3
-	randomNanos                = 2 // of an element
-	iotaNanos                  = 0.3
+	bufferedNanos, directNanos      = 1.2, 0.08
+	readPieceNanos, writePieceNanos = 1500, 3000 // of a contiguous piece of a file, where they are short
+	orderNanos                      = 0.8        // of a byte that is transposed
+	broadcastNanos                  = 0.02       // of a byte that is repeated, or read with steps
+	touchNanos                      = 0.5        // of a byte of a buffer, when it is first used
+	objectNanos                     = 150e3      // of a file that is written for a chunk, or of one that is read
+	taskNanos                       = 15e3
+	passNanos                       = 3e6 // of a stage, besides its tasks
+	randomNanos                     = 2   // of an element
+	iotaNanos                       = 0.3
 )
 
 // What is written past the page cache: runs and files of at least so many bytes.
@@ -37,7 +39,7 @@ const shortPiece = 32 << 10
 
 // codecNanos are those of a byte that is decoded, and that is encoded, by the first word of
 // a codec's name.
-var codecNanos = map[string][2]float64{"zstd": {0.8, 3}, "gzip": {3, 20}, "zlib": {3, 20}, "blosc": {0.5, 1.5}, "lz4": {0.4, 1.5}}
+var codecNanos = map[string][2]float64{"zstd": {1, 2.2}, "gzip": {3, 20}, "zlib": {3, 20}, "blosc": {0.12, 0.8}, "lz4": {0.3, 0.8}}
 
 // workload collects the work of a stage.
 type workload struct {
@@ -48,18 +50,22 @@ type workload struct {
 }
 
 // work is what a stage takes time for.
-func (p *Sized) work(s *SizedStage) []record.Work {
-	w := &workload{plan: p, stage: s.OnDevice(), device: s.Device != nil}
+func (p *Sized) work(s *SizedStage) []record.Work { return p.workOf(s.OnDevice(), s.Device != nil) }
+
+// workOf is the work of a stage as the host or a device is to do it.
+func (p *Sized) workOf(s *SizedStage, device bool) []record.Work {
+	w := &workload{plan: p, stage: s, device: device}
 	tasks := float64(s.Tasks())
 	if tasks == 0 {
 		return nil
 	}
+	w.add(record.Work{Of: record.Organising, Kind: "stage", Nanos: passNanos})
 	w.add(record.Work{Of: record.Organising, Kind: "tasks", Nanos: tasks * taskNanos})
-	w.add(record.Work{Of: record.Organising, Kind: "buffers", Nanos: float64(w.stage.Predicted.Host()) * touchNanos})
+	w.add(record.Work{Of: record.Organising, Kind: "buffers", Nanos: float64(s.Predicted.Host()) * touchNanos})
 	if s.Kind == MatMulStage {
 		w.product()
 	} else {
-		w.program(&s.Programs[0], w.stage.Tile, s.Grid.Chunks, 1)
+		w.program(&s.Programs[0], s.Tile, s.Grid.Chunks, 1)
 		if !w.device {
 			w.folds()
 		}
@@ -99,15 +105,31 @@ func (w *workload) program(prog *Program, tile, box []int, times float64) {
 	}
 	for _, in := range prog.Code {
 		if in.Op == kernel.Invalid {
-			w.compute("cast "+in.Type.String()+" "+in.To.String(), elements*0.06*float64(max(in.Type.Size(), in.To.Size())))
+			w.compute("cast "+in.Type.String()+" "+in.To.String(), elements*arithmeticNanos(in.Op)*float64(max(in.Type.Size(), in.To.Size())))
 			continue
 		}
-		nanos := opNanos(in.Op) * float64(in.Type.Size())
+		nanos := arithmeticNanos(in.Op) * float64(in.Type.Size())
 		if in.Type.Kind() == dtype.KindComplex {
 			nanos *= 4
 		}
 		w.compute(in.Op.String()+" "+in.Type.String(), elements*nanos)
 	}
+}
+
+// arithmeticNanos is what an elementwise operation takes for each byte of its operands, in
+// the cache and with vectors where the kernels have them.
+func arithmeticNanos(op kernel.Op) float64 {
+	switch {
+	case op == kernel.Power || op == kernel.Remainder || op == kernel.FloorDivide:
+		return 1
+	case op == kernel.Arctan2:
+		return 0.2
+	case op >= kernel.Cbrt && op <= kernel.Arctanh:
+		return 0.12
+	case op == kernel.Divide || op == kernel.Sqrt || op == kernel.Reciprocal || op == kernel.Hypot:
+		return 0.03
+	}
+	return 0.015
 }
 
 // load adds the work of filling a load.
@@ -124,11 +146,11 @@ func (w *workload) load(prog *Program, l *Load, tile, box []int, times float64) 
 		w.operation(l, tile, times)
 	}
 	if l.Reads() && !l.Dense() {
-		kind := "broadcast"
+		kind, nanos := "broadcast", broadcastNanos
 		if l.Permuted() {
-			kind = "transpose"
+			kind, nanos = "transpose", orderNanos
 		}
-		w.compute(kind, elements*orderNanos*float64(l.Type.Size()))
+		w.compute(kind, elements*nanos*float64(l.Type.Size()))
 	}
 }
 
@@ -164,7 +186,7 @@ func (w *workload) array(prog *Program, l *Load, tile, box []int, times float64)
 		w.add(record.Work{Of: record.Organising, Kind: "chunks read", Nanos: bytes / float64(max(grid.Size(boxes)*a.DType.Size(), 1)) * objectNanos})
 	default:
 		if run := l.run(tile, a.Shape); run > 0 && run < shortPiece {
-			w.add(record.Work{Of: record.Reading, Kind: "short pieces", Nanos: bytes / float64(run) * pieceNanos})
+			w.add(record.Work{Of: record.Reading, Kind: "short pieces", Nanos: bytes / float64(run) * readPieceNanos})
 		}
 	}
 }
@@ -189,6 +211,9 @@ func (a *Array) decodings(l *Load, box []int) float64 {
 	return times
 }
 
+// boxNanos are those of a byte of operations of boxes that take more than moving it does.
+var boxNanos = map[string]float64{"sort_lines": 1.4, "quantiles": 3}
+
 // operation adds the work of an operation of boxes, and of the programs that it reads.
 func (w *workload) operation(l *Load, tile []int, times float64) {
 	box := l.Box(tile)
@@ -205,7 +230,8 @@ func (w *workload) operation(l *Load, tile []int, times float64) {
 	if kind == "" {
 		kind = "Go function"
 	}
-	w.compute(kind+" "+l.Type.String(), boxes*max(float64(need.Work), elements*moveNanos*float64(l.Type.Size())))
+	nanos := max(boxNanos[kind], moveNanos)
+	w.compute(kind+" "+l.Type.String(), boxes*max(float64(need.Work), elements*nanos*float64(l.Type.Size())))
 	for k, reads := range need.Reads {
 		in := &l.Inputs[k]
 		read := clip(reads, in.Domain)
@@ -224,14 +250,18 @@ func (w *workload) folds() {
 	elements := float64(grid.Size(s.Grid.Shape))
 	for i := range s.Folds {
 		t := prog.Type(prog.Out[s.Folded(i)])
-		nanos := 0.1
-		switch s.Folds[i].Kind {
-		case kernel.Var, kernel.Std, kernel.ArgMin, kernel.ArgMax, kernel.Prod:
-			nanos = 0.3
-		}
-		along := " along rows"
+		nanos, along := 0.06, " along rows"
 		if s.Folds[i].Folds(len(prog.Domain) - 1) {
 			along = ""
+		}
+		switch s.Folds[i].Kind {
+		case kernel.Var, kernel.Std:
+			nanos = 0.2
+			if along == "" {
+				nanos = 0.04
+			}
+		case kernel.ArgMin, kernel.ArgMax, kernel.Prod:
+			nanos = 0.12
 		}
 		w.compute(s.Folds[i].Kind.String()+" "+t.String()+along, elements*nanos*float64(t.Size()))
 	}
@@ -241,7 +271,6 @@ func (w *workload) folds() {
 // super-tile that it meets.
 func (w *workload) product() {
 	m := w.stage.Super
-	batch := float64(grid.Size(w.stage.Grid.Shape[:len(w.stage.Grid.Shape)-2]))
 	down, across := m.supers()
 	_, columns, depth := m.lengths()
 	rows := min(m.SuperM*m.TileM, m.M)
@@ -249,15 +278,21 @@ func (w *workload) product() {
 	for i, times := range []int64{across, down} {
 		w.program(&w.stage.Programs[i], boxes[i], boxes[i], float64(times))
 	}
-	nanos := 0.02
+	nanos := 0.01
 	switch {
 	case m.Type.Kind() < dtype.KindFloat:
 		nanos = 0.5
 	case m.Type.Kind() == dtype.KindComplex:
-		nanos = 0.08
+		nanos = 0.04
 	}
-	flops := 2 * batch * float64(m.M) * float64(m.N) * float64(m.depth())
-	w.compute("matmul "+m.Type.String(), flops*nanos*float64(m.Type.Size())/4)
+	w.compute("matmul "+m.Type.String(), w.stage.multiplications()*nanos*float64(m.Type.Size())/4)
+}
+
+// multiplications are those of a product, and as many additions.
+func (s *SizedStage) multiplications() float64 {
+	m := s.Super
+	batch := grid.Size(s.Grid.Shape[:len(s.Grid.Shape)-2])
+	return 2 * float64(batch) * float64(m.M) * float64(m.N) * float64(m.depth())
 }
 
 // output adds the writes of an array.
@@ -281,7 +316,7 @@ func (w *workload) output(array int) {
 		case run >= directRun && a.Bytes() >= directBytes:
 			one.Kind, one.Nanos = "file, past the page cache", bytes*directNanos
 		case run < shortPiece:
-			w.add(record.Work{Of: record.Writing, Kind: "short pieces", Nanos: bytes / float64(max(run, 1)) * pieceNanos})
+			w.add(record.Work{Of: record.Writing, Kind: "short pieces", Nanos: bytes / float64(max(run, 1)) * writePieceNanos})
 		}
 	}
 	w.add(one)

@@ -192,7 +192,7 @@ func (s *StageReport) write(b *strings.Builder, first, rest string) {
 		inner = rest + "│  "
 	}
 	line := func(format string, args ...any) { fmt.Fprintf(b, inner+format+"\n", args...) }
-	line("%s %s by %s: %s tasks, %d at once → %s", units.Shape(s.Shape), s.DType, units.Shape(s.Chunks), units.Count(int64(s.Tasks)), s.Slots, s.Writes)
+	line("%s %s by %s: %s, %d at once → %s", units.Shape(s.Shape), s.DType, units.Shape(s.Chunks), taskCount(s.Tasks), s.Slots, s.Writes)
 	takes := ""
 	if s.Seconds != nil {
 		takes = fmt.Sprintf(", in %v, limited by %s", s.Seconds, s.Seconds.Limit)
@@ -223,7 +223,7 @@ func (s *StageReport) write(b *strings.Builder, first, rest string) {
 		}
 		d := m.Took()
 		line("measured:  %s, read %s, wrote %s%s, %s%s in %s, %s", classes(m.Reserved), units.Traffic(m.Read), units.Traffic(m.Written), moved,
-			units.Count(int64(m.Tasks))+" tasks", skipped, units.Duration(d), units.Rate(m.Read+m.Written, d))
+			taskCount(m.Tasks), skipped, units.Duration(d), units.Rate(m.Read+m.Written, d))
 	}
 	if len(s.Reads) > 0 {
 		line("reads %s", strings.Join(s.Reads, ", "))
@@ -234,6 +234,13 @@ func (s *StageReport) write(b *strings.Builder, first, rest string) {
 	if s.Note != "" {
 		line("%s", s.Note)
 	}
+}
+
+func taskCount(n int) string {
+	if n == 1 {
+		return "1 task"
+	}
+	return units.Count(int64(n)) + " tasks"
 }
 
 // Took is the time from the start of the first task to the end of the last.

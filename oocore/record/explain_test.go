@@ -10,7 +10,7 @@ func TestExplainPutsMeasuredBesidePredicted(t *testing.T) {
 	h := Header{Title: "x - mean(x, 0)", Stages: []Stage{
 		{Name: "mean(x, 0)", Kind: "reduce", Shape: []int{100, 8}, Chunks: []int{50, 8}, DType: "float32", Tasks: 2, Slots: 2,
 			Predicted: Bytes{Input: 4096, Scratch: 1024}, Read: 3200, Inputs: []string{"x"}, Output: "arena", Device: "cpu"},
-		{Name: "x - mean(x, 0)", Kind: "map", Shape: []int{100, 8}, Chunks: []int{50, 8}, DType: "float32", Tasks: 2, Slots: 1,
+		{Name: "x - mean(x, 0)", Kind: "map", Shape: []int{100, 8}, Chunks: []int{100, 8}, DType: "float32", Tasks: 1, Slots: 1,
 			Predicted: Bytes{Output: 2048, Device: 8192}, Read: 3200, Written: 3200, Inputs: []string{"x", "mean(x, 0)"}, From: []int{0},
 			Repeats: []string{"log(x)"}, Output: "o.npy", Device: "model", Note: "kept: for a test",
 			Transfers: &Transfers{Up: 3200, Down: 1800, Seconds: 0.5, Limit: "the link"}},
@@ -37,7 +37,7 @@ func TestExplainPutsMeasuredBesidePredicted(t *testing.T) {
 		t.Error("a stage without rows has measurements")
 	}
 	const want = `stage 1: map x - mean(x, 0)
-│  100 × 8 float32 by 50 × 8: 2 tasks, 1 at once → o.npy
+│  100 × 8 float32 by 100 × 8: 1 task, 1 at once → o.npy
 │  predicted: 2 KiB and 8 KiB of the device, reads 3.2 kB, writes 3.2 kB
 │  model: 5 kB over the link; at its rates 500 ms, by the link
 │  reads x, mean(x, 0)

@@ -56,9 +56,23 @@ func (f *fill) tile(l *plan.Load, box grid.Box, data []byte) {
 	}
 }
 
+// window takes the elements of a tap of a new tile from what its load holds.
+func (f *fill) window(l, base *plan.Load, box grid.Box, data []byte) {
+	f.data, f.origin, f.last, f.rows = data, 0, span{}, false
+	for a := range f.stride {
+		f.stride[a] = 0
+	}
+	for d, stride := range grid.Strides(base.Held(box.Shape)) {
+		f.origin += l.At[d] * stride
+		if a := l.View.Axis[d]; a >= 0 {
+			f.stride[a] += stride * l.View.Step[d]
+		}
+	}
+}
+
 // array copies a block out of the tile's elements, in the domain's order.
 func (f *fill) array(dst []byte, tile, b grid.Box) {
-	at := 0
+	at := f.origin
 	n := 1
 	for a := len(b.Shape) - 1; a >= 0; a-- {
 		at += (b.Start[a] - tile.Start[a]) * f.stride[a]

@@ -9,6 +9,7 @@ package vm
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
@@ -72,8 +73,11 @@ func (m *Machine) register(value int) []byte {
 func (m *Machine) Tile(box grid.Box, inputs [][]byte) {
 	m.tile = box
 	for i := range m.fills {
-		if k := m.prog.Loads[i].Kind; k == plan.LoadArray || k == plan.LoadBlocks {
-			m.fills[i].tile(&m.prog.Loads[i], box, inputs[i])
+		switch l := &m.prog.Loads[i]; l.Kind {
+		case plan.LoadArray, plan.LoadBlocks:
+			m.fills[i].tile(l, box, inputs[i])
+		case plan.LoadTap:
+			m.fills[i].window(l, &m.prog.Loads[l.Base], box, inputs[l.Base])
 		}
 	}
 }
@@ -84,7 +88,7 @@ func (m *Machine) Tile(box grid.Box, inputs [][]byte) {
 func (m *Machine) Block(b grid.Box, at int, place []byte) {
 	n := b.Size()
 	for i := range m.prog.Loads {
-		if !m.late[i] {
+		if !m.late[i] && m.prog.Loads[i].Extent == nil {
 			m.values[i] = m.loadBlock(i, b, at, n, place)
 		}
 	}
@@ -121,6 +125,12 @@ func (m *Machine) Block(b grid.Box, at int, place []byte) {
 // Result is the k-th of the program's results for the block computed last.
 func (m *Machine) Result(k int) []byte { return m.values[m.prog.Out[k]] }
 
+// Fails reports whether a check is true for one of the n elements of the block computed
+// last.
+func (m *Machine) Fails(n int) bool {
+	return slices.ContainsFunc(m.prog.Checks, func(v int) bool { return slices.Contains(m.values[v][:n], 1) })
+}
+
 // loadBlock returns where a load's elements for the block are. A program that
 // only loads has them put to their place at once.
 func (m *Machine) loadBlock(i int, b grid.Box, at, n int, place []byte) []byte {
@@ -138,7 +148,7 @@ func (m *Machine) loadBlock(i int, b grid.Box, at, n int, place []byte) []byte {
 		if m.late[i] {
 			kernel.Fill(n, dst, l.Value)
 		}
-	case plan.LoadArray, plan.LoadBlocks:
+	case plan.LoadArray, plan.LoadBlocks, plan.LoadTap:
 		if m.direct && len(m.prog.Code) == 0 && len(m.prog.Out) == 1 {
 			dst = place
 			f.last = span{}

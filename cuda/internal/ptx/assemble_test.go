@@ -56,7 +56,7 @@ func modules(t *testing.T) (all []module) {
 	}
 	can := ptx.Capabilities()
 	for _, of := range dtype.All() {
-		for op := kernel.Add; op <= kernel.Where; op++ {
+		for op := kernel.Add; op <= kernel.MulAdd; op++ {
 			if can.Elementwise[op].Has(of) {
 				types := []dtype.Type{of, of, of}[:op.Arity()]
 				if op == kernel.Where {
@@ -90,7 +90,28 @@ func modules(t *testing.T) (all []module) {
 		m, err := ptx.Map(&plan.Program{Domain: domain, Loads: []plan.Load{l}, Out: []int{0}})
 		add(m, err, string(kind))
 	}
+	m, err := ptx.Map(stencil())
+	add(m, err, "windows")
 	return all
+}
+
+// stencil is twice the sum of a window of 5×5 elements, and 2.
+func stencil() *plan.Program {
+	domain := []int{40, 50}
+	p := &plan.Program{Domain: domain, Loads: []plan.Load{
+		{Kind: plan.LoadBlocks, Type: dtype.Float64, View: grid.Identity(domain), Extent: []int{5, 5}},
+		{Kind: plan.LoadConst, Type: dtype.Float64, Value: dtype.ValueOf(2.), View: grid.View{Shape: domain}},
+	}}
+	for i := range 25 {
+		p.Loads = append(p.Loads, plan.Load{Kind: plan.LoadTap, Type: dtype.Float64, View: grid.Identity(domain), At: []int{i / 5, i % 5}})
+	}
+	sum := 1
+	for i := range 25 {
+		p.Code = append(p.Code, plan.Instr{Op: kernel.MulAdd, Type: dtype.Float64, To: dtype.Float64, Args: []int{1, 2 + i, sum}})
+		sum = 26 + len(p.Code)
+	}
+	p.Out = []int{sum}
+	return p
 }
 
 var entryNames = regexp.MustCompile(`\.entry (\w+)`)

@@ -20,7 +20,7 @@ const mostParams = 4352 / 8
 //   - for each of the program's results the address of its elements, dense and in C order
 //     of the tile; 0 where the result is not wanted;
 //   - for each load of an array or an operation the address of its elements for the tile,
-//     dense and in the array's own order;
+//     dense and in the array's own order; of one that taps take, what it holds;
 //   - the number of the tile's elements;
 //   - for each axis of the domain where the tile begins and its length.
 //
@@ -50,6 +50,8 @@ type mapper struct {
 type source struct {
 	base    string   // address of elements, or position of a generator at the tile's start
 	strides []string // by axis, of elements: registers of 32 bits; "" for none
+	along   []string // of what taps take: strides by its own axes
+	first   string   // of what taps take: the index of the present element's window
 	steps   []int    // by axis, of positions of a generator
 }
 
@@ -105,6 +107,8 @@ func (m *mapper) prepare(i int) {
 	l, s := &m.prog.Loads[i], &m.loads[i]
 	axes := len(m.prog.Domain)
 	switch {
+	case l.Extent != nil:
+		m.window(l, s)
 	case reads(l) && !l.Dense():
 		s.strides = make([]string, axes)
 		stride := ""
@@ -146,6 +150,27 @@ func (m *mapper) prepare(i int) {
 	}
 }
 
+// window computes the strides of what taps take.
+func (m *mapper) window(l *plan.Load, s *source) {
+	s.strides, s.along = make([]string, len(m.prog.Domain)), make([]string, len(l.Extent))
+	stride := m.word("mov.u32", 1)
+	for d := len(l.Extent) - 1; d >= 0; d-- {
+		s.along[d] = stride
+		held, a := fmt.Sprint(l.Extent[d]), l.View.Axis[d]
+		if a >= 0 && m.prog.Domain[a] != 1 {
+			step := m.word("mul.lo.u32", stride, l.View.Step[d])
+			if s.strides[a] != "" {
+				step = m.word("add.u32", s.strides[a], step)
+			}
+			s.strides[a] = step
+			held = m.word("mad.lo.u32", m.word("sub.u32", m.lengths[a], 1), l.View.Step[d], l.Extent[d])
+		}
+		if d > 0 {
+			stride = m.word("mul.lo.u32", stride, held)
+		}
+	}
+}
+
 // eachElement writes a loop in which the grid's threads take turns.
 func (e *emitter) eachElement(n string, body func(index string)) {
 	again, end := e.label(), e.label()
@@ -164,15 +189,27 @@ func (m *mapper) element(index string) {
 	at := m.coordinates(index)
 	m.values = make([]string, len(m.prog.Loads)+len(m.prog.Code))
 	for i := range m.prog.Loads {
-		m.values[i] = m.loaded(i, index, at)
+		switch s := &m.loads[i]; {
+		case m.prog.Loads[i].Extent != nil:
+			s.first = m.offset(s, at)
+		case m.prog.Loads[i].Kind != plan.LoadTap:
+			m.values[i] = m.loaded(i, index, at)
+		}
+	}
+	// Taps are loaded when they are first used: registers would not suffice for all at once.
+	value := func(v int) string {
+		if v < len(m.prog.Loads) && m.values[v] == "" {
+			m.values[v] = m.loaded(v, index, at)
+		}
+		return m.values[v]
 	}
 	for i, in := range m.prog.Code {
 		var a []string
 		for _, v := range in.Args {
-			if m.values[v] == "" {
+			if value(v) == "" {
 				return // has no kernel
 			}
-			a = append(a, m.values[v])
+			a = append(a, value(v))
 		}
 		v := &m.values[len(m.prog.Loads)+i]
 		if in.Op != kernel.Invalid {
@@ -181,9 +218,12 @@ func (m *mapper) element(index string) {
 			*v = m.cast(in.Type, in.To, a[0])
 		}
 	}
+	for _, v := range m.prog.Checks {
+		m.isRare(m.holds(value(v)))
+	}
 	for k, v := range m.prog.Out {
 		skip, t := m.label(), m.prog.Type(v)
-		if m.values[v] == "" {
+		if value(v) == "" {
 			return
 		}
 		m.under(m.is("eq.u64", m.outs[k], 0), "bra %s", skip)
@@ -253,22 +293,36 @@ func (m *mapper) loaded(i int, index string, at []string) string {
 		}
 		return m.random(l, position)
 	}
-	if s.strides != nil {
-		index = m.constant(dtype.Uint32, 0)
-		for a, stride := range s.strides {
-			if stride != "" {
-				index = m.word("mad.lo.u32", at[a], stride, index)
+	if l.Kind == plan.LoadTap {
+		s = &m.loads[l.Base]
+		index = s.first
+		for d, by := range l.At {
+			if by > 0 {
+				index = m.word("mad.lo.u32", s.along[d], by, index)
 			}
 		}
+	} else if s.strides != nil {
+		index = m.offset(s, at)
 	}
 	return m.load(l.Type, m.address(s.base, index, l.Type.Size()))
+}
+
+// offset is the index of the present element in what a load holds.
+func (m *mapper) offset(s *source, at []string) string {
+	index := m.constant(dtype.Uint32, 0)
+	for a, stride := range s.strides {
+		if stride != "" {
+			index = m.word("mad.lo.u32", at[a], stride, index)
+		}
+	}
+	return index
 }
 
 // Capabilities are the operations and types that Map, Fold and Product have kernels for.
 func Capabilities() plan.Capabilities {
 	real := func(t dtype.Type) bool { return t.Kind() != dtype.KindComplex }
 	c := plan.Capabilities{Elementwise: map[kernel.Op]plan.Types{}, Casts: plan.TypesOf(real), Folds: map[kernel.Reduction]plan.Types{}}
-	for op := kernel.Add; op <= kernel.Where; op++ {
+	for op := kernel.Add; op <= kernel.MulAdd; op++ {
 		c.Elementwise[op] = plan.TypesOf(func(t dtype.Type) bool { return computes(op, t) })
 	}
 	for r := kernel.Sum; r.Known(); r++ {

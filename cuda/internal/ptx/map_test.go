@@ -40,7 +40,7 @@ func mapTile(t *testing.T, p *plan.Program, m ptx.Module, tile grid.Box, inputs 
 		args = append(args, gpu[k])
 	}
 	for i := range p.Loads {
-		if p.Loads[i].Kind == plan.LoadArray {
+		if p.Loads[i].Reads() {
 			args = append(args, inputs[i])
 		}
 	}
@@ -105,11 +105,11 @@ func (g *maps) value(t dtype.Type) int {
 	p := g.prog
 	n := len(p.Loads) + len(p.Code)
 	for _, v := range g.random.Perm(n) {
-		if p.Type(v) == t {
+		if p.Type(v) == t && (v >= len(p.Loads) || p.Loads[v].Extent == nil) {
 			return v
 		}
 	}
-	from := g.random.IntN(n)
+	from := g.some()
 	p.Code = append(p.Code, plan.Instr{Op: kernel.Invalid, Type: p.Type(from), To: t, Args: []int{from}})
 	return n
 }
@@ -121,7 +121,10 @@ func (g *maps) program() {
 	pick := func() dtype.Type { return realTypes[g.random.IntN(len(realTypes))] }
 	for range 1 + g.random.IntN(4) {
 		l := plan.Load{Type: pick()}
-		switch g.random.IntN(6) {
+		switch g.random.IntN(7) {
+		case 6:
+			g.window(l.Type)
+			continue
 		case 0:
 			l.Kind = plan.LoadConst
 			some := edges(l.Type)
@@ -157,17 +160,52 @@ func (g *maps) program() {
 		}
 		g.prog.Code = append(g.prog.Code, in)
 	}
-	n := len(g.prog.Loads) + len(g.prog.Code)
 	for range 1 + g.random.IntN(3) {
-		g.prog.Out = append(g.prog.Out, g.random.IntN(n))
+		g.prog.Out = append(g.prog.Out, g.some())
+	}
+}
+
+// window adds a load of what windows show, and taps of it.
+func (g *maps) window(t dtype.Type) {
+	base := plan.Load{Kind: plan.LoadBlocks, Type: t}
+	base.View, _ = g.view(g.prog.Domain, false)
+	for range base.View.Axis {
+		base.Extent = append(base.Extent, 1+g.random.IntN(4))
+	}
+	if base.Extent == nil {
+		base.Extent = []int{}
+	}
+	at := len(g.prog.Loads)
+	g.prog.Loads = append(g.prog.Loads, base)
+	for range 1 + g.random.IntN(4) {
+		tap := plan.Load{Kind: plan.LoadTap, Type: t, View: base.View, Base: at}
+		for _, n := range base.Extent {
+			tap.At = append(tap.At, g.random.IntN(n))
+		}
+		g.prog.Loads = append(g.prog.Loads, tap)
+	}
+}
+
+// some is a random value that an instruction can take, and a result can be.
+func (g *maps) some() int {
+	for {
+		n := g.random.IntN(len(g.prog.Loads) + len(g.prog.Code))
+		if n >= len(g.prog.Loads) || g.prog.Loads[n].Extent == nil {
+			return n
+		}
 	}
 }
 
 // input is random elements for a tile of a load: edges and others.
 func (g *maps) input(l *plan.Load, tile grid.Box) []byte {
 	n := 1
-	for _, a := range l.View.Axis {
-		if a >= 0 {
+	for d, a := range l.View.Axis {
+		switch {
+		case l.Extent != nil && a >= 0:
+			n *= (tile.Shape[a]-1)*l.View.Step[d] + l.Extent[d]
+		case l.Extent != nil:
+			n *= l.Extent[d]
+		case a >= 0:
 			n *= tile.Shape[a]
 		}
 	}
@@ -205,7 +243,7 @@ func TestMapOfRandomProgramsHasTheBitsOfTheCPU(t *testing.T) {
 		}
 		inputs := make([][]byte, len(g.prog.Loads))
 		for k := range g.prog.Loads {
-			if l := &g.prog.Loads[k]; l.Kind == plan.LoadArray {
+			if l := &g.prog.Loads[k]; l.Reads() {
 				inputs[k] = g.input(l, tile)
 			}
 		}

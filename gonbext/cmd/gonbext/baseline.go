@@ -242,8 +242,8 @@ func difference(now, before []plannedStage) string {
 
 // String says what a stage takes.
 func (s *plannedStage) String() string {
-	text := fmt.Sprintf("%s: peak %s, reads %s, writes %s, %s tasks by %s", s.Name, units.Bytes(s.Peak), units.Traffic(s.Read), units.Traffic(s.Written),
-		units.Count(int64(s.Tasks)), units.Shape(s.Chunks))
+	text := fmt.Sprintf("%s: peak %s, reads %s, writes %s, %s by %s", s.Name, units.Bytes(s.Peak), units.Traffic(s.Read), units.Traffic(s.Written),
+		plural(s.Tasks, "task"), units.Shape(s.Chunks))
 	if s.Note != "" {
 		text += ": " + s.Note
 	}

@@ -20,7 +20,7 @@ func TestPlanForDeviceComparesCards(t *testing.T) {
 			t.Errorf("%s has %d rows", c.Name, n)
 		}
 	}
-	for _, want := range []string{"\nmodel:T4 ", "over the link", "limit", "the disk", "has no kernel for it"} {
+	for _, want := range []string{"\nmodel:T4 ", "over the link", "limit", "the cores", "has no kernel for it"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}

@@ -63,6 +63,21 @@ func TestCheckFailsWherePlanGrows(t *testing.T) {
 	}
 }
 
+// 4000 × 500 float32 are 8 MB, of which compute would print corners.
+func TestCheckWithoutOutputPlansTheWholeResult(t *testing.T) {
+	dir := t.TempDir()
+	floats(t, filepath.Join(dir, "x.npy"), "(4000, 500)", 2_000_000)
+	checked(t, dir, 0, "sqrt(x)", "x=x.npy", "--against", "plan.json", "--memory", "64MiB", "--workers", "2", "--write")
+	b, err := readBaseline(filepath.Join(dir, "plan.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p := b.Plans[0]; p.Read != 8_000_000 || p.Peak < 8_000_000 {
+		t.Errorf("it reads %d bytes and takes %d, of a result of 8,000,000", p.Read, p.Peak)
+	}
+	has(t, checked(t, dir, 1, "sqrt(x)", "x=x.npy", "--against", "small.json", "--memory", "20MiB", "--write"), "needs")
+}
+
 func TestCheckOfDefinitionsComparesTheirOneRun(t *testing.T) {
 	dir := t.TempDir()
 	floats(t, filepath.Join(dir, "x.npy"), "(400, 500)", 200_000)

@@ -149,11 +149,11 @@ func (r *rewriting) runs(operands []string) error {
 }
 
 // compare puts two runs side by side.
-func (r *rewriting) compare(operands []string) error {
+func (r *rewriting) compare(given []setting, operands []string) error {
 	if len(operands) != 2 {
 		return fmt.Errorf("it takes two runs, as in %%compare last-1 last, and got %d", len(operands))
 	}
-	names, notebook := [2]string(slices.Clone(operands)), r.notebook
+	names, notebook, mode := [2]string(slices.Clone(operands)), r.notebook, modeOf(given)
 	r.later("%compare", func(_ context.Context, now relay.Now) (chart.Output, error) {
 		log, err := readRunLog(notebook)
 		if err != nil {
@@ -169,9 +169,17 @@ func (r *rewriting) compare(operands []string) error {
 				return chart.Output{}, err
 			}
 		}
-		return chart.Compare(runs[0], runs[1], names, chart.Options{Library: now.Library})
+		return chart.Compare(runs[0], runs[1], names, chart.Options{Mode: mode, Library: now.Library})
 	})
 	return nil
+}
+
+// modeOf is the value of --chart, which is the one flag and has been checked.
+func modeOf(given []setting) chart.Mode {
+	if len(given) == 0 {
+		return chart.Auto
+	}
+	return chart.Mode(given[0].value)
 }
 
 // report draws a run that is recorded again, the latest where none is named.
@@ -179,12 +187,9 @@ func (r *rewriting) report(given []setting, operands []string) error {
 	if err := atMostOne(operands, "run"); err != nil {
 		return err
 	}
-	name, notebook, mode := "last", r.notebook, chart.Auto
+	name, notebook, mode := "last", r.notebook, modeOf(given)
 	if len(operands) == 1 {
 		name = operands[0]
-	}
-	for _, s := range given {
-		mode = chart.Mode(s.value) // checked
 	}
 	r.later("%report", func(_ context.Context, now relay.Now) (chart.Output, error) {
 		log, err := readRunLog(notebook)

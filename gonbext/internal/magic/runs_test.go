@@ -115,6 +115,33 @@ func TestCompareFindsRuns(t *testing.T) {
 	}
 }
 
+func TestCompareDrawsAsTheChartFlagSays(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("GONBEXT_RUNS", dir)
+	for range 2 {
+		w, err := record.Create(dir, record.Header{Budget: 1 << 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for at := range time.Duration(3) {
+			w.Sample(record.Sample{At: at * time.Second, Arena: record.Bytes{1 << 19}})
+		}
+		if err := w.End(record.End{Status: record.Done, Duration: 3 * time.Second}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for flag, want := range map[string]struct{ picture, script bool }{"": {true, true}, " --chart svg": {true, false}, " --chart=none": {false, false}} {
+		cell, err := newSession().Rewrite("%compare last-1 last" + flag)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := cell.Late[0](context.Background(), relay.Now{})
+		if err != nil || strings.Contains(out.HTML, "<img") != want.picture || strings.Contains(out.HTML, "<script") != want.script {
+			t.Errorf("%q: %v, %s", flag, err, out.HTML)
+		}
+	}
+}
+
 func TestChunksOfWhatHasNone(t *testing.T) {
 	if _, err := late(t, "%chunks none.zarr"); err == nil || !strings.Contains(err.Error(), "none.zarr") {
 		t.Errorf("%v", err)

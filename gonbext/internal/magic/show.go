@@ -22,7 +22,7 @@ func (r *rewriting) show(m *magic, given []setting, operands []string) error {
 	case "%report":
 		return r.report(given, operands)
 	case "%compare":
-		return r.compare(operands)
+		return r.compare(given, operands)
 	case "%budget":
 		return r.budget(operands)
 	case "%device":

@@ -2,8 +2,9 @@
 // done, what of them is durable, and what the next run of the same plan takes from there.
 //
 // A checkpoint lies in the output's staging folder. Its journal notes tasks and stages;
-// beside it are the temporary arrays, and snapshots of accumulators whose results are
-// not whole yet. Something is noted only after it is durable, so that a run may be killed
+// beside it are the temporary arrays, and snapshots of what tasks have in memory whose
+// results are not whole yet: accumulators, and the states of operations that fill a box in
+// steps. Something is noted only after it is durable, so that a run may be killed
 // at any moment. The next one may have another budget, other workers or processes.
 package checkpoint
 

@@ -21,7 +21,8 @@ const (
 
 // Accumulators are the unfinished results of a stage, of which it can take snapshots.
 type Accumulators interface {
-	// SnapshotBytes returns the most that a snapshot may have.
+	// SnapshotBytes returns the most that a snapshot may have; 0 where there is nothing
+	// worth one.
 	SnapshotBytes() int64
 	// Snapshot writes the accumulators as they are at one moment, and returns what is
 	// needed to read them; nil where there is nothing to write. merged is the number of

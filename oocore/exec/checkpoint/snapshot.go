@@ -9,13 +9,14 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 )
 
-// A stage's snapshot is a file with accumulators of results that are not whole. A stage
-// has two, which it writes by turns: the journal names the last one that is durable, so
-// that a run killed while it writes the other loses nothing.
+// A stage's snapshot is a file with accumulators of results that are not whole, or with the
+// states of boxes that are filled in steps. A stage has two, which it writes by turns: the
+// journal names the last one that is durable, so that a run killed while it writes the
+// other loses nothing.
 
 const (
-	// snapshotRate is the bytes a second that a snapshot is taken to cost before one
-	// was written.
+	// snapshotRate is the bytes a second that a snapshot is taken to cost where none of its
+	// size was written.
 	snapshotRate = 1 << 30
 	// snapshotWrite bounds one system call.
 	snapshotWrite = 8 << 20
@@ -42,10 +43,18 @@ type SnapshotWriter struct {
 	at      int64
 	settled int64
 	cached  int
+	waited  time.Duration
 }
 
 // Offset returns where the next Write goes.
 func (w *SnapshotWriter) Offset() int64 { return w.at }
+
+// Wait runs what waits for work that is done meanwhile: that costs the run nothing.
+func (w *SnapshotWriter) Wait(f func()) {
+	begun := time.Now()
+	f()
+	w.waited += time.Since(begun)
+}
 
 // Write appends to the file. It keeps nothing of p.
 func (w *SnapshotWriter) Write(p []byte) (n int, err error) {
@@ -69,70 +78,77 @@ type snapshots struct {
 	checkpoint *Checkpoint
 	stage      int
 	source     Accumulators
-	due        time.Time
 	last       time.Time     // when the last one was written, or the stage began
-	cost       time.Duration // of one
+	cost       time.Duration // of the last one
+	bytes      int64         // of the last one, at the most
 	failed     bool
 }
 
 func newSnapshots(c *Checkpoint, stage int, source Accumulators) *snapshots {
-	s := &snapshots{checkpoint: c, stage: stage, source: source, last: time.Now()}
-	s.cost = time.Duration(float64(source.SnapshotBytes()) / snapshotRate * float64(time.Second))
-	s.due = s.last.Add(groupShare * s.cost)
-	return s
+	return &snapshots{checkpoint: c, stage: stage, source: source, last: time.Now()}
 }
 
 // isDue reports whether another snapshot costs little compared with what was computed since the
 // last one.
-func (s *snapshots) isDue() bool { return !s.failed && !time.Now().Before(s.due) }
+func (s *snapshots) isDue() bool { return s.pays(groupShare) }
 
 // saves reports whether another snapshot costs less than what was computed since the last
 // one.
-func (s *snapshots) saves() bool { return !s.failed && time.Since(s.last) >= s.cost }
+func (s *snapshots) saves() bool { return s.pays(1) }
+
+// pays reports whether there is something to write that takes no more than 1/share of the
+// time since the last snapshot.
+func (s *snapshots) pays(share int) bool {
+	if s.failed {
+		return false
+	}
+	bytes := s.source.SnapshotBytes()
+	more := float64(max(bytes-s.bytes, 0)) / snapshotRate * float64(time.Second)
+	return bytes > 0 && time.Since(s.last) >= time.Duration(share)*(s.cost+time.Duration(more))
+}
 
 // take writes a snapshot and makes it durable. It returns nil where there is nothing to
 // write. A disk that has no room, or fails, is no error of the stage: it has no snapshots
 // from then on.
 func (s *snapshots) take() (_ *Snapshot, merged int64) {
-	begun := time.Now()
+	begun, bytes := time.Now(), s.source.SnapshotBytes()
 	file := 0
 	if noted := s.checkpoint.state.Snapshots[s.stage]; noted != nil {
 		file = 1 - noted.file
 	}
 	path := s.checkpoint.snapshotPath(s.stage, file)
-	meta, merged, err := s.write(path)
+	meta, merged, waited, err := s.write(path, bytes)
 	if err != nil {
 		s.failed = true
 		_ = disk.Remove(path)
 		return nil, 0
 	}
-	s.last = time.Now()
-	s.cost = s.last.Sub(begun)
-	s.due = s.last.Add(groupShare * s.cost)
+	s.last, s.bytes = time.Now(), bytes
+	s.cost = s.last.Sub(begun) - waited
 	if meta == nil {
 		return nil, 0
 	}
 	return &Snapshot{file, meta}, merged
 }
 
-func (s *snapshots) write(path string) (meta []byte, merged int64, err error) {
+func (s *snapshots) write(path string, size int64) (meta []byte, merged int64, waited time.Duration, err error) {
 	if err := disk.Remove(path); err != nil {
-		return nil, 0, err
+		return nil, 0, 0, err
 	}
-	size := s.source.SnapshotBytes()
 	if free, err := disk.Free(s.checkpoint.staging.Path); err == nil && size > free/2 {
-		return nil, 0, syscall.ENOSPC // others have use for the rest of the disk
+		return nil, 0, 0, syscall.ENOSPC // others have use for the rest of the disk
 	}
 	f, err := disk.Create(path, size)
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, 0, err
 	}
-	meta, merged, err = s.source.Snapshot(&SnapshotWriter{file: f})
+	w := &SnapshotWriter{file: f}
+	meta, merged, err = s.source.Snapshot(w)
 	if err == nil && meta != nil {
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err == nil && meta != nil {
 		err = disk.SyncDir(s.checkpoint.staging.Path)
 	}
-	return meta, merged, err
+	return meta, merged, w.waited, err
 }

@@ -49,3 +49,11 @@ func (s FailIf) Fill(ctx context.Context, t *blockwise.Task) error {
 	}
 	return t.In[1].Read(ctx, t.Box, t.Dst)
 }
+
+// Formula is the second input, where no condition is true.
+func (s FailIf) Formula([]int) *blockwise.Formula {
+	f := &blockwise.Formula{}
+	f.Fails = []int{f.Element(0, dtype.Bool)}
+	f.Result = f.Element(1, s.Type)
+	return f
+}

@@ -11,6 +11,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/op/shape"
 )
 
 // Tensordot sums products along pairs of axes: the i-th of axesA with the i-th of
@@ -137,38 +138,26 @@ func Outer(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
 // Kron is the Kronecker product: blocks of b, each times an element of a.
 func Kron(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
 	dims := max(len(a.Shape), len(b.Shape))
-	if 2*dims > grid.MaxDims {
-		return nil, graph.Reject(site, "kron", fmt.Errorf("%d dimensions are more than %d", dims, grid.MaxDims/2), a, b)
-	}
-	var err error
-	var shapes [2][]int
 	in := []*graph.Node{a, b}
 	for i, n := range in {
-		lengths := make([]int, dims-len(n.Shape), dims)
-		for d := range lengths {
-			lengths[d] = 1
-		}
-		lengths = append(lengths, n.Shape...)
-		shapes[i] = lengths
-		var wide []int
-		for _, length := range lengths {
-			if i == 0 {
-				wide = append(wide, length, 1)
-			} else {
-				wide = append(wide, 1, length)
-			}
-		}
-		if in[i], err = graph.Reshape(site, n, wide...); err != nil {
+		var err error
+		if in[i], err = graph.Reshape(site, n, append(slices.Repeat([]int{1}, dims-len(n.Shape)), n.Shape...)...); err != nil {
 			return nil, err
 		}
 	}
-	n, err := graph.Apply(site, kernel.Multiply, in[0], in[1])
-	if err != nil {
-		return nil, err
-	}
 	out := make([]int, dims)
+	maps := []shape.IndexMap{{Axes: make([]shape.Axis, dims)}, {Axes: make([]shape.Axis, dims)}}
 	for d := range out {
-		out[d] = shapes[0][d] * shapes[1][d]
+		times := in[1].Shape[d]
+		out[d] = in[0].Shape[d] * times
+		maps[0].Axes[d] = shape.Axis{Kind: shape.KindRepeat, Times: times}
+		maps[1].Axes[d] = shape.Axis{Kind: shape.KindWrap}
 	}
-	return graph.Reshape(site, n, out...)
+	for i, n := range in {
+		var err error
+		if in[i], err = shape.Map(site, "kron", n, maps[i], out); err != nil {
+			return nil, graph.Reject(site, "kron", err, a, b)
+		}
+	}
+	return graph.Apply(site, kernel.Multiply, in...)
 }

@@ -1,6 +1,11 @@
 package fft
 
-import "github.com/gonbext/gonbext/oocore/dtype"
+import (
+	"context"
+
+	"github.com/gonbext/gonbext/oocore/blockwise"
+	"github.com/gonbext/gonbext/oocore/dtype"
+)
 
 // tile is how many elements of a line are brought to or from their places before the
 // next line's are, so that both sides stay in the cache.
@@ -8,7 +13,26 @@ const tile = 64
 
 // group transforms so many lines from src to dst. What lies beside them in the batch is
 // transformed with them, and is nothing.
-func (w *worker) group(dst, src []byte, from, to place, lines int) {
+func (w *worker) group(ctx context.Context, s *blockwise.Steps, dst, src []byte, from, to place, lines int) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if s.Next() {
+		w.load(src, from, lines)
+		if err := s.End(); err != nil {
+			return err
+		}
+	}
+	out, err := w.t.run(s, w.x, w.y, w.lines)
+	if err != nil {
+		return err
+	}
+	w.store(dst, out, to, lines)
+	return nil
+}
+
+// load brings lines into w.x.
+func (w *worker) load(src []byte, from place, lines int) {
 	clear(w.x[:w.t.n*w.lines])
 	switch w.From {
 	case dtype.Float32:
@@ -20,7 +44,10 @@ func (w *worker) group(dst, src []byte, from, to place, lines int) {
 	case dtype.Complex128:
 		loadComplex(w, dtype.Slice[complex128](src), from, lines)
 	}
-	out := w.t.run(w.x, w.y, w.lines)
+}
+
+// store brings transformed lines to their places.
+func (w *worker) store(dst []byte, out []complex128, to place, lines int) {
 	switch w.To {
 	case dtype.Float32:
 		storeReal(w, dtype.Slice[float32](dst), out, to, lines)

@@ -1,7 +1,8 @@
 // Package fft is the discrete Fourier transform along axes.
 //
 // A transform is one operation with a stage of its own: its boxes are whole lines.
-// All arithmetic is in float64, and rounded once for results in complex64.
+// All arithmetic is in float64, and rounded once for results in complex64. A pass over a
+// line of more than 65,536 elements is a step (blockwise.Steps).
 package fft
 
 import (
@@ -109,10 +110,23 @@ func (f Lines) Requirements(box []int) blockwise.Requirements {
 	read[f.Axis] = max(f.used(), 1)
 	line, tables := f.tables()
 	const z = 16
-	return blockwise.Requirements{
+	need := blockwise.Requirements{
 		Reads:   [][]int{read},
 		Scratch: blockwise.Aligned(grid.Size(read)*f.From.Size()) + int64(tables+2*line*batch(line))*z,
 	}
+	if f.alone(box) {
+		need.State = int64(line) * z
+		if line != f.length() {
+			need.State *= 2
+		}
+	}
+	return need
+}
+
+// alone reports a box of one long line, each pass over which is a step.
+func (f Lines) alone(box []int) bool {
+	line, _ := f.tables()
+	return batch(line) == 1 && grid.Size(box) == box[f.Axis]
 }
 
 // Fill reads whole lines and transforms them, a few at a time.
@@ -121,36 +135,60 @@ func (f Lines) Fill(ctx context.Context, t *blockwise.Task) error {
 	read.Start[f.Axis], read.Shape[f.Axis] = 0, f.used()
 	bytes := read.Size() * f.From.Size()
 	in := t.Scratch[:bytes]
-	if err := t.In[0].Read(ctx, read, in); err != nil {
+	w := f.newWorker(dtype.Slice[complex128](t.Scratch[blockwise.Aligned(bytes):]))
+	var s *blockwise.Steps
+	if f.alone(t.Box.Shape) {
+		s = t.Steps(ctx, w.t.state)
+	}
+	err := t.Compute(func() error {
+		if f.halved() {
+			fillRoots(w.roots, f.N)
+		}
+		return w.t.fill(s)
+	})
+	if err != nil {
 		return err
 	}
-	return t.Compute(func() error {
-		f.transform(t.Dst, in, t.Box.Shape, dtype.Slice[complex128](t.Scratch[blockwise.Aligned(bytes):]))
-		return nil
-	})
+	if !s.Skips() {
+		if err := t.In[0].Read(ctx, read, in); err != nil {
+			return err
+		}
+	}
+	return t.Compute(func() error { return w.transform(ctx, s, t.Dst, in, t.Box.Shape) })
 }
 
-func (f Lines) transform(dst, src []byte, shape []int, work []complex128) {
+// newWorker lays out a task's memory.
+func (f Lines) newWorker(work []complex128) *worker {
 	line, tables := f.tables()
-	w := worker{Lines: f, used: f.used(), lines: batch(line), x: work[tables:][:line*batch(line)], y: work[tables+line*batch(line):][:line*batch(line)]}
+	w := &worker{Lines: f, used: f.used(), lines: batch(line), x: work[tables:][:line*batch(line)], y: work[tables+line*batch(line):][:line*batch(line)]}
 	if f.halved() {
 		w.roots, work = work[:f.N/2+1], work[f.N/2+1:]
-		fillRoots(w.roots, f.N)
 	}
-	w.t = newTransform(f.length(), work, work[tables-len(w.roots):])
-	outer, inner := grid.Size(shape[:f.Axis]), grid.Size(shape[f.Axis+1:])
-	from, to := w.used*inner, f.Out[f.Axis]*inner // elements from one outer index to the next
+	w.t = layTransform(f.length(), work)
+	w.t.x, w.t.y = w.x[:w.t.size], w.y[:w.t.size]
+	return w
+}
+
+// transform transforms a box of lines. Only one that is alone has steps.
+func (w *worker) transform(ctx context.Context, s *blockwise.Steps, dst, src []byte, shape []int) error {
+	outer, inner := grid.Size(shape[:w.Axis]), grid.Size(shape[w.Axis+1:])
+	from, to := w.used*inner, w.Out[w.Axis]*inner // elements from one outer index to the next
 	if inner == 1 {
 		for o := 0; o < outer; o += w.lines {
-			w.group(dst, src, place{o * from, from, 1}, place{o * to, to, 1}, min(w.lines, outer-o))
+			if err := w.group(ctx, s, dst, src, place{o * from, from, 1}, place{o * to, to, 1}, min(w.lines, outer-o)); err != nil {
+				return err
+			}
 		}
-		return
+		return nil
 	}
 	for o := range outer {
 		for i := 0; i < inner; i += w.lines {
-			w.group(dst, src, place{o*from + i, 1, inner}, place{o*to + i, 1, inner}, min(w.lines, inner-i))
+			if err := w.group(ctx, s, dst, src, place{o*from + i, 1, inner}, place{o*to + i, 1, inner}, min(w.lines, inner-i)); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
 }
 
 // place is where lines lie: the first, from a line to the next, and from an element

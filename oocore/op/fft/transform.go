@@ -3,6 +3,9 @@ package fft
 import (
 	"math"
 	"math/bits"
+
+	"github.com/gonbext/gonbext/oocore/blockwise"
+	"github.com/gonbext/gonbext/oocore/dtype"
 )
 
 // transform computes forward transforms of length n of several lines at once, in
@@ -21,6 +24,8 @@ type transform struct {
 
 	// Of a convolution: exp(-iπk²/n), and the transform of its conjugate by size.
 	chirp, filter []complex128
+
+	x, y []complex128 // work, of size: that of the filter, and of a line with steps
 }
 
 // largest is the largest prime for which a pass of its own takes less time than a
@@ -75,32 +80,82 @@ func size(n int) (line, tables int) {
 
 // newTransform fills its tables into memory of the given size. work has two lines.
 func newTransform(n int, tables, work []complex128) *transform {
+	t := layTransform(n, tables)
+	if t.chirp != nil {
+		t.x, t.y = work[:t.size], work[t.size:2*t.size]
+	}
+	_ = t.fill(nil) // cannot fail without steps
+	return t
+}
+
+// layTransform lays a transform out, whose tables are to be filled.
+func layTransform(n int, tables []complex128) *transform {
 	t := &transform{n: n, size: n, factors: factorize(n)}
 	if t.factors == nil {
 		t.size = convolved(n)
 		t.factors = factorize(t.size)
 	}
 	t.roots, tables = tables[:t.size], tables[t.size:]
+	if t.size != n {
+		t.chirp, t.filter = tables[:n], tables[n:n+t.size]
+	}
+	return t
+}
+
+// fill fills the tables, in work. What comes of passes is the state of its steps.
+func (t *transform) fill(s *blockwise.Steps) error {
 	fillRoots(t.roots, t.size)
-	if t.size == n {
-		return t
+	if t.chirp == nil {
+		return nil
 	}
-	t.chirp, t.filter = tables[:n], tables[n:n+t.size]
-	for k, square := 0, 0; k < n; k++ {
-		t.chirp[k] = root(square, 2*n)
-		square = (square + 2*k + 1) % (2 * n)
+	for k, square := 0, 0; k < t.n; k++ {
+		t.chirp[k] = root(square, 2*t.n)
+		square = (square + 2*k + 1) % (2 * t.n)
 	}
-	x, y := work[:t.size], work[t.size:2*t.size]
-	clear(x)
-	for k, c := range t.chirp {
-		w := complex(real(c), -imag(c)) / complex(float64(t.size), 0)
-		x[k] = w
-		if k > 0 {
-			x[t.size-k] = w
+	if s.Next() {
+		clear(t.x)
+		for k, c := range t.chirp {
+			w := complex(real(c), -imag(c)) / complex(float64(t.size), 0)
+			t.x[k] = w
+			if k > 0 {
+				t.x[t.size-k] = w
+			}
+		}
+		if err := s.End(); err != nil {
+			return err
 		}
 	}
-	copy(t.filter, t.passes(x, y, 1))
-	return t
+	out, err := t.passes(s, t.x, t.y, 1)
+	if err != nil || !s.Next() {
+		return err
+	}
+	copy(t.filter, out)
+	return s.End()
+}
+
+// state is that between the steps of a line in work: what the passes so far have made, and
+// the filter once it is there.
+func (t *transform) state(done int) [][]byte {
+	var all [][]byte
+	passes := done - 1 // the first step loads the line, each of the others is a pass
+	if t.chirp != nil {
+		n := len(t.factors)
+		first := n + 2 // steps that make the filter
+		if done >= first {
+			all = append(all, dtype.Bytes(t.filter))
+			passes = done - first - 2 // the line is loaded, and multiplied
+			if passes > n {
+				passes = min(passes-1, 2*n) // as the product with the filter, and its end
+			}
+		}
+		if done == first {
+			return all
+		}
+	}
+	if passes > 0 && passes%2 == 1 {
+		return append(all, dtype.Bytes(t.y))
+	}
+	return append(all, dtype.Bytes(t.x))
 }
 
 // root is exp(-2πik/n), 0 ≤ k < n, with its angle brought below π/4.
@@ -161,63 +216,89 @@ func fillRoots(dst []complex128, n int) {
 }
 
 // run transforms lines lines in x, and returns x or y: where the result is. Both have
-// room for lines·size elements.
-func (t *transform) run(x, y []complex128, lines int) []complex128 {
+// room for lines·size elements, and are the state of its steps.
+func (t *transform) run(s *blockwise.Steps, x, y []complex128, lines int) ([]complex128, error) {
 	if t.chirp == nil {
-		return t.passes(x, y, lines)
+		return t.passes(s, x, y, lines)
 	}
-	for k, c := range t.chirp {
-		row := x[k*lines:][:lines]
-		for j := range row {
-			row[j] *= c
+	if s.Next() {
+		for k, c := range t.chirp {
+			row := x[k*lines:][:lines]
+			for j := range row {
+				row[j] *= c
+			}
+		}
+		clear(x[t.n*lines : t.size*lines])
+		if err := s.End(); err != nil {
+			return nil, err
 		}
 	}
-	clear(x[t.n*lines : t.size*lines])
-	out := t.passes(x, y, lines)
-	// The inverse of the product is the swapped transform of the swapped product.
-	for k, f := range t.filter {
-		row := out[k*lines:][:lines]
-		for j := range row {
-			row[j] = swap(row[j] * f)
+	out, err := t.passes(s, x, y, lines)
+	if err != nil {
+		return nil, err
+	}
+	if s.Next() {
+		// The inverse of the product is the swapped transform of the swapped product.
+		for k, f := range t.filter {
+			row := out[k*lines:][:lines]
+			for j := range row {
+				row[j] = swap(row[j] * f)
+			}
+		}
+		if err := s.End(); err != nil {
+			return nil, err
 		}
 	}
 	if &out[0] == &y[0] {
 		x, y = y, x
 	}
-	out = t.passes(x, y, lines)
+	out, err = t.passes(s, x, y, lines)
+	if err != nil || !s.Next() {
+		return out, err
+	}
 	for k, c := range t.chirp {
 		row := out[k*lines:][:lines]
 		for j := range row {
 			row[j] = swap(row[j]) * c
 		}
 	}
-	return out
+	return out, s.End()
 }
 
 func swap(z complex128) complex128 { return complex(imag(z), real(z)) }
 
-// passes is one pass over x and y for each factor.
-func (t *transform) passes(x, y []complex128, lines int) []complex128 {
+// passes is one pass over x and y for each factor, a step each.
+func (t *transform) passes(steps *blockwise.Steps, x, y []complex128, lines int) ([]complex128, error) {
 	x, y = x[:t.size*lines], y[:t.size*lines]
 	rest, s := t.size, lines // of the transforms still to do, and how many lie side by side
 	for _, r := range t.factors {
 		m := rest / r
-		step := t.size / rest
-		switch {
-		case vectorPass(x, y, r, m, s, t.roots, step):
-		case r == 2:
-			pass2(x, y, m, s, t.roots, step)
-		case r == 3:
-			pass3(x, y, m, s, t.roots, step)
-		case r == 4:
-			pass4(x, y, m, s, t.roots, step)
-		case r == 5:
-			pass5(x, y, m, s, t.roots, step)
-		default:
-			passOdd(x, y, r, m, s, t.roots, step)
+		if steps.Next() {
+			t.pass(x, y, r, m, s)
+			if err := steps.End(); err != nil {
+				return nil, err
+			}
 		}
 		x, y = y, x
 		rest, s = m, s*r
 	}
-	return x
+	return x, nil
+}
+
+// pass is the pass of a factor r of lengths r·m, s of which lie side by side.
+func (t *transform) pass(x, y []complex128, r, m, s int) {
+	step := t.size / (r * m)
+	switch {
+	case vectorPass(x, y, r, m, s, t.roots, step):
+	case r == 2:
+		pass2(x, y, m, s, t.roots, step)
+	case r == 3:
+		pass3(x, y, m, s, t.roots, step)
+	case r == 4:
+		pass4(x, y, m, s, t.roots, step)
+	case r == 5:
+		pass5(x, y, m, s, t.roots, step)
+	default:
+		passOdd(x, y, r, m, s, t.roots, step)
+	}
 }

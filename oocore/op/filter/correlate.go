@@ -11,6 +11,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/op/window"
 )
 
@@ -227,3 +228,43 @@ func args(b window.Border) []string {
 
 // KeptAxes are all axes.
 func (DirectConv) KeptAxes() []int { return nil }
+
+// Formula adds up in the order that Fill does, and rounds as often.
+func (o DirectConv) Formula([]int) *blockwise.Formula {
+	const terms = 6 // of an element, at the most
+	sizes := sizesOf(&o.Window)
+	if o.DType.Kind() == dtype.KindComplex || grid.Size(sizes) > blockwise.MaxTerms/terms {
+		return nil
+	}
+	f := window.Formula(o.Window)
+	if o.Weights == nil {
+		own := blockwise.Window{Input: 1, Border: window.Inside{}, Type: dtype.Float64, Extent: sizes}
+		for range sizes {
+			own.Axis, own.Step = append(own.Axis, -1), append(own.Step, 1)
+		}
+		f.Windows = append(f.Windows, own)
+	}
+	zero := f.Number(dtype.Float64, 0)
+	sum, k := zero, -1
+	for at := range window.Counting(sizes) {
+		if k++; o.Weights != nil && o.Weights[k] == 0 {
+			continue
+		}
+		x := f.Cast(f.Tap(0, at...), dtype.Float64)
+		if o.Weights != nil {
+			sum = f.AddProduct(f.Number(dtype.Float64, o.Weights[k]), x, sum)
+			continue
+		}
+		weight := f.Tap(1, at...)
+		sum = f.Apply(kernel.Where, f.Apply(kernel.Equal, weight, zero), sum, f.AddProduct(weight, x, sum))
+	}
+	if o.DType.Integer() { // as whole does
+		near := f.Apply(kernel.Rint, sum)
+		off := f.Apply(kernel.Absolute, f.Apply(kernel.Subtract, sum, near))
+		size := f.Apply(kernel.Add, f.Apply(kernel.Absolute, sum), f.Number(dtype.Float64, 1))
+		close := f.Apply(kernel.LessEqual, off, f.Apply(kernel.Multiply, f.Number(dtype.Float64, 1.0/(1<<40)), size))
+		sum = f.Apply(kernel.Where, close, near, sum)
+	}
+	f.Result = f.Cast(sum, o.DType)
+	return f
+}

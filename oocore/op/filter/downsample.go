@@ -3,6 +3,7 @@ package filter
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/gonbext/gonbext/oocore/blockwise"
 	"github.com/gonbext/gonbext/oocore/dtype"
@@ -185,3 +186,34 @@ func Downsample(site graph.Site, x *graph.Node, factors []int) (*graph.Node, err
 
 // KeptAxes are all axes.
 func (Downsampled) KeptAxes() []int { return nil }
+
+// Formula adds up in the order that Fill does. There is none where blocks at an end are of
+// fewer elements than the others.
+func (o Downsampled) Formula(shape []int) *blockwise.Formula {
+	n := grid.Size(o.Factors)
+	last := len(shape) - 1
+	if o.DType.Kind() == dtype.KindComplex || n > blockwise.MaxTerms/4 || last < 0 {
+		return nil
+	}
+	for d, by := range o.Factors {
+		if o.Shape[d]%by != 0 {
+			return nil
+		}
+	}
+	f := &blockwise.Formula{Windows: []blockwise.Window{{Border: window.Inside{}, Type: o.DType, Step: o.Factors, Extent: o.Factors}}}
+	for d := range shape {
+		f.Windows[0].Axis = append(f.Windows[0].Axis, d)
+	}
+	zero := f.Number(dtype.Float64, 0)
+	total := zero
+	for row := range window.Counting(o.Factors[:last]) {
+		sum := zero
+		for i := range o.Factors[last] {
+			x := f.Tap(0, append(slices.Clone(row), i)...)
+			sum = f.Apply(kernel.Add, sum, f.Cast(x, dtype.Float64))
+		}
+		total = f.Apply(kernel.Add, total, sum)
+	}
+	f.Result = f.Cast(f.Apply(kernel.Divide, total, f.Number(dtype.Float64, float64(n))), o.Result)
+	return f
+}

@@ -3,6 +3,7 @@ package filter
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/gonbext/gonbext/oocore/blockwise"
 	"github.com/gonbext/gonbext/oocore/dtype"
@@ -181,3 +182,57 @@ func MedianOf(site graph.Site, x *graph.Node, sizes []int, b window.Border) (*gr
 
 // KeptAxes are all axes.
 func (Median) KeptAxes() []int { return nil }
+
+// Formula is the network.
+func (o Median) Formula([]int) *blockwise.Formula {
+	net := o.network()
+	if net == nil {
+		return nil
+	}
+	_, columns := o.form()
+	f := window.Formula(o.Window)
+	var places [][]int
+	for at := range window.Counting(sizesOf(&o.Window)) {
+		places = append(places, slices.Clone(at))
+	}
+	// Rows are numbered by the step that computes them, behind the window's own. A register
+	// has that of the last step before.
+	inputs := len(places) / columns
+	held := make([]int, net.registers)
+	from := make([][2]place, len(net.steps))
+	for i := range net.steps {
+		s := &net.steps[i]
+		for k, p := range []place{s.a, s.b} {
+			if p.row < net.registers {
+				p.row = held[p.row]
+			} else {
+				p.row -= net.registers
+			}
+			from[i][k] = p
+		}
+		held[s.dst] = inputs + i
+	}
+	terms := map[place]int{}
+	var value func(p place) int
+	value = func(p place) int {
+		if term, ok := terms[p]; ok || len(f.Terms) > blockwise.MaxTerms {
+			return term
+		}
+		var term int
+		if p.row < inputs {
+			term = f.Cast(f.Tap(0, places[p.row*columns+p.shift]...), o.wide())
+		} else {
+			i := p.row - inputs
+			op := kernel.Minimum
+			if net.steps[i].larger {
+				op = kernel.Maximum
+			}
+			a, b := from[i][0], from[i][1]
+			term = f.Apply(op, value(place{a.row, a.shift + p.shift}), value(place{b.row, b.shift + p.shift}))
+		}
+		terms[p] = term
+		return term
+	}
+	f.Result = f.Cast(value(place{row: held[net.result]}), o.DType)
+	return f
+}

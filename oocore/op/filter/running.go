@@ -164,3 +164,47 @@ func running(site graph.Site, name string, op kernel.Op, x *graph.Node, sizes []
 
 // KeptAxes are all axes.
 func (Running) KeptAxes() []int { return nil }
+
+// Formula folds in the order that Fill does.
+func (o Running) Formula([]int) *blockwise.Formula {
+	n := o.Lo[o.Axis] + o.Hi[o.Axis] + 1
+	if o.DType.Kind() == dtype.KindComplex || n > blockwise.MaxTerms/4 {
+		return nil
+	}
+	f := window.Formula(o.Window)
+	// windows are terms, by the first element and the length, which is a power of two.
+	windows := map[[2]int]int{}
+	var fold func(at, width int) int
+	fold = func(at, width int) int {
+		if term, ok := windows[[2]int{at, width}]; ok {
+			return term
+		}
+		var term int
+		if width == 1 {
+			place := make([]int, len(o.Shape))
+			place[o.Axis] = at
+			term = f.Cast(f.Tap(0, place...), o.wide())
+		} else {
+			term = f.Apply(o.Op, fold(at, width/2), fold(at+width/2, width/2))
+		}
+		windows[[2]int{at, width}] = term
+		return term
+	}
+	folded, done := 0, 0
+	for width := 1; done < n; width *= 2 {
+		switch {
+		case n&width == 0:
+			continue
+		case done == 0:
+			folded = fold(0, width)
+		default:
+			folded = f.Apply(o.Op, folded, fold(done, width))
+		}
+		done += width
+	}
+	if o.Op == kernel.Add {
+		folded = f.Apply(kernel.Divide, folded, f.Number(dtype.Float64, float64(n)))
+	}
+	f.Result = f.Cast(folded, o.DType)
+	return f
+}

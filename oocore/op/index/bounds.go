@@ -10,6 +10,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/kernel"
 )
 
 func init() { blockwise.Register("bounded", Bounded{}) }
@@ -47,6 +48,22 @@ func (o Bounded) Fill(ctx context.Context, t *blockwise.Task) error {
 		_, err := resolve(dtype.Slice[int64](t.Dst), o.Axis, o.Length)
 		return err
 	})
+}
+
+// Formula checks an index, and counts a negative one from the start.
+func (o Bounded) Formula([]int) *blockwise.Formula {
+	f := &blockwise.Formula{}
+	at := f.Element(0, dtype.Int64)
+	least, whole := f.Number(dtype.Int64, 0), f.Number(dtype.Int64, float64(o.Length))
+	below := f.Apply(kernel.Less, at, least)
+	result := at
+	if !o.Positive {
+		result = f.Apply(kernel.Where, below, f.Apply(kernel.Add, at, whole), at)
+		below = f.Apply(kernel.Less, result, least)
+	}
+	f.Fails = []int{below, f.Apply(kernel.GreaterEqual, at, whole)}
+	f.Result = result
+	return f
 }
 
 // At is the elements that arrays of integers point to, one array for each of the first

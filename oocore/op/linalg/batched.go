@@ -3,6 +3,7 @@ package linalg
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/blockwise"
@@ -23,8 +24,16 @@ type Batched struct {
 	Type     dtype.Type
 }
 
-// function computes one result from a matrix of each input, which it may change.
-type function func(in []matrix, out []float64) error
+// function computes one result from a matrix of each input, which it may change. The state
+// between its steps is what it has taken as such, and more that it names.
+type function struct {
+	do  func(s *blockwise.Steps, in []matrix, out []float64) error
+	in  bool // the inputs are part of the state; else only the first step reads them
+	out int  // the step from which on the result is; never
+}
+
+// never is the step that no function comes to.
+const never = math.MaxInt
 
 // functions prepare themselves in a task's memory.
 var functions = map[string]func(e Batched, p *pool) function{
@@ -74,10 +83,20 @@ func (Batched) Rounding() blockwise.Rounding { return blockwise.Products }
 func (e Batched) Requirements(box []int) blockwise.Requirements {
 	var p pool
 	count := grid.Size(box[:len(e.Stack)])
-	e.layout(&p, count)
+	f, _, _ := e.layout(&p, count)
 	var need blockwise.Requirements
+	one := p.bytes
 	for _, m := range e.In {
 		need.Reads = append(need.Reads, append(slices.Clone(box[:len(e.Stack)]), m[0], m[1]))
+		if f.in {
+			one += 8 * int64(m[0]*m[1])
+		}
+	}
+	if f.out != never {
+		one += 8 * int64(grid.Size(e.Out))
+	}
+	if count == 1 {
+		need.State = one
 	}
 	need.Scratch = p.Size()
 	return need
@@ -91,13 +110,38 @@ func (e Batched) layout(p *pool, count int) (f function, in [][]float64, out []f
 	return f, in, p.floats(grid.Size(e.Out))
 }
 
-// Fill computes one matrix of the box after the other.
+// state is the memory of the state between the steps of one matrix.
+func (f function) state(kept [][]byte, in [][]float64, out []float64) blockwise.State {
+	if f.in {
+		for _, x := range in {
+			kept = append(kept, dtype.Bytes(x))
+		}
+	}
+	with := append(slices.Clone(kept), dtype.Bytes(out))
+	return func(done int) [][]byte {
+		if done >= f.out {
+			return with
+		}
+		return kept
+	}
+}
+
+// Fill computes one matrix of the box after the other. Of a box of several the state is not
+// saved: they are small.
 func (e Batched) Fill(ctx context.Context, t *blockwise.Task) error {
 	d := len(e.Stack)
 	stack := grid.Box{Start: t.Box.Start[:d], Shape: t.Box.Shape[:d]}
 	count := stack.Size()
-	f, in, out := e.layout(&pool{*t.Parts()}, count)
+	p := &pool{Parts: *t.Parts()}
+	f, in, out := e.layout(p, count)
+	var s *blockwise.Steps
+	if count == 1 {
+		s = t.Steps(ctx, f.state(p.kept, in, out))
+	}
 	for i, m := range e.In {
+		if s.Skips() {
+			break
+		}
 		box := grid.Box{Start: append(slices.Clone(stack.Start), 0, 0), Shape: append(slices.Clone(stack.Shape), m[0], m[1])}
 		if err := t.In[i].Read(ctx, box, dtype.Bytes(in[i])); err != nil {
 			return err
@@ -106,14 +150,20 @@ func (e Batched) Fill(ctx context.Context, t *blockwise.Task) error {
 	return t.Compute(func() error {
 		one := make([]matrix, len(in))
 		for k := range count {
+			if count > 1 && ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
 			for i, m := range e.In {
 				n := m[0] * m[1]
 				one[i] = matrix{a: in[i][k*n : (k+1)*n], rows: m[0], cols: m[1], ld: m[1]}
+				if s.Skips() {
+					continue
+				}
 				if at := infinite(one[i].a); at >= 0 {
 					return e.where(stack, k, notFinite(one[i].a[at], at/m[1], at%m[1]))
 				}
 			}
-			if err := f(one, out); err != nil {
+			if err := f.do(s, one, out); err != nil {
 				return e.where(stack, k, err)
 			}
 			store(t.Dst, e.Type, k*len(out), out)

@@ -46,7 +46,7 @@ func (p Panel) Requirements(box []int) blockwise.Requirements {
 	var all pool
 	p.layout(&all)
 	w := p.width(p.K)
-	need := blockwise.Requirements{Reads: [][]int{{box[0], w}}, Scratch: all.Size()}
+	need := blockwise.Requirements{Reads: [][]int{{box[0], w}}, Scratch: all.Size(), State: all.bytes}
 	for range p.K {
 		need.Reads = append(need.Reads, []int{max(box[0], w), p.Tile})
 	}
@@ -64,7 +64,7 @@ type panelWork struct {
 }
 
 func (p Panel) layout(all *pool) panelWork {
-	w := panelWork{block: all.matrix(p.Tile, p.Tile), left: all.matrix(p.Tile, p.Tile), turned: all.matrix(p.Tile, p.Tile)}
+	w := panelWork{block: all.stateMatrix(p.Tile, p.Tile), left: all.matrix(p.Tile, p.Tile), turned: all.matrix(p.Tile, p.Tile)}
 	if !p.Square {
 		w.right = all.matrix(p.Tile, p.Tile)
 	}
@@ -87,27 +87,41 @@ func (p Panel) Fill(ctx context.Context, t *blockwise.Task) error {
 		first = p.below(p.K) + t.Box.Start[0]
 	}
 	rows := t.Box.Shape[0]
-	w := p.layout(&pool{*t.Parts()})
+	all := &pool{Parts: *t.Parts()}
+	w := p.layout(all)
+	s := all.steps(ctx, t)
 	block, left, right := w.block.shaped(rows, cols), w.left.shaped(rows, p.Tile), w.right.shaped(cols, p.Tile)
 	read := func(in int, m matrix, row, col int) error {
 		return t.In[in].Read(ctx, grid.Box{Start: []int{row, col}, Shape: []int{m.rows, m.cols}}, dtype.Bytes(m.a[:m.rows*m.cols]))
 	}
-	if err := read(0, block, first, at); err != nil {
-		return err
-	}
-	if i := infinite(block.a[:rows*cols]); i >= 0 {
-		return notFinite(block.a[i], first+i/cols, at+i%cols)
-	}
-	for k := range p.K {
-		if err := read(1+k, left, first-p.below(k), 0); err != nil {
+	if !s.Skips() {
+		if err := read(0, block, first, at); err != nil {
 			return err
 		}
+	}
+	if s.Next() {
+		if i := infinite(block.a[:rows*cols]); i >= 0 {
+			return notFinite(block.a[i], first+i/cols, at+i%cols)
+		}
+		if err := s.End(); err != nil {
+			return err
+		}
+	}
+	for k := range p.K {
 		other := left
-		if !p.Square {
-			if err := read(1+k, right, at-p.below(k), 0); err != nil {
+		if !s.Skips() {
+			if err := read(1+k, left, first-p.below(k), 0); err != nil {
 				return err
 			}
-			other = right
+			if !p.Square {
+				if err := read(1+k, right, at-p.below(k), 0); err != nil {
+					return err
+				}
+				other = right
+			}
+		}
+		if !s.Next() {
+			continue
 		}
 		err := t.Compute(func() error {
 			turned := w.turned.shaped(p.Tile, cols)
@@ -116,7 +130,7 @@ func (p Panel) Fill(ctx context.Context, t *blockwise.Task) error {
 				turned.a[i] = -v
 			}
 			multiply(block, left, turned, w.gemm)
-			return nil
+			return s.End()
 		})
 		if err != nil {
 			return err
@@ -124,7 +138,7 @@ func (p Panel) Fill(ctx context.Context, t *blockwise.Task) error {
 	}
 	if p.Square {
 		return t.Compute(func() error {
-			if err := w.chol.factor(block, at); err != nil {
+			if err := w.chol.factor(s, block, at); err != nil {
 				return err
 			}
 			store(t.Dst, dtype.Float64, 0, block.a[:rows*cols])
@@ -138,7 +152,9 @@ func (p Panel) Fill(ctx context.Context, t *blockwise.Task) error {
 	return t.Compute(func() error {
 		turned := w.turned.shaped(cols, rows)
 		transpose(turned, block)
-		forward(square, turned, false, w.chol.minus, w.gemm)
+		if err := forward(nil, square, turned, false, w.chol.minus, w.gemm); err != nil {
+			return err
+		}
 		storeTransposed(t.Dst, dtype.Float64, turned)
 		return nil
 	})

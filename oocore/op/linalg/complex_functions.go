@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/cmplx"
 
+	"github.com/gonbext/gonbext/oocore/blockwise"
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/kernel"
 )
@@ -30,46 +31,59 @@ func (m complexRows) row(i int) []complex128 { return m.a[i*m.cols : (i+1)*m.col
 func sliceOf(from, to, cols int) string { return fmt.Sprintf("..., %d:%d, :%d", from, to, cols) }
 
 // eliminate factorizes P·A = L·U in the matrix's place, with LAPACK's choice of pivots, the
-// largest sum of the parts' magnitudes. pivot has the row that each was exchanged with.
-func (m complexRows) eliminate(pivot []float64) (odd bool) {
-	size := func(z complex128) float64 { return math.Abs(real(z)) + math.Abs(imag(z)) }
+// largest sum of the parts' magnitudes. pivot has the row that each was exchanged with: both
+// are the state of its steps. odd is the number of exchanges.
+func (m complexRows) eliminate(s *blockwise.Steps, pivot []float64) (odd bool, err error) {
 	for j := range min(m.rows, m.cols) {
-		most := j
-		for i := j + 1; i < m.rows; i++ {
-			if size(m.row(i)[j]) > size(m.row(most)[j]) {
-				most = i
+		if s.Next() {
+			m.column(j, pivot)
+			if err := s.End(); err != nil {
+				return false, err
 			}
 		}
-		pivot[j] = float64(most)
-		top := m.row(most)
-		if top[j] == 0 {
-			continue
-		}
-		if most != j {
-			odd = !odd
-			for k, z := range m.row(j) {
-				m.row(j)[k], top[k] = top[k], z
-			}
-			top = m.row(j)
-		}
-		for i := j + 1; i < m.rows; i++ {
-			row := m.row(i)
-			row[j] /= top[j]
-			for k := j + 1; k < m.cols; k++ {
-				row[k] -= row[j] * top[k]
-			}
+		odd = odd != (int(pivot[j]) != j)
+	}
+	return odd, nil
+}
+
+// column eliminates column j in the rows below.
+func (m complexRows) column(j int, pivot []float64) {
+	size := func(z complex128) float64 { return math.Abs(real(z)) + math.Abs(imag(z)) }
+	most := j
+	for i := j + 1; i < m.rows; i++ {
+		if size(m.row(i)[j]) > size(m.row(most)[j]) {
+			most = i
 		}
 	}
-	return odd
+	pivot[j] = float64(most)
+	top := m.row(most)
+	if top[j] == 0 {
+		return
+	}
+	if most != j {
+		exchange(m.row(j), top)
+		top = m.row(j)
+	}
+	for i := j + 1; i < m.rows; i++ {
+		row := m.row(i)
+		row[j] /= top[j]
+		for k := j + 1; k < m.cols; k++ {
+			row[k] -= row[j] * top[k]
+		}
+	}
 }
 
 func detComplex(e Batched, p *pool) function {
 	n := e.In[0][0]
-	pivot := p.floats(n)
-	return func(in []matrix, out []float64) error {
+	pivot := p.state(n)
+	return function{in: true, out: never, do: func(s *blockwise.Steps, in []matrix, out []float64) error {
 		a := complexOf(in[0].a, n, n)
+		odd, err := a.eliminate(s, pivot)
+		if err != nil {
+			return err
+		}
 		det := complex(1, 0)
-		if a.eliminate(pivot) {
+		if odd {
 			det = -1
 		}
 		for i := range n {
@@ -77,16 +91,20 @@ func detComplex(e Batched, p *pool) function {
 		}
 		out[0], out[1] = real(det), imag(det)
 		return nil
-	}
+	}}
 }
 
 func slogdetComplex(e Batched, p *pool) function {
 	n := e.In[0][0]
-	pivot := p.floats(n)
-	return func(in []matrix, out []float64) error {
+	pivot := p.state(n)
+	return function{in: true, out: never, do: func(s *blockwise.Steps, in []matrix, out []float64) error {
 		a := complexOf(in[0].a, n, n)
+		odd, err := a.eliminate(s, pivot)
+		if err != nil {
+			return err
+		}
 		sign, logabs := complex(1, 0), 0.0
-		if a.eliminate(pivot) {
+		if odd {
 			sign = -1
 		}
 		for i := range n {
@@ -100,16 +118,18 @@ func slogdetComplex(e Batched, p *pool) function {
 		}
 		out[0], out[1], out[2] = real(sign), imag(sign), logabs
 		return nil
-	}
+	}}
 }
 
 // luComplex gives what factors does: L below the diagonal and U from it on, and after each row
 // which row of the matrix it was.
 func luComplex(e Batched, p *pool) function {
 	m, n := e.In[0][0], e.In[0][1]/2
-	pivot := p.floats(m)
-	return func(in []matrix, out []float64) error {
-		complexOf(in[0].a, m, n).eliminate(pivot)
+	pivot := p.state(m)
+	return function{in: true, out: never, do: func(s *blockwise.Steps, in []matrix, out []float64) error {
+		if _, err := complexOf(in[0].a, m, n).eliminate(s, pivot); err != nil {
+			return err
+		}
 		wide := 2*n + 1
 		for i := range m {
 			copy(out[i*wide:], in[0].row(i))
@@ -120,32 +140,63 @@ func luComplex(e Batched, p *pool) function {
 			out[j*wide+2*n], out[k*wide+2*n] = out[k*wide+2*n], out[j*wide+2*n]
 		}
 		return nil
-	}
+	}}
 }
 
-// jacobiComplex rotates the rows of c, the columns of a matrix A, until all are orthogonal, and
-// those of v with them, as jacobi does: A·V = U·diag(s), where row j of v is column j of V. The
-// largest element of each column of V is then positive.
-func jacobiComplex(c, v complexRows, s []float64) error {
-	v.clear()
-	for i := range v.rows {
-		v.row(i)[i] = 1
+// complexRotations is the memory of its jacobi, all of which is the state of its steps.
+type complexRotations struct {
+	c, v  complexRows
+	s     []float64
+	scale []float64 // what c was multiplied by
+	last  []float64 // the last sweep that has turned anything, from 1 on
+	next  []float64 // of unit
+}
+
+// newComplexRotations takes memory for an m × n matrix and so many left vectors.
+func newComplexRotations(p *pool, m, n, vectors int) *complexRotations {
+	left, right := p.state(2*vectors*m), p.state(2*n*n)
+	return &complexRotations{complexOf(left, vectors, m), complexOf(right, n, n), p.state(vectors), p.state(1), p.state(1), p.state(1)}
+}
+
+// jacobi rotates the first n rows of c, the columns of a matrix A, until all are orthogonal, and
+// those of v with them, as that of real ones does: A·V = U·diag(s), where row j of v is column j
+// of V. The largest element of each column of V is then positive. r.last is zero.
+func (r *complexRotations) jacobi(steps *blockwise.Steps) error {
+	c, v, s := complexRows{r.c.a, r.v.rows, r.c.cols}, r.v, r.s[:r.v.rows]
+	if steps.Next() {
+		v.clear()
+		for i := range v.rows {
+			v.row(i)[i] = 1
+		}
+		if err := steps.End(); err != nil {
+			return err
+		}
 	}
 	tol := math.Sqrt(float64(max(c.cols, 1))) * 0x1p-52
 	const sweeps = 60
-	for sweep := 0; ; sweep++ {
-		turned := false
+	for sweep := 1; ; sweep++ {
 		for i := range c.rows {
+			if !steps.Next() {
+				continue
+			}
 			for j := i + 1; j < c.rows; j++ {
-				turned = turnComplex(c, v, i, j, tol) || turned
+				if turnComplex(c, v, i, j, tol) {
+					r.last[0] = float64(sweep)
+				}
+			}
+			if err := steps.End(); err != nil {
+				return err
 			}
 		}
-		if !turned {
+		if r.last[0] < float64(sweep) {
 			break
 		}
-		if sweep == sweeps {
-			return errors.New("its singular values did not converge")
+		if sweep > sweeps {
+			return errNotConverged
 		}
+	}
+	if !steps.Next() {
+		return nil
 	}
 	for i := range c.rows {
 		s[i] = math.Sqrt(squares(c.row(i)))
@@ -167,7 +218,7 @@ func jacobiComplex(c, v complexRows, s []float64) error {
 			turnPhase(v.row(i), phase)
 		}
 	}
-	return nil
+	return steps.End()
 }
 
 func (m complexRows) clear() { clear(m.a) }
@@ -219,113 +270,153 @@ func decomposeComplexFully(e Batched, p *pool) function { return complexVectors(
 
 func complexVectors(e Batched, p *pool, columns int) function {
 	m, n := e.In[0][0], e.In[0][1]/2
-	left, right, s := p.floats(2*columns*m), p.floats(2*n*n), p.floats(columns)
-	return func(in []matrix, out []float64) error {
-		a, c, v := complexOf(in[0].a, m, n), complexOf(left, columns, m), complexOf(right, n, n)
-		scale := scaling(in[0])
-		for i := range m {
-			for j := range n {
-				c.row(j)[i] = a.row(i)[j] * complex(scale, 0)
+	r := newComplexRotations(p, m, n, columns)
+	return function{out: never, do: func(s *blockwise.Steps, in []matrix, out []float64) error {
+		if s.Next() {
+			a := complexOf(in[0].a, m, n)
+			r.scale[0], r.last[0] = scaling(in[0]), 0
+			for i := range m {
+				for j := range n {
+					r.c.row(j)[i] = a.row(i)[j] * complex(r.scale[0], 0)
+				}
+			}
+			if err := s.End(); err != nil {
+				return err
 			}
 		}
-		if err := jacobiComplex(complexRows{c.a[:n*m], n, m}, v, s[:n]); err != nil {
+		if err := r.jacobi(s); err != nil {
 			return err
 		}
-		c.unit(s, n)
+		if err := r.c.unit(s, r.s, r.next, n); err != nil {
+			return err
+		}
 		clear(out)
 		to := complexOf(out, m+1+n, columns)
 		for j := range columns {
 			for i := range m {
-				to.row(i)[j] = c.row(j)[i]
+				to.row(i)[j] = r.c.row(j)[i]
 			}
 		}
 		for j := range n {
-			to.row(m)[j] = complex(s[j]/scale, 0)
-			for i, z := range v.row(j) {
+			to.row(m)[j] = complex(r.s[j]/r.scale[0], 0)
+			for i, z := range r.v.row(j) {
 				to.row(m + 1 + j)[i] = cmplx.Conj(z)
 			}
 		}
 		return nil
-	}
+	}}
 }
 
 // unit makes rows of length one that are orthogonal: of the first n, whose lengths are s, those
 // that are too short to have a direction, and of all after them, the unit vectors' part that is
-// orthogonal to the others.
-func (m complexRows) unit(s []float64, n int) {
-	most := 0.0
-	if n > 0 {
-		most = s[0]
-	}
+// orthogonal to the others. next[0], the unit vector to be tried next, is part of the state of
+// its steps.
+func (m complexRows) unit(steps *blockwise.Steps, s, next []float64, n int) error {
 	done := 0
-	for i := range m.rows {
-		if i < n && s[i] > most*0x1p-52*float64(m.cols) {
+	for done < n && s[done] > s[0]*0x1p-52*float64(m.cols) {
+		done++
+	}
+	if steps.Next() {
+		next[0] = 0
+		for i := range done {
 			turnPhase(m.row(i), complex(1/s[i], 0))
-			done = i + 1
+		}
+		if err := steps.End(); err != nil {
+			return err
 		}
 	}
-	next := 0
 	for i := done; i < m.rows; i++ {
-		for ; ; next++ {
-			row := m.row(i)
-			clear(row)
-			row[next] = 1
-			for range 2 {
-				for k := range i {
-					var along complex128
-					for l, z := range m.row(k) {
-						along += cmplx.Conj(z) * row[l]
-					}
-					for l, z := range m.row(k) {
-						row[l] -= along * z
-					}
-				}
-			}
-			if length := math.Sqrt(squares(row)); length > 0.5/math.Sqrt(float64(m.cols)) {
-				turnPhase(row, complex(1/length, 0))
-				next++
+		if !steps.Next() {
+			continue
+		}
+		for at := int(next[0]); ; at++ {
+			if m.orthogonal(i, at) {
+				next[0] = float64(at + 1)
 				break
 			}
 		}
+		if err := steps.End(); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// orthogonal makes row i the part of a unit vector that is orthogonal to the rows before, of
+// length one, where enough of it is left.
+func (m complexRows) orthogonal(i, vector int) bool {
+	row := m.row(i)
+	clear(row)
+	row[vector] = 1
+	for range 2 {
+		for k := range i {
+			var along complex128
+			for l, z := range m.row(k) {
+				along += cmplx.Conj(z) * row[l]
+			}
+			for l, z := range m.row(k) {
+				row[l] -= along * z
+			}
+		}
+	}
+	length := math.Sqrt(squares(row))
+	if length <= 0.5/math.Sqrt(float64(m.cols)) {
+		return false
+	}
+	turnPhase(row, complex(1/length, 0))
+	return true
 }
 
 // eigenComplex is eigen of Hermitian matrices, of which the lower triangle is read.
 func eigenComplex(e Batched, p *pool) function {
 	n := e.In[0][0]
-	left, right, s := p.floats(2*n*n), p.floats(2*n*n), p.floats(n)
-	return func(in []matrix, out []float64) error {
-		a, c, v := complexOf(in[0].a, n, n), complexOf(left, n, n), complexOf(right, n, n)
-		shift, scale := 0.0, scaling(in[0])
-		for i := range n {
-			for j := range i + 1 {
-				z := a.row(i)[j] * complex(scale, 0)
-				if i == j {
-					z = complex(real(z), 0)
-				}
-				c.row(j)[i], c.row(i)[j] = z, cmplx.Conj(z) // rows are columns here
+	r, shift := newComplexRotations(p, n, n, n), p.state(1)
+	return function{out: never, do: func(s *blockwise.Steps, in []matrix, out []float64) error {
+		if s.Next() {
+			r.last[0], r.scale[0] = 0, scaling(in[0])
+			shift[0] = r.shift(complexOf(in[0].a, n, n))
+			if err := s.End(); err != nil {
+				return err
 			}
 		}
-		for i := range n {
-			var sum float64
-			for _, z := range c.row(i) {
-				sum += cmplx.Abs(z)
-			}
-			shift = max(shift, sum)
-		}
-		for i := range n {
-			c.row(i)[i] += complex(shift, 0)
-		}
-		if err := jacobiComplex(c, v, s); err != nil {
+		if err := r.jacobi(s); errors.Is(err, errNotConverged) {
 			return errors.New("its eigenvalues did not converge")
+		} else if err != nil {
+			return err
 		}
 		to := complexOf(out, n+1, n)
 		for j := range n {
-			to.row(0)[j] = complex((s[n-1-j]-shift)/scale, 0)
-			for i, z := range v.row(n - 1 - j) {
+			to.row(0)[j] = complex((r.s[n-1-j]-shift[0])/r.scale[0], 0)
+			for i, z := range r.v.row(n - 1 - j) {
 				to.row(1 + i)[j] = z
 			}
 		}
 		return nil
+	}}
+}
+
+// shift sets c to a Hermitian matrix times the scale, of which the lower triangle is read, with
+// its norm added to each eigenvalue, and returns that.
+func (r *complexRotations) shift(a complexRows) (shift float64) {
+	c, n := r.c, r.c.rows
+	for i := range n {
+		for j := range i + 1 {
+			z := a.row(i)[j] * complex(r.scale[0], 0)
+			if i == j {
+				z = complex(real(z), 0)
+			}
+			c.row(j)[i], c.row(i)[j] = z, cmplx.Conj(z) // rows are columns here
+		}
 	}
+	for i := range n {
+		var sum float64
+		for _, z := range c.row(i) {
+			sum += cmplx.Abs(z)
+		}
+		shift = max(shift, sum)
+	}
+	for i := range n {
+		c.row(i)[i] += complex(shift, 0)
+	}
+	return shift
 }

@@ -5,23 +5,32 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/gonbext/gonbext/oocore/blockwise"
 	"github.com/gonbext/gonbext/oocore/kernel"
 )
 
 // The functions of one matrix. What an input is called here follows NumPy's names.
 
 func cholesky(e Batched, p *pool) function {
-	f := newChol(p, e.In[0][0])
-	return func(in []matrix, out []float64) error {
-		copy(out, in[0].a)
-		return f.factor(matrix{a: out, rows: in[0].rows, cols: in[0].cols, ld: in[0].cols}, 0)
-	}
+	n := e.In[0][0]
+	f := newChol(p, n)
+	return function{do: func(s *blockwise.Steps, in []matrix, out []float64) error {
+		if s.Next() {
+			copy(out, in[0].a)
+			if err := s.End(); err != nil {
+				return err
+			}
+		}
+		return f.factor(s, matrix{a: out, rows: n, cols: n, ld: n}, 0)
+	}}
 }
 
 func det(e Batched, p *pool) function {
 	f := newLU(p, e.In[0][0], 0)
-	return func(in []matrix, out []float64) error {
-		f.factor(in[0])
+	return function{in: true, out: never, do: func(s *blockwise.Steps, in []matrix, out []float64) error {
+		if err := f.factor(s, in[0]); err != nil {
+			return err
+		}
 		out[0] = 1
 		if f.odd {
 			out[0] = -1
@@ -30,13 +39,15 @@ func det(e Batched, p *pool) function {
 			out[0] *= f.a.row(i)[i]
 		}
 		return nil
-	}
+	}}
 }
 
 func slogdet(e Batched, p *pool) function {
 	f := newLU(p, e.In[0][0], 0)
-	return func(in []matrix, out []float64) error {
-		f.factor(in[0])
+	return function{in: true, out: never, do: func(s *blockwise.Steps, in []matrix, out []float64) error {
+		if err := f.factor(s, in[0]); err != nil {
+			return err
+		}
 		out[0], out[1] = 1, 0
 		if f.odd {
 			out[0] = -1
@@ -52,7 +63,7 @@ func slogdet(e Batched, p *pool) function {
 			out[1] += kernel.NaturalLog(math.Abs(d))
 		}
 		return nil
-	}
+	}}
 }
 
 // singular is the error of a matrix that cannot be solved with: a pivot is zero, or
@@ -67,37 +78,75 @@ func (f *lu) singular(norm float64, x, z []float64) error {
 	return nil
 }
 
-func inverse(e Batched, p *pool) function {
-	n := e.In[0][0]
-	f, x, z := newLU(p, n, n), p.floats(n), p.floats(n)
-	return func(in []matrix, out []float64) error {
-		norm := norm1(in[0], x)
-		f.factor(in[0])
-		if err := f.singular(norm, x, z); err != nil {
+// solver factorizes matrices that are not singular.
+type solver struct {
+	*lu
+	norm []float64 // of the matrix
+	x, z []float64
+}
+
+func newSolver(p *pool, n, cols int) *solver {
+	return &solver{newLU(p, n, cols), p.state(1), p.floats(n), p.floats(n)}
+}
+
+// solverSteps is how many steps factor takes of n columns.
+func solverSteps(n int) int { return panels(n) + 2 }
+
+// factor is that of an lu, or the error of a matrix that cannot be solved with.
+func (f *solver) factor(s *blockwise.Steps, a matrix) error {
+	if s.Next() {
+		f.norm[0] = norm1(a, f.x)
+		if err := s.End(); err != nil {
 			return err
 		}
-		clear(out)
-		for i := range n {
-			out[i*n+i] = 1
-		}
-		f.solve(matrix{a: out, rows: n, cols: n, ld: n})
-		return nil
 	}
+	if err := f.lu.factor(s, a); err != nil {
+		return err
+	}
+	if s.Next() {
+		if err := f.singular(f.norm[0], f.x, f.z); err != nil {
+			return err
+		}
+		return s.End()
+	}
+	return nil
+}
+
+func inverse(e Batched, p *pool) function {
+	n := e.In[0][0]
+	f := newSolver(p, n, n)
+	return function{in: true, out: solverSteps(n) + 1, do: func(s *blockwise.Steps, in []matrix, out []float64) error {
+		if err := f.factor(s, in[0]); err != nil {
+			return err
+		}
+		if s.Next() {
+			clear(out)
+			for i := range n {
+				out[i*n+i] = 1
+			}
+			if err := s.End(); err != nil {
+				return err
+			}
+		}
+		return f.solve(s, matrix{a: out, rows: n, cols: n, ld: n})
+	}}
 }
 
 func solve(e Batched, p *pool) function {
-	n := e.In[0][0]
-	f, x, z := newLU(p, n, e.In[1][1]), p.floats(n), p.floats(n)
-	return func(in []matrix, out []float64) error {
-		norm := norm1(in[0], x)
-		f.factor(in[0])
-		if err := f.singular(norm, x, z); err != nil {
+	n, k := e.In[1][0], e.In[1][1]
+	f := newSolver(p, n, k)
+	return function{in: true, out: solverSteps(n) + 1, do: func(s *blockwise.Steps, in []matrix, out []float64) error {
+		if err := f.factor(s, in[0]); err != nil {
 			return err
 		}
-		copy(out, in[1].a)
-		f.solve(matrix{a: out, rows: n, cols: in[1].cols, ld: in[1].cols})
-		return nil
-	}
+		if s.Next() {
+			copy(out, in[1].a)
+			if err := s.End(); err != nil {
+				return err
+			}
+		}
+		return f.solve(s, matrix{a: out, rows: n, cols: k, ld: k})
+	}}
 }
 
 // factors gives L below the diagonal and U from it on, and after each row which row of the
@@ -105,8 +154,10 @@ func solve(e Batched, p *pool) function {
 func factors(e Batched, p *pool) function {
 	m, n := e.In[0][0], e.In[0][1]
 	f := newLU(p, max(m, n), 0)
-	return func(in []matrix, out []float64) error {
-		f.factor(in[0])
+	return function{in: true, out: never, do: func(s *blockwise.Steps, in []matrix, out []float64) error {
+		if err := f.factor(s, in[0]); err != nil {
+			return err
+		}
 		for i := range m {
 			copy(out[i*(n+1):], in[0].row(i))
 			out[i*(n+1)+n] = float64(i)
@@ -116,60 +167,77 @@ func factors(e Batched, p *pool) function {
 			out[j*(n+1)+n], out[k*(n+1)+n] = out[k*(n+1)+n], out[j*(n+1)+n]
 		}
 		return nil
-	}
+	}}
 }
 
 // decomposeFully is decompose with all m columns of U: m + 1 + n rows of m.
 func decomposeFully(e Batched, p *pool) function {
 	m, n := e.In[0][0], e.In[0][1]
-	c, v, s, rest := p.matrix(m, m), p.matrix(n, n), p.floats(m), p.floats(m)
-	return func(in []matrix, out []float64) error {
-		c.clear()
-		transpose(c.part(0, n, 0, m), in[0])
-		if err := svd(c.part(0, n, 0, m), v, s[:n], rest); err != nil {
+	c, unit := p.stateMatrix(m, m), p.state(m)
+	d := newSVD(p, n, m, matrix{a: c.a, rows: n, cols: m, ld: m})
+	return function{out: never, do: func(s *blockwise.Steps, in []matrix, out []float64) error {
+		if s.Next() {
+			c.clear()
+			transpose(d.c, in[0])
+			if err := s.End(); err != nil {
+				return err
+			}
+		}
+		if err := d.decompose(s); err != nil {
 			return err
 		}
-		copy(out[m*m:], s[:n])
+		if s.Next() { // the columns that are there are unit vectors
+			for i := range unit {
+				unit[i] = 0
+				if i < n {
+					unit[i] = 1
+				}
+			}
+			if err := s.End(); err != nil {
+				return err
+			}
+		}
+		if err := complete(s, c, unit, d.rest); err != nil {
+			return err
+		}
+		transpose(matrix{a: out, rows: m, cols: m, ld: m}, c)
+		copy(out[m*m:], d.s)
 		clear(out[m*m+n : (m+1)*m])
 		for i := range n {
 			row := out[(m+1+i)*m:][:m]
-			clear(row[copy(row, v.row(i)):])
+			clear(row[copy(row, d.v.row(i)):])
 		}
-		for i := range s { // the columns that are there are unit vectors
-			s[i] = 0
-			if i < n {
-				s[i] = 1
-			}
-		}
-		complete(c, s, rest)
-		transpose(matrix{a: out, rows: m, cols: m, ld: m}, c)
 		return nil
-	}
+	}}
 }
 
 // decompose gives U, s and Vᵀ below one another: m + 1 + n rows of n, m ≥ n.
 func decompose(e Batched, p *pool) function {
 	m, n := e.In[0][0], e.In[0][1]
-	c, v, s, rest := p.matrix(n, m), p.matrix(n, n), p.floats(n), p.floats(m)
-	return func(in []matrix, out []float64) error {
-		transpose(c, in[0])
-		if err := svd(c, v, s, rest); err != nil {
+	d := newSVD(p, n, m, p.stateMatrix(n, m))
+	return function{out: never, do: func(s *blockwise.Steps, in []matrix, out []float64) error {
+		if err := d.of(s, in[0]); err != nil {
 			return err
 		}
-		transpose(matrix{a: out, rows: m, cols: n, ld: n}, c)
-		copy(out[m*n:], s)
-		copy(out[(m+1)*n:], v.a)
+		transpose(matrix{a: out, rows: m, cols: n, ld: n}, d.c)
+		copy(out[m*n:], d.s)
+		copy(out[(m+1)*n:], d.v.a)
 		return nil
-	}
+	}}
 }
 
 func values(e Batched, p *pool) function {
 	m, n := e.In[0][0], e.In[0][1]
-	c := p.matrix(n, m)
-	return func(in []matrix, out []float64) error {
-		transpose(c, in[0])
-		return singularValues(c, out)
-	}
+	r := newRotations(p, p.stateMatrix(n, m), matrix{})
+	return function{out: never, do: func(s *blockwise.Steps, in []matrix, out []float64) error {
+		if s.Next() {
+			transpose(r.c, in[0])
+			if err := s.End(); err != nil {
+				return err
+			}
+		}
+		return r.values(s, out)
+	}}
 }
 
 // eigen gives the eigenvalues of a symmetric matrix, of which the lower triangle is
@@ -178,62 +246,79 @@ func values(e Batched, p *pool) function {
 // singular values.
 func eigen(e Batched, p *pool) function {
 	n := e.In[0][0]
-	c, v, s, rest := p.matrix(n, n), p.matrix(n, n), p.floats(n), p.floats(n)
-	return func(in []matrix, out []float64) error {
-		for i := range n {
-			for j := range i + 1 {
-				c.row(i)[j], c.row(j)[i] = in[0].row(i)[j], in[0].row(i)[j]
+	d, scale, shift := newSVD(p, n, n, p.stateMatrix(n, n)), p.state(1), p.state(1)
+	return function{out: never, do: func(s *blockwise.Steps, in []matrix, out []float64) error {
+		if s.Next() {
+			c := d.c
+			for i := range n {
+				for j := range i + 1 {
+					c.row(i)[j], c.row(j)[i] = in[0].row(i)[j], in[0].row(i)[j]
+				}
+			}
+			scale[0] = scaling(c)
+			for i := range c.a {
+				c.a[i] *= scale[0]
+			}
+			shift[0] = norm1(c, d.rest)
+			for i := range n {
+				c.row(i)[i] += shift[0]
+			}
+			if err := s.End(); err != nil {
+				return err
 			}
 		}
-		scale := scaling(c)
-		for i := range c.a {
-			c.a[i] *= scale
-		}
-		shift := norm1(c, rest)
-		for i := range n {
-			c.row(i)[i] += shift
-		}
-		if err := svd(c, v, s, rest); err != nil {
+		if err := d.decompose(s); errors.Is(err, errNotConverged) {
 			return errors.New("its eigenvalues did not converge")
+		} else if err != nil {
+			return err
 		}
 		for j := range n {
-			out[j] = (s[n-1-j] - shift) / scale
-			for i, f := range v.row(n - 1 - j) {
+			out[j] = (d.s[n-1-j] - shift[0]) / scale[0]
+			for i, f := range d.v.row(n - 1 - j) {
 				out[(1+i)*n+j] = f
 			}
 		}
 		return nil
-	}
+	}}
 }
 
 // orthogonal is Q of any m × n matrix: m × min(m, n).
 func orthogonal(e Batched, p *pool) function {
 	m, n := e.In[0][0], e.In[0][1]
 	k := min(m, n)
-	h, d := newHouse(p, n, m, k), p.matrix(k, m)
-	return func(in []matrix, out []float64) error {
-		transpose(h.c, in[0])
-		h.factor()
-		d.clear()
-		for i := range k {
-			d.row(i)[i] = 1
-			if math.Signbit(h.c.row(i)[i]) {
-				d.row(i)[i] = -1
+	h, d := newHouse(p, n, m, k), p.stateMatrix(k, m)
+	return function{out: never, do: func(s *blockwise.Steps, in []matrix, out []float64) error {
+		if err := h.of(s, in[0]); err != nil {
+			return err
+		}
+		if s.Next() {
+			d.clear()
+			for i := range k {
+				d.row(i)[i] = 1
+				if math.Signbit(h.c.row(i)[i]) {
+					d.row(i)[i] = -1
+				}
+			}
+			if err := s.End(); err != nil {
+				return err
 			}
 		}
-		h.unfold(d)
+		if err := h.unfold(s, d); err != nil {
+			return err
+		}
 		transpose(matrix{a: out, rows: m, cols: k, ld: k}, d)
 		return nil
-	}
+	}}
 }
 
 // triangle is R of any m × n matrix: min(m, n) × n.
 func triangle(e Batched, p *pool) function {
 	m, n := e.In[0][0], e.In[0][1]
 	h := newHouse(p, n, m, 0)
-	return func(in []matrix, out []float64) error {
-		transpose(h.c, in[0])
-		h.factor()
+	return function{out: never, do: func(s *blockwise.Steps, in []matrix, out []float64) error {
+		if err := h.of(s, in[0]); err != nil {
+			return err
+		}
 		clear(out)
 		for i := range min(m, n) {
 			sign := 1.0
@@ -245,7 +330,7 @@ func triangle(e Batched, p *pool) function {
 			}
 		}
 		return nil
-	}
+	}}
 }
 
 // leastSquares solves R·x = c by least squares, where the input is the R of a matrix
@@ -253,33 +338,32 @@ func triangle(e Batched, p *pool) function {
 // to the limit, by the largest, count as zero, and x is then the shortest.
 func leastSquares(e Batched, p *pool) function {
 	n, k := e.Out[0], e.Out[1]
-	c, v, s, rest := p.matrix(n, n), p.matrix(n, n), p.floats(n), p.floats(n)
+	d := newSVD(p, n, n, p.stateMatrix(n, n))
 	y := p.matrix(n, k)
 	gemm := p.product(n, k, n)
-	return func(in []matrix, out []float64) error {
+	return function{in: true, do: func(s *blockwise.Steps, in []matrix, out []float64) error {
 		r, b := in[0].part(0, n, 0, n), in[0].part(0, n, n, n+k)
-		transpose(c, r)
-		if err := svd(c, v, s, rest); err != nil {
+		if err := d.of(s, r); err != nil || !s.Next() {
 			return err
 		}
 		y.clear()
-		multiply(y, c, b, gemm)
+		multiply(y, d.c, b, gemm)
 		for j := range n {
 			row := y.row(j)
-			if s[j] <= e.Limit*s[0] {
+			if d.s[j] <= e.Limit*d.s[0] {
 				clear(row)
 				continue
 			}
 			for i := range row {
-				row[i] /= s[j]
+				row[i] /= d.s[j]
 			}
 		}
-		transpose(c, v)
+		transpose(d.c, d.v)
 		x := matrix{a: out, rows: n, cols: k, ld: k}
 		x.clear()
-		multiply(x, c, y, gemm)
-		return nil
-	}
+		multiply(x, d.c, y, gemm)
+		return s.End()
+	}}
 }
 
 // residuals are the sums of squares of what the second input, the least squares
@@ -287,7 +371,7 @@ func leastSquares(e Batched, p *pool) function {
 func residuals(e Batched, p *pool) function {
 	n, k := e.In[1][0], e.In[1][1]
 	gemm := p.product(n, k, n)
-	return func(in []matrix, out []float64) error {
+	return function{out: never, do: func(_ *blockwise.Steps, in []matrix, out []float64) error {
 		r, b, x := in[0].part(0, n, 0, n), in[0].part(0, n+k, n, n+k), in[1]
 		for i := range x.a {
 			x.a[i] = -x.a[i]
@@ -300,34 +384,33 @@ func residuals(e Batched, p *pool) function {
 			}
 		}
 		return nil
-	}
+	}}
 }
 
 // pseudoinverse of an m × n matrix, m ≥ n, gives the factor whose product with Q, where
 // the input is R, is the transposed pseudoinverse: U·diag(1/s)·Vᵀ, transposed.
 func pseudoinverse(e Batched, p *pool) function {
 	n := e.In[0][0]
-	c, v, s, rest := p.matrix(n, n), p.matrix(n, n), p.floats(n), p.floats(n)
+	d := newSVD(p, n, n, p.stateMatrix(n, n))
 	gemm := p.product(n, n, n)
-	return func(in []matrix, out []float64) error {
-		transpose(c, in[0])
-		if err := svd(c, v, s, rest); err != nil {
+	return function{do: func(s *blockwise.Steps, in []matrix, out []float64) error {
+		if err := d.of(s, in[0]); err != nil || !s.Next() {
 			return err
 		}
 		for j := range n {
-			row := c.row(j)
-			if s[j] <= e.Limit*s[0] {
+			row := d.c.row(j)
+			if d.s[j] <= e.Limit*d.s[0] {
 				clear(row)
 				continue
 			}
 			for i := range row {
-				row[i] /= s[j]
+				row[i] /= d.s[j]
 			}
 		}
 		vt := in[0]
-		transpose(vt, v)
+		transpose(vt, d.v)
 		clear(out)
-		multiply(matrix{a: out, rows: n, cols: n, ld: n}, vt, c, gemm)
-		return nil
-	}
+		multiply(matrix{a: out, rows: n, cols: n, ld: n}, vt, d.c, gemm)
+		return s.End()
+	}}
 }

@@ -1,6 +1,10 @@
 package linalg
 
-import "math"
+import (
+	"math"
+
+	"github.com/gonbext/gonbext/oocore/blockwise"
+)
 
 // householder is the QR factorization of a block of m rows and n columns by Householder's
 // reflections, in panels that are applied as products (R. Schreiber and C. Van Loan, A
@@ -14,6 +18,7 @@ import "math"
 type householder struct {
 	c      matrix // n × m
 	t      matrix // n × panel: the triangle T of each panel, whose reflections are I - V·T·Vᵀ
+	scale  []float64
 	vt, v  matrix // a panel's V with its ones and zeros: panel × m, m × panel
 	w, w2  matrix // of what is reflected: rows × panel
 	turned matrix // panel × panel: T as it is applied
@@ -31,7 +36,7 @@ func newHouse(p *pool, n, m, others int) *householder {
 	w := min(panel, n, m)
 	rows := max(n, others)
 	return &householder{
-		c: p.matrix(n, m), t: p.matrix(n, w),
+		c: p.stateMatrix(n, m), t: p.stateMatrix(n, w), scale: p.state(1),
 		vt: p.matrix(w, m), v: p.matrix(m, w), w: p.matrix(rows, w), w2: p.matrix(rows, w), turned: p.matrix(w, w),
 		gemm: p.product(max(rows, w), max(m, w), max(m, w)),
 	}
@@ -45,21 +50,47 @@ func (h *householder) resize(m int) {
 // order is the number of reflections.
 func (h *householder) order() int { return min(h.c.rows, h.c.cols) }
 
+// of makes the reflections of a matrix.
+func (h *householder) of(s *blockwise.Steps, a matrix) error {
+	if s.Next() {
+		transpose(h.c, a)
+		if err := s.End(); err != nil {
+			return err
+		}
+	}
+	return h.factor(s)
+}
+
 // factor makes the reflections. Where squares would leave the range of numbers, they
-// are made of the block times a power of two.
-func (h *householder) factor() {
-	scale := scaling(h.c)
-	for j := 0; scale != 1 && j < h.c.rows; j++ {
-		times(h.c.row(j), scale)
+// are made of the block times a power of two. c, t and scale are the state of its steps.
+func (h *householder) factor(s *blockwise.Steps) error {
+	if s.Next() {
+		h.scale[0] = scaling(h.c)
+		for j := 0; h.scale[0] != 1 && j < h.c.rows; j++ {
+			times(h.c.row(j), h.scale[0])
+		}
+		if err := s.End(); err != nil {
+			return err
+		}
 	}
 	for at := 0; at < h.order(); at += panel {
+		if !s.Next() {
+			continue
+		}
 		end := min(at+panel, h.order())
 		h.reduce(at, at, end)
 		h.apply(h.c.part(end, h.c.rows, 0, h.c.cols), at, at, end, false)
+		if err := s.End(); err != nil {
+			return err
+		}
 	}
-	for j := 0; scale != 1 && j < h.c.rows; j++ {
-		times(h.c.row(j)[:min(j+1, h.c.cols)], 1/scale)
+	if !s.Next() {
+		return nil
 	}
+	for j := 0; h.scale[0] != 1 && j < h.c.rows; j++ {
+		times(h.c.row(j)[:min(j+1, h.c.cols)], 1/h.scale[0])
+	}
+	return s.End()
 }
 
 // reduce reflects columns lo to hi of the panel that begins at a column.
@@ -201,10 +232,17 @@ func (h *householder) apply(d matrix, begin, lo, hi int, back bool) {
 	multiply(d, w2, vt, h.gemm)
 }
 
-// unfold multiplies Q with the columns that d holds as its rows.
-func (h *householder) unfold(d matrix) {
+// unfold multiplies Q with the columns that d holds as its rows, the state of its steps.
+func (h *householder) unfold(s *blockwise.Steps, d matrix) error {
 	last := (h.order() - 1) / panel * panel
 	for at := last; at >= 0; at -= panel {
+		if !s.Next() {
+			continue
+		}
 		h.apply(d, at, at, min(at+panel, h.order()), true)
+		if err := s.End(); err != nil {
+			return err
+		}
 	}
+	return nil
 }

@@ -3,7 +3,24 @@ package linalg
 import (
 	"errors"
 	"math"
+
+	"github.com/gonbext/gonbext/oocore/blockwise"
 )
+
+// rotations is the memory of jacobi, all of which is the state of its steps.
+type rotations struct {
+	c, v  matrix
+	s     []float64
+	scale []float64 // what c was multiplied by
+	last  []float64 // the last sweep that has turned anything, from 1 on
+}
+
+func newRotations(p *pool, c, v matrix) *rotations {
+	return &rotations{c, v, p.state(c.rows), p.state(1), p.state(1)}
+}
+
+// errNotConverged is returned for a matrix whose rows do not become orthogonal.
+var errNotConverged = errors.New("its singular values did not converge")
 
 // jacobi rotates the rows of c against each other until all are orthogonal, and those
 // of v, n × n and the identity at first, or without rows, with them; s becomes their lengths, falling.
@@ -12,33 +29,47 @@ import (
 // Demmel and K. Veselić, Jacobi's method is more accurate than QR, SIMAX 1992; ordered
 // before each sweep, as P. de Rijk, SISC 1989.)
 //
-// The elements of c are of a size whose squares are in range.
-func jacobi(c, v matrix, s []float64) error {
-	n := c.rows
-	tol := math.Sqrt(float64(max(c.cols, 1))) * 0x1p-52
+// The elements of c are of a size whose squares are in range. r.last is zero.
+func (r *rotations) jacobi(s *blockwise.Steps) error {
+	n := r.c.rows
+	tol := math.Sqrt(float64(max(r.c.cols, 1))) * 0x1p-52
 	const sweeps = 60
-	for range sweeps {
-		for i := range n {
-			s[i] = dot(c.row(i), c.row(i))
+	for sweep := 1; sweep <= sweeps; sweep++ {
+		if s.Next() {
+			for i := range n {
+				r.s[i] = dot(r.c.row(i), r.c.row(i))
+			}
+			order(r.c, r.v, r.s)
+			if err := s.End(); err != nil {
+				return err
+			}
 		}
-		order(c, v, s)
-		turned := false
 		for i := range n {
+			if !s.Next() {
+				continue
+			}
 			for j := i + 1; j < n; j++ {
-				if turn(c, v, s, i, j, tol) {
-					turned = true
+				if turn(r.c, r.v, r.s, i, j, tol) {
+					r.last[0] = float64(sweep)
 				}
 			}
-		}
-		if !turned {
-			for i := range n {
-				s[i] = math.Sqrt(dot(c.row(i), c.row(i)))
+			if err := s.End(); err != nil {
+				return err
 			}
-			order(c, v, s)
-			return nil
 		}
+		if r.last[0] >= float64(sweep) {
+			continue
+		}
+		if s.Next() {
+			for i := range n {
+				r.s[i] = math.Sqrt(dot(r.c.row(i), r.c.row(i)))
+			}
+			order(r.c, r.v, r.s)
+			return s.End()
+		}
+		return nil
 	}
-	return errors.New("its singular values did not converge")
+	return errNotConverged
 }
 
 // turn rotates two rows so that they are orthogonal; false where they were.
@@ -105,78 +136,130 @@ func exchange[T any](x, y []T) {
 // complete makes the rows of c, which jacobi left s times as long as they should be,
 // of length one, and fills in those without length: c then has orthonormal rows. The
 // unit vector of which most lies outside of the others' span gives the direction of
-// each. rest has a number for each element of a row.
-func complete(c matrix, s, rest []float64) {
-	for i := range rest {
-		rest[i] = 1
+// each. rest has a number for each element of a row. All three are the state of its steps.
+func complete(steps *blockwise.Steps, c matrix, s, rest []float64) error {
+	if steps.Next() {
+		for i := range rest {
+			rest[i] = 1
+		}
+		if err := steps.End(); err != nil {
+			return err
+		}
 	}
-	done := 0
 	for j, f := range s {
-		row := c.row(j)
-		if f > 0 {
-			for i := range row {
-				row[i] /= f
-				rest[i] -= row[i] * row[i]
-			}
-			done++
+		if !steps.Next() {
 			continue
 		}
-		most := 0
-		for i, r := range rest {
-			if r > rest[most] {
-				most = i
+		if row := c.row(j); f > 0 {
+			for i := range row {
+				row[i] /= f
 			}
+		} else {
+			orthogonalize(c, j, rest)
 		}
-		clear(row)
-		row[most] = 1
-		for range 2 {
-			for k := range done {
-				axpy(-dot(row, c.row(k)), c.row(k), row)
-			}
+		for i, x := range c.row(j) {
+			rest[i] -= x * x
 		}
-		length := math.Sqrt(dot(row, row))
-		for i := range row {
-			row[i] /= length
-			rest[i] -= row[i] * row[i]
+		if err := steps.End(); err != nil {
+			return err
 		}
-		done++
+	}
+	return nil
+}
+
+// orthogonalize makes row j of c a unit vector that is orthogonal to those before.
+func orthogonalize(c matrix, j int, rest []float64) {
+	row := c.row(j)
+	most := 0
+	for i, r := range rest {
+		if r > rest[most] {
+			most = i
+		}
+	}
+	clear(row)
+	row[most] = 1
+	for range 2 {
+		for k := range j {
+			axpy(-dot(row, c.row(k)), c.row(k), row)
+		}
+	}
+	length := math.Sqrt(dot(row, row))
+	for i := range row {
+		row[i] /= length
 	}
 }
 
-// singularValues are those of a matrix that c holds by its columns, n × m, m ≥ n,
+// values are the singular values of a matrix that c holds by its columns, n × m, m ≥ n,
 // falling. c is spent.
-func singularValues(c matrix, s []float64) error {
-	scale := scaling(c)
-	for i := range c.rows {
-		times(c.row(i), scale)
+func (r *rotations) values(s *blockwise.Steps, out []float64) error {
+	if err := r.begin(s); err != nil {
+		return err
 	}
-	err := jacobi(c, matrix{}, s)
-	times(s, 1/scale)
+	err := r.jacobi(s)
+	copy(out, r.s)
+	times(out, 1/r.scale[0])
 	return err
+}
+
+// begin brings c into range, and v to the identity.
+func (r *rotations) begin(s *blockwise.Steps) error {
+	if !s.Next() {
+		return nil
+	}
+	r.scale[0], r.last[0] = scaling(r.c), 0
+	for i := range r.c.rows {
+		times(r.c.row(i), r.scale[0])
+	}
+	r.v.clear()
+	for i := range r.v.rows {
+		r.v.row(i)[i] = 1
+	}
+	return s.End()
 }
 
 // svd is the singular value decomposition of a matrix that c holds by its columns,
 // n × m, m ≥ n: U by its columns in c, s falling, and Vᵀ in v, in each row of which the
 // largest element is positive.
-func svd(c, v matrix, s, rest []float64) error {
-	scale := scaling(c)
-	for i := range c.rows {
-		clear(v.row(i))
-		v.row(i)[i] = 1
-		times(c.row(i), scale)
-	}
-	if err := jacobi(c, v, s); err != nil {
-		return err
-	}
-	complete(c, s, rest)
-	for i := range s {
-		s[i] /= scale
-		if row := v.row(i); leading(row) < 0 {
-			times(row, -1)
-			times(c.row(i), -1)
+type svd struct {
+	*rotations
+	rest []float64
+}
+
+// newSVD takes the memory besides c.
+func newSVD(p *pool, n, m int, c matrix) *svd {
+	return &svd{newRotations(p, c, p.stateMatrix(n, n)), p.state(m)}
+}
+
+// of decomposes a matrix.
+func (d *svd) of(s *blockwise.Steps, a matrix) error {
+	if s.Next() {
+		transpose(d.c, a)
+		if err := s.End(); err != nil {
+			return err
 		}
 	}
-	return nil
+	return d.decompose(s)
+}
+
+// decompose decomposes the matrix that c holds.
+func (d *svd) decompose(s *blockwise.Steps) error {
+	if err := d.begin(s); err != nil {
+		return err
+	}
+	if err := d.jacobi(s); err != nil {
+		return err
+	}
+	if err := complete(s, d.c, d.s, d.rest); err != nil || !s.Next() {
+		return err
+	}
+	for i := range d.s {
+		d.s[i] /= d.scale[0]
+		if row := d.v.row(i); leading(row) < 0 {
+			times(row, -1)
+			times(d.c.row(i), -1)
+		}
+	}
+	return s.End()
 }
 
 // times multiplies in place.

@@ -1,6 +1,10 @@
 package linalg
 
-import "math"
+import (
+	"math"
+
+	"github.com/gonbext/gonbext/oocore/blockwise"
+)
 
 // lu is the factorization P·A = L·U of a matrix by blocks, with the largest
 // element of each column as its pivot.
@@ -15,25 +19,46 @@ type lu struct {
 
 // newLU takes the memory besides the matrix, for right-hand sides of so many columns.
 func newLU(p *pool, n, cols int) *lu {
-	return &lu{pivot: p.floats(n), minus: p.floats(n * min(n, panel)), gemm: p.product(n, max(n, cols), n)}
+	return &lu{pivot: p.state(n), minus: p.floats(n * min(n, panel)), gemm: p.product(n, max(n, cols), n)}
 }
 
-// factor puts the factors in the matrix's place.
-func (f *lu) factor(a matrix) {
-	rows, cols := a.rows, a.cols
-	f.a, f.zero, f.odd = a, -1, false
-	for k := 0; k < min(rows, cols); k += panel {
-		end := min(k+panel, rows, cols)
-		for j := k; j < end; j++ {
-			f.column(j, end)
-		}
-		for j := k; j < end; j++ {
-			for i := k; i < j; i++ {
-				axpy(-f.a.row(j)[i], f.a.row(i)[end:], f.a.row(j)[end:])
+// panels is how many steps a factorization of n columns has.
+func panels(n int) int { return (n + panel - 1) / panel }
+
+// factor puts the factors in the matrix's place: the state of its steps.
+func (f *lu) factor(s *blockwise.Steps, a matrix) error {
+	order := min(a.rows, a.cols)
+	f.a = a
+	for k := 0; k < order; k += panel {
+		if s.Next() {
+			f.eliminate(k, min(k+panel, order))
+			if err := s.End(); err != nil {
+				return err
 			}
 		}
-		multiply(a.part(end, rows, end, cols), negative(f.minus, a.part(end, rows, k, end)), a.part(k, end, end, cols), f.gemm)
 	}
+	f.zero, f.odd = -1, false
+	for j := order - 1; j >= 0; j-- {
+		if a.row(j)[j] == 0 {
+			f.zero = j
+		}
+		f.odd = f.odd != (int(f.pivot[j]) != j)
+	}
+	return nil
+}
+
+// eliminate eliminates the columns of a panel.
+func (f *lu) eliminate(k, end int) {
+	a, rows, cols := f.a, f.a.rows, f.a.cols
+	for j := k; j < end; j++ {
+		f.column(j, end)
+	}
+	for j := k; j < end; j++ {
+		for i := k; i < j; i++ {
+			axpy(-a.row(j)[i], a.row(i)[end:], a.row(j)[end:])
+		}
+	}
+	multiply(a.part(end, rows, end, cols), negative(f.minus, a.part(end, rows, k, end)), a.part(k, end, end, cols), f.gemm)
 }
 
 // negative is a matrix times -1, in other memory.
@@ -58,13 +83,9 @@ func (f *lu) column(j, end int) {
 	}
 	f.pivot[j] = float64(most)
 	if f.a.row(most)[j] == 0 {
-		if f.zero < 0 {
-			f.zero = j
-		}
 		return
 	}
 	if most != j {
-		f.odd = !f.odd
 		exchange(f.a.row(j), f.a.row(most))
 	}
 	top := f.a.row(j)
@@ -75,24 +96,33 @@ func (f *lu) column(j, end int) {
 	}
 }
 
-// solve replaces the columns of b by those of A⁻¹·b.
-func (f *lu) solve(b matrix) {
-	n := f.a.rows
-	for i := range n {
-		if k := int(f.pivot[i]); k != i {
-			exchange(b.row(i), b.row(k))
+// solve replaces the columns of b, which are the state of its steps, by those of A⁻¹·b.
+func (f *lu) solve(s *blockwise.Steps, b matrix) error {
+	if s.Next() {
+		for i := range f.a.rows {
+			if k := int(f.pivot[i]); k != i {
+				exchange(b.row(i), b.row(k))
+			}
+		}
+		if err := s.End(); err != nil {
+			return err
 		}
 	}
-	forward(f.a, b, true, f.minus, f.gemm)
-	backward(f.a, b, f.minus, f.gemm)
+	if err := forward(s, f.a, b, true, f.minus, f.gemm); err != nil {
+		return err
+	}
+	return backward(s, f.a, b, f.minus, f.gemm)
 }
 
 // forward replaces the columns of b by those of L⁻¹·b, where L is the lower triangle
 // of a, with ones on its diagonal where it is a unit one. minus has room for a panel
 // of a.
-func forward(a, b matrix, unit bool, minus []float64, gemm []byte) {
+func forward(s *blockwise.Steps, a, b matrix, unit bool, minus []float64, gemm []byte) error {
 	n := a.rows
 	for k := 0; k < n; k += panel {
+		if !s.Next() {
+			continue
+		}
 		end := min(k+panel, n)
 		multiply(b.part(k, end, 0, b.cols), negative(minus, a.part(k, end, 0, k)), b.part(0, k, 0, b.cols), gemm)
 		for i := k; i < end; i++ {
@@ -104,13 +134,20 @@ func forward(a, b matrix, unit bool, minus []float64, gemm []byte) {
 				divide(row, a.row(i)[i])
 			}
 		}
+		if err := s.End(); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // backward is forward for the upper triangle.
-func backward(a, b matrix, minus []float64, gemm []byte) {
+func backward(s *blockwise.Steps, a, b matrix, minus []float64, gemm []byte) error {
 	n := a.rows
 	for k := (n - 1) / panel * panel; k >= 0; k -= panel {
+		if !s.Next() {
+			continue
+		}
 		end := min(k+panel, n)
 		multiply(b.part(k, end, 0, b.cols), negative(minus, a.part(k, end, end, n)), b.part(end, n, 0, b.cols), gemm)
 		for i := end - 1; i >= k; i-- {
@@ -120,7 +157,11 @@ func backward(a, b matrix, minus []float64, gemm []byte) {
 			}
 			divide(row, a.row(i)[i])
 		}
+		if err := s.End(); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 func divide(x []float64, d float64) {
@@ -170,7 +211,7 @@ func (f *lu) inverseNorm(x, z []float64) float64 {
 	}
 	var estimate float64
 	for range 5 {
-		f.solve(matrix{a: x, rows: n, cols: 1, ld: 1})
+		_ = f.solve(nil, matrix{a: x, rows: n, cols: 1, ld: 1}) // cannot fail without steps
 		var sum float64
 		for i, v := range x {
 			sum += math.Abs(v)

@@ -5,11 +5,15 @@
 // Larger matrices are blocks that are joined: tall ones by a tree of triangular factors,
 // positive definite ones panel by panel.
 //
+// What may take long is done in steps (blockwise.Steps), by panels, rows or blocks: between
+// two of them a run can be cancelled, and saves what it has, to resume there.
+//
 // An element that is not finite is an error of all of these, and so is a matrix that
 // has no such factor: singular, or not positive definite.
 package linalg
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -44,7 +48,31 @@ func (m matrix) clear() {
 
 // pool gives out a task's scratch as numbers and matrices. Without memory it counts
 // what would be given out.
-type pool struct{ blockwise.Parts }
+type pool struct {
+	blockwise.Parts
+	kept  [][]byte // memory of the state between steps
+	bytes int64    // of it
+}
+
+// state is floats that are part of the state between steps.
+func (p *pool) state(n int) []float64 {
+	x := p.floats(n)
+	if x != nil {
+		p.kept = append(p.kept, dtype.Bytes(x))
+	}
+	p.bytes += 8 * int64(n)
+	return x
+}
+
+// stateMatrix is a matrix that is part of the state between steps.
+func (p *pool) stateMatrix(rows, cols int) matrix {
+	return matrix{a: p.state(rows * cols), rows: rows, cols: cols, ld: cols}
+}
+
+// steps begins the steps of a task whose state is what was given out as such.
+func (p *pool) steps(ctx context.Context, t *blockwise.Task) *blockwise.Steps {
+	return t.Steps(ctx, func(int) [][]byte { return p.kept })
+}
 
 func (p *pool) floats(n int) []float64 {
 	if b := p.Take(8 * n); b != nil {

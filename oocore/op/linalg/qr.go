@@ -106,7 +106,7 @@ func (TSQRR) Rounding() blockwise.Rounding { return blockwise.Products }
 func (r TSQRR) Requirements([]int) blockwise.Requirements {
 	var p pool
 	r.layout(&p)
-	return blockwise.Requirements{Reads: r.reads(r.Rows), Scratch: p.Size()}
+	return blockwise.Requirements{Reads: r.reads(r.Rows), Scratch: p.Size(), State: p.bytes}
 }
 
 // layout is the memory of a task: where blocks are joined, the factor of those before
@@ -122,7 +122,9 @@ func (r TSQRR) layout(p *pool) (*householder, matrix) {
 // Fill factorizes the blocks of a run.
 func (r TSQRR) Fill(ctx context.Context, t *blockwise.Task) error {
 	n := r.cols()
-	h, block := r.layout(&pool{*t.Parts()})
+	p := &pool{Parts: *t.Parts()}
+	h, block := r.layout(p)
+	s := p.steps(ctx, t)
 	first := t.Box.Start[0] / n * r.Run
 	above := 0 // rows of the factor so far
 	for i := first; i < min(first+r.Run, r.count()); i++ {
@@ -135,18 +137,27 @@ func (r TSQRR) Fill(ctx context.Context, t *blockwise.Task) error {
 		} else {
 			to.cols, to.ld = rows, rows
 		}
-		if err := r.read(ctx, t, from, to); err != nil {
-			return err
-		}
-		err := t.Compute(func() error {
-			if err := r.check(to, from); err != nil {
+		if !s.Skips() {
+			if err := r.read(ctx, t, from, to); err != nil {
 				return err
 			}
-			if r.Run > 1 {
-				h.stack(above, to)
+		}
+		err := t.Compute(func() error {
+			if s.Next() {
+				if err := r.check(to, from); err != nil {
+					return err
+				}
+				if r.Run > 1 {
+					h.stack(above, to)
+				}
+				if err := s.End(); err != nil {
+					return err
+				}
 			}
-			h.factor()
-			return nil
+			if r.Run > 1 {
+				h.c.cols = above + rows
+			}
+			return h.factor(s)
 		})
 		if err != nil {
 			return err
@@ -161,9 +172,8 @@ func (r TSQRR) Fill(ctx context.Context, t *blockwise.Task) error {
 
 // stack puts a block below the factor of those before.
 func (h *householder) stack(above int, block matrix) {
-	h.c.cols = above + block.cols
 	for j := range h.c.rows {
-		to := h.c.row(j)
+		to := h.c.a[j*h.c.ld:][:above+block.cols]
 		clear(to[min(j+1, above):above])
 		copy(to[above:], block.row(j))
 	}
@@ -209,7 +219,7 @@ func (TSQRQ) Rounding() blockwise.Rounding { return blockwise.Products }
 func (q TSQRQ) Requirements([]int) blockwise.Requirements {
 	var p pool
 	q.layout(&p)
-	need := blockwise.Requirements{Reads: q.reads(q.Rows), Scratch: p.Size()}
+	need := blockwise.Requirements{Reads: q.reads(q.Rows), Scratch: p.Size(), State: p.bytes}
 	if q.With {
 		need.Reads = append(need.Reads, []int{q.K, q.cols()})
 	}
@@ -218,7 +228,7 @@ func (q TSQRQ) Requirements([]int) blockwise.Requirements {
 
 func (q TSQRQ) layout(p *pool) (h *householder, d, factor matrix) {
 	h = newHouse(p, q.cols(), q.Rows, q.K)
-	d = p.matrix(q.K, q.Rows)
+	d = p.stateMatrix(q.K, q.Rows)
 	if q.With {
 		factor = p.matrix(q.K, q.cols())
 	}
@@ -228,10 +238,15 @@ func (q TSQRQ) layout(p *pool) (h *householder, d, factor matrix) {
 // Fill computes the rows of a block.
 func (q TSQRQ) Fill(ctx context.Context, t *blockwise.Task) error {
 	from, rows := t.Box.Start[0], t.Box.Shape[0]
-	h, d, factor := q.layout(&pool{*t.Parts()})
+	p := &pool{Parts: *t.Parts()}
+	h, d, factor := q.layout(p)
 	h.resize(rows)
-	if err := q.read(ctx, t, from, h.c); err != nil {
-		return err
+	d.cols, d.ld = rows, rows
+	s := p.steps(ctx, t)
+	if !s.Skips() {
+		if err := q.read(ctx, t, from, h.c); err != nil {
+			return err
+		}
 	}
 	if q.With {
 		box := grid.Box{Start: []int{0, from / q.Rows * q.cols()}, Shape: []int{q.K, q.cols()}}
@@ -240,31 +255,49 @@ func (q TSQRQ) Fill(ctx context.Context, t *blockwise.Task) error {
 		}
 	}
 	return t.Compute(func() error {
-		if err := q.check(h.c, from); err != nil {
+		if s.Next() {
+			if err := q.check(h.c, from); err != nil {
+				return err
+			}
+			if err := s.End(); err != nil {
+				return err
+			}
+		}
+		if err := h.factor(s); err != nil {
 			return err
 		}
-		h.factor()
-		d.cols, d.ld = rows, rows
-		d.clear()
-		for j := range q.K {
-			row := d.row(j)
-			if q.With {
-				copy(row[:min(q.cols(), rows)], factor.row(j))
-			} else if j < rows {
-				row[j] = 1
+		if s.Next() {
+			q.begin(h, d, factor)
+			if err := s.End(); err != nil {
+				return err
 			}
 		}
-		if q.Final {
-			for i := range h.order() {
-				if math.Signbit(h.c.row(i)[i]) {
-					for j := range q.K {
-						d.row(j)[i] *= -1
-					}
-				}
-			}
+		if err := h.unfold(s, d); err != nil {
+			return err
 		}
-		h.unfold(d)
 		storeTransposed(t.Dst, q.Type, d)
 		return nil
 	})
+}
+
+// begin fills d with what Q is multiplied with.
+func (q TSQRQ) begin(h *householder, d, factor matrix) {
+	d.clear()
+	for j := range q.K {
+		row := d.row(j)
+		if q.With {
+			copy(row[:min(q.cols(), d.cols)], factor.row(j))
+		} else if j < d.cols {
+			row[j] = 1
+		}
+	}
+	if q.Final {
+		for i := range h.order() {
+			if math.Signbit(h.c.row(i)[i]) {
+				for j := range q.K {
+					d.row(j)[i] *= -1
+				}
+			}
+		}
+	}
 }

@@ -43,7 +43,7 @@ func (Normal) Rounding() blockwise.Rounding { return blockwise.Products }
 func (p Normal) Requirements([]int) blockwise.Requirements {
 	var all pool
 	p.layout(&all)
-	return blockwise.Requirements{Reads: [][]int{{p.Rows, p.N}, {p.N, p.L}}, Scratch: all.Size()}
+	return blockwise.Requirements{Reads: [][]int{{p.Rows, p.N}, {p.N, p.L}}, Scratch: all.Size(), State: int64(p.L*p.N) * 8}
 }
 
 func (p Normal) layout(all *pool) (a, w, y, yt matrix, gemm []byte) {
@@ -53,19 +53,27 @@ func (p Normal) layout(all *pool) (a, w, y, yt matrix, gemm []byte) {
 
 // Fill sums over the blocks of a run, in their order.
 func (p Normal) Fill(ctx context.Context, t *blockwise.Task) error {
-	a, w, y, yt, gemm := p.layout(&pool{*t.Parts()})
+	a, w, y, yt, gemm := p.layout(&pool{Parts: *t.Parts()})
 	if err := t.In[1].Read(ctx, grid.Entire([]int{p.N, p.L}), dtype.Bytes(w.a)); err != nil {
 		return err
 	}
 	sum := matrix{a: dtype.Slice[float64](t.Dst), rows: p.L, cols: p.N, ld: p.N}
-	sum.clear()
+	s := t.Steps(ctx, func(int) [][]byte { return [][]byte{t.Dst} })
+	if !s.Skips() {
+		sum.clear()
+	}
 	first := t.Box.Start[0] * p.Run * p.Rows
 	for from := first; from < min(first+p.Run*p.Rows, p.M); from += p.Rows {
 		rows := min(p.Rows, p.M-from)
 		block := a.shaped(rows, p.N)
 		block.a = block.a[:rows*p.N]
-		if err := t.In[0].Read(ctx, grid.Box{Start: []int{from, 0}, Shape: []int{rows, p.N}}, dtype.Bytes(block.a)); err != nil {
-			return err
+		if !s.Skips() {
+			if err := t.In[0].Read(ctx, grid.Box{Start: []int{from, 0}, Shape: []int{rows, p.N}}, dtype.Bytes(block.a)); err != nil {
+				return err
+			}
+		}
+		if !s.Next() {
+			continue
 		}
 		err := t.Compute(func() error {
 			if i := infinite(block.a); i >= 0 {
@@ -76,7 +84,7 @@ func (p Normal) Fill(ctx context.Context, t *blockwise.Task) error {
 			multiply(y, block, w, gemm)
 			transpose(yt, y)
 			multiply(sum, yt, block, gemm)
-			return nil
+			return s.End()
 		})
 		if err != nil {
 			return err

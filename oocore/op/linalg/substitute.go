@@ -36,23 +36,32 @@ func (Substitute) Rounding() blockwise.Rounding { return blockwise.Products }
 func (s Substitute) Requirements(box []int) blockwise.Requirements {
 	var p pool
 	s.layout(&p)
-	return blockwise.Requirements{Reads: [][]int{{s.rows(), s.N}, {s.N, s.cols()}}, Scratch: p.Size()}
+	return blockwise.Requirements{Reads: [][]int{{s.rows(), s.N}, {s.N, s.cols()}}, Scratch: p.Size(), State: p.bytes}
 }
 
 func (s Substitute) layout(p *pool) (x, a matrix, minus []float64, gemm []byte) {
-	return p.matrix(s.N, s.cols()), p.matrix(s.rows(), s.N), p.floats(s.rows() * panel), p.product(s.rows(), s.cols(), s.N)
+	return p.stateMatrix(s.N, s.cols()), p.matrix(s.rows(), s.N), p.floats(s.rows() * panel), p.product(s.rows(), s.cols(), s.N)
 }
 
 // Fill solves for the columns of a box.
 func (s Substitute) Fill(ctx context.Context, t *blockwise.Task) error {
-	x, a, minus, gemm := s.layout(&pool{*t.Parts()})
+	p := &pool{Parts: *t.Parts()}
+	x, a, minus, gemm := s.layout(p)
 	x = x.shaped(s.N, t.Box.Shape[1])
 	x.a = x.a[:x.rows*x.cols]
-	if err := t.In[1].Read(ctx, t.Box, dtype.Bytes(x.a)); err != nil {
-		return err
+	steps := p.steps(ctx, t)
+	if !steps.Skips() {
+		if err := t.In[1].Read(ctx, t.Box, dtype.Bytes(x.a)); err != nil {
+			return err
+		}
 	}
-	if i := infinite(x.a); i >= 0 {
-		return fmt.Errorf("the right-hand side: %w", notFinite(x.a[i], i/x.cols, t.Box.Start[1]+i%x.cols))
+	if steps.Next() {
+		if i := infinite(x.a); i >= 0 {
+			return fmt.Errorf("the right-hand side: %w", notFinite(x.a[i], i/x.cols, t.Box.Start[1]+i%x.cols))
+		}
+		if err := steps.End(); err != nil {
+			return err
+		}
 	}
 	blocks := (s.N + s.rows() - 1) / s.rows()
 	for i := range blocks {
@@ -66,10 +75,20 @@ func (s Substitute) Fill(ctx context.Context, t *blockwise.Task) error {
 		}
 		rows := a.shaped(r1-r0, c1-c0)
 		rows.a = rows.a[:rows.rows*rows.cols]
-		if err := t.In[0].Read(ctx, grid.Box{Start: []int{r0, c0}, Shape: []int{rows.rows, rows.cols}}, dtype.Bytes(rows.a)); err != nil {
-			return err
+		if !steps.Skips() {
+			if err := t.In[0].Read(ctx, grid.Box{Start: []int{r0, c0}, Shape: []int{rows.rows, rows.cols}}, dtype.Bytes(rows.a)); err != nil {
+				return err
+			}
 		}
-		err := t.Compute(func() error { return s.block(x, rows, r0, c0, minus, gemm) })
+		if !steps.Next() {
+			continue
+		}
+		err := t.Compute(func() error {
+			if err := s.block(x, rows, r0, c0, minus, gemm); err != nil {
+				return err
+			}
+			return steps.End()
+		})
 		if err != nil {
 			return err
 		}
@@ -108,11 +127,9 @@ func (s Substitute) block(x, rows matrix, r0, c0 int, minus []float64, gemm []by
 	mine := x.part(r0, r0+n, 0, x.cols)
 	multiply(mine, off, known, gemm)
 	if s.Upper {
-		backward(on, mine, minus, gemm)
-	} else {
-		forward(on, mine, false, minus, gemm)
+		return backward(nil, on, mine, minus, gemm)
 	}
-	return nil
+	return forward(nil, on, mine, false, minus, gemm)
 }
 
 // SolveTriangular is SciPy's solve_triangular: x of a·x = b, where b is a vector or a

@@ -9,6 +9,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/op/window"
 )
 
 func init() { blockwise.Register("conv2d", Conv{}) }
@@ -251,4 +252,35 @@ func (o ConvOptions) args() []string {
 		out = append(out, fmt.Sprintf("groups %d", o.Groups))
 	}
 	return out
+}
+
+// Formula multiplies and adds up as kernel.GemmAlike does. There is none where several filters
+// share one of several groups, nor where a window may show padding alone.
+func (c Conv) Formula(shape []int) *blockwise.Formula {
+	of := c.Channels / c.Groups
+	const terms = 3 // of a product
+	if c.Groups > 1 && c.Groups != c.Filters || of > blockwise.MaxTerms || c.Kernel[0] > blockwise.MaxTerms || c.Kernel[1] > blockwise.MaxTerms ||
+		c.taps() > blockwise.MaxTerms/terms || c.Padding[0] >= c.span(0) || c.Padding[1] >= c.span(1) {
+		return nil
+	}
+	pad := []int{0, 0, c.Padding[0], c.Padding[1]}
+	image := window.Window{Shape: []int{shape[0], c.Channels, c.Image[0], c.Image[1]}, DType: c.Type, Lo: pad, Hi: pad, Mode: window.Constant, Value: dtype.FromFloat(c.Type, 0)}
+	f := &blockwise.Formula{Windows: []blockwise.Window{
+		{Border: window.Shown{Window: image}, Type: c.Type, Axis: []int{0, -1, 2, 3}, Step: []int{1, 1, c.Stride[0], c.Stride[1]}, Extent: []int{1, of, c.span(0), c.span(1)}},
+		{Input: 1, Border: window.Inside{}, Type: c.Type, Axis: []int{1, -1, -1, -1}, Step: []int{1, 1, 1, 1}, Extent: []int{1, of, c.Kernel[0], c.Kernel[1]}},
+	}}
+	if c.Groups > 1 {
+		f.Windows[0].Axis[1], f.Windows[0].Step[1] = 1, of
+	}
+	zero := f.Number(c.Type, 0)
+	total, sum, k := zero, zero, 0
+	for at := range window.Counting([]int{of, c.Kernel[0], c.Kernel[1]}) {
+		x, weight := f.Tap(0, 0, at[0], at[1]*c.Dilation[0], at[2]*c.Dilation[1]), f.Tap(1, 0, at[0], at[1], at[2])
+		sum = f.AddProduct(weight, x, sum)
+		if k++; k%kernel.GemmBlock == 0 {
+			total, sum = f.Apply(kernel.Add, total, sum), zero
+		}
+	}
+	f.Result = f.Apply(kernel.Add, total, sum)
+	return f
 }

@@ -4,11 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/gonbext/gonbext/oocore/blockwise"
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/op/window"
 )
 
 func init() { blockwise.Register("pool2d", Pool{}) }
@@ -250,4 +254,52 @@ func pool(site graph.Site, name string, x *graph.Node, o PoolOptions, mean bool)
 		return nil, err
 	}
 	return graph.AsType(site, out, result)
+}
+
+// Formula adds up in the order that Fill does.
+func (p Pool) Formula(shape []int) *blockwise.Formula {
+	if p.Kernel[0] > blockwise.MaxTerms || p.Kernel[0]*p.Kernel[1] > blockwise.MaxTerms/4 {
+		return nil
+	}
+	last := len(shape) - 2
+	see := window.Window{Shape: slices.Concat(shape[:last], p.Image[:]), DType: p.Type, Lo: make([]int, last+2), Hi: make([]int, last+2), Mode: window.Constant}
+	switch {
+	case p.Mean:
+		see.Value = dtype.FromFloat(p.Type, 0)
+	case p.Type.Kind() == dtype.KindFloat:
+		see.Value = dtype.FromFloat(p.Type, math.Inf(-1))
+	case p.Type.Kind() == dtype.KindInt:
+		see.Value = dtype.FromInt(p.Type, math.MinInt64>>(64-8*p.Type.Size()))
+	default:
+		see.Value = dtype.FromInt(p.Type, 0)
+	}
+	for d, n := range p.Padding {
+		see.Lo[last+d], see.Hi[last+d] = n, n
+	}
+	f := window.Formula(see)
+	for d := range 2 {
+		f.Windows[0].Step[last+d], f.Windows[0].Extent[last+d] = p.Stride[d], p.span(d)
+	}
+	at := make([]int, last+2)
+	folded := -1
+	if p.Mean {
+		folded = f.Number(dtype.Float64, 0)
+	}
+	for k := range window.Counting(p.Kernel[:]) {
+		at[last], at[last+1] = k[0]*p.Dilation[0], k[1]*p.Dilation[1]
+		switch x := f.Tap(0, at...); {
+		case p.Mean:
+			folded = f.Apply(kernel.Add, folded, f.Cast(x, dtype.Float64))
+		case folded < 0:
+			folded = x
+		default:
+			folded = f.Apply(kernel.Maximum, folded, x)
+		}
+	}
+	if p.Mean {
+		count := f.Number(dtype.Float64, float64(p.Kernel[0]*p.Kernel[1]))
+		folded = f.Cast(f.Apply(kernel.Divide, folded, count), p.Type)
+	}
+	f.Result = folded
+	return f
 }

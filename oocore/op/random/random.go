@@ -48,13 +48,8 @@ type Draws struct {
 // Chunks takes any box.
 func (o Draws) Chunks() []int { return nil }
 
-// Rounding is that of logarithms and sines, or Exact for whole numbers.
-func (o Draws) Rounding() blockwise.Rounding {
-	if o.Distribution == Normal {
-		return blockwise.Loops
-	}
-	return blockwise.Exact
-}
+// Rounding is Exact: the functions of package kernel have the same bits everywhere.
+func (Draws) Rounding() blockwise.Rounding { return blockwise.Exact }
 
 // Requirements is nothing beside the result.
 func (o Draws) Requirements([]int) blockwise.Requirements { return blockwise.Requirements{} }
@@ -83,9 +78,7 @@ func (o Draws) Fill(_ context.Context, t *blockwise.Task) error {
 func (o Draws) row(dst []byte, at uint64) {
 	switch o.Distribution {
 	case Normal:
-		for i := range dtype.Slice[float64](dst) {
-			dtype.Slice[float64](dst)[i] = o.normal(at + uint64(i))
-		}
+		o.normals(dtype.Slice[float64](dst), at)
 	case Integer:
 		for i := range dtype.Slice[int64](dst) {
 			dtype.Slice[int64](dst)[i] = o.Low + int64(o.below(at+uint64(i)))
@@ -112,17 +105,43 @@ func (o Draws) word(at uint64, attempt uint32) uint64 {
 	return b
 }
 
-// normal is by G. Box and M. Muller, A Note on the Generation of Random Normal Deviates,
+// normals are by G. Box and M. Muller, A Note on the Generation of Random Normal Deviates,
 // Annals of Mathematical Statistics 29, 1958: of two uniform numbers, of a block each, two
 // neighbours are made.
-func (o Draws) normal(at uint64) float64 {
-	a, b := o.pair(at/2, 0)
-	radius := math.Sqrt(-2 * math.Log(1-float64(a>>11)*0x1p-53)) // of a number above zero
-	sin, cos := math.Sincos(2 * math.Pi * (float64(b>>11) * 0x1p-53))
-	if at%2 == 0 {
-		return radius * cos
+func (o Draws) normals(dst []float64, at uint64) {
+	var radius, sin, cos [256]float64
+	var a, b uint64
+	for ; len(dst) > 0; at += uint64(len(radius)) {
+		n := min(len(radius), len(dst))
+		for i := range n {
+			if place := at + uint64(i); i == 0 || place%2 == 0 {
+				a, b = o.pair(place/2, 0)
+			}
+			radius[i] = 1 - float64(a>>11)*0x1p-53 // above zero
+			cos[i] = 2 * math.Pi * (float64(b>>11) * 0x1p-53)
+		}
+		apply(kernel.Log, radius[:n], radius[:n])
+		for i := range n {
+			radius[i] *= -2
+		}
+		apply(kernel.Sqrt, radius[:n], radius[:n])
+		apply(kernel.Sin, sin[:n], cos[:n])
+		apply(kernel.Cos, cos[:n], cos[:n])
+		for i := range n {
+			if (at+uint64(i))%2 == 0 {
+				dst[i] = radius[i] * cos[i]
+			} else {
+				dst[i] = radius[i] * sin[i]
+			}
+		}
+		dst = dst[n:]
 	}
-	return radius * sin
+}
+
+// apply computes a function.
+func apply(op kernel.Op, dst, x []float64) {
+	f, _ := kernel.Lookup(op, dtype.Float64)
+	f(len(dst), dtype.Bytes(dst), dtype.Bytes(x), nil, nil)
 }
 
 // below is an integer below Count, all alike, by D. Lemire, Fast Random Integer Generation

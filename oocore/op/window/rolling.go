@@ -275,3 +275,25 @@ func variance(m *compose.Maker, kind kernel.Reduction, n *graph.Node, window, ax
 
 // KeptAxes are all axes.
 func (Rolling) KeptAxes() []int { return nil }
+
+// Formula reduces from the first element to the last. Sums and products of floats have none,
+// since their bits depend on where a block ends.
+func (o Rolling) Formula(shape []int) *blockwise.Formula {
+	ops := map[kernel.Reduction]kernel.Op{kernel.Sum: kernel.Add, kernel.Prod: kernel.Multiply, kernel.Min: kernel.Minimum, kernel.Max: kernel.Maximum}
+	op, ok := ops[o.Kind]
+	if !ok || o.Type.Kind() == dtype.KindComplex || o.Type == dtype.Float64 && o.Kind <= kernel.Prod || o.Window > blockwise.MaxTerms/2 {
+		return nil
+	}
+	f := &blockwise.Formula{Windows: []blockwise.Window{{Border: Inside{}, Type: o.Type}}}
+	see := &f.Windows[0]
+	for range shape {
+		see.Axis, see.Step, see.Extent = append(see.Axis, len(see.Axis)), append(see.Step, 1), append(see.Extent, 1)
+	}
+	see.Extent[o.Axis] = o.Window
+	at := make([]int, len(shape))
+	f.Result = f.Tap(0, at...)
+	for at[o.Axis] = 1; at[o.Axis] < o.Window; at[o.Axis]++ {
+		f.Result = f.Apply(op, f.Result, f.Tap(0, at...))
+	}
+	return f
+}

@@ -12,8 +12,9 @@ import (
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
-// mostRecords is how many of the latest records are read.
-const mostRecords = 64
+// mostRecords is how many of the latest records are read: all that the log keeps. Many may
+// be of runs that are too short to tell anything.
+const mostRecords = 200
 
 // readAgain is how long rates that were read hold: an algorithm may make many runs a
 // second.
@@ -115,11 +116,17 @@ func Read(dir, processor string) *Rates {
 	if err != nil {
 		return nil
 	}
+	records = slices.DeleteFunc(records, func(s record.Summary) bool { return s.Header.Processor != processor })
+	return fromRecords(records)
+}
+
+// fromRecords learns from records of one machine, the latest first.
+func fromRecords(records []record.Summary) *Rates {
 	var stages []stage
 	var runs []ending
 	for i := range records {
 		h, end := &records[i].Header, records[i].End
-		if records[i].Status != record.Done || h.Processor != processor || end.Skipped > 0 || len(end.Stages) != len(h.Stages) {
+		if records[i].Status != record.Done || end.Skipped > 0 || len(end.Stages) != len(h.Stages) {
 			continue
 		}
 		rest := end.Duration.Seconds()

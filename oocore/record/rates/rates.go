@@ -4,14 +4,17 @@
 // A plan counts what each stage does, in nanoseconds of one core at nominal rates, and a
 // record has the time that cores and clocks measured for it. From the latest records the
 // package learns by how much this machine differs for each kind of work, how fast its disk
-// is, and what a run takes beside its stages. Kinds that no run has done are taken to
-// differ as the others of their activity do, and widen the range.
+// is, and what a run takes beside its stages. How much longer stages take than their cores
+// changes with whatever else the machine does: there the latest stages count most.
+// Kinds that no run has done are taken to differ as the others of their activity do, and
+// widen the range.
 //
 // There is no other file than the run log. Records that are torn, of another machine, of
 // a run that failed or was resumed, or whose times make no sense, are left out.
 package rates
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -47,7 +50,7 @@ type stage struct {
 // wrote, and to put it in its place.
 type ending struct {
 	seconds float64
-	of      [ends]float64 // the run itself, its output, chunks that are files, bytes written
+	of      [ends]float64 // the run itself, its output, chunks that are files, bytes written through the page cache
 }
 
 const ends = 4
@@ -60,11 +63,13 @@ func endsOf(h *record.Header) (of [ends]float64) {
 	}
 	for i := range h.Stages {
 		for _, w := range h.Stages[i].Work {
-			if w.Kind == record.ChunksWritten {
+			switch {
+			case w.Kind == record.ChunksWritten:
 				of[2] += w.Nanos
+			case w.Of == record.Writing && w.Kind == "file":
+				of[3] += float64(w.Bytes)
 			}
 		}
-		of[3] += float64(h.Stages[i].Written)
 	}
 	return of
 }
@@ -73,7 +78,8 @@ const (
 	mostOverlap  = 10       // on a machine that others use, too
 	directBytes  = 16 << 20 // of an array that is written past the page cache
 	leastTraffic = 8 << 20  // bytes that a stage has to move for the disk to be seen
-	stiffness    = 0.01     // with which kinds of work are held to their activity
+	stiffness    = 0.03     // with which kinds of work are held to their activity
+	halfLife     = 10       // of a stage's weight, in stages that ran since
 	leastCPU     = 2e-3     // seconds: a shorter time says little
 	diskBytes    = 1e9      // a second, until a run has told
 	narrowest    = 0.1
@@ -140,17 +146,18 @@ func fitWork[K comparable](stages []stage, of func(record.Work) K, prior func(K)
 
 // waits finds how much longer stages take than their cores, and how fast the disk is.
 func (r *Rates) waits(stages []stage) {
-	var longer, all []float64
-	for _, s := range stages {
-		all = append(all, s.seconds*s.cores/s.cpu)
+	var longer, all []weighted
+	for i, s := range stages {
+		one := weighted{s.seconds * s.cores / s.cpu, recency(i)}
+		all = append(all, one)
 		if read, written := traffic(s.work); read+written < leastTraffic {
-			longer = append(longer, s.seconds*s.cores/s.cpu)
+			longer = append(longer, one)
 		}
 	}
 	if len(longer) < 5 { // stages that cannot wait for the disk are too few
 		longer = all
 	}
-	r.overlap = min(max(quantile(longer, 0.5), 1), mostOverlap)
+	r.overlap = min(max(median(longer), 1), mostOverlap)
 	// The disk is what limits a stage whose cores are idle; that others were faster than it
 	// tells, too.
 	for range 8 {
@@ -194,10 +201,10 @@ func (r *Rates) spreads(stages []stage) {
 	}
 }
 
-// stage predicts the time of a stage's work on so many cores.
-func (r *Rates) stage(work []record.Work, cores float64) record.Seconds {
-	var cpu, new float64
-	by := map[record.Activity]float64{}
+// cpu predicts the time of cores that work takes, in all, by activity, and of kinds that no
+// run has done.
+func (r *Rates) cpu(work []record.Work) (all float64, by map[record.Activity]float64, new float64) {
+	by = map[record.Activity]float64{}
 	for _, w := range work {
 		f, ok := r.kind[kind{w.Of, w.Kind}]
 		if !ok {
@@ -207,9 +214,15 @@ func (r *Rates) stage(work []record.Work, cores float64) record.Seconds {
 		if !ok {
 			new += t
 		}
-		cpu += t
+		all += t
 		by[w.Of] += t
 	}
+	return all, by, new
+}
+
+// stage predicts the time of a stage's work on so many cores.
+func (r *Rates) stage(work []record.Work, cores float64) record.Seconds {
+	cpu, by, new := r.cpu(work)
 	s := record.Seconds{Likely: r.overlap * cpu / cores}
 	for _, a := range []record.Activity{record.Computing, record.Reading, record.Decoding, record.Encoding, record.Writing, record.Organising} {
 		if s.Limit == "" || by[a] > by[record.Activity(s.Limit)] {
@@ -253,6 +266,27 @@ func traffic(work []record.Work) (read, written float64) {
 }
 
 func sq(x float64) float64 { return x * x }
+
+// weighted is a value that counts for more or less than others.
+type weighted struct{ value, weight float64 }
+
+// recency is the weight of the i-th latest: how much else the machine has to do changes.
+func recency(i int) float64 { return math.Exp2(-float64(i) / halfLife) }
+
+// median has as much weight below it as above; it sorts the values.
+func median(values []weighted) float64 {
+	slices.SortFunc(values, func(a, b weighted) int { return cmp.Compare(a.value, b.value) })
+	var all, below float64
+	for _, v := range values {
+		all += v.weight
+	}
+	for _, v := range values {
+		if below += v.weight; below >= all/2 {
+			return v.value
+		}
+	}
+	return 0
+}
 
 // quantile of values, which it sorts; 0 of none.
 func quantile(values []float64, q float64) float64 {

@@ -94,6 +94,32 @@ func TestKindThatNoRunHasDoneWidensTheRange(t *testing.T) {
 	}
 }
 
+// A machine that others have begun to use takes longer, as the latest stages tell.
+func TestLatestStagesCountMost(t *testing.T) {
+	work := []record.Work{{Of: record.Computing, Kind: "exp", Nanos: 1e9}}
+	var stages []stage
+	for i := range 100 {
+		s := stage{work, 0.5, 1, 2}
+		if i < 25 { // the latest come first
+			s.seconds = 2
+		}
+		stages = append(stages, s)
+	}
+	if got := learn(stages, nil).stage(work, 2).Likely; math.Abs(got-2) > 0.1 {
+		t.Errorf("%g s are predicted, where the latest stages took 2 and those before 0.5", got)
+	}
+}
+
+func TestEndsCountBytesThatArePagesToBeMadeDurable(t *testing.T) {
+	h := header("this")
+	h.Stages[0].Written = 3 << 20
+	h.Stages[0].Work = []record.Work{{Of: record.Writing, Kind: "file", Nanos: 1, Bytes: 1 << 20},
+		{Of: record.Writing, Kind: "file, past the page cache", Nanos: 1, Bytes: 2 << 20}}
+	if got, want := endsOf(&h), [ends]float64{1, 1, 0, 1 << 20}; got != want {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
 // header is of a plan of one stage.
 func header(processor string) record.Header {
 	work := []record.Work{{Of: record.Computing, Kind: "exp", Nanos: 1e9}}

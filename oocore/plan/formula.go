@@ -1,0 +1,273 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gonbext/gonbext/oocore/blockwise"
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/grid"
+)
+
+// A device computes operations of boxes that have a formula as part of the program that reads
+// their result. The stage's program is expanded for that: elements of a window become taps,
+// loads of what one load holds for the tile and its border.
+
+// expanded is the stage with the formulas of operations in its program; the stage itself
+// where there is none.
+func (s *Stage) expanded() *Stage {
+	if s.Kind == MatMulStage || s.FixedChunks || !s.Programs[0].formulaic() {
+		return s
+	}
+	prog := &s.Programs[0]
+	x := expansion{domain: prog.Domain, taps: map[string]int{}}
+	values := x.inline(prog, grid.Identity(prog.Domain))
+	p := Program{Domain: prog.Domain, Loads: x.loads, Code: x.code}
+	for _, v := range prog.Out {
+		p.Out = append(p.Out, x.final(values[v]))
+	}
+	for _, v := range x.checks {
+		p.Checks = append(p.Checks, x.final(v))
+	}
+	for i := range p.Code {
+		for k, a := range p.Code[i].Args {
+			p.Code[i].Args[k] = x.final(a)
+		}
+	}
+	out := *s
+	out.Programs = []Program{p}
+	return &out
+}
+
+// formulaic reports a program that reads an operation that has a formula.
+func (p *Program) formulaic() bool {
+	return slices.ContainsFunc(p.Loads, func(l Load) bool { return l.Kind == LoadBlocks && formulaOf(&l) != nil })
+}
+
+// formulaOf is the formula of a load's operation; nil for none.
+func formulaOf(l *Load) *blockwise.Formula {
+	if l.Kind != LoadBlocks {
+		return nil
+	}
+	f, ok := l.Op.Op.(blockwise.Formulaic)
+	if !ok {
+		return nil
+	}
+	return f.Formula(l.Shape)
+}
+
+// expansion is a program that is being made. Load i is the value -1-i, and instruction i is i.
+type expansion struct {
+	domain []int
+	loads  []Load
+	code   []Instr
+	checks []int
+	taps   map[string]int
+	terms  int
+}
+
+func (x *expansion) final(v int) int {
+	if v < 0 {
+		return -1 - v
+	}
+	return v + len(x.loads)
+}
+
+func (x *expansion) load(l Load) int {
+	x.loads = append(x.loads, l)
+	return -len(x.loads)
+}
+
+func (x *expansion) instr(in Instr) int {
+	x.code = append(x.code, in)
+	return len(x.code) - 1
+}
+
+// inline adds a program whose domain is seen through a view, and returns its values.
+func (x *expansion) inline(prog *Program, through grid.View) []int {
+	values := make([]int, 0, len(prog.Loads)+len(prog.Code))
+	for _, l := range prog.Loads {
+		l.View = through.Through(l.View)
+		v, ok := x.formula(&l)
+		if !ok {
+			v = x.load(l)
+		}
+		values = append(values, v)
+	}
+	for _, in := range prog.Code {
+		in.Args = slices.Clone(in.Args)
+		for k, a := range in.Args {
+			in.Args[k] = values[a]
+		}
+		values = append(values, x.instr(in))
+	}
+	return values
+}
+
+// formula adds what a load's operation computes, if it has a formula that is not too long.
+func (x *expansion) formula(l *Load) (value int, ok bool) {
+	f := formulaOf(l)
+	if f == nil || x.terms+len(f.Terms) > blockwise.MaxTerms {
+		return 0, false
+	}
+	if len(f.Windows) > 0 && slices.Min(append([]int{1}, l.View.Step...)) < 1 {
+		return 0, false // windows follow each other as the domain's elements do
+	}
+	chain := []*blockwise.Formula{f}
+	windows := slices.Clone(f.Windows)
+	var inputs []*Program
+	for _, w := range windows {
+		inputs = append(inputs, &l.Inputs[w.Input])
+	}
+	all, taps := len(f.Terms), f.Taps()
+	for len(windows) == 1 {
+		inner, border := surrounds(&windows[0], inputs[0])
+		if inner == nil || x.terms+all+taps*len(inner.Terms) > blockwise.MaxTerms {
+			break
+		}
+		all += taps * len(inner.Terms)
+		taps *= inner.Taps()
+		chain = append(chain, inner)
+		w := &windows[0]
+		w.Border, w.Type, w.Extent = border, inner.Windows[0].Type, slices.Clone(w.Extent)
+		for d, n := range inner.Windows[0].Extent {
+			w.Extent[d] += n - 1
+		}
+		inputs[0] = &inputs[0].Loads[0].Inputs[inner.Windows[0].Input]
+	}
+	x.terms += all
+	bases := make([]int, len(windows))
+	for i := range windows {
+		bases[i] = x.window(&windows[i], l, inputs[i])
+	}
+	elements := map[int]int{} // by input
+	for _, t := range f.Terms {
+		_, done := elements[t.Of]
+		switch {
+		case t.Kind == blockwise.Position:
+			elements[position] = x.load(Load{Kind: LoadIota, Type: dtype.Uint64, View: l.View, Shape: l.Shape,
+				Value: dtype.ValueOf(uint64(0)), Delta: dtype.ValueOf(uint64(1))})
+		case t.Kind == blockwise.Element && !done:
+			in := &l.Inputs[t.Of]
+			elements[t.Of] = x.inline(in, l.View)[in.Out[0]]
+		}
+	}
+	return x.instance(chain, bases, elements, nil), true
+}
+
+// position is the key of an element's position among the values of inputs.
+const position = -1
+
+// surrounds returns the formula of the operation that computes all of a window's input, and
+// the border of both; nil where each needs elements of its own.
+func surrounds(w *blockwise.Window, in *Program) (*blockwise.Formula, blockwise.Op) {
+	if len(in.Loads) != 1 || len(in.Code) > 0 || !in.Loads[0].View.Plain(in.Loads[0].Shape) {
+		return nil, nil
+	}
+	inner := formulaOf(&in.Loads[0])
+	joiner, ok := w.Border.(blockwise.Joiner)
+	if !ok || inner == nil || len(inner.Windows) != 1 || len(inner.Fails) > 0 {
+		return nil, nil
+	}
+	if slices.ContainsFunc(inner.Terms, func(t blockwise.Term) bool { return t.Kind == blockwise.Element || t.Kind == blockwise.Position }) {
+		return nil, nil
+	}
+	border, ok := joiner.Join(inner.Windows[0].Border)
+	if !ok {
+		return nil, nil
+	}
+	return inner, border
+}
+
+// window adds the load of what a tile's windows show.
+func (x *expansion) window(w *blockwise.Window, l *Load, in *Program) int {
+	n := len(w.Axis)
+	v := grid.View{Shape: x.domain, Axis: make([]int, n), Start: make([]int, n), Step: slices.Clone(w.Step)}
+	for d, a := range w.Axis {
+		if v.Axis[d] = a; a >= 0 {
+			v.Axis[d], v.Start[d] = l.View.Axis[a], l.View.Start[a]*w.Step[d]
+			v.Step[d] = w.Step[d] * l.View.Step[a]
+		}
+	}
+	return -1 - x.load(Load{Kind: LoadBlocks, Type: w.Type, View: v, Op: &blockwise.Value{Op: w.Border}, Inputs: []Program{*in}, Extent: w.Extent, Site: l.Site})
+}
+
+// instance adds the terms of the first of a chain of formulas, with its windows moved by a
+// shift. Each takes the elements of its window from the next one.
+func (x *expansion) instance(chain []*blockwise.Formula, bases []int, elements map[int]int, shift []int) int {
+	values := make([]int, len(chain[0].Terms))
+	for i, t := range chain[0].Terms {
+		switch t.Kind {
+		case blockwise.Element:
+			values[i] = elements[t.Of]
+		case blockwise.Position:
+			values[i] = elements[position]
+		case blockwise.Tap:
+			at := slices.Clone(t.At)
+			for d := range shift {
+				at[d] += shift[d]
+			}
+			if len(chain) > 1 {
+				values[i] = x.instance(chain[1:], bases, nil, at)
+			} else {
+				values[i] = x.tap(bases[t.Of], at)
+			}
+		case blockwise.Number:
+			values[i] = x.number(t.Value, t.Type)
+		default:
+			in := Instr{Op: t.Op, Type: t.From, To: t.Type}
+			for _, a := range t.Args {
+				in.Args = append(in.Args, values[a])
+			}
+			values[i] = x.instr(in)
+		}
+	}
+	for _, v := range chain[0].Fails {
+		x.checks = append(x.checks, values[v])
+	}
+	return values[chain[0].Result]
+}
+
+// once returns the load that make adds where none has the key.
+func (x *expansion) once(key string, make func() Load) int {
+	v, ok := x.taps[key]
+	if !ok {
+		v = x.load(make())
+		x.taps[key] = v
+	}
+	return v
+}
+
+// tap adds an element of a window, for all who take it.
+func (x *expansion) tap(base int, at []int) int {
+	return x.once(fmt.Sprint(base, at), func() Load {
+		b := &x.loads[base]
+		return Load{Kind: LoadTap, Type: b.Type, View: b.View, Base: base, At: at}
+	})
+}
+
+// number adds a constant.
+func (x *expansion) number(v dtype.Value, t dtype.Type) int {
+	return x.once(fmt.Sprint("number ", t, v.Lo, v.Hi), func() Load {
+		return Load{Kind: LoadConst, Type: t, Value: v, View: grid.View{Shape: x.domain}}
+	})
+}
+
+// Region is what the load needs of its array for a box of the domain.
+func (l *Load) Region(b grid.Box) grid.Region {
+	r := l.View.Region(b)
+	for d, n := range l.Extent {
+		r.Count[d] = (r.Count[d]-1)*r.Step[d] + n
+		r.Step[d] = 1
+	}
+	return r
+}
+
+// Held are the lengths of what the load holds for a tile of the domain.
+func (l *Load) Held(tile []int) []int {
+	box := l.Box(tile)
+	for d, n := range l.Extent {
+		box[d] = (box[d]-1)*l.View.Step[d] + n
+	}
+	return box
+}

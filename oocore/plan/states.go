@@ -1,0 +1,32 @@
+package plan
+
+import "github.com/gonbext/gonbext/oocore/units"
+
+// StateBytes returns the most that one slot saves of the box that its operation is filling in
+// steps; 0 for stages of other kinds. The partial results of a stage that merges are saved
+// instead.
+func (s *SizedStage) StateBytes() int64 {
+	if s.Kind != MapStage || s.Merges() || !s.Programs[0].Plain() {
+		return 0
+	}
+	l := &s.Programs[0].Loads[s.Programs[0].Out[0]]
+	if l.Kind != LoadBlocks {
+		return 0
+	}
+	return l.Op.Requirements(l.Box(s.Tile)).State
+}
+
+// notedState is from how many bytes of states on a plan says that a long run writes them.
+const notedState = 16 << 20
+
+// noteStates says what the stage takes on disk beside its results.
+func (s *SizedStage) noteStates() {
+	n := int64(s.Slots) * s.StateBytes()
+	if n < notedState || s.Device != nil {
+		return
+	}
+	if s.Note != "" {
+		s.Note += "; "
+	}
+	s.Note += "what it has done inside a chunk is saved now and then: up to " + units.Bytes(n) + " on disk until it ends"
+}
