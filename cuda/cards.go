@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gonbext/gonbext/cuda/internal/ptx"
 	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/suggest"
 	"github.com/gonbext/gonbext/oocore/units"
@@ -22,6 +23,7 @@ type Card struct {
 	Float64   float64 `json:"float64"`
 	Float16   float64 `json:"float16"` // of products with float32 sums, without sparsity
 	Source    string  `json:"source"`
+	Free      int64   `json:"free,omitempty"` // bytes, of a GPU of this machine
 }
 
 // PCIe's nominal rates each way.
@@ -45,19 +47,19 @@ const (
 const contextBytes = 512 << 20
 
 var cards = []Card{
-	{"T4", 15360 << 20, pcie3x16, 320e9, 8.1e12, 8.1e12 * turing, 65e12, "NVIDIA T4 data sheet"},
-	{"L4", 23034 << 20, pcie4x16, 300e9, 30.3e12, 30.3e12 * ada, 121e12, "NVIDIA L4 data sheet"},
-	{"A10", 23028 << 20, pcie4x16, 600e9, 31.2e12, 31.2e12 * ampere, 125e12, "NVIDIA A10 data sheet"},
-	{"RTX3050", 8192 << 20, pcie4x8, 224e9, 9.1e12, 9.1e12 * ampere, 0, "GeForce RTX 3050 (8 GB) specifications, nvidia.com"},
-	{"RTX3060", 12288 << 20, pcie4x16, 360e9, 12.7e12, 12.7e12 * ampere, 0, "GeForce RTX 3060 (12 GB) specifications, nvidia.com"},
-	{"RTX4090", 24564 << 20, pcie4x16, 1008e9, 82.6e12, 82.6e12 * ada, 165.2e12, "NVIDIA Ada GPU Architecture, GeForce RTX 4090"},
-	{"V100", 16160 << 20, pcie3x16, 900e9, 15.7e12, 7.8e12, 125e12, "NVIDIA V100 data sheet, SXM2 16 GB"},
-	{"A100-40GB", 40960 << 20, pcie4x16, 1555e9, 19.5e12, 9.7e12, 312e12, "NVIDIA A100 data sheet, 40 GB"},
-	{"A100-80GB", 81920 << 20, pcie4x16, 1935e9, 19.5e12, 9.7e12, 312e12, "NVIDIA A100 data sheet, 80 GB PCIe"},
-	{"L40S", 46068 << 20, pcie4x16, 864e9, 91.6e12, 91.6e12 * ada, 362e12, "NVIDIA L40S data sheet"},
-	{"H100-PCIe", 81559 << 20, pcie5x16, 2e12, 51e12, 26e12, 756e12, "NVIDIA H100 data sheet, PCIe"},
-	{"H100-SXM", 81559 << 20, pcie5x16, 3.35e12, 67e12, 34e12, 989e12, "NVIDIA H100 data sheet, SXM"},
-	{"H200", 143771 << 20, pcie5x16, 4.8e12, 67e12, 34e12, 989e12, "NVIDIA H200 data sheet, SXM"},
+	{"T4", 15360 << 20, pcie3x16, 320e9, 8.1e12, 8.1e12 * turing, 65e12, "NVIDIA T4 data sheet", 0},
+	{"L4", 23034 << 20, pcie4x16, 300e9, 30.3e12, 30.3e12 * ada, 121e12, "NVIDIA L4 data sheet", 0},
+	{"A10", 23028 << 20, pcie4x16, 600e9, 31.2e12, 31.2e12 * ampere, 125e12, "NVIDIA A10 data sheet", 0},
+	{"RTX3050", 8192 << 20, pcie4x8, 224e9, 9.1e12, 9.1e12 * ampere, 0, "GeForce RTX 3050 (8 GB) specifications, nvidia.com", 0},
+	{"RTX3060", 12288 << 20, pcie4x16, 360e9, 12.7e12, 12.7e12 * ampere, 0, "GeForce RTX 3060 (12 GB) specifications, nvidia.com", 0},
+	{"RTX4090", 24564 << 20, pcie4x16, 1008e9, 82.6e12, 82.6e12 * ada, 165.2e12, "NVIDIA Ada GPU Architecture, GeForce RTX 4090", 0},
+	{"V100", 16160 << 20, pcie3x16, 900e9, 15.7e12, 7.8e12, 125e12, "NVIDIA V100 data sheet, SXM2 16 GB", 0},
+	{"A100-40GB", 40960 << 20, pcie4x16, 1555e9, 19.5e12, 9.7e12, 312e12, "NVIDIA A100 data sheet, 40 GB", 0},
+	{"A100-80GB", 81920 << 20, pcie4x16, 1935e9, 19.5e12, 9.7e12, 312e12, "NVIDIA A100 data sheet, 80 GB PCIe", 0},
+	{"L40S", 46068 << 20, pcie4x16, 864e9, 91.6e12, 91.6e12 * ada, 362e12, "NVIDIA L40S data sheet", 0},
+	{"H100-PCIe", 81559 << 20, pcie5x16, 2e12, 51e12, 26e12, 756e12, "NVIDIA H100 data sheet, PCIe", 0},
+	{"H100-SXM", 81559 << 20, pcie5x16, 3.35e12, 67e12, 34e12, 989e12, "NVIDIA H100 data sheet, SXM", 0},
+	{"H200", 143771 << 20, pcie5x16, 4.8e12, 67e12, 34e12, 989e12, "NVIDIA H200 data sheet, SXM", 0},
 }
 
 // Cards are the GPUs of the table, by memory.
@@ -71,8 +73,12 @@ func Cards() []Card {
 
 // CardOf finds a card of the table by its name, such as H200, or makes one of a size of
 // memory, such as 8GiB, with the rates of the smallest card of the table that has as much.
-// Both may follow "model:".
+// Both may follow "model:". A GPU of this machine, such as cuda:0, has the rates of the card
+// that its driver names.
 func CardOf(name string) (Card, error) {
+	if strings.HasPrefix(name, "cuda:") {
+		return installed(name)
+	}
 	name = strings.TrimPrefix(name, "model:")
 	if n, err := units.ParseSize(name); err == nil {
 		return sized(name, n), nil
@@ -90,6 +96,21 @@ func CardOf(name string) (Card, error) {
 	slices.SortStableFunc(near, func(a, b string) int { return distance(name, a) - distance(name, b) })
 	return Card{}, fmt.Errorf("there is no card %q in the table, did you mean %s or %s? It has %s; a size such as 8GiB is a card of that memory",
 		name, near[0], near[1], strings.Join(names, ", "))
+}
+
+// installed is a GPU of this machine.
+func installed(name string) (Card, error) {
+	list, err := Devices()
+	for _, info := range list {
+		if info.Device == name {
+			c := reported(info.Name, info.Total)
+			return Card{name, info.Total, c.Link, c.Bandwidth, c.Float32, c.Float64, c.Float16, "memory of its driver, rates of " + c.Name + ", " + c.Source, info.Free}, nil
+		}
+	}
+	if err != nil {
+		return Card{}, err
+	}
+	return Card{}, fmt.Errorf("there is no %s: %s", name, instead)
 }
 
 // distance is how far a name is from a card's; one that it begins is near.
@@ -147,8 +168,14 @@ func reported(name string, total int64) Card {
 	return best
 }
 
-// Usable is the memory that a run may take of the card while nobody else does.
-func (c Card) Usable() int64 { return c.Total - contextBytes }
+// Usable is the memory that a run may take of the card: what is free, and of one that this
+// machine does not have what would be while nobody else takes any.
+func (c Card) Usable() int64 {
+	if c.Free > 0 {
+		return c.Free
+	}
+	return c.Total - contextBytes
+}
 
 // Rates are those that a plan counts with: of the link four fifths of the nominal rate,
 // which copies from page-locked memory reach.
@@ -159,5 +186,11 @@ func (c Card) Rates() plan.Rates {
 // Spec is the card as plans see it: with memory of its own, and with the operations and
 // types of the model.
 func (c Card) Spec() plan.DeviceSpec {
-	return plan.DeviceSpec{Name: c.Name, Memory: c.Usable(), Computes: modelled, Rates: c.Rates()}
+	return inPTX(plan.DeviceSpec{Name: c.Name, Memory: c.Usable(), Computes: modelled, Rates: c.Rates()})
+}
+
+// inPTX is a device whose kernels are in PTX.
+func inPTX(d plan.DeviceSpec) plan.DeviceSpec {
+	d.Scratch, d.Partials, d.Parameters, d.Arithmetic = flagsBytes, mostPartials, ptx.MostParameters, "kernels in PTX"
+	return d
 }

@@ -1,10 +1,12 @@
 package cuda
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/gonbext/gonbext/cuda/internal/ptx"
 	"github.com/gonbext/gonbext/oocore/exec"
 )
 
@@ -23,6 +25,16 @@ func TestCardsHaveFiguresAndSources(t *testing.T) {
 		spec := Model(c.Name).Spec()
 		if spec.Name != "model:"+c.Name || spec.Memory != c.Usable() || spec.Rates != c.Rates() {
 			t.Errorf("the model of %s is %+v", c.Name, spec)
+		}
+	}
+}
+
+// Plans for cards that one does not have count with the kernels that there are.
+func TestCardsComputeWhatThereAreKernelsFor(t *testing.T) {
+	want := ptx.Capabilities()
+	for _, c := range Cards() {
+		if got := c.Spec().Computes; !reflect.DeepEqual(got, want) {
+			t.Errorf("%s computes %v, and there are kernels for %v", c.Name, got, want)
 		}
 	}
 }
@@ -108,6 +120,9 @@ func TestDescribeGivesFiguresOfModel(t *testing.T) {
 	}
 	if _, err := Describe("cuda:9"); err == nil || strings.Contains(err.Error(), "\n") {
 		t.Errorf("cuda:9: %v", err)
+	}
+	if d, err = Describe("model:8GiB"); err != nil || !strings.Contains(d.String(), "a model of a GPU with 8 GiB") {
+		t.Errorf("%v\n%s", err, d)
 	}
 	var _ exec.Device = Model("T4")
 }

@@ -3,6 +3,7 @@ package cuda
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/kernel"
@@ -112,10 +113,10 @@ func (d *Description) measureLink(g *GPU, bytes int) (err error) {
 
 // describe is the model of a card, whose memory nobody else takes.
 func (c Card) describe(device string) Description {
-	d := Description{Device: device, Name: "a model of " + c.Name, Driver: "none: Go computes in the host's memory", Total: c.Usable(), Free: c.Usable(), Largest: c.Usable(),
+	d := Description{Device: device, Name: "a model of a GPU with " + units.Bytes(c.Usable()), Driver: "none: Go computes in the host's memory", Total: c.Usable(), Free: c.Usable(), Largest: c.Usable(),
 		Upload: c.Rates().Upload, Download: c.Rates().Download, Link: "by the " + c.Source, Products: "gonbext's own kernels"}
-	if c.Name == device || "model:"+c.Name != device {
-		d.Name = "a model of a GPU with " + units.Bytes(c.Usable())
+	if slices.Contains(cards, c) {
+		d.Name = "a model of " + c.Name
 	}
 	if version, ok := kernel.OpenBLAS(); ok {
 		d.Products = version

@@ -101,8 +101,7 @@ func (g *GPU) begin() error {
 	}
 	g.context = c
 	if g.ptx {
-		g.spec = plan.DeviceSpec{Name: g.name, Computes: ptx.Capabilities(), Rates: reported(p.Name, total).Rates(), Scratch: flagsBytes + foldScratch,
-			Arithmetic: "kernels in PTX"}
+		g.spec = inPTX(plan.DeviceSpec{Name: g.name, Computes: ptx.Capabilities(), Rates: reported(p.Name, total).Rates()})
 		g.openBLAS(version, p, free)
 		free -= g.library
 		g.spec.Memory = free - free/reserve

@@ -72,6 +72,7 @@ type expression struct {
 	exact bool // the bits are the CPU's
 
 	said []string // what the record of the last run says of its device
+	rare int64    // bytes that the CPU computed in it for the device
 }
 
 // expressions are one for each kind of work.
@@ -125,10 +126,13 @@ func (e *expression) run(t *testing.T, d exec.Device, o plan.Options) ([]byte, *
 		env.SideReductions = append(env.SideReductions, make([]byte, n.DType.Size()))
 	}
 	end, err := exec.Run(context.Background(), p, env)
-	e.said = nil
+	e.said, e.rare = nil, 0
 	r := must[*record.Run](t)(record.Read(env.Record.Path()))
 	for event := range r.Events() {
 		e.said = append(e.said, r.Header.Say(event))
+		if event.Action == record.RareToCPU {
+			e.rare += event.Bytes
+		}
 	}
 	return append(env.Into, bytes.Join(env.SideReductions, nil)...), p, end, err
 }
@@ -267,32 +271,6 @@ func TestGPUComputesWhereLockingIsDenied(t *testing.T) {
 	}
 }
 
-// Operands that a kernel leaves to the CPU are computed there.
-func TestGPULeavesRareOperandsToTheCPU(t *testing.T) {
-	node := must[*graph.Node](t)
-	values := make([]float32, 20_000)
-	for i := range values {
-		values[i] = float32(i) / 100
-	}
-	values[12_345] = 3e37
-	e := expression{root: node(graph.Apply(site, kernel.Sin, node(graph.FromBytes(site, dtype.Bytes(values), dtype.Float32, len(values))))), exact: true}
-	want, _, _, err := e.run(t, nil, little)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, _ := gpu(t, 64<<20)
-	got, p, _, err := e.run(t, g, little)
-	if err != nil || !e.same(got, want) {
-		t.Errorf("other values than on the CPU: %v", err)
-	}
-	if p.Stages[0].Device == nil {
-		t.Errorf("the stage is not on the device: %s", p.Stages[0].Note)
-	}
-	if len(e.said) != 1 || !strings.Contains(e.said[0], "operands") {
-		t.Errorf("the record says %q", e.said)
-	}
-}
-
 // A device that is lost half-way ends the run with a sentence, and so do later runs.
 func TestGPUThatIsLostSaysSo(t *testing.T) {
 	e := expressions(t, 700)[1]
@@ -310,5 +288,43 @@ func TestGPUThatIsLostSaysSo(t *testing.T) {
 	_, _, _, err := e.run(t, g, little)
 	if err == nil || !strings.Contains(err.Error(), "restart the kernel") {
 		t.Errorf("the next run gave %v", err)
+	}
+}
+
+// A kernel takes so many inputs and no more: the CPU computes what has more, and the plan says so.
+func TestProgramOfMoreInputsThanAKernelTakesStaysOnTheCPU(t *testing.T) {
+	node := must[*graph.Node](t)
+	e := expression{exact: true}
+	for i := range 530 {
+		x := node(graph.FromBytes(site, dtype.Bytes([]float32{float32(i), 2, 3}), dtype.Float32, 3))
+		if e.root == nil {
+			e.root = x
+		} else {
+			e.root = node(graph.Apply(site, kernel.Add, e.root, x))
+		}
+	}
+	want, _, _, err := e.run(t, nil, little)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, _ := gpu(t, 64<<20)
+	got, p, _, err := e.run(t, g, little)
+	if err != nil || !e.same(got, want) {
+		t.Errorf("other values than on the CPU: %v", err)
+	}
+	if s := &p.Stages[0]; s.Device != nil || !strings.Contains(s.Note, "has kernels of 512 parameters, and it takes 535") {
+		t.Errorf("the plan says %q", s.Note)
+	}
+}
+
+// A GPU of this machine can be asked about beside those of the table.
+func TestCardOfThisMachineHasItsFreeMemory(t *testing.T) {
+	library.Memory(3 << 30)
+	c, err := cuda.CardOf("cuda:0")
+	if err != nil || c.Name != "cuda:0" || c.Usable() > 3<<30 || c.Usable() < 3<<30-8<<20 || c.Total < c.Usable() || c.Rates().Upload == 0 {
+		t.Errorf("%+v, %v", c, err)
+	}
+	if _, err := cuda.CardOf("cuda:9"); err == nil || strings.Contains(err.Error(), "\n") {
+		t.Errorf("cuda:9: %v", err)
 	}
 }

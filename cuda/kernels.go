@@ -48,12 +48,13 @@ func mapCode(s *plan.SizedStage, inPTX bool, scratch driver.Address) (code, erro
 	return all[0], nil
 }
 
-// foldCode is what empties the accumulators of a fold, and then what folds a tile.
+// foldCode is what empties the accumulators of a fold, then what folds a tile, and then what
+// joins partial results, where there are several of each accumulator.
 func foldCode(s *plan.SizedStage, i int, inPTX bool) ([]code, error) {
 	if !inPTX {
 		return []code{{Kernel: initInGo(s, i)}, {Kernel: foldInGo(s, i)}}, nil
 	}
-	return emitted(ptx.Fold(s.Stage, i))
+	return emitted(ptx.Fold(s.Stage, i, s.Partials))
 }
 
 // productCode adds the product of two panels.
@@ -156,19 +157,19 @@ func initInGo(s *plan.SizedStage, i int) driver.Kernel {
 	}}
 }
 
-// foldInGo folds a tile of values into accumulators. Its arguments are the addresses of a
-// flag, of the accumulators, of the values and of scratch memory, the number of
-// accumulators, and along each axis the start and length of the tile and of the chunk.
+// foldInGo folds a tile of values into accumulators. Its arguments are the addresses of two
+// flags, of the accumulators and of the values, the number of accumulators, that of the
+// blocks before, and along each axis the start and length of the tile and of the chunk.
 func foldInGo(s *plan.SizedStage, i int) driver.Kernel {
 	f, layout := s.Folder(i), vm.NewLayout(s.Stage, i)
 	prog := &s.Programs[0]
 	size := prog.Type(prog.Out[s.Folded(i)]).Size()
 	return driver.Kernel{Name: "fold", Go: func(m driver.Memory, args []uint64) (cost driver.Cost, err error) {
 		n := int(args[4])
-		tile, chunk := boxOf(args[5:], 4, 0), boxOf(args[5:], 4, 2)
+		tile, chunk := boxOf(args[6:], 4, 0), boxOf(args[6:], 4, 2)
 		layout.Chunk(chunk)
-		state := m.Bytes(driver.Address(args[1]), int64(n*f.Size()))
-		x := m.Bytes(driver.Address(args[2]), int64(tile.Size()*size))
+		state := m.Bytes(driver.Address(args[2]), int64(n*f.Size()))
+		x := m.Bytes(driver.Address(args[3]), int64(tile.Size()*size))
 		first := 0
 		for b := range tile.Split(s.Block) {
 			layout.Fold(f, state, n, x[first*size:], b)
@@ -215,7 +216,9 @@ func productInGo(s *plan.SizedStage, scratch driver.Address) driver.Kernel {
 // The memory of kernels in PTX besides the buffers of a stage: a flag for each tile in flight,
 // which a kernel sets where it leaves the tile to the CPU, and the scratch memory of folds.
 const (
-	flagBytes   = 4
-	flagsBytes  = 16 << 10
-	foldScratch = 1 << 20
+	flagBytes  = 4
+	flagsBytes = 16 << 10
 )
+
+// mostPartials are as many partial results as there are threads that keep a large card busy.
+const mostPartials = 1 << 15

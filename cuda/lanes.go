@@ -87,7 +87,7 @@ type job struct {
 	lanes *lanes
 	steps []span
 	moved int
-	rare  []byte // what the device says of the operands: not zero where it computed nothing
+	rare  []byte // what the device says of the operands: not zero where the CPU is to compute
 
 	once     sync.Once
 	finished chan struct{}
@@ -226,13 +226,13 @@ func (j *job) finish() {
 		j.err = j.measure()
 	}
 	j.err = l.explain(j.err)
-	if j.err == nil && slices.ContainsFunc(j.rare, func(b byte) bool { return b != 0 }) {
-		j.err = exec.ErrLeftToCPU
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.failed == nil {
 		l.failed = j.err
+	}
+	if j.err == nil && slices.ContainsFunc(j.rare, func(b byte) bool { return b != 0 }) {
+		j.err = exec.ErrLeftToCPU
 	}
 	for _, s := range j.steps {
 		l.idle = append(l.idle, s.begin, s.end)

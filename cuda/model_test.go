@@ -88,6 +88,9 @@ func TestADeviceTooSmallForABlock(t *testing.T) {
 	if p.Stages[0].Device != nil || end.DevicePeak != 0 {
 		t.Errorf("a device of 4 KiB computes blocks of 64 KiB: peak %d", end.DevicePeak)
 	}
+	if note, want := p.Stages[0].Note, "model:4KiB has too little memory for the smallest tiles, which take 320 KiB: on the CPU"; note != want {
+		t.Errorf("the plan says %q, want %q", note, want)
+	}
 }
 
 func TestModelPassesTheSuiteOfDevices(t *testing.T) {

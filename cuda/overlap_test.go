@@ -17,7 +17,7 @@ import (
 )
 
 // rooted is the square root of elements that a device has to be sent.
-func rooted(t *testing.T, n int) *graph.Node {
+func rooted(t testing.TB, n int) *graph.Node {
 	t.Helper()
 	values := make([]float32, n)
 	for i := range values {

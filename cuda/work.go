@@ -25,7 +25,7 @@ type work struct {
 	folds    []fold
 	values   []driver.Address // of the program's values that are only folded
 	slots    []*slot
-	flags    []byte // the host's copies of the flags of sets; none where kernels raise none
+	rare     []byte // the host's copies of the flags of sets; none where kernels raise none
 	unlock   func() error
 
 	// Of a product.
@@ -42,20 +42,19 @@ type allocation struct {
 	bytes int64
 }
 
-// fold is a fold of the stage: what empties accumulators, and what folds a tile, one after
-// the other.
-type fold struct {
-	empty *function
-	steps []*function
-}
+// fold is a fold of the stage: what empties accumulators, what folds a tile, and what joins
+// partial results; nil where there are none.
+type fold struct{ empty, add, merge *function }
 
 // slot is what a slot of the stage has on the device.
 type slot struct {
-	sets   []*set
-	next   int // set of the next tile
-	states []driver.Address
-	chunk  grid.Box     // of the present task
-	copied driver.Event // the partials of the task before
+	sets     []*set
+	next     int // set of the next tile
+	states   []driver.Address
+	partials []driver.Address // of the accumulators of each fold, where they have several
+	stopped  driver.Address   // a flag: a tile was left to the CPU, and nothing is folded; 0 for none
+	chunk    grid.Box         // of the present task
+	copied   driver.Event     // the partials of the task before
 }
 
 // set holds the elements of one tile in flight.
@@ -165,15 +164,20 @@ func (w *work) openTiles() (err error) {
 		w.values = append(w.values, take(declared))
 	}
 	flag := w.scratch
+	flags := s.Slots * (len(d.Slot.Sets) + 1)
 	if w.gpu.ptx && err == nil {
-		if s.Slots*len(d.Slot.Sets)*flagBytes > flagsBytes {
+		if flags*flagBytes > flagsBytes {
 			return fmt.Errorf("%s has flags for %d tiles in flight: give fewer workers", w.gpu.name, flagsBytes/flagBytes)
 		}
-		w.flags = lockable(flagBytes * s.Slots * len(d.Slot.Sets))
-		w.unlock, _ = w.gpu.Pin(w.flags) // else copies of the flags hold the caller
+		w.rare = lockable(flagBytes * flags)
+		w.unlock, _ = w.gpu.Pin(w.rare) // else copies of the flags hold the caller
 	}
 	for range s.Slots {
 		on := &slot{copied: event()}
+		if w.gpu.ptx {
+			on.stopped = flag
+			flag += flagBytes
+		}
 		for _, declared := range d.Slot.Sets {
 			t := &set{out: take(declared.Out), computed: event(), downloaded: event()}
 			for _, in := range declared.In {
@@ -181,13 +185,16 @@ func (w *work) openTiles() (err error) {
 			}
 			if w.gpu.ptx && err == nil {
 				at := int(flag - w.scratch)
-				t.flag, t.rare = flag, w.flags[at:at+flagBytes]
+				t.flag, t.rare = flag, w.rare[at:at+flagBytes]
 				flag += flagBytes
 			}
 			on.sets = append(on.sets, t)
 		}
 		for _, state := range d.Slot.States {
 			on.states = append(on.states, take(state))
+		}
+		for _, partials := range d.Device.Partials {
+			on.partials = append(on.partials, take(partials))
 		}
 		w.slots = append(w.slots, on)
 	}
@@ -215,15 +222,9 @@ func (w *work) loadTiles() error {
 			return err
 		}
 		var f fold
-		for k, code := range all {
-			loaded, err := w.load(code)
-			if err != nil {
+		for k, to := range []**function{&f.empty, &f.add, &f.merge}[:len(all)] {
+			if *to, err = w.load(all[k]); err != nil {
 				return err
-			}
-			if k == 0 {
-				f.empty = loaded
-			} else {
-				f.steps = append(f.steps, loaded)
 			}
 		}
 		w.folds = append(w.folds, f)
@@ -235,15 +236,37 @@ func (w *work) loadTiles() error {
 func (w *work) Begin(number int, chunk grid.Box) {
 	on := w.slots[number]
 	on.chunk = chunk
-	n := w.accumulators(chunk)
+	n := w.accumulators(chunk) * w.stage.Partials
 	w.order(step{on: w.compute, after: []driver.Event{on.copied}, do: func(s driver.Stream) error {
 		for i, f := range w.folds {
-			if err := f.empty.launch(s, [][]int{{n}}, uint64(on.states[i]), uint64(n)); err != nil {
+			if err := f.empty.launch(s, [][]int{{n}}, uint64(on.folded(i)), uint64(n)); err != nil {
 				return err
 			}
 		}
-		return nil
+		return w.goOn(s, on)
 	}})
+}
+
+// folded is what blocks are added to: partial results, or accumulators.
+func (on *slot) folded(i int) driver.Address {
+	if len(on.partials) > 0 {
+		return on.partials[i]
+	}
+	return on.states[i]
+}
+
+// goOn lets tiles of a slot be folded.
+func (w *work) goOn(s driver.Stream, on *slot) error {
+	if on.stopped == 0 {
+		return nil
+	}
+	return s.Clear(on.stopped, flagBytes)
+}
+
+// Resume lets tiles of a slot be folded again.
+func (w *work) Resume(number int) {
+	on := w.slots[number]
+	w.order(step{on: w.compute, do: func(s driver.Stream) error { return w.goOn(s, on) }})
 }
 
 // accumulators is the number of those of a chunk, of each fold.
@@ -343,42 +366,78 @@ func (w *work) enqueueTile(s driver.Stream, on *slot, t *set, tile grid.Box) err
 			return err
 		}
 	}
-	for i, f := range w.folds {
-		x := t.out
-		if v := prog.Out[w.stage.Folded(i)]; slices.Contains(folded, v) {
-			x = w.values[slices.Index(folded, v)]
-		} else if w.stage.Kind == plan.ReduceStage || v != prog.Out[0] {
-			x = t.in[v]
-		}
-		args := []uint64{uint64(t.flag), uint64(on.states[i]), uint64(x), uint64(w.foldScratch()), uint64(w.accumulators(on.chunk))}
-		for d := range tile.Shape {
-			args = append(args, uint64(tile.Start[d]), uint64(tile.Shape[d]), uint64(on.chunk.Start[d]), uint64(on.chunk.Shape[d]))
-		}
-		for _, k := range f.steps {
-			if err := k.launch(s, [][]int{tile.Shape, on.chunk.Shape}, args...); err != nil {
-				return err
-			}
+	for i := range w.folds {
+		if err := w.fold(s, on, t, i, tile); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// foldScratch is the memory of kernels that fold, behind the flags.
-func (w *work) foldScratch() driver.Address {
-	if !w.gpu.ptx {
-		return 0
+// elements is where the values of a set's tile are that the i-th fold takes.
+func (w *work) elements(t *set, i int) driver.Address {
+	prog := &w.stage.Programs[0]
+	v := prog.Out[w.stage.Folded(i)]
+	if k := slices.Index(w.stage.FoldedValues(), v); k >= 0 {
+		return w.values[k]
 	}
-	return w.scratch + flagsBytes
+	if w.stage.Kind == plan.ReduceStage || v != prog.Out[0] {
+		return t.in[v]
+	}
+	return t.out
+}
+
+// fold launches the i-th fold of a set's tile, or of a block whose elements are in its
+// place.
+func (w *work) fold(s driver.Stream, on *slot, t *set, i int, tile grid.Box) error {
+	args := []uint64{uint64(t.flag), uint64(on.stopped), uint64(on.folded(i)), uint64(w.elements(t, i)), uint64(w.accumulators(on.chunk)), uint64(w.stage.BlocksBefore(on.chunk, tile))}
+	for d := range tile.Shape {
+		args = append(args, uint64(tile.Start[d]), uint64(tile.Shape[d]), uint64(on.chunk.Start[d]), uint64(on.chunk.Shape[d]))
+	}
+	return w.folds[i].add.launch(s, [][]int{tile.Shape}, args...)
+}
+
+// Fold copies the values of a block that the CPU has computed to the device, and folds them
+// there. The slot has no other tile in flight.
+func (w *work) Fold(number int, block grid.Box, values [][]byte) exec.Job {
+	on := w.slots[number]
+	t := on.sets[on.next%len(on.sets)]
+	moved := 0
+	for _, b := range values {
+		moved += len(b)
+	}
+	return w.start(step{on: w.compute, done: t.computed, moved: moved, do: func(s driver.Stream) error {
+		if err := s.Clear(t.flag, flagBytes); err != nil {
+			return err
+		}
+		for i, b := range values { // on this stream, since slots share the memory of values
+			if err := s.Upload(w.elements(t, i), b); err != nil {
+				return err
+			}
+			if err := w.fold(s, on, t, i, block); err != nil {
+				return err
+			}
+		}
+		return nil
+	}})
 }
 
 // Partials copies a slot's partials to the host.
 func (w *work) Partials(number int, dst [][]byte) exec.Job {
 	on := w.slots[number]
-	moved := 0
+	moved, n := 0, w.accumulators(on.chunk)
 	for _, b := range dst {
 		moved += len(b)
 	}
-	return w.start(step{on: w.compute}, step{on: w.download, done: on.copied, moved: moved, do: func(s driver.Stream) error {
+	merge := step{on: w.compute, do: func(s driver.Stream) error {
+		for i, partials := range on.partials {
+			if err := w.folds[i].merge.launch(s, [][]int{{n}}, uint64(on.states[i]), uint64(partials), uint64(n)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}
+	return w.start(merge, step{on: w.download, done: on.copied, moved: moved, do: func(s driver.Stream) error {
 		for i, state := range on.states {
 			if err := s.Download(dst[i], state); err != nil {
 				return err

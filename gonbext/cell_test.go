@@ -344,6 +344,31 @@ func TestCellThatTakesTooMuchIsEnded(t *testing.T) {
 	}
 }
 
+// A run log that cannot be written, as on a disk that is full, costs a cell its report and
+// nothing else.
+func TestCellWithoutRunLogSaysSo(t *testing.T) {
+	for cell, saved := range map[string]int{"kernel": 1, "several planned": 0} {
+		dir := t.TempDir()
+		log := filepath.Join(dir, "file")
+		if err := os.WriteFile(log, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c := exec.Command(os.Args[0])
+		c.Dir, c.Env = dir, append(os.Environ(), "GONBEXT_TEST_CELL="+cell, "GONBEXT_RUNS="+log, "PATH="+dir)
+		var stderr strings.Builder
+		c.Stderr = &stderr
+		if err := c.Run(); err != nil {
+			t.Errorf("%s: %v", cell, err)
+		}
+		if said := stderr.String(); !strings.HasPrefix(said, "gonbext: this cell has no report: run log: ") || strings.Count(said, "\n") != 1 {
+			t.Errorf("%s said %q", cell, said)
+		}
+		if files, _ := filepath.Glob(filepath.Join(dir, "*.npy")); len(files) != saved {
+			t.Errorf("%s left %v", cell, files)
+		}
+	}
+}
+
 func TestGarbageDoesNotEndACell(t *testing.T) {
 	r := run(t, "garbage") // 3 GiB in all, 16 MiB at once
 	r.expect(t, 0)

@@ -69,15 +69,21 @@ func histFigure(collect collector, a *oocore.Array) (*record.Figure, error) {
 	if !ok {
 		return f, nil
 	}
+	greatest := max(math.Abs(low), math.Abs(high))
+	step := 2 * (greatest - math.Nextafter(greatest, 0)) // no bin is narrower than what float64 tells apart
+	half := max(0.5, step)
 	bins := maxBins
 	switch {
 	case !canBeMissing(a.DType()) && high-low < maxBins: // a bin for each integer
 		bins = int(high-low) + 1
-		low, high = low-0.5, high+0.5
+		low, high = low-half, high+half
 	case low == high:
-		bins, low, high = 1, low-0.5, high+0.5
+		bins, low, high = 1, low-half, high+half
 	case math.IsInf(high-low, 0):
 		return nil, fmt.Errorf("the elements of %v reach from %g to %g, further apart than float64 can tell: divide them first", nameOf(a), low, high)
+	}
+	if wide := (high - low) / step; wide < float64(bins) {
+		bins = max(1, int(wide))
 	}
 	counts, _ := a.AsType(oocore.Float64).Histogram(oocore.Bins{Count: bins, Range: []float64{low, high}}, oocore.HistogramOptions{})
 	values, err := collect(counts.AsType(oocore.Float64))

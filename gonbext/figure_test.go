@@ -114,6 +114,9 @@ func TestHistCountsEveryFiniteElement(t *testing.T) {
 	}{
 		{"a bin for each integer", oocore.FromSlice([]int8{3, 5, 5, -1}, 4), []int64{1, 0, 0, 0, 1, 0, 2}, 0},
 		{"one value", oocore.FromSlice([]float32{2, 2, float32(nan)}, 3), []int64{2}, 1},
+		{"neighbours", oocore.FromSlice([]float64{5e-324, 1e-323}, 2), []int64{2}, 0},
+		{"few numbers apart", oocore.FromSlice([]float64{1e16, 1e16 + 8, 1e16 + 8}, 3), []int64{1, 2}, 0},
+		{"great integers", oocore.Full(uint64(1<<64-1), 4), []int64{4}, 0},
 		{"nothing finite", oocore.FromSlice([]float32{float32(nan), float32(inf)}, 2), nil, 2},
 		{"nothing", oocore.FromSlice([]float32{}, 0, 3), nil, 0},
 	} {

@@ -74,7 +74,9 @@ func begin(c *cell, at graph.Site, opts []Option) func() {
 		defaults = append(defaults, host.PlanOnly())
 	}
 	host.SetDefaults(defaults...)
-	if !c.planOnly {
+	if c.planOnly {
+		checkLog()
+	} else {
 		budget, _ := units.ParseSize(s.budget) // checked by defaults
 		c.process = watchProcess(c.id, budget, at, locate)
 	}

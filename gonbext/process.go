@@ -66,15 +66,33 @@ func watchProcess(cell string, budget int64, at graph.Site, locate func(graph.Si
 	debug.SetMemoryLimit(min(debug.SetMemoryLimit(-1), max(budget, base.Anonymous+ownMemory))) // runs may lower it for a while
 	// The kernel, for want of memory, ends the cell rather than its notebook.
 	_ = os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0o600)
-	if dir, err := record.Dir(); err == nil {
-		if w, err := record.Create(dir, record.Header{Cell: cell, Title: "the cell's process", Budget: budget, Process: true}); err == nil {
-			p.record = w
-		}
-	}
+	p.record = createRecord(record.Header{Cell: cell, Title: "the cell's process", Budget: budget, Process: true})
 	p.peak = base.Anonymous
 	p.sample(base)
 	go p.watch()
 	return p
+}
+
+// createRecord begins a record in the run log. Where that cannot be written it says so: the
+// cell has no report then.
+func createRecord(h record.Header) *record.Writer {
+	dir, err := record.Dir()
+	if err == nil {
+		var w *record.Writer
+		if w, err = record.Create(dir, h); err == nil {
+			return w
+		}
+	}
+	fmt.Fprintf(os.Stderr, "gonbext: this cell has no report: %v\n", err)
+	return nil
+}
+
+// checkLog says where the run log cannot be written, as createRecord does.
+func checkLog() {
+	if w := createRecord(record.Header{Cell: record.Unreported}); w != nil {
+		_ = w.End(record.End{})
+		_ = os.Remove(w.Path())
+	}
 }
 
 func (p *process) watch() {

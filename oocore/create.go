@@ -9,6 +9,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/op/order"
 	"github.com/gonbext/gonbext/oocore/op/shape"
 	"github.com/gonbext/gonbext/oocore/store"
 )
@@ -90,7 +91,8 @@ func Arange(start, stop, step any) *Array {
 }
 
 // Linspace returns count float64 numbers at equal distances from start to stop, both
-// included. It takes no memory.
+// included; without the end they are Linspace(start, stop, count+1).Slice(":-1"). It takes no
+// memory.
 func Linspace(start, stop float64, count int) *Array {
 	return made(graph.Linspace(graph.Caller(), start, stop, count))
 }
@@ -105,6 +107,19 @@ func Eye(rows, columns, diagonal int) *Array {
 // takes no memory.
 func Tri(rows, columns, diagonal int) *Array {
 	return made(shape.Tri(graph.Caller(), rows, columns, diagonal))
+}
+
+// TriangleIndices returns the rows and the columns of the elements on and below a diagonal of a
+// matrix, or with upper of those on and above it, in C order, as int64: NumPy's
+// tril_indices(rows, diagonal, columns) and triu_indices. They take the passes of Cumsum over
+// the rows.
+func TriangleIndices(rows, columns, diagonal int, upper bool) (row, column *Array) {
+	nodes, err := order.TriangleIndices(graph.Caller(), rows, columns, diagonal, upper)
+	if err != nil {
+		failed := made(nil, err)
+		return failed, failed
+	}
+	return made(nodes[0], nil), made(nodes[1], nil)
 }
 
 // Random returns numbers uniform in [0, 1) of a float type. An element depends on the

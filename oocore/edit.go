@@ -1,6 +1,8 @@
 package oocore
 
 import (
+	"slices"
+
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/op/edit"
 )
@@ -23,6 +25,17 @@ func (a *Array) SetAt(indices *Array, values any, axis int) *Array {
 	return build("set", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
 		return edit.SetAt(site, in[0], in[1], in[2], axis)
 	}, a, indices, values)
+}
+
+// Piecewise is, of each element, the value of the last of the conditions that is true there, in
+// the array's type, and where none is that of one more value, or zero: NumPy's piecewise, whose
+// functions are computed of the whole array. Values are arrays or numbers of Go, as many as
+// conditions or one more. It is part of whatever reads it.
+func (a *Array) Piecewise(conditions []*Array, values []any) *Array {
+	return build("piecewise", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
+		k := 1 + len(conditions)
+		return edit.Piecewise(site, in[0], in[1:k], in[k:])
+	}, slices.Concat([]any{a}, anys(conditions), values)...)
 }
 
 // Insert returns the array with values before each of the indices along an axis, in the array's

@@ -45,3 +45,38 @@ func ExampleIndices() {
 	// [0 0 0 1 1 1] <nil>
 	// [0 1 2 0 1 2] <nil>
 }
+
+func ExampleArray_Gradient() {
+	ctx := context.Background()
+	x := oocore.FromSlice([]float64{0, 1, 4, 9, 16}) // squares
+	fmt.Println(oocore.Collect[float64](ctx, x.Gradient(1, 0)))
+	fmt.Println(oocore.Collect[float64](ctx, x.Gradient(1, 0, 2))) // exact at the ends, too
+	// Output:
+	// [1 2 4 6 7] <nil>
+	// [0 2 4 6 8] <nil>
+}
+
+func ExampleTriangleIndices() {
+	ctx := context.Background()
+	row, column := oocore.TriangleIndices(3, 3, -1, false) // below the main diagonal
+	fmt.Println(oocore.Collect[int64](ctx, row))
+	fmt.Println(oocore.Collect[int64](ctx, column))
+	// Output:
+	// [1 2 2] <nil>
+	// [0 0 1] <nil>
+}
+
+func ExampleArray_RandomBinomial() {
+	ctx := context.Background()
+	trials := oocore.FromSlice([]int64{0, 3, 100})
+	fmt.Println(oocore.Collect[int64](ctx, trials.RandomBinomial(1, 1.0))) // each succeeds
+	// Output: [0 3 100] <nil>
+}
+
+func ExampleArray_Piecewise() {
+	ctx := context.Background()
+	x := oocore.FromSlice([]float64{-2, -1, 0, 1, 2})
+	y := x.Piecewise([]*oocore.Array{x.Less(0), x.Greater(1)}, []any{x.Neg(), 10, 0.5})
+	fmt.Println(oocore.Collect[float64](ctx, y))
+	// Output: [2 1 0.5 0.5 10] <nil>
+}

@@ -72,3 +72,10 @@ func ExampleArray_UniqueCounts() {
 	// [1 2 3] <nil>
 	// [2 1 1] <nil>
 }
+
+func ExampleArray_Union1D() {
+	ctx := context.Background()
+	x := oocore.FromSlice([]int32{3, 1, 3})
+	fmt.Println(oocore.Collect[int32](ctx, x.Union1D(ctx, oocore.FromSlice([]int32{2, 1}))))
+	// Output: [1 2 3] <nil>
+}

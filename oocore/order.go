@@ -173,6 +173,12 @@ func (a *Array) UniqueAll(ctx context.Context, opts ...Option) (values, counts, 
 	}, a, d[0])
 }
 
+// Union1D returns the distinct elements of two arrays, as if flattened, in their order. Passes and
+// working set are those of Unique over both.
+func (a *Array) Union1D(ctx context.Context, b *Array, opts ...Option) *Array {
+	return both("union1d", order.Union, a, b).Unique(ctx, opts...)
+}
+
 // distinct are the values, their numbers and first places.
 func (a *Array) distinct(ctx context.Context, name string, counts, first bool, opts []Option) (out [3]*Array) {
 	whole := a.view(name, func(site graph.Site, n *graph.Node) (*graph.Node, error) {

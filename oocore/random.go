@@ -21,6 +21,34 @@ func RandomIntegers(t DType, seed uint64, low, high int64, shape ...int) *Array 
 	return made(random.Integers(graph.Caller(), t, seed, low, high, shape...))
 }
 
+// RandomGamma returns float64 numbers of gamma distributions of scale 1 whose shape parameters are
+// the array, by Marsaglia and Tsang's method. The array broadcasts to the lengths of the
+// result, which has its shape where none are given; Full(2.5).RandomGamma(seed, 1000) has one
+// parameter. A negative one is an error when it is computed. With a parameter of 1 it is the
+// exponential distribution, and Mul(2) of that of half its degrees is a chi-squared one.
+func (a *Array) RandomGamma(seed uint64, lengths ...int) *Array {
+	return sampled("gamma", random.Gamma, seed, lengths, a)
+}
+
+// RandomPoisson returns int64 numbers of Poisson distributions whose means are the array, which
+// broadcasts as in RandomGamma, by Hörmann's method.
+func (a *Array) RandomPoisson(seed uint64, lengths ...int) *Array {
+	return sampled("poisson", random.Poisson, seed, lengths, a)
+}
+
+// RandomBinomial returns how many of so many trials succeed, which the array says, each by a
+// chance, an array or a number, as int64. They broadcast as in RandomGamma. It is by
+// Hörmann's method.
+func (a *Array) RandomBinomial(seed uint64, chance any, lengths ...int) *Array {
+	return sampled("binomial", random.Binomial, seed, lengths, a, chance)
+}
+
+func sampled(name string, d random.Distribution, seed uint64, lengths []int, parameters ...any) *Array {
+	return build(name, func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
+		return random.Sample(site, name, d, seed, in, lengths...)
+	}, parameters...)
+}
+
 // RandomPermutation returns the integers from 0 to n-1 in a random order, as int64, with the
 // passes of Argsort: x.Take(RandomPermutation(seed, n), 0) shuffles rows.
 func RandomPermutation(seed uint64, n int) *Array {

@@ -33,19 +33,20 @@ func (a *Array) CumulativeProd(initial bool, axis ...int) *Array {
 }
 
 // Gradient returns NumPy's gradient along one axis, of elements that are spacing apart: half
-// the difference of both neighbours, at the ends the difference of the one. Integers are
-// computed in float64. It is part of whatever reads it.
-func (a *Array) Gradient(spacing float64, axis int) *Array {
+// the difference of both neighbours, at the ends the difference of the one, or with an edge
+// order of 2 the slope there of the parabola through three elements. Integers are computed in
+// float64. It is part of whatever reads it.
+func (a *Array) Gradient(spacing float64, axis int, edgeOrder ...int) *Array {
 	return a.view("gradient", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
-		return scan.Gradient(site, n, spacing, axis)
+		return scan.Gradient(site, n, spacing, axis, append(edgeOrder, 1)[0])
 	})
 }
 
 // GradientAt is Gradient of elements that stand at coordinates, a vector with one for each
 // element along the axis: inside, the slopes on both sides count by the distance on the other.
-func (a *Array) GradientAt(coordinates *Array, axis int) *Array {
+func (a *Array) GradientAt(coordinates *Array, axis int, edgeOrder ...int) *Array {
 	return build("gradient", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
-		return scan.GradientAt(site, in[0], in[1], axis)
+		return scan.GradientAt(site, in[0], in[1], axis, append(edgeOrder, 1)[0])
 	}, a, coordinates)
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/op/index"
@@ -195,9 +196,9 @@ func (a *Array) Unstack(axis int) []*Array {
 	})
 }
 
-// Meshgrid returns each vector along an axis of its own and constant along the others: the
-// i-th along axis i where matrix says so ("ij" of NumPy's), else the first two change
-// places ("xy"). Where one is no vector, each of the arrays says so.
+// Meshgrid returns each array, as if flattened, along an axis of its own and constant along the
+// others: the i-th along axis i where matrix says so ("ij" of NumPy's), else the first two
+// change places ("xy").
 func Meshgrid(matrix bool, vectors ...*Array) (all []*Array) {
 	var nodes []*graph.Node
 	one := build("meshgrid", func(site graph.Site, in []*graph.Node) (_ *graph.Node, err error) {
@@ -326,10 +327,11 @@ func (a *Array) Diag(offset int) *Array {
 	})
 }
 
-// Trace returns the sum of a diagonal, in one pass over it.
+// Trace returns the sum of a diagonal, in one pass over it; Diagonal and Reduce sum it in another
+// type.
 func (a *Array) Trace(offset, axis, other int) *Array {
 	return a.view("trace", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
-		return shape.Trace(site, n, offset, axis, other)
+		return shape.Trace(site, n, offset, axis, other, dtype.Invalid)
 	})
 }
 

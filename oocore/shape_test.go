@@ -171,7 +171,7 @@ func TestSeveralResultsFailAsSeveral(t *testing.T) {
 		"splitat":  x.SplitAt(9, 1, 2),
 		"unstack":  x.Unstack(9),
 		"nonzero":  x.Reshape(7).Nonzero(t.Context()),
-		"meshgrid": oocore.Meshgrid(true, x, x, x),
+		"meshgrid": oocore.Meshgrid(true, x, x.Reshape(7), x),
 	} {
 		if len(all) < 3 || all[2].Err() == nil {
 			t.Errorf("%s: %v", what, all)

@@ -109,7 +109,7 @@ func curvesLine(f *record.Figure) string {
 
 // numberAxis is an axis of values: round, a little wider than they are.
 func numberAxis(low, high float64) (bottom, top, step float64) {
-	if low == high {
+	if high-low < 1e-300 { // which no step divides
 		widen := max(1, math.Abs(low)/1000)
 		if low < 0 || low >= 1 {
 			low -= widen

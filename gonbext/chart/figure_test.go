@@ -58,6 +58,7 @@ func dataCards() map[string]*record.Card {
 		"plots":          plot(wave("sin(x)", 0), wave(hostile, 1), wave("c", 2)),
 		"plot-one":       plot(record.Curve{Name: "x", Length: 1, Step: 1, Mean: record.Floats{7}}),
 		"plot-few":       plot(record.Curve{Name: "x", Length: 5, Step: 1, Mean: record.Floats{1e20, nan, 1e20, nan, nan}}),
+		"plot-tiny":      plot(record.Curve{Name: "x", Length: 2, Step: 1, Mean: record.Floats{5e-324, 1e-323}}),
 		"plot-nothing":   plot(record.Curve{Name: "x", Length: 0, Step: 1}),
 		"plot-nan":       plot(record.Curve{Name: "x", Length: 2, Step: 1, Mean: record.Floats{nan, nan}}),
 		"plot-wide":      plot(record.Curve{Name: "x", Length: 2, Step: 1, Mean: record.Floats{-1.7e308, 1.7e308}}),

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/units"
@@ -15,11 +16,12 @@ type RunLine struct {
 	Run record.Summary
 }
 
-// RunLog lists runs, in the order given, out of all that there are.
-func RunLog(lines []RunLine, all int) (Output, error) {
+// RunLog lists runs, in the order given, out of all that there are beside the unreadable.
+func RunLog(lines []RunLine, all int, unreadable []record.Unreadable) (Output, error) {
 	s := sheet{Title: "Runs", Verdict: fmt.Sprintf("%s of %s runs, the latest first", units.Count(int64(len(lines))), units.Count(int64(all)))}
 	if all == 0 {
 		s.Verdict = "No run has left a record yet"
+		s.Note = unreadableNote(unreadable)
 		return s.output(Options{Mode: None, Library: true})
 	}
 	t := table{Head: []string{"run", "what", "ended", "began", "time", "peak", "budget", "read", "written"}, Texts: 4}
@@ -27,8 +29,20 @@ func RunLog(lines []RunLine, all int) (Output, error) {
 		t.Rows = append(t.Rows, runRow(l))
 	}
 	s.Tables = []table{t}
-	s.Note = "%report RUN draws one again, %compare A B puts two side by side; last is the latest, last-1 the one before it."
+	s.Note = strings.TrimSpace("%report RUN draws one again, %compare A B puts two side by side; last is the latest, last-1 the one before it. " + unreadableNote(unreadable))
 	return s.output(Options{Mode: None, Library: true})
+}
+
+// unreadableNote says what the list lacks, "" where that is nothing.
+func unreadableNote(all []record.Unreadable) string {
+	if len(all) == 0 {
+		return ""
+	}
+	which := ""
+	if len(all) > 1 {
+		which = ", the latest"
+	}
+	return fmt.Sprintf("Besides these, %s cannot be read%s: %s.", counted(len(all), "record", "records"), which, plain(all[0].Err.Error()))
 }
 
 func runRow(l RunLine) []string {

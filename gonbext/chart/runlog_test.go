@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -24,7 +25,7 @@ func TestRunLog(t *testing.T) {
 		}
 		lines = append(lines, RunLine{fmt.Sprintf("20260801-12000%d", i), s})
 	}
-	out, err := RunLog(lines, 9)
+	out, err := RunLog(lines, 9, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,8 +33,15 @@ func TestRunLog(t *testing.T) {
 	if strings.Contains(out.HTML, "<img src=x") {
 		t.Error("not escaped")
 	}
-	if out, err = RunLog(nil, 0); err != nil || !strings.Contains(out.Text, "No run") {
+	if out, err = RunLog(nil, 0, nil); err != nil || !strings.Contains(out.Text, "No run") {
 		t.Errorf("of no runs: %v, %s", err, out.Text)
+	}
+	unreadable := []record.Unreadable{{Err: errors.New("run record a: torn" + hostile)}, {Err: errors.New("run record b: torn")}}
+	for _, lines := range [][]RunLine{nil, lines} {
+		out, err := RunLog(lines, len(lines), unreadable)
+		if err != nil || !strings.Contains(out.Text, "Besides these, 2 records cannot be read, the latest: run record a") || !strings.Contains(out.Text, "run record a: torn") || strings.Contains(out.HTML, "<img src=x") {
+			t.Errorf("of records that cannot be read: %v, %s", err, out.Text)
+		}
 	}
 }
 

@@ -45,6 +45,11 @@ type Work interface {
 	Map(slot int, tile grid.Box, in [][]byte, out []byte) Job
 	// Reduce folds a tile into the slot's partials.
 	Reduce(slot int, tile grid.Box, in [][]byte) Job
+	// Fold folds a block of a tile that was left to the CPU, of which values has what each
+	// fold takes. The slot has no tile in flight.
+	Fold(slot int, block grid.Box, values [][]byte) Job
+	// Resume lets the slot's tiles be folded after one that was left to the CPU.
+	Resume(slot int)
 	// Partials copies the slot's partials, one for each fold.
 	Partials(slot int, dst [][]byte) Job
 	// Place makes the next Multiply read an operand, 0 or 1, from resident memory, and Load
@@ -81,8 +86,9 @@ type Times struct {
 	Moved                     int64
 }
 
-// ErrLeftToCPU is returned for a tile of operands that the device does not compute. The
-// stage continues on the CPU.
+// ErrLeftToCPU is returned for a tile of operands that the device does not compute. In a
+// stage that folds it is returned too for all tiles of the slot that come after it, of which
+// none is folded before Resume.
 var ErrLeftToCPU = errors.New("the CPU computes these operands")
 
 // ErrDeviceMemory is returned where a device has no room.

@@ -109,7 +109,7 @@ func (r *deviceRunner) Run(ctx context.Context, tasks Tasks, done func(index int
 		if err := r.Close(); err != nil {
 			return err
 		}
-		if errors.Is(err, ErrLeftToCPU) {
+		if errors.Is(err, ErrLeftToCPU) { // more than the tiles that a rareTiles computes
 			r.stage = nil
 			run := r.executor.run
 			run.env.Record.Event(record.Event{At: time.Since(run.start), Stage: uint16(r.index), Action: record.RareToCPU, Free: run.env.Device.Usage().Free})

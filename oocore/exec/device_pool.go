@@ -15,6 +15,7 @@ import (
 type devicePool struct {
 	*pool
 	work Work
+	rare *rareTiles // nil where the device computes all operands
 }
 
 func newDevicePool(o *onDevice) (Runner, error) {
@@ -24,15 +25,21 @@ func newDevicePool(o *onDevice) (Runner, error) {
 		f = newFolding(o.run, o.stage)
 		chunk = f.chunk
 	}
-	p, err := newPool(o.run, o.index, o.stage, chunk, func(s *slot) (worker, error) { return newStreamer(o, s, f) })
+	rare, err := newRareTiles(o)
 	if err != nil {
 		return nil, err
 	}
-	return &devicePool{p, o.work}, nil
+	p, err := newPool(o.run, o.index, o.stage, chunk, func(s *slot) (worker, error) { return newStreamer(o, s, f, rare) })
+	if err != nil {
+		return nil, errors.Join(err, rare.close())
+	}
+	return &devicePool{p, o.work, rare}, nil
 }
 
 // Close ends what the device does with the slots' buffers before it frees them.
-func (p *devicePool) Close() error { return errors.Join(p.work.Close(), p.pool.Close()) }
+func (p *devicePool) Close() error {
+	return errors.Join(p.work.Close(), p.pool.Close(), p.rare.close())
+}
 
 // streamer is a slot of a stage on a device.
 type streamer struct {
@@ -40,7 +47,8 @@ type streamer struct {
 	slot   *slot
 	size   int // of an element of a map's result
 	sets   []*stagingSet
-	sink   *sink    // of a map
+	sink   *sink // of a map
+	rare   *rareTiles
 	shared *folding // nil where nothing is folded
 	states [][]byte // the partials of a task
 	out    [][]byte // results of a reduction's task that makes whole ones
@@ -54,10 +62,10 @@ type stagingSet struct {
 	job  Job // nil where there is none
 }
 
-func newStreamer(o *onDevice, s *slot, f *folding) (_ *streamer, err error) {
+func newStreamer(o *onDevice, s *slot, f *folding, rare *rareTiles) (_ *streamer, err error) {
 	o.begin(s, o.stage.DevicePeak/int64(o.stage.Slots))
 	prog, d := &o.stage.Programs[0], &o.stage.Buffers.Slot
-	w := &streamer{onDevice: o, slot: s, shared: f, size: prog.Type(prog.Out[0]).Size()}
+	w := &streamer{onDevice: o, slot: s, shared: f, rare: rare, size: prog.Type(prog.Out[0]).Size()}
 	from := make([]reader, len(prog.Loads)) // which all sets share
 	for i := range prog.Loads {
 		if from[i], err = newReader(s, &prog.Loads[i], &d.Lane.Loads[i]); err != nil {
@@ -98,14 +106,14 @@ func (w *streamer) task(ctx context.Context, index int, chunk grid.Box) error {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			if err := w.send(ctx, w.sets[n%len(w.sets)], tile); err != nil {
+			if err := w.send(ctx, n%len(w.sets), tile); err != nil {
 				return err
 			}
 			n++
 		}
 	}
 	for i := range w.sets {
-		if err := w.receive(ctx, w.sets[(n+i)%len(w.sets)]); err != nil {
+		if err := w.receive(ctx, (n+i)%len(w.sets)); err != nil {
 			return err
 		}
 	}
@@ -124,31 +132,72 @@ func (w *streamer) task(ctx context.Context, index int, chunk grid.Box) error {
 
 // send reads a tile into a set that is free, or has become so, and gives it to the
 // device.
-func (w *streamer) send(ctx context.Context, set *stagingSet, tile grid.Box) error {
-	if err := w.receive(ctx, set); err != nil {
+func (w *streamer) send(ctx context.Context, number int, tile grid.Box) error {
+	if err := w.receive(ctx, number); err != nil {
 		return err
 	}
+	set := w.sets[number]
 	if err := set.in.load(ctx, tile); err != nil {
 		return err
 	}
 	set.tile = tile
-	if w.stage.Kind == plan.ReduceStage {
-		set.job = w.work.Reduce(w.slot.index, tile, set.in.tile)
-	} else {
-		set.job = w.work.Map(w.slot.index, tile, set.in.tile, set.out[:tile.Size()*w.size])
-	}
+	w.enqueue(set)
 	return nil
 }
 
+// enqueue gives the tile of a set to the device.
+func (w *streamer) enqueue(set *stagingSet) {
+	if w.stage.Kind == plan.ReduceStage {
+		set.job = w.work.Reduce(w.slot.index, set.tile, set.in.tile)
+	} else {
+		set.job = w.work.Map(w.slot.index, set.tile, set.in.tile, set.out[:set.tile.Size()*w.size])
+	}
+}
+
 // receive waits for what the device makes of a set's tile, and writes it.
-func (w *streamer) receive(ctx context.Context, set *stagingSet) error {
+func (w *streamer) receive(ctx context.Context, number int) error {
+	set := w.sets[number]
 	if set.job == nil {
 		return nil
 	}
 	err := w.wait(ctx, w.slot, set.job)
 	set.job = nil
+	if errors.Is(err, ErrLeftToCPU) && w.rare != nil {
+		err = w.leftToCPU(ctx, number)
+	}
 	if err != nil || w.sink == nil {
 		return err
 	}
 	return w.sink.write(ctx, set.out[:set.tile.Size()*w.size], set.tile)
+}
+
+// leftToCPU computes a set's tile on the CPU. What was sent after it is not folded, and is
+// sent again.
+func (w *streamer) leftToCPU(ctx context.Context, number int) error {
+	set := w.sets[number]
+	if w.shared == nil {
+		return w.rare.compute(ctx, w, set)
+	}
+	var after []*stagingSet
+	for i := 1; i < len(w.sets); i++ {
+		later := w.sets[(number+i)%len(w.sets)]
+		if later.job == nil {
+			continue
+		}
+		switch err := w.wait(ctx, w.slot, later.job); {
+		case err == nil:
+			return errors.New("a tile was folded before one that precedes it") // the device's fault
+		case !errors.Is(err, ErrLeftToCPU):
+			return err
+		}
+		after = append(after, later)
+	}
+	w.work.Resume(w.slot.index)
+	if err := w.rare.compute(ctx, w, set); err != nil {
+		return err
+	}
+	for _, later := range after {
+		w.enqueue(later)
+	}
+	return nil
 }

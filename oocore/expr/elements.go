@@ -5,6 +5,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/op/edit"
 	"github.com/gonbext/gonbext/oocore/op/elements"
 )
 
@@ -33,13 +34,28 @@ func init() {
 		}
 		return elements.Select(c.site, conditions, choices, otherwise)
 	})
+	define("piecewise(x, condition, y, condition, z..., otherwise)", 3, -1, func(c *call) (*graph.Node, error) {
+		in, err := c.arrays(len(c.values))
+		if err != nil {
+			return nil, err
+		}
+		var conditions, values []*graph.Node
+		for i := 1; i < len(in); i += 2 {
+			if i+1 == len(in) {
+				values = append(values, in[i])
+				break
+			}
+			conditions, values = append(conditions, in[i]), append(values, in[i+1])
+		}
+		return edit.Piecewise(c.site, in[0], conditions, values)
+	})
 	for name, value := range map[string]int{"zeros_like": 0, "ones_like": 1} {
 		define(name+"(x)", 1, 1, onArray(func(c *call, x *graph.Node, _ []int) (*graph.Node, error) {
 			return graph.Full(c.site, dtype.FromInt(x.DType, int64(value)), x.Shape...)
 		}))
 	}
 	defineTwo("full_like(x, value)", elements.Filled)
-	for _, name := range []string{"signbit", "logaddexp", "nextafter", "ldexp", "i0", "frexp", "select", "zeros_like", "ones_like", "full_like"} {
+	for _, name := range []string{"signbit", "logaddexp", "nextafter", "ldexp", "i0", "frexp", "select", "piecewise", "zeros_like", "ones_like", "full_like"} {
 		document(name, Doc{NumPy: "np." + name, Passes: fused, Working: "a block"})
 	}
 }

@@ -191,31 +191,52 @@ func defineLeaves() {
 		}
 		return graph.Arange(c.site, in[0], in[1], in[2], as...)
 	})
-	define("linspace(start, stop, count)", 3, 3, func(c *call) (*graph.Node, error) {
+	define(`linspace(start, stop, count, "endpoint=false")`, 3, 4, func(c *call) (*graph.Node, error) {
+		open := c.option("endpoint=false")
 		count, err := c.ints(2)
 		if err != nil {
 			return nil, err
 		}
+		if len(count) != 1 {
+			return nil, c.fail(c.args[2].Pos(), "linspace takes a count here: %s", c.f.Usage)
+		}
+		if open && count[0] >= 0 { // one step more, of which the last is left out
+			count[0]++
+		}
+		var out *graph.Node
 		if c.values[0].node != nil || c.values[1].node != nil {
 			ends, err := c.arrays(2)
 			if err != nil {
 				return nil, err
 			}
-			return elements.Linspace(c.site, ends[0], ends[1], count[0])
+			out, err = elements.Linspace(c.site, ends[0], ends[1], count[0])
+			if err != nil {
+				return nil, err
+			}
+		} else {
+			start, err := c.float(0)
+			if err != nil {
+				return nil, err
+			}
+			stop, err := c.float(1)
+			if err != nil {
+				return nil, err
+			}
+			if out, err = graph.Linspace(c.site, start, stop, count[0]); err != nil {
+				return nil, err
+			}
 		}
-		start, err := c.float(0)
-		if err != nil {
-			return nil, err
+		if !open {
+			return out, nil
 		}
-		stop, err := c.float(1)
-		if err != nil {
-			return nil, err
-		}
-		return graph.Linspace(c.site, start, stop, count[0])
+		return graph.Slice(c.site, out, ":-1")
 	})
 	define("full(value, lengths...)", 1, -1, onArray(func(c *call, x *graph.Node, shape []int) (*graph.Node, error) {
+		if x.Kind != graph.Constant && len(x.Shape) == 0 {
+			return graph.BroadcastTo(c.site, x, shape...)
+		}
 		if x.Kind != graph.Constant {
-			return nil, c.fail(c.args[0].Pos(), "the value of full is a number")
+			return nil, c.fail(c.args[0].Pos(), "the value of full is a number, or an array without axes")
 		}
 		return graph.Full(c.site, x.Value, shape...)
 	}))

@@ -1,14 +1,17 @@
 package expr
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/op/compose"
 	"github.com/gonbext/gonbext/oocore/op/edit"
 	"github.com/gonbext/gonbext/oocore/op/index"
+	"github.com/gonbext/gonbext/oocore/op/order"
 	"github.com/gonbext/gonbext/oocore/op/shape"
 )
 
@@ -59,12 +62,18 @@ func init() {
 		}
 		return shape.Concatenate(c.site, append(axis, 0)[0], in...)
 	})
-	define(`insert(x, index or "1, 4", values, axis)`, 3, 4, func(c *call) (*graph.Node, error) {
+	define(`insert(x, index or "1, 4" or "2:8", values, axis)`, 3, 4, func(c *call) (*graph.Node, error) {
 		x, axis, err := c.along(3)
 		if err != nil {
 			return nil, err
 		}
-		indices, alone, err := c.places(1)
+		var indices []int
+		alone := false
+		if spec := text(c.values[1]); strings.Contains(spec, ":") {
+			indices, err = c.sliced(x, axis, spec)
+		} else {
+			indices, alone, err = c.places(1)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -80,13 +89,9 @@ func init() {
 			return nil, err
 		}
 		if spec := text(c.values[1]); strings.Contains(spec, ":") {
-			d, err := grid.Axis(axis, len(x.Shape))
+			v, d, err := c.every(x, axis, spec)
 			if err != nil {
-				return nil, graph.Reject(c.site, "delete", err, x)
-			}
-			v, err := grid.ParseSlice(spec, x.Shape[d:d+1])
-			if err != nil {
-				return nil, graph.Reject(c.site, "delete", err, x)
+				return nil, err
 			}
 			return edit.DeleteEvery(c.site, x, v.Start[0], v.Step[0], v.Shape[0], d)
 		}
@@ -175,32 +180,43 @@ func init() {
 		return all[axis[0]], nil
 	}))
 
-	define("ravel_multi_index(a, b..., lengths...)", 2, -1, func(c *call) (*graph.Node, error) {
-		if len(c.values)%2 != 0 {
-			return nil, c.fail(c.args[0].Pos(), "ravel_multi_index takes as many arrays of indices as lengths: ravel_multi_index(i, j, 3, 4)")
-		}
-		in, err := c.arrays(len(c.values) / 2)
+	define(`ravel_multi_index(a, b..., lengths..., "wrap" or "clip"..., "F")`, 2, -1, raveled)
+	define(`unravel_index(x, lengths..., axis, "F")`, 3, -1, func(c *call) (*graph.Node, error) {
+		fortran := c.option("F")
+		in, err := c.arrays(1)
 		if err != nil {
 			return nil, err
 		}
-		lengths, err := c.ints(len(in))
+		n, err := c.ints(1)
 		if err != nil {
 			return nil, err
 		}
-		return index.RavelMulti(c.site, in, lengths)
+		if len(n) < 2 {
+			return nil, c.fail(c.args[0].Pos(), "unravel_index takes lengths and an axis: %s", c.f.Usage)
+		}
+		lengths, axis := n[:len(n)-1], n[len(n)-1]
+		all, err := index.Unravel(c.site, in[0], reversed(lengths, fortran))
+		return c.one(axis)(reversed(all, fortran), err)
 	})
-	define("unravel_index(x, lengths..., axis)", 3, -1, onArray(func(c *call, x *graph.Node, n []int) (*graph.Node, error) {
-		last := len(n) - 1
-		return c.one(n[last])(index.Unravel(c.site, x, n[:last]))
-	}))
 	for _, name := range []string{"ravel_multi_index", "unravel_index"} {
 		document(name, Doc{NumPy: "np." + name, Passes: fused, Working: "a block"})
 	}
 
-	const order = "none of its own; what is pointed to is read in its order, neighbours together"
-	document("take", Doc{NumPy: "np.take", Passes: order, Working: "the box's indices, and 1 MiB or a stored chunk of the array"})
+	for name, upper := range map[string]bool{"tril_indices": false, "triu_indices": true} {
+		define(name+"(rows, diagonal, columns, part)", 4, 4, func(c *call) (*graph.Node, error) {
+			n, err := c.ints(0)
+			if err != nil {
+				return nil, err
+			}
+			return c.one(n[3])(order.TriangleIndices(c.site, n[0], n[2], n[1], upper))
+		})
+		document(name, Doc{NumPy: "np." + name + "(rows, diagonal, columns)[part]", Passes: "as cumsum over the rows; then as searchsorted and take", Working: "as searchsorted and take"})
+	}
+
+	const pointed = "none of its own; what is pointed to is read in its order, neighbours together"
+	document("take", Doc{NumPy: "np.take", Passes: pointed, Working: "the box's indices, and 1 MiB or a stored chunk of the array"})
 	document("take_along_axis", Doc{NumPy: "np.take_along_axis", Passes: "none of its own along the last axis, else 1", Working: "the box's indices, and 4 MiB of lines"})
-	document("at", Doc{NumPy: "x[i, j, ...]", Passes: order, Working: "the box's indices, and 1 MiB or a stored chunk of the array"})
+	document("at", Doc{NumPy: "x[i, j, ...]", Passes: pointed, Working: "the box's indices, and 1 MiB or a stored chunk of the array"})
 	document("set", Doc{NumPy: "x[...] = values", Passes: fused + "; of a mask and a list of values those of cumsum over the mask, of indices those of argsort over them", Working: part})
 	for _, name := range []string{"append", "insert", "delete"} {
 		document(name, Doc{NumPy: "np." + name, Passes: fused, Working: part})
@@ -210,6 +226,50 @@ func init() {
 		"flatnonzero": "np.flatnonzero", "argwhere": "np.argwhere", "nonzero": "np.nonzero"} {
 		document(name, Doc{NumPy: numpy, Passes: counted, Working: "a block of 1 MiB, and 8 bytes for each in all"})
 	}
+}
+
+// raveled reads the arguments of ravel_multi_index: arrays of indices, as many lengths, what
+// becomes of indices out of range, for all axes or for each, and the order.
+func raveled(c *call) (*graph.Node, error) {
+	fortran := c.option("F")
+	words := len(c.values)
+	for words > 0 && c.values[words-1].text != nil {
+		words--
+	}
+	modes := c.values[words:]
+	if c.values = c.values[:words]; words == 0 || words%2 != 0 {
+		return nil, c.fail(c.args[0].Pos(), "ravel_multi_index takes as many arrays of indices as lengths: ravel_multi_index(i, j, 3, 4)")
+	}
+	in, err := c.arrays(words / 2)
+	if err != nil {
+		return nil, err
+	}
+	lengths, err := c.ints(len(in))
+	if err != nil {
+		return nil, err
+	}
+	if len(modes) > 1 && len(modes) != len(in) {
+		return nil, c.fail(c.args[words].Pos(), "there are %d modes for %d axes: %s", len(modes), len(in), c.f.Usage)
+	}
+	for d, n := range in {
+		if len(modes) == 0 {
+			break
+		}
+		mode := *modes[min(d, len(modes)-1)].text
+		if in[d], err = index.Within(c.site, n, lengths[d], mode); err != nil {
+			return nil, err
+		}
+	}
+	return index.RavelMulti(c.site, reversed(in, fortran), reversed(lengths, fortran))
+}
+
+// reversed is a list in the opposite order, where that is so.
+func reversed[T any](list []T, is bool) []T {
+	list = slices.Clone(list)
+	if is {
+		slices.Reverse(list)
+	}
+	return list
 }
 
 // assigned is an array with values in a region, where a mask is true, or where indices
@@ -263,6 +323,36 @@ func (c *call) places(at int) (indices []int, alone bool, err error) {
 		return nil, false, c.fail(c.args[at].Pos(), "%s takes an index here: %s", c.f.Name, c.f.Usage)
 	}
 	return []int{int(n)}, true, nil
+}
+
+// every is the indices along an axis that a slice in text selects.
+func (c *call) every(x *graph.Node, axis int, spec string) (v grid.View, d int, err error) {
+	if d, err = grid.Axis(axis, len(x.Shape)); err == nil {
+		v, err = grid.ParseSlice(spec, x.Shape[d:d+1])
+	}
+	if err != nil {
+		err = graph.Reject(c.site, c.f.Name, err, x)
+	}
+	return v, d, err
+}
+
+// sliced is every as a list.
+func (c *call) sliced(x *graph.Node, axis int, spec string) ([]int, error) {
+	v, d, err := c.every(x, axis, spec)
+	if err != nil {
+		return nil, err
+	}
+	m := &compose.Maker{Site: c.site}
+	all := m.Make(func() (*graph.Node, error) { return graph.Slice(c.site, m.Arange(x.Shape[d]), spec) })
+	if m.Err != nil || v.Shape[0] == 0 {
+		return nil, m.Err
+	}
+	wide, err := c.values64(all, 1)
+	indices := make([]int, len(wide))
+	for i, n := range wide {
+		indices[i] = int(n)
+	}
+	return indices, err
 }
 
 // truth is which elements are not zero.

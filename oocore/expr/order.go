@@ -80,6 +80,19 @@ func init() {
 			Passes: "1 that counts up to 16384 distinct elements; for more those of sort to count them, and again" + []string{3: "; then as searchsorted"}[i], Working: "16 MiB"})
 	}
 	alias("unique_values", "unique")
+	define("union1d(a, b)", 2, 2, func(c *call) (*graph.Node, error) {
+		in, err := c.arrays(2)
+		if err != nil {
+			return nil, err
+		}
+		both, err := order.Union(c.site, in[0], in[1])
+		if err != nil {
+			return nil, err
+		}
+		d, err := order.Unique(c.site, both, false, false, c.run())
+		return d.Values, err
+	})
+	document("union1d", Doc{NumPy: "np.union1d", Passes: "as unique over both", Working: "16 MiB"})
 	const counting = "1 of lines up to 16 MiB that lie together; else 1 for each 16 bits of an element, for each 11 where results lie side by side; 2 read, 1 written of lines of under 4 MiB across a large array"
 	for _, skip := range []bool{false, true} {
 		prefix := map[bool]string{false: "", true: "nan"}[skip]
@@ -121,7 +134,11 @@ func (c *call) quantile(name string, scale float64, skip bool) (*graph.Node, err
 	var q []float64
 	list := c.values[1].text != nil
 	if list {
-		for field := range strings.SplitSeq(*c.values[1].text, ",") {
+		fields := strings.Split(*c.values[1].text, ",")
+		if strings.TrimSpace(*c.values[1].text) == "" { // none
+			fields = nil
+		}
+		for _, field := range fields {
 			v, err := strconv.ParseFloat(strings.TrimSpace(field), 64)
 			if err != nil {
 				return nil, c.fail(c.args[1].Pos(), `%s takes numbers here, such as "0.25, 0.5": %q is none`, name, field)

@@ -1,6 +1,8 @@
 package expr
 
 import (
+	"strings"
+
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/op/random"
@@ -10,6 +12,9 @@ func init() {
 	define("normal(seed, lengths...)", 1, -1, seeded(0, func(c *call, _ *graph.Node, seed uint64, shape []int) (*graph.Node, error) {
 		return random.Normals(c.site, dtype.Float64, seed, shape...)
 	}))
+	sampled("gamma(seed, shape, lengths...)", random.Gamma, 1)
+	sampled("poisson(seed, mean, lengths...)", random.Poisson, 1)
+	sampled("binomial(seed, trials, chance, lengths...)", random.Binomial, 2)
 	define("integers(seed, low, high, lengths...)", 3, -1, seeded(0, func(c *call, _ *graph.Node, seed uint64, n []int) (*graph.Node, error) {
 		return random.Integers(c.site, dtype.Int64, seed, int64(n[0]), int64(n[1]), n[2:]...)
 	}))
@@ -38,6 +43,24 @@ func init() {
 	document("permutation", Doc{NumPy: "np.random.Generator.permutation", Passes: "as argsort", Working: "as argsort"})
 	document("permuted", Doc{NumPy: "np.random.Generator.permuted", Passes: "as argsort and take_along_axis of lines up to a million elements, else 2 read, 2 written of 16 or 32 bytes an element", Working: "48 MiB"})
 	document("choice", Doc{NumPy: "np.random.Generator.choice", Passes: "none of its own, but what is drawn is read in its order; \"distinct\" as argsort over all places, \"weights\" as cumsum over them", Working: "as take"})
+}
+
+// sampled adds a distribution that has parameters, after its seed.
+func sampled(usage string, d random.Distribution, parameters int) {
+	define(usage, 1+parameters, -1, func(c *call) (*graph.Node, error) {
+		in, err := c.arrays(1 + parameters)
+		if err != nil {
+			return nil, err
+		}
+		rest := *c
+		rest.values = append(c.values[:1:1], c.values[1+parameters:]...)
+		rest.args = append(c.args[:1:1], c.args[1+parameters:]...)
+		return seeded(0, func(c *call, _ *graph.Node, seed uint64, shape []int) (*graph.Node, error) {
+			return random.Sample(c.site, c.f.Name, d, seed, in[1:], shape...)
+		})(&rest)
+	})
+	name, _, _ := strings.Cut(usage, "(")
+	document(name, Doc{NumPy: "np.random.Generator." + strings.Replace(name, "gamma", "standard_gamma", 1), Passes: fused, Working: "a block"})
 }
 
 // seeded is a function of a seed, after an array where it stands at 1, and integers.

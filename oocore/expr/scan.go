@@ -70,7 +70,13 @@ func init() {
 		return scan.EDiff1D(c.site, in[0], ends[0], ends[1])
 	})
 	document("ediff1d", Doc{NumPy: "np.ediff1d", Passes: fused, Working: part})
-	define("gradient(x, spacing or coordinates, axis)", 1, 3, func(c *call) (*graph.Node, error) {
+	define(`gradient(x, spacing or coordinates, axis, "edge_order=2")`, 1, 4, func(c *call) (*graph.Node, error) {
+		edgeOrder := 1
+		if c.option("edge_order=2") {
+			edgeOrder = 2
+		} else {
+			c.option("edge_order=1")
+		}
 		in, err := c.arrays(1)
 		if err != nil {
 			return nil, err
@@ -89,14 +95,16 @@ func init() {
 			if err != nil {
 				return nil, err
 			}
-			axis = n[0]
+			if axis = n[0]; len(n) > 1 {
+				return nil, c.fail(c.args[3].Pos(), "gradient takes one axis: %s", c.f.Usage)
+			}
 		} else if len(in[0].Shape) > 1 {
 			return nil, c.fail(c.args[0].Pos(), "gradient of %d dimensions takes an axis: %s", len(in[0].Shape), c.f.Usage)
 		}
 		if coordinates != nil {
-			return scan.GradientAt(c.site, in[0], coordinates, axis)
+			return scan.GradientAt(c.site, in[0], coordinates, axis, edgeOrder)
 		}
-		return scan.Gradient(c.site, in[0], spacing, axis)
+		return scan.Gradient(c.site, in[0], spacing, axis, edgeOrder)
 	})
 	document("gradient", Doc{NumPy: "np.gradient(x, spacing, axis=axis)", Passes: fused, Working: part})
 	document("diff", Doc{NumPy: "np.diff", Passes: fused, Working: "a block"})

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/op/index"
 	"github.com/gonbext/gonbext/oocore/op/pad"
@@ -180,10 +181,25 @@ func init() {
 		n = defaults(n, 0, 0, 1)
 		return shape.Diagonal(c.site, x, n[0], n[1], n[2])
 	}))
-	define("trace(x, offset, axis, axis)", 1, 4, onArray(func(c *call, x *graph.Node, n []int) (*graph.Node, error) {
+	define(`trace(x, offset, axis, axis, "dtype=int64")`, 1, 5, func(c *call) (*graph.Node, error) {
+		as, err := c.dtypeOption()
+		if err != nil {
+			return nil, err
+		}
+		in, err := c.arrays(1)
+		if err != nil {
+			return nil, err
+		}
+		n, err := c.ints(1)
+		if err != nil {
+			return nil, err
+		}
+		if len(n) > 3 {
+			return nil, c.fail(c.args[4].Pos(), "trace takes an offset and two axes: %s", c.f.Usage)
+		}
 		n = defaults(n, 0, 0, 1)
-		return shape.Trace(c.site, x, n[0], n[1], n[2])
-	}))
+		return shape.Trace(c.site, in[0], n[0], n[1], n[2], append(as, dtype.Invalid)[0])
+	})
 	define("diag(x, offset)", 1, 2, onArray(func(c *call, x *graph.Node, n []int) (*graph.Node, error) {
 		return shape.Diag(c.site, x, defaults(n, 0)[0])
 	}))

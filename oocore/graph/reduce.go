@@ -58,6 +58,9 @@ func aggregate(site Site, kind kernel.Reduction, n *Node, o ReduceOptions) (*Nod
 	if kind == kernel.Mean && o.DType.Known() && o.DType.Integer() {
 		return wholeMean(site, n, o)
 	}
+	if (kind == kernel.Var || kind == kernel.Std) && o.DType.Known() && o.DType.Integer() && n.DType.Kind() < dtype.KindComplex {
+		return wholeVariance(site, kind, n, o)
+	}
 	if n, err = typed(site, kind, n, o.DType); err != nil {
 		return nil, err
 	}
@@ -127,6 +130,59 @@ func wholeMean(site Site, n *Node, o ReduceOptions) (*Node, error) {
 		return nil, err
 	}
 	return cast(site, mean, o.DType)
+}
+
+// wholeVariance is NumPy's var and std of a type of integers: the mean and the sum of squares in
+// that type, and the result without its fraction.
+func wholeVariance(site Site, kind kernel.Reduction, n *Node, o ReduceOptions) (*Node, error) {
+	ddof, err := Scalar(site, o.DDof)
+	if err != nil {
+		return nil, err
+	}
+	zero, err := Scalar(site, 0)
+	if err != nil {
+		return nil, err
+	}
+	free, err := foldedCount(site, n, o)
+	if err == nil {
+		free, err = Apply(site, kernel.Subtract, free, ddof)
+	}
+	if err == nil {
+		free, err = Apply(site, kernel.Maximum, free, zero)
+	}
+	if err != nil {
+		return nil, err
+	}
+	around := o
+	around.KeepDims = true
+	mean, err := wholeMean(site, n, around)
+	if err != nil {
+		return nil, err
+	}
+	distance, err := Apply(site, kernel.Subtract, n, mean)
+	if err != nil {
+		return nil, err
+	}
+	squares, err := Apply(site, kernel.Multiply, distance, distance)
+	if err != nil {
+		return nil, err
+	}
+	o.DDof = 0
+	sum, err := aggregate(site, kernel.Sum, squares, o)
+	if err != nil {
+		return nil, err
+	}
+	out, err := Apply(site, kernel.Divide, sum, free)
+	if err == nil {
+		out, err = cast(site, out, o.DType)
+	}
+	if err == nil && kind == kernel.Std {
+		out, err = Apply(site, kernel.Sqrt, out)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return cast(site, out, o.DType)
 }
 
 // foldedCount is how many elements a reduction folds into each of its results, as int64.

@@ -68,6 +68,7 @@ type Buffers struct {
 	Merge   Slot     // of the process that merges partial results
 	Row     []Buffer // of a coordinator: the partial results of one task, as a worker left them
 	Device  DeviceBuffers
+	Rare    Buffer // registers by which the CPU computes tiles that a device leaves to it
 
 	slot, stage tally // of a slot, and of the stage as a whole
 }
@@ -89,6 +90,8 @@ type Slot struct {
 type DeviceBuffers struct {
 	Scratch Buffer   // of the kernels
 	Values  []Buffer // of a tile, in the order of FoldedValues
+
+	Partials []Buffer // of each slot, for each fold: partial results; none where there is one of each accumulator
 
 	// Of a matmul stage: the accumulators, and panels in flight.
 	Sums   Buffer

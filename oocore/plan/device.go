@@ -2,7 +2,6 @@ package plan
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/blockwise"
@@ -10,6 +9,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/units"
 )
 
 // DeviceSpec is a device as the planner sees it. It is data, so that a plan can be sized
@@ -21,6 +21,9 @@ type DeviceSpec struct {
 	Computes Capabilities
 	Rates    Rates
 	Scratch  int64 // bytes of scratch that kernels of a map or a reduce stage need
+	// Parameters are those of a kernel that evaluates a program, at the most; 0 for any number.
+	Parameters int
+	Partials   int // partial results of a task to which blocks are added in turn, at the most; 0 for one of each accumulator
 	// Workspace is the bytes that a product needs besides its panels and accumulators.
 	Workspace int64
 	// Arithmetic names what rounds reductions and products; "" where they have the CPU's bits.
@@ -74,6 +77,9 @@ const (
 	// DeviceSets is the least number of tiles in flight on a device: one is uploaded, one
 	// computed and one downloaded at the same time.
 	DeviceSets = 3
+	// slotSets is that number for several slots, which come in any order: fewer would let a
+	// lane wait for one of them.
+	slotSets = 2 * DeviceSets
 	// deviceTransfer is how many bytes cross the link at once, at the most: longer
 	// transfers are no faster.
 	deviceTransfer = 32 << 20
@@ -137,9 +143,10 @@ func (p *Sized) offload(s *SizedStage, room int64) {
 		if s.Device != nil {
 			return
 		}
-		s.Lacks = "has too little memory for one block"
-		if p.deviceStage(&on, math.MaxInt64, p.Device.Memory) != nil {
-			s.Lacks = "would take more staging than the budget leaves"
+		if least := p.leastOnDevice(&on); least.DevicePeak > p.Device.Memory {
+			s.Lacks = "has too little memory for the smallest tiles, which take " + units.Bytes(least.DevicePeak)
+		} else {
+			s.Lacks = fmt.Sprintf("would take %s of the budget, which leaves %s", units.Bytes(p.takes(least)), units.Bytes(max(room, 0)))
 		}
 	}
 	if s.Note != "" {
@@ -159,6 +166,9 @@ func (d *DeviceSpec) lacks(s *Stage) string {
 	}
 	if s.FixedChunks || prog.Plain() && prog.blocks() && len(s.Folds) == 0 {
 		return "has no kernel for it"
+	}
+	if n := prog.KernelParameters(); d.Parameters > 0 && n > d.Parameters {
+		return fmt.Sprintf("has kernels of %d parameters, and it takes %d", d.Parameters, n)
 	}
 	for _, in := range prog.Code {
 		switch {
@@ -183,6 +193,18 @@ func (d *DeviceSpec) lacks(s *Stage) string {
 	return ""
 }
 
+// KernelParameters are those of a kernel that evaluates the program for a tile: a flag, each
+// result, each input that is read, and the tile's size, starts and lengths.
+func (p *Program) KernelParameters() int {
+	n := 2 + len(p.Out) + 2*len(p.Domain)
+	for i := range p.Loads {
+		if p.Loads[i].Reads() {
+			n++
+		}
+	}
+	return n
+}
+
 // deviceStage sizes a stage for a device of the given memory: tiles as long as transfers
 // gain by, in as many slots as there is room for. It is nil where not even the smallest
 // fits.
@@ -195,7 +217,7 @@ func (p *Sized) deviceStage(s *SizedStage, room, memory int64) *SizedStage {
 		}
 		return v
 	}
-	most := max(min(2*p.Workers+2, s.Tasks()), 1)
+	most := max(min(max(2*p.Workers+2, slotSets), s.Tasks()), 1)
 	for _, whole := range p.modes(s) {
 		for bytes := deviceTransfer; ; bytes /= 2 {
 			v, smallest := p.deviceTile(s, bytes)
@@ -205,7 +227,8 @@ func (p *Sized) deviceStage(s *SizedStage, room, memory int64) *SizedStage {
 				least = 1
 			}
 			for v.Slots = most; v.Slots >= least; v.Slots-- {
-				if p.predictDevice(v); fits(v) {
+				p.predictDevice(v)
+				if fits(v) && (smallest || v.Slots*v.Depth >= min(slotSets, s.Tasks()*v.tiles()) || s.Tasks() == 1) {
 					return v
 				}
 			}
@@ -215,6 +238,23 @@ func (p *Sized) deviceStage(s *SizedStage, room, memory int64) *SizedStage {
 		}
 	}
 	return nil
+}
+
+// tiles is the number of those of a chunk.
+func (s *SizedStage) tiles() int { return (grid.Grid{Shape: s.Grid.Chunks, Chunks: s.Tile}).Len() }
+
+// leastOnDevice sizes a stage by the smallest tile and one slot.
+func (p *Sized) leastOnDevice(s *SizedStage) *SizedStage {
+	if s.Kind == MatMulStage {
+		return p.deviceSuper(s, 1, 1, leastStrip)
+	}
+	for bytes := deviceTransfer; ; bytes /= 2 {
+		if v, smallest := p.deviceTile(s, bytes); smallest {
+			v.Slots = 1
+			p.predictDevice(v)
+			return v
+		}
+	}
 }
 
 // deviceTile shapes a stage's tiles for transfers of about the given bytes. It reports
@@ -275,15 +315,24 @@ func (p *Sized) fewer(s *SizedStage) *SizedStage {
 // of the host, and adds up what it takes of the device.
 func (p *Sized) predictDevice(s *SizedStage) {
 	prog := &s.Programs[0]
-	tiles := (grid.Grid{Shape: s.Grid.Chunks, Chunks: s.Tile}).Len()
-	s.Depth = max(min((DeviceSets+s.Slots-1)/s.Slots, tiles), 1)
+	depth := DeviceSets
+	if s.Slots > 1 { // each slot reads and writes a tile while another is on the device
+		depth = max((slotSets+s.Slots-1)/s.Slots, 2)
+	}
+	s.Depth = max(min(depth, s.tiles()), 1)
 	p.beginBuffers(s)
 	s.Buffers.Slot = s.Buffers.slot.deviceSlot(s)
-	s.predict()
 	d := &s.Buffers.Device
 	d.Scratch = Buffer{class: record.Device, bytes: p.Device.Scratch}
 	if p.Device.OnHost { // it computes as the CPU does
 		d.Scratch.bytes = prog.RegisterBytes(false)
+	} else if len(prog.Code) > 0 {
+		s.Buffers.Rare = s.Buffers.stage.buffer(record.Scratch, prog.RegisterBytes(false))
+	}
+	s.predict()
+	s.Partials = 1
+	if len(s.Folds) > 0 {
+		s.Partials = s.partials(p.Device.Partials)
 	}
 	for _, v := range s.FoldedValues() {
 		d.Values = append(d.Values, Buffer{class: record.Device, bytes: int64(grid.Size(s.Tile)) * int64(prog.Type(v).Size())})
@@ -299,6 +348,13 @@ func (p *Sized) predictDevice(s *SizedStage) {
 		partials += b.reserved()
 	}
 	s.DevicePeak = int64(s.Slots)*(sets+partials) + d.Scratch.reserved()
+	for i := range s.Folds {
+		if s.Partials > 1 {
+			b := Buffer{class: record.Device, bytes: int64(s.Folder(i).Size()) * int64(s.keptChunk()) * int64(s.Partials)}
+			d.Partials = append(d.Partials, b)
+			s.DevicePeak += int64(s.Slots) * b.reserved()
+		}
+	}
 	for _, b := range d.Values {
 		s.DevicePeak += b.reserved()
 	}
@@ -545,6 +601,36 @@ func (p *Sized) rate(s *SizedStage) {
 			s.Seconds, s.Limit = part.count/part.rate, part.limit
 		}
 	}
+}
+
+// partials is the number of partial results of each accumulator, of which a task has so many
+// at the most. It follows from the order of additions alone.
+func (s *Stage) partials(most int) int {
+	blocks := 1
+	for d, n := range s.FoldTile {
+		if s.Folds[0].Folds(d) {
+			blocks *= (min(n, s.Grid.Chunks[d]) + s.FoldBlock[d] - 1) / s.FoldBlock[d]
+		}
+	}
+	return max(min(blocks, most/max(s.keptChunk(), 1)), 1)
+}
+
+// BlocksBefore is the number of blocks before those of a tile that are folded into its
+// accumulators, in the same inner part of a chunk.
+func (s *SizedStage) BlocksBefore(chunk, tile grid.Box) (n int) {
+	for d, start := range tile.Start {
+		if !s.Folds[0].Folds(d) {
+			continue
+		}
+		offset := 0
+		if s.Grid.Offset != nil {
+			offset = s.Grid.Offset[d]
+		}
+		cell := (start+offset)/s.Inner[d]*s.Inner[d] - offset
+		first, end := max(cell, chunk.Start[d]), min(cell+s.Inner[d], chunk.Start[d]+chunk.Shape[d])
+		n = n*((end-first+s.Block[d]-1)/s.Block[d]) + (start-first)/s.Block[d]
+	}
+	return n
 }
 
 // FoldedValues are the values of the stage's program that a device writes to its memory

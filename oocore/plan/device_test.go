@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
@@ -8,6 +9,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // card is a device of some memory with a few kernels.
@@ -64,7 +66,16 @@ func TestDeviceStageFitsCardAndBudget(t *testing.T) {
 				if s.Peak.Host() > budget || s.DevicePeak > memory || s.DevicePeak != v.DevicePeak {
 					t.Errorf("%s on %d bytes in %d: %d of the host and %d of the device", name, memory, budget, s.Peak.Host(), s.DevicePeak)
 				}
-				if v.Slots*v.Depth < DeviceSets && v.Super == nil || v.Seconds <= 0 || v.Limit == "" {
+				few := false // tiles in flight
+				if v.Super == nil {
+					inFlight := min(slotSets, st.Tasks()*v.tiles())
+					if st.Tasks() == 1 {
+						inFlight = DeviceSets
+					}
+					_, smallest := s.deviceTile(st, v.transfer)
+					few = !smallest && v.Slots*v.Depth < inFlight
+				}
+				if few || v.Seconds <= 0 || v.Limit == "" {
 					t.Errorf("%s on %d bytes in %d: %d slots of %d, %g s by %s", name, memory, budget, v.Slots, v.Depth, v.Seconds, v.Limit)
 				}
 				halves := 0
@@ -159,6 +170,58 @@ func TestDeviceTileOfReductionKeepsOrder(t *testing.T) {
 	for i := range cpu {
 		if cpu[i].String() != device[i].String() {
 			t.Fatalf("block %d is %v, on the CPU %v", i, device[i], cpu[i])
+		}
+	}
+}
+
+// However a chunk is cut, the blocks of a tile follow those that BlocksBefore counts.
+func TestBlocksBeforeCountsBlocksOfTheSameAccumulators(t *testing.T) {
+	random := testcases.Rand(t)
+	for range 300 {
+		n := 1 + random.IntN(4)
+		lengths := func(most int) []int {
+			all := make([]int, n)
+			for d := range all {
+				all[d] = 1 + random.IntN(most)
+			}
+			return all
+		}
+		g := grid.Grid{Shape: lengths(12), Chunks: lengths(12)}
+		if random.IntN(2) == 0 {
+			g.Offset = make([]int, n)
+			for d := range g.Offset {
+				g.Offset[d] = random.IntN(g.Chunks[d])
+			}
+		}
+		s := &SizedStage{Stage: &Stage{Grid: g, Folds: []Fold{{}}}, Inner: clip(lengths(12), g.Chunks)}
+		for d := range n {
+			if random.IntN(2) == 0 {
+				s.Folds[0].Axes = append(s.Folds[0].Axes, d)
+			}
+		}
+		s.Block = grid.Auto(s.Inner, 1, 1+random.IntN(20))
+		s.Tile = within(s.Inner, 1+random.IntN(100), s.Block)
+		for _, chunk := range g.All() {
+			for inner := range s.Inners(chunk) {
+				done := map[string]int{} // blocks, by the kept axes of their accumulators
+				for tile := range inner.Split(s.Tile) {
+					before := map[string]int{}
+					for b := range tile.Split(s.Block) {
+						kept := ""
+						for d, start := range b.Start {
+							if !s.Folds[0].Folds(d) {
+								kept += fmt.Sprint(start, " ")
+							}
+						}
+						if got := s.BlocksBefore(chunk, tile) + before[kept]; got != done[kept] || s.BlocksBefore(chunk, b) != got {
+							t.Fatalf("%v cut by %v, %v and %v, folded along %v: block %v of tile %v is number %d, counted %d, with GONBEXT_SEED=%d",
+								g, s.Inner, s.Tile, s.Block, s.Folds[0].Axes, b, tile, done[kept], got, testcases.Seed(t))
+						}
+						before[kept]++
+						done[kept]++
+					}
+				}
+			}
 		}
 	}
 }

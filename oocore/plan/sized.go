@@ -66,6 +66,7 @@ type SizedStage struct {
 	// What follows is of a stage that a device does.
 	DevicePeak int64 // bytes of the device's memory, all of them from its beginning on
 	Depth      int   // tiles in flight of each slot
+	Partials   int   // partial results of each accumulator, to which blocks are added in turn
 	record.Transfers
 	operations float64
 	transfer   int // bytes that tiles were made for

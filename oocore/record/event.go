@@ -12,8 +12,11 @@ type Event struct {
 	At     time.Duration // since the run's start
 	Stage  uint16
 	Action Action
-	Bytes  int64 // of the device's memory: what the stage takes from then on, or what was given up; of the host's that is not locked
-	Free   int64 // of the device's memory, then
+	// Bytes are of the device's memory: what the stage takes from then on, or what was given
+	// up; of the host's that is not locked; of the values that the CPU computed, 0 for
+	// the rest of the stage.
+	Bytes int64
+	Free  int64 // of the device's memory, then
 }
 
 // Action is what a run does where its device cannot go on as planned.
@@ -26,7 +29,7 @@ const (
 	Retried                      // it opened the stage again as it was
 	Halved                       // it opened the stage again with smaller tiles
 	LeftToCPU                    // the CPU computes the rest of the stage
-	RareToCPU                    // so it does for operands that the device does not compute
+	RareToCPU                    // the CPU computed the tiles of operands that the device does not compute
 	NotLocked                    // copies go from pages of the host that could not be locked
 )
 
@@ -39,7 +42,11 @@ func (h *Header) Say(e *Event) string {
 	did := ""
 	switch e.Action {
 	case RareToCPU:
-		return fmt.Sprintf("After %s %s met operands in %s that it does not compute: the CPU computed the rest", units.Duration(e.At), h.Device.Name, name)
+		tiles := "the rest"
+		if e.Bytes > 0 {
+			tiles = "their tiles, " + units.Bytes(e.Bytes)
+		}
+		return fmt.Sprintf("%s met operands in %s that it does not compute: the CPU computed %s", h.Device.Name, name, tiles)
 	case NotLocked:
 		return fmt.Sprintf("After %s the host's memory for %s, %s, could not be locked: copies from pageable memory are slower", units.Duration(e.At), name, units.Bytes(e.Bytes))
 	case GaveUpKept:

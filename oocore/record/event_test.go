@@ -71,7 +71,7 @@ func TestRecordOfNewerVersionIsRejected(t *testing.T) {
 	if err := os.WriteFile(path, append([]byte(magic), byte(latest)+1, 2, 0, 0, 0, '{', '}'), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Read(path); err == nil || !strings.Contains(err.Error(), "another version") {
+	if _, err := Read(path); err == nil || !strings.Contains(err.Error(), "a newer gonbext reads it") {
 		t.Errorf("got %v", err)
 	}
 }

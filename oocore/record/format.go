@@ -208,8 +208,11 @@ func decodeHeader(f io.ReaderAt, h *Header) (rows int64, v version, err error) {
 	if got := min(n, len(magic)); string(fixed[:got]) != magic[:got] {
 		return 0, 0, errors.New("not a run record")
 	}
-	if v = version(fixed[len(magic)]); n > len(magic) && (v < 1 || v > latest) {
-		return 0, 0, errors.New("not a run record, or one of another version of gonbext")
+	switch v = version(fixed[len(magic)]); {
+	case n > len(magic) && v > latest:
+		return 0, 0, fmt.Errorf("it has version %d of the format, and this gonbext reads up to %d: a newer gonbext reads it", v, latest)
+	case n > len(magic) && v < 1:
+		return 0, 0, errors.New("not a run record")
 	}
 	if n < len(fixed) {
 		return 0, 0, tornOr(err)

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/internal/flock"
@@ -61,6 +62,31 @@ func Latest(dir string, most int) ([]Summary, error) {
 			continue
 		}
 		all = append(all, Summary{r.Path, r.Header, r.Status(), r.End})
+	}
+	return all, nil
+}
+
+// Unreadable is a record that List leaves out, and why.
+type Unreadable struct {
+	Path string
+	Err  error
+}
+
+// ListUnreadable gives the files in dir that are named as records and cannot be read,
+// newest first: damaged ones, and those of a newer version of the format.
+func ListUnreadable(dir string) ([]Unreadable, error) {
+	names, err := names(dir)
+	if err != nil {
+		return nil, err
+	}
+	var all []Unreadable
+	for _, name := range slices.Backward(names) {
+		path := filepath.Join(dir, name)
+		_, err := Read(path)
+		if err == nil || errors.Is(err, fs.ErrNotExist) || IsTorn(err) && writing(path) {
+			continue // a torn one that is being written has just begun
+		}
+		all = append(all, Unreadable{path, err})
 	}
 	return all, nil
 }

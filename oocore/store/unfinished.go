@@ -130,7 +130,7 @@ func checkFolder(place string) error {
 
 // folderMark reads the mark of an array's folder; nil where there is none.
 func folderMark(folder string) (*grid.Box, error) {
-	root, err := os.OpenRoot(folder)
+	root, err := disk.OpenRoot(folder)
 	if err != nil {
 		return nil, nil // it is a file, or opening it says why
 	}

@@ -68,7 +68,7 @@ func modules(t *testing.T) (all []module) {
 		}
 		for r := kernel.Sum; r.Known(); r++ {
 			if can.Folds[r].Has(of) {
-				m, err := ptx.Fold(foldShapes[4].stage(r, of, 0), 0)
+				m, err := ptx.Fold(foldShapes[4].stage(r, of, 0), 0, 3)
 				add(m, err, r.String(), "fold of "+of.String())
 			}
 		}

@@ -2,40 +2,40 @@ package ptx
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/plan"
 )
 
-const (
-	// mostShares bounds the partial results of a tile that are joined in a second step.
-	mostShares = 1 << 15
-	// shareBytes is what each of them takes at most, in words of eight bytes, and scratchHead
-	// what precedes them.
-	shareBytes, scratchHead = 3 * 8, 16
-	// busy is the number of threads that keep a large card busy.
-	busy = 1 << 17
-	// enough is the number of elements that repay a thread.
-	enough = 8
-)
+// enough is the number of elements, or of partial results, that repay a thread.
+const enough = 8
 
 // Fold returns the kernels of a stage's i-th fold: "init" makes accumulators empty, "fold"
-// and after it "merge" fold a tile's elements into them. Accumulators are laid out as
-// those of kernel.Folder. Which elements are added up first depends on the shapes of the
-// tile and the chunk alone.
+// adds the elements of a tile, and "merge" joins partial results at the end. Accumulators
+// are laid out as those of kernel.Folder.
 //
-// The parameters of init are the accumulators' address and their number. Those of fold and
-// merge are, in this order:
+// Each accumulator of a chunk has as many partial results as partials says, to which the
+// blocks of the stage are added in turn. A tile is a run of blocks, so which elements are
+// added up first depends on the stage alone, not on its tiles. With one partial result of
+// each there is no merge.
 //
-//   - the address of the word that rare operands of the tile have set to 1: nothing is
-//     folded then;
-//   - the addresses of the accumulators, of the tile's elements, dense and in C order, and
-//     of Scratch bytes that nothing else uses until merge is done;
+// The parameters of init are the address of accumulators and their number. Those of fold
+// are, in this order:
+//
+//   - the address of the word that rare operands of the tile have set to 1, and of one for
+//     all tiles of the chunk. A tile with the first set is not folded, and sets the second;
+//     after that no tile is folded, and each sets its first;
+//   - the addresses of the partial results, and of the tile's elements, dense and in C order;
 //   - the number of accumulators of the chunk;
+//   - the number of blocks that were added to the tile's accumulators before;
 //   - for each axis of the domain where the tile begins, its length, where the chunk
 //     begins, and its length.
-func Fold(s *plan.Stage, i int) (Module, error) {
+//
+// Those of merge are the address of the accumulators, that of the partial results, and the
+// number of accumulators.
+func Fold(s *plan.Stage, i, partials int) (Module, error) {
 	prog := &s.Programs[0]
 	t := prog.Type(prog.Out[s.Folded(i)])
 	how, ok := newFolding(s.Folds[i].Kind, t)
@@ -47,53 +47,65 @@ func Fold(s *plan.Stage, i int) (Module, error) {
 		axes[d] = s.Folds[i].Folds(d)
 	}
 	empty := initialise(how)
-	fold := &folder{emitter: newEmitter("fold"), how: how, domain: s.Grid.Shape, reduced: axes}
+	fold := &folder{emitter: newEmitter("fold"), how: how, domain: s.Grid.Shape, block: s.FoldBlock, reduced: axes, partials: partials, lanes: lanesOf(axes, s.FoldBlock)}
 	fold.writeFold()
-	merge := &folder{emitter: newEmitter("merge"), how: how, domain: s.Grid.Shape, reduced: axes}
+	kernels := []Kernel{empty.kernel(blocksFor), fold.kernel(func(lengths ...[]int) (grid, block [3]uint32) { return fold.shape(lengths[0]) })}
+	if partials == 1 {
+		return newModule(kernels, empty.text(), fold.text()), nil
+	}
+	merge := &folder{emitter: newEmitter("merge"), how: how, partials: partials, lanes: lanesFor(partials)}
 	merge.writeMerge()
-	m := newModule([]Kernel{
-		empty.kernel(blocksFor),
-		fold.kernel(func(lengths ...[]int) (grid, block [3]uint32) { return foldShape(axes, lengths[0]) }),
-		merge.kernel(func(lengths ...[]int) (blocks, block [3]uint32) {
-			kept, _ := counts(axes, lengths[0])
-			return blocksFor([]int{kept})
-		}),
-	}, empty.text(), fold.text(), merge.text())
-	m.Scratch = scratchHead + mostShares*shareBytes
-	return m, nil
+	kernels = append(kernels, merge.kernel(func(lengths ...[]int) (grid, block [3]uint32) { return rows(lengths[0][0], merge.lanes) }))
+	return newModule(kernels, empty.text(), fold.text(), merge.text()), nil
 }
 
-// counts is the number of accumulators that a tile has elements for, and of elements for
-// each.
-func counts(reduced []bool, tile []int) (kept, each int) {
-	kept, each = 1, 1
-	for d, n := range tile {
+// lanesFor is the number of threads that share what is added to one accumulator.
+func lanesFor(each int) int {
+	lanes := 1
+	for lanes < threads && lanes*enough < each {
+		lanes *= 2
+	}
+	return lanes
+}
+
+// lanesOf is that number for the elements of a block. Threads next to each other read
+// elements that follow each other: of one accumulator, or of one each.
+func lanesOf(reduced []bool, block []int) int {
+	each, innermost := 1, len(block)-1
+	for innermost >= 0 && block[innermost] == 1 {
+		innermost--
+	}
+	if innermost >= 0 && !reduced[innermost] && block[innermost] >= 32 {
+		return 1
+	}
+	for d, n := range block {
 		if reduced[d] {
 			each *= n
+		}
+	}
+	return lanesFor(each)
+}
+
+// rows gives each of n accumulators a row of lanes.
+func rows(n, lanes int) (blocks, block [3]uint32) {
+	each := threads / lanes
+	return [3]uint32{uint32(max((n+each-1)/each, 1)), 1, 1}, [3]uint32{uint32(lanes), uint32(each), 1}
+}
+
+// shape gives each accumulator that a tile has elements for a row of lanes, for each
+// partial result that it has blocks for.
+func (f *folder) shape(tile []int) (blocks, block [3]uint32) {
+	kept, parts := 1, 1
+	for d, n := range tile {
+		if f.reduced[d] {
+			parts *= (n + f.block[d] - 1) / f.block[d]
 		} else {
 			kept *= n
 		}
 	}
-	return kept, each
-}
-
-// foldShape gives each accumulator a row of the block's threads, in as many blocks as keep
-// a card busy: threads next to each other read elements that follow each other.
-func foldShape(reduced []bool, tile []int) (blocks, block [3]uint32) {
-	kept, each := counts(reduced, tile)
-	lanes := 1
-	innermost := len(tile) - 1
-	for innermost >= 0 && tile[innermost] == 1 {
-		innermost--
-	}
-	if innermost < 0 || reduced[innermost] || tile[innermost] < 32 {
-		for lanes < threads && lanes*enough < each {
-			lanes *= 2
-		}
-	}
-	rows := threads / lanes
-	shares := max(min((busy+kept*lanes-1)/max(kept*lanes, 1), each/(lanes*enough), mostShares/max(kept, 1)), 1)
-	return [3]uint32{uint32(max((kept+rows-1)/rows, 1)), uint32(shares), 1}, [3]uint32{uint32(lanes), uint32(rows), 1}
+	blocks, block = rows(kept, f.lanes)
+	blocks[1] = uint32(min(f.partials, parts))
+	return blocks, block
 }
 
 // initialise writes the kernel that makes accumulators empty.
@@ -127,53 +139,94 @@ func (e *emitter) fieldsAt(how folding, state, n string) (at []string) {
 // folder writes the kernels fold and merge.
 type folder struct {
 	*emitter
-	how     folding
-	domain  []int
-	reduced []bool // by axis
+	how      folding
+	domain   []int
+	block    []int
+	reduced  []bool // by axis
+	partials int    // of each accumulator
+	lanes    int    // threads of a row
 
-	state, x, scratch, n string
-	start, lengths       []string // of the tile, by axis
-	chunk, chunkLengths  []string
-	kept, each           string // numbers of accumulators and of elements for each
-	tileStride           []string
+	start, lengths      []string // of the tile, by axis
+	chunk, chunkLengths []string
+	tileStride          []string
+	kept                string // number of accumulators that the tile has elements for
+	blocks              string // number of blocks that are added to each
+	blocksAlong         []string
+
+	lane, row, k string // of the thread, and its accumulator
+	inside       string // there is such an accumulator
 }
 
-// begin reads the parameters, and ends where the tile has a rare operand.
+// begin reads the parameters of fold's axes.
 func (f *folder) begin() {
-	rare := f.pointer("rare")
-	f.state, f.x, f.scratch = f.pointer("state"), f.pointer("x"), f.pointer("scratch")
-	f.n = f.length("n")
 	for d := range f.domain {
 		f.start = append(f.start, f.param(fmt.Sprint("start", d)))
 		f.lengths = append(f.lengths, f.length(fmt.Sprint("length", d)))
 		f.chunk = append(f.chunk, f.param(fmt.Sprint("chunk", d)))
 		f.chunkLengths = append(f.chunkLengths, f.length(fmt.Sprint("chunklength", d)))
 	}
-	f.under(f.is("ne.u32", f.word("ld.global.u32", "["+rare+"]"), 0), "ret")
-	f.kept, f.each = f.word("mov.u32", 1), f.word("mov.u32", 1)
-	f.tileStride = make([]string, len(f.domain))
+	f.kept, f.blocks = f.word("mov.u32", 1), f.word("mov.u32", 1)
+	f.tileStride, f.blocksAlong = make([]string, len(f.domain)), make([]string, len(f.domain))
 	stride := f.word("mov.u32", 1)
 	for d := len(f.domain) - 1; d >= 0; d-- {
 		f.tileStride[d] = stride
 		stride = f.word("mul.lo.u32", stride, f.lengths[d])
 		if f.reduced[d] {
-			f.each = f.word("mul.lo.u32", f.each, f.lengths[d])
+			f.blocksAlong[d] = f.word("div.u32", f.word("add.u32", f.lengths[d], f.block[d]-1), f.block[d])
+			f.blocks = f.word("mul.lo.u32", f.blocks, f.blocksAlong[d])
 		} else {
 			f.kept = f.word("mul.lo.u32", f.kept, f.lengths[d])
 		}
 	}
 }
 
-// apart takes an index among the reduced axes, or the kept ones, into its coordinates; ""
-// for the axes that are one long.
-func (f *folder) apart(index string, reduced bool) []string {
-	at := make([]string, len(f.domain))
-	var axes []int
+// stop ends the kernel for tiles that are not folded.
+func (f *folder) stop(rare, stopped string) {
+	one, goes := f.word("mov.u32", 1), f.label()
+	own, before := f.is("ne.u32", f.word("ld.global.u32", "["+rare+"]"), 0), f.is("ne.u32", f.word("ld.global.u32", "["+stopped+"]"), 0)
+	f.under(f.not(f.or(own, before)), "bra %s", goes)
+	f.under(own, "st.global.u32 [%s], %s", stopped, one)
+	f.under(f.not(own), "st.global.u32 [%s], %s", rare, one)
+	f.do("ret")
+	f.at(goes)
+}
+
+// thread finds the thread's row and the accumulator of n that it is for.
+func (f *folder) thread(n string) {
+	f.lane, f.row = f.word("mov.u32", "%tid.x"), f.word("mov.u32", "%tid.y")
+	f.k = f.word("mad.lo.u32", f.word("mov.u32", "%ctaid.x"), f.word("mov.u32", "%ntid.y"), f.row)
+	f.inside = f.is("lt.u32", f.k, n)
+}
+
+// first holds for the threads that store what their rows have.
+func (f *folder) first() string { return f.and(f.inside, f.is("eq.u32", f.lane, 0)) }
+
+// loop writes a loop over a counter from a value up to an end, in steps.
+func (f *folder) loop(from, end, step string, body func(i string)) {
+	again, done := f.label(), f.label()
+	i := f.word("mov.u32", from)
+	f.at(again)
+	f.under(f.is("ge.u32", i, end), "bra %s", done)
+	body(i)
+	f.do("add.u32 %s, %s, %s", i, i, step)
+	f.do("bra %s", again)
+	f.at(done)
+}
+
+// axes are the axes that are reduced, or those that are not, and longer than 1.
+func (f *folder) axes(reduced bool) (all []int) {
 	for d, n := range f.domain {
 		if n != 1 && f.reduced[d] == reduced {
-			axes = append(axes, d)
+			all = append(all, d)
 		}
 	}
+	return all
+}
+
+// apart takes an index among some axes of the given lengths into its coordinates; "" for
+// other axes.
+func (f *folder) apart(index string, axes []int, lengths []string) []string {
+	at := make([]string, len(f.domain))
 	rest := index
 	for k := len(axes) - 1; k >= 0; k-- {
 		d := axes[k]
@@ -181,8 +234,8 @@ func (f *folder) apart(index string, reduced bool) []string {
 			at[d] = rest
 			break
 		}
-		whole := f.word("div.u32", rest, f.lengths[d])
-		at[d] = f.word("sub.u32", rest, f.word("mul.lo.u32", whole, f.lengths[d]))
+		whole := f.word("div.u32", rest, lengths[d])
+		at[d] = f.word("sub.u32", rest, f.word("mul.lo.u32", whole, lengths[d]))
 		rest = whole
 	}
 	return at
@@ -198,10 +251,9 @@ func (f *folder) offset(base string, at []string) string {
 	return base
 }
 
-// accumulator is the index of the accumulator of the tile's k-th.
-func (f *folder) accumulator(k string) string {
+// accumulator is the index of the accumulator of some coordinates.
+func (f *folder) accumulator(at []string) string {
 	index, stride := f.word("mov.u32", 0), f.word("mov.u32", 1)
-	at := f.apart(k, false)
 	for d := len(f.domain) - 1; d >= 0; d-- {
 		if f.reduced[d] {
 			continue
@@ -228,74 +280,85 @@ func (f *folder) positionSteps() []int {
 	return grid.Strides(shape)
 }
 
-// writeFold writes a kernel in which each thread folds some elements of one accumulator,
-// threads of a row join what they have, and the first one adds it to the accumulator, or
-// leaves it to merge where other blocks have a share.
+// writeFold writes a kernel in which each thread folds some elements of one block for one
+// accumulator, threads of a row join what they have, and the first one adds it to the
+// partial result whose turn it is; then comes the next block of that.
 func (f *folder) writeFold() {
-	f.begin()
 	e, t := f.emitter, f.how.t
-	lane, lanes := e.word("mov.u32", "%tid.x"), e.word("mov.u32", "%ntid.x")
-	row, rows := e.word("mov.u32", "%tid.y"), e.word("mov.u32", "%ntid.y")
+	rare, stopped := f.pointer("rare"), f.pointer("stopped")
+	states, x, n, before := f.pointer("states"), f.pointer("x"), f.length("n"), f.length("before")
+	f.begin()
+	f.stop(rare, stopped)
+	f.thread(f.kept)
 	share, shares := e.word("mov.u32", "%ctaid.y"), e.word("mov.u32", "%nctaid.y")
-	k := e.word("mad.lo.u32", e.word("mov.u32", "%ctaid.x"), rows, row)
-	inside := e.is("lt.u32", k, f.kept)
-	thread := e.word("mad.lo.u32", row, lanes, lane)
-	first, step := e.word("mad.lo.u32", share, lanes, lane), e.word("mul.lo.u32", shares, lanes)
-	base := f.offset(e.word("mov.u32", 0), f.apart(k, false))
+	kept, axes := f.apart(f.k, f.axes(false), f.lengths), f.axes(true)
+	inner := slices.DeleteFunc(f.axes(true), func(d int) bool { return f.block[d] == 1 })
+	base := f.offset(e.word("mov.u32", 0), kept)
+	partial := e.word("rem.u32", e.word("add.u32", before, share), f.partials)
+	at := f.fieldsOf(states, e.word("mul.lo.u32", n, f.partials), e.word("mad.lo.u32", partial, n, f.accumulator(kept)))
+	state, unread := f.emptyAccumulator(f.how.fields, f.how.empty), e.label()
+	e.under(e.not(f.inside), "bra %s", unread)
+	for i, ft := range f.how.fields {
+		e.do("mov.b%d %s, %s", bits(ft), state[i], e.load(ft, at[i]))
+	}
+	e.at(unread)
 
 	steps := f.positionSteps()
-	var origin string
-	if f.how.positions {
-		origin = e.double("mov.b64", 0)
-		for d := range f.domain {
-			if f.reduced[d] {
-				origin = e.double("mad.lo.s64", f.start[d], steps[d], origin)
+	f.loop(share, f.blocks, shares, func(block string) {
+		lengths, each, first := make([]string, len(f.domain)), e.word("mov.u32", 1), base
+		origin := e.double("mov.b64", 0)
+		for d, i := range f.apart(block, axes, f.blocksAlong) {
+			if i == "" {
+				continue
+			}
+			from := e.word("mul.lo.u32", i, f.block[d])
+			lengths[d] = e.word("min.u32", e.word("sub.u32", f.lengths[d], from), f.block[d])
+			each = e.word("mul.lo.u32", each, lengths[d])
+			first = e.word("mad.lo.u32", from, f.tileStride[d], first)
+			if f.how.positions {
+				origin = e.double("mad.lo.s64", e.double("add.s64", f.start[d], e.double("cvt.u64.u32", from)), steps[d], origin)
 			}
 		}
-	}
-	// elements visits those of the thread.
-	elements := func(do func(x, position string)) {
-		again, end := e.label(), e.label()
-		r := e.word("mov.u32", first)
-		e.under(e.not(inside), "bra %s", end)
-		e.at(again)
-		e.under(e.is("ge.u32", r, f.each), "bra %s", end)
-		at := f.apart(r, true)
-		x := e.cast(f.how.from, t, e.load(f.how.from, e.address(f.x, f.offset(base, at), f.how.from.Size())))
-		position := origin
-		if f.how.positions {
-			for d, i := range at {
-				if i != "" {
-					position = e.double("mad.lo.s64", e.double("cvt.u64.u32", i), steps[d], position)
+		// elements visits those of the thread.
+		elements := func(do func(x, position string)) {
+			outside := e.label()
+			e.under(e.not(f.inside), "bra %s", outside)
+			f.loop(f.lane, each, fmt.Sprint(f.lanes), func(r string) {
+				at := f.apart(r, inner, lengths)
+				value := e.cast(f.how.from, t, e.load(f.how.from, e.address(x, f.offset(first, at), f.how.from.Size())))
+				position := origin
+				if f.how.positions {
+					for d, i := range at {
+						if i != "" {
+							position = e.double("mad.lo.s64", e.double("cvt.u64.u32", i), steps[d], position)
+						}
+					}
 				}
-			}
+				do(value, position)
+			})
+			e.at(outside)
 		}
-		do(x, position)
-		e.do("add.u32 %s, %s, %s", r, r, step)
-		e.do("bra %s", again)
-		e.at(end)
-	}
-	acc := f.emptyAccumulator(f.how.fields, f.how.empty)
-	if f.how.moments {
-		f.moments(acc, elements, thread, lane, lanes, row)
-	} else {
-		elements(func(x, position string) { f.how.take(e, acc, x, position) })
-		f.rowJoins(f.how.fields, acc, f.how.join, thread, lane, lanes)
-	}
-
-	e.under(e.not(e.and(inside, e.is("eq.u32", lane, 0))), "ret")
-	last := e.is("eq.u32", shares, 1)
-	begins := e.and(e.is("eq.u32", k, 0), e.is("eq.u32", share, 0))
-	e.under(begins, "st.global.u32 [%s], %s", f.scratch, shares)
-	apart := e.label()
-	e.under(e.not(last), "bra %s", apart)
-	f.join(k, func() []string { return acc })
-	e.do("ret")
-	e.at(apart)
-	at := f.shareAt(share, k)
+		acc := f.emptyAccumulator(f.how.fields, f.how.empty)
+		if f.how.moments {
+			f.moments(acc, elements)
+		} else {
+			elements(func(x, position string) { f.how.take(e, acc, x, position) })
+			f.rowJoins(f.how.fields, acc, f.how.join)
+		}
+		f.how.join(e, state, acc)
+	})
+	e.under(e.not(f.first()), "ret")
 	for i, ft := range f.how.fields {
-		e.do("st.global.b%d [%s+%d], %s", bits(ft), at, 8*i, acc[i])
+		e.store(ft, at[i], state[i])
 	}
+}
+
+// fieldsOf is where the fields are of one of n accumulators.
+func (f *folder) fieldsOf(states, n, index string) (at []string) {
+	for i, base := range f.fieldsAt(f.how, states, n) {
+		at = append(at, f.address(base, index, f.how.fields[i].Size()))
+	}
+	return at
 }
 
 func (f *folder) emptyAccumulator(fields []dtype.Type, empty []uint64) (acc []string) {
@@ -305,48 +368,34 @@ func (f *folder) emptyAccumulator(fields []dtype.Type, empty []uint64) (acc []st
 	return acc
 }
 
-// shareAt is the address of what a block has left of an accumulator.
-func (f *folder) shareAt(share, k string) string {
-	index := f.word("mad.lo.u32", share, f.kept, k)
-	at := f.address(f.scratch, index, 8*len(f.how.fields))
-	return f.double("add.s64", at, scratchHead)
-}
-
-// join joins to an accumulator in memory what part gives.
-func (f *folder) join(k string, part func() []string) {
-	e := f.emitter
-	index := f.accumulator(k)
-	var at, state []string
-	for i, base := range e.fieldsAt(f.how, f.state, f.n) {
-		t := f.how.fields[i]
-		at = append(at, e.address(base, index, t.Size()))
-		state = append(state, e.load(t, at[i]))
-	}
-	f.how.join(e, state, part())
-	for i, t := range f.how.fields {
-		e.store(t, at[i], state[i])
-	}
+// sharedAt is the address of what a thread of a row has in shared memory.
+func (f *folder) sharedAt(lane string) string {
+	thread := f.word("mad.lo.u32", f.row, f.lanes, lane)
+	return f.word("mad.lo.u32", thread, 8, f.word("mov.u32", "shared"))
 }
 
 // rowJoins joins the accumulators of each row of threads, of which the first has all at
 // the end.
-func (f *folder) rowJoins(fields []dtype.Type, acc []string, join func(e *emitter, acc, other []string), thread, lane, lanes string) {
+func (f *folder) rowJoins(fields []dtype.Type, acc []string, join func(e *emitter, acc, other []string)) {
+	if f.lanes == 1 {
+		return
+	}
 	e := f.emitter
 	e.shared = max(e.shared, 8*len(fields)*threads)
-	at := e.word("mad.lo.u32", thread, 8, e.word("mov.u32", "shared"))
+	at := f.sharedAt(f.lane)
 	put := func() {
 		for i, t := range fields {
 			e.do("st.shared.b%d [%s+%d], %s", bits(t), at, 8*threads*i, acc[i])
 		}
 	}
-	half := e.word("shr.u32", lanes, 1)
+	half := e.word("mov.u32", f.lanes/2)
 	again, idle, end := e.label(), e.label(), e.label()
 	e.do("bar.sync 0") // what was there before has been read
 	put()
 	e.at(again)
 	e.do("bar.sync 0")
 	e.under(e.is("eq.u32", half, 0), "bra %s", end)
-	e.under(e.is("ge.u32", lane, half), "bra %s", idle)
+	e.under(e.is("ge.u32", f.lane, half), "bra %s", idle)
 	from := e.word("mad.lo.u32", half, 8, at)
 	var other []string
 	for i, t := range fields {
@@ -361,7 +410,7 @@ func (f *folder) rowJoins(fields []dtype.Type, acc []string, join func(e *emitte
 }
 
 // moments folds to counts, means and squared deviations, in two passes over the elements.
-func (f *folder) moments(acc []string, elements func(func(x, position string)), thread, lane, lanes, row string) {
+func (f *folder) moments(acc []string, elements func(func(x, position string))) {
 	e, t := f.emitter, dtype.Float64
 	three := []dtype.Type{t, t, t}
 	joinSums := func(e *emitter, acc, other []string) {
@@ -374,45 +423,47 @@ func (f *folder) moments(acc []string, elements func(func(x, position string)), 
 		e.carry(sums[0], sums[1], e.cast(f.how.t, t, x))
 		e.do("add.rn.f64 %s, %s, %s", sums[2], sums[2], float(t, 1))
 	})
-	f.rowJoins(three, sums, joinSums, thread, lane, lanes)
-	// The first thread of the row has left the sums in shared memory.
-	head := e.word("mad.lo.u32", e.word("mul.lo.u32", row, lanes), 8, e.word("mov.u32", "shared"))
-	field := func(i int) string { return e.double("ld.shared.b64", fmt.Sprintf("[%s+%d]", head, 8*threads*i)) }
-	count := field(2)
-	mean := e.double("div.rn.f64", e.settled(field(0), field(1)), count)
+	f.rowJoins(three, sums, joinSums)
+	if f.lanes > 1 { // the first thread of the row has left the sums in shared memory
+		head := f.sharedAt("0")
+		for i := range sums {
+			sums[i] = e.double("ld.shared.b64", fmt.Sprintf("[%s+%d]", head, 8*threads*i))
+		}
+	}
+	mean := e.double("div.rn.f64", e.settled(sums[0], sums[1]), sums[2])
 	devs := f.emptyAccumulator(three, []uint64{0, 0, 0})
 	elements(func(x, _ string) {
 		d := e.double("sub.rn.f64", e.cast(f.how.t, t, x), mean)
 		e.carry(devs[0], devs[1], e.double("mul.rn.f64", d, d))
 	})
-	f.rowJoins(three, devs, joinSums, thread, lane, lanes)
-	for i, v := range []string{count, mean, e.settled(devs[0], devs[1])} {
+	f.rowJoins(three, devs, joinSums)
+	for i, v := range []string{sums[2], mean, e.settled(devs[0], devs[1])} {
 		e.do("mov.b64 %s, %s", acc[i], v)
 	}
 }
 
-// writeMerge writes the kernel that joins to each accumulator what several blocks have
-// left, in their order.
+// writeMerge writes the kernel that joins the partial results of each accumulator: each
+// thread of a row some of them, and then the threads.
 func (f *folder) writeMerge() {
-	f.begin()
 	e := f.emitter
-	shares := e.word("ld.global.u32", "["+f.scratch+"]")
-	e.under(e.is("eq.u32", shares, 1), "ret")
-	e.eachElement(f.kept, func(k string) {
-		f.join(k, func() []string {
-			acc := f.emptyAccumulator(f.how.fields, f.how.empty)
-			again := e.label()
-			share := e.word("mov.u32", 0)
-			e.at(again)
-			at := f.shareAt(share, k)
-			var part []string
-			for i, t := range f.how.fields {
-				part = append(part, e.of(t, fmt.Sprint("ld.global.b", bits(t)), fmt.Sprintf("[%s+%d]", at, 8*i)))
-			}
-			f.how.join(e, acc, part)
-			e.do("add.u32 %s, %s, 1", share, share)
-			e.under(e.is("lt.u32", share, shares), "bra %s", again)
-			return acc
-		})
+	to, from, n := f.pointer("to"), f.pointer("from"), f.length("n")
+	f.thread(n)
+	all := e.word("mul.lo.u32", n, f.partials)
+	bases := e.fieldsAt(f.how, from, all)
+	acc, outside := f.emptyAccumulator(f.how.fields, f.how.empty), e.label()
+	e.under(e.not(f.inside), "bra %s", outside)
+	f.loop(f.lane, fmt.Sprint(f.partials), fmt.Sprint(f.lanes), func(partial string) {
+		index := e.word("mad.lo.u32", partial, n, f.k)
+		var part []string
+		for i, t := range f.how.fields {
+			part = append(part, e.load(t, e.address(bases[i], index, t.Size())))
+		}
+		f.how.join(e, acc, part)
 	})
+	e.at(outside)
+	f.rowJoins(f.how.fields, acc, f.how.join)
+	e.under(e.not(f.first()), "ret")
+	for i, at := range f.fieldsOf(to, n, f.k) {
+		e.store(f.how.fields[i], at, acc[i])
+	}
 }

@@ -10,8 +10,9 @@ import (
 	"github.com/gonbext/gonbext/oocore/plan"
 )
 
-// mostParams bounds the parameters of a kernel: PTX has room for 4,352 bytes of them.
-const mostParams = 4352 / 8
+// MostParameters bounds the parameters of a kernel: CUDA passes 4,096 bytes of them before
+// its version 12.1.
+const MostParameters = 4096 / 8
 
 // Map returns the kernel "map" of a program, which computes its values for a tile of the
 // domain. Its parameters are, in this order:
@@ -30,7 +31,7 @@ func Map(p *plan.Program) (Module, error) {
 	if err := m.write(); err != nil {
 		return Module{}, err
 	}
-	if len(m.params) > mostParams {
+	if len(m.params) > MostParameters {
 		return Module{}, fmt.Errorf("has no room for the %d parameters of a kernel", len(m.params))
 	}
 	return newModule([]Kernel{m.kernel(blocksFor)}, m.text()), nil

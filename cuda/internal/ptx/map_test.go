@@ -309,3 +309,16 @@ func TestMapRejectsWhatHasNoKernel(t *testing.T) {
 		}
 	}
 }
+
+// The planner counts the parameters that kernels have.
+func TestMapHasTheParametersThatThePlanCounts(t *testing.T) {
+	p := instruction(kernel.Where, dtype.Float32, dtype.Float32, []dtype.Type{dtype.Bool, dtype.Float32, dtype.Float32}, 10)
+	p.Loads[1] = plan.Load{Kind: plan.LoadConst, Type: dtype.Float32, View: p.Loads[1].View, Value: dtype.ValueOf(float32(1))}
+	m, err := ptx.Map(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := p.KernelParameters(), len(m.Kernels[0].Params); got != want {
+		t.Errorf("the plan counts %d parameters, and the kernel has %d: %v", got, want, m.Kernels[0].Params)
+	}
+}

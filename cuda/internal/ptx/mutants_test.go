@@ -134,27 +134,27 @@ func TestMutantsAreCaught(t *testing.T) {
 	// or from writing what others have not yet read.
 	const n = 5000
 	x := usual(random, dtype.Int64, n, 1000, 500)
-	sum, deviation := folds{shape: []int{n}, chunk: []int{n}, tile: []int{n}, axes: []int{0}}, memory(24)
+	sum := folds{shape: []int{n}, chunk: []int{n}, tile: []int{n}, block: []int{n}, axes: []int{0}, partials: 1}
 	for _, c := range []struct {
 		r        kernel.Reduction
 		of       dtype.Type
 		barriers int
 	}{{kernel.Sum, dtype.Int64, 2}, {kernel.Var, dtype.Int64, 4}} {
 		s := sum.stage(c.r, c.of, 0)
-		m, err := ptx.Fold(s, 0)
+		m, err := ptx.Fold(s, 0, 1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		state := func(m ptx.Module) ([]byte, error) {
-			state, rare, scratch := deviation[:s.Folder(0).Size()], memory(4), memory(int(m.Scratch))
-			clear(state)
-			args := []any{rare, state, x, scratch, 1, 0, n, 0, n}
-			for _, name := range []string{"fold", "merge"} {
-				if err := try(m, name, [][]int{{n}, {n}}, args...); err != nil {
-					return nil, err
-				}
+			f, err := sum.begin(s)
+			if err != nil {
+				return nil, err
 			}
-			return bytes.Clone(state), nil
+			f.module = m
+			if err := f.add(f.chunk, x); err != nil {
+				return nil, err
+			}
+			return f.end()
 		}
 		want, err := state(m)
 		if err != nil {

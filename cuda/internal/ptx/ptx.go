@@ -23,7 +23,6 @@ import (
 type Module struct {
 	Text    string // ends with a zero byte
 	Kernels []Kernel
-	Scratch int64 // bytes of device memory that the kernels of a fold share
 }
 
 // Kernel is an entry of a module.
@@ -34,8 +33,8 @@ type Kernel struct {
 }
 
 // Launch returns the grid and the block of a launch: of a map for the lengths of a tile,
-// of init for the number of accumulators, of fold and merge for the lengths of a tile,
-// of a product for those of the result.
+// of init and merge for the number of accumulators, of fold for the lengths of a tile, of
+// a product for those of the result.
 func (k *Kernel) Launch(lengths ...[]int) (grid, block [3]uint32) { return k.shape(lengths...) }
 
 const (

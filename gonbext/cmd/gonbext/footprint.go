@@ -5,7 +5,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/gonbext/gonbext/cuda"
 	"github.com/gonbext/gonbext/gonbext/internal/footprint"
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/grid"
@@ -34,12 +33,8 @@ func newFootprint() *cobra.Command {
 				}
 				o.DTypes = append(o.DTypes, t)
 			}
-			if device != "" {
-				card, err := cuda.CardOf(device)
-				if err != nil {
-					return usagef("--device: %w", err)
-				}
-				o.Device = &card
+			if o.Device, err = footprint.DeviceOf(device); err != nil {
+				return usagef("--device: %w", err)
 			}
 			if o.Chunks, err = parseLengths("--chunks", chunks); err != nil {
 				return err
@@ -55,7 +50,7 @@ func newFootprint() *cobra.Command {
 			return err
 		},
 	}
-	c.Flags().StringVar(&device, "device", "", "a GPU to compare with others: its name, such as H200, or its memory, such as 8GiB")
+	c.Flags().StringVar(&device, "device", "", "a GPU to compare with others: its name, such as H200, its memory, such as 8GiB, or cuda:0 of this machine; cpu for none")
 	c.Flags().StringVar(&chunks, "chunks", "", "a chunk shape to ask about, such as 1024x512")
 	c.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return c

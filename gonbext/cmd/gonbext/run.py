@@ -11,8 +11,10 @@ import sys
 import tempfile
 
 import nbformat
+import zmq
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, DeadKernelError
+from traitlets.config import Config
 
 
 def title(cell):
@@ -45,6 +47,14 @@ def write(path, text):
         raise
 
 
+def connection(folder):
+    """The kernel listens on sockets in folder, which is this user's alone, rather than on ports,
+    which others can take first."""
+    if not zmq.has("ipc"):
+        return Config()
+    return Config(KernelManager={"transport": "ipc", "connection_file": os.path.join(folder, "k.json")})
+
+
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("notebook")
@@ -71,33 +81,38 @@ def main():
             show(output)
 
     folder = os.path.dirname(os.path.abspath(a.notebook))
-    client = NotebookClient(
-        notebook,
-        timeout=None,
-        kernel_name=a.kernel,
-        resources={"metadata": {"path": folder}},
-        on_cell_execute=started,
-        on_cell_executed=executed,
-    )
+    with tempfile.TemporaryDirectory(prefix="gx-") as sockets:  # names of sockets have to be short
+        client = NotebookClient(
+            notebook,
+            timeout=None,
+            kernel_name=a.kernel,
+            resources={"metadata": {"path": folder}},
+            on_cell_execute=started,
+            on_cell_executed=executed,
+            config=connection(sockets),
+        )
+        try:
+            client.execute()
+        except CellExecutionError as e:
+            # The cell's own outputs have been shown; a compile error is only here.
+            errors = [o for c in notebook.cells for o in c.get("outputs", []) if o.output_type == "error"]
+            why = "\n".join(errors[-1].traceback) if errors else e.evalue
+            sys.exit(f"gonbext: cell {done} of {a.notebook} failed: {why.strip()}")
+        except DeadKernelError:
+            sys.exit(f"gonbext: the kernel died in cell {done} of {a.notebook}")
+        except KeyboardInterrupt:
+            sys.exit(f"gonbext: interrupted in cell {done} of {a.notebook}")
+
     try:
-        client.execute()
-    except CellExecutionError as e:
-        # The cell's own outputs have been shown; a compile error is only here.
-        errors = [o for c in notebook.cells for o in c.get("outputs", []) if o.output_type == "error"]
-        why = "\n".join(errors[-1].traceback) if errors else e.evalue
-        sys.exit(f"gonbext: cell {done} of {a.notebook} failed: {why.strip()}")
-    except DeadKernelError:
-        sys.exit(f"gonbext: the kernel died in cell {done} of {a.notebook}")
-    except KeyboardInterrupt:
-        sys.exit(f"gonbext: interrupted in cell {done} of {a.notebook}")
+        if a.output:
+            write(a.output, nbformat.writes(notebook) + "\n")
+        if a.html:
+            from nbconvert import HTMLExporter
 
-    if a.output:
-        write(a.output, nbformat.writes(notebook) + "\n")
-    if a.html:
-        from nbconvert import HTMLExporter
-
-        page, _ = HTMLExporter().from_notebook_node(notebook)
-        write(a.html, page)
+            page, _ = HTMLExporter().from_notebook_node(notebook)
+            write(a.html, page)
+    except OSError as e:
+        sys.exit(f"gonbext: the executed notebook could not be written: {e.strerror}")
 
 
 if __name__ == "__main__":

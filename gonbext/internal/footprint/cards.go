@@ -15,6 +15,16 @@ type Card struct {
 	Seconds float64 `json:"seconds"` // that the array takes to cross the link once
 }
 
+// DeviceOf finds the GPU to ask about by a name that cuda.CardOf takes; nil for cpu and for
+// none.
+func DeviceOf(name string) (*cuda.Card, error) {
+	if name == "" || name == "cpu" {
+		return nil, nil
+	}
+	c, err := cuda.CardOf(name)
+	return &c, err
+}
+
 // cards are the GPUs of the table, the one that was asked for first.
 func (r *Report) cards(asked cuda.Card) (all []Card) {
 	list := []cuda.Card{asked}

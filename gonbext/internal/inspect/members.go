@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"archive/zip"
+	"cmp"
 	"errors"
 	"os"
 	"path/filepath"
@@ -13,13 +14,20 @@ import (
 
 // Members are the paths of the arrays in a group or a file that can have several.
 func Members(path string) ([]string, error) {
+	var read func(string) ([]string, error)
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".npz":
-		return npzMembers(path)
+		read = npzMembers
 	case ".safetensors":
-		return tensors(path)
+		read = tensors
+	default:
+		return zarrMembers(path)
 	}
-	return zarrMembers(path)
+	// Whoever opens a pipe waits for its other end.
+	if st, err := os.Stat(path); err != nil || !st.Mode().IsRegular() {
+		return nil, cmp.Or(err, errors.New(path+": it is not a regular file"))
+	}
+	return read(path)
 }
 
 // npzMembers are the names in an archive. Opening one of them checks it.

@@ -1,6 +1,9 @@
 package magic
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+)
 
 // A line's place in the Go text of a cell decides whether a leading % means
 // anything: inside a raw string or a comment it is only text.
@@ -24,6 +27,7 @@ type special struct {
 	at   int // line number from 0
 	text string
 	args []string
+	open bool // a quote of it is not closed
 }
 
 func (s special) name() string {
@@ -58,7 +62,7 @@ func readCell(code string) (lines []line, specials []special) {
 		}
 	}
 	for i := range specials {
-		specials[i].args = splitArgs(specials[i].text)
+		specials[i].args, specials[i].open = splitArgs(specials[i].text)
 	}
 	return lines, specials
 }
@@ -125,16 +129,23 @@ func skipQuoted(text string, i int) int {
 	return i
 }
 
-// splitArgs splits at spaces outside of double quotes.
-func splitArgs(s string) []string {
-	var args []string
+// splitArgs splits at spaces outside of double quotes, within which \" and \\ stand for a
+// quote and a backslash. Open reports a quote that is not closed.
+func splitArgs(s string) (args []string, open bool) {
 	var arg strings.Builder
-	started, quoted := false, false
+	started, quoted, escaped := false, false, false
 	for _, r := range s {
 		switch {
+		case escaped:
+			if escaped = false; r != '"' && r != '\\' {
+				arg.WriteByte('\\')
+			}
+			arg.WriteRune(r)
+		case quoted && r == '\\':
+			escaped = true
 		case r == '"':
 			started, quoted = true, !quoted
-		case !quoted && (r == ' ' || r == '\t' || r == '\r'):
+		case !quoted && unicode.IsSpace(r):
 			if started {
 				args = append(args, arg.String())
 			}
@@ -148,5 +159,20 @@ func splitArgs(s string) []string {
 	if started {
 		args = append(args, arg.String())
 	}
-	return args
+	return args, quoted
+}
+
+// indented is one of our magics that does not begin its line, and so would reach Go; ""
+// where there is none. No line of Go begins with a %.
+func indented(lines []line) string {
+	for _, l := range lines {
+		text := strings.TrimLeftFunc(l.text, func(r rune) bool { return unicode.IsSpace(r) || r == '\ufeff' })
+		if l.kind != goLine || !strings.HasPrefix(text, "%") {
+			continue
+		}
+		if args, _ := splitArgs(text); find(args[0]) != nil {
+			return args[0]
+		}
+	}
+	return ""
 }

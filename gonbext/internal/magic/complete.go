@@ -1,20 +1,24 @@
 package magic
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/gonbext/gonbext/gonbext/internal/inspect"
 	"github.com/gonbext/gonbext/gonbext/internal/relay"
+	"github.com/gonbext/gonbext/oocore/store/blob"
 )
 
 // Complete answers Tab in a magic, and in the quotes of a path in Go; ok is
 // false where GoNB is to answer. Positions count code points, as Jupyter's
-// protocol has it.
-func (s *Session) Complete(code string, cursor int) (c relay.Completion, ok bool) {
+// protocol has it. Paths are those of cells in dir.
+func (s *Session) Complete(code string, cursor int, dir string) (c relay.Completion, ok bool) {
 	runes := []rune(code)
 	if cursor < 0 || cursor > len(runes) {
 		return c, false
@@ -28,11 +32,11 @@ func (s *Session) Complete(code string, cursor int) (c relay.Completion, ok bool
 	var matches []string
 	switch last := lines[len(lines)-1]; {
 	case last.kind == specialLine || last.kind == continuation:
-		word, matches = s.completeMagic(specials[len(specials)-1].text)
+		word, matches = s.completeMagic(dir, specials[len(specials)-1].text)
 	case last.text == "%":
-		word, matches = s.completeMagic(last.text)
+		word, matches = s.completeMagic(dir, last.text)
 	case last.kind == goLine:
-		word, matches = completePath(last.text)
+		word, matches = completePath(dir, last.text)
 	}
 	if len(matches) == 0 {
 		return c, false
@@ -41,7 +45,7 @@ func (s *Session) Complete(code string, cursor int) (c relay.Completion, ok bool
 }
 
 // completeMagic completes the last word of a command line.
-func (s *Session) completeMagic(text string) (word string, matches []string) {
+func (s *Session) completeMagic(dir, text string) (word string, matches []string) {
 	start := strings.LastIndexAny(text, " \t") + 1
 	word = text[start:]
 	if start == 0 {
@@ -51,13 +55,16 @@ func (s *Session) completeMagic(text string) (word string, matches []string) {
 		}
 		return word, withPrefix(names, word)
 	}
-	args := splitArgs(text[:start])
+	args, _ := splitArgs(text[:start])
 	if len(args) == 0 {
 		return "", nil
 	}
 	m := find(args[0])
 	if m == nil {
 		return "", nil
+	}
+	if m.name == "%chunks" {
+		return completeOperand(dir, strings.TrimLeftFunc(text[len(m.name):], unicode.IsSpace))
 	}
 	if name, value, joined := strings.Cut(word, "="); joined {
 		f, err := lookup(name, m.flags)
@@ -68,9 +75,6 @@ func (s *Session) completeMagic(text string) (word string, matches []string) {
 	}
 	if f, err := lookup(args[len(args)-1], m.flags); err == nil && f.check != nil {
 		return word, withPrefix(f.values, word)
-	}
-	if m.name == "%chunks" {
-		return completeFile(strings.TrimLeft(word, `"`))
 	}
 	return word, withPrefix(m.words(s.notebook), word)
 }
@@ -109,31 +113,70 @@ var pathCalls = []string{"oocore.Open(", ".Save("}
 
 // completePath completes the path in an unfinished string literal of a call
 // that takes one.
-func completePath(text string) (word string, matches []string) {
+func completePath(dir, text string) (word string, matches []string) {
 	quote := openQuote(text)
 	if quote < 0 || !slices.ContainsFunc(pathCalls, func(call string) bool { return strings.Contains(text[:quote], call) }) {
 		return "", nil
 	}
-	return completeFile(text[quote+1:])
-}
-
-// completeFile completes a path with the files and folders that are there.
-// Behind the # of a file with several arrays it is their names.
-func completeFile(word string) (_ string, matches []string) {
-	if file, _, inside := strings.Cut(word, "#"); inside {
-		paths, err := inspect.Members(file)
-		if err != nil {
-			return "", nil
-		}
-		return word, withPrefix(paths, word)
-	}
-	dir, prefix := filepath.Split(word)
-	entries, err := os.ReadDir(filepath.Join(".", dir))
-	if filepath.IsAbs(dir) {
-		entries, err = os.ReadDir(dir)
-	}
+	word = text[quote+1:]
+	path, err := strconv.Unquote(`"` + word + `"`)
 	if err != nil {
 		return "", nil
+	}
+	for _, m := range completeFile(dir, path) {
+		literal := strconv.Quote(m)
+		matches = append(matches, literal[1:len(literal)-1])
+	}
+	return word, matches
+}
+
+// completeOperand completes the path that is all of a magic's operands so far. One with
+// spaces gets quotes.
+func completeOperand(dir, operands string) (word string, matches []string) {
+	path, quote := operands, `"`
+	if strings.HasPrefix(operands, `"`) {
+		args, open := splitArgs(operands)
+		if !open || len(args) != 1 {
+			return "", nil
+		}
+		operands, path, quote = operands[1:], args[0], ""
+	} else if strings.ContainsFunc(operands, unicode.IsSpace) {
+		return "", nil
+	}
+	for _, m := range completeFile(dir, path) {
+		switch escaped := strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(m); {
+		case strings.ContainsFunc(m, func(r rune) bool { return !strconv.IsPrint(r) }):
+			// no quotes make a line of it
+		case quote == "" || escaped != m || strings.Contains(m, " "):
+			matches = append(matches, quote+escaped)
+		default:
+			matches = append(matches, m)
+		}
+	}
+	return operands, matches
+}
+
+// completeFile completes a path with the files and folders that are there, as cells in dir
+// mean it. Behind the # of a file with several arrays it is their names.
+func completeFile(dir, word string) (matches []string) {
+	if file, _, inside := strings.Cut(word, "#"); inside {
+		if blob.Remote(file) {
+			return nil // Tab waits for no network
+		}
+		path := from(dir, file)
+		members, err := inspect.Members(path)
+		if err != nil {
+			return nil
+		}
+		for _, m := range members {
+			matches = append(matches, file+strings.TrimPrefix(m, path))
+		}
+		return withPrefix(matches, word)
+	}
+	folder, prefix := filepath.Split(word)
+	entries, err := os.ReadDir(cmp.Or(from(dir, folder), "."))
+	if err != nil {
+		return nil
 	}
 	for _, e := range entries {
 		name := e.Name()
@@ -143,9 +186,9 @@ func completeFile(word string) (_ string, matches []string) {
 		if e.IsDir() && (filepath.Ext(name) != ".zarr" || name == prefix) { // an array, unless more is asked for
 			name += "/"
 		}
-		matches = append(matches, dir+name)
+		matches = append(matches, folder+name)
 	}
-	return word, matches
+	return matches
 }
 
 // openQuote is the index of the double quote that a line leaves open, or -1.
@@ -178,29 +221,35 @@ func openQuote(text string) int {
 
 // Pad returns code with our magics blanked, each to its own length, so that
 // GoNB completes and inspects Go at unchanged positions. A magic that starts
-// main leaves GoNB's own mark for that.
+// main leaves GoNB's own mark for that; whatever would end GoNB is blanked too.
 func (s *Session) Pad(code string) string {
 	lines, specials := readCell(code)
-	if isForeign(specials) || !slices.ContainsFunc(specials, isOurs) {
+	if isForeign(specials) {
 		return code
 	}
 	texts := make([]string, len(lines))
 	for i, l := range lines {
 		texts[i] = l.text
+		if l.kind == insideLine && isSpecial(l.text) {
+			texts[i] = " " + l.text[1:] // GoNB takes it for a command
+		}
 	}
+	main := false
 	for _, c := range specials {
 		m := find(c.name())
-		if !isOurs(c) {
-			continue
+		starts := m != nil && m.function != "" || slices.Contains(mains, c.name())
+		second := main && starts || bareExec(c)
+		if isOurs(c) || second {
+			mark := ""
+			if m != nil && m.function != "" && !second {
+				mark = "%%"
+			}
+			texts[c.at] = mark + blank(lines[c.at].text)[len(mark):]
+			for i := c.at + 1; i < len(lines) && lines[i].kind == continuation; i++ {
+				texts[i] = blank(lines[i].text)
+			}
 		}
-		mark := ""
-		if m != nil && m.function != "" {
-			mark = "%%"
-		}
-		texts[c.at] = mark + blank(lines[c.at].text)[len(mark):]
-		for i := c.at + 1; i < len(lines) && lines[i].kind == continuation; i++ {
-			texts[i] = blank(lines[i].text)
-		}
+		main = main || starts
 	}
 	return strings.Join(texts, "\n")
 }

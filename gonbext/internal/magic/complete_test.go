@@ -15,7 +15,7 @@ import (
 func complete(code string) (matches []string, replaced string, ok bool) {
 	before, after, _ := strings.Cut(code, "|")
 	cursor := utf8.RuneCountInString(before)
-	c, ok := newSession().Complete(before+after, cursor)
+	c, ok := newSession().Complete(before+after, cursor, "")
 	if !ok {
 		return nil, "", false
 	}
@@ -53,7 +53,7 @@ func TestCompleteMagics(t *testing.T) {
 			t.Errorf("%q: %v is not ours to say", code, matches)
 		}
 	}
-	if _, ok := newSession().Complete("%", 7); ok {
+	if _, ok := newSession().Complete("%", 7, ""); ok {
 		t.Error("a cursor behind the end was accepted")
 	}
 }
@@ -113,6 +113,45 @@ func TestCompletePaths(t *testing.T) {
 	}
 }
 
+// Paths that need quotes or escapes come with them, and lead to where cells are.
+func TestCompletePathsThatNeedQuotes(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, name := range []string{"in/my data.npy", `in/say "x".npy`, "in/ünter.npy", "in/two\nlines.npy", "in/plain.npy"} {
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	in, err := filepath.Abs("in")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for code, want := range map[string]struct {
+		matches  []string
+		replaced string
+	}{
+		"%chunks |":              {[]string{`"my data.npy`, "plain.npy", `"say \"x\".npy`, "ünter.npy"}, ""},
+		"%chunks m|":             {[]string{`"my data.npy`}, "m"},
+		`%chunks "my d|`:         {[]string{"my data.npy"}, "my d"},
+		`%chunks "say \"|`:       {[]string{`say \"x\".npy`}, `say \"`},
+		"%chunks ü|":             {[]string{"ünter.npy"}, "ü"},
+		`oocore.Open("my d|`:     {[]string{"my data.npy"}, "my d"},
+		`oocore.Open("say \"|`:   {[]string{`say \"x\".npy`}, `say \"`},
+		`oocore.Open("two|`:      {[]string{`two\nlines.npy`}, "two"},
+		`oocore.Open("two\nli|`:  {[]string{`two\nlines.npy`}, `two\nli`},
+		`%chunks "plain.npy" p|`: {},
+		"%chunks plain.npy p|":   {},
+	} {
+		before, _, _ := strings.Cut(code, "|")
+		c, _ := newSession().Complete(before, utf8.RuneCountInString(before), in)
+		if replaced := string([]rune(before)[c.Start:c.End]); !slices.Equal(c.Matches, want.matches) || replaced != want.replaced {
+			t.Errorf("%s: got %q for %q", code, c.Matches, replaced)
+		}
+	}
+}
+
 func TestPadKeepsPositions(t *testing.T) {
 	for code, want := range map[string]string{
 		"%%memory --fresh\nfmt.": "%%              \nfmt.",
@@ -120,6 +159,11 @@ func TestPadKeepsPositions(t *testing.T) {
 		"%%memory \\\n--x é\nf":  "%%        \n     \nf",
 		"%capture f\nx":          "%capture f\nx",
 		"%%bash\n%budget":        "%%bash\n%budget",
+		"%%\nf()\n%%\ng()":       "%%\nf()\n  \ng()",
+		"%%\n%%memory\ng()":      "%%\n        \ng()",
+		"%%memory\n%main\ng()":   "%%      \n     \ng()",
+		"%exec\tf\nx":            "       \nx",
+		"s := `\n%%\n%%`":        "s := `\n %\n %`",
 	} {
 		got := newSession().Pad(code)
 		if got != want {

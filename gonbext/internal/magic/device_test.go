@@ -25,6 +25,9 @@ func TestDeviceDescribesModel(t *testing.T) {
 			}
 		}
 	}
+	if cell, err := s.Rewrite("%footprint 40000x40000 float32 --device cpu"); err != nil || strings.Contains(cell.Displays[0].Data["text/plain"].(string), "H200") {
+		t.Errorf("a card beside the CPU: %v, %v", cell, err)
+	}
 	if cell, err := newSession().Rewrite("%footprint 40000x40000 float32"); err != nil || strings.Contains(cell.Displays[0].Data["text/plain"].(string), "H200") {
 		t.Errorf("a card that nobody asked for: %v, %v", cell, err)
 	}
@@ -35,6 +38,7 @@ func TestUnknownCardNamesTheNearest(t *testing.T) {
 		"%device model:H20":                 "did you mean H200",
 		"%%memory --device model:lots\nf()": `no card "lots"`,
 		"%footprint 3x4 --device T5":        "did you mean T4",
+		"%footprint 3x4 --device cuda:99":   "there is no cuda:99",
 		"%device model:512":                 "did you mean 512MiB?",
 		"%device model:0":                   "size",
 	} {

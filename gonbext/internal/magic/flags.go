@@ -50,7 +50,7 @@ var (
 	runFlags       = []flag{budgetFlag, deviceFlag, chunksFlag, chartFlag, freshFlag}
 	footprintFlags = []flag{
 		{"--chunks", "AxB", checkChunks, []string{exampleChunks}, "a chunk shape to ask about", ""},
-		{"--device", "CARD|SIZE", checkCard, cardNames(), "a GPU to ask about, by its name or its memory; others are shown beside it", ""},
+		{"--device", "CARD|SIZE|cuda:0|cpu", checkCard, cardNames(), "a GPU to ask about, by its name or its memory; others are shown beside it; cpu for none", ""},
 	}
 )
 
@@ -64,7 +64,7 @@ type setting struct {
 // what is left over.
 func parseFlags(args []string, flags []flag) (given []setting, rest []string, err error) {
 	for i := 0; i < len(args); i++ {
-		if !strings.HasPrefix(args[i], "-") {
+		if !isFlag(args[i]) {
 			rest = append(rest, args[i])
 			continue
 		}
@@ -74,10 +74,12 @@ func parseFlags(args []string, flags []flag) (given []setting, rest []string, er
 			return nil, nil, err
 		}
 		switch {
+		case slices.ContainsFunc(given, func(g setting) bool { return g.name == f.name }):
+			return nil, nil, fmt.Errorf("%s stands twice: it is given once", f.name)
 		case f.check == nil && joined:
 			return nil, nil, fmt.Errorf("%s takes no value: write %s alone", f.name, f.name)
 		case f.check != nil && !joined:
-			if i++; i == len(args) {
+			if i++; i == len(args) || strings.HasPrefix(args[i], "--") {
 				return nil, nil, fmt.Errorf("%s needs a value, such as %s %s", f.name, f.name, f.values[0])
 			}
 			value = args[i]
@@ -95,6 +97,11 @@ func parseFlags(args []string, flags []flag) (given []setting, rest []string, er
 		given = append(given, setting{f, value})
 	}
 	return given, rest, nil
+}
+
+// isFlag tells a flag from an operand, which may be a negative number.
+func isFlag(word string) bool {
+	return strings.HasPrefix(word, "-") && (len(word) == 1 || word[1] < '0' || word[1] > '9')
 }
 
 func lookup(name string, flags []flag) (flag, error) {
@@ -159,8 +166,11 @@ func checkDevice(value string) error {
 	return fmt.Errorf("there is no device %q, did you mean %s?", value, nearest(value, deviceNames))
 }
 
-// checkCard rejects what is neither a card of the table nor a size of memory.
+// checkCard rejects what is neither a device, nor a card of the table, nor a size of memory.
 func checkCard(value string) error {
+	if value == "cpu" || strings.HasPrefix(value, "cuda:") {
+		return checkDevice(value)
+	}
 	value = strings.TrimPrefix(value, "model:")
 	if value != "" && value[0] >= '0' && value[0] <= '9' {
 		if err := checkSize(value); err != nil {
@@ -199,7 +209,7 @@ func checkChunks(value string) error {
 	if err != nil {
 		return err
 	}
-	if len(shape) == 0 || slices.Min(shape) < 1 {
+	if len(shape) == 0 || slices.Min(shape) < 1 || strings.Trim(value, "xX×") != value {
 		return fmt.Errorf("%q is not a chunk shape: each length is at least 1, as in %s", value, exampleChunks)
 	}
 	return nil

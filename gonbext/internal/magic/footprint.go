@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/gonbext/gonbext/cuda"
 	"github.com/gonbext/gonbext/gonbext/internal/footprint"
 	"github.com/gonbext/gonbext/gonbext/internal/relay"
 	"github.com/gonbext/gonbext/oocore/dtype"
@@ -16,7 +15,7 @@ import (
 // footprint reads SHAPE [DTYPE...]. The shape may have spaces: [384, 192].
 func (r *rewriting) footprint(given []setting, operands []string) error {
 	dims := 0
-	for dims < len(operands) && !isLetter(operands[dims]) {
+	for dims < len(operands) && (!isLetter(operands[dims]) || operands[dims] == "x") {
 		dims++
 	}
 	if dims == 0 {
@@ -27,6 +26,7 @@ func (r *rewriting) footprint(given []setting, operands []string) error {
 		return err
 	}
 	var o footprint.Options
+	device := r.inherited.device
 	for _, name := range operands[dims:] {
 		t, err := dtype.Parse(name)
 		if err != nil {
@@ -39,14 +39,14 @@ func (r *rewriting) footprint(given []setting, operands []string) error {
 		case chunksFlag.name:
 			o.Chunks, _ = grid.Parse(s.value)
 		case deviceFlag.name:
-			o.Device = cardOf(s.value)
+			device = s.value
 		}
 	}
 	if r.inherited.budget != "" { // checked when it was set
 		o.Budget, _ = units.ParseSize(r.inherited.budget)
 	}
-	if strings.HasPrefix(r.inherited.device, "model:") && o.Device == nil {
-		o.Device = cardOf(r.inherited.device)
+	if o.Device, err = footprint.DeviceOf(device); err != nil {
+		return err
 	}
 	report, err := footprint.New(shape, o, machine.Read())
 	if err != nil {
@@ -57,15 +57,6 @@ func (r *rewriting) footprint(given []setting, operands []string) error {
 		Metadata: map[string]any{},
 	})
 	return nil
-}
-
-// cardOf is the GPU of a name that has been checked.
-func cardOf(name string) *cuda.Card {
-	c, err := cuda.CardOf(name)
-	if err != nil {
-		return nil
-	}
-	return &c
 }
 
 func isLetter(word string) bool { return word != "" && (word[0]|0x20) >= 'a' && (word[0]|0x20) <= 'z' }

@@ -87,13 +87,51 @@ func misplaced(all []goToken, magicLine int) (what string, line int, found bool)
 		switch {
 		case t.Token == token.IMPORT && t.line > magicLine:
 			return "an import", t.line, true
-		case t.Token == token.FUNC && i+1 < len(all) && all[i+1].Token == token.IDENT:
-			if name := all[i+1].text; t.line > magicLine || name == "main" {
-				return "func " + name, t.line, true
+		case t.Token == token.FUNC && (i == 0 || all[i-1].Token == token.SEMICOLON):
+			if name := declared(all[i+1:]); name != "" && (t.line > magicLine || name == "func main") {
+				return name, t.line, true
 			}
 		}
 	}
 	return "", 0, false
+}
+
+// declared is the function or the method that a statement which continues with rest
+// declares; "" where it is a literal.
+func declared(rest []goToken) string {
+	what := "func "
+	if len(rest) > 0 && rest[0].Token == token.LPAREN { // a receiver, or a literal's parameters
+		what = "method "
+		end := slices.IndexFunc(rest, func(t goToken) bool { return t.Token == token.RPAREN && t.depth == 0 })
+		if rest = rest[end+1:]; len(rest) < 2 || rest[1].Token != token.LPAREN {
+			return ""
+		}
+	}
+	if len(rest) == 0 || rest[0].Token != token.IDENT {
+		return ""
+	}
+	return what + rest[0].text
+}
+
+// bracketAround is the line, from 0, of the innermost bracket that is open where a magic
+// stands; -1 where none is.
+func bracketAround(all []goToken, magicLine int) int {
+	var open []int
+	for _, t := range all {
+		if t.line >= magicLine {
+			break
+		}
+		switch t.Token {
+		case token.LPAREN, token.LBRACK, token.LBRACE:
+			open = append(open, t.line)
+		case token.RPAREN, token.RBRACK, token.RBRACE:
+			open = open[:max(len(open)-1, 0)]
+		}
+	}
+	if len(open) == 0 {
+		return -1
+	}
+	return open[len(open)-1]
 }
 
 // names says how a cell uses the identifiers that generated code would bring

@@ -11,7 +11,7 @@ import (
 // severalResults are the functions and methods of oocore that give no value, or
 // more than one: a cell whose last line calls one has nothing to show.
 var severalResults = []string{
-	"Save", "SaveAll", "Plan", "PlanAll", "Explain", "Collect", "Item", "Print", "Append", "Axis", "UniqueCounts", "UniqueAll", "Frexp", "Modf", "GroupBy", "Histogram", "Histogram2D", "HistogramDD", "EinsumPath",
+	"Save", "SaveAll", "Plan", "PlanAll", "Explain", "Collect", "Item", "Print", "Append", "Axis", "UniqueCounts", "UniqueAll", "Frexp", "Modf", "TriangleIndices", "GroupBy", "Histogram", "Histogram2D", "HistogramDD", "EinsumPath",
 }
 
 // arrayPackages are packages whose functions make arrays.

@@ -1,10 +1,24 @@
 package magic
 
-import "github.com/gonbext/gonbext/oocore/suggest"
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/gonbext/gonbext/oocore/suggest"
+)
+
+// A word that is longer is no misspelling of ours, and an error that is longer is not read.
+const (
+	wordMost  = 100
+	errorMost = 1000
+)
 
 // nearest is the candidate with the smallest edit distance to s; the first one
 // of equals.
 func nearest(s string, candidates []string) string {
+	s = s[:min(len(s), wordMost)]
 	best, least := "", 0
 	for i, c := range candidates {
 		if d := suggest.Distance(s, c); i == 0 || d < least {
@@ -12,4 +26,27 @@ func nearest(s string, candidates []string) string {
 		}
 	}
 	return best
+}
+
+// plainError is err in one line, with escapes for what does not print, and without the
+// end of a long one: it may repeat whatever a user has pasted.
+func plainError(err error) error {
+	var b strings.Builder
+	text := err.Error()
+	for _, r := range text {
+		if b.Len() > errorMost {
+			b.WriteString(" …")
+			break
+		}
+		if r != utf8.RuneError && strconv.IsPrint(r) {
+			b.WriteRune(r)
+			continue
+		}
+		quoted := strconv.QuoteRune(r)
+		b.WriteString(quoted[1 : len(quoted)-1])
+	}
+	if b.String() == text {
+		return err
+	}
+	return errors.New(b.String())
 }

@@ -1,6 +1,7 @@
 package magic
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,6 +24,16 @@ type rewriting struct {
 // programs are GoNB's own commands that make a cell a program or a test.
 var programs = []string{"%%", "%main", "%exec", "%test", "%wasm"}
 
+// mains are those that begin a func main each. A second one ends GoNB itself, in a cell and
+// where a Tab or Shift-Tab comes with it.
+var mains = []string{"%%", "%main", "%exec"}
+
+// bareExec reports an %exec without its function, which GoNB, splitting at a space, does
+// not survive either.
+func bareExec(c special) bool {
+	return c.name() == "%exec" && (len(c.args) < 2 || !strings.Contains(c.text, " "))
+}
+
 // rewrite puts Go in the place of a magic, or an empty line where it has none.
 // GoNB's own commands stay.
 func (r *rewriting) rewrite(c special) error {
@@ -34,14 +45,21 @@ func (r *rewriting) rewrite(c special) error {
 	}
 	m := find(c.name())
 	startsMain := m != nil && m.function != "" || slices.Contains(programs, c.name())
-	if startsMain && r.program != "" {
+	second := slices.Contains(mains, r.program) && slices.Contains(mains, c.name())
+	if startsMain && r.program != "" && (second || m != nil || find(r.program) != nil) {
 		return fmt.Errorf("%s stands in this cell too, and a cell has one of them", r.program)
 	}
-	if startsMain {
+	if startsMain && !slices.Contains(mains, r.program) {
 		r.program = c.name()
+	}
+	if bareExec(c) {
+		return errors.New("it takes the name of a function, as in %exec f")
 	}
 	if m == nil {
 		return nil
+	}
+	if c.open {
+		return errors.New(`a quote is not closed; within quotes, \" is a quote`)
 	}
 	given, operands, err := parseFlags(c.args[1:], m.flags)
 	if err != nil {
@@ -91,7 +109,13 @@ func (r *rewriting) start(m *magic, at int, given []setting, operands []string) 
 		return "", stray(operands[0])
 	}
 	all := tokens(r.lines)
+	if line := bracketAround(all, at); line >= 0 {
+		return "", fmt.Errorf("line %d opens a bracket that is not closed above it: it stands below declarations, not within one", line+1)
+	}
 	if what, line, found := misplaced(all, at); found {
+		if what == "func main" {
+			return "", fmt.Errorf("line %d has func main, and it makes one of the lines below it: move the statements there, without the func", line+1)
+		}
 		return "", fmt.Errorf("line %d has %s, but it makes the lines below it a func main: imports and other functions go above it", line+1, what)
 	}
 	given = r.inherit(given)

@@ -103,16 +103,28 @@ func TestRewriteLeavesOtherCells(t *testing.T) {
 		"%%bash\n%%memory\necho",
 		"%%script python3\n%budget 1MiB",
 		"%%writefile a.go\n%%memory --wrong",
-		"s := `\n%%memory --wrong\n`",
-		"/*\n%%memory --wrong\n*/",
-		"// a comment with ` in it\ns := \"`\"\nc := '`'\nt := `\n%budget lots\n`",
-		"  %%memory",
 		"%args --budget lots",
 		"!echo \\\n%%memory",
 		"%",
 	} {
 		cell, err := newSession().Rewrite(code)
 		if err != nil || cell.Code != code || cell.Watch || len(cell.Displays) > 0 {
+			t.Errorf("%q became %+v, %v", code, cell, err)
+		}
+	}
+}
+
+// GoNB takes lines of strings and comments for commands, so they are hidden from it in
+// cells without a magic too.
+func TestRewriteHidesTextThatLooksLikeACommand(t *testing.T) {
+	for code, want := range map[string]string{
+		"s := `\n%%memory --wrong\n`":   "s := `\n`+`%%memory --wrong\n`",
+		"%%\ns := `\n%%\n`\nprintln(s)": "%%\ns := `\n`+`%%\n`\nprintln(s)",
+		"/*\n%%memory --wrong\n*/":      "/*\n %%memory --wrong\n*/",
+		"// a comment with ` in it\ns := \"`\"\nc := '`'\nt := `\n%budget lots\n`": "// a comment with ` in it\ns := \"`\"\nc := '`'\nt := `\n`+`%budget lots\n`",
+	} {
+		cell, err := newSession().Rewrite(code)
+		if err != nil || cell.Code != want || cell.Watch || len(cell.Displays) > 0 {
 			t.Errorf("%q became %+v, %v", code, cell, err)
 		}
 	}
@@ -153,7 +165,8 @@ func TestRewriteUsageErrors(t *testing.T) {
 		"%test\n%%memory":                            `%%memory: %test stands in this cell too, and a cell has one of them`,
 		"%%memory\nimport \"fmt\"":                   `%%memory: line 2 has an import, but it makes the lines below it a func main: imports and other functions go above it`,
 		"%%memory\n\nfunc f() {}":                    `%%memory: line 3 has func f, but it makes the lines below it a func main: imports and other functions go above it`,
-		"func main() {}\n%%memory":                   `%%memory: line 1 has func main, but it makes the lines below it a func main: imports and other functions go above it`,
+		"func main() {}\n%%memory":                   `%%memory: line 1 has func main, and it makes one of the lines below it: move the statements there, without the func`,
+		"%%memory\nfunc main() {}":                   `%%memory: line 2 has func main, and it makes one of the lines below it: move the statements there, without the func`,
 		"%budget 1GiB 2GiB":                          `%budget: it takes one size, and got "1GiB" and "2GiB"`,
 		"%budget --size 1GiB":                        `%budget: it takes no flags, such as --size`,
 		"%device tpu":                                `%device: there is no device "tpu", did you mean cpu?`,
@@ -178,6 +191,27 @@ func TestRewriteUsageErrors(t *testing.T) {
 		"%footprint 3y4":                             `%footprint: "3y4" is not a shape: write lengths such as 3075200x512`,
 		"%footprint 3x4 --budget 1GiB":               `%footprint: there is no flag --budget, did you mean --chunks?`,
 		"%budget 1GiB\n%%memory --budgte=1GiB\nf()":  `%%memory: there is no flag --budgte, did you mean --budget?`,
+		"%%memory --budget 1GiB --budget 2GiB":       `%%memory: --budget stands twice: it is given once`,
+		"%%memory --fresh --fresh":                   `%%memory: --fresh stands twice: it is given once`,
+		"%%memory --budget --fresh":                  `%%memory: --budget needs a value, such as --budget 512MiB`,
+		"%chunks \"my data.zarr":                     `%chunks: a quote is not closed; within quotes, \" is a quote`,
+		"%chunks my data.zarr":                       `%chunks: it takes one path, as in %chunks acts.zarr, and got 2; one with spaces goes in "quotes"`,
+		"x := 1\n  %%memory\nf()":                    `%%memory has to begin its line: take away what stands before it`,
+		"\ufeff%budget 1GiB":                         `%budget has to begin its line: take away what stands before it`,
+		"func f() {\n%%memory\ng()\n}":               `%%memory: line 1 opens a bracket that is not closed above it: it stands below declarations, not within one`,
+		"type t int\n%%memory\nfunc (t) f() {}":      `%%memory: line 3 has method f, but it makes the lines below it a func main: imports and other functions go above it`,
+		"%%memory\nfunc f[T any](x T) {}":            `%%memory: line 2 has func f, but it makes the lines below it a func main: imports and other functions go above it`,
+		"%%memory --fr\x1b[31m":                      `%%memory: there is no flag --fr\x1b[31m, did you mean --fresh?`,
+		"%%memory \u202e":                            `%%memory: "\u202e" is not a flag, did you mean --chart?`,
+		"%%memory --chunks 1024x":                    `%%memory: --chunks: "1024x" is not a chunk shape: each length is at least 1, as in 1024x512`,
+		"%report -1 2":                               `%report: it takes one run, and got "-1" and "2"`,
+		"%runs -5":                                   `%runs: "-5" is not a number of runs, as in %runs 50`,
+		"%footprint -1x2":                            `%footprint: "-1x2" is not a shape: write lengths such as 3075200x512`,
+		"%%\nf()\n%%\ng()":                           `%%: %% stands in this cell too, and a cell has one of them`,
+		"%wasm\n%main\n%exec f":                      `%exec: %main stands in this cell too, and a cell has one of them`,
+		"%exec":                                      `%exec: it takes the name of a function, as in %exec f`,
+		"%exec\tf":                                   `%exec: it takes the name of a function, as in %exec f`,
+		"%%script\necho":                             `%%script: it takes the program that runs the cell, as in %%script python3`,
 		"//gonb:%%memory --chart\n":                  `%%memory: --chart needs a value, such as --chart auto`,
 		"%%memory --budget 1GiB \\\n--chnuks 1024x1": `%%memory: there is no flag --chnuks, did you mean --chunks?`,
 	} {
@@ -195,6 +229,48 @@ func TestRewriteUsageErrors(t *testing.T) {
 	}
 	if _, err := newSession().Rewrite("%%memory --budget 1KiB"); err != nil {
 		t.Errorf("a small budget is the run's to reject, and got %v", err)
+	}
+}
+
+// What was pasted may be of any length: an error repeats some of it, and comes at once.
+func TestRewriteCutsLongErrors(t *testing.T) {
+	long := strings.Repeat("a", 1<<20)
+	for _, code := range []string{"%" + long, "%%memory --" + long, "%%memory --budget " + long, "%%memory " + long, "%device " + long, "%footprint 3x4 " + long} {
+		if _, err := newSession().Rewrite(code); err == nil || len(err.Error()) > 2*errorMost {
+			t.Errorf("%.30s: %.100v", code, err)
+		}
+	}
+}
+
+// Whatever stands before a function and is no declaration stays: the compiler judges it.
+func TestRewriteTakesLiterals(t *testing.T) {
+	for _, body := range []string{"func() { f() }()", "f := func(x int) int { return x }\nf(1)", "go func(x int) {}(1)", "var f func(int) string", "x := []func(){\n\tfunc() {},\n}"} {
+		if cell, err := newSession().Rewrite("%%memory\n" + body); err != nil || !strings.Contains(cell.Code, body) {
+			t.Errorf("%q: %v", body, err)
+		}
+	}
+}
+
+// Spaces that look like spaces separate words, as in what was copied from a page.
+func TestRewriteSplitsAtEverySpace(t *testing.T) {
+	cell, err := newSession().Rewrite("%%memory\u00a0--budget\u20031GiB\r\nf()")
+	if err != nil || !strings.Contains(cell.Code, `gonbext.Budget("1GiB")`) {
+		t.Errorf("%+v, %v", cell, err)
+	}
+}
+
+func TestSplitArgsTakesQuotesInQuotes(t *testing.T) {
+	for text, want := range map[string][]string{
+		`%chunks "a b.zarr"`:         {"%chunks", "a b.zarr"},
+		`%chunks "a \"b\".zarr"`:     {"%chunks", `a "b".zarr`},
+		`%chunks "C:\data\\a b.npy"`: {"%chunks", `C:\data\a b.npy`},
+		`%chunks it's.zarr`:          {"%chunks", "it's.zarr"},
+		`%chunks "ä 数.zarr"`:         {"%chunks", "ä 数.zarr"},
+		`%chunks ""`:                 {"%chunks", ""},
+	} {
+		if got, open := splitArgs(text); open || !slices.Equal(got, want) {
+			t.Errorf("%s: %q, %t", text, got, open)
+		}
 	}
 }
 
@@ -249,6 +325,7 @@ func TestShow(t *testing.T) {
 		"%budget": "No budget is set",
 		"%footprint [384, 192] float32 --device 1KiB --chunks 10x10": "294,912",
 		"%footprint 3075200x512":                                     "6,298,009,600",
+		"%footprint 3075200 x 512 float32":                           "6,298,009,600",
 		"%budget 256MiB":                                             "256 MiB (268,435,456 bytes)",
 		"%device":                                                    "cpu",
 		"%gonbext":                                                   "%%memory [--budget SIZE]",
@@ -443,7 +520,7 @@ func FuzzRewrite(f *testing.F) {
 		s := newSession()
 		cell, err := s.Rewrite(code)
 		s.Pad(code)
-		s.Complete(code, len([]rune(code)))
+		s.Complete(code, len([]rune(code)), "")
 		for at := range len([]rune(code)) + 1 {
 			if i := s.Inspect(code, at); i.Pass && i.Cursor > 2*len([]rune(i.Code)) {
 				t.Errorf("%q, %d: %+v", code, at, i)
@@ -458,14 +535,9 @@ func FuzzRewrite(f *testing.F) {
 		if cell.Code == "" && len(cell.Displays) > 0 {
 			return // help
 		}
-		_, specials := readCell(code)
-		ours := 0
-		for _, c := range specials {
-			if isOurs(c) {
-				ours++
-			}
-		}
-		if (ours == 0 || isForeign(specials)) && cell.Code != code {
+		lines, specials := readCell(code)
+		hidden := slices.ContainsFunc(lines, func(l line) bool { return l.kind == insideLine && isSpecial(l.text) })
+		if (!slices.ContainsFunc(specials, isOurs) && !hidden || isForeign(specials)) && cell.Code != code {
 			t.Errorf("%q became %q", code, cell.Code)
 		}
 		if !isForeign(specials) {

@@ -1,8 +1,11 @@
 package magic
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +21,7 @@ type runLog struct {
 	ids      []string
 	numbered bool             // ids are numbers, 1 the notebook's first run
 	all      []record.Summary // whoever's
+	dir      string
 }
 
 // readRunLog reads the runs of a notebook, whose cells begin with its name; of all
@@ -40,9 +44,9 @@ func readRunLog(notebook string) (*runLog, error) {
 		return r.Header.Cell == record.Unreported || r.Header.Process && withRuns[r.Header.Cell]
 	})
 	if notebook == "" {
-		return &runLog{all, shortNames(all), false, all}, nil
+		return &runLog{all, shortNames(all), false, all, dir}, nil
 	}
-	l := &runLog{numbered: true, all: all}
+	l := &runLog{numbered: true, all: all, dir: dir}
 	for _, r := range all {
 		if strings.HasPrefix(r.Header.Cell, notebook) {
 			l.runs = append(l.runs, r)
@@ -78,7 +82,7 @@ func shortNames(runs []record.Summary) []string {
 // beginning of a run's name that no other has.
 func (l *runLog) find(name string) (record.Summary, error) {
 	if len(l.all) == 0 {
-		return record.Summary{}, fmt.Errorf("no run has left a record yet")
+		return record.Summary{}, cmp.Or(l.unreadable(name), errors.New("no run has left a record yet"))
 	}
 	if n, err := strconv.Atoi(name); err == nil && l.numbered && len(name) < 7 {
 		if n < 1 || n > len(l.runs) {
@@ -107,11 +111,23 @@ func (l *runLog) find(name string) (record.Summary, error) {
 	}
 	switch len(found) {
 	case 0:
-		return record.Summary{}, fmt.Errorf("there is no run %q, did you mean %s? %%runs lists them", name, nearest(name, append([]string{"last"}, l.ids...)))
+		return record.Summary{}, cmp.Or(l.unreadable(name), fmt.Errorf("there is no run %q, did you mean %s? %%runs lists them", name, nearest(name, append([]string{"last"}, l.ids...))))
 	case 1:
 		return l.all[found[0]], nil
 	}
 	return record.Summary{}, fmt.Errorf("%q is the beginning of %d runs, %s for one", name, len(found), l.all[found[0]].Header.Run)
+}
+
+// unreadable is why a run of the name, which has a record, is not among the runs; nil where
+// it has none.
+func (l *runLog) unreadable(name string) error {
+	all, err := record.ListUnreadable(l.dir)
+	for _, u := range all {
+		if strings.HasPrefix(filepath.Base(u.Path), name) {
+			return u.Err
+		}
+	}
+	return err
 }
 
 // defaultRuns is how many runs %runs lists.
@@ -143,7 +159,11 @@ func (r *rewriting) runs(operands []string) error {
 		for i, s := range log.runs[:min(limit, len(log.runs))] {
 			lines = append(lines, chart.RunLine{ID: log.ids[i], Run: s})
 		}
-		return chart.RunLog(lines, len(log.runs))
+		unreadable, err := record.ListUnreadable(log.dir)
+		if err != nil {
+			return chart.Output{}, err
+		}
+		return chart.RunLog(lines, len(log.runs), unreadable)
 	})
 	return nil
 }

@@ -206,3 +206,37 @@ func TestRunsOfANotebookAreNumbered(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// A record that cannot be read says why, to who asks for it and to who lists the runs.
+func TestRunsOfUnreadableRecords(t *testing.T) {
+	names := logged(t, 0, time.Second)
+	dir := os.Getenv("GONBEXT_RUNS")
+	newer, torn := "20270101-000000.000000-1-0001", "20260101-000000.000000-1-0001"
+	whole, err := os.ReadFile(record.Path(dir, names[0]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range map[string][]byte{newer: append([]byte("gonbrun\xff"), whole[8:]...), torn: whole[:20]} {
+		if err := os.WriteFile(record.Path(dir, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if text, err := late(t, "%runs"); err != nil || !strings.Contains(text, "2 of 2 runs") || !strings.Contains(text, "a newer gonbext reads it") || !strings.Contains(text, newer) {
+		t.Errorf("%s, %v", text, err)
+	}
+	for operands, want := range map[string]string{
+		"%report " + newer: "a newer gonbext reads it", "%report 2027": "a newer gonbext reads it", "%report 20260101": "the header is incomplete",
+		"%compare last " + torn: "the header is incomplete",
+	} {
+		if _, err := late(t, operands); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", operands, err)
+		}
+	}
+	// One that was cut among its rows holds those before.
+	if err := os.WriteFile(record.Path(dir, names[1]), whole[:len(whole)-10], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := late(t, "%report last"); err != nil || !strings.Contains(text, "Killed") {
+		t.Errorf("%s, %v", text, err)
+	}
+}

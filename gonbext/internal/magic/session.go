@@ -9,6 +9,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -68,9 +69,23 @@ func (s *Session) Notebook() string { return s.notebook }
 // without our magics comes back as it is. An error is a usage error, in one
 // sentence, and leaves the session as it was.
 func (s *Session) Rewrite(code string) (relay.Cell, error) {
+	cell, err := s.rewrite(code)
+	if err != nil {
+		return relay.Cell{}, plainError(err)
+	}
+	return cell, nil
+}
+
+func (s *Session) rewrite(code string) (relay.Cell, error) {
 	lines, specials := readCell(code)
 	if isForeign(specials) {
+		if c := specials[0]; c.name() == "%%script" && (len(c.args) < 2 || c.args[1] == "") { // which GoNB does not survive
+			return relay.Cell{}, errors.New("%%script: it takes the program that runs the cell, as in %%script python3")
+		}
 		return relay.Cell{Code: code}, nil
+	}
+	if name := indented(lines); name != "" {
+		return relay.Cell{}, fmt.Errorf("%s has to begin its line: take away what stands before it", name)
 	}
 	for _, c := range specials {
 		if !isOurs(c) {
@@ -79,15 +94,15 @@ func (s *Session) Rewrite(code string) (relay.Cell, error) {
 			}
 		}
 	}
-	if !slices.ContainsFunc(specials, isOurs) {
-		return relay.Cell{Code: code}, nil
-	}
 	r := &rewriting{lines: lines, inherited: s.inherited, nominal: s.nominal, notebook: s.notebook}
 	r.ID = s.newID()
 	for _, c := range specials {
 		if err := r.rewrite(c); err != nil {
 			return relay.Cell{}, fmt.Errorf("%s: %w", c.name(), err)
 		}
+	}
+	if !slices.ContainsFunc(specials, isOurs) && !slices.ContainsFunc(lines, func(l line) bool { return l.kind == insideLine && isSpecial(l.text) }) {
+		return relay.Cell{Code: code}, nil
 	}
 	s.inherited = r.inherited
 	if r.helped {

@@ -53,7 +53,7 @@ func (r *rewriting) later(name string, show relay.Late) {
 	r.Late = append(r.Late, func(ctx context.Context, now relay.Now) (chart.Output, error) {
 		out, err := show(ctx, now)
 		if err != nil {
-			err = fmt.Errorf("%s: %w", name, err)
+			err = plainError(fmt.Errorf("%s: %w", name, err))
 		}
 		return out, err
 	})

@@ -124,7 +124,7 @@ func (r *relay) complete(from *socket, m *message) (pass bool) {
 		return true
 	}
 	r.rewriting.Lock()
-	c, ok := r.magic.Complete(code, cursor)
+	c, ok := r.magic.Complete(code, cursor, r.gonb.dir())
 	r.rewriting.Unlock()
 	if !ok {
 		r.maskMagics(m)

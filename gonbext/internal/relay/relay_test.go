@@ -33,7 +33,7 @@ func (words) Rewrite(code string) (Cell, error) {
 	return Cell{Code: code}, nil
 }
 
-func (words) Complete(code string, cursor int) (Completion, bool) {
+func (words) Complete(code string, cursor int, _ string) (Completion, bool) {
 	return Completion{Matches: []string{"%up"}, Start: 0, End: cursor}, strings.HasPrefix(code, "%u")
 }
 

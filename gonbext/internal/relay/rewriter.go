@@ -14,8 +14,8 @@ type Rewriter interface {
 
 	// Complete answers Tab where the cursor is in a magic; ok is false where
 	// GoNB is to answer. Cursor, Start and End count code points, as Jupyter's
-	// protocol does.
-	Complete(code string, cursor int) (c Completion, ok bool)
+	// protocol does. Dir is the folder that cells run in, "" where it is not known.
+	Complete(code string, cursor int, dir string) (c Completion, ok bool)
 
 	// Pad returns code with its magics blanked to the same length, so that
 	// GoNB completes Go at unchanged positions.

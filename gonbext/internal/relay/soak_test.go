@@ -2,6 +2,7 @@ package relay
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -26,6 +27,12 @@ func soak() (messages, sessions int) {
 	}
 	return 4_000, 2
 }
+
+// A session has at least leastCells cells, and each interruptEvery-th is interrupted.
+const (
+	leastCells     = 20
+	interruptEvery = 10
+)
 
 // attacker sends what nobody should, from clients that have no key, or have listened.
 type attacker struct {
@@ -122,15 +129,18 @@ func heapInUse() int64 {
 func TestSoak(t *testing.T) {
 	messages, sessions := soak()
 	random := testcases.Rand(t)
-	each, cells := messages/sessions, 0
+	each, cells, interrupts := messages/sessions, 0, 0
 	begun := time.Now()
 	for session := range sessions {
-		t.Run(fmt.Sprint(session), func(t *testing.T) { cells += soakSession(t, random, each) })
+		t.Run(fmt.Sprint(session), func(t *testing.T) {
+			n := soakSession(t, random, each)
+			cells, interrupts = cells+n, interrupts+n/interruptEvery
+		})
 		if t.Failed() {
 			return
 		}
 	}
-	t.Logf("%d messages, %d cells, %d sessions in %v", each*sessions, cells, sessions, time.Since(begun).Round(time.Millisecond))
+	t.Logf("%d messages, %d cells, %d of them interrupted, %d restarts in %v", each*sessions, cells, interrupts, sessions, time.Since(begun).Round(time.Millisecond))
 }
 
 func soakSession(t *testing.T, random *rand.Rand, messages int) (cells int) {
@@ -153,7 +163,7 @@ func soakSession(t *testing.T, random *rand.Rand, messages int) (cells int) {
 		done <- err
 	}()
 	var middle int64
-	for attacked := true; attacked; {
+	for attacked := true; attacked || cells < leastCells; {
 		select {
 		case err := <-done:
 			if err != nil {
@@ -166,7 +176,7 @@ func soakSession(t *testing.T, random *rand.Rand, messages int) (cells int) {
 		}
 		cells++
 		code := fmt.Sprintf("print cell %d", cells)
-		interrupted := cells%10 == 0
+		interrupted := cells%interruptEvery == 0
 		if interrupted {
 			code = "wait\n" + code
 		}
@@ -209,6 +219,58 @@ func soakSession(t *testing.T, random *rand.Rand, messages int) (cells int) {
 		t.Fatal("the kernel does not end")
 	}
 	return cells
+}
+
+// A page that is loaded anew during a run gets the run's bar, its report, and a word that
+// the page before would have shown it.
+func TestReportReachesPageReloadedDuringRun(t *testing.T) {
+	runs := 3
+	if testcases.All() {
+		runs = 50
+	}
+	x := start(t, words{}, func(Cell, string) Watcher { return &counter{} })
+	for run := range runs {
+		id := x.ask(x.shell, "execute_request", executeContent("%watch\nwait"))
+		page, outputs := zmq4.NewSub(t.Context()), make(chan message, 1000)
+		if err := errors.Join(page.Dial(x.at.address(x.at.IOPub)), page.SetOption(zmq4.OptionSubscribe, "")); err != nil {
+			t.Fatal(err)
+		}
+		go collect(page, outputs, "iopub")
+		x.session = newID()
+		x.ask(x.shell, "kernel_info_request", map[string]any{})
+		x.ask(x.shell, "is_complete_request", map[string]any{}) // answered at once, when the one before has passed
+		x.answered("is_complete_reply", "shell")
+		var shown []string
+		for idle, interrupted := false, false; !idle; {
+			select {
+			case m := <-outputs:
+				if m.parentHead().ID != id {
+					continue
+				}
+				if content := string(m.content); strings.Contains(content, "text/plain") {
+					shown = append(shown, content)
+				} else {
+					idle = strings.Contains(content, "idle")
+				}
+				if len(shown) == 1 && !interrupted { // the page shows the bar
+					interrupted = true
+					interrupt(t)
+				}
+			case <-time.After(20 * time.Second):
+				t.Fatalf("run %d: no end on the new page, but %v", run, shown)
+			}
+		}
+		if !strings.Contains(shown[0], "progress") || !strings.Contains(shown[len(shown)-1], "report, exit status 0") {
+			t.Errorf("run %d: the new page shows %v", run, shown)
+		}
+		if old := summary(x.until(id)); !strings.Contains(old, "report, exit status 0") {
+			t.Errorf("run %d: the old page shows %s", run, old)
+		}
+		if _, next := x.execute("print on"); !strings.Contains(next, "%report shows it") {
+			t.Errorf("run %d: the next cell shows %s", run, next)
+		}
+		page.Close()
+	}
 }
 
 func TestDroppedMessagesAreSaidOnceAMinute(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 )
 
 // Held is a folder that is held open. Until Release every operation on a name
@@ -194,6 +195,10 @@ func OpenRoot(path string) (*Root, error) {
 	if h, rel := holding(path); h != nil {
 		root, err := h.root.OpenRoot(rel)
 		return &Root{root, path}, full(err, path)
+	}
+	// A pipe, opened, would wait for who writes to it.
+	if st, err := os.Stat(path); err == nil && !st.IsDir() {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: syscall.ENOTDIR}
 	}
 	root, err := os.OpenRoot(path)
 	return &Root{root, path}, err

@@ -137,7 +137,11 @@ func Ldexp(site graph.Site, n, exponent *graph.Node) (*graph.Node, error) {
 		}
 		return graph.NewBlockwise(site, "ldexp", Scaled{}, shape, dtype.Float64, []*graph.Node{x, by})
 	})
-	return m.Cast(out, n.DType.Float()), m.Err
+	t := n.DType.Float()
+	if n.Weak && !exponent.Weak && n.DType.Kind() < dtype.KindFloat { // the smallest, as NumPy has it
+		t = dtype.Float16
+	}
+	return m.Cast(out, t), m.Err
 }
 
 // I0 is NumPy's i0: the modified Bessel function of the first kind and order zero. Floats

@@ -66,6 +66,39 @@ func RavelMulti(site graph.Site, indices []*graph.Node, lengths []int) (*graph.N
 	return flat, nil
 }
 
+// Within brings indices into the range of an axis, by NumPy's mode: "raise" leaves them, "wrap"
+// counts beyond an end from the other one, and "clip" takes the end.
+func Within(site graph.Site, indices *graph.Node, length int, mode string) (*graph.Node, error) {
+	out, err := within(site, indices, length, mode)
+	if err != nil {
+		return nil, graph.Reject(site, "ravel_multi_index", err, indices)
+	}
+	return out, nil
+}
+
+func within(site graph.Site, indices *graph.Node, length int, mode string) (*graph.Node, error) {
+	if mode == "raise" {
+		return indices, nil
+	}
+	indices, err := Integers(site, indices)
+	if err != nil {
+		return nil, err
+	}
+	if length < 1 {
+		return nil, fmt.Errorf("there is nothing of length %d to %s an index into", length, mode)
+	}
+	switch mode {
+	case "wrap":
+		return graph.Apply(site, kernel.Remainder, indices, constant(site, dtype.Int64, length))
+	case "clip":
+		if indices, err = graph.Apply(site, kernel.Maximum, indices, constant(site, dtype.Int64, 0)); err != nil {
+			return nil, err
+		}
+		return graph.Apply(site, kernel.Minimum, indices, constant(site, dtype.Int64, length-1))
+	}
+	return nil, fmt.Errorf("what becomes of indices out of range is \"raise\", \"wrap\" or \"clip\", not %q", mode)
+}
+
 // Unravel is NumPy's unravel_index: of places in C order of the elements of an array of
 // some lengths, the indices along each axis. A place out of range, and a negative one, is
 // an error when it is computed.

@@ -10,6 +10,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/op/compose"
 	"github.com/gonbext/gonbext/oocore/op/index"
 	"github.com/gonbext/gonbext/oocore/op/shape"
 )
@@ -36,6 +37,14 @@ const (
 // and where it is first in the array as if flattened. Those that were not asked for are
 // nil.
 type Distinct struct{ Values, Counts, First *graph.Node }
+
+// Union is the elements of two arrays, as if flattened, after each other: Unique of them is
+// NumPy's union1d.
+func Union(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
+	m := &compose.Maker{Site: site}
+	a, b = m.Reshape(a, -1), m.Reshape(b, -1)
+	return m.Make(func() (*graph.Node, error) { return shape.Concatenate(site, 0, a, b) }), m.Err
+}
 
 // Unique is NumPy's unique of the array as if flattened; all NaN are one. run computes
 // what the length of the result depends on.

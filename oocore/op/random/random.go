@@ -28,9 +28,12 @@ type Distribution uint32
 
 // The distributions, by the number that the counter has for each.
 const (
-	Normal  Distribution = iota + 1 // of mean 0 and variance 1, as float64
-	Integer                         // from Low on, Count of them alike, as int64
-	Word                            // 64 bits, as uint64
+	Normal   Distribution = iota + 1 // of mean 0 and variance 1, as float64
+	Integer                          // from Low on, Count of them alike, as int64
+	Word                             // 64 bits, as uint64
+	Gamma                            // of a shape, and scale 1, as float64
+	Poisson                          // of a mean, as int64
+	Binomial                         // of a number of trials and the chance of each, as int64
 )
 
 // Draws are numbers of one distribution.

@@ -75,8 +75,8 @@ func Indices(site graph.Site, lengths []int) ([]*graph.Node, error) {
 	return Meshgrid(site, true, in...)
 }
 
-// Meshgrid is each vector along an axis of its own and constant along the others, as
-// NumPy's meshgrid: with matrix, the i-th along axis i ("ij"), else the first two change
+// Meshgrid is each array, as if flattened, along an axis of its own and constant along the
+// others, as NumPy's meshgrid: with matrix, the i-th along axis i ("ij"), else the first two change
 // places ("xy").
 func Meshgrid(site graph.Site, matrix bool, in ...*graph.Node) ([]*graph.Node, error) {
 	place := upTo(len(in))
@@ -85,9 +85,6 @@ func Meshgrid(site graph.Site, matrix bool, in ...*graph.Node) ([]*graph.Node, e
 	}
 	lengths := make([]int, len(in))
 	for i, n := range in {
-		if len(n.Shape) > 1 {
-			return nil, graph.Reject(site, "meshgrid", errors.New("takes vectors"), in...)
-		}
 		lengths[place[i]] = grid.Size(n.Shape)
 	}
 	out := make([]*graph.Node, len(in))

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
@@ -67,13 +68,14 @@ func Diag(site graph.Site, n *graph.Node, offset int) (*graph.Node, error) {
 	return graph.NewBlockwise(site, "diag", op, []int{size, size}, n.DType, []*graph.Node{n}, strconv.Itoa(offset))
 }
 
-// Trace is the sum of a diagonal, as NumPy's trace.
-func Trace(site graph.Site, n *graph.Node, offset, axis, other int) (*graph.Node, error) {
+// Trace is the sum of a diagonal, as NumPy's trace, in a type, or that of sums where it is
+// dtype.Invalid.
+func Trace(site graph.Site, n *graph.Node, offset, axis, other int, as dtype.Type) (*graph.Node, error) {
 	d, err := Diagonal(site, n, offset, axis, other)
 	if err != nil {
 		return nil, err
 	}
-	return graph.Aggregate(site, kernel.Sum, d, graph.ReduceOptions{Axes: []int{-1}})
+	return graph.Aggregate(site, kernel.Sum, d, graph.ReduceOptions{Axes: []int{-1}, DType: as})
 }
 
 // Diagonal is a diagonal of the plane of two axes, which become one, the last, as

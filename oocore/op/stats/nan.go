@@ -49,6 +49,9 @@ func skip(m *compose.Maker, kind kernel.Reduction, n *graph.Node, o graph.Reduce
 		if m.Err != nil {
 			return nil, m.Err
 		}
+		if o.DType.Known() && o.DType.Integer() { // which have no NaN
+			return n, nil
+		}
 		// Too few give NaN here, and infinity in var.
 		few := m.Apply(kernel.LessEqual, some, m.Number(o.DDof))
 		return m.Apply(kernel.Where, few, m.Number(math.NaN()), n), m.Err

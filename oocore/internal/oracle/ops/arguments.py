@@ -85,6 +85,8 @@ def whole_means(rng):
             x = np.abs(x.astype("f8") % 100).astype(x.dtype)
         axis = axis_of(rng, len(shape))
         yield case("mean", f'mean(x, {axis}, "dtype={t}")', {"x": x}, lambda: np.mean(x, axis=axis, dtype=t))
+        yield case("var", f'var(x, {axis}, "dtype=int64")', {"x": x}, lambda: np.var(x, axis=axis, dtype="int64"))
+        yield case("std", 'std(x, "dtype=int64")', {"x": x}, lambda: np.std(x, dtype="int64"))
         c = array(rng, shape, "bool")
         c[...] |= ~c.any(axis, keepdims=True)
         yield case("mean", f'mean(x, {axis}, c, "dtype={t}", "keepdims")', {"x": x, "c": c}, lambda: np.mean(x, axis=axis, dtype=t, where=c, keepdims=True))

@@ -191,7 +191,8 @@ def matrices(rng):
         yield case("unstack", "unstack(x, -1, 0)", {"x": x}, lambda: np.unstack(x, axis=-1)[0])
     yield refused("eye", "eye(-1)", {})
     yield refused("tri", "tri(2, -1)", {})
-    yield refused("meshgrid", "meshgrid(x, 0)", {"x": array(rng, (2, 2), "int8")})
+    x, y = array(rng, (2, 2), "int8"), array(rng, (3,), "int8")
+    yield case("meshgrid", "meshgrid(x, y, 0)", {"x": x, "y": y}, lambda: np.meshgrid(x, y)[0])
     x = np.array(True)
     for m in (False, True):  # a mask of no dimensions is of all or nothing
         y = array(rng, (2, 3), "int16")

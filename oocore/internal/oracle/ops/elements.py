@@ -191,14 +191,17 @@ def leaves(rng):
             yield case("arange", f"arange({a}, {b}, {s / 4})", {}, lambda: np.arange(a, b, s / 4), 1e-15, 1e-14)
         n = int(rng.integers(0, 40))
         yield case("linspace", f"linspace({a}, {b / 7}, {n})", {}, lambda: np.linspace(a, b / 7, n), 1e-15, 1e-14)
+        yield case("linspace", f'linspace({a}, {b / 7}, {n}, "endpoint=false")', {}, lambda: np.linspace(a, b / 7, n, endpoint=False), 1e-15, 1e-14)
         shape = lengths(rng, most=3)
         value = int(rng.integers(-9, 9)) if rng.random() < 0.5 else float(rng.standard_normal())
         yield case("full", f"full({joined([value, *shape])})", {}, lambda: np.full(shape, value))
+        one = np.asarray(value, "float32")
+        yield case("full", f"full({joined(['v', *shape])})", {"v": one}, lambda: np.full(shape, one))
         yield case("zeros", f"zeros({joined(shape)})", {}, lambda: np.zeros(shape))
         yield case("ones", f"ones({joined(shape)})", {}, lambda: np.ones(shape))
         seed = int(rng.integers(1 << 62))
         yield case("random", f"random({joined([seed, *shape])})", {}, lambda: uniform(seed, shape))
-    for bad in ("arange(0, 1, 0)", "linspace(0, 1, -1)", "full(1, -1)", "zeros(-1)", "ones(2, -3)", "random(-1, 3)"):
+    for bad in ("arange(0, 1, 0)", "linspace(0, 1, -1)", 'linspace(0, 1, 3, "endpoint")', 'linspace(0, 1, "endpoint=false")', "full(1, -1)", "zeros(-1)", "ones(2, -3)", "random(-1, 3)"):
         yield {"op": bad.split("(")[0], "expr": bad, "in": {}, "error": True}
 
 

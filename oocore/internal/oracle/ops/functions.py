@@ -95,6 +95,7 @@ def floats(rng):
         by = array(rng, shape, ["int8", "int32", "int64", "uint8", "bool"][i % 5], special=False)
         by = (by.astype("i8") % 40 - 20).astype(by.dtype) if i % 5 < 3 else by
         yield case("ldexp", "ldexp(x, e)", {"x": x, "e": by}, lambda: np.ldexp(x, by.astype("i4")))
+        yield case("ldexp", "ldexp(10, e)", {"e": by}, lambda: np.ldexp(10, by.astype("i4")))
         yield case("ldexp", "ldexp(x, -7)", {"x": x}, lambda: np.ldexp(x, -7))
         y = array(rng, shape, REAL[i % len(REAL)])
         with np.errstate(all="ignore"):
@@ -133,6 +134,7 @@ def made(rng):
         eps = 4 * float(np.finfo(t).eps)
         yield case("linspace", f"linspace(a, b, {n})", {"a": a, "b": b}, lambda: np.linspace(a, b, n), eps, eps * 100)
         yield case("linspace", f"linspace(a, 3, {n})", {"a": a}, lambda: np.linspace(a, 3, n), eps if t == "float32" else eps, 400 * float(np.finfo(np.linspace(a, 3, n).dtype).eps))
+        yield case("linspace", f'linspace(a, b, {n}, "endpoint=false")', {"a": a, "b": b}, lambda: np.linspace(a, b, n, endpoint=False), eps, eps * 100)
     yield refused("linspace", "linspace(x, 1, -1)", {"x": array(rng, (3,), "float32")})
 
 
@@ -151,8 +153,17 @@ def chosen(rng):
         flat = rows == 1 and i % 2 == 0
         b = {f"b{r}{k}": array(rng, (int(w),) if flat else (int(h), int(w))) for r, h in enumerate(heights) for k, w in enumerate(widths)}
         yield case("block", f"block({rows}, {joined(b)})", b, lambda: np.block([[b[f"b{r}{k}"] for k in range(columns)] for r in range(rows)]))
+        with np.errstate(all="ignore"):
+            n = x[0].dtype
+            y = [v.astype(n) for v in x[1:]] if n.kind in "bc" or all(v.dtype.kind != "c" for v in x[1:]) and not (n.kind in "iu" and any(v.dtype.kind == "f" for v in x[1:])) else [x[0], x[0]]
+        arrays = {"c": c[0], "d": c[1], "x": x[0], "y": y[0], "z": y[1]}
+        parts = [lambda _: y[0][c[0]], lambda _: y[1][c[1]]]
+        yield case("piecewise", "piecewise(x, c, y, d, z)", arrays, lambda: np.piecewise(x[0], c[:2], parts))
+        yield case("piecewise", "piecewise(x, c, y, d, z, 1)", arrays, lambda: np.piecewise(x[0], c[:2], [*parts, 1]))
     x = array(rng, (3, 4), "float32")
     yield refused("select", "select(x, x)", {"x": x})
+    for bad in ("piecewise(x, x, 1)", "piecewise(x, slice(x > 0, \"1:\"), 1)", "piecewise(x, x > 0, slice(x, \"1:\"))"):
+        yield refused("piecewise", bad, {"x": x})
     for bad in ("block(2, x, x, x)", "block(0, x)", 'block(2, x, x, x, slice(x, "1:"))'):
         yield refused("block", bad, {"x": x})
 

@@ -176,6 +176,15 @@ def flat(rng):
         places = rng.integers(0, int(np.prod(shape)), of).astype("i8")
         axis = int(rng.integers(len(shape)))
         yield {"op": "unravel_index", "expr": f"unravel_index(x, {joined([*shape, axis])})", "in": {"x": places}, "want": np.asarray(np.unravel_index(places, shape)[axis], "i8")}
+        yield {"op": "ravel_multi_index", "expr": f'ravel_multi_index({joined([*names, *shape])}, "F")', "in": dict(zip(names, each)), "want": np.asarray(np.ravel_multi_index(each, shape, order="F"), "i8")}
+        yield {"op": "unravel_index", "expr": f'unravel_index(x, {joined([*shape, axis])}, "F")', "in": {"x": places}, "want": np.asarray(np.unravel_index(places, shape, "F")[axis], "i8")}
+        wide = [rng.integers(-100, 100, of) for _ in shape]
+        modes = [str(m) for m in rng.choice(["wrap", "clip"], len(shape))]
+        for mode, words in ((modes, modes), (modes[0], modes[:1])):
+            want = np.asarray(np.ravel_multi_index(wide, shape, mode), "i8")
+            yield {"op": "ravel_multi_index", "expr": f"ravel_multi_index({joined([*names, *shape])}, " + ", ".join(f'"{m}"' for m in words) + ")", "in": dict(zip(names, wide)), "want": want}
+    for bad in ('"wrap", "clip", "wrap"', '"C"', '"wrap", 1'):
+        yield refused("ravel_multi_index", f"ravel_multi_index(i, i, 3, 4, {bad})", {"i": np.array([1])})
     for bad in ([3], [-1]):
         yield refused("ravel_multi_index", "ravel_multi_index(i, i, 3, 4)", {"i": np.array(bad)})
     for bad in ([12], [-1]):

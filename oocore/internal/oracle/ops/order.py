@@ -180,6 +180,8 @@ def unique(rng):
             x = np.where(np.isnan(x), x.dtype.type(complex(np.nan, np.nan)), x)
         v, first, inverse, counts = np.unique(x, return_index=True, return_inverse=True, return_counts=True)
         yield case("unique", "unique(x)", {"x": x}, lambda: v)
+        y, z = x.reshape(-1)[: x.size // 2], x.reshape(-1)[x.size // 3 :]
+        yield case("union1d", "union1d(y, z)", {"y": y, "z": z}, lambda: np.union1d(y, z))
         yield case("unique_counts", "unique_counts(x)", {"x": x}, lambda: counts)
         yield case("unique_index", "unique_index(x)", {"x": x}, lambda: first)
         yield case("unique_inverse", "unique_inverse(x)", {"x": x}, lambda: inverse.reshape(x.shape))

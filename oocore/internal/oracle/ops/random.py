@@ -56,6 +56,30 @@ def drawn(seed, shape, f, dtype):
     return np.array([f(seed, i) for i in range(int(np.prod(shape)))], dtype).reshape(shape)
 
 
+def distributions(rng, n):
+    """The mean, the variance and how many are at most their median, within five of their own deviations; and that each element has its own parameters."""
+    import scipy.stats
+
+    made = [("gamma", (k,), scipy.stats.gamma(k)) for k in (0.3, 1, 2.5, 40)]
+    made += [("poisson", (m,), scipy.stats.poisson(m)) for m in (0.2, 9.9, 10.1, 3000)]
+    made += [("binomial", (k, p), scipy.stats.binom(k, p)) for k, p in ((10, 0.3), (7, 0.9), (100, 0.099), (100, 0.11), (5000, 0.6))]
+    for i, (name, of, d) in enumerate(made):
+        x = f"{name}({joined([i, *of, n])})"
+        mean, var = float(d.mean()), float(d.var())
+        yield case(name, f"mean({x}*1.0)", {}, lambda: np.float64(mean), 0, 5 * (var / n) ** 0.5)
+        yield case(name, f"var({x}*1.0)", {}, lambda: np.float64(var), 0, 5 * var * ((d.stats("k") + 2) / n) ** 0.5)
+        at = float(d.median())
+        p = float(d.cdf(at))
+        yield case(name, f'mean(astype({x} <= {at}, "float64"))', {}, lambda: np.float64(p), 0, 5 * (p * (1 - p) / n) ** 0.5 + 1e-12)
+    p = np.array([0.0, 1.0])
+    yield case("binomial", "binomial(3, t, p, 4, 2)", {"t": np.array([[3], [0], [1000], [20]]), "p": p}, lambda: np.array([[0, 3], [0, 0], [0, 1000], [0, 20]]))
+    yield case("poisson", "poisson(3, x)", {"x": np.zeros((2, 3))}, lambda: np.zeros((2, 3), "i8"))
+    yield case("gamma", "gamma(3, x)", {"x": np.zeros((2, 3), "f4")}, lambda: np.zeros((2, 3)))
+    yield case("poisson", "poisson(3, 4, 0)", {}, lambda: np.zeros(0, "i8"))
+    for bad in ("gamma(1, -1.0, 3)", "gamma(1, x)", "gamma(1, nan)", "poisson(1, -1.0)", "poisson(1, inf)", "poisson(1, 2i)", "poisson(1, x*0, 2)", "binomial(1, 3, 1.5)", "binomial(1, 2.5, 0.5)", "binomial(1, -1, 0.5)"):
+        yield refused(bad.split("(")[0], bad, {"x": np.array([1.0, 2, -1])} if "x)" in bad or "x*" in bad else {})
+
+
 def cases(rng):
     for i in range(EACH):
         shape = () if i % 9 == 0 else lengths(rng, most=3, empty=0.1)
@@ -87,6 +111,7 @@ def cases(rng):
     ):
         name = next(f for f in ("integers", "permuted", "normal") if f in expr)
         yield case(name, expr, {}, lambda: np.float64(want), 0, 5 * sigma / n**0.5)
+    yield from distributions(rng, n)
     # Weights of four elements, and how often each is drawn.
     w = np.array([1.0, 0, 3, 6])
     x = np.arange(4)

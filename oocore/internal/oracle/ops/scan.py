@@ -79,8 +79,10 @@ def gradient(rng):
                 yield case("gradient", "gradient(x)", {"x": x}, lambda: np.gradient(x))
             else:
                 yield case("gradient", f"gradient(x, {h}, {axis})", {"x": x}, lambda: np.gradient(x, h, axis=axis), 1e-6, 1e-9)
+                if shape[axis] > 2:
+                    yield case("gradient", f'gradient(x, {h}, {axis}, "edge_order=2")', {"x": x}, lambda: np.gradient(x, h, axis=axis, edge_order=2), 1e-6, 1e-9 * (1 + np.abs(x).max(initial=0)))
     x = array(rng, (1, 3), "float32")
-    for bad in ("gradient(x, 1, 0)", "gradient(x, 1, 2)", "gradient(x)"):
+    for bad in ('gradient(slice(x, ":, 1:"), 1, 1, "edge_order=2")', 'gradient(x, 1, 1, "edge_order=3")', "gradient(x, 1, 0)", "gradient(x, 1, 2)", "gradient(x)"):
         yield refused("gradient", bad, {"x": x})
 
 
@@ -93,6 +95,8 @@ def gradient_at(rng):
         at = np.cumsum(rng.integers(1, 6, shape[axis])) * (1 if i % 2 else 0.25)
         rtol = {"float16": 2e-3, "float32": 1e-5, "complex64": 1e-5}.get(x.dtype.name, 1e-11)
         yield case("gradient", f"gradient(x, t, {axis})", {"x": x, "t": at}, lambda: np.gradient(x, at, axis=axis), rtol, rtol * 100)
+        if shape[axis] > 2:
+            yield case("gradient", f'gradient(x, t, {axis}, "edge_order=2")', {"x": x, "t": at}, lambda: np.gradient(x, at, axis=axis, edge_order=2), 10 * rtol, rtol * 100)
     x = array(rng, (4, 3), "float32", special=False)
     for bad in (np.arange(3.0), np.zeros((2, 2)), np.arange(4) * 1j, np.ones(4, bool)):
         yield refused("gradient", "gradient(x, t, 0)", {"x": x, "t": bad})

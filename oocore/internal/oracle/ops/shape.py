@@ -271,6 +271,7 @@ def diagonals(rng):
         t = x if x.dtype.kind in "biu" else array(rng, shape, ["float64", "float32", "complex128"][int(rng.integers(3))], special=False)
         rtol = 0 if t.dtype.kind in "biu" else 1e-5 if t.dtype.itemsize == 4 else 1e-12
         yield case("trace", f"trace(x, {k}, {a}, {b})", {"x": t}, lambda: np.trace(t, k, a, b), rtol, rtol * 100)
+        yield case("trace", f'trace(x, {k}, {a}, {b}, "dtype=complex128")', {"x": t}, lambda: np.trace(t, k, a, b, "complex128"), 1e-13, 1e-11)
         v = array(rng, lengths(rng, int(rng.integers(1, 3)), high=30))
         yield case("diag", f"diag(x, {k})", {"x": v}, lambda: np.diag(v, k))
         y = array(rng, lengths(rng, int(rng.integers(1, 5))))
@@ -315,8 +316,13 @@ def places(rng):
         shape = lengths(rng)
         part = int(rng.integers(len(shape)))
         yield case("indices", f"indices({joined(shape)}, {part})", {}, lambda: np.indices(shape)[part])
+        rows, columns, k, part = (int(rng.integers(*r)) for r in ((0, 9), (0, 9), (-10, 11), (0, 2)))
+        yield case("tril_indices", f"tril_indices({rows}, {k}, {columns}, {part})", {}, lambda: np.tril_indices(rows, k, columns)[part])
+        yield case("triu_indices", f"triu_indices({rows}, {k}, {columns}, {part})", {}, lambda: np.triu_indices(rows, k, columns)[part])
     x = array(rng, (3, 4), "int8")
     yield case("rollaxis", "rollaxis(x, 1)", {"x": x}, lambda: np.rollaxis(x, 1))
+    for bad in ("-1, 0, 3, 0", "3, 0, -1, 0", "3, 0, 3, 2", f"{1 << 40}, 0, {1 << 40}, 0"):
+        yield refused("tril_indices", f"tril_indices({bad})", {})
     for bad in ("2, 0", "0, 3", "0, -3"):
         yield refused("rollaxis", f"rollaxis(x, {bad})", {"x": x})
     for bad in ("3, 1", "3, -1, 0", "3, 3, 2"):
