@@ -214,7 +214,8 @@ func productInGo(s *plan.SizedStage, scratch driver.Address) driver.Kernel {
 }
 
 // The memory of kernels in PTX besides the buffers of a stage: a flag for each tile in flight,
-// which a kernel sets where it leaves the tile to the CPU, and the scratch memory of folds.
+// which a kernel sets where it leaves the tile to the CPU, and one for each slot, after which
+// nothing more is folded into it.
 const (
 	flagBytes  = 4
 	flagsBytes = 16 << 10
