@@ -158,11 +158,12 @@ func (s *summary) unfinished() hint {
 		out = file
 	}
 	staging := filepath.Join(filepath.Dir(out), "."+filepath.Base(out)+".gonbext")
-	text += fmt.Sprintf(" They lie in %s, %s by this run. To start over and have the space back, delete that folder:", staging, units.Bytes(s.written))
+	text += fmt.Sprintf(" They lie in %s, %s by this run. To start over and have the space back, remove them:", staging, units.Bytes(s.written))
+	line := "gonbext clean " + shellWord(out)
 	if s.inNotebook() {
-		return hint{text, "!rm -r " + shellWord(staging)}
+		line = "!" + line
 	}
-	return hint{text, "rm -r " + shellWord(staging)}
+	return hint{text, line}
 }
 
 // crumbs is the stage whose stored chunks are so small and so many that files cost

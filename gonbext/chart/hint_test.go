@@ -30,8 +30,8 @@ func TestHintFollowsTheEndOfTheRun(t *testing.T) {
 	for name, want := range map[string]hint{
 		"done":      {},
 		"toosmall":  {"Set a budget that will do", "%%memory --budget 24MiB"},
-		"killed":    {"/data/.centred.npy.gonbext, 83.4 MiB by this run", "!rm -r /data/.centred.npy.gonbext"},
-		"cancelled": {"chunks that are whole on the disk are not computed again", "!rm -r /data/.centred.npy.gonbext"},
+		"killed":    {"/data/.centred.npy.gonbext, 83.4 MiB by this run", "!gonbext clean /data/centred.npy"},
+		"cancelled": {"chunks that are whole on the disk are not computed again", "!gonbext clean /data/centred.npy"},
 		// a shard has 16 MiB: chunks of 12 bytes, all 3 columns, 1,398,102 rows, of which there are 100,000
 		"crumbs":  {"100,000 chunks of 12 bytes each", "oocore.Shards(100000, 3)"},
 		"command": {"100,000 chunks of 12 bytes each", "--shards 100000x3"},
@@ -44,7 +44,7 @@ func TestHintFollowsTheEndOfTheRun(t *testing.T) {
 		}
 	}
 	out := report(t, Options{}, runs["killed"])
-	if !strings.Contains(out.HTML, "<pre>!rm -r /data/.centred.npy.gonbext</pre>") || !strings.Contains(out.Text, "    !rm -r /data/.centred.npy.gonbext\n") {
+	if !strings.Contains(out.HTML, "<pre>!gonbext clean /data/centred.npy</pre>") || !strings.Contains(out.Text, "    !gonbext clean /data/centred.npy\n") {
 		t.Errorf("the line is not shown: %s", out.Text)
 	}
 }

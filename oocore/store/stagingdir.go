@@ -55,7 +55,8 @@ func (e *LockedError) Error() string {
 
 // What a staging folder has of its own.
 const (
-	lockName = "lock"
+	stagingSuffix = ".gonbext" // of its name
+	lockName      = "lock"
 	// nameMax is the longest name that file systems have, in bytes.
 	nameMax = 255
 )
@@ -175,15 +176,14 @@ func stagingPath(place string) (dir, target string, err error) {
 
 // besides is the staging folder's folder of a file or folder of this machine.
 func besides(target string) string {
-	const suffix = ".gonbext"
 	dir, base := filepath.Split(target)
-	name := "." + base + suffix
+	name := "." + base + stagingSuffix
 	if len(name) > nameMax {
-		cut := nameMax - len(suffix) - len(digest("")) - 2
+		cut := nameMax - len(stagingSuffix) - len(digest("")) - 2
 		for cut > 0 && !utf8.RuneStart(base[cut]) {
 			cut--
 		}
-		name = "." + base[:cut] + "-" + digest(base) + suffix
+		name = "." + base[:cut] + "-" + digest(base) + stagingSuffix
 	}
 	return dir + name
 }

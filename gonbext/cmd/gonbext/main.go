@@ -27,6 +27,7 @@ var commands = []func() *cobra.Command{
 	newConvert,
 	newCompute,
 	newCheck,
+	newClean,
 	newDoctor,
 	newInstall,
 	newUninstall,

@@ -57,9 +57,9 @@ func FindTools() (t Tools, err error) {
 	return t, nil
 }
 
-// Env is the environment for GoNB: base with goimports, and gopls where it is set up, in
-// PATH, and without
-// settings of go that a workspace, which makes gonbext importable, cannot have.
+// Env is the environment for GoNB: base with goimports, this command, and gopls where it is
+// set up, in PATH, and without settings of go that a workspace, which makes gonbext
+// importable, cannot have.
 // Unless base says otherwise, cells do without cgo: they link in half the time
 // and need no C compiler. %env CGO_ENABLED 1 brings it back for the cells after it.
 func (t Tools) Env(base []string) []string {
@@ -79,6 +79,11 @@ func (t Tools) Env(base []string) []string {
 	if _, err := exec.LookPath("gopls"); err != nil {
 		if gopls, err := FindGopls(); err == nil {
 			path += string(filepath.ListSeparator) + filepath.Dir(gopls)
+		}
+	}
+	if _, err := exec.LookPath("gonbext"); err != nil { // hints in notebooks are lines that call it
+		if self, err := os.Executable(); err == nil {
+			path += string(filepath.ListSeparator) + filepath.Dir(self)
 		}
 	}
 	return append(env, "PATH="+path, "GOFLAGS="+workspaceFlags(), "GOWORK=auto")

@@ -1,0 +1,88 @@
+package store
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/gonbext/gonbext/oocore/internal/disk"
+	"github.com/gonbext/gonbext/oocore/store/blob"
+)
+
+// Leftover is a staging folder that a run has left: whole chunks, from which the same run
+// would resume, and temporary arrays.
+type Leftover struct {
+	Path   string // of the folder
+	Bytes  int64  // of the files in it
+	target string
+}
+
+// Leftovers returns the staging folder of an output, and those below path where that is a
+// folder. It follows no links, and passes over what it may not read.
+func Leftovers(path string) ([]Leftover, error) {
+	place := formatOf(path).Place(path)
+	dir, target, err := stagingPath(place)
+	if err != nil {
+		return nil, pathError("clean", path, err)
+	}
+	var all []Leftover
+	if begun(dir) {
+		all = append(all, Leftover{dir, bytesBelow(dir), target})
+	}
+	if blob.Remote(place) {
+		return all, nil
+	}
+	err = filepath.WalkDir(target, func(name string, e fs.DirEntry, err error) error {
+		switch base := filepath.Base(name); {
+		case err != nil && (name != target || errors.Is(err, fs.ErrNotExist)):
+			return nil
+		case err != nil:
+			return err
+		case !e.IsDir() || !strings.HasPrefix(base, ".") || !strings.HasSuffix(base, stagingSuffix) || !begun(name):
+			return nil
+		default:
+			of := filepath.Join(filepath.Dir(name), strings.TrimSuffix(base[1:], stagingSuffix))
+			all = append(all, Leftover{name, bytesBelow(name), of})
+			return fs.SkipDir
+		}
+	})
+	return all, err
+}
+
+// begun reports a folder that has a staging folder's lock.
+func begun(dir string) bool {
+	st, err := disk.Lstat(filepath.Join(dir, lockName))
+	return err == nil && st.Mode().IsRegular()
+}
+
+// bytesBelow adds up the files below a folder.
+func bytesBelow(dir string) (n int64) {
+	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error { // what cannot be read counts nothing
+		if err != nil || !e.Type().IsRegular() {
+			return nil
+		}
+		if st, err := e.Info(); err == nil {
+			n += st.Size()
+		}
+		return nil
+	})
+	return n
+}
+
+// Remove removes the folder: the run that left it starts over when it is run again. The
+// error is a *LockedError where a process holds it, and nil where it has gone meanwhile.
+func (l Leftover) Remove() error {
+	w, err := takeThere(l.Path, l.Path, l.target, true)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if errors.Is(err, fs.ErrPermission) {
+		return &os.PathError{Op: "remove", Path: l.Path, Err: err}
+	}
+	if err != nil {
+		return err
+	}
+	return w.Remove()
+}
