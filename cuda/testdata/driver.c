@@ -350,11 +350,16 @@ static void want(struct op *o) {
   }
   pthread_cond_broadcast(&change);
 }
+/* While drain waits, others add operations, and destroy streams: it begins again each time. */
 static void drain(void) {
-  for (struct stream *s = streams; s; s = s->next) {
-    if (s->last && s->first) want(s->last);
-    while (s->first || s->busy) pthread_cond_wait(&change, &lock);
-  }
+  for (struct stream *s = streams; s;)
+    if (s->first || s->busy) {
+      if (s->first) want(s->last);
+      pthread_cond_wait(&change, &lock);
+      s = streams;
+    } else {
+      s = s->next;
+    }
 }
 static void perform(struct op *o) {
   int status = OK;
