@@ -22,6 +22,7 @@ when it is run again. Outputs that are in place stay, and what a running process
 It says what it removed, and how many bytes that had.`,
 		Example: `  gonbext clean out.zarr
   gonbext clean --dry-run results`,
+		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, paths []string) error {
 			if len(paths) == 0 {
 				paths = []string{"."}
