@@ -251,6 +251,27 @@ func TestSaveOfAnotherArrayRemovesTheFoldersOfASaveAll(t *testing.T) {
 	}
 }
 
+// The array that is in the place of a later output is saved there again, which does nothing: the
+// unfinished run of both outputs can resume all the same.
+func TestSaveOfWhatIsThereLeavesTheFoldersOfASaveAll(t *testing.T) {
+	dir := t.TempDir()
+	var r oocore.RunReport
+	save := func() {
+		t.Helper()
+		if _, err := oocore.Zeros(oocore.Float64, 3).Save(t.Context(), filepath.Join(dir, "b.zarr"), oocore.Report(&r)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	save()
+	unfinishedOutputs(t, dir)
+	if save(); r.Status != oocore.StatusSkipped {
+		t.Fatalf("the same again: %+v", r)
+	}
+	if left := stagingFolders(t, dir); len(left) != 2 {
+		t.Errorf("of the unfinished run there is %v", left)
+	}
+}
+
 func TestSaveAllWritesRegionsOfSeveralArrays(t *testing.T) {
 	x, dir := counted(t, 16), t.TempDir()
 	whole, other := filepath.Join(dir, "whole.zarr"), filepath.Join(dir, "other.npy")

@@ -18,7 +18,9 @@ import "context"
 // A Fill goes through all its steps each time, in the same order. So only the state, which is
 // memory that the Fill names, and the Op's fields decide which step follows; a step leaves
 // what it computes in the state, and nothing else changes the state, also after the last
-// step. A nil Steps runs all steps and can be neither cancelled nor saved.
+// step. A step waits for no worker, which is why Compute is around it: a run that is cancelled
+// there would lose the state. A nil Steps runs all steps and can be neither cancelled nor
+// saved.
 type Steps struct {
 	ctx   context.Context
 	ended <-chan struct{}

@@ -32,7 +32,9 @@ type steppedRunner struct {
 
 // Run drops the states of tasks that are done.
 func (r *steppedRunner) Run(ctx context.Context, tasks Tasks, done func(index int)) error {
+	r.mu.Lock()
 	maps.DeleteFunc(r.restored, func(key boxKey, _ restoredState) bool { return !tasks.Has(key.task) })
+	r.mu.Unlock()
 	return r.pool.Run(ctx, tasks, done)
 }
 

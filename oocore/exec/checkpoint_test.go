@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/gonbext/gonbext/oocore/blockwise"
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/exec"
 	"github.com/gonbext/gonbext/oocore/exec/checkpoint"
@@ -139,5 +140,57 @@ func TestResumeReductionWithAnotherPlace(t *testing.T) {
 	}
 	if !resumed {
 		t.Error("nothing was ever kept")
+	}
+}
+
+// corner is the first row of an array.
+type corner struct{ Cols int }
+
+func init() { blockwise.Register("test_corner", corner{}) }
+
+func (c corner) Chunks() []int { return []int{1, c.Cols} }
+
+func (c corner) Requirements([]int) blockwise.Requirements {
+	return blockwise.Requirements{Reads: [][]int{{1, c.Cols}}}
+}
+
+func (c corner) Fill(ctx context.Context, t *blockwise.Task) error {
+	return t.In[0].Read(ctx, t.Box, t.Dst)
+}
+
+// A stage reads a little of a large file, as the last one, and takes no time: the file goes all
+// the same, and not only with the run.
+func TestLargeFileGoesWhenASmallResultOfItIsSaved(t *testing.T) {
+	const rows, cols, each = 64, 4096, 4
+	out := filepath.Join(t.TempDir(), "o.npy")
+	var calls, never atomic.Int64
+	x := ramp(t, rows, cols)
+	y := must[*graph.Node](t)(failing(x, "first", &calls, &never, each, cols))
+	row := must[*graph.Node](t)(graph.NewBlockwise(site, "corner", corner{cols}, []int{1, cols}, dtype.Float64, []*graph.Node{y}))
+	var file string
+	z := must[*graph.Node](t)(udf.Map(site, func(dst []byte, src [][]byte, _ grid.Box) error {
+		if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
+			return errDisk
+		}
+		copy(dst, src[0])
+		return nil
+	}, dtype.Float64, udf.MapOptions{Name: "second", Chunks: []int{each, cols}}, must[*graph.Node](t)(graph.Apply(site, kernel.Add, x, row))))
+	o := plan.Options{Budget: 1, Workers: 1}
+	_, err := sized(z, plan.Target{Path: out}, o)
+	short := new(plan.MemoryError)
+	if !errors.As(err, &short) {
+		t.Fatal(err)
+	}
+	o.Budget = short.Need
+	p := must[*plan.Sized](t)(sized(z, plan.Target{Path: out}, o))
+	large, small := p.Stages[0].Outputs[0], p.Stages[1].Outputs[0]
+	if p.Place(large) != plan.InSpill || p.Place(small) != plan.InArena {
+		t.Fatalf("they are in %s and %s", p.Place(large), p.Place(small))
+	}
+	keep := must[*checkpoint.Checkpoint](t)(checkpoint.New(p.Plan, p.Fingerprint("1", nil), false))
+	staging := must[*store.StagingDir](t)(keep.StagingDir())
+	file = staging.Join(checkpoint.ArrayFile(large))
+	if _, err := exec.Run(t.Context(), p, exec.Env{Checkpoint: keep}); err != nil {
+		t.Error("the large file is there while the last stage runs:", err)
 	}
 }

@@ -205,10 +205,11 @@ func (s *arrays) inMemory(stage int) bool {
 
 // end makes the temporary arrays that a stage filled readable, and frees those that no
 // later stage needs. Of arrays in memory the staging folder gets a copy where it has a
-// part of one, or where costly says that they take long to compute.
+// part of one, where costly says that they take long to compute, or where that frees more of
+// the disk.
 func (s *arrays) end(ctx context.Context, stage int, costly bool) (err error) {
 	st := &s.plan.Stages[stage]
-	saved := s.checkpoint.Enabled() && !s.uncopied && stage < len(s.plan.Stages)-1 && (costly || !s.inMemory(stage) || s.checkpoint.Done(stage).Len() > 0)
+	saved := s.checkpoint.Enabled() && !s.uncopied && stage < len(s.plan.Stages)-1 && (costly || !s.inMemory(stage) || s.checkpoint.Done(stage).Len() > 0 || s.frees(stage))
 	for _, i := range st.Outputs {
 		d := &s.plan.Arrays[i]
 		if d.Place != plan.InTemp { // which is committed when all are whole
@@ -244,27 +245,56 @@ func (s *arrays) end(ctx context.Context, stage int, costly bool) (err error) {
 	return s.dropUsed(stage)
 }
 
+// worthFreeing is how many times larger than a stage's results files are that these are saved
+// to remove.
+const worthFreeing = 4
+
+// frees reports whether another run would need files that are much larger than the stage's
+// results only where these are not saved.
+func (s *arrays) frees(stage int) bool {
+	var files []int // that no later stage reads
+	for i := range s.plan.Arrays {
+		if s.plan.Place(i) == plan.InSpill && s.lastUse[i] <= stage && (s.readers[i] != nil || slices.Contains(s.dropped, i)) {
+			files = append(files, i)
+		}
+	}
+	if len(files) == 0 {
+		return false
+	}
+	unsaved, saved := s.checkpoint.Needed(), s.checkpoint.Needed(stage)
+	var freed, results int64
+	for _, i := range files {
+		if unsaved[i] && !saved[i] {
+			freed += s.plan.Arrays[i].Bytes()
+		}
+	}
+	for _, i := range s.plan.Stages[stage].Outputs {
+		results += s.plan.Arrays[i].Bytes()
+	}
+	return freed > worthFreeing*results
+}
+
 // dropUsed drops the temporary arrays that no stage after this one needs. The file of one
 // stays as long as another run would need it: until what was computed of it is durable.
 func (s *arrays) dropUsed(stage int) error {
-	if len(s.dropped) > 0 {
-		needed := s.checkpoint.Needed()
-		var errs []error
-		s.dropped = slices.DeleteFunc(s.dropped, func(i int) bool {
-			if needed[i] {
-				return false
-			}
+	var needed map[int]bool
+	if s.checkpoint.Enabled() {
+		needed = s.checkpoint.Needed()
+	}
+	var errs []error
+	s.dropped = slices.DeleteFunc(s.dropped, func(i int) bool {
+		if !needed[i] {
 			errs = append(errs, s.removeFile(i))
-			return true
-		})
-		if err := errors.Join(errs...); err != nil {
-			return err
 		}
+		return !needed[i]
+	})
+	if err := errors.Join(errs...); err != nil {
+		return err
 	}
 	for i := range s.plan.Arrays {
 		place := s.plan.Place(i)
 		if (place == plan.InArena || place == plan.InSpill) && s.readers[i] != nil && s.lastUse[i] <= stage {
-			if err := s.drop(i); err != nil {
+			if err := s.drop(i, needed[i] && !s.uncopied); err != nil {
 				return err
 			}
 		}
@@ -290,11 +320,12 @@ func (s *arrays) save(ctx context.Context, stage, i int) (err error) {
 	return w.Commit(ctx)
 }
 
-// drop gives back a temporary array, or closes one that is stored.
-func (s *arrays) drop(i int) error {
+// drop gives back a temporary array, or closes one that is stored. Its file stays where it is
+// needed.
+func (s *arrays) drop(i int, needed bool) error {
 	err := s.release(i)
 	switch {
-	case s.checkpoint.Enabled() && !s.uncopied && s.checkpoint.Needed()[i]:
+	case needed:
 		s.dropped = append(s.dropped, i)
 	case s.plan.Place(i) == plan.InSpill || s.checkpoint.Enabled():
 		err = errors.Join(err, s.removeFile(i))

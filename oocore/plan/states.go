@@ -19,7 +19,8 @@ func (s *SizedStage) StateBytes() int64 {
 // notedState is from how many bytes of states on a plan says that a long run writes them.
 const notedState = 16 << 20
 
-// noteStates says what the stage takes on disk beside its results.
+// noteStates says what the stage takes on disk in addition to its results: of each state the
+// last snapshot, and the one that is being written.
 func (s *SizedStage) noteStates() {
 	n := int64(s.Slots) * s.StateBytes()
 	if n < notedState || s.Device != nil {
@@ -28,5 +29,5 @@ func (s *SizedStage) noteStates() {
 	if s.Note != "" {
 		s.Note += "; "
 	}
-	s.Note += "what it has done inside a chunk is saved now and then: up to " + units.Bytes(n) + " on disk until it ends"
+	s.Note += "what it has done inside a chunk is saved now and then: up to " + units.Bytes(2*n) + " on disk until it ends"
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"math"
 	"os"
 	"path/filepath"
@@ -51,19 +52,31 @@ func List(dir string) ([]Summary, error) { return Latest(dir, math.MaxInt) }
 
 // Latest is List for so many of the newest files only.
 func Latest(dir string, most int) ([]Summary, error) {
+	all, err := Newest(dir, most)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Collect(all), nil
+}
+
+// Newest walks over what Latest gives. A record is read when the walk comes to it, so that no
+// more than one has to be in memory.
+func Newest(dir string, most int) (iter.Seq[Summary], error) {
 	names, err := names(dir)
 	if err != nil {
 		return nil, err
 	}
-	var all []Summary
-	for i := len(names) - 1; i >= max(len(names)-most, 0); i-- {
-		r, err := Read(filepath.Join(dir, names[i]))
-		if err != nil {
-			continue
+	return func(yield func(Summary) bool) {
+		for i := len(names) - 1; i >= max(len(names)-most, 0); i-- {
+			r, err := Read(filepath.Join(dir, names[i]))
+			if err != nil {
+				continue
+			}
+			if !yield(Summary{r.Path, r.Header, r.Status(), r.End}) {
+				return
+			}
 		}
-		all = append(all, Summary{r.Path, r.Header, r.Status(), r.End})
-	}
-	return all, nil
+	}, nil
 }
 
 // Unreadable is a record that List leaves out, and why.

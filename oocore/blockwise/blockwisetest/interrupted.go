@@ -34,7 +34,12 @@ func Interrupted(t testing.TB, rng *rand.Rand, op blockwise.Op, shape []int, dt 
 			words[i] = rng.Uint64()
 		}
 		scratch := dtype.Bytes(words)[:need.Scratch]
-		task := &blockwise.Task{Box: box, Dst: dst, Scratch: scratch, Do: func(f func() error) error { return f() }, Saver: s}
+		task := &blockwise.Task{Box: box, Dst: dst, Scratch: scratch, Saver: s, Do: func(f func() error) error {
+			if s.within {
+				t.Error("a step waits for a worker: cancelled then, it would have no state")
+			}
+			return f()
+		}}
 		for i := range in {
 			task.In = append(task.In, &input{t: t, array: in[i], most: need.Reads[i], n: i})
 		}

@@ -65,6 +65,8 @@ func Discard(p *plan.Plan, print plan.Fingerprint) error {
 	}
 	j, state, err := openJournal(staging.Join(journalFile))
 	switch {
+	case errors.Is(err, fs.ErrNotExist) && isClaimed(staging):
+		return staging.Close()
 	case errors.Is(err, errDamaged) || errors.Is(err, fs.ErrNotExist): // nobody could resume from there
 		return remove(staging)
 	case err != nil:
@@ -175,11 +177,11 @@ func (c *Checkpoint) forgetMissing() error {
 
 // Needed returns the temporary arrays that another run of the plan would read: those of the
 // stages that it would run. A stage that is done and was not noted is one of them, where what
-// it made is read by another.
-func (c *Checkpoint) Needed() map[int]bool {
+// it made is read by another; one that is to be noted is not.
+func (c *Checkpoint) Needed(noted ...int) map[int]bool {
 	needed := map[int]bool{}
 	for i := len(c.plan.Stages) - 1; i >= 0; i-- {
-		if c.state.Finished[i] || !slices.ContainsFunc(c.plan.Stages[i].Outputs, func(a int) bool { return needed[a] || c.plan.Arrays[a].Place != plan.InTemp }) {
+		if c.state.Finished[i] || slices.Contains(noted, i) || !slices.ContainsFunc(c.plan.Stages[i].Outputs, func(a int) bool { return needed[a] || c.plan.Arrays[a].Place != plan.InTemp }) {
 			continue
 		}
 		for _, prog := range c.plan.Stages[i].Programs {

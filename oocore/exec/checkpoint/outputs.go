@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 
 	"github.com/gonbext/gonbext/oocore/internal/disk"
@@ -20,7 +21,7 @@ const (
 )
 
 // Claim makes the staging folder of an output after the first this run's. What is in it is
-// removed, unless the run resumes and it was this run's already.
+// removed, with what it names, unless the run resumes and it was this run's already.
 func (c *Checkpoint) Claim(other *store.StagingDir) error {
 	owner := ""
 	if c.staging != nil {
@@ -32,7 +33,7 @@ func (c *Checkpoint) Claim(other *store.StagingDir) error {
 	if c.resumes && belongs(other, owner) {
 		return nil
 	}
-	if err := other.Clear(); err != nil {
+	if err := errors.Join(removeOthers(other), other.Clear()); err != nil {
 		return err
 	}
 	return disk.WriteFile(other.Join(ownerFile), []byte(owner))
@@ -42,6 +43,17 @@ func (c *Checkpoint) Claim(other *store.StagingDir) error {
 func belongs(other *store.StagingDir, owner string) bool {
 	named, err := disk.ReadFile(other.Join(ownerFile))
 	return err == nil && string(named) == owner
+}
+
+// isClaimed reports whether a staging folder is of a later output of an unfinished run, which
+// its first output's journal lets resume.
+func isClaimed(staging *store.StagingDir) bool {
+	owner, err := disk.ReadFile(staging.Join(ownerFile))
+	if err != nil || len(owner) == 0 {
+		return false
+	}
+	_, err = os.Stat(filepath.Join(string(owner), journalFile))
+	return err == nil
 }
 
 // listOthers writes the list of the outputs after the first.
@@ -65,7 +77,8 @@ func (c *Checkpoint) listOthers() error {
 }
 
 // removeOthers removes what the run that a staging folder is of left in those of its other
-// outputs. A folder that a run holds, or that another run has begun anew, stays.
+// outputs. A folder that a run holds, that another run has begun anew, or that cannot be
+// reached any more, stays: the run that drops it has no need of it.
 func removeOthers(first *store.StagingDir) error {
 	text, err := disk.ReadFile(first.Join(othersFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -86,8 +99,7 @@ func removeOthers(first *store.StagingDir) error {
 	for _, path := range paths {
 		other, err := store.ExistingStagingDir(path)
 		switch {
-		case other == nil:
-			errs = append(errs, err)
+		case err != nil || other == nil:
 		case belongs(other, owner):
 			errs = append(errs, other.Remove())
 		default:

@@ -125,7 +125,8 @@ func (s *snapshots) take() (_ *Snapshot, merged int64) {
 	}
 	s.last, s.bytes = time.Now(), bytes
 	s.cost = s.last.Sub(begun) - waited
-	if meta == nil {
+	if meta == nil { // all has ended meanwhile
+		_ = disk.Remove(path)
 		return nil, 0
 	}
 	return &Snapshot{file, meta}, merged

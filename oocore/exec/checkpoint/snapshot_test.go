@@ -128,3 +128,20 @@ func TestSnapshotWithoutRoomIsNoError(t *testing.T) {
 		check(t, c.Close(false))
 	}
 }
+
+// ended has nothing to write when a snapshot is taken, though it had just before.
+type ended struct{ merging }
+
+func (*ended) Snapshot(*SnapshotWriter) ([]byte, int64, error) { return nil, 0, nil }
+
+func TestSnapshotOfNothingLeavesNoFile(t *testing.T) {
+	c, _, _ := begin(t)
+	s := newSnapshots(c, 0, &ended{})
+	if taken, _ := s.take(); taken != nil {
+		t.Errorf("there is a snapshot: %+v", taken)
+	}
+	if c.exists("snapshot-0-0") {
+		t.Error("its file takes room on the disk")
+	}
+	check(t, c.Close(false))
+}

@@ -120,10 +120,10 @@ func (p Panel) Fill(ctx context.Context, t *blockwise.Task) error {
 				other = right
 			}
 		}
-		if !s.Next() {
-			continue
-		}
 		err := t.Compute(func() error {
+			if !s.Next() {
+				return nil
+			}
 			turned := w.turned.shaped(p.Tile, cols)
 			transpose(turned, other)
 			for i, v := range turned.a[:p.Tile*cols] {

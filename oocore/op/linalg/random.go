@@ -72,10 +72,10 @@ func (p Normal) Fill(ctx context.Context, t *blockwise.Task) error {
 				return err
 			}
 		}
-		if !s.Next() {
-			continue
-		}
 		err := t.Compute(func() error {
+			if !s.Next() {
+				return nil
+			}
 			if i := infinite(block.a); i >= 0 {
 				return notFinite(block.a[i], from+i/p.N, i%p.N)
 			}

@@ -80,10 +80,10 @@ func (s Substitute) Fill(ctx context.Context, t *blockwise.Task) error {
 				return err
 			}
 		}
-		if !steps.Next() {
-			continue
-		}
 		err := t.Compute(func() error {
+			if !steps.Next() {
+				return nil
+			}
 			if err := s.block(x, rows, r0, c0, minus, gemm); err != nil {
 				return err
 			}

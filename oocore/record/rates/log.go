@@ -1,6 +1,7 @@
 package rates
 
 import (
+	"iter"
 	"math"
 	"slices"
 	"sync"
@@ -15,6 +16,10 @@ import (
 // mostRecords is how many of the latest records are read: all that the log keeps. Many may
 // be of runs that are too short to tell anything.
 const mostRecords = 200
+
+// mostStages is how many stages are learned from: a run may have thousands, and the time and
+// the memory that they take are those of the run that is predicted.
+const mostStages = 1000
 
 // readAgain is how long rates that were read hold: an algorithm may make many runs a
 // second.
@@ -112,33 +117,35 @@ func missing(w *record.Work) (part float64) {
 
 // Read learns from the latest records in a run log, as far as they are of a processor.
 func Read(dir, processor string) *Rates {
-	records, err := record.Latest(dir, mostRecords)
+	records, err := record.Newest(dir, mostRecords)
 	if err != nil {
 		return nil
 	}
-	records = slices.DeleteFunc(records, func(s record.Summary) bool { return s.Header.Processor != processor })
-	return fromRecords(records)
+	return fromRecords(records, processor)
 }
 
-// fromRecords learns from records of one machine, the latest first.
-func fromRecords(records []record.Summary) *Rates {
+// fromRecords learns from those of the records that are of a processor, the latest first.
+func fromRecords(records iter.Seq[record.Summary], processor string) *Rates {
 	var stages []stage
 	var runs []ending
-	for i := range records {
-		h, end := &records[i].Header, records[i].End
-		if records[i].Status != record.Done || end.Skipped > 0 || len(end.Stages) != len(h.Stages) {
+	for r := range records {
+		h, end := &r.Header, r.End
+		if h.Processor != processor || r.Status != record.Done || end.Skipped > 0 || len(end.Stages) != len(h.Stages) {
 			continue
 		}
 		rest := end.Duration.Seconds()
 		for k, spent := range end.Stages {
 			rest -= spent.Seconds
 			s := stage{h.Stages[k].Work, spent.Seconds, spent.CPU, cores(h, k)}
-			if spent.Tasks == h.Stages[k].Tasks && h.Stages[k].Transfers == nil && !remote(s.work) && s.sound() {
+			if spent.Tasks == h.Stages[k].Tasks && h.Stages[k].Transfers == nil && !remote(s.work) && s.sound() && len(stages) < mostStages {
 				stages = append(stages, s)
 			}
 		}
 		if h.Steps == 0 && rest > 0 && rest < 1e6 {
 			runs = append(runs, ending{rest, endsOf(h)})
+		}
+		if len(stages) == mostStages {
+			break
 		}
 	}
 	return learn(stages, runs)

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -187,6 +188,22 @@ func TestReadLeavesOutRecordsThatSayNothing(t *testing.T) {
 	if h.Seconds == nil || math.Abs(h.Seconds.Likely-1.1) > 0.1 || math.Abs(h.Stages[0].Seconds.Likely-1) > 0.05 || h.Seconds.Limit != "computing" {
 		text, _ := json.Marshal(h)
 		t.Errorf("after a run of 1.1 s: %s", text)
+	}
+}
+
+// A run of thousands of stages has said enough: older records are not read for more.
+func TestReadLearnsFromSoManyStages(t *testing.T) {
+	dir := t.TempDir()
+	h := header("this")
+	h.Stages[0].Work[0].Kind = "tan"
+	write(t, dir, h, end())
+	h, e := header("this"), end()
+	h.Stages, e.Stages = slices.Repeat(h.Stages, mostStages+1), slices.Repeat(e.Stages, mostStages+1)
+	e.Duration = (mostStages + 2) * time.Second
+	write(t, dir, h, e)
+	r := Read(dir, "this")
+	if _, ok := r.kind[kind{record.Computing, "exp"}]; !ok || len(r.kind) != 1 {
+		t.Errorf("it has learned of %v", r.kind)
 	}
 }
 
