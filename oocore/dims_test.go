@@ -38,6 +38,10 @@ func TestDimNamesFollowOperations(t *testing.T) {
 		"matmul(slice(x, \"0\"), transpose(slice(x, \"0\")))": "", "dot(slice(x, \"0\"), ones(5, 3))": "y ", "outer(slice(x, \"0, 0\"), slice(x, \"0, :, 0\"))": "x y",
 		`tensordot(x, ones(5, 2), 1)`: "time y ", `einsum("tyx,x->yt", x, ones(5))`: "y time", `einsum("tyx,yk->tkx", x, ones(4, 2))`: "time  x", `inner(slice(x, "0"), slice(x, "0, 0"))`: "y",
 		`groupby(x, arange(3, -1, -1), "mean", 1)`: "time  x", `groupby(x, arange(0, 3, 1), "first", 0)`: " y x", `groupby(x, arange(0, 3, 1), "count", 0)`: "",
+		// Axes of another shape, and of blocks, are new.
+		`reshape(einsum("y,x->yx", slice(x, "0, :, 0"), slice(x, "0, 0")), 5, 4)`: "", `reshape(outer(slice(x, "0, :, 0"), slice(x, "0, 0")), 10, 2)`: "", `reshape(transpose(outer(slice(x, "0, :, 0"), slice(x, "0, 0"))), 4, 5)`: "",
+		`reshape(coarsen(slice(x, "0"), "mean", 2, 1), 5, 2)`: "", `reshape(outer(slice(x, "0, :, 0"), slice(x, "0, 0")) + 1, 2, 10)`: "", `transpose(outer(slice(x, "0, :, 0"), slice(x, "0, 0")))`: "x y",
+		"kron(slice(x, \"0\"), ones(2, 3))": "", "kron(slice(x, \"0\"), ones(2, 1))": " x", "kron(ones(1, 3), slice(x, \"0\"))": "y ",
 	} {
 		a := oocore.Eval(expression, oocore.Names{"x": x})
 		if got := strings.Join(a.DimNames(), " "); a.Err() != nil || got != want {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/host"
 )
 
 func TestSetMaskPutsAListInItsOrder(t *testing.T) {
@@ -90,5 +91,16 @@ func TestWeightedQuantileCountsWeights(t *testing.T) {
 	}
 	if err := x.MedianWith(oocore.QuantileOptions{Weights: x}).Err(); err == nil || !strings.Contains(err.Error(), "inverted_cdf takes weights") {
 		t.Errorf("%v", err)
+	}
+}
+
+// The indices of a slice follow from lengths alone, so that a plan needs no values.
+func TestInsertOfSliceIsPlanned(t *testing.T) {
+	x := oocore.Arange(0, 10, 1)
+	for spec, want := range map[string]int{"2:8": 16, "8:2:-2": 13, "5:5": 10} {
+		a := oocore.EvalContext(t.Context(), `insert(x, "`+spec+`", 0, 0)`, oocore.Names{"x": x}, host.PlanOnly())
+		if a.Err() != nil || a.Shape()[0] != want {
+			t.Errorf("%s: shape %v, %v", spec, a.Shape(), a.Err())
+		}
 	}
 }

@@ -114,6 +114,7 @@ func viewKey(v grid.View) string {
 func (p *Pusher) push(n *Node, v grid.View, site Site) *Node {
 	stop := p.Stop != nil && p.Stop(n)
 	moved := *n // same operation, of what its inputs show
+	moved.NamedAfter = nil
 	switch {
 	case n.Kind == Constant:
 		return p.made(seeConstant(n, v))

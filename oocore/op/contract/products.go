@@ -167,11 +167,24 @@ func Kron(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
 		maps[0].Axes[d] = shape.Axis{Kind: shape.KindRepeat, Times: times}
 		maps[1].Axes[d] = shape.Axis{Kind: shape.KindWrap}
 	}
+	axes := make([]graph.Axis, dims) // that of one operand where the other has one element, else a new one
+	for d := range axes {
+		switch {
+		case in[1].Shape[d] == 1:
+			axes[d] = graph.Axis{Of: in[0], Index: d}
+		case in[0].Shape[d] == 1:
+			axes[d] = graph.Axis{Of: in[1], Index: d}
+		}
+	}
 	for i, n := range in {
 		var err error
 		if in[i], err = shape.Map(site, "kron", n, maps[i], out); err != nil {
 			return nil, graph.Reject(site, "kron", err, a, b)
 		}
 	}
-	return graph.Apply(site, kernel.Multiply, in...)
+	n, err := graph.Apply(site, kernel.Multiply, in...)
+	if err != nil {
+		return nil, err
+	}
+	return graph.NameAxes(n, axes...), nil
 }

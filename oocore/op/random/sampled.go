@@ -183,7 +183,7 @@ func (s *stream) poisson(mean float64) float64 {
 		if k < 0 || us < 0.013 && v > us {
 			continue
 		}
-		if math.Log(v*scale/(a/(us*us)+b)) <= k*log-mean-logFactorial(k) {
+		if math.Log(v*scale/(a/(us*us)+b)) <= logPoisson(k, mean, log) {
 			return k
 		}
 	}
@@ -214,7 +214,6 @@ func (s *stream) binomial(n, p float64) float64 {
 	a := -0.0873 + 0.0248*b + 0.01*p
 	bound, alpha := 0.92-4.2/b, (2.83+5.1/b)*spread
 	odds, mode := math.Log(p/q), math.Floor((n+1)*p)
-	top := logFactorial(mode) + logFactorial(n-mode)
 	for {
 		u, v := s.uniforms()
 		u, v = u-0.5, 1-v
@@ -226,10 +225,32 @@ func (s *stream) binomial(n, p float64) float64 {
 		if k < 0 || k > n {
 			continue
 		}
-		if math.Log(v*alpha/(a/(us*us)+b)) <= top-logFactorial(k)-logFactorial(n-k)+(k-mode)*odds {
+		if math.Log(v*alpha/(a/(us*us)+b)) <= (k-mode)*odds-logRatio(mode, k-mode)-logRatio(n-mode, mode-k) {
 			return k
 		}
 	}
+}
+
+// manyTerms is from where on the logarithm of a factorial has too few digits to be subtracted
+// from another.
+const manyTerms = 1e9
+
+// logPoisson is the logarithm of the chance of k where the mean, of that logarithm, is given.
+func logPoisson(k, mean, log float64) float64 {
+	if k < manyTerms {
+		return k*log - mean - logFactorial(k)
+	}
+	return k*math.Log1p((mean-k)/k) + (k - mean) - math.Log(2*math.Pi*k)/2 - 1/(12*k)
+}
+
+// logRatio is the logarithm of (m+more)!/m!, by the terms of Stirling's series where both are
+// large. more has digits that sums with m have not.
+func logRatio(m, more float64) float64 {
+	k := m + more
+	if min(k, m) < manyTerms {
+		return logFactorial(k) - logFactorial(m)
+	}
+	return more*(math.Log(m)-1) + (k+0.5)*math.Log1p(more/m) + (1/k-1/m)/12
 }
 
 // logFactorial is the logarithm of 1·2·…·k.

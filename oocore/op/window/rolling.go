@@ -159,7 +159,7 @@ func floatMerge(kind kernel.Reduction) func(a, b float64) float64 {
 		return func(a, b float64) float64 { return a + b }
 	case kernel.Prod:
 		return func(a, b float64) float64 { return a * b }
-	case kernel.Min: // the bits of kernel.Minimum, which a device has: the first NaN, or the last of equals
+	case kernel.Min: // the bits of kernel.Minimum, of zeros and NaN too, as in the formula
 		return func(a, b float64) float64 {
 			if a < b || a != a {
 				return a
