@@ -60,9 +60,11 @@ def distributions(rng, n):
     """The mean, the variance and how many are at most their median, within five of their own deviations; and that each element has its own parameters."""
     import scipy.stats
 
-    made = [("gamma", (k,), scipy.stats.gamma(k)) for k in (0.3, 1, 2.5, 40)]
-    made += [("poisson", (m,), scipy.stats.poisson(m)) for m in (0.2, 9.9, 10.1, 3000)]
-    made += [("binomial", (k, p), scipy.stats.binom(k, p)) for k, p in ((10, 0.3), (7, 0.9), (100, 0.099), (100, 0.11), (5000, 0.6))]
+    made = [("gamma", (k,), scipy.stats.gamma(k)) for k in (0.3, 0.5, 0.9, 1, 1.1, 1.5, 2, 2.5, 3, 5, 7.5, 10, 20, 40, 100, 1000)]
+    made += [("poisson", (m,), scipy.stats.poisson(m)) for m in (0.2, 0.5, 1, 2, 3.7, 5, 7, 9.9, 10.1, 15, 30, 60, 100, 500, 3000, 20000)]
+    made += [("binomial", (k, p), scipy.stats.binom(k, p)) for k, p in (
+        (10, 0.3), (7, 0.9), (100, 0.099), (100, 0.11), (5000, 0.6), (1, 0.5), (2, 0.1), (5, 0.5), (20, 0.25), (30, 0.5), (50, 0.9), (60, 0.02), (200, 0.5), (1000, 0.01),
+        (1000, 0.99), (20000, 0.3))]
     for i, (name, of, d) in enumerate(made):
         x = f"{name}({joined([i, *of, n])})"
         mean, var = float(d.mean()), float(d.var())
