@@ -20,6 +20,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/op/random"
 	"github.com/gonbext/gonbext/oocore/op/window"
 	"github.com/gonbext/gonbext/oocore/plan"
+	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
@@ -195,6 +196,25 @@ func TestChecksFailOnTheDevice(t *testing.T) {
 		}
 		if p.Stages[0].Device == nil {
 			t.Errorf("not on the device: %s", p.Stages[0].Note)
+		}
+	}
+}
+
+// Kernels count in 32 bits what a tile's windows show, however much memory there is.
+func TestTilesShowNoMoreElementsThanKernelsCount(t *testing.T) {
+	node := must[*graph.Node](t)
+	x := node(graph.Open(site, store.Info{Path: "x.npy", Shape: []int{200_000, 200_000}, DType: dtype.Uint8}, "x"))
+	n := node(nn.MaxPool2D(site, x, nn.PoolOptions{Kernel: [2]int{20, 20}}))
+	card := must[cuda.Card](t)(cuda.CardOf("H200")).Spec()
+	card.Memory = 1 << 40
+	p := must[*plan.Sized](t)(sized(n, plan.Target{Chunks: n.Shape}, plan.Options{Budget: 1 << 41, Workers: 2, Device: card}))
+	s := p.Stages[0].Device
+	if s == nil {
+		t.Fatalf("not on the device: %s", p.Stages[0].Note)
+	}
+	for i := range s.Programs[0].Loads {
+		if l := &s.Programs[0].Loads[i]; l.Extent != nil && grid.Size(l.Held(s.Tile)) >= 1<<31 {
+			t.Errorf("a tile of %v shows %v elements", s.Tile, l.Held(s.Tile))
 		}
 	}
 }
