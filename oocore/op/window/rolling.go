@@ -159,10 +159,20 @@ func floatMerge(kind kernel.Reduction) func(a, b float64) float64 {
 		return func(a, b float64) float64 { return a + b }
 	case kernel.Prod:
 		return func(a, b float64) float64 { return a * b }
-	case kernel.Min: // NaN where there is one
-		return func(a, b float64) float64 { return min(a, b) }
+	case kernel.Min: // as kernel.Minimum: NaN where there is one, and of two zeros the later
+		return func(a, b float64) float64 {
+			if a < b || a != a {
+				return a
+			}
+			return b
+		}
 	}
-	return func(a, b float64) float64 { return max(a, b) }
+	return func(a, b float64) float64 {
+		if a > b || a != a {
+			return a
+		}
+		return b
+	}
 }
 
 func complexMerge(kind kernel.Reduction) func(a, b complex128) complex128 {
