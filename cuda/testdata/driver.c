@@ -351,9 +351,14 @@ static void want(struct op *o) {
   pthread_cond_broadcast(&change);
 }
 static void drain(void) {
-  for (struct stream *s = streams; s; s = s->next) {
-    if (s->last && s->first) want(s->last);
-    while (s->first || s->busy) pthread_cond_wait(&change, &lock);
+  for (struct stream *s = streams; s;) {
+    if (!s->first && !s->busy) {
+      s = s->next;
+      continue;
+    }
+    if (s->first) want(s->last);
+    pthread_cond_wait(&change, &lock);
+    s = streams; /* another thread may have destroyed that one */
   }
 }
 static void perform(struct op *o) {
@@ -463,6 +468,7 @@ int cuStreamDestroy_v2(struct stream *s) {
   struct stream **p = &streams;
   while (*p != s) p = &(*p)->next;
   *p = s->next, streams_open--;
+  pthread_cond_broadcast(&change); /* drain may wait for this one */
   pthread_mutex_unlock(&lock);
   free(s);
   return OK;
