@@ -107,7 +107,7 @@ func TestDeviceStageOfManyWorkersHasFewSlots(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := p.Size(Options{Budget: 1 << 40, Workers: 800, Device: card(1 << 40)})
+	s, err := p.Size(Options{Budget: 1 << 40, Workers: 1500, Device: card(1 << 40)})
 	if err != nil || s.Stages[0].Device == nil {
 		t.Fatalf("%v, %v", err, s)
 	}
