@@ -312,3 +312,33 @@ func TestDescribeFindsCuBLASWhereItIsInstalled(t *testing.T) {
 		}
 	}
 }
+
+// A library that lies in the folder that the program runs in is nobody's installation.
+func TestDescribeFindsNoCuBLASInThePresentFolder(t *testing.T) {
+	driverFolder, here, bin := folder, t.TempDir(), t.TempDir()
+	for _, at := range []string{"lib", "lib64", "cuda/lib64", "nvidia/cublas/lib"} {
+		if err := os.MkdirAll(filepath.Join(here, at), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(blas, filepath.Join(here, at, "libcublas.so.12")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(here)
+	t.Setenv("PATH", bin)
+	for _, c := range []struct{ python, variable string }{
+		{"", ""},
+		{"echo .", ""},
+		{"echo /absent; echo .", ""},
+		{"exit 1", "CUDA_HOME=cuda"},
+		{"exit 1", "CUDA_PATH=."},
+	} {
+		if err := os.WriteFile(filepath.Join(bin, "python3"), []byte("#!/bin/sh\n"+c.python+"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		a := ask(t, driverFolder, "", "GONBEXT_CUBLAS=", c.variable)
+		if want := "gonbext's own kernels: no cuBLAS was found"; a.Products != want {
+			t.Errorf("with %+v it says %s, want %s", c, a.Products, want)
+		}
+	}
+}

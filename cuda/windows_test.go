@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -20,6 +21,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/op/random"
 	"github.com/gonbext/gonbext/oocore/op/window"
 	"github.com/gonbext/gonbext/oocore/plan"
+	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
@@ -195,6 +197,58 @@ func TestChecksFailOnTheDevice(t *testing.T) {
 		}
 		if p.Stages[0].Device == nil {
 			t.Errorf("not on the device: %s", p.Stages[0].Note)
+		}
+	}
+}
+
+// Kernels count in 32 bits what a tile's windows show, however much memory there is.
+func TestTilesShowNoMoreElementsThanKernelsCount(t *testing.T) {
+	node := must[*graph.Node](t)
+	x := node(graph.Open(site, store.Info{Path: "x.npy", Shape: []int{200_000, 200_000}, DType: dtype.Uint8}, "x"))
+	n := node(nn.MaxPool2D(site, x, nn.PoolOptions{Kernel: [2]int{20, 20}}))
+	card := must[cuda.Card](t)(cuda.CardOf("H200")).Spec()
+	card.Memory = 1 << 40
+	p := must[*plan.Sized](t)(sized(n, plan.Target{Chunks: n.Shape}, plan.Options{Budget: 1 << 41, Workers: 2, Device: card}))
+	s := p.Stages[0].Device
+	if s == nil {
+		t.Fatalf("not on the device: %s", p.Stages[0].Note)
+	}
+	for i := range s.Programs[0].Loads {
+		if l := &s.Programs[0].Loads[i]; l.Extent != nil && grid.Size(l.Held(s.Tile)) >= 1<<31 {
+			t.Errorf("a tile of %v shows %v elements", s.Tile, l.Held(s.Tile))
+		}
+	}
+}
+
+// Of zeros of both signs, and of several NaN, a window has the same on a device as on the CPU.
+func TestExtremesOfWindowsHaveTheBitsOfTheCPU(t *testing.T) {
+	node := must[*graph.Node](t)
+	random := testcases.Rand(t)
+	some := []float64{0, math.Copysign(0, -1), -1, math.NaN(), math.Copysign(math.NaN(), -1), math.Inf(-1)}
+	values := make([]float64, 60*50)
+	for i := range values {
+		if values[i] = some[random.IntN(2)]; random.IntN(9) == 0 {
+			values[i] = some[random.IntN(len(some))]
+		}
+	}
+	x := node(graph.FromBytes(site, dtype.Bytes(values), dtype.Float64, 60, 50))
+	for name, n := range map[string]*graph.Node{
+		"rolling min": node(window.Reduce(site, kernel.Min, x, 3, 1, 0)),
+		"rolling max": node(window.Reduce(site, kernel.Max, x, 4, 0, 0)),
+		"max_pool2d":  node(nn.MaxPool2D(site, x, nn.PoolOptions{Kernel: [2]int{2, 3}, Stride: [2]int{1, 2}, Padding: [2]int{1, 1}})),
+		"minimum":     node(filter.Minimum(site, x, []int{3, 4}, window.Border{})),
+		"median":      node(filter.MedianOf(site, x, []int{3}, window.Border{})),
+	} {
+		_, want, err := computeBytes(t, n, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, got, err := computeBytes(t, n, modelOf(t, "64MiB"))
+		if err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s: other bytes than on the CPU, with GONBEXT_SEED=%d: %v", name, testcases.Seed(t), err)
+		}
+		if p.Stages[0].Device == nil {
+			t.Errorf("%s: not on the device: %s", name, p.Stages[0].Note)
 		}
 	}
 }

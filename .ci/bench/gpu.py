@@ -5,8 +5,8 @@ cublasXt and TensorLy where this Python has them. .ci/gpu runs it; it needs no p
   gpu.py --gonbext FILE --data FOLDER [--seconds 300] [--scale 1] [--device cuda:0]
 
 Prints a line of JSON for the machine, and one for each row of a table of figures.json.
-Arrays are made in FOLDER by gonbext, as large as the disk, the memory and --scale let
-them. What no time is left for is said on stderr."""
+Arrays are made by gonbext in a new folder of FOLDER, as large as the disk, the memory and
+--scale let them. What no time is left for is said on stderr."""
 import argparse
 import ctypes
 import datetime
@@ -19,6 +19,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 ROWS, COLUMNS, SIDE, CUBE = 3_075_200, 512, 40_960, 15_000
@@ -46,7 +47,6 @@ def say(text):
 class Table:
     def __init__(self, a):
         self.a, self.end = a, time.monotonic() + a.seconds
-        os.makedirs(a.data, exist_ok=True)
         self.env = dict(os.environ, GONBEXT_RUNS=self.path("runs"))
         available = int(next(line for line in open("/proc/meminfo") if line.startswith("MemAvailable")).split()[1]) << 10
         self.room = min(shutil.disk_usage(a.data).free, available) * 3 // 4
@@ -160,6 +160,15 @@ def decomposition(t):
 
 
 def table(a):
+    os.makedirs(a.data, exist_ok=True)
+    a.data = tempfile.mkdtemp(prefix="gonbext-table-", dir=a.data)  # FOLDER may have what is others'
+    try:
+        measure(a)
+    finally:
+        shutil.rmtree(a.data, ignore_errors=True)
+
+
+def measure(a):
     t = Table(a)
     smi = shutil.which("nvidia-smi")
     card = subprocess.run([smi, "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader"], capture_output=True, text=True).stdout.strip() if smi else "no nvidia-smi"
@@ -172,7 +181,6 @@ def table(a):
             job(t)
         except (RuntimeError, subprocess.TimeoutExpired, OSError) as e:
             say(f"{job.__name__}: {e}")
-    shutil.rmtree(a.data, ignore_errors=True)
 
 
 def hold(left, device):

@@ -80,6 +80,9 @@ const (
 	// slotSets is that number for several slots, which come in any order: fewer would let a
 	// lane wait for one of them.
 	slotSets = 2 * DeviceSets
+	// mostSlots bounds the slots of a stage: a device has a few bytes for each tile in flight, and
+	// gains nothing by thousands of them.
+	mostSlots = 1 << 10
 	// deviceTransfer is how many bytes cross the link at once, at the most: longer
 	// transfers are no faster.
 	deviceTransfer = 32 << 20
@@ -209,7 +212,7 @@ func (p *Program) KernelParameters() int {
 // gain by, in as many slots as there is room for. It is nil where not even the smallest
 // fits.
 func (p *Sized) deviceStage(s *SizedStage, room, memory int64) *SizedStage {
-	fits := func(v *SizedStage) bool { return v.DevicePeak <= memory && p.takes(v) <= room }
+	fits := func(v *SizedStage) bool { return v.DevicePeak <= memory && p.takes(v) <= room && v.countable() }
 	if s.Kind == MatMulStage {
 		v := p.deviceMatMul(s, fits)
 		if v != nil {
@@ -217,7 +220,7 @@ func (p *Sized) deviceStage(s *SizedStage, room, memory int64) *SizedStage {
 		}
 		return v
 	}
-	most := max(min(max(2*p.Workers+2, slotSets), s.Tasks()), 1)
+	most := max(min(max(2*p.Workers+2, slotSets), mostSlots, s.Tasks()), 1)
 	for _, whole := range p.modes(s) {
 		for bytes := deviceTransfer; ; bytes /= 2 {
 			v, smallest := p.deviceTile(s, bytes)
@@ -238,6 +241,22 @@ func (p *Sized) deviceStage(s *SizedStage, room, memory int64) *SizedStage {
 		}
 	}
 	return nil
+}
+
+// mostHeld bounds the elements that a load holds for a tile: kernels count them in 32 bits.
+const mostHeld = 1 << 31
+
+// countable reports that a tile and its windows have no more elements than kernels can count.
+func (s *SizedStage) countable() bool {
+	if s.Kind == MatMulStage {
+		return true // kernels count the elements of panels in 64 bits
+	}
+	for i := range s.Programs[0].Loads {
+		if l := &s.Programs[0].Loads[i]; l.Extent != nil && grid.Size(l.Held(s.Tile)) >= mostHeld {
+			return false
+		}
+	}
+	return true
 }
 
 // tiles is the number of those of a chunk.

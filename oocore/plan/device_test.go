@@ -92,6 +92,30 @@ func TestDeviceStageFitsCardAndBudget(t *testing.T) {
 	}
 }
 
+// A device has flags for so many tiles in flight and no more, however many processors read them.
+func TestDeviceStageOfManyWorkersHasFewSlots(t *testing.T) {
+	var site graph.Site
+	x, err := graph.Open(site, store.Info{Path: "x.npy", Shape: []int{4_000_000, 3000}, DType: dtype.Float32}, "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, err := graph.Apply(site, kernel.Sqrt, x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := New(root, Target{Path: "o.npy"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := p.Size(Options{Budget: 1 << 40, Workers: 1500, Device: card(1 << 40)})
+	if err != nil || s.Stages[0].Device == nil {
+		t.Fatalf("%v, %v", err, s)
+	}
+	if v := s.Stages[0].Device; v.Slots*(v.Depth+1) > 4096 {
+		t.Errorf("%d slots of %d tiles", v.Slots, v.Depth)
+	}
+}
+
 // More memory of the card lets a product cross the link less often, in the same budget.
 func TestLargerCardMovesLessOfProduct(t *testing.T) {
 	p := deviceStages(t)["matmul"]

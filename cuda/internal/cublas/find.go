@@ -65,6 +65,9 @@ func files(major int) iter.Seq[string] {
 				for _, folder := range folders {
 					matches := []string{name} // the loader knows where
 					if folder != "" {
+						if !filepath.IsAbs(folder) {
+							continue // it is another one wherever the program runs
+						}
 						matches, _ = filepath.Glob(filepath.Join(folder, name))
 					}
 					for _, file := range matches {
@@ -95,7 +98,9 @@ func cudaFolders() (all []string) {
 var pythonFolders = sync.OnceValue(func() (all []string) {
 	ctx, stop := context.WithTimeout(context.Background(), 10*time.Second)
 	defer stop()
-	out, err := exec.CommandContext(ctx, "python3", "-c", `import sys; print(sys.prefix, *filter(None, sys.path), sep="\n")`).Output()
+	python := exec.CommandContext(ctx, "python3", "-c", `import sys; print(sys.prefix, *filter(None, sys.path), sep="\n")`)
+	python.WaitDelay = time.Second // what it has started may live on
+	out, err := python.Output()
 	if err != nil {
 		return nil
 	}

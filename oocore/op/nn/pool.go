@@ -102,7 +102,8 @@ type real interface {
 	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | float32 | float64
 }
 
-// largest is the maximum in each window; NaN wins.
+// largest is the maximum in each window, as by kernel.Maximum: NaN wins, and of two zeros the
+// later.
 func largest[T real](p Pool, to, from []byte, images int, at, box grid.Box) {
 	dst, src := dtype.Slice[T](to), dtype.Slice[T](from)
 	for i, shown := range windows(p, src, images, at, box) {
@@ -110,10 +111,8 @@ func largest[T real](p Pool, to, from []byte, images int, at, box grid.Box) {
 		first := true
 		for line := range shown.lines {
 			for x := 0; x < shown.width; x += p.Dilation[1] {
-				if v := line[x]; first {
+				if v := line[x]; first || !(most > v || most != most) {
 					most, first = v, false
-				} else {
-					most = max(most, v)
 				}
 			}
 		}
