@@ -82,7 +82,7 @@ func (t Tools) Env(base []string) []string {
 		}
 	}
 	if _, err := exec.LookPath("gonbext"); err != nil { // hints in notebooks are lines that call it
-		if self, err := os.Executable(); err == nil {
+		if self, err := os.Executable(); err == nil && filepath.Base(self) == "gonbext" {
 			path += string(filepath.ListSeparator) + filepath.Dir(self)
 		}
 	}
