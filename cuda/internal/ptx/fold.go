@@ -201,18 +201,6 @@ func (f *folder) thread(n string) {
 // first holds for the threads that store what their rows have.
 func (f *folder) first() string { return f.and(f.inside, f.is("eq.u32", f.lane, 0)) }
 
-// loop writes a loop over a counter from a value up to an end, in steps.
-func (f *folder) loop(from, end, step string, body func(i string)) {
-	again, done := f.label(), f.label()
-	i := f.word("mov.u32", from)
-	f.at(again)
-	f.under(f.is("ge.u32", i, end), "bra %s", done)
-	body(i)
-	f.do("add.u32 %s, %s, %s", i, i, step)
-	f.do("bra %s", again)
-	f.at(done)
-}
-
 // axes are the axes that are reduced, or those that are not, and longer than 1.
 func (f *folder) axes(reduced bool) (all []int) {
 	for d, n := range f.domain {

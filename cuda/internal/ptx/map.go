@@ -174,15 +174,20 @@ func (m *mapper) window(l *plan.Load, s *source) {
 
 // eachElement writes a loop in which the grid's threads take turns.
 func (e *emitter) eachElement(n string, body func(index string)) {
-	again, end := e.label(), e.label()
-	index := e.word("mad.lo.u32", e.word("mov.u32", "%ctaid.x"), e.word("mov.u32", "%ntid.x"), e.word("mov.u32", "%tid.x"))
-	step := e.word("mul.lo.u32", e.word("mov.u32", "%ntid.x"), e.word("mov.u32", "%nctaid.x"))
+	first := e.word("mad.lo.u32", e.word("mov.u32", "%ctaid.x"), e.word("mov.u32", "%ntid.x"), e.word("mov.u32", "%tid.x"))
+	e.loop(first, n, e.word("mul.lo.u32", e.word("mov.u32", "%ntid.x"), e.word("mov.u32", "%nctaid.x")), body)
+}
+
+// loop writes a loop over a counter from a value up to an end, in steps.
+func (e *emitter) loop(from, end, step string, body func(i string)) {
+	again, done := e.label(), e.label()
+	i := e.word("mov.u32", from)
 	e.at(again)
-	e.under(e.is("ge.u32", index, n), "bra %s", end)
-	body(index)
-	e.do("add.u32 %s, %s, %s", index, index, step)
+	e.under(e.is("ge.u32", i, end), "bra %s", done)
+	body(i)
+	e.do("add.u32 %s, %s, %s", i, i, step)
 	e.do("bra %s", again)
-	e.at(end)
+	e.at(done)
 }
 
 // element computes the program for the index-th element of the tile.
