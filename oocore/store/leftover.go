@@ -15,7 +15,6 @@ import (
 // would resume, and temporary arrays.
 type Leftover struct {
 	Path   string // of the folder
-	Bytes  int64  // of the files in it
 	target string
 }
 
@@ -29,7 +28,7 @@ func Leftovers(path string) ([]Leftover, error) {
 	}
 	var all []Leftover
 	if begun(dir) {
-		all = append(all, Leftover{dir, bytesBelow(dir), target})
+		all = append(all, Leftover{dir, target})
 	}
 	if blob.Remote(place) {
 		return all, nil
@@ -44,7 +43,7 @@ func Leftovers(path string) ([]Leftover, error) {
 			return nil
 		default:
 			of := filepath.Join(filepath.Dir(name), strings.TrimSuffix(base[1:], stagingSuffix))
-			all = append(all, Leftover{name, bytesBelow(name), of})
+			all = append(all, Leftover{name, of})
 			return fs.SkipDir
 		}
 	})
@@ -55,20 +54,6 @@ func Leftovers(path string) ([]Leftover, error) {
 func begun(dir string) bool {
 	st, err := disk.Lstat(filepath.Join(dir, lockName))
 	return err == nil && st.Mode().IsRegular()
-}
-
-// bytesBelow adds up the files below a folder.
-func bytesBelow(dir string) (n int64) {
-	_ = filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error { // what cannot be read counts nothing
-		if err != nil || !e.Type().IsRegular() {
-			return nil
-		}
-		if st, err := e.Info(); err == nil {
-			n += st.Size()
-		}
-		return nil
-	})
-	return n
 }
 
 // Remove removes the folder: the run that left it starts over when it is run again. The

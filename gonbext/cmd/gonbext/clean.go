@@ -6,12 +6,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gonbext/gonbext/gonbext/internal/setup"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
 func newClean() *cobra.Command {
-	var list bool
+	var dryRun bool
 	c := &cobra.Command{
 		Use:   "clean [PATH...]",
 		Short: "Remove what unfinished runs have left beside their outputs",
@@ -39,8 +40,9 @@ It says what it removed, and how many bytes that had.`,
 						continue
 					}
 					seen[l.Path] = true
+					bytes, _ := setup.BytesBelow(l.Path)
 					word := "removed  "
-					if list {
+					if dryRun {
 						word = "found    "
 					} else if err := l.Remove(); err != nil {
 						locked, ok := errors.AsType[*store.LockedError](err)
@@ -50,7 +52,7 @@ It says what it removed, and how many bytes that had.`,
 						}
 						word = fmt.Sprintf("in use by process %d  ", locked.PID)
 					}
-					fmt.Fprintf(out, "%s%s, %s\n", word, l.Path, units.Bytes(l.Bytes))
+					fmt.Fprintf(out, "%s%s, %s\n", word, l.Path, units.Bytes(bytes))
 				}
 			}
 			if len(seen) == 0 && len(failed) == 0 {
@@ -59,6 +61,6 @@ It says what it removed, and how many bytes that had.`,
 			return errors.Join(failed...)
 		},
 	}
-	c.Flags().BoolVar(&list, "dry-run", false, "list the folders and remove none")
+	c.Flags().BoolVar(&dryRun, "dry-run", false, "list the folders and remove none")
 	return c
 }

@@ -20,7 +20,7 @@ type Removed struct {
 func Uninstall() (removed []Removed, kept string, err error) {
 	var failed []error
 	remove := func(path string) {
-		n, there := bytesBelow(path)
+		n, there := BytesBelow(path)
 		if !there {
 			return
 		}
@@ -59,9 +59,10 @@ func Uninstall() (removed []Removed, kept string, err error) {
 	return removed, kept, errors.Join(failed...)
 }
 
-// bytesBelow adds up the files below path.
-func bytesBelow(path string) (n int64, there bool) {
-	_ = filepath.WalkDir(path, func(_ string, d fs.DirEntry, err error) error { // what cannot be read counts nothing
+// BytesBelow adds up the files below path, which may not be there. What cannot be read
+// counts nothing.
+func BytesBelow(path string) (n int64, there bool) {
+	_ = filepath.WalkDir(path, func(_ string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return nil
 		}
