@@ -25,10 +25,7 @@ func TestMain(m *testing.M) {
 	os.Setenv("GONBEXT_CUBLAS", "none") // tests that want one say so
 	if runtime.GOOS == "linux" && !drivertest.OnMachine() {
 		var err error
-		if folder, err = double.Build(); err == nil {
-			library, err = double.Open(folder)
-		}
-		if err == nil {
+		if folder, library, err = double.Build(); err == nil {
 			blas = filepath.Join(folder, "blas", "libcublas.so.12")
 			if err = os.Mkdir(filepath.Dir(blas), 0o700); err == nil {
 				err = double.BuildBLAS(blas)

@@ -15,12 +15,18 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// Build compiles the double to libcuda.so.1 of a new folder, with the C compiler cc.
-func Build() (folder string, err error) {
+// Build compiles the double to libcuda.so.1 of a new folder, with the C compiler cc, and
+// opens it.
+func Build() (folder string, l *Library, err error) {
 	if folder, err = os.MkdirTemp("", "gonbext-driver-"); err != nil {
-		return "", err
+		return "", nil, err
 	}
-	return folder, compile(filepath.Join(folder, "libcuda.so.1"), "driver.c", "ptx.c")
+	file := filepath.Join(folder, "libcuda.so.1")
+	if err := compile(file, "driver.c", "ptx.c"); err != nil {
+		return folder, nil, err
+	}
+	l, err = open(file)
+	return folder, l, err
 }
 
 // compile makes a library of sources in testdata.
@@ -43,9 +49,8 @@ func BuildBLAS(file string) error { return compile(file, "cublas.c") }
 // Library is a double that this process has opened: what opens libcuda.so.1 later finds it.
 type Library struct{ memory, fail uintptr }
 
-// Open opens the double of a folder.
-func Open(folder string) (*Library, error) {
-	lib, err := purego.Dlopen(filepath.Join(folder, "libcuda.so.1"), purego.RTLD_NOW|purego.RTLD_LOCAL)
+func open(file string) (*Library, error) {
+	lib, err := purego.Dlopen(file, purego.RTLD_NOW|purego.RTLD_LOCAL)
 	if err != nil {
 		return nil, err
 	}

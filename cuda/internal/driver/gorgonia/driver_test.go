@@ -15,14 +15,12 @@ import (
 var library *double.Library
 
 func TestMain(m *testing.M) {
-	folder, err := double.Build()
-	if err == nil {
-		library, err = double.Open(folder)
-	}
+	folder, l, err := double.Build()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+	library = l
 	code := m.Run()
 	_ = os.RemoveAll(folder)
 	os.Exit(code)

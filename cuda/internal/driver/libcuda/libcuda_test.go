@@ -20,14 +20,12 @@ func TestMain(m *testing.M) {
 	if drivertest.OnMachine() {
 		os.Exit(m.Run())
 	}
-	folder, err := double.Build()
-	if err == nil {
-		library, err = double.Open(folder)
-	}
+	folder, l, err := double.Build()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+	library = l
 	code := m.Run()
 	_ = os.RemoveAll(folder)
 	os.Exit(code)
