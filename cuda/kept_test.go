@@ -147,28 +147,20 @@ func TestKeptInputsAreGivenUpFirst(t *testing.T) {
 	t.Setenv("GONBEXT_RUNS", t.TempDir())
 	want := run()
 	gaveUp := 0
-	for fails := range int64(3) {
+	for fails := range 3 {
 		dir := t.TempDir()
 		t.Setenv("GONBEXT_RUNS", dir)
 		device, faulty := cuda.Model("64MiB"), &drivertest.Faulty{}
 		cuda.Wrap(device, func(d driver.Driver) driver.Driver { faulty.Driver = d; return faulty })
-		count := int64(0)
-		faulty.Fail(func(operation string) error {
-			if operation == "allocate" {
-				if count++; count == 100+7*fails {
-					return driver.ErrMemory
-				}
-			}
-			return nil
-		})
+		allocations := faulty.FailAllocation(100 + 7*fails)
 		if got := run(oocore.On(device)); !slices.Equal(got, want) {
 			t.Errorf("allocation %d fails: errors %v, on the CPU %v", 100+7*fails, got, want)
 		}
 		if used := device.Usage().Used; used != 0 {
 			t.Errorf("allocation %d fails: %d bytes of the device are in use after the runs", 100+7*fails, used)
 		}
-		if count < 100+7*fails {
-			t.Errorf("there are %d allocations", count)
+		if n := allocations(); n < 100+7*fails {
+			t.Errorf("there are %d allocations", n)
 		}
 		n := trafficOf(t, dir).gaveUp
 		if n > 1 {

@@ -25,6 +25,22 @@ func (f *Faulty) Fail(fail func(operation string) error) {
 	f.fail = fail
 }
 
+// FailAllocation lets the n-th allocation from now on find no memory, or all where n is 0.
+// asked is how many there have been.
+func (f *Faulty) FailAllocation(n int) (asked func() int) {
+	count := 0
+	f.Fail(func(operation string) error {
+		if operation != "allocate" {
+			return nil
+		}
+		if count++; count == n || n == 0 {
+			return &driver.Error{Call: "cuMemAlloc", Status: driver.StatusMemory}
+		}
+		return nil
+	})
+	return func() int { return count }
+}
+
 func (f *Faulty) ask(operation string) error {
 	f.mu.Lock()
 	fail := f.fail
