@@ -117,15 +117,7 @@ func TestGPUMultipliesByCuBLASWhereAllocationsFail(t *testing.T) {
 	e, want := productOf(t, dtype.Float32, 30, 600, 27)
 	for n := 0; ; n++ {
 		g, f := gpuWithBLAS(t, 64<<20)
-		count := 0
-		f.Fail(func(operation string) error {
-			if operation == "allocate" {
-				if count++; count == n || n == 0 {
-					return &driver.Error{Call: "cuMemAlloc", Status: driver.StatusMemory}
-				}
-			}
-			return nil
-		})
+		allocations := f.FailAllocation(n)
 		got, _, end, err := e.run(t, g, little)
 		if err != nil {
 			t.Fatalf("allocation %d failed: %v", n, err)
@@ -134,7 +126,7 @@ func TestGPUMultipliesByCuBLASWhereAllocationsFail(t *testing.T) {
 		if g.Usage().Used != 0 {
 			t.Errorf("allocation %d failed, and %d bytes are left", n, g.Usage().Used)
 		}
-		if n > 0 && count < n {
+		if n > 0 && allocations() < n {
 			return
 		}
 		if end.OOMEvents == 0 {
@@ -143,7 +135,7 @@ func TestGPUMultipliesByCuBLASWhereAllocationsFail(t *testing.T) {
 	}
 }
 
-// ones are a row of 1 + 2⁻¹² beside a column of ones, whose product TF32 makes a whole
+// ones are a row of 1 + 2⁻¹² and a column of ones, whose product TF32 makes a whole
 // number.
 func ones(t *testing.T) expression {
 	t.Helper()

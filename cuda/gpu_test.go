@@ -223,15 +223,7 @@ func TestGPUGoesOnWhereAllocationsFail(t *testing.T) {
 		}
 		for n := 0; ; n++ {
 			g, f := gpu(t, 64<<20)
-			count := 0
-			f.Fail(func(operation string) error {
-				if operation == "allocate" {
-					if count++; count == n || n == 0 {
-						return &driver.Error{Call: "cuMemAlloc", Status: driver.StatusMemory}
-					}
-				}
-				return nil
-			})
+			allocations := f.FailAllocation(n)
 			got, _, end, err := e.run(t, g, little)
 			if err != nil || !e.same(got, want) {
 				t.Errorf("%s: allocation %d failed: %v", e.name, n, err)
@@ -239,7 +231,7 @@ func TestGPUGoesOnWhereAllocationsFail(t *testing.T) {
 			if g.Usage().Used != 0 {
 				t.Errorf("%s: allocation %d failed, and %d bytes are left", e.name, n, g.Usage().Used)
 			}
-			if n > 0 && count < n {
+			if n > 0 && allocations() < n {
 				break
 			}
 			if end.OOMEvents == 0 {
@@ -317,7 +309,7 @@ func TestProgramOfMoreInputsThanAKernelTakesStaysOnTheCPU(t *testing.T) {
 	}
 }
 
-// A GPU of this machine can be asked about beside those of the table.
+// A GPU of this machine can be asked about, and those of the table.
 func TestCardOfThisMachineHasItsFreeMemory(t *testing.T) {
 	library.Memory(3 << 30)
 	c, err := cuda.CardOf("cuda:0")

@@ -174,7 +174,7 @@ func TestFiltersOfTwoAxesMoveTheirInputOnce(t *testing.T) {
 				t.Errorf("windows of %v elements and not of 9×9", l.Extent)
 			}
 		} else if l.Reads() {
-			t.Errorf("it reads %s of kind %s beside", l.Type, l.Kind)
+			t.Errorf("it also reads %s of kind %s", l.Type, l.Kind)
 		}
 	}
 	if tiles := int64(1000 / s.Tile[0]); held != 1 || s.Up < 4*1008*1008 || s.Up > 4*1008*(1000+8*(tiles+1)) {

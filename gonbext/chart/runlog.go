@@ -16,7 +16,7 @@ type RunLine struct {
 	Run record.Summary
 }
 
-// RunLog lists runs, in the order given, out of all that there are beside the unreadable.
+// RunLog lists runs, in the order given, out of all; unreadable ones are not among them.
 func RunLog(lines []RunLine, all int, unreadable []record.Unreadable) (Output, error) {
 	s := sheet{Title: "Runs", Verdict: fmt.Sprintf("%s of %s runs, the latest first", units.Count(int64(len(lines))), units.Count(int64(all)))}
 	if all == 0 {

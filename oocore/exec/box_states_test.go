@@ -118,7 +118,7 @@ func (r *steppedRun) run(workers int, hook func(cancel func(), chunk, step int) 
 	return steps, err
 }
 
-// whole fails the test where the output is not what it should be, or something lies beside.
+// whole fails the test where the output is not what it should be, or its folder has another file.
 func (r *steppedRun) whole() {
 	r.t.Helper()
 	if b := must[[]byte](r.t)(os.ReadFile(r.out)); !bytes.HasSuffix(b, r.op.want()) {

@@ -183,20 +183,14 @@ func init() {
 	define(`ravel_multi_index(a, b..., lengths..., "wrap" or "clip"..., "F")`, 2, -1, raveled)
 	define(`unravel_index(x, lengths..., axis, "F")`, 3, -1, func(c *call) (*graph.Node, error) {
 		fortran := c.option("F")
-		in, err := c.arrays(1)
-		if err != nil {
-			return nil, err
-		}
-		n, err := c.ints(1)
-		if err != nil {
-			return nil, err
-		}
-		if len(n) < 2 {
-			return nil, c.fail(c.args[0].Pos(), "unravel_index takes lengths and an axis: %s", c.f.Usage)
-		}
-		lengths, axis := n[:len(n)-1], n[len(n)-1]
-		all, err := index.Unravel(c.site, in[0], reversed(lengths, fortran))
-		return c.one(axis)(reversed(all, fortran), err)
+		return onArray(func(c *call, x *graph.Node, n []int) (*graph.Node, error) {
+			if len(n) < 2 {
+				return nil, c.fail(c.args[0].Pos(), "unravel_index takes lengths and an axis: %s", c.f.Usage)
+			}
+			lengths, axis := n[:len(n)-1], n[len(n)-1]
+			all, err := index.Unravel(c.site, x, reversed(lengths, fortran))
+			return c.one(axis)(reversed(all, fortran), err)
+		})(c)
 	})
 	for _, name := range []string{"ravel_multi_index", "unravel_index"} {
 		document(name, Doc{NumPy: "np." + name, Passes: fused, Working: "a block"})

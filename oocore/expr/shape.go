@@ -186,19 +186,13 @@ func init() {
 		if err != nil {
 			return nil, err
 		}
-		in, err := c.arrays(1)
-		if err != nil {
-			return nil, err
-		}
-		n, err := c.ints(1)
-		if err != nil {
-			return nil, err
-		}
-		if len(n) > 3 {
-			return nil, c.fail(c.args[4].Pos(), "trace takes an offset and two axes: %s", c.f.Usage)
-		}
-		n = defaults(n, 0, 0, 1)
-		return shape.Trace(c.site, in[0], n[0], n[1], n[2], append(as, dtype.Invalid)[0])
+		return onArray(func(c *call, x *graph.Node, n []int) (*graph.Node, error) {
+			if len(n) > 3 {
+				return nil, c.fail(c.args[4].Pos(), "trace takes an offset and two axes: %s", c.f.Usage)
+			}
+			n = defaults(n, 0, 0, 1)
+			return shape.Trace(c.site, x, n[0], n[1], n[2], append(as, dtype.Invalid)[0])
+		})(c)
 	})
 	define("diag(x, offset)", 1, 2, onArray(func(c *call, x *graph.Node, n []int) (*graph.Node, error) {
 		return shape.Diag(c.site, x, defaults(n, 0)[0])

@@ -103,15 +103,9 @@ func init() {
 	document("bincount", Doc{NumPy: "np.bincount", Passes: "2: the largest element first", Working: bins})
 	define(`moment(x, order, axes..., "keepdims")`, 2, -1, func(c *call) (*graph.Node, error) {
 		keep := c.option("keepdims")
-		in, err := c.arrays(1)
-		if err != nil {
-			return nil, err
-		}
-		n, err := c.ints(1)
-		if err != nil {
-			return nil, err
-		}
-		return stats.Moment(c.site, in[0], n[0], graph.ReduceOptions{Axes: n[1:], KeepDims: keep})
+		return onArray(func(c *call, x *graph.Node, n []int) (*graph.Node, error) {
+			return stats.Moment(c.site, x, n[0], graph.ReduceOptions{Axes: n[1:], KeepDims: keep})
+		})(c)
 	})
 	document("moment", Doc{NumPy: "scipy.stats.moment", Passes: "2: the mean first", Working: "an accumulator for each result"})
 	define("ptp(x, axes...)", 1, -1, onArray(func(c *call, x *graph.Node, axes []int) (*graph.Node, error) {

@@ -110,7 +110,7 @@ func (h *Handle) Name() string {
 	return "cuBLAS " + h.Version
 }
 
-// Workspace is the number of bytes of the device that a product needs beside.
+// Workspace is the number of bytes of the device that a product needs besides its operands.
 func (h *Handle) Workspace() int64 { return h.workspace }
 
 // The library's names of types of elements and of arithmetic.

@@ -54,7 +54,7 @@ var active struct {
 }
 
 // Take waits until bytes for a run's buffers fit into the budgets of all runs that are active,
-// beside overhead. A run that is active alone has what its plan predicts; so has one that a
+// on top of overhead. A run that is active alone has what its plan predicts; so has one that a
 // Go function of another run starts, which could otherwise wait for itself.
 func Take(ctx context.Context, bytes, overhead, budget int64) (release func(), err error) {
 	s := &share{bytes: bytes, budget: budget}
