@@ -202,7 +202,7 @@ func (a *boxStates) SnapshotBytes() (n int64) {
 }
 
 // Snapshot writes the states box by box: the others are filled meanwhile.
-func (a *boxStates) Snapshot(w *checkpoint.SnapshotWriter) (meta []byte, merged int64, err error) {
+func (a *boxStates) Snapshot(w *checkpoint.SnapshotWriter) (meta []byte, merged int, err error) {
 	states, err := a.copyRestored(w)
 	if err != nil {
 		return nil, 0, err

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gonbext/gonbext/oocore/exec/checkpoint"
 	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/record"
 )
@@ -95,11 +94,11 @@ func (r *deviceRunner) outOfMemory() error {
 // Run runs tasks. Those that are done when the device has no room any more stay done.
 func (r *deviceRunner) Run(ctx context.Context, tasks Tasks, done func(index int)) error {
 	var mu sync.Mutex
-	var finished checkpoint.Set
+	var finished Tasks
 	for {
 		err := r.runner.Run(ctx, tasks, func(index int) {
 			mu.Lock()
-			finished.Add(int64(index), 1)
+			finished.Add(index, 1)
 			mu.Unlock()
 			done(index)
 		})
@@ -116,13 +115,7 @@ func (r *deviceRunner) Run(ctx context.Context, tasks Tasks, done func(index int
 		} else if err := r.outOfMemory(); err != nil {
 			return err
 		}
-		var rest Tasks
-		for index := range tasks.All() {
-			if !finished.Has(int64(index)) {
-				rest = rest.add(index)
-			}
-		}
-		tasks = rest
+		tasks = tasks.Without(finished)
 		if err := r.open(ctx); err != nil {
 			return err
 		}

@@ -144,7 +144,7 @@ func (m *merger) SnapshotBytes() (n int64) {
 }
 
 // Snapshot writes the accumulators. The results that they have made are in the arrays.
-func (m *merger) Snapshot(w *checkpoint.SnapshotWriter) (meta []byte, merged int64, err error) {
+func (m *merger) Snapshot(w *checkpoint.SnapshotWriter) (meta []byte, merged int, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.torn {
@@ -155,7 +155,7 @@ func (m *merger) Snapshot(w *checkpoint.SnapshotWriter) (meta []byte, merged int
 			return nil, 0, err
 		}
 	}
-	return []byte{}, int64(m.next), nil
+	return []byte{}, m.next, nil
 }
 
 // restore resumes the accumulators that an earlier run left after its first tasks.
@@ -172,6 +172,6 @@ func (m *merger) restore(_ []byte, from io.ReaderAt) error {
 		}
 		at += int64(len(state))
 	}
-	m.next = int(m.run.checkpoint.Done(m.index).Len())
+	m.next = m.run.checkpoint.Done(m.index).Len()
 	return nil
 }

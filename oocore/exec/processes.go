@@ -318,9 +318,9 @@ func (r *processRunner) feed(ctx context.Context, number int, queue *ranges, don
 			return fmt.Errorf("%s, %s: %d worker processes in a row ended without progress: %w", r.stage.Name, next, deaths, err)
 		}
 		half := (next.Len() + 1) / 2
-		again = append(Tasks{{next.First, next.First + half}}, again...)
+		again = append(Tasks{{First: next.First, End: next.First + half}}, again...)
 		if half < next.Len() {
-			again = append(Tasks{again[0], {next.First + half, next.End}}, again[1:]...)
+			again = append(Tasks{again[0], {First: next.First + half, End: next.End}}, again[1:]...)
 		}
 	}
 	return context.Cause(ctx)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/gonbext/gonbext/oocore/exec/checkpoint"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/plan"
 )
@@ -66,9 +65,9 @@ func (f *rowFile) read(index int, states [][]byte) error {
 type rowMerger struct {
 	*merger
 	rows    *rowFile
-	slot    *slot          // holds the states
-	states  [][]byte       // of the present row
-	arrived checkpoint.Set // tasks whose rows are there
+	slot    *slot    // holds the states
+	states  [][]byte // of the present row
+	arrived Tasks    // tasks whose rows are there
 }
 
 // newRowMerger makes a stage's file and the buffers for one of its rows.
@@ -88,9 +87,9 @@ func newRowMerger(m *merger) (_ *rowMerger, err error) {
 // there. One goroutine at a time calls it.
 func (r *rowMerger) take(ctx context.Context, done Tasks) error {
 	for index := range done.All() {
-		r.arrived.Add(int64(index), 1)
+		r.arrived.Add(index, 1)
 	}
-	for r.arrived.Has(int64(r.next)) {
+	for r.arrived.Has(r.next) {
 		if err := r.rows.read(r.next, r.states); err != nil {
 			return err
 		}

@@ -129,7 +129,7 @@ func Run(ctx context.Context, p *plan.Sized, env Env) (end record.End, err error
 		err = leak
 	}
 	if resumable = err != nil && c.Resumable() && c.Exists(); resumable {
-		err = &ResumableError{Tasks: c.Tasks(), Of: int64(p.Tasks()), Err: err}
+		err = &ResumableError{Tasks: int64(c.Tasks()), Of: int64(p.Tasks()), Err: err}
 	}
 	end = r.end(ctx, err)
 	_ = env.Record.End(end) // no run fails for want of a record
@@ -269,9 +269,9 @@ func (r *run) tasks(ctx context.Context, stage int) (err error) {
 		}
 		r.partials, recorded.Accumulators = m, m
 	}
-	tasks := Tasks{{0, s.Tasks()}}
-	if done := r.checkpoint.Done(stage); done.Len() > 0 {
-		tasks = left(s.Tasks(), func(index int) bool { return done.Has(int64(index)) })
+	tasks := Tasks{{First: 0, End: s.Tasks()}}
+	if done := r.checkpoint.Done(stage); len(done) > 0 {
+		tasks = tasks.Without(done)
 	}
 	r.counts.skipped.Add(int64(s.Tasks() - tasks.Len()))
 	if tasks.Len() > 0 {
@@ -312,7 +312,7 @@ func (r *run) recorded(ctx context.Context, fail func(error), s checkpoint.Stage
 	if !r.checkpoint.Enabled() || r.arrays.uncopied {
 		return work(func(int) {})
 	}
-	s.Sync = func(done *checkpoint.Set) error { return r.arrays.sync(context.WithoutCancel(ctx), s.Index, done) }
+	s.Sync = func(done Tasks) error { return r.arrays.sync(context.WithoutCancel(ctx), s.Index, done) }
 	recorder := r.checkpoint.Record(s, fail)
 	err := work(recorder.Done)
 	if failed := recorder.End(err != nil); err == nil {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sort"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -122,7 +122,7 @@ func (p *pool) Run(ctx context.Context, tasks Tasks, done func(index int)) error
 	ctx, cancel := context.WithCancelCause(ctx)
 	p.release()
 	p.end = cancel
-	next := newCursor(tasks)
+	next := &cursor{left: slices.Clone(tasks)}
 	serve := func(w prepared) error {
 		for ctx.Err() == nil {
 			index, ok := next.take()
@@ -175,29 +175,17 @@ func (p *pool) Close() (err error) {
 
 // cursor hands out the tasks of a set one by one, in order, to many goroutines.
 type cursor struct {
-	tasks  Tasks
-	before []int // tasks in the ranges before each
-	taken  atomic.Int64
-}
-
-func newCursor(tasks Tasks) *cursor {
-	c := &cursor{tasks: tasks, before: make([]int, len(tasks))}
-	for i := 1; i < len(tasks); i++ {
-		c.before[i] = c.before[i-1] + tasks[i-1].Len()
-	}
-	return c
+	mu   sync.Mutex
+	left Tasks
 }
 
 func (c *cursor) take() (index int, ok bool) {
-	n := int(c.taken.Add(1)) - 1
-	i := 0
-	if len(c.tasks) > 1 {
-		i = sort.SearchInts(c.before, n+1) - 1
-	}
-	if len(c.tasks) == 0 || n-c.before[i] >= c.tasks[i].Len() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.left) == 0 {
 		return 0, false
 	}
-	return c.tasks[i].First + n - c.before[i], true
+	return c.left.Take(1).First, true
 }
 
 // errGoexit is the failure of a Go function that ends the goroutine it is called in.

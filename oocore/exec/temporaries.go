@@ -136,7 +136,7 @@ func (s *arrays) needed(array int) bool {
 }
 
 // sync makes durable what the tasks of done, and those before, have written.
-func (s *arrays) sync(ctx context.Context, stage int, done *checkpoint.Set) error {
+func (s *arrays) sync(ctx context.Context, stage int, done Tasks) error {
 	for _, i := range s.plan.Stages[stage].Outputs {
 		w := s.writers[i]
 		if s.plan.Place(i) == plan.InArena {
@@ -159,7 +159,7 @@ func (s *arrays) sync(ctx context.Context, stage int, done *checkpoint.Set) erro
 const copyBytes = 256 << 10
 
 // copyDone writes what tasks have put into an array in memory to the staging folder.
-func (s *arrays) copyDone(ctx context.Context, stage, i int, done *checkpoint.Set) (err error) {
+func (s *arrays) copyDone(ctx context.Context, stage, i int, done Tasks) (err error) {
 	if done.Len() == 0 {
 		return nil
 	}
@@ -172,7 +172,7 @@ func (s *arrays) copyDone(ctx context.Context, stage, i int, done *checkpoint.Se
 	size, strides := d.DType.Size(), grid.Strides(d.Shape)
 	buffer := make([]byte, copyBytes)
 	for task := range done.All() {
-		box, whole := s.result(stage, int(task))
+		box, whole := s.result(stage, task)
 		if !whole {
 			continue
 		}
@@ -312,7 +312,7 @@ func (s *arrays) save(ctx context.Context, stage, i int) (err error) {
 		}
 	}
 	s.copies[i] = nil
-	if n := int64(s.plan.Stages[stage].Tasks()); n == 0 || s.checkpoint.Done(stage).Len() < n {
+	if n := s.plan.Stages[stage].Tasks(); n == 0 || s.checkpoint.Done(stage).Len() < n {
 		if err := w.Write(ctx, s.memory[i].Bytes(), grid.Entire(d.Shape)); err != nil {
 			return errors.Join(err, w.Abort())
 		}

@@ -10,12 +10,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/arena"
-	"github.com/gonbext/gonbext/oocore/exec/checkpoint"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/machine"
 	"github.com/gonbext/gonbext/oocore/plan"
@@ -147,18 +145,13 @@ func (w *Worker) Run(ctx context.Context, stage int, tasks Range) (done Tasks, e
 		return nil, err
 	}
 	var mu sync.Mutex
-	var all []int
 	err = w.runner.Run(ctx, Tasks{tasks}, func(index int) {
 		mu.Lock()
 		defer mu.Unlock()
-		all = append(all, index)
+		done.Add(index, 1)
 	})
-	if failed := w.run.arrays.sync(context.WithoutCancel(ctx), stage, &checkpoint.Set{}); failed != nil {
+	if failed := w.run.arrays.sync(context.WithoutCancel(ctx), stage, nil); failed != nil {
 		return nil, errors.Join(err, failed)
-	}
-	slices.Sort(all)
-	for _, index := range all {
-		done = done.add(index)
 	}
 	return done, err
 }

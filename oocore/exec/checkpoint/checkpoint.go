@@ -222,7 +222,7 @@ func (c *Checkpoint) Resumes() bool { return c.resumes }
 func (c *Checkpoint) Finished(stage int) bool { return c.state.Finished[stage] }
 
 // Done returns the tasks of an unfinished stage whose results are durable.
-func (c *Checkpoint) Done(stage int) *Set { return c.state.tasks(stage) }
+func (c *Checkpoint) Done(stage int) Tasks { return c.state.Done[stage] }
 
 // Forget drops what is noted of a stage, which begins anew.
 func (c *Checkpoint) Forget(stage int) error {
@@ -246,15 +246,15 @@ func (c *Checkpoint) FinishStage(stage int) error {
 }
 
 // durable is the number of a stage's tasks that the next run finds done.
-func (c *Checkpoint) durable(stage int) int64 {
+func (c *Checkpoint) durable(stage int) int {
 	if c.state.Finished[stage] {
-		return int64(c.plan.Stages[stage].Tasks())
+		return c.plan.Stages[stage].Tasks()
 	}
 	return c.Done(stage).Len()
 }
 
 // Tasks returns the number of tasks that the next run finds done.
-func (c *Checkpoint) Tasks() (n int64) {
+func (c *Checkpoint) Tasks() (n int) {
 	for i := range c.plan.Stages {
 		n += c.durable(i)
 	}
@@ -265,7 +265,7 @@ func (c *Checkpoint) Tasks() (n int64) {
 func (c *Checkpoint) Describe(h *record.Header) {
 	h.Resume = c.Reason
 	for i := range h.Stages {
-		h.Stages[i].Skipped = int(c.durable(i))
+		h.Stages[i].Skipped = c.durable(i)
 	}
 }
 

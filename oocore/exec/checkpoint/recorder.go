@@ -29,14 +29,14 @@ type Accumulators interface {
 	// needed to read them; nil where there is nothing to write. merged is the number of
 	// tasks, from the first on, that the accumulators and results hold, where the stage
 	// merges its tasks in order; else it is ignored.
-	Snapshot(w *SnapshotWriter) (meta []byte, merged int64, err error)
+	Snapshot(w *SnapshotWriter) (meta []byte, merged int, err error)
 }
 
 // Stage is a stage that runs, as its checkpoint sees it.
 type Stage struct {
 	Index int
 	// Sync makes durable what the tasks of done have written.
-	Sync func(done *Set) error
+	Sync func(done Tasks) error
 	// InMemory says that results are in memory, which Sync copies to the staging folder.
 	InMemory bool
 	// Accumulators are nil where the stage has none.
@@ -52,7 +52,7 @@ type Recorder struct {
 	snapshots  *snapshots // nil where there are none
 
 	mu      sync.Mutex
-	pending Set // done and not yet durable
+	pending Tasks // done and not yet durable
 	stop    chan struct{}
 	stopped chan struct{}
 	cost    time.Duration // of the last commit, without its snapshot
@@ -93,7 +93,7 @@ func (c *Checkpoint) Record(s Stage, fail func(error)) *Recorder {
 func (r *Recorder) Done(task int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.pending.Add(int64(task), 1)
+	r.pending.Add(task, 1)
 }
 
 // End ends the recording, after the last task. What is not yet noted is, where the run
@@ -116,7 +116,7 @@ func (r *Recorder) End(early bool) error {
 // commit makes a group durable, with a snapshot or without, and then notes it.
 func (r *Recorder) commit(snapshot bool) error {
 	var taken *Snapshot
-	var merged int64
+	var merged int
 	if r.Merges && (!snapshot || r.waiting() == 0) {
 		return nil
 	}
@@ -127,7 +127,7 @@ func (r *Recorder) commit(snapshot bool) error {
 	}
 	done := r.take()
 	if r.Merges {
-		done = &Set{}
+		done = nil
 		first := r.checkpoint.Done(r.Index).Len()
 		done.Add(first, merged-first)
 	}
@@ -143,22 +143,22 @@ func (r *Recorder) commit(snapshot bool) error {
 	return err
 }
 
-func (r *Recorder) waiting() int64 {
+func (r *Recorder) waiting() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.pending.Len()
 }
 
-func (r *Recorder) take() *Set {
+func (r *Recorder) take() Tasks {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	done := r.pending
-	r.pending = Set{}
-	return &done
+	r.pending = nil
+	return done
 }
 
 // note notes tasks that are durable, and a snapshot that is.
-func (c *Checkpoint) note(stage int, done *Set, snapshot *Snapshot) error {
+func (c *Checkpoint) note(stage int, done Tasks, snapshot *Snapshot) error {
 	noted, err := c.journal.tasks(stage, done, snapshot)
 	if err != nil || !noted {
 		return err
@@ -166,9 +166,7 @@ func (c *Checkpoint) note(stage int, done *Set, snapshot *Snapshot) error {
 	if err := c.journal.sync(); err != nil {
 		return err
 	}
-	all := c.state.tasks(stage)
-	all.Union(done)
-	c.state.Done[stage] = all
+	c.state.add(stage, done...)
 	if snapshot != nil {
 		c.state.Snapshots[stage] = snapshot
 	}

@@ -110,7 +110,7 @@ func (s *snapshots) pays(share int) bool {
 // take writes a snapshot and makes it durable. It returns nil where there is nothing to
 // write. A disk that has no room, or fails, is no error of the stage: it has no snapshots
 // from then on.
-func (s *snapshots) take() (_ *Snapshot, merged int64) {
+func (s *snapshots) take() (_ *Snapshot, merged int) {
 	begun, bytes := time.Now(), s.source.SnapshotBytes()
 	file := 0
 	if noted := s.checkpoint.state.Snapshots[s.stage]; noted != nil {
@@ -132,7 +132,7 @@ func (s *snapshots) take() (_ *Snapshot, merged int64) {
 	return &Snapshot{file, meta}, merged
 }
 
-func (s *snapshots) write(path string, size int64) (meta []byte, merged int64, waited time.Duration, err error) {
+func (s *snapshots) write(path string, size int64) (meta []byte, merged int, waited time.Duration, err error) {
 	if err := disk.Remove(path); err != nil {
 		return nil, 0, 0, err
 	}
