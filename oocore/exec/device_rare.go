@@ -60,11 +60,12 @@ func (r *rareTiles) compute(ctx context.Context, w *streamer, set *stagingSet) e
 	for b := range set.tile.Split(r.stage.Block) {
 		n := b.Size()
 		err := w.slot.compute(ctx, func() error {
-			if r.machine.Block(b, first, nil); r.machine.Fails(n) {
-				return ErrLeftToCPU // the stage in slots says what fails
-			}
+			var place []byte
 			if w.sink != nil {
-				copy(set.out[first*w.size:], r.machine.Result(0)[:n*w.size])
+				place = set.out[first*w.size:]
+			}
+			if r.machine.Block(b, first, place); r.machine.Fails(n) {
+				return ErrLeftToCPU // the stage in slots says what fails
 			}
 			return nil
 		})

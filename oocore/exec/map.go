@@ -54,13 +54,8 @@ func newMapper(s *slot) (*mapper, error) {
 	if m.eval, err = newEvaluator(s, prog, &d.Lane); err != nil || len(st.Folds) == 0 {
 		return m, err
 	}
-	if m.sums, err = newSums(s, newFolding(s.run, st)); err != nil {
-		return m, err
-	}
-	lane := m.eval.lane
-	lane.block = st.Block
-	lane.each = func(b grid.Box) { m.sums.add(lane.machine, b) }
-	return m, nil
+	m.sums, err = newSums(s, newFolding(s.run, st), m.eval.lane)
+	return m, err
 }
 
 func (m *mapper) task(ctx context.Context, index int, chunk grid.Box) error {
