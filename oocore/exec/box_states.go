@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"hash/crc32"
@@ -28,14 +27,6 @@ var stateWorth = time.Second
 type steppedRunner struct {
 	*pool
 	*boxStates
-}
-
-// Run drops the states of tasks that are done.
-func (r *steppedRunner) Run(ctx context.Context, tasks Tasks, done func(index int)) error {
-	r.mu.Lock()
-	maps.DeleteFunc(r.restored, func(key boxKey, _ restoredState) bool { return !tasks.Has(key.task) })
-	r.mu.Unlock()
-	return r.pool.Run(ctx, tasks, done)
 }
 
 // boxStates are the states of the boxes that a stage's slots are filling.
@@ -260,16 +251,15 @@ func (b *boxState) save(w *checkpoint.SnapshotWriter) (s savedState, err error) 
 	return s, nil
 }
 
-// restore finds the states of a snapshot.
-func (a *boxStates) restore(meta []byte, from io.ReaderAt) error {
+// restore finds the states that a snapshot has of tasks.
+func (a *boxStates) restore(meta []byte, from io.ReaderAt, tasks Tasks) {
 	var states []savedState
 	if json.Unmarshal(meta, &states) != nil {
-		return nil // another version's: the boxes begin anew
+		return // another version's: the boxes begin anew
 	}
 	for _, s := range states {
-		if s.Steps > 0 {
+		if s.Steps > 0 && tasks.Has(s.Task) {
 			a.restored[boxKey{s.Task, s.Start}] = restoredState{s, from}
 		}
 	}
-	return nil
 }

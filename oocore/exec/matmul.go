@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"maps"
 	"sync"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
@@ -29,7 +28,6 @@ func newProduct(r *run, stage int) (Runner, error) {
 
 // Run computes tiles. Those that lie in one super-tile are computed together.
 func (p *product) Run(ctx context.Context, tasks Tasks, done func(index int)) error {
-	maps.DeleteFunc(p.restored, func(task int, _ restoredTile) bool { return !tasks.Has(task) })
 	c := newMatmulPipeline(ctx, p, tasks, done)
 	p.mu.Lock()
 	p.pipeline = c

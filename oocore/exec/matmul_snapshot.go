@@ -165,11 +165,12 @@ func (c *matmulPipeline) release() {
 	c.moved.Broadcast()
 }
 
-// restore finds the tiles of a snapshot. What cannot be of this product is computed again.
-func (p *product) restore(meta []byte, from io.ReaderAt) error {
+// restore finds the tiles that a snapshot has of tasks. What cannot be of this product is
+// computed again.
+func (p *product) restore(meta []byte, from io.ReaderAt, tasks Tasks) {
 	var bands []savedBand
 	if json.Unmarshal(meta, &bands) != nil {
-		return nil
+		return
 	}
 	size, columns := p.m.Type.Size(), p.stage.Grid.Count(p.dims()-1)
 	p.restored, p.restoredBytes = map[int]restoredTile{}, 0
@@ -180,7 +181,7 @@ func (p *product) restore(meta []byte, from io.ReaderAt) error {
 		}
 		for i, steps := range b.Steps {
 			task := b.First + i
-			if task < 0 || task >= p.stage.Tasks() || b.First%columns+i >= columns || steps <= 0 || steps > max(p.sums.Len(), 1) {
+			if !tasks.Has(task) || b.First%columns+i >= columns || steps <= 0 || steps > max(p.sums.Len(), 1) {
 				continue
 			}
 			shape := p.stage.Grid.Box(task).Shape[p.dims()-2:]
@@ -191,5 +192,4 @@ func (p *product) restore(meta []byte, from io.ReaderAt) error {
 			p.restoredBytes += int64(shape[0] * shape[1] * size)
 		}
 	}
-	return nil
 }

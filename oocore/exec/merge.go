@@ -159,7 +159,7 @@ func (m *merger) Snapshot(w *checkpoint.SnapshotWriter) (meta []byte, merged int
 }
 
 // restore resumes the accumulators that an earlier run left after its first tasks.
-func (m *merger) restore(_ []byte, from io.ReaderAt) error {
+func (m *merger) restore(from io.ReaderAt) error {
 	var at int64
 	for _, state := range m.states {
 		if _, err := from.ReadAt(state, at); err != nil {

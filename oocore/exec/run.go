@@ -237,8 +237,9 @@ func (r *run) stage(ctx context.Context, i int) error {
 // resumable is what has a stage's accumulators, where those can resume from a snapshot.
 type resumable interface {
 	checkpoint.Accumulators
-	// restore takes the accumulators of a snapshot. It may read from until the stage ends.
-	restore(meta []byte, from io.ReaderAt) error
+	// restore takes what a snapshot has of tasks, which Run is given next. It may read from until
+	// the stage ends.
+	restore(meta []byte, from io.ReaderAt, tasks Tasks)
 }
 
 // tasks runs those tasks of a stage that an earlier run has not done.
@@ -262,7 +263,7 @@ func (r *run) tasks(ctx context.Context, stage int) (err error) {
 		if s.Kind == plan.ReduceStage && s.Tasks() == 0 {
 			return m.empty(ctx)
 		}
-		if r.checkpoint.Done(stage).Len() > 0 && (failed != nil || snapshot == nil || m.restore(snapshot.Meta, file) != nil) {
+		if r.checkpoint.Done(stage).Len() > 0 && (failed != nil || snapshot == nil || m.restore(file) != nil) {
 			if err := r.checkpoint.Forget(stage); err != nil {
 				return err
 			}
@@ -282,13 +283,11 @@ func (r *run) tasks(ctx context.Context, stage int) (err error) {
 		if a, ok := runner.(resumable); ok {
 			recorded.Accumulators = a
 			if file != nil {
-				err = a.restore(snapshot.Meta, file)
+				a.restore(snapshot.Meta, file, tasks)
 			}
 		}
 		r.sampler.sample()
-		if err == nil {
-			err = r.recorded(ctx, cancel, recorded, func(done func(int)) error { return runner.Run(ctx, tasks, done) })
-		}
+		err = r.recorded(ctx, cancel, recorded, func(done func(int)) error { return runner.Run(ctx, tasks, done) })
 		r.sampler.sample()
 		if err = errors.Join(err, runner.Close()); err != nil {
 			return err
