@@ -22,8 +22,7 @@ type deviceProduct struct {
 }
 
 func newDeviceProduct(o *onDevice) (_ Runner, err error) {
-	p := &product{run: o.run, index: o.index, stage: o.stage, m: o.stage.Super, sums: o.stage.Super.Panels(), slot: newSlot(o.run, o.index, 0)}
-	p.slot.stage = o.stage
+	p := newProduct(o.run, o.index, o.stage)
 	o.begin(p.slot, o.stage.DevicePeak)
 	d := &deviceProduct{product: p, on: o}
 	d.each[0], d.each[1], d.rows = o.stage.Strips()

@@ -87,14 +87,19 @@ func (c *matmulPipeline) newSuperTile(batch []int, box grid.Box) *superTile {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s.saved, s.from = make([]restoredTile, len(s.added)), s.steps-1
-	for i, tile := range s.tiles.All() {
-		s.saved[i] = p.restored[p.linear(batch, []int{box.Start[0] + tile.Start[0], box.Start[1] + tile.Start[1]})]
+	for i := range s.saved {
+		s.saved[i] = p.restored[c.taskOf(s, i)]
 		s.from = min(s.from, s.saved[i].steps)
 	}
 	for i := range s.added {
 		s.added[i] = s.from
 	}
 	return s
+}
+
+// taskOf returns the task of a tile of a super-tile.
+func (p *product) taskOf(s *superTile, tile int) int {
+	return p.task(s.batch, s.tiles.Box(tile).Move(s.box.Start))
 }
 
 func newMatmulPipeline(ctx context.Context, p *product, tasks Tasks, done func(index int)) *matmulPipeline {
@@ -285,8 +290,7 @@ func (c *matmulPipeline) band(s *superTile, row int) []byte {
 func (c *matmulPipeline) took(x *panel, tile int, spent time.Duration) {
 	s := x.tile
 	if s.added[tile] == s.from && s.saved[tile].steps > 0 {
-		box := s.tiles.Box(tile)
-		delete(c.restored, c.linear(s.batch, []int{s.box.Start[0] + box.Start[0], s.box.Start[1] + box.Start[1]}))
+		delete(c.restored, c.taskOf(s, tile))
 	}
 	s.spent[tile] += spent
 	s.added[tile]++
@@ -359,20 +363,21 @@ func (c *matmulPipeline) record(w *slot, b band, i int) {
 	defer c.mu.Unlock()
 	s := b.tile
 	perRow, tiles := s.tiles.Count(1), s.tiles.Len()
-	linear := c.linear(s.batch, []int{s.box.Start[0] + b.row*c.m.TileM, s.box.Start[1] + i*c.m.TileN})
+	tile := b.row*perRow + i
+	task := c.taskOf(s, tile)
 	r := w.row
-	r.Chunk = int64(linear)
+	r.Chunk = int64(task)
 	r.Start = s.start
 	r.Duration = time.Since(c.run.start) - r.Start
-	r.Computing = s.spent[b.row*perRow+i]
+	r.Computing = s.spent[tile]
 	r.Reading, r.Read = s.reading/time.Duration(tiles), s.read/int64(tiles)
 	r.Writing, r.Written = w.row.Writing/time.Duration(perRow), w.row.Written/int64(perRow)
 	r.Moved = s.moved/int64(tiles) + w.row.Moved/int64(perRow)
 	r.Upload, r.Download = s.upload/time.Duration(tiles), w.row.Download/time.Duration(perRow)
-	r.Allocations, r.Reuses = 0, c.allocs
+	r.Allocations, r.Reuses = 0, uint32(len(c.slot.buffers))
 	if !c.told {
-		r.Allocations, r.Reuses, c.told = c.allocs, 0, true
+		r.Allocations, r.Reuses, c.told = r.Reuses, 0, true
 	}
 	c.run.record(&r)
-	c.done(linear)
+	c.done(task)
 }

@@ -146,7 +146,7 @@ func (c *matmulPipeline) hold(at int) (b savedBand, live band, ok bool) {
 		return b, live, false
 	}
 	row, perRow := at-s.first, s.tiles.Count(1)
-	b = savedBand{First: c.linear(s.batch, []int{s.box.Start[0] + row*c.m.TileM, s.box.Start[1]}),
+	b = savedBand{First: c.taskOf(s, row*perRow),
 		Rows: min(c.m.TileM, s.box.Shape[0]-row*c.m.TileM), Cols: s.box.Shape[1]}
 	for tile := row * perRow; tile < (row+1)*perRow; tile++ {
 		steps := 0

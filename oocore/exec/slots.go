@@ -82,7 +82,7 @@ func (e slots) Stage(_ context.Context, stage int) (Runner, error) {
 	case plan.ReduceStage:
 		return newReduceRunner(e.run, stage)
 	case plan.MatMulStage:
-		return newProduct(e.run, stage)
+		return newProductRunner(e.run, stage)
 	default:
 		return nil, fmt.Errorf("the plan has a stage of kind %q, which this version does not know", s.Kind)
 	}
