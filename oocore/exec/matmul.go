@@ -124,7 +124,7 @@ type product struct {
 	cast   [][]byte
 	casts  kernel.Func
 	a, b   *operand
-	told   bool   // in a row of the record
+	told   bool // in a row of the record
 
 	mu       sync.Mutex // of what follows
 	pipeline *matmulPipeline

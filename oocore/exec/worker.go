@@ -196,7 +196,7 @@ func (w *Worker) leave() error {
 // Close gives back everything that the worker holds.
 func (w *Worker) Close() error {
 	defer w.restore()
-	return errors.Join(w.leave(), w.run.arrays.detach(), w.run.arena.Close())
+	return errors.Join(w.leave(), w.run.arrays.close(), w.run.arena.Close())
 }
 
 // Report is what is told of the tasks that Run has done: a value for encoding/json.
