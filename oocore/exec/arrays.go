@@ -251,7 +251,7 @@ func (s *arrays) collect(ctx context.Context) error {
 	if err := s.writers[out].Commit(ctx); err != nil {
 		return err
 	}
-	stored, err := store.OpenBlocks(s.spill, checkpoint.ArrayFile(out), spilled(d))
+	stored, err := s.openSpill(out)
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 
 	"github.com/gonbext/gonbext/oocore/arena"
-	"github.com/gonbext/gonbext/oocore/exec/checkpoint"
 	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/store"
 )
@@ -35,7 +34,7 @@ func (s *arrays) attach(stage int) (err error) {
 		if s.plan.Place(i) == plan.InResult {
 			s.writers[i], err = s.env.create(d.Path, s.meta(i))
 		} else {
-			s.writers[i], err = store.CreateBlocks(s.spill, checkpoint.ArrayFile(i), spilled(d))
+			s.writers[i], err = s.createSpill(i, false)
 		}
 		if err != nil {
 			return err
@@ -44,7 +43,7 @@ func (s *arrays) attach(stage int) (err error) {
 	for k := range st.Programs {
 		for l := range st.Programs[k].Arrays() {
 			if i := l.Array; s.plan.Place(i) == plan.InSpill && s.readers[i] == nil {
-				if s.readers[i], err = store.OpenBlocks(s.spill, checkpoint.ArrayFile(i), spilled(&s.plan.Arrays[i])); err != nil {
+				if s.readers[i], err = s.openSpill(i); err != nil {
 					return err
 				}
 			}

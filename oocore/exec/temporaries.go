@@ -35,7 +35,7 @@ func (s *arrays) begin(ctx context.Context, stage int) (err error) {
 			}
 		case plan.InSpill:
 			if err = s.makeSpill(); err == nil {
-				s.writers[i], err = s.createSpill(stage, i)
+				s.writers[i], err = s.resumeSpill(stage, i)
 			}
 		}
 		if err != nil {
@@ -45,13 +45,24 @@ func (s *arrays) begin(ctx context.Context, stage int) (err error) {
 	return nil
 }
 
-// createSpill creates the file of a temporary array, or resumes the one that an
-// earlier run left.
-func (s *arrays) createSpill(stage, i int) (store.Writer, error) {
+// createSpill creates the file of a temporary array, or resumes one.
+func (s *arrays) createSpill(i int, resume bool) (store.Writer, error) {
 	m := spilled(&s.plan.Arrays[i])
-	m.Resume = s.checkpoint.Done(stage).Len() > 0
-	w, err := store.CreateBlocks(s.spill, checkpoint.ArrayFile(i), m)
-	if err == nil && m.Resume && !store.Resumed(w) {
+	m.Resume = resume
+	return store.CreateBlocks(s.spill, checkpoint.ArrayFile(i), m)
+}
+
+// openSpill opens the file of a temporary array that is whole.
+func (s *arrays) openSpill(i int) (store.Array, error) {
+	return store.OpenBlocks(s.spill, checkpoint.ArrayFile(i), spilled(&s.plan.Arrays[i]))
+}
+
+// resumeSpill creates the file of a temporary array, or resumes the one that an
+// earlier run left.
+func (s *arrays) resumeSpill(stage, i int) (store.Writer, error) {
+	resume := s.checkpoint.Done(stage).Len() > 0
+	w, err := s.createSpill(i, resume)
+	if err == nil && resume && !store.Resumed(w) {
 		err = s.checkpoint.Forget(stage)
 	}
 	return w, err
@@ -59,7 +70,7 @@ func (s *arrays) createSpill(stage, i int) (store.Writer, error) {
 
 // resumeInArena reads what an earlier run left of a temporary array into the arena.
 func (s *arrays) resumeInArena(ctx context.Context, stage, i int) (err error) {
-	if s.copies[i], err = s.createSpill(stage, i); err != nil || !store.Resumed(s.copies[i]) {
+	if s.copies[i], err = s.resumeSpill(stage, i); err != nil || !store.Resumed(s.copies[i]) {
 		return err
 	}
 	d := &s.plan.Arrays[i]
@@ -99,10 +110,10 @@ func spilled(d *plan.Array) store.Meta {
 func (s *arrays) restore(ctx context.Context, stage int) (err error) {
 	for _, i := range s.plan.Stages[stage].Outputs {
 		d := &s.plan.Arrays[i]
-		if d.Place != plan.InTemp || !s.needed(i) {
+		if d.Place != plan.InTemp || !s.checkpoint.Needed()[i] {
 			continue
 		}
-		stored, err := store.OpenBlocks(s.spill, checkpoint.ArrayFile(i), spilled(d))
+		stored, err := s.openSpill(i)
 		if err != nil {
 			return err
 		}
@@ -119,20 +130,6 @@ func (s *arrays) restore(ctx context.Context, stage int) (err error) {
 		}
 	}
 	return nil
-}
-
-// needed reports an array that a stage still to be run reads.
-func (s *arrays) needed(array int) bool {
-	for i := range s.plan.Stages {
-		for _, prog := range s.plan.Stages[i].Programs {
-			for l := range prog.Arrays() {
-				if l.Array == array && !s.checkpoint.Finished(i) {
-					return true
-				}
-			}
-		}
-	}
-	return false
 }
 
 // sync makes durable what the tasks of done, and those before, have written.
@@ -165,7 +162,7 @@ func (s *arrays) copyDone(ctx context.Context, stage, i int, done Tasks) (err er
 	}
 	d := &s.plan.Arrays[i]
 	if s.copies[i] == nil {
-		if s.copies[i], err = store.CreateBlocks(s.spill, checkpoint.ArrayFile(i), spilled(d)); err != nil {
+		if s.copies[i], err = s.createSpill(i, false); err != nil {
 			return err
 		}
 	}
@@ -231,7 +228,7 @@ func (s *arrays) end(ctx context.Context, stage int, costly bool) (err error) {
 				err = s.save(ctx, stage, i)
 			}
 		case plan.InSpill:
-			s.readers[i], err = store.OpenBlocks(s.spill, checkpoint.ArrayFile(i), spilled(d))
+			s.readers[i], err = s.openSpill(i)
 		}
 		if err != nil {
 			return err
@@ -307,7 +304,7 @@ func (s *arrays) save(ctx context.Context, stage, i int) (err error) {
 	d := &s.plan.Arrays[i]
 	w := s.copies[i]
 	if w == nil {
-		if w, err = store.CreateBlocks(s.spill, checkpoint.ArrayFile(i), spilled(d)); err != nil {
+		if w, err = s.createSpill(i, false); err != nil {
 			return err
 		}
 	}
