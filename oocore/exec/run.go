@@ -24,7 +24,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -157,8 +156,7 @@ type run struct {
 	unsaved    time.Duration  // of the stages since the last one whose results were saved
 	devicePeak int64          // bytes of the device's memory that a stage has taken, at the most
 
-	mu      sync.Mutex
-	workers *processes // nil where tasks run in this process
+	workers atomic.Pointer[processes] // nil where tasks run in this process
 }
 
 func (r *run) all(ctx context.Context) (err error) {
@@ -190,9 +188,8 @@ func (r *run) stages(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		r.mu.Lock()
-		r.workers, r.executor = p, p
-		r.mu.Unlock()
+		r.executor = p
+		r.workers.Store(p)
 		defer func() {
 			if failed := p.close(); err == nil {
 				err = failed
@@ -325,8 +322,8 @@ func (r *run) end(ctx context.Context, err error) record.End {
 		OOMEvents: int(r.counts.oom.Load()), ProcessPeak: r.sampler.processPeak,
 		Computed: r.counts.tasks.Load(), Skipped: r.counts.skipped.Load(), Read: r.counts.read.Load(), Written: r.counts.written.Load(), Stages: r.spent}
 	e.Peak, e.PeakBy = r.arena.Peak()
-	if r.workers != nil {
-		peaks := r.workers.peaks()
+	if workers := r.workers.Load(); workers != nil {
+		peaks := workers.peaks()
 		e.Peak += peaks.Host()
 		for c := range peaks {
 			e.PeakBy[c] += peaks[c]

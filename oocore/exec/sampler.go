@@ -69,10 +69,7 @@ func (s *sampler) sample() {
 		row.Anonymous, row.Mapped, row.Cached = m.Anonymous, m.Mapped, m.Cached
 		row.GoHeap, row.GoRuntime = m.GoHeap, m.GoRuntime
 	}
-	s.run.mu.Lock()
-	workers := s.run.workers
-	s.run.mu.Unlock()
-	if workers != nil {
+	if workers := s.run.workers.Load(); workers != nil {
 		workers.sample(&row)
 	}
 	s.processPeak = max(s.processPeak, row.Anonymous)
