@@ -132,24 +132,14 @@ func (b *boxState) Restore(box []int, state blockwise.State) int {
 
 // read reads the state into memory, and reports whether it is the one that was saved.
 func (s *restoredState) read(memory [][]byte) bool {
-	if length(memory) != s.Bytes {
-		return false
-	}
-	at, sum := s.Offset, uint32(0)
-	for _, part := range memory {
-		if _, err := s.from.ReadAt(part, at); err != nil {
-			return false
-		}
-		at, sum = at+int64(len(part)), crc32.Update(sum, castagnoli, part)
-	}
-	return sum == s.Sum
+	return length(memory) == s.Bytes && readAll(s.from, s.Offset, memory) == nil && checksumOf(memory) == s.Sum
 }
 
-func length(memory [][]byte) (n int64) {
+func checksumOf(memory [][]byte) (sum uint32) {
 	for _, part := range memory {
-		n += int64(len(part))
+		sum = crc32.Update(sum, castagnoli, part)
 	}
-	return n
+	return sum
 }
 
 // Begin begins a step.
@@ -246,8 +236,8 @@ func (b *boxState) save(w *checkpoint.SnapshotWriter) (s savedState, err error) 
 		if _, err := w.Write(part); err != nil {
 			return s, err
 		}
-		s.Bytes, s.Sum = s.Bytes+int64(len(part)), crc32.Update(s.Sum, castagnoli, part)
 	}
+	s.Bytes, s.Sum = length(memory), checksumOf(memory)
 	return s, nil
 }
 

@@ -61,18 +61,18 @@ func newMapper(s *slot) (*mapper, error) {
 func (m *mapper) task(ctx context.Context, index int, chunk grid.Box) error {
 	if m.state != nil {
 		m.state.begin(index)
-		err := m.write(ctx, chunk)
-		if err == nil {
-			m.state.end()
-		}
-		return err
 	}
-	if m.sums == nil {
-		return m.write(ctx, chunk)
+	if m.sums != nil {
+		m.sums.begin(chunk, 1)
 	}
-	m.sums.begin(chunk, 1)
 	if err := m.write(ctx, chunk); err != nil {
 		return err
+	}
+	if m.state != nil {
+		m.state.end()
+	}
+	if m.sums == nil {
+		return nil
 	}
 	return m.slot.run.partials.add(ctx, m.slot, index, m.sums.states)
 }

@@ -50,12 +50,18 @@ func newMerger(r *run, stage int) (_ *merger, err error) {
 	if err != nil {
 		return nil, errors.Join(err, m.free())
 	}
-	if s.Kind == plan.MapStage {
+	m.clear()
+	return m, nil
+}
+
+// clear empties the accumulators of a map stage. Those of a reduce stage are emptied by the first
+// task of each result.
+func (m *merger) clear() {
+	if m.stage.Kind == plan.MapStage {
 		for i, folder := range m.folders {
 			folder.Init(m.states[i], 1)
 		}
 	}
-	return m, nil
 }
 
 // free frees the accumulators.
@@ -136,12 +142,7 @@ func (m *merger) deliver(into [][]byte) {
 }
 
 // SnapshotBytes returns the size of the accumulators.
-func (m *merger) SnapshotBytes() (n int64) {
-	for _, state := range m.states {
-		n += int64(len(state))
-	}
-	return n
-}
+func (m *merger) SnapshotBytes() int64 { return length(m.states) }
 
 // Snapshot writes the accumulators. The results that they have made are in the arrays.
 func (m *merger) Snapshot(w *checkpoint.SnapshotWriter) (meta []byte, merged int, err error) {
@@ -160,17 +161,9 @@ func (m *merger) Snapshot(w *checkpoint.SnapshotWriter) (meta []byte, merged int
 
 // restore resumes the accumulators that an earlier run left after its first tasks.
 func (m *merger) restore(from io.ReaderAt) error {
-	var at int64
-	for _, state := range m.states {
-		if _, err := from.ReadAt(state, at); err != nil {
-			if m.stage.Kind == plan.MapStage { // its accumulators begin empty
-				for i, folder := range m.folders {
-					folder.Init(m.states[i], 1)
-				}
-			}
-			return err
-		}
-		at += int64(len(state))
+	if err := readAll(from, 0, m.states); err != nil {
+		m.clear()
+		return err
 	}
 	m.next = m.run.checkpoint.Done(m.index).Len()
 	return nil

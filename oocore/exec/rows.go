@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/gonbext/gonbext/oocore/internal/disk"
@@ -51,14 +52,29 @@ func (f *rowFile) add(_ context.Context, _ *slot, index int, states [][]byte) er
 
 // read fills accumulators from a task's row.
 func (f *rowFile) read(index int, states [][]byte) error {
-	at := int64(index) * f.size
-	for _, state := range states {
-		if _, err := f.file.ReadAt(state, at); err != nil {
-			return fmt.Errorf("the partial results of task %d: %w", index, err)
-		}
-		at += int64(len(state))
+	if err := readAll(f.file, int64(index)*f.size, states); err != nil {
+		return fmt.Errorf("the partial results of task %d: %w", index, err)
 	}
 	return nil
+}
+
+// readAll fills buffers with what follows each other in a file.
+func readAll(from io.ReaderAt, at int64, into [][]byte) error {
+	for _, b := range into {
+		if _, err := from.ReadAt(b, at); err != nil {
+			return err
+		}
+		at += int64(len(b))
+	}
+	return nil
+}
+
+// length returns the number of bytes of all buffers.
+func length(all [][]byte) (n int64) {
+	for _, b := range all {
+		n += int64(len(b))
+	}
+	return n
 }
 
 // rowMerger merges the rows that worker processes leave, in the order of the tasks.

@@ -255,7 +255,7 @@ func (r *run) tasks(ctx context.Context, stage int) (err error) {
 	if file != nil {
 		defer file.Close()
 	}
-	recorded := checkpoint.Stage{Index: stage, InMemory: r.arrays.inMemory(stage), Merges: m != nil}
+	recorded := checkpoint.Stage{Index: stage, InMemory: r.arrays.fillsMemory(stage), Merges: m != nil}
 	if m != nil {
 		if s.Kind == plan.ReduceStage && s.Tasks() == 0 {
 			return m.empty(ctx)

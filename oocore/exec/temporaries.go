@@ -8,8 +8,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/exec/checkpoint"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
-	"github.com/gonbext/gonbext/oocore/kernel"
-	"github.com/gonbext/gonbext/oocore/op/boxcopy"
 	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/memstore"
@@ -123,7 +121,7 @@ func (s *arrays) restore(ctx context.Context, stage int) (err error) {
 		}
 		if err = s.inArena(stage, i); err == nil {
 			err = stored.Read(ctx, s.memory[i].Bytes(), grid.Entire(d.Shape).Region())
-			s.writers[i], s.readers[i] = nil, memstore.New(d.Shape, d.DType, s.memory[i].Bytes())
+			s.writers[i], s.readers[i] = nil, s.inMemory(i)
 		}
 		if err = errors.Join(err, stored.Close()); err != nil {
 			return err
@@ -166,7 +164,7 @@ func (s *arrays) copyDone(ctx context.Context, stage, i int, done Tasks) (err er
 			return err
 		}
 	}
-	size, strides := d.DType.Size(), grid.Strides(d.Shape)
+	size, from := d.DType.Size(), s.inMemory(i)
 	buffer := make([]byte, copyBytes)
 	for task := range done.All() {
 		box, whole := s.result(stage, task)
@@ -175,7 +173,9 @@ func (s *arrays) copyDone(ctx context.Context, stage, i int, done Tasks) (err er
 		}
 		for piece := range box.Split(grid.Auto(box.Shape, size, copyBytes)) {
 			part := buffer[:piece.Size()*size]
-			kernel.Copy(size, piece.Shape, part, 0, grid.Strides(piece.Shape), s.memory[i].Bytes(), boxcopy.Offset(piece.Start, d.Shape), strides)
+			if err := from.Read(ctx, part, piece.Region()); err != nil {
+				return err
+			}
 			if err := s.copies[i].Write(ctx, part, piece); err != nil {
 				return err
 			}
@@ -195,8 +195,14 @@ func (s *arrays) result(stage, task int) (grid.Box, bool) {
 	return f.result(chunk), task%f.parts == f.parts-1
 }
 
-// inMemory reports a stage with results in memory.
-func (s *arrays) inMemory(stage int) bool {
+// inMemory returns an array that is materialised in memory, for reading.
+func (s *arrays) inMemory(i int) store.Array {
+	d := &s.plan.Arrays[i]
+	return memstore.New(d.Shape, d.DType, s.memory[i].Bytes())
+}
+
+// fillsMemory reports a stage with results in memory.
+func (s *arrays) fillsMemory(stage int) bool {
 	return slices.ContainsFunc(s.plan.Stages[stage].Outputs, func(i int) bool { return s.plan.Place(i) == plan.InArena })
 }
 
@@ -206,7 +212,7 @@ func (s *arrays) inMemory(stage int) bool {
 // the disk.
 func (s *arrays) end(ctx context.Context, stage int, costly bool) (err error) {
 	st := &s.plan.Stages[stage]
-	saved := s.checkpoint.Enabled() && !s.uncopied && stage < len(s.plan.Stages)-1 && (costly || !s.inMemory(stage) || s.checkpoint.Done(stage).Len() > 0 || s.frees(stage))
+	saved := s.checkpoint.Enabled() && !s.uncopied && stage < len(s.plan.Stages)-1 && (costly || !s.fillsMemory(stage) || s.checkpoint.Done(stage).Len() > 0 || s.frees(stage))
 	for _, i := range st.Outputs {
 		d := &s.plan.Arrays[i]
 		if d.Place != plan.InTemp { // which is committed when all are whole
@@ -223,7 +229,7 @@ func (s *arrays) end(ctx context.Context, stage int, costly bool) (err error) {
 		s.writers[i] = nil
 		switch s.plan.Place(i) {
 		case plan.InArena:
-			s.readers[i] = memstore.New(d.Shape, d.DType, s.memory[i].Bytes())
+			s.readers[i] = s.inMemory(i)
 			if saved {
 				err = s.save(ctx, stage, i)
 			}
