@@ -110,8 +110,7 @@ func (r *deviceRunner) Run(ctx context.Context, tasks Tasks, done func(index int
 		}
 		if errors.Is(err, ErrLeftToCPU) { // more than the tiles that a rareTiles computes
 			r.stage = nil
-			run := r.executor.run
-			run.env.Record.Event(record.Event{At: time.Since(run.start), Stage: uint16(r.index), Action: record.RareToCPU, Free: run.env.Device.Usage().Free})
+			r.executor.run.event(r.index, record.RareToCPU, 0)
 		} else if err := r.outOfMemory(); err != nil {
 			return err
 		}
@@ -187,9 +186,7 @@ func (o *onDevice) pinned(s *slot, declared ...plan.Buffer) ([][]byte, error) {
 		}
 		unpin, err := o.run.env.Device.Pin(b)
 		if err != nil {
-			o.pageable.Do(func() {
-				o.run.env.Record.Event(record.Event{At: time.Since(o.run.start), Stage: uint16(o.index), Action: record.NotLocked, Bytes: int64(len(b)), Free: o.run.env.Device.Usage().Free})
-			})
+			o.pageable.Do(func() { o.run.event(o.index, record.NotLocked, int64(len(b))) })
 			continue
 		}
 		s.close = append(s.close, unpin)

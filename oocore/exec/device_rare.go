@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"sync"
-	"time"
 
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/record"
@@ -44,7 +43,7 @@ func (r *rareTiles) close() error {
 		return nil
 	}
 	if r.bytes > 0 {
-		r.run.env.Record.Event(record.Event{At: time.Since(r.run.start), Stage: uint16(r.index), Action: record.RareToCPU, Bytes: r.bytes, Free: r.run.env.Device.Usage().Free})
+		r.run.event(r.index, record.RareToCPU, r.bytes)
 	}
 	return r.slot.free()
 }

@@ -296,6 +296,11 @@ func (r *run) tasks(ctx context.Context, stage int) (err error) {
 	return nil
 }
 
+// event records what happened to a stage on the device.
+func (r *run) event(stage int, action record.Action, bytes int64) {
+	r.env.Record.Event(record.Event{At: time.Since(r.start), Stage: uint16(stage), Action: action, Bytes: bytes, Free: r.env.Device.Usage().Free})
+}
+
 // record notes a task that is done.
 func (r *run) record(row *record.Task) {
 	r.counts.tasks.Add(1)

@@ -200,20 +200,11 @@ func (w *Worker) Close() error {
 }
 
 // Report is what is told of the tasks that Run has done: a value for encoding/json.
-func (w *Worker) Report(done Tasks) any { return w.answer(done, nil) }
+func (w *Worker) Report(done Tasks) any { return w.answer(done) }
 
-// answer is what is told of a request.
-func (w *Worker) answer(done Tasks, err error) answer {
+// answer is what is told of tasks.
+func (w *Worker) answer(done Tasks) answer {
 	a := answer{Done: done, Rows: w.tasks}
-	if err != nil {
-		a.Error = err.Error()
-		if short, ok := errors.AsType[*plan.MemoryError](err); ok {
-			a.Need = short.Need
-		}
-	}
-	if w.run == nil {
-		return a
-	}
 	_, a.Peak = w.run.arena.Peak()
 	a.Memory.Arena = w.run.arena.Now()
 	if m, err := machine.Process(); err == nil {
@@ -270,12 +261,27 @@ func (s *server) do(ctx context.Context, q request) error {
 	case q.Open != nil:
 		return s.open(*q.Open)
 	case q.Leave:
-		return s.Encode((&Worker{}).answer(nil, s.leave()))
+		return s.answer(nil, s.leave())
 	case s.worker == nil:
-		return s.Encode((&Worker{}).answer(nil, errors.New("the worker has no plan")))
+		return s.answer(nil, errors.New("the worker has no plan"))
 	}
 	done, err := s.worker.Run(ctx, q.Stage, q.Tasks)
-	return s.Encode(s.worker.answer(done, err))
+	return s.answer(done, err)
+}
+
+// answer says what is done of a request, and why the rest is not.
+func (s *server) answer(done Tasks, err error) error {
+	var a answer
+	if s.worker != nil {
+		a = s.worker.answer(done)
+	}
+	if err != nil {
+		a.Error = err.Error()
+		if short, ok := errors.AsType[*plan.MemoryError](err); ok {
+			a.Need = short.Need
+		}
+	}
+	return s.Encode(a)
 }
 
 // open begins to serve a plan.
@@ -284,11 +290,7 @@ func (s *server) open(a assignment) error {
 	if err == nil {
 		s.worker, err = NewWorker(a.Plan, a.Budget, a.Workers)
 	}
-	if err != nil {
-		s.worker = nil
-		return s.Encode((&Worker{}).answer(nil, err))
-	}
-	return s.Encode(s.worker.answer(nil, nil))
+	return s.answer(nil, err)
 }
 
 // leave closes the plan that the worker serves.
