@@ -49,7 +49,7 @@ type Stage struct {
 type Recorder struct {
 	Stage
 	checkpoint *Checkpoint
-	snapshots  *snapshots // nil where there are none
+	snapshots  *snapshots
 
 	mu      sync.Mutex
 	pending Tasks // done and not yet durable
@@ -61,10 +61,7 @@ type Recorder struct {
 
 // Record begins to note a stage's progress. fail ends the stage where that fails.
 func (c *Checkpoint) Record(s Stage, fail func(error)) *Recorder {
-	r := &Recorder{Stage: s, checkpoint: c, stop: make(chan struct{}), stopped: make(chan struct{})}
-	if s.Accumulators != nil {
-		r.snapshots = newSnapshots(c, s.Index, s.Accumulators)
-	}
+	r := &Recorder{Stage: s, checkpoint: c, snapshots: newSnapshots(c, s.Index, s.Accumulators), stop: make(chan struct{}), stopped: make(chan struct{})}
 	wait := groupEvery
 	if s.InMemory {
 		wait = WorthSaving
@@ -79,7 +76,7 @@ func (c *Checkpoint) Record(s Stage, fail func(error)) *Recorder {
 				return
 			case <-timer.C:
 			}
-			if r.err = r.commit(r.snapshots != nil && r.snapshots.isDue()); r.err != nil {
+			if r.err = r.commit(r.snapshots.pays(groupShare)); r.err != nil {
 				fail(r.err)
 				return
 			}
@@ -106,7 +103,7 @@ func (r *Recorder) End(early bool) error {
 	}
 	switch {
 	case early:
-		return r.commit(r.snapshots != nil && r.snapshots.saves())
+		return r.commit(r.snapshots.pays(1))
 	case r.InMemory && r.checkpoint.Done(r.Index).Len() > 0:
 		return r.commit(r.Merges)
 	}

@@ -122,7 +122,7 @@ func TestSnapshotWithoutRoomIsNoError(t *testing.T) {
 		if err != nil || left(t, c) != 1 {
 			t.Errorf("%s: %v, and there is %d", op, err, left(t, c))
 		}
-		if r.snapshots.isDue() || r.snapshots.saves() {
+		if r.snapshots.pays(1) {
 			t.Errorf("%s: it continues to write snapshots", op)
 		}
 		check(t, c.Close(false))
