@@ -5,7 +5,7 @@ import (
 	"errors"
 	"iter"
 	"slices"
-	"sync"
+	"sync/atomic"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/grid"
@@ -36,9 +36,7 @@ func newProductRunner(r *run, stage int) (Runner, error) {
 // Run computes tiles. Those that lie in one super-tile are computed together.
 func (p *product) Run(ctx context.Context, tasks Tasks, done func(index int)) error {
 	c := newMatmulPipeline(ctx, p, tasks, done)
-	p.mu.Lock()
-	p.pipeline = c
-	p.mu.Unlock()
+	p.pipeline.Store(c)
 	return c.do()
 }
 
@@ -126,11 +124,10 @@ type product struct {
 	a, b   *operand
 	told   bool // in a row of the record
 
-	mu       sync.Mutex // of what follows
-	pipeline *matmulPipeline
-	restored map[int]restoredTile // by task, until a super-tile has read it; the pipeline's to lock
+	pipeline atomic.Pointer[matmulPipeline]
 
-	restoredBytes int64 // of all at first
+	restored      map[int]restoredTile // by task, until a super-tile has read it; the pipeline's to lock
+	restoredBytes int64                // of all at first
 }
 
 // operand evaluates one side's panels. Its slot belongs to the goroutine that

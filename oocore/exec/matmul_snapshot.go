@@ -49,9 +49,7 @@ func (p *product) SnapshotBytes() int64 { return int64(len(p.acc)) + p.restoredB
 // Snapshot writes the accumulators of tiles that are not whole, band by band: each counts
 // its own panels, so that workers add to all bands but the one that is written.
 func (p *product) Snapshot(w *checkpoint.SnapshotWriter) (meta []byte, merged int, err error) {
-	p.mu.Lock()
-	c := p.pipeline
-	p.mu.Unlock()
+	c := p.pipeline.Load()
 	if c == nil {
 		return nil, 0, nil
 	}
