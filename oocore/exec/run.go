@@ -117,8 +117,7 @@ func Run(ctx context.Context, p *plan.Sized, env Env) (end record.End, err error
 	r := &run{plan: p, env: &env, checkpoint: c, arena: arena.New(p.Arena), start: time.Now(), cpu: make(chan struct{}, p.Workers),
 		spent: make([]record.Spent, len(p.Stages))}
 	r.note, r.executor = env.Record.Task, deviceExecutor{slots{r}}
-	r.sampler = newSampler(r)
-	r.sampler.start()
+	r.sampler = startSampler(r)
 	err = r.all(ctx)
 	r.sampler.stop()
 	if err != nil { // what was on its way may not have come

@@ -27,9 +27,9 @@ type sampler struct {
 	processPeak int64
 }
 
-func newSampler(r *run) *sampler { return &sampler{run: r, done: make(chan struct{})} }
-
-func (s *sampler) start() {
+// startSampler takes a first sample of a run, and begins to take others.
+func startSampler(r *run) *sampler {
+	s := &sampler{run: r, done: make(chan struct{})}
 	s.sample()
 	s.group.Go(func() {
 		every := sampleOften
@@ -48,6 +48,7 @@ func (s *sampler) start() {
 			timer.Reset(every)
 		}
 	})
+	return s
 }
 
 // stop ends sampling with one more sample.

@@ -32,9 +32,9 @@ func writePlan(path string, encoded []byte) error {
 	return disk.WriteFile(path, append(append([]byte(planMark+checksum(encoded)), '\n'), encoded...))
 }
 
-// ReadPlan reads a file with an encoded plan. A file that is damaged, is none, or is of
+// readPlan reads a file with an encoded plan. A file that is damaged, is none, or is of
 // another version of the program is an error that says so.
-func ReadPlan(path string) (*plan.Plan, error) {
+func readPlan(path string) (*plan.Plan, error) {
 	st, err := os.Stat(path)
 	if err != nil {
 		return nil, err
@@ -86,7 +86,7 @@ type Worker struct {
 // memory, so many at once. It returns a *plan.MemoryError where the budget is too small
 // for any stage, before anything is read.
 func NewWorker(file string, budget int64, workers int) (*Worker, error) {
-	logical, err := ReadPlan(file)
+	logical, err := readPlan(file)
 	if err != nil {
 		return nil, err
 	}
@@ -118,9 +118,6 @@ func (w *Worker) note(row *record.Task) {
 	r.Start -= w.begun.Sub(w.run.start)
 	w.tasks.Add(&r)
 }
-
-// Plan returns the plan as the worker runs it.
-func (w *Worker) Plan() *plan.Sized { return w.run.plan }
 
 // Check returns an error for tasks that the plan does not have.
 func (w *Worker) Check(stage int, tasks Range) error {

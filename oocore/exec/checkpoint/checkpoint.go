@@ -150,7 +150,7 @@ func (c *Checkpoint) forgetMissing() error {
 		if c.state.Finished[i] {
 			continue
 		}
-		if !slices.ContainsFunc(c.plan.Stages[i].Outputs, func(a int) bool { return wanted[a] || c.plan.Arrays[a].Place != plan.InTemp }) {
+		if !c.fills(i, wanted) {
 			c.state.Finished[i] = true // no stage reads it any more
 			continue
 		}
@@ -175,13 +175,18 @@ func (c *Checkpoint) forgetMissing() error {
 	return nil
 }
 
+// fills reports whether a stage fills one of the temporary arrays, or an output.
+func (c *Checkpoint) fills(stage int, arrays map[int]bool) bool {
+	return slices.ContainsFunc(c.plan.Stages[stage].Outputs, func(a int) bool { return arrays[a] || c.plan.Arrays[a].Place != plan.InTemp })
+}
+
 // Needed returns the temporary arrays that another run of the plan would read: those of the
 // stages that it would run. A stage that is done and was not noted is one of them, where what
 // it made is read by another; one that is to be noted is not.
 func (c *Checkpoint) Needed(noted ...int) map[int]bool {
 	needed := map[int]bool{}
 	for i := len(c.plan.Stages) - 1; i >= 0; i-- {
-		if c.state.Finished[i] || slices.Contains(noted, i) || !slices.ContainsFunc(c.plan.Stages[i].Outputs, func(a int) bool { return needed[a] || c.plan.Arrays[a].Place != plan.InTemp }) {
+		if c.state.Finished[i] || slices.Contains(noted, i) || !c.fills(i, needed) {
 			continue
 		}
 		for _, prog := range c.plan.Stages[i].Programs {
