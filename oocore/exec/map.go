@@ -10,7 +10,7 @@ import (
 func newMapRunner(r *run, stage int) (Runner, error) {
 	s := &r.plan.Stages[stage]
 	states := newBoxStates(s)
-	p, err := newPool(r, stage, s, func(i int) (int, grid.Box) { return i, s.Grid.Box(i) }, func(sl *slot) (worker, error) {
+	p, err := newPool(r, stage, s, func(sl *slot) (worker, error) {
 		m, err := newMapper(sl)
 		if err == nil && states != nil {
 			m.state = states.slot(m.eval.plain.(*blockwiseReader))

@@ -94,8 +94,8 @@ func (m *merger) merge(ctx context.Context, s *slot, states [][]byte) error {
 	n, part := 1, m.next%m.parts
 	var result grid.Box
 	if m.stage.Kind == plan.ReduceStage {
-		_, chunk := m.chunk(m.next)
-		result = m.result(chunk)
+		_, chunk := chunkOf(m.stage, m.next)
+		result = resultOf(m.stage, chunk)
 		n = result.Size()
 	}
 	m.torn = true
@@ -118,7 +118,7 @@ func (m *merger) merge(ctx context.Context, s *slot, states [][]byte) error {
 // empty writes the results of folding nothing, such as sums of an axis of length
 // zero: chunk by chunk of the kept axes, since there are no tasks.
 func (m *merger) empty(ctx context.Context) error {
-	kept := m.result(grid.Box{Start: m.stage.Grid.Shape, Shape: m.stage.Grid.Chunks})
+	kept := resultOf(m.stage, grid.Box{Start: m.stage.Grid.Shape, Shape: m.stage.Grid.Chunks})
 	for _, box := range (grid.Grid{Shape: kept.Start, Chunks: kept.Shape}).All() {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)

@@ -28,19 +28,20 @@ func newFolding(r *run, s *plan.SizedStage) *folding {
 	return f
 }
 
-// chunk returns the chunk of a task: its number in the grid, and its box. Axes that are
-// kept vary slowest.
-func (f *folding) chunk(index int) (int, grid.Box) {
-	g := f.stage.Grid
-	if f.stage.Kind == plan.MapStage {
+// chunkOf returns the chunk of a stage's task: its number in the grid, and its box. Axes that
+// a reduction keeps vary slowest.
+func chunkOf(s *plan.SizedStage, index int) (int, grid.Box) {
+	g := s.Grid
+	if s.Kind != plan.ReduceStage {
 		return index, g.Box(index)
 	}
-	part, result := index%f.parts, index/f.parts
+	parts := s.FoldedChunks()
+	part, result := index%parts, index/parts
 	linear, stride := 0, 1
 	at := make([]int, len(g.Shape))
 	for d := len(g.Shape) - 1; d >= 0; d-- {
 		n := g.Count(d)
-		if f.stage.Folds[0].Folds(d) {
+		if s.Folds[0].Folds(d) {
 			at[d], part = part%n, part/n
 		} else {
 			at[d], result = result%n, result/n
@@ -53,11 +54,11 @@ func (f *folding) chunk(index int) (int, grid.Box) {
 	return linear, g.Box(linear)
 }
 
-// result is the box of the output that a chunk's kept axes make.
-func (f *folding) result(chunk grid.Box) grid.Box {
+// resultOf is the box of the output that a chunk's kept axes make.
+func resultOf(s *plan.SizedStage, chunk grid.Box) grid.Box {
 	b := grid.Box{Start: []int{}, Shape: []int{}}
 	for d := range chunk.Shape {
-		if !f.stage.Folds[0].Folds(d) {
+		if !s.Folds[0].Folds(d) {
 			b.Start, b.Shape = append(b.Start, chunk.Start[d]), append(b.Shape, chunk.Shape[d])
 		}
 	}
@@ -123,7 +124,7 @@ type reducer struct {
 
 func newReduceRunner(r *run, stage int) (Runner, error) {
 	f := newFolding(r, &r.plan.Stages[stage])
-	p, err := newPool(r, stage, f.stage, f.chunk, func(sl *slot) (worker, error) { return newReducer(sl, f) })
+	p, err := newPool(r, stage, f.stage, func(sl *slot) (worker, error) { return newReducer(sl, f) })
 	if err != nil {
 		return nil, err
 	}
@@ -147,7 +148,7 @@ func newReducer(s *slot, f *folding) (_ *reducer, err error) {
 
 func (r *reducer) task(ctx context.Context, index int, chunk grid.Box) error {
 	f := r.shared
-	result := f.result(chunk)
+	result := resultOf(f.stage, chunk)
 	n := result.Size()
 	r.sums.begin(chunk, n)
 	for inner := range r.slot.stage.Inners(chunk) {

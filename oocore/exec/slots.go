@@ -94,14 +94,13 @@ type pool struct {
 	index int // of the stage
 	stage *plan.SizedStage
 	all   []prepared
-	chunk func(index int) (int, grid.Box) // of a task: its number in the grid, and where it is
-	end   context.CancelCauseFunc         // of the context of the last Run, in which writes may go on; nil before the first
+	end   context.CancelCauseFunc // of the context of the last Run, in which writes may go on; nil before the first
 }
 
 // newPool prepares the slots of a stage, sized as it is done; make prepares the worker of
 // one.
-func newPool(r *run, stage int, sized *plan.SizedStage, chunk func(index int) (int, grid.Box), make func(*slot) (worker, error)) (*pool, error) {
-	p := &pool{run: r, index: stage, stage: sized, chunk: chunk}
+func newPool(r *run, stage int, sized *plan.SizedStage, make func(*slot) (worker, error)) (*pool, error) {
+	p := &pool{run: r, index: stage, stage: sized}
 	for i := range p.stage.Slots {
 		s := newSlot(r, stage, i)
 		s.stage = sized
@@ -129,7 +128,7 @@ func (p *pool) Run(ctx context.Context, tasks Tasks, done func(index int)) error
 			if !ok {
 				return nil
 			}
-			c, box := p.chunk(index)
+			c, box := chunkOf(p.stage, index)
 			w.slot.begin(c)
 			if err := w.worker.task(ctx, index, box); err != nil {
 				return taskError(ctx, p.stage, box, err)

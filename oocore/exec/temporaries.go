@@ -190,9 +190,9 @@ func (s *arrays) result(stage, task int) (grid.Box, bool) {
 	if st.Kind != plan.ReduceStage {
 		return st.Grid.Box(task), true
 	}
-	f := &folding{stage: st, parts: st.FoldedChunks()}
-	_, chunk := f.chunk(task)
-	return f.result(chunk), task%f.parts == f.parts-1
+	_, chunk := chunkOf(st, task)
+	parts := st.FoldedChunks()
+	return resultOf(st, chunk), task%parts == parts-1
 }
 
 // inMemory returns an array that is materialised in memory, for reading.
