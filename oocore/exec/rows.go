@@ -58,7 +58,7 @@ func (f *rowFile) read(index int, states [][]byte) error {
 	return nil
 }
 
-// readAll fills buffers with what follows each other in a file.
+// readAll fills buffers, one after the other, from an offset of a file on.
 func readAll(from io.ReaderAt, at int64, into [][]byte) error {
 	for _, b := range into {
 		if _, err := from.ReadAt(b, at); err != nil {
