@@ -41,11 +41,9 @@ func (p *Plan) check() error {
 		if err := p.checkStage(s); err != nil {
 			return fmt.Errorf("stage %d: %w", i, err)
 		}
-		for k := range s.Programs {
-			for l := range s.Programs[k].Arrays() {
-				if !filled[l.Array] {
-					return fmt.Errorf("stage %d reads array %d before it is filled", i, l.Array)
-				}
+		for l := range s.Arrays() {
+			if !filled[l.Array] {
+				return fmt.Errorf("stage %d reads array %d before it is filled", i, l.Array)
 			}
 		}
 		for _, a := range s.Outputs {

@@ -463,27 +463,20 @@ func (l *Load) moved(domain, tile []int) int64 {
 		return 0
 	}
 	n := int64(l.Type.Size())
-	if l.Extent != nil {
-		for d, a := range l.View.Axis {
-			windows, tiles := 1, 1
-			if a >= 0 {
-				windows, tiles = domain[a], (domain[a]+tile[a]-1)/max(tile[a], 1)
-			}
-			n *= int64((windows-tiles)*l.View.Step[d] + tiles*l.Extent[d])
-		}
-		for d, length := range domain {
-			if !slices.Contains(l.View.Axis, d) {
-				n *= int64((length + tile[d] - 1) / max(tile[d], 1))
-			}
-		}
-		return n
-	}
+	tiles := func(d int) int { return (domain[d] + tile[d] - 1) / max(tile[d], 1) }
 	for d, length := range domain {
-		if slices.Contains(l.View.Axis, d) {
+		switch {
+		case !slices.Contains(l.View.Axis, d):
+			n *= int64(tiles(d))
+		case l.Extent == nil:
 			n *= int64(length)
-		} else {
-			n *= int64((length + tile[d] - 1) / max(tile[d], 1))
 		}
+	}
+	for d, extent := range l.Extent { // windows overlap those of the neighbouring tiles
+		if a := l.View.Axis[d]; a >= 0 {
+			extent = (domain[a]-tiles(a))*l.View.Step[d] + tiles(a)*extent
+		}
+		n *= int64(extent)
 	}
 	return n
 }

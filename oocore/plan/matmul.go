@@ -62,12 +62,7 @@ func (c *compiler) matmulStage(n *graph.Node) error {
 		return err
 	}
 	s.Outputs = []int{out}
-	chunks := make([]int, d)
-	for i := range chunks {
-		chunks[i] = 1
-	}
-	chunks[d-2], chunks[d-1] = m.TileM, m.TileN
-	s.Grid = grid.Grid{Shape: n.Shape, Chunks: clip(chunks, n.Shape)}
+	s.Grid = grid.Grid{Shape: n.Shape, Chunks: clip(panel(d, m.TileM, m.TileN), n.Shape)}
 	c.add(s)
 	return nil
 }

@@ -94,10 +94,7 @@ func (p *Plan) readAmplification(l *Load, box []int) float64 {
 func (p *Plan) band(l *Load, units []int) []int {
 	a := &p.Arrays[l.Array]
 	size := l.Type.Size()
-	lengths := make([]int, len(l.View.Shape))
-	for i := range lengths {
-		lengths[i] = 1
-	}
+	lengths := slices.Repeat([]int{1}, len(l.View.Shape))
 	cell := a.stored()
 	if cell == nil {
 		cell = grid.Auto(a.Shape, size, bandRun)
