@@ -395,7 +395,7 @@ func (f *Fold) Folds(axis int) bool {
 // traffic predicts the bytes that a stage reads from files and writes to them.
 func (p *Sized) traffic(s *SizedStage) {
 	for _, a := range s.Outputs {
-		if p.stored(a) {
+		if p.inFile(a) {
 			s.Written += p.Arrays[a].Bytes()
 		}
 	}
@@ -407,8 +407,8 @@ func (p *Sized) traffic(s *SizedStage) {
 	}
 }
 
-// stored reports an array that is in a file.
-func (p *Sized) stored(array int) bool {
+// inFile reports an array that is in a file.
+func (p *Sized) inFile(array int) bool {
 	place := p.Place(array)
 	return place != InArena && place != InData && place != InCollect
 }
@@ -420,7 +420,7 @@ func (p *Sized) reads(s *SizedStage, prog *Program, tile []int, times int64) {
 		if l.Kind == LoadBlocks {
 			p.opReads(s, l, tile, times)
 		}
-		if l.Kind != LoadArray || !p.stored(l.Array) {
+		if l.Kind != LoadArray || !p.inFile(l.Array) {
 			continue
 		}
 		s.Read += l.moved(prog.Domain, tile) * times
