@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/arena"
+	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/record"
@@ -306,25 +307,44 @@ func (t *tally) merge(s *Stage) (d Slot) {
 // product declares a matmul stage with its present super-tile.
 func (t *tally) product(s *SizedStage, workers int) (d Product) {
 	m := s.Super
-	rows, cols := int64(min(m.SuperM*m.TileM, m.M)), int64(min(m.SuperN*m.TileN, m.N))
-	k := int64(min(m.TileK, m.K))
-	a, b := &s.Programs[0], &s.Programs[1]
-	d.Sums = t.buffer(record.Output, rows*cols*int64(m.Type.Size()))
+	rows, cols, k := m.lengths()
+	tile := min(m.TileM, m.M)
+	d.Sums = t.matrix(record.Output, rows, cols, m.Type)
 	for range m.Depth {
-		d.Panels = append(d.Panels, [2]Buffer{t.buffer(record.Input, rows*k*int64(a.Type(a.Out[0]).Size())), t.buffer(record.Input, k*cols*int64(b.Type(b.Out[0]).Size()))})
+		d.Panels = append(d.Panels, t.panels(record.Input, s))
 	}
 	for range workers {
-		d.Pack = append(d.Pack, t.buffer(record.Scratch, kernel.GemmWork(a.Type(a.Out[0]), min(m.TileM, m.M), min(m.TileN, m.N), int(k))))
+		d.Pack = append(d.Pack, t.buffer(record.Scratch, kernel.GemmWork(s.operand(0), tile, min(m.TileN, m.N), k)))
 		if out := t.plan.Arrays[s.Outputs[0]].DType; out != m.Type {
-			d.Cast = append(d.Cast, t.buffer(record.Output, int64(min(m.TileM, m.M))*cols*int64(out.Size())))
+			d.Cast = append(d.Cast, t.matrix(record.Output, tile, cols, out))
 		}
 		d.Write = append(d.Write, t.plainWriter(s.Stage))
 	}
 	d.Library = t.foreign(record.Library, kernel.BLASMemory())
-	for i, box := range [][]int{panel(len(a.Domain), int(rows), int(k)), panel(len(b.Domain), int(k), int(cols))} {
-		d.Operands[i] = t.lane(&s.Programs[i], box, t.plan.boxTile(&s.Programs[i], box))
-	}
+	d.Operands = t.operands(s, rows, k, k, cols)
 	return d
+}
+
+// matrix declares a matrix of elements of a type.
+func (t *tally) matrix(class record.Class, rows, cols int, of dtype.Type) Buffer {
+	return t.buffer(class, int64(rows)*int64(cols)*int64(of.Size()))
+}
+
+// panels declares a panel of each operand of a product.
+func (t *tally) panels(class record.Class, s *SizedStage) [2]Buffer {
+	rows, cols, k := s.Super.lengths()
+	return [2]Buffer{t.matrix(class, rows, k, s.operand(0)), t.matrix(class, k, cols, s.operand(1))}
+}
+
+// operands declares the evaluation of a product's operands, by boxes of a's rows and columns,
+// and of b's.
+func (t *tally) operands(s *SizedStage, rowsA, colsA, rowsB, colsB int) (lanes [2]Lane) {
+	for i, of := range [][2]int{{rowsA, colsA}, {rowsB, colsB}} {
+		prog := &s.Programs[i]
+		box := panel(len(prog.Domain), of[0], of[1])
+		lanes[i] = t.lane(prog, box, t.plan.boxTile(prog, box))
+	}
+	return lanes
 }
 
 // panel is the box of rows × cols in the last two of dims axes.

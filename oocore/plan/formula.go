@@ -33,7 +33,7 @@ func (s *Stage) expanded() *Stage {
 
 // formulaic reports a program that reads an operation that has a formula.
 func (p *Program) formulaic() bool {
-	return slices.ContainsFunc(p.Loads, func(l Load) bool { return l.Kind == LoadBlocks && formulaOf(&l) != nil })
+	return slices.ContainsFunc(p.Loads, func(l Load) bool { return formulaOf(&l) != nil })
 }
 
 // formulaOf is the formula of a load's operation; nil for none.
