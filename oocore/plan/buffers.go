@@ -198,17 +198,17 @@ func (t *tally) lane(prog *Program, box, tile []int) Lane {
 		l.Loads[prog.Out[0]] = t.load(&prog.Loads[prog.Out[0]], box)
 		return l
 	}
-	l := t.loads(prog, tile, record.Input)
+	l := t.loads(prog, tile)
 	l.Box, l.Registers = box, t.buffer(record.Scratch, prog.RegisterBytes(true))
 	return l
 }
 
-// loads declares the loads of a program for a tile, with buffers of a class.
-func (t *tally) loads(prog *Program, tile []int, class record.Class) Lane {
+// loads declares the loads of a program for a tile.
+func (t *tally) loads(prog *Program, tile []int) Lane {
 	l := Lane{Box: tile, Tile: tile, Loads: make([]LoadBuffers, len(prog.Loads))}
 	for i := range prog.Loads {
 		l.Loads[i] = t.load(&prog.Loads[i], tile)
-		l.Loads[i].Elements = t.buffer(class, prog.Loads[i].InputBytes(tile))
+		l.Loads[i].Elements = t.buffer(record.Input, prog.Loads[i].InputBytes(tile))
 	}
 	return l
 }
@@ -264,43 +264,50 @@ func (t *tally) states(s *Stage) (all []Buffer) {
 	return all
 }
 
-// results declares what the accumulators of one task of a reduce stage make.
-func (t *tally) results(s *Stage) (all []Buffer) {
+// folded declares what the accumulators of one task of a reduce stage make.
+func (t *tally) folded(s *Stage, d *Slot) {
 	for _, out := range s.Outputs {
-		all = append(all, t.buffer(record.Output, int64(s.keptChunk())*int64(t.plan.Arrays[out].DType.Size())))
+		d.Results = append(d.Results, t.buffer(record.Output, int64(s.keptChunk())*int64(t.plan.Arrays[out].DType.Size())))
 	}
-	return all
+	d.Write = t.plainWriter(s)
 }
 
 func (t *tally) mapSlot(s *SizedStage) (d Slot) {
-	prog, out := &s.Programs[0], record.Output
+	prog := &s.Programs[0]
 	size := int64(prog.Type(prog.Out[0]).Size())
 	d.Lane = t.lane(prog, s.Tile, s.Tile)
-	d.Out = t.buffer(out, int64(grid.Size(s.Piece))*size)
+	d.Out = t.buffer(record.Output, int64(grid.Size(s.Piece))*size)
 	if grid.Size(s.Tile) > grid.Size(s.Piece) {
-		d.Chunk = t.buffer(out, int64(grid.Size(s.Tile))*size)
+		d.Chunk = t.buffer(record.Output, int64(grid.Size(s.Tile))*size)
 	}
-	d.Write = t.writer(s)
-	d.States = t.states(s.Stage)
+	t.results(s, &d)
 	return d
 }
 
 func (t *tally) reduceSlot(s *SizedStage) (d Slot) {
 	prog := &s.Programs[0]
-	d.Lane = t.loads(prog, s.Tile, record.Input)
+	d.Lane = t.loads(prog, s.Tile)
 	d.Lane.Registers = t.buffer(record.Scratch, prog.RegisterBytes(false))
-	d.States = t.states(s.Stage)
-	if !s.Merges() {
-		d.Results, d.Write = t.results(s.Stage), t.plainWriter(s.Stage)
-	}
+	t.results(s, &d)
 	return d
 }
 
-func (t *tally) merge(s *Stage) (d Slot) {
-	d.States = t.states(s)
-	if s.Kind == ReduceStage {
-		d.Results, d.Write = t.results(s), t.plainWriter(s)
+// results declares the accumulators of a slot, and how it writes what its tasks make.
+func (t *tally) results(s *SizedStage, d *Slot) {
+	switch {
+	case s.Kind == MapStage:
+		d.Write = t.writer(s)
+	case !s.Merges():
+		t.folded(s.Stage, d)
 	}
+	d.States = t.states(s.Stage)
+}
+
+func (t *tally) merge(s *Stage) (d Slot) {
+	if s.Kind == ReduceStage {
+		t.folded(s, &d)
+	}
+	d.States = t.states(s)
 	return d
 }
 
@@ -398,7 +405,8 @@ func (p *Sized) declare(s *SizedStage) {
 // beginBuffers begins the declaration of a stage: what merging its partial results takes.
 func (p *Sized) beginBuffers(s *SizedStage) *Buffers {
 	b := &s.Buffers
-	*b = Buffers{slot: tally{plan: p.Plan, whole: s.DecodeWholeChunks}, stage: tally{plan: p.Plan, whole: s.DecodeWholeChunks}}
+	t := tally{plan: p.Plan, whole: s.DecodeWholeChunks}
+	*b = Buffers{slot: t, stage: t}
 	if s.Merges() && !p.attached {
 		b.Merge = b.stage.merge(s.Stage)
 	}

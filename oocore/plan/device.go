@@ -152,10 +152,7 @@ func (p *Sized) offload(s *SizedStage, room int64) {
 			s.Lacks = fmt.Sprintf("would take %s of the budget, which leaves %s", units.Bytes(p.takes(least)), units.Bytes(max(room, 0)))
 		}
 	}
-	if s.Note != "" {
-		s.Note += "; "
-	}
-	s.Note += p.Device.Name + " " + s.Lacks + ": on the CPU"
+	s.note(p.Device.Name + " " + s.Lacks + ": on the CPU")
 }
 
 // lacks says what of a stage the device has no kernel for; "" where it has all.
@@ -404,13 +401,7 @@ func (t *tally) deviceSlot(s *SizedStage) (d Slot) {
 		}
 		d.Sets = append(d.Sets, set)
 	}
-	d.States = t.states(s.Stage)
-	switch {
-	case s.Kind == MapStage:
-		d.Write = t.writer(s)
-	case !s.Merges():
-		d.Results, d.Write = t.results(s.Stage), t.plainWriter(s.Stage)
-	}
+	t.results(s, &d)
 	return d
 }
 

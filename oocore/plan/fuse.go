@@ -33,9 +33,14 @@ func (c *compiler) array(n *graph.Node) int {
 
 // hold makes an array the place of a node's elements.
 func (c *compiler) hold(n *graph.Node, a Array) int {
-	c.plan.Arrays = append(c.plan.Arrays, a)
-	c.arrays[n] = len(c.plan.Arrays) - 1
-	return len(c.plan.Arrays) - 1
+	c.arrays[n] = c.plan.add(a)
+	return c.arrays[n]
+}
+
+// add adds an array, and returns its index.
+func (p *Plan) add(a Array) int {
+	p.Arrays = append(p.Arrays, a)
+	return len(p.Arrays) - 1
 }
 
 // program computes nodes of one shape together, in one pass.

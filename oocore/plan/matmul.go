@@ -102,7 +102,7 @@ func (c *compiler) decodeOperand(prog *Program, site string) {
 // decode adds the stage that fills a temporary array with a program's values.
 func (c *compiler) decode(name string, prog Program, t dtype.Type, cell []int, site string) int {
 	p := c.plan
-	i := p.temporary(name, prog.Domain, t)
+	i := p.add(temporary(name, prog.Domain, t))
 	p.Stages = append(p.Stages, Stage{Kind: MapStage, Name: "decode " + name, Site: site, Programs: []Program{prog}, Outputs: []int{i},
 		Grid: grid.Grid{Shape: prog.Domain, Chunks: grow(cell, prog.Domain, chunkBytes/t.Size())},
 		Note: "a pass of its own: a product reads its operands many times"})

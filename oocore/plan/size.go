@@ -137,25 +137,22 @@ func (p *Sized) size(overhead int64) error {
 			continue
 		}
 		p.offload(s, room)
-		host := s
-		s = s.OnDevice()
-		now := base
-		add(&now, s.Predicted, 1)
-		if now.Host() > p.Peak.Host() {
-			p.Peak = now
+		on := s.OnDevice()
+		add(&base, on.Predicted, 1)
+		if base.Host() > p.Peak.Host() {
+			p.Peak = base
 		}
-		if host.Device != nil {
-			p.DevicePeak = max(p.DevicePeak, min(s.DevicePeak+p.kept.total(), p.Device.Memory))
-			for _, o := range s.Buffers.Device.Kept {
-				if o.Name != "" {
-					p.kept[o.Name] = o.Bytes
-				}
+		p.traffic(on)
+		if s.Device == nil {
+			continue
+		}
+		p.DevicePeak = max(p.DevicePeak, min(on.DevicePeak+p.kept.total(), p.Device.Memory))
+		for _, o := range on.Buffers.Device.Kept {
+			if o.Name != "" {
+				p.kept[o.Name] = o.Bytes
 			}
 		}
-		p.traffic(s)
-		if host.Device != nil {
-			p.compare(host)
-		}
+		p.compare(s)
 	}
 	if short != nil {
 		return short
