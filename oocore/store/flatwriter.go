@@ -230,7 +230,7 @@ func (w *flatWriter) place(ctx context.Context) error {
 	if !w.temporary() {
 		v, err := versionOfFile(w.temp)
 		if err == nil {
-			err = w.ws.NoteMove(w.temp, v)
+			err = w.ws.NoteMove(w.temp, w.target, v)
 		}
 		if err != nil {
 			return err
@@ -250,11 +250,7 @@ func (w *flatWriter) isPlaced(id string) bool {
 		return false
 	}
 	now, err := versionOfFile(w.target)
-	if err != nil {
-		return false
-	}
-	moved, _ := w.ws.Moved(w.temp, now)
-	return moved
+	return err == nil && w.ws.Moved(w.temp, now)
 }
 
 // versionOfFile is the version of a file that nobody else writes to now.

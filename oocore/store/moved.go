@@ -2,6 +2,7 @@ package store
 
 import (
 	"encoding/json"
+	"os"
 
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 )
@@ -14,36 +15,65 @@ import (
 // movedExt ends the name of a note on what has the rest of the name in the staging folder.
 const movedExt = ".moving"
 
+// move is such a note.
+type move struct {
+	Version
+	// Replaces is the inode of what has the array's name before; nil where nothing has.
+	Replaces *uint64 `json:"replaces,omitempty"`
+}
+
 // NoteMove notes, durably, which version of an array has a name in the staging folder and is
-// about to be renamed to the array's own.
-func (w *StagingDir) NoteMove(name string, v Version) error {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return err
+// about to be renamed to target, or exchanged for it.
+func (w *StagingDir) NoteMove(name, target string, v Version) error {
+	m := move{Version: v}
+	if st, err := os.Stat(target); err == nil {
+		inode := disk.Inode(st)
+		m.Replaces = &inode
 	}
-	if err := disk.WriteFile(name+movedExt, text); err != nil {
+	text, err := json.Marshal(m)
+	if err == nil {
+		err = disk.WriteFile(name+movedExt, text)
+	}
+	if err != nil {
 		return err
 	}
 	_, err = w.folder.Stat() // Linux gives an exact time to the next change of what was looked at
 	return err
 }
 
-// Moved reports whether a version is the one that was noted under a name, as it was then or
-// as its rename has left it. noted is false where there is no note.
-func (w *StagingDir) Moved(name string, now Version) (moved, noted bool) {
-	var was Version
+// moving reads the note of a name; nil where there is none.
+func (w *StagingDir) moving(name string) *move {
+	var m move
 	text, err := disk.ReadFile(name + movedExt)
-	if err != nil || json.Unmarshal(text, &was) != nil {
-		return false, false
+	if err != nil || json.Unmarshal(text, &m) != nil {
+		return nil
 	}
-	if was.Equal(now) {
-		return true, true
+	return &m
+}
+
+// Moved reports whether a version is the one that was noted under a name, as its rename has
+// left it.
+func (w *StagingDir) Moved(name string, now Version) bool {
+	m := w.moving(name)
+	if m == nil || m.Equal(now) {
+		return m != nil
 	}
 	// A rename gives the file and the folder that it leaves the same change time. Whatever
 	// changes the file later gives it another.
 	st, err := w.folder.Stat()
-	was.File.ChangeTime = now.File.ChangeTime
-	return err == nil && was.Equal(now) && disk.SameMoment(now.File.ChangeTime, disk.ID(st).ChangeTime), true
+	m.File.ChangeTime = now.File.ChangeTime
+	return err == nil && m.Equal(now) && disk.SameMoment(now.File.ChangeTime, disk.ID(st).ChangeTime)
+}
+
+// Exchanged reports whether what has a name in the staging folder is, or may be, what had the
+// array's own name before.
+func (w *StagingDir) Exchanged(name string) bool {
+	m := w.moving(name)
+	if m == nil || m.Replaces == nil {
+		return false
+	}
+	st, err := disk.Lstat(name)
+	return err != nil || disk.Inode(st) == *m.Replaces
 }
 
 // RemoveMove removes the note of a name.

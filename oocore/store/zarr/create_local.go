@@ -264,7 +264,7 @@ func (t *localTarget) fits() error {
 func (t *localTarget) resume() (bool, error) {
 	now, err := versionIn(filepath.Join(t.place, filepath.FromSlash(t.inner)))
 	if err == nil {
-		if t.moved, _ = t.ws.Moved(t.temp, now); t.moved {
+		if t.moved = t.ws.Moved(t.temp, now); t.moved {
 			return true, nil
 		}
 	}
@@ -274,9 +274,8 @@ func (t *localTarget) resume() (bool, error) {
 	if st, err := os.Stat(t.temp); err != nil || !st.IsDir() {
 		return false, nil
 	}
-	staged, _ := versionIn(t.array())
-	if still, noted := t.ws.Moved(t.temp, staged); noted && !still {
-		return false, nil // it is what the array was exchanged for
+	if t.ws.Exchanged(t.temp) {
+		return false, nil
 	}
 	return true, t.ws.RemoveMove(t.temp)
 }
@@ -302,12 +301,12 @@ func (t *localTarget) put(from, to string) error {
 	} else if err := disk.Exchange(from, to); err != nil {
 		return err
 	}
-	return t.syncFolders(from, to)
+	return t.syncFolders(to, from)
 }
 
-// syncFolders makes durable which names lie beside two.
-func (t *localTarget) syncFolders(a, b string) error {
-	return errors.Join(disk.SyncDir(filepath.Dir(a)), disk.SyncDir(filepath.Dir(b)))
+// syncFolders makes durable that a name has what another had: the new name first.
+func (t *localTarget) syncFolders(to, from string) error {
+	return errors.Join(disk.SyncDir(filepath.Dir(to)), disk.SyncDir(filepath.Dir(from)))
 }
 
 func (t *localTarget) commit(ctx context.Context) error {
@@ -365,7 +364,7 @@ func (t *localTarget) replace(ctx context.Context) error {
 	if !t.temporary() {
 		v, err := versionIn(t.array())
 		if err == nil {
-			err = t.ws.NoteMove(t.temp, v)
+			err = t.ws.NoteMove(t.temp, t.place, v)
 		}
 		if err != nil {
 			return err
