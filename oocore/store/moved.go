@@ -2,8 +2,10 @@ package store
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 
+	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 )
 
@@ -74,6 +76,16 @@ func (w *StagingDir) Exchanged(name string) bool {
 	}
 	st, err := disk.Lstat(name)
 	return err != nil || disk.Inode(st) == *m.Replaces
+}
+
+// RegionName is the name under which the version is noted that an array has once a box of it
+// is written in place.
+func (w *StagingDir) RegionName(b grid.Box) string { return w.Join("region-" + digest(b.String())) }
+
+// touch gives the staging folder a new change time.
+func (w *StagingDir) touch() {
+	name := w.Join("touched")
+	_ = errors.Join(disk.Mkdir(name, 0o700), disk.Remove(name))
 }
 
 // RemoveMove removes the note of a name.

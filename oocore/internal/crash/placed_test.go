@@ -5,7 +5,9 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/internal/disk/disktest"
@@ -73,7 +75,7 @@ func (r *room) computed(t *testing.T) (n int64) {
 // Runs are killed before each file operation, or a sample of them, from the one on that has put the first output in
 // its place: the next run computes nothing, and makes the same files as one that nobody kills.
 func TestRunKilledOnceAnOutputIsPlacedComputesNothingAgain(t *testing.T) {
-	sample := []string{"map to npy", "replacing old.npy", "replacing old.zarr", "map to o.npz#a", "map to group.zarr/a", "several outputs"}
+	sample := []string{"map to npy", "replacing old.npy", "replacing old.zarr", "map to o.npz#a", "map to group.zarr/a", "several outputs", "region of region.npy", "region of region.zarr"}
 	r := newRoom(t)
 	kills, stride := 0, int64(20)
 	if testcases.All() {
@@ -123,5 +125,53 @@ func TestRunKilledOnceAnOutputIsPlacedComputesNothingAgain(t *testing.T) {
 	t.Logf("%d runs were killed", kills)
 	if kills == 0 {
 		t.Error("no run was killed")
+	}
+}
+
+// A run is killed once its output is in its place, and somebody changes a byte of that and
+// sets its time back: the next run computes, and the output is as if nobody had.
+func TestOutputChangedAfterAKillIsComputedAgain(t *testing.T) {
+	r := newRoom(t)
+	for _, s := range saves() {
+		if !slices.Contains([]string{"map to npy", "replacing old.npy", "map to o.safetensors#a", "region of region.npy"}, s.name) {
+			continue
+		}
+		t.Run(s.name, func(t *testing.T) {
+			r.begin(t, &s)
+			before := r.elements(t, &s)
+			counts := new(disktest.Fault)
+			restore := disk.Use(counts)
+			err := s.run(r.in, r.out)
+			restore()
+			check(t, err)
+			after, want := r.elements(t, &s), files(t, r.out)
+			r.begin(t, &s)
+			killed, err := r.runKilled(&s, disktest.Sync, counts.Count(disktest.Sync))
+			check(t, err)
+			if !killed || !r.placed(&s, before, after) {
+				t.Fatal("the run was not killed between putting its output in its place and syncing the folder")
+			}
+			file, _, _ := strings.Cut(join(r.out, s.outputs[0]), "#")
+			st, err := os.Stat(file)
+			check(t, err)
+			text, err := os.ReadFile(file)
+			check(t, err)
+			text[len(text)-1] ^= 1
+			time.Sleep(50 * time.Millisecond) // changes at one moment cannot be told apart
+			check(t, os.WriteFile(file, text, 0o666))
+			check(t, os.Chtimes(file, st.ModTime(), st.ModTime()))
+			check(t, s.run(r.in, r.out))
+			now := files(t, r.out)
+			if s.dirty { // beside the region what somebody has changed stays
+				delete(want, file)
+				delete(now, file)
+			}
+			if r.computed(t) == 0 {
+				t.Error("nothing was computed")
+			}
+			if wrong := differ(want, now); wrong != "" {
+				t.Error(wrong)
+			}
+		})
 	}
 }

@@ -262,7 +262,7 @@ func (t *localTarget) fits() error {
 // resume resumes a folder that an earlier writer of the same array left, or finds that
 // that one has put it in its place.
 func (t *localTarget) resume() (bool, error) {
-	now, err := versionIn(filepath.Join(t.place, filepath.FromSlash(t.inner)))
+	now, err := versionIn(context.Background(), t.place, blob.Dir(filepath.Join(t.place, filepath.FromSlash(t.inner))))
 	if err == nil {
 		if t.moved = t.ws.Moved(t.temp, now); t.moved {
 			return true, nil
@@ -280,14 +280,15 @@ func (t *localTarget) resume() (bool, error) {
 	return true, t.ws.RemoveMove(t.temp)
 }
 
-// versionIn is the version of the array in a folder that nobody else writes to now.
-func versionIn(folder string) (v store.Version, err error) {
-	a, err := openIn(context.Background(), folder, blob.Dir(folder))
+// versionIn is the version of the array in a bucket that nobody else writes to now; path is
+// what it is called.
+func versionIn(ctx context.Context, path string, b blob.Bucket) (v store.Version, err error) {
+	a, err := openIn(ctx, path, b)
 	if err != nil {
 		return v, err
 	}
 	v.File = a.Info().ID
-	v.Objects, err = a.Digest(context.Background())
+	v.Objects, err = a.Digest(ctx)
 	return v, errors.Join(err, a.Close())
 }
 
@@ -362,7 +363,7 @@ func (t *localTarget) replace(ctx context.Context) error {
 		}
 	}
 	if !t.temporary() {
-		v, err := versionIn(t.array())
+		v, err := versionIn(ctx, t.place, blob.Dir(t.array()))
 		if err == nil {
 			err = t.ws.NoteMove(t.temp, t.place, v)
 		}
