@@ -21,7 +21,7 @@ import (
 // tells apart: what is before the colon is in the column of passes.
 const planned = `
 none of its own: arange(0, 100000000, 1); full(0.5, 20000, 5000); zeros(20000, 5000); ones(20000, 5000); eye(20000, 5000, 0); tri(20000, 5000, 0); linspace(0, 1, 100000000); random(1, 20000, 5000); fftfreq(100000000, 1); rfftfreq(100000000, 1)
-none of its own: astype(x, "float16"); atleast_1d(x); atleast_2d(x); atleast_3d(x); broadcast_to(x, 2, 20000, 5000); clip(x, 0, 1); nan_to_num(x, 0, 1, 2); isclose(x, y); round(x, 2); nextafter(x, y); signbit(x); logaddexp(x, y)
+none of its own: astype(x, "float16"); atleast_1d(x); atleast_2d(x); atleast_3d(x); broadcast_to(x, 2, 20000, 5000); clip(x, 0, 1); nan_to_num(x, 0, 1, 2); isclose(x, y); round(x, 2); nextafter(x, y); spacing(x); signbit(x); logaddexp(x, y)
 none of its own: expand_dims(x, 0); squeeze(x); flip(x, 0); fliplr(x); flipud(x); roll(x, 3, 1); rot90(x); swapaxes(x, 0, 1); transpose(x); matrix_transpose(x); moveaxis(x, 0, 1); rollaxis(x, 1, 0); indices(20000, 5000, 0); ediff1d(x); ravel(x); reshape(x, 5000, 20000); slice(x, "1:, ::2")
 none of its own: concatenate(x, y, 0); dstack(x, y); hstack(x, y); vstack(x, y); stack(x, y, 0); meshgrid(v, v, 0); tile(x, 2, 1); repeat(x, 2, 0); split(x, 2, 0, 0); unstack(x, 0, 0); set(x, "0:100", 1); tril(x); triu(x); diag(x); diagonal(x, 0)
 none of its own: cross(slice(x, ":, :3"), slice(y, ":, :3")); outer(slice(x, ":, 0"), slice(y, "0")); kron(slice(x, "0:2, 0:2"), y); diff(x); gradient(x, 1, 0); dequantize(astype(i, "int8"), 0.1, 0); ravel_multi_index(i, i, 20000, 5000); unravel_index(i, 20000, 5000, 0)
