@@ -5,12 +5,9 @@ import (
 	"github.com/gonbext/gonbext/oocore/op/random"
 )
 
-// Random numbers depend on their seed and position alone, so that neither chunks nor
-// budgets nor workers change them, and take no memory. They are made of blocks of
-// Philox4x32-10 (Salmon and others, SC11, 2011).
-
 // RandomNormal returns numbers of the normal distribution of mean 0 and variance 1, in a float
-// type, by Box and Muller's method.
+// type, by Box and Muller's method, of blocks of Philox4x32-10 (Salmon and others, SC11, 2011) as all
+// random numbers are. Random says what of them stays the same from run to run.
 func RandomNormal(t DType, seed uint64, shape ...int) *Array {
 	return made(random.Normals(graph.Caller(), t, seed, shape...))
 }
@@ -100,6 +97,25 @@ func (a *Array) RandomNegativeBinomial(seed uint64, chance any, lengths ...int) 
 // the array. It broadcasts as in RandomGamma. It is by Devroye's method.
 func (a *Array) RandomZipf(seed uint64, lengths ...int) *Array {
 	return sampled("zipf", random.Zipf, seed, lengths, a)
+}
+
+// RandomMultinomial returns into which categories as many trials fall as the array says, as int64: a
+// number for each category, along a new last axis. p is an array of the categories' chances along its
+// last axis; that of the last one is what the others leave of 1. The lengths are those of the other
+// axes, which broadcast as in RandomGamma.
+func (a *Array) RandomMultinomial(seed uint64, p *Array, lengths ...int) *Array {
+	return build("multinomial", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
+		return random.Categorical(site, "multinomial", random.Multinomial, seed, in[0], in[1], lengths...)
+	}, a, p)
+}
+
+// RandomMultivariateHypergeometric returns how many of those drawn at once are of each category, as int64,
+// where the array has the sizes of the categories along its last axis. The number drawn is an array
+// or a number. The lengths are those of the other axes, which broadcast as in RandomGamma.
+func (a *Array) RandomMultivariateHypergeometric(seed uint64, drawn any, lengths ...int) *Array {
+	return build("multivariate_hypergeometric", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
+		return random.Categorical(site, "multivariate_hypergeometric", random.MultivariateHypergeometric, seed, in[1], in[0], lengths...)
+	}, a, drawn)
 }
 
 func sampled(name string, d random.Distribution, seed uint64, lengths []int, parameters ...any) *Array {

@@ -121,6 +121,39 @@ def distributions(rng, n):
         yield refused(bad.split("(")[0], bad, {"x": np.array([1.0, 2, -1])} if "x)" in bad or "x*" in bad else {})
 
 
+def categories(rng, n):
+    """The means, variances and covariances of the numbers of categories, that they sum to what is drawn, and that each row has its own parameters."""
+    n //= 10
+    for i in range(12):
+        k, draws = int(rng.integers(2, 8)), int(rng.integers(1, 200))
+        p = rng.random(k) ** 2
+        p /= p.sum()
+        if i % 3 == 0:
+            p[0], p[1] = 0, p[0] + p[1]
+        colors = rng.integers(0, 60, k) + draws // k + 1
+        share = colors / colors.sum()
+        left = (colors.sum() - draws) / (colors.sum() - 1)
+        for name, x, q, factor in (("multinomial", f"multinomial({i}, {draws}, p, {n})", p, 1), ("multivariate_hypergeometric", f"multivariate_hypergeometric({i}, c, {draws}, {n})", share, left)):
+            arrays = {"p": p} if name == "multinomial" else {"c": colors}
+            cov = draws * factor * (np.diag(q) - np.outer(q, q))
+            sd = np.sqrt(np.diag(cov))
+            yield case(name, f"mean({x}*1.0, 0)", arrays, lambda: draws * q, 0, float(5 * (sd / n**0.5).max()) + 1e-9)
+            yield case(name, f'cov({x}*1.0, "columns")', arrays, lambda: cov, 0, float(10 * (sd.max() ** 2 + 1) / n**0.5))
+            yield case(name, f"sum({x}, 1)", arrays, lambda: np.full(n, draws))
+            few = x.replace(f", {n})", ", 4)")
+            yield case(name, f"slice({few}, \"1:3, 1:\") - slice({x}, \"1:3, 1:\")", arrays, lambda: np.zeros((2, k - 1), "i8"))  # of a box of some rows and categories
+    chances = np.array([[1.0, 0, 0], [0, 1, 0], [0, 0, 1]])
+    yield case("multinomial", "multinomial(5, t, p)", {"t": np.array([[4], [1000000]]), "p": chances}, lambda: (np.array([[[4]], [[1000000]]]) * chances).astype("i8"))
+    yield case("multinomial", "multinomial(5, 3, p, 0)", {"p": chances[0]}, lambda: np.zeros((0, 3), "i8"))
+    yield case("multinomial", "multinomial(5, 3, p)", {"p": np.array([0.5])}, lambda: np.array([3]))
+    colors = np.array([[5, 0, 2], [0, 0, 0]])
+    yield case("multivariate_hypergeometric", "multivariate_hypergeometric(5, c, t)", {"c": colors, "t": np.array([7, 0])}, lambda: colors)
+    for bad in ("multinomial(1, 2.5, p)", "multinomial(1, -1, p)", "multinomial(1, 3, p*2)", "multinomial(1, 3, p - 1)", "multinomial(1, 3, 0.5)", "multinomial(1, 3, p*nan)", "multinomial(1, 3, p*1i)", "multinomial(1, t, p, 2)", "multinomial(1, 3, slice(p, \"0:0\"))"):
+        yield refused("multinomial", bad, {k: v for k, v in (("p", np.array([0.4, 0.6, 0])), ("t", np.arange(3))) if k in bad.split("(", 1)[1].replace("slice", "")})
+    for bad in ("multivariate_hypergeometric(1, c, 8)", "multivariate_hypergeometric(1, c, -1)", "multivariate_hypergeometric(1, c, 0.5)", "multivariate_hypergeometric(1, c*0.5, 1)", "multivariate_hypergeometric(1, c*1000000000, 1)", "multivariate_hypergeometric(1, 3, 1)"):
+        yield refused("multivariate_hypergeometric", bad, {"c": np.array([5, 0, 2])} if "c" in bad.split("(", 1)[1] else {})
+
+
 def cases(rng):
     for i in range(EACH):
         shape = () if i % 9 == 0 else lengths(rng, most=3, empty=0.1)
@@ -153,6 +186,7 @@ def cases(rng):
         name = next(f for f in ("integers", "permuted", "normal") if f in expr)
         yield case(name, expr, {}, lambda: np.float64(want), 0, 5 * sigma / n**0.5)
     yield from distributions(rng, n)
+    yield from categories(rng, n)
     # Weights of four elements, and how often each is drawn.
     w = np.array([1.0, 0, 3, 6])
     x = np.arange(4)
