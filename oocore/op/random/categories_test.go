@@ -1,37 +1,30 @@
 package random_test
 
 import (
-	"context"
 	"math"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/gonbext/gonbext/oocore/blockwise"
+	"github.com/gonbext/gonbext/oocore/blockwise/blockwisetest"
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/op/random"
 )
 
-// lasting is a parameter whose rows are all alike.
-type lasting []float64
-
-func (l lasting) Read(_ context.Context, box grid.Box, dst []byte) error {
-	last := len(box.Start) - 1
-	row := l[box.Start[last]:][:box.Shape[last]]
-	for i := range dtype.Slice[float64](dst) {
-		dtype.Slice[float64](dst)[i] = row[i%len(row)]
-	}
-	return nil
+// categories draws rows that are all alike.
+func categories(t *testing.T, d random.Distribution, n int, draws float64, parameters []float64) ([]int64, error) {
+	t.Helper()
+	shape := []int{n, len(parameters)}
+	o := random.Categories{Distribution: d, Seed: 3, Shape: shape}
+	raw, err := blockwisetest.Try(t, o, shape, dtype.Int64, repeated(shape, draws), repeated(shape, parameters...))
+	return dtype.Slice[int64](raw), err
 }
 
-func categories(t *testing.T, d random.Distribution, shape []int, box grid.Box, draws float64, parameters []float64) ([]int64, error) {
-	t.Helper()
-	o := random.Categories{Distribution: d, Seed: 3, Shape: shape}
-	task := &blockwise.Task{Box: box, Dst: make([]byte, 8*box.Size()), Do: func(f func() error) error { return f() }, In: []blockwise.Input{constant(draws), lasting(parameters)}}
-	task.Scratch = make([]byte, o.Requirements(box.Shape).Scratch)
-	err := o.Fill(context.Background(), task)
-	return dtype.Slice[int64](task.Dst), err
+// repeated is an array of values that come again and again.
+func repeated(shape []int, values ...float64) blockwisetest.Array {
+	all := slices.Repeat(values, grid.Size(shape)/len(values))
+	return blockwisetest.Array{Shape: shape, DType: dtype.Float64, Data: dtype.Bytes(all)}
 }
 
 // Each row sums to what is drawn, and the means of categories are those of the formulas, within five
@@ -42,7 +35,7 @@ func TestCategoriesSumToWhatIsDrawnAndHaveTheirMeans(t *testing.T) {
 		random.Multinomial:                {0.1, 0, 0.25, 0.65},
 		random.MultivariateHypergeometric: {10, 0, 25, 65},
 	} {
-		got, err := categories(t, d, []int{n, 4}, grid.Entire([]int{n, 4}), draws, parameters)
+		got, err := categories(t, d, n, draws, parameters)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,22 +59,10 @@ func TestCategoriesSumToWhatIsDrawnAndHaveTheirMeans(t *testing.T) {
 }
 
 func TestCategoriesOfAnyBoxAreThoseOfTheWhole(t *testing.T) {
-	shape, parameters := []int{3, 7, 5}, []float64{9, 1, 30, 0, 20}
-	whole, err := categories(t, random.MultivariateHypergeometric, shape, grid.Entire(shape), 33, parameters)
-	if err != nil {
-		t.Fatal(err)
-	}
-	box := grid.Box{Start: []int{1, 2, 1}, Shape: []int{2, 4, 3}}
-	part, err := categories(t, random.MultivariateHypergeometric, shape, box, 33, parameters)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, v := range part {
-		at := ((1+i/12)*7+2+i/3%4)*5 + 1 + i%3
-		if v != whole[at] {
-			t.Fatalf("element %d of the box is %d, and %d in the whole", i, v, whole[at])
-		}
-	}
+	shape := []int{3, 7, 5}
+	sizes, chances := repeated(shape, 9, 1, 30, 0, 20), repeated(shape, 0.1, 0.3, 0, 0.4, 0.2)
+	blockwisetest.Same(t, random.Categories{Distribution: random.MultivariateHypergeometric, Seed: 3, Shape: shape}, shape, dtype.Int64, repeated(shape, 33), sizes)
+	blockwisetest.Same(t, random.Categories{Distribution: random.Multinomial, Seed: 3, Shape: shape}, shape, dtype.Int64, repeated(shape, 33), chances)
 }
 
 func TestCategoriesRejectWhatNoRowCanHave(t *testing.T) {
@@ -97,8 +78,7 @@ func TestCategoriesRejectWhatNoRowCanHave(t *testing.T) {
 		{random.MultivariateHypergeometric, 6, []float64{2, 3}, "from 0 to the 5 that there are, not 6"},
 		{random.MultivariateHypergeometric, 1, []float64{6e8, 6e8}, "at most 10**9 together"},
 	} {
-		shape := []int{1, len(c.parameters)}
-		if _, err := categories(t, c.d, shape, grid.Entire(shape), c.draws, c.parameters); err == nil || !strings.Contains(err.Error(), c.says) {
+		if _, err := categories(t, c.d, 1, c.draws, c.parameters); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%v of %v: %v, want %q", c.draws, c.parameters, err, c.says)
 		}
 	}
