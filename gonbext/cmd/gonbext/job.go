@@ -301,7 +301,10 @@ func interrupted(err error) error {
 func wrongUsage(err error) error {
 	var text *expr.Error
 	var option *oocore.OptionError
-	if errors.As(err, &text) || errors.As(err, &option) {
+	switch {
+	case errors.As(err, &text):
+		return usageError{text} // of a command, which has no line of a program
+	case errors.As(err, &option):
 		return usageError{err}
 	}
 	return err
