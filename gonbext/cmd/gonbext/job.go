@@ -301,10 +301,10 @@ func interrupted(err error) error {
 func wrongUsage(err error) error {
 	var text *expr.Error
 	var option *oocore.OptionError
-	switch {
-	case errors.As(err, &text):
-		return usageError{text} // of a command, which has no line of a program
-	case errors.As(err, &option):
+	if errors.As(err, &text) || errors.As(err, &option) {
+		if rejected, ok := err.(*oocore.Error); ok {
+			err = rejected.Err // of Eval, which names the line of a program
+		}
 		return usageError{err}
 	}
 	return err
