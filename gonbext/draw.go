@@ -3,7 +3,6 @@ package gonbext
 import (
 	"fmt"
 	"math"
-	"os"
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore"
@@ -40,8 +39,7 @@ func Image(a *oocore.Array) {
 	draw("Image", []*oocore.Array{a}, func(c collector) (*record.Figure, error) { return imageFigure(c, a) })
 }
 
-// draw computes a figure and shows it: the kernel draws it, in stock GoNB the command does,
-// and without either its text is printed.
+// draw computes a figure and shows it.
 func draw(op string, arrays []*oocore.Array, figureOf func(collector) (*record.Figure, error)) {
 	names := make([]string, len(arrays))
 	for i, a := range arrays {
@@ -66,27 +64,7 @@ func draw(op string, arrays []*oocore.Array, figureOf func(collector) (*record.F
 		card.Shape, card.DType, card.Bytes = a.Shape(), a.DType().String(), a.Bytes()
 	}
 	card.Text = title + "\n" + figureText(f)
-	if !drawn(title, card) && !drawnByCommand(title, card) {
-		fmt.Print(card.Text)
-	}
-}
-
-// drawnByCommand has the gonbext command draw a figure in the notebook; false where there
-// is no notebook or no command.
-func drawnByCommand(title string, card *record.Card) bool {
-	if os.Getenv("GONB_PIPE") == "" {
-		return false
-	}
-	dir, err := os.MkdirTemp("", "gonbext-figure-*")
-	if err != nil {
-		return false
-	}
-	defer os.RemoveAll(dir)
-	w, err := record.Create(dir, record.Header{Cell: record.Unreported, Title: title, Card: card})
-	if err != nil || w.End(record.End{Status: record.Done}) != nil {
-		return false
-	}
-	return current.show(w.Path())
+	display(title, card)
 }
 
 // figureText is a figure for a terminal.

@@ -247,10 +247,9 @@ func (r *relay) restore(m message, j *job) message {
 	if err != nil {
 		return m
 	}
-	back := j.linesBack()
 	text := func(v any) any {
 		if s, ok := v.(string); ok {
-			return back.Replace(s)
+			return j.usersLines(s)
 		}
 		return v
 	}

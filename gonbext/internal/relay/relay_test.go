@@ -283,10 +283,13 @@ func TestReportBehindAFloodWaits(t *testing.T) {
 
 func TestCompileErrorsHaveTheUsersLines(t *testing.T) {
 	j := &job{source: "%%memory\nx := 1", cell: Cell{Code: "import g \"g\"; func main() { defer g.Memory()(); {\nx := 1\n}}"}}
-	got := j.linesBack().Replace("Cell Line 2\n\nimport g \"g\"; func main() { defer g.Memory()(); {\nx := 1\n^\n}}\n\nunused")
+	got := j.usersLines("Cell Line 2\n\nimport g \"g\"; func main() { defer g.Memory()(); {\nx := 1\n^\n}}\n\nunused")
 	equal(t, got, "Cell Line 2\n\n%%memory\nx := 1\n^\n\n\nunused")
-	got = j.linesBack().Replace("Cell Line 2\n\nfunc main() { defer g.Memory()(); {\nx := 1\n^\n") // imports stand elsewhere
+	got = j.usersLines("Cell Line 2\n\nfunc main() { defer g.Memory()(); {\nx := 1\n^\n") // imports stand elsewhere
 	equal(t, got, "Cell Line 2\n\n%%memory\nx := 1\n^\n")
+	j = &job{source: "%%memory\nx.Sqrt(1)", cell: Cell{Code: "func main() { defer g.Memory()(); {\ng.Last = x.Sqrt(1)\n}}"}}
+	got = j.usersLines("func main() { defer g.Memory()(); {\ng.Last = x.Sqrt(1)\n                ^\n}}\n")
+	equal(t, got, "%%memory\nx.Sqrt(1)\n       ^\n\n")
 }
 
 func TestShutdownIsAnswered(t *testing.T) {
