@@ -158,6 +158,12 @@ type Reshaper interface {
 	Reshape(shape []int) (Array, error)
 }
 
+// Ahead is an Array that can begin with what is read soon.
+type Ahead interface {
+	// WillRead is a hint that a region is read soon. It does not wait.
+	WillRead(r grid.Region)
+}
+
 // Coded is an Array that has to decode what it reads, in memory that the caller
 // provides.
 type Coded interface {
