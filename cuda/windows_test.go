@@ -19,6 +19,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/op/filter"
 	"github.com/gonbext/gonbext/oocore/op/nn"
 	"github.com/gonbext/gonbext/oocore/op/random"
+	"github.com/gonbext/gonbext/oocore/op/scan"
 	"github.com/gonbext/gonbext/oocore/op/window"
 	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/store"
@@ -52,7 +53,7 @@ func someWindow(t *testing.T, r *rand.Rand) (name string, n *graph.Node) {
 			}
 		}()
 	}
-	switch r.IntN(11) {
+	switch r.IntN(12) {
 	case 0:
 		return "uniform", node(filter.Uniform(site, x, sizes, b))
 	case 1:
@@ -96,6 +97,10 @@ func someWindow(t *testing.T, r *rand.Rand) (name string, n *graph.Node) {
 			return "avg_pool2d", node(nn.AvgPool2D(site, float(of), o))
 		}
 		return "max_pool2d", node(nn.MaxPool2D(site, float(of), o))
+	case 10:
+		axis, order := r.IntN(len(shape)), 1+r.IntN(2)
+		shape[axis] += 2
+		return "gradient", node(scan.Gradient(site, float(of), r.Float64(), axis, order))
 	}
 	shape = []int{1 + r.IntN(3), 4, 6 + r.IntN(20), 6 + r.IntN(30)}
 	of = []dtype.Type{dtype.Float16, dtype.Float32, dtype.Float64}[r.IntN(3)]
