@@ -79,7 +79,7 @@ func someWindow(t *testing.T, r *rand.Rand) (name string, n *graph.Node) {
 		}
 		return "downsample", node(filter.Downsample(site, x, factors))
 	case 6:
-		op := []kernel.Reduction{kernel.Min, kernel.Max}[r.IntN(2)]
+		op := []kernel.Reduction{kernel.Min, kernel.Max, kernel.Sum, kernel.Prod, kernel.Mean}[r.IntN(5)]
 		axis := r.IntN(len(shape))
 		return "rolling", node(window.Reduce(site, op, x, 1+r.IntN(min(shape[axis], 9)), axis, 0))
 	case 7:
