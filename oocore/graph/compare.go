@@ -31,21 +31,11 @@ var mirrored = map[kernel.Op]kernel.Op{
 // they promote to, float64, would call neighbours beyond 2⁵³ equal.
 func compareSigned(site Site, op kernel.Op, signed, unsigned *Node) (*Node, error) {
 	zero := &Node{Kind: Constant, Shape: []int{}, DType: signed.DType, Value: dtype.FromInt(signed.DType, 0), Site: site}
-	bits, err := AsType(site, signed, dtype.Uint64)
-	if err != nil {
-		return nil, err
-	}
-	compared, err := Apply(site, op, bits, unsigned)
-	if err != nil {
-		return nil, err
-	}
+	var c chain
+	compared := c.of(Apply(site, op, c.of(AsType(site, signed, dtype.Uint64)), unsigned))
 	test, join := kernel.GreaterEqual, kernel.LogicalAnd
 	if op == kernel.Less || op == kernel.LessEqual || op == kernel.NotEqual {
 		test, join = kernel.Less, kernel.LogicalOr
 	}
-	sign, err := Apply(site, test, signed, zero)
-	if err != nil {
-		return nil, err
-	}
-	return Apply(site, join, sign, compared)
+	return c.end(Apply(site, join, c.of(Apply(site, test, signed, zero)), compared))
 }

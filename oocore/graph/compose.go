@@ -56,15 +56,8 @@ func Round(site Site, n *Node, decimals int) (*Node, error) {
 	if decimals < 0 {
 		there, back = back, there
 	}
-	by, err := Scalar(site, scale)
-	if err != nil {
-		return nil, err
-	}
-	if n, err = Apply(site, there, n, by); err != nil {
-		return nil, err
-	}
-	if n, err = Apply(site, kernel.Rint, n); err != nil {
-		return nil, err
-	}
-	return Apply(site, back, n, by)
+	var c chain
+	by := c.of(Scalar(site, scale))
+	scaled := c.of(Apply(site, there, n, by))
+	return c.end(Apply(site, back, c.of(Apply(site, kernel.Rint, scaled)), by))
 }

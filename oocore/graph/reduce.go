@@ -98,91 +98,41 @@ func aggregate(site Site, kind kernel.Reduction, n *Node, o ReduceOptions) (*Nod
 
 // each reduces each element by itself, along an axis of length one.
 func each(site Site, kind kernel.Reduction, n *Node, o ReduceOptions) (*Node, error) {
-	wide, err := ExpandDims(site, n, len(n.Shape))
-	if err != nil {
-		return nil, err
-	}
+	var c chain
+	wide := c.of(ExpandDims(site, n, len(n.Shape)))
 	if o.Where != nil {
-		if _, err := grid.BroadcastTo(o.Where.Shape, n.Shape); err != nil {
-			return nil, fmt.Errorf("the mask's %w", err)
-		}
-		if o.Where, err = ExpandDims(site, broadcast(site, o.Where, n.Shape), len(n.Shape)); err != nil {
-			return nil, err
-		}
+		o.Where = c.of(ExpandDims(site, c.of(broadcastMask(site, o.Where, n.Shape)), len(n.Shape)))
 	}
 	o.Axes, o.NoAxes, o.KeepDims = []int{len(n.Shape)}, false, false
-	return aggregate(site, kind, wide, o)
+	return c.end(aggregate(site, kind, wide, o))
 }
 
 // wholeMean is NumPy's mean of a type of integers: the sum in that type, by the number of
 // elements, without its fraction.
 func wholeMean(site Site, n *Node, o ReduceOptions) (*Node, error) {
-	included, err := foldedCount(site, n, o)
-	if err != nil {
-		return nil, err
-	}
-	sum, err := aggregate(site, kernel.Sum, n, o)
-	if err != nil {
-		return nil, err
-	}
-	mean, err := Apply(site, kernel.Divide, sum, included)
-	if err != nil {
-		return nil, err
-	}
-	return cast(site, mean, o.DType)
+	var c chain
+	included := c.of(foldedCount(site, n, o))
+	sum := c.of(aggregate(site, kernel.Sum, n, o))
+	return c.end(cast(site, c.of(Apply(site, kernel.Divide, sum, included)), o.DType))
 }
 
 // wholeVariance is NumPy's var and std of a type of integers: the mean and the sum of squares in
 // that type, and the result without its fraction.
 func wholeVariance(site Site, kind kernel.Reduction, n *Node, o ReduceOptions) (*Node, error) {
-	ddof, err := Scalar(site, o.DDof)
-	if err != nil {
-		return nil, err
-	}
-	zero, err := Scalar(site, 0)
-	if err != nil {
-		return nil, err
-	}
-	free, err := foldedCount(site, n, o)
-	if err == nil {
-		free, err = Apply(site, kernel.Subtract, free, ddof)
-	}
-	if err == nil {
-		free, err = Apply(site, kernel.Maximum, free, zero)
-	}
-	if err != nil {
-		return nil, err
-	}
+	var c chain
+	free := c.of(Apply(site, kernel.Subtract, c.of(foldedCount(site, n, o)), c.of(Scalar(site, o.DDof))))
+	free = c.of(Apply(site, kernel.Maximum, free, c.of(Scalar(site, 0))))
 	around := o
 	around.KeepDims = true
-	mean, err := wholeMean(site, n, around)
-	if err != nil {
-		return nil, err
-	}
-	distance, err := Apply(site, kernel.Subtract, n, mean)
-	if err != nil {
-		return nil, err
-	}
-	squares, err := Apply(site, kernel.Multiply, distance, distance)
-	if err != nil {
-		return nil, err
-	}
+	distance := c.of(Apply(site, kernel.Subtract, n, c.of(wholeMean(site, n, around))))
+	squares := c.of(Apply(site, kernel.Multiply, distance, distance))
 	o.DDof = 0
-	sum, err := aggregate(site, kernel.Sum, squares, o)
-	if err != nil {
-		return nil, err
+	sum := c.of(aggregate(site, kernel.Sum, squares, o))
+	out := c.of(cast(site, c.of(Apply(site, kernel.Divide, sum, free)), o.DType))
+	if kind == kernel.Std {
+		out = c.of(Apply(site, kernel.Sqrt, out))
 	}
-	out, err := Apply(site, kernel.Divide, sum, free)
-	if err == nil {
-		out, err = cast(site, out, o.DType)
-	}
-	if err == nil && kind == kernel.Std {
-		out, err = Apply(site, kernel.Sqrt, out)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return cast(site, out, o.DType)
+	return c.end(cast(site, out, o.DType))
 }
 
 // foldedCount is how many elements a reduction folds into each of its results, as int64.
@@ -195,10 +145,17 @@ func foldedCount(site Site, n *Node, o ReduceOptions) (*Node, error) {
 		_, count := kept(n.Shape, axes)
 		return &Node{Kind: Constant, Shape: []int{}, DType: dtype.Int64, Value: dtype.ValueOf(int64(count)), Site: site}, nil
 	}
-	if _, err := grid.BroadcastTo(o.Where.Shape, n.Shape); err != nil {
+	var c chain
+	mask := c.of(broadcastMask(site, o.Where, n.Shape))
+	return c.end(aggregate(site, kernel.CountNonzero, mask, ReduceOptions{Axes: axes, KeepDims: o.KeepDims}))
+}
+
+// broadcastMask repeats a mask to the shape of what it selects from.
+func broadcastMask(site Site, mask *Node, shape []int) (*Node, error) {
+	if _, err := grid.BroadcastTo(mask.Shape, shape); err != nil {
 		return nil, fmt.Errorf("the mask's %w", err)
 	}
-	return aggregate(site, kernel.CountNonzero, broadcast(site, o.Where, n.Shape), ReduceOptions{Axes: axes, KeepDims: o.KeepDims})
+	return broadcast(site, mask, shape), nil
 }
 
 // typed brings the input to the type that a reduction is to be computed in.
@@ -331,94 +288,50 @@ func maskedMean(site Site, n, mask *Node, axes []int) (*Node, error) {
 	if wide.Short() {
 		wide = dtype.Float32
 	}
-	n, err := cast(site, n, wide)
+	var c chain
+	sum := c.of(maskedSum(site, c.of(cast(site, n, wide)), mask, axes))
+	count := c.of(maskedCount(site, mask, n.Shape, axes, wide))
+	return c.end(cast(site, c.of(Apply(site, kernel.Divide, sum, count)), result))
+}
+
+// maskedSum is the sum of the elements in a mask.
+func maskedSum(site Site, n, mask *Node, axes []int) (*Node, error) {
+	n, err := masked(site, kernel.Sum, n, mask)
 	if err != nil {
 		return nil, err
 	}
-	if n, err = masked(site, kernel.Sum, n, mask); err != nil {
-		return nil, err
-	}
-	included, err := cast(site, mask, dtype.Bool)
-	if err != nil {
-		return nil, err
-	}
-	sum, err := fold(site, kernel.Sum, n, axes, 0)
-	if err != nil {
-		return nil, err
-	}
-	count, err := fold(site, kernel.CountNonzero, broadcast(site, included, n.Shape), axes, 0)
-	if err != nil {
-		return nil, err
-	}
-	if count, err = cast(site, count, wide); err != nil {
-		return nil, err
-	}
-	mean, err := Apply(site, kernel.Divide, sum, count)
-	if err != nil {
-		return nil, err
-	}
-	return cast(site, mean, result)
+	return fold(site, kernel.Sum, n, axes, 0)
+}
+
+// maskedCount is the number of elements of a shape that are in a mask.
+func maskedCount(site Site, mask *Node, shape, axes []int, t dtype.Type) (*Node, error) {
+	var c chain
+	included := c.of(broadcastMask(site, c.of(cast(site, mask, dtype.Bool)), shape))
+	return c.end(cast(site, c.of(fold(site, kernel.CountNonzero, included, axes, 0)), t))
 }
 
 // maskedVariance is the sum of squares of what the elements in the mask are from their
 // mean, by their number less ddof, which takes two passes. It is computed in float64.
 func maskedVariance(site Site, kind kernel.Reduction, n, mask *Node, axes []int, ddof float64) (*Node, error) {
-	if _, err := grid.BroadcastTo(mask.Shape, n.Shape); err != nil {
-		return nil, fmt.Errorf("the mask's %w", err)
-	}
-	result, shape := kind.Result(n.DType), n.Shape
-	n, err := cast(site, n, dtype.Promote(n.DType, dtype.Float64))
-	if err != nil {
-		return nil, err
-	}
-	included, err := cast(site, mask, dtype.Bool)
-	if err != nil {
-		return nil, err
-	}
-	mean, err := maskedMean(site, n, included, axes)
-	if err != nil {
-		return nil, err
-	}
-	if mean, err = ExpandDims(site, mean, axes...); err != nil {
-		return nil, err
-	}
-	if n, err = Apply(site, kernel.Subtract, n, mean); err != nil {
-		return nil, err
-	}
-	if n, err = squares(site, n); err != nil {
-		return nil, err
-	}
-	if n, err = masked(site, kernel.Sum, n, included); err != nil {
-		return nil, err
-	}
-	if n, err = fold(site, kernel.Sum, n, axes, 0); err != nil {
-		return nil, err
-	}
-	count, err := fold(site, kernel.CountNonzero, broadcast(site, included, shape), axes, 0)
-	if err != nil {
-		return nil, err
-	}
-	if count, err = cast(site, count, dtype.Float64); err != nil {
-		return nil, err
-	}
+	var c chain
+	wide := c.of(cast(site, n, dtype.Promote(n.DType, dtype.Float64)))
+	included := c.of(cast(site, mask, dtype.Bool))
+	mean := c.of(ExpandDims(site, c.of(maskedMean(site, wide, included, axes)), axes...))
+	squared := c.of(squares(site, c.of(Apply(site, kernel.Subtract, wide, mean))))
+	out := c.of(maskedSum(site, squared, included, axes))
+	count := c.of(maskedCount(site, included, n.Shape, axes, dtype.Float64))
 	for _, step := range []struct {
 		op kernel.Op
 		by float64
 	}{{kernel.Subtract, ddof}, {kernel.Maximum, 0}} {
 		by := &Node{Kind: Constant, Shape: []int{}, DType: dtype.Float64, Value: dtype.ValueOf(step.by), Site: site}
-		if count, err = Apply(site, step.op, count, by); err != nil {
-			return nil, err
-		}
+		count = c.of(Apply(site, step.op, count, by))
 	}
-	if n, err = Apply(site, kernel.Divide, n, count); err != nil {
-		return nil, err
-	}
+	out = c.of(Apply(site, kernel.Divide, out, count))
 	if kind == kernel.Std {
-		if n, err = Apply(site, kernel.Sqrt, n); err != nil {
-			return nil, err
-		}
+		out = c.of(Apply(site, kernel.Sqrt, out))
 	}
-	return cast(site, n, result)
+	return c.end(cast(site, out, kind.Result(n.DType)))
 }
 
 // squares are the squares of magnitudes.
@@ -426,15 +339,10 @@ func squares(site Site, n *Node) (*Node, error) {
 	if n.DType.Kind() != dtype.KindComplex {
 		return Apply(site, kernel.Square, n)
 	}
+	var c chain
 	var parts [2]*Node
 	for i, op := range []kernel.Op{kernel.Real, kernel.Imag} {
-		part, err := Apply(site, op, n)
-		if err != nil {
-			return nil, err
-		}
-		if parts[i], err = Apply(site, kernel.Square, part); err != nil {
-			return nil, err
-		}
+		parts[i] = c.of(Apply(site, kernel.Square, c.of(Apply(site, op, n))))
 	}
-	return Apply(site, kernel.Add, parts[:]...)
+	return c.end(Apply(site, kernel.Add, parts[:]...))
 }

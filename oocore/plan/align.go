@@ -21,16 +21,7 @@ func (p *Plan) align(prog *Program) []int {
 				continue
 			}
 			if cell := p.align(&l.Inputs[k]); cell != nil {
-				lengths := make([]int, len(prog.Domain))
-				for d := range lengths {
-					lengths[d] = 1
-				}
-				for d, a := range l.View.Axis {
-					if a >= 0 {
-						lengths[a] = cell[d]
-					}
-				}
-				return clip(lengths, prog.Domain)
+				return l.shown(cell)
 			}
 		}
 		if l.Kind == LoadArray && p.Arrays[l.Array].Chunks != nil && (of == nil || p.Arrays[l.Array].Bytes() > p.Arrays[of.Array].Bytes()) {
@@ -40,16 +31,18 @@ func (p *Plan) align(prog *Program) []int {
 	if of == nil {
 		return nil
 	}
-	lengths := make([]int, len(prog.Domain))
-	for d := range lengths {
-		lengths[d] = 1
-	}
-	for d, c := range p.Arrays[of.Array].Chunks {
-		if a := of.View.Axis[d]; a >= 0 {
-			lengths[a] = (c + abs(of.View.Step[d]) - 1) / abs(of.View.Step[d])
+	return of.shown(p.Arrays[of.Array].Chunks)
+}
+
+// shown are the lengths in the domain of chunks of the load's array.
+func (l *Load) shown(chunks []int) []int {
+	lengths := slices.Repeat([]int{1}, len(l.View.Shape))
+	for d, c := range chunks {
+		if a := l.View.Axis[d]; a >= 0 {
+			lengths[a] = (c + abs(l.View.Step[d]) - 1) / abs(l.View.Step[d])
 		}
 	}
-	return clip(lengths, prog.Domain)
+	return clip(lengths, l.View.Shape)
 }
 
 // grow makes a box of whole cells, as many as fit into room elements: along the last

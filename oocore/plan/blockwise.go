@@ -55,7 +55,7 @@ func (l *Load) Reversed() bool {
 
 // opReads adds what an operation reads from files for all tiles of a domain. One that
 // reads a little at a time reads all of its inputs once.
-func (p *Sized) opReads(s *SizedStage, l *Load, tile []int, times int64, stored func(int) bool) {
+func (p *Sized) opReads(s *SizedStage, l *Load, tile []int, times int64) {
 	boxes := times
 	for d, n := range l.View.Shape {
 		boxes *= int64((n + tile[d] - 1) / max(tile[d], 1))
@@ -66,7 +66,7 @@ func (p *Sized) opReads(s *SizedStage, l *Load, tile []int, times int64, stored 
 		whole := int64(max(grid.Size(in.Domain), 1))
 		each := int64(grid.Size(clip(box, in.Domain)))
 		before := s.Read
-		p.reads(s, in, clip(box, in.Domain), times, stored)
+		p.reads(s, in, clip(box, in.Domain), times)
 		if all := boxes * each; all > whole && !need.DisjointReads { // reads counted each element once
 			s.Read = before + int64(float64(s.Read-before)*float64(all)/float64(whole))
 		}

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/arena"
+	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/record"
@@ -197,17 +198,17 @@ func (t *tally) lane(prog *Program, box, tile []int) Lane {
 		l.Loads[prog.Out[0]] = t.load(&prog.Loads[prog.Out[0]], box)
 		return l
 	}
-	l := t.loads(prog, tile, record.Input)
+	l := t.loads(prog, tile)
 	l.Box, l.Registers = box, t.buffer(record.Scratch, prog.RegisterBytes(true))
 	return l
 }
 
-// loads declares the loads of a program for a tile, with buffers of a class.
-func (t *tally) loads(prog *Program, tile []int, class record.Class) Lane {
+// loads declares the loads of a program for a tile.
+func (t *tally) loads(prog *Program, tile []int) Lane {
 	l := Lane{Box: tile, Tile: tile, Loads: make([]LoadBuffers, len(prog.Loads))}
 	for i := range prog.Loads {
 		l.Loads[i] = t.load(&prog.Loads[i], tile)
-		l.Loads[i].Elements = t.buffer(class, prog.Loads[i].InputBytes(tile))
+		l.Loads[i].Elements = t.buffer(record.Input, prog.Loads[i].InputBytes(tile))
 	}
 	return l
 }
@@ -263,68 +264,94 @@ func (t *tally) states(s *Stage) (all []Buffer) {
 	return all
 }
 
-// results declares what the accumulators of one task of a reduce stage make.
-func (t *tally) results(s *Stage) (all []Buffer) {
+// folded declares what the accumulators of one task of a reduce stage make.
+func (t *tally) folded(s *Stage, d *Slot) {
 	for _, out := range s.Outputs {
-		all = append(all, t.buffer(record.Output, int64(s.keptChunk())*int64(t.plan.Arrays[out].DType.Size())))
+		d.Results = append(d.Results, t.buffer(record.Output, int64(s.keptChunk())*int64(t.plan.Arrays[out].DType.Size())))
 	}
-	return all
+	d.Write = t.plainWriter(s)
 }
 
 func (t *tally) mapSlot(s *SizedStage) (d Slot) {
-	prog, out := &s.Programs[0], record.Output
+	prog := &s.Programs[0]
 	size := int64(prog.Type(prog.Out[0]).Size())
 	d.Lane = t.lane(prog, s.Tile, s.Tile)
-	d.Out = t.buffer(out, int64(grid.Size(s.Piece))*size)
+	d.Out = t.buffer(record.Output, int64(grid.Size(s.Piece))*size)
 	if grid.Size(s.Tile) > grid.Size(s.Piece) {
-		d.Chunk = t.buffer(out, int64(grid.Size(s.Tile))*size)
+		d.Chunk = t.buffer(record.Output, int64(grid.Size(s.Tile))*size)
 	}
-	d.Write = t.writer(s)
-	d.States = t.states(s.Stage)
+	t.results(s, &d)
 	return d
 }
 
 func (t *tally) reduceSlot(s *SizedStage) (d Slot) {
 	prog := &s.Programs[0]
-	d.Lane = t.loads(prog, s.Tile, record.Input)
+	d.Lane = t.loads(prog, s.Tile)
 	d.Lane.Registers = t.buffer(record.Scratch, prog.RegisterBytes(false))
-	d.States = t.states(s.Stage)
-	if !s.Merges() {
-		d.Results, d.Write = t.results(s.Stage), t.plainWriter(s.Stage)
-	}
+	t.results(s, &d)
 	return d
 }
 
-func (t *tally) merge(s *Stage) (d Slot) {
-	d.States = t.states(s)
-	if s.Kind == ReduceStage {
-		d.Results, d.Write = t.results(s), t.plainWriter(s)
+// results declares the accumulators of a slot, and how it writes what its tasks make.
+func (t *tally) results(s *SizedStage, d *Slot) {
+	switch {
+	case s.Kind == MapStage:
+		d.Write = t.writer(s)
+	case !s.Merges():
+		t.folded(s.Stage, d)
 	}
+	d.States = t.states(s.Stage)
+}
+
+func (t *tally) merge(s *Stage) (d Slot) {
+	if s.Kind == ReduceStage {
+		t.folded(s, &d)
+	}
+	d.States = t.states(s)
 	return d
 }
 
 // product declares a matmul stage with its present super-tile.
 func (t *tally) product(s *SizedStage, workers int) (d Product) {
 	m := s.Super
-	rows, cols := int64(min(m.SuperM*m.TileM, m.M)), int64(min(m.SuperN*m.TileN, m.N))
-	k := int64(min(m.TileK, m.K))
-	a, b := &s.Programs[0], &s.Programs[1]
-	d.Sums = t.buffer(record.Output, rows*cols*int64(m.Type.Size()))
+	rows, cols, k := m.lengths()
+	tile := min(m.TileM, m.M)
+	d.Sums = t.matrix(record.Output, rows, cols, m.Type)
 	for range m.Depth {
-		d.Panels = append(d.Panels, [2]Buffer{t.buffer(record.Input, rows*k*int64(a.Type(a.Out[0]).Size())), t.buffer(record.Input, k*cols*int64(b.Type(b.Out[0]).Size()))})
+		d.Panels = append(d.Panels, t.panels(record.Input, s))
 	}
 	for range workers {
-		d.Pack = append(d.Pack, t.buffer(record.Scratch, kernel.GemmWork(a.Type(a.Out[0]), min(m.TileM, m.M), min(m.TileN, m.N), int(k))))
+		d.Pack = append(d.Pack, t.buffer(record.Scratch, kernel.GemmWork(s.operand(0), tile, min(m.TileN, m.N), k)))
 		if out := t.plan.Arrays[s.Outputs[0]].DType; out != m.Type {
-			d.Cast = append(d.Cast, t.buffer(record.Output, int64(min(m.TileM, m.M))*cols*int64(out.Size())))
+			d.Cast = append(d.Cast, t.matrix(record.Output, tile, cols, out))
 		}
 		d.Write = append(d.Write, t.plainWriter(s.Stage))
 	}
 	d.Library = t.foreign(record.Library, kernel.BLASMemory())
-	for i, box := range [][]int{panel(len(a.Domain), int(rows), int(k)), panel(len(b.Domain), int(k), int(cols))} {
-		d.Operands[i] = t.lane(&s.Programs[i], box, t.plan.boxTile(&s.Programs[i], box))
-	}
+	d.Operands = t.operands(s, rows, k, k, cols)
 	return d
+}
+
+// matrix declares a matrix of elements of a type.
+func (t *tally) matrix(class record.Class, rows, cols int, of dtype.Type) Buffer {
+	return t.buffer(class, int64(rows)*int64(cols)*int64(of.Size()))
+}
+
+// panels declares a panel of each operand of a product.
+func (t *tally) panels(class record.Class, s *SizedStage) [2]Buffer {
+	rows, cols, k := s.Super.lengths()
+	return [2]Buffer{t.matrix(class, rows, k, s.operand(0)), t.matrix(class, k, cols, s.operand(1))}
+}
+
+// operands declares the evaluation of a product's operands, by boxes of a's rows and columns,
+// and of b's.
+func (t *tally) operands(s *SizedStage, rowsA, colsA, rowsB, colsB int) (lanes [2]Lane) {
+	for i, of := range [][2]int{{rowsA, colsA}, {rowsB, colsB}} {
+		prog := &s.Programs[i]
+		box := panel(len(prog.Domain), of[0], of[1])
+		lanes[i] = t.lane(prog, box, t.plan.boxTile(prog, box))
+	}
+	return lanes
 }
 
 // panel is the box of rows × cols in the last two of dims axes.
@@ -378,7 +405,8 @@ func (p *Sized) declare(s *SizedStage) {
 // beginBuffers begins the declaration of a stage: what merging its partial results takes.
 func (p *Sized) beginBuffers(s *SizedStage) *Buffers {
 	b := &s.Buffers
-	*b = Buffers{slot: tally{plan: p.Plan, whole: s.DecodeWholeChunks}, stage: tally{plan: p.Plan, whole: s.DecodeWholeChunks}}
+	t := tally{plan: p.Plan, whole: s.DecodeWholeChunks}
+	*b = Buffers{slot: t, stage: t}
 	if s.Merges() && !p.attached {
 		b.Merge = b.stage.merge(s.Stage)
 	}

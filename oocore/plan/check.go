@@ -41,11 +41,9 @@ func (p *Plan) check() error {
 		if err := p.checkStage(s); err != nil {
 			return fmt.Errorf("stage %d: %w", i, err)
 		}
-		for k := range s.Programs {
-			for l := range s.Programs[k].Arrays() {
-				if !filled[l.Array] {
-					return fmt.Errorf("stage %d reads array %d before it is filled", i, l.Array)
-				}
+		for l := range s.Arrays() {
+			if !filled[l.Array] {
+				return fmt.Errorf("stage %d reads array %d before it is filled", i, l.Array)
 			}
 		}
 		for _, a := range s.Outputs {
@@ -312,7 +310,7 @@ func forms(shape []int) iter.Seq[[]int] {
 
 // inside reports a view of the domain that stays inside an array of the shape.
 func inside(v *grid.View, shape, domain []int) bool {
-	if !slices.Equal(v.Shape, domain) {
+	if !slices.Equal(v.Shape, domain) || slices.Contains(v.Step, 0) {
 		return false
 	}
 	if grid.Size(domain) == 0 {
@@ -321,7 +319,7 @@ func inside(v *grid.View, shape, domain []int) bool {
 	for d, a := range v.Axis {
 		last := v.Start[d]
 		if a >= 0 && domain[a] > 1 {
-			if v.Step[d] == 0 || abs(v.Step[d]) > shape[d] || domain[a] > shape[d] {
+			if abs(v.Step[d]) > shape[d] || domain[a] > shape[d] {
 				return false
 			}
 			last += (domain[a] - 1) * v.Step[d]

@@ -101,7 +101,7 @@ func NewAll(outputs ...Output) (*Plan, error) {
 func newCompiler(outputs []Output) (*compiler, error) {
 	c := &compiler{plan: &Plan{Engine: Engine}, canonical: newCanonical(),
 		opCosts: map[*graph.Node]opCost{}, why: map[*graph.Node]string{}, again: map[*graph.Node]bool{},
-		arrays: map[*graph.Node]int{}, firstIn: map[*graph.Node]int{}, copies: map[string]Load{}, decodes: map[int]int{}}
+		read: map[*graph.Node]bool{}, arrays: map[*graph.Node]int{}, firstIn: map[*graph.Node]int{}, copies: map[string]Load{}, decodes: map[int]int{}}
 	var titles []string
 	for _, out := range outputs {
 		if err := out.check(len(outputs)); err != nil {

@@ -95,6 +95,24 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
+func TestDecodeRejectsViewWithoutSteps(t *testing.T) {
+	for _, length := range []int{0, 1} {
+		x := coded(t, "x.zarr", []int{1, 100}, length, 500)
+		p, err := New(apply(t, kernel.Sqrt, x), Target{Path: "o.npy"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Stages[0].Programs[0].Loads[0].View.Step[0] = 0
+		b, err := p.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Decode(b); err == nil || !strings.Contains(err.Error(), "reads outside") {
+			t.Errorf("a view of %d rows in steps of 0 gives the error %v", length, err)
+		}
+	}
+}
+
 // places are what edits each value in a decoded JSON text.
 func places(tree any) (all []func(edit byte)) {
 	edited := func(old any, edit byte) any {

@@ -152,10 +152,7 @@ func (p *Sized) offload(s *SizedStage, room int64) {
 			s.Lacks = fmt.Sprintf("would take %s of the budget, which leaves %s", units.Bytes(p.takes(least)), units.Bytes(max(room, 0)))
 		}
 	}
-	if s.Note != "" {
-		s.Note += "; "
-	}
-	s.Note += p.Device.Name + " " + s.Lacks + ": on the CPU"
+	s.note(p.Device.Name + " " + s.Lacks + ": on the CPU")
 }
 
 // lacks says what of a stage the device has no kernel for; "" where it has all.
@@ -404,36 +401,26 @@ func (t *tally) deviceSlot(s *SizedStage) (d Slot) {
 		}
 		d.Sets = append(d.Sets, set)
 	}
-	d.States = t.states(s.Stage)
-	switch {
-	case s.Kind == MapStage:
-		d.Write = t.writer(s)
-	case !s.Merges():
-		d.Results, d.Write = t.results(s.Stage), t.plainWriter(s.Stage)
-	}
+	t.results(s, &d)
 	return d
 }
 
 // deviceProduct declares a product whose accumulators a device has.
 func (t *tally) deviceProduct(s *SizedStage) (d Product) {
 	m := s.Super
-	_, columns, depth := m.lengths()
-	cols, k := int64(columns), int64(depth)
+	_, cols, k := m.lengths()
 	stripA, stripB, rows := s.Strips()
 	for range DeviceStrips {
-		d.Strips = append(d.Strips, t.buffer(record.Pinned, max(int64(stripA)*k*int64(s.operand(0).Size()), int64(stripB)*cols*int64(s.operand(1).Size()))))
+		d.Strips = append(d.Strips, t.buffer(record.Pinned, max(int64(stripA)*int64(k)*int64(s.operand(0).Size()), int64(stripB)*int64(cols)*int64(s.operand(1).Size()))))
 	}
 	for range DeviceRows {
-		d.Rows = append(d.Rows, t.buffer(record.Pinned, int64(rows)*cols*int64(m.Type.Size())))
+		d.Rows = append(d.Rows, t.matrix(record.Pinned, rows, cols, m.Type))
 	}
 	if out := t.plan.Arrays[s.Outputs[0]].DType; out != m.Type {
-		d.Cast = append(d.Cast, t.buffer(record.Output, int64(rows)*cols*int64(out.Size())))
+		d.Cast = append(d.Cast, t.matrix(record.Output, rows, cols, out))
 	}
 	d.Write = append(d.Write, t.plainWriter(s.Stage))
-	a, b := &s.Programs[0], &s.Programs[1]
-	for i, box := range [][]int{panel(len(a.Domain), stripA, depth), panel(len(b.Domain), stripB, columns)} {
-		d.Operands[i] = t.lane(&s.Programs[i], box, t.plan.boxTile(&s.Programs[i], box))
-	}
+	d.Operands = t.operands(s, stripA, k, stripB, cols)
 	return d
 }
 
@@ -441,17 +428,14 @@ func (t *tally) deviceProduct(s *SizedStage) (d Product) {
 func (t *tally) productOnDevice(s *SizedStage, on *DeviceSpec) (d DeviceBuffers) {
 	m := s.Super
 	rows, cols, k := m.lengths()
-	elements := func(rows, cols int, of dtype.Type) Buffer {
-		return t.buffer(record.Device, int64(rows)*int64(cols)*int64(of.Size()))
-	}
-	d.Sums = elements(rows, cols, m.Type)
+	d.Sums = t.matrix(record.Device, rows, cols, m.Type)
 	if on.OnHost { // it multiplies as the CPU does
 		d.Scratch = t.buffer(record.Device, kernel.GemmWork(s.operand(0), min(m.TileM, m.M), min(m.TileN, m.N), k))
 	} else {
 		d.Scratch = t.buffer(record.Device, on.Workspace)
 	}
 	for range m.Depth {
-		d.Panels = append(d.Panels, [2]Buffer{elements(rows, k, s.operand(0)), elements(k, cols, s.operand(1))})
+		d.Panels = append(d.Panels, t.panels(record.Device, s))
 	}
 	return d
 }
@@ -463,27 +447,20 @@ func (l *Load) moved(domain, tile []int) int64 {
 		return 0
 	}
 	n := int64(l.Type.Size())
-	if l.Extent != nil {
-		for d, a := range l.View.Axis {
-			windows, tiles := 1, 1
-			if a >= 0 {
-				windows, tiles = domain[a], (domain[a]+tile[a]-1)/max(tile[a], 1)
-			}
-			n *= int64((windows-tiles)*l.View.Step[d] + tiles*l.Extent[d])
-		}
-		for d, length := range domain {
-			if !slices.Contains(l.View.Axis, d) {
-				n *= int64((length + tile[d] - 1) / max(tile[d], 1))
-			}
-		}
-		return n
-	}
+	tiles := func(d int) int { return (domain[d] + tile[d] - 1) / max(tile[d], 1) }
 	for d, length := range domain {
-		if slices.Contains(l.View.Axis, d) {
+		switch {
+		case !slices.Contains(l.View.Axis, d):
+			n *= int64(tiles(d))
+		case l.Extent == nil:
 			n *= int64(length)
-		} else {
-			n *= int64((length + tile[d] - 1) / max(tile[d], 1))
 		}
+	}
+	for d, extent := range l.Extent { // windows overlap those of the neighbouring tiles
+		if a := l.View.Axis[d]; a >= 0 {
+			extent = (domain[a]-tiles(a))*l.View.Step[d] + tiles(a)*extent
+		}
+		n *= int64(extent)
 	}
 	return n
 }
@@ -491,9 +468,9 @@ func (l *Load) moved(domain, tile []int) int64 {
 // deviceMatMul chooses the accumulators that stay on the device: those by which the least
 // crosses the link. Panels go there in strips, so that staging does not grow with them.
 func (p *Sized) deviceMatMul(s *SizedStage, fits func(*SizedStage) bool) (best *SizedStage) {
-	m := s.Super
-	for _, superM := range shares(max((m.M+m.TileM-1)/m.TileM, 1)) {
-		for _, superN := range shares(max((m.N+m.TileN-1)/m.TileN, 1)) {
+	tilesM, tilesN := s.Super.tiles()
+	for _, superM := range shares(tilesM) {
+		for _, superN := range shares(tilesN) {
 			for bytes := deviceTransfer; bytes >= leastStrip; bytes /= 2 {
 				v := p.deviceSuper(s, superM, superN, bytes)
 				if fits(v) {
@@ -554,9 +531,6 @@ func (s *SizedStage) Strips() (a, b, c int) {
 	return fit(k, s.operand(0).Size(), rows), fit(cols, s.operand(1).Size(), k), fit(cols, m.Type.Size(), min(m.TileM, m.M))
 }
 
-// operand is the type of an operand of a product.
-func (s *Stage) operand(i int) dtype.Type { return s.Programs[i].Type(s.Programs[i].Out[0]) }
-
 // lengths are those of the largest super-tile, and of the panels that it takes.
 func (m *SuperTile) lengths() (rows, cols, k int) {
 	return min(m.SuperM*m.TileM, m.M), min(m.SuperN*m.TileN, m.N), min(m.TileK, m.K)
@@ -569,8 +543,7 @@ func (p *Sized) deviceSuper(s *SizedStage, superM, superN, bytes int) *SizedStag
 	v.Device, v.Super, v.transfer = nil, &m, bytes
 	m.SuperM, m.SuperN = superM, superN
 	down, across := m.supers()
-	batch := int64(grid.Size(s.Grid.Shape[:len(s.Grid.Shape)-2]))
-	panels := int64(m.Panels().Len()) * down * across * batch
+	panels := int64(m.Panels().Len()) * down * across * s.batch()
 	m.Depth = int(max(min(DeviceSets, panels), 1))
 	p.beginBuffers(&v)
 	v.Buffers.Product = v.Buffers.stage.deviceProduct(&v)
@@ -578,11 +551,8 @@ func (p *Sized) deviceSuper(s *SizedStage, superM, superN, bytes int) *SizedStag
 	device := tally{plan: p.Plan}
 	v.Buffers.Device = device.productOnDevice(&v, &p.Device)
 	v.DevicePeak = device.sum[record.Device]
-	sizeA, sizeB, size := int64(s.operand(0).Size()), int64(s.operand(1).Size()), int64(m.Type.Size())
 	v.Slots, v.Depth = m.Depth, 1
-	depth := int64(m.depth())
-	v.Up = batch * depth * (int64(m.M)*sizeA*across + int64(m.N)*sizeB*down)
-	v.Down = batch * int64(m.M) * int64(m.N) * size
+	v.Up, v.Down = v.panelBytes(), s.batch()*int64(m.M)*int64(m.N)*int64(m.Type.Size())
 	v.Read = v.Up
 	v.operations = v.multiplications()
 	p.rate(&v)

@@ -20,28 +20,20 @@ func (s *Stage) expanded() *Stage {
 		return s
 	}
 	prog := &s.Programs[0]
-	x := expansion{domain: prog.Domain, taps: map[string]int{}}
+	x := expansion{draft: draft{domain: prog.Domain}, taps: map[string]int{}}
 	values := x.inline(prog, grid.Identity(prog.Domain))
-	p := Program{Domain: prog.Domain, Loads: x.loads, Code: x.code}
+	var results []int
 	for _, v := range prog.Out {
-		p.Out = append(p.Out, x.final(values[v]))
-	}
-	for _, v := range x.checks {
-		p.Checks = append(p.Checks, x.final(v))
-	}
-	for i := range p.Code {
-		for k, a := range p.Code[i].Args {
-			p.Code[i].Args[k] = x.final(a)
-		}
+		results = append(results, values[v])
 	}
 	out := *s
-	out.Programs = []Program{p}
+	out.Programs = []Program{x.program(results, x.checks)}
 	return &out
 }
 
 // formulaic reports a program that reads an operation that has a formula.
 func (p *Program) formulaic() bool {
-	return slices.ContainsFunc(p.Loads, func(l Load) bool { return l.Kind == LoadBlocks && formulaOf(&l) != nil })
+	return slices.ContainsFunc(p.Loads, func(l Load) bool { return formulaOf(&l) != nil })
 }
 
 // formulaOf is the formula of a load's operation; nil for none.
@@ -56,31 +48,12 @@ func formulaOf(l *Load) *blockwise.Formula {
 	return f.Formula(l.Shape)
 }
 
-// expansion is a program that is being made. Load i is the value -1-i, and instruction i is i.
+// expansion is a program that is being made with formulas in it.
 type expansion struct {
-	domain []int
-	loads  []Load
-	code   []Instr
+	draft
 	checks []int
 	taps   map[string]int // elements of windows and numbers that are there
 	terms  int
-}
-
-func (x *expansion) final(v int) int {
-	if v < 0 {
-		return -1 - v
-	}
-	return v + len(x.loads)
-}
-
-func (x *expansion) load(l Load) int {
-	x.loads = append(x.loads, l)
-	return -len(x.loads)
-}
-
-func (x *expansion) instr(in Instr) int {
-	x.code = append(x.code, in)
-	return len(x.code) - 1
 }
 
 // inline adds a program whose domain is seen through a view, and returns its values.
@@ -94,12 +67,17 @@ func (x *expansion) inline(prog *Program, through grid.View) []int {
 		}
 		values = append(values, v)
 	}
+	return x.apply(prog, values)
+}
+
+// apply adds a program's instructions on the values of its loads, and returns all values.
+func (x *expansion) apply(prog *Program, values []int) []int {
 	for _, in := range prog.Code {
 		in.Args = slices.Clone(in.Args)
 		for k, a := range in.Args {
 			in.Args[k] = values[a]
 		}
-		values = append(values, x.instr(in))
+		values = append(values, x.emit(in))
 	}
 	return values
 }
@@ -270,7 +248,7 @@ func (x *expansion) instance(chain []*blockwise.Formula, seen []windowed, elemen
 			for _, a := range t.Args {
 				in.Args = append(in.Args, values[a])
 			}
-			values[i] = x.instr(in)
+			values[i] = x.emit(in)
 		}
 	}
 	for _, v := range chain[0].Fails {
@@ -295,14 +273,7 @@ func (x *expansion) element(w *windowed, at []int) int {
 		}
 		values = append(values, v)
 	}
-	for _, in := range w.compute.Code {
-		in.Args = slices.Clone(in.Args)
-		for k, a := range in.Args {
-			in.Args[k] = values[a]
-		}
-		values = append(values, x.instr(in))
-	}
-	x.taps[key] = values[w.compute.Out[0]]
+	x.taps[key] = x.apply(w.compute, values)[w.compute.Out[0]]
 	return x.taps[key]
 }
 

@@ -33,9 +33,14 @@ func (c *compiler) array(n *graph.Node) int {
 
 // hold makes an array the place of a node's elements.
 func (c *compiler) hold(n *graph.Node, a Array) int {
-	c.plan.Arrays = append(c.plan.Arrays, a)
-	c.arrays[n] = len(c.plan.Arrays) - 1
-	return len(c.plan.Arrays) - 1
+	c.arrays[n] = c.plan.add(a)
+	return c.arrays[n]
+}
+
+// add adds an array, and returns its index.
+func (p *Plan) add(a Array) int {
+	p.Arrays = append(p.Arrays, a)
+	return len(p.Arrays) - 1
 }
 
 // program computes nodes of one shape together, in one pass.
@@ -44,40 +49,48 @@ func (c *compiler) program(nodes ...*graph.Node) Program { return c.fuse(nil, no
 // fuse is a program whose values are nodes. made is the one among them that its stage
 // materialises; nil for none.
 func (c *compiler) fuse(made *graph.Node, nodes ...*graph.Node) Program {
-	b := builder{c: c, made: made, domain: nodes[0].Shape, values: map[*graph.Node]int{}}
-	var p Program
+	b := builder{draft: draft{domain: nodes[0].Shape}, c: c, made: made, values: map[*graph.Node]int{}}
+	var out []int
 	for _, n := range nodes {
-		p.Out = append(p.Out, b.value(n))
+		out = append(out, b.value(n))
 	}
-	// While building, load i is -1-i and instruction i is i; then loads come first.
-	final := func(v int) int {
-		if v < 0 {
-			return -1 - v
-		}
-		return v + len(b.loads)
-	}
-	for i := range b.code {
-		for k, a := range b.code[i].Args {
-			b.code[i].Args[k] = final(a)
-		}
-	}
-	for i := range p.Out {
-		p.Out[i] = final(p.Out[i])
-	}
-	p.Domain, p.Loads, p.Code = b.domain, b.loads, b.code
-	return p
+	return b.program(out, nil)
 }
 
-// op is the load that computes an operation's node.
-func (c *compiler) op(n *graph.Node) Load {
-	load := Load{Kind: LoadBlocks, Type: n.DType, View: grid.Identity(n.Shape), Shape: n.Shape, Op: &blockwise.Value{Op: n.Blocks.Op}, Site: n.Site.String()}
-	for _, in := range n.In {
-		load.Inputs = append(load.Inputs, c.program(in))
+// draft is a program that is being made. Load i is the value -1-i, and instruction i is i.
+type draft struct {
+	domain []int
+	loads  []Load
+	code   []Instr
+}
+
+func (d *draft) load(l Load) int {
+	d.loads = append(d.loads, l)
+	return -len(d.loads)
+}
+
+func (d *draft) emit(in Instr) int {
+	d.code = append(d.code, in)
+	return len(d.code) - 1
+}
+
+// program finishes the draft: the numbers of loads come first, then those of instructions.
+func (d *draft) program(out, checks []int) Program {
+	number := func(values []int) {
+		for i, v := range values {
+			if v < 0 {
+				values[i] = -1 - v
+			} else {
+				values[i] = v + len(d.loads)
+			}
+		}
 	}
-	if blockwise.Name(n.Blocks.Op) == "" {
-		c.plan.bound = true
+	for i := range d.code {
+		number(d.code[i].Args)
 	}
-	return load
+	number(out)
+	number(checks)
+	return Program{Domain: d.domain, Loads: d.loads, Code: d.code, Out: out, Checks: checks}
 }
 
 // recomputed notes a node that several stages compute, when the second does.
@@ -95,11 +108,9 @@ func (c *compiler) recomputed(n *graph.Node) {
 }
 
 type builder struct {
+	draft
 	c      *compiler
 	made   *graph.Node
-	domain []int
-	loads  []Load
-	code   []Instr
 	values map[*graph.Node]int
 }
 
@@ -114,16 +125,17 @@ func (b *builder) value(n *graph.Node) int {
 	case n.Kind == graph.Cast && computed:
 		v = b.cast(b.value(n.In[0]), n.In[0].DType, n.DType)
 	case n.Kind == graph.View:
-		v = b.load(n.In[0], n.View)
+		v = b.seen(n.In[0], n.View)
 	default:
-		v = b.load(n, grid.Identity(n.Shape))
+		v = b.seen(n, grid.Identity(n.Shape))
 	}
 	b.c.recomputed(n)
 	b.values[n] = v
 	return v
 }
 
-func (b *builder) load(n *graph.Node, v grid.View) int {
+// seen is the load of a node that is seen through a view.
+func (b *builder) seen(n *graph.Node, v grid.View) int {
 	load := Load{Type: n.DType, View: v}
 	switch {
 	case n.Kind == graph.Constant:
@@ -134,21 +146,18 @@ func (b *builder) load(n *graph.Node, v grid.View) int {
 	case n.Kind == graph.Random:
 		load.Kind, load.Shape, load.Seed = LoadRandom, n.Shape, n.Seed
 	case n.Kind == graph.Blockwise && (n == b.made || !b.c.materialised(n)):
-		op := b.c.op(n)
-		load.Kind, load.Shape, load.Op, load.Inputs, load.Site = LoadBlocks, n.Shape, op.Op, op.Inputs, op.Site
+		load.Kind, load.Shape, load.Op, load.Site = LoadBlocks, n.Shape, &blockwise.Value{Op: n.Blocks.Op}, n.Site.String()
+		for _, in := range n.In {
+			load.Inputs = append(load.Inputs, b.c.program(in))
+		}
+		b.c.plan.bound = b.c.plan.bound || blockwise.Name(n.Blocks.Op) == ""
 	default:
 		load.Kind, load.Array = LoadArray, b.c.array(n)
 		if n.Kind == graph.Source && !slices.Equal(n.Shape, n.Stored.Shape) {
 			panic("plan: a source's shape differs from its stored array's")
 		}
 	}
-	b.loads = append(b.loads, load)
-	return -len(b.loads)
-}
-
-func (b *builder) emit(in Instr) int {
-	b.code = append(b.code, in)
-	return len(b.code) - 1
+	return b.load(load)
 }
 
 func (b *builder) cast(v int, from, to dtype.Type) int {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/gonbext/gonbext/oocore/arena"
-	"github.com/gonbext/gonbext/oocore/grid"
 )
 
 // Kept has the bytes of operands that are resident on a device, by their names: those of
@@ -56,15 +55,12 @@ func (p *Sized) keep(s *SizedStage, room int64) {
 		free = min(free, (room-p.takes(s))/2)
 	}
 	down, across := s.Super.supers()
-	batch := int64(grid.Size(s.Grid.Shape[:len(s.Grid.Shape)-2]))
-	m := s.Super
-	rows, cols, k := m.lengths()
+	bytesA, bytesB := s.operandBytes()
+	rows, cols, k := s.Super.lengths()
 	for i, o := range []struct{ bytes, times, panel int64 }{
-		{int64(m.M) * int64(m.depth()), across, int64(rows) * int64(k)},
-		{int64(m.N) * int64(m.depth()), down, int64(cols) * int64(k)},
+		{s.batch() * bytesA, across, int64(rows) * int64(k) * int64(s.operand(0).Size())},
+		{s.batch() * bytesB, down, int64(cols) * int64(k) * int64(s.operand(1).Size())},
 	} {
-		size := int64(s.operand(i).Size())
-		o.bytes, o.panel = o.bytes*batch*size, o.panel*size
 		name := p.keptName(&s.Programs[i])
 		if name == "" || o.bytes == 0 {
 			continue

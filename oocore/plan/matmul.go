@@ -62,12 +62,7 @@ func (c *compiler) matmulStage(n *graph.Node) error {
 		return err
 	}
 	s.Outputs = []int{out}
-	chunks := make([]int, d)
-	for i := range chunks {
-		chunks[i] = 1
-	}
-	chunks[d-2], chunks[d-1] = m.TileM, m.TileN
-	s.Grid = grid.Grid{Shape: n.Shape, Chunks: clip(chunks, n.Shape)}
+	s.Grid = grid.Grid{Shape: n.Shape, Chunks: clip(panel(d, m.TileM, m.TileN), n.Shape)}
 	c.add(s)
 	return nil
 }
@@ -107,7 +102,7 @@ func (c *compiler) decodeOperand(prog *Program, site string) {
 // decode adds the stage that fills a temporary array with a program's values.
 func (c *compiler) decode(name string, prog Program, t dtype.Type, cell []int, site string) int {
 	p := c.plan
-	i := p.temporary(name, prog.Domain, t)
+	i := p.add(temporary(name, prog.Domain, t))
 	p.Stages = append(p.Stages, Stage{Kind: MapStage, Name: "decode " + name, Site: site, Programs: []Program{prog}, Outputs: []int{i},
 		Grid: grid.Grid{Shape: prog.Domain, Chunks: grow(cell, prog.Domain, chunkBytes/t.Size())},
 		Note: "a pass of its own: a product reads its operands many times"})
@@ -164,19 +159,43 @@ func (m *SuperTile) narrowest() int {
 	return m.N - (int(across)-1)*m.SuperN*m.TileN
 }
 
+// tiles is the number of tiles one below the other, and side by side.
+func (m *MatMul) tiles() (down, across int) {
+	return max((m.M+m.TileM-1)/m.TileM, 1), max((m.N+m.TileN-1)/m.TileN, 1)
+}
+
 // supers is the number of super-tiles one below the other, and side by side.
 func (m *SuperTile) supers() (down, across int64) {
-	of := func(n, tile, super int) int64 { return int64((max((n+tile-1)/tile, 1) + super - 1) / super) }
-	return of(m.M, m.TileM, m.SuperM), of(m.N, m.TileN, m.SuperN)
+	tilesM, tilesN := m.tiles()
+	return int64((tilesM + m.SuperM - 1) / m.SuperM), int64((tilesN + m.SuperN - 1) / m.SuperN)
+}
+
+// operand is the type of an operand of a product.
+func (s *Stage) operand(i int) dtype.Type { return s.Programs[i].Type(s.Programs[i].Out[0]) }
+
+// operandBytes are those of both operands of one matrix of the result.
+func (s *Stage) operandBytes() (a, b int64) {
+	m := s.MatMul
+	depth := int64(m.depth())
+	return int64(m.M) * depth * int64(s.operand(0).Size()), depth * int64(m.N) * int64(s.operand(1).Size())
+}
+
+// batch is the number of matrices of the result.
+func (s *Stage) batch() int64 { return int64(grid.Size(s.Grid.Shape[:len(s.Grid.Shape)-2])) }
+
+// panelBytes are those of all panels: an operand's are read for every super-tile that it meets.
+func (s *SizedStage) panelBytes() int64 {
+	a, b := s.operandBytes()
+	down, across := s.Super.supers()
+	return s.batch() * (a*across + b*down)
 }
 
 // sizeMatMul chooses the tiles that are computed together: those that move the
 // least within room. It returns the smallest room that would do.
 func (p *Sized) sizeMatMul(s *SizedStage, room int64) int64 {
 	m := s.Super
-	tm, tn := max((m.M+m.TileM-1)/m.TileM, 1), max((m.N+m.TileN-1)/m.TileN, 1)
-	bytesA := int64(m.M) * int64(m.depth()) * int64(s.Programs[0].Type(s.Programs[0].Out[0]).Size())
-	bytesB := int64(m.depth()) * int64(m.N) * int64(s.Programs[1].Type(s.Programs[1].Out[0]).Size())
+	tilesM, tilesN := m.tiles()
+	bytesA, bytesB := s.operandBytes()
 	try := func(superM, superN, depth int) int64 {
 		m.SuperM, m.SuperN, m.Depth = superM, superN, depth
 		p.declare(s)
@@ -185,8 +204,8 @@ func (p *Sized) sizeMatMul(s *SizedStage, room int64) int64 {
 	}
 	least := try(1, 1, 1)
 	best, bestCost, bestHost := [3]int{1, 1, 1}, int64(-1), int64(0)
-	for superM := 1; superM <= tm; superM++ {
-		for superN := 1; superN <= tn; superN++ {
+	for superM := 1; superM <= tilesM && try(superM, 1, 1) <= room; superM++ {
+		for superN := 1; superN <= tilesN && try(superM, superN, 1) <= room; superN++ {
 			for depth := 1; depth <= 2; depth++ {
 				host := try(superM, superN, depth)
 				if host > room {
@@ -197,18 +216,9 @@ func (p *Sized) sizeMatMul(s *SizedStage, room int64) int64 {
 					best, bestCost, bestHost = [3]int{superM, superN, depth}, cost, host
 				}
 			}
-			if host := try(superM, superN, 1); host > room {
-				break
-			}
-		}
-		if host := try(superM, 1, 1); host > room {
-			break
 		}
 	}
 	try(best[0], best[1], best[2])
-	batch := int64(grid.Size(s.Grid.Shape[:len(s.Grid.Shape)-2]))
-	down, across := m.supers()
-	s.Read = batch * (bytesA*across + bytesB*down)
-	s.Slots = m.Depth
+	s.Read, s.Slots = s.panelBytes(), m.Depth
 	return least
 }

@@ -14,6 +14,7 @@ package plan
 import (
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
@@ -36,16 +37,7 @@ type Plan struct {
 
 // Outputs iterates over the indices of all outputs in Arrays.
 func (p *Plan) Outputs() iter.Seq[int] {
-	return func(yield func(int) bool) {
-		if !yield(p.Output) {
-			return
-		}
-		for _, i := range p.Others {
-			if !yield(i) {
-				return
-			}
-		}
-	}
+	return slices.Values(append([]int{p.Output}, p.Others...))
 }
 
 // String is the plan's title and its stages.
@@ -178,6 +170,17 @@ func (s *Stage) Folder(i int) kernel.Folder {
 	prog := &s.Programs[0]
 	f, _ := kernel.NewFolder(s.Folds[i].Kind, prog.Type(prog.Out[s.Folded(i)]))
 	return f
+}
+
+// Arrays are the loads of arrays of all the stage's programs.
+func (s *Stage) Arrays() iter.Seq[*Load] {
+	return func(yield func(*Load) bool) {
+		for i := range s.Programs {
+			if !s.Programs[i].arrays(yield) {
+				return
+			}
+		}
+	}
 }
 
 // Tasks is the number of chunk tasks of the stage.

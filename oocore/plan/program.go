@@ -103,27 +103,11 @@ func (p *Program) arrays(yield func(*Load) bool) bool {
 // array's own order, already lie in the domain's order without gaps: no axis is
 // broadcast or permuted.
 func (l *Load) Dense() bool {
-	if !l.Reads() || l.Extent != nil {
+	if !l.Reads() || l.Extent != nil || l.Permuted() {
 		return false
 	}
-	domain := l.View.Shape
-	next := 0
-	for _, a := range l.View.Axis {
-		if a < 0 {
-			continue
-		}
-		if a < next {
-			return false
-		}
-		for ; next < a; next++ {
-			if domain[next] != 1 {
-				return false
-			}
-		}
-		next = a + 1
-	}
-	for ; next < len(domain); next++ {
-		if domain[next] != 1 {
+	for d, n := range l.View.Shape {
+		if n != 1 && !slices.Contains(l.View.Axis, d) {
 			return false
 		}
 	}

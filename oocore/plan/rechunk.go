@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/grid"
-	"github.com/gonbext/gonbext/oocore/store"
 )
 
 // Where chunks that are written lie across what is read, each of them would read or
@@ -94,10 +93,7 @@ func (p *Plan) readAmplification(l *Load, box []int) float64 {
 func (p *Plan) band(l *Load, units []int) []int {
 	a := &p.Arrays[l.Array]
 	size := l.Type.Size()
-	lengths := make([]int, len(l.View.Shape))
-	for i := range lengths {
-		lengths[i] = 1
-	}
+	lengths := slices.Repeat([]int{1}, len(l.View.Shape))
 	cell := a.stored()
 	if cell == nil {
 		cell = grid.Auto(a.Shape, size, bandRun)
@@ -194,8 +190,9 @@ func (c *compiler) rechunk(l *Load, units []int, site string) {
 	}
 	prog := Program{Domain: from.View.Shape, Loads: []Load{from}, Out: []int{0}}
 	name := "rechunk " + p.Arrays[l.Array].Name
-	i := p.temporary(name, prog.Domain, l.Type)
-	p.Arrays[i].Blocks = clip(blocks, prog.Domain)
+	copied := temporary(name, prog.Domain, l.Type)
+	copied.Blocks = clip(blocks, prog.Domain)
+	i := p.add(copied)
 	s := Stage{Kind: MapStage, Name: name, Site: site, Programs: []Program{prog}, Outputs: []int{i},
 		Grid: grid.Grid{Shape: prog.Domain, Chunks: clip(chunks, prog.Domain)},
 		Note: fmt.Sprintf("a pass of its own, by blocks of %s: what is written lies across what is read", grid.Format(p.Arrays[i].Blocks))}
@@ -210,17 +207,14 @@ func (c *compiler) insertRechunks() error {
 	stages := c.plan.Stages
 	c.plan.Stages = make([]Stage, 0, len(stages))
 	for _, s := range stages {
-		switch s.Kind {
-		case MatMulStage:
+		if s.Kind == MatMulStage {
 			for i := range s.Programs {
 				c.decodeOperand(&s.Programs[i], s.Site)
 			}
-		case MapStage:
+		} else {
 			if s.Unit != nil && !s.FixedChunks {
-				c.acrossUnits(&s.Programs[0], &s, c.plan.Arrays[s.Outputs[0]].Layout)
+				c.acrossUnits(&s)
 			}
-			fallthrough
-		default:
 			c.insertRechunk(&s.Programs[0], s.Grid.Chunks, s.Site)
 		}
 		c.plan.Stages = append(c.plan.Stages, s)
@@ -230,10 +224,10 @@ func (c *compiler) insertRechunks() error {
 
 // acrossUnits adapts a stage whose chunks lie across what its program reads: in one
 // pass where units can be filled in pieces, else each such input is rechunked first.
-func (c *compiler) acrossUnits(prog *Program, s *Stage, layout store.Layout) {
-	units := clip(s.Unit, s.Grid.Shape)
-	for i := range prog.Loads {
-		l := &prog.Loads[i]
+func (c *compiler) acrossUnits(s *Stage) {
+	units, layout := clip(s.Unit, s.Grid.Shape), c.plan.Arrays[s.Outputs[0]].Layout
+	for i := range s.Programs[0].Loads {
+		l := &s.Programs[0].Loads[i]
 		if !c.plan.readAmplified(l, units) {
 			continue
 		}

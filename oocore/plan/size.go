@@ -137,25 +137,22 @@ func (p *Sized) size(overhead int64) error {
 			continue
 		}
 		p.offload(s, room)
-		host := s
-		s = s.OnDevice()
-		now := base
-		add(&now, s.Predicted, 1)
-		if now.Host() > p.Peak.Host() {
-			p.Peak = now
+		on := s.OnDevice()
+		add(&base, on.Predicted, 1)
+		if base.Host() > p.Peak.Host() {
+			p.Peak = base
 		}
-		if host.Device != nil {
-			p.DevicePeak = max(p.DevicePeak, min(s.DevicePeak+p.kept.total(), p.Device.Memory))
-			for _, o := range s.Buffers.Device.Kept {
-				if o.Name != "" {
-					p.kept[o.Name] = o.Bytes
-				}
+		p.traffic(on)
+		if s.Device == nil {
+			continue
+		}
+		p.DevicePeak = max(p.DevicePeak, min(on.DevicePeak+p.kept.total(), p.Device.Memory))
+		for _, o := range on.Buffers.Device.Kept {
+			if o.Name != "" {
+				p.kept[o.Name] = o.Bytes
 			}
 		}
-		p.traffic(s)
-		if host.Device != nil {
-			p.compare(host)
-		}
+		p.compare(s)
 	}
 	if short != nil {
 		return short
@@ -170,10 +167,8 @@ func (p *Plan) lifetimes() (born, dies []int) {
 		for _, a := range p.Stages[i].Outputs {
 			born[a], dies[a] = i, i
 		}
-		for k := range p.Stages[i].Programs {
-			for l := range p.Stages[i].Programs[k].Arrays() {
-				dies[l.Array] = i
-			}
+		for l := range p.Stages[i].Arrays() {
+			dies[l.Array] = i
 		}
 	}
 	return born, dies
@@ -238,11 +233,9 @@ func (p *Sized) remote(s *SizedStage) bool {
 			return true
 		}
 	}
-	for k := range s.Programs {
-		for l := range s.Programs[k].Arrays() {
-			if blob.Remote(p.Arrays[l.Array].Path) {
-				return true
-			}
+	for l := range s.Arrays() {
+		if blob.Remote(p.Arrays[l.Array].Path) {
+			return true
 		}
 	}
 	return false
@@ -253,11 +246,9 @@ func (p *Sized) remote(s *SizedStage) bool {
 func (p *Sized) modes(s *SizedStage) []bool {
 	out := &p.Arrays[s.Outputs[0]].Layout
 	streams := out.Sessions() && out.Work.Stream < out.Work.Whole
-	for k := range s.Programs {
-		for l := range s.Programs[k].Arrays() {
-			if p.Arrays[l.Array].Work.Stream < p.Arrays[l.Array].Work.Whole {
-				streams = true
-			}
+	for l := range s.Arrays() {
+		if w := p.Arrays[l.Array].Work; w.Stream < w.Whole {
+			streams = true
 		}
 	}
 	if streams {
@@ -388,20 +379,9 @@ func (p *Sized) rows(s *SizedStage, elems int) {
 // square cuts a chunk to about elems elements, alike along its last axis and the
 // one along which a transposed input is contiguous.
 func square(chunk []int, fast, elems int) []int {
-	box := make([]int, len(chunk))
-	for i := range box {
-		box[i] = 1
-	}
-	last := len(chunk) - 1
-	box[fast], box[last] = max(chunk[fast], 1), max(chunk[last], 1)
-	for box[fast]*box[last] > elems {
-		if box[fast] >= box[last] {
-			box[fast] = (box[fast] + 1) / 2
-		} else {
-			box[last] = (box[last] + 1) / 2
-		}
-	}
-	return box
+	box, last := slices.Repeat([]int{1}, len(chunk)), len(chunk)-1
+	box[fast], box[last] = chunk[fast], chunk[last]
+	return cube(box, elems)
 }
 
 // Folds reports an axis that is reduced.
@@ -411,12 +391,8 @@ func (f *Fold) Folds(axis int) bool {
 
 // traffic predicts the bytes that a stage reads from files and writes to them.
 func (p *Sized) traffic(s *SizedStage) {
-	stored := func(a int) bool {
-		place := p.Place(a)
-		return place != InArena && place != InData && place != InCollect
-	}
 	for _, a := range s.Outputs {
-		if stored(a) {
+		if p.inFile(a) {
 			s.Written += p.Arrays[a].Bytes()
 		}
 	}
@@ -424,34 +400,27 @@ func (p *Sized) traffic(s *SizedStage) {
 		return
 	}
 	for k := range s.Programs {
-		p.reads(s, &s.Programs[k], s.Tile, 1, stored)
+		p.reads(s, &s.Programs[k], s.Tile, 1)
 	}
 }
 
+// inFile reports an array that is in a file.
+func (p *Sized) inFile(array int) bool {
+	place := p.Place(array)
+	return place != InArena && place != InData && place != InCollect
+}
+
 // reads adds what a program reads from files, tile by tile and so many times over.
-func (p *Sized) reads(s *SizedStage, prog *Program, tile []int, times int64, stored func(int) bool) {
+func (p *Sized) reads(s *SizedStage, prog *Program, tile []int, times int64) {
 	for i := range prog.Loads {
 		l := &prog.Loads[i]
-		seen := make([]bool, len(prog.Domain))
-		n := int64(l.Type.Size())
-		for _, a := range l.View.Axis {
-			if a >= 0 {
-				seen[a] = true
-				n *= int64(prog.Domain[a])
-			}
-		}
-		for d, yes := range seen {
-			if !yes { // broadcast: read again for every tile along the axis
-				n *= int64((prog.Domain[d] + tile[d] - 1) / max(tile[d], 1))
-			}
-		}
 		if l.Kind == LoadBlocks {
-			p.opReads(s, l, tile, times, stored)
+			p.opReads(s, l, tile, times)
 		}
-		if l.Kind != LoadArray || !stored(l.Array) {
+		if l.Kind != LoadArray || !p.inFile(l.Array) {
 			continue
 		}
-		s.Read += n * times
+		s.Read += l.moved(prog.Domain, tile) * times
 		a := &p.Arrays[l.Array]
 		if a.Chunks != nil || a.Blocks != nil {
 			continue // chunks and blocks are read as they lie

@@ -135,14 +135,12 @@ func (p *Sized) Header() record.Header {
 		if st.Output == "" {
 			st.Output = string(p.Place(s.Outputs[0]))
 		}
-		for k := range s.Programs {
-			for l := range s.Programs[k].Arrays() {
-				if from, ok := maker[l.Array]; ok && !slices.Contains(st.From, from) {
-					st.From = append(st.From, from)
-				}
-				if name := p.Arrays[l.Array].Name; name != "" && !slices.Contains(st.Inputs, name) { // the plan's own data has none
-					st.Inputs = append(st.Inputs, name)
-				}
+		for l := range s.Stage.Arrays() {
+			if from, ok := maker[l.Array]; ok && !slices.Contains(st.From, from) {
+				st.From = append(st.From, from)
+			}
+			if name := p.Arrays[l.Array].Name; name != "" && !slices.Contains(st.Inputs, name) { // the plan's own data has none
+				st.Inputs = append(st.Inputs, name)
 			}
 		}
 		h.Stages = append(h.Stages, st)

@@ -16,10 +16,12 @@ import (
 // other.
 func (c *compiler) stages() error {
 	nodes := c.nodes()
-	c.findRead(nodes)
 	depth := c.depths(nodes)
 	var levels [][]*graph.Node
 	for _, n := range nodes {
+		for _, in := range n.In {
+			c.read[in] = true
+		}
 		if !c.materialised(n) {
 			continue
 		}
@@ -46,16 +48,6 @@ func (c *compiler) stages() error {
 		c.plan.Others = c.outputs[1:]
 	}
 	return nil
-}
-
-// findRead notes the nodes that others read.
-func (c *compiler) findRead(nodes []*graph.Node) {
-	c.read = map[*graph.Node]bool{}
-	for _, n := range nodes {
-		for _, in := range n.In {
-			c.read[in] = true
-		}
-	}
 }
 
 // direct is the target of a node whose stage may write it to its place; -1 where there is
@@ -186,9 +178,8 @@ func (c *compiler) keepStage(n *graph.Node) error {
 		return err
 	case ok:
 	case scattered(s.Grid.Chunks, n.Shape, n.DType.Size()):
-		out = p.temporary(n.String(), n.Shape, n.DType)
+		out = c.hold(n, temporary(n.String(), n.Shape, n.DType))
 		p.Arrays[out].Blocks = s.Grid.Chunks
-		c.arrays[n] = out
 	default:
 		if out, err = c.result(n); err != nil {
 			return err
@@ -234,15 +225,12 @@ func (c *compiler) result(n *graph.Node) (int, error) {
 			return c.outputs[k], nil
 		}
 	}
-	i := c.plan.temporary(n.String(), n.Shape, n.DType)
-	c.arrays[n] = i
-	return i, nil
+	return c.hold(n, temporary(n.String(), n.Shape, n.DType)), nil
 }
 
-// temporary adds an array that one stage fills and others read.
-func (p *Plan) temporary(name string, shape []int, t dtype.Type) int {
-	p.Arrays = append(p.Arrays, Array{Place: InTemp, Name: name, Shape: shape, DType: t})
-	return len(p.Arrays) - 1
+// temporary is an array that one stage fills and others read.
+func temporary(name string, shape []int, t dtype.Type) Array {
+	return Array{Place: InTemp, Name: name, Shape: shape, DType: t}
 }
 
 // output is the array that the plan returns for a target. natural are the chunks that
@@ -306,8 +294,7 @@ func (c *compiler) resultStage(k int) error {
 	if len(s.Folds) > 0 {
 		p.foldOrder(&s)
 	}
-	c.outputs[k] = len(p.Arrays)
-	p.Arrays = append(p.Arrays, out) // which no other stage can read
+	c.outputs[k] = p.add(out) // which no other stage can read
 	s.Outputs = []int{c.outputs[k]}
 	c.add(s)
 	return nil

@@ -26,8 +26,13 @@ func (s *SizedStage) noteStates() {
 	if n < notedState || s.Device != nil {
 		return
 	}
+	s.note("what it has done inside a chunk is saved now and then: up to " + units.Bytes(2*n) + " on disk until it ends")
+}
+
+// note adds to what people are told of the stage.
+func (s *SizedStage) note(text string) {
 	if s.Note != "" {
 		s.Note += "; "
 	}
-	s.Note += "what it has done inside a chunk is saved now and then: up to " + units.Bytes(2*n) + " on disk until it ends"
+	s.Note += text
 }
