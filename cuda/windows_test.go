@@ -19,6 +19,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/op/filter"
 	"github.com/gonbext/gonbext/oocore/op/nn"
 	"github.com/gonbext/gonbext/oocore/op/random"
+	"github.com/gonbext/gonbext/oocore/op/scan"
 	"github.com/gonbext/gonbext/oocore/op/window"
 	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/store"
@@ -34,6 +35,13 @@ func someWindow(t *testing.T, r *rand.Rand) (name string, n *graph.Node) {
 	shape := [][]int{{1 + r.IntN(3000)}, {1 + r.IntN(90), 1 + r.IntN(90)}, {1 + r.IntN(9), 1 + r.IntN(20), 1 + r.IntN(30)}}[r.IntN(3)]
 	float := func(t dtype.Type) *graph.Node {
 		x := node(graph.Uniform(site, dtype.Float64, r.Uint64(), shape...))
+		if r.IntN(2) == 0 { // of an array that is read
+			data := make([]float32, grid.Size(shape))
+			for i := range data {
+				data[i] = r.Float32()
+			}
+			x = node(graph.Apply(site, kernel.Sqrt, node(graph.FromBytes(site, dtype.Bytes(data), dtype.Float32, shape...))))
+		}
 		x = node(graph.Apply(site, kernel.Multiply, x, node(graph.Scalar(site, 200.))))
 		return node(graph.AsType(site, x, t))
 	}
@@ -52,12 +60,12 @@ func someWindow(t *testing.T, r *rand.Rand) (name string, n *graph.Node) {
 			}
 		}()
 	}
-	switch r.IntN(11) {
+	switch r.IntN(12) {
 	case 0:
 		return "uniform", node(filter.Uniform(site, x, sizes, b))
 	case 1:
 		if r.IntN(3) == 0 {
-			x = node(graph.Apply(site, kernel.Greater, x, node(graph.Scalar(site, 100))))
+			x, b.Value = node(graph.Apply(site, kernel.Greater, x, node(graph.Scalar(site, 100)))), 1
 		}
 		return "minimum", node(filter.Minimum(site, x, sizes, b))
 	case 2:
@@ -78,7 +86,7 @@ func someWindow(t *testing.T, r *rand.Rand) (name string, n *graph.Node) {
 		}
 		return "downsample", node(filter.Downsample(site, x, factors))
 	case 6:
-		op := []kernel.Reduction{kernel.Min, kernel.Max}[r.IntN(2)]
+		op := []kernel.Reduction{kernel.Min, kernel.Max, kernel.Sum, kernel.Prod, kernel.Mean}[r.IntN(5)]
 		axis := r.IntN(len(shape))
 		return "rolling", node(window.Reduce(site, op, x, 1+r.IntN(min(shape[axis], 9)), axis, 0))
 	case 7:
@@ -96,6 +104,10 @@ func someWindow(t *testing.T, r *rand.Rand) (name string, n *graph.Node) {
 			return "avg_pool2d", node(nn.AvgPool2D(site, float(of), o))
 		}
 		return "max_pool2d", node(nn.MaxPool2D(site, float(of), o))
+	case 10:
+		axis, order := r.IntN(len(shape)), 1+r.IntN(2)
+		shape[axis] += 2
+		return "gradient", node(scan.Gradient(site, float(of), r.Float64(), axis, order))
 	}
 	shape = []int{1 + r.IntN(3), 4, 6 + r.IntN(20), 6 + r.IntN(30)}
 	of = []dtype.Type{dtype.Float16, dtype.Float32, dtype.Float64}[r.IntN(3)]
@@ -179,6 +191,48 @@ func TestFiltersOfTwoAxesMoveTheirInputOnce(t *testing.T) {
 	}
 	if tiles := int64(1000 / s.Tile[0]); held != 1 || s.Up < 4*1008*1008 || s.Up > 4*1008*(1000+8*(tiles+1)) {
 		t.Errorf("%d loads move %d bytes up in tiles of %v", held, s.Up, s.Tile)
+	}
+}
+
+// A filter of an array that is computed of one as wide is one program on the device, to which
+// only the array goes; of one that is computed of two the CPU computes the input.
+func TestInputsOfFiltersAreComputedOnTheDevice(t *testing.T) {
+	node := must[*graph.Node](t)
+	data := make([]float32, 1000*1000)
+	for i := range data {
+		data[i] = float32(i%1009) / 7
+	}
+	x := node(graph.FromBytes(site, dtype.Bytes(data), dtype.Float32, 1000, 1000))
+	roots := node(graph.Apply(site, kernel.Sqrt, x))
+	means := node(window.Reduce(site, kernel.Mean, roots, 5, 1, 0)) // in float64
+	for _, c := range []struct {
+		n    *graph.Node
+		here bool
+	}{
+		{node(filter.Maximum(site, roots, []int{3, 3}, window.Border{Mode: window.Mirror})), true},
+		{means, true},
+		{node(filter.Maximum(site, roots, []int{3, 3}, window.Border{Mode: window.Constant, Value: 2})), false},
+		{node(filter.Maximum(site, node(graph.Apply(site, kernel.Multiply, x, node(graph.Transpose(site, x)))), []int{3, 3}, window.Border{})), false},
+	} {
+		_, want, err := computeBytes(t, c.n, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, got, err := computeBytes(t, c.n, modelOf(t, "64MiB"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := p.Stages[0].Device
+		if s == nil {
+			t.Fatalf("%s is not on the device: %s", c.n, p.Stages[0].Note)
+		}
+		here := true
+		for _, l := range s.Programs[0].Loads {
+			here = here && (l.Kind != plan.LoadBlocks || l.Moves())
+		}
+		if here != c.here || !bytes.Equal(got, want) || here && s.Up > 4_200_000 {
+			t.Errorf("%s: all on the device %t, %d bytes up, the CPU's bits %t", c.n, here, s.Up, bytes.Equal(got, want))
+		}
 	}
 }
 

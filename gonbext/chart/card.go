@@ -84,21 +84,21 @@ func chunkDrawing(c *record.Card) string {
 	behind := min(elementsOf(c.Shape[:max(n-2, 0)]), 4) - 1
 	d := newDrawing(760, h+top+20+6*float64(behind))
 	for i := behind; i > 0; i-- {
-		d.printf(`<rect x="%s" y="%s" width="%s" height="%s" fill="#cfdcea" stroke="#4c78a8"/>`, num(left+6*float64(i)), num(top+6*float64(behind-i)), num(w), num(h))
+		d.printf(`<rect x="%s" y="%s" width="%s" height="%s" fill="#cfdcea" stroke="#47a"/>`, num(left+6*float64(i)), num(top+6*float64(behind-i)), num(w), num(h))
 	}
 	y := top + 6*float64(behind)
-	d.printf(`<rect x="%s" y="%s" width="%s" height="%s" fill="#dfe8f2" stroke="#4c78a8" stroke-width="1.5"/>`, num(left), num(y), num(w), num(h))
+	d.printf(`<rect x="%s" y="%s" width="%s" height="%s" fill="#dfe8f2" stroke="#47a" stroke-width="1.5"/>`, num(left), num(y), num(w), num(h))
 	const mostLines = 60 // more are a grey
 	if k := ceilDiv(int64(columns), int64(max(chunkColumns, 1))); k <= mostLines {
 		for i := int64(1); i < k; i++ {
 			x := left + w*float64(i)*float64(chunkColumns)/float64(columns)
-			d.printf(`<path d="M%s %sv%s" stroke="#4c78a8" stroke-width="0.7"/>`, num(x), num(y), num(h))
+			d.printf(`<path d="M%s %sv%s" stroke="#47a" stroke-width="0.7"/>`, num(x), num(y), num(h))
 		}
 	}
 	if k := ceilDiv(int64(rows), int64(max(chunkRows, 1))); k <= mostLines {
 		for i := int64(1); i < k; i++ {
 			at := y + h*float64(i)*float64(chunkRows)/float64(rows)
-			d.printf(`<path d="M%s %sh%s" stroke="#4c78a8" stroke-width="0.7"/>`, num(left), num(at), num(w))
+			d.printf(`<path d="M%s %sh%s" stroke="#47a" stroke-width="0.7"/>`, num(left), num(at), num(w))
 		}
 	}
 	d.text(left+w/2, top-8, "middle", "", units.Count(int64(columns)))

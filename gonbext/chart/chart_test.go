@@ -270,9 +270,10 @@ func TestFurtherReportIsSmall(t *testing.T) {
 		run  *record.Run
 		most int
 	}{
-		"two stages of 12":  {cases(t)["done"], 21_500},
-		"with a device":     {cases(t)["device"], 32_500},
-		"two stages of 376": {made(t, rootsHeader(), math.MaxInt, doneEnd()), 26_000},
+		"two stages of 12":  {cases(t)["done"], 15_000},
+		"with a device":     {cases(t)["device"], 20_000},
+		"two stages of 376": {made(t, rootsHeader(), math.MaxInt, doneEnd()), 20_000},
+		"376 with a device": {made(t, onDevice(rootsHeader()), math.MaxInt, doneEnd()), 24_000},
 	} {
 		out := report(t, Options{}, c.run)
 		script := len(packed.FindString(out.HTML))

@@ -89,16 +89,19 @@ func chunksFigure(s *summary) (*figure, string) {
 			charts.WithItemStyleOpts(opts.ItemStyle{Color: classColors[class]}))
 		keys = append(keys, key{name: name, color: classColors[class]})
 	}
-	withLegend(&c.BaseConfiguration, keys)
+	withLegend(&c.BaseConfiguration)
 	c.Validate()
 	f.Option, f.Points = c.JSON(), live
 
 	d := newDrawing(760, float64(f.Height)-10)
 	n := float64(len(bars))
-	p := d.frame(d.legend(keys), n, top)
+	height, marks := d.legend(keys)
+	p := d.frame(height, n, top)
 	if gap == 0 {
-		p.skyline(bars, used)
+		p.skyline(bars, used, marks)
 		used = nil
+	} else {
+		d.draw(keys, marks)
 	}
 	width := (p.right - p.left) / n * (1 - gap)
 	floor := make([]float64, len(bars))
@@ -115,16 +118,18 @@ func chunksFigure(s *summary) (*figure, string) {
 		}
 		d.printf(`"/>`)
 	}
+	axis := p.axis()
 	for _, sp := range spans {
 		x, room := p.x(float64(sp.from)), p.x(float64(sp.to))-p.x(float64(sp.from))
-		d.printf(`<path class="a" d="M%s %sv6"/>`, num(x), num(p.bottom))
+		axis += fmt.Sprintf("M%s %sv6", num(x), num(p.bottom))
 		d.text(x+4, p.bottom+17, "start", "m", clip(sp.name, int(room/6.6)-1))
 	}
+	d.printf(`<path class="a" d="%s"/>`, axis)
 	return f, d.done()
 }
 
 // skyline draws many bars as an area.
-func (p *plot) skyline(bars []record.Bytes, used []record.Class) {
+func (p *plot) skyline(bars []record.Bytes, used []record.Class, marks []string) {
 	var layers []layer
 	var x []float64
 	for i := range bars {
@@ -138,7 +143,7 @@ func (p *plot) skyline(bars []record.Bytes, used []record.Class) {
 		}
 		layers = append(layers, l)
 	}
-	p.bands(x, layers)
+	p.bands(x, layers, marks)
 }
 
 // clip shortens s to n characters, by an ellipsis.

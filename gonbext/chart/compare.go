@@ -167,7 +167,9 @@ func compareFigure(runs [2]*summary, names [2]string) (*figure, string) {
 		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "axis", Formatter: "gonbext:overTime"}),
 	)
 	d := newDrawing(760, float64(f.Height)-20)
-	p := d.frame(d.legend(keys), end, top)
+	height, marks := d.legend(keys)
+	d.draw(keys[:2], marks)
+	p := d.frame(height, end, top)
 	p.timeTicks()
 	for k, s := range runs {
 		l := lines[k]
@@ -184,11 +186,11 @@ func compareFigure(runs [2]*summary, names [2]string) (*figure, string) {
 	}
 	for i, k := range keys[2:] {
 		v := levelOf(limits, i)
-		p.level(v, k)
+		p.level(v, k, marks[2+i])
 		c.AddSeries(k.name, []opts.LineData{{Value: []float64{0, v}}, {Value: []float64{end / f.Unit, v}}}, charts.WithLineChartOpts(opts.LineChart{ShowSymbol: opts.Bool(false)}),
 			charts.WithItemStyleOpts(opts.ItemStyle{Color: k.color}), charts.WithLineStyleOpts(opts.LineStyle{Width: 1.5, Type: lineType(k.line), Color: k.color}))
 	}
-	withLegend(&c.BaseConfiguration, keys)
+	withLegend(&c.BaseConfiguration)
 	f.Option = c.JSON()
 	return f, d.done()
 }

@@ -15,9 +15,9 @@ var owners = []struct {
 	name, color string
 	bytes       func(m *record.Sample) int64
 }{
-	{"context and cuBLAS", "#9d755d", func(m *record.Sample) int64 { return m.Context }},
-	{"other processes", "#8c8c8c", func(m *record.Sample) int64 { return m.Others }},
-	{"kept inputs", "#4c78a8", func(m *record.Sample) int64 { return m.Kept }},
+	{"context and cuBLAS", "#975", func(m *record.Sample) int64 { return m.Context }},
+	{"other processes", "#888", func(m *record.Sample) int64 { return m.Others }},
+	{"kept inputs", "#47a", func(m *record.Sample) int64 { return m.Kept }},
 	{"operations", classColors[record.Device], func(m *record.Sample) int64 { return m.Device - m.Kept }},
 }
 
@@ -55,11 +55,11 @@ func deviceFigure(s *summary) (*figure, string) {
 // laneNames are the lanes of a device, and laneColors what they are drawn in.
 var (
 	laneNames  = [3]string{"upload", "compute", "download"}
-	laneColors = [3]string{"#4c78a8", "#439894", "#f58518"}
+	laneColors = [3]string{"#47a", "#499", "#f81"}
 )
 
 // maxSteps is how many steps of time lanes are drawn in.
-const maxSteps = 120
+const maxSteps = 60
 
 // lanes are how long a device was busy in each lane, by steps of time. The times of a task
 // are spread over its duration.
@@ -132,7 +132,7 @@ func lanesFigure(s *summary) (*figure, string) {
 	p := &plot{drawing: d, left: 90, right: d.width - 16, top: 10, bottom: 10 + 3*row, xMax: max(s.last.Seconds(), 1e-9), yMax: 1}
 	step := s.lanes.step.Seconds()
 	for i, name := range laneNames {
-		base := p.top + float64(i+1)*row - 4
+		base := p.top + float64(i+1)*row
 		d.text(p.left-8, base-row/2+8, "end", "", name)
 		var path polyline
 		path.to(p.left, base)
@@ -147,7 +147,6 @@ func lanesFigure(s *summary) (*figure, string) {
 		}
 		path.to(p.x(min(float64(len(s.lanes.busy))*step, p.xMax)), base)
 		d.printf(`<path d="%sz" fill="%s" stroke="%s" stroke-width=".7"/>`, path.done(), laneColors[i], edgeColor)
-		d.printf(`<path class="a" d="M%s %sH%s"/>`, num(p.left), num(base), num(p.right))
 	}
 	p.timeTicks()
 	return f, d.done()

@@ -154,7 +154,9 @@ func plotDrawing(f *record.Figure, alt string) (*figure, string) {
 	d := newDrawing(760, 280)
 	from := 16.0
 	if len(keys) > 1 {
-		from = d.legend(keys) + 8
+		height, marks := d.legend(keys)
+		d.draw(keys, marks)
+		from = height + 8
 	}
 	left := 0
 	for i := 0; bottom+float64(i)*step <= top+step/2; i++ {
@@ -195,10 +197,13 @@ func plotDrawing(f *record.Figure, alt string) (*figure, string) {
 			charts.WithItemStyleOpts(opts.ItemStyle{Color: k.color}), charts.WithLineStyleOpts(opts.LineStyle{Width: 2, Color: k.color, Type: lineType(k.line)}))
 		p.curve(c.Mean, bottom, at, k, marks)
 	}
-	if len(keys) == 1 {
-		keys = nil
+	if len(keys) > 1 {
+		names := make([]string, len(keys))
+		for i, k := range keys {
+			names[i] = k.name
+		}
+		withLegend(&live.BaseConfiguration, names...)
 	}
-	withLegend(&live.BaseConfiguration, keys)
 	out.Option = live.JSON()
 	return out, d.done()
 }
@@ -312,7 +317,6 @@ func histDrawing(f *record.Figure, alt string) (*figure, string) {
 		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "axis"}),
 	)
 	live.AddSeries("elements", data, charts.WithBarChartOpts(opts.BarChart{BarCategoryGap: "4%"}), charts.WithItemStyleOpts(opts.ItemStyle{Color: curveColors[0]}))
-	withLegend(&live.BaseConfiguration, nil)
 	out.Option = live.JSON()
 
 	_, top, step := numberAxis(0, float64(most))
@@ -390,7 +394,7 @@ func heatMapDrawing(c *record.Card, alt string) (*figure, string) {
 		pixels.SetNRGBA(i%f.Cols, i/f.Cols, shade((v-low)/above(0, high-low)))
 	}
 	if gaps {
-		d.printf(`<rect class="e" x="12" y="40" width="%s" height="%s"/><rect class="e" x="%s" y="13" width="12" height="11"/>`, num(w), num(h), num(x))
+		d.printf(`<rect fill="#8883" x="12" y="40" width="%s" height="%s"/><rect fill="#8883" x="%s" y="13" width="12" height="11"/>`, num(w), num(h), num(x))
 		d.text(x+18, 23, "start", "", "nothing finite")
 	}
 	d.raster(12, 40, w, h, pixels)

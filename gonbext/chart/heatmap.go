@@ -23,7 +23,7 @@ func gridFigure(st *stageSummary, last time.Duration) (*figure, string) {
 	if g == nil || st.done == 0 {
 		return nil, ""
 	}
-	f := &figure{Title: "Chunks of " + clip(plain(st.Name), 60), Caption: g.caption(st.Shape, st.Chunks, "the slowest and the largest of them")}
+	f := &figure{Title: "Chunks of " + clip(plain(st.Name), 60), Caption: g.caption(nil, nil, "the slowest and the largest of them")}
 	f.Folded = true
 	fastest, slowest := g.extremes(cellTime)
 	lightest, heaviest := g.extremes(cellBytes)
@@ -118,23 +118,19 @@ func perMille(at, last time.Duration, round func(float64) float64) int {
 }
 
 // heatMap is the live chart of a fold, coloured by the third value of each cell
-// between least and most, and its height. The cells come with the figure's columns.
+// between least and most, and its height. The script makes the cells, from the figure's
+// columns, and the axes.
 func (f *downsampledGrid) heatMap(tooltip string, least, most float64) (height int, option any) {
 	c := charts.NewHeatMap()
-	hidden := &opts.AxisLabel{Show: opts.Bool(false)}
-	bare := &opts.AxisLine{Show: opts.Bool(false)}
 	across, down := f.side()*float64(f.cols), f.side()*float64(f.rows)
 	base(&c.BaseConfiguration, opts.Grid{Left: "8", Top: "34", Width: fmt.Sprintf("%.0f", across), Height: fmt.Sprintf("%.0f", down)})
 	c.SetGlobalOptions(
-		charts.WithXAxisOpts(opts.XAxis{Type: "category", Data: indices(f.cols), AxisLabel: hidden, AxisLine: bare, AxisTick: &opts.AxisTick{Show: opts.Bool(false)}}),
-		charts.WithYAxisOpts(opts.YAxis{Type: "category", Data: indices(f.rows), AxisLabel: hidden, AxisLine: bare, Inverse: opts.Bool(true)}),
 		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "item", Formatter: types.FuncStr(tooltip)}),
 		charts.WithVisualMapOpts(opts.VisualMap{
 			Type: "continuous", Min: single(least), Max: single(above(least, most)), Dimension: "2",
 			InRange: &opts.VisualMapInRange{Color: heat}, Orient: "horizontal", Left: "0", Top: "0",
 		}),
 	)
-	c.SetXAxis(indices(f.cols))
 	c.AddSeries("chunks", []opts.HeatMapData{})
 	return int(down) + 46, c.JSON()
 }
@@ -150,14 +146,6 @@ func above(least, most float64) float64 {
 	return least + max(1, least)
 }
 
-func indices(n int) []int {
-	v := make([]int, n)
-	for i := range v {
-		v[i] = i
-	}
-	return v
-}
-
 // square is one cell of a picture.
 type square struct {
 	value float64
@@ -168,21 +156,31 @@ type square struct {
 // words are the texts of a picture: what grey squares and borders mean.
 type words struct{ unknown, marked string }
 
+// shades is how many colours a grid is drawn in: with that of unknown squares they are a
+// PNG of four bits a pixel.
+const shades = 15
+
 // draw is the picture: one pixel, made large, for each chunk.
 func (f *downsampledGrid) draw(squares []square, least, most float64, unit func(float64) string, w words) string {
 	size := f.side()
-	d := newDrawing(760, size*float64(f.rows)+52)
-	pixels := image.NewNRGBA(image.Rect(0, 0, f.cols, f.rows))
+	d := styledDrawing(760, size*float64(f.rows)+52, "")
+	pixels := image.NewPaletted(image.Rect(0, 0, f.cols, f.rows), nil)
+	index := map[color.NRGBA]uint8{} // in the palette
 	var marked strings.Builder
 	unknown := false
 	for i, q := range squares {
 		color := color.NRGBA{128, 128, 128, 64}
 		if q.known {
-			color = shade((q.value - least) / above(0, most-least))
+			color = shade(math.Round((q.value-least)/above(0, most-least)*(shades-1)) / (shades - 1))
 		} else {
 			unknown = true
 		}
-		pixels.SetNRGBA(i%f.cols, i/f.cols, color)
+		at, seen := index[color]
+		if !seen {
+			at = uint8(len(index))
+			index[color], pixels.Palette = at, append(pixels.Palette, color)
+		}
+		pixels.SetColorIndex(i%f.cols, i/f.cols, at)
 		if q.mark {
 			left, top := 12+float64(i%f.cols)*size, 40+float64(i/f.cols)*size
 			fmt.Fprintf(&marked, "M%s %sh%[3]sv%[3]sh-%[3]sz", num(left+1), num(top+1), num(size-3))
@@ -191,13 +189,13 @@ func (f *downsampledGrid) draw(squares []square, least, most float64, unit func(
 	d.raster(12, 40, size*float64(f.cols), size*float64(f.rows), pixels)
 	x := d.scale(unit(least), unit(most))
 	if unknown {
-		d.printf(`<rect class="e" x="%s" y="13" width="12" height="11"/>`, num(x))
+		d.printf(`<rect fill="#8883" x="%s" y="13" width="12" height="11"/>`, num(x))
 		d.text(x+18, 23, "start", "", w.unknown)
 		x += 90
 	}
 	if marked.Len() > 0 {
+		fmt.Fprintf(&marked, "M%s 14h10v9h-10z", num(x+1))
 		d.printf(`<path fill="none" stroke="%s" stroke-width="2" d="%s"/>`, troubleColor, marked.String())
-		d.printf(`<rect x="%s" y="14" width="10" height="9" fill="none" stroke="%s" stroke-width="2"/>`, num(x+1), troubleColor)
 		d.text(x+18, 23, "start", "", w.marked)
 	}
 	return d.done()

@@ -42,7 +42,7 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"script":   func() template.JS { return template.JS(reportScript) },
 	"stale":    func() template.JS { return template.JS(progressScript) },
 	"size":     func(n int64) string { return unbroken(sizeOrDash(n)) },
-	"exact":    exactOrDash,
+	"exact":    countOrUnknown,
 	"traffic":  func(n int64) string { return unbroken(dashIfNone(n, units.Traffic(n))) },
 	"count":    func(n int64) string { return dashIfNone(n, units.Count(n)) },
 	"duration": func(d time.Duration) string { return unbroken(dashIfNone(int64(d), units.Duration(d))) },
@@ -60,11 +60,11 @@ func sizeOrDash(n int64) string {
 	return dashIfNone(n, units.Bytes(n))
 }
 
-func exactOrDash(n int64) string {
+func countOrUnknown(n int64) string {
 	if n < 0 {
 		return "unknown"
 	}
-	return units.Exact(n)
+	return units.Count(n)
 }
 
 func dashIfNone(n int64, s string) string {
@@ -155,6 +155,13 @@ func scriptOf(figures []figure, o Options) (s script, err error) {
 	if err != nil {
 		return s, err
 	}
+	var set any
+	if err := json.Unmarshal(text, &set); err != nil {
+		return s, err
+	}
+	if text, err = json.Marshal(dropUnset(set)); err != nil {
+		return s, err
+	}
 	var b bytes.Buffer
 	w, _ := gzip.NewWriterLevel(&b, gzip.BestCompression)
 	_, _ = w.Write(text) // into memory
@@ -164,6 +171,27 @@ func scriptOf(figures []figure, o Options) (s script, err error) {
 		s.Library = base64Text(library)
 	}
 	return s, nil
+}
+
+// dropUnset is a JSON value without the members of options that say nothing: null, and
+// empty objects. Elements of lists stay.
+func dropUnset(v any) any {
+	switch v := v.(type) {
+	case []any:
+		for i := range v {
+			v[i] = dropUnset(v[i])
+		}
+	case map[string]any:
+		for k, e := range v {
+			e = dropUnset(e)
+			if m, ok := e.(map[string]any); e == nil || ok && len(m) == 0 {
+				delete(v, k)
+			} else {
+				v[k] = e
+			}
+		}
+	}
+	return v
 }
 
 // base64Text is a text of JavaScript, which html/template would make longer.
@@ -182,7 +210,7 @@ func render(name string, data any) (string, error) {
 }
 
 // optionalEnds drops the end tags that HTML implies: a fifth of a table.
-var optionalEnds = strings.NewReplacer("</td>", "", "</th>", "", "</tr>", "", "</thead>", "", "</tbody>", "")
+var optionalEnds = strings.NewReplacer("</td>", "", "</th>", "", "</tr>", "", "</thead>", "")
 
 // Standalone is a page of its own with the report of runs, which needs nothing
 // else to show: what --report writes.

@@ -31,7 +31,7 @@ func TestProgressDrawsMemorySoFar(t *testing.T) {
 		}
 	}
 	out := Progress(&h, p, 100*time.Second, live, Place{})
-	if n := len(out.HTML); n > 20_000 || !strings.Contains(picture(100*time.Second), "input") || !strings.Contains(out.HTML, `role="progressbar"`) {
+	if n := len(out.HTML); n > 20_000 || !strings.Contains(picture(100*time.Second), "input") || !strings.Contains(out.HTML, `role=progressbar`) {
 		t.Errorf("%d bytes: %.2000s", n, out.HTML)
 	}
 	process := record.Header{Process: true, Budget: 512 * mib}

@@ -115,6 +115,17 @@ func made(t testing.TB, h record.Header, limit int, end *record.End) *record.Run
 	return cutEnd(t, w.Path())
 }
 
+// onDevice is the plan of h on a device.
+func onDevice(h record.Header) record.Header {
+	h.Device = record.DeviceInfo{Name: "model 64 MiB", Memory: 64 * mib, Predicted: 60 * mib}
+	h.Stages = append([]record.Stage(nil), h.Stages...)
+	for i := range h.Stages {
+		h.Stages[i].Predicted[record.Pinned] = 16 * mib
+		h.Stages[i].Predicted[record.Device] = 60 * mib
+	}
+	return h
+}
+
 func doneEnd() *record.End {
 	return &record.End{
 		Status: record.Done, Peak: 431 * mib, ProcessPeak: 470 * mib,
@@ -167,13 +178,6 @@ func cases(t testing.TB) map[string]*record.Run {
 	tooSmall := planned
 	tooSmall.Budget, tooSmall.Need = 16*mib, 24*mib
 
-	device := small
-	device.Device = record.DeviceInfo{Name: "model 64 MiB", Memory: 64 * mib, Predicted: 60 * mib}
-	device.Stages = append([]record.Stage(nil), small.Stages...)
-	for i := range device.Stages {
-		device.Stages[i].Predicted[record.Pinned] = 16 * mib
-		device.Stages[i].Predicted[record.Device] = 60 * mib
-	}
 	deviceEnd := doneEnd()
 	deviceEnd.DevicePeak, deviceEnd.OOMEvents = 62*mib, 2
 
@@ -193,6 +197,6 @@ func cases(t testing.TB) map[string]*record.Run {
 		"over":      made(t, small, all, over),
 		"planned":   made(t, planned, 0, &record.End{Status: record.Planned}),
 		"toosmall":  made(t, tooSmall, 0, &record.End{Status: record.Planned}),
-		"device":    made(t, device, all, deviceEnd),
+		"device":    made(t, onDevice(small), all, deviceEnd),
 	}
 }

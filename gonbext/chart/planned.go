@@ -75,11 +75,13 @@ func planFigure(s *summary) (*figure, string) {
 	for _, class := range used {
 		keys = append(keys, key{name: class.String(), color: classColors[class]})
 	}
-	withLegend(&c.BaseConfiguration, keys)
+	withLegend(&c.BaseConfiguration)
 	f.Option = c.JSON()
 
 	d := newDrawing(760, float64(f.Height)-10)
-	y := d.legend(keys) + 4
+	height, marks := d.legend(keys)
+	d.draw(keys, marks)
+	y := height + 4
 	left, right := 230.0, d.width-20
 	x := func(v int64) float64 { return left + (right-left)*float64(v)/top }
 	bottom := y + 30*float64(n)

@@ -2,7 +2,7 @@
   "use strict";
   // One queue a page: reports push their figures, packed, and an output that carries the
   // library draws them, whichever of the two comes first.
-  var key = "gonbextCharts2", waiting = window[key] || [];
+  var key = "gonbextCharts3", waiting = window[key] || [];
   if (waiting.draws) return;
   var slot = window[key] = { draws: true, push: push };
   // One style sheet serves the page, also when the output that carries it is out of sight.
@@ -128,7 +128,7 @@
     o.useUTC = true; // times count from the start of the run
     var font = getComputedStyle(el).fontFamily; // a canvas inherits none
     o.textStyle = { color: fg, fontFamily: font };
-    if (o.legend) o.legend.textStyle = { color: fg };
+    o.legend.textStyle = { color: fg };
     [].concat(o.xAxis || [], o.yAxis || []).forEach(function (a) {
       a.axisLabel = Object.assign({}, a.axisLabel, { color: fg, fontFamily: font, showMinLabel: null, showMaxLabel: a.type === "category" ? null : false });
       a.axisTick = Object.assign({ show: a.axisLabel.show !== false }, a.axisTick);
@@ -144,7 +144,7 @@
       if (s.type === "heatmap") {
         s.itemStyle = { borderColor: "rgba(128,128,128,.25)", borderWidth: 0.5 };
         s.data.forEach(function (d) {
-          d.itemStyle = d.value[4] ? { borderColor: "#e4007c", borderWidth: 2 } : {};
+          d.itemStyle = d.value[4] ? { borderColor: "#e07", borderWidth: 2 } : {};
           if (d.value[2] == null) { // ECharts draws nothing of what has no value
             d.unknown = true;
             d.value[2] = d.value[3] = 0;
@@ -158,6 +158,25 @@
     });
     o.tooltip = Object.assign({}, o.tooltip, { confine: true, transitionDuration: 0 });
     return o;
+  }
+
+  // The legend names the series that it lists, or all: a box for an area, dashes for a line.
+  function named(o) {
+    var dashes = { dotted: "M0 4h2v2h-2zM4 4h2v2h-2zM8 4h2v2h-2zM12 4h2v2h-2z", dashed: "M0 4h6v2h-6zM8 4h6v2h-6z", "gonbext:8 3 2 3": "M0 4h7v2h-7zM9 4h2v2h-2zM13 4h4v2h-4z" };
+    var names = o.legend.data, shown = o.series.filter(function (s) { return o.legend.show && (!names || names.indexOf(s.name) >= 0); });
+    o.legend = {
+      show: o.legend.show, left: 0, top: 0, itemWidth: 14, itemHeight: 10,
+      data: shown.map(function (s) {
+        var d = dashes[s.lineStyle && s.lineStyle.type];
+        return { name: s.name, icon: d ? "path://" + d : "roundRect" };
+      })
+    };
+  }
+
+  // The axes of a heat map say nothing: the tooltip names a cell.
+  function places(n, more) {
+    var bare = { show: false };
+    return [Object.assign({ type: "category", data: Array.from(Array(n).keys()), axisLabel: bare, axisLine: bare, axisTick: bare }, more)];
   }
 
   // Fits the option to a page of the given width; returns the chart's height.
@@ -181,8 +200,13 @@
   }
 
   function draw(echarts, f, el) {
+    named(f.option);
     var option = revive(f.option, formatters(f)), width = el.clientWidth, picture = el.querySelector("img"), run = el.closest(".gonbext-run");
-    if (f.cells) option.series[0].data = cells(f.cells);
+    if (f.cells) {
+      option.series[0].data = cells(f.cells);
+      option.xAxis = places(f.cells.cols);
+      option.yAxis = places(Math.ceil(option.series[0].data.length / f.cells.cols), { inverse: true });
+    }
     if (f.points) fill(option, f.points);
     var box = document.createElement("div"); // beside the picture, which is printed
     box.setAttribute("role", "img");

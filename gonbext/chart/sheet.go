@@ -75,9 +75,9 @@ func picture(svg string) template.HTMLAttr {
 	return source("data:image/svg+xml," + inAddress.Replace(svg))
 }
 
-// inAddress escapes what neither an address nor an attribute in quotes may have; some pages
-// drop attributes with end tags of styles.
-var inAddress = strings.NewReplacer(`"`, "'", "%", "%25", "#", "%23", "&", "%26", "<", "%3C")
+// inAddress escapes what neither an address nor an attribute in quotes may have, and the end
+// tags of styles, for which some pages drop an attribute.
+var inAddress = strings.NewReplacer(`"`, "'", "%", "%25", "#", "%23", "&", "%26", "</style", "%3C/style")
 
 // source is an address without quotes as the attribute of an img.
 func source(address string) template.HTMLAttr { return template.HTMLAttr(`src="` + address + `"`) }

@@ -63,6 +63,9 @@ func summarize(r *record.Run, of int) *summary {
 	if s.h.PlanOnly {
 		s.status = record.Planned
 	}
+	if s.h.Device.Memory > 0 {
+		of *= 2 // of the device are two figures more
+	}
 	grids := 0
 	for i := range s.h.Stages {
 		st := &stageSummary{Stage: &s.h.Stages[i], held: map[uint16]*[2]record.Bytes{}}

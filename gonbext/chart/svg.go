@@ -13,29 +13,29 @@ import (
 
 // classColors tell the classes of memory apart on light and dark grounds, also
 // for most people who see colours differently.
-var classColors = [record.Classes]string{"#4c78a8", "#f58518", "#54a24b", "#b279a2", "#9d755d", "#d9a90f", "#439894"}
+var classColors = [record.Classes]string{"#47a", "#f81", "#5a4", "#b7a", "#975", "#da1", "#499"}
 
 const (
-	budgetColor  = "#e45756"
-	plannedColor = "#8a63d2"
-	processColor = "#808080"
-	troubleColor = "#e4007c"
+	budgetColor  = "#e55"
+	plannedColor = "#86d"
+	processColor = "#888"
+	troubleColor = "#e07"
 	edgeColor    = "#0008" // between two stacked colours
 )
 
 // heat is the scale of the heat maps, from little to much: even steps of
 // lightness, readable without colour.
-var heat = []string{"#fde9c8", "#fdc77f", "#f79a5a", "#e2665f", "#b93f77", "#7f2b84", "#451e75"}
+var heat = []string{"#fec", "#fc8", "#f95", "#e66", "#b47", "#728", "#417"}
 
 // heatAt is the colour at x of the scale, 0 to 1.
 func heatAt(x float64) string {
 	x = min(max(x, 0), 1) * float64(len(heat)-1)
 	i := min(int(x), len(heat)-2)
 	var a, b [3]int
-	fmt.Sscanf(heat[i], "#%02x%02x%02x", &a[0], &a[1], &a[2])
-	fmt.Sscanf(heat[i+1], "#%02x%02x%02x", &b[0], &b[1], &b[2])
+	fmt.Sscanf(heat[i], "#%1x%1x%1x", &a[0], &a[1], &a[2])
+	fmt.Sscanf(heat[i+1], "#%1x%1x%1x", &b[0], &b[1], &b[2])
 	for k := range a {
-		a[k] += int(math.Round((x - float64(i)) * float64(b[k]-a[k])))
+		a[k] = int(math.Round(17 * (float64(a[k]) + (x-float64(i))*float64(b[k]-a[k]))))
 	}
 	return fmt.Sprintf("#%02x%02x%02x", a[0], a[1], a[2])
 }
@@ -48,14 +48,18 @@ type drawing struct {
 	width, height float64
 }
 
-const svgStyle = `<style>svg{font:12px system-ui;fill:#333}.r{text-anchor:end}.k{text-anchor:middle}` +
-	`.m{fill:#666}.g{stroke:#8884}.a{stroke:#888}.c{fill:#fff}.e{fill:#8883}` +
-	`@media(prefers-color-scheme:dark){svg{fill:#ddd}.m{fill:#aaa}.c{fill:#1b1b1b}}</style>`
+const (
+	groundStyle = `svg{font:12px system-ui;fill:#333}.c{fill:#fff}@media(prefers-color-scheme:dark){svg{fill:#ddd}.c{fill:#1b1b1b}}`
+	marksStyle  = `.r{text-anchor:end}.k{text-anchor:middle}.m{opacity:.8}.g{stroke:#8884}.a{stroke:gray}`
+)
 
-func newDrawing(width, height float64) *drawing {
+// newDrawing begins a drawing with the styles of all marks.
+func newDrawing(width, height float64) *drawing { return styledDrawing(width, height, marksStyle) }
+
+func styledDrawing(width, height float64, style string) *drawing {
 	d := &drawing{width: width, height: height}
-	d.printf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %v %v" width="%v" height="%v">%s<rect class="c" width="100%%" height="100%%" rx="4"/>`,
-		width, height, width, height, svgStyle)
+	d.printf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %v %v" width="%v" height="%v"><style>%s%s</style><rect class="c" width="%[1]v" height="%[2]v"/>`,
+		width, height, width, height, groundStyle, style)
 	return d
 }
 
@@ -81,7 +85,7 @@ func (d *drawing) text(x, y float64, anchor, class, s string) {
 	if class != "" {
 		class = ` class="` + class + `"`
 	}
-	d.printf(`<text x="%s" y="%s"%s>%s</text>`, num(x), num(y), class, escape(s))
+	d.printf(`<text x="%.0f" y="%.0f"%s>%s</text>`, x, y, class, escape(s))
 }
 
 // num writes a coordinate to a tenth of a pixel.
@@ -111,15 +115,16 @@ const (
 
 // scale draws the colours of a heat map with its ends, and returns where it ends.
 func (d *drawing) scale(least, most string) float64 {
-	d.text(12, 23, "start", "m", least)
-	x := 20 + 6.6*float64(len(least))
+	d.text(12, 23, "start", "", least)
+	x := math.Round(20 + 6.6*float64(len(least)))
 	d.printf(`<g stroke-width="11">`)
-	for i, color := range heat {
-		d.printf(`<path stroke="%s" d="M%s 18.5h18"/>`, color, num(x+18*float64(i)))
+	for i := 0; i < len(heat); i += 2 { // a step of two is seen as well
+		d.printf(`<path stroke="%s" d="M%s 18.5h32"/>`, heat[i], num(x))
+		x += 32
 	}
 	d.printf(`</g>`)
-	x += float64(18*len(heat) + 8)
-	d.text(x, 23, "start", "m", most)
+	x += 8
+	d.text(x, 23, "start", "", most)
 	return x + 30 + 6.6*float64(len(most))
 }
 
@@ -136,8 +141,9 @@ func lineType(s stroke) string {
 	return "gonbext:" + string(s)
 }
 
-// legend writes keys in rows from the top and returns the height that they took.
-func (d *drawing) legend(keys []key) float64 {
+// legend writes the names of keys in rows from the top. It returns the height that they
+// took and the path of each one's mark, a box or a dash, which what it names begins with.
+func (d *drawing) legend(keys []key) (height float64, marks []string) {
 	x, y := 12.0, 18.0
 	for _, k := range keys {
 		w := 30 + 6.6*float64(len([]rune(k.name)))
@@ -145,14 +151,25 @@ func (d *drawing) legend(keys []key) float64 {
 			x, y = 12, y+18
 		}
 		if k.line != "" {
-			d.printf(`<path d="M%s %sh14" stroke="%s" stroke-width="2" stroke-dasharray="%s"/>`, num(x), num(y-4), k.color, k.line)
+			marks = append(marks, fmt.Sprintf("M%.0f %.0fh14", x, y-4))
 		} else {
-			d.printf(`<rect x="%s" y="%s" width="12" height="10" rx="2" fill="%s"/>`, num(x+1), num(y-9), k.color)
+			marks = append(marks, fmt.Sprintf("M%.0f %.0fh12v10h-12z", x+1, y-9))
 		}
 		d.text(x+19, y, "start", "", k.name)
 		x += w
 	}
-	return y + 10
+	return y + 10, marks
+}
+
+// draw draws the marks of keys by themselves.
+func (d *drawing) draw(keys []key, marks []string) {
+	for i, k := range keys {
+		if k.line == "" {
+			d.printf(`<path d="%s" fill="%s"/>`, marks[i], k.color)
+		} else {
+			d.printf(`<path d="%s" stroke="%s" stroke-width="2" stroke-dasharray="%s"/>`, marks[i], k.color, k.line)
+		}
+	}
 }
 
 // plot is a frame with axes inside a drawing.
@@ -162,8 +179,8 @@ type plot struct {
 	xMax, yMax               float64
 }
 
-// frame draws the axes of a plot below top: values up to yMax bytes, and along
-// the bottom the ticks given.
+// frame draws a plot below top, with lines at values up to yMax bytes; the axis along the
+// bottom is the caller's to draw.
 func (d *drawing) frame(top, xMax, yMax float64) *plot {
 	p := &plot{drawing: d, left: 70, right: d.width - 16, top: top, bottom: d.height - 38, xMax: max(xMax, 1e-9), yMax: max(yMax, 1)}
 	step := byteStep(p.yMax)
@@ -171,16 +188,20 @@ func (d *drawing) frame(top, xMax, yMax float64) *plot {
 	d.printf(`<g class="m r">`)
 	for v := 0.0; v <= p.yMax*1.0001; v += step {
 		y := p.y(v)
-		fmt.Fprintf(&lines, "M%s %sH%s", num(p.left), num(y), num(p.right))
+		fmt.Fprintf(&lines, "M%s %.0fH%s", num(p.left), y, num(p.right))
 		d.text(p.left-6, y+4, "start", "", units.Bytes(int64(v)))
 	}
 	d.printf(`</g><path class="g" d="%s"/>`, lines.String())
-	d.printf(`<path class="a" d="M%s %sH%s"/>`, num(p.left), num(p.bottom), num(p.right))
 	return p
 }
 
 func (p *plot) x(v float64) float64 { return p.left + (p.right-p.left)*v/p.xMax }
 func (p *plot) y(v float64) float64 { return p.bottom - (p.bottom-p.top)*v/p.yMax }
+
+// axis is the path of the line along the bottom.
+func (p *plot) axis() string {
+	return fmt.Sprintf("M%s %sH%s", num(p.left), num(p.bottom), num(p.right))
+}
 
 // tick writes a label below the axis.
 func (p *plot) tick(v float64, label string) {
@@ -193,11 +214,12 @@ func (p *plot) tick(v float64, label string) {
 	p.text(x, p.bottom+17, anchor, "m", label)
 }
 
-// level draws a line at v across the plot, if it is inside.
-func (p *plot) level(v float64, k key) {
+// level draws a key's mark and a line at v across the plot, if it is inside.
+func (p *plot) level(v float64, k key, mark string) {
 	if v > 0 && v <= p.yMax {
-		p.printf(`<path d="M%s %sH%s" stroke="%s" stroke-width="1.6" stroke-dasharray="%s"/>`, num(p.left), num(p.y(v)), num(p.right), k.color, k.line)
+		mark += fmt.Sprintf("M%s %sH%s", num(p.left), num(p.y(v)), num(p.right))
 	}
+	p.printf(`<path d="%s" stroke="%s" stroke-width="1.6" stroke-dasharray="%s"/>`, mark, k.color, k.line)
 }
 
 // byteStep is a round step in binary units that gives four to eight lines.
@@ -223,24 +245,22 @@ func roundStep(most float64, n int) float64 {
 	return 10 * step
 }
 
-// timeTicks writes times along the bottom.
+// timeTicks draws the axis of times along the bottom.
 func (p *plot) timeTicks() {
-	step := roundStep(p.xMax, 8)
+	step := roundStep(p.xMax, 6)
 	if p.xMax > 120 {
 		// Whole minutes read better than their hundreds of seconds.
-		step = 60 * math.Max(1, roundStep(p.xMax/60, 8))
+		step = 60 * math.Max(1, roundStep(p.xMax/60, 6))
 	}
-	var marks strings.Builder
-	p.printf(`<g class="m k">`)
+	p.printf(`<path class="a" d="%s"/><g class="m k">`, p.axis())
 	for v := 0.0; v <= p.xMax*1.0001; v += step {
 		x, class := p.x(v), ""
 		if x > p.right-20 {
 			class = "r"
 		}
-		fmt.Fprintf(&marks, "M%s %sv4", num(x), num(p.bottom))
 		p.text(x, p.bottom+17, "start", class, seconds(v))
 	}
-	p.printf(`</g><path class="a" d="%s"/>`, marks.String())
+	p.printf(`</g>`)
 }
 
 func seconds(v float64) string {

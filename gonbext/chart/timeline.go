@@ -185,22 +185,25 @@ func memoryOverTime(f *figure, s *summary, layers, lines []layer, limits []limit
 		keys = append(keys, l.key)
 	}
 	keys = append(keys, limitKeys...)
-	withLegend(&c.BaseConfiguration, keys)
+	withLegend(&c.BaseConfiguration)
 	f.Option = c.JSON()
 
 	d := newDrawing(760, float64(f.Height)-20)
-	p := d.frame(d.legend(keys), end, top)
+	height, marks := d.legend(keys)
+	p := d.frame(height, end, top)
 	p.timeTicks()
-	p.bands(at, layers)
-	for _, l := range lines {
+	p.bands(at, layers, marks)
+	marks = marks[len(layers):]
+	for k, l := range lines {
 		var path polyline
 		for i, x := range at {
 			path.to(p.x(x), p.y(l.values[i]))
 		}
-		d.printf(`<path d="%s" fill="none" stroke="%s" stroke-width="1.5" stroke-dasharray="%s"/>`, path.done(), l.color, l.line)
+		d.printf(`<path d="%s" fill="none" stroke="%s" stroke-width="1.5" stroke-dasharray="%s"/>`, marks[k]+path.done(), l.color, l.line)
 	}
+	marks = marks[len(lines):]
 	for i, k := range limitKeys {
-		p.level(levelOf(limits, i), k)
+		p.level(levelOf(limits, i), k, marks[i])
 	}
 	return d.done()
 }
@@ -236,8 +239,9 @@ func pen(i int) string {
 }
 
 // bands draws layers on top of each other, the highest first: each hides what is below it
-// of the one before, and has an edge that tells it from its neighbour without colour.
-func (p *plot) bands(x []float64, layers []layer) {
+// of the one before, and has an edge that tells it from its neighbour without colour. Each
+// begins with its mark.
+func (p *plot) bands(x []float64, layers []layer, marks []string) {
 	tops := make([][]float64, len(layers))
 	sum := make([]float64, len(x))
 	for k, l := range layers {
@@ -254,7 +258,7 @@ func (p *plot) bands(x []float64, layers []layer) {
 			path.to(p.x(x[i]), p.y(tops[k][i]))
 		}
 		path.to(p.x(x[len(x)-1]), p.bottom)
-		p.printf(`<path d="%sz" fill="%s"/>`, path.done(), layers[k].color)
+		p.printf(`<path d="%sz" fill="%s"/>`, marks[k]+path.done(), layers[k].color)
 	}
 	p.printf(`</g>`)
 }
@@ -262,6 +266,7 @@ func (p *plot) bands(x []float64, layers []layer) {
 // base sets what the charts have in common; colours of text and lines are the
 // page's and come with the script.
 func base(c *charts.BaseConfiguration, grid opts.Grid) {
+	c.Colors = nil // each series has its own
 	charts.WithAnimation(false)(c)
 	charts.WithGridOpts(grid)(c)
 	charts.WithLegendOpts(opts.Legend{Show: opts.Bool(false)})(c)
@@ -272,26 +277,14 @@ func wide() opts.Grid {
 	return opts.Grid{Left: "8", Right: "24", Top: "34", Bottom: "8", ContainLabel: opts.Bool(true)}
 }
 
-// withLegend names a chart's series, with a box for an area and dashes for a
-// line. ECharts knows marks of its own and takes paths.
-func withLegend(c *charts.BaseConfiguration, keys []key) {
-	type item struct {
-		Name string `json:"name"`
-		Icon string `json:"icon"`
+// withLegend shows a legend of the series with these names, or of all. The script makes
+// the marks.
+func withLegend(c *charts.BaseConfiguration, names ...string) {
+	l := opts.Legend{Show: opts.Bool(true)}
+	if len(names) > 0 {
+		l.Data = names
 	}
-	items := make([]item, len(keys))
-	for i, k := range keys {
-		items[i] = item{k.name, "roundRect"}
-		switch k.line {
-		case dashDot:
-			items[i].Icon = "path://M0 4h7v2h-7zM9 4h2v2h-2zM13 4h4v2h-4z"
-		case dashed:
-			items[i].Icon = "path://M0 4h6v2h-6zM8 4h6v2h-6z"
-		case dotted:
-			items[i].Icon = "path://M0 4h2v2h-2zM4 4h2v2h-2zM8 4h2v2h-2zM12 4h2v2h-2z"
-		}
-	}
-	charts.WithLegendOpts(opts.Legend{Show: opts.Bool(true), Top: "0", Left: "0", ItemWidth: 14, ItemHeight: 10, Data: items})(c)
+	charts.WithLegendOpts(l)(c)
 }
 
 // round cuts x to 1/unit, which keeps an option short.

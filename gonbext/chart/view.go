@@ -254,8 +254,8 @@ func (v *view) operations() {
 			{"decode and encode", []record.Class{record.Codec}, 0, 0, 0, false},
 			{"compute", []record.Class{record.Scratch, record.Library}, 0, 0, st.computing, true},
 			{"write", []record.Class{record.Output}, st.written, st.Written, st.writing, true},
-			{"to and from " + v.s.h.Device.Name, []record.Class{record.Pinned}, st.moved, 0, 0, false},
-			{"memory of " + v.s.h.Device.Name, []record.Class{record.Device}, 0, 0, 0, false},
+			{"transfers", []record.Class{record.Pinned}, st.moved, 0, 0, false},
+			{"device memory", []record.Class{record.Device}, 0, 0, 0, false},
 		} {
 			o := operation{Name: plain(p.name), Moved: p.moved, Time: p.time, Measured: measured, Color: classColors[p.classes[0]]}
 			if v.Planned {
@@ -313,9 +313,9 @@ func (v *view) rest() {
 	if r.device > 0 {
 		add("memory of "+plain(v.s.h.Device.Name), "a modelled device takes the host's memory", classColors[record.Device], r.device)
 	}
-	add("Go heap", "values of the cell and of gonbext itself", "#8c8c8c", r.heap)
-	add("Go runtime", "stacks, spans, garbage collector", "#b5b5b5", r.runtime)
-	add("not accounted for", "the program's own pages, page tables, libraries", "#e45756", r.unknown)
+	add("Go heap", "values of the cell and of gonbext itself", "#888", r.heap)
+	add("Go runtime", "stacks, spans, garbage collector", "#bbb", r.runtime)
+	add("not accounted for", "the program's own pages, page tables, libraries", "#e55", r.unknown)
 	var total int64
 	for _, p := range v.Rest {
 		total += p.Bytes
@@ -326,11 +326,11 @@ func (v *view) rest() {
 	if r.untouched > 0 {
 		add("of the arena, reserved and never touched", "takes no memory yet", "", r.untouched)
 	}
-	add("mapped files", "beside it: the kernel takes these pages back when it needs them", "", r.mapped)
+	add("mapped files", "not counted: the kernel takes them back", "", r.mapped)
 	if r.cached >= 0 {
-		add("page cache", "beside it: charged to the container, taken back when needed", "", r.cached)
+		add("page cache", "not counted: the kernel takes it back", "", r.cached)
 	} else {
-		add("page cache", "beside it: not known on this machine", "", -1)
+		add("page cache", "not known on this machine", "", -1)
 	}
 }
 

@@ -42,6 +42,14 @@ type Joiner interface {
 	Join(inner Op) (Op, bool)
 }
 
+// Retyper is a Border that adds only elements of its input, so that it is one of whatever the
+// input is computed of.
+type Retyper interface {
+	// Of returns the border of an input of another type; false where it adds an element of its
+	// own.
+	Of(t dtype.Type) (Op, bool)
+}
+
 // MaxTerms bounds the terms of a formula, and of the formulas of a program together.
 const MaxTerms = 2048
 

@@ -52,7 +52,7 @@ func formulaOf(l *Load) *blockwise.Formula {
 type expansion struct {
 	draft
 	checks []int
-	taps   map[string]int
+	taps   map[string]int // elements of windows and numbers that are there
 	terms  int
 }
 
@@ -67,6 +67,11 @@ func (x *expansion) inline(prog *Program, through grid.View) []int {
 		}
 		values = append(values, v)
 	}
+	return x.apply(prog, values)
+}
+
+// apply adds a program's instructions on the values of its loads, and returns all values.
+func (x *expansion) apply(prog *Program, values []int) []int {
 	for _, in := range prog.Code {
 		in.Args = slices.Clone(in.Args)
 		for k, a := range in.Args {
@@ -109,9 +114,9 @@ func (x *expansion) formula(l *Load) (value int, ok bool) {
 		inputs[0] = &inputs[0].Loads[0].Inputs[inner.Windows[0].Input]
 	}
 	x.terms += all
-	bases := make([]int, len(windows))
+	seen := make([]windowed, len(windows))
 	for i := range windows {
-		bases[i] = x.window(&windows[i], l, inputs[i])
+		seen[i] = x.windowed(&windows[i], l, inputs[i], taps)
 	}
 	elements := map[int]int{} // by input
 	for _, t := range f.Terms {
@@ -125,7 +130,7 @@ func (x *expansion) formula(l *Load) (value int, ok bool) {
 			elements[t.Of] = x.inline(in, l.View)[in.Out[0]]
 		}
 	}
-	return x.instance(chain, bases, elements, nil), true
+	return x.instance(chain, seen, elements, nil), true
 }
 
 // position is the key of an element's position among the values of inputs.
@@ -152,6 +157,57 @@ func surrounds(w *blockwise.Window, in *Program) (*blockwise.Formula, blockwise.
 	return inner, border
 }
 
+// windowed is what windows show of an input, as values of the program.
+type windowed struct {
+	loads   []int    // one for each load of the input's program that is computed for each element, or one
+	compute *Program // nil where the load's elements are the input's
+}
+
+// windowed adds the loads of what a tile's windows show of an input. One that is computed of
+// what takes no more bytes is computed for each element of a window.
+func (x *expansion) windowed(w *blockwise.Window, l *Load, in *Program, taps int) windowed {
+	if borders := x.borders(w, in, taps); borders != nil {
+		x.terms += taps * len(in.Code)
+		out := windowed{compute: in}
+		for i := range in.Loads {
+			if from := &in.Loads[i]; from.Kind == LoadConst {
+				out.loads = append(out.loads, x.number(from.Value, from.Type))
+			} else {
+				of := *w
+				of.Type, of.Border = from.Type, borders[i]
+				out.loads = append(out.loads, -1-x.window(&of, l, &Program{Domain: in.Domain, Loads: []Load{*from}, Out: []int{0}}))
+			}
+		}
+		return out
+	}
+	return windowed{loads: []int{-1 - x.window(w, l, in)}}
+}
+
+// borders are those of the loads that an input is computed of; nil where it is better computed
+// as it is read.
+func (x *expansion) borders(w *blockwise.Window, in *Program, taps int) []blockwise.Op {
+	border, ok := w.Border.(blockwise.Retyper)
+	if !ok || len(in.Code) == 0 || x.terms+taps*len(in.Code) > blockwise.MaxTerms {
+		return nil
+	}
+	all := make([]blockwise.Op, len(in.Loads))
+	bytes := 0
+	for i := range in.Loads {
+		from := &in.Loads[i]
+		if from.Kind == LoadConst {
+			continue
+		}
+		bytes += from.Type.Size()
+		if all[i], ok = border.Of(from.Type); !ok || from.Kind != LoadArray {
+			return nil
+		}
+	}
+	if bytes > w.Type.Size() {
+		return nil
+	}
+	return all
+}
+
 // window adds the load of what a tile's windows show.
 func (x *expansion) window(w *blockwise.Window, l *Load, in *Program) int {
 	n := len(w.Axis)
@@ -167,7 +223,7 @@ func (x *expansion) window(w *blockwise.Window, l *Load, in *Program) int {
 
 // instance adds the terms of the first of a chain of formulas, with its windows moved by a
 // shift. Each takes the elements of its window from the next one.
-func (x *expansion) instance(chain []*blockwise.Formula, bases []int, elements map[int]int, shift []int) int {
+func (x *expansion) instance(chain []*blockwise.Formula, seen []windowed, elements map[int]int, shift []int) int {
 	values := make([]int, len(chain[0].Terms))
 	for i, t := range chain[0].Terms {
 		switch t.Kind {
@@ -181,9 +237,9 @@ func (x *expansion) instance(chain []*blockwise.Formula, bases []int, elements m
 				at[d] += shift[d]
 			}
 			if len(chain) > 1 {
-				values[i] = x.instance(chain[1:], bases, nil, at)
+				values[i] = x.instance(chain[1:], seen, nil, at)
 			} else {
-				values[i] = x.tap(bases[t.Of], at)
+				values[i] = x.element(&seen[t.Of], at)
 			}
 		case blockwise.Number:
 			values[i] = x.number(t.Value, t.Type)
@@ -199,6 +255,26 @@ func (x *expansion) instance(chain []*blockwise.Formula, bases []int, elements m
 		x.checks = append(x.checks, values[v])
 	}
 	return values[chain[0].Result]
+}
+
+// element is the one of a window at a place.
+func (x *expansion) element(w *windowed, at []int) int {
+	if w.compute == nil {
+		return x.tap(-1-w.loads[0], at)
+	}
+	key := fmt.Sprint("computed ", w.loads, at)
+	if v, ok := x.taps[key]; ok {
+		return v
+	}
+	var values []int
+	for i, v := range w.loads {
+		if w.compute.Loads[i].Kind != LoadConst {
+			v = x.tap(-1-v, at)
+		}
+		values = append(values, v)
+	}
+	x.taps[key] = x.apply(w.compute, values)[w.compute.Out[0]]
+	return x.taps[key]
 }
 
 // once returns the load that make adds where none has the key.

@@ -8,7 +8,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/op/compose"
-	"github.com/gonbext/gonbext/oocore/op/shape"
 )
 
 // Gradient is NumPy's gradient along one axis, of elements that are spacing apart: half the
@@ -32,19 +31,11 @@ func gradient(site graph.Site, n *graph.Node, spacing float64, axis, edgeOrder i
 	if n.DType.Integer() {
 		n = m.Cast(n, dtype.Float64)
 	}
-	length := n.Shape[axis]
-	// over is the difference of two ranges of one length, over a distance.
-	over := func(after, before, count int, distance float64) *graph.Node {
-		difference := m.Apply(kernel.Subtract, m.Part(n, axis, after, after+count), m.Part(n, axis, before, before+count))
-		return m.Apply(kernel.Divide, difference, m.Number(distance))
+	if m.Err != nil || grid.Size(n.Shape) == 0 {
+		return n, m.Err
 	}
-	first, last := over(1, 0, 1, spacing), over(length-1, length-2, 1, spacing)
-	if edgeOrder == 2 {
-		first = weighted(m, n, axis, 0, m.Number(-1.5/spacing), m.Number(2/spacing), m.Number(-0.5/spacing))
-		last = weighted(m, n, axis, length-3, m.Number(0.5/spacing), m.Number(-2/spacing), m.Number(1.5/spacing))
-	}
-	inner := over(2, 0, length-2, 2*spacing)
-	return m.Make(func() (*graph.Node, error) { return shape.Concatenate(site, axis, first, inner, last) }), m.Err
+	op := Slopes{Shape: n.Shape, Type: n.DType, Axis: axis, Spacing: spacing, EdgeOrder: edgeOrder}
+	return graph.NewBlockwise(site, "gradient", op, n.Shape, n.DType, []*graph.Node{n}, fmt.Sprint(spacing), fmt.Sprint(axis))
 }
 
 // slopes checks what a gradient is asked for, and returns the axis from the first one on.

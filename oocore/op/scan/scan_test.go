@@ -244,3 +244,38 @@ func TestBytesDoNotDependOnBlocksOfOthers(t *testing.T) {
 		t.Error("what comes after changes what is before")
 	}
 }
+
+// The slopes of squares, 1 apart, are twice their roots, at the ends as far as those of lines
+// reach, in every type and in whatever boxes.
+func TestSlopesOfSquaresAreExact(t *testing.T) {
+	for _, dt := range dtype.All() {
+		if dt.Kind() < dtype.KindFloat {
+			continue
+		}
+		for _, c := range []struct {
+			shape []int
+			axis  int
+		}{{[]int{3}, 0}, {[]int{12}, 0}, {[]int{7, 5}, 1}, {[]int{2, 6, 3}, 1}} {
+			for order := 1; order <= 2; order++ {
+				length, inner := c.shape[c.axis], grid.Size(c.shape[c.axis+1:])
+				x, want := make([]byte, grid.Size(c.shape)*dt.Size()), make([]byte, grid.Size(c.shape)*dt.Size())
+				for k := range grid.Size(c.shape) {
+					i := k / inner % length
+					slope := 2 * i
+					switch {
+					case order == 1 && i == 0:
+						slope = 1
+					case order == 1 && i == length-1:
+						slope = 2*i - 1
+					}
+					dtype.FromInt(dt, int64(i*i)).Put(x[k*dt.Size():])
+					dtype.FromInt(dt, int64(slope)).Put(want[k*dt.Size():])
+				}
+				op := Slopes{Shape: c.shape, Type: dt, Axis: c.axis, Spacing: 1, EdgeOrder: order}
+				if got := blockwisetest.Same(t, op, c.shape, dt, blockwisetest.Array{Shape: c.shape, DType: dt, Data: x}); !bytes.Equal(got, want) {
+					t.Errorf("%s %v along axis %d, edge order %d: %x, want %x", dt, c.shape, c.axis, order, got, want)
+				}
+			}
+		}
+	}
+}

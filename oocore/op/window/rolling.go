@@ -286,12 +286,13 @@ func variance(m *compose.Maker, kind kernel.Reduction, n *graph.Node, window, ax
 // KeptAxes are all axes.
 func (Rolling) KeptAxes() []int { return nil }
 
-// Formula reduces from the first element to the last. Sums and products of floats have none,
-// since their bits depend on where a block ends.
+// Formula reduces integers, least and greatest elements from the first element to the last, and
+// floats as Fill does. Variances have none.
 func (o Rolling) Formula(shape []int) *blockwise.Formula {
 	ops := map[kernel.Reduction]kernel.Op{kernel.Sum: kernel.Add, kernel.Prod: kernel.Multiply, kernel.Min: kernel.Minimum, kernel.Max: kernel.Maximum}
 	op, ok := ops[o.Kind]
-	if !ok || o.Type.Kind() == dtype.KindComplex || o.Type == dtype.Float64 && o.Kind <= kernel.Prod || o.Window > blockwise.MaxTerms/2 {
+	split := o.Type == dtype.Float64 && o.Kind <= kernel.Prod
+	if !ok || o.Type.Kind() == dtype.KindComplex || o.Window > blockwise.MaxTerms/2 || split && o.Window > blockwise.MaxTerms/8 {
 		return nil
 	}
 	f := &blockwise.Formula{Windows: []blockwise.Window{{Border: Inside{}, Type: o.Type}}}
@@ -300,10 +301,50 @@ func (o Rolling) Formula(shape []int) *blockwise.Formula {
 		see.Axis, see.Step, see.Extent = append(see.Axis, len(see.Axis)), append(see.Step, 1), append(see.Extent, 1)
 	}
 	see.Extent[o.Axis] = o.Window
-	at := make([]int, len(shape))
-	f.Result = f.Tap(0, at...)
-	for at[o.Axis] = 1; at[o.Axis] < o.Window; at[o.Axis]++ {
-		f.Result = f.Apply(op, f.Result, f.Tap(0, at...))
+	x := make([]int, o.Window)
+	for i := range x {
+		at := make([]int, len(shape))
+		at[o.Axis] = i
+		x[i] = f.Tap(0, at...)
+	}
+	if split {
+		f.Result = o.split(f, op, x, shape)
+		return f
+	}
+	f.Result = x[0]
+	for _, v := range x[1:] {
+		f.Result = f.Apply(op, f.Result, v)
 	}
 	return f
+}
+
+// split merges a window's end of one block, from its last element to the first, with its
+// beginning of the next one. Where the block ends follows from the element's place.
+func (o Rolling) split(f *blockwise.Formula, op kernel.Op, x []int, shape []int) int {
+	number := func(n int) int { return f.Constant(dtype.FromInt(dtype.Uint64, int64(n))) }
+	place := f.Position()
+	if inner := grid.Size(shape[o.Axis+1:]); inner > 1 {
+		place = f.Apply(kernel.FloorDivide, place, number(inner))
+	}
+	if o.Axis > 0 {
+		place = f.Apply(kernel.Remainder, place, number(shape[o.Axis]))
+	}
+	place = f.Apply(kernel.Remainder, place, number(o.Window)) // in its block
+	at := make([]int, o.Window)
+	for i := range at {
+		at[i] = f.Apply(kernel.Equal, place, number(i))
+	}
+	last := o.Window - 1
+	end := x[last]
+	for i := last - 1; i >= 0; i-- { // of what lies beyond the block nothing is left
+		end = f.Apply(kernel.Where, at[last-i], x[i], f.Apply(op, x[i], end))
+	}
+	if last == 0 {
+		return end
+	}
+	next := x[1]
+	for i := 2; i <= last; i++ {
+		next = f.Apply(kernel.Where, at[o.Window-i], x[i], f.Apply(op, next, x[i]))
+	}
+	return f.Apply(kernel.Where, at[0], end, f.Apply(op, end, next))
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/blockwise"
+	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/grid"
 )
 
@@ -75,6 +76,12 @@ func (s Shown) Join(inner blockwise.Op) (blockwise.Op, bool) {
 	return joined, true
 }
 
+// Of is the border of elements of another type.
+func (s Shown) Of(t dtype.Type) (blockwise.Op, bool) {
+	s.DType = t
+	return s, s.Mode != Constant
+}
+
 // Formula begins a formula of what the window shows of each element of the first input.
 func Formula(w Window) *blockwise.Formula {
 	f := &blockwise.Formula{}
@@ -98,6 +105,9 @@ func (Inside) Rounding() blockwise.Rounding { return blockwise.Exact }
 
 // OnlyMoves marks a blockwise.Mover.
 func (Inside) OnlyMoves() {}
+
+// Of is a border of nothing.
+func (Inside) Of(dtype.Type) (blockwise.Op, bool) { return Inside{}, true }
 
 // Requirements is the box.
 func (Inside) Requirements(box []int) blockwise.Requirements {

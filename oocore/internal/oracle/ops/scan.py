@@ -68,7 +68,7 @@ def diff(rng):
 
 
 def gradient(rng):
-    types = ["float32", "float64", "int32", "uint8", "complex64", "complex128", "int64"]
+    types = ["float32", "float64", "int32", "uint8", "complex64", "complex128", "int64", "float16"]
     for i in range(EACH):
         shape = [n + 2 for n in lengths(rng, empty=0)]
         x = array(rng, shape, types[i % len(types)], special=False)
