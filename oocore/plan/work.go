@@ -302,7 +302,7 @@ func (w *workload) output(array int) {
 	place := w.plan.Place(array)
 	one := record.Work{Of: record.Writing, Kind: "memory", Nanos: bytes * copyNanos}
 	if place != InArena && place != InCollect {
-		one.Kind, one.Nanos, one.Bytes = "file", bytes*bufferedNanos, a.Bytes()
+		one.Nanos, one.Bytes = bytes*bufferedNanos, a.Bytes()
 		run := a.Bytes() // that is written at once
 		switch {
 		case place == InResult && a.Layout.Unit != nil:
@@ -313,9 +313,14 @@ func (w *workload) output(array int) {
 		switch {
 		case blob.Remote(a.Path):
 			one.Kind = record.Network
-		case run >= directRun && a.Bytes() >= directBytes:
+		case a.Bytes() >= directBytes && run >= directRun:
 			one.Kind, one.Nanos = "file, past the page cache", bytes*directNanos
-		case run < shortPiece:
+		case a.Bytes() >= directBytes && run >= shortPiece:
+			one.Kind = "file, written behind"
+		default:
+			one.Kind = record.PagesWritten
+		}
+		if one.Kind == record.PagesWritten && run < shortPiece {
 			w.add(record.Work{Of: record.Writing, Kind: "short pieces", Nanos: bytes / float64(max(run, 1)) * writePieceNanos})
 		}
 	}
