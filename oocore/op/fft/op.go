@@ -107,13 +107,18 @@ func (f Lines) tables() (line, tables int) {
 
 const (
 	elementNanos = 6   // of bringing an element to the work and back
+	farNanos     = 2   // of an element in each pass over a line that does not stay in the cache
 	passNanos    = 0.8 // of an element's five operations in each of log₂ n passes (C. Van Loan, Computational Frameworks for the Fast Fourier Transform, 1992, 1.4)
 )
 
 // work is what a transform of so many lines takes, in nanoseconds of one core at a nominal rate.
 func (f Lines) work(lines int) int64 {
 	line, _ := f.tables()
-	return int64(float64(lines) * float64(line) * (elementNanos + passNanos*math.Log2(float64(line))))
+	pass := passNanos
+	if batch(line) == 1 {
+		pass = farNanos
+	}
+	return int64(float64(lines) * float64(line) * (elementNanos + pass*math.Log2(float64(line))))
 }
 
 // Requirements is the lines of the input, tables of a length, and work for a few lines.
