@@ -9,9 +9,10 @@ has the runs of the first minute only when each of the fifty plans is predicted.
 each plan, and the part that took at least 4/5 and at most 5/4 of what was predicted. The
 plans of the minute and of the fifty differ; which are which follows from the seed.
 
-Before each run, of the minute and of the fifty alike, the disk becomes idle: an fsync would
-else wait for what the run before has left to be written back, which no plan can know. That
-time is not of the minute: it is of gonbext's own runs."""
+Before each run, of the minute and of the fifty alike, the last output is removed and the disk
+becomes idle: a run would else wait until what the one before has left is written back, and
+the blocks of what it replaces are free, which its plan does not know. That time is not of
+the minute, which is of gonbext's own runs."""
 import argparse
 import json
 import os
@@ -97,6 +98,8 @@ def main():
     env = {**os.environ, "GONBEXT_RUNS": str(log)}
 
     def gonbext(*command):
+        (folder / "out.npy").unlink(missing_ok=True)
+        shutil.rmtree(folder / "out.zarr", ignore_errors=True)
         os.sync()
         begun = time.monotonic()
         done = subprocess.run([args.gonbext, "compute", *command, "--json"], env=env, cwd=folder, capture_output=True, text=True)
