@@ -105,7 +105,7 @@ func (w *workload) program(prog *Program, tile, box []int, times float64) {
 	}
 	for _, in := range prog.Code {
 		if in.Op == kernel.Invalid {
-			w.compute("cast "+in.Type.String()+" "+in.To.String(), elements*castNanos(in.To)*float64(max(in.Type.Size(), in.To.Size())))
+			w.compute("cast "+in.Type.String()+" "+in.To.String(), elements*castNanos(in.Type, in.To)*float64(max(in.Type.Size(), in.To.Size())))
 			continue
 		}
 		nanos := arithmeticNanos(in.Op, in.Type.Kind()) * float64(in.Type.Size())
@@ -135,9 +135,9 @@ func arithmeticNanos(op kernel.Op, kind dtype.Kind) float64 {
 }
 
 // castNanos is what a cast takes for each byte of the larger type.
-func castNanos(to dtype.Type) float64 {
-	if to.Size() == 1 { // without vectors
-		return 0.6
+func castNanos(from, to dtype.Type) float64 {
+	if from.Size() >= 4*to.Size() { // without vectors
+		return 1
 	}
 	return 0.015
 }
@@ -313,7 +313,7 @@ func (w *workload) output(array int) {
 	a := &w.plan.Arrays[array]
 	bytes, size := float64(a.Bytes()), a.DType.Size()
 	place := w.plan.Place(array)
-	one := record.Work{Of: record.Writing, Kind: "memory", Nanos: bytes * copyNanos}
+	one := record.Work{Of: record.Writing, Kind: "memory", Nanos: bytes * (copyNanos + touchNanos)} // used for the first time
 	if place != InArena && place != InCollect {
 		one.Nanos, one.Bytes = bytes*bufferedNanos, a.Bytes()
 		run := a.Bytes() // that is written at once
