@@ -105,21 +105,23 @@ func (w *workload) program(prog *Program, tile, box []int, times float64) {
 	}
 	for _, in := range prog.Code {
 		if in.Op == kernel.Invalid {
-			w.compute("cast "+in.Type.String()+" "+in.To.String(), elements*arithmeticNanos(in.Op)*float64(max(in.Type.Size(), in.To.Size())))
+			w.compute("cast "+in.Type.String()+" "+in.To.String(), elements*castNanos(in.Type, in.To)*float64(max(in.Type.Size(), in.To.Size())))
 			continue
 		}
-		nanos := arithmeticNanos(in.Op) * float64(in.Type.Size())
-		if in.Type.Kind() == dtype.KindComplex {
-			nanos *= 4
-		}
+		nanos := arithmeticNanos(in.Op, in.Type.Kind()) * float64(in.Type.Size())
 		w.compute(in.Op.String()+" "+in.Type.String(), elements*nanos)
 	}
 }
 
 // arithmeticNanos is what an elementwise operation takes for each byte of its operands, in
 // the cache and with vectors where the kernels have them.
-func arithmeticNanos(op kernel.Op) float64 {
+func arithmeticNanos(op kernel.Op, kind dtype.Kind) float64 {
 	switch {
+	case kind == dtype.KindComplex:
+		const without = 30 // vectors
+		return without * arithmeticNanos(op, dtype.KindFloat)
+	case kind == dtype.KindFloat && (op == kernel.Remainder || op == kernel.FloorDivide):
+		return 2.5
 	case op == kernel.Power || op == kernel.Remainder || op == kernel.FloorDivide:
 		return 1
 	case op == kernel.Arctan2:
@@ -128,6 +130,14 @@ func arithmeticNanos(op kernel.Op) float64 {
 		return 0.12
 	case op == kernel.Divide || op == kernel.Sqrt || op == kernel.Reciprocal || op == kernel.Hypot:
 		return 0.03
+	}
+	return 0.015
+}
+
+// castNanos is what a cast takes for each byte of the larger type.
+func castNanos(from, to dtype.Type) float64 {
+	if from.Size() >= 4*to.Size() { // without vectors
+		return 1
 	}
 	return 0.015
 }
@@ -212,7 +222,10 @@ func (a *Array) decodings(l *Load, box []int) float64 {
 }
 
 // boxNanos are those of a byte of operations of boxes that take more than moving it does.
-var boxNanos = map[string]float64{"sort_lines": 1.4, "quantiles": 3}
+var boxNanos = map[string]float64{
+	"sort_lines": 1.4, "sort_runs": 1.4, "quantiles": 3, "searchsorted": 3.5, "unique_table": 2.5,
+	"rolling": 1.3, "count": 1, "special": 3.5,
+}
 
 // operation adds the work of an operation of boxes, and of the programs that it reads.
 func (w *workload) operation(l *Load, tile []int, times float64) {
@@ -300,9 +313,9 @@ func (w *workload) output(array int) {
 	a := &w.plan.Arrays[array]
 	bytes, size := float64(a.Bytes()), a.DType.Size()
 	place := w.plan.Place(array)
-	one := record.Work{Of: record.Writing, Kind: "memory", Nanos: bytes * copyNanos}
+	one := record.Work{Of: record.Writing, Kind: "memory", Nanos: bytes * (copyNanos + touchNanos)} // used for the first time
 	if place != InArena && place != InCollect {
-		one.Kind, one.Nanos, one.Bytes = "file", bytes*bufferedNanos, a.Bytes()
+		one.Nanos, one.Bytes = bytes*bufferedNanos, a.Bytes()
 		run := a.Bytes() // that is written at once
 		switch {
 		case place == InResult && a.Layout.Unit != nil:
@@ -313,9 +326,14 @@ func (w *workload) output(array int) {
 		switch {
 		case blob.Remote(a.Path):
 			one.Kind = record.Network
-		case run >= directRun && a.Bytes() >= directBytes:
+		case a.Bytes() >= directBytes && run >= directRun:
 			one.Kind, one.Nanos = "file, past the page cache", bytes*directNanos
-		case run < shortPiece:
+		case a.Bytes() >= directBytes && run >= shortPiece:
+			one.Kind = "file, written behind"
+		default:
+			one.Kind = record.PagesWritten
+		}
+		if one.Kind == record.PagesWritten && run < shortPiece {
 			w.add(record.Work{Of: record.Writing, Kind: "short pieces", Nanos: bytes / float64(max(run, 1)) * writePieceNanos})
 		}
 	}

@@ -81,6 +81,32 @@ func TestChunksAreDecodedForEachTaskThatReadsThem(t *testing.T) {
 	}
 }
 
+// What stays in the page cache until the run's end is told from what is written back while it
+// lasts: rows of more than 32 KiB, or files that are short.
+func TestWorkNamesHowFilesReachTheDisk(t *testing.T) {
+	for _, c := range []struct {
+		to    Target
+		rows  int
+		kinds []string
+	}{
+		{Target{Path: "o.npy"}, 8192, []string{"file, past the page cache"}},
+		{Target{Path: "o.npy"}, 64, []string{record.PagesWritten}},
+		{Target{Path: "o.zarr", Chunks: []int{64, 1024}}, 8192, []string{"file, written behind"}},
+		{Target{Path: "o.zarr", Chunks: []int{8, 256}}, 8192, []string{record.PagesWritten, "short pieces"}},
+	} {
+		x := file(t, "x.npy", dtype.Float32, c.rows, 4096)
+		got := workOf(t, apply(t, kernel.Sqrt, x), c.to, options(256*mebi))[record.Writing]
+		if len(got) != len(c.kinds) {
+			t.Errorf("%d rows to %s: %v, want %q", c.rows, c.to.Path, got, c.kinds)
+		}
+		for _, kind := range c.kinds {
+			if got[kind].Nanos == 0 {
+				t.Errorf("%d rows to %s in chunks of %v: %v, want %q", c.rows, c.to.Path, c.to.Chunks, got, kind)
+			}
+		}
+	}
+}
+
 // Values of the plan itself are no array that a report could name.
 func TestStageNamesOnlyArraysThatItReads(t *testing.T) {
 	v, err := graph.FromBytes(graph.Site{}, make([]byte, 40), dtype.Float32, 10)

@@ -148,6 +148,7 @@ const (
 const (
 	Network       = "network"        // waits for an object store
 	ChunksWritten = "chunks written" // are files, which are made durable one by one
+	PagesWritten  = "file"           // stay in the page cache until they are made durable
 )
 
 // Work is one kind of an activity, as the plan of a stage counts it.

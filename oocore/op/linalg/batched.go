@@ -99,6 +99,7 @@ func (e Batched) Requirements(box []int) blockwise.Requirements {
 		need.State = one
 	}
 	need.Scratch = p.Size()
+	need.Work = int64(float64(count) * e.work())
 	return need
 }
 

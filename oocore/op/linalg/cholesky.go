@@ -50,9 +50,14 @@ func (p Panel) Requirements(box []int) blockwise.Requirements {
 	for range p.K {
 		need.Reads = append(need.Reads, []int{max(box[0], w), p.Tile})
 	}
-	if !p.Square {
+	work := float64(p.K) * productWork(box[0], p.Tile, w)
+	if p.Square {
+		work += choleskyWork(w)
+	} else {
 		need.Reads = append(need.Reads, []int{w, w})
+		work += solveWork(w, box[0])
 	}
+	need.Work = int64(work)
 	return need
 }
 

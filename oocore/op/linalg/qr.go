@@ -106,7 +106,12 @@ func (TSQRR) Rounding() blockwise.Rounding { return blockwise.Products }
 func (r TSQRR) Requirements([]int) blockwise.Requirements {
 	var p pool
 	r.layout(&p)
-	return blockwise.Requirements{Reads: r.reads(r.Rows), Scratch: p.Size(), State: p.bytes}
+	blocks, n := min(r.Run, r.count()), r.cols()
+	rows := r.Rows
+	if r.Run > 1 {
+		rows += n
+	}
+	return blockwise.Requirements{Reads: r.reads(r.Rows), Scratch: p.Size(), State: p.bytes, Work: int64(float64(blocks) * qrWork(rows, n))}
 }
 
 // layout is the memory of a task: where blocks are joined, the factor of those before
@@ -219,7 +224,8 @@ func (TSQRQ) Rounding() blockwise.Rounding { return blockwise.Products }
 func (q TSQRQ) Requirements([]int) blockwise.Requirements {
 	var p pool
 	q.layout(&p)
-	need := blockwise.Requirements{Reads: q.reads(q.Rows), Scratch: p.Size(), State: p.bytes}
+	n := q.cols()
+	need := blockwise.Requirements{Reads: q.reads(q.Rows), Scratch: p.Size(), State: p.bytes, Work: int64(qrWork(q.Rows, n) + reflectWork(q.Rows, n, q.K))}
 	if q.With {
 		need.Reads = append(need.Reads, []int{q.K, q.cols()})
 	}

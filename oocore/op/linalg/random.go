@@ -43,7 +43,12 @@ func (Normal) Rounding() blockwise.Rounding { return blockwise.Products }
 func (p Normal) Requirements([]int) blockwise.Requirements {
 	var all pool
 	p.layout(&all)
-	return blockwise.Requirements{Reads: [][]int{{p.Rows, p.N}, {p.N, p.L}}, Scratch: all.Size(), State: int64(p.L*p.N) * 8}
+	return blockwise.Requirements{
+		Reads:   [][]int{{p.Rows, p.N}, {p.N, p.L}},
+		Scratch: all.Size(),
+		State:   int64(p.L*p.N) * 8,
+		Work:    int64(2 * productWork(min(p.Run*p.Rows, p.M), p.N, p.L)),
+	}
 }
 
 func (p Normal) layout(all *pool) (a, w, y, yt matrix, gemm []byte) {

@@ -36,7 +36,7 @@ func (Substitute) Rounding() blockwise.Rounding { return blockwise.Products }
 func (s Substitute) Requirements(box []int) blockwise.Requirements {
 	var p pool
 	s.layout(&p)
-	return blockwise.Requirements{Reads: [][]int{{s.rows(), s.N}, {s.N, s.cols()}}, Scratch: p.Size(), State: p.bytes}
+	return blockwise.Requirements{Reads: [][]int{{s.rows(), s.N}, {s.N, s.cols()}}, Scratch: p.Size(), State: p.bytes, Work: int64(solveWork(s.N, s.cols()))}
 }
 
 func (s Substitute) layout(p *pool) (x, a matrix, minus []float64, gemm []byte) {

@@ -50,7 +50,7 @@ type stage struct {
 // wrote, and to put it in its place.
 type ending struct {
 	seconds float64
-	of      [ends]float64 // the run itself, its output, chunks that are files, bytes written through the page cache
+	of      [ends]float64 // the run itself, its output, chunks that are files, bytes that are pages to be made durable
 }
 
 const ends = 4
@@ -66,8 +66,8 @@ func endsOf(h *record.Header) (of [ends]float64) {
 			switch {
 			case w.Kind == record.ChunksWritten:
 				of[2] += w.Nanos
-			case w.Of == record.Writing && w.Kind == "file":
-				of[3] += float64(w.Bytes)
+			case w.Of == record.Writing && w.Kind == record.PagesWritten:
+				of[3] += float64(min(w.Bytes, mostPages))
 			}
 		}
 	}
@@ -77,6 +77,7 @@ func endsOf(h *record.Header) (of [ends]float64) {
 const (
 	mostOverlap  = 10       // on a machine that others use, too
 	directBytes  = 16 << 20 // of an array that is written past the page cache
+	mostPages    = 1 << 30  // bytes that are left to be made durable: runs do that about once a second
 	leastTraffic = 8 << 20  // bytes that a stage has to move for the disk to be seen
 	stiffness    = 0.03     // with which kinds of work are held to their activity
 	halfLife     = 10       // of a stage's weight, in stages that ran since

@@ -129,10 +129,14 @@ func TestLatestStagesCountMost(t *testing.T) {
 func TestEndsCountBytesThatArePagesToBeMadeDurable(t *testing.T) {
 	h := header("this")
 	h.Stages[0].Written = 3 << 20
-	h.Stages[0].Work = []record.Work{{Of: record.Writing, Kind: "file", Nanos: 1, Bytes: 1 << 20},
+	h.Stages[0].Work = []record.Work{{Of: record.Writing, Kind: record.PagesWritten, Nanos: 1, Bytes: 1 << 20}, {Of: record.Writing, Kind: "file, written behind", Nanos: 1, Bytes: 2 << 20},
 		{Of: record.Writing, Kind: "file, past the page cache", Nanos: 1, Bytes: 2 << 20}}
 	if got, want := endsOf(&h), [ends]float64{1, 1, 0, 1 << 20}; got != want {
 		t.Errorf("%v, want %v", got, want)
+	}
+	h.Stages[0].Work[0].Bytes = 8 << 30
+	if got := endsOf(&h)[3]; got != mostPages {
+		t.Errorf("of 8 GiB %v bytes are left to a run's end, want %d: a run makes them durable about once a second", got, mostPages)
 	}
 }
 
