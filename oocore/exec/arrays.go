@@ -21,24 +21,28 @@ type arrays struct {
 	arena      *arena.Arena
 	readers    []store.Array
 	writers    []store.Writer
-	memory     []*arena.Buffer   // of arrays that are materialised in the arena
-	copies     []store.Writer    // in the staging folder, of arrays that a stage fills in the arena
-	uncopied   bool              // the disk has no room for those of the present stage
-	dropped    []int             // that this run needs no more, and whose files another would
-	lastUse    []int             // the last stage that needs each
-	shared     bool              // worker processes run the tasks
-	spill      *store.StagingDir // nil until there is a need for one
-	checkpoint *checkpoint.Checkpoint
-	staging    []*store.StagingDir // of the outputs after the first, which has the checkpoint's
+	memory     []*arena.Buffer        // of arrays that are materialised in the arena
+	copies     []store.Writer         // in the staging folder, of arrays that a stage fills in the arena
+	uncopied   bool                   // the disk has no room for those of the present stage
+	dropped    []int                  // that this run needs no more, and whose files another would
+	lastUse    []int                  // the last stage that needs each
+	shared     bool                   // worker processes run the tasks
+	spill      *store.StagingDir      // nil until there is a need for one
+	checkpoint *checkpoint.Checkpoint // nil in a worker process
+	staging    []*store.StagingDir    // of the outputs after the first, which has the checkpoint's
+}
+
+func newArrays(p *plan.Sized, env *Env, a *arena.Arena) *arrays {
+	n := len(p.Arrays)
+	return &arrays{plan: p, env: env, arena: a, readers: make([]store.Array, n), writers: make([]store.Writer, n),
+		memory: make([]*arena.Buffer, n), copies: make([]store.Writer, n), staging: make([]*store.StagingDir, n)}
 }
 
 // openArrays opens what the plan reads and creates what it returns. Nothing is
 // left open or created where it fails.
 func openArrays(p *plan.Sized, env *Env, c *checkpoint.Checkpoint, a *arena.Arena) (_ *arrays, err error) {
-	n := len(p.Arrays)
-	s := &arrays{plan: p, env: env, arena: a, checkpoint: c, lastUse: p.LastUses(),
-		readers: make([]store.Array, n), writers: make([]store.Writer, n), memory: make([]*arena.Buffer, n), copies: make([]store.Writer, n), shared: env.Processes != nil,
-		staging: make([]*store.StagingDir, n)}
+	s := newArrays(p, env, a)
+	s.checkpoint, s.lastUse, s.shared = c, p.LastUses(), env.Processes != nil
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.close())
@@ -50,28 +54,38 @@ func openArrays(p *plan.Sized, env *Env, c *checkpoint.Checkpoint, a *arena.Aren
 		}
 	}
 	for i := range p.Arrays {
-		d := &p.Arrays[i]
-		switch d.Place {
-		case plan.InFile:
-			s.readers[i], err = openStored(d, env)
-		case plan.InData:
-			if int64(len(d.Data)) != d.Bytes() {
-				return s, fmt.Errorf("the plan's %s of shape %s has %d bytes of data", d.DType, grid.Format(d.Shape), len(d.Data))
-			}
-			s.readers[i] = memstore.New(d.Shape, d.DType, d.Data)
-		case plan.InCollect:
-			if int64(len(env.Into)) != d.Bytes() {
-				return s, fmt.Errorf("the result has %d bytes and the place for it %d", d.Bytes(), len(env.Into))
-			}
-			if s.memory[i], err = p.ArrayBuffer(i).Alloc(a, 0); err == nil && !s.shared {
-				s.writers[i] = memstore.Into(d.Shape, d.DType, env.Into)
-			}
-		}
-		if err != nil {
+		if err := s.openInput(i); err != nil {
 			return s, err
+		}
+		d := &p.Arrays[i]
+		if d.Place != plan.InCollect {
+			continue
+		}
+		if int64(len(env.Into)) != d.Bytes() {
+			return s, fmt.Errorf("the result has %d bytes and the place for it %d", d.Bytes(), len(env.Into))
+		}
+		if s.memory[i], err = p.ArrayBuffer(i).Alloc(a, 0); err != nil {
+			return s, err
+		}
+		if !s.shared {
+			s.writers[i] = memstore.Into(d.Shape, d.DType, env.Into)
 		}
 	}
 	return s, s.createOutputs()
+}
+
+// openInput opens an array that no stage fills.
+func (s *arrays) openInput(i int) (err error) {
+	switch d := &s.plan.Arrays[i]; d.Place {
+	case plan.InFile:
+		s.readers[i], err = openStored(d, s.env)
+	case plan.InData:
+		if int64(len(d.Data)) != d.Bytes() {
+			return fmt.Errorf("the plan's %s of shape %s has %d bytes of data", d.DType, grid.Format(d.Shape), len(d.Data))
+		}
+		s.readers[i] = memstore.New(d.Shape, d.DType, d.Data)
+	}
+	return err
 }
 
 // createOutputs begins the outputs that are files. Where one of them has nothing left of
@@ -198,25 +212,24 @@ func (s *arrays) commit(ctx context.Context) error {
 			return err
 		}
 	}
-	writers, staging := make([]store.Writer, len(s.writers)), s.staging
-	for i := range s.plan.Outputs() {
-		writers[i], s.writers[i] = s.writers[i], nil
+	outputs := slices.Collect(s.plan.Outputs())
+	var errs []error
+	for i := range s.plan.Arrays {
+		if !slices.Contains(outputs, i) {
+			errs = append(errs, s.release(i))
+		}
 	}
-	s.staging = make([]*store.StagingDir, len(staging))
-	err := s.close()
-	s.writers, s.staging = writers, staging
-	if err != nil {
+	if err := errors.Join(errs...); err != nil {
 		return err
 	}
 	if len(s.plan.Others) > 0 { // what takes time, and can fail, comes before the first is in its place
-		for i := range s.plan.Outputs() {
+		for _, i := range outputs {
 			if err := s.writers[i].Sync(ctx); err != nil {
 				return err
 			}
 		}
 	}
-	var errs []error
-	for i := range s.plan.Outputs() {
+	for _, i := range outputs {
 		if err := s.writers[i].Commit(ctx); err != nil {
 			return errors.Join(append(errs, err)...)
 		}
@@ -238,7 +251,7 @@ func (s *arrays) collect(ctx context.Context) error {
 	if err := s.writers[out].Commit(ctx); err != nil {
 		return err
 	}
-	stored, err := store.OpenBlocks(s.spill, checkpoint.ArrayFile(out), spilled(d))
+	stored, err := s.openSpill(out)
 	if err != nil {
 		return err
 	}
@@ -246,23 +259,23 @@ func (s *arrays) collect(ctx context.Context) error {
 	return errors.Join(stored.Read(ctx, s.env.Into, grid.Entire(d.Shape).Region()), stored.Close())
 }
 
-// giveUp ends a writer that was not committed. What is durable stays for the next
-// run, where it can resume from that.
-func (s *arrays) giveUp(w store.Writer) error {
-	if s.checkpoint.Resumable() {
-		return w.Suspend()
-	}
-	return w.Abort()
-}
+// keeps reports whether what was written and not committed stays: for the next run, or for the
+// process that coordinates this one.
+func (s *arrays) keeps() bool { return s.checkpoint == nil || s.checkpoint.Resumable() }
 
 // release closes what an array has open, and gives back its memory.
 func (s *arrays) release(i int) error {
 	var errs []error
 	for _, w := range []*store.Writer{&s.writers[i], &s.copies[i]} {
-		if *w != nil {
-			errs = append(errs, s.giveUp(*w))
-			*w = nil
+		switch {
+		case *w == nil:
+			continue
+		case s.keeps():
+			errs = append(errs, (*w).Suspend())
+		default:
+			errs = append(errs, (*w).Abort())
 		}
+		*w = nil
 	}
 	if s.readers[i] != nil {
 		errs = append(errs, s.readers[i].Close())
@@ -278,7 +291,7 @@ func (s *arrays) release(i int) error {
 func (s *arrays) close() error {
 	var errs []error
 	for i := range s.plan.Arrays {
-		errs = append(errs, s.release(i), s.unstage(i, s.checkpoint.Resumable()))
+		errs = append(errs, s.release(i), s.unstage(i, s.keeps()))
 	}
 	return errors.Join(errs...)
 }

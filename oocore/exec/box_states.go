@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"hash/crc32"
@@ -28,14 +27,6 @@ var stateWorth = time.Second
 type steppedRunner struct {
 	*pool
 	*boxStates
-}
-
-// Run drops the states of tasks that are done.
-func (r *steppedRunner) Run(ctx context.Context, tasks Tasks, done func(index int)) error {
-	r.mu.Lock()
-	maps.DeleteFunc(r.restored, func(key boxKey, _ restoredState) bool { return !tasks.Has(key.task) })
-	r.mu.Unlock()
-	return r.pool.Run(ctx, tasks, done)
 }
 
 // boxStates are the states of the boxes that a stage's slots are filling.
@@ -141,24 +132,14 @@ func (b *boxState) Restore(box []int, state blockwise.State) int {
 
 // read reads the state into memory, and reports whether it is the one that was saved.
 func (s *restoredState) read(memory [][]byte) bool {
-	if length(memory) != s.Bytes {
-		return false
-	}
-	at, sum := s.Offset, uint32(0)
-	for _, part := range memory {
-		if _, err := s.from.ReadAt(part, at); err != nil {
-			return false
-		}
-		at, sum = at+int64(len(part)), crc32.Update(sum, castagnoli, part)
-	}
-	return sum == s.Sum
+	return length(memory) == s.Bytes && readAll(s.from, s.Offset, memory) == nil && checksumOf(memory) == s.Sum
 }
 
-func length(memory [][]byte) (n int64) {
+func checksumOf(memory [][]byte) (sum uint32) {
 	for _, part := range memory {
-		n += int64(len(part))
+		sum = crc32.Update(sum, castagnoli, part)
 	}
-	return n
+	return sum
 }
 
 // Begin begins a step.
@@ -202,7 +183,7 @@ func (a *boxStates) SnapshotBytes() (n int64) {
 }
 
 // Snapshot writes the states box by box: the others are filled meanwhile.
-func (a *boxStates) Snapshot(w *checkpoint.SnapshotWriter) (meta []byte, merged int64, err error) {
+func (a *boxStates) Snapshot(w *checkpoint.SnapshotWriter) (meta []byte, merged int, err error) {
 	states, err := a.copyRestored(w)
 	if err != nil {
 		return nil, 0, err
@@ -255,21 +236,20 @@ func (b *boxState) save(w *checkpoint.SnapshotWriter) (s savedState, err error) 
 		if _, err := w.Write(part); err != nil {
 			return s, err
 		}
-		s.Bytes, s.Sum = s.Bytes+int64(len(part)), crc32.Update(s.Sum, castagnoli, part)
 	}
+	s.Bytes, s.Sum = length(memory), checksumOf(memory)
 	return s, nil
 }
 
-// restore finds the states of a snapshot.
-func (a *boxStates) restore(meta []byte, from io.ReaderAt) error {
+// restore finds the states that a snapshot has of tasks.
+func (a *boxStates) restore(meta []byte, from io.ReaderAt, tasks Tasks) {
 	var states []savedState
 	if json.Unmarshal(meta, &states) != nil {
-		return nil // another version's: the boxes begin anew
+		return // another version's: the boxes begin anew
 	}
 	for _, s := range states {
-		if s.Steps > 0 {
+		if s.Steps > 0 && tasks.Has(s.Task) {
 			a.restored[boxKey{s.Task, s.Start}] = restoredState{s, from}
 		}
 	}
-	return nil
 }

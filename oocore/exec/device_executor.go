@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gonbext/gonbext/oocore/exec/checkpoint"
 	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/record"
 )
@@ -22,30 +21,33 @@ func (e deviceExecutor) Stage(ctx context.Context, stage int) (Runner, error) {
 	if s == nil {
 		return e.slots.Stage(ctx, stage)
 	}
-	r := &deviceRunner{executor: e, index: stage, stage: s}
+	r := &deviceRunner{attempt: attempt{run: e.run, index: stage, stage: s}}
 	if err := r.open(ctx); err != nil {
 		return nil, err
 	}
 	return r, nil
 }
 
+// attempt is a way to do a stage on the device.
+type attempt struct {
+	run             *run
+	index           int
+	stage           *plan.SizedStage // nil where slots do it
+	retries, splits uint8
+}
+
 // deviceRunner runs a stage on the device. Where that has no room, at the beginning or
 // later, it tries again, then with half the tile and half of that, and at last in slots.
 type deviceRunner struct {
-	executor deviceExecutor
-	index    int
-	stage    *plan.SizedStage // as it is done now; nil where slots do it
-	runner   Runner           // nil where none is open
-	retries  uint8
-	splits   uint8
+	attempt
+	runner Runner // nil where none is open
 }
 
 // open opens the stage in the first way that the device has room for.
 func (r *deviceRunner) open(ctx context.Context) (err error) {
 	for r.stage != nil {
-		run := r.executor.run
-		if r.runner, err = openOnDevice(run, r); err == nil {
-			run.devicePeak = max(run.devicePeak, run.env.Device.Usage().Used)
+		if r.runner, err = openOnDevice(r.attempt); err == nil {
+			r.run.noteDevicePeak()
 			return nil
 		}
 		r.runner = nil
@@ -56,14 +58,14 @@ func (r *deviceRunner) open(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	r.runner, err = r.executor.slots.Stage(ctx, r.index)
+	r.runner, err = slots{r.run}.Stage(ctx, r.index)
 	return err
 }
 
 // outOfMemory chooses the next way to do the stage, and records it. The first is to try
 // free what is resident, the second to retry, since others may have freed memory.
 func (r *deviceRunner) outOfMemory() error {
-	run := r.executor.run
+	run := r.run
 	run.counts.oom.Add(1)
 	free := run.env.Device.Usage().Free
 	e := record.Event{At: time.Since(run.start), Stage: uint16(r.index), Action: record.Retried, Free: free}
@@ -95,11 +97,11 @@ func (r *deviceRunner) outOfMemory() error {
 // Run runs tasks. Those that are done when the device has no room any more stay done.
 func (r *deviceRunner) Run(ctx context.Context, tasks Tasks, done func(index int)) error {
 	var mu sync.Mutex
-	var finished checkpoint.Set
+	var finished Tasks
 	for {
 		err := r.runner.Run(ctx, tasks, func(index int) {
 			mu.Lock()
-			finished.Add(int64(index), 1)
+			finished.Add(index, 1)
 			mu.Unlock()
 			done(index)
 		})
@@ -111,18 +113,11 @@ func (r *deviceRunner) Run(ctx context.Context, tasks Tasks, done func(index int
 		}
 		if errors.Is(err, ErrLeftToCPU) { // more than the tiles that a rareTiles computes
 			r.stage = nil
-			run := r.executor.run
-			run.env.Record.Event(record.Event{At: time.Since(run.start), Stage: uint16(r.index), Action: record.RareToCPU, Free: run.env.Device.Usage().Free})
+			r.run.event(r.index, record.RareToCPU, 0)
 		} else if err := r.outOfMemory(); err != nil {
 			return err
 		}
-		var rest Tasks
-		for index := range tasks.All() {
-			if !finished.Has(int64(index)) {
-				rest = rest.add(index)
-			}
-		}
-		tasks = rest
+		tasks = tasks.Without(finished)
 		if err := r.open(ctx); err != nil {
 			return err
 		}
@@ -134,28 +129,30 @@ func (r *deviceRunner) Close() error {
 	if r.runner == nil {
 		return nil
 	}
-	run := r.executor.run
-	run.devicePeak = max(run.devicePeak, run.env.Device.Usage().Used)
+	r.run.noteDevicePeak()
 	err := r.runner.Close()
 	r.runner = nil
 	return err
 }
 
+// noteDevicePeak takes in what a stage has taken of the device's memory.
+func (r *run) noteDevicePeak() { r.devicePeak = max(r.devicePeak, r.env.Device.Usage().Used) }
+
 // openOnDevice takes the memory of a stage, that of the device first.
-func openOnDevice(run *run, r *deviceRunner) (_ Runner, err error) {
-	w, err := run.env.Device.Open(r.stage)
+func openOnDevice(a attempt) (runner Runner, err error) {
+	name := a.run.plan.Device.Name
+	w, err := a.run.env.Device.Open(a.stage)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", run.plan.Device.Name, err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	on := &onDevice{run: run, index: r.index, stage: r.stage, work: w, retries: r.retries, splits: r.splits}
-	var runner Runner
-	switch r.stage.Kind {
+	on := &onDevice{attempt: a, work: w}
+	switch a.stage.Kind {
 	case plan.MapStage, plan.ReduceStage:
 		runner, err = newDevicePool(on)
 	case plan.MatMulStage:
 		runner, err = newDeviceProduct(on)
 	default:
-		err = fmt.Errorf("the plan puts a stage of kind %q on %s", r.stage.Kind, run.plan.Device.Name)
+		err = fmt.Errorf("the plan puts a stage of kind %q on %s", a.stage.Kind, name)
 	}
 	if err != nil {
 		return nil, errors.Join(err, w.Close())
@@ -165,12 +162,8 @@ func openOnDevice(run *run, r *deviceRunner) (_ Runner, err error) {
 
 // onDevice is an open stage, for what runs its tasks.
 type onDevice struct {
-	run     *run
-	index   int
-	stage   *plan.SizedStage
-	work    Work
-	retries uint8
-	splits  uint8
+	attempt
+	work Work
 
 	pageable sync.Once // it is recorded that pages are not locked
 }
@@ -194,9 +187,7 @@ func (o *onDevice) pinned(s *slot, declared ...plan.Buffer) ([][]byte, error) {
 		}
 		unpin, err := o.run.env.Device.Pin(b)
 		if err != nil {
-			o.pageable.Do(func() {
-				o.run.env.Record.Event(record.Event{At: time.Since(o.run.start), Stage: uint16(o.index), Action: record.NotLocked, Bytes: int64(len(b)), Free: o.run.env.Device.Usage().Free})
-			})
+			o.pageable.Do(func() { o.run.event(o.index, record.NotLocked, int64(len(b))) })
 			continue
 		}
 		s.close = append(s.close, unpin)

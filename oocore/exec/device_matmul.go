@@ -22,8 +22,7 @@ type deviceProduct struct {
 }
 
 func newDeviceProduct(o *onDevice) (_ Runner, err error) {
-	p := &product{run: o.run, index: o.index, stage: o.stage, m: o.stage.Super, sums: o.stage.Super.Panels(), slot: newSlot(o.run, o.index, 0)}
-	p.slot.stage = o.stage
+	p := newProduct(o.run, o.index, o.stage)
 	o.begin(p.slot, o.stage.DevicePeak)
 	d := &deviceProduct{product: p, on: o}
 	d.each[0], d.each[1], d.rows = o.stage.Strips()
@@ -87,7 +86,7 @@ func (d *deviceProduct) compute(c *matmulPipeline, s *superTile, loads, steps ch
 	for step := range s.steps {
 		p := Panel{Rows: s.box.Shape[0], Cols: s.box.Shape[1], First: step == 0}
 		if d.sums.Len() > 0 {
-			p.K = d.sums.Box(step).Shape[len(d.m.Summed)]
+			_, _, p.K = d.step(step)
 			if err := d.load(c, s, step, loads); err != nil {
 				c.fail(taskError(c.ctx, c.stage, s.box, err))
 			}
@@ -102,11 +101,8 @@ func (d *deviceProduct) compute(c *matmulPipeline, s *superTile, loads, steps ch
 
 // load reads a panel of each operand, both at once, strip by strip.
 func (d *deviceProduct) load(c *matmulPipeline, s *superTile, step int, loads chan<- sent) error {
-	t := time.Now()
-	at, n := d.sums.Box(step), len(d.m.Summed)
-	summed, k, length := at.Start[:n], at.Start[n], at.Shape[n]
+	summed, k, length := d.step(step)
 	strips := func(operand, total, bytes int, o *operand, box func(first, rows int) grid.Box) error {
-		o.slot.row.Read = 0
 		env := d.on.run.env
 		kept, there, err := env.Kept.panel(env.Device, d.stage.Buffers.Device.Kept[operand], box(0, total).String(), int64(total)*int64(bytes))
 		if err != nil {
@@ -136,25 +132,15 @@ func (d *deviceProduct) load(c *matmulPipeline, s *superTile, step int, loads ch
 		}
 		return nil
 	}
-	var side sync.WaitGroup
-	var errB error
-	side.Go(func() {
-		errB = strips(1, length, s.box.Shape[1]*d.b.size, d.b, func(first, rows int) grid.Box {
+	return c.readBoth(s, func() error {
+		return strips(0, s.box.Shape[0], length*d.a.size, d.a, func(first, rows int) grid.Box {
+			return d.box(d.a, s.batch, summed, s.box.Start[0]+first, rows, k, length)
+		})
+	}, func() error {
+		return strips(1, length, s.box.Shape[1]*d.b.size, d.b, func(first, rows int) grid.Box {
 			return d.box(d.b, s.batch, summed, k+first, rows, s.box.Start[1], s.box.Shape[1])
 		})
 	})
-	err := strips(0, s.box.Shape[0], length*d.a.size, d.a, func(first, rows int) grid.Box {
-		return d.box(d.a, s.batch, summed, s.box.Start[0]+first, rows, k, length)
-	})
-	side.Wait()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	s.read += d.a.slot.row.Read + d.b.slot.row.Read
-	s.reading += time.Since(t)
-	if err == nil {
-		err = errB
-	}
-	return err
 }
 
 // fetch lets the rows of a super-tile come back. The device preserves their order: the
@@ -219,7 +205,7 @@ func (d *deviceProduct) store(c *matmulPipeline, rows <-chan sent) {
 		}
 		d.fetched <- f.buffer
 		if end := f.first + f.rows; end == s.box.Shape[0] || end == (f.row+1)*d.m.TileM {
-			c.recordBand(w, f.band)
+			c.record(w, f.band)
 			w.row = c.slot.row
 		}
 	}

@@ -19,17 +19,15 @@ type devicePool struct {
 }
 
 func newDevicePool(o *onDevice) (Runner, error) {
-	chunk := func(i int) (int, grid.Box) { return i, o.stage.Grid.Box(i) }
 	var f *folding
 	if len(o.stage.Folds) > 0 {
 		f = newFolding(o.run, o.stage)
-		chunk = f.chunk
 	}
 	rare, err := newRareTiles(o)
 	if err != nil {
 		return nil, err
 	}
-	p, err := newPool(o.run, o.index, o.stage, chunk, func(s *slot) (worker, error) { return newStreamer(o, s, f, rare) })
+	p, err := newPool(o.run, o.index, o.stage, func(s *slot) (worker, error) { return newStreamer(o, s, f, rare) })
 	if err != nil {
 		return nil, errors.Join(err, rare.close())
 	}
@@ -124,7 +122,7 @@ func (w *streamer) task(ctx context.Context, index int, chunk grid.Box) error {
 		return err
 	}
 	if w.stage.Kind == plan.ReduceStage && w.shared.parts == 1 {
-		result := w.shared.result(chunk)
+		result := resultOf(w.stage, chunk)
 		return w.shared.finish(ctx, w.slot, w.states, w.out, result.Size(), result)
 	}
 	return w.run.partials.add(ctx, w.slot, index, w.states)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"sync"
-	"time"
 
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/record"
@@ -44,7 +43,7 @@ func (r *rareTiles) close() error {
 		return nil
 	}
 	if r.bytes > 0 {
-		r.run.env.Record.Event(record.Event{At: time.Since(r.run.start), Stage: uint16(r.index), Action: record.RareToCPU, Bytes: r.bytes, Free: r.run.env.Device.Usage().Free})
+		r.run.event(r.index, record.RareToCPU, r.bytes)
 	}
 	return r.slot.free()
 }
@@ -60,11 +59,12 @@ func (r *rareTiles) compute(ctx context.Context, w *streamer, set *stagingSet) e
 	for b := range set.tile.Split(r.stage.Block) {
 		n := b.Size()
 		err := w.slot.compute(ctx, func() error {
-			if r.machine.Block(b, first, nil); r.machine.Fails(n) {
-				return ErrLeftToCPU // the stage in slots says what fails
-			}
+			var place []byte
 			if w.sink != nil {
-				copy(set.out[first*w.size:], r.machine.Result(0)[:n*w.size])
+				place = set.out[first*w.size:]
+			}
+			if r.machine.Block(b, first, place); r.machine.Fails(n) {
+				return ErrLeftToCPU // the stage in slots says what fails
 			}
 			return nil
 		})

@@ -10,7 +10,7 @@ import (
 func newMapRunner(r *run, stage int) (Runner, error) {
 	s := &r.plan.Stages[stage]
 	states := newBoxStates(s)
-	p, err := newPool(r, stage, s, func(i int) (int, grid.Box) { return i, s.Grid.Box(i) }, func(sl *slot) (worker, error) {
+	p, err := newPool(r, stage, s, func(sl *slot) (worker, error) {
 		m, err := newMapper(sl)
 		if err == nil && states != nil {
 			m.state = states.slot(m.eval.plain.(*blockwiseReader))
@@ -54,30 +54,25 @@ func newMapper(s *slot) (*mapper, error) {
 	if m.eval, err = newEvaluator(s, prog, &d.Lane); err != nil || len(st.Folds) == 0 {
 		return m, err
 	}
-	if m.sums, err = newSums(s, newFolding(s.run, st)); err != nil {
-		return m, err
-	}
-	lane := m.eval.lane
-	lane.block = st.Block
-	lane.each = func(b grid.Box) { m.sums.add(lane.machine, b) }
-	return m, nil
+	m.sums, err = newSums(s, newFolding(s.run, st), m.eval.lane)
+	return m, err
 }
 
 func (m *mapper) task(ctx context.Context, index int, chunk grid.Box) error {
 	if m.state != nil {
 		m.state.begin(index)
-		err := m.write(ctx, chunk)
-		if err == nil {
-			m.state.end()
-		}
-		return err
 	}
-	if m.sums == nil {
-		return m.write(ctx, chunk)
+	if m.sums != nil {
+		m.sums.begin(chunk, 1)
 	}
-	m.sums.begin(chunk, 1)
 	if err := m.write(ctx, chunk); err != nil {
 		return err
+	}
+	if m.state != nil {
+		m.state.end()
+	}
+	if m.sums == nil {
+		return nil
 	}
 	return m.slot.run.partials.add(ctx, m.slot, index, m.sums.states)
 }

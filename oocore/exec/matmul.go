@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"maps"
-	"sync"
+	"slices"
+	"sync/atomic"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/grid"
@@ -17,10 +17,16 @@ import (
 // in memory while panels of both operands stream past them. A matmulPipeline reads, multiplies
 // and writes at the same time. Each tile is a task.
 
-// newProduct allocates the memory of a product's super-tile and panels.
-func newProduct(r *run, stage int) (Runner, error) {
-	s := &r.plan.Stages[stage]
-	p := &product{run: r, index: stage, stage: s, m: s.Super, sums: s.MatMul.Panels(), slot: newSlot(r, stage, 0)}
+// newProduct returns a product without memory.
+func newProduct(r *run, stage int, s *plan.SizedStage) *product {
+	p := &product{run: r, index: stage, stage: s, m: s.Super, sums: s.Super.Panels(), slot: newSlot(r, stage, 0)}
+	p.slot.stage = s
+	return p
+}
+
+// newProductRunner allocates the memory of a product's super-tile and panels.
+func newProductRunner(r *run, stage int) (Runner, error) {
+	p := newProduct(r, stage, &r.plan.Stages[stage])
 	if err := p.alloc(); err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
@@ -29,11 +35,8 @@ func newProduct(r *run, stage int) (Runner, error) {
 
 // Run computes tiles. Those that lie in one super-tile are computed together.
 func (p *product) Run(ctx context.Context, tasks Tasks, done func(index int)) error {
-	maps.DeleteFunc(p.restored, func(task int, _ restoredTile) bool { return !tasks.Has(task) })
 	c := newMatmulPipeline(ctx, p, tasks, done)
-	p.mu.Lock()
-	p.pipeline = c
-	p.mu.Unlock()
+	p.pipeline.Store(c)
 	return c.do()
 }
 
@@ -66,7 +69,7 @@ func (p *product) superTiles(tasks Tasks) iter.Seq2[[]int, grid.Box] {
 func (p *product) chosen(tasks Tasks, batch []int, box grid.Box) (parts []grid.Box) {
 	all := true
 	for tile := range box.Split([]int{p.m.TileM, p.m.TileN}) {
-		if !tasks.Has(p.linear(batch, tile.Start)) {
+		if !tasks.Has(p.task(batch, tile)) {
 			all = false
 			continue
 		}
@@ -96,10 +99,10 @@ func joined(parts []grid.Box, box grid.Box) (out []grid.Box) {
 	return out
 }
 
-// linear is the number of a tile in the stage's grid, by its first row and column.
-func (p *product) linear(batch, start []int) int {
+// task returns the task of a tile.
+func (p *product) task(batch []int, tile grid.Box) int {
 	n := 0
-	for d, at := range append(append([]int{}, batch...), start...) {
+	for d, at := range slices.Concat(batch, tile.Start) {
 		n = n*p.stage.Grid.Count(d) + at/p.stage.Grid.Chunks[d]
 	}
 	return n
@@ -119,14 +122,12 @@ type product struct {
 	cast   [][]byte
 	casts  kernel.Func
 	a, b   *operand
-	allocs uint32 // buffers
-	told   bool   // in a row of the record
+	told   bool // in a row of the record
 
-	mu       sync.Mutex // of what follows
-	pipeline *matmulPipeline
-	restored map[int]restoredTile // by task, until a super-tile has read it; the pipeline's to lock
+	pipeline atomic.Pointer[matmulPipeline]
 
-	restoredBytes int64 // of all at first
+	restored      map[int]restoredTile // by task, until a super-tile has read it; the pipeline's to lock
+	restoredBytes int64                // of all at first
 }
 
 // operand evaluates one side's panels. Its slot belongs to the goroutine that
@@ -165,7 +166,6 @@ func (p *product) alloc() (err error) {
 	if out := p.run.plan.Arrays[p.stage.Outputs[0]].DType; out != p.m.Type {
 		p.casts, _ = kernel.Cast(p.m.Type, out)
 	}
-	p.allocs = uint32(len(p.slot.buffers))
 	if p.a, err = p.operand(0); err == nil {
 		p.b, err = p.operand(1)
 	}

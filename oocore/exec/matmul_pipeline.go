@@ -87,14 +87,19 @@ func (c *matmulPipeline) newSuperTile(batch []int, box grid.Box) *superTile {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s.saved, s.from = make([]restoredTile, len(s.added)), s.steps-1
-	for i, tile := range s.tiles.All() {
-		s.saved[i] = p.restored[p.linear(batch, []int{box.Start[0] + tile.Start[0], box.Start[1] + tile.Start[1]})]
+	for i := range s.saved {
+		s.saved[i] = p.restored[c.taskOf(s, i)]
 		s.from = min(s.from, s.saved[i].steps)
 	}
 	for i := range s.added {
 		s.added[i] = s.from
 	}
 	return s
+}
+
+// taskOf returns the task of a tile of a super-tile.
+func (p *product) taskOf(s *superTile, tile int) int {
+	return p.task(s.batch, s.tiles.Box(tile).Move(s.box.Start))
 }
 
 func newMatmulPipeline(ctx context.Context, p *product, tasks Tasks, done func(index int)) *matmulPipeline {
@@ -157,20 +162,34 @@ func (c *matmulPipeline) read() {
 
 // fill reads both operands' elements for a panel.
 func (c *matmulPipeline) fill(x *panel) error {
-	t := time.Now()
 	if x.k = 0; c.sums.Len() == 0 {
 		return nil
 	}
-	s, at, n := x.tile, c.sums.Box(x.step), len(c.m.Summed)
-	summed, k := at.Start[:n], at.Start[n]
-	x.k = at.Shape[n]
+	s := x.tile
+	summed, k, length := c.step(x.step)
+	x.k = length
+	return c.readBoth(s, func() error {
+		return c.a.eval.eval(c.ctx, c.box(c.a, s.batch, summed, s.box.Start[0], s.box.Shape[0], k, length), x.a)
+	}, func() error {
+		return c.b.eval.eval(c.ctx, c.box(c.b, s.batch, summed, k, length, s.box.Start[1], s.box.Shape[1]), x.b)
+	})
+}
+
+// step returns the matrices that a step of the sum multiplies, and which columns of the first
+// and rows of the second: length of them from k on.
+func (p *product) step(i int) (summed []int, k, length int) {
+	at, n := p.sums.Box(i), len(p.m.Summed)
+	return at.Start[:n], at.Start[n], at.Shape[n]
+}
+
+// readBoth reads both operands at once, and adds what that took to a super-tile.
+func (c *matmulPipeline) readBoth(s *superTile, readA, readB func() error) error {
+	t := time.Now()
 	c.a.slot.row.Read, c.b.slot.row.Read = 0, 0
 	var side sync.WaitGroup
 	var errB error
-	side.Go(func() {
-		errB = c.b.eval.eval(c.ctx, c.box(c.b, s.batch, summed, k, x.k, s.box.Start[1], s.box.Shape[1]), x.b)
-	})
-	err := c.a.eval.eval(c.ctx, c.box(c.a, s.batch, summed, s.box.Start[0], s.box.Shape[0], k, x.k), x.a)
+	side.Go(func() { errB = readB() })
+	err := readA()
 	side.Wait()
 	if err == nil {
 		err = errB
@@ -285,8 +304,7 @@ func (c *matmulPipeline) band(s *superTile, row int) []byte {
 func (c *matmulPipeline) took(x *panel, tile int, spent time.Duration) {
 	s := x.tile
 	if s.added[tile] == s.from && s.saved[tile].steps > 0 {
-		box := s.tiles.Box(tile)
-		delete(c.restored, c.linear(s.batch, []int{s.box.Start[0] + box.Start[0], s.box.Start[1] + box.Start[1]}))
+		delete(c.restored, c.taskOf(s, tile))
 	}
 	s.spent[tile] += spent
 	s.added[tile]++
@@ -326,7 +344,7 @@ func (c *matmulPipeline) store(b band, worker int) error {
 	if err := c.writeRows(w, b.tile, b.row*c.m.TileM, rows, src, worker); err != nil {
 		return err
 	}
-	c.recordBand(w, b)
+	c.record(w, b)
 	return nil
 }
 
@@ -346,33 +364,26 @@ func (c *matmulPipeline) writeRows(w *slot, s *superTile, first, rows int, src [
 	return w.write(c.ctx, out, src, box)
 }
 
-// recordBand records the tiles of a band that is written.
-func (c *matmulPipeline) recordBand(w *slot, b band) {
-	for i := range b.tile.tiles.Count(1) {
-		c.record(w, b, i)
-	}
-}
-
-// record writes the row of the i-th tile of a band.
-func (c *matmulPipeline) record(w *slot, b band, i int) {
+// record records the tiles of a band that is written.
+func (c *matmulPipeline) record(w *slot, b band) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s := b.tile
 	perRow, tiles := s.tiles.Count(1), s.tiles.Len()
-	linear := c.linear(s.batch, []int{s.box.Start[0] + b.row*c.m.TileM, s.box.Start[1] + i*c.m.TileN})
 	r := w.row
-	r.Chunk = int64(linear)
 	r.Start = s.start
-	r.Duration = time.Since(c.run.start) - r.Start
-	r.Computing = s.spent[b.row*perRow+i]
 	r.Reading, r.Read = s.reading/time.Duration(tiles), s.read/int64(tiles)
 	r.Writing, r.Written = w.row.Writing/time.Duration(perRow), w.row.Written/int64(perRow)
 	r.Moved = s.moved/int64(tiles) + w.row.Moved/int64(perRow)
 	r.Upload, r.Download = s.upload/time.Duration(tiles), w.row.Download/time.Duration(perRow)
-	r.Allocations, r.Reuses = 0, c.allocs
-	if !c.told {
-		r.Allocations, r.Reuses, c.told = c.allocs, 0, true
+	for tile := b.row * perRow; tile < (b.row+1)*perRow; tile++ {
+		task := c.taskOf(s, tile)
+		r.Chunk, r.Computing, r.Duration = int64(task), s.spent[tile], time.Since(c.run.start)-s.start
+		r.Allocations, r.Reuses = 0, uint32(len(c.slot.buffers))
+		if !c.told {
+			r.Allocations, r.Reuses, c.told = r.Reuses, 0, true
+		}
+		c.run.record(&r)
+		c.done(task)
 	}
-	c.run.record(&r)
-	c.done(linear)
 }

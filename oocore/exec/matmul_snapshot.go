@@ -48,10 +48,8 @@ func (p *product) SnapshotBytes() int64 { return int64(len(p.acc)) + p.restoredB
 
 // Snapshot writes the accumulators of tiles that are not whole, band by band: each counts
 // its own panels, so that workers add to all bands but the one that is written.
-func (p *product) Snapshot(w *checkpoint.SnapshotWriter) (meta []byte, merged int64, err error) {
-	p.mu.Lock()
-	c := p.pipeline
-	p.mu.Unlock()
+func (p *product) Snapshot(w *checkpoint.SnapshotWriter) (meta []byte, merged int, err error) {
+	c := p.pipeline.Load()
 	if c == nil {
 		return nil, 0, nil
 	}
@@ -146,7 +144,7 @@ func (c *matmulPipeline) hold(at int) (b savedBand, live band, ok bool) {
 		return b, live, false
 	}
 	row, perRow := at-s.first, s.tiles.Count(1)
-	b = savedBand{First: c.linear(s.batch, []int{s.box.Start[0] + row*c.m.TileM, s.box.Start[1]}),
+	b = savedBand{First: c.taskOf(s, row*perRow),
 		Rows: min(c.m.TileM, s.box.Shape[0]-row*c.m.TileM), Cols: s.box.Shape[1]}
 	for tile := row * perRow; tile < (row+1)*perRow; tile++ {
 		steps := 0
@@ -165,11 +163,12 @@ func (c *matmulPipeline) release() {
 	c.moved.Broadcast()
 }
 
-// restore finds the tiles of a snapshot. What cannot be of this product is computed again.
-func (p *product) restore(meta []byte, from io.ReaderAt) error {
+// restore finds the tiles that a snapshot has of tasks. What cannot be of this product is
+// computed again.
+func (p *product) restore(meta []byte, from io.ReaderAt, tasks Tasks) {
 	var bands []savedBand
 	if json.Unmarshal(meta, &bands) != nil {
-		return nil
+		return
 	}
 	size, columns := p.m.Type.Size(), p.stage.Grid.Count(p.dims()-1)
 	p.restored, p.restoredBytes = map[int]restoredTile{}, 0
@@ -180,7 +179,7 @@ func (p *product) restore(meta []byte, from io.ReaderAt) error {
 		}
 		for i, steps := range b.Steps {
 			task := b.First + i
-			if task < 0 || task >= p.stage.Tasks() || b.First%columns+i >= columns || steps <= 0 || steps > max(p.sums.Len(), 1) {
+			if !tasks.Has(task) || b.First%columns+i >= columns || steps <= 0 || steps > max(p.sums.Len(), 1) {
 				continue
 			}
 			shape := p.stage.Grid.Box(task).Shape[p.dims()-2:]
@@ -191,5 +190,4 @@ func (p *product) restore(meta []byte, from io.ReaderAt) error {
 			p.restoredBytes += int64(shape[0] * shape[1] * size)
 		}
 	}
-	return nil
 }

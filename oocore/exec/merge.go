@@ -50,12 +50,18 @@ func newMerger(r *run, stage int) (_ *merger, err error) {
 	if err != nil {
 		return nil, errors.Join(err, m.free())
 	}
-	if s.Kind == plan.MapStage {
+	m.clear()
+	return m, nil
+}
+
+// clear empties the accumulators of a map stage. Those of a reduce stage are emptied by the first
+// task of each result.
+func (m *merger) clear() {
+	if m.stage.Kind == plan.MapStage {
 		for i, folder := range m.folders {
 			folder.Init(m.states[i], 1)
 		}
 	}
-	return m, nil
 }
 
 // free frees the accumulators.
@@ -88,8 +94,8 @@ func (m *merger) merge(ctx context.Context, s *slot, states [][]byte) error {
 	n, part := 1, m.next%m.parts
 	var result grid.Box
 	if m.stage.Kind == plan.ReduceStage {
-		_, chunk := m.chunk(m.next)
-		result = m.result(chunk)
+		_, chunk := chunkOf(m.stage, m.next)
+		result = resultOf(m.stage, chunk)
 		n = result.Size()
 	}
 	m.torn = true
@@ -112,7 +118,7 @@ func (m *merger) merge(ctx context.Context, s *slot, states [][]byte) error {
 // empty writes the results of folding nothing, such as sums of an axis of length
 // zero: chunk by chunk of the kept axes, since there are no tasks.
 func (m *merger) empty(ctx context.Context) error {
-	kept := m.result(grid.Box{Start: m.stage.Grid.Shape, Shape: m.stage.Grid.Chunks})
+	kept := resultOf(m.stage, grid.Box{Start: m.stage.Grid.Shape, Shape: m.stage.Grid.Chunks})
 	for _, box := range (grid.Grid{Shape: kept.Start, Chunks: kept.Shape}).All() {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -136,15 +142,10 @@ func (m *merger) deliver(into [][]byte) {
 }
 
 // SnapshotBytes returns the size of the accumulators.
-func (m *merger) SnapshotBytes() (n int64) {
-	for _, state := range m.states {
-		n += int64(len(state))
-	}
-	return n
-}
+func (m *merger) SnapshotBytes() int64 { return length(m.states) }
 
 // Snapshot writes the accumulators. The results that they have made are in the arrays.
-func (m *merger) Snapshot(w *checkpoint.SnapshotWriter) (meta []byte, merged int64, err error) {
+func (m *merger) Snapshot(w *checkpoint.SnapshotWriter) (meta []byte, merged int, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.torn {
@@ -155,23 +156,15 @@ func (m *merger) Snapshot(w *checkpoint.SnapshotWriter) (meta []byte, merged int
 			return nil, 0, err
 		}
 	}
-	return []byte{}, int64(m.next), nil
+	return []byte{}, m.next, nil
 }
 
 // restore resumes the accumulators that an earlier run left after its first tasks.
-func (m *merger) restore(_ []byte, from io.ReaderAt) error {
-	var at int64
-	for _, state := range m.states {
-		if _, err := from.ReadAt(state, at); err != nil {
-			if m.stage.Kind == plan.MapStage { // its accumulators begin empty
-				for i, folder := range m.folders {
-					folder.Init(m.states[i], 1)
-				}
-			}
-			return err
-		}
-		at += int64(len(state))
+func (m *merger) restore(from io.ReaderAt) error {
+	if err := readAll(from, 0, m.states); err != nil {
+		m.clear()
+		return err
 	}
-	m.next = int(m.run.checkpoint.Done(m.index).Len())
+	m.next = m.run.checkpoint.Done(m.index).Len()
 	return nil
 }

@@ -18,7 +18,6 @@ type process struct {
 	words *lastWords
 	gone  chan struct{} // closed when the process has ended and was waited for
 	ended error         // how, once gone is closed
-	stop  sync.Once
 }
 
 // startProcess starts a worker. Its answer that it is ready is still to be read.
@@ -64,7 +63,7 @@ func (p *process) ask(q request) (a answer, err error) {
 }
 
 // hang ends what the worker does: it answers once more, and exits.
-func (p *process) hang() { p.stop.Do(func() { p.in.Close() }) }
+func (p *process) hang() { _ = p.in.Close() }
 
 // patience is how long a worker may take to end by itself.
 const patience = 10 * time.Second

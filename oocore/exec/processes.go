@@ -228,11 +228,12 @@ func (p *processes) close() error {
 // Stage prepares for what workers leave of a stage.
 func (p *processes) Stage(_ context.Context, stage int) (Runner, error) {
 	r := &processRunner{processes: p, index: stage, stage: &p.run.plan.Stages[stage]}
-	if m, ok := p.run.partials.(*merger); ok && r.stage.Merges() {
-		var err error
-		if r.rows, err = newRowMerger(m); err != nil {
-			return nil, err
-		}
+	if !r.stage.Merges() {
+		return r, nil
+	}
+	var err error
+	if r.rows, err = newRowMerger(p.run.partials.(*merger)); err != nil {
+		return nil, err
 	}
 	return r, nil
 }
@@ -276,54 +277,48 @@ func (r *processRunner) Close() error {
 // the run's error. Each time less is asked for at once.
 const maxDeaths = 5
 
-// feed gives one worker range after range. A worker that ends is replaced, and its range
-// is done again.
+// feed gives one worker range after range.
 func (r *processRunner) feed(ctx context.Context, number int, queue *ranges, done func(index int)) error {
-	var again Tasks
-	deaths := 0
-	for ctx.Err() == nil {
-		var next Range
-		if len(again) > 0 {
-			next, again = again[0], again[1:]
-		} else if more, ok := queue.take(); ok {
-			next = more
-		} else {
+	for {
+		tasks, ok := queue.take()
+		if !ok {
 			return nil
 		}
-		begun := time.Now()
-		a, err := r.do(ctx, number, next)
-		if err == nil {
-			deaths = 0
-			if a.Error == "" {
-				queue.took(next.Len(), time.Since(begun))
-			}
-			if err := r.take(ctx, number, begun, a, done); err != nil {
-				return err
-			}
-			if a.Error != "" && ctx.Err() == nil {
-				return errors.New(a.Error)
-			}
-			if a.Error == "" && a.Done.Len() != next.Len() {
-				return fmt.Errorf("a worker process has done %d of %s of %s, and says nothing of the others", a.Done.Len(), next, r.stage.Name)
-			}
-			continue
-		}
-		if ctx.Err() != nil {
-			break
-		}
-		if !errors.As(err, new(*deadWorker)) {
+		if err := r.finish(ctx, number, tasks, 0, queue, done); err != nil {
 			return err
 		}
-		if deaths++; deaths >= maxDeaths {
-			return fmt.Errorf("%s, %s: %d worker processes in a row ended without progress: %w", r.stage.Name, next, deaths, err)
-		}
-		half := (next.Len() + 1) / 2
-		again = append(Tasks{{next.First, next.First + half}}, again...)
-		if half < next.Len() {
-			again = append(Tasks{again[0], {next.First + half, next.End}}, again[1:]...)
-		}
 	}
-	return context.Cause(ctx)
+}
+
+// finish lets a worker do tasks. One that ends is replaced, and does them again, half of them at
+// a time; deaths is how many have ended in a row.
+func (r *processRunner) finish(ctx context.Context, number int, tasks Range, deaths int, queue *ranges, done func(index int)) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	begun := time.Now()
+	a, err := r.do(ctx, number, tasks)
+	switch {
+	case err == nil:
+		if a.Error == "" {
+			queue.took(tasks.Len(), time.Since(begun))
+		}
+		return r.take(ctx, number, begun, tasks, a, done)
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case !errors.As(err, new(*deadWorker)):
+		return err
+	}
+	if deaths++; deaths >= maxDeaths {
+		return fmt.Errorf("%s, %s: %d worker processes in a row ended without progress: %w", r.stage.Name, tasks, deaths, err)
+	}
+	rest := Tasks{tasks}
+	first := rest.Take((tasks.Len() + 1) / 2)
+	err = r.finish(ctx, number, first, deaths, queue, done)
+	if err == nil && len(rest) > 0 {
+		err = r.finish(ctx, number, rest[0], 0, queue, done)
+	}
+	return err
 }
 
 // do asks a worker for tasks, and starts it where there is none. A worker that ended is
@@ -361,8 +356,8 @@ func (p *processes) drop(number int) {
 	}
 }
 
-// take notes what a worker has done.
-func (r *processRunner) take(ctx context.Context, number int, begun time.Time, a answer, done func(index int)) error {
+// take notes what a worker has done of tasks.
+func (r *processRunner) take(ctx context.Context, number int, begun time.Time, tasks Range, a answer, done func(index int)) error {
 	r.taking.Lock()
 	defer r.taking.Unlock()
 	if err := a.Rows.Check(); err != nil {
@@ -383,6 +378,14 @@ func (r *processRunner) take(ctx context.Context, number int, begun time.Time, a
 	}
 	for index := range a.Done.All() {
 		done(index)
+	}
+	switch {
+	case a.Error != "" && ctx.Err() != nil:
+		return context.Cause(ctx)
+	case a.Error != "":
+		return errors.New(a.Error)
+	case a.Done.Len() != tasks.Len():
+		return fmt.Errorf("a worker process has done %d of %s of %s, and says nothing of the others", a.Done.Len(), tasks, r.stage.Name)
 	}
 	return nil
 }

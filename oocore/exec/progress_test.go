@@ -170,9 +170,7 @@ func TestStageInMemoryResumes(t *testing.T) {
 		const after = 12
 		var kept int64
 		killOf(t, out, after, func(s *checkpoint.State) bool {
-			if s.Done[0] != nil {
-				kept = s.Done[0].Len()
-			}
+			kept = int64(s.Done[0].Len())
 			return kept >= after-int64(p.Stages[0].Slots)
 		}).run(p)
 		calls[0].Store(0)

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -30,7 +31,7 @@ type ranges struct {
 }
 
 func newRanges(s *plan.SizedStage, workers int, tasks Tasks) *ranges {
-	r := &ranges{workers: workers, left: append(Tasks{}, tasks...), each: max(s.Slots/workers, 1)}
+	r := &ranges{workers: workers, left: slices.Clone(tasks), each: max(s.Slots/workers, 1)}
 	if s.Kind == plan.MatMulStage {
 		dims := len(s.Grid.Shape)
 		// A range of whole rows of tiles reads its part of the first operand once.
@@ -54,16 +55,12 @@ func (r *ranges) take() (Range, bool) {
 	}
 	n = min(n, maxRange, (r.left.Len()+2*r.workers-1)/(2*r.workers))
 	n = max(n, 1, row)
-	next := Range{r.left[0].First, min(r.left[0].First+n, r.left[0].End)}
-	if r.row > 0 {
-		if whole := next.End / r.row * r.row; whole > next.First {
-			next.End = whole
+	if next := r.left[0]; r.row > 0 {
+		if whole := min(next.First+n, next.End) / r.row * r.row; whole > next.First {
+			n = whole - next.First
 		}
 	}
-	if r.left[0].First = next.End; r.left[0].Len() == 0 {
-		r.left = r.left[1:]
-	}
-	return next, true
+	return r.left.Take(n), true
 }
 
 // took notes how long a worker was busy with tasks.

@@ -16,7 +16,7 @@ func TestRangesOfAProductEndWithinASecond(t *testing.T) {
 		each time.Duration
 		want int
 	}{{10 * time.Millisecond, 20}, {100 * time.Millisecond, 10}, {3 * time.Second, 1}} {
-		r := newRanges(s, 3, Tasks{{0, s.Tasks()}})
+		r := newRanges(s, 3, Tasks{{First: 0, End: s.Tasks()}})
 		if first, _ := r.take(); first.Len() > 2 {
 			t.Errorf("the first range, of an unknown time, has %d tiles", first.Len())
 		}

@@ -28,19 +28,20 @@ func newFolding(r *run, s *plan.SizedStage) *folding {
 	return f
 }
 
-// chunk returns the chunk of a task: its number in the grid, and its box. Axes that are
-// kept vary slowest.
-func (f *folding) chunk(index int) (int, grid.Box) {
-	g := f.stage.Grid
-	if f.stage.Kind == plan.MapStage {
+// chunkOf returns the chunk of a stage's task: its number in the grid, and its box. Axes that
+// a reduction keeps vary slowest.
+func chunkOf(s *plan.SizedStage, index int) (int, grid.Box) {
+	g := s.Grid
+	if s.Kind != plan.ReduceStage {
 		return index, g.Box(index)
 	}
-	part, result := index%f.parts, index/f.parts
+	parts := s.FoldedChunks()
+	part, result := index%parts, index/parts
 	linear, stride := 0, 1
 	at := make([]int, len(g.Shape))
 	for d := len(g.Shape) - 1; d >= 0; d-- {
 		n := g.Count(d)
-		if f.stage.Folds[0].Folds(d) {
+		if s.Folds[0].Folds(d) {
 			at[d], part = part%n, part/n
 		} else {
 			at[d], result = result%n, result/n
@@ -53,11 +54,11 @@ func (f *folding) chunk(index int) (int, grid.Box) {
 	return linear, g.Box(linear)
 }
 
-// result is the box of the output that a chunk's kept axes make.
-func (f *folding) result(chunk grid.Box) grid.Box {
+// resultOf is the box of the output that a chunk's kept axes make.
+func resultOf(s *plan.SizedStage, chunk grid.Box) grid.Box {
 	b := grid.Box{Start: []int{}, Shape: []int{}}
 	for d := range chunk.Shape {
-		if !f.stage.Folds[0].Folds(d) {
+		if !s.Folds[0].Folds(d) {
 			b.Start, b.Shape = append(b.Start, chunk.Start[d]), append(b.Shape, chunk.Shape[d])
 		}
 	}
@@ -85,8 +86,10 @@ type sums struct {
 	n       int // accumulators of the present chunk
 }
 
-func newSums(s *slot, f *folding) (all *sums, err error) {
+// newSums prepares to fold what a slot's lane computes.
+func newSums(s *slot, f *folding, l *lane) (all *sums, err error) {
 	all = &sums{shared: f}
+	l.block, l.each = s.stage.Block, func(b grid.Box) { all.add(l.machine, b) }
 	for i := range f.folders {
 		all.layouts = append(all.layouts, vm.NewLayout(s.stage.Stage, i))
 	}
@@ -112,78 +115,49 @@ func (s *sums) add(m *vm.Machine, b grid.Box) {
 
 // reducer is a slot of a reduce stage.
 type reducer struct {
-	slot    *slot
-	shared  *folding
-	inputs  *inputs
-	machine *vm.Machine
-	sums    *sums
-	out     [][]byte // results of a task that makes whole ones
+	slot   *slot
+	shared *folding
+	lane   *lane
+	sums   *sums
+	out    [][]byte // results of a task that makes whole ones
 }
 
 func newReduceRunner(r *run, stage int) (Runner, error) {
 	f := newFolding(r, &r.plan.Stages[stage])
-	p, err := newPool(r, stage, f.stage, f.chunk, func(sl *slot) (worker, error) { return newReducer(sl, f) })
+	p, err := newPool(r, stage, f.stage, func(sl *slot) (worker, error) { return newReducer(sl, f) })
 	if err != nil {
 		return nil, err
 	}
 	return p, nil
 }
 
-func newReducer(s *slot, f *folding) (*reducer, error) {
+func newReducer(s *slot, f *folding) (_ *reducer, err error) {
 	r := &reducer{slot: s, shared: f}
-	prog, d := &s.stage.Programs[0], &s.stage.Buffers.Slot
-	regs, err := s.alloc(d.Lane.Registers, d.Write.Heap)
-	if err != nil {
+	d := &s.stage.Buffers.Slot
+	if r.lane, err = newLane(s, &s.stage.Programs[0], &d.Lane, false); err != nil {
 		return nil, err
 	}
-	if r.machine, err = vm.New(prog, regs[0], false); err != nil {
+	if r.sums, err = newSums(s, f, r.lane); err != nil {
 		return nil, err
 	}
-	if r.inputs, err = newInputs(s, prog, &d.Lane); err != nil {
-		return nil, err
+	if r.out, err = s.alloc(d.Results...); err == nil {
+		_, err = s.alloc(d.Write.Heap)
 	}
-	if r.sums, err = newSums(s, f); err != nil {
-		return nil, err
-	}
-	r.out, err = s.alloc(d.Results...)
 	return r, err
 }
 
 func (r *reducer) task(ctx context.Context, index int, chunk grid.Box) error {
 	f := r.shared
-	result := f.result(chunk)
+	result := resultOf(f.stage, chunk)
 	n := result.Size()
 	r.sums.begin(chunk, n)
 	for inner := range r.slot.stage.Inners(chunk) {
-		for tile := range inner.Split(r.slot.stage.Tile) {
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			if err := r.inputs.load(ctx, tile); err != nil {
-				return err
-			}
-			err := r.slot.compute(ctx, func() error {
-				r.fold(tile)
-				return nil
-			})
-			if err != nil {
-				return err
-			}
+		if err := r.lane.eval(ctx, inner, nil); err != nil {
+			return err
 		}
 	}
 	if f.parts == 1 {
 		return f.finish(ctx, r.slot, r.sums.states, r.out, n, result)
 	}
 	return r.slot.run.partials.add(ctx, r.slot, index, r.sums.states)
-}
-
-// fold adds a tile, block by block.
-func (r *reducer) fold(tile grid.Box) {
-	r.machine.Tile(tile, r.inputs.tile)
-	at := 0
-	for b := range tile.Split(r.slot.stage.Block) {
-		r.machine.Block(b, at, nil)
-		r.sums.add(r.machine, b)
-		at += b.Size()
-	}
 }

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 
-	"github.com/gonbext/gonbext/oocore/exec/checkpoint"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/plan"
 )
@@ -52,23 +52,38 @@ func (f *rowFile) add(_ context.Context, _ *slot, index int, states [][]byte) er
 
 // read fills accumulators from a task's row.
 func (f *rowFile) read(index int, states [][]byte) error {
-	at := int64(index) * f.size
-	for _, state := range states {
-		if _, err := f.file.ReadAt(state, at); err != nil {
-			return fmt.Errorf("the partial results of task %d: %w", index, err)
-		}
-		at += int64(len(state))
+	if err := readAll(f.file, int64(index)*f.size, states); err != nil {
+		return fmt.Errorf("the partial results of task %d: %w", index, err)
 	}
 	return nil
+}
+
+// readAll fills buffers, one after the other, from an offset of a file on.
+func readAll(from io.ReaderAt, at int64, into [][]byte) error {
+	for _, b := range into {
+		if _, err := from.ReadAt(b, at); err != nil {
+			return err
+		}
+		at += int64(len(b))
+	}
+	return nil
+}
+
+// length returns the number of bytes of all buffers.
+func length(all [][]byte) (n int64) {
+	for _, b := range all {
+		n += int64(len(b))
+	}
+	return n
 }
 
 // rowMerger merges the rows that worker processes leave, in the order of the tasks.
 type rowMerger struct {
 	*merger
 	rows    *rowFile
-	slot    *slot          // holds the states
-	states  [][]byte       // of the present row
-	arrived checkpoint.Set // tasks whose rows are there
+	slot    *slot    // holds the states
+	states  [][]byte // of the present row
+	arrived Tasks    // tasks whose rows are there
 }
 
 // newRowMerger makes a stage's file and the buffers for one of its rows.
@@ -88,9 +103,9 @@ func newRowMerger(m *merger) (_ *rowMerger, err error) {
 // there. One goroutine at a time calls it.
 func (r *rowMerger) take(ctx context.Context, done Tasks) error {
 	for index := range done.All() {
-		r.arrived.Add(int64(index), 1)
+		r.arrived.Add(index, 1)
 	}
-	for r.arrived.Has(int64(r.next)) {
+	for r.arrived.Has(r.next) {
 		if err := r.rows.read(r.next, r.states); err != nil {
 			return err
 		}

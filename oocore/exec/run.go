@@ -24,7 +24,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -118,8 +117,7 @@ func Run(ctx context.Context, p *plan.Sized, env Env) (end record.End, err error
 	r := &run{plan: p, env: &env, checkpoint: c, arena: arena.New(p.Arena), start: time.Now(), cpu: make(chan struct{}, p.Workers),
 		spent: make([]record.Spent, len(p.Stages))}
 	r.note, r.executor = env.Record.Task, deviceExecutor{slots{r}}
-	r.sampler = newSampler(r)
-	r.sampler.start()
+	r.sampler = startSampler(r)
 	err = r.all(ctx)
 	r.sampler.stop()
 	if err != nil { // what was on its way may not have come
@@ -129,7 +127,7 @@ func Run(ctx context.Context, p *plan.Sized, env Env) (end record.End, err error
 		err = leak
 	}
 	if resumable = err != nil && c.Resumable() && c.Exists(); resumable {
-		err = &ResumableError{Tasks: c.Tasks(), Of: int64(p.Tasks()), Err: err}
+		err = &ResumableError{Tasks: int64(c.Tasks()), Of: int64(p.Tasks()), Err: err}
 	}
 	end = r.end(ctx, err)
 	_ = env.Record.End(end) // no run fails for want of a record
@@ -157,8 +155,7 @@ type run struct {
 	unsaved    time.Duration  // of the stages since the last one whose results were saved
 	devicePeak int64          // bytes of the device's memory that a stage has taken, at the most
 
-	mu      sync.Mutex
-	workers *processes // nil where tasks run in this process
+	workers atomic.Pointer[processes] // nil where tasks run in this process
 }
 
 func (r *run) all(ctx context.Context) (err error) {
@@ -190,9 +187,8 @@ func (r *run) stages(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
-		r.mu.Lock()
-		r.workers, r.executor = p, p
-		r.mu.Unlock()
+		r.executor = p
+		r.workers.Store(p)
 		defer func() {
 			if failed := p.close(); err == nil {
 				err = failed
@@ -237,8 +233,9 @@ func (r *run) stage(ctx context.Context, i int) error {
 // resumable is what has a stage's accumulators, where those can resume from a snapshot.
 type resumable interface {
 	checkpoint.Accumulators
-	// restore takes the accumulators of a snapshot. It may read from until the stage ends.
-	restore(meta []byte, from io.ReaderAt) error
+	// restore takes what a snapshot has of tasks, which Run is given next. It may read from until
+	// the stage ends.
+	restore(meta []byte, from io.ReaderAt, tasks Tasks)
 }
 
 // tasks runs those tasks of a stage that an earlier run has not done.
@@ -257,21 +254,21 @@ func (r *run) tasks(ctx context.Context, stage int) (err error) {
 	if file != nil {
 		defer file.Close()
 	}
-	recorded := checkpoint.Stage{Index: stage, InMemory: r.arrays.inMemory(stage), Merges: m != nil}
+	recorded := checkpoint.Stage{Index: stage, InMemory: r.arrays.fillsMemory(stage), Merges: m != nil}
 	if m != nil {
 		if s.Kind == plan.ReduceStage && s.Tasks() == 0 {
 			return m.empty(ctx)
 		}
-		if r.checkpoint.Done(stage).Len() > 0 && (failed != nil || snapshot == nil || m.restore(snapshot.Meta, file) != nil) {
+		if r.checkpoint.Done(stage).Len() > 0 && (failed != nil || snapshot == nil || m.restore(file) != nil) {
 			if err := r.checkpoint.Forget(stage); err != nil {
 				return err
 			}
 		}
 		r.partials, recorded.Accumulators = m, m
 	}
-	tasks := Tasks{{0, s.Tasks()}}
-	if done := r.checkpoint.Done(stage); done.Len() > 0 {
-		tasks = left(s.Tasks(), func(index int) bool { return done.Has(int64(index)) })
+	tasks := Tasks{{First: 0, End: s.Tasks()}}
+	if done := r.checkpoint.Done(stage); len(done) > 0 {
+		tasks = tasks.Without(done)
 	}
 	r.counts.skipped.Add(int64(s.Tasks() - tasks.Len()))
 	if tasks.Len() > 0 {
@@ -282,13 +279,11 @@ func (r *run) tasks(ctx context.Context, stage int) (err error) {
 		if a, ok := runner.(resumable); ok {
 			recorded.Accumulators = a
 			if file != nil {
-				err = a.restore(snapshot.Meta, file)
+				a.restore(snapshot.Meta, file, tasks)
 			}
 		}
 		r.sampler.sample()
-		if err == nil {
-			err = r.recorded(ctx, cancel, recorded, func(done func(int)) error { return runner.Run(ctx, tasks, done) })
-		}
+		err = r.recorded(ctx, cancel, recorded, func(done func(int)) error { return runner.Run(ctx, tasks, done) })
 		r.sampler.sample()
 		if err = errors.Join(err, runner.Close()); err != nil {
 			return err
@@ -298,6 +293,11 @@ func (r *run) tasks(ctx context.Context, stage int) (err error) {
 		m.deliver(r.env.SideReductions)
 	}
 	return nil
+}
+
+// event records what happened to a stage on the device.
+func (r *run) event(stage int, action record.Action, bytes int64) {
+	r.env.Record.Event(record.Event{At: time.Since(r.start), Stage: uint16(stage), Action: action, Bytes: bytes, Free: r.env.Device.Usage().Free})
 }
 
 // record notes a task that is done.
@@ -312,7 +312,7 @@ func (r *run) recorded(ctx context.Context, fail func(error), s checkpoint.Stage
 	if !r.checkpoint.Enabled() || r.arrays.uncopied {
 		return work(func(int) {})
 	}
-	s.Sync = func(done *checkpoint.Set) error { return r.arrays.sync(context.WithoutCancel(ctx), s.Index, done) }
+	s.Sync = func(done Tasks) error { return r.arrays.sync(context.WithoutCancel(ctx), s.Index, done) }
 	recorder := r.checkpoint.Record(s, fail)
 	err := work(recorder.Done)
 	if failed := recorder.End(err != nil); err == nil {
@@ -326,8 +326,8 @@ func (r *run) end(ctx context.Context, err error) record.End {
 		OOMEvents: int(r.counts.oom.Load()), ProcessPeak: r.sampler.processPeak,
 		Computed: r.counts.tasks.Load(), Skipped: r.counts.skipped.Load(), Read: r.counts.read.Load(), Written: r.counts.written.Load(), Stages: r.spent}
 	e.Peak, e.PeakBy = r.arena.Peak()
-	if r.workers != nil {
-		peaks := r.workers.peaks()
+	if workers := r.workers.Load(); workers != nil {
+		peaks := workers.peaks()
 		e.Peak += peaks.Host()
 		for c := range peaks {
 			e.PeakBy[c] += peaks[c]

@@ -27,9 +27,9 @@ type sampler struct {
 	processPeak int64
 }
 
-func newSampler(r *run) *sampler { return &sampler{run: r, done: make(chan struct{})} }
-
-func (s *sampler) start() {
+// startSampler takes a first sample of a run, and begins to take others.
+func startSampler(r *run) *sampler {
+	s := &sampler{run: r, done: make(chan struct{})}
 	s.sample()
 	s.group.Go(func() {
 		every := sampleOften
@@ -48,6 +48,7 @@ func (s *sampler) start() {
 			timer.Reset(every)
 		}
 	})
+	return s
 }
 
 // stop ends sampling with one more sample.
@@ -69,10 +70,7 @@ func (s *sampler) sample() {
 		row.Anonymous, row.Mapped, row.Cached = m.Anonymous, m.Mapped, m.Cached
 		row.GoHeap, row.GoRuntime = m.GoHeap, m.GoRuntime
 	}
-	s.run.mu.Lock()
-	workers := s.run.workers
-	s.run.mu.Unlock()
-	if workers != nil {
+	if workers := s.run.workers.Load(); workers != nil {
 		workers.sample(&row)
 	}
 	s.processPeak = max(s.processPeak, row.Anonymous)

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sort"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -82,7 +82,7 @@ func (e slots) Stage(_ context.Context, stage int) (Runner, error) {
 	case plan.ReduceStage:
 		return newReduceRunner(e.run, stage)
 	case plan.MatMulStage:
-		return newProduct(e.run, stage)
+		return newProductRunner(e.run, stage)
 	default:
 		return nil, fmt.Errorf("the plan has a stage of kind %q, which this version does not know", s.Kind)
 	}
@@ -94,14 +94,13 @@ type pool struct {
 	index int // of the stage
 	stage *plan.SizedStage
 	all   []prepared
-	chunk func(index int) (int, grid.Box) // of a task: its number in the grid, and where it is
-	end   context.CancelCauseFunc         // of the context of the last Run, in which writes may go on; nil before the first
+	end   context.CancelCauseFunc // of the context of the last Run, in which writes may go on; nil before the first
 }
 
 // newPool prepares the slots of a stage, sized as it is done; make prepares the worker of
 // one.
-func newPool(r *run, stage int, sized *plan.SizedStage, chunk func(index int) (int, grid.Box), make func(*slot) (worker, error)) (*pool, error) {
-	p := &pool{run: r, index: stage, stage: sized, chunk: chunk}
+func newPool(r *run, stage int, sized *plan.SizedStage, make func(*slot) (worker, error)) (*pool, error) {
+	p := &pool{run: r, index: stage, stage: sized}
 	for i := range p.stage.Slots {
 		s := newSlot(r, stage, i)
 		s.stage = sized
@@ -122,14 +121,14 @@ func (p *pool) Run(ctx context.Context, tasks Tasks, done func(index int)) error
 	ctx, cancel := context.WithCancelCause(ctx)
 	p.release()
 	p.end = cancel
-	next := newCursor(tasks)
+	next := &cursor{left: slices.Clone(tasks)}
 	serve := func(w prepared) error {
 		for ctx.Err() == nil {
 			index, ok := next.take()
 			if !ok {
 				return nil
 			}
-			c, box := p.chunk(index)
+			c, box := chunkOf(p.stage, index)
 			w.slot.begin(c)
 			if err := w.worker.task(ctx, index, box); err != nil {
 				return taskError(ctx, p.stage, box, err)
@@ -175,29 +174,17 @@ func (p *pool) Close() (err error) {
 
 // cursor hands out the tasks of a set one by one, in order, to many goroutines.
 type cursor struct {
-	tasks  Tasks
-	before []int // tasks in the ranges before each
-	taken  atomic.Int64
-}
-
-func newCursor(tasks Tasks) *cursor {
-	c := &cursor{tasks: tasks, before: make([]int, len(tasks))}
-	for i := 1; i < len(tasks); i++ {
-		c.before[i] = c.before[i-1] + tasks[i-1].Len()
-	}
-	return c
+	mu   sync.Mutex
+	left Tasks
 }
 
 func (c *cursor) take() (index int, ok bool) {
-	n := int(c.taken.Add(1)) - 1
-	i := 0
-	if len(c.tasks) > 1 {
-		i = sort.SearchInts(c.before, n+1) - 1
-	}
-	if len(c.tasks) == 0 || n-c.before[i] >= c.tasks[i].Len() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.left) == 0 {
 		return 0, false
 	}
-	return c.tasks[i].First + n - c.before[i], true
+	return c.left.Take(1).First, true
 }
 
 // errGoexit is the failure of a Go function that ends the goroutine it is called in.

@@ -8,8 +8,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/exec/checkpoint"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
-	"github.com/gonbext/gonbext/oocore/kernel"
-	"github.com/gonbext/gonbext/oocore/op/boxcopy"
 	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/memstore"
@@ -35,7 +33,7 @@ func (s *arrays) begin(ctx context.Context, stage int) (err error) {
 			}
 		case plan.InSpill:
 			if err = s.makeSpill(); err == nil {
-				s.writers[i], err = s.createSpill(stage, i)
+				s.writers[i], err = s.resumeSpill(stage, i)
 			}
 		}
 		if err != nil {
@@ -45,13 +43,24 @@ func (s *arrays) begin(ctx context.Context, stage int) (err error) {
 	return nil
 }
 
-// createSpill creates the file of a temporary array, or resumes the one that an
-// earlier run left.
-func (s *arrays) createSpill(stage, i int) (store.Writer, error) {
+// createSpill creates the file of a temporary array, or resumes one.
+func (s *arrays) createSpill(i int, resume bool) (store.Writer, error) {
 	m := spilled(&s.plan.Arrays[i])
-	m.Resume = s.checkpoint.Done(stage).Len() > 0
-	w, err := store.CreateBlocks(s.spill, checkpoint.ArrayFile(i), m)
-	if err == nil && m.Resume && !store.Resumed(w) {
+	m.Resume = resume
+	return store.CreateBlocks(s.spill, checkpoint.ArrayFile(i), m)
+}
+
+// openSpill opens the file of a temporary array that is whole.
+func (s *arrays) openSpill(i int) (store.Array, error) {
+	return store.OpenBlocks(s.spill, checkpoint.ArrayFile(i), spilled(&s.plan.Arrays[i]))
+}
+
+// resumeSpill creates the file of a temporary array, or resumes the one that an
+// earlier run left.
+func (s *arrays) resumeSpill(stage, i int) (store.Writer, error) {
+	resume := s.checkpoint.Done(stage).Len() > 0
+	w, err := s.createSpill(i, resume)
+	if err == nil && resume && !store.Resumed(w) {
 		err = s.checkpoint.Forget(stage)
 	}
 	return w, err
@@ -59,7 +68,7 @@ func (s *arrays) createSpill(stage, i int) (store.Writer, error) {
 
 // resumeInArena reads what an earlier run left of a temporary array into the arena.
 func (s *arrays) resumeInArena(ctx context.Context, stage, i int) (err error) {
-	if s.copies[i], err = s.createSpill(stage, i); err != nil || !store.Resumed(s.copies[i]) {
+	if s.copies[i], err = s.resumeSpill(stage, i); err != nil || !store.Resumed(s.copies[i]) {
 		return err
 	}
 	d := &s.plan.Arrays[i]
@@ -99,10 +108,10 @@ func spilled(d *plan.Array) store.Meta {
 func (s *arrays) restore(ctx context.Context, stage int) (err error) {
 	for _, i := range s.plan.Stages[stage].Outputs {
 		d := &s.plan.Arrays[i]
-		if d.Place != plan.InTemp || !s.needed(i) {
+		if d.Place != plan.InTemp || !s.checkpoint.Needed()[i] {
 			continue
 		}
-		stored, err := store.OpenBlocks(s.spill, checkpoint.ArrayFile(i), spilled(d))
+		stored, err := s.openSpill(i)
 		if err != nil {
 			return err
 		}
@@ -112,7 +121,7 @@ func (s *arrays) restore(ctx context.Context, stage int) (err error) {
 		}
 		if err = s.inArena(stage, i); err == nil {
 			err = stored.Read(ctx, s.memory[i].Bytes(), grid.Entire(d.Shape).Region())
-			s.writers[i], s.readers[i] = nil, memstore.New(d.Shape, d.DType, s.memory[i].Bytes())
+			s.writers[i], s.readers[i] = nil, s.inMemory(i)
 		}
 		if err = errors.Join(err, stored.Close()); err != nil {
 			return err
@@ -121,22 +130,8 @@ func (s *arrays) restore(ctx context.Context, stage int) (err error) {
 	return nil
 }
 
-// needed reports an array that a stage still to be run reads.
-func (s *arrays) needed(array int) bool {
-	for i := range s.plan.Stages {
-		for _, prog := range s.plan.Stages[i].Programs {
-			for l := range prog.Arrays() {
-				if l.Array == array && !s.checkpoint.Finished(i) {
-					return true
-				}
-			}
-		}
-	}
-	return false
-}
-
 // sync makes durable what the tasks of done, and those before, have written.
-func (s *arrays) sync(ctx context.Context, stage int, done *checkpoint.Set) error {
+func (s *arrays) sync(ctx context.Context, stage int, done Tasks) error {
 	for _, i := range s.plan.Stages[stage].Outputs {
 		w := s.writers[i]
 		if s.plan.Place(i) == plan.InArena {
@@ -159,26 +154,28 @@ func (s *arrays) sync(ctx context.Context, stage int, done *checkpoint.Set) erro
 const copyBytes = 256 << 10
 
 // copyDone writes what tasks have put into an array in memory to the staging folder.
-func (s *arrays) copyDone(ctx context.Context, stage, i int, done *checkpoint.Set) (err error) {
+func (s *arrays) copyDone(ctx context.Context, stage, i int, done Tasks) (err error) {
 	if done.Len() == 0 {
 		return nil
 	}
 	d := &s.plan.Arrays[i]
 	if s.copies[i] == nil {
-		if s.copies[i], err = store.CreateBlocks(s.spill, checkpoint.ArrayFile(i), spilled(d)); err != nil {
+		if s.copies[i], err = s.createSpill(i, false); err != nil {
 			return err
 		}
 	}
-	size, strides := d.DType.Size(), grid.Strides(d.Shape)
+	size, from := d.DType.Size(), s.inMemory(i)
 	buffer := make([]byte, copyBytes)
 	for task := range done.All() {
-		box, whole := s.result(stage, int(task))
+		box, whole := s.result(stage, task)
 		if !whole {
 			continue
 		}
 		for piece := range box.Split(grid.Auto(box.Shape, size, copyBytes)) {
 			part := buffer[:piece.Size()*size]
-			kernel.Copy(size, piece.Shape, part, 0, grid.Strides(piece.Shape), s.memory[i].Bytes(), boxcopy.Offset(piece.Start, d.Shape), strides)
+			if err := from.Read(ctx, part, piece.Region()); err != nil {
+				return err
+			}
 			if err := s.copies[i].Write(ctx, part, piece); err != nil {
 				return err
 			}
@@ -193,13 +190,19 @@ func (s *arrays) result(stage, task int) (grid.Box, bool) {
 	if st.Kind != plan.ReduceStage {
 		return st.Grid.Box(task), true
 	}
-	f := &folding{stage: st, parts: st.FoldedChunks()}
-	_, chunk := f.chunk(task)
-	return f.result(chunk), task%f.parts == f.parts-1
+	_, chunk := chunkOf(st, task)
+	parts := st.FoldedChunks()
+	return resultOf(st, chunk), task%parts == parts-1
 }
 
-// inMemory reports a stage with results in memory.
-func (s *arrays) inMemory(stage int) bool {
+// inMemory returns an array that is materialised in memory, for reading.
+func (s *arrays) inMemory(i int) store.Array {
+	d := &s.plan.Arrays[i]
+	return memstore.New(d.Shape, d.DType, s.memory[i].Bytes())
+}
+
+// fillsMemory reports a stage with results in memory.
+func (s *arrays) fillsMemory(stage int) bool {
 	return slices.ContainsFunc(s.plan.Stages[stage].Outputs, func(i int) bool { return s.plan.Place(i) == plan.InArena })
 }
 
@@ -209,7 +212,7 @@ func (s *arrays) inMemory(stage int) bool {
 // the disk.
 func (s *arrays) end(ctx context.Context, stage int, costly bool) (err error) {
 	st := &s.plan.Stages[stage]
-	saved := s.checkpoint.Enabled() && !s.uncopied && stage < len(s.plan.Stages)-1 && (costly || !s.inMemory(stage) || s.checkpoint.Done(stage).Len() > 0 || s.frees(stage))
+	saved := s.checkpoint.Enabled() && !s.uncopied && stage < len(s.plan.Stages)-1 && (costly || !s.fillsMemory(stage) || s.checkpoint.Done(stage).Len() > 0 || s.frees(stage))
 	for _, i := range st.Outputs {
 		d := &s.plan.Arrays[i]
 		if d.Place != plan.InTemp { // which is committed when all are whole
@@ -226,12 +229,12 @@ func (s *arrays) end(ctx context.Context, stage int, costly bool) (err error) {
 		s.writers[i] = nil
 		switch s.plan.Place(i) {
 		case plan.InArena:
-			s.readers[i] = memstore.New(d.Shape, d.DType, s.memory[i].Bytes())
+			s.readers[i] = s.inMemory(i)
 			if saved {
 				err = s.save(ctx, stage, i)
 			}
 		case plan.InSpill:
-			s.readers[i], err = store.OpenBlocks(s.spill, checkpoint.ArrayFile(i), spilled(d))
+			s.readers[i], err = s.openSpill(i)
 		}
 		if err != nil {
 			return err
@@ -307,12 +310,12 @@ func (s *arrays) save(ctx context.Context, stage, i int) (err error) {
 	d := &s.plan.Arrays[i]
 	w := s.copies[i]
 	if w == nil {
-		if w, err = store.CreateBlocks(s.spill, checkpoint.ArrayFile(i), spilled(d)); err != nil {
+		if w, err = s.createSpill(i, false); err != nil {
 			return err
 		}
 	}
 	s.copies[i] = nil
-	if n := int64(s.plan.Stages[stage].Tasks()); n == 0 || s.checkpoint.Done(stage).Len() < n {
+	if n := s.plan.Stages[stage].Tasks(); n == 0 || s.checkpoint.Done(stage).Len() < n {
 		if err := w.Write(ctx, s.memory[i].Bytes(), grid.Entire(d.Shape)); err != nil {
 			return errors.Join(err, w.Abort())
 		}

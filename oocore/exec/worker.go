@@ -10,12 +10,10 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/arena"
-	"github.com/gonbext/gonbext/oocore/exec/checkpoint"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/machine"
 	"github.com/gonbext/gonbext/oocore/plan"
@@ -34,9 +32,9 @@ func writePlan(path string, encoded []byte) error {
 	return disk.WriteFile(path, append(append([]byte(planMark+checksum(encoded)), '\n'), encoded...))
 }
 
-// ReadPlan reads a file with an encoded plan. A file that is damaged, is none, or is of
+// readPlan reads a file with an encoded plan. A file that is damaged, is none, or is of
 // another version of the program is an error that says so.
-func ReadPlan(path string) (*plan.Plan, error) {
+func readPlan(path string) (*plan.Plan, error) {
 	st, err := os.Stat(path)
 	if err != nil {
 		return nil, err
@@ -88,7 +86,7 @@ type Worker struct {
 // memory, so many at once. It returns a *plan.MemoryError where the budget is too small
 // for any stage, before anything is read.
 func NewWorker(file string, budget int64, workers int) (*Worker, error) {
-	logical, err := ReadPlan(file)
+	logical, err := readPlan(file)
 	if err != nil {
 		return nil, err
 	}
@@ -121,9 +119,6 @@ func (w *Worker) note(row *record.Task) {
 	w.tasks.Add(&r)
 }
 
-// Plan returns the plan as the worker runs it.
-func (w *Worker) Plan() *plan.Sized { return w.run.plan }
-
 // Check returns an error for tasks that the plan does not have.
 func (w *Worker) Check(stage int, tasks Range) error {
 	stages := w.run.plan.Stages
@@ -147,18 +142,13 @@ func (w *Worker) Run(ctx context.Context, stage int, tasks Range) (done Tasks, e
 		return nil, err
 	}
 	var mu sync.Mutex
-	var all []int
 	err = w.runner.Run(ctx, Tasks{tasks}, func(index int) {
 		mu.Lock()
 		defer mu.Unlock()
-		all = append(all, index)
+		done.Add(index, 1)
 	})
-	if failed := w.run.arrays.sync(context.WithoutCancel(ctx), stage, &checkpoint.Set{}); failed != nil {
+	if failed := w.run.arrays.sync(context.WithoutCancel(ctx), stage, nil); failed != nil {
 		return nil, errors.Join(err, failed)
-	}
-	slices.Sort(all)
-	for _, index := range all {
-		done = done.add(index)
 	}
 	return done, err
 }
@@ -203,24 +193,15 @@ func (w *Worker) leave() error {
 // Close gives back everything that the worker holds.
 func (w *Worker) Close() error {
 	defer w.restore()
-	return errors.Join(w.leave(), w.run.arrays.detach(), w.run.arena.Close())
+	return errors.Join(w.leave(), w.run.arrays.close(), w.run.arena.Close())
 }
 
 // Report is what is told of the tasks that Run has done: a value for encoding/json.
-func (w *Worker) Report(done Tasks) any { return w.answer(done, nil) }
+func (w *Worker) Report(done Tasks) any { return w.answer(done) }
 
-// answer is what is told of a request.
-func (w *Worker) answer(done Tasks, err error) answer {
+// answer is what is told of tasks.
+func (w *Worker) answer(done Tasks) answer {
 	a := answer{Done: done, Rows: w.tasks}
-	if err != nil {
-		a.Error = err.Error()
-		if short, ok := errors.AsType[*plan.MemoryError](err); ok {
-			a.Need = short.Need
-		}
-	}
-	if w.run == nil {
-		return a
-	}
 	_, a.Peak = w.run.arena.Peak()
 	a.Memory.Arena = w.run.arena.Now()
 	if m, err := machine.Process(); err == nil {
@@ -277,12 +258,27 @@ func (s *server) do(ctx context.Context, q request) error {
 	case q.Open != nil:
 		return s.open(*q.Open)
 	case q.Leave:
-		return s.Encode((&Worker{}).answer(nil, s.leave()))
+		return s.answer(nil, s.leave())
 	case s.worker == nil:
-		return s.Encode((&Worker{}).answer(nil, errors.New("the worker has no plan")))
+		return s.answer(nil, errors.New("the worker has no plan"))
 	}
 	done, err := s.worker.Run(ctx, q.Stage, q.Tasks)
-	return s.Encode(s.worker.answer(done, err))
+	return s.answer(done, err)
+}
+
+// answer says what is done of a request, and why the rest is not.
+func (s *server) answer(done Tasks, err error) error {
+	var a answer
+	if s.worker != nil {
+		a = s.worker.answer(done)
+	}
+	if err != nil {
+		a.Error = err.Error()
+		if short, ok := errors.AsType[*plan.MemoryError](err); ok {
+			a.Need = short.Need
+		}
+	}
+	return s.Encode(a)
 }
 
 // open begins to serve a plan.
@@ -291,11 +287,7 @@ func (s *server) open(a assignment) error {
 	if err == nil {
 		s.worker, err = NewWorker(a.Plan, a.Budget, a.Workers)
 	}
-	if err != nil {
-		s.worker = nil
-		return s.Encode((&Worker{}).answer(nil, err))
-	}
-	return s.Encode(s.worker.answer(nil, nil))
+	return s.answer(nil, err)
 }
 
 // leave closes the plan that the worker serves.

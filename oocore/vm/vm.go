@@ -83,8 +83,8 @@ func (m *Machine) Tile(box grid.Box, inputs [][]byte) {
 }
 
 // Block computes the values for a block of the tile, whose elements follow each
-// other from the at-th of the tile on, in C order. place receives a direct
-// result. The results are valid until the next call.
+// other from the at-th of the tile on, in C order. place receives the first result, unless
+// it is nil. The results are valid until the next call.
 func (m *Machine) Block(b grid.Box, at int, place []byte) {
 	n := b.Size()
 	for i := range m.prog.Loads {
@@ -114,11 +114,8 @@ func (m *Machine) Block(b grid.Box, at int, place []byte) {
 		}
 		m.code[i](n, dst, x, y, z)
 	}
-	if m.direct && len(m.prog.Code) == 0 && len(m.prog.Out) == 1 {
-		out := m.prog.Out[0]
-		if src := m.values[out]; n > 0 && &src[0] != &place[0] {
-			copy(place, src[:n*m.prog.Type(out).Size()])
-		}
+	if out := m.prog.Out[0]; n > 0 && place != nil && &m.values[out][0] != &place[0] {
+		copy(place, m.values[out][:n*m.prog.Type(out).Size()])
 	}
 }
 

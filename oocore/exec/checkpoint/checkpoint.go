@@ -150,7 +150,7 @@ func (c *Checkpoint) forgetMissing() error {
 		if c.state.Finished[i] {
 			continue
 		}
-		if !slices.ContainsFunc(c.plan.Stages[i].Outputs, func(a int) bool { return wanted[a] || c.plan.Arrays[a].Place != plan.InTemp }) {
+		if !c.fills(i, wanted) {
 			c.state.Finished[i] = true // no stage reads it any more
 			continue
 		}
@@ -175,13 +175,18 @@ func (c *Checkpoint) forgetMissing() error {
 	return nil
 }
 
+// fills reports whether a stage fills one of the temporary arrays, or an output.
+func (c *Checkpoint) fills(stage int, arrays map[int]bool) bool {
+	return slices.ContainsFunc(c.plan.Stages[stage].Outputs, func(a int) bool { return arrays[a] || c.plan.Arrays[a].Place != plan.InTemp })
+}
+
 // Needed returns the temporary arrays that another run of the plan would read: those of the
 // stages that it would run. A stage that is done and was not noted is one of them, where what
 // it made is read by another; one that is to be noted is not.
 func (c *Checkpoint) Needed(noted ...int) map[int]bool {
 	needed := map[int]bool{}
 	for i := len(c.plan.Stages) - 1; i >= 0; i-- {
-		if c.state.Finished[i] || slices.Contains(noted, i) || !slices.ContainsFunc(c.plan.Stages[i].Outputs, func(a int) bool { return needed[a] || c.plan.Arrays[a].Place != plan.InTemp }) {
+		if c.state.Finished[i] || slices.Contains(noted, i) || !c.fills(i, needed) {
 			continue
 		}
 		for _, prog := range c.plan.Stages[i].Programs {
@@ -222,7 +227,7 @@ func (c *Checkpoint) Resumes() bool { return c.resumes }
 func (c *Checkpoint) Finished(stage int) bool { return c.state.Finished[stage] }
 
 // Done returns the tasks of an unfinished stage whose results are durable.
-func (c *Checkpoint) Done(stage int) *Set { return c.state.tasks(stage) }
+func (c *Checkpoint) Done(stage int) Tasks { return c.state.Done[stage] }
 
 // Forget drops what is noted of a stage, which begins anew.
 func (c *Checkpoint) Forget(stage int) error {
@@ -246,15 +251,15 @@ func (c *Checkpoint) FinishStage(stage int) error {
 }
 
 // durable is the number of a stage's tasks that the next run finds done.
-func (c *Checkpoint) durable(stage int) int64 {
+func (c *Checkpoint) durable(stage int) int {
 	if c.state.Finished[stage] {
-		return int64(c.plan.Stages[stage].Tasks())
+		return c.plan.Stages[stage].Tasks()
 	}
 	return c.Done(stage).Len()
 }
 
 // Tasks returns the number of tasks that the next run finds done.
-func (c *Checkpoint) Tasks() (n int64) {
+func (c *Checkpoint) Tasks() (n int) {
 	for i := range c.plan.Stages {
 		n += c.durable(i)
 	}
@@ -265,7 +270,7 @@ func (c *Checkpoint) Tasks() (n int64) {
 func (c *Checkpoint) Describe(h *record.Header) {
 	h.Resume = c.Reason
 	for i := range h.Stages {
-		h.Stages[i].Skipped = int(c.durable(i))
+		h.Stages[i].Skipped = c.durable(i)
 	}
 }
 

@@ -35,7 +35,7 @@ const (
 // State is what a journal says.
 type State struct {
 	Header    json.RawMessage
-	Done      map[int]*Set      // tasks of a stage whose results are durable
+	Done      map[int]Tasks     // of a stage, whose results are durable
 	Finished  map[int]bool      // stages, all of whose results are
 	Snapshots map[int]*Snapshot // accumulators of a stage's unfinished results
 }
@@ -153,13 +153,13 @@ func (s *State) apply(payload []byte) bool {
 		return false
 	}
 	kind, rest := payload[0], payload[1:]
-	next := func() (int64, bool) {
+	next := func() (int, bool) {
 		v, n := binary.Uvarint(rest)
-		if n <= 0 || v > 1<<48 {
+		if n <= 0 || v > min(1<<48, math.MaxInt/2) {
 			return 0, false
 		}
 		rest = rest[n:]
-		return int64(v), true
+		return int(v), true
 	}
 	stage, ok := next()
 	if !ok || stage >= maxStages {
@@ -169,10 +169,10 @@ func (s *State) apply(payload []byte) bool {
 	case snapshotKind:
 		file, ok := next()
 		n, ok2 := next()
-		if !ok || !ok2 || file > 1 || n > int64(len(rest)) {
+		if !ok || !ok2 || file > 1 || n > len(rest) {
 			return false
 		}
-		s.Snapshots[int(stage)] = &Snapshot{int(file), append([]byte{}, rest[:n]...)}
+		s.Snapshots[stage] = &Snapshot{file, append([]byte{}, rest[:n]...)}
 		rest = rest[n:]
 		fallthrough
 	case tasksKind:
@@ -182,12 +182,12 @@ func (s *State) apply(payload []byte) bool {
 			if !ok || !ok2 {
 				return false
 			}
-			s.add(int(stage), from, n)
+			s.add(stage, Range{from, from + n})
 		}
 	case stageKind:
-		s.Finished[int(stage)] = true
+		s.Finished[stage] = true
 	case forgetKind:
-		s.forget(int(stage))
+		s.forget(stage)
 	default:
 		return false
 	}
@@ -195,22 +195,16 @@ func (s *State) apply(payload []byte) bool {
 }
 
 func newState() *State {
-	return &State{Done: map[int]*Set{}, Finished: map[int]bool{}, Snapshots: map[int]*Snapshot{}}
+	return &State{Done: map[int]Tasks{}, Finished: map[int]bool{}, Snapshots: map[int]*Snapshot{}}
 }
 
-// add takes in n tasks of a stage.
-func (s *State) add(stage int, from, n int64) {
-	done := s.tasks(stage)
-	done.Add(from, n)
-	s.Done[stage] = done
-}
-
-// tasks are those of a stage that are done.
-func (s *State) tasks(stage int) *Set {
-	if done, ok := s.Done[stage]; ok {
-		return done
+// add takes in tasks of a stage.
+func (s *State) add(stage int, tasks ...Range) {
+	done := s.Done[stage]
+	for _, r := range tasks {
+		done.Add(r.First, r.Len())
 	}
-	return &Set{}
+	s.Done[stage] = done
 }
 
 // forget drops all that is said of a stage.
@@ -223,7 +217,7 @@ func (s *State) forget(stage int) {
 // tasks notes tasks of a stage that are durable and, where there is one, the snapshot
 // that goes with them. It reports false for what is too long for an entry: that is not
 // noted.
-func (j *journal) tasks(stage int, done *Set, snapshot *Snapshot) (bool, error) {
+func (j *journal) tasks(stage int, done Tasks, snapshot *Snapshot) (bool, error) {
 	if snapshot == nil {
 		j.begin(tasksKind, stage)
 	} else {
@@ -232,9 +226,9 @@ func (j *journal) tasks(stage int, done *Set, snapshot *Snapshot) (bool, error) 
 		j.buf = binary.AppendUvarint(j.buf, uint64(len(snapshot.Meta)))
 		j.buf = append(j.buf, snapshot.Meta...)
 	}
-	for _, r := range done.ranges {
-		j.buf = binary.AppendUvarint(j.buf, uint64(r.from))
-		j.buf = binary.AppendUvarint(j.buf, uint64(r.to-r.from))
+	for _, r := range done {
+		j.buf = binary.AppendUvarint(j.buf, uint64(r.First))
+		j.buf = binary.AppendUvarint(j.buf, uint64(r.Len()))
 	}
 	if len(j.buf) > maxEntry {
 		return false, nil

@@ -9,8 +9,6 @@ import (
 	"syscall"
 	"testing"
 
-	"pgregory.net/rapid"
-
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/internal/disk/disktest"
 )
@@ -22,7 +20,7 @@ func check(t testing.TB, err error) {
 	}
 }
 
-func note(t testing.TB, j *journal, stage int, done *Set, snapshot *Snapshot) {
+func note(t testing.TB, j *journal, stage int, done Tasks, snapshot *Snapshot) {
 	t.Helper()
 	if noted, err := j.tasks(stage, done, snapshot); err != nil || !noted {
 		t.Fatal(noted, err)
@@ -40,17 +38,13 @@ func write(t testing.TB, path string) (ends []int64) {
 		ends = append(ends, st.Size())
 	}
 	end()
-	for _, from := range []int64{0, 10, 5, 100} {
-		var s Set
-		s.Add(from, 5)
-		note(t, j, 1, &s, nil)
+	for _, from := range []int{0, 10, 5, 100} {
+		note(t, j, 1, Tasks{{from, from + 5}}, nil)
 		end()
 	}
 	check(t, j.stage(0))
 	end()
-	var merged Set
-	merged.Add(0, 7)
-	note(t, j, 2, &merged, &Snapshot{1, []byte("sums")})
+	note(t, j, 2, Tasks{{0, 7}}, &Snapshot{1, []byte("sums")})
 	end()
 	check(t, j.close())
 	return ends
@@ -86,9 +80,7 @@ func TestForgottenStage(t *testing.T) {
 	for _, stage := range []int{0, 1, 2} {
 		check(t, j.forget(stage))
 	}
-	var again Set
-	again.Add(3, 2)
-	note(t, j, 1, &again, nil)
+	note(t, j, 1, Tasks{{3, 5}}, nil)
 	check(t, j.close())
 	j, s, err := openJournal(path)
 	check(t, err)
@@ -115,8 +107,8 @@ func TestTornTailIsForgotten(t *testing.T) {
 	}
 	count := func(s *State) (n int) {
 		n = len(s.Finished) + len(s.Snapshots)
-		for _, first := range []int64{0, 10, 5, 100} {
-			if s.tasks(1).Has(first) {
+		for _, first := range []int{0, 10, 5, 100} {
+			if s.Done[1].Has(first) {
 				n++
 			}
 		}
@@ -155,28 +147,6 @@ func TestWhatIsNoJournalIsRejected(t *testing.T) {
 			t.Errorf("%q passes for a journal", text)
 		}
 	}
-}
-
-func TestSetIsASet(t *testing.T) {
-	rapid.Check(t, func(r *rapid.T) {
-		var s Set
-		want := map[int64]bool{}
-		for range rapid.IntRange(0, 30).Draw(r, "adds") {
-			from, n := rapid.Int64Range(0, 60).Draw(r, "from"), rapid.Int64Range(0, 9).Draw(r, "n")
-			s.Add(from, n)
-			for v := from; v < from+n; v++ {
-				want[v] = true
-			}
-		}
-		for v := range int64(80) {
-			if s.Has(v) != want[v] {
-				r.Fatalf("%d is in it: %v, want %v", v, s.Has(v), want[v])
-			}
-		}
-		if s.Len() != int64(len(want)) {
-			r.Fatalf("it has %d numbers, want %d", s.Len(), len(want))
-		}
-	})
 }
 
 func FuzzRead(f *testing.F) {

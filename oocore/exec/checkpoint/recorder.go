@@ -29,14 +29,14 @@ type Accumulators interface {
 	// needed to read them; nil where there is nothing to write. merged is the number of
 	// tasks, from the first on, that the accumulators and results hold, where the stage
 	// merges its tasks in order; else it is ignored.
-	Snapshot(w *SnapshotWriter) (meta []byte, merged int64, err error)
+	Snapshot(w *SnapshotWriter) (meta []byte, merged int, err error)
 }
 
 // Stage is a stage that runs, as its checkpoint sees it.
 type Stage struct {
 	Index int
 	// Sync makes durable what the tasks of done have written.
-	Sync func(done *Set) error
+	Sync func(done Tasks) error
 	// InMemory says that results are in memory, which Sync copies to the staging folder.
 	InMemory bool
 	// Accumulators are nil where the stage has none.
@@ -49,10 +49,10 @@ type Stage struct {
 type Recorder struct {
 	Stage
 	checkpoint *Checkpoint
-	snapshots  *snapshots // nil where there are none
+	snapshots  *snapshots
 
 	mu      sync.Mutex
-	pending Set // done and not yet durable
+	pending Tasks // done and not yet durable
 	stop    chan struct{}
 	stopped chan struct{}
 	cost    time.Duration // of the last commit, without its snapshot
@@ -61,10 +61,7 @@ type Recorder struct {
 
 // Record begins to note a stage's progress. fail ends the stage where that fails.
 func (c *Checkpoint) Record(s Stage, fail func(error)) *Recorder {
-	r := &Recorder{Stage: s, checkpoint: c, stop: make(chan struct{}), stopped: make(chan struct{})}
-	if s.Accumulators != nil {
-		r.snapshots = newSnapshots(c, s.Index, s.Accumulators)
-	}
+	r := &Recorder{Stage: s, checkpoint: c, snapshots: newSnapshots(c, s.Index, s.Accumulators), stop: make(chan struct{}), stopped: make(chan struct{})}
 	wait := groupEvery
 	if s.InMemory {
 		wait = WorthSaving
@@ -79,7 +76,7 @@ func (c *Checkpoint) Record(s Stage, fail func(error)) *Recorder {
 				return
 			case <-timer.C:
 			}
-			if r.err = r.commit(r.snapshots != nil && r.snapshots.isDue()); r.err != nil {
+			if r.err = r.commit(r.snapshots.pays(groupShare)); r.err != nil {
 				fail(r.err)
 				return
 			}
@@ -93,7 +90,7 @@ func (c *Checkpoint) Record(s Stage, fail func(error)) *Recorder {
 func (r *Recorder) Done(task int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.pending.Add(int64(task), 1)
+	r.pending.Add(task, 1)
 }
 
 // End ends the recording, after the last task. What is not yet noted is, where the run
@@ -106,7 +103,7 @@ func (r *Recorder) End(early bool) error {
 	}
 	switch {
 	case early:
-		return r.commit(r.snapshots != nil && r.snapshots.saves())
+		return r.commit(r.snapshots.pays(1))
 	case r.InMemory && r.checkpoint.Done(r.Index).Len() > 0:
 		return r.commit(r.Merges)
 	}
@@ -116,7 +113,7 @@ func (r *Recorder) End(early bool) error {
 // commit makes a group durable, with a snapshot or without, and then notes it.
 func (r *Recorder) commit(snapshot bool) error {
 	var taken *Snapshot
-	var merged int64
+	var merged int
 	if r.Merges && (!snapshot || r.waiting() == 0) {
 		return nil
 	}
@@ -127,7 +124,7 @@ func (r *Recorder) commit(snapshot bool) error {
 	}
 	done := r.take()
 	if r.Merges {
-		done = &Set{}
+		done = nil
 		first := r.checkpoint.Done(r.Index).Len()
 		done.Add(first, merged-first)
 	}
@@ -143,22 +140,22 @@ func (r *Recorder) commit(snapshot bool) error {
 	return err
 }
 
-func (r *Recorder) waiting() int64 {
+func (r *Recorder) waiting() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.pending.Len()
 }
 
-func (r *Recorder) take() *Set {
+func (r *Recorder) take() Tasks {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	done := r.pending
-	r.pending = Set{}
-	return &done
+	r.pending = nil
+	return done
 }
 
 // note notes tasks that are durable, and a snapshot that is.
-func (c *Checkpoint) note(stage int, done *Set, snapshot *Snapshot) error {
+func (c *Checkpoint) note(stage int, done Tasks, snapshot *Snapshot) error {
 	noted, err := c.journal.tasks(stage, done, snapshot)
 	if err != nil || !noted {
 		return err
@@ -166,9 +163,7 @@ func (c *Checkpoint) note(stage int, done *Set, snapshot *Snapshot) error {
 	if err := c.journal.sync(); err != nil {
 		return err
 	}
-	all := c.state.tasks(stage)
-	all.Union(done)
-	c.state.Done[stage] = all
+	c.state.add(stage, done...)
 	if snapshot != nil {
 		c.state.Snapshots[stage] = snapshot
 	}

@@ -39,11 +39,9 @@ func (c *Checkpoint) Snapshot(stage int) (*Snapshot, disk.Handle, error) {
 
 // SnapshotWriter appends to a snapshot's file.
 type SnapshotWriter struct {
-	file    *disk.File
-	at      int64
-	settled int64
-	cached  int
-	waited  time.Duration
+	file   *disk.File
+	at     int64
+	waited time.Duration
 }
 
 // Offset returns where the next Write goes.
@@ -64,11 +62,11 @@ func (w *SnapshotWriter) Write(p []byte) (n int, err error) {
 		if err != nil {
 			return n, err
 		}
-		n, w.at, w.cached = n+len(part), w.at+int64(len(part)), w.cached+cached
-		if err := w.file.WritebackRange(w.settled, w.at, w.cached); err != nil {
+		from := w.at
+		n, w.at = n+len(part), from+int64(len(part))
+		if err := w.file.WritebackRange(from, w.at, cached); err != nil {
 			return n, err
 		}
-		w.settled, w.cached = w.at, 0
 	}
 	return n, nil
 }
@@ -77,7 +75,7 @@ func (w *SnapshotWriter) Write(p []byte) (n int, err error) {
 type snapshots struct {
 	checkpoint *Checkpoint
 	stage      int
-	source     Accumulators
+	source     Accumulators  // nil where there are none
 	last       time.Time     // when the last one was written, or the stage began
 	cost       time.Duration // of the last one
 	bytes      int64         // of the last one, at the most
@@ -88,18 +86,10 @@ func newSnapshots(c *Checkpoint, stage int, source Accumulators) *snapshots {
 	return &snapshots{checkpoint: c, stage: stage, source: source, last: time.Now()}
 }
 
-// isDue reports whether another snapshot costs little compared with what was computed since the
-// last one.
-func (s *snapshots) isDue() bool { return s.pays(groupShare) }
-
-// saves reports whether another snapshot costs less than what was computed since the last
-// one.
-func (s *snapshots) saves() bool { return s.pays(1) }
-
 // pays reports whether there is something to write that takes no more than 1/share of the
 // time since the last snapshot.
 func (s *snapshots) pays(share int) bool {
-	if s.failed {
+	if s.source == nil || s.failed {
 		return false
 	}
 	bytes := s.source.SnapshotBytes()
@@ -110,7 +100,7 @@ func (s *snapshots) pays(share int) bool {
 // take writes a snapshot and makes it durable. It returns nil where there is nothing to
 // write. A disk that has no room, or fails, is no error of the stage: it has no snapshots
 // from then on.
-func (s *snapshots) take() (_ *Snapshot, merged int64) {
+func (s *snapshots) take() (_ *Snapshot, merged int) {
 	begun, bytes := time.Now(), s.source.SnapshotBytes()
 	file := 0
 	if noted := s.checkpoint.state.Snapshots[s.stage]; noted != nil {
@@ -132,7 +122,7 @@ func (s *snapshots) take() (_ *Snapshot, merged int64) {
 	return &Snapshot{file, meta}, merged
 }
 
-func (s *snapshots) write(path string, size int64) (meta []byte, merged int64, waited time.Duration, err error) {
+func (s *snapshots) write(path string, size int64) (meta []byte, merged int, waited time.Duration, err error) {
 	if err := disk.Remove(path); err != nil {
 		return nil, 0, 0, err
 	}

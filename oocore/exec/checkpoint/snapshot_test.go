@@ -24,14 +24,14 @@ const mergingBytes = 100_000
 
 func (m *merging) SnapshotBytes() int64 { return mergingBytes }
 
-func (m *merging) Snapshot(w *SnapshotWriter) ([]byte, int64, error) {
+func (m *merging) Snapshot(w *SnapshotWriter) ([]byte, int, error) {
 	half := bytes.Repeat([]byte{m.n}, mergingBytes/2)
 	if _, err := w.Write(half); err != nil {
 		return nil, 0, err
 	}
 	m.middle()
 	_, err := w.Write(half)
-	return []byte{m.n}, int64(m.n), err
+	return []byte{m.n}, int(m.n), err
 }
 
 func begin(t *testing.T) (*Checkpoint, *plan.Plan, plan.Fingerprint) {
@@ -47,7 +47,7 @@ func begin(t *testing.T) (*Checkpoint, *plan.Plan, plan.Fingerprint) {
 }
 
 func recorderOf(c *Checkpoint, m *merging) *Recorder {
-	return &Recorder{Stage: Stage{Sync: func(*Set) error { return nil }, Accumulators: m, Merges: true}, checkpoint: c, snapshots: newSnapshots(c, 0, m)}
+	return &Recorder{Stage: Stage{Sync: func(Tasks) error { return nil }, Accumulators: m, Merges: true}, checkpoint: c, snapshots: newSnapshots(c, 0, m)}
 }
 
 // left is what a run that is killed now leaves: the number of tasks, which the snapshot has.
@@ -64,8 +64,8 @@ func left(t *testing.T, c *Checkpoint) byte {
 	}
 	b, err := os.ReadFile(c.snapshotPath(0, s.file))
 	check(t, err)
-	if n := s.Meta[0]; int64(n) != state.tasks(0).Len() || !bytes.Equal(b, bytes.Repeat([]byte{n}, mergingBytes)) {
-		t.Fatalf("the journal has %d tasks, and the snapshot is of %d and has %d bytes", state.tasks(0).Len(), n, len(b))
+	if n := s.Meta[0]; int(n) != state.Done[0].Len() || !bytes.Equal(b, bytes.Repeat([]byte{n}, mergingBytes)) {
+		t.Fatalf("the journal has %d tasks, and the snapshot is of %d and has %d bytes", state.Done[0].Len(), n, len(b))
 	}
 	return s.Meta[0]
 }
@@ -122,7 +122,7 @@ func TestSnapshotWithoutRoomIsNoError(t *testing.T) {
 		if err != nil || left(t, c) != 1 {
 			t.Errorf("%s: %v, and there is %d", op, err, left(t, c))
 		}
-		if r.snapshots.isDue() || r.snapshots.saves() {
+		if r.snapshots.pays(1) {
 			t.Errorf("%s: it continues to write snapshots", op)
 		}
 		check(t, c.Close(false))
@@ -132,7 +132,7 @@ func TestSnapshotWithoutRoomIsNoError(t *testing.T) {
 // ended has nothing to write when a snapshot is taken, though it had just before.
 type ended struct{ merging }
 
-func (*ended) Snapshot(*SnapshotWriter) ([]byte, int64, error) { return nil, 0, nil }
+func (*ended) Snapshot(*SnapshotWriter) ([]byte, int, error) { return nil, 0, nil }
 
 func TestSnapshotOfNothingLeavesNoFile(t *testing.T) {
 	c, _, _ := begin(t)

@@ -148,7 +148,7 @@ func TestKilledRunsGoOn(t *testing.T) {
 			random := testcases.Rand(t)
 			for left := n; left > 0; {
 				runs := t.TempDir()
-				var done map[int]*checkpoint.Set
+				var done map[int]checkpoint.Tasks
 				var killedRun string     // its record
 				var before []record.Task // and its tasks
 				var spent time.Duration  // by that run
@@ -237,7 +237,7 @@ func repeated(before, now []record.Task, spent time.Duration) time.Duration {
 }
 
 // noted reads from an output's workspace what its run has done.
-func noted(t *testing.T, target string) map[int]*checkpoint.Set {
+func noted(t *testing.T, target string) map[int]checkpoint.Tasks {
 	path := filepath.Join(filepath.Dir(target), "."+filepath.Base(target)+".gonbext", "journal")
 	f, err := os.Open(path)
 	if err != nil {
@@ -258,7 +258,7 @@ func noted(t *testing.T, target string) map[int]*checkpoint.Set {
 
 // lastRun returns the last record and its tasks, of which no earlier run had done one. It
 // returns the one before where a run was killed before it had a record.
-func lastRun(t *testing.T, runs, before string, done map[int]*checkpoint.Set) (name string, tasks []record.Task) {
+func lastRun(t *testing.T, runs, before string, done map[int]checkpoint.Tasks) (name string, tasks []record.Task) {
 	t.Helper()
 	all, err := record.List(runs)
 	if err != nil || len(all) == 0 || all[0].Path == before {
@@ -270,7 +270,7 @@ func lastRun(t *testing.T, runs, before string, done map[int]*checkpoint.Set) (n
 	}
 	for row := range r.Tasks() {
 		tasks = append(tasks, *row)
-		if d := done[int(row.Stage)]; d != nil && d.Has(row.Chunk) {
+		if done[int(row.Stage)].Has(int(row.Chunk)) {
 			t.Fatalf("chunk %d of stage %d was done, and was computed again (%s; %+v)", row.Chunk, row.Stage, r.Header.Resume, r.Header.Stages)
 		}
 	}

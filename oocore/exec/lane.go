@@ -1,0 +1,104 @@
+package exec
+
+import (
+	"context"
+
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/plan"
+	"github.com/gonbext/gonbext/oocore/vm"
+)
+
+// lane evaluates a program for boxes of its domain: it reads what a tile needs, and computes
+// the tile block by block.
+type lane struct {
+	slot        *slot
+	prog        *plan.Program
+	tile, block []int
+	inputs      *inputs
+	machine     *vm.Machine
+	each        func(b grid.Box) // takes all results of a block; nil where there is only the first
+}
+
+// newLane prepares a slot's lane. direct says that the result goes to where eval is told, and
+// not to a register.
+func newLane(s *slot, p *plan.Program, d *plan.Lane, direct bool) (*lane, error) {
+	l := &lane{slot: s, prog: p, tile: d.Tile, block: grid.Auto(d.Tile, 1, plan.BlockElems)}
+	var err error
+	if l.inputs, err = newInputs(s, p, d); err != nil {
+		return nil, err
+	}
+	regs, err := s.alloc(d.Registers)
+	if err != nil {
+		return nil, err
+	}
+	l.machine, err = vm.New(p, regs[0], direct)
+	return l, err
+}
+
+// eval evaluates a box. dst receives the values of the first result, unless it is nil.
+func (l *lane) eval(ctx context.Context, box grid.Box, dst []byte) error {
+	size := l.prog.Type(l.prog.Out[0]).Size()
+	for tile := range box.Split(l.tile) {
+		if err := ctx.Err(); err != nil {
+			return context.Cause(ctx)
+		}
+		if err := l.inputs.load(ctx, tile); err != nil {
+			return err
+		}
+		err := l.slot.compute(ctx, func() error {
+			l.compute(tile, size, dst)
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if dst != nil {
+			dst = dst[tile.Size()*size:]
+		}
+	}
+	return nil
+}
+
+// compute evaluates a tile.
+func (l *lane) compute(tile grid.Box, size int, dst []byte) {
+	l.machine.Tile(tile, l.inputs.tile)
+	at := 0
+	for b := range tile.Split(l.block) {
+		n := b.Size()
+		var place []byte
+		if dst != nil {
+			place = dst[at*size : (at+n)*size]
+		}
+		l.machine.Block(b, at, place)
+		if l.each != nil {
+			l.each(b)
+		}
+		at += n
+	}
+}
+
+// evaluator fills dense buffers with a program's values for boxes of its domain.
+type evaluator struct {
+	prog  *plan.Program
+	plain reader // of a program that only reads; others have a lane
+	lane  *lane
+}
+
+func newEvaluator(s *slot, p *plan.Program, d *plan.Lane) (e *evaluator, err error) {
+	e = &evaluator{prog: p}
+	if out := p.Out[0]; p.Plain() {
+		e.plain, err = newReader(s, &p.Loads[out], &d.Loads[out])
+	} else {
+		e.lane, err = newLane(s, p, d, true)
+	}
+	return e, err
+}
+
+// eval fills dst with the values for a box.
+func (e *evaluator) eval(ctx context.Context, box grid.Box, dst []byte) error {
+	if e.lane != nil {
+		return e.lane.eval(ctx, box, dst)
+	}
+	l := &e.prog.Loads[e.prog.Out[0]]
+	return e.plain.read(ctx, dst[:box.Size()*l.Type.Size()], l.View.Region(box))
+}
