@@ -78,6 +78,14 @@ type Task struct {
 // at once than the run has workers. Nothing is read inside of it.
 func (t *Task) Compute(f func() error) error { return t.Do(f) }
 
+// WillRead says that Fill will soon read a box of an input. Where that is stored, a disk
+// may begin with it: of boxes that lie apart several are then on their way at once.
+func (t *Task) WillRead(input int, box grid.Box) {
+	if in, ok := t.In[input].(interface{ WillRead(grid.Box) }); ok {
+		in.WillRead(box)
+	}
+}
+
 // Input is an input of an Op, computed as it is read.
 type Input interface {
 	// Read fills dst with a box of the input, dense in C order. Reading one box twice

@@ -133,3 +133,12 @@ func (in input) Read(ctx context.Context, box grid.Box, dst []byte) error {
 	}
 	return in.eval.eval(ctx, box, dst)
 }
+
+// WillRead lets a store begin with a box.
+func (in input) WillRead(box grid.Box) {
+	if e := in.eval; e.prog.Plain() {
+		if from, ok := e.plain.(*source); ok {
+			from.willRead(e.prog.Loads[e.prog.Out[0]].View.Region(box))
+		}
+	}
+}

@@ -49,6 +49,13 @@ func (src *source) read(ctx context.Context, dst []byte, region grid.Region) (er
 	return nil
 }
 
+// willRead lets the array's disk begin with a region.
+func (src *source) willRead(region grid.Region) {
+	if a, ok := src.slot.run.arrays.readers[src.array].(store.Ahead); ok {
+		a.WillRead(region)
+	}
+}
+
 // sink writes what a slot computes of one output.
 type sink struct {
 	slot    *slot

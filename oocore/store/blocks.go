@@ -347,6 +347,19 @@ func (a *blocks) read(ctx context.Context, dst []byte, r grid.Region) error {
 	return nil
 }
 
+// WillRead is of the first run of what the region has in the first block.
+func (a *blocks) WillRead(r grid.Region) {
+	if _, err := strided.Of(a.flat.info.Shape, a.layout.itemsize, r); err != nil {
+		return
+	}
+	for p := range a.layout.pieces(r) {
+		if l, err := a.layout.layout(r, p, p.from, p.count); err == nil {
+			a.flat.shared.willRead(l)
+		}
+		return
+	}
+}
+
 // piece reads what a region has in one block.
 func (a *blocks) piece(ctx context.Context, dst []byte, r grid.Region, p piece) error {
 	h, size := a.flat.shared, a.layout.itemsize

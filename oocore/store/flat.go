@@ -101,6 +101,22 @@ func (a *flat) read(ctx context.Context, dst []byte, r grid.Region) error {
 	return nil
 }
 
+// WillRead is of the region's first run.
+func (a *flat) WillRead(r grid.Region) {
+	if l, err := strided.Of(a.info.Shape, a.info.DType.Size(), r); err == nil {
+		l.Start += a.offset
+		a.shared.willRead(l)
+	}
+}
+
+func (h *handle) willRead(l strided.Layout) {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	if !h.closed && l.Run > 0 {
+		disk.WillRead(h.file, l.Start, l.Run)
+	}
+}
+
 // partSize is the number of bytes that have an order among them: a complex
 // number is two floats.
 func partSize(t dtype.Type) int {

@@ -74,10 +74,15 @@ func fill(t testing.TB, op blockwise.Op, shape []int, dt dtype.Type, lengths []i
 		copy(scratch[need.Scratch:], bytes.Repeat([]byte{0xA5}, guard))
 		task := &blockwise.Task{Box: box, Dst: dst[: box.Size()*size : box.Size()*size], Scratch: scratch[:need.Scratch:need.Scratch], Do: func(f func() error) error { return f() }}
 		for i := range in {
-			task.In = append(task.In, &input{t: t, array: in[i], most: need.Reads[i], n: i})
+			task.In = append(task.In, &input{t: t, array: in[i], most: need.Reads[i], n: i, ahead: map[string]bool{}})
 		}
 		if err := op.Fill(t.Context(), task); err != nil {
 			return nil, fmt.Errorf("box %v: %w", box, err)
+		}
+		for _, in := range task.In {
+			for asked := range in.(*input).ahead {
+				t.Errorf("box %v: it says that it will read %s of input %d, and does not", box, asked, in.(*input).n)
+			}
 		}
 		if !bytes.Equal(dst[box.Size()*size:], bytes.Repeat([]byte{0xA5}, guard)) || !bytes.Equal(scratch[need.Scratch:], bytes.Repeat([]byte{0xA5}, guard)) {
 			t.Fatalf("box %v: it wrote beyond its memory", box)
@@ -127,10 +132,14 @@ type input struct {
 	array Array
 	most  []int
 	n     int
+	ahead map[string]bool // boxes that it said it will read, and did not yet
 }
+
+func (in *input) WillRead(box grid.Box) { in.ahead[box.String()] = true }
 
 func (in *input) Read(_ context.Context, box grid.Box, dst []byte) error {
 	in.t.Helper()
+	delete(in.ahead, box.String())
 	for d, n := range box.Shape {
 		if n > in.most[d] || box.Start[d] < 0 || box.Start[d]+n > in.array.Shape[d] {
 			return fmt.Errorf("it reads %v of input %d of shape %v, and needs boxes of %v at most", box, in.n, in.array.Shape, in.most)

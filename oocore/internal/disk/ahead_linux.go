@@ -34,6 +34,15 @@ func ahead(h Handle) Handle {
 	return &reader{Handle: h}
 }
 
+// WillRead asks the disk for the first bytes of what is read soon: a longer read asks for
+// the others itself.
+func WillRead(h Handle, at int64, n int) {
+	_ = unix.Fadvise(int(h.OS().Fd()), at, int64(min(n, soonBytes)), unix.FADV_WILLNEED) // a hint
+}
+
+// soonBytes bounds what one hint has on its way, which counts against the container.
+const soonBytes = 128 << 10
+
 var (
 	small   sync.Once
 	bounded bool

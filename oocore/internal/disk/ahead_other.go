@@ -4,3 +4,6 @@ package disk
 
 // ahead leaves reading ahead to the system.
 func ahead(h Handle) Handle { return h }
+
+// WillRead does nothing: the system has no hint for it.
+func WillRead(Handle, int64, int) {}

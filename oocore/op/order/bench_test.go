@@ -9,8 +9,8 @@ import (
 	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
-// A row of float32, as Runs sorts it, and runs side by side, as Merge does: with the place
-// and the scratch of a task. Beside it: np.sort of the same.
+// A row of float32, as Runs sorts it, and pieces of runs, as Merge merges them: with the
+// place and the scratch of a task.
 func BenchmarkSortRow(b *testing.B) {
 	rng := testcases.Rand(b)
 	const n = rowBytes / 4
@@ -25,7 +25,7 @@ func BenchmarkSortRow(b *testing.B) {
 		defer buffer.Free()
 		buffers[i] = buffer.Data
 	}
-	x := dtype.Slice[float32](buffers[0])
+	x, room := dtype.Slice[float32](buffers[0]), make([]byte, mergeRoom)
 	r := Sorting{Type: dtype.Float32}.records(n)
 	for _, c := range []struct {
 		name string
@@ -49,7 +49,15 @@ func BenchmarkSortRow(b *testing.B) {
 			b.SetBytes(rowBytes)
 			for b.Loop() {
 				r.load(buffers[1], buffers[0], 0, 1, n, 0)
-				r.sort(buffers[1], buffers[2][:4*c.room])
+				if c.name == "merged" {
+					from, to := make([]int64, 240), make([]int64, 240)
+					for at := range int64(240) {
+						from[at], to[at] = at*n/240, (at+1)*n/240
+					}
+					r.merge(buffers[1], buffers[2], room, from, to)
+				} else {
+					r.sort(buffers[1], buffers[2][:4*c.room])
+				}
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/element")
 		})

@@ -36,11 +36,11 @@ const (
 	// rowBytesMost are those of a row of the longest lines that one merge takes.
 	rowBytesMost = 64 << 20
 	// sampled is how many records there are to a sample in a row.
-	sampled = 512
+	sampled = 256
 	// fanMost is how many runs one merge takes: of a row each reads 32 KiB then.
 	fanMost = 512
 	// sampleBytes is the most of all samples of a merge that is held at once.
-	sampleBytes = 8 << 20
+	sampleBytes = 12 << 20
 )
 
 // Line is how a line of elements is cut into rows of records.
@@ -335,7 +335,7 @@ func (m Merge) Chunks() []int {
 func (m Merge) Requirements([]int) blockwise.Requirements {
 	_, words := m.stored()
 	row := append(ones(m.Dims-1), m.Part*words)
-	return blockwise.Requirements{Reads: [][]int{row, append(ones(m.Dims-1), 2, m.Fan)}, Scratch: m.gathered() + m.second() + int64(5*m.Fan*8)}
+	return blockwise.Requirements{Reads: [][]int{row, append(ones(m.Dims-1), 2, m.Fan)}, Scratch: m.gathered() + m.second() + mergeRoom + int64(5*m.Fan*8)}
 }
 
 func (m Merge) gathered() int64 {
@@ -350,6 +350,14 @@ func (m Merge) second() int64 {
 	return 0
 }
 
+// piece is what a window has in a row.
+type piece struct{ row, col, n int }
+
+// piecesAhead is how many pieces the disk is asked for before they are read: hundreds of
+// some tens of KiB each make a part. Measured with pieces of 48 KiB and four readers in a
+// container of 150 MB: 320 MB/s without, 820 with, as much as of one long read.
+const piecesAhead = 8
+
 // Fill merges the pieces of the box's row.
 func (m Merge) Fill(ctx context.Context, t *blockwise.Task) error {
 	r := m.records()
@@ -361,34 +369,47 @@ func (m Merge) Fill(ctx context.Context, t *blockwise.Task) error {
 	first, records := m.group(part)
 	gathered, scratch := t.Scratch[:m.gathered()], t.Scratch[m.gathered():]
 	second, scratch := scratch[:m.second()], scratch[m.second():]
+	room, scratch := scratch[:mergeRoom], scratch[mergeRoom:]
 	ints := dtype.Slice[int64](scratch)
 	windows, from, to, counts := ints[:2*m.Fan], ints[2*m.Fan:3*m.Fan], ints[3*m.Fan:4*m.Fan], ints[4*m.Fan:5*m.Fan]
-	at := append(slices.Clone(t.Box.Start[:m.Dims-2]), part)
-	if err := t.In[1].Read(ctx, grid.Box{Start: append(slices.Clone(at), 0, 0), Shape: append(ones(m.Dims-1), 2, m.Fan)}, dtype.Bytes(windows)); err != nil {
+	outer := t.Box.Start[:m.Dims-2]
+	if err := t.In[1].Read(ctx, grid.Box{Start: append(slices.Clone(outer), part, 0, 0), Shape: append(ones(m.Dims-1), 2, m.Fan)}, dtype.Bytes(windows)); err != nil {
 		return err
 	}
-	var total int64
-	var below int64 // records before the windows
-	_, words := m.stored()
-	read := grid.Box{Start: append(at, 0), Shape: append(ones(m.Dims-1), 0)}
+	var total, below int64 // records in the windows, and before them
+	var pieces []piece     // that the windows have in one row
 	for i := range m.Fan {
 		from[i] = total
 		for p := windows[i]; p < windows[m.Fan+i]; {
 			col := int(p) % m.Row
 			n := min(m.Row-col, int(windows[m.Fan+i]-p), m.Part)
-			if (int(total)+n)*size > len(gathered) {
-				return errors.New("the windows of a merge are wider than they can be: what it reads was changed")
-			}
-			read.Start[m.Dims-2] = first/m.Row + i*m.Rows + int(p)/m.Row
-			read.Start[m.Dims-1], read.Shape[m.Dims-1] = col*words, n*words
-			if err := t.In[0].Read(ctx, read, gathered[int(total)*size:][:n*size]); err != nil {
-				return err
-			}
+			pieces = append(pieces, piece{first/m.Row + i*m.Rows + int(p)/m.Row, col, n})
 			p += int64(n)
 			total += int64(n)
 		}
 		to[i] = total
 		below += windows[i]
+	}
+	if int(total)*size > len(gathered) {
+		return errors.New("the windows of a merge are wider than they can be: what it reads was changed")
+	}
+	_, words := m.stored()
+	box := func(p piece) grid.Box {
+		return grid.Box{Start: append(slices.Clone(outer), p.row, p.col*words), Shape: append(ones(m.Dims-1), p.n*words)}
+	}
+	filled := 0
+	for k, p := range pieces {
+		if k == 0 {
+			for _, p := range pieces[1:min(1+piecesAhead, len(pieces))] {
+				t.WillRead(0, box(p))
+			}
+		} else if k+piecesAhead < len(pieces) {
+			t.WillRead(0, box(pieces[k+piecesAhead]))
+		}
+		if err := t.In[0].Read(ctx, box(p), gathered[filled:][:p.n*size]); err != nil {
+			return err
+		}
+		filled += p.n * size
 	}
 	return t.Compute(func() error {
 		low := int64(part)*int64(m.Part) - int64(first)
@@ -396,14 +417,14 @@ func (m Merge) Fill(ctx context.Context, t *blockwise.Task) error {
 		r.split(gathered, from, to, low-below, counts)
 		copy(windows, counts) // now from where on the records are the row's own
 		r.split(gathered, from, to, low-below+n, counts)
-		own := 0
 		for i, c := range counts {
-			own += copy(gathered[own:], gathered[int(from[i]+windows[i])*size:int(from[i]+c)*size])
+			to[i] = from[i] + c
+			from[i] += windows[i]
 		}
 		if len(second) == 0 {
 			second = t.Dst
 		}
-		sorted := r.sort(gathered[:own], second[:own])
+		sorted := r.merge(gathered, second[:int(n)*size], room, from, to)
 		if m.Last {
 			r.store(t.Dst, 0, 1, sorted)
 		} else {

@@ -407,6 +407,45 @@ func TestWordsAreSorted(t *testing.T) {
 	}
 }
 
+// Lists of every span and many lengths, of which some are empty, are merged whether their
+// words fit into what is sorted at once or not.
+func TestListsAreMerged(t *testing.T) {
+	rng := testcases.Rand(t)
+	for _, n := range []int{0, 1, 100, 5000, 200_000} {
+		for _, width := range []int{0, 1, 9, 33, 64} {
+			for _, lists := range []int{1, 2, 50, 300} {
+				for _, skewed := range []bool{false, true} {
+					a := make([]uint64, n)
+					for i := range a {
+						a[i] = rng.Uint64() >> (64 - width)
+						if skewed && i%100 != 0 {
+							a[i] >>= width / 2
+						}
+					}
+					from, to := make([]int64, lists), make([]int64, lists)
+					at := 0
+					for i := range lists {
+						from[i] = int64(at)
+						if at += rng.IntN(2*n/lists + 1); at > n || i == lists-1 {
+							at = n
+						}
+						to[i] = int64(at)
+						slices.Sort(a[from[i]:at])
+					}
+					want := slices.Clone(a)
+					slices.Sort(want)
+					for _, room := range []int{30, mergeRoom / 8} {
+						got := make([]uint64, n)
+						if mergeWords(a, got, make([]uint64, room), slices.Clone(from), to); !slices.Equal(got, want) {
+							t.Fatalf("%d words of %d bits in %d lists, skewed %v, with room for %d", n, width, lists, skewed, room)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
 // What is brought into the order of keys is what the keys' positions point to.
 func TestElementsGoWithTheirKeys(t *testing.T) {
 	rng := testcases.Rand(t)

@@ -19,6 +19,11 @@ type records interface {
 	load(dst, src []byte, at, step, n int, first int64)
 	// sort sorts, stably, records in a with the help of b; the result is in a or in b.
 	sort(a, b []byte) []byte
+	// merge brings sorted lists in order, of which list i is the records from from[i] to
+	// to[i] of all, and records with equal keys are in the lists' order. The result is in
+	// all or in b, which has as many records. It spoils all, from and room, which is of
+	// mergeRoom bytes.
+	merge(all, b, room []byte, from, to []int64) []byte
 	// store writes elements or positions, each a step behind the one before. dst may be
 	// src where the step is 1 and records are as large.
 	store(dst []byte, at, step int, src []byte)
@@ -119,6 +124,11 @@ func (p plain[W]) sort(a, b []byte) []byte {
 	return bytesOf(sortWords(words[W](a), words[W](b), 0))
 }
 
+func (p plain[W]) merge(all, b, room []byte, from, to []int64) []byte {
+	mergeWords(words[W](all), words[W](b), words[W](room), from, to)
+	return b
+}
+
 func (p plain[W]) store(dst []byte, at, step int, src []byte) {
 	decode(p.class, words[W](dst), at, step, words[W](src))
 }
@@ -175,6 +185,10 @@ func sortNumbered(a, b []uint64) []uint64 {
 	return sortWords(a, b, 32) // positions of equal keys rise
 }
 
+func (r numbered) merge(all, b, _ []byte, from, to []int64) []byte {
+	return r.sort(gather(all, from, to, r.size()), b)
+}
+
 func (r numbered) store(dst []byte, at, step int, src []byte) {
 	d := words[uint64](dst)
 	for _, k := range words[uint64](src) {
@@ -214,6 +228,10 @@ func (l list[T]) sort(a, b []byte) []byte {
 		return a
 	}
 	return bytesOf(l.sorted(view[T](a), view[T](b)))
+}
+
+func (l list[T]) merge(all, b, _ []byte, from, to []int64) []byte {
+	return l.sort(gather(all, from, to, l.size()), b)
 }
 
 func (l list[T]) store(dst []byte, at, step int, src []byte) { l.empty(dst, at, step, view[T](src)) }

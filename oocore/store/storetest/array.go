@@ -16,6 +16,13 @@ import (
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
+// willRead gives an array a hint, which it may take at any time for any region.
+func willRead(a store.Array, r grid.Region) {
+	if a, ok := a.(store.Ahead); ok {
+		a.WillRead(r)
+	}
+}
+
 // TestArray tests reading. open stores the given elements, dense and in C
 // order, and opens what it stored; types are those that the format can hold.
 func TestArray(t *testing.T, types []dtype.Type, open func(t testing.TB, m store.Meta, data []byte) store.Array) {
@@ -54,6 +61,7 @@ func TestArray(t *testing.T, types []dtype.Type, open func(t testing.TB, m store
 			data := Elements(dt, grid.Size(shape))
 			a := open(t, store.Meta{Shape: shape, DType: dt}, data)
 			defer a.Close()
+			willRead(a, DrawRegion(r, shape))
 			checkRead(r, a, data, DrawRegion(r, shape))
 		})
 	})
@@ -83,6 +91,7 @@ func TestArray(t *testing.T, types []dtype.Type, open func(t testing.TB, m store
 			"short buffer":       {All([]int{4, 4}), 15},
 			"long buffer":        {All([]int{4, 4}), 17},
 		} {
+			willRead(a, c.r)
 			if err := a.Read(ctx, Elements(types[0], c.n), c.r); err == nil {
 				t.Errorf("%s: read without an error", name)
 			}
@@ -104,6 +113,7 @@ func TestArray(t *testing.T, types []dtype.Type, open func(t testing.TB, m store
 		if err := a.Read(ctx, make([]byte, len(data)), All([]int{4, 4})); !errors.Is(err, store.ErrClosed) {
 			t.Errorf("a read after Close returns %v", err)
 		}
+		willRead(a, All([]int{4, 4}))
 	})
 	t.Run("sessions", func(t *testing.T) {
 		rapid.Check(t, func(r *rapid.T) {

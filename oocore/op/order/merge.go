@@ -1,0 +1,78 @@
+package order
+
+import "math/bits"
+
+// Sorted lists are merged in the cache: what all of them have of a narrow span of keys is
+// brought together, list by list, and sorted there. A step of a merge by comparisons
+// depends on the one before, and with hundreds of lists there are nine for each word.
+
+// mergeRoom is the bytes of the most that is sorted at once. Keys are not spread evenly:
+// a span has about a quarter.
+const mergeRoom = 256 << 10
+
+// mergeWords brings sorted lists of all, which are those from from[i] to to[i], into dst.
+// It changes from. room is at least as long as what is sorted at once.
+func mergeWords[W word](all, dst, room []W, from, to []int64) {
+	least, most := ^W(0), W(0)
+	for i := range from {
+		if from[i] < to[i] {
+			least, most = min(least, all[from[i]]), max(most, all[to[i]-1])
+		}
+	}
+	if len(dst) > 0 {
+		mergeSpan(&wordSort{}, all, dst, room, from, to, uint64(least), uint64(most))
+	}
+}
+
+// mergeSpan merges lists whose words are from least to most.
+func mergeSpan[W word](s *wordSort, all, dst, room []W, from, to []int64, least, most uint64) {
+	width := bits.Len64(most - least)
+	digit := min(bits.Len(uint(4*len(dst)/len(room))), leadingBits, width)
+	shift := width - digit
+	begin := make([]int64, len(from))
+	at := 0
+	for first := least; ; {
+		last := most
+		if uint64(1)<<shift-1 < most-first {
+			last = first + uint64(1)<<shift - 1
+		}
+		copy(begin, from)
+		start, lists := at, 0
+		for i, c := range from {
+			end := to[i]
+			for c < end && all[c] <= W(last) {
+				dst[at] = all[c]
+				at++
+				c++
+			}
+			if c > from[i] {
+				lists++
+			}
+			from[i] = c
+		}
+		switch span := dst[start:at]; {
+		case lists < 2 || first == last: // it is sorted
+		case len(span) <= len(room):
+			sortSpan(s, span, room[:len(span)], first, last, inA)
+		default:
+			end := make([]int64, len(from))
+			copy(end, from)
+			mergeSpan(s, all, span, room, begin, end, first, last)
+			begin = end // begin was spoiled
+		}
+		if last == most {
+			return
+		}
+		first = last + 1
+	}
+}
+
+// gather brings the records of lists, which are of size bytes, one behind the other to the
+// beginning of all.
+func gather(all []byte, from, to []int64, size int) []byte {
+	n := 0
+	for i := range from {
+		n += copy(all[n:], all[int(from[i])*size:int(to[i])*size])
+	}
+	return all[:n]
+}
