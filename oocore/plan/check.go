@@ -72,14 +72,25 @@ func (a *Array) check() error {
 		return fmt.Errorf("its place %q is unknown", a.Place)
 	}
 	for _, boxes := range [][]int{a.Chunks, a.Shards, a.Blocks, a.Layout.Unit, a.Layout.Chunk} {
-		if boxes != nil && (len(boxes) != len(a.Shape) || len(boxes) > 0 && slices.Min(boxes) < 1) {
-			return fmt.Errorf("boxes of %s do not cut an array of shape %s", grid.Format(boxes), grid.Format(a.Shape))
+		if boxes == nil {
+			continue
+		}
+		if err := checkBoxes(boxes, a.Shape); err != nil {
+			return err
 		}
 	}
 	for _, n := range []int64{a.Work.Whole, a.Work.Stream, a.Work.Heap, a.Work.StreamHeap, a.Work.Open, a.Layout.Work.Whole, a.Layout.Work.Stream, a.Layout.Work.Heap, a.Layout.Work.StreamHeap} {
 		if n < 0 || n > maxWork {
 			return fmt.Errorf("decoding it takes %d bytes", n)
 		}
+	}
+	return nil
+}
+
+// checkBoxes returns an error for boxes that do not cut an array.
+func checkBoxes(boxes, shape []int) error {
+	if len(boxes) != len(shape) || len(boxes) > 0 && slices.Min(boxes) < 1 {
+		return fmt.Errorf("boxes of %s do not cut an array of shape %s", grid.Format(boxes), grid.Format(shape))
 	}
 	return nil
 }
@@ -119,8 +130,8 @@ func (p *Plan) checkStage(s *Stage) error {
 		return fmt.Errorf("its kind %q is unknown", s.Kind)
 	}
 	for _, b := range boxes {
-		if len(b) != dims || dims > 0 && slices.Min(b) < 1 {
-			return fmt.Errorf("boxes of %s do not cut an array of shape %s", grid.Format(b), grid.Format(s.Grid.Shape))
+		if err := checkBoxes(b, s.Grid.Shape); err != nil {
+			return err
 		}
 	}
 	if s.Grid.Offset != nil && len(s.Grid.Offset) != dims {
@@ -152,26 +163,24 @@ func (p *Plan) checkStage(s *Stage) error {
 				return fmt.Errorf("reduction %d is along axis %d of %d", i, a, dims)
 			}
 		}
-		if s.Kind == ReduceStage && !slices.Equal(f.Axes, s.Folds[0].Axes) {
+		switch {
+		case s.Kind == ReduceStage && !slices.Equal(f.Axes, s.Folds[0].Axes):
 			return errors.New("its reductions are along different axes")
-		}
-	}
-	for _, f := range s.Folds {
-		if s.Kind == MapStage && len(f.Axes) != dims {
+		case s.Kind == MapStage && len(f.Axes) != dims:
 			return fmt.Errorf("its side reduction is along %d of %d axes", len(f.Axes), dims)
 		}
 	}
-	for i := range s.Folds {
-		prog := &s.Programs[0]
-		if len(prog.Out) < len(s.Folds) {
-			break
-		}
-		if _, ok := kernel.NewFolder(s.Folds[i].Kind, prog.Type(prog.Out[s.Folded(i)])); !ok {
+	values, prog := len(s.Folds), &s.Programs[0]
+	if s.Kind != ReduceStage {
+		values++
+	}
+	if len(prog.Out) != values {
+		return fmt.Errorf("its program has %d values for %d reductions", len(prog.Out), len(s.Folds))
+	}
+	for i, f := range s.Folds {
+		if _, ok := kernel.NewFolder(f.Kind, prog.Type(prog.Out[s.Folded(i)])); !ok {
 			return fmt.Errorf("reduction %d is not defined for its elements", i)
 		}
-	}
-	if first := s.Programs[0].Out; s.Kind != ReduceStage && len(first) != 1+len(s.Folds) || s.Kind == ReduceStage && len(first) != len(s.Folds) {
-		return fmt.Errorf("its program has %d values for %d reductions", len(first), len(s.Folds))
 	}
 	return nil
 }
