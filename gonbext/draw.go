@@ -3,12 +3,12 @@ package gonbext
 import (
 	"fmt"
 	"math"
-	"os"
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/units"
 )
 
 // Plot draws one-dimensional arrays of real numbers against their indices, up to eight in
@@ -40,8 +40,7 @@ func Image(a *oocore.Array) {
 	draw("Image", []*oocore.Array{a}, func(c collector) (*record.Figure, error) { return imageFigure(c, a) })
 }
 
-// draw computes a figure and shows it: the kernel draws it, in stock GoNB the command does,
-// and without either its text is printed.
+// draw computes a figure and shows it.
 func draw(op string, arrays []*oocore.Array, figureOf func(collector) (*record.Figure, error)) {
 	names := make([]string, len(arrays))
 	for i, a := range arrays {
@@ -66,27 +65,7 @@ func draw(op string, arrays []*oocore.Array, figureOf func(collector) (*record.F
 		card.Shape, card.DType, card.Bytes = a.Shape(), a.DType().String(), a.Bytes()
 	}
 	card.Text = title + "\n" + figureText(f)
-	if !drawn(title, card) && !drawnByCommand(title, card) {
-		fmt.Print(card.Text)
-	}
-}
-
-// drawnByCommand has the gonbext command draw a figure in the notebook; false where there
-// is no notebook or no command.
-func drawnByCommand(title string, card *record.Card) bool {
-	if os.Getenv("GONB_PIPE") == "" {
-		return false
-	}
-	dir, err := os.MkdirTemp("", "gonbext-figure-*")
-	if err != nil {
-		return false
-	}
-	defer os.RemoveAll(dir)
-	w, err := record.Create(dir, record.Header{Cell: record.Unreported, Title: title, Card: card})
-	if err != nil || w.End(record.End{Status: record.Done}) != nil {
-		return false
-	}
-	return current.show(w.Path())
+	display(title, card)
 }
 
 // figureText is a figure for a terminal.
@@ -101,9 +80,9 @@ func figureText(f *record.Figure) string {
 			}
 			fmt.Fprintf(&b, "%s\n", shades([]rune("▁▂▃▄▅▆▇█"), c.Mean, len(c.Mean), 60))
 			if least, greatest := least(low), greatest(high); least <= greatest {
-				fmt.Fprintf(&b, "%d elements from %.6g to %.6g\n", c.Length, least, greatest)
+				fmt.Fprintf(&b, "%s elements from %.6g to %.6g\n", units.Count(int64(c.Length)), least, greatest)
 			} else {
-				fmt.Fprintf(&b, "%d elements, none of them finite\n", c.Length)
+				fmt.Fprintf(&b, "%s elements, none of them finite\n", units.Count(int64(c.Length)))
 			}
 		}
 	case record.HistFigure:
@@ -115,8 +94,8 @@ func figureText(f *record.Figure) string {
 		for i, n := range f.Counts {
 			counts[i] = float64(n)
 		}
-		fmt.Fprintf(&b, "%s\n%d bins from %.6g to %.6g, up to %.0f elements in one\n",
-			shades([]rune("▁▂▃▄▅▆▇█"), counts, len(counts), 60), len(counts), f.Edges[0], f.Edges[len(f.Edges)-1], greatest(counts))
+		fmt.Fprintf(&b, "%s\n%d bins from %.6g to %.6g, up to %s elements in one\n",
+			shades([]rune("▁▂▃▄▅▆▇█"), counts, len(counts), 60), len(counts), f.Edges[0], f.Edges[len(f.Edges)-1], units.Count(int64(greatest(counts))))
 	case record.HeatMapFigure:
 		if l, h := least(f.Means), greatest(f.Means); l <= h {
 			fmt.Fprintf(&b, "%s\nmeans of blocks from %.6g to %.6g\n", shades([]rune("░▒▓█"), f.Means, f.Cols, 60), l, h)
@@ -127,7 +106,7 @@ func figureText(f *record.Figure) string {
 		fmt.Fprintf(&b, "a picture of %d × %d pixels\n", f.Rows, f.Cols)
 	}
 	if f.Missing > 0 {
-		fmt.Fprintf(&b, "%d elements are not finite and left out\n", f.Missing)
+		fmt.Fprintf(&b, "%s elements are not finite and left out\n", units.Count(int64(f.Missing)))
 	}
 	return b.String()
 }

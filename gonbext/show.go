@@ -2,6 +2,7 @@ package gonbext
 
 import (
 	"fmt"
+	"os"
 	"strings"
 	"text/tabwriter"
 
@@ -31,8 +32,8 @@ func showLast() {
 }
 
 // Show shows an array: its expression, shape, type, bytes and chunks, and the
-// elements in its first corner, for which it computes only what they need. In the
-// gonbext kernel that is a card, elsewhere text. Under %%footprint it shows no
+// elements in its first corner, for which it computes only what they need. In a
+// notebook that is a card, elsewhere text. Under %%footprint it shows no
 // elements.
 func Show(a *oocore.Array) {
 	if err := a.Err(); err != nil {
@@ -54,7 +55,13 @@ func Show(a *oocore.Array) {
 		}
 	}
 	card.Text = fmt.Sprintln(a) + cornerText(card)
-	if !drawn(fmt.Sprint(a), card) {
+	display(fmt.Sprint(a), card)
+}
+
+// display shows a card: the kernel draws it, where that does not watch the cell the command
+// does, and without either its text is printed.
+func display(title string, card *record.Card) {
+	if !drawn(title, card) && !drawnByCommand(title, card) {
 		fmt.Print(card.Text)
 	}
 }
@@ -70,6 +77,24 @@ func drawn(title string, card *record.Card) bool {
 	}
 	w, err := record.Create(dir, record.Header{Cell: current.id, Title: title, Card: card})
 	return err == nil && w.End(record.End{Status: record.Done}) == nil
+}
+
+// drawnByCommand has the gonbext command draw a card in the notebook; false where there
+// is no notebook or no command.
+func drawnByCommand(title string, card *record.Card) bool {
+	if os.Getenv("GONB_PIPE") == "" {
+		return false
+	}
+	dir, err := os.MkdirTemp("", "gonbext-figure-*")
+	if err != nil {
+		return false
+	}
+	defer os.RemoveAll(dir)
+	w, err := record.Create(dir, record.Header{Cell: record.Unreported, Title: title, Card: card})
+	if err != nil || w.End(record.End{Status: record.Done}) != nil {
+		return false
+	}
+	return current.show(w.Path())
 }
 
 // cornerText is the elements in columns.

@@ -125,6 +125,12 @@ func TriangleIndices(rows, columns, diagonal int, upper bool) (row, column *Arra
 // Random returns numbers uniform in [0, 1) of a float type. An element depends on the
 // seed and its position alone, so neither chunks nor budgets change it, and it
 // takes no memory.
+//
+// This is so of all random numbers here. The same seed gives the same bits with every budget, number
+// of workers and device as long as the engine's version is the same, of distributions that have
+// parameters on processors of one architecture. Another version may change the last bits of what is
+// computed by logarithms and the like, as RandomNormal is, and a saved array that depends on them
+// is then computed anew.
 func Random(t DType, seed uint64, shape ...int) *Array {
 	return made(graph.Uniform(graph.Caller(), t, seed, shape...))
 }

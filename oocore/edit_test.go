@@ -94,8 +94,27 @@ func TestWeightedQuantileCountsWeights(t *testing.T) {
 	}
 }
 
-// The indices of a slice follow from lengths alone, so that a plan needs no values.
+// The indices of a slice follow from lengths alone, so that a plan needs no values and a
+// long slice no pass of its own.
 func TestInsertOfSliceIsPlanned(t *testing.T) {
+	const n = 300_000 // 150,000 indices
+	long := oocore.Eval(`insert(x, "::-2", v, 0)`, oocore.Names{"x": oocore.Arange(0, n, 1), "v": oocore.Arange(n, n+n/2, 1)})
+	if p, err := long.Plan(""); err != nil || len(p.Stages) != 1 {
+		t.Errorf("%v: %v", p, err)
+	}
+	got := collected(t, long) // 0, n+149999, 1, 2, n+149998, 3, …
+	for i, v := range got {
+		want := int64(i/3*2 + i%3)
+		switch i % 3 {
+		case 1:
+			want = int64(n + n/2 - 1 - i/3)
+		case 2:
+			want--
+		}
+		if v != want {
+			t.Fatalf("element %d is %d, not %d", i, v, want)
+		}
+	}
 	x := oocore.Arange(0, 10, 1)
 	for spec, want := range map[string]int{"2:8": 16, "8:2:-2": 13, "5:5": 10} {
 		a := oocore.EvalContext(t.Context(), `insert(x, "`+spec+`", 0, 0)`, oocore.Names{"x": x}, host.PlanOnly())

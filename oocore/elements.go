@@ -19,6 +19,11 @@ func (a *Array) LogAddExp(b any) *Array { return both("logaddexp", elements.LogA
 // b where they are equal. It is part of whatever reads it. Complex numbers are an error.
 func (a *Array) NextAfter(b any) *Array { return both("nextafter", elements.NextAfter, a, b) }
 
+// Spacing returns the distance of each element to the next float away from zero, with its sign;
+// of float16, as in NumPy, to the next larger one. It is part of whatever reads it. Complex numbers
+// are an error.
+func (a *Array) Spacing() *Array { return a.view("spacing", elements.Spacing) }
+
 // Frexp returns the elements as mantissas, from a half to one, and exponents of two, as int32:
 // a is mantissa·2^exponent. It is part of whatever reads it. Complex numbers are an error.
 func (a *Array) Frexp() (mantissa, exponent *Array) {

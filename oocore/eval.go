@@ -2,6 +2,8 @@ package oocore
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -25,9 +27,13 @@ func Eval(expression string, names Names) *Array {
 // program that imports oocore/decomp. Under PlanOnly the first are rejected, and of the
 // others what comes after their own passes is planned.
 func EvalContext(ctx context.Context, expression string, names Names, opts ...Option) *Array {
+	site := graph.Caller()
 	nodes := make(map[string]*graph.Node, len(names))
 	for _, name := range slices.Sorted(maps.Keys(names)) { // for the first error to be always the same
 		n, err := names[name].expression()
+		if errors.Is(err, errNoArray) {
+			err = graph.Reject(site, "eval", fmt.Errorf("%s: %w", name, err))
+		}
 		if err != nil {
 			return &Array{err: err}
 		}
@@ -46,5 +52,8 @@ func EvalContext(ctx context.Context, expression string, names Names, opts ...Op
 		}
 		return err
 	}})
+	if unreadable, ok := errors.AsType[*expr.Error](err); ok {
+		err = graph.Reject(site, "eval", unreadable)
+	}
 	return made(n, err)
 }

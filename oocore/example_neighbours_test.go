@@ -73,6 +73,26 @@ func ExampleArray_RandomBinomial() {
 	// Output: [0 3 100] <nil>
 }
 
+func ExampleArray_RandomHypergeometric() {
+	ctx := context.Background()
+	good := oocore.FromSlice([]int64{4, 30})
+	fmt.Println(oocore.Collect[int64](ctx, good.RandomHypergeometric(1, 6, oocore.FromSlice([]int64{0, 36})))) // none and all are drawn
+	// Output: [0 30] <nil>
+}
+
+func ExampleArray_RandomMultinomial() {
+	ctx := context.Background()
+	chances := oocore.FromSlice([]float64{0, 1, 0})
+	fmt.Println(oocore.Collect[int64](ctx, oocore.Full(10).RandomMultinomial(1, chances))) // all trials fall into the second
+	// Output: [0 10 0] <nil>
+}
+
+func ExampleArray_Spacing() {
+	ctx := context.Background()
+	fmt.Println(oocore.Collect[float32](ctx, oocore.FromSlice([]float32{1, 1e8}).Spacing()))
+	// Output: [1.1920929e-07 8] <nil>
+}
+
 func ExampleArray_Piecewise() {
 	ctx := context.Background()
 	x := oocore.FromSlice([]float64{-2, -1, 0, 1, 2})

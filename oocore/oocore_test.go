@@ -78,6 +78,9 @@ func TestWrongOperands(t *testing.T) {
 		"random: gives floats, not int8 (oocore_test.go:":                                                                oocore.Random(oocore.Int8, 1, 3),
 		"map_chunks: the function is nil (oocore_test.go:":                                                               oocore.MapChunks[float32, float32](nil, a, oocore.MapOptions{}),
 		"map_chunks: the function takes int8 elements, the array has float64: AsType brings them there (oocore_test.go:": oocore.MapChunks(func(_ []int8, _ []int8, _ oocore.Block) error { return nil }, a, oocore.MapOptions{}),
+		`eval: expression, column 6: the name "y" is unknown: known are x (oocore_test.go:`:                              oocore.Eval("sqrt(y)", oocore.Names{"x": a}),
+		"eval: expression, column 6: expected ')', found the end (oocore_test.go:":                                       oocore.Eval("sqrt(", nil),
+		"eval: x: the *oocore.Array is nil: make one with Open or FromSlice (oocore_test.go:":                            oocore.Eval("x", oocore.Names{"x": none}),
 		"open: missing.npy: no such file or directory (oocore_test.go:":                                                  oocore.Open("missing.npy"),
 	} {
 		if err := b.Err(); err == nil || !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "\n") {

@@ -5,12 +5,9 @@ import (
 	"github.com/gonbext/gonbext/oocore/op/random"
 )
 
-// Random numbers depend on their seed and position alone, so that neither chunks nor
-// budgets nor workers change them, and take no memory. They are made of blocks of
-// Philox4x32-10 (Salmon and others, SC11, 2011).
-
 // RandomNormal returns numbers of the normal distribution of mean 0 and variance 1, in a float
-// type, by Box and Muller's method.
+// type, by Box and Muller's method, of blocks of Philox4x32-10 (Salmon and others, SC11, 2011) as all
+// random numbers are. Random says what of them stays the same from run to run.
 func RandomNormal(t DType, seed uint64, shape ...int) *Array {
 	return made(random.Normals(graph.Caller(), t, seed, shape...))
 }
@@ -41,6 +38,84 @@ func (a *Array) RandomPoisson(seed uint64, lengths ...int) *Array {
 // Hörmann's method.
 func (a *Array) RandomBinomial(seed uint64, chance any, lengths ...int) *Array {
 	return sampled("binomial", random.Binomial, seed, lengths, a, chance)
+}
+
+// RandomBeta returns float64 numbers of beta distributions of two shape parameters, the array and b,
+// an array or a number. They broadcast as in RandomGamma. It is by Jöhnk's method, or of two
+// gamma numbers.
+func (a *Array) RandomBeta(seed uint64, b any, lengths ...int) *Array {
+	return sampled("beta", random.Beta, seed, lengths, a, b)
+}
+
+// RandomTriangular returns float64 numbers of triangular distributions from the array to right, most
+// of them about mode. Both are arrays or numbers, and broadcast as in RandomGamma.
+func (a *Array) RandomTriangular(seed uint64, mode, right any, lengths ...int) *Array {
+	return sampled("triangular", random.Triangular, seed, lengths, a, mode, right)
+}
+
+// RandomVonMises returns float64 angles of von Mises distributions, from -π to π, whose mean
+// directions are the array. Their concentrations, an array or a number, are 0 where all directions
+// are alike. They broadcast as in RandomGamma. It is by Best and Fisher's method.
+func (a *Array) RandomVonMises(seed uint64, concentration any, lengths ...int) *Array {
+	return sampled("vonmises", random.VonMises, seed, lengths, a, concentration)
+}
+
+// RandomWald returns float64 numbers of Wald distributions, also called inverse Gaussian, whose means
+// are the array; the scale is an array or a number. They broadcast as in RandomGamma. It is by
+// Michael, Schucany and Haas's method.
+func (a *Array) RandomWald(seed uint64, scale any, lengths ...int) *Array {
+	return sampled("wald", random.Wald, seed, lengths, a, scale)
+}
+
+// RandomGeometric returns the number of the first trial that succeeds, from 1 on, as int64, where
+// each does by a chance, which the array says. It broadcasts as in RandomGamma.
+func (a *Array) RandomGeometric(seed uint64, lengths ...int) *Array {
+	return sampled("geometric", random.Geometric, seed, lengths, a)
+}
+
+// RandomHypergeometric returns how many of those drawn at once are good ones, as int64, where the array
+// says how many good ones there are. The number of bad ones and of those drawn are arrays or
+// numbers, and broadcast as in RandomGamma. It is by Stadlober's method.
+func (a *Array) RandomHypergeometric(seed uint64, bad, drawn any, lengths ...int) *Array {
+	return sampled("hypergeometric", random.Hypergeometric, seed, lengths, a, bad, drawn)
+}
+
+// RandomLogSeries returns int64 numbers of logarithmic series distributions whose parameters, from 0 to
+// below 1, are the array. It broadcasts as in RandomGamma. It is by Kemp's method.
+func (a *Array) RandomLogSeries(seed uint64, lengths ...int) *Array {
+	return sampled("logseries", random.LogSeries, seed, lengths, a)
+}
+
+// RandomNegativeBinomial returns how many trials fail before as many succeed as the array says, as int64,
+// each by a chance, an array or a number. They broadcast as in RandomGamma. A number of
+// successes need not be whole.
+func (a *Array) RandomNegativeBinomial(seed uint64, chance any, lengths ...int) *Array {
+	return sampled("negative_binomial", random.NegativeBinomial, seed, lengths, a, chance)
+}
+
+// RandomZipf returns int64 numbers of Zipf distributions, from 1 to 2**62, whose exponents, above 1, are
+// the array. It broadcasts as in RandomGamma. It is by Devroye's method.
+func (a *Array) RandomZipf(seed uint64, lengths ...int) *Array {
+	return sampled("zipf", random.Zipf, seed, lengths, a)
+}
+
+// RandomMultinomial returns into which categories as many trials fall as the array says, as int64: a
+// number for each category, along a new last axis. p is an array of the categories' chances along its
+// last axis; that of the last one is what the others leave of 1. The lengths are those of the other
+// axes, which broadcast as in RandomGamma.
+func (a *Array) RandomMultinomial(seed uint64, p *Array, lengths ...int) *Array {
+	return build("multinomial", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
+		return random.Categorical(site, "multinomial", random.Multinomial, seed, in[0], in[1], lengths...)
+	}, a, p)
+}
+
+// RandomMultivariateHypergeometric returns how many of those drawn at once are of each category, as int64,
+// where the array has the sizes of the categories along its last axis. The number drawn is an array
+// or a number. The lengths are those of the other axes, which broadcast as in RandomGamma.
+func (a *Array) RandomMultivariateHypergeometric(seed uint64, drawn any, lengths ...int) *Array {
+	return build("multivariate_hypergeometric", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
+		return random.Categorical(site, "multivariate_hypergeometric", random.MultivariateHypergeometric, seed, in[1], in[0], lengths...)
+	}, a, drawn)
 }
 
 func sampled(name string, d random.Distribution, seed uint64, lengths []int, parameters ...any) *Array {

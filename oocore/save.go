@@ -411,7 +411,10 @@ func (r *run) make(ctx context.Context, paths []string, print plan.Fingerprint, 
 			}
 			return err
 		},
-		Committed: func(ctx context.Context, output int) {
+		Committed: func(ctx context.Context, output int, earlier bool) {
+			if earlier && r.sideReductions != nil {
+				r.sideReductions.values = nil
+			}
 			if r.grow != nil {
 				grown = true
 				return

@@ -36,7 +36,8 @@ func (b *sideReductions) nodes() (all []*graph.Node, err error) {
 	return all, nil
 }
 
-// places are where their values go. A Save that finds its array there computes none.
+// places are where their values go. A Save that finds its array there computes none: values
+// is nil then.
 func (b *sideReductions) places() (all [][]byte) {
 	b.values = make([]float64, len(b.of))
 	for i := range b.values {

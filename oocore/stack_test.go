@@ -140,7 +140,7 @@ func TestStackedFilesHaveTheirDimensionsAndANewOne(t *testing.T) {
 	if w, dims := readWritten(t, out); dims != "time y x" || w.Fill != -9.0 || w.Attributes["frame"] != nil {
 		t.Errorf("dims %q, %+v", dims, w)
 	}
-	for axis, says := range map[string]string{"x": "the files have a dimension of that name", "": "axis= is empty"} {
+	for axis, says := range map[string]string{"x": "the files have a dimension of that name", "": "axis= is empty", "1.5": "is an integer", "1e0": "is an integer", "99999999999999999999": "is an integer"} {
 		if err := oocore.Open(pattern + "?axis=" + axis).Err(); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("axis=%q: %v, want %q", axis, err, says)
 		}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-	"unicode"
 
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/units"
@@ -326,16 +325,5 @@ func (s *summary) rest() rest {
 	return r
 }
 
-// plain makes a text of a user or a file fit for a line: control characters,
-// which could steer a terminal, become visible.
-func plain(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '\n' || r == '\t' {
-			return ' '
-		}
-		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
-			return unicode.ReplacementChar
-		}
-		return r
-	}, strings.ToValidUTF8(s, string(unicode.ReplacementChar)))
-}
+// plain is a text of a user or a file in one line.
+func plain(s string) string { return units.Line(s) }

@@ -30,6 +30,7 @@ type arrays struct {
 	spill      *store.StagingDir      // nil until there is a need for one
 	checkpoint *checkpoint.Checkpoint // nil in a worker process
 	staging    []*store.StagingDir    // of the outputs after the first, which has the checkpoint's
+	placed     bool                   // by an earlier run: one of the outputs, for which it had computed all of them
 }
 
 func newArrays(p *plan.Sized, env *Env, a *arena.Arena) *arrays {
@@ -104,6 +105,7 @@ func (s *arrays) createOutputs() error {
 			}
 		}
 	}
+	s.placed = false
 	if err := s.checkpoint.StartOver("what it had written is not there any more"); err != nil {
 		return err
 	}
@@ -132,6 +134,7 @@ func (s *arrays) tryOutputs() (complete bool, err error) {
 		if m.Resume && !store.Resumed(s.writers[i]) {
 			return false, nil
 		}
+		s.placed = s.placed || store.Placed(s.writers[i])
 		if s.shared {
 			store.Share(s.writers[i])
 		}
@@ -236,11 +239,15 @@ func (s *arrays) commit(ctx context.Context) error {
 		ctx = context.WithoutCancel(ctx) // an interrupt would leave some outputs new and others old
 		s.writers[i] = nil
 		if s.env.Committed != nil {
-			s.env.Committed(ctx, i)
+			s.env.Committed(ctx, i, s.placed)
 		}
+	}
+	// At once, and only now: what is left of a run that is killed from here on would be there
+	// for no one, and before it tells the next run that the outputs are computed.
+	for i := range s.plan.Outputs() {
 		errs = append(errs, s.unstage(i, false))
 	}
-	errs = append(errs, s.checkpoint.Close(false)) // at once: what is left of a run that is killed now would be there for no one
+	errs = append(errs, s.checkpoint.Close(false))
 	return errors.Join(errs...)
 }
 

@@ -50,8 +50,9 @@ type Env struct {
 	// in its place. After an error the output is as before, and no checkpoint is left.
 	Check func(context.Context) error
 	// Committed, where it is set, is called when an output is in its place, by its index in
-	// the plan's Arrays, while no other run can replace it.
-	Committed func(ctx context.Context, output int)
+	// the plan's Arrays, while no other run can replace it. earlier says that an earlier run
+	// has computed all outputs, and this one nothing.
+	Committed func(ctx context.Context, output int, earlier bool)
 	// Progress, where it is set, is called by one goroutine at a time while the run lasts,
 	// and once at its end. It must return at once.
 	Progress func(Progress)
@@ -168,7 +169,9 @@ func (r *run) all(ctx context.Context) (err error) {
 			err = errors.Join(err, failed)
 		}
 	}()
-	if err := r.stages(ctx); err != nil {
+	if r.arrays.placed {
+		r.counts.skipped.Add(int64(r.plan.Tasks()))
+	} else if err := r.stages(ctx); err != nil {
 		return err
 	}
 	if r.env.Check != nil {

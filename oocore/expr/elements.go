@@ -13,6 +13,7 @@ func init() {
 	defineOne("signbit(x)", elements.Signbit)
 	defineTwo("logaddexp(a, b)", elements.LogAddExp)
 	defineTwo("nextafter(a, b)", elements.NextAfter)
+	defineOne("spacing(x)", elements.Spacing)
 	defineTwo("ldexp(x, exponents)", elements.Ldexp)
 	defineOne("i0(x)", elements.I0)
 	defineParts(`frexp(x, "mantissa" or "exponent")`, []string{"mantissa", "exponent"}, func(c *call, x *graph.Node) ([]*graph.Node, error) {
@@ -55,7 +56,7 @@ func init() {
 		}))
 	}
 	defineTwo("full_like(x, value)", elements.Filled)
-	for _, name := range []string{"signbit", "logaddexp", "nextafter", "ldexp", "i0", "frexp", "select", "piecewise", "zeros_like", "ones_like", "full_like"} {
+	for _, name := range []string{"signbit", "logaddexp", "nextafter", "spacing", "ldexp", "i0", "frexp", "select", "piecewise", "zeros_like", "ones_like", "full_like"} {
 		document(name, Doc{NumPy: "np." + name, Passes: fused, Working: "a block"})
 	}
 }

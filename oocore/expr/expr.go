@@ -258,9 +258,7 @@ func (p *reader) eval(x ast.Expr, depth int) (value, error) {
 		if index, ok := x.Index.(*ast.BinaryExpr); ok && binaries[index.Op] >= kernel.LogicalAnd {
 			return value{}, p.fail(x.Lbrack, "an index of bools is written mask(%s, %s)", p.text(x.X), p.text(index))
 		}
-		return value{}, p.fail(x.Pos(), `brackets are written slice(x, "0:100, ::2")`)
-	case *ast.IndexListExpr, *ast.SliceExpr:
-		return value{}, p.fail(x.Pos(), `brackets are written slice(x, "0:100, ::2")`)
+		return value{}, p.fail(x.Lbrack, indexing)
 	}
 	return value{}, p.fail(x.Pos(), "this is not an expression over arrays")
 }

@@ -37,6 +37,7 @@ func TestParse(t *testing.T) {
 		dtype     dtype.Type
 	}{
 		{"tanh(sqrt(b)*2 + exp(-b))", "tanh(sqrt(b)*2 + exp(-b))", []int{40}, dtype.Float32},
+		{"fmod(x, 3)", "copysign(abs(x)%abs(3), x)", []int{100, 40}, dtype.Float32},
 		{"mean(x, 0)", "mean(x, 0)", []int{40}, dtype.Float32},
 		{"mean(x, 0, 1)", "mean(x)", []int{}, dtype.Float32},
 		{"var(x, 0)", "var(x, 0)", []int{40}, dtype.Float32}, // a word of Go's
@@ -104,7 +105,11 @@ func TestErrorsPointAtTheirPlace(t *testing.T) {
 		"x // 2":                           "column 3: // is not an operator: write floor_divide(a, b)",
 		"x ** 2":                           "column 4: ** is not an operator: write power(a, b)",
 		"x @ m":                            "column 3: @ is not an operator: write matmul(a, b)",
-		"x[0:3]":                           `column 1: brackets are written slice(x, "0:100, ::2")`,
+		"x[0]":                             `column 2: brackets are written slice(x, "0:100, ::2")`,
+		"x[0, 0]":                          `column 2: brackets are written slice(x, "0:100, ::2")`,
+		"x[:, ::2]":                        `column 2: brackets are written slice(x, "0:100, ::2")`,
+		"sqrt(x)[...]":                     `column 8: brackets are written slice(x, "0:100, ::2")`,
+		"x[0:3]":                           `column 2: brackets are written slice(x, "0:100, ::2")`,
 		"x.shape":                          "column 3: only .T may follow a point, not .shape: functions take the array as an argument",
 		"np.sqrt(x)":                       "column 1: functions are called by name alone: write sqrt(x)",
 		"x(3)":                             `column 1: x is an array and cannot be called: a part of it is slice(x, "0:100")`,

@@ -64,10 +64,21 @@ func (h *habits) token(at int, tok token.Token, lit string) (reason string, from
 			}
 		}
 		return "axes are written without parentheses, as in sum(x, 0, 1)", tuple.at
+	case (tok == token.COMMA || tok == token.COLON || tok == token.ELLIPSIS) && h.inIndex():
+		return indexing, h.open[len(h.open)-1].at
 	case tok == token.ASSIGN && h.before != "":
 		return h.named(at), h.at
 	}
 	return "", 0
+}
+
+// indexing says how an index is written.
+const indexing = `brackets are written slice(x, "0:100, ::2")`
+
+// inIndex reports whether the innermost bracket is that of an index.
+func (h *habits) inIndex() bool {
+	n := len(h.open)
+	return n > 0 && h.src[h.open[n-1].at] == '['
 }
 
 // longest is how much of an expression a message repeats.

@@ -8,7 +8,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
-	"github.com/gonbext/gonbext/oocore/op/compose"
 	"github.com/gonbext/gonbext/oocore/op/edit"
 	"github.com/gonbext/gonbext/oocore/op/index"
 	"github.com/gonbext/gonbext/oocore/op/order"
@@ -67,17 +66,18 @@ func init() {
 		if err != nil {
 			return nil, err
 		}
-		var indices []int
-		alone := false
-		if spec := text(c.values[1]); strings.Contains(spec, ":") {
-			indices, err = c.sliced(x, axis, spec)
-		} else {
-			indices, alone, err = c.places(1)
-		}
+		values, err := c.node(c.values[2], c.args[2])
 		if err != nil {
 			return nil, err
 		}
-		values, err := c.node(c.values[2], c.args[2])
+		if spec := text(c.values[1]); strings.Contains(spec, ":") {
+			v, d, err := c.every(x, axis, spec)
+			if err != nil {
+				return nil, err
+			}
+			return edit.InsertEvery(c.site, x, v.Start[0], v.Step[0], v.Shape[0], values, d)
+		}
+		indices, alone, err := c.places(1)
 		if err != nil {
 			return nil, err
 		}
@@ -328,32 +328,6 @@ func (c *call) every(x *graph.Node, axis int, spec string) (v grid.View, d int, 
 		err = graph.Reject(c.site, c.f.Name, err, x)
 	}
 	return v, d, err
-}
-
-// sliced is every as a list. A long one is computed, within the budget.
-func (c *call) sliced(x *graph.Node, axis int, spec string) ([]int, error) {
-	v, d, err := c.every(x, axis, spec)
-	if err != nil {
-		return nil, err
-	}
-	if n := v.Shape[0]; n <= 1<<16 {
-		indices := make([]int, n)
-		for i := range indices {
-			indices[i] = v.Start[0] + i*v.Step[0]
-		}
-		return indices, nil
-	}
-	m := &compose.Maker{Site: c.site}
-	all := m.Make(func() (*graph.Node, error) { return graph.Slice(c.site, m.Arange(x.Shape[d]), spec) })
-	if m.Err != nil {
-		return nil, m.Err
-	}
-	wide, err := c.values64(all, 1)
-	indices := make([]int, len(wide))
-	for i, n := range wide {
-		indices[i] = int(n)
-	}
-	return indices, err
 }
 
 // truth is which elements are not zero.

@@ -15,6 +15,21 @@ func init() {
 	sampled("gamma(seed, shape, lengths...)", random.Gamma, 1)
 	sampled("poisson(seed, mean, lengths...)", random.Poisson, 1)
 	sampled("binomial(seed, trials, chance, lengths...)", random.Binomial, 2)
+	sampled("beta(seed, a, b, lengths...)", random.Beta, 2)
+	sampled("triangular(seed, left, mode, right, lengths...)", random.Triangular, 3)
+	sampled("vonmises(seed, mean, concentration, lengths...)", random.VonMises, 2)
+	sampled("wald(seed, mean, scale, lengths...)", random.Wald, 2)
+	sampled("geometric(seed, chance, lengths...)", random.Geometric, 1)
+	sampled("hypergeometric(seed, good, bad, drawn, lengths...)", random.Hypergeometric, 3)
+	sampled("logseries(seed, chance, lengths...)", random.LogSeries, 1)
+	sampled("negative_binomial(seed, successes, chance, lengths...)", random.NegativeBinomial, 2)
+	sampled("zipf(seed, exponent, lengths...)", random.Zipf, 1)
+	parametrized("multinomial(seed, trials, chances, lengths...)", 2, func(site graph.Site, name string, in []*graph.Node, seed uint64, shape []int) (*graph.Node, error) {
+		return random.Categorical(site, name, random.Multinomial, seed, in[0], in[1], shape...)
+	})
+	parametrized("multivariate_hypergeometric(seed, colors, drawn, lengths...)", 2, func(site graph.Site, name string, in []*graph.Node, seed uint64, shape []int) (*graph.Node, error) {
+		return random.Categorical(site, name, random.MultivariateHypergeometric, seed, in[1], in[0], shape...)
+	})
 	define("integers(seed, low, high, lengths...)", 3, -1, seeded(0, func(c *call, _ *graph.Node, seed uint64, n []int) (*graph.Node, error) {
 		return random.Integers(c.site, dtype.Int64, seed, int64(n[0]), int64(n[1]), n[2:]...)
 	}))
@@ -47,6 +62,13 @@ func init() {
 
 // sampled adds a distribution that has parameters, after its seed.
 func sampled(usage string, d random.Distribution, parameters int) {
+	parametrized(usage, parameters, func(site graph.Site, name string, in []*graph.Node, seed uint64, shape []int) (*graph.Node, error) {
+		return random.Sample(site, name, d, seed, in, shape...)
+	})
+}
+
+// parametrized adds a function of a seed, arrays and lengths.
+func parametrized(usage string, parameters int, f func(site graph.Site, name string, in []*graph.Node, seed uint64, shape []int) (*graph.Node, error)) {
 	define(usage, 1+parameters, -1, func(c *call) (*graph.Node, error) {
 		in, err := c.arrays(1 + parameters)
 		if err != nil {
@@ -56,7 +78,7 @@ func sampled(usage string, d random.Distribution, parameters int) {
 		rest.values = append(c.values[:1:1], c.values[1+parameters:]...)
 		rest.args = append(c.args[:1:1], c.args[1+parameters:]...)
 		return seeded(0, func(c *call, _ *graph.Node, seed uint64, shape []int) (*graph.Node, error) {
-			return random.Sample(c.site, c.f.Name, d, seed, in[1:], shape...)
+			return f(c.site, c.f.Name, in[1:], seed, shape)
 		})(&rest)
 	})
 	name, _, _ := strings.Cut(usage, "(")

@@ -1,6 +1,10 @@
 package graph
 
-import "github.com/gonbext/gonbext/oocore/dtype"
+import (
+	"strings"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+)
 
 // Error is an operation that was rejected: which, on what, where in the user's
 // program, and why. Its text is one line.
@@ -14,7 +18,7 @@ type Error struct {
 
 func (e *Error) Error() string {
 	text := e.Op + ": " + e.Err.Error()
-	if at := e.Site.String(); at != "" {
+	if at := e.Site.String(); at != "" && !strings.HasSuffix(text, " ("+at+")") { // which an operation that this one is made of has said
 		text += " (" + at + ")"
 	}
 	return text

@@ -61,6 +61,11 @@ func TestErrorsSayWhatAndWhere(t *testing.T) {
 			"Reduction(101): is not a reduction: use one by its name, such as Sum (notebook.go:12)"},
 		{func() (*graph.Node, error) { return graph.Uniform(at, 99, 1, 3) },
 			"random: gives floats, not Type(99) (notebook.go:12)"},
+		{func() (*graph.Node, error) {
+			_, err := graph.AsType(at, complexes, dtype.Float32)
+			return nil, graph.Reject(at, "outer", err)
+		},
+			"outer: astype: complex64 to float32 would drop the imaginary part: take Real, Imag or Abs (notebook.go:12)"},
 		{func() (*graph.Node, error) { return graph.Slice(at, a, "9") },
 			`slice: slice "9": index 9 is out of bounds for axis 0 with size 3 (notebook.go:12)`},
 		{func() (*graph.Node, error) {

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -121,19 +122,59 @@ func (t *text) node(n *Node, precedence int) {
 
 func (t *text) blocks(n *Node) {
 	t.b.WriteString(n.Blocks.Name + "(")
-	for i, x := range n.In {
+	in := operands(n)
+	for i, x := range in {
 		if i > 0 {
 			t.b.WriteString(", ")
 		}
 		t.node(x, 0)
 	}
 	for i, arg := range n.Blocks.Args {
-		if i > 0 || len(n.In) > 0 {
+		if i > 0 || len(in) > 0 {
 			t.b.WriteString(", ")
 		}
 		t.b.WriteString(arg)
 	}
 	t.b.WriteString(")")
+}
+
+// operands are the inputs of an operation as its caller knows them. One that takes several
+// stages has nodes for them that are named after it, as "sort runs" is; what those read is
+// written in their place, once.
+func operands(n *Node) []*Node {
+	operation, _, _ := strings.Cut(n.Blocks.Name, " ")
+	if !slices.ContainsFunc(n.In, func(x *Node) bool { return readsStage(x, operation) }) {
+		return n.In
+	}
+	var in []*Node
+	seen := map[*Node]bool{}
+	var add func(x *Node)
+	add = func(x *Node) {
+		switch {
+		case seen[x]:
+			return
+		case readsStage(x, operation):
+			for _, y := range x.In {
+				add(y)
+			}
+		default:
+			in = append(in, x)
+		}
+		seen[x] = true
+	}
+	for _, x := range n.In {
+		add(x)
+	}
+	return in
+}
+
+// readsStage reports whether a node is a stage of the operation, or a view, a cast or a fold
+// of one.
+func readsStage(x *Node, operation string) bool {
+	for x.Kind == View || x.Kind == Cast || x.Kind == Reduce {
+		x = x.In[0]
+	}
+	return x.Kind == Blockwise && strings.HasPrefix(x.Blocks.Name, operation+" ")
 }
 
 // call opens a call and leaves it after the first argument's comma.

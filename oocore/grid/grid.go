@@ -64,20 +64,30 @@ func Format(shape []int) string {
 	return "(" + s + ")"
 }
 
-// Parse reads a shape written as 3075200x512, 1,256,1024 or [384, 192].
+// Parse reads a shape written as 3075200x512, 1,256,1024, [384, 192] or (5,).
 func Parse(s string) ([]int, error) {
-	trimmed := strings.Trim(strings.TrimSpace(s), "[]()")
-	fields := strings.FieldsFunc(trimmed, func(r rune) bool { return r == 'x' || r == 'X' || r == '×' || r == ',' || r == ' ' })
-	shape := make([]int, len(fields))
-	for i, f := range fields {
-		n, err := strconv.Atoi(strings.ReplaceAll(f, "_", ""))
-		if err != nil || n < 0 {
-			return nil, fmt.Errorf("%q is not a shape: write lengths such as 3075200x512", s)
+	wrong := fmt.Errorf("%q is not a shape: write lengths such as 3075200x512", s)
+	text := strings.TrimSpace(strings.Trim(strings.TrimSpace(s), "[]()"))
+	shape := []int{}
+	if text == "" {
+		if strings.TrimSpace(s) == "" {
+			return nil, wrong
 		}
-		shape[i] = n
+		return shape, nil
 	}
-	if len(shape) == 0 && strings.TrimSpace(s) != "()" && strings.TrimSpace(s) != "[]" {
-		return nil, fmt.Errorf("%q is not a shape: write lengths such as 3075200x512", s)
+	text = strings.NewReplacer("X", "x", "×", "x", ",", "x").Replace(strings.TrimSuffix(text, ","))
+	for field := range strings.SplitSeq(text, "x") {
+		words := strings.Fields(field)
+		if len(words) == 0 { // between two separators, or behind the last
+			return nil, wrong
+		}
+		for _, w := range words {
+			n, err := strconv.Atoi(strings.ReplaceAll(w, "_", ""))
+			if err != nil || n < 0 {
+				return nil, wrong
+			}
+			shape = append(shape, n)
+		}
 	}
 	return shape, nil
 }

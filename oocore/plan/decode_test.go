@@ -36,6 +36,7 @@ func encoded(t testing.TB, root *graph.Node) []byte {
 func TestDecodeSaysWhoseAPlanIs(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                     "this is not a plan",
+		"x":                                    "this is not a plan: invalid character",
 		"{}":                                   "this is not a plan",
 		"[1, 2]":                               "this is not a plan",
 		`{"engine": "gonbext-1", "new": true}`: "the plan was made by gonbext-1, and this is " + Engine + ": plan again",

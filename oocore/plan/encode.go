@@ -25,8 +25,11 @@ func Decode(b []byte) (*Plan, error) {
 	var version struct {
 		Engine string `json:"engine"`
 	}
-	if err := json.Unmarshal(b, &version); err != nil || version.Engine == "" {
-		return nil, errors.Join(errors.New("this is not a plan"), err)
+	if err := json.Unmarshal(b, &version); err != nil {
+		return nil, fmt.Errorf("this is not a plan: %w", err)
+	}
+	if version.Engine == "" {
+		return nil, errors.New("this is not a plan")
 	}
 	if version.Engine != Engine {
 		return nil, fmt.Errorf("the plan was made by %s, and this is %s: plan again", version.Engine, Engine)

@@ -186,12 +186,15 @@ func Tree(stages []StageReport) string {
 
 // write adds the lines of a stage.
 func (s *StageReport) write(b *strings.Builder, first, rest string) {
-	fmt.Fprintf(b, "%sstage %d: %s %s\n", first, s.Stage, s.Kind, s.Name)
+	oneLine := strings.NewReplacer("\n", " ", "\r", " ") // paths and names may have several
+	fmt.Fprintf(b, "%sstage %d: %s %s\n", first, s.Stage, s.Kind, oneLine.Replace(s.Name))
 	inner := rest + "   "
 	if len(s.From) > 0 {
 		inner = rest + "│  "
 	}
-	line := func(format string, args ...any) { fmt.Fprintf(b, inner+format+"\n", args...) }
+	line := func(format string, args ...any) {
+		b.WriteString(inner + oneLine.Replace(fmt.Sprintf(format, args...)) + "\n")
+	}
 	line("%s %s by %s: %s, %d at once → %s", units.Shape(s.Shape), s.DType, units.Shape(s.Chunks), taskCount(s.Tasks), s.Slots, s.Writes)
 	takes := ""
 	if s.Seconds != nil {

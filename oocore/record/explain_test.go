@@ -9,7 +9,7 @@ import (
 func TestExplainPutsMeasuredBesidePredicted(t *testing.T) {
 	h := Header{Title: "x - mean(x, 0)", Stages: []Stage{
 		{Name: "mean(x, 0)", Kind: "reduce", Shape: []int{100, 8}, Chunks: []int{50, 8}, DType: "float32", Tasks: 2, Slots: 2,
-			Predicted: Bytes{Input: 4096, Scratch: 1024}, Read: 3200, Inputs: []string{"x"}, Output: "arena", Device: "cpu"},
+			Predicted: Bytes{Input: 4096, Scratch: 1024}, Read: 3200, Inputs: []string{"x\ny"}, Output: "arena", Device: "cpu"},
 		{Name: "x - mean(x, 0)", Kind: "map", Shape: []int{100, 8}, Chunks: []int{100, 8}, DType: "float32", Tasks: 1, Slots: 1,
 			Predicted: Bytes{Output: 2048, Device: 8192}, Read: 3200, Written: 3200, Inputs: []string{"x", "mean(x, 0)"}, From: []int{0},
 			Repeats: []string{"log(x)"}, Output: "o.npy", Device: "model", Note: "kept: for a test",
@@ -47,7 +47,7 @@ func TestExplainPutsMeasuredBesidePredicted(t *testing.T) {
       100 × 8 float32 by 50 × 8: 2 tasks, 2 at once → arena
       predicted: 5 KiB (input 4 KiB, scratch 1 KiB), reads 3.2 kB, writes 0 bytes
       measured:  5 KiB (input 4 KiB, scratch 1 KiB), read 3.2 kB, wrote 0 bytes, 2 tasks in 2 s, 1.6 kB/s
-      reads x
+      reads x y
 `
 	if got := Tree(stages); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

@@ -97,8 +97,12 @@ func (w *flatWriter) begin(file string, size int64, id string, m Meta) (_ Writer
 		w.owned = true
 	}
 	w.temp = w.ws.Join("out" + filepath.Ext(w.target))
-	if filepath.Dir(w.target) == w.ws.Path { // a temporary array
+	if w.temporary() {
 		w.temp = w.target + unfinishedExt
+	}
+	if m.Resume && !w.ws.attached && w.isPlaced(id) {
+		w.resumed, w.placed = true, true
+		return w, nil
 	}
 	if m.Resume || w.ws.attached {
 		if found, err := w.reopen(id, size); err != nil {
@@ -122,7 +126,7 @@ func (w *flatWriter) anew(size int64, id string, old fs.FileInfo) (err error) {
 	if w.owned {
 		err = w.ws.Clear()
 	}
-	if err := errors.Join(err, disk.Remove(w.temp), disk.Remove(w.idName())); err != nil {
+	if err := errors.Join(err, disk.Remove(w.temp), disk.Remove(w.idName()), w.ws.RemoveMove(w.temp)); err != nil {
 		return err
 	}
 	if free, err := FreeSpace(w.target); err == nil && size > free {
@@ -151,8 +155,7 @@ func (w *flatWriter) reopen(id string, size int64) (found bool, err error) {
 	if err != nil {
 		return false, nil
 	}
-	array, _, _ := strings.Cut(id, "\n")
-	if before, _, _ := strings.Cut(string(was), "\n"); before != array {
+	if firstLine(string(was)) != firstLine(id) {
 		return false, nil
 	}
 	if string(was) != id {
@@ -167,6 +170,12 @@ func (w *flatWriter) reopen(id string, size int64) (found bool, err error) {
 	}
 	w.out = out
 	return true, nil
+}
+
+// firstLine is the part of an id that says which array it is.
+func firstLine(id string) string {
+	line, _, _ := strings.Cut(id, "\n")
+	return line
 }
 
 // resolve follows links to the file that is to be replaced, nil where there is

@@ -27,6 +27,7 @@ type flatWriter struct {
 	finish func(context.Context) error
 
 	resumed bool
+	placed  bool // by an earlier writer: there is no file to write
 
 	mu     sync.RWMutex // held for reading while a box is written
 	out    *disk.File
@@ -34,7 +35,7 @@ type flatWriter struct {
 	ended  bool // nothing is left to do
 
 	syncing sync.Mutex // a Sync waits for others: the kernel reports an error to one of them only
-	placed  bool       // the staging folder is durable
+	named   bool       // the staging folder is durable
 	failed  error      // of a sync, after which no other can be believed
 }
 
@@ -51,7 +52,7 @@ func (w *flatWriter) Write(ctx context.Context, src []byte, b grid.Box) error {
 }
 
 func (w *flatWriter) write(ctx context.Context, src []byte, b grid.Box) (err error) {
-	if w.closed {
+	if w.closed || w.placed {
 		return ErrClosed
 	}
 	l, err := strided.Of(w.shape, w.itemsize, strided.Box(b))
@@ -144,6 +145,9 @@ func (p *pass) settle(to int64) error {
 // Resumed reports that an earlier writer's elements are there.
 func (w *flatWriter) Resumed() bool { return w.resumed }
 
+// Placed is asked by store.Placed.
+func (w *flatWriter) Placed() bool { return w.placed }
+
 // Sync makes durable what was written. After an error of the disk nothing more
 // can be: the kernel reports each only once.
 func (w *flatWriter) Sync(ctx context.Context) error {
@@ -164,12 +168,12 @@ func (w *flatWriter) Sync(ctx context.Context) error {
 func (w *flatWriter) sync() error {
 	w.syncing.Lock()
 	defer w.syncing.Unlock()
-	if w.failed != nil {
+	if w.failed != nil || w.placed {
 		return w.failed
 	}
 	w.failed = w.out.Sync()
-	if !w.placed {
-		w.placed = true
+	if !w.named {
+		w.named = true
 		w.failed = errors.Join(w.failed, w.ws.sync())
 	}
 	return w.failed
@@ -194,6 +198,25 @@ func (w *flatWriter) commit(ctx context.Context) error {
 	if w.ws.attached {
 		return ErrAttachedCommit
 	}
+	if !w.placed {
+		if err := w.place(ctx); err != nil {
+			return err
+		}
+	}
+	w.closed, w.ended = true, true
+	err := disk.SyncDir(filepath.Dir(w.target))
+	// What cannot be cleaned away does not make the array any less whole. In a staging folder
+	// of another's the notes stay until he has noted that the array is in its place.
+	if w.temporary() {
+		_ = disk.Remove(w.idName())
+	} else if w.owned {
+		_ = w.ws.Remove()
+	}
+	return err
+}
+
+// place renames the file to the array's name.
+func (w *flatWriter) place(ctx context.Context) error {
 	if err := w.finish(ctx); err != nil {
 		return err
 	}
@@ -204,17 +227,39 @@ func (w *flatWriter) commit(ctx context.Context) error {
 	if err := w.out.Close(); err != nil {
 		return err
 	}
-	if err := disk.Rename(w.temp, w.target); err != nil {
-		return err
+	if !w.temporary() {
+		v, err := versionOfFile(w.temp)
+		if err == nil {
+			err = w.ws.NoteMove(w.temp, w.target, v)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	w.ended = true
-	err := disk.SyncDir(filepath.Dir(w.target))
-	// What cannot be cleaned away does not make the array any less whole.
-	_ = disk.Remove(w.idName())
-	if w.owned {
-		_ = w.ws.Remove()
+	return disk.Rename(w.temp, w.target)
+}
+
+// temporary reports an array that stays in the staging folder.
+func (w *flatWriter) temporary() bool { return filepath.Dir(w.target) == w.ws.Path }
+
+// isPlaced reports whether an earlier writer of the same array has put it in its place, and
+// nothing has changed it since.
+func (w *flatWriter) isPlaced(id string) bool {
+	was, err := disk.ReadFile(w.idName())
+	if err != nil || firstLine(string(was)) != firstLine(id) {
+		return false
 	}
-	return err
+	now, err := versionOfFile(w.target)
+	return err == nil && w.ws.Moved(w.temp, now)
+}
+
+// versionOfFile is the version of a file that nobody else writes to now.
+func versionOfFile(name string) (Version, error) {
+	st, err := disk.Lstat(name)
+	if err != nil {
+		return Version{}, err
+	}
+	return Version{File: fileVersion(st)}, nil
 }
 
 func (w *flatWriter) Suspend() error {
@@ -241,7 +286,7 @@ func (w *flatWriter) Abort() error {
 	}
 	err := w.close()
 	if !w.ws.attached {
-		err = errors.Join(err, disk.Remove(w.temp), disk.Remove(w.idName()))
+		err = errors.Join(err, disk.Remove(w.temp), disk.Remove(w.idName()), w.ws.RemoveMove(w.temp))
 	}
 	if w.owned {
 		err = errors.Join(err, w.ws.Remove())

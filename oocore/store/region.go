@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
@@ -61,6 +63,10 @@ func createRegion(path string, m Meta) (Writer, error) {
 		}
 		w.owned = true
 	}
+	if m.Resume && !w.ws.attached && w.isPlaced() {
+		w.resumed, w.placed = true, true
+		return w, nil
+	}
 	if err := w.begin(); err != nil {
 		return nil, errors.Join(err, w.Abort())
 	}
@@ -114,6 +120,32 @@ func (w *regionWriter) begin() (err error) {
 	return errors.Join(err, w.out.Sync())
 }
 
+// isPlaced reports whether an earlier writer has written the region and unmarked the file, and
+// nothing has changed it since.
+func (w *regionWriter) isPlaced() bool {
+	now, err := versionOfFile(w.target)
+	return err == nil && w.ws.Moved(w.ws.RegionName(w.box), now)
+}
+
+// place says that the file is whole, once it is noted which version it will be then: the size
+// without the mark, and the time at which the last element was written.
+func (w *regionWriter) place() error {
+	v, err := versionOfFile(w.target)
+	if err != nil {
+		return err
+	}
+	v.File.Size = w.size
+	if err := w.ws.NoteMove(w.ws.RegionName(w.box), w.target, v); err != nil {
+		return err
+	}
+	w.ws.touch()
+	if err := w.out.Truncate(w.size); err != nil {
+		return err
+	}
+	_ = os.Chtimes(w.target, time.Time{}, v.File.ModTime)
+	return w.out.Sync()
+}
+
 // unmark says, durably, that the file is whole.
 func (w *regionWriter) unmark() error {
 	return errors.Join(w.out.Truncate(w.size), w.out.Sync())
@@ -135,7 +167,7 @@ func (w *regionWriter) Write(ctx context.Context, src []byte, b grid.Box) error 
 }
 
 func (w *regionWriter) write(ctx context.Context, src []byte, b grid.Box) error {
-	if w.closed {
+	if w.closed || w.placed {
 		return ErrClosed
 	}
 	if !strided.Inside(b, w.box) {
@@ -171,14 +203,16 @@ func (w *regionWriter) commit() error {
 	if w.ws.attached {
 		return ErrAttachedCommit
 	}
-	if err := w.sync(); err != nil {
-		return err
+	if !w.placed {
+		if err := w.sync(); err != nil {
+			return err
+		}
+		w.closed = true
+		if err := errors.Join(w.place(), w.out.Close()); err != nil {
+			return err
+		}
 	}
-	w.closed = true
-	if err := errors.Join(w.unmark(), w.out.Close()); err != nil {
-		return err
-	}
-	w.ended = true
+	w.closed, w.ended = true, true
 	if w.owned {
 		_ = w.ws.Remove() // what is left does not make the array any less whole
 	}

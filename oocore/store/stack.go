@@ -99,13 +99,9 @@ func (stackFormat) Open(ctx context.Context, path string) (Array, error) {
 	if len(files) == 0 {
 		return nil, errors.New("no file matches")
 	}
-	name := ""
-	at, err := strconv.Atoi(axis)
+	at, name, err := parseAxis(axis)
 	if err != nil {
-		name, at = axis, 0
-	}
-	if axis == "" {
-		return nil, errors.New("axis= is empty: give the index of the new axis, or a name for it")
+		return nil, err
 	}
 	s := &stack{files: files}
 	if query != "" {
@@ -114,6 +110,20 @@ func (stackFormat) Open(ctx context.Context, path string) (Array, error) {
 		}
 	}
 	return s, s.open(ctx, path, at, name)
+}
+
+// parseAxis returns the new axis, or 0 and the name for it.
+func parseAxis(axis string) (at int, name string, err error) {
+	if axis == "" {
+		return 0, "", errors.New("axis= is empty: give the index of the new axis, or a name for it")
+	}
+	if at, err = strconv.Atoi(axis); err == nil {
+		return at, "", nil
+	}
+	if _, err := strconv.ParseFloat(axis, 64); (err == nil || errors.Is(err, strconv.ErrRange)) && strings.ContainsRune("+-.0123456789", rune(axis[0])) {
+		return 0, "", fmt.Errorf("axis=%s: the index of an axis is an integer, at most the files' number of dimensions: give one, or a name that is no number", axis)
+	}
+	return 0, axis, nil
 }
 
 // open reads the headers of the files, for a new axis of a name.

@@ -70,6 +70,7 @@ func NewStagingDir(output string) (*StagingDir, error) {
 	if err != nil {
 		return nil, pathError("create", output, err)
 	}
+	inherit(dir, output)
 	w, err := take(dir, output, target)
 	if err != nil {
 		return nil, pathError("create", output, err)
@@ -87,23 +88,51 @@ func ExistingStagingDir(output string) (*StagingDir, error) {
 	}
 	removeAbove(output)
 	w, err := takeThere(dir, output, target, true)
-	if _, locked := errors.AsType[*LockedError](err); locked || errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) {
+		removeEmpty(dir)
+		return nil, nil
+	}
+	if _, locked := errors.AsType[*LockedError](err); locked {
 		return nil, nil
 	}
 	return w, err
 }
 
-// removeAbove removes the staging folders of the groups that hold an output. A run that
-// brought a group into being had its folder there, and was ended before it removed it.
-func removeAbove(output string) {
+// above are the staging folders of the groups that hold an output. A run that brings a group
+// into being has its folder there.
+func above(output string) (all []string) {
 	f, ok := formatOf(output).(nested)
 	if !ok {
-		return
+		return nil
 	}
 	for _, group := range f.Groups(output) {
 		if target, err := followed(group); err == nil {
-			removeStale(besides(target))
+			all = append(all, besides(target))
 		}
+	}
+	return all
+}
+
+// removeAbove removes the staging folders of the groups that hold an output, which runs that
+// were killed have left.
+func removeAbove(output string) {
+	for _, dir := range above(output) {
+		removeStale(dir)
+	}
+}
+
+// inherit makes the staging folder of a group that holds an output the output's own, where
+// that has none: it may be of a run that was killed once it had brought the group into being.
+func inherit(dir, output string) {
+	for _, group := range above(output) {
+		if _, err := disk.Lstat(dir); !errors.Is(err, fs.ErrNotExist) || !disk.RenamesOpen {
+			return
+		}
+		w, err := takeThere(group, output, "", true)
+		if err != nil { // there is none, or it is not to be taken
+			continue
+		}
+		_ = errors.Join(w.disown(), disk.Rename(group, dir), w.lock.Close(), w.folder.Release())
 	}
 }
 
@@ -146,7 +175,15 @@ func removeStale(dir string) {
 		_ = w.Remove()
 		return
 	}
-	if st, failed := disk.Lstat(dir); errors.Is(err, fs.ErrNotExist) && failed == nil && st.IsDir() && disk.Foreign(st) == "" {
+	if errors.Is(err, fs.ErrNotExist) {
+		removeEmpty(dir)
+	}
+}
+
+// removeEmpty removes a folder of this user without a lock, of which a killed run had removed
+// all else.
+func removeEmpty(dir string) {
+	if st, err := disk.Lstat(dir); err == nil && st.IsDir() && disk.Foreign(st) == "" {
 		_ = disk.Remove(dir) // which fails unless it is empty
 	}
 }

@@ -43,7 +43,9 @@
 //
 // What is written lies in the staging folder .NAME.gonbext beside the output until the
 // last chunk is synced; then it takes its name in one step. What was there before stays
-// until then. Of an output in an object store the unfinished run's notes lie in the
+// until then. Before that step the staging folder notes the version that is to take the
+// name: a run that is killed just after it is found to be complete, unless the output has
+// changed since. Of an output in an object store the unfinished run's notes lie in the
 // user's cache folder: an object cannot be appended to.
 //
 // # Several writers

@@ -13,7 +13,22 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 )
+
+// Line makes a text of a user or a file fit for a line: ends of lines become blanks, and
+// control characters, which could steer a terminal, become visible.
+func Line(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' {
+			return ' '
+		}
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, strings.ToValidUTF8(s, string(unicode.ReplacementChar)))
+}
 
 // Bytes rounds n to three figures in binary units: "5.87 GiB", "512 MiB",
 // "17 bytes".

@@ -57,6 +57,12 @@ func TestWords(t *testing.T) {
 	}
 }
 
+func TestLine(t *testing.T) {
+	if got, want := Line("a\nb\tc\x1b[2J\u202e\xff é"), "a b c�[2J�� é"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestParseSize(t *testing.T) {
 	for s, want := range map[string]int64{
 		"512MiB": 512 << 20, "512M": 512 << 20, "512m": 512 << 20, "512 mib": 512 << 20,

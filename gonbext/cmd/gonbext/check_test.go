@@ -117,7 +117,7 @@ func TestCheckRejectsBadBaselinesAndUsage(t *testing.T) {
 		{1, "format 2 of baselines, and this is format 1", []string{"sum(x)", "x=x.npy", "--against", "newer.json"}},
 		{1, "format 0 of baselines", []string{"sum(x)", "x=x.npy", "--against", "other.json"}},
 		{1, "no such file", []string{"sum(x)", "x=none.npy", "--against", "plan.json"}},
-		{1, "none.ipynb is not a notebook", []string{"none.ipynb", "--against", "plan.json"}},
+		{1, "none.ipynb: no such notebook", []string{"none.ipynb", "--against", "plan.json"}},
 		{2, `or "sum"`, []string{"sun(x)", "x=x.npy", "--against", "plan.json"}},
 		{2, "column", []string{"sum(x", "x=x.npy", "--against", "plan.json"}},
 		{2, "say with --against", []string{"sum(x)", "x=x.npy"}},

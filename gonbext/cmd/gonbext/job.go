@@ -302,6 +302,9 @@ func wrongUsage(err error) error {
 	var text *expr.Error
 	var option *oocore.OptionError
 	if errors.As(err, &text) || errors.As(err, &option) {
+		if rejected, ok := err.(*oocore.Error); ok {
+			err = rejected.Err // of Eval, which names the line of a program
+		}
 		return usageError{err}
 	}
 	return err

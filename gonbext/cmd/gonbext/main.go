@@ -16,6 +16,7 @@ import (
 
 	_ "github.com/gonbext/gonbext/oocore/cloud"  // the command takes paths of object stores
 	_ "github.com/gonbext/gonbext/oocore/decomp" // and decompositions in expressions
+	"github.com/gonbext/gonbext/oocore/units"
 )
 
 // commands are gonbext's, in the order of its help.
@@ -81,7 +82,7 @@ func status(c *cobra.Command, err error) int {
 	case errors.As(err, &exit):
 		return int(exit)
 	}
-	fmt.Fprintln(os.Stderr, "gonbext:", err)
+	fmt.Fprintln(os.Stderr, "gonbext:", units.Line(strings.ReplaceAll(err.Error(), "\n", "; ")))
 	if printsJSON(c) {
 		printFailure(c.OutOrStdout(), err)
 	}
@@ -112,7 +113,11 @@ func newRoot() *cobra.Command {
 	root.SuggestionsMinimumDistance = 2
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return usagef("%s; see %s --help", flagError(err), c.CommandPath())
+		hint := ""
+		if c.Name() == "compute" && strings.HasPrefix(err.Error(), "unknown shorthand flag") {
+			hint = "; an expression that begins with - stands in parentheses, as in (-x)"
+		}
+		return usagef("%s%s; see %s --help", flagError(err), hint, c.CommandPath())
 	})
 	for _, command := range commands {
 		c := command()

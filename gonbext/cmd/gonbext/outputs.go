@@ -59,7 +59,7 @@ func evaluate(ctx context.Context, definitions []expr.Definition, names oocore.N
 	for _, d := range definitions {
 		a := oocore.EvalContext(ctx, d.Expr, names, opts...)
 		if err := a.Err(); err != nil {
-			return nil, failure(fmt.Errorf("%s: %w", d.Name, err))
+			return nil, failure(fmt.Errorf("%s: %w", d.Name, wrongUsage(err)))
 		}
 		names[d.Name] = a
 		if path, ok := paths[d.Name]; ok {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -48,7 +49,11 @@ what they show as text. The notebook itself is left as it is. The exit status is
 
 // checkNotebook returns an error for what is no file.
 func checkNotebook(path string) error {
-	if st, err := os.Stat(path); err != nil || st.IsDir() {
+	st, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s: no such notebook", path)
+	case err != nil || st.IsDir():
 		return fmt.Errorf("%s is not a notebook that can be read", path)
 	}
 	return nil

@@ -56,7 +56,7 @@ var boxes = []string{
 	"histogram(x, 1000)", "histogram(x, 300000, 0, 1, y)", "histogram(x, arange(0, 1, 0.001))", "histogram2d(x, y, 300, 300)", "histogramdd(slice(n, \":, 0:3\"), 20)", "bincount(ravel(i & 65535))", "average(x, y, 0)", "ptp(x, 1)", `cov(n, "columns")`, `cov(n, "columns", "aweights", slice(n, ":, 0"))`, `min(x, 0, "initial=0.5")`, `corrcoef(n, "columns")`,
 	`quantile(x, 0.3, "inverted_cdf", "weights", y)`, `quantile(x, 0.3, 0, "inverted_cdf", "weights", y)`, `svdvals(slice(z, ":, 0:4"))`, `qr(slice(z, ":, 0:4"), "q")`, "choose(i & 1, x, y)",
 	"nansum(x)", "nanmin(x, 0)", "nanvar(x, 0)", "nanargmax(x, 1)", "nancumsum(x, 0)",
-	"piecewise(x, x > 0.5, y)", `binomial(1, 10, slice(x, "0:65536"))`, "tensordot(x, x, 0, 0)", `einsum("nchw,nkhw->ck", c, c)`, `einsum("ij,ij->i", x, y)`, `einsum("ij,ik->jk", x, y)`, "kron(slice(s, \"0:4096, 0:4096\"), full(2.0, 2, 4))", "vdot(x, y)",
+	"piecewise(x, x > 0.5, y)", `binomial(1, 10, slice(x, "0:65536"))`, `multivariate_hypergeometric(1, slice(i, "0:32768") & 7, 9)`, "tensordot(x, x, 0, 0)", `einsum("nchw,nkhw->ck", c, c)`, `einsum("ij,ij->i", x, y)`, `einsum("ij,ik->jk", x, y)`, "kron(slice(s, \"0:4096, 0:4096\"), full(2.0, 2, 4))", "vdot(x, y)",
 	`cp(t, 8, "iterations=2")`, `tucker(t, 8, 8, 8, "iterations=2")`, `hosvd(t, 8, 8, 8)`,
 	`quantize(x, "int8")`, `quantize(x, "uint8 affine", 1)`, `quantize_scale(x, "int8", 1, 32)`,
 }

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
-	"strings"
-	"unicode"
+
+	"github.com/gonbext/gonbext/oocore/units"
 )
 
 // How much of an array's attributes is printed: some hold whole documents.
@@ -34,12 +34,7 @@ func attributeLines(raw json.RawMessage) []string {
 
 // oneLine makes a file's text fit for a line of a terminal.
 func oneLine(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return unicode.ReplacementChar
-		}
-		return r
-	}, s)
+	s = units.Line(s)
 	if r := []rune(s); len(r) > maxAttribute {
 		return string(r[:maxAttribute-1]) + "…"
 	}

@@ -57,7 +57,7 @@ func Describe(ctx context.Context, path string, list bool) (Description, error) 
 // Text is a table for a terminal.
 func (c *Contents) Text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n", c.Path)
+	fmt.Fprintf(&b, "%s\n", units.Line(c.Path))
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	head := "  array\tshape\tdtype\tchunks\tcodec\tbytes"
 	listed := slices.ContainsFunc(c.Arrays, func(m Member) bool { return m.Info != nil && m.Listing != nil })

@@ -119,7 +119,7 @@ func listChunks(ctx context.Context, a store.Array) (*chart.ChunkMap, error) {
 // Text is for a terminal.
 func (i *Info) Text() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n", i.Path)
+	fmt.Fprintf(&b, "%s\n", units.Line(i.Path))
 	say := func(name, format string, args ...any) {
 		fmt.Fprintf(&b, "  %-7s %s\n", name, fmt.Sprintf(format, args...))
 	}

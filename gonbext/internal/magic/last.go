@@ -14,13 +14,58 @@ var severalResults = []string{
 	"Save", "SaveAll", "Plan", "PlanAll", "Explain", "Collect", "Item", "Print", "Append", "Axis", "UniqueCounts", "UniqueAll", "Frexp", "Modf", "TriangleIndices", "GroupBy", "Histogram", "Histogram2D", "HistogramDD", "EinsumPath",
 }
 
+// decompositions are the functions of package linalg that give several arrays.
+var decompositions = []string{"QR", "SVD", "FullSVD", "LU", "RandomizedSVD", "SlogDet", "EigH"}
+
 // arrayPackages are packages whose functions make arrays.
-var arrayPackages = []string{"oocore", "fft", "filter"}
+var arrayPackages = []string{"oocore", "fft", "filter", "linalg"}
 
 // last puts an assignment in front of the cell's last statement, where that is an
 // expression with an array's value: gonbext.Last = x.Sqrt(). Go would not compile a
 // name alone, and would drop the value of a call.
 func (r *rewriting) last(face string, at int) {
+	e, _, place := r.lastExpression(at)
+	if e == nil {
+		return
+	}
+	start := place(e.Pos())
+	l := &r.lines[start.line]
+	if before := l.text[:start.column]; strings.TrimSpace(before) == "" && l.kind == goLine {
+		l.text = face + ".Last = " + l.text
+	}
+}
+
+// showLast wraps the last statement of a cell that has no magic of ours in gonbext.Show, where
+// it is surely an array: a name that an array was given, or a call on one.
+func (r *rewriting) showLast(at int) {
+	e, known, place := r.lastExpression(at)
+	if name, ok := e.(*ast.Ident); e == nil || ok && !known[name.Name] {
+		return
+	}
+	switch e.(type) {
+	case *ast.Ident, *ast.CallExpr:
+	default:
+		return
+	}
+	if readNames(tokens(r.lines)).binds["gonbext"] {
+		return
+	}
+	start, end := place(e.Pos()), place(e.End())
+	first, final := &r.lines[start.line], &r.lines[end.line]
+	if strings.TrimSpace(first.text[:start.column]) != "" || first.kind != goLine || final.kind != goLine {
+		return
+	}
+	final.text = final.text[:end.column] + ")" + final.text[end.column:]
+	first.text = "gonbext.Show(" + first.text
+	r.shows = true
+}
+
+// position is a line of the cell and a byte of it, both from 0.
+type position struct{ line, column int }
+
+// lastExpression is what the statements below line at end with, where it is an expression
+// to be shown, with the names that they give to arrays; nil where it is not.
+func (r *rewriting) lastExpression(at int) (e ast.Expr, known map[string]bool, place func(token.Pos) position) {
 	var body strings.Builder
 	body.WriteString("package p; func _() {\n")
 	for _, l := range r.lines[at+1:] {
@@ -33,20 +78,20 @@ func (r *rewriting) last(face string, at int) {
 	files := token.NewFileSet()
 	file, err := parser.ParseFile(files, "", body.String(), parser.SkipObjectResolution)
 	if err != nil || len(file.Decls) != 1 {
-		return // the compiler explains it
+		return nil, nil, nil // the compiler explains it
 	}
 	statements := file.Decls[0].(*ast.FuncDecl).Body.List
 	if len(statements) == 0 {
-		return
+		return nil, nil, nil
 	}
-	e, ok := statements[len(statements)-1].(*ast.ExprStmt)
-	if !ok || !hasValue(e.X, arrayNames(statements)) {
-		return
+	known = arrayNames(statements)
+	s, ok := statements[len(statements)-1].(*ast.ExprStmt)
+	if !ok || !hasValue(s.X, known) {
+		return nil, nil, nil
 	}
-	place := files.Position(e.Pos())
-	l := &r.lines[at+place.Line-1]
-	if before := l.text[:place.Column-1]; strings.TrimSpace(before) == "" && l.kind == goLine {
-		l.text = face + ".Last = " + l.text
+	return s.X, known, func(p token.Pos) position {
+		in := files.Position(p)
+		return position{at + in.Line - 1, in.Column - 1}
 	}
 }
 
@@ -54,10 +99,16 @@ func (r *rewriting) last(face string, at int) {
 func arrayNames(statements []ast.Stmt) map[string]bool {
 	known := map[string]bool{}
 	for _, s := range statements {
-		if a, ok := s.(*ast.AssignStmt); ok && len(a.Lhs) == 1 && len(a.Rhs) == 1 {
-			name, ok := a.Lhs[0].(*ast.Ident)
-			call, calls := a.Rhs[0].(*ast.CallExpr)
-			if ok && calls && (hasValue(call, known) || calledAs(call, "gonbext", "Save")) {
+		a, ok := s.(*ast.AssignStmt)
+		if !ok || len(a.Rhs) != 1 {
+			continue
+		}
+		call, ok := a.Rhs[0].(*ast.CallExpr)
+		if !ok || len(a.Lhs) == 1 && !hasValue(call, known) && !calledAs(call, "gonbext", "Save") || len(a.Lhs) > 1 && !decomposes(call) {
+			continue
+		}
+		for _, e := range a.Lhs {
+			if name, ok := e.(*ast.Ident); ok {
 				known[name.Name] = true
 			}
 		}
@@ -73,7 +124,7 @@ func hasValue(e ast.Expr, known map[string]bool) bool {
 		return true
 	}
 	f, ok := call.Fun.(*ast.SelectorExpr)
-	if !ok || slices.Contains(severalResults, f.Sel.Name) {
+	if !ok || slices.Contains(severalResults, f.Sel.Name) || decomposes(call) {
 		return false
 	}
 	switch x := f.X.(type) {
@@ -83,6 +134,10 @@ func hasValue(e ast.Expr, known map[string]bool) bool {
 		return hasValue(x, known)
 	}
 	return false
+}
+
+func decomposes(call *ast.CallExpr) bool {
+	return slices.ContainsFunc(decompositions, func(name string) bool { return calledAs(call, "linalg", name) })
 }
 
 func calledAs(call *ast.CallExpr, of, name string) bool {

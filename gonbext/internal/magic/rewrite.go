@@ -18,6 +18,7 @@ type rewriting struct {
 	notebook  string
 	program   string // the command that starts main, or ""
 	imports   string // that the generated text needs
+	shows     bool   // the last line of a cell without a magic of ours is shown
 	helped    bool   // help was asked for in the place of a program, which then does not run
 }
 
@@ -56,6 +57,9 @@ func (r *rewriting) rewrite(c special) error {
 		return errors.New("it takes the name of a function, as in %exec f")
 	}
 	if m == nil {
+		if c.name() == "%%" || c.name() == "%main" {
+			r.showLast(c.at)
+		}
 		return nil
 	}
 	if c.open {

@@ -101,7 +101,7 @@ func (s *Session) rewrite(code string) (relay.Cell, error) {
 			return relay.Cell{}, fmt.Errorf("%s: %w", c.name(), err)
 		}
 	}
-	if !slices.ContainsFunc(specials, isOurs) && !slices.ContainsFunc(lines, func(l line) bool { return l.kind == insideLine && isSpecial(l.text) }) {
+	if !r.shows && !slices.ContainsFunc(specials, isOurs) && !slices.ContainsFunc(lines, func(l line) bool { return l.kind == insideLine && isSpecial(l.text) }) {
 		return relay.Cell{Code: code}, nil
 	}
 	s.inherited = r.inherited

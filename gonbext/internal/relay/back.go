@@ -3,8 +3,6 @@ package relay
 import (
 	"bytes"
 	"cmp"
-	"regexp"
-	"strings"
 	"time"
 )
 
@@ -34,6 +32,7 @@ func (r *relay) fromBack(from, to *socket) {
 		}
 		switch m.head().Type {
 		case "execute_reply":
+			m = r.explained(m)
 			if j := r.jobs.get(parent.ID); j != nil {
 				if err := r.failure(j); err != nil {
 					m = r.reject(m, err)
@@ -89,6 +88,7 @@ func (r *relay) reject(m message, err error) message {
 // their order is GoNB's.
 func (r *relay) fromIOPub() {
 	var panics trace
+	var said ending
 	for {
 		frames, err := r.back.iopub.receive()
 		if err != nil {
@@ -102,6 +102,9 @@ func (r *relay) fromIOPub() {
 		if parent.Session == r.session {
 			r.hidden.output(m)
 			continue
+		}
+		if held, ok := said.before(m); ok {
+			_ = r.front.iopub.send(held.frames())
 		}
 		j := r.jobs.get(parent.ID)
 		switch kind {
@@ -118,9 +121,15 @@ func (r *relay) fromIOPub() {
 			}
 		}
 		r.flow.add(len(m.content))
-		if kind == "error" && j != nil {
-			j.ending = processEnding(m)
-			m = r.restore(m, j)
+		if said.hold(m) {
+			continue
+		}
+		if kind == "error" {
+			m = r.explained(m)
+			if j != nil {
+				j.ending = processEnding(m)
+				m = r.restore(m, j)
+			}
 		}
 		switch {
 		case kind == "status":
@@ -190,20 +199,6 @@ func (r *relay) failure(j *job) error {
 	return err
 }
 
-// endings are what GoNB says of a process that has failed. Of a cell that does not
-// compile it says more.
-var endings = regexp.MustCompile(`^(exit status \d+|signal: [A-Za-z0-9/ ]+)( \(core dumped\))?$`)
-
-// processEnding is how a cell's process ended, "" where m says something else.
-func processEnding(m message) string {
-	content, err := fields(m.content)
-	if err != nil {
-		return ""
-	}
-	value, _ := content["evalue"].(string)
-	return endings.FindString(strings.TrimSpace(value))
-}
-
 // finish shows the report of a cell whose process has ended, as ending says.
 func (r *relay) finish(j *job, ending string) {
 	w := j.watch.Swap(nil)
@@ -252,10 +247,9 @@ func (r *relay) restore(m message, j *job) message {
 	if err != nil {
 		return m
 	}
-	back := j.linesBack()
 	text := func(v any) any {
 		if s, ok := v.(string); ok {
-			return back.Replace(s)
+			return j.usersLines(s)
 		}
 		return v
 	}

@@ -147,8 +147,14 @@ func (f *fake) execute(m message, content map[string]any, code string) {
 		case "sleep":
 			d, _ := time.ParseDuration(rest)
 			time.Sleep(d)
+		case "complain":
+			f.publish(m, "stream", map[string]any{"name": "stderr", "text": strings.ReplaceAll(rest, `\n`, "\n") + "\n"})
 		case "fail": // as GoNB says how a process ended
-			f.publish(m, "error", map[string]any{"ename": "ERROR", "evalue": rest, "traceback": []string{rest}})
+			content := map[string]any{"ename": "ERROR", "evalue": rest, "traceback": []string{rest}}
+			f.publish(m, "error", content)
+			content["status"] = "error"
+			f.reply(m, "execute_reply", content)
+			return
 		case "leave": // a process and its pipe behind
 			pipe := filepath.Join(os.TempDir(), "gonb_pipe_0")
 			_ = syscall.Mkfifo(pipe, 0o600)

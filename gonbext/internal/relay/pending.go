@@ -123,24 +123,37 @@ func (j *pending) all() []*job {
 	return all
 }
 
-// linesBack replaces the lines of the rewritten cell by those of the user's that
-// they stand for. Lines that only the rewritten cell has become empty.
-func (j *job) linesBack() *strings.Replacer {
+// usersLines replaces the lines of the rewritten cell in a text by those of the user's that
+// they stand for. Lines that only the rewritten cell has become empty, and a mark below what
+// follows a generated beginning moves with it.
+func (j *job) usersLines(text string) string {
 	source := strings.Split(j.source, "\n")
-	var pairs []string
+	own := map[string]string{}
 	for i, line := range strings.Split(j.cell.Code, "\n") {
-		own := ""
+		user := ""
 		if i < len(source) {
-			own = source[i]
+			user = source[i]
 		}
-		if line == own || strings.TrimSpace(line) == "" {
+		if line == user || strings.TrimSpace(line) == "" {
 			continue
 		}
-		pairs = append(pairs, "\n"+line+"\n", "\n"+own+"\n")
+		own[line] = user
 		for strings.HasPrefix(line, "import ") { // which GoNB moves elsewhere
 			_, line, _ = strings.Cut(line, "; ")
-			pairs = append(pairs, "\n"+line+"\n", "\n"+own+"\n")
+			own[line] = user
 		}
 	}
-	return strings.NewReplacer(pairs...)
+	lines, moved := strings.Split(text, "\n"), 0
+	for i, line := range lines {
+		if user, ok := own[line]; ok {
+			moved = max(strings.Index(line, user), 0)
+			lines[i] = user
+			continue
+		}
+		if mark := strings.TrimLeft(line, " "); mark == "^" && len(line) > moved {
+			lines[i] = line[moved:]
+		}
+		moved = 0
+	}
+	return strings.Join(lines, "\n")
 }

@@ -171,6 +171,38 @@ func TestReportKnowsHowTheProcessEnded(t *testing.T) {
 	}
 }
 
+// GoNB says twice how a process ended: what a cell itself writes is shown all the same.
+func TestProcessEndingIsShownOnce(t *testing.T) {
+	x := start(t, words{}, nil)
+	for code, want := range map[string]string{ // the kinds of the outputs
+		"complain exit status 1\nfail exit status 1":          "error",
+		`complain ^C\nexit status 1` + "\nfail exit status 1": "error",
+		"complain exit status 1\nfail exit status 2":          "stream error",
+		"complain exit status 1\nprint on":                    "stream stream",
+		"complain exit status 1":                              "stream",
+	} {
+		var kinds []string
+		for _, m := range x.until(x.ask(x.shell, "execute_request", executeContent(code))) {
+			if kind := m.head().Type; kind == "stream" || kind == "error" {
+				kinds = append(kinds, kind)
+			}
+		}
+		if got := strings.Join(kinds, " "); got != want {
+			t.Errorf("%q: %s, want %s", code, got, want)
+		}
+		x.reply()
+	}
+}
+
+// GoNB says nothing where a compiler was killed or interrupted.
+func TestErrorWithoutAWordIsExplained(t *testing.T) {
+	x := start(t, words{}, nil)
+	reply, outputs := x.execute("fail ")
+	if reply["evalue"] != unfinished || !strings.Contains(outputs, unfinished) {
+		t.Errorf("%v\n%s", reply, outputs)
+	}
+}
+
 // interrupt is a front end's SIGINT, which the relay passes on.
 func interrupt(t *testing.T) {
 	t.Helper()
@@ -251,10 +283,13 @@ func TestReportBehindAFloodWaits(t *testing.T) {
 
 func TestCompileErrorsHaveTheUsersLines(t *testing.T) {
 	j := &job{source: "%%memory\nx := 1", cell: Cell{Code: "import g \"g\"; func main() { defer g.Memory()(); {\nx := 1\n}}"}}
-	got := j.linesBack().Replace("Cell Line 2\n\nimport g \"g\"; func main() { defer g.Memory()(); {\nx := 1\n^\n}}\n\nunused")
+	got := j.usersLines("Cell Line 2\n\nimport g \"g\"; func main() { defer g.Memory()(); {\nx := 1\n^\n}}\n\nunused")
 	equal(t, got, "Cell Line 2\n\n%%memory\nx := 1\n^\n\n\nunused")
-	got = j.linesBack().Replace("Cell Line 2\n\nfunc main() { defer g.Memory()(); {\nx := 1\n^\n") // imports stand elsewhere
+	got = j.usersLines("Cell Line 2\n\nfunc main() { defer g.Memory()(); {\nx := 1\n^\n") // imports stand elsewhere
 	equal(t, got, "Cell Line 2\n\n%%memory\nx := 1\n^\n")
+	j = &job{source: "%%memory\nx.Sqrt(1)", cell: Cell{Code: "func main() { defer g.Memory()(); {\ng.Last = x.Sqrt(1)\n}}"}}
+	got = j.usersLines("func main() { defer g.Memory()(); {\ng.Last = x.Sqrt(1)\n                ^\n}}\n")
+	equal(t, got, "%%memory\nx.Sqrt(1)\n       ^\n\n")
 }
 
 func TestShutdownIsAnswered(t *testing.T) {

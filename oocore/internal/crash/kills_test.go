@@ -20,6 +20,9 @@ const (
 	saveVariable = "GONBEXT_TEST_SAVE"
 	inVariable   = "GONBEXT_TEST_IN"
 	outVariable  = "GONBEXT_TEST_OUT"
+	// killVariable is the file operation before which that copy kills itself, where it is set:
+	// its kind and its number.
+	killVariable = "GONBEXT_TEST_KILL"
 )
 
 // runSave is the process that is killed: it says when the run begins.
@@ -27,6 +30,7 @@ func runSave(name string) error {
 	for _, s := range saves() {
 		if s.name == name {
 			fmt.Println("begins")
+			killsItself(os.Getenv(killVariable))
 			return s.run(os.Getenv(inVariable), os.Getenv(outVariable))
 		}
 	}

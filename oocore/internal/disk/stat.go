@@ -30,6 +30,9 @@ func LastChange(st fs.FileInfo) time.Time {
 	return st.ModTime()
 }
 
+// SameMoment reports whether one operation can have given two files their change times.
+func SameMoment(a, b time.Time) bool { return a.Sub(b).Abs() <= 20*time.Millisecond }
+
 // dirtyAge is how long a page that was written through a mapping may stay dirty before
 // the kernel writes it back, with room to spare. While it is dirty, more can be written
 // to it without any change of the file's times.

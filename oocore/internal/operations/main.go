@@ -46,6 +46,9 @@ held at once comes beside one chunk of the inputs and of the result, and is part
 says what a GPU computes, by the list of operations and types of the modelled one: of "in part" the CPU does the rest, and
 complex numbers are the CPU's. What only moves elements is done as they are read, on their way to the GPU.
 
+Random numbers depend on their seed and position alone. The same seed gives the same bits with every budget, number of workers
+and device, as long as the version of the engine is the same (of distributions with parameters, on processors of one architecture).
+
 | operation | NumPy | passes | holds at once | GPU |
 |---|---|---|---|---|
 `)

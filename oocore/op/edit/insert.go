@@ -39,12 +39,99 @@ func insert(m *compose.Maker, n *graph.Node, indices []int, alone bool, values *
 			indices[i] += length
 		}
 	}
-	if values, err = index.Fitting(m.Site, values, n.DType); err != nil {
+	if len(indices) != 1 {
+		// The places of values in the result, rising, and which of them is at each.
+		count := len(indices)
+		by := make([]int64, count)
+		for i := range by {
+			by[i] = int64(i)
+		}
+		slices.SortStableFunc(by, func(i, k int64) int { return indices[i] - indices[k] })
+		places := make([]int64, count)
+		for k, i := range by {
+			places[k] = int64(indices[i] + k)
+		}
+		return merged(m, n, values, at, count, alone, func(place *graph.Node) (earlier, here, which *graph.Node) {
+			earlier, here = ranked(m, places, place)
+			which = m.Make(func() (*graph.Node, error) {
+				return index.Take(m.Site, list(m, by), m.Apply(kernel.Minimum, earlier, m.Number(count-1)), 0)
+			})
+			return earlier, here, which
+		})
+	}
+	if values, err = fitting(m, n, values, at, alone); err != nil {
+		return nil, err
+	}
+	if values, err = spread(m, n, values, at, values.Shape[at]); err != nil {
+		return nil, err
+	}
+	return m.Make(func() (*graph.Node, error) {
+		return shape.Concatenate(m.Site, at, m.Part(n, at, 0, indices[0]), values, m.Part(n, at, indices[0], length))
+	}), m.Err
+}
+
+// InsertEvery is Insert before count indices from start on, step apart: those of a slice. It
+// holds none of them.
+func InsertEvery(site graph.Site, n *graph.Node, start, step, count int, values *graph.Node, axis int) (*graph.Node, error) {
+	m := &compose.Maker{Site: site}
+	out, err := insertEvery(m, n, start, step, count, values, axis)
+	return named(site, "insert", out, err, n, values)
+}
+
+func insertEvery(m *compose.Maker, n *graph.Node, start, step, count int, values *graph.Node, axis int) (*graph.Node, error) {
+	if count == 1 {
+		return insert(m, n, []int{start}, false, values, axis)
+	}
+	at, err := grid.Axis(axis, len(n.Shape))
+	if err != nil {
+		return nil, err
+	}
+	first, every := start, step+1
+	if step < 0 {
+		first, every = start+(count-1)*step, 1-step
+	}
+	return merged(m, n, values, at, count, false, func(place *graph.Node) (earlier, here, which *graph.Node) {
+		// One of every places is a value's, from the first on.
+		upTo := func(before int) *graph.Node {
+			past := m.Apply(kernel.FloorDivide, m.Apply(kernel.Add, place, m.Number(every-before-first)), m.Number(every))
+			return m.Apply(kernel.Minimum, m.Apply(kernel.Maximum, past, m.Number(0)), m.Number(count))
+		}
+		earlier = upTo(1)
+		here, which = m.Apply(kernel.Greater, upTo(0), earlier), earlier
+		if step < 0 {
+			which = m.Apply(kernel.Subtract, m.Number(count-1), earlier)
+		}
+		return earlier, here, which
+	})
+}
+
+// merged is the array with count values along an axis at the places for which ranks is
+// true: ranks says of places in the result how many values are at earlier ones, whether a
+// value is here, and which.
+func merged(m *compose.Maker, n, values *graph.Node, at, count int, alone bool, ranks func(place *graph.Node) (earlier, here, which *graph.Node)) (*graph.Node, error) {
+	values, err := fitting(m, n, values, at, alone)
+	if err != nil || count == 0 {
+		return n, err
+	}
+	if values, err = spread(m, n, values, at, count); err != nil {
+		return nil, err
+	}
+	length := n.Shape[at]
+	place := m.Arange(length + count)
+	earlier, here, which := ranks(place)
+	from := m.Apply(kernel.Where, here, m.Apply(kernel.Add, which, m.Number(length)), m.Apply(kernel.Subtract, place, earlier))
+	both := m.Make(func() (*graph.Node, error) { return shape.Concatenate(m.Site, at, n, values) })
+	return m.Make(func() (*graph.Node, error) { return index.Take(m.Site, both, from, at) }), m.Err
+}
+
+// fitting is what is inserted with the type and as many axes as the array.
+func fitting(m *compose.Maker, n, values *graph.Node, at int, alone bool) (*graph.Node, error) {
+	values, err := index.Fitting(m.Site, values, n.DType)
+	if err != nil {
 		return nil, err
 	}
 	for len(values.Shape) < len(n.Shape) {
-		values = m.ExpandDims(values, 0)
-		if m.Err != nil {
+		if values = m.ExpandDims(values, 0); m.Err != nil {
 			return nil, m.Err
 		}
 	}
@@ -54,46 +141,18 @@ func insert(m *compose.Maker, n *graph.Node, indices []int, alone bool, values *
 	if alone {
 		values = m.Make(func() (*graph.Node, error) { return shape.Move(m.Site, values, []int{0}, []int{at}) })
 	}
-	if len(indices) == 0 || m.Err != nil {
-		return n, m.Err
-	}
-	count := len(indices)
-	if count == 1 {
-		count = values.Shape[at]
-	}
+	return values, m.Err
+}
+
+// spread is what is inserted, count elements along the axis, as large as the array along the
+// others.
+func spread(m *compose.Maker, n, values *graph.Node, at, count int) (*graph.Node, error) {
 	lengths := slices.Clone(n.Shape)
 	lengths[at] = count
 	if _, err := grid.BroadcastTo(values.Shape, lengths); err != nil {
 		return nil, fmt.Errorf("values of shape %s do not broadcast to shape %s of what is inserted", grid.Format(values.Shape), grid.Format(lengths))
 	}
-	values = m.BroadcastTo(values, lengths...)
-	join := func(in ...*graph.Node) *graph.Node {
-		return m.Make(func() (*graph.Node, error) { return shape.Concatenate(m.Site, at, in...) })
-	}
-	if len(indices) == 1 {
-		return join(m.Part(n, at, 0, indices[0]), values, m.Part(n, at, indices[0], length)), m.Err
-	}
-	// The places of values in the result, rising, and which of them is at each.
-	by := make([]int64, count)
-	for i := range by {
-		by[i] = int64(i)
-	}
-	slices.SortStableFunc(by, func(i, k int64) int { return indices[i] - indices[k] })
-	places := make([]int64, count)
-	for k, i := range by {
-		places[k] = int64(indices[i] + k)
-	}
-	if length+count == 0 {
-		return n, nil
-	}
-	place := m.Arange(length + count)
-	earlier, here := ranked(m, places, place)
-	from := m.Make(func() (*graph.Node, error) {
-		return index.Take(m.Site, list(m, by), m.Apply(kernel.Minimum, earlier, m.Number(count-1)), 0)
-	})
-	from = m.Apply(kernel.Where, here, m.Apply(kernel.Add, from, m.Number(length)), m.Apply(kernel.Subtract, place, earlier))
-	both := join(n, values)
-	return m.Make(func() (*graph.Node, error) { return index.Take(m.Site, both, from, at) }), m.Err
+	return m.BroadcastTo(values, lengths...), m.Err
 }
 
 // Delete is NumPy's delete: the array without the elements of indices along an axis. It is

@@ -9,6 +9,8 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/op/compose"
 )
 
 func init() { blockwise.Register("nextafter", Next{}) }
@@ -26,6 +28,25 @@ func NextAfter(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
 		return in[0], nil
 	}
 	return graph.NewBlockwise(site, "nextafter", Next{Type: t}, in[0].Shape, t, in)
+}
+
+// Spacing returns NumPy's spacing: the distance of each float to the next one away from zero,
+// with its sign, and of float16, as in NumPy, to the next larger one. That of infinities is NaN.
+func Spacing(site graph.Site, n *graph.Node) (*graph.Node, error) {
+	return made(site, "spacing", false, []*graph.Node{n}, func(m *compose.Maker) *graph.Node {
+		x := floating(m, n)
+		if x == nil {
+			return nil
+		}
+		x = m.Apply(kernel.Add, x, constant(m, x, 0)) // -0 becomes 0
+		to := constant(m, x, math.Inf(1))
+		if x.DType != dtype.Float16 {
+			to = m.Apply(kernel.Copysign, to, x)
+		}
+		next := m.Make(func() (*graph.Node, error) { return NextAfter(site, x, to) })
+		distance := m.Apply(kernel.Subtract, next, x)
+		return m.Apply(kernel.Where, m.Apply(kernel.IsFinite, x), distance, constant(m, x, math.NaN()))
+	})
 }
 
 // Next steps floats of one type.

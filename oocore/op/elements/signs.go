@@ -66,13 +66,13 @@ func IsComplex(site graph.Site, n *graph.Node) (*graph.Node, error) {
 func Fmod(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
 	return made(site, "fmod", false, []*graph.Node{a, b}, func(m *compose.Maker) *graph.Node {
 		r := m.Apply(kernel.Remainder, a, b)
-		if r == nil || r.DType.Kind() == dtype.KindFloat {
-			return m.Apply(kernel.Copysign, m.Apply(kernel.Remainder, m.Apply(kernel.Absolute, a), m.Apply(kernel.Absolute, b)), a)
-		}
-		if r.DType.Kind() != dtype.KindInt {
+		if r == nil || r.DType.Kind() != dtype.KindInt && r.DType.Kind() != dtype.KindFloat {
 			return r
 		}
-		a, b := m.Cast(a, r.DType), m.Cast(b, r.DType)
+		a, b := m.Cast(a, r.DType), m.Cast(b, r.DType) // for abs makes a number of the program one that has a type
+		if r.DType.Kind() == dtype.KindFloat {
+			return m.Apply(kernel.Copysign, m.Apply(kernel.Remainder, m.Apply(kernel.Absolute, a), m.Apply(kernel.Absolute, b)), a)
+		}
 		zero := m.Number(0)
 		apart := m.Apply(kernel.LogicalXor, m.Apply(kernel.Less, a, zero), m.Apply(kernel.Less, b, zero))
 		apart = m.Apply(kernel.LogicalAnd, apart, m.Apply(kernel.NotEqual, r, zero))

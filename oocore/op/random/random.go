@@ -28,12 +28,23 @@ type Distribution uint32
 
 // The distributions, by the number that the counter has for each.
 const (
-	Normal   Distribution = iota + 1 // of mean 0 and variance 1, as float64
-	Integer                          // from Low on, Count of them alike, as int64
-	Word                             // 64 bits, as uint64
-	Gamma                            // of a shape, and scale 1, as float64
-	Poisson                          // of a mean, as int64
-	Binomial                         // of a number of trials and the chance of each, as int64
+	Normal                     Distribution = iota + 1 // of mean 0 and variance 1, as float64
+	Integer                                            // from Low on, Count of them alike, as int64
+	Word                                               // 64 bits, as uint64
+	Gamma                                              // of a shape, and scale 1, as float64
+	Poisson                                            // of a mean, as int64
+	Binomial                                           // of a number of trials and the chance of each, as int64
+	Beta                                               // of two shapes, as float64
+	Triangular                                         // of the left end, the mode and the right end, as float64
+	VonMises                                           // of a mean direction and a concentration, as float64
+	Wald                                               // of a mean and a scale, as float64
+	Geometric                                          // of the chance of a trial, as int64
+	Hypergeometric                                     // of the numbers of good ones, bad ones and those drawn, as int64
+	LogSeries                                          // of a chance, as int64
+	NegativeBinomial                                   // of a number of successes and the chance of each, as int64
+	Zipf                                               // of an exponent, as int64
+	Multinomial                                        // of the chance of each category, as int64
+	MultivariateHypergeometric                         // of the size of each category, as int64
 )
 
 // Draws are numbers of one distribution.

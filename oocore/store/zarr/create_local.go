@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/grid"
@@ -98,9 +97,12 @@ type localTarget struct {
 	old     fs.FileInfo
 	temp    string
 	resumes bool // with what an earlier writer left
+	moved   bool // which has put the array in its place
 }
 
 func (t *localTarget) resumed() bool { return t.resumes }
+
+func (t *localTarget) placed() bool { return t.moved }
 
 func newLocalTarget(path string, made *meta) (*localTarget, error) {
 	t := &localTarget{made: made, place: place(path)}
@@ -190,14 +192,10 @@ func (t *localTarget) noteText() []byte {
 	return fmt.Appendf(nil, "%s\n%s", t.inner, t.made.encodeV3())
 }
 
-// moving is the file that says that the folder is about to be put under its name,
-// and which it is.
-func (t *localTarget) moving() string { return t.temp + ".moving" }
-
 // begin makes the folder, or resumes the one that is there.
 func (t *localTarget) begin(resume bool) error {
 	t.temp = t.ws.Join("out.zarr")
-	if filepath.Dir(t.place) == t.ws.Path { // a temporary array
+	if t.temporary() {
 		t.temp = t.place + ".unfinished"
 	}
 	if t.ws.Attached() {
@@ -249,7 +247,7 @@ func (t *localTarget) attach() error {
 
 // clear removes what there is of the array that is being made.
 func (t *localTarget) clear() error {
-	return errors.Join(disk.Remove(t.note()), disk.Remove(t.moving()), disk.RemoveAll(t.temp))
+	return errors.Join(disk.Remove(t.note()), t.ws.RemoveMove(t.temp), disk.RemoveAll(t.temp))
 }
 
 // fits rejects chunks that are stored as they are and that the disk has no room for.
@@ -261,32 +259,37 @@ func (t *localTarget) fits() error {
 	return fits(t.place, int64(objects.Len())*chunkBytes(t.made))
 }
 
-// resume resumes a folder that an earlier writer of the same array left. When
-// that one was ended just after the folder was put under its name, it is taken back.
+// resume resumes a folder that an earlier writer of the same array left, or finds that
+// that one has put it in its place.
 func (t *localTarget) resume() (bool, error) {
+	now, err := versionIn(context.Background(), t.place, blob.Dir(filepath.Join(t.place, filepath.FromSlash(t.inner))))
+	if err == nil {
+		if t.moved = t.ws.Moved(t.temp, now); t.moved {
+			return true, nil
+		}
+	}
 	if note, err := disk.ReadFile(t.note()); err != nil || !bytes.Equal(note, t.noteText()) {
 		return false, nil
 	}
-	if which, err := disk.ReadFile(t.moving()); err == nil && len(which) > 0 && string(which) == inodeOf(t.place) {
-		if err := t.put(t.place, t.temp); err != nil {
-			return false, err
-		}
+	if st, err := os.Stat(t.temp); err != nil || !st.IsDir() {
+		return false, nil
 	}
-	st, err := os.Stat(t.temp)
-	return err == nil && st.IsDir(), disk.Remove(t.moving())
+	if t.ws.Exchanged(t.temp) {
+		return false, nil
+	}
+	return true, t.ws.RemoveMove(t.temp)
 }
 
-// inodeOf is a folder's number, which it keeps under any name; "" where there is none.
-func inodeOf(folder string) string {
-	st, err := os.Stat(folder)
+// versionIn is the version of the array in a bucket that nobody else writes to now; path is
+// what it is called.
+func versionIn(ctx context.Context, path string, b blob.Bucket) (v store.Version, err error) {
+	a, err := openIn(ctx, path, b)
 	if err != nil {
-		return ""
+		return v, err
 	}
-	inode := disk.Inode(st)
-	if inode == 0 { // the system has none
-		return ""
-	}
-	return strconv.FormatUint(inode, 10)
+	v.File = a.Info().ID
+	v.Objects, err = a.Digest(ctx)
+	return v, errors.Join(err, a.Close())
 }
 
 // put moves a folder to a name. What is there is exchanged for it.
@@ -299,6 +302,11 @@ func (t *localTarget) put(from, to string) error {
 	} else if err := disk.Exchange(from, to); err != nil {
 		return err
 	}
+	return t.syncFolders(to, from)
+}
+
+// syncFolders makes durable that a name has what another had: the new name first.
+func (t *localTarget) syncFolders(to, from string) error {
 	return errors.Join(disk.SyncDir(filepath.Dir(to)), disk.SyncDir(filepath.Dir(from)))
 }
 
@@ -306,7 +314,38 @@ func (t *localTarget) commit(ctx context.Context) error {
 	if t.ws.Attached() {
 		return store.ErrAttachedCommit
 	}
-	if err := putObject(ctx, blob.Dir(t.array()), v3File, t.made.encodeV3()); err != nil {
+	if !t.moved {
+		if err := t.replace(ctx); err != nil {
+			return err
+		}
+	} else if err := t.syncFolders(t.place, t.temp); err != nil {
+		return err
+	}
+	if err := t.copies.add(ctx, t.made.encodeV3()); err != nil {
+		return err
+	}
+	if !t.temporary() { // a region that was begun of what was there is gone with it
+		if err := t.ws.ClearDirty(); err != nil {
+			return err
+		}
+	}
+	// What cannot be cleaned away does not make the array any less whole. In a staging folder
+	// of another's the notes stay until he has noted that the array is in its place.
+	if t.temporary() {
+		_ = t.clear()
+	} else if _ = disk.RemoveAll(t.temp); t.owned {
+		_ = t.ws.Remove()
+	}
+	return nil
+}
+
+// temporary reports an array that stays in the staging folder.
+func (t *localTarget) temporary() bool { return filepath.Dir(t.place) == t.ws.Path }
+
+// replace puts the array under its name, once it is out of the consolidated metadata above it.
+func (t *localTarget) replace(ctx context.Context) error {
+	text := t.made.encodeV3()
+	if err := putObject(ctx, blob.Dir(t.array()), v3File, text); err != nil {
 		return err
 	}
 	for at := t.array(); at != t.temp; { // the groups that come with the array
@@ -323,37 +362,23 @@ func (t *localTarget) commit(ctx context.Context) error {
 			}
 		}
 	}
-	if err := disk.WriteFile(t.moving(), []byte(inodeOf(t.temp))); err != nil {
-		return err
-	}
-	if err := t.replace(ctx); err != nil {
-		return err
-	}
-	if filepath.Dir(t.place) != t.ws.Path { // a region that was begun of what was there is gone with it
-		if err := t.ws.ClearDirty(); err != nil {
+	if !t.temporary() {
+		v, err := versionIn(ctx, t.place, blob.Dir(t.array()))
+		if err == nil {
+			err = t.ws.NoteMove(t.temp, t.place, v)
+		}
+		if err != nil {
 			return err
 		}
 	}
-	// What cannot be cleaned away does not make the array any less whole.
-	_ = t.clear()
-	if t.owned {
-		_ = t.ws.Remove()
+	err := t.copies.remove(ctx, text)
+	if err == nil {
+		err = t.put(t.temp, t.place)
 	}
-	return nil
-}
-
-// replace puts the array under its name, and into the consolidated metadata above it.
-func (t *localTarget) replace(ctx context.Context) error {
-	text := t.made.encodeV3()
-	if err := t.copies.remove(ctx, text); err != nil {
+	if err != nil {
 		t.copies.restore(ctx)
-		return err
 	}
-	if err := t.put(t.temp, t.place); err != nil {
-		t.copies.restore(ctx)
-		return err
-	}
-	return t.copies.add(ctx, text)
+	return err
 }
 
 func (t *localTarget) suspend() error {

@@ -64,7 +64,7 @@ func createRegion(ctx context.Context, path string, m store.Meta) (store.Writer,
 	if err != nil {
 		return nil, err
 	}
-	t := &regionTarget{ws: m.StagingDir}
+	t := &regionTarget{ws: m.StagingDir, path: path, bucket: bucket, box: *m.Region}
 	if t.ws == nil {
 		if t.ws, err = store.NewStagingDir(path); err != nil {
 			return nil, err
@@ -74,6 +74,14 @@ func createRegion(ctx context.Context, path string, m store.Meta) (store.Writer,
 	w := &writer{
 		base: base{path: path, target: t}, d: newWriteLayout(found, true), box: *m.Region, bucket: &torn{Bucket: bucket, target: t},
 		seed: maphash.MakeSeed(),
+	}
+	if m.Resume && !t.ws.Attached() {
+		if now, err := versionIn(ctx, path, bucket); err == nil {
+			t.whole = t.ws.Moved(t.ws.RegionName(t.box), now)
+		}
+	}
+	if t.whole {
+		return w, nil
 	}
 	if t.torn, err = t.ws.MarkDirty(*m.Region); err != nil {
 		t.torn = true // whatever it was
@@ -101,17 +109,34 @@ func (b *torn) Sync(ctx context.Context) error {
 type regionTarget struct {
 	ws    *store.StagingDir
 	owned bool
+
+	path   string
+	bucket blob.Bucket
+	box    grid.Box
+
 	torn  bool        // since an earlier writer
+	whole bool        // again, by an earlier writer
 	wrote atomic.Bool // the array is no longer what it was
 }
 
 func (t *regionTarget) share() { t.wrote.Store(true) }
 
-func (t *regionTarget) resumed() bool { return t.torn }
+func (t *regionTarget) resumed() bool { return t.torn || t.whole }
 
-func (t *regionTarget) commit(context.Context) error {
+func (t *regionTarget) placed() bool { return t.whole }
+
+func (t *regionTarget) commit(ctx context.Context) error {
 	if t.ws.Attached() {
 		return store.ErrAttachedCommit
+	}
+	if !t.whole {
+		v, err := versionIn(ctx, t.path, t.bucket)
+		if err == nil {
+			err = t.ws.NoteMove(t.ws.RegionName(t.box), t.path, v)
+		}
+		if err != nil {
+			return err
+		}
 	}
 	if err := t.ws.ClearDirty(); err != nil {
 		return err

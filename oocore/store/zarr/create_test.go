@@ -350,49 +350,62 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// TestResumeAfterMove resumes where a run was killed just after the array was put
-// under its name: its chunks are taken back, and not those of the array that was
-// there before.
+// TestResumeAfterMove resumes where a run was killed just after the array was put under its
+// name: its chunks are all there, unless one has changed since. Those of the array that was
+// there before are none of them.
 func TestResumeAfterMove(t *testing.T) {
 	for _, replaced := range []bool{false, true} {
-		path := filepath.Join(t.TempDir(), "a.zarr")
-		if replaced {
-			saveAll(t, path, smallMeta, make([]byte, 120))
+		for _, changed := range []bool{false, true} {
+			resumeAfterMove(t, replaced, changed)
 		}
-		ws, err := store.NewStagingDir(path)
-		if err != nil {
+	}
+}
+
+func resumeAfterMove(t *testing.T, replaced, changed bool) {
+	path := filepath.Join(t.TempDir(), "a.zarr")
+	if replaced {
+		saveAll(t, path, smallMeta, make([]byte, 120))
+	}
+	ws, err := store.NewStagingDir(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := smallMeta
+	m.StagingDir = ws
+	w, err := store.Create(path, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Write(context.Background(), smallData(), grid.Whole(m.Shape).Box(0)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Sync(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.(*writer).target.(*localTarget).replace(t.Context()); err != nil {
+		t.Fatal(err) // this much of Commit, and no more
+	}
+	if changed {
+		if err := os.Remove(filepath.Join(path, "c", "0", "0")); err != nil {
 			t.Fatal(err)
 		}
-		m := smallMeta
-		m.StagingDir = ws
-		w, err := store.Create(path, m)
-		if err != nil {
-			t.Fatal(err)
-		}
+	}
+	m.Resume = true
+	if w, err = store.Create(path, m); err != nil {
+		t.Fatal(err)
+	}
+	if store.Placed(w) == changed || store.Resumed(w) == changed {
+		t.Errorf("replaced %v, changed %v: placed %v, resumed %v", replaced, changed, store.Placed(w), store.Resumed(w))
+	}
+	if changed {
 		if err := w.Write(context.Background(), smallData(), grid.Whole(m.Shape).Box(0)); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.Sync(context.Background()); err != nil {
-			t.Fatal(err)
-		}
-		target := w.(*writer).target.(*localTarget)
-		text := target.made.encodeV3()
-		if err := errors.Join(putObject(t.Context(), w.(*writer).bucket, v3File, text),
-			os.WriteFile(target.moving(), []byte(inodeOf(target.temp)), 0o666), target.put(target.temp, target.place)); err != nil {
-			t.Fatal(err) // this much of Commit, and no more
-		}
-		m.Resume = true
-		if w, err = store.Create(path, m); err != nil {
-			t.Fatal(err)
-		}
-		if err := w.Commit(context.Background()); err != nil {
-			t.Fatal(err)
-		}
-		if err := ws.Remove(); err != nil {
-			t.Fatal(err)
-		}
-		if got, _ := readAll(t, path); !bytes.Equal(got, smallData()) {
-			t.Errorf("replaced %v: %x, want %x", replaced, got, smallData())
-		}
+	}
+	if err := errors.Join(w.Commit(context.Background()), ws.Remove()); err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := readAll(t, path); !bytes.Equal(got, smallData()) {
+		t.Errorf("replaced %v, changed %v: %x, want %x", replaced, changed, got, smallData())
 	}
 }

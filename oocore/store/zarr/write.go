@@ -42,6 +42,12 @@ type base struct {
 // Resumed is asked by store.Resumed.
 func (w *base) Resumed() bool { return w.target.resumed() }
 
+// Placed is asked by store.Placed.
+func (w *base) Placed() bool {
+	t, ok := w.target.(interface{ placed() bool })
+	return ok && t.placed()
+}
+
 // Share is called by store.Share.
 func (w *base) Share() {
 	if t, ok := w.target.(interface{ share() }); ok {

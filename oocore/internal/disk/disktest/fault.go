@@ -50,6 +50,7 @@ type Fault struct {
 	Err   error
 	Short bool
 	Delay time.Duration
+	Call  func() // where it is set, before the operation, which then does not fail
 
 	counts [Ops]atomic.Int64
 }
@@ -66,6 +67,10 @@ func (f *Fault) fail(op Op, name string) error {
 		return nil
 	}
 	time.Sleep(f.Delay)
+	if f.Call != nil {
+		f.Call()
+		return nil
+	}
 	if f.Err == nil {
 		return nil
 	}

@@ -67,8 +67,9 @@ def inserting(rng):
         several = [int(k) for k in rng.integers(-n, n + 1, int(rng.integers(2, 5)))]
         w = array(rng, shape[:at] + (len(several) if rng.random() < 0.7 else 1,) + shape[at + 1 :], x.dtype.name)
         yield case("insert", f'insert(x, "{joined(several)}", w, {axis})', {"x": x, "w": w}, lambda: np.insert(x, several, w, axis))
-        a, b, s = int(rng.integers(0, n + 1)), int(rng.integers(0, n + 1)), int(rng.choice([1, 2, -1]))
-        yield case("insert", f'insert(x, "{a}:{b}:{s}", 1, {axis})', {"x": x}, lambda: np.insert(x, slice(a, b, s), 1, axis))
+        a, b, s = int(rng.integers(0, n + 1)), int(rng.integers(0, n + 1)), int(rng.choice([1, 2, 3, -1, -2]))
+        u = array(rng, shape[:at] + (len(range(*slice(a, b, s).indices(n))),) + shape[at + 1 :], x.dtype.name)
+        yield case("insert", f'insert(x, "{a}:{b}:{s}", u, {axis})', {"x": x, "u": u}, lambda: np.insert(x, slice(a, b, s), u, axis))
         j = np.array(several[:1])
         yield case("insert", f"insert(x, j, w, {axis})", {"x": x, "w": w, "j": j}, lambda: np.insert(x, j, w, axis))
         flat = int(rng.integers(-x.size, x.size + 1))

@@ -92,6 +92,7 @@ def floats(rng):
         m, e = np.frexp(x)
         yield case("frexp", 'frexp(x, "mantissa")', {"x": x}, lambda: m)
         yield case("frexp", 'frexp(x, "exponent")', {"x": x}, lambda: e)
+        yield case("spacing", "spacing(x)", {"x": x}, lambda: np.spacing(x))
         by = array(rng, shape, ["int8", "int32", "int64", "uint8", "bool"][i % 5], special=False)
         by = (by.astype("i8") % 40 - 20).astype(by.dtype) if i % 5 < 3 else by
         yield case("ldexp", "ldexp(x, e)", {"x": x, "e": by}, lambda: np.ldexp(x, by.astype("i4")))
@@ -101,7 +102,11 @@ def floats(rng):
         with np.errstate(all="ignore"):
             want = np.i0(y)
         yield case("i0", "i0(x)", {"x": y}, lambda: np.i0(y.astype("f8")).astype(want.dtype), 16 * float(np.finfo(want.dtype).eps))
-    for f in ("frexp(x, \"mantissa\")", "ldexp(x, 1)", "i0(x)"):
+    for t in ("float16", "float32", "float64"):
+        f = np.finfo(t)
+        x = np.array([v for one in (0.0, 1, 2, 3, f.max, f.tiny, f.smallest_subnormal, np.inf) for v in (one, -one)] + [np.nan], t)
+        yield case("spacing", "spacing(x)", {"x": x}, lambda: np.spacing(x))
+    for f in ("frexp(x, \"mantissa\")", "ldexp(x, 1)", "i0(x)", "spacing(x)"):
         yield refused(f.split("(")[0], f, {"x": array(rng, (3,), "complex64")})
     yield refused("ldexp", "ldexp(x, x)", {"x": array(rng, (3,), "float32")})
     yield refused("frexp", 'frexp(x, "both")', {"x": array(rng, (3,), "float32")})

@@ -58,6 +58,7 @@ def drawn(seed, shape, f, dtype):
 
 def distributions(rng, n):
     """The mean, the variance and how many are at most their median, within five of their own deviations; and that each element has its own parameters."""
+    import scipy.special
     import scipy.stats
 
     made = [("gamma", (k,), scipy.stats.gamma(k)) for k in (0.3, 0.5, 0.9, 1, 1.1, 1.5, 2, 2.5, 3, 5, 7.5, 10, 20, 40, 100, 1000)]
@@ -65,6 +66,21 @@ def distributions(rng, n):
     made += [("binomial", (k, p), scipy.stats.binom(k, p)) for k, p in (
         (10, 0.3), (7, 0.9), (100, 0.099), (100, 0.11), (5000, 0.6), (1, 0.5), (2, 0.1), (5, 0.5), (20, 0.25), (30, 0.5), (50, 0.9), (60, 0.02), (200, 0.5), (1000, 0.01),
         (1000, 0.99), (20000, 0.3))]
+    stats = scipy.stats
+    made += [("beta", (a, b), stats.beta(a, b)) for a, b in (
+        (0.1, 0.2), (0.3, 0.3), (0.5, 0.5), (0.5, 1), (1, 0.7), (1, 1), (0.2, 3), (3, 0.2), (2, 1), (1, 2), (2, 2), (2.5, 4), (10, 3), (30, 30), (100, 1), (1000, 2000))]
+    made += [("triangular", (a, m, b), stats.triang((m - a) / (b - a), a, b - a)) for a, m, b in (
+        (0, 0, 1), (0, 1, 1), (0, 0.5, 1), (-1, 0, 1), (-5, -4, 3), (10, 11, 20), (0, 0.1, 1), (0, 0.9, 1), (1, 3, 4), (-3, -3, -1), (-2, -1, -1), (0, 7, 100), (100, 101, 103), (-1, 0.3, 0.4), (0, 1, 1000), (5, 6, 6.5))]
+    made += [("wald", (m, s), stats.invgauss(m / s, scale=s)) for m, s in (
+        (1, 1), (1, 2), (2, 1), (0.1, 1), (1, 0.3), (3, 3), (10, 10), (10, 100), (0.5, 0.5), (0.01, 1), (1, 100), (5, 20), (20, 30), (100, 1000), (0.3, 0.2), (7, 5))]
+    made += [("geometric", (p,), stats.geom(p)) for p in (0.001, 0.003, 0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99)]
+    made += [("hypergeometric", (g, b, k), stats.hypergeom(g + b, g, k)) for g, b, k in (
+        (5, 5, 5), (10, 3, 4), (3, 10, 11), (20, 30, 9), (20, 30, 10), (20, 30, 25), (30, 20, 25), (20, 30, 40), (30, 20, 38), (100, 900, 50), (900, 100, 50), (900, 100, 930), (1000, 1000, 1000), (100000, 300000, 1000),
+        (5000000, 7000000, 100), (1000000000, 1000000000, 1000000))]
+    made += [("logseries", (p,), stats.logser(p)) for p in (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 0.97, 0.99, 0.995)]
+    made += [("negative_binomial", (k, p), stats.nbinom(k, p)) for k, p in (
+        (1, 0.5), (2, 0.3), (5, 0.5), (10, 0.9), (10, 0.1), (0.5, 0.5), (0.7, 0.2), (1.5, 0.7), (3, 0.99), (20, 0.5), (50, 0.3), (100, 0.8), (100, 0.05), (1000, 0.5), (3, 0.01), (7.25, 0.4))]
+    made += [("zipf", (a,), stats.zipf(a)) for a in (5.5, 5.7, 6, 6.3, 6.6, 7, 7.3, 7.6, 8, 8.4, 8.8, 9.2, 9.6, 10, 10.5, 11)]
     for i, (name, of, d) in enumerate(made):
         x = f"{name}({joined([i, *of, n])})"
         mean, var = float(d.mean()), float(d.var())
@@ -78,8 +94,64 @@ def distributions(rng, n):
     yield case("poisson", "poisson(3, x)", {"x": np.zeros((2, 3))}, lambda: np.zeros((2, 3), "i8"))
     yield case("gamma", "gamma(3, x)", {"x": np.zeros((2, 3), "f4")}, lambda: np.zeros((2, 3)))
     yield case("poisson", "poisson(3, 4, 0)", {}, lambda: np.zeros(0, "i8"))
+    for a in (1.05, 1.5, 2, 2.5, 3, 4):  # without a variance: the chances of small numbers among those up to 2**62
+        for k in (1, 2, 5):
+            p = float(stats.zipf(a).cdf(k)) / (1 - 2.0 ** (62 * (1 - a)) / ((a - 1) * scipy.special.zeta(a)))
+            yield case("zipf", f'mean(astype(zipf(31, {a}, {n}) <= {k}, "float64"))', {}, lambda: np.float64(p), 0, 5 * (p * (1 - p) / n) ** 0.5)
+    for i, k in enumerate((1e-9, 1e-6, 0.001, 0.1, 0.3, 0.7, 1, 1.5, 2, 4, 7, 10, 30, 100, 1000, 10000, 2e6)):  # by their cosines
+        i0, i1, i2 = (float(scipy.special.ive(order, k)) for order in range(3))
+        cos, square = i1 / i0, (1 + i2 / i0) / 2
+        for about in (0, 3):
+            x = f"vonmises({i}, {about}, {k}, {n})"
+            yield case("vonmises", f"mean(cos({x} - {about}))", {}, lambda: np.float64(cos), 0, 5 * (square / n) ** 0.5 if k < 10 else 5 * cos / (k * n**0.5))
+            yield case("vonmises", f'mean(astype(sin({x} - {about}) < 0, "float64"))', {}, lambda: np.float64(0.5), 0, 2.5 / n**0.5)
+        yield case("vonmises", f'mean(astype(abs(vonmises({i}, 3, {k}, {n})) <= pi, "float64"))', {}, lambda: np.float64(1))
+    one = np.ones(3, "i8")
+    for expr, want in (
+        ("geometric(3, 1.0, 3)", one), ("logseries(3, 0, 3)", one), ("zipf(3, 2000, 3)", one), ("hypergeometric(3, 0, 5, 2, 3)", 0 * one), ("hypergeometric(3, 5, 0, 2, 3)", 2 * one),
+        ("hypergeometric(3, 40, 60, 100, 3)", 40 * one), ("hypergeometric(3, 4, 6, 0, 3)", 0 * one), ("negative_binomial(3, 5, 1, 3)", 0 * one), ("beta(3, 1e-200, 1, 3)", np.zeros(3)),
+        ("beta(3, 1, 1e-200, 3)", np.ones(3)), ("wald(3, 1, 1, 0)", np.zeros(0)), ("zipf(3, 2, 0, 2)", np.zeros((0, 2), "i8")),
+    ):
+        yield case(expr.split("(")[0], expr, {}, lambda: want)
+    for expr in ("beta(1, 0, 1)", "beta(1, 1, -1.0)", "beta(1, 1)", "triangular(1, 0, 2, 1)", "triangular(1, 1, 1, 1)", "triangular(1, 0, 1, inf)", "vonmises(1, 0, -1)", "vonmises(1, inf, 1)", "wald(1, 0, 1)", "wald(1, 1, nan)",
+                 "geometric(1, 0)", "geometric(1, 1.5)", "hypergeometric(1, 2, 3, 6)", "hypergeometric(1, 2.5, 3, 1)", "hypergeometric(1, 2000000000, 3, 1)", "hypergeometric(1, 2, -1, 1)", "logseries(1, 1)", "logseries(1, -1)",
+                 "negative_binomial(1, 0, 0.5)", "negative_binomial(1, 1, 0)", "negative_binomial(1, 1000000, 1e-15)", "zipf(1, 1)", "zipf(1, nan)", "zipf(1, 2i)"):
+        yield refused(expr.split("(")[0], expr, {})
     for bad in ("gamma(1, -1.0, 3)", "gamma(1, x)", "gamma(1, nan)", "poisson(1, -1.0)", "poisson(1, inf)", "poisson(1, 2i)", "poisson(1, x*0, 2)", "binomial(1, 3, 1.5)", "binomial(1, 2.5, 0.5)", "binomial(1, -1, 0.5)"):
         yield refused(bad.split("(")[0], bad, {"x": np.array([1.0, 2, -1])} if "x)" in bad or "x*" in bad else {})
+
+
+def categories(rng, n):
+    """The means, variances and covariances of the numbers of categories, that they sum to what is drawn, and that each row has its own parameters."""
+    n //= 10
+    for i in range(12):
+        k, draws = int(rng.integers(2, 8)), int(rng.integers(1, 200))
+        p = rng.random(k) ** 2
+        p /= p.sum()
+        if i % 3 == 0:
+            p[0], p[1] = 0, p[0] + p[1]
+        colors = rng.integers(0, 60, k) + draws // k + 1
+        share = colors / colors.sum()
+        left = (colors.sum() - draws) / (colors.sum() - 1)
+        for name, x, q, factor in (("multinomial", f"multinomial({i}, {draws}, p, {n})", p, 1), ("multivariate_hypergeometric", f"multivariate_hypergeometric({i}, c, {draws}, {n})", share, left)):
+            arrays = {"p": p} if name == "multinomial" else {"c": colors}
+            cov = draws * factor * (np.diag(q) - np.outer(q, q))
+            sd = np.sqrt(np.diag(cov))
+            yield case(name, f"mean({x}*1.0, 0)", arrays, lambda: draws * q, 0, float(5 * (sd / n**0.5).max()) + 1e-9)
+            yield case(name, f'cov({x}*1.0, "columns")', arrays, lambda: cov, 0, float(10 * (sd.max() ** 2 + 1) / n**0.5))
+            yield case(name, f"sum({x}, 1)", arrays, lambda: np.full(n, draws))
+            few = x.replace(f", {n})", ", 4)")
+            yield case(name, f"slice({few}, \"1:3, 1:\") - slice({x}, \"1:3, 1:\")", arrays, lambda: np.zeros((2, k - 1), "i8"))  # of a box of some rows and categories
+    chances = np.array([[1.0, 0, 0], [0, 1, 0], [0, 0, 1]])
+    yield case("multinomial", "multinomial(5, t, p)", {"t": np.array([[4], [1000000]]), "p": chances}, lambda: (np.array([[[4]], [[1000000]]]) * chances).astype("i8"))
+    yield case("multinomial", "multinomial(5, 3, p, 0)", {"p": chances[0]}, lambda: np.zeros((0, 3), "i8"))
+    yield case("multinomial", "multinomial(5, 3, p)", {"p": np.array([0.5])}, lambda: np.array([3]))
+    colors = np.array([[5, 0, 2], [0, 0, 0]])
+    yield case("multivariate_hypergeometric", "multivariate_hypergeometric(5, c, t)", {"c": colors, "t": np.array([7, 0])}, lambda: colors)
+    for bad in ("multinomial(1, 2.5, p)", "multinomial(1, -1, p)", "multinomial(1, 3, p*2)", "multinomial(1, 3, p - 1)", "multinomial(1, 3, 0.5)", "multinomial(1, 3, p*nan)", "multinomial(1, 3, p*1i)", "multinomial(1, t, p, 2)", "multinomial(1, 3, slice(p, \"0:0\"))"):
+        yield refused("multinomial", bad, {k: v for k, v in (("p", np.array([0.4, 0.6, 0])), ("t", np.arange(3))) if k in bad.split("(", 1)[1].replace("slice", "")})
+    for bad in ("multivariate_hypergeometric(1, c, 8)", "multivariate_hypergeometric(1, c, -1)", "multivariate_hypergeometric(1, c, 0.5)", "multivariate_hypergeometric(1, c*0.5, 1)", "multivariate_hypergeometric(1, c*1000000000, 1)", "multivariate_hypergeometric(1, 3, 1)"):
+        yield refused("multivariate_hypergeometric", bad, {"c": np.array([5, 0, 2])} if "c" in bad.split("(", 1)[1] else {})
 
 
 def cases(rng):
@@ -114,6 +186,7 @@ def cases(rng):
         name = next(f for f in ("integers", "permuted", "normal") if f in expr)
         yield case(name, expr, {}, lambda: np.float64(want), 0, 5 * sigma / n**0.5)
     yield from distributions(rng, n)
+    yield from categories(rng, n)
     # Weights of four elements, and how often each is drawn.
     w = np.array([1.0, 0, 3, 6])
     x = np.arange(4)

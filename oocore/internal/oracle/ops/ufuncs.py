@@ -69,6 +69,10 @@ def two(rng):
             want = f(x, y)
             rtol, atol = near(want)
             yield case(name, f"{name}(x, y)", {"x": x, "y": y}, lambda: want, 0 if name in ("fmod", "heaviside") else 8 * rtol, atol if name != "logaddexp2" else 4 * rtol)
+    for i, t in enumerate(t for t in REAL if t not in ("bool", "bfloat16")):
+        x, number = array(rng, (4, 3), t), (3, 2.5)[i % 2]  # a number takes the array's type
+        yield case("fmod", f"fmod(x, {number})", {"x": x}, lambda: np.fmod(x, number), 0)
+        yield case("fmod", f"fmod({number}, x)", {"x": x}, lambda: np.fmod(number, x), 0)
     for name in ("fmod", "heaviside", "logaddexp2"):
         yield refused(name, f"{name}(z, z)", {"z": array(rng, (3,), "complex64")})
 
