@@ -40,12 +40,10 @@ func (s *arrays) attach(stage int) (err error) {
 			return err
 		}
 	}
-	for k := range st.Programs {
-		for l := range st.Programs[k].Arrays() {
-			if i := l.Array; s.plan.Place(i) == plan.InSpill && s.readers[i] == nil {
-				if s.readers[i], err = s.openSpill(i); err != nil {
-					return err
-				}
+	for l := range st.Arrays() {
+		if i := l.Array; s.plan.Place(i) == plan.InSpill && s.readers[i] == nil {
+			if s.readers[i], err = s.openSpill(i); err != nil {
+				return err
 			}
 		}
 	}

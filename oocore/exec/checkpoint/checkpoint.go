@@ -161,13 +161,11 @@ func (c *Checkpoint) forgetMissing() error {
 				}
 			}
 		}
-		for _, prog := range c.plan.Stages[i].Programs {
-			for l := range prog.Arrays() {
-				wanted[l.Array] = true
-				if j, ok := maker[l.Array]; ok && c.state.Finished[j] && !c.exists(ArrayFile(l.Array)) {
-					if err := c.Forget(j); err != nil {
-						return err
-					}
+		for l := range c.plan.Stages[i].Arrays() {
+			wanted[l.Array] = true
+			if j, ok := maker[l.Array]; ok && c.state.Finished[j] && !c.exists(ArrayFile(l.Array)) {
+				if err := c.Forget(j); err != nil {
+					return err
 				}
 			}
 		}
@@ -189,10 +187,8 @@ func (c *Checkpoint) Needed(noted ...int) map[int]bool {
 		if c.state.Finished[i] || slices.Contains(noted, i) || !c.fills(i, needed) {
 			continue
 		}
-		for _, prog := range c.plan.Stages[i].Programs {
-			for l := range prog.Arrays() {
-				needed[l.Array] = true
-			}
+		for l := range c.plan.Stages[i].Arrays() {
+			needed[l.Array] = true
 		}
 	}
 	return needed
