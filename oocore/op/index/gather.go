@@ -159,15 +159,20 @@ func (f *taking) nth(i int) int {
 
 // part takes all indices of a part of the other axes that lies at a place of the box.
 func (f *taking) part(ctx context.Context, part grid.Box, at int) error {
-	near := max(int64(nearBytes/max(grid.Size(part.Shape[f.Axis:])*f.Item, 1)), 1)
-	asked := 0 // the indices up to which the disk was asked
-	for range readsAhead {
-		asked = f.ask(part, asked, near)
-	}
+	row := grid.Size(part.Shape[f.Axis:]) * f.Item
+	most := int64(f.Tile[f.Axis])
+	near := max(int64(nearBytes/max(row, 1)), 1)
 	for i := 0; i < f.k; {
-		asked = f.ask(part, asked, near)
-		j, low, count := f.together(i, near)
-		if err := f.rows(ctx, part, at, i, j, low, count); err != nil {
+		low := f.index[f.nth(i)]
+		high, j := low, i+1
+		for ; j < f.k; j++ {
+			x := f.index[f.nth(j)]
+			if x/most != low/most || x-high > near && !f.Chunked {
+				break // in another tile, or not worth reading what lies between
+			}
+			high = x
+		}
+		if err := f.rows(ctx, part, at, i, j, int(low), int(high-low+1)); err != nil {
 			return err
 		}
 		i = j
@@ -175,43 +180,9 @@ func (f *taking) part(ctx context.Context, part grid.Box, at int) error {
 	return nil
 }
 
-// readsAhead is how many reads the disk is asked for before they are made.
-const readsAhead = 8
-
-// ask lets the disk begin with what is read for the i-th lowest index and those near it.
-func (f *taking) ask(part grid.Box, i int, near int64) (next int) {
-	if i == f.k || f.Chunked {
-		return i
-	}
-	next, low, count := f.together(i, near)
-	f.t.WillRead(0, f.box(part, low, count))
-	return next
-}
-
-// together finds what is read at once from the i-th lowest index on: count of the input's
-// from low on, for the indices before the j-th.
-func (f *taking) together(i int, near int64) (j, low, count int) {
-	most := int64(f.Tile[f.Axis])
-	first := f.index[f.nth(i)]
-	last := first
-	for j = i + 1; j < f.k; j++ {
-		x := f.index[f.nth(j)]
-		if x/most != first/most || x-last > near && !f.Chunked {
-			break // in another tile, or not worth reading what lies between
-		}
-		last = x
-	}
-	return j, int(first), int(last - first + 1)
-}
-
-// box is count of the input's along the axis, of a part of the other axes.
-func (f *taking) box(part grid.Box, low, count int) grid.Box {
-	return grid.Box{Start: slices.Insert(slices.Clone(part.Start), f.Axis, low), Shape: slices.Insert(slices.Clone(part.Shape), f.Axis, count)}
-}
-
 // rows takes the indices from i to j in order, which point to count of the input's.
 func (f *taking) rows(ctx context.Context, part grid.Box, at, i, j, low, count int) error {
-	from := f.box(part, low, count)
+	from := grid.Box{Start: slices.Insert(slices.Clone(part.Start), f.Axis, low), Shape: slices.Insert(slices.Clone(part.Shape), f.Axis, count)}
 	n := from.Size() * f.Item
 	one := j == i+1 || f.order == nil && count == j-i && f.consecutive(i, j)
 	if one && grid.Size(part.Shape[:f.Axis]) == 1 && grid.Size(part.Shape[f.Axis:]) == f.stride {
