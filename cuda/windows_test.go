@@ -236,6 +236,23 @@ func TestInputsOfFiltersAreComputedOnTheDevice(t *testing.T) {
 	}
 }
 
+// What is computed of constants alone is that of its own filter.
+func TestFiltersOfConstantsAreNotMixedUp(t *testing.T) {
+	node := must[*graph.Node](t)
+	largest := func(op kernel.Op) *graph.Node {
+		four := node(graph.Full(site, dtype.FromFloat(dtype.Float32, 4), 50, 50))
+		return node(filter.Maximum(site, node(graph.Apply(site, op, four)), []int{3, 3}, window.Border{Mode: window.Mirror}))
+	}
+	n := node(graph.Apply(site, kernel.Add, largest(kernel.Sqrt), largest(kernel.Square)))
+	_, want, err := computeBytes(t, n, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, got, err := computeBytes(t, n, modelOf(t, "64MiB")); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("not the CPU's bits, %v", err)
+	}
+}
+
 // What an operation checks is an error on a device as it is on the CPU.
 func TestChecksFailOnTheDevice(t *testing.T) {
 	node := must[*graph.Node](t)

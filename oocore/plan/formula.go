@@ -159,8 +159,9 @@ func surrounds(w *blockwise.Window, in *Program) (*blockwise.Formula, blockwise.
 
 // windowed is what windows show of an input, as values of the program.
 type windowed struct {
-	loads   []int    // one for each load of the input's program that is computed for each element, or one
-	compute *Program // nil where the load's elements are the input's
+	loads   []int          // one for each load of the input's program that is computed for each element, or one
+	compute *Program       // nil where the load's elements are the input's
+	at      map[string]int // elements that are computed already, by their places
 }
 
 // windowed adds the loads of what a tile's windows show of an input. One that is computed of
@@ -168,7 +169,7 @@ type windowed struct {
 func (x *expansion) windowed(w *blockwise.Window, l *Load, in *Program, taps int) windowed {
 	if borders := x.borders(w, in, taps); borders != nil {
 		x.terms += taps * len(in.Code)
-		out := windowed{compute: in}
+		out := windowed{compute: in, at: map[string]int{}}
 		for i := range in.Loads {
 			if from := &in.Loads[i]; from.Kind == LoadConst {
 				out.loads = append(out.loads, x.number(from.Value, from.Type))
@@ -262,8 +263,8 @@ func (x *expansion) element(w *windowed, at []int) int {
 	if w.compute == nil {
 		return x.tap(-1-w.loads[0], at)
 	}
-	key := fmt.Sprint("computed ", w.loads, at)
-	if v, ok := x.taps[key]; ok {
+	key := fmt.Sprint(at)
+	if v, ok := w.at[key]; ok {
 		return v
 	}
 	var values []int
@@ -273,8 +274,8 @@ func (x *expansion) element(w *windowed, at []int) int {
 		}
 		values = append(values, v)
 	}
-	x.taps[key] = x.apply(w.compute, values)[w.compute.Out[0]]
-	return x.taps[key]
+	w.at[key] = x.apply(w.compute, values)[w.compute.Out[0]]
+	return w.at[key]
 }
 
 // once returns the load that make adds where none has the key.
