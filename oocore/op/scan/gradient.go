@@ -34,7 +34,7 @@ func gradient(site graph.Site, n *graph.Node, spacing float64, axis, edgeOrder i
 	if m.Err != nil || grid.Size(n.Shape) == 0 {
 		return n, m.Err
 	}
-	op := Slopes{Shape: n.Shape, Type: n.DType, Axis: axis, Spacing: spacing, EdgeOrder: edgeOrder}
+	op := Slopes{Shape: n.Shape, Type: n.DType, Axis: axis, Spacing: dtype.ValueOf(spacing), EdgeOrder: edgeOrder}
 	return graph.NewBlockwise(site, "gradient", op, n.Shape, n.DType, []*graph.Node{n}, fmt.Sprint(spacing), fmt.Sprint(axis))
 }
 

@@ -245,6 +245,18 @@ func TestBytesDoNotDependOnBlocksOfOthers(t *testing.T) {
 	}
 }
 
+// A plan has whatever spacing it is given.
+func TestSlopesOfAnySpacingAreEncoded(t *testing.T) {
+	for _, spacing := range []float64{0, math.Inf(1), math.NaN()} {
+		data := dtype.Bytes([]float64{1, 2, 4})
+		op := Slopes{Shape: []int{3}, Type: dtype.Float64, Spacing: dtype.ValueOf(spacing), EdgeOrder: 1}
+		got := dtype.Slice[float64](blockwisetest.Same(t, op, []int{3}, dtype.Float64, blockwisetest.Array{Shape: []int{3}, DType: dtype.Float64, Data: data}))
+		if want := 1 / spacing; got[0] != want && want == want {
+			t.Errorf("spacing %v: %v", spacing, got)
+		}
+	}
+}
+
 // The slopes of squares, 1 apart, are twice their roots, at the ends as far as those of lines
 // reach, in every type and in whatever boxes.
 func TestSlopesOfSquaresAreExact(t *testing.T) {
@@ -271,7 +283,7 @@ func TestSlopesOfSquaresAreExact(t *testing.T) {
 					dtype.FromInt(dt, int64(i*i)).Put(x[k*dt.Size():])
 					dtype.FromInt(dt, int64(slope)).Put(want[k*dt.Size():])
 				}
-				op := Slopes{Shape: c.shape, Type: dt, Axis: c.axis, Spacing: 1, EdgeOrder: order}
+				op := Slopes{Shape: c.shape, Type: dt, Axis: c.axis, Spacing: dtype.ValueOf(1.0), EdgeOrder: order}
 				if got := blockwisetest.Same(t, op, c.shape, dt, blockwisetest.Array{Shape: c.shape, DType: dt, Data: x}); !bytes.Equal(got, want) {
 					t.Errorf("%s %v along axis %d, edge order %d: %x, want %x", dt, c.shape, c.axis, order, got, want)
 				}

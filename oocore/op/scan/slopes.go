@@ -21,8 +21,8 @@ type Slopes struct {
 	Shape     []int
 	Type      dtype.Type
 	Axis      int
-	Spacing   float64
-	EdgeOrder int // 1 or 2
+	Spacing   dtype.Value // a float64, which may be no number
+	EdgeOrder int         // 1 or 2
 }
 
 // Chunks takes any box.
@@ -73,10 +73,11 @@ func (s Slopes) Fill(ctx context.Context, t *blockwise.Task) error {
 // numbers are those that slopes are divided by or, at the ends, weighed by: twice the spacing
 // and the spacing, or the weights of the first three elements and of the last three.
 func (s Slopes) numbers() []float64 {
+	h := s.Spacing.Float()
 	if s.EdgeOrder == 1 {
-		return []float64{2 * s.Spacing, s.Spacing}
+		return []float64{2 * h, h}
 	}
-	return []float64{2 * s.Spacing, -1.5 / s.Spacing, 2 / s.Spacing, -0.5 / s.Spacing, 0.5 / s.Spacing, -2 / s.Spacing, 1.5 / s.Spacing}
+	return []float64{2 * h, -1.5 / h, 2 / h, -0.5 / h, 0.5 / h, -2 / h, 1.5 / h}
 }
 
 // slopeElems is how many elements are computed at once.
