@@ -66,9 +66,13 @@ func (r *rewriting) showLast(at int) {
 	if strings.TrimSpace(first.text[:start.column]) != "" || first.kind != goLine || final.kind != goLine {
 		return
 	}
+	r.shows = true
+	if r.nominal != nil { // nothing is computed
+		first.text = "_ = " + first.text
+		return
+	}
 	final.text = final.text[:end.column] + ")" + final.text[end.column:]
 	first.text = "gonbext.Show(" + first.text
-	r.shows = true
 }
 
 // position is a line of the cell and a byte of it, both from 0.

@@ -319,6 +319,9 @@ func TestPlanOnlySessionPlansCellsForAnyMachine(t *testing.T) {
 	if cell, err := s.Rewrite("%%\nprintln(1)"); err != nil || cell.Code != "%%\nprintln(1)" {
 		t.Errorf("a plain cell becomes %q (%v)", cell.Code, err)
 	}
+	if cell, err := s.Rewrite("%%\nx := oocore.Open(\"a.npy\")\nx"); err != nil || cell.Code != "%%\nx := oocore.Open(\"a.npy\")\n_ = x" {
+		t.Errorf("a plain cell with an array becomes %q (%v)", cell.Code, err)
+	}
 }
 
 func TestShow(t *testing.T) {

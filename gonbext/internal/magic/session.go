@@ -66,8 +66,8 @@ func NewSession() *Session {
 func (s *Session) Notebook() string { return s.notebook }
 
 // Rewrite turns a cell as the user wrote it into what GoNB is to run. A cell
-// without our magics comes back as it is. An error is a usage error, in one
-// sentence, and leaves the session as it was.
+// without our magics comes back as it is, or with its last line shown where that is an array.
+// An error is a usage error, in one sentence, and leaves the session as it was.
 func (s *Session) Rewrite(code string) (relay.Cell, error) {
 	cell, err := s.rewrite(code)
 	if err != nil {
