@@ -209,7 +209,7 @@ func checkChunks(value string) error {
 	if err != nil {
 		return err
 	}
-	if len(shape) == 0 || slices.Min(shape) < 1 || strings.Trim(value, "xX×") != value {
+	if len(shape) == 0 || slices.Min(shape) < 1 {
 		return fmt.Errorf("%q is not a chunk shape: each length is at least 1, as in %s", value, exampleChunks)
 	}
 	return nil

@@ -204,7 +204,7 @@ func TestRewriteUsageErrors(t *testing.T) {
 		"%%memory\nfunc f[T any](x T) {}":            `%%memory: line 2 has func f, but it makes the lines below it a func main: imports and other functions go above it`,
 		"%%memory --fr\x1b[31m":                      `%%memory: there is no flag --fr\x1b[31m, did you mean --fresh?`,
 		"%%memory \u202e":                            `%%memory: "\u202e" is not a flag, did you mean --chart?`,
-		"%%memory --chunks 1024x":                    `%%memory: --chunks: "1024x" is not a chunk shape: each length is at least 1, as in 1024x512`,
+		"%%memory --chunks 1024x":                    `%%memory: --chunks: "1024x" is not a shape: write lengths such as 3075200x512`,
 		"%report -1 2":                               `%report: it takes one run, and got "-1" and "2"`,
 		"%runs -5":                                   `%runs: "-5" is not a number of runs, as in %runs 50`,
 		"%footprint -1x2":                            `%footprint: "-1x2" is not a shape: write lengths such as 3075200x512`,
