@@ -40,6 +40,7 @@ func sparse(t *testing.T, shape ...int) *oocore.Array {
 
 // What OPERATIONS.md says of passes holds for the plan.
 func TestPassesOverLongAxes(t *testing.T) {
+	smallBudget(t)
 	wide := sparse(t, 3_075_200, 512)
 	long, some := sparse(t, 6_400_000_000), sparse(t, 200_000_000)
 	for _, c := range []struct {

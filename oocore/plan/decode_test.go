@@ -12,6 +12,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/op/fft"
 	"github.com/gonbext/gonbext/oocore/op/filter"
 	"github.com/gonbext/gonbext/oocore/op/linalg"
 	"github.com/gonbext/gonbext/oocore/op/order"
@@ -64,6 +65,7 @@ func FuzzDecode(f *testing.F) {
 		node(t)(order.Sort(graph.Site{}, x, 0, false)),
 		node(t)(scan.Cumulative(graph.Site{}, "cumsum", false, x, 0)),
 		node(t)(linalg.Cholesky(graph.Site{}, node(t)(graph.Product(graph.Site{}, transpose(t, x), x)))),
+		node(t)(fft.Along(graph.Site{}, fft.RealForward, x, 0, 0, "")),
 	}
 	var plans [][]byte
 	for _, root := range roots {
@@ -94,6 +96,17 @@ func FuzzDecode(f *testing.F) {
 		_, _ = p.Size(options(64 * mebi))
 		_ = p.String()
 	})
+}
+
+// An operation that is asked for its memory must not go on without end.
+func TestDecodeRejectsTransformOfNoLength(t *testing.T) {
+	b := string(encoded(t, node(t)(fft.Along(graph.Site{}, fft.Forward, file(t, "x.npy", dtype.Float32, 20, 500), 0, 1, ""))))
+	for _, n := range []string{"0", "-500", "4611686018427387904", "9223372036854775807", "-9223372036854775808"} {
+		_, err := Decode([]byte(strings.Replace(b, `"N":500`, `"N":`+n, 1)))
+		if err == nil || !strings.HasSuffix(err.Error(), "operation fft is not for a result of shape (20, 500)") {
+			t.Errorf("a transform of %s elements gives the error %v", n, err)
+		}
+	}
 }
 
 func TestDecodeRejectsViewWithoutSteps(t *testing.T) {

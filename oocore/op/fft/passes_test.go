@@ -39,3 +39,24 @@ func TestPassesInVectors(t *testing.T) {
 		}
 	}
 }
+
+// The length of a convolution is the least that has no other factors than 2, 3 and 5.
+func TestConvolvedLengths(t *testing.T) {
+	for n := 1; n < 3000; n++ {
+		m := 2*n - 1
+		for ; ; m++ {
+			rest := m
+			for _, r := range []int{2, 3, 5} {
+				for rest%r == 0 {
+					rest /= r
+				}
+			}
+			if rest == 1 {
+				break
+			}
+		}
+		if got := convolved(n); got != m {
+			t.Fatalf("of %d: %d, want %d", n, got, m)
+		}
+	}
+}

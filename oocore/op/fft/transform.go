@@ -1,6 +1,7 @@
 package fft
 
 import (
+	"fmt"
 	"math"
 	"math/bits"
 
@@ -55,22 +56,25 @@ func factorize(n int) []int {
 // convolved is the length of the convolution for a transform of length n: the next
 // with factors 2, 3 and 5 only.
 func convolved(n int) int {
-	for m := 2*n - 1; ; m++ {
-		rest := m
-		for _, r := range []int{2, 3, 5} {
-			for rest%r == 0 {
-				rest /= r
-			}
-		}
-		if rest == 1 {
-			return m
+	least := 2*n - 1
+	best := 1 << bits.Len(uint(least-1))
+	for fives := 1; fives < best; fives *= 5 {
+		for odd := fives; odd < best; odd *= 3 {
+			best = min(best, odd<<bits.Len(uint((least-1)/odd)))
 		}
 	}
+	return best
 }
 
+// longest bounds a transform, so that no sum of what it takes overflows.
+const longest = min(1<<40, math.MaxInt)
+
 // size is the elements of work that a line of length n takes, and tables is how many
-// are kept with it.
+// are kept with it. It panics where no transform has that length.
 func size(n int) (line, tables int) {
+	if n < 1 || n > longest {
+		panic(fmt.Sprintf("fft: no transform has %d elements", n))
+	}
 	if factorize(n) != nil {
 		return n, n
 	}
