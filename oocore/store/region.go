@@ -142,7 +142,13 @@ func (w *regionWriter) place() error {
 	if err := w.out.Truncate(w.size); err != nil {
 		return err
 	}
-	_ = os.Chtimes(w.target, time.Time{}, v.File.ModTime)
+	for range 3 { // where the disk or the machine is busy the folder was touched too long ago
+		_ = os.Chtimes(w.target, time.Time{}, v.File.ModTime)
+		if w.isPlaced() {
+			break
+		}
+		w.ws.touch()
+	}
 	return w.out.Sync()
 }
 

@@ -383,15 +383,15 @@ func (m Merge) Fill(ctx context.Context, t *blockwise.Task) error {
 		for p := windows[i]; p < windows[m.Fan+i]; {
 			col := int(p) % m.Row
 			n := min(m.Row-col, int(windows[m.Fan+i]-p), m.Part)
+			if (int(total)+n)*size > len(gathered) {
+				return errors.New("the windows of a merge are wider than they can be: what it reads was changed")
+			}
 			pieces = append(pieces, piece{first/m.Row + i*m.Rows + int(p)/m.Row, col, n})
 			p += int64(n)
 			total += int64(n)
 		}
 		to[i] = total
 		below += windows[i]
-	}
-	if int(total)*size > len(gathered) {
-		return errors.New("the windows of a merge are wider than they can be: what it reads was changed")
 	}
 	_, words := m.stored()
 	box := func(p piece) grid.Box {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -233,6 +234,21 @@ func external2(t *testing.T, l Line, fan int, in ...blockwisetest.Array) []byte 
 			return fill(m, in[0].Shape, l.result(), rows, windows)
 		}
 		rows.Data = fill(m, shape, stored, rows, windows)
+	}
+}
+
+// Windows that were damaged are an error before anything is taken for them.
+func TestMergeRejectsDamagedWindows(t *testing.T) {
+	l := Line{Sorting: Sorting{Type: dtype.Float64}, N: 1024, Row: 512, Part: 512}
+	m := Merge{Level{Line: l, Dims: 2, Rows: 1, Fan: 2, Every: sampled}, true}
+	rows := blockwisetest.Array{Shape: []int{2, l.width()}, DType: dtype.Uint64, Data: make([]byte, 8*2*l.width())}
+	windows := blockwisetest.Array{Shape: []int{2, 2, 2}, DType: dtype.Int64, Data: dtype.Bytes([]int64{0, 0, 1 << 28, 0, 0, 0, 512, 512})}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err := blockwisetest.Try(t, m, []int{1024}, dtype.Float64, rows, windows)
+	runtime.ReadMemStats(&after)
+	if taken := after.TotalAlloc - before.TotalAlloc; err == nil || taken > 16<<20 {
+		t.Errorf("%d bytes were taken, and the error is %v", taken, err)
 	}
 }
 

@@ -262,13 +262,17 @@ func (t *localTarget) fits() error {
 // resume resumes a folder that an earlier writer of the same array left, or finds that
 // that one has put it in its place.
 func (t *localTarget) resume() (bool, error) {
+	note, err := disk.ReadFile(t.note())
+	if err != nil || !bytes.HasSuffix(note, append([]byte{'\n'}, t.made.encodeV3()...)) {
+		return false, nil
+	}
 	now, err := versionIn(context.Background(), t.place, blob.Dir(filepath.Join(t.place, filepath.FromSlash(t.inner))))
 	if err == nil {
 		if t.moved = t.ws.Moved(t.temp, now); t.moved {
 			return true, nil
 		}
 	}
-	if note, err := disk.ReadFile(t.note()); err != nil || !bytes.Equal(note, t.noteText()) {
+	if !bytes.Equal(note, t.noteText()) { // more than the groups, which come with what is in its place
 		return false, nil
 	}
 	if st, err := os.Stat(t.temp); err != nil || !st.IsDir() {

@@ -361,6 +361,35 @@ func TestResumeAfterMove(t *testing.T) {
 	}
 }
 
+// TestResumeOfAnotherArrayAfterMove begins anew where the array that a killed run has put under
+// its name is not the one that is made: its version alone does not say so.
+func TestResumeOfAnotherArrayAfterMove(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.zarr")
+	ws, err := store.NewStagingDir(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := smallMeta
+	m.StagingDir = ws
+	w, err := store.Create(path, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(w.Write(t.Context(), smallData(), grid.Whole(m.Shape).Box(0)), w.Commit(t.Context())); err != nil {
+		t.Fatal(err) // and the staging folder is still there
+	}
+	m.Resume, m.Details.Attributes = true, []byte(`{"units":"K"}`)
+	if w, err = store.Create(path, m); err != nil {
+		t.Fatal(err)
+	}
+	if store.Placed(w) || store.Resumed(w) {
+		t.Errorf("placed %v, resumed %v", store.Placed(w), store.Resumed(w))
+	}
+	if err := errors.Join(w.Abort(), ws.Remove()); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func resumeAfterMove(t *testing.T, replaced, changed bool) {
 	path := filepath.Join(t.TempDir(), "a.zarr")
 	if replaced {
