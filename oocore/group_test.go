@@ -98,3 +98,18 @@ func TestRandomNumbersFollowTheirDistribution(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+func TestDDofThatIsNoNumberIsRejected(t *testing.T) {
+	x := oocore.FromSlice([]float64{1, 2, 3, 4})
+	for _, ddof := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		for name, y := range map[string]*oocore.Array{
+			"reduce":  x.Reduce(oocore.Var, oocore.ReduceOptions{DDof: ddof}),
+			"rolling": x.Rolling(oocore.Std, oocore.RollingOptions{Window: 2, DDof: ddof}),
+			"groups":  x.GroupBy(t.Context(), oocore.FromSlice([]int64{0, 0, 1, 1}), oocore.GroupOptions{Groups: 2}).Var(ddof),
+		} {
+			if err := y.Err(); err == nil || !strings.Contains(err.Error(), "ddof") {
+				t.Errorf("%s with a ddof of %v: %v", name, ddof, err)
+			}
+		}
+	}
+}

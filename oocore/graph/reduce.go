@@ -55,6 +55,9 @@ func aggregate(site Site, kind kernel.Reduction, n *Node, o ReduceOptions) (*Nod
 	if o.DDof != 0 && kind != kernel.Var && kind != kernel.Std {
 		return nil, fmt.Errorf("has no use for DDof, which is var's and std's")
 	}
+	if err := CheckDDof(o.DDof); err != nil {
+		return nil, err
+	}
 	if kind == kernel.Mean && o.DType.Known() && o.DType.Integer() {
 		return wholeMean(site, n, o)
 	}
@@ -345,4 +348,12 @@ func squares(site Site, n *Node) (*Node, error) {
 		parts[i] = c.of(Apply(site, kernel.Square, c.of(Apply(site, op, n))))
 	}
 	return c.end(Apply(site, kernel.Add, parts[:]...))
+}
+
+// CheckDDof rejects what cannot be subtracted from a count.
+func CheckDDof(ddof float64) error {
+	if math.IsNaN(ddof) || math.IsInf(ddof, 0) {
+		return fmt.Errorf("has a ddof of %v: give a finite number", ddof)
+	}
+	return nil
 }

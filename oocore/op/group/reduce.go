@@ -115,6 +115,9 @@ func reduce(m *compose.Maker, r Reduction, n *graph.Node, l Labels, ddof float64
 	if ddof != 0 && r != Var {
 		return nil, errors.New("has no use for a ddof, which is var's")
 	}
+	if err := graph.CheckDDof(ddof); err != nil {
+		return nil, err
+	}
 	length := n.Shape[l.Axis]
 	lengths := slices.Clone(n.Shape)
 	lengths[l.Axis] = l.Groups

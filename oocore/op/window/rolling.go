@@ -218,6 +218,9 @@ func reduce(site graph.Site, kind kernel.Reduction, n *graph.Node, window, axis 
 	if err != nil {
 		return nil, err
 	}
+	if err := graph.CheckDDof(ddof); err != nil {
+		return nil, err
+	}
 	op := Rolling{Kind: kind, Axis: at, Window: window, DDof: ddof}
 	switch kind {
 	case kernel.Sum, kernel.Prod, kernel.Min, kernel.Max, kernel.Var:
