@@ -179,6 +179,19 @@ func failures(counts *disktest.Fault) (all []failure) {
 	return all
 }
 
+// unfaulted runs a save in which nothing fails: it returns how often each file operation is
+// called, and the outputs' elements before and after.
+func (r *room) unfaulted(t *testing.T, s *save) (counts *disktest.Fault, before, after [][]complex128) {
+	r.begin(t, s)
+	before = r.elements(t, s)
+	counts = new(disktest.Fault)
+	restore := disk.Use(counts)
+	err := s.run(r.in, r.out)
+	restore()
+	check(t, err)
+	return counts, before, r.elements(t, s)
+}
+
 // Every file operation of every kind of save fails once, or a sample of each kind of
 // operation: the run gives that error or ends well, what is under the outputs' names is
 // whole, nothing is held, and the next run makes the same files as one without a fault and
@@ -188,14 +201,8 @@ func TestEveryFileOperationFails(t *testing.T) {
 	operations, errs := 0, 0
 	for _, s := range saves() {
 		t.Run(s.name, func(t *testing.T) {
-			r.begin(t, &s)
-			before := r.elements(t, &s)
-			counts := new(disktest.Fault)
-			restore := disk.Use(counts)
-			err := s.run(r.in, r.out)
-			restore()
-			check(t, err)
-			after, want, temp := r.elements(t, &s), files(t, r.out), files(t, r.temp)
+			counts, before, after := r.unfaulted(t, &s)
+			want, temp := files(t, r.out), files(t, r.temp)
 			held := leaks()
 			for _, c := range testcases.Sample(t, failures(counts), 1, func(c failure) []string { return []string{c.op.String()} }) {
 				r.begin(t, &s)

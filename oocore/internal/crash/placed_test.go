@@ -88,14 +88,8 @@ func TestRunKilledOnceAnOutputIsPlacedComputesNothingAgain(t *testing.T) {
 			continue
 		}
 		t.Run(s.name, func(t *testing.T) {
-			r.begin(t, &s)
-			before := r.elements(t, &s)
-			counts := new(disktest.Fault)
-			restore := disk.Use(counts)
-			err := s.run(r.in, r.out)
-			restore()
-			check(t, err)
-			after, want := r.elements(t, &s), files(t, r.out)
+			counts, before, after := r.unfaulted(t, &s)
+			want := files(t, r.out)
 			for op := range disktest.Ops {
 				for n := counts.Count(op); n > 0; n -= 1 + random.Int64N(stride) {
 					r.begin(t, &s)
@@ -138,14 +132,8 @@ func TestOutputChangedAfterAKillIsComputedAgain(t *testing.T) {
 			continue
 		}
 		t.Run(s.name, func(t *testing.T) {
-			r.begin(t, &s)
-			before := r.elements(t, &s)
-			counts := new(disktest.Fault)
-			restore := disk.Use(counts)
-			err := s.run(r.in, r.out)
-			restore()
-			check(t, err)
-			after, want := r.elements(t, &s), files(t, r.out)
+			counts, before, after := r.unfaulted(t, &s)
+			want := files(t, r.out)
 			last := counts.Count(disktest.Sync)
 			for tries := 10; ; tries-- { // how often a run syncs depends on how long it takes
 				r.begin(t, &s)
@@ -172,7 +160,7 @@ func TestOutputChangedAfterAKillIsComputedAgain(t *testing.T) {
 			check(t, os.Chtimes(file, st.ModTime(), st.ModTime()))
 			check(t, s.run(r.in, r.out))
 			now := files(t, r.out)
-			if s.dirty { // beside the region what somebody has changed stays
+			if s.dirty { // what somebody has changed outside the region stays
 				delete(want, file)
 				delete(now, file)
 			}
