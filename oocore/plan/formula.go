@@ -176,12 +176,12 @@ func (x *expansion) windowed(w *blockwise.Window, l *Load, in *Program, taps int
 			} else {
 				of := *w
 				of.Type, of.Border = from.Type, borders[i]
-				out.loads = append(out.loads, -1-x.window(&of, l, &Program{Domain: in.Domain, Loads: []Load{*from}, Out: []int{0}}))
+				out.loads = append(out.loads, x.window(&of, l, &Program{Domain: in.Domain, Loads: []Load{*from}, Out: []int{0}}))
 			}
 		}
 		return out
 	}
-	return windowed{loads: []int{-1 - x.window(w, l, in)}}
+	return windowed{loads: []int{x.window(w, l, in)}}
 }
 
 // borders are those of the loads that an input is computed of; nil where it is better computed
@@ -219,7 +219,7 @@ func (x *expansion) window(w *blockwise.Window, l *Load, in *Program) int {
 			v.Step[d] = w.Step[d] * l.View.Step[a]
 		}
 	}
-	return -1 - x.load(Load{Kind: LoadBlocks, Type: w.Type, View: v, Op: &blockwise.Value{Op: w.Border}, Inputs: []Program{*in}, Extent: w.Extent, Site: l.Site})
+	return x.load(Load{Kind: LoadBlocks, Type: w.Type, View: v, Op: &blockwise.Value{Op: w.Border}, Inputs: []Program{*in}, Extent: w.Extent, Site: l.Site})
 }
 
 // instance adds the terms of the first of a chain of formulas, with its windows moved by a
@@ -261,7 +261,7 @@ func (x *expansion) instance(chain []*blockwise.Formula, seen []windowed, elemen
 // element is the one of a window at a place.
 func (x *expansion) element(w *windowed, at []int) int {
 	if w.compute == nil {
-		return x.tap(-1-w.loads[0], at)
+		return x.tap(w.loads[0], at)
 	}
 	key := fmt.Sprint(at)
 	if v, ok := w.at[key]; ok {
@@ -270,7 +270,7 @@ func (x *expansion) element(w *windowed, at []int) int {
 	var values []int
 	for i, v := range w.loads {
 		if w.compute.Loads[i].Kind != LoadConst {
-			v = x.tap(-1-v, at)
+			v = x.tap(v, at)
 		}
 		values = append(values, v)
 	}
@@ -289,8 +289,9 @@ func (x *expansion) once(key string, make func() Load) int {
 }
 
 // tap adds an element of a window, for all who take it.
-func (x *expansion) tap(base int, at []int) int {
-	return x.once(fmt.Sprint(base, at), func() Load {
+func (x *expansion) tap(window int, at []int) int {
+	return x.once(fmt.Sprint(window, at), func() Load {
+		base := -1 - window // among the loads
 		b := &x.loads[base]
 		return Load{Kind: LoadTap, Type: b.Type, View: b.View, Base: base, At: at}
 	})

@@ -58,7 +58,7 @@ func mergeSpan[W word](s *wordSort, all, dst, room []W, from, to []int64, least,
 			end := make([]int64, len(from))
 			copy(end, from)
 			mergeSpan(s, all, span, room, begin, end, first, last)
-			begin = end // begin was spoiled
+			begin = end // begin was changed
 		}
 		if last == most {
 			return

@@ -21,8 +21,8 @@ type records interface {
 	sort(a, b []byte) []byte
 	// merge brings sorted lists in order, of which list i is the records from from[i] to
 	// to[i] of all, and records with equal keys are in the lists' order. The result is in
-	// all or in b, which has as many records. It spoils all, from and room, which is of
-	// mergeRoom bytes.
+	// all or in b, which has as many records. It overwrites all, from and room, which
+	// is of mergeRoom bytes.
 	merge(all, b, room []byte, from, to []int64) []byte
 	// store writes elements or positions, each a step behind the one before. dst may be
 	// src where the step is 1 and records are as large.
@@ -30,7 +30,7 @@ type records interface {
 	// samples are the last of each so many records.
 	samples(dst, src []byte, every int)
 	// first sorts the first k of all, of those with equal keys the first, to the
-	// beginning of a, with the help of b; it spoils the others.
+	// beginning of a, with the help of b; it overwrites the others.
 	first(a, b []byte, k int)
 	// split finds how many of each of several sorted lists are among the first `rank`
 	// of all, those of an earlier list first where keys are equal. List i is the
