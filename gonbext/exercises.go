@@ -24,7 +24,7 @@ var exercises = map[string]*exercise{
 		},
 	},
 	"02.1": {
-		want: "columns.zarr", because: "A chunk of whole columns holds all of one column, and 1/64 of the others.",
+		want: "columns.zarr", because: "One column lies in one chunk of whole columns: 1/64 of the map is read.",
 		hint: "Count the chunks that one column goes through, in each of the three.",
 		slips: []slip{
 			{"rows.zarr", "a column goes through every chunk of whole rows: that reads the whole file."},

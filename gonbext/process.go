@@ -141,6 +141,9 @@ func (p *process) hold(m machine.Memory) {
 		}
 		m = after
 		p.look()
+		if now, err := machine.Process(); err == nil && now.Anonymous > m.Anonymous { // the cell allocates while its lines are counted
+			m = now
+		}
 	}
 	p.peak = max(p.peak, m.Anonymous)
 	p.sample(m)
