@@ -313,7 +313,7 @@ func (v *view) rest() {
 	if r.device > 0 {
 		add("memory of "+plain(v.s.h.Device.Name), "a modelled device takes the host's memory", classColors[record.Device], r.device)
 	}
-	add("Go heap", "values of the cell and of gonbext itself", "#888", r.heap)
+	add("Go heap", "values of the cell and of gonbext itself, and garbage", "#888", r.heap)
 	add("Go runtime", "stacks, spans, garbage collector", "#bbb", r.runtime)
 	add("not accounted for", "the program's own pages, page tables, libraries", "#e55", r.unknown)
 	var total int64

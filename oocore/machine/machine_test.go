@@ -1,9 +1,12 @@
 package machine
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
+	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 	"testing"
 	"testing/fstest"
 )
@@ -118,6 +121,24 @@ func TestThisMachine(t *testing.T) {
 	}
 	if after.GoHeap+after.GoRuntime > after.Anonymous+16*mib {
 		t.Errorf("Go's part is more than the whole: %+v", after)
+	}
+}
+
+func TestGoMemoryLeavesNothingOutThatIsNotReleased(t *testing.T) {
+	defer debug.FreeOSMemory()
+	_ = bytes.Repeat([]byte{1}, 64*mib)
+	runtime.GC() // they are free, and not released yet
+	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	for _, name := range goClasses {
+		samples = append(samples, metrics.Sample{Name: name})
+	}
+	metrics.Read(samples)
+	left := samples[0].Value.Uint64() - samples[1].Value.Uint64()
+	for _, s := range samples[2:] {
+		left -= s.Value.Uint64()
+	}
+	if left != 0 {
+		t.Errorf("%d bytes of the Go runtime's are in no class", int64(left))
 	}
 }
 

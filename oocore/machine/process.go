@@ -11,7 +11,7 @@ type Memory struct {
 	Anonymous int64 // private, with its page tables: the kernel cannot take it back
 	Mapped    int64 // pages of files that are mapped: the kernel can take them back
 	Cached    int64 // page cache charged to the process's own cgroup, or -1 where that is unknown
-	GoHeap    int64 // objects, and the room between them; part of Anonymous
+	GoHeap    int64 // objects, the room between them, and what the collector has not returned yet; part of Anonymous
 	GoRuntime int64 // stacks, spans and the garbage collector; part of Anonymous
 }
 
@@ -31,10 +31,13 @@ func processMemory(root fs.FS, c cgroup) (Memory, error) {
 // The classes of the Go runtime's memory that goMemory adds up. Reading them
 // does not stop the program.
 var goClasses = [...]string{
-	"/memory/classes/heap/objects:bytes", // the first two are the heap
+	"/memory/classes/heap/objects:bytes", // the first three are the heap
 	"/memory/classes/heap/unused:bytes",
+	"/memory/classes/heap/free:bytes",
 	"/memory/classes/heap/stacks:bytes", // the rest the runtime's
+	"/memory/classes/metadata/mcache/free:bytes",
 	"/memory/classes/metadata/mcache/inuse:bytes",
+	"/memory/classes/metadata/mspan/free:bytes",
 	"/memory/classes/metadata/mspan/inuse:bytes",
 	"/memory/classes/metadata/other:bytes",
 	"/memory/classes/os-stacks:bytes",
@@ -52,7 +55,7 @@ func goMemory() (heap, runtime int64) {
 		if s.Value.Kind() != metrics.KindUint64 {
 			continue
 		}
-		if n := int64(s.Value.Uint64()); i < 2 {
+		if n := int64(s.Value.Uint64()); i < 3 {
 			heap += n
 		} else {
 			runtime += n
