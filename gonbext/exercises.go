@@ -40,11 +40,15 @@ var exercises = map[string]*exercise{
 		},
 	},
 	"03.1": {
-		want: 16.0, because: "256 = 8 × 30 + 16.",
-		hint: "What remains of 256 when batches of 30 are taken from it?",
+		want: 16.5, because: "8 MiB of the convolution, 8 of the rectifier, and half of one of the pooling, which keeps one element of 16.",
+		hint: "Each of the three layers' results is kept. How many times the input is each?",
 		slips: []slip{
-			{30.0, "30 does not divide 256."},
-			{8.0, "that is the number of whole batches."},
+			{8.25, "that is four directions."},
+			{8.0, "the results of the rectifier and of the pooling are kept, too."},
+			{16.0, "the result of the pooling is kept, too."},
+			{8.5, "the rectifier's result is kept beside the convolution's: its gradient needs what came out of it."},
+			{17.5, "the input is there anyway: the question is what comes on top of it."},
+			{24.0, "the pooling keeps one element of each 4 × 4."},
 		},
 	},
 	"03.2": {
@@ -145,10 +149,14 @@ var exercises = map[string]*exercise{
 		},
 	},
 	"07.3": {
-		want: "the link", because: "800 MB come in and 800 MB go out at 25 GB/s: 64 ms, or 32 ms where both directions work at once. The arithmetic takes a tenth of a millisecond.",
-		hint: "10⁸ square roots at 10¹² a second take 0.1 ms. How long do 800 MB take at 25 GB/s?",
+		want: 480.0, within: 0.005, because: "3 × 8n² bytes at 25 GB/s take as long as 2n³ operations at 10¹² a second: n = 24 / 25e9 × 10¹² / 2.",
+		hint: "Write down both times: how many bytes are three matrices of n × n float64, and how long do 2n³ operations take? Then divide by n².",
 		slips: []slip{
-			{"the arithmetic", "10⁸ square roots at 10¹² a second take 0.1 ms. How long do 800 MB take at 25 GB/s?"},
+			{320.0, "the product comes back over the link, too: three matrices, not two."},
+			{160.0, "three matrices cross the link, not one."},
+			{60.0, "an element has 8 bytes."},
+			{240.0, "a float64 has 8 bytes, not 4."},
+			{960.0, "a product has 2n³ operations: a multiplication and an addition for each pair."},
 		},
 	},
 	"08.1": {
