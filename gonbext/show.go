@@ -22,20 +22,24 @@ var Last any
 func showLast() {
 	v := Last
 	Last = nil
+	Show(v)
+}
+
+// Show shows a value. An array is shown by its expression, shape, type, bytes and chunks, and
+// the elements in its first corner, for which it computes only what they need: in a
+// notebook that is a card, elsewhere text. Under %%footprint it shows no elements.
+// Any other value is printed, and of nil nothing is shown.
+func Show(v any) {
 	switch v := v.(type) {
 	case nil:
 	case *oocore.Array:
-		Show(v)
+		showArray(v)
 	default:
 		fmt.Println(v)
 	}
 }
 
-// Show shows an array: its expression, shape, type, bytes and chunks, and the
-// elements in its first corner, for which it computes only what they need. In a
-// notebook that is a card, elsewhere text. Under %%footprint it shows no
-// elements.
-func Show(a *oocore.Array) {
+func showArray(a *oocore.Array) {
 	if err := a.Err(); err != nil {
 		fail("Show", err)
 	}

@@ -13,6 +13,9 @@ import (
 type rewriting struct {
 	relay.Cell
 	lines     []line
+	source    source
+	scope     *scope // what names mean outside of functions
+	layer     layer
 	inherited inherited
 	nominal   *nominal // nil where cells run
 	notebook  string
@@ -57,8 +60,9 @@ func (r *rewriting) rewrite(c special) error {
 		return errors.New("it takes the name of a function, as in %exec f")
 	}
 	if m == nil {
+		r.layer.command(c)
 		if c.name() == "%%" || c.name() == "%main" {
-			r.showLast(c.at)
+			r.showLast()
 		}
 		return nil
 	}
@@ -136,7 +140,7 @@ func (r *rewriting) start(m *magic, at int, given []setting, operands []string) 
 	r.Watch = true
 	imports, face := readNames(all).imports()
 	r.imports = imports + cloud(all)
-	r.last(face, at)
+	r.last(face)
 	return opening(face, function, r.ID, at+1, given), nil
 }
 
