@@ -65,7 +65,7 @@ func (r *rewriting) showLast() {
 
 // lastExpression is what main ends with, where that is an expression with one value, and what
 // names mean there. It is nil where it is none, or not known to be one, and for a function
-// without its brackets: the compiler says what that is.
+// without its brackets and an operator between arrays: the compiler says what is wrong there.
 func (r *rewriting) lastExpression() (ast.Expr, *scope) {
 	body := r.source.body
 	if len(body) == 0 {
@@ -80,6 +80,9 @@ func (r *rewriting) lastExpression() (ast.Expr, *scope) {
 		return nil, nil
 	}
 	e := last.X
+	if b, ok := ast.Unparen(e).(*ast.BinaryExpr); ok && (s.isArray(s.typeOf(b.X)) || s.isArray(s.typeOf(b.Y))) {
+		return nil, nil // x == y would compare pointers
+	}
 	t := s.typeOf(e)
 	if _, function := t.(*ast.FuncType); function {
 		return nil, nil

@@ -507,6 +507,8 @@ func TestLastValueOfPlainCellIsShown(t *testing.T) {
 		"len := func(x int) {}\nlen(1)":        "",
 		"linalg.SVD(x)":                        "",
 		"x := oocore.Open(\"a.npy\")\nx.Shape": "",
+		"x := oocore.Open(\"a.npy\")\nx == x":  "",
+		"x := oocore.Open(\"a.npy\")\n(2 * x)": "",
 		"f := func() {}\nf":                    "",
 		"gonbext := oocore.Open(\"a.npy\")\ngonbext":   "",
 		"gonbext.Save(x, \"a.npy\")":                   "",
