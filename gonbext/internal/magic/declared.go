@@ -9,6 +9,11 @@ import (
 
 // read notes what the cell declares and what names mean in it.
 func (r *rewriting) read(specials []special, earlier *scope) {
+	r.layer.id = r.ID
+	for _, c := range specials {
+		r.layer.command(c)
+	}
+	r.layer.applyTo(earlier.names)
 	r.source = parseSource(r.lines, specials)
 	r.scope = &scope{names: map[string]meaning{}, outer: earlier}
 	for _, d := range r.source.declarations { // which stand in any order
@@ -22,7 +27,7 @@ func (r *rewriting) read(specials []special, earlier *scope) {
 		}
 	}
 	delete(r.scope.names, "main")
-	r.layer = layer{id: r.ID, names: r.scope.names}
+	r.layer.names = r.scope.names
 }
 
 // layer is what a cell changes of the declarations that GoNB keeps.

@@ -142,6 +142,7 @@ func TestDeclarationsOfEarlierCells(t *testing.T) {
 		{[]string{nothing, centred, opened + "centred(x)"}, "centred(x)"},
 		{[]string{centred, nothing + "\n" + opened + "centred(x)"}, ""},
 		{[]string{centred, "%reset", opened + "centred(x)"}, ""},
+		{[]string{centred, "%reset\n" + opened + "centred(x)"}, ""},
 		{[]string{centred, "%reset go.mod", opened + "centred(x)"}, "centred(x)"},
 		{[]string{centred, "%rm centred", opened + "centred(x)"}, ""},
 		{[]string{"type m struct{}\nfunc (m) run() *oocore.Array { return nil }", "%rm m~run", "%%\nm{}.run()"}, ""},

@@ -60,7 +60,6 @@ func (r *rewriting) rewrite(c special) error {
 		return errors.New("it takes the name of a function, as in %exec f")
 	}
 	if m == nil {
-		r.layer.command(c)
 		if c.name() == "%%" || c.name() == "%main" {
 			r.showLast()
 		}

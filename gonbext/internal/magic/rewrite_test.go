@@ -592,6 +592,8 @@ func FuzzRewrite(f *testing.F) {
 		}
 		f.Add(string(source))
 	}
+	f.Add(centred + "\n%%memory\ny := centred(x); y.Sqrt() // shown")
+	f.Add("type t struct{ f []t }\n%%\nx := t{}\nx.f[0]")
 	f.Add("%%memory --budget \\\n1GiB\nx := `\n%budget")
 	f.Fuzz(func(t *testing.T, code string) {
 		s := newSession()
