@@ -156,6 +156,13 @@ var cells = map[string]func(){
 		gonbext.Show(oocore.Full(2.5))
 		gonbext.Show(oocore.Full(true, 2))
 	},
+	"values": func() {
+		gonbext.Show(nil)
+		gonbext.Show([]int{8, 10})
+		gonbext.Show(make([]int8, 1000))
+		gonbext.Show(make([]float64, 1001))
+		gonbext.Show("text")
+	},
 }
 
 // kept is reachable to the end of a cell.
@@ -642,5 +649,14 @@ func TestShow(t *testing.T) {
 		if !strings.Contains(r.stdout, part) {
 			t.Errorf("no %q in\n%s", part, r.stdout)
 		}
+	}
+}
+
+func TestShowPrintsWhatIsNoArray(t *testing.T) {
+	r := run(t, "values")
+	r.expect(t, 0)
+	want := "[8 10]\n[0" + strings.Repeat(" 0", 999) + "]\n[0 0 0 0 0 0] … [0 0 0 0 0 0]: 1,001 values\ntext\n"
+	if r.stdout != want {
+		t.Errorf("%s", r.stdout)
 	}
 }

@@ -9,8 +9,12 @@
 //	x := oocore.Open("acts.npy")
 //	gonbext.Save(x.Sub(x.Mean(0)), "centred.npy")
 //
-// Show shows an array; Plot, Hist, HeatMap and Image draw arrays larger than memory: what a
-// picture shows of them is computed within the budget.
+// The value of a cell's last line is shown, an array's as a card; a call of your own function
+// too, which this cell or an earlier one declares. Under a plain %%, where programs end in
+// calls for what they do, a call is shown where it gives an array or is of package oocore.
+//
+// Show shows a value anywhere; Plot, Hist, HeatMap and Image draw arrays larger than memory:
+// what a picture shows of them is computed within the budget.
 //
 // # Magics
 //

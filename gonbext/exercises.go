@@ -40,11 +40,15 @@ var exercises = map[string]*exercise{
 		},
 	},
 	"03.1": {
-		want: 16.0, because: "256 = 8 × 30 + 16.",
-		hint: "What remains of 256 when batches of 30 are taken from it?",
+		want: 16.5, because: "8 MiB of the convolution, 8 of the rectifier, and half of one of the pooling, which keeps one element of 16.",
+		hint: "Each of the three layers' results is kept. How many times the input is each?",
 		slips: []slip{
-			{30.0, "30 does not divide 256."},
-			{8.0, "that is the number of whole batches."},
+			{8.25, "that is four directions."},
+			{8.0, "the results of the rectifier and of the pooling are kept, too."},
+			{16.0, "the result of the pooling is kept, too."},
+			{8.5, "the rectifier's result is kept beside the convolution's: its gradient needs what came out of it."},
+			{17.5, "the input is there anyway: the question is what comes on top of it."},
+			{24.0, "the pooling keeps one element of each 4 × 4."},
 		},
 	},
 	"03.2": {
@@ -56,19 +60,21 @@ var exercises = map[string]*exercise{
 		hint:    "film.Mean(0) has one value a pixel, and is broadcast against all frames; then Abs, then Max(0).",
 	},
 	"04.1": {
-		want: 1000.0, because: "10 × 10 blocks of C, each a sum of 10 products.",
-		hint: "C has 10 × 10 blocks. Each is a sum over k of products of two blocks.",
+		want: 1000.0, because: "10 × 5 blocks of C, each a sum of 20 products.",
+		hint: "C is 10,240 × 5,120: count its blocks. Each is a sum over k of products of two blocks.",
 		slips: []slip{
-			{100.0, "one product for each block of C leaves the sum over k out: that is the mistake of the first section."},
-			{20.0, "each block of A meets many blocks of B."},
+			{50.0, "one product for each block of C leaves the sum over k out: that is the mistake of the first section."},
+			{200.0, "that is the number of A's blocks. Each is multiplied with a whole row of blocks of B."},
+			{100.0, "that is the number of B's blocks. Each is multiplied with a whole column of blocks of A."},
+			{300.0, "those are the blocks of A and B. Each is multiplied more than once."},
 		},
 	},
 	"04.2": {
-		want: 8_388_608_000.0, because: "1,000 products × 2 blocks × 1,024 × 1,024 × 4 bytes: ten times both matrices.",
+		want: 8_388_608_000.0, because: "1,000 products × 2 blocks × 1,024 × 1,024 × 4 bytes.",
 		hint: "The number of block products, times two blocks, times the bytes of a block.",
 		slips: []slip{
 			{4_194_304_000.0, "a product reads a block of A and one of B."},
-			{838_860_800.0, "that reads both matrices once. Each block is read for 10 products."},
+			{1_258_291_200.0, "that reads both matrices once. A block of A is read for 5 products, one of B for 10."},
 			{2_097_152_000.0, "times the 4 bytes of a float32."},
 		},
 	},
@@ -89,33 +95,37 @@ var exercises = map[string]*exercise{
 		},
 	},
 	"05.2": {
-		want: 136.0 * 136 / (128 * 128), within: 0.002, because: "136² / 128² = 1.129: 13 % is read twice or more.",
+		want: 136.0 * 136 / (128 * 128), within: 0.002, because: "136² / 128² = 1.129: 13 % more elements are read than computed.",
 		hint: "A tile of 128 × 128 reads 4 more on each of its four sides. Divide the areas.",
 		slips: []slip{
 			{136.0 / 128, "the halo is on either side, 128 + 4 + 4, and along both axes."},
+			{136.0*136/(128*128) - 1, "those are the elements that are read in addition. How many are read in all?"},
+			{1.0, "Go divides whole numbers to a whole number. Write one of them as 136.0."},
 		},
 	},
 	"05.3": {
-		want: 0.05, within: 0.01, because: "Half a step: 12.7 / 127 / 2.",
-		hint: "The largest magnitude becomes 127, so one step is 12.7 / 127. How far is a number from its nearest step at most?",
+		want: 0.1, within: 0.01, because: "Half a step: 25.4 / 127 / 2.",
+		hint: "The largest magnitude becomes 127, so one step is 25.4 / 127. How far is a number from its nearest step at most?",
 		slips: []slip{
-			{0.1, "that is the step. Rounding goes to the nearest."},
+			{0.2, "that is the step. Rounding goes to the nearest."},
+			{0.05, "that was for numbers up to 12.7."},
 		},
 	},
 	"06.1": {
-		want: 3010.0, within: 0.005, because: "Three lists of 100 numbers and a weight, ten times: 1 of 332.",
-		hint: "A product of three lists has 100 + 100 + 100 numbers and a weight. There are ten of them.",
+		want: 5305.0, because: "Lists of 500, 240 and 320 numbers and a weight, five times: 1 of 7,238.",
+		hint: "A component has three lists, of 500, 240 and 320 numbers, and a weight. There are five of them.",
 		slips: []slip{
-			{10_000_000.0, "lists are kept, not their product."},
-			{301.0, "that is one component."},
+			{192_000_000.0, "lists are kept, not their product."},
+			{1061.0, "that is one component."},
+			{5300.0, "each component has a weight, too."},
 		},
 	},
 	"06.2": {
-		want: 2912.0, because: "A core of 8 × 8 × 8 and three factors of 100 × 8.",
-		hint: "The core has 8 × 8 × 8 numbers, and each of three factors 100 × 8.",
+		want: 8992.0, because: "A core of 8 × 8 × 8, and factors of 500 × 8, 240 × 8 and 320 × 8.",
+		hint: "The core has 8 × 8 × 8 numbers. Each of the three factors has 8 columns, as long as its axis.",
 		slips: []slip{
 			{512.0, "that is the core. It means nothing without its factors."},
-			{2400.0, "that is the factors without the core."},
+			{8480.0, "that is the factors without the core."},
 		},
 	},
 	"06.3": {
@@ -145,10 +155,14 @@ var exercises = map[string]*exercise{
 		},
 	},
 	"07.3": {
-		want: "the link", because: "800 MB come in and 800 MB go out at 25 GB/s: 64 ms, or 32 ms where both directions work at once. The arithmetic takes a tenth of a millisecond.",
-		hint: "10⁸ square roots at 10¹² a second take 0.1 ms. How long do 800 MB take at 25 GB/s?",
+		want: 480.0, within: 0.005, because: "3 × 8n² bytes at 25 GB/s take as long as 2n³ operations at 10¹² a second: n = 24 / 25e9 × 10¹² / 2.",
+		hint: "Write down both times: how many bytes are three matrices of n × n float64, and how long do 2n³ operations take? Then divide by n².",
 		slips: []slip{
-			{"the arithmetic", "10⁸ square roots at 10¹² a second take 0.1 ms. How long do 800 MB take at 25 GB/s?"},
+			{320.0, "the product comes back over the link, too: three matrices, not two."},
+			{160.0, "three matrices cross the link, not one."},
+			{60.0, "an element has 8 bytes."},
+			{240.0, "a float64 has 8 bytes, not 4."},
+			{960.0, "a product has 2n³ operations: a multiplication and an addition for each pair."},
 		},
 	},
 	"08.1": {

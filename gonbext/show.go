@@ -3,16 +3,21 @@ package gonbext
 import (
 	"fmt"
 	"os"
+	"reflect"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/units"
 )
 
 // corner is how many elements along each of the last two axes Show prints.
 const corner = 6
+
+// most is the length of the slices that Show prints whole, as NumPy's threshold is.
+const most = 1000
 
 // Last is what the kernel sets to the value of a cell's last line, where that is
 // an expression by itself. The end of the cell shows it.
@@ -22,20 +27,28 @@ var Last any
 func showLast() {
 	v := Last
 	Last = nil
+	Show(v)
+}
+
+// Show shows a value. An array is shown by its expression, shape, type, bytes and chunks, and
+// the elements in its first corner, for which it computes only what they need: in a
+// notebook that is a card, elsewhere text. Under %%footprint it shows no elements.
+// Any other value is printed, of a long slice its ends, and of nil nothing is shown.
+func Show(v any) {
 	switch v := v.(type) {
 	case nil:
 	case *oocore.Array:
-		Show(v)
+		showArray(v)
 	default:
+		if s := reflect.ValueOf(v); s.Kind() == reflect.Slice && s.Len() > most {
+			fmt.Printf("%v … %v: %s values\n", s.Slice(0, corner), s.Slice(s.Len()-corner, s.Len()), units.Count(int64(s.Len())))
+			return
+		}
 		fmt.Println(v)
 	}
 }
 
-// Show shows an array: its expression, shape, type, bytes and chunks, and the
-// elements in its first corner, for which it computes only what they need. In a
-// notebook that is a card, elsewhere text. Under %%footprint it shows no
-// elements.
-func Show(a *oocore.Array) {
+func showArray(a *oocore.Array) {
 	if err := a.Err(); err != nil {
 		fail("Show", err)
 	}

@@ -41,7 +41,7 @@ func TestTogetherOfMany(t *testing.T) {
 		t.Fatalf("%d records, %v", len(all), err)
 	}
 	h, end := all[0].Header, all[0].End
-	if h.Title != "many sums" || len(h.Stages) != 1 || h.Stages[0].Tasks != runs || end.Computed != runs {
+	if h.Title != "many sums" || len(h.Stages) != 1 || h.Stages[0].Tasks != runs || h.Stages[0].Runs != runs || end.Computed != runs {
 		t.Fatalf("%+v, %+v", h, end)
 	}
 	one := all[1].Header.Stages[0].Work // of a run of as many tasks

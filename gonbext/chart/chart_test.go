@@ -197,6 +197,12 @@ func TestVerdicts(t *testing.T) {
 			t.Errorf("%s: %q, want in it %q", name, got, want)
 		}
 	}
+
+	merged := rootsHeader()
+	merged.Stages[0].Runs = 6
+	if got := summarize(made(t, merged, 24, &record.End{Status: record.Done}), 1).verdict(); !strings.Contains(got, " read in 6 passes") {
+		t.Errorf("a stage of six runs: %q", got)
+	}
 }
 
 func TestRunning(t *testing.T) {

@@ -193,12 +193,12 @@ func (s *summary) processPeak() int64 {
 // modelled says whether the device's memory is the process's, and in the budget.
 func (s *summary) modelled() bool { return strings.HasPrefix(s.h.Device.Name, "model:") }
 
-// passes is how many stages read stored arrays.
+// passes is how often stages read stored arrays.
 func (s *summary) passes() int {
 	n := 0
 	for _, st := range s.stages {
 		if st.read > 0 || s.status == record.Planned && st.Read > 0 {
-			n++
+			n += max(st.Runs, 1)
 		}
 	}
 	return n

@@ -337,7 +337,7 @@ func (c *matmulPipeline) write(worker int) {
 }
 
 func (c *matmulPipeline) store(b band, worker int) error {
-	w := &slot{run: c.run, stage: c.stage, row: c.slot.row}
+	w := &slot{run: c.run, stage: c.stage, row: c.slot.row} // of slot 0: all workers share its memory
 	src := c.band(b.tile, b.row)
 	rows := len(src) / c.m.Type.Size() / b.tile.box.Shape[1]
 	if err := c.writeRows(w, b.tile, b.row*c.m.TileM, rows, src, worker); err != nil {

@@ -68,6 +68,7 @@ func Merge(dir string, h Header, paths []string, status Status, failure error) (
 			} else {
 				before[i] = append(before[i], h.Stages[at].Tasks)
 				h.Stages[at].Tasks += s.Tasks
+				h.Stages[at].Runs = max(h.Stages[at].Runs, 1) + max(s.Runs, 1)
 				h.Stages[at].Transfers = h.Stages[at].Transfers.with(s.Transfers)
 				h.Stages[at].Read += s.Read
 				h.Stages[at].Written += s.Written

@@ -112,7 +112,8 @@ type Stage struct {
 	Chunks    []int    `json:"chunks"` // the grid of its tasks
 	DType     string   `json:"dtype"`
 	Tasks     int      `json:"tasks"`
-	Slots     int      `json:"slots"` // tasks in flight
+	Runs      int      `json:"runs,omitempty"` // of a merged record: how many of its runs had the stage; 0: one
+	Slots     int      `json:"slots"`          // tasks in flight
 	Predicted Bytes    `json:"predicted"`
 	Read      int64    `json:"read"` // bytes that the plan will read
 	Written   int64    `json:"written"`

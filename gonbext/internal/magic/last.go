@@ -2,11 +2,7 @@ package magic
 
 import (
 	"go/ast"
-	"go/parser"
 	"go/token"
-	"slices"
-	"strconv"
-	"strings"
 )
 
 // severalResults are the functions and methods of oocore that give no value, or
@@ -16,160 +12,97 @@ var severalResults = []string{
 }
 
 // otherValues are the functions and methods of oocore and linalg that give one value, which is
-// no array: Show does not take it.
+// no array.
 var otherValues = []string{
 	"Err", "Shape", "DimNames", "Dims", "DType", "Size", "Bytes", "Chunks", "String", "Nonzero", "UnravelIndex", "Split", "SplitAt", "Unstack", "Quantize",
 	"Batches", "OpenQuantized", "At", "Meshgrid", "Indices", "Memory", "Shards", "Codec", "Attributes", "FillValue", "Region", "On", "Workers", "Processes", "Fresh", "Version", "OnProgress", "Report",
 	"Length", "Lstsq", "PCA", "RandomizedPCA", "P",
 }
 
-// decompositions are the functions of package linalg that give several arrays.
-var decompositions = []string{"QR", "SVD", "FullSVD", "LU", "RandomizedSVD", "SlogDet", "EigH"}
+// decompositions are the functions of package linalg that give several arrays, with how many.
+var decompositions = map[string]int{"QR": 2, "SVD": 3, "FullSVD": 3, "LU": 3, "RandomizedSVD": 3, "SlogDet": 2, "EigH": 2}
 
 // arrayPackages are packages whose functions make arrays.
 var arrayPackages = []string{"oocore", "fft", "filter", "linalg"}
 
 // last puts an assignment in front of the cell's last statement, where that is an
-// expression with an array's value: gonbext.Last = x.Sqrt(). Go would not compile a
-// name alone, and would drop the value of a call.
-func (r *rewriting) last(face string, at int) {
-	e, _, place := r.lastExpression(at, severalResults)
+// expression with a value: gonbext.Last = x.Sqrt(). Go would not compile a name alone, and
+// would drop the value of a call.
+func (r *rewriting) last(face string) {
+	e, _ := r.lastExpression()
 	if e == nil {
 		return
 	}
-	start := place(e.Pos())
-	l := &r.lines[start.line]
-	if before := l.text[:start.column]; strings.TrimSpace(before) == "" && l.kind == goLine {
-		l.text = face + ".Last = " + l.text
+	start := r.source.place(e.Pos())
+	if l := &r.lines[start.line]; l.kind == goLine {
+		l.text = l.text[:start.column] + face + ".Last = " + l.text[start.column:]
 	}
 }
 
-// showLast wraps the last statement of a cell that has no magic of ours in gonbext.Show, where
-// it is surely an array: a name that an array was given, or a call on one.
-func (r *rewriting) showLast(at int) {
-	e, known, place := r.lastExpression(at, slices.Concat(severalResults, otherValues))
-	if name, ok := e.(*ast.Ident); e == nil || ok && !known[name.Name] {
+// showLast wraps the last statement of a cell that has no magic of ours in gonbext.Show. It
+// leaves a call that is not of oocore and gives no array, as one may stand alone in a program.
+func (r *rewriting) showLast() {
+	e, scope := r.lastExpression()
+	if e == nil || scope.packageOf(ast.NewIdent("gonbext")) != "gonbext" {
 		return
 	}
-	switch e.(type) {
-	case *ast.Ident, *ast.CallExpr:
-	default:
+	if t := scope.typeOf(e); scope.isStatement(e) && t != oocoreValue && !scope.isArray(t) {
 		return
 	}
-	all := tokens(r.lines)
-	names := readNames(all)
-	if slices.ContainsFunc(append([]string{"gonbext"}, arrayPackages...), func(name string) bool { return names.binds[name] || importsOther(all, name) }) {
-		return // a name means something else here
-	}
-	start, end := place(e.Pos()), place(e.End())
+	start, end := r.source.place(e.Pos()), r.source.place(e.End())
 	first, final := &r.lines[start.line], &r.lines[end.line]
-	if strings.TrimSpace(first.text[:start.column]) != "" || first.kind != goLine || final.kind != goLine {
+	if first.kind != goLine || final.kind != goLine {
 		return
 	}
 	r.shows = true
+	before, behind := "gonbext.Show(", ")"
 	if r.nominal != nil { // nothing is computed
-		first.text = "_ = " + first.text
-		return
+		before, behind = "_ = ", ""
 	}
-	final.text = final.text[:end.column] + ")" + final.text[end.column:]
-	first.text = "gonbext.Show(" + first.text
+	final.text = final.text[:end.column] + behind + final.text[end.column:]
+	first.text = first.text[:start.column] + before + first.text[start.column:]
 }
 
-// position is a line of the cell and a byte of it, both from 0.
-type position struct{ line, column int }
-
-// lastExpression is what the statements below line at end with, where it is an expression
-// to be shown, with the names that they give to arrays; nil where it is not. Calls of the
-// functions without give none.
-func (r *rewriting) lastExpression(at int, without []string) (e ast.Expr, known map[string]bool, place func(token.Pos) position) {
-	var body strings.Builder
-	body.WriteString("package p; func _() {\n")
-	for _, l := range r.lines[at+1:] {
-		if l.kind == goLine || l.kind == insideLine {
-			body.WriteString(l.text)
-		}
-		body.WriteByte('\n')
+// lastExpression is what main ends with, where that is an expression with one value, and what
+// names mean there. It is nil where it is none, or not known to be one, and for a function
+// without its brackets and an operator between arrays: the compiler says what is wrong there.
+func (r *rewriting) lastExpression() (ast.Expr, *scope) {
+	body := r.source.body
+	if len(body) == 0 {
+		return nil, nil
 	}
-	body.WriteString("}")
-	files := token.NewFileSet()
-	file, err := parser.ParseFile(files, "", body.String(), parser.SkipObjectResolution)
-	if err != nil || len(file.Decls) != 1 {
-		return nil, nil, nil // the compiler explains it
+	s := &scope{names: map[string]meaning{}, outer: r.scope, local: true}
+	for _, statement := range body {
+		s.run(statement)
 	}
-	statements := file.Decls[0].(*ast.FuncDecl).Body.List
-	if len(statements) == 0 {
-		return nil, nil, nil
-	}
-	known = arrayNames(statements, without)
-	s, ok := statements[len(statements)-1].(*ast.ExprStmt)
-	if !ok || !hasValue(s.X, known, without) {
-		return nil, nil, nil
-	}
-	return s.X, known, func(p token.Pos) position {
-		in := files.Position(p)
-		return position{at + in.Line - 1, in.Column - 1}
-	}
-}
-
-// arrayNames are the names that statements give to arrays.
-func arrayNames(statements []ast.Stmt, without []string) map[string]bool {
-	known := map[string]bool{}
-	for _, s := range statements {
-		a, ok := s.(*ast.AssignStmt)
-		if !ok || len(a.Rhs) != 1 {
-			continue
-		}
-		call, ok := a.Rhs[0].(*ast.CallExpr)
-		if !ok || len(a.Lhs) == 1 && !hasValue(call, known, without) && !calledAs(call, "gonbext", "Save") || len(a.Lhs) > 1 && !decomposes(call) {
-			continue
-		}
-		for _, e := range a.Lhs {
-			if name, ok := e.(*ast.Ident); ok {
-				known[name.Name] = true
-			}
-		}
-	}
-	return known
-}
-
-// hasValue reports whether e alone on a line is meant to be shown: it is no call,
-// or one that begins with an array or a package of arrays, and is of none of the functions
-// without.
-func hasValue(e ast.Expr, known map[string]bool, without []string) bool {
-	call, ok := e.(*ast.CallExpr)
+	last, ok := body[len(body)-1].(*ast.ExprStmt)
 	if !ok {
-		return true
+		return nil, nil
 	}
-	f, ok := call.Fun.(*ast.SelectorExpr)
-	if !ok || slices.Contains(without, f.Sel.Name) || decomposes(call) {
-		return false
+	e := last.X
+	if b, ok := ast.Unparen(e).(*ast.BinaryExpr); ok && (s.isArray(s.typeOf(b.X)) || s.isArray(s.typeOf(b.Y))) {
+		return nil, nil // x == y would compare pointers
 	}
-	switch x := f.X.(type) {
-	case *ast.Ident:
-		return known[x.Name] || slices.Contains(arrayPackages, x.Name)
+	t := s.typeOf(e)
+	if _, function := t.(*ast.FuncType); function {
+		return nil, nil
+	}
+	if call, ok := ast.Unparen(e).(*ast.CallExpr); ok {
+		f, ok := call.Fun.(*ast.SelectorExpr)
+		if t == nil || ok && s.packageOf(f.X) == "gonbext" { // Save says itself what it has done
+			return nil, nil
+		}
+	}
+	return e, s
+}
+
+// isStatement reports whether Go compiles e alone on a line.
+func (s *scope) isStatement(e ast.Expr) bool {
+	switch e := ast.Unparen(e).(type) {
+	case *ast.UnaryExpr:
+		return e.Op == token.ARROW
 	case *ast.CallExpr:
-		return hasValue(x, known, without)
+		return !s.converts(e.Fun)
 	}
 	return false
-}
-
-func decomposes(call *ast.CallExpr) bool {
-	return slices.ContainsFunc(decompositions, func(name string) bool { return calledAs(call, "linalg", name) })
-}
-
-func calledAs(call *ast.CallExpr, of, name string) bool {
-	f, ok := call.Fun.(*ast.SelectorExpr)
-	if !ok || f.Sel.Name != name {
-		return false
-	}
-	x, ok := f.X.(*ast.Ident)
-	return ok && x.Name == of
-}
-
-// importsOther reports an import of a package of that name that is none of ours.
-func importsOther(all []goToken, name string) bool {
-	return slices.ContainsFunc(all, func(t goToken) bool {
-		path, err := strconv.Unquote(t.text)
-		return t.Token == token.STRING && err == nil && strings.HasSuffix(path, "/"+name) && !strings.HasPrefix(path, strings.TrimSuffix(corePath, "oocore"))
-	})
 }

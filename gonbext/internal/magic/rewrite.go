@@ -13,6 +13,9 @@ import (
 type rewriting struct {
 	relay.Cell
 	lines     []line
+	source    source
+	scope     *scope // what names mean outside of functions
+	layer     layer
 	inherited inherited
 	nominal   *nominal // nil where cells run
 	notebook  string
@@ -58,7 +61,7 @@ func (r *rewriting) rewrite(c special) error {
 	}
 	if m == nil {
 		if c.name() == "%%" || c.name() == "%main" {
-			r.showLast(c.at)
+			r.showLast()
 		}
 		return nil
 	}
@@ -136,7 +139,7 @@ func (r *rewriting) start(m *magic, at int, given []setting, operands []string) 
 	r.Watch = true
 	imports, face := readNames(all).imports()
 	r.imports = imports + cloud(all)
-	r.last(face, at)
+	r.last(face)
 	return opening(face, function, r.ID, at+1, given), nil
 }
 

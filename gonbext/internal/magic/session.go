@@ -23,6 +23,8 @@ type Session struct {
 	nominal   *nominal // nil where cells run
 	notebook  string   // what the ids of its cells begin with
 	newID     func() string
+	kept      map[string]meaning // declared by the cells that have run
+	waiting   []layer            // of cells before their turn, and of the one that runs
 }
 
 // nominal is how gonbext check has cells planned.
@@ -59,7 +61,7 @@ func NewSession() *Session {
 		notebook = hex.EncodeToString(sum[:4])
 	}
 	notebook += "-"
-	return &Session{notebook: notebook, newID: func() string { return notebook + rand.Text() }}
+	return &Session{notebook: notebook, newID: func() string { return notebook + rand.Text() }, kept: map[string]meaning{}}
 }
 
 // Notebook is what the ids of the session's cells begin with.
@@ -96,18 +98,24 @@ func (s *Session) rewrite(code string) (relay.Cell, error) {
 	}
 	r := &rewriting{lines: lines, inherited: s.inherited, nominal: s.nominal, notebook: s.notebook}
 	r.ID = s.newID()
+	r.read(specials, s.declared())
 	for _, c := range specials {
 		if err := r.rewrite(c); err != nil {
 			return relay.Cell{}, fmt.Errorf("%s: %w", c.name(), err)
 		}
 	}
 	if !r.shows && !slices.ContainsFunc(specials, isOurs) && !slices.ContainsFunc(lines, func(l line) bool { return l.kind == insideLine && isSpecial(l.text) }) {
-		return relay.Cell{Code: code}, nil
+		cell := relay.Cell{Code: code}
+		if s.wait(r.layer) {
+			cell.ID = r.ID
+		}
+		return cell, nil
 	}
 	s.inherited = r.inherited
 	if r.helped {
 		return relay.Cell{Displays: r.Displays}, nil
 	}
+	s.wait(r.layer)
 	r.Code = r.text()
 	return r.Cell, nil
 }

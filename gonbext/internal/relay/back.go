@@ -34,6 +34,7 @@ func (r *relay) fromBack(from, to *socket) {
 		case "execute_reply":
 			m = r.explained(m)
 			if j := r.jobs.get(parent.ID); j != nil {
+				r.compiled(j, m)
 				if err := r.failure(j); err != nil {
 					m = r.reject(m, err)
 				} else {
@@ -48,6 +49,18 @@ func (r *relay) fromBack(from, to *socket) {
 		}
 		_ = on.send(m.frames()) // fails where this peer has gone; there may be others
 	}
+}
+
+// compiled tells the Rewriter what GoNB's reply to a cell says: a process that failed was
+// compiled too.
+func (r *relay) compiled(j *job, m message) {
+	content, err := fields(m.content)
+	if err != nil {
+		return
+	}
+	r.rewriting.Lock()
+	defer r.rewriting.Unlock()
+	r.magic.Compiled(j.cell.ID, content["status"] == "ok" || processEnding(m) != "")
 }
 
 // named tells exports to colour cells as Go: GoNB names no lexer.

@@ -88,7 +88,7 @@ func (r *relay) execute(id string, m *message) {
 	r.rewriting.Lock()
 	cell, err := r.magic.Rewrite(code)
 	r.rewriting.Unlock()
-	if err == nil && cell.Code == code && !cell.Watch && len(cell.Displays)+len(cell.Late) == 0 {
+	if err == nil && cell.Code == code && cell.ID == "" && len(cell.Displays)+len(cell.Late) == 0 {
 		return
 	}
 	if err != nil {

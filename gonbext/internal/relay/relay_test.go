@@ -2,6 +2,7 @@ package relay
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -32,6 +33,8 @@ func (words) Rewrite(code string) (Cell, error) {
 	}
 	return Cell{Code: code}, nil
 }
+
+func (words) Compiled(string, bool) {}
 
 func (words) Complete(code string, cursor int, _ string) (Completion, bool) {
 	return Completion{Matches: []string{"%up"}, Start: 0, End: cursor}, strings.HasPrefix(code, "%u")
@@ -67,6 +70,30 @@ func equal(t *testing.T, got, want string) {
 	t.Helper()
 	if got != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)
+	}
+}
+
+// declaring is a Rewriter whose cells declare something: each has an ID.
+type declaring struct {
+	words
+	compiled chan string
+}
+
+func (d declaring) Rewrite(code string) (Cell, error) { return Cell{Code: code, ID: code}, nil }
+func (d declaring) Compiled(id string, ok bool)       { d.compiled <- fmt.Sprintf("%s: %t", id, ok) }
+
+func TestRewriterHearsWhetherACellCompiled(t *testing.T) {
+	magic := declaring{compiled: make(chan string, 1)}
+	x := start(t, magic, nil)
+	for code, want := range map[string]bool{
+		"print a": true, "fail exit status 3": true, "fail signal: killed": true,
+		"fail ./main.go:3: undefined: f": false, "fail ": false,
+	} {
+		_, outputs := x.execute(code)
+		if !strings.HasPrefix(outputs, "busy\ninput ") || !strings.HasSuffix(outputs, "idle\n") {
+			t.Errorf("%q: %s", code, outputs)
+		}
+		equal(t, <-magic.compiled, fmt.Sprintf("%s: %t", code, want))
 	}
 }
 

@@ -12,6 +12,11 @@ type Rewriter interface {
 	// Rewritten code keeps every line of the user's on its own line number.
 	Rewrite(code string) (Cell, error)
 
+	// Compiled says how the compilation of a cell with an ID ended, when GoNB has
+	// answered it: GoNB keeps the declarations of cells that compile. Cells may be
+	// rewritten before.
+	Compiled(id string, ok bool)
+
 	// Complete answers Tab where the cursor is in a magic; ok is false where
 	// GoNB is to answer. Cursor, Start and End count code points, as Jupyter's
 	// protocol does. Dir is the folder that cells run in, "" where it is not known.
@@ -41,7 +46,7 @@ type Cell struct {
 	Displays []Bundle // outputs of the magics themselves, shown before the cell runs
 	Late     []Late   // more of them, made only when the cell's turn has come
 	Watch    bool     // show progress and report of the runs that carry ID
-	ID       string   // the record's Header.Cell; passed into the generated call
+	ID       string   // the record's Header.Cell, passed into the generated call; "" where Code is the user's and declares nothing
 	Chart    string   // how the report draws: auto, svg or none; "" is auto
 }
 

@@ -112,6 +112,7 @@ def cells(client):
     check("10 MiB of output", len(text(o)) == (10 << 20) + 1)
     r, o = run(client, '%%\nfor i := range 20000 { fmt.Println("line", i) }')
     check("20,000 lines", text(o) == "".join(f"line {i}\n" for i in range(20000)))
+    last_values(client)
     queued = ['%%memory --budget 64MiB\ngonbext.Save(oocore.Random(oocore.Float32, 7, 400, 100), "t.zarr", oocore.Chunks(100, 50))',
               "%chunks t.zarr", "%runs", "%chunks none.zarr"]
     requests = [client.execute(code, stop_on_error=False) for code in queued]
@@ -125,6 +126,29 @@ def cells(client):
     check("queued cells", [text(until_idle(client, q)) for q in requests] == ["0\n", "1\n", "2\n", "3\n"])
     for q in requests:
         shell(client, q)
+
+
+def last_values(client):
+    """The value of a cell's last line, where the cell or one before it declares the function."""
+    declare = "func doubled(x *oocore.Array) *oocore.Array { return x.Add(x) }"
+    use = "%%\ny := doubled(oocore.Arange(0, 4, 1))\ny // doubled"
+    requests = [client.execute(code, stop_on_error=False) for code in (declare, use)]
+    o = [until_idle(client, q) for q in requests][1]
+    for q in requests:
+        shell(client, q)
+    check("an array of a queued cell's function", "0  2  4  6" in str(shown(o)), o)
+    r, o = run(client, "%%memory\ndoubled(oocore.Arange(0, 4, 1))")
+    check("an array of an earlier cell's function", "0  2  4  6" in str(shown(o)), (r, o))
+    r, o = run(client, '%%\nfmt.Println("fine")\nvar doubled int = "s"\n')
+    check("a cell that does not compile", r["status"] == "error", r)
+    r, o = run(client, "func doubled(x *oocore.Array) { nothing }")
+    check("nor one that declares", r["status"] == "error", r)
+    r, o = run(client, use)
+    check("takes no function away", "0  2  4  6" in str(shown(o)), (r, o))
+    r, o = run(client, "func doubled(x *oocore.Array) (*oocore.Array, error) { return x, nil }\n" + "%%\ndoubled(oocore.Arange(0, 4, 1))")
+    check("one that is declared anew", r["status"] == "ok" and not o[1:], (r, o))
+    r, o = run(client, "%%\nn := 3\nn * 2")
+    check("a number", text(o) == "6\n", (r, o))
 
 
 def input_(client):
@@ -263,6 +287,8 @@ def main():
     client.wait_for_ready(timeout=LIMIT)
     r, o = run(client, '%%\nfmt.Println("again")')
     check("a restart", text(o) == "again\n", o)
+    r, o = run(client, "func doubled(x *oocore.Array) {}\n%%\ndoubled(nil)")
+    check("after which nothing is declared", r["status"] == "ok", r)
     manager.shutdown_kernel()
     client.stop_channels()
     # This process has the variable too, but was started without it.
