@@ -18,8 +18,8 @@ import (
 
 // Check compares an answer with that of an exercise of the lessons, such as
 // "04.1". It prints whether the answer is right and, where it is not, a hint, and
-// reports the same. An answer is a number, a text, a shape ([]int) or an Array,
-// which is computed; nil is an exercise that nobody has answered yet.
+// reports the same. An answer is a number, a shape ([]int) or an Array, which is
+// computed; nil is an exercise that nobody has answered yet.
 //
 // Check never ends the cell. A cell that grades ends itself: if !gonbext.Check(…)
 // { os.Exit(1) }.
@@ -50,7 +50,7 @@ func Check(exercise string, answer any) (right bool) {
 
 // exercise is a question of the lessons with its answer.
 type exercise struct {
-	want    any     // float64, string, []int or func() *oocore.Array
+	want    any     // float64, []int or func() *oocore.Array
 	within  float64 // of a number, relative to want
 	because string  // the answer is what it is
 	hint    string
@@ -114,8 +114,7 @@ func (e *exercise) checkArray(answer any, want *oocore.Array) (hint string, righ
 	return "", true
 }
 
-// plain is an answer as exercises write theirs: any number as float64, a text
-// without its case and outer spaces.
+// plain is an answer as exercises write theirs: any number as float64.
 func plain(answer any) (any, bool) {
 	v := reflect.ValueOf(answer)
 	switch {
@@ -125,8 +124,6 @@ func plain(answer any) (any, bool) {
 		return float64(v.Uint()), true
 	case v.CanFloat():
 		return v.Float(), true
-	case v.Kind() == reflect.String:
-		return strings.ToLower(strings.TrimSpace(v.String())), true
 	}
 	shape, ok := answer.([]int)
 	return shape, ok
@@ -134,26 +131,20 @@ func plain(answer any) (any, bool) {
 
 // same compares what plain gives. No number is the same as one that is not finite.
 func same(given, want any, within float64) bool {
-	switch want := want.(type) {
-	case float64:
-		g, ok := given.(float64)
-		return ok && math.Abs(g-want) <= within*math.Abs(want)
-	case []int:
+	if want, ok := want.([]int); ok {
 		g, ok := given.([]int)
 		return ok && slices.Equal(g, want)
 	}
-	return given == want
+	g, ok := given.(float64)
+	return ok && math.Abs(g-want.(float64)) <= within*math.Abs(want.(float64))
 }
 
 // kind says what an answer has to be.
 func kind(want any) string {
-	switch want.(type) {
-	case float64:
-		return "a number"
-	case []int:
+	if _, ok := want.([]int); ok {
 		return "a shape, such as []int{1024, 512}"
 	}
-	return "a text in quotes"
+	return "a number"
 }
 
 func exerciseNames() []string {

@@ -24,11 +24,13 @@ var exercises = map[string]*exercise{
 		},
 	},
 	"02.1": {
-		want: "columns.zarr", because: "One column lies in one chunk of whole columns: 1/64 of the map is read.",
-		hint: "Count the chunks that one column goes through, in each of the three.",
+		want: 40_000_000.0, because: "10 chunks of 1,000 × 1,000 × 4 bytes: a chunk is decoded whole.",
+		hint: "How many chunks does a column go through? How many bytes has a chunk?",
 		slips: []slip{
-			{"rows.zarr", "a column goes through every chunk of whole rows: that reads the whole file."},
-			{"tiles.zarr", "a column goes through 8 of the 64 tiles. One of the others does better."},
+			{40_000.0, "those are the column's own elements. A chunk is decoded whole."},
+			{4_000_000.0, "that is one chunk. A column goes through ten."},
+			{10_000_000.0, "times the 4 bytes of a float32."},
+			{400_000_000.0, "that is the whole map. A column goes through 10 of its 100 chunks."},
 		},
 	},
 	"02.2": {
