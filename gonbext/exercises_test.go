@@ -74,6 +74,9 @@ func TestAnswersOfLessonsCheckRight(t *testing.T) {
 				t.Errorf("%s: exercise %s has no folded answer below it", path, name[1])
 				continue
 			}
+			if !strings.HasSuffix(strings.TrimSpace(cells[i+1].text()), "</details>") {
+				t.Errorf("%s: the cell of the answer to %s goes on, and decks put it into the notes", path, name[1])
+			}
 			count++
 			asked = append(asked, name[1])
 			fmt.Fprintf(&program, "func() {\n%s}()\n", answer[1])
