@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/vm"
 )
@@ -16,6 +17,7 @@ type lane struct {
 	tile, block []int
 	inputs      *inputs
 	machine     *vm.Machine
+	part        []byte           // a block's results, where tiles of a box do not follow each other
 	each        func(b grid.Box) // takes all results of a block; nil where there is only the first
 }
 
@@ -27,11 +29,12 @@ func newLane(s *slot, p *plan.Program, d *plan.Lane, direct bool) (*lane, error)
 	if l.inputs, err = newInputs(s, p, d); err != nil {
 		return nil, err
 	}
-	regs, err := s.alloc(d.Registers)
+	buffers, err := s.alloc(d.Registers, d.Block)
 	if err != nil {
 		return nil, err
 	}
-	l.machine, err = vm.New(p, regs[0], direct)
+	l.part = buffers[1]
+	l.machine, err = vm.New(p, buffers[0], direct)
 	return l, err
 }
 
@@ -46,13 +49,17 @@ func (l *lane) eval(ctx context.Context, box grid.Box, dst []byte) error {
 			return err
 		}
 		err := l.slot.compute(ctx, func() error {
-			l.compute(tile, size, dst)
+			if l.part != nil {
+				l.gather(tile, size, dst, box)
+			} else {
+				l.compute(tile, size, dst)
+			}
 			return nil
 		})
 		if err != nil {
 			return err
 		}
-		if dst != nil {
+		if dst != nil && l.part == nil {
 			dst = dst[tile.Size()*size:]
 		}
 	}
@@ -73,6 +80,23 @@ func (l *lane) compute(tile grid.Box, size int, dst []byte) {
 		if l.each != nil {
 			l.each(b)
 		}
+		at += n
+	}
+}
+
+// gather evaluates a tile block by block into its place in a box.
+func (l *lane) gather(tile grid.Box, size int, dst []byte, box grid.Box) {
+	l.machine.Tile(tile, l.inputs.tile)
+	strides := grid.Strides(box.Shape)
+	at := 0
+	for b := range tile.Split(l.block) {
+		n, to := b.Size(), 0
+		for d, stride := range strides {
+			to += (b.Start[d] - box.Start[d]) * stride
+		}
+		part := l.part[:n*size]
+		l.machine.Block(b, at, part)
+		kernel.Copy(size, b.Shape, dst, to, strides, part, 0, grid.Strides(b.Shape))
 		at += n
 	}
 }
