@@ -193,7 +193,7 @@ func (p *Sized) sizeStage(s *SizedStage, room int64) (least int64) {
 	}
 	most = max(min(most, s.Tasks()), 1)
 	few := min(p.Workers, most)
-	if s.Kind == MapStage && grid.Size(s.Grid.Chunks)*p.Arrays[s.Outputs[0]].DType.Size() > bandBytes {
+	if s.Kind == MapStage && !p.remote(s) && grid.Size(s.Grid.Chunks)*p.Arrays[s.Outputs[0]].DType.Size() > bandBytes {
 		most = min(most, few+1)
 	}
 	modes := p.modes(s)
@@ -273,11 +273,16 @@ func (p *Sized) longest(s *SizedStage) int {
 	}
 	prog := &s.Programs[0]
 	size := prog.itemSize(p.Arrays[s.Outputs[0]].DType.Size())
-	bytes := max(chunkBytes, min(grid.Size(s.Grid.Chunks)*size, rowBytes))
+	cell := p.align(prog)
+	most := bandBytes
+	if s.Unit == nil && cell != nil {
+		most = rowBytes
+	}
+	bytes := max(chunkBytes, min(grid.Size(s.Grid.Chunks)*size, most))
 	if s.Unit != nil {
 		bytes = max(bytes, grid.Size(s.Unit)*size)
 	}
-	if cell := p.align(prog); cell != nil {
+	if cell != nil {
 		bytes = max(bytes, grid.Size(cell)*size)
 	}
 	return bytes

@@ -290,7 +290,7 @@ func (c *compiler) resultStage(k int) error {
 		}
 	case t.Chunks != nil:
 		s.Grid.Chunks = clip(t.Chunks, root.Shape)
-	case out.Place == InResult:
+	case out.Place == InResult && len(s.Folds) == 0: // those with folds write tiles of them
 		s.Grid.Chunks = p.wholeRows(&prog, natural, root.Shape, root.DType.Size())
 	}
 	if len(s.Folds) > 0 {
