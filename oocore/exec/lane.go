@@ -17,7 +17,7 @@ type lane struct {
 	tile, block []int
 	inputs      *inputs
 	machine     *vm.Machine
-	part        []byte           // a block's results, where tiles of a box do not follow each other
+	part        []byte           // a block's results, where tiles of a box are not contiguous in it
 	each        func(b grid.Box) // takes all results of a block; nil where there is only the first
 }
 
@@ -49,11 +49,7 @@ func (l *lane) eval(ctx context.Context, box grid.Box, dst []byte) error {
 			return err
 		}
 		err := l.slot.compute(ctx, func() error {
-			if l.part != nil {
-				l.gather(tile, size, dst, box)
-			} else {
-				l.compute(tile, size, dst)
-			}
+			l.compute(tile, size, dst, box)
 			return nil
 		})
 		if err != nil {
@@ -66,37 +62,32 @@ func (l *lane) eval(ctx context.Context, box grid.Box, dst []byte) error {
 	return nil
 }
 
-// compute evaluates a tile.
-func (l *lane) compute(tile grid.Box, size int, dst []byte) {
-	l.machine.Tile(tile, l.inputs.tile)
-	at := 0
-	for b := range tile.Split(l.block) {
-		n := b.Size()
-		var place []byte
-		if dst != nil {
-			place = dst[at*size : (at+n)*size]
-		}
-		l.machine.Block(b, at, place)
-		if l.each != nil {
-			l.each(b)
-		}
-		at += n
-	}
-}
-
-// gather evaluates a tile block by block into its place in a box.
-func (l *lane) gather(tile grid.Box, size int, dst []byte, box grid.Box) {
+// compute evaluates a tile block by block: into dst, or by way of a part into the tile's place
+// in a box that dst has the values of.
+func (l *lane) compute(tile grid.Box, size int, dst []byte, box grid.Box) {
 	l.machine.Tile(tile, l.inputs.tile)
 	strides := grid.Strides(box.Shape)
 	at := 0
 	for b := range tile.Split(l.block) {
-		n, to := b.Size(), 0
-		for d, stride := range strides {
-			to += (b.Start[d] - box.Start[d]) * stride
+		n := b.Size()
+		var place []byte
+		switch {
+		case l.part != nil:
+			place = l.part[:n*size]
+		case dst != nil:
+			place = dst[at*size : (at+n)*size]
 		}
-		part := l.part[:n*size]
-		l.machine.Block(b, at, part)
-		kernel.Copy(size, b.Shape, dst, to, strides, part, 0, grid.Strides(b.Shape))
+		l.machine.Block(b, at, place)
+		if l.part != nil {
+			to := 0
+			for d, stride := range strides {
+				to += (b.Start[d] - box.Start[d]) * stride
+			}
+			kernel.Copy(size, b.Shape, dst, to, strides, place, 0, grid.Strides(b.Shape))
+		}
+		if l.each != nil {
+			l.each(b)
+		}
 		at += n
 	}
 }
