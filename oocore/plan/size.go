@@ -193,7 +193,7 @@ func (p *Sized) sizeStage(s *SizedStage, room int64) (least int64) {
 	}
 	most = max(min(most, s.Tasks()), 1)
 	few := min(p.Workers, most)
-	if s.Kind == MapStage && !p.remote(s) && grid.Size(s.Grid.Chunks)*p.Arrays[s.Outputs[0]].DType.Size() > bandBytes {
+	if s.Kind == MapStage && s.Unit == nil && !p.remote(s) && grid.Size(s.Grid.Chunks)*p.Arrays[s.Outputs[0]].DType.Size() > bandBytes {
 		most = min(most, few+1)
 	}
 	modes := p.modes(s)
