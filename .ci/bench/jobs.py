@@ -91,6 +91,12 @@ def rechunk():
               ("stores.py", "check", "gonbext", "rechunk", WORK))
 
 
+def rows():
+    convert = (GONBEXT, "convert", f"{WORK}/blocks.zarr", f"{WORK}/out.npy", "--fresh", "--memory", "512MiB")
+    others = (peer(n, mib, "stores.py", "rows", p, "zstd1", WORK) for n, mib, p in (("zarr-python", 512, "zarr"), ("TensorStore", 512, "tensorstore"), ("Dask", 0, "dask")))
+    yield Row("rows", ("blocks.zarr",), (Contender("gonbext", 512, convert), *others), ("stores.py", "check", "gonbext", "rows", WORK), ("stores.py", "blocks", WORK))
+
+
 def operation(name, inputs, ours, *others, make=None):
     """A row of operations.py; others are (name, MiB, the peer's name there)."""
     make = make or name
@@ -146,6 +152,7 @@ JOBS = {
     "large": lambda: list(product("large", "large.npy")),
     "stores": lambda: list(stores()),
     "rechunk": lambda: list(rechunk()),
+    "rows": lambda: list(rows()),
     "sort": lambda: [operation("sort", ("billion.npy",), gonbext(256, "sort(x)", of("billion.npy")), ("NumPy in memory", 0, "numpy"), ("Dask dataframe", 0, "dask"))],
     "filters": lambda: list(filters()),
     "tensordot": lambda: list(tensordot()),

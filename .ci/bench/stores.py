@@ -1,7 +1,8 @@
 """What users of zarr-python, TensorStore, Blosc2, Dask and Cubed write for the
-benchmark's jobs on stored arrays. stores.py make|write|read|rechunk PEER CODEC FOLDER"""
+benchmark's jobs on stored arrays. stores.py make|write|read|rechunk|rows PEER CODEC FOLDER"""
 import importlib.util
 import os
+import subprocess
 import sys
 
 import numpy as np
@@ -9,9 +10,10 @@ import numpy as np
 from sizes import COLUMNS, PICTURES, ROWS
 
 job, peer, codec, work = (sys.argv[1:] + [""] * 4)[:4]
-if job == "make":
+if job in ("make", "blocks"):
     work = peer
 SHAPE, CHUNK = (PICTURES, 1024, 1024), (1, 1024, 1024)
+BLOCK = (min(65536, ROWS), min(64, COLUMNS))
 SHARD, INNER = (4, 1024, 1024), (1, 256, 256)  # 64 chunks
 
 
@@ -115,6 +117,55 @@ def read_blosc2(name, source):
         a[z]
 
 
+def blocks():
+    """The activations in chunks that are parts of rows."""
+    import zarr
+    if os.path.exists(path("blocks.zarr")):
+        return
+    subprocess.run([sys.executable, os.path.join(os.path.dirname(__file__), "peers.py"), "make", work], check=True)
+    x = np.load(path("acts.npy"), mmap_mode="r")
+    a = zarr.create_array(path("blocks.part"), shape=x.shape, dtype=x.dtype, chunks=BLOCK, compressors=zarr_codec("zstd1"), overwrite=True)
+    for rows in bands():
+        a[rows] = x[rows]
+    os.rename(path("blocks.part"), path("blocks.zarr"))
+
+
+def bands():
+    return (slice(r, min(r + BLOCK[0], ROWS)) for r in range(0, ROWS, BLOCK[0]))
+
+
+def rows_zarr(_, source):
+    import zarr
+    write_rows(zarr.open_array(source, mode="r").__getitem__)
+
+
+def rows_tensorstore(_, source):
+    import tensorstore as ts
+    a = ts.open({"driver": "zarr3", "kvstore": {"driver": "file", "path": source}}).result()
+    write_rows(lambda rows: a[rows].read().result())
+
+
+def rows_dask(_, source):
+    import dask.array as da
+    out = np.lib.format.open_memmap(path("out.npy"), "w+", "f4", (ROWS, COLUMNS))
+    da.store(da.from_zarr(source), out, lock=False)
+    out.flush()
+
+
+def write_rows(read):
+    out = np.lib.format.open_memmap(path("out.npy"), "w+", "f4", (ROWS, COLUMNS))
+    for rows in bands():
+        out[rows] = read(rows)
+    out.flush()
+
+
+def check_rows():
+    """That out.npy is acts.npy."""
+    got, want = (np.load(path(name), mmap_mode="r") for name in ("out.npy", "acts.npy"))
+    if not all(np.array_equal(got[rows], want[rows]) for rows in bands()):
+        sys.exit("rows differ")
+
+
 def rechunk_dask(_, target):
     import dask.array as da
     x = da.from_array(np.load(path("acts.npy"), mmap_mode="r"), chunks=(min(16384, ROWS), COLUMNS))
@@ -145,7 +196,9 @@ def check():
 
 if job == "make":
     make()
+elif job == "blocks":
+    blocks()
 elif job == "check":
-    check()
+    check_rows() if codec == "rows" else check()
 else:
-    globals()[f"{job}_{peer}"](codec, path({"read": f"read-{codec}." + ("b2nd" if peer == "blosc2" else "zarr")}.get(job, "out.b2nd" if peer == "blosc2" else "out.zarr")))
+    globals()[f"{job}_{peer}"](codec, path({"read": f"read-{codec}." + ("b2nd" if peer == "blosc2" else "zarr"), "rows": "blocks.zarr"}.get(job, "out.b2nd" if peer == "blosc2" else "out.zarr")))

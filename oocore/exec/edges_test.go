@@ -149,3 +149,29 @@ func TestBFloat16IsSpilled(t *testing.T) {
 		}
 	}
 }
+
+// Tiles of chunked data are as wide as some of its chunks. Each block of them gets into its place
+// in rows that are wider, at the edges as well.
+func TestTilesThatAreNarrowerThanTheRowsThatAreWritten(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "x.zarr")
+	stored := must[*plan.Sized](t)(sized(ramp(t, 900, 1500), plan.Target{Path: path, Chunks: []int{700, 200}, Codec: "none"}, plan.Options{Budget: 1 << 30, Workers: 1}))
+	if _, err := exec.Run(context.Background(), stored, exec.Env{}); err != nil {
+		t.Fatal(err)
+	}
+	root := must[*graph.Node](t)(graph.Apply(site, kernel.Sqrt, open(t, path)))
+	out := filepath.Join(dir, "o.npy")
+	p := must[*plan.Sized](t)(sized(root, plan.Target{Path: out, Chunks: root.Shape}, plan.Options{Budget: 1 << 30, Workers: 2}))
+	if s := &p.Stages[0]; s.Tile[1] >= s.Piece[1] || s.Tile[0] == 1 || s.Piece[1] != 1500 {
+		t.Fatalf("tiles are %v of %v", s.Tile, s.Piece)
+	}
+	if _, err := exec.Run(context.Background(), p, exec.Env{}); err != nil {
+		t.Fatal(err)
+	}
+	want := collect[float64](t, must[*graph.Node](t)(graph.Apply(site, kernel.Sqrt, ramp(t, 900, 1500))), plan.Options{Budget: 64 * mebi, Workers: 1})
+	for i, v := range collect[float64](t, open(t, out), plan.Options{Budget: 64 * mebi, Workers: 1}) {
+		if v != want[i] {
+			t.Fatalf("element %d is %v, want %v", i, v, want[i])
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/vm"
 )
@@ -16,6 +17,7 @@ type lane struct {
 	tile, block []int
 	inputs      *inputs
 	machine     *vm.Machine
+	part        []byte           // a block's results, where tiles of a box are not contiguous in it
 	each        func(b grid.Box) // takes all results of a block; nil where there is only the first
 }
 
@@ -27,11 +29,12 @@ func newLane(s *slot, p *plan.Program, d *plan.Lane, direct bool) (*lane, error)
 	if l.inputs, err = newInputs(s, p, d); err != nil {
 		return nil, err
 	}
-	regs, err := s.alloc(d.Registers)
+	buffers, err := s.alloc(d.Registers, d.Block)
 	if err != nil {
 		return nil, err
 	}
-	l.machine, err = vm.New(p, regs[0], direct)
+	l.part = buffers[1]
+	l.machine, err = vm.New(p, buffers[0], direct)
 	return l, err
 }
 
@@ -46,30 +49,42 @@ func (l *lane) eval(ctx context.Context, box grid.Box, dst []byte) error {
 			return err
 		}
 		err := l.slot.compute(ctx, func() error {
-			l.compute(tile, size, dst)
+			l.compute(tile, size, dst, box)
 			return nil
 		})
 		if err != nil {
 			return err
 		}
-		if dst != nil {
+		if dst != nil && l.part == nil {
 			dst = dst[tile.Size()*size:]
 		}
 	}
 	return nil
 }
 
-// compute evaluates a tile.
-func (l *lane) compute(tile grid.Box, size int, dst []byte) {
+// compute evaluates a tile block by block: into dst, or by way of a part into the tile's place
+// in a box that dst has the values of.
+func (l *lane) compute(tile grid.Box, size int, dst []byte, box grid.Box) {
 	l.machine.Tile(tile, l.inputs.tile)
+	strides := grid.Strides(box.Shape)
 	at := 0
 	for b := range tile.Split(l.block) {
 		n := b.Size()
 		var place []byte
-		if dst != nil {
+		switch {
+		case l.part != nil:
+			place = l.part[:n*size]
+		case dst != nil:
 			place = dst[at*size : (at+n)*size]
 		}
 		l.machine.Block(b, at, place)
+		if l.part != nil {
+			to := 0
+			for d, stride := range strides {
+				to += (b.Start[d] - box.Start[d]) * stride
+			}
+			kernel.Copy(size, b.Shape, dst, to, strides, place, 0, grid.Strides(b.Shape))
+		}
 		if l.each != nil {
 			l.each(b)
 		}

@@ -26,8 +26,7 @@ func newMapRunner(r *run, stage int) (Runner, error) {
 	return p, nil
 }
 
-// mapper is a slot of a map stage. What it reads and writes at once are the
-// stage's pieces; tiles of them follow each other, so results need no moving.
+// mapper is a slot of a map stage. What it writes at once are the stage's pieces.
 type mapper struct {
 	slot  *slot
 	out   []byte

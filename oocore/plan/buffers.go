@@ -127,6 +127,7 @@ type Lane struct {
 	Tile      []int
 	Loads     []LoadBuffers // of each load
 	Registers Buffer
+	Block     Buffer // where tiles of the box do not follow each other: a block's results on their way into it
 }
 
 // LoadBuffers declares what filling a load for a tile takes.
@@ -200,7 +201,16 @@ func (t *tally) lane(prog *Program, box, tile []int) Lane {
 	}
 	l := t.loads(prog, tile)
 	l.Box, l.Registers = box, t.buffer(record.Scratch, prog.RegisterBytes(true))
+	if !follow(tile, box) {
+		l.Block = t.buffer(record.Scratch, BlockElems*int64(prog.Type(prog.Out[0]).Size()))
+	}
 	return l
+}
+
+// follow reports whether tiles of a box follow each other in its C order.
+func follow(tile, box []int) bool {
+	first := slices.IndexFunc(tile, func(n int) bool { return n > 1 })
+	return first < 0 || slices.Equal(tile[first+1:], box[first+1:])
 }
 
 // loads declares the loads of a program for a tile.
@@ -275,7 +285,11 @@ func (t *tally) folded(s *Stage, d *Slot) {
 func (t *tally) mapSlot(s *SizedStage) (d Slot) {
 	prog := &s.Programs[0]
 	size := int64(prog.Type(prog.Out[0]).Size())
-	d.Lane = t.lane(prog, s.Tile, s.Tile)
+	box := s.Tile
+	if grid.Size(s.Tile) < grid.Size(s.Piece) && !follow(s.Tile, s.Piece) {
+		box = s.Piece
+	}
+	d.Lane = t.lane(prog, box, s.Tile)
 	d.Out = t.buffer(record.Output, int64(grid.Size(s.Piece))*size)
 	if grid.Size(s.Tile) > grid.Size(s.Piece) {
 		d.Chunk = t.buffer(record.Output, int64(grid.Size(s.Tile))*size)

@@ -19,6 +19,9 @@ const (
 	bandBytes = 32 << 20
 	// bandRun is how long the pieces of a file in C order are that it reads.
 	bandRun = 16 << 10
+	// rowBytes is the most of a task that is widened to whole rows of a file, rowTasks how
+	// many such tasks there are at the least, and longRun what it is widened for.
+	rowBytes, rowTasks, longRun = 128 << 20, 8, 1 << 20
 	// acrossTimes and acrossBytes are from when on an input counts as lying across:
 	// so many times its bytes would be read, and so many bytes in all. Copying it costs
 	// three.

@@ -88,3 +88,42 @@ func TestTilesAreWholeStoredChunks(t *testing.T) {
 		t.Errorf("a chunk of 1 GiB in 64 MiB: whole %v, %d tasks, pieces of %v", s.DecodeWholeChunks, s.Tasks(), s.Piece)
 	}
 }
+
+// Chunked inputs are written to a file in C order by whole rows of their chunks, unless that
+// leaves few tasks, tiles with side reductions are written, or requests wait for a network.
+func TestChunkedInputsAreWrittenByWholeRows(t *testing.T) {
+	large := func(name string) *graph.Node { return coded(t, name, []int{1000, 1000}, 20_000, 20_000) }
+	small := coded(t, "small.zarr", []int{500, 500}, 4000, 4000)
+	root := func(x *graph.Node) *graph.Node { return apply(t, kernel.Sqrt, x) }
+	local := root(large("x.zarr"))
+	for _, c := range []struct {
+		name   string
+		root   *graph.Node
+		target Target
+		chunks []int
+	}{
+		{"large", local, Target{Path: "o.npy"}, []int{1000, 20_000}},
+		{"few tasks", root(small), Target{Path: "o.npy"}, []int{500, 2000}},
+		{"named chunks", local, Target{Path: "o.npy", Chunks: []int{300, 5000}}, []int{300, 5000}},
+		{"side reduction", local, Target{Path: "o.npy", SideReductions: []*graph.Node{fold(t, kernel.Sum, local, 0, 1)}}, []int{1000, 1000}},
+		{"remote", root(large("s3://bucket/x.zarr")), Target{Path: "o.npy"}, []int{1000, 1000}},
+	} {
+		if got := planned(t, c.root, c.target, 1<<30).Stages[0].Grid.Chunks; !slices.Equal(got, c.chunks) {
+			t.Errorf("%s: tasks of %v, want %v", c.name, got, c.chunks)
+		}
+	}
+}
+
+// Large chunks take no more memory, and no fewer requests are in flight, where no rows get longer.
+func TestLargeChunksTakeMemoryForLongRowsOnly(t *testing.T) {
+	x := file(t, "x.npy", dtype.Float32, 20_000, 20_000)
+	s := planned(t, apply(t, kernel.Sqrt, x), Target{Path: "o.npy", Chunks: []int{5000, 20_000}}, 4<<30).Stages[0]
+	if bytes := 4 * grid.Size(s.Piece); bytes > bandBytes {
+		t.Errorf("a piece of contiguous data has %d bytes", bytes)
+	}
+	far := coded(t, "s3://bucket/x.zarr", []int{1000, 1000}, 20_000, 20_000)
+	s = planned(t, far, Target{Path: "o.zarr", Chunks: []int{5000, 5000}, Codec: "none"}, 16<<30).Stages[0]
+	if s.Slots != s.Tasks() {
+		t.Errorf("%d of %d tasks wait for the network", s.Slots, s.Tasks())
+	}
+}

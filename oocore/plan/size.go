@@ -2,6 +2,7 @@ package plan
 
 import (
 	"errors"
+	"iter"
 	"maps"
 	"slices"
 
@@ -192,6 +193,9 @@ func (p *Sized) sizeStage(s *SizedStage, room int64) (least int64) {
 	}
 	most = max(min(most, s.Tasks()), 1)
 	few := min(p.Workers, most)
+	if s.Kind == MapStage && s.Unit == nil && !p.remote(s) && grid.Size(s.Grid.Chunks)*p.Arrays[s.Outputs[0]].DType.Size() > bandBytes {
+		most = min(most, few+1)
+	}
 	modes := p.modes(s)
 	// Long writes and reads are worth more than slots beyond the workers; a slot for
 	// each worker is worth more than long ones, or than chunks decoded in one go.
@@ -233,7 +237,12 @@ func (p *Sized) remote(s *SizedStage) bool {
 			return true
 		}
 	}
-	for l := range s.Arrays() {
+	return p.readsRemote(s.Arrays())
+}
+
+// readsRemote reports that one of the loads reads from an object store.
+func (p *Plan) readsRemote(loads iter.Seq[*Load]) bool {
+	for l := range loads {
 		if blob.Remote(p.Arrays[l.Array].Path) {
 			return true
 		}
@@ -264,11 +273,16 @@ func (p *Sized) longest(s *SizedStage) int {
 	}
 	prog := &s.Programs[0]
 	size := prog.itemSize(p.Arrays[s.Outputs[0]].DType.Size())
-	bytes := max(chunkBytes, min(grid.Size(s.Grid.Chunks)*size, bandBytes))
+	cell := p.align(prog)
+	most := bandBytes
+	if s.Unit == nil && cell != nil {
+		most = rowBytes
+	}
+	bytes := max(chunkBytes, min(grid.Size(s.Grid.Chunks)*size, most))
 	if s.Unit != nil {
 		bytes = max(bytes, grid.Size(s.Unit)*size)
 	}
-	if cell := p.align(prog); cell != nil {
+	if cell != nil {
 		bytes = max(bytes, grid.Size(cell)*size)
 	}
 	return bytes
@@ -332,6 +346,10 @@ func (p *Sized) shapes(s *SizedStage, bytes int) (smallest bool) {
 			s.Inner = grow(clip(cell, chunk), chunk, elems)
 		}
 		p.rows(s, elems)
+		if s.Tile = s.Piece; !prog.blocks() && grid.Size(s.Piece)*prog.itemSize(out) > chunkBytes {
+			s.Tile = grow(clip(cell, s.Piece), s.Piece, chunkBytes/prog.itemSize(out))
+		}
+		return elems == BlockElems
 	case prog.blocks():
 		s.Piece = p.compact(prog, chunk, elems)
 		s.Block = grid.Auto(s.Piece, 1, BlockElems)

@@ -290,6 +290,8 @@ func (c *compiler) resultStage(k int) error {
 		}
 	case t.Chunks != nil:
 		s.Grid.Chunks = clip(t.Chunks, root.Shape)
+	case out.Place == InResult && len(s.Folds) == 0: // those with folds write tiles of them
+		s.Grid.Chunks = p.wholeRows(&prog, natural, root.Shape, root.DType.Size())
 	}
 	if len(s.Folds) > 0 {
 		p.foldOrder(&s)
@@ -308,6 +310,24 @@ func (p *Plan) chunksOf(prog *Program, n *graph.Node) (natural, stored []int) {
 	}
 	natural = p.mapChunks(prog, n.Shape, size)
 	return natural, natural
+}
+
+// wholeRows widens chunks whose rows would be short pieces of a file in C order, because the
+// inputs are chunked, to whole rows of it where that leaves enough tasks.
+func (p *Plan) wholeRows(prog *Program, chunks, shape []int, size int) []int {
+	if p.align(prog) == nil || prog.blocks() || p.readsRemote(prog.Arrays()) {
+		return chunks
+	}
+	most := min(grid.Size(shape)*prog.itemSize(size)/rowTasks, rowBytes)
+	rows := slices.Clone(chunks)
+	for d := len(rows) - 1; d >= 0 && runOf(rows, shape, size) < longRun; d-- {
+		rows[d] = max(shape[d], 1)
+		if grid.Size(rows)*prog.itemSize(size) > most {
+			break
+		}
+		chunks = slices.Clone(rows)
+	}
+	return chunks
 }
 
 // phase is each start's place in its unit.

@@ -185,7 +185,7 @@ func (w *workload) array(prog *Program, l *Load, tile, box []int, times float64)
 		return
 	}
 	if word, ok := codecWord(a.Codec); ok {
-		w.add(record.Work{Of: record.Decoding, Kind: a.Codec, Nanos: bytes * a.decodings(l, box) * codecNanos[word][0]})
+		w.add(record.Work{Of: record.Decoding, Kind: a.Codec, Path: a.Path, Nanos: bytes * a.decodings(l, box) * codecNanos[word][0]})
 	}
 	switch {
 	case a.Chunks != nil:
@@ -269,12 +269,15 @@ func (w *workload) folds() {
 		}
 		switch s.Folds[i].Kind {
 		case kernel.Var, kernel.Std:
-			nanos = 0.2
+			nanos = 0.35
 			if along == "" {
 				nanos = 0.04
 			}
 		case kernel.ArgMin, kernel.ArgMax, kernel.Prod:
 			nanos = 0.12
+		}
+		if t.Kind() < dtype.KindFloat {
+			nanos *= 2.5
 		}
 		w.compute(s.Folds[i].Kind.String()+" "+t.String()+along, elements*nanos*float64(t.Size()))
 	}
@@ -342,11 +345,22 @@ func (w *workload) output(array int) {
 		return
 	}
 	if word, ok := codecWord(a.Layout.Codec); ok {
-		w.add(record.Work{Of: record.Encoding, Kind: a.Layout.Codec, Nanos: bytes * codecNanos[word][1]})
+		w.add(record.Work{Of: record.Encoding, Kind: a.Layout.Codec, Path: w.source(), Nanos: bytes * codecNanos[word][1]})
 	}
 	if a.Layout.Unit != nil {
 		w.add(record.Work{Of: record.Organising, Kind: record.ChunksWritten, Nanos: bytes / float64(max(grid.Size(a.Layout.Unit)*size, 1)) * objectNanos})
 	}
+}
+
+// source is the path of the largest stored array that the stage reads; empty for none.
+func (w *workload) source() (path string) {
+	var most int64
+	for l := range w.stage.Arrays() {
+		if a := &w.plan.Arrays[l.Array]; a.Place == InFile && a.Bytes() > most {
+			path, most = a.Path, a.Bytes()
+		}
+	}
+	return path
 }
 
 // codecWord is the first word of a codec's name, where it has rates.

@@ -158,7 +158,7 @@ type Work struct {
 	Kind  string   `json:"kind"`            // such as "exp float32", "zstd:3"
 	Nanos float64  `json:"nanos"`           // of one core, at rates that no machine has exactly
 	Bytes int64    `json:"bytes,omitempty"` // from files or to them
-	Path  string   `json:"path,omitempty"`  // of the stored array that is read
+	Path  string   `json:"path,omitempty"`  // of the stored array that is read or, of codecs, that the data comes from
 	Disk  int64    `json:"disk,omitempty"`  // of Bytes, those that were not in the page cache
 }
 

@@ -15,6 +15,7 @@ package rates
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 
@@ -26,6 +27,7 @@ type Rates struct {
 	all      float64 // what a nominal nanosecond takes
 	activity map[record.Activity]float64
 	kind     map[kind]float64
+	data     map[data]float64 // by how much more than other data some takes to be encoded and decoded
 	overlap  float64 // of the time in which cores could do all work, what it takes more: waiting for each other
 	read     float64 // seconds of a byte from the disk
 	write    float64
@@ -37,6 +39,12 @@ type Rates struct {
 type kind struct {
 	of   record.Activity
 	name string
+}
+
+// data is what is encoded or decoded: how long that takes depends on how well it is compressed.
+type data struct {
+	of   record.Activity
+	path string // of the stored array that it comes from
 }
 
 // stage is a stage that ran.
@@ -94,14 +102,18 @@ func learn(stages []stage, runs []ending) *Rates {
 	if len(stages) == 0 {
 		return nil
 	}
-	r := &Rates{activity: map[record.Activity]float64{}, kind: map[kind]float64{}, read: 1 / diskBytes, write: 1 / diskBytes}
+	r := &Rates{activity: map[record.Activity]float64{}, kind: map[kind]float64{}, data: map[data]float64{}, read: 1 / diskBytes, write: 1 / diskBytes}
 	var ratios []float64
 	for _, s := range stages {
 		ratios = append(ratios, s.cpu*1e9/nanos(s.work))
 	}
 	r.all = quantile(ratios, 0.5)
-	fitWork(stages, func(w record.Work) record.Activity { return w.Of }, func(record.Activity) float64 { return r.all }, r.activity)
-	fitWork(stages, func(w record.Work) kind { return kind{w.Of, w.Kind} }, func(k kind) float64 { return r.of(k.of) }, r.kind)
+	nominal := func(w record.Work) float64 { return w.Nanos }
+	fitWork(stages, nominal, func(w record.Work) record.Activity { return w.Of }, func(record.Activity) float64 { return r.all }, r.activity)
+	fitWork(stages, nominal, func(w record.Work) kind { return kind{w.Of, w.Kind} }, func(k kind) float64 { return r.of(k.of) }, r.kind)
+	ofKind := func(w record.Work) float64 { return w.Nanos * r.kind[kind{w.Of, w.Kind}] }
+	fitWork(stages, ofKind, dataOf, func(data) float64 { return 1 }, r.data)
+	maps.DeleteFunc(r.data, func(d data, _ float64) bool { return d.path == "" })
 	r.waits(stages)
 	r.endings(runs)
 	r.spreads(stages)
@@ -116,9 +128,17 @@ func (r *Rates) of(a record.Activity) float64 {
 	return r.all
 }
 
-// fitWork finds by how much work differs from its nominal rates, by a property of it,
-// where the cores' time tells.
-func fitWork[K comparable](stages []stage, of func(record.Work) K, prior func(K) float64, to map[K]float64) {
+// dataOf is the data that work encodes or decodes; the zero value is none.
+func dataOf(w record.Work) data {
+	if w.Of == record.Encoding || w.Of == record.Decoding {
+		return data{w.Of, w.Path}
+	}
+	return data{}
+}
+
+// fitWork finds by how much work differs from what is expected, in nanoseconds, by a
+// property of it, where the cores' time tells.
+func fitWork[K comparable](stages []stage, expected func(record.Work) float64, of func(record.Work) K, prior func(K) float64, to map[K]float64) {
 	var keys []K
 	index := map[K]int{}
 	p := problem{}
@@ -131,7 +151,7 @@ func fitWork[K comparable](stages []stage, of func(record.Work) K, prior func(K)
 				keys = append(keys, k)
 				p.prior, p.stiffness = append(p.prior, prior(k)), append(p.stiffness, stiffness)
 			}
-			value := w.Nanos / 1e9 / s.cpu
+			value := expected(w) / 1e9 / s.cpu
 			if i := slices.IndexFunc(row, func(t term) bool { return t.coefficient == index[k] }); i >= 0 {
 				row[i].value += value
 			} else {
@@ -210,6 +230,9 @@ func (r *Rates) cpu(work []record.Work) (all float64, by map[record.Activity]flo
 		f, ok := r.kind[kind{w.Of, w.Kind}]
 		if !ok {
 			f = r.of(w.Of)
+		}
+		if of, ok := r.data[dataOf(w)]; ok {
+			f *= of
 		}
 		t := w.Nanos / 1e9 * f
 		if !ok {

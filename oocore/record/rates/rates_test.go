@@ -94,6 +94,30 @@ func TestStageWithIdleCoresIsLimitedByTheDisk(t *testing.T) {
 	}
 }
 
+// Codecs take their time by what they are given: data that takes one codec longer takes
+// another one longer, too.
+func TestCodecsTakeLongerForSomeData(t *testing.T) {
+	take := func(codec, path string, seconds float64) stage {
+		work := []record.Work{{Of: record.Encoding, Kind: codec, Path: path, Nanos: 1e9}, {Of: record.Computing, Kind: "sqrt", Nanos: 1e8}}
+		return stage{work, (seconds + 0.1) / 2, seconds + 0.1, 2}
+	}
+	var stages []stage
+	for range 10 {
+		stages = append(stages, take("zstd:1", "noise.npy", 1), take("zstd:1", "counts.zarr", 3), take("zstd:3", "noise.npy", 2),
+			stage{[]record.Work{{Of: record.Computing, Kind: "sqrt", Nanos: 1e9}}, 0.5, 1, 2})
+	}
+	rates := learn(stages, nil)
+	for _, c := range []struct {
+		codec, path string
+		seconds     float64
+	}{{"zstd:1", "noise.npy", 1}, {"zstd:1", "counts.zarr", 3}, {"zstd:3", "noise.npy", 2}, {"zstd:3", "counts.zarr", 6}} {
+		got := rates.stage(take(c.codec, c.path, c.seconds).work, 2)
+		if want := (c.seconds + 0.1) / 2; math.Abs(got.Likely-want) > 0.2*want {
+			t.Errorf("%s of %s: %.3g seconds, want %.3g", c.codec, c.path, got.Likely, want)
+		}
+	}
+}
+
 func TestKindThatNoRunHasDoneWidensTheRange(t *testing.T) {
 	work := []record.Work{{Of: record.Computing, Kind: "exp", Nanos: 1e9}}
 	var stages []stage
