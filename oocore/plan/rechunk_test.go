@@ -93,7 +93,7 @@ func TestTilesAreWholeStoredChunks(t *testing.T) {
 // leaves few tasks, tiles with side reductions are written, or requests wait for a network.
 func TestChunkedInputsAreWrittenByWholeRows(t *testing.T) {
 	large := func(name string) *graph.Node { return coded(t, name, []int{1000, 1000}, 20_000, 20_000) }
-	small := coded(t, "small.zarr", []int{500, 500}, 4000, 4000)
+	small := coded(t, "small.zarr", []int{500, 500}, 3000, 3000)
 	root := func(x *graph.Node) *graph.Node { return apply(t, kernel.Sqrt, x) }
 	local := root(large("x.zarr"))
 	for _, c := range []struct {
