@@ -326,6 +326,9 @@ func (w *workload) output(array int) {
 		case w.stage.Kind == MapStage && len(w.stage.Piece) == len(a.Shape):
 			run = int64(runOf(w.stage.Piece, a.Shape, size))
 		}
+		if _, ok := codecWord(a.Layout.Codec); ok {
+			run /= 2 // or less: nobody knows yet
+		}
 		switch {
 		case blob.Remote(a.Path):
 			one.Kind = record.Network

@@ -28,9 +28,8 @@ type Rates struct {
 	activity map[record.Activity]float64
 	kind     map[kind]float64
 	data     map[data]float64 // by how much more than other data some takes to be encoded and decoded
-	overlap  float64 // of the time in which cores could do all work, what it takes more: waiting for each other
-	read     float64 // seconds of a byte from the disk
-	write    float64
+	overlap  float64          // of the time in which cores could do all work, what it takes more: waiting for each other
+	disk     diskTime
 	end      [ends]float64 // seconds that a run takes beside its stages, for each of what it ends with
 	spread   float64       // of predictions, as the logarithm of a factor
 }
@@ -52,6 +51,21 @@ type stage struct {
 	work         []record.Work
 	seconds, cpu float64
 	cores        float64 // that it could keep busy
+}
+
+// diskTime is what waiting for the disk takes: seconds of a byte that is read, of one that is
+// written, and of a nominal nanosecond of what chunks that are files take.
+type diskTime [3]float64
+
+// firstDisk is a disk until a run has told: a gigabyte a second, and a millisecond a file.
+var firstDisk = diskTime{1e-9, 1e-9, 7e-9}
+
+// of is the time of a stage's traffic.
+func (d *diskTime) of(t traffic) (seconds float64) {
+	for k, n := range t {
+		seconds += n * d[k]
+	}
+	return seconds
 }
 
 // ending is what a run took beside its stages: to open arrays, to make durable what it
@@ -90,7 +104,6 @@ const (
 	stiffness    = 0.03     // with which kinds of work are held to their activity
 	halfLife     = 10       // of a stage's weight, in stages that ran since
 	leastCPU     = 2e-3     // seconds: a shorter time says little
-	diskBytes    = 1e9      // a second, until a run has told
 	narrowest    = 0.1
 	widest       = 1.5
 	unknown      = 0.7 // the logarithm of the factor by which kinds that no run has done may be off
@@ -102,7 +115,7 @@ func learn(stages []stage, runs []ending) *Rates {
 	if len(stages) == 0 {
 		return nil
 	}
-	r := &Rates{activity: map[record.Activity]float64{}, kind: map[kind]float64{}, data: map[data]float64{}, read: 1 / diskBytes, write: 1 / diskBytes}
+	r := &Rates{activity: map[record.Activity]float64{}, kind: map[kind]float64{}, data: map[data]float64{}, disk: firstDisk}
 	var ratios []float64
 	for _, s := range stages {
 		ratios = append(ratios, s.cpu*1e9/nanos(s.work))
@@ -171,7 +184,7 @@ func (r *Rates) waits(stages []stage) {
 	for i, s := range stages {
 		one := weighted{s.seconds * s.cores / s.cpu, recency(i)}
 		all = append(all, one)
-		if read, written := traffic(s.work); read+written < leastTraffic {
+		if !trafficOf(s.work).much() {
 			longer = append(longer, one)
 		}
 	}
@@ -182,16 +195,22 @@ func (r *Rates) waits(stages []stage) {
 	// The disk is what limits a stage whose cores are idle; that others were faster than it
 	// tells, too.
 	for range 8 {
-		p := problem{prior: []float64{r.read, r.write}, stiffness: []float64{0.05 * sq(diskBytes), 0.05 * sq(diskBytes)}}
+		p := problem{prior: slices.Clone(r.disk[:])}
+		for _, first := range firstDisk {
+			p.stiffness = append(p.stiffness, 0.05/sq(first))
+		}
 		for _, s := range stages {
-			read, written := traffic(s.work)
-			io, cores := read*r.read+written*r.write, r.overlap*s.cpu/s.cores
-			if read+written >= leastTraffic && (s.seconds > 1.25*cores || io > s.seconds) {
-				p.add(1, term{0, read / s.seconds}, term{1, written / s.seconds})
+			t := trafficOf(s.work)
+			io, cores := r.disk.of(t), r.overlap*s.cpu/s.cores
+			if t.much() && (s.seconds > 1.25*cores || io > s.seconds) {
+				var row []term
+				for k, n := range t {
+					row = append(row, term{k, n / s.seconds})
+				}
+				p.add(1, row...)
 			}
 		}
-		x := p.solve()
-		r.read, r.write = x[0], x[1]
+		copy(r.disk[:], p.solve())
 	}
 }
 
@@ -253,8 +272,7 @@ func (r *Rates) stage(work []record.Work, cores float64) record.Seconds {
 			s.Limit = string(a)
 		}
 	}
-	read, written := traffic(work)
-	if io := read*r.read + written*r.write; io > s.Likely {
+	if io := r.disk.of(trafficOf(work)); io > s.Likely {
 		s.Likely, s.Limit = io, "the disk"
 	}
 	spread := r.spread
@@ -273,21 +291,30 @@ func nanos(work []record.Work) (sum float64) {
 	return sum
 }
 
-// traffic is the bytes of work that come from the disk, and that go there while the stage
-// runs: smaller files go there at the run's end.
-func traffic(work []record.Work) (read, written float64) {
+// traffic is what waits for the disk while a stage runs: bytes that come from it, bytes that go
+// there, and what chunks that are files take, each of which waits. What is smaller goes there at
+// the run's end.
+type traffic [3]float64
+
+func trafficOf(work []record.Work) (t traffic) {
 	for _, w := range work {
-		switch w.Of {
-		case record.Reading:
-			read += float64(w.Disk)
-		case record.Writing:
-			if w.Bytes >= directBytes {
-				written += float64(w.Bytes)
-			}
+		switch {
+		case w.Of == record.Reading:
+			t[0] += float64(w.Disk)
+		case w.Of == record.Writing && w.Bytes >= directBytes:
+			t[1] += float64(w.Bytes)
+		case w.Kind == record.ChunksWritten:
+			t[2] += w.Nanos
 		}
 	}
-	return read, written
+	if t[1] == 0 {
+		t[2] = 0
+	}
+	return t
 }
+
+// much reports enough traffic for the disk to be seen.
+func (t traffic) much() bool { return t[0]+t[1] >= leastTraffic }
 
 func sq(x float64) float64 { return x * x }
 
