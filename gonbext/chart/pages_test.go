@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -51,7 +52,12 @@ func TestWriteSheets(t *testing.T) {
 
 // TestWriteSweep writes reports of all lengths and sizes, which axes and texts depend on.
 func TestWriteSweep(t *testing.T) {
-	random := rand.New(rand.NewPCG(3, 4))
+	for seed := range uint64(3) {
+		writePage(t, fmt.Sprint("sweep-", seed), sweep(t, rand.New(rand.NewPCG(3, seed)))...)
+	}
+}
+
+func sweep(t *testing.T, random *rand.Rand) []func(Options) (Output, error) {
 	var outputs []func(Options) (Output, error)
 	bytes := int64(1000)
 	for length := 10 * time.Microsecond; length < 1000*time.Hour; length *= 3 {
@@ -82,7 +88,7 @@ func TestWriteSweep(t *testing.T) {
 			outputs = append(outputs, func(o Options) (Output, error) { return Card("x", c, o) })
 		}
 	}
-	writePage(t, "sweep", outputs...)
+	return outputs
 }
 
 // drawnAtRandom is a run of a length that takes about so many bytes, of some of the classes.

@@ -331,6 +331,13 @@ function draws(echarts) {
     return move;
   }
 
+  // What ECharts cannot draw, for one as parts of it are left out, is a picture again.
+  function still(el, error) {
+    [].slice.call(el.children).forEach(function (e) { if (e.tagName !== "IMG") e.remove(); });
+    el.removeAttribute("data-live");
+    console.warn("gonbext: a chart stays a picture: " + error);
+  }
+
   var watched = null;
   // One observer of each kind serves all charts of the page. A chart whose output
   // was replaced or cleared is given up at the next change.
@@ -338,18 +345,21 @@ function draws(echarts) {
     var w = watched;
     if (!w) {
       w = watched = { charts: new Map() };
+      var drop = function (e, c) {
+        w.sizes.unobserve(e);
+        w.charts.delete(e);
+        c.dispose();
+      };
       var all = function (what) {
         w.charts.forEach(function (c, e) {
-          if (e.isConnected) return what && c[what]();
-          w.sizes.unobserve(e);
-          w.charts.delete(e);
-          c.dispose();
+          if (!e.isConnected) return drop(e, c);
+          try { c[what](); } catch (error) {
+            drop(e, c);
+            still(e, error);
+          }
         });
       };
-      w.sizes = new ResizeObserver(function (entries) {
-        entries.forEach(function (x) { var c = w.charts.get(x.target); if (c && x.target.isConnected) c.resize(); });
-        all();
-      });
+      w.sizes = new ResizeObserver(function () { all("resize"); });
       new MutationObserver(function () { all("show"); }).observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "data-theme", "class"] });
       matchMedia("(prefers-color-scheme: dark)").addEventListener("change", function () { all("show"); });
     }
@@ -368,12 +378,7 @@ function draws(echarts) {
       if (tries > 0) setTimeout(place, 100, f, tries - 1);
     } else {
       found.forEach(function (el) {
-        var picture = el.innerHTML;
-        try { draw(JSON.parse(JSON.stringify(f)), el); } catch (e) {
-          el.innerHTML = picture;
-          el.removeAttribute("data-live");
-          console.warn("gonbext: a chart stays a picture: " + e);
-        }
+        try { draw(JSON.parse(JSON.stringify(f)), el); } catch (e) { still(el, e); }
       });
     }
   }

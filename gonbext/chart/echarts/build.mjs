@@ -9,13 +9,15 @@ import { gzipAsync } from '@gfx/zopfli';
 import { parse } from 'acorn';
 import { build } from 'esbuild';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { minify } from 'terser';
 
 const [out, list] = process.argv.slice(2);
 const reached = list && JSON.parse(readFileSync(list, 'utf8'));
 
-// What depends on the browser, of which exercise.mjs uses only one, stays whole.
-const platform = /zrender\/lib\/(core\/(env|dom|event|platform|fourPointsTransform)|dom\/HandlerProxy|animation\/requestAnimationFrame)\.js$|echarts\/lib\/(util\/vendor|component\/tooltip\/TooltipHTMLContent)\.js$/;
+// What depends on the browser, of which exercise.mjs uses only one, stays whole, and so do sorts
+// and scales, whose branches depend on the data.
+const whole = /zrender\/lib\/(core\/(env|dom|timsort|event|platform|fourPointsTransform)|dom\/HandlerProxy|animation\/requestAnimationFrame)\.js$|echarts\/lib\/(scale\/(Interval|Ordinal|Time|helper)|coord\/axisTickLabelBuilder|util\/(number|time|vendor)|component\/tooltip\/TooltipHTMLContent)\.js$/;
 
 function walk(node, visit) {
   if (!node || typeof node.type !== 'string') return;
@@ -98,7 +100,8 @@ const { outputFiles } = await build({
       b.onLoad({ filter: /.*/, namespace: 'unreached' }, () => ({ contents: 'export function unreached(){throw Error("a part of ECharts is left out")}' }));
       b.onLoad({ filter: /node_modules\/(echarts|zrender)\/lib\/.*\.js$/ }, ({ path }) => {
         const file = path.replace(/.*\/node_modules\//, ''), code = readFileSync(path, 'utf8');
-        return { contents: platform.test(file) ? code : reached ? trimmed(file, code) : noting(file, code) };
+        if (file.endsWith('langZH.js')) return { contents: 'export { default } from "./langEN.js";', resolveDir: dirname(path) }; // no text of it is seen
+        return { contents: whole.test(file) ? code : reached ? trimmed(file, code) : noting(file, code) };
       });
     },
   }],

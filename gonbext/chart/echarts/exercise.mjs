@@ -55,13 +55,17 @@ async function closed(page) {
 }
 
 for (const file of readdirSync(pages).filter(f => f.endsWith('.html') && !f.includes('still'))) {
-  const name = file.slice(0, -5), page = await opened(name);
-  const picture = (what, fullPage) => page.screenshot({ path: `${shots}/${name}-${what}.png`, fullPage });
+  const name = file.slice(0, -5), page = await opened(name), brief = name.startsWith('sweep');
+  const picture = (what, fullPage) => brief || page.screenshot({ path: `${shots}/${name}-${what}.png`, fullPage });
   await picture('light', true);
   const charts = await page.$$('[data-live] > [role=img]');
   for (let n = 0; n < charts.length; n++) {
     await charts[n].scrollIntoViewIfNeeded();
     const box = await charts[n].boundingBox(), at = (x, y) => [box.x + box.width * x, box.y + box.height * y];
+    if (brief) {
+      for (const x of [0.2, 0.45, 0.8]) await page.mouse.move(...at(x, 0.6));
+      continue;
+    }
     for (const [x, y] of [[0.05, 0.05], [0.12, 0.06], [0.5, 0.5], [0.6, 0.7], [0.9, 0.4], [0.99, 0.98], [0.02, 0.5], [0.5, 0.97], [0.3, 0.6]]) {
       await page.mouse.move(...at(x, y));
       await page.waitForTimeout(25);
@@ -87,8 +91,10 @@ for (const file of readdirSync(pages).filter(f => f.endsWith('.html') && !f.incl
     await slider.focus();
     for (let i = 0; i < 3; i++) await page.keyboard.press('ArrowRight');
   }
-  await page.setViewportSize({ width: 420, height: 900 });
-  await page.waitForTimeout(300);
+  for (const width of [600, 1300, 300, 420]) {
+    await page.setViewportSize({ width, height: 900 });
+    await page.waitForTimeout(brief ? 700 : 300);
+  }
   await picture('narrow', true);
   await page.setViewportSize({ width: 1100, height: 900 });
   await page.emulateMedia({ colorScheme: 'dark' });
