@@ -377,7 +377,7 @@ func heatMapDrawing(c *record.Card, alt string) (*figure, string) {
 		}
 		return digits(f.Means[i])
 	}))
-	out.Height, out.Option = layout.heatMap("gonbext:block", low, high)
+	out.Height, out.Option = layout.heatMap("gonbext:block")
 	out.Switch = []choice{{"value", 2, low, above(low, high)}}
 
 	side := layout.side()

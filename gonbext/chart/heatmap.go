@@ -53,7 +53,7 @@ func gridFigure(st *stageSummary, last time.Duration) (*figure, string) {
 			return perMille(g.cells[i].to, last, math.Ceil) - perMille(g.cells[i].from, last, math.Floor)
 		}))
 	f.Cells.Last = last.Seconds()
-	f.Height, f.Option = g.heatMap("gonbext:cell", fastest, slowest)
+	f.Height, f.Option = g.heatMap("gonbext:cell")
 	f.Switch = []choice{
 		{"time", 2, fastest, above(fastest, slowest)},
 		{"bytes", 3, lightest, above(lightest, heaviest)},
@@ -117,26 +117,19 @@ func perMille(at, last time.Duration, round func(float64) float64) int {
 	return int(min(max(round(1000*float64(at)/float64(max(last, 1))), 0), 1000))
 }
 
-// heatMap is the live chart of a fold, coloured by the third value of each cell
-// between least and most, and its height. The script makes the cells, from the figure's
-// columns, and the axes.
-func (f *downsampledGrid) heatMap(tooltip string, least, most float64) (height int, option any) {
+// heatMap is the live chart of a fold, and its height. The script makes the cells, from the
+// figure's columns, the axes, and the scale of the colours, from the figure's choices.
+func (f *downsampledGrid) heatMap(tooltip string) (height int, option any) {
 	c := charts.NewHeatMap()
 	across, down := f.side()*float64(f.cols), f.side()*float64(f.rows)
-	base(&c.BaseConfiguration, opts.Grid{Left: "8", Top: "34", Width: fmt.Sprintf("%.0f", across), Height: fmt.Sprintf("%.0f", down)})
+	base(&c.BaseConfiguration, opts.Grid{Left: "8", Top: "8", Width: fmt.Sprintf("%.0f", across), Height: fmt.Sprintf("%.0f", down)})
 	c.SetGlobalOptions(
 		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "item", Formatter: types.FuncStr(tooltip)}),
-		charts.WithVisualMapOpts(opts.VisualMap{
-			Type: "continuous", Min: single(least), Max: single(above(least, most)), Dimension: "2",
-			InRange: &opts.VisualMapInRange{Color: heat}, Orient: "horizontal", Left: "0", Top: "0",
-		}),
+		charts.WithVisualMapOpts(opts.VisualMap{InRange: &opts.VisualMapInRange{Color: heat}}),
 	)
 	c.AddSeries("chunks", []opts.HeatMapData{})
-	return int(down) + 46, c.JSON()
+	return int(down) + 20, c.JSON()
 }
-
-// single is v as the options have it; the script puts the exact one in its place.
-func single(v float64) float32 { return float32(min(max(v, -math.MaxFloat32), math.MaxFloat32)) }
 
 // above is the upper end of a colour scale: a scale needs some length.
 func above(least, most float64) float64 {

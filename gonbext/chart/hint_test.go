@@ -52,13 +52,15 @@ func TestHintFollowsTheEndOfTheRun(t *testing.T) {
 // The first report of a notebook carries the library; a further one is small.
 func TestReportSizes(t *testing.T) {
 	runs := cases(t)
-	for name, most := range map[string]int{"one": 10_000, "planned": 8_000, "done": 15_000, "device": 20_000} {
+	for name, most := range map[string]int{"one": 10_000, "planned": 8_000, "done": 14_000, "device": 20_000} {
 		if n := len(report(t, Options{}, runs[name]).HTML); n > most {
 			t.Errorf("%s: %d bytes", name, n)
 		}
 	}
-	if n := len(report(t, Options{}, hundredThousand(t)).HTML); n > 20_000 {
-		t.Errorf("of 100,000 chunks: %d bytes", n)
+	for library, most := range map[bool]int{true: 147_000, false: 18_000} {
+		if n := len(report(t, Options{Library: library}, hundredThousand(t)).HTML); n > most {
+			t.Errorf("of 100,000 chunks, library %t: %d bytes", library, n)
+		}
 	}
 }
 

@@ -51,25 +51,27 @@ func planFigure(s *summary) (*figure, string) {
 	c := charts.NewBar()
 	base(&c.BaseConfiguration, wide())
 	c.SetGlobalOptions(
-		charts.WithXAxisOpts(opts.XAxis{Type: "value", Min: 0, Max: top, MinInterval: byteStep(top), MaxInterval: byteStep(top), AxisLabel: &opts.AxisLabel{Formatter: "gonbext:bytes", HideOverlap: opts.Bool(true)}}),
+		charts.WithXAxisOpts(opts.XAxis{Type: "value", Min: 0, Max: top, MinInterval: byteStep(top), MaxInterval: byteStep(top), AxisLine: &opts.AxisLine{Show: opts.Bool(false)}, AxisTick: &opts.AxisTick{Show: opts.Bool(false)}, AxisLabel: &opts.AxisLabel{Formatter: "gonbext:bytes", HideOverlap: opts.Bool(true)}}),
 		charts.WithYAxisOpts(opts.YAxis{Type: "category", Data: names, Inverse: opts.Bool(true), AxisLabel: &opts.AxisLabel{Show: opts.Bool(true)}}),
 		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "axis", Formatter: "gonbext:byChunk"}),
 	)
-	for i, class := range used {
+	for _, class := range used {
 		data := make([]opts.BarData, n)
 		for k, st := range stages {
 			data[k].Value = st.Predicted[class]
 		}
-		options := []charts.SeriesOpts{
+		c.AddSeries(class.String(), data,
 			charts.WithBarChartOpts(opts.BarChart{Stack: "classes", BarCategoryGap: "40%"}),
-			charts.WithItemStyleOpts(opts.ItemStyle{Color: classColors[class]}),
-		}
-		if i == 0 && s.h.Budget > 0 && float64(s.h.Budget) <= top {
-			options = append(options,
-				charts.WithMarkLineNameXAxisItemOpts(opts.MarkLineNameXAxisItem{Name: "budget", XAxis: s.h.Budget}),
-				charts.WithMarkLineStyleOpts(opts.MarkLineStyle{Symbol: []string{"none", "none"}, Label: &opts.Label{Show: opts.Bool(false)}, LineStyle: &opts.LineStyle{Color: budgetColor, Type: "dashed", Width: 1.5}}))
-		}
-		c.AddSeries(class.String(), data, options...)
+			charts.WithItemStyleOpts(opts.ItemStyle{Color: classColors[class]}))
+	}
+	if b := s.h.Budget; b > 0 && float64(b) <= top { // a line from end to end of an axis of its own
+		c.ExtendYAxis(opts.YAxis{Type: "value", Min: 0, Max: 1, Show: opts.Bool(false), AxisLabel: &opts.AxisLabel{Show: opts.Bool(false)}})
+		line := charts.NewLine()
+		line.AddSeries("budget", []opts.LineData{{Value: []int64{b, 0}}, {Value: []int64{b, 1}}},
+			charts.WithLineChartOpts(opts.LineChart{YAxisIndex: 1, ShowSymbol: opts.Bool(false)}),
+			charts.WithItemStyleOpts(opts.ItemStyle{Color: budgetColor}),
+			charts.WithLineStyleOpts(opts.LineStyle{Width: 1.5, Type: "dashed", Color: budgetColor}))
+		c.Overlap(line)
 	}
 	var keys []key
 	for _, class := range used {

@@ -1,31 +1,7 @@
-(function (library) {
+// Draws the figures of reports. boot.js unpacks it and calls draws: it returns what draws one
+// list of figures with ECharts.
+function draws(echarts) {
   "use strict";
-  // One queue a page: reports push their figures, packed, and an output that carries the
-  // library draws them, whichever of the two comes first.
-  var key = "gonbextCharts3", waiting = window[key] || [];
-  if (waiting.draws) return;
-  var slot = window[key] = { draws: true, push: push };
-  // One style sheet serves the page, also when the output that carries it is out of sight.
-  var carrier = document.currentScript, style = (carrier && carrier.parentNode || document).querySelector(".gonbext > style");
-  if (style) document.head.appendChild(style.cloneNode(true));
-
-  function unpacked(base64) {
-    var packed = atob(base64), bytes = new Uint8Array(packed.length);
-    for (var i = 0; i < packed.length; i++) bytes[i] = packed.charCodeAt(i);
-    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
-  }
-  var ready = unpacked(library).then(function (code) {
-    // Without the page's own loaders, which a library would register with.
-    var module = { exports: {} };
-    new Function("module", "exports", "define", "require", code)(module, module.exports);
-    return module.exports;
-  });
-  function push(figures) {
-    Promise.all([ready, unpacked(figures)]).then(function (both) {
-      JSON.parse(both[1]).forEach(function (f) { place(both[0], f, 600); });
-    }).catch(function (e) { console.warn("gonbext: charts stay pictures: " + e); });
-  }
-
   function figures3(x) { return String(+x.toPrecision(3)); }
   function scaled(v, base, names) {
     var i = 0;
@@ -121,36 +97,38 @@
     return o;
   }
 
-  // Text and lines in the colours of the page around, whatever its theme.
-  // Cells that dark tells of are faint.
-  function themed(o, el, dark) {
+  // The colour at x, 0 to 1, of a scale of colours in even steps.
+  function shade(colors, x) {
+    var at = Math.min(Math.max(x, 0), 1) * (colors.length - 1), i = Math.min(Math.floor(at), colors.length - 2);
+    return "rgb(" + [1, 2, 3].map(function (k) {
+      var from = parseInt(colors[i][k], 16), to = parseInt(colors[i + 1][k], 16);
+      return Math.round(17 * (from + (at - i) * (to - from)));
+    }) + ")";
+  }
+
+  // Text and lines in the colours of the page around, whatever its theme. Cells get the colour
+  // that paint gives them; those that dark tells of are faint.
+  function themed(o, el, paint, dark) {
     var fg = getComputedStyle(el).color, faint = "rgba(128,128,128,.25)";
     o.useUTC = true; // times count from the start of the run
     var font = getComputedStyle(el).fontFamily; // a canvas inherits none
     o.textStyle = { color: fg, fontFamily: font };
-    o.legend.textStyle = { color: fg };
     [].concat(o.xAxis || [], o.yAxis || []).forEach(function (a) {
       a.axisLabel = Object.assign({}, a.axisLabel, { color: fg, fontFamily: font, showMinLabel: null, showMaxLabel: a.type === "category" ? null : false });
       a.axisTick = Object.assign({ show: a.axisLabel.show !== false }, a.axisTick);
       a.axisLine = Object.assign({ lineStyle: { color: "rgba(128,128,128,.7)" } }, a.axisLine);
       a.splitLine = Object.assign({ lineStyle: { color: faint } }, a.splitLine);
     });
-    [].concat(o.visualMap || []).forEach(function (m) {
-      m.textStyle = { color: fg };
-      m.itemWidth = 12; m.itemHeight = 130;
-      m.text = [m.max, m.min].map(function (v) { return m.as === "bytes" ? bytes_(v * 1048576) : m.as === "time" ? seconds(v / 1e3) : String(+v.toPrecision(5)); });
-    });
     (o.series || []).forEach(function (s) {
       if (s.type === "heatmap") {
-        s.itemStyle = { borderColor: "rgba(128,128,128,.25)", borderWidth: 0.5 };
+        s.itemStyle = { borderColor: faint, borderWidth: 0.5 };
         s.data.forEach(function (d) {
-          d.itemStyle = d.value[4] ? { borderColor: "#e07", borderWidth: 2 } : {};
           if (d.value[2] == null) { // ECharts draws nothing of what has no value
             d.unknown = true;
             d.value[2] = d.value[3] = 0;
           }
-          if (d.unknown) { d.visualMap = false; d.itemStyle = { color: "rgba(128,128,128,.25)" }; }
-          d.itemStyle.opacity = dark(d) ? 0.15 : 1;
+          d.itemStyle = { color: d.unknown ? faint : paint(d.value), opacity: dark(d) ? 0.15 : 1 };
+          if (d.value[4] && !d.unknown) Object.assign(d.itemStyle, { borderColor: "#e07", borderWidth: 2 });
         });
       }
       // Many bars overlap a little, or the ground would shine between them.
@@ -160,17 +138,42 @@
     return o;
   }
 
-  // The legend names the series that it lists, or all: a box for an area, dashes for a line.
-  function named(o) {
-    var dashes = { dotted: "M0 4h2v2h-2zM4 4h2v2h-2zM8 4h2v2h-2zM12 4h2v2h-2z", dashed: "M0 4h6v2h-6zM8 4h6v2h-6z", "gonbext:8 3 2 3": "M0 4h7v2h-7zM9 4h2v2h-2zM13 4h4v2h-4z" };
-    var names = o.legend.data, shown = o.series.filter(function (s) { return o.legend.show && (!names || names.indexOf(s.name) >= 0); });
-    o.legend = {
-      show: o.legend.show, left: 0, top: 0, itemWidth: 14, itemHeight: 10,
-      data: shown.map(function (s) {
-        var d = dashes[s.lineStyle && s.lineStyle.type];
-        return { name: s.name, icon: d ? "path://" + d : "roundRect" };
-      })
-    };
+  // The legend has a button for each series that it lists, or for all: a box for an area,
+  // dashes for a line. A button hides its series, and shows it again.
+  function legend(o, hidden, show) {
+    var box = "M2 0h10q2 0 2 2v6q0 2-2 2H2q-2 0-2-2V2q0-2 2-2z", names = o.legend.data, bar = document.createElement("div");
+    var dashes = { dotted: "M0 4h2v2H0zM4 4h2v2H4zM8 4h2v2H8zM12 4h2v2h-2z", dashed: "M0 4h6v2H0zM8 4h6v2H8z", "8,3,2,3": "M0 4h6v2H0zM7 4h2v2H7zM10 4h4v2h-4z" };
+    bar.className = "gonbext-legend";
+    bar.setAttribute("role", "group");
+    bar.setAttribute("aria-label", "Legend");
+    o.series.forEach(function (s) {
+      if (names && names.indexOf(s.name) < 0) return;
+      var b = bar.appendChild(document.createElement("button"));
+      b.type = "button";
+      b.innerHTML = "<svg width=14 height=10><path/></svg>";
+      b.firstChild.firstChild.setAttribute("d", dashes[s.lineStyle && s.lineStyle.type] || box);
+      b.firstChild.firstChild.setAttribute("fill", s.itemStyle.color);
+      b.appendChild(document.createTextNode(s.name));
+      b.setAttribute("aria-pressed", true);
+      b.onclick = function () {
+        hidden[s.name] = !hidden[s.name];
+        b.setAttribute("aria-pressed", !hidden[s.name]);
+        show();
+      };
+    });
+    return bar;
+  }
+
+  // The scale of a heat map: its colours between the texts of their ends.
+  function scale(colors) {
+    var bar = document.createElement("div");
+    bar.className = "gonbext-scale";
+    bar.innerHTML = "<span></span><i></i><span></span>";
+    bar.childNodes[1].style.background = "linear-gradient(to right," + colors + ")";
+    return bar;
+  }
+  function ends(c) {
+    return [c.min, c.max].map(function (v) { return c.label === "bytes" ? bytes_(v * 1048576) : c.label === "time" ? seconds(v / 1e3) : String(+v.toPrecision(5)); });
   }
 
   // The axes of a heat map say nothing: the tooltip names a cell.
@@ -189,19 +192,12 @@
       g.height = f.tall * g.width / f.width;
       return f.height - f.tall + g.height;
     }
-    var rows = Math.min(f.option.legend.data.length, 1), x = 0; // of the legend
-    f.option.legend.data.forEach(function (k) {
-      var w = 32 + 6.2 * k.name.length;
-      if (x + w > width) { rows++; x = 0; }
-      x += w;
-    });
-    g.top = 14 + 20 * rows;
-    return f.height;
+    return f.height - (f.option.legend.show ? 24 : 0);
   }
 
-  function draw(echarts, f, el) {
-    named(f.option);
-    var option = revive(f.option, formatters(f)), width = el.clientWidth, picture = el.querySelector("img"), run = el.closest(".gonbext-run");
+  function draw(f, el) {
+    var legends = f.option.legend, colors = f.option.visualMap && [].concat(f.option.visualMap)[0].inRange.color;
+    var option = revive(f.option, formatters(f)), hidden = {}, shown = null, width = el.clientWidth, picture = el.querySelector("img"), run = el.closest(".gonbext-run");
     if (f.cells) {
       option.series[0].data = cells(f.cells);
       option.xAxis = places(f.cells.cols);
@@ -211,6 +207,8 @@
     var box = document.createElement("div"); // beside the picture, which is printed
     box.setAttribute("role", "img");
     box.setAttribute("aria-label", picture ? picture.alt : "");
+    var above = legends.show ? legend(option, hidden, show) : colors ? scale(colors) : null;
+    if (above) el.appendChild(above);
     el.appendChild(box);
     box.style.height = fitted(f, width) + "px";
     el.setAttribute("data-live", "1"); // hides the picture
@@ -220,10 +218,14 @@
       var chosen = run && run.gonbextWindow, last = f.cells && f.cells.last / 1e3;
       return chosen && last && (d.unknown || d.value[6] * last < chosen[0] || d.value[5] * last > chosen[1]);
     }
-    function show() { chart.setOption(themed(option, el, dark), true); }
+    function paint(values) { return shade(colors, (values[shown.dimension] - shown.min) / (shown.max - shown.min)); }
+    function show() {
+      var series = option.series.filter(function (s) { return !hidden[s.name]; });
+      chart.setOption(Object.assign({}, themed(option, el, paint, dark), { series: series, legend: null, visualMap: null }), true);
+    }
     function colour(c) {
-      var m = [].concat(option.visualMap)[0];
-      m.dimension = String(c.dimension); m.min = c.min; m.max = c.max; m.as = c.label;
+      shown = c;
+      ends(c).forEach(function (text, k) { above.childNodes[2 * k].textContent = text; });
     }
     if (f.choices) colour(f.choices[0]);
     show();
@@ -329,24 +331,35 @@
     return move;
   }
 
+  // What ECharts cannot draw, for one as parts of it are left out, is a picture again.
+  function still(el, error) {
+    [].slice.call(el.children).forEach(function (e) { if (e.tagName !== "IMG") e.remove(); });
+    el.removeAttribute("data-live");
+    console.warn("gonbext: a chart stays a picture: " + error);
+  }
+
+  var watched = null;
   // One observer of each kind serves all charts of the page. A chart whose output
   // was replaced or cleared is given up at the next change.
   function watch(el, chart) {
-    var w = slot.watched;
+    var w = watched;
     if (!w) {
-      w = slot.watched = { charts: new Map() };
+      w = watched = { charts: new Map() };
+      var drop = function (e, c) {
+        w.sizes.unobserve(e);
+        w.charts.delete(e);
+        c.dispose();
+      };
       var all = function (what) {
         w.charts.forEach(function (c, e) {
-          if (e.isConnected) return what && c[what]();
-          w.sizes.unobserve(e);
-          w.charts.delete(e);
-          c.dispose();
+          if (!e.isConnected) return drop(e, c);
+          try { c[what](); } catch (error) {
+            drop(e, c);
+            still(e, error);
+          }
         });
       };
-      w.sizes = new ResizeObserver(function (entries) {
-        entries.forEach(function (x) { var c = w.charts.get(x.target); if (c && x.target.isConnected) c.resize(); });
-        all();
-      });
+      w.sizes = new ResizeObserver(function () { all("resize"); });
       new MutationObserver(function () { all("show"); }).observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "data-theme", "class"] });
       matchMedia("(prefers-color-scheme: dark)").addEventListener("change", function () { all("show"); });
     }
@@ -356,23 +369,20 @@
 
   // A notebook may run a script before its output is in the page, and what is folded has
   // no width before it is opened.
-  function place(echarts, f, tries) {
+  function place(f, tries) {
     var found = [].slice.call(document.querySelectorAll("[id='" + f.id + "']:not([data-live])"));
     var folded = found.length && found[0].closest("details:not([open])");
     if (folded) {
-      folded.addEventListener("toggle", function () { place(echarts, f, 10); }, { once: true });
+      folded.addEventListener("toggle", function () { place(f, 10); }, { once: true });
     } else if (!found.length || !found[0].clientWidth) {
-      if (tries > 0) setTimeout(place, 100, echarts, f, tries - 1);
+      if (tries > 0) setTimeout(place, 100, f, tries - 1);
     } else {
       found.forEach(function (el) {
-        var picture = el.innerHTML;
-        try { draw(echarts, JSON.parse(JSON.stringify(f)), el); } catch (e) {
-          el.innerHTML = picture;
-          el.removeAttribute("data-live");
-          console.warn("gonbext: a chart stays a picture: " + e);
-        }
+        try { draw(JSON.parse(JSON.stringify(f)), el); } catch (e) { still(el, e); }
       });
     }
   }
-  waiting.forEach(push);
-})
+  return function (figures) {
+    figures.forEach(function (f) { place(f, 600); });
+  };
+}

@@ -225,7 +225,7 @@ func (m *ChunkMap) figure() figure {
 		f.Caption += fmt.Sprintf(" All are within 5 %% of each other, and are drawn alike: %s to %s.", units.Exact(m.sum.least), units.Exact(m.sum.most))
 		least = low
 	}
-	f.Height, f.Option = m.fold.heatMap("gonbext:stored", least, most)
+	f.Height, f.Option = m.fold.heatMap("gonbext:stored")
 	f.Switch = []choice{{"bytes", 2, least, above(least, most)}}
 	f.Picture = picture(m.fold.draw(squares, least, most, mebi, words{"not stored", "some not stored"}))
 	return f

@@ -272,13 +272,12 @@ func base(c *charts.BaseConfiguration, grid opts.Grid) {
 	charts.WithLegendOpts(opts.Legend{Show: opts.Bool(false)})(c)
 }
 
-// wide is the place of a chart with axes: the script makes room for the legend.
+// wide is the place of a chart with axes.
 func wide() opts.Grid {
-	return opts.Grid{Left: "8", Right: "24", Top: "34", Bottom: "8", ContainLabel: opts.Bool(true)}
+	return opts.Grid{Left: "8", Right: "24", Top: "10", Bottom: "8", ContainLabel: opts.Bool(true)}
 }
 
-// withLegend shows a legend of the series with these names, or of all. The script makes
-// the marks.
+// withLegend shows a legend of the series with these names, or of all, which the script draws.
 func withLegend(c *charts.BaseConfiguration, names ...string) {
 	l := opts.Legend{Show: opts.Bool(true)}
 	if len(names) > 0 {
