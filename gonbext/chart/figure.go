@@ -193,7 +193,7 @@ func plotDrawing(f *record.Figure, alt string) (*figure, string) {
 			data = append(data, point(at(j), v))
 		}
 		marks := len(c.Mean) <= maxMarked
-		live.AddSeries(k.name, data, charts.WithLineChartOpts(opts.LineChart{ShowSymbol: opts.Bool(marks)}),
+		live.AddSeries(k.name, data, charts.WithLineChartOpts(opts.LineChart{ShowSymbol: opts.Bool(marks || hasLone(c.Mean))}),
 			charts.WithItemStyleOpts(opts.ItemStyle{Color: k.color}), charts.WithLineStyleOpts(opts.LineStyle{Width: 2, Color: k.color, Type: lineType(k.line)}))
 		p.curve(c.Mean, bottom, at, k, marks)
 	}
@@ -220,6 +220,16 @@ func point(x, y float64) opts.LineData {
 		return opts.LineData{Value: []any{x, nil}}
 	}
 	return opts.LineData{Value: []any{x, digits(y)}}
+}
+
+// hasLone reports whether a line has a point without neighbours, of which only a mark shows.
+func hasLone(values record.Floats) bool {
+	for i, v := range values {
+		if !math.IsNaN(v) && (i == 0 || math.IsNaN(values[i-1])) && (i == len(values)-1 || math.IsNaN(values[i+1])) {
+			return true
+		}
+	}
+	return false
 }
 
 // curve draws a line with gaps where values are not finite; a point without neighbours is

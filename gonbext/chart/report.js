@@ -182,7 +182,7 @@ function draws(echarts) {
     return bar;
   }
   function ends(c) {
-    return [c.min, c.max].map(function (v) { return c.label === "bytes" ? bytes_(v * 1048576) : c.label === "time" ? seconds(v / 1e3) : String(+v.toPrecision(5)); });
+    return [c.min, c.max].map(function (v) { return c.label === "bytes" ? bytes_(v * 1048576) : c.label === "time" ? seconds(v / 1e3) : String(+v.toPrecision(5)).replace(/-?Infinity/, v); });
   }
 
   // The axes of a heat map say nothing: the tooltip names a cell.

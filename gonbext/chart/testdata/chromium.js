@@ -20,6 +20,7 @@
     all("details").forEach(function (d) { d.open = true; });
     while (pictures().length && !faults.length) await frame();
     var charts = all("[data-live]");
+    all(".gonbext-scale").forEach(function (e) { tooltips.push(e.innerText); });
     for (var el of charts) {
       var box = el.querySelector("[role=img]"), tip = "";
       for (var at of [[0.02, 0.5], [0.3, 0.2], [0.5, 0.6], [0.95, 0.8]]) {
