@@ -2,6 +2,7 @@ package chart
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"hash/fnv"
@@ -149,7 +150,7 @@ func plotDrawing(f *record.Figure, alt string) (*figure, string) {
 	)
 	var keys []key
 	for i := range f.Curves {
-		keys = append(keys, key{clip(plain(f.Curves[i].Name), 40), curveColors[i%len(curveColors)], curveStrokes[i%len(curveStrokes)]})
+		keys = append(keys, key{cmp.Or(clip(plain(f.Curves[i].Name), 40), "curve "+strconv.Itoa(i+1)), curveColors[i%len(curveColors)], curveStrokes[i%len(curveStrokes)]})
 	}
 	d := newDrawing(760, 280)
 	from := 16.0

@@ -147,7 +147,7 @@ function draws(echarts) {
   // shows them again.
   function legend(o, hidden, show) {
     var box = "M2 0h10q2 0 2 2v6q0 2-2 2H2q-2 0-2-2V2q0-2 2-2z", names = o.legend.data, unlisted = [], bar = document.createElement("div");
-    var dashes = { dotted: "M0 4h2v2H0zM4 4h2v2H4zM8 4h2v2H8zM12 4h2v2h-2z", dashed: "M0 4h6v2H0zM8 4h6v2H8z", "8,3,2,3": "M0 4h6v2H0zM7 4h2v2H7zM10 4h4v2h-4z" };
+    var dashes = { dotted: "2 2", dashed: "6 2" };
     bar.className = "gonbext-legend";
     bar.setAttribute("role", "group");
     bar.setAttribute("aria-label", "Legend");
@@ -159,8 +159,13 @@ function draws(echarts) {
       var b = bar.appendChild(document.createElement("button"));
       b.type = "button";
       b.innerHTML = "<svg width=14 height=10><path/></svg>";
-      b.firstChild.firstChild.setAttribute("d", dashes[s.lineStyle && s.lineStyle.type] || box);
-      b.firstChild.firstChild.setAttribute("fill", s.itemStyle.color);
+      var type = s.lineStyle && s.lineStyle.type, dash = dashes[type] || type && type.join && type.join(" "), mark = b.firstChild.firstChild;
+      mark.setAttribute("d", dash ? "M0 5h14" : box);
+      mark.setAttribute(dash ? "stroke" : "fill", s.itemStyle.color);
+      if (dash) {
+        mark.setAttribute("stroke-width", 2);
+        mark.setAttribute("stroke-dasharray", dash);
+      }
       b.appendChild(document.createTextNode(s.name));
       b.setAttribute("aria-pressed", true);
       b.onclick = function () {
