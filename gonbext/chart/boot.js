@@ -20,7 +20,10 @@
         held >>= 8;
       }
     }
-    return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+    // A browser without this rejects too.
+    return Promise.resolve().then(function () {
+      return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+    });
   }
   var ready = Promise.all([unpacked(library), unpacked(script)]).then(function (code) {
     // Without the page's own loaders, which a library would register with.

@@ -291,7 +291,7 @@ func TestReportSizeOfManyChunks(t *testing.T) {
 			t.Errorf("%d runs: %d bytes of HTML, %d of text", n, len(out.HTML), len(out.Text))
 		}
 		if n == 1 {
-			if first := report(t, Options{Library: true}, r); len(first.HTML) > 150_000 {
+			if first := report(t, Options{Library: true}, r); len(first.HTML) > 151_000 {
 				t.Errorf("with the library: %d bytes of HTML", len(first.HTML))
 			}
 			for _, want := range []string{"neighbouring chunks", "samples the least and the greatest", "A cell is 125 chunks", "A cell is "} {

@@ -2,6 +2,7 @@ package chart
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/base64"
 	"fmt"
 	"hash/fnv"
@@ -149,7 +150,7 @@ func plotDrawing(f *record.Figure, alt string) (*figure, string) {
 	)
 	var keys []key
 	for i := range f.Curves {
-		keys = append(keys, key{clip(plain(f.Curves[i].Name), 40), curveColors[i%len(curveColors)], curveStrokes[i%len(curveStrokes)]})
+		keys = append(keys, key{cmp.Or(clip(plain(f.Curves[i].Name), 40), "curve "+strconv.Itoa(i+1)), curveColors[i%len(curveColors)], curveStrokes[i%len(curveStrokes)]})
 	}
 	d := newDrawing(760, 280)
 	from := 16.0
@@ -193,7 +194,7 @@ func plotDrawing(f *record.Figure, alt string) (*figure, string) {
 			data = append(data, point(at(j), v))
 		}
 		marks := len(c.Mean) <= maxMarked
-		live.AddSeries(k.name, data, charts.WithLineChartOpts(opts.LineChart{ShowSymbol: opts.Bool(marks)}),
+		live.AddSeries(k.name, data, charts.WithLineChartOpts(opts.LineChart{ShowSymbol: opts.Bool(marks || hasLone(c.Mean))}),
 			charts.WithItemStyleOpts(opts.ItemStyle{Color: k.color}), charts.WithLineStyleOpts(opts.LineStyle{Width: 2, Color: k.color, Type: lineType(k.line)}))
 		p.curve(c.Mean, bottom, at, k, marks)
 	}
@@ -220,6 +221,16 @@ func point(x, y float64) opts.LineData {
 		return opts.LineData{Value: []any{x, nil}}
 	}
 	return opts.LineData{Value: []any{x, digits(y)}}
+}
+
+// hasLone reports whether a line has a point without neighbours, of which only a mark shows.
+func hasLone(values record.Floats) bool {
+	for i, v := range values {
+		if !math.IsNaN(v) && (i == 0 || math.IsNaN(values[i-1])) && (i == len(values)-1 || math.IsNaN(values[i+1])) {
+			return true
+		}
+	}
+	return false
 }
 
 // curve draws a line with gaps where values are not finite; a point without neighbours is

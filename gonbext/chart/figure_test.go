@@ -53,7 +53,25 @@ func dataCards() map[string]*record.Card {
 	plot := func(curves ...record.Curve) *record.Card {
 		return card(&record.Figure{Kind: record.PlotFigure, Curves: curves}, 1)
 	}
+	points := func(name string, values ...float64) record.Curve {
+		return record.Curve{Name: name, Length: len(values), Step: 1, Mean: values}
+	}
+	lone := make([]float64, 101) // points without neighbours
+	var many []record.Curve
+	for i := range lone {
+		lone[i] = [2]float64{nan, float64(i)}[i%2]
+	}
+	for i := range 40 {
+		many = append(many, points(strings.Repeat("curve ", i%5+1), float64(i), float64(-i), 0.5))
+	}
 	return map[string]*record.Card{
+		"plot-lone":      plot(points("x", lone...)),
+		"plot-many":      plot(many...),
+		"plot-names":     plot(points("toString", 1, 2), points("toString", 3, 4), points("constructor", -1, -2), points(strings.Repeat("שלום", 9), 5, 6), points("", 7, 8)),
+		"heatmap-most":   card(&record.Figure{Kind: record.HeatMapFigure, Rows: 1, Cols: 2, Block: []int{1, 1}, Means: record.Floats{math.MaxFloat64, math.MaxFloat64}}, 1, 2),
+		"heatmap-least":  card(&record.Figure{Kind: record.HeatMapFigure, Rows: 1, Cols: 1, Block: []int{1, 1}, Means: record.Floats{-1e300}}, 1, 1),
+		"heatmap-minus":  card(&record.Figure{Kind: record.HeatMapFigure, Rows: 1, Cols: 3, Block: []int{1, 1}, Means: record.Floats{-5, nan, -5}}, 1, 3),
+		"hist-large":     card(&record.Figure{Kind: record.HistFigure, Edges: record.Floats{-1e300, 0, 1e-300, 1e300}, Counts: []int64{0, 1 << 62, 1}}, 3),
 		"plot":           plot(wave("sin(x)", 0)),
 		"plots":          plot(wave("sin(x)", 0), wave(hostile, 1), wave("c", 2)),
 		"plot-one":       plot(record.Curve{Name: "x", Length: 1, Step: 1, Mean: record.Floats{7}}),

@@ -136,7 +136,7 @@ func above(least, most float64) float64 {
 	if most > least {
 		return most
 	}
-	return least + max(1, least)
+	return min(least+max(1, math.Abs(least)), math.MaxFloat64)
 }
 
 // square is one cell of a picture.

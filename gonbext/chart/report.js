@@ -43,7 +43,11 @@ function draws(echarts) {
       "gonbext:time": function (v) { return seconds(v * unit).replace(" 00 s", ""); },
       "gonbext:overTime": function (p) { return seconds(p[0].value[0] * unit) + rows(p, function (q) { return q.value[1]; }); },
       "gonbext:chunk": function (name) { return name.split(" ").pop().split("–")[0]; },
-      "gonbext:byChunk": function (p) { return escape(p[0].name) + rows(p, function (q) { return q.value; }); },
+      // Bars only: a line across them has an axis of its own, with other points near the pointer.
+      "gonbext:byChunk": function (p) {
+        var bars = p.filter(function (q) { return /category$/.test(q.axisType); });
+        return bars.length ? escape(bars[0].name) + rows(bars, function (q) { return q.value; }) : "";
+      },
       "gonbext:cell": function (p) {
         var v = p.value, s = cellName(f.cells, p.dataIndex) + "<br>", last = f.cells.last / 1e3;
         if (p.data.unknown) return s + "not done";
@@ -139,25 +143,35 @@ function draws(echarts) {
   }
 
   // The legend has a button for each series that it lists, or for all: a box for an area,
-  // dashes for a line. A button hides its series, and shows it again.
+  // dashes for a line. A button hides its series, with those before it that are not listed, and
+  // shows them again.
   function legend(o, hidden, show) {
-    var box = "M2 0h10q2 0 2 2v6q0 2-2 2H2q-2 0-2-2V2q0-2 2-2z", names = o.legend.data, bar = document.createElement("div");
-    var dashes = { dotted: "M0 4h2v2H0zM4 4h2v2H4zM8 4h2v2H8zM12 4h2v2h-2z", dashed: "M0 4h6v2H0zM8 4h6v2H8z", "8,3,2,3": "M0 4h6v2H0zM7 4h2v2H7zM10 4h4v2h-4z" };
+    var box = "M2 0h10q2 0 2 2v6q0 2-2 2H2q-2 0-2-2V2q0-2 2-2z", names = o.legend.data, unlisted = [], bar = document.createElement("div");
+    var dashes = { dotted: "2 2", dashed: "6 2" };
     bar.className = "gonbext-legend";
     bar.setAttribute("role", "group");
     bar.setAttribute("aria-label", "Legend");
+    bar.setAttribute("data-lm-suppress-shortcuts", "true"); // JupyterLab takes keys for itself
     o.series.forEach(function (s) {
-      if (names && names.indexOf(s.name) < 0) return;
+      if (names && names.indexOf(s.name) < 0) return unlisted.push(s);
+      var mine = unlisted.concat(s);
+      unlisted = [];
       var b = bar.appendChild(document.createElement("button"));
       b.type = "button";
       b.innerHTML = "<svg width=14 height=10><path/></svg>";
-      b.firstChild.firstChild.setAttribute("d", dashes[s.lineStyle && s.lineStyle.type] || box);
-      b.firstChild.firstChild.setAttribute("fill", s.itemStyle.color);
+      var type = s.lineStyle && s.lineStyle.type, dash = dashes[type] || type && type.join && type.join(" "), mark = b.firstChild.firstChild;
+      mark.setAttribute("d", dash ? "M0 5h14" : box);
+      mark.setAttribute(dash ? "stroke" : "fill", s.itemStyle.color);
+      if (dash) {
+        mark.setAttribute("stroke-width", 2);
+        mark.setAttribute("stroke-dasharray", dash);
+      }
       b.appendChild(document.createTextNode(s.name));
       b.setAttribute("aria-pressed", true);
       b.onclick = function () {
-        hidden[s.name] = !hidden[s.name];
-        b.setAttribute("aria-pressed", !hidden[s.name]);
+        var hide = !hidden.has(s);
+        mine.forEach(function (x) { hidden[hide ? "add" : "delete"](x); });
+        b.setAttribute("aria-pressed", !hide);
         show();
       };
     });
@@ -173,7 +187,7 @@ function draws(echarts) {
     return bar;
   }
   function ends(c) {
-    return [c.min, c.max].map(function (v) { return c.label === "bytes" ? bytes_(v * 1048576) : c.label === "time" ? seconds(v / 1e3) : String(+v.toPrecision(5)); });
+    return [c.min, c.max].map(function (v) { return c.label === "bytes" ? bytes_(v * 1048576) : c.label === "time" ? seconds(v / 1e3) : String(+v.toPrecision(5)).replace(/-?Infinity/, v); });
   }
 
   // The axes of a heat map say nothing: the tooltip names a cell.
@@ -197,7 +211,7 @@ function draws(echarts) {
 
   function draw(f, el) {
     var legends = f.option.legend, colors = f.option.visualMap && [].concat(f.option.visualMap)[0].inRange.color;
-    var option = revive(f.option, formatters(f)), hidden = {}, shown = null, width = el.clientWidth, picture = el.querySelector("img"), run = el.closest(".gonbext-run");
+    var option = revive(f.option, formatters(f)), hidden = new Set(), bars = [], move = null, shown = null, width = el.clientWidth, picture = el.querySelector("img"), run = el.closest(".gonbext-run");
     if (f.cells) {
       option.series[0].data = cells(f.cells);
       option.xAxis = places(f.cells.cols);
@@ -213,22 +227,42 @@ function draws(echarts) {
     box.style.height = fitted(f, width) + "px";
     el.setAttribute("data-live", "1"); // hides the picture
     var chart = echarts.init(box);
+    watch(el, {
+      resize: function () {
+        if (!el.clientWidth || el.clientWidth === width) return;
+        width = el.clientWidth;
+        box.style.height = fitted(f, width) + "px";
+        chart.resize();
+        render();
+      },
+      show: render,
+      dispose: function () {
+        if (run) run.removeEventListener("gonbext-window", show);
+        bars.forEach(function (bar) { bar.remove(); });
+        if (f.brush && run && run.gonbextWindow) light(run, null);
+        chart.dispose();
+      }
+    });
     // What ran in the window of time that is chosen in the run's timeline, if one is.
     function dark(d) {
       var chosen = run && run.gonbextWindow, last = f.cells && f.cells.last / 1e3;
       return chosen && last && (d.unknown || d.value[6] * last < chosen[0] || d.value[5] * last > chosen[1]);
     }
-    function paint(values) { return shade(colors, (values[shown.dimension] - shown.min) / (shown.max - shown.min)); }
-    function show() {
-      var series = option.series.filter(function (s) { return !hidden[s.name]; });
+    function paint(values) { return shade(colors, (values[shown.dimension] - shown.min) / (shown.max - shown.min || 1)); }
+    function render() {
+      var series = option.series.filter(function (s) { return !hidden.has(s); });
       chart.setOption(Object.assign({}, themed(option, el, paint, dark), { series: series, legend: null, visualMap: null }), true);
+      if (move) move();
+    }
+    function show() {
+      try { render(); } catch (e) { still(el, e); }
     }
     function colour(c) {
       shown = c;
       ends(c).forEach(function (text, k) { above.childNodes[2 * k].textContent = text; });
     }
     if (f.choices) colour(f.choices[0]);
-    show();
+    render();
     if (f.choices && f.choices.length > 1) {
       var bar = document.createElement("div");
       bar.className = "gonbext-switch";
@@ -244,31 +278,16 @@ function draws(echarts) {
         };
         bar.appendChild(b);
       });
-      el.parentNode.insertBefore(bar, el);
+      bars.push(el.parentNode.insertBefore(bar, el));
     }
-    var linked = f.cells && f.cells.last && run, move = f.brush && run ? brush(f, el, box, chart, run) : function () {};
-    if (linked) run.addEventListener("gonbext-window", show);
-    watch(el, {
-      resize: function () {
-        if (!el.clientWidth || el.clientWidth === width) return;
-        width = el.clientWidth;
-        box.style.height = fitted(f, width) + "px";
-        chart.resize();
-        show();
-        move();
-      },
-      show: show,
-      dispose: function () {
-        if (linked) run.removeEventListener("gonbext-window", show);
-        chart.dispose();
-      }
-    });
+    if (f.brush && run) move = brush(f, el, box, chart, run, bars);
+    if (f.cells && f.cells.last && run) run.addEventListener("gonbext-window", show);
   }
 
   // Lets a window of time be chosen in a timeline, by the mouse or by two sliders: what of
   // the run was at work then lights up, and is named. It returns what puts the window in its
   // place again.
-  function brush(f, el, box, chart, run) {
+  function brush(f, el, box, chart, run, bars) {
     var end = f.brush, at = [0, end], from = null;
     var shade = box.appendChild(document.createElement("div")), bar = document.createElement("div");
     shade.className = "gonbext-window";
@@ -276,11 +295,11 @@ function draws(echarts) {
     bar.className = "gonbext-switch";
     bar.setAttribute("role", "group");
     bar.setAttribute("aria-label", "Window of time");
+    bar.setAttribute("data-lm-suppress-shortcuts", "true"); // JupyterLab takes arrows for itself
     var ends = ["What ran from", "to"].map(function (text, k) {
       var label = bar.appendChild(document.createElement("label")), i = document.createElement("input");
       label.textContent = text + " ";
       i.type = "range"; i.min = 0; i.max = 1000; i.step = 5;
-      i.setAttribute("data-lm-suppress-shortcuts", "true"); // JupyterLab takes arrows for itself
       i.oninput = function () {
         at[k] = i.value / 1000 * end;
         if (at[0] > at[1]) at[1 - k] = at[k];
@@ -294,7 +313,7 @@ function draws(echarts) {
     all.textContent = "all";
     all.onclick = function () { at = [0, end]; choose(); };
     said.setAttribute("role", "status");
-    el.parentNode.insertBefore(bar, el.nextSibling);
+    bars.push(el.parentNode.insertBefore(bar, el.nextSibling));
 
     function whole() { return at[0] <= 0 && at[1] >= end; }
     function move() {
@@ -303,17 +322,10 @@ function draws(echarts) {
       shade.style.cssText = whole() ? "display:none" : "left:" + x[0] + "px;width:" + Math.max(x[1] - x[0], 1) + "px;top:" + top + "px;height:" + (bottom - top) + "px";
     }
     function choose() {
-      var names = [];
-      run.gonbextWindow = whole() ? null : at;
+      var names = light(run, whole() ? null : at);
       ends.forEach(function (i, k) { i.value = 1000 * at[k] / end; i.setAttribute("aria-valuetext", seconds(at[k])); });
-      run.querySelectorAll("tr[data-from]").forEach(function (row) {
-        var lit = !whole() && row.dataset.from <= at[1] && row.dataset.to >= at[0];
-        row.classList.toggle("gonbext-lit", lit);
-        if (lit) names.push(row.querySelector("strong").textContent);
-      });
       said.textContent = whole() ? "" : seconds(at[0]) + " to " + seconds(at[1]) + ": " + (names.join(", ") || "nothing ran");
       move();
-      run.dispatchEvent(new Event("gonbext-window"));
     }
     var zr = chart.getZr();
     function second(e) { return Math.min(Math.max(chart.convertFromPixel({ xAxisIndex: 0 }, e.offsetX) * f.unit, 0), end); }
@@ -331,40 +343,54 @@ function draws(echarts) {
     return move;
   }
 
-  // What ECharts cannot draw, for one as parts of it are left out, is a picture again.
-  function still(el, error) {
-    [].slice.call(el.children).forEach(function (e) { if (e.tagName !== "IMG") e.remove(); });
-    el.removeAttribute("data-live");
-    console.warn("gonbext: a chart stays a picture: " + error);
+  // Lights up what of a run was at work in a window of time, if one is chosen, and names it.
+  function light(run, at) {
+    var names = [];
+    run.gonbextWindow = at;
+    run.querySelectorAll("tr[data-from]").forEach(function (row) {
+      var lit = !!at && row.dataset.from <= at[1] && row.dataset.to >= at[0];
+      row.classList.toggle("gonbext-lit", lit);
+      if (lit) names.push(row.querySelector("strong").textContent);
+    });
+    run.dispatchEvent(new Event("gonbext-window"));
+    return names;
   }
 
-  var watched = null;
+  // A chart becomes its picture again when ECharts cannot draw it, for one as parts of it are
+  // left out, and when its output left the page.
+  function still(el, error) {
+    var chart = charts.get(el);
+    charts.delete(el);
+    [].slice.call(el.children).forEach(function (e) { if (e.tagName !== "IMG") e.remove(); });
+    el.removeAttribute("data-live");
+    if (error) console.warn("gonbext: a chart stays a picture: " + error);
+    if (!chart) return;
+    sizes.unobserve(el);
+    chart.dispose();
+  }
+
   // One observer of each kind serves all charts of the page. A chart whose output
   // was replaced or cleared is given up at the next change.
+  var charts = new Map(), sizes = null;
+  function all(what) {
+    charts.forEach(function (c, el) {
+      if (!el.isConnected) return still(el);
+      try { c[what](); } catch (error) { still(el, error); }
+    });
+  }
   function watch(el, chart) {
-    var w = watched;
-    if (!w) {
-      w = watched = { charts: new Map() };
-      var drop = function (e, c) {
-        w.sizes.unobserve(e);
-        w.charts.delete(e);
-        c.dispose();
-      };
-      var all = function (what) {
-        w.charts.forEach(function (c, e) {
-          if (!e.isConnected) return drop(e, c);
-          try { c[what](); } catch (error) {
-            drop(e, c);
-            still(e, error);
-          }
-        });
-      };
-      w.sizes = new ResizeObserver(function () { all("resize"); });
+    if (!sizes) {
+      sizes = new ResizeObserver(function () { requestAnimationFrame(function () { all("resize"); }); }); // a loop in one frame is an error
       new MutationObserver(function () { all("show"); }).observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "data-theme", "class"] });
       matchMedia("(prefers-color-scheme: dark)").addEventListener("change", function () { all("show"); });
+      // Frames of an animation and moves of the pointer run ECharts without the script, and
+      // do not say for which chart.
+      window.addEventListener("error", function (e) {
+        if (/a part of ECharts is left out/.test(e.message)) charts.forEach(function (_, el) { still(el, e.message); });
+      });
     }
-    w.charts.set(el, chart);
-    w.sizes.observe(el);
+    charts.set(el, chart);
+    sizes.observe(el);
   }
 
   // A notebook may run a script before its output is in the page, and what is folded has

@@ -72,6 +72,13 @@ for (const file of readdirSync(pages).filter(f => f.endsWith('.html') && !f.incl
     }
     await page.waitForTimeout(100);
     if (n < 4) await picture(`hover${n}`);
+    for (const twice of [1, 2]) { // by keys, while the pointer stays
+      for (const b of await charts[n].$$('xpath=..//*[@class="gonbext-legend"]/button')) {
+        await b.press('Space');
+        await page.waitForTimeout(20);
+      }
+      await page.mouse.move(...at(0.3 + 0.2 * twice, 0.6));
+    }
     await page.mouse.dblclick(...at(0.3, 0.6));
     await page.mouse.click(...at(0.3, 0.6), { button: 'right' });
     await page.keyboard.press('Escape');
