@@ -162,6 +162,7 @@ var cells = map[string]func(){
 		gonbext.Show(make([]int8, 1000))
 		gonbext.Show(make([]float64, 1001))
 		gonbext.Show("text")
+		gonbext.Show(strings.ToUpper)
 	},
 }
 
@@ -655,7 +656,7 @@ func TestShow(t *testing.T) {
 func TestShowPrintsWhatIsNoArray(t *testing.T) {
 	r := run(t, "values")
 	r.expect(t, 0)
-	want := "[8 10]\n[0" + strings.Repeat(" 0", 999) + "]\n[0 0 0 0 0 0] … [0 0 0 0 0 0]: 1,001 values\ntext\n"
+	want := "[8 10]\n[0" + strings.Repeat(" 0", 999) + "]\n[0 0 0 0 0 0] … [0 0 0 0 0 0]: 1,001 values\ntext\nfunc(string) string\n"
 	if r.stdout != want {
 		t.Errorf("%s", r.stdout)
 	}

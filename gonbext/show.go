@@ -33,18 +33,22 @@ func showLast() {
 // Show shows a value. An array is shown by its expression, shape, type, bytes and chunks, and
 // the elements in its first corner, for which it computes only what they need: in a
 // notebook that is a card, elsewhere text. Under %%footprint it shows no elements.
-// Any other value is printed, of a long slice its ends, and of nil nothing is shown.
+// Any other value is printed, of a long slice its ends, of a function its type, and of nil
+// nothing is shown.
 func Show(v any) {
 	switch v := v.(type) {
 	case nil:
 	case *oocore.Array:
 		showArray(v)
 	default:
-		if s := reflect.ValueOf(v); s.Kind() == reflect.Slice && s.Len() > most {
+		switch s := reflect.ValueOf(v); {
+		case s.Kind() == reflect.Slice && s.Len() > most:
 			fmt.Printf("%v … %v: %s values\n", s.Slice(0, corner), s.Slice(s.Len()-corner, s.Len()), units.Count(int64(s.Len())))
-			return
+		case s.Kind() == reflect.Func: // forgotten brackets; its address says nothing
+			fmt.Printf("%T\n", v)
+		default:
+			fmt.Println(v)
 		}
-		fmt.Println(v)
 	}
 }
 

@@ -57,6 +57,8 @@ func TestResultOfUsersFunctionIsShown(t *testing.T) {
 		{centred, "centred(x).Sqrt()", "centred(x).Sqrt()"},
 		{centred, "centred(x)\n// and that is all", "centred(x)"},
 		{centred, "centred(x); // shown", "centred(x)); // shown"},
+		{centred, "//line other.go:1000\ncentred(x)", "centred(x)"},
+		{centred, "y := x.Sqrt() /*line other.go:1:1*/; centred(y)", "centred(y)"},
 		{centred, "var y = centred(x)\ny.Sqrt()", "y.Sqrt()"},
 		{centred, "ys := []*oocore.Array{x}\ncentred(ys[0]).Sqrt()", "centred(ys[0]).Sqrt()"},
 		{centred, "ys := []*oocore.Array{x}\nys[0].Sqrt()", "ys[0].Sqrt()"},

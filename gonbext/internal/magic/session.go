@@ -68,7 +68,7 @@ func NewSession() *Session {
 func (s *Session) Notebook() string { return s.notebook }
 
 // Rewrite turns a cell as the user wrote it into what GoNB is to run. A cell
-// without our magics comes back as it is, or with its last line shown where that is an array.
+// without our magics comes back as it is, or with the value of its last line shown.
 // An error is a usage error, in one sentence, and leaves the session as it was.
 func (s *Session) Rewrite(code string) (relay.Cell, error) {
 	cell, err := s.rewrite(code)

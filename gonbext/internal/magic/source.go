@@ -58,6 +58,6 @@ func beginsMain(c special) bool {
 type position struct{ line, column int }
 
 func (s source) place(p token.Pos) position {
-	at := s.files.Position(p)
+	at := s.files.PositionFor(p, false) // wherever a //line comment says it is
 	return position{at.Line - 2, at.Column - 1}
 }
