@@ -75,7 +75,7 @@ func TestAnswersOfLessonsCheckRight(t *testing.T) {
 				continue
 			}
 			if !strings.HasSuffix(strings.TrimSpace(cells[i+1].text()), "</details>") {
-				t.Errorf("%s: the cell of the answer to %s goes on, and decks put it into the notes", path, name[1])
+				t.Errorf("%s: the cell of the answer to %s holds more, which decks put into the notes", path, name[1])
 			}
 			count++
 			asked = append(asked, name[1])
