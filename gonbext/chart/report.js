@@ -151,13 +151,13 @@ function draws(echarts) {
     bar.className = "gonbext-legend";
     bar.setAttribute("role", "group");
     bar.setAttribute("aria-label", "Legend");
-    bar.setAttribute("data-lm-suppress-shortcuts", "true"); // JupyterLab takes keys for itself
     o.series.forEach(function (s) {
       if (names && names.indexOf(s.name) < 0) return unlisted.push(s);
       var mine = unlisted.concat(s);
       unlisted = [];
       var b = bar.appendChild(document.createElement("button"));
       b.type = "button";
+      b.setAttribute("data-lm-suppress-shortcuts", "true"); // JupyterLab takes keys for itself
       b.innerHTML = "<svg width=14 height=10><path/></svg>";
       var type = s.lineStyle && s.lineStyle.type, dash = dashes[type] || type && type.join && type.join(" "), mark = b.firstChild.firstChild;
       mark.setAttribute("d", dash ? "M0 5h14" : box);
@@ -295,11 +295,11 @@ function draws(echarts) {
     bar.className = "gonbext-switch";
     bar.setAttribute("role", "group");
     bar.setAttribute("aria-label", "Window of time");
-    bar.setAttribute("data-lm-suppress-shortcuts", "true"); // JupyterLab takes arrows for itself
     var ends = ["What ran from", "to"].map(function (text, k) {
       var label = bar.appendChild(document.createElement("label")), i = document.createElement("input");
       label.textContent = text + " ";
       i.type = "range"; i.min = 0; i.max = 1000; i.step = 5;
+      i.setAttribute("data-lm-suppress-shortcuts", "true"); // JupyterLab takes arrows for itself
       i.oninput = function () {
         at[k] = i.value / 1000 * end;
         if (at[0] > at[1]) at[1 - k] = at[k];
