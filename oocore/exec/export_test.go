@@ -104,3 +104,10 @@ func AcrossProcesses(t testing.TB, err error) error {
 	}
 	return r.err
 }
+
+// WaitForWorkers sets how long workers may take to end, and how many seconds they may be silent.
+func WaitForWorkers(t testing.TB, toEnd time.Duration, quiet int) {
+	before, was := patience, silence
+	patience, silence = toEnd, quiet
+	t.Cleanup(func() { patience, silence = before, was })
+}
