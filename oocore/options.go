@@ -45,6 +45,7 @@ type settings struct {
 	dry            *dryRun         // nil where runs are made
 	foreseen       int64           // overhead that the algorithm of the run was planned with; 0 where it was not planned
 	held           int64           // bytes that the algorithm holds in addition
+	loop           string          // that takes what the run makes; "" for none
 	sideReductions *sideReductions // nil where a run gives nothing but its array
 	progress       *progressFunc   // nil where nobody asks
 	report         *RunReport
