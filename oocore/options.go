@@ -54,8 +54,9 @@ type settings struct {
 }
 
 // Memory is the budget: "512MiB", "1.5GB". It covers all that the kernel would
-// charge to the process and could not take back. Without it a run takes 70 % of
-// what the machine and its containers have free.
+// charge to the process and could not take back, outputs and spilled arrays in a tmpfs
+// included: what Collect spills goes to the user's cache where the system's temporary files
+// are in one. Without Memory a run takes 70 % of what the machine and its containers have free.
 func Memory(size string) Option {
 	return option(func(s *settings) (err error) {
 		s.budget, err = units.ParseSize(size)
