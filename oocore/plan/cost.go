@@ -36,7 +36,7 @@ func (c *compiler) ownNanos(n *graph.Node) float64 {
 }
 
 // leastNanos is that of any element: it bounds the nodes that a cost is summed over.
-const leastNanos = 0.05
+const leastNanos = 0.02
 
 // opCost is what an operation of boxes takes.
 type opCost struct {

@@ -211,7 +211,7 @@ func (w *workload) folds() {
 		if s.Folds[i].Folds(len(prog.Domain) - 1) {
 			along = ""
 		}
-		w.compute(s.Folds[i].Kind.String()+" "+t.String()+along, elements*cost.Fold(s.Folds[i].Kind, t))
+		w.compute(s.Folds[i].Kind.String()+" "+t.String()+along, elements*s.Folds[i].Kind.Row().Cost(t))
 	}
 }
 

@@ -47,8 +47,8 @@ func TestWorkCountsElementsAndBytesWhateverTheBudget(t *testing.T) {
 			bytes int64
 		}{
 			{record.Reading, "file", 2 * bytes * cost.Copy, 2 * bytes},
-			{record.Computing, "subtract float32", rows * columns * 4 * 0.03, 0},
-			{record.Computing, "mean float32 along rows", rows * columns * 0.08, 0},
+			{record.Computing, "subtract float32", rows * columns * kernel.Subtract.Row().Cost(dtype.Float32), 0},
+			{record.Computing, "mean float32 along rows", rows * columns * kernel.Mean.Row().Cost(dtype.Float32), 0},
 			{record.Writing, "file, past the page cache", bytes * cost.Direct, bytes},
 		} {
 			if got := w[c.of][c.kind]; math.Abs(got.Nanos-c.nanos) > 1e-6*c.nanos || got.Bytes != c.bytes {
