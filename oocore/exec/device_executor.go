@@ -17,7 +17,7 @@ type deviceExecutor struct{ slots }
 
 // Stage opens a stage on the device.
 func (e deviceExecutor) Stage(ctx context.Context, stage int) (Runner, error) {
-	s := e.run.plan.Stages[stage].Device
+	s := e.run.plan.OnDevice[stage]
 	if s == nil {
 		return e.slots.Stage(ctx, stage)
 	}
@@ -32,7 +32,7 @@ func (e deviceExecutor) Stage(ctx context.Context, stage int) (Runner, error) {
 type attempt struct {
 	run             *run
 	index           int
-	stage           *plan.SizedStage // nil where slots do it
+	stage           *plan.DeviceStage // nil where slots do it
 	retries, splits uint8
 }
 
@@ -75,7 +75,7 @@ func (r *deviceRunner) outOfMemory() error {
 			return err
 		}
 		without := *r.stage
-		without.Buffers.Device.Kept = [2]plan.KeptOperand{}
+		without.Memory.Kept = [2]plan.KeptOperand{}
 		r.stage, e.Action, e.Bytes = &without, record.GaveUpKept, kept
 	case r.retries == 0:
 		r.retries = 1
