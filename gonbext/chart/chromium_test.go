@@ -23,8 +23,8 @@ import (
 //go:embed testdata/chromium.js
 var chromiumScript string
 
-// TestChartsInChromium uses charts with the library that reports carry, from which parts are
-// left out: no error may be said, and no chart may fall back to its picture.
+// TestChartsInChromium uses charts with the library that reports carry: no error may be said,
+// and no chart may fall back to its picture.
 func TestChartsInChromium(t *testing.T) {
 	if !testcases.Full() {
 		t.Skip("left out without GONBEXT_TEST=full: charts in Chromium")

@@ -14,7 +14,7 @@ import (
 )
 
 // writePage writes outputs as one page to $GONBEXT_PAGES, to be looked at, and for
-// echarts/build.sh --trace.
+// echarts/build.sh --exercise.
 func writePage(t *testing.T, name string, outputs ...func(Options) (Output, error)) {
 	t.Helper()
 	dir := os.Getenv("GONBEXT_PAGES")
