@@ -256,7 +256,7 @@ func (t *localTarget) fits() error {
 		return nil
 	}
 	objects := grid.Grid{Shape: t.made.shape, Chunks: t.made.chunks}
-	return fits(t.place, int64(objects.Len())*chunkBytes(t.made))
+	return fits(t.place, int64(objects.Len())*t.made.chunkBytes())
 }
 
 // resume resumes a folder that an earlier writer of the same array left, or finds that
