@@ -45,7 +45,7 @@ func TestChartsInChromium(t *testing.T) {
 	add(Compare(runs["done"], runs["over"], [2]string{"first", "second"}, Options{}))
 	cards := dataCards()
 	for _, name := range slices.Sorted(maps.Keys(cards)) {
-		add(Card(name, cards[name], Options{}))
+		add(Card(cards[name], Options{}))
 	}
 
 	posted := make(chan []byte, 1)
