@@ -93,7 +93,7 @@ func TestOperationsHaveTheSameBytesOnTheDevice(t *testing.T) {
 			t.Fatalf("%s: %v", n, err)
 		}
 		into := make([]byte, p.Arrays[p.Output].Bytes())
-		_, err = exec.Run(t.Context(), s, exec.Env{Device: d, Into: into})
+		_, err = exec.Run(t.Context(), s, exec.Env{Executor: exec.OnDevice{Device: d}, Into: into})
 		return into, err
 	}
 	count := 0
