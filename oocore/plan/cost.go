@@ -10,8 +10,8 @@ import (
 )
 
 // What computing takes, in nanoseconds of one core. These figures only decide between
-// keeping and computing again, where a factor of two does not matter. They are part of
-// Engine: the stages of a plan follow from them.
+// keeping and computing again, where a factor of two does not matter. The stages
+// of a plan follow from them, and so does its fingerprint.
 const (
 	// keepNanos is what writing a byte of a materialised array takes, and fetchNanos what
 	// each stage or operation takes that reads it.
