@@ -1,16 +1,14 @@
-package zarr
+package chunked
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/codec"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/store"
-	"github.com/gonbext/gonbext/oocore/store/blob"
 	"github.com/gonbext/gonbext/oocore/store/internal/strided"
 )
 
@@ -23,12 +21,12 @@ type readMemory struct {
 	decoder []byte
 	chunk   []byte // a decoded chunk, nil when chunks are decoded in pieces or not at all
 	window  []byte // a piece of one, else
-	indexes []indexMemory
+	index   []byte
 }
 
-// divideRead says how a session uses its memory, whole chunks at a time or pieces
-// of them. Without memory it counts.
-func divideRead(m *meta, work []byte, whole bool) (d readMemory, size int64) {
+// divide says how a session uses its memory, whole chunks at a time or pieces of them.
+// Without memory it counts.
+func (a *Array) divide(work []byte, whole bool) (d readMemory, size int64) {
 	take := func(n int64) []byte {
 		from := size
 		size += (n + 63) &^ 63
@@ -37,44 +35,37 @@ func divideRead(m *meta, work []byte, whole bool) (d readMemory, size int64) {
 		}
 		return work[from : from+n : from+n]
 	}
-	chunk := chunkBytes(m)
-	switch need := m.pipeline.DecodeWork(); {
-	case m.pipeline.Plain():
+	chunk := a.ChunkBytes()
+	switch need := a.Pipeline.DecodeWork(); {
+	case a.Pipeline.Plain():
 		d.window = take(min(windowBytes, chunk))
 	case whole:
 		d.decoder, d.chunk = take(need.Whole), take(chunk)
 	default:
 		d.decoder, d.window = take(need.Stream), take(min(windowBytes, chunk))
 	}
-	for i := range m.shards {
-		entries, sorted := indexWork(&m.shards[i])
-		d.indexes = append(d.indexes, indexMemory{take(entries), take(sorted)})
-	}
+	d.index = take(a.IndexBytes)
 	return d, size
 }
 
-// readWork is the memory of a session.
-func readWork(m *meta) store.Work {
+// Work is the memory of a session.
+func (a *Array) Work() store.Work {
 	var w store.Work
-	_, w.Whole = divideRead(m, nil, true)
-	_, w.Stream = divideRead(m, nil, false)
+	_, w.Whole = a.divide(nil, true)
+	_, w.Stream = a.divide(nil, false)
 	w.Stream = min(w.Stream, w.Whole)
-	if !m.pipeline.Plain() {
-		w.Heap = m.pipeline.DecodeWork().Heap
+	if !a.Pipeline.Plain() {
+		w.Heap = a.Pipeline.DecodeWork().Heap
 	}
 	return w
 }
 
-// chunkBytes is the size of a decoded chunk.
-func chunkBytes(m *meta) int64 { return int64(grid.Size(m.chunks)) * int64(m.dtype.Size()) }
-
 // session reads an array with the caller's memory.
 type session struct {
-	a       *array
-	meta    *meta
+	a       *Array
 	decoder *codec.Decoder // nil where elements lie open
 	memory  readMemory
-	opened  opened
+	index   Index
 	cursor  cursor
 	kept    []int // the chunk that memory.chunk has; nil for none
 	part    part
@@ -82,25 +73,14 @@ type session struct {
 	closed  bool
 }
 
-// Session prepares to read with a buffer of Work.Whole or Work.Stream bytes.
-func (a *array) Session(work []byte) (store.Session, error) {
-	w := readWork(a.meta)
-	whole := int64(len(work)) >= w.Whole
-	if !whole && int64(len(work)) < w.Stream {
-		return nil, a.readError(context.Background(),
-			fmt.Errorf("%d bytes are too few to decode a chunk: at least %d are needed", len(work), w.Stream))
-	}
-	return a.newSession(work, whole)
-}
-
-func (a *array) newSession(work []byte, whole bool) (*session, error) {
-	s := &session{a: a, meta: a.meta, part: newPart(len(a.meta.shape))}
-	s.memory, _ = divideRead(a.meta, work, whole)
-	s.opened = newOpened(a, s.memory.indexes, &s.stored)
-	if !a.meta.pipeline.Plain() {
+func (a *Array) newSession(work []byte, whole bool) (*session, error) {
+	s := &session{a: a, part: newPart(len(a.Shape))}
+	s.memory, _ = a.divide(work, whole)
+	s.index = a.NewIndex(s.memory.index, &s.stored)
+	if !a.Pipeline.Plain() {
 		var err error
-		if s.decoder, err = a.meta.pipeline.Decoder(s.memory.decoder); err != nil {
-			return nil, a.readError(context.Background(), err)
+		if s.decoder, err = a.Pipeline.Decoder(s.memory.decoder); err != nil {
+			return nil, a.Fail(context.Background(), err)
 		}
 	}
 	return s, nil
@@ -115,24 +95,24 @@ func (s *session) Close() error {
 	if s.decoder != nil {
 		s.decoder.Close()
 	}
-	return s.opened.close()
+	return s.index.Close()
 }
 
 // Read fills dst with the region's elements.
 func (s *session) Read(ctx context.Context, dst []byte, r grid.Region) (int64, error) {
 	s.stored = 0
 	err := s.read(ctx, dst, r)
-	return s.stored, s.a.readError(ctx, err)
+	return s.stored, s.a.Fail(ctx, err)
 }
 
 func (s *session) read(ctx context.Context, dst []byte, r grid.Region) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if s.closed || s.a.closed.Load() {
+	if s.closed || s.a.Closed() {
 		return store.ErrClosed
 	}
-	l, err := strided.Of(s.meta.shape, s.meta.dtype.Size(), r)
+	l, err := strided.Of(s.a.Shape, s.a.DType.Size(), r)
 	if err != nil {
 		return err
 	}
@@ -142,7 +122,7 @@ func (s *session) read(ctx context.Context, dst []byte, r grid.Region) error {
 	if len(dst) == 0 {
 		return nil
 	}
-	s.part.begin(r, s.meta.chunks)
+	s.part.begin(r, s.a.Chunk)
 	for more := true; more; more = s.part.next() {
 		if err := s.readPart(ctx, dst); err != nil {
 			return err
@@ -155,26 +135,26 @@ func (s *session) read(ctx context.Context, dst []byte, r grid.Region) error {
 func (s *session) readPart(ctx context.Context, dst []byte) error {
 	p := &s.part
 	if s.kept != nil && slices.Equal(s.kept, p.chunk) {
-		p.gather(dst, s.memory.chunk, s.meta)
+		p.gather(dst, s.memory.chunk, s.a)
 		return nil
 	}
-	if s.a.fetches() && s.takesWhole() {
-		return s.fetch(ctx, dst)
+	if f, ok := s.index.(Fetcher); ok && s.takesWhole() {
+		return s.fetch(ctx, dst, f)
 	}
-	src, err := s.opened.find(ctx, p.chunk)
+	src, err := s.index.Find(ctx, p.chunk)
 	if err != nil {
 		return err
 	}
 	if src == nil {
-		p.fill(dst, s.meta)
+		p.fill(dst, s.a)
 		return nil
 	}
 	if s.memory.chunk != nil {
 		err = s.readWhole(dst, func(p []byte) (int64, error) {
-			if src.size > int64(len(p)) {
-				return src.size, nil
+			if src.Bytes > int64(len(p)) {
+				return src.Bytes, nil
 			}
-			return src.size, src.ReadAt(ctx, p[:src.size], 0)
+			return src.Bytes, src.ReadAt(ctx, p[:src.Bytes], 0)
 		})
 	} else {
 		err = s.readPieces(ctx, dst, src)
@@ -191,38 +171,35 @@ func (s *session) takesWhole() bool {
 	return s.memory.chunk != nil
 }
 
-// fetch reads a chunk that is an object by itself by one request, where opening and
-// reading it are two.
-func (s *session) fetch(ctx context.Context, dst []byte) error {
-	p, missing := &s.part, false
-	src := source{key: s.meta.key(p.chunk)}
-	err := s.readWhole(dst, func(b []byte) (int64, error) {
-		e, err := blob.Get(ctx, s.a.bucket, src.key, b)
-		switch {
-		case err == blob.ErrLarge:
-			return e.Size, nil
-		case err == nil:
-			s.stored += e.Size
+// fetch reads a chunk by one request.
+func (s *session) fetch(ctx context.Context, dst []byte, f Fetcher) error {
+	p := &s.part
+	var src *Source
+	err := s.readWhole(dst, func(b []byte) (size int64, err error) {
+		if size, src, err = f.Fetch(ctx, p.chunk, b); err == nil && src == nil {
+			err = errMissing
 		}
-		missing = errors.Is(err, fs.ErrNotExist)
-		return e.Size, err
+		return size, err
 	})
-	if missing {
-		if err := s.a.there(ctx); err != nil {
-			return err
-		}
-		p.fill(dst, s.meta)
+	switch {
+	case errors.Is(err, errMissing):
+		p.fill(dst, s.a)
 		return nil
+	case src == nil:
+		return err
 	}
 	return src.broken(ctx, err)
 }
+
+// errMissing ends the decoding of a chunk that is not stored.
+var errMissing = errors.New("the chunk is not stored")
 
 // readWhole decodes a chunk in one go: to where it belongs when that is one run,
 // else to the session's memory, where it stays for the parts that follow.
 func (s *session) readWhole(dst []byte, get codec.Getter) error {
 	p := &s.part
 	if at, ok := p.wholeRun(); ok {
-		from, size := int64(at*s.meta.dtype.Size()), chunkBytes(s.meta)
+		from, size := int64(at*s.a.DType.Size()), s.a.ChunkBytes()
 		return s.decode(dst[from:from+size], get)
 	}
 	s.kept = nil
@@ -230,7 +207,7 @@ func (s *session) readWhole(dst []byte, get codec.Getter) error {
 		return err
 	}
 	s.kept = slices.Clone(p.chunk)
-	p.gather(dst, s.memory.chunk, s.meta)
+	p.gather(dst, s.memory.chunk, s.a)
 	return nil
 }
 
@@ -242,7 +219,7 @@ func (s *session) decode(dst []byte, get codec.Getter) error {
 	}
 	n, err := get(dst)
 	if err == nil && n != int64(len(dst)) {
-		err = sizeError(n, s.meta)
+		err = s.a.sizeError(n)
 	}
 	return err
 }

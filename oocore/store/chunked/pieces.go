@@ -1,4 +1,4 @@
-package zarr
+package chunked
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 type cursor struct {
 	chunk []int // nil for none
 	at    int64 // bytes that were decoded
-	src   source
+	src   Source
 }
 
 // pieces is the part of a region that lies in one chunk, in the order in which the
@@ -25,18 +25,18 @@ type pieces struct {
 
 // readPieces reads a part in the order in which it is stored: where elements lie
 // open only what is needed, else by decoding on from where the read before ended.
-func (s *session) readPieces(ctx context.Context, dst []byte, src *source) error {
-	v := s.part.stored(s.meta.pipeline.Order())
+func (s *session) readPieces(ctx context.Context, dst []byte, src *Source) error {
+	v := s.part.stored(s.a.Pipeline.Order())
 	read := func(p []byte, at int64) error { return s.decodeTo(ctx, p, at) }
 	if s.decoder == nil {
-		if src.size != chunkBytes(s.meta) {
-			return sizeError(src.size, s.meta)
+		if src.Bytes != s.a.ChunkBytes() {
+			return s.a.sizeError(src.Bytes)
 		}
 		read = func(p []byte, at int64) error { return src.ReadAt(ctx, p, at) }
-	} else if c := &s.cursor; c.chunk == nil || c.src.serial != src.serial || !slices.Equal(c.chunk, s.part.chunk) {
+	} else if c := &s.cursor; c.chunk == nil || c.src.Serial != src.Serial || !slices.Equal(c.chunk, s.part.chunk) {
 		s.cursor = cursor{chunk: slices.Clone(s.part.chunk), at: -1, src: *src}
 	}
-	err := v.read(dst, s.memory.window, s.meta.dtype.Size(), read)
+	err := v.read(dst, s.memory.window, s.a.DType.Size(), read)
 	if err != nil {
 		s.cursor.chunk = nil
 	}
@@ -44,8 +44,8 @@ func (s *session) readPieces(ctx context.Context, dst []byte, src *source) error
 }
 
 // sizeError is that of a chunk whose elements lie open.
-func sizeError(size int64, m *meta) error {
-	return fmt.Errorf("it has %d bytes, its elements have %d", size, chunkBytes(m))
+func (a *Array) sizeError(size int64) error {
+	return fmt.Errorf("it has %d bytes, its elements have %d", size, a.ChunkBytes())
 }
 
 // decodeTo fills p with what the cursor's chunk has from byte at on.

@@ -1,4 +1,4 @@
-package zarr
+package chunked
 
 import (
 	"encoding/binary"
@@ -97,7 +97,7 @@ func (p *part) wholeRun() (at int, ok bool) {
 }
 
 // gather copies the part from a decoded chunk.
-func (p *part) gather(dst, chunk []byte, m *meta) {
+func (p *part) gather(dst, chunk []byte, a *Array) {
 	dims := len(p.count)
 	strides := make([]int, dims)
 	at, stride := 0, 1
@@ -106,23 +106,23 @@ func (p *part) gather(dst, chunk []byte, m *meta) {
 		strides[d] = p.step[d] * stride
 		stride *= p.chunks[d]
 	}
-	kernel.Copy(m.dtype.Size(), p.count, dst, p.at, p.stride, chunk, at, strides)
+	kernel.Copy(a.DType.Size(), p.count, dst, p.at, p.stride, chunk, at, strides)
 }
 
 // fill writes the fill value to the part.
-func (p *part) fill(dst []byte, m *meta) {
-	item := m.dtype.Size()
+func (p *part) fill(dst []byte, a *Array) {
+	item := a.DType.Size()
 	if p.run() {
 		n := grid.Size(p.count)
-		kernel.Fill(n, dst[p.at*item:(p.at+n)*item], fillValue(m))
+		kernel.Fill(n, dst[p.at*item:(p.at+n)*item], a.fillValue())
 		return
 	}
-	kernel.Copy(item, p.count, dst, p.at, p.stride, m.fill, 0, make([]int, len(p.count)))
+	kernel.Copy(item, p.count, dst, p.at, p.stride, a.Fill, 0, make([]int, len(p.count)))
 }
 
 // fillValue is the fill value as the kernels take it.
-func fillValue(m *meta) dtype.Value {
+func (a *Array) fillValue() dtype.Value {
 	var b [16]byte
-	copy(b[:], m.fill)
-	return dtype.Value{Type: m.dtype, Lo: binary.LittleEndian.Uint64(b[:8]), Hi: binary.LittleEndian.Uint64(b[8:])}
+	copy(b[:], a.Fill)
+	return dtype.Value{Type: a.DType, Lo: binary.LittleEndian.Uint64(b[:8]), Hi: binary.LittleEndian.Uint64(b[8:])}
 }
