@@ -1,6 +1,8 @@
 package main
 
 import (
+	"slices"
+
 	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
@@ -22,6 +24,11 @@ type loop struct {
 
 	abreast [2]int // vectors that the loops of AVX2 and AVX-512 compute at a time, if above one, by
 	many    func(m *machine, in [][]vec) []vec
+}
+
+// newLoop is a loop over as many elements at a time as a vector has of the largest.
+func newLoop(name string, keys []key, in []int, out int, body func(m *machine, in []vec) vec) loop {
+	return loop{name: "vec" + name, keys: keys, in: in, out: out, lanes: perElement(max(slices.Max(in), out)), body: body}
 }
 
 // level is the place of a level in what there is for both.
