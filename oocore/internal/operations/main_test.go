@@ -66,7 +66,7 @@ func TestStandardFunctionsExist(t *testing.T) {
 
 func TestEveryOperationIsDocumented(t *testing.T) {
 	for _, f := range expr.Functions() {
-		if f.Doc.NumPy == "" || f.Doc.Passes == "" || f.Doc.Working == "" {
+		if f.NumPy == "" || f.Passes == "" || f.Holds == "" {
 			t.Errorf("%s has no NumPy name, passes or working set: document it where it is defined", f.Name)
 		}
 	}
