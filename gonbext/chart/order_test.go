@@ -9,6 +9,16 @@ import (
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
+// A cell that was ended for want of memory has said so: its report does not say it again.
+func TestOutOfMemoryIsSaidOnce(t *testing.T) {
+	const said = "Out of memory: the cell took 600 MiB"
+	h := record.Header{Process: true, Title: "the cell's process", Budget: 512 * mib}
+	text := report(t, Options{}, &record.Run{Header: h, End: &record.End{Status: record.Failed, Error: said, ProcessPeak: 600 * mib}}).Text
+	if strings.Contains(text, said) || !strings.Contains(text, "Peak of the process 600 MiB of 512 MiB · 88 MiB over the budget · the cell was ended\n") {
+		t.Error(text)
+	}
+}
+
 // A panic stands above what was done before it; a process that only took more than its
 // budget below.
 func TestPanicStandsAboveRunsBeforeIt(t *testing.T) {

@@ -55,6 +55,9 @@ func (s *summary) processVerdict() string {
 	}
 	switch s.status {
 	case record.Failed:
+		if s.peak > s.h.Budget { // why stands below the cell
+			return took + " · the cell was ended"
+		}
 		return plain(s.run.End.Error)
 	case record.Killed:
 		return took + " · the process was killed"
