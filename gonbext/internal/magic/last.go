@@ -39,9 +39,9 @@ func (r *rewriting) last(face string) {
 	}
 }
 
-// showLast wraps the last statement of a cell that has no magic of ours in gonbext.Show. It
+// showLast wraps the last statement of a cell that has no magic of ours in gonbext's Show. It
 // leaves a call that is not of oocore and gives no array, as one may stand alone in a program.
-func (r *rewriting) showLast() {
+func (r *rewriting) showLast(face string) {
 	e, scope := r.lastExpression()
 	if e == nil || scope.packageOf(ast.NewIdent("gonbext")) != "gonbext" {
 		return
@@ -55,7 +55,7 @@ func (r *rewriting) showLast() {
 		return
 	}
 	r.shows = true
-	before, behind := "gonbext.Show(", ")"
+	before, behind := face+".Show(", ")"
 	if r.nominal != nil { // nothing is computed
 		before, behind = "_ = ", ""
 	}

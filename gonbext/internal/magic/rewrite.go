@@ -13,6 +13,8 @@ import (
 type rewriting struct {
 	relay.Cell
 	lines     []line
+	main      *position // where the program of a cell of statements begins; nil for all others
+	uses      string    // what uses its variables
 	source    source
 	scope     *scope // what names mean outside of functions
 	layer     layer
@@ -61,7 +63,7 @@ func (r *rewriting) rewrite(c special) error {
 	}
 	if m == nil {
 		if c.name() == "%%" || c.name() == "%main" {
-			r.showLast()
+			r.showLast("gonbext")
 		}
 		return nil
 	}
@@ -116,8 +118,12 @@ func (r *rewriting) start(m *magic, at int, given []setting, operands []string) 
 		return "", stray(operands[0])
 	}
 	all := tokens(r.lines)
-	if line := bracketAround(all, at); line >= 0 {
-		return "", fmt.Errorf("line %d opens a bracket that is not closed above it: it stands below declarations, not within one", line+1)
+	above := slices.IndexFunc(all, func(t goToken) bool { return t.line >= at })
+	if above < 0 {
+		above = len(all)
+	}
+	if open := unbalanced(all[:above]); open != nil && closing[open.Token] != 0 {
+		return "", fmt.Errorf("line %d opens a bracket that is not closed above it: it stands below declarations, not within one", open.line+1)
 	}
 	if what, line, found := misplaced(all, at); found {
 		if what == "func main" {
@@ -141,6 +147,20 @@ func (r *rewriting) start(m *magic, at int, given []setting, operands []string) 
 	r.imports = imports + cloud(all)
 	r.last(face)
 	return opening(face, function, r.ID, at+1, given), nil
+}
+
+// begin generates the beginning of main in a cell of statements.
+func (r *rewriting) begin() {
+	all := tokens(r.lines)
+	imports, face := readNames(all).imports()
+	if r.showLast(face); r.shows {
+		r.imports = imports + cloud(all)
+	}
+	if names := r.source.locals(); names != nil { // which Go would reject where nothing uses them
+		r.uses = strings.Repeat("_, ", len(names)-1) + "_ = " + strings.Join(names, ", ")
+	}
+	first := &r.lines[r.main.line]
+	first.text = first.text[:r.main.column] + opening(face, "", r.ID, 0, nil) + first.text[r.main.column:]
 }
 
 // inherit adds the session's settings where the cell has none of its own.
@@ -172,13 +192,13 @@ func (r *rewriting) text() string {
 		if l.kind == insideLine && isSpecial(l.text) {
 			texts[i] = hide(l)
 		}
-		if l.kind == goLine && !strings.HasPrefix(l.text, "package") {
+		if l.isGo() {
 			texts[i] = imports + l.text
 			imports = ""
 		}
 	}
-	if r.Watch {
-		texts = append(texts, closing)
+	if r.Watch || r.main != nil {
+		texts = append(texts, r.uses+ending)
 	}
 	return strings.Join(texts, "\n")
 }

@@ -122,9 +122,6 @@ func (r *relay) execute(id string, m *message) {
 	r.rewriting.Lock()
 	cell, err := r.magic.Rewrite(code)
 	r.rewriting.Unlock()
-	if err == nil && cell.Code == code && cell.ID == "" && len(cell.Displays)+len(cell.Late) == 0 {
-		return
-	}
 	if err != nil {
 		cell = Cell{} // GoNB runs nothing, and so counts and ends the cell as ever
 	}
@@ -133,6 +130,9 @@ func (r *relay) execute(id string, m *message) {
 		origin, _ = metadata["cellId"].(string)
 	}
 	r.jobs.add(id, &job{header: m.header, source: code, cell: cell, err: err, silent: silent, origin: origin})
+	if cell.Code == code {
+		return
+	}
 	content["code"] = cell.Code
 	m.content = encode(content)
 	*m = r.key.sign(*m)

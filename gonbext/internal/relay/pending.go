@@ -1,14 +1,13 @@
 package relay
 
 import (
-	"strings"
+	"encoding/json"
 	"sync"
 	"sync/atomic"
 	"time"
 )
 
-// job is a cell that the relay has changed, until GoNB has both answered it and
-// gone idle.
+// job is a cell, until GoNB has both answered it and gone idle.
 type job struct {
 	header []byte // of the request: the parent of all outputs
 	source string // the cell as the user wrote it
@@ -17,6 +16,7 @@ type job struct {
 	silent bool                  // the requester wants no outputs
 	origin string                // the front end's name for the notebook cell, where it gives one
 	watch  atomic.Pointer[watch] // while its process runs
+	count  atomic.Int64          // its execution count, once GoNB has said it
 	ending string                // of its process, as GoNB says; for the goroutine of the outputs
 
 	replied, idle bool
@@ -24,6 +24,14 @@ type job struct {
 	lateOnce    sync.Once
 	lateOutputs []Bundle
 	lateErr     error
+}
+
+// counted notes the execution count, where a message says it.
+func (j *job) counted(content map[string]any) {
+	if count, ok := content["execution_count"].(json.Number); ok {
+		n, _ := count.Int64()
+		j.count.Store(n)
+	}
 }
 
 // pending are the requests whose answers need something done, by message id.
@@ -74,7 +82,7 @@ func (j *pending) add(id string, cell *job) {
 	j.cells[id] = cell
 }
 
-// get returns nil for a request that was passed on as it came.
+// get returns nil for a request that is no cell.
 func (j *pending) get(id string) *job {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -121,39 +129,4 @@ func (j *pending) all() []*job {
 		all = append(all, c)
 	}
 	return all
-}
-
-// usersLines replaces the lines of the rewritten cell in a text by those of the user's that
-// they stand for. Lines that only the rewritten cell has become empty, and a mark below what
-// follows a generated beginning moves with it.
-func (j *job) usersLines(text string) string {
-	source := strings.Split(j.source, "\n")
-	own := map[string]string{}
-	for i, line := range strings.Split(j.cell.Code, "\n") {
-		user := ""
-		if i < len(source) {
-			user = source[i]
-		}
-		if line == user || strings.TrimSpace(line) == "" {
-			continue
-		}
-		own[line] = user
-		for strings.HasPrefix(line, "import ") { // which GoNB moves elsewhere
-			_, line, _ = strings.Cut(line, "; ")
-			own[line] = user
-		}
-	}
-	lines, moved := strings.Split(text, "\n"), 0
-	for i, line := range lines {
-		if user, ok := own[line]; ok {
-			moved = max(strings.Index(line, user), 0)
-			lines[i] = user
-			continue
-		}
-		if mark := strings.TrimLeft(line, " "); mark == "^" && len(line) > moved {
-			lines[i] = line[moved:]
-		}
-		moved = 0
-	}
-	return strings.Join(lines, "\n")
 }

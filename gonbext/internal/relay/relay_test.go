@@ -36,6 +36,13 @@ func (words) Rewrite(code string) (Cell, error) {
 
 func (words) Compiled(string, bool) {}
 
+func (words) Explain(fault string) string {
+	if strings.HasPrefix(fault, "undefined: ") {
+		return "files carry over"
+	}
+	return ""
+}
+
 func (words) Complete(code string, cursor int, _ string) (Completion, bool) {
 	return Completion{Matches: []string{"%up"}, Start: 0, End: cursor}, strings.HasPrefix(code, "%u")
 }
@@ -306,17 +313,6 @@ func TestReportBehindAFloodWaits(t *testing.T) {
 	if f.calm() < flowWindow {
 		t.Error("a report right behind a flood is dropped by the server")
 	}
-}
-
-func TestCompileErrorsHaveTheUsersLines(t *testing.T) {
-	j := &job{source: "%%memory\nx := 1", cell: Cell{Code: "import g \"g\"; func main() { defer g.Memory()(); {\nx := 1\n}}"}}
-	got := j.usersLines("Cell Line 2\n\nimport g \"g\"; func main() { defer g.Memory()(); {\nx := 1\n^\n}}\n\nunused")
-	equal(t, got, "Cell Line 2\n\n%%memory\nx := 1\n^\n\n\nunused")
-	got = j.usersLines("Cell Line 2\n\nfunc main() { defer g.Memory()(); {\nx := 1\n^\n") // imports stand elsewhere
-	equal(t, got, "Cell Line 2\n\n%%memory\nx := 1\n^\n")
-	j = &job{source: "%%memory\nx.Sqrt(1)", cell: Cell{Code: "func main() { defer g.Memory()(); {\ng.Last = x.Sqrt(1)\n}}"}}
-	got = j.usersLines("func main() { defer g.Memory()(); {\ng.Last = x.Sqrt(1)\n                ^\n}}\n")
-	equal(t, got, "%%memory\nx.Sqrt(1)\n       ^\n\n")
 }
 
 func TestShutdownIsAnswered(t *testing.T) {
