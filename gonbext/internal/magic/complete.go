@@ -221,11 +221,12 @@ func openQuote(text string) int {
 
 // Pad returns code with our magics blanked, each to its own length, so that
 // GoNB completes and inspects Go at unchanged positions. A magic that starts
-// main leaves GoNB's own mark for that; whatever would end GoNB is blanked too.
-func (s *Session) Pad(code string) string {
+// main leaves GoNB's own mark for that, and a cell of statements gets one before it, of
+// so many characters; whatever would end GoNB is blanked too.
+func (s *Session) Pad(code string) (padded string, before int) {
 	lines, specials := readCell(code)
 	if isForeign(specials) {
-		return code
+		return code, 0
 	}
 	texts := make([]string, len(lines))
 	for i, l := range lines {
@@ -251,8 +252,15 @@ func (s *Session) Pad(code string) string {
 		}
 		main = main || starts
 	}
-	return strings.Join(texts, "\n")
+	padded = strings.Join(texts, "\n")
+	if _, first := statements(lines, specials); first >= 0 {
+		return mainMark + padded, len(mainMark)
+	}
+	return padded, 0
 }
+
+// mainMark is GoNB's own mark of a cell of statements.
+const mainMark = "%%\n"
 
 // blank is as many spaces as text has code points.
 func blank(text string) string { return strings.Repeat(" ", utf8.RuneCountInString(text)) }

@@ -82,18 +82,24 @@ func (m item) computes(locals []string) bool {
 		slices.ContainsFunc(m.tokens[value:], func(t goToken) bool { return t.Token == token.LPAREN || t.Token == token.ARROW }))
 }
 
+// statements are a cell's items, and the index of the first statement where no command and no
+// func main makes the cell a program; else that is -1.
+func statements(lines []line, specials []special) (all []item, first int) {
+	all = items(tokens(lines))
+	if slices.ContainsFunc(specials, func(c special) bool { return slices.Contains(programs, c.name()) || beginsMain(c) }) || slices.ContainsFunc(all, item.isMain) {
+		return all, -1
+	}
+	return all, slices.IndexFunc(all, func(m item) bool { return m.statement })
+}
+
 // bare makes a cell of statements a program: main begins before the first of them. Declarations
 // stay what they are, and stay in their place where none comes after a statement. Else the
 // lines come twice, first the declarations and then, each as many lines below itself as the
 // cell has, the statements. A variable below a statement that it may depend on is a
 // statement, unless a function needs it. It returns where main begins.
 func (r *rewriting) bare(specials []special) (main position, ok bool) {
-	if slices.ContainsFunc(specials, func(c special) bool { return slices.Contains(programs, c.name()) || beginsMain(c) }) {
-		return main, false
-	}
-	all := items(tokens(r.lines))
-	first := slices.IndexFunc(all, func(m item) bool { return m.statement })
-	if first < 0 || slices.ContainsFunc(all, item.isMain) {
+	all, first := statements(r.lines, specials)
+	if first < 0 {
 		return main, false
 	}
 	main = all[first].start

@@ -2,6 +2,7 @@ package magic
 
 import (
 	"errors"
+	"fmt"
 	"go/parser"
 	"go/token"
 	"os"
@@ -15,7 +16,6 @@ import (
 
 // Cells of statements, with what Go prints when it runs what they become.
 func TestStatementsRunAsTheyStandThere(t *testing.T) {
-	var all []string
 	cells := map[string]string{
 		"println(1)": "1\n",
 		"x := 3":     "",
@@ -51,32 +51,40 @@ func TestStatementsRunAsTheyStandThere(t *testing.T) {
 		"package main\nprintln(1)": "1\n",
 	}
 	dir := t.TempDir()
-	for code, want := range cells {
+	write := func(name, text string) {
+		t.Helper()
+		name = filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("go.mod", "module cells\n\ngo 1.26\n")
+	var codes []string
+	for code := range cells {
 		cell, err := newSession().Rewrite(code)
 		if err != nil {
-			t.Errorf("%q: %v", code, err)
-			continue
+			t.Fatalf("%q: %v", code, err)
 		}
 		program := asGoNB(cell.Code)
 		if _, err := parser.ParseFile(token.NewFileSet(), "main.go", program, parser.AllErrors); err != nil {
-			t.Errorf("%q became\n%s\n%v", code, program, err)
-			continue
+			t.Fatalf("%q became\n%s\n%v", code, program, err)
 		}
-		all = append(all, code)
-		file := filepath.Join(dir, "main.go")
 		program = strings.ReplaceAll(program, "import \"strings\"\n", "\n")
-		if strings.Contains(program, "strings.") {
+		if strings.Contains(program, "strings.") { // as GoNB puts imports together
 			program = strings.Replace(program, "package main\n", "package main;import \"strings\"\n", 1)
 		}
-		if err := os.WriteFile(file, []byte(program), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if out, err := exec.Command("go", "run", file).CombinedOutput(); err != nil || string(out) != want {
-			t.Errorf("%q prints %q, want %q: %v\n%s", code, out, want, err, program)
-		}
+		write(fmt.Sprintf("c%d/main.go", len(codes)), program)
+		codes = append(codes, code)
 	}
-	if len(all) != len(cells) {
-		t.Errorf("%d of %d cells are Go", len(all), len(cells))
+	build := exec.Command("go", "build", "-o", "bin/", "./...")
+	build.Dir = dir
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for i, code := range codes {
+		if out, err := exec.Command(filepath.Join(dir, "bin", fmt.Sprintf("c%d", i))).CombinedOutput(); err != nil || string(out) != cells[code] {
+			t.Errorf("%q prints %q, want %q: %v", code, out, cells[code], err)
+		}
 	}
 }
 

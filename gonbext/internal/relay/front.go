@@ -219,16 +219,33 @@ func (r *relay) limit(on *socket, request message, kind string, content any) {
 
 // maskMagics hides magics from GoNB's completion.
 func (r *relay) maskMagics(m *message) {
-	content, code, _ := codeAndCursor(m)
+	content, code, cursor := codeAndCursor(m)
 	r.rewriting.Lock()
-	padded := r.magic.Pad(code)
+	padded, before := r.magic.Pad(code)
 	r.rewriting.Unlock()
 	if padded == code {
 		return
 	}
-	content["code"] = padded
+	r.jobs.moved(m.head().ID, before)
+	content["code"], content["cursor_pos"] = padded, cursor+before
 	m.content = encode(content)
 	*m = r.key.sign(*m)
+}
+
+// moveBack takes off the places of GoNB's completion what was put before the code.
+func (r *relay) moveBack(m message, id string) message {
+	before := r.jobs.movedBy(id)
+	content, err := fields(m.content)
+	if before == 0 || err != nil {
+		return m
+	}
+	for _, name := range []string{"cursor_start", "cursor_end"} {
+		at, _ := content[name].(json.Number)
+		n, _ := at.Int64()
+		content[name] = max(int(n)-before, 0)
+	}
+	m.content = encode(content)
+	return r.key.sign(m)
 }
 
 // answer replies in GoNB's place, with the statuses that front ends wait for.

@@ -39,11 +39,30 @@ type pending struct {
 	mu      sync.Mutex
 	cells   map[string]*job
 	control map[string]bool        // asked on the control channel: GoNB answers on the shell's
+	before  map[string]int         // characters put before the code that is completed
 	waiting map[string]*time.Timer // of requests with a limit of time; nil where it has passed
 }
 
 func newJobs() *pending {
-	return &pending{cells: map[string]*job{}, control: map[string]bool{}, waiting: map[string]*time.Timer{}}
+	return &pending{cells: map[string]*job{}, control: map[string]bool{}, before: map[string]int{}, waiting: map[string]*time.Timer{}}
+}
+
+// moved notes how many characters stand before the code of a request for completion.
+func (j *pending) moved(id string, before int) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if before > 0 {
+		j.before[id] = before
+	}
+}
+
+// movedBy returns, once, what moved has noted.
+func (j *pending) movedBy(id string) int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	before := j.before[id]
+	delete(j.before, id)
+	return before
 }
 
 // await notes a request whose timer answers it, if GoNB does not.

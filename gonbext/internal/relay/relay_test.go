@@ -54,7 +54,12 @@ func (words) Inspect(code string, cursor int) Inspection {
 	return Inspection{Pass: true, Code: strings.ReplaceAll(code, "%up", "   "), Cursor: cursor}
 }
 
-func (words) Pad(code string) string { return strings.ReplaceAll(code, "%up", "   ") }
+func (words) Pad(code string) (string, int) {
+	if strings.HasPrefix(code, "statement") {
+		return "%%\n" + code, 3
+	}
+	return strings.ReplaceAll(code, "%up", "   "), 0
+}
 
 // counter shows how often it was looked at.
 type counter struct{ looks, closed atomic.Int32 }
@@ -410,7 +415,7 @@ func TestCompletion(t *testing.T) {
 		`{"cursor_end":2,"cursor_start":0,"matches":["%up"],"metadata":{},"status":"ok"}`)
 	for _, kind := range []string{"complete", "inspect"} {
 		x.ask(x.shell, kind+"_request", map[string]any{"code": "x %up y", "cursor_pos": 7})
-		equal(t, string(x.answered(kind+"_reply", "shell").content), `{"code":"x     y","status":"ok"}`)
+		equal(t, string(x.answered(kind+"_reply", "shell").content), `{"code":"x     y","cursor_end":7,"cursor_start":7,"status":"ok"}`)
 	}
 }
 
@@ -515,5 +520,19 @@ func TestRequestsWithoutOptionalMembersAreCompleted(t *testing.T) {
 				t.Errorf("%s of %v: %v, %v", kind, content, reply, err)
 			}
 		}
+	}
+}
+
+// GoNB completes the statements of a cell behind a mark of its own, and Jupyter gets places in
+// what it has sent.
+func TestCompletionOfStatementsIsMovedBack(t *testing.T) {
+	x := start(t, words{}, nil)
+	x.ask(x.shell, "complete_request", map[string]any{"code": "statement.", "cursor_pos": 10})
+	reply, err := fields(x.reply().content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if reply["code"] != "%%\nstatement." || fmt.Sprintf("%v %v", reply["cursor_start"], reply["cursor_end"]) != "10 10" {
+		t.Errorf("%v", reply)
 	}
 }

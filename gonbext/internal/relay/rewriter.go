@@ -28,8 +28,9 @@ type Rewriter interface {
 	Complete(code string, cursor int, dir string) (c Completion, ok bool)
 
 	// Pad returns code with its magics blanked to the same length, so that
-	// GoNB completes Go at unchanged positions.
-	Pad(code string) string
+	// GoNB completes Go at positions that are unchanged but for the characters that it puts
+	// before the code.
+	Pad(code string) (padded string, before int)
 
 	// Inspect answers Shift-Tab and Contextual Help, or says what to ask GoNB.
 	// Cursor counts code points.
