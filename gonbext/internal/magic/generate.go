@@ -29,7 +29,11 @@ func opening(face, function, id string, line int, settings []setting) string {
 		return "func main() { {"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "func main() { defer %s.%s(%s.Cell(%q, %d)", face, function, face, id, line)
+	deferred, call := "defer ", "()"
+	if function == "Plain" {
+		deferred, call = "", ""
+	}
+	fmt.Fprintf(&b, "func main() { %s%s.%s(%s.Cell(%q, %d)", deferred, face, function, face, id, line)
 	for _, s := range settings {
 		value := ""
 		if s.check != nil {
@@ -37,7 +41,7 @@ func opening(face, function, id string, line int, settings []setting) string {
 		}
 		fmt.Fprintf(&b, ", %s.%s(%s)", face, s.option, value)
 	}
-	b.WriteString(")(); {")
+	b.WriteString(")" + call + "; {")
 	return b.String()
 }
 

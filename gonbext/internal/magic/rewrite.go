@@ -3,6 +3,7 @@ package magic
 import (
 	"errors"
 	"fmt"
+	"go/ast"
 	"slices"
 	"strings"
 
@@ -24,6 +25,7 @@ type rewriting struct {
 	program   string // the command that starts main, or ""
 	imports   string // that the generated text needs
 	shows     bool   // the last line of a cell without a magic of ours is shown
+	faced     bool   // by package gonbext
 	helped    bool   // help was asked for in the place of a program, which then does not run
 }
 
@@ -62,7 +64,11 @@ func (r *rewriting) rewrite(c special) error {
 		return errors.New("it takes the name of a function, as in %exec f")
 	}
 	if m == nil {
-		if c.name() == "%%" || c.name() == "%main" {
+		switch {
+		case c.name() != "%%" && c.name() != "%main":
+		case len(c.args) == 1 && r.source.body != nil:
+			r.begin(position{line: c.at})
+		default: // GoNB gives the program arguments
 			r.showLast("gonbext")
 		}
 		return nil
@@ -149,18 +155,38 @@ func (r *rewriting) start(m *magic, at int, given []setting, operands []string) 
 	return opening(face, function, r.ID, at+1, given), nil
 }
 
-// begin generates the beginning of main in a cell of statements.
-func (r *rewriting) begin() {
+// begin generates the beginning of main in a cell of statements, and in one of GoNB's own,
+// whose command stands there. What computes arrays, or shows a value, has the kernel say what
+// it saved.
+func (r *rewriting) begin(at position) {
 	all := tokens(r.lines)
-	imports, face := readNames(all).imports()
-	if r.showLast(face); r.shows {
+	n := readNames(all)
+	imports, face := n.imports()
+	r.showLast(face)
+	arrays := r.faced
+	for name := range n.qualifies {
+		arrays = arrays || !n.binds[name] && r.scope.packageOf(ast.NewIdent(name)) != ""
+	}
+	function := ""
+	if arrays = arrays && r.nominal == nil && r.scope.packageOf(ast.NewIdent("gonbext")) != ""; arrays {
+		function, r.Watch, r.Plain = "Plain", true, true
 		r.imports = imports + cloud(all)
 	}
-	if names := r.source.locals(); names != nil { // which Go would reject where nothing uses them
+	line := at.line + 1
+	if r.Lines > 0 {
+		line -= r.Lines
+	}
+	if names := r.source.locals(); r.main != nil && names != nil { // which Go would reject where nothing uses them
 		r.uses = strings.Repeat("_, ", len(names)-1) + "_ = " + strings.Join(names, ", ")
 	}
-	first := &r.lines[r.main.line]
-	first.text = first.text[:r.main.column] + opening(face, "", r.ID, 0, nil) + first.text[r.main.column:]
+	first := &r.lines[at.line]
+	if r.main == nil && !arrays {
+		return // to GoNB
+	}
+	if r.main == nil {
+		first.text, first.kind = "", goLine
+	}
+	first.text = first.text[:at.column] + opening(face, function, r.ID, line, r.inherit(nil)) + first.text[at.column:]
 }
 
 // inherit adds the session's settings where the cell has none of its own.

@@ -128,12 +128,12 @@ func (s *Session) rewrite(code string) (relay.Cell, error) {
 		return relay.Cell{}, bad
 	}
 	if r.main != nil {
-		r.begin()
+		r.begin(*r.main)
 	}
 	for _, name := range r.source.locals() {
 		s.locals[name] = true
 	}
-	if r.main == nil && !r.shows && !slices.ContainsFunc(specials, isOurs) && !slices.ContainsFunc(lines, func(l line) bool { return l.kind == insideLine && isSpecial(l.text) }) {
+	if r.main == nil && !r.Watch && !r.shows && !slices.ContainsFunc(specials, isOurs) && !slices.ContainsFunc(lines, func(l line) bool { return l.kind == insideLine && isSpecial(l.text) }) {
 		cell := relay.Cell{Code: code}
 		if s.wait(r.layer) {
 			cell.ID = r.ID

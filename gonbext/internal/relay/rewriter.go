@@ -52,6 +52,7 @@ type Cell struct {
 	Displays []Bundle // outputs of the magics themselves, shown before the cell runs
 	Late     []Late   // more of them, made only when the cell's turn has come
 	Watch    bool     // show progress and report of the runs that carry ID
+	Plain    bool     // of those runs, show what takes its time and one line at the end of each
 	Lines    int      // how far below their own the lines of main are, where they come twice; else 0
 	ID       string   // the record's Header.Cell, passed into the generated call; "" where Code is the user's and declares nothing
 	Chart    string   // how the report draws: auto, svg or none; "" is auto
