@@ -274,11 +274,11 @@ func TestPlainCellSaysWhatItSaved(t *testing.T) {
 		}
 		return progress, text(b)
 	}
-	const saved = "x.npy: (40, 2) float32, 320 bytes in 1.50 s\ny.npy holds this result already\n"
+	const saved = "x.npy: (40, 2) float32, 320 bytes in 1.5 s\ny.npy holds this result already\n"
 	if progress, got := watch(time.Now()); progress || !strings.HasPrefix(got, saved) || !strings.Contains(got, "Failed") || !strings.Contains(got, "disk full") {
 		t.Errorf("progress %v\n%s", progress, got)
 	}
-	if progress, got := watch(time.Now().Add(-2 * quiet)); !progress || !strings.HasPrefix(got, "sqrt(x): 1.50 s\n"+saved) {
+	if progress, got := watch(time.Now().Add(-2 * quiet)); !progress || !strings.HasPrefix(got, "sqrt(x): 1.5 s\n"+saved) {
 		t.Errorf("after a while: progress %v\n%s", progress, got)
 	}
 	w := NewRuns(dir, "", &Library{}).Watch(Cell{ID: "A", Plain: true}, "")
