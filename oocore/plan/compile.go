@@ -95,11 +95,12 @@ func NewAll(outputs ...Output) (*Plan, error) {
 			return nil, err
 		}
 	}
+	c.plan.Revisions = c.plan.currentRevisions()
 	return c.plan, nil
 }
 
 func newCompiler(outputs []Output) (*compiler, error) {
-	c := &compiler{plan: &Plan{Engine: Engine}, canonical: newCanonical(),
+	c := &compiler{plan: &Plan{}, canonical: newCanonical(),
 		opCosts: map[*graph.Node]opCost{}, why: map[*graph.Node]string{}, again: map[*graph.Node]bool{},
 		read: map[*graph.Node]bool{}, arrays: map[*graph.Node]int{}, firstIn: map[*graph.Node]int{}, copies: map[string]Load{}, decodes: map[int]int{}}
 	var titles []string
