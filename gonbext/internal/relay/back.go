@@ -170,8 +170,8 @@ func (r *relay) fromIOPub() {
 // before idle: front ends take no outputs of a cell after that.
 func (r *relay) relayStatus(m message, id string, j *job) {
 	idle := bytes.Contains(m.content, []byte(`"idle"`))
-	if j != nil && !idle && j.cell.Watch && !j.silent && r.watch != nil {
-		j.watch.Store(startWatch(r.watch(j.cell, j.origin), j.cell.display(), func(kind string, content any) { r.publish(kind, j.header, content) }))
+	if j != nil && !idle && j.watcher != nil {
+		j.watch.Store(startWatch(j.watcher, j.cell.display(), func(kind string, content any) { r.publish(kind, j.header, content) }))
 	}
 	if j != nil && idle {
 		r.finish(j, cmp.Or(j.ending, "exit status 0"))

@@ -129,7 +129,11 @@ func (r *relay) execute(id string, m *message) {
 	if metadata, err := fields(m.metadata); err == nil {
 		origin, _ = metadata["cellId"].(string)
 	}
-	r.jobs.add(id, &job{header: m.header, source: code, cell: cell, err: err, silent: silent, origin: origin})
+	j := &job{header: m.header, source: code, cell: cell, err: err}
+	if cell.Watch && !silent && r.watch != nil { // before the cell can have a run
+		j.watcher = r.watch(cell, origin)
+	}
+	r.jobs.add(id, j)
 	if cell.Code == code {
 		return
 	}

@@ -9,15 +9,14 @@ import (
 
 // job is a cell, until GoNB has both answered it and gone idle.
 type job struct {
-	header []byte // of the request: the parent of all outputs
-	source string // the cell as the user wrote it
-	cell   Cell
-	err    error                 // the user's, from Rewrite
-	silent bool                  // the requester wants no outputs
-	origin string                // the front end's name for the notebook cell, where it gives one
-	watch  atomic.Pointer[watch] // while its process runs
-	count  atomic.Int64          // its execution count, once GoNB has said it
-	ending string                // of its process, as GoNB says; for the goroutine of the outputs
+	header  []byte // of the request: the parent of all outputs
+	source  string // the cell as the user wrote it
+	cell    Cell
+	err     error                 // the user's, from Rewrite
+	watcher Watcher               // of its runs; nil where nobody asks
+	watch   atomic.Pointer[watch] // while its process runs
+	count   atomic.Int64          // its execution count, once GoNB has said it
+	ending  string                // of its process, as GoNB says; for the goroutine of the outputs
 
 	replied, idle bool
 
