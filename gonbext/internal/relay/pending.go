@@ -13,6 +13,7 @@ type job struct {
 	source  string // the cell as the user wrote it
 	cell    Cell
 	err     error                 // the user's, from Rewrite
+	origin  string                // the front end's name for the notebook cell, where it gives one
 	watcher Watcher               // of its runs; nil where nobody asks
 	watch   atomic.Pointer[watch] // while its process runs
 	count   atomic.Int64          // its execution count, once GoNB has said it
