@@ -36,7 +36,9 @@ func (s *Session) Complete(code string, cursor int, dir string) (c relay.Complet
 	case last.text == "%":
 		word, matches = s.completeMagic(dir, last.text)
 	case last.kind == goLine:
-		word, matches = completePath(dir, last.text)
+		if word, matches = completePath(dir, last.text); matches == nil {
+			word, matches = s.completeCall(lines, specials)
+		}
 	}
 	if len(matches) == 0 {
 		return c, false

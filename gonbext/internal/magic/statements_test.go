@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -152,6 +153,33 @@ func TestFaultsAreExplained(t *testing.T) {
 	} {
 		if got := s.Explain(fault); !strings.HasPrefix(got, want) || want == "" && got != "" {
 			t.Errorf("%s: %q, want %q", fault, got, want)
+		}
+	}
+}
+
+// What stands behind a package of this module's or an array is completed without gopls.
+func TestCallsAreCompleted(t *testing.T) {
+	s := newSession()
+	s.ReadAPI("../../..")
+	for _, code := range []string{"var kept = oocore.Open(\"a.npy\")", "func load() *oocore.Array { return nil }"} {
+		cell, err := s.Rewrite(code)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Compiled(cell.ID, true)
+	}
+	for code, want := range map[string]string{
+		"oocore.Ope": "Open", "oocore.Float3": "Float32", "linalg.": "SVD", "gonbext.Sa": "SaveAll", "oocore.Reduce": "ReduceOptions",
+		"x := oocore.Open(\"a.npy\")\nx.Sq": "Sqrt", "oocore.Open(\"a.npy\").\n\tMean(0, 1).Rs": "", "oocore.Open(\"a.npy\").\n\tMean(0, 1).Re": "Reshape",
+		"kept.Me": "Mean", "load().Slice(\"0:3\").Ma": "MatMul", "%%memory --budget 1GiB\nx := load()\ngonbext.Save(x.Sub(x.Mea": "Mean",
+		"y := 3\ny.": "", "strings.Re": "", "x := f()\nx.Me": "", "func f(x *oocore.Array) {\n\tx.Me": "", "oocore": "", "a.b.": "",
+	} {
+		c, ok := s.Complete(code, len(code), "")
+		if want == "" && ok || want != "" && !slices.Contains(c.Matches, want) {
+			t.Errorf("%q: %v", code, c.Matches)
+		}
+		if at := strings.LastIndexByte(code, '.') + 1; ok && (c.Start != at || c.End != len(code)) {
+			t.Errorf("%q: from %d to %d", code, c.Start, c.End)
 		}
 	}
 }

@@ -181,7 +181,9 @@ def statements(client):
         lacks = [s for s in says if s not in said] + [s for s in ("main.go", "package main", "flag.Parse", "func main") if s in said]
         check(f"what is wrong with {code!r}", r["status"] == "error" and not lacks, (lacks, said))
     r, o = run(client, "n := 0\nfunc f(n int) int {\n\treturn 1 / n\n}\nfmt.Println(n,\n\tf(n))")
-    check("a panic in a cell of both", "Line 3 ]]" in text(o, "stderr") and "Line 6 ]]" in text(o, "stderr"), o)
+    check("a panic in a cell of both", "Line 3 ]]" in text(o, "stderr"), o)
+    r, o = run(client, "n := 0\nfunc g() {}\nfmt.Println(1 / n)")
+    check("and among its statements", "Line 3 ]]" in text(o, "stderr"), o)
     r, o = run(client, 'oocore.Ones(oocore.Float32, 3).Reshape(5)\n\ngonbext.Show(oocore.Ones(oocore.Float32, 3).Reshape(5))')
     check("an error of oocore's has the cell's line", "(cell:3)" in text(o, "stderr"), o)
 
