@@ -120,7 +120,7 @@ func (e *expression) run(t *testing.T, d exec.Device, o plan.Options) ([]byte, *
 		o.Device = d.Spec()
 	}
 	p := must[*plan.Sized](t)(must[*plan.Plan](t)(plan.New(e.root, plan.Target{SideReductions: e.side})).Size(o))
-	env := exec.Env{Device: d, Into: make([]byte, p.Arrays[p.Output].Bytes())}
+	env := exec.Env{Executor: exec.OnDevice{Device: d}, Into: make([]byte, p.Arrays[p.Output].Bytes())}
 	env.Record = must[*record.Writer](t)(record.Create(t.TempDir(), p.Header()))
 	for _, n := range e.side {
 		env.SideReductions = append(env.SideReductions, make([]byte, n.DType.Size()))

@@ -48,7 +48,7 @@ func compute(t *testing.T, n *graph.Node, d exec.Device) (*plan.Sized, []float32
 		t.Fatal(err)
 	}
 	out := make([]float32, grid.Size(n.Shape))
-	end, err := exec.Run(context.Background(), p, exec.Env{Device: d, Into: dtype.Bytes(out)})
+	end, err := exec.Run(context.Background(), p, exec.Env{Executor: exec.OnDevice{Device: d}, Into: dtype.Bytes(out)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,7 +41,7 @@ func attempt(t *testing.T, root *graph.Node, g *cuda.GPU, chunks ...int) ([]byte
 	p := must[*plan.Sized](t)(sized(root, plan.Target{Chunks: chunks}, o))
 	env := exec.Env{Into: make([]byte, p.Arrays[p.Output].Bytes())}
 	if g != nil {
-		env.Device = g
+		env.Executor = exec.OnDevice{Device: g}
 		if p.Stages[0].Device == nil {
 			t.Fatalf("the stage is not on the device: %s", p.Stages[0].Note)
 		}

@@ -129,7 +129,7 @@ func computeBytes(t *testing.T, n *graph.Node, d exec.Device) (*plan.Sized, []by
 	}
 	p := must[*plan.Sized](t)(sized(n, plan.Target{}, o))
 	out := make([]byte, grid.Size(n.Shape)*n.DType.Size())
-	end, err := exec.Run(context.Background(), p, exec.Env{Device: d, Into: out})
+	end, err := exec.Run(context.Background(), p, exec.Env{Executor: exec.OnDevice{Device: d}, Into: out})
 	if end.DevicePeak > p.DevicePeak {
 		t.Errorf("%s: device peak %d, predicted %d", n, end.DevicePeak, p.DevicePeak)
 	}

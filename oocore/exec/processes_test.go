@@ -79,7 +79,7 @@ func inWorkers(ctx context.Context, p *plan.Plan, env exec.Env, w *exec.Processe
 	if err != nil {
 		return record.End{}, err
 	}
-	env.Processes = w
+	env.Executor = w
 	end, err := exec.Run(ctx, s, env)
 	if err == nil && end.Peak > s.Peak.Host() {
 		err = fmt.Errorf("the processes together reserved %d bytes, predicted %d", end.Peak, s.Peak.Host())
