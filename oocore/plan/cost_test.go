@@ -93,7 +93,7 @@ func TestWorkNamesHowFilesReachTheDisk(t *testing.T) {
 		{Target{Path: "o.npy"}, 8192, []string{"file, past the page cache"}},
 		{Target{Path: "o.npy"}, 64, []string{record.PagesWritten}},
 		{Target{Path: "o.zarr", Chunks: []int{64, 1024}}, 8192, []string{"file, written behind"}},
-		{Target{Path: "o.zarr", Chunks: []int{8, 256}}, 8192, []string{record.PagesWritten, "short pieces"}},
+		{Target{Path: "o.zarr", Chunks: []int{8, 256}}, 8192, []string{record.PagesWritten, "short runs"}},
 	} {
 		x := file(t, "x.npy", dtype.Float32, c.rows, 4096)
 		got := workOf(t, apply(t, kernel.Sqrt, x), c.to, options(256*mebi))[record.Writing]
