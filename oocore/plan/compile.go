@@ -53,6 +53,8 @@ type compiler struct {
 
 	canonical *canonical
 	opCosts   map[*graph.Node]opCost
+	passes    map[*graph.Node][]int   // in which each node is computed, by the depth of what they make; only some of many
+	readers   map[pass]int            // how many nodes read each in a pass
 	seen      map[*graph.Node]float64 // how many times over a program would compute each node
 	why       map[*graph.Node]string  // nodes that are materialised, and why
 	again     map[*graph.Node]bool    // nodes that several stages compute, which is cheaper
