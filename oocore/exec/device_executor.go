@@ -20,7 +20,7 @@ func (deviceStages) Close() error { return nil }
 
 // Stage opens a stage on the device.
 func (e deviceStages) Stage(ctx context.Context, stage int) (Runner, error) {
-	s := e.run.plan.Stages[stage].Device
+	s := e.run.plan.OnDevice[stage]
 	if s == nil {
 		return e.slots.Stage(ctx, stage)
 	}
@@ -35,7 +35,7 @@ func (e deviceStages) Stage(ctx context.Context, stage int) (Runner, error) {
 type attempt struct {
 	run             *run
 	index           int
-	stage           *plan.SizedStage // nil where slots do it
+	stage           *plan.DeviceStage // nil where slots do it
 	retries, splits uint8
 }
 
@@ -79,7 +79,7 @@ func (r *deviceRunner) outOfMemory() error {
 			return err
 		}
 		without := *r.stage
-		without.Buffers.Device.Kept = [2]plan.KeptOperand{}
+		without.Memory.Kept = [2]plan.KeptOperand{}
 		r.stage, e.Action, e.Bytes = &without, record.GaveUpKept, kept
 	case r.retries == 0:
 		r.retries = 1

@@ -189,7 +189,7 @@ func testPeak(t *testing.T, s Subject) {
 			got, p, end := j.compute(t, d, o)
 			on := false
 			for i := range p.Stages {
-				on = on || p.Stages[i].Device != nil
+				on = on || p.OnDevice[i] != nil
 			}
 			if !on {
 				t.Errorf("%s on %d bytes: %v", j.name, memory, p)
@@ -385,7 +385,7 @@ func testAsynchronous(t *testing.T, s Subject) {
 	d := s.New(t, 212*mebi)
 	one := plan.Target{Chunks: root.Shape}
 	p := must[*plan.Sized](t)(must[*plan.Plan](t)(plan.New(root, one)).Size(Options(d, 128*mebi, 2)))
-	st := *p.Stages[0].Device
+	st := *p.OnDevice[0]
 	if st.Depth < plan.DeviceSets {
 		t.Fatalf("one task has %d tiles in flight", st.Depth)
 	}
