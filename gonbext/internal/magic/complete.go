@@ -92,7 +92,7 @@ func (m *magic) words(notebook string) []string {
 	case "%device":
 		words = append(slices.Clone(deviceFlag.values), unset)
 	case "%compare", "%report":
-		words = append(words, "last", "last-1")
+		words = append(words, "last", "last-1", "plan")
 		if log, err := readRunLog(notebook); err == nil { // one that cannot be read has no names
 			words = append(words, log.ids...)
 		}
