@@ -119,13 +119,17 @@ func perMille(at, last time.Duration, round func(float64) float64) int {
 	return int(min(max(round(1000*float64(at)/float64(max(last, 1))), 0), 1000))
 }
 
-// heatMap is the live chart of a fold, and its height. The script makes the cells, from the
-// figure's columns, the axes, and the scale of the colours, from the figure's choices.
+// heatMap is the live chart of a fold.
 func (f *downsampledGrid) heatMap(tooltip string) (height int, option any) {
-	c := charts.NewHeatMap()
 	w, h := f.sides()
-	across, down := w*float64(f.cols), h*float64(f.rows)
-	base(&c.BaseConfiguration, opts.Grid{Left: "8", Top: "8", Width: fmt.Sprintf("%.0f", across), Height: fmt.Sprintf("%.0f", down)})
+	return heatMap(tooltip, 8, w*float64(f.cols), h*float64(f.rows))
+}
+
+// heatMap is a live chart of that place and size, and its height. The script makes the cells,
+// from the figure's columns, the axes, and the scale of the colours, from the figure's choices.
+func heatMap(tooltip string, left, across, down float64) (height int, option any) {
+	c := charts.NewHeatMap()
+	base(&c.BaseConfiguration, opts.Grid{Left: fmt.Sprintf("%.0f", left), Top: "8", Width: fmt.Sprintf("%.0f", across), Height: fmt.Sprintf("%.0f", down)})
 	c.SetGlobalOptions(
 		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "item", Formatter: types.FuncStr(tooltip)}),
 		charts.WithVisualMapOpts(opts.VisualMap{InRange: &opts.VisualMapInRange{Color: heat}}),

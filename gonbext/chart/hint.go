@@ -59,7 +59,7 @@ func (s *summary) hint() hint {
 	case s.status == record.Failed:
 		return hint{}
 	case s.halved+s.onCPU > 0:
-		return hint{Text: fmt.Sprintf("The device ran out of memory: %s. With more of its memory free, or a larger device, it computes all of them as planned.", s.shrunk())}
+		return hint{Text: fmt.Sprintf("%s. With more of the device's memory free, or a larger one, it computes all of them as planned.", s.shrunk())}
 	case h.Budget > 0 && s.processPeak() > h.Budget:
 		r := s.rest()
 		return hint{Text: fmt.Sprintf("The arena kept to its plan; %s of the process is outside of it (Go heap %s, not accounted for %s). Values that the cell itself holds are the first place to look.", units.Bytes(s.largest.Anonymous-r.device-r.arena), units.Bytes(r.heap), units.Bytes(r.unknown))}

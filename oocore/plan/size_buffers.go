@@ -140,7 +140,7 @@ type LoadBuffers struct {
 
 // Session declares what reading or writing encoded chunks takes: a buffer, and what
 // libraries take of Go's heap.
-type Session struct{ Work, Heap Buffer }
+type Session struct{ Scratch, Heap Buffer }
 
 // tally makes declarations and adds up what they reserve.
 type tally struct {

@@ -59,7 +59,7 @@ func (t goToken) end() position {
 	if n := strings.Count(t.text, "\n"); n > 0 && t.Token == token.STRING {
 		return position{t.line + n, len(t.text) - strings.LastIndexByte(t.text, '\n') - 1}
 	}
-	return position{t.line, t.column + len(cmp.Or(t.text, t.Token.String()))}
+	return position{t.line, t.column + len(strings.TrimSuffix(cmp.Or(t.text, t.Token.String()), "\n"))}
 }
 
 // tokens lexes the Go lines of a cell. Malformed text gives whatever tokens it

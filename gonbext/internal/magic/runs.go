@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -203,20 +204,28 @@ func (r *rewriting) compare(given []setting, operands []string) error {
 	return nil
 }
 
-// modeOf is the value of --chart, which is the one flag and has been checked.
+// modeOf is the value of --chart, which has been checked.
 func modeOf(given []setting) chart.Mode {
-	if len(given) == 0 {
-		return chart.Auto
-	}
-	return chart.Mode(given[0].value)
+	return chart.Mode(cmp.Or(valueOf(given, chartFlag), string(chart.Auto)))
 }
 
-// report draws a run that is recorded again, the latest where none is named.
+// valueOf is the value of a flag, "" where it is not given.
+func valueOf(given []setting, f flag) string {
+	for _, s := range given {
+		if s.name == f.name {
+			return s.value
+		}
+	}
+	return ""
+}
+
+// report draws a run that is recorded again, the latest where none is named, and writes it
+// as a page where --html says.
 func (r *rewriting) report(given []setting, operands []string) error {
 	if err := atMostOne(operands, "run"); err != nil {
 		return err
 	}
-	name, notebook, mode := "last", r.notebook, modeOf(given)
+	name, notebook, mode, page := "last", r.notebook, modeOf(given), valueOf(given, htmlFlag)
 	if len(operands) == 1 {
 		name = operands[0]
 	}
@@ -232,6 +241,15 @@ func (r *rewriting) report(given []setting, operands []string) error {
 		run, err := record.Read(s.Path)
 		if err != nil {
 			return chart.Output{}, err
+		}
+		if page != "" {
+			html, err := chart.Standalone(run.Header.Title, []*record.Run{run})
+			if err == nil {
+				err = os.WriteFile(from(now.Dir, page), html, 0o644)
+			}
+			if err != nil {
+				return chart.Output{}, err
+			}
 		}
 		return chart.Report([]*record.Run{run}, chart.Options{Mode: mode, Library: now.Library})
 	})

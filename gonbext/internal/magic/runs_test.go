@@ -1,9 +1,11 @@
 package magic
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -260,6 +262,13 @@ func TestLastIsARunAndPlanAPlan(t *testing.T) {
 		if text, err := late(t, "%report "+operands); err != nil || !strings.HasPrefix(text, want+"\n") {
 			t.Errorf("%q: %v, %.40q", operands, err, text)
 		}
+	}
+	page := filepath.Join(t.TempDir(), "report.html")
+	if _, err := late(t, "%report last-1 --html "+page); err != nil {
+		t.Fatal(err)
+	}
+	if html, err := os.ReadFile(page); err != nil || !bytes.HasPrefix(html, []byte("<!doctype html>")) || !bytes.Contains(html, []byte("run 0")) {
+		t.Errorf("the page: %v, %.60s", err, html)
 	}
 	for _, none := range []string{"last-2", "plan-2"} {
 		if _, err := late(t, "%report "+none); err == nil || !strings.Contains(err.Error(), "there is no "+none) {

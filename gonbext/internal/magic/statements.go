@@ -116,7 +116,7 @@ func (r *rewriting) bare(specials []special) (main position, ok bool) {
 		locals = append(locals, m.defines()...)
 		twice = twice || !m.statement
 	}
-	if !twice {
+	if !twice || unbalanced(tokens(r.lines)) != nil { // which is not Go
 		return main, true
 	}
 	n := len(r.lines)
@@ -131,13 +131,13 @@ func (r *rewriting) bare(specials []special) (main position, ok bool) {
 		if !m.statement {
 			continue
 		}
-		for at := m.start.line; at <= m.end.line; at++ {
+		for at := m.start.line; at <= min(m.end.line, n-1); at++ { // a string that is not closed goes on
 			from, to := 0, len(below[at].text)
-			if at == m.start.line {
-				from = m.start.column
-			}
 			if at == m.end.line {
-				to = m.end.column
+				to = min(to, m.end.column)
+			}
+			if at == m.start.line {
+				from = min(to, m.start.column)
 			}
 			here, there := r.lines[at].text, below[at].text
 			r.lines[at].text = here[:from] + there[from:to] + here[to:]

@@ -183,3 +183,19 @@ func TestCallsAreCompleted(t *testing.T) {
 		}
 	}
 }
+
+// Cells that are damaged in ways that misplace tokens are rejected, and nothing ends for them.
+func TestDamagedCellsAreRejected(t *testing.T) {
+	for _, code := range []string{
+		"x := 2\nfunc f(n\r\n int) int { return n * 2 }\ny] := f(x); func g() int { return 5 }\nprintln(x)",
+		"x := 1\nfunc f() {}\ns := `open\n\n",
+		"x := 1\r\ny = x \xbc\r\nfunc f() {}\r\n",
+		"x := 1\nvar y\ufeff = x\nfunc f() {}", "}", ")\nx", "func", "var", "x :=", ".",
+	} {
+		if cell, err := newSession().Rewrite(code); err == nil {
+			t.Errorf("%q became %q", code, cell.Code)
+		}
+		newSession().Complete(code, len([]rune(code)), "")
+		newSession().Inspect(code, 3)
+	}
+}

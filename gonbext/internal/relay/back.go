@@ -45,7 +45,7 @@ func (r *relay) fromBack(from, to *socket) {
 				r.jobs.replied(parent.ID)
 			}
 		case "complete_reply":
-			m = r.moveBack(m, parent.ID)
+			m = r.completed(m, parent.ID)
 		case "shutdown_reply":
 			r.shutdown.answered()
 		case "kernel_info_reply":

@@ -2,8 +2,11 @@ package relay
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"reflect"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -236,17 +239,22 @@ func (r *relay) maskMagics(m *message) {
 	*m = r.key.sign(*m)
 }
 
-// moveBack takes off the places of GoNB's completion what was put before the code.
-func (r *relay) moveBack(m message, id string) message {
+// completed takes off the places of GoNB's completion what was put before the code, and leaves
+// out what gopls finds by calling functions, as Context().Deadline.
+func (r *relay) completed(m message, id string) message {
 	before := r.jobs.movedBy(id)
 	content, err := fields(m.content)
-	if before == 0 || err != nil {
+	if err != nil {
 		return m
 	}
+	if matches, ok := content["matches"].([]any); ok {
+		content["matches"] = slices.DeleteFunc(matches, func(match any) bool { return strings.Contains(fmt.Sprint(match), "().") })
+	}
 	for _, name := range []string{"cursor_start", "cursor_end"} {
-		at, _ := content[name].(json.Number)
-		n, _ := at.Int64()
-		content[name] = max(int(n)-before, 0)
+		if at, ok := content[name].(json.Number); ok {
+			n, _ := at.Int64()
+			content[name] = max(int(n)-before, 0)
+		}
 	}
 	m.content = encode(content)
 	return r.key.sign(m)

@@ -413,9 +413,9 @@ func TestCompletion(t *testing.T) {
 	x.ask(x.shell, "complete_request", map[string]any{"code": "%u", "cursor_pos": 2})
 	equal(t, string(x.answered("complete_reply", "shell").content),
 		`{"cursor_end":2,"cursor_start":0,"matches":["%up"],"metadata":{},"status":"ok"}`)
-	for _, kind := range []string{"complete", "inspect"} {
+	for kind, matches := range map[string]string{"complete": `["x     y"]`, "inspect": `["x     y","x     y().Deadline"]`} {
 		x.ask(x.shell, kind+"_request", map[string]any{"code": "x %up y", "cursor_pos": 7})
-		equal(t, string(x.answered(kind+"_reply", "shell").content), `{"code":"x     y","cursor_end":7,"cursor_start":7,"status":"ok"}`)
+		equal(t, string(x.answered(kind+"_reply", "shell").content), `{"code":"x     y","cursor_end":7,"cursor_start":7,"matches":`+matches+`,"status":"ok"}`)
 	}
 }
 
