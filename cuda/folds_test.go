@@ -127,7 +127,7 @@ func TestGPULeavesTilesWithRareOperandsToTheCPU(t *testing.T) {
 // rareTiles is the bytes of the tiles of a stage that some elements are in.
 func rareTiles(s *plan.DeviceStage, at map[int]float32) (n int64) {
 	for i := range s.Tasks() {
-		for inner := range s.Inners(s.Grid.Box(i)) {
+		for inner := range s.Chunks(s.Grid.Box(i)) {
 			for tile := range inner.Split(s.Tile) {
 				for k := range at {
 					row, col := k/64-tile.Start[0], k%64-tile.Start[1]

@@ -163,7 +163,7 @@ func initInGo(s *plan.DeviceStage, i int) driver.Kernel {
 func foldInGo(s *plan.DeviceStage, i int) driver.Kernel {
 	f, layout := s.Folder(i), vm.NewLayout(s.Stage, i)
 	prog := &s.Programs[0]
-	size := prog.Type(prog.Out[s.Folded(i)]).Size()
+	size := prog.Type(prog.Out[s.FoldOut(i)]).Size()
 	return driver.Kernel{Name: "fold", Go: func(m driver.Memory, args []uint64) (cost driver.Cost, err error) {
 		n := int(args[4])
 		tile, chunk := boxOf(args[6:], 4, 0), boxOf(args[6:], 4, 2)

@@ -338,7 +338,7 @@ func (w *work) enqueueTile(s driver.Stream, on *slot, t *set, tile grid.Box) err
 			return err
 		}
 	}
-	folded := w.stage.FoldedValues()
+	folded := w.stage.FoldTemporaries()
 	if w.evaluate != nil {
 		args := []uint64{uint64(t.flag)}
 		for k, v := range prog.Out {
@@ -377,8 +377,8 @@ func (w *work) enqueueTile(s driver.Stream, on *slot, t *set, tile grid.Box) err
 // elements is where the values of a set's tile are that the i-th fold takes.
 func (w *work) elements(t *set, i int) driver.Address {
 	prog := &w.stage.Programs[0]
-	v := prog.Out[w.stage.Folded(i)]
-	if k := slices.Index(w.stage.FoldedValues(), v); k >= 0 {
+	v := prog.Out[w.stage.FoldOut(i)]
+	if k := slices.Index(w.stage.FoldTemporaries(), v); k >= 0 {
 		return w.values[k]
 	}
 	if w.stage.Kind == plan.ReduceStage || v != prog.Out[0] {

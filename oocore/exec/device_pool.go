@@ -99,7 +99,7 @@ func (w *streamer) task(ctx context.Context, index int, chunk grid.Box) error {
 		w.work.Begin(w.slot.index, chunk)
 	}
 	n := 0
-	for inner := range w.stage.Inners(chunk) {
+	for inner := range w.stage.Chunks(chunk) {
 		for tile := range inner.Split(w.stage.Tile) {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)

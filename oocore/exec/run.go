@@ -81,7 +81,7 @@ func (e *Env) takes(p *plan.Sized) error {
 		}
 		for k, fold := range s.Folds {
 			prog := &s.Programs[0]
-			if n := fold.Kind.Result(prog.Type(prog.Out[s.Folded(k)])).Size(); k >= len(e.SideReductions) || len(e.SideReductions[k]) != n {
+			if n := fold.Kind.Result(prog.Type(prog.Out[s.FoldOut(k)])).Size(); k >= len(e.SideReductions) || len(e.SideReductions[k]) != n {
 				return fmt.Errorf("the plan has %d side reductions: there is no buffer of %d bytes for number %d", len(s.Folds), n, k)
 			}
 		}

@@ -191,7 +191,7 @@ func (s *arrays) result(stage, task int) (grid.Box, bool) {
 		return st.Grid.Box(task), true
 	}
 	_, chunk := chunkOf(st, task)
-	parts := st.FoldedChunks()
+	parts := st.ChunksPerResult()
 	return resultOf(st, chunk), task%parts == parts-1
 }
 

@@ -252,7 +252,7 @@ func (p *reader) eval(x ast.Expr, depth int) (value, error) {
 	case *ast.StarExpr:
 		return value{}, p.fail(x.Star, "* and ** do not stand before an operand: a power is power(a, b)")
 	case *ast.IndexExpr:
-		if index, ok := x.Index.(*ast.BinaryExpr); ok && binaries[index.Op] >= kernel.LogicalAnd {
+		if index, ok := x.Index.(*ast.BinaryExpr); ok && binaries[index.Op] != kernel.Invalid && binaries[index.Op].Row().Family != kernel.Arithmetic {
 			return value{}, p.fail(x.Lbrack, "an index of bools is written mask(%s, %s)", p.text(x.X), p.text(index))
 		}
 		return value{}, p.fail(x.Lbrack, indexing)

@@ -102,7 +102,8 @@ func (c Costs) Of(t dtype.Type) float64 {
 }
 
 // Errors are how far results may be from the exact ones, in units in the last place: of float32,
-// float64 and complex numbers. Zero is exact, or rounded once.
+// float64 and complex numbers; that of powers of complex numbers grows with the exponent, here up
+// to a thousand. Zero is exact, or rounded once.
 type Errors [3]float64
 
 // Of returns the bound for type t.

@@ -9,10 +9,10 @@ import (
 // Chunks of a stored array are decoded as a whole, so tasks and tiles are made of
 // whole ones where they can be.
 
-// align are the lengths in a program's domain of the stored chunks of its largest
+// storedChunks are the lengths in a program's domain of the stored chunks of its largest
 // chunked input; nil where no input is chunked. What an operation reads counts where
 // it has the shape of the result.
-func (p *Plan) align(prog *Program) []int {
+func (p *Plan) storedChunks(prog *Program) []int {
 	var of *Load
 	for i := range prog.Loads {
 		l := &prog.Loads[i]
@@ -20,8 +20,8 @@ func (p *Plan) align(prog *Program) []int {
 			if !slices.Equal(l.Inputs[k].Domain, l.Shape) || of != nil {
 				continue
 			}
-			if cell := p.align(&l.Inputs[k]); cell != nil {
-				return l.shown(cell)
+			if stored := p.storedChunks(&l.Inputs[k]); stored != nil {
+				return l.shown(stored)
 			}
 		}
 		if l.Kind == LoadArray && p.Arrays[l.Array].Chunks != nil && (of == nil || p.Arrays[l.Array].Bytes() > p.Arrays[of.Array].Bytes()) {
@@ -45,10 +45,10 @@ func (l *Load) shown(chunks []int) []int {
 	return clip(lengths, l.View.Shape)
 }
 
-// grow makes a box of whole cells, as many as fit into room elements: along the last
-// axes first, so that its rows are long. One cell it always is.
-func grow(cell, shape []int, room int) []int {
-	box := clip(cell, shape)
+// grow makes a box of whole stored chunks, as many as fit into room elements: along the last
+// axes first, so that its rows are long. One stored it always is.
+func grow(stored, shape []int, room int) []int {
+	box := clip(stored, shape)
 	for d := len(box) - 1; d >= 0; d-- {
 		times := room / max(grid.Size(box), 1)
 		if times < 1 {
@@ -56,7 +56,7 @@ func grow(cell, shape []int, room int) []int {
 		}
 		box[d] = max(min(box[d]*times, shape[d]), 1)
 		if box[d] < shape[d] {
-			box[d] -= box[d] % cell[d]
+			box[d] -= box[d] % stored[d]
 			break
 		}
 	}

@@ -178,7 +178,7 @@ func TestDeviceTileOfReductionKeepsOrder(t *testing.T) {
 	}
 	st := &s.Stages[0]
 	blocks := func(tile []int) (all []grid.Box) {
-		for inner := range st.Inners(st.Grid.Box(0)) {
+		for inner := range st.Chunks(st.Grid.Box(0)) {
 			for b := range inner.Split(tile) {
 				for b := range b.Split(st.FoldBlock) {
 					all = append(all, b)
@@ -217,16 +217,16 @@ func TestBlocksBeforeCountsBlocksOfTheSameAccumulators(t *testing.T) {
 				g.Offset[d] = random.IntN(g.Chunks[d])
 			}
 		}
-		s := &DeviceStage{SizedStage: SizedStage{Stage: &Stage{Grid: g, Folds: []Fold{{}}}, Inner: clip(lengths(12), g.Chunks)}}
+		s := &DeviceStage{SizedStage: SizedStage{Stage: &Stage{Grid: g, Folds: []Fold{{}}}, Chunk: clip(lengths(12), g.Chunks)}}
 		for d := range n {
 			if random.IntN(2) == 0 {
 				s.Folds[0].Axes = append(s.Folds[0].Axes, d)
 			}
 		}
-		s.Block = grid.Auto(s.Inner, 1, 1+random.IntN(20))
-		s.Tile = within(s.Inner, 1+random.IntN(100), s.Block)
+		s.Block = grid.Auto(s.Chunk, 1, 1+random.IntN(20))
+		s.Tile = within(s.Chunk, 1+random.IntN(100), s.Block)
 		for _, chunk := range g.All() {
-			for inner := range s.Inners(chunk) {
+			for inner := range s.Chunks(chunk) {
 				done := map[string]int{} // blocks, by the kept axes of their accumulators
 				for tile := range inner.Split(s.Tile) {
 					before := map[string]int{}
@@ -239,7 +239,7 @@ func TestBlocksBeforeCountsBlocksOfTheSameAccumulators(t *testing.T) {
 						}
 						if got := s.BlocksBefore(chunk, tile) + before[kept]; got != done[kept] || s.BlocksBefore(chunk, b) != got {
 							t.Fatalf("%v cut by %v, %v and %v, folded along %v: block %v of tile %v is number %d, counted %d, with GONBEXT_SEED=%d",
-								g, s.Inner, s.Tile, s.Block, s.Folds[0].Axes, b, tile, done[kept], got, testcases.Seed(t))
+								g, s.Chunk, s.Tile, s.Block, s.Folds[0].Axes, b, tile, done[kept], got, testcases.Seed(t))
 						}
 						before[kept]++
 						done[kept]++

@@ -109,7 +109,7 @@ func (d *DeviceSpec) rounds(s Stage) bool {
 	prog := &s.Programs[0]
 	for i, f := range s.Folds {
 		extreme := f.Kind == kernel.Min || f.Kind == kernel.Max
-		if s.foldRounding(i) > blockwise.Exact || extreme && prog.Type(prog.Out[s.Folded(i)]).Kind() >= dtype.KindFloat {
+		if s.foldRounding(i) > blockwise.Exact || extreme && prog.Type(prog.Out[s.FoldOut(i)]).Kind() >= dtype.KindFloat {
 			return true
 		}
 	}
@@ -165,7 +165,7 @@ func rounding(prog *Program) (most blockwise.Rounding) {
 
 func (s *Stage) foldRounding(i int) blockwise.Rounding {
 	prog := &s.Programs[0]
-	if prog.Type(prog.Out[s.Folded(i)]).Kind() < dtype.KindFloat && s.Folds[i].Kind.Row().Family == kernel.Total {
+	if prog.Type(prog.Out[s.FoldOut(i)]).Kind() < dtype.KindFloat && s.Folds[i].Kind.Row().Family == kernel.Total {
 		return blockwise.Exact
 	}
 	switch s.Folds[i].Kind {

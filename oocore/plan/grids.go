@@ -11,10 +11,10 @@ const (
 	chunkBytes = 4 << 20   // a task's share of the largest array: long enough to stream, small enough for many in 64 MiB
 	tileBytes  = 256 << 10 // what is read at once: it stays in a core's own cache until it is consumed
 	keptElems  = 64 << 10  // accumulators of one task of a reduction
-	// keptOfCells is the same where inputs are chunked: a chunk that is cut is decoded
+	// keptOfStored is the same where inputs are chunked: a chunk that is cut is decoded
 	// more than once.
-	keptOfCells = 256 << 10
-	crossTasks  = 16 // at the least where input and output lie crosswise, if they are large
+	keptOfStored = 256 << 10
+	crossTasks   = 16 // at the least where input and output lie crosswise, if they are large
 )
 
 // clip limits chunks to a shape.
@@ -64,7 +64,7 @@ func (p *Plan) mapChunks(prog *Program, shape []int, outSize int) []int {
 	}
 	if fast := crossing(prog); fast >= 0 && fast != len(shape)-1 {
 		// Runs are short on both sides, so that chunks are as large as leaves enough of them.
-		return square(shape, fast, min(max(grid.Size(shape)*size/crossTasks, chunkBytes), bandBytes)/size)
+		return square(shape, fast, min(max(grid.Size(shape)*size/crossTasks, chunkBytes), passBytes)/size)
 	}
 	chunks := grid.Auto(shape, size, chunkBytes)
 	alignRows(chunks, shape, outSize)
@@ -78,9 +78,9 @@ func alignRows(chunks, shape []int, size int) {
 	row := size
 	for i := len(shape) - 1; i >= 0; i-- {
 		if chunks[i] < shape[i] {
-			unit := disk.Page / gcd(disk.Page, row)
-			if chunks[i] >= unit {
-				chunks[i] -= chunks[i] % unit
+			rows := disk.Page / gcd(disk.Page, row) // that are whole pages
+			if chunks[i] >= rows {
+				chunks[i] -= chunks[i] % rows
 			}
 			return
 		}
@@ -96,17 +96,17 @@ func gcd(a, b int) int {
 }
 
 // reduceChunks are about chunkBytes too, with few enough kept positions for the
-// accumulators to stay small. Where an input's chunks have lengths of their own, cell
+// accumulators to stay small. Where an input's chunks have lengths of their own, stored
 // not nil, they are whole numbers of those, with more positions.
-func reduceChunks(prog *Program, cell, shape, axes []int) []int {
+func reduceChunks(prog *Program, stored, shape, axes []int) []int {
 	room := max(chunkBytes/prog.itemSize(1), 1)
 	kept := keptElems
 	reduced := make([]bool, len(shape))
 	for _, a := range axes {
 		reduced[a] = true
 	}
-	if cell != nil {
-		return reduceCells(cell, shape, reduced, room)
+	if stored != nil {
+		return reduceStored(stored, shape, reduced, room)
 	}
 	chunks := make([]int, len(shape))
 	for i := len(shape) - 1; i >= 0; i-- {
@@ -123,10 +123,10 @@ func reduceChunks(prog *Program, cell, shape, axes []int) []int {
 	return chunks
 }
 
-// reduceCells are as many cells as fit into room elements, and a cell at least,
+// reduceStored are as many stored chunks as fit into room elements, and a stored at least,
 // except where that has too many kept positions.
-func reduceCells(cell, shape []int, reduced []bool, room int) []int {
-	box := clip(cell, shape)
+func reduceStored(stored, shape []int, reduced []bool, room int) []int {
+	box := clip(stored, shape)
 	kept := func() int {
 		n := 1
 		for d := range box {
@@ -136,15 +136,15 @@ func reduceCells(cell, shape []int, reduced []bool, room int) []int {
 		}
 		return n
 	}
-	for d := 0; kept() > keptOfCells; d++ {
+	for d := 0; kept() > keptOfStored; d++ {
 		if !reduced[d] {
-			box[d] = max(box[d]*keptOfCells/kept(), 1)
+			box[d] = max(box[d]*keptOfStored/kept(), 1)
 		}
 	}
 	for d := len(box) - 1; d >= 0; d-- {
 		times := room / grid.Size(box)
 		if !reduced[d] {
-			times = min(times, keptOfCells/kept())
+			times = min(times, keptOfStored/kept())
 		}
 		if times > 1 {
 			box[d] = max(min(box[d]*times, shape[d]), 1)
@@ -154,14 +154,14 @@ func reduceCells(cell, shape []int, reduced []bool, room int) []int {
 }
 
 // within cuts a chunk into boxes of at most elems elements that follow each other
-// in C order, each a whole number of units along the axis where the unit is cut.
-func within(chunk []int, elems int, unit []int) []int {
+// in C order, each a whole number of blocks along the axis where a block is cut.
+func within(chunk []int, elems int, block []int) []int {
 	box := grid.Auto(chunk, 1, elems)
 	for i := range box {
-		if box[i] < chunk[i] && unit[i] < box[i] {
-			box[i] -= box[i] % unit[i]
-		} else if box[i] < unit[i] {
-			box[i] = unit[i]
+		if box[i] < chunk[i] && block[i] < box[i] {
+			box[i] -= box[i] % block[i]
+		} else if box[i] < block[i] {
+			box[i] = block[i]
 		}
 	}
 	return box

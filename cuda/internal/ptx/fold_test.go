@@ -75,7 +75,7 @@ func (c folds) begin(s *plan.Stage) (*folding, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &folding{module: m, stage: &plan.DeviceStage{SizedStage: plan.SizedStage{Stage: s, Inner: s.FoldTile, Block: s.FoldBlock}}, chunk: c.whole(), n: 1, partials: c.partials, rare: memory(4), stopped: memory(4)}
+	f := &folding{module: m, stage: &plan.DeviceStage{SizedStage: plan.SizedStage{Stage: s, Chunk: s.FoldTile, Block: s.FoldBlock}}, chunk: c.whole(), n: 1, partials: c.partials, rare: memory(4), stopped: memory(4)}
 	for d, length := range f.chunk.Shape {
 		if !s.Folds[0].Folds(d) {
 			f.n *= length

@@ -49,7 +49,7 @@ func build(t *testing.T) (binary string, env []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	env = append(os.Environ(), "JUPYTER_DATA_DIR="+filepath.Join(dir, "jupyter"), "XDG_CACHE_HOME="+filepath.Join(dir, "cache"),
+	env = append(os.Environ(), "JUPYTER_DATA_DIR="+filepath.Join(dir, "jupyter"), "JUPYTER_CONFIG_DIR="+filepath.Join(dir, "config"), "XDG_CACHE_HOME="+filepath.Join(dir, "cache"),
 		"GOCACHE="+strings.TrimSpace(string(gocache)), "GONBEXT_GONB="+tools.GoNB, "GONBEXT_RUNS="+filepath.Join(dir, "runs"),
 		"TMPDIR="+tmp, "PATH="+os.Getenv("PATH")+string(filepath.ListSeparator)+filepath.Dir(tools.GoImports))
 	binary = filepath.Join(dir, "gonbext")

@@ -114,7 +114,7 @@ func faultsOf(j *job, evalue string, traceback []any) (list Faults) {
 			text = m[3]
 		}
 		switch {
-		case m == nil && strings.HasPrefix(line, "\t") && len(list) > 0: // goes on
+		case m == nil && strings.HasPrefix(line, "\t") && len(list) > 0: // continues the error above
 			list[len(list)-1].Text += "\n" + line
 			continue
 		case noise.MatchString(text):

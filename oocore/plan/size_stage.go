@@ -50,8 +50,8 @@ type Sized struct {
 // SizedStage is a stage with its tiles, slots and predicted bytes.
 type SizedStage struct {
 	*Stage
-	Inner             []int // parts of a chunk that tasks do one after the other: the chunks of a shard
-	Piece             []int // what a task writes at once: rows of Inner
+	Chunk             []int // what a task does one after the other: the chunks of a shard, the tiles in whose order a reduction adds, or all of it
+	WriteTile         []int // what it writes at once: rows of Chunk
 	Tile              []int // what it reads at once: a multiple of Block
 	Block             []int // what it computes at once
 	Slots             int   // tasks in flight
@@ -91,16 +91,16 @@ func (p *Sized) Placed(stage int) *SizedStage {
 	return &p.Stages[stage]
 }
 
-// Inners iterates over the parts of a chunk that are done one after the other.
-func (s *SizedStage) Inners(chunk grid.Box) iter.Seq[grid.Box] {
+// Chunks iterates over what a task does one after the other, within the box that it makes.
+func (s *SizedStage) Chunks(task grid.Box) iter.Seq[grid.Box] {
 	var origin []int
 	if s.Grid.Offset != nil {
-		origin = make([]int, len(chunk.Start))
+		origin = make([]int, len(task.Start))
 		for d, by := range s.Grid.Offset {
 			origin[d] = -by
 		}
 	}
-	return chunk.Align(origin, s.Inner)
+	return task.Align(origin, s.Chunk)
 }
 
 // String is the plan as a tree of stages.

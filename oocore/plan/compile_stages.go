@@ -172,7 +172,7 @@ func (c *compiler) keepStage(n *graph.Node) error {
 		chunks, _ = p.chunksOf(&prog, n)
 	}
 	s.Grid = grid.Grid{Shape: n.Shape, Chunks: clip(chunks, n.Shape)}
-	out, ok, err := c.whole(n, &s)
+	out, ok, err := c.chunkOutput(n, &s)
 	switch {
 	case err != nil:
 		return err
@@ -190,9 +190,9 @@ func (c *compiler) keepStage(n *graph.Node) error {
 	return nil
 }
 
-// whole adds the output of a stage whose chunks are whole units of it, which its tasks
+// chunkOutput adds the output of a stage whose chunks are whole chunks of it, which its tasks
 // then write themselves.
-func (c *compiler) whole(n *graph.Node, s *Stage) (int, bool, error) {
+func (c *compiler) chunkOutput(n *graph.Node, s *Stage) (int, bool, error) {
 	k := c.direct(n)
 	if k < 0 || !s.FixedChunks || c.targets[k].Path == "" || c.targets[k].Region != nil {
 		return 0, false, nil
@@ -206,7 +206,7 @@ func (c *compiler) whole(n *graph.Node, s *Stage) (int, bool, error) {
 			return 0, false, nil
 		}
 	}
-	s.Unit = a.Layout.Chunks()
+	s.StoreChunk = a.Layout.Chunks()
 	c.outputs[k] = c.hold(n, a)
 	return c.outputs[k], true, nil
 }
@@ -279,10 +279,10 @@ func (c *compiler) resultStage(k int) error {
 	}
 	s.Grid = grid.Grid{Shape: root.Shape, Chunks: natural}
 	switch unit := out.Layout.Unit; {
-	case unit != nil:
-		s.Unit = unit
+	case unit != nil: // a chunk, or a shard of chunks
+		s.StoreChunk = unit
 		if out.Layout.Chunk != nil {
-			s.Unit = out.Layout.Chunk
+			s.StoreChunk = out.Layout.Chunk
 		}
 		s.Grid.Chunks = clip(unit, root.Shape)
 		if t.Region != nil {
@@ -305,17 +305,17 @@ func (c *compiler) resultStage(k int) error {
 // chunksOf are the chunks of a map's tasks, and those that suit its result.
 func (p *Plan) chunksOf(prog *Program, n *graph.Node) (natural, stored []int) {
 	size := n.DType.Size()
-	if cell := p.align(prog); cell != nil {
-		return grow(cell, n.Shape, chunkBytes/prog.itemSize(size)), cell
+	if stored := p.storedChunks(prog); stored != nil {
+		return grow(stored, n.Shape, chunkBytes/prog.itemSize(size)), stored
 	}
 	natural = p.mapChunks(prog, n.Shape, size)
 	return natural, natural
 }
 
-// wholeRows widens chunks whose rows would be short pieces of a file in C order, because the
+// wholeRows widens chunks whose rows would be short runs of a file in C order, because the
 // inputs are chunked, to whole rows of it where that leaves enough tasks.
 func (p *Plan) wholeRows(prog *Program, chunks, shape []int, size int) []int {
-	if p.align(prog) == nil || prog.blocks() || p.readsRemote(prog.Arrays()) {
+	if p.storedChunks(prog) == nil || prog.blocks() || p.readsRemote(prog.Arrays()) {
 		return chunks
 	}
 	most := min(grid.Size(shape)*prog.itemSize(size)/rowTasks, rowBytes)
@@ -330,11 +330,11 @@ func (p *Plan) wholeRows(prog *Program, chunks, shape []int, size int) []int {
 	return chunks
 }
 
-// phase is each start's place in its unit.
-func phase(start, units []int) []int {
+// phase is each start's offset in its chunk.
+func phase(start, chunks []int) []int {
 	at := make([]int, len(start))
 	for d := range at {
-		at[d] = start[d] % units[d]
+		at[d] = start[d] % chunks[d]
 	}
 	return at
 }
@@ -365,7 +365,7 @@ func (c *compiler) reduceStage(nodes []*graph.Node) error {
 		}
 		s.Outputs = append(s.Outputs, out)
 	}
-	s.Grid = grid.Grid{Shape: shape, Chunks: reduceChunks(&prog, p.align(&prog), shape, nodes[0].Fold.Axes)}
+	s.Grid = grid.Grid{Shape: shape, Chunks: reduceChunks(&prog, p.storedChunks(&prog), shape, nodes[0].Fold.Axes)}
 	p.foldOrder(&s)
 	c.add(s)
 	return nil
@@ -376,10 +376,10 @@ func (c *compiler) reduceStage(nodes []*graph.Node) error {
 func (p *Plan) foldOrder(s *Stage) {
 	prog := &s.Programs[0]
 	s.FoldTile = s.Grid.Chunks
-	if s.Unit != nil {
-		s.FoldTile = s.Unit
-	} else if cell := p.align(prog); cell != nil {
-		s.FoldTile = grow(clip(cell, s.Grid.Chunks), s.Grid.Chunks, tileBytes/prog.itemSize(1))
+	if s.StoreChunk != nil {
+		s.FoldTile = s.StoreChunk
+	} else if stored := p.storedChunks(prog); stored != nil {
+		s.FoldTile = grow(clip(stored, s.Grid.Chunks), s.Grid.Chunks, tileBytes/prog.itemSize(1))
 	}
 	s.FoldBlock = grid.Auto(s.FoldTile, 1, BlockElems)
 }

@@ -200,7 +200,7 @@ func (d *DeviceSpec) lacks(s *Stage) string {
 		}
 	}
 	for i, f := range s.Folds {
-		if t := prog.Type(prog.Out[s.Folded(i)]); !d.Computes.Folds[f.Kind].Has(t) {
+		if t := prog.Type(prog.Out[s.FoldOut(i)]); !d.Computes.Folds[f.Kind].Has(t) {
 			return fmt.Sprintf("has no %s of %s", f.Kind, t)
 		}
 	}
@@ -295,18 +295,18 @@ func (p *Sized) deviceTile(s *SizedStage, bytes int) (v *DeviceStage, smallest b
 	switch {
 	case s.Kind == ReduceStage:
 		elems := max(bytes/prog.itemSize(1), BlockElems)
-		v.Inner, v.Piece, v.Block = s.FoldTile, s.Grid.Chunks, s.FoldBlock
-		v.Tile = within(v.Inner, elems, v.Block)
+		v.Chunk, v.WriteTile, v.Block = s.FoldTile, s.Grid.Chunks, s.FoldBlock
+		v.Tile = within(v.Chunk, elems, v.Block)
 		return v, elems == BlockElems
 	case len(s.Folds) > 0: // blocks are the order of additions
 		elems := max(bytes/prog.itemSize(p.Arrays[s.Outputs[0]].DType.Size()), BlockElems)
-		v.Tile = within(s.Inner, elems, s.Block)
+		v.Tile = within(s.Chunk, elems, s.Block)
 		smallest = elems == BlockElems
 	default:
 		smallest = p.shapes(&v.SizedStage, bytes)
-		v.Tile = v.Piece
+		v.Tile = v.WriteTile
 	}
-	v.Piece = v.Tile
+	v.WriteTile = v.Tile
 	return v, smallest
 }
 
@@ -362,7 +362,7 @@ func (p *Sized) predictDevice(s *DeviceStage) {
 	if len(s.Folds) > 0 {
 		s.Partials = s.partials(p.Device.Partials)
 	}
-	for _, v := range s.FoldedValues() {
+	for _, v := range s.FoldTemporaries() {
 		d.Values = append(d.Values, Buffer{class: record.Device, bytes: int64(grid.Size(s.Tile)) * int64(prog.Type(v).Size())})
 	}
 	var sets, partials int64 // of a slot
@@ -627,19 +627,19 @@ func (s *DeviceStage) BlocksBefore(chunk, tile grid.Box) (n int) {
 		if s.Grid.Offset != nil {
 			offset = s.Grid.Offset[d]
 		}
-		cell := (start+offset)/s.Inner[d]*s.Inner[d] - offset
-		first, end := max(cell, chunk.Start[d]), min(cell+s.Inner[d], chunk.Start[d]+chunk.Shape[d])
+		stored := (start+offset)/s.Chunk[d]*s.Chunk[d] - offset
+		first, end := max(stored, chunk.Start[d]), min(stored+s.Chunk[d], chunk.Start[d]+chunk.Shape[d])
 		n = n*((end-first+s.Block[d]-1)/s.Block[d]) + (start-first)/s.Block[d]
 	}
 	return n
 }
 
-// FoldedValues are the values of the stage's program that a device writes to its memory
+// FoldTemporaries are the values of the stage's program that a device writes to its memory
 // only to fold them: neither what a map writes nor elements that are there already.
-func (s *Stage) FoldedValues() (all []int) {
+func (s *Stage) FoldTemporaries() (all []int) {
 	prog := &s.Programs[0]
 	for i := range s.Folds {
-		v := prog.Out[s.Folded(i)]
+		v := prog.Out[s.FoldOut(i)]
 		uploaded := v < len(prog.Loads) && prog.Loads[v].Dense()
 		written := s.Kind == MapStage && v == prog.Out[0]
 		if !uploaded && !written && !slices.Contains(all, v) {

@@ -8,18 +8,18 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 )
 
-// Where chunks that are written lie across what is read, each of them would read or
-// decode nearly everything again. Then either the output is filled in pieces as the
-// input comes, where its units lie open, or the input is first copied to a temporary
-// array of blocks that both sides use whole: the smaller of what one reads and the
-// other writes along each axis (Rechunker's scheme). That is one pass or two.
+// Where each output chunk would read or decode most input chunks, as in a transpose, the input
+// would be read many times over. The output is then written a part of a chunk at a time, in the
+// order of the input, if its chunks are not encoded. Otherwise the input is first copied to a
+// temporary array, whose chunks are along each axis the smaller of what is read and what is
+// written (Rechunker's scheme). The first takes one pass, the second two.
 
 const (
-	// bandBytes is what such a pass reads at once: it makes blocks of 512 KiB of an
-	// array of 512 columns that is cut into 64 columns.
-	bandBytes = 32 << 20
-	// bandRun is how long the pieces of a file in C order are that it reads.
-	bandRun = 16 << 10
+	// passBytes is what such a pass reads at once: of an array of 512 columns that becomes
+	// chunks of 64 columns, it makes 512 KiB of each.
+	passBytes = 32 << 20
+	// passRun is how many bytes together it reads of a file in C order.
+	passRun = 16 << 10
 	// rowBytes is the most of a task that is widened to whole rows of a file, rowTasks how
 	// many such tasks there are at the least, and longRun what it is widened for.
 	rowBytes, rowTasks, longRun = 128 << 20, 8, 1 << 20
@@ -50,8 +50,8 @@ func (p *Plan) readAmplified(l *Load, box []int) bool {
 	return times > acrossTimes && times*bytes > acrossBytes
 }
 
-// readAmplification is about how many readAmplification each byte of an array is read where it is read by
-// boxes of the domain.
+// readAmplification returns about how many times each byte of an array is read where it is read
+// by boxes of the domain.
 func (p *Plan) readAmplification(l *Load, box []int) float64 {
 	a := &p.Arrays[l.Array]
 	lengths := make([]int, len(a.Shape)) // of a box, in the array
@@ -62,7 +62,7 @@ func (p *Plan) readAmplification(l *Load, box []int) float64 {
 		}
 	}
 	times := 1.0
-	if stored := a.stored(); stored != nil {
+	if stored := a.smallestRead(); stored != nil {
 		for d, n := range lengths {
 			c := min(stored[d], a.Shape[d])
 			if n%c != 0 && n < a.Shape[d] {
@@ -83,7 +83,7 @@ func (p *Plan) readAmplification(l *Load, box []int) float64 {
 	for lengths[outer] == 1 {
 		outer++
 	}
-	if lengths[outer]*grid.Size(a.Shape[outer+1:])*l.Type.Size() <= bandBytes {
+	if lengths[outer]*grid.Size(a.Shape[outer+1:])*l.Type.Size() <= passBytes {
 		return 1 // the neighbouring boxes are read soon after, and find their pages in the cache
 	}
 	run := float64(grid.Size(lengths[cut:]) * l.Type.Size())
@@ -91,31 +91,31 @@ func (p *Plan) readAmplification(l *Load, box []int) float64 {
 	return max(min((run+disk.Page)/run, apart/run), 1)
 }
 
-// band is what a pass over a load reads at once, in the load's own array, where
-// units of the given lengths in the domain are to be filled: long runs or whole
-// chunks, and then as much as possible along the axes where units are long.
-func (p *Plan) band(l *Load, units []int) []int {
+// passChunks are what each task of a pass over a load reads, in the domain, where chunks of the
+// given lengths are written: long runs or whole stored chunks, and then as much as possible
+// along the axes where the chunks that are written are long.
+func (p *Plan) passChunks(l *Load, written []int) []int {
 	a := &p.Arrays[l.Array]
 	size := l.Type.Size()
 	lengths := slices.Repeat([]int{1}, len(l.View.Shape))
-	cell := a.stored()
-	if cell == nil {
-		cell = grid.Auto(a.Shape, size, bandRun)
+	stored := a.smallestRead()
+	if stored == nil {
+		stored = grid.Auto(a.Shape, size, passRun)
 	}
 	for d, axis := range l.View.Axis {
 		if axis >= 0 {
-			lengths[axis] = min(max(cell[d]/abs(l.View.Step[d]), 1), l.View.Shape[axis])
+			lengths[axis] = min(max(stored[d]/abs(l.View.Step[d]), 1), l.View.Shape[axis])
 		}
 	}
 	first := slices.Clone(lengths)
 	for {
 		best, ratio := -1, 1.0
 		for d := range lengths {
-			if r := float64(min(units[d], l.View.Shape[d])) / float64(lengths[d]); r > ratio {
+			if r := float64(min(written[d], l.View.Shape[d])) / float64(lengths[d]); r > ratio {
 				best, ratio = d, r
 			}
 		}
-		if best < 0 || 2*grid.Size(lengths)*size > bandBytes {
+		if best < 0 || 2*grid.Size(lengths)*size > passBytes {
 			return lengths
 		}
 		lengths[best] = min(2*lengths[best], (l.View.Shape[best]+first[best]-1)/first[best]*first[best])
@@ -125,11 +125,11 @@ func (p *Plan) band(l *Load, units []int) []int {
 
 // rearrange makes a load that boxes of the domain lie across fit for them: a temporary
 // array lies in smaller blocks, a stored one is rechunked.
-func (c *compiler) rearrange(l *Load, units []int, site string) {
+func (c *compiler) rearrange(l *Load, written []int, site string) {
 	p := c.plan
 	a := &p.Arrays[l.Array]
 	if a.Place != InTemp {
-		c.rechunk(l, units, site)
+		c.rechunk(l, written, site)
 		return
 	}
 	if a.Blocks == nil {
@@ -138,7 +138,7 @@ func (c *compiler) rearrange(l *Load, units []int, site string) {
 	blocks := slices.Clone(a.Blocks)
 	for d, axis := range l.View.Axis {
 		if axis >= 0 {
-			blocks[d] = min(blocks[d], units[axis]*abs(l.View.Step[d]))
+			blocks[d] = min(blocks[d], written[axis]*abs(l.View.Step[d]))
 		}
 	}
 	a.Blocks = clip(blocks, a.Shape)
@@ -169,14 +169,14 @@ func (p *Plan) writes(array int) []int {
 
 // rechunk copies what a load reads to a temporary array of blocks, and makes the load
 // read that.
-func (c *compiler) rechunk(l *Load, units []int, site string) {
+func (c *compiler) rechunk(l *Load, written []int, site string) {
 	p := c.plan
-	key := fmt.Sprint(l.Array, l.View, units)
+	key := fmt.Sprint(l.Array, l.View, written)
 	if copied, ok := c.copies[key]; ok {
 		l.Array, l.View = copied.Array, copied.View
 		return
 	}
-	band := p.band(l, units)
+	lengths := p.passChunks(l, written)
 	from := *l
 	from.View = grid.View{Axis: make([]int, len(l.View.Axis)), Start: l.View.Start, Step: l.View.Step}
 	to := grid.View{Shape: l.View.Shape}
@@ -189,8 +189,8 @@ func (c *compiler) rechunk(l *Load, units []int, site string) {
 		from.View.Axis[d] = len(from.View.Shape)
 		from.View.Shape = append(from.View.Shape, l.View.Shape[axis])
 		to.Axis, to.Start, to.Step = append(to.Axis, axis), append(to.Start, 0), append(to.Step, 1)
-		chunks = append(chunks, band[axis])
-		blocks = append(blocks, min(band[axis], units[axis]))
+		chunks = append(chunks, lengths[axis])
+		blocks = append(blocks, min(lengths[axis], written[axis]))
 	}
 	prog := Program{Domain: from.View.Shape, Loads: []Load{from}, Out: []int{0}}
 	name := "rechunk " + p.Arrays[l.Array].Name
@@ -216,7 +216,7 @@ func (c *compiler) insertRechunks() error {
 				c.decodeOperand(&s.Programs[i], s.Site)
 			}
 		} else {
-			if s.Unit != nil && !s.FixedChunks {
+			if s.StoreChunk != nil && !s.FixedChunks {
 				c.acrossUnits(&s)
 			}
 			c.insertRechunk(&s.Programs[0], s.Grid.Chunks, s.Site)
@@ -227,19 +227,20 @@ func (c *compiler) insertRechunks() error {
 }
 
 // acrossUnits adapts a stage whose chunks lie across what its program reads: in one
-// pass where units can be filled in pieces, else each such input is rechunked first.
+// pass where chunks of the output can be written a part at a time, else each such input is
+// rechunked first.
 func (c *compiler) acrossUnits(s *Stage) {
-	units, layout := clip(s.Unit, s.Grid.Shape), c.plan.Arrays[s.Outputs[0]].Layout
+	written, layout := clip(s.StoreChunk, s.Grid.Shape), c.plan.Arrays[s.Outputs[0]].Layout
 	for i := range s.Programs[0].Loads {
 		l := &s.Programs[0].Loads[i]
-		if !c.plan.readAmplified(l, units) {
+		if !c.plan.readAmplified(l, written) {
 			continue
 		}
 		if !layout.Sessions() && s.Grid.Offset == nil {
-			s.Grid.Chunks, s.Unit = c.plan.band(l, units), nil
+			s.Grid.Chunks, s.StoreChunk = c.plan.passChunks(l, written), nil
 			return
 		}
-		c.rearrange(l, units, s.Site)
+		c.rearrange(l, written, s.Site)
 	}
 }
 

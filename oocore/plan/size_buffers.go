@@ -77,7 +77,7 @@ type Buffers struct {
 type Slot struct {
 	Lane    Lane
 	Out     Buffer   // of a map: what it writes at once
-	Chunk   Buffer   // of a map that computes a chunk at once and writes it in units
+	Chunk   Buffer   // of a map that computes several of the output's chunks at once, and writes them one by one
 	Write   Session  // of its output
 	States  []Buffer // the accumulators of each fold
 	Results []Buffer // of each fold, where a task makes whole results
@@ -89,7 +89,7 @@ type Slot struct {
 // slot, which are as large as the host's.
 type DeviceBuffers struct {
 	Scratch Buffer   // of the kernels
-	Values  []Buffer // of a tile, in the order of FoldedValues
+	Values  []Buffer // of a tile, in the order of FoldTemporaries
 
 	Partials []Buffer // of each slot, for each fold: partial results; none where there is one of each accumulator
 
@@ -178,7 +178,7 @@ func (t *tally) writer(s *SizedStage) Session {
 	if !out.Sessions() {
 		return t.plainWriter(s.Stage)
 	}
-	return t.session(out.Work, s.DecodeWholeChunks && slices.Equal(s.Piece, s.Inner))
+	return t.session(out.Work, s.DecodeWholeChunks && slices.Equal(s.WriteTile, s.Chunk))
 }
 
 // plainWriter declares what one goroutine takes to write outputs that are not encoded.
@@ -259,7 +259,7 @@ func (p *Program) RegisterBytes(direct bool) int64 {
 // boxTile is the tile by which a program is evaluated for boxes of at most the given
 // lengths.
 func (p *Plan) boxTile(prog *Program, box []int) []int {
-	if crossing(prog) >= 0 || p.align(prog) != nil || prog.blocks() {
+	if crossing(prog) >= 0 || p.storedChunks(prog) != nil || prog.blocks() {
 		return box
 	}
 	return within(box, max(tileBytes/prog.itemSize(1), BlockElems), grid.Auto(box, 1, BlockElems))
@@ -285,12 +285,12 @@ func (t *tally) mapSlot(s *SizedStage) (d Slot) {
 	prog := &s.Programs[0]
 	size := int64(prog.Type(prog.Out[0]).Size())
 	box := s.Tile
-	if grid.Size(s.Tile) < grid.Size(s.Piece) && !follow(s.Tile, s.Piece) {
-		box = s.Piece
+	if grid.Size(s.Tile) < grid.Size(s.WriteTile) && !follow(s.Tile, s.WriteTile) {
+		box = s.WriteTile
 	}
 	d.Lane = t.lane(prog, box, s.Tile)
-	d.Out = t.buffer(record.Output, int64(grid.Size(s.Piece))*size)
-	if grid.Size(s.Tile) > grid.Size(s.Piece) {
+	d.Out = t.buffer(record.Output, int64(grid.Size(s.WriteTile))*size)
+	if grid.Size(s.Tile) > grid.Size(s.WriteTile) {
 		d.Chunk = t.buffer(record.Output, int64(grid.Size(s.Tile))*size)
 	}
 	t.results(s, &d)
@@ -376,11 +376,11 @@ func panel(dims, rows, cols int) []int {
 
 // Merges reports whether a stage's tasks make partial results, which have to be merged.
 func (s *Stage) Merges() bool {
-	return len(s.Folds) > 0 && (s.Kind == MapStage || s.FoldedChunks() != 1)
+	return len(s.Folds) > 0 && (s.Kind == MapStage || s.ChunksPerResult() != 1)
 }
 
-// FoldedChunks is the number of chunks whose partial results make one result.
-func (s *Stage) FoldedChunks() int {
+// ChunksPerResult is the number of chunks whose partial results make one result.
+func (s *Stage) ChunksPerResult() int {
 	n := 1
 	for d := range s.Grid.Shape {
 		if s.Folds[0].Folds(d) {
