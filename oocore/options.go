@@ -195,8 +195,8 @@ func Fresh() Option {
 	})
 }
 
-// Version stands for the Go functions that were given to MapChunks: change it when
-// they change. Without it a run with such a function always computes anew, since
+// Version stands for the Go functions that were given to MapChunks: change it when they
+// change, or files that they read by themselves. Without it a run with such a function always computes anew, since
 // nothing else tells whether its results have changed.
 func Version(v string) Option {
 	return option(func(s *settings) error {

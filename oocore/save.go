@@ -546,7 +546,7 @@ func committed(ctx context.Context, path, region string, print plan.Fingerprint)
 	if err != nil {
 		return false, ""
 	}
-	if why = print.Difference(e.Fingerprint); why == "" && !e.Version.Equal(now) {
+	if why = print.Difference(e.Fingerprint); why == "" && (now.Unknown || !e.Version.Equal(now)) {
 		why = "what was saved there has been changed since"
 	}
 	return why == "", why

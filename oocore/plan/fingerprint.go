@@ -15,7 +15,7 @@ import (
 // Fingerprint identifies what a plan computes and where to: two runs with the same one
 // write the same bytes to the same place. Budget, workers and where temporary arrays lie
 // are not in it. The zero one is that of a plan with Go functions and no version of them,
-// which is like no other.
+// or with an input whose version cannot be known, which is like no other.
 type Fingerprint struct {
 	Revisions  string `json:"engine"`     // of the operations and algorithms that the plan uses
 	Arithmetic string `json:"arithmetic"` // of this machine, as far as the bits depend on it
@@ -29,7 +29,7 @@ type Fingerprint struct {
 func (f Fingerprint) Difference(earlier Fingerprint) string {
 	switch {
 	case f == Fingerprint{}:
-		return "its Go function has no version"
+		return "a Go function or an input of it has no version"
 	case f == earlier:
 		return ""
 	case f.Revisions != earlier.Revisions:
@@ -62,6 +62,9 @@ func (p *Plan) Fingerprint(version string, inputs map[int]store.Version) Fingerp
 		a.Work, a.Layout.Work = store.Work{}, store.Work{} // this machine's
 		switch a.Place {
 		case InFile:
+			if inputs[i].Unknown {
+				return Fingerprint{}
+			}
 			read = append(read, input{absolute(a.Path), inputs[i]})
 			*a = Array{Place: InFile, Shape: a.Shape, DType: a.DType, Chunks: a.Chunks}
 		case InData:

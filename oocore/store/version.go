@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
+	"io/fs"
 	"path"
 	"time"
 
@@ -21,6 +22,9 @@ type Version struct {
 	Objects string `json:"objects,omitempty"`
 	// Checksum is of the file's bytes, where its times cannot decide.
 	Checksum string `json:"checksum,omitempty"`
+	// Unknown is set where nothing tells versions apart: the array of a registered Format
+	// that lies in no file, and whose Info().ID has no Version.
+	Unknown bool `json:"unknown,omitempty"`
 }
 
 // Equal reports the same version of the same array.
@@ -39,7 +43,10 @@ func VersionOf(ctx context.Context, name string) (v Version, err error) {
 	reliable := true
 	file := formatOf(name).Place(name)
 	if !blob.Remote(name) {
-		if reliable, err = disk.Settle(file); err != nil {
+		reliable, err = disk.Settle(file)
+		if v.Unknown = errors.Is(err, fs.ErrNotExist); v.Unknown {
+			reliable = true // as its format says, where that can open it
+		} else if err != nil {
 			return v, pathError("open", name, err)
 		}
 	}
@@ -61,6 +68,7 @@ func VersionOf(ctx context.Context, name string) (v Version, err error) {
 		}
 	}
 	v.File = a.Info().ID
+	v.Unknown = v.Unknown && v.File.Version == ""
 	reliable = reliable && v.File.Settles == 0
 	listed, ok := a.(Listed)
 	if ok {
