@@ -2,6 +2,87 @@
 
 package oocore
 
+// Abs returns the magnitude; of complex numbers, a float.
+func (a *Array) Abs() *Array { return call("abs", a) }
+
+// Add returns a + b.
+func (a *Array) Add(b any) *Array { return call("add", a, b) }
+
+// Arccos returns the inverse cosine.
+func (a *Array) Arccos() *Array { return call("arccos", a) }
+
+// Arccosh returns the inverse hyperbolic cosine.
+func (a *Array) Arccosh() *Array { return call("arccosh", a) }
+
+// Arcsin returns the inverse sine.
+func (a *Array) Arcsin() *Array { return call("arcsin", a) }
+
+// Arcsinh returns the inverse hyperbolic sine.
+func (a *Array) Arcsinh() *Array { return call("arcsinh", a) }
+
+// Arctan returns the inverse tangent.
+func (a *Array) Arctan() *Array { return call("arctan", a) }
+
+// Arctan2 returns the angle of the point (b, a).
+func (a *Array) Arctan2(b any) *Array { return call("arctan2", a, b) }
+
+// Arctanh returns the inverse hyperbolic tangent.
+func (a *Array) Arctanh() *Array { return call("arctanh", a) }
+
+// AsType returns the array in another type: floats lose their fraction, integers wrap, and a
+// complex array is rejected, to take its Real, Imag or Abs.
+func (a *Array) AsType(t DType) *Array { return call("astype", a, t) }
+
+// RandomBeta returns float64 numbers of beta distributions of two shape parameters, the array
+// and b, an array or a number. They broadcast as in RandomGamma. It is by Jöhnk's method, or
+// of two gamma numbers.
+func (a *Array) RandomBeta(seed uint64, b any, lengths ...int) *Array {
+	return call("beta", seed, a, b, lengths)
+}
+
+// RandomBinomial returns how many of so many trials succeed, which the array says, each by a
+// chance, an array or a number, as int64. They broadcast as in RandomGamma. It is by Hörmann's
+// method.
+func (a *Array) RandomBinomial(seed uint64, chance any, lengths ...int) *Array {
+	return call("binomial", seed, a, chance, lengths)
+}
+
+// BitwiseAnd returns the bits that both integers have.
+func (a *Array) BitwiseAnd(b any) *Array { return call("bitwise_and", a, b) }
+
+// BitwiseOr returns the bits that one of the integers has.
+func (a *Array) BitwiseOr(b any) *Array { return call("bitwise_or", a, b) }
+
+// BitwiseXor returns the bits that exactly one of the integers has.
+func (a *Array) BitwiseXor(b any) *Array { return call("bitwise_xor", a, b) }
+
+// Cbrt returns the cube root.
+func (a *Array) Cbrt() *Array { return call("cbrt", a) }
+
+// Ceil rounds up.
+func (a *Array) Ceil() *Array { return call("ceil", a) }
+
+// Choose returns, of each element, an integer, the element of the choice with that number:
+// choices are arrays or numbers of Go that broadcast with it. A number that no choice has is an
+// error of the run. It is part of whatever reads it.
+func (a *Array) Choose(choices ...any) *Array { return call("choose", a, choices) }
+
+// Clip returns a, not below low and not above high; nil leaves a side open. Bounds beyond an
+// integer type's range leave that side open too.
+func (a *Array) Clip(low, high any) *Array { return call("clip", a, low, high) }
+
+// Conj returns the complex conjugate.
+func (a *Array) Conj() *Array { return call("conjugate", a) }
+
+// Copysign returns a with the sign of b.
+func (a *Array) Copysign(b any) *Array { return call("copysign", a, b) }
+
+// Cos returns the cosine of an angle in radians.
+func (a *Array) Cos() *Array { return call("cos", a) }
+
+// Cosh returns the hyperbolic cosine.
+func (a *Array) Cosh() *Array { return call("cosh", a) }
+
 // Cumprod returns the products of the elements up to each along an axis; without one, in the
 // array as if flattened. A product of floats that is beyond their range is infinite or zero
 // there, and right again where later factors bring it back. Passes and working set are those of
@@ -27,11 +108,344 @@ func (a *Array) CumulativeSum(initial bool, axis ...int) *Array {
 	return call("cumulative_sum", a, axis, initial)
 }
 
+// Degrees returns radians as degrees. It is part of whatever reads it. Complex numbers are an
+// error.
+func (a *Array) Degrees() *Array { return call("degrees", a) }
+
 // Diff returns the differences of neighbours along an axis, taken so many times: each is as
 // much shorter. Bools differ or not. It is part of whatever reads it.
 func (a *Array) Diff(times, axis int) *Array { return call("diff", a, times, axis) }
+
+// Div returns a / b, of integers in float64.
+func (a *Array) Div(b any) *Array { return call("divide", a, b) }
 
 // EDiff1D returns NumPy's ediff1d: the differences of neighbours of the array as if flattened,
 // between toBegin and toEnd, which are arrays, numbers or nil for none, and take the array's
 // type. It is part of whatever reads it.
 func (a *Array) EDiff1D(toBegin, toEnd any) *Array { return call("ediff1d", a, toBegin, toEnd) }
+
+// Equal returns whether a = b.
+func (a *Array) Equal(b any) *Array { return call("equal", a, b) }
+
+// Erf returns the error function, 2/√π · ∫ exp(-t²) dt from 0 to a, of real numbers.
+func (a *Array) Erf() *Array { return call("erf", a) }
+
+// Exp returns e to the power of a.
+func (a *Array) Exp() *Array { return call("exp", a) }
+
+// Exp2 returns 2 to the power of a.
+func (a *Array) Exp2() *Array { return call("exp2", a) }
+
+// Expm1 returns exp(a) - 1, precise near zero.
+func (a *Array) Expm1() *Array { return call("expm1", a) }
+
+// FloatPower returns the power b, an array or a number of Go, in float64 or complex128. It is
+// part of whatever reads it.
+func (a *Array) FloatPower(b any) *Array { return call("float_power", a, b) }
+
+// Floor rounds down.
+func (a *Array) Floor() *Array { return call("floor", a) }
+
+// FloorDiv returns the largest integer below or equal to a / b.
+func (a *Array) FloorDiv(b any) *Array { return call("floor_divide", a, b) }
+
+// Fmax returns the larger of a and b; the other where one is NaN.
+func (a *Array) Fmax(b any) *Array { return call("fmax", a, b) }
+
+// Fmin returns the smaller of a and b; the other where one is NaN.
+func (a *Array) Fmin(b any) *Array { return call("fmin", a, b) }
+
+// Fmod returns C's remainder by b, an array or a number of Go: of the sign of a, where Mod's is
+// that of b. It is part of whatever reads it. Complex numbers are an error.
+func (a *Array) Fmod(b any) *Array { return call("fmod", a, b) }
+
+// Frexp returns the elements as mantissas, from a half to one, and exponents of two, as int32:
+// a is mantissa·2^exponent. It is part of whatever reads it. Complex numbers are an error.
+func (a *Array) Frexp() (mantissa, exponent *Array) {
+	all := operate("frexp", nil, a)
+	return all[0], all[1]
+}
+
+// FullLike returns one value, an array of one element or a number of Go, everywhere in the
+// array's shape and in its type. It takes no memory.
+func (a *Array) FullLike(value any) *Array { return call("full_like", a, value) }
+
+// RandomGamma returns float64 numbers of gamma distributions of scale 1 whose shape parameters
+// are the array, by Marsaglia and Tsang's method. The array broadcasts to the lengths of the
+// result, which has its shape where none are given; Full(2.5).RandomGamma(seed, 1000) has one
+// parameter. A negative one is an error when it is computed. With a parameter of 1 it is the
+// exponential distribution, and Mul(2) of that of half its degrees is a chi-squared one.
+func (a *Array) RandomGamma(seed uint64, lengths ...int) *Array {
+	return call("gamma", seed, a, lengths)
+}
+
+// RandomGeometric returns the number of the first trial that succeeds, from 1 on, as int64,
+// where each does by a chance, which the array says. It broadcasts as in RandomGamma.
+func (a *Array) RandomGeometric(seed uint64, lengths ...int) *Array {
+	return call("geometric", seed, a, lengths)
+}
+
+// Greater returns whether a > b.
+func (a *Array) Greater(b any) *Array { return call("greater", a, b) }
+
+// GreaterEqual returns whether a ≥ b.
+func (a *Array) GreaterEqual(b any) *Array { return call("greater_equal", a, b) }
+
+// Heaviside returns 0 below zero, b at zero, an array or a number of Go, and 1 above. It is
+// part of whatever reads it. Complex numbers are an error.
+func (a *Array) Heaviside(b any) *Array { return call("heaviside", a, b) }
+
+// RandomHypergeometric returns how many of those drawn at once are good ones, as int64, where
+// the array says how many good ones there are. The number of bad ones and of those drawn are
+// arrays or numbers, and broadcast as in RandomGamma. It is by Stadlober's method.
+func (a *Array) RandomHypergeometric(seed uint64, bad, drawn any, lengths ...int) *Array {
+	return call("hypergeometric", seed, a, bad, drawn, lengths)
+}
+
+// Hypot returns the square root of a² + b², without overflow between.
+func (a *Array) Hypot(b any) *Array { return call("hypot", a, b) }
+
+// I0 returns the modified Bessel function of the first kind and order zero (NumPy's i0). It is
+// part of whatever reads it. Complex numbers are an error.
+func (a *Array) I0() *Array { return call("i0", a) }
+
+// Imag returns the imaginary part.
+func (a *Array) Imag() *Array { return call("imag", a) }
+
+// Invert flips the bits of integers, and bools.
+func (a *Array) Invert() *Array { return call("invert", a) }
+
+// IsComplex returns which elements have an imaginary part. It is part of whatever reads it.
+func (a *Array) IsComplex() *Array { return call("iscomplex", a) }
+
+// IsFinite returns whether the element is neither infinite nor NaN.
+func (a *Array) IsFinite() *Array { return call("isfinite", a) }
+
+// IsInf returns whether the element is infinite.
+func (a *Array) IsInf() *Array { return call("isinf", a) }
+
+// IsNaN returns whether the element is not a number.
+func (a *Array) IsNaN() *Array { return call("isnan", a) }
+
+// IsNegInf returns which elements are infinite and negative. It is part of whatever reads it.
+func (a *Array) IsNegInf() *Array { return call("isneginf", a) }
+
+// IsPosInf returns which elements are infinite and positive. It is part of whatever reads it.
+func (a *Array) IsPosInf() *Array { return call("isposinf", a) }
+
+// IsReal returns which elements have no imaginary part. It is part of whatever reads it.
+func (a *Array) IsReal() *Array { return call("isreal", a) }
+
+// Ldexp returns a·2^exponents, rounded once; exponents are an array of integers or an integer.
+// It is part of whatever reads it. Complex numbers are an error.
+func (a *Array) Ldexp(exponents any) *Array { return call("ldexp", a, exponents) }
+
+// LeftShift returns the bits of a moved up by b places.
+func (a *Array) LeftShift(b any) *Array { return call("left_shift", a, b) }
+
+// Less returns whether a < b.
+func (a *Array) Less(b any) *Array { return call("less", a, b) }
+
+// LessEqual returns whether a ≤ b.
+func (a *Array) LessEqual(b any) *Array { return call("less_equal", a, b) }
+
+// Log returns the natural logarithm.
+func (a *Array) Log() *Array { return call("log", a) }
+
+// Log10 returns the logarithm to base 10.
+func (a *Array) Log10() *Array { return call("log10", a) }
+
+// Log1p returns log(1 + a), precise near zero.
+func (a *Array) Log1p() *Array { return call("log1p", a) }
+
+// Log2 returns the logarithm to base 2.
+func (a *Array) Log2() *Array { return call("log2", a) }
+
+// LogAddExp returns log(exp(a) + exp(b)), without overflow between; b is an array or a number
+// of Go. It is part of whatever reads it. Complex numbers are an error.
+func (a *Array) LogAddExp(b any) *Array { return call("logaddexp", a, b) }
+
+// LogAddExp2 returns log2(2^a + 2^b), without overflow between; b is an array or a number of
+// Go. It is part of whatever reads it. Complex numbers are an error.
+func (a *Array) LogAddExp2(b any) *Array { return call("logaddexp2", a, b) }
+
+// LogicalAnd returns whether both are true, that is, not zero.
+func (a *Array) LogicalAnd(b any) *Array { return call("logical_and", a, b) }
+
+// LogicalNot returns whether the element is zero.
+func (a *Array) LogicalNot() *Array { return call("logical_not", a) }
+
+// LogicalOr returns whether one is true.
+func (a *Array) LogicalOr(b any) *Array { return call("logical_or", a, b) }
+
+// LogicalXor returns whether exactly one is true.
+func (a *Array) LogicalXor(b any) *Array { return call("logical_xor", a, b) }
+
+// RandomLogSeries returns int64 numbers of logarithmic series distributions whose parameters,
+// from 0 to below 1, are the array. It broadcasts as in RandomGamma. It is by Kemp's method.
+func (a *Array) RandomLogSeries(seed uint64, lengths ...int) *Array {
+	return call("logseries", seed, a, lengths)
+}
+
+// Maximum returns the larger of a and b; NaN where one is NaN.
+func (a *Array) Maximum(b any) *Array { return call("maximum", a, b) }
+
+// Minimum returns the smaller of a and b; NaN where one is NaN.
+func (a *Array) Minimum(b any) *Array { return call("minimum", a, b) }
+
+// Modf returns the fractional and the integral parts, which both have the sign. It is part of
+// whatever reads it. Complex numbers are an error.
+func (a *Array) Modf() (fraction, integral *Array) {
+	all := operate("modf", nil, a)
+	return all[0], all[1]
+}
+
+// RandomMultinomial returns into which categories as many trials fall as the array says, as
+// int64: a number for each category, along a new last axis. p is an array of the categories'
+// chances along its last axis; that of the last one is what the others leave of 1. The lengths
+// are those of the other axes, which broadcast as in RandomGamma.
+func (a *Array) RandomMultinomial(seed uint64, p *Array, lengths ...int) *Array {
+	return call("multinomial", seed, a, p, lengths)
+}
+
+// Mul returns a * b, element by element.
+func (a *Array) Mul(b any) *Array { return call("multiply", a, b) }
+
+// RandomMultivariateHypergeometric returns how many of those drawn at once are of each
+// category, as int64, where the array has the sizes of the categories along its last axis. The
+// number drawn is an array or a number. The lengths are those of the other axes, which
+// broadcast as in RandomGamma.
+func (a *Array) RandomMultivariateHypergeometric(seed uint64, drawn any, lengths ...int) *Array {
+	return call("multivariate_hypergeometric", seed, a, drawn, lengths)
+}
+
+// NaNToNum returns the array with nan for NaN, and with high and low for positive and negative
+// infinity: the type's largest and smallest finite number where they are infinite. It is part
+// of whatever reads it. Complex numbers are an error.
+func (a *Array) NaNToNum(nan, high, low float64) *Array { return call("nan_to_num", a, nan, high, low) }
+
+// Neg returns -a.
+func (a *Array) Neg() *Array { return call("negative", a) }
+
+// RandomNegativeBinomial returns how many trials fail before as many succeed as the array says,
+// as int64, each by a chance, an array or a number. They broadcast as in RandomGamma. A number
+// of successes need not be whole.
+func (a *Array) RandomNegativeBinomial(seed uint64, chance any, lengths ...int) *Array {
+	return call("negative_binomial", seed, a, chance, lengths)
+}
+
+// NextAfter returns the float that comes after a on the way to b, an array or a number of Go; b
+// where they are equal. It is part of whatever reads it. Complex numbers are an error.
+func (a *Array) NextAfter(b any) *Array { return call("nextafter", a, b) }
+
+// NotEqual returns whether a ≠ b.
+func (a *Array) NotEqual(b any) *Array { return call("not_equal", a, b) }
+
+// RandomPermutation returns the integers from 0 to n-1 in a random order, as int64, with the
+// passes of Argsort: x.Take(RandomPermutation(seed, n), 0) shuffles rows.
+func RandomPermutation(seed uint64, n int) *Array { return call("permutation", seed, n) }
+
+// Permuted returns each line along an axis in a random order of its own. Lines of up to a
+// million elements take the passes of Argsort and TakeAlong, longer ones two that read and two
+// that write, of 16 bytes for an element, or 32 for one of complex128, and from about 250
+// million elements on each once more.
+func (a *Array) Permuted(seed uint64, axis int) *Array { return call("permuted", a, seed, axis) }
+
+// RandomPoisson returns int64 numbers of Poisson distributions whose means are the array, which
+// broadcasts as in RandomGamma, by Hörmann's method.
+func (a *Array) RandomPoisson(seed uint64, lengths ...int) *Array {
+	return call("poisson", seed, a, lengths)
+}
+
+// Pow returns a to the power of b; a negative exponent of integers is an error.
+func (a *Array) Pow(b any) *Array { return call("power", a, b) }
+
+// Radians returns degrees as radians. It is part of whatever reads it. Complex numbers are an
+// error.
+func (a *Array) Radians() *Array { return call("radians", a) }
+
+// Real returns the real part.
+func (a *Array) Real() *Array { return call("real", a) }
+
+// Reciprocal returns 1/a, of integers an integer.
+func (a *Array) Reciprocal() *Array { return call("reciprocal", a) }
+
+// Mod returns what FloorDiv leaves, with the sign of b.
+func (a *Array) Mod(b any) *Array { return call("remainder", a, b) }
+
+// RightShift returns the bits of a moved down by b places, keeping the sign.
+func (a *Array) RightShift(b any) *Array { return call("right_shift", a, b) }
+
+// Rint rounds to the nearest integer, halves to the even one.
+func (a *Array) Rint() *Array { return call("rint", a) }
+
+// Round rounds to so many decimals, halves to the even digit; a negative number of them rounds
+// to tens, hundreds and so on.
+func (a *Array) Round(decimals int) *Array { return call("round", a, decimals) }
+
+// Sign returns -1, 0 or 1; NaN of NaN; of complex numbers, a divided by its magnitude.
+func (a *Array) Sign() *Array { return call("sign", a) }
+
+// Signbit returns which elements have their sign bit set: negative ones, -0 and NaN with a
+// sign. It is part of whatever reads it.
+func (a *Array) Signbit() *Array { return call("signbit", a) }
+
+// Sin returns the sine of an angle in radians.
+func (a *Array) Sin() *Array { return call("sin", a) }
+
+// Sinc returns sin(pi·x)/(pi·x), and 1 of 0. It is part of whatever reads it. Complex numbers
+// are an error.
+func (a *Array) Sinc() *Array { return call("sinc", a) }
+
+// Sinh returns the hyperbolic sine.
+func (a *Array) Sinh() *Array { return call("sinh", a) }
+
+// Spacing returns the distance of each element to the next float away from zero, with its sign;
+// of float16, as in NumPy, to the next larger one. It is part of whatever reads it. Complex
+// numbers are an error.
+func (a *Array) Spacing() *Array { return call("spacing", a) }
+
+// Sqrt returns the square root; NaN of negative numbers.
+func (a *Array) Sqrt() *Array { return call("sqrt", a) }
+
+// Square returns a².
+func (a *Array) Square() *Array { return call("square", a) }
+
+// Sub returns a - b.
+func (a *Array) Sub(b any) *Array { return call("subtract", a, b) }
+
+// Tan returns the tangent of an angle in radians.
+func (a *Array) Tan() *Array { return call("tan", a) }
+
+// Tanh returns the hyperbolic tangent.
+func (a *Array) Tanh() *Array { return call("tanh", a) }
+
+// RandomTriangular returns float64 numbers of triangular distributions from the array to right,
+// most of them about mode. Both are arrays or numbers, and broadcast as in RandomGamma.
+func (a *Array) RandomTriangular(seed uint64, mode, right any, lengths ...int) *Array {
+	return call("triangular", seed, a, mode, right, lengths)
+}
+
+// Trunc rounds towards zero.
+func (a *Array) Trunc() *Array { return call("trunc", a) }
+
+// RandomVonMises returns float64 angles of von Mises distributions, from -π to π, whose mean
+// directions are the array. Their concentrations, an array or a number, are 0 where all
+// directions are alike. They broadcast as in RandomGamma. It is by Best and Fisher's method.
+func (a *Array) RandomVonMises(seed uint64, concentration any, lengths ...int) *Array {
+	return call("vonmises", seed, a, concentration, lengths)
+}
+
+// RandomWald returns float64 numbers of Wald distributions, also called inverse Gaussian, whose
+// means are the array; the scale is an array or a number. They broadcast as in RandomGamma. It
+// is by Michael, Schucany and Haas's method.
+func (a *Array) RandomWald(seed uint64, scale any, lengths ...int) *Array {
+	return call("wald", seed, a, scale, lengths)
+}
+
+// Where returns x where the condition is true, that is, not zero, and y elsewhere.
+func Where(condition *Array, x, y any) *Array { return call("where", condition, x, y) }
+
+// RandomZipf returns int64 numbers of Zipf distributions, from 1 to 2**62, whose exponents,
+// above 1, are the array. It broadcasts as in RandomGamma. It is by Devroye's method.
+func (a *Array) RandomZipf(seed uint64, lengths ...int) *Array { return call("zipf", seed, a, lengths) }

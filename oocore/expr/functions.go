@@ -14,6 +14,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/op"
 	"github.com/gonbext/gonbext/oocore/op/elements"
+	"github.com/gonbext/gonbext/oocore/op/random"
 	"github.com/gonbext/gonbext/oocore/op/scan"
 )
 
@@ -35,7 +36,7 @@ func Functions() []*op.Operation {
 func Operation(name string) *op.Operation { return functions[name] }
 
 // rows are those of all families.
-var rows = slices.Concat(scan.Rows)
+var rows = slices.Concat(elements.Rows, random.Rows, scan.Rows)
 
 // functions is all that Parse knows of names that are called.
 var functions = func() map[string]*op.Operation {
@@ -49,38 +50,7 @@ var functions = func() map[string]*op.Operation {
 // legacy are functions that read their arguments here.
 var legacy = map[string]func(c *call) (*graph.Node, error){}
 
-// aliases are NumPy's other names of some operations.
-var aliases = map[string]string{
-	"absolute": "abs", "conj": "conjugate", "pow": "power", "mod": "remainder", "true_divide": "divide",
-	"acos": "arccos", "acosh": "arccosh", "asin": "arcsin", "asinh": "arcsinh", "atan": "arctan",
-	"atanh": "arctanh", "atan2": "arctan2", "bitwise_invert": "invert", "permute_dims": "transpose",
-	"bitwise_left_shift": "left_shift", "bitwise_right_shift": "right_shift",
-}
-
 func init() {
-	for op := kernel.Add; op <= kernel.Where; op++ {
-		usage := "(x)"
-		switch op.Arity() {
-		case 2:
-			usage = "(a, b)"
-		case 3:
-			usage = "(condition, x, y)"
-		}
-		most := op.Arity()
-		if op.Result(dtype.Float64) == dtype.Float64 && op != kernel.Where {
-			usage, most = strings.TrimSuffix(usage, ")")+`, "dtype=float32")`, most+1
-		}
-		define(op.String()+usage, op.Arity(), most, func(c *call) (*graph.Node, error) {
-			in, err := c.arrays(op.Arity())
-			if err != nil {
-				return nil, err
-			}
-			if len(c.values) > len(in) {
-				return c.applyIn(op, in)
-			}
-			return applied(c.site, op, in...)
-		})
-	}
 	for kind := kernel.Sum; kind <= kernel.CountNonzero; kind++ {
 		usage, most := `(x, axes..., where, "dtype=float32", "keepdims", "axis=()")`, -1
 		switch kind {
@@ -122,9 +92,6 @@ func init() {
 	define("squeeze(x, axes...)", 1, -1, onArray(func(c *call, x *graph.Node, axes []int) (*graph.Node, error) {
 		return graph.Squeeze(c.site, x, axes...)
 	}))
-	define("round(x, decimals)", 1, 2, onArray(func(c *call, x *graph.Node, decimals []int) (*graph.Node, error) {
-		return elements.Round(c.site, x, append(decimals, 0)[0])
-	}))
 	define(`matmul(a, b, "int32")`, 2, 3, func(c *call) (*graph.Node, error) {
 		in, err := c.arrays(2)
 		if err != nil {
@@ -142,27 +109,10 @@ func init() {
 		}
 		return graph.ProductAs(c.site, in[0], in[1], t)
 	})
-	define("clip(x, low, high)", 3, 3, func(c *call) (*graph.Node, error) {
-		in, err := c.arrays(3)
-		if err != nil {
-			return nil, err
-		}
-		return graph.Clip(c.site, in[0], in[1], in[2])
-	})
-	define(`astype(x, "float16")`, 2, 2, withText(func(c *call, x *graph.Node, name string) (*graph.Node, error) {
-		t, err := dtype.Parse(name)
-		if err != nil {
-			return nil, c.fail(c.args[1].Pos(), "%v", err)
-		}
-		return graph.AsType(c.site, x, t)
-	}))
 	define(`slice(x, "0:100, ::2")`, 2, 2, withText(func(c *call, x *graph.Node, spec string) (*graph.Node, error) {
 		return graph.Slice(c.site, x, spec)
 	}))
 	defineLeaves()
-	for name, of := range aliases {
-		alias(name, of)
-	}
 }
 
 // defineLeaves adds the arrays that come from no file.
@@ -194,46 +144,6 @@ func defineLeaves() {
 		}
 		return graph.Arange(c.site, in[0], in[1], in[2], as...)
 	})
-	define(`linspace(start, stop, count, "endpoint=false")`, 3, 4, func(c *call) (*graph.Node, error) {
-		open := c.option("endpoint=false")
-		count, err := c.ints(2)
-		if err != nil {
-			return nil, err
-		}
-		if len(count) != 1 {
-			return nil, c.fail(c.args[2].Pos(), "linspace takes a count here: %s", c.f.Usage)
-		}
-		if open && count[0] >= 0 { // one step more, of which the last is left out
-			count[0]++
-		}
-		var out *graph.Node
-		if c.values[0].Node != nil || c.values[1].Node != nil {
-			ends, err := c.arrays(2)
-			if err != nil {
-				return nil, err
-			}
-			out, err = elements.Linspace(c.site, ends[0], ends[1], count[0])
-			if err != nil {
-				return nil, err
-			}
-		} else {
-			start, err := c.float(0)
-			if err != nil {
-				return nil, err
-			}
-			stop, err := c.float(1)
-			if err != nil {
-				return nil, err
-			}
-			if out, err = graph.Linspace(c.site, start, stop, count[0]); err != nil {
-				return nil, err
-			}
-		}
-		if !open {
-			return out, nil
-		}
-		return graph.Slice(c.site, out, ":-1")
-	})
 	define("full(value, lengths...)", 1, -1, onArray(func(c *call, x *graph.Node, shape []int) (*graph.Node, error) {
 		if x.Kind != graph.Constant && len(x.Shape) == 0 {
 			return graph.BroadcastTo(c.site, x, shape...)
@@ -245,16 +155,6 @@ func defineLeaves() {
 	}))
 	define("zeros(lengths...)", 0, -1, filled(0))
 	define("ones(lengths...)", 0, -1, filled(1))
-	define("random(seed, lengths...)", 1, -1, func(c *call) (*graph.Node, error) {
-		n, err := c.ints(0)
-		if err != nil {
-			return nil, err
-		}
-		if n[0] < 0 {
-			return nil, c.fail(c.args[0].Pos(), "a seed is not negative")
-		}
-		return graph.Uniform(c.site, dtype.Float64, uint64(n[0]), n[1:]...)
-	})
 }
 
 // filled is a function of lengths that makes an array of one float64.
@@ -266,14 +166,6 @@ func filled(value float64) func(c *call) (*graph.Node, error) {
 		}
 		return graph.Full(c.site, dtype.FromFloat(dtype.Float64, value), shape...)
 	}
-}
-
-// applied is an operation on operands that the user gives.
-func applied(site graph.Site, op kernel.Op, in ...*graph.Node) (*graph.Node, error) {
-	if op == kernel.Power {
-		return elements.Power(site, in[0], in[1])
-	}
-	return graph.Apply(site, op, in...)
 }
 
 // dtypeOption takes "dtype=float32" from the end of the arguments, where it stands there.
@@ -293,39 +185,6 @@ func (c *call) dtypeOption() ([]dtype.Type, error) {
 	}
 	c.values = c.values[:last]
 	return []dtype.Type{t}, nil
-}
-
-// applyIn applies an operation in the type that the last argument names, NumPy's dtype of
-// universal functions: operands are brought to it, and the result has it.
-func (c *call) applyIn(op kernel.Op, in []*graph.Node) (*graph.Node, error) {
-	at := c.args[len(in)].Pos()
-	as, err := c.dtypeOption()
-	if err != nil {
-		return nil, err
-	}
-	if len(as) == 0 {
-		return nil, c.fail(at, "%s does not take %d arguments: %s", c.f.Name, len(in)+1, c.f.Usage)
-	}
-	t := as[0]
-	for i, n := range in {
-		from, to := n.DType.Kind(), t.Kind()
-		if from > to && !(from == dtype.KindInt && to == dtype.KindUint && n.Weak) {
-			return nil, c.fail(at, "%s of %s is not computed in %s, which cannot hold it: astype says so of an operand", c.f.Name, n.DType, t)
-		}
-		if n.Weak {
-			if _, err := n.Value.Weaken(t); err != nil {
-				return nil, c.fail(c.args[i].Pos(), "%v", err)
-			}
-		}
-		if in[i], err = graph.AsType(c.site, n, t); err != nil {
-			return nil, err
-		}
-	}
-	out, err := applied(c.site, op, in...)
-	if err == nil && out.DType != t {
-		return nil, c.fail(at, "%s of %s gives %s, not %s", c.f.Name, t, out.DType, t)
-	}
-	return out, err
 }
 
 // define adds a function by its usage.

@@ -31,6 +31,8 @@ func init() {
 	define("concatenate(a, b..., axis)", 1, -1, joined(shape.Concatenate))
 	define("stack(a, b..., axis)", 1, -1, joined(shape.Stack))
 	alias("concat", "concatenate")
+	alias("permute_dims", "transpose")
+	alias("empty", "zeros")
 	for name, dims := range map[string]int{"vstack": 2, "hstack": 1, "dstack": 3} {
 		define(name+"(a, b...)", 1, -1, func(c *call) (*graph.Node, error) {
 			in, err := c.arrays(len(c.values))

@@ -117,7 +117,7 @@ func (c *Call) bind() (args []any, part int, err error) {
 		at += max(n-1, 0)
 	}
 	for i, p := range c.Params {
-		if given[i] != nil || p.Word && p.Kind != Text && p.Kind != Type {
+		if given[i] != nil || p.Word && (p.Kind != Text && p.Kind != Type || strings.Contains(p.Name, "=")) {
 			continue
 		}
 		if given[i], rest, err = c.take(i, rest); err != nil {
