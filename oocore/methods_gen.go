@@ -8,6 +8,16 @@ func (a *Array) Abs() *Array { return call("abs", a) }
 // Add returns a + b.
 func (a *Array) Add(b any) *Array { return call("add", a, b) }
 
+// All returns whether all elements along the axes are true.
+func (a *Array) All(axes ...int) *Array { return call("all", a, axes) }
+
+// Any returns whether an element along the axes is true, that is, not zero.
+func (a *Array) Any(axes ...int) *Array { return call("any", a, axes) }
+
+// Arange counts from start by step up to but not including stop. Integers give int64, and
+// floats float64, whatever their size. It takes no memory.
+func Arange(start, stop, step any) *Array { return call("arange", start, stop, step) }
+
 // Arccos returns the inverse cosine.
 func (a *Array) Arccos() *Array { return call("arccos", a) }
 
@@ -29,9 +39,31 @@ func (a *Array) Arctan2(b any) *Array { return call("arctan2", a, b) }
 // Arctanh returns the inverse hyperbolic tangent.
 func (a *Array) Arctanh() *Array { return call("arctanh", a) }
 
+// ArgMax returns the position of the first largest element along an axis; without one, in the
+// array as if flattened.
+func (a *Array) ArgMax(axes ...int) *Array { return call("argmax", a, axes) }
+
+// ArgMin returns the position of the first smallest element along an axis; without one, in the
+// array as if flattened.
+func (a *Array) ArgMin(axes ...int) *Array { return call("argmin", a, axes) }
+
+// Argsort returns the positions of the elements along an axis in their order, as int64: of
+// equal elements the first comes first. Passes and working set are those of Sort, of records of
+// 8 bytes, of 16 for elements of more than 4 bytes.
+func (a *Array) Argsort(axis int) *Array { return call("argsort", a, axis) }
+
+// ArgTopK returns the positions of TopK's elements, as int64: of equal ones the first comes
+// first.
+func (a *Array) ArgTopK(k, axis int) *Array { return call("argtopk", a, k, axis) }
+
 // AsType returns the array in another type: floats lose their fraction, integers wrap, and a
 // complex array is rejected, to take its Real, Imag or Abs.
 func (a *Array) AsType(t DType) *Array { return call("astype", a, t) }
+
+// Average returns the mean along the axes of elements that weigh differently. The weights have
+// the shape of the array, or that of the axes, in the order in which those are given. Weights
+// that sum to zero are an error when it is computed. One pass.
+func (a *Array) Average(weights *Array, axes ...int) *Array { return call("average", a, weights, axes) }
 
 // RandomBeta returns float64 numbers of beta distributions of two shape parameters, the array
 // and b, an array or a number. They broadcast as in RandomGamma. It is by Jöhnk's method, or
@@ -56,6 +88,9 @@ func (a *Array) BitwiseOr(b any) *Array { return call("bitwise_or", a, b) }
 // BitwiseXor returns the bits that exactly one of the integers has.
 func (a *Array) BitwiseXor(b any) *Array { return call("bitwise_xor", a, b) }
 
+// BroadcastTo repeats the array along new axes and those of length one.
+func (a *Array) BroadcastTo(shape ...int) *Array { return call("broadcast_to", a, shape) }
+
 // Cbrt returns the cube root.
 func (a *Array) Cbrt() *Array { return call("cbrt", a) }
 
@@ -71,6 +106,10 @@ func (a *Array) Choose(choices ...any) *Array { return call("choose", a, choices
 // integer type's range leave that side open too.
 func (a *Array) Clip(low, high any) *Array { return call("clip", a, low, high) }
 
+// Concatenate puts arrays after each other along an axis. Their other lengths are equal; their
+// types promote.
+func Concatenate(axis int, arrays ...*Array) *Array { return call("concatenate", arrays, axis) }
+
 // Conj returns the complex conjugate.
 func (a *Array) Conj() *Array { return call("conjugate", a) }
 
@@ -82,6 +121,13 @@ func (a *Array) Cos() *Array { return call("cos", a) }
 
 // Cosh returns the hyperbolic cosine.
 func (a *Array) Cosh() *Array { return call("cosh", a) }
+
+// CountNonzero returns the number of elements along the axes that are not zero.
+func (a *Array) CountNonzero(axes ...int) *Array { return call("count_nonzero", a, axes) }
+
+// Cross returns the vector product along an axis of length 3, of arrays that are broadcast
+// together along the others. It is part of whatever reads it.
+func (a *Array) Cross(b *Array, axis int) *Array { return call("cross", a, b, axis) }
 
 // Cumprod returns the products of the elements up to each along an axis; without one, in the
 // array as if flattened. A product of floats that is beyond their range is infinite or zero
@@ -108,9 +154,31 @@ func (a *Array) CumulativeSum(initial bool, axis ...int) *Array {
 	return call("cumulative_sum", a, axis, initial)
 }
 
+// DecodeCF returns a stored array, or a slice of one, as the numbers that it stands for by the
+// CF conventions, as xarray reads them: NaN in place of _FillValue and missing_value, the rest
+// times scale_factor plus add_offset, and dates such as "days since 2000-01-01" as int64 that
+// count ns, us, ms or s since 1970-01-01 ("" is ns), the least of them where a date is missing.
+// It is fused with what reads it, and keeps the other attributes.
+//
+// A finer unit is taken where that of the file is finer, and fractions are cut off. Calendars
+// are standard and proleptic_gregorian. A date without a number in the unit is an error of the
+// run: in ns those before 1678 and after 2262; so are those before 1582-10-15 in the standard
+// calendar.
+func (a *Array) DecodeCF(unit string) *Array { return call("decode_cf", a, unit) }
+
 // Degrees returns radians as degrees. It is part of whatever reads it. Complex numbers are an
 // error.
 func (a *Array) Degrees() *Array { return call("degrees", a) }
+
+// Diag returns a matrix with a vector on a diagonal and zeros elsewhere, or the diagonal of a
+// matrix.
+func (a *Array) Diag(offset int) *Array { return call("diag", a, offset) }
+
+// Diagonal returns a diagonal of the plane of two axes, which become one, the last: that of the
+// elements whose place along the second is more by offset. It is read by small squares.
+func (a *Array) Diagonal(offset, axis, other int) *Array {
+	return call("diagonal", a, offset, axis, other)
+}
 
 // Diff returns the differences of neighbours along an axis, taken so many times: each is as
 // much shorter. Bools differ or not. It is part of whatever reads it.
@@ -119,10 +187,20 @@ func (a *Array) Diff(times, axis int) *Array { return call("diff", a, times, axi
 // Div returns a / b, of integers in float64.
 func (a *Array) Div(b any) *Array { return call("divide", a, b) }
 
+// Dot is NumPy's dot: of vectors a number, of matrices their product, of more axes the sum
+// along the last of a and the last but one of b.
+func (a *Array) Dot(b *Array) *Array { return call("dot", a, b) }
+
 // EDiff1D returns NumPy's ediff1d: the differences of neighbours of the array as if flattened,
 // between toBegin and toEnd, which are arrays, numbers or nil for none, and take the array's
 // type. It is part of whatever reads it.
 func (a *Array) EDiff1D(toBegin, toEnd any) *Array { return call("ediff1d", a, toBegin, toEnd) }
+
+// Einsum is NumPy's einsum: Einsum("ij,jk->ik", a, b). Operands are contracted two at a time,
+// in the order that moves the fewest bytes: EinsumPath says it.
+func Einsum(subscripts string, operands ...*Array) *Array {
+	return call("einsum", subscripts, operands)
+}
 
 // Equal returns whether a = b.
 func (a *Array) Equal(b any) *Array { return call("equal", a, b) }
@@ -136,8 +214,18 @@ func (a *Array) Exp() *Array { return call("exp", a) }
 // Exp2 returns 2 to the power of a.
 func (a *Array) Exp2() *Array { return call("exp2", a) }
 
+// ExpandDims inserts axes of length one, at their places in the result.
+func (a *Array) ExpandDims(axes ...int) *Array { return call("expand_dims", a, axes) }
+
 // Expm1 returns exp(a) - 1, precise near zero.
 func (a *Array) Expm1() *Array { return call("expm1", a) }
+
+// Eye returns a matrix of float64 with ones on a diagonal, 0 the main one and positive ones
+// above it, and zeros elsewhere. It takes no memory.
+func Eye(rows, columns, diagonal int) *Array { return call("eye", rows, columns, diagonal) }
+
+// Flip reverses axes; none given, all.
+func (a *Array) Flip(axes ...int) *Array { return call("flip", a, axes) }
 
 // FloatPower returns the power b, an array or a number of Go, in float64 or complex128. It is
 // part of whatever reads it.
@@ -212,6 +300,9 @@ func (a *Array) I0() *Array { return call("i0", a) }
 // Imag returns the imaginary part.
 func (a *Array) Imag() *Array { return call("imag", a) }
 
+// Inner sums products along the last axes of both.
+func (a *Array) Inner(b *Array) *Array { return call("inner", a, b) }
+
 // Invert flips the bits of integers, and bools.
 func (a *Array) Invert() *Array { return call("invert", a) }
 
@@ -220,6 +311,11 @@ func (a *Array) IsComplex() *Array { return call("iscomplex", a) }
 
 // IsFinite returns whether the element is neither infinite nor NaN.
 func (a *Array) IsFinite() *Array { return call("isfinite", a) }
+
+// IsIn returns which elements are equal to one of a list, an array of any shape; NaN is equal
+// to none. The list is sorted, with Sort's passes and working set, and each element is looked
+// up in it as SearchSorted does.
+func (a *Array) IsIn(list *Array) *Array { return call("isin", a, list) }
 
 // IsInf returns whether the element is infinite.
 func (a *Array) IsInf() *Array { return call("isinf", a) }
@@ -235,6 +331,9 @@ func (a *Array) IsPosInf() *Array { return call("isposinf", a) }
 
 // IsReal returns which elements have no imaginary part. It is part of whatever reads it.
 func (a *Array) IsReal() *Array { return call("isreal", a) }
+
+// Kron returns the Kronecker product: blocks of b, each times an element of a.
+func (a *Array) Kron(b *Array) *Array { return call("kron", a, b) }
 
 // Ldexp returns a·2^exponents, rounded once; exponents are an array of integers or an integer.
 // It is part of whatever reads it. Complex numbers are an error.
@@ -287,8 +386,24 @@ func (a *Array) RandomLogSeries(seed uint64, lengths ...int) *Array {
 	return call("logseries", seed, a, lengths)
 }
 
+// MatrixTranspose swaps the last two axes. It is part of whatever reads it.
+func (a *Array) MatrixTranspose() *Array { return call("matrix_transpose", a) }
+
+// Max returns the largest element along the axes; NaN where there is one.
+func (a *Array) Max(axes ...int) *Array { return call("max", a, axes) }
+
 // Maximum returns the larger of a and b; NaN where one is NaN.
 func (a *Array) Maximum(b any) *Array { return call("maximum", a, b) }
+
+// Mean returns the average along the axes; of integers in float64.
+func (a *Array) Mean(axes ...int) *Array { return call("mean", a, axes) }
+
+// Median returns the middle element along the axes, or the mean of the middle two; NaN where
+// there is one. It is exact: see Quantiles for its passes.
+func (a *Array) Median(axes ...int) *Array { return call("median", a, axes) }
+
+// Min returns the smallest element along the axes; NaN where there is one.
+func (a *Array) Min(axes ...int) *Array { return call("min", a, axes) }
 
 // Minimum returns the smaller of a and b; NaN where one is NaN.
 func (a *Array) Minimum(b any) *Array { return call("minimum", a, b) }
@@ -299,6 +414,10 @@ func (a *Array) Modf() (fraction, integral *Array) {
 	all := operate("modf", nil, a)
 	return all[0], all[1]
 }
+
+// Moment returns the mean along the axes of a power of what elements are from their mean, of an
+// order that is not negative (scipy.stats.moment). Two passes.
+func (a *Array) Moment(order int, axes ...int) *Array { return call("moment", a, order, axes) }
 
 // RandomMultinomial returns into which categories as many trials fall as the array says, as
 // int64: a number for each category, along a new last axis. p is an array of the categories'
@@ -324,6 +443,12 @@ func (a *Array) RandomMultivariateHypergeometric(seed uint64, drawn any, lengths
 // of whatever reads it. Complex numbers are an error.
 func (a *Array) NaNToNum(nan, high, low float64) *Array { return call("nan_to_num", a, nan, high, low) }
 
+// NanCumprod is Cumprod with one for NaN.
+func (a *Array) NanCumprod(axis ...int) *Array { return call("nancumprod", a, axis) }
+
+// NanCumsum is Cumsum with zero for NaN.
+func (a *Array) NanCumsum(axis ...int) *Array { return call("nancumsum", a, axis) }
+
 // Neg returns -a.
 func (a *Array) Neg() *Array { return call("negative", a) }
 
@@ -340,6 +465,9 @@ func (a *Array) NextAfter(b any) *Array { return call("nextafter", a, b) }
 
 // NotEqual returns whether a ≠ b.
 func (a *Array) NotEqual(b any) *Array { return call("not_equal", a, b) }
+
+// Outer returns the product of each element of a with each of b.
+func (a *Array) Outer(b *Array) *Array { return call("outer", a, b) }
 
 // RandomPermutation returns the integers from 0 to n-1 in a random order, as int64, with the
 // passes of Argsort: x.Take(RandomPermutation(seed, n), 0) shuffles rows.
@@ -360,9 +488,19 @@ func (a *Array) RandomPoisson(seed uint64, lengths ...int) *Array {
 // Pow returns a to the power of b; a negative exponent of integers is an error.
 func (a *Array) Pow(b any) *Array { return call("power", a, b) }
 
+// Prod returns the product along the axes.
+func (a *Array) Prod(axes ...int) *Array { return call("prod", a, axes) }
+
+// Ptp returns the largest element along the axes less the smallest, in the type of the
+// elements. One pass.
+func (a *Array) Ptp(axes ...int) *Array { return call("ptp", a, axes) }
+
 // Radians returns degrees as radians. It is part of whatever reads it. Complex numbers are an
 // error.
 func (a *Array) Radians() *Array { return call("radians", a) }
+
+// Ravel returns the array in one dimension, in C order: Reshape(-1).
+func (a *Array) Ravel() *Array { return call("ravel", a) }
 
 // Real returns the real part.
 func (a *Array) Real() *Array { return call("real", a) }
@@ -373,11 +511,25 @@ func (a *Array) Reciprocal() *Array { return call("reciprocal", a) }
 // Mod returns what FloorDiv leaves, with the sign of b.
 func (a *Array) Mod(b any) *Array { return call("remainder", a, b) }
 
+// Reshape gives the array another shape of the same size, its elements in C order; one length
+// may be -1, for the rest. It costs nothing where they lie so already, as those of a file do
+// and what is computed of it element by element; else, as of a transposed array, boxes of the
+// result are put together of boxes of the array as they are needed.
+func (a *Array) Reshape(shape ...int) *Array { return call("reshape", a, shape) }
+
 // RightShift returns the bits of a moved down by b places, keeping the sign.
 func (a *Array) RightShift(b any) *Array { return call("right_shift", a, b) }
 
 // Rint rounds to the nearest integer, halves to the even one.
 func (a *Array) Rint() *Array { return call("rint", a) }
+
+// RollAxis puts an axis before the one that stands at a place: NumPy's rollaxis.
+func (a *Array) RollAxis(axis, start int) *Array { return call("rollaxis", a, axis, start) }
+
+// Rot90 turns the plane of two axes by quarters of a turn, from the first towards the second.
+func (a *Array) Rot90(quarters, axis, other int) *Array {
+	return call("rot90", a, quarters, axis, other)
+}
 
 // Round rounds to so many decimals, halves to the even digit; a negative number of them rounds
 // to tens, hundreds and so on.
@@ -400,6 +552,16 @@ func (a *Array) Sinc() *Array { return call("sinc", a) }
 // Sinh returns the hyperbolic sine.
 func (a *Array) Sinh() *Array { return call("sinh", a) }
 
+// Slice returns what NumPy's brackets give: Slice("0:100, ::2, -1"), with "..." and "newaxis".
+// Only the chunks that it touches are read.
+func (a *Array) Slice(spec string) *Array { return call("slice", a, spec) }
+
+// Sort puts the elements along an axis in their order; NaN comes last, and -0 before 0. A line
+// of up to 16 MiB takes one pass; a longer one is sorted by an external merge, in two passes
+// that read and two that write, up to 32 GiB. The working set is two or three times 16 MiB a
+// task, and 80 MiB for lines of over 8 GiB.
+func (a *Array) Sort(axis int) *Array { return call("sort", a, axis) }
+
 // Spacing returns the distance of each element to the next float away from zero, with its sign;
 // of float16, as in NumPy, to the next larger one. It is part of whatever reads it. Complex
 // numbers are an error.
@@ -411,8 +573,24 @@ func (a *Array) Sqrt() *Array { return call("sqrt", a) }
 // Square returns a².
 func (a *Array) Square() *Array { return call("square", a) }
 
+// Squeeze removes axes of length one; none given, all of them.
+func (a *Array) Squeeze(axes ...int) *Array { return call("squeeze", a, axes) }
+
+// Stack puts arrays of one shape after each other along a new axis, at its place in the result.
+func Stack(axis int, arrays ...*Array) *Array { return call("stack", arrays, axis) }
+
+// Std returns the standard deviation along the axes: the root of Var.
+func (a *Array) Std(axes ...int) *Array { return call("std", a, axes) }
+
 // Sub returns a - b.
 func (a *Array) Sub(b any) *Array { return call("subtract", a, b) }
+
+// Sum returns the sum along the axes; of integers in 64 bits, of floats at least as accurate as
+// NumPy's.
+func (a *Array) Sum(axes ...int) *Array { return call("sum", a, axes) }
+
+// SwapAxes exchanges two axes.
+func (a *Array) SwapAxes(axis, other int) *Array { return call("swapaxes", a, axis, other) }
 
 // Tan returns the tangent of an angle in radians.
 func (a *Array) Tan() *Array { return call("tan", a) }
@@ -420,14 +598,53 @@ func (a *Array) Tan() *Array { return call("tan", a) }
 // Tanh returns the hyperbolic tangent.
 func (a *Array) Tanh() *Array { return call("tanh", a) }
 
+// Tile repeats the array along its last axes, or along new ones before the first.
+func (a *Array) Tile(times ...int) *Array { return call("tile", a, times) }
+
+// TopK returns the k largest elements along an axis, the largest first, or with k < 0 the -k
+// smallest, the smallest first; all of them where the axis has fewer. NaN is larger than any
+// number. One pass reads the array; where k is more than a quarter of the 16 MiB of records
+// that a task has, it is sorted. Along an axis whose lines lie across a large array those are
+// put in order first where the elements are complex, or k is more than a 256th of them.
+func (a *Array) TopK(k, axis int) *Array { return call("topk", a, k, axis) }
+
+// Trace returns the sum of a diagonal, in one pass over it; Diagonal and Reduce sum it in
+// another type.
+func (a *Array) Trace(offset, axis, other int) *Array { return call("trace", a, offset, axis, other) }
+
+// Transpose puts the axes in another order; none given, in reverse.
+func (a *Array) Transpose(axes ...int) *Array { return call("transpose", a, axes) }
+
+// Tri returns a matrix of float64 with ones on a diagonal and below it, and zeros above. It
+// takes no memory.
+func Tri(rows, columns, diagonal int) *Array { return call("tri", rows, columns, diagonal) }
+
 // RandomTriangular returns float64 numbers of triangular distributions from the array to right,
 // most of them about mode. Both are arrays or numbers, and broadcast as in RandomGamma.
 func (a *Array) RandomTriangular(seed uint64, mode, right any, lengths ...int) *Array {
 	return call("triangular", seed, a, mode, right, lengths)
 }
 
+// Tril returns the array with zeros above a diagonal of its last two axes: 0 is the main one,
+// positive ones are above it.
+func (a *Array) Tril(diagonal int) *Array { return call("tril", a, diagonal) }
+
+// Triu returns the array with zeros below a diagonal of its last two axes.
+func (a *Array) Triu(diagonal int) *Array { return call("triu", a, diagonal) }
+
 // Trunc rounds towards zero.
 func (a *Array) Trunc() *Array { return call("trunc", a) }
+
+// Var returns the variance along the axes, with the count as divisor: see Reduce for DDof.
+func (a *Array) Var(axes ...int) *Array { return call("var", a, axes) }
+
+// Vdot returns the sum of the products of all elements, those of a conjugated.
+func (a *Array) Vdot(b *Array) *Array { return call("vdot", a, b) }
+
+// Vecdot returns the sum of products along an axis, a's conjugated, of arrays that are
+// broadcast together along the others. It is a reduction: one pass, with an accumulator for
+// each result.
+func (a *Array) Vecdot(b *Array, axis int) *Array { return call("vecdot", a, b, axis) }
 
 // RandomVonMises returns float64 angles of von Mises distributions, from -π to π, whose mean
 // directions are the array. Their concentrations, an array or a number, are 0 where all

@@ -63,39 +63,3 @@ func (a *Array) Reduce(r Reduction, o ReduceOptions) *Array {
 func (a *Array) fold(r Reduction, axes []int) *Array {
 	return a.Reduce(r, ReduceOptions{Axes: axes})
 }
-
-// Sum returns the sum along the axes; of integers in 64 bits, of floats at least as accurate as NumPy's.
-func (a *Array) Sum(axes ...int) *Array { return a.fold(kernel.Sum, axes) }
-
-// Prod returns the product along the axes.
-func (a *Array) Prod(axes ...int) *Array { return a.fold(kernel.Prod, axes) }
-
-// Mean returns the average along the axes; of integers in float64.
-func (a *Array) Mean(axes ...int) *Array { return a.fold(kernel.Mean, axes) }
-
-// Var returns the variance along the axes, with the count as divisor: see Reduce for DDof.
-func (a *Array) Var(axes ...int) *Array { return a.fold(kernel.Var, axes) }
-
-// Std returns the standard deviation along the axes: the root of Var.
-func (a *Array) Std(axes ...int) *Array { return a.fold(kernel.Std, axes) }
-
-// Min returns the smallest element along the axes; NaN where there is one.
-func (a *Array) Min(axes ...int) *Array { return a.fold(kernel.Min, axes) }
-
-// Max returns the largest element along the axes; NaN where there is one.
-func (a *Array) Max(axes ...int) *Array { return a.fold(kernel.Max, axes) }
-
-// ArgMin returns the position of the first smallest element along an axis; without one, in the array as if flattened.
-func (a *Array) ArgMin(axes ...int) *Array { return a.fold(kernel.ArgMin, axes) }
-
-// ArgMax returns the position of the first largest element along an axis; without one, in the array as if flattened.
-func (a *Array) ArgMax(axes ...int) *Array { return a.fold(kernel.ArgMax, axes) }
-
-// Any returns whether an element along the axes is true, that is, not zero.
-func (a *Array) Any(axes ...int) *Array { return a.fold(kernel.Any, axes) }
-
-// All returns whether all elements along the axes are true.
-func (a *Array) All(axes ...int) *Array { return a.fold(kernel.All, axes) }
-
-// CountNonzero returns the number of elements along the axes that are not zero.
-func (a *Array) CountNonzero(axes ...int) *Array { return a.fold(kernel.CountNonzero, axes) }

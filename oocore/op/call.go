@@ -226,6 +226,9 @@ func (c *Call) take(i int, rest []int) (arg any, left []int, err error) {
 	if p.List {
 		n := 0
 		for n < len(rest)-least && c.Values[rest[n]].Text == nil {
+			if v := c.Values[rest[n]].Node; v != nil && p.Kind == Integers && v.DType == dtype.Bool && i+1 < len(c.Params) && c.Params[i+1].Kind == Array && !c.Params[i+1].Word {
+				break // which elements to include
+			}
 			if _, is := c.Values[rest[n]].Number.(int64); is && p.Kind == Arrays && numbers && n == len(rest)-1 && n >= p.Least {
 				break // an axis
 			}
@@ -274,6 +277,9 @@ func (c *Call) one(p Param, at int) (any, error) {
 	case Part:
 		if p.Word {
 			return nil, c.Fail(at, "%s gives one of its results, by name: %s", c.Name, c.Usage)
+		}
+		if _, is := c.Values[at].Number.(int64); !is {
+			return nil, c.Fail(at, "%s gives one of its results, by number: %s", c.Name, c.Usage)
 		}
 		return c.Int(at)
 	}

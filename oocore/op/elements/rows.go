@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
@@ -134,6 +135,22 @@ func functions() (all []op.Row) {
 		default:
 			row.Build = func(site graph.Site, x *graph.Node) (*graph.Node, error) { return graph.Apply(site, r.Op, x) }
 		}
+		operands := "(" + strings.Join([]string{"x", "y", "y"}[:r.Arity], ", ") + ")"
+		switch {
+		case r.Family == kernel.Choice:
+			operands = "(x > 0.5, x, y)"
+		case r.Family == kernel.Logic && r.Arity == 2:
+			operands = "(x > 0.5, y > 0.25)"
+		case r.Family == kernel.Bits && strings.HasSuffix(r.Name, "shift"):
+			operands = "(i, j & 15)"
+		case r.Family == kernel.Bits && r.Arity == 2:
+			operands = "(i, j)"
+		case r.Family == kernel.Bits:
+			operands = "(i)"
+		case r.Family == kernel.Part:
+			operands = "(z)"
+		}
+		row.Examples = r.Name + operands
 		row.Usage, row.Doc = r.Name+"("+usage+")", name+" "+r.Sentence+"."
 		all = append(all, row)
 	}
