@@ -128,6 +128,9 @@ func (c *Call) bind() (args []any, part int, err error) {
 		if text := c.Values[rest[0]].Text; text != nil {
 			return nil, 0, c.Fail(rest[0], "%s does not take %q: %s", c.Name, *text, c.Usage)
 		}
+		if !slices.ContainsFunc(c.Params, func(p Param) bool { return p.List }) {
+			return nil, 0, c.Fail(rest[0], "%s does not take %d arguments: %s", c.Name, len(c.Values), c.Usage)
+		}
 		return nil, 0, c.Fail(rest[0], "%s does not take this here: %s", c.Name, c.Usage)
 	}
 	for i, p := range c.Params {
