@@ -2,68 +2,53 @@ package plan
 
 import (
 	"encoding/binary"
+	"slices"
 
-	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
-	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/plan/cost"
 )
 
-// What computing takes, in nanoseconds of one core. These figures only decide between
-// keeping and computing again, where a factor of two does not matter. They are part of
-// Engine: the stages of a plan follow from them.
-const (
-	// keepNanos is what writing a byte of a materialised array takes, and fetchNanos what
-	// each stage or operation takes that reads it.
-	keepNanos, fetchNanos = 2, 1
-	// stageNanos is the overhead of a stage, without its tasks.
-	stageNanos = 1e6
-	readNanos  = 0.25 // of a byte that is in memory or a file
-	codedNanos = 0.5  // of a byte that is decoded
-	moveNanos  = 0.5  // of a byte that an operation of boxes puts into its result
-	leastNanos = 0.05 // of any element: what bounds the nodes that a cost is summed over
-)
-
-// opNanos is what an elementwise operation takes for each byte of its operands.
-func opNanos(op kernel.Op) float64 {
-	switch {
-	case op == kernel.Power || op == kernel.Arctan2 || op == kernel.Hypot || op == kernel.Remainder || op == kernel.FloorDivide:
-		return 2
-	case op == kernel.Divide || op == kernel.Sqrt || op == kernel.Reciprocal:
-		return 0.15
-	case op >= kernel.Cbrt && op <= kernel.Arctanh:
-		return 0.5
+// generatorNanos is what an element of a generator takes that is seen through a view.
+func generatorNanos(random bool, v grid.View) float64 {
+	own, last := cost.Iota, len(v.Axis)-1
+	if random {
+		own = cost.Random
 	}
-	return 0.06
+	if row := len(v.Shape) - 1; last >= 0 && row >= 0 && v.Shape[row] > 1 && (v.Axis[last] != row || v.Step[last] != 1) {
+		own += cost.Single
+	}
+	return own
 }
 
-// ownNanos is what computing an element of a node takes without its inputs.
-func (c *compiler) ownNanos(n *graph.Node) float64 {
-	size := float64(n.DType.Size())
+// ownNanos is what computing an element of a node that is seen through a view takes without
+// its inputs.
+func (c *compiler) ownNanos(n *graph.Node, v grid.View) float64 {
+	size, own := float64(n.DType.Size()), 0.0
 	switch n.Kind {
 	case graph.Elementwise:
-		t := n.In[len(n.In)-1].DType
-		own := opNanos(n.Op) * float64(t.Size())
-		if t.Kind() == dtype.KindComplex {
-			own *= 4
-		}
-		return max(own, leastNanos)
+		own = cost.Elementwise(n.Op, n.In[len(n.In)-1].DType)
 	case graph.Cast:
-		return max(0.06*max(size, float64(n.In[0].DType.Size())), leastNanos)
+		own = cost.Cast(n.In[0].DType, n.DType)
 	case graph.Blockwise:
-		return c.opCost(n).own
+		own = c.opCost(n).own
 	case graph.Source:
+		own = cost.Copy * size
 		if n.Stored.Info.Chunks != nil {
-			return codedNanos * size
+			decode, _ := cost.Codec(n.Stored.Info.Codec)
+			own += decode * size
 		}
-		return readNanos * size
-	case graph.Random:
-		return 2
+	case graph.Random, graph.Iota:
+		own = generatorNanos(n.Kind == graph.Random, v)
 	case graph.Constant, graph.View:
-		return leastNanos
+	default:
+		own = cost.Copy * size
 	}
-	return max(readNanos*size, leastNanos)
+	return max(own, leastNanos)
 }
+
+// leastNanos is that of any element: it bounds the nodes that a cost is summed over.
+const leastNanos = 0.02
 
 // opCost is what an operation of boxes takes.
 type opCost struct {
@@ -75,16 +60,20 @@ type opCost struct {
 const nominal = 256 << 10
 
 func (c *compiler) opCost(n *graph.Node) opCost {
-	cost, ok := c.opCosts[n]
-	if ok {
-		return cost
+	if known, ok := c.opCosts[n]; ok {
+		return known
 	}
+	var of opCost
 	op, size := n.Blocks.Op, float64(max(grid.Size(n.Shape), 1))
 	whole := op.Requirements(clip(n.Shape, n.Shape))
-	cost.own = max(float64(whole.Work)/size, moveNanos*float64(n.DType.Size()))
-	cost.read = make([]float64, len(n.In))
-	for k := range cost.read {
-		cost.read[k] = 1
+	var inputs [][]int
+	for _, in := range n.In {
+		inputs = append(inputs, in.Shape)
+	}
+	of.own = boxNanos(op, n.DType, clip(n.Shape, n.Shape), whole, inputs) / size
+	of.read = make([]float64, len(n.In))
+	for k := range of.read {
+		of.read[k] = 1
 	}
 	if !whole.DisjointReads && !whole.Gather && op.Chunks() == nil {
 		rows, box := op.Requirements(grid.Auto(n.Shape, 1, nominal)), op.Requirements(cube(n.Shape, nominal))
@@ -94,11 +83,11 @@ func (c *compiler) opCost(n *graph.Node) opCost {
 			times := func(reads []int, share float64) float64 {
 				return float64(grid.Size(clip(reads, in.Shape))) / all / max(share, 1/size)
 			}
-			cost.read[k] = max(min(times(rows.Reads[k], share(grid.Auto(n.Shape, 1, nominal))), times(box.Reads[k], share(cube(n.Shape, nominal)))), 1)
+			of.read[k] = max(min(times(rows.Reads[k], share(grid.Auto(n.Shape, 1, nominal))), times(box.Reads[k], share(cube(n.Shape, nominal)))), 1)
 		}
 	}
-	c.opCosts[n] = cost
-	return cost
+	c.opCosts[n] = of
+	return of
 }
 
 // cube is a box of at most elems elements, alike along all axes that are long enough.
@@ -127,20 +116,99 @@ type costs struct {
 	sum     float64
 	visited map[string]bool
 	context int // of the operation of boxes whose inputs are summed
+	sources []reads
+}
+
+// reads are how a stored array is read.
+type reads struct {
+	of      *graph.Node
+	readers []*graph.Node
+	nanos   float64
+}
+
+// source returns the reads of a stored array.
+func (s *costs) source(n *graph.Node) *reads {
+	i := slices.IndexFunc(s.sources, func(r reads) bool { return r.of == n })
+	if i < 0 {
+		i = len(s.sources)
+		s.sources = append(s.sources, reads{of: n})
+	}
+	return &s.sources[i]
 }
 
 // cost is what computing an element of n takes; more than most where it is that much,
 // or has too many parts to say. Parts that a program shares are counted once, and what
-// an operation of boxes reads for each such operation.
+// an operation of boxes reads for each such operation. A stored array is not counted where
+// the passes that read n read it anyway.
 func (c *compiler) cost(n *graph.Node, most float64) float64 {
 	s := &costs{c: c, most: most, visited: map[string]bool{}}
-	s.add(n, grid.Identity(n.Shape), 1, 0, true)
+	s.add(n, grid.Identity(n.Shape), 1, 0, nil)
+	for _, r := range s.sources {
+		if !c.readAnyway(n, &r) {
+			s.sum += r.nanos
+		}
+	}
 	return s.sum
 }
 
-func (s *costs) add(n *graph.Node, v grid.View, times float64, context int, first bool) {
+// pass identifies a pass that computes or reads a node: readers with as many materialised nodes
+// below them are likely to share one.
+type pass struct {
+	over  *graph.Node
+	depth int
+}
+
+// countReaders counts the readers of each node in each pass, before it is known what else is
+// materialised.
+func (c *compiler) countReaders(nodes []*graph.Node) {
+	depth := c.depths(nodes)
+	c.passes, c.readers = map[*graph.Node][]int{}, map[pass]int{}
+	for _, root := range c.roots {
+		c.passes[root] = append(c.passes[root], depth[root])
+	}
+	for _, n := range slices.Backward(nodes) {
+		if c.materialised(n) {
+			c.passes[n] = []int{depth[n]}
+		}
+		for k, in := range n.In {
+			if slices.Contains(n.In[:k], in) {
+				continue
+			}
+			for _, d := range c.passes[n] {
+				c.readers[pass{in, d}]++
+				if all := c.passes[in]; len(all) < mostReadings && !slices.Contains(all, d) {
+					c.passes[in] = append(all, d)
+				}
+			}
+		}
+	}
+}
+
+// readAnyway reports a stored array that has further readers in all passes that compute n.
+func (c *compiler) readAnyway(n *graph.Node, r *reads) bool {
+	for _, d := range c.passes[n] {
+		others := c.readers[pass{r.of, d}]
+		for _, by := range r.readers {
+			if slices.Contains(c.passes[by], d) {
+				others--
+			}
+		}
+		if others <= 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// add adds what a node takes that is read by another; nil for the first.
+func (s *costs) add(n *graph.Node, v grid.View, times float64, context int, by *graph.Node) {
 	if s.sum > s.most {
 		return
+	}
+	if n.Kind == graph.Source {
+		if r := s.source(n); !slices.Contains(r.readers, by) {
+			r.readers = append(r.readers, by)
+		}
 	}
 	key := binary.AppendVarint(make([]byte, 0, 48), int64(context))
 	key = binary.AppendVarint(key, int64(s.c.canonical.number[n]))
@@ -156,21 +224,25 @@ func (s *costs) add(n *graph.Node, v grid.View, times float64, context int, firs
 		s.sum = s.most + 1
 		return
 	}
-	if !first && s.c.materialised(n) {
-		s.sum += times * readNanos * float64(n.DType.Size())
+	if by != nil && s.c.materialised(n) {
+		s.sum += times * cost.Copy * float64(n.DType.Size())
 		return
 	}
-	s.sum += times * s.c.ownNanos(n)
+	if own := times * s.c.ownNanos(n, v); n.Kind == graph.Source {
+		s.source(n).nanos += own
+	} else {
+		s.sum += own
+	}
 	for k, in := range n.In {
 		switch n.Kind {
 		case graph.View:
-			s.add(in, v.Through(n.View), times, context, false)
+			s.add(in, v.Through(n.View), times, context, n)
 		case graph.Blockwise:
 			s.context++
 			share := float64(grid.Size(in.Shape)) / float64(max(grid.Size(n.Shape), 1))
-			s.add(in, grid.Identity(in.Shape), times*min(share, mostShare)*s.c.opCost(n).read[k], s.context, false)
+			s.add(in, grid.Identity(in.Shape), times*min(share, mostShare)*s.c.opCost(n).read[k], s.context, n)
 		default:
-			s.add(in, v, times, context, false)
+			s.add(in, v, times, context, n)
 		}
 	}
 }

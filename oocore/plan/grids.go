@@ -2,10 +2,11 @@ package plan
 
 import (
 	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/internal/disk"
 )
 
-// The sizes that grids aim at, in bytes. They are part of Engine: results do not
-// depend on a map's, but the order of additions in a reduction does.
+// The sizes that grids aim at, in bytes. Results do not depend on a map's,
+// but the order of additions in a reduction does.
 const (
 	chunkBytes = 4 << 20   // a task's share of the largest array: long enough to stream, small enough for many in 64 MiB
 	tileBytes  = 256 << 10 // what is read at once: it stays in a core's own cache until it is consumed
@@ -77,7 +78,7 @@ func alignRows(chunks, shape []int, size int) {
 	row := size
 	for i := len(shape) - 1; i >= 0; i-- {
 		if chunks[i] < shape[i] {
-			unit := pageBytes / gcd(pageBytes, row)
+			unit := disk.Page / gcd(disk.Page, row)
 			if chunks[i] >= unit {
 				chunks[i] -= chunks[i] % unit
 			}
@@ -86,8 +87,6 @@ func alignRows(chunks, shape []int, size int) {
 		row *= chunks[i]
 	}
 }
-
-const pageBytes = 4096
 
 func gcd(a, b int) int {
 	for b != 0 {

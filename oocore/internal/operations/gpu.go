@@ -138,10 +138,10 @@ func (g *gpus) plan(n *graph.Node) (*plan.Sized, error) {
 func placed(s *plan.Sized) (on, off bool) {
 	for i := range s.Stages {
 		st := &s.Stages[i]
-		on, off = on || st.Device != nil, off || st.Lacks != ""
-		for k := range st.OnDevice().Programs {
-			for _, l := range st.OnDevice().Programs[k].Loads {
-				off = off || st.Device != nil && l.Kind == plan.LoadBlocks && !l.Moves()
+		on, off = on || s.OnDevice[i] != nil, off || st.Lacks != ""
+		for k := range s.Placed(i).Programs {
+			for _, l := range s.Placed(i).Programs[k].Loads {
+				off = off || s.OnDevice[i] != nil && l.Kind == plan.LoadBlocks && !l.Moves()
 			}
 			off = off || st.Kind == plan.MatMulStage && len(st.Programs[k].Code) > 0
 		}

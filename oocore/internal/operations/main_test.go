@@ -84,17 +84,17 @@ func TestOperationsHaveTheSameBytesOnTheDevice(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", n, err)
 		}
-		o := plan.Options{Budget: 1 << 30, Workers: 2}
+		o, env := plan.Options{Budget: 1 << 30, Workers: 2}, exec.Env{}
 		if d != nil {
-			o.Device = d.Spec()
+			o.Device, env.Executor = d.Spec(), exec.OnDevice{Device: d}
 		}
 		s, err := p.Size(o)
 		if err != nil {
 			t.Fatalf("%s: %v", n, err)
 		}
-		into := make([]byte, p.Arrays[p.Output].Bytes())
-		_, err = exec.Run(t.Context(), s, exec.Env{Device: d, Into: into})
-		return into, err
+		env.Into = make([]byte, p.Arrays[p.Output].Bytes())
+		_, err = exec.Run(t.Context(), s, env)
+		return env.Into, err
 	}
 	count := 0
 	for _, f := range expr.Functions() {
