@@ -18,12 +18,6 @@ func RandomIntegers(t DType, seed uint64, low, high int64, shape ...int) *Array 
 	return made(random.Integers(graph.Caller(), t, seed, low, high, shape...))
 }
 
-func sampled(name string, d random.Distribution, seed uint64, lengths []int, parameters ...any) *Array {
-	return build(name, func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
-		return random.Sample(site, name, d, seed, in, lengths...)
-	}, parameters...)
-}
-
 // ChoiceOptions are the less common arguments of Choice.
 type ChoiceOptions struct {
 	Distinct bool   // no element is drawn twice

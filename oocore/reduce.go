@@ -59,7 +59,3 @@ func (a *Array) Reduce(r Reduction, o ReduceOptions) *Array {
 		return graph.Aggregate(site, r, in[0], g)
 	}, operands...)
 }
-
-func (a *Array) fold(r Reduction, axes []int) *Array {
-	return a.Reduce(r, ReduceOptions{Axes: axes})
-}

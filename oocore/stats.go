@@ -181,9 +181,3 @@ func present(all ...*Array) []any {
 	}
 	return operands
 }
-
-func (a *Array) skipping(name string, product bool, axis []int) *Array {
-	return a.view(name, func(site graph.Site, n *graph.Node) (*graph.Node, error) {
-		return stats.NaNCumulative(site, name, product, n, axis...)
-	})
-}
