@@ -391,8 +391,8 @@ func heatMapDrawing(c *record.Card, alt string) (*figure, string) {
 	out.Height, out.Option = layout.heatMap("gonbext:block")
 	out.Switch = []choice{{"value", 2, low, above(low, high)}}
 
-	side := layout.side()
-	w, h := side*float64(f.Cols), side*float64(f.Rows)
+	w, h := layout.sides()
+	w, h = w*float64(f.Cols), h*float64(f.Rows)
 	d := newDrawing(760, h+52)
 	x := d.scale(fmt.Sprintf("%.5g", low), fmt.Sprintf("%.5g", high))
 	pixels := image.NewNRGBA(image.Rect(0, 0, f.Cols, f.Rows))

@@ -3,6 +3,7 @@ package chart
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/record"
@@ -30,17 +31,10 @@ func (s *summary) verdict() string {
 		say("%s", m)
 	}
 	if s.status == record.Planned {
-		if s.h.Seconds != nil {
-			say("about %v, limited by %s", s.h.Seconds, plain(s.h.Seconds.Limit))
-		}
 		say("nothing was run")
 		return strings.Join(parts, " · ")
 	}
-	took := units.Duration(s.last)
-	if s.h.Seconds != nil && s.status == record.Done && s.there() == 0 && !s.modelled() {
-		took += fmt.Sprintf(", predicted %v", s.h.Seconds)
-	}
-	say("%s", took)
+	say("%s", units.Duration(s.last))
 	if p := s.processPeak(); s.h.Budget > 0 && p > s.h.Budget {
 		say("the process took %s, %s over the budget", units.Bytes(p), units.Bytes(p-s.h.Budget))
 	}
@@ -61,6 +55,9 @@ func (s *summary) processVerdict() string {
 	}
 	switch s.status {
 	case record.Failed:
+		if s.peak > s.h.Budget { // why stands below the cell
+			return took + " · the cell was ended"
+		}
 		return plain(s.run.End.Error)
 	case record.Killed:
 		return took + " · the process was killed"
@@ -189,7 +186,10 @@ func (s *summary) movement() string {
 	var parts []string
 	if read > 0 {
 		passes := ""
-		if n := s.passes(); n > 1 {
+		product := slices.ContainsFunc(s.stages, func(st *stageSummary) bool { return st.product() && st.Read > 0 })
+		if n := s.passes(); product {
+			passes = ", operands of products as often as they do not fit"
+		} else if n > 1 {
 			passes = fmt.Sprintf(" in %d passes", n)
 		} else if s.status == record.Planned {
 			passes = " in one pass"

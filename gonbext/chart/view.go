@@ -43,6 +43,9 @@ func (v *view) PlanLine() string {
 	if n := v.s.passes(); n > 0 {
 		line += ", " + counted(n, "pass", "passes") + " over stored data"
 	}
+	if s := v.s.h.Seconds; s != nil && v.s.there() == 0 && !v.s.modelled() {
+		line += fmt.Sprintf(", predicted %v, limited by %s", s, plain(s.Limit))
+	}
 	return line
 }
 
@@ -78,6 +81,9 @@ func (v *view) RestLine() string {
 	line := "at most " + units.Bytes(v.s.processPeak())
 	if !v.s.h.Process {
 		line = fmt.Sprintf("arena %s, whole process %s", units.Bytes(v.s.peak), units.Bytes(v.s.processPeak()))
+		if v.s.hasSample && v.s.peak > v.s.processPeak() {
+			line += " (of the arena, what was never touched takes no memory)"
+		}
 	}
 	if v.s.h.Budget > 0 {
 		line += ", budget " + units.Bytes(v.s.h.Budget)
@@ -152,9 +158,6 @@ type whatIf struct {
 	Fits                                                            bool
 }
 
-// maxTold is how many stages a plan has at most for its text to say it all.
-const maxTold = 2
-
 func newView(s *summary, mode Mode, drawn bool) *view {
 	v := &view{
 		s: s, Title: runTitle(s.h),
@@ -192,7 +195,7 @@ func newView(s *summary, mode Mode, drawn bool) *view {
 	if mode == None {
 		return v
 	}
-	if f, svg := treeFigure(stages); f != nil && len(stages) > maxTold {
+	if f, svg := treeFigure(stages); f != nil {
 		f.Picture = picture(svg)
 		v.Tree = f
 	}
@@ -376,6 +379,14 @@ func likely(s *record.Seconds) string {
 		return ""
 	}
 	return secondsText(s.Likely)
+}
+
+// WhatIfTitle says on which device the alternatives are planned.
+func (v *view) WhatIfTitle() string {
+	if d := v.s.h.Device; d.Memory > 0 {
+		return "What if, on " + plain(d.Name)
+	}
+	return "What if"
 }
 
 // Timed reports whether times are predicted.

@@ -257,6 +257,22 @@ func lookupAVX512(op Op, t dtype.Type) Func {
 		return vecMaximumUint8AVX512
 	case vectorKey{Fmax, dtype.Uint8}:
 		return vecMaximumUint8AVX512
+	case vectorKey{BitAnd, dtype.Int8}:
+		return vecBitAnd8AVX512
+	case vectorKey{BitAnd, dtype.Uint8}:
+		return vecBitAnd8AVX512
+	case vectorKey{BitOr, dtype.Int8}:
+		return vecBitOr8AVX512
+	case vectorKey{BitOr, dtype.Uint8}:
+		return vecBitOr8AVX512
+	case vectorKey{BitXor, dtype.Int8}:
+		return vecBitXor8AVX512
+	case vectorKey{BitXor, dtype.Uint8}:
+		return vecBitXor8AVX512
+	case vectorKey{Invert, dtype.Int8}:
+		return vecInvert8AVX512
+	case vectorKey{Invert, dtype.Uint8}:
+		return vecInvert8AVX512
 	case vectorKey{Add, dtype.Int16}:
 		return vecAddInt16AVX512
 	case vectorKey{Add, dtype.Uint16}:
@@ -295,6 +311,22 @@ func lookupAVX512(op Op, t dtype.Type) Func {
 		return vecMaximumUint16AVX512
 	case vectorKey{Fmax, dtype.Uint16}:
 		return vecMaximumUint16AVX512
+	case vectorKey{BitAnd, dtype.Int16}:
+		return vecBitAnd16AVX512
+	case vectorKey{BitAnd, dtype.Uint16}:
+		return vecBitAnd16AVX512
+	case vectorKey{BitOr, dtype.Int16}:
+		return vecBitOr16AVX512
+	case vectorKey{BitOr, dtype.Uint16}:
+		return vecBitOr16AVX512
+	case vectorKey{BitXor, dtype.Int16}:
+		return vecBitXor16AVX512
+	case vectorKey{BitXor, dtype.Uint16}:
+		return vecBitXor16AVX512
+	case vectorKey{Invert, dtype.Int16}:
+		return vecInvert16AVX512
+	case vectorKey{Invert, dtype.Uint16}:
+		return vecInvert16AVX512
 	case vectorKey{Add, dtype.Int32}:
 		return vecAddInt32AVX512
 	case vectorKey{Add, dtype.Uint32}:
@@ -333,6 +365,22 @@ func lookupAVX512(op Op, t dtype.Type) Func {
 		return vecMaximumUint32AVX512
 	case vectorKey{Fmax, dtype.Uint32}:
 		return vecMaximumUint32AVX512
+	case vectorKey{BitAnd, dtype.Int32}:
+		return vecBitAnd32AVX512
+	case vectorKey{BitAnd, dtype.Uint32}:
+		return vecBitAnd32AVX512
+	case vectorKey{BitOr, dtype.Int32}:
+		return vecBitOr32AVX512
+	case vectorKey{BitOr, dtype.Uint32}:
+		return vecBitOr32AVX512
+	case vectorKey{BitXor, dtype.Int32}:
+		return vecBitXor32AVX512
+	case vectorKey{BitXor, dtype.Uint32}:
+		return vecBitXor32AVX512
+	case vectorKey{Invert, dtype.Int32}:
+		return vecInvert32AVX512
+	case vectorKey{Invert, dtype.Uint32}:
+		return vecInvert32AVX512
 	case vectorKey{Add, dtype.Int64}:
 		return vecAddInt64AVX512
 	case vectorKey{Add, dtype.Uint64}:
@@ -371,54 +419,6 @@ func lookupAVX512(op Op, t dtype.Type) Func {
 		return vecMaximumUint64AVX512
 	case vectorKey{Fmax, dtype.Uint64}:
 		return vecMaximumUint64AVX512
-	case vectorKey{BitAnd, dtype.Int8}:
-		return vecBitAnd8AVX512
-	case vectorKey{BitAnd, dtype.Uint8}:
-		return vecBitAnd8AVX512
-	case vectorKey{BitOr, dtype.Int8}:
-		return vecBitOr8AVX512
-	case vectorKey{BitOr, dtype.Uint8}:
-		return vecBitOr8AVX512
-	case vectorKey{BitXor, dtype.Int8}:
-		return vecBitXor8AVX512
-	case vectorKey{BitXor, dtype.Uint8}:
-		return vecBitXor8AVX512
-	case vectorKey{Invert, dtype.Int8}:
-		return vecInvert8AVX512
-	case vectorKey{Invert, dtype.Uint8}:
-		return vecInvert8AVX512
-	case vectorKey{BitAnd, dtype.Int16}:
-		return vecBitAnd16AVX512
-	case vectorKey{BitAnd, dtype.Uint16}:
-		return vecBitAnd16AVX512
-	case vectorKey{BitOr, dtype.Int16}:
-		return vecBitOr16AVX512
-	case vectorKey{BitOr, dtype.Uint16}:
-		return vecBitOr16AVX512
-	case vectorKey{BitXor, dtype.Int16}:
-		return vecBitXor16AVX512
-	case vectorKey{BitXor, dtype.Uint16}:
-		return vecBitXor16AVX512
-	case vectorKey{Invert, dtype.Int16}:
-		return vecInvert16AVX512
-	case vectorKey{Invert, dtype.Uint16}:
-		return vecInvert16AVX512
-	case vectorKey{BitAnd, dtype.Int32}:
-		return vecBitAnd32AVX512
-	case vectorKey{BitAnd, dtype.Uint32}:
-		return vecBitAnd32AVX512
-	case vectorKey{BitOr, dtype.Int32}:
-		return vecBitOr32AVX512
-	case vectorKey{BitOr, dtype.Uint32}:
-		return vecBitOr32AVX512
-	case vectorKey{BitXor, dtype.Int32}:
-		return vecBitXor32AVX512
-	case vectorKey{BitXor, dtype.Uint32}:
-		return vecBitXor32AVX512
-	case vectorKey{Invert, dtype.Int32}:
-		return vecInvert32AVX512
-	case vectorKey{Invert, dtype.Uint32}:
-		return vecInvert32AVX512
 	case vectorKey{BitAnd, dtype.Int64}:
 		return vecBitAnd64AVX512
 	case vectorKey{BitAnd, dtype.Uint64}:
@@ -889,6 +889,22 @@ func lookupAVX2(op Op, t dtype.Type) Func {
 		return vecMaximumUint8AVX2
 	case vectorKey{Fmax, dtype.Uint8}:
 		return vecMaximumUint8AVX2
+	case vectorKey{BitAnd, dtype.Int8}:
+		return vecBitAnd8AVX2
+	case vectorKey{BitAnd, dtype.Uint8}:
+		return vecBitAnd8AVX2
+	case vectorKey{BitOr, dtype.Int8}:
+		return vecBitOr8AVX2
+	case vectorKey{BitOr, dtype.Uint8}:
+		return vecBitOr8AVX2
+	case vectorKey{BitXor, dtype.Int8}:
+		return vecBitXor8AVX2
+	case vectorKey{BitXor, dtype.Uint8}:
+		return vecBitXor8AVX2
+	case vectorKey{Invert, dtype.Int8}:
+		return vecInvert8AVX2
+	case vectorKey{Invert, dtype.Uint8}:
+		return vecInvert8AVX2
 	case vectorKey{Add, dtype.Int16}:
 		return vecAddInt16AVX2
 	case vectorKey{Add, dtype.Uint16}:
@@ -927,6 +943,22 @@ func lookupAVX2(op Op, t dtype.Type) Func {
 		return vecMaximumUint16AVX2
 	case vectorKey{Fmax, dtype.Uint16}:
 		return vecMaximumUint16AVX2
+	case vectorKey{BitAnd, dtype.Int16}:
+		return vecBitAnd16AVX2
+	case vectorKey{BitAnd, dtype.Uint16}:
+		return vecBitAnd16AVX2
+	case vectorKey{BitOr, dtype.Int16}:
+		return vecBitOr16AVX2
+	case vectorKey{BitOr, dtype.Uint16}:
+		return vecBitOr16AVX2
+	case vectorKey{BitXor, dtype.Int16}:
+		return vecBitXor16AVX2
+	case vectorKey{BitXor, dtype.Uint16}:
+		return vecBitXor16AVX2
+	case vectorKey{Invert, dtype.Int16}:
+		return vecInvert16AVX2
+	case vectorKey{Invert, dtype.Uint16}:
+		return vecInvert16AVX2
 	case vectorKey{Add, dtype.Int32}:
 		return vecAddInt32AVX2
 	case vectorKey{Add, dtype.Uint32}:
@@ -965,50 +997,6 @@ func lookupAVX2(op Op, t dtype.Type) Func {
 		return vecMaximumUint32AVX2
 	case vectorKey{Fmax, dtype.Uint32}:
 		return vecMaximumUint32AVX2
-	case vectorKey{Add, dtype.Int64}:
-		return vecAddInt64AVX2
-	case vectorKey{Add, dtype.Uint64}:
-		return vecAddInt64AVX2
-	case vectorKey{Subtract, dtype.Int64}:
-		return vecSubtractInt64AVX2
-	case vectorKey{Subtract, dtype.Uint64}:
-		return vecSubtractInt64AVX2
-	case vectorKey{Negative, dtype.Int64}:
-		return vecNegativeInt64AVX2
-	case vectorKey{Negative, dtype.Uint64}:
-		return vecNegativeInt64AVX2
-	case vectorKey{BitAnd, dtype.Int8}:
-		return vecBitAnd8AVX2
-	case vectorKey{BitAnd, dtype.Uint8}:
-		return vecBitAnd8AVX2
-	case vectorKey{BitOr, dtype.Int8}:
-		return vecBitOr8AVX2
-	case vectorKey{BitOr, dtype.Uint8}:
-		return vecBitOr8AVX2
-	case vectorKey{BitXor, dtype.Int8}:
-		return vecBitXor8AVX2
-	case vectorKey{BitXor, dtype.Uint8}:
-		return vecBitXor8AVX2
-	case vectorKey{Invert, dtype.Int8}:
-		return vecInvert8AVX2
-	case vectorKey{Invert, dtype.Uint8}:
-		return vecInvert8AVX2
-	case vectorKey{BitAnd, dtype.Int16}:
-		return vecBitAnd16AVX2
-	case vectorKey{BitAnd, dtype.Uint16}:
-		return vecBitAnd16AVX2
-	case vectorKey{BitOr, dtype.Int16}:
-		return vecBitOr16AVX2
-	case vectorKey{BitOr, dtype.Uint16}:
-		return vecBitOr16AVX2
-	case vectorKey{BitXor, dtype.Int16}:
-		return vecBitXor16AVX2
-	case vectorKey{BitXor, dtype.Uint16}:
-		return vecBitXor16AVX2
-	case vectorKey{Invert, dtype.Int16}:
-		return vecInvert16AVX2
-	case vectorKey{Invert, dtype.Uint16}:
-		return vecInvert16AVX2
 	case vectorKey{BitAnd, dtype.Int32}:
 		return vecBitAnd32AVX2
 	case vectorKey{BitAnd, dtype.Uint32}:
@@ -1025,6 +1013,18 @@ func lookupAVX2(op Op, t dtype.Type) Func {
 		return vecInvert32AVX2
 	case vectorKey{Invert, dtype.Uint32}:
 		return vecInvert32AVX2
+	case vectorKey{Add, dtype.Int64}:
+		return vecAddInt64AVX2
+	case vectorKey{Add, dtype.Uint64}:
+		return vecAddInt64AVX2
+	case vectorKey{Subtract, dtype.Int64}:
+		return vecSubtractInt64AVX2
+	case vectorKey{Subtract, dtype.Uint64}:
+		return vecSubtractInt64AVX2
+	case vectorKey{Negative, dtype.Int64}:
+		return vecNegativeInt64AVX2
+	case vectorKey{Negative, dtype.Uint64}:
+		return vecNegativeInt64AVX2
 	case vectorKey{BitAnd, dtype.Int64}:
 		return vecBitAnd64AVX2
 	case vectorKey{BitAnd, dtype.Uint64}:

@@ -142,12 +142,15 @@ func TestRunNotebook(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "text.ipynb"), []byte("text"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range [][]string{
-		{filepath.Join(dir, "text.ipynb")}, {filepath.Join(dir, "none.ipynb")}, {dir},
-		{good, "-o", filepath.Join(dir, "no", "folder.ipynb")},
+	for _, c := range []struct {
+		status int
+		args   []string
+	}{
+		{1, []string{filepath.Join(dir, "text.ipynb")}}, {1, []string{filepath.Join(dir, "none.ipynb")}}, {1, []string{dir}},
+		{2, []string{good, "-o", filepath.Join(dir, "no", "folder.ipynb")}},
 	} {
-		if _, stderr, status := run(args...); status != 1 || strings.Count(stderr, "\n") != 1 {
-			t.Errorf("%v: exit status %d\n%s", args, status, stderr)
+		if _, stderr, status := run(c.args...); status != c.status || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%v: exit status %d\n%s", c.args, status, stderr)
 		}
 	}
 }

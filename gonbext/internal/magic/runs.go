@@ -77,8 +77,8 @@ func shortNames(runs []record.Summary) []string {
 	return names
 }
 
-// find is the run of a name: last, last-1, a number of the notebook's, or any
-// beginning of a run's name that no other has.
+// find is the run of a name: last, last-1, plan for the last plan, plan-1, a number of the
+// notebook's, or any beginning of a run's name that no other has.
 func (l *runLog) find(name string) (record.Summary, error) {
 	if len(l.all) == 0 {
 		return record.Summary{}, cmp.Or(l.unreadable(name), errors.New("no run has left a record yet"))
@@ -89,18 +89,28 @@ func (l *runLog) find(name string) (record.Summary, error) {
 		}
 		return l.runs[len(l.runs)-n], nil
 	}
-	if back, ok := strings.CutPrefix(name, "last"); ok {
+	for word, planned := range map[string]bool{"last": false, "plan": true} {
+		back, ok := strings.CutPrefix(name, word)
+		if !ok {
+			continue
+		}
+		var of []record.Summary
+		for _, r := range l.runs {
+			if r.Header.PlanOnly == planned {
+				of = append(of, r)
+			}
+		}
 		n, err := strconv.Atoi(strings.TrimPrefix(back, "-"))
 		if back == "" {
 			n, err = 0, nil
 		}
 		if err != nil || n < 0 || back != "" && back[0] != '-' {
-			return record.Summary{}, fmt.Errorf("there is no run %q, did you mean last-1?", name)
+			return record.Summary{}, fmt.Errorf("there is no run %q, did you mean %s-1?", name, word)
 		}
-		if n >= len(l.runs) {
-			return record.Summary{}, fmt.Errorf("there is no %s: the log has %d runs", name, len(l.runs))
+		if n >= len(of) {
+			return record.Summary{}, fmt.Errorf("there is no %s: the log has %d %ss, %%runs lists them", name, len(of), map[bool]string{true: "plan", false: "run"}[planned])
 		}
-		return l.runs[n], nil
+		return of[n], nil
 	}
 	var found []int
 	for i, r := range l.all {
@@ -110,7 +120,7 @@ func (l *runLog) find(name string) (record.Summary, error) {
 	}
 	switch len(found) {
 	case 0:
-		return record.Summary{}, cmp.Or(l.unreadable(name), fmt.Errorf("there is no run %q, did you mean %s? %%runs lists them", name, nearest(name, append([]string{"last"}, l.ids...))))
+		return record.Summary{}, cmp.Or(l.unreadable(name), fmt.Errorf("there is no run %q, did you mean %s? %%runs lists them", name, nearest(name, append([]string{"last", "plan"}, l.ids...))))
 	case 1:
 		return l.all[found[0]], nil
 	}

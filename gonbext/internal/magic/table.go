@@ -116,6 +116,7 @@ func help() string {
 	}
 	b.WriteString(`
 %%memory --help, or %%memory?, shows one of them; so does Shift-Tab.
+A cell of statements needs no magic, and may declare functions, types and variables beside them.
 %%memory and %%footprint stand at the cell's top, or below its imports and functions; statements follow.
 Sizes are written like 512MiB, chunk shapes like 1024x512. Flags come as --flag value or --flag=value.
 

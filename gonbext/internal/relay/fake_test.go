@@ -122,7 +122,7 @@ func (f *fake) work(m message) {
 	case "kernel_info_request":
 		f.reply(m, "kernel_info_reply", map[string]any{"status": "ok", "implementation": "fake"})
 	default: // shows what it was given
-		f.reply(m, strings.Replace(kind, "request", "reply", 1), map[string]any{"status": "ok", "code": code})
+		f.reply(m, strings.Replace(kind, "request", "reply", 1), map[string]any{"status": "ok", "code": code, "cursor_start": content["cursor_pos"], "cursor_end": content["cursor_pos"]})
 	}
 }
 

@@ -122,9 +122,6 @@ func (r *relay) execute(id string, m *message) {
 	r.rewriting.Lock()
 	cell, err := r.magic.Rewrite(code)
 	r.rewriting.Unlock()
-	if err == nil && cell.Code == code && cell.ID == "" && len(cell.Displays)+len(cell.Late) == 0 {
-		return
-	}
 	if err != nil {
 		cell = Cell{} // GoNB runs nothing, and so counts and ends the cell as ever
 	}
@@ -132,7 +129,14 @@ func (r *relay) execute(id string, m *message) {
 	if metadata, err := fields(m.metadata); err == nil {
 		origin, _ = metadata["cellId"].(string)
 	}
-	r.jobs.add(id, &job{header: m.header, source: code, cell: cell, err: err, silent: silent, origin: origin})
+	j := &job{header: m.header, source: code, cell: cell, err: err, origin: origin}
+	if cell.Watch && !silent && r.watch != nil { // before the cell can have a run
+		j.watcher = r.watch(cell, origin)
+	}
+	r.jobs.add(id, j)
+	if cell.Code == code {
+		return
+	}
 	content["code"] = cell.Code
 	m.content = encode(content)
 	*m = r.key.sign(*m)
@@ -219,16 +223,33 @@ func (r *relay) limit(on *socket, request message, kind string, content any) {
 
 // maskMagics hides magics from GoNB's completion.
 func (r *relay) maskMagics(m *message) {
-	content, code, _ := codeAndCursor(m)
+	content, code, cursor := codeAndCursor(m)
 	r.rewriting.Lock()
-	padded := r.magic.Pad(code)
+	padded, before := r.magic.Pad(code)
 	r.rewriting.Unlock()
 	if padded == code {
 		return
 	}
-	content["code"] = padded
+	r.jobs.moved(m.head().ID, before)
+	content["code"], content["cursor_pos"] = padded, cursor+before
 	m.content = encode(content)
 	*m = r.key.sign(*m)
+}
+
+// moveBack takes off the places of GoNB's completion what was put before the code.
+func (r *relay) moveBack(m message, id string) message {
+	before := r.jobs.movedBy(id)
+	content, err := fields(m.content)
+	if before == 0 || err != nil {
+		return m
+	}
+	for _, name := range []string{"cursor_start", "cursor_end"} {
+		at, _ := content[name].(json.Number)
+		n, _ := at.Int64()
+		content[name] = max(int(n)-before, 0)
+	}
+	m.content = encode(content)
+	return r.key.sign(m)
 }
 
 // answer replies in GoNB's place, with the statuses that front ends wait for.

@@ -11,12 +11,9 @@ func castLoops() (all []loop) {
 	sizes := map[string]int{"Bool": 1, "Int8": 1, "Uint8": 1, "Int16": 2, "Uint16": 2, "Int32": 4, "Int64": 8,
 		"Float16": 2, "BFloat16": 2, "Float32": 4, "Float64": 8}
 	add := func(from, to string, wide bool, body func(m *machine, x vec) vec) {
-		in, out := sizes[from], sizes[to]
-		all = append(all, loop{
-			name: "vec" + from + "To" + to, keys: []key{{from: from, to: to}},
-			in: []int{in}, out: out, lanes: perElement(max(in, out)), wide: wide,
-			body: func(m *machine, in []vec) vec { return body(m, in[0]) },
-		})
+		l := newLoop(from+"To"+to, []key{{from: from, to: to}}, []int{sizes[from]}, sizes[to], func(m *machine, in []vec) vec { return body(m, in[0]) })
+		l.wide = wide
+		all = append(all, l)
 	}
 	plain := func(from, to string, wide bool, f inst) {
 		add(from, to, wide, func(m *machine, x vec) vec {

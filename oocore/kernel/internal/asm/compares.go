@@ -44,13 +44,9 @@ func compareLoops() (all []loop) {
 	for _, t := range integerTypes {
 		for signedness, name := range t.types() {
 			for _, c := range comparisons {
-				all = append(all, loop{
-					name: "vec" + c.op + name, keys: []key{{op: c.op, from: name}},
-					in: []int{t.bits / 8, t.bits / 8}, out: 1, lanes: perElement(t.bits / 8),
-					body: func(m *machine, in []vec) vec {
-						return m.compareInteger(c, t.bits/8, signedness == 1, in[0], in[1])
-					},
-				})
+				all = append(all, newLoop(c.op+name, []key{{op: c.op, from: name}}, []int{t.bits / 8, t.bits / 8}, 1, func(m *machine, in []vec) vec {
+					return m.compareInteger(c, t.bits/8, signedness == 1, in[0], in[1])
+				}))
 			}
 		}
 	}
@@ -84,15 +80,7 @@ func (m *machine) compareInteger(c comparison, size int, unsigned bool, x, y vec
 }
 
 func topBit(size int) operand.Constant {
-	switch size {
-	case 1:
-		return operand.U8(1 << 7)
-	case 2:
-		return operand.U16(1 << 15)
-	case 4:
-		return operand.U32(1 << 31)
-	}
-	return operand.U64(1 << 63)
+	return map[int]operand.Constant{1: operand.U8(1 << 7), 2: operand.U16(1 << 15), 4: operand.U32(1 << 31), 8: operand.U64(1 << 63)}[size]
 }
 
 // bools turns a comparison's mask over elements of a size into bytes of 0 or 1.
@@ -140,11 +128,9 @@ func whereLoops() (all []loop) {
 		{4, []string{"Int32", "Uint32", "Float32"}},
 		{8, []string{"Int64", "Uint64", "Float64", "Complex64"}},
 	} {
-		all = append(all, loop{
-			name: fmt.Sprint("vecWhere", 8*t.size), keys: keys(t.types, "Where"),
-			in: []int{1, t.size, t.size}, out: t.size, lanes: perElement(t.size),
-			body: func(m *machine, in []vec) vec { return m.where(t.size, in[0], in[1], in[2]) },
-		})
+		all = append(all, newLoop(fmt.Sprint("Where", 8*t.size), keys(t.types, "Where"), []int{1, t.size, t.size}, t.size, func(m *machine, in []vec) vec {
+			return m.where(t.size, in[0], in[1], in[2])
+		}))
 	}
 	return all
 }

@@ -117,72 +117,49 @@ func (v *value) plain(in width) string {
 			}
 		}
 	}
-	bits := func(how string) string {
-		return lib + "frombits(" + fmt.Sprintf(how, words...) + ")"
-	}
 	fma, scaled := "math.FMA", "scaled"
 	if in.bytes == 4 {
 		fma, scaled = "fma32", "scaled32"
 	}
+	if how, ok := plainOnBits[v.action]; ok {
+		if v.action == shiftLeft || v.action == shiftRight {
+			words = append(words, v.imm)
+		}
+		return lib + "frombits(" + fmt.Sprintf(how, words...) + ")"
+	}
 	switch v.action {
-	case sum:
-		return fmt.Sprintf("%s + %s", a...)
-	case difference:
-		return fmt.Sprintf("%s - %s", a...)
-	case product:
-		return fmt.Sprintf(in.name+"(%s * %s)", a...)
-	case quotient:
-		return fmt.Sprintf("%s / %s", a...)
-	case squareRoot:
-		return fmt.Sprintf(in.name+"(math.Sqrt(float64(%s)))", a...)
-	case least:
-		return fmt.Sprintf("choose(%s < %[2]s, %[1]s, %[2]s)", a...)
-	case greatest:
-		return fmt.Sprintf("choose(%s > %[2]s, %[1]s, %[2]s)", a...)
-	case multiplyAdd:
-		return fmt.Sprintf(fma+"(%s, %s, %s)", a...)
-	case multiplySubtract:
-		return fmt.Sprintf(fma+"(%s, %s, -%s)", a...)
-	case subtractProduct:
-		return fmt.Sprintf(fma+"(-%s, %s, %s)", a...)
-	case rounding:
-		return fmt.Sprintf(in.name+"(math."+[]string{"RoundToEven", "Floor", "Ceil", "Trunc"}[v.imm]+"(float64(%s)))", a...)
-	case scaling:
-		return fmt.Sprintf(scaled+"(%s, %s)", a...)
-	case fraction:
-		return fmt.Sprintf("fraction%d(%s)", 8*in.bytes, a[0])
-	case exponent:
-		return fmt.Sprintf("exponent%d(%s)", 8*in.bytes, a[0])
-	case bitAnd:
-		return bits("%s & %s")
-	case bitOr:
-		return bits("%s | %s")
-	case bitXor:
-		return bits("%s ^ %s")
-	case bitAdd:
-		return bits("%s + %s")
-	case bitSub:
-		return bits("%s - %s")
-	case shiftLeft:
-		return bits("%s << " + fmt.Sprint(v.imm))
-	case shiftRight:
-		return bits("%s >> " + fmt.Sprint(v.imm))
-	case compare:
-		return fmt.Sprintf(map[uint8]string{cmpEQ: "%s == %s", cmpNEQ: "%s != %s", cmpLT: "%s < %s", cmpLE: "%s <= %s",
-			cmpGT: "%s > %s", cmpGE: "%s >= %s", cmpNLT: "!(%s < %s)", cmpUNORD: "unordered(%s, %s)", cmpEQOrNaN: "%[1]s == %[2]s || unordered(%[1]s, %[2]s)"}[v.imm], a...)
-	case signSet:
-		return fmt.Sprintf("math.Signbit(float64(%s))", a...)
-	case both:
-		return fmt.Sprintf("%s && %s", a...)
-	case either:
-		return fmt.Sprintf("%s || %s", a...)
 	case lookup:
 		return fmt.Sprintf("%s[%s&15]", v.name, words[0])
-	case choice:
-		return fmt.Sprintf("choose["+in.name+"](%s, %s, %s)", a...)
+	case compare:
+		return fmt.Sprintf(plainComparisons[v.imm], a...)
+	case rounding:
+		return fmt.Sprintf(in.name+"(math."+[]string{"RoundToEven", "Floor", "Ceil", "Trunc"}[v.imm]+"(float64(%s)))", a...)
+	case fraction, exponent:
+		a = a[:1]
 	}
-	panic(fmt.Sprint("no expression for action ", v.action))
+	how, ok := plainExpressions[v.action]
+	if !ok {
+		panic(fmt.Sprint("no expression for action ", v.action))
+	}
+	how = strings.NewReplacer("FLOAT", in.name, "FMA", fma, "SCALED", scaled, "BITS", fmt.Sprint(8*in.bytes)).Replace(how)
+	return fmt.Sprintf(how, a...)
 }
+
+// plainExpressions are steps on numbers and conditions.
+var plainExpressions = map[action]string{
+	sum: "%s + %s", difference: "%s - %s", product: "FLOAT(%s * %s)", quotient: "%s / %s", squareRoot: "FLOAT(math.Sqrt(float64(%s)))",
+	least: "choose(%s < %[2]s, %[1]s, %[2]s)", greatest: "choose(%s > %[2]s, %[1]s, %[2]s)",
+	multiplyAdd: "FMA(%s, %s, %s)", multiplySubtract: "FMA(%s, %s, -%s)", subtractProduct: "FMA(-%s, %s, %s)",
+	scaling: "SCALED(%s, %s)", fraction: "fractionBITS(%s)", exponent: "exponentBITS(%s)", signSet: "math.Signbit(float64(%s))",
+	both: "%s && %s", either: "%s || %s", choice: "choose[FLOAT](%s, %s, %s)",
+}
+
+// plainOnBits are steps on the bits of numbers.
+var plainOnBits = map[action]string{bitAnd: "%s & %s", bitOr: "%s | %s", bitXor: "%s ^ %s", bitAdd: "%s + %s", bitSub: "%s - %s",
+	shiftLeft: "%s << %d", shiftRight: "%s >> %d"}
+
+var plainComparisons = map[uint8]string{cmpEQ: "%s == %s", cmpNEQ: "%s != %s", cmpLT: "%s < %s", cmpLE: "%s <= %s", cmpGT: "%s > %s",
+	cmpGE: "%s >= %s", cmpNLT: "!(%s < %s)", cmpUNORD: "unordered(%s, %s)", cmpEQOrNaN: "%[1]s == %[2]s || unordered(%[1]s, %[2]s)"}
 
 // turnWords of 64 bits reach far enough for the largest float64.
 const turnWords = 20

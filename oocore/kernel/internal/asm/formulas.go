@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"go/format"
+	"slices"
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/kernel"
@@ -111,10 +112,6 @@ func (p *formula) abreast() int {
 // formulaLoops is the vector loops of formulas.
 func formulaLoops(all []*formula) (loops []loop) {
 	for _, p := range all {
-		in := make([]int, len(p.params))
-		for i := range in {
-			in[i] = p.size
-		}
 		out := p.size
 		if p.truth() {
 			out = 1
@@ -135,12 +132,9 @@ func formulaLoops(all []*formula) (loops []loop) {
 			}
 			return out
 		}
-		l := loop{
-			name: "vec" + p.op + p.typeName(), keys: []key{{op: p.op, from: p.typeName()}},
-			in: in, out: out, lanes: perElement(p.bytes), rare: p.rare != nil,
-			body: func(m *machine, in []vec) vec { return body(m, [][]vec{in})[0] },
-		}
-		l.many = body
+		l := newLoop(p.op+p.typeName(), []key{{op: p.op, from: p.typeName()}}, slices.Repeat([]int{p.size}, len(p.params)), out,
+			func(m *machine, in []vec) vec { return body(m, [][]vec{in})[0] })
+		l.lanes, l.rare, l.many = perElement(p.bytes), p.rare != nil, body
 		for _, wide := range []bool{false, true} {
 			n := &l.abreast[level(wide)]
 			for *n = p.abreast(); *n > 1 && !l.fits(wide); {
