@@ -2,6 +2,133 @@
 
 package oocore
 
+// Abs returns the magnitude; of complex numbers, a float.
+func (a *Array) Abs() *Array { return call("abs", a) }
+
+// Add returns a + b.
+func (a *Array) Add(b any) *Array { return call("add", a, b) }
+
+// All returns whether all elements along the axes are true.
+func (a *Array) All(axes ...int) *Array { return call("all", a, axes) }
+
+// Any returns whether an element along the axes is true, that is, not zero.
+func (a *Array) Any(axes ...int) *Array { return call("any", a, axes) }
+
+// Arange counts from start by step up to but not including stop. Integers give int64, and
+// floats float64, whatever their size. It takes no memory.
+func Arange(start, stop, step any) *Array { return call("arange", start, stop, step) }
+
+// Arccos returns the inverse cosine.
+func (a *Array) Arccos() *Array { return call("arccos", a) }
+
+// Arccosh returns the inverse hyperbolic cosine.
+func (a *Array) Arccosh() *Array { return call("arccosh", a) }
+
+// Arcsin returns the inverse sine.
+func (a *Array) Arcsin() *Array { return call("arcsin", a) }
+
+// Arcsinh returns the inverse hyperbolic sine.
+func (a *Array) Arcsinh() *Array { return call("arcsinh", a) }
+
+// Arctan returns the inverse tangent.
+func (a *Array) Arctan() *Array { return call("arctan", a) }
+
+// Arctan2 returns the angle of the point (b, a).
+func (a *Array) Arctan2(b any) *Array { return call("arctan2", a, b) }
+
+// Arctanh returns the inverse hyperbolic tangent.
+func (a *Array) Arctanh() *Array { return call("arctanh", a) }
+
+// ArgMax returns the position of the first largest element along an axis; without one, in the
+// array as if flattened.
+func (a *Array) ArgMax(axes ...int) *Array { return call("argmax", a, axes) }
+
+// ArgMin returns the position of the first smallest element along an axis; without one, in the
+// array as if flattened.
+func (a *Array) ArgMin(axes ...int) *Array { return call("argmin", a, axes) }
+
+// Argsort returns the positions of the elements along an axis in their order, as int64: of
+// equal elements the first comes first. Passes and working set are those of Sort, of records of
+// 8 bytes, of 16 for elements of more than 4 bytes.
+func (a *Array) Argsort(axis int) *Array { return call("argsort", a, axis) }
+
+// ArgTopK returns the positions of TopK's elements, as int64: of equal ones the first comes
+// first.
+func (a *Array) ArgTopK(k, axis int) *Array { return call("argtopk", a, k, axis) }
+
+// AsType returns the array in another type: floats lose their fraction, integers wrap, and a
+// complex array is rejected, to take its Real, Imag or Abs.
+func (a *Array) AsType(t DType) *Array { return call("astype", a, t) }
+
+// Average returns the mean along the axes of elements that weigh differently. The weights have
+// the shape of the array, or that of the axes, in the order in which those are given. Weights
+// that sum to zero are an error when it is computed. One pass.
+func (a *Array) Average(weights *Array, axes ...int) *Array { return call("average", a, weights, axes) }
+
+// RandomBeta returns float64 numbers of beta distributions of two shape parameters, the array
+// and b, an array or a number. They broadcast as in RandomGamma. It is by Jöhnk's method, or
+// of two gamma numbers.
+func (a *Array) RandomBeta(seed uint64, b any, lengths ...int) *Array {
+	return call("beta", seed, a, b, lengths)
+}
+
+// RandomBinomial returns how many of so many trials succeed, which the array says, each by a
+// chance, an array or a number, as int64. They broadcast as in RandomGamma. It is by Hörmann's
+// method.
+func (a *Array) RandomBinomial(seed uint64, chance any, lengths ...int) *Array {
+	return call("binomial", seed, a, chance, lengths)
+}
+
+// BitwiseAnd returns the bits that both integers have.
+func (a *Array) BitwiseAnd(b any) *Array { return call("bitwise_and", a, b) }
+
+// BitwiseOr returns the bits that one of the integers has.
+func (a *Array) BitwiseOr(b any) *Array { return call("bitwise_or", a, b) }
+
+// BitwiseXor returns the bits that exactly one of the integers has.
+func (a *Array) BitwiseXor(b any) *Array { return call("bitwise_xor", a, b) }
+
+// BroadcastTo repeats the array along new axes and those of length one.
+func (a *Array) BroadcastTo(shape ...int) *Array { return call("broadcast_to", a, shape) }
+
+// Cbrt returns the cube root.
+func (a *Array) Cbrt() *Array { return call("cbrt", a) }
+
+// Ceil rounds up.
+func (a *Array) Ceil() *Array { return call("ceil", a) }
+
+// Choose returns, of each element, an integer, the element of the choice with that number:
+// choices are arrays or numbers of Go that broadcast with it. A number that no choice has is an
+// error of the run. It is part of whatever reads it.
+func (a *Array) Choose(choices ...any) *Array { return call("choose", a, choices) }
+
+// Clip returns a, not below low and not above high; nil leaves a side open. Bounds beyond an
+// integer type's range leave that side open too.
+func (a *Array) Clip(low, high any) *Array { return call("clip", a, low, high) }
+
+// Concatenate puts arrays after each other along an axis. Their other lengths are equal; their
+// types promote.
+func Concatenate(axis int, arrays ...*Array) *Array { return call("concatenate", arrays, axis) }
+
+// Conj returns the complex conjugate.
+func (a *Array) Conj() *Array { return call("conjugate", a) }
+
+// Copysign returns a with the sign of b.
+func (a *Array) Copysign(b any) *Array { return call("copysign", a, b) }
+
+// Cos returns the cosine of an angle in radians.
+func (a *Array) Cos() *Array { return call("cos", a) }
+
+// Cosh returns the hyperbolic cosine.
+func (a *Array) Cosh() *Array { return call("cosh", a) }
+
+// CountNonzero returns the number of elements along the axes that are not zero.
+func (a *Array) CountNonzero(axes ...int) *Array { return call("count_nonzero", a, axes) }
+
+// Cross returns the vector product along an axis of length 3, of arrays that are broadcast
+// together along the others. It is part of whatever reads it.
+func (a *Array) Cross(b *Array, axis int) *Array { return call("cross", a, b, axis) }
+
 // Cumprod returns the products of the elements up to each along an axis; without one, in the
 // array as if flattened. A product of floats that is beyond their range is infinite or zero
 // there, and right again where later factors bring it back. Passes and working set are those of
@@ -27,11 +154,515 @@ func (a *Array) CumulativeSum(initial bool, axis ...int) *Array {
 	return call("cumulative_sum", a, axis, initial)
 }
 
+// DecodeCF returns a stored array, or a slice of one, as the numbers that it stands for by the
+// CF conventions, as xarray reads them: NaN in place of _FillValue and missing_value, the rest
+// times scale_factor plus add_offset, and dates such as "days since 2000-01-01" as int64 that
+// count ns, us, ms or s since 1970-01-01 ("" is ns), the least of them where a date is missing.
+// It is fused with what reads it, and keeps the other attributes.
+//
+// A finer unit is taken where that of the file is finer, and fractions are cut off. Calendars
+// are standard and proleptic_gregorian. A date without a number in the unit is an error of the
+// run: in ns those before 1678 and after 2262; so are those before 1582-10-15 in the standard
+// calendar.
+func (a *Array) DecodeCF(unit string) *Array { return call("decode_cf", a, unit) }
+
+// Degrees returns radians as degrees. It is part of whatever reads it. Complex numbers are an
+// error.
+func (a *Array) Degrees() *Array { return call("degrees", a) }
+
+// Diag returns a matrix with a vector on a diagonal and zeros elsewhere, or the diagonal of a
+// matrix.
+func (a *Array) Diag(offset int) *Array { return call("diag", a, offset) }
+
+// Diagonal returns a diagonal of the plane of two axes, which become one, the last: that of the
+// elements whose place along the second is more by offset. It is read by small squares.
+func (a *Array) Diagonal(offset, axis, other int) *Array {
+	return call("diagonal", a, offset, axis, other)
+}
+
 // Diff returns the differences of neighbours along an axis, taken so many times: each is as
 // much shorter. Bools differ or not. It is part of whatever reads it.
 func (a *Array) Diff(times, axis int) *Array { return call("diff", a, times, axis) }
+
+// Div returns a / b, of integers in float64.
+func (a *Array) Div(b any) *Array { return call("divide", a, b) }
+
+// Dot is NumPy's dot: of vectors a number, of matrices their product, of more axes the sum
+// along the last of a and the last but one of b.
+func (a *Array) Dot(b *Array) *Array { return call("dot", a, b) }
 
 // EDiff1D returns NumPy's ediff1d: the differences of neighbours of the array as if flattened,
 // between toBegin and toEnd, which are arrays, numbers or nil for none, and take the array's
 // type. It is part of whatever reads it.
 func (a *Array) EDiff1D(toBegin, toEnd any) *Array { return call("ediff1d", a, toBegin, toEnd) }
+
+// Einsum is NumPy's einsum: Einsum("ij,jk->ik", a, b). Operands are contracted two at a time,
+// in the order that moves the fewest bytes: EinsumPath says it.
+func Einsum(subscripts string, operands ...*Array) *Array {
+	return call("einsum", subscripts, operands)
+}
+
+// Equal returns whether a = b.
+func (a *Array) Equal(b any) *Array { return call("equal", a, b) }
+
+// Erf returns the error function, 2/√π · ∫ exp(-t²) dt from 0 to a, of real numbers.
+func (a *Array) Erf() *Array { return call("erf", a) }
+
+// Exp returns e to the power of a.
+func (a *Array) Exp() *Array { return call("exp", a) }
+
+// Exp2 returns 2 to the power of a.
+func (a *Array) Exp2() *Array { return call("exp2", a) }
+
+// ExpandDims inserts axes of length one, at their places in the result.
+func (a *Array) ExpandDims(axes ...int) *Array { return call("expand_dims", a, axes) }
+
+// Expm1 returns exp(a) - 1, precise near zero.
+func (a *Array) Expm1() *Array { return call("expm1", a) }
+
+// Eye returns a matrix of float64 with ones on a diagonal, 0 the main one and positive ones
+// above it, and zeros elsewhere. It takes no memory.
+func Eye(rows, columns, diagonal int) *Array { return call("eye", rows, columns, diagonal) }
+
+// Flip reverses axes; none given, all.
+func (a *Array) Flip(axes ...int) *Array { return call("flip", a, axes) }
+
+// FloatPower returns the power b, an array or a number of Go, in float64 or complex128. It is
+// part of whatever reads it.
+func (a *Array) FloatPower(b any) *Array { return call("float_power", a, b) }
+
+// Floor rounds down.
+func (a *Array) Floor() *Array { return call("floor", a) }
+
+// FloorDiv returns the largest integer below or equal to a / b.
+func (a *Array) FloorDiv(b any) *Array { return call("floor_divide", a, b) }
+
+// Fmax returns the larger of a and b; the other where one is NaN.
+func (a *Array) Fmax(b any) *Array { return call("fmax", a, b) }
+
+// Fmin returns the smaller of a and b; the other where one is NaN.
+func (a *Array) Fmin(b any) *Array { return call("fmin", a, b) }
+
+// Fmod returns C's remainder by b, an array or a number of Go: of the sign of a, where Mod's is
+// that of b. It is part of whatever reads it. Complex numbers are an error.
+func (a *Array) Fmod(b any) *Array { return call("fmod", a, b) }
+
+// Frexp returns the elements as mantissas, from a half to one, and exponents of two, as int32:
+// a is mantissa·2^exponent. It is part of whatever reads it. Complex numbers are an error.
+func (a *Array) Frexp() (mantissa, exponent *Array) {
+	all := operate("frexp", nil, a)
+	return all[0], all[1]
+}
+
+// FullLike returns one value, an array of one element or a number of Go, everywhere in the
+// array's shape and in its type. It takes no memory.
+func (a *Array) FullLike(value any) *Array { return call("full_like", a, value) }
+
+// RandomGamma returns float64 numbers of gamma distributions of scale 1 whose shape parameters
+// are the array, by Marsaglia and Tsang's method. The array broadcasts to the lengths of the
+// result, which has its shape where none are given; Full(2.5).RandomGamma(seed, 1000) has one
+// parameter. A negative one is an error when it is computed. With a parameter of 1 it is the
+// exponential distribution, and Mul(2) of that of half its degrees is a chi-squared one.
+func (a *Array) RandomGamma(seed uint64, lengths ...int) *Array {
+	return call("gamma", seed, a, lengths)
+}
+
+// RandomGeometric returns the number of the first trial that succeeds, from 1 on, as int64,
+// where each does by a chance, which the array says. It broadcasts as in RandomGamma.
+func (a *Array) RandomGeometric(seed uint64, lengths ...int) *Array {
+	return call("geometric", seed, a, lengths)
+}
+
+// Greater returns whether a > b.
+func (a *Array) Greater(b any) *Array { return call("greater", a, b) }
+
+// GreaterEqual returns whether a ≥ b.
+func (a *Array) GreaterEqual(b any) *Array { return call("greater_equal", a, b) }
+
+// Heaviside returns 0 below zero, b at zero, an array or a number of Go, and 1 above. It is
+// part of whatever reads it. Complex numbers are an error.
+func (a *Array) Heaviside(b any) *Array { return call("heaviside", a, b) }
+
+// RandomHypergeometric returns how many of those drawn at once are good ones, as int64, where
+// the array says how many good ones there are. The number of bad ones and of those drawn are
+// arrays or numbers, and broadcast as in RandomGamma. It is by Stadlober's method.
+func (a *Array) RandomHypergeometric(seed uint64, bad, drawn any, lengths ...int) *Array {
+	return call("hypergeometric", seed, a, bad, drawn, lengths)
+}
+
+// Hypot returns the square root of a² + b², without overflow between.
+func (a *Array) Hypot(b any) *Array { return call("hypot", a, b) }
+
+// I0 returns the modified Bessel function of the first kind and order zero (NumPy's i0). It is
+// part of whatever reads it. Complex numbers are an error.
+func (a *Array) I0() *Array { return call("i0", a) }
+
+// Imag returns the imaginary part.
+func (a *Array) Imag() *Array { return call("imag", a) }
+
+// Inner sums products along the last axes of both.
+func (a *Array) Inner(b *Array) *Array { return call("inner", a, b) }
+
+// Invert flips the bits of integers, and bools.
+func (a *Array) Invert() *Array { return call("invert", a) }
+
+// IsComplex returns which elements have an imaginary part. It is part of whatever reads it.
+func (a *Array) IsComplex() *Array { return call("iscomplex", a) }
+
+// IsFinite returns whether the element is neither infinite nor NaN.
+func (a *Array) IsFinite() *Array { return call("isfinite", a) }
+
+// IsIn returns which elements are equal to one of a list, an array of any shape; NaN is equal
+// to none. The list is sorted, with Sort's passes and working set, and each element is looked
+// up in it as SearchSorted does.
+func (a *Array) IsIn(list *Array) *Array { return call("isin", a, list) }
+
+// IsInf returns whether the element is infinite.
+func (a *Array) IsInf() *Array { return call("isinf", a) }
+
+// IsNaN returns whether the element is not a number.
+func (a *Array) IsNaN() *Array { return call("isnan", a) }
+
+// IsNegInf returns which elements are infinite and negative. It is part of whatever reads it.
+func (a *Array) IsNegInf() *Array { return call("isneginf", a) }
+
+// IsPosInf returns which elements are infinite and positive. It is part of whatever reads it.
+func (a *Array) IsPosInf() *Array { return call("isposinf", a) }
+
+// IsReal returns which elements have no imaginary part. It is part of whatever reads it.
+func (a *Array) IsReal() *Array { return call("isreal", a) }
+
+// Kron returns the Kronecker product: blocks of b, each times an element of a.
+func (a *Array) Kron(b *Array) *Array { return call("kron", a, b) }
+
+// Ldexp returns a·2^exponents, rounded once; exponents are an array of integers or an integer.
+// It is part of whatever reads it. Complex numbers are an error.
+func (a *Array) Ldexp(exponents any) *Array { return call("ldexp", a, exponents) }
+
+// LeftShift returns the bits of a moved up by b places.
+func (a *Array) LeftShift(b any) *Array { return call("left_shift", a, b) }
+
+// Less returns whether a < b.
+func (a *Array) Less(b any) *Array { return call("less", a, b) }
+
+// LessEqual returns whether a ≤ b.
+func (a *Array) LessEqual(b any) *Array { return call("less_equal", a, b) }
+
+// Log returns the natural logarithm.
+func (a *Array) Log() *Array { return call("log", a) }
+
+// Log10 returns the logarithm to base 10.
+func (a *Array) Log10() *Array { return call("log10", a) }
+
+// Log1p returns log(1 + a), precise near zero.
+func (a *Array) Log1p() *Array { return call("log1p", a) }
+
+// Log2 returns the logarithm to base 2.
+func (a *Array) Log2() *Array { return call("log2", a) }
+
+// LogAddExp returns log(exp(a) + exp(b)), without overflow between; b is an array or a number
+// of Go. It is part of whatever reads it. Complex numbers are an error.
+func (a *Array) LogAddExp(b any) *Array { return call("logaddexp", a, b) }
+
+// LogAddExp2 returns log2(2^a + 2^b), without overflow between; b is an array or a number of
+// Go. It is part of whatever reads it. Complex numbers are an error.
+func (a *Array) LogAddExp2(b any) *Array { return call("logaddexp2", a, b) }
+
+// LogicalAnd returns whether both are true, that is, not zero.
+func (a *Array) LogicalAnd(b any) *Array { return call("logical_and", a, b) }
+
+// LogicalNot returns whether the element is zero.
+func (a *Array) LogicalNot() *Array { return call("logical_not", a) }
+
+// LogicalOr returns whether one is true.
+func (a *Array) LogicalOr(b any) *Array { return call("logical_or", a, b) }
+
+// LogicalXor returns whether exactly one is true.
+func (a *Array) LogicalXor(b any) *Array { return call("logical_xor", a, b) }
+
+// RandomLogSeries returns int64 numbers of logarithmic series distributions whose parameters,
+// from 0 to below 1, are the array. It broadcasts as in RandomGamma. It is by Kemp's method.
+func (a *Array) RandomLogSeries(seed uint64, lengths ...int) *Array {
+	return call("logseries", seed, a, lengths)
+}
+
+// MatrixTranspose swaps the last two axes. It is part of whatever reads it.
+func (a *Array) MatrixTranspose() *Array { return call("matrix_transpose", a) }
+
+// Max returns the largest element along the axes; NaN where there is one.
+func (a *Array) Max(axes ...int) *Array { return call("max", a, axes) }
+
+// Maximum returns the larger of a and b; NaN where one is NaN.
+func (a *Array) Maximum(b any) *Array { return call("maximum", a, b) }
+
+// Mean returns the average along the axes; of integers in float64.
+func (a *Array) Mean(axes ...int) *Array { return call("mean", a, axes) }
+
+// Median returns the middle element along the axes, or the mean of the middle two; NaN where
+// there is one. It is exact: see Quantiles for its passes.
+func (a *Array) Median(axes ...int) *Array { return call("median", a, axes) }
+
+// Min returns the smallest element along the axes; NaN where there is one.
+func (a *Array) Min(axes ...int) *Array { return call("min", a, axes) }
+
+// Minimum returns the smaller of a and b; NaN where one is NaN.
+func (a *Array) Minimum(b any) *Array { return call("minimum", a, b) }
+
+// Modf returns the fractional and the integral parts, which both have the sign. It is part of
+// whatever reads it. Complex numbers are an error.
+func (a *Array) Modf() (fraction, integral *Array) {
+	all := operate("modf", nil, a)
+	return all[0], all[1]
+}
+
+// Moment returns the mean along the axes of a power of what elements are from their mean, of an
+// order that is not negative (scipy.stats.moment). Two passes.
+func (a *Array) Moment(order int, axes ...int) *Array { return call("moment", a, order, axes) }
+
+// RandomMultinomial returns into which categories as many trials fall as the array says, as
+// int64: a number for each category, along a new last axis. p is an array of the categories'
+// chances along its last axis; that of the last one is what the others leave of 1. The lengths
+// are those of the other axes, which broadcast as in RandomGamma.
+func (a *Array) RandomMultinomial(seed uint64, p *Array, lengths ...int) *Array {
+	return call("multinomial", seed, a, p, lengths)
+}
+
+// Mul returns a * b, element by element.
+func (a *Array) Mul(b any) *Array { return call("multiply", a, b) }
+
+// RandomMultivariateHypergeometric returns how many of those drawn at once are of each
+// category, as int64, where the array has the sizes of the categories along its last axis. The
+// number drawn is an array or a number. The lengths are those of the other axes, which
+// broadcast as in RandomGamma.
+func (a *Array) RandomMultivariateHypergeometric(seed uint64, drawn any, lengths ...int) *Array {
+	return call("multivariate_hypergeometric", seed, a, drawn, lengths)
+}
+
+// NaNToNum returns the array with nan for NaN, and with high and low for positive and negative
+// infinity: the type's largest and smallest finite number where they are infinite. It is part
+// of whatever reads it. Complex numbers are an error.
+func (a *Array) NaNToNum(nan, high, low float64) *Array { return call("nan_to_num", a, nan, high, low) }
+
+// NanCumprod is Cumprod with one for NaN.
+func (a *Array) NanCumprod(axis ...int) *Array { return call("nancumprod", a, axis) }
+
+// NanCumsum is Cumsum with zero for NaN.
+func (a *Array) NanCumsum(axis ...int) *Array { return call("nancumsum", a, axis) }
+
+// Neg returns -a.
+func (a *Array) Neg() *Array { return call("negative", a) }
+
+// RandomNegativeBinomial returns how many trials fail before as many succeed as the array says,
+// as int64, each by a chance, an array or a number. They broadcast as in RandomGamma. A number
+// of successes need not be whole.
+func (a *Array) RandomNegativeBinomial(seed uint64, chance any, lengths ...int) *Array {
+	return call("negative_binomial", seed, a, chance, lengths)
+}
+
+// NextAfter returns the float that comes after a on the way to b, an array or a number of Go; b
+// where they are equal. It is part of whatever reads it. Complex numbers are an error.
+func (a *Array) NextAfter(b any) *Array { return call("nextafter", a, b) }
+
+// NotEqual returns whether a ≠ b.
+func (a *Array) NotEqual(b any) *Array { return call("not_equal", a, b) }
+
+// Outer returns the product of each element of a with each of b.
+func (a *Array) Outer(b *Array) *Array { return call("outer", a, b) }
+
+// RandomPermutation returns the integers from 0 to n-1 in a random order, as int64, with the
+// passes of Argsort: x.Take(RandomPermutation(seed, n), 0) shuffles rows.
+func RandomPermutation(seed uint64, n int) *Array { return call("permutation", seed, n) }
+
+// Permuted returns each line along an axis in a random order of its own. Lines of up to a
+// million elements take the passes of Argsort and TakeAlong, longer ones two that read and two
+// that write, of 16 bytes for an element, or 32 for one of complex128, and from about 250
+// million elements on each once more.
+func (a *Array) Permuted(seed uint64, axis int) *Array { return call("permuted", a, seed, axis) }
+
+// RandomPoisson returns int64 numbers of Poisson distributions whose means are the array, which
+// broadcasts as in RandomGamma, by Hörmann's method.
+func (a *Array) RandomPoisson(seed uint64, lengths ...int) *Array {
+	return call("poisson", seed, a, lengths)
+}
+
+// Pow returns a to the power of b; a negative exponent of integers is an error.
+func (a *Array) Pow(b any) *Array { return call("power", a, b) }
+
+// Prod returns the product along the axes.
+func (a *Array) Prod(axes ...int) *Array { return call("prod", a, axes) }
+
+// Ptp returns the largest element along the axes less the smallest, in the type of the
+// elements. One pass.
+func (a *Array) Ptp(axes ...int) *Array { return call("ptp", a, axes) }
+
+// Radians returns degrees as radians. It is part of whatever reads it. Complex numbers are an
+// error.
+func (a *Array) Radians() *Array { return call("radians", a) }
+
+// Ravel returns the array in one dimension, in C order: Reshape(-1).
+func (a *Array) Ravel() *Array { return call("ravel", a) }
+
+// Real returns the real part.
+func (a *Array) Real() *Array { return call("real", a) }
+
+// Reciprocal returns 1/a, of integers an integer.
+func (a *Array) Reciprocal() *Array { return call("reciprocal", a) }
+
+// Mod returns what FloorDiv leaves, with the sign of b.
+func (a *Array) Mod(b any) *Array { return call("remainder", a, b) }
+
+// Reshape gives the array another shape of the same size, its elements in C order; one length
+// may be -1, for the rest. It costs nothing where they lie so already, as those of a file do
+// and what is computed of it element by element; else, as of a transposed array, boxes of the
+// result are put together of boxes of the array as they are needed.
+func (a *Array) Reshape(shape ...int) *Array { return call("reshape", a, shape) }
+
+// RightShift returns the bits of a moved down by b places, keeping the sign.
+func (a *Array) RightShift(b any) *Array { return call("right_shift", a, b) }
+
+// Rint rounds to the nearest integer, halves to the even one.
+func (a *Array) Rint() *Array { return call("rint", a) }
+
+// RollAxis puts an axis before the one that stands at a place: NumPy's rollaxis.
+func (a *Array) RollAxis(axis, start int) *Array { return call("rollaxis", a, axis, start) }
+
+// Rot90 turns the plane of two axes by quarters of a turn, from the first towards the second.
+func (a *Array) Rot90(quarters, axis, other int) *Array {
+	return call("rot90", a, quarters, axis, other)
+}
+
+// Round rounds to so many decimals, halves to the even digit; a negative number of them rounds
+// to tens, hundreds and so on.
+func (a *Array) Round(decimals int) *Array { return call("round", a, decimals) }
+
+// Sign returns -1, 0 or 1; NaN of NaN; of complex numbers, a divided by its magnitude.
+func (a *Array) Sign() *Array { return call("sign", a) }
+
+// Signbit returns which elements have their sign bit set: negative ones, -0 and NaN with a
+// sign. It is part of whatever reads it.
+func (a *Array) Signbit() *Array { return call("signbit", a) }
+
+// Sin returns the sine of an angle in radians.
+func (a *Array) Sin() *Array { return call("sin", a) }
+
+// Sinc returns sin(pi·x)/(pi·x), and 1 of 0. It is part of whatever reads it. Complex numbers
+// are an error.
+func (a *Array) Sinc() *Array { return call("sinc", a) }
+
+// Sinh returns the hyperbolic sine.
+func (a *Array) Sinh() *Array { return call("sinh", a) }
+
+// Slice returns what NumPy's brackets give: Slice("0:100, ::2, -1"), with "..." and "newaxis".
+// Only the chunks that it touches are read.
+func (a *Array) Slice(spec string) *Array { return call("slice", a, spec) }
+
+// Sort puts the elements along an axis in their order; NaN comes last, and -0 before 0. A line
+// of up to 16 MiB takes one pass; a longer one is sorted by an external merge, in two passes
+// that read and two that write, up to 32 GiB. The working set is two or three times 16 MiB a
+// task, and 80 MiB for lines of over 8 GiB.
+func (a *Array) Sort(axis int) *Array { return call("sort", a, axis) }
+
+// Spacing returns the distance of each element to the next float away from zero, with its sign;
+// of float16, as in NumPy, to the next larger one. It is part of whatever reads it. Complex
+// numbers are an error.
+func (a *Array) Spacing() *Array { return call("spacing", a) }
+
+// Sqrt returns the square root; NaN of negative numbers.
+func (a *Array) Sqrt() *Array { return call("sqrt", a) }
+
+// Square returns a².
+func (a *Array) Square() *Array { return call("square", a) }
+
+// Squeeze removes axes of length one; none given, all of them.
+func (a *Array) Squeeze(axes ...int) *Array { return call("squeeze", a, axes) }
+
+// Stack puts arrays of one shape after each other along a new axis, at its place in the result.
+func Stack(axis int, arrays ...*Array) *Array { return call("stack", arrays, axis) }
+
+// Std returns the standard deviation along the axes: the root of Var.
+func (a *Array) Std(axes ...int) *Array { return call("std", a, axes) }
+
+// Sub returns a - b.
+func (a *Array) Sub(b any) *Array { return call("subtract", a, b) }
+
+// Sum returns the sum along the axes; of integers in 64 bits, of floats at least as accurate as
+// NumPy's.
+func (a *Array) Sum(axes ...int) *Array { return call("sum", a, axes) }
+
+// SwapAxes exchanges two axes.
+func (a *Array) SwapAxes(axis, other int) *Array { return call("swapaxes", a, axis, other) }
+
+// Tan returns the tangent of an angle in radians.
+func (a *Array) Tan() *Array { return call("tan", a) }
+
+// Tanh returns the hyperbolic tangent.
+func (a *Array) Tanh() *Array { return call("tanh", a) }
+
+// Tile repeats the array along its last axes, or along new ones before the first.
+func (a *Array) Tile(times ...int) *Array { return call("tile", a, times) }
+
+// TopK returns the k largest elements along an axis, the largest first, or with k < 0 the -k
+// smallest, the smallest first; all of them where the axis has fewer. NaN is larger than any
+// number. One pass reads the array; where k is more than a quarter of the 16 MiB of records
+// that a task has, it is sorted. Along an axis whose lines lie across a large array those are
+// put in order first where the elements are complex, or k is more than a 256th of them.
+func (a *Array) TopK(k, axis int) *Array { return call("topk", a, k, axis) }
+
+// Trace returns the sum of a diagonal, in one pass over it; Diagonal and Reduce sum it in
+// another type.
+func (a *Array) Trace(offset, axis, other int) *Array { return call("trace", a, offset, axis, other) }
+
+// Transpose puts the axes in another order; none given, in reverse.
+func (a *Array) Transpose(axes ...int) *Array { return call("transpose", a, axes) }
+
+// Tri returns a matrix of float64 with ones on a diagonal and below it, and zeros above. It
+// takes no memory.
+func Tri(rows, columns, diagonal int) *Array { return call("tri", rows, columns, diagonal) }
+
+// RandomTriangular returns float64 numbers of triangular distributions from the array to right,
+// most of them about mode. Both are arrays or numbers, and broadcast as in RandomGamma.
+func (a *Array) RandomTriangular(seed uint64, mode, right any, lengths ...int) *Array {
+	return call("triangular", seed, a, mode, right, lengths)
+}
+
+// Tril returns the array with zeros above a diagonal of its last two axes: 0 is the main one,
+// positive ones are above it.
+func (a *Array) Tril(diagonal int) *Array { return call("tril", a, diagonal) }
+
+// Triu returns the array with zeros below a diagonal of its last two axes.
+func (a *Array) Triu(diagonal int) *Array { return call("triu", a, diagonal) }
+
+// Trunc rounds towards zero.
+func (a *Array) Trunc() *Array { return call("trunc", a) }
+
+// Var returns the variance along the axes, with the count as divisor: see Reduce for DDof.
+func (a *Array) Var(axes ...int) *Array { return call("var", a, axes) }
+
+// Vdot returns the sum of the products of all elements, those of a conjugated.
+func (a *Array) Vdot(b *Array) *Array { return call("vdot", a, b) }
+
+// Vecdot returns the sum of products along an axis, a's conjugated, of arrays that are
+// broadcast together along the others. It is a reduction: one pass, with an accumulator for
+// each result.
+func (a *Array) Vecdot(b *Array, axis int) *Array { return call("vecdot", a, b, axis) }
+
+// RandomVonMises returns float64 angles of von Mises distributions, from -π to π, whose mean
+// directions are the array. Their concentrations, an array or a number, are 0 where all
+// directions are alike. They broadcast as in RandomGamma. It is by Best and Fisher's method.
+func (a *Array) RandomVonMises(seed uint64, concentration any, lengths ...int) *Array {
+	return call("vonmises", seed, a, concentration, lengths)
+}
+
+// RandomWald returns float64 numbers of Wald distributions, also called inverse Gaussian, whose
+// means are the array; the scale is an array or a number. They broadcast as in RandomGamma. It
+// is by Michael, Schucany and Haas's method.
+func (a *Array) RandomWald(seed uint64, scale any, lengths ...int) *Array {
+	return call("wald", seed, a, scale, lengths)
+}
+
+// Where returns x where the condition is true, that is, not zero, and y elsewhere.
+func Where(condition *Array, x, y any) *Array { return call("where", condition, x, y) }
+
+// RandomZipf returns int64 numbers of Zipf distributions, from 1 to 2**62, whose exponents,
+// above 1, are the array. It broadcasts as in RandomGamma. It is by Devroye's method.
+func (a *Array) RandomZipf(seed uint64, lengths ...int) *Array { return call("zipf", seed, a, lengths) }

@@ -117,7 +117,7 @@ func (c *Call) bind() (args []any, part int, err error) {
 		at += max(n-1, 0)
 	}
 	for i, p := range c.Params {
-		if given[i] != nil || p.Word && p.Kind != Text && p.Kind != Type {
+		if given[i] != nil || p.Word && (p.Kind != Text && p.Kind != Type || strings.Contains(p.Name, "=")) {
 			continue
 		}
 		if given[i], rest, err = c.take(i, rest); err != nil {
@@ -127,6 +127,9 @@ func (c *Call) bind() (args []any, part int, err error) {
 	if len(rest) > 0 {
 		if text := c.Values[rest[0]].Text; text != nil {
 			return nil, 0, c.Fail(rest[0], "%s does not take %q: %s", c.Name, *text, c.Usage)
+		}
+		if !slices.ContainsFunc(c.Params, func(p Param) bool { return p.List }) {
+			return nil, 0, c.Fail(rest[0], "%s does not take %d arguments: %s", c.Name, len(c.Values), c.Usage)
 		}
 		return nil, 0, c.Fail(rest[0], "%s does not take this here: %s", c.Name, c.Usage)
 	}
@@ -226,6 +229,9 @@ func (c *Call) take(i int, rest []int) (arg any, left []int, err error) {
 	if p.List {
 		n := 0
 		for n < len(rest)-least && c.Values[rest[n]].Text == nil {
+			if v := c.Values[rest[n]].Node; v != nil && p.Kind == Integers && v.DType == dtype.Bool && i+1 < len(c.Params) && c.Params[i+1].Kind == Array && !c.Params[i+1].Word {
+				break // which elements to include
+			}
 			if _, is := c.Values[rest[n]].Number.(int64); is && p.Kind == Arrays && numbers && n == len(rest)-1 && n >= p.Least {
 				break // an axis
 			}
@@ -274,6 +280,9 @@ func (c *Call) one(p Param, at int) (any, error) {
 	case Part:
 		if p.Word {
 			return nil, c.Fail(at, "%s gives one of its results, by name: %s", c.Name, c.Usage)
+		}
+		if _, is := c.Values[at].Number.(int64); !is {
+			return nil, c.Fail(at, "%s gives one of its results, by number: %s", c.Name, c.Usage)
 		}
 		return c.Int(at)
 	}

@@ -29,7 +29,8 @@ type Row struct {
 	//	sort(x, axis=-1, "descending")    cov(x, y=, "ddof=1", "fweights" f)    qr(x, "q" or "r")
 	//
 	// A default of nothing, as in y=, is the zero value of the builder's parameter. A list has
-	// as many elements as one likes, or at least the number behind its points. Quoted are words:
+	// as many elements as one likes, or at least the number behind its points, or one where
+	// that has a name of its own, as in stack(a, b...). Quoted are words:
 	// a flag, a flag with a value (the one here is an example), a word before an array, and text
 	// that is an argument of its own, one of several with "or" between them. Words stand
 	// anywhere among the arguments. Which of several results is meant is one of several words,
@@ -212,7 +213,11 @@ func read(r Row) (*Operation, error) {
 				return fail("its builder has no parameter for %s", item)
 			}
 			t := f.Type().In(next)
-			if p.Kind, next = kinds[t], next+1; p.Kind == 0 {
+			if p.Kind = kinds[t]; p.Kind == Arrays && !p.List && i+1 < len(items) && strings.HasSuffix(items[i+1], "...") {
+				items[i+1] += "1"
+				continue
+			}
+			if next++; p.Kind == 0 {
 				return fail("%s is a %s, which no argument can be", p.Name, t)
 			}
 			if err := p.check(o, t); err != nil {
@@ -247,7 +252,7 @@ func (p *Param) check(o *Operation, t reflect.Type) error {
 	if !p.Word && p.Kind == Integers && !p.List { // one, or none
 		p.Optional = true
 	}
-	if p.Word && p.Kind != Text && p.Kind != Type {
+	if p.Word && (p.Kind != Text && p.Kind != Type || strings.Contains(p.Name, "=")) {
 		p.Optional = true
 	}
 	if !p.List && !p.Optional {

@@ -78,7 +78,10 @@ func method(o *op.Operation) (string, error) {
 		t := written(field.Type)
 		for _, name := range field.Names {
 			i := slices.IndexFunc(params, func(p op.Param) bool { return p.Name == name.Name })
-			if i < 0 || args[i] != "" || f.Recv != nil && len(field.Names) == 1 && field == f.Recv.List[0] {
+			switch {
+			case f.Recv != nil && field == f.Recv.List[0]:
+				i = slices.IndexFunc(params, func(p op.Param) bool { return p.Kind == op.Array })
+			case i < 0 || args[i] != "":
 				i = slices.Index(args, "")
 			}
 			if i < 0 || args[i] != "" {
