@@ -183,9 +183,7 @@ func (a *Array) Roll(shift int, axes ...int) *Array {
 
 // Repeat has each element along an axis so many times after another.
 func (a *Array) Repeat(times, axis int) *Array {
-	return a.view("repeat", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
-		return shape.Repeat(site, n, times, axis)
-	})
+	return call("repeat", a, times, axis)
 }
 
 // RepeatEach has each element along an axis as many times after another as its own

@@ -17,6 +17,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/op/elements"
 	"github.com/gonbext/gonbext/oocore/op/fft"
 	"github.com/gonbext/gonbext/oocore/op/filter"
+	"github.com/gonbext/gonbext/oocore/op/index"
 	"github.com/gonbext/gonbext/oocore/op/linalg"
 	"github.com/gonbext/gonbext/oocore/op/nn"
 	"github.com/gonbext/gonbext/oocore/op/order"
@@ -47,7 +48,7 @@ func Operation(name string) *op.Operation { return functions[name] }
 
 // rows are those of all families.
 var rows = slices.Concat(
-	cf.Rows, contract.Rows, elements.Rows, fft.Rows, filter.Rows, linalg.Rows, nn.Rows, order.Rows, quantize.Rows, random.Rows, scan.Rows, shape.Rows, edit.Rows, stats.Rows, window.Rows,
+	cf.Rows, contract.Rows, elements.Rows, fft.Rows, filter.Rows, index.Rows, linalg.Rows, nn.Rows, order.Rows, quantize.Rows, random.Rows, scan.Rows, shape.Rows, edit.Rows, stats.Rows, window.Rows,
 )
 
 // functions is all that Parse knows of names that are called.
@@ -66,21 +67,6 @@ var legacy = map[string]func(c *call) (*graph.Node, error){}
 func define(usage string, min, max int, f func(c *call) (*graph.Node, error)) {
 	name, _, _ := strings.Cut(usage, "(")
 	functions[name], legacy[name] = &op.Operation{Name: name, Usage: usage, Least: min, Most: max}, f
-}
-
-// onArray is a function of an array and integers.
-func onArray(f func(c *call, x *graph.Node, ints []int) (*graph.Node, error)) func(c *call) (*graph.Node, error) {
-	return func(c *call) (*graph.Node, error) {
-		x, err := c.arrays(1)
-		if err != nil {
-			return nil, err
-		}
-		ints, err := c.ints(1)
-		if err != nil {
-			return nil, err
-		}
-		return f(c, x[0], ints)
-	}
 }
 
 // call is a function with the arguments of one call.
@@ -182,6 +168,14 @@ func (c *call) float(at int) (float64, error) {
 		return n, nil
 	}
 	return 0, c.fail(c.args[at].Pos(), "%s takes a real number here: %s", c.f.Name, c.f.Usage)
+}
+
+// run computes what a function asks for; nil where nothing is computed.
+func (c *call) run() op.Run {
+	if c.host == nil {
+		return nil
+	}
+	return func(n *graph.Node) ([]int64, error) { return c.host.Integers(c.f.Name, n) }
 }
 
 // text is that of an argument; "" where it is none.

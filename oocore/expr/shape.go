@@ -2,9 +2,7 @@ package expr
 
 import (
 	"github.com/gonbext/gonbext/oocore/graph"
-	"github.com/gonbext/gonbext/oocore/op/index"
 	"github.com/gonbext/gonbext/oocore/op/pad"
-	"github.com/gonbext/gonbext/oocore/op/shape"
 )
 
 // part is what an operation of boxes holds of its inputs.
@@ -12,97 +10,13 @@ const part = "what its box shows of the inputs"
 
 func init() {
 	define(`pad(x, widths..., "constant", values...)`, 2, -1, padded)
-	define("repeat(x, times, axis)", 2, 3, func(c *call) (*graph.Node, error) {
-		x, axis, err := c.along(2)
-		if err != nil {
-			return nil, err
-		}
-		if times, ok := c.values[1].Number.(int64); ok {
-			return shape.Repeat(c.site, x, int(times), axis)
-		}
-		counts, err := c.computed(1)
-		if err != nil {
-			return nil, err
-		}
-		each := make([]int, len(counts))
-		for i, n := range counts {
-			each[i] = int(n)
-		}
-		return index.RepeatEach(c.site, x, each, axis)
-	})
-
-	document("repeat", Doc{NumPy: "np.repeat", Passes: fused, Working: part})
 	document("pad", Doc{NumPy: "np.pad", Passes: fused + "; maximum, mean, median and minimum 1 an axis, linear_ramp 1 over the edges", Working: part})
-}
-
-// one is the part of several results that the last argument says.
-func (c *call) one(part int) func(all []*graph.Node, err error) (*graph.Node, error) {
-	return func(all []*graph.Node, err error) (*graph.Node, error) {
-		if err == nil && (part < 0 || part >= len(all)) {
-			err = c.fail(c.args[len(c.args)-1].Pos(), "there is no part %d of %d", part, len(all))
-		}
-		if err != nil {
-			return nil, err
-		}
-		return all[part], nil
-	}
-}
-
-// matrix is a function of rows, columns, as many where they are left out, and a diagonal.
-func matrix(f func(site graph.Site, rows, columns, diagonal int) (*graph.Node, error)) func(c *call) (*graph.Node, error) {
-	return func(c *call) (*graph.Node, error) {
-		n, err := c.ints(0)
-		if err != nil {
-			return nil, err
-		}
-		n = defaults(n, n[0], n[0], 0)
-		return f(c.site, n[0], n[1], n[2])
-	}
 }
 
 // defaults fills in the numbers that are not given.
 func defaults(given []int, all ...int) []int {
 	copy(all, given)
 	return all
-}
-
-// along is the first argument and the axis that stands at a place; without it, the
-// array as if it were flat.
-func (c *call) along(at int) (*graph.Node, int, error) {
-	in, err := c.arrays(1)
-	if err != nil {
-		return nil, 0, err
-	}
-	if at >= len(c.values) {
-		flat, err := graph.Reshape(c.site, in[0], -1)
-		return flat, 0, err
-	}
-	axis, err := c.ints(at)
-	if err != nil {
-		return nil, 0, err
-	}
-	return in[0], axis[0], nil
-}
-
-// computed are the elements of an argument that the result's shape depends on.
-func (c *call) computed(at int) ([]int64, error) {
-	n, err := c.node(c.values[at], c.args[at])
-	if err != nil {
-		return nil, err
-	}
-	return c.values64(n, at)
-}
-
-// values64 computes a node of integers for the argument at a place.
-func (c *call) values64(n *graph.Node, at int) ([]int64, error) {
-	if c.host == nil {
-		return nil, c.fail(c.args[at].Pos(), "the shape of %s follows from values, which are not computed here", c.f.Name)
-	}
-	wide, err := index.Integers(c.site, n)
-	if err != nil {
-		return nil, graph.Reject(c.site, c.f.Name, err, n)
-	}
-	return c.host.Integers(c.f.Name, wide)
 }
 
 // padded reads pad's arguments: widths, before and after alike, or before and after for

@@ -43,7 +43,23 @@ func (c *Call) Build() (*graph.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := c.Operation.Build(c.Site, c.Counter(0), args)
+	decides := 0 // the last array, of whose values the shape comes
+	for at, v := range c.Values {
+		if v.Node != nil {
+			decides = at
+		}
+	}
+	var uncounted error
+	all, err := c.Operation.Build(c.Site, func(n *graph.Node) (counts []int64, err error) {
+		counts, err = c.Counter(decides)(n)
+		if c.Run == nil {
+			uncounted = err
+		}
+		return counts, err
+	}, args)
+	if uncounted != nil {
+		return nil, uncounted
+	}
 	if err == nil && (part < 0 || part >= len(all)) {
 		err = c.Fail(len(c.Values)-1, "there is no part %d of %d", part, len(all))
 	}
@@ -237,6 +253,9 @@ func (c *Call) take(i int, rest []int) (arg any, left []int, err error) {
 			}
 			n++
 		}
+		if n < p.Least {
+			return nil, nil, c.Fail(len(c.Values)-1, "%s takes %s: %s", c.Name, p.Name, c.Usage)
+		}
 		arg, err = c.elements(p.Kind, rest[:n])
 		return arg, rest[n:], err
 	}
@@ -349,6 +368,9 @@ func (c *Call) Nodes(n int) (all []*graph.Node, err error) {
 // Int is the argument at a place.
 func (c *Call) Int(at int) (int, error) {
 	n, ok := c.Values[at].Number.(int64)
+	if mask := c.Values[at].Node; mask != nil && mask.DType == dtype.Bool && len(mask.Shape) > 0 {
+		return 0, c.Fail(at, "%s takes no mask: %s", c.Name, c.Usage)
+	}
 	if !ok {
 		return 0, c.Fail(at, "%s takes an integer here: %s", c.Name, c.Usage)
 	}

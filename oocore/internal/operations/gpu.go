@@ -60,11 +60,7 @@ func values(t dtype.Type, n int) []byte {
 
 // examples are calls of operations whose arguments are more than arrays and numbers.
 var examples = map[string]string{
-	"pad":               `pad(x, 2, "constant")`,
-	"ravel_multi_index": "ravel_multi_index(i, i, 64, 64)",
-	"unravel_index":     "unravel_index(i, 64, 64, 0)",
-	"repeat":            "repeat(x, 2, 0)",
-	"set":               `set(x, "0:10", 0)`,
+	"pad": `pad(x, 2, "constant")`,
 }
 
 // arguments are what is tried as each argument of an operation, in this order.
