@@ -6,6 +6,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/op"
 	"github.com/gonbext/gonbext/oocore/op/stats"
 )
 
@@ -128,13 +129,9 @@ type BincountOptions struct {
 // element is looked for here, in one pass within the context and the options' budget,
 // and another pass counts. The working set is that of Histogram.
 func (a *Array) Bincount(ctx context.Context, o BincountOptions, opts ...Option) *Array {
-	operands := []any{a}
-	if o.Weights != nil {
-		operands = append(operands, o.Weights)
-	}
-	return build("bincount", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
-		return stats.Bincount(site, in[0], append(in, nil)[1], o.MinLength, counter(ctx, "bincount", opts))
-	}, operands...)
+	return operate("bincount", func(build func(run op.Run) ([]*graph.Node, error)) ([]*graph.Node, error) {
+		return build(counter(ctx, "bincount", opts))
+	}, a, o.Weights, o.MinLength)[0]
 }
 
 // CovOptions are the less common arguments of Cov.

@@ -30,8 +30,32 @@ type Call struct {
 	Fail func(at int, format string, args ...any) error
 	// Names are those of the first argument's dimensions, where the operation takes axes.
 	Names []string
-	// Run is nil where nothing is computed.
-	Run Run
+	// Run and Decompose are nil where nothing is computed.
+	Run       Run
+	Decompose func(d Decomposition) (*Decomposed, error)
+}
+
+// Decomposition is what an expression asks for of a tensor: an algorithm of several runs.
+type Decomposition struct {
+	Op          string // "cp", "tucker" or "hosvd"
+	Site        graph.Site
+	X           *graph.Node
+	Ranks       []int   // of cp one; else one for each of Modes
+	Modes       []int   // nil is all
+	Iterations  int     // at the most; 0 is the algorithm's default
+	Tolerance   float64 // 0 is the algorithm's default, less than 0 none
+	Seed        uint64
+	SVD         bool
+	NonNegative bool
+}
+
+// Decomposed are the parts of a decomposition. What an algorithm does not have is nil.
+type Decomposed struct {
+	Whole   *graph.Node // the tensor that the others stand for
+	Core    *graph.Node
+	Weights *graph.Node
+	Factors []*graph.Node
+	Errors  *graph.Node // relative, after each iteration; nil where nothing was computed
 }
 
 // Build makes the node that the call stands for.

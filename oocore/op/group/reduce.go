@@ -59,9 +59,6 @@ func newLabels(site graph.Site, n, labels *graph.Node, axis, groups int, run op.
 	if l.Groups = groups; groups > 0 || length == 0 {
 		return l, nil
 	}
-	if run == nil {
-		return l, errors.New("the number of groups follows from values, which are not computed here: give it")
-	}
 	largest, err := graph.Aggregate(site, kernel.Max, labels, graph.ReduceOptions{})
 	if err == nil {
 		largest, err = index.Integers(site, largest)

@@ -1,7 +1,6 @@
 package stats
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -17,7 +16,7 @@ import (
 // Bincount is NumPy's: how often each integer from zero on is there, or what those
 // elements weigh. The result goes up to the largest element, and has minlength at the
 // least: run computes that element, in a pass of its own.
-func Bincount(site graph.Site, n, weights *graph.Node, minlength int, run op.Run) (*graph.Node, error) {
+func Bincount(site graph.Site, run op.Run, n, weights *graph.Node, minlength int) (*graph.Node, error) {
 	counts, err := bincount(site, n, weights, minlength, run)
 	if err != nil {
 		return nil, graph.Reject(site, "bincount", err, n)
@@ -27,8 +26,6 @@ func Bincount(site graph.Site, n, weights *graph.Node, minlength int, run op.Run
 
 func bincount(site graph.Site, n, weights *graph.Node, minlength int, run op.Run) (*graph.Node, error) {
 	switch {
-	case run == nil:
-		return nil, errors.New("the largest element has to be found, which cannot be done here")
 	case len(n.Shape) != 1:
 		return nil, fmt.Errorf("takes a list, not an array of shape %s: Reshape(-1) first", grid.Format(n.Shape))
 	case n.DType == dtype.Uint64 || n.DType.Kind() >= dtype.KindFloat:
