@@ -33,13 +33,14 @@ func capabilities() plan.Capabilities {
 	real := func(t dtype.Type) bool { return t.Kind() != dtype.KindComplex }
 	c := plan.Capabilities{Elementwise: map[kernel.Op]plan.Types{}, Folds: map[kernel.Reduction]plan.Types{},
 		Casts: plan.TypesOf(real), Products: plan.TypesOf(real)}
-	for op := kernel.Add; op <= kernel.MulAdd; op++ {
+	for _, op := range kernel.Ops() {
 		c.Elementwise[op] = plan.TypesOf(func(t dtype.Type) bool {
 			_, ok := kernel.Lookup(op, t)
 			return ok && real(t)
 		})
 	}
-	for r := kernel.Sum; r.Known(); r++ {
+	for _, row := range kernel.Reductions() {
+		r := row.Reduction
 		c.Folds[r] = plan.TypesOf(func(t dtype.Type) bool {
 			_, ok := kernel.NewFolder(r, t)
 			return ok && real(t)

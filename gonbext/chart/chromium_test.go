@@ -23,8 +23,8 @@ import (
 //go:embed testdata/chromium.js
 var chromiumScript string
 
-// TestChartsInChromium uses charts with the library that reports carry, from which parts are
-// left out: no error may be said, and no chart may fall back to its picture.
+// TestChartsInChromium uses charts with the library that reports carry: no error may be said,
+// and no chart may fall back to its picture.
 func TestChartsInChromium(t *testing.T) {
 	if !testcases.Full() {
 		t.Skip("left out without GONBEXT_TEST=full: charts in Chromium")
@@ -45,7 +45,7 @@ func TestChartsInChromium(t *testing.T) {
 	add(Compare(runs["done"], runs["over"], [2]string{"first", "second"}, Options{}))
 	cards := dataCards()
 	for _, name := range slices.Sorted(maps.Keys(cards)) {
-		add(Card(name, cards[name], Options{}))
+		add(Card(cards[name], Options{}))
 	}
 
 	posted := make(chan []byte, 1)

@@ -30,9 +30,9 @@ var (
 const maxMarked = 60
 
 // dataFigure draws a figure of a cell's data.
-func dataFigure(title string, c *record.Card, o Options) (Output, error) {
+func dataFigure(c *record.Card, o Options) (Output, error) {
 	f := c.Figure
-	s := sheet{Title: plain(title), Quiet: true}
+	s := sheet{Title: plain(c.Title), Quiet: true}
 	var drawn *figure
 	var svg string
 	switch f.Kind {

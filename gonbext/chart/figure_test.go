@@ -48,7 +48,7 @@ func dataCards() map[string]*record.Card {
 		photo.Pixels = append(photo.Pixels, byte(i%90*2), byte(i/90*4), 128, 255)
 	}
 	card := func(f *record.Figure, shape ...int) *record.Card {
-		return &record.Card{Shape: shape, DType: "float32", Figure: f, Text: "text\n"}
+		return &record.Card{Title: "x" + hostile, Shape: shape, DType: "float32", Figure: f, Text: "text\n"}
 	}
 	plot := func(curves ...record.Curve) *record.Card {
 		return card(&record.Figure{Kind: record.PlotFigure, Curves: curves}, 1)
@@ -96,7 +96,7 @@ func dataCards() map[string]*record.Card {
 
 func TestDataFiguresDrawOrSayWhyNot(t *testing.T) {
 	for name, c := range dataCards() {
-		out, err := Card("x"+hostile, c, Options{})
+		out, err := Card(c, Options{})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -129,7 +129,7 @@ func TestDataFiguresDrawOrSayWhyNot(t *testing.T) {
 		if len(out.HTML) > 150_000 {
 			t.Errorf("%s: %d bytes", name, len(out.HTML))
 		}
-		if still, _ := Card("x", c, Options{Mode: SVG}); strings.Contains(still.HTML, "<script>") {
+		if still, _ := Card(c, Options{Mode: SVG}); strings.Contains(still.HTML, "<script>") {
 			t.Errorf("%s: scripts in a still picture", name)
 		}
 	}
@@ -144,12 +144,12 @@ func TestWriteFigures(t *testing.T) {
 	var all, still strings.Builder
 	cards := dataCards()
 	for i, name := range slices.Sorted(maps.Keys(cards)) {
-		out, err := Card(name, cards[name], Options{Library: i == 0})
+		out, err := Card(cards[name], Options{Library: i == 0})
 		if err != nil {
 			t.Fatal(err)
 		}
 		all.WriteString(out.HTML)
-		out, _ = Card(name, cards[name], Options{Mode: SVG})
+		out, _ = Card(cards[name], Options{Mode: SVG})
 		still.WriteString(out.HTML)
 	}
 	for name, html := range map[string]string{"figures": all.String(), "figures-still": still.String()} {

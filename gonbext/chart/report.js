@@ -356,8 +356,8 @@ function draws(echarts) {
     return names;
   }
 
-  // A chart becomes its picture again when ECharts cannot draw it, for one as parts of it are
-  // left out, and when its output left the page.
+  // A chart becomes its picture again when ECharts cannot draw it, and when its output left
+  // the page.
   function still(el, error) {
     var chart = charts.get(el);
     charts.delete(el);
@@ -383,11 +383,6 @@ function draws(echarts) {
       sizes = new ResizeObserver(function () { requestAnimationFrame(function () { all("resize"); }); }); // a loop in one frame is an error
       new MutationObserver(function () { all("show"); }).observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "data-theme", "class"] });
       matchMedia("(prefers-color-scheme: dark)").addEventListener("change", function () { all("show"); });
-      // Frames of an animation and moves of the pointer run ECharts without the script, and
-      // do not say for which chart.
-      window.addEventListener("error", function (e) {
-        if (/a part of ECharts is left out/.test(e.message)) charts.forEach(function (_, el) { still(el, e.message); });
-      });
     }
     charts.set(el, chart);
     sizes.observe(el);

@@ -132,6 +132,7 @@ func (c *call) search() ([]*graph.Node, bool, error) {
 // quantile is of one number, or of several in a text: "0.25, 0.5, 0.75".
 func (c *call) quantile(name string, scale float64, skip bool) (*graph.Node, error) {
 	var q []float64
+	integers := scale == 1 // NumPy's of integers are elements
 	list := c.values[1].text != nil
 	if list {
 		fields := strings.Split(*c.values[1].text, ",")
@@ -143,9 +144,13 @@ func (c *call) quantile(name string, scale float64, skip bool) (*graph.Node, err
 			if err != nil {
 				return nil, c.fail(c.args[1].Pos(), `%s takes numbers here, such as "0.25, 0.5": %q is none`, name, field)
 			}
+			_, err = strconv.Atoi(strings.TrimSpace(field))
+			integers = integers && err == nil
 			q = append(q, v/scale)
 		}
 	} else {
+		_, integer := c.values[1].number.(int64)
+		integers = integers && integer
 		v, err := c.float(1)
 		if err != nil {
 			return nil, err
@@ -173,6 +178,9 @@ func (c *call) quantile(name string, scale float64, skip bool) (*graph.Node, err
 	}
 	if len(text) > 0 {
 		o.Method = order.Method(text[0])
+	}
+	if integers && weights == nil && (o.Method == "" || o.Method == "linear") {
+		o.Method = "lower"
 	}
 	return order.Quantile(c.site, name, x, q, list, o)
 }

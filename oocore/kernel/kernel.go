@@ -10,8 +10,6 @@
 // the bit on every machine.
 package kernel
 
-import "github.com/gonbext/gonbext/oocore/dtype"
-
 // Func computes n elements of dst from as many of its operands; those beyond
 // the operation's arity are nil. dst may be one of them whose elements are no
 // narrower.
@@ -98,53 +96,4 @@ const (
 	// MulAdd is a·b + c of float32 or float64, rounded once. It is only in the formulas of
 	// operations.
 	MulAdd
-	lastOp
 )
-
-var opNames = [lastOp]string{
-	Add: "add", Subtract: "subtract", Multiply: "multiply", Divide: "divide", FloorDivide: "floor_divide",
-	Remainder: "remainder", Power: "power", Minimum: "minimum", Maximum: "maximum", Fmin: "fmin", Fmax: "fmax",
-	Arctan2: "arctan2", Hypot: "hypot", Copysign: "copysign", LogicalAnd: "logical_and", LogicalOr: "logical_or",
-	LogicalXor: "logical_xor", BitAnd: "bitwise_and", BitOr: "bitwise_or", BitXor: "bitwise_xor",
-	LeftShift: "left_shift", RightShift: "right_shift", Equal: "equal", NotEqual: "not_equal", Less: "less",
-	LessEqual: "less_equal", Greater: "greater", GreaterEqual: "greater_equal", Negative: "negative",
-	Absolute: "abs", Sign: "sign", Square: "square", Sqrt: "sqrt", Cbrt: "cbrt", Reciprocal: "reciprocal",
-	Exp: "exp", Exp2: "exp2", Expm1: "expm1", Log: "log", Log2: "log2", Log10: "log10", Log1p: "log1p", Erf: "erf",
-	Sin: "sin", Cos: "cos", Tan: "tan", Arcsin: "arcsin", Arccos: "arccos", Arctan: "arctan", Sinh: "sinh",
-	Cosh: "cosh", Tanh: "tanh", Arcsinh: "arcsinh", Arccosh: "arccosh", Arctanh: "arctanh", Floor: "floor",
-	Ceil: "ceil", Trunc: "trunc", Rint: "rint", Invert: "invert", LogicalNot: "logical_not", IsNaN: "isnan",
-	IsInf: "isinf", IsFinite: "isfinite", Real: "real", Imag: "imag", Conjugate: "conjugate", Where: "where", MulAdd: "multiply_add",
-}
-
-// String is NumPy's name of the operation.
-func (o Op) String() string { return opNames[o] }
-
-// Arity is the number of operands.
-func (o Op) Arity() int {
-	switch {
-	case o >= Where:
-		return 3
-	case o <= GreaterEqual:
-		return 2
-	}
-	return 1
-}
-
-// Result is the type of the result for operands of type t: bool for a
-// comparison or test, a float for the magnitude or part of a complex number,
-// else t. For Where, t is the type of the second and third operands.
-func (o Op) Result(t dtype.Type) dtype.Type {
-	switch {
-	case o >= Equal && o <= GreaterEqual, o >= IsNaN && o <= IsFinite, o == LogicalNot,
-		o >= LogicalAnd && o <= LogicalXor:
-		return dtype.Bool
-	case o == Absolute || o == Real || o == Imag:
-		switch t {
-		case dtype.Complex64:
-			return dtype.Float32
-		case dtype.Complex128:
-			return dtype.Float64
-		}
-	}
-	return t
-}

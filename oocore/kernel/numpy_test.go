@@ -49,7 +49,7 @@ func readReference(t *testing.T) (r reference) {
 
 func opNamed(t *testing.T, name string) Op {
 	t.Helper()
-	for op := Add; op <= Where; op++ {
+	for _, op := range Ops() {
 		if op.String() == name {
 			return op
 		}

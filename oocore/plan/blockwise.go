@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/internal/disk"
 )
 
 // Operations that fill boxes: the boxes that suit them, and what those take.
@@ -28,7 +29,7 @@ func runOf(box, shape []int, size int) int {
 }
 
 // shortRun is what is written at once where that is worth a pass of its own to avoid.
-const shortRun = 2 * pageBytes
+const shortRun = 2 * disk.Page
 
 // blocks reports a program that reads what an operation computes.
 func (p *Program) blocks() bool {

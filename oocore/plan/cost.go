@@ -3,67 +3,40 @@ package plan
 import (
 	"encoding/binary"
 
-	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
-	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/plan/cost"
 )
-
-// What computing takes, in nanoseconds of one core. These figures only decide between
-// keeping and computing again, where a factor of two does not matter. They are part of
-// Engine: the stages of a plan follow from them.
-const (
-	// keepNanos is what writing a byte of a materialised array takes, and fetchNanos what
-	// each stage or operation takes that reads it.
-	keepNanos, fetchNanos = 2, 1
-	// stageNanos is the overhead of a stage, without its tasks.
-	stageNanos = 1e6
-	readNanos  = 0.25 // of a byte that is in memory or a file
-	codedNanos = 0.5  // of a byte that is decoded
-	moveNanos  = 0.5  // of a byte that an operation of boxes puts into its result
-	leastNanos = 0.05 // of any element: what bounds the nodes that a cost is summed over
-)
-
-// opNanos is what an elementwise operation takes for each byte of its operands.
-func opNanos(op kernel.Op) float64 {
-	switch {
-	case op == kernel.Power || op == kernel.Arctan2 || op == kernel.Hypot || op == kernel.Remainder || op == kernel.FloorDivide:
-		return 2
-	case op == kernel.Divide || op == kernel.Sqrt || op == kernel.Reciprocal:
-		return 0.15
-	case op >= kernel.Cbrt && op <= kernel.Arctanh:
-		return 0.5
-	}
-	return 0.06
-}
 
 // ownNanos is what computing an element of a node takes without its inputs.
 func (c *compiler) ownNanos(n *graph.Node) float64 {
-	size := float64(n.DType.Size())
+	size, own := float64(n.DType.Size()), 0.0
 	switch n.Kind {
 	case graph.Elementwise:
-		t := n.In[len(n.In)-1].DType
-		own := opNanos(n.Op) * float64(t.Size())
-		if t.Kind() == dtype.KindComplex {
-			own *= 4
-		}
-		return max(own, leastNanos)
+		own = cost.Elementwise(n.Op, n.In[len(n.In)-1].DType)
 	case graph.Cast:
-		return max(0.06*max(size, float64(n.In[0].DType.Size())), leastNanos)
+		own = cost.Cast(n.In[0].DType, n.DType)
 	case graph.Blockwise:
-		return c.opCost(n).own
+		own = c.opCost(n).own
 	case graph.Source:
+		own = cost.Copy * size
 		if n.Stored.Info.Chunks != nil {
-			return codedNanos * size
+			decode, _ := cost.Codec(n.Stored.Info.Codec)
+			own += decode * size
 		}
-		return readNanos * size
 	case graph.Random:
-		return 2
+		own = cost.Random
+	case graph.Iota:
+		own = cost.Iota
 	case graph.Constant, graph.View:
-		return leastNanos
+	default:
+		own = cost.Copy * size
 	}
-	return max(readNanos*size, leastNanos)
+	return max(own, leastNanos)
 }
+
+// leastNanos is that of any element: it bounds the nodes that a cost is summed over.
+const leastNanos = 0.02
 
 // opCost is what an operation of boxes takes.
 type opCost struct {
@@ -75,16 +48,20 @@ type opCost struct {
 const nominal = 256 << 10
 
 func (c *compiler) opCost(n *graph.Node) opCost {
-	cost, ok := c.opCosts[n]
-	if ok {
-		return cost
+	if known, ok := c.opCosts[n]; ok {
+		return known
 	}
+	var of opCost
 	op, size := n.Blocks.Op, float64(max(grid.Size(n.Shape), 1))
 	whole := op.Requirements(clip(n.Shape, n.Shape))
-	cost.own = max(float64(whole.Work)/size, moveNanos*float64(n.DType.Size()))
-	cost.read = make([]float64, len(n.In))
-	for k := range cost.read {
-		cost.read[k] = 1
+	var inputs [][]int
+	for _, in := range n.In {
+		inputs = append(inputs, in.Shape)
+	}
+	of.own = boxNanos(op, n.DType, clip(n.Shape, n.Shape), whole, inputs) / size
+	of.read = make([]float64, len(n.In))
+	for k := range of.read {
+		of.read[k] = 1
 	}
 	if !whole.DisjointReads && !whole.Gather && op.Chunks() == nil {
 		rows, box := op.Requirements(grid.Auto(n.Shape, 1, nominal)), op.Requirements(cube(n.Shape, nominal))
@@ -94,11 +71,11 @@ func (c *compiler) opCost(n *graph.Node) opCost {
 			times := func(reads []int, share float64) float64 {
 				return float64(grid.Size(clip(reads, in.Shape))) / all / max(share, 1/size)
 			}
-			cost.read[k] = max(min(times(rows.Reads[k], share(grid.Auto(n.Shape, 1, nominal))), times(box.Reads[k], share(cube(n.Shape, nominal)))), 1)
+			of.read[k] = max(min(times(rows.Reads[k], share(grid.Auto(n.Shape, 1, nominal))), times(box.Reads[k], share(cube(n.Shape, nominal)))), 1)
 		}
 	}
-	c.opCosts[n] = cost
-	return cost
+	c.opCosts[n] = of
+	return of
 }
 
 // cube is a box of at most elems elements, alike along all axes that are long enough.
@@ -157,7 +134,7 @@ func (s *costs) add(n *graph.Node, v grid.View, times float64, context int, firs
 		return
 	}
 	if !first && s.c.materialised(n) {
-		s.sum += times * readNanos * float64(n.DType.Size())
+		s.sum += times * cost.Copy * float64(n.DType.Size())
 		return
 	}
 	s.sum += times * s.c.ownNanos(n)

@@ -162,7 +162,7 @@ func rounding(prog *Program) (most blockwise.Rounding) {
 
 func (s *Stage) foldRounding(i int) blockwise.Rounding {
 	prog := &s.Programs[0]
-	if prog.Type(prog.Out[s.Folded(i)]).Kind() < dtype.KindFloat && s.Folds[i].Kind <= kernel.Prod {
+	if prog.Type(prog.Out[s.Folded(i)]).Kind() < dtype.KindFloat && s.Folds[i].Kind.Row().Family == kernel.Total {
 		return blockwise.Exact
 	}
 	switch s.Folds[i].Kind {

@@ -1,17 +1,20 @@
 package plan
 
-import "github.com/gonbext/gonbext/oocore/record"
+import (
+	"github.com/gonbext/gonbext/oocore/plan/cost"
+	"github.com/gonbext/gonbext/oocore/record"
+)
 
-// storeRate is what a usual machine reads and writes files at, in bytes a second. It only
-// says where a device gains nothing, and decides nothing.
-const storeRate = 2e9
+// diskSeconds is what a usual disk takes for a stage's traffic. It only says where a device
+// gains nothing, and decides nothing.
+func (s *SizedStage) diskSeconds() float64 { return float64(s.Read+s.Written) * cost.Disk / 1e9 }
 
 // compare predicts what the host takes for a stage that the device does, without the
 // device and in any case.
 func (p *Sized) compare(s *SizedStage) {
 	on := s.Device
 	on.CPU = p.coreSeconds(s) / float64(max(p.Workers, 1))
-	on.Disk = float64(on.Read+on.Written) / storeRate
+	on.Disk = on.diskSeconds()
 }
 
 // coreSeconds is what one core takes to compute a stage, without a device and at nominal
@@ -34,7 +37,7 @@ func (p *Sized) Estimate(stage int) (seconds float64, limit string) {
 		seconds, limit = s.Device.Seconds, s.Device.Limit
 	}
 	on := s.OnDevice()
-	if disk := float64(on.Read+on.Written) / storeRate; disk > seconds {
+	if disk := on.diskSeconds(); disk > seconds {
 		return disk, "the disk"
 	}
 	return seconds, limit

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/internal/disk"
 )
 
 // The sizes that grids aim at, in bytes. They are part of Engine: results do not
@@ -77,7 +78,7 @@ func alignRows(chunks, shape []int, size int) {
 	row := size
 	for i := len(shape) - 1; i >= 0; i-- {
 		if chunks[i] < shape[i] {
-			unit := pageBytes / gcd(pageBytes, row)
+			unit := disk.Page / gcd(disk.Page, row)
 			if chunks[i] >= unit {
 				chunks[i] -= chunks[i] % unit
 			}
@@ -86,8 +87,6 @@ func alignRows(chunks, shape []int, size int) {
 		row *= chunks[i]
 	}
 }
-
-const pageBytes = 4096
 
 func gcd(a, b int) int {
 	for b != 0 {

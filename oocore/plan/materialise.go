@@ -6,6 +6,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/plan/cost"
 )
 
 // What an expression uses twice is materialised where computing it again costs more than
@@ -137,7 +138,7 @@ func plural(times float64) string {
 // over is better computed once and kept.
 func limit(n *graph.Node, times float64) float64 {
 	size := float64(max(grid.Size(n.Shape), 1))
-	return ((keepNanos+times*fetchNanos)*float64(n.DType.Size()) + stageNanos/size) / (times - 1)
+	return ((cost.Keep+times*cost.Reread)*float64(n.DType.Size()) + cost.Stage/size) / (times - 1)
 }
 
 // dear reports a node that takes longer to compute so many times over than once and to
@@ -169,7 +170,7 @@ func (c *compiler) costly(n *graph.Node, times, share float64) (inputs []*graph.
 		own := limit(in, times)
 		switch {
 		case !computes(in) || c.materialised(in):
-			rest += readNanos * float64(in.DType.Size())
+			rest += cost.Copy * float64(in.DType.Size())
 		case c.cost(in, own) <= own:
 			rest += c.cost(in, own)
 		default:

@@ -6,6 +6,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/kernel"
 )
 
@@ -113,12 +114,10 @@ const (
 	// runBytes is how many bytes are copied from the page cache in the time that it
 	// takes to begin another run of a file: 0.5 µs at 10 GB/s.
 	runBytes = 5 << 10
-	// shortWrite is the length below which runs that are not whole rows share so many
-	// pages with those of the next super-tile that the store leaves them to the kernel.
-	// They fill a cgroup with pages that it cannot take back, and are written at half a
-	// gigabyte a second, where others are at 10: shortCost is the ratio.
-	shortWrite = 32 << 10
-	shortCost  = 20
+	// shortCost is by how much more writing runs below disk.ShortRun takes: the store leaves
+	// their pages to the kernel, where they fill a cgroup that cannot take them back, and are
+	// written at half a gigabyte a second, where others are at 10.
+	shortCost = 20
 )
 
 // cost is what a product moves with its present super-tile, in bytes copied from the
@@ -129,7 +128,7 @@ func (m *SuperTile) cost(bytesA, bytesB int64) int64 {
 	cost := bytesA*across + bytesB*down + runBytes*int64(m.M)*across*steps
 	if across > 1 {
 		cost += runBytes * (int64(m.depth())*down*across + int64(m.M)*across)
-		if m.narrowest()*m.Type.Size() < shortWrite {
+		if m.narrowest()*m.Type.Size() < disk.ShortRun {
 			cost += shortCost * int64(m.M) * int64(m.N) * int64(m.Type.Size())
 		}
 	}

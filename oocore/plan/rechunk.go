@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/internal/disk"
 )
 
 // Where chunks that are written lie across what is read, each of them would read or
@@ -87,7 +88,7 @@ func (p *Plan) readAmplification(l *Load, box []int) float64 {
 	}
 	run := float64(grid.Size(lengths[cut:]) * l.Type.Size())
 	apart := float64(grid.Size(a.Shape[cut:]) * l.Type.Size())
-	return max(min((run+pageBytes)/run, apart/run), 1)
+	return max(min((run+disk.Page)/run, apart/run), 1)
 }
 
 // band is what a pass over a load reads at once, in the load's own array, where

@@ -8,6 +8,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/plan/cost"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
@@ -45,10 +46,10 @@ func TestWorkCountsElementsAndBytesWhateverTheBudget(t *testing.T) {
 			nanos float64
 			bytes int64
 		}{
-			{record.Reading, "file", 2 * bytes * copyNanos, 2 * bytes},
-			{record.Computing, "subtract float32", rows * columns * 4 * 0.015, 0},
-			{record.Computing, "mean float32 along rows", rows * columns * 4 * 0.06, 0},
-			{record.Writing, "file, past the page cache", bytes * directNanos, bytes},
+			{record.Reading, "file", 2 * bytes * cost.Copy, 2 * bytes},
+			{record.Computing, "subtract float32", rows * columns * kernel.Subtract.Row().Cost(dtype.Float32), 0},
+			{record.Computing, "mean float32 along rows", rows * columns * kernel.Mean.Row().Cost(dtype.Float32), 0},
+			{record.Writing, "file, past the page cache", bytes * cost.Direct, bytes},
 		} {
 			if got := w[c.of][c.kind]; math.Abs(got.Nanos-c.nanos) > 1e-6*c.nanos || got.Bytes != c.bytes {
 				t.Errorf("%s %s: %.0f ns and %d bytes, want %.0f and %d", c.of, c.kind, got.Nanos, got.Bytes, c.nanos, c.bytes)
@@ -119,5 +120,29 @@ func TestStageNamesOnlyArraysThatItReads(t *testing.T) {
 	}
 	if got := p.Header().Stages[0].Inputs; len(got) != 1 || got[0] != "x.npy" {
 		t.Errorf("it reads %q", got)
+	}
+}
+
+// Compiling and the prediction of seconds count an operation alike.
+func TestCompilingAndSecondsCostTheSame(t *testing.T) {
+	for op := kernel.Add; op <= kernel.Where; op++ {
+		for _, of := range []dtype.Type{dtype.Int32, dtype.Float32, dtype.Float64, dtype.Complex64} {
+			in := []*graph.Node{file(t, "x.npy", of, 1000, 1000), file(t, "y.npy", of, 1000, 1000), file(t, "z.npy", of, 1000, 1000)}
+			if _, ok := kernel.Lookup(op, of); !ok || op == kernel.Where {
+				continue
+			}
+			n := apply(t, op, in[:op.Arity()]...)
+			if n.Kind != graph.Elementwise || n.In[0].Kind == graph.Cast {
+				continue // computed in another type
+			}
+			c, err := newCompiler([]Output{{Root: n}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := workOf(t, n, Target{Path: "o.npy"}, options(64*mebi))[record.Computing][op.String()+" "+of.String()].Nanos
+			if want := 1e6 * c.ownNanos(n); math.Abs(got-want) > 1e-6*want {
+				t.Errorf("%s of %s: %g ns to compile, %g predicted", op, of, want, got)
+			}
+		}
 	}
 }

@@ -68,6 +68,13 @@ hosvd run first, too: --plan leaves their own passes out.`,
 			if err != nil {
 				return failure(err)
 			}
+			outputs := to
+			if definitions != nil {
+				outputs = paths(to)
+			}
+			if err := j.checkReport(slices.Concat(paths(args[1:]), outputs)...); err != nil {
+				return err
+			}
 			if definitions != nil {
 				return j.computeAll(c, definitions, args[1:], to)
 			}

@@ -65,23 +65,22 @@ var boxes = []string{
 // operands: those of one number run the same plan and differ in their inner loop.
 func elements() map[int][]string {
 	all := map[int][]string{}
-	integer := map[kernel.Op]bool{kernel.BitAnd: true, kernel.BitOr: true, kernel.BitXor: true, kernel.LeftShift: true, kernel.RightShift: true, kernel.Invert: true}
-	for op := kernel.Add; op <= kernel.Where; op++ {
-		e := op.String()
+	for _, row := range kernel.Rows() {
+		op, e := row.Op, row.Name
 		switch {
 		case op == kernel.Where:
 			e = "where(x > 0.5, x, y)"
-		case op >= kernel.LogicalAnd && op <= kernel.LogicalXor:
+		case row.Family == kernel.Logic && row.Arity == 2:
 			e += "(x > 0.5, y > 0.25)"
 		case op == kernel.LogicalNot:
 			e += "(x > 0.5)"
 		case op == kernel.LeftShift || op == kernel.RightShift:
 			e += "(i, j & 15)"
-		case integer[op] && op.Arity() == 2:
+		case row.Family == kernel.Bits && op.Arity() == 2:
 			e += "(i, j)"
-		case integer[op]:
+		case row.Family == kernel.Bits:
 			e += "(i)"
-		case op >= kernel.Real && op <= kernel.Conjugate:
+		case row.Family == kernel.Part:
 			e += "(z)"
 		case op.Arity() == 2:
 			e += "(x, y)"
@@ -95,8 +94,8 @@ func elements() map[int][]string {
 
 // reductions are every reduction of all elements, of columns and of rows.
 func reductions() (all []string) {
-	for r := kernel.Sum; r <= kernel.CountNonzero; r++ {
-		all = append(all, r.String()+"(x)", r.String()+"(x, 0)", r.String()+"(x, 1)")
+	for _, r := range kernel.Reductions() {
+		all = append(all, r.Name+"(x)", r.Name+"(x, 0)", r.Name+"(x, 1)")
 	}
 	return all
 }

@@ -35,7 +35,6 @@ func readRunLog(notebook string) (*runLog, error) {
 	if err != nil {
 		return nil, err
 	}
-	runs = slices.DeleteFunc(runs, func(r record.Summary) bool { return r.Header.Card != nil })
 	withRuns := map[string]bool{}
 	for _, r := range runs {
 		withRuns[r.Header.Cell] = withRuns[r.Header.Cell] || !r.Header.Process

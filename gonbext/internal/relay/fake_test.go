@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"syscall"
 	"testing"
@@ -110,6 +111,11 @@ func (f *fake) work(m message) {
 	defer f.publish(m, "status", map[string]any{"execution_state": "idle"})
 	content, _ := fields(m.content)
 	code, _ := content["code"].(string)
+	for name, value := range optional[m.head().Type] { // without which GoNB ends
+		if reflect.TypeOf(content[name]) != reflect.TypeOf(value) {
+			panic(fmt.Sprintf("%s of %s is %v", name, m.head().Type, content[name]))
+		}
+	}
 	switch kind := m.head().Type; kind {
 	case "execute_request":
 		f.execute(m, content, code)

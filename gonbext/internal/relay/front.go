@@ -3,6 +3,7 @@ package relay
 import (
 	"encoding/json"
 	"os"
+	"reflect"
 	"time"
 )
 
@@ -15,6 +16,42 @@ var answers = map[string]struct {
 	"is_complete_request": {"is_complete_reply", map[string]any{"status": "unknown"}},
 	"comm_info_request":   {"comm_info_reply", map[string]any{"status": "ok", "comms": map[string]any{}}},
 	"history_request":     {"history_reply", map[string]any{"status": "ok", "history": []any{}}},
+}
+
+// optional are members of requests that GoNB ends without, or with another type: the
+// protocol's defaults.
+var optional = map[string]map[string]any{
+	"execute_request":  {"code": "", "silent": false, "store_history": true},
+	"complete_request": {"code": "", "cursor_pos": json.Number("0")},
+	"inspect_request":  {"code": "", "cursor_pos": json.Number("0"), "detail_level": json.Number("0")},
+	"shutdown_request": {"restart": false},
+}
+
+// complete puts in what a request leaves out.
+func (k signer) complete(kind string, m *message) {
+	if optional[kind] == nil {
+		return
+	}
+	content, err := fields(m.content)
+	if err != nil || content == nil {
+		content = map[string]any{}
+	}
+	changed := false
+	for name, value := range optional[kind] {
+		given := content[name]
+		if n, ok := given.(json.Number); ok {
+			if i, err := n.Int64(); err != nil || i < 0 {
+				given = nil
+			}
+		}
+		if reflect.TypeOf(given) != reflect.TypeOf(value) {
+			content[name], changed = value, true
+		}
+	}
+	if changed {
+		m.content = encode(content)
+		*m = k.sign(*m)
+	}
 }
 
 // fromFront carries requests from Jupyter to GoNB until a socket closes.
@@ -61,6 +98,7 @@ func (r *relay) request(from *socket, m *message) (pass bool) {
 		r.answer(from, *m, a.kind, a.content)
 		return false
 	}
+	r.key.complete(h.Type, m)
 	switch h.Type {
 	case "execute_request":
 		r.heard(h.Session)
@@ -79,11 +117,7 @@ func (r *relay) request(from *socket, m *message) (pass bool) {
 
 // execute rewrites a cell.
 func (r *relay) execute(id string, m *message) {
-	content, err := fields(m.content)
-	if err != nil {
-		return
-	}
-	code, _ := content["code"].(string)
+	content, code, _ := codeAndCursor(m)
 	silent, _ := content["silent"].(bool)
 	r.rewriting.Lock()
 	cell, err := r.magic.Rewrite(code)
@@ -105,24 +139,18 @@ func (r *relay) execute(id string, m *message) {
 }
 
 // codeAndCursor returns the code that a request is about and the place in it, in
-// characters, with all of the request's fields; ok is false where it has none.
-func codeAndCursor(m *message) (content map[string]any, code string, cursor int, ok bool) {
-	content, err := fields(m.content)
-	if err != nil {
-		return nil, "", 0, false
-	}
+// characters, with all of the request's fields.
+func codeAndCursor(m *message) (content map[string]any, code string, cursor int) {
+	content, _ = fields(m.content)
 	code, _ = content["code"].(string)
 	position, _ := content["cursor_pos"].(json.Number)
-	at, err := position.Int64()
-	return content, code, int(at), err == nil
+	at, _ := position.Int64()
+	return content, code, int(at)
 }
 
 // complete answers Tab in a magic; elsewhere GoNB does.
 func (r *relay) complete(from *socket, m *message) (pass bool) {
-	_, code, cursor, ok := codeAndCursor(m)
-	if !ok {
-		return true
-	}
+	_, code, cursor := codeAndCursor(m)
 	r.rewriting.Lock()
 	c, ok := r.magic.Complete(code, cursor, r.gonb.dir())
 	r.rewriting.Unlock()
@@ -148,10 +176,7 @@ func completion(c Completion) map[string]any {
 
 // inspect answers a request for help on a magic; elsewhere GoNB does.
 func (r *relay) inspect(from *socket, m *message) (pass bool) {
-	content, code, cursor, ok := codeAndCursor(m)
-	if !ok {
-		return true
-	}
+	content, code, cursor := codeAndCursor(m)
 	r.rewriting.Lock()
 	i := r.magic.Inspect(code, cursor)
 	r.rewriting.Unlock()
@@ -194,11 +219,7 @@ func (r *relay) limit(on *socket, request message, kind string, content any) {
 
 // maskMagics hides magics from GoNB's completion.
 func (r *relay) maskMagics(m *message) {
-	content, err := fields(m.content)
-	if err != nil {
-		return
-	}
-	code, _ := content["code"].(string)
+	content, code, _ := codeAndCursor(m)
 	r.rewriting.Lock()
 	padded := r.magic.Pad(code)
 	r.rewriting.Unlock()

@@ -499,3 +499,25 @@ func TestGoNBThatDoesNotStart(t *testing.T) {
 		t.Errorf("left behind: %v", left)
 	}
 }
+
+// GoNB ends, with all that was declared, where a request lacks what the protocol makes optional.
+func TestRequestsWithoutOptionalMembersAreCompleted(t *testing.T) {
+	x := start(t, words{}, nil)
+	for _, content := range []any{
+		map[string]any{"code": "print on"}, map[string]any{"code": "print on", "silent": nil, "store_history": "yes"},
+	} {
+		id := x.ask(x.shell, "execute_request", content)
+		if outputs := summary(x.until(id)); !strings.Contains(outputs, `stdout "on"`) {
+			t.Errorf("%v: %s", content, outputs)
+		}
+		x.reply()
+	}
+	for _, content := range []any{nil, []int{1}, map[string]any{}, map[string]any{"code": 3, "cursor_pos": -1}, map[string]any{"code": "x", "cursor_pos": 1.5, "detail_level": "0"}} {
+		for _, kind := range []string{"execute_request", "complete_request", "inspect_request"} {
+			x.ask(x.shell, kind, content)
+			if reply, err := fields(x.reply().content); err != nil || reply["status"] != "ok" {
+				t.Errorf("%s of %v: %v, %v", kind, content, reply, err)
+			}
+		}
+	}
+}

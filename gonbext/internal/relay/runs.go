@@ -109,6 +109,14 @@ func (w *cellRuns) unknown() (names []string) {
 func (w *cellRuns) look() {
 	for _, name := range w.unknown() {
 		path := filepath.Join(w.all.dir, name)
+		if record.IsCard(path) {
+			w.known[name] = true
+			if card, err := record.ReadCard(path); err == nil && card.Cell == w.cell.ID {
+				_ = os.Remove(path) // what is shown need not be kept
+				w.card(card)
+			}
+			continue
+		}
 		tail, err := record.Follow(path)
 		if record.IsTorn(err) {
 			continue // its header is being written
@@ -121,12 +129,6 @@ func (w *cellRuns) look() {
 			tail.Close()
 			continue
 		}
-		if card := tail.Header.Card; card != nil {
-			tail.Close()
-			_ = os.Remove(path) // it is no run, and has been shown
-			w.card(tail.Header.Title, card)
-			continue
-		}
 		w.unfollow()
 		w.tail, w.live = tail, chart.NewLive()
 		tail.Each = w.live.Add
@@ -137,9 +139,9 @@ func (w *cellRuns) look() {
 }
 
 // card draws an array that the cell shows.
-func (w *cellRuns) card(title string, card *record.Card) {
+func (w *cellRuns) card(card *record.Card) {
 	mode, _ := chart.ParseMode(w.cell.Chart) // a wrong one is the report's to say
-	out, err := chart.Card(title, card, chart.Options{Mode: mode, Library: w.carries()})
+	out, err := chart.Card(card, chart.Options{Mode: mode, Library: w.carries()})
 	if err != nil {
 		out = chart.Output{Text: err.Error()}
 	}

@@ -129,9 +129,9 @@ func jobs(t testing.TB, rows int) []job {
 		{"product", node(graph.Product(site, node(graph.Transpose(site, x)), x)), nil},
 		{"wide product", node(graph.Product(site, few, node(graph.Transpose(site, few)))), nil},
 	}
-	for r := kernel.Sum; r.Known(); r++ {
-		in := x
-		if r == kernel.Any || r == kernel.All {
+	for _, row := range kernel.Reductions() {
+		r, in := row.Reduction, x
+		if row.Family == kernel.Truth {
 			in = node(graph.Apply(site, kernel.Greater, x, node(graph.Scalar(site, 0.5))))
 		}
 		for _, axes := range [][]int{{0}, {1}, {}} {
