@@ -98,24 +98,23 @@ type place struct {
 	chunk  uint64 // its number in the grid, in C order
 	offset int64  // in the file
 	size   int64
+	mask   uint32 // filters that were left out
 }
 
-// places reads the index: all chunks that are stored, by number.
-func (s *dataset) places() (all []place, err error) {
+// index reads where all chunks lie that are stored, by number.
+func (s *dataset) index() (all []place, err error) {
 	x, g := s.chunks, grid.Grid{Shape: s.shape, Chunks: s.chunks.chunk}
 	whole := int64(grid.Size(x.chunk)) * int64(s.element.size)
 	add := func(chunk, address uint64, size int64, mask uint32) error {
 		switch {
 		case address == undefined:
 			return nil
-		case mask != 0:
-			return errors.New("chunks for which filters were left out are not supported")
 		case address > uint64(s.f.size) || size < 0 || s.f.base+int64(address) > s.f.size-size:
 			return fmt.Errorf("chunk %d lies at %d with %d bytes, outside of the file", chunk, address, size)
 		case chunk >= uint64(g.Len()):
 			return nil // beyond the array, from when it was longer
 		}
-		all = append(all, place{chunk, s.f.base + int64(address), size})
+		all = append(all, place{chunk, s.f.base + int64(address), size, mask})
 		return nil
 	}
 	if x.address == undefined {

@@ -111,14 +111,19 @@ func (f *file) symbols(tree, heap uint64, add func(link) error) error {
 		if err != nil {
 			return err
 		}
-		table, err := f.block("SNOD", d.address(), 8)
-		if d.err != nil || err != nil {
-			return errors.Join(d.err, err)
+		d.skip(f.lengths)
+		at := d.address()
+		if d.err != nil {
+			return d.err
+		}
+		table, err := f.block("SNOD", at, 8)
+		if err != nil {
+			return err
 		}
 		table.skip(2)
 		count := int(table.u16())
 		each := 2*f.offsets + 24
-		entries, err := f.at(d.last+8, int64(count*each))
+		entries, err := f.at(at+8, int64(count*each))
 		if err != nil {
 			return err
 		}
@@ -144,21 +149,10 @@ func (f *file) symbols(tree, heap uint64, add func(link) error) error {
 	return nil
 }
 
-// entry is one child of a leaf of a B-tree of version 1: its key, and then its address.
-type entry struct {
-	*decoder
-	last uint64 // address that was taken
-}
-
-func (e *entry) address() uint64 {
-	e.last = e.decoder.address()
-	return e.last
-}
-
 // leaves goes through the children of the leaves of a B-tree of version 1, whose keys have a
 // number of bytes. Nodes of a level have children of the level below: the way ends.
-func (f *file) leaves(address uint64, kind byte, key int) iter.Seq2[*entry, error] {
-	return func(yield func(*entry, error) bool) {
+func (f *file) leaves(address uint64, kind byte, key int) iter.Seq2[*decoder, error] {
+	return func(yield func(*decoder, error) bool) {
 		f.walk(address, kind, key, -1, new(int), yield)
 	}
 }
@@ -166,7 +160,7 @@ func (f *file) leaves(address uint64, kind byte, key int) iter.Seq2[*entry, erro
 // maxNodes is the most nodes of a B-tree, to bound what a damaged one costs.
 const maxNodes = 1 << 22
 
-func (f *file) walk(address uint64, kind byte, key, level int, nodes *int, yield func(*entry, error) bool) bool {
+func (f *file) walk(address uint64, kind byte, key, level int, nodes *int, yield func(*decoder, error) bool) bool {
 	if address == undefined {
 		return true
 	}
@@ -187,7 +181,7 @@ func (f *file) walk(address uint64, kind byte, key, level int, nodes *int, yield
 		return yield(nil, err)
 	}
 	for range count {
-		e := &entry{decoder: d.sub(d.take(each))}
+		e := d.sub(d.take(each))
 		if l == 0 {
 			if !yield(e, nil) {
 				return false
