@@ -37,7 +37,7 @@ func (k *function) launch(s driver.Stream, lengths [][]int, args ...uint64) erro
 }
 
 // mapCode evaluates the program of a stage.
-func mapCode(s *plan.SizedStage, inPTX bool, scratch driver.Address) (code, error) {
+func mapCode(s *plan.DeviceStage, inPTX bool, scratch driver.Address) (code, error) {
 	if !inPTX {
 		return code{Kernel: mapInGo(s, scratch)}, nil
 	}
@@ -50,7 +50,7 @@ func mapCode(s *plan.SizedStage, inPTX bool, scratch driver.Address) (code, erro
 
 // foldCode is what empties the accumulators of a fold, then what folds a tile, and then what
 // joins partial results, where there are several of each accumulator.
-func foldCode(s *plan.SizedStage, i int, inPTX bool) ([]code, error) {
+func foldCode(s *plan.DeviceStage, i int, inPTX bool) ([]code, error) {
 	if !inPTX {
 		return []code{{Kernel: initInGo(s, i)}, {Kernel: foldInGo(s, i)}}, nil
 	}
@@ -58,7 +58,7 @@ func foldCode(s *plan.SizedStage, i int, inPTX bool) ([]code, error) {
 }
 
 // productCode adds the product of two panels.
-func productCode(s *plan.SizedStage, inPTX bool, scratch driver.Address) (code, error) {
+func productCode(s *plan.DeviceStage, inPTX bool, scratch driver.Address) (code, error) {
 	if !inPTX {
 		return code{Kernel: productInGo(s, scratch)}, nil
 	}
@@ -81,7 +81,7 @@ func emitted(m ptx.Module, err error) (all []code, _ error) {
 // mapInGo evaluates the stage's program for a tile. Its arguments are the address of a
 // flag, those of results and of the loads that read, the number of elements, and the start
 // and length of the tile along each axis. A result whose address is 0 is not wanted.
-func mapInGo(s *plan.SizedStage, scratch driver.Address) driver.Kernel {
+func mapInGo(s *plan.DeviceStage, scratch driver.Address) driver.Kernel {
 	prog := &s.Programs[0]
 	var machine *vm.Machine
 	in := make([][]byte, len(prog.Loads))
@@ -147,7 +147,7 @@ func boxOf(args []uint64, every, at int) (b grid.Box) {
 }
 
 // initInGo empties accumulators. Its arguments are their address and their number.
-func initInGo(s *plan.SizedStage, i int) driver.Kernel {
+func initInGo(s *plan.DeviceStage, i int) driver.Kernel {
 	f := s.Folder(i)
 	return driver.Kernel{Name: "init", Go: func(m driver.Memory, args []uint64) (cost driver.Cost, err error) {
 		n := int(args[1])
@@ -160,7 +160,7 @@ func initInGo(s *plan.SizedStage, i int) driver.Kernel {
 // foldInGo folds a tile of values into accumulators. Its arguments are the addresses of two
 // flags, of the accumulators and of the values, the number of accumulators, that of the
 // blocks before, and along each axis the start and length of the tile and of the chunk.
-func foldInGo(s *plan.SizedStage, i int) driver.Kernel {
+func foldInGo(s *plan.DeviceStage, i int) driver.Kernel {
 	f, layout := s.Folder(i), vm.NewLayout(s.Stage, i)
 	prog := &s.Programs[0]
 	size := prog.Type(prog.Out[s.Folded(i)]).Size()
@@ -181,7 +181,7 @@ func foldInGo(s *plan.SizedStage, i int) driver.Kernel {
 
 // productInGo adds the product of two panels. Its arguments are the addresses of the
 // accumulators and of the panels, and the numbers of rows, of columns and of what is summed.
-func productInGo(s *plan.SizedStage, scratch driver.Address) driver.Kernel {
+func productInGo(s *plan.DeviceStage, scratch driver.Address) driver.Kernel {
 	p, sup := &s.Programs[0], s.Super
 	in, sum := p.Type(p.Out[0]), sup.Type
 	other := s.Programs[1].Type(s.Programs[1].Out[0])
@@ -198,7 +198,7 @@ func productInGo(s *plan.SizedStage, scratch driver.Address) driver.Kernel {
 		c := m.Bytes(driver.Address(args[0]), int64(rows*cols*sum.Size()))
 		a := m.Bytes(driver.Address(args[1]), int64(rows*k*in.Size()))
 		b := m.Bytes(driver.Address(args[2]), int64(k*cols*other.Size()))
-		pack := s.Buffers.Device.Scratch.Bytes()
+		pack := s.Memory.Scratch.Bytes()
 		var packed []byte
 		if pack > 0 {
 			packed = m.Bytes(scratch, pack)

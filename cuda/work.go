@@ -15,7 +15,7 @@ import (
 type work struct {
 	lanes
 	gpu     *GPU
-	stage   *plan.SizedStage
+	stage   *plan.DeviceStage
 	kernels []*function
 	taken   []allocation
 	scratch driver.Address
@@ -85,7 +85,7 @@ func (p *panels) at(operand int) driver.Address {
 // Open takes the memory of a stage: for each slot its tiles in flight and its partials,
 // and the values of a tile that are folded; of a product its accumulators and panels in
 // flight.
-func (g *GPU) Open(s *plan.SizedStage) (exec.Work, error) {
+func (g *GPU) Open(s *plan.DeviceStage) (exec.Work, error) {
 	c, err := g.opened()
 	if err != nil {
 		return nil, err
@@ -159,8 +159,8 @@ func (w *work) openTiles() (err error) {
 		}
 		return e
 	}
-	w.scratch = take(d.Device.Scratch)
-	for _, declared := range d.Device.Values {
+	w.scratch = take(w.stage.Memory.Scratch)
+	for _, declared := range w.stage.Memory.Values {
 		w.values = append(w.values, take(declared))
 	}
 	flag := w.scratch
@@ -193,7 +193,7 @@ func (w *work) openTiles() (err error) {
 		for _, state := range d.Slot.States {
 			on.states = append(on.states, take(state))
 		}
-		for _, partials := range d.Device.Partials {
+		for _, partials := range w.stage.Memory.Partials {
 			on.partials = append(on.partials, take(partials))
 		}
 		w.slots = append(w.slots, on)
@@ -448,7 +448,7 @@ func (w *work) Partials(number int, dst [][]byte) exec.Job {
 }
 
 func (w *work) openProduct() (err error) {
-	d := &w.stage.Buffers.Device
+	d := &w.stage.Memory
 	if w.sum, err = w.take(d.Sums); err != nil {
 		return err
 	}

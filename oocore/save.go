@@ -532,12 +532,19 @@ func (r *run) execute(ctx context.Context, env exec.Env) error {
 	// What Collect returns lies in Go's heap, and so does what codecs take.
 	defer machine.LimitRuntime(r.overhead + int64(len(env.Into)) + r.plan.Heap())()
 	env.Open = func(path string) (store.Array, error) { return store.OpenContext(ctx, path) }
-	env.Device, env.Record, env.Checkpoint, env.Processes = r.device, r.record(), r.checkpoint, r.workers
-	if r.parent != nil && r.device != nil {
-		if end, ok := r.parent.kept.Use(); ok {
-			defer end()
-			env.Kept = &r.parent.kept
+	env.Record, env.Checkpoint = r.record(), r.checkpoint
+	switch {
+	case r.workers != nil:
+		env.Executor = r.workers
+	case r.device != nil:
+		on := exec.OnDevice{Device: r.device}
+		if r.parent != nil {
+			if end, ok := r.parent.kept.Use(); ok {
+				defer end()
+				on.Kept = &r.parent.kept
+			}
 		}
+		env.Executor = on
 	}
 	var ended func()
 	env.Progress, ended = r.watch(r.plan)

@@ -22,7 +22,7 @@ func TestCardShowsShapeChunksAndCorner(t *testing.T) {
 			t.Errorf("no %q in %s", want, out.HTML)
 		}
 	}
-	if strings.Contains(out.HTML, "<img src=x") || strings.Contains(out.HTML, "<b>") {
+	if strings.Contains(out.HTML, "<img src=x") || strings.Contains(out.HTML, "<b>x") || strings.Contains(out.HTML, hostile) {
 		t.Error("not escaped")
 	}
 	if out.Text != "sqrt(x)\n1 2\n" {

@@ -255,7 +255,7 @@ func TestReportSizeOfManyChunks(t *testing.T) {
 	r := made(t, h, math.MaxInt, doneEnd())
 	for n := 1; n <= 6; n++ {
 		out := report(t, Options{}, slices.Repeat([]*record.Run{r}, n)...)
-		if len(out.HTML) > 54_000 || len(out.Text) > 20_000 {
+		if len(out.HTML) > 57_000 || len(out.Text) > 20_000 {
 			t.Errorf("%d runs: %d bytes of HTML, %d of text", n, len(out.HTML), len(out.Text))
 		}
 		if n == 1 {
@@ -279,10 +279,10 @@ func TestFurtherReportIsSmall(t *testing.T) {
 		run  *record.Run
 		most int
 	}{
-		"two stages of 12":  {cases(t)["done"], 14_000},
-		"with a device":     {cases(t)["device"], 20_000},
-		"two stages of 376": {made(t, rootsHeader(), math.MaxInt, doneEnd()), 18_000},
-		"376 with a device": {made(t, onDevice(rootsHeader()), math.MaxInt, doneEnd()), 20_500},
+		"two stages of 12":  {cases(t)["done"], 14_500},
+		"with a device":     {cases(t)["device"], 21_500},
+		"two stages of 376": {made(t, rootsHeader(), math.MaxInt, doneEnd()), 18_500},
+		"376 with a device": {made(t, onDevice(rootsHeader()), math.MaxInt, doneEnd()), 22_000},
 	} {
 		out := report(t, Options{}, c.run)
 		script := len(pushed.FindString(out.HTML))
@@ -474,7 +474,7 @@ func TestStyleSheetIsInOneOutputOfANotebook(t *testing.T) {
 	runs := cases(t)
 	for _, mode := range []Mode{Auto, SVG, None} {
 		first, further := report(t, Options{Mode: mode, Library: true}, runs["done"]), report(t, Options{Mode: mode}, runs["done"])
-		if !strings.Contains(first.HTML, reportStyle) || strings.Contains(further.HTML, reportStyle) || !strings.Contains(further.HTML, "<style>") {
+		if !strings.Contains(first.HTML, reportStyle) || strings.Contains(further.HTML, "</style>") {
 			t.Errorf("%s: the style sheet is not in the first report alone", mode)
 		}
 	}

@@ -21,10 +21,6 @@ var (
 	reportTemplate string
 	//go:embed report.css
 	reportStyle string
-	// What a report needs to be read where the output with the style sheet is gone.
-	//
-	//go:embed essential.css
-	essentialStyle string
 	// What unpacks the library, the script and the figures in a page.
 	//
 	//go:embed boot.js
@@ -43,7 +39,6 @@ var (
 
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"css":      func() template.CSS { return template.CSS(reportStyle) },
-	"basics":   func() template.CSS { return template.CSS(strings.ReplaceAll(essentialStyle, "\n", "")) },
 	"boot":     func() template.JS { return template.JS(compact(bootScript)) },
 	"script":   packedScript,
 	"stale":    func() template.JS { return template.JS(progressScript) },
@@ -134,9 +129,9 @@ func renderReport(views []*view, o Options) (html string, carries bool, err erro
 	return html, data.carries(), err
 }
 
-// script is what makes pictures live: nothing where there are none. The style sheet
-// travels with the library, from which the script takes it for the page, or in any output
-// where no output has carried it yet; the others have what they need to be read without it.
+// script is what makes pictures live: nothing where there are none. The style sheet, of what
+// no report needs to be read, travels with the library, from which the script takes it for
+// the page.
 type script struct {
 	Live    template.JS // the figures as JSON, packed
 	Library template.JS

@@ -242,28 +242,36 @@ func (s *summary) target() string {
 	return plain(filepath.Base(s.h.Output))
 }
 
-// tone is how serious the verdict is.
-func (s *summary) tone() string {
+// tone is how serious a verdict is, in colour and without.
+type tone struct{ Mark, Color string }
+
+var (
+	good = tone{"✓", "#5a4"}
+	warn = tone{"⚠", "#ec3"}
+	bad  = tone{"✗", "#e55"}
+)
+
+func (s *summary) tone() tone {
 	switch s.status {
 	case record.Exited:
 		if s.peak <= s.h.Budget && s.run.End.Error != "signal: killed" {
-			return "warn"
+			return warn
 		}
-		return "bad"
+		return bad
 	case record.Failed, record.Killed:
-		return "bad"
+		return bad
 	case record.Cancelled:
-		return "warn"
+		return warn
 	case record.Planned:
 		if s.h.Need > s.h.Budget {
-			return "bad"
+			return bad
 		}
-		return "good"
+		return good
 	}
 	if s.h.Budget > 0 && (s.processPeak() > s.h.Budget || s.peak > s.h.Budget) {
-		return "bad"
+		return bad
 	}
-	return "good"
+	return good
 }
 
 // shellWord quotes a path for a shell where it needs that.

@@ -17,23 +17,24 @@ import (
 
 // view is one run as it is shown: what the HTML and the text have in common.
 type view struct {
-	s                           *summary
-	Title, Verdict, Tone, Drawn string
-	Notes                       []string // what is not where the user asked for it
-	Hint                        hint
-	Planned                     bool
-	Figures                     []figure
-	Tree                        *figure // of the stages; TreeText says the same
-	TreeText                    string
-	Operations                  []operation
-	HasDevice                   bool
-	Rest                        []part
-	RestWhen                    string
-	RestExact                   string
-	WhatIf                      []whatIf
-	GPUs                        []gpu
-	Facts                       []fact
-	Lines                       []line
+	s              *summary
+	Title, Verdict string
+	tone
+	Notes      []string // what is not where the user asked for it
+	Hint       hint
+	Planned    bool
+	Figures    []figure
+	Tree       *figure // of the stages; TreeText says the same
+	TreeText   string
+	Operations []operation
+	HasDevice  bool
+	Rest       []part
+	RestWhen   string
+	RestExact  string
+	WhatIf     []whatIf
+	GPUs       []gpu
+	Facts      []fact
+	Lines      []line
 }
 
 // PlanLine, OperationsLine, ChunksLine and RestLine say what is folded below them.
@@ -157,7 +158,7 @@ const maxTold = 2
 func newView(s *summary, mode Mode, drawn bool) *view {
 	v := &view{
 		s: s, Title: runTitle(s.h),
-		Verdict: s.verdict(), Tone: s.tone(), Planned: s.status == record.Planned,
+		Verdict: s.verdict(), tone: s.tone(), Planned: s.status == record.Planned,
 	}
 	if !drawn || s.status == record.Skipped {
 		return v

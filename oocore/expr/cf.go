@@ -13,10 +13,10 @@ func init() {
 		}
 		unit := ""
 		if len(c.values) > 1 {
-			if c.values[1].text == nil {
+			if c.values[1].Text == nil {
 				return nil, c.fail(c.args[1].Pos(), `decode_cf takes "s", "ms", "us" or "ns" here: %s`, c.f.Usage)
 			}
-			unit = *c.values[1].text
+			unit = *c.values[1].Text
 		}
 		return cf.Decode(c.site, in[0], unit)
 	})

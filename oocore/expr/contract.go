@@ -66,7 +66,7 @@ func init() {
 	})
 	document("tensordot", Doc{NumPy: "np.tensordot", Passes: "as matmul; one more over an operand whose remaining axes lie apart, or whose summed ones do and are short, or do not end alike in both", Working: "as matmul"})
 	define(`einsum("ij,jk->ik", a, b, ...)`, 2, -1, func(c *call) (*graph.Node, error) {
-		if c.values[0].text == nil {
+		if c.values[0].Text == nil {
 			return nil, c.fail(c.args[0].Pos(), "einsum takes its subscripts in double quotes: %s", c.f.Usage)
 		}
 		in := make([]*graph.Node, len(c.args)-1)
@@ -76,7 +76,7 @@ func init() {
 				return nil, err
 			}
 		}
-		return contract.Einsum(c.site, *c.values[0].text, in...)
+		return contract.Einsum(c.site, *c.values[0].Text, in...)
 	})
 	document("einsum", Doc{NumPy: "np.einsum", Passes: "as matmul, for each two operands, in the order that moves the fewest bytes", Working: "as matmul"})
 }

@@ -72,7 +72,7 @@ func init() {
 			}
 			close := elements.Closeness{Relative: 1e-5, Absolute: 1e-8}
 			for i := 2; i < len(c.values); i++ {
-				text := c.values[i].text
+				text := c.values[i].Text
 				switch {
 				case text != nil && *text == "equal_nan" && i == len(c.values)-1:
 					close.EqualNaN = true

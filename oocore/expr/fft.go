@@ -59,8 +59,8 @@ func withNorm(f func(c *call, x *graph.Node, ints []int, norm string) (*graph.No
 			return nil, err
 		}
 		norm := ""
-		if last := len(c.values) - 1; c.values[last].text != nil {
-			norm = *c.values[last].text
+		if last := len(c.values) - 1; c.values[last].Text != nil {
+			norm = *c.values[last].Text
 			c.values = c.values[:last]
 		}
 		ints, err := c.ints(1)
@@ -76,7 +76,7 @@ func withLengths(f func(c *call, x *graph.Node, lengths, axes []int, norm string
 	return func(c *call) (*graph.Node, error) {
 		var lengths []int
 		for i := 1; i < len(c.values); i++ {
-			text := c.values[i].text
+			text := c.values[i].Text
 			if text == nil || !strings.HasPrefix(*text, "s=") {
 				continue
 			}
@@ -98,7 +98,7 @@ func (c *call) list(at int, text string) (all []int, err error) {
 	for field := range strings.SplitSeq(text, ",") {
 		field = strings.TrimSpace(field)
 		n, err := strconv.Atoi(field)
-		if c.values[0].node != nil && err != nil {
+		if c.values[0].Node != nil && err != nil {
 			if n = slices.Index(c.dimNames(), field); n >= 0 {
 				err = nil
 			}
@@ -131,7 +131,7 @@ func alongAxis(f func(c *call, x *graph.Node, n, axis int, norm string) (*graph.
 
 func frequencies(f func(graph.Site, int, float64) (*graph.Node, error)) func(c *call) (*graph.Node, error) {
 	return func(c *call) (*graph.Node, error) {
-		n, ok := c.values[0].number.(int64)
+		n, ok := c.values[0].Number.(int64)
 		if !ok {
 			return nil, c.fail(c.args[0].Pos(), "%s takes an integer here: %s", c.f.Name, c.f.Usage)
 		}

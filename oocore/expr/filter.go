@@ -22,7 +22,7 @@ func init() {
 			}
 			sizes := make([]int, len(numbers))
 			for i := range numbers {
-				n, ok := c.values[1+i].number.(int64)
+				n, ok := c.values[1+i].Number.(int64)
 				if !ok {
 					return nil, c.fail(c.args[1+i].Pos(), "%s takes an integer here: %s", c.f.Name, c.f.Usage)
 				}
@@ -77,7 +77,7 @@ func init() {
 // beyond the edges. It returns the place after them.
 func (c *call) filtered(from int) (numbers []float64, b window.Border, next int, err error) {
 	next = from
-	for ; next < len(c.values) && c.values[next].text == nil; next++ {
+	for ; next < len(c.values) && c.values[next].Text == nil; next++ {
 		n, err := c.float(next)
 		if err != nil {
 			return nil, b, 0, err
@@ -87,7 +87,7 @@ func (c *call) filtered(from int) (numbers []float64, b window.Border, next int,
 	if next == len(c.values) {
 		return numbers, b, next, nil
 	}
-	b.Mode = window.Mode(*c.values[next].text)
+	b.Mode = window.Mode(*c.values[next].Text)
 	if next++; next < len(c.values) {
 		b.Value, err = c.float(next)
 		next++

@@ -12,37 +12,42 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/op"
 	"github.com/gonbext/gonbext/oocore/op/elements"
+	"github.com/gonbext/gonbext/oocore/op/scan"
 )
 
-// Function is what an expression can call.
-type Function struct {
-	Name  string
-	Usage string // "mean(x, axes...)"
-	Alias string // of which it is another name
-	Doc   Doc
-	min   int // arguments
-	max   int // -1: any number
-	call  func(c *call) (*graph.Node, error)
+// Functions lists what an expression can call, by name.
+func Functions() []*op.Operation {
+	for name, o := range functions {
+		if o.Row.Build != nil {
+			continue
+		}
+		if o.Alias != "" {
+			name = o.Alias
+		}
+		o.NumPy, o.Passes, o.Holds = docs[name].NumPy, docs[name].Passes, docs[name].Working
+	}
+	return slices.SortedFunc(maps.Values(functions), func(a, b *op.Operation) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// Functions lists what an expression can call, by name.
-func Functions() []Function {
-	all := slices.Collect(maps.Values(functions))
-	for i := range all {
-		f := &all[i]
-		f.Doc = docs[f.Name]
-		if name, alias := aliases[f.Name]; alias {
-			f.Doc = docs[name]
-			f.Alias = name
-		}
-	}
-	slices.SortFunc(all, func(a, b Function) int { return strings.Compare(a.Name, b.Name) })
-	return all
-}
+// Operation returns the operation of a name; nil where there is none.
+func Operation(name string) *op.Operation { return functions[name] }
+
+// rows are those of all families.
+var rows = slices.Concat(scan.Rows)
 
 // functions is all that Parse knows of names that are called.
-var functions = make(map[string]Function)
+var functions = func() map[string]*op.Operation {
+	all, err := op.Read(rows...)
+	if err != nil {
+		panic(err)
+	}
+	return all
+}()
+
+// legacy are functions that read their arguments here.
+var legacy = map[string]func(c *call) (*graph.Node, error){}
 
 // aliases are NumPy's other names of some operations.
 var aliases = map[string]string{
@@ -128,10 +133,10 @@ func init() {
 		if len(c.values) == 2 {
 			return graph.Product(c.site, in[0], in[1])
 		}
-		if c.values[2].text == nil {
+		if c.values[2].Text == nil {
 			return nil, c.fail(c.args[2].Pos(), "matmul takes the type of its result in double quotes here: %s", c.f.Usage)
 		}
-		t, err := dtype.Parse(*c.values[2].text)
+		t, err := dtype.Parse(*c.values[2].Text)
 		if err != nil {
 			return nil, c.fail(c.args[2].Pos(), "%v", err)
 		}
@@ -155,10 +160,8 @@ func init() {
 		return graph.Slice(c.site, x, spec)
 	}))
 	defineLeaves()
-	for alias, name := range aliases {
-		f := functions[name]
-		f.Name, f.Usage = alias, alias+strings.TrimPrefix(f.Usage, name)
-		functions[alias] = f
+	for name, of := range aliases {
+		alias(name, of)
 	}
 }
 
@@ -204,7 +207,7 @@ func defineLeaves() {
 			count[0]++
 		}
 		var out *graph.Node
-		if c.values[0].node != nil || c.values[1].node != nil {
+		if c.values[0].Node != nil || c.values[1].Node != nil {
 			ends, err := c.arrays(2)
 			if err != nil {
 				return nil, err
@@ -276,7 +279,7 @@ func applied(site graph.Site, op kernel.Op, in ...*graph.Node) (*graph.Node, err
 // dtypeOption takes "dtype=float32" from the end of the arguments, where it stands there.
 func (c *call) dtypeOption() ([]dtype.Type, error) {
 	last := len(c.values) - 1
-	text := c.values[last].text
+	text := c.values[last].Text
 	if text == nil {
 		return nil, nil
 	}
@@ -328,7 +331,7 @@ func (c *call) applyIn(op kernel.Op, in []*graph.Node) (*graph.Node, error) {
 // define adds a function by its usage.
 func define(usage string, min, max int, f func(c *call) (*graph.Node, error)) {
 	name, _, _ := strings.Cut(usage, "(")
-	functions[name] = Function{Name: name, Usage: usage, min: min, max: max, call: f}
+	functions[name], legacy[name] = &op.Operation{Name: name, Usage: usage, Least: min, Most: max}, f
 }
 
 // onArray is a function of an array and integers.
@@ -353,17 +356,17 @@ func withText(f func(c *call, x *graph.Node, text string) (*graph.Node, error)) 
 		if err != nil {
 			return nil, err
 		}
-		if c.values[1].text == nil {
+		if c.values[1].Text == nil {
 			return nil, c.fail(c.args[1].Pos(), "%s takes text in double quotes: %s", c.f.Name, c.f.Usage)
 		}
-		return f(c, x[0], *c.values[1].text)
+		return f(c, x[0], *c.values[1].Text)
 	}
 }
 
 // call is a function with the arguments of one call.
 type call struct {
 	*reader
-	f      Function
+	f      *op.Operation
 	args   []ast.Expr
 	values []value
 }
@@ -391,7 +394,7 @@ func (p *reader) call(x *ast.CallExpr, depth int) (value, error) {
 		return value{}, p.fail(id.Pos(), "the function %q is unknown%s", id.Name, nearestFunction(id.Name))
 	}
 	n := len(x.Args)
-	if n < f.min || f.max >= 0 && n > f.max || x.Ellipsis.IsValid() {
+	if n < f.Least || f.Most >= 0 && n > f.Most || x.Ellipsis.IsValid() {
 		return value{}, p.fail(id.Pos(), "%s does not take %d arguments: %s", id.Name, n, f.Usage)
 	}
 	c := &call{reader: p, f: f, args: x.Args, values: make([]value, n)}
@@ -402,13 +405,27 @@ func (p *reader) call(x *ast.CallExpr, depth int) (value, error) {
 		}
 	}
 	c.nameAxes()
-	out, err := f.call(c)
+	out, err := c.build()
 	c.explainNames(err)
 	var rejected *graph.Error
 	if errors.As(err, &rejected) && strings.Contains(f.Usage, "ax") && rejected.Op == f.Name && strings.Contains(rejected.Err.Error(), "out of bounds for") {
 		rejected.Err = fmt.Errorf("%w; the arguments are %s", rejected.Err, f.Usage) // one may have been meant for another
 	}
 	return result(out, err)
+}
+
+// build makes the node of a call.
+func (c *call) build() (*graph.Node, error) {
+	if f := legacy[c.f.Name]; f != nil {
+		return f(c)
+	}
+	of := &op.Call{Operation: c.f, Site: c.site, Values: c.values, Names: c.dimNames(), Fail: func(at int, format string, args ...any) error {
+		return c.fail(c.args[at].Pos(), format, args...)
+	}}
+	if c.host != nil {
+		of.Run = func(n *graph.Node) ([]int64, error) { return c.host.Integers(c.f.Name, n) }
+	}
+	return of.Build()
 }
 
 // arrays are the first n arguments.
@@ -427,7 +444,7 @@ func (c *call) arrays(n int) ([]*graph.Node, error) {
 func (c *call) ints(from int) ([]int, error) {
 	var out []int
 	for i := from; i < len(c.values); i++ {
-		n, ok := c.values[i].number.(int64)
+		n, ok := c.values[i].Number.(int64)
 		if !ok {
 			return nil, c.fail(c.args[i].Pos(), "%s takes an integer here: %s", c.f.Name, c.f.Usage)
 		}
@@ -440,9 +457,9 @@ func (c *call) ints(from int) ([]int, error) {
 // which elements to include, then options in text.
 func (c *call) reduction() (o graph.ReduceOptions, err error) {
 	words := len(c.values)
-	for words > 1 && c.values[words-1].text != nil {
+	for words > 1 && c.values[words-1].Text != nil {
 		words--
-		switch word, is, valued := strings.Cut(*c.values[words].text, "="); word {
+		switch word, is, valued := strings.Cut(*c.values[words].Text, "="); word {
 		case "keepdims":
 			if o.KeepDims = true; valued {
 				err = errors.New("")
@@ -461,10 +478,10 @@ func (c *call) reduction() (o graph.ReduceOptions, err error) {
 			err = errors.New("")
 		}
 		if err != nil {
-			return o, c.fail(c.args[words].Pos(), "%s does not take %q: %s", c.f.Name, *c.values[words].text, c.f.Usage)
+			return o, c.fail(c.args[words].Pos(), "%s does not take %q: %s", c.f.Name, *c.values[words].Text, c.f.Usage)
 		}
 	}
-	if where := c.values[words-1].node; words > 1 && where != nil && where.DType == dtype.Bool {
+	if where := c.values[words-1].Node; words > 1 && where != nil && where.DType == dtype.Bool {
 		o.Where = where
 		words--
 	}
@@ -482,16 +499,24 @@ func number(text string) (any, error) {
 	if n, err := strconv.ParseUint(text, 10, 64); err == nil {
 		return n, nil
 	}
-	return parseFloat(text)
+	return op.Float(text)
 }
 
 // float is the argument at a place.
 func (c *call) float(at int) (float64, error) {
-	switch n := c.values[at].number.(type) {
+	switch n := c.values[at].Number.(type) {
 	case int64:
 		return float64(n), nil
 	case float64:
 		return n, nil
 	}
 	return 0, c.fail(c.args[at].Pos(), "%s takes a real number here: %s", c.f.Name, c.f.Usage)
+}
+
+// text is that of an argument; "" where it is none.
+func text(v value) string {
+	if v.Text == nil {
+		return ""
+	}
+	return *v.Text
 }

@@ -20,7 +20,7 @@ func init() {
 		if len(c.values) == 1 {
 			return nn.GELU(c.site, in[0])
 		}
-		if text := c.values[1].text; text == nil || *text != "tanh" {
+		if text := c.values[1].Text; text == nil || *text != "tanh" {
 			return nil, c.fail(c.args[1].Pos(), `gelu takes "tanh" here, for its tanh form, or nothing: %s`, c.f.Usage)
 		}
 		return nn.TanhGELU(c.site, in[0])
@@ -32,7 +32,7 @@ func init() {
 	document("softmax", Doc{NumPy: "scipy.special.softmax", Passes: "3", Working: "two accumulators for each sum"})
 	define("layer_norm(x, weight, bias, epsilon)", 1, 4, func(c *call) (*graph.Node, error) {
 		arrays, epsilon := len(c.values), 1e-5
-		if c.values[arrays-1].number != nil && arrays > 1 {
+		if c.values[arrays-1].Number != nil && arrays > 1 {
 			arrays--
 			var err error
 			if epsilon, err = c.float(arrays); err != nil {
@@ -52,7 +52,7 @@ func init() {
 	document("layer_norm", Doc{NumPy: "torch.nn.functional.layer_norm", Passes: "2", Working: "a mean and a variance for each position"})
 	define("conv2d(x, weights, bias, stride, padding, dilation, groups)", 2, 7, func(c *call) (*graph.Node, error) {
 		arrays := 2
-		if len(c.values) > 2 && c.values[2].number == nil {
+		if len(c.values) > 2 && c.values[2].Number == nil {
 			arrays = 3
 		}
 		in, err := c.arrays(arrays)

@@ -156,7 +156,7 @@ func defineParts(usage string, parts []string, f func(c *call, x *graph.Node) ([
 // option takes a word from the end of the arguments, and reports whether it stood there.
 func (c *call) option(word string) bool {
 	last := len(c.values) - 1
-	if last == 0 || c.values[last].text == nil || *c.values[last].text != word {
+	if last == 0 || c.values[last].Text == nil || *c.values[last].Text != word {
 		return false
 	}
 	c.values = c.values[:last]
@@ -165,7 +165,7 @@ func (c *call) option(word string) bool {
 
 // part is which of a function's results an argument names.
 func (c *call) part(at int, parts []string) (int, error) {
-	text := c.values[at].text
+	text := c.values[at].Text
 	if text != nil {
 		for i, p := range parts {
 			if *text == p {
@@ -184,8 +184,8 @@ func withPart(c *call, at int, forms map[string]func(a, b *graph.Node) (*graph.N
 	}
 	name := ""
 	if len(c.values) > at {
-		if c.values[at].text != nil {
-			name = *c.values[at].text
+		if c.values[at].Text != nil {
+			name = *c.values[at].Text
 		}
 		if name == "" || forms[name] == nil {
 			return nil, c.fail(c.args[at].Pos(), "%s has no such form: %s", c.f.Name, c.f.Usage)
@@ -220,7 +220,7 @@ func withOrder(c *call, f func(x *graph.Node, o linalg.Order, axes []int) (*grap
 	}
 	var o linalg.Order
 	if len(c.values) > 1 {
-		if text := c.values[1].text; text != nil {
+		if text := c.values[1].Text; text != nil {
 			o.Name = *text
 		} else if o.P, err = c.float(1); err != nil {
 			return nil, err

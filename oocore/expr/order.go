@@ -54,7 +54,7 @@ func init() {
 		if err != nil {
 			return nil, err
 		}
-		if len(c.values) > 2 && (c.values[2].text == nil || *c.values[2].text != "invert") {
+		if len(c.values) > 2 && (c.values[2].Text == nil || *c.values[2].Text != "invert") {
 			return nil, c.fail(c.args[2].Pos(), `isin takes "invert" here, or nothing: %s`, c.f.Usage)
 		}
 		out, err := order.IsIn(c.site, in[0], in[1])
@@ -122,7 +122,7 @@ func (c *call) search() ([]*graph.Node, bool, error) {
 	if err != nil || len(c.values) < 3 {
 		return in, false, err
 	}
-	side := c.values[2].text
+	side := c.values[2].Text
 	if side == nil || *side != "left" && *side != "right" {
 		return nil, false, c.fail(c.args[2].Pos(), `%s takes "left" or "right" here: %s`, c.f.Name, c.f.Usage)
 	}
@@ -133,10 +133,10 @@ func (c *call) search() ([]*graph.Node, bool, error) {
 func (c *call) quantile(name string, scale float64, skip bool) (*graph.Node, error) {
 	var q []float64
 	integers := scale == 1 // NumPy's of integers are elements
-	list := c.values[1].text != nil
+	list := c.values[1].Text != nil
 	if list {
-		fields := strings.Split(*c.values[1].text, ",")
-		if strings.TrimSpace(*c.values[1].text) == "" { // none
+		fields := strings.Split(*c.values[1].Text, ",")
+		if strings.TrimSpace(*c.values[1].Text) == "" { // none
 			fields = nil
 		}
 		for _, field := range fields {
@@ -149,7 +149,7 @@ func (c *call) quantile(name string, scale float64, skip bool) (*graph.Node, err
 			q = append(q, v/scale)
 		}
 	} else {
-		_, integer := c.values[1].number.(int64)
+		_, integer := c.values[1].Number.(int64)
 		integers = integers && integer
 		v, err := c.float(1)
 		if err != nil {
@@ -160,7 +160,7 @@ func (c *call) quantile(name string, scale float64, skip bool) (*graph.Node, err
 	var weights *graph.Node
 	for i := 2; i < len(c.values); i++ {
 		if c.follows("weights", i) {
-			weights = c.values[i+1].node
+			weights = c.values[i+1].Node
 			c.values, c.args = slices.Delete(slices.Clone(c.values), i, i+2), slices.Delete(slices.Clone(c.args), i, i+2)
 			break
 		}
@@ -193,10 +193,10 @@ func (c *call) mixed(from int) (x *graph.Node, ints []int, text []string, err er
 	}
 	for i := from; i < len(c.values); i++ {
 		switch v := c.values[i]; {
-		case v.text != nil:
-			text = append(text, *v.text)
+		case v.Text != nil:
+			text = append(text, *v.Text)
 		default:
-			n, ok := v.number.(int64)
+			n, ok := v.Number.(int64)
 			if !ok {
 				return nil, nil, nil, c.fail(c.args[i].Pos(), "%s takes an integer or a text here: %s", c.f.Name, c.f.Usage)
 			}

@@ -44,8 +44,8 @@ func (c *call) scheme() (s quantize.Scheme, err error) {
 		"int8": {DType: dtype.Int8}, "uint8": {DType: dtype.Uint8},
 		"int8 affine": {DType: dtype.Int8, Affine: true}, "uint8 affine": {DType: dtype.Uint8, Affine: true},
 	}
-	if c.values[1].text != nil {
-		s = words[*c.values[1].text]
+	if c.values[1].Text != nil {
+		s = words[*c.values[1].Text]
 	}
 	if s.DType == 0 {
 		return s, c.fail(c.args[1].Pos(), `%s takes "int8", "uint8", "int8 affine" or "uint8 affine" here: %s`, c.f.Name, c.f.Usage)

@@ -43,7 +43,7 @@ func init() {
 		distinct := c.option("distinct")
 		var weights *graph.Node
 		if at := len(c.values) - 2; at > 2 && c.follows("weights", at) {
-			weights = c.values[at+1].node
+			weights = c.values[at+1].Node
 			c.values = c.values[:at]
 		}
 		return seeded(1, func(c *call, x *graph.Node, seed uint64, n []int) (*graph.Node, error) {

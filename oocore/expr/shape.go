@@ -18,7 +18,7 @@ func init() {
 	joined := func(f func(site graph.Site, axis int, in ...*graph.Node) (*graph.Node, error)) func(c *call) (*graph.Node, error) {
 		return func(c *call) (*graph.Node, error) {
 			n, axis := len(c.values), 0
-			if i, ok := c.values[n-1].number.(int64); ok {
+			if i, ok := c.values[n-1].Number.(int64); ok {
 				n, axis = n-1, int(i)
 			}
 			in, err := c.arrays(n)
@@ -66,12 +66,12 @@ func init() {
 	}))
 	define(`meshgrid(a, b..., "ij", part)`, 2, -1, func(c *call) (*graph.Node, error) {
 		last := len(c.values) - 1
-		n, ok := c.values[last].number.(int64)
+		n, ok := c.values[last].Number.(int64)
 		if !ok {
 			return nil, c.fail(c.args[last].Pos(), "meshgrid gives one of its results, by number: %s", c.f.Usage)
 		}
 		matrix := false
-		if text := c.values[last-1].text; text != nil {
+		if text := c.values[last-1].Text; text != nil {
 			if matrix = *text == "ij"; !matrix && *text != "xy" {
 				return nil, c.fail(c.args[last-1].Pos(), `meshgrid takes "xy" or "ij" here: %s`, c.f.Usage)
 			}
@@ -96,7 +96,7 @@ func init() {
 		return shape.Swap(c.site, x, -1, -2)
 	}))
 	define("block(rows, a, b...)", 2, -1, func(c *call) (*graph.Node, error) {
-		rows, ok := c.values[0].number.(int64)
+		rows, ok := c.values[0].Number.(int64)
 		if n := int64(len(c.values) - 1); !ok || rows < 1 || n%rows != 0 {
 			return nil, c.fail(c.args[0].Pos(), "block takes a number of rows, and as many arrays in each: block(2, a, b, c, d)")
 		}
@@ -115,7 +115,7 @@ func init() {
 			return nil, err
 		}
 		shifts, from := []int{}, 1
-		if text := c.values[1].text; text != nil { // one for each axis
+		if text := c.values[1].Text; text != nil { // one for each axis
 			if shifts, err = c.list(1, *text); err != nil {
 				return nil, err
 			}
@@ -138,7 +138,7 @@ func init() {
 		if err != nil {
 			return nil, err
 		}
-		if times, ok := c.values[1].number.(int64); ok {
+		if times, ok := c.values[1].Number.(int64); ok {
 			return shape.Repeat(c.site, x, int(times), axis)
 		}
 		counts, err := c.computed(1)
@@ -223,9 +223,9 @@ func init() {
 
 // alias is another name of a function.
 func alias(name, of string) {
-	f := functions[of]
-	f.Name, f.Usage = name, name+strings.TrimPrefix(f.Usage, of)
-	functions[name], aliases[name] = f, of
+	f := *functions[of]
+	f.Name, f.Alias, f.Usage = name, of, name+strings.TrimPrefix(f.Usage, of)
+	functions[name], legacy[name] = &f, legacy[of]
 }
 
 // one is the part of several results that the last argument says.
@@ -322,14 +322,14 @@ func padded(c *call) (*graph.Node, error) {
 	}
 	mode := len(c.values)
 	for i := range c.values {
-		if c.values[i].text != nil {
+		if c.values[i].Text != nil {
 			mode = i
 			break
 		}
 	}
 	p := pad.Padding{}
 	widths, err := pairs(c, 1, mode, "widths", func(i int) (int, error) {
-		n, ok := c.values[i].number.(int64)
+		n, ok := c.values[i].Number.(int64)
 		if !ok {
 			return 0, c.fail(c.args[i].Pos(), "a width is an integer")
 		}
@@ -341,10 +341,10 @@ func padded(c *call) (*graph.Node, error) {
 		}
 		return pad.Array(c.site, in[0], widths, p)
 	}
-	p.Mode = *c.values[mode].text
+	p.Mode = *c.values[mode].Text
 	rest := mode + 1
-	if rest < len(c.values) && c.values[rest].text != nil {
-		switch kind := *c.values[rest].text; kind {
+	if rest < len(c.values) && c.values[rest].Text != nil {
+		switch kind := *c.values[rest].Text; kind {
 		case "odd", "even":
 			p.Odd = kind == "odd"
 		default:
@@ -359,7 +359,7 @@ func padded(c *call) (*graph.Node, error) {
 		p.Values, err = pairs(c, rest, len(c.values), "values", func(i int) (any, error) { return c.scalar(i) })
 	} else {
 		p.Stat, err = pairs(c, rest, len(c.values), "numbers of elements", func(i int) (int, error) {
-			n, ok := c.values[i].number.(int64)
+			n, ok := c.values[i].Number.(int64)
 			if !ok {
 				return 0, c.fail(c.args[i].Pos(), "a number of elements is an integer")
 			}
@@ -375,13 +375,13 @@ func padded(c *call) (*graph.Node, error) {
 // scalar is a number that stands as an argument, true and false among them.
 func (c *call) scalar(at int) (any, error) {
 	switch v := c.values[at]; {
-	case v.number != nil:
-		if i, ok := v.number.(int64); ok {
+	case v.Number != nil:
+		if i, ok := v.Number.(int64); ok {
 			return int(i), nil
 		}
-		return v.number, nil
-	case v.node != nil && v.node.Kind == graph.Constant && len(v.node.Shape) == 0:
-		return v.node.Value.Lo != 0, nil
+		return v.Number, nil
+	case v.Node != nil && v.Node.Kind == graph.Constant && len(v.Node.Shape) == 0:
+		return v.Node.Value.Lo != 0, nil
 	}
 	return nil, c.fail(c.args[at].Pos(), "%s takes a number here: %s", c.f.Name, c.f.Usage)
 }

@@ -55,8 +55,8 @@ func init() {
 			return nil, err
 		}
 		trim, ddof, last := false, 0.0, len(c.values)
-		for ; last > 2 && c.values[last-1].text != nil; last-- {
-			word := *c.values[last-1].text
+		for ; last > 2 && c.values[last-1].Text != nil; last-- {
+			word := *c.values[last-1].Text
 			number, is := strings.CutPrefix(word, "ddof=")
 			if is {
 				ddof, err = strconv.ParseFloat(number, 64)
@@ -86,7 +86,7 @@ func init() {
 		}
 		var weights *graph.Node
 		minlength, last := 0, len(c.values)-1
-		if last > 0 && c.values[last].number != nil {
+		if last > 0 && c.values[last].Number != nil {
 			at, err := c.ints(last)
 			if err != nil {
 				return nil, err
@@ -148,7 +148,7 @@ func init() {
 	for kind := kernel.Sum; kind <= kernel.ArgMax; kind++ {
 		of := functions[kind.String()]
 		name := "nan" + of.Name
-		define("nan"+of.Usage, of.min, of.max, func(c *call) (*graph.Node, error) {
+		define("nan"+of.Usage, of.Least, of.Most, func(c *call) (*graph.Node, error) {
 			in, err := c.arrays(1)
 			if err != nil {
 				return nil, err
@@ -183,7 +183,7 @@ func (c *call) histogram(coordinates int) (in []*graph.Node, bins []stats.Bins, 
 	for range in {
 		b := stats.Bins{Count: 10}
 		switch {
-		case at < len(c.values) && c.values[at].text == nil:
+		case at < len(c.values) && c.values[at].Text == nil:
 			if b, err = c.bins(at); err != nil {
 				return nil, nil, o, err
 			}
@@ -194,7 +194,7 @@ func (c *call) histogram(coordinates int) (in []*graph.Node, bins []stats.Bins, 
 		bins = append(bins, b)
 	}
 	var ends []float64
-	for ; at < len(c.values) && c.values[at].number != nil; at++ {
+	for ; at < len(c.values) && c.values[at].Number != nil; at++ {
 		end, err := c.float(at)
 		if err != nil {
 			return nil, nil, o, err
@@ -210,10 +210,10 @@ func (c *call) histogram(coordinates int) (in []*graph.Node, bins []stats.Bins, 
 	}
 	for ; at < len(c.values); at++ {
 		switch v := c.values[at]; {
-		case v.text != nil && *v.text == "density" && !o.Density:
+		case v.Text != nil && *v.Text == "density" && !o.Density:
 			o.Density = true
-		case v.node != nil && o.Weights == nil:
-			o.Weights = v.node
+		case v.Node != nil && o.Weights == nil:
+			o.Weights = v.Node
 		default:
 			return nil, nil, o, c.fail(c.args[at].Pos(), "%s does not take this here: %s", c.f.Name, c.f.Usage)
 		}
@@ -228,7 +228,7 @@ func (c *call) points() (sample *graph.Node, bins []stats.Bins, o stats.Histogra
 	if err != nil {
 		return nil, nil, o, err
 	}
-	columns, words := 1, slices.IndexFunc(c.values, func(v value) bool { return v.text != nil })
+	columns, words := 1, slices.IndexFunc(c.values, func(v value) bool { return v.Text != nil })
 	if sample = in[0]; len(sample.Shape) == 2 { // others are rejected by the operation
 		columns = min(sample.Shape[1], grid.MaxDims) // more are rejected there
 	}
@@ -260,11 +260,11 @@ func (c *call) points() (sample *graph.Node, bins []stats.Bins, o stats.Histogra
 	}
 	for at := words; at < len(c.values); at++ {
 		switch v := c.values[at]; {
-		case v.text != nil && *v.text == "density" && !o.Density:
+		case v.Text != nil && *v.Text == "density" && !o.Density:
 			o.Density = true
 		case o.Weights == nil && c.follows("weights", at):
 			at++
-			o.Weights = c.values[at].node
+			o.Weights = c.values[at].Node
 		default:
 			return nil, nil, o, c.fail(c.args[at].Pos(), "%s does not take this here: %s", c.f.Name, c.f.Usage)
 		}
@@ -274,16 +274,16 @@ func (c *call) points() (sample *graph.Node, bins []stats.Bins, o stats.Histogra
 
 // follows says whether an array follows its name in text.
 func (c *call) follows(name string, at int) bool {
-	text := c.values[at].text
-	return text != nil && *text == name && at+1 < len(c.values) && c.values[at+1].node != nil
+	text := c.values[at].Text
+	return text != nil && *text == name && at+1 < len(c.values) && c.values[at+1].Node != nil
 }
 
 // bins are a number of them, or their edges.
 func (c *call) bins(at int) (b stats.Bins, err error) {
-	if b.Edges = c.values[at].node; b.Edges != nil {
+	if b.Edges = c.values[at].Node; b.Edges != nil {
 		return b, nil
 	}
-	n, ok := c.values[at].number.(int64)
+	n, ok := c.values[at].Number.(int64)
 	if !ok {
 		return b, c.fail(c.args[at].Pos(), "%s takes a number of bins or an array of edges here: %s", c.f.Name, c.f.Usage)
 	}
@@ -300,25 +300,25 @@ func (c *call) variables() (x, y *graph.Node, o stats.CovOptions, err error) {
 	for i := 1; i < len(c.values); i++ {
 		v := c.values[i]
 		switch {
-		case v.node != nil && i == 1:
-			y = v.node
+		case v.Node != nil && i == 1:
+			y = v.Node
 			continue
-		case v.text != nil && *v.text == "columns":
+		case v.Text != nil && *v.Text == "columns":
 			o.Columns = true
 			continue
-		case v.text != nil && *v.text == "bias":
+		case v.Text != nil && *v.Text == "bias":
 			o.Bias = true
 			continue
 		case o.FWeights == nil && c.follows("fweights", i):
 			i++
-			o.FWeights = c.values[i].node
+			o.FWeights = c.values[i].Node
 			continue
 		case o.AWeights == nil && c.follows("aweights", i):
 			i++
-			o.AWeights = c.values[i].node
+			o.AWeights = c.values[i].Node
 			continue
-		case v.text != nil && strings.HasPrefix(*v.text, "ddof="):
-			if o.DDof, err = strconv.Atoi(strings.TrimPrefix(*v.text, "ddof=")); err == nil {
+		case v.Text != nil && strings.HasPrefix(*v.Text, "ddof="):
+			if o.DDof, err = strconv.Atoi(strings.TrimPrefix(*v.Text, "ddof=")); err == nil {
 				o.Bias = o.DDof == 0
 				continue
 			}

@@ -36,10 +36,10 @@ func init() {
 			return nil, err
 		}
 		ddof := 0.0
-		if last := len(c.values) - 1; last > 1 && c.values[last].text != nil {
-			number, is := strings.CutPrefix(*c.values[last].text, "ddof=")
+		if last := len(c.values) - 1; last > 1 && c.values[last].Text != nil {
+			number, is := strings.CutPrefix(*c.values[last].Text, "ddof=")
 			if ddof, err = strconv.ParseFloat(number, 64); !is || err != nil {
-				return nil, c.fail(c.args[last].Pos(), "rolling does not take %q: %s", *c.values[last].text, c.f.Usage)
+				return nil, c.fail(c.args[last].Pos(), "rolling does not take %q: %s", *c.values[last].Text, c.f.Usage)
 			}
 			c.values = c.values[:last]
 		}

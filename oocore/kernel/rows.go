@@ -152,7 +152,7 @@ var rows = [...]Row{
 	{Const: "GreaterEqual", Name: "greater_equal", Sentence: "returns whether a ≥ b", Arity: 2, Family: Comparison, Gives: truth, Sign: ">=", Precedence: 3, Nanos: Costs{0.02, 0.07, 0.05, 0.1, 3.9}, Units: Errors{0, 0, 8}},
 	{Const: "Negative", Name: "negative", Method: "Neg", Sentence: "returns -a", Arity: 1, Sign: "-", Precedence: 6, Nanos: Costs{0.01, 0.07, 0.04, 0.095, 0.6}, Units: Errors{0, 0, 8}},
 	{Const: "Absolute", Name: "abs", Method: "Abs", Sentence: "returns the magnitude; of complex numbers, a float", Arity: 1, Gives: realPart, Nanos: Costs{0.01, 0.07, 0.04, 0.096, 5.6}, Units: Errors{0, 0, 8}},
-	{Const: "Sign", Name: "sign", Sentence: "returns -1, 0 or 1; NaN of NaN; of complex numbers, a divided by its magnitude", Arity: 1, Nanos: Costs{2.1, 1.9, 2.1, 1.6, 11}, Units: Errors{0, 0, 8}},
+	{Const: "Sign", Name: "sign", Sentence: "returns -1, 0 or 1; NaN of NaN; of complex numbers, a divided by its magnitude", Arity: 1, Nanos: Costs{1.8, 1.8, 0.09, 0.18, 11}, Units: Errors{0, 0, 8}},
 	{Const: "Square", Name: "square", Sentence: "returns a²", Arity: 1, Takes: Numbers, Nanos: Costs{0.02, 0.07, 0.04, 0.09, 9.5}, Units: Errors{0, 0, 8}},
 	{Const: "Sqrt", Name: "sqrt", Sentence: "returns the square root; NaN of negative numbers", Arity: 1, Family: Function, Takes: Floats, Nanos: Costs{0, 0, 0.19, 0.59, 3.6}, Units: Errors{0, 0, 8}},
 	{Const: "Cbrt", Name: "cbrt", Sentence: "returns the cube root", Arity: 1, Family: Function, Takes: Floats, Nanos: Costs{0, 0, 0.43, 1, 0}, Units: Errors{2, 1, 0}},
@@ -190,7 +190,7 @@ var rows = [...]Row{
 	{Const: "Imag", Name: "imag", Sentence: "returns the imaginary part", Arity: 1, Family: Part, Gives: realPart, Nanos: Costs{0.31, 0.46, 0.6, 0.31, 1.9}, Units: Errors{0, 0, 8}},
 	{Const: "Conjugate", Name: "conjugate", Method: "Conj", Sentence: "returns the complex conjugate", Arity: 1, Family: Part, Takes: Numbers, Nanos: Costs{0.01, 0.07, 0.04, 0.099, 8.6}, Units: Errors{0, 0, 8}},
 	{Const: "Where", Name: "where", Sentence: "returns x where the condition is true, that is, not zero, and y elsewhere", Arity: 3, Family: Choice, Nanos: Costs{0.02, 0.15, 0.06, 0.23, 0.53}},
-	{Const: "MulAdd", Name: "multiply_add", Sentence: "returns a·b + c of float32 or float64, rounded once", Arity: 3, Nanos: Costs{0, 0, 1.8, 0.76, 0}, Internal: true},
+	{Const: "MulAdd", Name: "multiply_add", Sentence: "returns a·b + c of float32 or float64, rounded once", Arity: 3, Nanos: Costs{0, 0, 0.07, 0.28, 0}, Internal: true},
 }
 
 func init() {

@@ -68,8 +68,7 @@ type Buffers struct {
 	Product Product  // of a matmul stage
 	Merge   Slot     // of the process that merges partial results
 	Row     []Buffer // of a coordinator: the partial results of one task, as a worker left them
-	Device  DeviceBuffers
-	Rare    Buffer // registers by which the CPU computes tiles that a device leaves to it
+	Rare    Buffer   // registers by which the CPU computes tiles that a device leaves to it
 
 	slot, stage tally // of a slot, and of the stage as a whole
 }
@@ -436,7 +435,7 @@ func (s *SizedStage) predict() {
 // Heap is the most that codec libraries take of Go's heap in any stage.
 func (p *Sized) Heap() (most int64) {
 	for i := range p.Stages {
-		s := p.Stages[i].OnDevice()
+		s := p.Placed(i)
 		most = max(most, s.Buffers.stage.heap+s.Buffers.slot.heap*int64(s.Slots))
 	}
 	return most

@@ -91,13 +91,26 @@ const (
 	DeviceStrips, DeviceRows = 4, 2
 )
 
-// OnDevice returns the stage as the run's device does it, or as slots do where it does
-// not.
-func (s *SizedStage) OnDevice() *SizedStage {
-	if s.Device != nil {
-		return s.Device
+// DeviceStage is a stage as a device does it: what slots of the CPU read and write for it,
+// and what the device takes.
+type DeviceStage struct {
+	SizedStage
+	Memory     DeviceBuffers
+	DevicePeak int64 // bytes of the device's memory, all of them from its beginning on
+	Depth      int   // tiles in flight of each slot
+	Partials   int   // partial results of each accumulator, to which blocks are added in turn
+	record.Transfers
+	operations float64
+	transfer   int // bytes that tiles were made for
+}
+
+// takes is what a stage on the device takes of the budget.
+func (p *Sized) takes(s *DeviceStage) int64 {
+	n := s.Predicted.Host()
+	if p.Device.OnHost {
+		n += s.DevicePeak
 	}
-	return s
+	return n
 }
 
 // moves reports a program that only reads, also through operations that only move elements.
@@ -126,11 +139,11 @@ func (l *Load) Moves() bool {
 	return true
 }
 
-// offload lets the device do a stage in the given room of the budget, or says why it does
-// not.
-func (p *Sized) offload(s *SizedStage, room int64) {
+// offload returns the stage as the device does it in the given room of the budget; nil where it
+// does not, and says why.
+func (p *Sized) offload(s *SizedStage, room int64) (v *DeviceStage) {
 	if p.Device.Memory == 0 || s.Tasks() == 0 || s.Kind == MapStage && len(s.Folds) == 0 && s.Programs[0].Plain() && s.Programs[0].moves() {
-		return // there is nothing to compute
+		return nil // there is nothing to compute
 	}
 	on := *s
 	if on.Stage = s.expanded(); p.Device.lacks(on.Stage) != "" {
@@ -138,13 +151,13 @@ func (p *Sized) offload(s *SizedStage, room int64) {
 	}
 	if s.Lacks = p.Device.lacks(on.Stage); s.Lacks == "" {
 		if p.kept != nil { // shapes stay as they are while what is kept grows
-			s.Device = p.deviceStage(&on, room, p.Device.Memory/workShare)
+			v = p.deviceStage(&on, room, p.Device.Memory/workShare)
 		}
-		if s.Device == nil {
-			s.Device = p.deviceStage(&on, room, p.Device.Memory)
+		if v == nil {
+			v = p.deviceStage(&on, room, p.Device.Memory)
 		}
-		if s.Device != nil {
-			return
+		if v != nil {
+			return v
 		}
 		if least := p.leastOnDevice(&on); least.DevicePeak > p.Device.Memory {
 			s.Lacks = "has too little memory for the smallest tiles, which take " + units.Bytes(least.DevicePeak)
@@ -153,6 +166,7 @@ func (p *Sized) offload(s *SizedStage, room int64) {
 		}
 	}
 	s.note(p.Device.Name + " " + s.Lacks + ": on the CPU")
+	return nil
 }
 
 // lacks says what of a stage the device has no kernel for; "" where it has all.
@@ -208,8 +222,8 @@ func (p *Program) KernelParameters() int {
 // deviceStage sizes a stage for a device of the given memory: tiles as long as transfers
 // gain by, in as many slots as there is room for. It is nil where not even the smallest
 // fits.
-func (p *Sized) deviceStage(s *SizedStage, room, memory int64) *SizedStage {
-	fits := func(v *SizedStage) bool { return v.DevicePeak <= memory && p.takes(v) <= room && v.countable() }
+func (p *Sized) deviceStage(s *SizedStage, room, memory int64) *DeviceStage {
+	fits := func(v *DeviceStage) bool { return v.DevicePeak <= memory && p.takes(v) <= room && v.countable() }
 	if s.Kind == MatMulStage {
 		v := p.deviceMatMul(s, fits)
 		if v != nil {
@@ -260,7 +274,7 @@ func (s *SizedStage) countable() bool {
 func (s *SizedStage) tiles() int { return (grid.Grid{Shape: s.Grid.Chunks, Chunks: s.Tile}).Len() }
 
 // leastOnDevice sizes a stage by the smallest tile and one slot.
-func (p *Sized) leastOnDevice(s *SizedStage) *SizedStage {
+func (p *Sized) leastOnDevice(s *SizedStage) *DeviceStage {
 	if s.Kind == MatMulStage {
 		return p.deviceSuper(s, 1, 1, leastStrip)
 	}
@@ -275,10 +289,8 @@ func (p *Sized) leastOnDevice(s *SizedStage) *SizedStage {
 
 // deviceTile shapes a stage's tiles for transfers of about the given bytes. It reports
 // that they cannot be shorter.
-func (p *Sized) deviceTile(s *SizedStage, bytes int) (v *SizedStage, smallest bool) {
-	c := *s
-	v = &c
-	v.Device, v.transfer = nil, bytes
+func (p *Sized) deviceTile(s *SizedStage, bytes int) (v *DeviceStage, smallest bool) {
+	v = &DeviceStage{SizedStage: *s, transfer: bytes}
 	prog := &s.Programs[0]
 	switch {
 	case s.Kind == ReduceStage:
@@ -291,7 +303,7 @@ func (p *Sized) deviceTile(s *SizedStage, bytes int) (v *SizedStage, smallest bo
 		v.Tile = within(s.Inner, elems, s.Block)
 		smallest = elems == BlockElems
 	default:
-		smallest = p.shapes(v, bytes)
+		smallest = p.shapes(&v.SizedStage, bytes)
 		v.Tile = v.Piece
 	}
 	v.Piece = v.Tile
@@ -301,12 +313,12 @@ func (p *Sized) deviceTile(s *SizedStage, bytes int) (v *SizedStage, smallest bo
 // Halve returns the stage with tiles of half the size, or less, cut along the axis where
 // that costs the least, or with fewer slots where they cannot be smaller; nil where neither
 // takes less memory. It takes no more of the host.
-func (p *Sized) Halve(s *SizedStage) *SizedStage {
+func (p *Sized) Halve(s *DeviceStage) *DeviceStage {
 	if s.Kind == MatMulStage {
 		return p.halveMatMul(s)
 	}
 	for bytes := s.transfer / 2; ; bytes /= 2 {
-		v, smallest := p.deviceTile(s, bytes)
+		v, smallest := p.deviceTile(&s.SizedStage, bytes)
 		if p.predictDevice(v); grid.Size(v.Tile) <= (grid.Size(s.Tile)+grid.Size(s.Block))/2 && v.DevicePeak < s.DevicePeak && v.Predicted.Host() <= s.Predicted.Host() {
 			return v
 		}
@@ -318,7 +330,7 @@ func (p *Sized) Halve(s *SizedStage) *SizedStage {
 
 // fewer returns the stage with half the slots, each of which has partials of its own; nil
 // where that takes no less memory.
-func (p *Sized) fewer(s *SizedStage) *SizedStage {
+func (p *Sized) fewer(s *DeviceStage) *DeviceStage {
 	v := *s
 	v.Slots = (s.Slots + 1) / 2
 	if p.predictDevice(&v); v.DevicePeak >= s.DevicePeak || v.Predicted.Host() > s.Predicted.Host() {
@@ -329,17 +341,17 @@ func (p *Sized) fewer(s *SizedStage) *SizedStage {
 
 // predictDevice declares what a map or reduce stage takes with its present tiles and slots,
 // of the host, and adds up what it takes of the device.
-func (p *Sized) predictDevice(s *SizedStage) {
+func (p *Sized) predictDevice(s *DeviceStage) {
 	prog := &s.Programs[0]
 	depth := DeviceSets
 	if s.Slots > 1 { // each slot reads and writes a tile while another is on the device
 		depth = max((slotSets+s.Slots-1)/s.Slots, 2)
 	}
 	s.Depth = max(min(depth, s.tiles()), 1)
-	p.beginBuffers(s)
+	p.beginBuffers(&s.SizedStage)
 	s.Buffers.Slot = s.Buffers.slot.deviceSlot(s)
-	d := &s.Buffers.Device
-	d.Scratch = Buffer{class: record.Device, bytes: p.Device.Scratch}
+	s.Memory = DeviceBuffers{Scratch: Buffer{class: record.Device, bytes: p.Device.Scratch}}
+	d := &s.Memory
 	if p.Device.OnHost { // it computes as the CPU does
 		d.Scratch.bytes = prog.RegisterBytes(false)
 	} else if len(prog.Code) > 0 {
@@ -385,7 +397,7 @@ func (p *Sized) predictDevice(s *SizedStage) {
 }
 
 // deviceSlot declares a slot whose tiles a device computes.
-func (t *tally) deviceSlot(s *SizedStage) (d Slot) {
+func (t *tally) deviceSlot(s *DeviceStage) (d Slot) {
 	prog := &s.Programs[0]
 	d.Lane = Lane{Box: s.Tile, Tile: s.Tile, Loads: make([]LoadBuffers, len(prog.Loads))}
 	for i := range prog.Loads {
@@ -401,12 +413,12 @@ func (t *tally) deviceSlot(s *SizedStage) (d Slot) {
 		}
 		d.Sets = append(d.Sets, set)
 	}
-	t.results(s, &d)
+	t.results(&s.SizedStage, &d)
 	return d
 }
 
 // deviceProduct declares a product whose accumulators a device has.
-func (t *tally) deviceProduct(s *SizedStage) (d Product) {
+func (t *tally) deviceProduct(s *DeviceStage) (d Product) {
 	m := s.Super
 	_, cols, k := m.lengths()
 	stripA, stripB, rows := s.Strips()
@@ -420,7 +432,7 @@ func (t *tally) deviceProduct(s *SizedStage) (d Product) {
 		d.Cast = append(d.Cast, t.matrix(record.Output, rows, cols, out))
 	}
 	d.Write = append(d.Write, t.plainWriter(s.Stage))
-	d.Operands = t.operands(s, stripA, k, stripB, cols)
+	d.Operands = t.operands(&s.SizedStage, stripA, k, stripB, cols)
 	return d
 }
 
@@ -467,7 +479,7 @@ func (l *Load) moved(domain, tile []int) int64 {
 
 // deviceMatMul chooses the accumulators that stay on the device: those by which the least
 // crosses the link. Panels go there in strips, so that staging does not grow with them.
-func (p *Sized) deviceMatMul(s *SizedStage, fits func(*SizedStage) bool) (best *SizedStage) {
+func (p *Sized) deviceMatMul(s *SizedStage, fits func(*DeviceStage) bool) (best *DeviceStage) {
 	tilesM, tilesN := s.Super.tiles()
 	for _, superM := range shares(tilesM) {
 		for _, superN := range shares(tilesN) {
@@ -505,15 +517,15 @@ func shares(n int) (all []int) {
 }
 
 // halveMatMul keeps half as many accumulators on the device, in rows or in columns.
-func (p *Sized) halveMatMul(s *SizedStage) (best *SizedStage) {
+func (p *Sized) halveMatMul(s *DeviceStage) (best *DeviceStage) {
 	m := s.Super
 	for _, super := range [][2]int{{(m.SuperM + 1) / 2, m.SuperN}, {m.SuperM, (m.SuperN + 1) / 2}} {
 		if super[0] == m.SuperM && super[1] == m.SuperN {
 			continue
 		}
-		v := p.deviceSuper(s, super[0], super[1], s.transfer)
+		v := p.deviceSuper(&s.SizedStage, super[0], super[1], s.transfer)
 		for bytes := s.transfer / 2; v.Predicted.Host() > s.Predicted.Host() && bytes > 0; bytes /= 2 {
-			v = p.deviceSuper(s, super[0], super[1], bytes) // strips of shorter rows, of more bytes together
+			v = p.deviceSuper(&s.SizedStage, super[0], super[1], bytes) // strips of shorter rows, of more bytes together
 		}
 		if best == nil || v.Up < best.Up {
 			best = v
@@ -524,7 +536,7 @@ func (p *Sized) halveMatMul(s *SizedStage) (best *SizedStage) {
 
 // Strips are the rows of a panel of each operand, and of the result, that cross the link at
 // once.
-func (s *SizedStage) Strips() (a, b, c int) {
+func (s *DeviceStage) Strips() (a, b, c int) {
 	m := s.Super
 	rows, cols, k := m.lengths()
 	fit := func(length, item, most int) int { return max(min(s.transfer/max(length*item, 1), most), 1) }
@@ -538,25 +550,25 @@ func (m *SuperTile) lengths() (rows, cols, k int) {
 
 // deviceSuper sizes a product of which so many tiles are computed together on the device,
 // with strips of about the given bytes.
-func (p *Sized) deviceSuper(s *SizedStage, superM, superN, bytes int) *SizedStage {
-	v, m := *s, *s.Super
-	v.Device, v.Super, v.transfer = nil, &m, bytes
+func (p *Sized) deviceSuper(s *SizedStage, superM, superN, bytes int) *DeviceStage {
+	v, m := &DeviceStage{SizedStage: *s, transfer: bytes}, *s.Super
+	v.Super = &m
 	m.SuperM, m.SuperN = superM, superN
 	down, across := m.supers()
 	panels := int64(m.Panels().Len()) * down * across * s.batch()
 	m.Depth = int(max(min(DeviceSets, panels), 1))
-	p.beginBuffers(&v)
-	v.Buffers.Product = v.Buffers.stage.deviceProduct(&v)
+	p.beginBuffers(&v.SizedStage)
+	v.Buffers.Product = v.Buffers.stage.deviceProduct(v)
 	v.predict()
 	device := tally{plan: p.Plan}
-	v.Buffers.Device = device.productOnDevice(&v, &p.Device)
+	v.Memory = device.productOnDevice(&v.SizedStage, &p.Device)
 	v.DevicePeak = device.sum[record.Device]
 	v.Slots, v.Depth = m.Depth, 1
 	v.Up, v.Down = v.panelBytes(), s.batch()*int64(m.M)*int64(m.N)*int64(m.Type.Size())
 	v.Read = v.Up
 	v.operations = v.multiplications()
-	p.rate(&v)
-	return &v
+	p.rate(v)
+	return v
 }
 
 // arithmetic is the type that most of a stage's operations are of: that of a product's
@@ -574,7 +586,7 @@ func (s *Stage) arithmetic() dtype.Type {
 }
 
 // rate predicts the time that the device takes for a stage, and by what.
-func (p *Sized) rate(s *SizedStage) {
+func (p *Sized) rate(s *DeviceStage) {
 	r := &p.Device.Rates
 	s.Seconds, s.Limit = 0, ""
 	for _, part := range []struct {
@@ -606,7 +618,7 @@ func (s *Stage) partials(most int) int {
 
 // BlocksBefore is the number of blocks before those of a tile that are folded into its
 // accumulators, in the same inner part of a chunk.
-func (s *SizedStage) BlocksBefore(chunk, tile grid.Box) (n int) {
+func (s *DeviceStage) BlocksBefore(chunk, tile grid.Box) (n int) {
 	for d, start := range tile.Start {
 		if !s.Folds[0].Folds(d) {
 			continue

@@ -17,7 +17,7 @@ import (
 // are not in it. The zero one is that of a plan with Go functions and no version of them,
 // which is like no other.
 type Fingerprint struct {
-	Engine     string `json:"engine"`
+	Revisions  string `json:"engine"`     // of the operations and algorithms that the plan uses
 	Arithmetic string `json:"arithmetic"` // of this machine, as far as the bits depend on it
 	Output     string `json:"output"`     // place and layout
 	Inputs     string `json:"inputs"`     // places and versions of what is read
@@ -32,8 +32,8 @@ func (f Fingerprint) Difference(earlier Fingerprint) string {
 		return "its Go function has no version"
 	case f == earlier:
 		return ""
-	case f.Engine != earlier.Engine:
-		return "it was begun by another version of gonbext"
+	case f.Revisions != earlier.Revisions:
+		return revisionDifference(f.Revisions, earlier.Revisions)
 	case f.Output != earlier.Output:
 		return "it is to be stored in another way"
 	case f.Inputs != earlier.Inputs:
@@ -81,7 +81,7 @@ func (p *Plan) Fingerprint(version string, inputs map[int]store.Version) Fingerp
 			FoldTile: s.FoldTile, FoldBlock: s.FoldBlock}
 		what.Stages = append(what.Stages, one)
 	}
-	return Fingerprint{Engine: p.Engine, Arithmetic: p.arithmetic(), Output: digest(outputs), Inputs: digest(read), Expression: digest([]any{&what, version})}
+	return Fingerprint{Revisions: p.Revisions, Arithmetic: p.arithmetic(), Output: digest(outputs), Inputs: digest(read), Expression: digest([]any{&what, version})}
 }
 
 // Fingerprint is that of the plan on the run's device.

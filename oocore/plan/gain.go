@@ -11,10 +11,10 @@ func (s *SizedStage) diskSeconds() float64 { return float64(s.Read+s.Written) * 
 
 // compare predicts what the host takes for a stage that the device does, without the
 // device and in any case.
-func (p *Sized) compare(s *SizedStage) {
-	on := s.Device
-	on.CPU = p.coreSeconds(s) / float64(max(p.Workers, 1))
-	on.Disk = on.diskSeconds()
+func (p *Sized) compare(stage int) {
+	v := p.OnDevice[stage]
+	v.CPU = p.coreSeconds(&p.Stages[stage]) / float64(max(p.Workers, 1))
+	v.Disk = v.diskSeconds()
 }
 
 // coreSeconds is what one core takes to compute a stage, without a device and at nominal
@@ -31,13 +31,11 @@ func (p *Sized) coreSeconds(s *SizedStage) (seconds float64) {
 // Estimate is about how long a stage takes by the figures of a usual machine and the rates
 // of the device, and what limits it.
 func (p *Sized) Estimate(stage int) (seconds float64, limit string) {
-	s := &p.Stages[stage]
-	seconds, limit = p.coreSeconds(s)/float64(max(p.Workers, 1)), "the cores"
-	if s.Device != nil {
-		seconds, limit = s.Device.Seconds, s.Device.Limit
+	seconds, limit = p.coreSeconds(&p.Stages[stage])/float64(max(p.Workers, 1)), "the cores"
+	if v := p.OnDevice[stage]; v != nil {
+		seconds, limit = v.Seconds, v.Limit
 	}
-	on := s.OnDevice()
-	if disk := on.diskSeconds(); disk > seconds {
+	if disk := p.Placed(stage).diskSeconds(); disk > seconds {
 		return disk, "the disk"
 	}
 	return seconds, limit

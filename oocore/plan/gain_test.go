@@ -32,7 +32,7 @@ func TestProductGainsAndReductionDoesNot(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		x := &p.Stages[0].Device.Transfers
+		x := &p.OnDevice[0].Transfers
 		if got := !strings.HasPrefix(x.Gain(), record.NoGain); got != gains || x.CPU <= 0 {
 			t.Errorf("%s: %q of %+v", name, x.Gain(), x)
 		}

@@ -5,8 +5,8 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 )
 
-// The sizes that grids aim at, in bytes. They are part of Engine: results do not
-// depend on a map's, but the order of additions in a reduction does.
+// The sizes that grids aim at, in bytes. Results do not depend on a map's,
+// but the order of additions in a reduction does.
 const (
 	chunkBytes = 4 << 20   // a task's share of the largest array: long enough to stream, small enough for many in 64 MiB
 	tileBytes  = 256 << 10 // what is read at once: it stays in a core's own cache until it is consumed

@@ -46,7 +46,7 @@ func (p *Plan) keptName(prog *Program) string {
 // keep makes a product's operands resident on the device, as far as there is room besides the
 // stage's own memory and the operands that are resident already. A resident operand crosses
 // the link once.
-func (p *Sized) keep(s *SizedStage, room int64) {
+func (p *Sized) keep(s *DeviceStage, room int64) {
 	if p.kept == nil {
 		return
 	}
@@ -71,7 +71,7 @@ func (p *Sized) keep(s *SizedStage, room int64) {
 		if there+more < o.panel {
 			continue // not even one panel stays
 		}
-		s.Buffers.Device.Kept[i] = KeptOperand{name, there + more}
+		s.Memory.Kept[i] = KeptOperand{name, there + more}
 		stays := min(there+more, o.bytes)
 		s.Up -= there + (o.times-1)*stays
 		s.Read = s.Up

@@ -34,6 +34,7 @@ const mostNested = 16
 // materialise decides which nodes are materialised because they are used more than once.
 func (c *compiler) materialise() error {
 	nodes := c.nodes()
+	c.countReaders(nodes)
 	c.keepSeen(nodes)
 	c.keepShared(nodes)
 	return nil
@@ -159,7 +160,7 @@ func (c *compiler) costly(n *graph.Node, times, share float64) (inputs []*graph.
 		return nil
 	}
 	most := limit(n, times)
-	rest, bytes := c.ownNanos(n), 0
+	rest, bytes := c.ownNanos(n, grid.Identity(n.Shape)), 0
 	for k, in := range n.In {
 		if slices.Contains(n.In[:k], in) {
 			continue

@@ -25,12 +25,12 @@ import (
 
 // Plan is what a run computes: the logical plan.
 type Plan struct {
-	Engine string  `json:"engine"`
-	Title  string  `json:"title"`
-	Arrays []Array `json:"arrays"`
-	Stages []Stage `json:"stages"`
-	Output int     `json:"output"`           // index into Arrays
-	Others []int   `json:"others,omitempty"` // the other outputs, each in a file of its own
+	Revisions string  `json:"engine"` // of the operations and algorithms that it uses
+	Title     string  `json:"title"`
+	Arrays    []Array `json:"arrays"`
+	Stages    []Stage `json:"stages"`
+	Output    int     `json:"output"`           // index into Arrays
+	Others    []int   `json:"others,omitempty"` // the other outputs, each in a file of its own
 
 	bound bool // Go functions are among its operations: it does not travel
 }

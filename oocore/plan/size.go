@@ -41,7 +41,7 @@ func (p *Plan) Size(o Options) (s *Sized, err error) {
 	s.Need = least.Need
 	for i := range s.Stages {
 		if !o.Attached { // worker processes save no states
-			s.Stages[i].noteStates()
+			s.noteStates(i)
 		}
 	}
 	return s, nil
@@ -54,7 +54,7 @@ func wholeMiB(n int64) int64 { return (n + 1<<20 - 1) >> 20 << 20 }
 // the rest of them are spilled.
 func (p *Plan) sizeFor(o Options, keep int64) (*Sized, error) {
 	s := &Sized{Plan: p, Budget: o.Budget, Arena: max(o.Budget-o.Overhead, 0), Workers: max(o.Workers, 1), Device: o.Device, kept: maps.Clone(o.Kept), attached: o.Attached,
-		Stages: make([]SizedStage, len(p.Stages)), spilled: make([]bool, len(p.Arrays))}
+		Stages: make([]SizedStage, len(p.Stages)), OnDevice: make([]*DeviceStage, len(p.Stages)), spilled: make([]bool, len(p.Arrays))}
 	if o.Attached {
 		for i := range p.Arrays {
 			s.spilled[i] = p.Arrays[i].Place == InTemp
@@ -130,30 +130,31 @@ func (p *Sized) size(overhead int64) error {
 			room -= p.kept.total()
 		}
 		least := p.sizeStage(s, room)
-		if p.takes(s) > room {
+		if s.Predicted.Host() > room {
 			need := wholeMiB(base.Host() + least + overhead)
 			if short == nil || need > short.Need {
 				short = &MemoryError{Op: s.Name, Need: need, Limit: p.Budget}
 			}
 			continue
 		}
-		p.offload(s, room)
-		on := s.OnDevice()
+		v := p.offload(s, room)
+		p.OnDevice[i] = v
+		on := p.Placed(i)
 		add(&base, on.Predicted, 1)
 		if base.Host() > p.Peak.Host() {
 			p.Peak = base
 		}
 		p.traffic(on)
-		if s.Device == nil {
+		if v == nil {
 			continue
 		}
-		p.DevicePeak = max(p.DevicePeak, min(on.DevicePeak+p.kept.total(), p.Device.Memory))
-		for _, o := range on.Buffers.Device.Kept {
+		p.DevicePeak = max(p.DevicePeak, min(v.DevicePeak+p.kept.total(), p.Device.Memory))
+		for _, o := range v.Memory.Kept {
 			if o.Name != "" {
 				p.kept[o.Name] = o.Bytes
 			}
 		}
-		p.compare(s)
+		p.compare(i)
 	}
 	if short != nil {
 		return short
@@ -204,7 +205,7 @@ func (p *Sized) sizeStage(s *SizedStage, room int64) (least int64) {
 			smallest := p.shapes(s, bytes)
 			p.declare(s)
 			for s.Slots = most; s.Slots >= few; s.Slots-- {
-				if s.predict(); p.takes(s) <= room {
+				if s.predict(); s.Predicted.Host() <= room {
 					return 0
 				}
 			}
@@ -216,12 +217,12 @@ func (p *Sized) sizeStage(s *SizedStage, room int64) (least int64) {
 	for s.Slots = max(few-1, 1); ; s.Slots-- {
 		for _, s.DecodeWholeChunks = range modes {
 			p.declare(s)
-			if s.predict(); p.takes(s) <= room {
-				return p.takes(s)
+			if s.predict(); s.Predicted.Host() <= room {
+				return s.Predicted.Host()
 			}
 		}
 		if s.Slots == 1 {
-			return p.takes(s)
+			return s.Predicted.Host()
 		}
 	}
 }
@@ -286,15 +287,6 @@ func (p *Sized) longest(s *SizedStage) int {
 		bytes = max(bytes, grid.Size(cell)*size)
 	}
 	return bytes
-}
-
-// takes is what a stage takes of the budget.
-func (p *Sized) takes(s *SizedStage) int64 {
-	n := s.Predicted.Host()
-	if p.Device.OnHost {
-		n += s.DevicePeak
-	}
-	return n
 }
 
 // shapes cuts the stage's chunks into pieces of about the given bytes, tiles and

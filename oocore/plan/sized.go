@@ -28,13 +28,15 @@ type Options struct {
 // Sized is a plan with the resources of one run.
 type Sized struct {
 	*Plan
-	Stages  []SizedStage // in the order of Plan.Stages
-	Budget  int64        // bytes of the whole process
-	Arena   int64        // bytes of it that buffers may take
-	Need    int64        // the smallest budget that would do
-	Workers int
-	Device  DeviceSpec
-	Peak    record.Bytes // predicted, by class, when the most is reserved
+	Stages []SizedStage // in the order of Plan.Stages, as slots of the CPU do them
+	// OnDevice has for each stage how the run's device does it; nil where slots do.
+	OnDevice []*DeviceStage
+	Budget   int64 // bytes of the whole process
+	Arena    int64 // bytes of it that buffers may take
+	Need     int64 // the smallest budget that would do
+	Workers  int
+	Device   DeviceSpec
+	Peak     record.Bytes // predicted, by class, when the most is reserved
 	// DevicePeak is the predicted peak of the device's own memory.
 	DevicePeak int64
 
@@ -57,19 +59,11 @@ type SizedStage struct {
 
 	Super *SuperTile // of a product
 
-	Note   string      // the logical stage's, and why it is not on the device
-	Device *SizedStage // as the run's device does it; nil where slots do
-	Lacks  string      // why they do, where there is something to compute
+	Note  string // the logical stage's, and why it is not on the device
+	Lacks string // why it is not, where there is something to compute
 
 	Buffers   Buffers
 	Predicted record.Bytes // by class, of Buffers in all slots
-	// What follows is of a stage that a device does.
-	DevicePeak int64 // bytes of the device's memory, all of them from its beginning on
-	Depth      int   // tiles in flight of each slot
-	Partials   int   // partial results of each accumulator, to which blocks are added in turn
-	record.Transfers
-	operations float64
-	transfer   int // bytes that tiles were made for
 
 	Read    int64
 	ReadRun int64 // bytes that lie together in what is read, at the least
@@ -87,6 +81,14 @@ func (p *Sized) Place(array int) Place {
 		return InSpill
 	}
 	return InArena
+}
+
+// Placed returns a stage as the run does it: on its device, or in slots.
+func (p *Sized) Placed(stage int) *SizedStage {
+	if v := p.OnDevice[stage]; v != nil {
+		return &v.SizedStage
+	}
+	return &p.Stages[stage]
 }
 
 // Inners iterates over the parts of a chunk that are done one after the other.
@@ -123,14 +125,14 @@ func (p *Sized) Header() record.Header {
 			maker[a] = i
 		}
 		out := &p.Arrays[s.Outputs[0]]
-		on := s.OnDevice()
+		on := p.Placed(i)
 		st := record.Stage{Name: s.Name, Kind: string(s.Kind), Site: s.Site, Shape: s.Grid.Shape, Chunks: s.Grid.Chunks,
 			DType: out.DType.String(), Tasks: s.Tasks(), Slots: on.Slots, Predicted: on.Predicted, Read: on.Read, ReadRun: on.ReadRun, Written: on.Written, Output: out.Path, Note: s.Note,
-			Repeats: s.Repeats, Device: "cpu", Work: p.work(s)}
-		if s.Device != nil {
+			Repeats: s.Repeats, Device: "cpu", Work: p.work(i)}
+		if v := p.OnDevice[i]; v != nil {
 			st.Device = p.Device.Name
-			st.Predicted[record.Device] = on.DevicePeak
-			st.Transfers = &on.Transfers
+			st.Predicted[record.Device] = v.DevicePeak
+			st.Transfers = &v.Transfers
 		}
 		if st.Output == "" {
 			st.Output = string(p.Place(s.Outputs[0]))

@@ -21,9 +21,10 @@ const notedState = 16 << 20
 
 // noteStates says what the stage takes on disk in addition to its results: of each state the
 // last snapshot, and the one that is being written.
-func (s *SizedStage) noteStates() {
+func (p *Sized) noteStates(stage int) {
+	s := &p.Stages[stage]
 	n := int64(s.Slots) * s.StateBytes()
-	if n < notedState || s.Device != nil {
+	if n < notedState || p.OnDevice[stage] != nil {
 		return
 	}
 	s.note("what it has done inside a chunk is saved now and then: up to " + units.Bytes(2*n) + " on disk until it ends")

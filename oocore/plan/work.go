@@ -22,7 +22,9 @@ type workload struct {
 }
 
 // work is what a stage takes time for.
-func (p *Sized) work(s *SizedStage) []record.Work { return p.workOf(s.OnDevice(), s.Device != nil) }
+func (p *Sized) work(stage int) []record.Work {
+	return p.workOf(p.Placed(stage), p.OnDevice[stage] != nil)
+}
 
 // workOf is the work of a stage as the host or a device is to do it.
 func (p *Sized) workOf(s *SizedStage, device bool) []record.Work {
@@ -89,9 +91,9 @@ func (w *workload) load(prog *Program, l *Load, tile, box []int, times float64) 
 	elements := float64(grid.Size(prog.Domain)) * times
 	switch l.Kind {
 	case LoadRandom:
-		w.compute("random "+l.Type.String(), elements*cost.Random)
+		w.compute("random "+l.Type.String(), elements*generatorNanos(true, l.View))
 	case LoadIota:
-		w.compute("arange", elements*cost.Iota)
+		w.compute("arange", elements*generatorNanos(false, l.View))
 	case LoadArray:
 		w.array(prog, l, tile, box, times)
 	case LoadBlocks:

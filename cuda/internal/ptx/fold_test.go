@@ -63,7 +63,7 @@ func (c folds) whole() grid.Box {
 // folding is a chunk that the kernels of a module fold.
 type folding struct {
 	module                         ptx.Module
-	stage                          *plan.SizedStage
+	stage                          *plan.DeviceStage
 	chunk                          grid.Box
 	n, partials                    int // accumulators of the chunk, and partial results of each
 	rare, stopped, states, results []byte
@@ -75,7 +75,7 @@ func (c folds) begin(s *plan.Stage) (*folding, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &folding{module: m, stage: &plan.SizedStage{Stage: s, Inner: s.FoldTile, Block: s.FoldBlock}, chunk: c.whole(), n: 1, partials: c.partials, rare: memory(4), stopped: memory(4)}
+	f := &folding{module: m, stage: &plan.DeviceStage{SizedStage: plan.SizedStage{Stage: s, Inner: s.FoldTile, Block: s.FoldBlock}}, chunk: c.whole(), n: 1, partials: c.partials, rare: memory(4), stopped: memory(4)}
 	for d, length := range f.chunk.Shape {
 		if !s.Folds[0].Folds(d) {
 			f.n *= length

@@ -162,7 +162,7 @@ func listOperations(w io.Writer) error {
 			fmt.Fprintf(t, "%s\tanother name of %s\t\t\n", f.Usage, f.Alias)
 			continue
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", f.Usage, f.Doc.NumPy, f.Doc.Passes, f.Doc.Working)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", f.Usage, f.NumPy, f.Passes, f.Holds)
 	}
 	return t.Flush()
 }

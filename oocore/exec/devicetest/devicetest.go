@@ -97,7 +97,7 @@ func testExecutor(t *testing.T, s Subject) {
 			if err != nil {
 				return record.End{}, err
 			}
-			env.Device = d
+			env.Executor = exec.OnDevice{Device: d}
 			end, err := exec.Run(context.Background(), sized, env)
 			predicted(t, sized, end)
 			clean(t, d)
@@ -152,7 +152,7 @@ func (j *job) compute(t testing.TB, d exec.Device, o plan.Options) (result []byt
 func (j *job) recorded(t testing.TB, d exec.Device, o plan.Options) (result []byte, p *plan.Sized, r *record.Run) {
 	t.Helper()
 	p = must[*plan.Sized](t)(must[*plan.Plan](t)(plan.New(j.root, plan.Target{SideReductions: j.side})).Size(o))
-	env := exec.Env{Device: d, Into: make([]byte, p.Arrays[p.Output].Bytes())}
+	env := exec.Env{Executor: exec.OnDevice{Device: d}, Into: make([]byte, p.Arrays[p.Output].Bytes())}
 	for _, n := range j.side {
 		env.SideReductions = append(env.SideReductions, make([]byte, n.DType.Size()))
 	}
@@ -189,7 +189,7 @@ func testPeak(t *testing.T, s Subject) {
 			got, p, end := j.compute(t, d, o)
 			on := false
 			for i := range p.Stages {
-				on = on || p.Stages[i].Device != nil
+				on = on || p.OnDevice[i] != nil
 			}
 			if !on {
 				t.Errorf("%s on %d bytes: %v", j.name, memory, p)
@@ -333,7 +333,7 @@ func testLost(t *testing.T, s Subject) {
 			if err != nil {
 				return record.End{}, err
 			}
-			env.Device = d
+			env.Executor = exec.OnDevice{Device: d}
 			return exec.Run(context.Background(), must[*plan.Sized](t)(logical.Size(o)), env)
 		}
 		_, err := run(Options(d, 612*mebi, 2), d)
@@ -366,7 +366,7 @@ func testCancelled(t *testing.T, s Subject) {
 			return nil
 		})
 		p := must[*plan.Sized](t)(must[*plan.Plan](t)(plan.New(j.root, plan.Target{SideReductions: j.side})).Size(Options(d, 612*mebi, 2)))
-		env := exec.Env{Device: d, Into: make([]byte, p.Arrays[p.Output].Bytes())}
+		env := exec.Env{Executor: exec.OnDevice{Device: d}, Into: make([]byte, p.Arrays[p.Output].Bytes())}
 		for _, n := range j.side {
 			env.SideReductions = append(env.SideReductions, make([]byte, n.DType.Size()))
 		}
@@ -385,7 +385,7 @@ func testAsynchronous(t *testing.T, s Subject) {
 	d := s.New(t, 212*mebi)
 	one := plan.Target{Chunks: root.Shape}
 	p := must[*plan.Sized](t)(must[*plan.Plan](t)(plan.New(root, one)).Size(Options(d, 128*mebi, 2)))
-	st := *p.Stages[0].Device
+	st := *p.OnDevice[0]
 	if st.Depth < plan.DeviceSets {
 		t.Fatalf("one task has %d tiles in flight", st.Depth)
 	}

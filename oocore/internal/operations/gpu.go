@@ -10,6 +10,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/op"
 	"github.com/gonbext/gonbext/oocore/plan"
 )
 
@@ -28,6 +29,7 @@ func newGPUs() (*gpus, error) {
 		shape []int
 	}{
 		{"x", dtype.Float32, []int{64, 64}}, {"i", dtype.Int64, []int{64, 64}}, {"v", dtype.Float32, []int{64}}, {"w", dtype.Int64, []int{64}}, {"c", dtype.Float32, []int{2, 2, 8, 8}},
+		{"y", dtype.Float32, []int{64, 64}}, {"s", dtype.Float32, []int{64, 64}}, {"n", dtype.Float32, []int{64, 8}}, {"t", dtype.Float32, []int{8, 8, 8}}, {"j", dtype.Int64, []int{64, 64}},
 		{"z", dtype.Complex64, []int{64, 64}},
 		{"b", dtype.Bool, []int{64, 64}},
 	} {
@@ -110,8 +112,12 @@ var examples = map[string]string{
 var arguments = []string{"x", "i", "b", "v", "w", "c", "0", "2"}
 
 // example is an expression that calls an operation, and computes something.
-func (g *gpus) example(f expr.Function) (*graph.Node, bool) {
-	if text, ok := examples[f.Name]; ok {
+func (g *gpus) example(f *op.Operation) (*graph.Node, bool) {
+	text, ok := examples[f.Name]
+	if f.Examples != "" {
+		text, _, ok = strings.Cut(f.Examples+";", ";")
+	}
+	if ok {
 		n, err := expr.Parse(text, g.names, nil)
 		return n, err == nil
 	}
@@ -134,7 +140,7 @@ func (g *gpus) example(f expr.Function) (*graph.Node, bool) {
 
 // computes says how much of an operation a device computes. What only moves elements is
 // part of what reads them, and so of a program on the device.
-func (g *gpus) computes(f expr.Function) (string, error) {
+func (g *gpus) computes(f *op.Operation) (string, error) {
 	n, ok := g.example(f)
 	if !ok {
 		return "", nil // it is several runs, or has no device's types
@@ -173,10 +179,10 @@ func (g *gpus) plan(n *graph.Node) (*plan.Sized, error) {
 func placed(s *plan.Sized) (on, off bool) {
 	for i := range s.Stages {
 		st := &s.Stages[i]
-		on, off = on || st.Device != nil, off || st.Lacks != ""
-		for k := range st.OnDevice().Programs {
-			for _, l := range st.OnDevice().Programs[k].Loads {
-				off = off || st.Device != nil && l.Kind == plan.LoadBlocks && !l.Moves()
+		on, off = on || s.OnDevice[i] != nil, off || st.Lacks != ""
+		for k := range s.Placed(i).Programs {
+			for _, l := range s.Placed(i).Programs[k].Loads {
+				off = off || s.OnDevice[i] != nil && l.Kind == plan.LoadBlocks && !l.Moves()
 			}
 			off = off || st.Kind == plan.MatMulStage && len(st.Programs[k].Code) > 0
 		}

@@ -35,6 +35,7 @@ const (
 	Stage      = 3e6 // besides its tasks
 	Random     = 2   // an element
 	Iota       = 0.3
+	Single     = 10 // in addition, of either, where the elements of a row do not follow each other
 )
 
 // Keep is what materialising a byte takes, and Reread what each stage takes that reads it:

@@ -85,11 +85,12 @@ func (m *machine) toBFloat16(x vec) vec {
 		m.VPSRLD(operand.U8(16), v, s)
 		return s
 	}
-	add := op{x86.VPADDD, nil, x86.VPADDD_BCST}
+	add := binary[bitAdd][1]
 	top := shift(x)
 	odd := m.to(and, m.constant("one32", 4, operand.U32(1)), top)
 	rounded := shift(m.to(add, m.d(0x7fff), m.to(add, odd, x)))
-	v := m.replaceNaN(floatTypes[0], x, rounded, m.to(or, m.constant("quiet32", 4, operand.U32(0x40)), top))
+	m.single = true
+	v := m.blended(m.compared(cmpUNORD, x, x), m.to(or, m.constant("quiet32", 4, operand.U32(0x40)), top), rounded)
 	return m.narrowWords(v)
 }
 

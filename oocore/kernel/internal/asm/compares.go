@@ -8,23 +8,22 @@ import (
 	"github.com/mmcloughlin/avo/x86"
 )
 
-// comparison is an operation with its predicates: of floats, and of integers
-// by AVX-512; AVX2 has only equality and greater-than of signed integers, whose
+// comparison is an operation on integers with its predicate by AVX-512; AVX2 has only equality and greater-than of signed integers, whose
 // operands may be swapped and whose result negated.
 type comparison struct {
-	op             string
-	float, integer uint8
-	equal          bool
-	swap, negate   bool
+	op           string
+	integer      uint8
+	equal        bool
+	swap, negate bool
 }
 
 var comparisons = []comparison{
-	{"Equal", cmpEQ, 0, true, false, false},
-	{"NotEqual", cmpNEQ, 4, true, false, true},
-	{"Less", cmpLT, 1, false, true, false},
-	{"LessEqual", cmpLE, 2, false, false, true},
-	{"Greater", cmpGT, 6, false, false, false},
-	{"GreaterEqual", cmpGE, 5, false, true, true},
+	{"Equal", 0, true, false, false},
+	{"NotEqual", 4, true, false, true},
+	{"Less", 1, false, true, false},
+	{"LessEqual", 2, false, false, true},
+	{"Greater", 6, false, false, false},
+	{"GreaterEqual", 5, false, true, true},
 }
 
 // masks are the instructions that depend on the size of an integer.
@@ -40,38 +39,8 @@ var masksOf = map[int]masks{
 	8: {x86.VPCMPQ, x86.VPCMPUQ, x86.VPTESTMQ, x86.VPBLENDMQ, x86.VPCMPEQQ, x86.VPCMPGTQ, x86.VPMOVZXBQ},
 }
 
-// compareLoops is what gives or takes bools.
+// compareLoops is what gives or takes bools, of integers.
 func compareLoops() (all []loop) {
-	for _, t := range floatTypes {
-		for _, c := range comparisons {
-			all = append(all, loop{
-				name: "vec" + c.op + t.name, keys: []key{{op: c.op, from: t.name}},
-				in: []int{t.size, t.size}, out: 1, lanes: perElement(t.size),
-				body: func(m *machine, in []vec) vec {
-					return m.bools(m.compareFloat(t, c.float, in[1], in[0]), t.size, false)
-				},
-			})
-		}
-		for _, c := range []struct {
-			op        string
-			predicate uint8
-		}{{"IsInf", cmpEQ}, {"IsFinite", cmpLT}, {"IsNaN", cmpUNORD}} {
-			all = append(all, loop{
-				name: "vec" + c.op + t.name, keys: []key{{op: c.op, from: t.name}},
-				in: []int{t.size}, out: 1, lanes: perElement(t.size),
-				body: func(m *machine, in []vec) vec {
-					magnitude := m.to(andnot, in[0], m.load64(t.sign(m)))
-					var infinity vec
-					if t.size == 4 {
-						infinity = m.load32(t.infinity(m))
-					} else {
-						infinity = m.load64(t.infinity(m))
-					}
-					return m.bools(m.compareFloat(t, c.predicate, infinity, magnitude), t.size, false)
-				},
-			})
-		}
-	}
 	for _, t := range integerTypes {
 		for signedness, name := range t.types() {
 			for _, c := range comparisons {
@@ -86,13 +55,6 @@ func compareLoops() (all []loop) {
 		}
 	}
 	return append(all, whereLoops()...)
-}
-
-func (m *machine) compareFloat(t floatType, predicate uint8, y, x vec) reg.Register {
-	if t.size == 8 {
-		return m.compare64(predicate, y, x)
-	}
-	return m.compare32(predicate, y, x)
 }
 
 func (m *machine) compareInteger(c comparison, size int, unsigned bool, x, y vec) vec {
@@ -131,15 +93,6 @@ func topBit(size int) operand.Constant {
 		return operand.U32(1 << 31)
 	}
 	return operand.U64(1 << 63)
-}
-
-// emitTo emits what the machine has no name for.
-func (m *machine) emitTo(f inst, operands ...operand.Op) {
-	i, err := f(operands...)
-	if err != nil {
-		panic(fmt.Sprint(m.prefix, ": ", err))
-	}
-	m.Instruction(i)
 }
 
 // bools turns a comparison's mask over elements of a size into bytes of 0 or 1.

@@ -38,12 +38,18 @@ func (p *formula) ptxText() string {
 			w.lines = append(w.lines, "or.pred $r, $r, "+w.names[v])
 		}
 	}
-	if p.size != p.bytes {
+	switch {
+	case p.truth():
+		w.lines = append(w.lines, "selp.b32 $d, 1, 0, "+w.names[p.result])
+	case p.size != p.bytes:
 		w.lines = append(w.lines, "cvt.rn.f32.f64 $d, "+w.names[p.result])
-	} else {
+	default:
 		w.lines = append(w.lines, w.typed("mov.b# $d, ")+w.names[p.result])
 	}
-	head := fmt.Sprintf("{\n.reg .b%d v<%d>;\n", 8*p.bytes, w.words)
+	head := "{\n"
+	if w.words > 0 {
+		head += fmt.Sprintf(".reg .b%d v<%d>;\n", 8*p.bytes, w.words)
+	}
 	if w.truth > 0 {
 		head += fmt.Sprintf(".reg .pred p<%d>;\n", w.truth)
 	}
@@ -257,11 +263,7 @@ func ptxSource(all []*formula) ([]byte, error) {
 		"// formula returns the text of a function of floats; \"\" where it is none.\n" +
 		"func formula(op kernel.Op, t dtype.Type) string {\nswitch (operation{op, t}) {\n")
 	for _, p := range all {
-		t := "Float64"
-		if p.size == 4 {
-			t = "Float32"
-		}
-		fmt.Fprintf(&b, "case operation{kernel.%s, dtype.%s}:\nreturn `%s`\n", p.op, t, p.ptxText())
+		fmt.Fprintf(&b, "case operation{kernel.%s, dtype.%s}:\nreturn `%s`\n", p.op, p.typeName(), p.ptxText())
 	}
 	b.WriteString("}\nreturn \"\"\n}\n")
 	for _, p := range plainFormulas() {
