@@ -2,12 +2,8 @@ package hdf5
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -38,37 +34,7 @@ func TestReadInterchange(t *testing.T) {
 	if !testcases.Full() || python == "" {
 		t.Skip("without GONBEXT_TEST=full and GONBEXT_PYTHON: files that h5py writes were not read")
 	}
-	const files = 120
-	dir, seed := t.TempDir(), testcases.Seed(t)
-	if out, err := exec.Command(python, "testdata/make.py", dir, strconv.FormatUint(seed, 10), strconv.Itoa(files)).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	for k := range files {
-		text, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("%d.json", k)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var names []string
-		if err := json.Unmarshal(text, &names); err != nil {
-			t.Fatal(err)
-		}
-		file := filepath.Join(dir, fmt.Sprintf("%d.h5", k))
-		for i, name := range names {
-			want, kind, err := read(t, filepath.Join(dir, fmt.Sprintf("%d.%d.npy", k, i)))
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, gotKind, err := read(t, file+"#"+name)
-			switch {
-			case err != nil:
-				t.Errorf("file %d of seed %d: %v", k, seed, strings.ReplaceAll(err.Error(), dir, ""))
-			case gotKind != kind:
-				t.Errorf("file %d of seed %d, %s: %s, not %s", k, seed, name, gotKind, kind)
-			case !bytes.Equal(got, want):
-				t.Errorf("file %d of seed %d, %s: other elements of %s", k, seed, name, kind)
-			}
-		}
-	}
+	storetest.Foreign(t, python, "testdata/make.py", testcases.Seed(t), 120)
 }
 
 // counting are the arrays of the fixtures, which count up in C order.
@@ -118,50 +84,12 @@ func TestOpenNamesWhatIsThere(t *testing.T) {
 	}
 }
 
-// TestDamagedFilesAreErrors changes bytes of the fixtures: what opens is read, or is an error,
-// in bounded time and memory.
 func TestDamagedFilesAreErrors(t *testing.T) {
 	rounds := 300
 	if testcases.Full() {
-		rounds = 4000
+		rounds = 3000
 	}
-	random := testcases.Rand(t)
 	for _, file := range []string{"testdata/old.h5", "testdata/new.h5"} {
-		whole, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		path := filepath.Join(t.TempDir(), "x.h5")
-		for range rounds {
-			b := bytes.Clone(whole)
-			for range 1 + random.IntN(4) {
-				switch at := random.IntN(len(b)); random.IntN(4) {
-				case 0:
-					b[at] = byte(random.Uint32())
-				case 1:
-					b[at] ^= 1 << random.IntN(8)
-				case 2:
-					b[at] = 0xff
-				case 3:
-					b = b[:max(at, 1)]
-				}
-			}
-			if err := os.WriteFile(path, b, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			for name := range counting {
-				a, err := store.Open(path + "#" + name)
-				if err != nil {
-					if strings.Contains(err.Error(), "\n") {
-						t.Errorf("%q has several lines", err)
-					}
-					continue
-				}
-				if region := storetest.All(a.Info().Shape); region.Size() < 1<<16 {
-					_ = a.Read(t.Context(), make([]byte, region.Size()*a.Info().DType.Size()), region)
-				}
-				a.Close()
-			}
-		}
+		storetest.Damaged(t, file, testcases.Rand(t), rounds, "#contiguous", "#single", "#fixed", "#soft", "#a/b/tree")
 	}
 }

@@ -1,6 +1,8 @@
+"""Writes HDF5 files of every layout by h5py, and what h5py reads of them: make.py FOLDER SEED FILES."""
 import h5py, numpy as np, sys, os, json
 out=sys.argv[1]; seed=int(sys.argv[2]); n=int(sys.argv[3])
 r=np.random.default_rng(seed)
+cases=[]
 types=['u1','i1','u2','<i2','>i2','<i4','>i4','<u4','<i8','>u8','<f2','>f2','<f4','>f4','<f8','>f8','<c8','<c16','?']
 for k in range(n):
     lib=[('earliest','v108'),('v108','v108'),('latest','latest'),('v110','v110'),('earliest','latest')][r.integers(5)]
@@ -56,4 +58,5 @@ for k in range(n):
         for i,nme in enumerate(names):
             v=np.asarray(f[nme][()]); v=v.astype(v.dtype.newbyteorder('='))
             np.save(f'{out}/{k}.{i}.npy',np.ascontiguousarray(v).reshape(v.shape))
-        json.dump(names,open(f'{out}/{k}.json','w'))
+            cases.append(dict(path=f'{k}.h5#{nme}',want=f'{k}.{i}.npy'))
+json.dump(cases,open(f'{out}/cases.json','w'))
