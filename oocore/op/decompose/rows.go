@@ -1,3 +1,4 @@
+// Package decompose has the decompositions of tensors in expressions, which package decomp runs.
 package decompose
 
 import (
