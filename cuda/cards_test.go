@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gonbext/gonbext/cuda/internal/ptx"
 	"github.com/gonbext/gonbext/oocore/exec"
+	"github.com/gonbext/gonbext/oocore/internal/ptx"
 )
 
 func TestCardsHaveFiguresAndSources(t *testing.T) {
