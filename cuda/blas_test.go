@@ -83,7 +83,7 @@ func TestGPUMultipliesByCuBLASWithPredictedMemory(t *testing.T) {
 		}
 		holds(t, e.name, got, want)
 		for i := range p.Stages {
-			if s := &p.Stages[i]; s.Kind == plan.MatMulStage && s.Device == nil {
+			if s := &p.Stages[i]; s.Kind == plan.MatMulStage && p.OnDevice[i] == nil {
 				t.Errorf("%s: the product is not on the device: %s", e.name, s.Note)
 			}
 		}

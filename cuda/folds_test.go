@@ -59,7 +59,7 @@ func TestFoldsHaveTheSameBitsOnAnyCard(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s on %d bytes: %v", e.name, memory, err)
 			}
-			s := p.Stages[0].Device
+			s := p.OnDevice[0]
 			if s == nil {
 				t.Fatalf("%s on %d bytes: %s", e.name, memory, p.Stages[0].Note)
 			}
@@ -110,7 +110,7 @@ func TestGPULeavesTilesWithRareOperandsToTheCPU(t *testing.T) {
 			if !bytes.Equal(got, first) {
 				t.Errorf("%s on %d bytes: other bits than on %d", e.name, memory, cards[0])
 			}
-			s := p.Stages[0].Device
+			s := p.OnDevice[0]
 			if s == nil {
 				t.Fatalf("%s on %d bytes: %s", e.name, memory, p.Stages[0].Note)
 			}
@@ -125,9 +125,9 @@ func TestGPULeavesTilesWithRareOperandsToTheCPU(t *testing.T) {
 }
 
 // rareTiles is the bytes of the tiles of a stage that some elements are in.
-func rareTiles(s *plan.SizedStage, at map[int]float32) (n int64) {
+func rareTiles(s *plan.DeviceStage, at map[int]float32) (n int64) {
 	for i := range s.Tasks() {
-		for inner := range s.Inners(s.Grid.Box(i)) {
+		for inner := range s.Chunks(s.Grid.Box(i)) {
 			for tile := range inner.Split(s.Tile) {
 				for k := range at {
 					row, col := k/64-tile.Start[0], k%64-tile.Start[1]

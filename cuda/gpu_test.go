@@ -120,7 +120,7 @@ func (e *expression) run(t *testing.T, d exec.Device, o plan.Options) ([]byte, *
 		o.Device = d.Spec()
 	}
 	p := must[*plan.Sized](t)(must[*plan.Plan](t)(plan.New(e.root, plan.Target{SideReductions: e.side})).Size(o))
-	env := exec.Env{Device: d, Into: make([]byte, p.Arrays[p.Output].Bytes())}
+	env := exec.Env{Executor: exec.OnDevice{Device: d}, Into: make([]byte, p.Arrays[p.Output].Bytes())}
 	env.Record = must[*record.Writer](t)(record.Create(t.TempDir(), p.Header()))
 	for _, n := range e.side {
 		env.SideReductions = append(env.SideReductions, make([]byte, n.DType.Size()))
@@ -197,7 +197,7 @@ func TestGPUComputesWhatTheCPUDoes(t *testing.T) {
 				continue
 			}
 			for i := range p.Stages {
-				if s := &p.Stages[i]; s.Device == nil {
+				if s := &p.Stages[i]; p.OnDevice[i] == nil {
 					t.Errorf("%s: stage %d is not on the device: %s", e.name, i, s.Note)
 				}
 			}
@@ -304,7 +304,7 @@ func TestProgramOfMoreInputsThanAKernelTakesStaysOnTheCPU(t *testing.T) {
 	if err != nil || !e.same(got, want) {
 		t.Errorf("other values than on the CPU: %v", err)
 	}
-	if s := &p.Stages[0]; s.Device != nil || !strings.Contains(s.Note, "has kernels of 512 parameters, and it takes 535") {
+	if s := &p.Stages[0]; p.OnDevice[0] != nil || !strings.Contains(s.Note, "has kernels of 512 parameters, and it takes 535") {
 		t.Errorf("the plan says %q", s.Note)
 	}
 }

@@ -44,7 +44,7 @@ func BenchmarkTile(b *testing.B) {
 	g := cuda.NewModel("64MiB", plan.Rates{}, model.Concurrent)
 	cuda.Wrap(g, func(d driver.Driver) driver.Driver { return idle{d} })
 	p := must[*plan.Sized](b)(sized(rooted(b, 1<<20), plan.Target{Chunks: []int{1 << 20}}, plan.Options{Budget: 256 << 20, Workers: 1, Device: g.Spec()}))
-	s := p.Stages[0].Device
+	s := p.OnDevice[0]
 	w := must[exec.Work](b)(g.Open(s))
 	tile := grid.Entire(s.Tile)
 	in, out := [][]byte{make([]byte, 4*tile.Size())}, make([]byte, 4*tile.Size())

@@ -48,7 +48,7 @@ func compute(t *testing.T, n *graph.Node, d exec.Device) (*plan.Sized, []float32
 		t.Fatal(err)
 	}
 	out := make([]float32, grid.Size(n.Shape))
-	end, err := exec.Run(context.Background(), p, exec.Env{Device: d, Into: dtype.Bytes(out)})
+	end, err := exec.Run(context.Background(), p, exec.Env{Executor: exec.OnDevice{Device: d}, Into: dtype.Bytes(out)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestArrayLargerThanTheDevice(t *testing.T) {
 			t.Fatalf("element %d is %v on the device and %v on the CPU", i, got[i], want[i])
 		}
 	}
-	if p.Stages[0].Device == nil {
+	if p.OnDevice[0] == nil {
 		t.Fatalf("the stage is not on the device: %s", p.Stages[0].Note)
 	}
 	if end.DevicePeak > p.DevicePeak || end.DevicePeak < p.DevicePeak*8/10 || p.DevicePeak > 1<<20 {
@@ -85,7 +85,7 @@ func TestArrayLargerThanTheDevice(t *testing.T) {
 
 func TestADeviceTooSmallForABlock(t *testing.T) {
 	p, _, end := compute(t, roots(t, 100_000), modelOf(t, "4KiB"))
-	if p.Stages[0].Device != nil || end.DevicePeak != 0 {
+	if p.OnDevice[0] != nil || end.DevicePeak != 0 {
 		t.Errorf("a device of 4 KiB computes blocks of 64 KiB: peak %d", end.DevicePeak)
 	}
 	if note, want := p.Stages[0].Note, "model:4KiB has too little memory for the smallest tiles, which take 320 KiB: on the CPU"; note != want {

@@ -41,8 +41,8 @@ func attempt(t *testing.T, root *graph.Node, g *cuda.GPU, chunks ...int) ([]byte
 	p := must[*plan.Sized](t)(sized(root, plan.Target{Chunks: chunks}, o))
 	env := exec.Env{Into: make([]byte, p.Arrays[p.Output].Bytes())}
 	if g != nil {
-		env.Device = g
-		if p.Stages[0].Device == nil {
+		env.Executor = exec.OnDevice{Device: g}
+		if p.OnDevice[0] == nil {
 			t.Fatalf("the stage is not on the device: %s", p.Stages[0].Note)
 		}
 	}
@@ -223,7 +223,7 @@ func TestTasksOfAReductionShareEvents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := p.Stages[0].Device
+	s := p.OnDevice[0]
 	w, err := d.Open(s)
 	if err != nil {
 		t.Fatal(err)

@@ -129,7 +129,7 @@ func computeBytes(t *testing.T, n *graph.Node, d exec.Device) (*plan.Sized, []by
 	}
 	p := must[*plan.Sized](t)(sized(n, plan.Target{}, o))
 	out := make([]byte, grid.Size(n.Shape)*n.DType.Size())
-	end, err := exec.Run(context.Background(), p, exec.Env{Device: d, Into: out})
+	end, err := exec.Run(context.Background(), p, exec.Env{Executor: exec.OnDevice{Device: d}, Into: out})
 	if end.DevicePeak > p.DevicePeak {
 		t.Errorf("%s: device peak %d, predicted %d", n, end.DevicePeak, p.DevicePeak)
 	}
@@ -155,7 +155,7 @@ func TestWindowsOnTheDeviceHaveTheBitsOfTheCPU(t *testing.T) {
 			t.Fatalf("%s: %v", n, err)
 		}
 		for i := range p.Stages {
-			if p.Stages[i].Device != nil {
+			if p.OnDevice[i] != nil {
 				on[name]++
 			}
 		}
@@ -174,7 +174,7 @@ func TestFiltersOfTwoAxesMoveTheirInputOnce(t *testing.T) {
 	x := must[*graph.Node](t)(graph.FromBytes(site, make([]byte, 4*1000*1000), dtype.Float32, 1000, 1000))
 	n := must[*graph.Node](t)(filter.Gaussian(site, x, []float64{1}, []int{0}, 4, window.Border{}))
 	p := must[*plan.Sized](t)(sized(n, plan.Target{}, plan.Options{Budget: 256 << 20, Workers: 2, Device: cuda.Model("1GiB").Spec()}))
-	s := p.Stages[0].Device
+	s := p.OnDevice[0]
 	if s == nil || len(p.Stages) != 1 {
 		t.Fatalf("the filter is not on the device: %v", p)
 	}
@@ -222,7 +222,7 @@ func TestInputsOfFiltersAreComputedOnTheDevice(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := p.Stages[0].Device
+		s := p.OnDevice[0]
 		if s == nil {
 			t.Fatalf("%s is not on the device: %s", c.n, p.Stages[0].Note)
 		}
@@ -266,7 +266,7 @@ func TestChecksFailOnTheDevice(t *testing.T) {
 		if fmt.Sprint(err) != fmt.Sprint(want) || (err == nil) != (bad == 0) || err != nil && !strings.Contains(err.Error(), "not from 0 to below 2") {
 			t.Errorf("with an index of %d: %v on the device, %v on the CPU", bad, err, want)
 		}
-		if p.Stages[0].Device == nil {
+		if p.OnDevice[0] == nil {
 			t.Errorf("not on the device: %s", p.Stages[0].Note)
 		}
 	}
@@ -280,7 +280,7 @@ func TestTilesShowNoMoreElementsThanKernelsCount(t *testing.T) {
 	card := must[cuda.Card](t)(cuda.CardOf("H200")).Spec()
 	card.Memory = 1 << 40
 	p := must[*plan.Sized](t)(sized(n, plan.Target{Chunks: n.Shape}, plan.Options{Budget: 1 << 41, Workers: 2, Device: card}))
-	s := p.Stages[0].Device
+	s := p.OnDevice[0]
 	if s == nil {
 		t.Fatalf("not on the device: %s", p.Stages[0].Note)
 	}
@@ -318,7 +318,7 @@ func TestExtremesOfWindowsHaveTheBitsOfTheCPU(t *testing.T) {
 		if err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%s: other bytes than on the CPU, with GONBEXT_SEED=%d: %v", name, testcases.Seed(t), err)
 		}
-		if p.Stages[0].Device == nil {
+		if p.OnDevice[0] == nil {
 			t.Errorf("%s: not on the device: %s", name, p.Stages[0].Note)
 		}
 	}

@@ -157,8 +157,8 @@ func (w *work) openTiles() (err error) {
 		}
 		return e
 	}
-	w.scratch = take(d.Device.Scratch)
-	for _, declared := range d.Device.Values {
+	w.scratch = take(w.stage.Memory.Scratch)
+	for _, declared := range w.stage.Memory.Values {
 		w.values = append(w.values, take(declared))
 	}
 	flag := w.scratch
@@ -191,7 +191,7 @@ func (w *work) openTiles() (err error) {
 		for _, state := range d.Slot.States {
 			on.states = append(on.states, take(state))
 		}
-		for _, partials := range d.Device.Partials {
+		for _, partials := range w.stage.Memory.Partials {
 			on.partials = append(on.partials, take(partials))
 		}
 		w.slots = append(w.slots, on)
@@ -336,7 +336,7 @@ func (w *work) enqueueTile(s driver.Stream, on *slot, t *set, tile device.Box) e
 			return err
 		}
 	}
-	folded := w.stage.FoldedValues()
+	folded := w.stage.FoldTemporaries()
 	if w.evaluate != nil {
 		args := []uint64{uint64(t.flag)}
 		for k, v := range prog.Out {
@@ -375,8 +375,8 @@ func (w *work) enqueueTile(s driver.Stream, on *slot, t *set, tile device.Box) e
 // elements is where the values of a set's tile are that the i-th fold takes.
 func (w *work) elements(t *set, i int) driver.Address {
 	prog := &w.stage.Programs[0]
-	v := prog.Out[w.stage.Folded(i)]
-	if k := slices.Index(w.stage.FoldedValues(), v); k >= 0 {
+	v := prog.Out[w.stage.FoldOut(i)]
+	if k := slices.Index(w.stage.FoldTemporaries(), v); k >= 0 {
 		return w.values[k]
 	}
 	if w.stage.Kind == device.ReduceStage || v != prog.Out[0] {
@@ -446,7 +446,7 @@ func (w *work) Partials(number int, dst [][]byte) device.Job {
 }
 
 func (w *work) openProduct() (err error) {
-	d := &w.stage.Buffers.Device
+	d := &w.stage.Memory
 	if w.sum, err = w.take(d.Sums); err != nil {
 		return err
 	}

@@ -59,13 +59,13 @@ func draw(op string, arrays []*oocore.Array, figureOf func(collector) (*record.F
 	if err != nil {
 		fail(op, err)
 	}
-	card := &record.Card{Figure: f}
+	card := &record.Card{Title: title, Figure: f}
 	if len(arrays) == 1 {
 		a := arrays[0]
 		card.Shape, card.DType, card.Bytes = a.Shape(), a.DType().String(), a.Bytes()
 	}
 	card.Text = title + "\n" + figureText(f)
-	display(title, card)
+	display(card)
 }
 
 // figureText is a figure for a terminal.

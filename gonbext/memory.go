@@ -18,6 +18,7 @@ import (
 type cell struct {
 	id, chart string
 	planOnly  bool
+	plain     bool
 	chunks    []int // of results with as many dimensions
 	report    bool  // the kernel does not
 	ended     sync.Once
@@ -43,6 +44,10 @@ func Memory(opts ...Option) func() { return begin(&cell{}, caller(), opts) }
 // Calls of oocore itself plan too: Array.Save returns such an array, and what has
 // to return values returns oocore.ErrPlanned.
 func Footprint(opts ...Option) func() { return begin(&cell{planOnly: true}, caller(), opts) }
+
+// Plain sets what the runs of a cell without Memory and Footprint have by default. The kernel
+// shows the progress of those that take their time, and what they saved.
+func Plain(opts ...Option) { begin(&cell{plain: true}, caller(), opts) }
 
 func begin(c *cell, at graph.Site, opts []Option) func() {
 	if !flag.Parsed() {
@@ -74,9 +79,10 @@ func begin(c *cell, at graph.Site, opts []Option) func() {
 		defaults = append(defaults, host.PlanOnly())
 	}
 	host.SetDefaults(defaults...)
-	if c.planOnly {
+	switch {
+	case c.planOnly:
 		checkLog()
-	} else {
+	case !c.plain:
 		budget, _ := units.ParseSize(s.budget) // checked by defaults
 		c.process = watchProcess(c.id, budget, at, locate)
 	}

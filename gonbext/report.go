@@ -106,7 +106,7 @@ func runs(cell string) []*record.Run {
 	}
 	var runs []*record.Run
 	for _, s := range slices.Backward(all) { // List has the newest first
-		if s.Header.Cell != cell || s.Header.Card != nil {
+		if s.Header.Cell != cell {
 			continue
 		}
 		if r, err := record.Read(s.Path); err == nil {

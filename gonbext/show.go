@@ -57,7 +57,7 @@ func showArray(a *oocore.Array) {
 		fail("Show", err)
 	}
 	shape := a.Shape()
-	card := &record.Card{Shape: shape, Chunks: a.Chunks(), DType: a.DType().String(), Bytes: a.Bytes()}
+	card := &record.Card{Title: fmt.Sprint(a), Shape: shape, Chunks: a.Chunks(), DType: a.DType().String(), Bytes: a.Bytes()}
 	if !current.planOnly && a.Size() > 0 {
 		first := a
 		if len(shape) > 0 {
@@ -71,20 +71,20 @@ func showArray(a *oocore.Array) {
 			card.Corner = append(card.Corner, values[i:i+columns])
 		}
 	}
-	card.Text = fmt.Sprintln(a) + cornerText(card)
-	display(fmt.Sprint(a), card)
+	card.Text = card.Title + "\n" + cornerText(card)
+	display(card)
 }
 
 // display shows a card: the kernel draws it, where that does not watch the cell the command
 // does, and without either its text is printed.
-func display(title string, card *record.Card) {
-	if !drawn(title, card) && !drawnByCommand(title, card) {
+func display(card *record.Card) {
+	if !drawn(card) && !drawnByCommand(card) {
 		fmt.Print(card.Text)
 	}
 }
 
 // drawn leaves a card for the kernel, which draws it; false where nobody does.
-func drawn(title string, card *record.Card) bool {
+func drawn(card *record.Card) bool {
 	if current.report || current.id == "" {
 		return false
 	}
@@ -92,13 +92,14 @@ func drawn(title string, card *record.Card) bool {
 	if err != nil {
 		return false
 	}
-	w, err := record.Create(dir, record.Header{Cell: current.id, Title: title, Card: card})
-	return err == nil && w.End(record.End{Status: record.Done}) == nil
+	card.Cell = current.id
+	_, err = record.WriteCard(dir, card)
+	return err == nil
 }
 
 // drawnByCommand has the gonbext command draw a card in the notebook; false where there
 // is no notebook or no command.
-func drawnByCommand(title string, card *record.Card) bool {
+func drawnByCommand(card *record.Card) bool {
 	if os.Getenv("GONB_PIPE") == "" {
 		return false
 	}
@@ -107,11 +108,8 @@ func drawnByCommand(title string, card *record.Card) bool {
 		return false
 	}
 	defer os.RemoveAll(dir)
-	w, err := record.Create(dir, record.Header{Cell: record.Unreported, Title: title, Card: card})
-	if err != nil || w.End(record.End{Status: record.Done}) != nil {
-		return false
-	}
-	return current.show(w.Path())
+	path, err := record.WriteCard(dir, card)
+	return err == nil && current.show(path)
 }
 
 // cornerText is the elements in columns.

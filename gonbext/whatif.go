@@ -8,7 +8,6 @@ import (
 
 	"github.com/gonbext/gonbext/gonbext/internal/cards"
 	"github.com/gonbext/gonbext/oocore"
-	"github.com/gonbext/gonbext/oocore/exec"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/plan"
@@ -16,8 +15,8 @@ import (
 	"github.com/gonbext/gonbext/oocore/record/rates"
 )
 
-// The alternatives of a footprint: chunk shapes by budgets on the CPU, these and
-// the cell's own; where the cell names a device, also GPUs with the plan's own chunks.
+// The alternatives of a footprint: chunk shapes by budgets, these and the cell's own, on the
+// device that the cell names; also GPUs with the plan's own chunks, where it names one.
 var budgets = []int64{16 << 20, 64 << 20}
 
 // planner plans one call, in different ways.
@@ -49,9 +48,6 @@ func alternatives(what whatIf, p *plan.Sized) []record.WhatIf {
 		if i > 0 {
 			option = append(option, oocore.Chunks(chunks...))
 		}
-		if p.Device.Memory > 0 {
-			option = append(option, oocore.On(exec.CPU{}))
-		}
 		need := what.need(option...)
 		for _, budget := range tried {
 			row := what.row(append(option, memory(budget))...)
@@ -59,10 +55,41 @@ func alternatives(what whatIf, p *plan.Sized) []record.WhatIf {
 			rows = append(rows, row)
 		}
 	}
+	rows = helpful(rows, p.Budget)
 	if p.Device.Memory > 0 {
 		rows = append(rows, cards.Rows(p.Device, what.plan)...)
 	}
 	return rows
+}
+
+// helpful leaves out of rows, whose chunks are the plan's own first, those that tell a reader
+// nothing: that differ from another one only in a larger budget, that a little more memory
+// would make fit, of those of a shape that do not fit all but the largest, and those that take
+// ten times what the plan takes. The plan's own row stays, beside others.
+func helpful(rows []record.WhatIf, budget int64) (kept []record.WhatIf) {
+	own := slices.IndexFunc(rows, func(w record.WhatIf) bool { return w.Budget == budget })
+	absurd := func(w, own *record.WhatIf) bool {
+		if !w.Fits || !own.Fits {
+			return false
+		}
+		return w.Moved > 10*own.Moved || w.Time != nil && own.Time != nil && w.Time.Likely > 10*own.Time.Likely
+	}
+	for i, w := range rows {
+		same := func(v record.WhatIf) bool {
+			return slices.Equal(v.Chunks, w.Chunks) && v.Fits == w.Fits && (!w.Fits || v.Passes == w.Passes && v.Moved == w.Moved && v.Tasks == w.Tasks && v.Peak == w.Peak)
+		}
+		told := slices.ContainsFunc(kept, same) || own > i && same(rows[own])
+		if !w.Fits {
+			told = i+1 < len(rows) && same(rows[i+1]) || w.Need < w.Budget+w.Budget/4
+		}
+		if i == own || !told && !absurd(&w, &rows[own]) {
+			kept = append(kept, w)
+		}
+	}
+	if len(kept) == 1 {
+		return nil
+	}
+	return kept
 }
 
 // whatIf plans one call with other options besides its own.

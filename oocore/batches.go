@@ -30,7 +30,8 @@ type Batch[T Element] struct {
 //	}
 //
 // The array is computed once, in one run, whatever the number of batches. While the loop
-// works on one batch, those that follow are made, as many as the budget holds. An error
+// works on one batch, those that follow are made, as many as half of the budget holds: the
+// rest is for runs in the loop, and one that does not fit into it is a *MemoryError. An error
 // comes with the last iteration. Data is the loop's until its next iteration: copy
 // what is needed later. T must be the type of a's elements. Leaving the loop ends the
 // run, before the loop is left.
@@ -58,9 +59,13 @@ func Batches[T Element](ctx context.Context, a *Array, axis, size int, opts ...O
 			yield(Batch[T]{}, err)
 			return
 		}
+		loop := option(func(s *settings) error {
+			s.loop = "the loop over Batches at " + site.String()
+			return nil
+		})
 		ended := make(chan error, 1)
 		go func() {
-			_, err := Collect[uint8](ctx, n, opts...)
+			_, err := Collect[uint8](ctx, n, append(slices.Clone(opts), loop)...)
 			ended <- err
 		}()
 		for {

@@ -10,7 +10,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/op/order"
-	"github.com/gonbext/gonbext/oocore/op/shape"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -82,31 +81,11 @@ func constant(op string, t DType, value int64, shape []int) *Array {
 	return made(n, err)
 }
 
-// Arange counts from start by step up to but not including stop. Integers give int64,
-// and floats float64, whatever their size. It takes no memory.
-func Arange(start, stop, step any) *Array {
-	return build("arange", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
-		return graph.Arange(site, in[0], in[1], in[2])
-	}, start, stop, step)
-}
-
 // Linspace returns count float64 numbers at equal distances from start to stop, both
 // included; without the end they are Linspace(start, stop, count+1).Slice(":-1"). It takes no
 // memory.
 func Linspace(start, stop float64, count int) *Array {
 	return made(graph.Linspace(graph.Caller(), start, stop, count))
-}
-
-// Eye returns a matrix of float64 with ones on a diagonal, 0 the main one and positive ones
-// above it, and zeros elsewhere. It takes no memory.
-func Eye(rows, columns, diagonal int) *Array {
-	return made(shape.Eye(graph.Caller(), rows, columns, diagonal))
-}
-
-// Tri returns a matrix of float64 with ones on a diagonal and below it, and zeros above. It
-// takes no memory.
-func Tri(rows, columns, diagonal int) *Array {
-	return made(shape.Tri(graph.Caller(), rows, columns, diagonal))
 }
 
 // TriangleIndices returns the rows and the columns of the elements on and below a diagonal of a

@@ -6,6 +6,7 @@ import (
 	"syscall"
 	"time"
 
+	"bytes"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/gonbext/gonbext/cuda"
@@ -333,5 +335,111 @@ func TestFingerprintHasWhatChangesBitsAndNothingElse(t *testing.T) {
 		if got := of(c.of).Arithmetic != ""; got != c.want {
 			t.Errorf("%s: depends on this machine's arithmetic %v, want %v", c.name, got, c.want)
 		}
+	}
+}
+
+// undated serves x.npy with no more than some headers, so that nothing tells its versions apart.
+func undated(t *testing.T, headers map[string]string) (url string, put func(v ...float64)) {
+	t.Helper()
+	var contents atomic.Pointer[[]byte]
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for name, value := range headers {
+			w.Header().Set(name, value)
+		}
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(*contents.Load()))
+	}))
+	t.Cleanup(server.Close)
+	file := filepath.Join(t.TempDir(), "x.npy")
+	put = func(v ...float64) {
+		writeNpy(t, file, v...)
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		contents.Store(&b)
+	}
+	return server.URL + "/x.npy", put
+}
+
+func TestInputWithoutVersionOnServerIsComputedAgain(t *testing.T) {
+	for name, headers := range map[string]map[string]string{
+		"nothing": {}, "a weak tag": {"ETag": `W/"1"`}, "a time and no date": {"Last-Modified": "Mon, 05 Jan 2026 10:00:00 GMT", "Date": ""},
+		"a time to come": {"Last-Modified": "Mon, 05 Jan 2099 10:00:00 GMT"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("GONBEXT_RUNS", t.TempDir())
+			url, put := undated(t, headers)
+			out := filepath.Join(t.TempDir(), "o.npy")
+			for i := range 3 {
+				put(float64(i), 7)
+				if !saveRun(t, oocore.Open(url).Add(0), out) {
+					t.Fatalf("version %d was taken for the one before", i)
+				}
+				if got := stored(t, out); got[0] != float64(i) {
+					t.Fatalf("the result of version %d is %v", i, got)
+				}
+				if saveRun(t, oocore.Open(url).Add(0), out) {
+					t.Errorf("version %d was computed again", i)
+				}
+			}
+		})
+	}
+}
+
+// An input that is exchanged while it is read gives no mixture, whatever its server says of it.
+func TestInputWithoutVersionExchangedWhileItIsRead(t *testing.T) {
+	t.Setenv("GONBEXT_RUNS", t.TempDir())
+	url, put := undated(t, nil)
+	put(1, 2, 3)
+	out := filepath.Join(t.TempDir(), "o.npy")
+	exchanged := oocore.MapChunks(func(dst, src []float64, _ oocore.Block) error {
+		put(4, 5, 6)
+		copy(dst, src)
+		return nil
+	}, oocore.Open(url), oocore.MapOptions{})
+	if _, err := exchanged.Save(t.Context(), out, oocore.Version("1")); err == nil || !strings.Contains(err.Error(), "changed while it was read") {
+		t.Errorf("the save gives %v", err)
+	}
+	if _, err := os.Stat(out); !os.IsNotExist(err) {
+		t.Errorf("there is an output: %v", err)
+	}
+}
+
+func TestInputInMemoryWrittenThroughMappingIsComputedAgain(t *testing.T) {
+	dir, err := os.MkdirTemp("/dev/shm", "gonbext")
+	if err != nil {
+		t.Skip("there is no tmpfs at /dev/shm")
+	}
+	defer os.RemoveAll(dir)
+	t.Setenv("GONBEXT_RUNS", t.TempDir())
+	in, out := filepath.Join(dir, "x.npy"), filepath.Join(dir, "o.npy")
+	writeNpy(t, in, 1, 2)
+	mapped := func(name string) []byte {
+		f, err := os.OpenFile(name, os.O_RDWR, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		m, err := syscall.Mmap(int(f.Fd()), 0, 144, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { syscall.Munmap(m) })
+		return m
+	}
+	m := mapped(in)
+	m[128]++ // the page is dirty from here on
+	for i := range 3 {
+		binary.LittleEndian.PutUint64(m[128:], math.Float64bits(float64(10+i)))
+		if !saveRun(t, oocore.Open(in).Add(0), out) {
+			t.Fatalf("element %d was not seen", 10+i)
+		}
+		if got := stored(t, out); got[0] != float64(10+i) {
+			t.Fatalf("the result is %v, want %d", got, 10+i)
+		}
+	}
+	mapped(out)[128]++
+	if !saveRun(t, oocore.Open(in).Add(0), out) {
+		t.Error("a result that somebody changed was taken for that of the run")
 	}
 }

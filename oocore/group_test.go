@@ -37,11 +37,15 @@ func TestGroupByRejectsLabels(t *testing.T) {
 		"labels are integers, not float64":                                       oocore.FromSlice([]float64{0, 1, 2}),
 		"label 5 at position 1 is out of bounds for 3 groups":                    oocore.FromSlice([]int64{0, 5, 1}),
 		"label -1 at position 2 is out of bounds for 3 groups":                   oocore.FromSlice([]int64{0, 2, -1}),
+		"label 9223372036854775808 at position 1 is out of bounds for 3 groups":  oocore.FromSlice([]uint64{0, 1 << 63, 1}),
 	} {
 		g := x.GroupBy(t.Context(), labels, oocore.GroupOptions{Groups: 3})
 		if _, err := oocore.Collect[int64](t.Context(), g.Sum(), oocore.Memory(small)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want: %s", err, want)
 		}
+	}
+	if err := x.GroupBy(t.Context(), oocore.FromSlice([]uint64{0, 1 << 63, 1}), oocore.GroupOptions{}).Sum().Err(); err == nil || !strings.Contains(err.Error(), "label 9223372036854775808 would make too many groups") {
+		t.Errorf("labels whose largest is 1<<63: %v", err)
 	}
 	g := x.GroupBy(t.Context(), oocore.FromSlice([]int64{0, 0, 2}), oocore.GroupOptions{Groups: 3})
 	if _, err := oocore.Collect[int64](t.Context(), g.Min(), oocore.Memory(small)); err == nil || !strings.Contains(err.Error(), "a group has no elements") {

@@ -45,6 +45,7 @@ type settings struct {
 	dry            *dryRun         // nil where runs are made
 	foreseen       int64           // overhead that the algorithm of the run was planned with; 0 where it was not planned
 	held           int64           // bytes that the algorithm holds in addition
+	loop           string          // that takes what the run makes; "" for none
 	sideReductions *sideReductions // nil where a run gives nothing but its array
 	progress       *progressFunc   // nil where nobody asks
 	report         *RunReport
@@ -53,8 +54,9 @@ type settings struct {
 }
 
 // Memory is the budget: "512MiB", "1.5GB". It covers all that the kernel would
-// charge to the process and could not take back. Without it a run takes 70 % of
-// what the machine and its containers have free.
+// charge to the process and could not take back, outputs and spilled arrays in a tmpfs
+// included: what Collect spills goes to the user's cache where the system's temporary files
+// are in one. Without Memory a run takes 70 % of what the machine and its containers have free.
 func Memory(size string) Option {
 	return option(func(s *settings) (err error) {
 		s.budget, err = units.ParseSize(size)
@@ -193,8 +195,8 @@ func Fresh() Option {
 	})
 }
 
-// Version stands for the Go functions that were given to MapChunks: change it when
-// they change. Without it a run with such a function always computes anew, since
+// Version stands for the Go functions that were given to MapChunks: change it when they
+// change, or files that they read by themselves. Without it a run with such a function always computes anew, since
 // nothing else tells whether its results have changed.
 func Version(v string) Option {
 	return option(func(s *settings) error {

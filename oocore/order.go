@@ -8,29 +8,10 @@ import (
 	"github.com/gonbext/gonbext/oocore/op/order"
 )
 
-// Sort puts the elements along an axis in their order; NaN comes last, and -0 before 0.
-// A line of up to 16 MiB takes one pass; a longer one is sorted by an external merge, in
-// two passes that read and two that write, up to 32 GiB. The working set is two or three
-// times 16 MiB a task, and 80 MiB for lines of over 8 GiB.
-func (a *Array) Sort(axis int) *Array {
-	return a.view("sort", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
-		return order.Sort(site, n, axis, false)
-	})
-}
-
 // SortDescending is Sort in the reverse order: NaN comes first.
 func (a *Array) SortDescending(axis int) *Array {
 	return a.view("sort", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
 		return order.Sort(site, n, axis, true)
-	})
-}
-
-// Argsort returns the positions of the elements along an axis in their order, as int64: of
-// equal elements the first comes first. Passes and working set are those of Sort, of
-// records of 8 bytes, of 16 for elements of more than 4 bytes.
-func (a *Array) Argsort(axis int) *Array {
-	return a.view("argsort", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
-		return order.Argsort(site, n, axis, false)
 	})
 }
 
@@ -39,34 +20,6 @@ func (a *Array) Argsort(axis int) *Array {
 func (a *Array) ArgsortDescending(axis int) *Array {
 	return a.view("argsort", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
 		return order.Argsort(site, n, axis, true)
-	})
-}
-
-// TopK returns the k largest elements along an axis, the largest first, or with k < 0 the -k
-// smallest, the smallest first; all of them where the axis has fewer. NaN is larger than
-// any number. One pass reads the array; where k is more than a quarter of the 16 MiB of
-// records that a task has, it is sorted. Along an axis whose lines lie across a large
-// array those are put in order first where the elements are complex, or k is more than
-// a 256th of them.
-func (a *Array) TopK(k, axis int) *Array {
-	return a.view("topk", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
-		return order.Top(site, n, k, axis)
-	})
-}
-
-// ArgTopK returns the positions of TopK's elements, as int64: of equal ones the first comes
-// first.
-func (a *Array) ArgTopK(k, axis int) *Array {
-	return a.view("argtopk", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
-		return order.ArgTop(site, n, k, axis)
-	})
-}
-
-// Median returns the middle element along the axes, or the mean of the middle two; NaN where
-// there is one. It is exact: see Quantiles for its passes.
-func (a *Array) Median(axes ...int) *Array {
-	return a.view("median", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
-		return order.Median(site, n, order.QuantileOptions{Axes: axes})
 	})
 }
 
@@ -143,11 +96,6 @@ func (a *Array) Digitize(edges *Array, right bool) *Array {
 		return order.Digitize(site, in[0], in[1], right)
 	}, a, edges)
 }
-
-// IsIn returns which elements are equal to one of a list, an array of any shape; NaN is equal
-// to none. The list is sorted, with Sort's passes and working set, and each element is
-// looked up in it as SearchSorted does.
-func (a *Array) IsIn(list *Array) *Array { return both("isin", order.IsIn, a, list) }
 
 // Unique returns the distinct elements in their order, of the array as if flattened; all NaN
 // are one. Their number is a shape: they are counted here, within the context and the

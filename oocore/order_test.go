@@ -188,3 +188,19 @@ func TestPermutedOfALongLine(t *testing.T) {
 		}
 	}
 }
+
+// As NumPy's, a quantile whose number is written as an integer is an element.
+func TestQuantileOfIntegerHasTypeOfElements(t *testing.T) {
+	names := oocore.Names{"x": oocore.FromSlice([]int8{3, -1, 2}), "b": oocore.FromSlice([]bool{true, false})}
+	for expression, want := range map[string]oocore.DType{
+		"quantile(x, 1)": oocore.Int8, `quantile(x, "0, 1")`: oocore.Int8, "nanquantile(x, 0)": oocore.Int8, "quantile(b, 1)": oocore.Bool,
+		"quantile(x, 1.0)": oocore.Float64, `quantile(x, "0, 0.5")`: oocore.Float64, `quantile(x, 1, "hazen")`: oocore.Float64, "percentile(x, 100)": oocore.Float64,
+	} {
+		if a := oocore.Eval(expression, names); a.Err() != nil || a.DType() != want {
+			t.Errorf("%s is %v, want %v: %v", expression, a.DType(), want, a.Err())
+		}
+	}
+	if got := floats(t, oocore.Eval(`quantile(x, "0, 1")`, names).AsType(oocore.Float64)); got[0] != -1 || got[1] != 3 {
+		t.Errorf("the ends are %v", got)
+	}
+}

@@ -146,7 +146,9 @@ type run struct {
 	limits     machine.Limits
 	workers    *exec.Processes // nil where the tasks run in this process
 	overhead   int64
-	reported   bool // how it ended
+	budget     int64 // of the process: the plan's own is less where loops over batches hold some
+	files      int64 // bytes of it that lie in files in memory
+	reported   bool  // how it ended
 }
 
 // prepare plans a run, and rejects what can be rejected without reading.
@@ -243,6 +245,7 @@ func (s *settings) prepare(site graph.Site, op string, outputs ...plan.Output) (
 			o.Kept = s.parent.kept.Plan()
 		}
 	}
+	var loops budget.Loops
 	logical, err := plan.NewAll(outputs...)
 	if err == nil {
 		r.overhead += logical.OpenBytes()
@@ -253,7 +256,12 @@ func (s *settings) prepare(site graph.Site, op string, outputs ...plan.Output) (
 	case s.dry != nil:
 		r.plan, err = s.dry.size(logical, o)
 	default:
-		r.plan, err = logical.Size(o)
+		r.budget = o.Budget
+		if loops = budget.Active(); loops.N > 0 && !s.nominal {
+			r.budget = min(r.budget, loops.Budget)
+			o.Budget = r.budget - loops.Bytes
+		}
+		r.plan, err = r.size(logical, o)
 	}
 	if _, small := errors.AsType[*MemoryError](err); small && len(o.Kept) > 0 && o.Device.OnHost {
 		if end, ok := s.parent.kept.Use(); ok { // it is in the budget too
@@ -261,7 +269,7 @@ func (s *settings) prepare(site graph.Site, op string, outputs ...plan.Output) (
 			end()
 		}
 		if o.Kept = nil; err == nil {
-			r.plan, err = logical.Size(o)
+			r.plan, err = r.size(logical, o)
 		}
 	}
 	if _, small := errors.AsType[*MemoryError](err); small && s.dry == nil && budget.HasGarbage(r.overhead) {
@@ -269,7 +277,7 @@ func (s *settings) prepare(site graph.Site, op string, outputs ...plan.Output) (
 		debug.FreeOSMemory()
 		r.overhead = s.overhead() + logical.OpenBytes()
 		o.Overhead = r.overhead
-		r.plan, err = logical.Size(o)
+		r.plan, err = r.size(logical, o)
 	}
 	if err == nil && s.processes > 0 {
 		if r.workers, err = workerProcesses(logical, s.processes); err == nil && s.parent != nil {
@@ -280,10 +288,76 @@ func (s *settings) prepare(site graph.Site, op string, outputs ...plan.Output) (
 		if small, ok := errors.AsType[*MemoryError](err); ok && budget.HasGarbage(r.overhead) {
 			small.Held = r.overhead
 		}
+		if small, ok := errors.AsType[*MemoryError](err); ok && loops.N > 0 {
+			err = r.besideLoops(small.Op, small.Need, loops)
+		}
 		failure.Err = err
 		return nil, failure
 	}
 	return r, nil
+}
+
+// size sizes a plan. The run of a loop takes half of the budget where that will do, and leaves the
+// rest to runs in the loop.
+func (r *run) size(p *plan.Plan, o plan.Options) (*plan.Sized, error) {
+	if r.loop != "" {
+		half := o
+		half.Budget = o.Overhead + max(o.Budget-o.Overhead, 0)/2
+		if sized, err := r.sizeFiles(p, half); err == nil {
+			return sized, nil
+		}
+	}
+	return r.sizeFiles(p, o)
+}
+
+// sizeFiles sizes a plan for the part of a budget that is left beside files in memory, as in a
+// tmpfs: outputs there, and what is spilled there.
+func (r *run) sizeFiles(p *plan.Plan, o plan.Options) (*plan.Sized, error) {
+	var outputs, all int64 // all: of what may be spilled in memory
+	for i := range p.Outputs() {
+		array, spilled := store.InMemory(p.Arrays[i].Path)
+		if array {
+			outputs += p.Arrays[i].Bytes()
+		}
+		for k := range p.Arrays {
+			if place := p.Arrays[k].Place; i == p.Output && spilled && (place == plan.InTemp || place == plan.InCollect && o.Processes > 0) {
+				all += exec.SpillBytes(&p.Arrays[k])
+			}
+		}
+	}
+	budget := o.Budget
+	for r.files = outputs; ; {
+		o.Budget = budget - r.files
+		sized, err := p.Size(o)
+		if small, ok := errors.AsType[*MemoryError](err); ok && outputs+all > 0 {
+			return nil, &MemoryError{Op: small.Op, Need: wholeMiB(small.Need + outputs + all), Limit: budget, Held: outputs + all, Holder: "files in memory (tmpfs)"}
+		}
+		if err != nil {
+			return nil, err
+		}
+		files := outputs
+		for k := range p.Arrays {
+			if all > 0 && sized.Place(k) == plan.InSpill {
+				files += exec.SpillBytes(&p.Arrays[k])
+			}
+		}
+		if files <= r.files { // the less the arena has, the more is spilled
+			sized.Budget = budget
+			return sized, nil
+		}
+		r.files = files
+	}
+}
+
+// wholeMiB rounds bytes up.
+func wholeMiB(n int64) int64 { return (n + 1<<20 - 1) >> 20 << 20 }
+
+// besideLoops is the error of a run that needs a budget by itself, and has what loops leave.
+// Each of these takes about half of what it finds, and the program's own memory grows meanwhile.
+func (r *run) besideLoops(op string, need int64, loops budget.Loops) error {
+	foreseen := max(r.overhead, budget.Foreseen())
+	need = foreseen + max(need-r.overhead+loops.Bytes, (need-r.overhead)<<loops.N)
+	return &MemoryError{Op: op, Need: wholeMiB(need), Limit: r.budget, Held: loops.Bytes, Holder: loops.Name}
 }
 
 // overwritten is the input that an output's file is, if any.
@@ -472,7 +546,7 @@ func committed(ctx context.Context, path, region string, print plan.Fingerprint)
 	if err != nil {
 		return false, ""
 	}
-	if why = print.Difference(e.Fingerprint); why == "" && !e.Version.Equal(now) {
+	if why = print.Difference(e.Fingerprint); why == "" && (now.Unknown || !e.Version.Equal(now)) {
 		why = "what was saved there has been changed since"
 	}
 	return why == "", why
@@ -520,8 +594,11 @@ func (r *run) execute(ctx context.Context, env exec.Env) error {
 	if r.plan.Device.OnHost {
 		peak += r.plan.DevicePeak
 	}
-	release, err := budget.Take(ctx, peak+int64(r.processes)*r.plan.Each.Overhead, r.overhead, r.plan.Budget)
+	release, err := budget.Take(ctx, peak+int64(r.processes)*r.plan.Each.Overhead+r.files, r.overhead, r.budget, r.loop)
 	if err != nil {
+		if held, ok := errors.AsType[*budget.LoopsError](err); ok {
+			err = r.besideLoops(r.plan.Title, r.plan.Need, held.Loops)
+		}
 		if c := r.checkpoint; c != nil {
 			err = errors.Join(err, c.Close(c.Resumable()))
 		}
@@ -532,12 +609,19 @@ func (r *run) execute(ctx context.Context, env exec.Env) error {
 	// What Collect returns lies in Go's heap, and so does what codecs take.
 	defer machine.LimitRuntime(r.overhead + int64(len(env.Into)) + r.plan.Heap())()
 	env.Open = func(path string) (store.Array, error) { return store.OpenContext(ctx, path) }
-	env.Device, env.Record, env.Checkpoint, env.Processes = r.device, r.record(), r.checkpoint, r.workers
-	if r.parent != nil && r.device != nil {
-		if end, ok := r.parent.kept.Use(); ok {
-			defer end()
-			env.Kept = &r.parent.kept
+	env.Record, env.Checkpoint = r.record(), r.checkpoint
+	switch {
+	case r.workers != nil:
+		env.Executor = r.workers
+	case r.device != nil:
+		on := exec.OnDevice{Device: r.device}
+		if r.parent != nil {
+			if end, ok := r.parent.kept.Use(); ok {
+				defer end()
+				on.Kept = &r.parent.kept
+			}
 		}
+		env.Executor = on
 	}
 	var ended func()
 	env.Progress, ended = r.watch(r.plan)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/op/index"
@@ -12,54 +11,8 @@ import (
 	"github.com/gonbext/gonbext/oocore/op/shape"
 )
 
-// Slice returns what NumPy's brackets give: Slice("0:100, ::2, -1"), with "..." and
-// "newaxis". Only the chunks that it touches are read.
-func (a *Array) Slice(spec string) *Array {
-	return a.view("slice", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
-		return graph.Slice(site, n, spec)
-	})
-}
-
-// Transpose puts the axes in another order; none given, in reverse.
-func (a *Array) Transpose(axes ...int) *Array {
-	return a.view("transpose", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
-		return graph.Transpose(site, n, axes...)
-	})
-}
-
 // T returns the array with its axes in reverse.
 func (a *Array) T() *Array { return a.Transpose() }
-
-// Reshape gives the array another shape of the same size, its elements in C order; one
-// length may be -1, for the rest. It costs nothing where they lie so already, as those
-// of a file do and what is computed of it element by element; else, as of a transposed
-// array, boxes of the result are put together of boxes of the array as they are needed.
-func (a *Array) Reshape(shape ...int) *Array {
-	return a.view("reshape", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
-		return graph.Reshape(site, n, shape...)
-	})
-}
-
-// BroadcastTo repeats the array along new axes and those of length one.
-func (a *Array) BroadcastTo(shape ...int) *Array {
-	return a.view("broadcast_to", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
-		return graph.BroadcastTo(site, n, shape...)
-	})
-}
-
-// ExpandDims inserts axes of length one, at their places in the result.
-func (a *Array) ExpandDims(axes ...int) *Array {
-	return a.view("expand_dims", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
-		return graph.ExpandDims(site, n, axes...)
-	})
-}
-
-// Squeeze removes axes of length one; none given, all of them.
-func (a *Array) Squeeze(axes ...int) *Array {
-	return a.view("squeeze", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
-		return graph.Squeeze(site, n, axes...)
-	})
-}
 
 // MatMul returns the matrix product over the last two axes, the others broadcast; a
 // vector is a row on the left and a column on the right. Integers wrap in their own
@@ -113,9 +66,6 @@ func (a *Array) Rechunk(lengths ...int) *Array {
 	return out
 }
 
-// Ravel returns the array in one dimension, in C order: Reshape(-1).
-func (a *Array) Ravel() *Array { return a.Reshape(-1) }
-
 // Operations that put elements in other places take part in whatever reads their
 // result, with no pass over the data of their own; they hold what the boxes that are
 // computed of them show of their inputs, unless they say otherwise.
@@ -125,51 +75,6 @@ func (a *Array) MoveAxis(from, to int) *Array {
 	return a.view("moveaxis", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
 		return shape.Move(site, n, []int{from}, []int{to})
 	})
-}
-
-// RollAxis puts an axis before the one that stands at a place: NumPy's rollaxis.
-func (a *Array) RollAxis(axis, start int) *Array {
-	return a.view("rollaxis", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
-		return shape.RollAxis(site, n, axis, start)
-	})
-}
-
-// SwapAxes exchanges two axes.
-func (a *Array) SwapAxes(axis, other int) *Array {
-	return a.view("swapaxes", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
-		return shape.Swap(site, n, axis, other)
-	})
-}
-
-// Flip reverses axes; none given, all.
-func (a *Array) Flip(axes ...int) *Array {
-	return a.view("flip", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
-		return shape.Flip(site, n, axes...)
-	})
-}
-
-// Rot90 turns the plane of two axes by quarters of a turn, from the first towards the
-// second.
-func (a *Array) Rot90(quarters, axis, other int) *Array {
-	return a.view("rot90", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
-		return shape.Rotate(site, n, quarters, axis, other)
-	})
-}
-
-// Concatenate puts arrays after each other along an axis. Their other lengths are
-// equal; their types promote.
-func Concatenate(axis int, arrays ...*Array) *Array {
-	return build("concatenate", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
-		return shape.Concatenate(site, axis, in...)
-	}, anys(arrays)...)
-}
-
-// Stack puts arrays of one shape after each other along a new axis, at its place in the
-// result.
-func Stack(axis int, arrays ...*Array) *Array {
-	return build("stack", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
-		return shape.Stack(site, axis, in...)
-	}, anys(arrays)...)
 }
 
 // Split cuts the array along an axis into so many parts of equal length. Where it
@@ -276,13 +181,6 @@ func (a *Array) Roll(shift int, axes ...int) *Array {
 	})
 }
 
-// Tile repeats the array along its last axes, or along new ones before the first.
-func (a *Array) Tile(times ...int) *Array {
-	return a.view("tile", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
-		return shape.Tile(site, n, times)
-	})
-}
-
 // Repeat has each element along an axis so many times after another.
 func (a *Array) Repeat(times, axis int) *Array {
 	return a.view("repeat", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
@@ -308,47 +206,4 @@ func Blocks(rows [][]*Array) *Array {
 		}
 		return shape.Block(site, nodes)
 	}, anys(slices.Concat(rows...))...)
-}
-
-// Diagonal returns a diagonal of the plane of two axes, which become one, the last: that of
-// the elements whose place along the second is more by offset. It is read by small
-// squares.
-func (a *Array) Diagonal(offset, axis, other int) *Array {
-	return a.view("diagonal", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
-		return shape.Diagonal(site, n, offset, axis, other)
-	})
-}
-
-// Diag returns a matrix with a vector on a diagonal and zeros elsewhere, or the diagonal of a
-// matrix.
-func (a *Array) Diag(offset int) *Array {
-	return a.view("diag", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
-		return shape.Diag(site, n, offset)
-	})
-}
-
-// Trace returns the sum of a diagonal, in one pass over it; Diagonal and Reduce sum it in another
-// type.
-func (a *Array) Trace(offset, axis, other int) *Array {
-	return a.view("trace", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
-		return shape.Trace(site, n, offset, axis, other, dtype.Invalid)
-	})
-}
-
-// MatrixTranspose swaps the last two axes. It is part of whatever reads it.
-func (a *Array) MatrixTranspose() *Array { return a.SwapAxes(-1, -2) }
-
-// Tril returns the array with zeros above a diagonal of its last two axes: 0 is the main one,
-// positive ones are above it.
-func (a *Array) Tril(diagonal int) *Array {
-	return a.view("tril", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
-		return shape.Lower(site, n, diagonal)
-	})
-}
-
-// Triu returns the array with zeros below a diagonal of its last two axes.
-func (a *Array) Triu(diagonal int) *Array {
-	return a.view("triu", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
-		return shape.Upper(site, n, diagonal)
-	})
 }

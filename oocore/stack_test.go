@@ -158,6 +158,13 @@ func TestOpenStackRejects(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	for path, shape := range map[string][]int{
+		"order1.npy": {4, 3}, "order2.npy?order=F": {4, 3}, "turned1.npy": {4, 3}, "turned2.npy?order=F": {3, 4},
+	} {
+		if _, err := oocore.Full(1.5, shape...).Save(t.Context(), at(path)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if err := os.WriteFile(at("broken.npy"), []byte("none"), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -173,6 +180,8 @@ func TestOpenStackRejects(t *testing.T) {
 		{"shape*.npy", 0, "shape2.npy has shape (4, 4) of int32, unlike (4, 3) of int32 of shape1.npy"},
 		{"type*.npy", 0, "type2.npy has shape (4, 3) of float64, unlike (4, 3) of int32"},
 		{"b*.npy", 0, "broken.npy"},
+		{"order*.npy", 0, "order2.npy is stored in another order than that of order1.npy"},
+		{"turned*.npy", 0, "turned2.npy has shape (3, 4) of float64, unlike (4, 3) of float64"},
 	} {
 		err := oocore.OpenStack(at(c.pattern), c.axis).Err()
 		if _, ok := errors.AsType[*oocore.Error](err); !ok || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "\n") {

@@ -137,31 +137,6 @@ func (a *Array) Bincount(ctx context.Context, o BincountOptions, opts ...Option)
 	}, operands...)
 }
 
-// Ptp returns the largest element along the axes less the smallest, in the type of the
-// elements. One pass.
-func (a *Array) Ptp(axes ...int) *Array {
-	return a.view("ptp", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
-		return stats.PeakToPeak(site, n, axes...)
-	})
-}
-
-// Average returns the mean along the axes of elements that weigh differently. The weights
-// have the shape of the array, or that of the axes, in the order in which those are
-// given. Weights that sum to zero are an error when it is computed. One pass.
-func (a *Array) Average(weights *Array, axes ...int) *Array {
-	return build("average", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
-		return stats.Average(site, in[0], in[1], false, axes...)
-	}, a, weights)
-}
-
-// Moment returns the mean along the axes of a power of what elements are from their mean, of an
-// order that is not negative (scipy.stats.moment). Two passes.
-func (a *Array) Moment(order int, axes ...int) *Array {
-	return a.view("moment", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
-		return stats.Moment(site, n, order, graph.ReduceOptions{Axes: axes})
-	})
-}
-
 // CovOptions are the less common arguments of Cov.
 type CovOptions struct {
 	Columns bool // variables are columns, and observations rows: NumPy's rowvar=False
@@ -205,16 +180,4 @@ func present(all ...*Array) []any {
 		}
 	}
 	return operands
-}
-
-// NanCumsum is Cumsum with zero for NaN.
-func (a *Array) NanCumsum(axis ...int) *Array { return a.skipping("nancumsum", false, axis) }
-
-// NanCumprod is Cumprod with one for NaN.
-func (a *Array) NanCumprod(axis ...int) *Array { return a.skipping("nancumprod", true, axis) }
-
-func (a *Array) skipping(name string, product bool, axis []int) *Array {
-	return a.view(name, func(site graph.Site, n *graph.Node) (*graph.Node, error) {
-		return stats.NaNCumulative(site, name, product, n, axis...)
-	})
 }

@@ -162,6 +162,9 @@ try {
     // Nobody has trusted it: no script runs, and all is there.
     check(await page.locator('.gonbext canvas').count() === 0 && await page.locator('.gonbext img').count() > 0, `${lesson} without scripts shows pictures`);
     await accessible(page, `${lesson} in JupyterLab, not trusted`);
+    const huge = await page.evaluate(() => [...document.querySelectorAll('.jp-OutputArea .gonbext *')].filter(e => parseFloat(getComputedStyle(e).fontSize) > 16).length);
+    const colours = await page.evaluate(() => [...document.querySelectorAll('.jp-OutputArea .gonbext-verdict')].every(e => getComputedStyle(e).borderLeftStyle === 'solid'));
+    check(huge === 0 && colours, `${lesson} not trusted: texts have their sizes, verdicts their colours`);
     await page.screenshot({ path: `${out}/lab-${lesson}.png` });
 
     for (const colorScheme of ['light', 'dark']) {

@@ -10,11 +10,11 @@ import (
 
 // Card shows an array: a figure of it where the cell asked for one, else what it is, its
 // chunks as a drawing, and the elements in its first corner.
-func Card(title string, c *record.Card, o Options) (Output, error) {
+func Card(c *record.Card, o Options) (Output, error) {
 	if c.Figure != nil {
-		return dataFigure(title, c, o)
+		return dataFigure(c, o)
 	}
-	s := sheet{Title: plain(title), Verdict: cardLine(c)}
+	s := sheet{Title: plain(c.Title), Verdict: cardLine(c)}
 	if svg := chunkDrawing(c); svg != "" {
 		s.Figures = []figure{{Title: "Chunks", Caption: cardChunks(c), Picture: picture(svg)}}
 	}

@@ -8,7 +8,8 @@ import (
 )
 
 func TestCardShowsShapeChunksAndCorner(t *testing.T) {
-	out, err := Card("sqrt(x)"+hostile, &record.Card{
+	out, err := Card(&record.Card{
+		Title: "sqrt(x)" + hostile,
 		Shape: []int{3, 4000, 1000}, Chunks: []int{1, 1000, 300}, DType: "float32", Bytes: 48_000_000,
 		Corner: [][]string{{"1", "2"}, {"3", "<b>"}}, Text: "sqrt(x)\n1 2\n",
 	}, Options{})
@@ -21,7 +22,7 @@ func TestCardShowsShapeChunksAndCorner(t *testing.T) {
 			t.Errorf("no %q in %s", want, out.HTML)
 		}
 	}
-	if strings.Contains(out.HTML, "<img src=x") || strings.Contains(out.HTML, "<b>") {
+	if strings.Contains(out.HTML, "<img src=x") || strings.Contains(out.HTML, "<b>x") || strings.Contains(out.HTML, hostile) {
 		t.Error("not escaped")
 	}
 	if out.Text != "sqrt(x)\n1 2\n" {

@@ -82,8 +82,9 @@ func Report(runs []*record.Run, o Options) (Output, error) {
 	return Output{HTML: html, Text: textReport(views), Library: carries}, nil
 }
 
-// ordered has the cell's own process last, and leaves it out where its runs say
-// all that there is to say: it kept to the budget, and no line of Go took much.
+// ordered has the cell's own process last, but first where it ended before its cell did, and
+// leaves it out where its runs say all that there is to say: it kept to the budget, and no
+// line of Go took much.
 func ordered(runs []*record.Run) []*record.Run {
 	own := slices.IndexFunc(runs, func(r *record.Run) bool { return r.Header.Process })
 	if own < 0 || len(runs) == 1 {
@@ -94,6 +95,9 @@ func ordered(runs []*record.Run) []*record.Run {
 	told := slices.ContainsFunc(rest, func(r *record.Run) bool { return r.Status() == record.Failed || r.Status() == record.Cancelled })
 	if e == nil || told && e.ProcessPeak <= process.Header.Budget || e.Status == record.Done && e.ProcessPeak <= process.Header.Budget && largest(e.Lines) < notable {
 		return rest
+	}
+	if !told && (e == nil || e.Status != record.Done) {
+		return slices.Insert(rest, 0, process)
 	}
 	return append(rest, process)
 }

@@ -22,7 +22,7 @@ func chunksFigure(s *summary) (*figure, string) {
 	var perBar int64 = 1
 	live := &points{}
 	for _, st := range s.stages {
-		if st.done == 0 {
+		if st.done == 0 || st.product() { // what a product holds, its tasks share
 			continue
 		}
 		spans = append(spans, span{plain(st.Name), len(bars), len(bars) + len(st.bars)})

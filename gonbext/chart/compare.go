@@ -23,7 +23,10 @@ func Compare(a, b *record.Run, names [2]string, o Options) (Output, error) {
 		f.Picture = picture(svg)
 		s.Figures = []figure{*f}
 	}
-	grown := grownBetween(runs)
+	var grown []growth
+	if (runs[0].status == record.Planned) == (runs[1].status == record.Planned) { // of the same kind
+		grown = grownBetween(runs)
+	}
 	if len(grown) > 0 {
 		if g := &grown[0]; g.memory {
 			s.Verdict += " · grew most: " + g.name + ", " + g.write(g.from) + " → " + g.write(g.to)
@@ -199,9 +202,17 @@ func compareFigure(runs [2]*summary, names [2]string) (*figure, string) {
 // took less.
 func difference(runs [2]*summary, names [2]string) string {
 	for i, s := range runs {
-		if s.status != record.Done {
+		if run := runs[1-i]; s.status == record.Planned && run.status != record.Planned {
+			return fmt.Sprintf("%s is a plan, %s a run: planned to peak at %s, it took %s", plain(names[i]), plain(names[1-i]), units.Bytes(s.h.Predicted.Host()), units.Bytes(run.peak))
+		}
+	}
+	for i, s := range runs {
+		if s.status != record.Done && s.status != record.Planned {
 			return fmt.Sprintf("%s is no whole run (%s): its figures tell little", plain(names[i]), s.status)
 		}
+	}
+	if runs[0].status == record.Planned {
+		return "Two plans: " + plain(names[1]) + " would have " + factor(float64(runs[0].h.Predicted.Host()), float64(runs[1].h.Predicted.Host()), "the same peak", "a peak %s times smaller", "a peak %s times as large")
 	}
 	different := ""
 	if runs[0].h.Title != runs[1].h.Title {

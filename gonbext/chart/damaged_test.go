@@ -61,7 +61,7 @@ func TestVerdictSaysHowTheProcessEnded(t *testing.T) {
 	} {
 		h := record.Header{Process: true, Budget: 1 << 30}
 		s := &summary{h: &h, run: &record.Run{Header: h, End: &record.End{Status: record.Exited, Error: how}}, status: record.Exited, peak: 1 << 20}
-		if got := s.verdict(); !strings.HasSuffix(got, want[0]) || s.tone() != want[1] {
+		if got := s.verdict(); !strings.HasSuffix(got, want[0]) || s.tone() != map[string]tone{"warn": warn, "bad": bad}[want[1]] {
 			t.Errorf("%s: %s, %s", how, got, s.tone())
 		}
 	}

@@ -30,9 +30,9 @@ var (
 const maxMarked = 60
 
 // dataFigure draws a figure of a cell's data.
-func dataFigure(title string, c *record.Card, o Options) (Output, error) {
+func dataFigure(c *record.Card, o Options) (Output, error) {
 	f := c.Figure
-	s := sheet{Title: plain(title), Quiet: true}
+	s := sheet{Title: plain(c.Title), Quiet: true}
 	var drawn *figure
 	var svg string
 	switch f.Kind {
@@ -119,6 +119,18 @@ func numberAxis(low, high float64) (bottom, top, step float64) {
 	}
 	step = roundStep(high-low, 5)
 	return math.Floor(low/step) * step, math.Ceil(high/step) * step, step
+}
+
+// roundTicks are at most n round values from low to high, and one more, no nearer than least.
+func roundTicks(low, high float64, n int, least float64) (all []float64) {
+	if high <= low {
+		return nil
+	}
+	step := max(roundStep(high-low, n), least)
+	for i := math.Ceil(low / step); i*step <= high && len(all) <= n+1; i++ {
+		all = append(all, round9(i*step))
+	}
+	return all
 }
 
 // plotDrawing draws curves; nil where there is nothing to draw.
@@ -316,16 +328,17 @@ func histDrawing(f *record.Figure, alt string) (*figure, string) {
 		most = max(most, k)
 	}
 	out := &figure{Title: "Histogram", Alt: "Histogram: " + alt, Height: 280}
-	names, data := make([]string, n), make([]opts.BarData, n)
+	low, high := f.Edges[0], f.Edges[n]
+	data := make([]opts.BarData, n)
 	for i, k := range f.Counts {
-		names[i], data[i].Value = fmt.Sprintf("%.4g to %.4g", f.Edges[i], f.Edges[i+1]), k
+		data[i] = opts.BarData{Name: fmt.Sprintf("%.4g to %.4g", f.Edges[i], f.Edges[i+1]), Value: []any{f.Edges[i]/2 + f.Edges[i+1]/2, k}}
 	}
 	live := charts.NewBar()
 	base(&live.BaseConfiguration, wide())
 	live.SetGlobalOptions(
-		charts.WithXAxisOpts(opts.XAxis{Type: "category", Data: names, AxisLabel: &opts.AxisLabel{Formatter: "gonbext:edge", HideOverlap: opts.Bool(true)}}),
+		charts.WithXAxisOpts(opts.XAxis{Type: "value", Min: low, Max: high, SplitLine: &opts.SplitLine{Show: opts.Bool(false)}, AxisLabel: &opts.AxisLabel{Formatter: "gonbext:number", HideOverlap: opts.Bool(true)}}),
 		charts.WithYAxisOpts(opts.YAxis{Type: "value", Min: 0, MinInterval: 1}),
-		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "axis"}),
+		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "axis", Formatter: "gonbext:bin"}),
 	)
 	live.AddSeries("elements", data, charts.WithBarChartOpts(opts.BarChart{BarCategoryGap: "4%"}), charts.WithItemStyleOpts(opts.ItemStyle{Color: curveColors[0]}))
 	out.Option = live.JSON()
@@ -345,9 +358,8 @@ func histDrawing(f *record.Figure, alt string) (*figure, string) {
 		}
 	}
 	d.printf(`<path class="a" d="M%s %sH%s"/>`, num(p.left), num(p.bottom), num(p.right))
-	each := max((n+7)/8, 1)
-	for i := 0; i <= n; i += each {
-		p.tick(float64(i), fmt.Sprintf("%.4g", round9(f.Edges[i])))
+	for _, v := range roundTicks(low, high, 8, 0) {
+		p.tick(float64(n)*((v-low)/(high-low)), fmt.Sprintf("%.6g", v))
 	}
 	return out, d.done()
 }
@@ -388,12 +400,24 @@ func heatMapDrawing(c *record.Card, alt string) (*figure, string) {
 		}
 		return digits(f.Means[i])
 	}))
-	out.Height, out.Option = layout.heatMap("gonbext:block")
+	// To scale: a cell is so many elements down and across, and the longer side of all is
+	// where the page has room.
+	shape := [2]float64{float64(f.Rows), float64(f.Cols)}
+	if len(f.Block) == 2 && len(c.Shape) == 2 {
+		shape = [2]float64{float64(c.Shape[0]), float64(c.Shape[1])}
+	}
+	largest, _ := layout.sides()
+	scale := min(max(largest*float64(f.Cols), 320), 660) / shape[1]
+	w, h := scale*shape[1], min(max(scale*shape[0], 24), 480)
+	if scale*shape[0] > 480 {
+		w = max(480*shape[1]/shape[0], 24)
+	}
+	left := 20 + 6.8*float64(len(units.Count(int64(shape[0]))))
+	out.Height, out.Option = heatMap("gonbext:block", left, w, h)
+	out.Height += 26
 	out.Switch = []choice{{"value", 2, low, above(low, high)}}
 
-	side := layout.side()
-	w, h := side*float64(f.Cols), side*float64(f.Rows)
-	d := newDrawing(760, h+52)
+	d := newDrawing(760, h+72)
 	x := d.scale(fmt.Sprintf("%.5g", low), fmt.Sprintf("%.5g", high))
 	pixels := image.NewNRGBA(image.Rect(0, 0, f.Cols, f.Rows))
 	gaps := false
@@ -405,10 +429,16 @@ func heatMapDrawing(c *record.Card, alt string) (*figure, string) {
 		pixels.SetNRGBA(i%f.Cols, i/f.Cols, shade((v-low)/above(0, high-low)))
 	}
 	if gaps {
-		d.printf(`<rect fill="#8883" x="12" y="40" width="%s" height="%s"/><rect fill="#8883" x="%s" y="13" width="12" height="11"/>`, num(w), num(h), num(x))
+		d.printf(`<rect fill="#8883" x="%s" y="40" width="%s" height="%s"/><rect fill="#8883" x="%s" y="13" width="12" height="11"/>`, num(left), num(w), num(h), num(x))
 		d.text(x+18, 23, "start", "", "nothing finite")
 	}
-	d.raster(12, 40, w, h, pixels)
+	d.raster(left, 40, w, h, pixels)
+	for _, v := range roundTicks(0, shape[1], max(min(6, int(w/60)), 1), 1) {
+		d.text(left+w*v/shape[1], h+56, "middle", "m", units.Count(int64(v)))
+	}
+	for _, v := range roundTicks(0, shape[0], max(min(6, int(h/24)), 1), 1) {
+		d.text(left-6, 44+h*v/shape[0], "end", "m", units.Count(int64(v)))
+	}
 	return out, d.done()
 }
 

@@ -2,6 +2,7 @@ package chart
 
 import (
 	"encoding/xml"
+	"fmt"
 	"io"
 	"maps"
 	"math"
@@ -48,7 +49,7 @@ func dataCards() map[string]*record.Card {
 		photo.Pixels = append(photo.Pixels, byte(i%90*2), byte(i/90*4), 128, 255)
 	}
 	card := func(f *record.Figure, shape ...int) *record.Card {
-		return &record.Card{Shape: shape, DType: "float32", Figure: f, Text: "text\n"}
+		return &record.Card{Title: "x" + hostile, Shape: shape, DType: "float32", Figure: f, Text: "text\n"}
 	}
 	plot := func(curves ...record.Curve) *record.Card {
 		return card(&record.Figure{Kind: record.PlotFigure, Curves: curves}, 1)
@@ -96,7 +97,7 @@ func dataCards() map[string]*record.Card {
 
 func TestDataFiguresDrawOrSayWhyNot(t *testing.T) {
 	for name, c := range dataCards() {
-		out, err := Card("x"+hostile, c, Options{})
+		out, err := Card(c, Options{})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -129,7 +130,7 @@ func TestDataFiguresDrawOrSayWhyNot(t *testing.T) {
 		if len(out.HTML) > 150_000 {
 			t.Errorf("%s: %d bytes", name, len(out.HTML))
 		}
-		if still, _ := Card("x", c, Options{Mode: SVG}); strings.Contains(still.HTML, "<script>") {
+		if still, _ := Card(c, Options{Mode: SVG}); strings.Contains(still.HTML, "<script>") {
 			t.Errorf("%s: scripts in a still picture", name)
 		}
 	}
@@ -144,17 +145,52 @@ func TestWriteFigures(t *testing.T) {
 	var all, still strings.Builder
 	cards := dataCards()
 	for i, name := range slices.Sorted(maps.Keys(cards)) {
-		out, err := Card(name, cards[name], Options{Library: i == 0})
+		out, err := Card(cards[name], Options{Library: i == 0})
 		if err != nil {
 			t.Fatal(err)
 		}
 		all.WriteString(out.HTML)
-		out, _ = Card(name, cards[name], Options{Mode: SVG})
+		out, _ = Card(cards[name], Options{Mode: SVG})
 		still.WriteString(out.HTML)
 	}
 	for name, html := range map[string]string{"figures": all.String(), "figures-still": still.String()} {
 		if err := os.WriteFile(filepath.Join(dir, name+".html"), []byte(`<!doctype html><html lang="en"><meta charset=utf-8><title>x</title><meta name="color-scheme" content="light dark"><style>@media(prefers-color-scheme:dark){body{background:#141414}}</style><body><h1>x</h1>`+html), 0o644); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+func TestRoundTicksAreRoundAndInside(t *testing.T) {
+	for _, c := range []struct {
+		low, high, least float64
+		n                int
+		want             []float64
+	}{
+		{-3.1, 2.9, 0, 8, []float64{-3, -2, -1, 0, 1, 2}},
+		{0.12, 0.47, 0, 8, []float64{0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45}},
+		{0, 3, 1, 6, []float64{0, 1, 2, 3}},
+		{0, 10_000, 1, 6, []float64{0, 2000, 4000, 6000, 8000, 10_000}},
+		{5, 5, 0, 8, nil},
+	} {
+		if got := roundTicks(c.low, c.high, c.n, c.least); !slices.Equal(got, c.want) {
+			t.Errorf("%g to %g: %v, not %v", c.low, c.high, got, c.want)
+		}
+	}
+}
+
+// A matrix is drawn to scale, whatever the shape of the blocks behind its cells.
+func TestHeatMapHasTheAspectOfTheMatrix(t *testing.T) {
+	for _, block := range [][]int{{10, 10}, {20, 5}} {
+		rows, cols := 200/block[0], 400/block[1]
+		c := &record.Card{Shape: []int{200, 400}, DType: "float32", Figure: &record.Figure{Kind: record.HeatMapFigure, Rows: rows, Cols: cols, Block: block, Means: make(record.Floats, rows*cols)}}
+		_, svg := heatMapDrawing(c, "")
+		var x, y, w, h float64
+		image := svg[strings.Index(svg, "<image "):]
+		if _, err := fmt.Sscanf(image, `<image x="%f" y="%f" width="%f" height="%f"`, &x, &y, &w, &h); err != nil || math.Abs(w/h-2) > 0.01 {
+			t.Errorf("blocks of %v: %g × %g, %v", block, w, h, err)
+		}
+		if !strings.Contains(svg, ">200</text>") || !strings.Contains(svg, ">400</text>") {
+			t.Errorf("blocks of %v: no ticks in %s", block, svg[strings.Index(svg, "</image>")+1:])
 		}
 	}
 }

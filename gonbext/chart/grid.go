@@ -42,6 +42,9 @@ func newGridMap(st *record.Stage, limit int) *gridMap {
 	return &gridMap{f, make([]cell, f.cells)}
 }
 
+// maxRow is how many cells a grid of one dimension is drawn in.
+const maxRow = 115
+
 // newDownsampledGrid folds the grid of n chunks of a shape into at most limit cells.
 func newDownsampledGrid(shape, chunks []int, n int64, limit int) downsampledGrid {
 	f := downsampledGrid{n: n, perRow: 1, perCol: 1}
@@ -58,6 +61,12 @@ func newDownsampledGrid(shape, chunks []int, n int64, limit int) downsampledGrid
 				best, split, rows, cols = off, k, r, c
 			}
 		}
+	}
+	if len(counts) == 1 { // one dimension is one row
+		f.perCol = ceilDiv(n, int64(min(maxRow, limit)))
+		f.rows, f.cols = 1, int(ceilDiv(n, f.perCol))
+		f.cells = f.cols
+		return f
 	}
 	if split == 0 || rows > 8*cols || cols > 40*rows {
 		f.wrap(limit)

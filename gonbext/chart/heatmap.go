@@ -66,13 +66,15 @@ func gridFigure(st *stageSummary, last time.Duration) (*figure, string) {
 	return f, g.draw(squares, fastest, slowest, milliseconds, words{"not done", "retried or halved"})
 }
 
-// side is the length of a cell's side in pixels: few cells are larger.
-func (f *downsampledGrid) side() float64 {
+// sides are the lengths of a cell in pixels, across and down: few cells are larger, and
+// those of one row higher.
+func (f *downsampledGrid) sides() (w, h float64) {
 	if f.rows == 1 {
-		return min(28, 690/float64(f.cols))
+		return min(28, 690/float64(f.cols)), 28
 	}
 	largest := min(32, max(18, 256/float64(f.rows)))
-	return min(largest, max(6, 690/float64(f.cols)))
+	w = min(largest, max(6, 690/float64(f.cols)))
+	return w, w
 }
 
 // columns are the figures of a heat map's cells as the script takes them: column by
@@ -117,12 +119,17 @@ func perMille(at, last time.Duration, round func(float64) float64) int {
 	return int(min(max(round(1000*float64(at)/float64(max(last, 1))), 0), 1000))
 }
 
-// heatMap is the live chart of a fold, and its height. The script makes the cells, from the
-// figure's columns, the axes, and the scale of the colours, from the figure's choices.
+// heatMap is the live chart of a fold.
 func (f *downsampledGrid) heatMap(tooltip string) (height int, option any) {
+	w, h := f.sides()
+	return heatMap(tooltip, 8, w*float64(f.cols), h*float64(f.rows))
+}
+
+// heatMap is a live chart of that place and size, and its height. The script makes the cells,
+// from the figure's columns, the axes, and the scale of the colours, from the figure's choices.
+func heatMap(tooltip string, left, across, down float64) (height int, option any) {
 	c := charts.NewHeatMap()
-	across, down := f.side()*float64(f.cols), f.side()*float64(f.rows)
-	base(&c.BaseConfiguration, opts.Grid{Left: "8", Top: "8", Width: fmt.Sprintf("%.0f", across), Height: fmt.Sprintf("%.0f", down)})
+	base(&c.BaseConfiguration, opts.Grid{Left: fmt.Sprintf("%.0f", left), Top: "8", Width: fmt.Sprintf("%.0f", across), Height: fmt.Sprintf("%.0f", down)})
 	c.SetGlobalOptions(
 		charts.WithTooltipOpts(opts.Tooltip{Show: opts.Bool(true), Trigger: "item", Formatter: types.FuncStr(tooltip)}),
 		charts.WithVisualMapOpts(opts.VisualMap{InRange: &opts.VisualMapInRange{Color: heat}}),
@@ -154,9 +161,9 @@ type words struct{ unknown, marked string }
 const shades = 15
 
 // draw is the picture: one pixel, made large, for each chunk.
-func (f *downsampledGrid) draw(squares []square, least, most float64, unit func(float64) string, w words) string {
-	size := f.side()
-	d := styledDrawing(760, size*float64(f.rows)+52, "")
+func (f *downsampledGrid) draw(squares []square, least, most float64, unit func(float64) string, says words) string {
+	w, h := f.sides()
+	d := styledDrawing(760, h*float64(f.rows)+52, "")
 	pixels := image.NewPaletted(image.Rect(0, 0, f.cols, f.rows), nil)
 	index := map[color.NRGBA]uint8{} // in the palette
 	var marked strings.Builder
@@ -175,21 +182,21 @@ func (f *downsampledGrid) draw(squares []square, least, most float64, unit func(
 		}
 		pixels.SetColorIndex(i%f.cols, i/f.cols, at)
 		if q.mark {
-			left, top := 12+float64(i%f.cols)*size, 40+float64(i/f.cols)*size
-			fmt.Fprintf(&marked, "M%s %sh%[3]sv%[3]sh-%[3]sz", num(left+1), num(top+1), num(size-3))
+			left, top := 12+float64(i%f.cols)*w, 40+float64(i/f.cols)*h
+			fmt.Fprintf(&marked, "M%s %sh%sv%sh-%[3]sz", num(left+1), num(top+1), num(w-3), num(h-3))
 		}
 	}
-	d.raster(12, 40, size*float64(f.cols), size*float64(f.rows), pixels)
+	d.raster(12, 40, w*float64(f.cols), h*float64(f.rows), pixels)
 	x := d.scale(unit(least), unit(most))
 	if unknown {
 		d.printf(`<rect fill="#8883" x="%s" y="13" width="12" height="11"/>`, num(x))
-		d.text(x+18, 23, "start", "", w.unknown)
+		d.text(x+18, 23, "start", "", says.unknown)
 		x += 90
 	}
 	if marked.Len() > 0 {
 		fmt.Fprintf(&marked, "M%s 14h10v9h-10z", num(x+1))
 		d.printf(`<path fill="none" stroke="%s" stroke-width="2" d="%s"/>`, troubleColor, marked.String())
-		d.text(x+18, 23, "start", "", w.marked)
+		d.text(x+18, 23, "start", "", says.marked)
 	}
 	return d.done()
 }
@@ -204,6 +211,10 @@ func (f *downsampledGrid) caption(shape, chunks []int, shows string) string {
 	var s string
 	per := f.perRow * f.perCol
 	switch {
+	case f.rows == 1 && f.width == 0 && per == 1:
+		s = "A cell is a chunk, in their order."
+	case f.rows == 1 && f.width == 0:
+		s = fmt.Sprintf("A cell is %s chunks in their order, and shows %s.", units.Count(per), shows)
 	case f.width == 0 && per == 1:
 		s = "A cell is a chunk, in their order, row by row."
 	case f.width == 0:

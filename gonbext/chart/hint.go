@@ -59,7 +59,7 @@ func (s *summary) hint() hint {
 	case s.status == record.Failed:
 		return hint{}
 	case s.halved+s.onCPU > 0:
-		return hint{Text: fmt.Sprintf("The device ran out of memory: %s. With more of its memory free, or a larger device, it computes all of them as planned.", s.shrunk())}
+		return hint{Text: fmt.Sprintf("%s. With more of the device's memory free, or a larger one, it computes all of them as planned.", s.shrunk())}
 	case h.Budget > 0 && s.processPeak() > h.Budget:
 		r := s.rest()
 		return hint{Text: fmt.Sprintf("The arena kept to its plan; %s of the process is outside of it (Go heap %s, not accounted for %s). Values that the cell itself holds are the first place to look.", units.Bytes(s.largest.Anonymous-r.device-r.arena), units.Bytes(r.heap), units.Bytes(r.unknown))}
@@ -103,16 +103,19 @@ func (s *summary) planHint() hint {
 	switch {
 	case h.Need > h.Budget && h.Need > 0:
 		return hint{"Set a budget that will do, or choose smaller chunks from the table.", s.budgetLine(h.Need)}
-	case h.Need > 0 && h.Need <= h.Budget/2:
-		best := s.bestRow()
-		best.Text = strings.TrimSpace(fmt.Sprintf("%s is the smallest budget that would do; what is above it lets more chunks be in flight. %s", units.Bytes(h.Need), best.Text))
+	}
+	if best := s.bestRow(); best.Text != "" {
 		return best
 	}
-	return s.bestRow()
+	if h.Need > 0 && h.Need <= h.Budget/2 {
+		return hint{Text: fmt.Sprintf("%s is the smallest budget that would do; what is above it lets more chunks be in flight.", units.Bytes(h.Need))}
+	}
+	return hint{}
 }
 
-// bestRow is the row of the table of alternatives that takes the least time on the CPU, or
-// that moves the least where times are not known; of equals the one of the smallest budget.
+// bestRow is the row of the table of alternatives that takes the least time, or that moves
+// the least where times are not known; of equals the one of the smallest budget. It is empty
+// where that gains nothing over what was asked for.
 func (s *summary) bestRow() hint {
 	var rows []record.WhatIf
 	for _, w := range s.h.WhatIf {
@@ -136,6 +139,18 @@ func (s *summary) bestRow() hint {
 		})
 	}
 	best := rows[0]
+	if own := slices.IndexFunc(s.h.WhatIf, func(w record.WhatIf) bool {
+		return w.Device == "" && w.Fits && w.Budget == s.h.Budget && slices.Equal(w.Chunks, s.h.WhatIf[0].Chunks)
+	}); own >= 0 {
+		asked := &s.h.WhatIf[own]
+		gains := float64(best.Moved) < 0.95*float64(asked.Moved)
+		if best.Time != nil && asked.Time != nil {
+			gains = best.Time.Likely < 0.95*asked.Time.Likely
+		}
+		if !gains {
+			return hint{}
+		}
+	}
 	line := s.budgetLine(best.Budget)
 	if !slices.Equal(best.Chunks, s.h.WhatIf[0].Chunks) { // which are the plan's own
 		line += " --chunks " + strings.Trim(strings.ReplaceAll(fmt.Sprint(best.Chunks), " ", "x"), "[]")

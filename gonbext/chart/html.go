@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	_ "embed"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"html/template"
@@ -20,10 +21,6 @@ var (
 	reportTemplate string
 	//go:embed report.css
 	reportStyle string
-	// What a report needs to be read where the output with the style sheet is gone.
-	//
-	//go:embed essential.css
-	essentialStyle string
 	// What unpacks the library, the script and the figures in a page.
 	//
 	//go:embed boot.js
@@ -33,7 +30,7 @@ var (
 	//go:embed progress.js
 	progressScript string
 
-	// The parts of Apache ECharts that the charts reach: see echarts/build.sh, and
+	// The parts of Apache ECharts that charts are made of: see echarts/build.sh, and
 	// echarts/LICENSE for what applies to them.
 	//
 	//go:embed echarts/echarts.min.js.gz
@@ -42,7 +39,6 @@ var (
 
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
 	"css":      func() template.CSS { return template.CSS(reportStyle) },
-	"basics":   func() template.CSS { return template.CSS(strings.ReplaceAll(essentialStyle, "\n", "")) },
 	"boot":     func() template.JS { return template.JS(compact(bootScript)) },
 	"script":   packedScript,
 	"stale":    func() template.JS { return template.JS(progressScript) },
@@ -133,9 +129,9 @@ func renderReport(views []*view, o Options) (html string, carries bool, err erro
 	return html, data.carries(), err
 }
 
-// script is what makes pictures live: nothing where there are none. The style sheet
-// travels with the library, from which the script takes it for the page, or in any output
-// where no output has carried it yet; the others have what they need to be read without it.
+// script is what makes pictures live: nothing where there are none. The style sheet, of what
+// no report needs to be read, travels with the library, from which the script takes it for
+// the page.
 type script struct {
 	Live    template.JS // the figures as JSON, packed
 	Library template.JS
@@ -169,7 +165,7 @@ func scriptOf(figures []figure, o Options) (s script, err error) {
 	}
 	s.Live = packed(text)
 	if o.Library {
-		s.Library = text91(library)
+		s.Library = inBase64(library)
 	}
 	return s, nil
 }
@@ -215,44 +211,13 @@ func packed(text []byte) template.JS {
 	w, _ := gzip.NewWriterLevel(&b, gzip.BestCompression)
 	_, _ = w.Write(text) // into memory
 	w.Close()
-	return text91(b.Bytes())
+	return inBase64(b.Bytes())
 }
 
-// text91 is bytes as a string of JavaScript: two of 91 characters for 13 bits, the lowest
-// first, and one for the last six or fewer. It is 1.23 times as long as b, where base64 has
-// 1.33. None of the characters is escaped in JSON, as notebooks are stored, and none ends a
-// script or begins an entity.
-func text91(b []byte) template.JS {
-	text := make([]byte, 0, len(b)*16/13+4)
-	text = append(text, '"')
-	held, bits := 0, 0
-	for _, c := range b {
-		held |= int(c) << bits
-		if bits += 8; bits >= 13 {
-			v := held & (1<<13 - 1)
-			text = append(text, alphabet91[v%91], alphabet91[v/91])
-			held, bits = held>>13, bits-13
-		}
-	}
-	if bits > 0 {
-		text = append(text, alphabet91[held%91])
-	}
-	if bits > 6 {
-		text = append(text, alphabet91[held/91])
-	}
-	return template.JS(append(text, '"'))
+// inBase64 is bytes as a string of JavaScript.
+func inBase64(b []byte) template.JS {
+	return template.JS(`"` + base64.StdEncoding.EncodeToString(b) + `"`)
 }
-
-// alphabet91 is printable ASCII without the characters that a string in a script in a page in
-// JSON would escape.
-var alphabet91 = func() (all []byte) {
-	for c := byte(' '); c <= '~'; c++ {
-		if !strings.ContainsRune(`"&<\`, rune(c)) {
-			all = append(all, c)
-		}
-	}
-	return all
-}()
 
 func (s script) carries() bool { return s.Library != "" }
 

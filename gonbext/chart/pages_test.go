@@ -14,7 +14,7 @@ import (
 )
 
 // writePage writes outputs as one page to $GONBEXT_PAGES, to be looked at, and for
-// echarts/build.sh --trace.
+// echarts/build.sh --exercise.
 func writePage(t *testing.T, name string, outputs ...func(Options) (Output, error)) {
 	t.Helper()
 	dir := os.Getenv("GONBEXT_PAGES")
@@ -84,8 +84,8 @@ func sweep(t *testing.T, random *rand.Rand) []func(Options) (Output, error) {
 			{Kind: record.HistFigure, Edges: edges, Counts: counts[:len(edges)-1]},
 			{Kind: record.HeatMapFigure, Rows: 1, Cols: len(values), Block: []int{1, 1}, Means: values},
 		} {
-			c := &record.Card{Shape: []int{len(values), 1}, DType: "float32", Figure: f}
-			outputs = append(outputs, func(o Options) (Output, error) { return Card("x", c, o) })
+			c := &record.Card{Title: "x", Shape: []int{len(values), 1}, DType: "float32", Figure: f}
+			outputs = append(outputs, func(o Options) (Output, error) { return Card(c, o) })
 		}
 	}
 	return outputs

@@ -34,7 +34,7 @@ function draws(echarts) {
     var unit = f.unit;
     return {
       "gonbext:number": function (v) { return String(+v.toPrecision(6)); },
-      "gonbext:edge": function (name) { return name.split(" ")[0]; },
+      "gonbext:bin": function (p) { return escape(p[0].name) + "<br><b>" + p[0].value[1].toLocaleString("en") + "</b> elements"; },
       "gonbext:block": function (p) {
         var v = p.value;
         return "[" + range(v[1], f.block[0], f.shape[0]) + ", " + range(v[0], f.block[1], f.shape[1]) + "]<br><b>" + (p.data.unknown ? "nothing finite" : +v[2].toPrecision(6)) + "</b>";
@@ -118,7 +118,7 @@ function draws(echarts) {
     var font = getComputedStyle(el).fontFamily; // a canvas inherits none
     o.textStyle = { color: fg, fontFamily: font };
     [].concat(o.xAxis || [], o.yAxis || []).forEach(function (a) {
-      a.axisLabel = Object.assign({}, a.axisLabel, { color: fg, fontFamily: font, showMinLabel: null, showMaxLabel: a.type === "category" ? null : false });
+      a.axisLabel = Object.assign({}, a.axisLabel, { color: fg, fontFamily: font, showMinLabel: a.type === "value" && a.min % 1 ? false : null, showMaxLabel: a.type === "category" ? null : false });
       a.axisTick = Object.assign({ show: a.axisLabel.show !== false }, a.axisTick);
       a.axisLine = Object.assign({ lineStyle: { color: "rgba(128,128,128,.7)" } }, a.axisLine);
       a.splitLine = Object.assign({ lineStyle: { color: faint } }, a.splitLine);
@@ -190,10 +190,13 @@ function draws(echarts) {
     return [c.min, c.max].map(function (v) { return c.label === "bytes" ? bytes_(v * 1048576) : c.label === "time" ? seconds(v / 1e3) : String(+v.toPrecision(5)).replace(/-?Infinity/, v); });
   }
 
-  // The axes of a heat map say nothing: the tooltip names a cell.
-  function places(n, more) {
-    var bare = { show: false };
-    return [Object.assign({ type: "category", data: Array.from(Array(n).keys()), axisLabel: bare, axisLine: bare, axisTick: bare }, more)];
+  // The axes of a heat map of chunks say nothing: the tooltip names a cell. Those of a matrix
+  // have the indices of its elements, of which a cell has so many.
+  function places(n, per, more) {
+    var bare = { show: false }, least = Math.ceil(n / 8), every = least;
+    function digits(k) { return String(k * per).replace(/0+$/, "").length; }
+    for (var k = least; k <= 2 * least; k++) if (digits(k) < digits(every)) every = k; // round ones
+    return [Object.assign({ type: "category", data: Array.from(Array(n).keys()).map(function (i) { return i * (per || 1); }), axisLabel: { show: !!per, interval: every - 1 }, axisLine: bare, axisTick: bare }, more)];
   }
 
   // Fits the option to a page of the given width; returns the chart's height.
@@ -202,7 +205,7 @@ function draws(echarts) {
     if (f.choices) {
       // Cells shrink with the page and keep their shape.
       f.width = f.width || +g.width; f.tall = f.tall || +g.height;
-      g.width = Math.min(f.width, width - 16);
+      g.width = Math.min(f.width, width - 8 - +g.left);
       g.height = f.tall * g.width / f.width;
       return f.height - f.tall + g.height;
     }
@@ -214,8 +217,8 @@ function draws(echarts) {
     var option = revive(f.option, formatters(f)), hidden = new Set(), bars = [], move = null, shown = null, width = el.clientWidth, picture = el.querySelector("img"), run = el.closest(".gonbext-run");
     if (f.cells) {
       option.series[0].data = cells(f.cells);
-      option.xAxis = places(f.cells.cols);
-      option.yAxis = places(Math.ceil(option.series[0].data.length / f.cells.cols), { inverse: true });
+      option.xAxis = places(f.cells.cols, f.block && f.block[1]);
+      option.yAxis = places(Math.ceil(option.series[0].data.length / f.cells.cols), f.block && f.block[0], { inverse: true });
     }
     if (f.points) fill(option, f.points);
     var box = document.createElement("div"); // beside the picture, which is printed
@@ -267,21 +270,60 @@ function draws(echarts) {
       var bar = document.createElement("div");
       bar.className = "gonbext-switch";
       f.choices.forEach(function (c, i) {
-        var b = document.createElement("button");
-        b.type = "button";
-        b.textContent = c.label;
-        b.setAttribute("aria-pressed", i === 0);
-        b.onclick = function () {
+        var b = button(bar, c.label, function () {
           colour(c);
           bar.childNodes.forEach(function (x) { x.setAttribute("aria-pressed", x === b); });
           show();
-        };
-        bar.appendChild(b);
+        });
+        b.setAttribute("aria-pressed", i === 0);
       });
       bars.push(el.parentNode.insertBefore(bar, el));
     }
+    savable(el, picture, chart);
     if (f.brush && run) move = brush(f, el, box, chart, run, bars);
     if (f.cells && f.cells.last && run) run.addEventListener("gonbext-window", show);
+  }
+
+  function button(parent, text, does) {
+    var b = parent.appendChild(document.createElement("button"));
+    b.type = "button";
+    b.textContent = text;
+    b.onclick = does;
+    return b;
+  }
+
+  // A figure is saved as its picture or as it is drawn.
+  function savable(el, picture, chart) {
+    var bar = el.appendChild(document.createElement("div"));
+    function save(kind, address) {
+      var a = document.createElement("a");
+      a.href = address;
+      a.download = "figure." + kind;
+      a.click();
+    }
+    bar.className = "gonbext-switch";
+    if (picture) button(bar, "save as SVG", function () { save("svg", picture.src); });
+    button(bar, "save as PNG", function () { save("png", chart.getDataURL({ pixelRatio: 2 })); });
+  }
+
+  // Tables are copied as spreadsheets take them.
+  function copyable(report) {
+    report.querySelectorAll("table:not([data-copy])").forEach(function (table) {
+      table.setAttribute("data-copy", "");
+      var bar = table.parentNode.appendChild(document.createElement("div"));
+      bar.className = "gonbext-switch";
+      button(bar, "copy", function () {
+        function fill(e) {
+          e.clipboardData.setData("text/plain", [].map.call(table.rows, function (row) {
+            return [].map.call(row.cells, function (c) { return c.innerText.replace(/\s+/g, " ").trim(); }).join("\t");
+          }).join("\n"));
+          e.preventDefault();
+        }
+        document.addEventListener("copy", fill); // navigator.clipboard is for secure pages only
+        document.execCommand("copy");
+        document.removeEventListener("copy", fill);
+      });
+    });
   }
 
   // Lets a window of time be chosen in a timeline, by the mouse or by two sliders: what of
@@ -308,10 +350,8 @@ function draws(echarts) {
       label.appendChild(i);
       return i;
     });
-    var all = bar.appendChild(document.createElement("button")), said = bar.appendChild(document.createElement("span"));
-    all.type = "button";
-    all.textContent = "all";
-    all.onclick = function () { at = [0, end]; choose(); };
+    button(bar, "all", function () { at = [0, end]; choose(); });
+    var said = bar.appendChild(document.createElement("span"));
     said.setAttribute("role", "status");
     bars.push(el.parentNode.insertBefore(bar, el.nextSibling));
 
@@ -356,8 +396,8 @@ function draws(echarts) {
     return names;
   }
 
-  // A chart becomes its picture again when ECharts cannot draw it, for one as parts of it are
-  // left out, and when its output left the page.
+  // A chart becomes its picture again when ECharts cannot draw it, and when its output left
+  // the page.
   function still(el, error) {
     var chart = charts.get(el);
     charts.delete(el);
@@ -383,11 +423,6 @@ function draws(echarts) {
       sizes = new ResizeObserver(function () { requestAnimationFrame(function () { all("resize"); }); }); // a loop in one frame is an error
       new MutationObserver(function () { all("show"); }).observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light", "data-theme", "class"] });
       matchMedia("(prefers-color-scheme: dark)").addEventListener("change", function () { all("show"); });
-      // Frames of an animation and moves of the pointer run ECharts without the script, and
-      // do not say for which chart.
-      window.addEventListener("error", function (e) {
-        if (/a part of ECharts is left out/.test(e.message)) charts.forEach(function (_, el) { still(el, e.message); });
-      });
     }
     charts.set(el, chart);
     sizes.observe(el);
@@ -404,6 +439,8 @@ function draws(echarts) {
       if (tries > 0) setTimeout(place, 100, f, tries - 1);
     } else {
       found.forEach(function (el) {
+        var report = el.closest(".gonbext");
+        if (report) copyable(report);
         try { draw(JSON.parse(JSON.stringify(f)), el); } catch (e) { still(el, e); }
       });
     }

@@ -31,7 +31,7 @@ func TestPlanShowsPredictedTimesAndTheFastestRow(t *testing.T) {
 	row(8192, 16*mib, "", false, 1)
 	row(8192, 64*mib, "gpu", true, 2)
 	out := report(t, Options{}, made(t, h, 0, &record.End{Status: record.Planned}))
-	for _, want := range []string{"about 5 s (2 s to 18 s), limited by decoding", "time", "2 s", "3 s", "7 s", "4.2 s",
+	for _, want := range []string{"plan: 2 stages, 2 passes over stored data, predicted 5 s (2 s to 18 s), limited by decoding", "time", "2 s", "3 s", "7 s", "4.2 s",
 		"in 3 s (1 s to 9 s), limited by decoding", "%%memory --budget 64MiB --chunks 8192x512", "as the fastest, 4.2 s (2.1 s to 8.4 s)"} {
 		if !strings.Contains(out.Text, want) {
 			t.Errorf("the text lacks %q:\n%s", want, out.Text)

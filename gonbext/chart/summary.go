@@ -179,6 +179,10 @@ func (s *summary) sample(m *record.Sample) {
 	}
 }
 
+// product reports whether the stage is a matrix product: its tasks read their operands in
+// strips, several times over, and share what they hold.
+func (st *stageSummary) product() bool { return st.Kind == "matmul" }
+
 // took is the time that passed while the stage's tasks ran.
 func (st *stageSummary) took() time.Duration { return st.end - st.first }
 

@@ -34,7 +34,7 @@ func textReport(views []*view) string {
 			b.WriteString(operationsText(v))
 		}
 		if v.TreeText != "" {
-			fmt.Fprintf(&b, "\n%s\n", v.TreeText)
+			fmt.Fprintf(&b, "\nplan: %s\n%s\n", v.PlanLine(), v.TreeText)
 		}
 		if len(v.WhatIf) > 0 {
 			b.WriteByte('\n')

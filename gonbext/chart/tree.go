@@ -11,14 +11,13 @@ import (
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
-// maxBranches is how many lines of a tree of stages are drawn.
+// maxBranches is how many stages of a plan are drawn.
 const maxBranches = 40
 
 // The columns of the drawn tree, in pixels.
 const (
 	treeRow    = 46.0
 	treeHead   = 46.0
-	treeIndent = 18.0
 	treeMemory = 364.0
 	treeRead   = 578.0
 	treeWrite  = 652.0
@@ -26,18 +25,13 @@ const (
 	treeBar    = 86.0
 )
 
-// treeFigure draws the stages of a run as a tree, the last first and below each those
-// that it reads: what was predicted above what was measured.
+// treeFigure draws the stages of a run in the order in which they run, with what each reads
+// of the others: what was predicted above what was measured.
 func treeFigure(stages []record.StageReport) (*figure, string) {
-	branches := record.Branches(stages)
-	if len(branches) == 0 {
+	if len(stages) == 0 {
 		return nil, ""
 	}
-	f := &figure{Title: "Plan", Alt: fmt.Sprintf("The plan as a tree of %s; its text is below.", counted(len(stages), "stage", "stages"))}
-	if len(branches) > maxBranches {
-		f.Caption = fmt.Sprintf("The first %d of %s lines; the text below has all.", maxBranches, units.Count(int64(len(branches))))
-		branches = branches[:maxBranches]
-	}
+	f := &figure{Title: "Plan", Alt: fmt.Sprintf("The plan of %s; its text is below.", counted(len(stages), "stage", "stages"))}
 	var most int64
 	var longest float64
 	for i := range stages {
@@ -46,7 +40,11 @@ func treeFigure(stages []record.StageReport) (*figure, string) {
 			most, longest = max(most, hostBytes(m.Reserved)), max(longest, m.Seconds)
 		}
 	}
-	d := &tree{drawing: newDrawing(760, treeHead+treeRow*float64(len(branches))+6), most: most, longest: longest}
+	drawn := stages[:min(len(stages), maxBranches)]
+	if len(drawn) < len(stages) {
+		f.Caption = fmt.Sprintf("The first %d of %s stages; the text below has all.", maxBranches, units.Count(int64(len(stages))))
+	}
+	d := &tree{drawing: newDrawing(760, treeHead+treeRow*float64(len(drawn))+6), most: most, longest: longest}
 	d.text(14, 18, "start", "m", "stage")
 	d.text(treeMemory, 18, "start", "m", "memory")
 	d.text(treeRead, 18, "end", "m", "read")
@@ -61,16 +59,10 @@ func treeFigure(stages []record.StageReport) (*figure, string) {
 		legend = "above: predicted · below: measured"
 	}
 	d.text(14, 34, "start", "m", legend)
-	var parents []float64 // by depth, the y that the lines to children begin at
-	for i, b := range branches {
+	for i := range drawn {
 		y := treeHead + treeRow*float64(i)
-		parents = append(parents[:min(b.Depth, len(parents))], y+36)
 		d.printf(`<path class="g" d="M8 %sH752"/>`, num(y-3))
-		x := 14 + treeIndent*float64(min(b.Depth, 8))
-		if b.Depth > 0 && b.Depth <= 8 {
-			d.printf(`<path class="a" fill="none" d="M%s %sV%sh11"/>`, num(x-treeIndent+5), num(parents[b.Depth-1]), num(y+11))
-		}
-		d.branch(&stages[b.Stage], b, x, y)
+		d.stage(&drawn[i], y)
 	}
 	return f, d.done()
 }
@@ -82,21 +74,17 @@ type tree struct {
 	longest float64 // seconds of the slowest
 }
 
-func (d *tree) branch(s *record.StageReport, b record.Branch, x, y float64) {
-	number := fmt.Sprintf("%d", b.Stage)
-	switch {
-	case b.Again:
-		d.text(x, y+16, "start", "m", "stage "+number+", as above")
-		return
-	case b.Below:
-		d.text(x, y+16, "start", "m", "stage "+number+", below")
-		return
-	}
-	room := int((treeMemory - 16 - x) / 6.4)
-	d.text(x, y+15, "start", "", clip(number+" "+plain(s.Kind)+" · "+plain(s.Name), room))
+func (d *tree) stage(s *record.StageReport, y float64) {
+	const x = 14
+	const room = 52 // characters up to the column of memory
+	name := fmt.Sprintf("%d %s · %s", s.Stage, plain(s.Kind), plain(s.Name))
+	d.text(x, y+15, "start", "", clip(name, room))
 	where := units.Count(int64(s.Tasks)) + " × " + units.Shape(s.Chunks) + " " + plain(s.DType)
 	if s.Writes != "" {
 		where += " → " + plain(filepath.Base(s.Writes))
+	}
+	for i, from := range s.From {
+		where += []string{", of ", " and "}[min(i, 1)] + fmt.Sprint(from)
 	}
 	d.text(x, y+31, "start", "m", clip(where, room))
 	d.bar(s.Predicted, y+6, ".45")

@@ -3,6 +3,7 @@ package chart
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/record"
@@ -30,17 +31,10 @@ func (s *summary) verdict() string {
 		say("%s", m)
 	}
 	if s.status == record.Planned {
-		if s.h.Seconds != nil {
-			say("about %v, limited by %s", s.h.Seconds, plain(s.h.Seconds.Limit))
-		}
 		say("nothing was run")
 		return strings.Join(parts, " · ")
 	}
-	took := units.Duration(s.last)
-	if s.h.Seconds != nil && s.status == record.Done && s.there() == 0 && !s.modelled() {
-		took += fmt.Sprintf(", predicted %v", s.h.Seconds)
-	}
-	say("%s", took)
+	say("%s", units.Duration(s.last))
 	if p := s.processPeak(); s.h.Budget > 0 && p > s.h.Budget {
 		say("the process took %s, %s over the budget", units.Bytes(p), units.Bytes(p-s.h.Budget))
 	}
@@ -61,6 +55,9 @@ func (s *summary) processVerdict() string {
 	}
 	switch s.status {
 	case record.Failed:
+		if s.peak > s.h.Budget { // why stands below the cell
+			return took + " · the cell was ended"
+		}
 		return plain(s.run.End.Error)
 	case record.Killed:
 		return took + " · the process was killed"
@@ -189,7 +186,10 @@ func (s *summary) movement() string {
 	var parts []string
 	if read > 0 {
 		passes := ""
-		if n := s.passes(); n > 1 {
+		product := slices.ContainsFunc(s.stages, func(st *stageSummary) bool { return st.product() && st.Read > 0 })
+		if n := s.passes(); product {
+			passes = ", operands of products as often as they do not fit"
+		} else if n > 1 {
 			passes = fmt.Sprintf(" in %d passes", n)
 		} else if s.status == record.Planned {
 			passes = " in one pass"
@@ -242,28 +242,36 @@ func (s *summary) target() string {
 	return plain(filepath.Base(s.h.Output))
 }
 
-// tone is how serious the verdict is.
-func (s *summary) tone() string {
+// tone is how serious a verdict is, in colour and without.
+type tone struct{ Mark, Color string }
+
+var (
+	good = tone{"✓", "#5a4"}
+	warn = tone{"⚠", "#ec3"}
+	bad  = tone{"✗", "#e55"}
+)
+
+func (s *summary) tone() tone {
 	switch s.status {
 	case record.Exited:
 		if s.peak <= s.h.Budget && s.run.End.Error != "signal: killed" {
-			return "warn"
+			return warn
 		}
-		return "bad"
+		return bad
 	case record.Failed, record.Killed:
-		return "bad"
+		return bad
 	case record.Cancelled:
-		return "warn"
+		return warn
 	case record.Planned:
 		if s.h.Need > s.h.Budget {
-			return "bad"
+			return bad
 		}
-		return "good"
+		return good
 	}
 	if s.h.Budget > 0 && (s.processPeak() > s.h.Budget || s.peak > s.h.Budget) {
-		return "bad"
+		return bad
 	}
-	return "good"
+	return good
 }
 
 // shellWord quotes a path for a shell where it needs that.

@@ -17,23 +17,24 @@ import (
 
 // view is one run as it is shown: what the HTML and the text have in common.
 type view struct {
-	s                           *summary
-	Title, Verdict, Tone, Drawn string
-	Notes                       []string // what is not where the user asked for it
-	Hint                        hint
-	Planned                     bool
-	Figures                     []figure
-	Tree                        *figure // of the stages; TreeText says the same
-	TreeText                    string
-	Operations                  []operation
-	HasDevice                   bool
-	Rest                        []part
-	RestWhen                    string
-	RestExact                   string
-	WhatIf                      []whatIf
-	GPUs                        []gpu
-	Facts                       []fact
-	Lines                       []line
+	s              *summary
+	Title, Verdict string
+	tone
+	Notes      []string // what is not where the user asked for it
+	Hint       hint
+	Planned    bool
+	Figures    []figure
+	Tree       *figure // of the stages; TreeText says the same
+	TreeText   string
+	Operations []operation
+	HasDevice  bool
+	Rest       []part
+	RestWhen   string
+	RestExact  string
+	WhatIf     []whatIf
+	GPUs       []gpu
+	Facts      []fact
+	Lines      []line
 }
 
 // PlanLine, OperationsLine, ChunksLine and RestLine say what is folded below them.
@@ -41,6 +42,9 @@ func (v *view) PlanLine() string {
 	line := counted(len(v.s.stages), "stage", "stages")
 	if n := v.s.passes(); n > 0 {
 		line += ", " + counted(n, "pass", "passes") + " over stored data"
+	}
+	if s := v.s.h.Seconds; s != nil && v.s.there() == 0 && !v.s.modelled() {
+		line += fmt.Sprintf(", predicted %v, limited by %s", s, plain(s.Limit))
 	}
 	return line
 }
@@ -77,6 +81,9 @@ func (v *view) RestLine() string {
 	line := "at most " + units.Bytes(v.s.processPeak())
 	if !v.s.h.Process {
 		line = fmt.Sprintf("arena %s, whole process %s", units.Bytes(v.s.peak), units.Bytes(v.s.processPeak()))
+		if v.s.hasSample && v.s.peak > v.s.processPeak() {
+			line += " (of the arena, what was never touched takes no memory)"
+		}
 	}
 	if v.s.h.Budget > 0 {
 		line += ", budget " + units.Bytes(v.s.h.Budget)
@@ -151,13 +158,10 @@ type whatIf struct {
 	Fits                                                            bool
 }
 
-// maxTold is how many stages a plan has at most for its text to say it all.
-const maxTold = 2
-
 func newView(s *summary, mode Mode, drawn bool) *view {
 	v := &view{
 		s: s, Title: runTitle(s.h),
-		Verdict: s.verdict(), Tone: s.tone(), Planned: s.status == record.Planned,
+		Verdict: s.verdict(), tone: s.tone(), Planned: s.status == record.Planned,
 	}
 	if !drawn || s.status == record.Skipped {
 		return v
@@ -191,7 +195,7 @@ func newView(s *summary, mode Mode, drawn bool) *view {
 	if mode == None {
 		return v
 	}
-	if f, svg := treeFigure(stages); f != nil && len(stages) > maxTold {
+	if f, svg := treeFigure(stages); f != nil {
 		f.Picture = picture(svg)
 		v.Tree = f
 	}
@@ -375,6 +379,14 @@ func likely(s *record.Seconds) string {
 		return ""
 	}
 	return secondsText(s.Likely)
+}
+
+// WhatIfTitle says on which device the alternatives are planned.
+func (v *view) WhatIfTitle() string {
+	if d := v.s.h.Device; d.Memory > 0 {
+		return "What if, on " + plain(d.Name)
+	}
+	return "What if"
 }
 
 // Timed reports whether times are predicted.

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/blob"
@@ -82,7 +83,7 @@ func (s *source) get(ctx context.Context, key, bytes, etag string) (*http.Reques
 	if bytes != "" {
 		r.Header.Set("Range", bytes)
 	}
-	if etag != "" && !strings.HasPrefix(etag, "W/") { // weak ones never match
+	if etag != "" && !isWeak(etag) { // weak ones never match
 		r.Header.Set("If-Match", etag)
 	}
 	return r, s.signer.sign(ctx, r, nil)
@@ -90,23 +91,40 @@ func (s *source) get(ctx context.Context, key, bytes, etag string) (*http.Reques
 
 // identify keeps what tells one version of the object from another.
 func (o *object) identify(h http.Header) {
-	o.etag = h.Get("ETag")
+	o.etag, o.entry.Version = h.Get("ETag"), version(h)
 	stored, err := http.ParseTime(h.Get("Last-Modified"))
-	if now, failed := http.ParseTime(h.Get("Date")); err == nil && failed == nil {
+	now, failed := http.ParseTime(h.Get("Date"))
+	known := err == nil && failed == nil
+	if known {
 		o.entry.Age = max(now.Sub(stored), 1)
 	}
-	if o.entry.Version = o.etag; o.etag == "" {
-		o.entry.Version = h.Get("Last-Modified")
+	switch {
+	case o.etag != "" && !isWeak(o.etag):
+		o.entry.Settles = 0
+	case !known || now.Before(stored):
+		o.entry.Settles = -1
+	case now.Equal(stored): // both are in whole seconds
+		o.entry.Settles = time.Second
+	default:
+		o.entry.Settles = 0
 	}
 }
 
+// version returns what an answer says of an object's version: its tag, or else the time of the
+// last change. A weak tag may stay where bytes change.
+func version(h http.Header) string {
+	tag := h.Get("ETag")
+	if tag == "" || isWeak(tag) {
+		tag += h.Get("Last-Modified")
+	}
+	return tag
+}
+
+func isWeak(etag string) bool { return strings.HasPrefix(etag, "W/") }
+
 // same rejects an answer that is of another version.
 func (o *object) same(h http.Header) error {
-	now := h.Get("ETag")
-	if now == "" {
-		now = h.Get("Last-Modified")
-	}
-	if now != o.entry.Version {
+	if version(h) != o.entry.Version {
 		return store.ErrChanged
 	}
 	return nil

@@ -38,7 +38,7 @@ type (
 	// Rates are those of a device in a second. One that is 0 is not known.
 	Rates = plan.Rates
 	// Stage is a stage that is sized for a device.
-	Stage = plan.SizedStage
+	Stage = plan.DeviceStage
 	// Buffer is memory that a stage declares.
 	Buffer = plan.Buffer
 	// Box is a rectangle of an array: where it starts, and its shape.

@@ -57,13 +57,14 @@ func (f Form) Capabilities() Capabilities {
 	real := func(t dtype.Type) bool { return t.Kind() != dtype.KindComplex }
 	c := Capabilities{Elementwise: map[kernel.Op]plan.Types{}, Folds: map[kernel.Reduction]plan.Types{},
 		Casts: plan.TypesOf(real), Products: plan.TypesOf(real)}
-	for op := kernel.Add; op <= kernel.MulAdd; op++ {
+	for _, op := range kernel.Ops() {
 		c.Elementwise[op] = plan.TypesOf(func(t dtype.Type) bool {
 			_, ok := kernel.Lookup(op, t)
 			return ok && real(t)
 		})
 	}
-	for r := kernel.Sum; r.Known(); r++ {
+	for _, row := range kernel.Reductions() {
+		r := row.Reduction
 		c.Folds[r] = plan.TypesOf(func(t dtype.Type) bool {
 			_, ok := kernel.NewFolder(r, t)
 			return ok && real(t)
@@ -201,7 +202,7 @@ func initInGo(s *Stage, i int) Kernel {
 func foldInGo(s *Stage, i int) Kernel {
 	f, layout := s.Folder(i), vm.NewLayout(s.Stage, i)
 	prog := &s.Programs[0]
-	size := prog.Type(prog.Out[s.Folded(i)]).Size()
+	size := prog.Type(prog.Out[s.FoldOut(i)]).Size()
 	return Kernel{Name: "fold", Go: func(m Accessor, args []uint64) (cost Cost, err error) {
 		n := int(args[4])
 		tile, chunk := boxOf(args[6:], 4, 0), boxOf(args[6:], 4, 2)
@@ -234,7 +235,7 @@ func productInGo(s *Stage, scratch Address) Kernel {
 		c := m.Bytes(Address(args[0]), int64(rows*cols*sum.Size()))
 		a := m.Bytes(Address(args[1]), int64(rows*k*in.Size()))
 		b := m.Bytes(Address(args[2]), int64(k*cols*other.Size()))
-		pack := s.Buffers.Device.Scratch.Bytes()
+		pack := s.Memory.Scratch.Bytes()
 		var packed []byte
 		if pack > 0 {
 			packed = m.Bytes(scratch, pack)

@@ -43,7 +43,7 @@ func newArrays(p *plan.Sized, env *Env, a *arena.Arena) *arrays {
 // left open or created where it fails.
 func openArrays(p *plan.Sized, env *Env, c *checkpoint.Checkpoint, a *arena.Arena) (_ *arrays, err error) {
 	s := newArrays(p, env, a)
-	s.checkpoint, s.lastUse, s.shared = c, p.LastUses(), env.Processes != nil
+	s.checkpoint, s.lastUse, s.shared = c, p.LastUses(), p.Each.Workers > 0
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.close())

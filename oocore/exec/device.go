@@ -18,7 +18,7 @@ type Device interface {
 	Pin(b []byte) (unpin func() error, err error)
 	// Open takes all the device memory of a stage, as s.Buffers declares it. An error that is
 	// ErrDeviceMemory means that a smaller stage may succeed; nothing is taken then.
-	Open(s *plan.SizedStage) (Work, error)
+	Open(s *plan.DeviceStage) (Work, error)
 	// Keep allocates memory for a panel of a product's operand that outlives the stage.
 	Keep(bytes int64) (Resident, error)
 	Usage() Usage
@@ -105,7 +105,7 @@ func (CPU) Spec() plan.DeviceSpec { return plan.DeviceSpec{Name: "cpu"} }
 func (CPU) Pin([]byte) (func() error, error) { return func() error { return nil }, nil }
 
 // Open returns an error: no plan puts a stage on a device without memory.
-func (CPU) Open(*plan.SizedStage) (Work, error) {
+func (CPU) Open(*plan.DeviceStage) (Work, error) {
 	return nil, errors.New("the CPU opens no stage")
 }
 

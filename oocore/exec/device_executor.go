@@ -11,13 +11,16 @@ import (
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
-// deviceExecutor is the executor of a run on a device: stages that the plan puts there
-// are streamed through it, the others run in slots.
-type deviceExecutor struct{ slots }
+// deviceStages streams the stages that the plan puts on the device through it, and runs the
+// others in slots.
+type deviceStages struct{ slots }
+
+// Close does nothing: each stage gives back what it took.
+func (deviceStages) Close() error { return nil }
 
 // Stage opens a stage on the device.
-func (e deviceExecutor) Stage(ctx context.Context, stage int) (Runner, error) {
-	s := e.run.plan.Stages[stage].Device
+func (e deviceStages) Stage(ctx context.Context, stage int) (Runner, error) {
+	s := e.run.plan.OnDevice[stage]
 	if s == nil {
 		return e.slots.Stage(ctx, stage)
 	}
@@ -32,7 +35,7 @@ func (e deviceExecutor) Stage(ctx context.Context, stage int) (Runner, error) {
 type attempt struct {
 	run             *run
 	index           int
-	stage           *plan.SizedStage // nil where slots do it
+	stage           *plan.DeviceStage // nil where slots do it
 	retries, splits uint8
 }
 
@@ -62,20 +65,21 @@ func (r *deviceRunner) open(ctx context.Context) (err error) {
 	return err
 }
 
-// outOfMemory chooses the next way to do the stage, and records it. The first is to try
-// free what is resident, the second to retry, since others may have freed memory.
+// outOfMemory chooses the next way to do the stage, and records it: first without resident
+// operands, then once more as it was, since others may have freed memory, then with half the
+// tile.
 func (r *deviceRunner) outOfMemory() error {
 	run := r.run
 	run.counts.oom.Add(1)
-	free := run.env.Device.Usage().Free
+	free := run.device.Usage().Free
 	e := record.Event{At: time.Since(run.start), Stage: uint16(r.index), Action: record.Retried, Free: free}
-	switch kept := run.env.Kept.Total(); {
+	switch kept := run.kept.Total(); {
 	case kept > 0:
-		if err := run.env.Kept.giveUp(); err != nil {
+		if err := run.kept.giveUp(); err != nil {
 			return err
 		}
 		without := *r.stage
-		without.Buffers.Device.Kept = [2]plan.KeptOperand{}
+		without.Memory.Kept = [2]plan.KeptOperand{}
 		r.stage, e.Action, e.Bytes = &without, record.GaveUpKept, kept
 	case r.retries == 0:
 		r.retries = 1
@@ -136,12 +140,12 @@ func (r *deviceRunner) Close() error {
 }
 
 // noteDevicePeak takes in what a stage has taken of the device's memory.
-func (r *run) noteDevicePeak() { r.devicePeak = max(r.devicePeak, r.env.Device.Usage().Used) }
+func (r *run) noteDevicePeak() { r.devicePeak = max(r.devicePeak, r.device.Usage().Used) }
 
 // openOnDevice takes the memory of a stage, that of the device first.
 func openOnDevice(a attempt) (runner Runner, err error) {
 	name := a.run.plan.Device.Name
-	w, err := a.run.env.Device.Open(a.stage)
+	w, err := a.run.device.Open(a.stage)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -185,7 +189,7 @@ func (o *onDevice) pinned(s *slot, declared ...plan.Buffer) ([][]byte, error) {
 		if b == nil {
 			continue
 		}
-		unpin, err := o.run.env.Device.Pin(b)
+		unpin, err := o.run.device.Pin(b)
 		if err != nil {
 			o.pageable.Do(func() { o.run.event(o.index, record.NotLocked, int64(len(b))) })
 			continue

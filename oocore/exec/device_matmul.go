@@ -22,7 +22,7 @@ type deviceProduct struct {
 }
 
 func newDeviceProduct(o *onDevice) (_ Runner, err error) {
-	p := newProduct(o.run, o.index, o.stage)
+	p := newProduct(o.run, o.index, &o.stage.SizedStage)
 	o.begin(p.slot, o.stage.DevicePeak)
 	d := &deviceProduct{product: p, on: o}
 	d.each[0], d.each[1], d.rows = o.stage.Strips()
@@ -103,8 +103,8 @@ func (d *deviceProduct) compute(c *matmulPipeline, s *superTile, loads, steps ch
 func (d *deviceProduct) load(c *matmulPipeline, s *superTile, step int, loads chan<- sent) error {
 	summed, k, length := d.step(step)
 	strips := func(operand, total, bytes int, o *operand, box func(first, rows int) grid.Box) error {
-		env := d.on.run.env
-		kept, there, err := env.Kept.panel(env.Device, d.stage.Buffers.Device.Kept[operand], box(0, total).String(), int64(total)*int64(bytes))
+		run := d.on.run
+		kept, there, err := run.kept.panel(run.device, d.on.stage.Memory.Kept[operand], box(0, total).String(), int64(total)*int64(bytes))
 		if err != nil {
 			return err
 		}
@@ -128,7 +128,7 @@ func (d *deviceProduct) load(c *matmulPipeline, s *superTile, step int, loads ch
 			}
 		}
 		if kept != nil {
-			env.Kept.fill(kept)
+			run.kept.fill(kept)
 		}
 		return nil
 	}

@@ -84,7 +84,7 @@ func (r *rareTiles) fold(ctx context.Context, w *streamer, b grid.Box) error {
 	prog := &r.stage.Programs[0]
 	values := make([][]byte, len(r.stage.Folds))
 	for i := range values {
-		k := r.stage.Folded(i)
+		k := r.stage.FoldOut(i)
 		values[i] = r.machine.Result(k)[:b.Size()*prog.Type(prog.Out[k]).Size()]
 	}
 	return r.wait(ctx, w.slot, w.work.Fold(w.slot.index, b, values))

@@ -162,8 +162,8 @@ func TestTilesThatAreNarrowerThanTheRowsThatAreWritten(t *testing.T) {
 	root := must[*graph.Node](t)(graph.Apply(site, kernel.Sqrt, open(t, path)))
 	out := filepath.Join(dir, "o.npy")
 	p := must[*plan.Sized](t)(sized(root, plan.Target{Path: out, Chunks: root.Shape}, plan.Options{Budget: 1 << 30, Workers: 2}))
-	if s := &p.Stages[0]; s.Tile[1] >= s.Piece[1] || s.Tile[0] == 1 || s.Piece[1] != 1500 {
-		t.Fatalf("tiles are %v of %v", s.Tile, s.Piece)
+	if s := &p.Stages[0]; s.Tile[1] >= s.WriteTile[1] || s.Tile[0] == 1 || s.WriteTile[1] != 1500 {
+		t.Fatalf("tiles are %v of %v", s.Tile, s.WriteTile)
 	}
 	if _, err := exec.Run(context.Background(), p, exec.Env{}); err != nil {
 		t.Fatal(err)

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gonbext/gonbext/oocore/arena"
 	"github.com/gonbext/gonbext/oocore/exec/checkpoint"
 	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/record"
@@ -25,10 +24,8 @@ func WritePlanFile(t testing.TB, path string, encoded []byte) string {
 // StageBytes opens the stages of a plan one after the other, runs none of their tasks, and
 // returns what each reserves by the arena's count, besides the arrays in memory.
 func StageBytes(ctx context.Context, p *plan.Sized, env Env) (all []record.Bytes, err error) {
-	if env.Device == nil {
-		env.Device = CPU{}
-	}
-	r := &run{plan: p, env: &env, checkpoint: checkpoint.Temporary(p.Plan), arena: arena.New(p.Arena)}
+	r := newRun(p, &env, env.Record.Task)
+	r.checkpoint = checkpoint.Temporary(p.Plan)
 	if r.arrays, err = openArrays(p, &env, r.checkpoint, r.arena); err != nil {
 		return nil, err
 	}
@@ -92,4 +89,25 @@ func SavedSteps(t testing.TB, meta []byte) map[int]int {
 		steps[s.Task] = s.Steps
 	}
 	return steps
+}
+
+// AcrossProcesses returns what an error is in the process that it is sent to.
+func AcrossProcesses(t testing.TB, err error) error {
+	t.Helper()
+	b, failed := json.Marshal(remote(err))
+	if failed != nil {
+		t.Fatal(failed)
+	}
+	var r remoteError
+	if failed := json.Unmarshal(b, &r); failed != nil {
+		t.Fatal(failed)
+	}
+	return r.err
+}
+
+// WaitForWorkers sets how long workers may take to end, and how many seconds they may be silent.
+func WaitForWorkers(t testing.TB, toEnd time.Duration, quiet int) {
+	before, was := patience, silence
+	patience, silence = toEnd, quiet
+	t.Cleanup(func() { patience, silence = before, was })
 }

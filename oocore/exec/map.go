@@ -86,8 +86,8 @@ func (m *mapper) write(ctx context.Context, chunk grid.Box) error {
 		}
 		return nil
 	}
-	for inner := range m.slot.stage.Inners(chunk) {
-		for piece := range inner.Split(m.slot.stage.Piece) {
+	for inner := range m.slot.stage.Chunks(chunk) {
+		for piece := range inner.Split(m.slot.stage.WriteTile) {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
@@ -112,7 +112,7 @@ func (m *mapper) cut(ctx context.Context, chunk grid.Box) error {
 	}
 	strides := grid.Strides(chunk.Shape)
 	for unit := range chunk.Split(m.slot.run.plan.Arrays[st.Outputs[0]].Layout.Unit) {
-		for piece := range unit.Split(st.Piece) {
+		for piece := range unit.Split(st.WriteTile) {
 			at := 0
 			for d := range strides {
 				at += (piece.Start[d] - chunk.Start[d]) * strides[d]

@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"sync"
 
@@ -11,8 +12,12 @@ import (
 	"github.com/gonbext/gonbext/oocore/plan"
 )
 
-// partials takes the partial results of a stage's tasks.
+// partials takes the partial results of a stage's tasks: it merges them, or writes them to a
+// file for another process that does.
 type partials interface {
+	// begin is told which tasks are to be run. It returns an error where what they make could
+	// not be merged in the order of tasks.
+	begin(tasks Tasks) error
 	// add takes the accumulators of a task's folds. They are the task's again when it
 	// returns.
 	add(ctx context.Context, s *slot, index int, states [][]byte) error
@@ -66,6 +71,28 @@ func (m *merger) clear() {
 
 // free frees the accumulators.
 func (m *merger) free() error { return m.slot.free() }
+
+// begin returns an error unless the tasks are the next ones, without a gap: of those that run at
+// once, each waits for the one before.
+func (m *merger) begin(tasks Tasks) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(tasks) > 1 || len(tasks) == 1 && tasks[0].First != m.next {
+		return fmt.Errorf("%s merges the results of its tasks in order: %d are merged, and the executor runs %s now: this is a fault of the executor",
+			m.stage.Name, m.next, tasks[len(tasks)-1])
+	}
+	return nil
+}
+
+// complete returns an error where the results of some task were never merged.
+func (m *merger) complete() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if n := m.stage.Tasks(); m.next != n {
+		return fmt.Errorf("%s: the executor has reported all of %d tasks, and the results of %d: this is a fault of the executor", m.stage.Name, n, m.next)
+	}
+	return nil
+}
 
 // add merges a task's partial results when those of all tasks before are merged. A task
 // that fails never lets the next one through; its error ends ctx, which wakes those that

@@ -8,9 +8,10 @@ import (
 )
 
 // A coordinator and its worker processes exchange lines of JSON: requests on a worker's
-// standard input, answers on its standard output. A worker answers once when it is
-// ready, and then once for each request. A closed standard input ends what it does: it
-// answers what is done of the present request, and exits.
+// standard input, reports on its standard output. A worker reports once when it is
+// ready, and then once for each request; while it is busy, lines between say that it lives. A
+// closed standard input ends what it does: it reports what is done of the present request, and
+// exits.
 
 // request asks a worker for tasks of its plan, to open another plan, or to leave the one
 // that it has.
@@ -29,16 +30,15 @@ type assignment struct {
 	Workers int    `json:"workers"`
 }
 
-// answer is what a worker has done of a request. Everything that Done names is in files
-// and durable.
-type answer struct {
+// Report is what a process has done of a range of tasks. Everything that Done names is in
+// files and durable.
+type Report struct {
+	Busy   bool          `json:"busy,omitempty"` // the report is still to come
 	Done   Tasks         `json:"done,omitempty"`
 	Rows   record.Rows   `json:"rows,omitempty"` // of the record; times count from the request
 	Memory record.Sample `json:"memory"`
-	Peak   record.Bytes  `json:"peak"` // of the worker's buffers, when the most was reserved
-	Error  string        `json:"error,omitempty"`
-	// Need is the budget that the worker needs, where its own is too small.
-	Need int64 `json:"need,omitempty"`
+	Peak   record.Bytes  `json:"peak"` // of the process's buffers, when the most was reserved
+	Error  *remoteError  `json:"error,omitempty"`
 }
 
 // lines writes and reads messages.

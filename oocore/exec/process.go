@@ -1,8 +1,10 @@
 package exec
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"runtime"
 	"strings"
@@ -14,74 +16,129 @@ import (
 type process struct {
 	cmd   *exec.Cmd
 	in    io.WriteCloser
+	out   *os.File
 	lines lines
 	words *lastWords
-	gone  chan struct{} // closed when the process has ended and was waited for
 	ended error         // how, once gone is closed
+	gone  chan struct{} // closed when the process has ended and was waited for
+	end   sync.Once     // of its input
 }
 
-// startProcess starts a worker. Its answer that it is ready is still to be read.
+var (
+	// patience is how long a worker may take to end by itself.
+	patience = 10 * time.Second
+	// silence is how many seconds a worker may be without a sign of life.
+	silence = 20
+)
+
+// sign is how often a busy worker gives a sign of life.
+const sign = time.Second
+
+// startProcess starts a worker. Its report that it is ready is still to be read.
 func startProcess(command []string) (*process, error) {
 	p := &process{cmd: exec.Command(command[0], command[1:]...), words: &lastWords{}, gone: make(chan struct{})}
-	p.cmd.Stderr = p.words
+	p.cmd.Stderr, p.cmd.WaitDelay = p.words, time.Second
 	p.cmd.SysProcAttr = childAttributes()
 	in, err := p.cmd.StdinPipe()
 	if err != nil {
 		return nil, err
 	}
-	out, err := p.cmd.StdoutPipe()
+	out, theirs, err := os.Pipe() // which stays open for the last report when the process has ended
 	if err != nil {
 		return nil, err
 	}
-	p.in, p.lines = in, newLines(out, in)
+	p.cmd.Stdout = theirs
+	p.in, p.out, p.lines = in, out, newLines(out, in)
 	started := make(chan error)
 	go func() {
 		// The kernel ends the child with the thread that started it, so that the thread
 		// has to stay.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
-		err := p.cmd.Start()
+		err := errors.Join(p.cmd.Start(), theirs.Close())
 		started <- err
 		if err == nil {
-			<-p.gone
+			p.ended = p.cmd.Wait()
+			close(p.gone)
 		}
 	}()
 	if err := <-started; err != nil {
-		return nil, fmt.Errorf("the worker %s cannot be started: %w", command[0], err)
+		return nil, fmt.Errorf("the worker %s cannot be started: %w", command[0], errors.Join(err, out.Close()))
 	}
 	return p, nil
 }
 
-// ask sends a request and waits for its answer. An error means that the process has
+// ask sends a request and waits for its report. An error means that the process has
 // ended, or is to be.
-func (p *process) ask(q request) (a answer, err error) {
+func (p *process) ask(q request) (Report, error) {
 	if err := p.lines.Encode(q); err != nil {
-		return a, err
+		return Report{}, err
 	}
-	err = p.lines.Decode(&a)
-	return a, err
+	return p.answer()
 }
 
-// hang ends what the worker does: it answers once more, and exits.
-func (p *process) hang() { _ = p.in.Close() }
+// answer waits for a report. A process that gives no sign of life is killed: it may be stopped,
+// and others do its tasks.
+func (p *process) answer() (a Report, err error) {
+	heard := make(chan struct{}, 1)
+	defer close(heard)
+	go func() {
+		tick := time.NewTicker(sign)
+		defer tick.Stop()
+		for quiet := 0; quiet < silence; quiet++ { // ticks, not time: this process may have been stopped too
+			select {
+			case _, more := <-heard:
+				if !more {
+					return
+				}
+				quiet = -1
+			case <-tick.C:
+			}
+		}
+		fmt.Fprintf(p.words, "\nno sign of life for %d s", silence)
+		p.kill()
+		for range heard {
+		}
+	}()
+	for {
+		a = Report{}
+		if err := p.lines.Decode(&a); err != nil || !a.Busy {
+			return a, err
+		}
+		heard <- struct{}{}
+	}
+}
 
-// patience is how long a worker may take to end by itself.
-const patience = 10 * time.Second
+// hang ends what the worker does: it reports once more, and exits. One that does not in time
+// is killed.
+func (p *process) hang() {
+	p.end.Do(func() {
+		p.in.Close()
+		timer := time.AfterFunc(patience, p.kill)
+		go func() {
+			<-p.gone
+			timer.Stop()
+		}()
+	})
+}
+
+// kill ends the process at once. A child of it that still has its output keeps nobody waiting.
+func (p *process) kill() {
+	p.cmd.Process.Kill()
+	p.out.SetReadDeadline(time.Now().Add(time.Second))
+}
 
 // wait ends the process, by force where it does not end by itself, and returns how it
 // ended.
 func (p *process) wait() error {
 	p.hang()
+	defer p.out.Close()
 	select {
 	case <-p.gone:
 		return p.ended
-	default:
+	case <-time.After(2 * patience): // such as one whose disk does not answer
+		return fmt.Errorf("process %d cannot be ended", p.cmd.Process.Pid)
 	}
-	timer := time.AfterFunc(patience, func() { p.cmd.Process.Kill() })
-	p.ended = p.cmd.Wait()
-	timer.Stop()
-	close(p.gone)
-	return p.ended
 }
 
 // lastWords keeps the end of what a process writes to its standard error.

@@ -4,16 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+
 	"sync"
 	"time"
 
-	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/plan"
-	"github.com/gonbext/gonbext/oocore/record"
 )
 
-// Processes are worker processes that run a plan's tasks.
+// Processes is the executor of worker processes of this machine.
 type Processes struct {
 	N int
 	// Command starts a worker for the plan in a file, with a budget of memory and so many
@@ -43,7 +41,7 @@ func (p *Processes) take() *process {
 // release ends a worker, or lets it wait for another plan.
 func (p *Processes) release(w *process) {
 	if p.Keep {
-		if a, err := w.ask(request{Leave: true}); err == nil && a.Error == "" {
+		if a, err := w.ask(request{Leave: true}); err == nil && a.Error == nil {
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			p.idle = append(p.idle, w)
@@ -66,94 +64,73 @@ func (p *Processes) Close() {
 	group.Wait()
 }
 
-// planFile is in the staging folder.
-const planFile = "plan"
-
-// processes is the executor of worker processes. All of them serve one plan.
-type processes struct {
-	run     *run
-	command []string
-	file    string
-	pool    *Processes
-
-	mu     sync.Mutex
-	all    []*process      // by number; nil for one that ended
-	memory []record.Sample // of each
-	peak   []record.Bytes
+// Open returns an error for a plan that was not sized for so many processes.
+func (p *Processes) Open(c *Coordinator) (Stages, error) {
+	if c.Plan().Each.Workers == 0 {
+		return nil, errors.New("the plan is sized for this process, and the executor is of worker processes")
+	}
+	return &processes{Coordinator: c, pool: p, all: make([]*process, p.N)}, nil
 }
 
-// newProcesses writes the plan into the staging folder, and starts the workers.
-func newProcesses(ctx context.Context, r *run) (p *processes, err error) {
-	conf := r.env.Processes
-	encoded, err := r.plan.Encode()
-	if err != nil {
-		return nil, err
+// processes are the workers of a run. All of them serve one plan.
+type processes struct {
+	*Coordinator
+	pool *Processes
+	all  []*process // by number; nil for one that ended
+}
+
+// begin writes the plan, and starts the workers.
+func (p *processes) begin(ctx context.Context) error {
+	if _, err := p.PlanFile(); err != nil {
+		return err
 	}
-	if err := r.arrays.makeSpill(); err != nil {
-		return nil, err
-	}
-	p = &processes{run: r, pool: conf, file: r.arrays.spill.Join(planFile), all: make([]*process, conf.N),
-		memory: make([]record.Sample, conf.N), peak: make([]record.Bytes, conf.N)}
-	p.command = conf.Command(p.file, r.plan.Each.Budget, r.plan.Each.Workers)
-	if err := writePlan(p.file, encoded); err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, p.close())
-			p = nil
-		}
-	}()
-	errs := make([]error, conf.N)
+	errs := make([]error, len(p.all))
 	var group sync.WaitGroup
 	for i := range p.all {
 		group.Go(func() { errs[i] = p.start(ctx, i) })
 	}
 	group.Wait()
-	for i, err := range errs {
-		if errors.As(err, new(*deadWorker)) { // it is started again when there is work for it
-			p.drop(i)
-		} else if err != nil {
-			return p, err
+	for _, err := range errs {
+		if err != nil && !errors.As(err, new(*deadWorker)) { // which is started again when there is work for it
+			return err
 		}
 	}
-	return p, nil
+	return nil
 }
 
 // start starts a worker, or takes one that waits, and waits until it is ready.
 func (p *processes) start(ctx context.Context, number int) (err error) {
+	each := p.Plan().Each
 	w := p.pool.take()
 	kept := w != nil
 	if !kept {
-		if w, err = startProcess(p.command); err != nil {
+		if w, err = startProcess(p.pool.Command(p.file, each.Budget, each.Workers)); err != nil {
 			return err
 		}
 	}
-	p.mu.Lock()
 	p.all[number] = w
-	p.mu.Unlock()
 	defer context.AfterFunc(ctx, w.hang)()
-	var a answer
+	var a Report
 	if kept {
-		each := p.run.plan.Each
 		a, err = w.ask(request{Open: &assignment{p.file, each.Budget, each.Workers}})
 	} else {
-		err = w.lines.Decode(&a)
+		a, err = w.answer()
 	}
 	if err != nil {
+		dead := p.drop(number)
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		return &deadWorker{how: w.wait(), words: w.words.String()}
+		return dead
 	}
-	p.noteMemory(number, a)
-	switch {
-	case a.Need > 0:
-		return &plan.MemoryError{Op: "a worker process", Need: a.Need, Limit: p.run.plan.Each.Budget}
-	case a.Error != "":
-		return errors.New(a.Error)
+	p.NoteMemory(number, a)
+	if a.Error == nil {
+		return nil
 	}
-	return nil
+	if short, ok := errors.AsType[*plan.MemoryError](a.Error.err); ok {
+		return &plan.MemoryError{Op: "a worker process", Need: short.Need, Limit: each.Budget}
+	}
+	return a.Error.err
 }
 
 // deadWorker is a worker process that ended without an answer.
@@ -173,69 +150,35 @@ func (e *deadWorker) Error() string {
 	return text
 }
 
-func (p *processes) noteMemory(number int, a answer) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.memory[number], p.peak[number] = a.Memory, a.Peak
+// drop forgets a worker that ended or is to end, and says how it did.
+func (p *processes) drop(number int) *deadWorker {
+	w := p.all[number]
+	p.all[number] = nil
+	p.NoteMemory(number, Report{})
+	return &deadWorker{how: w.wait(), words: w.words.String()}
 }
 
-// sample adds the workers' memory to that of the coordinator.
-func (p *processes) sample(s *record.Sample) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for i, m := range p.memory {
-		if p.all[i] == nil {
-			continue
-		}
-		for c := range s.Arena {
-			s.Arena[c] += m.Arena[c]
-		}
-		s.Anonymous += m.Anonymous
-		s.Mapped += m.Mapped
-		s.GoHeap += m.GoHeap
-		s.GoRuntime += m.GoRuntime
-	}
-}
-
-// peaks is the sum of the most that each worker has reserved.
-func (p *processes) peaks() (sum record.Bytes) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, b := range p.peak {
-		for c := range sum {
-			sum[c] += b[c]
-		}
-	}
-	return sum
-}
-
-// close gives the workers back.
-func (p *processes) close() error {
+// Close gives the workers back.
+func (p *processes) Close() error {
 	var group sync.WaitGroup
-	p.mu.Lock()
-	all := slices.Clone(p.all)
-	clear(p.all)
-	p.mu.Unlock()
-	for _, w := range all {
+	for _, w := range p.all {
 		if w != nil {
 			group.Go(func() { p.pool.release(w) })
 		}
 	}
 	group.Wait()
-	return disk.Remove(p.file)
+	return nil
 }
 
-// Stage prepares for what workers leave of a stage.
-func (p *processes) Stage(_ context.Context, stage int) (Runner, error) {
-	r := &processRunner{processes: p, index: stage, stage: &p.run.plan.Stages[stage]}
-	if !r.stage.Merges() {
-		return r, nil
+// Stage starts the workers at the first stage. They take the memory of a stage with its first
+// tasks.
+func (p *processes) Stage(ctx context.Context, stage int) (Runner, error) {
+	if p.file == "" {
+		if err := p.begin(ctx); err != nil {
+			return nil, err
+		}
 	}
-	var err error
-	if r.rows, err = newRowMerger(p.run.partials.(*merger)); err != nil {
-		return nil, err
-	}
-	return r, nil
+	return &processRunner{processes: p, index: stage, stage: &p.Plan().Stages[stage]}, nil
 }
 
 // processRunner lets the workers run tasks of a stage.
@@ -243,20 +186,19 @@ type processRunner struct {
 	*processes
 	index int
 	stage *plan.SizedStage
-
-	taking sync.Mutex
-	rows   *rowMerger // of partial results; nil where there are none
+	queue *ranges
+	done  func(index int)
 }
 
 // Run hands out ranges of tasks to the workers.
 func (r *processRunner) Run(ctx context.Context, tasks Tasks, done func(index int)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	queue := newRanges(r.stage, len(r.all), tasks)
+	r.queue, r.done = newRanges(r.stage, len(r.all), tasks), done
 	var group sync.WaitGroup
 	for number := range r.all {
 		group.Go(func() {
-			if err := r.feed(ctx, number, queue, done); err != nil {
+			if err := r.feed(ctx, number); err != nil {
 				cancel(err)
 			}
 		})
@@ -265,26 +207,21 @@ func (r *processRunner) Run(ctx context.Context, tasks Tasks, done func(index in
 	return context.Cause(ctx)
 }
 
-// Close removes what workers left for the coordinator.
-func (r *processRunner) Close() error {
-	if r.rows == nil {
-		return nil
-	}
-	return r.rows.close()
-}
+// Close does nothing: workers give the memory of a stage back when they are given another.
+func (r *processRunner) Close() error { return nil }
 
 // maxDeaths is how many workers in a row may end with a range of tasks before that is
 // the run's error. Each time less is asked for at once.
 const maxDeaths = 5
 
 // feed gives one worker range after range.
-func (r *processRunner) feed(ctx context.Context, number int, queue *ranges, done func(index int)) error {
+func (r *processRunner) feed(ctx context.Context, number int) error {
 	for {
-		tasks, ok := queue.take()
+		tasks, ok := r.queue.take()
 		if !ok {
 			return nil
 		}
-		if err := r.finish(ctx, number, tasks, 0, queue, done); err != nil {
+		if err := r.finish(ctx, number, tasks, 0); err != nil {
 			return err
 		}
 	}
@@ -292,7 +229,7 @@ func (r *processRunner) feed(ctx context.Context, number int, queue *ranges, don
 
 // finish lets a worker do tasks. One that ends is replaced, and does them again, half of them at
 // a time; deaths is how many have ended in a row.
-func (r *processRunner) finish(ctx context.Context, number int, tasks Range, deaths int, queue *ranges, done func(index int)) error {
+func (r *processRunner) finish(ctx context.Context, number int, tasks Range, deaths int) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -300,10 +237,10 @@ func (r *processRunner) finish(ctx context.Context, number int, tasks Range, dea
 	a, err := r.do(ctx, number, tasks)
 	switch {
 	case err == nil:
-		if a.Error == "" {
-			queue.took(tasks.Len(), time.Since(begun))
+		if a.Error == nil {
+			r.queue.took(tasks.Len(), time.Since(begun))
 		}
-		return r.take(ctx, number, begun, tasks, a, done)
+		return r.Take(ctx, r.index, number, begun, tasks, a, r.done)
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case !errors.As(err, new(*deadWorker)):
@@ -314,78 +251,27 @@ func (r *processRunner) finish(ctx context.Context, number int, tasks Range, dea
 	}
 	rest := Tasks{tasks}
 	first := rest.Take((tasks.Len() + 1) / 2)
-	err = r.finish(ctx, number, first, deaths, queue, done)
+	err = r.finish(ctx, number, first, deaths)
 	if err == nil && len(rest) > 0 {
-		err = r.finish(ctx, number, rest[0], 0, queue, done)
+		err = r.finish(ctx, number, rest[0], 0)
 	}
 	return err
 }
 
 // do asks a worker for tasks, and starts it where there is none. A worker that ended is
 // a *deadWorker.
-func (r *processRunner) do(ctx context.Context, number int, tasks Range) (answer, error) {
-	r.mu.Lock()
-	w := r.all[number]
-	r.mu.Unlock()
+func (r *processRunner) do(ctx context.Context, number int, tasks Range) (Report, error) {
+	w := r.all[number] // which only this goroutine changes
 	if w == nil {
 		if err := r.start(ctx, number); err != nil {
-			r.drop(number)
-			return answer{}, err
+			return Report{}, err
 		}
 		return r.do(ctx, number, tasks)
 	}
 	defer context.AfterFunc(ctx, w.hang)()
 	a, err := w.ask(request{Stage: r.index, Tasks: tasks})
 	if err != nil {
-		dead := &deadWorker{how: w.wait(), words: w.words.String()}
-		r.drop(number)
-		return a, dead
+		return a, r.drop(number)
 	}
-	r.noteMemory(number, a)
 	return a, nil
-}
-
-// drop forgets a worker that ended.
-func (p *processes) drop(number int) {
-	p.mu.Lock()
-	w := p.all[number]
-	p.all[number] = nil
-	p.mu.Unlock()
-	if w != nil {
-		_ = w.wait()
-	}
-}
-
-// take notes what a worker has done of tasks.
-func (r *processRunner) take(ctx context.Context, number int, begun time.Time, tasks Range, a answer, done func(index int)) error {
-	r.taking.Lock()
-	defer r.taking.Unlock()
-	if err := a.Rows.Check(); err != nil {
-		return fmt.Errorf("a worker process answers what is no record: %w", err)
-	}
-	for row := range a.Rows.All() {
-		row.Stage = uint16(r.index)
-		row.Slot += uint16(number * r.stage.Slots / len(r.all))
-		row.Start += begun.Sub(r.run.start)
-		r.run.counts.read.Add(row.Read)
-		r.run.counts.written.Add(row.Written)
-		r.run.record(row)
-	}
-	if r.rows != nil {
-		if err := r.rows.take(context.WithoutCancel(ctx), a.Done); err != nil {
-			return err
-		}
-	}
-	for index := range a.Done.All() {
-		done(index)
-	}
-	switch {
-	case a.Error != "" && ctx.Err() != nil:
-		return context.Cause(ctx)
-	case a.Error != "":
-		return errors.New(a.Error)
-	case a.Done.Len() != tasks.Len():
-		return fmt.Errorf("a worker process has done %d of %s of %s, and says nothing of the others", a.Done.Len(), tasks, r.stage.Name)
-	}
-	return nil
 }

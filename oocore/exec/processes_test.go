@@ -79,7 +79,7 @@ func inWorkers(ctx context.Context, p *plan.Plan, env exec.Env, w *exec.Processe
 	if err != nil {
 		return record.End{}, err
 	}
-	env.Processes = w
+	env.Executor = w
 	end, err := exec.Run(ctx, s, env)
 	if err == nil && end.Peak > s.Peak.Host() {
 		err = fmt.Errorf("the processes together reserved %d bytes, predicted %d", end.Peak, s.Peak.Host())
@@ -433,7 +433,7 @@ func TestWorkerRejects(t *testing.T) {
 	damaged := slices.Clone(whole)
 	damaged[len(damaged)/2] ^= 1
 	foreign := exec.WritePlanFile(t, filepath.Join(t.TempDir(), "plan"), []byte(`{"hello": "world"}`))
-	older := exec.WritePlanFile(t, filepath.Join(t.TempDir(), "plan"), bytes.Replace(encoded, []byte(plan.Engine), []byte("gonbext-0"), 1))
+	older := exec.WritePlanFile(t, filepath.Join(t.TempDir(), "plan"), bytes.Replace(encoded, []byte(p.Revisions), []byte("gonbext-0"), 1))
 	for name, c := range map[string]struct{ file, want string }{
 		"no file":         {filepath.Join(dir, "none"), "no such file"},
 		"a folder":        {dir, "not a file with a plan"},

@@ -34,5 +34,5 @@ func (r *run) logStage(ctx context.Context, i int) {
 	}
 	s := &r.plan.Stages[i]
 	slog.DebugContext(ctx, "gonbext: stage", "stage", i+1, "of", len(r.plan.Stages), "kind", string(s.Kind), "name", s.Name,
-		"shape", grid.Format(s.Grid.Shape), "chunks", s.Tasks(), "device", r.env.Device.Spec().Name)
+		"shape", grid.Format(s.Grid.Shape), "chunks", s.Tasks(), "device", r.device.Spec().Name)
 }

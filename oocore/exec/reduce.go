@@ -21,7 +21,7 @@ type folding struct {
 }
 
 func newFolding(r *run, s *plan.SizedStage) *folding {
-	f := &folding{run: r, stage: s, parts: s.FoldedChunks()}
+	f := &folding{run: r, stage: s, parts: s.ChunksPerResult()}
 	for i := range s.Folds {
 		f.folders = append(f.folders, s.Folder(i))
 	}
@@ -35,7 +35,7 @@ func chunkOf(s *plan.SizedStage, index int) (int, grid.Box) {
 	if s.Kind != plan.ReduceStage {
 		return index, g.Box(index)
 	}
-	parts := s.FoldedChunks()
+	parts := s.ChunksPerResult()
 	part, result := index%parts, index/parts
 	linear, stride := 0, 1
 	at := make([]int, len(g.Shape))
@@ -109,7 +109,7 @@ func (s *sums) begin(chunk grid.Box, n int) {
 // add folds a block that a machine has computed.
 func (s *sums) add(m *vm.Machine, b grid.Box) {
 	for i, folder := range s.shared.folders {
-		s.layouts[i].Fold(folder, s.states[i], s.n, m.Result(s.shared.stage.Folded(i)), b)
+		s.layouts[i].Fold(folder, s.states[i], s.n, m.Result(s.shared.stage.FoldOut(i)), b)
 	}
 }
 
@@ -151,7 +151,7 @@ func (r *reducer) task(ctx context.Context, index int, chunk grid.Box) error {
 	result := resultOf(f.stage, chunk)
 	n := result.Size()
 	r.sums.begin(chunk, n)
-	for inner := range r.slot.stage.Inners(chunk) {
+	for inner := range r.slot.stage.Chunks(chunk) {
 		if err := r.lane.eval(ctx, inner, nil); err != nil {
 			return err
 		}

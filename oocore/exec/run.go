@@ -24,6 +24,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -37,15 +38,11 @@ import (
 
 // Env is what a run needs in addition to its plan.
 type Env struct {
-	Device         Device         // nil for the CPU
-	Record         *record.Writer // nil for none
-	Into           []byte         // receives the result of a plan without an output path
-	SideReductions [][]byte       // receive the results of the plan's side reductions
-	// Processes are the worker processes that run the tasks; nil runs them here. The plan
-	// is sized for them.
-	Processes  *Processes
-	Checkpoint *checkpoint.Checkpoint // nil where the run cannot be resumed; Run closes it
-	Kept       *KeptInputs            // operands that are resident on the device from run to run; nil for none
+	Executor       Executor               // runs the tasks; nil for Slots. The plan is sized for it
+	Record         *record.Writer         // nil for none
+	Into           []byte                 // receives the result of a plan without an output path
+	SideReductions [][]byte               // receive the results of the plan's side reductions
+	Checkpoint     *checkpoint.Checkpoint // nil where the run cannot be resumed; Run closes it
 	// Check, where it is set, is called when all is computed, before the output is put
 	// in its place. After an error the output is as before, and no checkpoint is left.
 	Check func(context.Context) error
@@ -84,7 +81,7 @@ func (e *Env) takes(p *plan.Sized) error {
 		}
 		for k, fold := range s.Folds {
 			prog := &s.Programs[0]
-			if n := fold.Kind.Result(prog.Type(prog.Out[s.Folded(k)])).Size(); k >= len(e.SideReductions) || len(e.SideReductions[k]) != n {
+			if n := fold.Kind.Result(prog.Type(prog.Out[s.FoldOut(k)])).Size(); k >= len(e.SideReductions) || len(e.SideReductions[k]) != n {
 				return fmt.Errorf("the plan has %d side reductions: there is no buffer of %d bytes for number %d", len(s.Folds), n, k)
 			}
 		}
@@ -106,23 +103,29 @@ func Run(ctx context.Context, p *plan.Sized, env Env) (end record.End, err error
 			err = failed
 		}
 	}()
-	if env.Device == nil {
-		env.Device = CPU{}
-	}
-	if name := env.Device.Spec().Name; p.Device.Memory > 0 && name != p.Device.Name {
-		return end, fmt.Errorf("the plan is for %s, and the device is %s", p.Device.Name, name)
+	if env.Executor == nil {
+		env.Executor = Slots{}
 	}
 	if err := env.takes(p); err != nil {
 		return end, err
 	}
-	r := &run{plan: p, env: &env, checkpoint: c, arena: arena.New(p.Arena), start: time.Now(), cpu: make(chan struct{}, p.Workers),
-		spent: make([]record.Spent, len(p.Stages))}
-	r.note, r.executor = env.Record.Task, deviceExecutor{slots{r}}
+	r := newRun(p, &env, env.Record.Task)
+	r.checkpoint, r.spent = c, make([]record.Spent, len(p.Stages))
+	r.coordinator = &Coordinator{run: r, memory: map[int]record.Sample{}, peak: map[int]record.Bytes{}}
+	if r.executor, err = env.Executor.Open(r.coordinator); err != nil {
+		return end, err
+	}
+	var running context.Context
+	running, r.fail = context.WithCancelCause(ctx)
 	r.sampler = startSampler(r)
-	err = r.all(ctx)
+	err = r.all(running)
 	r.sampler.stop()
+	if fault := context.Cause(running); err != nil && fault != nil && ctx.Err() == nil {
+		err = fault
+	}
+	r.fail(nil)
 	if err != nil { // what was on its way may not have come
-		err = errors.Join(err, env.Kept.Drop())
+		err = errors.Join(err, r.kept.Drop())
 	}
 	if leak := r.arena.Close(); leak != nil && err == nil {
 		err = leak
@@ -148,21 +151,28 @@ type run struct {
 	counts     counts
 	current    atomic.Int64 // index of the stage that runs
 
-	note     func(*record.Task) // takes the row of a task that is done
-	executor Executor
-	partials partials // of the present stage
+	note        func(*record.Task) // takes the row of a task that is done
+	executor    Stages
+	coordinator *Coordinator
+	fail        context.CancelCauseFunc // ends the run
+	device      Device
+	kept        *KeptInputs  // nil for none
+	partials    partials     // of the present stage; nil where it merges none
+	ranges      *rangeMerger // of the present stage, where processes leave its partial results in files
 
 	spent      []record.Spent // on each stage
 	unsaved    time.Duration  // of the stages since the last one whose results were saved
 	devicePeak int64          // bytes of the device's memory that a stage has taken, at the most
+}
 
-	workers atomic.Pointer[processes] // nil where tasks run in this process
+func newRun(p *plan.Sized, env *Env, note func(*record.Task)) *run {
+	return &run{plan: p, env: env, note: note, device: CPU{}, arena: arena.New(p.Arena), start: time.Now(), cpu: make(chan struct{}, p.Workers)}
 }
 
 func (r *run) all(ctx context.Context) (err error) {
 	r.arrays, err = openArrays(r.plan, r.env, r.checkpoint, r.arena)
 	if err != nil {
-		return err
+		return errors.Join(err, r.executor.Close())
 	}
 	defer func() {
 		if failed := r.arrays.close(); failed != nil {
@@ -171,7 +181,13 @@ func (r *run) all(ctx context.Context) (err error) {
 	}()
 	if r.arrays.placed {
 		r.counts.skipped.Add(int64(r.plan.Tasks()))
-	} else if err := r.stages(ctx); err != nil {
+	} else {
+		err = r.stages(ctx)
+	}
+	if err = errors.Join(err, r.executor.Close(), r.coordinator.close()); err == nil {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
 		return err
 	}
 	if r.env.Check != nil {
@@ -184,20 +200,7 @@ func (r *run) all(ctx context.Context) (err error) {
 }
 
 // stages runs all stages, one after the other.
-func (r *run) stages(ctx context.Context) (err error) {
-	if r.env.Processes != nil {
-		p, err := newProcesses(ctx, r)
-		if err != nil {
-			return err
-		}
-		r.executor = p
-		r.workers.Store(p)
-		defer func() {
-			if failed := p.close(); err == nil {
-				err = failed
-			}
-		}()
-	}
+func (r *run) stages(ctx context.Context) error {
 	for i := range r.plan.Stages {
 		if err := r.stage(ctx, i); err != nil {
 			return err
@@ -222,7 +225,7 @@ func (r *run) stage(ctx context.Context, i int) error {
 		return err
 	}
 	r.spent[i] = record.Spent{Tasks: int(r.counts.tasks.Load() - before), Seconds: time.Since(start).Seconds()}
-	if r.env.Processes == nil { // their time is not this process's
+	if r.plan.Each.Workers == 0 { // the time of others is not this process's
 		r.spent[i].CPU = (machine.CPUTime() - cpu).Seconds()
 	}
 	r.unsaved += time.Since(start)
@@ -250,7 +253,9 @@ func (r *run) tasks(ctx context.Context, stage int) (err error) {
 	if err != nil {
 		return err
 	}
+	r.partials, r.ranges = nil, nil
 	if m != nil {
+		r.partials = m
 		defer func() { err = errors.Join(err, m.free()) }()
 	}
 	snapshot, file, failed := r.checkpoint.Snapshot(stage)
@@ -267,7 +272,13 @@ func (r *run) tasks(ctx context.Context, stage int) (err error) {
 				return err
 			}
 		}
-		r.partials, recorded.Accumulators = m, m
+		recorded.Accumulators = m
+		if r.plan.Each.Workers > 0 {
+			if r.ranges, err = newRangeMerger(m); err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, r.ranges.free()) }()
+		}
 	}
 	tasks := Tasks{{First: 0, End: s.Tasks()}}
 	if done := r.checkpoint.Done(stage); len(done) > 0 {
@@ -286,21 +297,37 @@ func (r *run) tasks(ctx context.Context, stage int) (err error) {
 			}
 		}
 		r.sampler.sample()
-		err = r.recorded(ctx, cancel, recorded, func(done func(int)) error { return runner.Run(ctx, tasks, done) })
+		reported := &ledger{stage: s.Name, given: slices.Clone(tasks), fail: r.fail}
+		err = r.recorded(ctx, cancel, recorded, func(done func(int)) error {
+			reported.take = done
+			err := runner.Run(ctx, tasks, reported.done)
+			if err == nil {
+				err = context.Cause(ctx) // such as a task that was reported twice
+			}
+			if missing := reported.close(); err == nil {
+				err = missing
+			}
+			return err
+		})
 		r.sampler.sample()
 		if err = errors.Join(err, runner.Close()); err != nil {
 			return err
 		}
 	}
-	if m != nil && s.Kind == plan.MapStage {
-		m.deliver(r.env.SideReductions)
+	if m != nil {
+		if err := m.complete(); err != nil {
+			return err
+		}
+		if s.Kind == plan.MapStage {
+			m.deliver(r.env.SideReductions)
+		}
 	}
 	return nil
 }
 
 // event records what happened to a stage on the device.
 func (r *run) event(stage int, action record.Action, bytes int64) {
-	r.env.Record.Event(record.Event{At: time.Since(r.start), Stage: uint16(stage), Action: action, Bytes: bytes, Free: r.env.Device.Usage().Free})
+	r.env.Record.Event(record.Event{At: time.Since(r.start), Stage: uint16(stage), Action: action, Bytes: bytes, Free: r.device.Usage().Free})
 }
 
 // record notes a task that is done.
@@ -329,13 +356,7 @@ func (r *run) end(ctx context.Context, err error) record.End {
 		OOMEvents: int(r.counts.oom.Load()), ProcessPeak: r.sampler.processPeak,
 		Computed: r.counts.tasks.Load(), Skipped: r.counts.skipped.Load(), Read: r.counts.read.Load(), Written: r.counts.written.Load(), Stages: r.spent}
 	e.Peak, e.PeakBy = r.arena.Peak()
-	if workers := r.workers.Load(); workers != nil {
-		peaks := workers.peaks()
-		e.Peak += peaks.Host()
-		for c := range peaks {
-			e.PeakBy[c] += peaks[c]
-		}
-	}
+	r.coordinator.addPeaks(&e)
 	if err != nil {
 		e.Status, e.Error = record.Failed, err.Error()
 		if cancelled(ctx, err) {

@@ -62,17 +62,15 @@ func (s *sampler) sample() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	c := &s.run.counts
-	device := s.run.env.Device.Usage()
+	device := s.run.device.Usage()
 	row := record.Sample{At: time.Since(s.run.start), Arena: s.run.arena.Now(), Cached: -1,
-		Device: device.Used, Kept: s.run.env.Kept.Total(), Context: device.Context, Others: device.Others,
+		Device: device.Used, Kept: s.run.kept.Total(), Context: device.Context, Others: device.Others,
 		Done: c.tasks.Load(), Read: c.read.Load(), Written: c.written.Load()}
 	if m, err := machine.Process(); err == nil {
 		row.Anonymous, row.Mapped, row.Cached = m.Anonymous, m.Mapped, m.Cached
 		row.GoHeap, row.GoRuntime = m.GoHeap, m.GoRuntime
 	}
-	if workers := s.run.workers.Load(); workers != nil {
-		workers.sample(&row)
-	}
+	s.run.coordinator.sample(&row)
 	s.processPeak = max(s.processPeak, row.Anonymous)
 	s.run.env.Record.Sample(row)
 	s.run.progress()

@@ -19,7 +19,7 @@ type source struct {
 
 func newSource(s *slot, array int, d plan.Session) (*source, error) {
 	src := &source{slot: s, array: array}
-	work, err := s.alloc(d.Work, d.Heap)
+	work, err := s.alloc(d.Scratch, d.Heap)
 	if coded, ok := s.run.arrays.readers[array].(store.Coded); ok && err == nil {
 		if src.session, err = coded.Session(work[0]); err == nil {
 			s.close = append(s.close, src.session.Close)
@@ -67,7 +67,7 @@ type sink struct {
 func newSink(s *slot) (*sink, error) {
 	out := &sink{slot: s, array: s.stage.Outputs[0]}
 	d := &s.stage.Buffers.Slot.Write
-	work, err := s.alloc(d.Work, d.Heap)
+	work, err := s.alloc(d.Scratch, d.Heap)
 	if err != nil || !s.run.plan.Arrays[out.array].Layout.Sessions() {
 		return out, err
 	}

@@ -71,7 +71,7 @@ type worker interface {
 	task(ctx context.Context, index int, box grid.Box) error
 }
 
-// slots is the executor of this process: a stage's tasks run in its slots, on the CPU.
+// slots runs a stage's tasks in the slots of this process, on the CPU.
 type slots struct{ run *run }
 
 // Stage allocates the buffers of a stage's slots.
@@ -118,6 +118,11 @@ func newPool(r *run, stage int, sized *plan.SizedStage, make func(*slot) (worker
 // or the next Run, which comes after a Sync: sessions may write what they were given until
 // then.
 func (p *pool) Run(ctx context.Context, tasks Tasks, done func(index int)) error {
+	if partials := p.run.partials; partials != nil {
+		if err := partials.begin(tasks); err != nil {
+			return err
+		}
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	p.release()
 	p.end = cancel

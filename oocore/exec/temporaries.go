@@ -27,9 +27,8 @@ func (s *arrays) begin(ctx context.Context, stage int) (err error) {
 			err = s.inArena(stage, i)
 			if err == nil && s.checkpoint.Done(stage).Len() > 0 {
 				err = s.resumeInArena(ctx, stage, i)
-			} else if err == nil && s.checkpoint.Enabled() { // half of the room is left to others
-				free, failed := disk.Free(s.spill.Path)
-				s.uncopied = s.uncopied || failed == nil && s.plan.Arrays[i].Bytes() > free/2
+			} else if err == nil && s.checkpoint.Enabled() {
+				s.uncopied = s.uncopied || !disk.HasRoom(s.spill.Path, s.plan.Arrays[i].Bytes())
 			}
 		case plan.InSpill:
 			if err = s.makeSpill(); err == nil {
@@ -103,6 +102,9 @@ func spilled(d *plan.Array) store.Meta {
 	}
 	return m
 }
+
+// SpillBytes is the size of the file of a temporary array.
+func SpillBytes(d *plan.Array) int64 { return store.BlocksBytes(spilled(d)) }
 
 // restore takes what an earlier run's stage left, as far as later stages need it.
 func (s *arrays) restore(ctx context.Context, stage int) (err error) {
@@ -191,7 +193,7 @@ func (s *arrays) result(stage, task int) (grid.Box, bool) {
 		return st.Grid.Box(task), true
 	}
 	_, chunk := chunkOf(st, task)
-	parts := st.FoldedChunks()
+	parts := st.ChunksPerResult()
 	return resultOf(st, chunk), task%parts == parts-1
 }
 

@@ -13,7 +13,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/gonbext/gonbext/oocore/arena"
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/machine"
 	"github.com/gonbext/gonbext/oocore/plan"
@@ -73,7 +72,6 @@ type Worker struct {
 	run    *run
 	stage  int // that is open; -1 for none
 	runner Runner
-	rows   *rowFile // of its partial results
 	begun  time.Time
 
 	restore func() // the limit of Go's memory
@@ -96,9 +94,8 @@ func NewWorker(file string, budget int64, workers int) (*Worker, error) {
 		return nil, err
 	}
 	w := &Worker{stage: -1, restore: machine.LimitRuntime(o.Overhead + p.Heap())}
-	env := &Env{Device: CPU{}}
-	w.run = &run{plan: p, env: env, arena: arena.New(p.Arena), start: time.Now(), cpu: make(chan struct{}, p.Workers), note: w.note}
-	w.run.executor = slots{w.run}
+	env := &Env{}
+	w.run = newRun(p, env, w.note)
 	ws, err := store.AttachStagingDir(filepath.Dir(file), p.Arrays[p.Output].Path)
 	if err == nil {
 		w.run.arrays, err = attachArrays(p, env, w.run.arena, ws)
@@ -147,7 +144,11 @@ func (w *Worker) Run(ctx context.Context, stage int, tasks Range) (done Tasks, e
 		defer mu.Unlock()
 		done.Add(index, 1)
 	})
-	if failed := w.run.arrays.sync(context.WithoutCancel(ctx), stage, nil); failed != nil {
+	failed := w.run.arrays.sync(context.WithoutCancel(ctx), stage, nil)
+	if f, ok := w.run.partials.(*rangeFile); ok && failed == nil {
+		failed = f.end()
+	}
+	if failed != nil {
 		return nil, errors.Join(err, failed)
 	}
 	return done, err
@@ -164,13 +165,11 @@ func (w *Worker) open(ctx context.Context, stage int) (err error) {
 	if err := w.run.arrays.attach(stage); err != nil {
 		return errors.Join(err, w.leave())
 	}
+	w.run.partials = nil
 	if s := &w.run.plan.Stages[stage]; s.Merges() {
-		if w.rows, err = openRows(w.run, stage, s.Buffers.Slot.States, false); err != nil {
-			return errors.Join(err, w.leave())
-		}
-		w.run.partials = w.rows
+		w.run.partials = &rangeFile{dir: partialsDir(w.run, stage), size: rowBytes(s.Buffers.Slot.States)}
 	}
-	if w.runner, err = w.run.executor.Stage(ctx, stage); err != nil {
+	if w.runner, err = (slots{w.run}).Stage(ctx, stage); err != nil {
 		return errors.Join(err, w.leave())
 	}
 	w.stage = stage
@@ -183,10 +182,7 @@ func (w *Worker) leave() error {
 	if w.runner != nil {
 		errs = append(errs, w.runner.Close())
 	}
-	if w.rows != nil {
-		errs = append(errs, w.rows.file.Close())
-	}
-	w.stage, w.runner, w.rows = -1, nil, nil
+	w.stage, w.runner = -1, nil
 	return errors.Join(append(errs, w.run.arrays.leave())...)
 }
 
@@ -196,12 +192,9 @@ func (w *Worker) Close() error {
 	return errors.Join(w.leave(), w.run.arrays.close(), w.run.arena.Close())
 }
 
-// Report is what is told of the tasks that Run has done: a value for encoding/json.
-func (w *Worker) Report(done Tasks) any { return w.answer(done) }
-
-// answer is what is told of tasks.
-func (w *Worker) answer(done Tasks) answer {
-	a := answer{Done: done, Rows: w.tasks}
+// Report is what the coordinator is told of what Run has returned.
+func (w *Worker) Report(done Tasks, err error) Report {
+	a := Report{Done: done, Rows: w.tasks, Error: remote(err)}
 	_, a.Peak = w.run.arena.Peak()
 	a.Memory.Arena = w.run.arena.Now()
 	if m, err := machine.Process(); err == nil {
@@ -211,13 +204,13 @@ func (w *Worker) answer(done Tasks) answer {
 	return a
 }
 
-// Serve runs what a coordinator asks for on in, and answers on out, until in ends. It is
+// Serve runs what a coordinator asks for on in, and reports on out, until in ends. It is
 // what a worker process does, which begins with the plan in a file. An error that was
-// answered is not returned again.
+// reported is not returned again.
 func Serve(ctx context.Context, file string, budget int64, workers int, in io.Reader, out io.Writer) (err error) {
 	s := &server{lines: newLines(in, out)}
 	defer func() { err = errors.Join(err, s.leave()) }()
-	if err := s.open(assignment{file, budget, workers}); err != nil || s.worker == nil {
+	if err := s.do(ctx, request{Open: &assignment{file, budget, workers}}); err != nil || s.worker == nil {
 		return err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -252,42 +245,47 @@ type server struct {
 	worker *Worker // nil without a plan
 }
 
-// do does what is asked for, and answers. It returns what could not be answered.
+// do does what is asked for, and reports. Meanwhile it gives signs of life. It returns what
+// could not be reported.
 func (s *server) do(ctx context.Context, q request) error {
-	switch {
-	case q.Open != nil:
-		return s.open(*q.Open)
-	case q.Leave:
-		return s.answer(nil, s.leave())
-	case s.worker == nil:
-		return s.answer(nil, errors.New("the worker has no plan"))
-	}
-	done, err := s.worker.Run(ctx, q.Stage, q.Tasks)
-	return s.answer(done, err)
-}
-
-// answer says what is done of a request, and why the rest is not.
-func (s *server) answer(done Tasks, err error) error {
-	var a answer
-	if s.worker != nil {
-		a = s.worker.answer(done)
-	}
-	if err != nil {
-		a.Error = err.Error()
-		if short, ok := errors.AsType[*plan.MemoryError](err); ok {
-			a.Need = short.Need
+	done, signs := make(chan struct{}), sync.WaitGroup{}
+	signs.Go(func() {
+		tick := time.NewTicker(sign)
+		defer tick.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-tick.C:
+				_ = s.Encode(Report{Busy: true}) // the report fails too, then
+			}
 		}
+	})
+	tasks, err := s.work(ctx, q)
+	close(done)
+	signs.Wait()
+	a := Report{Error: remote(err)}
+	if s.worker != nil {
+		a = s.worker.Report(tasks, err)
 	}
 	return s.Encode(a)
 }
 
-// open begins to serve a plan.
-func (s *server) open(a assignment) error {
-	err := s.leave()
-	if err == nil {
-		s.worker, err = NewWorker(a.Plan, a.Budget, a.Workers)
+// work does what is asked for.
+func (s *server) work(ctx context.Context, q request) (done Tasks, err error) {
+	switch {
+	case q.Open != nil:
+		if err := s.leave(); err != nil {
+			return nil, err
+		}
+		s.worker, err = NewWorker(q.Open.Plan, q.Open.Budget, q.Open.Workers)
+		return nil, err
+	case q.Leave:
+		return nil, s.leave()
+	case s.worker == nil:
+		return nil, errors.New("the worker has no plan")
 	}
-	return s.answer(nil, err)
+	return s.worker.Run(ctx, q.Stage, q.Tasks)
 }
 
 // leave closes the plan that the worker serves.

@@ -13,8 +13,8 @@ import (
 func (c *call) nameAxes() {
 	names := c.dimNames()
 	for i := 1; names != nil && i < len(c.values); i++ {
-		if text := c.values[i].text; text != nil && !c.isOption(*text) && occurrences(names, *text) == 1 {
-			c.values[i] = value{number: int64(slices.Index(names, *text))}
+		if text := c.values[i].Text; text != nil && !c.isOption(*text) && occurrences(names, *text) == 1 {
+			c.values[i] = value{Number: int64(slices.Index(names, *text))}
 		}
 	}
 }
@@ -22,10 +22,10 @@ func (c *call) nameAxes() {
 // dimNames are the names of the first argument's dimensions; nil where it has none, or the
 // function takes no axes.
 func (c *call) dimNames() []string {
-	if !strings.Contains(c.f.Usage, "ax") || len(c.values) == 0 || c.values[0].node == nil {
+	if !strings.Contains(c.f.Usage, "ax") || len(c.values) == 0 || c.values[0].Node == nil {
 		return nil
 	}
-	return c.values[0].node.DimNames()
+	return c.values[0].Node.DimNames()
 }
 
 func (c *call) isOption(text string) bool { return strings.Contains(c.f.Usage, `"`+text+`"`) }
@@ -48,13 +48,13 @@ func (c *call) explainNames(err error) {
 		return
 	}
 	for _, v := range c.values[1:] {
-		if v.text == nil || c.isOption(*v.text) || strings.Contains(*v.text, "=") {
+		if v.Text == nil || c.isOption(*v.Text) || strings.Contains(*v.Text, "=") {
 			continue
 		}
-		if occurrences(names, *v.text) > 1 {
-			e.Reason += fmt.Sprintf("; %q names several dimensions", *v.text)
+		if occurrences(names, *v.Text) > 1 {
+			e.Reason += fmt.Sprintf("; %q names several dimensions", *v.Text)
 		} else {
-			e.Reason += fmt.Sprintf("; %q is not found in the dimensions %q", *v.text, names)
+			e.Reason += fmt.Sprintf("; %q is not found in the dimensions %q", *v.Text, names)
 		}
 	}
 }

@@ -94,7 +94,7 @@ func decompose(c *call) (*graph.Node, error) {
 	}
 	d := Decomposition{Op: c.f.Name, Site: c.site, X: in[0]}
 	first := 1
-	for first < len(c.values) && c.values[first].text == nil {
+	for first < len(c.values) && c.values[first].Text == nil {
 		first++
 	}
 	of := *c
@@ -111,7 +111,7 @@ func decompose(c *call) (*graph.Node, error) {
 	part, factor, partAt := "", 0, ast.Expr(nil)
 	var said []string
 	for i := first; i < len(c.values); i++ {
-		text := c.values[i].text
+		text := c.values[i].Text
 		if text == nil {
 			return nil, c.fail(c.args[i].Pos(), "%s takes only words after words: %s", d.Op, c.f.Usage)
 		}

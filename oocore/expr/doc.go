@@ -1,7 +1,5 @@
 package expr
 
-import "github.com/gonbext/gonbext/oocore/kernel"
-
 // Doc is what the list of operations says of one.
 type Doc struct {
 	NumPy   string // its name there: "np.sort"
@@ -17,24 +15,3 @@ func document(name string, d Doc) { docs[name] = d }
 
 // fused are the passes of what is part of whatever reads it.
 const fused = "none of its own"
-
-func init() {
-	for op := kernel.Add; op <= kernel.Where; op++ {
-		home := "np."
-		if op == kernel.Erf {
-			home = "scipy.special."
-		}
-		document(op.String(), Doc{NumPy: home + op.String(), Passes: fused, Working: "a block"})
-	}
-	for kind := kernel.Sum; kind <= kernel.CountNonzero; kind++ {
-		document(kind.String(), Doc{NumPy: "np." + kind.String(), Passes: "1, shared with others along the same axes", Working: "an accumulator for each result"})
-	}
-	for _, name := range []string{"transpose", "reshape", "broadcast_to", "expand_dims", "squeeze", "round", "clip", "arange", "linspace", "full", "zeros", "ones"} {
-		document(name, Doc{NumPy: "np." + name, Passes: fused, Working: "a block"})
-	}
-	document("slice", Doc{NumPy: "x[...]", Passes: fused, Working: "a block"})
-	document("astype", Doc{NumPy: "x.astype", Passes: fused, Working: "a block"})
-	document("random", Doc{NumPy: "np.random.Generator.random", Passes: fused, Working: "a block"})
-	document("matmul", Doc{NumPy: "np.matmul", Passes: "each operand once for every group of tiles of the other, as many as fit",
-		Working: "a group of tiles and a panel of each operand"})
-}

@@ -27,6 +27,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/op"
 )
 
 // Error is an expression that cannot be read: its syntax, an unknown name, or a
@@ -205,25 +206,21 @@ func parsed(msg string) string {
 	return strings.NewReplacer("'EOF'", "the end", variance, "var", selection, "select").Replace(msg)
 }
 
-// value is what a part of an expression stands for: an array, a number or text.
-type value struct {
-	node   *graph.Node
-	number any // int64, float64 or complex128
-	text   *string
-}
+// value is what a part of an expression stands for.
+type value = op.Value
 
 // node is a value as an array.
 func (p *reader) node(v value, at ast.Expr) (*graph.Node, error) {
 	switch {
-	case v.text != nil:
-		return nil, p.fail(at.Pos(), "text %q stands where an array or a number has to", *v.text)
-	case v.node != nil:
-		return v.node, nil
+	case v.Text != nil:
+		return nil, p.fail(at.Pos(), "text %q stands where an array or a number has to", *v.Text)
+	case v.Node != nil:
+		return v.Node, nil
 	}
-	if i, ok := v.number.(int64); ok {
-		v.number = int(i) // the weak type
+	if i, ok := v.Number.(int64); ok {
+		v.Number = int(i) // the weak type
 	}
-	return graph.Scalar(p.site, v.number)
+	return graph.Scalar(p.site, v.Number)
 }
 
 func (p *reader) eval(x ast.Expr, depth int) (value, error) {
@@ -255,7 +252,7 @@ func (p *reader) eval(x ast.Expr, depth int) (value, error) {
 	case *ast.StarExpr:
 		return value{}, p.fail(x.Star, "* and ** do not stand before an operand: a power is power(a, b)")
 	case *ast.IndexExpr:
-		if index, ok := x.Index.(*ast.BinaryExpr); ok && binaries[index.Op] >= kernel.LogicalAnd {
+		if index, ok := x.Index.(*ast.BinaryExpr); ok && binaries[index.Op] != kernel.Invalid && binaries[index.Op].Row().Family != kernel.Arithmetic {
 			return value{}, p.fail(x.Lbrack, "an index of bools is written mask(%s, %s)", p.text(x.X), p.text(index))
 		}
 		return value{}, p.fail(x.Lbrack, indexing)
@@ -263,7 +260,7 @@ func (p *reader) eval(x ast.Expr, depth int) (value, error) {
 	return value{}, p.fail(x.Pos(), "this is not an expression over arrays")
 }
 
-func result(n *graph.Node, err error) (value, error) { return value{node: n}, err }
+func result(n *graph.Node, err error) (value, error) { return value{Node: n}, err }
 
 // array evaluates to an array, which a number also is.
 func (p *reader) array(x ast.Expr, depth int) (*graph.Node, error) {
@@ -279,17 +276,17 @@ func (p *reader) literal(x *ast.BasicLit) (value, error) {
 	var err error
 	switch x.Kind {
 	case token.INT:
-		v.number, err = strconv.ParseInt(x.Value, 0, 64)
+		v.Number, err = strconv.ParseInt(x.Value, 0, 64)
 	case token.FLOAT:
-		v.number, err = parseFloat(x.Value)
+		v.Number, err = op.Float(x.Value)
 	case token.IMAG:
 		var f float64
-		f, err = parseFloat(strings.TrimSuffix(x.Value, "i"))
-		v.number = complex(0, f)
+		f, err = op.Float(strings.TrimSuffix(x.Value, "i"))
+		v.Number = complex(0, f)
 	case token.STRING:
 		var s string
 		s, err = strconv.Unquote(x.Value)
-		v.text = &s
+		v.Text = &s
 	default:
 		return v, p.fail(x.Pos(), `text stands in double quotes: "float16"`)
 	}
@@ -299,23 +296,14 @@ func (p *reader) literal(x *ast.BasicLit) (value, error) {
 	return v, nil
 }
 
-// parseFloat lets what is too large be infinite, as Python does.
-func parseFloat(s string) (float64, error) {
-	f, err := strconv.ParseFloat(s, 64)
-	if math.IsInf(f, 0) {
-		return f, nil
-	}
-	return f, err
-}
-
 var constants = map[string]any{"pi": math.Pi, "e": math.E, "inf": math.Inf(1), "nan": math.NaN()}
 
 func (p *reader) name(x *ast.Ident) (value, error) {
 	if n, ok := p.names[x.Name]; ok {
-		return value{node: p.named(x.Name, n)}, nil
+		return value{Node: p.named(x.Name, n)}, nil
 	}
 	if c, ok := constants[x.Name]; ok {
-		return value{number: c}, nil
+		return value{Number: c}, nil
 	}
 	switch strings.ToLower(x.Name) {
 	case "true", "false":
@@ -356,19 +344,19 @@ func (p *reader) unary(x *ast.UnaryExpr, depth int) (value, error) {
 	if err != nil {
 		return value{}, err
 	}
-	if v.number != nil {
+	if v.Number != nil {
 		switch x.Op {
 		case token.ADD:
 			return v, nil
 		case token.SUB:
-			n, err := foldNumbers(token.SUB, int64(0), v.number)
-			if f, ok := v.number.(float64); ok {
+			n, err := foldNumbers(token.SUB, int64(0), v.Number)
+			if f, ok := v.Number.(float64); ok {
 				n = -f // of zero, too
 			}
 			if err != nil {
 				return value{}, p.fail(x.Pos(), "%v", err)
 			}
-			return value{number: n}, nil
+			return value{Number: n}, nil
 		}
 	}
 	n, err := p.node(v, x.X)
@@ -376,7 +364,7 @@ func (p *reader) unary(x *ast.UnaryExpr, depth int) (value, error) {
 		return value{}, err
 	}
 	if x.Op == token.ADD {
-		return value{node: n}, nil
+		return value{Node: n}, nil
 	}
 	op, ok := unaries[x.Op]
 	if !ok {
@@ -410,13 +398,13 @@ func (p *reader) binary(x *ast.BinaryExpr, depth int) (value, error) {
 	if err != nil {
 		return value{}, err
 	}
-	if a.number != nil && b.number != nil {
-		n, err := foldNumbers(x.Op, a.number, b.number)
+	if a.Number != nil && b.Number != nil {
+		n, err := foldNumbers(x.Op, a.Number, b.Number)
 		if err != nil {
 			return value{}, p.fail(x.OpPos, "%v", err)
 		}
 		if n != nil {
-			return value{number: n}, nil
+			return value{Number: n}, nil
 		}
 	}
 	left, err := p.node(a, x.X)

@@ -9,6 +9,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/expr"
 	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/op"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -205,7 +206,7 @@ func TestFunctionsAreListed(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"sqrt", "mean", "where", "pow", "arange"} {
-		if !slices.ContainsFunc(all, func(f expr.Function) bool { return f.Name == name }) {
+		if !slices.ContainsFunc(all, func(f *op.Operation) bool { return f.Name == name }) {
 			t.Errorf("%s is not listed", name)
 		}
 	}

@@ -227,7 +227,7 @@ func init() {
 func raveled(c *call) (*graph.Node, error) {
 	fortran := c.option("F")
 	words := len(c.values)
-	for words > 0 && c.values[words-1].text != nil {
+	for words > 0 && c.values[words-1].Text != nil {
 		words--
 	}
 	modes := c.values[words:]
@@ -249,7 +249,7 @@ func raveled(c *call) (*graph.Node, error) {
 		if len(modes) == 0 {
 			break
 		}
-		mode := *modes[min(d, len(modes)-1)].text
+		mode := *modes[min(d, len(modes)-1)].Text
 		if in[d], err = index.Within(c.site, n, lengths[d], mode); err != nil {
 			return nil, err
 		}
@@ -282,16 +282,16 @@ func assigned(c *call) (*graph.Node, error) {
 		return nil, err
 	}
 	at := c.values[1]
-	if len(axis) > 0 && (at.text != nil || at.node == nil || at.node.DType == dtype.Bool) {
+	if len(axis) > 0 && (at.Text != nil || at.Node == nil || at.Node.DType == dtype.Bool) {
 		return nil, c.fail(c.args[3].Pos(), "only indices in an array are along an axis: %s", c.f.Usage)
 	}
 	switch {
-	case at.text != nil:
-		return index.Set(c.site, x, *at.text, values)
-	case at.node != nil && at.node.DType == dtype.Bool:
-		return edit.SetMask(c.site, x, at.node, values)
-	case at.node != nil:
-		return edit.SetAt(c.site, x, at.node, values, append(axis, 0)[0])
+	case at.Text != nil:
+		return index.Set(c.site, x, *at.Text, values)
+	case at.Node != nil && at.Node.DType == dtype.Bool:
+		return edit.SetMask(c.site, x, at.Node, values)
+	case at.Node != nil:
+		return edit.SetAt(c.site, x, at.Node, values, append(axis, 0)[0])
 	}
 	return nil, c.fail(c.args[1].Pos(), "set takes the region as text in double quotes, a mask or an array of indices: %s", c.f.Usage)
 }
@@ -300,19 +300,19 @@ func assigned(c *call) (*graph.Node, error) {
 // elements of an array.
 func (c *call) places(at int) (indices []int, alone bool, err error) {
 	switch v := c.values[at]; {
-	case v.text != nil && strings.TrimSpace(*v.text) == "":
+	case v.Text != nil && strings.TrimSpace(*v.Text) == "":
 		return nil, false, nil
-	case v.text != nil:
-		indices, err = c.list(at, *v.text)
+	case v.Text != nil:
+		indices, err = c.list(at, *v.Text)
 		return indices, false, err
-	case v.node != nil:
+	case v.Node != nil:
 		wide, err := c.computed(at)
 		for _, i := range wide {
 			indices = append(indices, int(i))
 		}
-		return indices, len(c.values[at].node.Shape) == 0, err
+		return indices, len(c.values[at].Node.Shape) == 0, err
 	}
-	n, ok := c.values[at].number.(int64)
+	n, ok := c.values[at].Number.(int64)
 	if !ok {
 		return nil, false, c.fail(c.args[at].Pos(), "%s takes an index here: %s", c.f.Name, c.f.Usage)
 	}

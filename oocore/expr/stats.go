@@ -2,12 +2,9 @@ package expr
 
 import (
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
-	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/op/stats"
 )
 
@@ -49,36 +46,6 @@ func init() {
 		return n, err
 	})
 	document("histogramdd", Doc{NumPy: "np.histogramdd(...)[0]", Passes: counting, Working: bins})
-	define(`coarsen(x, "mean", factors..., "trim", "ddof=1")`, 3, -1, func(c *call) (*graph.Node, error) {
-		in, err := c.arrays(1)
-		if err != nil {
-			return nil, err
-		}
-		trim, ddof, last := false, 0.0, len(c.values)
-		for ; last > 2 && c.values[last-1].text != nil; last-- {
-			word := *c.values[last-1].text
-			number, is := strings.CutPrefix(word, "ddof=")
-			if is {
-				ddof, err = strconv.ParseFloat(number, 64)
-			}
-			if err != nil || !is && word != "trim" {
-				return nil, c.fail(c.args[last-1].Pos(), "coarsen does not take %q: %s", word, c.f.Usage)
-			}
-			trim = trim || !is
-		}
-		c.values = c.values[:last]
-		factors, err := c.ints(2)
-		if err != nil {
-			return nil, err
-		}
-		for kind := kernel.Sum; kind <= kernel.CountNonzero; kind++ {
-			if kind.String() == text(c.values[1]) {
-				return stats.Coarsen(c.site, kind, in[0], factors, trim, ddof)
-			}
-		}
-		return nil, c.fail(c.args[1].Pos(), "coarsen takes the name of a reduction here: %s", c.f.Usage)
-	})
-	document("coarsen", Doc{NumPy: "da.coarsen", Passes: "1", Working: "an accumulator for each result"})
 	define("bincount(x, weights, minlength)", 1, 3, func(c *call) (*graph.Node, error) {
 		in, err := c.arrays(1)
 		if err != nil {
@@ -86,7 +53,7 @@ func init() {
 		}
 		var weights *graph.Node
 		minlength, last := 0, len(c.values)-1
-		if last > 0 && c.values[last].number != nil {
+		if last > 0 && c.values[last].Number != nil {
 			at, err := c.ints(last)
 			if err != nil {
 				return nil, err
@@ -101,76 +68,6 @@ func init() {
 		return stats.Bincount(c.site, in[0], weights, minlength, c.run())
 	})
 	document("bincount", Doc{NumPy: "np.bincount", Passes: "2: the largest element first", Working: bins})
-	define(`moment(x, order, axes..., "keepdims")`, 2, -1, func(c *call) (*graph.Node, error) {
-		keep := c.option("keepdims")
-		return onArray(func(c *call, x *graph.Node, n []int) (*graph.Node, error) {
-			return stats.Moment(c.site, x, n[0], graph.ReduceOptions{Axes: n[1:], KeepDims: keep})
-		})(c)
-	})
-	document("moment", Doc{NumPy: "scipy.stats.moment", Passes: "2: the mean first", Working: "an accumulator for each result"})
-	define("ptp(x, axes...)", 1, -1, onArray(func(c *call, x *graph.Node, axes []int) (*graph.Node, error) {
-		return stats.PeakToPeak(c.site, x, axes...)
-	}))
-	document("ptp", Doc{NumPy: "np.ptp", Passes: "1", Working: "two accumulators for each result"})
-	define(`average(x, weights, axes..., "keepdims")`, 2, -1, func(c *call) (*graph.Node, error) {
-		keep := c.option("keepdims")
-		in, err := c.arrays(2)
-		if err != nil {
-			return nil, err
-		}
-		axes, err := c.ints(2)
-		if err != nil {
-			return nil, err
-		}
-		return stats.Average(c.site, in[0], in[1], keep, axes...)
-	})
-	document("average", Doc{NumPy: "np.average", Passes: "1", Working: "two accumulators for each result"})
-	define(`cov(x, y, "columns", "bias", "ddof=1", "fweights", f, "aweights", a)`, 1, 9, func(c *call) (*graph.Node, error) {
-		x, y, o, err := c.variables()
-		if err != nil {
-			return nil, err
-		}
-		return stats.Cov(c.site, x, y, o)
-	})
-	define(`corrcoef(x, y, "columns")`, 1, 3, func(c *call) (*graph.Node, error) {
-		x, y, o, err := c.variables()
-		if err == nil && (o.Bias || o.DDof != 0 || o.FWeights != nil || o.AWeights != nil) {
-			err = c.fail(c.args[0].Pos(), "corrcoef takes no weights, and is the same with any divisor: %s", c.f.Usage)
-		}
-		if err != nil {
-			return nil, err
-		}
-		return stats.Corrcoef(c.site, x, y, o.Columns)
-	})
-	for _, name := range []string{"cov", "corrcoef"} {
-		document(name, Doc{NumPy: "np." + name + `; "columns" is rowvar=False`, Passes: "1 for the means, and those of matmul", Working: "that of matmul"})
-	}
-	for kind := kernel.Sum; kind <= kernel.ArgMax; kind++ {
-		of := functions[kind.String()]
-		name := "nan" + of.Name
-		define("nan"+of.Usage, of.min, of.max, func(c *call) (*graph.Node, error) {
-			in, err := c.arrays(1)
-			if err != nil {
-				return nil, err
-			}
-			o, err := c.reduction()
-			if err != nil {
-				return nil, err
-			}
-			return stats.NaN(c.site, kind, in[0], o)
-		})
-		d := Doc{NumPy: "np." + name, Passes: "1", Working: "an accumulator for each result, or two"}
-		if kind == kernel.Var || kind == kernel.Std {
-			d.Passes = "2: the mean first"
-		}
-		document(name, d)
-	}
-	for name, product := range map[string]bool{"nancumsum": false, "nancumprod": true} {
-		define(name+"(x, axis)", 1, 2, onArray(func(c *call, x *graph.Node, axis []int) (*graph.Node, error) {
-			return stats.NaNCumulative(c.site, name, product, x, axis...)
-		}))
-		document(name, Doc{NumPy: "np." + name, Passes: "2 that read, 1 where lines are short", Working: "256 KiB"})
-	}
 }
 
 // histogram are arguments of a histogram of so many coordinates: their elements, bins for
@@ -183,7 +80,7 @@ func (c *call) histogram(coordinates int) (in []*graph.Node, bins []stats.Bins, 
 	for range in {
 		b := stats.Bins{Count: 10}
 		switch {
-		case at < len(c.values) && c.values[at].text == nil:
+		case at < len(c.values) && c.values[at].Text == nil:
 			if b, err = c.bins(at); err != nil {
 				return nil, nil, o, err
 			}
@@ -194,7 +91,7 @@ func (c *call) histogram(coordinates int) (in []*graph.Node, bins []stats.Bins, 
 		bins = append(bins, b)
 	}
 	var ends []float64
-	for ; at < len(c.values) && c.values[at].number != nil; at++ {
+	for ; at < len(c.values) && c.values[at].Number != nil; at++ {
 		end, err := c.float(at)
 		if err != nil {
 			return nil, nil, o, err
@@ -210,10 +107,10 @@ func (c *call) histogram(coordinates int) (in []*graph.Node, bins []stats.Bins, 
 	}
 	for ; at < len(c.values); at++ {
 		switch v := c.values[at]; {
-		case v.text != nil && *v.text == "density" && !o.Density:
+		case v.Text != nil && *v.Text == "density" && !o.Density:
 			o.Density = true
-		case v.node != nil && o.Weights == nil:
-			o.Weights = v.node
+		case v.Node != nil && o.Weights == nil:
+			o.Weights = v.Node
 		default:
 			return nil, nil, o, c.fail(c.args[at].Pos(), "%s does not take this here: %s", c.f.Name, c.f.Usage)
 		}
@@ -228,7 +125,7 @@ func (c *call) points() (sample *graph.Node, bins []stats.Bins, o stats.Histogra
 	if err != nil {
 		return nil, nil, o, err
 	}
-	columns, words := 1, slices.IndexFunc(c.values, func(v value) bool { return v.text != nil })
+	columns, words := 1, slices.IndexFunc(c.values, func(v value) bool { return v.Text != nil })
 	if sample = in[0]; len(sample.Shape) == 2 { // others are rejected by the operation
 		columns = min(sample.Shape[1], grid.MaxDims) // more are rejected there
 	}
@@ -260,11 +157,11 @@ func (c *call) points() (sample *graph.Node, bins []stats.Bins, o stats.Histogra
 	}
 	for at := words; at < len(c.values); at++ {
 		switch v := c.values[at]; {
-		case v.text != nil && *v.text == "density" && !o.Density:
+		case v.Text != nil && *v.Text == "density" && !o.Density:
 			o.Density = true
 		case o.Weights == nil && c.follows("weights", at):
 			at++
-			o.Weights = c.values[at].node
+			o.Weights = c.values[at].Node
 		default:
 			return nil, nil, o, c.fail(c.args[at].Pos(), "%s does not take this here: %s", c.f.Name, c.f.Usage)
 		}
@@ -274,56 +171,19 @@ func (c *call) points() (sample *graph.Node, bins []stats.Bins, o stats.Histogra
 
 // follows says whether an array follows its name in text.
 func (c *call) follows(name string, at int) bool {
-	text := c.values[at].text
-	return text != nil && *text == name && at+1 < len(c.values) && c.values[at+1].node != nil
+	text := c.values[at].Text
+	return text != nil && *text == name && at+1 < len(c.values) && c.values[at+1].Node != nil
 }
 
 // bins are a number of them, or their edges.
 func (c *call) bins(at int) (b stats.Bins, err error) {
-	if b.Edges = c.values[at].node; b.Edges != nil {
+	if b.Edges = c.values[at].Node; b.Edges != nil {
 		return b, nil
 	}
-	n, ok := c.values[at].number.(int64)
+	n, ok := c.values[at].Number.(int64)
 	if !ok {
 		return b, c.fail(c.args[at].Pos(), "%s takes a number of bins or an array of edges here: %s", c.f.Name, c.f.Usage)
 	}
 	b.Count = int(n)
 	return b, nil
-}
-
-// variables are one array of them or two, and options in text.
-func (c *call) variables() (x, y *graph.Node, o stats.CovOptions, err error) {
-	in, err := c.arrays(1)
-	if err != nil {
-		return nil, nil, o, err
-	}
-	for i := 1; i < len(c.values); i++ {
-		v := c.values[i]
-		switch {
-		case v.node != nil && i == 1:
-			y = v.node
-			continue
-		case v.text != nil && *v.text == "columns":
-			o.Columns = true
-			continue
-		case v.text != nil && *v.text == "bias":
-			o.Bias = true
-			continue
-		case o.FWeights == nil && c.follows("fweights", i):
-			i++
-			o.FWeights = c.values[i].node
-			continue
-		case o.AWeights == nil && c.follows("aweights", i):
-			i++
-			o.AWeights = c.values[i].node
-			continue
-		case v.text != nil && strings.HasPrefix(*v.text, "ddof="):
-			if o.DDof, err = strconv.Atoi(strings.TrimPrefix(*v.text, "ddof=")); err == nil {
-				o.Bias = o.DDof == 0
-				continue
-			}
-		}
-		return nil, nil, o, c.fail(c.args[i].Pos(), "%s does not take this here: %s", c.f.Name, c.f.Usage)
-	}
-	return in[0], y, o, nil
 }

@@ -19,7 +19,7 @@ func Apply(site Site, op kernel.Op, in ...*Node) (*Node, error) {
 	if len(in) != op.Arity() {
 		return nil, reject(site, op.String(), fmt.Errorf("takes %d operands, not %d", op.Arity(), len(in)), in...)
 	}
-	if op >= kernel.Equal && op <= kernel.GreaterEqual {
+	if op.Row().Family == kernel.Comparison {
 		in = widenNumbers(in)
 		switch a, b := in[0], in[1]; {
 		case a.DType.Kind() == dtype.KindInt && b.DType == dtype.Uint64 && !a.Weak:

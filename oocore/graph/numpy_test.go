@@ -81,8 +81,8 @@ func named(t testing.TB, name string) *graph.Node {
 
 func ops() map[string]kernel.Op {
 	all := map[string]kernel.Op{}
-	for op := kernel.Add; op <= kernel.Where; op++ {
-		all[op.String()] = op
+	for _, row := range kernel.Rows() {
+		all[row.Name] = row.Op
 	}
 	return all
 }
@@ -122,7 +122,8 @@ func TestResultTypesAsNumPy(t *testing.T) {
 			checkType(t, "where("+a+", "+b+")", n, err, want)
 		}
 	}
-	for kind := kernel.Sum; kind <= kernel.CountNonzero; kind++ {
+	for _, row := range kernel.Reductions() {
+		kind := row.Reduction
 		for a, want := range ref.Reductions[kind.String()] {
 			n, err := graph.Aggregate(site, kind, named(t, a), graph.ReduceOptions{})
 			checkType(t, kind.String()+"("+a+")", n, err, want)

@@ -91,7 +91,7 @@ func aggregate(site Site, kind kernel.Reduction, n *Node, o ReduceOptions) (*Nod
 		out, err = cast(site, out, o.DType)
 	}
 	if err == nil && first != nil {
-		out, err = Apply(site, beginnings[kind], out, first)
+		out, err = Apply(site, kind.Row().Join, out, first)
 	}
 	if err == nil && o.KeepDims {
 		out, err = ExpandDims(site, out, axes...)
@@ -181,17 +181,12 @@ func typed(site Site, kind kernel.Reduction, n *Node, t dtype.Type) (*Node, erro
 	return cast(site, n, t)
 }
 
-// beginnings are how a number to begin with is joined with the rest.
-var beginnings = map[kernel.Reduction]kernel.Op{
-	kernel.Sum: kernel.Add, kernel.Prod: kernel.Multiply, kernel.Min: kernel.Minimum, kernel.Max: kernel.Maximum,
-}
-
 // initial is a number to begin with in the type of the result, and nil for none.
 func initial(site Site, kind kernel.Reduction, n *Node, o ReduceOptions) (*Node, error) {
 	if o.Initial == nil {
 		return nil, nil
 	}
-	if _, ok := beginnings[kind]; !ok {
+	if kind.Row().Join == kernel.Invalid {
 		return nil, fmt.Errorf("has no use for an Initial, which is sum's, prod's, min's and max's")
 	}
 	v, _, err := dtype.Scalar(o.Initial)

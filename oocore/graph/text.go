@@ -40,21 +40,8 @@ const maxDepth = 1000
 
 func (t *text) full() bool { return t.b.Len() > 4*maxText }
 
-// infix are the operations that are written between their operands, with their
-// precedence; a blank is left around the loosest.
-var infix = map[kernel.Op]struct {
-	sign       string
-	precedence int
-}{
-	kernel.LogicalOr: {" || ", 1}, kernel.LogicalAnd: {" && ", 2},
-	kernel.Equal: {" == ", 3}, kernel.NotEqual: {" != ", 3}, kernel.Less: {" < ", 3},
-	kernel.LessEqual: {" <= ", 3}, kernel.Greater: {" > ", 3}, kernel.GreaterEqual: {" >= ", 3},
-	kernel.Add: {" + ", 4}, kernel.Subtract: {" - ", 4}, kernel.BitOr: {" | ", 4}, kernel.BitXor: {" ^ ", 4},
-	kernel.Multiply: {"*", 5}, kernel.Divide: {"/", 5}, kernel.Remainder: {"%", 5},
-	kernel.BitAnd: {"&", 5}, kernel.LeftShift: {"<<", 5}, kernel.RightShift: {">>", 5},
-}
-
-const unaryPrecedence = 6
+// tightPrecedence is that of the operations that are written without blanks around them.
+const tightPrecedence, unaryPrecedence = 5, 6
 
 // node writes a node in parentheses where it binds looser than its place asks.
 func (t *text) node(n *Node, precedence int) {
@@ -196,8 +183,8 @@ func (t *text) arguments(name string, in []*Node) {
 }
 
 func (t *text) operation(n *Node, precedence int) {
-	sign, between := infix[n.Op]
-	own := sign.precedence
+	row := n.Op.Row()
+	own, between := row.Precedence, row.Arity == 2 && row.Sign != ""
 	prefix := map[kernel.Op]string{kernel.Negative: "-", kernel.LogicalNot: "!"}[n.Op]
 	if prefix != "" {
 		own = unaryPrecedence
@@ -216,7 +203,11 @@ func (t *text) operation(n *Node, precedence int) {
 		return
 	}
 	t.node(n.In[0], own)
-	t.b.WriteString(sign.sign)
+	sign := row.Sign
+	if own < tightPrecedence {
+		sign = " " + sign + " "
+	}
+	t.b.WriteString(sign)
 	t.node(n.In[1], own+1)
 }
 

@@ -41,29 +41,18 @@ func common(in []*Node) (dtype.Type, error) {
 // that they meet in, or what NumPy computes the operation in. For Where it is
 // that of the second and third.
 func operandType(op kernel.Op, in []*Node) (dtype.Type, error) {
-	if op >= kernel.LogicalAnd && op <= kernel.LogicalXor || op == kernel.LogicalNot {
+	takes := op.Row().Takes
+	if takes == kernel.Bools {
 		return dtype.Bool, nil
 	}
 	t, err := common(in)
 	if err != nil {
 		return t, err
 	}
-	if t.Kind() < dtype.KindFloat {
-		switch op {
-		case kernel.Divide:
-			t = dtype.Float64
-		case kernel.FloorDivide, kernel.Remainder, kernel.LeftShift, kernel.RightShift,
-			kernel.Square, kernel.Reciprocal, kernel.Conjugate, kernel.Power:
-			if t == dtype.Bool {
-				t = dtype.Int8
-			}
-		case kernel.Arctan2, kernel.Hypot, kernel.Copysign:
-			t = floatOf(t, in)
-		default:
-			if op >= kernel.Sqrt && op <= kernel.Arctanh && op != kernel.Reciprocal || op == kernel.Rint {
-				t = t.Float()
-			}
-		}
+	if takes == kernel.EachFloat && t.Kind() < dtype.KindFloat {
+		t = floatOf(t, in)
+	} else {
+		t = takes.Meet(t)
 	}
 	computed := t
 	if t.Short() {
@@ -101,7 +90,7 @@ func unsupported(op kernel.Op, t dtype.Type) error {
 		return errors.New("bools have no difference: use LogicalXor, or AsType first")
 	case t == dtype.Bool && op == kernel.Negative:
 		return errors.New("bools have no negative: use LogicalNot, or AsType first")
-	case op >= kernel.BitAnd && op <= kernel.RightShift || op == kernel.Invert:
+	case op.Row().Family == kernel.Bits:
 		return fmt.Errorf("takes integers or bools, not %s", t)
 	}
 	return fmt.Errorf("is not defined for %s", t)

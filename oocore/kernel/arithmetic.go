@@ -2,18 +2,21 @@ package kernel
 
 import "runtime"
 
-// Vectors names the instructions that sums are added up with: their order, and so their
-// last bits, differ from one to another.
-func Vectors() string {
-	level := "go"
+// Level names the instructions that the loops use: "avx512", "avx2" or "go".
+// The environment variable GONBEXT_KERNEL lowers it.
+func Level() string {
 	switch {
 	case hasAVX512:
-		level = "avx512"
+		return "avx512"
 	case hasAVX2:
-		level = "avx2"
+		return "avx2"
 	}
-	return runtime.GOARCH + " " + level
+	return "go"
 }
+
+// Vectors names the instructions that sums are added up with: their order, and so their
+// last bits, differ from one to another.
+func Vectors() string { return runtime.GOARCH + " " + Level() }
 
 // Multiplier names what multiplies matrices of floats: the BLAS library, with its
 // release and the processor that its loops are for, or "own".

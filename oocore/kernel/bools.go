@@ -1,35 +1,27 @@
 package kernel
 
-// boolLoop is the loop of an operation on bools. They are read as bytes, any
-// of which but 0 is true, since a file may hold such, and written as 0 or 1.
-func boolLoop(op Op) Func {
-	switch op {
-	case Add, Maximum, Fmax, LogicalOr, BitOr:
-		return ofBools(func(x, y bool) bool { return x || y })
-	case Multiply, Minimum, Fmin, LogicalAnd, BitAnd:
-		return ofBools(func(x, y bool) bool { return x && y })
-	case LogicalXor, BitXor, NotEqual:
-		return ofBools(func(x, y bool) bool { return x != y })
-	case Equal:
-		return ofBools(func(x, y bool) bool { return x == y })
-	case Less:
-		return ofBools(func(x, y bool) bool { return !x && y })
-	case LessEqual:
-		return ofBools(func(x, y bool) bool { return !x || y })
-	case Greater:
-		return ofBools(func(x, y bool) bool { return x && !y })
-	case GreaterEqual:
-		return ofBools(func(x, y bool) bool { return x || !y })
-	case LogicalNot, Invert:
-		return mapOne(func(x uint8) bool { return x == 0 })
-	case Absolute, Floor, Ceil, Trunc, Real:
-		return mapOne(func(x uint8) bool { return x != 0 })
-	case IsFinite:
-		return constantLoop(true)
-	case IsNaN, IsInf, Imag:
-		return constantLoop(false)
+// boolLoops are those of bools. They are read as bytes, any of which but 0 is true, since a
+// file may hold such, and written as 0 or 1.
+func boolLoops() []Func {
+	or := ofBools(func(x, y bool) bool { return x || y })
+	and := ofBools(func(x, y bool) bool { return x && y })
+	xor := ofBools(func(x, y bool) bool { return x != y })
+	not := mapOne(func(x uint8) bool { return x == 0 })
+	truth := mapOne(func(x uint8) bool { return x != 0 })
+	never := constantLoop(false)
+	return []Func{
+		Add: or, Maximum: or, Fmax: or, LogicalOr: or, BitOr: or,
+		Multiply: and, Minimum: and, Fmin: and, LogicalAnd: and, BitAnd: and,
+		LogicalXor: xor, BitXor: xor, NotEqual: xor,
+		Equal:        ofBools(func(x, y bool) bool { return x == y }),
+		Less:         ofBools(func(x, y bool) bool { return !x && y }),
+		LessEqual:    ofBools(func(x, y bool) bool { return !x || y }),
+		Greater:      ofBools(func(x, y bool) bool { return x && !y }),
+		GreaterEqual: ofBools(func(x, y bool) bool { return x || !y }),
+		LogicalNot:   not, Invert: not,
+		Absolute: truth, Floor: truth, Ceil: truth, Trunc: truth, Real: truth,
+		IsFinite: constantLoop(true), IsNaN: never, IsInf: never, Imag: never,
 	}
-	return nil
 }
 
 func ofBools(f func(x, y bool) bool) Func {

@@ -2,48 +2,33 @@ package kernel
 
 import (
 	"math"
+	"sync"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 )
 
 // portableCast is Cast in plain Go; nil where a type is invalid.
 func portableCast(from, to dtype.Type) Func {
-	if from == to && from != dtype.Bool {
+	switch {
+	case !from.Known() || !to.Known():
+		return nil
+	case from == dtype.Bool:
+		return castBool(to)
+	case from == to:
 		return copyLoop(from.Size())
 	}
-	switch from {
-	case dtype.Bool:
-		return castBool(to)
-	case dtype.Int8:
-		return castInteger[int8](to)
-	case dtype.Int16:
-		return castInteger[int16](to)
-	case dtype.Int32:
-		return castInteger[int32](to)
-	case dtype.Int64:
-		return castInteger[int64](to)
-	case dtype.Uint8:
-		return castInteger[uint8](to)
-	case dtype.Uint16:
-		return castInteger[uint16](to)
-	case dtype.Uint32:
-		return castInteger[uint32](to)
-	case dtype.Uint64:
-		return castInteger[uint64](to)
-	case dtype.Float16:
-		return castShort(to, dtype.Float16Bits.Float32)
-	case dtype.BFloat16:
-		return castShort(to, dtype.BFloat16Bits.Float32)
-	case dtype.Float32:
-		return castFloat[float32](to)
-	case dtype.Float64:
-		return castFloat[float64](to)
-	case dtype.Complex64:
-		return castComplex[complex64, float32](to)
-	case dtype.Complex128:
-		return castComplex[complex128, float64](to)
-	}
-	return nil
+	return plainCasts[from]()[to]
+}
+
+// plainCasts are the conversions in plain Go, by the types from which and to which.
+var plainCasts = [...]func() []Func{
+	dtype.Int8: sync.OnceValue(castInteger[int8]), dtype.Int16: sync.OnceValue(castInteger[int16]),
+	dtype.Int32: sync.OnceValue(castInteger[int32]), dtype.Int64: sync.OnceValue(castInteger[int64]),
+	dtype.Uint8: sync.OnceValue(castInteger[uint8]), dtype.Uint16: sync.OnceValue(castInteger[uint16]),
+	dtype.Uint32: sync.OnceValue(castInteger[uint32]), dtype.Uint64: sync.OnceValue(castInteger[uint64]),
+	dtype.Float16: sync.OnceValue(castShort[dtype.Float16Bits]), dtype.BFloat16: sync.OnceValue(castShort[dtype.BFloat16Bits]),
+	dtype.Float32: sync.OnceValue(castFloat[float32]), dtype.Float64: sync.OnceValue(castFloat[float64]),
+	dtype.Complex64: sync.OnceValue(castComplex[complex64, float32]), dtype.Complex128: sync.OnceValue(castComplex[complex128, float64]),
 }
 
 // castBool goes through bytes of 0 or 1, whatever non-zero byte a file holds.
@@ -70,109 +55,64 @@ func castBool(to dtype.Type) Func {
 	}
 }
 
-func castInteger[T integer](to dtype.Type) Func {
-	switch to {
-	case dtype.Bool:
-		return mapOne(func(x T) bool { return x != 0 })
-	case dtype.Int8:
-		return convertLoop[T, int8]
-	case dtype.Int16:
-		return convertLoop[T, int16]
-	case dtype.Int32:
-		return convertLoop[T, int32]
-	case dtype.Int64:
-		return convertLoop[T, int64]
-	case dtype.Uint8:
-		return convertLoop[T, uint8]
-	case dtype.Uint16:
-		return convertLoop[T, uint16]
-	case dtype.Uint32:
-		return convertLoop[T, uint32]
-	case dtype.Uint64:
-		return convertLoop[T, uint64]
-	case dtype.Float16:
-		return mapOne(func(x T) dtype.Float16Bits { return dtype.ToFloat16(float32(x)) })
-	case dtype.BFloat16:
-		return mapOne(func(x T) dtype.BFloat16Bits { return dtype.ToBFloat16(float32(x)) })
-	case dtype.Float32:
-		return convertLoop[T, float32]
-	case dtype.Float64:
-		return convertLoop[T, float64]
-	case dtype.Complex64:
-		return mapOne(func(x T) complex64 { return complex(float32(x), 0) })
-	case dtype.Complex128:
-		return mapOne(func(x T) complex128 { return complex(float64(x), 0) })
+func castInteger[T integer]() []Func {
+	return []Func{
+		dtype.Bool: mapOne(func(x T) bool { return x != 0 }),
+		dtype.Int8: convertLoop[T, int8], dtype.Int16: convertLoop[T, int16], dtype.Int32: convertLoop[T, int32], dtype.Int64: convertLoop[T, int64],
+		dtype.Uint8: convertLoop[T, uint8], dtype.Uint16: convertLoop[T, uint16], dtype.Uint32: convertLoop[T, uint32], dtype.Uint64: convertLoop[T, uint64],
+		dtype.Float16:  mapOne(func(x T) dtype.Float16Bits { return dtype.ToFloat16(float32(x)) }),
+		dtype.BFloat16: mapOne(func(x T) dtype.BFloat16Bits { return dtype.ToBFloat16(float32(x)) }),
+		dtype.Float32:  convertLoop[T, float32], dtype.Float64: convertLoop[T, float64],
+		dtype.Complex64:  mapOne(func(x T) complex64 { return complex(float32(x), 0) }),
+		dtype.Complex128: mapOne(func(x T) complex128 { return complex(float64(x), 0) }),
 	}
-	return nil
 }
 
-func castFloat[T float](to dtype.Type) Func {
-	switch to {
-	case dtype.Float32:
-		return convertLoop[T, float32]
-	case dtype.Float64:
-		return convertLoop[T, float64]
-	}
-	return castReal(to, func(x T) float64 { return float64(x) })
+func castFloat[T float]() []Func {
+	all := castReal(func(x T) float64 { return float64(x) })
+	all[dtype.Float32], all[dtype.Float64] = convertLoop[T, float32], convertLoop[T, float64]
+	return all
 }
 
 // castShort differs from what is wider in what is no uint32, because NumPy takes
 // other instructions.
-func castShort[H dtype.Float16Bits | dtype.BFloat16Bits](to dtype.Type, widen func(H) float32) Func {
-	if to == dtype.Uint32 {
-		return mapOne(func(x H) uint32 { return uint32(toInt64(float64(widen(x)))) })
-	}
-	return castReal(to, func(x H) float64 { return float64(widen(x)) })
+func castShort[H interface {
+	dtype.Float16Bits | dtype.BFloat16Bits
+	Float32() float32
+}]() []Func {
+	all := castReal(func(x H) float64 { return float64(x.Float32()) })
+	all[dtype.Uint32] = mapOne(func(x H) uint32 { return uint32(toInt64(float64(x.Float32()))) })
+	return all
 }
 
 // castComplex drops the imaginary part, except of what only asks for non-zero.
-func castComplex[C complexNumber, F float](to dtype.Type) Func {
-	switch to {
-	case dtype.Bool:
-		return mapOne(func(x C) bool { return x != 0 })
-	case dtype.Complex64:
-		return mapOne(func(x C) complex64 { return complex64(x) })
-	case dtype.Complex128:
-		return mapOne(func(x C) complex128 { return complex128(x) })
-	}
-	return castReal(to, func(x [2]F) float64 { return float64(x[0]) })
+func castComplex[C complexNumber, F float]() []Func {
+	all := castReal(func(x [2]F) float64 { return float64(x[0]) })
+	all[dtype.Bool] = mapOne(func(x C) bool { return x != 0 })
+	all[dtype.Complex64] = mapOne(func(x C) complex64 { return complex64(x) })
+	all[dtype.Complex128] = mapOne(func(x C) complex128 { return complex128(x) })
+	return all
 }
 
 // castReal converts what a float64 holds exactly.
-func castReal[T any](to dtype.Type, wide func(T) float64) Func {
-	switch to {
-	case dtype.Bool:
-		return mapOne(func(x T) bool { return wide(x) != 0 })
-	case dtype.Int8:
-		return mapOne(func(x T) int8 { return int8(toInt32(wide(x))) })
-	case dtype.Int16:
-		return mapOne(func(x T) int16 { return int16(toInt32(wide(x))) })
-	case dtype.Int32:
-		return mapOne(func(x T) int32 { return toInt32(wide(x)) })
-	case dtype.Int64:
-		return mapOne(func(x T) int64 { return toInt64(wide(x)) })
-	case dtype.Uint8:
-		return mapOne(func(x T) uint8 { return uint8(toInt32(wide(x))) })
-	case dtype.Uint16:
-		return mapOne(func(x T) uint16 { return uint16(toInt32(wide(x))) })
-	case dtype.Uint32:
-		return mapOne(func(x T) uint32 { return toUint32(wide(x)) })
-	case dtype.Uint64:
-		return mapOne(func(x T) uint64 { return toUint64(wide(x)) })
-	case dtype.Float16:
-		return mapOne(func(x T) dtype.Float16Bits { return dtype.ToFloat16(roundToOdd(wide(x))) })
-	case dtype.BFloat16:
-		return mapOne(func(x T) dtype.BFloat16Bits { return dtype.ToBFloat16(roundToOdd(wide(x))) })
-	case dtype.Float32:
-		return mapOne(func(x T) float32 { return float32(wide(x)) })
-	case dtype.Float64:
-		return mapOne(wide)
-	case dtype.Complex64:
-		return mapOne(func(x T) complex64 { return complex(float32(wide(x)), 0) })
-	case dtype.Complex128:
-		return mapOne(func(x T) complex128 { return complex(wide(x), 0) })
+func castReal[T any](wide func(T) float64) []Func {
+	return []Func{
+		dtype.Bool:       mapOne(func(x T) bool { return wide(x) != 0 }),
+		dtype.Int8:       mapOne(func(x T) int8 { return int8(toInt32(wide(x))) }),
+		dtype.Int16:      mapOne(func(x T) int16 { return int16(toInt32(wide(x))) }),
+		dtype.Int32:      mapOne(func(x T) int32 { return toInt32(wide(x)) }),
+		dtype.Int64:      mapOne(func(x T) int64 { return toInt64(wide(x)) }),
+		dtype.Uint8:      mapOne(func(x T) uint8 { return uint8(toInt32(wide(x))) }),
+		dtype.Uint16:     mapOne(func(x T) uint16 { return uint16(toInt32(wide(x))) }),
+		dtype.Uint32:     mapOne(func(x T) uint32 { return toUint32(wide(x)) }),
+		dtype.Uint64:     mapOne(func(x T) uint64 { return toUint64(wide(x)) }),
+		dtype.Float16:    mapOne(func(x T) dtype.Float16Bits { return dtype.ToFloat16(roundToOdd(wide(x))) }),
+		dtype.BFloat16:   mapOne(func(x T) dtype.BFloat16Bits { return dtype.ToBFloat16(roundToOdd(wide(x))) }),
+		dtype.Float32:    mapOne(func(x T) float32 { return float32(wide(x)) }),
+		dtype.Float64:    mapOne(wide),
+		dtype.Complex64:  mapOne(func(x T) complex64 { return complex(float32(wide(x)), 0) }),
+		dtype.Complex128: mapOne(func(x T) complex128 { return complex(wide(x), 0) }),
 	}
-	return nil
 }
 
 // The conversions of x86-64, spelt out because Go leaves to the processor what

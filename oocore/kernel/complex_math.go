@@ -4,39 +4,6 @@ import "math"
 
 func isNaN[C complexNumber](x C) bool { return x != x }
 
-// complexTest is the test of one complex number that an operation stands for.
-func complexTest(op Op) func(complex128) bool {
-	switch op {
-	case IsNaN:
-		return isNaN[complex128]
-	case IsInf:
-		return func(x complex128) bool { return math.IsInf(real(x), 0) || math.IsInf(imag(x), 0) }
-	case IsFinite:
-		return func(x complex128) bool { return real(x)-real(x) == 0 && imag(x)-imag(x) == 0 }
-	}
-	return nil
-}
-
-// complexOrder is the comparison of complex numbers, which NumPy orders by
-// their real parts, then by their imaginary ones.
-func complexOrder(op Op) func(x, y complex128) bool {
-	switch op {
-	case Equal:
-		return func(x, y complex128) bool { return x == y }
-	case NotEqual:
-		return func(x, y complex128) bool { return x != y }
-	case Less:
-		return precedes
-	case LessEqual:
-		return atMost[complex128]
-	case Greater:
-		return func(x, y complex128) bool { return precedes(y, x) }
-	case GreaterEqual:
-		return func(x, y complex128) bool { return atMost(y, x) }
-	}
-	return nil
-}
-
 func precedes(x, y complex128) bool {
 	return real(x) < real(y) && imag(x) == imag(x) && imag(y) == imag(y) ||
 		real(x) == real(y) && imag(x) < imag(y)

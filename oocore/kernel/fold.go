@@ -18,71 +18,50 @@ import (
 // reduction but any, all and count_nonzero, where it counts as true; argmin and
 // argmax give the first NaN where there is one, else the first extreme.
 func NewFolder(r Reduction, t dtype.Type) (Folder, bool) {
-	if t.Short() {
+	family := r.Row().Family
+	averaged := family == Average || family == Spread
+	switch {
+	case !t.Known():
+		return nil, false
+	case t.Short():
 		return newWidened(r, t, dtype.Float32)
-	}
-	averaged := r == Mean || r == Var || r == Std
-	switch t {
-	case dtype.Bool:
-		if averaged {
-			return newWidened(r, t, dtype.Float64)
-		}
-		return newBoolFolder(r)
-	case dtype.Float32:
-		switch r {
-		case Sum, Mean:
-			return sum32{mean: r == Mean}, true
-		case Var, Std:
-			return variance[float32]{r == Std}, true
-		}
-		return newFloatFolder[float32](r)
-	case dtype.Float64:
-		switch r {
-		case Sum, Mean:
-			return sum64{mean: r == Mean}, true
-		case Var, Std:
-			return variance[float64]{r == Std}, true
-		}
-		return newFloatFolder[float64](r)
-	case dtype.Complex64:
-		switch r {
-		case Sum, Mean:
-			return pairs[float32]{sum32{mean: r == Mean}, r == Mean}, true
-		case Var, Std:
-			return pairVariance[float32]{pairs[float32]{part: variance[float32]{}}, r == Std}, true
-		}
-		return newComplexFolder[complex64](r)
-	case dtype.Complex128:
-		switch r {
-		case Sum, Mean:
-			return pairs[float64]{sum64{mean: r == Mean}, r == Mean}, true
-		case Var, Std:
-			return pairVariance[float64]{pairs[float64]{part: variance[float64]{}}, r == Std}, true
-		}
-		return newComplexFolder[complex128](r)
-	}
-	if averaged {
+	case averaged && t.Kind() < dtype.KindFloat:
 		return newWidened(r, t, dtype.Float64)
+	case (averaged || r == Sum) && t.Kind() >= dtype.KindFloat:
+		return newAverage(r, t, family == Spread), true
 	}
-	switch t {
-	case dtype.Int8:
-		return newIntFolder[int8](r)
-	case dtype.Int16:
-		return newIntFolder[int16](r)
-	case dtype.Int32:
-		return newIntFolder[int32](r)
-	case dtype.Int64:
-		return newIntFolder[int64](r)
-	case dtype.Uint8:
-		return newIntFolder[uint8](r)
-	case dtype.Uint16:
-		return newIntFolder[uint16](r)
-	case dtype.Uint32:
-		return newIntFolder[uint32](r)
-	case dtype.Uint64:
-		return newIntFolder[uint64](r)
+	return plainFolders[t](r)
+}
+
+// newAverage makes the folders of sums, means and variances of floats.
+func newAverage(r Reduction, t dtype.Type, spread bool) Folder {
+	switch mean := r == Mean; {
+	case t == dtype.Float32 && spread:
+		return variance[float32]{r == Std}
+	case t == dtype.Float32:
+		return sum32{mean}
+	case t == dtype.Float64 && spread:
+		return variance[float64]{r == Std}
+	case t == dtype.Float64:
+		return sum64{mean}
+	case t == dtype.Complex64 && spread:
+		return pairVariance[float32]{pairs[float32]{part: variance[float32]{}}, r == Std}
+	case t == dtype.Complex64:
+		return pairs[float32]{sum32{mean}, mean}
+	case spread:
+		return pairVariance[float64]{pairs[float64]{part: variance[float64]{}}, r == Std}
+	default:
+		return pairs[float64]{sum64{mean}, mean}
 	}
-	return nil, false
+}
+
+// plainFolders make the others.
+var plainFolders = [...]func(Reduction) (Folder, bool){
+	dtype.Bool: newBoolFolder,
+	dtype.Int8: newIntFolder[int8], dtype.Int16: newIntFolder[int16], dtype.Int32: newIntFolder[int32], dtype.Int64: newIntFolder[int64],
+	dtype.Uint8: newIntFolder[uint8], dtype.Uint16: newIntFolder[uint16], dtype.Uint32: newIntFolder[uint32], dtype.Uint64: newIntFolder[uint64],
+	dtype.Float32: newFloatFolder[float32], dtype.Float64: newFloatFolder[float64],
+	dtype.Complex64: newComplexFolder[complex64], dtype.Complex128: newComplexFolder[complex128],
 }
 
 // The sets of types that share arithmetic.

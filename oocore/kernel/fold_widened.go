@@ -40,51 +40,34 @@ func newWidened(r Reduction, t, wide dtype.Type) (Folder, bool) {
 }
 
 func (w *widened) Rows(state []byte, n, off int, x []byte, rows, cols int, first int64) {
-	block := widenedBlocks.Get().(*[widenedBytes]byte)
-	defer widenedBlocks.Put(block)
-	buf, k := block[:], widenedBytes/w.wide
-	if cols <= k { // whole rows
-		h := rows
-		if cols > 0 {
-			h = k / cols
-		}
-		for r := 0; r < rows; r += h {
-			h := min(h, rows-r)
-			w.widen(h*cols, buf, x[r*cols*w.size:], nil, nil)
-			w.Folder.Rows(state, n, off+r, buf, h, cols, first)
-		}
-		return
-	}
-	for r := range rows {
-		for c := 0; c < cols; c += k {
-			d := min(k, cols-c)
-			w.widen(d, buf, x[(r*cols+c)*w.size:], nil, nil)
-			w.Folder.Rows(state, n, off+r, buf, 1, d, first+int64(c))
-		}
-	}
+	w.blocks(x, rows, cols, func(block []byte, r, c, h, k int) {
+		w.Folder.Rows(state, n, off+r, block, h, k, first+int64(c))
+	})
 }
 
 func (w *widened) Cols(state []byte, n, off int, x []byte, rows, cols int, first, step int64) {
+	w.blocks(x, rows, cols, func(block []byte, r, c, h, k int) {
+		w.Folder.Cols(state, n, off+c, block, h, k, first+int64(r)*step, step)
+	})
+}
+
+// blocks widens h rows of k elements at a time: whole rows where they fit, else parts of one.
+func (w *widened) blocks(x []byte, rows, cols int, fold func(block []byte, r, c, h, k int)) {
 	block := widenedBlocks.Get().(*[widenedBytes]byte)
 	defer widenedBlocks.Put(block)
-	buf, k := block[:], widenedBytes/w.wide
-	if cols <= k { // whole rows
-		h := rows
-		if cols > 0 {
-			h = k / cols
-		}
-		for r := 0; r < rows; r += h {
-			h := min(h, rows-r)
-			w.widen(h*cols, buf, x[r*cols*w.size:], nil, nil)
-			w.Folder.Cols(state, n, off, buf, h, cols, first+int64(r)*step, step)
-		}
-		return
+	most := widenedBytes / w.wide
+	height, length := 1, min(cols, most)
+	if cols <= most {
+		height = min(rows, most/max(cols, 1))
 	}
-	for r := range rows {
-		for c := 0; c < cols; c += k {
-			d := min(k, cols-c)
-			w.widen(d, buf, x[(r*cols+c)*w.size:], nil, nil)
-			w.Folder.Cols(state, n, off+c, buf, 1, d, first+int64(r)*step, step)
+	for r := 0; r < rows; r += height {
+		for c := 0; c == 0 || c < cols; c += length {
+			h, k := min(height, rows-r), min(length, cols-c)
+			w.widen(h*k, block[:], x[(r*cols+c)*w.size:], nil, nil)
+			fold(block[:], r, c, h, k)
+			if length == 0 {
+				break
+			}
 		}
 	}
 }

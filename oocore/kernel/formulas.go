@@ -172,6 +172,655 @@ func formulaTanReduced(x, y, z float64) float64 {
 	return v34
 }
 
+func formulaAddFloat64(x, y float64) float64 {
+	v2 := x + y
+	return v2
+}
+
+func formulaAddFloat32(x, y float32) float32 {
+	v2 := x + y
+	return v2
+}
+
+func formulaSubtractFloat64(x, y float64) float64 {
+	v2 := x - y
+	return v2
+}
+
+func formulaSubtractFloat32(x, y float32) float32 {
+	v2 := x - y
+	return v2
+}
+
+func formulaMultiplyFloat64(x, y float64) float64 {
+	v2 := float64(x * y)
+	return v2
+}
+
+func formulaMultiplyFloat32(x, y float32) float32 {
+	v2 := float32(x * y)
+	return v2
+}
+
+func formulaDivideFloat64(x, y float64) float64 {
+	v2 := x / y
+	return v2
+}
+
+func formulaDivideFloat32(x, y float32) float32 {
+	v2 := x / y
+	return v2
+}
+
+func formulaPowerFloat64(x, y float64) (_ float64, rare bool) {
+	v2 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
+	v3 := fraction64(v2)
+	v4 := exponent64(v2)
+	v5 := v3 - 1
+	v6 := v5 + v5
+	v7 := 2 + v5
+	v8 := v7 - 2
+	v9 := v5 - v8
+	v10 := 1 / v7
+	v11 := float64(v6 * v10)
+	v12 := math.FMA(-v11, v7, v6)
+	v13 := math.FMA(-v11, v9, v12)
+	v14 := float64(v13 * v10)
+	v15 := float64(v11 * v11)
+	v16 := math.FMA(v11, v11, -v15)
+	v17 := v11 + v11
+	v18 := math.FMA(v17, v14, v16)
+	v19 := math.FMA(2.2838167583715127e-07, v15, 8.91330133713309e-07)
+	v20 := math.FMA(v19, v15, 4.069701815453324e-06)
+	v21 := math.FMA(v20, v15, 1.8780009000168564e-05)
+	v22 := math.FMA(v21, v15, 8.877841013955965e-05)
+	v23 := math.FMA(v22, v15, 0.0004340277777672449)
+	v24 := math.FMA(v23, v15, 0.0022321428571428744)
+	v25 := math.FMA(v15, v24, 0.0125)
+	v26 := 0.0125 - v25
+	v27 := math.FMA(v15, v24, v26)
+	v28 := v27 + (-6.938893903907229e-19)
+	v29 := math.FMA(v18, v24, v28)
+	v30 := math.FMA(v15, v25, 0.08333333333333333)
+	v31 := 0.08333333333333333 - v30
+	v32 := math.FMA(v15, v25, v31)
+	v33 := v32 + 4.625929269271485e-18
+	v34 := math.FMA(v15, v29, v33)
+	v35 := math.FMA(v18, v25, v34)
+	v36 := float64(v15 * v30)
+	v37 := math.FMA(v15, v30, -v36)
+	v38 := math.FMA(v18, v30, v37)
+	v39 := math.FMA(v15, v35, v38)
+	v40 := float64(v11 * v36)
+	v41 := math.FMA(v11, v36, -v40)
+	v42 := math.FMA(v14, v36, v41)
+	v43 := math.FMA(v11, v39, v42)
+	v44 := v11 + v40
+	v45 := v44 - v11
+	v46 := v40 - v45
+	v47 := v14 + v43
+	v48 := v46 + v47
+	v49 := float64(v4 * 0.6931471805598903)
+	v50 := v49 + v44
+	v51 := v50 - v49
+	v52 := v44 - v51
+	v53 := v52 + v48
+	v54 := math.FMA(v4, 5.497923018708371e-14, v53)
+	v55 := v50 + v54
+	v56 := v55 - v50
+	v57 := v54 - v56
+	v58 := float64(y * v55)
+	v59 := math.FMA(y, v55, -v58)
+	v60 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(v58))
+	v61 := !(v60 < 708)
+	if v61 {
+		return 0, true
+	}
+	v62 := math.FMA(y, v57, v59)
+	v63 := v58 + v62
+	v64 := v63 - v58
+	v65 := v62 - v64
+	v66 := math.FMA(v63, 1.4426950408889634, 6.755399441055744e+15)
+	v67 := v66 - 6.755399441055744e+15
+	v68 := math.FMA(-v67, 0.6931471805598903, v63)
+	v69 := math.FMA(-v67, 5.497923018708371e-14, v68)
+	v70 := v68 - v69
+	v71 := math.FMA(-v67, 5.497923018708371e-14, v70)
+	v72 := v71 + v65
+	v73 := v69 + v72
+	v74 := v73 - v69
+	v75 := v72 - v74
+	v76 := 1 + v73
+	v77 := v76 - 1
+	v78 := v73 - v77
+	v79 := float64(v73 * v73)
+	v80 := math.FMA(2.0914686968300532e-09, v73, 2.5105217005019956e-08)
+	v81 := math.FMA(v80, v73, 2.7557273643110006e-07)
+	v82 := math.FMA(v81, v73, 2.755725540020602e-06)
+	v83 := math.FMA(v82, v73, 2.4801587325547743e-05)
+	v84 := math.FMA(v83, v73, 0.00019841269874820627)
+	v85 := math.FMA(v84, v73, 0.0013888888888883748)
+	v86 := math.FMA(v85, v73, 0.008333333333326136)
+	v87 := math.FMA(v86, v73, 0.04166666666666667)
+	v88 := math.FMA(v87, v73, 0.1666666666666667)
+	v89 := math.FMA(v88, v73, 0.5)
+	v90 := math.FMA(v79, v89, v75)
+	v91 := v78 + v90
+	v92 := v76 + v91
+	v93 := scaled(v92, v67)
+	v94 := float64(0.5 * y)
+	v95 := float64(math.RoundToEven(float64(y)))
+	v96 := v95 == y
+	v97 := float64(math.RoundToEven(float64(v94)))
+	v98 := v97 != v94
+	v99 := v96 && v98
+	v100 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
+	v101 := choose[float64](v99, v100, 0)
+	v102 := v95 != y
+	v103 := x < 0
+	v104 := v102 && v103
+	v105 := math.Float64frombits(math.Float64bits(v93) ^ math.Float64bits(v101))
+	v106 := choose[float64](v104, math.Float64frombits(0x7ff8000000000000), v105)
+	v107 := y == 2
+	v108 := float64(x * x)
+	v109 := choose[float64](v107, v108, v106)
+	return v109, false
+}
+
+func formulaPowerFloat32(x, y float64) (_ float64, rare bool) {
+	v2 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
+	v3 := fraction64(v2)
+	v4 := exponent64(v2)
+	v5 := v3 - 1
+	v6 := 2 + v5
+	v7 := v5 / v6
+	v8 := float64(v7 * v7)
+	v9 := math.FMA(0.1539259668939249, v8, 0.15246625337807798)
+	v10 := math.FMA(v9, v8, 0.18186564022626261)
+	v11 := math.FMA(v10, v8, 0.22222132327183713)
+	v12 := math.FMA(v11, v8, 0.28571429493291634)
+	v13 := math.FMA(v12, v8, 0.39999999995366287)
+	v14 := math.FMA(v13, v8, 0.6666666666667552)
+	v15 := math.FMA(v14, v8, 2)
+	v16 := float64(v7 * v15)
+	v17 := math.FMA(v4, 0.6931471805599453, v16)
+	v18 := float64(y * v17)
+	v19 := unordered(v18, v18)
+	v20 := x == math.Float64frombits(0xfff0000000000000)
+	v21 := v19 || v20
+	if v21 {
+		return 0, true
+	}
+	v22 := choose(700 < v18, 700, v18)
+	v23 := choose((-700) > v22, (-700), v22)
+	v24 := math.FMA(v23, 1.4426950408889634, 6.755399441055744e+15)
+	v25 := v24 - 6.755399441055744e+15
+	v26 := math.FMA(-v25, 0.6931471805599453, v23)
+	v27 := math.FMA(0.00019907582592555657, v26, 0.001394859028797165)
+	v28 := math.FMA(v27, v26, 0.008333283518766558)
+	v29 := math.FMA(v28, v26, 0.04166621813969666)
+	v30 := math.FMA(v29, v26, 0.1666666678638044)
+	v31 := math.FMA(v30, v26, 0.5000000107793876)
+	v32 := math.FMA(v31, v26, 0.9999999999955055)
+	v33 := math.FMA(v32, v26, 0.9999999999595294)
+	v34 := scaled(v33, v25)
+	v35 := float64(0.5 * y)
+	v36 := float64(math.RoundToEven(float64(y)))
+	v37 := v36 == y
+	v38 := float64(math.RoundToEven(float64(v35)))
+	v39 := v38 != v35
+	v40 := v37 && v39
+	v41 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
+	v42 := choose[float64](v40, v41, 0)
+	v43 := v36 != y
+	v44 := x < 0
+	v45 := v43 && v44
+	v46 := math.Float64frombits(math.Float64bits(v34) ^ math.Float64bits(v42))
+	v47 := choose[float64](v45, math.Float64frombits(0x7ff8000000000000), v46)
+	v48 := y == 2
+	v49 := float64(x * x)
+	v50 := choose[float64](v48, v49, v47)
+	return v50, false
+}
+
+func formulaMinimumFloat64(x, y float64) float64 {
+	v2 := choose(x < y, x, y)
+	v3 := unordered(x, x)
+	v4 := choose[float64](v3, x, v2)
+	return v4
+}
+
+func formulaMinimumFloat32(x, y float32) float32 {
+	v2 := choose(x < y, x, y)
+	v3 := unordered(x, x)
+	v4 := choose[float32](v3, x, v2)
+	return v4
+}
+
+func formulaMaximumFloat64(x, y float64) float64 {
+	v2 := choose(x > y, x, y)
+	v3 := unordered(x, x)
+	v4 := choose[float64](v3, x, v2)
+	return v4
+}
+
+func formulaMaximumFloat32(x, y float32) float32 {
+	v2 := choose(x > y, x, y)
+	v3 := unordered(x, x)
+	v4 := choose[float32](v3, x, v2)
+	return v4
+}
+
+func formulaFminFloat64(x, y float64) float64 {
+	v2 := choose(x < y, x, y)
+	v3 := unordered(y, y)
+	v4 := choose[float64](v3, x, v2)
+	return v4
+}
+
+func formulaFminFloat32(x, y float32) float32 {
+	v2 := choose(x < y, x, y)
+	v3 := unordered(y, y)
+	v4 := choose[float32](v3, x, v2)
+	return v4
+}
+
+func formulaFmaxFloat64(x, y float64) float64 {
+	v2 := choose(x > y, x, y)
+	v3 := unordered(y, y)
+	v4 := choose[float64](v3, x, v2)
+	return v4
+}
+
+func formulaFmaxFloat32(x, y float32) float32 {
+	v2 := choose(x > y, x, y)
+	v3 := unordered(y, y)
+	v4 := choose[float32](v3, x, v2)
+	return v4
+}
+
+func formulaArctan2Float64(x, y float64) (_ float64, rare bool) {
+	v2 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
+	v3 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(y))
+	v4 := choose(v2 > v3, v2, v3)
+	v5 := choose(v2 < v3, v2, v3)
+	v6 := v2 + v3
+	v7 := !(v6 < 3.273390607896142e+150)
+	v8 := v4 < 3.054936363499605e-151
+	v9 := v7 || v8
+	v10 := v5 < 3.8725919148493183e-121
+	v11 := v5 > 0
+	v12 := v10 && v11
+	v13 := v9 || v12
+	if v13 {
+		return 0, true
+	}
+	v14 := v2 > v3
+	v15 := choose(v3 < v2, v3, v2)
+	v16 := choose(v3 > v2, v3, v2)
+	v17 := float64(0.296875 * v16)
+	v18 := v15 > v17
+	v19 := choose[float64](v18, 0.578125, 0)
+	v20 := float64(v19 * v16)
+	v21 := math.FMA(v19, v16, -v20)
+	v22 := v15 - v20
+	v23 := math.Float64frombits(0x8000000000000000 ^ math.Float64bits(v21))
+	v24 := math.FMA(v19, v15, v16)
+	v25 := v16 - v24
+	v26 := math.FMA(v19, v15, v25)
+	v27 := 1 / v24
+	v28 := float64(v22 * v27)
+	v29 := math.FMA(-v28, v24, v22)
+	v30 := v29 + v23
+	v31 := math.FMA(-v28, v26, v30)
+	v32 := float64(v31 * v27)
+	v33 := float64(v28 * v28)
+	v34 := float64(v33 * v28)
+	v35 := math.FMA(0.03204979351861198, v33, (-0.04989403958946963))
+	v36 := math.FMA(v35, v33, 0.058546251203319064)
+	v37 := math.FMA(v36, v33, (-0.0666494165736456))
+	v38 := math.FMA(v37, v33, 0.07692240722268838)
+	v39 := math.FMA(v38, v33, (-0.09090907500441207))
+	v40 := math.FMA(v39, v33, 0.11111111089347493)
+	v41 := math.FMA(v40, v33, (-0.14285714285562706))
+	v42 := math.FMA(v41, v33, 0.1999999999999959)
+	v43 := math.FMA(v42, v33, (-0.3333333333333333))
+	v44 := math.FMA(v34, v43, v32)
+	v45 := choose[float64](v18, 0.5241796287829132, 0)
+	v46 := v45 + v28
+	v47 := v46 - v45
+	v48 := v28 - v47
+	v49 := choose[float64](v18, 5.520094119641666e-18, 0)
+	v50 := v48 + v49
+	v51 := v50 + v44
+	v52 := math.Float64frombits(0x8000000000000000 ^ math.Float64bits(v46))
+	v53 := 1.5707963267948966 + v52
+	v54 := v53 - 1.5707963267948966
+	v55 := v52 - v54
+	v56 := v55 + 6.123233995736766e-17
+	v57 := v56 - v51
+	v58 := choose[float64](v14, v53, v46)
+	v59 := choose[float64](v14, v57, v51)
+	v60 := math.Signbit(float64(y))
+	v61 := math.Float64frombits(0x8000000000000000 ^ math.Float64bits(v58))
+	v62 := 3.141592653589793 + v61
+	v63 := v62 - 3.141592653589793
+	v64 := v61 - v63
+	v65 := v64 + 1.2246467991473532e-16
+	v66 := v65 - v59
+	v67 := choose[float64](v60, v62, v58)
+	v68 := choose[float64](v60, v66, v59)
+	v69 := v67 + v68
+	v70 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
+	v71 := math.Float64frombits(math.Float64bits(v69) | math.Float64bits(v70))
+	return v71, false
+}
+
+func formulaArctan2Float32(x, y float32) float32 {
+	v2 := math.Float32frombits(0x7fffffff & math.Float32bits(x))
+	v3 := math.Float32frombits(0x7fffffff & math.Float32bits(y))
+	v4 := choose(v2 < v3, v2, v3)
+	v5 := choose(v2 > v3, v2, v3)
+	v6 := choose(1e-45 > v5, 1e-45, v5)
+	v7 := v4 == v6
+	v8 := v4 / v6
+	v9 := choose[float32](v7, 1, v8)
+	v10 := v2 > v3
+	v11 := float32(v9 * v9)
+	v12 := fma32((-0.0017011701), v11, 0.01048765)
+	v13 := fma32(v12, v11, (-0.030351866))
+	v14 := fma32(v13, v11, 0.057089556)
+	v15 := fma32(v14, v11, (-0.08349725))
+	v16 := fma32(v15, v11, 0.10932341)
+	v17 := fma32(v16, v11, (-0.14260016))
+	v18 := fma32(v17, v11, 0.19998075)
+	v19 := fma32(v18, v11, (-0.33333278))
+	v20 := fma32(v19, v11, 1)
+	v21 := float32(v9 * v20)
+	v22 := 1.5707964 - v21
+	v23 := v22 + (-4.371139e-08)
+	v24 := choose[float32](v10, v23, v21)
+	v25 := math.Signbit(float64(y))
+	v26 := 3.1415927 - v24
+	v27 := choose[float32](v25, v26, v24)
+	v28 := unordered(v2, v3)
+	v29 := choose[float32](v28, math.Float32frombits(0x7fc00000), v27)
+	v30 := math.Float32frombits(0x80000000 & math.Float32bits(x))
+	v31 := math.Float32frombits(math.Float32bits(v29) | math.Float32bits(v30))
+	return v31
+}
+
+func formulaHypotFloat64(x, y float64) (_ float64, rare bool) {
+	v2 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
+	v3 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(y))
+	v4 := choose(v2 > v3, v2, v3)
+	v5 := choose(v2 < v3, v2, v3)
+	v6 := v4 < 3.4395525670743494e-136
+	v7 := v4 > 0
+	v8 := v6 && v7
+	v9 := v2 + v3
+	v10 := !(v9 < 3.273390607896142e+150)
+	v11 := v8 || v10
+	if v11 {
+		return 0, true
+	}
+	v12 := float64(v4 * v4)
+	v13 := math.FMA(v4, v4, -v12)
+	v14 := float64(v5 * v5)
+	v15 := math.FMA(v5, v5, -v14)
+	v16 := v12 + v14
+	v17 := v16 - v12
+	v18 := v14 - v17
+	v19 := v13 + v15
+	v20 := v18 + v19
+	v21 := v16 + v20
+	v22 := float64(math.Sqrt(float64(v21)))
+	return v22, false
+}
+
+func formulaHypotFloat32(x, y float32) float32 {
+	v2 := math.Float32frombits(0x7fffffff & math.Float32bits(x))
+	v3 := math.Float32frombits(0x7fffffff & math.Float32bits(y))
+	v4 := choose(v2 > v3, v2, v3)
+	v5 := choose(4.2535296e+37 < v4, 4.2535296e+37, v4)
+	v6 := choose(7.888609e-31 > v5, 7.888609e-31, v5)
+	v7 := math.Float32frombits(math.Float32bits(v6) & 0x7f800000)
+	v8 := math.Float32frombits(0x7f000000 - math.Float32bits(v7))
+	v9 := float32(x * v8)
+	v10 := float32(y * v8)
+	v11 := float32(v10 * v10)
+	v12 := fma32(v9, v9, v11)
+	v13 := float32(math.Sqrt(float64(v12)))
+	v14 := float32(v7 * v13)
+	v15 := v2 == math.Float32frombits(0x7f800000)
+	v16 := v3 == math.Float32frombits(0x7f800000)
+	v17 := v15 || v16
+	v18 := choose[float32](v17, math.Float32frombits(0x7f800000), v14)
+	return v18
+}
+
+func formulaCopysignFloat64(x, y float64) float64 {
+	v2 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
+	v3 := math.Float64frombits(0x8000000000000000 & math.Float64bits(y))
+	v4 := math.Float64frombits(math.Float64bits(v2) | math.Float64bits(v3))
+	return v4
+}
+
+func formulaCopysignFloat32(x, y float32) float32 {
+	v2 := math.Float32frombits(0x7fffffff & math.Float32bits(x))
+	v3 := math.Float32frombits(0x80000000 & math.Float32bits(y))
+	v4 := math.Float32frombits(math.Float32bits(v2) | math.Float32bits(v3))
+	return v4
+}
+
+func formulaEqualFloat64(x, y float64) bool {
+	v2 := x == y
+	return v2
+}
+
+func formulaEqualFloat32(x, y float32) bool {
+	v2 := x == y
+	return v2
+}
+
+func formulaNotEqualFloat64(x, y float64) bool {
+	v2 := x != y
+	return v2
+}
+
+func formulaNotEqualFloat32(x, y float32) bool {
+	v2 := x != y
+	return v2
+}
+
+func formulaLessFloat64(x, y float64) bool {
+	v2 := x < y
+	return v2
+}
+
+func formulaLessFloat32(x, y float32) bool {
+	v2 := x < y
+	return v2
+}
+
+func formulaLessEqualFloat64(x, y float64) bool {
+	v2 := x <= y
+	return v2
+}
+
+func formulaLessEqualFloat32(x, y float32) bool {
+	v2 := x <= y
+	return v2
+}
+
+func formulaGreaterFloat64(x, y float64) bool {
+	v2 := x > y
+	return v2
+}
+
+func formulaGreaterFloat32(x, y float32) bool {
+	v2 := x > y
+	return v2
+}
+
+func formulaGreaterEqualFloat64(x, y float64) bool {
+	v2 := x >= y
+	return v2
+}
+
+func formulaGreaterEqualFloat32(x, y float32) bool {
+	v2 := x >= y
+	return v2
+}
+
+func formulaNegativeFloat64(x float64) float64 {
+	v1 := math.Float64frombits(0x8000000000000000 ^ math.Float64bits(x))
+	return v1
+}
+
+func formulaNegativeFloat32(x float32) float32 {
+	v1 := math.Float32frombits(0x80000000 ^ math.Float32bits(x))
+	return v1
+}
+
+func formulaAbsoluteFloat64(x float64) float64 {
+	v1 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
+	return v1
+}
+
+func formulaAbsoluteFloat32(x float32) float32 {
+	v1 := math.Float32frombits(0x7fffffff & math.Float32bits(x))
+	return v1
+}
+
+func formulaSignFloat64(x float64) float64 {
+	v1 := x < 0
+	v2 := x == 0
+	v3 := choose[float64](v2, 0, x)
+	v4 := choose[float64](v1, (-1), v3)
+	v5 := x > 0
+	v6 := choose[float64](v5, 1, v4)
+	return v6
+}
+
+func formulaSignFloat32(x float32) float32 {
+	v1 := x < 0
+	v2 := x == 0
+	v3 := choose[float32](v2, 0, x)
+	v4 := choose[float32](v1, (-1), v3)
+	v5 := x > 0
+	v6 := choose[float32](v5, 1, v4)
+	return v6
+}
+
+func formulaSquareFloat64(x float64) float64 {
+	v1 := float64(x * x)
+	return v1
+}
+
+func formulaSquareFloat32(x float32) float32 {
+	v1 := float32(x * x)
+	return v1
+}
+
+func formulaSqrtFloat64(x float64) float64 {
+	v1 := float64(math.Sqrt(float64(x)))
+	return v1
+}
+
+func formulaSqrtFloat32(x float32) float32 {
+	v1 := float32(math.Sqrt(float64(x)))
+	return v1
+}
+
+func formulaCbrtFloat64(x float64) float64 {
+	v1 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
+	v2 := fraction64(v1)
+	v3 := exponent64(v1)
+	v4 := math.FMA(v3, 0.3333333333333333, 6.755399441055744e+15)
+	v5 := v4 - 6.755399441055744e+15
+	v6 := math.FMA(-3, v5, v3)
+	v7 := v6 > 0
+	v8 := v6 < 0
+	v9 := v2 - 1
+	v10 := math.FMA((-0.07658278664959539), v9, 0.14669737346931108)
+	v11 := math.FMA(v10, v9, (-0.17755712555333553))
+	v12 := math.FMA(v11, v9, 0.22247726053159367)
+	v13 := math.FMA(v12, v9, (-0.33324197902266667))
+	v14 := math.FMA(v13, v9, 0.9999973486983216)
+	v15 := choose[float64](v8, 1.2599210498948732, 1)
+	v16 := choose[float64](v7, 0.7937005259840997, v15)
+	v17 := float64(v14 * v16)
+	v18 := math.Float64frombits(math.Float64bits(v17) & 0xfffffffff8000000)
+	v19 := choose[float64](v8, 0.5, 1)
+	v20 := choose[float64](v7, 2, v19)
+	v21 := float64(v2 * v20)
+	v22 := float64(v18 * v18)
+	v23 := float64(v21 * v22)
+	v24 := math.FMA(v21, v22, -v23)
+	v25 := math.FMA(-v23, v18, 1)
+	v26 := math.FMA(-v24, v18, v25)
+	v27 := math.FMA(0.49382716049382713, v26, 0.5555555555555556)
+	v28 := math.FMA(v27, v26, 0.6666666666666666)
+	v29 := float64(v23 * v26)
+	v30 := math.FMA(v29, v28, v24)
+	v31 := v23 + v30
+	v32 := math.Float64frombits(math.Float64bits(v4) << 52)
+	v33 := math.Float64frombits(math.Float64bits(v31) + math.Float64bits(v32))
+	v34 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
+	v35 := math.Float64frombits(math.Float64bits(v33) | math.Float64bits(v34))
+	v36 := v3 - v3
+	v37 := v36 == 0
+	v38 := choose[float64](v37, v35, x)
+	return v38
+}
+
+func formulaCbrtFloat32(x float32) float32 {
+	v1 := math.Float32frombits(0x7fffffff & math.Float32bits(x))
+	v2 := fraction32(v1)
+	v3 := exponent32(v1)
+	v4 := fma32(v3, 0.33333334, 1.2582912e+07)
+	v5 := v4 - 1.2582912e+07
+	v6 := fma32(-3, v5, v3)
+	v7 := v6 > 0
+	v8 := v6 < 0
+	v9 := choose[float32](v8, 1.2599211, 1)
+	v10 := choose[float32](v7, 0.7937005, v9)
+	v11 := v2 - 1
+	v12 := fma32((-0.07658279), v11, 0.14669737)
+	v13 := fma32(v12, v11, (-0.17755713))
+	v14 := fma32(v13, v11, 0.22247726)
+	v15 := fma32(v14, v11, (-0.33324197))
+	v16 := fma32(v15, v11, 0.9999974)
+	v17 := float32(v10 * v16)
+	v18 := choose[float32](v8, 0.5, 1)
+	v19 := choose[float32](v7, 2, v18)
+	v20 := float32(v2 * v19)
+	v21 := float32(v17 * v17)
+	v22 := float32(v20 * v21)
+	v23 := float32(v22 * v22)
+	v24 := fma32(v23, v22, -v20)
+	v25 := float32(v24 * v21)
+	v26 := fma32(-v25, 0.33333334, v22)
+	v27 := scaled32(v26, v5)
+	v28 := math.Float32frombits(0x80000000 & math.Float32bits(x))
+	v29 := math.Float32frombits(math.Float32bits(v27) | math.Float32bits(v28))
+	v30 := v3 - v3
+	v31 := v30 == 0
+	v32 := choose[float32](v31, v29, x)
+	return v32
+}
+
+func formulaReciprocalFloat64(x float64) float64 {
+	v1 := 1 / x
+	return v1
+}
+
+func formulaReciprocalFloat32(x float32) float32 {
+	v1 := 1 / x
+	return v1
+}
+
 func formulaExpFloat64(x float64) float64 {
 	v1 := choose(710 < x, 710, x)
 	v2 := choose((-746) > v1, (-746), v1)
@@ -333,272 +982,6 @@ func formulaExpm1Float32(x float32) float32 {
 	v27 := math.Float32frombits(0x80000000 & math.Float32bits(x))
 	v28 := math.Float32frombits(math.Float32bits(v26) | math.Float32bits(v27))
 	return v28
-}
-
-func formulaSinhFloat64(x float64) float64 {
-	v1 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
-	v2 := choose(711 < v1, 711, v1)
-	v3 := math.FMA(v2, 1.4426950408889634, 6.755399441055744e+15)
-	v4 := v3 - 6.755399441055744e+15
-	v5 := math.FMA(-v4, 0.6931471805598903, v2)
-	v6 := math.FMA(-v4, 5.497923018708371e-14, v5)
-	v7 := v5 - v6
-	v8 := math.FMA(-v4, 5.497923018708371e-14, v7)
-	v9 := choose(100 < v4, 100, v4)
-	v10 := float64((-2) * v9)
-	v11 := 6.755399441055744e+15 + v10
-	v12 := math.Float64frombits(math.Float64bits(v11) << 52)
-	v13 := math.Float64frombits(0x3ff0000000000000 + math.Float64bits(v12))
-	v14 := 1 + v13
-	v15 := 1 - v13
-	v16 := 1 - v15
-	v17 := v16 - v13
-	v18 := float64(v6 * v6)
-	v19 := float64(v18 * v6)
-	v20 := math.FMA(1.608662795659299e-10, v18, 2.5052071094294038e-08)
-	v21 := math.FMA(v20, v18, 2.755731924721873e-06)
-	v22 := math.FMA(v21, v18, 0.00019841269841263298)
-	v23 := math.FMA(v22, v18, 0.008333333333333333)
-	v24 := math.FMA(v23, v18, 0.16666666666666666)
-	v25 := math.FMA(v19, v24, v8)
-	v26 := math.FMA(2.0918137737361607e-09, v18, 2.7557263279089234e-07)
-	v27 := math.FMA(v26, v18, 2.4801587336442236e-05)
-	v28 := math.FMA(v27, v18, 0.0013888888888879073)
-	v29 := math.FMA(v28, v18, 0.04166666666666668)
-	v30 := math.FMA(v29, v18, 0.5)
-	v31 := float64(v18 * v30)
-	v32 := math.FMA(v31, v15, v17)
-	v33 := float64(v14 * v6)
-	v34 := math.FMA(v14, v6, -v33)
-	v35 := v15 + v33
-	v36 := v35 - v15
-	v37 := v33 - v36
-	v38 := v32 + v34
-	v39 := math.FMA(v14, v25, v38)
-	v40 := v37 + v39
-	v41 := v35 + v40
-	v42 := float64(0.5 * v41)
-	v43 := scaled(v42, v4)
-	v44 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
-	v45 := math.Float64frombits(math.Float64bits(v43) | math.Float64bits(v44))
-	return v45
-}
-
-func formulaSinhFloat32(x float32) float32 {
-	v1 := math.Float32frombits(0x7fffffff & math.Float32bits(x))
-	v2 := choose(90 < v1, 90, v1)
-	v3 := fma32(v2, 1.442695, 1.2582912e+07)
-	v4 := v3 - 1.2582912e+07
-	v5 := fma32(-v4, 0.69314575, v2)
-	v6 := fma32(-v4, 1.4286068e-06, v5)
-	v7 := choose(30 < v4, 30, v4)
-	v8 := float32((-2) * v7)
-	v9 := 1.2582912e+07 + v8
-	v10 := math.Float32frombits(math.Float32bits(v9) << 23)
-	v11 := math.Float32frombits(0x3f800000 + math.Float32bits(v10))
-	v12 := 1 + v11
-	v13 := 1 - v11
-	v14 := float32(v6 * v6)
-	v15 := float32(v14 * v6)
-	v16 := fma32(0.00019890991, v14, 0.0083333105)
-	v17 := fma32(v16, v14, 0.16666667)
-	v18 := fma32(v15, v17, v6)
-	v19 := fma32(0.001393365, v14, 0.041666467)
-	v20 := fma32(v19, v14, 0.5)
-	v21 := float32(v14 * v20)
-	v22 := float32(v13 * v21)
-	v23 := fma32(v12, v18, v22)
-	v24 := v13 + v23
-	v25 := float32(0.5 * v24)
-	v26 := scaled32(v25, v4)
-	v27 := math.Float32frombits(0x80000000 & math.Float32bits(x))
-	v28 := math.Float32frombits(math.Float32bits(v26) | math.Float32bits(v27))
-	return v28
-}
-
-func formulaCoshFloat64(x float64) float64 {
-	v1 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
-	v2 := choose(711 < v1, 711, v1)
-	v3 := math.FMA(v2, 1.4426950408889634, 6.755399441055744e+15)
-	v4 := v3 - 6.755399441055744e+15
-	v5 := math.FMA(-v4, 0.6931471805598903, v2)
-	v6 := math.FMA(-v4, 5.497923018708371e-14, v5)
-	v7 := v5 - v6
-	v8 := math.FMA(-v4, 5.497923018708371e-14, v7)
-	v9 := choose(100 < v4, 100, v4)
-	v10 := float64((-2) * v9)
-	v11 := 6.755399441055744e+15 + v10
-	v12 := math.Float64frombits(math.Float64bits(v11) << 52)
-	v13 := math.Float64frombits(0x3ff0000000000000 + math.Float64bits(v12))
-	v14 := 1 + v13
-	v15 := 1 - v13
-	v16 := v14 - 1
-	v17 := v13 - v16
-	v18 := float64(v6 * v6)
-	v19 := float64(v18 * v6)
-	v20 := math.FMA(1.608662795659299e-10, v18, 2.5052071094294038e-08)
-	v21 := math.FMA(v20, v18, 2.755731924721873e-06)
-	v22 := math.FMA(v21, v18, 0.00019841269841263298)
-	v23 := math.FMA(v22, v18, 0.008333333333333333)
-	v24 := math.FMA(v23, v18, 0.16666666666666666)
-	v25 := math.FMA(v19, v24, v8)
-	v26 := math.FMA(2.0918137737361607e-09, v18, 2.7557263279089234e-07)
-	v27 := math.FMA(v26, v18, 2.4801587336442236e-05)
-	v28 := math.FMA(v27, v18, 0.0013888888888879073)
-	v29 := math.FMA(v28, v18, 0.04166666666666668)
-	v30 := math.FMA(v29, v18, 0.5)
-	v31 := float64(v18 * v30)
-	v32 := math.FMA(v31, v14, v17)
-	v33 := float64(v15 * v6)
-	v34 := math.FMA(v15, v6, -v33)
-	v35 := v14 + v33
-	v36 := v35 - v14
-	v37 := v33 - v36
-	v38 := v32 + v34
-	v39 := math.FMA(v15, v25, v38)
-	v40 := v37 + v39
-	v41 := v35 + v40
-	v42 := float64(0.5 * v41)
-	v43 := scaled(v42, v4)
-	return v43
-}
-
-func formulaCoshFloat32(x float32) float32 {
-	v1 := math.Float32frombits(0x7fffffff & math.Float32bits(x))
-	v2 := choose(90 < v1, 90, v1)
-	v3 := fma32(v2, 1.442695, 1.2582912e+07)
-	v4 := v3 - 1.2582912e+07
-	v5 := fma32(-v4, 0.69314575, v2)
-	v6 := fma32(-v4, 1.4286068e-06, v5)
-	v7 := choose(30 < v4, 30, v4)
-	v8 := float32((-2) * v7)
-	v9 := 1.2582912e+07 + v8
-	v10 := math.Float32frombits(math.Float32bits(v9) << 23)
-	v11 := math.Float32frombits(0x3f800000 + math.Float32bits(v10))
-	v12 := 1 + v11
-	v13 := 1 - v11
-	v14 := float32(v6 * v6)
-	v15 := float32(v14 * v6)
-	v16 := fma32(0.00019890991, v14, 0.0083333105)
-	v17 := fma32(v16, v14, 0.16666667)
-	v18 := fma32(v15, v17, v6)
-	v19 := fma32(0.001393365, v14, 0.041666467)
-	v20 := fma32(v19, v14, 0.5)
-	v21 := float32(v14 * v20)
-	v22 := float32(v12 * v21)
-	v23 := fma32(v13, v18, v22)
-	v24 := v12 + v23
-	v25 := float32(0.5 * v24)
-	v26 := scaled32(v25, v4)
-	return v26
-}
-
-func formulaTanhFloat64(x float64) float64 {
-	v1 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
-	v2 := choose(22 < v1, 22, v1)
-	v3 := v2 + v2
-	v4 := math.FMA(v3, 1.4426950408889634, 6.755399441055744e+15)
-	v5 := v4 - 6.755399441055744e+15
-	v6 := math.FMA(-v5, 0.6931471805598903, v3)
-	v7 := math.FMA(-v5, 5.497923018708371e-14, v6)
-	v8 := v6 - v7
-	v9 := math.FMA(-v5, 5.497923018708371e-14, v8)
-	v10 := choose(100 < v5, 100, v5)
-	v11 := 0 - v10
-	v12 := 6.755399441055744e+15 + v11
-	v13 := math.Float64frombits(math.Float64bits(v12) << 52)
-	v14 := math.Float64frombits(0x3ff0000000000000 + math.Float64bits(v13))
-	v15 := 1 - v14
-	v16 := v15 + v7
-	v17 := v16 - v15
-	v18 := v7 - v17
-	v19 := float64(0.5 * v7)
-	v20 := float64(v19 * v7)
-	v21 := math.FMA(v19, v7, -v20)
-	v22 := v20 + v20
-	v23 := float64(v22 * v7)
-	v24 := math.FMA(2.0914686968300532e-09, v7, 2.5105217005019956e-08)
-	v25 := math.FMA(v24, v7, 2.7557273643110006e-07)
-	v26 := math.FMA(v25, v7, 2.755725540020602e-06)
-	v27 := math.FMA(v26, v7, 2.4801587325547743e-05)
-	v28 := math.FMA(v27, v7, 0.00019841269874820627)
-	v29 := math.FMA(v28, v7, 0.0013888888888883748)
-	v30 := math.FMA(v29, v7, 0.008333333333326136)
-	v31 := math.FMA(v30, v7, 0.04166666666666667)
-	v32 := math.FMA(v31, v7, 0.1666666666666667)
-	v33 := v9 + v21
-	v34 := math.FMA(v23, v32, v33)
-	v35 := v20 + v34
-	v36 := v18 + v35
-	v37 := 6.755399441055744e+15 + v5
-	v38 := math.Float64frombits(math.Float64bits(v37) << 52)
-	v39 := math.Float64frombits(0x3ff0000000000000 + math.Float64bits(v38))
-	v40 := float64(v16 * v39)
-	v41 := float64(v36 * v39)
-	v42 := v40 + v41
-	v43 := v42 - v40
-	v44 := v41 - v43
-	v45 := choose(2 > v42, 2, v42)
-	v46 := choose(2 < v42, 2, v42)
-	v47 := v45 + v46
-	v48 := v47 - v45
-	v49 := v46 - v48
-	v50 := v49 + v44
-	v51 := 1 / v47
-	v52 := float64(v42 * v51)
-	v53 := math.FMA(-v52, v47, v42)
-	v54 := v53 + v44
-	v55 := math.FMA(-v52, v50, v54)
-	v56 := float64(v55 * v51)
-	v57 := v52 + v56
-	v58 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
-	v59 := math.Float64frombits(math.Float64bits(v57) | math.Float64bits(v58))
-	return v59
-}
-
-var formulaTanhFloat32Table5 = [16]float32{2.500002, 3.5000124, 5.000078, 7.015265, 10.000001, 0, 0, 0, 0, 0, 0.31250033, 0.4375001, 0.62500006, 0.875001, 1.2500002, 1.7500001}
-
-var formulaTanhFloat32Table7 = [16]float32{6.525188e-05, 4.160375e-05, 2.5210102e-06, 4.6354533e-08, 1.537151e-10, 0, 0, 0, 0, -0.044406265, -4.2957592e-05, 0.02257359, 0.029554505, 0.011081951, -0.0044885194, -0.001959444}
-
-var formulaTanhFloat32Table8 = [16]float32{-0.00070092105, -0.00015666301, -9.098438e-06, -1.6240132e-07, -5.963105e-10, 0, 0, 0, 0, -0.0043079383, -0.07239851, -0.0616372, -0.024039779, 0.012994223, 0.01508927, 0.0020743697}
-
-var formulaTanhFloat32Table10 = [16]float32{0.002859069, 0.0004721562, 2.405831e-05, 4.2649557e-07, 9.960024e-10, 0, 0, 0, 0, 0.13414806, 0.045506213, -0.0061161607, -0.055143546, -0.05885036, -0.01919996, 0.0036966442}
-
-var formulaTanhFloat32Table12 = [16]float32{-0.0080501065, -0.0011976658, -5.9945443e-05, -1.0656356e-06, -2.2587838e-09, 0, 0, 0, 0, -7.5081334e-05, 0.1581175, 0.16999595, 0.13789546, 0.060794655, -0.0125845345, -0.023522444}
-
-var formulaTanhFloat32Table14 = [16]float32{0.017020887, 0.0024139434, 0.00012101823, 2.1514436e-06, 5.5489253e-09, 0, 0, 0, 0, -0.33333012, -0.21955219, -0.136173, -0.017831482, 0.08180755, 0.10831078, 0.062921524}
-
-var formulaTanhFloat32Table16 = [16]float32{-0.026236098, -0.0036341762, -0.0001816055, -3.2273213e-06, -8.494344e-09, 0, 0, 0, 0, -5.095022e-08, -0.2749717, -0.34185427, -0.38401547, -0.35513204, -0.23787129, -0.10713988}
-
-var formulaTanhFloat32Table18 = [16]float32{0.026592126, 0.0036407947, 0.00018155483, 3.2260791e-06, 8.244599e-09, 0, 0, 0, 0, 1, 0.9083666, 0.83061004, 0.6924191, 0.5045162, 0.28041476, 0.11381207}
-
-var formulaTanhFloat32Table20 = [16]float32{0.98661435, 0.99817795, 0.9999092, 0.9999984, 1, 0, 0, 0, 0, 0, 0.30271003, 0.41157013, 0.55459976, 0.7039061, 0.8482837, 0.94137555}
-
-func formulaTanhFloat32(x float32) float32 {
-	v1 := math.Float32frombits(0x7fffffff & math.Float32bits(x))
-	v2 := choose(11.9999 < v1, 11.9999, v1)
-	v3 := choose(0.1875 > v2, 0.1875, v2)
-	v4 := math.Float32frombits(math.Float32bits(v3) >> 22)
-	v5 := formulaTanhFloat32Table5[math.Float32bits(v4)&15]
-	v6 := v2 - v5
-	v7 := formulaTanhFloat32Table7[math.Float32bits(v4)&15]
-	v8 := formulaTanhFloat32Table8[math.Float32bits(v4)&15]
-	v9 := fma32(v7, v6, v8)
-	v10 := formulaTanhFloat32Table10[math.Float32bits(v4)&15]
-	v11 := fma32(v9, v6, v10)
-	v12 := formulaTanhFloat32Table12[math.Float32bits(v4)&15]
-	v13 := fma32(v11, v6, v12)
-	v14 := formulaTanhFloat32Table14[math.Float32bits(v4)&15]
-	v15 := fma32(v13, v6, v14)
-	v16 := formulaTanhFloat32Table16[math.Float32bits(v4)&15]
-	v17 := fma32(v15, v6, v16)
-	v18 := formulaTanhFloat32Table18[math.Float32bits(v4)&15]
-	v19 := fma32(v17, v6, v18)
-	v20 := formulaTanhFloat32Table20[math.Float32bits(v4)&15]
-	v21 := fma32(v19, v6, v20)
-	v22 := math.Float32frombits(0x80000000 & math.Float32bits(x))
-	v23 := math.Float32frombits(math.Float32bits(v21) | math.Float32bits(v22))
-	return v23
 }
 
 func formulaLogFloat64(x float64) float64 {
@@ -1197,197 +1580,6 @@ func formulaTanFloat32(x float32) (_ float32, rare bool) {
 	return v30, false
 }
 
-func formulaArctanFloat64(x float64) float64 {
-	v1 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
-	v2 := choose(1.152921504606847e+18 < v1, 1.152921504606847e+18, v1)
-	v3 := v2 > 1
-	v4 := choose(1 < v2, 1, v2)
-	v5 := choose(1 > v2, 1, v2)
-	v6 := float64(0.296875 * v5)
-	v7 := v4 > v6
-	v8 := choose[float64](v7, 0.578125, 0)
-	v9 := float64(v8 * v5)
-	v10 := math.FMA(v8, v5, -v9)
-	v11 := v4 - v9
-	v12 := math.Float64frombits(0x8000000000000000 ^ math.Float64bits(v10))
-	v13 := math.FMA(v8, v4, v5)
-	v14 := v5 - v13
-	v15 := math.FMA(v8, v4, v14)
-	v16 := 1 / v13
-	v17 := float64(v11 * v16)
-	v18 := math.FMA(-v17, v13, v11)
-	v19 := v18 + v12
-	v20 := math.FMA(-v17, v15, v19)
-	v21 := float64(v20 * v16)
-	v22 := float64(v17 * v17)
-	v23 := float64(v22 * v17)
-	v24 := math.FMA(0.03204979351861198, v22, (-0.04989403958946963))
-	v25 := math.FMA(v24, v22, 0.058546251203319064)
-	v26 := math.FMA(v25, v22, (-0.0666494165736456))
-	v27 := math.FMA(v26, v22, 0.07692240722268838)
-	v28 := math.FMA(v27, v22, (-0.09090907500441207))
-	v29 := math.FMA(v28, v22, 0.11111111089347493)
-	v30 := math.FMA(v29, v22, (-0.14285714285562706))
-	v31 := math.FMA(v30, v22, 0.1999999999999959)
-	v32 := math.FMA(v31, v22, (-0.3333333333333333))
-	v33 := math.FMA(v23, v32, v21)
-	v34 := choose[float64](v7, 0.5241796287829132, 0)
-	v35 := v34 + v17
-	v36 := v35 - v34
-	v37 := v17 - v36
-	v38 := choose[float64](v7, 5.520094119641666e-18, 0)
-	v39 := v37 + v38
-	v40 := v39 + v33
-	v41 := math.Float64frombits(0x8000000000000000 ^ math.Float64bits(v35))
-	v42 := 1.5707963267948966 + v41
-	v43 := v42 - 1.5707963267948966
-	v44 := v41 - v43
-	v45 := v44 + 6.123233995736766e-17
-	v46 := v45 - v40
-	v47 := choose[float64](v3, v42, v35)
-	v48 := choose[float64](v3, v46, v40)
-	v49 := v47 + v48
-	v50 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
-	v51 := math.Float64frombits(math.Float64bits(v49) | math.Float64bits(v50))
-	return v51
-}
-
-func formulaArctanFloat32(x float32) float32 {
-	v1 := math.Float32frombits(0x7fffffff & math.Float32bits(x))
-	v2 := choose(1 < v1, 1, v1)
-	v3 := choose(1 > v1, 1, v1)
-	v4 := v2 / v3
-	v5 := v1 > 1
-	v6 := float32(v4 * v4)
-	v7 := fma32((-0.0017011701), v6, 0.01048765)
-	v8 := fma32(v7, v6, (-0.030351866))
-	v9 := fma32(v8, v6, 0.057089556)
-	v10 := fma32(v9, v6, (-0.08349725))
-	v11 := fma32(v10, v6, 0.10932341)
-	v12 := fma32(v11, v6, (-0.14260016))
-	v13 := fma32(v12, v6, 0.19998075)
-	v14 := fma32(v13, v6, (-0.33333278))
-	v15 := fma32(v14, v6, 1)
-	v16 := float32(v4 * v15)
-	v17 := 1.5707964 - v16
-	v18 := v17 + (-4.371139e-08)
-	v19 := choose[float32](v5, v18, v16)
-	v20 := math.Float32frombits(0x80000000 & math.Float32bits(x))
-	v21 := math.Float32frombits(math.Float32bits(v19) | math.Float32bits(v20))
-	return v21
-}
-
-func formulaArctan2Float64(x, y float64) (_ float64, rare bool) {
-	v2 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
-	v3 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(y))
-	v4 := choose(v2 > v3, v2, v3)
-	v5 := choose(v2 < v3, v2, v3)
-	v6 := v2 + v3
-	v7 := !(v6 < 3.273390607896142e+150)
-	v8 := v4 < 3.054936363499605e-151
-	v9 := v7 || v8
-	v10 := v5 < 3.8725919148493183e-121
-	v11 := v5 > 0
-	v12 := v10 && v11
-	v13 := v9 || v12
-	if v13 {
-		return 0, true
-	}
-	v14 := v2 > v3
-	v15 := choose(v3 < v2, v3, v2)
-	v16 := choose(v3 > v2, v3, v2)
-	v17 := float64(0.296875 * v16)
-	v18 := v15 > v17
-	v19 := choose[float64](v18, 0.578125, 0)
-	v20 := float64(v19 * v16)
-	v21 := math.FMA(v19, v16, -v20)
-	v22 := v15 - v20
-	v23 := math.Float64frombits(0x8000000000000000 ^ math.Float64bits(v21))
-	v24 := math.FMA(v19, v15, v16)
-	v25 := v16 - v24
-	v26 := math.FMA(v19, v15, v25)
-	v27 := 1 / v24
-	v28 := float64(v22 * v27)
-	v29 := math.FMA(-v28, v24, v22)
-	v30 := v29 + v23
-	v31 := math.FMA(-v28, v26, v30)
-	v32 := float64(v31 * v27)
-	v33 := float64(v28 * v28)
-	v34 := float64(v33 * v28)
-	v35 := math.FMA(0.03204979351861198, v33, (-0.04989403958946963))
-	v36 := math.FMA(v35, v33, 0.058546251203319064)
-	v37 := math.FMA(v36, v33, (-0.0666494165736456))
-	v38 := math.FMA(v37, v33, 0.07692240722268838)
-	v39 := math.FMA(v38, v33, (-0.09090907500441207))
-	v40 := math.FMA(v39, v33, 0.11111111089347493)
-	v41 := math.FMA(v40, v33, (-0.14285714285562706))
-	v42 := math.FMA(v41, v33, 0.1999999999999959)
-	v43 := math.FMA(v42, v33, (-0.3333333333333333))
-	v44 := math.FMA(v34, v43, v32)
-	v45 := choose[float64](v18, 0.5241796287829132, 0)
-	v46 := v45 + v28
-	v47 := v46 - v45
-	v48 := v28 - v47
-	v49 := choose[float64](v18, 5.520094119641666e-18, 0)
-	v50 := v48 + v49
-	v51 := v50 + v44
-	v52 := math.Float64frombits(0x8000000000000000 ^ math.Float64bits(v46))
-	v53 := 1.5707963267948966 + v52
-	v54 := v53 - 1.5707963267948966
-	v55 := v52 - v54
-	v56 := v55 + 6.123233995736766e-17
-	v57 := v56 - v51
-	v58 := choose[float64](v14, v53, v46)
-	v59 := choose[float64](v14, v57, v51)
-	v60 := math.Signbit(float64(y))
-	v61 := math.Float64frombits(0x8000000000000000 ^ math.Float64bits(v58))
-	v62 := 3.141592653589793 + v61
-	v63 := v62 - 3.141592653589793
-	v64 := v61 - v63
-	v65 := v64 + 1.2246467991473532e-16
-	v66 := v65 - v59
-	v67 := choose[float64](v60, v62, v58)
-	v68 := choose[float64](v60, v66, v59)
-	v69 := v67 + v68
-	v70 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
-	v71 := math.Float64frombits(math.Float64bits(v69) | math.Float64bits(v70))
-	return v71, false
-}
-
-func formulaArctan2Float32(x, y float32) float32 {
-	v2 := math.Float32frombits(0x7fffffff & math.Float32bits(x))
-	v3 := math.Float32frombits(0x7fffffff & math.Float32bits(y))
-	v4 := choose(v2 < v3, v2, v3)
-	v5 := choose(v2 > v3, v2, v3)
-	v6 := choose(1e-45 > v5, 1e-45, v5)
-	v7 := v4 == v6
-	v8 := v4 / v6
-	v9 := choose[float32](v7, 1, v8)
-	v10 := v2 > v3
-	v11 := float32(v9 * v9)
-	v12 := fma32((-0.0017011701), v11, 0.01048765)
-	v13 := fma32(v12, v11, (-0.030351866))
-	v14 := fma32(v13, v11, 0.057089556)
-	v15 := fma32(v14, v11, (-0.08349725))
-	v16 := fma32(v15, v11, 0.10932341)
-	v17 := fma32(v16, v11, (-0.14260016))
-	v18 := fma32(v17, v11, 0.19998075)
-	v19 := fma32(v18, v11, (-0.33333278))
-	v20 := fma32(v19, v11, 1)
-	v21 := float32(v9 * v20)
-	v22 := 1.5707964 - v21
-	v23 := v22 + (-4.371139e-08)
-	v24 := choose[float32](v10, v23, v21)
-	v25 := math.Signbit(float64(y))
-	v26 := 3.1415927 - v24
-	v27 := choose[float32](v25, v26, v24)
-	v28 := unordered(v2, v3)
-	v29 := choose[float32](v28, math.Float32frombits(0x7fc00000), v27)
-	v30 := math.Float32frombits(0x80000000 & math.Float32bits(x))
-	v31 := math.Float32frombits(math.Float32bits(v29) | math.Float32bits(v30))
-	return v31
-}
-
 func formulaArcsinFloat64(x float64) float64 {
 	v1 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
 	v2 := v1 > 0.5
@@ -1528,6 +1720,352 @@ func formulaArccosFloat32(x float32) float32 {
 	v21 := 3.1415927 - v19
 	v22 := choose[float32](v20, v21, v19)
 	v23 := choose[float32](v2, v22, v18)
+	return v23
+}
+
+func formulaArctanFloat64(x float64) float64 {
+	v1 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
+	v2 := choose(1.152921504606847e+18 < v1, 1.152921504606847e+18, v1)
+	v3 := v2 > 1
+	v4 := choose(1 < v2, 1, v2)
+	v5 := choose(1 > v2, 1, v2)
+	v6 := float64(0.296875 * v5)
+	v7 := v4 > v6
+	v8 := choose[float64](v7, 0.578125, 0)
+	v9 := float64(v8 * v5)
+	v10 := math.FMA(v8, v5, -v9)
+	v11 := v4 - v9
+	v12 := math.Float64frombits(0x8000000000000000 ^ math.Float64bits(v10))
+	v13 := math.FMA(v8, v4, v5)
+	v14 := v5 - v13
+	v15 := math.FMA(v8, v4, v14)
+	v16 := 1 / v13
+	v17 := float64(v11 * v16)
+	v18 := math.FMA(-v17, v13, v11)
+	v19 := v18 + v12
+	v20 := math.FMA(-v17, v15, v19)
+	v21 := float64(v20 * v16)
+	v22 := float64(v17 * v17)
+	v23 := float64(v22 * v17)
+	v24 := math.FMA(0.03204979351861198, v22, (-0.04989403958946963))
+	v25 := math.FMA(v24, v22, 0.058546251203319064)
+	v26 := math.FMA(v25, v22, (-0.0666494165736456))
+	v27 := math.FMA(v26, v22, 0.07692240722268838)
+	v28 := math.FMA(v27, v22, (-0.09090907500441207))
+	v29 := math.FMA(v28, v22, 0.11111111089347493)
+	v30 := math.FMA(v29, v22, (-0.14285714285562706))
+	v31 := math.FMA(v30, v22, 0.1999999999999959)
+	v32 := math.FMA(v31, v22, (-0.3333333333333333))
+	v33 := math.FMA(v23, v32, v21)
+	v34 := choose[float64](v7, 0.5241796287829132, 0)
+	v35 := v34 + v17
+	v36 := v35 - v34
+	v37 := v17 - v36
+	v38 := choose[float64](v7, 5.520094119641666e-18, 0)
+	v39 := v37 + v38
+	v40 := v39 + v33
+	v41 := math.Float64frombits(0x8000000000000000 ^ math.Float64bits(v35))
+	v42 := 1.5707963267948966 + v41
+	v43 := v42 - 1.5707963267948966
+	v44 := v41 - v43
+	v45 := v44 + 6.123233995736766e-17
+	v46 := v45 - v40
+	v47 := choose[float64](v3, v42, v35)
+	v48 := choose[float64](v3, v46, v40)
+	v49 := v47 + v48
+	v50 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
+	v51 := math.Float64frombits(math.Float64bits(v49) | math.Float64bits(v50))
+	return v51
+}
+
+func formulaArctanFloat32(x float32) float32 {
+	v1 := math.Float32frombits(0x7fffffff & math.Float32bits(x))
+	v2 := choose(1 < v1, 1, v1)
+	v3 := choose(1 > v1, 1, v1)
+	v4 := v2 / v3
+	v5 := v1 > 1
+	v6 := float32(v4 * v4)
+	v7 := fma32((-0.0017011701), v6, 0.01048765)
+	v8 := fma32(v7, v6, (-0.030351866))
+	v9 := fma32(v8, v6, 0.057089556)
+	v10 := fma32(v9, v6, (-0.08349725))
+	v11 := fma32(v10, v6, 0.10932341)
+	v12 := fma32(v11, v6, (-0.14260016))
+	v13 := fma32(v12, v6, 0.19998075)
+	v14 := fma32(v13, v6, (-0.33333278))
+	v15 := fma32(v14, v6, 1)
+	v16 := float32(v4 * v15)
+	v17 := 1.5707964 - v16
+	v18 := v17 + (-4.371139e-08)
+	v19 := choose[float32](v5, v18, v16)
+	v20 := math.Float32frombits(0x80000000 & math.Float32bits(x))
+	v21 := math.Float32frombits(math.Float32bits(v19) | math.Float32bits(v20))
+	return v21
+}
+
+func formulaSinhFloat64(x float64) float64 {
+	v1 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
+	v2 := choose(711 < v1, 711, v1)
+	v3 := math.FMA(v2, 1.4426950408889634, 6.755399441055744e+15)
+	v4 := v3 - 6.755399441055744e+15
+	v5 := math.FMA(-v4, 0.6931471805598903, v2)
+	v6 := math.FMA(-v4, 5.497923018708371e-14, v5)
+	v7 := v5 - v6
+	v8 := math.FMA(-v4, 5.497923018708371e-14, v7)
+	v9 := choose(100 < v4, 100, v4)
+	v10 := float64((-2) * v9)
+	v11 := 6.755399441055744e+15 + v10
+	v12 := math.Float64frombits(math.Float64bits(v11) << 52)
+	v13 := math.Float64frombits(0x3ff0000000000000 + math.Float64bits(v12))
+	v14 := 1 + v13
+	v15 := 1 - v13
+	v16 := 1 - v15
+	v17 := v16 - v13
+	v18 := float64(v6 * v6)
+	v19 := float64(v18 * v6)
+	v20 := math.FMA(1.608662795659299e-10, v18, 2.5052071094294038e-08)
+	v21 := math.FMA(v20, v18, 2.755731924721873e-06)
+	v22 := math.FMA(v21, v18, 0.00019841269841263298)
+	v23 := math.FMA(v22, v18, 0.008333333333333333)
+	v24 := math.FMA(v23, v18, 0.16666666666666666)
+	v25 := math.FMA(v19, v24, v8)
+	v26 := math.FMA(2.0918137737361607e-09, v18, 2.7557263279089234e-07)
+	v27 := math.FMA(v26, v18, 2.4801587336442236e-05)
+	v28 := math.FMA(v27, v18, 0.0013888888888879073)
+	v29 := math.FMA(v28, v18, 0.04166666666666668)
+	v30 := math.FMA(v29, v18, 0.5)
+	v31 := float64(v18 * v30)
+	v32 := math.FMA(v31, v15, v17)
+	v33 := float64(v14 * v6)
+	v34 := math.FMA(v14, v6, -v33)
+	v35 := v15 + v33
+	v36 := v35 - v15
+	v37 := v33 - v36
+	v38 := v32 + v34
+	v39 := math.FMA(v14, v25, v38)
+	v40 := v37 + v39
+	v41 := v35 + v40
+	v42 := float64(0.5 * v41)
+	v43 := scaled(v42, v4)
+	v44 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
+	v45 := math.Float64frombits(math.Float64bits(v43) | math.Float64bits(v44))
+	return v45
+}
+
+func formulaSinhFloat32(x float32) float32 {
+	v1 := math.Float32frombits(0x7fffffff & math.Float32bits(x))
+	v2 := choose(90 < v1, 90, v1)
+	v3 := fma32(v2, 1.442695, 1.2582912e+07)
+	v4 := v3 - 1.2582912e+07
+	v5 := fma32(-v4, 0.69314575, v2)
+	v6 := fma32(-v4, 1.4286068e-06, v5)
+	v7 := choose(30 < v4, 30, v4)
+	v8 := float32((-2) * v7)
+	v9 := 1.2582912e+07 + v8
+	v10 := math.Float32frombits(math.Float32bits(v9) << 23)
+	v11 := math.Float32frombits(0x3f800000 + math.Float32bits(v10))
+	v12 := 1 + v11
+	v13 := 1 - v11
+	v14 := float32(v6 * v6)
+	v15 := float32(v14 * v6)
+	v16 := fma32(0.00019890991, v14, 0.0083333105)
+	v17 := fma32(v16, v14, 0.16666667)
+	v18 := fma32(v15, v17, v6)
+	v19 := fma32(0.001393365, v14, 0.041666467)
+	v20 := fma32(v19, v14, 0.5)
+	v21 := float32(v14 * v20)
+	v22 := float32(v13 * v21)
+	v23 := fma32(v12, v18, v22)
+	v24 := v13 + v23
+	v25 := float32(0.5 * v24)
+	v26 := scaled32(v25, v4)
+	v27 := math.Float32frombits(0x80000000 & math.Float32bits(x))
+	v28 := math.Float32frombits(math.Float32bits(v26) | math.Float32bits(v27))
+	return v28
+}
+
+func formulaCoshFloat64(x float64) float64 {
+	v1 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
+	v2 := choose(711 < v1, 711, v1)
+	v3 := math.FMA(v2, 1.4426950408889634, 6.755399441055744e+15)
+	v4 := v3 - 6.755399441055744e+15
+	v5 := math.FMA(-v4, 0.6931471805598903, v2)
+	v6 := math.FMA(-v4, 5.497923018708371e-14, v5)
+	v7 := v5 - v6
+	v8 := math.FMA(-v4, 5.497923018708371e-14, v7)
+	v9 := choose(100 < v4, 100, v4)
+	v10 := float64((-2) * v9)
+	v11 := 6.755399441055744e+15 + v10
+	v12 := math.Float64frombits(math.Float64bits(v11) << 52)
+	v13 := math.Float64frombits(0x3ff0000000000000 + math.Float64bits(v12))
+	v14 := 1 + v13
+	v15 := 1 - v13
+	v16 := v14 - 1
+	v17 := v13 - v16
+	v18 := float64(v6 * v6)
+	v19 := float64(v18 * v6)
+	v20 := math.FMA(1.608662795659299e-10, v18, 2.5052071094294038e-08)
+	v21 := math.FMA(v20, v18, 2.755731924721873e-06)
+	v22 := math.FMA(v21, v18, 0.00019841269841263298)
+	v23 := math.FMA(v22, v18, 0.008333333333333333)
+	v24 := math.FMA(v23, v18, 0.16666666666666666)
+	v25 := math.FMA(v19, v24, v8)
+	v26 := math.FMA(2.0918137737361607e-09, v18, 2.7557263279089234e-07)
+	v27 := math.FMA(v26, v18, 2.4801587336442236e-05)
+	v28 := math.FMA(v27, v18, 0.0013888888888879073)
+	v29 := math.FMA(v28, v18, 0.04166666666666668)
+	v30 := math.FMA(v29, v18, 0.5)
+	v31 := float64(v18 * v30)
+	v32 := math.FMA(v31, v14, v17)
+	v33 := float64(v15 * v6)
+	v34 := math.FMA(v15, v6, -v33)
+	v35 := v14 + v33
+	v36 := v35 - v14
+	v37 := v33 - v36
+	v38 := v32 + v34
+	v39 := math.FMA(v15, v25, v38)
+	v40 := v37 + v39
+	v41 := v35 + v40
+	v42 := float64(0.5 * v41)
+	v43 := scaled(v42, v4)
+	return v43
+}
+
+func formulaCoshFloat32(x float32) float32 {
+	v1 := math.Float32frombits(0x7fffffff & math.Float32bits(x))
+	v2 := choose(90 < v1, 90, v1)
+	v3 := fma32(v2, 1.442695, 1.2582912e+07)
+	v4 := v3 - 1.2582912e+07
+	v5 := fma32(-v4, 0.69314575, v2)
+	v6 := fma32(-v4, 1.4286068e-06, v5)
+	v7 := choose(30 < v4, 30, v4)
+	v8 := float32((-2) * v7)
+	v9 := 1.2582912e+07 + v8
+	v10 := math.Float32frombits(math.Float32bits(v9) << 23)
+	v11 := math.Float32frombits(0x3f800000 + math.Float32bits(v10))
+	v12 := 1 + v11
+	v13 := 1 - v11
+	v14 := float32(v6 * v6)
+	v15 := float32(v14 * v6)
+	v16 := fma32(0.00019890991, v14, 0.0083333105)
+	v17 := fma32(v16, v14, 0.16666667)
+	v18 := fma32(v15, v17, v6)
+	v19 := fma32(0.001393365, v14, 0.041666467)
+	v20 := fma32(v19, v14, 0.5)
+	v21 := float32(v14 * v20)
+	v22 := float32(v12 * v21)
+	v23 := fma32(v13, v18, v22)
+	v24 := v12 + v23
+	v25 := float32(0.5 * v24)
+	v26 := scaled32(v25, v4)
+	return v26
+}
+
+func formulaTanhFloat64(x float64) float64 {
+	v1 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
+	v2 := choose(22 < v1, 22, v1)
+	v3 := v2 + v2
+	v4 := math.FMA(v3, 1.4426950408889634, 6.755399441055744e+15)
+	v5 := v4 - 6.755399441055744e+15
+	v6 := math.FMA(-v5, 0.6931471805598903, v3)
+	v7 := math.FMA(-v5, 5.497923018708371e-14, v6)
+	v8 := v6 - v7
+	v9 := math.FMA(-v5, 5.497923018708371e-14, v8)
+	v10 := choose(100 < v5, 100, v5)
+	v11 := 0 - v10
+	v12 := 6.755399441055744e+15 + v11
+	v13 := math.Float64frombits(math.Float64bits(v12) << 52)
+	v14 := math.Float64frombits(0x3ff0000000000000 + math.Float64bits(v13))
+	v15 := 1 - v14
+	v16 := v15 + v7
+	v17 := v16 - v15
+	v18 := v7 - v17
+	v19 := float64(0.5 * v7)
+	v20 := float64(v19 * v7)
+	v21 := math.FMA(v19, v7, -v20)
+	v22 := v20 + v20
+	v23 := float64(v22 * v7)
+	v24 := math.FMA(2.0914686968300532e-09, v7, 2.5105217005019956e-08)
+	v25 := math.FMA(v24, v7, 2.7557273643110006e-07)
+	v26 := math.FMA(v25, v7, 2.755725540020602e-06)
+	v27 := math.FMA(v26, v7, 2.4801587325547743e-05)
+	v28 := math.FMA(v27, v7, 0.00019841269874820627)
+	v29 := math.FMA(v28, v7, 0.0013888888888883748)
+	v30 := math.FMA(v29, v7, 0.008333333333326136)
+	v31 := math.FMA(v30, v7, 0.04166666666666667)
+	v32 := math.FMA(v31, v7, 0.1666666666666667)
+	v33 := v9 + v21
+	v34 := math.FMA(v23, v32, v33)
+	v35 := v20 + v34
+	v36 := v18 + v35
+	v37 := 6.755399441055744e+15 + v5
+	v38 := math.Float64frombits(math.Float64bits(v37) << 52)
+	v39 := math.Float64frombits(0x3ff0000000000000 + math.Float64bits(v38))
+	v40 := float64(v16 * v39)
+	v41 := float64(v36 * v39)
+	v42 := v40 + v41
+	v43 := v42 - v40
+	v44 := v41 - v43
+	v45 := choose(2 > v42, 2, v42)
+	v46 := choose(2 < v42, 2, v42)
+	v47 := v45 + v46
+	v48 := v47 - v45
+	v49 := v46 - v48
+	v50 := v49 + v44
+	v51 := 1 / v47
+	v52 := float64(v42 * v51)
+	v53 := math.FMA(-v52, v47, v42)
+	v54 := v53 + v44
+	v55 := math.FMA(-v52, v50, v54)
+	v56 := float64(v55 * v51)
+	v57 := v52 + v56
+	v58 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
+	v59 := math.Float64frombits(math.Float64bits(v57) | math.Float64bits(v58))
+	return v59
+}
+
+var formulaTanhFloat32Table5 = [16]float32{2.500002, 3.5000124, 5.000078, 7.015265, 10.000001, 0, 0, 0, 0, 0, 0.31250033, 0.4375001, 0.62500006, 0.875001, 1.2500002, 1.7500001}
+
+var formulaTanhFloat32Table7 = [16]float32{6.525188e-05, 4.160375e-05, 2.5210102e-06, 4.6354533e-08, 1.537151e-10, 0, 0, 0, 0, -0.044406265, -4.2957592e-05, 0.02257359, 0.029554505, 0.011081951, -0.0044885194, -0.001959444}
+
+var formulaTanhFloat32Table8 = [16]float32{-0.00070092105, -0.00015666301, -9.098438e-06, -1.6240132e-07, -5.963105e-10, 0, 0, 0, 0, -0.0043079383, -0.07239851, -0.0616372, -0.024039779, 0.012994223, 0.01508927, 0.0020743697}
+
+var formulaTanhFloat32Table10 = [16]float32{0.002859069, 0.0004721562, 2.405831e-05, 4.2649557e-07, 9.960024e-10, 0, 0, 0, 0, 0.13414806, 0.045506213, -0.0061161607, -0.055143546, -0.05885036, -0.01919996, 0.0036966442}
+
+var formulaTanhFloat32Table12 = [16]float32{-0.0080501065, -0.0011976658, -5.9945443e-05, -1.0656356e-06, -2.2587838e-09, 0, 0, 0, 0, -7.5081334e-05, 0.1581175, 0.16999595, 0.13789546, 0.060794655, -0.0125845345, -0.023522444}
+
+var formulaTanhFloat32Table14 = [16]float32{0.017020887, 0.0024139434, 0.00012101823, 2.1514436e-06, 5.5489253e-09, 0, 0, 0, 0, -0.33333012, -0.21955219, -0.136173, -0.017831482, 0.08180755, 0.10831078, 0.062921524}
+
+var formulaTanhFloat32Table16 = [16]float32{-0.026236098, -0.0036341762, -0.0001816055, -3.2273213e-06, -8.494344e-09, 0, 0, 0, 0, -5.095022e-08, -0.2749717, -0.34185427, -0.38401547, -0.35513204, -0.23787129, -0.10713988}
+
+var formulaTanhFloat32Table18 = [16]float32{0.026592126, 0.0036407947, 0.00018155483, 3.2260791e-06, 8.244599e-09, 0, 0, 0, 0, 1, 0.9083666, 0.83061004, 0.6924191, 0.5045162, 0.28041476, 0.11381207}
+
+var formulaTanhFloat32Table20 = [16]float32{0.98661435, 0.99817795, 0.9999092, 0.9999984, 1, 0, 0, 0, 0, 0, 0.30271003, 0.41157013, 0.55459976, 0.7039061, 0.8482837, 0.94137555}
+
+func formulaTanhFloat32(x float32) float32 {
+	v1 := math.Float32frombits(0x7fffffff & math.Float32bits(x))
+	v2 := choose(11.9999 < v1, 11.9999, v1)
+	v3 := choose(0.1875 > v2, 0.1875, v2)
+	v4 := math.Float32frombits(math.Float32bits(v3) >> 22)
+	v5 := formulaTanhFloat32Table5[math.Float32bits(v4)&15]
+	v6 := v2 - v5
+	v7 := formulaTanhFloat32Table7[math.Float32bits(v4)&15]
+	v8 := formulaTanhFloat32Table8[math.Float32bits(v4)&15]
+	v9 := fma32(v7, v6, v8)
+	v10 := formulaTanhFloat32Table10[math.Float32bits(v4)&15]
+	v11 := fma32(v9, v6, v10)
+	v12 := formulaTanhFloat32Table12[math.Float32bits(v4)&15]
+	v13 := fma32(v11, v6, v12)
+	v14 := formulaTanhFloat32Table14[math.Float32bits(v4)&15]
+	v15 := fma32(v13, v6, v14)
+	v16 := formulaTanhFloat32Table16[math.Float32bits(v4)&15]
+	v17 := fma32(v15, v6, v16)
+	v18 := formulaTanhFloat32Table18[math.Float32bits(v4)&15]
+	v19 := fma32(v17, v6, v18)
+	v20 := formulaTanhFloat32Table20[math.Float32bits(v4)&15]
+	v21 := fma32(v19, v6, v20)
+	v22 := math.Float32frombits(0x80000000 & math.Float32bits(x))
+	v23 := math.Float32frombits(math.Float32bits(v21) | math.Float32bits(v22))
 	return v23
 }
 
@@ -1874,302 +2412,903 @@ func formulaArctanhFloat32(x float32) float32 {
 	return v44
 }
 
-func formulaCbrtFloat64(x float64) float64 {
+func formulaFloorFloat64(x float64) float64 {
+	v1 := float64(math.Floor(float64(x)))
+	return v1
+}
+
+func formulaFloorFloat32(x float32) float32 {
+	v1 := float32(math.Floor(float64(x)))
+	return v1
+}
+
+func formulaCeilFloat64(x float64) float64 {
+	v1 := float64(math.Ceil(float64(x)))
+	return v1
+}
+
+func formulaCeilFloat32(x float32) float32 {
+	v1 := float32(math.Ceil(float64(x)))
+	return v1
+}
+
+func formulaTruncFloat64(x float64) float64 {
+	v1 := float64(math.Trunc(float64(x)))
+	return v1
+}
+
+func formulaTruncFloat32(x float32) float32 {
+	v1 := float32(math.Trunc(float64(x)))
+	return v1
+}
+
+func formulaRintFloat64(x float64) float64 {
+	v1 := float64(math.RoundToEven(float64(x)))
+	return v1
+}
+
+func formulaRintFloat32(x float32) float32 {
+	v1 := float32(math.RoundToEven(float64(x)))
+	return v1
+}
+
+func formulaIsNaNFloat64(x float64) bool {
+	v1 := unordered(x, x)
+	return v1
+}
+
+func formulaIsNaNFloat32(x float32) bool {
+	v1 := unordered(x, x)
+	return v1
+}
+
+func formulaIsInfFloat64(x float64) bool {
 	v1 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
-	v2 := fraction64(v1)
-	v3 := exponent64(v1)
-	v4 := math.FMA(v3, 0.3333333333333333, 6.755399441055744e+15)
-	v5 := v4 - 6.755399441055744e+15
-	v6 := math.FMA(-3, v5, v3)
-	v7 := v6 > 0
-	v8 := v6 < 0
-	v9 := v2 - 1
-	v10 := math.FMA((-0.07658278664959539), v9, 0.14669737346931108)
-	v11 := math.FMA(v10, v9, (-0.17755712555333553))
-	v12 := math.FMA(v11, v9, 0.22247726053159367)
-	v13 := math.FMA(v12, v9, (-0.33324197902266667))
-	v14 := math.FMA(v13, v9, 0.9999973486983216)
-	v15 := choose[float64](v8, 1.2599210498948732, 1)
-	v16 := choose[float64](v7, 0.7937005259840997, v15)
-	v17 := float64(v14 * v16)
-	v18 := math.Float64frombits(math.Float64bits(v17) & 0xfffffffff8000000)
-	v19 := choose[float64](v8, 0.5, 1)
-	v20 := choose[float64](v7, 2, v19)
-	v21 := float64(v2 * v20)
-	v22 := float64(v18 * v18)
-	v23 := float64(v21 * v22)
-	v24 := math.FMA(v21, v22, -v23)
-	v25 := math.FMA(-v23, v18, 1)
-	v26 := math.FMA(-v24, v18, v25)
-	v27 := math.FMA(0.49382716049382713, v26, 0.5555555555555556)
-	v28 := math.FMA(v27, v26, 0.6666666666666666)
-	v29 := float64(v23 * v26)
-	v30 := math.FMA(v29, v28, v24)
-	v31 := v23 + v30
-	v32 := math.Float64frombits(math.Float64bits(v4) << 52)
-	v33 := math.Float64frombits(math.Float64bits(v31) + math.Float64bits(v32))
-	v34 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
-	v35 := math.Float64frombits(math.Float64bits(v33) | math.Float64bits(v34))
-	v36 := v3 - v3
-	v37 := v36 == 0
-	v38 := choose[float64](v37, v35, x)
-	return v38
+	v2 := v1 == math.Float64frombits(0x7ff0000000000000)
+	return v2
 }
 
-func formulaCbrtFloat32(x float32) float32 {
+func formulaIsInfFloat32(x float32) bool {
 	v1 := math.Float32frombits(0x7fffffff & math.Float32bits(x))
-	v2 := fraction32(v1)
-	v3 := exponent32(v1)
-	v4 := fma32(v3, 0.33333334, 1.2582912e+07)
-	v5 := v4 - 1.2582912e+07
-	v6 := fma32(-3, v5, v3)
-	v7 := v6 > 0
-	v8 := v6 < 0
-	v9 := choose[float32](v8, 1.2599211, 1)
-	v10 := choose[float32](v7, 0.7937005, v9)
-	v11 := v2 - 1
-	v12 := fma32((-0.07658279), v11, 0.14669737)
-	v13 := fma32(v12, v11, (-0.17755713))
-	v14 := fma32(v13, v11, 0.22247726)
-	v15 := fma32(v14, v11, (-0.33324197))
-	v16 := fma32(v15, v11, 0.9999974)
-	v17 := float32(v10 * v16)
-	v18 := choose[float32](v8, 0.5, 1)
-	v19 := choose[float32](v7, 2, v18)
-	v20 := float32(v2 * v19)
-	v21 := float32(v17 * v17)
-	v22 := float32(v20 * v21)
-	v23 := float32(v22 * v22)
-	v24 := fma32(v23, v22, -v20)
-	v25 := float32(v24 * v21)
-	v26 := fma32(-v25, 0.33333334, v22)
-	v27 := scaled32(v26, v5)
-	v28 := math.Float32frombits(0x80000000 & math.Float32bits(x))
-	v29 := math.Float32frombits(math.Float32bits(v27) | math.Float32bits(v28))
-	v30 := v3 - v3
-	v31 := v30 == 0
-	v32 := choose[float32](v31, v29, x)
-	return v32
+	v2 := v1 == math.Float32frombits(0x7f800000)
+	return v2
 }
 
-func formulaHypotFloat64(x, y float64) (_ float64, rare bool) {
-	v2 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
-	v3 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(y))
-	v4 := choose(v2 > v3, v2, v3)
-	v5 := choose(v2 < v3, v2, v3)
-	v6 := v4 < 3.4395525670743494e-136
-	v7 := v4 > 0
-	v8 := v6 && v7
-	v9 := v2 + v3
-	v10 := !(v9 < 3.273390607896142e+150)
-	v11 := v8 || v10
-	if v11 {
-		return 0, true
+func formulaIsFiniteFloat64(x float64) bool {
+	v1 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
+	v2 := v1 < math.Float64frombits(0x7ff0000000000000)
+	return v2
+}
+
+func formulaIsFiniteFloat32(x float32) bool {
+	v1 := math.Float32frombits(0x7fffffff & math.Float32bits(x))
+	v2 := v1 < math.Float32frombits(0x7f800000)
+	return v2
+}
+
+func formulaMulAddFloat64(x, y, z float64) float64 {
+	v3 := math.FMA(x, y, z)
+	return v3
+}
+
+func formulaMulAddFloat32(x, y, z float32) float32 {
+	v3 := fma32(x, y, z)
+	return v3
+}
+
+func loopAddFloat64(n int, dst, a, b, _ []byte) {
+	d, x, y := view[float64](dst, n), view[float64](a, n), view[float64](b, n)
+	for i := range d {
+		d[i] = formulaAddFloat64(x[i], y[i])
 	}
-	v12 := float64(v4 * v4)
-	v13 := math.FMA(v4, v4, -v12)
-	v14 := float64(v5 * v5)
-	v15 := math.FMA(v5, v5, -v14)
-	v16 := v12 + v14
-	v17 := v16 - v12
-	v18 := v14 - v17
-	v19 := v13 + v15
-	v20 := v18 + v19
-	v21 := v16 + v20
-	v22 := float64(math.Sqrt(float64(v21)))
-	return v22, false
 }
 
-func formulaHypotFloat32(x, y float32) float32 {
-	v2 := math.Float32frombits(0x7fffffff & math.Float32bits(x))
-	v3 := math.Float32frombits(0x7fffffff & math.Float32bits(y))
-	v4 := choose(v2 > v3, v2, v3)
-	v5 := choose(4.2535296e+37 < v4, 4.2535296e+37, v4)
-	v6 := choose(7.888609e-31 > v5, 7.888609e-31, v5)
-	v7 := math.Float32frombits(math.Float32bits(v6) & 0x7f800000)
-	v8 := math.Float32frombits(0x7f000000 - math.Float32bits(v7))
-	v9 := float32(x * v8)
-	v10 := float32(y * v8)
-	v11 := float32(v10 * v10)
-	v12 := fma32(v9, v9, v11)
-	v13 := float32(math.Sqrt(float64(v12)))
-	v14 := float32(v7 * v13)
-	v15 := v2 == math.Float32frombits(0x7f800000)
-	v16 := v3 == math.Float32frombits(0x7f800000)
-	v17 := v15 || v16
-	v18 := choose[float32](v17, math.Float32frombits(0x7f800000), v14)
-	return v18
-}
-
-func formulaPowerFloat64(x, y float64) (_ float64, rare bool) {
-	v2 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
-	v3 := fraction64(v2)
-	v4 := exponent64(v2)
-	v5 := v3 - 1
-	v6 := v5 + v5
-	v7 := 2 + v5
-	v8 := v7 - 2
-	v9 := v5 - v8
-	v10 := 1 / v7
-	v11 := float64(v6 * v10)
-	v12 := math.FMA(-v11, v7, v6)
-	v13 := math.FMA(-v11, v9, v12)
-	v14 := float64(v13 * v10)
-	v15 := float64(v11 * v11)
-	v16 := math.FMA(v11, v11, -v15)
-	v17 := v11 + v11
-	v18 := math.FMA(v17, v14, v16)
-	v19 := math.FMA(2.2838167583715127e-07, v15, 8.91330133713309e-07)
-	v20 := math.FMA(v19, v15, 4.069701815453324e-06)
-	v21 := math.FMA(v20, v15, 1.8780009000168564e-05)
-	v22 := math.FMA(v21, v15, 8.877841013955965e-05)
-	v23 := math.FMA(v22, v15, 0.0004340277777672449)
-	v24 := math.FMA(v23, v15, 0.0022321428571428744)
-	v25 := math.FMA(v15, v24, 0.0125)
-	v26 := 0.0125 - v25
-	v27 := math.FMA(v15, v24, v26)
-	v28 := v27 + (-6.938893903907229e-19)
-	v29 := math.FMA(v18, v24, v28)
-	v30 := math.FMA(v15, v25, 0.08333333333333333)
-	v31 := 0.08333333333333333 - v30
-	v32 := math.FMA(v15, v25, v31)
-	v33 := v32 + 4.625929269271485e-18
-	v34 := math.FMA(v15, v29, v33)
-	v35 := math.FMA(v18, v25, v34)
-	v36 := float64(v15 * v30)
-	v37 := math.FMA(v15, v30, -v36)
-	v38 := math.FMA(v18, v30, v37)
-	v39 := math.FMA(v15, v35, v38)
-	v40 := float64(v11 * v36)
-	v41 := math.FMA(v11, v36, -v40)
-	v42 := math.FMA(v14, v36, v41)
-	v43 := math.FMA(v11, v39, v42)
-	v44 := v11 + v40
-	v45 := v44 - v11
-	v46 := v40 - v45
-	v47 := v14 + v43
-	v48 := v46 + v47
-	v49 := float64(v4 * 0.6931471805598903)
-	v50 := v49 + v44
-	v51 := v50 - v49
-	v52 := v44 - v51
-	v53 := v52 + v48
-	v54 := math.FMA(v4, 5.497923018708371e-14, v53)
-	v55 := v50 + v54
-	v56 := v55 - v50
-	v57 := v54 - v56
-	v58 := float64(y * v55)
-	v59 := math.FMA(y, v55, -v58)
-	v60 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(v58))
-	v61 := !(v60 < 708)
-	if v61 {
-		return 0, true
+func loopAddFloat32(n int, dst, a, b, _ []byte) {
+	d, x, y := view[float32](dst, n), view[float32](a, n), view[float32](b, n)
+	for i := range d {
+		d[i] = formulaAddFloat32(x[i], y[i])
 	}
-	v62 := math.FMA(y, v57, v59)
-	v63 := v58 + v62
-	v64 := v63 - v58
-	v65 := v62 - v64
-	v66 := math.FMA(v63, 1.4426950408889634, 6.755399441055744e+15)
-	v67 := v66 - 6.755399441055744e+15
-	v68 := math.FMA(-v67, 0.6931471805598903, v63)
-	v69 := math.FMA(-v67, 5.497923018708371e-14, v68)
-	v70 := v68 - v69
-	v71 := math.FMA(-v67, 5.497923018708371e-14, v70)
-	v72 := v71 + v65
-	v73 := v69 + v72
-	v74 := v73 - v69
-	v75 := v72 - v74
-	v76 := 1 + v73
-	v77 := v76 - 1
-	v78 := v73 - v77
-	v79 := float64(v73 * v73)
-	v80 := math.FMA(2.0914686968300532e-09, v73, 2.5105217005019956e-08)
-	v81 := math.FMA(v80, v73, 2.7557273643110006e-07)
-	v82 := math.FMA(v81, v73, 2.755725540020602e-06)
-	v83 := math.FMA(v82, v73, 2.4801587325547743e-05)
-	v84 := math.FMA(v83, v73, 0.00019841269874820627)
-	v85 := math.FMA(v84, v73, 0.0013888888888883748)
-	v86 := math.FMA(v85, v73, 0.008333333333326136)
-	v87 := math.FMA(v86, v73, 0.04166666666666667)
-	v88 := math.FMA(v87, v73, 0.1666666666666667)
-	v89 := math.FMA(v88, v73, 0.5)
-	v90 := math.FMA(v79, v89, v75)
-	v91 := v78 + v90
-	v92 := v76 + v91
-	v93 := scaled(v92, v67)
-	v94 := float64(0.5 * y)
-	v95 := float64(math.RoundToEven(float64(y)))
-	v96 := v95 == y
-	v97 := float64(math.RoundToEven(float64(v94)))
-	v98 := v97 != v94
-	v99 := v96 && v98
-	v100 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
-	v101 := choose[float64](v99, v100, 0)
-	v102 := v95 != y
-	v103 := x < 0
-	v104 := v102 && v103
-	v105 := math.Float64frombits(math.Float64bits(v93) ^ math.Float64bits(v101))
-	v106 := choose[float64](v104, math.Float64frombits(0x7ff8000000000000), v105)
-	v107 := y == 2
-	v108 := float64(x * x)
-	v109 := choose[float64](v107, v108, v106)
-	return v109, false
 }
 
-func formulaPowerFloat32(x, y float64) (_ float64, rare bool) {
-	v2 := math.Float64frombits(0x7fffffffffffffff & math.Float64bits(x))
-	v3 := fraction64(v2)
-	v4 := exponent64(v2)
-	v5 := v3 - 1
-	v6 := 2 + v5
-	v7 := v5 / v6
-	v8 := float64(v7 * v7)
-	v9 := math.FMA(0.1539259668939249, v8, 0.15246625337807798)
-	v10 := math.FMA(v9, v8, 0.18186564022626261)
-	v11 := math.FMA(v10, v8, 0.22222132327183713)
-	v12 := math.FMA(v11, v8, 0.28571429493291634)
-	v13 := math.FMA(v12, v8, 0.39999999995366287)
-	v14 := math.FMA(v13, v8, 0.6666666666667552)
-	v15 := math.FMA(v14, v8, 2)
-	v16 := float64(v7 * v15)
-	v17 := math.FMA(v4, 0.6931471805599453, v16)
-	v18 := float64(y * v17)
-	v19 := unordered(v18, v18)
-	v20 := x == math.Float64frombits(0xfff0000000000000)
-	v21 := v19 || v20
-	if v21 {
-		return 0, true
+func loopSubtractFloat64(n int, dst, a, b, _ []byte) {
+	d, x, y := view[float64](dst, n), view[float64](a, n), view[float64](b, n)
+	for i := range d {
+		d[i] = formulaSubtractFloat64(x[i], y[i])
 	}
-	v22 := choose(700 < v18, 700, v18)
-	v23 := choose((-700) > v22, (-700), v22)
-	v24 := math.FMA(v23, 1.4426950408889634, 6.755399441055744e+15)
-	v25 := v24 - 6.755399441055744e+15
-	v26 := math.FMA(-v25, 0.6931471805599453, v23)
-	v27 := math.FMA(0.00019907582592555657, v26, 0.001394859028797165)
-	v28 := math.FMA(v27, v26, 0.008333283518766558)
-	v29 := math.FMA(v28, v26, 0.04166621813969666)
-	v30 := math.FMA(v29, v26, 0.1666666678638044)
-	v31 := math.FMA(v30, v26, 0.5000000107793876)
-	v32 := math.FMA(v31, v26, 0.9999999999955055)
-	v33 := math.FMA(v32, v26, 0.9999999999595294)
-	v34 := scaled(v33, v25)
-	v35 := float64(0.5 * y)
-	v36 := float64(math.RoundToEven(float64(y)))
-	v37 := v36 == y
-	v38 := float64(math.RoundToEven(float64(v35)))
-	v39 := v38 != v35
-	v40 := v37 && v39
-	v41 := math.Float64frombits(0x8000000000000000 & math.Float64bits(x))
-	v42 := choose[float64](v40, v41, 0)
-	v43 := v36 != y
-	v44 := x < 0
-	v45 := v43 && v44
-	v46 := math.Float64frombits(math.Float64bits(v34) ^ math.Float64bits(v42))
-	v47 := choose[float64](v45, math.Float64frombits(0x7ff8000000000000), v46)
-	v48 := y == 2
-	v49 := float64(x * x)
-	v50 := choose[float64](v48, v49, v47)
-	return v50, false
+}
+
+func loopSubtractFloat32(n int, dst, a, b, _ []byte) {
+	d, x, y := view[float32](dst, n), view[float32](a, n), view[float32](b, n)
+	for i := range d {
+		d[i] = formulaSubtractFloat32(x[i], y[i])
+	}
+}
+
+func loopMultiplyFloat64(n int, dst, a, b, _ []byte) {
+	d, x, y := view[float64](dst, n), view[float64](a, n), view[float64](b, n)
+	for i := range d {
+		d[i] = formulaMultiplyFloat64(x[i], y[i])
+	}
+}
+
+func loopMultiplyFloat32(n int, dst, a, b, _ []byte) {
+	d, x, y := view[float32](dst, n), view[float32](a, n), view[float32](b, n)
+	for i := range d {
+		d[i] = formulaMultiplyFloat32(x[i], y[i])
+	}
+}
+
+func loopDivideFloat64(n int, dst, a, b, _ []byte) {
+	d, x, y := view[float64](dst, n), view[float64](a, n), view[float64](b, n)
+	for i := range d {
+		d[i] = formulaDivideFloat64(x[i], y[i])
+	}
+}
+
+func loopDivideFloat32(n int, dst, a, b, _ []byte) {
+	d, x, y := view[float32](dst, n), view[float32](a, n), view[float32](b, n)
+	for i := range d {
+		d[i] = formulaDivideFloat32(x[i], y[i])
+	}
+}
+
+func loopPowerFloat64(n int, dst, a, b, _ []byte) {
+	d, x, y := view[float64](dst, n), view[float64](a, n), view[float64](b, n)
+	for i := range d {
+		d[i] = power(x[i], y[i])
+	}
+}
+
+func loopPowerFloat32(n int, dst, a, b, _ []byte) {
+	d, x, y := view[float32](dst, n), view[float32](a, n), view[float32](b, n)
+	for i := range d {
+		v, rare := formulaPowerFloat32(float64(x[i]), float64(y[i]))
+		if rare {
+			v = power(float64(x[i]), float64(y[i]))
+		}
+		d[i] = float32(v)
+	}
+}
+
+func loopMinimumFloat64(n int, dst, a, b, _ []byte) {
+	d, x, y := view[float64](dst, n), view[float64](a, n), view[float64](b, n)
+	for i := range d {
+		d[i] = formulaMinimumFloat64(x[i], y[i])
+	}
+}
+
+func loopMinimumFloat32(n int, dst, a, b, _ []byte) {
+	d, x, y := view[float32](dst, n), view[float32](a, n), view[float32](b, n)
+	for i := range d {
+		d[i] = formulaMinimumFloat32(x[i], y[i])
+	}
+}
+
+func loopMaximumFloat64(n int, dst, a, b, _ []byte) {
+	d, x, y := view[float64](dst, n), view[float64](a, n), view[float64](b, n)
+	for i := range d {
+		d[i] = formulaMaximumFloat64(x[i], y[i])
+	}
+}
+
+func loopMaximumFloat32(n int, dst, a, b, _ []byte) {
+	d, x, y := view[float32](dst, n), view[float32](a, n), view[float32](b, n)
+	for i := range d {
+		d[i] = formulaMaximumFloat32(x[i], y[i])
+	}
+}
+
+func loopFminFloat64(n int, dst, a, b, _ []byte) {
+	d, x, y := view[float64](dst, n), view[float64](a, n), view[float64](b, n)
+	for i := range d {
+		d[i] = formulaFminFloat64(x[i], y[i])
+	}
+}
+
+func loopFminFloat32(n int, dst, a, b, _ []byte) {
+	d, x, y := view[float32](dst, n), view[float32](a, n), view[float32](b, n)
+	for i := range d {
+		d[i] = formulaFminFloat32(x[i], y[i])
+	}
+}
+
+func loopFmaxFloat64(n int, dst, a, b, _ []byte) {
+	d, x, y := view[float64](dst, n), view[float64](a, n), view[float64](b, n)
+	for i := range d {
+		d[i] = formulaFmaxFloat64(x[i], y[i])
+	}
+}
+
+func loopFmaxFloat32(n int, dst, a, b, _ []byte) {
+	d, x, y := view[float32](dst, n), view[float32](a, n), view[float32](b, n)
+	for i := range d {
+		d[i] = formulaFmaxFloat32(x[i], y[i])
+	}
+}
+
+func loopArctan2Float64(n int, dst, a, b, _ []byte) {
+	d, x, y := view[float64](dst, n), view[float64](a, n), view[float64](b, n)
+	for i := range d {
+		d[i] = arctan2(x[i], y[i])
+	}
+}
+
+func loopArctan2Float32(n int, dst, a, b, _ []byte) {
+	d, x, y := view[float32](dst, n), view[float32](a, n), view[float32](b, n)
+	for i := range d {
+		d[i] = formulaArctan2Float32(x[i], y[i])
+	}
+}
+
+func loopHypotFloat64(n int, dst, a, b, _ []byte) {
+	d, x, y := view[float64](dst, n), view[float64](a, n), view[float64](b, n)
+	for i := range d {
+		d[i] = hypot(x[i], y[i])
+	}
+}
+
+func loopHypotFloat32(n int, dst, a, b, _ []byte) {
+	d, x, y := view[float32](dst, n), view[float32](a, n), view[float32](b, n)
+	for i := range d {
+		d[i] = formulaHypotFloat32(x[i], y[i])
+	}
+}
+
+func loopCopysignFloat64(n int, dst, a, b, _ []byte) {
+	d, x, y := view[float64](dst, n), view[float64](a, n), view[float64](b, n)
+	for i := range d {
+		d[i] = formulaCopysignFloat64(x[i], y[i])
+	}
+}
+
+func loopCopysignFloat32(n int, dst, a, b, _ []byte) {
+	d, x, y := view[float32](dst, n), view[float32](a, n), view[float32](b, n)
+	for i := range d {
+		d[i] = formulaCopysignFloat32(x[i], y[i])
+	}
+}
+
+func loopEqualFloat64(n int, dst, a, b, _ []byte) {
+	d, x, y := view[bool](dst, n), view[float64](a, n), view[float64](b, n)
+	for i := range d {
+		d[i] = formulaEqualFloat64(x[i], y[i])
+	}
+}
+
+func loopEqualFloat32(n int, dst, a, b, _ []byte) {
+	d, x, y := view[bool](dst, n), view[float32](a, n), view[float32](b, n)
+	for i := range d {
+		d[i] = formulaEqualFloat32(x[i], y[i])
+	}
+}
+
+func loopNotEqualFloat64(n int, dst, a, b, _ []byte) {
+	d, x, y := view[bool](dst, n), view[float64](a, n), view[float64](b, n)
+	for i := range d {
+		d[i] = formulaNotEqualFloat64(x[i], y[i])
+	}
+}
+
+func loopNotEqualFloat32(n int, dst, a, b, _ []byte) {
+	d, x, y := view[bool](dst, n), view[float32](a, n), view[float32](b, n)
+	for i := range d {
+		d[i] = formulaNotEqualFloat32(x[i], y[i])
+	}
+}
+
+func loopLessFloat64(n int, dst, a, b, _ []byte) {
+	d, x, y := view[bool](dst, n), view[float64](a, n), view[float64](b, n)
+	for i := range d {
+		d[i] = formulaLessFloat64(x[i], y[i])
+	}
+}
+
+func loopLessFloat32(n int, dst, a, b, _ []byte) {
+	d, x, y := view[bool](dst, n), view[float32](a, n), view[float32](b, n)
+	for i := range d {
+		d[i] = formulaLessFloat32(x[i], y[i])
+	}
+}
+
+func loopLessEqualFloat64(n int, dst, a, b, _ []byte) {
+	d, x, y := view[bool](dst, n), view[float64](a, n), view[float64](b, n)
+	for i := range d {
+		d[i] = formulaLessEqualFloat64(x[i], y[i])
+	}
+}
+
+func loopLessEqualFloat32(n int, dst, a, b, _ []byte) {
+	d, x, y := view[bool](dst, n), view[float32](a, n), view[float32](b, n)
+	for i := range d {
+		d[i] = formulaLessEqualFloat32(x[i], y[i])
+	}
+}
+
+func loopGreaterFloat64(n int, dst, a, b, _ []byte) {
+	d, x, y := view[bool](dst, n), view[float64](a, n), view[float64](b, n)
+	for i := range d {
+		d[i] = formulaGreaterFloat64(x[i], y[i])
+	}
+}
+
+func loopGreaterFloat32(n int, dst, a, b, _ []byte) {
+	d, x, y := view[bool](dst, n), view[float32](a, n), view[float32](b, n)
+	for i := range d {
+		d[i] = formulaGreaterFloat32(x[i], y[i])
+	}
+}
+
+func loopGreaterEqualFloat64(n int, dst, a, b, _ []byte) {
+	d, x, y := view[bool](dst, n), view[float64](a, n), view[float64](b, n)
+	for i := range d {
+		d[i] = formulaGreaterEqualFloat64(x[i], y[i])
+	}
+}
+
+func loopGreaterEqualFloat32(n int, dst, a, b, _ []byte) {
+	d, x, y := view[bool](dst, n), view[float32](a, n), view[float32](b, n)
+	for i := range d {
+		d[i] = formulaGreaterEqualFloat32(x[i], y[i])
+	}
+}
+
+func loopNegativeFloat64(n int, dst, a, _, _ []byte) {
+	d, x := view[float64](dst, n), view[float64](a, n)
+	for i := range d {
+		d[i] = formulaNegativeFloat64(x[i])
+	}
+}
+
+func loopNegativeFloat32(n int, dst, a, _, _ []byte) {
+	d, x := view[float32](dst, n), view[float32](a, n)
+	for i := range d {
+		d[i] = formulaNegativeFloat32(x[i])
+	}
+}
+
+func loopAbsoluteFloat64(n int, dst, a, _, _ []byte) {
+	d, x := view[float64](dst, n), view[float64](a, n)
+	for i := range d {
+		d[i] = formulaAbsoluteFloat64(x[i])
+	}
+}
+
+func loopAbsoluteFloat32(n int, dst, a, _, _ []byte) {
+	d, x := view[float32](dst, n), view[float32](a, n)
+	for i := range d {
+		d[i] = formulaAbsoluteFloat32(x[i])
+	}
+}
+
+func loopSignFloat64(n int, dst, a, _, _ []byte) {
+	d, x := view[float64](dst, n), view[float64](a, n)
+	for i := range d {
+		d[i] = formulaSignFloat64(x[i])
+	}
+}
+
+func loopSignFloat32(n int, dst, a, _, _ []byte) {
+	d, x := view[float32](dst, n), view[float32](a, n)
+	for i := range d {
+		d[i] = formulaSignFloat32(x[i])
+	}
+}
+
+func loopSquareFloat64(n int, dst, a, _, _ []byte) {
+	d, x := view[float64](dst, n), view[float64](a, n)
+	for i := range d {
+		d[i] = formulaSquareFloat64(x[i])
+	}
+}
+
+func loopSquareFloat32(n int, dst, a, _, _ []byte) {
+	d, x := view[float32](dst, n), view[float32](a, n)
+	for i := range d {
+		d[i] = formulaSquareFloat32(x[i])
+	}
+}
+
+func loopSqrtFloat64(n int, dst, a, _, _ []byte) {
+	d, x := view[float64](dst, n), view[float64](a, n)
+	for i := range d {
+		d[i] = formulaSqrtFloat64(x[i])
+	}
+}
+
+func loopSqrtFloat32(n int, dst, a, _, _ []byte) {
+	d, x := view[float32](dst, n), view[float32](a, n)
+	for i := range d {
+		d[i] = formulaSqrtFloat32(x[i])
+	}
+}
+
+func loopCbrtFloat64(n int, dst, a, _, _ []byte) {
+	d, x := view[float64](dst, n), view[float64](a, n)
+	for i := range d {
+		d[i] = formulaCbrtFloat64(x[i])
+	}
+}
+
+func loopCbrtFloat32(n int, dst, a, _, _ []byte) {
+	d, x := view[float32](dst, n), view[float32](a, n)
+	for i := range d {
+		d[i] = formulaCbrtFloat32(x[i])
+	}
+}
+
+func loopReciprocalFloat64(n int, dst, a, _, _ []byte) {
+	d, x := view[float64](dst, n), view[float64](a, n)
+	for i := range d {
+		d[i] = formulaReciprocalFloat64(x[i])
+	}
+}
+
+func loopReciprocalFloat32(n int, dst, a, _, _ []byte) {
+	d, x := view[float32](dst, n), view[float32](a, n)
+	for i := range d {
+		d[i] = formulaReciprocalFloat32(x[i])
+	}
+}
+
+func loopExpFloat64(n int, dst, a, _, _ []byte) {
+	d, x := view[float64](dst, n), view[float64](a, n)
+	for i := range d {
+		d[i] = formulaExpFloat64(x[i])
+	}
+}
+
+func loopExpFloat32(n int, dst, a, _, _ []byte) {
+	d, x := view[float32](dst, n), view[float32](a, n)
+	for i := range d {
+		d[i] = formulaExpFloat32(x[i])
+	}
+}
+
+func loopExp2Float64(n int, dst, a, _, _ []byte) {
+	d, x := view[float64](dst, n), view[float64](a, n)
+	for i := range d {
+		d[i] = formulaExp2Float64(x[i])
+	}
+}
+
+func loopExp2Float32(n int, dst, a, _, _ []byte) {
+	d, x := view[float32](dst, n), view[float32](a, n)
+	for i := range d {
+		d[i] = formulaExp2Float32(x[i])
+	}
+}
+
+func loopExpm1Float64(n int, dst, a, _, _ []byte) {
+	d, x := view[float64](dst, n), view[float64](a, n)
+	for i := range d {
+		d[i] = formulaExpm1Float64(x[i])
+	}
+}
+
+func loopExpm1Float32(n int, dst, a, _, _ []byte) {
+	d, x := view[float32](dst, n), view[float32](a, n)
+	for i := range d {
+		d[i] = formulaExpm1Float32(x[i])
+	}
+}
+
+func loopLogFloat64(n int, dst, a, _, _ []byte) {
+	d, x := view[float64](dst, n), view[float64](a, n)
+	for i := range d {
+		d[i] = formulaLogFloat64(x[i])
+	}
+}
+
+func loopLogFloat32(n int, dst, a, _, _ []byte) {
+	d, x := view[float32](dst, n), view[float32](a, n)
+	for i := range d {
+		d[i] = formulaLogFloat32(x[i])
+	}
+}
+
+func loopLog2Float64(n int, dst, a, _, _ []byte) {
+	d, x := view[float64](dst, n), view[float64](a, n)
+	for i := range d {
+		d[i] = formulaLog2Float64(x[i])
+	}
+}
+
+func loopLog2Float32(n int, dst, a, _, _ []byte) {
+	d, x := view[float32](dst, n), view[float32](a, n)
+	for i := range d {
+		d[i] = formulaLog2Float32(x[i])
+	}
+}
+
+func loopLog10Float64(n int, dst, a, _, _ []byte) {
+	d, x := view[float64](dst, n), view[float64](a, n)
+	for i := range d {
+		d[i] = formulaLog10Float64(x[i])
+	}
+}
+
+func loopLog10Float32(n int, dst, a, _, _ []byte) {
+	d, x := view[float32](dst, n), view[float32](a, n)
+	for i := range d {
+		d[i] = formulaLog10Float32(x[i])
+	}
+}
+
+func loopLog1pFloat64(n int, dst, a, _, _ []byte) {
+	d, x := view[float64](dst, n), view[float64](a, n)
+	for i := range d {
+		d[i] = formulaLog1pFloat64(x[i])
+	}
+}
+
+func loopLog1pFloat32(n int, dst, a, _, _ []byte) {
+	d, x := view[float32](dst, n), view[float32](a, n)
+	for i := range d {
+		d[i] = formulaLog1pFloat32(x[i])
+	}
+}
+
+func loopErfFloat64(n int, dst, a, _, _ []byte) {
+	d, x := view[float64](dst, n), view[float64](a, n)
+	for i := range d {
+		d[i] = formulaErfFloat64(x[i])
+	}
+}
+
+func loopErfFloat32(n int, dst, a, _, _ []byte) {
+	d, x := view[float32](dst, n), view[float32](a, n)
+	for i := range d {
+		d[i] = formulaErfFloat32(x[i])
+	}
+}
+
+func loopSinFloat64(n int, dst, a, _, _ []byte) {
+	d, x := view[float64](dst, n), view[float64](a, n)
+	for i := range d {
+		d[i] = sin(x[i])
+	}
+}
+
+func loopSinFloat32(n int, dst, a, _, _ []byte) {
+	d, x := view[float32](dst, n), view[float32](a, n)
+	for i := range d {
+		v, rare := formulaSinFloat32(x[i])
+		if rare {
+			v = float32(sin(float64(x[i])))
+		}
+		d[i] = float32(v)
+	}
+}
+
+func loopCosFloat64(n int, dst, a, _, _ []byte) {
+	d, x := view[float64](dst, n), view[float64](a, n)
+	for i := range d {
+		d[i] = cos(x[i])
+	}
+}
+
+func loopCosFloat32(n int, dst, a, _, _ []byte) {
+	d, x := view[float32](dst, n), view[float32](a, n)
+	for i := range d {
+		v, rare := formulaCosFloat32(x[i])
+		if rare {
+			v = float32(cos(float64(x[i])))
+		}
+		d[i] = float32(v)
+	}
+}
+
+func loopTanFloat64(n int, dst, a, _, _ []byte) {
+	d, x := view[float64](dst, n), view[float64](a, n)
+	for i := range d {
+		d[i] = tan(x[i])
+	}
+}
+
+func loopTanFloat32(n int, dst, a, _, _ []byte) {
+	d, x := view[float32](dst, n), view[float32](a, n)
+	for i := range d {
+		v, rare := formulaTanFloat32(x[i])
+		if rare {
+			v = float32(tan(float64(x[i])))
+		}
+		d[i] = float32(v)
+	}
+}
+
+func loopArcsinFloat64(n int, dst, a, _, _ []byte) {
+	d, x := view[float64](dst, n), view[float64](a, n)
+	for i := range d {
+		d[i] = formulaArcsinFloat64(x[i])
+	}
+}
+
+func loopArcsinFloat32(n int, dst, a, _, _ []byte) {
+	d, x := view[float32](dst, n), view[float32](a, n)
+	for i := range d {
+		d[i] = formulaArcsinFloat32(x[i])
+	}
+}
+
+func loopArccosFloat64(n int, dst, a, _, _ []byte) {
+	d, x := view[float64](dst, n), view[float64](a, n)
+	for i := range d {
+		d[i] = formulaArccosFloat64(x[i])
+	}
+}
+
+func loopArccosFloat32(n int, dst, a, _, _ []byte) {
+	d, x := view[float32](dst, n), view[float32](a, n)
+	for i := range d {
+		d[i] = formulaArccosFloat32(x[i])
+	}
+}
+
+func loopArctanFloat64(n int, dst, a, _, _ []byte) {
+	d, x := view[float64](dst, n), view[float64](a, n)
+	for i := range d {
+		d[i] = formulaArctanFloat64(x[i])
+	}
+}
+
+func loopArctanFloat32(n int, dst, a, _, _ []byte) {
+	d, x := view[float32](dst, n), view[float32](a, n)
+	for i := range d {
+		d[i] = formulaArctanFloat32(x[i])
+	}
+}
+
+func loopSinhFloat64(n int, dst, a, _, _ []byte) {
+	d, x := view[float64](dst, n), view[float64](a, n)
+	for i := range d {
+		d[i] = formulaSinhFloat64(x[i])
+	}
+}
+
+func loopSinhFloat32(n int, dst, a, _, _ []byte) {
+	d, x := view[float32](dst, n), view[float32](a, n)
+	for i := range d {
+		d[i] = formulaSinhFloat32(x[i])
+	}
+}
+
+func loopCoshFloat64(n int, dst, a, _, _ []byte) {
+	d, x := view[float64](dst, n), view[float64](a, n)
+	for i := range d {
+		d[i] = formulaCoshFloat64(x[i])
+	}
+}
+
+func loopCoshFloat32(n int, dst, a, _, _ []byte) {
+	d, x := view[float32](dst, n), view[float32](a, n)
+	for i := range d {
+		d[i] = formulaCoshFloat32(x[i])
+	}
+}
+
+func loopTanhFloat64(n int, dst, a, _, _ []byte) {
+	d, x := view[float64](dst, n), view[float64](a, n)
+	for i := range d {
+		d[i] = formulaTanhFloat64(x[i])
+	}
+}
+
+func loopTanhFloat32(n int, dst, a, _, _ []byte) {
+	d, x := view[float32](dst, n), view[float32](a, n)
+	for i := range d {
+		d[i] = formulaTanhFloat32(x[i])
+	}
+}
+
+func loopArcsinhFloat64(n int, dst, a, _, _ []byte) {
+	d, x := view[float64](dst, n), view[float64](a, n)
+	for i := range d {
+		d[i] = arcsinh(x[i])
+	}
+}
+
+func loopArcsinhFloat32(n int, dst, a, _, _ []byte) {
+	d, x := view[float32](dst, n), view[float32](a, n)
+	for i := range d {
+		d[i] = formulaArcsinhFloat32(x[i])
+	}
+}
+
+func loopArccoshFloat64(n int, dst, a, _, _ []byte) {
+	d, x := view[float64](dst, n), view[float64](a, n)
+	for i := range d {
+		d[i] = arccosh(x[i])
+	}
+}
+
+func loopArccoshFloat32(n int, dst, a, _, _ []byte) {
+	d, x := view[float32](dst, n), view[float32](a, n)
+	for i := range d {
+		d[i] = formulaArccoshFloat32(x[i])
+	}
+}
+
+func loopArctanhFloat64(n int, dst, a, _, _ []byte) {
+	d, x := view[float64](dst, n), view[float64](a, n)
+	for i := range d {
+		d[i] = formulaArctanhFloat64(x[i])
+	}
+}
+
+func loopArctanhFloat32(n int, dst, a, _, _ []byte) {
+	d, x := view[float32](dst, n), view[float32](a, n)
+	for i := range d {
+		d[i] = formulaArctanhFloat32(x[i])
+	}
+}
+
+func loopFloorFloat64(n int, dst, a, _, _ []byte) {
+	d, x := view[float64](dst, n), view[float64](a, n)
+	for i := range d {
+		d[i] = formulaFloorFloat64(x[i])
+	}
+}
+
+func loopFloorFloat32(n int, dst, a, _, _ []byte) {
+	d, x := view[float32](dst, n), view[float32](a, n)
+	for i := range d {
+		d[i] = formulaFloorFloat32(x[i])
+	}
+}
+
+func loopCeilFloat64(n int, dst, a, _, _ []byte) {
+	d, x := view[float64](dst, n), view[float64](a, n)
+	for i := range d {
+		d[i] = formulaCeilFloat64(x[i])
+	}
+}
+
+func loopCeilFloat32(n int, dst, a, _, _ []byte) {
+	d, x := view[float32](dst, n), view[float32](a, n)
+	for i := range d {
+		d[i] = formulaCeilFloat32(x[i])
+	}
+}
+
+func loopTruncFloat64(n int, dst, a, _, _ []byte) {
+	d, x := view[float64](dst, n), view[float64](a, n)
+	for i := range d {
+		d[i] = formulaTruncFloat64(x[i])
+	}
+}
+
+func loopTruncFloat32(n int, dst, a, _, _ []byte) {
+	d, x := view[float32](dst, n), view[float32](a, n)
+	for i := range d {
+		d[i] = formulaTruncFloat32(x[i])
+	}
+}
+
+func loopRintFloat64(n int, dst, a, _, _ []byte) {
+	d, x := view[float64](dst, n), view[float64](a, n)
+	for i := range d {
+		d[i] = formulaRintFloat64(x[i])
+	}
+}
+
+func loopRintFloat32(n int, dst, a, _, _ []byte) {
+	d, x := view[float32](dst, n), view[float32](a, n)
+	for i := range d {
+		d[i] = formulaRintFloat32(x[i])
+	}
+}
+
+func loopIsNaNFloat64(n int, dst, a, _, _ []byte) {
+	d, x := view[bool](dst, n), view[float64](a, n)
+	for i := range d {
+		d[i] = formulaIsNaNFloat64(x[i])
+	}
+}
+
+func loopIsNaNFloat32(n int, dst, a, _, _ []byte) {
+	d, x := view[bool](dst, n), view[float32](a, n)
+	for i := range d {
+		d[i] = formulaIsNaNFloat32(x[i])
+	}
+}
+
+func loopIsInfFloat64(n int, dst, a, _, _ []byte) {
+	d, x := view[bool](dst, n), view[float64](a, n)
+	for i := range d {
+		d[i] = formulaIsInfFloat64(x[i])
+	}
+}
+
+func loopIsInfFloat32(n int, dst, a, _, _ []byte) {
+	d, x := view[bool](dst, n), view[float32](a, n)
+	for i := range d {
+		d[i] = formulaIsInfFloat32(x[i])
+	}
+}
+
+func loopIsFiniteFloat64(n int, dst, a, _, _ []byte) {
+	d, x := view[bool](dst, n), view[float64](a, n)
+	for i := range d {
+		d[i] = formulaIsFiniteFloat64(x[i])
+	}
+}
+
+func loopIsFiniteFloat32(n int, dst, a, _, _ []byte) {
+	d, x := view[bool](dst, n), view[float32](a, n)
+	for i := range d {
+		d[i] = formulaIsFiniteFloat32(x[i])
+	}
+}
+
+func loopMulAddFloat64(n int, dst, a, b, c []byte) {
+	d, x, y, z := view[float64](dst, n), view[float64](a, n), view[float64](b, n), view[float64](c, n)
+	for i := range d {
+		d[i] = formulaMulAddFloat64(x[i], y[i], z[i])
+	}
+}
+
+func loopMulAddFloat32(n int, dst, a, b, c []byte) {
+	d, x, y, z := view[float32](dst, n), view[float32](a, n), view[float32](b, n), view[float32](c, n)
+	for i := range d {
+		d[i] = formulaMulAddFloat32(x[i], y[i], z[i])
+	}
+}
+
+// formulaLoops are those of float64 and of float32.
+var formulaLoops = [...][2]Func{
+	Add:          {loopAddFloat64, loopAddFloat32},
+	Subtract:     {loopSubtractFloat64, loopSubtractFloat32},
+	Multiply:     {loopMultiplyFloat64, loopMultiplyFloat32},
+	Divide:       {loopDivideFloat64, loopDivideFloat32},
+	Power:        {loopPowerFloat64, loopPowerFloat32},
+	Minimum:      {loopMinimumFloat64, loopMinimumFloat32},
+	Maximum:      {loopMaximumFloat64, loopMaximumFloat32},
+	Fmin:         {loopFminFloat64, loopFminFloat32},
+	Fmax:         {loopFmaxFloat64, loopFmaxFloat32},
+	Arctan2:      {loopArctan2Float64, loopArctan2Float32},
+	Hypot:        {loopHypotFloat64, loopHypotFloat32},
+	Copysign:     {loopCopysignFloat64, loopCopysignFloat32},
+	Equal:        {loopEqualFloat64, loopEqualFloat32},
+	NotEqual:     {loopNotEqualFloat64, loopNotEqualFloat32},
+	Less:         {loopLessFloat64, loopLessFloat32},
+	LessEqual:    {loopLessEqualFloat64, loopLessEqualFloat32},
+	Greater:      {loopGreaterFloat64, loopGreaterFloat32},
+	GreaterEqual: {loopGreaterEqualFloat64, loopGreaterEqualFloat32},
+	Negative:     {loopNegativeFloat64, loopNegativeFloat32},
+	Absolute:     {loopAbsoluteFloat64, loopAbsoluteFloat32},
+	Sign:         {loopSignFloat64, loopSignFloat32},
+	Square:       {loopSquareFloat64, loopSquareFloat32},
+	Sqrt:         {loopSqrtFloat64, loopSqrtFloat32},
+	Cbrt:         {loopCbrtFloat64, loopCbrtFloat32},
+	Reciprocal:   {loopReciprocalFloat64, loopReciprocalFloat32},
+	Exp:          {loopExpFloat64, loopExpFloat32},
+	Exp2:         {loopExp2Float64, loopExp2Float32},
+	Expm1:        {loopExpm1Float64, loopExpm1Float32},
+	Log:          {loopLogFloat64, loopLogFloat32},
+	Log2:         {loopLog2Float64, loopLog2Float32},
+	Log10:        {loopLog10Float64, loopLog10Float32},
+	Log1p:        {loopLog1pFloat64, loopLog1pFloat32},
+	Erf:          {loopErfFloat64, loopErfFloat32},
+	Sin:          {loopSinFloat64, loopSinFloat32},
+	Cos:          {loopCosFloat64, loopCosFloat32},
+	Tan:          {loopTanFloat64, loopTanFloat32},
+	Arcsin:       {loopArcsinFloat64, loopArcsinFloat32},
+	Arccos:       {loopArccosFloat64, loopArccosFloat32},
+	Arctan:       {loopArctanFloat64, loopArctanFloat32},
+	Sinh:         {loopSinhFloat64, loopSinhFloat32},
+	Cosh:         {loopCoshFloat64, loopCoshFloat32},
+	Tanh:         {loopTanhFloat64, loopTanhFloat32},
+	Arcsinh:      {loopArcsinhFloat64, loopArcsinhFloat32},
+	Arccosh:      {loopArccoshFloat64, loopArccoshFloat32},
+	Arctanh:      {loopArctanhFloat64, loopArctanhFloat32},
+	Floor:        {loopFloorFloat64, loopFloorFloat32},
+	Ceil:         {loopCeilFloat64, loopCeilFloat32},
+	Trunc:        {loopTruncFloat64, loopTruncFloat32},
+	Rint:         {loopRintFloat64, loopRintFloat32},
+	IsNaN:        {loopIsNaNFloat64, loopIsNaNFloat32},
+	IsInf:        {loopIsInfFloat64, loopIsInfFloat32},
+	IsFinite:     {loopIsFiniteFloat64, loopIsFiniteFloat32},
+	MulAdd:       {loopMulAddFloat64, loopMulAddFloat32},
 }
 
 var quarterTurns = [...]uint64{0, 0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041, 0xfe5163abdebbc561, 0xb7246e3a424dd2e0, 0x6492eea09d1921c, 0xfe1deb1cb129a73e, 0xe88235f52ebb4484, 0xe99c7026b45f7e41, 0x3991d639835339f4, 0x9c845f8bbdf9283b, 0x1ff897ffde05980f, 0xef2f118b5a0a6d1f, 0x6d367ecf27cb09b7, 0x4f463f669e5fea2d, 0x7527bac7ebe5f17b, 0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08, 0x56033046fc7b6bab, 0xf0cfbc209af4361e}

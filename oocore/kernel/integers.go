@@ -2,99 +2,57 @@ package kernel
 
 import "unsafe"
 
-// signedLoop is the loop of an operation on signed integers.
-func signedLoop[T signed](op Op) Func {
-	switch op {
-	case FloorDivide:
-		return mapPairs(floorDivideSigned[T])
-	case Remainder:
-		return mapPairs(remainderSigned[T])
-	case Power:
-		return mapPairs(powerSigned[T])
-	case Absolute:
-		return mapOne(func(x T) T {
-			if x < 0 {
-				return -x
-			}
-			return x
-		})
-	case Sign:
-		return mapOne(func(x T) T {
-			switch {
-			case x > 0:
-				return 1
-			case x < 0:
-				return -1
-			}
-			return 0
-		})
-	case RightShift:
-		return mapPairs(func(x, y T) T { return x >> uint64(y) }) // a negative count is a huge one
-	}
-	return integerLoop[T](op)
+// signedLoops are those of signed integers.
+func signedLoops[T signed]() []Func {
+	all := integerLoops[T]()
+	all[FloorDivide] = mapPairs(floorDivideSigned[T])
+	all[Remainder] = mapPairs(remainderSigned[T])
+	all[Power] = mapPairs(powerSigned[T])
+	all[Absolute] = mapOne(func(x T) T { return choose(x < 0, -x, x) })
+	all[Sign] = mapOne(func(x T) T { return choose(x < 0, -1, min(x, 1)) })
+	all[RightShift] = mapPairs(func(x, y T) T { return x >> uint64(y) }) // a negative count is a huge one
+	return all
 }
 
-// integerLoop is the loop of an operation on unsigned integers, and of what
-// signed ones share with them. Sums and products wrap around.
-func integerLoop[T integer](op Op) Func {
-	switch op {
-	case Add:
-		return addLoop[T]
-	case Subtract:
-		return subtractLoop[T]
-	case Multiply:
-		return multiplyLoop[T]
-	case FloorDivide:
-		return mapPairs(func(x, y T) T {
+// integerLoops are those of unsigned integers, and what signed ones share with them. Sums and
+// products wrap around.
+func integerLoops[T integer]() []Func {
+	var z T
+	least, most := mapPairs(func(x, y T) T { return min(x, y) }), mapPairs(func(x, y T) T { return max(x, y) })
+	same, never := copyLoop(int(unsafe.Sizeof(z))), constantLoop(false)
+	return []Func{
+		Add: addLoop[T], Subtract: subtractLoop[T], Multiply: multiplyLoop[T], Negative: negativeLoop[T], Square: squareLoop[T],
+		FloorDivide: mapPairs(func(x, y T) T {
 			if y == 0 {
 				return 0
 			}
 			return x / y
-		})
-	case Remainder:
-		return mapPairs(func(x, y T) T {
+		}),
+		Remainder: mapPairs(func(x, y T) T {
 			if y == 0 {
 				return 0
 			}
 			return x % y
-		})
-	case Power:
-		return mapPairs(powerBySquaring[T])
-	case Minimum, Fmin:
-		return mapPairs(func(x, y T) T { return min(x, y) })
-	case Maximum, Fmax:
-		return mapPairs(func(x, y T) T { return max(x, y) })
-	case BitAnd:
-		return mapPairs(func(x, y T) T { return x & y })
-	case BitOr:
-		return mapPairs(func(x, y T) T { return x | y })
-	case BitXor:
-		return mapPairs(func(x, y T) T { return x ^ y })
-	case LeftShift:
-		return mapPairs(func(x, y T) T { return x << uint64(y) })
-	case RightShift:
-		return mapPairs(func(x, y T) T { return x >> uint64(y) })
-	case Negative:
-		return negativeLoop[T]
-	case Square:
-		return squareLoop[T]
-	case Reciprocal:
-		return mapOne(reciprocalInteger[T])
-	case Sign:
-		return mapOne(func(x T) T { return min(x, 1) })
-	case Invert:
-		return mapOne(func(x T) T { return ^x })
-	case Absolute, Floor, Ceil, Trunc, Real, Conjugate:
-		var z T
-		return copyLoop(int(unsafe.Sizeof(z)))
-	case Imag:
-		return constantLoop[T](0)
-	case IsFinite:
-		return constantLoop(true)
-	case IsNaN, IsInf:
-		return constantLoop(false)
+		}),
+		Power:   mapPairs(powerBySquaring[T]),
+		Minimum: least, Fmin: least, Maximum: most, Fmax: most,
+		BitAnd:     mapPairs(func(x, y T) T { return x & y }),
+		BitOr:      mapPairs(func(x, y T) T { return x | y }),
+		BitXor:     mapPairs(func(x, y T) T { return x ^ y }),
+		LeftShift:  mapPairs(func(x, y T) T { return x << uint64(y) }),
+		RightShift: mapPairs(func(x, y T) T { return x >> uint64(y) }),
+		Invert:     mapOne(func(x T) T { return ^x }),
+		Reciprocal: mapOne(reciprocalInteger[T]),
+		Sign:       mapOne(func(x T) T { return min(x, 1) }),
+		Absolute:   same, Floor: same, Ceil: same, Trunc: same, Real: same, Conjugate: same,
+		Imag: constantLoop[T](0), IsFinite: constantLoop(true), IsNaN: never, IsInf: never,
+		Equal:        mapPairs(func(x, y T) bool { return x == y }),
+		NotEqual:     mapPairs(func(x, y T) bool { return x != y }),
+		Less:         mapPairs(func(x, y T) bool { return x < y }),
+		LessEqual:    mapPairs(func(x, y T) bool { return x <= y }),
+		Greater:      mapPairs(func(x, y T) bool { return x > y }),
+		GreaterEqual: mapPairs(func(x, y T) bool { return x >= y }),
 	}
-	return compareLoop[T](op)
 }
 
 // floorDivideSigned rounds towards minus infinity; by zero it is zero, and the

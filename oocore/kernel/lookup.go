@@ -1,6 +1,10 @@
 package kernel
 
-import "github.com/gonbext/gonbext/oocore/dtype"
+import (
+	"sync"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+)
 
 // Lookup returns the loop of an operation on operands of type t; for Where, of
 // the second and third operand, the first being bools. The result has type
@@ -31,46 +35,26 @@ func Cast(from, to dtype.Type) (Func, bool) {
 
 // portableLookup is Lookup in plain Go; nil where there is no loop.
 func portableLookup(op Op, t dtype.Type) Func {
-	switch {
-	case op == Where:
+	if op == Where {
 		return whereLoop(t.Size())
-	case op == MulAdd && t == dtype.Float32:
-		return mulAddSingle
-	case op == MulAdd && t == dtype.Float64:
-		return mulAddDouble
-	case op == MulAdd:
+	}
+	if plainLoops[t] == nil {
 		return nil
 	}
-	switch t {
-	case dtype.Bool:
-		return boolLoop(op)
-	case dtype.Int8:
-		return signedLoop[int8](op)
-	case dtype.Int16:
-		return signedLoop[int16](op)
-	case dtype.Int32:
-		return signedLoop[int32](op)
-	case dtype.Int64:
-		return signedLoop[int64](op)
-	case dtype.Uint8:
-		return integerLoop[uint8](op)
-	case dtype.Uint16:
-		return integerLoop[uint16](op)
-	case dtype.Uint32:
-		return integerLoop[uint32](op)
-	case dtype.Uint64:
-		return integerLoop[uint64](op)
-	case dtype.Float32:
-		if f := singleLoop(op); f != nil {
-			return f
-		}
-		return floatLoop[float32](op)
-	case dtype.Float64:
-		return floatLoop[float64](op)
-	case dtype.Complex64:
-		return complexLoop[complex64, float32](op)
-	case dtype.Complex128:
-		return complexLoop[complex128, float64](op)
+	if all := plainLoops[t](); int(op) < len(all) {
+		return all[op]
 	}
 	return nil
+}
+
+// plainLoops are the loops in plain Go, by type and operation.
+var plainLoops = [...]func() []Func{
+	dtype.Bool: sync.OnceValue(boolLoops),
+	dtype.Int8: sync.OnceValue(signedLoops[int8]), dtype.Int16: sync.OnceValue(signedLoops[int16]),
+	dtype.Int32: sync.OnceValue(signedLoops[int32]), dtype.Int64: sync.OnceValue(signedLoops[int64]),
+	dtype.Uint8: sync.OnceValue(integerLoops[uint8]), dtype.Uint16: sync.OnceValue(integerLoops[uint16]),
+	dtype.Uint32: sync.OnceValue(integerLoops[uint32]), dtype.Uint64: sync.OnceValue(integerLoops[uint64]),
+	dtype.Float32: sync.OnceValue(floatLoops[float32]), dtype.Float64: sync.OnceValue(floatLoops[float64]),
+	dtype.Complex64:  sync.OnceValue(complexLoops[complex64, float32]),
+	dtype.Complex128: sync.OnceValue(complexLoops[complex128, float64]),
 }

@@ -22,7 +22,7 @@ type namedLoop struct {
 
 // allLoops is every loop of a level.
 func allLoops() (all []namedLoop) {
-	for op := Add; op < lastOp; op++ {
+	for _, op := range Ops() {
 		for _, t := range dtype.All() {
 			f, ok := Lookup(op, t)
 			if !ok {

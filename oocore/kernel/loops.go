@@ -1,7 +1,5 @@
 package kernel
 
-import "math"
-
 // The sets of types that share arithmetic, beyond those of the reductions.
 type (
 	signed interface{ int8 | int16 | int32 | int64 }
@@ -48,13 +46,6 @@ func multiplyLoop[T scalar](n int, dst, a, b, _ []byte) {
 	d, x, y := view[T](dst, n), view[T](a, n), view[T](b, n)
 	for i := range d {
 		d[i] = x[i] * y[i]
-	}
-}
-
-func divideLoop[T float](n int, dst, a, b, _ []byte) {
-	d, x, y := view[T](dst, n), view[T](a, n), view[T](b, n)
-	for i := range d {
-		d[i] = x[i] / y[i]
 	}
 }
 
@@ -112,36 +103,6 @@ func whereLoop(size int) Func {
 	return nil
 }
 
-// mulAddSingle is MulAdd of float32. The product is exact in float64. The sum is rounded there
-// to an odd last digit, and so once in all.
-func mulAddSingle(n int, dst, a, b, c []byte) {
-	d, x, y, z := view[float32](dst, n), view[float32](a, n), view[float32](b, n), view[float32](c, n)
-	for i := range d {
-		p, q := float64(x[i])*float64(y[i]), float64(z[i])
-		sum := p + q
-		of := sum - p
-		if rest := (p - (sum - of)) + (q - of); rest != 0 && rest == rest {
-			if bits := math.Float64bits(sum); bits&1 == 0 {
-				if (rest > 0) == (sum > 0) {
-					bits++
-				} else {
-					bits--
-				}
-				sum = math.Float64frombits(bits)
-			}
-		}
-		d[i] = float32(sum)
-	}
-}
-
-// mulAddDouble is MulAdd of float64.
-func mulAddDouble(n int, dst, a, b, c []byte) {
-	d, x, y, z := view[float64](dst, n), view[float64](a, n), view[float64](b, n), view[float64](c, n)
-	for i := range d {
-		d[i] = math.FMA(x[i], y[i], z[i])
-	}
-}
-
 func chooseLoop[T any](n int, dst, a, b, c []byte) {
 	d, mask, x, y := view[T](dst, n), a[:n], view[T](b, n), view[T](c, n)
 	for i, m := range mask {
@@ -151,23 +112,4 @@ func chooseLoop[T any](n int, dst, a, b, c []byte) {
 			d[i] = y[i]
 		}
 	}
-}
-
-// compareLoop is an ordering or equality of real numbers.
-func compareLoop[T scalar](op Op) Func {
-	switch op {
-	case Equal:
-		return mapPairs(func(x, y T) bool { return x == y })
-	case NotEqual:
-		return mapPairs(func(x, y T) bool { return x != y })
-	case Less:
-		return mapPairs(func(x, y T) bool { return x < y })
-	case LessEqual:
-		return mapPairs(func(x, y T) bool { return x <= y })
-	case Greater:
-		return mapPairs(func(x, y T) bool { return x > y })
-	case GreaterEqual:
-		return mapPairs(func(x, y T) bool { return x >= y })
-	}
-	return nil
 }

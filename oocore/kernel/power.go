@@ -2,8 +2,8 @@ package kernel
 
 import "math"
 
-// pow is x to the power of y.
-func pow(x, y float64) float64 {
+// power is x to the power of y.
+func power(x, y float64) float64 {
 	v, rare := formulaPowerFloat64(x, y)
 	switch {
 	case !rare:

@@ -14,18 +14,6 @@ type (
 	castKey struct{ from, to dtype.Type }
 )
 
-// Level names the instructions that the loops use: "avx512", "avx2" or "go".
-// The environment variable GONBEXT_KERNEL lowers it.
-func Level() string {
-	switch {
-	case hasAVX512:
-		return "avx512"
-	case hasAVX2:
-		return "avx2"
-	}
-	return "go"
-}
-
 func vectorLookup(op Op, t dtype.Type) Func {
 	switch {
 	case hasAVX512:

@@ -184,9 +184,9 @@ vectors:
 	VPADDD      Z2, Z0, Z2
 	VPADDD.BCST d00007fff<>+0(SB), Z2, Z2
 	VPSRLD      $0x10, Z2, Z2
-	VPORQ.BCST  quiet32<>+0(SB), Z1, Z1
 	VCMPPS      $0x03, Z0, Z0, K1
-	VBLENDMPS   Z1, Z2, K1, Z0
+	VPORQ.BCST  quiet32<>+0(SB), Z1, Z0
+	VBLENDMPS   Z0, Z2, K1, Z0
 	VPMOVDW     Z0, Y0
 	VMOVDQU     Y0, (CX)(BX*2)
 	ADDQ        $0x10, BX
@@ -204,9 +204,9 @@ rest:
 	VPADDD      Z2, Z0, Z2
 	VPADDD.BCST d00007fff<>+0(SB), Z2, Z2
 	VPSRLD      $0x10, Z2, Z2
-	VPORQ.BCST  quiet32<>+0(SB), Z1, Z1
 	VCMPPS      $0x03, Z0, Z0, K2
-	VBLENDMPS   Z1, Z2, K2, Z0
+	VPORQ.BCST  quiet32<>+0(SB), Z1, Z0
+	VBLENDMPS   Z0, Z2, K2, Z0
 	VPMOVDW     Z0, Y0
 	VMOVDQU16   Y0, K1, (CX)(BX*2)
 
@@ -938,8 +938,8 @@ vectors:
 	VPADDD       Y2, Y0, Y2
 	VPADDD       d00007fff<>+0(SB), Y2, Y2
 	VPSRLD       $0x10, Y2, Y2
-	VPOR         quiet32<>+0(SB), Y1, Y1
 	VCMPPS       $0x03, Y0, Y0, Y0
+	VPOR         quiet32<>+0(SB), Y1, Y1
 	VBLENDVPS    Y0, Y1, Y2, Y0
 	VEXTRACTI128 $0x00, Y0, X1
 	VEXTRACTI128 $0x01, Y0, X0
@@ -967,8 +967,8 @@ copy11:
 	VPADDD       Y2, Y0, Y2
 	VPADDD       d00007fff<>+0(SB), Y2, Y2
 	VPSRLD       $0x10, Y2, Y2
-	VPOR         quiet32<>+0(SB), Y1, Y1
 	VCMPPS       $0x03, Y0, Y0, Y0
+	VPOR         quiet32<>+0(SB), Y1, Y1
 	VBLENDVPS    Y0, Y1, Y2, Y0
 	VEXTRACTI128 $0x00, Y0, X1
 	VEXTRACTI128 $0x01, Y0, X0

@@ -5,60 +5,6 @@
 package kernel
 
 //go:noescape
-func vecEqualFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecNotEqualFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecLessFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecLessEqualFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecGreaterFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecGreaterEqualFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecIsInfFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecIsFiniteFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecIsNaNFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecEqualFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecNotEqualFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecLessFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecLessEqualFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecGreaterFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecGreaterEqualFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecIsInfFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecIsFiniteFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecIsNaNFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
 func vecEqualInt8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
@@ -213,60 +159,6 @@ func vecWhere32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
 func vecWhere64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecEqualFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecNotEqualFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecLessFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecLessEqualFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecGreaterFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecGreaterEqualFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecIsInfFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecIsFiniteFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecIsNaNFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecEqualFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecNotEqualFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecLessFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecLessEqualFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecGreaterFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecGreaterEqualFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecIsInfFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecIsFiniteFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecIsNaNFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
 func vecEqualInt8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)

@@ -4,754 +4,6 @@
 
 #include "textflag.h"
 
-// func vecEqualFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecEqualFloat32AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -16(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*4), Z0
-	VMOVDQU64 (BX)(SI*4), Z1
-	VCMPPS    $0x00, Z1, Z0, K1
-	VPMOVM2B  K1, X0
-	VPABSB    X0, X0
-	VMOVDQU   X0, (CX)(SI*1)
-	ADDQ      $0x10, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU32.Z (DX)(SI*4), K1, Z0
-	VMOVDQU32.Z (BX)(SI*4), K1, Z1
-	VCMPPS      $0x00, Z1, Z0, K2
-	VPMOVM2B    K2, X0
-	VPABSB      X0, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecNotEqualFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecNotEqualFloat32AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -16(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*4), Z0
-	VMOVDQU64 (BX)(SI*4), Z1
-	VCMPPS    $0x04, Z1, Z0, K1
-	VPMOVM2B  K1, X0
-	VPABSB    X0, X0
-	VMOVDQU   X0, (CX)(SI*1)
-	ADDQ      $0x10, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU32.Z (DX)(SI*4), K1, Z0
-	VMOVDQU32.Z (BX)(SI*4), K1, Z1
-	VCMPPS      $0x04, Z1, Z0, K2
-	VPMOVM2B    K2, X0
-	VPABSB      X0, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecLessFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecLessFloat32AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -16(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*4), Z0
-	VMOVDQU64 (BX)(SI*4), Z1
-	VCMPPS    $0x11, Z1, Z0, K1
-	VPMOVM2B  K1, X0
-	VPABSB    X0, X0
-	VMOVDQU   X0, (CX)(SI*1)
-	ADDQ      $0x10, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU32.Z (DX)(SI*4), K1, Z0
-	VMOVDQU32.Z (BX)(SI*4), K1, Z1
-	VCMPPS      $0x11, Z1, Z0, K2
-	VPMOVM2B    K2, X0
-	VPABSB      X0, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecLessEqualFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecLessEqualFloat32AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -16(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*4), Z0
-	VMOVDQU64 (BX)(SI*4), Z1
-	VCMPPS    $0x12, Z1, Z0, K1
-	VPMOVM2B  K1, X0
-	VPABSB    X0, X0
-	VMOVDQU   X0, (CX)(SI*1)
-	ADDQ      $0x10, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU32.Z (DX)(SI*4), K1, Z0
-	VMOVDQU32.Z (BX)(SI*4), K1, Z1
-	VCMPPS      $0x12, Z1, Z0, K2
-	VPMOVM2B    K2, X0
-	VPABSB      X0, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecGreaterFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecGreaterFloat32AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -16(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*4), Z0
-	VMOVDQU64 (BX)(SI*4), Z1
-	VCMPPS    $0x1e, Z1, Z0, K1
-	VPMOVM2B  K1, X0
-	VPABSB    X0, X0
-	VMOVDQU   X0, (CX)(SI*1)
-	ADDQ      $0x10, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU32.Z (DX)(SI*4), K1, Z0
-	VMOVDQU32.Z (BX)(SI*4), K1, Z1
-	VCMPPS      $0x1e, Z1, Z0, K2
-	VPMOVM2B    K2, X0
-	VPABSB      X0, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecGreaterEqualFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecGreaterEqualFloat32AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -16(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*4), Z0
-	VMOVDQU64 (BX)(SI*4), Z1
-	VCMPPS    $0x1d, Z1, Z0, K1
-	VPMOVM2B  K1, X0
-	VPABSB    X0, X0
-	VMOVDQU   X0, (CX)(SI*1)
-	ADDQ      $0x10, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU32.Z (DX)(SI*4), K1, Z0
-	VMOVDQU32.Z (BX)(SI*4), K1, Z1
-	VCMPPS      $0x1d, Z1, Z0, K2
-	VPMOVM2B    K2, X0
-	VPABSB      X0, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecIsInfFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecIsInfFloat32AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -16(AX), SI
-
-vectors:
-	CMPQ         BX, SI
-	JGT          rest
-	VMOVDQU64    (DX)(BX*4), Z0
-	VBROADCASTSD sign32<>+0(SB), Z1
-	VPANDNQ      Z0, Z1, Z0
-	VBROADCASTSS d7f800000<>+0(SB), Z1
-	VCMPPS       $0x00, Z1, Z0, K1
-	VPMOVM2B     K1, X0
-	VPABSB       X0, X0
-	VMOVDQU      X0, (CX)(BX*1)
-	ADDQ         $0x10, BX
-	JMP          vectors
-
-rest:
-	SUBQ         BX, AX
-	JZ           done
-	MOVQ         $-1, SI
-	BZHIQ        AX, SI, SI
-	KMOVQ        SI, K1
-	VMOVDQU32.Z  (DX)(BX*4), K1, Z0
-	VBROADCASTSD sign32<>+0(SB), Z1
-	VPANDNQ      Z0, Z1, Z0
-	VBROADCASTSS d7f800000<>+0(SB), Z1
-	VCMPPS       $0x00, Z1, Z0, K2
-	VPMOVM2B     K2, X0
-	VPABSB       X0, X0
-	VMOVDQU8     X0, K1, (CX)(BX*1)
-
-done:
-	VZEROUPPER
-	RET
-
-DATA sign32<>+0(SB)/8, $0x8000000080000000
-DATA sign32<>+8(SB)/8, $0x8000000080000000
-DATA sign32<>+16(SB)/8, $0x8000000080000000
-DATA sign32<>+24(SB)/8, $0x8000000080000000
-GLOBL sign32<>(SB), RODATA|NOPTR, $32
-
-DATA d7f800000<>+0(SB)/4, $0x7f800000
-DATA d7f800000<>+4(SB)/4, $0x7f800000
-DATA d7f800000<>+8(SB)/4, $0x7f800000
-DATA d7f800000<>+12(SB)/4, $0x7f800000
-DATA d7f800000<>+16(SB)/4, $0x7f800000
-DATA d7f800000<>+20(SB)/4, $0x7f800000
-DATA d7f800000<>+24(SB)/4, $0x7f800000
-DATA d7f800000<>+28(SB)/4, $0x7f800000
-GLOBL d7f800000<>(SB), RODATA|NOPTR, $32
-
-// func vecIsFiniteFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecIsFiniteFloat32AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -16(AX), SI
-
-vectors:
-	CMPQ         BX, SI
-	JGT          rest
-	VMOVDQU64    (DX)(BX*4), Z0
-	VBROADCASTSD sign32<>+0(SB), Z1
-	VPANDNQ      Z0, Z1, Z0
-	VBROADCASTSS d7f800000<>+0(SB), Z1
-	VCMPPS       $0x11, Z1, Z0, K1
-	VPMOVM2B     K1, X0
-	VPABSB       X0, X0
-	VMOVDQU      X0, (CX)(BX*1)
-	ADDQ         $0x10, BX
-	JMP          vectors
-
-rest:
-	SUBQ         BX, AX
-	JZ           done
-	MOVQ         $-1, SI
-	BZHIQ        AX, SI, SI
-	KMOVQ        SI, K1
-	VMOVDQU32.Z  (DX)(BX*4), K1, Z0
-	VBROADCASTSD sign32<>+0(SB), Z1
-	VPANDNQ      Z0, Z1, Z0
-	VBROADCASTSS d7f800000<>+0(SB), Z1
-	VCMPPS       $0x11, Z1, Z0, K2
-	VPMOVM2B     K2, X0
-	VPABSB       X0, X0
-	VMOVDQU8     X0, K1, (CX)(BX*1)
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecIsNaNFloat32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecIsNaNFloat32AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -16(AX), SI
-
-vectors:
-	CMPQ         BX, SI
-	JGT          rest
-	VMOVDQU64    (DX)(BX*4), Z0
-	VBROADCASTSD sign32<>+0(SB), Z1
-	VPANDNQ      Z0, Z1, Z0
-	VBROADCASTSS d7f800000<>+0(SB), Z1
-	VCMPPS       $0x03, Z1, Z0, K1
-	VPMOVM2B     K1, X0
-	VPABSB       X0, X0
-	VMOVDQU      X0, (CX)(BX*1)
-	ADDQ         $0x10, BX
-	JMP          vectors
-
-rest:
-	SUBQ         BX, AX
-	JZ           done
-	MOVQ         $-1, SI
-	BZHIQ        AX, SI, SI
-	KMOVQ        SI, K1
-	VMOVDQU32.Z  (DX)(BX*4), K1, Z0
-	VBROADCASTSD sign32<>+0(SB), Z1
-	VPANDNQ      Z0, Z1, Z0
-	VBROADCASTSS d7f800000<>+0(SB), Z1
-	VCMPPS       $0x03, Z1, Z0, K2
-	VPMOVM2B     K2, X0
-	VPABSB       X0, X0
-	VMOVDQU8     X0, K1, (CX)(BX*1)
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecEqualFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecEqualFloat64AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -8(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*8), Z0
-	VMOVDQU64 (BX)(SI*8), Z1
-	VCMPPD    $0x00, Z1, Z0, K1
-	VPMOVM2B  K1, X0
-	VPABSB    X0, X0
-	VMOVQ     X0, (CX)(SI*1)
-	ADDQ      $0x08, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU64.Z (DX)(SI*8), K1, Z0
-	VMOVDQU64.Z (BX)(SI*8), K1, Z1
-	VCMPPD      $0x00, Z1, Z0, K2
-	VPMOVM2B    K2, X0
-	VPABSB      X0, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecNotEqualFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecNotEqualFloat64AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -8(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*8), Z0
-	VMOVDQU64 (BX)(SI*8), Z1
-	VCMPPD    $0x04, Z1, Z0, K1
-	VPMOVM2B  K1, X0
-	VPABSB    X0, X0
-	VMOVQ     X0, (CX)(SI*1)
-	ADDQ      $0x08, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU64.Z (DX)(SI*8), K1, Z0
-	VMOVDQU64.Z (BX)(SI*8), K1, Z1
-	VCMPPD      $0x04, Z1, Z0, K2
-	VPMOVM2B    K2, X0
-	VPABSB      X0, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecLessFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecLessFloat64AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -8(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*8), Z0
-	VMOVDQU64 (BX)(SI*8), Z1
-	VCMPPD    $0x11, Z1, Z0, K1
-	VPMOVM2B  K1, X0
-	VPABSB    X0, X0
-	VMOVQ     X0, (CX)(SI*1)
-	ADDQ      $0x08, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU64.Z (DX)(SI*8), K1, Z0
-	VMOVDQU64.Z (BX)(SI*8), K1, Z1
-	VCMPPD      $0x11, Z1, Z0, K2
-	VPMOVM2B    K2, X0
-	VPABSB      X0, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecLessEqualFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecLessEqualFloat64AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -8(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*8), Z0
-	VMOVDQU64 (BX)(SI*8), Z1
-	VCMPPD    $0x12, Z1, Z0, K1
-	VPMOVM2B  K1, X0
-	VPABSB    X0, X0
-	VMOVQ     X0, (CX)(SI*1)
-	ADDQ      $0x08, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU64.Z (DX)(SI*8), K1, Z0
-	VMOVDQU64.Z (BX)(SI*8), K1, Z1
-	VCMPPD      $0x12, Z1, Z0, K2
-	VPMOVM2B    K2, X0
-	VPABSB      X0, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecGreaterFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecGreaterFloat64AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -8(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*8), Z0
-	VMOVDQU64 (BX)(SI*8), Z1
-	VCMPPD    $0x1e, Z1, Z0, K1
-	VPMOVM2B  K1, X0
-	VPABSB    X0, X0
-	VMOVQ     X0, (CX)(SI*1)
-	ADDQ      $0x08, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU64.Z (DX)(SI*8), K1, Z0
-	VMOVDQU64.Z (BX)(SI*8), K1, Z1
-	VCMPPD      $0x1e, Z1, Z0, K2
-	VPMOVM2B    K2, X0
-	VPABSB      X0, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecGreaterEqualFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecGreaterEqualFloat64AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -8(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*8), Z0
-	VMOVDQU64 (BX)(SI*8), Z1
-	VCMPPD    $0x1d, Z1, Z0, K1
-	VPMOVM2B  K1, X0
-	VPABSB    X0, X0
-	VMOVQ     X0, (CX)(SI*1)
-	ADDQ      $0x08, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU64.Z (DX)(SI*8), K1, Z0
-	VMOVDQU64.Z (BX)(SI*8), K1, Z1
-	VCMPPD      $0x1d, Z1, Z0, K2
-	VPMOVM2B    K2, X0
-	VPABSB      X0, X0
-	VMOVDQU8    X0, K1, (CX)(SI*1)
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecIsInfFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecIsInfFloat64AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -8(AX), SI
-
-vectors:
-	CMPQ         BX, SI
-	JGT          rest
-	VMOVDQU64    (DX)(BX*8), Z0
-	VBROADCASTSD q8000000000000000<>+0(SB), Z1
-	VPANDNQ      Z0, Z1, Z0
-	VBROADCASTSD q7ff0000000000000<>+0(SB), Z1
-	VCMPPD       $0x00, Z1, Z0, K1
-	VPMOVM2B     K1, X0
-	VPABSB       X0, X0
-	VMOVQ        X0, (CX)(BX*1)
-	ADDQ         $0x08, BX
-	JMP          vectors
-
-rest:
-	SUBQ         BX, AX
-	JZ           done
-	MOVQ         $-1, SI
-	BZHIQ        AX, SI, SI
-	KMOVQ        SI, K1
-	VMOVDQU64.Z  (DX)(BX*8), K1, Z0
-	VBROADCASTSD q8000000000000000<>+0(SB), Z1
-	VPANDNQ      Z0, Z1, Z0
-	VBROADCASTSD q7ff0000000000000<>+0(SB), Z1
-	VCMPPD       $0x00, Z1, Z0, K2
-	VPMOVM2B     K2, X0
-	VPABSB       X0, X0
-	VMOVDQU8     X0, K1, (CX)(BX*1)
-
-done:
-	VZEROUPPER
-	RET
-
-DATA q8000000000000000<>+0(SB)/8, $0x8000000000000000
-DATA q8000000000000000<>+8(SB)/8, $0x8000000000000000
-DATA q8000000000000000<>+16(SB)/8, $0x8000000000000000
-DATA q8000000000000000<>+24(SB)/8, $0x8000000000000000
-GLOBL q8000000000000000<>(SB), RODATA|NOPTR, $32
-
-DATA q7ff0000000000000<>+0(SB)/8, $0x7ff0000000000000
-DATA q7ff0000000000000<>+8(SB)/8, $0x7ff0000000000000
-DATA q7ff0000000000000<>+16(SB)/8, $0x7ff0000000000000
-DATA q7ff0000000000000<>+24(SB)/8, $0x7ff0000000000000
-GLOBL q7ff0000000000000<>(SB), RODATA|NOPTR, $32
-
-// func vecIsFiniteFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecIsFiniteFloat64AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -8(AX), SI
-
-vectors:
-	CMPQ         BX, SI
-	JGT          rest
-	VMOVDQU64    (DX)(BX*8), Z0
-	VBROADCASTSD q8000000000000000<>+0(SB), Z1
-	VPANDNQ      Z0, Z1, Z0
-	VBROADCASTSD q7ff0000000000000<>+0(SB), Z1
-	VCMPPD       $0x11, Z1, Z0, K1
-	VPMOVM2B     K1, X0
-	VPABSB       X0, X0
-	VMOVQ        X0, (CX)(BX*1)
-	ADDQ         $0x08, BX
-	JMP          vectors
-
-rest:
-	SUBQ         BX, AX
-	JZ           done
-	MOVQ         $-1, SI
-	BZHIQ        AX, SI, SI
-	KMOVQ        SI, K1
-	VMOVDQU64.Z  (DX)(BX*8), K1, Z0
-	VBROADCASTSD q8000000000000000<>+0(SB), Z1
-	VPANDNQ      Z0, Z1, Z0
-	VBROADCASTSD q7ff0000000000000<>+0(SB), Z1
-	VCMPPD       $0x11, Z1, Z0, K2
-	VPMOVM2B     K2, X0
-	VPABSB       X0, X0
-	VMOVDQU8     X0, K1, (CX)(BX*1)
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecIsNaNFloat64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, AVX512VL, BMI2
-TEXT ·vecIsNaNFloat64AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -8(AX), SI
-
-vectors:
-	CMPQ         BX, SI
-	JGT          rest
-	VMOVDQU64    (DX)(BX*8), Z0
-	VBROADCASTSD q8000000000000000<>+0(SB), Z1
-	VPANDNQ      Z0, Z1, Z0
-	VBROADCASTSD q7ff0000000000000<>+0(SB), Z1
-	VCMPPD       $0x03, Z1, Z0, K1
-	VPMOVM2B     K1, X0
-	VPABSB       X0, X0
-	VMOVQ        X0, (CX)(BX*1)
-	ADDQ         $0x08, BX
-	JMP          vectors
-
-rest:
-	SUBQ         BX, AX
-	JZ           done
-	MOVQ         $-1, SI
-	BZHIQ        AX, SI, SI
-	KMOVQ        SI, K1
-	VMOVDQU64.Z  (DX)(BX*8), K1, Z0
-	VBROADCASTSD q8000000000000000<>+0(SB), Z1
-	VPANDNQ      Z0, Z1, Z0
-	VBROADCASTSD q7ff0000000000000<>+0(SB), Z1
-	VCMPPD       $0x03, Z1, Z0, K2
-	VPMOVM2B     K2, X0
-	VPABSB       X0, X0
-	VMOVDQU8     X0, K1, (CX)(BX*1)
-
-done:
-	VZEROUPPER
-	RET
-
 // func vecEqualInt8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·vecEqualInt8AVX512(SB), NOSPLIT, $0-104
@@ -2784,1257 +2036,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func vecEqualFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecEqualFloat32AVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -8(AX), DI
-
-vectors:
-	CMPQ         SI, DI
-	JGT          rest
-	VMOVDQU      (DX)(SI*4), Y0
-	VMOVDQU      (BX)(SI*4), Y1
-	VCMPPS       $0x00, Y1, Y0, Y0
-	VEXTRACTI128 $0x00, Y0, X1
-	VEXTRACTI128 $0x01, Y0, X0
-	VPACKSSDW    X0, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPABSB       X1, X1
-	VMOVQ        X1, (CX)(SI*1)
-	ADDQ         $0x08, SI
-	JMP          vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*4), DX
-	MOVQ AX, DI
-	SHLQ $0x01, DI
-	SHLQ $0x01, DI
-
-copy1:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy1
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*4), BX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-
-copy2:
-	MOVB         -1(BX)(DI*1), DL
-	MOVB         DL, 31(SP)(DI*1)
-	DECQ         DI
-	JNZ          copy2
-	VMOVDQU      32(SP), Y1
-	VCMPPS       $0x00, Y1, Y0, Y0
-	VEXTRACTI128 $0x00, Y0, X1
-	VEXTRACTI128 $0x01, Y0, X0
-	VPACKSSDW    X0, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPABSB       X1, X1
-	VMOVQ        X1, 64(SP)
-	LEAQ         (CX)(SI*1), CX
-	MOVQ         AX, DI
-
-copy3:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy3
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecNotEqualFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecNotEqualFloat32AVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -8(AX), DI
-
-vectors:
-	CMPQ         SI, DI
-	JGT          rest
-	VMOVDQU      (DX)(SI*4), Y0
-	VMOVDQU      (BX)(SI*4), Y1
-	VCMPPS       $0x04, Y1, Y0, Y0
-	VEXTRACTI128 $0x00, Y0, X1
-	VEXTRACTI128 $0x01, Y0, X0
-	VPACKSSDW    X0, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPABSB       X1, X1
-	VMOVQ        X1, (CX)(SI*1)
-	ADDQ         $0x08, SI
-	JMP          vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*4), DX
-	MOVQ AX, DI
-	SHLQ $0x01, DI
-	SHLQ $0x01, DI
-
-copy4:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy4
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*4), BX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-
-copy5:
-	MOVB         -1(BX)(DI*1), DL
-	MOVB         DL, 31(SP)(DI*1)
-	DECQ         DI
-	JNZ          copy5
-	VMOVDQU      32(SP), Y1
-	VCMPPS       $0x04, Y1, Y0, Y0
-	VEXTRACTI128 $0x00, Y0, X1
-	VEXTRACTI128 $0x01, Y0, X0
-	VPACKSSDW    X0, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPABSB       X1, X1
-	VMOVQ        X1, 64(SP)
-	LEAQ         (CX)(SI*1), CX
-	MOVQ         AX, DI
-
-copy6:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy6
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecLessFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecLessFloat32AVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -8(AX), DI
-
-vectors:
-	CMPQ         SI, DI
-	JGT          rest
-	VMOVDQU      (DX)(SI*4), Y0
-	VMOVDQU      (BX)(SI*4), Y1
-	VCMPPS       $0x11, Y1, Y0, Y0
-	VEXTRACTI128 $0x00, Y0, X1
-	VEXTRACTI128 $0x01, Y0, X0
-	VPACKSSDW    X0, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPABSB       X1, X1
-	VMOVQ        X1, (CX)(SI*1)
-	ADDQ         $0x08, SI
-	JMP          vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*4), DX
-	MOVQ AX, DI
-	SHLQ $0x01, DI
-	SHLQ $0x01, DI
-
-copy7:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy7
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*4), BX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-
-copy8:
-	MOVB         -1(BX)(DI*1), DL
-	MOVB         DL, 31(SP)(DI*1)
-	DECQ         DI
-	JNZ          copy8
-	VMOVDQU      32(SP), Y1
-	VCMPPS       $0x11, Y1, Y0, Y0
-	VEXTRACTI128 $0x00, Y0, X1
-	VEXTRACTI128 $0x01, Y0, X0
-	VPACKSSDW    X0, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPABSB       X1, X1
-	VMOVQ        X1, 64(SP)
-	LEAQ         (CX)(SI*1), CX
-	MOVQ         AX, DI
-
-copy9:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy9
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecLessEqualFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecLessEqualFloat32AVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -8(AX), DI
-
-vectors:
-	CMPQ         SI, DI
-	JGT          rest
-	VMOVDQU      (DX)(SI*4), Y0
-	VMOVDQU      (BX)(SI*4), Y1
-	VCMPPS       $0x12, Y1, Y0, Y0
-	VEXTRACTI128 $0x00, Y0, X1
-	VEXTRACTI128 $0x01, Y0, X0
-	VPACKSSDW    X0, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPABSB       X1, X1
-	VMOVQ        X1, (CX)(SI*1)
-	ADDQ         $0x08, SI
-	JMP          vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*4), DX
-	MOVQ AX, DI
-	SHLQ $0x01, DI
-	SHLQ $0x01, DI
-
-copy10:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy10
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*4), BX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-
-copy11:
-	MOVB         -1(BX)(DI*1), DL
-	MOVB         DL, 31(SP)(DI*1)
-	DECQ         DI
-	JNZ          copy11
-	VMOVDQU      32(SP), Y1
-	VCMPPS       $0x12, Y1, Y0, Y0
-	VEXTRACTI128 $0x00, Y0, X1
-	VEXTRACTI128 $0x01, Y0, X0
-	VPACKSSDW    X0, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPABSB       X1, X1
-	VMOVQ        X1, 64(SP)
-	LEAQ         (CX)(SI*1), CX
-	MOVQ         AX, DI
-
-copy12:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy12
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecGreaterFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecGreaterFloat32AVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -8(AX), DI
-
-vectors:
-	CMPQ         SI, DI
-	JGT          rest
-	VMOVDQU      (DX)(SI*4), Y0
-	VMOVDQU      (BX)(SI*4), Y1
-	VCMPPS       $0x1e, Y1, Y0, Y0
-	VEXTRACTI128 $0x00, Y0, X1
-	VEXTRACTI128 $0x01, Y0, X0
-	VPACKSSDW    X0, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPABSB       X1, X1
-	VMOVQ        X1, (CX)(SI*1)
-	ADDQ         $0x08, SI
-	JMP          vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*4), DX
-	MOVQ AX, DI
-	SHLQ $0x01, DI
-	SHLQ $0x01, DI
-
-copy13:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy13
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*4), BX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-
-copy14:
-	MOVB         -1(BX)(DI*1), DL
-	MOVB         DL, 31(SP)(DI*1)
-	DECQ         DI
-	JNZ          copy14
-	VMOVDQU      32(SP), Y1
-	VCMPPS       $0x1e, Y1, Y0, Y0
-	VEXTRACTI128 $0x00, Y0, X1
-	VEXTRACTI128 $0x01, Y0, X0
-	VPACKSSDW    X0, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPABSB       X1, X1
-	VMOVQ        X1, 64(SP)
-	LEAQ         (CX)(SI*1), CX
-	MOVQ         AX, DI
-
-copy15:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy15
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecGreaterEqualFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecGreaterEqualFloat32AVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -8(AX), DI
-
-vectors:
-	CMPQ         SI, DI
-	JGT          rest
-	VMOVDQU      (DX)(SI*4), Y0
-	VMOVDQU      (BX)(SI*4), Y1
-	VCMPPS       $0x1d, Y1, Y0, Y0
-	VEXTRACTI128 $0x00, Y0, X1
-	VEXTRACTI128 $0x01, Y0, X0
-	VPACKSSDW    X0, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPABSB       X1, X1
-	VMOVQ        X1, (CX)(SI*1)
-	ADDQ         $0x08, SI
-	JMP          vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*4), DX
-	MOVQ AX, DI
-	SHLQ $0x01, DI
-	SHLQ $0x01, DI
-
-copy16:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy16
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*4), BX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-
-copy17:
-	MOVB         -1(BX)(DI*1), DL
-	MOVB         DL, 31(SP)(DI*1)
-	DECQ         DI
-	JNZ          copy17
-	VMOVDQU      32(SP), Y1
-	VCMPPS       $0x1d, Y1, Y0, Y0
-	VEXTRACTI128 $0x00, Y0, X1
-	VEXTRACTI128 $0x01, Y0, X0
-	VPACKSSDW    X0, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPABSB       X1, X1
-	VMOVQ        X1, 64(SP)
-	LEAQ         (CX)(SI*1), CX
-	MOVQ         AX, DI
-
-copy18:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy18
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecIsInfFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecIsInfFloat32AVX2(SB), NOSPLIT, $64-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -8(AX), SI
-
-vectors:
-	CMPQ         BX, SI
-	JGT          rest
-	VMOVDQU      (DX)(BX*4), Y0
-	VMOVUPD      sign32<>+0(SB), Y1
-	VPANDN       Y0, Y1, Y0
-	VMOVUPS      d7f800000<>+0(SB), Y1
-	VCMPPS       $0x00, Y1, Y0, Y0
-	VEXTRACTI128 $0x00, Y0, X1
-	VEXTRACTI128 $0x01, Y0, X0
-	VPACKSSDW    X0, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPABSB       X1, X1
-	VMOVQ        X1, (CX)(BX*1)
-	ADDQ         $0x08, BX
-	JMP          vectors
-
-rest:
-	SUBQ BX, AX
-	JZ   done
-	LEAQ (DX)(BX*4), DX
-	MOVQ AX, SI
-	SHLQ $0x01, SI
-	SHLQ $0x01, SI
-
-copy19:
-	MOVB         -1(DX)(SI*1), DI
-	MOVB         DI, -1(SP)(SI*1)
-	DECQ         SI
-	JNZ          copy19
-	VMOVDQU      (SP), Y0
-	VMOVUPD      sign32<>+0(SB), Y1
-	VPANDN       Y0, Y1, Y0
-	VMOVUPS      d7f800000<>+0(SB), Y1
-	VCMPPS       $0x00, Y1, Y0, Y0
-	VEXTRACTI128 $0x00, Y0, X1
-	VEXTRACTI128 $0x01, Y0, X0
-	VPACKSSDW    X0, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPABSB       X1, X1
-	VMOVQ        X1, 32(SP)
-	LEAQ         (CX)(BX*1), CX
-	MOVQ         AX, SI
-
-copy20:
-	MOVB 31(SP)(SI*1), AL
-	MOVB AL, -1(CX)(SI*1)
-	DECQ SI
-	JNZ  copy20
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecIsFiniteFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecIsFiniteFloat32AVX2(SB), NOSPLIT, $64-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -8(AX), SI
-
-vectors:
-	CMPQ         BX, SI
-	JGT          rest
-	VMOVDQU      (DX)(BX*4), Y0
-	VMOVUPD      sign32<>+0(SB), Y1
-	VPANDN       Y0, Y1, Y0
-	VMOVUPS      d7f800000<>+0(SB), Y1
-	VCMPPS       $0x11, Y1, Y0, Y0
-	VEXTRACTI128 $0x00, Y0, X1
-	VEXTRACTI128 $0x01, Y0, X0
-	VPACKSSDW    X0, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPABSB       X1, X1
-	VMOVQ        X1, (CX)(BX*1)
-	ADDQ         $0x08, BX
-	JMP          vectors
-
-rest:
-	SUBQ BX, AX
-	JZ   done
-	LEAQ (DX)(BX*4), DX
-	MOVQ AX, SI
-	SHLQ $0x01, SI
-	SHLQ $0x01, SI
-
-copy21:
-	MOVB         -1(DX)(SI*1), DI
-	MOVB         DI, -1(SP)(SI*1)
-	DECQ         SI
-	JNZ          copy21
-	VMOVDQU      (SP), Y0
-	VMOVUPD      sign32<>+0(SB), Y1
-	VPANDN       Y0, Y1, Y0
-	VMOVUPS      d7f800000<>+0(SB), Y1
-	VCMPPS       $0x11, Y1, Y0, Y0
-	VEXTRACTI128 $0x00, Y0, X1
-	VEXTRACTI128 $0x01, Y0, X0
-	VPACKSSDW    X0, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPABSB       X1, X1
-	VMOVQ        X1, 32(SP)
-	LEAQ         (CX)(BX*1), CX
-	MOVQ         AX, SI
-
-copy22:
-	MOVB 31(SP)(SI*1), AL
-	MOVB AL, -1(CX)(SI*1)
-	DECQ SI
-	JNZ  copy22
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecIsNaNFloat32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecIsNaNFloat32AVX2(SB), NOSPLIT, $64-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -8(AX), SI
-
-vectors:
-	CMPQ         BX, SI
-	JGT          rest
-	VMOVDQU      (DX)(BX*4), Y0
-	VMOVUPD      sign32<>+0(SB), Y1
-	VPANDN       Y0, Y1, Y0
-	VMOVUPS      d7f800000<>+0(SB), Y1
-	VCMPPS       $0x03, Y1, Y0, Y0
-	VEXTRACTI128 $0x00, Y0, X1
-	VEXTRACTI128 $0x01, Y0, X0
-	VPACKSSDW    X0, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPABSB       X1, X1
-	VMOVQ        X1, (CX)(BX*1)
-	ADDQ         $0x08, BX
-	JMP          vectors
-
-rest:
-	SUBQ BX, AX
-	JZ   done
-	LEAQ (DX)(BX*4), DX
-	MOVQ AX, SI
-	SHLQ $0x01, SI
-	SHLQ $0x01, SI
-
-copy23:
-	MOVB         -1(DX)(SI*1), DI
-	MOVB         DI, -1(SP)(SI*1)
-	DECQ         SI
-	JNZ          copy23
-	VMOVDQU      (SP), Y0
-	VMOVUPD      sign32<>+0(SB), Y1
-	VPANDN       Y0, Y1, Y0
-	VMOVUPS      d7f800000<>+0(SB), Y1
-	VCMPPS       $0x03, Y1, Y0, Y0
-	VEXTRACTI128 $0x00, Y0, X1
-	VEXTRACTI128 $0x01, Y0, X0
-	VPACKSSDW    X0, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPABSB       X1, X1
-	VMOVQ        X1, 32(SP)
-	LEAQ         (CX)(BX*1), CX
-	MOVQ         AX, SI
-
-copy24:
-	MOVB 31(SP)(SI*1), AL
-	MOVB AL, -1(CX)(SI*1)
-	DECQ SI
-	JNZ  copy24
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecEqualFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecEqualFloat64AVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -4(AX), DI
-
-vectors:
-	CMPQ         SI, DI
-	JGT          rest
-	VMOVDQU      (DX)(SI*8), Y0
-	VMOVDQU      (BX)(SI*8), Y1
-	VCMPPD       $0x00, Y1, Y0, Y0
-	VEXTRACTI128 $0x00, Y0, X1
-	VEXTRACTI128 $0x01, Y0, X0
-	VSHUFPS      $0x88, X0, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPABSB       X1, X1
-	VMOVD        X1, (CX)(SI*1)
-	ADDQ         $0x04, SI
-	JMP          vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*8), DX
-	MOVQ AX, DI
-	SHLQ $0x01, DI
-	SHLQ $0x01, DI
-	SHLQ $0x01, DI
-
-copy25:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy25
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*8), BX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-
-copy26:
-	MOVB         -1(BX)(DI*1), DL
-	MOVB         DL, 31(SP)(DI*1)
-	DECQ         DI
-	JNZ          copy26
-	VMOVDQU      32(SP), Y1
-	VCMPPD       $0x00, Y1, Y0, Y0
-	VEXTRACTI128 $0x00, Y0, X1
-	VEXTRACTI128 $0x01, Y0, X0
-	VSHUFPS      $0x88, X0, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPABSB       X1, X1
-	VMOVD        X1, 64(SP)
-	LEAQ         (CX)(SI*1), CX
-	MOVQ         AX, DI
-
-copy27:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy27
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecNotEqualFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecNotEqualFloat64AVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -4(AX), DI
-
-vectors:
-	CMPQ         SI, DI
-	JGT          rest
-	VMOVDQU      (DX)(SI*8), Y0
-	VMOVDQU      (BX)(SI*8), Y1
-	VCMPPD       $0x04, Y1, Y0, Y0
-	VEXTRACTI128 $0x00, Y0, X1
-	VEXTRACTI128 $0x01, Y0, X0
-	VSHUFPS      $0x88, X0, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPABSB       X1, X1
-	VMOVD        X1, (CX)(SI*1)
-	ADDQ         $0x04, SI
-	JMP          vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*8), DX
-	MOVQ AX, DI
-	SHLQ $0x01, DI
-	SHLQ $0x01, DI
-	SHLQ $0x01, DI
-
-copy28:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy28
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*8), BX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-
-copy29:
-	MOVB         -1(BX)(DI*1), DL
-	MOVB         DL, 31(SP)(DI*1)
-	DECQ         DI
-	JNZ          copy29
-	VMOVDQU      32(SP), Y1
-	VCMPPD       $0x04, Y1, Y0, Y0
-	VEXTRACTI128 $0x00, Y0, X1
-	VEXTRACTI128 $0x01, Y0, X0
-	VSHUFPS      $0x88, X0, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPABSB       X1, X1
-	VMOVD        X1, 64(SP)
-	LEAQ         (CX)(SI*1), CX
-	MOVQ         AX, DI
-
-copy30:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy30
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecLessFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecLessFloat64AVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -4(AX), DI
-
-vectors:
-	CMPQ         SI, DI
-	JGT          rest
-	VMOVDQU      (DX)(SI*8), Y0
-	VMOVDQU      (BX)(SI*8), Y1
-	VCMPPD       $0x11, Y1, Y0, Y0
-	VEXTRACTI128 $0x00, Y0, X1
-	VEXTRACTI128 $0x01, Y0, X0
-	VSHUFPS      $0x88, X0, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPABSB       X1, X1
-	VMOVD        X1, (CX)(SI*1)
-	ADDQ         $0x04, SI
-	JMP          vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*8), DX
-	MOVQ AX, DI
-	SHLQ $0x01, DI
-	SHLQ $0x01, DI
-	SHLQ $0x01, DI
-
-copy31:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy31
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*8), BX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-
-copy32:
-	MOVB         -1(BX)(DI*1), DL
-	MOVB         DL, 31(SP)(DI*1)
-	DECQ         DI
-	JNZ          copy32
-	VMOVDQU      32(SP), Y1
-	VCMPPD       $0x11, Y1, Y0, Y0
-	VEXTRACTI128 $0x00, Y0, X1
-	VEXTRACTI128 $0x01, Y0, X0
-	VSHUFPS      $0x88, X0, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPABSB       X1, X1
-	VMOVD        X1, 64(SP)
-	LEAQ         (CX)(SI*1), CX
-	MOVQ         AX, DI
-
-copy33:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy33
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecLessEqualFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecLessEqualFloat64AVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -4(AX), DI
-
-vectors:
-	CMPQ         SI, DI
-	JGT          rest
-	VMOVDQU      (DX)(SI*8), Y0
-	VMOVDQU      (BX)(SI*8), Y1
-	VCMPPD       $0x12, Y1, Y0, Y0
-	VEXTRACTI128 $0x00, Y0, X1
-	VEXTRACTI128 $0x01, Y0, X0
-	VSHUFPS      $0x88, X0, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPABSB       X1, X1
-	VMOVD        X1, (CX)(SI*1)
-	ADDQ         $0x04, SI
-	JMP          vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*8), DX
-	MOVQ AX, DI
-	SHLQ $0x01, DI
-	SHLQ $0x01, DI
-	SHLQ $0x01, DI
-
-copy34:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy34
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*8), BX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-
-copy35:
-	MOVB         -1(BX)(DI*1), DL
-	MOVB         DL, 31(SP)(DI*1)
-	DECQ         DI
-	JNZ          copy35
-	VMOVDQU      32(SP), Y1
-	VCMPPD       $0x12, Y1, Y0, Y0
-	VEXTRACTI128 $0x00, Y0, X1
-	VEXTRACTI128 $0x01, Y0, X0
-	VSHUFPS      $0x88, X0, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPABSB       X1, X1
-	VMOVD        X1, 64(SP)
-	LEAQ         (CX)(SI*1), CX
-	MOVQ         AX, DI
-
-copy36:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy36
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecGreaterFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecGreaterFloat64AVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -4(AX), DI
-
-vectors:
-	CMPQ         SI, DI
-	JGT          rest
-	VMOVDQU      (DX)(SI*8), Y0
-	VMOVDQU      (BX)(SI*8), Y1
-	VCMPPD       $0x1e, Y1, Y0, Y0
-	VEXTRACTI128 $0x00, Y0, X1
-	VEXTRACTI128 $0x01, Y0, X0
-	VSHUFPS      $0x88, X0, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPABSB       X1, X1
-	VMOVD        X1, (CX)(SI*1)
-	ADDQ         $0x04, SI
-	JMP          vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*8), DX
-	MOVQ AX, DI
-	SHLQ $0x01, DI
-	SHLQ $0x01, DI
-	SHLQ $0x01, DI
-
-copy37:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy37
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*8), BX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-
-copy38:
-	MOVB         -1(BX)(DI*1), DL
-	MOVB         DL, 31(SP)(DI*1)
-	DECQ         DI
-	JNZ          copy38
-	VMOVDQU      32(SP), Y1
-	VCMPPD       $0x1e, Y1, Y0, Y0
-	VEXTRACTI128 $0x00, Y0, X1
-	VEXTRACTI128 $0x01, Y0, X0
-	VSHUFPS      $0x88, X0, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPABSB       X1, X1
-	VMOVD        X1, 64(SP)
-	LEAQ         (CX)(SI*1), CX
-	MOVQ         AX, DI
-
-copy39:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy39
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecGreaterEqualFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecGreaterEqualFloat64AVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -4(AX), DI
-
-vectors:
-	CMPQ         SI, DI
-	JGT          rest
-	VMOVDQU      (DX)(SI*8), Y0
-	VMOVDQU      (BX)(SI*8), Y1
-	VCMPPD       $0x1d, Y1, Y0, Y0
-	VEXTRACTI128 $0x00, Y0, X1
-	VEXTRACTI128 $0x01, Y0, X0
-	VSHUFPS      $0x88, X0, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPABSB       X1, X1
-	VMOVD        X1, (CX)(SI*1)
-	ADDQ         $0x04, SI
-	JMP          vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*8), DX
-	MOVQ AX, DI
-	SHLQ $0x01, DI
-	SHLQ $0x01, DI
-	SHLQ $0x01, DI
-
-copy40:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy40
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*8), BX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-
-copy41:
-	MOVB         -1(BX)(DI*1), DL
-	MOVB         DL, 31(SP)(DI*1)
-	DECQ         DI
-	JNZ          copy41
-	VMOVDQU      32(SP), Y1
-	VCMPPD       $0x1d, Y1, Y0, Y0
-	VEXTRACTI128 $0x00, Y0, X1
-	VEXTRACTI128 $0x01, Y0, X0
-	VSHUFPS      $0x88, X0, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPABSB       X1, X1
-	VMOVD        X1, 64(SP)
-	LEAQ         (CX)(SI*1), CX
-	MOVQ         AX, DI
-
-copy42:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy42
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecIsInfFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecIsInfFloat64AVX2(SB), NOSPLIT, $64-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -4(AX), SI
-
-vectors:
-	CMPQ         BX, SI
-	JGT          rest
-	VMOVDQU      (DX)(BX*8), Y0
-	VMOVUPD      q8000000000000000<>+0(SB), Y1
-	VPANDN       Y0, Y1, Y0
-	VMOVUPD      q7ff0000000000000<>+0(SB), Y1
-	VCMPPD       $0x00, Y1, Y0, Y0
-	VEXTRACTI128 $0x00, Y0, X1
-	VEXTRACTI128 $0x01, Y0, X0
-	VSHUFPS      $0x88, X0, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPABSB       X1, X1
-	VMOVD        X1, (CX)(BX*1)
-	ADDQ         $0x04, BX
-	JMP          vectors
-
-rest:
-	SUBQ BX, AX
-	JZ   done
-	LEAQ (DX)(BX*8), DX
-	MOVQ AX, SI
-	SHLQ $0x01, SI
-	SHLQ $0x01, SI
-	SHLQ $0x01, SI
-
-copy43:
-	MOVB         -1(DX)(SI*1), DI
-	MOVB         DI, -1(SP)(SI*1)
-	DECQ         SI
-	JNZ          copy43
-	VMOVDQU      (SP), Y0
-	VMOVUPD      q8000000000000000<>+0(SB), Y1
-	VPANDN       Y0, Y1, Y0
-	VMOVUPD      q7ff0000000000000<>+0(SB), Y1
-	VCMPPD       $0x00, Y1, Y0, Y0
-	VEXTRACTI128 $0x00, Y0, X1
-	VEXTRACTI128 $0x01, Y0, X0
-	VSHUFPS      $0x88, X0, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPABSB       X1, X1
-	VMOVD        X1, 32(SP)
-	LEAQ         (CX)(BX*1), CX
-	MOVQ         AX, SI
-
-copy44:
-	MOVB 31(SP)(SI*1), AL
-	MOVB AL, -1(CX)(SI*1)
-	DECQ SI
-	JNZ  copy44
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecIsFiniteFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecIsFiniteFloat64AVX2(SB), NOSPLIT, $64-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -4(AX), SI
-
-vectors:
-	CMPQ         BX, SI
-	JGT          rest
-	VMOVDQU      (DX)(BX*8), Y0
-	VMOVUPD      q8000000000000000<>+0(SB), Y1
-	VPANDN       Y0, Y1, Y0
-	VMOVUPD      q7ff0000000000000<>+0(SB), Y1
-	VCMPPD       $0x11, Y1, Y0, Y0
-	VEXTRACTI128 $0x00, Y0, X1
-	VEXTRACTI128 $0x01, Y0, X0
-	VSHUFPS      $0x88, X0, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPABSB       X1, X1
-	VMOVD        X1, (CX)(BX*1)
-	ADDQ         $0x04, BX
-	JMP          vectors
-
-rest:
-	SUBQ BX, AX
-	JZ   done
-	LEAQ (DX)(BX*8), DX
-	MOVQ AX, SI
-	SHLQ $0x01, SI
-	SHLQ $0x01, SI
-	SHLQ $0x01, SI
-
-copy45:
-	MOVB         -1(DX)(SI*1), DI
-	MOVB         DI, -1(SP)(SI*1)
-	DECQ         SI
-	JNZ          copy45
-	VMOVDQU      (SP), Y0
-	VMOVUPD      q8000000000000000<>+0(SB), Y1
-	VPANDN       Y0, Y1, Y0
-	VMOVUPD      q7ff0000000000000<>+0(SB), Y1
-	VCMPPD       $0x11, Y1, Y0, Y0
-	VEXTRACTI128 $0x00, Y0, X1
-	VEXTRACTI128 $0x01, Y0, X0
-	VSHUFPS      $0x88, X0, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPABSB       X1, X1
-	VMOVD        X1, 32(SP)
-	LEAQ         (CX)(BX*1), CX
-	MOVQ         AX, SI
-
-copy46:
-	MOVB 31(SP)(SI*1), AL
-	MOVB AL, -1(CX)(SI*1)
-	DECQ SI
-	JNZ  copy46
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecIsNaNFloat64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecIsNaNFloat64AVX2(SB), NOSPLIT, $64-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -4(AX), SI
-
-vectors:
-	CMPQ         BX, SI
-	JGT          rest
-	VMOVDQU      (DX)(BX*8), Y0
-	VMOVUPD      q8000000000000000<>+0(SB), Y1
-	VPANDN       Y0, Y1, Y0
-	VMOVUPD      q7ff0000000000000<>+0(SB), Y1
-	VCMPPD       $0x03, Y1, Y0, Y0
-	VEXTRACTI128 $0x00, Y0, X1
-	VEXTRACTI128 $0x01, Y0, X0
-	VSHUFPS      $0x88, X0, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPABSB       X1, X1
-	VMOVD        X1, (CX)(BX*1)
-	ADDQ         $0x04, BX
-	JMP          vectors
-
-rest:
-	SUBQ BX, AX
-	JZ   done
-	LEAQ (DX)(BX*8), DX
-	MOVQ AX, SI
-	SHLQ $0x01, SI
-	SHLQ $0x01, SI
-	SHLQ $0x01, SI
-
-copy47:
-	MOVB         -1(DX)(SI*1), DI
-	MOVB         DI, -1(SP)(SI*1)
-	DECQ         SI
-	JNZ          copy47
-	VMOVDQU      (SP), Y0
-	VMOVUPD      q8000000000000000<>+0(SB), Y1
-	VPANDN       Y0, Y1, Y0
-	VMOVUPD      q7ff0000000000000<>+0(SB), Y1
-	VCMPPD       $0x03, Y1, Y0, Y0
-	VEXTRACTI128 $0x00, Y0, X1
-	VEXTRACTI128 $0x01, Y0, X0
-	VSHUFPS      $0x88, X0, X1, X1
-	VPACKSSDW    X1, X1, X1
-	VPACKSSWB    X1, X1, X1
-	VPABSB       X1, X1
-	VMOVD        X1, 32(SP)
-	LEAQ         (CX)(BX*1), CX
-	MOVQ         AX, SI
-
-copy48:
-	MOVB 31(SP)(SI*1), AL
-	MOVB AL, -1(CX)(SI*1)
-	DECQ SI
-	JNZ  copy48
-
-done:
-	VZEROUPPER
-	RET
-
 // func vecEqualInt8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX, AVX2
 TEXT ·vecEqualInt8AVX2(SB), NOSPLIT, $96-104
@@ -4062,20 +2063,20 @@ rest:
 	LEAQ (DX)(SI*1), DX
 	MOVQ AX, DI
 
-copy49:
+copy1:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy49
+	JNZ     copy1
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*1), BX
 	MOVQ    AX, DI
 
-copy50:
+copy2:
 	MOVB     -1(BX)(DI*1), DL
 	MOVB     DL, 31(SP)(DI*1)
 	DECQ     DI
-	JNZ      copy50
+	JNZ      copy2
 	VMOVDQU  32(SP), Y1
 	VPCMPEQB Y1, Y0, Y0
 	VPABSB   Y0, Y0
@@ -4083,11 +2084,11 @@ copy50:
 	LEAQ     (CX)(SI*1), CX
 	MOVQ     AX, DI
 
-copy51:
+copy3:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy51
+	JNZ  copy3
 
 done:
 	VZEROUPPER
@@ -4120,20 +2121,20 @@ rest:
 	LEAQ (DX)(SI*1), DX
 	MOVQ AX, DI
 
-copy52:
+copy4:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy52
+	JNZ     copy4
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*1), BX
 	MOVQ    AX, DI
 
-copy53:
+copy5:
 	MOVB     -1(BX)(DI*1), DL
 	MOVB     DL, 31(SP)(DI*1)
 	DECQ     DI
-	JNZ      copy53
+	JNZ      copy5
 	VMOVDQU  32(SP), Y1
 	VPCMPEQB Y1, Y0, Y0
 	VPADDB   b01<>+0(SB), Y0, Y0
@@ -4141,11 +2142,11 @@ copy53:
 	LEAQ     (CX)(SI*1), CX
 	MOVQ     AX, DI
 
-copy54:
+copy6:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy54
+	JNZ  copy6
 
 done:
 	VZEROUPPER
@@ -4212,20 +2213,20 @@ rest:
 	LEAQ (DX)(SI*1), DX
 	MOVQ AX, DI
 
-copy55:
+copy7:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy55
+	JNZ     copy7
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*1), BX
 	MOVQ    AX, DI
 
-copy56:
+copy8:
 	MOVB     -1(BX)(DI*1), DL
 	MOVB     DL, 31(SP)(DI*1)
 	DECQ     DI
-	JNZ      copy56
+	JNZ      copy8
 	VMOVDQU  32(SP), Y1
 	VPCMPGTB Y0, Y1, Y0
 	VPABSB   Y0, Y0
@@ -4233,11 +2234,11 @@ copy56:
 	LEAQ     (CX)(SI*1), CX
 	MOVQ     AX, DI
 
-copy57:
+copy9:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy57
+	JNZ  copy9
 
 done:
 	VZEROUPPER
@@ -4270,20 +2271,20 @@ rest:
 	LEAQ (DX)(SI*1), DX
 	MOVQ AX, DI
 
-copy58:
+copy10:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy58
+	JNZ     copy10
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*1), BX
 	MOVQ    AX, DI
 
-copy59:
+copy11:
 	MOVB     -1(BX)(DI*1), DL
 	MOVB     DL, 31(SP)(DI*1)
 	DECQ     DI
-	JNZ      copy59
+	JNZ      copy11
 	VMOVDQU  32(SP), Y1
 	VPCMPGTB Y1, Y0, Y0
 	VPADDB   b01<>+0(SB), Y0, Y0
@@ -4291,11 +2292,11 @@ copy59:
 	LEAQ     (CX)(SI*1), CX
 	MOVQ     AX, DI
 
-copy60:
+copy12:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy60
+	JNZ  copy12
 
 done:
 	VZEROUPPER
@@ -4328,20 +2329,20 @@ rest:
 	LEAQ (DX)(SI*1), DX
 	MOVQ AX, DI
 
-copy61:
+copy13:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy61
+	JNZ     copy13
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*1), BX
 	MOVQ    AX, DI
 
-copy62:
+copy14:
 	MOVB     -1(BX)(DI*1), DL
 	MOVB     DL, 31(SP)(DI*1)
 	DECQ     DI
-	JNZ      copy62
+	JNZ      copy14
 	VMOVDQU  32(SP), Y1
 	VPCMPGTB Y1, Y0, Y0
 	VPABSB   Y0, Y0
@@ -4349,11 +2350,11 @@ copy62:
 	LEAQ     (CX)(SI*1), CX
 	MOVQ     AX, DI
 
-copy63:
+copy15:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy63
+	JNZ  copy15
 
 done:
 	VZEROUPPER
@@ -4386,20 +2387,20 @@ rest:
 	LEAQ (DX)(SI*1), DX
 	MOVQ AX, DI
 
-copy64:
+copy16:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy64
+	JNZ     copy16
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*1), BX
 	MOVQ    AX, DI
 
-copy65:
+copy17:
 	MOVB     -1(BX)(DI*1), DL
 	MOVB     DL, 31(SP)(DI*1)
 	DECQ     DI
-	JNZ      copy65
+	JNZ      copy17
 	VMOVDQU  32(SP), Y1
 	VPCMPGTB Y0, Y1, Y0
 	VPADDB   b01<>+0(SB), Y0, Y0
@@ -4407,11 +2408,11 @@ copy65:
 	LEAQ     (CX)(SI*1), CX
 	MOVQ     AX, DI
 
-copy66:
+copy18:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy66
+	JNZ  copy18
 
 done:
 	VZEROUPPER
@@ -4444,20 +2445,20 @@ rest:
 	LEAQ (DX)(SI*1), DX
 	MOVQ AX, DI
 
-copy67:
+copy19:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy67
+	JNZ     copy19
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*1), BX
 	MOVQ    AX, DI
 
-copy68:
+copy20:
 	MOVB     -1(BX)(DI*1), DL
 	MOVB     DL, 31(SP)(DI*1)
 	DECQ     DI
-	JNZ      copy68
+	JNZ      copy20
 	VMOVDQU  32(SP), Y1
 	VPCMPEQB Y1, Y0, Y0
 	VPABSB   Y0, Y0
@@ -4465,11 +2466,11 @@ copy68:
 	LEAQ     (CX)(SI*1), CX
 	MOVQ     AX, DI
 
-copy69:
+copy21:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy69
+	JNZ  copy21
 
 done:
 	VZEROUPPER
@@ -4502,20 +2503,20 @@ rest:
 	LEAQ (DX)(SI*1), DX
 	MOVQ AX, DI
 
-copy70:
+copy22:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy70
+	JNZ     copy22
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*1), BX
 	MOVQ    AX, DI
 
-copy71:
+copy23:
 	MOVB     -1(BX)(DI*1), DL
 	MOVB     DL, 31(SP)(DI*1)
 	DECQ     DI
-	JNZ      copy71
+	JNZ      copy23
 	VMOVDQU  32(SP), Y1
 	VPCMPEQB Y1, Y0, Y0
 	VPADDB   b01<>+0(SB), Y0, Y0
@@ -4523,11 +2524,11 @@ copy71:
 	LEAQ     (CX)(SI*1), CX
 	MOVQ     AX, DI
 
-copy72:
+copy24:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy72
+	JNZ  copy24
 
 done:
 	VZEROUPPER
@@ -4562,20 +2563,20 @@ rest:
 	LEAQ (DX)(SI*1), DX
 	MOVQ AX, DI
 
-copy73:
+copy25:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy73
+	JNZ     copy25
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*1), BX
 	MOVQ    AX, DI
 
-copy74:
+copy26:
 	MOVB     -1(BX)(DI*1), DL
 	MOVB     DL, 31(SP)(DI*1)
 	DECQ     DI
-	JNZ      copy74
+	JNZ      copy26
 	VMOVDQU  32(SP), Y1
 	VPXOR    top1<>+0(SB), Y1, Y1
 	VPXOR    top1<>+0(SB), Y0, Y0
@@ -4585,11 +2586,11 @@ copy74:
 	LEAQ     (CX)(SI*1), CX
 	MOVQ     AX, DI
 
-copy75:
+copy27:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy75
+	JNZ  copy27
 
 done:
 	VZEROUPPER
@@ -4658,20 +2659,20 @@ rest:
 	LEAQ (DX)(SI*1), DX
 	MOVQ AX, DI
 
-copy76:
+copy28:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy76
+	JNZ     copy28
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*1), BX
 	MOVQ    AX, DI
 
-copy77:
+copy29:
 	MOVB     -1(BX)(DI*1), DL
 	MOVB     DL, 31(SP)(DI*1)
 	DECQ     DI
-	JNZ      copy77
+	JNZ      copy29
 	VMOVDQU  32(SP), Y1
 	VPXOR    top1<>+0(SB), Y0, Y0
 	VPXOR    top1<>+0(SB), Y1, Y1
@@ -4681,11 +2682,11 @@ copy77:
 	LEAQ     (CX)(SI*1), CX
 	MOVQ     AX, DI
 
-copy78:
+copy30:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy78
+	JNZ  copy30
 
 done:
 	VZEROUPPER
@@ -4720,20 +2721,20 @@ rest:
 	LEAQ (DX)(SI*1), DX
 	MOVQ AX, DI
 
-copy79:
+copy31:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy79
+	JNZ     copy31
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*1), BX
 	MOVQ    AX, DI
 
-copy80:
+copy32:
 	MOVB     -1(BX)(DI*1), DL
 	MOVB     DL, 31(SP)(DI*1)
 	DECQ     DI
-	JNZ      copy80
+	JNZ      copy32
 	VMOVDQU  32(SP), Y1
 	VPXOR    top1<>+0(SB), Y0, Y0
 	VPXOR    top1<>+0(SB), Y1, Y1
@@ -4743,11 +2744,11 @@ copy80:
 	LEAQ     (CX)(SI*1), CX
 	MOVQ     AX, DI
 
-copy81:
+copy33:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy81
+	JNZ  copy33
 
 done:
 	VZEROUPPER
@@ -4782,20 +2783,20 @@ rest:
 	LEAQ (DX)(SI*1), DX
 	MOVQ AX, DI
 
-copy82:
+copy34:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy82
+	JNZ     copy34
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*1), BX
 	MOVQ    AX, DI
 
-copy83:
+copy35:
 	MOVB     -1(BX)(DI*1), DL
 	MOVB     DL, 31(SP)(DI*1)
 	DECQ     DI
-	JNZ      copy83
+	JNZ      copy35
 	VMOVDQU  32(SP), Y1
 	VPXOR    top1<>+0(SB), Y1, Y1
 	VPXOR    top1<>+0(SB), Y0, Y0
@@ -4805,11 +2806,11 @@ copy83:
 	LEAQ     (CX)(SI*1), CX
 	MOVQ     AX, DI
 
-copy84:
+copy36:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy84
+	JNZ  copy36
 
 done:
 	VZEROUPPER
@@ -4846,21 +2847,21 @@ rest:
 	MOVQ AX, DI
 	SHLQ $0x01, DI
 
-copy85:
+copy37:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy85
+	JNZ     copy37
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*2), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 
-copy86:
+copy38:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy86
+	JNZ          copy38
 	VMOVDQU      32(SP), Y1
 	VPCMPEQW     Y1, Y0, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -4871,11 +2872,11 @@ copy86:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy87:
+copy39:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy87
+	JNZ  copy39
 
 done:
 	VZEROUPPER
@@ -4912,21 +2913,21 @@ rest:
 	MOVQ AX, DI
 	SHLQ $0x01, DI
 
-copy88:
+copy40:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy88
+	JNZ     copy40
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*2), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 
-copy89:
+copy41:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy89
+	JNZ          copy41
 	VMOVDQU      32(SP), Y1
 	VPCMPEQW     Y1, Y0, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -4937,11 +2938,11 @@ copy89:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy90:
+copy42:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy90
+	JNZ  copy42
 
 done:
 	VZEROUPPER
@@ -4978,21 +2979,21 @@ rest:
 	MOVQ AX, DI
 	SHLQ $0x01, DI
 
-copy91:
+copy43:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy91
+	JNZ     copy43
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*2), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 
-copy92:
+copy44:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy92
+	JNZ          copy44
 	VMOVDQU      32(SP), Y1
 	VPCMPGTW     Y0, Y1, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -5003,11 +3004,11 @@ copy92:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy93:
+copy45:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy93
+	JNZ  copy45
 
 done:
 	VZEROUPPER
@@ -5044,21 +3045,21 @@ rest:
 	MOVQ AX, DI
 	SHLQ $0x01, DI
 
-copy94:
+copy46:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy94
+	JNZ     copy46
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*2), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 
-copy95:
+copy47:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy95
+	JNZ          copy47
 	VMOVDQU      32(SP), Y1
 	VPCMPGTW     Y1, Y0, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -5069,11 +3070,11 @@ copy95:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy96:
+copy48:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy96
+	JNZ  copy48
 
 done:
 	VZEROUPPER
@@ -5110,21 +3111,21 @@ rest:
 	MOVQ AX, DI
 	SHLQ $0x01, DI
 
-copy97:
+copy49:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy97
+	JNZ     copy49
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*2), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 
-copy98:
+copy50:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy98
+	JNZ          copy50
 	VMOVDQU      32(SP), Y1
 	VPCMPGTW     Y1, Y0, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -5135,11 +3136,11 @@ copy98:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy99:
+copy51:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy99
+	JNZ  copy51
 
 done:
 	VZEROUPPER
@@ -5176,21 +3177,21 @@ rest:
 	MOVQ AX, DI
 	SHLQ $0x01, DI
 
-copy100:
+copy52:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy100
+	JNZ     copy52
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*2), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 
-copy101:
+copy53:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy101
+	JNZ          copy53
 	VMOVDQU      32(SP), Y1
 	VPCMPGTW     Y0, Y1, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -5201,11 +3202,11 @@ copy101:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy102:
+copy54:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy102
+	JNZ  copy54
 
 done:
 	VZEROUPPER
@@ -5242,21 +3243,21 @@ rest:
 	MOVQ AX, DI
 	SHLQ $0x01, DI
 
-copy103:
+copy55:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy103
+	JNZ     copy55
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*2), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 
-copy104:
+copy56:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy104
+	JNZ          copy56
 	VMOVDQU      32(SP), Y1
 	VPCMPEQW     Y1, Y0, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -5267,11 +3268,11 @@ copy104:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy105:
+copy57:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy105
+	JNZ  copy57
 
 done:
 	VZEROUPPER
@@ -5308,21 +3309,21 @@ rest:
 	MOVQ AX, DI
 	SHLQ $0x01, DI
 
-copy106:
+copy58:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy106
+	JNZ     copy58
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*2), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 
-copy107:
+copy59:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy107
+	JNZ          copy59
 	VMOVDQU      32(SP), Y1
 	VPCMPEQW     Y1, Y0, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -5333,11 +3334,11 @@ copy107:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy108:
+copy60:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy108
+	JNZ  copy60
 
 done:
 	VZEROUPPER
@@ -5376,21 +3377,21 @@ rest:
 	MOVQ AX, DI
 	SHLQ $0x01, DI
 
-copy109:
+copy61:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy109
+	JNZ     copy61
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*2), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 
-copy110:
+copy62:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy110
+	JNZ          copy62
 	VMOVDQU      32(SP), Y1
 	VPXOR        top2<>+0(SB), Y1, Y1
 	VPXOR        top2<>+0(SB), Y0, Y0
@@ -5403,11 +3404,11 @@ copy110:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy111:
+copy63:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy111
+	JNZ  copy63
 
 done:
 	VZEROUPPER
@@ -5464,21 +3465,21 @@ rest:
 	MOVQ AX, DI
 	SHLQ $0x01, DI
 
-copy112:
+copy64:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy112
+	JNZ     copy64
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*2), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 
-copy113:
+copy65:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy113
+	JNZ          copy65
 	VMOVDQU      32(SP), Y1
 	VPXOR        top2<>+0(SB), Y0, Y0
 	VPXOR        top2<>+0(SB), Y1, Y1
@@ -5491,11 +3492,11 @@ copy113:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy114:
+copy66:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy114
+	JNZ  copy66
 
 done:
 	VZEROUPPER
@@ -5534,21 +3535,21 @@ rest:
 	MOVQ AX, DI
 	SHLQ $0x01, DI
 
-copy115:
+copy67:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy115
+	JNZ     copy67
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*2), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 
-copy116:
+copy68:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy116
+	JNZ          copy68
 	VMOVDQU      32(SP), Y1
 	VPXOR        top2<>+0(SB), Y0, Y0
 	VPXOR        top2<>+0(SB), Y1, Y1
@@ -5561,11 +3562,11 @@ copy116:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy117:
+copy69:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy117
+	JNZ  copy69
 
 done:
 	VZEROUPPER
@@ -5604,21 +3605,21 @@ rest:
 	MOVQ AX, DI
 	SHLQ $0x01, DI
 
-copy118:
+copy70:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy118
+	JNZ     copy70
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*2), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 
-copy119:
+copy71:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy119
+	JNZ          copy71
 	VMOVDQU      32(SP), Y1
 	VPXOR        top2<>+0(SB), Y1, Y1
 	VPXOR        top2<>+0(SB), Y0, Y0
@@ -5631,11 +3632,11 @@ copy119:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy120:
+copy72:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy120
+	JNZ  copy72
 
 done:
 	VZEROUPPER
@@ -5674,22 +3675,22 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy121:
+copy73:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy121
+	JNZ     copy73
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*4), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy122:
+copy74:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy122
+	JNZ          copy74
 	VMOVDQU      32(SP), Y1
 	VPCMPEQD     Y1, Y0, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -5701,11 +3702,11 @@ copy122:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy123:
+copy75:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy123
+	JNZ  copy75
 
 done:
 	VZEROUPPER
@@ -5744,22 +3745,22 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy124:
+copy76:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy124
+	JNZ     copy76
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*4), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy125:
+copy77:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy125
+	JNZ          copy77
 	VMOVDQU      32(SP), Y1
 	VPCMPEQD     Y1, Y0, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -5771,11 +3772,11 @@ copy125:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy126:
+copy78:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy126
+	JNZ  copy78
 
 done:
 	VZEROUPPER
@@ -5814,22 +3815,22 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy127:
+copy79:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy127
+	JNZ     copy79
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*4), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy128:
+copy80:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy128
+	JNZ          copy80
 	VMOVDQU      32(SP), Y1
 	VPCMPGTD     Y0, Y1, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -5841,11 +3842,11 @@ copy128:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy129:
+copy81:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy129
+	JNZ  copy81
 
 done:
 	VZEROUPPER
@@ -5884,22 +3885,22 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy130:
+copy82:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy130
+	JNZ     copy82
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*4), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy131:
+copy83:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy131
+	JNZ          copy83
 	VMOVDQU      32(SP), Y1
 	VPCMPGTD     Y1, Y0, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -5911,11 +3912,11 @@ copy131:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy132:
+copy84:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy132
+	JNZ  copy84
 
 done:
 	VZEROUPPER
@@ -5954,22 +3955,22 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy133:
+copy85:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy133
+	JNZ     copy85
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*4), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy134:
+copy86:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy134
+	JNZ          copy86
 	VMOVDQU      32(SP), Y1
 	VPCMPGTD     Y1, Y0, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -5981,11 +3982,11 @@ copy134:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy135:
+copy87:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy135
+	JNZ  copy87
 
 done:
 	VZEROUPPER
@@ -6024,22 +4025,22 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy136:
+copy88:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy136
+	JNZ     copy88
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*4), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy137:
+copy89:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy137
+	JNZ          copy89
 	VMOVDQU      32(SP), Y1
 	VPCMPGTD     Y0, Y1, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -6051,11 +4052,11 @@ copy137:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy138:
+copy90:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy138
+	JNZ  copy90
 
 done:
 	VZEROUPPER
@@ -6094,22 +4095,22 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy139:
+copy91:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy139
+	JNZ     copy91
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*4), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy140:
+copy92:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy140
+	JNZ          copy92
 	VMOVDQU      32(SP), Y1
 	VPCMPEQD     Y1, Y0, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -6121,11 +4122,11 @@ copy140:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy141:
+copy93:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy141
+	JNZ  copy93
 
 done:
 	VZEROUPPER
@@ -6164,22 +4165,22 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy142:
+copy94:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy142
+	JNZ     copy94
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*4), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy143:
+copy95:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy143
+	JNZ          copy95
 	VMOVDQU      32(SP), Y1
 	VPCMPEQD     Y1, Y0, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -6191,11 +4192,11 @@ copy143:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy144:
+copy96:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy144
+	JNZ  copy96
 
 done:
 	VZEROUPPER
@@ -6236,22 +4237,22 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy145:
+copy97:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy145
+	JNZ     copy97
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*4), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy146:
+copy98:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy146
+	JNZ          copy98
 	VMOVDQU      32(SP), Y1
 	VPXOR        top4<>+0(SB), Y1, Y1
 	VPXOR        top4<>+0(SB), Y0, Y0
@@ -6265,11 +4266,11 @@ copy146:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy147:
+copy99:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy147
+	JNZ  copy99
 
 done:
 	VZEROUPPER
@@ -6320,22 +4321,22 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy148:
+copy100:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy148
+	JNZ     copy100
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*4), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy149:
+copy101:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy149
+	JNZ          copy101
 	VMOVDQU      32(SP), Y1
 	VPXOR        top4<>+0(SB), Y0, Y0
 	VPXOR        top4<>+0(SB), Y1, Y1
@@ -6349,11 +4350,11 @@ copy149:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy150:
+copy102:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy150
+	JNZ  copy102
 
 done:
 	VZEROUPPER
@@ -6394,22 +4395,22 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy151:
+copy103:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy151
+	JNZ     copy103
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*4), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy152:
+copy104:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy152
+	JNZ          copy104
 	VMOVDQU      32(SP), Y1
 	VPXOR        top4<>+0(SB), Y0, Y0
 	VPXOR        top4<>+0(SB), Y1, Y1
@@ -6423,11 +4424,11 @@ copy152:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy153:
+copy105:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy153
+	JNZ  copy105
 
 done:
 	VZEROUPPER
@@ -6468,22 +4469,22 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy154:
+copy106:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy154
+	JNZ     copy106
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*4), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy155:
+copy107:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy155
+	JNZ          copy107
 	VMOVDQU      32(SP), Y1
 	VPXOR        top4<>+0(SB), Y1, Y1
 	VPXOR        top4<>+0(SB), Y0, Y0
@@ -6497,11 +4498,11 @@ copy155:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy156:
+copy108:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy156
+	JNZ  copy108
 
 done:
 	VZEROUPPER
@@ -6542,11 +4543,11 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy157:
+copy109:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy157
+	JNZ     copy109
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*8), BX
 	MOVQ    AX, DI
@@ -6554,11 +4555,11 @@ copy157:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy158:
+copy110:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy158
+	JNZ          copy110
 	VMOVDQU      32(SP), Y1
 	VPCMPEQQ     Y1, Y0, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -6571,11 +4572,11 @@ copy158:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy159:
+copy111:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy159
+	JNZ  copy111
 
 done:
 	VZEROUPPER
@@ -6616,11 +4617,11 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy160:
+copy112:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy160
+	JNZ     copy112
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*8), BX
 	MOVQ    AX, DI
@@ -6628,11 +4629,11 @@ copy160:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy161:
+copy113:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy161
+	JNZ          copy113
 	VMOVDQU      32(SP), Y1
 	VPCMPEQQ     Y1, Y0, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -6645,11 +4646,11 @@ copy161:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy162:
+copy114:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy162
+	JNZ  copy114
 
 done:
 	VZEROUPPER
@@ -6690,11 +4691,11 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy163:
+copy115:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy163
+	JNZ     copy115
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*8), BX
 	MOVQ    AX, DI
@@ -6702,11 +4703,11 @@ copy163:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy164:
+copy116:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy164
+	JNZ          copy116
 	VMOVDQU      32(SP), Y1
 	VPCMPGTQ     Y0, Y1, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -6719,11 +4720,11 @@ copy164:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy165:
+copy117:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy165
+	JNZ  copy117
 
 done:
 	VZEROUPPER
@@ -6764,11 +4765,11 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy166:
+copy118:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy166
+	JNZ     copy118
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*8), BX
 	MOVQ    AX, DI
@@ -6776,11 +4777,11 @@ copy166:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy167:
+copy119:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy167
+	JNZ          copy119
 	VMOVDQU      32(SP), Y1
 	VPCMPGTQ     Y1, Y0, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -6793,11 +4794,11 @@ copy167:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy168:
+copy120:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy168
+	JNZ  copy120
 
 done:
 	VZEROUPPER
@@ -6838,11 +4839,11 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy169:
+copy121:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy169
+	JNZ     copy121
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*8), BX
 	MOVQ    AX, DI
@@ -6850,11 +4851,11 @@ copy169:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy170:
+copy122:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy170
+	JNZ          copy122
 	VMOVDQU      32(SP), Y1
 	VPCMPGTQ     Y1, Y0, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -6867,11 +4868,11 @@ copy170:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy171:
+copy123:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy171
+	JNZ  copy123
 
 done:
 	VZEROUPPER
@@ -6912,11 +4913,11 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy172:
+copy124:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy172
+	JNZ     copy124
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*8), BX
 	MOVQ    AX, DI
@@ -6924,11 +4925,11 @@ copy172:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy173:
+copy125:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy173
+	JNZ          copy125
 	VMOVDQU      32(SP), Y1
 	VPCMPGTQ     Y0, Y1, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -6941,11 +4942,11 @@ copy173:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy174:
+copy126:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy174
+	JNZ  copy126
 
 done:
 	VZEROUPPER
@@ -6986,11 +4987,11 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy175:
+copy127:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy175
+	JNZ     copy127
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*8), BX
 	MOVQ    AX, DI
@@ -6998,11 +4999,11 @@ copy175:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy176:
+copy128:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy176
+	JNZ          copy128
 	VMOVDQU      32(SP), Y1
 	VPCMPEQQ     Y1, Y0, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -7015,11 +5016,11 @@ copy176:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy177:
+copy129:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy177
+	JNZ  copy129
 
 done:
 	VZEROUPPER
@@ -7060,11 +5061,11 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy178:
+copy130:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy178
+	JNZ     copy130
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*8), BX
 	MOVQ    AX, DI
@@ -7072,11 +5073,11 @@ copy178:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy179:
+copy131:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy179
+	JNZ          copy131
 	VMOVDQU      32(SP), Y1
 	VPCMPEQQ     Y1, Y0, Y0
 	VEXTRACTI128 $0x00, Y0, X1
@@ -7089,11 +5090,11 @@ copy179:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy180:
+copy132:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy180
+	JNZ  copy132
 
 done:
 	VZEROUPPER
@@ -7136,11 +5137,11 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy181:
+copy133:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy181
+	JNZ     copy133
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*8), BX
 	MOVQ    AX, DI
@@ -7148,11 +5149,11 @@ copy181:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy182:
+copy134:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy182
+	JNZ          copy134
 	VMOVDQU      32(SP), Y1
 	VPXOR        top8<>+0(SB), Y1, Y1
 	VPXOR        top8<>+0(SB), Y0, Y0
@@ -7167,11 +5168,11 @@ copy182:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy183:
+copy135:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy183
+	JNZ  copy135
 
 done:
 	VZEROUPPER
@@ -7220,11 +5221,11 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy184:
+copy136:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy184
+	JNZ     copy136
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*8), BX
 	MOVQ    AX, DI
@@ -7232,11 +5233,11 @@ copy184:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy185:
+copy137:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy185
+	JNZ          copy137
 	VMOVDQU      32(SP), Y1
 	VPXOR        top8<>+0(SB), Y0, Y0
 	VPXOR        top8<>+0(SB), Y1, Y1
@@ -7251,11 +5252,11 @@ copy185:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy186:
+copy138:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy186
+	JNZ  copy138
 
 done:
 	VZEROUPPER
@@ -7298,11 +5299,11 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy187:
+copy139:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy187
+	JNZ     copy139
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*8), BX
 	MOVQ    AX, DI
@@ -7310,11 +5311,11 @@ copy187:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy188:
+copy140:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy188
+	JNZ          copy140
 	VMOVDQU      32(SP), Y1
 	VPXOR        top8<>+0(SB), Y0, Y0
 	VPXOR        top8<>+0(SB), Y1, Y1
@@ -7329,11 +5330,11 @@ copy188:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy189:
+copy141:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy189
+	JNZ  copy141
 
 done:
 	VZEROUPPER
@@ -7376,11 +5377,11 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy190:
+copy142:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy190
+	JNZ     copy142
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*8), BX
 	MOVQ    AX, DI
@@ -7388,11 +5389,11 @@ copy190:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy191:
+copy143:
 	MOVB         -1(BX)(DI*1), DL
 	MOVB         DL, 31(SP)(DI*1)
 	DECQ         DI
-	JNZ          copy191
+	JNZ          copy143
 	VMOVDQU      32(SP), Y1
 	VPXOR        top8<>+0(SB), Y1, Y1
 	VPXOR        top8<>+0(SB), Y0, Y0
@@ -7407,11 +5408,11 @@ copy191:
 	LEAQ         (CX)(SI*1), CX
 	MOVQ         AX, DI
 
-copy192:
+copy144:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy192
+	JNZ  copy144
 
 done:
 	VZEROUPPER
@@ -7447,29 +5448,29 @@ rest:
 	LEAQ (DX)(DI*1), DX
 	MOVQ AX, R8
 
-copy193:
+copy145:
 	MOVB    -1(DX)(R8*1), R9
 	MOVB    R9, -1(SP)(R8*1)
 	DECQ    R8
-	JNZ     copy193
+	JNZ     copy145
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(DI*1), BX
 	MOVQ    AX, R8
 
-copy194:
+copy146:
 	MOVB    -1(BX)(R8*1), DL
 	MOVB    DL, 31(SP)(R8*1)
 	DECQ    R8
-	JNZ     copy194
+	JNZ     copy146
 	VMOVDQU 32(SP), Y1
 	LEAQ    (SI)(DI*1), SI
 	MOVQ    AX, R8
 
-copy195:
+copy147:
 	MOVB      -1(SI)(R8*1), DL
 	MOVB      DL, 63(SP)(R8*1)
 	DECQ      R8
-	JNZ       copy195
+	JNZ       copy147
 	VMOVDQU   64(SP), Y2
 	VPXOR     Y3, Y3, Y3
 	VPCMPEQB  Y3, Y0, Y3
@@ -7478,11 +5479,11 @@ copy195:
 	LEAQ      (CX)(DI*1), CX
 	MOVQ      AX, R8
 
-copy196:
+copy148:
 	MOVB 95(SP)(R8*1), AL
 	MOVB AL, -1(CX)(R8*1)
 	DECQ R8
-	JNZ  copy196
+	JNZ  copy148
 
 done:
 	VZEROUPPER
@@ -7519,31 +5520,31 @@ rest:
 	LEAQ (DX)(DI*1), DX
 	MOVQ AX, R8
 
-copy197:
+copy149:
 	MOVB    -1(DX)(R8*1), R9
 	MOVB    R9, -1(SP)(R8*1)
 	DECQ    R8
-	JNZ     copy197
+	JNZ     copy149
 	VMOVDQU (SP), X0
 	LEAQ    (BX)(DI*2), BX
 	MOVQ    AX, R8
 	SHLQ    $0x01, R8
 
-copy198:
+copy150:
 	MOVB    -1(BX)(R8*1), DL
 	MOVB    DL, 31(SP)(R8*1)
 	DECQ    R8
-	JNZ     copy198
+	JNZ     copy150
 	VMOVDQU 32(SP), Y1
 	LEAQ    (SI)(DI*2), SI
 	MOVQ    AX, R8
 	SHLQ    $0x01, R8
 
-copy199:
+copy151:
 	MOVB      -1(SI)(R8*1), DL
 	MOVB      DL, 63(SP)(R8*1)
 	DECQ      R8
-	JNZ       copy199
+	JNZ       copy151
 	VMOVDQU   64(SP), Y2
 	VPMOVZXBW X0, Y0
 	VPXOR     Y3, Y3, Y3
@@ -7554,11 +5555,11 @@ copy199:
 	MOVQ      AX, R8
 	SHLQ      $0x01, R8
 
-copy200:
+copy152:
 	MOVB 95(SP)(R8*1), AL
 	MOVB AL, -1(CX)(R8*1)
 	DECQ R8
-	JNZ  copy200
+	JNZ  copy152
 
 done:
 	VZEROUPPER
@@ -7595,33 +5596,33 @@ rest:
 	LEAQ (DX)(DI*1), DX
 	MOVQ AX, R8
 
-copy201:
+copy153:
 	MOVB  -1(DX)(R8*1), R9
 	MOVB  R9, -1(SP)(R8*1)
 	DECQ  R8
-	JNZ   copy201
+	JNZ   copy153
 	VMOVQ (SP), X0
 	LEAQ  (BX)(DI*4), BX
 	MOVQ  AX, R8
 	SHLQ  $0x01, R8
 	SHLQ  $0x01, R8
 
-copy202:
+copy154:
 	MOVB    -1(BX)(R8*1), DL
 	MOVB    DL, 31(SP)(R8*1)
 	DECQ    R8
-	JNZ     copy202
+	JNZ     copy154
 	VMOVDQU 32(SP), Y1
 	LEAQ    (SI)(DI*4), SI
 	MOVQ    AX, R8
 	SHLQ    $0x01, R8
 	SHLQ    $0x01, R8
 
-copy203:
+copy155:
 	MOVB      -1(SI)(R8*1), DL
 	MOVB      DL, 63(SP)(R8*1)
 	DECQ      R8
-	JNZ       copy203
+	JNZ       copy155
 	VMOVDQU   64(SP), Y2
 	VPMOVZXBD X0, Y0
 	VPXOR     Y3, Y3, Y3
@@ -7633,11 +5634,11 @@ copy203:
 	SHLQ      $0x01, R8
 	SHLQ      $0x01, R8
 
-copy204:
+copy156:
 	MOVB 95(SP)(R8*1), AL
 	MOVB AL, -1(CX)(R8*1)
 	DECQ R8
-	JNZ  copy204
+	JNZ  copy156
 
 done:
 	VZEROUPPER
@@ -7674,11 +5675,11 @@ rest:
 	LEAQ (DX)(DI*1), DX
 	MOVQ AX, R8
 
-copy205:
+copy157:
 	MOVB  -1(DX)(R8*1), R9
 	MOVB  R9, -1(SP)(R8*1)
 	DECQ  R8
-	JNZ   copy205
+	JNZ   copy157
 	VMOVD (SP), X0
 	LEAQ  (BX)(DI*8), BX
 	MOVQ  AX, R8
@@ -7686,11 +5687,11 @@ copy205:
 	SHLQ  $0x01, R8
 	SHLQ  $0x01, R8
 
-copy206:
+copy158:
 	MOVB    -1(BX)(R8*1), DL
 	MOVB    DL, 31(SP)(R8*1)
 	DECQ    R8
-	JNZ     copy206
+	JNZ     copy158
 	VMOVDQU 32(SP), Y1
 	LEAQ    (SI)(DI*8), SI
 	MOVQ    AX, R8
@@ -7698,11 +5699,11 @@ copy206:
 	SHLQ    $0x01, R8
 	SHLQ    $0x01, R8
 
-copy207:
+copy159:
 	MOVB      -1(SI)(R8*1), DL
 	MOVB      DL, 63(SP)(R8*1)
 	DECQ      R8
-	JNZ       copy207
+	JNZ       copy159
 	VMOVDQU   64(SP), Y2
 	VPMOVZXBQ X0, Y0
 	VPXOR     Y3, Y3, Y3
@@ -7715,11 +5716,11 @@ copy207:
 	SHLQ      $0x01, R8
 	SHLQ      $0x01, R8
 
-copy208:
+copy160:
 	MOVB 95(SP)(R8*1), AL
 	MOVB AL, -1(CX)(R8*1)
 	DECQ R8
-	JNZ  copy208
+	JNZ  copy160
 
 done:
 	VZEROUPPER

@@ -35,6 +35,18 @@ func vecMinimumUint8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 func vecMaximumUint8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
+func vecBitAnd8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecBitOr8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecBitXor8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecInvert8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
 func vecAddInt16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
@@ -63,6 +75,18 @@ func vecMinimumUint16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
 func vecMaximumUint16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecBitAnd16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecBitOr16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecBitXor16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecInvert16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
 func vecAddInt32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
@@ -95,6 +119,18 @@ func vecMinimumUint32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 func vecMaximumUint32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
+func vecBitAnd32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecBitOr32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecBitXor32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecInvert32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
 func vecAddInt64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
@@ -123,42 +159,6 @@ func vecMinimumUint64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
 func vecMaximumUint64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecBitAnd8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecBitOr8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecBitXor8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecInvert8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecBitAnd16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecBitOr16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecBitXor16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecInvert16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecBitAnd32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecBitOr32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecBitXor32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecInvert32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
 func vecBitAnd64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
@@ -215,6 +215,18 @@ func vecMinimumUint8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 func vecMaximumUint8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
+func vecBitAnd8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecBitOr8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecBitXor8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecInvert8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
 func vecAddInt16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
@@ -243,6 +255,18 @@ func vecMinimumUint16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
 func vecMaximumUint16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecBitAnd16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecBitOr16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecBitXor16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecInvert16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
 func vecAddInt32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
@@ -275,39 +299,6 @@ func vecMinimumUint32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 func vecMaximumUint32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
-func vecAddInt64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecSubtractInt64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecNegativeInt64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecBitAnd8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecBitOr8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecBitXor8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecInvert8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecBitAnd16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecBitOr16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecBitXor16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
-func vecInvert16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-
-//go:noescape
 func vecBitAnd32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
@@ -318,6 +309,15 @@ func vecBitXor32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
 func vecInvert32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecAddInt64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecSubtractInt64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+
+//go:noescape
+func vecNegativeInt64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 
 //go:noescape
 func vecBitAnd64AVX2(n int, dst []byte, a []byte, b []byte, c []byte)

@@ -377,6 +377,149 @@ done:
 	VZEROUPPER
 	RET
 
+// func vecBitAnd8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecBitAnd8AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -64(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*1), Z0
+	VMOVDQU64 (BX)(SI*1), Z1
+	VPANDQ    Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*1)
+	ADDQ      $0x40, SI
+	JMP       vectors
+
+rest:
+	SUBQ       SI, AX
+	JZ         done
+	MOVQ       $-1, DI
+	BZHIQ      AX, DI, DI
+	KMOVQ      DI, K1
+	VMOVDQU8.Z (DX)(SI*1), K1, Z0
+	VMOVDQU8.Z (BX)(SI*1), K1, Z1
+	VPANDQ     Z1, Z0, Z0
+	VMOVDQU8   Z0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecBitOr8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecBitOr8AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -64(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*1), Z0
+	VMOVDQU64 (BX)(SI*1), Z1
+	VPORQ     Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*1)
+	ADDQ      $0x40, SI
+	JMP       vectors
+
+rest:
+	SUBQ       SI, AX
+	JZ         done
+	MOVQ       $-1, DI
+	BZHIQ      AX, DI, DI
+	KMOVQ      DI, K1
+	VMOVDQU8.Z (DX)(SI*1), K1, Z0
+	VMOVDQU8.Z (BX)(SI*1), K1, Z1
+	VPORQ      Z1, Z0, Z0
+	VMOVDQU8   Z0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecBitXor8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecBitXor8AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -64(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*1), Z0
+	VMOVDQU64 (BX)(SI*1), Z1
+	VPXORQ    Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*1)
+	ADDQ      $0x40, SI
+	JMP       vectors
+
+rest:
+	SUBQ       SI, AX
+	JZ         done
+	MOVQ       $-1, DI
+	BZHIQ      AX, DI, DI
+	KMOVQ      DI, K1
+	VMOVDQU8.Z (DX)(SI*1), K1, Z0
+	VMOVDQU8.Z (BX)(SI*1), K1, Z1
+	VPXORQ     Z1, Z0, Z0
+	VMOVDQU8   Z0, K1, (CX)(SI*1)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecInvert8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecInvert8AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	XORQ BX, BX
+	LEAQ -64(AX), SI
+
+vectors:
+	CMPQ        BX, SI
+	JGT         rest
+	VMOVDQU64   (DX)(BX*1), Z0
+	VPXORQ.BCST qffffffffffffffff<>+0(SB), Z0, Z0
+	VMOVDQU64   Z0, (CX)(BX*1)
+	ADDQ        $0x40, BX
+	JMP         vectors
+
+rest:
+	SUBQ        BX, AX
+	JZ          done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU8.Z  (DX)(BX*1), K1, Z0
+	VPXORQ.BCST qffffffffffffffff<>+0(SB), Z0, Z0
+	VMOVDQU8    Z0, K1, (CX)(BX*1)
+
+done:
+	VZEROUPPER
+	RET
+
+DATA qffffffffffffffff<>+0(SB)/8, $0xffffffffffffffff
+DATA qffffffffffffffff<>+8(SB)/8, $0xffffffffffffffff
+DATA qffffffffffffffff<>+16(SB)/8, $0xffffffffffffffff
+DATA qffffffffffffffff<>+24(SB)/8, $0xffffffffffffffff
+GLOBL qffffffffffffffff<>(SB), RODATA|NOPTR, $32
+
 // func vecAddInt16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·vecAddInt16AVX512(SB), NOSPLIT, $0-104
@@ -715,6 +858,143 @@ rest:
 	VMOVDQU16.Z (BX)(SI*2), K1, Z1
 	VPMAXUW     Z1, Z0, Z0
 	VMOVDQU16   Z0, K1, (CX)(SI*2)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecBitAnd16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecBitAnd16AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -32(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*2), Z0
+	VMOVDQU64 (BX)(SI*2), Z1
+	VPANDQ    Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*2)
+	ADDQ      $0x20, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU16.Z (DX)(SI*2), K1, Z0
+	VMOVDQU16.Z (BX)(SI*2), K1, Z1
+	VPANDQ      Z1, Z0, Z0
+	VMOVDQU16   Z0, K1, (CX)(SI*2)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecBitOr16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecBitOr16AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -32(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*2), Z0
+	VMOVDQU64 (BX)(SI*2), Z1
+	VPORQ     Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*2)
+	ADDQ      $0x20, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU16.Z (DX)(SI*2), K1, Z0
+	VMOVDQU16.Z (BX)(SI*2), K1, Z1
+	VPORQ       Z1, Z0, Z0
+	VMOVDQU16   Z0, K1, (CX)(SI*2)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecBitXor16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecBitXor16AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -32(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*2), Z0
+	VMOVDQU64 (BX)(SI*2), Z1
+	VPXORQ    Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*2)
+	ADDQ      $0x20, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU16.Z (DX)(SI*2), K1, Z0
+	VMOVDQU16.Z (BX)(SI*2), K1, Z1
+	VPXORQ      Z1, Z0, Z0
+	VMOVDQU16   Z0, K1, (CX)(SI*2)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecInvert16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecInvert16AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	XORQ BX, BX
+	LEAQ -32(AX), SI
+
+vectors:
+	CMPQ        BX, SI
+	JGT         rest
+	VMOVDQU64   (DX)(BX*2), Z0
+	VPXORQ.BCST qffffffffffffffff<>+0(SB), Z0, Z0
+	VMOVDQU64   Z0, (CX)(BX*2)
+	ADDQ        $0x20, BX
+	JMP         vectors
+
+rest:
+	SUBQ        BX, AX
+	JZ          done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU16.Z (DX)(BX*2), K1, Z0
+	VPXORQ.BCST qffffffffffffffff<>+0(SB), Z0, Z0
+	VMOVDQU16   Z0, K1, (CX)(BX*2)
 
 done:
 	VZEROUPPER
@@ -1063,6 +1343,143 @@ done:
 	VZEROUPPER
 	RET
 
+// func vecBitAnd32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecBitAnd32AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -16(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*4), Z0
+	VMOVDQU64 (BX)(SI*4), Z1
+	VPANDQ    Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*4)
+	ADDQ      $0x10, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU32.Z (DX)(SI*4), K1, Z0
+	VMOVDQU32.Z (BX)(SI*4), K1, Z1
+	VPANDQ      Z1, Z0, Z0
+	VMOVDQU32   Z0, K1, (CX)(SI*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecBitOr32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecBitOr32AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -16(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*4), Z0
+	VMOVDQU64 (BX)(SI*4), Z1
+	VPORQ     Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*4)
+	ADDQ      $0x10, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU32.Z (DX)(SI*4), K1, Z0
+	VMOVDQU32.Z (BX)(SI*4), K1, Z1
+	VPORQ       Z1, Z0, Z0
+	VMOVDQU32   Z0, K1, (CX)(SI*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecBitXor32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecBitXor32AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -16(AX), DI
+
+vectors:
+	CMPQ      SI, DI
+	JGT       rest
+	VMOVDQU64 (DX)(SI*4), Z0
+	VMOVDQU64 (BX)(SI*4), Z1
+	VPXORQ    Z1, Z0, Z0
+	VMOVDQU64 Z0, (CX)(SI*4)
+	ADDQ      $0x10, SI
+	JMP       vectors
+
+rest:
+	SUBQ        SI, AX
+	JZ          done
+	MOVQ        $-1, DI
+	BZHIQ       AX, DI, DI
+	KMOVQ       DI, K1
+	VMOVDQU32.Z (DX)(SI*4), K1, Z0
+	VMOVDQU32.Z (BX)(SI*4), K1, Z1
+	VPXORQ      Z1, Z0, Z0
+	VMOVDQU32   Z0, K1, (CX)(SI*4)
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecInvert32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX512BW, AVX512F, BMI2
+TEXT ·vecInvert32AVX512(SB), NOSPLIT, $0-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	XORQ BX, BX
+	LEAQ -16(AX), SI
+
+vectors:
+	CMPQ        BX, SI
+	JGT         rest
+	VMOVDQU64   (DX)(BX*4), Z0
+	VPXORQ.BCST qffffffffffffffff<>+0(SB), Z0, Z0
+	VMOVDQU64   Z0, (CX)(BX*4)
+	ADDQ        $0x10, BX
+	JMP         vectors
+
+rest:
+	SUBQ        BX, AX
+	JZ          done
+	MOVQ        $-1, SI
+	BZHIQ       AX, SI, SI
+	KMOVQ       SI, K1
+	VMOVDQU32.Z (DX)(BX*4), K1, Z0
+	VPXORQ.BCST qffffffffffffffff<>+0(SB), Z0, Z0
+	VMOVDQU32   Z0, K1, (CX)(BX*4)
+
+done:
+	VZEROUPPER
+	RET
+
 // func vecAddInt64AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX, AVX512BW, AVX512F, BMI2
 TEXT ·vecAddInt64AVX512(SB), NOSPLIT, $0-104
@@ -1401,423 +1818,6 @@ rest:
 	VMOVDQU64.Z (BX)(SI*8), K1, Z1
 	VPMAXUQ     Z1, Z0, Z0
 	VMOVDQU64   Z0, K1, (CX)(SI*8)
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecBitAnd8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecBitAnd8AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -64(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*1), Z0
-	VMOVDQU64 (BX)(SI*1), Z1
-	VPANDQ    Z1, Z0, Z0
-	VMOVDQU64 Z0, (CX)(SI*1)
-	ADDQ      $0x40, SI
-	JMP       vectors
-
-rest:
-	SUBQ       SI, AX
-	JZ         done
-	MOVQ       $-1, DI
-	BZHIQ      AX, DI, DI
-	KMOVQ      DI, K1
-	VMOVDQU8.Z (DX)(SI*1), K1, Z0
-	VMOVDQU8.Z (BX)(SI*1), K1, Z1
-	VPANDQ     Z1, Z0, Z0
-	VMOVDQU8   Z0, K1, (CX)(SI*1)
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecBitOr8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecBitOr8AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -64(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*1), Z0
-	VMOVDQU64 (BX)(SI*1), Z1
-	VPORQ     Z1, Z0, Z0
-	VMOVDQU64 Z0, (CX)(SI*1)
-	ADDQ      $0x40, SI
-	JMP       vectors
-
-rest:
-	SUBQ       SI, AX
-	JZ         done
-	MOVQ       $-1, DI
-	BZHIQ      AX, DI, DI
-	KMOVQ      DI, K1
-	VMOVDQU8.Z (DX)(SI*1), K1, Z0
-	VMOVDQU8.Z (BX)(SI*1), K1, Z1
-	VPORQ      Z1, Z0, Z0
-	VMOVDQU8   Z0, K1, (CX)(SI*1)
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecBitXor8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecBitXor8AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -64(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*1), Z0
-	VMOVDQU64 (BX)(SI*1), Z1
-	VPXORQ    Z1, Z0, Z0
-	VMOVDQU64 Z0, (CX)(SI*1)
-	ADDQ      $0x40, SI
-	JMP       vectors
-
-rest:
-	SUBQ       SI, AX
-	JZ         done
-	MOVQ       $-1, DI
-	BZHIQ      AX, DI, DI
-	KMOVQ      DI, K1
-	VMOVDQU8.Z (DX)(SI*1), K1, Z0
-	VMOVDQU8.Z (BX)(SI*1), K1, Z1
-	VPXORQ     Z1, Z0, Z0
-	VMOVDQU8   Z0, K1, (CX)(SI*1)
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecInvert8AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecInvert8AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -64(AX), SI
-
-vectors:
-	CMPQ        BX, SI
-	JGT         rest
-	VMOVDQU64   (DX)(BX*1), Z0
-	VPXORQ.BCST qffffffffffffffff<>+0(SB), Z0, Z0
-	VMOVDQU64   Z0, (CX)(BX*1)
-	ADDQ        $0x40, BX
-	JMP         vectors
-
-rest:
-	SUBQ        BX, AX
-	JZ          done
-	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
-	KMOVQ       SI, K1
-	VMOVDQU8.Z  (DX)(BX*1), K1, Z0
-	VPXORQ.BCST qffffffffffffffff<>+0(SB), Z0, Z0
-	VMOVDQU8    Z0, K1, (CX)(BX*1)
-
-done:
-	VZEROUPPER
-	RET
-
-DATA qffffffffffffffff<>+0(SB)/8, $0xffffffffffffffff
-DATA qffffffffffffffff<>+8(SB)/8, $0xffffffffffffffff
-DATA qffffffffffffffff<>+16(SB)/8, $0xffffffffffffffff
-DATA qffffffffffffffff<>+24(SB)/8, $0xffffffffffffffff
-GLOBL qffffffffffffffff<>(SB), RODATA|NOPTR, $32
-
-// func vecBitAnd16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecBitAnd16AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -32(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*2), Z0
-	VMOVDQU64 (BX)(SI*2), Z1
-	VPANDQ    Z1, Z0, Z0
-	VMOVDQU64 Z0, (CX)(SI*2)
-	ADDQ      $0x20, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU16.Z (DX)(SI*2), K1, Z0
-	VMOVDQU16.Z (BX)(SI*2), K1, Z1
-	VPANDQ      Z1, Z0, Z0
-	VMOVDQU16   Z0, K1, (CX)(SI*2)
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecBitOr16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecBitOr16AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -32(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*2), Z0
-	VMOVDQU64 (BX)(SI*2), Z1
-	VPORQ     Z1, Z0, Z0
-	VMOVDQU64 Z0, (CX)(SI*2)
-	ADDQ      $0x20, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU16.Z (DX)(SI*2), K1, Z0
-	VMOVDQU16.Z (BX)(SI*2), K1, Z1
-	VPORQ       Z1, Z0, Z0
-	VMOVDQU16   Z0, K1, (CX)(SI*2)
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecBitXor16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecBitXor16AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -32(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*2), Z0
-	VMOVDQU64 (BX)(SI*2), Z1
-	VPXORQ    Z1, Z0, Z0
-	VMOVDQU64 Z0, (CX)(SI*2)
-	ADDQ      $0x20, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU16.Z (DX)(SI*2), K1, Z0
-	VMOVDQU16.Z (BX)(SI*2), K1, Z1
-	VPXORQ      Z1, Z0, Z0
-	VMOVDQU16   Z0, K1, (CX)(SI*2)
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecInvert16AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecInvert16AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -32(AX), SI
-
-vectors:
-	CMPQ        BX, SI
-	JGT         rest
-	VMOVDQU64   (DX)(BX*2), Z0
-	VPXORQ.BCST qffffffffffffffff<>+0(SB), Z0, Z0
-	VMOVDQU64   Z0, (CX)(BX*2)
-	ADDQ        $0x20, BX
-	JMP         vectors
-
-rest:
-	SUBQ        BX, AX
-	JZ          done
-	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
-	KMOVQ       SI, K1
-	VMOVDQU16.Z (DX)(BX*2), K1, Z0
-	VPXORQ.BCST qffffffffffffffff<>+0(SB), Z0, Z0
-	VMOVDQU16   Z0, K1, (CX)(BX*2)
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecBitAnd32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecBitAnd32AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -16(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*4), Z0
-	VMOVDQU64 (BX)(SI*4), Z1
-	VPANDQ    Z1, Z0, Z0
-	VMOVDQU64 Z0, (CX)(SI*4)
-	ADDQ      $0x10, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU32.Z (DX)(SI*4), K1, Z0
-	VMOVDQU32.Z (BX)(SI*4), K1, Z1
-	VPANDQ      Z1, Z0, Z0
-	VMOVDQU32   Z0, K1, (CX)(SI*4)
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecBitOr32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecBitOr32AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -16(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*4), Z0
-	VMOVDQU64 (BX)(SI*4), Z1
-	VPORQ     Z1, Z0, Z0
-	VMOVDQU64 Z0, (CX)(SI*4)
-	ADDQ      $0x10, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU32.Z (DX)(SI*4), K1, Z0
-	VMOVDQU32.Z (BX)(SI*4), K1, Z1
-	VPORQ       Z1, Z0, Z0
-	VMOVDQU32   Z0, K1, (CX)(SI*4)
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecBitXor32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecBitXor32AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -16(AX), DI
-
-vectors:
-	CMPQ      SI, DI
-	JGT       rest
-	VMOVDQU64 (DX)(SI*4), Z0
-	VMOVDQU64 (BX)(SI*4), Z1
-	VPXORQ    Z1, Z0, Z0
-	VMOVDQU64 Z0, (CX)(SI*4)
-	ADDQ      $0x10, SI
-	JMP       vectors
-
-rest:
-	SUBQ        SI, AX
-	JZ          done
-	MOVQ        $-1, DI
-	BZHIQ       AX, DI, DI
-	KMOVQ       DI, K1
-	VMOVDQU32.Z (DX)(SI*4), K1, Z0
-	VMOVDQU32.Z (BX)(SI*4), K1, Z1
-	VPXORQ      Z1, Z0, Z0
-	VMOVDQU32   Z0, K1, (CX)(SI*4)
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecInvert32AVX512(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX512BW, AVX512F, BMI2
-TEXT ·vecInvert32AVX512(SB), NOSPLIT, $0-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -16(AX), SI
-
-vectors:
-	CMPQ        BX, SI
-	JGT         rest
-	VMOVDQU64   (DX)(BX*4), Z0
-	VPXORQ.BCST qffffffffffffffff<>+0(SB), Z0, Z0
-	VMOVDQU64   Z0, (CX)(BX*4)
-	ADDQ        $0x10, BX
-	JMP         vectors
-
-rest:
-	SUBQ        BX, AX
-	JZ          done
-	MOVQ        $-1, SI
-	BZHIQ       AX, SI, SI
-	KMOVQ       SI, K1
-	VMOVDQU32.Z (DX)(BX*4), K1, Z0
-	VPXORQ.BCST qffffffffffffffff<>+0(SB), Z0, Z0
-	VMOVDQU32   Z0, K1, (CX)(BX*4)
 
 done:
 	VZEROUPPER
@@ -2704,6 +2704,219 @@ done:
 	VZEROUPPER
 	RET
 
+// func vecBitAnd8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecBitAnd8AVX2(SB), NOSPLIT, $96-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -32(AX), DI
+
+vectors:
+	CMPQ    SI, DI
+	JGT     rest
+	VMOVDQU (DX)(SI*1), Y0
+	VMOVDQU (BX)(SI*1), Y1
+	VPAND   Y1, Y0, Y0
+	VMOVDQU Y0, (CX)(SI*1)
+	ADDQ    $0x20, SI
+	JMP     vectors
+
+rest:
+	SUBQ SI, AX
+	JZ   done
+	LEAQ (DX)(SI*1), DX
+	MOVQ AX, DI
+
+copy28:
+	MOVB    -1(DX)(DI*1), R8
+	MOVB    R8, -1(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy28
+	VMOVDQU (SP), Y0
+	LEAQ    (BX)(SI*1), BX
+	MOVQ    AX, DI
+
+copy29:
+	MOVB    -1(BX)(DI*1), DL
+	MOVB    DL, 31(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy29
+	VMOVDQU 32(SP), Y1
+	VPAND   Y1, Y0, Y0
+	VMOVDQU Y0, 64(SP)
+	LEAQ    (CX)(SI*1), CX
+	MOVQ    AX, DI
+
+copy30:
+	MOVB 63(SP)(DI*1), AL
+	MOVB AL, -1(CX)(DI*1)
+	DECQ DI
+	JNZ  copy30
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecBitOr8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecBitOr8AVX2(SB), NOSPLIT, $96-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -32(AX), DI
+
+vectors:
+	CMPQ    SI, DI
+	JGT     rest
+	VMOVDQU (DX)(SI*1), Y0
+	VMOVDQU (BX)(SI*1), Y1
+	VPOR    Y1, Y0, Y0
+	VMOVDQU Y0, (CX)(SI*1)
+	ADDQ    $0x20, SI
+	JMP     vectors
+
+rest:
+	SUBQ SI, AX
+	JZ   done
+	LEAQ (DX)(SI*1), DX
+	MOVQ AX, DI
+
+copy31:
+	MOVB    -1(DX)(DI*1), R8
+	MOVB    R8, -1(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy31
+	VMOVDQU (SP), Y0
+	LEAQ    (BX)(SI*1), BX
+	MOVQ    AX, DI
+
+copy32:
+	MOVB    -1(BX)(DI*1), DL
+	MOVB    DL, 31(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy32
+	VMOVDQU 32(SP), Y1
+	VPOR    Y1, Y0, Y0
+	VMOVDQU Y0, 64(SP)
+	LEAQ    (CX)(SI*1), CX
+	MOVQ    AX, DI
+
+copy33:
+	MOVB 63(SP)(DI*1), AL
+	MOVB AL, -1(CX)(DI*1)
+	DECQ DI
+	JNZ  copy33
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecBitXor8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecBitXor8AVX2(SB), NOSPLIT, $96-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -32(AX), DI
+
+vectors:
+	CMPQ    SI, DI
+	JGT     rest
+	VMOVDQU (DX)(SI*1), Y0
+	VMOVDQU (BX)(SI*1), Y1
+	VPXOR   Y1, Y0, Y0
+	VMOVDQU Y0, (CX)(SI*1)
+	ADDQ    $0x20, SI
+	JMP     vectors
+
+rest:
+	SUBQ SI, AX
+	JZ   done
+	LEAQ (DX)(SI*1), DX
+	MOVQ AX, DI
+
+copy34:
+	MOVB    -1(DX)(DI*1), R8
+	MOVB    R8, -1(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy34
+	VMOVDQU (SP), Y0
+	LEAQ    (BX)(SI*1), BX
+	MOVQ    AX, DI
+
+copy35:
+	MOVB    -1(BX)(DI*1), DL
+	MOVB    DL, 31(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy35
+	VMOVDQU 32(SP), Y1
+	VPXOR   Y1, Y0, Y0
+	VMOVDQU Y0, 64(SP)
+	LEAQ    (CX)(SI*1), CX
+	MOVQ    AX, DI
+
+copy36:
+	MOVB 63(SP)(DI*1), AL
+	MOVB AL, -1(CX)(DI*1)
+	DECQ DI
+	JNZ  copy36
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecInvert8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecInvert8AVX2(SB), NOSPLIT, $64-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	XORQ BX, BX
+	LEAQ -32(AX), SI
+
+vectors:
+	CMPQ    BX, SI
+	JGT     rest
+	VMOVDQU (DX)(BX*1), Y0
+	VPXOR   qffffffffffffffff<>+0(SB), Y0, Y0
+	VMOVDQU Y0, (CX)(BX*1)
+	ADDQ    $0x20, BX
+	JMP     vectors
+
+rest:
+	SUBQ BX, AX
+	JZ   done
+	LEAQ (DX)(BX*1), DX
+	MOVQ AX, SI
+
+copy37:
+	MOVB    -1(DX)(SI*1), DI
+	MOVB    DI, -1(SP)(SI*1)
+	DECQ    SI
+	JNZ     copy37
+	VMOVDQU (SP), Y0
+	VPXOR   qffffffffffffffff<>+0(SB), Y0, Y0
+	VMOVDQU Y0, 32(SP)
+	LEAQ    (CX)(BX*1), CX
+	MOVQ    AX, SI
+
+copy38:
+	MOVB 31(SP)(SI*1), AL
+	MOVB AL, -1(CX)(SI*1)
+	DECQ SI
+	JNZ  copy38
+
+done:
+	VZEROUPPER
+	RET
+
 // func vecAddInt16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
 // Requires: AVX, AVX2
 TEXT ·vecAddInt16AVX2(SB), NOSPLIT, $96-104
@@ -2731,21 +2944,21 @@ rest:
 	MOVQ AX, DI
 	SHLQ $0x01, DI
 
-copy28:
+copy39:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy28
+	JNZ     copy39
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*2), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 
-copy29:
+copy40:
 	MOVB    -1(BX)(DI*1), DL
 	MOVB    DL, 31(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy29
+	JNZ     copy40
 	VMOVDQU 32(SP), Y1
 	VPADDW  Y1, Y0, Y0
 	VMOVDQU Y0, 64(SP)
@@ -2753,11 +2966,11 @@ copy29:
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 
-copy30:
+copy41:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy30
+	JNZ  copy41
 
 done:
 	VZEROUPPER
@@ -2790,21 +3003,21 @@ rest:
 	MOVQ AX, DI
 	SHLQ $0x01, DI
 
-copy31:
+copy42:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy31
+	JNZ     copy42
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*2), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 
-copy32:
+copy43:
 	MOVB    -1(BX)(DI*1), DL
 	MOVB    DL, 31(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy32
+	JNZ     copy43
 	VMOVDQU 32(SP), Y1
 	VPSUBW  Y1, Y0, Y0
 	VMOVDQU Y0, 64(SP)
@@ -2812,11 +3025,11 @@ copy32:
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 
-copy33:
+copy44:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy33
+	JNZ  copy44
 
 done:
 	VZEROUPPER
@@ -2849,21 +3062,21 @@ rest:
 	MOVQ AX, DI
 	SHLQ $0x01, DI
 
-copy34:
+copy45:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy34
+	JNZ     copy45
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*2), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 
-copy35:
+copy46:
 	MOVB    -1(BX)(DI*1), DL
 	MOVB    DL, 31(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy35
+	JNZ     copy46
 	VMOVDQU 32(SP), Y1
 	VPMULLW Y0, Y1, Y0
 	VMOVDQU Y0, 64(SP)
@@ -2871,11 +3084,11 @@ copy35:
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 
-copy36:
+copy47:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy36
+	JNZ  copy47
 
 done:
 	VZEROUPPER
@@ -2906,11 +3119,11 @@ rest:
 	MOVQ AX, SI
 	SHLQ $0x01, SI
 
-copy37:
+copy48:
 	MOVB    -1(DX)(SI*1), DI
 	MOVB    DI, -1(SP)(SI*1)
 	DECQ    SI
-	JNZ     copy37
+	JNZ     copy48
 	VMOVDQU (SP), Y0
 	VPMULLW Y0, Y0, Y0
 	VMOVDQU Y0, 32(SP)
@@ -2918,11 +3131,11 @@ copy37:
 	MOVQ    AX, SI
 	SHLQ    $0x01, SI
 
-copy38:
+copy49:
 	MOVB 31(SP)(SI*1), AL
 	MOVB AL, -1(CX)(SI*1)
 	DECQ SI
-	JNZ  copy38
+	JNZ  copy49
 
 done:
 	VZEROUPPER
@@ -2954,11 +3167,11 @@ rest:
 	MOVQ AX, SI
 	SHLQ $0x01, SI
 
-copy39:
+copy50:
 	MOVB    -1(DX)(SI*1), DI
 	MOVB    DI, -1(SP)(SI*1)
 	DECQ    SI
-	JNZ     copy39
+	JNZ     copy50
 	VMOVDQU (SP), Y0
 	VPXOR   Y1, Y1, Y1
 	VPSUBW  Y0, Y1, Y0
@@ -2967,11 +3180,11 @@ copy39:
 	MOVQ    AX, SI
 	SHLQ    $0x01, SI
 
-copy40:
+copy51:
 	MOVB 31(SP)(SI*1), AL
 	MOVB AL, -1(CX)(SI*1)
 	DECQ SI
-	JNZ  copy40
+	JNZ  copy51
 
 done:
 	VZEROUPPER
@@ -3002,11 +3215,11 @@ rest:
 	MOVQ AX, SI
 	SHLQ $0x01, SI
 
-copy41:
+copy52:
 	MOVB    -1(DX)(SI*1), DI
 	MOVB    DI, -1(SP)(SI*1)
 	DECQ    SI
-	JNZ     copy41
+	JNZ     copy52
 	VMOVDQU (SP), Y0
 	VPABSW  Y0, Y0
 	VMOVDQU Y0, 32(SP)
@@ -3014,11 +3227,11 @@ copy41:
 	MOVQ    AX, SI
 	SHLQ    $0x01, SI
 
-copy42:
+copy53:
 	MOVB 31(SP)(SI*1), AL
 	MOVB AL, -1(CX)(SI*1)
 	DECQ SI
-	JNZ  copy42
+	JNZ  copy53
 
 done:
 	VZEROUPPER
@@ -3051,21 +3264,21 @@ rest:
 	MOVQ AX, DI
 	SHLQ $0x01, DI
 
-copy43:
+copy54:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy43
+	JNZ     copy54
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*2), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 
-copy44:
+copy55:
 	MOVB    -1(BX)(DI*1), DL
 	MOVB    DL, 31(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy44
+	JNZ     copy55
 	VMOVDQU 32(SP), Y1
 	VPMINSW Y1, Y0, Y0
 	VMOVDQU Y0, 64(SP)
@@ -3073,11 +3286,11 @@ copy44:
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 
-copy45:
+copy56:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy45
+	JNZ  copy56
 
 done:
 	VZEROUPPER
@@ -3110,21 +3323,21 @@ rest:
 	MOVQ AX, DI
 	SHLQ $0x01, DI
 
-copy46:
+copy57:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy46
+	JNZ     copy57
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*2), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 
-copy47:
+copy58:
 	MOVB    -1(BX)(DI*1), DL
 	MOVB    DL, 31(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy47
+	JNZ     copy58
 	VMOVDQU 32(SP), Y1
 	VPMAXSW Y1, Y0, Y0
 	VMOVDQU Y0, 64(SP)
@@ -3132,11 +3345,11 @@ copy47:
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 
-copy48:
+copy59:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy48
+	JNZ  copy59
 
 done:
 	VZEROUPPER
@@ -3169,21 +3382,21 @@ rest:
 	MOVQ AX, DI
 	SHLQ $0x01, DI
 
-copy49:
+copy60:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy49
+	JNZ     copy60
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*2), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 
-copy50:
+copy61:
 	MOVB    -1(BX)(DI*1), DL
 	MOVB    DL, 31(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy50
+	JNZ     copy61
 	VMOVDQU 32(SP), Y1
 	VPMINUW Y1, Y0, Y0
 	VMOVDQU Y0, 64(SP)
@@ -3191,11 +3404,11 @@ copy50:
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 
-copy51:
+copy62:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy51
+	JNZ  copy62
 
 done:
 	VZEROUPPER
@@ -3228,21 +3441,21 @@ rest:
 	MOVQ AX, DI
 	SHLQ $0x01, DI
 
-copy52:
+copy63:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy52
+	JNZ     copy63
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*2), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 
-copy53:
+copy64:
 	MOVB    -1(BX)(DI*1), DL
 	MOVB    DL, 31(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy53
+	JNZ     copy64
 	VMOVDQU 32(SP), Y1
 	VPMAXUW Y1, Y0, Y0
 	VMOVDQU Y0, 64(SP)
@@ -3250,11 +3463,235 @@ copy53:
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 
-copy54:
+copy65:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy54
+	JNZ  copy65
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecBitAnd16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecBitAnd16AVX2(SB), NOSPLIT, $96-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -16(AX), DI
+
+vectors:
+	CMPQ    SI, DI
+	JGT     rest
+	VMOVDQU (DX)(SI*2), Y0
+	VMOVDQU (BX)(SI*2), Y1
+	VPAND   Y1, Y0, Y0
+	VMOVDQU Y0, (CX)(SI*2)
+	ADDQ    $0x10, SI
+	JMP     vectors
+
+rest:
+	SUBQ SI, AX
+	JZ   done
+	LEAQ (DX)(SI*2), DX
+	MOVQ AX, DI
+	SHLQ $0x01, DI
+
+copy66:
+	MOVB    -1(DX)(DI*1), R8
+	MOVB    R8, -1(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy66
+	VMOVDQU (SP), Y0
+	LEAQ    (BX)(SI*2), BX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+
+copy67:
+	MOVB    -1(BX)(DI*1), DL
+	MOVB    DL, 31(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy67
+	VMOVDQU 32(SP), Y1
+	VPAND   Y1, Y0, Y0
+	VMOVDQU Y0, 64(SP)
+	LEAQ    (CX)(SI*2), CX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+
+copy68:
+	MOVB 63(SP)(DI*1), AL
+	MOVB AL, -1(CX)(DI*1)
+	DECQ DI
+	JNZ  copy68
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecBitOr16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecBitOr16AVX2(SB), NOSPLIT, $96-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -16(AX), DI
+
+vectors:
+	CMPQ    SI, DI
+	JGT     rest
+	VMOVDQU (DX)(SI*2), Y0
+	VMOVDQU (BX)(SI*2), Y1
+	VPOR    Y1, Y0, Y0
+	VMOVDQU Y0, (CX)(SI*2)
+	ADDQ    $0x10, SI
+	JMP     vectors
+
+rest:
+	SUBQ SI, AX
+	JZ   done
+	LEAQ (DX)(SI*2), DX
+	MOVQ AX, DI
+	SHLQ $0x01, DI
+
+copy69:
+	MOVB    -1(DX)(DI*1), R8
+	MOVB    R8, -1(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy69
+	VMOVDQU (SP), Y0
+	LEAQ    (BX)(SI*2), BX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+
+copy70:
+	MOVB    -1(BX)(DI*1), DL
+	MOVB    DL, 31(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy70
+	VMOVDQU 32(SP), Y1
+	VPOR    Y1, Y0, Y0
+	VMOVDQU Y0, 64(SP)
+	LEAQ    (CX)(SI*2), CX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+
+copy71:
+	MOVB 63(SP)(DI*1), AL
+	MOVB AL, -1(CX)(DI*1)
+	DECQ DI
+	JNZ  copy71
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecBitXor16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecBitXor16AVX2(SB), NOSPLIT, $96-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -16(AX), DI
+
+vectors:
+	CMPQ    SI, DI
+	JGT     rest
+	VMOVDQU (DX)(SI*2), Y0
+	VMOVDQU (BX)(SI*2), Y1
+	VPXOR   Y1, Y0, Y0
+	VMOVDQU Y0, (CX)(SI*2)
+	ADDQ    $0x10, SI
+	JMP     vectors
+
+rest:
+	SUBQ SI, AX
+	JZ   done
+	LEAQ (DX)(SI*2), DX
+	MOVQ AX, DI
+	SHLQ $0x01, DI
+
+copy72:
+	MOVB    -1(DX)(DI*1), R8
+	MOVB    R8, -1(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy72
+	VMOVDQU (SP), Y0
+	LEAQ    (BX)(SI*2), BX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+
+copy73:
+	MOVB    -1(BX)(DI*1), DL
+	MOVB    DL, 31(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy73
+	VMOVDQU 32(SP), Y1
+	VPXOR   Y1, Y0, Y0
+	VMOVDQU Y0, 64(SP)
+	LEAQ    (CX)(SI*2), CX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+
+copy74:
+	MOVB 63(SP)(DI*1), AL
+	MOVB AL, -1(CX)(DI*1)
+	DECQ DI
+	JNZ  copy74
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecInvert16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecInvert16AVX2(SB), NOSPLIT, $64-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	XORQ BX, BX
+	LEAQ -16(AX), SI
+
+vectors:
+	CMPQ    BX, SI
+	JGT     rest
+	VMOVDQU (DX)(BX*2), Y0
+	VPXOR   qffffffffffffffff<>+0(SB), Y0, Y0
+	VMOVDQU Y0, (CX)(BX*2)
+	ADDQ    $0x10, BX
+	JMP     vectors
+
+rest:
+	SUBQ BX, AX
+	JZ   done
+	LEAQ (DX)(BX*2), DX
+	MOVQ AX, SI
+	SHLQ $0x01, SI
+
+copy75:
+	MOVB    -1(DX)(SI*1), DI
+	MOVB    DI, -1(SP)(SI*1)
+	DECQ    SI
+	JNZ     copy75
+	VMOVDQU (SP), Y0
+	VPXOR   qffffffffffffffff<>+0(SB), Y0, Y0
+	VMOVDQU Y0, 32(SP)
+	LEAQ    (CX)(BX*2), CX
+	MOVQ    AX, SI
+	SHLQ    $0x01, SI
+
+copy76:
+	MOVB 31(SP)(SI*1), AL
+	MOVB AL, -1(CX)(SI*1)
+	DECQ SI
+	JNZ  copy76
 
 done:
 	VZEROUPPER
@@ -3288,22 +3725,22 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy55:
+copy77:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy55
+	JNZ     copy77
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*4), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy56:
+copy78:
 	MOVB    -1(BX)(DI*1), DL
 	MOVB    DL, 31(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy56
+	JNZ     copy78
 	VMOVDQU 32(SP), Y1
 	VPADDD  Y1, Y0, Y0
 	VMOVDQU Y0, 64(SP)
@@ -3312,11 +3749,11 @@ copy56:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy57:
+copy79:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy57
+	JNZ  copy79
 
 done:
 	VZEROUPPER
@@ -3350,22 +3787,22 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy58:
+copy80:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy58
+	JNZ     copy80
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*4), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy59:
+copy81:
 	MOVB    -1(BX)(DI*1), DL
 	MOVB    DL, 31(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy59
+	JNZ     copy81
 	VMOVDQU 32(SP), Y1
 	VPSUBD  Y1, Y0, Y0
 	VMOVDQU Y0, 64(SP)
@@ -3374,11 +3811,11 @@ copy59:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy60:
+copy82:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy60
+	JNZ  copy82
 
 done:
 	VZEROUPPER
@@ -3412,22 +3849,22 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy61:
+copy83:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy61
+	JNZ     copy83
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*4), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy62:
+copy84:
 	MOVB    -1(BX)(DI*1), DL
 	MOVB    DL, 31(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy62
+	JNZ     copy84
 	VMOVDQU 32(SP), Y1
 	VPMULLD Y0, Y1, Y0
 	VMOVDQU Y0, 64(SP)
@@ -3436,11 +3873,11 @@ copy62:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy63:
+copy85:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy63
+	JNZ  copy85
 
 done:
 	VZEROUPPER
@@ -3472,11 +3909,11 @@ rest:
 	SHLQ $0x01, SI
 	SHLQ $0x01, SI
 
-copy64:
+copy86:
 	MOVB    -1(DX)(SI*1), DI
 	MOVB    DI, -1(SP)(SI*1)
 	DECQ    SI
-	JNZ     copy64
+	JNZ     copy86
 	VMOVDQU (SP), Y0
 	VPMULLD Y0, Y0, Y0
 	VMOVDQU Y0, 32(SP)
@@ -3485,11 +3922,11 @@ copy64:
 	SHLQ    $0x01, SI
 	SHLQ    $0x01, SI
 
-copy65:
+copy87:
 	MOVB 31(SP)(SI*1), AL
 	MOVB AL, -1(CX)(SI*1)
 	DECQ SI
-	JNZ  copy65
+	JNZ  copy87
 
 done:
 	VZEROUPPER
@@ -3522,11 +3959,11 @@ rest:
 	SHLQ $0x01, SI
 	SHLQ $0x01, SI
 
-copy66:
+copy88:
 	MOVB    -1(DX)(SI*1), DI
 	MOVB    DI, -1(SP)(SI*1)
 	DECQ    SI
-	JNZ     copy66
+	JNZ     copy88
 	VMOVDQU (SP), Y0
 	VPXOR   Y1, Y1, Y1
 	VPSUBD  Y0, Y1, Y0
@@ -3536,11 +3973,11 @@ copy66:
 	SHLQ    $0x01, SI
 	SHLQ    $0x01, SI
 
-copy67:
+copy89:
 	MOVB 31(SP)(SI*1), AL
 	MOVB AL, -1(CX)(SI*1)
 	DECQ SI
-	JNZ  copy67
+	JNZ  copy89
 
 done:
 	VZEROUPPER
@@ -3572,11 +4009,11 @@ rest:
 	SHLQ $0x01, SI
 	SHLQ $0x01, SI
 
-copy68:
+copy90:
 	MOVB    -1(DX)(SI*1), DI
 	MOVB    DI, -1(SP)(SI*1)
 	DECQ    SI
-	JNZ     copy68
+	JNZ     copy90
 	VMOVDQU (SP), Y0
 	VPABSD  Y0, Y0
 	VMOVDQU Y0, 32(SP)
@@ -3585,11 +4022,11 @@ copy68:
 	SHLQ    $0x01, SI
 	SHLQ    $0x01, SI
 
-copy69:
+copy91:
 	MOVB 31(SP)(SI*1), AL
 	MOVB AL, -1(CX)(SI*1)
 	DECQ SI
-	JNZ  copy69
+	JNZ  copy91
 
 done:
 	VZEROUPPER
@@ -3623,22 +4060,22 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy70:
+copy92:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy70
+	JNZ     copy92
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*4), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy71:
+copy93:
 	MOVB    -1(BX)(DI*1), DL
 	MOVB    DL, 31(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy71
+	JNZ     copy93
 	VMOVDQU 32(SP), Y1
 	VPMINSD Y1, Y0, Y0
 	VMOVDQU Y0, 64(SP)
@@ -3647,11 +4084,11 @@ copy71:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy72:
+copy94:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy72
+	JNZ  copy94
 
 done:
 	VZEROUPPER
@@ -3685,22 +4122,22 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy73:
+copy95:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy73
+	JNZ     copy95
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*4), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy74:
+copy96:
 	MOVB    -1(BX)(DI*1), DL
 	MOVB    DL, 31(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy74
+	JNZ     copy96
 	VMOVDQU 32(SP), Y1
 	VPMAXSD Y1, Y0, Y0
 	VMOVDQU Y0, 64(SP)
@@ -3709,11 +4146,11 @@ copy74:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy75:
+copy97:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy75
+	JNZ  copy97
 
 done:
 	VZEROUPPER
@@ -3747,22 +4184,22 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy76:
+copy98:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy76
+	JNZ     copy98
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*4), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy77:
+copy99:
 	MOVB    -1(BX)(DI*1), DL
 	MOVB    DL, 31(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy77
+	JNZ     copy99
 	VMOVDQU 32(SP), Y1
 	VPMINUD Y1, Y0, Y0
 	VMOVDQU Y0, 64(SP)
@@ -3771,11 +4208,11 @@ copy77:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy78:
+copy100:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy78
+	JNZ  copy100
 
 done:
 	VZEROUPPER
@@ -3809,22 +4246,22 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy79:
+copy101:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy79
+	JNZ     copy101
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*4), BX
 	MOVQ    AX, DI
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy80:
+copy102:
 	MOVB    -1(BX)(DI*1), DL
 	MOVB    DL, 31(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy80
+	JNZ     copy102
 	VMOVDQU 32(SP), Y1
 	VPMAXUD Y1, Y0, Y0
 	VMOVDQU Y0, 64(SP)
@@ -3833,11 +4270,246 @@ copy80:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy81:
+copy103:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy81
+	JNZ  copy103
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecBitAnd32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecBitAnd32AVX2(SB), NOSPLIT, $96-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -8(AX), DI
+
+vectors:
+	CMPQ    SI, DI
+	JGT     rest
+	VMOVDQU (DX)(SI*4), Y0
+	VMOVDQU (BX)(SI*4), Y1
+	VPAND   Y1, Y0, Y0
+	VMOVDQU Y0, (CX)(SI*4)
+	ADDQ    $0x08, SI
+	JMP     vectors
+
+rest:
+	SUBQ SI, AX
+	JZ   done
+	LEAQ (DX)(SI*4), DX
+	MOVQ AX, DI
+	SHLQ $0x01, DI
+	SHLQ $0x01, DI
+
+copy104:
+	MOVB    -1(DX)(DI*1), R8
+	MOVB    R8, -1(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy104
+	VMOVDQU (SP), Y0
+	LEAQ    (BX)(SI*4), BX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+	SHLQ    $0x01, DI
+
+copy105:
+	MOVB    -1(BX)(DI*1), DL
+	MOVB    DL, 31(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy105
+	VMOVDQU 32(SP), Y1
+	VPAND   Y1, Y0, Y0
+	VMOVDQU Y0, 64(SP)
+	LEAQ    (CX)(SI*4), CX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+	SHLQ    $0x01, DI
+
+copy106:
+	MOVB 63(SP)(DI*1), AL
+	MOVB AL, -1(CX)(DI*1)
+	DECQ DI
+	JNZ  copy106
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecBitOr32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecBitOr32AVX2(SB), NOSPLIT, $96-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -8(AX), DI
+
+vectors:
+	CMPQ    SI, DI
+	JGT     rest
+	VMOVDQU (DX)(SI*4), Y0
+	VMOVDQU (BX)(SI*4), Y1
+	VPOR    Y1, Y0, Y0
+	VMOVDQU Y0, (CX)(SI*4)
+	ADDQ    $0x08, SI
+	JMP     vectors
+
+rest:
+	SUBQ SI, AX
+	JZ   done
+	LEAQ (DX)(SI*4), DX
+	MOVQ AX, DI
+	SHLQ $0x01, DI
+	SHLQ $0x01, DI
+
+copy107:
+	MOVB    -1(DX)(DI*1), R8
+	MOVB    R8, -1(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy107
+	VMOVDQU (SP), Y0
+	LEAQ    (BX)(SI*4), BX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+	SHLQ    $0x01, DI
+
+copy108:
+	MOVB    -1(BX)(DI*1), DL
+	MOVB    DL, 31(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy108
+	VMOVDQU 32(SP), Y1
+	VPOR    Y1, Y0, Y0
+	VMOVDQU Y0, 64(SP)
+	LEAQ    (CX)(SI*4), CX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+	SHLQ    $0x01, DI
+
+copy109:
+	MOVB 63(SP)(DI*1), AL
+	MOVB AL, -1(CX)(DI*1)
+	DECQ DI
+	JNZ  copy109
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecBitXor32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecBitXor32AVX2(SB), NOSPLIT, $96-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	MOVQ b_base+56(FP), BX
+	XORQ SI, SI
+	LEAQ -8(AX), DI
+
+vectors:
+	CMPQ    SI, DI
+	JGT     rest
+	VMOVDQU (DX)(SI*4), Y0
+	VMOVDQU (BX)(SI*4), Y1
+	VPXOR   Y1, Y0, Y0
+	VMOVDQU Y0, (CX)(SI*4)
+	ADDQ    $0x08, SI
+	JMP     vectors
+
+rest:
+	SUBQ SI, AX
+	JZ   done
+	LEAQ (DX)(SI*4), DX
+	MOVQ AX, DI
+	SHLQ $0x01, DI
+	SHLQ $0x01, DI
+
+copy110:
+	MOVB    -1(DX)(DI*1), R8
+	MOVB    R8, -1(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy110
+	VMOVDQU (SP), Y0
+	LEAQ    (BX)(SI*4), BX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+	SHLQ    $0x01, DI
+
+copy111:
+	MOVB    -1(BX)(DI*1), DL
+	MOVB    DL, 31(SP)(DI*1)
+	DECQ    DI
+	JNZ     copy111
+	VMOVDQU 32(SP), Y1
+	VPXOR   Y1, Y0, Y0
+	VMOVDQU Y0, 64(SP)
+	LEAQ    (CX)(SI*4), CX
+	MOVQ    AX, DI
+	SHLQ    $0x01, DI
+	SHLQ    $0x01, DI
+
+copy112:
+	MOVB 63(SP)(DI*1), AL
+	MOVB AL, -1(CX)(DI*1)
+	DECQ DI
+	JNZ  copy112
+
+done:
+	VZEROUPPER
+	RET
+
+// func vecInvert32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
+// Requires: AVX, AVX2
+TEXT ·vecInvert32AVX2(SB), NOSPLIT, $64-104
+	MOVQ n+0(FP), AX
+	MOVQ dst_base+8(FP), CX
+	MOVQ a_base+32(FP), DX
+	XORQ BX, BX
+	LEAQ -8(AX), SI
+
+vectors:
+	CMPQ    BX, SI
+	JGT     rest
+	VMOVDQU (DX)(BX*4), Y0
+	VPXOR   qffffffffffffffff<>+0(SB), Y0, Y0
+	VMOVDQU Y0, (CX)(BX*4)
+	ADDQ    $0x08, BX
+	JMP     vectors
+
+rest:
+	SUBQ BX, AX
+	JZ   done
+	LEAQ (DX)(BX*4), DX
+	MOVQ AX, SI
+	SHLQ $0x01, SI
+	SHLQ $0x01, SI
+
+copy113:
+	MOVB    -1(DX)(SI*1), DI
+	MOVB    DI, -1(SP)(SI*1)
+	DECQ    SI
+	JNZ     copy113
+	VMOVDQU (SP), Y0
+	VPXOR   qffffffffffffffff<>+0(SB), Y0, Y0
+	VMOVDQU Y0, 32(SP)
+	LEAQ    (CX)(BX*4), CX
+	MOVQ    AX, SI
+	SHLQ    $0x01, SI
+	SHLQ    $0x01, SI
+
+copy114:
+	MOVB 31(SP)(SI*1), AL
+	MOVB AL, -1(CX)(SI*1)
+	DECQ SI
+	JNZ  copy114
 
 done:
 	VZEROUPPER
@@ -3872,11 +4544,11 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy82:
+copy115:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy82
+	JNZ     copy115
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*8), BX
 	MOVQ    AX, DI
@@ -3884,11 +4556,11 @@ copy82:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy83:
+copy116:
 	MOVB    -1(BX)(DI*1), DL
 	MOVB    DL, 31(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy83
+	JNZ     copy116
 	VMOVDQU 32(SP), Y1
 	VPADDQ  Y1, Y0, Y0
 	VMOVDQU Y0, 64(SP)
@@ -3898,11 +4570,11 @@ copy83:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy84:
+copy117:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy84
+	JNZ  copy117
 
 done:
 	VZEROUPPER
@@ -3937,11 +4609,11 @@ rest:
 	SHLQ $0x01, DI
 	SHLQ $0x01, DI
 
-copy85:
+copy118:
 	MOVB    -1(DX)(DI*1), R8
 	MOVB    R8, -1(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy85
+	JNZ     copy118
 	VMOVDQU (SP), Y0
 	LEAQ    (BX)(SI*8), BX
 	MOVQ    AX, DI
@@ -3949,11 +4621,11 @@ copy85:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy86:
+copy119:
 	MOVB    -1(BX)(DI*1), DL
 	MOVB    DL, 31(SP)(DI*1)
 	DECQ    DI
-	JNZ     copy86
+	JNZ     copy119
 	VMOVDQU 32(SP), Y1
 	VPSUBQ  Y1, Y0, Y0
 	VMOVDQU Y0, 64(SP)
@@ -3963,11 +4635,11 @@ copy86:
 	SHLQ    $0x01, DI
 	SHLQ    $0x01, DI
 
-copy87:
+copy120:
 	MOVB 63(SP)(DI*1), AL
 	MOVB AL, -1(CX)(DI*1)
 	DECQ DI
-	JNZ  copy87
+	JNZ  copy120
 
 done:
 	VZEROUPPER
@@ -4001,11 +4673,11 @@ rest:
 	SHLQ $0x01, SI
 	SHLQ $0x01, SI
 
-copy88:
+copy121:
 	MOVB    -1(DX)(SI*1), DI
 	MOVB    DI, -1(SP)(SI*1)
 	DECQ    SI
-	JNZ     copy88
+	JNZ     copy121
 	VMOVDQU (SP), Y0
 	VPXOR   Y1, Y1, Y1
 	VPSUBQ  Y0, Y1, Y0
@@ -4013,678 +4685,6 @@ copy88:
 	LEAQ    (CX)(BX*8), CX
 	MOVQ    AX, SI
 	SHLQ    $0x01, SI
-	SHLQ    $0x01, SI
-	SHLQ    $0x01, SI
-
-copy89:
-	MOVB 31(SP)(SI*1), AL
-	MOVB AL, -1(CX)(SI*1)
-	DECQ SI
-	JNZ  copy89
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecBitAnd8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecBitAnd8AVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -32(AX), DI
-
-vectors:
-	CMPQ    SI, DI
-	JGT     rest
-	VMOVDQU (DX)(SI*1), Y0
-	VMOVDQU (BX)(SI*1), Y1
-	VPAND   Y1, Y0, Y0
-	VMOVDQU Y0, (CX)(SI*1)
-	ADDQ    $0x20, SI
-	JMP     vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*1), DX
-	MOVQ AX, DI
-
-copy90:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy90
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*1), BX
-	MOVQ    AX, DI
-
-copy91:
-	MOVB    -1(BX)(DI*1), DL
-	MOVB    DL, 31(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy91
-	VMOVDQU 32(SP), Y1
-	VPAND   Y1, Y0, Y0
-	VMOVDQU Y0, 64(SP)
-	LEAQ    (CX)(SI*1), CX
-	MOVQ    AX, DI
-
-copy92:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy92
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecBitOr8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecBitOr8AVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -32(AX), DI
-
-vectors:
-	CMPQ    SI, DI
-	JGT     rest
-	VMOVDQU (DX)(SI*1), Y0
-	VMOVDQU (BX)(SI*1), Y1
-	VPOR    Y1, Y0, Y0
-	VMOVDQU Y0, (CX)(SI*1)
-	ADDQ    $0x20, SI
-	JMP     vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*1), DX
-	MOVQ AX, DI
-
-copy93:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy93
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*1), BX
-	MOVQ    AX, DI
-
-copy94:
-	MOVB    -1(BX)(DI*1), DL
-	MOVB    DL, 31(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy94
-	VMOVDQU 32(SP), Y1
-	VPOR    Y1, Y0, Y0
-	VMOVDQU Y0, 64(SP)
-	LEAQ    (CX)(SI*1), CX
-	MOVQ    AX, DI
-
-copy95:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy95
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecBitXor8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecBitXor8AVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -32(AX), DI
-
-vectors:
-	CMPQ    SI, DI
-	JGT     rest
-	VMOVDQU (DX)(SI*1), Y0
-	VMOVDQU (BX)(SI*1), Y1
-	VPXOR   Y1, Y0, Y0
-	VMOVDQU Y0, (CX)(SI*1)
-	ADDQ    $0x20, SI
-	JMP     vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*1), DX
-	MOVQ AX, DI
-
-copy96:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy96
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*1), BX
-	MOVQ    AX, DI
-
-copy97:
-	MOVB    -1(BX)(DI*1), DL
-	MOVB    DL, 31(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy97
-	VMOVDQU 32(SP), Y1
-	VPXOR   Y1, Y0, Y0
-	VMOVDQU Y0, 64(SP)
-	LEAQ    (CX)(SI*1), CX
-	MOVQ    AX, DI
-
-copy98:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy98
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecInvert8AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecInvert8AVX2(SB), NOSPLIT, $64-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -32(AX), SI
-
-vectors:
-	CMPQ    BX, SI
-	JGT     rest
-	VMOVDQU (DX)(BX*1), Y0
-	VPXOR   qffffffffffffffff<>+0(SB), Y0, Y0
-	VMOVDQU Y0, (CX)(BX*1)
-	ADDQ    $0x20, BX
-	JMP     vectors
-
-rest:
-	SUBQ BX, AX
-	JZ   done
-	LEAQ (DX)(BX*1), DX
-	MOVQ AX, SI
-
-copy99:
-	MOVB    -1(DX)(SI*1), DI
-	MOVB    DI, -1(SP)(SI*1)
-	DECQ    SI
-	JNZ     copy99
-	VMOVDQU (SP), Y0
-	VPXOR   qffffffffffffffff<>+0(SB), Y0, Y0
-	VMOVDQU Y0, 32(SP)
-	LEAQ    (CX)(BX*1), CX
-	MOVQ    AX, SI
-
-copy100:
-	MOVB 31(SP)(SI*1), AL
-	MOVB AL, -1(CX)(SI*1)
-	DECQ SI
-	JNZ  copy100
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecBitAnd16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecBitAnd16AVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -16(AX), DI
-
-vectors:
-	CMPQ    SI, DI
-	JGT     rest
-	VMOVDQU (DX)(SI*2), Y0
-	VMOVDQU (BX)(SI*2), Y1
-	VPAND   Y1, Y0, Y0
-	VMOVDQU Y0, (CX)(SI*2)
-	ADDQ    $0x10, SI
-	JMP     vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*2), DX
-	MOVQ AX, DI
-	SHLQ $0x01, DI
-
-copy101:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy101
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*2), BX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-
-copy102:
-	MOVB    -1(BX)(DI*1), DL
-	MOVB    DL, 31(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy102
-	VMOVDQU 32(SP), Y1
-	VPAND   Y1, Y0, Y0
-	VMOVDQU Y0, 64(SP)
-	LEAQ    (CX)(SI*2), CX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-
-copy103:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy103
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecBitOr16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecBitOr16AVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -16(AX), DI
-
-vectors:
-	CMPQ    SI, DI
-	JGT     rest
-	VMOVDQU (DX)(SI*2), Y0
-	VMOVDQU (BX)(SI*2), Y1
-	VPOR    Y1, Y0, Y0
-	VMOVDQU Y0, (CX)(SI*2)
-	ADDQ    $0x10, SI
-	JMP     vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*2), DX
-	MOVQ AX, DI
-	SHLQ $0x01, DI
-
-copy104:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy104
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*2), BX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-
-copy105:
-	MOVB    -1(BX)(DI*1), DL
-	MOVB    DL, 31(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy105
-	VMOVDQU 32(SP), Y1
-	VPOR    Y1, Y0, Y0
-	VMOVDQU Y0, 64(SP)
-	LEAQ    (CX)(SI*2), CX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-
-copy106:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy106
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecBitXor16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecBitXor16AVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -16(AX), DI
-
-vectors:
-	CMPQ    SI, DI
-	JGT     rest
-	VMOVDQU (DX)(SI*2), Y0
-	VMOVDQU (BX)(SI*2), Y1
-	VPXOR   Y1, Y0, Y0
-	VMOVDQU Y0, (CX)(SI*2)
-	ADDQ    $0x10, SI
-	JMP     vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*2), DX
-	MOVQ AX, DI
-	SHLQ $0x01, DI
-
-copy107:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy107
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*2), BX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-
-copy108:
-	MOVB    -1(BX)(DI*1), DL
-	MOVB    DL, 31(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy108
-	VMOVDQU 32(SP), Y1
-	VPXOR   Y1, Y0, Y0
-	VMOVDQU Y0, 64(SP)
-	LEAQ    (CX)(SI*2), CX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-
-copy109:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy109
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecInvert16AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecInvert16AVX2(SB), NOSPLIT, $64-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -16(AX), SI
-
-vectors:
-	CMPQ    BX, SI
-	JGT     rest
-	VMOVDQU (DX)(BX*2), Y0
-	VPXOR   qffffffffffffffff<>+0(SB), Y0, Y0
-	VMOVDQU Y0, (CX)(BX*2)
-	ADDQ    $0x10, BX
-	JMP     vectors
-
-rest:
-	SUBQ BX, AX
-	JZ   done
-	LEAQ (DX)(BX*2), DX
-	MOVQ AX, SI
-	SHLQ $0x01, SI
-
-copy110:
-	MOVB    -1(DX)(SI*1), DI
-	MOVB    DI, -1(SP)(SI*1)
-	DECQ    SI
-	JNZ     copy110
-	VMOVDQU (SP), Y0
-	VPXOR   qffffffffffffffff<>+0(SB), Y0, Y0
-	VMOVDQU Y0, 32(SP)
-	LEAQ    (CX)(BX*2), CX
-	MOVQ    AX, SI
-	SHLQ    $0x01, SI
-
-copy111:
-	MOVB 31(SP)(SI*1), AL
-	MOVB AL, -1(CX)(SI*1)
-	DECQ SI
-	JNZ  copy111
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecBitAnd32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecBitAnd32AVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -8(AX), DI
-
-vectors:
-	CMPQ    SI, DI
-	JGT     rest
-	VMOVDQU (DX)(SI*4), Y0
-	VMOVDQU (BX)(SI*4), Y1
-	VPAND   Y1, Y0, Y0
-	VMOVDQU Y0, (CX)(SI*4)
-	ADDQ    $0x08, SI
-	JMP     vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*4), DX
-	MOVQ AX, DI
-	SHLQ $0x01, DI
-	SHLQ $0x01, DI
-
-copy112:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy112
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*4), BX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-
-copy113:
-	MOVB    -1(BX)(DI*1), DL
-	MOVB    DL, 31(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy113
-	VMOVDQU 32(SP), Y1
-	VPAND   Y1, Y0, Y0
-	VMOVDQU Y0, 64(SP)
-	LEAQ    (CX)(SI*4), CX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-
-copy114:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy114
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecBitOr32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecBitOr32AVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -8(AX), DI
-
-vectors:
-	CMPQ    SI, DI
-	JGT     rest
-	VMOVDQU (DX)(SI*4), Y0
-	VMOVDQU (BX)(SI*4), Y1
-	VPOR    Y1, Y0, Y0
-	VMOVDQU Y0, (CX)(SI*4)
-	ADDQ    $0x08, SI
-	JMP     vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*4), DX
-	MOVQ AX, DI
-	SHLQ $0x01, DI
-	SHLQ $0x01, DI
-
-copy115:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy115
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*4), BX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-
-copy116:
-	MOVB    -1(BX)(DI*1), DL
-	MOVB    DL, 31(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy116
-	VMOVDQU 32(SP), Y1
-	VPOR    Y1, Y0, Y0
-	VMOVDQU Y0, 64(SP)
-	LEAQ    (CX)(SI*4), CX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-
-copy117:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy117
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecBitXor32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecBitXor32AVX2(SB), NOSPLIT, $96-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	MOVQ b_base+56(FP), BX
-	XORQ SI, SI
-	LEAQ -8(AX), DI
-
-vectors:
-	CMPQ    SI, DI
-	JGT     rest
-	VMOVDQU (DX)(SI*4), Y0
-	VMOVDQU (BX)(SI*4), Y1
-	VPXOR   Y1, Y0, Y0
-	VMOVDQU Y0, (CX)(SI*4)
-	ADDQ    $0x08, SI
-	JMP     vectors
-
-rest:
-	SUBQ SI, AX
-	JZ   done
-	LEAQ (DX)(SI*4), DX
-	MOVQ AX, DI
-	SHLQ $0x01, DI
-	SHLQ $0x01, DI
-
-copy118:
-	MOVB    -1(DX)(DI*1), R8
-	MOVB    R8, -1(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy118
-	VMOVDQU (SP), Y0
-	LEAQ    (BX)(SI*4), BX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-
-copy119:
-	MOVB    -1(BX)(DI*1), DL
-	MOVB    DL, 31(SP)(DI*1)
-	DECQ    DI
-	JNZ     copy119
-	VMOVDQU 32(SP), Y1
-	VPXOR   Y1, Y0, Y0
-	VMOVDQU Y0, 64(SP)
-	LEAQ    (CX)(SI*4), CX
-	MOVQ    AX, DI
-	SHLQ    $0x01, DI
-	SHLQ    $0x01, DI
-
-copy120:
-	MOVB 63(SP)(DI*1), AL
-	MOVB AL, -1(CX)(DI*1)
-	DECQ DI
-	JNZ  copy120
-
-done:
-	VZEROUPPER
-	RET
-
-// func vecInvert32AVX2(n int, dst []byte, a []byte, b []byte, c []byte)
-// Requires: AVX, AVX2
-TEXT ·vecInvert32AVX2(SB), NOSPLIT, $64-104
-	MOVQ n+0(FP), AX
-	MOVQ dst_base+8(FP), CX
-	MOVQ a_base+32(FP), DX
-	XORQ BX, BX
-	LEAQ -8(AX), SI
-
-vectors:
-	CMPQ    BX, SI
-	JGT     rest
-	VMOVDQU (DX)(BX*4), Y0
-	VPXOR   qffffffffffffffff<>+0(SB), Y0, Y0
-	VMOVDQU Y0, (CX)(BX*4)
-	ADDQ    $0x08, BX
-	JMP     vectors
-
-rest:
-	SUBQ BX, AX
-	JZ   done
-	LEAQ (DX)(BX*4), DX
-	MOVQ AX, SI
-	SHLQ $0x01, SI
-	SHLQ $0x01, SI
-
-copy121:
-	MOVB    -1(DX)(SI*1), DI
-	MOVB    DI, -1(SP)(SI*1)
-	DECQ    SI
-	JNZ     copy121
-	VMOVDQU (SP), Y0
-	VPXOR   qffffffffffffffff<>+0(SB), Y0, Y0
-	VMOVDQU Y0, 32(SP)
-	LEAQ    (CX)(BX*4), CX
-	MOVQ    AX, SI
 	SHLQ    $0x01, SI
 	SHLQ    $0x01, SI
 

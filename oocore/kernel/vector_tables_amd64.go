@@ -7,78 +7,106 @@ import "github.com/gonbext/gonbext/oocore/dtype"
 // lookupAVX512 finds a vector loop by operation and type of operands.
 func lookupAVX512(op Op, t dtype.Type) Func {
 	switch (vectorKey{op, t}) {
-	case vectorKey{Add, dtype.Float32}:
-		return vecAddFloat32AVX512
-	case vectorKey{Subtract, dtype.Float32}:
-		return vecSubtractFloat32AVX512
-	case vectorKey{Multiply, dtype.Float32}:
-		return vecMultiplyFloat32AVX512
-	case vectorKey{Divide, dtype.Float32}:
-		return vecDivideFloat32AVX512
-	case vectorKey{Minimum, dtype.Float32}:
-		return vecMinimumFloat32AVX512
-	case vectorKey{Maximum, dtype.Float32}:
-		return vecMaximumFloat32AVX512
-	case vectorKey{Fmin, dtype.Float32}:
-		return vecFminFloat32AVX512
-	case vectorKey{Fmax, dtype.Float32}:
-		return vecFmaxFloat32AVX512
-	case vectorKey{Sqrt, dtype.Float32}:
-		return vecSqrtFloat32AVX512
-	case vectorKey{Square, dtype.Float32}:
-		return vecSquareFloat32AVX512
-	case vectorKey{Reciprocal, dtype.Float32}:
-		return vecReciprocalFloat32AVX512
-	case vectorKey{Negative, dtype.Float32}:
-		return vecNegativeFloat32AVX512
-	case vectorKey{Absolute, dtype.Float32}:
-		return vecAbsoluteFloat32AVX512
-	case vectorKey{Copysign, dtype.Float32}:
-		return vecCopysignFloat32AVX512
-	case vectorKey{Rint, dtype.Float32}:
-		return vecRintFloat32AVX512
-	case vectorKey{Floor, dtype.Float32}:
-		return vecFloorFloat32AVX512
-	case vectorKey{Ceil, dtype.Float32}:
-		return vecCeilFloat32AVX512
-	case vectorKey{Trunc, dtype.Float32}:
-		return vecTruncFloat32AVX512
 	case vectorKey{Add, dtype.Float64}:
 		return vecAddFloat64AVX512
+	case vectorKey{Add, dtype.Float32}:
+		return vecAddFloat32AVX512
 	case vectorKey{Subtract, dtype.Float64}:
 		return vecSubtractFloat64AVX512
+	case vectorKey{Subtract, dtype.Float32}:
+		return vecSubtractFloat32AVX512
 	case vectorKey{Multiply, dtype.Float64}:
 		return vecMultiplyFloat64AVX512
+	case vectorKey{Multiply, dtype.Float32}:
+		return vecMultiplyFloat32AVX512
 	case vectorKey{Divide, dtype.Float64}:
 		return vecDivideFloat64AVX512
+	case vectorKey{Divide, dtype.Float32}:
+		return vecDivideFloat32AVX512
+	case vectorKey{Power, dtype.Float64}:
+		return helped(vecPowerFloat64AVX512, 8, Power, dtype.Float64)
+	case vectorKey{Power, dtype.Float32}:
+		return helped(vecPowerFloat32AVX512, 8, Power, dtype.Float32)
 	case vectorKey{Minimum, dtype.Float64}:
 		return vecMinimumFloat64AVX512
+	case vectorKey{Minimum, dtype.Float32}:
+		return vecMinimumFloat32AVX512
 	case vectorKey{Maximum, dtype.Float64}:
 		return vecMaximumFloat64AVX512
+	case vectorKey{Maximum, dtype.Float32}:
+		return vecMaximumFloat32AVX512
 	case vectorKey{Fmin, dtype.Float64}:
 		return vecFminFloat64AVX512
+	case vectorKey{Fmin, dtype.Float32}:
+		return vecFminFloat32AVX512
 	case vectorKey{Fmax, dtype.Float64}:
 		return vecFmaxFloat64AVX512
-	case vectorKey{Sqrt, dtype.Float64}:
-		return vecSqrtFloat64AVX512
-	case vectorKey{Square, dtype.Float64}:
-		return vecSquareFloat64AVX512
-	case vectorKey{Reciprocal, dtype.Float64}:
-		return vecReciprocalFloat64AVX512
-	case vectorKey{Negative, dtype.Float64}:
-		return vecNegativeFloat64AVX512
-	case vectorKey{Absolute, dtype.Float64}:
-		return vecAbsoluteFloat64AVX512
+	case vectorKey{Fmax, dtype.Float32}:
+		return vecFmaxFloat32AVX512
+	case vectorKey{Arctan2, dtype.Float64}:
+		return helped(vecArctan2Float64AVX512, 8, Arctan2, dtype.Float64)
+	case vectorKey{Arctan2, dtype.Float32}:
+		return vecArctan2Float32AVX512
+	case vectorKey{Hypot, dtype.Float64}:
+		return helped(vecHypotFloat64AVX512, 8, Hypot, dtype.Float64)
+	case vectorKey{Hypot, dtype.Float32}:
+		return vecHypotFloat32AVX512
 	case vectorKey{Copysign, dtype.Float64}:
 		return vecCopysignFloat64AVX512
-	case vectorKey{Rint, dtype.Float64}:
-		return vecRintFloat64AVX512
-	case vectorKey{Floor, dtype.Float64}:
-		return vecFloorFloat64AVX512
-	case vectorKey{Ceil, dtype.Float64}:
-		return vecCeilFloat64AVX512
-	case vectorKey{Trunc, dtype.Float64}:
-		return vecTruncFloat64AVX512
+	case vectorKey{Copysign, dtype.Float32}:
+		return vecCopysignFloat32AVX512
+	case vectorKey{Equal, dtype.Float64}:
+		return vecEqualFloat64AVX512
+	case vectorKey{Equal, dtype.Float32}:
+		return vecEqualFloat32AVX512
+	case vectorKey{NotEqual, dtype.Float64}:
+		return vecNotEqualFloat64AVX512
+	case vectorKey{NotEqual, dtype.Float32}:
+		return vecNotEqualFloat32AVX512
+	case vectorKey{Less, dtype.Float64}:
+		return vecLessFloat64AVX512
+	case vectorKey{Less, dtype.Float32}:
+		return vecLessFloat32AVX512
+	case vectorKey{LessEqual, dtype.Float64}:
+		return vecLessEqualFloat64AVX512
+	case vectorKey{LessEqual, dtype.Float32}:
+		return vecLessEqualFloat32AVX512
+	case vectorKey{Greater, dtype.Float64}:
+		return vecGreaterFloat64AVX512
+	case vectorKey{Greater, dtype.Float32}:
+		return vecGreaterFloat32AVX512
+	case vectorKey{GreaterEqual, dtype.Float64}:
+		return vecGreaterEqualFloat64AVX512
+	case vectorKey{GreaterEqual, dtype.Float32}:
+		return vecGreaterEqualFloat32AVX512
+	case vectorKey{Negative, dtype.Float64}:
+		return vecNegativeFloat64AVX512
+	case vectorKey{Negative, dtype.Float32}:
+		return vecNegativeFloat32AVX512
+	case vectorKey{Absolute, dtype.Float64}:
+		return vecAbsoluteFloat64AVX512
+	case vectorKey{Absolute, dtype.Float32}:
+		return vecAbsoluteFloat32AVX512
+	case vectorKey{Sign, dtype.Float64}:
+		return vecSignFloat64AVX512
+	case vectorKey{Sign, dtype.Float32}:
+		return vecSignFloat32AVX512
+	case vectorKey{Square, dtype.Float64}:
+		return vecSquareFloat64AVX512
+	case vectorKey{Square, dtype.Float32}:
+		return vecSquareFloat32AVX512
+	case vectorKey{Sqrt, dtype.Float64}:
+		return vecSqrtFloat64AVX512
+	case vectorKey{Sqrt, dtype.Float32}:
+		return vecSqrtFloat32AVX512
+	case vectorKey{Cbrt, dtype.Float64}:
+		return vecCbrtFloat64AVX512
+	case vectorKey{Cbrt, dtype.Float32}:
+		return vecCbrtFloat32AVX512
+	case vectorKey{Reciprocal, dtype.Float64}:
+		return vecReciprocalFloat64AVX512
+	case vectorKey{Reciprocal, dtype.Float32}:
+		return vecReciprocalFloat32AVX512
 	case vectorKey{Exp, dtype.Float64}:
 		return vecExpFloat64AVX512
 	case vectorKey{Exp, dtype.Float32}:
@@ -91,18 +119,6 @@ func lookupAVX512(op Op, t dtype.Type) Func {
 		return vecExpm1Float64AVX512
 	case vectorKey{Expm1, dtype.Float32}:
 		return vecExpm1Float32AVX512
-	case vectorKey{Sinh, dtype.Float64}:
-		return vecSinhFloat64AVX512
-	case vectorKey{Sinh, dtype.Float32}:
-		return vecSinhFloat32AVX512
-	case vectorKey{Cosh, dtype.Float64}:
-		return vecCoshFloat64AVX512
-	case vectorKey{Cosh, dtype.Float32}:
-		return vecCoshFloat32AVX512
-	case vectorKey{Tanh, dtype.Float64}:
-		return vecTanhFloat64AVX512
-	case vectorKey{Tanh, dtype.Float32}:
-		return vecTanhFloat32AVX512
 	case vectorKey{Log, dtype.Float64}:
 		return vecLogFloat64AVX512
 	case vectorKey{Log, dtype.Float32}:
@@ -135,14 +151,6 @@ func lookupAVX512(op Op, t dtype.Type) Func {
 		return helped(vecTanFloat64AVX512, 8, Tan, dtype.Float64)
 	case vectorKey{Tan, dtype.Float32}:
 		return helped(vecTanFloat32AVX512, 16, Tan, dtype.Float32)
-	case vectorKey{Arctan, dtype.Float64}:
-		return vecArctanFloat64AVX512
-	case vectorKey{Arctan, dtype.Float32}:
-		return vecArctanFloat32AVX512
-	case vectorKey{Arctan2, dtype.Float64}:
-		return helped(vecArctan2Float64AVX512, 8, Arctan2, dtype.Float64)
-	case vectorKey{Arctan2, dtype.Float32}:
-		return vecArctan2Float32AVX512
 	case vectorKey{Arcsin, dtype.Float64}:
 		return vecArcsinFloat64AVX512
 	case vectorKey{Arcsin, dtype.Float32}:
@@ -151,6 +159,22 @@ func lookupAVX512(op Op, t dtype.Type) Func {
 		return vecArccosFloat64AVX512
 	case vectorKey{Arccos, dtype.Float32}:
 		return vecArccosFloat32AVX512
+	case vectorKey{Arctan, dtype.Float64}:
+		return vecArctanFloat64AVX512
+	case vectorKey{Arctan, dtype.Float32}:
+		return vecArctanFloat32AVX512
+	case vectorKey{Sinh, dtype.Float64}:
+		return vecSinhFloat64AVX512
+	case vectorKey{Sinh, dtype.Float32}:
+		return vecSinhFloat32AVX512
+	case vectorKey{Cosh, dtype.Float64}:
+		return vecCoshFloat64AVX512
+	case vectorKey{Cosh, dtype.Float32}:
+		return vecCoshFloat32AVX512
+	case vectorKey{Tanh, dtype.Float64}:
+		return vecTanhFloat64AVX512
+	case vectorKey{Tanh, dtype.Float32}:
+		return vecTanhFloat32AVX512
 	case vectorKey{Arcsinh, dtype.Float64}:
 		return helped(vecArcsinhFloat64AVX512, 8, Arcsinh, dtype.Float64)
 	case vectorKey{Arcsinh, dtype.Float32}:
@@ -163,18 +187,38 @@ func lookupAVX512(op Op, t dtype.Type) Func {
 		return vecArctanhFloat64AVX512
 	case vectorKey{Arctanh, dtype.Float32}:
 		return vecArctanhFloat32AVX512
-	case vectorKey{Cbrt, dtype.Float64}:
-		return vecCbrtFloat64AVX512
-	case vectorKey{Cbrt, dtype.Float32}:
-		return vecCbrtFloat32AVX512
-	case vectorKey{Hypot, dtype.Float64}:
-		return helped(vecHypotFloat64AVX512, 8, Hypot, dtype.Float64)
-	case vectorKey{Hypot, dtype.Float32}:
-		return vecHypotFloat32AVX512
-	case vectorKey{Power, dtype.Float64}:
-		return helped(vecPowerFloat64AVX512, 8, Power, dtype.Float64)
-	case vectorKey{Power, dtype.Float32}:
-		return helped(vecPowerFloat32AVX512, 8, Power, dtype.Float32)
+	case vectorKey{Floor, dtype.Float64}:
+		return vecFloorFloat64AVX512
+	case vectorKey{Floor, dtype.Float32}:
+		return vecFloorFloat32AVX512
+	case vectorKey{Ceil, dtype.Float64}:
+		return vecCeilFloat64AVX512
+	case vectorKey{Ceil, dtype.Float32}:
+		return vecCeilFloat32AVX512
+	case vectorKey{Trunc, dtype.Float64}:
+		return vecTruncFloat64AVX512
+	case vectorKey{Trunc, dtype.Float32}:
+		return vecTruncFloat32AVX512
+	case vectorKey{Rint, dtype.Float64}:
+		return vecRintFloat64AVX512
+	case vectorKey{Rint, dtype.Float32}:
+		return vecRintFloat32AVX512
+	case vectorKey{IsNaN, dtype.Float64}:
+		return vecIsNaNFloat64AVX512
+	case vectorKey{IsNaN, dtype.Float32}:
+		return vecIsNaNFloat32AVX512
+	case vectorKey{IsInf, dtype.Float64}:
+		return vecIsInfFloat64AVX512
+	case vectorKey{IsInf, dtype.Float32}:
+		return vecIsInfFloat32AVX512
+	case vectorKey{IsFinite, dtype.Float64}:
+		return vecIsFiniteFloat64AVX512
+	case vectorKey{IsFinite, dtype.Float32}:
+		return vecIsFiniteFloat32AVX512
+	case vectorKey{MulAdd, dtype.Float64}:
+		return vecMulAddFloat64AVX512
+	case vectorKey{MulAdd, dtype.Float32}:
+		return vecMulAddFloat32AVX512
 	case vectorKey{Add, dtype.Int8}:
 		return vecAddInt8AVX512
 	case vectorKey{Add, dtype.Uint8}:
@@ -213,6 +257,22 @@ func lookupAVX512(op Op, t dtype.Type) Func {
 		return vecMaximumUint8AVX512
 	case vectorKey{Fmax, dtype.Uint8}:
 		return vecMaximumUint8AVX512
+	case vectorKey{BitAnd, dtype.Int8}:
+		return vecBitAnd8AVX512
+	case vectorKey{BitAnd, dtype.Uint8}:
+		return vecBitAnd8AVX512
+	case vectorKey{BitOr, dtype.Int8}:
+		return vecBitOr8AVX512
+	case vectorKey{BitOr, dtype.Uint8}:
+		return vecBitOr8AVX512
+	case vectorKey{BitXor, dtype.Int8}:
+		return vecBitXor8AVX512
+	case vectorKey{BitXor, dtype.Uint8}:
+		return vecBitXor8AVX512
+	case vectorKey{Invert, dtype.Int8}:
+		return vecInvert8AVX512
+	case vectorKey{Invert, dtype.Uint8}:
+		return vecInvert8AVX512
 	case vectorKey{Add, dtype.Int16}:
 		return vecAddInt16AVX512
 	case vectorKey{Add, dtype.Uint16}:
@@ -251,6 +311,22 @@ func lookupAVX512(op Op, t dtype.Type) Func {
 		return vecMaximumUint16AVX512
 	case vectorKey{Fmax, dtype.Uint16}:
 		return vecMaximumUint16AVX512
+	case vectorKey{BitAnd, dtype.Int16}:
+		return vecBitAnd16AVX512
+	case vectorKey{BitAnd, dtype.Uint16}:
+		return vecBitAnd16AVX512
+	case vectorKey{BitOr, dtype.Int16}:
+		return vecBitOr16AVX512
+	case vectorKey{BitOr, dtype.Uint16}:
+		return vecBitOr16AVX512
+	case vectorKey{BitXor, dtype.Int16}:
+		return vecBitXor16AVX512
+	case vectorKey{BitXor, dtype.Uint16}:
+		return vecBitXor16AVX512
+	case vectorKey{Invert, dtype.Int16}:
+		return vecInvert16AVX512
+	case vectorKey{Invert, dtype.Uint16}:
+		return vecInvert16AVX512
 	case vectorKey{Add, dtype.Int32}:
 		return vecAddInt32AVX512
 	case vectorKey{Add, dtype.Uint32}:
@@ -289,6 +365,22 @@ func lookupAVX512(op Op, t dtype.Type) Func {
 		return vecMaximumUint32AVX512
 	case vectorKey{Fmax, dtype.Uint32}:
 		return vecMaximumUint32AVX512
+	case vectorKey{BitAnd, dtype.Int32}:
+		return vecBitAnd32AVX512
+	case vectorKey{BitAnd, dtype.Uint32}:
+		return vecBitAnd32AVX512
+	case vectorKey{BitOr, dtype.Int32}:
+		return vecBitOr32AVX512
+	case vectorKey{BitOr, dtype.Uint32}:
+		return vecBitOr32AVX512
+	case vectorKey{BitXor, dtype.Int32}:
+		return vecBitXor32AVX512
+	case vectorKey{BitXor, dtype.Uint32}:
+		return vecBitXor32AVX512
+	case vectorKey{Invert, dtype.Int32}:
+		return vecInvert32AVX512
+	case vectorKey{Invert, dtype.Uint32}:
+		return vecInvert32AVX512
 	case vectorKey{Add, dtype.Int64}:
 		return vecAddInt64AVX512
 	case vectorKey{Add, dtype.Uint64}:
@@ -327,54 +419,6 @@ func lookupAVX512(op Op, t dtype.Type) Func {
 		return vecMaximumUint64AVX512
 	case vectorKey{Fmax, dtype.Uint64}:
 		return vecMaximumUint64AVX512
-	case vectorKey{BitAnd, dtype.Int8}:
-		return vecBitAnd8AVX512
-	case vectorKey{BitAnd, dtype.Uint8}:
-		return vecBitAnd8AVX512
-	case vectorKey{BitOr, dtype.Int8}:
-		return vecBitOr8AVX512
-	case vectorKey{BitOr, dtype.Uint8}:
-		return vecBitOr8AVX512
-	case vectorKey{BitXor, dtype.Int8}:
-		return vecBitXor8AVX512
-	case vectorKey{BitXor, dtype.Uint8}:
-		return vecBitXor8AVX512
-	case vectorKey{Invert, dtype.Int8}:
-		return vecInvert8AVX512
-	case vectorKey{Invert, dtype.Uint8}:
-		return vecInvert8AVX512
-	case vectorKey{BitAnd, dtype.Int16}:
-		return vecBitAnd16AVX512
-	case vectorKey{BitAnd, dtype.Uint16}:
-		return vecBitAnd16AVX512
-	case vectorKey{BitOr, dtype.Int16}:
-		return vecBitOr16AVX512
-	case vectorKey{BitOr, dtype.Uint16}:
-		return vecBitOr16AVX512
-	case vectorKey{BitXor, dtype.Int16}:
-		return vecBitXor16AVX512
-	case vectorKey{BitXor, dtype.Uint16}:
-		return vecBitXor16AVX512
-	case vectorKey{Invert, dtype.Int16}:
-		return vecInvert16AVX512
-	case vectorKey{Invert, dtype.Uint16}:
-		return vecInvert16AVX512
-	case vectorKey{BitAnd, dtype.Int32}:
-		return vecBitAnd32AVX512
-	case vectorKey{BitAnd, dtype.Uint32}:
-		return vecBitAnd32AVX512
-	case vectorKey{BitOr, dtype.Int32}:
-		return vecBitOr32AVX512
-	case vectorKey{BitOr, dtype.Uint32}:
-		return vecBitOr32AVX512
-	case vectorKey{BitXor, dtype.Int32}:
-		return vecBitXor32AVX512
-	case vectorKey{BitXor, dtype.Uint32}:
-		return vecBitXor32AVX512
-	case vectorKey{Invert, dtype.Int32}:
-		return vecInvert32AVX512
-	case vectorKey{Invert, dtype.Uint32}:
-		return vecInvert32AVX512
 	case vectorKey{BitAnd, dtype.Int64}:
 		return vecBitAnd64AVX512
 	case vectorKey{BitAnd, dtype.Uint64}:
@@ -421,42 +465,6 @@ func lookupAVX512(op Op, t dtype.Type) Func {
 		return vecNotBoolAVX512
 	case vectorKey{Invert, dtype.Bool}:
 		return vecNotBoolAVX512
-	case vectorKey{Equal, dtype.Float32}:
-		return vecEqualFloat32AVX512
-	case vectorKey{NotEqual, dtype.Float32}:
-		return vecNotEqualFloat32AVX512
-	case vectorKey{Less, dtype.Float32}:
-		return vecLessFloat32AVX512
-	case vectorKey{LessEqual, dtype.Float32}:
-		return vecLessEqualFloat32AVX512
-	case vectorKey{Greater, dtype.Float32}:
-		return vecGreaterFloat32AVX512
-	case vectorKey{GreaterEqual, dtype.Float32}:
-		return vecGreaterEqualFloat32AVX512
-	case vectorKey{IsInf, dtype.Float32}:
-		return vecIsInfFloat32AVX512
-	case vectorKey{IsFinite, dtype.Float32}:
-		return vecIsFiniteFloat32AVX512
-	case vectorKey{IsNaN, dtype.Float32}:
-		return vecIsNaNFloat32AVX512
-	case vectorKey{Equal, dtype.Float64}:
-		return vecEqualFloat64AVX512
-	case vectorKey{NotEqual, dtype.Float64}:
-		return vecNotEqualFloat64AVX512
-	case vectorKey{Less, dtype.Float64}:
-		return vecLessFloat64AVX512
-	case vectorKey{LessEqual, dtype.Float64}:
-		return vecLessEqualFloat64AVX512
-	case vectorKey{Greater, dtype.Float64}:
-		return vecGreaterFloat64AVX512
-	case vectorKey{GreaterEqual, dtype.Float64}:
-		return vecGreaterEqualFloat64AVX512
-	case vectorKey{IsInf, dtype.Float64}:
-		return vecIsInfFloat64AVX512
-	case vectorKey{IsFinite, dtype.Float64}:
-		return vecIsFiniteFloat64AVX512
-	case vectorKey{IsNaN, dtype.Float64}:
-		return vecIsNaNFloat64AVX512
 	case vectorKey{Equal, dtype.Int8}:
 		return vecEqualInt8AVX512
 	case vectorKey{NotEqual, dtype.Int8}:
@@ -631,78 +639,106 @@ func castAVX512(from, to dtype.Type) Func {
 // lookupAVX2 finds a vector loop by operation and type of operands.
 func lookupAVX2(op Op, t dtype.Type) Func {
 	switch (vectorKey{op, t}) {
-	case vectorKey{Add, dtype.Float32}:
-		return vecAddFloat32AVX2
-	case vectorKey{Subtract, dtype.Float32}:
-		return vecSubtractFloat32AVX2
-	case vectorKey{Multiply, dtype.Float32}:
-		return vecMultiplyFloat32AVX2
-	case vectorKey{Divide, dtype.Float32}:
-		return vecDivideFloat32AVX2
-	case vectorKey{Minimum, dtype.Float32}:
-		return vecMinimumFloat32AVX2
-	case vectorKey{Maximum, dtype.Float32}:
-		return vecMaximumFloat32AVX2
-	case vectorKey{Fmin, dtype.Float32}:
-		return vecFminFloat32AVX2
-	case vectorKey{Fmax, dtype.Float32}:
-		return vecFmaxFloat32AVX2
-	case vectorKey{Sqrt, dtype.Float32}:
-		return vecSqrtFloat32AVX2
-	case vectorKey{Square, dtype.Float32}:
-		return vecSquareFloat32AVX2
-	case vectorKey{Reciprocal, dtype.Float32}:
-		return vecReciprocalFloat32AVX2
-	case vectorKey{Negative, dtype.Float32}:
-		return vecNegativeFloat32AVX2
-	case vectorKey{Absolute, dtype.Float32}:
-		return vecAbsoluteFloat32AVX2
-	case vectorKey{Copysign, dtype.Float32}:
-		return vecCopysignFloat32AVX2
-	case vectorKey{Rint, dtype.Float32}:
-		return vecRintFloat32AVX2
-	case vectorKey{Floor, dtype.Float32}:
-		return vecFloorFloat32AVX2
-	case vectorKey{Ceil, dtype.Float32}:
-		return vecCeilFloat32AVX2
-	case vectorKey{Trunc, dtype.Float32}:
-		return vecTruncFloat32AVX2
 	case vectorKey{Add, dtype.Float64}:
 		return vecAddFloat64AVX2
+	case vectorKey{Add, dtype.Float32}:
+		return vecAddFloat32AVX2
 	case vectorKey{Subtract, dtype.Float64}:
 		return vecSubtractFloat64AVX2
+	case vectorKey{Subtract, dtype.Float32}:
+		return vecSubtractFloat32AVX2
 	case vectorKey{Multiply, dtype.Float64}:
 		return vecMultiplyFloat64AVX2
+	case vectorKey{Multiply, dtype.Float32}:
+		return vecMultiplyFloat32AVX2
 	case vectorKey{Divide, dtype.Float64}:
 		return vecDivideFloat64AVX2
+	case vectorKey{Divide, dtype.Float32}:
+		return vecDivideFloat32AVX2
+	case vectorKey{Power, dtype.Float64}:
+		return helped(vecPowerFloat64AVX2, 4, Power, dtype.Float64)
+	case vectorKey{Power, dtype.Float32}:
+		return helped(vecPowerFloat32AVX2, 4, Power, dtype.Float32)
 	case vectorKey{Minimum, dtype.Float64}:
 		return vecMinimumFloat64AVX2
+	case vectorKey{Minimum, dtype.Float32}:
+		return vecMinimumFloat32AVX2
 	case vectorKey{Maximum, dtype.Float64}:
 		return vecMaximumFloat64AVX2
+	case vectorKey{Maximum, dtype.Float32}:
+		return vecMaximumFloat32AVX2
 	case vectorKey{Fmin, dtype.Float64}:
 		return vecFminFloat64AVX2
+	case vectorKey{Fmin, dtype.Float32}:
+		return vecFminFloat32AVX2
 	case vectorKey{Fmax, dtype.Float64}:
 		return vecFmaxFloat64AVX2
-	case vectorKey{Sqrt, dtype.Float64}:
-		return vecSqrtFloat64AVX2
-	case vectorKey{Square, dtype.Float64}:
-		return vecSquareFloat64AVX2
-	case vectorKey{Reciprocal, dtype.Float64}:
-		return vecReciprocalFloat64AVX2
-	case vectorKey{Negative, dtype.Float64}:
-		return vecNegativeFloat64AVX2
-	case vectorKey{Absolute, dtype.Float64}:
-		return vecAbsoluteFloat64AVX2
+	case vectorKey{Fmax, dtype.Float32}:
+		return vecFmaxFloat32AVX2
+	case vectorKey{Arctan2, dtype.Float64}:
+		return helped(vecArctan2Float64AVX2, 4, Arctan2, dtype.Float64)
+	case vectorKey{Arctan2, dtype.Float32}:
+		return vecArctan2Float32AVX2
+	case vectorKey{Hypot, dtype.Float64}:
+		return helped(vecHypotFloat64AVX2, 4, Hypot, dtype.Float64)
+	case vectorKey{Hypot, dtype.Float32}:
+		return vecHypotFloat32AVX2
 	case vectorKey{Copysign, dtype.Float64}:
 		return vecCopysignFloat64AVX2
-	case vectorKey{Rint, dtype.Float64}:
-		return vecRintFloat64AVX2
-	case vectorKey{Floor, dtype.Float64}:
-		return vecFloorFloat64AVX2
-	case vectorKey{Ceil, dtype.Float64}:
-		return vecCeilFloat64AVX2
-	case vectorKey{Trunc, dtype.Float64}:
-		return vecTruncFloat64AVX2
+	case vectorKey{Copysign, dtype.Float32}:
+		return vecCopysignFloat32AVX2
+	case vectorKey{Equal, dtype.Float64}:
+		return vecEqualFloat64AVX2
+	case vectorKey{Equal, dtype.Float32}:
+		return vecEqualFloat32AVX2
+	case vectorKey{NotEqual, dtype.Float64}:
+		return vecNotEqualFloat64AVX2
+	case vectorKey{NotEqual, dtype.Float32}:
+		return vecNotEqualFloat32AVX2
+	case vectorKey{Less, dtype.Float64}:
+		return vecLessFloat64AVX2
+	case vectorKey{Less, dtype.Float32}:
+		return vecLessFloat32AVX2
+	case vectorKey{LessEqual, dtype.Float64}:
+		return vecLessEqualFloat64AVX2
+	case vectorKey{LessEqual, dtype.Float32}:
+		return vecLessEqualFloat32AVX2
+	case vectorKey{Greater, dtype.Float64}:
+		return vecGreaterFloat64AVX2
+	case vectorKey{Greater, dtype.Float32}:
+		return vecGreaterFloat32AVX2
+	case vectorKey{GreaterEqual, dtype.Float64}:
+		return vecGreaterEqualFloat64AVX2
+	case vectorKey{GreaterEqual, dtype.Float32}:
+		return vecGreaterEqualFloat32AVX2
+	case vectorKey{Negative, dtype.Float64}:
+		return vecNegativeFloat64AVX2
+	case vectorKey{Negative, dtype.Float32}:
+		return vecNegativeFloat32AVX2
+	case vectorKey{Absolute, dtype.Float64}:
+		return vecAbsoluteFloat64AVX2
+	case vectorKey{Absolute, dtype.Float32}:
+		return vecAbsoluteFloat32AVX2
+	case vectorKey{Sign, dtype.Float64}:
+		return vecSignFloat64AVX2
+	case vectorKey{Sign, dtype.Float32}:
+		return vecSignFloat32AVX2
+	case vectorKey{Square, dtype.Float64}:
+		return vecSquareFloat64AVX2
+	case vectorKey{Square, dtype.Float32}:
+		return vecSquareFloat32AVX2
+	case vectorKey{Sqrt, dtype.Float64}:
+		return vecSqrtFloat64AVX2
+	case vectorKey{Sqrt, dtype.Float32}:
+		return vecSqrtFloat32AVX2
+	case vectorKey{Cbrt, dtype.Float64}:
+		return vecCbrtFloat64AVX2
+	case vectorKey{Cbrt, dtype.Float32}:
+		return vecCbrtFloat32AVX2
+	case vectorKey{Reciprocal, dtype.Float64}:
+		return vecReciprocalFloat64AVX2
+	case vectorKey{Reciprocal, dtype.Float32}:
+		return vecReciprocalFloat32AVX2
 	case vectorKey{Exp, dtype.Float64}:
 		return vecExpFloat64AVX2
 	case vectorKey{Exp, dtype.Float32}:
@@ -715,18 +751,6 @@ func lookupAVX2(op Op, t dtype.Type) Func {
 		return vecExpm1Float64AVX2
 	case vectorKey{Expm1, dtype.Float32}:
 		return vecExpm1Float32AVX2
-	case vectorKey{Sinh, dtype.Float64}:
-		return vecSinhFloat64AVX2
-	case vectorKey{Sinh, dtype.Float32}:
-		return vecSinhFloat32AVX2
-	case vectorKey{Cosh, dtype.Float64}:
-		return vecCoshFloat64AVX2
-	case vectorKey{Cosh, dtype.Float32}:
-		return vecCoshFloat32AVX2
-	case vectorKey{Tanh, dtype.Float64}:
-		return vecTanhFloat64AVX2
-	case vectorKey{Tanh, dtype.Float32}:
-		return vecTanhFloat32AVX2
 	case vectorKey{Log, dtype.Float64}:
 		return vecLogFloat64AVX2
 	case vectorKey{Log, dtype.Float32}:
@@ -759,14 +783,6 @@ func lookupAVX2(op Op, t dtype.Type) Func {
 		return helped(vecTanFloat64AVX2, 4, Tan, dtype.Float64)
 	case vectorKey{Tan, dtype.Float32}:
 		return helped(vecTanFloat32AVX2, 8, Tan, dtype.Float32)
-	case vectorKey{Arctan, dtype.Float64}:
-		return vecArctanFloat64AVX2
-	case vectorKey{Arctan, dtype.Float32}:
-		return vecArctanFloat32AVX2
-	case vectorKey{Arctan2, dtype.Float64}:
-		return helped(vecArctan2Float64AVX2, 4, Arctan2, dtype.Float64)
-	case vectorKey{Arctan2, dtype.Float32}:
-		return vecArctan2Float32AVX2
 	case vectorKey{Arcsin, dtype.Float64}:
 		return vecArcsinFloat64AVX2
 	case vectorKey{Arcsin, dtype.Float32}:
@@ -775,6 +791,22 @@ func lookupAVX2(op Op, t dtype.Type) Func {
 		return vecArccosFloat64AVX2
 	case vectorKey{Arccos, dtype.Float32}:
 		return vecArccosFloat32AVX2
+	case vectorKey{Arctan, dtype.Float64}:
+		return vecArctanFloat64AVX2
+	case vectorKey{Arctan, dtype.Float32}:
+		return vecArctanFloat32AVX2
+	case vectorKey{Sinh, dtype.Float64}:
+		return vecSinhFloat64AVX2
+	case vectorKey{Sinh, dtype.Float32}:
+		return vecSinhFloat32AVX2
+	case vectorKey{Cosh, dtype.Float64}:
+		return vecCoshFloat64AVX2
+	case vectorKey{Cosh, dtype.Float32}:
+		return vecCoshFloat32AVX2
+	case vectorKey{Tanh, dtype.Float64}:
+		return vecTanhFloat64AVX2
+	case vectorKey{Tanh, dtype.Float32}:
+		return vecTanhFloat32AVX2
 	case vectorKey{Arcsinh, dtype.Float64}:
 		return helped(vecArcsinhFloat64AVX2, 4, Arcsinh, dtype.Float64)
 	case vectorKey{Arcsinh, dtype.Float32}:
@@ -787,18 +819,38 @@ func lookupAVX2(op Op, t dtype.Type) Func {
 		return vecArctanhFloat64AVX2
 	case vectorKey{Arctanh, dtype.Float32}:
 		return vecArctanhFloat32AVX2
-	case vectorKey{Cbrt, dtype.Float64}:
-		return vecCbrtFloat64AVX2
-	case vectorKey{Cbrt, dtype.Float32}:
-		return vecCbrtFloat32AVX2
-	case vectorKey{Hypot, dtype.Float64}:
-		return helped(vecHypotFloat64AVX2, 4, Hypot, dtype.Float64)
-	case vectorKey{Hypot, dtype.Float32}:
-		return vecHypotFloat32AVX2
-	case vectorKey{Power, dtype.Float64}:
-		return helped(vecPowerFloat64AVX2, 4, Power, dtype.Float64)
-	case vectorKey{Power, dtype.Float32}:
-		return helped(vecPowerFloat32AVX2, 4, Power, dtype.Float32)
+	case vectorKey{Floor, dtype.Float64}:
+		return vecFloorFloat64AVX2
+	case vectorKey{Floor, dtype.Float32}:
+		return vecFloorFloat32AVX2
+	case vectorKey{Ceil, dtype.Float64}:
+		return vecCeilFloat64AVX2
+	case vectorKey{Ceil, dtype.Float32}:
+		return vecCeilFloat32AVX2
+	case vectorKey{Trunc, dtype.Float64}:
+		return vecTruncFloat64AVX2
+	case vectorKey{Trunc, dtype.Float32}:
+		return vecTruncFloat32AVX2
+	case vectorKey{Rint, dtype.Float64}:
+		return vecRintFloat64AVX2
+	case vectorKey{Rint, dtype.Float32}:
+		return vecRintFloat32AVX2
+	case vectorKey{IsNaN, dtype.Float64}:
+		return vecIsNaNFloat64AVX2
+	case vectorKey{IsNaN, dtype.Float32}:
+		return vecIsNaNFloat32AVX2
+	case vectorKey{IsInf, dtype.Float64}:
+		return vecIsInfFloat64AVX2
+	case vectorKey{IsInf, dtype.Float32}:
+		return vecIsInfFloat32AVX2
+	case vectorKey{IsFinite, dtype.Float64}:
+		return vecIsFiniteFloat64AVX2
+	case vectorKey{IsFinite, dtype.Float32}:
+		return vecIsFiniteFloat32AVX2
+	case vectorKey{MulAdd, dtype.Float64}:
+		return vecMulAddFloat64AVX2
+	case vectorKey{MulAdd, dtype.Float32}:
+		return vecMulAddFloat32AVX2
 	case vectorKey{Add, dtype.Int8}:
 		return vecAddInt8AVX2
 	case vectorKey{Add, dtype.Uint8}:
@@ -837,6 +889,22 @@ func lookupAVX2(op Op, t dtype.Type) Func {
 		return vecMaximumUint8AVX2
 	case vectorKey{Fmax, dtype.Uint8}:
 		return vecMaximumUint8AVX2
+	case vectorKey{BitAnd, dtype.Int8}:
+		return vecBitAnd8AVX2
+	case vectorKey{BitAnd, dtype.Uint8}:
+		return vecBitAnd8AVX2
+	case vectorKey{BitOr, dtype.Int8}:
+		return vecBitOr8AVX2
+	case vectorKey{BitOr, dtype.Uint8}:
+		return vecBitOr8AVX2
+	case vectorKey{BitXor, dtype.Int8}:
+		return vecBitXor8AVX2
+	case vectorKey{BitXor, dtype.Uint8}:
+		return vecBitXor8AVX2
+	case vectorKey{Invert, dtype.Int8}:
+		return vecInvert8AVX2
+	case vectorKey{Invert, dtype.Uint8}:
+		return vecInvert8AVX2
 	case vectorKey{Add, dtype.Int16}:
 		return vecAddInt16AVX2
 	case vectorKey{Add, dtype.Uint16}:
@@ -875,6 +943,22 @@ func lookupAVX2(op Op, t dtype.Type) Func {
 		return vecMaximumUint16AVX2
 	case vectorKey{Fmax, dtype.Uint16}:
 		return vecMaximumUint16AVX2
+	case vectorKey{BitAnd, dtype.Int16}:
+		return vecBitAnd16AVX2
+	case vectorKey{BitAnd, dtype.Uint16}:
+		return vecBitAnd16AVX2
+	case vectorKey{BitOr, dtype.Int16}:
+		return vecBitOr16AVX2
+	case vectorKey{BitOr, dtype.Uint16}:
+		return vecBitOr16AVX2
+	case vectorKey{BitXor, dtype.Int16}:
+		return vecBitXor16AVX2
+	case vectorKey{BitXor, dtype.Uint16}:
+		return vecBitXor16AVX2
+	case vectorKey{Invert, dtype.Int16}:
+		return vecInvert16AVX2
+	case vectorKey{Invert, dtype.Uint16}:
+		return vecInvert16AVX2
 	case vectorKey{Add, dtype.Int32}:
 		return vecAddInt32AVX2
 	case vectorKey{Add, dtype.Uint32}:
@@ -913,50 +997,6 @@ func lookupAVX2(op Op, t dtype.Type) Func {
 		return vecMaximumUint32AVX2
 	case vectorKey{Fmax, dtype.Uint32}:
 		return vecMaximumUint32AVX2
-	case vectorKey{Add, dtype.Int64}:
-		return vecAddInt64AVX2
-	case vectorKey{Add, dtype.Uint64}:
-		return vecAddInt64AVX2
-	case vectorKey{Subtract, dtype.Int64}:
-		return vecSubtractInt64AVX2
-	case vectorKey{Subtract, dtype.Uint64}:
-		return vecSubtractInt64AVX2
-	case vectorKey{Negative, dtype.Int64}:
-		return vecNegativeInt64AVX2
-	case vectorKey{Negative, dtype.Uint64}:
-		return vecNegativeInt64AVX2
-	case vectorKey{BitAnd, dtype.Int8}:
-		return vecBitAnd8AVX2
-	case vectorKey{BitAnd, dtype.Uint8}:
-		return vecBitAnd8AVX2
-	case vectorKey{BitOr, dtype.Int8}:
-		return vecBitOr8AVX2
-	case vectorKey{BitOr, dtype.Uint8}:
-		return vecBitOr8AVX2
-	case vectorKey{BitXor, dtype.Int8}:
-		return vecBitXor8AVX2
-	case vectorKey{BitXor, dtype.Uint8}:
-		return vecBitXor8AVX2
-	case vectorKey{Invert, dtype.Int8}:
-		return vecInvert8AVX2
-	case vectorKey{Invert, dtype.Uint8}:
-		return vecInvert8AVX2
-	case vectorKey{BitAnd, dtype.Int16}:
-		return vecBitAnd16AVX2
-	case vectorKey{BitAnd, dtype.Uint16}:
-		return vecBitAnd16AVX2
-	case vectorKey{BitOr, dtype.Int16}:
-		return vecBitOr16AVX2
-	case vectorKey{BitOr, dtype.Uint16}:
-		return vecBitOr16AVX2
-	case vectorKey{BitXor, dtype.Int16}:
-		return vecBitXor16AVX2
-	case vectorKey{BitXor, dtype.Uint16}:
-		return vecBitXor16AVX2
-	case vectorKey{Invert, dtype.Int16}:
-		return vecInvert16AVX2
-	case vectorKey{Invert, dtype.Uint16}:
-		return vecInvert16AVX2
 	case vectorKey{BitAnd, dtype.Int32}:
 		return vecBitAnd32AVX2
 	case vectorKey{BitAnd, dtype.Uint32}:
@@ -973,6 +1013,18 @@ func lookupAVX2(op Op, t dtype.Type) Func {
 		return vecInvert32AVX2
 	case vectorKey{Invert, dtype.Uint32}:
 		return vecInvert32AVX2
+	case vectorKey{Add, dtype.Int64}:
+		return vecAddInt64AVX2
+	case vectorKey{Add, dtype.Uint64}:
+		return vecAddInt64AVX2
+	case vectorKey{Subtract, dtype.Int64}:
+		return vecSubtractInt64AVX2
+	case vectorKey{Subtract, dtype.Uint64}:
+		return vecSubtractInt64AVX2
+	case vectorKey{Negative, dtype.Int64}:
+		return vecNegativeInt64AVX2
+	case vectorKey{Negative, dtype.Uint64}:
+		return vecNegativeInt64AVX2
 	case vectorKey{BitAnd, dtype.Int64}:
 		return vecBitAnd64AVX2
 	case vectorKey{BitAnd, dtype.Uint64}:
@@ -1019,42 +1071,6 @@ func lookupAVX2(op Op, t dtype.Type) Func {
 		return vecNotBoolAVX2
 	case vectorKey{Invert, dtype.Bool}:
 		return vecNotBoolAVX2
-	case vectorKey{Equal, dtype.Float32}:
-		return vecEqualFloat32AVX2
-	case vectorKey{NotEqual, dtype.Float32}:
-		return vecNotEqualFloat32AVX2
-	case vectorKey{Less, dtype.Float32}:
-		return vecLessFloat32AVX2
-	case vectorKey{LessEqual, dtype.Float32}:
-		return vecLessEqualFloat32AVX2
-	case vectorKey{Greater, dtype.Float32}:
-		return vecGreaterFloat32AVX2
-	case vectorKey{GreaterEqual, dtype.Float32}:
-		return vecGreaterEqualFloat32AVX2
-	case vectorKey{IsInf, dtype.Float32}:
-		return vecIsInfFloat32AVX2
-	case vectorKey{IsFinite, dtype.Float32}:
-		return vecIsFiniteFloat32AVX2
-	case vectorKey{IsNaN, dtype.Float32}:
-		return vecIsNaNFloat32AVX2
-	case vectorKey{Equal, dtype.Float64}:
-		return vecEqualFloat64AVX2
-	case vectorKey{NotEqual, dtype.Float64}:
-		return vecNotEqualFloat64AVX2
-	case vectorKey{Less, dtype.Float64}:
-		return vecLessFloat64AVX2
-	case vectorKey{LessEqual, dtype.Float64}:
-		return vecLessEqualFloat64AVX2
-	case vectorKey{Greater, dtype.Float64}:
-		return vecGreaterFloat64AVX2
-	case vectorKey{GreaterEqual, dtype.Float64}:
-		return vecGreaterEqualFloat64AVX2
-	case vectorKey{IsInf, dtype.Float64}:
-		return vecIsInfFloat64AVX2
-	case vectorKey{IsFinite, dtype.Float64}:
-		return vecIsFiniteFloat64AVX2
-	case vectorKey{IsNaN, dtype.Float64}:
-		return vecIsNaNFloat64AVX2
 	case vectorKey{Equal, dtype.Int8}:
 		return vecEqualInt8AVX2
 	case vectorKey{NotEqual, dtype.Int8}:

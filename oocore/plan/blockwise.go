@@ -4,9 +4,11 @@ import (
 	"slices"
 
 	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/internal/disk"
 )
 
-// Operations that fill boxes: the boxes that suit them, and what those take.
+// The chunks of operations that read more of their inputs than the elements they make: those
+// with a halo, and those that read whole lines.
 
 // scattered reports chunks of a large array that would lie in a file in C order as
 // short runs: each page of it would be written many times. Such a result is materialised
@@ -28,7 +30,7 @@ func runOf(box, shape []int, size int) int {
 }
 
 // shortRun is what is written at once where that is worth a pass of its own to avoid.
-const shortRun = 2 * pageBytes
+const shortRun = 2 * disk.Page
 
 // blocks reports a program that reads what an operation computes.
 func (p *Program) blocks() bool {
@@ -116,22 +118,22 @@ func (p *Plan) haloOverhead(prog *Program, box []int) float64 {
 	return most
 }
 
-// little is how much waste is not worth a larger box.
-const little = 1.15
+// smallOverhead is how many times over halos may be read before boxes are made larger.
+const smallOverhead = 1.15
 
-// opChunks are whole rows, up to bandBytes of them where operations would read much
+// opChunks are whole rows, up to passBytes of them where operations would read much
 // more than once for fewer, and boxes where also that is not enough: but those only if
 // they do not lie in the result as short runs, or rows would be read too many times.
 func (p *Plan) opChunks(prog *Program, shape []int, size int) []int {
-	for bytes := chunkBytes; bytes <= bandBytes; bytes *= 2 {
+	for bytes := chunkBytes; bytes <= passBytes; bytes *= 2 {
 		rows := grid.Auto(shape, size, bytes)
-		if p.haloOverhead(prog, rows) <= little {
+		if p.haloOverhead(prog, rows) <= smallOverhead {
 			alignRows(rows, shape, size)
 			return rows
 		}
 	}
-	box := p.square(prog, grid.Whole(shape).Chunks, bandBytes/size)
-	if rows := grid.Auto(shape, size, bandBytes); runOf(box, shape, size) < shortRun && p.haloOverhead(prog, rows) <= acrossTimes {
+	box := p.square(prog, grid.Whole(shape).Chunks, passBytes/size)
+	if rows := grid.Auto(shape, size, passBytes); runOf(box, shape, size) < shortRun && p.haloOverhead(prog, rows) <= acrossTimes {
 		alignRows(rows, shape, size)
 		return rows
 	}
@@ -139,10 +141,10 @@ func (p *Plan) opChunks(prog *Program, shape []int, size int) []int {
 }
 
 // compact cuts a chunk into boxes of at most about elems elements: whole rows where
-// that wastes little.
+// that reads little twice.
 func (p *Plan) compact(prog *Program, chunk []int, elems int) []int {
 	rows := grid.Auto(chunk, 1, elems)
-	if w := p.haloOverhead(prog, rows); w > little {
+	if w := p.haloOverhead(prog, rows); w > smallOverhead {
 		if box := p.square(prog, chunk, elems); p.haloOverhead(prog, box) < w {
 			return box
 		}
@@ -151,7 +153,7 @@ func (p *Plan) compact(prog *Program, chunk []int, elems int) []int {
 }
 
 // square cuts a box to about elems elements, halving each time the axis where that
-// wastes the least.
+// adds the least to what halos read.
 func (p *Plan) square(prog *Program, box []int, elems int) []int {
 	box = slices.Clone(box)
 	for grid.Size(box) > max(elems, 1) {

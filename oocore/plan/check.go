@@ -104,8 +104,8 @@ func (p *Plan) checkStage(s *Stage) error {
 	programs, outputs := 1, 1
 	switch m := s.MatMul; s.Kind {
 	case MapStage:
-		if s.Unit != nil {
-			boxes = append(boxes, s.Unit)
+		if s.StoreChunk != nil {
+			boxes = append(boxes, s.StoreChunk)
 		}
 	case ReduceStage:
 		boxes = append(boxes, s.FoldTile, s.FoldBlock)
@@ -178,7 +178,7 @@ func (p *Plan) checkStage(s *Stage) error {
 		return fmt.Errorf("its program has %d values for %d reductions", len(prog.Out), len(s.Folds))
 	}
 	for i, f := range s.Folds {
-		if _, ok := kernel.NewFolder(f.Kind, prog.Type(prog.Out[s.Folded(i)])); !ok {
+		if _, ok := kernel.NewFolder(f.Kind, prog.Type(prog.Out[s.FoldOut(i)])); !ok {
 			return fmt.Errorf("reduction %d is not defined for its elements", i)
 		}
 	}

@@ -53,6 +53,8 @@ type compiler struct {
 
 	canonical *canonical
 	opCosts   map[*graph.Node]opCost
+	passes    map[*graph.Node][]int   // in which each node is computed, by the depth of what they make; only some of many
+	readers   map[pass]int            // how many nodes read each in a pass
 	seen      map[*graph.Node]float64 // how many times over a program would compute each node
 	why       map[*graph.Node]string  // nodes that are materialised, and why
 	again     map[*graph.Node]bool    // nodes that several stages compute, which is cheaper
@@ -95,11 +97,12 @@ func NewAll(outputs ...Output) (*Plan, error) {
 			return nil, err
 		}
 	}
+	c.plan.Revisions = c.plan.currentRevisions()
 	return c.plan, nil
 }
 
 func newCompiler(outputs []Output) (*compiler, error) {
-	c := &compiler{plan: &Plan{Engine: Engine}, canonical: newCanonical(),
+	c := &compiler{plan: &Plan{}, canonical: newCanonical(),
 		opCosts: map[*graph.Node]opCost{}, why: map[*graph.Node]string{}, again: map[*graph.Node]bool{},
 		read: map[*graph.Node]bool{}, arrays: map[*graph.Node]int{}, firstIn: map[*graph.Node]int{}, copies: map[string]Load{}, decodes: map[int]int{}}
 	var titles []string

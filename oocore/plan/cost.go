@@ -1,180 +1,329 @@
 package plan
 
 import (
-	"encoding/binary"
+	"slices"
 
+	"github.com/gonbext/gonbext/oocore/blockwise"
 	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/plan/cost"
+	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/store/blob"
 )
 
-// What computing takes, in nanoseconds of one core. These figures only decide between
-// keeping and computing again, where a factor of two does not matter. They are part of
-// Engine: the stages of a plan follow from them.
-const (
-	// keepNanos is what writing a byte of a materialised array takes, and fetchNanos what
-	// each stage or operation takes that reads it.
-	keepNanos, fetchNanos = 2, 1
-	// stageNanos is the overhead of a stage, without its tasks.
-	stageNanos = 1e6
-	readNanos  = 0.25 // of a byte that is in memory or a file
-	codedNanos = 0.5  // of a byte that is decoded
-	moveNanos  = 0.5  // of a byte that an operation of boxes puts into its result
-	leastNanos = 0.05 // of any element: what bounds the nodes that a cost is summed over
-)
+// workload collects the work of a stage.
+type workload struct {
+	plan   *Sized
+	stage  *SizedStage
+	device bool // computes: what is left are reads and writes
+	all    []record.Work
+}
 
-// opNanos is what an elementwise operation takes for each byte of its operands.
-func opNanos(op kernel.Op) float64 {
+// work is what a stage takes time for.
+func (p *Sized) work(stage int) []record.Work {
+	return p.workOf(p.Placed(stage), p.OnDevice[stage] != nil)
+}
+
+// workOf is the work of a stage as the host or a device is to do it.
+func (p *Sized) workOf(s *SizedStage, device bool) []record.Work {
+	w := &workload{plan: p, stage: s, device: device}
+	tasks := float64(s.Tasks())
+	if tasks == 0 {
+		return nil
+	}
+	w.add(record.Work{Of: record.Organising, Kind: "stage", Nanos: cost.Stage})
+	w.add(record.Work{Of: record.Organising, Kind: "tasks", Nanos: tasks * cost.Task})
+	w.add(record.Work{Of: record.Organising, Kind: "buffers", Nanos: float64(s.Predicted.Host()) * cost.Touch})
+	if s.Kind == MatMulStage {
+		w.product()
+	} else {
+		w.program(&s.Programs[0], s.Tile, s.Grid.Chunks, 1)
+		if !w.device {
+			w.folds()
+		}
+	}
+	for _, a := range s.Outputs {
+		w.output(a)
+	}
+	return w.all
+}
+
+// add adds work to that of the same kind.
+func (w *workload) add(one record.Work) {
+	if one.Nanos <= 0 {
+		return
+	}
+	i := slices.IndexFunc(w.all, func(o record.Work) bool { return o.Of == one.Of && o.Kind == one.Kind && o.Path == one.Path })
+	if i < 0 {
+		w.all = append(w.all, one)
+		return
+	}
+	w.all[i].Nanos += one.Nanos
+	w.all[i].Bytes += one.Bytes
+}
+
+func (w *workload) compute(kind string, nanos float64) {
+	if !w.device {
+		w.add(record.Work{Of: record.Computing, Kind: kind, Nanos: nanos})
+	}
+}
+
+// program adds the work of computing a program's values so many times over, tile by tile of
+// the boxes that tasks compute.
+func (w *workload) program(prog *Program, tile, box []int, times float64) {
+	elements := float64(grid.Size(prog.Domain)) * times
+	for i := range prog.Loads {
+		w.load(prog, &prog.Loads[i], tile, box, times)
+	}
+	for _, in := range prog.Code {
+		if in.Op == kernel.Invalid {
+			w.compute("cast "+in.Type.String()+" "+in.To.String(), elements*cost.Cast(in.Type, in.To))
+			continue
+		}
+		w.compute(in.Op.String()+" "+in.Type.String(), elements*cost.Elementwise(in.Op, in.Type))
+	}
+}
+
+// load adds the work of filling a load.
+func (w *workload) load(prog *Program, l *Load, tile, box []int, times float64) {
+	elements := float64(grid.Size(prog.Domain)) * times
+	switch l.Kind {
+	case LoadRandom:
+		w.compute("random "+l.Type.String(), elements*generatorNanos(true, l.View))
+	case LoadIota:
+		w.compute("arange", elements*generatorNanos(false, l.View))
+	case LoadArray:
+		w.array(prog, l, tile, box, times)
+	case LoadBlocks:
+		w.operation(l, tile, times)
+	}
+	if l.Reads() && !l.Dense() {
+		kind, nanos := "broadcast", cost.Broadcast
+		if l.Permuted() {
+			kind, nanos = "transpose", cost.Transpose
+		}
+		w.compute(kind, elements*nanos*float64(l.Type.Size()))
+	}
+}
+
+// array adds the reads of an array: what is broadcast along an axis is read again for every
+// tile along it.
+func (w *workload) array(prog *Program, l *Load, tile, box []int, times float64) {
+	bytes := float64(l.moved(prog.Domain, tile)) * times
+	a := &w.plan.Arrays[l.Array]
+	place := w.plan.Place(l.Array)
+	one := record.Work{Of: record.Reading, Kind: "memory", Nanos: bytes * cost.Copy}
 	switch {
-	case op == kernel.Power || op == kernel.Arctan2 || op == kernel.Hypot || op == kernel.Remainder || op == kernel.FloorDivide:
-		return 2
-	case op == kernel.Divide || op == kernel.Sqrt || op == kernel.Reciprocal:
-		return 0.15
-	case op >= kernel.Cbrt && op <= kernel.Arctanh:
-		return 0.5
+	case place == InData || place == InArena:
+	case place == InSpill:
+		one.Kind, one.Bytes = "spill", int64(bytes)
+	case blob.Remote(a.Path):
+		one.Kind, one.Bytes, one.Path = record.Network, int64(bytes), a.Path
+	default:
+		one.Kind, one.Bytes, one.Path = "file", int64(bytes), a.Path
 	}
-	return 0.06
-}
-
-// ownNanos is what computing an element of a node takes without its inputs.
-func (c *compiler) ownNanos(n *graph.Node) float64 {
-	size := float64(n.DType.Size())
-	switch n.Kind {
-	case graph.Elementwise:
-		t := n.In[len(n.In)-1].DType
-		own := opNanos(n.Op) * float64(t.Size())
-		if t.Kind() == dtype.KindComplex {
-			own *= 4
-		}
-		return max(own, leastNanos)
-	case graph.Cast:
-		return max(0.06*max(size, float64(n.In[0].DType.Size())), leastNanos)
-	case graph.Blockwise:
-		return c.opCost(n).own
-	case graph.Source:
-		if n.Stored.Info.Chunks != nil {
-			return codedNanos * size
-		}
-		return readNanos * size
-	case graph.Random:
-		return 2
-	case graph.Constant, graph.View:
-		return leastNanos
-	}
-	return max(readNanos*size, leastNanos)
-}
-
-// opCost is what an operation of boxes takes.
-type opCost struct {
-	own  float64   // nanoseconds an element
-	read []float64 // of each input, how many times over it is read for all of the result
-}
-
-// nominal is about how many elements a task computes at once.
-const nominal = 256 << 10
-
-func (c *compiler) opCost(n *graph.Node) opCost {
-	cost, ok := c.opCosts[n]
-	if ok {
-		return cost
-	}
-	op, size := n.Blocks.Op, float64(max(grid.Size(n.Shape), 1))
-	whole := op.Requirements(clip(n.Shape, n.Shape))
-	cost.own = max(float64(whole.Work)/size, moveNanos*float64(n.DType.Size()))
-	cost.read = make([]float64, len(n.In))
-	for k := range cost.read {
-		cost.read[k] = 1
-	}
-	if !whole.DisjointReads && !whole.Gather && op.Chunks() == nil {
-		rows, box := op.Requirements(grid.Auto(n.Shape, 1, nominal)), op.Requirements(cube(n.Shape, nominal))
-		share := func(box []int) float64 { return float64(grid.Size(box)) / size }
-		for k, in := range n.In {
-			all := float64(max(grid.Size(clip(whole.Reads[k], in.Shape)), 1))
-			times := func(reads []int, share float64) float64 {
-				return float64(grid.Size(clip(reads, in.Shape))) / all / max(share, 1/size)
-			}
-			cost.read[k] = max(min(times(rows.Reads[k], share(grid.Auto(n.Shape, 1, nominal))), times(box.Reads[k], share(cube(n.Shape, nominal)))), 1)
-		}
-	}
-	c.opCosts[n] = cost
-	return cost
-}
-
-// cube is a box of at most elems elements, alike along all axes that are long enough.
-func cube(shape []int, elems int) []int {
-	box := clip(shape, shape)
-	for grid.Size(box) > elems {
-		longest := 0
-		for d := range box {
-			if box[d] > box[longest] {
-				longest = d
-			}
-		}
-		box[longest] = (box[longest] + 1) / 2
-	}
-	return box
-}
-
-// mostSummed bounds the nodes that one cost is summed over.
-const mostSummed = 1000
-
-// costs sums what computing a node takes for each of its elements, from what is
-// materialised.
-type costs struct {
-	c       *compiler
-	most    float64 // where the sum ends
-	sum     float64
-	visited map[string]bool
-	context int // of the operation of boxes whose inputs are summed
-}
-
-// cost is what computing an element of n takes; more than most where it is that much,
-// or has too many parts to say. Parts that a program shares are counted once, and what
-// an operation of boxes reads for each such operation.
-func (c *compiler) cost(n *graph.Node, most float64) float64 {
-	s := &costs{c: c, most: most, visited: map[string]bool{}}
-	s.add(n, grid.Identity(n.Shape), 1, 0, true)
-	return s.sum
-}
-
-func (s *costs) add(n *graph.Node, v grid.View, times float64, context int, first bool) {
-	if s.sum > s.most {
+	w.add(one)
+	if place != InFile {
 		return
 	}
-	key := binary.AppendVarint(make([]byte, 0, 48), int64(context))
-	key = binary.AppendVarint(key, int64(s.c.canonical.number[n]))
-	for _, list := range [][]int{v.Axis, v.Start, v.Step} {
-		for _, x := range list {
-			key = binary.AppendVarint(key, int64(x))
+	decode, _ := cost.Codec(a.Codec)
+	w.add(record.Work{Of: record.Decoding, Kind: a.Codec, Path: a.Path, Nanos: bytes * a.decodings(l, box) * decode})
+	switch {
+	case a.Chunks != nil:
+		boxes := a.Chunks
+		if a.Shards != nil {
+			boxes = a.Shards
+		}
+		w.add(record.Work{Of: record.Organising, Kind: "chunks read", Nanos: bytes / float64(max(grid.Size(boxes)*a.DType.Size(), 1)) * cost.Object})
+	default:
+		if run := l.run(tile, a.Shape); run > 0 && run < disk.ShortRun {
+			w.add(record.Work{Of: record.Reading, Kind: "short runs", Nanos: bytes / float64(run) * cost.ShortRead})
 		}
 	}
-	if s.visited[string(key)] {
-		return
-	}
-	if s.visited[string(key)] = true; len(s.visited) > mostSummed {
-		s.sum = s.most + 1
-		return
-	}
-	if !first && s.c.materialised(n) {
-		s.sum += times * readNanos * float64(n.DType.Size())
-		return
-	}
-	s.sum += times * s.c.ownNanos(n)
-	for k, in := range n.In {
-		switch n.Kind {
-		case graph.View:
-			s.add(in, v.Through(n.View), times, context, false)
-		case graph.Blockwise:
-			s.context++
-			share := float64(grid.Size(in.Shape)) / float64(max(grid.Size(n.Shape), 1))
-			s.add(in, grid.Identity(in.Shape), times*min(share, mostShare)*s.c.opCost(n).read[k], s.context, false)
+}
+
+// decodings is how often each chunk of an array is decoded where boxes of the domain are read
+// for themselves.
+func (a *Array) decodings(l *Load, box []int) float64 {
+	times := 1.0
+	for d, axis := range l.View.Axis {
+		if axis < 0 || a.Chunks == nil || d >= len(a.Chunks) {
+			continue
+		}
+		n, c := min(box[axis]*abs(l.View.Step[d]), a.Shape[d]), min(a.Chunks[d], a.Shape[d])
+		switch {
+		case n == 0 || n == a.Shape[d] || n%c == 0:
+		case c%n == 0:
+			times *= float64(c / n)
 		default:
-			s.add(in, v, times, context, false)
+			times *= float64(n+c) / float64(n)
 		}
+	}
+	return times
+}
+
+// boxNanos is what an operation takes to fill a box of its result, without computing what it
+// reads of inputs of the given shapes.
+func boxNanos(op blockwise.Op, t dtype.Type, box []int, need blockwise.Requirements, inputs [][]int) float64 {
+	elements := grid.Size(box)
+	for k, reads := range need.Reads {
+		elements += grid.Size(clip(reads, inputs[k]))
+	}
+	return max(float64(need.Work), float64(elements)*cost.Block(blockwise.Name(op))*float64(t.Size()))
+}
+
+// operation adds the work of an operation of boxes, and of the programs that it reads.
+func (w *workload) operation(l *Load, tile []int, times float64) {
+	box := l.Box(tile)
+	boxes := times
+	for d, n := range l.View.Shape {
+		boxes *= float64((n + tile[d] - 1) / max(tile[d], 1))
+	}
+	need := l.Op.Requirements(box)
+	inputs := make([][]int, len(l.Inputs))
+	for k := range inputs {
+		inputs[k] = l.Inputs[k].Domain
+	}
+	kind := blockwise.Name(l.Op.Op)
+	if kind == "" {
+		kind = "Go function"
+	}
+	w.compute(kind+" "+l.Type.String(), boxes*boxNanos(l.Op.Op, l.Type, box, need, inputs))
+	for k, reads := range need.Reads {
+		in := &l.Inputs[k]
+		read := clip(reads, in.Domain)
+		again := times
+		if all := boxes * float64(grid.Size(read)); !need.DisjointReads && grid.Size(in.Domain) > 0 {
+			again = max(all/float64(grid.Size(in.Domain)), times)
+		}
+		w.program(in, read, read, again)
 	}
 }
 
-// mostShare bounds how much of an input an element of an operation's result counts for:
-// one of a downsampled image rests on many.
-const mostShare = 64
+// folds adds the work of folding the program's values.
+func (w *workload) folds() {
+	s := w.stage
+	prog := &s.Programs[0]
+	elements := float64(grid.Size(s.Grid.Shape))
+	for i := range s.Folds {
+		t := prog.Type(prog.Out[s.FoldOut(i)])
+		along := " along rows"
+		if s.Folds[i].Folds(len(prog.Domain) - 1) {
+			along = ""
+		}
+		w.compute(s.Folds[i].Kind.String()+" "+t.String()+along, elements*s.Folds[i].Kind.Row().Cost(t))
+	}
+}
+
+// product adds the work of a matrix product: each panel of an operand is computed for every
+// super-tile that it meets.
+func (w *workload) product() {
+	m := w.stage.Super
+	down, across := m.supers()
+	_, columns, depth := m.lengths()
+	rows := min(m.SuperM*m.TileM, m.M)
+	boxes := [][]int{panel(len(w.stage.Programs[0].Domain), rows, depth), panel(len(w.stage.Programs[1].Domain), depth, columns)}
+	for i, times := range []int64{across, down} {
+		w.program(&w.stage.Programs[i], boxes[i], boxes[i], float64(times))
+	}
+	w.compute("matmul "+m.Type.String(), w.stage.multiplications()*cost.Product(m.Type))
+}
+
+// multiplications are those of a product, and as many additions.
+func (s *SizedStage) multiplications() float64 {
+	m := s.Super
+	batch := grid.Size(s.Grid.Shape[:len(s.Grid.Shape)-2])
+	return 2 * float64(batch) * float64(m.M) * float64(m.N) * float64(m.depth())
+}
+
+// output adds the writes of an array.
+func (w *workload) output(array int) {
+	a := &w.plan.Arrays[array]
+	bytes, size := float64(a.Bytes()), a.DType.Size()
+	place := w.plan.Place(array)
+	_, encode := cost.Codec(a.Layout.Codec)
+	one := record.Work{Of: record.Writing, Kind: "memory", Nanos: bytes * (cost.Copy + cost.Touch)} // used for the first time
+	if place != InArena && place != InCollect {
+		one.Nanos, one.Bytes = bytes*cost.Buffered, a.Bytes()
+		run := a.Bytes() // that is written at once
+		switch {
+		case place == InResult && a.Layout.Unit != nil:
+			run = int64(grid.Size(a.Layout.Unit) * size)
+		case w.stage.Kind == MapStage && len(w.stage.WriteTile) == len(a.Shape):
+			run = int64(runOf(w.stage.WriteTile, a.Shape, size))
+		}
+		if encode > 0 {
+			run /= 2 // or less: nobody knows yet
+		}
+		switch {
+		case blob.Remote(a.Path):
+			one.Kind = record.Network
+		case a.Bytes() >= disk.LargeFile && run >= disk.DirectRun:
+			one.Kind, one.Nanos = "file, past the page cache", bytes*cost.Direct
+		case a.Bytes() >= disk.LargeFile && run >= disk.ShortRun:
+			one.Kind = "file, written behind"
+		default:
+			one.Kind = record.PagesWritten
+		}
+		if one.Kind == record.PagesWritten && run < disk.ShortRun {
+			w.add(record.Work{Of: record.Writing, Kind: "short runs", Nanos: bytes / float64(max(run, 1)) * cost.ShortWrite})
+		}
+	}
+	w.add(one)
+	if place != InResult {
+		return
+	}
+	w.add(record.Work{Of: record.Encoding, Kind: a.Layout.Codec, Path: w.source(), Nanos: bytes * encode})
+	if a.Layout.Unit != nil {
+		w.add(record.Work{Of: record.Organising, Kind: record.ChunksWritten, Nanos: bytes / float64(max(grid.Size(a.Layout.Unit)*size, 1)) * cost.Object})
+	}
+}
+
+// source is the path of the largest stored array that the stage reads; empty for none.
+func (w *workload) source() (path string) {
+	var most int64
+	for l := range w.stage.Arrays() {
+		if a := &w.plan.Arrays[l.Array]; a.Place == InFile && a.Bytes() > most {
+			path, most = a.Path, a.Bytes()
+		}
+	}
+	return path
+}
+
+// diskSeconds is what a usual disk takes for a stage's traffic. It only says where a device
+// gains nothing, and decides nothing.
+func (s *SizedStage) diskSeconds() float64 { return float64(s.Read+s.Written) * cost.Disk / 1e9 }
+
+// compare predicts what the host takes for a stage that the device does, without the
+// device and in any case.
+func (p *Sized) compare(stage int) {
+	v := p.OnDevice[stage]
+	v.CPU = p.coreSeconds(&p.Stages[stage]) / float64(max(p.Workers, 1))
+	v.Disk = v.diskSeconds()
+}
+
+// coreSeconds is what one core takes to compute a stage, without a device and at nominal
+// rates.
+func (p *Sized) coreSeconds(s *SizedStage) (seconds float64) {
+	for _, w := range p.workOf(s, false) {
+		if w.Of == record.Computing {
+			seconds += w.Nanos / 1e9
+		}
+	}
+	return seconds
+}
+
+// Estimate is about how long a stage takes by the figures of a usual machine and the rates
+// of the device, and what limits it.
+func (p *Sized) Estimate(stage int) (seconds float64, limit string) {
+	seconds, limit = p.coreSeconds(&p.Stages[stage])/float64(max(p.Workers, 1)), "the cores"
+	if v := p.OnDevice[stage]; v != nil {
+		seconds, limit = v.Seconds, v.Limit
+	}
+	if disk := p.Placed(stage).diskSeconds(); disk > seconds {
+		return disk, "the disk"
+	}
+	return seconds, limit
+}

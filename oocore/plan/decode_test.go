@@ -40,8 +40,8 @@ func TestDecodeSaysWhoseAPlanIs(t *testing.T) {
 		"x":                                    "this is not a plan: invalid character",
 		"{}":                                   "this is not a plan",
 		"[1, 2]":                               "this is not a plan",
-		`{"engine": "gonbext-1", "new": true}`: "the plan was made by gonbext-1, and this is " + Engine + ": plan again",
-		`{"engine": "` + Engine + `"}`:         "it has no output",
+		`{"engine": "gonbext-1", "new": true}`: "the plan was made by gonbext-1, another version of gonbext: plan again",
+		`{"engine": "` + firstRevisions + `"}`: "it has no output",
 	} {
 		if _, err := Decode([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)

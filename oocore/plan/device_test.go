@@ -56,7 +56,7 @@ func TestDeviceStageFitsCardAndBudget(t *testing.T) {
 					t.Fatalf("%s on %d bytes in %d: %v", name, memory, budget, err)
 				}
 				st := &s.Stages[0]
-				v := st.Device
+				v := s.OnDevice[0]
 				if v == nil {
 					if memory > 32<<20 || st.Lacks == "" || st.Note == "" {
 						t.Errorf("%s on %d bytes in %d: not on the device, which %q", name, memory, budget, st.Lacks)
@@ -108,10 +108,10 @@ func TestDeviceStageOfManyWorkersHasFewSlots(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, err := p.Size(Options{Budget: 1 << 40, Workers: 1500, Device: card(1 << 40)})
-	if err != nil || s.Stages[0].Device == nil {
+	if err != nil || s.OnDevice[0] == nil {
 		t.Fatalf("%v, %v", err, s)
 	}
-	if v := s.Stages[0].Device; v.Slots*(v.Depth+1) > 4096 {
+	if v := s.OnDevice[0]; v.Slots*(v.Depth+1) > 4096 {
 		t.Errorf("%d slots of %d tiles", v.Slots, v.Depth)
 	}
 }
@@ -122,10 +122,10 @@ func TestLargerCardMovesLessOfProduct(t *testing.T) {
 	moved := int64(-1)
 	for _, memory := range []int64{64 << 20, 512 << 20, 4 << 30} {
 		s, err := p.Size(Options{Budget: 64 << 20, Workers: 2, Device: card(memory)})
-		if err != nil || s.Stages[0].Device == nil {
+		if err != nil || s.OnDevice[0] == nil {
 			t.Fatalf("on %d bytes: %v, %v", memory, err, s)
 		}
-		up := s.Stages[0].Device.Up
+		up := s.OnDevice[0].Up
 		if moved >= 0 && up >= moved {
 			t.Errorf("a card of %d bytes is sent %d bytes, a smaller one %d", memory, up, moved)
 		}
@@ -145,8 +145,8 @@ func TestDeviceWithoutKernelLeavesStageToCPU(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if st := &s.Stages[0]; st.Device != nil || st.Lacks != why || st.Note != "card "+why+": on the CPU" || s.DevicePeak != 0 {
-			t.Errorf("%s: on the device: %v, which %q; note %q", name, st.Device != nil, st.Lacks, st.Note)
+		if st := &s.Stages[0]; s.OnDevice[0] != nil || st.Lacks != why || st.Note != "card "+why+": on the CPU" || s.DevicePeak != 0 {
+			t.Errorf("%s: on the device: %v, which %q; note %q", name, s.OnDevice[0] != nil, st.Lacks, st.Note)
 		}
 	}
 }
@@ -178,7 +178,7 @@ func TestDeviceTileOfReductionKeepsOrder(t *testing.T) {
 	}
 	st := &s.Stages[0]
 	blocks := func(tile []int) (all []grid.Box) {
-		for inner := range st.Inners(st.Grid.Box(0)) {
+		for inner := range st.Chunks(st.Grid.Box(0)) {
 			for b := range inner.Split(tile) {
 				for b := range b.Split(st.FoldBlock) {
 					all = append(all, b)
@@ -187,7 +187,7 @@ func TestDeviceTileOfReductionKeepsOrder(t *testing.T) {
 		}
 		return all
 	}
-	cpu, device := blocks(st.Tile), blocks(st.Device.Tile)
+	cpu, device := blocks(st.Tile), blocks(s.OnDevice[0].Tile)
 	if len(cpu) != len(device) {
 		t.Fatalf("%d blocks, on the CPU %d", len(device), len(cpu))
 	}
@@ -217,16 +217,16 @@ func TestBlocksBeforeCountsBlocksOfTheSameAccumulators(t *testing.T) {
 				g.Offset[d] = random.IntN(g.Chunks[d])
 			}
 		}
-		s := &SizedStage{Stage: &Stage{Grid: g, Folds: []Fold{{}}}, Inner: clip(lengths(12), g.Chunks)}
+		s := &DeviceStage{SizedStage: SizedStage{Stage: &Stage{Grid: g, Folds: []Fold{{}}}, Chunk: clip(lengths(12), g.Chunks)}}
 		for d := range n {
 			if random.IntN(2) == 0 {
 				s.Folds[0].Axes = append(s.Folds[0].Axes, d)
 			}
 		}
-		s.Block = grid.Auto(s.Inner, 1, 1+random.IntN(20))
-		s.Tile = within(s.Inner, 1+random.IntN(100), s.Block)
+		s.Block = grid.Auto(s.Chunk, 1, 1+random.IntN(20))
+		s.Tile = within(s.Chunk, 1+random.IntN(100), s.Block)
 		for _, chunk := range g.All() {
-			for inner := range s.Inners(chunk) {
+			for inner := range s.Chunks(chunk) {
 				done := map[string]int{} // blocks, by the kept axes of their accumulators
 				for tile := range inner.Split(s.Tile) {
 					before := map[string]int{}
@@ -239,7 +239,7 @@ func TestBlocksBeforeCountsBlocksOfTheSameAccumulators(t *testing.T) {
 						}
 						if got := s.BlocksBefore(chunk, tile) + before[kept]; got != done[kept] || s.BlocksBefore(chunk, b) != got {
 							t.Fatalf("%v cut by %v, %v and %v, folded along %v: block %v of tile %v is number %d, counted %d, with GONBEXT_SEED=%d",
-								g, s.Inner, s.Tile, s.Block, s.Folds[0].Axes, b, tile, done[kept], got, testcases.Seed(t))
+								g, s.Chunk, s.Tile, s.Block, s.Folds[0].Axes, b, tile, done[kept], got, testcases.Seed(t))
 						}
 						before[kept]++
 						done[kept]++

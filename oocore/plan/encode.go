@@ -19,20 +19,20 @@ func (p *Plan) Encode() ([]byte, error) {
 	return json.Marshal(p)
 }
 
-// Decode reads what Encode wrote. A plan of another engine is rejected, and so is one
+// Decode reads what Encode wrote. A plan of other revisions is rejected, and so is one
 // that names arrays or values that it does not have.
 func Decode(b []byte) (*Plan, error) {
-	var version struct {
-		Engine string `json:"engine"`
+	var made struct {
+		Revisions string `json:"engine"`
 	}
-	if err := json.Unmarshal(b, &version); err != nil {
+	if err := json.Unmarshal(b, &made); err != nil {
 		return nil, fmt.Errorf("this is not a plan: %w", err)
 	}
-	if version.Engine == "" {
+	if made.Revisions == "" {
 		return nil, errors.New("this is not a plan")
 	}
-	if version.Engine != Engine {
-		return nil, fmt.Errorf("the plan was made by %s, and this is %s: plan again", version.Engine, Engine)
+	if _, known := parseRevisions(made.Revisions); !known {
+		return nil, fmt.Errorf("the plan was made by %s, another version of gonbext: plan again", made.Revisions)
 	}
 	p := &Plan{}
 	d := json.NewDecoder(bytes.NewReader(b))
@@ -42,6 +42,9 @@ func Decode(b []byte) (*Plan, error) {
 	}
 	if err := p.check(); err != nil {
 		return nil, fmt.Errorf("this is not a plan: %w", err)
+	}
+	if difference := revisionDifference(p.currentRevisions(), p.Revisions); difference != "" {
+		return nil, fmt.Errorf("the plan is of no use: %s: plan again", difference)
 	}
 	return p, nil
 }

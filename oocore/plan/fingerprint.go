@@ -15,9 +15,9 @@ import (
 // Fingerprint identifies what a plan computes and where to: two runs with the same one
 // write the same bytes to the same place. Budget, workers and where temporary arrays lie
 // are not in it. The zero one is that of a plan with Go functions and no version of them,
-// which is like no other.
+// or with an input whose version cannot be known, which is like no other.
 type Fingerprint struct {
-	Engine     string `json:"engine"`
+	Revisions  string `json:"engine"`     // of the operations and algorithms that the plan uses
 	Arithmetic string `json:"arithmetic"` // of this machine, as far as the bits depend on it
 	Output     string `json:"output"`     // place and layout
 	Inputs     string `json:"inputs"`     // places and versions of what is read
@@ -29,11 +29,11 @@ type Fingerprint struct {
 func (f Fingerprint) Difference(earlier Fingerprint) string {
 	switch {
 	case f == Fingerprint{}:
-		return "its Go function has no version"
+		return "a Go function or an input of it has no version"
 	case f == earlier:
 		return ""
-	case f.Engine != earlier.Engine:
-		return "it was begun by another version of gonbext"
+	case f.Revisions != earlier.Revisions:
+		return revisionDifference(f.Revisions, earlier.Revisions)
 	case f.Output != earlier.Output:
 		return "it is to be stored in another way"
 	case f.Inputs != earlier.Inputs:
@@ -62,6 +62,9 @@ func (p *Plan) Fingerprint(version string, inputs map[int]store.Version) Fingerp
 		a.Work, a.Layout.Work = store.Work{}, store.Work{} // this machine's
 		switch a.Place {
 		case InFile:
+			if inputs[i].Unknown {
+				return Fingerprint{}
+			}
 			read = append(read, input{absolute(a.Path), inputs[i]})
 			*a = Array{Place: InFile, Shape: a.Shape, DType: a.DType, Chunks: a.Chunks}
 		case InData:
@@ -81,7 +84,7 @@ func (p *Plan) Fingerprint(version string, inputs map[int]store.Version) Fingerp
 			FoldTile: s.FoldTile, FoldBlock: s.FoldBlock}
 		what.Stages = append(what.Stages, one)
 	}
-	return Fingerprint{Engine: p.Engine, Arithmetic: p.arithmetic(), Output: digest(outputs), Inputs: digest(read), Expression: digest([]any{&what, version})}
+	return Fingerprint{Revisions: p.Revisions, Arithmetic: p.arithmetic(), Output: digest(outputs), Inputs: digest(read), Expression: digest([]any{&what, version})}
 }
 
 // Fingerprint is that of the plan on the run's device.
@@ -106,7 +109,7 @@ func (d *DeviceSpec) rounds(s Stage) bool {
 	prog := &s.Programs[0]
 	for i, f := range s.Folds {
 		extreme := f.Kind == kernel.Min || f.Kind == kernel.Max
-		if s.foldRounding(i) > blockwise.Exact || extreme && prog.Type(prog.Out[s.Folded(i)]).Kind() >= dtype.KindFloat {
+		if s.foldRounding(i) > blockwise.Exact || extreme && prog.Type(prog.Out[s.FoldOut(i)]).Kind() >= dtype.KindFloat {
 			return true
 		}
 	}
@@ -162,7 +165,7 @@ func rounding(prog *Program) (most blockwise.Rounding) {
 
 func (s *Stage) foldRounding(i int) blockwise.Rounding {
 	prog := &s.Programs[0]
-	if prog.Type(prog.Out[s.Folded(i)]).Kind() < dtype.KindFloat && s.Folds[i].Kind <= kernel.Prod {
+	if prog.Type(prog.Out[s.FoldOut(i)]).Kind() < dtype.KindFloat && s.Folds[i].Kind.Row().Family == kernel.Total {
 		return blockwise.Exact
 	}
 	switch s.Folds[i].Kind {

@@ -6,6 +6,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/kernel"
 )
 
@@ -26,11 +27,11 @@ type SuperTile struct {
 	Depth          int // panels in flight: 2 reads ahead
 }
 
-// even cuts n into parts of about tile, all alike, each a multiple of unit.
-func even(n, tile, unit int) int {
+// even cuts n into parts of about tile, all alike, each a multiple of a number.
+func even(n, tile, multiple int) int {
 	parts := max((n+tile-1)/tile, 1)
 	each := (n + parts - 1) / parts
-	return max((each+unit-1)/unit*unit, 1)
+	return max((each+multiple-1)/multiple*multiple, 1)
 }
 
 // cut chooses the tiles by the lengths and the type alone.
@@ -44,7 +45,7 @@ func (m *MatMul) cut() {
 	m.TileM, m.TileN = even(m.M, side, 12), even(m.N, side, 32)
 	m.TileK = 2048 / m.Type.Size()
 	if m.K < 3*m.TileK/2 {
-		m.TileK = m.K // one panel, which often lies in one piece
+		m.TileK = m.K // one panel, which often lies together
 	}
 	m.TileK = even(m.K, max(m.TileK, 1), 1)
 }
@@ -72,8 +73,8 @@ func (c *compiler) matmulStage(n *graph.Node) error {
 // the operand is most of it as it is, else the operand.
 func (c *compiler) decodeOperand(prog *Program, site string) {
 	p := c.plan
-	cell := p.align(prog)
-	if cell == nil {
+	stored := p.storedChunks(prog)
+	if stored == nil {
 		return
 	}
 	t := prog.Type(prog.Out[0])
@@ -83,7 +84,7 @@ func (c *compiler) decodeOperand(prog *Program, site string) {
 			i, ok := c.decodes[load.Array]
 			if !ok {
 				copied := Program{Domain: a.Shape, Out: []int{0}, Loads: []Load{{Kind: LoadArray, Type: a.DType, Array: load.Array, View: grid.Identity(a.Shape)}}}
-				i = c.decode(a.Name, copied, a.DType, p.align(&copied), site)
+				i = c.decode(a.Name, copied, a.DType, p.storedChunks(&copied), site)
 				c.decodes[load.Array] = i
 			}
 			load.Array = i
@@ -95,16 +96,16 @@ func (c *compiler) decodeOperand(prog *Program, site string) {
 		name += " of " + p.Arrays[l.Array].Name
 		break
 	}
-	i := c.decode(name, *prog, t, cell, site)
+	i := c.decode(name, *prog, t, stored, site)
 	*prog = Program{Domain: prog.Domain, Out: []int{0}, Loads: []Load{{Kind: LoadArray, Type: t, Array: i, View: grid.Identity(prog.Domain)}}}
 }
 
 // decode adds the stage that fills a temporary array with a program's values.
-func (c *compiler) decode(name string, prog Program, t dtype.Type, cell []int, site string) int {
+func (c *compiler) decode(name string, prog Program, t dtype.Type, stored []int, site string) int {
 	p := c.plan
 	i := p.add(temporary(name, prog.Domain, t))
 	p.Stages = append(p.Stages, Stage{Kind: MapStage, Name: "decode " + name, Site: site, Programs: []Program{prog}, Outputs: []int{i},
-		Grid: grid.Grid{Shape: prog.Domain, Chunks: grow(cell, prog.Domain, chunkBytes/t.Size())},
+		Grid: grid.Grid{Shape: prog.Domain, Chunks: grow(stored, prog.Domain, chunkBytes/t.Size())},
 		Note: "a pass of its own: a product reads its operands many times"})
 	return i
 }
@@ -113,12 +114,10 @@ const (
 	// runBytes is how many bytes are copied from the page cache in the time that it
 	// takes to begin another run of a file: 0.5 µs at 10 GB/s.
 	runBytes = 5 << 10
-	// shortWrite is the length below which runs that are not whole rows share so many
-	// pages with those of the next super-tile that the store leaves them to the kernel.
-	// They fill a cgroup with pages that it cannot take back, and are written at half a
-	// gigabyte a second, where others are at 10: shortCost is the ratio.
-	shortWrite = 32 << 10
-	shortCost  = 20
+	// shortCost is by how much more writing runs below disk.ShortRun takes: the store leaves
+	// their pages to the kernel, where they fill a cgroup that cannot take them back, and are
+	// written at half a gigabyte a second, where others are at 10.
+	shortCost = 20
 )
 
 // cost is what a product moves with its present super-tile, in bytes copied from the
@@ -129,7 +128,7 @@ func (m *SuperTile) cost(bytesA, bytesB int64) int64 {
 	cost := bytesA*across + bytesB*down + runBytes*int64(m.M)*across*steps
 	if across > 1 {
 		cost += runBytes * (int64(m.depth())*down*across + int64(m.M)*across)
-		if m.narrowest()*m.Type.Size() < shortWrite {
+		if m.narrowest()*m.Type.Size() < disk.ShortRun {
 			cost += shortCost * int64(m.M) * int64(m.N) * int64(m.Type.Size())
 		}
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/internal/disk"
 )
 
 // Super-tiles are whole rows of the result, or long parts of them, wherever there is
@@ -30,7 +31,7 @@ func TestProductsWriteLongRuns(t *testing.T) {
 			t.Errorf("%d² in %d MiB: %d super-tiles side by side, %d bytes read, %d panels; want at most %d, %d and 2",
 				c.side, c.budget>>20, across, s.Read, s.Super.Depth, c.across, c.read)
 		}
-		if _, across := s.Super.supers(); across > 1 && s.Super.narrowest()*4 < shortWrite {
+		if _, across := s.Super.supers(); across > 1 && s.Super.narrowest()*4 < disk.ShortRun {
 			t.Errorf("%d² in %d MiB: runs of %d bytes", c.side, c.budget>>20, s.Super.narrowest()*4)
 		}
 	}

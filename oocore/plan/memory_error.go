@@ -12,13 +12,14 @@ import (
 type MemoryError struct {
 	Op          string
 	Need, Limit int64
-	Held        int64 // part of Need that the program holds already; 0 where that is little
+	Held        int64  // part of Need that is held already; 0 where that is little
+	Holder      string // what holds it; "" for the program itself
 }
 
 func (e *MemoryError) Error() string {
 	held := ""
 	if e.Held > 0 {
-		held = fmt.Sprintf(", %s of it for what the program itself holds,", mib(e.Held))
+		held = fmt.Sprintf(", %s of it for %s,", mib(e.Held), cmp.Or(e.Holder, "what the program itself holds"))
 	}
 	return fmt.Sprintf("%s needs a budget of %s (%s)%s and has %s (%s)",
 		e.Op, mib(e.Need), units.Exact(e.Need), cmp.Or(held, ","), mib(e.Limit), units.Exact(e.Limit))

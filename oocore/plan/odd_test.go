@@ -76,7 +76,7 @@ func TestOddShapesArePlanned(t *testing.T) {
 		}
 		for i := range p.Stages {
 			s := &p.Stages[i]
-			for _, lengths := range [][]int{s.Grid.Chunks, s.Inner, s.Piece, s.Tile, s.Block} {
+			for _, lengths := range [][]int{s.Grid.Chunks, s.Chunk, s.WriteTile, s.Tile, s.Block} {
 				for d := range lengths {
 					if lengths[d] < 1 {
 						r.Errorf("stage %d has lengths %v", i, fmt.Sprint(lengths))

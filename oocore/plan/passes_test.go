@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -9,6 +10,9 @@ import (
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/op/shape"
+	"github.com/gonbext/gonbext/oocore/plan/cost"
+	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/store"
 )
 
 // compiled runs the passes up to and with one.
@@ -221,5 +225,38 @@ func TestDeepGraphsArePlanned(t *testing.T) {
 	}
 	if _, err := p.Size(options(64 * mebi)); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A mask of an encoded array is kept where only the mask needs the array to be decoded again,
+// and computed again where the passes decode it anyway.
+func TestMaterialiseCountsDecodingWhereNothingElseReadsTheArray(t *testing.T) {
+	x, err := graph.Open(graph.Site{}, store.Info{Path: "x.zarr", Format: "zarr", Shape: []int{2000, 1000}, DType: dtype.Float32, Chunks: []int{500, 500}, Codec: "gzip:5"}, "x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mask := apply(t, kernel.IsNaN, x)
+	total := fold(t, kernel.Sum, mask, 0)
+	if c := compiled(t, apply(t, kernel.Add, mask, total), "materialise"); len(c.why) != 1 {
+		t.Errorf("of a mask that two passes read, %d are kept", len(c.why))
+	}
+	chosen := apply(t, kernel.Where, mask, x, apply(t, kernel.Square, x))
+	if c := compiled(t, apply(t, kernel.Add, chosen, fold(t, kernel.Sum, chosen, 0)), "materialise"); len(c.why) != 0 && c.why[mask] != "" {
+		t.Errorf("kept: %v", c.why)
+	}
+}
+
+// What a generator shows along another axis than its rows is filled element by element.
+func TestGeneratorsOfSingleElementsCostMore(t *testing.T) {
+	rows := node(t)(graph.Arange(graph.Site{}, node(t)(graph.Scalar(graph.Site{}, 0)), node(t)(graph.Scalar(graph.Site{}, 1000)), node(t)(graph.Scalar(graph.Site{}, 1))))
+	column := node(t)(graph.ExpandDims(graph.Site{}, rows, 1))
+	for _, c := range []struct {
+		of   *graph.Node
+		want float64
+	}{{rows, cost.Iota}, {column, cost.Iota + cost.Single}} {
+		w := workOf(t, apply(t, kernel.Add, file(t, "x.npy", dtype.Int64, 1000, 1000), c.of), Target{Path: "o.npy"}, options(64*mebi))
+		if got := w[record.Computing]["arange"].Nanos; math.Abs(got-1e6*c.want) > 1 {
+			t.Errorf("%s: %g ns, want %g", c.of, got, 1e6*c.want)
+		}
 	}
 }

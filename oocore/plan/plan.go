@@ -1,14 +1,3 @@
-// Package plan turns an expression into stages of chunk tasks, and says what running
-// them takes.
-//
-// Plan is the logical plan: stages with their grids, programs, folds and the order of
-// additions. It is made from shapes, dtypes and stores alone, so it is the same for
-// every budget, number of workers, device and machine. It is data: it encodes, and a
-// process that decodes it computes the same bytes.
-//
-// Sized is a plan with the resources of one run: tiles, slots, which temporary arrays
-// spill, the device, and the predicted bytes. Whoever runs a plan makes it, by Size. It
-// never decides what results depend on.
 package plan
 
 import (
@@ -25,12 +14,12 @@ import (
 
 // Plan is what a run computes: the logical plan.
 type Plan struct {
-	Engine string  `json:"engine"`
-	Title  string  `json:"title"`
-	Arrays []Array `json:"arrays"`
-	Stages []Stage `json:"stages"`
-	Output int     `json:"output"`           // index into Arrays
-	Others []int   `json:"others,omitempty"` // the other outputs, each in a file of its own
+	Revisions string  `json:"engine"` // of the operations and algorithms that it uses
+	Title     string  `json:"title"`
+	Arrays    []Array `json:"arrays"`
+	Stages    []Stage `json:"stages"`
+	Output    int     `json:"output"`           // index into Arrays
+	Others    []int   `json:"others,omitempty"` // the other outputs, each in a file of its own
 
 	bound bool // Go functions are among its operations: it does not travel
 }
@@ -97,9 +86,9 @@ type Array struct {
 // Bytes is the array's size in memory.
 func (a *Array) Bytes() int64 { return int64(grid.Size(a.Shape)) * int64(a.DType.Size()) }
 
-// stored are the lengths of the parts that are read of the array at the least: its
-// chunks, or a temporary's blocks. nil is C order.
-func (a *Array) stored() []int {
+// smallestRead are the lengths of what is read of the array at the least: its chunks, or a
+// temporary's blocks. nil is C order.
+func (a *Array) smallestRead() []int {
 	if a.Blocks != nil {
 		return a.Blocks
 	}
@@ -134,7 +123,7 @@ type Stage struct {
 	FoldTile  []int `json:"fold_tile,omitempty"`
 	FoldBlock []int `json:"fold_block,omitempty"`
 
-	Unit        []int  `json:"unit,omitempty"`  // what a task of a map writes as a whole, where the output's layout says so
+	StoreChunk  []int  `json:"unit,omitempty"`  // of a map whose output's layout has chunks: theirs, which a task writes as a whole
 	FixedChunks bool   `json:"exact,omitempty"` // tasks compute whole chunks at once
 	Note        string `json:"note,omitempty"`  // why the stage is there, for people
 	// Repeats are expressions that an earlier stage computes too, and that are cheaper to
@@ -159,8 +148,9 @@ func (p *Plan) Tasks() (n int) {
 	return n
 }
 
-// Folded is the value of the program that the i-th fold takes.
-func (s *Stage) Folded(i int) int {
+// FoldOut is the index, among the results of the program, of the value that the i-th fold
+// takes.
+func (s *Stage) FoldOut(i int) int {
 	out := s.Programs[0].Out
 	return len(out) - len(s.Folds) + i
 }
@@ -168,7 +158,7 @@ func (s *Stage) Folded(i int) int {
 // Folder is the i-th fold's.
 func (s *Stage) Folder(i int) kernel.Folder {
 	prog := &s.Programs[0]
-	f, _ := kernel.NewFolder(s.Folds[i].Kind, prog.Type(prog.Out[s.Folded(i)]))
+	f, _ := kernel.NewFolder(s.Folds[i].Kind, prog.Type(prog.Out[s.FoldOut(i)]))
 	return f
 }
 

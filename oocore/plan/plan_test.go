@@ -277,7 +277,7 @@ func TestForeignPlansAreRejected(t *testing.T) {
 		"chunks":  func(p *Plan) { p.Stages[1].Grid.Chunks[0] = 0 },
 		"tile":    func(p *Plan) { p.Stages[0].FoldTile = nil },
 		"block":   func(p *Plan) { p.Stages[0].FoldBlock[0] = 0 },
-		"unit":    func(p *Plan) { p.Stages[1].Unit = []int{5} },
+		"unit":    func(p *Plan) { p.Stages[1].StoreChunk = []int{5} },
 		"value":   func(p *Plan) { p.Stages[1].Programs[0].Out[0] = 40 },
 		"args":    func(p *Plan) { p.Stages[1].Programs[0].Code[0].Args[0] = 40 },
 		"axis":    func(p *Plan) { p.Stages[1].Programs[0].Loads[0].View.Axis[1] = 2 },

@@ -76,16 +76,16 @@ func TestTilesAreWholeStoredChunks(t *testing.T) {
 			if s.Grid.Chunks[d]%c != 0 && s.Grid.Chunks[d] < s.Grid.Shape[d] && name == "map" {
 				t.Errorf("%s: chunks of tasks are %v", name, s.Grid.Chunks)
 			}
-			if s.Inner[d]%c != 0 && s.Inner[d] < s.Grid.Chunks[d] {
-				t.Errorf("%s: what is done at once is %v of %v", name, s.Inner, s.Grid.Chunks)
+			if s.Chunk[d]%c != 0 && s.Chunk[d] < s.Grid.Chunks[d] {
+				t.Errorf("%s: what is done at once is %v of %v", name, s.Chunk, s.Grid.Chunks)
 			}
 		}
 	}
 	huge := coded(t, "huge.zarr", []int{1 << 20, 256}, 4<<20, 256)
 	p := planned(t, huge, Target{Path: "o.zarr", Chunks: []int{1 << 20, 256}, Codec: "zstd:1"}, 64*mebi)
 	s := &p.Stages[0]
-	if s.DecodeWholeChunks || s.Tasks() != 4 || s.Piece[1] != 256 || s.Piece[0] == 1<<20 {
-		t.Errorf("a chunk of 1 GiB in 64 MiB: whole %v, %d tasks, pieces of %v", s.DecodeWholeChunks, s.Tasks(), s.Piece)
+	if s.DecodeWholeChunks || s.Tasks() != 4 || s.WriteTile[1] != 256 || s.WriteTile[0] == 1<<20 {
+		t.Errorf("a chunk of 1 GiB in 64 MiB: whole %v, %d tasks, pieces of %v", s.DecodeWholeChunks, s.Tasks(), s.WriteTile)
 	}
 }
 
@@ -118,7 +118,7 @@ func TestChunkedInputsAreWrittenByWholeRows(t *testing.T) {
 func TestLargeChunksTakeMemoryForLongRowsOnly(t *testing.T) {
 	x := file(t, "x.npy", dtype.Float32, 20_000, 20_000)
 	s := planned(t, apply(t, kernel.Sqrt, x), Target{Path: "o.npy", Chunks: []int{5000, 20_000}}, 4<<30).Stages[0]
-	if bytes := 4 * grid.Size(s.Piece); bytes > bandBytes {
+	if bytes := 4 * grid.Size(s.WriteTile); bytes > passBytes {
 		t.Errorf("a piece of contiguous data has %d bytes", bytes)
 	}
 	far := coded(t, "s3://bucket/x.zarr", []int{1000, 1000}, 20_000, 20_000)

@@ -41,7 +41,7 @@ func (p *Plan) Size(o Options) (s *Sized, err error) {
 	s.Need = least.Need
 	for i := range s.Stages {
 		if !o.Attached { // worker processes save no states
-			s.Stages[i].noteStates()
+			s.noteStates(i)
 		}
 	}
 	return s, nil
@@ -54,7 +54,7 @@ func wholeMiB(n int64) int64 { return (n + 1<<20 - 1) >> 20 << 20 }
 // the rest of them are spilled.
 func (p *Plan) sizeFor(o Options, keep int64) (*Sized, error) {
 	s := &Sized{Plan: p, Budget: o.Budget, Arena: max(o.Budget-o.Overhead, 0), Workers: max(o.Workers, 1), Device: o.Device, kept: maps.Clone(o.Kept), attached: o.Attached,
-		Stages: make([]SizedStage, len(p.Stages)), spilled: make([]bool, len(p.Arrays))}
+		Stages: make([]SizedStage, len(p.Stages)), OnDevice: make([]*DeviceStage, len(p.Stages)), spilled: make([]bool, len(p.Arrays))}
 	if o.Attached {
 		for i := range p.Arrays {
 			s.spilled[i] = p.Arrays[i].Place == InTemp
@@ -130,30 +130,31 @@ func (p *Sized) size(overhead int64) error {
 			room -= p.kept.total()
 		}
 		least := p.sizeStage(s, room)
-		if p.takes(s) > room {
+		if s.Predicted.Host() > room {
 			need := wholeMiB(base.Host() + least + overhead)
 			if short == nil || need > short.Need {
 				short = &MemoryError{Op: s.Name, Need: need, Limit: p.Budget}
 			}
 			continue
 		}
-		p.offload(s, room)
-		on := s.OnDevice()
+		v := p.offload(s, room)
+		p.OnDevice[i] = v
+		on := p.Placed(i)
 		add(&base, on.Predicted, 1)
 		if base.Host() > p.Peak.Host() {
 			p.Peak = base
 		}
 		p.traffic(on)
-		if s.Device == nil {
+		if v == nil {
 			continue
 		}
-		p.DevicePeak = max(p.DevicePeak, min(on.DevicePeak+p.kept.total(), p.Device.Memory))
-		for _, o := range on.Buffers.Device.Kept {
+		p.DevicePeak = max(p.DevicePeak, min(v.DevicePeak+p.kept.total(), p.Device.Memory))
+		for _, o := range v.Memory.Kept {
 			if o.Name != "" {
 				p.kept[o.Name] = o.Bytes
 			}
 		}
-		p.compare(s)
+		p.compare(i)
 	}
 	if short != nil {
 		return short
@@ -193,7 +194,7 @@ func (p *Sized) sizeStage(s *SizedStage, room int64) (least int64) {
 	}
 	most = max(min(most, s.Tasks()), 1)
 	few := min(p.Workers, most)
-	if s.Kind == MapStage && s.Unit == nil && !p.remote(s) && grid.Size(s.Grid.Chunks)*p.Arrays[s.Outputs[0]].DType.Size() > bandBytes {
+	if s.Kind == MapStage && s.StoreChunk == nil && !p.remote(s) && grid.Size(s.Grid.Chunks)*p.Arrays[s.Outputs[0]].DType.Size() > passBytes {
 		most = min(most, few+1)
 	}
 	modes := p.modes(s)
@@ -204,7 +205,7 @@ func (p *Sized) sizeStage(s *SizedStage, room int64) (least int64) {
 			smallest := p.shapes(s, bytes)
 			p.declare(s)
 			for s.Slots = most; s.Slots >= few; s.Slots-- {
-				if s.predict(); p.takes(s) <= room {
+				if s.predict(); s.Predicted.Host() <= room {
 					return 0
 				}
 			}
@@ -216,12 +217,12 @@ func (p *Sized) sizeStage(s *SizedStage, room int64) (least int64) {
 	for s.Slots = max(few-1, 1); ; s.Slots-- {
 		for _, s.DecodeWholeChunks = range modes {
 			p.declare(s)
-			if s.predict(); p.takes(s) <= room {
-				return p.takes(s)
+			if s.predict(); s.Predicted.Host() <= room {
+				return s.Predicted.Host()
 			}
 		}
 		if s.Slots == 1 {
-			return p.takes(s)
+			return s.Predicted.Host()
 		}
 	}
 }
@@ -273,49 +274,40 @@ func (p *Sized) longest(s *SizedStage) int {
 	}
 	prog := &s.Programs[0]
 	size := prog.itemSize(p.Arrays[s.Outputs[0]].DType.Size())
-	cell := p.align(prog)
-	most := bandBytes
-	if s.Unit == nil && cell != nil {
+	stored := p.storedChunks(prog)
+	most := passBytes
+	if s.StoreChunk == nil && stored != nil {
 		most = rowBytes
 	}
 	bytes := max(chunkBytes, min(grid.Size(s.Grid.Chunks)*size, most))
-	if s.Unit != nil {
-		bytes = max(bytes, grid.Size(s.Unit)*size)
+	if s.StoreChunk != nil {
+		bytes = max(bytes, grid.Size(s.StoreChunk)*size)
 	}
-	if cell != nil {
-		bytes = max(bytes, grid.Size(cell)*size)
+	if stored != nil {
+		bytes = max(bytes, grid.Size(stored)*size)
 	}
 	return bytes
 }
 
-// takes is what a stage takes of the budget.
-func (p *Sized) takes(s *SizedStage) int64 {
-	n := s.Predicted.Host()
-	if p.Device.OnHost {
-		n += s.DevicePeak
-	}
-	return n
-}
-
-// shapes cuts the stage's chunks into pieces of about the given bytes, tiles and
+// shapes cuts the stage's chunks into what is written at once, of about the given bytes, tiles and
 // blocks. It reports that they cannot be smaller.
 func (p *Sized) shapes(s *SizedStage, bytes int) (smallest bool) {
 	chunk := s.Grid.Chunks
 	prog := &s.Programs[0]
-	cell := p.align(prog)
-	s.Inner = chunk
+	stored := p.storedChunks(prog)
+	s.Chunk = chunk
 	s.Block = grid.Auto(chunk, 1, BlockElems)
 	if s.FixedChunks {
-		s.Piece, s.Tile = chunk, chunk
-		if s.Unit != nil {
-			s.Inner, s.Piece = clip(s.Unit, chunk), clip(s.Unit, chunk)
+		s.WriteTile, s.Tile = chunk, chunk
+		if s.StoreChunk != nil {
+			s.Chunk, s.WriteTile = clip(s.StoreChunk, chunk), clip(s.StoreChunk, chunk)
 		}
 		return true
 	}
 	switch s.Kind {
 	case ReduceStage:
-		s.Inner, s.Piece, s.Block = s.FoldTile, chunk, s.FoldBlock
-		if cell == nil {
+		s.Chunk, s.WriteTile, s.Block = s.FoldTile, chunk, s.FoldBlock
+		if stored == nil {
 			most := tileBytes
 			if prog.blocks() {
 				most = chunkBytes
@@ -324,74 +316,74 @@ func (p *Sized) shapes(s *SizedStage, bytes int) (smallest bool) {
 			return bytes <= tileBytes/8
 		}
 		elems := max(bytes/prog.itemSize(1), BlockElems)
-		s.Tile = within(s.Inner, elems, s.Block)
+		s.Tile = within(s.Chunk, elems, s.Block)
 		return elems == BlockElems
 	}
 	out := p.Arrays[s.Outputs[0]].DType.Size()
 	elems := max(bytes/out, BlockElems)
 	if len(s.Folds) > 0 { // tiles depend on the budget, and the order of additions does not
-		s.Inner, s.Block = s.FoldTile, s.FoldBlock
-		s.Piece = within(s.Inner, elems, s.Block)
-		if s.Tile = s.Piece; cell == nil && crossing(prog) < 0 && !prog.blocks() {
-			s.Tile = within(s.Piece, max(tileBytes/prog.itemSize(out), BlockElems), s.Block)
+		s.Chunk, s.Block = s.FoldTile, s.FoldBlock
+		s.WriteTile = within(s.Chunk, elems, s.Block)
+		if s.Tile = s.WriteTile; stored == nil && crossing(prog) < 0 && !prog.blocks() {
+			s.Tile = within(s.WriteTile, max(tileBytes/prog.itemSize(out), BlockElems), s.Block)
 		}
 		return elems == BlockElems
 	}
 	switch fast := crossing(prog); {
-	case s.Unit != nil:
-		s.Inner = s.Unit
+	case s.StoreChunk != nil:
+		s.Chunk = s.StoreChunk
 		p.rows(s, elems)
-	case cell != nil:
+	case stored != nil:
 		if grid.Size(chunk) > elems {
-			s.Inner = grow(clip(cell, chunk), chunk, elems)
+			s.Chunk = grow(clip(stored, chunk), chunk, elems)
 		}
 		p.rows(s, elems)
-		if s.Tile = s.Piece; !prog.blocks() && grid.Size(s.Piece)*prog.itemSize(out) > chunkBytes {
-			s.Tile = grow(clip(cell, s.Piece), s.Piece, chunkBytes/prog.itemSize(out))
+		if s.Tile = s.WriteTile; !prog.blocks() && grid.Size(s.WriteTile)*prog.itemSize(out) > chunkBytes {
+			s.Tile = grow(clip(stored, s.WriteTile), s.WriteTile, chunkBytes/prog.itemSize(out))
 		}
 		return elems == BlockElems
 	case prog.blocks():
-		s.Piece = p.compact(prog, chunk, elems)
-		s.Block = grid.Auto(s.Piece, 1, BlockElems)
+		s.WriteTile = p.compact(prog, chunk, elems)
+		s.Block = grid.Auto(s.WriteTile, 1, BlockElems)
 	case fast >= 0 && fast != len(chunk)-1:
-		s.Piece = square(chunk, fast, elems)
-		s.Block = grid.Auto(s.Piece, 1, BlockElems)
-		s.Tile = s.Piece
+		s.WriteTile = square(chunk, fast, elems)
+		s.Block = grid.Auto(s.WriteTile, 1, BlockElems)
+		s.Tile = s.WriteTile
 		return elems == BlockElems
 	default:
 		p.rows(s, elems)
 	}
-	s.Tile = s.Piece
+	s.Tile = s.WriteTile
 	switch {
-	case cell == nil && s.band(prog, elems):
-	case cell == nil && crossing(prog) < 0 && !prog.blocks():
-		s.Tile = within(s.Piece, max(tileBytes/prog.itemSize(out), BlockElems), s.Block)
+	case stored == nil && s.sideBySide(prog, elems):
+	case stored == nil && crossing(prog) < 0 && !prog.blocks():
+		s.Tile = within(s.WriteTile, max(tileBytes/prog.itemSize(out), BlockElems), s.Block)
 	}
 	return elems == BlockElems
 }
 
-// band makes the tile chunks of a shard that lie side by side, where they are
-// copied: rows of a file are then read at their full length. It reports that it did.
+// sideBySide makes the tile of a copy into a shard several chunks that lie side by side, so that
+// longer rows of a file are read at once. It reports whether it did.
 // Inside 512 MiB, 2 GiB from a file into chunks of 256 rows of 1 KiB take 8 % fewer
 // cycles by it, as nothing is mapped any more.
-func (s *SizedStage) band(prog *Program, elems int) bool {
-	last := len(s.Piece) - 1
-	if !prog.Plain() || s.Grid.Offset != nil || s.Unit == nil || last < 0 || !slices.Equal(s.Piece, s.Unit) {
+func (s *SizedStage) sideBySide(prog *Program, elems int) bool {
+	last := len(s.WriteTile) - 1
+	if !prog.Plain() || s.Grid.Offset != nil || s.StoreChunk == nil || last < 0 || !slices.Equal(s.WriteTile, s.StoreChunk) {
 		return false
 	}
-	width := min(s.Unit[last]*(elems/grid.Size(s.Unit)), s.Grid.Chunks[last])
-	if width <= s.Unit[last] {
+	width := min(s.StoreChunk[last]*(elems/grid.Size(s.StoreChunk)), s.Grid.Chunks[last])
+	if width <= s.StoreChunk[last] {
 		return false
 	}
-	s.Tile = slices.Clone(s.Unit)
+	s.Tile = slices.Clone(s.StoreChunk)
 	s.Tile[last] = width
 	return true
 }
 
-// rows makes pieces of whole rows of Inner, of at most elems elements.
+// rows writes whole rows of Chunk at once, of at most elems elements.
 func (p *Sized) rows(s *SizedStage, elems int) {
-	s.Block = grid.Auto(s.Inner, 1, BlockElems)
-	s.Piece = within(s.Inner, elems, s.Block)
+	s.Block = grid.Auto(s.Chunk, 1, BlockElems)
+	s.WriteTile = within(s.Chunk, elems, s.Block)
 }
 
 // square cuts a chunk to about elems elements, alike along its last axis and the

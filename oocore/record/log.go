@@ -62,7 +62,7 @@ func Latest(dir string, most int) ([]Summary, error) {
 // Newest walks over what Latest gives. A record is read when the walk comes to it, so that no
 // more than one has to be in memory.
 func Newest(dir string, most int) (iter.Seq[Summary], error) {
-	names, err := names(dir)
+	names, err := names(dir, suffix)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ type Unreadable struct {
 // ListUnreadable gives the files in dir that are named as records and cannot be read,
 // newest first: damaged ones, and those of a newer version of the format.
 func ListUnreadable(dir string) ([]Unreadable, error) {
-	names, err := names(dir)
+	names, err := names(dir, suffix)
 	if err != nil {
 		return nil, err
 	}
@@ -104,25 +104,26 @@ func ListUnreadable(dir string) ([]Unreadable, error) {
 	return all, nil
 }
 
-// names are the records' file names, oldest first.
-func names(dir string) ([]string, error) {
+// names are the names of the files with one of these suffixes, oldest first.
+func names(dir string, suffixes ...string) ([]string, error) {
 	entries, err := os.ReadDir(dir) // sorted by name
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("run log: %w", err)
 	}
 	var all []string
 	for _, e := range entries {
-		if e.Type().IsRegular() && strings.HasSuffix(e.Name(), suffix) {
+		named := slices.ContainsFunc(suffixes, func(s string) bool { return strings.HasSuffix(e.Name(), s) })
+		if e.Type().IsRegular() && named {
 			all = append(all, e.Name())
 		}
 	}
 	return all, nil
 }
 
-// prune removes the oldest records beyond count or size, but none whose run is
-// continuing. The log is a convenience: a record that cannot be removed stays.
+// prune removes the oldest records, and cards that nobody has shown, beyond count or size,
+// but none whose run is continuing. The log is a convenience: a record that cannot be removed stays.
 func prune(dir string, count int, size int64) {
-	all, _ := names(dir)
+	all, _ := names(dir, suffix, cardSuffix)
 	for i := len(all) - 1; i >= 0; i-- {
 		path := filepath.Join(dir, all[i])
 		st, err := os.Stat(path)

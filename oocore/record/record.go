@@ -72,20 +72,8 @@ type Header struct {
 	Seconds   *Seconds        `json:"predicted_seconds,omitempty"` // of the run; nil where no run has told
 	Resume    string          `json:"resume,omitempty"`            // why it starts over where an earlier run left something
 	Series    []Series        `json:"series,omitempty"`            // noted by an algorithm of several runs
-	Card      *Card           `json:"card,omitempty"`              // an array that a cell shows: no run
 	Process   bool            `json:"process,omitempty"`           // of a cell's whole process, which may have runs: no stages
 	Steps     int             `json:"steps,omitempty"`             // runs of an algorithm that it is of
-}
-
-// Card is an array as a cell shows it.
-type Card struct {
-	Shape  []int      `json:"shape"`
-	Chunks []int      `json:"chunks"`
-	DType  string     `json:"dtype"`
-	Bytes  int64      `json:"bytes"`
-	Corner [][]string `json:"corner"` // the elements in its first corner, by rows
-	Text   string     `json:"text"`   // the same for terminals
-	Figure *Figure    `json:"figure,omitempty"`
 }
 
 // Unreported is the Cell of runs that only show something, and of those within an

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -71,10 +72,11 @@ func Create(dir string, h Header) (*Writer, error) {
 	if h.PID == 0 {
 		h.PID = os.Getpid()
 	}
-	f, err := createUnique(dir, &h)
+	f, name, err := createUnique(dir, h.Start, suffix)
 	if err != nil {
 		return nil, fmt.Errorf("run log: %w", err)
 	}
+	h.Run = name
 	// Held until the file is closed, by this process's death at the latest.
 	lock(f)
 	head, err := encodeHeader(&h)
@@ -98,15 +100,15 @@ func Create(dir string, h Header) (*Writer, error) {
 	return w, nil
 }
 
-// createUnique makes the file and names the run: by time, so that names sort
-// as runs began, then by process and a counter. Processes in different
+// createUnique makes a file and returns its name without the suffix: by time, so that
+// names sort as runs began, then by process and a counter. Processes in different
 // containers may share both the log and a pid, hence the exclusive creation.
-func createUnique(dir string, h *Header) (*os.File, error) {
+func createUnique(dir string, start time.Time, suffix string) (*os.File, string, error) {
 	for {
-		h.Run = fmt.Sprintf("%s-%d-%04d", h.Start.UTC().Format("20060102-150405.000000"), os.Getpid(), counter.Add(1))
-		f, err := os.OpenFile(Path(dir, h.Run), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+		name := fmt.Sprintf("%s-%d-%04d", start.UTC().Format("20060102-150405.000000"), os.Getpid(), counter.Add(1))
+		f, err := os.OpenFile(filepath.Join(dir, name+suffix), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 		if !os.IsExist(err) {
-			return f, err
+			return f, name, err
 		}
 	}
 }

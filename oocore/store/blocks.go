@@ -85,6 +85,9 @@ func blocksOf(m Meta) blockLayout {
 	return blockLayout{g, m.DType.Size()}
 }
 
+// BlocksBytes is the size of the file that CreateBlocks makes.
+func BlocksBytes(m Meta) int64 { return blocksOf(m).bytes() }
+
 func (l blockLayout) blockBytes() int64 {
 	return int64(grid.Size(l.grid.Chunks)) * int64(l.itemsize)
 }

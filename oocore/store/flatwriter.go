@@ -71,7 +71,7 @@ func (w *flatWriter) write(ctx context.Context, src []byte, b grid.Box) (err err
 
 // writeLayout writes dense elements to their places in a file.
 func writeLayout(ctx context.Context, out *disk.File, src []byte, l strided.Layout) (err error) {
-	p := pass{out: out, from: l.Start, scattered: l.Run < scatteredBytes}
+	p := pass{out: out, from: l.Start, scattered: l.Run < disk.ShortRun}
 	l.Runs(func(at int64) bool {
 		err = p.run(ctx, src[:l.Run], at)
 		src = src[l.Run:]
@@ -88,12 +88,6 @@ const (
 	// settleBytes is how much a box puts into the page cache before it asks for
 	// write-back.
 	settleBytes = 1 << 20
-	// scatteredBytes is the length below which runs share so many pages with
-	// those of the next box that writing each page back at once, and reading it
-	// again, is slower than leaving it to the kernel: 10,000² float32 in boxes of
-	// 512 × 2500 reach 0.08 GB/s so and 0.4 left alone; from 32 KiB on they are
-	// equal.
-	scatteredBytes = 32 << 10
 )
 
 // pass writes the runs of one box, which lie one behind the other in the file.

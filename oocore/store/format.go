@@ -18,7 +18,8 @@ type Format interface {
 	// Create begins a new array, or the writing of a region.
 	Create(path string, m Meta) (Writer, error)
 	// Place is the file or folder, of this machine or an object store, that holds the
-	// array: the path without what selects or describes it.
+	// array: the path without what selects or describes it. An array that lies in none is
+	// told from an earlier one by the Version of its Info().ID; without that it is read anew.
 	Place(path string) string
 }
 

@@ -109,6 +109,58 @@ func SameFile(a, b string) bool {
 	return errA == nil && errB == nil && os.SameFile(sa, sb)
 }
 
+// Holds reports whether a file is one that an array is, or would be, stored in, or lies in its
+// folder. Links are followed, also of what is not there yet.
+func Holds(array, file string) bool {
+	if pattern, query, _, ok := cutStack(array); ok {
+		files, _ := filepath.Glob(pattern)
+		return slices.ContainsFunc(files, func(name string) bool { return Holds(name+query, file) })
+	}
+	place := formatOf(array).Place(array)
+	if blob.Remote(place) {
+		return false
+	}
+	place = resolved(place)
+	there, missing := os.Stat(place)
+	for at := resolved(file); ; at = filepath.Dir(at) {
+		if at == place {
+			return true
+		}
+		if st, err := os.Stat(at); err == nil && missing == nil && os.SameFile(st, there) {
+			return true
+		}
+		if at == filepath.Dir(at) {
+			return false
+		}
+	}
+}
+
+// resolved is the absolute path of a file with links followed, also where what the last of
+// them leads to is not there.
+func resolved(path string) string {
+	for range 40 { // as many links as Linux follows
+		if target, err := filepath.EvalSymlinks(path); err == nil {
+			path = target
+			break
+		}
+		link, err := os.Readlink(path)
+		if err != nil {
+			if dir := filepath.Dir(path); dir != path {
+				path = filepath.Join(resolved(dir), filepath.Base(path))
+			}
+			break
+		}
+		if !filepath.IsAbs(link) {
+			link = filepath.Join(filepath.Dir(path), link)
+		}
+		path = link
+	}
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return path
+}
+
 func statPath(path string) (fs.FileInfo, error) {
 	return os.Stat(formatOf(path).Place(path))
 }

@@ -98,7 +98,7 @@ func openRemote(ctx context.Context, name, file, format string, find func(r io.R
 	info := Info{
 		Path: name, Format: format, Shape: slices.Clone(e.Shape), DType: e.DType, Details: e.Details,
 		Fortran: e.Fortran && len(e.Shape) > 1, Bytes: e.Bytes(),
-		ID:   FileVersion{Size: size, Version: o.Entry().Version},
+		ID:   FileVersion{Size: size, Version: o.Entry().Version, Settles: o.Entry().Settles},
 		Work: Work{Whole: min(remoteWindow, e.Bytes()), Stream: min(remoteLeast, e.Bytes())},
 	}
 	if info.Fortran {

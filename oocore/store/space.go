@@ -22,3 +22,17 @@ func FreeSpace(path string) (int64, error) {
 	}
 	return free, nil
 }
+
+// InMemory reports what of a run lies in memory, as in a tmpfs, where the kernel takes nothing
+// of it back: the array at a path, and what the run spills. "" is an array that is collected.
+func InMemory(path string) (array, spilled bool) {
+	if path == "" {
+		return false, disk.InMemory(tempParent())
+	}
+	staging, _, err := stagingPath(formatOf(path).Place(path))
+	if err != nil {
+		return false, false
+	}
+	spilled = disk.InMemory(filepath.Dir(staging))
+	return spilled && !blob.Remote(formatOf(path).Place(path)), spilled
+}

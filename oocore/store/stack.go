@@ -235,9 +235,16 @@ func cause(err error) error {
 
 // alike returns an error for an array that cannot lie in a stack beside the first.
 func alike(first, other *Info) error {
-	switch {
-	case !slices.Equal(first.Shape, other.Shape) || first.DType != other.DType:
-		return fmt.Errorf("has shape %s of %s, unlike %s of %s", grid.Format(other.Shape), other.DType, grid.Format(first.Shape), first.DType)
+	of := func(i *Info) []int {
+		shape := slices.Clone(i.Shape)
+		if i.Fortran {
+			slices.Reverse(shape)
+		}
+		return shape
+	}
+	switch before, now := of(first), of(other); {
+	case !slices.Equal(before, now) || first.DType != other.DType:
+		return fmt.Errorf("has shape %s of %s, unlike %s of %s", grid.Format(now), other.DType, grid.Format(before), first.DType)
 	case first.Fortran != other.Fortran:
 		return errors.New("is stored in another order than that")
 	case !slices.Equal(first.Chunks, other.Chunks):

@@ -137,12 +137,13 @@ func inherit(dir, output string) {
 }
 
 // TempStagingDir makes a staging folder for a run that writes no file, where the system
-// keeps temporary files. It removes there what killed processes of this user left of
+// keeps temporary files; where that is in memory, as in a tmpfs, in the user's cache. It removes there what killed processes of this user left of
 // theirs.
 func TempStagingDir() (*StagingDir, error) {
-	sweep(os.TempDir())
+	parent := tempParent()
+	sweep(parent)
 	for {
-		dir, err := os.MkdirTemp("", tempPrefix)
+		dir, err := os.MkdirTemp(parent, tempPrefix)
 		if err != nil {
 			return nil, fmt.Errorf("a folder for temporary arrays: %w", err)
 		}
@@ -197,10 +198,7 @@ func stagingPath(place string) (dir, target string, err error) {
 		}
 		return besides(target), target, nil
 	}
-	parent := filepath.Join(os.TempDir(), "gonbext-"+strconv.Itoa(os.Getuid()))
-	if cache, err := os.UserCacheDir(); err == nil {
-		parent = filepath.Join(cache, "gonbext", "unfinished")
-	}
+	parent := unfinishedParent()
 	if err := disk.MkdirAll(parent, 0o700); err != nil {
 		return "", "", err
 	}
@@ -209,6 +207,24 @@ func stagingPath(place string) (dir, target string, err error) {
 		return "", "", err
 	}
 	return filepath.Join(parent, digest(place)), "", errors.Join(private(held, parent), held.Release())
+}
+
+// unfinishedParent is the user's folder of staging folders that lie beside no output.
+func unfinishedParent() string {
+	if cache, err := os.UserCacheDir(); err == nil {
+		return filepath.Join(cache, "gonbext", "unfinished")
+	}
+	return filepath.Join(os.TempDir(), "gonbext-"+strconv.Itoa(os.Getuid()))
+}
+
+// tempParent is the folder of temporary staging folders: the system's, or the user's cache
+// where that lies in memory.
+func tempParent() string {
+	dir := os.TempDir()
+	if cache := unfinishedParent(); disk.InMemory(dir) && disk.MkdirAll(cache, 0o700) == nil && !disk.InMemory(cache) {
+		return cache
+	}
+	return dir
 }
 
 // besides is the staging folder's folder of a file or folder of this machine.

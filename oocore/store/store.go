@@ -131,6 +131,9 @@ type FileVersion struct {
 	Device     uint64
 	Inode      uint64
 	Version    string `json:",omitempty"` // of an object store
+	// Settles is how long another change may still leave Version as it is; negative where
+	// that is so for ever.
+	Settles time.Duration `json:"-"`
 }
 
 // Equal reports the same version of the same file.

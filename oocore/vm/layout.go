@@ -27,7 +27,7 @@ type group struct {
 // NewLayout returns the layout of a stage's i-th fold.
 func NewLayout(s *plan.Stage, i int) Layout {
 	prog := &s.Programs[0]
-	l := Layout{what: s.Folds[i], size: prog.Type(prog.Out[s.Folded(i)]).Size(),
+	l := Layout{what: s.Folds[i], size: prog.Type(prog.Out[s.FoldOut(i)]).Size(),
 		position: make([]int, len(s.Grid.Shape)), state: make([]int, len(s.Grid.Shape))}
 	n := 1
 	for d := len(s.Grid.Shape) - 1; d >= 0; d-- {

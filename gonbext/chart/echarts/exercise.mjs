@@ -1,36 +1,14 @@
 // Uses the charts of the pages in a folder as people do, in Chromium, and fails where one stays a
-// picture or an error is said. With a library, that of the pages is replaced by it; with a list,
-// what of it was reached is written there. Usage:
+// picture or an error is said. Usage:
 //
-//	node exercise.mjs PAGES SCREENSHOTS [LIBRARY LIST]
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { gzipSync } from 'node:zlib';
+//	node exercise.mjs PAGES SCREENSHOTS
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 
-const [pages, shots, library, list] = process.argv.slice(2);
+const [pages, shots] = process.argv.slice(2);
 const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
 mkdirSync(shots, { recursive: true });
 
-// As text91 in html.go.
-const alphabet = Array.from(Array(95), (_, i) => String.fromCharCode(32 + i)).filter(c => !'"&<\\'.includes(c));
-function text91(bytes) {
-  let text = '', held = 0, bits = 0;
-  for (const c of bytes) {
-    held |= c << bits;
-    if ((bits += 8) >= 13) {
-      const v = held & 8191;
-      text += alphabet[v % 91] + alphabet[Math.floor(v / 91)];
-      held >>= 13;
-      bits -= 13;
-    }
-  }
-  if (bits > 0) text += alphabet[held % 91];
-  if (bits > 6) text += alphabet[Math.floor(held / 91)];
-  return text;
-}
-const replacement = library && text91(gzipSync(readFileSync(library)));
-
-const reached = {};
 let errors = 0;
 const wrong = (name, what) => { errors++; console.log(`${name}: ${what}`); };
 const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
@@ -40,18 +18,13 @@ async function opened(name, settings) {
   const page = await context.newPage();
   page.on('pageerror', e => wrong(name, e.stack.slice(0, 400)));
   page.on('console', m => { if (m.type() === 'warning' || m.type() === 'error') wrong(name, m.text().slice(0, 400)); });
-  let html = readFileSync(`${pages}/${name}.html`, 'utf8');
-  if (library) html = html.replace(/\}\)\("[^"]+",/, () => `})("${replacement}",`);
+  const html = readFileSync(`${pages}/${name}.html`, 'utf8');
   await page.route('http://page/', route => route.fulfill({ body: html, contentType: 'text/html; charset=utf-8' }));
   await page.goto('http://page/');
   await page.evaluate(() => document.querySelectorAll('details').forEach(d => { d.open = true; }));
   await page.waitForFunction(() => [...document.querySelectorAll("[id^='gonbext-']")].every(e => e.hasAttribute('data-live')), null, { timeout: 15000 }).catch(() => wrong(name, 'a chart stays a picture'));
   await page.waitForTimeout(200);
   return page;
-}
-async function closed(page) {
-  Object.assign(reached, await page.evaluate(() => window.reached || {}));
-  await page.context().close();
 }
 
 for (const file of readdirSync(pages).filter(f => f.endsWith('.html') && !f.includes('still'))) {
@@ -112,7 +85,7 @@ for (const file of readdirSync(pages).filter(f => f.endsWith('.html') && !f.incl
     document.body.className = 'x';
   });
   await page.waitForTimeout(50);
-  await closed(page);
+  await page.context().close();
 }
 // Other browsers by name, fine screens, fingers, languages.
 for (const [device, settings] of Object.entries({
@@ -131,18 +104,9 @@ for (const [device, settings] of Object.entries({
       await page.waitForTimeout(50);
     }
     await page.screenshot({ path: `${shots}/${name}-${device}.png` });
-    await closed(page);
+    await page.context().close();
   }
 }
 await browser.close();
-if (list) {
-  const branches = {};
-  for (const key of Object.keys(reached)) {
-    const [file, i] = key.split(' ');
-    (branches[file] ??= []).push(+i);
-  }
-  const lines = Object.keys(branches).sort().map(file => `${JSON.stringify(file)}:${JSON.stringify(branches[file].sort((a, b) => a - b))}`);
-  writeFileSync(list, `{\n${lines.join(',\n')}\n}\n`);
-}
 console.log(`${errors} errors`);
 process.exit(errors > 0 ? 1 : 0);

@@ -7,8 +7,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -71,6 +71,10 @@ type checking struct {
 func (k *checking) run(c *cobra.Command, args []string) error {
 	if k.against == "" {
 		return usagef("say with --against PLAN.json which baseline to compare with, or to --write")
+	}
+	outputs := append(slices.Clone(k.to), paths(k.to)...) // of an expression, or of definitions
+	if err := checkWritten("--against", k.against, slices.Concat(args, paths(args[1:]), outputs)...); err != nil {
+		return err
 	}
 	before, err := k.baseline(c)
 	if err != nil {
@@ -139,9 +143,6 @@ func (k *checking) baseline(c *cobra.Command) (*baseline, error) {
 			return nil, usagef("--workers is %d, and the baseline is of %d: leave it out, or --write the baseline anew", given.Workers, before.Workers)
 		}
 		return before, nil
-	}
-	if st, err := os.Stat(filepath.Dir(k.against)); err != nil || !st.IsDir() {
-		return nil, usagef("--against %s: there is no folder %s", k.against, filepath.Dir(k.against))
 	}
 	if before, err := readBaseline(k.against); err == nil { // or plans of two machines would be compared
 		given.Budget, given.Workers = cmp.Or(given.Budget, before.Budget), cmp.Or(given.Workers, before.Workers)

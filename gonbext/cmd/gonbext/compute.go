@@ -68,6 +68,13 @@ hosvd run first, too: --plan leaves their own passes out.`,
 			if err != nil {
 				return failure(err)
 			}
+			outputs := to
+			if definitions != nil {
+				outputs = paths(to)
+			}
+			if err := j.checkReport(slices.Concat(paths(args[1:]), outputs)...); err != nil {
+				return err
+			}
 			if definitions != nil {
 				return j.computeAll(c, definitions, args[1:], to)
 			}
@@ -155,7 +162,7 @@ func listOperations(w io.Writer) error {
 			fmt.Fprintf(t, "%s\tanother name of %s\t\t\n", f.Usage, f.Alias)
 			continue
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", f.Usage, f.Doc.NumPy, f.Doc.Passes, f.Doc.Working)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", f.Usage, f.NumPy, f.Passes, f.Holds)
 	}
 	return t.Flush()
 }

@@ -30,6 +30,9 @@ resumes where it stopped.`,
   gonbext convert 'acts.bin?shape=3075200x512&dtype=float32' acts.safetensors#acts`,
 		Args: cobra.ExactArgs(2),
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := j.checkReport(stacked(args[0]), args[1]); err != nil {
+				return err
+			}
 			a := oocore.OpenContext(c.Context(), stacked(args[0]))
 			var open *oocore.Error
 			if errors.As(a.Err(), &open) {

@@ -14,13 +14,14 @@ func newInstall() *cobra.Command {
 		Use:   "install",
 		Short: "Make the kernel \"Go (gonbext)\" known to the Jupyter that you have",
 		Long: `Makes the kernel "Go (gonbext)" known to the Jupyter that you have, for your
-user. GoNB and goimports are built where they are missing. $JUPYTER_DATA_DIR is
-respected.`,
+user, and has JupyterLab wait longer for completions. GoNB and goimports are built
+where they are missing. $JUPYTER_DATA_DIR and $JUPYTER_CONFIG_DIR are respected.`,
 		Example: `  gonbext install
   jupyter lab              then choose the kernel Go (gonbext)`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			dir, err := setup.Install(c.Context(), say)
 			if err == nil {
+				err = setup.AwaitCompletions()
 				say("The kernel Go (gonbext) is in %s", dir)
 			}
 			return err

@@ -28,6 +28,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/host"
 	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
@@ -127,7 +128,7 @@ func (j *job) options(c *cobra.Command) ([]oocore.Option, error) {
 	if j.plan {
 		opts = append(opts, host.PlanOnly())
 	}
-	return opts, checkReport(j.report)
+	return opts, nil
 }
 
 // layout are the flags that say how the output lies.
@@ -363,18 +364,42 @@ func (j *job) tell(w, warnings io.Writer, value *result) error {
 	return nil
 }
 
-// checkReport rejects a report that could not be written after all has been computed.
-func checkReport(path string) error {
+// checkReport rejects a report that could not be written after all has been computed, or that
+// would replace an input or output.
+func (j *job) checkReport(arrays ...string) error {
+	return checkWritten("--report", j.report, arrays...)
+}
+
+// checkWritten rejects a file that a flag names and that could not be written, or would be
+// written over an array; "" is no file.
+func checkWritten(flag, path string, arrays ...string) error {
 	if path == "" {
 		return nil
 	}
 	if st, err := os.Stat(filepath.Dir(path)); err != nil || !st.IsDir() {
-		return usagef("--report %s: there is no folder %s", path, filepath.Dir(path))
+		return usagef("%s %s: there is no folder %s", flag, path, filepath.Dir(path))
 	}
 	if st, err := os.Stat(path); err == nil && st.IsDir() {
-		return usagef("--report %s: this is a folder, and the report is a file", path)
+		return usagef("%s %s: this is a folder, and it takes a file", flag, path)
+	} else if err == nil && !st.Mode().IsRegular() {
+		return usagef("%s %s: this is not a regular file", flag, path)
+	}
+	for _, array := range arrays {
+		if store.Holds(array, path) {
+			return usagef("%s %s: this is, or lies in, %s, which the command reads or writes: take another file", flag, path, array)
+		}
 	}
 	return nil
+}
+
+// paths are those of NAME=PATH arguments.
+func paths(args []string) (all []string) {
+	for _, arg := range args {
+		if _, path, ok := strings.Cut(arg, "="); ok {
+			all = append(all, stacked(path))
+		}
+	}
+	return all
 }
 
 func (j *job) writeReport(runs []*record.Run) error {

@@ -32,6 +32,8 @@ func newKernel() *cobra.Command {
 			source, err := setup.Source()
 			if err != nil {
 				magics = sourceless{magics, err}
+			} else {
+				session.ReadAPI(source)
 			}
 			// Cells write their records where the kernel looks.
 			runs, err := record.Dir()

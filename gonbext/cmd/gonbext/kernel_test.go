@@ -49,7 +49,7 @@ func build(t *testing.T) (binary string, env []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	env = append(os.Environ(), "JUPYTER_DATA_DIR="+filepath.Join(dir, "jupyter"), "XDG_CACHE_HOME="+filepath.Join(dir, "cache"),
+	env = append(os.Environ(), "JUPYTER_DATA_DIR="+filepath.Join(dir, "jupyter"), "JUPYTER_CONFIG_DIR="+filepath.Join(dir, "config"), "XDG_CACHE_HOME="+filepath.Join(dir, "cache"),
 		"GOCACHE="+strings.TrimSpace(string(gocache)), "GONBEXT_GONB="+tools.GoNB, "GONBEXT_RUNS="+filepath.Join(dir, "runs"),
 		"TMPDIR="+tmp, "PATH="+os.Getenv("PATH")+string(filepath.ListSeparator)+filepath.Dir(tools.GoImports))
 	binary = filepath.Join(dir, "gonbext")
@@ -142,12 +142,15 @@ func TestRunNotebook(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "text.ipynb"), []byte("text"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range [][]string{
-		{filepath.Join(dir, "text.ipynb")}, {filepath.Join(dir, "none.ipynb")}, {dir},
-		{good, "-o", filepath.Join(dir, "no", "folder.ipynb")},
+	for _, c := range []struct {
+		status int
+		args   []string
+	}{
+		{1, []string{filepath.Join(dir, "text.ipynb")}}, {1, []string{filepath.Join(dir, "none.ipynb")}}, {1, []string{dir}},
+		{2, []string{good, "-o", filepath.Join(dir, "no", "folder.ipynb")}},
 	} {
-		if _, stderr, status := run(args...); status != 1 || strings.Count(stderr, "\n") != 1 {
-			t.Errorf("%v: exit status %d\n%s", args, status, stderr)
+		if _, stderr, status := run(c.args...); status != c.status || strings.Count(stderr, "\n") != 1 {
+			t.Errorf("%v: exit status %d\n%s", c.args, status, stderr)
 		}
 	}
 }

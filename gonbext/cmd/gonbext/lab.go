@@ -27,7 +27,8 @@ func newLab() *cobra.Command {
 		Use:   "lab [DIR]",
 		Short: "Open the lessons, or DIR, in JupyterLab",
 		Long: `Opens the lessons, or DIR, in JupyterLab with the kernel "Go (gonbext)". What is
-missing is set up first, once, for your user alone. Ctrl-C ends it.`,
+missing is set up, once, for your user alone: some minutes, of which the lessons are open
+for the last. Ctrl-C ends it.`,
 		Example: `  gonbext lab                        the lessons
   gonbext lab ~/notebooks
   gonbext lab --no-browser --ip 0.0.0.0    in a container whose port 8888 is published`,
@@ -58,11 +59,8 @@ func (o labOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := setup.BuildGopls(ctx, say); err != nil {
-		say("Tab will complete magics, but not Go: %v", err)
-	}
-	if err := setup.WarmCells(ctx, say); err != nil {
-		return err
+	if err := setup.AwaitCompletions(); err != nil {
+		say("JupyterLab may discard late completions: %v", err)
 	}
 	if o.dir == "" {
 		if o.dir, err = setup.Lessons(); err != nil {
@@ -105,7 +103,7 @@ func (o labOptions) run(ctx context.Context) error {
 			if !o.noBrowser && hasDisplay() {
 				openBrowser(up, address)
 			}
-			_ = setup.WarmGopls(up) // without it the first Tab takes longer
+			prepare(up)
 		}
 	}()
 	err = cmd.Wait()
@@ -117,6 +115,17 @@ func (o labOptions) run(ctx context.Context) error {
 		return fmt.Errorf("JupyterLab ended: %w", err)
 	}
 	return nil
+}
+
+// prepare has done what cells would do first, while the lessons can be read already.
+func prepare(ctx context.Context) {
+	if err := setup.WarmCells(ctx, say); err != nil && ctx.Err() == nil {
+		say("The first cell will take longer: %v", err)
+	}
+	if err := setup.BuildGopls(ctx, say); err != nil && ctx.Err() == nil {
+		say("Tab will complete magics and arrays, but no other Go: %v", err)
+	}
+	_ = setup.WarmGopls(ctx) // without it the first Tab takes longer
 }
 
 // notebookTools sets up all that notebooks need, and gives the Python to run

@@ -3,6 +3,7 @@ package main
 import (
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -104,18 +105,14 @@ func TestHelpShowsAnExample(t *testing.T) {
 // A cell's figures in stock GoNB are drawn by the command, each with an answer; outside of a
 // notebook they are text.
 func TestReportCommandShowsFigures(t *testing.T) {
-	written := func(card *record.Card) string {
-		w, err := record.Create(t.TempDir(), record.Header{Cell: record.Unreported, Title: "x", Card: card})
-		if err == nil {
-			err = w.End(record.End{Status: record.Done})
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		return w.Path()
+	figure, err := record.WriteCard(t.TempDir(), &record.Card{Title: "x", Figure: &record.Figure{Kind: record.PlotFigure}, Text: "x as text"})
+	if err != nil {
+		t.Fatal(err)
 	}
-	figure := written(&record.Card{Figure: &record.Figure{Kind: record.PlotFigure}, Text: "x as text"})
-	none := written(nil)
+	none := filepath.Join(t.TempDir(), "none")
+	if err := os.WriteFile(none, []byte("no card"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	var out strings.Builder
 	root := newRoot()
 	root.SetArgs([]string{gonbext.ReportCommand, ""})
@@ -124,7 +121,7 @@ func TestReportCommandShowsFigures(t *testing.T) {
 	if err := root.Execute(); err != nil {
 		t.Fatal(err)
 	}
-	want := "x as text\n" + gonbext.ShownLine + "\n" + none + " is no figure of a cell\nx as text\n" + gonbext.ShownLine + "\n"
+	want := "x as text\n" + gonbext.ShownLine + "\ncard " + none + ": invalid character 'o' in literal null (expecting 'u')\nx as text\n" + gonbext.ShownLine + "\n"
 	if out.String() != want {
 		t.Errorf("said %q, not %q", out.String(), want)
 	}

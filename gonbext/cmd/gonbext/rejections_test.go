@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -149,6 +150,43 @@ func TestRejections(t *testing.T) {
 			rejected(t, dir, command(dir, c.args...), c.status, c.says...)
 		})
 	}
+}
+
+// Nothing that a command writes beside its arrays replaces one of them, or lies in one, by
+// whatever name; nor is it written to what is no file, where a command could wait for ever.
+func TestFilesBesideArraysReplaceNone(t *testing.T) {
+	dir := t.TempDir()
+	in := func(name string) string { return filepath.Join(dir, name) }
+	floats(t, in("x.npy"), "(5, 6)", 30)
+	floats(t, in("f1.npy"), "(5, 6)", 30)
+	succeed(t, dir, "convert", "x.npy", "x.zarr")
+	notebook := []byte(`{"nbformat": 4, "cells": []}`)
+	if err := errors.Join(os.Link(in("x.npy"), in("hard")), os.Symlink("x.npy", in("soft")), os.Symlink("out.npy", in("dangling")), os.Symlink(".", in("here")),
+		os.WriteFile(in("n.ipynb"), notebook, 0o600), os.WriteFile(in("plan.json"), []byte("{}"), 0o600), syscall.Mkfifo(in("pipe"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	compute := func(more ...string) []string { return append([]string{"compute", "x+1", "-o", "out.npy"}, more...) }
+	check := func(more ...string) []string { return append([]string{"check", "x+1", "-o", "out.npy"}, more...) }
+	for _, args := range [][]string{
+		compute("x=x.npy", "--report", "x.npy"), compute("x=x.npy", "--report", "hard"), compute("x=x.npy", "--report", "soft"),
+		compute("x=x.npy", "--report", "out.npy"), compute("x=x.npy", "--report", "dangling"), compute("x=x.npy", "--report", "here/here/out.npy"),
+		compute("x=x.zarr", "--report", "x.zarr/page.html"), compute("x=f*.npy", "--report", "f1.npy"),
+		{"compute", "x+1", "x=x.npy", "-o", "new.zarr", "--report", "new.zarr"},
+		{"compute", "a = x+1; b = a*2", "x=x.npy", "-o", "a=a.npy", "-o", "b=b.npy", "--report", "b.npy"},
+		{"convert", "x.npy", "y.zarr", "--report", "soft"}, {"convert", "x.npy", "y.npz#a", "--report", "y.npz"},
+		check("x=x.npy", "--write", "--against", "hard"), check("x=x.npy", "--write", "--against", "out.npy"), check("x=x.npy", "--against", "x.npy"),
+		{"check", "n.ipynb", "--write", "--against", "n.ipynb"},
+		{"run", "n.ipynb", "--html", "n.ipynb"}, {"run", "n.ipynb", "-o", "n.ipynb"}, {"run", "n.ipynb", "-o", "e", "--html", "here/e"},
+	} {
+		rejected(t, dir, command(dir, args...), 2, "which the command reads or writes")
+	}
+	for _, args := range [][]string{compute("x=x.npy", "--report", "pipe"), check("x=x.npy", "--against", "pipe"), check("x=x.npy", "--against", "/dev/zero"),
+		check("x=x.npy", "--against", "pipe", "--write"), {"run", "n.ipynb", "-o", "pipe"}} {
+		rejected(t, dir, command(dir, args...), 2, "not a regular file")
+	}
+	rejected(t, dir, command(dir, "run", "pipe"), 1, "pipe is not a notebook that can be read")
+	rejected(t, dir, command(dir, "run", "plan.json"), 1, "plan.json is not a notebook: it has no nbformat")
+	succeed(t, dir, "compute", "x+1", "x=f*.npy", "-o", "out.npy", "--report", "page.html") // beside the files of a pattern
 }
 
 // A budget that is rejected names one that works.

@@ -61,14 +61,11 @@ func newReport() *cobra.Command {
 
 // showCard shows an array of the cell.
 func showCard(c *cobra.Command, path string, o *chart.Options) error {
-	r, err := record.Read(path)
+	card, err := record.ReadCard(path)
 	if err != nil {
 		return err
 	}
-	if r.Header.Card == nil {
-		return fmt.Errorf("%s is no figure of a cell", path)
-	}
-	out, err := chart.Card(r.Header.Title, r.Header.Card, *o)
+	out, err := chart.Card(card, *o)
 	if err != nil {
 		return err
 	}

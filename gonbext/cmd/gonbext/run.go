@@ -3,13 +3,13 @@ package main
 import (
 	"context"
 	_ "embed"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"os/exec"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -34,10 +34,11 @@ what they show as text. The notebook itself is left as it is. The exit status is
 			if err := checkNotebook(args[0]); err != nil {
 				return err
 			}
-			for _, path := range []string{output, html} {
-				if st, err := os.Stat(filepath.Dir(path)); path != "" && (err != nil || !st.IsDir()) {
-					return fmt.Errorf("%s: its folder does not exist", path)
-				}
+			if err := checkWritten("--output", output, args[0]); err != nil {
+				return err
+			}
+			if err := checkWritten("--html", html, args[0], output); err != nil {
+				return err
 			}
 			return execute(c.Context(), os.Stdout, args[0], "--output", output, "--html", html)
 		},
@@ -47,14 +48,24 @@ what they show as text. The notebook itself is left as it is. The exit status is
 	return c
 }
 
-// checkNotebook returns an error for what is no file.
+// checkNotebook returns an error for what is no notebook.
 func checkNotebook(path string) error {
 	st, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%s: no such notebook", path)
-	case err != nil || st.IsDir():
+	case err != nil || !st.Mode().IsRegular():
 		return fmt.Errorf("%s is not a notebook that can be read", path)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	var notebook struct {
+		Format int `json:"nbformat"`
+	}
+	if err := json.Unmarshal(text, &notebook); err != nil || notebook.Format == 0 {
+		return fmt.Errorf("%s is not a notebook: it has no nbformat", path)
 	}
 	return nil
 }

@@ -24,7 +24,7 @@ func newTask() *cobra.Command {
 staging folder that the plan lies in. compute --processes starts such workers by itself.
 
 With --stage and --tasks it runs the tasks I to J-1 of the stage, both numbered from 0, prints one JSON object of
-what was done, and exits. Without them it takes ranges of tasks as lines of JSON on standard input,
+what was done, also where it fails, and exits. Without them it takes ranges of tasks as lines of JSON on standard input,
 {"stage":0,"tasks":{"first":0,"end":8}}, and answers each with a line, until standard input ends.`,
 		Example: `  gonbext task --plan .roots.npy.gonbext/plan --stage 0 --tasks 0..64 --memory 256MiB`,
 		Args:    cobra.NoArgs,
@@ -80,8 +80,5 @@ func runTasks(c *cobra.Command, file string, budget int64, workers, stage int, t
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
 	done, err := w.Run(c.Context(), stage, tasks)
-	if err != nil {
-		return err
-	}
-	return printJSON(c.OutOrStdout(), w.Report(done))
+	return errors.Join(err, printJSON(c.OutOrStdout(), w.Report(done, err)))
 }

@@ -2,23 +2,16 @@ package main
 
 import (
 	"bytes"
-	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	osexec "os/exec"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/gonbext/gonbext/oocore/exec"
 	"github.com/gonbext/gonbext/oocore/exec/exectest"
-	"github.com/gonbext/gonbext/oocore/plan"
-	"github.com/gonbext/gonbext/oocore/record"
 )
 
 // Expressions computed in worker processes have the bytes of one process.
@@ -64,63 +57,6 @@ func same(t *testing.T, dir, what, a, b string) {
 	}
 	if !bytes.Equal(x, y) {
 		t.Errorf("%s: %s and %s have other elements", what, a, b)
-	}
-}
-
-// Each range of tasks is run by a call of gonbext task that ends with it, as a cluster's
-// engine does: the suite's results have the bytes of one process.
-func TestTaskRunsOneRange(t *testing.T) {
-	if testing.Short() {
-		t.Skip()
-	}
-	exectest.Test(t, func(p *plan.Plan, env exec.Env) (record.End, error) {
-		s, err := p.Size(plan.Options{Budget: 512 << 20, Overhead: 16 << 20, Workers: 2, Processes: 2})
-		if err != nil {
-			return record.End{}, err
-		}
-		env.Processes = &exec.Processes{N: 2, Command: func(file string, budget int64, workers int) []string {
-			return []string{os.Args[0], singly, file, strconv.FormatInt(budget, 10)}
-		}}
-		return exec.Run(context.Background(), s, env)
-	})
-}
-
-// singly makes the test's binary a worker that calls gonbext task for each request.
-const singly = "gonbext-test-singly"
-
-func init() {
-	if len(os.Args) > 1 && os.Args[1] == singly {
-		if err := serveSingly(os.Args[2], os.Args[3]); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
-}
-
-func serveSingly(file, budget string) error {
-	fmt.Println("{}")
-	requests := json.NewDecoder(os.Stdin)
-	for {
-		var q struct {
-			Stage int
-			Tasks exec.Range
-		}
-		if err := requests.Decode(&q); err != nil {
-			return nil
-		}
-		c := osexec.Command(os.Args[0], "task", "--plan", file, "--memory", budget, "--stage", strconv.Itoa(q.Stage),
-			"--tasks", fmt.Sprintf("%d..%d", q.Tasks.First, q.Tasks.End))
-		c.Env, c.Stderr = append(os.Environ(), asCommand+"=1"), os.Stderr
-		out, err := c.Output()
-		if err != nil {
-			return err
-		}
-		var line bytes.Buffer
-		if err := json.Compact(&line, out); err != nil {
-			return err
-		}
-		fmt.Println(line.String())
 	}
 }
 

@@ -52,11 +52,11 @@ func row(spec plan.DeviceSpec, planFor func(...oocore.Option) (*plan.Sized, erro
 	longest := 0.0
 	for i := range p.Stages {
 		s := &p.Stages[i]
-		on := s.OnDevice()
+		on := p.Placed(i)
 		row.Moved += on.Read + on.Written
-		row.Link += on.Up + on.Down
 		row.Tasks += s.Tasks()
-		if s.Device != nil {
+		if v := p.OnDevice[i]; v != nil {
+			row.Link += v.Up + v.Down
 			row.OnDevice++
 		}
 		if s.Lacks != "" && row.Note == "" {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/expr"
 	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/testcases"
 )
@@ -42,63 +43,40 @@ var views = map[string]string{
 	"z": fmt.Sprintf("shape=%dx%d&dtype=complex64", rows, cols/2),
 }
 
-// boxes are expressions of what is neither elementwise nor a reduction.
-var boxes = []string{
-	"concatenate(x, y, 0)", "concatenate(x, y, 1)", "stack(s, s, 2)", `pad(s, 3, 5, "reflect")`, `pad(x, 2, "constant")`, "roll(x, 1000, 0)", "roll(s, 7, 1)",
-	"tile(s, 1, 2)", "repeat(s, 2, 1)", "flip(x, 0)", "rot90(s)", "diagonal(s)", "trace(s)", "tril(s)", "triu(s, 5)", "swapaxes(x, 0, 1)", "reshape(transpose(s), 4096, 65536)",
-	"take(x, arange(0, 1000000, 7), 0)", "take_along_axis(x, astype(slice(i, \":, 0:4\") & 255, \"int64\"), 1)",
-	"mask(x, x > 0.89)", "compress(slice(x, \":, 0\") > 0.5, x, 0)", "flatnonzero(x > 0.899)",
-	"sort(x, 1)", "sort(x, 0)", "sort(ravel(x))", "argsort(x, 1)", "cumsum(x, 0)", "cumsum(x, 1)", "cumsum(x)", "cumprod(x, 1)", "diff(x, 1, 0)",
-	`gaussian_filter(s, 2.0, "reflect")`, "uniform_filter(s, 5)", "median_filter(s, 5)", "maximum_filter(s, 3)", "downsample(s, 4)", "convolve(s, full(0.1, 5, 5))",
-	"fft(s, 16384, 1)", "rfft(s, 16384, 1)", "rfft(s, 16384, 0)", "fft2(slice(s, \"0:8192\"))", "fftshift(s)",
-	"conv2d(c, full(0.1, 4, 8, 3, 3))", "softmax(conv2d(c, full(0.1, 4, 8, 3, 3)), 1)",
-	"norm(x)", `qr(n, "q")`, `qr(n, "r")`, `svd(n, "u")`, "svdvals(n)", `lstsq(n, slice(n, ":, 0:3"))`, `randomized_svd(x, 8, 1, 0, "u")`,
-	"histogram(x, 1000)", "histogram(x, 300000, 0, 1, y)", "histogram(x, arange(0, 1, 0.001))", "histogram2d(x, y, 300, 300)", "histogramdd(slice(n, \":, 0:3\"), 20)", "bincount(ravel(i & 65535))", "average(x, y, 0)", "ptp(x, 1)", `cov(n, "columns")`, `cov(n, "columns", "aweights", slice(n, ":, 0"))`, `min(x, 0, "initial=0.5")`, `corrcoef(n, "columns")`,
-	`quantile(x, 0.3, "inverted_cdf", "weights", y)`, `quantile(x, 0.3, 0, "inverted_cdf", "weights", y)`, `svdvals(slice(z, ":, 0:4"))`, `qr(slice(z, ":, 0:4"), "q")`, "choose(i & 1, x, y)",
-	"nansum(x)", "nanmin(x, 0)", "nanvar(x, 0)", "nanargmax(x, 1)", "nancumsum(x, 0)",
-	"piecewise(x, x > 0.5, y)", `binomial(1, 10, slice(x, "0:65536"))`, `multivariate_hypergeometric(1, slice(i, "0:32768") & 7, 9)`, "tensordot(x, x, 0, 0)", `einsum("nchw,nkhw->ck", c, c)`, `einsum("ij,ij->i", x, y)`, `einsum("ij,ik->jk", x, y)`, "kron(slice(s, \"0:4096, 0:4096\"), full(2.0, 2, 4))", "vdot(x, y)",
-	`cp(t, 8, "iterations=2")`, `tucker(t, 8, 8, 8, "iterations=2")`, `hosvd(t, 8, 8, 8)`,
-	`quantize(x, "int8")`, `quantize(x, "uint8 affine", 1)`, `quantize_scale(x, "int8", 1, 32)`,
+// more are expressions beside the examples of rows.
+var more = []string{
+	`pad(s, 3, 5, "reflect")`, `pad(x, 2, "constant")`, "repeat(s, 2, 1)", "reshape(transpose(s), 4096, 65536)", "take(x, arange(0, 1000000, 7), 0)",
+	`take_along_axis(x, astype(slice(i, ":, 0:4") & 255, "int64"), 1)`, "mask(x, x > 0.89)", `compress(slice(x, ":, 0") > 0.5, x, 0)`, "flatnonzero(x > 0.899)",
+	"histogram(x, 1000)", "histogram(x, 300000, 0, 1, y)", "histogram(x, arange(0, 1, 0.001))", "histogram2d(x, y, 300, 300)", `histogramdd(slice(n, ":, 0:3"), 20)`,
+	"bincount(ravel(i & 65535))", `cov(n, "columns", "aweights", slice(n, ":, 0"))`, `min(x, 0, "initial=0.5")`, `quantile(x, 0.3, "inverted_cdf", "weights", y)`,
+	`quantile(x, 0.3, 0, "inverted_cdf", "weights", y)`, `kron(slice(s, "0:4096, 0:4096"), full(2.0, 2, 4))`, "vdot(x, y)", `cp(t, 8, "iterations=2")`,
+	`tucker(t, 8, 8, 8, "iterations=2")`, "hosvd(t, 8, 8, 8)",
 }
 
-// elements are an expression for each elementwise operation, by the number of its
-// operands: those of one number run the same plan and differ in their inner loop.
-func elements() map[int][]string {
-	all := map[int][]string{}
-	integer := map[kernel.Op]bool{kernel.BitAnd: true, kernel.BitOr: true, kernel.BitXor: true, kernel.LeftShift: true, kernel.RightShift: true, kernel.Invert: true}
-	for op := kernel.Add; op <= kernel.Where; op++ {
-		e := op.String()
-		switch {
-		case op == kernel.Where:
-			e = "where(x > 0.5, x, y)"
-		case op >= kernel.LogicalAnd && op <= kernel.LogicalXor:
-			e += "(x > 0.5, y > 0.25)"
-		case op == kernel.LogicalNot:
-			e += "(x > 0.5)"
-		case op == kernel.LeftShift || op == kernel.RightShift:
-			e += "(i, j & 15)"
-		case integer[op] && op.Arity() == 2:
-			e += "(i, j)"
-		case integer[op]:
-			e += "(i)"
-		case op >= kernel.Real && op <= kernel.Conjugate:
-			e += "(z)"
-		case op.Arity() == 2:
-			e += "(x, y)"
+// examples are those of rows: of functions of each element by the number of its operands, those
+// of one number run the same plan and differ in their inner loop; of reductions; and of others.
+func examples() (elements map[int][]string, reductions, others []string) {
+	arity := map[string]int{}
+	for _, r := range kernel.Rows() {
+		arity[r.Name] = r.Arity
+	}
+	for _, r := range kernel.Reductions() {
+		arity[r.Name] = -1
+	}
+	elements = map[int][]string{}
+	for _, o := range expr.Functions() {
+		all := strings.Split(o.Examples, "; ")
+		switch n := arity[o.Name]; {
+		case o.Alias != "" || o.Examples == "":
+		case n > 0:
+			elements[n] = append(elements[n], all...)
+		case n < 0:
+			reductions = append(reductions, all...)
 		default:
-			e += "(x)"
+			others = append(others, all...)
 		}
-		all[op.Arity()] = append(all[op.Arity()], e)
 	}
-	return all
-}
-
-// reductions are every reduction of all elements, of columns and of rows.
-func reductions() (all []string) {
-	for r := kernel.Sum; r <= kernel.CountNonzero; r++ {
-		all = append(all, r.String()+"(x)", r.String()+"(x, 0)", r.String()+"(x, 1)")
-	}
-	return all
+	return elements, reductions, others
 }
 
 // mixed are expressions of several operations, and of views.
@@ -125,11 +103,12 @@ func operations(t *testing.T) []string {
 	function := func(e string) string { return e[:strings.Index(e+"(", "(")] }
 	alike := func(string) string { return "" }
 	var all []string
-	of := elements()
+	of, reductions, boxes := examples()
+	boxes = append(boxes, more...)
 	for _, arity := range slices.Sorted(maps.Keys(of)) {
 		all = append(all, sample(of[arity], 6, alike)...)
 	}
-	all = append(all, sample(reductions(), 1, function)...)
+	all = append(all, sample(reductions, 1, function)...)
 	all = append(all, sample(boxes, len(boxes)/2, alike)...)
 	return append(all, mixed...)
 }

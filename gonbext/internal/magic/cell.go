@@ -22,6 +22,17 @@ type line struct {
 	inString bool // an insideLine's: begins within a raw string
 }
 
+// isGo reports a line on which Go may begin: GoNB drops its commands and package clauses.
+func (l line) isGo() bool { return l.kind == goLine && !strings.HasPrefix(l.text, "package") }
+
+// goText is what Go sees of a line.
+func (l line) goText() string {
+	if l.isGo() || l.kind == insideLine {
+		return l.text
+	}
+	return ""
+}
+
 // special is a command line, joined with its continuations.
 type special struct {
 	at   int // line number from 0

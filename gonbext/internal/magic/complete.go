@@ -36,7 +36,9 @@ func (s *Session) Complete(code string, cursor int, dir string) (c relay.Complet
 	case last.text == "%":
 		word, matches = s.completeMagic(dir, last.text)
 	case last.kind == goLine:
-		word, matches = completePath(dir, last.text)
+		if word, matches = completePath(dir, last.text); matches == nil {
+			word, matches = s.completeCall(lines, specials)
+		}
 	}
 	if len(matches) == 0 {
 		return c, false
@@ -90,7 +92,7 @@ func (m *magic) words(notebook string) []string {
 	case "%device":
 		words = append(slices.Clone(deviceFlag.values), unset)
 	case "%compare", "%report":
-		words = append(words, "last", "last-1")
+		words = append(words, "last", "last-1", "plan")
 		if log, err := readRunLog(notebook); err == nil { // one that cannot be read has no names
 			words = append(words, log.ids...)
 		}
@@ -221,11 +223,12 @@ func openQuote(text string) int {
 
 // Pad returns code with our magics blanked, each to its own length, so that
 // GoNB completes and inspects Go at unchanged positions. A magic that starts
-// main leaves GoNB's own mark for that; whatever would end GoNB is blanked too.
-func (s *Session) Pad(code string) string {
+// main leaves GoNB's own mark for that, and a cell of statements gets one before it, of
+// so many characters; whatever would end GoNB is blanked too.
+func (s *Session) Pad(code string) (padded string, before int) {
 	lines, specials := readCell(code)
 	if isForeign(specials) {
-		return code
+		return code, 0
 	}
 	texts := make([]string, len(lines))
 	for i, l := range lines {
@@ -251,8 +254,15 @@ func (s *Session) Pad(code string) string {
 		}
 		main = main || starts
 	}
-	return strings.Join(texts, "\n")
+	padded = strings.Join(texts, "\n")
+	if _, first := statements(lines, specials); first >= 0 {
+		return mainMark + padded, len(mainMark)
+	}
+	return padded, 0
 }
+
+// mainMark is GoNB's own mark of a cell of statements.
+const mainMark = "%%\n"
 
 // blank is as many spaces as text has code points.
 func blank(text string) string { return strings.Repeat(" ", utf8.RuneCountInString(text)) }

@@ -155,21 +155,23 @@ func TestCompletePathsThatNeedQuotes(t *testing.T) {
 func TestPadKeepsPositions(t *testing.T) {
 	for code, want := range map[string]string{
 		"%%memory --fresh\nfmt.": "%%              \nfmt.",
-		"%budget 1GiB\nx":        "            \nx",
+		"%budget 1GiB\nx":        "%%\n            \nx",
 		"%%memory \\\n--x é\nf":  "%%        \n     \nf",
-		"%capture f\nx":          "%capture f\nx",
+		"%capture f\nvar x":      "%capture f\nvar x",
+		"x.":                     "%%\nx.",
+		"func f() {}":            "func f() {}",
 		"%%bash\n%budget":        "%%bash\n%budget",
 		"%%\nf()\n%%\ng()":       "%%\nf()\n  \ng()",
 		"%%\n%%memory\ng()":      "%%\n        \ng()",
 		"%%memory\n%main\ng()":   "%%      \n     \ng()",
 		"%exec\tf\nx":            "       \nx",
-		"s := `\n%%\n%%`":        "s := `\n %\n %`",
+		"s := `\n%%\n%%`":        "%%\ns := `\n %\n %`",
 	} {
-		got := newSession().Pad(code)
+		got, before := newSession().Pad(code)
 		if got != want {
 			t.Errorf("%q became %q", code, got)
 		}
-		if utf8.RuneCountInString(got) != utf8.RuneCountInString(code) {
+		if utf8.RuneCountInString(got) != before+utf8.RuneCountInString(code) {
 			t.Errorf("%q changed its length", code)
 		}
 	}

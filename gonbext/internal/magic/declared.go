@@ -14,7 +14,7 @@ func (r *rewriting) read(specials []special, earlier *scope) {
 		r.layer.command(c)
 	}
 	r.layer.applyTo(earlier.names)
-	r.source = parseSource(r.lines, specials)
+	r.source = parseSource(r.lines, specials, r.main)
 	r.scope = &scope{names: map[string]meaning{}, outer: earlier}
 	for _, d := range r.source.declarations { // which stand in any order
 		if _, ok := d.(*ast.FuncDecl); ok {

@@ -151,9 +151,10 @@ func TestDeclarationsOfEarlierCells(t *testing.T) {
 		{[]string{centred, "%reset\n" + centred, opened + "centred(x)"}, "centred(x)"},
 		{[]string{"%%\nfunc() {}()\nvar y *oocore.Array", opened + "y.Sqrt()"}, ""},
 		{[]string{centred + "\nfunc main() {}", opened + "main()"}, ""},
-		{[]string{"func f( {", opened + "f(x)"}, ""},
 		{[]string{"%%writefile a.go\n" + centred, opened + "centred(x)"}, ""},
 		{[]string{"s := `\n" + centred + "\n`", opened + "centred(x)"}, ""},
+		{[]string{"println(1)\n" + centred, opened + "centred(x)"}, "centred(x)"},
+		{[]string{centred + "\nprintln(2)", opened + "centred(x)"}, "centred(x)"},
 		{[]string{centred + "\n%%memory --help", opened + "centred(x)"}, ""},
 		{[]string{"package main\n" + centred, opened + "centred(x)"}, "centred(x)"},
 		{[]string{centred + "\n%%memory\nprintln(1)", opened + "centred(x)"}, "centred(x)"},
@@ -183,7 +184,7 @@ func TestDeclarationsOfCellsThatWaitOrFail(t *testing.T) {
 		{nothing, centred, "compiles", "centred(x)"},
 		{number, centred, "", "centred(x)"}, // one value all the same
 		{centred, "%reset", "", ""},
-		{centred, "%reset\nfunc f( {", "fails", ""},
+		{centred, "%reset\nfunc f() { g() }", "fails", ""},
 	} {
 		s := newSession()
 		s.newID = func() string { return "earlier" }

@@ -2,6 +2,7 @@ package magic
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,6 +44,7 @@ var (
 	deviceFlag = flag{"--device", "cpu|cuda:0|model:SIZE", checkDevice, deviceNames, "where runs compute; model:SIZE is a modelled GPU of that memory, model:H200 one of that name", "Device"}
 	chunksFlag = flag{"--chunks", "AxB", checkChunks, []string{exampleChunks}, "the chunk shape of what the cell saves", "Chunks"}
 	chartFlag  = flag{"--chart", "auto|svg|none", checkChart, chartNames, "live charts, pictures only, or tables only", "Chart"}
+	htmlFlag   = flag{"--html", "FILE", checkHTML, []string{"report.html"}, "writes the report as a page of its own too", ""}
 	freshFlag  = flag{"--fresh", "", nil, nil, "computes anew what is on disk already", "Fresh"}
 )
 
@@ -211,6 +213,13 @@ func checkChunks(value string) error {
 	}
 	if len(shape) == 0 || slices.Min(shape) < 1 {
 		return fmt.Errorf("%q is not a chunk shape: each length is at least 1, as in %s", value, exampleChunks)
+	}
+	return nil
+}
+
+func checkHTML(value string) error {
+	if ext := filepath.Ext(value); ext != ".html" && ext != ".htm" {
+		return fmt.Errorf("%q is no name of a page, as report.html is", value)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package magic
 
 import (
+	"cmp"
 	"fmt"
 	"go/scanner"
 	"go/token"
@@ -17,15 +18,22 @@ const (
 	cloudPath = "github.com/gonbext/gonbext/oocore/cloud"
 )
 
-// closing ends the block of the user's statements and main. It has a line of
+// ending ends the block of the user's statements and main. It has a line of
 // its own, since the user's last line may end in a comment.
-const closing = "}}"
+const ending = "}}"
 
 // opening is main up to the user's first statement. Their statements get a
 // block of their own, so that nothing generated can clash with what they declare.
 func opening(face, function, id string, line int, settings []setting) string {
+	if function == "" {
+		return "func main() { {"
+	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "func main() { defer %s.%s(%s.Cell(%q, %d)", face, function, face, id, line)
+	deferred, call := "defer ", "()"
+	if function == "Plain" {
+		deferred, call = "", ""
+	}
+	fmt.Fprintf(&b, "func main() { %s%s.%s(%s.Cell(%q, %d)", deferred, face, function, face, id, line)
 	for _, s := range settings {
 		value := ""
 		if s.check != nil {
@@ -33,16 +41,25 @@ func opening(face, function, id string, line int, settings []setting) string {
 		}
 		fmt.Fprintf(&b, ", %s.%s(%s)", face, s.option, value)
 	}
-	b.WriteString(")(); {")
+	b.WriteString(")" + call + "; {")
 	return b.String()
 }
 
-// goToken is a token of the cell's Go text with its line, from 0, and the depth
-// of brackets around it.
+// goToken is a token of the cell's Go text with its place and the depth of brackets around
+// it.
 type goToken struct {
 	token.Token
-	text        string
-	line, depth int
+	position
+	text  string
+	depth int
+}
+
+// end is the place behind the token.
+func (t goToken) end() position {
+	if n := strings.Count(t.text, "\n"); n > 0 && t.Token == token.STRING {
+		return position{t.line + n, len(t.text) - strings.LastIndexByte(t.text, '\n') - 1}
+	}
+	return position{t.line, t.column + len(strings.TrimSuffix(cmp.Or(t.text, t.Token.String()), "\n"))}
 }
 
 // tokens lexes the Go lines of a cell. Malformed text gives whatever tokens it
@@ -50,9 +67,7 @@ type goToken struct {
 func tokens(lines []line) []goToken {
 	var src strings.Builder
 	for _, l := range lines {
-		if l.kind == goLine || l.kind == insideLine {
-			src.WriteString(l.text)
-		}
+		src.WriteString(l.goText())
 		src.WriteByte('\n')
 	}
 	files := token.NewFileSet()
@@ -69,7 +84,8 @@ func tokens(lines []line) []goToken {
 		case token.RPAREN, token.RBRACK, token.RBRACE:
 			depth--
 		}
-		all = append(all, goToken{tok, text, file.Line(pos) - 1, depth})
+		at := files.PositionFor(pos, false) // wherever a //line comment says it is
+		all = append(all, goToken{tok, position{at.Line - 1, at.Column - 1}, text, depth})
 		switch tok {
 		case token.LPAREN, token.LBRACK, token.LBRACE:
 			depth++
@@ -111,27 +127,6 @@ func declared(rest []goToken) string {
 		return ""
 	}
 	return what + rest[0].text
-}
-
-// bracketAround is the line, from 0, of the innermost bracket that is open where a magic
-// stands; -1 where none is.
-func bracketAround(all []goToken, magicLine int) int {
-	var open []int
-	for _, t := range all {
-		if t.line >= magicLine {
-			break
-		}
-		switch t.Token {
-		case token.LPAREN, token.LBRACK, token.LBRACE:
-			open = append(open, t.line)
-		case token.RPAREN, token.RBRACK, token.RBRACE:
-			open = open[:max(len(open)-1, 0)]
-		}
-	}
-	if len(open) == 0 {
-		return -1
-	}
-	return open[len(open)-1]
 }
 
 // names says how a cell uses the identifiers that generated code would bring

@@ -12,10 +12,11 @@ import (
 // never ends where there is none.
 func (s *Session) Inspect(code string, cursor int) relay.Inspection {
 	lines, specials := readCell(code)
-	text := []rune(s.Pad(code))
+	padded, before := s.Pad(code)
+	text := []rune(padded)[before:]
 	cursor = min(max(cursor, 0), len(text))
 	pass := func(at int) relay.Inspection {
-		return relay.Inspection{Pass: true, Code: string(text), Cursor: len(utf16.Encode(text[:at]))}
+		return relay.Inspection{Pass: true, Code: padded, Cursor: before + len(utf16.Encode(text[:at]))}
 	}
 	row := rowOf(text, cursor)
 	if isForeign(specials) && row == 0 {

@@ -23,7 +23,7 @@ var otherValues = []string{
 var decompositions = map[string]int{"QR": 2, "SVD": 3, "FullSVD": 3, "LU": 3, "RandomizedSVD": 3, "SlogDet": 2, "EigH": 2}
 
 // arrayPackages are packages whose functions make arrays.
-var arrayPackages = []string{"oocore", "fft", "filter", "linalg"}
+var arrayPackages = []string{"oocore", "decomp", "fft", "filter", "linalg", "nn"}
 
 // last puts an assignment in front of the cell's last statement, where that is an
 // expression with a value: gonbext.Last = x.Sqrt(). Go would not compile a name alone, and
@@ -39,9 +39,9 @@ func (r *rewriting) last(face string) {
 	}
 }
 
-// showLast wraps the last statement of a cell that has no magic of ours in gonbext.Show. It
+// showLast wraps the last statement of a cell that has no magic of ours in gonbext's Show. It
 // leaves a call that is not of oocore and gives no array, as one may stand alone in a program.
-func (r *rewriting) showLast() {
+func (r *rewriting) showLast(face string) {
 	e, scope := r.lastExpression()
 	if e == nil || scope.packageOf(ast.NewIdent("gonbext")) != "gonbext" {
 		return
@@ -54,8 +54,11 @@ func (r *rewriting) showLast() {
 	if first.kind != goLine || final.kind != goLine {
 		return
 	}
-	r.shows = true
-	before, behind := "gonbext.Show(", ")"
+	before, behind := face+".Show(", ")"
+	r.shows, r.faced = true, !scope.isPlain(e)
+	if !r.faced {
+		before = "fmt.Println("
+	}
 	if r.nominal != nil { // nothing is computed
 		before, behind = "_ = ", ""
 	}
@@ -94,6 +97,21 @@ func (r *rewriting) lastExpression() (ast.Expr, *scope) {
 		}
 	}
 	return e, s
+}
+
+// isPlain reports an operation on numbers or texts that needs nothing of package gonbext to be
+// shown, which would have to be linked.
+func (s *scope) isPlain(e ast.Expr) bool {
+	if _, at := s.find("fmt"); at != nil {
+		return false
+	}
+	switch e := ast.Unparen(e).(type) {
+	case *ast.BasicLit, *ast.BinaryExpr:
+		return true
+	case *ast.UnaryExpr:
+		return e.Op != token.AND && e.Op != token.ARROW
+	}
+	return false
 }
 
 // isStatement reports whether Go compiles e alone on a line.

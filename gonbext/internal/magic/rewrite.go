@@ -3,6 +3,7 @@ package magic
 import (
 	"errors"
 	"fmt"
+	"go/ast"
 	"slices"
 	"strings"
 
@@ -13,6 +14,8 @@ import (
 type rewriting struct {
 	relay.Cell
 	lines     []line
+	main      *position // where the program of a cell of statements begins; nil for all others
+	uses      string    // what uses its variables
 	source    source
 	scope     *scope // what names mean outside of functions
 	layer     layer
@@ -22,6 +25,7 @@ type rewriting struct {
 	program   string // the command that starts main, or ""
 	imports   string // that the generated text needs
 	shows     bool   // the last line of a cell without a magic of ours is shown
+	faced     bool   // by package gonbext
 	helped    bool   // help was asked for in the place of a program, which then does not run
 }
 
@@ -60,8 +64,12 @@ func (r *rewriting) rewrite(c special) error {
 		return errors.New("it takes the name of a function, as in %exec f")
 	}
 	if m == nil {
-		if c.name() == "%%" || c.name() == "%main" {
-			r.showLast()
+		switch {
+		case c.name() != "%%" && c.name() != "%main":
+		case len(c.args) == 1 && r.source.body != nil:
+			r.begin(position{line: c.at})
+		default: // GoNB gives the program arguments
+			r.showLast("gonbext")
 		}
 		return nil
 	}
@@ -116,8 +124,12 @@ func (r *rewriting) start(m *magic, at int, given []setting, operands []string) 
 		return "", stray(operands[0])
 	}
 	all := tokens(r.lines)
-	if line := bracketAround(all, at); line >= 0 {
-		return "", fmt.Errorf("line %d opens a bracket that is not closed above it: it stands below declarations, not within one", line+1)
+	above := slices.IndexFunc(all, func(t goToken) bool { return t.line >= at })
+	if above < 0 {
+		above = len(all)
+	}
+	if open := unbalanced(all[:above]); open != nil && closing[open.Token] != 0 {
+		return "", fmt.Errorf("line %d opens a bracket that is not closed above it: it stands below declarations, not within one", open.line+1)
 	}
 	if what, line, found := misplaced(all, at); found {
 		if what == "func main" {
@@ -141,6 +153,40 @@ func (r *rewriting) start(m *magic, at int, given []setting, operands []string) 
 	r.imports = imports + cloud(all)
 	r.last(face)
 	return opening(face, function, r.ID, at+1, given), nil
+}
+
+// begin generates the beginning of main in a cell of statements, and in one of GoNB's own,
+// whose command stands there. What computes arrays, or shows a value, has the kernel say what
+// it saved.
+func (r *rewriting) begin(at position) {
+	all := tokens(r.lines)
+	n := readNames(all)
+	imports, face := n.imports()
+	r.showLast(face)
+	arrays := r.faced
+	for name := range n.qualifies {
+		arrays = arrays || !n.binds[name] && r.scope.packageOf(ast.NewIdent(name)) != ""
+	}
+	function := ""
+	if arrays = arrays && r.nominal == nil && r.scope.packageOf(ast.NewIdent("gonbext")) != ""; arrays {
+		function, r.Watch, r.Plain = "Plain", true, true
+		r.imports = imports + cloud(all)
+	}
+	line := at.line + 1
+	if r.Lines > 0 {
+		line -= r.Lines
+	}
+	if names := r.source.locals(); r.main != nil && names != nil { // which Go would reject where nothing uses them
+		r.uses = strings.Repeat("_, ", len(names)-1) + "_ = " + strings.Join(names, ", ")
+	}
+	first := &r.lines[at.line]
+	if r.main == nil && !arrays {
+		return // to GoNB
+	}
+	if r.main == nil {
+		first.text, first.kind = "", goLine
+	}
+	first.text = first.text[:at.column] + opening(face, function, r.ID, line, r.inherit(nil)) + first.text[at.column:]
 }
 
 // inherit adds the session's settings where the cell has none of its own.
@@ -172,13 +218,13 @@ func (r *rewriting) text() string {
 		if l.kind == insideLine && isSpecial(l.text) {
 			texts[i] = hide(l)
 		}
-		if l.kind == goLine && !strings.HasPrefix(l.text, "package") {
+		if l.isGo() {
 			texts[i] = imports + l.text
 			imports = ""
 		}
 	}
-	if r.Watch {
-		texts = append(texts, closing)
+	if r.Watch || r.main != nil {
+		texts = append(texts, r.uses+ending)
 	}
 	return strings.Join(texts, "\n")
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -35,7 +36,6 @@ func readRunLog(notebook string) (*runLog, error) {
 	if err != nil {
 		return nil, err
 	}
-	runs = slices.DeleteFunc(runs, func(r record.Summary) bool { return r.Header.Card != nil })
 	withRuns := map[string]bool{}
 	for _, r := range runs {
 		withRuns[r.Header.Cell] = withRuns[r.Header.Cell] || !r.Header.Process
@@ -78,8 +78,8 @@ func shortNames(runs []record.Summary) []string {
 	return names
 }
 
-// find is the run of a name: last, last-1, a number of the notebook's, or any
-// beginning of a run's name that no other has.
+// find is the run of a name: last, last-1, plan for the last plan, plan-1, a number of the
+// notebook's, or any beginning of a run's name that no other has.
 func (l *runLog) find(name string) (record.Summary, error) {
 	if len(l.all) == 0 {
 		return record.Summary{}, cmp.Or(l.unreadable(name), errors.New("no run has left a record yet"))
@@ -90,18 +90,28 @@ func (l *runLog) find(name string) (record.Summary, error) {
 		}
 		return l.runs[len(l.runs)-n], nil
 	}
-	if back, ok := strings.CutPrefix(name, "last"); ok {
+	for word, planned := range map[string]bool{"last": false, "plan": true} {
+		back, ok := strings.CutPrefix(name, word)
+		if !ok {
+			continue
+		}
+		var of []record.Summary
+		for _, r := range l.runs {
+			if r.Header.PlanOnly == planned {
+				of = append(of, r)
+			}
+		}
 		n, err := strconv.Atoi(strings.TrimPrefix(back, "-"))
 		if back == "" {
 			n, err = 0, nil
 		}
 		if err != nil || n < 0 || back != "" && back[0] != '-' {
-			return record.Summary{}, fmt.Errorf("there is no run %q, did you mean last-1?", name)
+			return record.Summary{}, fmt.Errorf("there is no run %q, did you mean %s-1?", name, word)
 		}
-		if n >= len(l.runs) {
-			return record.Summary{}, fmt.Errorf("there is no %s: the log has %d runs", name, len(l.runs))
+		if n >= len(of) {
+			return record.Summary{}, fmt.Errorf("there is no %s: the log has %d %ss, %%runs lists them", name, len(of), map[bool]string{true: "plan", false: "run"}[planned])
 		}
-		return l.runs[n], nil
+		return of[n], nil
 	}
 	var found []int
 	for i, r := range l.all {
@@ -111,7 +121,7 @@ func (l *runLog) find(name string) (record.Summary, error) {
 	}
 	switch len(found) {
 	case 0:
-		return record.Summary{}, cmp.Or(l.unreadable(name), fmt.Errorf("there is no run %q, did you mean %s? %%runs lists them", name, nearest(name, append([]string{"last"}, l.ids...))))
+		return record.Summary{}, cmp.Or(l.unreadable(name), fmt.Errorf("there is no run %q, did you mean %s? %%runs lists them", name, nearest(name, append([]string{"last", "plan"}, l.ids...))))
 	case 1:
 		return l.all[found[0]], nil
 	}
@@ -194,20 +204,28 @@ func (r *rewriting) compare(given []setting, operands []string) error {
 	return nil
 }
 
-// modeOf is the value of --chart, which is the one flag and has been checked.
+// modeOf is the value of --chart, which has been checked.
 func modeOf(given []setting) chart.Mode {
-	if len(given) == 0 {
-		return chart.Auto
-	}
-	return chart.Mode(given[0].value)
+	return chart.Mode(cmp.Or(valueOf(given, chartFlag), string(chart.Auto)))
 }
 
-// report draws a run that is recorded again, the latest where none is named.
+// valueOf is the value of a flag, "" where it is not given.
+func valueOf(given []setting, f flag) string {
+	for _, s := range given {
+		if s.name == f.name {
+			return s.value
+		}
+	}
+	return ""
+}
+
+// report draws a run that is recorded again, the latest where none is named, and writes it
+// as a page where --html says.
 func (r *rewriting) report(given []setting, operands []string) error {
 	if err := atMostOne(operands, "run"); err != nil {
 		return err
 	}
-	name, notebook, mode := "last", r.notebook, modeOf(given)
+	name, notebook, mode, page := "last", r.notebook, modeOf(given), valueOf(given, htmlFlag)
 	if len(operands) == 1 {
 		name = operands[0]
 	}
@@ -223,6 +241,15 @@ func (r *rewriting) report(given []setting, operands []string) error {
 		run, err := record.Read(s.Path)
 		if err != nil {
 			return chart.Output{}, err
+		}
+		if page != "" {
+			html, err := chart.Standalone(run.Header.Title, []*record.Run{run})
+			if err == nil {
+				err = os.WriteFile(from(now.Dir, page), html, 0o644)
+			}
+			if err != nil {
+				return chart.Output{}, err
+			}
 		}
 		return chart.Report([]*record.Run{run}, chart.Options{Mode: mode, Library: now.Library})
 	})

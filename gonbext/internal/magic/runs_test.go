@@ -1,8 +1,11 @@
 package magic
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -238,5 +241,38 @@ func TestRunsOfUnreadableRecords(t *testing.T) {
 	}
 	if text, err := late(t, "%report last"); err != nil || !strings.Contains(text, "Killed") {
 		t.Errorf("%s, %v", text, err)
+	}
+}
+
+// last is the last run, plan the last plan, whichever was later.
+func TestLastIsARunAndPlanAPlan(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("GONBEXT_RUNS", dir)
+	for i, planned := range []bool{false, true, false, true} {
+		status := map[bool]record.Status{false: record.Done, true: record.Planned}[planned]
+		w, err := record.Create(dir, record.Header{Title: fmt.Sprint("run ", i), PlanOnly: planned, Start: time.Unix(int64(i), 0)})
+		if err == nil {
+			err = w.End(record.End{Status: status})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for operands, want := range map[string]string{"last": "run 2", "last-1": "run 0", "plan": "run 3", "plan-1": "run 1", "": "run 2"} {
+		if text, err := late(t, "%report "+operands); err != nil || !strings.HasPrefix(text, want+"\n") {
+			t.Errorf("%q: %v, %.40q", operands, err, text)
+		}
+	}
+	page := filepath.Join(t.TempDir(), "report.html")
+	if _, err := late(t, "%report last-1 --html "+page); err != nil {
+		t.Fatal(err)
+	}
+	if html, err := os.ReadFile(page); err != nil || !bytes.HasPrefix(html, []byte("<!doctype html>")) || !bytes.Contains(html, []byte("run 0")) {
+		t.Errorf("the page: %v, %.60s", err, html)
+	}
+	for _, none := range []string{"last-2", "plan-2"} {
+		if _, err := late(t, "%report "+none); err == nil || !strings.Contains(err.Error(), "there is no "+none) {
+			t.Errorf("%s: %v", none, err)
+		}
 	}
 }

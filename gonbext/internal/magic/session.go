@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"sync"
 
 	"github.com/gonbext/gonbext/gonbext/internal/relay"
 )
@@ -25,6 +26,8 @@ type Session struct {
 	newID     func() string
 	kept      map[string]meaning // declared by the cells that have run
 	waiting   []layer            // of cells before their turn, and of the one that runs
+	locals    map[string]bool    // variables of the mains of cells
+	api       func() []callable  // what programs call of this module
 }
 
 // nominal is how gonbext check has cells planned.
@@ -61,19 +64,32 @@ func NewSession() *Session {
 		notebook = hex.EncodeToString(sum[:4])
 	}
 	notebook += "-"
-	return &Session{notebook: notebook, newID: func() string { return notebook + rand.Text() }, kept: map[string]meaning{}}
+	return &Session{
+		notebook: notebook, newID: func() string { return notebook + rand.Text() },
+		kept: map[string]meaning{}, locals: map[string]bool{}, api: func() []callable { return nil },
+	}
+}
+
+// ReadAPI has the session know what cells call of the module whose source is in a folder.
+func (s *Session) ReadAPI(source string) {
+	s.api = sync.OnceValue(func() []callable { return readAPI(source) })
+	go s.api()
 }
 
 // Notebook is what the ids of the session's cells begin with.
 func (s *Session) Notebook() string { return s.notebook }
 
-// Rewrite turns a cell as the user wrote it into what GoNB is to run. A cell
-// without our magics comes back as it is, or with the value of its last line shown.
-// An error is a usage error, in one sentence, and leaves the session as it was.
+// Rewrite turns a cell as the user wrote it into what GoNB is to run: statements become a
+// program, and magics Go. A cell with neither comes back as it is, or with the value of its
+// last line shown. An error leaves the session as it was: relay.Faults where the cell is not
+// Go, else a usage error in one sentence.
 func (s *Session) Rewrite(code string) (relay.Cell, error) {
 	cell, err := s.rewrite(code)
+	if _, faults := errors.AsType[relay.Faults](err); err != nil && !faults {
+		err = plainError(err)
+	}
 	if err != nil {
-		return relay.Cell{}, plainError(err)
+		return relay.Cell{}, err
 	}
 	return cell, nil
 }
@@ -98,13 +114,26 @@ func (s *Session) rewrite(code string) (relay.Cell, error) {
 	}
 	r := &rewriting{lines: lines, inherited: s.inherited, nominal: s.nominal, notebook: s.notebook}
 	r.ID = s.newID()
+	if main, ok := r.bare(specials); ok {
+		r.main = &main
+	}
 	r.read(specials, s.declared())
+	bad := r.syntaxError() // before anything is generated
 	for _, c := range specials {
 		if err := r.rewrite(c); err != nil {
 			return relay.Cell{}, fmt.Errorf("%s: %w", c.name(), err)
 		}
 	}
-	if !r.shows && !slices.ContainsFunc(specials, isOurs) && !slices.ContainsFunc(lines, func(l line) bool { return l.kind == insideLine && isSpecial(l.text) }) {
+	if bad != nil && !r.helped {
+		return relay.Cell{}, bad
+	}
+	if r.main != nil {
+		r.begin(*r.main)
+	}
+	for _, name := range r.source.locals() {
+		s.locals[name] = true
+	}
+	if r.main == nil && !r.Watch && !r.shows && !slices.ContainsFunc(specials, isOurs) && !slices.ContainsFunc(lines, func(l line) bool { return l.kind == insideLine && isSpecial(l.text) }) {
 		cell := relay.Cell{Code: code}
 		if s.wait(r.layer) {
 			cell.ID = r.ID

@@ -12,37 +12,47 @@ import (
 type source struct {
 	files        *token.FileSet
 	declarations []ast.Decl
-	body         []ast.Stmt // of the main that a command begins
+	body         []ast.Stmt // of the main that begins in the cell
+	main         position   // where a bare cell's does
+	err          error      // of a cell that is not Go
 }
 
-// parseSource reads a cell. One that is not Go has nothing in it: the compiler explains it.
-func parseSource(lines []line, specials []special) source {
-	main := slices.IndexFunc(specials, beginsMain)
+const mainBegins = "func main() {"
+
+// parseSource reads a cell, whose main begins with a command or, where bare is not nil, at
+// that place. One that is not Go has nothing in it but an error.
+func parseSource(lines []line, specials []special, bare *position) source {
+	src := source{files: token.NewFileSet(), main: position{line: -1}}
+	main := position{line: -1}
+	if i := slices.IndexFunc(specials, beginsMain); i >= 0 {
+		main.line = specials[i].at
+	} else if bare != nil {
+		main, src.main = *bare, *bare
+	}
 	var b strings.Builder
 	b.WriteString("package p\n") // so that line 1 of the cell is line 2
 	for i, l := range lines {
-		switch {
-		case main >= 0 && i == specials[main].at:
-			b.WriteString("func main() {")
-		case l.kind == goLine && !strings.HasPrefix(l.text, "package") || l.kind == insideLine:
-			b.WriteString(l.text)
+		text := l.goText()
+		if i == main.line {
+			text = text[:main.column] + mainBegins + text[main.column:]
 		}
+		b.WriteString(text)
 		b.WriteByte('\n')
 	}
-	if main >= 0 {
+	if main.line >= 0 {
 		b.WriteString("}")
 	}
-	src := source{files: token.NewFileSet()}
 	file, err := parser.ParseFile(src.files, "", b.String(), parser.SkipObjectResolution)
 	if err != nil {
+		src.err = err
 		return src
 	}
 	src.declarations = file.Decls
-	if main < 0 || len(file.Decls) == 0 {
+	if main.line < 0 || len(file.Decls) == 0 {
 		return src
 	}
 	last := file.Decls[len(file.Decls)-1]
-	if f, ok := last.(*ast.FuncDecl); ok && f.Body != nil && src.place(f.Pos()).line == specials[main].at {
+	if f, ok := last.(*ast.FuncDecl); ok && f.Body != nil && src.place(f.Pos()).line == main.line {
 		src.body = f.Body.List
 	}
 	return src
@@ -59,5 +69,13 @@ type position struct{ line, column int }
 
 func (s source) place(p token.Pos) position {
 	at := s.files.PositionFor(p, false) // wherever a //line comment says it is
-	return position{at.Line - 2, at.Column - 1}
+	return s.own(position{at.Line - 2, at.Column - 1})
+}
+
+// own is a place without the beginning of main that parseSource puts before it.
+func (s source) own(at position) position {
+	if at.line == s.main.line && at.column > s.main.column {
+		at.column = max(at.column-len(mainBegins), s.main.column)
+	}
+	return at
 }

@@ -29,7 +29,7 @@ var table = []magic{
 		"%footprint 3075200x512 float32 --chunks 1024x512"},
 	{"%chunks", "PATH", "draws the chunks of a stored array, with the bytes that each takes", nil, "", "%chunks acts.zarr"},
 	{"%runs", "[all] [N]", "lists the latest runs of this notebook, or of all", nil, "", "%runs 50"},
-	{"%report", "[RUN]", "draws a run again, the latest or one that %runs names", []flag{chartFlag}, "", "%report 2"},
+	{"%report", "[RUN]", "draws a run again, the latest or one that %runs names; plan is the last plan", []flag{chartFlag, htmlFlag}, "", "%report 2 --html report.html"},
 	{"%compare", "A B", "puts two runs side by side: numbers or names that %runs gives, or last, last-1, …", []flag{chartFlag}, "", "%compare last-1 last"},
 	{"%budget", "[SIZE|none]", "sets the budget of the cells that follow, or shows it", nil, "", "%budget 512MiB"},
 	{"%device", "[NAME|none]", "sets the device of the cells that follow, or shows it", nil, "", "%device model:8GiB"},
@@ -116,6 +116,7 @@ func help() string {
 	}
 	b.WriteString(`
 %%memory --help, or %%memory?, shows one of them; so does Shift-Tab.
+A cell of statements needs no magic, and may declare functions, types and variables beside them.
 %%memory and %%footprint stand at the cell's top, or below its imports and functions; statements follow.
 Sizes are written like 512MiB, chunk shapes like 1024x512. Flags come as --flag value or --flag=value.
 

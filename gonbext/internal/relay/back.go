@@ -3,6 +3,8 @@ package relay
 import (
 	"bytes"
 	"cmp"
+	"errors"
+	"maps"
 	"time"
 )
 
@@ -36,12 +38,14 @@ func (r *relay) fromBack(from, to *socket) {
 			if j := r.jobs.get(parent.ID); j != nil {
 				r.compiled(j, m)
 				if err := r.failure(j); err != nil {
-					m = r.reject(m, err)
+					m = r.reject(m, j.rejection(err))
 				} else {
 					m = r.restore(m, j)
 				}
 				r.jobs.replied(parent.ID)
 			}
+		case "complete_reply":
+			m = r.completed(m, parent.ID)
 		case "shutdown_reply":
 			r.shutdown.answered()
 		case "kernel_info_reply":
@@ -78,21 +82,23 @@ func (r *relay) named(m message) message {
 	return r.key.sign(m)
 }
 
-// usageError is the content of a magic's error, in outputs and in replies.
-func usageError(err error) map[string]any {
+// rejection is the content of the error of a cell that GoNB does not get, in outputs and in
+// replies.
+func (j *job) rejection(err error) map[string]any {
+	if faults, ok := errors.AsType[Faults](err); ok {
+		return faults.content(j.source)
+	}
 	return map[string]any{"ename": "UsageError", "evalue": err.Error(), "traceback": []string{err.Error()}}
 }
 
 // reject turns the reply to a cell into an error.
-func (r *relay) reject(m message, err error) message {
+func (r *relay) reject(m message, error map[string]any) message {
 	content, bad := fields(m.content)
 	if bad != nil {
 		return m
 	}
 	content["status"] = "error"
-	for k, v := range usageError(err) {
-		content[k] = v
-	}
+	maps.Copy(content, error)
 	m.content = encode(content)
 	return r.key.sign(m)
 }
@@ -124,10 +130,11 @@ func (r *relay) fromIOPub() {
 		case "execute_input":
 			if content, err := fields(m.content); err == nil {
 				code, _ := content["code"].(string)
-				panics.begin(parent.ID, code)
+				panics.begin(parent.ID, code, j)
 			}
 		case "stream":
 			panics.add(parent.ID, m)
+			m = r.ownLines(m, j)
 		case "error":
 			if line := panics.missing(parent.ID); line != "" {
 				r.publish("stream", m.parent, map[string]any{"name": "stderr", "text": line})
@@ -140,8 +147,9 @@ func (r *relay) fromIOPub() {
 		if kind == "error" {
 			m = r.explained(m)
 			if j != nil {
-				j.ending = processEnding(m)
-				m = r.restore(m, j)
+				if j.ending = processEnding(m); j.ending == "" {
+					m = r.restore(m, j)
+				}
 			}
 		}
 		switch {
@@ -162,8 +170,8 @@ func (r *relay) fromIOPub() {
 // before idle: front ends take no outputs of a cell after that.
 func (r *relay) relayStatus(m message, id string, j *job) {
 	idle := bytes.Contains(m.content, []byte(`"idle"`))
-	if j != nil && !idle && j.cell.Watch && !j.silent && r.watch != nil {
-		j.watch.Store(startWatch(r.watch(j.cell, j.origin), j.cell.display(), func(kind string, content any) { r.publish(kind, j.header, content) }))
+	if j != nil && !idle && j.watcher != nil {
+		j.watch.Store(startWatch(j.watcher, j.cell.display(), func(kind string, content any) { r.publish(kind, j.header, content) }))
 	}
 	if j != nil && idle {
 		r.finish(j, cmp.Or(j.ending, "exit status 0"))
@@ -186,9 +194,12 @@ func (r *relay) relayInput(m message, j *job) {
 		return
 	}
 	if content, err := fields(m.content); err == nil {
-		content["code"] = j.source
-		m.content = encode(content)
-		m = r.key.sign(m)
+		j.counted(content)
+		if j.cell.Code != j.source {
+			content["code"] = j.source
+			m.content = encode(content)
+			m = r.key.sign(m)
+		}
 	}
 	_ = r.front.iopub.send(m.frames())
 	for _, b := range j.cell.Displays {
@@ -199,7 +210,7 @@ func (r *relay) relayInput(m message, j *job) {
 		r.publish("display_data", j.header, display{b, map[string]any{}})
 	}
 	if err := r.failure(j); err != nil {
-		r.publish("error", j.header, usageError(err))
+		r.publish("error", j.header, j.rejection(err))
 	}
 }
 
@@ -254,24 +265,25 @@ func (r *relay) heard(session string) {
 	r.asker = session
 }
 
-// restore puts the user's lines in the place of generated ones in a compile error.
+// restore says what the compiler says of a cell by the cell's own lines.
 func (r *relay) restore(m message, j *job) message {
 	content, err := fields(m.content)
 	if err != nil {
 		return m
 	}
-	text := func(v any) any {
-		if s, ok := v.(string); ok {
-			return j.usersLines(s)
-		}
-		return v
+	j.counted(content)
+	value, _ := content["evalue"].(string)
+	traceback, _ := content["traceback"].([]any)
+	faults := faultsOf(j, value, traceback)
+	if faults == nil {
+		return m
 	}
-	content["evalue"] = text(content["evalue"])
-	if lines, ok := content["traceback"].([]any); ok {
-		for i := range lines {
-			lines[i] = text(lines[i])
-		}
+	r.rewriting.Lock()
+	for i := range faults {
+		faults[i].Hint = r.magic.Explain(faults[i].Text)
 	}
+	r.rewriting.Unlock()
+	maps.Copy(content, faults.content(j.source))
 	m.content = encode(content)
 	return r.key.sign(m)
 }

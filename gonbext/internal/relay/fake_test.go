@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"syscall"
 	"testing"
@@ -110,13 +111,19 @@ func (f *fake) work(m message) {
 	defer f.publish(m, "status", map[string]any{"execution_state": "idle"})
 	content, _ := fields(m.content)
 	code, _ := content["code"].(string)
+	for name, value := range optional[m.head().Type] { // without which GoNB ends
+		if reflect.TypeOf(content[name]) != reflect.TypeOf(value) {
+			panic(fmt.Sprintf("%s of %s is %v", name, m.head().Type, content[name]))
+		}
+	}
 	switch kind := m.head().Type; kind {
 	case "execute_request":
 		f.execute(m, content, code)
 	case "kernel_info_request":
 		f.reply(m, "kernel_info_reply", map[string]any{"status": "ok", "implementation": "fake"})
 	default: // shows what it was given
-		f.reply(m, strings.Replace(kind, "request", "reply", 1), map[string]any{"status": "ok", "code": code})
+		f.reply(m, strings.Replace(kind, "request", "reply", 1), map[string]any{"status": "ok", "code": code, "cursor_start": content["cursor_pos"], "cursor_end": content["cursor_pos"],
+			"matches": []string{code, code + "().Deadline"}})
 	}
 }
 

@@ -2,7 +2,11 @@ package relay
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
+	"reflect"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -15,6 +19,42 @@ var answers = map[string]struct {
 	"is_complete_request": {"is_complete_reply", map[string]any{"status": "unknown"}},
 	"comm_info_request":   {"comm_info_reply", map[string]any{"status": "ok", "comms": map[string]any{}}},
 	"history_request":     {"history_reply", map[string]any{"status": "ok", "history": []any{}}},
+}
+
+// optional are members of requests that GoNB ends without, or with another type: the
+// protocol's defaults.
+var optional = map[string]map[string]any{
+	"execute_request":  {"code": "", "silent": false, "store_history": true},
+	"complete_request": {"code": "", "cursor_pos": json.Number("0")},
+	"inspect_request":  {"code": "", "cursor_pos": json.Number("0"), "detail_level": json.Number("0")},
+	"shutdown_request": {"restart": false},
+}
+
+// complete puts in what a request leaves out.
+func (k signer) complete(kind string, m *message) {
+	if optional[kind] == nil {
+		return
+	}
+	content, err := fields(m.content)
+	if err != nil || content == nil {
+		content = map[string]any{}
+	}
+	changed := false
+	for name, value := range optional[kind] {
+		given := content[name]
+		if n, ok := given.(json.Number); ok {
+			if i, err := n.Int64(); err != nil || i < 0 {
+				given = nil
+			}
+		}
+		if reflect.TypeOf(given) != reflect.TypeOf(value) {
+			content[name], changed = value, true
+		}
+	}
+	if changed {
+		m.content = encode(content)
+		*m = k.sign(*m)
+	}
 }
 
 // fromFront carries requests from Jupyter to GoNB until a socket closes.
@@ -61,6 +101,7 @@ func (r *relay) request(from *socket, m *message) (pass bool) {
 		r.answer(from, *m, a.kind, a.content)
 		return false
 	}
+	r.key.complete(h.Type, m)
 	switch h.Type {
 	case "execute_request":
 		r.heard(h.Session)
@@ -79,18 +120,11 @@ func (r *relay) request(from *socket, m *message) (pass bool) {
 
 // execute rewrites a cell.
 func (r *relay) execute(id string, m *message) {
-	content, err := fields(m.content)
-	if err != nil {
-		return
-	}
-	code, _ := content["code"].(string)
+	content, code, _ := codeAndCursor(m)
 	silent, _ := content["silent"].(bool)
 	r.rewriting.Lock()
 	cell, err := r.magic.Rewrite(code)
 	r.rewriting.Unlock()
-	if err == nil && cell.Code == code && cell.ID == "" && len(cell.Displays)+len(cell.Late) == 0 {
-		return
-	}
 	if err != nil {
 		cell = Cell{} // GoNB runs nothing, and so counts and ends the cell as ever
 	}
@@ -98,31 +132,32 @@ func (r *relay) execute(id string, m *message) {
 	if metadata, err := fields(m.metadata); err == nil {
 		origin, _ = metadata["cellId"].(string)
 	}
-	r.jobs.add(id, &job{header: m.header, source: code, cell: cell, err: err, silent: silent, origin: origin})
+	j := &job{header: m.header, source: code, cell: cell, err: err, origin: origin}
+	if cell.Watch && !silent && r.watch != nil { // before the cell can have a run
+		j.watcher = r.watch(cell, origin)
+	}
+	r.jobs.add(id, j)
+	if cell.Code == code {
+		return
+	}
 	content["code"] = cell.Code
 	m.content = encode(content)
 	*m = r.key.sign(*m)
 }
 
 // codeAndCursor returns the code that a request is about and the place in it, in
-// characters, with all of the request's fields; ok is false where it has none.
-func codeAndCursor(m *message) (content map[string]any, code string, cursor int, ok bool) {
-	content, err := fields(m.content)
-	if err != nil {
-		return nil, "", 0, false
-	}
+// characters, with all of the request's fields.
+func codeAndCursor(m *message) (content map[string]any, code string, cursor int) {
+	content, _ = fields(m.content)
 	code, _ = content["code"].(string)
 	position, _ := content["cursor_pos"].(json.Number)
-	at, err := position.Int64()
-	return content, code, int(at), err == nil
+	at, _ := position.Int64()
+	return content, code, int(at)
 }
 
 // complete answers Tab in a magic; elsewhere GoNB does.
 func (r *relay) complete(from *socket, m *message) (pass bool) {
-	_, code, cursor, ok := codeAndCursor(m)
-	if !ok {
-		return true
-	}
+	_, code, cursor := codeAndCursor(m)
 	r.rewriting.Lock()
 	c, ok := r.magic.Complete(code, cursor, r.gonb.dir())
 	r.rewriting.Unlock()
@@ -148,10 +183,7 @@ func completion(c Completion) map[string]any {
 
 // inspect answers a request for help on a magic; elsewhere GoNB does.
 func (r *relay) inspect(from *socket, m *message) (pass bool) {
-	content, code, cursor, ok := codeAndCursor(m)
-	if !ok {
-		return true
-	}
+	content, code, cursor := codeAndCursor(m)
 	r.rewriting.Lock()
 	i := r.magic.Inspect(code, cursor)
 	r.rewriting.Unlock()
@@ -194,20 +226,38 @@ func (r *relay) limit(on *socket, request message, kind string, content any) {
 
 // maskMagics hides magics from GoNB's completion.
 func (r *relay) maskMagics(m *message) {
-	content, err := fields(m.content)
-	if err != nil {
-		return
-	}
-	code, _ := content["code"].(string)
+	content, code, cursor := codeAndCursor(m)
 	r.rewriting.Lock()
-	padded := r.magic.Pad(code)
+	padded, before := r.magic.Pad(code)
 	r.rewriting.Unlock()
 	if padded == code {
 		return
 	}
-	content["code"] = padded
+	r.jobs.moved(m.head().ID, before)
+	content["code"], content["cursor_pos"] = padded, cursor+before
 	m.content = encode(content)
 	*m = r.key.sign(*m)
+}
+
+// completed takes off the places of GoNB's completion what was put before the code, and leaves
+// out what gopls finds by calling functions, as Context().Deadline.
+func (r *relay) completed(m message, id string) message {
+	before := r.jobs.movedBy(id)
+	content, err := fields(m.content)
+	if err != nil {
+		return m
+	}
+	if matches, ok := content["matches"].([]any); ok {
+		content["matches"] = slices.DeleteFunc(matches, func(match any) bool { return strings.Contains(fmt.Sprint(match), "().") })
+	}
+	for _, name := range []string{"cursor_start", "cursor_end"} {
+		if at, ok := content[name].(json.Number); ok {
+			n, _ := at.Int64()
+			content[name] = max(int(n)-before, 0)
+		}
+	}
+	m.content = encode(content)
+	return r.key.sign(m)
 }
 
 // answer replies in GoNB's place, with the statuses that front ends wait for.

@@ -1,23 +1,23 @@
 package relay
 
 import (
-	"strings"
+	"encoding/json"
 	"sync"
 	"sync/atomic"
 	"time"
 )
 
-// job is a cell that the relay has changed, until GoNB has both answered it and
-// gone idle.
+// job is a cell, until GoNB has both answered it and gone idle.
 type job struct {
-	header []byte // of the request: the parent of all outputs
-	source string // the cell as the user wrote it
-	cell   Cell
-	err    error                 // the user's, from Rewrite
-	silent bool                  // the requester wants no outputs
-	origin string                // the front end's name for the notebook cell, where it gives one
-	watch  atomic.Pointer[watch] // while its process runs
-	ending string                // of its process, as GoNB says; for the goroutine of the outputs
+	header  []byte // of the request: the parent of all outputs
+	source  string // the cell as the user wrote it
+	cell    Cell
+	err     error                 // the user's, from Rewrite
+	origin  string                // the front end's name for the notebook cell, where it gives one
+	watcher Watcher               // of its runs; nil where nobody asks
+	watch   atomic.Pointer[watch] // while its process runs
+	count   atomic.Int64          // its execution count, once GoNB has said it
+	ending  string                // of its process, as GoNB says; for the goroutine of the outputs
 
 	replied, idle bool
 
@@ -26,16 +26,43 @@ type job struct {
 	lateErr     error
 }
 
+// counted notes the execution count, where a message says it.
+func (j *job) counted(content map[string]any) {
+	if count, ok := content["execution_count"].(json.Number); ok {
+		n, _ := count.Int64()
+		j.count.Store(n)
+	}
+}
+
 // pending are the requests whose answers need something done, by message id.
 type pending struct {
 	mu      sync.Mutex
 	cells   map[string]*job
 	control map[string]bool        // asked on the control channel: GoNB answers on the shell's
+	before  map[string]int         // characters put before the code that is completed
 	waiting map[string]*time.Timer // of requests with a limit of time; nil where it has passed
 }
 
 func newJobs() *pending {
-	return &pending{cells: map[string]*job{}, control: map[string]bool{}, waiting: map[string]*time.Timer{}}
+	return &pending{cells: map[string]*job{}, control: map[string]bool{}, before: map[string]int{}, waiting: map[string]*time.Timer{}}
+}
+
+// moved notes how many characters stand before the code of a request for completion.
+func (j *pending) moved(id string, before int) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if before > 0 {
+		j.before[id] = before
+	}
+}
+
+// movedBy returns, once, what moved has noted.
+func (j *pending) movedBy(id string) int {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	before := j.before[id]
+	delete(j.before, id)
+	return before
 }
 
 // await notes a request whose timer answers it, if GoNB does not.
@@ -74,7 +101,7 @@ func (j *pending) add(id string, cell *job) {
 	j.cells[id] = cell
 }
 
-// get returns nil for a request that was passed on as it came.
+// get returns nil for a request that is no cell.
 func (j *pending) get(id string) *job {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -121,39 +148,4 @@ func (j *pending) all() []*job {
 		all = append(all, c)
 	}
 	return all
-}
-
-// usersLines replaces the lines of the rewritten cell in a text by those of the user's that
-// they stand for. Lines that only the rewritten cell has become empty, and a mark below what
-// follows a generated beginning moves with it.
-func (j *job) usersLines(text string) string {
-	source := strings.Split(j.source, "\n")
-	own := map[string]string{}
-	for i, line := range strings.Split(j.cell.Code, "\n") {
-		user := ""
-		if i < len(source) {
-			user = source[i]
-		}
-		if line == user || strings.TrimSpace(line) == "" {
-			continue
-		}
-		own[line] = user
-		for strings.HasPrefix(line, "import ") { // which GoNB moves elsewhere
-			_, line, _ = strings.Cut(line, "; ")
-			own[line] = user
-		}
-	}
-	lines, moved := strings.Split(text, "\n"), 0
-	for i, line := range lines {
-		if user, ok := own[line]; ok {
-			moved = max(strings.Index(line, user), 0)
-			lines[i] = user
-			continue
-		}
-		if mark := strings.TrimLeft(line, " "); mark == "^" && len(line) > moved {
-			lines[i] = line[moved:]
-		}
-		moved = 0
-	}
-	return strings.Join(lines, "\n")
 }

@@ -36,6 +36,13 @@ func (words) Rewrite(code string) (Cell, error) {
 
 func (words) Compiled(string, bool) {}
 
+func (words) Explain(fault string) string {
+	if strings.HasPrefix(fault, "undefined: ") {
+		return "files carry over"
+	}
+	return ""
+}
+
 func (words) Complete(code string, cursor int, _ string) (Completion, bool) {
 	return Completion{Matches: []string{"%up"}, Start: 0, End: cursor}, strings.HasPrefix(code, "%u")
 }
@@ -47,7 +54,12 @@ func (words) Inspect(code string, cursor int) Inspection {
 	return Inspection{Pass: true, Code: strings.ReplaceAll(code, "%up", "   "), Cursor: cursor}
 }
 
-func (words) Pad(code string) string { return strings.ReplaceAll(code, "%up", "   ") }
+func (words) Pad(code string) (string, int) {
+	if strings.HasPrefix(code, "statement") {
+		return "%%\n" + code, 3
+	}
+	return strings.ReplaceAll(code, "%up", "   "), 0
+}
 
 // counter shows how often it was looked at.
 type counter struct{ looks, closed atomic.Int32 }
@@ -308,17 +320,6 @@ func TestReportBehindAFloodWaits(t *testing.T) {
 	}
 }
 
-func TestCompileErrorsHaveTheUsersLines(t *testing.T) {
-	j := &job{source: "%%memory\nx := 1", cell: Cell{Code: "import g \"g\"; func main() { defer g.Memory()(); {\nx := 1\n}}"}}
-	got := j.usersLines("Cell Line 2\n\nimport g \"g\"; func main() { defer g.Memory()(); {\nx := 1\n^\n}}\n\nunused")
-	equal(t, got, "Cell Line 2\n\n%%memory\nx := 1\n^\n\n\nunused")
-	got = j.usersLines("Cell Line 2\n\nfunc main() { defer g.Memory()(); {\nx := 1\n^\n") // imports stand elsewhere
-	equal(t, got, "Cell Line 2\n\n%%memory\nx := 1\n^\n")
-	j = &job{source: "%%memory\nx.Sqrt(1)", cell: Cell{Code: "func main() { defer g.Memory()(); {\ng.Last = x.Sqrt(1)\n}}"}}
-	got = j.usersLines("func main() { defer g.Memory()(); {\ng.Last = x.Sqrt(1)\n                ^\n}}\n")
-	equal(t, got, "%%memory\nx.Sqrt(1)\n       ^\n\n")
-}
-
 func TestShutdownIsAnswered(t *testing.T) {
 	x := start(t, words{}, nil)
 	x.ask(x.control, "shutdown_request", map[string]any{"restart": true})
@@ -412,9 +413,9 @@ func TestCompletion(t *testing.T) {
 	x.ask(x.shell, "complete_request", map[string]any{"code": "%u", "cursor_pos": 2})
 	equal(t, string(x.answered("complete_reply", "shell").content),
 		`{"cursor_end":2,"cursor_start":0,"matches":["%up"],"metadata":{},"status":"ok"}`)
-	for _, kind := range []string{"complete", "inspect"} {
+	for kind, matches := range map[string]string{"complete": `["x     y"]`, "inspect": `["x     y","x     y().Deadline"]`} {
 		x.ask(x.shell, kind+"_request", map[string]any{"code": "x %up y", "cursor_pos": 7})
-		equal(t, string(x.answered(kind+"_reply", "shell").content), `{"code":"x     y","status":"ok"}`)
+		equal(t, string(x.answered(kind+"_reply", "shell").content), `{"code":"x     y","cursor_end":7,"cursor_start":7,"matches":`+matches+`,"status":"ok"}`)
 	}
 }
 
@@ -497,5 +498,41 @@ func TestGoNBThatDoesNotStart(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(os.TempDir() + "/gonb*"); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
+	}
+}
+
+// GoNB ends, with all that was declared, where a request lacks what the protocol makes optional.
+func TestRequestsWithoutOptionalMembersAreCompleted(t *testing.T) {
+	x := start(t, words{}, nil)
+	for _, content := range []any{
+		map[string]any{"code": "print on"}, map[string]any{"code": "print on", "silent": nil, "store_history": "yes"},
+	} {
+		id := x.ask(x.shell, "execute_request", content)
+		if outputs := summary(x.until(id)); !strings.Contains(outputs, `stdout "on"`) {
+			t.Errorf("%v: %s", content, outputs)
+		}
+		x.reply()
+	}
+	for _, content := range []any{nil, []int{1}, map[string]any{}, map[string]any{"code": 3, "cursor_pos": -1}, map[string]any{"code": "x", "cursor_pos": 1.5, "detail_level": "0"}} {
+		for _, kind := range []string{"execute_request", "complete_request", "inspect_request"} {
+			x.ask(x.shell, kind, content)
+			if reply, err := fields(x.reply().content); err != nil || reply["status"] != "ok" {
+				t.Errorf("%s of %v: %v, %v", kind, content, reply, err)
+			}
+		}
+	}
+}
+
+// GoNB completes the statements of a cell behind a mark of its own, and Jupyter gets places in
+// what it has sent.
+func TestCompletionOfStatementsIsMovedBack(t *testing.T) {
+	x := start(t, words{}, nil)
+	x.ask(x.shell, "complete_request", map[string]any{"code": "statement.", "cursor_pos": 10})
+	reply, err := fields(x.reply().content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if reply["code"] != "%%\nstatement." || fmt.Sprintf("%v %v", reply["cursor_start"], reply["cursor_end"]) != "10 10" {
+		t.Errorf("%v", reply)
 	}
 }

@@ -5,12 +5,17 @@ package relay
 // one goroutine at a time.
 type Rewriter interface {
 	// Rewrite turns a cell as the user wrote it into what GoNB is to run. A
-	// cell without magics comes back with Code equal to code. An error is the
-	// user's (a wrong flag): its text is shown as it is, in one sentence, and
-	// GoNB runs nothing.
+	// cell of declarations comes back with Code equal to code. An error is the
+	// user's (a wrong flag, or Faults): its text is shown as it is, and GoNB runs
+	// nothing.
 	//
-	// Rewritten code keeps every line of the user's on its own line number.
+	// Rewritten code keeps every line of the user's on its own line number, or as many
+	// lines below it as Cell.Lines says.
 	Rewrite(code string) (Cell, error)
+
+	// Explain says what to do about a fault that the compiler has found; "" where it is not
+	// known.
+	Explain(fault string) string
 
 	// Compiled says how the compilation of a cell with an ID ended, when GoNB has
 	// answered it: GoNB keeps the declarations of cells that compile. Cells may be
@@ -23,8 +28,9 @@ type Rewriter interface {
 	Complete(code string, cursor int, dir string) (c Completion, ok bool)
 
 	// Pad returns code with its magics blanked to the same length, so that
-	// GoNB completes Go at unchanged positions.
-	Pad(code string) string
+	// GoNB completes Go at positions that are unchanged but for the characters that it puts
+	// before the code.
+	Pad(code string) (padded string, before int)
 
 	// Inspect answers Shift-Tab and Contextual Help, or says what to ask GoNB.
 	// Cursor counts code points.
@@ -46,6 +52,8 @@ type Cell struct {
 	Displays []Bundle // outputs of the magics themselves, shown before the cell runs
 	Late     []Late   // more of them, made only when the cell's turn has come
 	Watch    bool     // show progress and report of the runs that carry ID
+	Plain    bool     // of those runs, show what takes its time and one line at the end of each
+	Lines    int      // how far below their own the lines of main are, where they come twice; else 0
 	ID       string   // the record's Header.Cell, passed into the generated call; "" where Code is the user's and declares nothing
 	Chart    string   // how the report draws: auto, svg or none; "" is auto
 }

@@ -1,6 +1,8 @@
 package relay
 
 import (
+	"cmp"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -8,7 +10,10 @@ import (
 	"time"
 
 	"github.com/gonbext/gonbext/gonbext/chart"
+	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/units"
 )
 
 // Runs shows the runs of a notebook's cells from the run log that the cells
@@ -109,6 +114,14 @@ func (w *cellRuns) unknown() (names []string) {
 func (w *cellRuns) look() {
 	for _, name := range w.unknown() {
 		path := filepath.Join(w.all.dir, name)
+		if record.IsCard(path) {
+			w.known[name] = true
+			if card, err := record.ReadCard(path); err == nil && card.Cell == w.cell.ID {
+				_ = os.Remove(path) // what is shown need not be kept
+				w.card(card)
+			}
+			continue
+		}
 		tail, err := record.Follow(path)
 		if record.IsTorn(err) {
 			continue // its header is being written
@@ -121,12 +134,6 @@ func (w *cellRuns) look() {
 			tail.Close()
 			continue
 		}
-		if card := tail.Header.Card; card != nil {
-			tail.Close()
-			_ = os.Remove(path) // it is no run, and has been shown
-			w.card(tail.Header.Title, card)
-			continue
-		}
 		w.unfollow()
 		w.tail, w.live = tail, chart.NewLive()
 		tail.Each = w.live.Add
@@ -137,9 +144,9 @@ func (w *cellRuns) look() {
 }
 
 // card draws an array that the cell shows.
-func (w *cellRuns) card(title string, card *record.Card) {
+func (w *cellRuns) card(card *record.Card) {
 	mode, _ := chart.ParseMode(w.cell.Chart) // a wrong one is the report's to say
-	out, err := chart.Card(title, card, chart.Options{Mode: mode, Library: w.carries()})
+	out, err := chart.Card(card, chart.Options{Mode: mode, Library: w.carries()})
 	if err != nil {
 		out = chart.Output{Text: err.Error()}
 	}
@@ -179,9 +186,9 @@ func (w *cellRuns) Progress() (b Bundle, ok bool) {
 	now := state{run: h.Run, done: p.Done(), read: p.Read, written: p.Written}
 	if h.Process {
 		now.held = p.Sample.Anonymous >> 20
-		if time.Since(h.Start) < processQuiet {
-			return b, false // a short cell shows its end only
-		}
+	}
+	if (h.Process || w.cell.Plain) && time.Since(h.Start) < quiet {
+		return b, false // a short one shows its end only
 	}
 	if now == w.shown && (p.End != nil || time.Since(w.said) < stillThere) {
 		return b, false
@@ -198,8 +205,9 @@ func (w *cellRuns) Progress() (b Bundle, ok bool) {
 // gives up a bar that is not replaced for several times as long.
 const stillThere = 5 * time.Second
 
-// processQuiet is how long a cell without runs continues before its memory is shown.
-const processQuiet = time.Second
+// quiet is how long a cell without runs, or a run of a plain cell, continues before anything
+// of it is shown.
+const quiet = time.Second
 
 // Report shows all runs.
 func (w *cellRuns) Report(ending string) (b Bundle, ok bool) {
@@ -221,6 +229,13 @@ func (w *cellRuns) Report(ending string) (b Bundle, ok bool) {
 	if len(runs) == 0 {
 		return b, false
 	}
+	if w.cell.Plain {
+		var text strings.Builder
+		for _, r := range runs {
+			text.WriteString(line(r, !w.said.IsZero()))
+		}
+		return bundle(chart.Output{Text: strings.TrimSuffix(text.String(), "\n")}), text.Len() > 0
+	}
 	mode, err := chart.ParseMode(w.cell.Chart)
 	if err != nil {
 		return bundle(chart.Output{Text: err.Error()}), true
@@ -231,6 +246,36 @@ func (w *cellRuns) Report(ending string) (b Bundle, ok bool) {
 	}
 	w.note(out)
 	return bundle(out), true
+}
+
+// line is what a run of a plain cell has saved; without an output it is "" unless progress was
+// shown, which it takes the place of.
+func line(r *record.Run, shown bool) string {
+	h := &r.Header
+	name := units.Line(cmp.Or(h.Output, h.Title))
+	switch status := r.Status(); {
+	case h.PlanOnly || h.Output == "" && !shown:
+		return ""
+	case status == record.Skipped:
+		return name + " holds this result already\n"
+	case status != record.Done: // the error has been printed, which a kill has none of
+		out, err := chart.Report([]*record.Run{r}, chart.Options{Mode: chart.None})
+		if err != nil {
+			return ""
+		}
+		text, _, _ := strings.Cut(out.Text, "\n\n")
+		return text + "\n"
+	}
+	took := units.Duration(r.End.Duration)
+	if h.Output == "" || len(h.Stages) == 0 {
+		return name + ": " + took + "\n"
+	}
+	last := &h.Stages[len(h.Stages)-1]
+	text := fmt.Sprintf("%s: %s %s", name, grid.Format(last.Shape), last.DType)
+	if t, err := dtype.Parse(last.DType); err == nil {
+		text += ", " + units.Bytes(int64(grid.Size(last.Shape))*int64(t.Size()))
+	}
+	return text + " in " + took + "\n"
 }
 
 // Close ends the watch.

@@ -241,3 +241,50 @@ func TestProgressSaysWhereItIsShown(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// A plain cell says what each of its runs has saved, and nothing of what it has only computed,
+// unless progress was shown of that.
+func TestPlainCellSaysWhatItSaved(t *testing.T) {
+	dir := t.TempDir()
+	run := func(output string, start time.Time, status record.Status) {
+		t.Helper()
+		w, err := record.Create(dir, record.Header{
+			Cell: "A", Title: "sqrt(x)", Output: output, Start: start, Budget: 1 << 20, Workers: 1,
+			Stages: []record.Stage{{Name: "sqrt(x)", Kind: "map", Shape: []int{40, 2}, Chunks: []int{4, 2}, DType: "float32", Tasks: 10, Slots: 1}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.End(record.End{Status: status, Duration: 1500 * time.Millisecond, Computed: 10, Error: "disk full"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	watch := func(start time.Time) (progress bool, report string) {
+		t.Helper()
+		w := NewRuns(dir, "", &Library{}).Watch(Cell{ID: "A", Plain: true}, "")
+		defer w.Close()
+		run("", start, record.Done)
+		_, progress = w.Progress()
+		run("x.npy", start, record.Done)
+		run("y.npy", start, record.Skipped)
+		run("z.npy", start, record.Failed)
+		b, ok := w.Report("exit status 0")
+		if !ok {
+			t.Fatal("no report")
+		}
+		return progress, text(b)
+	}
+	const saved = "x.npy: (40, 2) float32, 320 bytes in 1.5 s\ny.npy holds this result already\n"
+	if progress, got := watch(time.Now()); progress || !strings.HasPrefix(got, saved) || !strings.Contains(got, "Failed") || !strings.Contains(got, "disk full") {
+		t.Errorf("progress %v\n%s", progress, got)
+	}
+	if progress, got := watch(time.Now().Add(-2 * quiet)); !progress || !strings.HasPrefix(got, "sqrt(x): 1.5 s\n"+saved) {
+		t.Errorf("after a while: progress %v\n%s", progress, got)
+	}
+	w := NewRuns(dir, "", &Library{}).Watch(Cell{ID: "A", Plain: true}, "")
+	defer w.Close()
+	run("", time.Now(), record.Done)
+	if b, ok := w.Report(""); ok {
+		t.Errorf("a run without an output says %v", b)
+	}
+}

@@ -16,14 +16,15 @@ import (
 // what GoNB could not.
 type trace struct {
 	cell   string // the request's message id
-	code   string // as GoNB got it, whose lines are the cell's own
+	code   string // as GoNB got it
+	job    *job
 	stderr []byte
 }
 
 // traceBytes is how much of the standard error is kept: a panic stands at its end.
 const traceBytes = 64 << 10
 
-func (t *trace) begin(cell, code string) { *t = trace{cell: cell, code: code} }
+func (t *trace) begin(cell, code string, j *job) { *t = trace{cell: cell, code: code, job: j} }
 
 // add keeps a fragment of the cell's standard error.
 func (t *trace) add(cell string, m message) {
@@ -65,7 +66,40 @@ func (t *trace) missing(cell string) string {
 	if line < 0 {
 		return ""
 	}
-	return fmt.Sprintf("\x1b[7m[[ Cell Line %d ]]\x1b[0m main.go:%d: %s\n", line+1, n, strings.TrimSpace(lines[n-1]))
+	text = lines[n-1]
+	if t.job != nil {
+		if t.job.cell.Lines > 0 && line >= t.job.cell.Lines {
+			line -= t.job.cell.Lines
+		}
+		if own := strings.Split(t.job.source, "\n"); line < len(own) {
+			text = own[line]
+		}
+	}
+	return fmt.Sprintf("\x1b[7m[[ Cell Line %d ]]\x1b[0m %s\n", line+1, strings.TrimSpace(text))
+}
+
+// mark is what GoNB puts before a line of a panic's trace.
+var mark = regexp.MustCompile(`\[\[ Cell (\[\d+\] )?Line (\d+) \]\]`)
+
+// ownLines puts the lines of the cell in the place of those that main has further down.
+func (r *relay) ownLines(m message, j *job) message {
+	if j == nil || j.cell.Lines == 0 || !bytes.Contains(m.content, []byte("[[ Cell ")) {
+		return m
+	}
+	content, err := fields(m.content)
+	if err != nil {
+		return m
+	}
+	text, _ := content["text"].(string)
+	content["text"] = mark.ReplaceAllStringFunc(text, func(said string) string {
+		at := mark.FindStringSubmatch(said)
+		if line, _ := strconv.Atoi(at[2]); line > j.cell.Lines {
+			return fmt.Sprintf("[[ Cell %sLine %d ]]", at[1], line-j.cell.Lines)
+		}
+		return said
+	})
+	m.content = encode(content)
+	return r.key.sign(m)
 }
 
 // cellLine is the line of a cell that the n-th of the program was made of, or -1.

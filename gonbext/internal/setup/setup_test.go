@@ -18,7 +18,7 @@ func alone(t *testing.T) string {
 	t.Helper()
 	home := t.TempDir()
 	t.Setenv("HOME", home)
-	for _, v := range []string{"XDG_CACHE_HOME", "XDG_DATA_HOME", "JUPYTER_DATA_DIR", "GONBEXT_GONB", "GONBEXT_PYTHON"} {
+	for _, v := range []string{"XDG_CACHE_HOME", "XDG_DATA_HOME", "JUPYTER_DATA_DIR", "JUPYTER_CONFIG_DIR", "JUPYTERLAB_SETTINGS_DIR", "GONBEXT_GONB", "GONBEXT_PYTHON"} {
 		t.Setenv(v, "")
 	}
 	return home
@@ -448,6 +448,35 @@ func TestSourceThatOthersCanChangeIsRejected(t *testing.T) {
 		}
 		if ownedSource(dir) == nil {
 			t.Errorf("%s: is trusted", name)
+		}
+	}
+}
+
+// JupyterLab's settings are set where the user has none, and taken away where they are still
+// those.
+func TestCompleterSettings(t *testing.T) {
+	home := alone(t)
+	path := filepath.Join(home, ".jupyter", "lab", "user-settings", "@jupyterlab", "completer-extension", "manager.jupyterlab-settings")
+	for _, own := range []string{"", "{}"} {
+		if err := AwaitCompletions(); err != nil {
+			t.Fatal(err)
+		}
+		if text, err := os.ReadFile(path); err != nil || !strings.Contains(string(text), `"providerTimeout": 10000`) {
+			t.Fatalf("%s: %v", text, err)
+		}
+		if own != "" {
+			if err := os.WriteFile(path, []byte(own), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := AwaitCompletions(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, _, err := Uninstall(); err != nil {
+			t.Fatal(err)
+		}
+		if text, _ := os.ReadFile(path); string(text) != own {
+			t.Errorf("%q is left, want %q", text, own)
 		}
 	}
 }

@@ -35,6 +35,9 @@ func Uninstall() (removed []Removed, kept string, err error) {
 		return nil, "", err
 	}
 	remove(entry)
+	if path := ownCompleterSettings(); path != "" {
+		remove(path)
+	}
 	cache, err := cacheDir()
 	if err != nil {
 		return removed, "", err

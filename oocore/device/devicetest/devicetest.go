@@ -67,6 +67,14 @@ func on(d device.Device, budget int64, workers int) Options {
 	return Options{Budget: budget, Workers: workers, Device: d.Spec()}
 }
 
+// executor returns that of a device; nil for none.
+func executor(d device.Device) exec.Executor {
+	if d == nil {
+		return nil
+	}
+	return exec.OnDevice{Device: d}
+}
+
 // clean checks that a device has given everything back.
 func clean(t testing.TB, d device.Device) {
 	t.Helper()
@@ -98,7 +106,7 @@ func testExecutor(t *testing.T, s Subject) {
 			if err != nil {
 				return record.End{}, err
 			}
-			env.Device = d
+			env.Executor = executor(d)
 			end, err := exec.Run(context.Background(), sized, env)
 			predicted(t, sized, end)
 			clean(t, d)
@@ -123,9 +131,9 @@ func jobs(t testing.TB, rows int) []Expression {
 		{Name: "product", Root: Array{node(graph.Product(site, node(graph.Transpose(site, x)), x))}},
 		{Name: "wide product", Root: Array{node(graph.Product(site, few, node(graph.Transpose(site, few))))}},
 	}
-	for r := kernel.Sum; r.Known(); r++ {
-		in := x
-		if r == kernel.Any || r == kernel.All {
+	for _, row := range kernel.Reductions() {
+		r, in := row.Reduction, x
+		if row.Family == kernel.Truth {
 			in = node(graph.Apply(site, kernel.Greater, x, node(graph.Scalar(site, 0.5))))
 		}
 		for _, axes := range [][]int{{0}, {1}, {}} {
@@ -171,7 +179,7 @@ func testPeak(t *testing.T, s Subject) {
 			got, p, end := j.compute(t, d, o)
 			placed := false
 			for i := range p.Stages {
-				placed = placed || p.Stages[i].Device != nil
+				placed = placed || p.OnDevice[i] != nil
 			}
 			if !placed {
 				t.Errorf("%s on %d bytes: %v", j.Name, memory, p)
@@ -314,7 +322,7 @@ func testLost(t *testing.T, s Subject) {
 			if err != nil {
 				return record.End{}, err
 			}
-			env.Device = d
+			env.Executor = executor(d)
 			return exec.Run(context.Background(), must[*Plan](t)(logical.Size(o)), env)
 		}
 		_, err := run(on(d, 612*mebi, 2), d)
@@ -347,7 +355,7 @@ func testCancelled(t *testing.T, s Subject) {
 			return nil
 		})
 		p := j.Plan(t, on(d, 612*mebi, 2))
-		env := exec.Env{Device: d, Into: make([]byte, p.Arrays[p.Output].Bytes())}
+		env := exec.Env{Executor: executor(d), Into: make([]byte, p.Arrays[p.Output].Bytes())}
 		for _, n := range j.Side {
 			env.SideReductions = append(env.SideReductions, make([]byte, n.node.DType.Size()))
 		}
@@ -366,7 +374,7 @@ func testAsynchronous(t *testing.T, s Subject) {
 	d := s.New(t, 212*mebi)
 	one := plan.Target{Chunks: root.Shape}
 	p := must[*Plan](t)(must[*plan.Plan](t)(plan.New(root, one)).Size(on(d, 128*mebi, 2)))
-	st := *p.Stages[0].Device
+	st := *p.OnDevice[0]
 	if st.Depth < plan.DeviceSets {
 		t.Fatalf("one task has %d tiles in flight", st.Depth)
 	}

@@ -25,6 +25,31 @@ import (
 // journalFile is in the staging folder.
 const journalFile = "journal"
 
+// format counts the changes of what is in a staging folder: of the journal, of snapshots, of
+// spilled arrays. It is no part of a fingerprint: results stay.
+const format = 0
+
+// header is the first line of a journal.
+type header struct {
+	plan.Fingerprint
+	Format int `json:"format,omitempty"`
+}
+
+// difference says why a run of a fingerprint cannot resume from a journal with a header; ""
+// where it can.
+func difference(print plan.Fingerprint, text json.RawMessage) string {
+	var h header
+	switch err := json.Unmarshal(text, &h); {
+	case err != nil:
+		return "what it left cannot be read"
+	case h.Format > format:
+		return "it was begun by a later version of gonbext"
+	case h.Format < format:
+		return "it was begun by an earlier version of gonbext, whose checkpoints were others"
+	}
+	return print.Difference(h.Fingerprint)
+}
+
 // Checkpoint owns a run's staging folder, which no other run can have at the same time,
 // and the journal in it. Its methods but a Recorder's are called by one goroutine.
 type Checkpoint struct {
@@ -72,8 +97,7 @@ func Discard(p *plan.Plan, print plan.Fingerprint) error {
 	case err != nil:
 		return errors.Join(err, staging.Close())
 	}
-	var earlier plan.Fingerprint
-	own := json.Unmarshal(state.Header, &earlier) == nil && print.Difference(earlier) == ""
+	own := difference(print, state.Header) == ""
 	if err := j.close(); err != nil || !own {
 		return errors.Join(err, staging.Close())
 	}
@@ -88,13 +112,8 @@ func (c *Checkpoint) open(fresh bool) error {
 	j, state, err := openJournal(c.staging.Join(journalFile))
 	switch {
 	case err == nil:
-		var earlier plan.Fingerprint
-		if json.Unmarshal(state.Header, &earlier) != nil {
-			c.Reason = "what it left cannot be read"
-		} else if fresh {
+		if c.Reason = difference(c.print, state.Header); fresh {
 			c.Reason = "a fresh run was asked for"
-		} else {
-			c.Reason = c.print.Difference(earlier)
 		}
 		if c.Reason == "" {
 			c.journal, c.state, c.resumes = j, state, true
@@ -131,7 +150,7 @@ func (c *Checkpoint) begin() (err error) {
 	if c.print == (plan.Fingerprint{}) {
 		return nil
 	}
-	c.journal, err = createJournal(c.staging.Join(journalFile), c.print)
+	c.journal, err = createJournal(c.staging.Join(journalFile), header{c.print, format})
 	return err
 }
 

@@ -126,8 +126,8 @@ func (s *snapshots) write(path string, size int64) (meta []byte, merged int, wai
 	if err := disk.Remove(path); err != nil {
 		return nil, 0, 0, err
 	}
-	if free, err := disk.Free(s.checkpoint.staging.Path); err == nil && size > free/2 {
-		return nil, 0, 0, syscall.ENOSPC // others have use for the rest of the disk
+	if !disk.HasRoom(s.checkpoint.staging.Path, size) {
+		return nil, 0, 0, syscall.ENOSPC
 	}
 	f, err := disk.Create(path, size)
 	if err != nil {

@@ -43,9 +43,43 @@ func HasGarbage(overhead int64) bool { return overhead > runtimeBaseline }
 
 // share is the part of a run.
 type share struct {
-	bytes  int64 // that its buffers may take
-	budget int64 // of the whole process, as the run was given it
+	bytes  int64  // that its buffers may take
+	budget int64  // of the whole process, as the run was given it
+	loop   string // that takes what the run makes, and may start others meanwhile; "" for none
 }
+
+// Loops are the runs whose results a loop of the program is taking. Such a run ends no sooner
+// than its loop, so that a run in the loop must not wait for it.
+type Loops struct {
+	Bytes  int64 // that their buffers may take
+	Budget int64 // the least of theirs
+	N      int
+	Name   string // of one of them
+}
+
+// Active returns the loops that are running.
+func Active() Loops {
+	active.Lock()
+	defer active.Unlock()
+	return activeLoops()
+}
+
+func activeLoops() (l Loops) {
+	for s := range active.shares {
+		if s.loop != "" {
+			l.Bytes, l.N, l.Name = l.Bytes+s.bytes, l.N+1, s.loop
+			if l.N == 1 || s.budget < l.Budget {
+				l.Budget = s.budget
+			}
+		}
+	}
+	return l
+}
+
+// LoopsError is returned for a run that would wait for loops.
+type LoopsError struct{ Loops }
+
+func (e *LoopsError) Error() string { return e.Name + " leaves too little of the budget" }
 
 var active struct {
 	sync.Mutex
@@ -55,9 +89,11 @@ var active struct {
 
 // Take waits until bytes for a run's buffers fit into the budgets of all runs that are active,
 // on top of overhead. A run that is active alone has what its plan predicts; so has one that a
-// Go function of another run starts, which could otherwise wait for itself.
-func Take(ctx context.Context, bytes, overhead, budget int64) (release func(), err error) {
-	s := &share{bytes: bytes, budget: budget}
+// Go function of another run starts, which could otherwise wait for itself. loop names the
+// loop that takes what the run makes; "" for none. Where loops leave too little the error is a
+// *LoopsError.
+func Take(ctx context.Context, bytes, overhead, budget int64, loop string) (release func(), err error) {
+	s := &share{bytes, budget, loop}
 	nested := withinRun()
 	for {
 		active.Lock()
@@ -69,8 +105,11 @@ func Take(ctx context.Context, bytes, overhead, budget int64) (release func(), e
 			active.Unlock()
 			return s.release, nil
 		}
-		changed := active.changed
+		changed, loops := active.changed, activeLoops()
 		active.Unlock()
+		if loops.N > 0 && overhead+bytes+loops.Bytes > min(budget, loops.Budget) {
+			return nil, &LoopsError{loops}
+		}
 		select {
 		case <-changed:
 		case <-ctx.Done():

@@ -17,6 +17,14 @@ import (
 	"github.com/edsrzf/mmap-go"
 )
 
+// HasRoom reports whether a folder has room for bytes that a run can do without: others have
+// use for the rest of the disk, and of memory the run has its budget. Where that cannot be told
+// there is room.
+func HasRoom(dir string, bytes int64) bool {
+	free, err := Free(dir)
+	return (err != nil || bytes <= free/2) && !InMemory(dir)
+}
+
 // FS is a file system. Its errors are as package os's.
 type FS interface {
 	// OpenFile is os.OpenFile.

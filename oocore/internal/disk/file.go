@@ -9,9 +9,17 @@ import (
 const (
 	// Page is where direct writes begin and end, in the file.
 	Page = 4096
-	// largeBytes is the size from which on a file bypasses the page cache or is
+	// LargeFile is the size from which on a file bypasses the page cache or is
 	// dropped from it; a smaller one stays there for the next reader.
-	largeBytes = 16 << 20
+	LargeFile = 16 << 20
+	// DirectRun is the shortest run that is written directly. Direct writes of 64 KiB reach
+	// 0.5 GB/s against 1.7 through the cache, of 1 MiB 2.0 against 2.5.
+	DirectRun = 1 << 20
+	// ShortRun is the length below which runs share so many pages with those of the next box
+	// that writing each page back at once, and reading it again, is slower than leaving it to
+	// the kernel: 10,000² float32 in boxes of 512 × 2500 reach 0.08 GB/s so and 0.4 left alone;
+	// from 32 KiB on they are equal. Longer runs cost what their bytes do.
+	ShortRun = 32 << 10
 )
 
 // File is a file that is written fast. Writes that do not overlap may run at
@@ -35,7 +43,7 @@ func Create(name string, size int64) (*File, error) {
 		_ = Remove(name) // the first error is the one that tells
 		return nil, err
 	}
-	f.large = size >= largeBytes
+	f.large = size >= LargeFile
 	return f, nil
 }
 
@@ -71,7 +79,7 @@ func Reopen(name string) (*File, error) {
 	if err != nil {
 		return nil, errors.Join(err, h.Close())
 	}
-	return &File{Handle: h, large: st.Size() >= largeBytes}, nil
+	return &File{Handle: h, large: st.Size() >= LargeFile}, nil
 }
 
 // Write stores p at a place. It returns how many bytes went into the page cache.

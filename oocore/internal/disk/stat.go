@@ -47,6 +47,9 @@ func Settle(name string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	if inMemory(name) {
+		return false, nil // pages that are written through a mapping change no time, ever
+	}
 	changed := LastChange(st)
 	if time.Since(changed) > dirtyAge {
 		return true, nil

@@ -41,3 +41,9 @@ func cleanPages(name string) error {
 	}
 	return nil
 }
+
+// inMemory reports whether a file lies in a file system that has no disk, such as tmpfs.
+func inMemory(name string) bool {
+	var st unix.Statfs_t
+	return unix.Statfs(name, &st) == nil && (st.Type == unix.TMPFS_MAGIC || st.Type == unix.RAMFS_MAGIC || st.Type == unix.HUGETLBFS_MAGIC)
+}

@@ -19,6 +19,7 @@ import (
 	_ "github.com/gonbext/gonbext/oocore/decomp" // for expressions
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/expr"
+	"github.com/gonbext/gonbext/oocore/op"
 	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
@@ -34,7 +35,7 @@ const (
 // generator makes expressions up.
 type generator struct {
 	*rand.Rand
-	functions []expr.Function
+	functions []*op.Operation
 	names     []string
 }
 

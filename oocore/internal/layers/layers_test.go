@@ -24,7 +24,7 @@ var layers = [][]string{
 	{"oocore/machine", "oocore/record"},
 	{"oocore/internal/disk"},
 	{"oocore/kernel", "oocore/arena"},
-	{"oocore/codec", "oocore/blockwise"},
+	{"oocore/codec", "oocore/blockwise", "oocore/plan/cost"},
 	{"oocore/store"},
 	{"oocore/cloud", "oocore/graph", "oocore/record/rates"},
 	{"oocore/op"},

@@ -10,6 +10,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/op"
 	"github.com/gonbext/gonbext/oocore/plan"
 )
 
@@ -27,7 +28,8 @@ func newGPUs() (*gpus, error) {
 		t     dtype.Type
 		shape []int
 	}{
-		{"x", dtype.Float32, []int{64, 64}}, {"i", dtype.Int64, []int{64, 64}}, {"v", dtype.Float32, []int{64}}, {"w", dtype.Int64, []int{64}}, {"c", dtype.Float32, []int{2, 2, 8, 8}},
+		{"x", dtype.Float32, []int{64, 64}}, {"i", dtype.Int64, []int{64, 64}}, {"v", dtype.Float32, []int{64}}, {"w", dtype.Int64, []int{64}}, {"c", dtype.Float32, []int{2, 8, 8, 8}},
+		{"y", dtype.Float32, []int{64, 64}}, {"s", dtype.Float32, []int{64, 64}}, {"n", dtype.Float32, []int{64, 8}}, {"t", dtype.Float32, []int{8, 8, 8}}, {"j", dtype.Int64, []int{64, 64}},
 		{"z", dtype.Complex64, []int{64, 64}},
 		{"b", dtype.Bool, []int{64, 64}},
 	} {
@@ -58,60 +60,23 @@ func values(t dtype.Type, n int) []byte {
 
 // examples are calls of operations whose arguments are more than arrays and numbers.
 var examples = map[string]string{
-	"arange":            "arange(0, 64, 1)",
-	"astype":            `astype(x, "float16")`,
-	"average":           "average(x, x, 0)",
-	"concatenate":       "concatenate(x, x, 0)",
-	"dstack":            "dstack(x, x)",
-	"gaussian_filter":   `gaussian_filter(x, 2.0, "reflect")`,
-	"hstack":            "hstack(x, x)",
-	"imag":              "imag(z)",
-	"meshgrid":          "meshgrid(v, v, 0)",
 	"pad":               `pad(x, 2, "constant")`,
-	"choose":            "choose(i & 1, x, x)",
-	"coarsen":           `coarsen(x, "sum", 2, 2)`,
-	"convolve":          "convolve(x, full(0.5, 3, 3))",
-	"correlate":         "correlate(x, full(0.5, 3, 3))",
-	"frexp":             `frexp(x, "mantissa")`,
-	"modf":              `modf(x, "fraction")`,
 	"ravel_multi_index": "ravel_multi_index(i, i, 64, 64)",
-	"rolling":           `rolling(x, "mean", 9, 0)`,
 	"unravel_index":     "unravel_index(i, 64, 64, 0)",
-	"real":              "real(z)",
-	"roll":              "roll(x, 3, 0)",
-	"stack":             "stack(x, x, 0)",
-	"vstack":            "vstack(x, x)",
-	"cross":             "cross(slice(x, \":, 0:3\"), slice(x, \":, 0:3\"), 1)",
-	"einsum":            `einsum("ij,jk->ik", x, x)`,
-	"conjugate":         "conjugate(z)",
-	"linspace":          "linspace(0, 1, 64)",
-	"squeeze":           "squeeze(expand_dims(x, 0), 0)",
-	"eigh":              `eigh(x, "values")`,
-	"qr":                `qr(x, "q")`,
-	"quantize":          `quantize(x, "int8")`,
-	"quantize_scale":    `quantize_scale(x, "int8")`,
-	"quantize_zero":     `quantize_zero(x, "uint8 affine")`,
-	"permutation":       "permutation(1, 100000)",
-	"choice":            `choice(v, 1, 10, "distinct")`,
 	"repeat":            "repeat(x, 2, 0)",
-	"tile":              "tile(x, 2, 2)",
-	"eye":               "eye(64, 64, 0)",
-	"tri":               "tri(64, 64, 0)",
-	"ones":              "ones(64)",
-	"zeros":             "zeros(64)",
-	"randomized_svd":    `randomized_svd(x, 8, 1, 0, "u")`,
 	"set":               `set(x, "0:10", 0)`,
-	"slice":             `slice(x, "0:10")`,
-	"slogdet":           `slogdet(x, "sign")`,
-	"svd":               `svd(x, "u")`,
 }
 
 // arguments are what is tried as each argument of an operation, in this order.
 var arguments = []string{"x", "i", "b", "v", "w", "c", "0", "2"}
 
 // example is an expression that calls an operation, and computes something.
-func (g *gpus) example(f expr.Function) (*graph.Node, bool) {
-	if text, ok := examples[f.Name]; ok {
+func (g *gpus) example(f *op.Operation) (*graph.Node, bool) {
+	text, ok := examples[f.Name]
+	if f.Examples != "" {
+		text, _, ok = strings.Cut(f.Examples+";", ";")
+	}
+	if ok {
 		n, err := expr.Parse(text, g.names, nil)
 		return n, err == nil
 	}
@@ -134,7 +99,7 @@ func (g *gpus) example(f expr.Function) (*graph.Node, bool) {
 
 // computes says how much of an operation a device computes. What only moves elements is
 // part of what reads them, and so of a program on the device.
-func (g *gpus) computes(f expr.Function) (string, error) {
+func (g *gpus) computes(f *op.Operation) (string, error) {
 	n, ok := g.example(f)
 	if !ok {
 		return "", nil // it is several runs, or has no device's types
@@ -173,10 +138,10 @@ func (g *gpus) plan(n *graph.Node) (*plan.Sized, error) {
 func placed(s *plan.Sized) (on, off bool) {
 	for i := range s.Stages {
 		st := &s.Stages[i]
-		on, off = on || st.Device != nil, off || st.Lacks != ""
-		for k := range st.OnDevice().Programs {
-			for _, l := range st.OnDevice().Programs[k].Loads {
-				off = off || st.Device != nil && l.Kind == plan.LoadBlocks && !l.Moves()
+		on, off = on || s.OnDevice[i] != nil, off || st.Lacks != ""
+		for k := range s.Placed(i).Programs {
+			for _, l := range s.Placed(i).Programs[k].Loads {
+				off = off || s.OnDevice[i] != nil && l.Kind == plan.LoadBlocks && !l.Moves()
 			}
 			off = off || st.Kind == plan.MatMulStage && len(st.Programs[k].Code) > 0
 		}

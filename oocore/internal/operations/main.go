@@ -38,7 +38,7 @@ func page() (string, error) {
 	var b strings.Builder
 	b.WriteString(`# Operations
 
-What ` + "`gonbext compute`" + ` and ` + "`oocore.Eval`" + ` know, by NumPy's names; the methods of an Array are named alike.
+What ` + "`gonbext compute`" + ` and ` + "`oocore.Eval`" + ` know, by NumPy's names, and the methods and functions of Go.
 This page is generated: run ` + "`go generate ./...`" + ` after a change.
 
 Passes are over the data. An operation with none of its own is computed as part of whatever reads its result; what is
@@ -49,8 +49,8 @@ complex numbers are the CPU's. What only moves elements is done as they are read
 Random numbers depend on their seed and position alone. The same seed gives the same bits with every budget, number of workers
 and device, as long as the version of the engine is the same (of distributions with parameters, on processors of one architecture).
 
-| operation | NumPy | passes | holds at once | GPU |
-|---|---|---|---|---|
+| operation | NumPy | Go | passes | holds at once | GPU |
+|---|---|---|---|---|---|
 `)
 	also := map[string][]string{}
 	for _, f := range expr.Functions() {
@@ -70,7 +70,7 @@ and device, as long as the version of the engine is the same (of distributions w
 		if err != nil {
 			return "", err
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", name, f.Doc.NumPy, f.Doc.Passes, f.Doc.Working, gpu)
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", name, f.NumPy, f.GoName(), f.Passes, f.Holds, gpu)
 	}
 	return b.String(), nil
 }

@@ -66,7 +66,7 @@ func TestStandardFunctionsExist(t *testing.T) {
 
 func TestEveryOperationIsDocumented(t *testing.T) {
 	for _, f := range expr.Functions() {
-		if f.Doc.NumPy == "" || f.Doc.Passes == "" || f.Doc.Working == "" {
+		if f.NumPy == "" || f.Passes == "" || f.Holds == "" {
 			t.Errorf("%s has no NumPy name, passes or working set: document it where it is defined", f.Name)
 		}
 	}
@@ -84,17 +84,17 @@ func TestOperationsHaveTheSameBytesOnTheDevice(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", n, err)
 		}
-		o := plan.Options{Budget: 1 << 30, Workers: 2}
+		o, env := plan.Options{Budget: 1 << 30, Workers: 2}, exec.Env{}
 		if d != nil {
-			o.Device = d.Spec()
+			o.Device, env.Executor = d.Spec(), exec.OnDevice{Device: d}
 		}
 		s, err := p.Size(o)
 		if err != nil {
 			t.Fatalf("%s: %v", n, err)
 		}
-		into := make([]byte, p.Arrays[p.Output].Bytes())
-		_, err = exec.Run(t.Context(), s, exec.Env{Device: d, Into: into})
-		return into, err
+		env.Into = make([]byte, p.Arrays[p.Output].Bytes())
+		_, err = exec.Run(t.Context(), s, env)
+		return env.Into, err
 	}
 	count := 0
 	for _, f := range expr.Functions() {

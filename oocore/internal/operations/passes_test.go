@@ -13,6 +13,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/op"
 	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/store"
 )
@@ -73,9 +74,9 @@ var others = []string{"as ", "of matmul", "each operand once", "when it is calle
 // What the column of passes says is what the plans of operations read and write, of files
 // and of temporary arrays as large as they.
 func TestPassesAreThoseOfPlans(t *testing.T) {
-	docs := map[string]expr.Doc{}
+	docs := map[string]*op.Operation{}
 	for _, f := range expr.Functions() {
-		docs[f.Name] = f.Doc
+		docs[f.Name] = f
 	}
 	tested := map[string]bool{}
 	check := func(clause, expression string) {
@@ -102,13 +103,13 @@ func TestPassesAreThoseOfPlans(t *testing.T) {
 			check(m[1], expression)
 		}
 	}
-	for op := kernel.Add; op <= kernel.Where; op++ {
-		check("none of its own", elementwise(op))
+	for _, row := range kernel.Rows() {
+		check("none of its own", elementwise(row.Op))
 	}
 	for _, f := range expr.Functions() {
-		other := slices.ContainsFunc(others, func(clause string) bool { return strings.Contains(f.Doc.Passes, clause) })
+		other := slices.ContainsFunc(others, func(clause string) bool { return strings.Contains(f.Passes, clause) })
 		if f.Alias == "" && !tested[f.Name] && !other {
-			t.Errorf("no plan of %s is compared with its passes, %q", f.Name, f.Doc.Passes)
+			t.Errorf("no plan of %s is compared with its passes, %q", f.Name, f.Passes)
 		}
 	}
 }
@@ -119,9 +120,9 @@ func elementwise(op kernel.Op) string {
 	switch {
 	case op == kernel.Where:
 		args[0] = "x > 0"
-	case op >= kernel.BitAnd && op <= kernel.RightShift || op == kernel.Invert:
+	case op.Row().Family == kernel.Bits:
 		args = []string{"i", "i"}
-	case op >= kernel.Real && op <= kernel.Conjugate:
+	case op.Row().Family == kernel.Part:
 		args[0] = "z"
 	}
 	return op.String() + "(" + strings.Join(args[:op.Arity()], ", ") + ")"

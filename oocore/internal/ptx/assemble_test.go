@@ -56,7 +56,7 @@ func modules(t *testing.T) (all []module) {
 	}
 	can := ptx.Capabilities()
 	for _, of := range dtype.All() {
-		for op := kernel.Add; op <= kernel.MulAdd; op++ {
+		for _, op := range kernel.Ops() {
 			if can.Elementwise[op].Has(of) {
 				types := []dtype.Type{of, of, of}[:op.Arity()]
 				if op == kernel.Where {
@@ -66,7 +66,8 @@ func modules(t *testing.T) (all []module) {
 				add(m, err, op.String(), "map of "+of.String())
 			}
 		}
-		for r := kernel.Sum; r.Known(); r++ {
+		for _, row := range kernel.Reductions() {
+			r := row.Reduction
 			if can.Folds[r].Has(of) {
 				m, err := ptx.Fold(foldShapes[4].stage(r, of, 0), 0, 3)
 				add(m, err, r.String(), "fold of "+of.String())

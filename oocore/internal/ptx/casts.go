@@ -15,10 +15,6 @@ func (e *emitter) compute(op kernel.Op, t dtype.Type, a []string) string {
 		return ""
 	case op == kernel.Where:
 		return e.choose(t, e.holds(a[0]), a[1], a[2])
-	case op == kernel.MulAdd && (t.Kind() != dtype.KindFloat || t.Short()):
-		return ""
-	case op == kernel.MulAdd:
-		return e.of(t, "fma.rn."+arithmetic(t), a[0], a[1], a[2])
 	case t == dtype.Bool:
 		return e.ofBools(op, a)
 	case t.Integer():

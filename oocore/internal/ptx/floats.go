@@ -19,73 +19,13 @@ func (e *emitter) ofFloats(op kernel.Op, t dtype.Type, a []string) string {
 	if text := formula(op, t); text != "" {
 		return e.function(op, t, text, a)
 	}
-	kind, x := arithmetic(t), a[0]
-	var y string
-	if len(a) > 1 {
-		y = a[1]
-	}
 	switch op {
-	case kernel.NotEqual:
-		return e.truth(e.is("neu."+kind, x, y))
-	case kernel.Equal, kernel.Less, kernel.LessEqual, kernel.Greater, kernel.GreaterEqual:
-		return e.truth(e.is(comparisons[op]+"."+kind, x, y))
-	case kernel.Add:
-		return e.of(t, "add.rn."+kind, x, y)
-	case kernel.Subtract:
-		return e.of(t, "sub.rn."+kind, x, y)
-	case kernel.Multiply:
-		return e.of(t, "mul.rn."+kind, x, y)
-	case kernel.Divide:
-		return e.of(t, "div.rn."+kind, x, y)
 	case kernel.FloorDivide:
-		return e.floorDivideFloat(t, x, y)
+		return e.floorDivideFloat(t, a[0], a[1])
 	case kernel.Remainder:
-		return e.remainderFloat(t, x, y)
-	case kernel.Copysign:
-		return e.copysign(t, x, y)
-	case kernel.Minimum:
-		return e.choose(t, e.or(e.is("lt."+kind, x, y), e.is("nan."+kind, x, x)), x, y)
-	case kernel.Maximum:
-		return e.choose(t, e.or(e.is("gt."+kind, x, y), e.is("nan."+kind, x, x)), x, y)
-	case kernel.Fmin:
-		return e.choose(t, e.or(e.is("lt."+kind, x, y), e.is("nan."+kind, y, y)), x, y)
-	case kernel.Fmax:
-		return e.choose(t, e.or(e.is("gt."+kind, x, y), e.is("nan."+kind, y, y)), x, y)
-	case kernel.Negative:
-		return e.of(t, "neg."+kind, x)
-	case kernel.Absolute:
-		return e.of(t, "abs."+kind, x)
-	case kernel.Square:
-		return e.of(t, "mul.rn."+kind, x, x)
-	case kernel.Sqrt:
-		return e.of(t, "sqrt.rn."+kind, x)
-	case kernel.Reciprocal:
-		return e.of(t, "div.rn."+kind, float(t, 1), x)
-	case kernel.Sign: // of NaN itself, of a negative zero zero
-		sign := e.choose(t, e.is("eq."+kind, x, float(t, 0)), e.constant(t, 0), x)
-		for _, s := range []struct {
-			holds string
-			value float64
-		}{{"gt.", 1}, {"lt.", -1}} {
-			sign = e.choose(t, e.is(s.holds+kind, x, float(t, 0)), e.bitsOf(t, s.value), sign)
-		}
-		return sign
-	case kernel.Floor:
-		return e.rounded(t, "rmi", x)
-	case kernel.Ceil:
-		return e.rounded(t, "rpi", x)
-	case kernel.Trunc:
-		return e.rounded(t, "rzi", x)
-	case kernel.Rint:
-		return e.rounded(t, "rni", x)
-	case kernel.IsNaN:
-		return e.truth(e.is("nan."+kind, x, x))
-	case kernel.IsInf:
-		return e.truth(e.is("eq."+kind, e.of(t, "abs."+kind, x), float(t, math.Inf(1))))
-	case kernel.IsFinite:
-		return e.truth(e.finite(t, x))
+		return e.remainderFloat(t, a[0], a[1])
 	case kernel.Real, kernel.Conjugate:
-		return x
+		return a[0]
 	case kernel.Imag:
 		return e.constant(t, 0)
 	}

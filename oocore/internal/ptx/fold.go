@@ -37,7 +37,7 @@ const enough = 8
 // number of accumulators.
 func Fold(s *plan.Stage, i, partials int) (Module, error) {
 	prog := &s.Programs[0]
-	t := prog.Type(prog.Out[s.Folded(i)])
+	t := prog.Type(prog.Out[s.FoldOut(i)])
 	how, ok := newFolding(s.Folds[i].Kind, t)
 	if !ok {
 		return Module{}, fmt.Errorf("has no %s of %s", s.Folds[i].Kind, t)

@@ -63,7 +63,7 @@ func (c folds) whole() grid.Box {
 // folding is a chunk that the kernels of a module fold.
 type folding struct {
 	module                         ptx.Module
-	stage                          *plan.SizedStage
+	stage                          *plan.DeviceStage
 	chunk                          grid.Box
 	n, partials                    int // accumulators of the chunk, and partial results of each
 	rare, stopped, states, results []byte
@@ -75,7 +75,7 @@ func (c folds) begin(s *plan.Stage) (*folding, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &folding{module: m, stage: &plan.SizedStage{Stage: s, Inner: s.FoldTile, Block: s.FoldBlock}, chunk: c.whole(), n: 1, partials: c.partials, rare: memory(4), stopped: memory(4)}
+	f := &folding{module: m, stage: &plan.DeviceStage{SizedStage: plan.SizedStage{Stage: s, Chunk: s.FoldTile, Block: s.FoldBlock}}, chunk: c.whole(), n: 1, partials: c.partials, rare: memory(4), stopped: memory(4)}
 	for d, length := range f.chunk.Shape {
 		if !s.Folds[0].Folds(d) {
 			f.n *= length
@@ -138,15 +138,19 @@ func (c folds) fold(t *testing.T, r kernel.Reduction, of dtype.Type, ddof float6
 
 // exact reports a reduction whose order is of no concern.
 func exact(r kernel.Reduction, t dtype.Type) bool {
-	if r <= kernel.Prod {
+	switch r.Row().Family {
+	case kernel.Total:
 		return t.Kind() != dtype.KindFloat
+	case kernel.Average, kernel.Spread:
+		return false
 	}
-	return r > kernel.Std
+	return true
 }
 
 func foldCases(each func(r kernel.Reduction, t dtype.Type)) {
 	can := ptx.Capabilities()
-	for r := kernel.Sum; r.Known(); r++ {
+	for _, row := range kernel.Reductions() {
+		r := row.Reduction
 		for _, t := range dtype.All() {
 			if can.Folds[r].Has(t) {
 				each(r, t)

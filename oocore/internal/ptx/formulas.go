@@ -10,6 +10,899 @@ import (
 // formula returns the text of a function of floats; "" where it is none.
 func formula(op kernel.Op, t dtype.Type) string {
 	switch (operation{op, t}) {
+	case operation{kernel.Add, dtype.Float64}:
+		return `{
+.reg .b64 v<1>;
+add.rn.f64 v0, $0, $1;
+mov.b64 $d, v0;
+}
+`
+	case operation{kernel.Add, dtype.Float32}:
+		return `{
+.reg .b32 v<1>;
+add.rn.f32 v0, $0, $1;
+mov.b32 $d, v0;
+}
+`
+	case operation{kernel.Subtract, dtype.Float64}:
+		return `{
+.reg .b64 v<1>;
+sub.rn.f64 v0, $0, $1;
+mov.b64 $d, v0;
+}
+`
+	case operation{kernel.Subtract, dtype.Float32}:
+		return `{
+.reg .b32 v<1>;
+sub.rn.f32 v0, $0, $1;
+mov.b32 $d, v0;
+}
+`
+	case operation{kernel.Multiply, dtype.Float64}:
+		return `{
+.reg .b64 v<1>;
+mul.rn.f64 v0, $0, $1;
+mov.b64 $d, v0;
+}
+`
+	case operation{kernel.Multiply, dtype.Float32}:
+		return `{
+.reg .b32 v<1>;
+mul.rn.f32 v0, $0, $1;
+mov.b32 $d, v0;
+}
+`
+	case operation{kernel.Divide, dtype.Float64}:
+		return `{
+.reg .b64 v<1>;
+div.rn.f64 v0, $0, $1;
+mov.b64 $d, v0;
+}
+`
+	case operation{kernel.Divide, dtype.Float32}:
+		return `{
+.reg .b32 v<1>;
+div.rn.f32 v0, $0, $1;
+mov.b32 $d, v0;
+}
+`
+	case operation{kernel.Power, dtype.Float64}:
+		return `{
+.reg .b64 v<130>;
+.reg .pred p<12>;
+and.b64 v0, 0x7FFFFFFFFFFFFFFF, $0;
+setp.lt.f64 p0, v0, 0d0010000000000000;
+mul.rn.f64 v1, v0, 0d4350000000000000;
+selp.b64 v2, v1, v0, p0;
+add.s64 v3, v2, 0x8000000000000;
+and.b64 v4, v3, 0xFFF0000000000000;
+sub.s64 v5, v2, v4;
+add.s64 v6, v5, 0x3FF0000000000000;
+shr.u64 v7, v3, 52;
+or.b64 v8, v7, 0x4330000000000000;
+selp.b64 v9, 0x4330000000000435, 0x43300000000003FF, p0;
+sub.rn.f64 v10, v8, v9;
+setp.geu.f64 p1, v0, 0d7FF0000000000000;
+selp.b64 v11, v0, v10, p1;
+setp.lt.f64 p2, v0, 0d0000000000000000;
+selp.b64 v12, 0x7FF8000000000000, v11, p2;
+setp.eq.f64 p3, v0, 0d0000000000000000;
+selp.b64 v13, 0xFFF0000000000000, v12, p3;
+sub.rn.f64 v14, v6, 0d3FF0000000000000;
+add.rn.f64 v15, v14, v14;
+add.rn.f64 v16, 0d4000000000000000, v14;
+sub.rn.f64 v17, v16, 0d4000000000000000;
+sub.rn.f64 v18, v14, v17;
+div.rn.f64 v19, 0d3FF0000000000000, v16;
+mul.rn.f64 v20, v15, v19;
+neg.f64 v21, v20;
+fma.rn.f64 v22, v21, v16, v15;
+neg.f64 v23, v20;
+fma.rn.f64 v24, v23, v18, v22;
+mul.rn.f64 v25, v24, v19;
+mul.rn.f64 v26, v20, v20;
+neg.f64 v27, v26;
+fma.rn.f64 v28, v20, v20, v27;
+add.rn.f64 v29, v20, v20;
+fma.rn.f64 v30, v29, v25, v28;
+fma.rn.f64 v31, 0d3E8EA7227719669C, v26, 0d3EADE877B141C573;
+fma.rn.f64 v32, v31, v26, 0d3ED111CF1DEE56A7;
+fma.rn.f64 v33, v32, v26, 0d3EF3B138643F2C78;
+fma.rn.f64 v34, v33, v26, 0d3F1745D178F9C438;
+fma.rn.f64 v35, v34, v26, 0d3F3C71C71C6ED023;
+fma.rn.f64 v36, v35, v26, 0d3F624924924924BA;
+fma.rn.f64 v37, v26, v36, 0d3F8999999999999A;
+sub.rn.f64 v38, 0d3F8999999999999A, v37;
+fma.rn.f64 v39, v26, v36, v38;
+add.rn.f64 v40, v39, 0dBC2999999999999A;
+fma.rn.f64 v41, v30, v36, v40;
+fma.rn.f64 v42, v26, v37, 0d3FB5555555555555;
+sub.rn.f64 v43, 0d3FB5555555555555, v42;
+fma.rn.f64 v44, v26, v37, v43;
+add.rn.f64 v45, v44, 0d3C55555555555555;
+fma.rn.f64 v46, v26, v41, v45;
+fma.rn.f64 v47, v30, v37, v46;
+mul.rn.f64 v48, v26, v42;
+neg.f64 v49, v48;
+fma.rn.f64 v50, v26, v42, v49;
+fma.rn.f64 v51, v30, v42, v50;
+fma.rn.f64 v52, v26, v47, v51;
+mul.rn.f64 v53, v20, v48;
+neg.f64 v54, v53;
+fma.rn.f64 v55, v20, v48, v54;
+fma.rn.f64 v56, v25, v48, v55;
+fma.rn.f64 v57, v20, v52, v56;
+add.rn.f64 v58, v20, v53;
+sub.rn.f64 v59, v58, v20;
+sub.rn.f64 v60, v53, v59;
+add.rn.f64 v61, v25, v57;
+add.rn.f64 v62, v60, v61;
+mul.rn.f64 v63, v13, 0d3FE62E42FEFA3800;
+add.rn.f64 v64, v63, v58;
+sub.rn.f64 v65, v64, v63;
+sub.rn.f64 v66, v58, v65;
+add.rn.f64 v67, v66, v62;
+fma.rn.f64 v68, v13, 0d3D2EF35793C76730, v67;
+add.rn.f64 v69, v64, v68;
+sub.rn.f64 v70, v69, v64;
+sub.rn.f64 v71, v68, v70;
+mul.rn.f64 v72, $1, v69;
+neg.f64 v73, v72;
+fma.rn.f64 v74, $1, v69, v73;
+and.b64 v75, 0x7FFFFFFFFFFFFFFF, v72;
+setp.geu.f64 p4, v75, 0d4086200000000000;
+or.pred $r, $r, p4;
+fma.rn.f64 v76, $1, v71, v74;
+add.rn.f64 v77, v72, v76;
+sub.rn.f64 v78, v77, v72;
+sub.rn.f64 v79, v76, v78;
+fma.rn.f64 v80, v77, 0d3FF71547652B82FE, 0d4338000000000000;
+sub.rn.f64 v81, v80, 0d4338000000000000;
+neg.f64 v82, v81;
+fma.rn.f64 v83, v82, 0d3FE62E42FEFA3800, v77;
+neg.f64 v84, v81;
+fma.rn.f64 v85, v84, 0d3D2EF35793C76730, v83;
+sub.rn.f64 v86, v83, v85;
+neg.f64 v87, v81;
+fma.rn.f64 v88, v87, 0d3D2EF35793C76730, v86;
+add.rn.f64 v89, v88, v79;
+add.rn.f64 v90, v85, v89;
+sub.rn.f64 v91, v90, v85;
+sub.rn.f64 v92, v89, v91;
+add.rn.f64 v93, 0d3FF0000000000000, v90;
+sub.rn.f64 v94, v93, 0d3FF0000000000000;
+sub.rn.f64 v95, v90, v94;
+mul.rn.f64 v96, v90, v90;
+fma.rn.f64 v97, 0d3E21F73034993299, v90, 0d3E5AF4DE97CBA2D3;
+fma.rn.f64 v98, v97, v90, 0d3E927E4DB646B147;
+fma.rn.f64 v99, v98, v90, 0d3EC71DE02319608C;
+fma.rn.f64 v100, v99, v90, 0d3EFA01A01A6D889C;
+fma.rn.f64 v101, v100, v90, 0d3F2A01A01ABE7FE1;
+fma.rn.f64 v102, v101, v90, 0d3F56C16C16C162D4;
+fma.rn.f64 v103, v102, v90, 0d3F811111111100DC;
+fma.rn.f64 v104, v103, v90, 0d3FA5555555555556;
+fma.rn.f64 v105, v104, v90, 0d3FC5555555555557;
+fma.rn.f64 v106, v105, v90, 0d3FE0000000000000;
+fma.rn.f64 v107, v96, v106, v92;
+add.rn.f64 v108, v95, v107;
+add.rn.f64 v109, v93, v108;
+mul.rn.f64 v110, v81, 0d3FE0000000000000;
+cvt.rni.f64.f64 v111, v110;
+sub.rn.f64 v112, v81, v111;
+add.rn.f64 v113, v111, 0d4338000000000000;
+shl.b64 v114, v113, 52;
+add.s64 v115, v114, 0x3FF0000000000000;
+mul.rn.f64 v116, v109, v115;
+add.rn.f64 v117, v112, 0d4338000000000000;
+shl.b64 v118, v117, 52;
+add.s64 v119, v118, 0x3FF0000000000000;
+mul.rn.f64 v120, v116, v119;
+mul.rn.f64 v121, 0d3FE0000000000000, $1;
+cvt.rni.f64.f64 v122, $1;
+setp.eq.f64 p5, v122, $1;
+cvt.rni.f64.f64 v123, v121;
+setp.neu.f64 p6, v123, v121;
+and.pred p7, p5, p6;
+and.b64 v124, 0x8000000000000000, $0;
+selp.b64 v125, v124, 0x0, p7;
+setp.neu.f64 p8, v122, $1;
+setp.lt.f64 p9, $0, 0d0000000000000000;
+and.pred p10, p8, p9;
+xor.b64 v126, v120, v125;
+selp.b64 v127, 0x7FF8000000000000, v126, p10;
+setp.eq.f64 p11, $1, 0d4000000000000000;
+mul.rn.f64 v128, $0, $0;
+selp.b64 v129, v128, v127, p11;
+mov.b64 $d, v129;
+}
+`
+	case operation{kernel.Power, dtype.Float32}:
+		return `{
+.reg .b64 v<63>;
+.reg .pred p<16>;
+cvt.f64.f32 v0, $0;
+cvt.f64.f32 v1, $1;
+and.b64 v2, 0x7FFFFFFFFFFFFFFF, v0;
+setp.lt.f64 p0, v2, 0d0010000000000000;
+mul.rn.f64 v3, v2, 0d4350000000000000;
+selp.b64 v4, v3, v2, p0;
+add.s64 v5, v4, 0x8000000000000;
+and.b64 v6, v5, 0xFFF0000000000000;
+sub.s64 v7, v4, v6;
+add.s64 v8, v7, 0x3FF0000000000000;
+shr.u64 v9, v5, 52;
+or.b64 v10, v9, 0x4330000000000000;
+selp.b64 v11, 0x4330000000000435, 0x43300000000003FF, p0;
+sub.rn.f64 v12, v10, v11;
+setp.geu.f64 p1, v2, 0d7FF0000000000000;
+selp.b64 v13, v2, v12, p1;
+setp.lt.f64 p2, v2, 0d0000000000000000;
+selp.b64 v14, 0x7FF8000000000000, v13, p2;
+setp.eq.f64 p3, v2, 0d0000000000000000;
+selp.b64 v15, 0xFFF0000000000000, v14, p3;
+sub.rn.f64 v16, v8, 0d3FF0000000000000;
+add.rn.f64 v17, 0d4000000000000000, v16;
+div.rn.f64 v18, v16, v17;
+mul.rn.f64 v19, v18, v18;
+fma.rn.f64 v20, 0d3FC3B3D898E8445C, v19, 0d3FC38403A20051BD;
+fma.rn.f64 v21, v20, v19, 0d3FC7475F9084D9E8;
+fma.rn.f64 v22, v21, v19, 0d3FCC71BF91F693C2;
+fma.rn.f64 v23, v22, v19, 0d3FD249249C2F2408;
+fma.rn.f64 v24, v23, v19, 0d3FD99999998CDCEA;
+fma.rn.f64 v25, v24, v19, 0d3FE5555555555873;
+fma.rn.f64 v26, v25, v19, 0d4000000000000000;
+mul.rn.f64 v27, v18, v26;
+fma.rn.f64 v28, v15, 0d3FE62E42FEFA39EF, v27;
+mul.rn.f64 v29, v1, v28;
+setp.nan.f64 p4, v29, v29;
+setp.eq.f64 p5, v0, 0dFFF0000000000000;
+or.pred p6, p4, p5;
+or.pred $r, $r, p6;
+setp.lt.f64 p7, 0d4085E00000000000, v29;
+selp.b64 v30, 0x4085E00000000000, v29, p7;
+setp.gt.f64 p8, 0dC085E00000000000, v30;
+selp.b64 v31, 0xC085E00000000000, v30, p8;
+fma.rn.f64 v32, v31, 0d3FF71547652B82FE, 0d4338000000000000;
+sub.rn.f64 v33, v32, 0d4338000000000000;
+neg.f64 v34, v33;
+fma.rn.f64 v35, v34, 0d3FE62E42FEFA39EF, v31;
+fma.rn.f64 v36, 0d3F2A17E052D419EE, v35, 0d3F56DA767A515523;
+fma.rn.f64 v37, v36, v35, 0d3F81110A617380E2;
+fma.rn.f64 v38, v37, v35, 0d3FA5554648841876;
+fma.rn.f64 v39, v38, v35, 0d3FC5555557E7777E;
+fma.rn.f64 v40, v39, v35, 0d3FE0000005C981FC;
+fma.rn.f64 v41, v40, v35, 0d3FEFFFFFFFFF61DD;
+fma.rn.f64 v42, v41, v35, 0d3FEFFFFFFFFA7011;
+mul.rn.f64 v43, v33, 0d3FE0000000000000;
+cvt.rni.f64.f64 v44, v43;
+sub.rn.f64 v45, v33, v44;
+add.rn.f64 v46, v44, 0d4338000000000000;
+shl.b64 v47, v46, 52;
+add.s64 v48, v47, 0x3FF0000000000000;
+mul.rn.f64 v49, v42, v48;
+add.rn.f64 v50, v45, 0d4338000000000000;
+shl.b64 v51, v50, 52;
+add.s64 v52, v51, 0x3FF0000000000000;
+mul.rn.f64 v53, v49, v52;
+mul.rn.f64 v54, 0d3FE0000000000000, v1;
+cvt.rni.f64.f64 v55, v1;
+setp.eq.f64 p9, v55, v1;
+cvt.rni.f64.f64 v56, v54;
+setp.neu.f64 p10, v56, v54;
+and.pred p11, p9, p10;
+and.b64 v57, 0x8000000000000000, v0;
+selp.b64 v58, v57, 0x0, p11;
+setp.neu.f64 p12, v55, v1;
+setp.lt.f64 p13, v0, 0d0000000000000000;
+and.pred p14, p12, p13;
+xor.b64 v59, v53, v58;
+selp.b64 v60, 0x7FF8000000000000, v59, p14;
+setp.eq.f64 p15, v1, 0d4000000000000000;
+mul.rn.f64 v61, v0, v0;
+selp.b64 v62, v61, v60, p15;
+cvt.rn.f32.f64 $d, v62;
+}
+`
+	case operation{kernel.Minimum, dtype.Float64}:
+		return `{
+.reg .b64 v<2>;
+.reg .pred p<2>;
+setp.lt.f64 p0, $0, $1;
+selp.b64 v0, $0, $1, p0;
+setp.nan.f64 p1, $0, $0;
+selp.b64 v1, $0, v0, p1;
+mov.b64 $d, v1;
+}
+`
+	case operation{kernel.Minimum, dtype.Float32}:
+		return `{
+.reg .b32 v<2>;
+.reg .pred p<2>;
+setp.lt.f32 p0, $0, $1;
+selp.b32 v0, $0, $1, p0;
+setp.nan.f32 p1, $0, $0;
+selp.b32 v1, $0, v0, p1;
+mov.b32 $d, v1;
+}
+`
+	case operation{kernel.Maximum, dtype.Float64}:
+		return `{
+.reg .b64 v<2>;
+.reg .pred p<2>;
+setp.gt.f64 p0, $0, $1;
+selp.b64 v0, $0, $1, p0;
+setp.nan.f64 p1, $0, $0;
+selp.b64 v1, $0, v0, p1;
+mov.b64 $d, v1;
+}
+`
+	case operation{kernel.Maximum, dtype.Float32}:
+		return `{
+.reg .b32 v<2>;
+.reg .pred p<2>;
+setp.gt.f32 p0, $0, $1;
+selp.b32 v0, $0, $1, p0;
+setp.nan.f32 p1, $0, $0;
+selp.b32 v1, $0, v0, p1;
+mov.b32 $d, v1;
+}
+`
+	case operation{kernel.Fmin, dtype.Float64}:
+		return `{
+.reg .b64 v<2>;
+.reg .pred p<2>;
+setp.lt.f64 p0, $0, $1;
+selp.b64 v0, $0, $1, p0;
+setp.nan.f64 p1, $1, $1;
+selp.b64 v1, $0, v0, p1;
+mov.b64 $d, v1;
+}
+`
+	case operation{kernel.Fmin, dtype.Float32}:
+		return `{
+.reg .b32 v<2>;
+.reg .pred p<2>;
+setp.lt.f32 p0, $0, $1;
+selp.b32 v0, $0, $1, p0;
+setp.nan.f32 p1, $1, $1;
+selp.b32 v1, $0, v0, p1;
+mov.b32 $d, v1;
+}
+`
+	case operation{kernel.Fmax, dtype.Float64}:
+		return `{
+.reg .b64 v<2>;
+.reg .pred p<2>;
+setp.gt.f64 p0, $0, $1;
+selp.b64 v0, $0, $1, p0;
+setp.nan.f64 p1, $1, $1;
+selp.b64 v1, $0, v0, p1;
+mov.b64 $d, v1;
+}
+`
+	case operation{kernel.Fmax, dtype.Float32}:
+		return `{
+.reg .b32 v<2>;
+.reg .pred p<2>;
+setp.gt.f32 p0, $0, $1;
+selp.b32 v0, $0, $1, p0;
+setp.nan.f32 p1, $1, $1;
+selp.b32 v1, $0, v0, p1;
+mov.b32 $d, v1;
+}
+`
+	case operation{kernel.Arctan2, dtype.Float64}:
+		return `{
+.reg .b64 v<63>;
+.reg .pred p<14>;
+and.b64 v0, 0x7FFFFFFFFFFFFFFF, $0;
+and.b64 v1, 0x7FFFFFFFFFFFFFFF, $1;
+setp.gt.f64 p0, v0, v1;
+selp.b64 v2, v0, v1, p0;
+setp.lt.f64 p1, v0, v1;
+selp.b64 v3, v0, v1, p1;
+add.rn.f64 v4, v0, v1;
+setp.geu.f64 p2, v4, 0d5F30000000000000;
+setp.lt.f64 p3, v2, 0d20B0000000000000;
+or.pred p4, p2, p3;
+setp.lt.f64 p5, v3, 0d26F0000000000000;
+setp.gt.f64 p6, v3, 0d0000000000000000;
+and.pred p7, p5, p6;
+or.pred p8, p4, p7;
+or.pred $r, $r, p8;
+setp.gt.f64 p9, v0, v1;
+setp.lt.f64 p10, v1, v0;
+selp.b64 v5, v1, v0, p10;
+setp.gt.f64 p11, v1, v0;
+selp.b64 v6, v1, v0, p11;
+mul.rn.f64 v7, 0d3FD3000000000000, v6;
+setp.gt.f64 p12, v5, v7;
+selp.b64 v8, 0x3FE2800000000000, 0x0, p12;
+mul.rn.f64 v9, v8, v6;
+neg.f64 v10, v9;
+fma.rn.f64 v11, v8, v6, v10;
+sub.rn.f64 v12, v5, v9;
+xor.b64 v13, 0x8000000000000000, v11;
+fma.rn.f64 v14, v8, v5, v6;
+sub.rn.f64 v15, v6, v14;
+fma.rn.f64 v16, v8, v5, v15;
+div.rn.f64 v17, 0d3FF0000000000000, v14;
+mul.rn.f64 v18, v12, v17;
+neg.f64 v19, v18;
+fma.rn.f64 v20, v19, v14, v12;
+add.rn.f64 v21, v20, v13;
+neg.f64 v22, v18;
+fma.rn.f64 v23, v22, v16, v21;
+mul.rn.f64 v24, v23, v17;
+mul.rn.f64 v25, v18, v18;
+mul.rn.f64 v26, v25, v18;
+fma.rn.f64 v27, 0d3FA068D49E031148, v25, 0dBFA98BB6289AAD06;
+fma.rn.f64 v28, v27, v25, 0d3FADF9C634717CE6;
+fma.rn.f64 v29, v28, v25, 0dBFB10FEFA87B35B5;
+fma.rn.f64 v30, v29, v25, 0d3FB3B12FD759DDCF;
+fma.rn.f64 v31, v30, v25, 0dBFB745D1300DB62B;
+fma.rn.f64 v32, v31, v25, 0d3FBC71C71B827BF9;
+fma.rn.f64 v33, v32, v25, 0dBFC2492492484F3E;
+fma.rn.f64 v34, v33, v25, 0d3FC9999999999906;
+fma.rn.f64 v35, v34, v25, 0dBFD5555555555555;
+fma.rn.f64 v36, v26, v35, v24;
+selp.b64 v37, 0x3FE0C6145B5B43DA, 0x0, p12;
+add.rn.f64 v38, v37, v18;
+sub.rn.f64 v39, v38, v37;
+sub.rn.f64 v40, v18, v39;
+selp.b64 v41, 0x3C5974FA13B5404F, 0x0, p12;
+add.rn.f64 v42, v40, v41;
+add.rn.f64 v43, v42, v36;
+xor.b64 v44, 0x8000000000000000, v38;
+add.rn.f64 v45, 0d3FF921FB54442D18, v44;
+sub.rn.f64 v46, v45, 0d3FF921FB54442D18;
+sub.rn.f64 v47, v44, v46;
+add.rn.f64 v48, v47, 0d3C91A62633145C07;
+sub.rn.f64 v49, v48, v43;
+selp.b64 v50, v45, v38, p9;
+selp.b64 v51, v49, v43, p9;
+setp.lt.s64 p13, $1, 0;
+xor.b64 v52, 0x8000000000000000, v50;
+add.rn.f64 v53, 0d400921FB54442D18, v52;
+sub.rn.f64 v54, v53, 0d400921FB54442D18;
+sub.rn.f64 v55, v52, v54;
+add.rn.f64 v56, v55, 0d3CA1A62633145C07;
+sub.rn.f64 v57, v56, v51;
+selp.b64 v58, v53, v50, p13;
+selp.b64 v59, v57, v51, p13;
+add.rn.f64 v60, v58, v59;
+and.b64 v61, 0x8000000000000000, $0;
+or.b64 v62, v60, v61;
+mov.b64 $d, v62;
+}
+`
+	case operation{kernel.Arctan2, dtype.Float32}:
+		return `{
+.reg .b32 v<26>;
+.reg .pred p<7>;
+and.b32 v0, 0x7FFFFFFF, $0;
+and.b32 v1, 0x7FFFFFFF, $1;
+setp.lt.f32 p0, v0, v1;
+selp.b32 v2, v0, v1, p0;
+setp.gt.f32 p1, v0, v1;
+selp.b32 v3, v0, v1, p1;
+setp.gt.f32 p2, 0f00000001, v3;
+selp.b32 v4, 0x1, v3, p2;
+setp.eq.f32 p3, v2, v4;
+div.rn.f32 v5, v2, v4;
+selp.b32 v6, 0x3F800000, v5, p3;
+setp.gt.f32 p4, v0, v1;
+mul.rn.f32 v7, v6, v6;
+fma.rn.f32 v8, 0fBADEF9CC, v7, 0f3C2BD464;
+fma.rn.f32 v9, v8, v7, 0fBCF8A47A;
+fma.rn.f32 v10, v9, v7, 0f3D69D6BD;
+fma.rn.f32 v11, v10, v7, 0fBDAB009B;
+fma.rn.f32 v12, v11, v7, 0f3DDFE4F4;
+fma.rn.f32 v13, v12, v7, 0fBE1205C7;
+fma.rn.f32 v14, v13, v7, 0f3E4CC7C1;
+fma.rn.f32 v15, v14, v7, 0fBEAAAA98;
+fma.rn.f32 v16, v15, v7, 0f3F800000;
+mul.rn.f32 v17, v6, v16;
+sub.rn.f32 v18, 0f3FC90FDB, v17;
+add.rn.f32 v19, v18, 0fB33BBD2E;
+selp.b32 v20, v19, v17, p4;
+setp.lt.s32 p5, $1, 0;
+sub.rn.f32 v21, 0f40490FDB, v20;
+selp.b32 v22, v21, v20, p5;
+setp.nan.f32 p6, v0, v1;
+selp.b32 v23, 0x7FC00000, v22, p6;
+and.b32 v24, 0x80000000, $0;
+or.b32 v25, v23, v24;
+mov.b32 $d, v25;
+}
+`
+	case operation{kernel.Hypot, dtype.Float64}:
+		return `{
+.reg .b64 v<18>;
+.reg .pred p<7>;
+and.b64 v0, 0x7FFFFFFFFFFFFFFF, $0;
+and.b64 v1, 0x7FFFFFFFFFFFFFFF, $1;
+setp.gt.f64 p0, v0, v1;
+selp.b64 v2, v0, v1, p0;
+setp.lt.f64 p1, v0, v1;
+selp.b64 v3, v0, v1, p1;
+setp.lt.f64 p2, v2, 0d23D0000000000000;
+setp.gt.f64 p3, v2, 0d0000000000000000;
+and.pred p4, p2, p3;
+add.rn.f64 v4, v0, v1;
+setp.geu.f64 p5, v4, 0d5F30000000000000;
+or.pred p6, p4, p5;
+or.pred $r, $r, p6;
+mul.rn.f64 v5, v2, v2;
+neg.f64 v6, v5;
+fma.rn.f64 v7, v2, v2, v6;
+mul.rn.f64 v8, v3, v3;
+neg.f64 v9, v8;
+fma.rn.f64 v10, v3, v3, v9;
+add.rn.f64 v11, v5, v8;
+sub.rn.f64 v12, v11, v5;
+sub.rn.f64 v13, v8, v12;
+add.rn.f64 v14, v7, v10;
+add.rn.f64 v15, v13, v14;
+add.rn.f64 v16, v11, v15;
+sqrt.rn.f64 v17, v16;
+mov.b64 $d, v17;
+}
+`
+	case operation{kernel.Hypot, dtype.Float32}:
+		return `{
+.reg .b32 v<14>;
+.reg .pred p<6>;
+and.b32 v0, 0x7FFFFFFF, $0;
+and.b32 v1, 0x7FFFFFFF, $1;
+setp.gt.f32 p0, v0, v1;
+selp.b32 v2, v0, v1, p0;
+setp.lt.f32 p1, 0f7E000000, v2;
+selp.b32 v3, 0x7E000000, v2, p1;
+setp.gt.f32 p2, 0f0D800000, v3;
+selp.b32 v4, 0xD800000, v3, p2;
+and.b32 v5, v4, 0x7F800000;
+sub.s32 v6, 0x7F000000, v5;
+mul.rn.f32 v7, $0, v6;
+mul.rn.f32 v8, $1, v6;
+mul.rn.f32 v9, v8, v8;
+fma.rn.f32 v10, v7, v7, v9;
+sqrt.rn.f32 v11, v10;
+mul.rn.f32 v12, v5, v11;
+setp.eq.f32 p3, v0, 0f7F800000;
+setp.eq.f32 p4, v1, 0f7F800000;
+or.pred p5, p3, p4;
+selp.b32 v13, 0x7F800000, v12, p5;
+mov.b32 $d, v13;
+}
+`
+	case operation{kernel.Copysign, dtype.Float64}:
+		return `{
+.reg .b64 v<3>;
+and.b64 v0, 0x7FFFFFFFFFFFFFFF, $0;
+and.b64 v1, 0x8000000000000000, $1;
+or.b64 v2, v0, v1;
+mov.b64 $d, v2;
+}
+`
+	case operation{kernel.Copysign, dtype.Float32}:
+		return `{
+.reg .b32 v<3>;
+and.b32 v0, 0x7FFFFFFF, $0;
+and.b32 v1, 0x80000000, $1;
+or.b32 v2, v0, v1;
+mov.b32 $d, v2;
+}
+`
+	case operation{kernel.Equal, dtype.Float64}:
+		return `{
+.reg .pred p<1>;
+setp.eq.f64 p0, $0, $1;
+selp.b32 $d, 1, 0, p0;
+}
+`
+	case operation{kernel.Equal, dtype.Float32}:
+		return `{
+.reg .pred p<1>;
+setp.eq.f32 p0, $0, $1;
+selp.b32 $d, 1, 0, p0;
+}
+`
+	case operation{kernel.NotEqual, dtype.Float64}:
+		return `{
+.reg .pred p<1>;
+setp.neu.f64 p0, $0, $1;
+selp.b32 $d, 1, 0, p0;
+}
+`
+	case operation{kernel.NotEqual, dtype.Float32}:
+		return `{
+.reg .pred p<1>;
+setp.neu.f32 p0, $0, $1;
+selp.b32 $d, 1, 0, p0;
+}
+`
+	case operation{kernel.Less, dtype.Float64}:
+		return `{
+.reg .pred p<1>;
+setp.lt.f64 p0, $0, $1;
+selp.b32 $d, 1, 0, p0;
+}
+`
+	case operation{kernel.Less, dtype.Float32}:
+		return `{
+.reg .pred p<1>;
+setp.lt.f32 p0, $0, $1;
+selp.b32 $d, 1, 0, p0;
+}
+`
+	case operation{kernel.LessEqual, dtype.Float64}:
+		return `{
+.reg .pred p<1>;
+setp.le.f64 p0, $0, $1;
+selp.b32 $d, 1, 0, p0;
+}
+`
+	case operation{kernel.LessEqual, dtype.Float32}:
+		return `{
+.reg .pred p<1>;
+setp.le.f32 p0, $0, $1;
+selp.b32 $d, 1, 0, p0;
+}
+`
+	case operation{kernel.Greater, dtype.Float64}:
+		return `{
+.reg .pred p<1>;
+setp.gt.f64 p0, $0, $1;
+selp.b32 $d, 1, 0, p0;
+}
+`
+	case operation{kernel.Greater, dtype.Float32}:
+		return `{
+.reg .pred p<1>;
+setp.gt.f32 p0, $0, $1;
+selp.b32 $d, 1, 0, p0;
+}
+`
+	case operation{kernel.GreaterEqual, dtype.Float64}:
+		return `{
+.reg .pred p<1>;
+setp.ge.f64 p0, $0, $1;
+selp.b32 $d, 1, 0, p0;
+}
+`
+	case operation{kernel.GreaterEqual, dtype.Float32}:
+		return `{
+.reg .pred p<1>;
+setp.ge.f32 p0, $0, $1;
+selp.b32 $d, 1, 0, p0;
+}
+`
+	case operation{kernel.Negative, dtype.Float64}:
+		return `{
+.reg .b64 v<1>;
+xor.b64 v0, 0x8000000000000000, $0;
+mov.b64 $d, v0;
+}
+`
+	case operation{kernel.Negative, dtype.Float32}:
+		return `{
+.reg .b32 v<1>;
+xor.b32 v0, 0x80000000, $0;
+mov.b32 $d, v0;
+}
+`
+	case operation{kernel.Absolute, dtype.Float64}:
+		return `{
+.reg .b64 v<1>;
+and.b64 v0, 0x7FFFFFFFFFFFFFFF, $0;
+mov.b64 $d, v0;
+}
+`
+	case operation{kernel.Absolute, dtype.Float32}:
+		return `{
+.reg .b32 v<1>;
+and.b32 v0, 0x7FFFFFFF, $0;
+mov.b32 $d, v0;
+}
+`
+	case operation{kernel.Sign, dtype.Float64}:
+		return `{
+.reg .b64 v<3>;
+.reg .pred p<3>;
+setp.lt.f64 p0, $0, 0d0000000000000000;
+setp.eq.f64 p1, $0, 0d0000000000000000;
+selp.b64 v0, 0x0, $0, p1;
+selp.b64 v1, 0xBFF0000000000000, v0, p0;
+setp.gt.f64 p2, $0, 0d0000000000000000;
+selp.b64 v2, 0x3FF0000000000000, v1, p2;
+mov.b64 $d, v2;
+}
+`
+	case operation{kernel.Sign, dtype.Float32}:
+		return `{
+.reg .b32 v<3>;
+.reg .pred p<3>;
+setp.lt.f32 p0, $0, 0f00000000;
+setp.eq.f32 p1, $0, 0f00000000;
+selp.b32 v0, 0x0, $0, p1;
+selp.b32 v1, 0xBF800000, v0, p0;
+setp.gt.f32 p2, $0, 0f00000000;
+selp.b32 v2, 0x3F800000, v1, p2;
+mov.b32 $d, v2;
+}
+`
+	case operation{kernel.Square, dtype.Float64}:
+		return `{
+.reg .b64 v<1>;
+mul.rn.f64 v0, $0, $0;
+mov.b64 $d, v0;
+}
+`
+	case operation{kernel.Square, dtype.Float32}:
+		return `{
+.reg .b32 v<1>;
+mul.rn.f32 v0, $0, $0;
+mov.b32 $d, v0;
+}
+`
+	case operation{kernel.Sqrt, dtype.Float64}:
+		return `{
+.reg .b64 v<1>;
+sqrt.rn.f64 v0, $0;
+mov.b64 $d, v0;
+}
+`
+	case operation{kernel.Sqrt, dtype.Float32}:
+		return `{
+.reg .b32 v<1>;
+sqrt.rn.f32 v0, $0;
+mov.b32 $d, v0;
+}
+`
+	case operation{kernel.Cbrt, dtype.Float64}:
+		return `{
+.reg .b64 v<49>;
+.reg .pred p<7>;
+and.b64 v0, 0x7FFFFFFFFFFFFFFF, $0;
+setp.lt.f64 p0, v0, 0d0010000000000000;
+mul.rn.f64 v1, v0, 0d4350000000000000;
+selp.b64 v2, v1, v0, p0;
+add.s64 v3, v2, 0x8000000000000;
+and.b64 v4, v3, 0xFFF0000000000000;
+sub.s64 v5, v2, v4;
+add.s64 v6, v5, 0x3FF0000000000000;
+shr.u64 v7, v3, 52;
+or.b64 v8, v7, 0x4330000000000000;
+selp.b64 v9, 0x4330000000000435, 0x43300000000003FF, p0;
+sub.rn.f64 v10, v8, v9;
+setp.geu.f64 p1, v0, 0d7FF0000000000000;
+selp.b64 v11, v0, v10, p1;
+setp.lt.f64 p2, v0, 0d0000000000000000;
+selp.b64 v12, 0x7FF8000000000000, v11, p2;
+setp.eq.f64 p3, v0, 0d0000000000000000;
+selp.b64 v13, 0xFFF0000000000000, v12, p3;
+fma.rn.f64 v14, v13, 0d3FD5555555555555, 0d4338000000000000;
+sub.rn.f64 v15, v14, 0d4338000000000000;
+fma.rn.f64 v16, 0dC008000000000000, v15, v13;
+setp.gt.f64 p4, v16, 0d0000000000000000;
+setp.lt.f64 p5, v16, 0d0000000000000000;
+sub.rn.f64 v17, v6, 0d3FF0000000000000;
+fma.rn.f64 v18, 0dBFB39AEDF418B800, v17, 0d3FC2C6FAC2BADA5F;
+fma.rn.f64 v19, v18, v17, 0dBFC6BA311FB63012;
+fma.rn.f64 v20, v19, v17, 0d3FCC7A22870B1E70;
+fma.rn.f64 v21, v20, v17, 0dBFD553D62A63A081;
+fma.rn.f64 v22, v21, v17, 0d3FEFFFFA7097DF3A;
+selp.b64 v23, 0x3FF428A2F98D728B, 0x3FF0000000000000, p5;
+selp.b64 v24, 0x3FE965FEA53D6E3C, v23, p4;
+mul.rn.f64 v25, v22, v24;
+and.b64 v26, v25, 0xFFFFFFFFF8000000;
+selp.b64 v27, 0x3FE0000000000000, 0x3FF0000000000000, p5;
+selp.b64 v28, 0x4000000000000000, v27, p4;
+mul.rn.f64 v29, v6, v28;
+mul.rn.f64 v30, v26, v26;
+mul.rn.f64 v31, v29, v30;
+neg.f64 v32, v31;
+fma.rn.f64 v33, v29, v30, v32;
+neg.f64 v34, v31;
+fma.rn.f64 v35, v34, v26, 0d3FF0000000000000;
+neg.f64 v36, v33;
+fma.rn.f64 v37, v36, v26, v35;
+fma.rn.f64 v38, 0d3FDF9ADD3C0CA458, v37, 0d3FE1C71C71C71C72;
+fma.rn.f64 v39, v38, v37, 0d3FE5555555555555;
+mul.rn.f64 v40, v31, v37;
+fma.rn.f64 v41, v40, v39, v33;
+add.rn.f64 v42, v31, v41;
+shl.b64 v43, v14, 52;
+add.s64 v44, v42, v43;
+and.b64 v45, 0x8000000000000000, $0;
+or.b64 v46, v44, v45;
+sub.rn.f64 v47, v13, v13;
+setp.eq.f64 p6, v47, 0d0000000000000000;
+selp.b64 v48, v46, $0, p6;
+mov.b64 $d, v48;
+}
+`
+	case operation{kernel.Cbrt, dtype.Float32}:
+		return `{
+.reg .b32 v<52>;
+.reg .pred p<7>;
+and.b32 v0, 0x7FFFFFFF, $0;
+setp.lt.f32 p0, v0, 0f00800000;
+mul.rn.f32 v1, v0, 0f4C000000;
+selp.b32 v2, v1, v0, p0;
+add.s32 v3, v2, 0x400000;
+and.b32 v4, v3, 0xFF800000;
+sub.s32 v5, v2, v4;
+add.s32 v6, v5, 0x3F800000;
+shr.u32 v7, v3, 23;
+or.b32 v8, v7, 0x4B000000;
+selp.b32 v9, 0x4B000098, 0x4B00007F, p0;
+sub.rn.f32 v10, v8, v9;
+setp.geu.f32 p1, v0, 0f7F800000;
+selp.b32 v11, v0, v10, p1;
+setp.lt.f32 p2, v0, 0f00000000;
+selp.b32 v12, 0x7FC00000, v11, p2;
+setp.eq.f32 p3, v0, 0f00000000;
+selp.b32 v13, 0xFF800000, v12, p3;
+fma.rn.f32 v14, v13, 0f3EAAAAAB, 0f4B400000;
+sub.rn.f32 v15, v14, 0f4B400000;
+fma.rn.f32 v16, 0fC0400000, v15, v13;
+setp.gt.f32 p4, v16, 0f00000000;
+setp.lt.f32 p5, v16, 0f00000000;
+selp.b32 v17, 0x3FA14518, 0x3F800000, p5;
+selp.b32 v18, 0x3F4B2FF5, v17, p4;
+sub.rn.f32 v19, v6, 0f3F800000;
+fma.rn.f32 v20, 0fBD9CD770, v19, 0f3E1637D6;
+fma.rn.f32 v21, v20, v19, 0fBE35D189;
+fma.rn.f32 v22, v21, v19, 0f3E63D114;
+fma.rn.f32 v23, v22, v19, 0fBEAA9EB1;
+fma.rn.f32 v24, v23, v19, 0f3F7FFFD4;
+mul.rn.f32 v25, v18, v24;
+selp.b32 v26, 0x3F000000, 0x3F800000, p5;
+selp.b32 v27, 0x40000000, v26, p4;
+mul.rn.f32 v28, v6, v27;
+mul.rn.f32 v29, v25, v25;
+mul.rn.f32 v30, v28, v29;
+mul.rn.f32 v31, v30, v30;
+neg.f32 v32, v28;
+fma.rn.f32 v33, v31, v30, v32;
+mul.rn.f32 v34, v33, v29;
+neg.f32 v35, v34;
+fma.rn.f32 v36, v35, 0f3EAAAAAB, v30;
+mul.rn.f32 v37, v15, 0f3F000000;
+cvt.rni.f32.f32 v38, v37;
+sub.rn.f32 v39, v15, v38;
+add.rn.f32 v40, v38, 0f4B400000;
+shl.b32 v41, v40, 23;
+add.s32 v42, v41, 0x3F800000;
+mul.rn.f32 v43, v36, v42;
+add.rn.f32 v44, v39, 0f4B400000;
+shl.b32 v45, v44, 23;
+add.s32 v46, v45, 0x3F800000;
+mul.rn.f32 v47, v43, v46;
+and.b32 v48, 0x80000000, $0;
+or.b32 v49, v47, v48;
+sub.rn.f32 v50, v13, v13;
+setp.eq.f32 p6, v50, 0f00000000;
+selp.b32 v51, v49, $0, p6;
+mov.b32 $d, v51;
+}
+`
+	case operation{kernel.Reciprocal, dtype.Float64}:
+		return `{
+.reg .b64 v<1>;
+div.rn.f64 v0, 0d3FF0000000000000, $0;
+mov.b64 $d, v0;
+}
+`
+	case operation{kernel.Reciprocal, dtype.Float32}:
+		return `{
+.reg .b32 v<1>;
+div.rn.f32 v0, 0f3F800000, $0;
+mov.b32 $d, v0;
+}
+`
 	case operation{kernel.Exp, dtype.Float64}:
 		return `{
 .reg .b64 v<35>;
@@ -275,542 +1168,6 @@ mul.rn.f32 v38, v34, v37;
 and.b32 v39, 0x80000000, $0;
 or.b32 v40, v38, v39;
 mov.b32 $d, v40;
-}
-`
-	case operation{kernel.Sinh, dtype.Float64}:
-		return `{
-.reg .b64 v<59>;
-.reg .pred p<2>;
-and.b64 v0, 0x7FFFFFFFFFFFFFFF, $0;
-setp.lt.f64 p0, 0d4086380000000000, v0;
-selp.b64 v1, 0x4086380000000000, v0, p0;
-fma.rn.f64 v2, v1, 0d3FF71547652B82FE, 0d4338000000000000;
-sub.rn.f64 v3, v2, 0d4338000000000000;
-neg.f64 v4, v3;
-fma.rn.f64 v5, v4, 0d3FE62E42FEFA3800, v1;
-neg.f64 v6, v3;
-fma.rn.f64 v7, v6, 0d3D2EF35793C76730, v5;
-sub.rn.f64 v8, v5, v7;
-neg.f64 v9, v3;
-fma.rn.f64 v10, v9, 0d3D2EF35793C76730, v8;
-setp.lt.f64 p1, 0d4059000000000000, v3;
-selp.b64 v11, 0x4059000000000000, v3, p1;
-mul.rn.f64 v12, 0dC000000000000000, v11;
-add.rn.f64 v13, 0d4338000000000000, v12;
-shl.b64 v14, v13, 52;
-add.s64 v15, 0x3FF0000000000000, v14;
-add.rn.f64 v16, 0d3FF0000000000000, v15;
-sub.rn.f64 v17, 0d3FF0000000000000, v15;
-sub.rn.f64 v18, 0d3FF0000000000000, v17;
-sub.rn.f64 v19, v18, v15;
-mul.rn.f64 v20, v7, v7;
-mul.rn.f64 v21, v20, v7;
-fma.rn.f64 v22, 0d3DE61BFAA227C2BC, v20, 0d3E5AE642C82E3469;
-fma.rn.f64 v23, v22, v20, 0d3EC71DE3A5AA7BB7;
-fma.rn.f64 v24, v23, v20, 0d3F2A01A01A0196AC;
-fma.rn.f64 v25, v24, v20, 0d3F81111111111111;
-fma.rn.f64 v26, v25, v20, 0d3FC5555555555555;
-fma.rn.f64 v27, v21, v26, v10;
-fma.rn.f64 v28, 0d3E21F7F2776BF16D, v20, 0d3E927E4D41966FBA;
-fma.rn.f64 v29, v28, v20, 0d3EFA01A01A9E991B;
-fma.rn.f64 v30, v29, v20, 0d3F56C16C16C15A68;
-fma.rn.f64 v31, v30, v20, 0d3FA5555555555557;
-fma.rn.f64 v32, v31, v20, 0d3FE0000000000000;
-mul.rn.f64 v33, v20, v32;
-fma.rn.f64 v34, v33, v17, v19;
-mul.rn.f64 v35, v16, v7;
-neg.f64 v36, v35;
-fma.rn.f64 v37, v16, v7, v36;
-add.rn.f64 v38, v17, v35;
-sub.rn.f64 v39, v38, v17;
-sub.rn.f64 v40, v35, v39;
-add.rn.f64 v41, v34, v37;
-fma.rn.f64 v42, v16, v27, v41;
-add.rn.f64 v43, v40, v42;
-add.rn.f64 v44, v38, v43;
-mul.rn.f64 v45, 0d3FE0000000000000, v44;
-mul.rn.f64 v46, v3, 0d3FE0000000000000;
-cvt.rni.f64.f64 v47, v46;
-sub.rn.f64 v48, v3, v47;
-add.rn.f64 v49, v47, 0d4338000000000000;
-shl.b64 v50, v49, 52;
-add.s64 v51, v50, 0x3FF0000000000000;
-mul.rn.f64 v52, v45, v51;
-add.rn.f64 v53, v48, 0d4338000000000000;
-shl.b64 v54, v53, 52;
-add.s64 v55, v54, 0x3FF0000000000000;
-mul.rn.f64 v56, v52, v55;
-and.b64 v57, 0x8000000000000000, $0;
-or.b64 v58, v56, v57;
-mov.b64 $d, v58;
-}
-`
-	case operation{kernel.Sinh, dtype.Float32}:
-		return `{
-.reg .b32 v<40>;
-.reg .pred p<2>;
-and.b32 v0, 0x7FFFFFFF, $0;
-setp.lt.f32 p0, 0f42B40000, v0;
-selp.b32 v1, 0x42B40000, v0, p0;
-fma.rn.f32 v2, v1, 0f3FB8AA3B, 0f4B400000;
-sub.rn.f32 v3, v2, 0f4B400000;
-neg.f32 v4, v3;
-fma.rn.f32 v5, v4, 0f3F317200, v1;
-neg.f32 v6, v3;
-fma.rn.f32 v7, v6, 0f35BFBE8E, v5;
-setp.lt.f32 p1, 0f41F00000, v3;
-selp.b32 v8, 0x41F00000, v3, p1;
-mul.rn.f32 v9, 0fC0000000, v8;
-add.rn.f32 v10, 0f4B400000, v9;
-shl.b32 v11, v10, 23;
-add.s32 v12, 0x3F800000, v11;
-add.rn.f32 v13, 0f3F800000, v12;
-sub.rn.f32 v14, 0f3F800000, v12;
-mul.rn.f32 v15, v7, v7;
-mul.rn.f32 v16, v15, v7;
-fma.rn.f32 v17, 0f39509279, v15, 0f3C088870;
-fma.rn.f32 v18, v17, v15, 0f3E2AAAAB;
-fma.rn.f32 v19, v16, v18, v7;
-fma.rn.f32 v20, 0f3AB6A192, v15, 0f3D2AAA75;
-fma.rn.f32 v21, v20, v15, 0f3F000000;
-mul.rn.f32 v22, v15, v21;
-mul.rn.f32 v23, v14, v22;
-fma.rn.f32 v24, v13, v19, v23;
-add.rn.f32 v25, v14, v24;
-mul.rn.f32 v26, 0f3F000000, v25;
-mul.rn.f32 v27, v3, 0f3F000000;
-cvt.rni.f32.f32 v28, v27;
-sub.rn.f32 v29, v3, v28;
-add.rn.f32 v30, v28, 0f4B400000;
-shl.b32 v31, v30, 23;
-add.s32 v32, v31, 0x3F800000;
-mul.rn.f32 v33, v26, v32;
-add.rn.f32 v34, v29, 0f4B400000;
-shl.b32 v35, v34, 23;
-add.s32 v36, v35, 0x3F800000;
-mul.rn.f32 v37, v33, v36;
-and.b32 v38, 0x80000000, $0;
-or.b32 v39, v37, v38;
-mov.b32 $d, v39;
-}
-`
-	case operation{kernel.Cosh, dtype.Float64}:
-		return `{
-.reg .b64 v<57>;
-.reg .pred p<2>;
-and.b64 v0, 0x7FFFFFFFFFFFFFFF, $0;
-setp.lt.f64 p0, 0d4086380000000000, v0;
-selp.b64 v1, 0x4086380000000000, v0, p0;
-fma.rn.f64 v2, v1, 0d3FF71547652B82FE, 0d4338000000000000;
-sub.rn.f64 v3, v2, 0d4338000000000000;
-neg.f64 v4, v3;
-fma.rn.f64 v5, v4, 0d3FE62E42FEFA3800, v1;
-neg.f64 v6, v3;
-fma.rn.f64 v7, v6, 0d3D2EF35793C76730, v5;
-sub.rn.f64 v8, v5, v7;
-neg.f64 v9, v3;
-fma.rn.f64 v10, v9, 0d3D2EF35793C76730, v8;
-setp.lt.f64 p1, 0d4059000000000000, v3;
-selp.b64 v11, 0x4059000000000000, v3, p1;
-mul.rn.f64 v12, 0dC000000000000000, v11;
-add.rn.f64 v13, 0d4338000000000000, v12;
-shl.b64 v14, v13, 52;
-add.s64 v15, 0x3FF0000000000000, v14;
-add.rn.f64 v16, 0d3FF0000000000000, v15;
-sub.rn.f64 v17, 0d3FF0000000000000, v15;
-sub.rn.f64 v18, v16, 0d3FF0000000000000;
-sub.rn.f64 v19, v15, v18;
-mul.rn.f64 v20, v7, v7;
-mul.rn.f64 v21, v20, v7;
-fma.rn.f64 v22, 0d3DE61BFAA227C2BC, v20, 0d3E5AE642C82E3469;
-fma.rn.f64 v23, v22, v20, 0d3EC71DE3A5AA7BB7;
-fma.rn.f64 v24, v23, v20, 0d3F2A01A01A0196AC;
-fma.rn.f64 v25, v24, v20, 0d3F81111111111111;
-fma.rn.f64 v26, v25, v20, 0d3FC5555555555555;
-fma.rn.f64 v27, v21, v26, v10;
-fma.rn.f64 v28, 0d3E21F7F2776BF16D, v20, 0d3E927E4D41966FBA;
-fma.rn.f64 v29, v28, v20, 0d3EFA01A01A9E991B;
-fma.rn.f64 v30, v29, v20, 0d3F56C16C16C15A68;
-fma.rn.f64 v31, v30, v20, 0d3FA5555555555557;
-fma.rn.f64 v32, v31, v20, 0d3FE0000000000000;
-mul.rn.f64 v33, v20, v32;
-fma.rn.f64 v34, v33, v16, v19;
-mul.rn.f64 v35, v17, v7;
-neg.f64 v36, v35;
-fma.rn.f64 v37, v17, v7, v36;
-add.rn.f64 v38, v16, v35;
-sub.rn.f64 v39, v38, v16;
-sub.rn.f64 v40, v35, v39;
-add.rn.f64 v41, v34, v37;
-fma.rn.f64 v42, v17, v27, v41;
-add.rn.f64 v43, v40, v42;
-add.rn.f64 v44, v38, v43;
-mul.rn.f64 v45, 0d3FE0000000000000, v44;
-mul.rn.f64 v46, v3, 0d3FE0000000000000;
-cvt.rni.f64.f64 v47, v46;
-sub.rn.f64 v48, v3, v47;
-add.rn.f64 v49, v47, 0d4338000000000000;
-shl.b64 v50, v49, 52;
-add.s64 v51, v50, 0x3FF0000000000000;
-mul.rn.f64 v52, v45, v51;
-add.rn.f64 v53, v48, 0d4338000000000000;
-shl.b64 v54, v53, 52;
-add.s64 v55, v54, 0x3FF0000000000000;
-mul.rn.f64 v56, v52, v55;
-mov.b64 $d, v56;
-}
-`
-	case operation{kernel.Cosh, dtype.Float32}:
-		return `{
-.reg .b32 v<38>;
-.reg .pred p<2>;
-and.b32 v0, 0x7FFFFFFF, $0;
-setp.lt.f32 p0, 0f42B40000, v0;
-selp.b32 v1, 0x42B40000, v0, p0;
-fma.rn.f32 v2, v1, 0f3FB8AA3B, 0f4B400000;
-sub.rn.f32 v3, v2, 0f4B400000;
-neg.f32 v4, v3;
-fma.rn.f32 v5, v4, 0f3F317200, v1;
-neg.f32 v6, v3;
-fma.rn.f32 v7, v6, 0f35BFBE8E, v5;
-setp.lt.f32 p1, 0f41F00000, v3;
-selp.b32 v8, 0x41F00000, v3, p1;
-mul.rn.f32 v9, 0fC0000000, v8;
-add.rn.f32 v10, 0f4B400000, v9;
-shl.b32 v11, v10, 23;
-add.s32 v12, 0x3F800000, v11;
-add.rn.f32 v13, 0f3F800000, v12;
-sub.rn.f32 v14, 0f3F800000, v12;
-mul.rn.f32 v15, v7, v7;
-mul.rn.f32 v16, v15, v7;
-fma.rn.f32 v17, 0f39509279, v15, 0f3C088870;
-fma.rn.f32 v18, v17, v15, 0f3E2AAAAB;
-fma.rn.f32 v19, v16, v18, v7;
-fma.rn.f32 v20, 0f3AB6A192, v15, 0f3D2AAA75;
-fma.rn.f32 v21, v20, v15, 0f3F000000;
-mul.rn.f32 v22, v15, v21;
-mul.rn.f32 v23, v13, v22;
-fma.rn.f32 v24, v14, v19, v23;
-add.rn.f32 v25, v13, v24;
-mul.rn.f32 v26, 0f3F000000, v25;
-mul.rn.f32 v27, v3, 0f3F000000;
-cvt.rni.f32.f32 v28, v27;
-sub.rn.f32 v29, v3, v28;
-add.rn.f32 v30, v28, 0f4B400000;
-shl.b32 v31, v30, 23;
-add.s32 v32, v31, 0x3F800000;
-mul.rn.f32 v33, v26, v32;
-add.rn.f32 v34, v29, 0f4B400000;
-shl.b32 v35, v34, 23;
-add.s32 v36, v35, 0x3F800000;
-mul.rn.f32 v37, v33, v36;
-mov.b32 $d, v37;
-}
-`
-	case operation{kernel.Tanh, dtype.Float64}:
-		return `{
-.reg .b64 v<65>;
-.reg .pred p<4>;
-and.b64 v0, 0x7FFFFFFFFFFFFFFF, $0;
-setp.lt.f64 p0, 0d4036000000000000, v0;
-selp.b64 v1, 0x4036000000000000, v0, p0;
-add.rn.f64 v2, v1, v1;
-fma.rn.f64 v3, v2, 0d3FF71547652B82FE, 0d4338000000000000;
-sub.rn.f64 v4, v3, 0d4338000000000000;
-neg.f64 v5, v4;
-fma.rn.f64 v6, v5, 0d3FE62E42FEFA3800, v2;
-neg.f64 v7, v4;
-fma.rn.f64 v8, v7, 0d3D2EF35793C76730, v6;
-sub.rn.f64 v9, v6, v8;
-neg.f64 v10, v4;
-fma.rn.f64 v11, v10, 0d3D2EF35793C76730, v9;
-setp.lt.f64 p1, 0d4059000000000000, v4;
-selp.b64 v12, 0x4059000000000000, v4, p1;
-sub.rn.f64 v13, 0d0000000000000000, v12;
-add.rn.f64 v14, 0d4338000000000000, v13;
-shl.b64 v15, v14, 52;
-add.s64 v16, 0x3FF0000000000000, v15;
-sub.rn.f64 v17, 0d3FF0000000000000, v16;
-add.rn.f64 v18, v17, v8;
-sub.rn.f64 v19, v18, v17;
-sub.rn.f64 v20, v8, v19;
-mul.rn.f64 v21, 0d3FE0000000000000, v8;
-mul.rn.f64 v22, v21, v8;
-neg.f64 v23, v22;
-fma.rn.f64 v24, v21, v8, v23;
-add.rn.f64 v25, v22, v22;
-mul.rn.f64 v26, v25, v8;
-fma.rn.f64 v27, 0d3E21F73034993299, v8, 0d3E5AF4DE97CBA2D3;
-fma.rn.f64 v28, v27, v8, 0d3E927E4DB646B147;
-fma.rn.f64 v29, v28, v8, 0d3EC71DE02319608C;
-fma.rn.f64 v30, v29, v8, 0d3EFA01A01A6D889C;
-fma.rn.f64 v31, v30, v8, 0d3F2A01A01ABE7FE1;
-fma.rn.f64 v32, v31, v8, 0d3F56C16C16C162D4;
-fma.rn.f64 v33, v32, v8, 0d3F811111111100DC;
-fma.rn.f64 v34, v33, v8, 0d3FA5555555555556;
-fma.rn.f64 v35, v34, v8, 0d3FC5555555555557;
-add.rn.f64 v36, v11, v24;
-fma.rn.f64 v37, v26, v35, v36;
-add.rn.f64 v38, v22, v37;
-add.rn.f64 v39, v20, v38;
-add.rn.f64 v40, 0d4338000000000000, v4;
-shl.b64 v41, v40, 52;
-add.s64 v42, 0x3FF0000000000000, v41;
-mul.rn.f64 v43, v18, v42;
-mul.rn.f64 v44, v39, v42;
-add.rn.f64 v45, v43, v44;
-sub.rn.f64 v46, v45, v43;
-sub.rn.f64 v47, v44, v46;
-setp.gt.f64 p2, 0d4000000000000000, v45;
-selp.b64 v48, 0x4000000000000000, v45, p2;
-setp.lt.f64 p3, 0d4000000000000000, v45;
-selp.b64 v49, 0x4000000000000000, v45, p3;
-add.rn.f64 v50, v48, v49;
-sub.rn.f64 v51, v50, v48;
-sub.rn.f64 v52, v49, v51;
-add.rn.f64 v53, v52, v47;
-div.rn.f64 v54, 0d3FF0000000000000, v50;
-mul.rn.f64 v55, v45, v54;
-neg.f64 v56, v55;
-fma.rn.f64 v57, v56, v50, v45;
-add.rn.f64 v58, v57, v47;
-neg.f64 v59, v55;
-fma.rn.f64 v60, v59, v53, v58;
-mul.rn.f64 v61, v60, v54;
-add.rn.f64 v62, v55, v61;
-and.b64 v63, 0x8000000000000000, $0;
-or.b64 v64, v62, v63;
-mov.b64 $d, v64;
-}
-`
-	case operation{kernel.Tanh, dtype.Float32}:
-		return `{
-.reg .b32 v<185>;
-.reg .pred p<38>;
-and.b32 v0, 0x7FFFFFFF, $0;
-setp.lt.f32 p0, 0f413FFF97, v0;
-selp.b32 v1, 0x413FFF97, v0, p0;
-setp.gt.f32 p1, 0f3E400000, v1;
-selp.b32 v2, 0x3E400000, v1, p1;
-shr.u32 v3, v2, 22;
-and.b32 v4, v3, 0x1;
-setp.ne.b32 p2, v4, 0;
-selp.b32 v5, 0x40600034, 0x40200008, p2;
-selp.b32 v6, 0x40E07D0D, 0x40A000A4, p2;
-selp.b32 v7, 0x0, 0x41200001, p2;
-selp.b32 v8, 0x0, 0x0, p2;
-selp.b32 v9, 0x0, 0x0, p2;
-selp.b32 v10, 0x3EE00003, 0x3EA0000B, p2;
-selp.b32 v11, 0x3F600011, 0x3F200001, p2;
-selp.b32 v12, 0x3FE00001, 0x3FA00002, p2;
-and.b32 v13, v3, 0x2;
-setp.ne.b32 p3, v13, 0;
-selp.b32 v14, v6, v5, p3;
-selp.b32 v15, v8, v7, p3;
-selp.b32 v16, v10, v9, p3;
-selp.b32 v17, v12, v11, p3;
-and.b32 v18, v3, 0x4;
-setp.ne.b32 p4, v18, 0;
-selp.b32 v19, v15, v14, p4;
-selp.b32 v20, v17, v16, p4;
-and.b32 v21, v3, 0x8;
-setp.ne.b32 p5, v21, 0;
-selp.b32 v22, v20, v19, p5;
-sub.rn.f32 v23, v1, v22;
-and.b32 v24, v3, 0x1;
-setp.ne.b32 p6, v24, 0;
-selp.b32 v25, 0x382E7FB0, 0x3888D7D6, p6;
-selp.b32 v26, 0x33471759, 0x36292EA0, p6;
-selp.b32 v27, 0x0, 0x2F2902F4, p6;
-selp.b32 v28, 0x0, 0x0, p6;
-selp.b32 v29, 0xBD35E358, 0x0, p6;
-selp.b32 v30, 0x3CB8EC40, 0xB8342D5D, p6;
-selp.b32 v31, 0x3C359112, 0x3CF21C4A, p6;
-selp.b32 v32, 0xBB006A04, 0xBB93146E, p6;
-and.b32 v33, v3, 0x2;
-setp.ne.b32 p7, v33, 0;
-selp.b32 v34, v26, v25, p7;
-selp.b32 v35, v28, v27, p7;
-selp.b32 v36, v30, v29, p7;
-selp.b32 v37, v32, v31, p7;
-and.b32 v38, v3, 0x4;
-setp.ne.b32 p8, v38, 0;
-selp.b32 v39, v35, v34, p8;
-selp.b32 v40, v37, v36, p8;
-and.b32 v41, v3, 0x8;
-setp.ne.b32 p9, v41, 0;
-selp.b32 v42, v40, v39, p9;
-and.b32 v43, v3, 0x1;
-setp.ne.b32 p10, v43, 0;
-selp.b32 v44, 0xB92445E8, 0xBA37BE04, p10;
-selp.b32 v45, 0xB42E6089, 0xB718A57E, p10;
-selp.b32 v46, 0x0, 0xB023E99F, p10;
-selp.b32 v47, 0x0, 0x0, p10;
-selp.b32 v48, 0xBB8D299B, 0x0, p10;
-selp.b32 v49, 0xBD7C774A, 0xBD9445AC, p10;
-selp.b32 v50, 0x3C54E5B9, 0xBCC4EF12, p10;
-selp.b32 v51, 0x3B07F226, 0x3C7738FC, p10;
-and.b32 v52, v3, 0x2;
-setp.ne.b32 p11, v52, 0;
-selp.b32 v53, v45, v44, p11;
-selp.b32 v54, v47, v46, p11;
-selp.b32 v55, v49, v48, p11;
-selp.b32 v56, v51, v50, p11;
-and.b32 v57, v3, 0x4;
-setp.ne.b32 p12, v57, 0;
-selp.b32 v58, v54, v53, p12;
-selp.b32 v59, v56, v55, p12;
-and.b32 v60, v3, 0x8;
-setp.ne.b32 p13, v60, 0;
-selp.b32 v61, v59, v58, p13;
-fma.rn.f32 v62, v42, v23, v61;
-and.b32 v63, v3, 0x1;
-setp.ne.b32 p14, v63, 0;
-selp.b32 v64, 0x39F78BBC, 0x3B3B5F38, p14;
-selp.b32 v65, 0x34E4F91B, 0x37C9D0D4, p14;
-selp.b32 v66, 0x0, 0x3088E3B8, p14;
-selp.b32 v67, 0x0, 0x0, p14;
-selp.b32 v68, 0x3E095E1C, 0x0, p14;
-selp.b32 v69, 0xBBC86A13, 0x3D3A64B9, p14;
-selp.b32 v70, 0xBD710D13, 0xBD61DE33, p14;
-selp.b32 v71, 0x3B724366, 0xBC9D493C, p14;
-and.b32 v72, v3, 0x2;
-setp.ne.b32 p15, v72, 0;
-selp.b32 v73, v65, v64, p15;
-selp.b32 v74, v67, v66, p15;
-selp.b32 v75, v69, v68, p15;
-selp.b32 v76, v71, v70, p15;
-and.b32 v77, v3, 0x4;
-setp.ne.b32 p16, v77, 0;
-selp.b32 v78, v74, v73, p16;
-selp.b32 v79, v76, v75, p16;
-and.b32 v80, v3, 0x8;
-setp.ne.b32 p17, v80, 0;
-selp.b32 v81, v79, v78, p17;
-fma.rn.f32 v82, v62, v23, v81;
-and.b32 v83, v3, 0x1;
-setp.ne.b32 p18, v83, 0;
-selp.b32 v84, 0xBA9CFAFF, 0xBC03E498, p18;
-selp.b32 v85, 0xB58F06F6, 0xB87B6DEE, p18;
-selp.b32 v86, 0x0, 0xB11B38F2, p18;
-selp.b32 v87, 0x0, 0x0, p18;
-selp.b32 v88, 0xB89D74FC, 0x0, p18;
-selp.b32 v89, 0x3E2E136B, 0x3E21E98E, p18;
-selp.b32 v90, 0x3D7903D1, 0x3E0D3478, p18;
-selp.b32 v91, 0xBCC0B224, 0xBC4E2F5D, p18;
-and.b32 v92, v3, 0x2;
-setp.ne.b32 p19, v92, 0;
-selp.b32 v93, v85, v84, p19;
-selp.b32 v94, v87, v86, p19;
-selp.b32 v95, v89, v88, p19;
-selp.b32 v96, v91, v90, p19;
-and.b32 v97, v3, 0x4;
-setp.ne.b32 p20, v97, 0;
-selp.b32 v98, v94, v93, p20;
-selp.b32 v99, v96, v95, p20;
-and.b32 v100, v3, 0x8;
-setp.ne.b32 p21, v100, 0;
-selp.b32 v101, v99, v98, p21;
-fma.rn.f32 v102, v82, v23, v101;
-and.b32 v103, v3, 0x1;
-setp.ne.b32 p22, v103, 0;
-selp.b32 v104, 0x3B1E3340, 0x3C8B6F63, p22;
-selp.b32 v105, 0x36106185, 0x38FDCB2B, p22;
-selp.b32 v106, 0x0, 0x31BEA8DD, p22;
-selp.b32 v107, 0x0, 0x0, p22;
-selp.b32 v108, 0xBEAAAA3F, 0x0, p22;
-selp.b32 v109, 0xBE0B70EF, 0xBE60D24A, p22;
-selp.b32 v110, 0x3DA78AB7, 0xBC921354, p22;
-selp.b32 v111, 0x3D80DD00, 0x3DDDD20B, p22;
-and.b32 v112, v3, 0x2;
-setp.ne.b32 p23, v112, 0;
-selp.b32 v113, v105, v104, p23;
-selp.b32 v114, v107, v106, p23;
-selp.b32 v115, v109, v108, p23;
-selp.b32 v116, v111, v110, p23;
-and.b32 v117, v3, 0x4;
-setp.ne.b32 p24, v117, 0;
-selp.b32 v118, v114, v113, p24;
-selp.b32 v119, v116, v115, p24;
-and.b32 v120, v3, 0x8;
-setp.ne.b32 p25, v120, 0;
-selp.b32 v121, v119, v118, p25;
-fma.rn.f32 v122, v102, v23, v121;
-and.b32 v123, v3, 0x1;
-setp.ne.b32 p26, v123, 0;
-selp.b32 v124, 0xBB6E2B5C, 0xBCD6ED16, p26;
-selp.b32 v125, 0xB65894F5, 0xB93E6D5B, p26;
-selp.b32 v126, 0x0, 0xB211EE85, p26;
-selp.b32 v127, 0x0, 0x0, p26;
-selp.b32 v128, 0xB35AD45C, 0x0, p26;
-selp.b32 v129, 0xBEAF0786, 0xBE8CC917, p26;
-selp.b32 v130, 0xBEB5D3DE, 0xBEC49DAD, p26;
-selp.b32 v131, 0xBDDB6C27, 0xBE739488, p26;
-and.b32 v132, v3, 0x2;
-setp.ne.b32 p27, v132, 0;
-selp.b32 v133, v125, v124, p27;
-selp.b32 v134, v127, v126, p27;
-selp.b32 v135, v129, v128, p27;
-selp.b32 v136, v131, v130, p27;
-and.b32 v137, v3, 0x4;
-setp.ne.b32 p28, v137, 0;
-selp.b32 v138, v134, v133, p28;
-selp.b32 v139, v136, v135, p28;
-and.b32 v140, v3, 0x8;
-setp.ne.b32 p29, v140, 0;
-selp.b32 v141, v139, v138, p29;
-fma.rn.f32 v142, v122, v23, v141;
-and.b32 v143, v3, 0x1;
-setp.ne.b32 p30, v143, 0;
-selp.b32 v144, 0x3B6E9A66, 0x3CD9D7BB, p30;
-selp.b32 v145, 0x36587F9E, 0x393E5FC1, p30;
-selp.b32 v146, 0x0, 0x320DA421, p30;
-selp.b32 v147, 0x0, 0x0, p30;
-selp.b32 v148, 0x3F800000, 0x0, p30;
-selp.b32 v149, 0x3F54A2DC, 0x3F688AB7, p30;
-selp.b32 v150, 0x3F0127F9, 0x3F314261, p30;
-selp.b32 v151, 0x3DE9164D, 0x3E8F9286, p30;
-and.b32 v152, v3, 0x2;
-setp.ne.b32 p31, v152, 0;
-selp.b32 v153, v145, v144, p31;
-selp.b32 v154, v147, v146, p31;
-selp.b32 v155, v149, v148, p31;
-selp.b32 v156, v151, v150, p31;
-and.b32 v157, v3, 0x4;
-setp.ne.b32 p32, v157, 0;
-selp.b32 v158, v154, v153, p32;
-selp.b32 v159, v156, v155, p32;
-and.b32 v160, v3, 0x8;
-setp.ne.b32 p33, v160, 0;
-selp.b32 v161, v159, v158, p33;
-fma.rn.f32 v162, v142, v23, v161;
-and.b32 v163, v3, 0x1;
-setp.ne.b32 p34, v163, 0;
-selp.b32 v164, 0x3F7F8897, 0x3F7C92C2, p34;
-selp.b32 v165, 0x3F7FFFE5, 0x3F7FFA0D, p34;
-selp.b32 v166, 0x0, 0x3F800000, p34;
-selp.b32 v167, 0x0, 0x0, p34;
-selp.b32 v168, 0x0, 0x0, p34;
-selp.b32 v169, 0x3ED2B952, 0x3E9AFCCF, p34;
-selp.b32 v170, 0x3F343331, 0x3F0DFA40, p34;
-selp.b32 v171, 0x3F70FDFD, 0x3F59291F, p34;
-and.b32 v172, v3, 0x2;
-setp.ne.b32 p35, v172, 0;
-selp.b32 v173, v165, v164, p35;
-selp.b32 v174, v167, v166, p35;
-selp.b32 v175, v169, v168, p35;
-selp.b32 v176, v171, v170, p35;
-and.b32 v177, v3, 0x4;
-setp.ne.b32 p36, v177, 0;
-selp.b32 v178, v174, v173, p36;
-selp.b32 v179, v176, v175, p36;
-and.b32 v180, v3, 0x8;
-setp.ne.b32 p37, v180, 0;
-selp.b32 v181, v179, v178, p37;
-fma.rn.f32 v182, v162, v23, v181;
-and.b32 v183, 0x80000000, $0;
-or.b32 v184, v182, v183;
-mov.b32 $d, v184;
 }
 `
 	case operation{kernel.Log, dtype.Float64}:
@@ -1615,225 +1972,6 @@ selp.b32 v30, $0, v29, p2;
 mov.b32 $d, v30;
 }
 `
-	case operation{kernel.Arctan, dtype.Float64}:
-		return `{
-.reg .b64 v<52>;
-.reg .pred p<5>;
-and.b64 v0, 0x7FFFFFFFFFFFFFFF, $0;
-setp.lt.f64 p0, 0d43B0000000000000, v0;
-selp.b64 v1, 0x43B0000000000000, v0, p0;
-setp.gt.f64 p1, v1, 0d3FF0000000000000;
-setp.lt.f64 p2, 0d3FF0000000000000, v1;
-selp.b64 v2, 0x3FF0000000000000, v1, p2;
-setp.gt.f64 p3, 0d3FF0000000000000, v1;
-selp.b64 v3, 0x3FF0000000000000, v1, p3;
-mul.rn.f64 v4, 0d3FD3000000000000, v3;
-setp.gt.f64 p4, v2, v4;
-selp.b64 v5, 0x3FE2800000000000, 0x0, p4;
-mul.rn.f64 v6, v5, v3;
-neg.f64 v7, v6;
-fma.rn.f64 v8, v5, v3, v7;
-sub.rn.f64 v9, v2, v6;
-xor.b64 v10, 0x8000000000000000, v8;
-fma.rn.f64 v11, v5, v2, v3;
-sub.rn.f64 v12, v3, v11;
-fma.rn.f64 v13, v5, v2, v12;
-div.rn.f64 v14, 0d3FF0000000000000, v11;
-mul.rn.f64 v15, v9, v14;
-neg.f64 v16, v15;
-fma.rn.f64 v17, v16, v11, v9;
-add.rn.f64 v18, v17, v10;
-neg.f64 v19, v15;
-fma.rn.f64 v20, v19, v13, v18;
-mul.rn.f64 v21, v20, v14;
-mul.rn.f64 v22, v15, v15;
-mul.rn.f64 v23, v22, v15;
-fma.rn.f64 v24, 0d3FA068D49E031148, v22, 0dBFA98BB6289AAD06;
-fma.rn.f64 v25, v24, v22, 0d3FADF9C634717CE6;
-fma.rn.f64 v26, v25, v22, 0dBFB10FEFA87B35B5;
-fma.rn.f64 v27, v26, v22, 0d3FB3B12FD759DDCF;
-fma.rn.f64 v28, v27, v22, 0dBFB745D1300DB62B;
-fma.rn.f64 v29, v28, v22, 0d3FBC71C71B827BF9;
-fma.rn.f64 v30, v29, v22, 0dBFC2492492484F3E;
-fma.rn.f64 v31, v30, v22, 0d3FC9999999999906;
-fma.rn.f64 v32, v31, v22, 0dBFD5555555555555;
-fma.rn.f64 v33, v23, v32, v21;
-selp.b64 v34, 0x3FE0C6145B5B43DA, 0x0, p4;
-add.rn.f64 v35, v34, v15;
-sub.rn.f64 v36, v35, v34;
-sub.rn.f64 v37, v15, v36;
-selp.b64 v38, 0x3C5974FA13B5404F, 0x0, p4;
-add.rn.f64 v39, v37, v38;
-add.rn.f64 v40, v39, v33;
-xor.b64 v41, 0x8000000000000000, v35;
-add.rn.f64 v42, 0d3FF921FB54442D18, v41;
-sub.rn.f64 v43, v42, 0d3FF921FB54442D18;
-sub.rn.f64 v44, v41, v43;
-add.rn.f64 v45, v44, 0d3C91A62633145C07;
-sub.rn.f64 v46, v45, v40;
-selp.b64 v47, v42, v35, p1;
-selp.b64 v48, v46, v40, p1;
-add.rn.f64 v49, v47, v48;
-and.b64 v50, 0x8000000000000000, $0;
-or.b64 v51, v49, v50;
-mov.b64 $d, v51;
-}
-`
-	case operation{kernel.Arctan, dtype.Float32}:
-		return `{
-.reg .b32 v<20>;
-.reg .pred p<3>;
-and.b32 v0, 0x7FFFFFFF, $0;
-setp.lt.f32 p0, 0f3F800000, v0;
-selp.b32 v1, 0x3F800000, v0, p0;
-setp.gt.f32 p1, 0f3F800000, v0;
-selp.b32 v2, 0x3F800000, v0, p1;
-div.rn.f32 v3, v1, v2;
-setp.gt.f32 p2, v0, 0f3F800000;
-mul.rn.f32 v4, v3, v3;
-fma.rn.f32 v5, 0fBADEF9CC, v4, 0f3C2BD464;
-fma.rn.f32 v6, v5, v4, 0fBCF8A47A;
-fma.rn.f32 v7, v6, v4, 0f3D69D6BD;
-fma.rn.f32 v8, v7, v4, 0fBDAB009B;
-fma.rn.f32 v9, v8, v4, 0f3DDFE4F4;
-fma.rn.f32 v10, v9, v4, 0fBE1205C7;
-fma.rn.f32 v11, v10, v4, 0f3E4CC7C1;
-fma.rn.f32 v12, v11, v4, 0fBEAAAA98;
-fma.rn.f32 v13, v12, v4, 0f3F800000;
-mul.rn.f32 v14, v3, v13;
-sub.rn.f32 v15, 0f3FC90FDB, v14;
-add.rn.f32 v16, v15, 0fB33BBD2E;
-selp.b32 v17, v16, v14, p2;
-and.b32 v18, 0x80000000, $0;
-or.b32 v19, v17, v18;
-mov.b32 $d, v19;
-}
-`
-	case operation{kernel.Arctan2, dtype.Float64}:
-		return `{
-.reg .b64 v<63>;
-.reg .pred p<14>;
-and.b64 v0, 0x7FFFFFFFFFFFFFFF, $0;
-and.b64 v1, 0x7FFFFFFFFFFFFFFF, $1;
-setp.gt.f64 p0, v0, v1;
-selp.b64 v2, v0, v1, p0;
-setp.lt.f64 p1, v0, v1;
-selp.b64 v3, v0, v1, p1;
-add.rn.f64 v4, v0, v1;
-setp.geu.f64 p2, v4, 0d5F30000000000000;
-setp.lt.f64 p3, v2, 0d20B0000000000000;
-or.pred p4, p2, p3;
-setp.lt.f64 p5, v3, 0d26F0000000000000;
-setp.gt.f64 p6, v3, 0d0000000000000000;
-and.pred p7, p5, p6;
-or.pred p8, p4, p7;
-or.pred $r, $r, p8;
-setp.gt.f64 p9, v0, v1;
-setp.lt.f64 p10, v1, v0;
-selp.b64 v5, v1, v0, p10;
-setp.gt.f64 p11, v1, v0;
-selp.b64 v6, v1, v0, p11;
-mul.rn.f64 v7, 0d3FD3000000000000, v6;
-setp.gt.f64 p12, v5, v7;
-selp.b64 v8, 0x3FE2800000000000, 0x0, p12;
-mul.rn.f64 v9, v8, v6;
-neg.f64 v10, v9;
-fma.rn.f64 v11, v8, v6, v10;
-sub.rn.f64 v12, v5, v9;
-xor.b64 v13, 0x8000000000000000, v11;
-fma.rn.f64 v14, v8, v5, v6;
-sub.rn.f64 v15, v6, v14;
-fma.rn.f64 v16, v8, v5, v15;
-div.rn.f64 v17, 0d3FF0000000000000, v14;
-mul.rn.f64 v18, v12, v17;
-neg.f64 v19, v18;
-fma.rn.f64 v20, v19, v14, v12;
-add.rn.f64 v21, v20, v13;
-neg.f64 v22, v18;
-fma.rn.f64 v23, v22, v16, v21;
-mul.rn.f64 v24, v23, v17;
-mul.rn.f64 v25, v18, v18;
-mul.rn.f64 v26, v25, v18;
-fma.rn.f64 v27, 0d3FA068D49E031148, v25, 0dBFA98BB6289AAD06;
-fma.rn.f64 v28, v27, v25, 0d3FADF9C634717CE6;
-fma.rn.f64 v29, v28, v25, 0dBFB10FEFA87B35B5;
-fma.rn.f64 v30, v29, v25, 0d3FB3B12FD759DDCF;
-fma.rn.f64 v31, v30, v25, 0dBFB745D1300DB62B;
-fma.rn.f64 v32, v31, v25, 0d3FBC71C71B827BF9;
-fma.rn.f64 v33, v32, v25, 0dBFC2492492484F3E;
-fma.rn.f64 v34, v33, v25, 0d3FC9999999999906;
-fma.rn.f64 v35, v34, v25, 0dBFD5555555555555;
-fma.rn.f64 v36, v26, v35, v24;
-selp.b64 v37, 0x3FE0C6145B5B43DA, 0x0, p12;
-add.rn.f64 v38, v37, v18;
-sub.rn.f64 v39, v38, v37;
-sub.rn.f64 v40, v18, v39;
-selp.b64 v41, 0x3C5974FA13B5404F, 0x0, p12;
-add.rn.f64 v42, v40, v41;
-add.rn.f64 v43, v42, v36;
-xor.b64 v44, 0x8000000000000000, v38;
-add.rn.f64 v45, 0d3FF921FB54442D18, v44;
-sub.rn.f64 v46, v45, 0d3FF921FB54442D18;
-sub.rn.f64 v47, v44, v46;
-add.rn.f64 v48, v47, 0d3C91A62633145C07;
-sub.rn.f64 v49, v48, v43;
-selp.b64 v50, v45, v38, p9;
-selp.b64 v51, v49, v43, p9;
-setp.lt.s64 p13, $1, 0;
-xor.b64 v52, 0x8000000000000000, v50;
-add.rn.f64 v53, 0d400921FB54442D18, v52;
-sub.rn.f64 v54, v53, 0d400921FB54442D18;
-sub.rn.f64 v55, v52, v54;
-add.rn.f64 v56, v55, 0d3CA1A62633145C07;
-sub.rn.f64 v57, v56, v51;
-selp.b64 v58, v53, v50, p13;
-selp.b64 v59, v57, v51, p13;
-add.rn.f64 v60, v58, v59;
-and.b64 v61, 0x8000000000000000, $0;
-or.b64 v62, v60, v61;
-mov.b64 $d, v62;
-}
-`
-	case operation{kernel.Arctan2, dtype.Float32}:
-		return `{
-.reg .b32 v<26>;
-.reg .pred p<7>;
-and.b32 v0, 0x7FFFFFFF, $0;
-and.b32 v1, 0x7FFFFFFF, $1;
-setp.lt.f32 p0, v0, v1;
-selp.b32 v2, v0, v1, p0;
-setp.gt.f32 p1, v0, v1;
-selp.b32 v3, v0, v1, p1;
-setp.gt.f32 p2, 0f00000001, v3;
-selp.b32 v4, 0x1, v3, p2;
-setp.eq.f32 p3, v2, v4;
-div.rn.f32 v5, v2, v4;
-selp.b32 v6, 0x3F800000, v5, p3;
-setp.gt.f32 p4, v0, v1;
-mul.rn.f32 v7, v6, v6;
-fma.rn.f32 v8, 0fBADEF9CC, v7, 0f3C2BD464;
-fma.rn.f32 v9, v8, v7, 0fBCF8A47A;
-fma.rn.f32 v10, v9, v7, 0f3D69D6BD;
-fma.rn.f32 v11, v10, v7, 0fBDAB009B;
-fma.rn.f32 v12, v11, v7, 0f3DDFE4F4;
-fma.rn.f32 v13, v12, v7, 0fBE1205C7;
-fma.rn.f32 v14, v13, v7, 0f3E4CC7C1;
-fma.rn.f32 v15, v14, v7, 0fBEAAAA98;
-fma.rn.f32 v16, v15, v7, 0f3F800000;
-mul.rn.f32 v17, v6, v16;
-sub.rn.f32 v18, 0f3FC90FDB, v17;
-add.rn.f32 v19, v18, 0fB33BBD2E;
-selp.b32 v20, v19, v17, p4;
-setp.lt.s32 p5, $1, 0;
-sub.rn.f32 v21, 0f40490FDB, v20;
-selp.b32 v22, v21, v20, p5;
-setp.nan.f32 p6, v0, v1;
-selp.b32 v23, 0x7FC00000, v22, p6;
-and.b32 v24, 0x80000000, $0;
-or.b32 v25, v23, v24;
-mov.b32 $d, v25;
-}
-`
 	case operation{kernel.Arcsin, dtype.Float64}:
 		return `{
 .reg .b64 v<38>;
@@ -1992,6 +2130,636 @@ sub.rn.f32 v18, 0f40490FDB, v17;
 selp.b32 v19, v18, v17, p1;
 selp.b32 v20, v19, v16, p0;
 mov.b32 $d, v20;
+}
+`
+	case operation{kernel.Arctan, dtype.Float64}:
+		return `{
+.reg .b64 v<52>;
+.reg .pred p<5>;
+and.b64 v0, 0x7FFFFFFFFFFFFFFF, $0;
+setp.lt.f64 p0, 0d43B0000000000000, v0;
+selp.b64 v1, 0x43B0000000000000, v0, p0;
+setp.gt.f64 p1, v1, 0d3FF0000000000000;
+setp.lt.f64 p2, 0d3FF0000000000000, v1;
+selp.b64 v2, 0x3FF0000000000000, v1, p2;
+setp.gt.f64 p3, 0d3FF0000000000000, v1;
+selp.b64 v3, 0x3FF0000000000000, v1, p3;
+mul.rn.f64 v4, 0d3FD3000000000000, v3;
+setp.gt.f64 p4, v2, v4;
+selp.b64 v5, 0x3FE2800000000000, 0x0, p4;
+mul.rn.f64 v6, v5, v3;
+neg.f64 v7, v6;
+fma.rn.f64 v8, v5, v3, v7;
+sub.rn.f64 v9, v2, v6;
+xor.b64 v10, 0x8000000000000000, v8;
+fma.rn.f64 v11, v5, v2, v3;
+sub.rn.f64 v12, v3, v11;
+fma.rn.f64 v13, v5, v2, v12;
+div.rn.f64 v14, 0d3FF0000000000000, v11;
+mul.rn.f64 v15, v9, v14;
+neg.f64 v16, v15;
+fma.rn.f64 v17, v16, v11, v9;
+add.rn.f64 v18, v17, v10;
+neg.f64 v19, v15;
+fma.rn.f64 v20, v19, v13, v18;
+mul.rn.f64 v21, v20, v14;
+mul.rn.f64 v22, v15, v15;
+mul.rn.f64 v23, v22, v15;
+fma.rn.f64 v24, 0d3FA068D49E031148, v22, 0dBFA98BB6289AAD06;
+fma.rn.f64 v25, v24, v22, 0d3FADF9C634717CE6;
+fma.rn.f64 v26, v25, v22, 0dBFB10FEFA87B35B5;
+fma.rn.f64 v27, v26, v22, 0d3FB3B12FD759DDCF;
+fma.rn.f64 v28, v27, v22, 0dBFB745D1300DB62B;
+fma.rn.f64 v29, v28, v22, 0d3FBC71C71B827BF9;
+fma.rn.f64 v30, v29, v22, 0dBFC2492492484F3E;
+fma.rn.f64 v31, v30, v22, 0d3FC9999999999906;
+fma.rn.f64 v32, v31, v22, 0dBFD5555555555555;
+fma.rn.f64 v33, v23, v32, v21;
+selp.b64 v34, 0x3FE0C6145B5B43DA, 0x0, p4;
+add.rn.f64 v35, v34, v15;
+sub.rn.f64 v36, v35, v34;
+sub.rn.f64 v37, v15, v36;
+selp.b64 v38, 0x3C5974FA13B5404F, 0x0, p4;
+add.rn.f64 v39, v37, v38;
+add.rn.f64 v40, v39, v33;
+xor.b64 v41, 0x8000000000000000, v35;
+add.rn.f64 v42, 0d3FF921FB54442D18, v41;
+sub.rn.f64 v43, v42, 0d3FF921FB54442D18;
+sub.rn.f64 v44, v41, v43;
+add.rn.f64 v45, v44, 0d3C91A62633145C07;
+sub.rn.f64 v46, v45, v40;
+selp.b64 v47, v42, v35, p1;
+selp.b64 v48, v46, v40, p1;
+add.rn.f64 v49, v47, v48;
+and.b64 v50, 0x8000000000000000, $0;
+or.b64 v51, v49, v50;
+mov.b64 $d, v51;
+}
+`
+	case operation{kernel.Arctan, dtype.Float32}:
+		return `{
+.reg .b32 v<20>;
+.reg .pred p<3>;
+and.b32 v0, 0x7FFFFFFF, $0;
+setp.lt.f32 p0, 0f3F800000, v0;
+selp.b32 v1, 0x3F800000, v0, p0;
+setp.gt.f32 p1, 0f3F800000, v0;
+selp.b32 v2, 0x3F800000, v0, p1;
+div.rn.f32 v3, v1, v2;
+setp.gt.f32 p2, v0, 0f3F800000;
+mul.rn.f32 v4, v3, v3;
+fma.rn.f32 v5, 0fBADEF9CC, v4, 0f3C2BD464;
+fma.rn.f32 v6, v5, v4, 0fBCF8A47A;
+fma.rn.f32 v7, v6, v4, 0f3D69D6BD;
+fma.rn.f32 v8, v7, v4, 0fBDAB009B;
+fma.rn.f32 v9, v8, v4, 0f3DDFE4F4;
+fma.rn.f32 v10, v9, v4, 0fBE1205C7;
+fma.rn.f32 v11, v10, v4, 0f3E4CC7C1;
+fma.rn.f32 v12, v11, v4, 0fBEAAAA98;
+fma.rn.f32 v13, v12, v4, 0f3F800000;
+mul.rn.f32 v14, v3, v13;
+sub.rn.f32 v15, 0f3FC90FDB, v14;
+add.rn.f32 v16, v15, 0fB33BBD2E;
+selp.b32 v17, v16, v14, p2;
+and.b32 v18, 0x80000000, $0;
+or.b32 v19, v17, v18;
+mov.b32 $d, v19;
+}
+`
+	case operation{kernel.Sinh, dtype.Float64}:
+		return `{
+.reg .b64 v<59>;
+.reg .pred p<2>;
+and.b64 v0, 0x7FFFFFFFFFFFFFFF, $0;
+setp.lt.f64 p0, 0d4086380000000000, v0;
+selp.b64 v1, 0x4086380000000000, v0, p0;
+fma.rn.f64 v2, v1, 0d3FF71547652B82FE, 0d4338000000000000;
+sub.rn.f64 v3, v2, 0d4338000000000000;
+neg.f64 v4, v3;
+fma.rn.f64 v5, v4, 0d3FE62E42FEFA3800, v1;
+neg.f64 v6, v3;
+fma.rn.f64 v7, v6, 0d3D2EF35793C76730, v5;
+sub.rn.f64 v8, v5, v7;
+neg.f64 v9, v3;
+fma.rn.f64 v10, v9, 0d3D2EF35793C76730, v8;
+setp.lt.f64 p1, 0d4059000000000000, v3;
+selp.b64 v11, 0x4059000000000000, v3, p1;
+mul.rn.f64 v12, 0dC000000000000000, v11;
+add.rn.f64 v13, 0d4338000000000000, v12;
+shl.b64 v14, v13, 52;
+add.s64 v15, 0x3FF0000000000000, v14;
+add.rn.f64 v16, 0d3FF0000000000000, v15;
+sub.rn.f64 v17, 0d3FF0000000000000, v15;
+sub.rn.f64 v18, 0d3FF0000000000000, v17;
+sub.rn.f64 v19, v18, v15;
+mul.rn.f64 v20, v7, v7;
+mul.rn.f64 v21, v20, v7;
+fma.rn.f64 v22, 0d3DE61BFAA227C2BC, v20, 0d3E5AE642C82E3469;
+fma.rn.f64 v23, v22, v20, 0d3EC71DE3A5AA7BB7;
+fma.rn.f64 v24, v23, v20, 0d3F2A01A01A0196AC;
+fma.rn.f64 v25, v24, v20, 0d3F81111111111111;
+fma.rn.f64 v26, v25, v20, 0d3FC5555555555555;
+fma.rn.f64 v27, v21, v26, v10;
+fma.rn.f64 v28, 0d3E21F7F2776BF16D, v20, 0d3E927E4D41966FBA;
+fma.rn.f64 v29, v28, v20, 0d3EFA01A01A9E991B;
+fma.rn.f64 v30, v29, v20, 0d3F56C16C16C15A68;
+fma.rn.f64 v31, v30, v20, 0d3FA5555555555557;
+fma.rn.f64 v32, v31, v20, 0d3FE0000000000000;
+mul.rn.f64 v33, v20, v32;
+fma.rn.f64 v34, v33, v17, v19;
+mul.rn.f64 v35, v16, v7;
+neg.f64 v36, v35;
+fma.rn.f64 v37, v16, v7, v36;
+add.rn.f64 v38, v17, v35;
+sub.rn.f64 v39, v38, v17;
+sub.rn.f64 v40, v35, v39;
+add.rn.f64 v41, v34, v37;
+fma.rn.f64 v42, v16, v27, v41;
+add.rn.f64 v43, v40, v42;
+add.rn.f64 v44, v38, v43;
+mul.rn.f64 v45, 0d3FE0000000000000, v44;
+mul.rn.f64 v46, v3, 0d3FE0000000000000;
+cvt.rni.f64.f64 v47, v46;
+sub.rn.f64 v48, v3, v47;
+add.rn.f64 v49, v47, 0d4338000000000000;
+shl.b64 v50, v49, 52;
+add.s64 v51, v50, 0x3FF0000000000000;
+mul.rn.f64 v52, v45, v51;
+add.rn.f64 v53, v48, 0d4338000000000000;
+shl.b64 v54, v53, 52;
+add.s64 v55, v54, 0x3FF0000000000000;
+mul.rn.f64 v56, v52, v55;
+and.b64 v57, 0x8000000000000000, $0;
+or.b64 v58, v56, v57;
+mov.b64 $d, v58;
+}
+`
+	case operation{kernel.Sinh, dtype.Float32}:
+		return `{
+.reg .b32 v<40>;
+.reg .pred p<2>;
+and.b32 v0, 0x7FFFFFFF, $0;
+setp.lt.f32 p0, 0f42B40000, v0;
+selp.b32 v1, 0x42B40000, v0, p0;
+fma.rn.f32 v2, v1, 0f3FB8AA3B, 0f4B400000;
+sub.rn.f32 v3, v2, 0f4B400000;
+neg.f32 v4, v3;
+fma.rn.f32 v5, v4, 0f3F317200, v1;
+neg.f32 v6, v3;
+fma.rn.f32 v7, v6, 0f35BFBE8E, v5;
+setp.lt.f32 p1, 0f41F00000, v3;
+selp.b32 v8, 0x41F00000, v3, p1;
+mul.rn.f32 v9, 0fC0000000, v8;
+add.rn.f32 v10, 0f4B400000, v9;
+shl.b32 v11, v10, 23;
+add.s32 v12, 0x3F800000, v11;
+add.rn.f32 v13, 0f3F800000, v12;
+sub.rn.f32 v14, 0f3F800000, v12;
+mul.rn.f32 v15, v7, v7;
+mul.rn.f32 v16, v15, v7;
+fma.rn.f32 v17, 0f39509279, v15, 0f3C088870;
+fma.rn.f32 v18, v17, v15, 0f3E2AAAAB;
+fma.rn.f32 v19, v16, v18, v7;
+fma.rn.f32 v20, 0f3AB6A192, v15, 0f3D2AAA75;
+fma.rn.f32 v21, v20, v15, 0f3F000000;
+mul.rn.f32 v22, v15, v21;
+mul.rn.f32 v23, v14, v22;
+fma.rn.f32 v24, v13, v19, v23;
+add.rn.f32 v25, v14, v24;
+mul.rn.f32 v26, 0f3F000000, v25;
+mul.rn.f32 v27, v3, 0f3F000000;
+cvt.rni.f32.f32 v28, v27;
+sub.rn.f32 v29, v3, v28;
+add.rn.f32 v30, v28, 0f4B400000;
+shl.b32 v31, v30, 23;
+add.s32 v32, v31, 0x3F800000;
+mul.rn.f32 v33, v26, v32;
+add.rn.f32 v34, v29, 0f4B400000;
+shl.b32 v35, v34, 23;
+add.s32 v36, v35, 0x3F800000;
+mul.rn.f32 v37, v33, v36;
+and.b32 v38, 0x80000000, $0;
+or.b32 v39, v37, v38;
+mov.b32 $d, v39;
+}
+`
+	case operation{kernel.Cosh, dtype.Float64}:
+		return `{
+.reg .b64 v<57>;
+.reg .pred p<2>;
+and.b64 v0, 0x7FFFFFFFFFFFFFFF, $0;
+setp.lt.f64 p0, 0d4086380000000000, v0;
+selp.b64 v1, 0x4086380000000000, v0, p0;
+fma.rn.f64 v2, v1, 0d3FF71547652B82FE, 0d4338000000000000;
+sub.rn.f64 v3, v2, 0d4338000000000000;
+neg.f64 v4, v3;
+fma.rn.f64 v5, v4, 0d3FE62E42FEFA3800, v1;
+neg.f64 v6, v3;
+fma.rn.f64 v7, v6, 0d3D2EF35793C76730, v5;
+sub.rn.f64 v8, v5, v7;
+neg.f64 v9, v3;
+fma.rn.f64 v10, v9, 0d3D2EF35793C76730, v8;
+setp.lt.f64 p1, 0d4059000000000000, v3;
+selp.b64 v11, 0x4059000000000000, v3, p1;
+mul.rn.f64 v12, 0dC000000000000000, v11;
+add.rn.f64 v13, 0d4338000000000000, v12;
+shl.b64 v14, v13, 52;
+add.s64 v15, 0x3FF0000000000000, v14;
+add.rn.f64 v16, 0d3FF0000000000000, v15;
+sub.rn.f64 v17, 0d3FF0000000000000, v15;
+sub.rn.f64 v18, v16, 0d3FF0000000000000;
+sub.rn.f64 v19, v15, v18;
+mul.rn.f64 v20, v7, v7;
+mul.rn.f64 v21, v20, v7;
+fma.rn.f64 v22, 0d3DE61BFAA227C2BC, v20, 0d3E5AE642C82E3469;
+fma.rn.f64 v23, v22, v20, 0d3EC71DE3A5AA7BB7;
+fma.rn.f64 v24, v23, v20, 0d3F2A01A01A0196AC;
+fma.rn.f64 v25, v24, v20, 0d3F81111111111111;
+fma.rn.f64 v26, v25, v20, 0d3FC5555555555555;
+fma.rn.f64 v27, v21, v26, v10;
+fma.rn.f64 v28, 0d3E21F7F2776BF16D, v20, 0d3E927E4D41966FBA;
+fma.rn.f64 v29, v28, v20, 0d3EFA01A01A9E991B;
+fma.rn.f64 v30, v29, v20, 0d3F56C16C16C15A68;
+fma.rn.f64 v31, v30, v20, 0d3FA5555555555557;
+fma.rn.f64 v32, v31, v20, 0d3FE0000000000000;
+mul.rn.f64 v33, v20, v32;
+fma.rn.f64 v34, v33, v16, v19;
+mul.rn.f64 v35, v17, v7;
+neg.f64 v36, v35;
+fma.rn.f64 v37, v17, v7, v36;
+add.rn.f64 v38, v16, v35;
+sub.rn.f64 v39, v38, v16;
+sub.rn.f64 v40, v35, v39;
+add.rn.f64 v41, v34, v37;
+fma.rn.f64 v42, v17, v27, v41;
+add.rn.f64 v43, v40, v42;
+add.rn.f64 v44, v38, v43;
+mul.rn.f64 v45, 0d3FE0000000000000, v44;
+mul.rn.f64 v46, v3, 0d3FE0000000000000;
+cvt.rni.f64.f64 v47, v46;
+sub.rn.f64 v48, v3, v47;
+add.rn.f64 v49, v47, 0d4338000000000000;
+shl.b64 v50, v49, 52;
+add.s64 v51, v50, 0x3FF0000000000000;
+mul.rn.f64 v52, v45, v51;
+add.rn.f64 v53, v48, 0d4338000000000000;
+shl.b64 v54, v53, 52;
+add.s64 v55, v54, 0x3FF0000000000000;
+mul.rn.f64 v56, v52, v55;
+mov.b64 $d, v56;
+}
+`
+	case operation{kernel.Cosh, dtype.Float32}:
+		return `{
+.reg .b32 v<38>;
+.reg .pred p<2>;
+and.b32 v0, 0x7FFFFFFF, $0;
+setp.lt.f32 p0, 0f42B40000, v0;
+selp.b32 v1, 0x42B40000, v0, p0;
+fma.rn.f32 v2, v1, 0f3FB8AA3B, 0f4B400000;
+sub.rn.f32 v3, v2, 0f4B400000;
+neg.f32 v4, v3;
+fma.rn.f32 v5, v4, 0f3F317200, v1;
+neg.f32 v6, v3;
+fma.rn.f32 v7, v6, 0f35BFBE8E, v5;
+setp.lt.f32 p1, 0f41F00000, v3;
+selp.b32 v8, 0x41F00000, v3, p1;
+mul.rn.f32 v9, 0fC0000000, v8;
+add.rn.f32 v10, 0f4B400000, v9;
+shl.b32 v11, v10, 23;
+add.s32 v12, 0x3F800000, v11;
+add.rn.f32 v13, 0f3F800000, v12;
+sub.rn.f32 v14, 0f3F800000, v12;
+mul.rn.f32 v15, v7, v7;
+mul.rn.f32 v16, v15, v7;
+fma.rn.f32 v17, 0f39509279, v15, 0f3C088870;
+fma.rn.f32 v18, v17, v15, 0f3E2AAAAB;
+fma.rn.f32 v19, v16, v18, v7;
+fma.rn.f32 v20, 0f3AB6A192, v15, 0f3D2AAA75;
+fma.rn.f32 v21, v20, v15, 0f3F000000;
+mul.rn.f32 v22, v15, v21;
+mul.rn.f32 v23, v13, v22;
+fma.rn.f32 v24, v14, v19, v23;
+add.rn.f32 v25, v13, v24;
+mul.rn.f32 v26, 0f3F000000, v25;
+mul.rn.f32 v27, v3, 0f3F000000;
+cvt.rni.f32.f32 v28, v27;
+sub.rn.f32 v29, v3, v28;
+add.rn.f32 v30, v28, 0f4B400000;
+shl.b32 v31, v30, 23;
+add.s32 v32, v31, 0x3F800000;
+mul.rn.f32 v33, v26, v32;
+add.rn.f32 v34, v29, 0f4B400000;
+shl.b32 v35, v34, 23;
+add.s32 v36, v35, 0x3F800000;
+mul.rn.f32 v37, v33, v36;
+mov.b32 $d, v37;
+}
+`
+	case operation{kernel.Tanh, dtype.Float64}:
+		return `{
+.reg .b64 v<65>;
+.reg .pred p<4>;
+and.b64 v0, 0x7FFFFFFFFFFFFFFF, $0;
+setp.lt.f64 p0, 0d4036000000000000, v0;
+selp.b64 v1, 0x4036000000000000, v0, p0;
+add.rn.f64 v2, v1, v1;
+fma.rn.f64 v3, v2, 0d3FF71547652B82FE, 0d4338000000000000;
+sub.rn.f64 v4, v3, 0d4338000000000000;
+neg.f64 v5, v4;
+fma.rn.f64 v6, v5, 0d3FE62E42FEFA3800, v2;
+neg.f64 v7, v4;
+fma.rn.f64 v8, v7, 0d3D2EF35793C76730, v6;
+sub.rn.f64 v9, v6, v8;
+neg.f64 v10, v4;
+fma.rn.f64 v11, v10, 0d3D2EF35793C76730, v9;
+setp.lt.f64 p1, 0d4059000000000000, v4;
+selp.b64 v12, 0x4059000000000000, v4, p1;
+sub.rn.f64 v13, 0d0000000000000000, v12;
+add.rn.f64 v14, 0d4338000000000000, v13;
+shl.b64 v15, v14, 52;
+add.s64 v16, 0x3FF0000000000000, v15;
+sub.rn.f64 v17, 0d3FF0000000000000, v16;
+add.rn.f64 v18, v17, v8;
+sub.rn.f64 v19, v18, v17;
+sub.rn.f64 v20, v8, v19;
+mul.rn.f64 v21, 0d3FE0000000000000, v8;
+mul.rn.f64 v22, v21, v8;
+neg.f64 v23, v22;
+fma.rn.f64 v24, v21, v8, v23;
+add.rn.f64 v25, v22, v22;
+mul.rn.f64 v26, v25, v8;
+fma.rn.f64 v27, 0d3E21F73034993299, v8, 0d3E5AF4DE97CBA2D3;
+fma.rn.f64 v28, v27, v8, 0d3E927E4DB646B147;
+fma.rn.f64 v29, v28, v8, 0d3EC71DE02319608C;
+fma.rn.f64 v30, v29, v8, 0d3EFA01A01A6D889C;
+fma.rn.f64 v31, v30, v8, 0d3F2A01A01ABE7FE1;
+fma.rn.f64 v32, v31, v8, 0d3F56C16C16C162D4;
+fma.rn.f64 v33, v32, v8, 0d3F811111111100DC;
+fma.rn.f64 v34, v33, v8, 0d3FA5555555555556;
+fma.rn.f64 v35, v34, v8, 0d3FC5555555555557;
+add.rn.f64 v36, v11, v24;
+fma.rn.f64 v37, v26, v35, v36;
+add.rn.f64 v38, v22, v37;
+add.rn.f64 v39, v20, v38;
+add.rn.f64 v40, 0d4338000000000000, v4;
+shl.b64 v41, v40, 52;
+add.s64 v42, 0x3FF0000000000000, v41;
+mul.rn.f64 v43, v18, v42;
+mul.rn.f64 v44, v39, v42;
+add.rn.f64 v45, v43, v44;
+sub.rn.f64 v46, v45, v43;
+sub.rn.f64 v47, v44, v46;
+setp.gt.f64 p2, 0d4000000000000000, v45;
+selp.b64 v48, 0x4000000000000000, v45, p2;
+setp.lt.f64 p3, 0d4000000000000000, v45;
+selp.b64 v49, 0x4000000000000000, v45, p3;
+add.rn.f64 v50, v48, v49;
+sub.rn.f64 v51, v50, v48;
+sub.rn.f64 v52, v49, v51;
+add.rn.f64 v53, v52, v47;
+div.rn.f64 v54, 0d3FF0000000000000, v50;
+mul.rn.f64 v55, v45, v54;
+neg.f64 v56, v55;
+fma.rn.f64 v57, v56, v50, v45;
+add.rn.f64 v58, v57, v47;
+neg.f64 v59, v55;
+fma.rn.f64 v60, v59, v53, v58;
+mul.rn.f64 v61, v60, v54;
+add.rn.f64 v62, v55, v61;
+and.b64 v63, 0x8000000000000000, $0;
+or.b64 v64, v62, v63;
+mov.b64 $d, v64;
+}
+`
+	case operation{kernel.Tanh, dtype.Float32}:
+		return `{
+.reg .b32 v<185>;
+.reg .pred p<38>;
+and.b32 v0, 0x7FFFFFFF, $0;
+setp.lt.f32 p0, 0f413FFF97, v0;
+selp.b32 v1, 0x413FFF97, v0, p0;
+setp.gt.f32 p1, 0f3E400000, v1;
+selp.b32 v2, 0x3E400000, v1, p1;
+shr.u32 v3, v2, 22;
+and.b32 v4, v3, 0x1;
+setp.ne.b32 p2, v4, 0;
+selp.b32 v5, 0x40600034, 0x40200008, p2;
+selp.b32 v6, 0x40E07D0D, 0x40A000A4, p2;
+selp.b32 v7, 0x0, 0x41200001, p2;
+selp.b32 v8, 0x0, 0x0, p2;
+selp.b32 v9, 0x0, 0x0, p2;
+selp.b32 v10, 0x3EE00003, 0x3EA0000B, p2;
+selp.b32 v11, 0x3F600011, 0x3F200001, p2;
+selp.b32 v12, 0x3FE00001, 0x3FA00002, p2;
+and.b32 v13, v3, 0x2;
+setp.ne.b32 p3, v13, 0;
+selp.b32 v14, v6, v5, p3;
+selp.b32 v15, v8, v7, p3;
+selp.b32 v16, v10, v9, p3;
+selp.b32 v17, v12, v11, p3;
+and.b32 v18, v3, 0x4;
+setp.ne.b32 p4, v18, 0;
+selp.b32 v19, v15, v14, p4;
+selp.b32 v20, v17, v16, p4;
+and.b32 v21, v3, 0x8;
+setp.ne.b32 p5, v21, 0;
+selp.b32 v22, v20, v19, p5;
+sub.rn.f32 v23, v1, v22;
+and.b32 v24, v3, 0x1;
+setp.ne.b32 p6, v24, 0;
+selp.b32 v25, 0x382E7FB0, 0x3888D7D6, p6;
+selp.b32 v26, 0x33471759, 0x36292EA0, p6;
+selp.b32 v27, 0x0, 0x2F2902F4, p6;
+selp.b32 v28, 0x0, 0x0, p6;
+selp.b32 v29, 0xBD35E358, 0x0, p6;
+selp.b32 v30, 0x3CB8EC40, 0xB8342D5D, p6;
+selp.b32 v31, 0x3C359112, 0x3CF21C4A, p6;
+selp.b32 v32, 0xBB006A04, 0xBB93146E, p6;
+and.b32 v33, v3, 0x2;
+setp.ne.b32 p7, v33, 0;
+selp.b32 v34, v26, v25, p7;
+selp.b32 v35, v28, v27, p7;
+selp.b32 v36, v30, v29, p7;
+selp.b32 v37, v32, v31, p7;
+and.b32 v38, v3, 0x4;
+setp.ne.b32 p8, v38, 0;
+selp.b32 v39, v35, v34, p8;
+selp.b32 v40, v37, v36, p8;
+and.b32 v41, v3, 0x8;
+setp.ne.b32 p9, v41, 0;
+selp.b32 v42, v40, v39, p9;
+and.b32 v43, v3, 0x1;
+setp.ne.b32 p10, v43, 0;
+selp.b32 v44, 0xB92445E8, 0xBA37BE04, p10;
+selp.b32 v45, 0xB42E6089, 0xB718A57E, p10;
+selp.b32 v46, 0x0, 0xB023E99F, p10;
+selp.b32 v47, 0x0, 0x0, p10;
+selp.b32 v48, 0xBB8D299B, 0x0, p10;
+selp.b32 v49, 0xBD7C774A, 0xBD9445AC, p10;
+selp.b32 v50, 0x3C54E5B9, 0xBCC4EF12, p10;
+selp.b32 v51, 0x3B07F226, 0x3C7738FC, p10;
+and.b32 v52, v3, 0x2;
+setp.ne.b32 p11, v52, 0;
+selp.b32 v53, v45, v44, p11;
+selp.b32 v54, v47, v46, p11;
+selp.b32 v55, v49, v48, p11;
+selp.b32 v56, v51, v50, p11;
+and.b32 v57, v3, 0x4;
+setp.ne.b32 p12, v57, 0;
+selp.b32 v58, v54, v53, p12;
+selp.b32 v59, v56, v55, p12;
+and.b32 v60, v3, 0x8;
+setp.ne.b32 p13, v60, 0;
+selp.b32 v61, v59, v58, p13;
+fma.rn.f32 v62, v42, v23, v61;
+and.b32 v63, v3, 0x1;
+setp.ne.b32 p14, v63, 0;
+selp.b32 v64, 0x39F78BBC, 0x3B3B5F38, p14;
+selp.b32 v65, 0x34E4F91B, 0x37C9D0D4, p14;
+selp.b32 v66, 0x0, 0x3088E3B8, p14;
+selp.b32 v67, 0x0, 0x0, p14;
+selp.b32 v68, 0x3E095E1C, 0x0, p14;
+selp.b32 v69, 0xBBC86A13, 0x3D3A64B9, p14;
+selp.b32 v70, 0xBD710D13, 0xBD61DE33, p14;
+selp.b32 v71, 0x3B724366, 0xBC9D493C, p14;
+and.b32 v72, v3, 0x2;
+setp.ne.b32 p15, v72, 0;
+selp.b32 v73, v65, v64, p15;
+selp.b32 v74, v67, v66, p15;
+selp.b32 v75, v69, v68, p15;
+selp.b32 v76, v71, v70, p15;
+and.b32 v77, v3, 0x4;
+setp.ne.b32 p16, v77, 0;
+selp.b32 v78, v74, v73, p16;
+selp.b32 v79, v76, v75, p16;
+and.b32 v80, v3, 0x8;
+setp.ne.b32 p17, v80, 0;
+selp.b32 v81, v79, v78, p17;
+fma.rn.f32 v82, v62, v23, v81;
+and.b32 v83, v3, 0x1;
+setp.ne.b32 p18, v83, 0;
+selp.b32 v84, 0xBA9CFAFF, 0xBC03E498, p18;
+selp.b32 v85, 0xB58F06F6, 0xB87B6DEE, p18;
+selp.b32 v86, 0x0, 0xB11B38F2, p18;
+selp.b32 v87, 0x0, 0x0, p18;
+selp.b32 v88, 0xB89D74FC, 0x0, p18;
+selp.b32 v89, 0x3E2E136B, 0x3E21E98E, p18;
+selp.b32 v90, 0x3D7903D1, 0x3E0D3478, p18;
+selp.b32 v91, 0xBCC0B224, 0xBC4E2F5D, p18;
+and.b32 v92, v3, 0x2;
+setp.ne.b32 p19, v92, 0;
+selp.b32 v93, v85, v84, p19;
+selp.b32 v94, v87, v86, p19;
+selp.b32 v95, v89, v88, p19;
+selp.b32 v96, v91, v90, p19;
+and.b32 v97, v3, 0x4;
+setp.ne.b32 p20, v97, 0;
+selp.b32 v98, v94, v93, p20;
+selp.b32 v99, v96, v95, p20;
+and.b32 v100, v3, 0x8;
+setp.ne.b32 p21, v100, 0;
+selp.b32 v101, v99, v98, p21;
+fma.rn.f32 v102, v82, v23, v101;
+and.b32 v103, v3, 0x1;
+setp.ne.b32 p22, v103, 0;
+selp.b32 v104, 0x3B1E3340, 0x3C8B6F63, p22;
+selp.b32 v105, 0x36106185, 0x38FDCB2B, p22;
+selp.b32 v106, 0x0, 0x31BEA8DD, p22;
+selp.b32 v107, 0x0, 0x0, p22;
+selp.b32 v108, 0xBEAAAA3F, 0x0, p22;
+selp.b32 v109, 0xBE0B70EF, 0xBE60D24A, p22;
+selp.b32 v110, 0x3DA78AB7, 0xBC921354, p22;
+selp.b32 v111, 0x3D80DD00, 0x3DDDD20B, p22;
+and.b32 v112, v3, 0x2;
+setp.ne.b32 p23, v112, 0;
+selp.b32 v113, v105, v104, p23;
+selp.b32 v114, v107, v106, p23;
+selp.b32 v115, v109, v108, p23;
+selp.b32 v116, v111, v110, p23;
+and.b32 v117, v3, 0x4;
+setp.ne.b32 p24, v117, 0;
+selp.b32 v118, v114, v113, p24;
+selp.b32 v119, v116, v115, p24;
+and.b32 v120, v3, 0x8;
+setp.ne.b32 p25, v120, 0;
+selp.b32 v121, v119, v118, p25;
+fma.rn.f32 v122, v102, v23, v121;
+and.b32 v123, v3, 0x1;
+setp.ne.b32 p26, v123, 0;
+selp.b32 v124, 0xBB6E2B5C, 0xBCD6ED16, p26;
+selp.b32 v125, 0xB65894F5, 0xB93E6D5B, p26;
+selp.b32 v126, 0x0, 0xB211EE85, p26;
+selp.b32 v127, 0x0, 0x0, p26;
+selp.b32 v128, 0xB35AD45C, 0x0, p26;
+selp.b32 v129, 0xBEAF0786, 0xBE8CC917, p26;
+selp.b32 v130, 0xBEB5D3DE, 0xBEC49DAD, p26;
+selp.b32 v131, 0xBDDB6C27, 0xBE739488, p26;
+and.b32 v132, v3, 0x2;
+setp.ne.b32 p27, v132, 0;
+selp.b32 v133, v125, v124, p27;
+selp.b32 v134, v127, v126, p27;
+selp.b32 v135, v129, v128, p27;
+selp.b32 v136, v131, v130, p27;
+and.b32 v137, v3, 0x4;
+setp.ne.b32 p28, v137, 0;
+selp.b32 v138, v134, v133, p28;
+selp.b32 v139, v136, v135, p28;
+and.b32 v140, v3, 0x8;
+setp.ne.b32 p29, v140, 0;
+selp.b32 v141, v139, v138, p29;
+fma.rn.f32 v142, v122, v23, v141;
+and.b32 v143, v3, 0x1;
+setp.ne.b32 p30, v143, 0;
+selp.b32 v144, 0x3B6E9A66, 0x3CD9D7BB, p30;
+selp.b32 v145, 0x36587F9E, 0x393E5FC1, p30;
+selp.b32 v146, 0x0, 0x320DA421, p30;
+selp.b32 v147, 0x0, 0x0, p30;
+selp.b32 v148, 0x3F800000, 0x0, p30;
+selp.b32 v149, 0x3F54A2DC, 0x3F688AB7, p30;
+selp.b32 v150, 0x3F0127F9, 0x3F314261, p30;
+selp.b32 v151, 0x3DE9164D, 0x3E8F9286, p30;
+and.b32 v152, v3, 0x2;
+setp.ne.b32 p31, v152, 0;
+selp.b32 v153, v145, v144, p31;
+selp.b32 v154, v147, v146, p31;
+selp.b32 v155, v149, v148, p31;
+selp.b32 v156, v151, v150, p31;
+and.b32 v157, v3, 0x4;
+setp.ne.b32 p32, v157, 0;
+selp.b32 v158, v154, v153, p32;
+selp.b32 v159, v156, v155, p32;
+and.b32 v160, v3, 0x8;
+setp.ne.b32 p33, v160, 0;
+selp.b32 v161, v159, v158, p33;
+fma.rn.f32 v162, v142, v23, v161;
+and.b32 v163, v3, 0x1;
+setp.ne.b32 p34, v163, 0;
+selp.b32 v164, 0x3F7F8897, 0x3F7C92C2, p34;
+selp.b32 v165, 0x3F7FFFE5, 0x3F7FFA0D, p34;
+selp.b32 v166, 0x0, 0x3F800000, p34;
+selp.b32 v167, 0x0, 0x0, p34;
+selp.b32 v168, 0x0, 0x0, p34;
+selp.b32 v169, 0x3ED2B952, 0x3E9AFCCF, p34;
+selp.b32 v170, 0x3F343331, 0x3F0DFA40, p34;
+selp.b32 v171, 0x3F70FDFD, 0x3F59291F, p34;
+and.b32 v172, v3, 0x2;
+setp.ne.b32 p35, v172, 0;
+selp.b32 v173, v165, v164, p35;
+selp.b32 v174, v167, v166, p35;
+selp.b32 v175, v169, v168, p35;
+selp.b32 v176, v171, v170, p35;
+and.b32 v177, v3, 0x4;
+setp.ne.b32 p36, v177, 0;
+selp.b32 v178, v174, v173, p36;
+selp.b32 v179, v176, v175, p36;
+and.b32 v180, v3, 0x8;
+setp.ne.b32 p37, v180, 0;
+selp.b32 v181, v179, v178, p37;
+fma.rn.f32 v182, v162, v23, v181;
+and.b32 v183, 0x80000000, $0;
+or.b32 v184, v182, v183;
+mov.b32 $d, v184;
 }
 `
 	case operation{kernel.Arcsinh, dtype.Float64}:
@@ -2472,430 +3240,124 @@ or.b32 v55, v53, v54;
 mov.b32 $d, v55;
 }
 `
-	case operation{kernel.Cbrt, dtype.Float64}:
+	case operation{kernel.Floor, dtype.Float64}:
 		return `{
-.reg .b64 v<49>;
-.reg .pred p<7>;
-and.b64 v0, 0x7FFFFFFFFFFFFFFF, $0;
-setp.lt.f64 p0, v0, 0d0010000000000000;
-mul.rn.f64 v1, v0, 0d4350000000000000;
-selp.b64 v2, v1, v0, p0;
-add.s64 v3, v2, 0x8000000000000;
-and.b64 v4, v3, 0xFFF0000000000000;
-sub.s64 v5, v2, v4;
-add.s64 v6, v5, 0x3FF0000000000000;
-shr.u64 v7, v3, 52;
-or.b64 v8, v7, 0x4330000000000000;
-selp.b64 v9, 0x4330000000000435, 0x43300000000003FF, p0;
-sub.rn.f64 v10, v8, v9;
-setp.geu.f64 p1, v0, 0d7FF0000000000000;
-selp.b64 v11, v0, v10, p1;
-setp.lt.f64 p2, v0, 0d0000000000000000;
-selp.b64 v12, 0x7FF8000000000000, v11, p2;
-setp.eq.f64 p3, v0, 0d0000000000000000;
-selp.b64 v13, 0xFFF0000000000000, v12, p3;
-fma.rn.f64 v14, v13, 0d3FD5555555555555, 0d4338000000000000;
-sub.rn.f64 v15, v14, 0d4338000000000000;
-fma.rn.f64 v16, 0dC008000000000000, v15, v13;
-setp.gt.f64 p4, v16, 0d0000000000000000;
-setp.lt.f64 p5, v16, 0d0000000000000000;
-sub.rn.f64 v17, v6, 0d3FF0000000000000;
-fma.rn.f64 v18, 0dBFB39AEDF418B800, v17, 0d3FC2C6FAC2BADA5F;
-fma.rn.f64 v19, v18, v17, 0dBFC6BA311FB63012;
-fma.rn.f64 v20, v19, v17, 0d3FCC7A22870B1E70;
-fma.rn.f64 v21, v20, v17, 0dBFD553D62A63A081;
-fma.rn.f64 v22, v21, v17, 0d3FEFFFFA7097DF3A;
-selp.b64 v23, 0x3FF428A2F98D728B, 0x3FF0000000000000, p5;
-selp.b64 v24, 0x3FE965FEA53D6E3C, v23, p4;
-mul.rn.f64 v25, v22, v24;
-and.b64 v26, v25, 0xFFFFFFFFF8000000;
-selp.b64 v27, 0x3FE0000000000000, 0x3FF0000000000000, p5;
-selp.b64 v28, 0x4000000000000000, v27, p4;
-mul.rn.f64 v29, v6, v28;
-mul.rn.f64 v30, v26, v26;
-mul.rn.f64 v31, v29, v30;
-neg.f64 v32, v31;
-fma.rn.f64 v33, v29, v30, v32;
-neg.f64 v34, v31;
-fma.rn.f64 v35, v34, v26, 0d3FF0000000000000;
-neg.f64 v36, v33;
-fma.rn.f64 v37, v36, v26, v35;
-fma.rn.f64 v38, 0d3FDF9ADD3C0CA458, v37, 0d3FE1C71C71C71C72;
-fma.rn.f64 v39, v38, v37, 0d3FE5555555555555;
-mul.rn.f64 v40, v31, v37;
-fma.rn.f64 v41, v40, v39, v33;
-add.rn.f64 v42, v31, v41;
-shl.b64 v43, v14, 52;
-add.s64 v44, v42, v43;
-and.b64 v45, 0x8000000000000000, $0;
-or.b64 v46, v44, v45;
-sub.rn.f64 v47, v13, v13;
-setp.eq.f64 p6, v47, 0d0000000000000000;
-selp.b64 v48, v46, $0, p6;
-mov.b64 $d, v48;
+.reg .b64 v<1>;
+cvt.rmi.f64.f64 v0, $0;
+mov.b64 $d, v0;
 }
 `
-	case operation{kernel.Cbrt, dtype.Float32}:
+	case operation{kernel.Floor, dtype.Float32}:
 		return `{
-.reg .b32 v<52>;
-.reg .pred p<7>;
+.reg .b32 v<1>;
+cvt.rmi.f32.f32 v0, $0;
+mov.b32 $d, v0;
+}
+`
+	case operation{kernel.Ceil, dtype.Float64}:
+		return `{
+.reg .b64 v<1>;
+cvt.rpi.f64.f64 v0, $0;
+mov.b64 $d, v0;
+}
+`
+	case operation{kernel.Ceil, dtype.Float32}:
+		return `{
+.reg .b32 v<1>;
+cvt.rpi.f32.f32 v0, $0;
+mov.b32 $d, v0;
+}
+`
+	case operation{kernel.Trunc, dtype.Float64}:
+		return `{
+.reg .b64 v<1>;
+cvt.rzi.f64.f64 v0, $0;
+mov.b64 $d, v0;
+}
+`
+	case operation{kernel.Trunc, dtype.Float32}:
+		return `{
+.reg .b32 v<1>;
+cvt.rzi.f32.f32 v0, $0;
+mov.b32 $d, v0;
+}
+`
+	case operation{kernel.Rint, dtype.Float64}:
+		return `{
+.reg .b64 v<1>;
+cvt.rni.f64.f64 v0, $0;
+mov.b64 $d, v0;
+}
+`
+	case operation{kernel.Rint, dtype.Float32}:
+		return `{
+.reg .b32 v<1>;
+cvt.rni.f32.f32 v0, $0;
+mov.b32 $d, v0;
+}
+`
+	case operation{kernel.IsNaN, dtype.Float64}:
+		return `{
+.reg .pred p<1>;
+setp.nan.f64 p0, $0, $0;
+selp.b32 $d, 1, 0, p0;
+}
+`
+	case operation{kernel.IsNaN, dtype.Float32}:
+		return `{
+.reg .pred p<1>;
+setp.nan.f32 p0, $0, $0;
+selp.b32 $d, 1, 0, p0;
+}
+`
+	case operation{kernel.IsInf, dtype.Float64}:
+		return `{
+.reg .b64 v<1>;
+.reg .pred p<1>;
+and.b64 v0, 0x7FFFFFFFFFFFFFFF, $0;
+setp.eq.f64 p0, v0, 0d7FF0000000000000;
+selp.b32 $d, 1, 0, p0;
+}
+`
+	case operation{kernel.IsInf, dtype.Float32}:
+		return `{
+.reg .b32 v<1>;
+.reg .pred p<1>;
 and.b32 v0, 0x7FFFFFFF, $0;
-setp.lt.f32 p0, v0, 0f00800000;
-mul.rn.f32 v1, v0, 0f4C000000;
-selp.b32 v2, v1, v0, p0;
-add.s32 v3, v2, 0x400000;
-and.b32 v4, v3, 0xFF800000;
-sub.s32 v5, v2, v4;
-add.s32 v6, v5, 0x3F800000;
-shr.u32 v7, v3, 23;
-or.b32 v8, v7, 0x4B000000;
-selp.b32 v9, 0x4B000098, 0x4B00007F, p0;
-sub.rn.f32 v10, v8, v9;
-setp.geu.f32 p1, v0, 0f7F800000;
-selp.b32 v11, v0, v10, p1;
-setp.lt.f32 p2, v0, 0f00000000;
-selp.b32 v12, 0x7FC00000, v11, p2;
-setp.eq.f32 p3, v0, 0f00000000;
-selp.b32 v13, 0xFF800000, v12, p3;
-fma.rn.f32 v14, v13, 0f3EAAAAAB, 0f4B400000;
-sub.rn.f32 v15, v14, 0f4B400000;
-fma.rn.f32 v16, 0fC0400000, v15, v13;
-setp.gt.f32 p4, v16, 0f00000000;
-setp.lt.f32 p5, v16, 0f00000000;
-selp.b32 v17, 0x3FA14518, 0x3F800000, p5;
-selp.b32 v18, 0x3F4B2FF5, v17, p4;
-sub.rn.f32 v19, v6, 0f3F800000;
-fma.rn.f32 v20, 0fBD9CD770, v19, 0f3E1637D6;
-fma.rn.f32 v21, v20, v19, 0fBE35D189;
-fma.rn.f32 v22, v21, v19, 0f3E63D114;
-fma.rn.f32 v23, v22, v19, 0fBEAA9EB1;
-fma.rn.f32 v24, v23, v19, 0f3F7FFFD4;
-mul.rn.f32 v25, v18, v24;
-selp.b32 v26, 0x3F000000, 0x3F800000, p5;
-selp.b32 v27, 0x40000000, v26, p4;
-mul.rn.f32 v28, v6, v27;
-mul.rn.f32 v29, v25, v25;
-mul.rn.f32 v30, v28, v29;
-mul.rn.f32 v31, v30, v30;
-neg.f32 v32, v28;
-fma.rn.f32 v33, v31, v30, v32;
-mul.rn.f32 v34, v33, v29;
-neg.f32 v35, v34;
-fma.rn.f32 v36, v35, 0f3EAAAAAB, v30;
-mul.rn.f32 v37, v15, 0f3F000000;
-cvt.rni.f32.f32 v38, v37;
-sub.rn.f32 v39, v15, v38;
-add.rn.f32 v40, v38, 0f4B400000;
-shl.b32 v41, v40, 23;
-add.s32 v42, v41, 0x3F800000;
-mul.rn.f32 v43, v36, v42;
-add.rn.f32 v44, v39, 0f4B400000;
-shl.b32 v45, v44, 23;
-add.s32 v46, v45, 0x3F800000;
-mul.rn.f32 v47, v43, v46;
-and.b32 v48, 0x80000000, $0;
-or.b32 v49, v47, v48;
-sub.rn.f32 v50, v13, v13;
-setp.eq.f32 p6, v50, 0f00000000;
-selp.b32 v51, v49, $0, p6;
-mov.b32 $d, v51;
+setp.eq.f32 p0, v0, 0f7F800000;
+selp.b32 $d, 1, 0, p0;
 }
 `
-	case operation{kernel.Hypot, dtype.Float64}:
+	case operation{kernel.IsFinite, dtype.Float64}:
 		return `{
-.reg .b64 v<18>;
-.reg .pred p<7>;
+.reg .b64 v<1>;
+.reg .pred p<1>;
 and.b64 v0, 0x7FFFFFFFFFFFFFFF, $0;
-and.b64 v1, 0x7FFFFFFFFFFFFFFF, $1;
-setp.gt.f64 p0, v0, v1;
-selp.b64 v2, v0, v1, p0;
-setp.lt.f64 p1, v0, v1;
-selp.b64 v3, v0, v1, p1;
-setp.lt.f64 p2, v2, 0d23D0000000000000;
-setp.gt.f64 p3, v2, 0d0000000000000000;
-and.pred p4, p2, p3;
-add.rn.f64 v4, v0, v1;
-setp.geu.f64 p5, v4, 0d5F30000000000000;
-or.pred p6, p4, p5;
-or.pred $r, $r, p6;
-mul.rn.f64 v5, v2, v2;
-neg.f64 v6, v5;
-fma.rn.f64 v7, v2, v2, v6;
-mul.rn.f64 v8, v3, v3;
-neg.f64 v9, v8;
-fma.rn.f64 v10, v3, v3, v9;
-add.rn.f64 v11, v5, v8;
-sub.rn.f64 v12, v11, v5;
-sub.rn.f64 v13, v8, v12;
-add.rn.f64 v14, v7, v10;
-add.rn.f64 v15, v13, v14;
-add.rn.f64 v16, v11, v15;
-sqrt.rn.f64 v17, v16;
-mov.b64 $d, v17;
+setp.lt.f64 p0, v0, 0d7FF0000000000000;
+selp.b32 $d, 1, 0, p0;
 }
 `
-	case operation{kernel.Hypot, dtype.Float32}:
+	case operation{kernel.IsFinite, dtype.Float32}:
 		return `{
-.reg .b32 v<14>;
-.reg .pred p<6>;
+.reg .b32 v<1>;
+.reg .pred p<1>;
 and.b32 v0, 0x7FFFFFFF, $0;
-and.b32 v1, 0x7FFFFFFF, $1;
-setp.gt.f32 p0, v0, v1;
-selp.b32 v2, v0, v1, p0;
-setp.lt.f32 p1, 0f7E000000, v2;
-selp.b32 v3, 0x7E000000, v2, p1;
-setp.gt.f32 p2, 0f0D800000, v3;
-selp.b32 v4, 0xD800000, v3, p2;
-and.b32 v5, v4, 0x7F800000;
-sub.s32 v6, 0x7F000000, v5;
-mul.rn.f32 v7, $0, v6;
-mul.rn.f32 v8, $1, v6;
-mul.rn.f32 v9, v8, v8;
-fma.rn.f32 v10, v7, v7, v9;
-sqrt.rn.f32 v11, v10;
-mul.rn.f32 v12, v5, v11;
-setp.eq.f32 p3, v0, 0f7F800000;
-setp.eq.f32 p4, v1, 0f7F800000;
-or.pred p5, p3, p4;
-selp.b32 v13, 0x7F800000, v12, p5;
-mov.b32 $d, v13;
+setp.lt.f32 p0, v0, 0f7F800000;
+selp.b32 $d, 1, 0, p0;
 }
 `
-	case operation{kernel.Power, dtype.Float64}:
+	case operation{kernel.MulAdd, dtype.Float64}:
 		return `{
-.reg .b64 v<130>;
-.reg .pred p<12>;
-and.b64 v0, 0x7FFFFFFFFFFFFFFF, $0;
-setp.lt.f64 p0, v0, 0d0010000000000000;
-mul.rn.f64 v1, v0, 0d4350000000000000;
-selp.b64 v2, v1, v0, p0;
-add.s64 v3, v2, 0x8000000000000;
-and.b64 v4, v3, 0xFFF0000000000000;
-sub.s64 v5, v2, v4;
-add.s64 v6, v5, 0x3FF0000000000000;
-shr.u64 v7, v3, 52;
-or.b64 v8, v7, 0x4330000000000000;
-selp.b64 v9, 0x4330000000000435, 0x43300000000003FF, p0;
-sub.rn.f64 v10, v8, v9;
-setp.geu.f64 p1, v0, 0d7FF0000000000000;
-selp.b64 v11, v0, v10, p1;
-setp.lt.f64 p2, v0, 0d0000000000000000;
-selp.b64 v12, 0x7FF8000000000000, v11, p2;
-setp.eq.f64 p3, v0, 0d0000000000000000;
-selp.b64 v13, 0xFFF0000000000000, v12, p3;
-sub.rn.f64 v14, v6, 0d3FF0000000000000;
-add.rn.f64 v15, v14, v14;
-add.rn.f64 v16, 0d4000000000000000, v14;
-sub.rn.f64 v17, v16, 0d4000000000000000;
-sub.rn.f64 v18, v14, v17;
-div.rn.f64 v19, 0d3FF0000000000000, v16;
-mul.rn.f64 v20, v15, v19;
-neg.f64 v21, v20;
-fma.rn.f64 v22, v21, v16, v15;
-neg.f64 v23, v20;
-fma.rn.f64 v24, v23, v18, v22;
-mul.rn.f64 v25, v24, v19;
-mul.rn.f64 v26, v20, v20;
-neg.f64 v27, v26;
-fma.rn.f64 v28, v20, v20, v27;
-add.rn.f64 v29, v20, v20;
-fma.rn.f64 v30, v29, v25, v28;
-fma.rn.f64 v31, 0d3E8EA7227719669C, v26, 0d3EADE877B141C573;
-fma.rn.f64 v32, v31, v26, 0d3ED111CF1DEE56A7;
-fma.rn.f64 v33, v32, v26, 0d3EF3B138643F2C78;
-fma.rn.f64 v34, v33, v26, 0d3F1745D178F9C438;
-fma.rn.f64 v35, v34, v26, 0d3F3C71C71C6ED023;
-fma.rn.f64 v36, v35, v26, 0d3F624924924924BA;
-fma.rn.f64 v37, v26, v36, 0d3F8999999999999A;
-sub.rn.f64 v38, 0d3F8999999999999A, v37;
-fma.rn.f64 v39, v26, v36, v38;
-add.rn.f64 v40, v39, 0dBC2999999999999A;
-fma.rn.f64 v41, v30, v36, v40;
-fma.rn.f64 v42, v26, v37, 0d3FB5555555555555;
-sub.rn.f64 v43, 0d3FB5555555555555, v42;
-fma.rn.f64 v44, v26, v37, v43;
-add.rn.f64 v45, v44, 0d3C55555555555555;
-fma.rn.f64 v46, v26, v41, v45;
-fma.rn.f64 v47, v30, v37, v46;
-mul.rn.f64 v48, v26, v42;
-neg.f64 v49, v48;
-fma.rn.f64 v50, v26, v42, v49;
-fma.rn.f64 v51, v30, v42, v50;
-fma.rn.f64 v52, v26, v47, v51;
-mul.rn.f64 v53, v20, v48;
-neg.f64 v54, v53;
-fma.rn.f64 v55, v20, v48, v54;
-fma.rn.f64 v56, v25, v48, v55;
-fma.rn.f64 v57, v20, v52, v56;
-add.rn.f64 v58, v20, v53;
-sub.rn.f64 v59, v58, v20;
-sub.rn.f64 v60, v53, v59;
-add.rn.f64 v61, v25, v57;
-add.rn.f64 v62, v60, v61;
-mul.rn.f64 v63, v13, 0d3FE62E42FEFA3800;
-add.rn.f64 v64, v63, v58;
-sub.rn.f64 v65, v64, v63;
-sub.rn.f64 v66, v58, v65;
-add.rn.f64 v67, v66, v62;
-fma.rn.f64 v68, v13, 0d3D2EF35793C76730, v67;
-add.rn.f64 v69, v64, v68;
-sub.rn.f64 v70, v69, v64;
-sub.rn.f64 v71, v68, v70;
-mul.rn.f64 v72, $1, v69;
-neg.f64 v73, v72;
-fma.rn.f64 v74, $1, v69, v73;
-and.b64 v75, 0x7FFFFFFFFFFFFFFF, v72;
-setp.geu.f64 p4, v75, 0d4086200000000000;
-or.pred $r, $r, p4;
-fma.rn.f64 v76, $1, v71, v74;
-add.rn.f64 v77, v72, v76;
-sub.rn.f64 v78, v77, v72;
-sub.rn.f64 v79, v76, v78;
-fma.rn.f64 v80, v77, 0d3FF71547652B82FE, 0d4338000000000000;
-sub.rn.f64 v81, v80, 0d4338000000000000;
-neg.f64 v82, v81;
-fma.rn.f64 v83, v82, 0d3FE62E42FEFA3800, v77;
-neg.f64 v84, v81;
-fma.rn.f64 v85, v84, 0d3D2EF35793C76730, v83;
-sub.rn.f64 v86, v83, v85;
-neg.f64 v87, v81;
-fma.rn.f64 v88, v87, 0d3D2EF35793C76730, v86;
-add.rn.f64 v89, v88, v79;
-add.rn.f64 v90, v85, v89;
-sub.rn.f64 v91, v90, v85;
-sub.rn.f64 v92, v89, v91;
-add.rn.f64 v93, 0d3FF0000000000000, v90;
-sub.rn.f64 v94, v93, 0d3FF0000000000000;
-sub.rn.f64 v95, v90, v94;
-mul.rn.f64 v96, v90, v90;
-fma.rn.f64 v97, 0d3E21F73034993299, v90, 0d3E5AF4DE97CBA2D3;
-fma.rn.f64 v98, v97, v90, 0d3E927E4DB646B147;
-fma.rn.f64 v99, v98, v90, 0d3EC71DE02319608C;
-fma.rn.f64 v100, v99, v90, 0d3EFA01A01A6D889C;
-fma.rn.f64 v101, v100, v90, 0d3F2A01A01ABE7FE1;
-fma.rn.f64 v102, v101, v90, 0d3F56C16C16C162D4;
-fma.rn.f64 v103, v102, v90, 0d3F811111111100DC;
-fma.rn.f64 v104, v103, v90, 0d3FA5555555555556;
-fma.rn.f64 v105, v104, v90, 0d3FC5555555555557;
-fma.rn.f64 v106, v105, v90, 0d3FE0000000000000;
-fma.rn.f64 v107, v96, v106, v92;
-add.rn.f64 v108, v95, v107;
-add.rn.f64 v109, v93, v108;
-mul.rn.f64 v110, v81, 0d3FE0000000000000;
-cvt.rni.f64.f64 v111, v110;
-sub.rn.f64 v112, v81, v111;
-add.rn.f64 v113, v111, 0d4338000000000000;
-shl.b64 v114, v113, 52;
-add.s64 v115, v114, 0x3FF0000000000000;
-mul.rn.f64 v116, v109, v115;
-add.rn.f64 v117, v112, 0d4338000000000000;
-shl.b64 v118, v117, 52;
-add.s64 v119, v118, 0x3FF0000000000000;
-mul.rn.f64 v120, v116, v119;
-mul.rn.f64 v121, 0d3FE0000000000000, $1;
-cvt.rni.f64.f64 v122, $1;
-setp.eq.f64 p5, v122, $1;
-cvt.rni.f64.f64 v123, v121;
-setp.neu.f64 p6, v123, v121;
-and.pred p7, p5, p6;
-and.b64 v124, 0x8000000000000000, $0;
-selp.b64 v125, v124, 0x0, p7;
-setp.neu.f64 p8, v122, $1;
-setp.lt.f64 p9, $0, 0d0000000000000000;
-and.pred p10, p8, p9;
-xor.b64 v126, v120, v125;
-selp.b64 v127, 0x7FF8000000000000, v126, p10;
-setp.eq.f64 p11, $1, 0d4000000000000000;
-mul.rn.f64 v128, $0, $0;
-selp.b64 v129, v128, v127, p11;
-mov.b64 $d, v129;
+.reg .b64 v<1>;
+fma.rn.f64 v0, $0, $1, $2;
+mov.b64 $d, v0;
 }
 `
-	case operation{kernel.Power, dtype.Float32}:
+	case operation{kernel.MulAdd, dtype.Float32}:
 		return `{
-.reg .b64 v<63>;
-.reg .pred p<16>;
-cvt.f64.f32 v0, $0;
-cvt.f64.f32 v1, $1;
-and.b64 v2, 0x7FFFFFFFFFFFFFFF, v0;
-setp.lt.f64 p0, v2, 0d0010000000000000;
-mul.rn.f64 v3, v2, 0d4350000000000000;
-selp.b64 v4, v3, v2, p0;
-add.s64 v5, v4, 0x8000000000000;
-and.b64 v6, v5, 0xFFF0000000000000;
-sub.s64 v7, v4, v6;
-add.s64 v8, v7, 0x3FF0000000000000;
-shr.u64 v9, v5, 52;
-or.b64 v10, v9, 0x4330000000000000;
-selp.b64 v11, 0x4330000000000435, 0x43300000000003FF, p0;
-sub.rn.f64 v12, v10, v11;
-setp.geu.f64 p1, v2, 0d7FF0000000000000;
-selp.b64 v13, v2, v12, p1;
-setp.lt.f64 p2, v2, 0d0000000000000000;
-selp.b64 v14, 0x7FF8000000000000, v13, p2;
-setp.eq.f64 p3, v2, 0d0000000000000000;
-selp.b64 v15, 0xFFF0000000000000, v14, p3;
-sub.rn.f64 v16, v8, 0d3FF0000000000000;
-add.rn.f64 v17, 0d4000000000000000, v16;
-div.rn.f64 v18, v16, v17;
-mul.rn.f64 v19, v18, v18;
-fma.rn.f64 v20, 0d3FC3B3D898E8445C, v19, 0d3FC38403A20051BD;
-fma.rn.f64 v21, v20, v19, 0d3FC7475F9084D9E8;
-fma.rn.f64 v22, v21, v19, 0d3FCC71BF91F693C2;
-fma.rn.f64 v23, v22, v19, 0d3FD249249C2F2408;
-fma.rn.f64 v24, v23, v19, 0d3FD99999998CDCEA;
-fma.rn.f64 v25, v24, v19, 0d3FE5555555555873;
-fma.rn.f64 v26, v25, v19, 0d4000000000000000;
-mul.rn.f64 v27, v18, v26;
-fma.rn.f64 v28, v15, 0d3FE62E42FEFA39EF, v27;
-mul.rn.f64 v29, v1, v28;
-setp.nan.f64 p4, v29, v29;
-setp.eq.f64 p5, v0, 0dFFF0000000000000;
-or.pred p6, p4, p5;
-or.pred $r, $r, p6;
-setp.lt.f64 p7, 0d4085E00000000000, v29;
-selp.b64 v30, 0x4085E00000000000, v29, p7;
-setp.gt.f64 p8, 0dC085E00000000000, v30;
-selp.b64 v31, 0xC085E00000000000, v30, p8;
-fma.rn.f64 v32, v31, 0d3FF71547652B82FE, 0d4338000000000000;
-sub.rn.f64 v33, v32, 0d4338000000000000;
-neg.f64 v34, v33;
-fma.rn.f64 v35, v34, 0d3FE62E42FEFA39EF, v31;
-fma.rn.f64 v36, 0d3F2A17E052D419EE, v35, 0d3F56DA767A515523;
-fma.rn.f64 v37, v36, v35, 0d3F81110A617380E2;
-fma.rn.f64 v38, v37, v35, 0d3FA5554648841876;
-fma.rn.f64 v39, v38, v35, 0d3FC5555557E7777E;
-fma.rn.f64 v40, v39, v35, 0d3FE0000005C981FC;
-fma.rn.f64 v41, v40, v35, 0d3FEFFFFFFFFF61DD;
-fma.rn.f64 v42, v41, v35, 0d3FEFFFFFFFFA7011;
-mul.rn.f64 v43, v33, 0d3FE0000000000000;
-cvt.rni.f64.f64 v44, v43;
-sub.rn.f64 v45, v33, v44;
-add.rn.f64 v46, v44, 0d4338000000000000;
-shl.b64 v47, v46, 52;
-add.s64 v48, v47, 0x3FF0000000000000;
-mul.rn.f64 v49, v42, v48;
-add.rn.f64 v50, v45, 0d4338000000000000;
-shl.b64 v51, v50, 52;
-add.s64 v52, v51, 0x3FF0000000000000;
-mul.rn.f64 v53, v49, v52;
-mul.rn.f64 v54, 0d3FE0000000000000, v1;
-cvt.rni.f64.f64 v55, v1;
-setp.eq.f64 p9, v55, v1;
-cvt.rni.f64.f64 v56, v54;
-setp.neu.f64 p10, v56, v54;
-and.pred p11, p9, p10;
-and.b64 v57, 0x8000000000000000, v0;
-selp.b64 v58, v57, 0x0, p11;
-setp.neu.f64 p12, v55, v1;
-setp.lt.f64 p13, v0, 0d0000000000000000;
-and.pred p14, p12, p13;
-xor.b64 v59, v53, v58;
-selp.b64 v60, 0x7FF8000000000000, v59, p14;
-setp.eq.f64 p15, v1, 0d4000000000000000;
-mul.rn.f64 v61, v0, v0;
-selp.b64 v62, v61, v60, p15;
-cvt.rn.f32.f64 $d, v62;
+.reg .b32 v<1>;
+fma.rn.f32 v0, $0, $1, $2;
+mov.b32 $d, v0;
 }
 `
 	}

@@ -26,7 +26,7 @@ func (e *emitter) formula(text string, t dtype.Type, rare string, a ...string) s
 func (e *emitter) function(op kernel.Op, t dtype.Type, text string, a []string) string {
 	rarely := e.rarely(op, t)
 	if rarely == nil {
-		return e.formula(text, t, e.rare, a...)
+		return e.formula(text, op.Result(t), e.rare, a...)
 	}
 	rare := e.is("ne.u32", 0, 0)
 	result := e.formula(text, t, rare, a...)

@@ -328,10 +328,11 @@ func (m *mapper) offset(s *source, at []string) string {
 func Capabilities() plan.Capabilities {
 	real := func(t dtype.Type) bool { return t.Kind() != dtype.KindComplex }
 	c := plan.Capabilities{Elementwise: map[kernel.Op]plan.Types{}, Casts: plan.TypesOf(real), Folds: map[kernel.Reduction]plan.Types{}}
-	for op := kernel.Add; op <= kernel.MulAdd; op++ {
+	for _, op := range kernel.Ops() {
 		c.Elementwise[op] = plan.TypesOf(func(t dtype.Type) bool { return computes(op, t) })
 	}
-	for r := kernel.Sum; r.Known(); r++ {
+	for _, row := range kernel.Reductions() {
+		r := row.Reduction
 		c.Folds[r] = plan.TypesOf(func(t dtype.Type) bool { _, ok := newFolding(r, t); return ok })
 	}
 	c.Products = plan.TypesOf(func(t dtype.Type) bool { _, err := Product(t, kernel.GemmType(t)); return err == nil })

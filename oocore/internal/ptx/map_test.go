@@ -146,7 +146,8 @@ func (g *maps) program() {
 		g.prog.Loads = append(g.prog.Loads, l)
 	}
 	for range g.random.IntN(9) {
-		op, of := kernel.Add+kernel.Op(g.random.IntN(int(kernel.Where))), pick()
+		rows := kernel.Rows()
+		op, of := rows[g.random.IntN(len(rows))].Op, pick()
 		if !g.can.Elementwise[op].Has(of) {
 			continue
 		}

@@ -45,6 +45,8 @@ type Grouping struct {
 	Shape  []int            // of the array
 	Axis   int
 	Groups int
+	// Unsigned says that labels are the bits of uint64.
+	Unsigned bool `json:",omitempty"`
 }
 
 // words are those of one accumulator.
@@ -205,6 +207,9 @@ func (o Parts) Fill(ctx context.Context, t *blockwise.Task) error {
 		if err := t.Compute(func() error {
 			for i, l := range labels {
 				if l < 0 || l >= int64(o.Groups) {
+					if o.Unsigned {
+						return fmt.Errorf("label %d at position %d is out of bounds for %d groups, which are numbered from 0", uint64(l), at+i, o.Groups)
+					}
 					return fmt.Errorf("label %d at position %d is out of bounds for %d groups, which are numbered from 0", l, at+i, o.Groups)
 				}
 			}

@@ -21,6 +21,8 @@ type Labels struct {
 	Node   *graph.Node // integers from 0 on, one for each place
 	Axis   int
 	Groups int
+
+	unsigned bool // the labels are uint64, which Node has the bits of
 }
 
 // New checks labels of an array. groups is how many there are; with 0 it is one more than
@@ -49,6 +51,7 @@ func newLabels(site graph.Site, n, labels *graph.Node, axis, groups int, run ind
 	case groups < 0:
 		return l, fmt.Errorf("a number of groups of %d is negative", groups)
 	}
+	l.unsigned = labels.DType == dtype.Uint64
 	if l.Node, err = index.Integers(site, labels); err != nil {
 		return l, err
 	}
@@ -58,7 +61,10 @@ func newLabels(site graph.Site, n, labels *graph.Node, axis, groups int, run ind
 	if run == nil {
 		return l, errors.New("the number of groups follows from values, which are not computed here: give it")
 	}
-	largest, err := graph.Aggregate(site, kernel.Max, l.Node, graph.ReduceOptions{})
+	largest, err := graph.Aggregate(site, kernel.Max, labels, graph.ReduceOptions{})
+	if err == nil {
+		largest, err = index.Integers(site, largest)
+	}
 	if err != nil {
 		return l, err
 	}
@@ -66,11 +72,11 @@ func newLabels(site graph.Site, n, labels *graph.Node, axis, groups int, run ind
 	if err != nil {
 		return l, err
 	}
-	if counts[0] < 0 {
+	if counts[0] < 0 && !l.unsigned {
 		return l, fmt.Errorf("label %d is negative: groups are numbered from 0 on", counts[0])
 	}
-	if counts[0] >= 1<<40 {
-		return l, fmt.Errorf("label %d would make too many groups: groups are numbered from 0 on", counts[0])
+	if uint64(counts[0]) >= 1<<40 {
+		return l, fmt.Errorf("label %d would make too many groups: groups are numbered from 0 on", uint64(counts[0]))
 	}
 	l.Groups = int(counts[0]) + 1
 	return l, nil
@@ -220,7 +226,7 @@ func (l Labels) reduce(m *compose.Maker, kind kernel.Reduction, n *graph.Node, a
 	if m.Err != nil {
 		return nil
 	}
-	g := Grouping{Kind: kind, Type: n.DType, Shape: n.Shape, Axis: axis, Groups: l.Groups}
+	g := Grouping{Kind: kind, Type: n.DType, Shape: n.Shape, Axis: axis, Groups: l.Groups, Unsigned: l.unsigned}
 	lengths := append([]int{l.Groups}, g.others()...)
 	var states *graph.Node
 	merged := Merge{Grouping: g, Parts: 1, DDof: ddof}

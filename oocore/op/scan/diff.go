@@ -66,11 +66,14 @@ func part(site graph.Site, n *graph.Node, axis, from, to int) (*graph.Node, erro
 	return graph.Slice(site, n, fmt.Sprintf("%s%d:%d", spec, from, to))
 }
 
-// Extended is the array with what NumPy's diff takes as prepend and append, which may be
-// nil: an array of its other lengths, or one element for each line.
-func Extended(site graph.Site, n, before, after *graph.Node, axis int) (*graph.Node, error) {
-	if before == nil && after == nil {
+// extended is Diff of the array with what NumPy's diff takes as prepend and append, which may
+// be nil: an array of its other lengths, or one element for each line.
+func extended(site graph.Site, n *graph.Node, times, axis int, before, after *graph.Node) (*graph.Node, error) {
+	if times == 0 {
 		return n, nil
+	}
+	if before == nil && after == nil {
+		return Diff(site, n, times, axis)
 	}
 	axis, err := grid.Axis(axis, len(n.Shape))
 	if err != nil {
@@ -90,5 +93,9 @@ func Extended(site graph.Site, n, before, after *graph.Node, axis int) (*graph.N
 		}
 		joined = append(joined, part)
 	}
-	return shape.Concatenate(site, axis, joined...)
+	n, err = shape.Concatenate(site, axis, joined...)
+	if err != nil {
+		return nil, err
+	}
+	return Diff(site, n, times, axis)
 }

@@ -10,6 +10,17 @@ import (
 	"github.com/gonbext/gonbext/oocore/op/compose"
 )
 
+// spaced is Gradient of elements at a distance, or GradientAt of elements at coordinates.
+func spaced(site graph.Site, n, at *graph.Node, axis []int, edgeOrder int) (*graph.Node, error) {
+	switch {
+	case len(axis) == 0 && len(n.Shape) > 1:
+		return nil, graph.Reject(site, "gradient", fmt.Errorf("%d dimensions take an axis", len(n.Shape)), n)
+	case at.Weak && at.DType.Kind() <= dtype.KindFloat:
+		return Gradient(site, n, at.Value.Float(), append(axis, 0)[0], edgeOrder)
+	}
+	return GradientAt(site, n, at, append(axis, 0)[0], edgeOrder)
+}
+
 // Gradient is NumPy's gradient along one axis, of elements that are spacing apart: half the
 // difference of both neighbours, at the ends the difference of the one, or with edge order 2
 // the slope there of the parabola through three elements. Integers are computed in float64.

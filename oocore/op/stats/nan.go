@@ -26,7 +26,7 @@ func NaN(site graph.Site, kind kernel.Reduction, n *graph.Node, o graph.ReduceOp
 }
 
 func skip(m *compose.Maker, kind kernel.Reduction, n *graph.Node, o graph.ReduceOptions) (*graph.Node, error) {
-	if kind > kernel.ArgMax {
+	if family := kind.Row().Family; family == kernel.Truth || family == kernel.Count {
 		return nil, fmt.Errorf("is no reduction: any, all and count_nonzero take NaN as true")
 	}
 	place := kind == kernel.ArgMin || kind == kernel.ArgMax

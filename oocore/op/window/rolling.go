@@ -245,7 +245,7 @@ func reduce(site graph.Site, kind kernel.Reduction, n *graph.Node, window, axis 
 		op.Type = dtype.Complex128
 	case op.Kind == kernel.Var || kind == kernel.Mean || from.Kind() == dtype.KindFloat:
 		op.Type = dtype.Float64
-	case from.Kind() == dtype.KindInt || from == dtype.Bool && op.Kind < kernel.Min:
+	case from.Kind() == dtype.KindInt || from == dtype.Bool && op.Kind.Row().Family == kernel.Total:
 		op.Type = dtype.Int64
 	default:
 		op.Type = dtype.Uint64
@@ -294,7 +294,7 @@ func (Rolling) KeptAxes() []int { return nil }
 func (o Rolling) Formula(shape []int) *blockwise.Formula {
 	ops := map[kernel.Reduction]kernel.Op{kernel.Sum: kernel.Add, kernel.Prod: kernel.Multiply, kernel.Min: kernel.Minimum, kernel.Max: kernel.Maximum}
 	op, ok := ops[o.Kind]
-	split := o.Type == dtype.Float64 && o.Kind <= kernel.Prod
+	split := o.Type == dtype.Float64 && o.Kind.Row().Family == kernel.Total
 	if !ok || o.Type.Kind() == dtype.KindComplex || o.Window > blockwise.MaxTerms/2 || split && o.Window > blockwise.MaxTerms/8 {
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/machine"
+	"github.com/gonbext/gonbext/oocore/plan/cost"
 	"github.com/gonbext/gonbext/oocore/record"
 	"github.com/gonbext/gonbext/oocore/store"
 )
@@ -74,14 +75,10 @@ func look(h *record.Header, kept int64) {
 			}
 		}
 		if fetched > 0 {
-			h.Stages[i].Work = append(h.Stages[i].Work, record.Work{Of: record.Reading, Kind: "disk", Nanos: fetched * fetchNanos})
+			h.Stages[i].Work = append(h.Stages[i].Work, record.Work{Of: record.Reading, Kind: "disk", Nanos: fetched * cost.Fetch})
 		}
 	}
 }
-
-// fetchNanos is what a byte from the disk takes of a core, at a nominal rate, on its way
-// into the page cache.
-const fetchNanos = 0.2
 
 // asked are the parts of stored arrays that are not in the page cache, by path, as they
 // were less than a second ago: an algorithm makes many runs over one array.

@@ -19,6 +19,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/gonbext/gonbext/oocore/internal/disk"
+	"github.com/gonbext/gonbext/oocore/plan/cost"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
@@ -57,8 +59,8 @@ type stage struct {
 // written, and of a nominal nanosecond of what chunks that are files take.
 type diskTime [3]float64
 
-// firstDisk is a disk until a run has told: a gigabyte a second, and a millisecond a file.
-var firstDisk = diskTime{1e-9, 1e-9, 7e-9}
+// firstDisk is a disk until a run has told.
+var firstDisk = diskTime{cost.Disk / 1e9, cost.Disk / 1e9, cost.DiskObject / cost.Object / 1e9}
 
 // of is the time of a stage's traffic.
 func (d *diskTime) of(t traffic) (seconds float64) {
@@ -97,13 +99,12 @@ func endsOf(h *record.Header) (of [ends]float64) {
 }
 
 const (
-	mostOverlap  = 10       // on a machine that others use, too
-	directBytes  = 16 << 20 // of an array that is written past the page cache
-	mostPages    = 1 << 30  // bytes that are left to be made durable: runs do that about once a second
-	leastTraffic = 8 << 20  // bytes that a stage has to move for the disk to be seen
-	stiffness    = 0.03     // with which kinds of work are held to their activity
-	halfLife     = 10       // of a stage's weight, in stages that ran since
-	leastCPU     = 2e-3     // seconds: a shorter time says little
+	mostOverlap  = 10      // on a machine that others use, too
+	mostPages    = 1 << 30 // bytes that are left to be made durable: runs do that about once a second
+	leastTraffic = 8 << 20 // bytes that a stage has to move for the disk to be seen
+	stiffness    = 0.03    // with which kinds of work are held to their activity
+	halfLife     = 10      // of a stage's weight, in stages that ran since
+	leastCPU     = 2e-3    // seconds: a shorter time says little
 	narrowest    = 0.1
 	widest       = 1.5
 	unknown      = 0.7 // the logarithm of the factor by which kinds that no run has done may be off
@@ -301,7 +302,7 @@ func trafficOf(work []record.Work) (t traffic) {
 		switch {
 		case w.Of == record.Reading:
 			t[0] += float64(w.Disk)
-		case w.Of == record.Writing && w.Bytes >= directBytes:
+		case w.Of == record.Writing && w.Bytes >= disk.LargeFile:
 			t[1] += float64(w.Bytes)
 		case w.Kind == record.ChunksWritten:
 			t[2] += w.Nanos

@@ -48,6 +48,9 @@ type Entry struct {
 	// Age is how long ago it was stored, by the store's own clock and from Get only; 0
 	// where that is not known.
 	Age time.Duration
+	// Settles is, from Open only, how long another change may still leave Version as it is;
+	// negative where that is so for ever.
+	Settles time.Duration
 }
 
 // Object is an object that is read. It is safe for concurrent use.

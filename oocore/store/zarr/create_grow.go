@@ -158,7 +158,7 @@ func (t *growTarget) begin(resume bool) error {
 		return store.ErrNotStaged
 	}
 	if t.meta.pipeline.Plain() {
-		if err := fits(t.path, int64(t.chunks)*chunkBytes(t.meta)); err != nil {
+		if err := fits(t.path, int64(t.chunks)*t.meta.chunkBytes()); err != nil {
 			return err
 		}
 	}

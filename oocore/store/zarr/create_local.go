@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/grid"
@@ -131,7 +132,7 @@ func newLocalTarget(path string, made *meta) (*localTarget, error) {
 		return nil, err
 	}
 	t.old = old
-	return t, replaceable(t.place, old)
+	return t, replaceable(context.Background(), t.place, old)
 }
 
 // checkGroup rejects a folder in which there cannot be an array.
@@ -157,15 +158,26 @@ func errV2Group(name string) error {
 	return fmt.Errorf("%s is a group of version 2: arrays of version 3 cannot be in it: save to another store, or convert the group's arrays first", name)
 }
 
-// replaceable rejects replacing what is not an array.
-func replaceable(folder string, st fs.FileInfo) error {
+// replaceable rejects replacing what is not an array, and an array whose folder has other
+// files, which would be gone with it.
+func replaceable(ctx context.Context, folder string, st fs.FileInfo) error {
 	if !st.IsDir() {
 		return errors.New("a file of this name is there: remove it, or choose another name")
 	}
-	_, _, err := loadMeta(context.Background(), blob.Dir(folder))
+	b := blob.Dir(folder)
+	old, _, err := loadMeta(ctx, b)
 	switch {
 	case err == nil:
-		return nil
+		index := make([]int, len(old.shape))
+		for e, err := range b.List(ctx, "") {
+			if err != nil {
+				return err
+			}
+			if !slices.Contains([]string{v3File, v2File, v2Attributes}, e.Key) && !old.parseIndex(e.Key, index) {
+				return fmt.Errorf("%s is no part of the array that is there, and would be deleted with it: move it elsewhere, or choose another name", filepath.Join(folder, filepath.FromSlash(e.Key)))
+			}
+		}
+		return ctx.Err()
 	case err == errGroup:
 		return errors.New("it is a group: name an array in it, as in " + filepath.Base(folder) + "/NAME, or remove it first")
 	}
@@ -256,7 +268,7 @@ func (t *localTarget) fits() error {
 		return nil
 	}
 	objects := grid.Grid{Shape: t.made.shape, Chunks: t.made.chunks}
-	return fits(t.place, int64(objects.Len())*chunkBytes(t.made))
+	return fits(t.place, int64(objects.Len())*t.made.chunkBytes())
 }
 
 // resume resumes a folder that an earlier writer of the same array left, or finds that
@@ -372,6 +384,11 @@ func (t *localTarget) replace(ctx context.Context) error {
 			err = t.ws.NoteMove(t.temp, t.place, v)
 		}
 		if err != nil {
+			return err
+		}
+	}
+	if t.old != nil { // files may have been put there since the run began
+		if err := replaceable(ctx, t.place, t.old); err != nil {
 			return err
 		}
 	}

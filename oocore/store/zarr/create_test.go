@@ -189,6 +189,51 @@ func TestOccupied(t *testing.T) {
 	}
 }
 
+// What lies in an array's folder and is no part of it is named and stays, also where it comes
+// there while the array that is to replace it is written.
+func TestForeignFilesInAnArrayStay(t *testing.T) {
+	for _, path := range []string{"a.zarr", "g.zarr/group/a"} {
+		for _, name := range []string{"notes.txt", "results/figures.csv", "c/readme", "c/0/x/deep", "other.zarr/zarr.json"} {
+			path := filepath.Join(t.TempDir(), path)
+			foreign := filepath.Join(path, name)
+			saveAll(t, path, smallMeta, smallData())
+			put := func() {
+				t.Helper()
+				if err := errors.Join(os.MkdirAll(filepath.Dir(foreign), 0o777), os.WriteFile(foreign, []byte("mine"), 0o666)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			w, err := store.Create(path, smallMeta)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := w.Write(t.Context(), make([]byte, 120), grid.Whole(smallMeta.Shape).Box(0)); err != nil {
+				t.Fatal(err)
+			}
+			put()
+			if err := w.Commit(t.Context()); err == nil || !strings.Contains(err.Error(), foreign) {
+				t.Errorf("%s: the commit says %v", name, err)
+			}
+			if err := w.Abort(); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := store.Create(path, smallMeta); err == nil || !strings.Contains(err.Error(), foreign) {
+				t.Errorf("%s: creating says %v", name, err)
+			}
+			if text, err := os.ReadFile(foreign); string(text) != "mine" {
+				t.Errorf("%s is %q: %v", name, text, err)
+			}
+			if got, _ := readAll(t, path); !bytes.Equal(got, smallData()) {
+				t.Errorf("%s: the array that was there has changed", name)
+			}
+			if err := os.Remove(foreign); err != nil {
+				t.Fatal(err)
+			}
+			saveAll(t, path, smallMeta, make([]byte, 120))
+		}
+	}
+}
+
 // A save that is rejected, since it would lie in an array, leaves what a killed run has computed
 // of that array's next values. What one left of a group that is there is removed.
 func TestUnfinishedWorkBesideAnArrayStays(t *testing.T) {

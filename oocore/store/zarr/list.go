@@ -13,15 +13,16 @@ import (
 	"github.com/gonbext/gonbext/oocore/internal/disk"
 	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/blob"
+	"github.com/gonbext/gonbext/oocore/store/chunked"
 )
 
 // Chunks lists the chunks that are stored, with their encoded bytes.
 func (a *array) Chunks(ctx context.Context, each func(index []int, bytes int64) error) error {
-	return a.readError(ctx, a.list(ctx, each))
+	return a.Fail(ctx, a.list(ctx, each))
 }
 
 func (a *array) list(ctx context.Context, each func(index []int, bytes int64) error) error {
-	if a.closed.Load() {
+	if a.Closed() {
 		return store.ErrClosed
 	}
 	m := a.meta
@@ -56,21 +57,20 @@ func (a *array) listShard(ctx context.Context, key string, unit []int, each func
 	for d, n := range unit {
 		start[d] = n * a.meta.unit()[d]
 	}
-	return a.listParts(ctx, source{object: o, key: key, shard: true, size: o.Entry().Size, read: new(int64)}, start, 0, each)
+	return a.listParts(ctx, chunked.Source{Object: o, Kind: "shard", Key: key, Bytes: o.Entry().Size, Read: new(int64)}, start, 0, each)
 }
 
 // listParts lists the chunks of a shard of some level, whose first element is start.
-func (a *array) listParts(ctx context.Context, shard source, start []int, depth int, each func(index []int, bytes int64) error) error {
+func (a *array) listParts(ctx context.Context, shard chunked.Source, start []int, depth int, each func(index []int, bytes int64) error) error {
 	m := a.meta
 	l := &m.shards[depth]
-	entries, sorted := indexWork(l)
-	x := newShardIndex(l, indexMemory{make([]byte, entries), make([]byte, sorted)})
+	x, _ := newShardIndex(l, make([]byte, indexBytes(m.shards[depth:depth+1])))
 	place := make([]int, len(start))
 parts:
 	for i := range l.parts() {
 		at, size, found, err := x.lookup(ctx, &shard, i)
 		if err != nil {
-			return shard.fault(ctx, err)
+			return shard.Fault(ctx, err)
 		}
 		if !found {
 			continue
@@ -83,7 +83,7 @@ parts:
 		}
 		if depth < len(m.shards)-1 {
 			inner := shard
-			inner.base, inner.size = shard.base+at, size
+			inner.Base, inner.Bytes = shard.Base+at, size
 			err = a.listParts(ctx, inner, slices.Clone(place), depth+1, each)
 		} else {
 			index := make([]int, len(place))
@@ -111,8 +111,8 @@ func (m *meta) keyPrefix() string {
 // sum of their hashes, so that it needs neither an order nor memory. Files that have
 // changed within a tick of the clock are looked at again after it.
 func (a *array) Digest(ctx context.Context) (string, error) {
-	if a.closed.Load() {
-		return "", a.readError(ctx, store.ErrClosed)
+	if a.Closed() {
+		return "", a.Fail(ctx, store.ErrClosed)
 	}
 	for again := false; ; again = true {
 		digest, newest, err := a.digest(ctx)
@@ -132,7 +132,7 @@ func (a *array) digest(ctx context.Context) (digest string, newest time.Time, er
 			return "", newest, nil
 		}
 		if err != nil {
-			return "", newest, a.readError(ctx, err)
+			return "", newest, a.Fail(ctx, err)
 		}
 		if e.Changed.After(newest) {
 			newest = e.Changed

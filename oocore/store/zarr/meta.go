@@ -56,6 +56,9 @@ func (m *meta) unit() []int {
 	return m.chunks
 }
 
+// chunkBytes is the size of a decoded chunk.
+func (m *meta) chunkBytes() int64 { return int64(grid.Size(m.chunks)) * int64(m.dtype.Size()) }
+
 // objects is the grid of the objects.
 func (m *meta) objects() grid.Grid { return grid.Grid{Shape: m.shape, Chunks: m.unit()} }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/store/blob"
 	"github.com/gonbext/gonbext/oocore/store/blob/memblob"
+	"github.com/gonbext/gonbext/oocore/store/chunked"
 )
 
 // mostAllocated bounds what a small file may make a parser allocate.
@@ -92,9 +93,8 @@ func FuzzShardIndex(f *testing.F) {
 			t.Fatal(err)
 		}
 		l := shardLevel{shape: []int{n}, inner: []int{1}, index: shardIndexEncoding{atStart, big, crc}}
-		entries, sorted := indexWork(&l)
-		x := newShardIndex(&l, indexMemory{make([]byte, entries), make([]byte, sorted)})
-		src := source{object: o, key: "c/0", shard: true, size: int64(len(shard)), read: new(int64)}
+		x, _ := newShardIndex(&l, make([]byte, indexBytes([]shardLevel{l})))
+		src := chunked.Source{Object: o, Kind: "shard", Key: "c/0", Bytes: int64(len(shard)), Read: new(int64)}
 		used := make([]bool, len(shard))
 		low, high := 0, len(shard)-int(l.indexBytes())
 		if atStart {

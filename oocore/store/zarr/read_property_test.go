@@ -355,6 +355,15 @@ func (o countedObject) ReadAt(ctx context.Context, p []byte, at int64) error {
 	return o.Object.ReadAt(ctx, p, at)
 }
 
+// sessionBytes is the memory of a session that decodes whole chunks, or pieces of them.
+func sessionBytes(a *array, whole bool) int64 {
+	if w := a.Work(); whole {
+		return w.Whole
+	} else {
+		return w.Stream
+	}
+}
+
 // TestAnyArray reads regions of arrays of any layout, with sessions of any memory,
 // and compares each with the elements picked one by one.
 func TestAnyArray(t *testing.T) {
@@ -367,15 +376,11 @@ func TestAnyArray(t *testing.T) {
 		}
 		defer a.Close()
 		whole := rapid.Bool().Draw(r, "whole")
-		_, memory := divideRead(a.meta, nil, whole)
-		s, err := a.newSession(make([]byte, memory), whole)
+		s, err := a.Session(make([]byte, sessionBytes(a, whole)))
 		if err != nil {
 			r.Fatalf("%v", err)
 		}
 		defer s.Close()
-		if n := min(len(s.memory.window), 16*rapid.IntRange(1, 40).Draw(r, "window")); n > 0 {
-			s.memory.window = s.memory.window[:n] // as if chunks were large
-		}
 		for range rapid.IntRange(1, 6).Draw(r, "reads") {
 			region := storetest.DrawRegion(r, m.shape)
 			want := storetest.Pick(data, m.shape, m.dtype.Size(), region)
@@ -405,8 +410,7 @@ func TestAnyFault(t *testing.T) {
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "faults"), 2))
 		a.bucket = counted{c.Bucket, c.opens, c.closes, c.reads, c.bytes, func() bool { return random.IntN(4) == 0 }}
 		whole := rapid.Bool().Draw(r, "whole")
-		_, memory := divideRead(a.meta, nil, whole)
-		s, err := a.newSession(make([]byte, memory), whole)
+		s, err := a.Session(make([]byte, sessionBytes(a, whole)))
 		if err != nil {
 			r.Fatalf("%v", err)
 		}

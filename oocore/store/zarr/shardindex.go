@@ -8,20 +8,17 @@ import (
 	"fmt"
 	"slices"
 	"unsafe"
+
+	"github.com/gonbext/gonbext/oocore/store/chunked"
 )
 
 // maxIndexBytes is the most of a shard's index that is kept in memory. A larger one
 // is read a window at a time, and its checksum not verified.
 const maxIndexBytes = 1 << 20
 
-// indexMemory is a session's memory for the index of one level of shards.
-type indexMemory struct {
-	entries []byte
-	sorted  []byte // the numbers of the parts, for finding those that overlap
-}
-
-// indexWork is how much of it is needed.
-func indexWork(l *shardLevel) (entries, sorted int64) {
+// indexMemory returns the memory that a session needs for the index of a shard: for its
+// entries, and for the numbers of the parts, by which those that overlap are found.
+func (l *shardLevel) indexMemory() (entries, sorted int64) {
 	if n := l.indexBytes(); n <= maxIndexBytes {
 		return n, int64(l.parts()) * 4
 	}
@@ -31,44 +28,60 @@ func indexWork(l *shardLevel) (entries, sorted int64) {
 // shardIndex is the index of a shard, or a window of it: what a session knows of
 // the shard that it read last.
 type shardIndex struct {
-	level  *shardLevel
-	memory indexMemory
-	base   int64 // of the shard in its object; -1 for none
-	first  int   // part that memory begins with
-	count  int
+	level   *shardLevel
+	entries []byte
+	sorted  []byte
+	base    int64 // of the shard in its object; -1 for none
+	first   int   // part that entries begin with
+	count   int
 }
 
-func newShardIndex(l *shardLevel, memory indexMemory) shardIndex {
-	return shardIndex{level: l, memory: memory, base: -1}
+// newShardIndex takes what it needs from memory, which is aligned, and returns the rest.
+func newShardIndex(l *shardLevel, memory []byte) (shardIndex, []byte) {
+	e, s := l.indexMemory()
+	sorted := align(e)
+	end := align(sorted + s)
+	return shardIndex{level: l, entries: memory[:e:e], sorted: memory[sorted : sorted+s], base: -1}, memory[end:]
 }
+
+// indexBytes is the memory of the indexes of a chunk's shards.
+func indexBytes(levels []shardLevel) (n int64) {
+	for i := range levels {
+		e, s := levels[i].indexMemory()
+		n += align(align(e) + s)
+	}
+	return n
+}
+
+func align(n int64) int64 { return (n + 63) &^ 63 }
 
 // forget makes the next lookup read again.
 func (x *shardIndex) forget() { x.base = -1 }
 
 // lookup is where in the shard a part lies; found is false where it is not stored.
-func (x *shardIndex) lookup(ctx context.Context, shard *source, part int) (at, size int64, found bool, err error) {
-	if x.base != shard.base || part < x.first || part >= x.first+x.count {
+func (x *shardIndex) lookup(ctx context.Context, shard *chunked.Source, part int) (at, size int64, found bool, err error) {
+	if x.base != shard.Base || part < x.first || part >= x.first+x.count {
 		x.forget()
 		if err := x.load(ctx, shard, part); err != nil {
 			return 0, 0, false, err
 		}
-		x.base = shard.base
+		x.base = shard.Base
 	}
-	at, size, found = x.level.index.partAt(x.memory.entries, part-x.first)
+	at, size, found = x.level.index.partAt(x.entries, part-x.first)
 	return at, size, found, nil
 }
 
 // load reads the index, or the window of it with a part.
-func (x *shardIndex) load(ctx context.Context, shard *source, part int) error {
+func (x *shardIndex) load(ctx context.Context, shard *chunked.Source, part int) error {
 	all := x.level.indexBytes()
-	if shard.size < all {
-		return fmt.Errorf("it has %d bytes, its index alone has %d", shard.size, all)
+	if shard.Bytes < all {
+		return fmt.Errorf("it has %d bytes, its index alone has %d", shard.Bytes, all)
 	}
-	at := shard.size - all
+	at := shard.Bytes - all
 	if x.level.index.atStart {
 		at = 0
 	}
-	p := x.memory.entries
+	p := x.entries
 	if int64(len(p)) == all {
 		x.first, x.count = 0, x.level.parts()
 	} else {
@@ -80,7 +93,7 @@ func (x *shardIndex) load(ctx context.Context, shard *source, part int) error {
 	if err := shard.ReadAt(ctx, p, at); err != nil {
 		return fmt.Errorf("its index: %w", plainError(err))
 	}
-	if err := x.check(p, shard.size); err != nil {
+	if err := x.check(p, shard.Bytes); err != nil {
 		return fmt.Errorf("its index %w", err)
 	}
 	return nil
@@ -110,7 +123,7 @@ func (x *shardIndex) check(p []byte, shard int64) error {
 		ordered = ordered && at >= end
 		end = at + n
 	}
-	if ordered || len(x.memory.sorted) == 0 { // of a window nothing is known of the parts beside it
+	if ordered || len(x.sorted) == 0 { // of a window nothing is known of the parts beside it
 		return nil
 	}
 	return x.checkOverlap(p)
@@ -118,7 +131,7 @@ func (x *shardIndex) check(p []byte, shard int64) error {
 
 func (x *shardIndex) checkOverlap(p []byte) error {
 	f := x.level.index
-	parts := unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(x.memory.sorted))), x.count)[:0]
+	parts := unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(x.sorted))), x.count)[:0]
 	for i := range x.count {
 		if _, _, ok := f.partAt(p, i); ok {
 			parts = append(parts, uint32(i))

@@ -3,61 +3,11 @@ package zarr
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"io/fs"
 
-	"github.com/gonbext/gonbext/oocore/codec"
 	"github.com/gonbext/gonbext/oocore/store/blob"
+	"github.com/gonbext/gonbext/oocore/store/chunked"
 )
-
-// source is where the bytes of an encoded chunk lie: an object, or a part of one.
-type source struct {
-	object blob.Object
-	serial int // of the opening of the object
-	key    string
-	shard  bool
-	base   int64
-	size   int64
-	read   *int64 // counts the bytes that are read
-}
-
-func (s *source) Size() int64 { return s.size }
-
-func (s *source) ReadAt(ctx context.Context, p []byte, at int64) error {
-	if at < 0 || at > s.size-int64(len(p)) {
-		return io.ErrUnexpectedEOF
-	}
-	*s.read += int64(len(p))
-	return s.object.ReadAt(ctx, p, s.base+at)
-}
-
-// kind is what the object is called in messages.
-func (s *source) kind() string {
-	if s.shard {
-		return "shard"
-	}
-	return "chunk"
-}
-
-// fault names the object that is at fault.
-func (s *source) fault(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return fmt.Errorf("%s %s: %w", s.kind(), s.key, plainError(err))
-}
-
-// broken is fault of what cannot be decoded.
-func (s *source) broken(ctx context.Context, err error) error {
-	if err == nil {
-		return nil
-	}
-	if errors.Is(err, codec.ErrShort) {
-		err = fmt.Errorf("it is cut short: %w", plainError(err))
-	}
-	return s.fault(ctx, err)
-}
 
 // opened is the object that a session has open, the one of the chunk that it read
 // last, and the indexes of the shards that lie in it.
@@ -70,20 +20,44 @@ type opened struct {
 	key     string
 	indexes []shardIndex
 	place   []int // of a part within its shard
-	source  source
+	source  chunked.Source
 	read    *int64 // counts the bytes that are read
 }
 
-func newOpened(a *array, memory []indexMemory, read *int64) opened {
+// newIndex makes the index of a session. Objects of an object store that are chunks are
+// read by one request each.
+func (a *array) newIndex(memory []byte, read *int64) chunked.Index {
 	dims := len(a.meta.shape)
-	o := opened{a: a, read: read, unit: make([]int, dims), place: make([]int, dims)}
+	o := &opened{a: a, read: read, unit: make([]int, dims), place: make([]int, dims)}
 	for i := range a.meta.shards {
-		o.indexes = append(o.indexes, newShardIndex(&a.meta.shards[i], memory[i]))
+		var x shardIndex
+		x, memory = newShardIndex(&a.meta.shards[i], memory)
+		o.indexes = append(o.indexes, x)
+	}
+	if !a.local && len(a.meta.shards) == 0 {
+		return fetcher{o}
 	}
 	return o
 }
 
-func (o *opened) close() error {
+// fetcher is the index of chunks that are objects of an object store.
+type fetcher struct{ *opened }
+
+func (f fetcher) Fetch(ctx context.Context, chunk []int, p []byte) (int64, *chunked.Source, error) {
+	src := &chunked.Source{Kind: "chunk", Key: f.a.meta.key(chunk)}
+	e, err := blob.Get(ctx, f.a.bucket, src.Key, p)
+	switch {
+	case err == nil:
+		*f.read += e.Size
+	case err == blob.ErrLarge:
+		err = nil
+	case errors.Is(err, fs.ErrNotExist):
+		return 0, nil, f.a.there(ctx)
+	}
+	return e.Size, src, err
+}
+
+func (o *opened) Close() error {
 	o.ready = false
 	if o.object == nil {
 		return nil
@@ -93,15 +67,14 @@ func (o *opened) close() error {
 	return err
 }
 
-// find is where a chunk lies, valid until the next call; nil where it is not
-// stored.
-func (o *opened) find(ctx context.Context, chunk []int) (*source, error) {
+// Find returns where a chunk lies.
+func (o *opened) Find(ctx context.Context, chunk []int) (*chunked.Source, error) {
 	if err := o.open(ctx, chunk); err != nil || o.object == nil {
 		return nil, err
 	}
 	m := o.a.meta
-	o.source = source{object: o.object, serial: o.serial, key: o.key, shard: len(m.shards) > 0,
-		size: o.object.Entry().Size, read: o.read}
+	o.source = o.named()
+	o.source.Object, o.source.Serial, o.source.Bytes, o.source.Read = o.object, o.serial, o.object.Entry().Size, o.read
 	for i := range o.indexes {
 		x := &o.indexes[i]
 		for d, n := range chunk {
@@ -110,12 +83,12 @@ func (o *opened) find(ctx context.Context, chunk []int) (*source, error) {
 		}
 		at, size, found, err := x.lookup(ctx, &o.source, x.level.entry(o.place))
 		if err != nil {
-			return nil, o.source.fault(ctx, err)
+			return nil, o.source.Fault(ctx, err)
 		}
 		if !found {
 			return nil, nil
 		}
-		o.source.base, o.source.size = o.source.base+at, size
+		o.source.Base, o.source.Bytes = o.source.Base+at, size
 	}
 	return &o.source, nil
 }
@@ -132,7 +105,7 @@ func (o *opened) open(ctx context.Context, chunk []int) error {
 	if same {
 		return nil
 	}
-	if err := o.close(); err != nil {
+	if err := o.Close(); err != nil {
 		return err
 	}
 	for i := range o.indexes {
@@ -146,8 +119,8 @@ func (o *opened) open(ctx context.Context, chunk []int) error {
 			return err
 		}
 	case err != nil:
-		s := source{key: o.key, shard: len(m.shards) > 0}
-		return s.fault(ctx, err)
+		s := o.named()
+		return s.Fault(ctx, err)
 	default:
 		o.object = object
 		o.serial++
@@ -155,10 +128,19 @@ func (o *opened) open(ctx context.Context, chunk []int) error {
 		// object store the chunks of another have other keys.
 		if o.a.local {
 			if err := o.a.there(ctx); err != nil {
-				return errors.Join(err, o.close())
+				return errors.Join(err, o.Close())
 			}
 		}
 	}
 	o.ready = true
 	return nil
+}
+
+// named is a source that has no more than the name of the object.
+func (o *opened) named() chunked.Source {
+	kind := "chunk"
+	if len(o.a.meta.shards) > 0 {
+		kind = "shard"
+	}
+	return chunked.Source{Kind: kind, Key: o.key}
 }

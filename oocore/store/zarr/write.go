@@ -207,7 +207,7 @@ func (w *writer) write(ctx context.Context, src []byte, b grid.Box) error {
 		defer s.dec.Close()
 	}
 	defer s.abandon()
-	part := make([]byte, chunkBytes(w.d.meta))
+	part := make([]byte, w.d.meta.chunkBytes())
 	origin := make([]int, len(b.Start))
 	for unit := range b.Align(origin, w.d.unit()) {
 		if err := w.writeUnit(ctx, s, src, unit, part); err != nil {

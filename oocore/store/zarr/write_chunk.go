@@ -201,7 +201,7 @@ var zeros [stageBytes]byte
 
 // end encodes the rest of a streamed chunk.
 func (c *chunkWriter) end(ctx context.Context) error {
-	if err := c.gap(ctx, chunkBytes(c.s.d.meta)); err != nil {
+	if err := c.gap(ctx, c.s.d.meta.chunkBytes()); err != nil {
 		return err
 	}
 	if c.staged > 0 {

@@ -118,7 +118,7 @@ func (d *writeLayout) divide(work []byte, box grid.Box, whole bool) (m writeMemo
 		m.encoder = take(encode.Whole)
 		// Rows of a chunk are encoded as a stream where that takes no more memory.
 		if cuts || !d.straight() || encode.Stream > encode.Whole {
-			m.chunk = take(chunkBytes(d.meta))
+			m.chunk = take(d.meta.chunkBytes())
 		}
 		if keeps && cuts {
 			m.decoder = take(decode.Whole)

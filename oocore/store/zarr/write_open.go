@@ -53,7 +53,7 @@ type chunkFile struct {
 
 func newOpenWriter(path string, t target, d *writeLayout, folder string) *openWriter {
 	return &openWriter{
-		base: base{path: path, target: t}, d: d, folder: folder, size: chunkBytes(d.meta),
+		base: base{path: path, target: t}, d: d, folder: folder, size: d.meta.chunkBytes(),
 		buffers: sync.Pool{New: func() any { p := make([]byte, gatherBytes); return &p }},
 		open:    map[string]*chunkFile{}, folders: map[string]bool{},
 	}

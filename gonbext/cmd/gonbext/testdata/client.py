@@ -103,7 +103,7 @@ def cells(client):
     r, o = run(client, 'import "github.com/gonbext/gonbext/oocore/dtype"\n%%\nfmt.Println(dtype.Float32)')
     check("the module, without a network", text(o) == "float32\n", (r, o))
     r, o = run(client, '%%\nfmt.Println("fine")\nvar y int = "s"\n')
-    check("a compile error names the cell's line", "Line 3" in "\n".join(r["traceback"]), r)
+    check("a compile error names the cell's line", "line 3: cannot use" in r["evalue"] and "main" not in "\n".join(r["traceback"]), r)
     r, o = run(client, "%%\n\nvar p *int\nfmt.Println(*p)")
     check("a panic names the cell's line", r["status"] == "error" and "Line 4" in text(o, "stderr"), o)
     r, o = run(client, "%%memory --budgt 1MiB\nx := 1")
@@ -113,6 +113,7 @@ def cells(client):
     r, o = run(client, '%%\nfor i := range 20000 { fmt.Println("line", i) }')
     check("20,000 lines", text(o) == "".join(f"line {i}\n" for i in range(20000)))
     last_values(client)
+    statements(client)
     queued = ['%%memory --budget 64MiB\ngonbext.Save(oocore.Random(oocore.Float32, 7, 400, 100), "t.zarr", oocore.Chunks(100, 50))',
               "%chunks t.zarr", "%runs", "%chunks none.zarr"]
     requests = [client.execute(code, stop_on_error=False) for code in queued]
@@ -149,6 +150,42 @@ def last_values(client):
     check("one that is declared anew", r["status"] == "ok" and not o[1:], (r, o))
     r, o = run(client, "%%\nn := 3\nn * 2")
     check("a number", text(o) == "6\n", (r, o))
+
+
+def statements(client):
+    """Cells without a command: statements run, declarations stay, faults have the cell's own lines."""
+    for code, want in {
+        "fmt.Println(1)": "1\n",
+        "1+1": "2\n",
+        "x := 3": "",
+        'y := 2\nfmt.Println(twice(y))\nfunc twice(n int) int { return 2 * n }': "4\n",
+        "fmt.Println(twice(4))": "8\n",
+        "var kept = twice(8)": "",
+        "kept": "16\n",
+    }.items():
+        r, o = run(client, code)
+        check(f"{code!r}", r["status"] == "ok" and text(o) == want, (r, o))
+    r, o = run(client, "oocore.Arange(0, 12, 1).Reshape(3, 4).Mean(0)")
+    check("an array of a cell without a command", "4  5  6  7" in str(shown(o)), (r, o))
+    r, o = run(client, 'gonbext.Save(oocore.Ones(oocore.Float32, 3, 4), "ones.npy")')
+    check("a Save without a magic", "ones.npy: (3, 4) float32, 48 bytes in " in shown(o)[-1][1]["data"]["text/plain"], (r, o))
+    os.remove("ones.npy")
+    for code, says in {
+        "fmt.Println(x)\nfmt.Println(x)": ["line 1: undefined: x", "(also line 2)", "another cell", "files", "var"],
+        "a := oocore.Ones(oocore.Float32, 3)\nb := a.Sqr().Mean(0)": ["line 2: a.Sqr undefined", "           ^", "Did you mean Sqrt()"],
+        "n := 1\nfunc late() int { return 3 }\nfmt.Println(n, nowhere)": ["line 3: undefined: nowhere", "               ^"],
+        'fmt.Println("open"': ["line 1: syntax error: ( is not closed"],
+    }.items():
+        r, o = run(client, code)
+        said = "\n".join(r.get("traceback", []))
+        lacks = [s for s in says if s not in said] + [s for s in ("main.go", "package main", "flag.Parse", "func main") if s in said]
+        check(f"what is wrong with {code!r}", r["status"] == "error" and not lacks, (lacks, said))
+    r, o = run(client, "n := 0\nfunc f(n int) int {\n\treturn 1 / n\n}\nfmt.Println(n,\n\tf(n))")
+    check("a panic in a cell of both", "Line 3 ]]" in text(o, "stderr"), o)
+    r, o = run(client, "n := 0\nfunc g() {}\nfmt.Println(1 / n)")
+    check("and among its statements", "Line 3 ]]" in text(o, "stderr"), o)
+    r, o = run(client, 'oocore.Ones(oocore.Float32, 3).Reshape(5)\n\ngonbext.Show(oocore.Ones(oocore.Float32, 3).Reshape(5))')
+    check("an error of oocore's has the cell's line", "(cell:3)" in text(o, "stderr"), o)
 
 
 def input_(client):

@@ -2,6 +2,13 @@ package main
 
 import "math/big"
 
+func init() {
+	define("Arctan", definition{double: arctangent, single: arctangentSingle})
+	define("Arctan2", definition{double: angle, single: angleSingle})
+	define("Arcsin", definition{double: arcsine, single: arcsineSingle})
+	define("Arccos", definition{double: arccosine, single: arccosineSingle})
+}
+
 const (
 	// middle is a slope with few bits near tan(π/6), and arctangents are taken
 	// of what is left by it from lowest on.

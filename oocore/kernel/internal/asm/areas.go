@@ -2,6 +2,12 @@ package main
 
 import "math"
 
+func init() {
+	define("Arcsinh", definition{double: areaSine, single: areaSineSingle})
+	define("Arccosh", definition{double: areaCosine, single: areaCosineSingle})
+	define("Arctanh", definition{double: areaTangent, single: areaTangentSingle})
+}
+
 // artanhRest is (artanh(s)/s - 1) / s² in powers of s².
 var artanhRest = economize(func(k int64) real { return fractionOf(1, 2*k+3) }, 0, 0.0313, 7)
 

@@ -11,12 +11,9 @@ func castLoops() (all []loop) {
 	sizes := map[string]int{"Bool": 1, "Int8": 1, "Uint8": 1, "Int16": 2, "Uint16": 2, "Int32": 4, "Int64": 8,
 		"Float16": 2, "BFloat16": 2, "Float32": 4, "Float64": 8}
 	add := func(from, to string, wide bool, body func(m *machine, x vec) vec) {
-		in, out := sizes[from], sizes[to]
-		all = append(all, loop{
-			name: "vec" + from + "To" + to, keys: []key{{from: from, to: to}},
-			in: []int{in}, out: out, lanes: perElement(max(in, out)), wide: wide,
-			body: func(m *machine, in []vec) vec { return body(m, in[0]) },
-		})
+		l := newLoop(from+"To"+to, []key{{from: from, to: to}}, []int{sizes[from]}, sizes[to], func(m *machine, in []vec) vec { return body(m, in[0]) })
+		l.wide = wide
+		all = append(all, l)
 	}
 	plain := func(from, to string, wide bool, f inst) {
 		add(from, to, wide, func(m *machine, x vec) vec {
@@ -85,11 +82,12 @@ func (m *machine) toBFloat16(x vec) vec {
 		m.VPSRLD(operand.U8(16), v, s)
 		return s
 	}
-	add := op{x86.VPADDD, nil, x86.VPADDD_BCST}
+	add := binary[bitAdd][1]
 	top := shift(x)
 	odd := m.to(and, m.constant("one32", 4, operand.U32(1)), top)
 	rounded := shift(m.to(add, m.d(0x7fff), m.to(add, odd, x)))
-	v := m.replaceNaN(floatTypes[0], x, rounded, m.to(or, m.constant("quiet32", 4, operand.U32(0x40)), top))
+	m.single = true
+	v := m.blended(m.compared(cmpUNORD, x, x), m.to(or, m.constant("quiet32", 4, operand.U32(0x40)), top), rounded)
 	return m.narrowWords(v)
 }
 

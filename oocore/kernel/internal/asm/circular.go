@@ -2,6 +2,16 @@ package main
 
 import "math"
 
+func init() {
+	for quarter, op := range []string{"Sin", "Cos"} {
+		define(op, definition{
+			double: func(p *formula) { circular(p, quarter) },
+			single: func(p *formula) { p.sineSingle(uint64(quarter)) },
+		})
+	}
+	define("Tan", definition{double: tangent, single: tangentSingle})
+}
+
 // Angles from widestAngle on are rare: below, the multiple of π/2 nearest to x is
 // found with certainty and the rest is right to 2⁻¹¹⁰.
 const widestAngle = 1 << 30

@@ -8,23 +8,22 @@ import (
 	"github.com/mmcloughlin/avo/x86"
 )
 
-// comparison is an operation with its predicates: of floats, and of integers
-// by AVX-512; AVX2 has only equality and greater-than of signed integers, whose
+// comparison is an operation on integers with its predicate by AVX-512; AVX2 has only equality and greater-than of signed integers, whose
 // operands may be swapped and whose result negated.
 type comparison struct {
-	op             string
-	float, integer uint8
-	equal          bool
-	swap, negate   bool
+	op           string
+	integer      uint8
+	equal        bool
+	swap, negate bool
 }
 
 var comparisons = []comparison{
-	{"Equal", cmpEQ, 0, true, false, false},
-	{"NotEqual", cmpNEQ, 4, true, false, true},
-	{"Less", cmpLT, 1, false, true, false},
-	{"LessEqual", cmpLE, 2, false, false, true},
-	{"Greater", cmpGT, 6, false, false, false},
-	{"GreaterEqual", cmpGE, 5, false, true, true},
+	{"Equal", 0, true, false, false},
+	{"NotEqual", 4, true, false, true},
+	{"Less", 1, false, true, false},
+	{"LessEqual", 2, false, false, true},
+	{"Greater", 6, false, false, false},
+	{"GreaterEqual", 5, false, true, true},
 }
 
 // masks are the instructions that depend on the size of an integer.
@@ -40,59 +39,18 @@ var masksOf = map[int]masks{
 	8: {x86.VPCMPQ, x86.VPCMPUQ, x86.VPTESTMQ, x86.VPBLENDMQ, x86.VPCMPEQQ, x86.VPCMPGTQ, x86.VPMOVZXBQ},
 }
 
-// compareLoops is what gives or takes bools.
+// compareLoops is what gives or takes bools, of integers.
 func compareLoops() (all []loop) {
-	for _, t := range floatTypes {
-		for _, c := range comparisons {
-			all = append(all, loop{
-				name: "vec" + c.op + t.name, keys: []key{{op: c.op, from: t.name}},
-				in: []int{t.size, t.size}, out: 1, lanes: perElement(t.size),
-				body: func(m *machine, in []vec) vec {
-					return m.bools(m.compareFloat(t, c.float, in[1], in[0]), t.size, false)
-				},
-			})
-		}
-		for _, c := range []struct {
-			op        string
-			predicate uint8
-		}{{"IsInf", cmpEQ}, {"IsFinite", cmpLT}, {"IsNaN", cmpUNORD}} {
-			all = append(all, loop{
-				name: "vec" + c.op + t.name, keys: []key{{op: c.op, from: t.name}},
-				in: []int{t.size}, out: 1, lanes: perElement(t.size),
-				body: func(m *machine, in []vec) vec {
-					magnitude := m.to(andnot, in[0], m.load64(t.sign(m)))
-					var infinity vec
-					if t.size == 4 {
-						infinity = m.load32(t.infinity(m))
-					} else {
-						infinity = m.load64(t.infinity(m))
-					}
-					return m.bools(m.compareFloat(t, c.predicate, infinity, magnitude), t.size, false)
-				},
-			})
-		}
-	}
 	for _, t := range integerTypes {
 		for signedness, name := range t.types() {
 			for _, c := range comparisons {
-				all = append(all, loop{
-					name: "vec" + c.op + name, keys: []key{{op: c.op, from: name}},
-					in: []int{t.bits / 8, t.bits / 8}, out: 1, lanes: perElement(t.bits / 8),
-					body: func(m *machine, in []vec) vec {
-						return m.compareInteger(c, t.bits/8, signedness == 1, in[0], in[1])
-					},
-				})
+				all = append(all, newLoop(c.op+name, []key{{op: c.op, from: name}}, []int{t.bits / 8, t.bits / 8}, 1, func(m *machine, in []vec) vec {
+					return m.compareInteger(c, t.bits/8, signedness == 1, in[0], in[1])
+				}))
 			}
 		}
 	}
 	return append(all, whereLoops()...)
-}
-
-func (m *machine) compareFloat(t floatType, predicate uint8, y, x vec) reg.Register {
-	if t.size == 8 {
-		return m.compare64(predicate, y, x)
-	}
-	return m.compare32(predicate, y, x)
 }
 
 func (m *machine) compareInteger(c comparison, size int, unsigned bool, x, y vec) vec {
@@ -122,24 +80,7 @@ func (m *machine) compareInteger(c comparison, size int, unsigned bool, x, y vec
 }
 
 func topBit(size int) operand.Constant {
-	switch size {
-	case 1:
-		return operand.U8(1 << 7)
-	case 2:
-		return operand.U16(1 << 15)
-	case 4:
-		return operand.U32(1 << 31)
-	}
-	return operand.U64(1 << 63)
-}
-
-// emitTo emits what the machine has no name for.
-func (m *machine) emitTo(f inst, operands ...operand.Op) {
-	i, err := f(operands...)
-	if err != nil {
-		panic(fmt.Sprint(m.prefix, ": ", err))
-	}
-	m.Instruction(i)
+	return map[int]operand.Constant{1: operand.U8(1 << 7), 2: operand.U16(1 << 15), 4: operand.U32(1 << 31), 8: operand.U64(1 << 63)}[size]
 }
 
 // bools turns a comparison's mask over elements of a size into bytes of 0 or 1.
@@ -187,11 +128,9 @@ func whereLoops() (all []loop) {
 		{4, []string{"Int32", "Uint32", "Float32"}},
 		{8, []string{"Int64", "Uint64", "Float64", "Complex64"}},
 	} {
-		all = append(all, loop{
-			name: fmt.Sprint("vecWhere", 8*t.size), keys: keys(t.types, "Where"),
-			in: []int{1, t.size, t.size}, out: t.size, lanes: perElement(t.size),
-			body: func(m *machine, in []vec) vec { return m.where(t.size, in[0], in[1], in[2]) },
-		})
+		all = append(all, newLoop(fmt.Sprint("Where", 8*t.size), keys(t.types, "Where"), []int{1, t.size, t.size}, t.size, func(m *machine, in []vec) vec {
+			return m.where(t.size, in[0], in[1], in[2])
+		}))
 	}
 	return all
 }

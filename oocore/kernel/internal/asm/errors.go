@@ -1,5 +1,9 @@
 package main
 
+func init() {
+	define("Erf", definition{double: errorFunction, single: errorFunctionSingle})
+}
+
 // From a split on, the error function is one less what is left, of which the logarithm
 // is a polynomial. At that of float64 a quarter is left, so that the logarithm of four
 // times it begins near zero, where little is rounded off. From erfEnd on it is one.

@@ -2,6 +2,21 @@ package main
 
 import "math"
 
+func init() {
+	define("Exp", definition{double: exponential, single: exponentialSingle})
+	define("Exp2", definition{double: exponentialOfTwo, single: exponentialOfTwoSingle})
+	define("Expm1", definition{double: exponentialLessOne, single: exponentialLessOneSingle})
+	define("Sinh", definition{
+		double: func(p *formula) { p.halves(p.params[0], true) },
+		single: func(p *formula) { p.halvesSingle(p.params[0], true) },
+	})
+	define("Cosh", definition{
+		double: func(p *formula) { p.halves(p.params[0], false) },
+		single: func(p *formula) { p.halvesSingle(p.params[0], false) },
+	})
+	define("Tanh", definition{double: hyperbolicTangent, single: hyperbolicTangentSingle})
+}
+
 // The degree is that at which the error is some 2⁻⁶⁰ of the result.
 var (
 	halfLn2 = math.Ln2 / 2 * 1.0001
@@ -43,14 +58,16 @@ func (p *formula) expSum(r pair) *value {
 
 // exponential of what is beyond 746 or 710 is zero or infinite. The difference of x and
 // n times the greater part of ln 2 is exact.
-func exponential(p *formula) {
-	x := p.clamp(p.params[0], -746, 710)
+func exponential(p *formula) { p.result = p.exp(p.params[0]) }
+
+func (p *formula) exp(x *value) *value {
+	x = p.clamp(x, -746, 710)
 	n, _ := p.wholeNear(x, math.Log2E)
 	ln2 := p.constantPair(ln2(), 11)
 	first := p.fnma(n, ln2.hi, x)
 	r := p.fnma(n, ln2.lo, first)
 	rest := p.fnma(n, ln2.lo, p.mul(p.mul(r, r), p.horner(r, expRest)))
-	p.result = p.scale(p.add(p.number(1), p.add(first, rest)), n)
+	return p.scale(p.add(p.number(1), p.add(first, rest)), n)
 }
 
 // exp2Rest is (2ʳ - 1 - r·ln 2) / r² for |r| ≤ ½.
@@ -129,6 +146,3 @@ func (p *formula) halves(x *value, sine bool) {
 	}
 	p.result = y
 }
-
-func hyperbolicSine(p *formula)   { p.halves(p.params[0], true) }
-func hyperbolicCosine(p *formula) { p.halves(p.params[0], false) }

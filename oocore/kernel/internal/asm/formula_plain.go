@@ -20,6 +20,9 @@ func (p *formula) plain(b *bytes.Buffer) {
 		params = append(params, v.name)
 	}
 	result := p.width.name
+	if p.truth() {
+		result = "bool"
+	}
 	if p.rare != nil {
 		result = "(_ " + result + ", rare bool)"
 	}
@@ -52,6 +55,46 @@ func (p *formula) plain(b *bytes.Buffer) {
 	}
 }
 
+// plainLoop is the loop of a formula, which has rare operands computed by another function.
+func (p *formula) plainLoop(b *bytes.Buffer) {
+	own := fmt.Sprint("float", 8*p.size)
+	result, first, names := own, "d", []string{"_", "_", "_"}
+	if p.truth() {
+		result = "bool"
+	}
+	views, given, wide := "view["+result+"](dst, n)", []string{}, []string{}
+	for i := range p.params {
+		name := string(rune('x' + i))
+		names[i] = string(rune('a' + i))
+		first += ", " + name
+		views += fmt.Sprintf(", view[%s](%s, n)", own, names[i])
+		given = append(given, p.convert(own, name+"[i]"))
+		wide = append(wide, double.convert(own, name+"[i]"))
+	}
+	call := fmt.Sprintf("%s(%s)", p.name, strings.Join(given, ", "))
+	whole := fmt.Sprintf("%s(%s)", p.rarely(), strings.Join(wide, ", "))
+	fmt.Fprintf(b, "\nfunc loop%s%s(n int, dst, %s []byte) {\n%s := %s\nfor i := range d {\n", p.op, p.typeName(), strings.Join(names, ", "), first, views)
+	switch {
+	case p.rare == nil && p.size == p.bytes:
+		fmt.Fprintf(b, "d[i] = %s\n", call)
+	case p.rare == nil:
+		fmt.Fprintf(b, "d[i] = float32(%s)\n", call)
+	case p.size == double.bytes:
+		fmt.Fprintf(b, "d[i] = %s\n", whole)
+	default:
+		fmt.Fprintf(b, "v, rare := %s\nif rare {\nv = %s\n}\nd[i] = float32(v)\n", call, p.convert("float64", whole))
+	}
+	b.WriteString("}\n}\n")
+}
+
+// convert is an expression of type from in the width.
+func (w width) convert(from, expression string) string {
+	if from == w.name {
+		return expression
+	}
+	return w.name + "(" + expression + ")"
+}
+
 // plain is a step as a Go expression. The conversions of products keep them from
 // being fused with a sum.
 func (v *value) plain(in width) string {
@@ -74,83 +117,67 @@ func (v *value) plain(in width) string {
 			}
 		}
 	}
-	bits := func(how string) string {
-		return lib + "frombits(" + fmt.Sprintf(how, words...) + ")"
-	}
 	fma, scaled := "math.FMA", "scaled"
 	if in.bytes == 4 {
 		fma, scaled = "fma32", "scaled32"
 	}
+	if how, ok := plainOnBits[v.action]; ok {
+		if v.action == shiftLeft || v.action == shiftRight {
+			words = append(words, v.imm)
+		}
+		return lib + "frombits(" + fmt.Sprintf(how, words...) + ")"
+	}
 	switch v.action {
-	case sum:
-		return fmt.Sprintf("%s + %s", a...)
-	case difference:
-		return fmt.Sprintf("%s - %s", a...)
-	case product:
-		return fmt.Sprintf(in.name+"(%s * %s)", a...)
-	case quotient:
-		return fmt.Sprintf("%s / %s", a...)
-	case squareRoot:
-		return fmt.Sprintf(in.name+"(math.Sqrt(float64(%s)))", a...)
-	case least:
-		return fmt.Sprintf("choose(%s < %[2]s, %[1]s, %[2]s)", a...)
-	case greatest:
-		return fmt.Sprintf("choose(%s > %[2]s, %[1]s, %[2]s)", a...)
-	case multiplyAdd:
-		return fmt.Sprintf(fma+"(%s, %s, %s)", a...)
-	case multiplySubtract:
-		return fmt.Sprintf(fma+"(%s, %s, -%s)", a...)
-	case subtractProduct:
-		return fmt.Sprintf(fma+"(-%s, %s, %s)", a...)
-	case rounding:
-		return fmt.Sprintf(in.name+"(math."+[]string{"RoundToEven", "Floor", "Ceil", "Trunc"}[v.imm]+"(float64(%s)))", a...)
-	case scaling:
-		return fmt.Sprintf(scaled+"(%s, %s)", a...)
-	case fraction:
-		return fmt.Sprintf("fraction%d(%s)", 8*in.bytes, a[0])
-	case exponent:
-		return fmt.Sprintf("exponent%d(%s)", 8*in.bytes, a[0])
-	case bitAnd:
-		return bits("%s & %s")
-	case bitOr:
-		return bits("%s | %s")
-	case bitXor:
-		return bits("%s ^ %s")
-	case bitAdd:
-		return bits("%s + %s")
-	case bitSub:
-		return bits("%s - %s")
-	case shiftLeft:
-		return bits("%s << " + fmt.Sprint(v.imm))
-	case shiftRight:
-		return bits("%s >> " + fmt.Sprint(v.imm))
-	case compare:
-		return fmt.Sprintf(map[uint8]string{cmpEQ: "%s == %s", cmpNEQ: "%s != %s", cmpLT: "%s < %s", cmpLE: "%s <= %s",
-			cmpGT: "%s > %s", cmpGE: "%s >= %s", cmpNLT: "!(%s < %s)", cmpUNORD: "unordered(%s, %s)", cmpEQOrNaN: "%[1]s == %[2]s || unordered(%[1]s, %[2]s)"}[v.imm], a...)
-	case signSet:
-		return fmt.Sprintf("math.Signbit(float64(%s))", a...)
-	case both:
-		return fmt.Sprintf("%s && %s", a...)
-	case either:
-		return fmt.Sprintf("%s || %s", a...)
 	case lookup:
 		return fmt.Sprintf("%s[%s&15]", v.name, words[0])
-	case choice:
-		return fmt.Sprintf("choose["+in.name+"](%s, %s, %s)", a...)
+	case compare:
+		return fmt.Sprintf(plainComparisons[v.imm], a...)
+	case rounding:
+		return fmt.Sprintf(in.name+"(math."+[]string{"RoundToEven", "Floor", "Ceil", "Trunc"}[v.imm]+"(float64(%s)))", a...)
+	case fraction, exponent:
+		a = a[:1]
 	}
-	panic(fmt.Sprint("no expression for action ", v.action))
+	how, ok := plainExpressions[v.action]
+	if !ok {
+		panic(fmt.Sprint("no expression for action ", v.action))
+	}
+	how = strings.NewReplacer("FLOAT", in.name, "FMA", fma, "SCALED", scaled, "BITS", fmt.Sprint(8*in.bytes)).Replace(how)
+	return fmt.Sprintf(how, a...)
 }
+
+// plainExpressions are steps on numbers and conditions.
+var plainExpressions = map[action]string{
+	sum: "%s + %s", difference: "%s - %s", product: "FLOAT(%s * %s)", quotient: "%s / %s", squareRoot: "FLOAT(math.Sqrt(float64(%s)))",
+	least: "choose(%s < %[2]s, %[1]s, %[2]s)", greatest: "choose(%s > %[2]s, %[1]s, %[2]s)",
+	multiplyAdd: "FMA(%s, %s, %s)", multiplySubtract: "FMA(%s, %s, -%s)", subtractProduct: "FMA(-%s, %s, %s)",
+	scaling: "SCALED(%s, %s)", fraction: "fractionBITS(%s)", exponent: "exponentBITS(%s)", signSet: "math.Signbit(float64(%s))",
+	both: "%s && %s", either: "%s || %s", choice: "choose[FLOAT](%s, %s, %s)",
+}
+
+// plainOnBits are steps on the bits of numbers.
+var plainOnBits = map[action]string{bitAnd: "%s & %s", bitOr: "%s | %s", bitXor: "%s ^ %s", bitAdd: "%s + %s", bitSub: "%s - %s",
+	shiftLeft: "%s << %d", shiftRight: "%s >> %d"}
+
+var plainComparisons = map[uint8]string{cmpEQ: "%s == %s", cmpNEQ: "%s != %s", cmpLT: "%s < %s", cmpLE: "%s <= %s", cmpGT: "%s > %s",
+	cmpGE: "%s >= %s", cmpNLT: "!(%s < %s)", cmpUNORD: "unordered(%s, %s)", cmpEQOrNaN: "%[1]s == %[2]s || unordered(%[1]s, %[2]s)"}
 
 // turnWords of 64 bits reach far enough for the largest float64.
 const turnWords = 20
 
-// plainSource is the Go functions of all formulas.
+// plainSource is the Go functions of all formulas, and their loops.
 func plainSource(all []*formula) ([]byte, error) {
-	var b bytes.Buffer
+	var b, table bytes.Buffer
 	b.WriteString("// Code generated by internal/asm. DO NOT EDIT.\n\npackage kernel\n\nimport \"math\"\n")
-	for _, p := range all {
+	for _, p := range append(plainFormulas(), all...) {
 		p.plain(&b)
 	}
+	for i, p := range all {
+		p.plainLoop(&b)
+		if i%2 == 0 {
+			fmt.Fprintf(&table, "%[1]s: {loop%[1]s%[2]s, loop%[1]s%[3]s},\n", p.op, p.typeName(), all[i+1].typeName())
+		}
+	}
+	fmt.Fprintf(&b, "\n// formulaLoops are those of float64 and of float32.\nvar formulaLoops = [...][2]Func{\n%s}\n", table.String())
 	// The bits of 2/π, after 64 that are zero.
 	digits := newReal().SetPrec(turnWords * 64)
 	digits.Quo(realOf(2).SetPrec(digits.Prec()), pi().SetPrec(digits.Prec()))

@@ -38,12 +38,18 @@ func (p *formula) ptxText() string {
 			w.lines = append(w.lines, "or.pred $r, $r, "+w.names[v])
 		}
 	}
-	if p.size != p.bytes {
+	switch {
+	case p.truth():
+		w.lines = append(w.lines, "selp.b32 $d, 1, 0, "+w.names[p.result])
+	case p.size != p.bytes:
 		w.lines = append(w.lines, "cvt.rn.f32.f64 $d, "+w.names[p.result])
-	} else {
+	default:
 		w.lines = append(w.lines, w.typed("mov.b# $d, ")+w.names[p.result])
 	}
-	head := fmt.Sprintf("{\n.reg .b%d v<%d>;\n", 8*p.bytes, w.words)
+	head := "{\n"
+	if w.words > 0 {
+		head += fmt.Sprintf(".reg .b%d v<%d>;\n", 8*p.bytes, w.words)
+	}
 	if w.truth > 0 {
 		head += fmt.Sprintf(".reg .pred p<%d>;\n", w.truth)
 	}
@@ -103,84 +109,67 @@ func (w *ptx) constant(bits uint64) string { return fmt.Sprintf("0x%X", bits) }
 var ptxComparisons = map[uint8]string{cmpEQ: "eq", cmpNEQ: "neu", cmpLT: "lt", cmpLE: "le", cmpGT: "gt", cmpGE: "ge",
 	cmpNLT: "geu", cmpUNORD: "nan", cmpEQOrNaN: "equ"}
 
+// ptxOnFloats and ptxOnBits are steps that are one instruction.
+var (
+	ptxOnFloats = map[action]string{sum: "add.rn.f#", difference: "sub.rn.f#", product: "mul.rn.f#", quotient: "div.rn.f#",
+		squareRoot: "sqrt.rn.f#", multiplyAdd: "fma.rn.f#", multiplySubtract: "fma.rn.f#", subtractProduct: "fma.rn.f#"}
+	ptxOnBits = map[action]string{bitAnd: "and.b#", bitOr: "or.b#", bitXor: "xor.b#", bitAdd: "add.s#", bitSub: "sub.s#",
+		shiftLeft: "shl.b#", shiftRight: "shr.u#"}
+	ptxRoundings = []string{"cvt.rni.f#.f#", "cvt.rmi.f#.f#", "cvt.rpi.f#.f#", "cvt.rzi.f#.f#"}
+)
+
 func (w *ptx) step(v *value) string {
-	floats := func(text string) string {
-		var args []any
-		for _, a := range v.args {
-			args = append(args, w.float(a))
+	var floats, bits []any
+	for i, a := range v.args {
+		float := w.float(a)
+		if v.action == multiplySubtract && i == 2 || v.action == subtractProduct && i == 0 {
+			float = w.negated(a)
 		}
-		return w.word(text, args)
+		floats, bits = append(floats, float), append(bits, w.bits(a))
 	}
-	onBits := func(text string) string {
-		var args []any
-		for _, a := range v.args {
-			args = append(args, w.bits(a))
-		}
-		return w.word(text, args)
+	operands := strings.Repeat(", %s", len(v.args))
+	if text, ok := ptxOnFloats[v.action]; ok {
+		return w.word(text+" %s"+operands, floats)
 	}
-	negated := func(v *value) any {
-		if v.action == constantBits {
-			return w.number(-w.decode(v.bits))
+	if text, ok := ptxOnBits[v.action]; ok {
+		if v.action == shiftLeft || v.action == shiftRight {
+			operands += fmt.Sprint(", ", v.imm)
 		}
-		return w.word("neg.f# %s, %s", []any{w.names[v]})
+		return w.word(text+" %s"+operands, bits)
 	}
 	switch v.action {
-	case sum:
-		return floats("add.rn.f# %s, %s, %s")
-	case difference:
-		return floats("sub.rn.f# %s, %s, %s")
-	case product:
-		return floats("mul.rn.f# %s, %s, %s")
-	case quotient:
-		return floats("div.rn.f# %s, %s, %s")
-	case squareRoot:
-		return floats("sqrt.rn.f# %s, %s")
 	case least, greatest:
 		compare := map[action]string{least: "lt", greatest: "gt"}[v.action]
-		first := w.condition("setp."+compare+".f# %s, %s, %s", w.float(v.args[0]), w.float(v.args[1]))
-		return w.choose(first, w.bits(v.args[0]), w.bits(v.args[1]))
-	case multiplyAdd:
-		return floats("fma.rn.f# %s, %s, %s, %s")
-	case multiplySubtract:
-		return w.word("fma.rn.f# %s, %s, %s, %s", []any{w.float(v.args[0]), w.float(v.args[1]), negated(v.args[2])})
-	case subtractProduct:
-		return w.word("fma.rn.f# %s, %s, %s, %s", []any{negated(v.args[0]), w.float(v.args[1]), w.float(v.args[2])})
+		return w.choose(w.condition("setp."+compare+".f# %s, %s, %s", floats...), bits[0], bits[1])
 	case rounding:
-		return floats("cvt." + []string{"rni", "rmi", "rpi", "rzi"}[v.imm] + ".f#.f# %s, %s")
+		return w.word(ptxRoundings[v.imm]+" %s, %s", floats)
 	case scaling:
-		return w.scaled(w.float(v.args[0]), w.float(v.args[1]))
+		return w.scaled(floats[0], floats[1])
 	case fraction:
 		return w.fraction(v)
 	case exponent:
 		return w.exponent(v)
-	case bitAnd:
-		return onBits("and.b# %s, %s, %s")
-	case bitOr:
-		return onBits("or.b# %s, %s, %s")
-	case bitXor:
-		return onBits("xor.b# %s, %s, %s")
-	case bitAdd:
-		return onBits("add.s# %s, %s, %s")
-	case bitSub:
-		return onBits("sub.s# %s, %s, %s")
-	case shiftLeft:
-		return onBits(fmt.Sprintf("shl.b# %%s, %%s, %d", v.imm))
-	case shiftRight:
-		return onBits(fmt.Sprintf("shr.u# %%s, %%s, %d", v.imm))
 	case compare:
-		return w.condition("setp."+ptxComparisons[v.imm]+".f# %s, %s, %s", w.float(v.args[0]), w.float(v.args[1]))
+		return w.condition("setp."+ptxComparisons[v.imm]+".f# %s, %s, %s", floats...)
 	case signSet:
-		return w.condition("setp.lt.s# %s, %s, 0", w.bits(v.args[0]))
+		return w.condition("setp.lt.s# %s, %s, 0", bits...)
 	case both:
-		return w.condition("and.pred %s, %s, %s", w.names[v.args[0]], w.names[v.args[1]])
+		return w.condition("and.pred %s, %s, %s", bits...)
 	case either:
-		return w.condition("or.pred %s, %s, %s", w.names[v.args[0]], w.names[v.args[1]])
+		return w.condition("or.pred %s, %s, %s", bits...)
 	case choice:
-		return w.choose(w.names[v.args[0]], w.bits(v.args[1]), w.bits(v.args[2]))
+		return w.choose(bits[0].(string), bits[1], bits[2])
 	case lookup:
 		return w.lookup(v)
 	}
 	panic(fmt.Sprint("no PTX for action ", v.action))
+}
+
+func (w *ptx) negated(v *value) any {
+	if v.action == constantBits {
+		return w.number(-w.decode(v.bits))
+	}
+	return w.word("neg.f# %s, %s", []any{w.names[v]})
 }
 
 func (w *ptx) choose(condition string, a, b any) string {
@@ -257,11 +246,7 @@ func ptxSource(all []*formula) ([]byte, error) {
 		"// formula returns the text of a function of floats; \"\" where it is none.\n" +
 		"func formula(op kernel.Op, t dtype.Type) string {\nswitch (operation{op, t}) {\n")
 	for _, p := range all {
-		t := "Float64"
-		if p.size == 4 {
-			t = "Float32"
-		}
-		fmt.Fprintf(&b, "case operation{kernel.%s, dtype.%s}:\nreturn `%s`\n", p.op, t, p.ptxText())
+		fmt.Fprintf(&b, "case operation{kernel.%s, dtype.%s}:\nreturn `%s`\n", p.op, p.typeName(), p.ptxText())
 	}
 	b.WriteString("}\nreturn \"\"\n}\n")
 	for _, p := range plainFormulas() {

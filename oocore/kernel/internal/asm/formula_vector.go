@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/operand"
@@ -14,17 +15,25 @@ import (
 type perFormat [2]op
 
 var binary = map[action]perFormat{
-	sum: {add64, add32}, difference: {sub64, sub32}, product: {mul64, mul32}, quotient: {div64, div32},
-	least: {min64, min32}, greatest: {max64, max32}, bitAnd: {and, and32}, bitOr: {or, or32}, bitXor: {xor, xor32},
-	bitAdd: {addq, addd}, bitSub: {subq, subd},
+	sum:        {{x86.VADDPD, nil, x86.VADDPD_BCST}, {x86.VADDPS, nil, x86.VADDPS_BCST}},
+	difference: {{x86.VSUBPD, nil, x86.VSUBPD_BCST}, {x86.VSUBPS, nil, x86.VSUBPS_BCST}},
+	product:    {{x86.VMULPD, nil, x86.VMULPD_BCST}, {x86.VMULPS, nil, x86.VMULPS_BCST}},
+	quotient:   {{x86.VDIVPD, nil, x86.VDIVPD_BCST}, {x86.VDIVPS, nil, x86.VDIVPS_BCST}},
+	least:      {{x86.VMINPD, nil, x86.VMINPD_BCST}, {x86.VMINPS, nil, x86.VMINPS_BCST}},
+	greatest:   {{x86.VMAXPD, nil, x86.VMAXPD_BCST}, {x86.VMAXPS, nil, x86.VMAXPS_BCST}},
+	bitAnd:     {and, {three(x86.VPAND), x86.VPANDD, x86.VPANDD_BCST}},
+	bitOr:      {or, {three(x86.VPOR), x86.VPORD, x86.VPORD_BCST}},
+	bitXor:     {xor, {three(x86.VPXOR), x86.VPXORD, x86.VPXORD_BCST}},
+	bitAdd:     {{x86.VPADDQ, nil, x86.VPADDQ_BCST}, {x86.VPADDD, nil, x86.VPADDD_BCST}},
+	bitSub:     {{x86.VPSUBQ, nil, x86.VPSUBQ_BCST}, {x86.VPSUBD, nil, x86.VPSUBD_BCST}},
 }
 
 // fusedOrders is a·b ± c in the processor's three orders: 213, dst·second + first, 231,
 // dst + second·first, and 132, dst·first + second.
 var fusedOrders = map[action][3]perFormat{
 	multiplyAdd: {
-		{fma213, {x86.VFMADD213PS, nil, x86.VFMADD213PS_BCST}},
-		{fma231, {x86.VFMADD231PS, nil, x86.VFMADD231PS_BCST}},
+		{{x86.VFMADD213PD, nil, x86.VFMADD213PD_BCST}, {x86.VFMADD213PS, nil, x86.VFMADD213PS_BCST}},
+		{{x86.VFMADD231PD, nil, x86.VFMADD231PD_BCST}, {x86.VFMADD231PS, nil, x86.VFMADD231PS_BCST}},
 		{{x86.VFMADD132PD, nil, x86.VFMADD132PD_BCST}, {x86.VFMADD132PS, nil, x86.VFMADD132PS_BCST}},
 	},
 	multiplySubtract: {
@@ -34,7 +43,7 @@ var fusedOrders = map[action][3]perFormat{
 	},
 	subtractProduct: {
 		{{x86.VFNMADD213PD, nil, x86.VFNMADD213PD_BCST}, {x86.VFNMADD213PS, nil, x86.VFNMADD213PS_BCST}},
-		{fnma231, {x86.VFNMADD231PS, nil, x86.VFNMADD231PS_BCST}},
+		{{x86.VFNMADD231PD, nil, x86.VFNMADD231PD_BCST}, {x86.VFNMADD231PS, nil, x86.VFNMADD231PS_BCST}},
 		{{x86.VFNMADD132PD, nil, x86.VFNMADD132PD_BCST}, {x86.VFNMADD132PS, nil, x86.VFNMADD132PS_BCST}},
 	},
 }
@@ -54,11 +63,7 @@ func (m *machine) emitted(double, single inst, operands ...operand.Op) {
 	if m.single {
 		double = single
 	}
-	i, err := double(operands...)
-	if err != nil {
-		panic(fmt.Sprint(m.prefix, ": ", err))
-	}
-	m.Instruction(i)
+	m.emitTo(double, operands...)
 }
 
 // bits and number are constants of the width.
@@ -69,32 +74,73 @@ func (m *machine) bits(b uint64) constant {
 	return m.q(b)
 }
 
-func (m *machine) number(f float64) constant {
-	if m.single {
-		return m.f32(float32(f))
-	}
-	return m.f64(f)
-}
+func (m *machine) number(f float64) constant { return m.bits(m.width().encode(f)) }
 
+// loaded brings a constant into a register.
 func (m *machine) loaded(c constant) vec {
-	if m.single {
-		return m.load32(c)
+	if !m.single {
+		return m.load64(c)
 	}
-	return m.load64(c)
+	v := m.vector()
+	if m.wide {
+		m.VBROADCASTSS(c.Mem, v)
+	} else {
+		m.VMOVUPS(c.Mem, v)
+	}
+	return v
 }
 
+// compared is the lanes in which predicate p holds between x and y: a mask register, or a
+// vector of ones.
 func (m *machine) compared(p uint8, y operand.Op, x vec) reg.Register {
-	if m.single {
-		return m.compare32(p, y, x)
+	var mask reg.Register = m.YMM()
+	if m.wide {
+		mask = m.K()
 	}
-	return m.compare64(p, y, x)
+	o := m.of(perFormat{{x86.VCMPPD, nil, x86.VCMPPD_BCST}, {x86.VCMPPS, nil, x86.VCMPPS_BCST}})
+	f := o.plain
+	if c, ok := y.(constant); ok {
+		y = c.Mem
+		if m.wide {
+			f = o.bcst
+		}
+	}
+	m.emitTo(f, operand.U8(p), y, x, mask)
+	return mask
 }
 
+// blended is y in the lanes of mask and x in the others. With AVX-512 the result is not among the
+// operands, though it passes for one that is merged into: the register would be held from the
+// loop's beginning on.
 func (m *machine) blended(mask reg.Register, y operand.Op, x vec) vec {
-	if m.single {
-		return m.blend32(mask, y, x)
+	v := m.vector()
+	o := m.of(perFormat{{four(x86.VBLENDVPD), x86.VBLENDMPD, x86.VBLENDMPD_BCST}, {four(x86.VBLENDVPS), x86.VBLENDMPS, x86.VBLENDMPS_BCST}})
+	f := o.wide
+	if c, ok := y.(constant); ok {
+		y, f = c.Mem, o.bcst
 	}
-	return m.blend64(mask, y, x)
+	if !m.wide {
+		m.emitTo(o.plain, mask, y, x, v)
+		return v
+	}
+	i, err := f(y, x, mask, v)
+	if err != nil {
+		panic(fmt.Sprint(m.prefix, ": ", err))
+	}
+	i.Inputs = slices.DeleteFunc(i.Inputs, func(o operand.Op) bool { return o == operand.Op(v) })
+	m.Instruction(i)
+	return v
+}
+
+// round rounds to a whole number: 0 to nearest even, 1 down, 2 up, 3 to zero.
+func (m *machine) round(mode uint8, x vec) vec {
+	v := m.vector()
+	if m.wide {
+		m.emitted(x86.VRNDSCALEPD, x86.VRNDSCALEPS, operand.U8(mode), x, v)
+	} else {
+		m.emitted(three(x86.VROUNDPD), three(x86.VROUNDPS), operand.U8(mode), x, v)
+	}
+	return v
 }
 
 // formula emits a formula's steps for several vectors in turn, so that the processor
@@ -126,7 +172,11 @@ func (m *machine) formula(p *formula, in [][]vec) (out []vec) {
 		}
 	}
 	for _, q := range each {
-		out = append(out, q.result.vec)
+		v := q.result.vec
+		if p.truth() {
+			v = m.bools(q.result.mask.(reg.Register), p.size, false)
+		}
+		out = append(out, v)
 	}
 	return out
 }
@@ -171,11 +221,11 @@ func (m *machine) step(v *value, pending map[*value]int) {
 	case difference, quotient, least, greatest, bitSub:
 		v.vec = m.to(m.of(binary[v.action]), m.source(v.args[1]), m.held(v.args[0]))
 	case squareRoot:
-		v.vec = m.to(m.of(perFormat{sqrt64, sqrt32}), m.held(v.args[0]))
+		v.vec = m.to(m.of(perFormat{{plain: x86.VSQRTPD}, {plain: x86.VSQRTPS}}), m.held(v.args[0]))
 	case multiplyAdd, multiplySubtract, subtractProduct:
 		m.fused(v, pending)
 	case rounding:
-		v.vec = m.round(floatTypes[1-m.index()], v.imm, m.held(v.args[0]))
+		v.vec = m.round(v.imm, m.held(v.args[0]))
 	case scaling:
 		v.vec = m.scaled(v.args[0].vec, v.args[1].vec)
 	case fraction, exponent:
@@ -287,7 +337,7 @@ func (m *machine) lookup(v *value) vec {
 	upper, which := m.vector(), m.vector()
 	m.VPERMPS(t.Mem.Offset(32), word, upper)
 	m.VPSLLD(operand.U8(28), word, which)
-	return m.blend32(which, upper, y)
+	return m.blended(which, upper, y)
 }
 
 // scaled is x·2ⁿ: by AVX-512's instruction for it, or by two powers of two, of
@@ -305,7 +355,7 @@ func (m *machine) scaled(x, n vec) vec {
 		m.emitted(x86.VPSLLQ, x86.VPSLLD, operand.U8(f.shift), m.to(add, m.number(f.magic), n), p)
 		return m.to(m.of(binary[bitAdd]), m.number(1), p)
 	}
-	half := m.round(floatTypes[1-m.index()], 0, m.to(mul, m.number(0.5), n))
+	half := m.round(0, m.to(mul, m.number(0.5), n))
 	return m.to(mul, power(m.to(sub, half, n)), m.to(mul, power(half), x))
 }
 

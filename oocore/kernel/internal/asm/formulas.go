@@ -1,55 +1,61 @@
 package main
 
-// formulas is all of them. The name of one is that of the operation and of the
-// type, in lower case first.
-func formulas() (all []*formula) {
-	for _, f := range []struct {
-		op             string
-		params         int
-		double, single func(p *formula)
-	}{
-		{"Exp", 1, exponential, exponentialSingle},
-		{"Exp2", 1, exponentialOfTwo, exponentialOfTwoSingle},
-		{"Expm1", 1, exponentialLessOne, exponentialLessOneSingle},
-		{"Sinh", 1, hyperbolicSine, func(p *formula) { p.halvesSingle(p.params[0], true) }},
-		{"Cosh", 1, hyperbolicCosine, func(p *formula) { p.halvesSingle(p.params[0], false) }},
-		{"Tanh", 1, hyperbolicTangent, hyperbolicTangentSingle},
-		{"Log", 1, naturalLogarithm, naturalLogarithmSingle},
-		{"Log2", 1, binaryLogarithm, binaryLogarithmSingle},
-		{"Log10", 1, decimalLogarithm, decimalLogarithmSingle},
-		{"Log1p", 1, logarithmOfOneMore, logarithmOfOneMoreSingle},
-		{"Erf", 1, errorFunction, errorFunctionSingle},
-		{"Sin", 1, func(p *formula) { circular(p, 0) }, func(p *formula) { p.sineSingle(0) }},
-		{"Cos", 1, func(p *formula) { circular(p, 1) }, func(p *formula) { p.sineSingle(1) }},
-		{"Tan", 1, tangent, tangentSingle},
-		{"Arctan", 1, arctangent, arctangentSingle},
-		{"Arctan2", 2, angle, angleSingle},
-		{"Arcsin", 1, arcsine, arcsineSingle},
-		{"Arccos", 1, arccosine, arccosineSingle},
-		{"Arcsinh", 1, areaSine, areaSineSingle},
-		{"Arccosh", 1, areaCosine, areaCosineSingle},
-		{"Arctanh", 1, areaTangent, areaTangentSingle},
-		{"Cbrt", 1, cubeRoot, cubeRootSingle},
-		{"Hypot", 2, hypotenuse, hypotenuseSingle},
-		{"Power", 2, power, nil},
-	} {
-		for _, t := range []struct {
-			name  string
-			size  int
-			in    width
-			build func(p *formula)
-		}{{"Float64", 8, double, f.double}, {"Float32", 4, single, f.single}} {
-			if t.build == nil {
-				t.build, t.in = powerSingle, double
+import (
+	"fmt"
+	"go/format"
+	"slices"
+	"strings"
+
+	"github.com/gonbext/gonbext/oocore/kernel"
+)
+
+// definition is the formulas of an operation, in float64 and in float32. Where there is no
+// single, that of float32 is computed in float64 and rounded: by rounded, or by double.
+type definition struct{ double, single, rounded func(p *formula) }
+
+// definitions are by the constants of operations. What a formula calls rare, a function of
+// package kernel computes whose name is the constant's in lower case.
+var definitions = map[string]definition{}
+
+func define(op string, d definition) { definitions[op] = d }
+
+// defineAlike defines operations whose formula is the same in float64 and in float32.
+func defineAlike(all map[string]func(p *formula) *value) {
+	for op, f := range all {
+		of := func(p *formula) { p.result = f(p) }
+		define(op, definition{double: of, single: of})
+	}
+}
+
+// formulas are those of all rows that have one.
+func formulas() (all []*formula, err error) {
+	found := 0
+	for _, o := range kernel.Ops() {
+		row := o.Row()
+		d, ok := definitions[row.Const]
+		if !ok {
+			continue
+		}
+		found++
+		for _, size := range []int{double.bytes, single.bytes} {
+			in, build := double, d.double
+			switch {
+			case size == single.bytes && d.single != nil:
+				in, build = single, d.single
+			case size == single.bytes && d.rounded != nil:
+				build = d.rounded
 			}
-			p := newFormula("formula"+f.op+t.name, f.params, t.in)
-			p.op, p.size = f.op, t.size
-			t.build(p)
+			p := newFormula(fmt.Sprint("formula", row.Const, "Float", 8*size), row.Arity, in)
+			p.op, p.size = row.Const, size
+			build(p)
 			p.trim()
 			all = append(all, p)
 		}
 	}
-	return all
+	if found != len(definitions) {
+		return nil, fmt.Errorf("%d operations are defined, of which %d have a row in package kernel", len(definitions), found)
+	}
+	return all, nil
 }
 
 // plainFormulas have no loops: they are for rare operands.
@@ -72,6 +78,21 @@ func plainFormulas() (all []*formula) {
 	return all
 }
 
+// typeName is dtype's name of the operands' type.
+func (p *formula) typeName() string { return fmt.Sprint("Float", 8*p.size) }
+
+// rarely is the function in Go of float64 that computes rare operands.
+func (p *formula) rarely() string { return strings.ToLower(p.op) }
+
+// truth reports a formula whose result is a condition.
+func (p *formula) truth() bool {
+	switch p.result.action {
+	case compare, signSet, both, either:
+		return true
+	}
+	return false
+}
+
 // abreast is how many vectors at a time leave few waits for one another's steps. Where
 // there is little compared with divisions and roots, whose unit is but one, more than two
 // begin with them at once and end without.
@@ -91,13 +112,9 @@ func (p *formula) abreast() int {
 // formulaLoops is the vector loops of formulas.
 func formulaLoops(all []*formula) (loops []loop) {
 	for _, p := range all {
-		t := "Float64"
-		if p.size == 4 {
-			t = "Float32"
-		}
-		in := make([]int, len(p.params))
-		for i := range in {
-			in[i] = p.size
+		out := p.size
+		if p.truth() {
+			out = 1
 		}
 		body := func(m *machine, in [][]vec) []vec {
 			if p.size == p.bytes {
@@ -115,12 +132,9 @@ func formulaLoops(all []*formula) (loops []loop) {
 			}
 			return out
 		}
-		l := loop{
-			name: "vec" + p.op + t, keys: []key{{op: p.op, from: t}},
-			in: in, out: p.size, lanes: perElement(p.bytes), rare: p.rare != nil,
-			body: func(m *machine, in []vec) vec { return body(m, [][]vec{in})[0] },
-		}
-		l.many = body
+		l := newLoop(p.op+p.typeName(), []key{{op: p.op, from: p.typeName()}}, slices.Repeat([]int{p.size}, len(p.params)), out,
+			func(m *machine, in []vec) vec { return body(m, [][]vec{in})[0] })
+		l.lanes, l.rare, l.many = perElement(p.bytes), p.rare != nil, body
 		for _, wide := range []bool{false, true} {
 			n := &l.abreast[level(wide)]
 			for *n = p.abreast(); *n > 1 && !l.fits(wide); {
@@ -130,4 +144,15 @@ func formulaLoops(all []*formula) (loops []loop) {
 		loops = append(loops, l)
 	}
 	return loops
+}
+
+// opsSource is the constants of operations.
+func opsSource() ([]byte, error) {
+	var b strings.Builder
+	b.WriteString("// Code generated by internal/asm. DO NOT EDIT.\n\npackage kernel\n\n// The elementwise operations: their rows say what each is.\nconst (\nInvalid Op = iota\n")
+	for _, o := range kernel.Ops() {
+		fmt.Fprintln(&b, o.Row().Const)
+	}
+	b.WriteString(")\n")
+	return format.Source([]byte(b.String()))
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/x86"
@@ -43,40 +44,39 @@ func keys(types []string, ops ...string) (all []key) {
 
 // integerLoops is arithmetic that wraps around, the logic of bits and of bools.
 func integerLoops() (all []loop) {
-	add := func(name string, size, operands int, keys []key, wide bool, body func(m *machine, in []vec) vec) {
-		in := make([]int, operands)
-		for i := range in {
-			in[i] = size
-		}
-		all = append(all, loop{name: "vec" + name, keys: keys, in: in, out: size, lanes: perElement(size), body: body, wide: wide})
-	}
-	pair := func(o op) func(m *machine, in []vec) vec {
-		return func(m *machine, in []vec) vec { return m.to(o, in[1], in[0]) }
-	}
 	for _, t := range integerTypes {
-		both, size, wide64 := t.types(), t.bits/8, t.bits == 64
-		add(fmt.Sprint("AddInt", t.bits), size, 2, keys(both, "Add"), false, pair(t.add))
-		add(fmt.Sprint("SubtractInt", t.bits), size, 2, keys(both, "Subtract"), false, pair(t.sub))
-		add(fmt.Sprint("MultiplyInt", t.bits), size, 2, keys(both, "Multiply"), wide64, func(m *machine, in []vec) vec {
-			return m.product(t.bits, in[0], in[1])
-		})
-		add(fmt.Sprint("SquareInt", t.bits), size, 1, keys(both, "Square"), wide64, func(m *machine, in []vec) vec {
-			return m.product(t.bits, in[0], in[0])
-		})
-		add(fmt.Sprint("NegativeInt", t.bits), size, 1, keys(both, "Negative"), false, func(m *machine, in []vec) vec {
+		both, size := t.types(), t.bits/8
+		add := func(name string, operands int, keys []key, wide bool, body func(m *machine, in []vec) vec) {
+			l := newLoop(name, keys, slices.Repeat([]int{size}, operands), size, body)
+			l.wide = wide && t.bits == 64
+			all = append(all, l)
+		}
+		pair := func(o op) func(m *machine, in []vec) vec {
+			return func(m *machine, in []vec) vec { return m.to(o, in[1], in[0]) }
+		}
+		name := func(op string) string { return fmt.Sprint(op, "Int", t.bits) }
+		add(name("Add"), 2, keys(both, "Add"), false, pair(t.add))
+		add(name("Subtract"), 2, keys(both, "Subtract"), false, pair(t.sub))
+		add(name("Multiply"), 2, keys(both, "Multiply"), true, func(m *machine, in []vec) vec { return m.product(t.bits, in[0], in[1]) })
+		add(name("Square"), 1, keys(both, "Square"), true, func(m *machine, in []vec) vec { return m.product(t.bits, in[0], in[0]) })
+		add(name("Negative"), 1, keys(both, "Negative"), false, func(m *machine, in []vec) vec {
 			v := m.vector()
 			m.zero(v)
 			return m.to(t.sub, in[0], v)
 		})
-		add(fmt.Sprint("AbsoluteInt", t.bits), size, 1, keys(both[:1], "Absolute"), wide64, func(m *machine, in []vec) vec {
-			return m.to(op{plain: t.abs}, in[0])
-		})
+		add(name("Absolute"), 1, keys(both[:1], "Absolute"), true, func(m *machine, in []vec) vec { return m.to(op{plain: t.abs}, in[0]) })
 		for i, name := range both {
-			add("Minimum"+name, size, 2, keys(both[i:i+1], "Minimum", "Fmin"), wide64, pair(t.min[i]))
-			add("Maximum"+name, size, 2, keys(both[i:i+1], "Maximum", "Fmax"), wide64, pair(t.max[i]))
+			add("Minimum"+name, 2, keys(both[i:i+1], "Minimum", "Fmin"), true, pair(t.min[i]))
+			add("Maximum"+name, 2, keys(both[i:i+1], "Maximum", "Fmax"), true, pair(t.max[i]))
 		}
+		for _, o := range []struct {
+			name string
+			op   op
+		}{{"BitAnd", and}, {"BitOr", or}, {"BitXor", xor}} {
+			add(fmt.Sprint(o.name, t.bits), 2, keys(both, o.name), false, pair(o.op))
+		}
+		add(fmt.Sprint("Invert", t.bits), 1, keys(both, "Invert"), false, func(m *machine, in []vec) vec { return m.to(xor, m.q(1<<64-1), in[0]) })
 	}
-	all = append(all, bitLoops()...)
 	return append(all, boolLoops()...)
 }
 
@@ -100,27 +100,6 @@ func (m *machine) product(bits int, x, y vec) vec {
 	return m.to(or, even, odd)
 }
 
-// bitLoops is the logic of bits, the same for every size of integer.
-func bitLoops() (all []loop) {
-	for _, t := range integerTypes {
-		size := t.bits / 8
-		add := func(name string, operands []int, body func(m *machine, in []vec) vec) {
-			all = append(all, loop{
-				name: fmt.Sprint("vec", name, t.bits), keys: keys(t.types(), name),
-				in: operands, out: size, lanes: perElement(size), body: body,
-			})
-		}
-		pair := func(name string, o op) {
-			add(name, []int{size, size}, func(m *machine, in []vec) vec { return m.to(o, in[1], in[0]) })
-		}
-		pair("BitAnd", and)
-		pair("BitOr", or)
-		pair("BitXor", xor)
-		add("Invert", []int{size}, func(m *machine, in []vec) vec { return m.to(xor, m.q(1<<64-1), in[0]) })
-	}
-	return all
-}
-
 // boolLoops takes every byte but 0 for true and gives 0 or 1.
 func boolLoops() (all []loop) {
 	least := op{plain: x86.VPMINUB}
@@ -137,15 +116,9 @@ func boolLoops() (all []loop) {
 		{"Xor", []string{"LogicalXor", "BitXor", "NotEqual"},
 			func(m *machine, x, y vec) vec { return m.to(xor, truth(m, y), truth(m, x)) }},
 	} {
-		all = append(all, loop{
-			name: "vec" + l.name + "Bool", keys: keys([]string{"Bool"}, l.ops...),
-			in: []int{1, 1}, out: 1, lanes: perElement(1),
-			body: func(m *machine, in []vec) vec { return l.body(m, in[0], in[1]) },
-		})
+		all = append(all, newLoop(l.name+"Bool", keys([]string{"Bool"}, l.ops...), []int{1, 1}, 1, func(m *machine, in []vec) vec { return l.body(m, in[0], in[1]) }))
 	}
-	return append(all, loop{
-		name: "vecNotBool", keys: keys([]string{"Bool"}, "LogicalNot", "Invert"),
-		in: []int{1}, out: 1, lanes: perElement(1),
-		body: func(m *machine, in []vec) vec { return m.to(xor, m.b(1), truth(m, in[0])) },
-	})
+	return append(all, newLoop("NotBool", keys([]string{"Bool"}, "LogicalNot", "Invert"), []int{1}, 1, func(m *machine, in []vec) vec {
+		return m.to(xor, m.b(1), truth(m, in[0]))
+	}))
 }

@@ -2,6 +2,14 @@ package main
 
 import "math"
 
+func init() {
+	define("Log", definition{double: naturalLogarithm, single: naturalLogarithmSingle})
+	define("Log2", definition{double: binaryLogarithm, single: binaryLogarithmSingle})
+	define("Log10", definition{double: decimalLogarithm, single: decimalLogarithmSingle})
+	define("Log1p", definition{double: logarithmOfOneMore, single: logarithmOfOneMoreSingle})
+	define("Power", definition{double: power, rounded: powerSingle})
+}
+
 // The mantissa m = 1+f, from ¾ up to 1½, has the logarithm f - f²/2 + s·(f²/2 + rest)
 // with s = f/(2+f), as in W. Cody and W. Waite, "Software manual for the
 // elementary functions", 1980.

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"slices"
+
 	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/pass"
 	"github.com/mmcloughlin/avo/reg"
+	"github.com/mmcloughlin/avo/x86"
 )
 
 // loop is an elementwise loop: n elements of dst from its operands.
@@ -21,6 +24,11 @@ type loop struct {
 
 	abreast [2]int // vectors that the loops of AVX2 and AVX-512 compute at a time, if above one, by
 	many    func(m *machine, in [][]vec) []vec
+}
+
+// newLoop is a loop over as many elements at a time as a vector has of the largest.
+func newLoop(name string, keys []key, in []int, out int, body func(m *machine, in []vec) vec) loop {
+	return loop{name: "vec" + name, keys: keys, in: in, out: out, lanes: perElement(max(slices.Max(in), out)), body: body}
 }
 
 // level is the place of a level in what there is for both.
@@ -150,30 +158,29 @@ func (m *machine) emit(l loop) {
 // load reads so many bytes into a register that holds them.
 func (m *machine) load(from operand.Mem, bytes int) vec {
 	v := m.sized(bytes)
-	switch {
-	case bytes == 4:
-		m.VMOVD(from, v)
-	case bytes == 8:
-		m.VMOVQ(from, v)
-	case bytes == 64:
-		m.VMOVDQU64(from, v)
-	default:
-		m.VMOVDQU(from, v)
-	}
+	m.emitTo(moves(bytes), from, v)
 	return v
 }
 
-func (m *machine) store(v vec, to operand.Mem, bytes int) {
-	switch {
-	case bytes == 4:
-		m.VMOVD(v, to)
-	case bytes == 8:
-		m.VMOVQ(v, to)
-	case bytes == 64:
-		m.VMOVDQU64(v, to)
-	default:
-		m.VMOVDQU(v, to)
+func (m *machine) store(v vec, to operand.Mem, bytes int) { m.emitTo(moves(bytes), v, to) }
+
+// moves is the instruction that moves so many bytes between memory and a register.
+func moves(bytes int) inst {
+	switch bytes {
+	case 4:
+		return two(x86.VMOVD)
+	case 8:
+		return two(x86.VMOVQ)
+	case 64:
+		return x86.VMOVDQU64
 	}
+	return two(x86.VMOVDQU)
+}
+
+// masked are the instructions that read and write elements of a size under a mask.
+var masked = map[int][2]inst{
+	1: {three(x86.VMOVDQU8_Z), x86.VMOVDQU8}, 2: {three(x86.VMOVDQU16_Z), x86.VMOVDQU16},
+	4: {three(x86.VMOVDQU32_Z), x86.VMOVDQU32}, 8: {three(x86.VMOVDQU64_Z), x86.VMOVDQU64},
 }
 
 // restMasked reads and writes n elements, less than a vector, under a mask,
@@ -188,28 +195,10 @@ func (m *machine) restMasked(l loop, n, at, dst reg.Register, src []reg.Register
 	for i, s := range src {
 		from := operand.Mem{Base: s, Index: at, Scale: uint8(l.in[i])}
 		in[i] = m.sized(l.lanes(m.bytes()) * l.in[i])
-		switch l.in[i] {
-		case 1:
-			m.VMOVDQU8_Z(from, k, in[i])
-		case 2:
-			m.VMOVDQU16_Z(from, k, in[i])
-		case 4:
-			m.VMOVDQU32_Z(from, k, in[i])
-		case 8:
-			m.VMOVDQU64_Z(from, k, in[i])
-		}
+		m.emitTo(masked[l.in[i]][0], from, k, in[i])
 	}
 	v, to := l.body(m, in), operand.Mem{Base: dst, Index: at, Scale: uint8(l.out)}
-	switch l.out {
-	case 1:
-		m.VMOVDQU8(v, k, to)
-	case 2:
-		m.VMOVDQU16(v, k, to)
-	case 4:
-		m.VMOVDQU32(v, k, to)
-	case 8:
-		m.VMOVDQU64(v, k, to)
-	}
+	m.emitTo(masked[l.out][1], v, k, to)
 }
 
 // restBuffered carries n elements, less than a vector, through the stack.

@@ -2,7 +2,7 @@ package main
 
 import (
 	"fmt"
-	"slices"
+	"math"
 
 	"github.com/mmcloughlin/avo/attr"
 	"github.com/mmcloughlin/avo/build"
@@ -76,8 +76,8 @@ func (m *machine) constant(name string, size int, v operand.Constant) constant {
 }
 
 // f64 and the like are constants by the value and by the bits.
-func (m *machine) f64(v float64) constant { return m.q(float64bits(v)) }
-func (m *machine) f32(v float32) constant { return m.d(float32bits(v)) }
+func (m *machine) f64(v float64) constant { return m.q(math.Float64bits(v)) }
+func (m *machine) f32(v float32) constant { return m.d(math.Float32bits(v)) }
 func (m *machine) q(v uint64) constant {
 	return m.constant(fmt.Sprintf("q%016x", v), 8, operand.U64(v))
 }
@@ -93,6 +93,36 @@ type inst func(...operand.Op) (*ir.Instruction, error)
 // of AVX-512 alone, as is wide, the operation's own name there, if it has one.
 type op struct{ plain, wide, bcst inst }
 
+// four, three and two adapt constructors of exactly so many operands.
+func three(f func(a, b, c operand.Op) (*ir.Instruction, error)) inst {
+	return func(o ...operand.Op) (*ir.Instruction, error) { return f(o[0], o[1], o[2]) }
+}
+
+func four(f func(a, b, c, d operand.Op) (*ir.Instruction, error)) inst {
+	return func(o ...operand.Op) (*ir.Instruction, error) { return f(o[0], o[1], o[2], o[3]) }
+}
+
+func two(f func(a, b operand.Op) (*ir.Instruction, error)) inst {
+	return func(o ...operand.Op) (*ir.Instruction, error) { return f(o[0], o[1]) }
+}
+
+// The logic of bits serves every type.
+var (
+	and    = op{three(x86.VPAND), x86.VPANDQ, x86.VPANDQ_BCST}
+	or     = op{three(x86.VPOR), x86.VPORQ, x86.VPORQ_BCST}
+	xor    = op{three(x86.VPXOR), x86.VPXORQ, x86.VPXORQ_BCST}
+	andnot = op{three(x86.VPANDN), x86.VPANDNQ, x86.VPANDNQ_BCST} // first &^ second
+)
+
+// emitTo emits what the machine has no name for.
+func (m *machine) emitTo(f inst, operands ...operand.Op) {
+	i, err := f(operands...)
+	if err != nil {
+		panic(fmt.Sprint(m.prefix, ": ", err))
+	}
+	m.Instruction(i)
+}
+
 // do emits an operation, whose first operand may be a constant, into dst.
 func (m *machine) do(o op, dst vec, first operand.Op, rest ...operand.Op) vec {
 	f := o.plain
@@ -105,11 +135,7 @@ func (m *machine) do(o op, dst vec, first operand.Op, rest ...operand.Op) vec {
 			f = o.bcst
 		}
 	}
-	i, err := f(append(append([]operand.Op{first}, rest...), dst)...)
-	if err != nil {
-		panic(fmt.Sprint(m.prefix, ": ", err))
-	}
-	m.Instruction(i)
+	m.emitTo(f, append(append([]operand.Op{first}, rest...), dst)...)
 	return dst
 }
 
@@ -118,99 +144,13 @@ func (m *machine) to(o op, first operand.Op, rest ...operand.Op) vec {
 	return m.do(o, m.vector(), first, rest...)
 }
 
-// load64 and load32 bring a constant into a register.
+// load64 brings a constant into a register.
 func (m *machine) load64(c constant) vec {
 	v := m.vector()
 	if m.wide {
 		m.VBROADCASTSD(c.Mem, v)
 	} else {
 		m.VMOVUPD(c.Mem, v)
-	}
-	return v
-}
-
-func (m *machine) load32(c constant) vec {
-	v := m.vector()
-	if m.wide {
-		m.VBROADCASTSS(c.Mem, v)
-	} else {
-		m.VMOVUPS(c.Mem, v)
-	}
-	return v
-}
-
-// compare64 is the lanes of float64 in which predicate p holds between x and y:
-// a mask register, or a vector of ones.
-func (m *machine) compare64(p uint8, y operand.Op, x vec) reg.Register {
-	return m.compareLanes(op{x86.VCMPPD, nil, x86.VCMPPD_BCST}, p, y, x)
-}
-
-// compare32 is the same for float32.
-func (m *machine) compare32(p uint8, y operand.Op, x vec) reg.Register {
-	return m.compareLanes(op{x86.VCMPPS, nil, x86.VCMPPS_BCST}, p, y, x)
-}
-
-func (m *machine) compareLanes(o op, p uint8, y operand.Op, x vec) reg.Register {
-	var mask reg.Register = m.YMM()
-	if m.wide {
-		mask = m.K()
-	}
-	f := o.plain
-	if c, ok := y.(constant); ok {
-		y = c.Mem
-		if m.wide {
-			f = o.bcst
-		}
-	}
-	i, err := f(operand.U8(p), y, x, mask)
-	if err != nil {
-		panic(fmt.Sprint(m.prefix, ": ", err))
-	}
-	m.Instruction(i)
-	return mask
-}
-
-// blend64 is y in the lanes of mask and x in the others.
-func (m *machine) blend64(mask reg.Register, y operand.Op, x vec) vec {
-	v := m.vector()
-	c, isConstant := y.(constant)
-	switch {
-	case m.wide && isConstant:
-		m.writes(x86.VBLENDMPD_BCST, c.Mem, x, mask, v)
-	case m.wide:
-		m.writes(x86.VBLENDMPD, y, x, mask, v)
-	case isConstant:
-		m.VBLENDVPD(mask, c.Mem, x, v)
-	default:
-		m.VBLENDVPD(mask, y, x, v)
-	}
-	return v
-}
-
-// writes emits a blend, whose result is not among its operands, though it passes for one
-// that is merged into it: the register would be held from the loop's beginning on.
-func (m *machine) writes(blend inst, y operand.Op, x vec, mask reg.Register, v vec) {
-	i, err := blend(y, x, mask, v)
-	if err != nil {
-		panic(fmt.Sprint(m.prefix, ": ", err))
-	}
-	i.Inputs = slices.DeleteFunc(i.Inputs, func(o operand.Op) bool { return o == operand.Op(v) })
-	m.Instruction(i)
-}
-
-// blend32 is the same for float32.
-func (m *machine) blend32(mask reg.Register, y operand.Op, x vec) vec {
-	v := m.vector()
-	c, isConstant := y.(constant)
-	switch {
-	case m.wide && isConstant:
-		m.writes(x86.VBLENDMPS_BCST, c.Mem, x, mask, v)
-	case m.wide:
-		m.writes(x86.VBLENDMPS, y, x, mask, v)
-	case isConstant:
-		m.VBLENDVPS(mask, c.Mem, x, v)
-	default:
-		m.VBLENDVPS(mask, y, x, v)
 	}
 	return v
 }

@@ -27,19 +27,27 @@ func main() {
 }
 
 func generate(dir string) error {
-	t, all := &tables{}, formulas()
-	plain, err := plainSource(append(plainFormulas(), all...))
+	t := &tables{}
+	all, err := formulas()
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(dir, "formulas.go"), plain, 0o644); err != nil {
-		return err
+	for name, source := range map[string]func() ([]byte, error){
+		"ops.go":      opsSource,
+		"formulas.go": func() ([]byte, error) { return plainSource(all) },
+	} {
+		b, err := source()
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), b, 0o644); err != nil {
+			return err
+		}
 	}
 	for _, f := range []struct {
 		name  string
 		loops func() []loop
 	}{
-		{"floats", floatLoops},
 		{"formulas", func() []loop { return formulaLoops(all) }},
 		{"integers", integerLoops},
 		{"compares", compareLoops},
@@ -66,7 +74,11 @@ func generate(dir string) error {
 
 // generatePTX writes the formulas for GPUs.
 func generatePTX(dir string) error {
-	source, err := ptxSource(formulas())
+	all, err := formulas()
+	if err != nil {
+		return err
+	}
+	source, err := ptxSource(all)
 	if err != nil {
 		return err
 	}

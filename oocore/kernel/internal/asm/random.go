@@ -30,7 +30,7 @@ func (m *machine) random(name string, uniform func(m *machine, bits vec) vec) {
 		return v
 	}
 	seed, counter := broadcast("seed"), broadcast("counter")
-	counter = m.do(addq, counter, counter, m.load(m.lanes(), m.bytes()))
+	counter = m.do(binary[bitAdd][0], counter, counter, m.load(m.lanes(), m.bytes()))
 
 	m.Label("groups")
 	m.TESTQ(groups, groups)
@@ -38,7 +38,7 @@ func (m *machine) random(name string, uniform func(m *machine, bits vec) vec) {
 	first, second := m.philox(seed, counter)
 	m.store(uniform(m, first), operand.Mem{Base: dst}, m.bytes())
 	m.store(uniform(m, second), operand.Mem{Base: dst, Disp: m.bytes()}, m.bytes())
-	m.do(addq, counter, m.q(uint64(m.bytes()/8)), counter)
+	m.do(binary[bitAdd][0], counter, m.q(uint64(m.bytes()/8)), counter)
 	m.ADDQ(operand.Imm(uint64(2*m.bytes())), dst)
 	m.DECQ(groups)
 	m.JMP(operand.LabelRef("groups"))
@@ -123,7 +123,7 @@ func (m *machine) uniform32(bits vec) vec {
 	v := m.vector()
 	m.VPSRLD(operand.U8(8), bits, v)
 	m.VCVTDQ2PS(v, v)
-	return m.do(mul32, v, m.f32(0x1p-24), v)
+	return m.do(binary[product][1], v, m.f32(0x1p-24), v)
 }
 
 // uniform64 scales the upper 53 bits of each pair of words. A whole number of 53
@@ -132,7 +132,7 @@ func (m *machine) uniform64(bits vec) vec {
 	v, high := m.vector(), m.vector()
 	m.VPSRLQ(operand.U8(11), bits, v)
 	m.VPSRLQ(operand.U8(32), v, high)
-	high = m.to(sub64, m.f64(0x1p84+0x1p52), m.to(or, m.f64(0x1p84), high))
+	high = m.to(binary[difference][0], m.f64(0x1p84+0x1p52), m.to(or, m.f64(0x1p84), high))
 	low := m.to(or, m.f64(0x1p52), m.to(and, m.q(1<<32-1), v))
-	return m.to(mul64, m.f64(0x1p-53), m.to(add64, low, high))
+	return m.to(binary[product][0], m.f64(0x1p-53), m.to(binary[sum][0], low, high))
 }

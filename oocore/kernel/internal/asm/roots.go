@@ -2,6 +2,11 @@ package main
 
 import "math"
 
+func init() {
+	define("Cbrt", definition{double: cubeRoot, single: cubeRootSingle})
+	define("Hypot", definition{double: hypotenuse, single: hypotenuseSingle})
+}
+
 // hypotenuse is the root of x²+y², rounded once before. Legs of which a square, or
 // the error of one, leaves the range are rare.
 func hypotenuse(p *formula) {

@@ -1,0 +1,105 @@
+package chart
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/gonbext/gonbext/oocore/record"
+)
+
+// A cell that was ended for want of memory has said so: its report does not say it again.
+func TestOutOfMemoryIsSaidOnce(t *testing.T) {
+	const said = "Out of memory: the cell took 600 MiB"
+	h := record.Header{Process: true, Title: "the cell's process", Budget: 512 * mib}
+	text := report(t, Options{}, &record.Run{Header: h, End: &record.End{Status: record.Failed, Error: said, ProcessPeak: 600 * mib}}).Text
+	if strings.Contains(text, said) || !strings.Contains(text, "Peak of the process 600 MiB of 512 MiB · 88 MiB over the budget · the cell was ended\n") {
+		t.Error(text)
+	}
+}
+
+// A panic stands above what was done before it; a process that only took more than its
+// budget below.
+func TestPanicStandsAboveRunsBeforeIt(t *testing.T) {
+	run := cases(t)["done"]
+	process := func(end record.End) *record.Run {
+		h := record.Header{Process: true, Title: "the cell's process", Budget: 512 * mib}
+		return &record.Run{Header: h, End: &end}
+	}
+	for name, c := range map[string]struct {
+		end  record.End
+		want string // the title that the report begins with
+	}{
+		"panic":           {record.End{Status: record.Exited, Error: "panic"}, "the cell's process\n"},
+		"out of memory":   {record.End{Status: record.Failed, Error: "the cell needs more", ProcessPeak: 600 * mib}, "the cell's process\n"},
+		"over the budget": {record.End{Status: record.Done, ProcessPeak: 600 * mib}, "sqrt(acts)"},
+		"well":            {record.End{Status: record.Done}, "sqrt(acts)"},
+	} {
+		if text := report(t, Options{}, run, process(c.end)).Text; !strings.HasPrefix(text, c.want) {
+			t.Errorf("%s: the report begins with %.60q", name, text)
+		}
+	}
+}
+
+func TestCompareOfPlanAndRunSaysSo(t *testing.T) {
+	runs := cases(t)
+	for _, names := range [][2]string{{"planned", "done"}, {"done", "planned"}} {
+		out, err := Compare(runs[names[0]], runs[names[1]], names, Options{})
+		if err != nil || !strings.Contains(out.Text, "planned is a plan, done a run: planned to peak at 438 MiB, it took 431 MiB") || strings.Contains(out.Text, "grew") {
+			t.Errorf("%v: %v, %.300s", names, err, out.Text)
+		}
+	}
+	if out, _ := Compare(runs["planned"], runs["planned"], [2]string{"a", "b"}, Options{}); !strings.Contains(out.Text, "Two plans: b would have the same peak") {
+		t.Errorf("two plans: %.200s", out.Text)
+	}
+}
+
+// The tasks of a product share what they hold, and read their operands several times over:
+// neither is said to be otherwise.
+func TestProductHasNoMemoryByChunk(t *testing.T) {
+	h := rootsHeader()
+	h.Stages = h.Stages[1:]
+	h.Stages[0].From = nil
+	if out := report(t, Options{}, made(t, h, math.MaxInt, doneEnd())); !strings.Contains(out.HTML, "Memory by chunk") {
+		t.Fatal("a map without memory by chunk")
+	}
+	h.Stages[0].Kind = "matmul"
+	out := report(t, Options{}, made(t, h, math.MaxInt, doneEnd()))
+	if strings.Contains(out.HTML, "Memory by chunk") {
+		t.Error("memory by chunk of a product")
+	}
+	if !strings.Contains(out.Text, "read, operands of products as often as they do not fit") || strings.Contains(strings.SplitN(out.Text, "plan:", 2)[0], "pass") {
+		t.Errorf("said %.300s", out.Text)
+	}
+}
+
+func TestGridOfOneDimensionIsOneRow(t *testing.T) {
+	for _, n := range []int{2, 12, 115, 116, 5000} {
+		f := newDownsampledGrid([]int{n}, []int{1}, int64(n), maxCells)
+		if f.rows != 1 || f.cols > maxRow || f.at(int64(n-1)) != f.cols-1 {
+			t.Errorf("%d chunks: %d × %d cells, the last at %d", n, f.rows, f.cols, f.at(int64(n-1)))
+		}
+		if w, h := f.sides(); w*float64(f.cols) > 690 || h < 20 {
+			t.Errorf("%d chunks: cells of %g × %g", n, w, h)
+		}
+	}
+}
+
+// Advice differs from what was asked for, and gains something.
+func TestAdviceDiffersFromWhatWasAsked(t *testing.T) {
+	h := rootsHeader()
+	h.PlanOnly, h.Need = true, 400*mib
+	row := func(chunks int, moved int64) record.WhatIf {
+		return record.WhatIf{Chunks: []int{chunks, 512}, Budget: h.Budget, Fits: true, Need: h.Need, Moved: moved, Tasks: 1, Passes: 1}
+	}
+	for _, c := range []struct {
+		moved int64 // by the other row; the plan moves 1,000,000
+		want  string
+	}{{999_000, ""}, {2_000_000, ""}, {500_000, "%%memory --budget 512MiB --chunks 64x512"}} {
+		h.WhatIf = []record.WhatIf{row(8192, 1_000_000), row(64, c.moved)}
+		if got := summarize(made(t, h, 0, &record.End{Status: record.Planned}), 1).hint(); got.Line != c.want || c.want == "" && got.Text != "" {
+			t.Errorf("%d bytes moved: %s", c.moved, fmt.Sprint(got))
+		}
+	}
+}

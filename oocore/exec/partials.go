@@ -1,0 +1,165 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/gonbext/gonbext/oocore/internal/disk"
+	"github.com/gonbext/gonbext/oocore/plan"
+)
+
+// A process leaves the partial results of a range of tasks in a file that only this range
+// writes: a row of fixed size for each task. It is in its place when the range ends, so that
+// the same tasks may run twice at once, and the last file has the same rows as the first. The
+// process that coordinates merges the rows, in the order of tasks.
+
+// partialsDir is the folder of a stage's partial results, in the staging folder.
+func partialsDir(r *run, stage int) string {
+	return r.arrays.spill.Join(fmt.Sprintf("partials-%d", stage))
+}
+
+// partialsFile is the file of the range that begins with a task, in its folder.
+func partialsFile(dir string, first int) string { return filepath.Join(dir, strconv.Itoa(first)) }
+
+// rowBytes is the size of a task's row.
+func rowBytes(states []plan.Buffer) (n int64) {
+	for _, b := range states {
+		n += b.Bytes()
+	}
+	return n
+}
+
+// rangeFile is the file of a range that is running.
+type rangeFile struct {
+	dir   string
+	size  int64 // of a row
+	first int
+	file  *os.File // nil before begin
+}
+
+// begin creates the file of tasks that follow each other.
+func (f *rangeFile) begin(tasks Tasks) (err error) {
+	f.first = tasks[0].First
+	f.file, err = os.CreateTemp(f.dir, "unfinished-")
+	return err
+}
+
+// add writes a task's row.
+func (f *rangeFile) add(_ context.Context, _ *slot, index int, states [][]byte) error {
+	at := int64(index-f.first) * f.size
+	for _, state := range states {
+		if _, err := f.file.WriteAt(state, at); err != nil {
+			return err
+		}
+		at += int64(len(state))
+	}
+	return nil
+}
+
+// end puts the file in its place.
+func (f *rangeFile) end() error {
+	if f.file == nil {
+		return nil
+	}
+	name := f.file.Name()
+	err := f.file.Close()
+	f.file = nil
+	if err == nil {
+		err = os.Rename(name, partialsFile(f.dir, f.first))
+	}
+	return err
+}
+
+// readAll fills buffers, one after the other, from an offset of a file on.
+func readAll(from io.ReaderAt, at int64, into [][]byte) error {
+	for _, b := range into {
+		if _, err := from.ReadAt(b, at); err != nil {
+			return err
+		}
+		at += int64(len(b))
+	}
+	return nil
+}
+
+// length returns the number of bytes of all buffers.
+func length(all [][]byte) (n int64) {
+	for _, b := range all {
+		n += int64(len(b))
+	}
+	return n
+}
+
+// rangeMerger merges the rows that processes leave.
+type rangeMerger struct {
+	*merger
+	dir     string
+	slot    *slot           // holds the states
+	states  [][]byte        // of the present row
+	size    int64           // of a row
+	arrived map[int]arrival // by first task; those that are merged are gone
+}
+
+// arrival is tasks that are done, and the first of those that their file has.
+type arrival struct {
+	Range
+	file int
+}
+
+// newRangeMerger makes a stage's folder, and allocates the buffers for a row.
+func newRangeMerger(m *merger) (_ *rangeMerger, err error) {
+	r := &rangeMerger{merger: m, dir: partialsDir(m.run, m.index), slot: newSlot(m.run, m.index, 0), size: rowBytes(m.stage.Buffers.Row), arrived: map[int]arrival{}}
+	if r.states, err = r.slot.alloc(m.stage.Buffers.Row...); err == nil {
+		if err = m.run.arrays.makeSpill(); err == nil {
+			err = errors.Join(os.RemoveAll(r.dir), os.Mkdir(r.dir, 0o700))
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, r.slot.free())
+	}
+	return r, nil
+}
+
+// free frees the buffers, and removes the folder.
+func (r *rangeMerger) free() error { return errors.Join(r.slot.free(), os.RemoveAll(r.dir)) }
+
+// take merges the rows of tasks that are done, as far as those of all tasks before are there;
+// file is the first task of their file. One goroutine at a time calls it.
+func (r *rangeMerger) take(ctx context.Context, file int, done Tasks) error {
+	for _, tasks := range done {
+		r.arrived[tasks.First] = arrival{tasks, file}
+	}
+	for {
+		next, ok := r.arrived[r.next]
+		if !ok {
+			return nil
+		}
+		delete(r.arrived, r.next)
+		if err := r.read(ctx, next); err != nil {
+			return err
+		}
+	}
+}
+
+// read merges rows that are next, and removes their file.
+func (r *rangeMerger) read(ctx context.Context, tasks arrival) error {
+	path := partialsFile(r.dir, tasks.file)
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	for index := tasks.First; index < tasks.End; index++ {
+		if err := readAll(file, int64(index-tasks.file)*r.size, r.states); err != nil {
+			return fmt.Errorf("the partial results of task %d: %w", index, err)
+		}
+		if err := r.add(ctx, r.slot, index, r.states); err != nil {
+			return err
+		}
+	}
+	return disk.Remove(path)
+}

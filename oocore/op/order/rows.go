@@ -1,0 +1,108 @@
+package order
+
+import (
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/op"
+)
+
+const (
+	byLines  = "1 of lines up to 16 MiB, else 2 read, 2 written"
+	byDigits = "1 of lines up to 16 MiB that lie together; else 1 for each 16 bits of an element, for each 11 where results lie side by side; 2 read, 1 written of lines of under 4 MiB across a large array"
+	counts   = "1 that counts up to 16384 distinct elements; for more those of sort to count them, and again"
+)
+
+// Rows are the operations of this package.
+var Rows = []op.Row{
+	{Usage: `sort(x, axis=-1, "descending")`, Passes: byLines, Holds: "32 MiB; 80 MiB for lines of real elements over 8 GiB", Build: Sort, Examples: "sort(x, 1); sort(x, 0); sort(ravel(x))",
+		Go: "(a *Array) Sort(axis int)", Doc: `Sort puts the elements along an axis in their order; NaN comes last, and -0 before 0. A line of up to 16 MiB takes one pass; a longer one is
+sorted by an external merge, in two passes that read and two that write, up to 32 GiB. The working set is two or three times 16 MiB a task,
+and 80 MiB for lines of over 8 GiB.`},
+	{Usage: `argsort(x, axis=-1, "descending")`, NumPy: "np.argsort, stable", Passes: byLines + " of 8 or 16 bytes an element", Holds: "48 MiB", Build: Argsort, Examples: "argsort(x, 1)",
+		Go: "(a *Array) Argsort(axis int)", Doc: `Argsort returns the positions of the elements along an axis in their order, as int64: of equal elements the first comes first. Passes and
+working set are those of Sort, of records of 8 bytes, of 16 for elements of more than 4 bytes.`},
+	{Usage: "topk(x, k, axis=-1)", NumPy: "da.topk", Passes: "1; those of sort for more than a quarter of 16 MiB; 2 read, 1 written across a large array where elements are complex or k is over 1 in 256", Holds: "48 MiB", Build: Top,
+		Go: "(a *Array) TopK(k, axis int)", Doc: `TopK returns the k largest elements along an axis, the largest first, or with k < 0 the -k smallest, the smallest first; all of them where
+the axis has fewer. NaN is larger than any number. One pass reads the array; where k is more than a quarter of the 16 MiB of records that a
+task has, it is sorted. Along an axis whose lines lie across a large array those are put in order first where the elements are complex, or k
+is more than a 256th of them.`},
+	{Usage: "argtopk(x, k, axis=-1)", NumPy: "da.argtopk", Passes: "1; those of sort for more than a quarter of 16 MiB; 2 read, 1 written across a large array where elements are complex or k is over 1 in 256", Holds: "48 MiB", Build: ArgTop,
+		Go: "(a *Array) ArgTopK(k, axis int)", Doc: `ArgTopK returns the positions of TopK's elements, as int64: of equal ones the first comes first.`},
+	{Usage: `searchsorted(list, values, "left" or "right"=left)`, Passes: "none of its own; for lists above 64 KiB 1, and pieces of the list for each 256 Ki values", Holds: "the list, or 16 MiB", Build: onSide(SearchSorted),
+		Go: "Array.SearchSorted"},
+	{Usage: `digitize(x, edges, "left" or "right"=left)`, Passes: "none of its own; for lists above 64 KiB 1, and pieces of the list for each 256 Ki values", Holds: "the list, or 16 MiB", Build: onSide(Digitize),
+		Go: "Array.Digitize"},
+	{Usage: `isin(x, list, "invert")`, Passes: "those of sort over the list; then as searchsorted and take", Holds: "as searchsorted and take", Build: isOrNotIn,
+		Go: "(a *Array) IsIn(list *Array)", Doc: `IsIn returns which elements are equal to one of a list, an array of any shape; NaN is equal to none. The list is sorted, with Sort's passes
+and working set, and each element is looked up in it as SearchSorted does.`},
+	{Usage: "unique(x)", Also: "unique_values", Passes: counts, Holds: "16 MiB", Build: distinctOf(func(d Distinct) *graph.Node { return d.Values }, false, false),
+		Go: "Array.Unique"},
+	{Usage: "unique_counts(x)", NumPy: "np.unique_counts(x).counts", Passes: counts, Holds: "16 MiB", Build: distinctOf(func(d Distinct) *graph.Node { return d.Counts }, true, false),
+		Go: "Array.UniqueCounts"},
+	{Usage: "unique_index(x)", NumPy: "np.unique(x, return_index=True)[1]", Passes: counts, Holds: "16 MiB", Build: distinctOf(func(d Distinct) *graph.Node { return d.First }, false, true),
+		Go: "Array.UniqueAll"},
+	{Usage: "unique_inverse(x)", NumPy: "np.unique_inverse(x).inverse_indices", Passes: counts + "; then as searchsorted", Holds: "16 MiB", Build: inverseOf,
+		Go: "Array.UniqueAll"},
+	{Usage: "union1d(a, b)", Passes: "as unique over both", Holds: "16 MiB", Build: unionOf,
+		Go: "Array.Union1D"},
+	{Usage: `median(x, axes..., "keepdims")`, Passes: byDigits, Holds: "16 MiB", Build: medianOf(false),
+		Go: "(a *Array) Median(axes ...int)", Doc: `Median returns the middle element along the axes, or the mean of the middle two; NaN where there is one. It is exact: see Quantiles for its
+passes.`},
+	{Usage: `nanmedian(x, axes..., "keepdims")`, Passes: byDigits, Holds: "16 MiB", Build: medianOf(true),
+		Go: "Array.MedianWith"},
+	{Usage: "tril_indices(rows, diagonal, columns, part)", NumPy: "np.tril_indices(rows, diagonal, columns)[part]", Passes: "as cumsum over the rows; then as searchsorted and take", Holds: "as searchsorted and take", Build: triangleOf(false),
+		Go: "TriangleIndices"},
+	{Usage: "triu_indices(rows, diagonal, columns, part)", NumPy: "np.triu_indices(rows, diagonal, columns)[part]", Passes: "as cumsum over the rows; then as searchsorted and take", Holds: "as searchsorted and take", Build: triangleOf(true),
+		Go: "TriangleIndices"},
+}
+
+func onSide(f func(site graph.Site, a, b *graph.Node, right bool) (*graph.Node, error)) any {
+	return func(site graph.Site, a, b *graph.Node, side string) (*graph.Node, error) {
+		return f(site, a, b, side == "right")
+	}
+}
+
+func isOrNotIn(site graph.Site, x, list *graph.Node, invert bool) (*graph.Node, error) {
+	out, err := IsIn(site, x, list)
+	if err != nil || !invert {
+		return out, err
+	}
+	return graph.Apply(site, kernel.LogicalNot, out)
+}
+
+// distinctOf is a part of what is distinct in an array.
+func distinctOf(part func(Distinct) *graph.Node, counts, first bool) any {
+	return func(site graph.Site, run op.Run, x *graph.Node) (*graph.Node, error) {
+		d, err := Unique(site, x, counts, first, run)
+		return part(d), err
+	}
+}
+
+func inverseOf(site graph.Site, run op.Run, x *graph.Node) (*graph.Node, error) {
+	d, err := Unique(site, x, false, false, run)
+	if err != nil {
+		return nil, err
+	}
+	return Inverse(site, x, d.Values)
+}
+
+func unionOf(site graph.Site, run op.Run, a, b *graph.Node) (*graph.Node, error) {
+	both, err := Union(site, a, b)
+	if err != nil {
+		return nil, err
+	}
+	d, err := Unique(site, both, false, false, run)
+	return d.Values, err
+}
+
+func medianOf(skip bool) any {
+	return func(site graph.Site, x *graph.Node, axes []int, keep bool) (*graph.Node, error) {
+		return Median(site, x, QuantileOptions{Axes: axes, KeepDims: keep, SkipNaN: skip})
+	}
+}
+
+func triangleOf(upper bool) any {
+	return func(site graph.Site, rows, diagonal, columns int) ([]*graph.Node, error) {
+		return TriangleIndices(site, rows, columns, diagonal, upper)
+	}
+}

@@ -1,0 +1,72 @@
+package oocore
+
+import (
+	"github.com/gonbext/gonbext/oocore/expr"
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/op"
+)
+
+// The methods and functions of rows: see package op.
+//go:generate go run ./internal/methods
+
+// operate returns the results of an operation's row, of an argument for each of its
+// parameters, where nil is the default. run is for rows that compute something at the call.
+func operate(name string, run op.Run, args ...any) []*Array {
+	o := expr.Operation(name)
+	site := graph.Caller()
+	nodes, err := func() ([]*graph.Node, error) {
+		for i := range args {
+			var err error
+			if args[i], err = converted(site, o.Params[i], args[i]); err != nil {
+				if _, earlier := err.(*Error); !earlier {
+					err = &Error{Op: name, Site: site, Err: err}
+				}
+				return nil, err
+			}
+		}
+		return o.Build(site, run, args)
+	}()
+	if err != nil {
+		out := make([]*Array, max(o.Results(), 1))
+		for i := range out {
+			out[i] = &Array{err: err}
+		}
+		return out
+	}
+	out := make([]*Array, len(nodes))
+	for i, n := range nodes {
+		out[i] = made(n, nil)
+	}
+	return out
+}
+
+// converted is an argument of Go as one of a builder.
+func converted(site graph.Site, p op.Param, arg any) (any, error) {
+	switch p.Kind {
+	case op.Array:
+		if a, is := arg.(*Array); p.Optional && (arg == nil || is && a == nil) {
+			return nil, nil
+		}
+		return operand(site, arg)
+	case op.Arrays:
+		var all []any
+		switch list := arg.(type) {
+		case []any:
+			all = list
+		case []*Array:
+			all = anys(list)
+		}
+		nodes := make([]*graph.Node, len(all))
+		for i, a := range all {
+			var err error
+			if nodes[i], err = operand(site, a); err != nil {
+				return nil, err
+			}
+		}
+		return nodes, nil
+	}
+	return arg, nil
+}
+
+// call is operate for an operation with one result.
+func call(name string, args ...any) *Array { return operate(name, nil, args...)[0] }

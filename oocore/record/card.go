@@ -1,0 +1,70 @@
+package record
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Card is an array, or a figure of arrays, as a cell shows it.
+type Card struct {
+	Cell   string     `json:"cell"` // the notebook cell
+	Title  string     `json:"title"`
+	Shape  []int      `json:"shape"`
+	Chunks []int      `json:"chunks"`
+	DType  string     `json:"dtype"`
+	Bytes  int64      `json:"bytes"`
+	Corner [][]string `json:"corner"` // the elements in its first corner, by rows
+	Text   string     `json:"text"`   // the same for terminals
+	Figure *Figure    `json:"figure,omitempty"`
+}
+
+const cardSuffix = ".gonbcard"
+
+// WriteCard leaves a card in dir for the process that shows the cell, and returns its
+// path. The file appears whole, and sorts among records by the time of its writing.
+func WriteCard(dir string, c *Card) (path string, err error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", fmt.Errorf("card: %w", err)
+	}
+	text, err := json.Marshal(c)
+	if err != nil {
+		return "", fmt.Errorf("card: %w", err)
+	}
+	f, name, err := createUnique(dir, time.Now(), cardSuffix+".tmp")
+	if err != nil {
+		return "", fmt.Errorf("card: %w", err)
+	}
+	_, err = f.Write(text)
+	if closing := f.Close(); err == nil {
+		err = closing
+	}
+	path = filepath.Join(dir, name+cardSuffix)
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+		return "", fmt.Errorf("card: %w", err)
+	}
+	return path, nil
+}
+
+// IsCard reports whether the file at path is named as a card.
+func IsCard(path string) bool { return strings.HasSuffix(path, cardSuffix) }
+
+// ReadCard reads what WriteCard wrote.
+func ReadCard(path string) (*Card, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("card: %w", err)
+	}
+	c := new(Card)
+	if err := json.Unmarshal(text, c); err != nil {
+		return nil, fmt.Errorf("card %s: %w", path, err)
+	}
+	return c, nil
+}
