@@ -26,7 +26,6 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
-	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
@@ -107,13 +106,6 @@ func build(op string, operation func(site graph.Site, in []*graph.Node) (*graph.
 // the nodes of the operands, which are arrays and numbers. See package blockwise.
 func Build(op string, f func(site graph.Site, in []*graph.Node) (*graph.Node, error), operands ...any) *Array {
 	return build(op, f, operands...)
-}
-
-// apply is build for an elementwise operation.
-func apply(op kernel.Op, operands ...any) *Array {
-	return build(op.String(), func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
-		return graph.Apply(site, op, in...)
-	}, operands...)
 }
 
 // view is build for an operation on one array and nothing else.

@@ -69,7 +69,7 @@ func (p *Pipeline) decodeMemory() memory {
 	m := memory{arena: room(p.MaxEncoded())}
 	for i, f := range p.filters {
 		m = m.add(f.decodeMemory(p.after(i - 1)))
-		if _, checksum := f.(*crc32c); i > 0 && !checksum {
+		if _, checksum := f.(trimmer); i > 0 && !checksum {
 			m.arena += room(p.after(i - 1))
 		}
 	}
@@ -85,7 +85,7 @@ func (d *Decoder) prepareWhole(work []byte) error {
 	for i := len(d.p.filters) - 1; i >= 0; i-- {
 		f, n := d.p.filters[i], d.p.after(i-1)
 		step := decodeStep{filter: f}
-		if _, checksum := f.(*crc32c); i > 0 && !checksum {
+		if _, checksum := f.(trimmer); i > 0 && !checksum {
 			step.out = c.cut(n)
 		}
 		var err error

@@ -56,7 +56,7 @@ func (p *Pipeline) follows(i int) bool {
 	if i == 0 || i >= len(p.filters) {
 		return false
 	}
-	_, checksum := p.filters[i].(*crc32c)
+	_, checksum := p.filters[i].(trimmer)
 	return checksum
 }
 

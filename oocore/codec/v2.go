@@ -84,6 +84,8 @@ func parseNumcodec(id string, raw json.RawMessage, t dtype.Type) (filter, error)
 			return nil, errors.New("a checksum at the start is not supported")
 		}
 		return &crc32c{}, nil
+	case "fletcher32":
+		return &fletcher32{}, nil
 	}
-	return nil, errors.New("it is not supported: supported are zstd, gzip, zlib, blosc, lz4, shuffle and crc32c")
+	return nil, errors.New("it is not supported: supported are zstd, gzip, zlib, blosc, lz4, shuffle, crc32c and fletcher32")
 }

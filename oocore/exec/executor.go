@@ -60,12 +60,15 @@ func (Slots) Open(c *Coordinator) (Stages, error) { return OnDevice{Device: CPU{
 // OnDevice is the executor of this process with a device: the stages that the plan puts there
 // are streamed through it, the others run in slots.
 type OnDevice struct {
-	Device Device
+	Device Device      // nil is CPU
 	Kept   *KeptInputs // operands that are resident on the device from run to run; nil for none
 }
 
 // Open returns an error for a plan that was sized for another device or for processes.
 func (o OnDevice) Open(c *Coordinator) (Stages, error) {
+	if o.Device == nil {
+		o.Device = CPU{}
+	}
 	r := c.run
 	if r.plan.Each.Workers > 0 {
 		return nil, errors.New("the plan is sized for worker processes, and the executor is of this process")

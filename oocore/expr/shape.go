@@ -48,18 +48,6 @@ func (c *call) one(part int) func(all []*graph.Node, err error) (*graph.Node, er
 	}
 }
 
-// matrix is a function of rows, columns, as many where they are left out, and a diagonal.
-func matrix(f func(site graph.Site, rows, columns, diagonal int) (*graph.Node, error)) func(c *call) (*graph.Node, error) {
-	return func(c *call) (*graph.Node, error) {
-		n, err := c.ints(0)
-		if err != nil {
-			return nil, err
-		}
-		n = defaults(n, n[0], n[0], 0)
-		return f(c.site, n[0], n[1], n[2])
-	}
-}
-
 // defaults fills in the numbers that are not given.
 func defaults(given []int, all ...int) []int {
 	copy(all, given)

@@ -25,6 +25,11 @@
 //	             the file has.
 //	safetensors  x.safetensors#name, likewise. Every dtype that NumPy has, and bfloat16.
 //	             Written: added to what the file has.
+//	HDF5         x.h5#group/name, .nc, .mat and .h5ad likewise, in chunks of any index; filters
+//	             deflate, shuffle, fletcher32, LZF, Blosc and Zstandard. Dimension scales are
+//	             dimension names. Read only.
+//	FITS         x.fits#1, x.fits#NAME: images, numbers as they are stored. Read only.
+//	NIfTI        x.nii: likewise.
 //	raw          x.bin?shape=3075200x512&dtype=float32: bare elements.
 //	S3           s3://bucket/x.zarr, .npy, .safetensors#name. Read by ranges. Written:
 //	             Zarr, chunks as objects and metadata last.

@@ -91,10 +91,15 @@ func (t *Tasks) Take(n int) Range {
 
 // Without returns the tasks that another set does not have.
 func (t Tasks) Without(others Tasks) (rest Tasks) {
-	for index := range t.All() {
-		if !others.Has(index) {
-			rest.Add(index, 1)
+	for _, r := range t {
+		for _, o := range others[others.search(r.First):] {
+			if o.First >= r.End {
+				break
+			}
+			rest.Add(r.First, o.First-r.First)
+			r.First = min(o.End, r.End)
 		}
+		rest.Add(r.First, r.Len())
 	}
 	return rest
 }

@@ -1,6 +1,7 @@
 package chunked
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -63,7 +64,8 @@ func (a *Array) Work() store.Work {
 // session reads an array with the caller's memory.
 type session struct {
 	a       *Array
-	decoder *codec.Decoder // nil where elements lie open
+	decoder *codec.Decoder  // nil where elements lie open
+	decodes *codec.Pipeline // what decoder is of
 	memory  readMemory
 	index   Index
 	cursor  cursor
@@ -78,12 +80,24 @@ func (a *Array) newSession(work []byte, whole bool) (*session, error) {
 	s.memory, _ = a.divide(work, whole)
 	s.index = a.NewIndex(s.memory.index, &s.stored)
 	if !a.Pipeline.Plain() {
-		var err error
-		if s.decoder, err = a.Pipeline.Decoder(s.memory.decoder); err != nil {
+		if err := s.decodeBy(a.Pipeline); err != nil {
 			return nil, a.Fail(context.Background(), err)
 		}
 	}
 	return s, nil
+}
+
+// decodeBy makes the decoder that of a pipeline.
+func (s *session) decodeBy(p *codec.Pipeline) (err error) {
+	if s.decodes == p {
+		return nil
+	}
+	if s.decoder != nil {
+		s.decoder.Close()
+	}
+	s.cursor.chunk, s.decodes = nil, p
+	s.decoder, err = p.Decoder(s.memory.decoder)
+	return err
 }
 
 // Close gives back what the session holds. Its memory is the caller's again.
@@ -148,6 +162,11 @@ func (s *session) readPart(ctx context.Context, dst []byte) error {
 	if src == nil {
 		p.fill(dst, s.a)
 		return nil
+	}
+	if s.decoder != nil {
+		if err := s.decodeBy(cmp.Or(src.Pipeline, s.a.Pipeline)); err != nil {
+			return src.Fault(ctx, err)
+		}
 	}
 	if s.memory.chunk != nil {
 		err = s.readWhole(dst, func(p []byte) (int64, error) {

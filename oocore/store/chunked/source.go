@@ -20,6 +20,9 @@ type Source struct {
 	Base   int64  // of the first byte in the object
 	Bytes  int64  // of the chunk
 	Read   *int64 // counts the bytes that are read
+	// Pipeline is how this chunk is encoded, where that is not as the array's others are; nil
+	// elsewhere.
+	Pipeline *codec.Pipeline
 }
 
 // Size returns the encoded size of the chunk.

@@ -1,0 +1,179 @@
+package codec
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/gonbext/gonbext/oocore/dtype"
+)
+
+// The codecs of HDF5 that Zarr v3 does not have: whole chunks only, and for reading.
+
+// fletcher32 is HDF5's checksum, of four bytes behind its input (H5checksum.c).
+type fletcher32 struct{}
+
+func (*fletcher32) text() string                             { return "fletcher32" }
+func (*fletcher32) v3() json.RawMessage                      { return configured("numcodecs.fletcher32", nil) }
+func (*fletcher32) bound(n int64) int64                      { return n + checksumSize }
+func (*fletcher32) decodeMemory(int64) memory                { return memory{} }
+func (*fletcher32) encodeMemory(int64) memory                { return memory{} }
+func (*fletcher32) close()                                   {}
+func (c *fletcher32) decoder(int64, []byte) (decoder, error) { return c, nil }
+func (c *fletcher32) encoder(int64, []byte) (encoder, error) { return c, nil }
+
+func (*fletcher32) trim(src []byte) ([]byte, error) {
+	if len(src) < checksumSize {
+		return nil, ErrShort
+	}
+	data, sum := src[:len(src)-checksumSize], src[len(src)-checksumSize:]
+	return data, verify(fletcher(data), sum)
+}
+
+func (c *fletcher32) decode(dst, src []byte) (int, error) {
+	data, err := c.trim(src)
+	if err == nil && len(data) > len(dst) {
+		err = errMore
+	}
+	return copy(dst, data), err
+}
+
+func (*fletcher32) encode(dst, src []byte) ([]byte, error) {
+	if !same(dst, src) {
+		copy(dst, src)
+	}
+	return binary.LittleEndian.AppendUint32(dst[:len(src)], fletcher(src)), nil
+}
+
+// fletcher adds up words of 16 bits, of which the first byte is the high one.
+func fletcher(b []byte) uint32 {
+	var low, high uint32
+	fold := func(x uint32) uint32 { return x&0xffff + x>>16 }
+	odd := len(b) % 2
+	for words := b[:len(b)-odd]; len(words) > 0; {
+		n := min(len(words), 2*360) // before which the sums do not overflow
+		for i := 0; i < n; i += 2 {
+			low += uint32(words[i])<<8 | uint32(words[i+1])
+			high += low
+		}
+		words = words[n:]
+		low, high = fold(low), fold(high)
+	}
+	if odd == 1 {
+		low += uint32(b[len(b)-1]) << 8
+		high += low
+		low, high = fold(low), fold(high)
+	}
+	return fold(high)<<16 | fold(low)
+}
+
+// lzf is Marc Lehmann's LibLZF, as h5py has it.
+type lzf struct{}
+
+func (*lzf) text() string                             { return "lzf" }
+func (*lzf) v3() json.RawMessage                      { return configured("numcodecs.lzf", nil) }
+func (*lzf) bound(n int64) int64                      { return n + n/32 + 1 }
+func (*lzf) decodeMemory(int64) memory                { return memory{} }
+func (*lzf) encodeMemory(int64) memory                { return memory{} }
+func (*lzf) close()                                   {}
+func (l *lzf) decoder(int64, []byte) (decoder, error) { return l, nil }
+func (l *lzf) encoder(int64, []byte) (encoder, error) { return l, nil }
+
+// encode writes literals only, which any decoder reads: new arrays have better codecs.
+func (*lzf) encode(dst, src []byte) ([]byte, error) {
+	dst = dst[:0]
+	for len(src) > 0 {
+		n := min(len(src), 32)
+		dst = append(append(dst, byte(n-1)), src[:n]...)
+		src = src[n:]
+	}
+	return dst, nil
+}
+
+func (*lzf) decode(dst, src []byte) (int, error) {
+	at := 0
+	for len(src) > 0 {
+		c := int(src[0])
+		src = src[1:]
+		if c < 32 { // literals
+			if c++; c > len(src) {
+				return at, io.ErrUnexpectedEOF
+			}
+			if c > len(dst)-at {
+				return at, errMore
+			}
+			at += copy(dst[at:], src[:c])
+			src = src[c:]
+			continue
+		}
+		n := c >> 5
+		if n == 7 {
+			if len(src) == 0 {
+				return at, io.ErrUnexpectedEOF
+			}
+			n += int(src[0])
+			src = src[1:]
+		}
+		if len(src) == 0 {
+			return at, io.ErrUnexpectedEOF
+		}
+		from := at - (c&31)<<8 - int(src[0]) - 1
+		src = src[1:]
+		if n += 2; from < 0 {
+			return at, errors.New("a match begins before the data")
+		}
+		if n > len(dst)-at {
+			return at, errMore
+		}
+		for range n { // byte by byte: a match may run into itself
+			dst[at] = dst[from]
+			at, from = at+1, from+1
+		}
+	}
+	return at, nil
+}
+
+// FromHDF5 makes the pipeline of an HDF5 dataset's filters, in the order in which they are
+// applied, each with the identifier and the values of the file.
+func FromHDF5(ids []int, values [][]uint32, big bool, chunk []int, t dtype.Type) (*Pipeline, error) {
+	var all []filter
+	for i, id := range ids {
+		f, err := hdf5Filter(id, values[i], t)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, f)
+	}
+	return newPipeline(chunk, t, identity(len(chunk)), big, all)
+}
+
+func hdf5Filter(id int, values []uint32, t dtype.Type) (filter, error) {
+	value := func(i, usual int) int {
+		if i < len(values) {
+			return int(values[i])
+		}
+		return usual
+	}
+	switch id {
+	case 1:
+		return newDeflate("zlib", min(value(0, 1), 9))
+	case 2:
+		return newShuffle(value(0, t.Size()))
+	case 3:
+		return &fletcher32{}, nil
+	case 32000:
+		return &lzf{}, nil
+	case 32001: // the compressor and all else are in each chunk
+		return newBlosc("lz4", 5, byteShuffle, t.Size(), 0)
+	case 32015:
+		return newZstd(3, false)
+	}
+	names := map[int]string{4: "szip", 5: "nbit", 6: "scale-offset", 32004: "LZ4", 32008: "bitshuffle", 32013: "ZFP", 32026: "Blosc2"}
+	name, ok := names[id]
+	if !ok {
+		name = fmt.Sprintf("number %d", id)
+	}
+	return nil, fmt.Errorf("the HDF5 filter %s is not supported: supported are deflate, shuffle, fletcher32, LZF, Blosc and Zstandard", name)
+}

@@ -1,0 +1,137 @@
+package storetest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/gonbext/gonbext/oocore/store"
+)
+
+// Foreign opens what another library wrote: script, given a folder, a seed and a number of files,
+// writes them and cases.json there, a list of {path, want}. want is an npy file with the
+// elements that the library reads at path, or begins with "error: " and has words of the error.
+func Foreign(t *testing.T, python, script string, seed uint64, files int) {
+	t.Helper()
+	dir := t.TempDir()
+	if out, err := exec.Command(python, script, dir, strconv.FormatUint(seed, 10), strconv.Itoa(files)).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "cases.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []struct{ Path, Want string }
+	if err := json.Unmarshal(text, &cases); err != nil {
+		t.Fatal(err)
+	}
+	if len(cases) < files {
+		t.Errorf("%d cases are too few", len(cases))
+	}
+	for _, c := range cases {
+		got, kind, err := whole(t, filepath.Join(dir, c.Path))
+		if words, rejected := strings.CutPrefix(c.Want, "error: "); rejected {
+			if err == nil || !strings.Contains(err.Error(), words) {
+				t.Errorf("%s of seed %d: %v, want an error with %q", c.Path, seed, err, words)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("seed %d: %s", seed, strings.ReplaceAll(err.Error(), dir+"/", ""))
+			continue
+		}
+		want, wantKind, err := whole(t, filepath.Join(dir, c.Want))
+		switch {
+		case err != nil:
+			t.Fatal(err)
+		case kind != wantKind:
+			t.Errorf("%s of seed %d: %s, want %s", c.Path, seed, kind, wantKind)
+		case !bytes.Equal(got, want):
+			t.Errorf("%s of seed %d: other elements of %s", c.Path, seed, kind)
+		}
+	}
+}
+
+// whole returns an array's elements in C order, and its type and shape.
+func whole(t *testing.T, path string) (data []byte, kind string, err error) {
+	a, err := store.Open(path)
+	if err != nil {
+		return nil, "", err
+	}
+	defer a.Close()
+	info := a.Info()
+	region := All(info.Shape)
+	data = make([]byte, region.Size()*info.DType.Size())
+	err = a.Read(t.Context(), data, region)
+	shape := slices.Clone(info.Shape)
+	if info.Fortran { // the reverse is stored
+		data = transposed(data, shape, info.DType.Size())
+		slices.Reverse(shape)
+	}
+	return data, fmt.Sprint(info.DType, shape), err
+}
+
+// transposed returns elements in C order of the reversed shape.
+func transposed(data []byte, shape []int, size int) (out []byte) {
+	for i := range len(data) / size {
+		at := 0
+		for _, n := range shape { // the first axis is the last of the result
+			at = at*n + i%n
+			i /= n
+		}
+		out = append(out, data[at*size:(at+1)*size]...)
+	}
+	return out
+}
+
+// Damaged changes bytes of a file: the arrays in it, paths after the file's, can be read then, or
+// are an error of one line.
+func Damaged(t *testing.T, file string, random *rand.Rand, rounds int, arrays ...string) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), filepath.Base(file))
+	for range rounds {
+		b := bytes.Clone(text)
+		for range 1 + random.IntN(4) {
+			switch at := random.IntN(len(b)); random.IntN(4) {
+			case 0:
+				b[at] = byte(random.Uint32())
+			case 1:
+				b[at] ^= 1 << random.IntN(8)
+			case 2:
+				b[at] = 0xff
+			case 3:
+				b = b[:max(at, 1)]
+			}
+		}
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, array := range arrays {
+			a, err := store.Open(path + array)
+			if err != nil {
+				if strings.Contains(err.Error(), "\n") {
+					t.Errorf("%q has several lines", err)
+				}
+				continue
+			}
+			if region := All(a.Info().Shape); region.Size() < 1<<16 {
+				_ = a.Read(t.Context(), make([]byte, region.Size()*a.Info().DType.Size()), region)
+			}
+			if err := a.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
