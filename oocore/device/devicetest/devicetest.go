@@ -67,14 +67,6 @@ func on(d device.Device, budget int64, workers int) Options {
 	return Options{Budget: budget, Workers: workers, Device: d.Spec()}
 }
 
-// executor returns that of a device; nil for none.
-func executor(d device.Device) exec.Executor {
-	if d == nil {
-		return nil
-	}
-	return exec.OnDevice{Device: d}
-}
-
 // clean checks that a device has given everything back.
 func clean(t testing.TB, d device.Device) {
 	t.Helper()
@@ -106,7 +98,7 @@ func testExecutor(t *testing.T, s Subject) {
 			if err != nil {
 				return record.End{}, err
 			}
-			env.Executor = executor(d)
+			env.Executor = exec.OnDevice{Device: d}
 			end, err := exec.Run(context.Background(), sized, env)
 			predicted(t, sized, end)
 			clean(t, d)
@@ -322,7 +314,7 @@ func testLost(t *testing.T, s Subject) {
 			if err != nil {
 				return record.End{}, err
 			}
-			env.Executor = executor(d)
+			env.Executor = exec.OnDevice{Device: d}
 			return exec.Run(context.Background(), must[*Plan](t)(logical.Size(o)), env)
 		}
 		_, err := run(on(d, 612*mebi, 2), d)
@@ -355,7 +347,7 @@ func testCancelled(t *testing.T, s Subject) {
 			return nil
 		})
 		p := j.Plan(t, on(d, 612*mebi, 2))
-		env := exec.Env{Executor: executor(d), Into: make([]byte, p.Arrays[p.Output].Bytes())}
+		env := exec.Env{Executor: exec.OnDevice{Device: d}, Into: make([]byte, p.Arrays[p.Output].Bytes())}
 		for _, n := range j.Side {
 			env.SideReductions = append(env.SideReductions, make([]byte, n.node.DType.Size()))
 		}

@@ -75,7 +75,7 @@ func (e *Expression) Run(t testing.TB, d device.Device, o Options) ([]byte, *Pla
 		o.Device = d.Spec()
 	}
 	p := e.Plan(t, o)
-	env := exec.Env{Executor: executor(d), Into: make([]byte, p.Arrays[p.Output].Bytes())}
+	env := exec.Env{Executor: exec.OnDevice{Device: d}, Into: make([]byte, p.Arrays[p.Output].Bytes())}
 	for _, a := range e.Side {
 		env.SideReductions = append(env.SideReductions, make([]byte, a.node.DType.Size()))
 	}
