@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/device"
-	"github.com/gonbext/gonbext/oocore/suggest"
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
@@ -118,7 +117,7 @@ func distance(name, card string) int {
 	if strings.HasPrefix(b, a) {
 		return 0
 	}
-	return suggest.Distance(a, b)
+	return device.Distance(a, b)
 }
 
 // plainName is a card's name without what people write in different ways.

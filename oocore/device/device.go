@@ -14,7 +14,9 @@ import (
 	"github.com/gonbext/gonbext/oocore/arena"
 	"github.com/gonbext/gonbext/oocore/exec"
 	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/plan"
+	"github.com/gonbext/gonbext/oocore/suggest"
 )
 
 // What a device implements.
@@ -73,3 +75,10 @@ const PageSize = arena.PageSize
 
 // Reserved is what an allocation of n bytes counts: whole pages.
 func Reserved(n int64) int64 { return arena.Reserved(n) }
+
+// OpenBLAS is the version of the library that multiplies matrices on the CPU, if it has one.
+func OpenBLAS() (version string, ok bool) { return kernel.OpenBLAS() }
+
+// Distance is how far one name is from another, for an error that says which was probably
+// meant: the bytes to add, drop or change.
+func Distance(a, b string) int { return suggest.Distance(a, b) }

@@ -15,11 +15,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/device"
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/exec"
 	"github.com/gonbext/gonbext/oocore/exec/exectest"
-	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/record"
@@ -36,8 +36,6 @@ type Subject struct {
 }
 
 const mebi = 1 << 20
-
-var site graph.Site
 
 // Test runs the suite.
 func Test(t *testing.T, s Subject) {
@@ -108,28 +106,22 @@ func testExecutor(t *testing.T, s Subject) {
 }
 
 // jobs are an expression for each kind of stage.
-func jobs(t testing.TB, rows int) []Expression {
-	t.Helper()
-	node := must[*graph.Node](t)
-	x := node(graph.Uniform(site, dtype.Float32, 3, rows, 512))
-	roots := node(graph.Apply(site, kernel.Sqrt, x))
-	few := node(graph.Slice(site, x, "0:1700"))
-	fold := func(r kernel.Reduction, n *graph.Node, axes ...int) *graph.Node {
-		return node(graph.Aggregate(site, r, n, graph.ReduceOptions{Axes: axes}))
-	}
+func jobs(rows int) []Expression {
+	x := oocore.Random(dtype.Float32, 3, rows, 512)
+	roots, few := x.Sqrt(), x.Slice("0:1700")
 	all := []Expression{
-		{Name: "map", Root: Array{roots}},
-		{Name: "map with side reductions", Root: Array{roots}, Side: []Array{{fold(kernel.Sum, x, 0, 1)}, {fold(kernel.Std, roots, 0, 1)}}},
-		{Name: "product", Root: Array{node(graph.Product(site, node(graph.Transpose(site, x)), x))}},
-		{Name: "wide product", Root: Array{node(graph.Product(site, few, node(graph.Transpose(site, few))))}},
+		{Name: "map", Root: roots},
+		{Name: "map with side reductions", Root: roots, Side: []*oocore.Array{x.Sum(), roots.Std()}},
+		{Name: "product", Root: x.Transpose().MatMul(x)},
+		{Name: "wide product", Root: few.MatMul(few.Transpose())},
 	}
 	for _, row := range kernel.Reductions() {
 		r, in := row.Reduction, x
 		if row.Family == kernel.Truth {
-			in = node(graph.Apply(site, kernel.Greater, x, node(graph.Scalar(site, 0.5))))
+			in = x.Greater(0.5)
 		}
 		for _, axes := range [][]int{{0}, {1}, {}} {
-			all = append(all, Expression{Name: fmt.Sprint(r, axes), Root: Array{fold(r, in, axes...)}})
+			all = append(all, Expression{Name: fmt.Sprint(r, axes), Root: in.Reduce(r, oocore.ReduceOptions{Axes: axes})})
 		}
 	}
 	return all
@@ -163,7 +155,7 @@ func rows(r *record.Run) (device, halved, cpu int) {
 
 // testPeak computes every kind of stage on cards of many sizes.
 func testPeak(t *testing.T, s Subject) {
-	for _, j := range jobs(t, 8_000) {
+	for _, j := range jobs(8_000) {
 		want, _, _ := j.compute(t, nil, Options{Budget: 64 * mebi, Workers: 2})
 		for _, memory := range []int64{8 * mebi, 96 * mebi, 1 << 30} {
 			d := s.New(t, memory)
@@ -201,8 +193,8 @@ func (f *failing) fails(operation string) error {
 }
 
 // kinds are a job for each kind of stage.
-func kinds(t testing.TB, rows int) []Expression {
-	return slices.DeleteFunc(jobs(t, rows), func(j Expression) bool {
+func kinds(rows int) []Expression {
+	return slices.DeleteFunc(jobs(rows), func(j Expression) bool {
 		return !slices.Contains([]string{"map", "map with side reductions", "product", "wide product", "std[0]", "sum[]"}, j.Name)
 	})
 }
@@ -218,7 +210,7 @@ func step(operation string, n int64) int64 {
 // testOutOfMemory lets each allocation fail once, and operations on every stream: the
 // result is right, the event is counted, and nothing is left.
 func testOutOfMemory(t *testing.T, s Subject) {
-	for _, j := range kinds(t, 2_000) {
+	for _, j := range kinds(2_000) {
 		want, _, _ := j.compute(t, nil, Options{Budget: 64 * mebi, Workers: 2})
 		for _, operation := range []string{"allocate", "upload", "compute", "download"} {
 			for n := int64(1); ; n += step(operation, n) {
@@ -246,7 +238,7 @@ func testOutOfMemory(t *testing.T, s Subject) {
 
 // testNoMemory lets all allocations fail: the CPU computes.
 func testNoMemory(t *testing.T, s Subject) {
-	for _, j := range kinds(t, 2_000) {
+	for _, j := range kinds(2_000) {
 		want, _, _ := j.compute(t, nil, Options{Budget: 64 * mebi, Workers: 2})
 		d := s.New(t, 12*mebi)
 		s.Fail(d, func(operation string) error {
@@ -266,7 +258,7 @@ func testNoMemory(t *testing.T, s Subject) {
 // testHalf leaves a run half of what its plan takes: it resumes smaller tiles,
 // and its record says so.
 func testHalf(t *testing.T, s Subject) {
-	for _, j := range kinds(t, 30_000) {
+	for _, j := range kinds(30_000) {
 		if j.Name == "product" {
 			continue // one tile of it fits as soon as anything does
 		}
@@ -301,11 +293,12 @@ var errLost = errors.New("the device is gone")
 // testLost loses the device during each operation of some run: an error that names it,
 // and chunks from which the CPU continues.
 func testLost(t *testing.T, s Subject) {
-	j := kinds(t, 30_000)[0]
+	j := kinds(30_000)[0]
 	want, _, _ := j.compute(t, nil, Options{Budget: 64 * mebi, Workers: 2})
 	for _, operation := range []string{"upload", "compute", "download"} {
 		path := filepath.Join(t.TempDir(), "o.npy")
-		logical := must[*plan.Plan](t)(plan.New(j.Root.node, plan.Target{Path: path, Chunks: []int{1000, 512}}))
+		stored := Expression{Root: j.Root, Path: path, Chunks: []int{1000, 512}}
+		logical := stored.logical(t)
 		d := s.New(t, 212*mebi)
 		f := &failing{operation: operation, n: 20, err: errLost}
 		s.Fail(d, f.fails)
@@ -336,7 +329,7 @@ func testLost(t *testing.T, s Subject) {
 
 // testCancelled ends a run in its midst.
 func testCancelled(t *testing.T, s Subject) {
-	for _, j := range kinds(t, 30_000) {
+	for _, j := range kinds(30_000) {
 		d := s.New(t, 212*mebi)
 		ctx, cancel := context.WithCancel(context.Background())
 		f := &failing{operation: "compute", n: 10}
@@ -347,10 +340,7 @@ func testCancelled(t *testing.T, s Subject) {
 			return nil
 		})
 		p := j.Plan(t, on(d, 612*mebi, 2))
-		env := exec.Env{Executor: exec.OnDevice{Device: d}, Into: make([]byte, p.Arrays[p.Output].Bytes())}
-		for _, n := range j.Side {
-			env.SideReductions = append(env.SideReductions, make([]byte, n.node.DType.Size()))
-		}
+		env := j.environment(d, p)
 		if _, err := exec.Run(ctx, p, env); f.count.Load() > f.n && !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: got %v", j.Name, err)
 		}
@@ -361,11 +351,10 @@ func testCancelled(t *testing.T, s Subject) {
 
 // testAsynchronous holds a kernel back: calls return, and what was called before continues.
 func testAsynchronous(t *testing.T, s Subject) {
-	x := must[*graph.Node](t)(graph.FromBytes(site, make([]byte, 32<<20), dtype.Float32, 8<<20))
-	root := must[*graph.Node](t)(graph.Apply(site, kernel.Sqrt, x))
+	root := oocore.FromSlice(make([]float32, 8<<20)).Sqrt()
 	d := s.New(t, 212*mebi)
-	one := plan.Target{Chunks: root.Shape}
-	p := must[*Plan](t)(must[*plan.Plan](t)(plan.New(root, one)).Size(on(d, 128*mebi, 2)))
+	one := Expression{Root: root, Chunks: root.Shape()}
+	p := one.Plan(t, on(d, 128*mebi, 2))
 	st := *p.OnDevice[0]
 	if st.Depth < plan.DeviceSets {
 		t.Fatalf("one task has %d tiles in flight", st.Depth)

@@ -4,67 +4,102 @@ import (
 	"bytes"
 	"context"
 	"math"
+	"math/rand/v2"
 	"testing"
 
+	"github.com/gonbext/gonbext/oocore"
 	"github.com/gonbext/gonbext/oocore/device"
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/exec"
-	"github.com/gonbext/gonbext/oocore/expr"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/store"
+	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
-// Plan is what an expression was planned to for a device.
-type Plan = plan.Sized
+type (
+	// Plan is what an expression was planned to for a device.
+	Plan = plan.Sized
+	// Options are the resources of a run.
+	Options = plan.Options
+	// Fingerprint is what tells whether a run is resumed.
+	Fingerprint = plan.Fingerprint
+)
 
-// Options are the resources of a run.
-type Options = plan.Options
+// LoadBlocks is the kind of what a program reads of an array in blocks.
+const LoadBlocks = plan.LoadBlocks
 
-// Array is an input of expressions, or the result of one.
-type Array struct{ node *graph.Node }
+// Rand returns random numbers by Seed, which a test that fails is to name.
+func Rand(t testing.TB) *rand.Rand { return testcases.Rand(t) }
 
-// Uniform returns random numbers from 0 to below 1 that are generated where they are computed.
-func Uniform(t testing.TB, of dtype.Type, seed uint64, shape ...int) Array {
-	t.Helper()
-	return Array{must[*graph.Node](t)(graph.Uniform(site, of, seed, shape...))}
-}
+// Seed is that of this run of the tests: GONBEXT_SEED, where it is set.
+func Seed(t testing.TB) uint64 { return testcases.Seed(t) }
 
-// Read returns an array of the given elements, which a device has to be sent.
-func Read[T dtype.Element](t testing.TB, values []T, shape ...int) Array {
-	t.Helper()
-	return Array{must[*graph.Node](t)(graph.FromBytes(site, dtype.Bytes(values), dtype.Of[T](), shape...))}
-}
+// All reports whether random tests try thousands of cases.
+func All() bool { return testcases.All() }
 
-// Parse reads an expression in text, as oocore.Eval does.
-func Parse(t testing.TB, text string, names map[string]Array) Array {
-	t.Helper()
-	nodes := map[string]*graph.Node{}
-	for name, a := range names {
-		nodes[name] = a.node
-	}
-	return Array{must[*graph.Node](t)(expr.Parse(text, nodes, nil))}
+// Unwritten returns an array of a file that there is not: for plans, which look into none.
+func Unwritten(of dtype.Type, shape ...int) *oocore.Array {
+	return oocore.Build("open", func(site graph.Site, _ []*graph.Node) (*graph.Node, error) {
+		return graph.Open(site, store.Info{Path: "x.npy", Shape: shape, DType: of}, "x")
+	})
 }
 
 // Expression is what a device and the CPU compute.
 type Expression struct {
 	Name   string
-	Root   Array
-	Side   []Array // reductions that are computed beside
-	Exact  bool    // the bits are the CPU's
-	Chunks []int   // of the result; nil for those that the planner chooses
+	Root   *oocore.Array
+	Side   []*oocore.Array // reductions that are computed beside
+	Exact  bool            // the bits are the CPU's
+	Path   string          // of the result; "" for memory
+	Chunks []int           // of the result; nil for those that the planner chooses
 
 	Record *record.Run // of the last run
 }
 
-// Plan plans for the given resources.
+// node is the engine's form of an array.
+func node(t testing.TB, a *oocore.Array) (n *graph.Node) {
+	t.Helper()
+	if err := oocore.Build("node", func(_ graph.Site, in []*graph.Node) (*graph.Node, error) {
+		n = in[0]
+		return n, nil
+	}, a).Err(); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// logical is the expression's plan for any resources.
+func (e *Expression) logical(t testing.TB) *plan.Plan {
+	t.Helper()
+	target := plan.Target{Path: e.Path, Chunks: e.Chunks}
+	for _, a := range e.Side {
+		target.SideReductions = append(target.SideReductions, node(t, a))
+	}
+	return must[*plan.Plan](t)(plan.New(node(t, e.Root), target))
+}
+
+// Size plans for the given resources. The error is an *oocore.MemoryError where they do not
+// suffice.
+func (e *Expression) Size(t testing.TB, o Options) (*Plan, error) {
+	t.Helper()
+	return e.logical(t).Size(o)
+}
+
+// Plan is Size where the resources suffice.
 func (e *Expression) Plan(t testing.TB, o Options) *Plan {
 	t.Helper()
-	target := plan.Target{Chunks: e.Chunks}
+	return must[*Plan](t)(e.Size(t, o))
+}
+
+// environment is where a run of a plan on a device leaves its results.
+func (e *Expression) environment(d device.Device, p *Plan) exec.Env {
+	env := exec.Env{Executor: exec.OnDevice{Device: d}, Into: make([]byte, p.Arrays[p.Output].Bytes())}
 	for _, a := range e.Side {
-		target.SideReductions = append(target.SideReductions, a.node)
+		env.SideReductions = append(env.SideReductions, make([]byte, a.DType().Size()))
 	}
-	return must[*plan.Sized](t)(must[*plan.Plan](t)(plan.New(e.Root.node, target)).Size(o))
+	return env
 }
 
 // Run computes, on the CPU where d is nil. It returns the elements of the result and of the
@@ -75,10 +110,7 @@ func (e *Expression) Run(t testing.TB, d device.Device, o Options) ([]byte, *Pla
 		o.Device = d.Spec()
 	}
 	p := e.Plan(t, o)
-	env := exec.Env{Executor: exec.OnDevice{Device: d}, Into: make([]byte, p.Arrays[p.Output].Bytes())}
-	for _, a := range e.Side {
-		env.SideReductions = append(env.SideReductions, make([]byte, a.node.DType.Size()))
-	}
+	env := e.environment(d, p)
 	env.Record = must[*record.Writer](t)(record.Create(t.TempDir(), p.Header()))
 	end, err := exec.Run(context.Background(), p, env)
 	e.Record = must[*record.Run](t)(record.Read(env.Record.Path()))
