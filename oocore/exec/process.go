@@ -80,12 +80,12 @@ func (p *process) ask(q request) (Report, error) {
 // answer waits for a report. A process that gives no sign of life is killed: it may be stopped,
 // and others do its tasks.
 func (p *process) answer() (a Report, err error) {
-	heard := make(chan struct{}, 1)
+	heard, most := make(chan struct{}, 1), silence
 	defer close(heard)
 	go func() {
 		tick := time.NewTicker(sign)
 		defer tick.Stop()
-		for quiet := 0; quiet < silence; quiet++ { // ticks, not time: this process may have been stopped too
+		for quiet := 0; quiet < most; quiet++ { // ticks, not time: this process may have been stopped too
 			select {
 			case _, more := <-heard:
 				if !more {
@@ -95,7 +95,7 @@ func (p *process) answer() (a Report, err error) {
 			case <-tick.C:
 			}
 		}
-		fmt.Fprintf(p.words, "\nno sign of life for %d s", silence)
+		fmt.Fprintf(p.words, "\nno sign of life for %d s", most)
 		p.kill()
 		for range heard {
 		}
