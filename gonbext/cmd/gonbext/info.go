@@ -18,8 +18,8 @@ func newInfo() *cobra.Command {
 		Long: `Say what a stored array is: shape, dtype, chunks and shards, bytes, codec, fill value, dimension names, attributes.
 
 Only the header is read. With --chunks the stored chunks are listed, for the bytes that they take, the ratio to
-those of the elements, and how many are missing. Of a Zarr group, an npz or a safetensors file with several arrays
-it says what each of them is.`,
+those of the elements, and how many are missing. Of what holds several arrays (a Zarr group, an npz, safetensors,
+HDF5 or FITS file, the index of a checkpoint, a folder) it says what each of them is.`,
 		Example: `  gonbext info acts.npy
   gonbext info acts.zarr --chunks
   gonbext info weights.safetensors

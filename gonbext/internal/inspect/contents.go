@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/gonbext/gonbext/gonbext/chart"
+	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
@@ -35,15 +36,15 @@ func Describe(ctx context.Context, path string, list bool) (Description, error) 
 	if err == nil {
 		return i, nil
 	}
-	paths, inside := Members(path)
-	if inside != nil || len(paths) == 0 {
+	members, inside := store.Members(ctx, path)
+	if inside != nil || len(members) == 0 {
 		return nil, err // which knows best what is wrong
 	}
-	slices.Sort(paths)
+	slices.SortFunc(members, func(a, b store.Member) int { return strings.Compare(a.Name, b.Name) })
 	c := &Contents{Path: path}
-	for _, p := range paths {
-		m := Member{Name: strings.TrimLeft(strings.TrimPrefix(p, path), "#/")}
-		if m.Info, err = Read(ctx, p, list); err != nil {
+	for _, of := range members {
+		m := Member{Name: of.Name}
+		if m.Info, err = Read(ctx, of.Path, list); err != nil {
 			m.Error = err.Error()
 		}
 		if ctx.Err() != nil {

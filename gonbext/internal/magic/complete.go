@@ -2,6 +2,7 @@ package magic
 
 import (
 	"cmp"
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,8 +11,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/gonbext/gonbext/gonbext/internal/inspect"
 	"github.com/gonbext/gonbext/gonbext/internal/relay"
+	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/blob"
 )
 
@@ -166,12 +167,12 @@ func completeFile(dir, word string) (matches []string) {
 			return nil // Tab waits for no network
 		}
 		path := from(dir, file)
-		members, err := inspect.Members(path)
+		members, err := store.Members(context.Background(), path)
 		if err != nil {
 			return nil
 		}
 		for _, m := range members {
-			matches = append(matches, file+strings.TrimPrefix(m, path))
+			matches = append(matches, file+"#"+m.Name)
 		}
 		return withPrefix(matches, word)
 	}

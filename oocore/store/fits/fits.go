@@ -240,3 +240,18 @@ func (c cards) image(data int64) (m *image, bytes int64, err error) {
 	}
 	return m, bytes, err
 }
+
+// Members lists the images of a file by number.
+func (format) Members(ctx context.Context, path string) ([]store.Member, error) {
+	file, name, _ := cut(path)
+	if name != "" {
+		return []store.Member{{Name: name, Path: path}}, nil
+	}
+	return store.InFile(ctx, file, func(r io.ReaderAt, size int64) (names []string, err error) {
+		all, err := images(r, size)
+		for _, m := range all {
+			names = append(names, strconv.Itoa(m.number))
+		}
+		return names, err
+	})
+}

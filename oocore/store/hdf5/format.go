@@ -280,3 +280,24 @@ func (f *finder) Find(ctx context.Context, chunk []int) (*chunked.Source, error)
 }
 
 func (f *finder) Close() error { return nil }
+
+// Members lists the arrays of a file, groups depth first.
+func (format) Members(ctx context.Context, path string) ([]store.Member, error) {
+	file, name, _ := cut(path)
+	if name != "" {
+		return []store.Member{{Name: name, Path: path}}, nil
+	}
+	return store.InFile(ctx, file, func(r io.ReaderAt, size int64) (names []string, err error) {
+		f, err := open(r, size)
+		if err != nil {
+			return nil, err
+		}
+		for name, err := range f.datasets() {
+			if err != nil {
+				return nil, err
+			}
+			names = append(names, name)
+		}
+		return names, nil
+	})
+}

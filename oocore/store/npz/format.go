@@ -75,3 +75,23 @@ func local(file string) error {
 	}
 	return nil
 }
+
+// Members lists the arrays of an archive.
+func (format) Members(ctx context.Context, path string) ([]store.Member, error) {
+	file, name, _ := store.CutMember(path, extension)
+	if err := local(file); err != nil {
+		return nil, err
+	}
+	if name != "" {
+		return []store.Member{{Name: name, Path: path}}, nil
+	}
+	return store.InFile(ctx, file, func(r io.ReaderAt, size int64) (names []string, err error) {
+		files, err := readDirectory(r, size)
+		for _, f := range files {
+			if name, ok := arrayName(f.Name); ok {
+				names = append(names, name)
+			}
+		}
+		return names, err
+	})
+}

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/blob"
 )
 
@@ -24,19 +25,11 @@ type Entry struct {
 	Err   error // why it cannot be opened; it then has neither shape nor type
 }
 
-// Tree lists the arrays of a group and of the groups in it, by their paths in order.
-// It takes them from the group's consolidated metadata, or else looks into each
-// folder; on this machine it does not go through the chunks.
-func Tree(path string) ([]Entry, error) {
-	ctx := context.Background()
-	b, err := bucketOf(path)
-	if err != nil {
-		return nil, &fs.PathError{Op: "list", Path: path, Err: err}
-	}
-	var list []Entry
-	for e, err := range arrays(ctx, path, b) {
+// tree returns the arrays of a group, by path.
+func tree(ctx context.Context, root string, b blob.Bucket) (list []Entry, err error) {
+	for e, err := range arrays(ctx, root, b) {
 		if err != nil {
-			return nil, &fs.PathError{Op: "list", Path: path, Err: plainError(err)}
+			return nil, plainError(err)
 		}
 		list = append(list, e)
 	}
@@ -208,4 +201,25 @@ func newEntry(name string, m *meta, err error) Entry {
 func sorted(list []Entry) []Entry {
 	slices.SortFunc(list, func(a, b Entry) int { return strings.Compare(a.Path, b.Path) })
 	return list
+}
+
+// Members lists the arrays of a group by name, or the array itself.
+func (format) Members(ctx context.Context, root string) (all []store.Member, err error) {
+	b, err := bucketOf(root)
+	if err != nil {
+		return nil, err
+	}
+	root = strings.TrimRight(root, "/")
+	switch _, _, err := loadMeta(ctx, b); {
+	case err == nil:
+		name := path.Base(root)
+		return []store.Member{{Name: strings.TrimSuffix(name, suffix), Path: root}}, nil
+	case err != errGroup:
+		return nil, err
+	}
+	list, err := tree(ctx, root, b)
+	for _, e := range list {
+		all = append(all, store.Member{Name: strings.TrimPrefix(e.Path, root+"/"), Path: e.Path})
+	}
+	return all, err
 }

@@ -42,9 +42,17 @@ func makeGroup(t *testing.T) string {
 	return root
 }
 
+func treeAt(t *testing.T, path string) ([]Entry, error) {
+	b, err := bucketOf(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tree(t.Context(), path, b)
+}
+
 func treeText(t *testing.T, path string) string {
 	t.Helper()
-	entries, err := Tree(path)
+	entries, err := treeAt(t, path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +91,7 @@ func TestTree(t *testing.T) {
 	checkMessage(t, err, root+":", "it is a group, not an array: open one of", root+"/a", root+"/sub/b")
 	_, err = store.Open(root + "/old")
 	checkMessage(t, err, root+"/old:", "it is a group", root+"/old/v2")
-	if _, err := Tree(filepath.Join(root, "gone")); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := treeAt(t, filepath.Join(root, "gone")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("%v", err)
 	}
 }

@@ -1,0 +1,120 @@
+package oocore
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/store"
+)
+
+// Collection is arrays by name, in an order: those of a file that holds several, of a group, of
+// a checkpoint or of a folder. It is immutable. Like an Array it carries the first error, which
+// comes out of Err and of the arrays.
+type Collection struct {
+	members []named
+	site    graph.Site
+	err     error
+}
+
+// named is an array of a collection: what opens it, and what has been made of it.
+type named struct {
+	name string
+	make func() *Array
+}
+
+// OpenAll opens all arrays at a path: of x.npz, x.safetensors, x.h5, x.fits, a Zarr group, a
+// checkpoint's model.safetensors.index.json, or a folder of such files. It reads the names; the
+// header of an array is read when it is asked for.
+func OpenAll(path string) *Collection {
+	c := &Collection{site: graph.Caller()}
+	members, err := store.Members(context.Background(), path)
+	if err != nil {
+		c.err = &Error{Op: "open", Site: c.site, Err: err}
+		return c
+	}
+	for _, m := range members {
+		c.members = append(c.members, named{m.Name, func() *Array { return Open(m.Path) }})
+	}
+	return c
+}
+
+// Err returns why the collection could not be opened, and nil where it could.
+func (c *Collection) Err() error { return c.err }
+
+// Len returns the number of arrays.
+func (c *Collection) Len() int { return len(c.members) }
+
+// Names returns the names in order.
+func (c *Collection) Names() []string {
+	names := make([]string, len(c.members))
+	for i, m := range c.members {
+		names[i] = m.name
+	}
+	return names
+}
+
+// All iterates over names and arrays in order. Where the collection has an error there is one
+// array, which carries it.
+func (c *Collection) All() iter.Seq2[string, *Array] {
+	return func(yield func(string, *Array) bool) {
+		if c.err != nil {
+			yield("", &Array{err: c.err})
+			return
+		}
+		for _, m := range c.members {
+			if !yield(m.name, m.make()) {
+				return
+			}
+		}
+	}
+}
+
+// Get returns the array of a name. Where there is none the array carries an error.
+func (c *Collection) Get(name string) *Array {
+	if c.err != nil {
+		return &Array{err: c.err}
+	}
+	i := slices.IndexFunc(c.members, func(m named) bool { return m.name == name })
+	if i < 0 {
+		return &Array{err: &Error{Op: "get", Site: graph.Caller(), Err: fmt.Errorf("no array %.80q among %d", name, len(c.members))}}
+	}
+	return c.members[i].make()
+}
+
+// Match returns the arrays whose names match a pattern, as path.Match reads it, where * stands
+// for any characters, dots and slashes among them.
+func (c *Collection) Match(pattern string) *Collection {
+	m := &Collection{site: c.site, err: c.err}
+	if _, err := path.Match(pattern, ""); err != nil && c.err == nil {
+		m.err = &Error{Op: "match", Site: graph.Caller(), Err: fmt.Errorf("%.80q: %w", pattern, err)}
+		return m
+	}
+	for _, of := range c.members {
+		if matches(pattern, of.name) {
+			m.members = append(m.members, of)
+		}
+	}
+	return m
+}
+
+// matches is path.Match but for slashes, which are characters like others in a name.
+func matches(pattern, name string) bool {
+	const slash = "\u2215" // looks like one
+	ok, err := path.Match(strings.ReplaceAll(pattern, "/", slash), strings.ReplaceAll(name, "/", slash))
+	return ok && err == nil
+}
+
+// Map returns the collection of what f makes of each array, under the same names. It is lazy:
+// f is called for an array that is asked for, each time that it is.
+func (c *Collection) Map(f func(name string, x *Array) *Array) *Collection {
+	m := &Collection{site: c.site, err: c.err}
+	for _, of := range c.members {
+		m.members = append(m.members, named{of.name, func() *Array { return f(of.name, of.make()) }})
+	}
+	return m
+}

@@ -1,0 +1,119 @@
+package oocore_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gonbext/gonbext/oocore"
+)
+
+func ExampleOpenAll() {
+	dir, _ := os.MkdirTemp("", "")
+	defer os.RemoveAll(dir)
+	model := filepath.Join(dir, "model.safetensors")
+	for i, name := range []string{"layer.0.weight", "layer.0.bias", "layer.1.weight"} {
+		oocore.Full(float32(i), 2, 3).Save(context.Background(), model+"#"+name)
+	}
+	doubled := oocore.OpenAll(model).Match("*.weight").Map(func(_ string, x *oocore.Array) *oocore.Array { return x.Mul(2) })
+	for name, x := range doubled.All() {
+		sum, _ := oocore.Item[float32](context.Background(), x.Sum())
+		fmt.Println(name, x.Shape(), sum)
+	}
+	// Output:
+	// layer.0.weight [2 3] 0
+	// layer.1.weight [2 3] 24
+}
+
+// TestOpenAll lists what each kind of collection has, and opens each array of it.
+func TestOpenAll(t *testing.T) {
+	dir := t.TempDir()
+	save := func(path string, v int) {
+		t.Helper()
+		if _, err := oocore.Full(float32(v), 2).Save(t.Context(), filepath.Join(dir, path)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	save("a.npz#x", 0)
+	save("a.npz#y", 1)
+	save("z.zarr/g/x", 0)
+	save("z.zarr/y", 1)
+	save("one.npy", 0)
+	if err := os.Mkdir(filepath.Join(dir, "m"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	save("m/s1.safetensors#x", 0)
+	save("m/s2.safetensors#y", 1)
+	index := `{"metadata": {}, "weight_map": {"y": "s2.safetensors", "x": "s1.safetensors"}}`
+	if err := os.WriteFile(filepath.Join(dir, "m", "model.safetensors.index.json"), []byte(index), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string][]string{
+		"a.npz": {"x", "y"}, "z.zarr": {"g/x", "y"}, "z.zarr/g": {"x"}, "one.npy": {"one"}, "m/s2.safetensors": {"y"},
+		"m/model.safetensors.index.json": {"x", "y"}, "a.npz#y": {"y"},
+	} {
+		c := oocore.OpenAll(filepath.Join(dir, path))
+		if err := c.Err(); err != nil || !slices.Equal(c.Names(), want) {
+			t.Errorf("%s: %v, %v", path, c.Names(), err)
+			continue
+		}
+		for name, x := range c.All() {
+			v, err := oocore.Item[float32](t.Context(), x.Max())
+			if wants := float32(strings.Count(name, "y")); path != "one.npy" && v != wants || err != nil {
+				t.Errorf("%s of %s: %v, %v", name, path, v, err)
+			}
+		}
+	}
+	if names := oocore.OpenAll(dir).Names(); !slices.Equal(names, []string{"a/x", "a/y", "one", "z/g/x", "z/y"}) {
+		t.Errorf("the folder has %q", names)
+	}
+	if got := oocore.OpenAll(filepath.Join(dir, "a.npz")).Match("[").Err(); got == nil {
+		t.Error("a malformed pattern is no error")
+	}
+}
+
+// A pipe that nobody writes to would be waited for.
+func TestOpenAllRejectsPipes(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"pipe.npz", "pipe.safetensors", "pipe.h5"} {
+		path := filepath.Join(dir, name)
+		if err := exec.Command("mkfifo", path).Run(); err != nil {
+			t.Skip(err)
+		}
+		if err := oocore.OpenAll(path).Err(); err == nil || !strings.Contains(err.Error(), "regular file") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestOpenAllCarriesErrors(t *testing.T) {
+	dir := t.TempDir()
+	escaping := filepath.Join(dir, "model.safetensors.index.json")
+	if err := os.WriteFile(escaping, []byte(`{"weight_map": {"x": "../../etc/x.safetensors"}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		filepath.Join(dir, "none.npz"): "no such file", dir: "beside the index", escaping: "beside the index", filepath.Join(dir, "x.zarr"): "x.zarr",
+	} {
+		c := oocore.OpenAll(path)
+		for _, err := range []error{c.Err(), c.Get("x").Err(), c.Match("*").Err(), c.Map(nil).Err()} {
+			if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "collection_test.go") {
+				t.Errorf("%s: %v", path, err)
+			}
+		}
+		n := 0
+		for _, x := range c.All() {
+			if n++; x.Err() == nil {
+				t.Errorf("%s: an array without an error", path)
+			}
+		}
+		if n != 1 {
+			t.Errorf("%s: %d arrays", path, n)
+		}
+	}
+}
