@@ -5,8 +5,8 @@ import (
 
 	"github.com/gonbext/gonbext/cuda/internal/cublas"
 	"github.com/gonbext/gonbext/cuda/internal/driver"
+	"github.com/gonbext/gonbext/oocore/device"
 	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
@@ -40,12 +40,12 @@ func (g *GPU) openBLAS(version int, p driver.Properties, free int64) {
 }
 
 // multiplies reports a stage whose products the BLAS computes.
-func (g *GPU) multiplies(s *plan.DeviceStage) bool {
+func (g *GPU) multiplies(s *device.Stage) bool {
 	return g.blas != nil && g.blas.Multiplies(operand(s), s.Super.Type, max(s.Super.M, s.Super.N, s.Super.K))
 }
 
 // operand is the type of the elements that a product reads.
-func operand(s *plan.DeviceStage) dtype.Type { return s.Programs[0].Type(s.Programs[0].Out[0]) }
+func operand(s *device.Stage) dtype.Type { return s.Programs[0].Type(s.Programs[0].Out[0]) }
 
 // products says what multiplies matrices.
 func (g *GPU) products() string {

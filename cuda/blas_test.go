@@ -14,18 +14,18 @@ import (
 
 	"github.com/gonbext/gonbext/cuda"
 	"github.com/gonbext/gonbext/cuda/internal/driver"
+	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/device"
+	"github.com/gonbext/gonbext/oocore/device/devicetest"
 	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/graph"
-	"github.com/gonbext/gonbext/oocore/plan"
-	"github.com/gonbext/gonbext/oocore/testcases"
 )
 
 // productOf is a product of small whole numbers, which every type and every order of
 // additions gives exactly, and its elements.
-func productOf(t *testing.T, of dtype.Type, m, k, n int) (e expression, want []int) {
+func productOf(t *testing.T, of dtype.Type, m, k, n int) (e devicetest.Expression, want []int) {
 	t.Helper()
-	random, node := testcases.Rand(t), must[*graph.Node](t)
-	matrix := func(rows, cols int) (*graph.Node, []int) {
+	random := devicetest.Rand(t)
+	matrix := func(rows, cols int) (*oocore.Array, []int) {
 		whole, values := make([]int, rows*cols), make([]float64, rows*cols)
 		for i := range whole {
 			if random.IntN(4) == 0 { // so that sums have few bits
@@ -33,8 +33,7 @@ func productOf(t *testing.T, of dtype.Type, m, k, n int) (e expression, want []i
 			}
 			values[i] = float64(whole[i])
 		}
-		x := node(graph.FromBytes(site, dtype.Bytes(values), dtype.Float64, rows, cols))
-		return node(graph.AsType(site, x, of)), whole
+		return oocore.FromSlice(values, rows, cols).AsType(of), whole
 	}
 	a, left := matrix(m, k)
 	b, right := matrix(k, n)
@@ -46,8 +45,7 @@ func productOf(t *testing.T, of dtype.Type, m, k, n int) (e expression, want []i
 			}
 		}
 	}
-	product := node(graph.Product(site, a, b))
-	return expression{name: fmt.Sprintf("%d × %d × %d of %s", m, k, n, of), root: node(graph.AsType(site, product, dtype.Float64)), exact: true}, want
+	return devicetest.Expression{Name: fmt.Sprintf("%d × %d × %d of %s", m, k, n, of), Root: a.MatMul(b).AsType(dtype.Float64), Exact: true}, want
 }
 
 // holds compares float64 results to whole numbers.
@@ -77,21 +75,21 @@ func TestGPUMultipliesByCuBLASWithPredictedMemory(t *testing.T) {
 	} {
 		e, want := productOf(t, c.of, c.lengths[0], c.lengths[1], c.lengths[2])
 		g, _ := gpuWithBLAS(t, c.memory)
-		got, p, end, err := e.run(t, g, little)
+		got, p, end, err := e.Run(t, g, little)
 		if err != nil {
-			t.Fatalf("%s: %v", e.name, err)
+			t.Fatalf("%s: %v", e.Name, err)
 		}
-		holds(t, e.name, got, want)
+		holds(t, e.Name, got, want)
 		for i := range p.Stages {
-			if s := &p.Stages[i]; s.Kind == plan.MatMulStage && p.OnDevice[i] == nil {
-				t.Errorf("%s: the product is not on the device: %s", e.name, s.Note)
+			if s := &p.Stages[i]; s.Kind == device.MatMulStage && p.OnDevice[i] == nil {
+				t.Errorf("%s: the product is not on the device: %s", e.Name, s.Note)
 			}
 		}
 		if end.DevicePeak > p.DevicePeak || end.DevicePeak < p.DevicePeak*8/10 || end.OOMEvents != 0 {
-			t.Errorf("%s: device peak %d, predicted %d; %d events", e.name, end.DevicePeak, p.DevicePeak, end.OOMEvents)
+			t.Errorf("%s: device peak %d, predicted %d; %d events", e.Name, end.DevicePeak, p.DevicePeak, end.OOMEvents)
 		}
 		if u := g.Usage(); u.Used != 0 || library != nil && u.Context != 3<<20 {
-			t.Errorf("%s: %+v after the run", e.name, u)
+			t.Errorf("%s: %+v after the run", e.Name, u)
 		}
 	}
 }
@@ -103,10 +101,10 @@ func TestGPUMultipliesByCuBLASForTwoRunsAtOnce(t *testing.T) {
 	for range 2 {
 		e, want := productOf(t, dtype.Float32, 30, 1100, 50)
 		runs.Go(func() {
-			if got, _, _, err := e.run(t, g, little); err != nil {
+			if got, _, _, err := e.Run(t, g, little); err != nil {
 				t.Error(err)
 			} else {
-				holds(t, e.name, got, want)
+				holds(t, e.Name, got, want)
 			}
 		})
 	}
@@ -118,11 +116,11 @@ func TestGPUMultipliesByCuBLASWhereAllocationsFail(t *testing.T) {
 	for n := 0; ; n++ {
 		g, f := gpuWithBLAS(t, 64<<20)
 		allocations := f.FailAllocation(n)
-		got, _, end, err := e.run(t, g, little)
+		got, _, end, err := e.Run(t, g, little)
 		if err != nil {
 			t.Fatalf("allocation %d failed: %v", n, err)
 		}
-		holds(t, e.name, got, want)
+		holds(t, e.Name, got, want)
 		if g.Usage().Used != 0 {
 			t.Errorf("allocation %d failed, and %d bytes are left", n, g.Usage().Used)
 		}
@@ -137,22 +135,20 @@ func TestGPUMultipliesByCuBLASWhereAllocationsFail(t *testing.T) {
 
 // ones are a row of 1 + 2⁻¹² and a column of ones, whose product TF32 makes a whole
 // number.
-func ones(t *testing.T) expression {
-	t.Helper()
-	node := must[*graph.Node](t)
+func ones() devicetest.Expression {
 	a, b := make([]float32, 64), make([]float32, 64)
 	for i := range a {
 		a[i], b[i] = 1+1./4096, 1
 	}
-	return expression{name: "ones", root: node(graph.Product(site, node(graph.FromBytes(site, dtype.Bytes(a), dtype.Float32, 1, 64)), node(graph.FromBytes(site, dtype.Bytes(b), dtype.Float32, 64, 1))))}
+	return devicetest.Expression{Name: "ones", Root: oocore.FromSlice(a, 1, 64).MatMul(oocore.FromSlice(b, 64, 1))}
 }
 
 func TestGPUUsesTF32OnlyWhereItIsAskedFor(t *testing.T) {
 	for asked, want := range map[string]float32{"": 64 + 64./4096, "0": 64 + 64./4096, "1": 64} {
 		t.Setenv("GONBEXT_TF32", asked)
 		g, _ := gpuWithBLAS(t, 64<<20)
-		e := ones(t)
-		got, _, _, err := e.run(t, g, little)
+		e := ones()
+		got, _, _, err := e.Run(t, g, little)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -172,10 +168,10 @@ func TestFingerprintHasCuBLASForProducts(t *testing.T) {
 	without := own.Spec()
 	with, _ := gpuWithBLAS(t, 64<<20)
 	o := little
-	fingerprint := func(spec plan.DeviceSpec) plan.Fingerprint {
+	fingerprint := func(spec device.Spec) devicetest.Fingerprint {
 		o.Device = spec
-		e := ones(t)
-		return must[*plan.Sized](t)(must[*plan.Plan](t)(plan.New(e.root, plan.Target{})).Size(o)).Fingerprint("", nil)
+		e := ones()
+		return e.Plan(t, o).Fingerprint("", nil)
 	}
 	if fingerprint(without) == fingerprint(with.Spec()) {
 		t.Errorf("%q and %q have one fingerprint", without.Arithmetic, with.Spec().Arithmetic)
@@ -211,7 +207,7 @@ func TestGPUMultipliesItselfWhereCuBLASIsUnusable(t *testing.T) {
 		t.Setenv("DOUBLE_CUBLAS", c.mode)
 		g, _ := gpu(t, 64<<20)
 		e, want := productOf(t, dtype.Float32, 3, 6, 2)
-		got, _, _, err := e.run(t, g, little)
+		got, _, _, err := e.Run(t, g, little)
 		if err != nil {
 			t.Fatalf("%s: %v", c.says, err)
 		}
@@ -230,7 +226,7 @@ func TestGPUSaysWhatToDoWhereCuBLASBreaks(t *testing.T) {
 	t.Setenv("DOUBLE_CUBLAS", "breaks")
 	g, _ := gpuWithBLAS(t, 64<<20)
 	e, _ := productOf(t, dtype.Float32, 3, 6, 2)
-	_, _, _, err := e.run(t, g, little)
+	_, _, _, err := e.Run(t, g, little)
 	if err == nil || !strings.Contains(err.Error(), "cublasGemmEx: error 15, not supported: with GONBEXT_CUBLAS=none the own kernels multiply") {
 		t.Errorf("the run gave %v", err)
 	}
@@ -244,7 +240,7 @@ func TestGPUThatIsLostWithCuBLASCanBeReleased(t *testing.T) {
 	g, _ := gpuWithBLAS(t, 64<<20)
 	e, _ := productOf(t, dtype.Float32, 3, 6, 2)
 	library.Fail("cuEventSynchronize", 1, 700)
-	if _, _, _, err := e.run(t, g, little); !errors.Is(err, driver.ErrLost) {
+	if _, _, _, err := e.Run(t, g, little); !errors.Is(err, driver.ErrLost) {
 		t.Errorf("a run on a device that is lost gave %v", err)
 	}
 	if n := g.Usage().Used; n != 0 {

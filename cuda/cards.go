@@ -6,9 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gonbext/gonbext/cuda/internal/ptx"
-	"github.com/gonbext/gonbext/oocore/plan"
-	"github.com/gonbext/gonbext/oocore/suggest"
+	"github.com/gonbext/gonbext/oocore/device"
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
@@ -119,7 +117,7 @@ func distance(name, card string) int {
 	if strings.HasPrefix(b, a) {
 		return 0
 	}
-	return suggest.Distance(a, b)
+	return device.Distance(a, b)
 }
 
 // plainName is a card's name without what people write in different ways.
@@ -179,18 +177,18 @@ func (c Card) Usable() int64 {
 
 // Rates are those that a plan counts with: of the link four fifths of the nominal rate,
 // which copies from page-locked memory reach.
-func (c Card) Rates() plan.Rates {
-	return plan.Rates{Upload: c.Link * 4 / 5, Download: c.Link * 4 / 5, Memory: c.Bandwidth, Arithmetic: c.Float32, Float64: c.Float64, Float16: c.Float16}
+func (c Card) Rates() device.Rates {
+	return device.Rates{Upload: c.Link * 4 / 5, Download: c.Link * 4 / 5, Memory: c.Bandwidth, Arithmetic: c.Float32, Float64: c.Float64, Float16: c.Float16}
 }
 
 // Spec is the card as plans see it: with memory of its own, and with the operations and
 // types of the model.
-func (c Card) Spec() plan.DeviceSpec {
-	return inPTX(plan.DeviceSpec{Name: c.Name, Memory: c.Usable(), Computes: modelled, Rates: c.Rates()})
+func (c Card) Spec() device.Spec {
+	return inPTX(device.Spec{Name: c.Name, Memory: c.Usable(), Computes: modelled, Rates: c.Rates()})
 }
 
 // inPTX is a device whose kernels are in PTX.
-func inPTX(d plan.DeviceSpec) plan.DeviceSpec {
-	d.Scratch, d.Partials, d.Parameters, d.Arithmetic = flagsBytes, mostPartials, ptx.MostParameters, "kernels in PTX"
+func inPTX(d device.Spec) device.Spec {
+	d.Scratch, d.Partials, d.Parameters, d.Arithmetic = flagsBytes, mostPartials, device.MostParameters, "kernels in PTX"
 	return d
 }

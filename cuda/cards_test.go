@@ -6,8 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gonbext/gonbext/cuda/internal/ptx"
-	"github.com/gonbext/gonbext/oocore/exec"
+	"github.com/gonbext/gonbext/oocore/device"
 )
 
 func TestCardsHaveFiguresAndSources(t *testing.T) {
@@ -31,7 +30,7 @@ func TestCardsHaveFiguresAndSources(t *testing.T) {
 
 // Plans for cards that one does not have count with the kernels that there are.
 func TestCardsComputeWhatThereAreKernelsFor(t *testing.T) {
-	want := ptx.Capabilities()
+	want := device.PTX.Capabilities()
 	for _, c := range Cards() {
 		if got := c.Spec().Computes; !reflect.DeepEqual(got, want) {
 			t.Errorf("%s computes %v, and there are kernels for %v", c.Name, got, want)
@@ -124,5 +123,5 @@ func TestDescribeGivesFiguresOfModel(t *testing.T) {
 	if d, err = Describe("model:8GiB"); err != nil || !strings.Contains(d.String(), "a model of a GPU with 8 GiB") {
 		t.Errorf("%v\n%s", err, d)
 	}
-	var _ exec.Device = Model("T4")
+	var _ device.Device = Model("T4")
 }

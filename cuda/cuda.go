@@ -12,19 +12,18 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/gonbext/gonbext/oocore/exec"
-	"github.com/gonbext/gonbext/oocore/plan"
+	"github.com/gonbext/gonbext/oocore/device"
 )
 
 const instead = "use --device cpu, or model:SIZE for a modelled GPU of that memory"
 
 // Open finds a device by its name: cpu, cuda:0 or model:8GiB.
-func Open(name string) (exec.Device, error) {
+func Open(name string) (device.Device, error) {
 	kind, rest, _ := strings.Cut(name, ":")
 	var g *GPU
 	switch kind {
 	case "", "cpu":
-		return exec.CPU{}, nil
+		return device.CPU{}, nil
 	case "model":
 		g = Model(rest)
 	case "cuda":
@@ -65,5 +64,5 @@ func Device(n int) *GPU {
 
 func newDevice(n int) *GPU {
 	name := fmt.Sprintf("cuda:%d", n)
-	return &GPU{name: name, ordinal: n, ptx: true, find: nvidia, spec: plan.DeviceSpec{Name: name}}
+	return &GPU{name: name, ordinal: n, ptx: true, find: nvidia, spec: device.Spec{Name: name}}
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/device"
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
@@ -112,13 +112,13 @@ func (d *Description) measureLink(g *GPU, bytes int) (err error) {
 }
 
 // describe is the model of a card, whose memory nobody else takes.
-func (c Card) describe(device string) Description {
-	d := Description{Device: device, Name: "a model of a GPU with " + units.Bytes(c.Usable()), Driver: "none: Go computes in the host's memory", Total: c.Usable(), Free: c.Usable(), Largest: c.Usable(),
+func (c Card) describe(name string) Description {
+	d := Description{Device: name, Name: "a model of a GPU with " + units.Bytes(c.Usable()), Driver: "none: Go computes in the host's memory", Total: c.Usable(), Free: c.Usable(), Largest: c.Usable(),
 		Upload: c.Rates().Upload, Download: c.Rates().Download, Link: "by the " + c.Source, Products: "gonbext's own kernels"}
 	if slices.Contains(cards, c) {
 		d.Name = "a model of " + c.Name
 	}
-	if version, ok := kernel.OpenBLAS(); ok {
+	if version, ok := device.OpenBLAS(); ok {
 		d.Products = version
 	}
 	return d

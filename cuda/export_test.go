@@ -5,8 +5,7 @@ import (
 
 	"github.com/gonbext/gonbext/cuda/internal/driver"
 	"github.com/gonbext/gonbext/cuda/internal/driver/model"
-	"github.com/gonbext/gonbext/oocore/exec"
-	"github.com/gonbext/gonbext/oocore/plan"
+	"github.com/gonbext/gonbext/oocore/device"
 )
 
 // Wrap puts something between a device that has not been used yet and its driver.
@@ -33,7 +32,7 @@ func Release(g *GPU) error {
 func Products(g *GPU) string { return g.products() }
 
 // Pinned is the number of bytes that are page-locked for a device.
-func Pinned(d exec.Device) int64 {
+func Pinned(d device.Device) int64 {
 	g := d.(*GPU)
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -44,7 +43,7 @@ func Pinned(d exec.Device) int64 {
 func NewDevice(n int) *GPU { return newDevice(n) }
 
 // NewModel is a modelled device of the given rates, whose streams take turns in an order.
-func NewModel(size string, rates plan.Rates, order model.Order) *GPU {
+func NewModel(size string, rates device.Rates, order model.Order) *GPU {
 	g := Model(size)
 	g.spec.Rates = rates
 	Wrap(g, func(d driver.Driver) driver.Driver {

@@ -9,10 +9,7 @@ import (
 
 	"github.com/gonbext/gonbext/cuda/internal/cublas"
 	"github.com/gonbext/gonbext/cuda/internal/driver"
-	"github.com/gonbext/gonbext/cuda/internal/ptx"
-	"github.com/gonbext/gonbext/oocore/arena"
-	"github.com/gonbext/gonbext/oocore/exec"
-	"github.com/gonbext/gonbext/oocore/plan"
+	"github.com/gonbext/gonbext/oocore/device"
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
@@ -28,7 +25,7 @@ type GPU struct {
 	open    sync.Once
 	err     error // why it cannot be used
 	context driver.Context
-	spec    plan.DeviceSpec
+	spec    device.Spec
 	blas    *cublas.Handle // nil where products are the own kernels'
 	noBLAS  string         // why
 	library int64          // bytes of the device that the BLAS keeps
@@ -101,7 +98,7 @@ func (g *GPU) begin() error {
 	}
 	g.context = c
 	if g.ptx {
-		g.spec = inPTX(plan.DeviceSpec{Name: g.name, Computes: ptx.Capabilities(), Rates: reported(p.Name, total).Rates()})
+		g.spec = inPTX(device.Spec{Name: g.name, Computes: device.PTX.Capabilities(), Rates: reported(p.Name, total).Rates()})
 		g.openBLAS(version, p, free)
 		free -= g.library
 		g.spec.Memory = free - free/reserve
@@ -141,7 +138,7 @@ func (g *GPU) Err() error {
 
 // Spec is what the planner knows of the device. Its memory is what is free when the device
 // opens.
-func (g *GPU) Spec() plan.DeviceSpec {
+func (g *GPU) Spec() device.Spec {
 	if !g.model {
 		_, _ = g.opened() // Err says why it is not
 	}
@@ -149,7 +146,7 @@ func (g *GPU) Spec() plan.DeviceSpec {
 }
 
 // Keep takes memory that outlives a stage.
-func (g *GPU) Keep(bytes int64) (exec.Resident, error) { return g.Alloc(bytes) }
+func (g *GPU) Keep(bytes int64) (device.Resident, error) { return g.Alloc(bytes) }
 
 // Pin locks the pages of host memory for copies.
 func (g *GPU) Pin(b []byte) (func() error, error) {
@@ -178,7 +175,7 @@ func (g *GPU) count(memory, locked int64) {
 
 // Usage is the memory of the device. What is known of the context is what the BLAS keeps;
 // what others have taken includes the driver's own.
-func (g *GPU) Usage() (u exec.Usage) {
+func (g *GPU) Usage() (u device.Usage) {
 	c, err := g.opened()
 	g.mu.Lock()
 	u.Used, u.Peak = g.used, g.peak
@@ -203,21 +200,21 @@ func (g *GPU) alloc(n int64) (allocation, error) {
 	if errors.Is(err, driver.ErrMemory) {
 		free, total, unknown := c.Memory()
 		if unknown != nil {
-			return allocation{}, exec.ErrDeviceMemory
+			return allocation{}, device.ErrMemory
 		}
-		return allocation{}, fmt.Errorf("%w: %s wanted, %s of %s free", exec.ErrDeviceMemory, units.Exact(n), units.Exact(free), units.Exact(total))
+		return allocation{}, fmt.Errorf("%w: %s wanted, %s of %s free", device.ErrMemory, units.Exact(n), units.Exact(free), units.Exact(total))
 	}
 	if err != nil {
 		return allocation{}, err
 	}
-	g.count(arena.Reserved(n), 0)
+	g.count(device.Reserved(n), 0)
 	return allocation{at, n}, nil
 }
 
 // free gives memory back. It is counted as given back also where the device is lost, which
 // gives all of it back.
 func (g *GPU) free(a allocation) error {
-	g.count(-arena.Reserved(a.bytes), 0)
+	g.count(-device.Reserved(a.bytes), 0)
 	return g.context.Free(a.at)
 }
 
@@ -230,15 +227,15 @@ func (g *GPU) explain(err error) error {
 		if g.lost == nil {
 			g.lost = fmt.Errorf("%s was lost in this process (%w): restart the kernel, or %s", g.name, err, instead)
 		}
-	case errors.Is(err, driver.ErrMemory) && !errors.Is(err, exec.ErrDeviceMemory):
-		return fmt.Errorf("%w: %w", exec.ErrDeviceMemory, err)
+	case errors.Is(err, driver.ErrMemory) && !errors.Is(err, device.ErrMemory):
+		return fmt.Errorf("%w: %w", device.ErrMemory, err)
 	}
 	return err
 }
 
 // lockable is memory that shares no page with other.
 func lockable(n int) []byte {
-	b := make([]byte, n+2*arena.PageSize)
-	first := int(-uintptr(unsafe.Pointer(&b[0])) & (arena.PageSize - 1))
+	b := make([]byte, n+2*device.PageSize)
+	first := int(-uintptr(unsafe.Pointer(&b[0])) & (device.PageSize - 1))
 	return b[first:][:n:n]
 }

@@ -10,9 +10,8 @@ import (
 	"github.com/gonbext/gonbext/cuda"
 	"github.com/gonbext/gonbext/cuda/internal/driver"
 	"github.com/gonbext/gonbext/cuda/internal/driver/model"
-	"github.com/gonbext/gonbext/oocore/exec"
-	"github.com/gonbext/gonbext/oocore/grid"
-	"github.com/gonbext/gonbext/oocore/plan"
+	"github.com/gonbext/gonbext/oocore/device"
+	"github.com/gonbext/gonbext/oocore/device/devicetest"
 )
 
 // idle is a driver whose copies and kernels do nothing: what is left is the host's part.
@@ -41,19 +40,20 @@ func (idleStream) Launch(driver.Function, [3]uint32, [3]uint32, ...uint64) error
 // BenchmarkTile is what a tile of a map costs the host, the events of the model among it:
 // the time, and that of all its threads.
 func BenchmarkTile(b *testing.B) {
-	g := cuda.NewModel("64MiB", plan.Rates{}, model.Concurrent)
+	g := cuda.NewModel("64MiB", device.Rates{}, model.Concurrent)
 	cuda.Wrap(g, func(d driver.Driver) driver.Driver { return idle{d} })
-	p := must[*plan.Sized](b)(sized(rooted(b, 1<<20), plan.Target{Chunks: []int{1 << 20}}, plan.Options{Budget: 256 << 20, Workers: 1, Device: g.Spec()}))
+	e := devicetest.Expression{Root: rooted(1 << 20), Chunks: []int{1 << 20}}
+	p := e.Plan(b, devicetest.Options{Budget: 256 << 20, Workers: 1, Device: g.Spec()})
 	s := p.OnDevice[0]
-	w := must[exec.Work](b)(g.Open(s))
-	tile := grid.Entire(s.Tile)
+	w := must[device.Work](b)(g.Open(s))
+	tile := device.Box{Start: make([]int, len(s.Tile)), Shape: s.Tile}
 	in, out := [][]byte{make([]byte, 4*tile.Size())}, make([]byte, 4*tile.Size())
-	jobs := make([]exec.Job, s.Depth)
+	jobs := make([]device.Job, s.Depth)
 	before := processor(b)
 	for i := 0; b.Loop(); i++ {
 		j := &jobs[i%len(jobs)]
 		if *j != nil {
-			must[exec.Times](b)((*j).Wait(b.Context()))
+			must[device.Times](b)((*j).Wait(b.Context()))
 		}
 		*j = w.Map(0, tile, in, out)
 	}

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/gonbext/gonbext/cuda/internal/driver"
-	"github.com/gonbext/gonbext/oocore/exec"
+	"github.com/gonbext/gonbext/oocore/device"
 )
 
 // lanes are the streams of a stage: of copies in both directions, and of kernels. What is
@@ -91,7 +91,7 @@ type job struct {
 
 	once     sync.Once
 	finished chan struct{}
-	times    exec.Times
+	times    device.Times
 	err      error
 }
 
@@ -181,9 +181,9 @@ func (l *lanes) enqueue(j *job, steps []step) error {
 // Wait returns when the last step is done. A goroutine waits for the driver, which blocks
 // until an event is done and knows nothing of contexts. A callback of the driver instead
 // would never come after an error.
-func (j *job) Wait(ctx context.Context) (exec.Times, error) {
+func (j *job) Wait(ctx context.Context) (device.Times, error) {
 	if !j.begin() {
-		return exec.Times{}, j.err
+		return device.Times{}, j.err
 	}
 	select {
 	case <-j.finished:
@@ -194,7 +194,7 @@ func (j *job) Wait(ctx context.Context) (exec.Times, error) {
 	case <-j.finished:
 		return j.times, j.err
 	case <-ctx.Done():
-		return exec.Times{}, context.Cause(ctx)
+		return device.Times{}, context.Cause(ctx)
 	}
 }
 
@@ -232,7 +232,7 @@ func (j *job) finish() {
 		l.failed = j.err
 	}
 	if j.err == nil && slices.ContainsFunc(j.rare, func(b byte) bool { return b != 0 }) {
-		j.err = exec.ErrLeftToCPU
+		j.err = device.ErrLeftToCPU
 	}
 	for _, s := range j.steps {
 		l.idle = append(l.idle, s.begin, s.end)

@@ -64,7 +64,7 @@ type Buffer struct {
 }
 
 // Alloc takes a buffer of the device, whose bytes are undefined. An error that is
-// exec.ErrDeviceMemory means that there is no such block.
+// device.ErrMemory means that there is no such block.
 func (g *GPU) Alloc(bytes int64) (*Buffer, error) {
 	if bytes <= 0 {
 		return nil, fmt.Errorf("a buffer of %d bytes on %s: give it one or more", bytes, g.name)

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/gonbext/gonbext/cuda"
-	"github.com/gonbext/gonbext/oocore/exec"
+	"github.com/gonbext/gonbext/oocore/device"
 )
 
 func must[T any](t testing.TB) func(T, error) T {
@@ -64,7 +64,7 @@ func TestBuffersRejectWrongSizesAndOtherDevices(t *testing.T) {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	if _, err := gpu.Alloc(5 << 20); !errors.Is(err, exec.ErrDeviceMemory) {
+	if _, err := gpu.Alloc(5 << 20); !errors.Is(err, device.ErrMemory) {
 		t.Errorf("more than there is gave %v", err)
 	}
 	if err := errors.Join(s.Close(), elsewhere.Close(), b.Free(), cuda.Release(gpu), cuda.Release(other)); err != nil {

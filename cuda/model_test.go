@@ -1,7 +1,6 @@
 package cuda_test
 
 import (
-	"context"
 	"errors"
 	"strconv"
 	"strings"
@@ -11,51 +10,32 @@ import (
 	"github.com/gonbext/gonbext/cuda/internal/driver"
 	"github.com/gonbext/gonbext/cuda/internal/driver/drivertest"
 	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/device"
+	"github.com/gonbext/gonbext/oocore/device/devicetest"
 	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/exec"
-	"github.com/gonbext/gonbext/oocore/exec/devicetest"
-	"github.com/gonbext/gonbext/oocore/graph"
-	"github.com/gonbext/gonbext/oocore/grid"
-	"github.com/gonbext/gonbext/oocore/kernel"
-	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
-var site graph.Site
-
-// roots is the square root of an array of the given length that no file holds.
-func roots(t *testing.T, n int) *graph.Node {
+// compute takes an expression's result, on the CPU where d is nil.
+func compute(t *testing.T, root *oocore.Array, d device.Device) (*devicetest.Plan, []byte, record.End) {
 	t.Helper()
-	x, err := graph.Uniform(site, dtype.Float32, 3, n)
-	if err != nil {
-		t.Fatal(err)
-	}
-	y, err := graph.Apply(site, kernel.Sqrt, x)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return y
-}
-
-func compute(t *testing.T, n *graph.Node, d exec.Device) (*plan.Sized, []float32, record.End) {
-	t.Helper()
-	o := plan.Options{Budget: 64 << 20, Workers: 2}
-	if d != nil {
-		o.Device = d.Spec()
-	}
-	p, err := sized(n, plan.Target{}, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out := make([]float32, grid.Size(n.Shape))
-	end, err := exec.Run(context.Background(), p, exec.Env{Executor: exec.OnDevice{Device: d}, Into: dtype.Bytes(out)})
+	e := devicetest.Expression{Root: root}
+	out, p, end, err := e.Run(t, d, little)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p, out, end
 }
 
-func modelOf(t *testing.T, size string) exec.Device {
+// sizeOf is the number of elements of a shape.
+func sizeOf(shape []int) int { return device.Box{Shape: shape}.Size() }
+
+// roots is the square root of an array of the given length that no file holds.
+func roots(n int) *oocore.Array { return oocore.Random(dtype.Float32, 3, n).Sqrt() }
+
+var little = devicetest.Options{Budget: 64 << 20, Workers: 2}
+
+func modelOf(t *testing.T, size string) device.Device {
 	t.Helper()
 	d, err := cuda.Open("model:" + size)
 	if err != nil {
@@ -67,12 +47,12 @@ func modelOf(t *testing.T, size string) exec.Device {
 // An array of 12 MB passes through a device of 1 MiB, and comes out as it does
 // from the CPU.
 func TestArrayLargerThanTheDevice(t *testing.T) {
-	n := roots(t, 3_000_017)
+	n := roots(3_000_017)
 	_, want, _ := compute(t, n, nil)
 	p, got, end := compute(t, n, modelOf(t, "1MiB"))
-	for i := range want {
-		if got[i] != want[i] {
-			t.Fatalf("element %d is %v on the device and %v on the CPU", i, got[i], want[i])
+	for i, v := range dtype.Slice[float32](want) {
+		if on := dtype.Slice[float32](got)[i]; on != v {
+			t.Fatalf("element %d is %v on the device and %v on the CPU", i, on, v)
 		}
 	}
 	if p.OnDevice[0] == nil {
@@ -84,7 +64,7 @@ func TestArrayLargerThanTheDevice(t *testing.T) {
 }
 
 func TestADeviceTooSmallForABlock(t *testing.T) {
-	p, _, end := compute(t, roots(t, 100_000), modelOf(t, "4KiB"))
+	p, _, end := compute(t, roots(100_000), modelOf(t, "4KiB"))
 	if p.OnDevice[0] != nil || end.DevicePeak != 0 {
 		t.Errorf("a device of 4 KiB computes blocks of 64 KiB: peak %d", end.DevicePeak)
 	}
@@ -94,9 +74,9 @@ func TestADeviceTooSmallForABlock(t *testing.T) {
 }
 
 func TestModelPassesTheSuiteOfDevices(t *testing.T) {
-	faulty := map[exec.Device]*drivertest.Faulty{}
+	faulty := map[device.Device]*drivertest.Faulty{}
 	devicetest.Test(t, devicetest.Subject{
-		New: func(t testing.TB, memory int64) exec.Device {
+		New: func(t testing.TB, memory int64) device.Device {
 			d, f := cuda.Model(strconv.FormatInt(memory, 10)), &drivertest.Faulty{}
 			faulty[d] = f
 			cuda.Wrap(d, func(d driver.Driver) driver.Driver { f.Driver = d; return f })
@@ -110,7 +90,7 @@ func TestModelPassesTheSuiteOfDevices(t *testing.T) {
 			})
 			return d
 		},
-		Fail: func(d exec.Device, f func(operation string) error) { faulty[d].Fail(f) },
+		Fail: func(d device.Device, f func(operation string) error) { faulty[d].Fail(f) },
 	})
 }
 
@@ -127,11 +107,11 @@ func TestNames(t *testing.T) {
 
 // A modelled device's memory is the host's, and the budget knows it.
 func TestModelCountsInTheBudget(t *testing.T) {
-	n := roots(t, 8_000_000)
+	e := devicetest.Expression{Root: roots(8_000_000), Path: "o.npy"}
 	d := modelOf(t, "1GiB").Spec()
 	for budget := int64(2 << 20); budget <= 64<<20; budget *= 2 {
-		p, err := sized(n, plan.Target{Path: "o.npy"}, plan.Options{Budget: budget, Workers: 2, Device: d})
-		var short *plan.MemoryError
+		p, err := e.Size(t, devicetest.Options{Budget: budget, Workers: 2, Device: d})
+		var short *oocore.MemoryError
 		if errors.As(err, &short) {
 			continue
 		}
@@ -159,13 +139,4 @@ func TestDevicesAsOptions(t *testing.T) {
 	if _, err := oocore.Collect[float32](t.Context(), x.Sqrt(), oocore.On(cuda.Model("lots"))); err == nil || !strings.Contains(err.Error(), "lots") {
 		t.Errorf("on a model of lots: %v", err)
 	}
-}
-
-// sized plans, and sizes for the given resources.
-func sized(root *graph.Node, t plan.Target, o plan.Options) (*plan.Sized, error) {
-	p, err := plan.New(root, t)
-	if err != nil {
-		return nil, err
-	}
-	return p.Size(o)
 }

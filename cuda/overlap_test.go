@@ -2,60 +2,54 @@ package cuda_test
 
 import (
 	"bytes"
-	"context"
 	"testing"
 	"time"
 
 	"github.com/gonbext/gonbext/cuda"
 	"github.com/gonbext/gonbext/cuda/internal/driver"
 	"github.com/gonbext/gonbext/cuda/internal/driver/model"
+	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/device"
+	"github.com/gonbext/gonbext/oocore/device/devicetest"
 	"github.com/gonbext/gonbext/oocore/dtype"
-	"github.com/gonbext/gonbext/oocore/exec"
-	"github.com/gonbext/gonbext/oocore/graph"
-	"github.com/gonbext/gonbext/oocore/kernel"
-	"github.com/gonbext/gonbext/oocore/plan"
 )
 
 // rooted is the square root of elements that a device has to be sent.
-func rooted(t testing.TB, n int) *graph.Node {
-	t.Helper()
+func rooted(n int) *oocore.Array {
 	values := make([]float32, n)
 	for i := range values {
 		values[i] = float32(i % 1009)
 	}
-	return must[*graph.Node](t)(graph.Apply(site, kernel.Sqrt, must[*graph.Node](t)(graph.FromBytes(site, dtype.Bytes(values), dtype.Float32, n))))
+	return oocore.FromSlice(values).Sqrt()
 }
 
 // on runs an expression on a device, with one worker.
-func on(t *testing.T, root *graph.Node, g *cuda.GPU, chunks ...int) []byte {
+func on(t *testing.T, root *oocore.Array, g *cuda.GPU, chunks ...int) []byte {
 	t.Helper()
 	return must[[]byte](t)(attempt(t, root, g, chunks...))
 }
 
-func attempt(t *testing.T, root *graph.Node, g *cuda.GPU, chunks ...int) ([]byte, error) {
+func attempt(t *testing.T, root *oocore.Array, g *cuda.GPU, chunks ...int) ([]byte, error) {
 	t.Helper()
-	o := plan.Options{Budget: 256 << 20, Workers: 1}
-	if g != nil {
-		o.Device = g.Spec()
+	e := devicetest.Expression{Root: root, Chunks: chunks}
+	o := devicetest.Options{Budget: 256 << 20, Workers: 1}
+	if g == nil {
+		out, _, _, err := e.Run(t, nil, o)
+		return out, err
 	}
-	p := must[*plan.Sized](t)(sized(root, plan.Target{Chunks: chunks}, o))
-	env := exec.Env{Into: make([]byte, p.Arrays[p.Output].Bytes())}
-	if g != nil {
-		env.Executor = exec.OnDevice{Device: g}
-		if p.OnDevice[0] == nil {
-			t.Fatalf("the stage is not on the device: %s", p.Stages[0].Note)
-		}
+	out, p, _, err := e.Run(t, g, o)
+	if p.OnDevice[0] == nil {
+		t.Fatalf("the stage is not on the device: %s", p.Stages[0].Note)
 	}
-	_, err := exec.Run(context.Background(), p, env)
-	return env.Into, err
+	return out, err
 }
 
 // Where upload, computing and download take equally long, at least nine tenths of what two
 // of them take is hidden behind the third.
 func TestOneWorkerHidesBalancedTransfers(t *testing.T) {
 	const n, rate = 24 << 20, 1e9
-	g := cuda.NewModel("16MiB", plan.Rates{Upload: rate, Download: rate, Memory: 2 * rate}, model.Concurrent)
-	on(t, rooted(t, n), g, n)
+	g := cuda.NewModel("16MiB", device.Rates{Upload: rate, Download: rate, Memory: 2 * rate}, model.Concurrent)
+	on(t, rooted(n), g, n)
 	seconds := float64(4 * n / rate)
 	each := time.Duration(seconds * float64(time.Second))
 	took := cuda.Clock(g)
@@ -69,12 +63,12 @@ func TestOneWorkerHidesBalancedTransfers(t *testing.T) {
 
 // Whatever order of streams the events leave open, the bytes are the CPU's.
 func TestStreamsInAnyOrderGiveTheBytesOfTheCPU(t *testing.T) {
-	for _, root := range orders(t) {
+	for _, root := range orders() {
 		want := on(t, root, nil)
 		for _, order := range []model.Order{model.Lazy, model.Hasty} {
-			g := cuda.NewModel("16MiB", plan.Rates{}, order)
+			g := cuda.NewModel("16MiB", device.Rates{}, order)
 			if got := on(t, root, g); !bytes.Equal(got, want) {
-				t.Errorf("%v: other bytes in order %d", root.Shape, order)
+				t.Errorf("%v: other bytes in order %d", root.Shape(), order)
 			}
 			if err := cuda.Release(g); err != nil {
 				t.Error(err)
@@ -84,10 +78,9 @@ func TestStreamsInAnyOrderGiveTheBytesOfTheCPU(t *testing.T) {
 }
 
 // orders are a map, a reduction and a product.
-func orders(t *testing.T) []*graph.Node {
-	node := must[*graph.Node](t)
-	m := node(graph.Reshape(site, rooted(t, 2_400_000), 20_000, 120))
-	return []*graph.Node{rooted(t, 3_000_000), node(graph.Aggregate(site, kernel.Sum, rooted(t, 3_000_000), graph.ReduceOptions{})), node(graph.Product(site, node(graph.Transpose(site, m)), m))}
+func orders() []*oocore.Array {
+	m := rooted(2_400_000).Reshape(20_000, 120)
+	return []*oocore.Array{rooted(3_000_000), rooted(3_000_000).Sum(), m.Transpose().MatMul(m)}
 }
 
 // careless is a driver with a fault of the code above it.
@@ -148,10 +141,10 @@ func (s *carelessStream) Upload(to driver.Address, from []byte) error {
 // Memory that is not given back shows when the context is released, and copies to the
 // wrong place show in the values.
 func TestModelShowsLeaksAndCopiesToTheWrongPlace(t *testing.T) {
-	root := rooted(t, 3_000_000)
+	root := rooted(3_000_000)
 	want := on(t, root, nil)
 	for name, fault := range map[string]careless{"leak": {leak: true}, "swap": {swap: true}} {
-		g := cuda.NewModel("16MiB", plan.Rates{}, model.Lazy)
+		g := cuda.NewModel("16MiB", device.Rates{}, model.Lazy)
 		cuda.Wrap(g, func(d driver.Driver) driver.Driver { fault.Driver = d; return fault })
 		got, err := attempt(t, root, g)
 		wrong := err != nil || !bytes.Equal(got, want)
@@ -164,7 +157,7 @@ func TestModelShowsLeaksAndCopiesToTheWrongPlace(t *testing.T) {
 
 // A wait that is missing on any stream shows: in one of the orders the bytes are wrong.
 func TestOrdersShowWaitsThatAreMissing(t *testing.T) {
-	all := orders(t)
+	all := orders()
 	for stream, name := range []string{"upload", "compute", "download"} {
 		caught := false
 		const rounds = 30 // the host's own order differs from one to the next
@@ -172,7 +165,7 @@ func TestOrdersShowWaitsThatAreMissing(t *testing.T) {
 			root := all[i%len(all)]
 			want := on(t, root, nil)
 			for _, order := range []model.Order{model.Lazy, model.Hasty} {
-				g := cuda.NewModel("16MiB", plan.Rates{}, order)
+				g := cuda.NewModel("16MiB", device.Rates{}, order)
 				cuda.Wrap(g, func(d driver.Driver) driver.Driver {
 					return careless{Driver: d, drop: func(on int) bool { return on == stream }}
 				})
@@ -209,21 +202,10 @@ func (c *countingContext) NewEvent() (driver.Event, error) {
 
 // A reduction of a million chunks takes the events of one.
 func TestTasksOfAReductionShareEvents(t *testing.T) {
-	x, err := graph.Uniform(site, dtype.Float32, 3, 100_000)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sum, err := graph.Aggregate(site, kernel.Sum, x, graph.ReduceOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := devicetest.Expression{Root: oocore.Random(dtype.Float32, 3, 100_000).Sum()}
 	d, c := cuda.Model("64MiB"), &counting{}
 	cuda.Wrap(d, func(inner driver.Driver) driver.Driver { c.Driver = inner; return c })
-	p, err := sized(sum, plan.Target{}, plan.Options{Budget: 64 << 20, Workers: 1, Device: d.Spec()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := p.OnDevice[0]
+	s := e.Plan(t, devicetest.Options{Budget: 64 << 20, Workers: 1, Device: d.Spec()}).OnDevice[0]
 	w, err := d.Open(s)
 	if err != nil {
 		t.Fatal(err)

@@ -6,16 +6,14 @@ import (
 	"slices"
 
 	"github.com/gonbext/gonbext/cuda/internal/driver"
-	"github.com/gonbext/gonbext/oocore/exec"
-	"github.com/gonbext/gonbext/oocore/grid"
-	"github.com/gonbext/gonbext/oocore/plan"
+	"github.com/gonbext/gonbext/oocore/device"
 )
 
 // work is a stage on a GPU.
 type work struct {
 	lanes
 	gpu     *GPU
-	stage   *plan.DeviceStage
+	stage   *device.Stage
 	kernels []*function
 	taken   []allocation
 	scratch driver.Address
@@ -53,7 +51,7 @@ type slot struct {
 	states   []driver.Address
 	partials []driver.Address // of the accumulators of each fold, where they have several
 	stopped  driver.Address   // a flag: a tile was left to the CPU, and nothing is folded; 0 for none
-	chunk    grid.Box         // of the present task
+	chunk    device.Box       // of the present task
 	copied   driver.Event     // the partials of the task before
 }
 
@@ -85,14 +83,14 @@ func (p *panels) at(operand int) driver.Address {
 // Open takes the memory of a stage: for each slot its tiles in flight and its partials,
 // and the values of a tile that are folded; of a product its accumulators and panels in
 // flight.
-func (g *GPU) Open(s *plan.DeviceStage) (exec.Work, error) {
+func (g *GPU) Open(s *device.Stage) (device.Work, error) {
 	c, err := g.opened()
 	if err != nil {
 		return nil, err
 	}
 	w := &work{gpu: g, stage: s}
 	if err = w.lanes.open(g, c); err == nil {
-		if s.Kind == plan.MatMulStage {
+		if s.Kind == device.MatMulStage {
 			err = w.openProduct()
 		} else {
 			err = w.openTiles()
@@ -121,7 +119,7 @@ func (w *work) Close() error {
 }
 
 // take allocates what is declared; 0 for none.
-func (w *work) take(declared plan.Buffer) (driver.Address, error) {
+func (w *work) take(declared device.Buffer) (driver.Address, error) {
 	if declared.Bytes() == 0 {
 		return 0, nil
 	}
@@ -134,12 +132,12 @@ func (w *work) take(declared plan.Buffer) (driver.Address, error) {
 }
 
 // load makes a kernel ready.
-func (w *work) load(code code) (*function, error) {
-	f, err := w.context.Load(code.Kernel)
+func (w *work) load(code device.Kernel) (*function, error) {
+	f, err := w.context.Load(code)
 	if err != nil {
 		return nil, err
 	}
-	k := &function{Function: f, sizes: code.sizes}
+	k := &function{Function: f, sizes: code.Launch}
 	w.kernels = append(w.kernels, k)
 	return k, nil
 }
@@ -147,7 +145,7 @@ func (w *work) load(code code) (*function, error) {
 func (w *work) openTiles() (err error) {
 	s := w.stage
 	d := &s.Buffers
-	take := func(declared plan.Buffer) (at driver.Address) {
+	take := func(declared device.Buffer) (at driver.Address) {
 		if err == nil {
 			at, err = w.take(declared)
 		}
@@ -207,8 +205,8 @@ func (w *work) openTiles() (err error) {
 // loadTiles makes the kernels of a map or a reduction ready.
 func (w *work) loadTiles() error {
 	s := w.stage
-	if s.Kind == plan.MapStage || len(w.values) > 0 {
-		code, err := mapCode(s, w.gpu.ptx, w.scratch)
+	if s.Kind == device.MapStage || len(w.values) > 0 {
+		code, err := w.gpu.form().Map(s, w.scratch)
 		if err != nil {
 			return err
 		}
@@ -217,7 +215,7 @@ func (w *work) loadTiles() error {
 		}
 	}
 	for i := range s.Folds {
-		all, err := foldCode(s, i, w.gpu.ptx)
+		all, err := w.gpu.form().Fold(s, i)
 		if err != nil {
 			return err
 		}
@@ -233,7 +231,7 @@ func (w *work) loadTiles() error {
 }
 
 // Begin empties a slot's partials when those of its task before are copied.
-func (w *work) Begin(number int, chunk grid.Box) {
+func (w *work) Begin(number int, chunk device.Box) {
 	on := w.slots[number]
 	on.chunk = chunk
 	n := w.accumulators(chunk) * w.stage.Partials
@@ -270,7 +268,7 @@ func (w *work) Resume(number int) {
 }
 
 // accumulators is the number of those of a chunk, of each fold.
-func (w *work) accumulators(chunk grid.Box) int {
+func (w *work) accumulators(chunk device.Box) int {
 	n := 1
 	for d, length := range chunk.Shape {
 		if len(w.stage.Folds) > 0 && !w.stage.Folds[0].Folds(d) {
@@ -281,17 +279,17 @@ func (w *work) accumulators(chunk grid.Box) int {
 }
 
 // Map copies a tile to the device, computes it there and copies the result back.
-func (w *work) Map(number int, tile grid.Box, in [][]byte, out []byte) exec.Job {
+func (w *work) Map(number int, tile device.Box, in [][]byte, out []byte) device.Job {
 	return w.tile(number, tile, in, out)
 }
 
 // Reduce copies a tile to the device and folds it there.
-func (w *work) Reduce(number int, tile grid.Box, in [][]byte) exec.Job {
+func (w *work) Reduce(number int, tile device.Box, in [][]byte) device.Job {
 	return w.tile(number, tile, in, nil)
 }
 
 // tile enqueues the work of a tile.
-func (w *work) tile(number int, tile grid.Box, in [][]byte, out []byte) *job {
+func (w *work) tile(number int, tile device.Box, in [][]byte, out []byte) *job {
 	on := w.slots[number]
 	t := on.sets[on.next%len(on.sets)]
 	on.next++
@@ -331,7 +329,7 @@ func (w *work) tile(number int, tile grid.Box, in [][]byte, out []byte) *job {
 }
 
 // enqueueTile launches the kernels of a tile.
-func (w *work) enqueueTile(s driver.Stream, on *slot, t *set, tile grid.Box) error {
+func (w *work) enqueueTile(s driver.Stream, on *slot, t *set, tile device.Box) error {
 	prog := &w.stage.Programs[0]
 	if t.flag != 0 {
 		if err := s.Clear(t.flag, flagBytes); err != nil {
@@ -345,7 +343,7 @@ func (w *work) enqueueTile(s driver.Stream, on *slot, t *set, tile grid.Box) err
 			switch first := slices.Index(prog.Out, v) == k; {
 			case !first:
 				args = append(args, 0)
-			case k == 0 && w.stage.Kind == plan.MapStage:
+			case k == 0 && w.stage.Kind == device.MapStage:
 				args = append(args, uint64(t.out))
 			case slices.Contains(folded, v):
 				args = append(args, uint64(w.values[slices.Index(folded, v)]))
@@ -381,7 +379,7 @@ func (w *work) elements(t *set, i int) driver.Address {
 	if k := slices.Index(w.stage.FoldTemporaries(), v); k >= 0 {
 		return w.values[k]
 	}
-	if w.stage.Kind == plan.ReduceStage || v != prog.Out[0] {
+	if w.stage.Kind == device.ReduceStage || v != prog.Out[0] {
 		return t.in[v]
 	}
 	return t.out
@@ -389,7 +387,7 @@ func (w *work) elements(t *set, i int) driver.Address {
 
 // fold launches the i-th fold of a set's tile, or of a block whose elements are in its
 // place.
-func (w *work) fold(s driver.Stream, on *slot, t *set, i int, tile grid.Box) error {
+func (w *work) fold(s driver.Stream, on *slot, t *set, i int, tile device.Box) error {
 	args := []uint64{uint64(t.flag), uint64(on.stopped), uint64(on.folded(i)), uint64(w.elements(t, i)), uint64(w.accumulators(on.chunk)), uint64(w.stage.BlocksBefore(on.chunk, tile))}
 	for d := range tile.Shape {
 		args = append(args, uint64(tile.Start[d]), uint64(tile.Shape[d]), uint64(on.chunk.Start[d]), uint64(on.chunk.Shape[d]))
@@ -399,7 +397,7 @@ func (w *work) fold(s driver.Stream, on *slot, t *set, i int, tile grid.Box) err
 
 // Fold copies the values of a block that the CPU has computed to the device, and folds them
 // there. The slot has no other tile in flight.
-func (w *work) Fold(number int, block grid.Box, values [][]byte) exec.Job {
+func (w *work) Fold(number int, block device.Box, values [][]byte) device.Job {
 	on := w.slots[number]
 	t := on.sets[on.next%len(on.sets)]
 	moved := 0
@@ -423,7 +421,7 @@ func (w *work) Fold(number int, block grid.Box, values [][]byte) exec.Job {
 }
 
 // Partials copies a slot's partials to the host.
-func (w *work) Partials(number int, dst [][]byte) exec.Job {
+func (w *work) Partials(number int, dst [][]byte) device.Job {
 	on := w.slots[number]
 	moved, n := 0, w.accumulators(on.chunk)
 	for _, b := range dst {
@@ -473,7 +471,7 @@ func (w *work) openProduct() (err error) {
 	if w.gpu.multiplies(w.stage) {
 		return nil
 	}
-	code, err := productCode(w.stage, w.gpu.ptx, w.scratch)
+	code, err := w.gpu.form().Product(w.stage, w.scratch)
 	if err != nil {
 		return err
 	}
@@ -482,7 +480,7 @@ func (w *work) openProduct() (err error) {
 }
 
 // Load copies a strip to the panel of the next product.
-func (w *work) Load(operand, first, n int, src []byte) exec.Job {
+func (w *work) Load(operand, first, n int, src []byte) device.Job {
 	t := w.panels[w.next%len(w.panels)]
 	to := t.at(operand) + driver.Address(first*n)
 	return w.start(step{on: w.upload, after: []driver.Event{t.computed}, moved: len(src), do: func(s driver.Stream) error {
@@ -494,12 +492,12 @@ func (w *work) Load(operand, first, n int, src []byte) exec.Job {
 }
 
 // Place lets a panel of the next product be in memory that is kept.
-func (w *work) Place(operand int, at exec.Resident) {
+func (w *work) Place(operand int, at device.Resident) {
 	w.panels[w.next%len(w.panels)].kept[operand] = at.(*Buffer).taken.at
 }
 
 // Multiply multiplies the panels that are loaded.
-func (w *work) Multiply(p exec.Panel) exec.Job {
+func (w *work) Multiply(p device.Panel) device.Job {
 	t := w.panels[w.next%len(w.panels)]
 	w.next++
 	a, b := t.at(0), t.at(1)
@@ -525,7 +523,7 @@ func (w *work) Multiply(p exec.Panel) exec.Job {
 }
 
 // Fetch copies rows of the accumulators to the host.
-func (w *work) Fetch(first, rows int, dst []byte) exec.Job {
+func (w *work) Fetch(first, rows int, dst []byte) device.Job {
 	row := len(dst) / max(rows, 1)
 	return w.start(step{on: w.compute}, step{on: w.download, done: w.fetched, moved: len(dst), do: func(s driver.Stream) error {
 		if len(dst) == 0 {

@@ -1,4 +1,4 @@
-/* An evaluator of the PTX that package cuda/internal/ptx writes, after "Parallel Thread
+/* An evaluator of the PTX that package oocore/internal/ptx writes, after "Parallel Thread
  * Execution ISA", so that the kernels' values are tested without a GPU. Arithmetic rounds
  * as PTX says; what the ISA leaves undefined is an error: division of integers by zero,
  * misaligned or out-of-bounds accesses, barriers that not all threads of a block reach.

@@ -13,6 +13,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/gonbext/gonbext/oocore/device"
 )
 
 // ErrMemory is returned where the device has no room.
@@ -97,7 +99,7 @@ type Context interface {
 }
 
 // Address is that of memory of a device. 0 is none.
-type Address uint64
+type Address = device.Address
 
 // Stream does what is enqueued in order.
 type Stream interface {
@@ -135,19 +137,11 @@ type Function interface {
 	Close() error
 }
 
-// Kernel is a function for a device, in the forms that drivers take. Both compute the same
-// of the same arguments.
-type Kernel struct {
-	Name string // of the module's entry
-	PTX  string // the module; "" for none
-	Go   func(m Memory, args []uint64) (Cost, error)
-}
+// Kernel is a function for a device, in one of the forms that drivers take.
+type Kernel = device.Kernel
 
 // Memory is the device's as a kernel in Go sees it.
-type Memory interface {
-	// Bytes is memory of one allocation.
-	Bytes(a Address, n int64) []byte
-}
+type Memory = device.Accessor
 
 // Cost is what a kernel has done, from which the model takes its time.
-type Cost struct{ Operations, Bytes int64 }
+type Cost = device.Cost

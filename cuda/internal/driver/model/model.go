@@ -13,9 +13,7 @@ import (
 	"unsafe"
 
 	"github.com/gonbext/gonbext/cuda/internal/driver"
-	"github.com/gonbext/gonbext/oocore/arena"
-	"github.com/gonbext/gonbext/oocore/plan"
-	"github.com/gonbext/gonbext/oocore/record"
+	"github.com/gonbext/gonbext/oocore/device"
 	"github.com/gonbext/gonbext/oocore/units"
 )
 
@@ -23,7 +21,7 @@ import (
 type Driver struct {
 	Name   string
 	Memory int64
-	Rates  plan.Rates
+	Rates  device.Rates
 	Order  Order
 }
 
@@ -44,19 +42,19 @@ func (d *Driver) Version() (int, error) { return 12090, nil }
 func (d *Driver) Count() (int, error) { return 1, nil }
 
 // Properties has the model's name.
-func (d *Driver) Properties(device int) (driver.Properties, error) {
-	if device != 0 {
+func (d *Driver) Properties(ordinal int) (driver.Properties, error) {
+	if ordinal != 0 {
 		return driver.Properties{}, reject("properties", 101, "invalid device ordinal")
 	}
 	return driver.Properties{Name: d.Name}, nil
 }
 
 // Open makes a device. Each has memory of its own.
-func (d *Driver) Open(device int) (driver.Context, error) {
-	if device != 0 {
+func (d *Driver) Open(ordinal int) (driver.Context, error) {
+	if ordinal != 0 {
 		return nil, reject("open", 101, "invalid device ordinal")
 	}
-	c := &Context{driver: d, memory: arena.New(d.Memory)}
+	c := &Context{driver: d, memory: device.NewMemory(d.Memory)}
 	c.change = sync.NewCond(&c.mu)
 	return c, nil
 }
@@ -71,7 +69,7 @@ const base driver.Address = 1 << 40
 // Context is a modelled device.
 type Context struct {
 	driver *Driver
-	memory *arena.Arena
+	memory *device.Memory
 
 	mu      sync.Mutex
 	change  *sync.Cond // of anything below
@@ -86,14 +84,14 @@ type Context struct {
 // block is an allocation.
 type block struct {
 	at     driver.Address
-	buffer *arena.Buffer
+	buffer *device.Block
 }
 
 func (b block) end() driver.Address { return b.at + driver.Address(b.buffer.Reserved()) }
 
 // Memory is the model's alone.
 func (c *Context) Memory() (free, total int64, err error) {
-	return c.driver.Memory - c.memory.Now()[record.Device], c.driver.Memory, nil
+	return c.driver.Memory - c.memory.Used(), c.driver.Memory, nil
 }
 
 // Alloc takes the first gap that is long enough: as on a GPU, memory that is free and
@@ -105,14 +103,14 @@ func (c *Context) Alloc(bytes int64) (driver.Address, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	at, i := base, 0
-	for ; i < len(c.blocks) && c.blocks[i].at-at < driver.Address(arena.Reserved(bytes)); i++ {
+	for ; i < len(c.blocks) && c.blocks[i].at-at < driver.Address(device.Reserved(bytes)); i++ {
 		at = c.blocks[i].end()
 	}
-	if int64(at-base)+arena.Reserved(bytes) > c.driver.Memory {
+	if int64(at-base)+device.Reserved(bytes) > c.driver.Memory {
 		free, _, _ := c.Memory()
 		return 0, fmt.Errorf("%w: %s wanted, %s of %s free", driver.ErrMemory, units.Exact(bytes), units.Exact(free), units.Exact(c.driver.Memory))
 	}
-	b, err := c.memory.Alloc(arena.Tag{Chunk: -1, Class: record.Device}, bytes)
+	b, err := c.memory.Alloc(bytes)
 	if err != nil {
 		return 0, err
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/gonbext/gonbext/cuda/internal/driver/drivertest"
 	"github.com/gonbext/gonbext/cuda/internal/driver/model"
-	"github.com/gonbext/gonbext/oocore/plan"
+	"github.com/gonbext/gonbext/oocore/device"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -15,7 +15,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func TestModelPassesTheSuiteOfDrivers(t *testing.T) {
 	for name, order := range map[string]model.Order{"concurrent": model.Concurrent, "lazy": model.Lazy, "hasty": model.Hasty} {
 		t.Run(name, func(t *testing.T) {
-			drivertest.Test(t, &model.Driver{Name: "model", Memory: 64 << 20, Order: order, Rates: plan.Rates{Upload: 1e9, Download: 1e9, Memory: 1e10, Arithmetic: 1e10}})
+			drivertest.Test(t, &model.Driver{Name: "model", Memory: 64 << 20, Order: order, Rates: device.Rates{Upload: 1e9, Download: 1e9, Memory: 1e10, Arithmetic: 1e10}})
 		})
 	}
 }

@@ -99,7 +99,7 @@ func TestExampleOfContributing(t *testing.T) {
 	end += strings.Index(rows[end:], "\n}\n")
 	write("oocore/kernel/rows.go", rows[:end]+"\n\t"+row+rows[end:])
 	write("oocore/kernel/internal/asm/expit.go", formula)
-	for target, path := range map[string]string{"cpu": "oocore/kernel", "ptx": "cuda/internal/ptx"} {
+	for target, path := range map[string]string{"cpu": "oocore/kernel", "ptx": "oocore/internal/ptx"} {
 		out := t.TempDir()
 		command("run", "./oocore/kernel/internal/asm", target, out)
 		files, err := os.ReadDir(out)
@@ -112,5 +112,5 @@ func TestExampleOfContributing(t *testing.T) {
 	}
 	write("oocore/kernel/expit_test.go", expitTest)
 	command("test", "-run", "TestExpit|TestRows|TestFloat32|TestLevels|TestPlace|TestResultOver", "./oocore/kernel")
-	command("test", "-run", "TestCapabilities|TestMapComputes|TestMapLeaves", "./cuda/internal/ptx")
+	command("test", "-run", "TestCapabilities|TestMapComputes|TestMapLeaves", "./oocore/internal/ptx")
 }

@@ -15,10 +15,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gonbext/gonbext/oocore"
+	"github.com/gonbext/gonbext/oocore/device"
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/exec"
 	"github.com/gonbext/gonbext/oocore/exec/exectest"
-	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/plan"
 	"github.com/gonbext/gonbext/oocore/record"
@@ -28,15 +29,13 @@ import (
 // Subject is a kind of device.
 type Subject struct {
 	// New is a device of which a run may take so many bytes.
-	New func(t testing.TB, memory int64) exec.Device
+	New func(t testing.TB, memory int64) device.Device
 	// Fail lets operations of a device fail: f is asked before each "allocate", "pin",
 	// "upload", "compute" and "download". nil ends that.
-	Fail func(d exec.Device, f func(operation string) error)
+	Fail func(d device.Device, f func(operation string) error)
 }
 
 const mebi = 1 << 20
-
-var site graph.Site
 
 // Test runs the suite.
 func Test(t *testing.T, s Subject) {
@@ -61,13 +60,13 @@ func must[T any](t testing.TB) func(T, error) T {
 	}
 }
 
-// Options are the resources of a run on a device.
-func Options(d exec.Device, budget int64, workers int) plan.Options {
-	return plan.Options{Budget: budget, Workers: workers, Device: d.Spec()}
+// on returns the resources of a run on a device.
+func on(d device.Device, budget int64, workers int) Options {
+	return Options{Budget: budget, Workers: workers, Device: d.Spec()}
 }
 
 // clean checks that a device has given everything back.
-func clean(t testing.TB, d exec.Device) {
+func clean(t testing.TB, d device.Device) {
 	t.Helper()
 	if n := d.Usage().Used; n != 0 {
 		t.Errorf("%d bytes of the device are in use after the run", n)
@@ -75,7 +74,7 @@ func clean(t testing.TB, d exec.Device) {
 }
 
 // predicted checks what a run has taken against what its plan says.
-func predicted(t testing.TB, p *plan.Sized, end record.End) {
+func predicted(t testing.TB, p *Plan, end record.End) {
 	t.Helper()
 	if end.Peak > p.Peak.Host() {
 		t.Errorf("the host's peak is %d bytes, predicted %d", end.Peak, p.Peak.Host())
@@ -93,7 +92,7 @@ func testExecutor(t *testing.T, s Subject) {
 	for _, workers := range []int{1, 2} {
 		d := s.New(t, 212*mebi)
 		exectest.Test(t, func(p *plan.Plan, env exec.Env) (record.End, error) {
-			sized, err := p.Size(Options(d, 128*mebi, workers))
+			sized, err := p.Size(on(d, 128*mebi, workers))
 			if err != nil {
 				return record.End{}, err
 			}
@@ -106,61 +105,36 @@ func testExecutor(t *testing.T, s Subject) {
 	}
 }
 
-// job is an expression, with side reductions where it has any.
-type job struct {
-	name string
-	root *graph.Node
-	side []*graph.Node
-}
-
 // jobs are an expression for each kind of stage.
-func jobs(t testing.TB, rows int) []job {
-	t.Helper()
-	node := must[*graph.Node](t)
-	x := node(graph.Uniform(site, dtype.Float32, 3, rows, 512))
-	roots := node(graph.Apply(site, kernel.Sqrt, x))
-	few := node(graph.Slice(site, x, "0:1700"))
-	fold := func(r kernel.Reduction, n *graph.Node, axes ...int) *graph.Node {
-		return node(graph.Aggregate(site, r, n, graph.ReduceOptions{Axes: axes}))
-	}
-	all := []job{
-		{"map", roots, nil},
-		{"map with side reductions", roots, []*graph.Node{fold(kernel.Sum, x, 0, 1), fold(kernel.Std, roots, 0, 1)}},
-		{"product", node(graph.Product(site, node(graph.Transpose(site, x)), x)), nil},
-		{"wide product", node(graph.Product(site, few, node(graph.Transpose(site, few)))), nil},
+func jobs(rows int) []Expression {
+	x := oocore.Random(dtype.Float32, 3, rows, 512)
+	roots, few := x.Sqrt(), x.Slice("0:1700")
+	all := []Expression{
+		{Name: "map", Root: roots},
+		{Name: "map with side reductions", Root: roots, Side: []*oocore.Array{x.Sum(), roots.Std()}},
+		{Name: "product", Root: x.Transpose().MatMul(x)},
+		{Name: "wide product", Root: few.MatMul(few.Transpose())},
 	}
 	for _, row := range kernel.Reductions() {
 		r, in := row.Reduction, x
 		if row.Family == kernel.Truth {
-			in = node(graph.Apply(site, kernel.Greater, x, node(graph.Scalar(site, 0.5))))
+			in = x.Greater(0.5)
 		}
 		for _, axes := range [][]int{{0}, {1}, {}} {
-			all = append(all, job{fmt.Sprint(r, axes), fold(r, in, axes...), nil})
+			all = append(all, Expression{Name: fmt.Sprint(r, axes), Root: in.Reduce(r, oocore.ReduceOptions{Axes: axes})})
 		}
 	}
 	return all
 }
 
-// compute runs a job, and returns its results. Without a device the CPU computes.
-func (j *job) compute(t testing.TB, d exec.Device, o plan.Options) (result []byte, p *plan.Sized, end record.End) {
+// compute runs an expression, and returns its results. Without a device the CPU computes.
+func (e *Expression) compute(t testing.TB, d device.Device, o Options) (result []byte, p *Plan, end record.End) {
 	t.Helper()
-	result, p, r := j.recorded(t, d, o)
-	return result, p, *r.End
-}
-
-// recorded runs a job, and returns its record too.
-func (j *job) recorded(t testing.TB, d exec.Device, o plan.Options) (result []byte, p *plan.Sized, r *record.Run) {
-	t.Helper()
-	p = must[*plan.Sized](t)(must[*plan.Plan](t)(plan.New(j.root, plan.Target{SideReductions: j.side})).Size(o))
-	env := exec.Env{Executor: exec.OnDevice{Device: d}, Into: make([]byte, p.Arrays[p.Output].Bytes())}
-	for _, n := range j.side {
-		env.SideReductions = append(env.SideReductions, make([]byte, n.DType.Size()))
+	result, p, end, err := e.Run(t, d, o)
+	if err != nil {
+		t.Fatal(err)
 	}
-	env.Record = must[*record.Writer](t)(record.Create(t.TempDir(), p.Header()))
-	end := must[record.End](t)(exec.Run(context.Background(), p, env))
-	r = must[*record.Run](t)(record.Read(env.Record.Path()))
-	r.End = &end
-	return append(env.Into, bytes.Join(env.SideReductions, nil)...), p, r
+	return result, p, end
 }
 
 // rows counts the tasks that the device did, that it did in smaller tiles, and that the CPU
@@ -181,21 +155,21 @@ func rows(r *record.Run) (device, halved, cpu int) {
 
 // testPeak computes every kind of stage on cards of many sizes.
 func testPeak(t *testing.T, s Subject) {
-	for _, j := range jobs(t, 8_000) {
-		want, _, _ := j.compute(t, nil, plan.Options{Budget: 64 * mebi, Workers: 2})
+	for _, j := range jobs(8_000) {
+		want, _, _ := j.compute(t, nil, Options{Budget: 64 * mebi, Workers: 2})
 		for _, memory := range []int64{8 * mebi, 96 * mebi, 1 << 30} {
 			d := s.New(t, memory)
-			o := Options(d, 3<<30, 2)
+			o := on(d, 3<<30, 2)
 			got, p, end := j.compute(t, d, o)
-			on := false
+			placed := false
 			for i := range p.Stages {
-				on = on || p.OnDevice[i] != nil
+				placed = placed || p.OnDevice[i] != nil
 			}
-			if !on {
-				t.Errorf("%s on %d bytes: %v", j.name, memory, p)
+			if !placed {
+				t.Errorf("%s on %d bytes: %v", j.Name, memory, p)
 			}
 			if !bytes.Equal(got, want) {
-				t.Errorf("%s on %d bytes: other bytes than on the CPU", j.name, memory)
+				t.Errorf("%s on %d bytes: other bytes than on the CPU", j.Name, memory)
 			}
 			predicted(t, p, end)
 			clean(t, d)
@@ -219,9 +193,9 @@ func (f *failing) fails(operation string) error {
 }
 
 // kinds are a job for each kind of stage.
-func kinds(t testing.TB, rows int) []job {
-	return slices.DeleteFunc(jobs(t, rows), func(j job) bool {
-		return !slices.Contains([]string{"map", "map with side reductions", "product", "wide product", "std[0]", "sum[]"}, j.name)
+func kinds(rows int) []Expression {
+	return slices.DeleteFunc(jobs(rows), func(j Expression) bool {
+		return !slices.Contains([]string{"map", "map with side reductions", "product", "wide product", "std[0]", "sum[]"}, j.Name)
 	})
 }
 
@@ -236,26 +210,26 @@ func step(operation string, n int64) int64 {
 // testOutOfMemory lets each allocation fail once, and operations on every stream: the
 // result is right, the event is counted, and nothing is left.
 func testOutOfMemory(t *testing.T, s Subject) {
-	for _, j := range kinds(t, 2_000) {
-		want, _, _ := j.compute(t, nil, plan.Options{Budget: 64 * mebi, Workers: 2})
+	for _, j := range kinds(2_000) {
+		want, _, _ := j.compute(t, nil, Options{Budget: 64 * mebi, Workers: 2})
 		for _, operation := range []string{"allocate", "upload", "compute", "download"} {
 			for n := int64(1); ; n += step(operation, n) {
 				d := s.New(t, 12*mebi)
-				f := &failing{operation: operation, n: n, err: exec.ErrDeviceMemory}
+				f := &failing{operation: operation, n: n, err: device.ErrMemory}
 				s.Fail(d, f.fails)
-				got, p, end := j.compute(t, d, Options(d, 612*mebi, 2))
+				got, p, end := j.compute(t, d, on(d, 612*mebi, 2))
 				if !bytes.Equal(got, want) {
-					t.Errorf("%s: %s %d failed, and the bytes are others", j.name, operation, n)
+					t.Errorf("%s: %s %d failed, and the bytes are others", j.Name, operation, n)
 				}
 				clean(t, d)
 				if f.count.Load() < n {
 					if operation == "allocate" && n < 3 {
-						t.Errorf("%s makes %d allocations: %v", j.name, n-1, p)
+						t.Errorf("%s makes %d allocations: %v", j.Name, n-1, p)
 					}
 					break
 				}
 				if end.OOMEvents != 1 {
-					t.Errorf("%s: %s %d failed, and %d events are counted", j.name, operation, n, end.OOMEvents)
+					t.Errorf("%s: %s %d failed, and %d events are counted", j.Name, operation, n, end.OOMEvents)
 				}
 			}
 		}
@@ -264,18 +238,18 @@ func testOutOfMemory(t *testing.T, s Subject) {
 
 // testNoMemory lets all allocations fail: the CPU computes.
 func testNoMemory(t *testing.T, s Subject) {
-	for _, j := range kinds(t, 2_000) {
-		want, _, _ := j.compute(t, nil, plan.Options{Budget: 64 * mebi, Workers: 2})
+	for _, j := range kinds(2_000) {
+		want, _, _ := j.compute(t, nil, Options{Budget: 64 * mebi, Workers: 2})
 		d := s.New(t, 12*mebi)
 		s.Fail(d, func(operation string) error {
 			if operation == "allocate" {
-				return exec.ErrDeviceMemory
+				return device.ErrMemory
 			}
 			return nil
 		})
-		got, _, end := j.compute(t, d, Options(d, 612*mebi, 2))
+		got, _, end := j.compute(t, d, on(d, 612*mebi, 2))
 		if !bytes.Equal(got, want) || end.OOMEvents < 2 || end.DevicePeak != 0 {
-			t.Errorf("%s: equal bytes: %v, %d events, a device peak of %d", j.name, bytes.Equal(got, want), end.OOMEvents, end.DevicePeak)
+			t.Errorf("%s: equal bytes: %v, %d events, a device peak of %d", j.Name, bytes.Equal(got, want), end.OOMEvents, end.DevicePeak)
 		}
 		clean(t, d)
 	}
@@ -284,24 +258,23 @@ func testNoMemory(t *testing.T, s Subject) {
 // testHalf leaves a run half of what its plan takes: it resumes smaller tiles,
 // and its record says so.
 func testHalf(t *testing.T, s Subject) {
-	for _, j := range kinds(t, 30_000) {
-		if j.name == "product" {
+	for _, j := range kinds(30_000) {
+		if j.Name == "product" {
 			continue // one tile of it fits as soon as anything does
 		}
-		want, _, _ := j.compute(t, nil, plan.Options{Budget: 64 * mebi, Workers: 2})
+		want, _, _ := j.compute(t, nil, Options{Budget: 64 * mebi, Workers: 2})
 		large := s.New(t, 48*mebi)
-		p := must[*plan.Sized](t)(must[*plan.Plan](t)(plan.New(j.root, plan.Target{SideReductions: j.side})).Size(Options(large, 256*mebi, 2)))
+		p := j.Plan(t, on(large, 256*mebi, 2))
 		d := renamed{s.New(t, p.DevicePeak/2), large.Spec()}
-		got, _, r := j.recorded(t, d, Options(large, 256*mebi, 2))
+		got, _, end := j.compute(t, d, on(large, 256*mebi, 2))
 		if !bytes.Equal(got, want) {
-			t.Errorf("%s: other bytes than on the CPU", j.name)
+			t.Errorf("%s: other bytes than on the CPU", j.Name)
 		}
-		if device, halved, cpu := rows(r); device == 0 || halved != device || cpu > 0 {
-			t.Errorf("%s: the record says that the device did %d tasks, %d of them in smaller tiles, and the CPU %d", j.name, device, halved, cpu)
+		if done, halved, cpu := rows(j.Record); done == 0 || halved != done || cpu > 0 {
+			t.Errorf("%s: the record says that the device did %d tasks, %d of them in smaller tiles, and the CPU %d", j.Name, done, halved, cpu)
 		}
-		end := r.End
 		if end.OOMEvents < 3 || end.DevicePeak == 0 || end.DevicePeak > p.DevicePeak/2 {
-			t.Errorf("%s: %d events, a device peak of %d, predicted %d", j.name, end.OOMEvents, end.DevicePeak, p.DevicePeak)
+			t.Errorf("%s: %d events, a device peak of %d, predicted %d", j.Name, end.OOMEvents, end.DevicePeak, p.DevicePeak)
 		}
 		clean(t, d)
 	}
@@ -309,34 +282,35 @@ func testHalf(t *testing.T, s Subject) {
 
 // renamed is a device of which others have taken most since its plan was made.
 type renamed struct {
-	exec.Device
-	spec plan.DeviceSpec
+	device.Device
+	spec device.Spec
 }
 
-func (r renamed) Spec() plan.DeviceSpec { return r.spec }
+func (r renamed) Spec() device.Spec { return r.spec }
 
 var errLost = errors.New("the device is gone")
 
 // testLost loses the device during each operation of some run: an error that names it,
 // and chunks from which the CPU continues.
 func testLost(t *testing.T, s Subject) {
-	j := kinds(t, 30_000)[0]
-	want, _, _ := j.compute(t, nil, plan.Options{Budget: 64 * mebi, Workers: 2})
+	j := kinds(30_000)[0]
+	want, _, _ := j.compute(t, nil, Options{Budget: 64 * mebi, Workers: 2})
 	for _, operation := range []string{"upload", "compute", "download"} {
 		path := filepath.Join(t.TempDir(), "o.npy")
-		logical := must[*plan.Plan](t)(plan.New(j.root, plan.Target{Path: path, Chunks: []int{1000, 512}}))
+		stored := Expression{Root: j.Root, Path: path, Chunks: []int{1000, 512}}
+		logical := stored.logical(t)
 		d := s.New(t, 212*mebi)
 		f := &failing{operation: operation, n: 20, err: errLost}
 		s.Fail(d, f.fails)
-		run := func(o plan.Options, d exec.Device) (record.End, error) {
+		run := func(o Options, d device.Device) (record.End, error) {
 			env, _, err := exectest.Environment(logical)
 			if err != nil {
 				return record.End{}, err
 			}
 			env.Executor = exec.OnDevice{Device: d}
-			return exec.Run(context.Background(), must[*plan.Sized](t)(logical.Size(o)), env)
+			return exec.Run(context.Background(), must[*Plan](t)(logical.Size(o)), env)
 		}
-		_, err := run(Options(d, 612*mebi, 2), d)
+		_, err := run(on(d, 612*mebi, 2), d)
 		if operation == "upload" && err == nil {
 			continue // its elements are made on the device: nothing is copied to it
 		}
@@ -344,7 +318,7 @@ func testLost(t *testing.T, s Subject) {
 			t.Errorf("%s: got %v", operation, err)
 		}
 		clean(t, d)
-		if _, err := run(plan.Options{Budget: 64 * mebi, Workers: 2}, nil); err != nil {
+		if _, err := run(Options{Budget: 64 * mebi, Workers: 2}, nil); err != nil {
 			t.Fatal(err)
 		}
 		if got := must[[]byte](t)(exectest.Elements(path)); !bytes.Equal(got, want) {
@@ -355,7 +329,7 @@ func testLost(t *testing.T, s Subject) {
 
 // testCancelled ends a run in its midst.
 func testCancelled(t *testing.T, s Subject) {
-	for _, j := range kinds(t, 30_000) {
+	for _, j := range kinds(30_000) {
 		d := s.New(t, 212*mebi)
 		ctx, cancel := context.WithCancel(context.Background())
 		f := &failing{operation: "compute", n: 10}
@@ -365,13 +339,10 @@ func testCancelled(t *testing.T, s Subject) {
 			}
 			return nil
 		})
-		p := must[*plan.Sized](t)(must[*plan.Plan](t)(plan.New(j.root, plan.Target{SideReductions: j.side})).Size(Options(d, 612*mebi, 2)))
-		env := exec.Env{Executor: exec.OnDevice{Device: d}, Into: make([]byte, p.Arrays[p.Output].Bytes())}
-		for _, n := range j.side {
-			env.SideReductions = append(env.SideReductions, make([]byte, n.DType.Size()))
-		}
+		p := j.Plan(t, on(d, 612*mebi, 2))
+		env := j.environment(d, p)
 		if _, err := exec.Run(ctx, p, env); f.count.Load() > f.n && !errors.Is(err, context.Canceled) {
-			t.Errorf("%s: got %v", j.name, err)
+			t.Errorf("%s: got %v", j.Name, err)
 		}
 		cancel()
 		clean(t, d)
@@ -380,11 +351,10 @@ func testCancelled(t *testing.T, s Subject) {
 
 // testAsynchronous holds a kernel back: calls return, and what was called before continues.
 func testAsynchronous(t *testing.T, s Subject) {
-	x := must[*graph.Node](t)(graph.FromBytes(site, make([]byte, 32<<20), dtype.Float32, 8<<20))
-	root := must[*graph.Node](t)(graph.Apply(site, kernel.Sqrt, x))
+	root := oocore.FromSlice(make([]float32, 8<<20)).Sqrt()
 	d := s.New(t, 212*mebi)
-	one := plan.Target{Chunks: root.Shape}
-	p := must[*plan.Sized](t)(must[*plan.Plan](t)(plan.New(root, one)).Size(Options(d, 128*mebi, 2)))
+	one := Expression{Root: root, Chunks: root.Shape()}
+	p := one.Plan(t, on(d, 128*mebi, 2))
 	st := *p.OnDevice[0]
 	if st.Depth < plan.DeviceSets {
 		t.Fatalf("one task has %d tiles in flight", st.Depth)
@@ -399,13 +369,13 @@ func testAsynchronous(t *testing.T, s Subject) {
 		}
 		return nil
 	})
-	w := must[exec.Work](t)(d.Open(&st))
+	w := must[device.Work](t)(d.Open(&st))
 	if used := d.Usage().Used; used != st.DevicePeak {
 		t.Errorf("an open stage takes %d bytes, predicted %d", used, st.DevicePeak)
 	}
 	box := st.Grid.Box(0)
 	n := 0
-	var all []exec.Job
+	var all []device.Job
 	for tile := range box.Split(st.Tile) {
 		if n++; n > st.Depth {
 			break

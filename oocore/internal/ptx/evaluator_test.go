@@ -16,9 +16,8 @@ import (
 
 	"github.com/ebitengine/purego"
 
-	"github.com/gonbext/gonbext/cuda/internal/driver/drivertest"
-	"github.com/gonbext/gonbext/cuda/internal/ptx"
 	"github.com/gonbext/gonbext/oocore/dtype"
+	"github.com/gonbext/gonbext/oocore/internal/ptx"
 )
 
 var compiled struct {
@@ -41,7 +40,7 @@ func TestMain(m *testing.M) {
 // is a card. Without a C compiler it says so in the test's log.
 func evaluates(t *testing.T) bool {
 	t.Helper()
-	if drivertest.OnMachine() {
+	if onMachine() {
 		return true
 	}
 	compiler, err := exec.LookPath("cc")
@@ -57,7 +56,7 @@ func evaluates(t *testing.T) bool {
 			return
 		}
 		library := filepath.Join(compiled.folder, "ptx.so")
-		cc := exec.Command(compiler, "-shared", "-fPIC", "-O2", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror", "-o", library, "../../testdata/ptx.c", "-lm", "-lpthread")
+		cc := exec.Command(compiler, "-shared", "-fPIC", "-O2", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror", "-o", library, "../../../cuda/testdata/ptx.c", "-lm", "-lpthread")
 		var out []byte
 		if out, compiled.err = cc.CombinedOutput(); compiled.err != nil {
 			compiled.err = fmt.Errorf("%w: %s", compiled.err, out)
@@ -84,7 +83,7 @@ func memory(n int) []byte {
 // launch evaluates a kernel of a module, or runs it on the machine's card. Arguments are
 // numbers or memory.
 func launch(m ptx.Module, name string, grid, block [3]uint32, args ...any) error {
-	if drivertest.OnMachine() {
+	if onMachine() {
 		return launchOnCard(m, name, grid, block, args...)
 	}
 	words, params := make([]uint64, len(args)), make([]unsafe.Pointer, len(args)+1)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gonbext/gonbext/cuda/internal/ptx"
+	"github.com/gonbext/gonbext/oocore/internal/ptx"
 )
 
 // TestEvaluatorRejectsWhatPTXLeavesUndefined holds testdata/ptx.c to what makes it a proof.

@@ -11,7 +11,7 @@
 // before.
 package ptx
 
-//go:generate go run ../../../oocore/kernel/internal/asm ptx .
+//go:generate go run ../../kernel/internal/asm ptx .
 
 import (
 	"strings"

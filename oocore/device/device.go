@@ -1,0 +1,84 @@
+// Package device is the extension point for devices: what computes stages of a run in memory
+// of its own, such as a GPU. A program that only computes on one gives it to oocore.On, and
+// needs nothing of this package; package cuda implements it, and devicetest is the suite that
+// every implementation passes.
+//
+// A run asks a Device for its Spec when it plans, and opens each Stage that the plan puts on
+// it. What the stage computes comes as kernels, in PTX for GPUs or as functions in Go.
+//
+// The names here stand for types of the engine, whose fields and methods may gain others
+// from one release to the next.
+package device
+
+import (
+	"github.com/gonbext/gonbext/oocore/arena"
+	"github.com/gonbext/gonbext/oocore/exec"
+	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/plan"
+	"github.com/gonbext/gonbext/oocore/suggest"
+)
+
+// What a device implements.
+type (
+	// Device computes in memory of its own what the executor has read.
+	Device = exec.Device
+	// Work is a stage that is open on a device.
+	Work = exec.Work
+	// Job is a call under way on a device.
+	Job = exec.Job
+	// Resident is memory of a device that outlives a stage.
+	Resident = exec.Resident
+)
+
+// What a device is asked, and answers.
+type (
+	// Spec is what the planner knows of a device.
+	Spec = plan.DeviceSpec
+	// Capabilities are what a device has kernels for.
+	Capabilities = plan.Capabilities
+	// Rates are those of a device in a second. One that is 0 is not known.
+	Rates = plan.Rates
+	// Stage is a stage that is sized for a device.
+	Stage = plan.DeviceStage
+	// Buffer is memory that a stage declares.
+	Buffer = plan.Buffer
+	// Box is a rectangle of an array: where it starts, and its shape.
+	Box = grid.Box
+	// Panel is a step of a product.
+	Panel = exec.Panel
+	// Times are the parts of a job, and the bytes that it moved between host and device.
+	Times = exec.Times
+	// Usage is the memory of a device, in bytes.
+	Usage = exec.Usage
+)
+
+// The kinds of a Stage that a device may be given.
+const (
+	MapStage    = plan.MapStage
+	ReduceStage = plan.ReduceStage
+	MatMulStage = plan.MatMulStage
+)
+
+// CPU is the device of runs that have no other. One that opens no stage of its own embeds it.
+type CPU = exec.CPU
+
+var (
+	// ErrMemory is returned where a device has no room: a smaller stage may succeed.
+	ErrMemory = exec.ErrDeviceMemory
+	// ErrLeftToCPU is returned for a tile of operands that the device does not compute.
+	ErrLeftToCPU = exec.ErrLeftToCPU
+)
+
+// PageSize is the granularity of what the engine's buffers take.
+const PageSize = arena.PageSize
+
+// Reserved is what an allocation of n bytes counts: whole pages.
+func Reserved(n int64) int64 { return arena.Reserved(n) }
+
+// OpenBLAS is the version of the library that multiplies matrices on the CPU, if it has one.
+func OpenBLAS() (version string, ok bool) { return kernel.OpenBLAS() }
+
+// Distance is how far one name is from another, for an error that says which was probably
+// meant: the bytes to add, drop or change.
+func Distance(a, b string) int { return suggest.Distance(a, b) }
