@@ -9,7 +9,6 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
-	"github.com/gonbext/gonbext/oocore/op/order"
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
@@ -93,12 +92,8 @@ func Linspace(start, stop float64, count int) *Array {
 // tril_indices(rows, diagonal, columns) and triu_indices. They take the passes of Cumsum over
 // the rows.
 func TriangleIndices(rows, columns, diagonal int, upper bool) (row, column *Array) {
-	nodes, err := order.TriangleIndices(graph.Caller(), rows, columns, diagonal, upper)
-	if err != nil {
-		failed := made(nil, err)
-		return failed, failed
-	}
-	return made(nodes[0], nil), made(nodes[1], nil)
+	all := operate(map[bool]string{false: "tril_indices", true: "triu_indices"}[upper], nil, rows, diagonal, columns)
+	return all[0], all[1]
 }
 
 // Random returns numbers uniform in [0, 1) of a float type. An element depends on the

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"sync/atomic"
 
-	"github.com/gonbext/gonbext/oocore/expr"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/internal/hook"
+	"github.com/gonbext/gonbext/oocore/op"
 )
 
 type decompose = hook.Decomposer[*Array, Option]
@@ -50,7 +50,7 @@ func (h *host) Integers(op string, n *graph.Node) ([]int64, error) {
 	return counter(h.ctx, op, h.opts)(n)
 }
 
-func (h *host) Decompose(d expr.Decomposition) (*expr.Decomposed, error) {
+func (h *host) Decompose(d op.Decomposition) (*op.Decomposed, error) {
 	if err := h.fits(); err != nil {
 		return nil, graph.Reject(d.Site, d.Op, err, d.X)
 	}
@@ -61,7 +61,7 @@ func (h *host) Decompose(d expr.Decomposition) (*expr.Decomposed, error) {
 	return out, nil
 }
 
-func (h *host) decompose(d expr.Decomposition) (*expr.Decomposed, error) {
+func (h *host) decompose(d op.Decomposition) (*op.Decomposed, error) {
 	f := decomposer.Load()
 	if f == nil {
 		return nil, errors.New("this program has no decompositions: import github.com/gonbext/gonbext/oocore/decomp")
@@ -74,7 +74,7 @@ func (h *host) decompose(d expr.Decomposition) (*expr.Decomposed, error) {
 	if err != nil {
 		return nil, unwrapped(err)
 	}
-	out := &expr.Decomposed{Factors: make([]*graph.Node, len(all.Factors))}
+	out := &op.Decomposed{Factors: make([]*graph.Node, len(all.Factors))}
 	part := func(to **graph.Node, a *Array) {
 		if a != nil && err == nil {
 			*to, err = a.expression()

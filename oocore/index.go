@@ -6,39 +6,9 @@ import (
 	"fmt"
 
 	"github.com/gonbext/gonbext/oocore/graph"
-	"github.com/gonbext/gonbext/oocore/grid"
-	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/op"
 	"github.com/gonbext/gonbext/oocore/op/index"
 )
-
-// Take has an axis replaced by the elements that indices point to along it, the axes of
-// indices in its place. Indices are integers, negative ones from the end; one that is
-// out of range ends the run that reads it. Neighbours are read together, the others one
-// by one in their order. It has no pass of its own, and holds the indices of a box and
-// 1 MiB or a stored chunk of the array.
-func (a *Array) Take(indices *Array, axis int) *Array {
-	return build("take", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
-		return index.Take(site, in[0], in[1], axis)
-	}, a, indices)
-}
-
-// TakeAlong returns the elements of each line along an axis that the same line of indices
-// points to; the other axes broadcast. So x.TakeAlong(x.Argsort(0), 0) is x.Sort(0). It
-// has no pass of its own along the last axis, and one along another; it holds 4 MiB of
-// lines and their indices.
-func (a *Array) TakeAlong(indices *Array, axis int) *Array {
-	return build("take_along_axis", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
-		return index.TakeAlong(site, in[0], in[1], axis)
-	}, a, indices)
-}
-
-// At is NumPy's x[i, j] of arrays of integers: an array for each of the first axes,
-// broadcast together. Passes and working set are those of Take.
-func (a *Array) At(indices ...*Array) *Array {
-	return build("at", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
-		return index.At(site, in[0], in[1:]...)
-	}, append([]any{a}, anys(indices)...)...)
-}
 
 // RavelMultiIndex returns the places in C order of the elements of an array of some lengths
 // that indices, one array for each axis, point to, as int64. One that is negative or out
@@ -77,84 +47,34 @@ func (a *Array) Set(spec string, values any) *Array {
 // Mask returns the elements where a mask of bools is true, in C order: NumPy's x[mask]. A
 // mask of the first axes selects along those.
 func (a *Array) Mask(ctx context.Context, mask *Array, opts ...Option) *Array {
-	return build("mask", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
-		return one(counted(ctx, "mask", opts, func(run index.Run) ([]*graph.Node, error) {
-			n, err := index.BooleanMask(site, in[0], in[1], run)
-			return []*graph.Node{n}, err
-		}))
-	}, a, mask)
+	return computed(ctx, opts, "mask", a, mask)[0]
 }
 
 // Compress returns the parts along an axis where a condition of one dimension is not zero.
 func (a *Array) Compress(ctx context.Context, condition *Array, axis int, opts ...Option) *Array {
-	return build("compress", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
-		bools, err := graph.Apply(site, kernel.LogicalOr, in[1], in[1])
-		if err != nil {
-			return nil, err
-		}
-		return one(counted(ctx, "compress", opts, func(run index.Run) ([]*graph.Node, error) {
-			n, err := index.Compress(site, in[0], bools, axis, run)
-			return []*graph.Node{n}, err
-		}))
-	}, a, condition)
+	return computed(ctx, opts, "compress", condition, a, axis)[0]
 }
 
 // Nonzero returns where elements are not zero: their indices along each axis, as int64.
 // Where that fails, each of the arrays that are returned says why.
 func (a *Array) Nonzero(ctx context.Context, opts ...Option) []*Array {
-	return a.several("nonzero", grid.MaxDims, func(site graph.Site, n *graph.Node) ([]*graph.Node, error) {
-		return nonzero(ctx, site, "nonzero", n, opts, index.Mask.Positions)
-	})
+	return computed(ctx, opts, "nonzero", a)
 }
 
 // ArgWhere returns where elements are not zero: a row of indices for each.
 func (a *Array) ArgWhere(ctx context.Context, opts ...Option) *Array {
-	return a.view("argwhere", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
-		return one(nonzero(ctx, site, "argwhere", n, opts, alone(index.Mask.ArgWhere)))
-	})
+	return computed(ctx, opts, "argwhere", a)[0]
 }
 
 // FlatNonzero returns where elements are not zero, as if the array were flat.
 func (a *Array) FlatNonzero(ctx context.Context, opts ...Option) *Array {
-	return a.view("flatnonzero", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
-		return one(nonzero(ctx, site, "flatnonzero", n, opts, alone(index.Mask.Places)))
-	})
-}
-
-// nonzero counts the elements that are not zero, and returns what of makes of the counts.
-func nonzero(ctx context.Context, site graph.Site, op string, n *graph.Node, opts []Option, of func(m index.Mask, site graph.Site, counts []int64) ([]*graph.Node, error)) ([]*graph.Node, error) {
-	bools, err := graph.Apply(site, kernel.LogicalOr, n, n)
-	if err != nil {
-		return nil, err
-	}
-	return counted(ctx, op, opts, func(run index.Run) ([]*graph.Node, error) {
-		m, counts, err := index.Count(site, bools, 8, run)
-		if err != nil {
-			return nil, err
-		}
-		return of(m, site, counts)
-	})
-}
-
-// alone is a function of one node, for nonzero.
-func alone(f func(m index.Mask, site graph.Site, counts []int64) (*graph.Node, error)) func(m index.Mask, site graph.Site, counts []int64) ([]*graph.Node, error) {
-	return func(m index.Mask, site graph.Site, counts []int64) ([]*graph.Node, error) {
-		n, err := f(m, site, counts)
-		return []*graph.Node{n}, err
-	}
-}
-
-func one(nodes []*graph.Node, err error) (*graph.Node, error) {
-	if err != nil {
-		return nil, err
-	}
-	return nodes[0], nil
+	return computed(ctx, opts, "flatnonzero", a)[0]
 }
 
 // counted makes nodes whose shapes follow from values, which run computes. Before that it
 // plans the runs, and those that will save the nodes, with the largest counts that there
 // can be. Nodes may be nil.
-func counted(ctx context.Context, op string, opts []Option, make func(run index.Run) ([]*graph.Node, error)) ([]*graph.Node, error) {
+func counted(ctx context.Context, op string, opts []Option, make func(run op.Run) ([]*graph.Node, error)) ([]*graph.Node, error) {
 	opts, err := fits(opts, func(opts []Option) error {
 		nodes, err := make(counter(ctx, op, opts))
 		if err != nil {
@@ -177,7 +97,7 @@ func counted(ctx context.Context, op string, opts []Option, make func(run index.
 
 // counter computes what shapes depend on, within the budget and on the workers that
 // options say. How the result is to be stored is none of its business.
-func counter(ctx context.Context, op string, opts []Option) index.Run {
+func counter(ctx context.Context, op string, opts []Option) op.Run {
 	return func(n *graph.Node) ([]int64, error) {
 		counts, err := Collect[int64](ctx, made(n, nil), append(opts[:len(opts):len(opts)], unstored)...)
 		if errors.Is(err, ErrPlanned) {

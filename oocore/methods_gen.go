@@ -60,6 +60,10 @@ func (a *Array) ArgTopK(k, axis int) *Array { return call("argtopk", a, k, axis)
 // complex array is rejected, to take its Real, Imag or Abs.
 func (a *Array) AsType(t DType) *Array { return call("astype", a, t) }
 
+// At is NumPy's x[i, j] of arrays of integers: an array for each of the first axes, broadcast
+// together. Passes and working set are those of Take.
+func (a *Array) At(indices ...*Array) *Array { return call("at", a, indices) }
+
 // Average returns the mean along the axes of elements that weigh differently. The weights have
 // the shape of the array, or that of the axes, in the order in which those are given. Weights
 // that sum to zero are an error when it is computed. One pass.
@@ -591,6 +595,21 @@ func (a *Array) Sum(axes ...int) *Array { return call("sum", a, axes) }
 
 // SwapAxes exchanges two axes.
 func (a *Array) SwapAxes(axis, other int) *Array { return call("swapaxes", a, axis, other) }
+
+// Take has an axis replaced by the elements that indices point to along it, the axes of indices
+// in its place. Indices are integers, negative ones from the end; one that is out of range ends
+// the run that reads it. Neighbours are read together, the others one by one in their order. It
+// has no pass of its own, and holds the indices of a box and 1 MiB or a stored chunk of the
+// array.
+func (a *Array) Take(indices *Array, axis int) *Array { return call("take", a, indices, axis) }
+
+// TakeAlong returns the elements of each line along an axis that the same line of indices
+// points to; the other axes broadcast. So x.TakeAlong(x.Argsort(0), 0) is x.Sort(0). It has no
+// pass of its own along the last axis, and one along another; it holds 4 MiB of lines and their
+// indices.
+func (a *Array) TakeAlong(indices *Array, axis int) *Array {
+	return call("take_along_axis", a, indices, axis)
+}
 
 // Tan returns the tangent of an angle in radians.
 func (a *Array) Tan() *Array { return call("tan", a) }

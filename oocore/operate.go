@@ -1,8 +1,11 @@
 package oocore
 
 import (
+	"context"
+
 	"github.com/gonbext/gonbext/oocore/expr"
 	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/op"
 )
 
@@ -10,8 +13,9 @@ import (
 //go:generate go run ./internal/methods
 
 // operate returns the results of an operation's row, of an argument for each of its
-// parameters, where nil is the default. run is for rows that compute something at the call.
-func operate(name string, run op.Run, args ...any) []*Array {
+// parameters, where nil is the default. compute is for rows that compute something at the call:
+// it gives them what they run.
+func operate(name string, compute func(build func(run op.Run) ([]*graph.Node, error)) ([]*graph.Node, error), args ...any) []*Array {
 	o := expr.Operation(name)
 	site := graph.Caller()
 	nodes, err := func() ([]*graph.Node, error) {
@@ -24,10 +28,18 @@ func operate(name string, run op.Run, args ...any) []*Array {
 				return nil, err
 			}
 		}
-		return o.Build(site, run, args)
+		build := func(run op.Run) ([]*graph.Node, error) { return o.Build(site, run, args) }
+		if compute == nil {
+			return build(nil)
+		}
+		return compute(build)
 	}()
 	if err != nil {
-		out := make([]*Array, max(o.Results(), 1))
+		n := o.Results()
+		if n < 0 { // the error, for each that there would be
+			n = grid.MaxDims
+		}
+		out := make([]*Array, n)
 		for i := range out {
 			out[i] = &Array{err: err}
 		}
@@ -66,6 +78,13 @@ func converted(site graph.Site, p op.Param, arg any) (any, error) {
 		return nodes, nil
 	}
 	return arg, nil
+}
+
+// computed is operate for an operation whose shape follows from values: see counted.
+func computed(ctx context.Context, opts []Option, name string, args ...any) []*Array {
+	return operate(name, func(build func(run op.Run) ([]*graph.Node, error)) ([]*graph.Node, error) {
+		return counted(ctx, name, opts, build)
+	}, args...)
 }
 
 // call is operate for an operation with one result.

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/gonbext/gonbext/oocore/graph"
-	"github.com/gonbext/gonbext/oocore/op/index"
+	"github.com/gonbext/gonbext/oocore/op"
 	"github.com/gonbext/gonbext/oocore/op/order"
 )
 
@@ -130,7 +130,7 @@ func (a *Array) Union1D(ctx context.Context, b *Array, opts ...Option) *Array {
 // distinct are the values, their numbers and first places.
 func (a *Array) distinct(ctx context.Context, name string, counts, first bool, opts []Option) (out [3]*Array) {
 	whole := a.view(name, func(site graph.Site, n *graph.Node) (*graph.Node, error) {
-		all, err := counted(ctx, name, opts, func(run index.Run) ([]*graph.Node, error) {
+		all, err := counted(ctx, name, opts, func(run op.Run) ([]*graph.Node, error) {
 			d, err := order.Unique(site, n, counts, first, run)
 			return []*graph.Node{d.Values, d.Counts, d.First}, err
 		})

@@ -96,9 +96,7 @@ func (a *Array) SplitAt(axis int, indices ...int) []*Array {
 // Unstack returns the array's parts of length one along an axis, without it. Where there is
 // no such axis, each of the arrays that are returned says so.
 func (a *Array) Unstack(axis int) []*Array {
-	return a.several("unstack", grid.MaxDims, func(site graph.Site, n *graph.Node) ([]*graph.Node, error) {
-		return shape.Unstack(site, n, axis)
-	})
+	return operate("unstack", nil, a, axis)
 }
 
 // Meshgrid returns each array, as if flattened, along an axis of its own and constant along the
@@ -183,9 +181,7 @@ func (a *Array) Roll(shift int, axes ...int) *Array {
 
 // Repeat has each element along an axis so many times after another.
 func (a *Array) Repeat(times, axis int) *Array {
-	return a.view("repeat", func(site graph.Site, n *graph.Node) (*graph.Node, error) {
-		return shape.Repeat(site, n, times, axis)
-	})
+	return call("repeat", a, times, axis)
 }
 
 // RepeatEach has each element along an axis as many times after another as its own

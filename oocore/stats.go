@@ -6,6 +6,7 @@ import (
 
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/op"
 	"github.com/gonbext/gonbext/oocore/op/stats"
 )
 
@@ -128,13 +129,9 @@ type BincountOptions struct {
 // element is looked for here, in one pass within the context and the options' budget,
 // and another pass counts. The working set is that of Histogram.
 func (a *Array) Bincount(ctx context.Context, o BincountOptions, opts ...Option) *Array {
-	operands := []any{a}
-	if o.Weights != nil {
-		operands = append(operands, o.Weights)
-	}
-	return build("bincount", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
-		return stats.Bincount(site, in[0], append(in, nil)[1], o.MinLength, counter(ctx, "bincount", opts))
-	}, operands...)
+	return operate("bincount", func(build func(run op.Run) ([]*graph.Node, error)) ([]*graph.Node, error) {
+		return build(counter(ctx, "bincount", opts))
+	}, a, o.Weights, o.MinLength)[0]
 }
 
 // CovOptions are the less common arguments of Cov.
@@ -151,24 +148,17 @@ type CovOptions struct {
 // be nil, has further variables of the same observations. One pass takes the means; then
 // the centred matrix is multiplied by itself, with the passes of MatMul.
 func (a *Array) Cov(more *Array, o CovOptions) *Array {
-	all := []*Array{a, more, o.FWeights, o.AWeights}
-	return build("cov", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
-		nodes := make([]*graph.Node, len(all))
-		for i, operand := range all {
-			if operand != nil {
-				nodes[i], in = in[0], in[1:]
-			}
-		}
-		return stats.Cov(site, nodes[0], nodes[1], stats.CovOptions{Columns: o.Columns, Bias: o.Bias, DDof: o.DDof, FWeights: nodes[2], AWeights: nodes[3]})
-	}, present(all...)...)
+	var ddof any
+	if o.DDof != 0 {
+		ddof = o.DDof
+	}
+	return call("cov", a, more, o.Columns, o.Bias, ddof, o.FWeights, o.AWeights)
 }
 
 // Corrcoef returns the correlations of variables, from -1 to 1: their covariances by their
 // standard deviations. Arguments and passes are those of Cov.
 func (a *Array) Corrcoef(more *Array, columns bool) *Array {
-	return build("corrcoef", func(site graph.Site, in []*graph.Node) (*graph.Node, error) {
-		return stats.Corrcoef(site, in[0], append(in, nil)[1], columns)
-	}, present(a, more)...)
+	return call("corrcoef", a, more, columns)
 }
 
 // present are operands of which all but the first may be left out.

@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/gonbext/gonbext/oocore"
-	"github.com/gonbext/gonbext/oocore/expr"
 	"github.com/gonbext/gonbext/oocore/internal/hook"
+	"github.com/gonbext/gonbext/oocore/op"
 )
 
 // parts are what an expression takes of a decomposition.
@@ -17,7 +17,7 @@ type parts = hook.Decomposed[*oocore.Array]
 func init() { internals.SetDecomposer(decomposed) }
 
 // decomposed is a decomposition in an expression.
-func decomposed(ctx context.Context, x *oocore.Array, d expr.Decomposition, planned bool, opts []oocore.Option) (*parts, error) {
+func decomposed(ctx context.Context, x *oocore.Array, d op.Decomposition, planned bool, opts []oocore.Option) (*parts, error) {
 	var out *parts
 	var err error
 	switch o := (TuckerOptions{Modes: d.Modes, Iterations: d.Iterations, Tolerance: d.Tolerance, Seed: d.Seed}); {
@@ -36,7 +36,7 @@ func decomposed(ctx context.Context, x *oocore.Array, d expr.Decomposition, plan
 	return out, err
 }
 
-func cpParts(ctx context.Context, x *oocore.Array, d expr.Decomposition, planned bool, opts []oocore.Option) (out *parts, err error) {
+func cpParts(ctx context.Context, x *oocore.Array, d op.Decomposition, planned bool, opts []oocore.Option) (out *parts, err error) {
 	rank := d.Ranks[0]
 	p := &CPResult{}
 	if !planned {
@@ -69,7 +69,7 @@ func tuckerParts(k *TuckerResult, err error) (*parts, error) {
 }
 
 // tuckerPlanned has zeros for all that would be computed.
-func tuckerPlanned(x *oocore.Array, d expr.Decomposition, opts []oocore.Option) (*parts, error) {
+func tuckerPlanned(x *oocore.Array, d op.Decomposition, opts []oocore.Option) (*parts, error) {
 	modes, err := shortenable(x, d.Ranks, d.Modes)
 	if err != nil {
 		return nil, err

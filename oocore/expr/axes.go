@@ -5,30 +5,28 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/gonbext/gonbext/oocore/op"
 )
 
 // nameAxes puts the axis's number in the place of each text that is the name of a dimension
 // of the first argument, where the function takes axes. A word of the function's usage, such
 // as "keepdims", stays what it is.
-func (c *call) nameAxes() {
-	names := c.dimNames()
-	for i := 1; names != nil && i < len(c.values); i++ {
-		if text := c.values[i].Text; text != nil && !c.isOption(*text) && occurrences(names, *text) == 1 {
-			c.values[i] = value{Number: int64(slices.Index(names, *text))}
+func nameAxes(c *op.Call) {
+	if !strings.Contains(c.Usage, "ax") || len(c.Values) == 0 || c.Values[0].Node == nil {
+		return
+	}
+	if c.Names = c.Values[0].Node.DimNames(); c.Names == nil {
+		return
+	}
+	for i, v := range c.Values[1:] {
+		if v.Text != nil && !isOption(c, *v.Text) && occurrences(c.Names, *v.Text) == 1 {
+			c.Values[1+i] = value{Number: int64(slices.Index(c.Names, *v.Text))}
 		}
 	}
 }
 
-// dimNames are the names of the first argument's dimensions; nil where it has none, or the
-// function takes no axes.
-func (c *call) dimNames() []string {
-	if !strings.Contains(c.f.Usage, "ax") || len(c.values) == 0 || c.values[0].Node == nil {
-		return nil
-	}
-	return c.values[0].Node.DimNames()
-}
-
-func (c *call) isOption(text string) bool { return strings.Contains(c.f.Usage, `"`+text+`"`) }
+func isOption(c *op.Call, text string) bool { return strings.Contains(c.Usage, `"`+text+`"`) }
 
 func occurrences(names []string, name string) (n int) {
 	for _, s := range names {
@@ -41,20 +39,19 @@ func occurrences(names []string, name string) (n int) {
 
 // explainNames adds the names that there are to an error, where a text of the arguments
 // could have been meant as one.
-func (c *call) explainNames(err error) {
-	names := c.dimNames()
+func explainNames(err error, c *op.Call, values []value) {
 	e, ok := errors.AsType[*Error](err)
-	if names == nil || !ok {
+	if c.Names == nil || !ok {
 		return
 	}
-	for _, v := range c.values[1:] {
-		if v.Text == nil || c.isOption(*v.Text) || strings.Contains(*v.Text, "=") {
+	for _, v := range values[1:] {
+		if v.Text == nil || isOption(c, *v.Text) || strings.Contains(*v.Text, "=") {
 			continue
 		}
-		if occurrences(names, *v.Text) > 1 {
+		if occurrences(c.Names, *v.Text) > 1 {
 			e.Reason += fmt.Sprintf("; %q names several dimensions", *v.Text)
 		} else {
-			e.Reason += fmt.Sprintf("; %q is not found in the dimensions %q", *v.Text, names)
+			e.Reason += fmt.Sprintf("; %q is not found in the dimensions %q", *v.Text, c.Names)
 		}
 	}
 }

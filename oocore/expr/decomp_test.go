@@ -11,21 +11,22 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/expr"
 	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/op"
 )
 
 // recorder gives zeros for what is asked of it, and remembers that.
-type recorder struct{ asked []expr.Decomposition }
+type recorder struct{ asked []op.Decomposition }
 
 func (r *recorder) Integers(string, *graph.Node) ([]int64, error) { return []int64{1}, nil }
 
-func (r *recorder) Decompose(d expr.Decomposition) (*expr.Decomposed, error) {
+func (r *recorder) Decompose(d op.Decomposition) (*op.Decomposed, error) {
 	r.asked = append(r.asked, d)
 	n, err := graph.Full(d.Site, dtype.FromFloat(dtype.Float64, 0), 3)
-	return &expr.Decomposed{Whole: n, Core: n, Weights: n, Errors: n, Factors: []*graph.Node{n, n, n}}, err
+	return &op.Decomposed{Whole: n, Core: n, Weights: n, Errors: n, Factors: []*graph.Node{n, n, n}}, err
 }
 
 func TestDecompositions(t *testing.T) {
-	for src, want := range map[string][]expr.Decomposition{
+	for src, want := range map[string][]op.Decomposition{
 		"cp(x, 4)": {{Op: "cp", Ranks: []int{4}}},
 		`cp(x, 4, "svd", "nonnegative", "iterations=7", "tolerance=1e-3", "seed=9", "weights")`: {{Op: "cp", Ranks: []int{4}, Iterations: 7, Tolerance: 1e-3, Seed: 9, SVD: true, NonNegative: true}},
 		`tucker(x, 4, "modes=1", "tolerance=0", "factor=0")`:                                    {{Op: "tucker", Ranks: []int{4}, Modes: []int{1}, Tolerance: -1}},
@@ -54,7 +55,7 @@ func TestDecompositions(t *testing.T) {
 		for i := range r.asked {
 			r.asked[i].X, r.asked[i].Site = nil, graph.Site{}
 		}
-		if !slices.EqualFunc(r.asked, want, func(a, b expr.Decomposition) bool {
+		if !slices.EqualFunc(r.asked, want, func(a, b op.Decomposition) bool {
 			same := slices.Equal(a.Ranks, b.Ranks) && slices.Equal(a.Modes, b.Modes) && (a.Modes == nil) == (b.Modes == nil)
 			return same && a.Op == b.Op && a.Iterations == b.Iterations && a.Tolerance == b.Tolerance && a.Seed == b.Seed && a.SVD == b.SVD && a.NonNegative == b.NonNegative
 		}) {
@@ -66,7 +67,7 @@ func TestDecompositions(t *testing.T) {
 // wasteful leaves much behind for Go's collector, and has it run.
 type wasteful struct{ recorder }
 
-func (w *wasteful) Decompose(d expr.Decomposition) (*expr.Decomposed, error) {
+func (w *wasteful) Decompose(d op.Decomposition) (*op.Decomposed, error) {
 	runtime.GC()
 	d.X = nil
 	return w.recorder.Decompose(d)

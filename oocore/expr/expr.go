@@ -52,14 +52,14 @@ type Host interface {
 	// that of what a mask selects does. op is the function that asks.
 	Integers(op string, n *graph.Node) ([]int64, error)
 	// Decompose runs an algorithm.
-	Decompose(d Decomposition) (*Decomposed, error)
+	Decompose(d op.Decomposition) (*op.Decomposed, error)
 }
 
 // Parse builds the expression over named arrays. Its time grows with the text,
 // and nothing is computed but by host, without which functions that need it are
 // rejected. The error is an *Error or a *graph.Error, or host's.
 func Parse(src string, names map[string]*graph.Node, host Host) (*graph.Node, error) {
-	p := &reader{src: src, names: names, site: graph.Caller(), host: host, renamed: map[*graph.Node]*graph.Node{}, parts: map[decompositionKey]*Decomposed{}}
+	p := &reader{src: src, names: names, site: graph.Caller(), host: host, renamed: map[*graph.Node]*graph.Node{}, parts: map[decompositionKey]*op.Decomposed{}}
 	tree, err := p.syntax()
 	if err != nil {
 		return nil, err
@@ -100,8 +100,8 @@ type reader struct {
 	names   map[string]*graph.Node
 	site    graph.Site
 	host    Host
-	renamed map[*graph.Node]*graph.Node      // sources under their names here
-	parts   map[decompositionKey]*Decomposed // by what was asked for
+	renamed map[*graph.Node]*graph.Node         // sources under their names here
+	parts   map[decompositionKey]*op.Decomposed // by what was asked for
 }
 
 func (p *reader) fail(at token.Pos, format string, args ...any) error {

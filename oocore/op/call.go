@@ -30,8 +30,32 @@ type Call struct {
 	Fail func(at int, format string, args ...any) error
 	// Names are those of the first argument's dimensions, where the operation takes axes.
 	Names []string
-	// Run is nil where nothing is computed.
-	Run Run
+	// Run and Decompose are nil where nothing is computed.
+	Run       Run
+	Decompose func(d Decomposition) (*Decomposed, error)
+}
+
+// Decomposition is what an expression asks for of a tensor: an algorithm of several runs.
+type Decomposition struct {
+	Op          string // "cp", "tucker" or "hosvd"
+	Site        graph.Site
+	X           *graph.Node
+	Ranks       []int   // of cp one; else one for each of Modes
+	Modes       []int   // nil is all
+	Iterations  int     // at the most; 0 is the algorithm's default
+	Tolerance   float64 // 0 is the algorithm's default, less than 0 none
+	Seed        uint64
+	SVD         bool
+	NonNegative bool
+}
+
+// Decomposed are the parts of a decomposition. What an algorithm does not have is nil.
+type Decomposed struct {
+	Whole   *graph.Node // the tensor that the others stand for
+	Core    *graph.Node
+	Weights *graph.Node
+	Factors []*graph.Node
+	Errors  *graph.Node // relative, after each iteration; nil where nothing was computed
 }
 
 // Build makes the node that the call stands for.
@@ -43,7 +67,23 @@ func (c *Call) Build() (*graph.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := c.Operation.Build(c.Site, c.Counter(0), args)
+	decides := 0 // the last array, of whose values the shape comes
+	for at, v := range c.Values {
+		if v.Node != nil {
+			decides = at
+		}
+	}
+	var uncounted error
+	all, err := c.Operation.Build(c.Site, func(n *graph.Node) (counts []int64, err error) {
+		counts, err = c.Counter(decides)(n)
+		if c.Run == nil {
+			uncounted = err
+		}
+		return counts, err
+	}, args)
+	if uncounted != nil {
+		return nil, uncounted
+	}
 	if err == nil && (part < 0 || part >= len(all)) {
 		err = c.Fail(len(c.Values)-1, "there is no part %d of %d", part, len(all))
 	}
@@ -237,6 +277,9 @@ func (c *Call) take(i int, rest []int) (arg any, left []int, err error) {
 			}
 			n++
 		}
+		if n < p.Least {
+			return nil, nil, c.Fail(len(c.Values)-1, "%s takes %s: %s", c.Name, p.Name, c.Usage)
+		}
 		arg, err = c.elements(p.Kind, rest[:n])
 		return arg, rest[n:], err
 	}
@@ -349,6 +392,9 @@ func (c *Call) Nodes(n int) (all []*graph.Node, err error) {
 // Int is the argument at a place.
 func (c *Call) Int(at int) (int, error) {
 	n, ok := c.Values[at].Number.(int64)
+	if mask := c.Values[at].Node; mask != nil && mask.DType == dtype.Bool && len(mask.Shape) > 0 {
+		return 0, c.Fail(at, "%s takes no mask: %s", c.Name, c.Usage)
+	}
 	if !ok {
 		return 0, c.Fail(at, "%s takes an integer here: %s", c.Name, c.Usage)
 	}

@@ -34,7 +34,7 @@ type Row struct {
 	// a flag, a flag with a value (the one here is an example), a word before an array, and text
 	// that is an argument of its own, one of several with "or" between them. Words stand
 	// anywhere among the arguments. Which of several results is meant is one of several words,
-	// or a last part, its number.
+	// or, of what is no word, a last part, its number.
 	Usage string
 	Also  string // other names, with spaces between
 	NumPy string // its name there; "" is np. and the name
@@ -197,13 +197,18 @@ func read(r Row) (*Operation, error) {
 	}
 	shown := make([]string, len(items))
 	var part []Param
+	byNumber := -1 // the item that says which of a list of results
+	if o.results < 0 {
+		for byNumber = len(items) - 1; byNumber > 0 && items[byNumber][0] == '"'; byNumber-- {
+		}
+	}
 	for i, item := range items {
 		p, text, err := param(item)
 		if err != nil {
 			return fail("%v", err)
 		}
 		shown[i] = text
-		if o.results < 0 && i == len(items)-1 || o.results > 1 && p.Words != nil {
+		if i == byNumber || o.results > 1 && p.Words != nil {
 			if p.Kind, p.Least = Part, 1; o.results > 1 && len(p.Words) != o.results {
 				return fail("it has %d results, and its usage names %q", o.results, p.Words)
 			}

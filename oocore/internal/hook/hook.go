@@ -8,7 +8,7 @@ package hook
 import (
 	"context"
 
-	"github.com/gonbext/gonbext/oocore/expr"
+	"github.com/gonbext/gonbext/oocore/op"
 	"github.com/gonbext/gonbext/oocore/record"
 )
 
@@ -69,7 +69,7 @@ type Decomposed[Array any] struct {
 
 // Decomposer runs decompositions for expressions. Where it is planned, nothing is to be
 // computed: the parts have their shapes, and Errors, whose length nobody knows, is nil.
-type Decomposer[Array, Option any] func(ctx context.Context, x Array, d expr.Decomposition, planned bool, opts []Option) (*Decomposed[Array], error)
+type Decomposer[Array, Option any] func(ctx context.Context, x Array, d op.Decomposition, planned bool, opts []Option) (*Decomposed[Array], error)
 
 var internals any
 

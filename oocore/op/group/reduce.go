@@ -10,6 +10,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/op"
 	"github.com/gonbext/gonbext/oocore/op/compose"
 	"github.com/gonbext/gonbext/oocore/op/index"
 	"github.com/gonbext/gonbext/oocore/op/order"
@@ -27,7 +28,7 @@ type Labels struct {
 
 // New checks labels of an array. groups is how many there are; with 0 it is one more than
 // the largest label, which run computes in a pass.
-func New(site graph.Site, n, labels *graph.Node, axis, groups int, run index.Run) (l Labels, err error) {
+func New(site graph.Site, n, labels *graph.Node, axis, groups int, run op.Run) (l Labels, err error) {
 	l, err = newLabels(site, n, labels, axis, groups, run)
 	if err != nil {
 		if e, ok := errors.AsType[*graph.Error](err); ok {
@@ -38,7 +39,7 @@ func New(site graph.Site, n, labels *graph.Node, axis, groups int, run index.Run
 	return l, nil
 }
 
-func newLabels(site graph.Site, n, labels *graph.Node, axis, groups int, run index.Run) (l Labels, err error) {
+func newLabels(site graph.Site, n, labels *graph.Node, axis, groups int, run op.Run) (l Labels, err error) {
 	if l.Axis, err = grid.Axis(axis, len(n.Shape)); err != nil {
 		return l, err
 	}
@@ -57,9 +58,6 @@ func newLabels(site graph.Site, n, labels *graph.Node, axis, groups int, run ind
 	}
 	if l.Groups = groups; groups > 0 || length == 0 {
 		return l, nil
-	}
-	if run == nil {
-		return l, errors.New("the number of groups follows from values, which are not computed here: give it")
 	}
 	largest, err := graph.Aggregate(site, kernel.Max, labels, graph.ReduceOptions{})
 	if err == nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
+	"github.com/gonbext/gonbext/oocore/op"
 )
 
 func init() {
@@ -290,11 +291,8 @@ func compress[T any](dst, src []T, mask []byte, skip, count int) {
 	}
 }
 
-// Run computes the elements of a small array of int64.
-type Run func(n *graph.Node) ([]int64, error)
-
 // Count makes a mask ready for Select, in a pass over it that counts its trues.
-func Count(site graph.Site, mask *graph.Node, item int, run Run) (Mask, []int64, error) {
+func Count(site graph.Site, mask *graph.Node, item int, run op.Run) (Mask, []int64, error) {
 	m, err := NewMask(mask, item)
 	if err != nil {
 		return m, nil, graph.Reject(site, "count", err, mask)
@@ -312,7 +310,7 @@ func Count(site graph.Site, mask *graph.Node, item int, run Run) (Mask, []int64,
 
 // BooleanMask is the elements of an array where a mask of its first axes is true, in C order,
 // as NumPy's x[mask].
-func BooleanMask(site graph.Site, n, mask *graph.Node, run Run) (*graph.Node, error) {
+func BooleanMask(site graph.Site, run op.Run, n, mask *graph.Node) (*graph.Node, error) {
 	if len(mask.Shape) == 0 && mask.DType == dtype.Bool { // of the whole array: all of it, or nothing
 		whole, err := graph.ExpandDims(site, n, 0)
 		if err != nil {
@@ -356,7 +354,7 @@ func BooleanMask(site graph.Site, n, mask *graph.Node, run Run) (*graph.Node, er
 
 // Compress is the parts of an array along an axis where a mask, which has one
 // dimension, is true, as NumPy's compress.
-func Compress(site graph.Site, n, mask *graph.Node, axis int, run Run) (*graph.Node, error) {
+func Compress(site graph.Site, n, mask *graph.Node, axis int, run op.Run) (*graph.Node, error) {
 	at, err := grid.Axis(axis, len(n.Shape))
 	if err == nil && (len(mask.Shape) != 1 || mask.DType != dtype.Bool) {
 		err = fmt.Errorf("takes a condition of one dimension of bools, not %s of shape %s", mask.DType, grid.Format(mask.Shape))

@@ -1,6 +1,9 @@
 package order
 
 import (
+	"strconv"
+	"strings"
+
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/op"
@@ -54,6 +57,86 @@ passes.`},
 		Go: "TriangleIndices"},
 	{Usage: "triu_indices(rows, diagonal, columns, part)", NumPy: "np.triu_indices(rows, diagonal, columns)[part]", Passes: "as cumsum over the rows; then as searchsorted and take", Holds: "as searchsorted and take", Build: triangleOf(true),
 		Go: "TriangleIndices"},
+}
+
+func init() {
+	for _, skip := range []bool{false, true} {
+		for _, name := range []string{"quantile", "percentile"} {
+			row := op.Row{Usage: name, Passes: byDigits + `; with "weights" alike, of both, elements being of 16 bytes then`, Holds: "16 MiB, 32 MiB with weights", Args: [2]int{2, -1},
+				Go: "Array." + strings.ToUpper(name[:1]) + name[1:]}
+			if skip {
+				row.Usage, row.Go = "nan"+name, "Array.Quantiles"
+			}
+			scale := map[string]float64{"quantile": 1, "percentile": 100}[name]
+			row.Usage += `(x, q, axes..., "method", "weights", w, "keepdims")`
+			row.Build = func(c *op.Call) (*graph.Node, error) { return quantileOf(c, scale, skip) }
+			if name == "quantile" && !skip {
+				row.Examples = `quantile(x, 0.3, "inverted_cdf", "weights", y); quantile(x, 0.3, 0, "inverted_cdf", "weights", y)`
+			}
+			Rows = append(Rows, row)
+		}
+	}
+}
+
+// quantileOf is of one number, or of several in a text: "0.25, 0.5, 0.75".
+func quantileOf(c *op.Call, scale float64, skip bool) (*graph.Node, error) {
+	x, err := c.Node(0)
+	if err != nil {
+		return nil, err
+	}
+	var q []float64
+	integers := scale == 1 // NumPy's of integers are elements
+	list := c.Values[1].Text != nil
+	if list && strings.TrimSpace(*c.Values[1].Text) != "" {
+		for field := range strings.SplitSeq(*c.Values[1].Text, ",") {
+			field = strings.TrimSpace(field)
+			v, err := strconv.ParseFloat(field, 64)
+			if err != nil {
+				return nil, c.Fail(1, `%s takes numbers here, such as "0.25, 0.5": %q is none`, c.Name, field)
+			}
+			_, err = strconv.Atoi(field)
+			integers = integers && err == nil
+			q = append(q, v/scale)
+		}
+	} else if !list {
+		_, integer := c.Values[1].Number.(int64)
+		integers = integers && integer
+		v, err := c.Float(1)
+		if err != nil {
+			return nil, err
+		}
+		q = append(q, v/scale)
+	}
+	o := QuantileOptions{SkipNaN: skip}
+	var words []string
+	for at := 2; at < len(c.Values); at++ {
+		switch v := c.Values[at]; {
+		case v.Is("weights") && o.Weights == nil && at+1 < len(c.Values) && c.Values[at+1].Node != nil:
+			at++
+			o.Weights = c.Values[at].Node
+		case v.Text != nil:
+			words = append(words, *v.Text)
+		default:
+			n, ok := v.Number.(int64)
+			if !ok {
+				return nil, c.Fail(at, "%s takes an integer or a text here: %s", c.Name, c.Usage)
+			}
+			o.Axes = append(o.Axes, int(n))
+		}
+	}
+	if last := len(words) - 1; last >= 0 && words[last] == "keepdims" {
+		o.KeepDims, words = true, words[:last]
+	}
+	if len(words) > 1 {
+		return nil, c.Fail(2, "%s takes one method: %s", c.Name, c.Usage)
+	}
+	if len(words) > 0 {
+		o.Method = Method(words[0])
+	}
+	if integers && o.Weights == nil && (o.Method == "" || o.Method == "linear") {
+		o.Method = "lower"
+	}
+	return Quantile(c.Site, c.Name, x, q, list, o)
 }
 
 func onSide(f func(site graph.Site, a, b *graph.Node, right bool) (*graph.Node, error)) any {

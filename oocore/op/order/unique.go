@@ -10,6 +10,7 @@ import (
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/op"
 	"github.com/gonbext/gonbext/oocore/op/compose"
 	"github.com/gonbext/gonbext/oocore/op/index"
 	"github.com/gonbext/gonbext/oocore/op/shape"
@@ -51,7 +52,7 @@ func Union(site graph.Site, a, b *graph.Node) (*graph.Node, error) {
 //
 // Up to 16384 distinct elements take one pass, in run. More take those of Sort in run,
 // and again where the result is computed; their first places those of Argsort beside.
-func Unique(site graph.Site, n *graph.Node, counts, first bool, run index.Run) (d Distinct, err error) {
+func Unique(site graph.Site, n *graph.Node, counts, first bool, run op.Run) (d Distinct, err error) {
 	if run == nil {
 		return d, graph.Reject(site, "unique", errors.New("the number of distinct elements has to be counted, which cannot be done here"), n)
 	}
@@ -77,7 +78,7 @@ func Unique(site graph.Site, n *graph.Node, counts, first bool, run index.Run) (
 }
 
 // count is the table of the whole array.
-func (s Table) count(site graph.Site, n *graph.Node, run index.Run) ([]int64, error) {
+func (s Table) count(site graph.Site, n *graph.Node, run op.Run) ([]int64, error) {
 	rows := []int{s.grid().Len(), s.width()}
 	tables, err := graph.NewBlockwise(site, "unique tables", s, rows, dtype.Int64, []*graph.Node{n})
 	if err != nil {
@@ -173,7 +174,7 @@ func (s Table) joinNaN(entries []int64, n int) int {
 }
 
 // unique is Unique of many distinct elements.
-func unique(site graph.Site, n *graph.Node, counts, first bool, run index.Run) (d Distinct, err error) {
+func unique(site graph.Site, n *graph.Node, counts, first bool, run op.Run) (d Distinct, err error) {
 	flat, err := graph.Reshape(site, n, -1)
 	if err != nil {
 		return d, err

@@ -39,6 +39,9 @@ memory.`},
 		Go: "Concatenate(axis int, arrays ...*Array)", Doc: `Concatenate puts arrays after each other along an axis. Their other lengths are equal; their types promote.`},
 	{Usage: "stack(a, b..., axis=0)", Holds: op.Shown, Build: layered, Examples: "stack(s, s, 2)",
 		Go: "Stack(axis int, arrays ...*Array)", Doc: `Stack puts arrays of one shape after each other along a new axis, at its place in the result.`},
+	// This is NumPy's: the method Append writes to a stored array, and is no operation.
+	{Usage: "append(a, b, axis)", Holds: op.Shown, Build: appended,
+		Go: "Concatenate"},
 	{Usage: "vstack(a, b...)", Holds: op.Shown, Build: stacked(2, 0), Examples: "vstack(x, y)"},
 	{Usage: "hstack(a, b...)", Holds: op.Shown, Build: stacked(1, 1), Examples: "hstack(x, y)"},
 	{Usage: "dstack(a, b...)", Holds: op.Shown, Build: stacked(3, 2), Examples: "dstack(x, y)"},
@@ -92,6 +95,15 @@ by offset. It is read by small squares.`},
 		Go: "(a *Array) Ravel()", Doc: `Ravel returns the array in one dimension, in C order: Reshape(-1).`},
 }
 
+// Along returns an array and the axis that it is given; without one, the array as if flattened.
+func Along(site graph.Site, n *graph.Node, axis []int) (*graph.Node, int, error) {
+	if len(axis) > 0 {
+		return n, axis[0], nil
+	}
+	flat, err := graph.Reshape(site, n, -1)
+	return flat, 0, err
+}
+
 func arange(site graph.Site, start, stop, step *graph.Node, as dtype.Type) (*graph.Node, error) {
 	var err error
 	if stop == nil {
@@ -136,6 +148,18 @@ func matrixProduct(site graph.Site, a, b *graph.Node, as dtype.Type) (*graph.Nod
 
 func joined(site graph.Site, in []*graph.Node, axis int) (*graph.Node, error) {
 	return Concatenate(site, axis, in...)
+}
+
+// appended is the second array after the first along an axis; without one, both as if flattened.
+func appended(site graph.Site, a, b *graph.Node, axis []int) (*graph.Node, error) {
+	a, at, err := Along(site, a, axis)
+	if err != nil {
+		return nil, err
+	}
+	if b, _, err = Along(site, b, axis); err != nil {
+		return nil, err
+	}
+	return Concatenate(site, at, a, b)
 }
 
 func layered(site graph.Site, in []*graph.Node, axis int) (*graph.Node, error) {

@@ -1,7 +1,6 @@
 package stats
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -9,15 +8,15 @@ import (
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
+	"github.com/gonbext/gonbext/oocore/op"
 	"github.com/gonbext/gonbext/oocore/op/compose"
-	"github.com/gonbext/gonbext/oocore/op/index"
 	"github.com/gonbext/gonbext/oocore/op/shape"
 )
 
 // Bincount is NumPy's: how often each integer from zero on is there, or what those
 // elements weigh. The result goes up to the largest element, and has minlength at the
 // least: run computes that element, in a pass of its own.
-func Bincount(site graph.Site, n, weights *graph.Node, minlength int, run index.Run) (*graph.Node, error) {
+func Bincount(site graph.Site, run op.Run, n, weights *graph.Node, minlength int) (*graph.Node, error) {
 	counts, err := bincount(site, n, weights, minlength, run)
 	if err != nil {
 		return nil, graph.Reject(site, "bincount", err, n)
@@ -25,10 +24,8 @@ func Bincount(site graph.Site, n, weights *graph.Node, minlength int, run index.
 	return counts, nil
 }
 
-func bincount(site graph.Site, n, weights *graph.Node, minlength int, run index.Run) (*graph.Node, error) {
+func bincount(site graph.Site, n, weights *graph.Node, minlength int, run op.Run) (*graph.Node, error) {
 	switch {
-	case run == nil:
-		return nil, errors.New("the largest element has to be found, which cannot be done here")
 	case len(n.Shape) != 1:
 		return nil, fmt.Errorf("takes a list, not an array of shape %s: Reshape(-1) first", grid.Format(n.Shape))
 	case n.DType == dtype.Uint64 || n.DType.Kind() >= dtype.KindFloat:
@@ -63,7 +60,7 @@ func bincount(site graph.Site, n, weights *graph.Node, minlength int, run index.
 }
 
 // ends are the smallest and the largest element.
-func ends(m *compose.Maker, n *graph.Node, run index.Run) ([]int64, error) {
+func ends(m *compose.Maker, n *graph.Node, run op.Run) ([]int64, error) {
 	var both []*graph.Node
 	for _, kind := range []kernel.Reduction{kernel.Min, kernel.Max} {
 		both = append(both, m.Reduce(kind, n, graph.ReduceOptions{KeepDims: true}))

@@ -234,13 +234,13 @@ func TestRejections(t *testing.T) {
 			return first(Histogram(graph.Site{}, z, Bins{Count: 3}, HistogramOptions{}))
 		},
 		"bincount: takes a list, not an array of shape (3, 4): Reshape(-1) first": func() (*graph.Node, error) {
-			return Bincount(graph.Site{}, x, nil, 0, func(*graph.Node) ([]int64, error) { return nil, nil })
+			return Bincount(graph.Site{}, func(*graph.Node) ([]int64, error) { return nil, nil }, x, nil, 0)
 		},
 		"bincount: counts numbers from zero on, and there is a -3": func() (*graph.Node, error) {
-			return Bincount(graph.Site{}, list, nil, 0, func(*graph.Node) ([]int64, error) { return []int64{-3, 5}, nil })
+			return Bincount(graph.Site{}, func(*graph.Node) ([]int64, error) { return []int64{-3, 5}, nil }, list, nil, 0)
 		},
 		"bincount: no": func() (*graph.Node, error) {
-			return Bincount(graph.Site{}, list, nil, 0, func(*graph.Node) ([]int64, error) { return nil, errors.New("no") })
+			return Bincount(graph.Site{}, func(*graph.Node) ([]int64, error) { return nil, errors.New("no") }, list, nil, 0)
 		},
 		"average: weights of shape (5,) are not those of elements of shape (3, 4): give the axes that they are along": func() (*graph.Node, error) { return Average(graph.Site{}, x, list, false) },
 		"average: weights of shape (5,) are not those of axes of lengths (4,)":                                        func() (*graph.Node, error) { return Average(graph.Site{}, x, list, false, 1) },

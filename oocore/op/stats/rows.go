@@ -4,8 +4,10 @@ import (
 	"errors"
 	"github.com/gonbext/gonbext/oocore/dtype"
 	"github.com/gonbext/gonbext/oocore/graph"
+	"github.com/gonbext/gonbext/oocore/grid"
 	"github.com/gonbext/gonbext/oocore/kernel"
 	"github.com/gonbext/gonbext/oocore/op"
+	"slices"
 	"strings"
 )
 
@@ -29,6 +31,16 @@ the order in which those are given. Weights that sum to zero are an error when i
 		Go: "(a *Array) NanCumsum(axis ...int)", Doc: `NanCumsum is Cumsum with zero for NaN.`},
 	{Usage: "nancumprod(x, axis)", Passes: "2 that read, 1 where lines are short", Holds: "256 KiB", Build: skipping("nancumprod", true),
 		Go: "(a *Array) NanCumprod(axis ...int)", Doc: `NanCumprod is Cumprod with one for NaN.`},
+	{Usage: `histogram(x, bins, low, high, weights, "density")`, NumPy: "np.histogram(...)[0]", Passes: counting, Holds: bins, Build: histogramOf, Args: [2]int{1, 6}, Examples: "histogram(x, 1000); histogram(x, 300000, 0, 1, y); histogram(x, arange(0, 1, 0.001))",
+		Go: "Array.Histogram"},
+	{Usage: "histogram_bin_edges(x, bins, low, high)", Passes: "1 for the range where that is not given", Holds: "the edges", Build: edgesOf, Args: [2]int{1, 4},
+		Go: "Array.HistogramBinEdges"},
+	{Usage: `histogram2d(x, y, xbins, ybins, xlow, xhigh, ylow, yhigh, weights, "density")`, NumPy: "np.histogram2d(...)[0]", Passes: counting, Holds: bins, Build: histogram2DOf, Args: [2]int{2, 10}, Examples: "histogram2d(x, y, 300, 300)",
+		Go: "Array.Histogram2D"},
+	{Usage: `histogramdd(sample, bins..., low, high..., "weights", w, "density")`, NumPy: "np.histogramdd(...)[0]", Passes: counting, Holds: bins, Build: histogramDDOf, Args: [2]int{1, -1}, Examples: `histogramdd(slice(n, ":, 0:3"), 20)`,
+		Go: "Array.HistogramDD"},
+	{Usage: "bincount(x, weights=, minlength=0)", Passes: "2: the largest element first", Holds: bins, Build: Bincount, Examples: "bincount(ravel(i & 65535))",
+		Go: "Array.Bincount"},
 }
 
 func init() {
@@ -41,6 +53,8 @@ func init() {
 }
 
 const (
+	counting    = "1, and 1 before it for the range where that is not given"
+	bins        = "the bins, twice with weights that are floats, and 1 MiB"
 	shared      = "1, shared with others along the same axes"
 	accumulator = "an accumulator for each result"
 )
@@ -134,4 +148,152 @@ func skipping(name string, product bool) any {
 	return func(site graph.Site, x *graph.Node, axis []int) (*graph.Node, error) {
 		return NaNCumulative(site, name, product, x, axis...)
 	}
+}
+
+func histogramOf(c *op.Call) (*graph.Node, error) {
+	x, b, o, err := arguments(c, 1)
+	if err != nil {
+		return nil, err
+	}
+	n, _, err := Histogram(c.Site, x[0], b[0], o)
+	return n, err
+}
+
+func edgesOf(c *op.Call) (*graph.Node, error) {
+	x, b, _, err := arguments(c, 1)
+	if err != nil {
+		return nil, err
+	}
+	_, edges, err := Histogram(c.Site, x[0], b[0], HistogramOptions{})
+	return edges, err
+}
+
+func histogram2DOf(c *op.Call) (*graph.Node, error) {
+	in, b, o, err := arguments(c, 2)
+	if err != nil {
+		return nil, err
+	}
+	n, _, err := Histogram2D(c.Site, in[0], in[1], b[0], b[1], o)
+	return n, err
+}
+
+func histogramDDOf(c *op.Call) (*graph.Node, error) {
+	sample, b, o, err := points(c)
+	if err != nil {
+		return nil, err
+	}
+	n, _, err := HistogramDD(c.Site, sample, b, o)
+	return n, err
+}
+
+// arguments are arguments of a histogram of so many coordinates: their elements, bins for
+// each (10 where nothing is said; one for all), ranges, weights, and "density".
+func arguments(c *op.Call, coordinates int) (in []*graph.Node, bins []Bins, o HistogramOptions, err error) {
+	if in, err = c.Nodes(coordinates); err != nil {
+		return nil, nil, o, err
+	}
+	at := coordinates
+	for range in {
+		b := Bins{Count: 10}
+		switch {
+		case at < len(c.Values) && c.Values[at].Text == nil:
+			if b, err = binsAt(c, at); err != nil {
+				return nil, nil, o, err
+			}
+			at++
+		case len(bins) > 0:
+			b = bins[0]
+		}
+		bins = append(bins, b)
+	}
+	var ends []float64
+	for ; at < len(c.Values) && c.Values[at].Number != nil; at++ {
+		end, err := c.Float(at)
+		if err != nil {
+			return nil, nil, o, err
+		}
+		ends = append(ends, end)
+	}
+	if n := len(ends); n != 0 && n != 2*coordinates {
+		return nil, nil, o, c.Fail(coordinates, "%s reads the first %d as bins, one for each coordinate, and the %d after as ends of ranges, of which there are %d: %s", c.Name, coordinates, n, 2*coordinates, c.Usage)
+	} else if n > 0 {
+		for i := range bins {
+			bins[i].Range = ends[2*i : 2*i+2]
+		}
+	}
+	for ; at < len(c.Values); at++ {
+		switch v := c.Values[at]; {
+		case v.Is("density") && !o.Density:
+			o.Density = true
+		case v.Node != nil && o.Weights == nil:
+			o.Weights = v.Node
+		default:
+			return nil, nil, o, c.Fail(at, "%s does not take this here: %s", c.Name, c.Usage)
+		}
+	}
+	return in, bins, o, nil
+}
+
+// points are arguments of a histogram of a matrix's rows: bins for each column or one for
+// all (10 where nothing is said), the ends of each column's range, and options in text.
+func points(c *op.Call) (sample *graph.Node, bins []Bins, o HistogramOptions, err error) {
+	in, err := c.Nodes(1)
+	if err != nil {
+		return nil, nil, o, err
+	}
+	columns, words := 1, slices.IndexFunc(c.Values, func(v op.Value) bool { return v.Text != nil })
+	if sample = in[0]; len(sample.Shape) == 2 { // others are rejected by the operation
+		columns = min(sample.Shape[1], grid.MaxDims) // more are rejected there
+	}
+	if words < 0 {
+		words = len(c.Values)
+	}
+	given := words - 1 // and, with ranges, two for each column more
+	if given > 2*columns {
+		given -= 2 * columns
+	}
+	if given != 1 && given != 0 && given != columns {
+		return nil, nil, o, c.Fail(0, "%s takes bins for each of %d columns or for all, and two ends of a range for each: %s", c.Name, columns, c.Usage)
+	}
+	for i := range columns {
+		b := Bins{Count: 10}
+		if given > 0 {
+			if b, err = binsAt(c, 1+i%given); err != nil {
+				return nil, nil, o, err
+			}
+		}
+		for at := 1 + given + 2*i; words > 1+given && at < 3+given+2*i; at++ {
+			end, err := c.Float(at)
+			if err != nil {
+				return nil, nil, o, err
+			}
+			b.Range = append(b.Range, end)
+		}
+		bins = append(bins, b)
+	}
+	for at := words; at < len(c.Values); at++ {
+		switch v := c.Values[at]; {
+		case v.Is("density") && !o.Density:
+			o.Density = true
+		case o.Weights == nil && c.Values[at].Is("weights") && at+1 < len(c.Values) && c.Values[at+1].Node != nil:
+			at++
+			o.Weights = c.Values[at].Node
+		default:
+			return nil, nil, o, c.Fail(at, "%s does not take this here: %s", c.Name, c.Usage)
+		}
+	}
+	return sample, bins, o, nil
+}
+
+// binsAt are a number of them, or their edges.
+func binsAt(c *op.Call, at int) (b Bins, err error) {
+	if b.Edges = c.Values[at].Node; b.Edges != nil {
+		return b, nil
+	}
+	n, ok := c.Values[at].Number.(int64)
+	if !ok {
+		return b, c.Fail(at, "%s takes a number of bins or an array of edges here: %s", c.Name, c.Usage)
+	}
+	b.Count = int(n)
+	return b, nil
 }
