@@ -309,7 +309,7 @@ func (p *reader) name(x *ast.Ident) (value, error) {
 	case "true", "false":
 		return result(graph.Scalar(p.site, strings.EqualFold(x.Name, "true")))
 	}
-	if f, ok := functions[x.Name]; ok {
+	if f, ok := functions()[x.Name]; ok {
 		return value{}, p.fail(x.Pos(), "%s is a function: %s", x.Name, f.Usage)
 	}
 	known := make([]string, 0, len(p.names))

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/gonbext/gonbext/oocore/graph"
 	"github.com/gonbext/gonbext/oocore/op"
@@ -33,25 +34,26 @@ import (
 
 // Functions lists what an expression can call, by name.
 func Functions() []*op.Operation {
-	return slices.SortedFunc(maps.Values(functions), func(a, b *op.Operation) int { return strings.Compare(a.Name, b.Name) })
+	return slices.SortedFunc(maps.Values(functions()), func(a, b *op.Operation) int { return strings.Compare(a.Name, b.Name) })
 }
 
 // Operation returns the operation of a name; nil where there is none.
-func Operation(name string) *op.Operation { return functions[name] }
+func Operation(name string) *op.Operation { return functions()[name] }
 
 // rows are those of all families.
 var rows = slices.Concat(
 	cf.Rows, contract.Rows, decompose.Rows, elements.Rows, fft.Rows, filter.Rows, group.Rows, index.Rows, linalg.Rows, nn.Rows, order.Rows, pad.Rows, quantize.Rows, random.Rows, scan.Rows, shape.Rows, edit.Rows, stats.Rows, window.Rows,
 )
 
-// functions is all that Parse knows of names that are called.
-var functions = func() map[string]*op.Operation {
+// functions is all that Parse knows of names that are called. Rows are read at the first use:
+// most programs call no expression.
+var functions = sync.OnceValue(func() map[string]*op.Operation {
 	all, err := op.Read(rows...)
 	if err != nil {
 		panic(err)
 	}
 	return all
-}()
+})
 
 func (p *reader) call(x *ast.CallExpr, depth int) (value, error) {
 	id, ok := x.Fun.(*ast.Ident)
@@ -68,7 +70,7 @@ func (p *reader) call(x *ast.CallExpr, depth int) (value, error) {
 	if !ok {
 		return value{}, p.fail(x.Fun.Pos(), "functions are called by name alone: sqrt(x)")
 	}
-	f, ok := functions[id.Name]
+	f, ok := functions()[id.Name]
 	if !ok {
 		if _, array := p.names[id.Name]; array {
 			return value{}, p.fail(id.Pos(), `%s is an array and cannot be called: a part of it is slice(%s, "0:100")`, id.Name, id.Name)

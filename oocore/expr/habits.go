@@ -119,7 +119,7 @@ func (h *habits) named(at int) string {
 	if len(front)+len(value) > longest {
 		return "arguments are positional, as in mean(x, 0)"
 	}
-	f := functions[call.function]
+	f := functions()[call.function]
 	switch name := h.before; {
 	case name == "axis" && value == "" && strings.Contains(f.Usage, `"axis=()"`):
 		return fmt.Sprintf(`write %s"axis=()"): %s`, front, f.Usage)

@@ -45,7 +45,7 @@ func nearestFunction(name string) string {
 	low := strings.ToLower(name)
 	var alike []string
 	least := max(1, len(name)/3)
-	for k := range maps.Keys(functions) {
+	for k := range maps.Keys(functions()) {
 		if len(low) > 2 && len(k) <= 2*len(low) && k[0] == low[0] && suggest.Within(low, k) || suggest.Distance(low, k) <= least {
 			alike = append(alike, k)
 		}
