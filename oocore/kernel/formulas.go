@@ -2559,14 +2559,18 @@ func loopPowerFloat64(n int, dst, a, b, _ []byte) {
 	}
 }
 
+func elementPowerFloat32(x, y float32) float32 {
+	v, rare := formulaPowerFloat32(float64(x), float64(y))
+	if rare {
+		v = power(float64(x), float64(y))
+	}
+	return float32(v)
+}
+
 func loopPowerFloat32(n int, dst, a, b, _ []byte) {
 	d, x, y := view[float32](dst, n), view[float32](a, n), view[float32](b, n)
 	for i := range d {
-		v, rare := formulaPowerFloat32(float64(x[i]), float64(y[i]))
-		if rare {
-			v = power(float64(x[i]), float64(y[i]))
-		}
-		d[i] = float32(v)
+		d[i] = elementPowerFloat32(x[i], y[i])
 	}
 }
 
@@ -2969,14 +2973,18 @@ func loopSinFloat64(n int, dst, a, _, _ []byte) {
 	}
 }
 
+func elementSinFloat32(x float32) float32 {
+	v, rare := formulaSinFloat32(x)
+	if rare {
+		v = float32(sin(float64(x)))
+	}
+	return float32(v)
+}
+
 func loopSinFloat32(n int, dst, a, _, _ []byte) {
 	d, x := view[float32](dst, n), view[float32](a, n)
 	for i := range d {
-		v, rare := formulaSinFloat32(x[i])
-		if rare {
-			v = float32(sin(float64(x[i])))
-		}
-		d[i] = float32(v)
+		d[i] = elementSinFloat32(x[i])
 	}
 }
 
@@ -2987,14 +2995,18 @@ func loopCosFloat64(n int, dst, a, _, _ []byte) {
 	}
 }
 
+func elementCosFloat32(x float32) float32 {
+	v, rare := formulaCosFloat32(x)
+	if rare {
+		v = float32(cos(float64(x)))
+	}
+	return float32(v)
+}
+
 func loopCosFloat32(n int, dst, a, _, _ []byte) {
 	d, x := view[float32](dst, n), view[float32](a, n)
 	for i := range d {
-		v, rare := formulaCosFloat32(x[i])
-		if rare {
-			v = float32(cos(float64(x[i])))
-		}
-		d[i] = float32(v)
+		d[i] = elementCosFloat32(x[i])
 	}
 }
 
@@ -3005,14 +3017,18 @@ func loopTanFloat64(n int, dst, a, _, _ []byte) {
 	}
 }
 
+func elementTanFloat32(x float32) float32 {
+	v, rare := formulaTanFloat32(x)
+	if rare {
+		v = float32(tan(float64(x)))
+	}
+	return float32(v)
+}
+
 func loopTanFloat32(n int, dst, a, _, _ []byte) {
 	d, x := view[float32](dst, n), view[float32](a, n)
 	for i := range d {
-		v, rare := formulaTanFloat32(x[i])
-		if rare {
-			v = float32(tan(float64(x[i])))
-		}
-		d[i] = float32(v)
+		d[i] = elementTanFloat32(x[i])
 	}
 }
 

@@ -73,6 +73,12 @@ func (p *formula) plainLoop(b *bytes.Buffer) {
 	}
 	call := fmt.Sprintf("%s(%s)", p.name, strings.Join(given, ", "))
 	whole := fmt.Sprintf("%s(%s)", p.rarely(), strings.Join(wide, ", "))
+	if p.rare != nil && p.size != double.bytes {
+		// A function of its own: in a loop, conversions of what is loaded wait for the element before.
+		element := strings.NewReplacer("[i]", "")
+		fmt.Fprintf(b, "\nfunc element%s%s(%s %s) %s {\nv, rare := %s\nif rare {\nv = %s\n}\nreturn float32(v)\n}\n", p.op, p.typeName(),
+			first[len("d, "):], own, own, element.Replace(call), element.Replace(p.convert("float64", whole)))
+	}
 	fmt.Fprintf(b, "\nfunc loop%s%s(n int, dst, %s []byte) {\n%s := %s\nfor i := range d {\n", p.op, p.typeName(), strings.Join(names, ", "), first, views)
 	switch {
 	case p.rare == nil && p.size == p.bytes:
@@ -82,7 +88,7 @@ func (p *formula) plainLoop(b *bytes.Buffer) {
 	case p.size == double.bytes:
 		fmt.Fprintf(b, "d[i] = %s\n", whole)
 	default:
-		fmt.Fprintf(b, "v, rare := %s\nif rare {\nv = %s\n}\nd[i] = float32(v)\n", call, p.convert("float64", whole))
+		fmt.Fprintf(b, "d[i] = element%s%s(%s[i])\n", p.op, p.typeName(), strings.ReplaceAll(first[len("d, "):], ", ", "[i], "))
 	}
 	b.WriteString("}\n}\n")
 }
