@@ -379,6 +379,7 @@ func (r *run) save(ctx context.Context) (all []*Array, err error) {
 		ctx = context.Background()
 	}
 	defer func() {
+		err = ended(ctx, err)
 		if err != nil && !r.reported {
 			r.rejected(r.plan.Title, r.outputs()...)
 		}
@@ -583,8 +584,25 @@ func (r *run) collect(ctx context.Context, allocate func(n int) []byte) error {
 	if r.planned {
 		return errors.Join(ErrPlanned, r.recordOnly(ctx, record.Planned))
 	}
-	return r.execute(ctx, exec.Env{Into: allocate(grid.Size(r.roots[0].Shape))})
+	return ended(ctx, r.execute(ctx, exec.Env{Into: allocate(grid.Size(r.roots[0].Shape))}))
 }
+
+// ended returns the error of a run such that it is ctx's too, beside the cause that ctx was
+// ended for.
+func ended(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() == nil || errors.Is(err, ctx.Err()) {
+		return err
+	}
+	return &endedError{err, ctx.Err()}
+}
+
+// endedError reads as the cause for which a context was ended.
+type endedError struct {
+	error
+	by error // context.Canceled or context.DeadlineExceeded
+}
+
+func (e *endedError) Unwrap() []error { return []error{e.error, e.by} }
 
 // execute runs the plan in an environment, to which it adds what the settings say.
 func (r *run) execute(ctx context.Context, env exec.Env) error {
@@ -623,10 +641,10 @@ func (r *run) execute(ctx context.Context, env exec.Env) error {
 		}
 		env.Executor = on
 	}
-	var ended func()
-	env.Progress, ended = r.watch(r.plan)
+	var watched func()
+	env.Progress, watched = r.watch(r.plan)
 	end, err := exec.Run(ctx, r.plan, env)
-	ended()
+	watched()
 	r.ran(ctx, env.Record.Run(), &end)
 	return err
 }
