@@ -22,10 +22,18 @@ const (
 	suffix = ".gonbrun"
 )
 
+// ErrOff is returned where GONBEXT_RUNS is off: runs leave no record, a save that was made
+// before is made again, and algorithms do not resume in another process.
+var ErrOff = errors.New("the run log is turned off by GONBEXT_RUNS=off")
+
 // Dir is the user's run log: $GONBEXT_RUNS, else gonbext/runs in the user's
 // cache directory. It may not exist yet.
 func Dir() (string, error) {
-	if dir := os.Getenv("GONBEXT_RUNS"); dir != "" {
+	switch dir := os.Getenv("GONBEXT_RUNS"); dir {
+	case "":
+	case "off":
+		return "", ErrOff
+	default:
 		return dir, nil
 	}
 	cache, err := os.UserCacheDir()

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"strings"
 
@@ -37,6 +38,11 @@ func newKernel() *cobra.Command {
 			}
 			// Cells write their records where the kernel looks.
 			runs, err := record.Dir()
+			if errors.Is(err, record.ErrOff) { // reports are drawn from records, which end with the kernel
+				if runs, err = os.MkdirTemp("", "gonbext-runs-"); err == nil {
+					defer os.RemoveAll(runs)
+				}
+			}
 			if err != nil {
 				return err
 			}

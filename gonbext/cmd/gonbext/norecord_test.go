@@ -19,6 +19,7 @@ func TestComputeWithoutRunLogPrintsItsValue(t *testing.T) {
 	succeed(t, dir, "compute", "arange(0, 5, 1)", "-o", "x.npy")
 	for name, log := range map[string][]string{
 		"no home":        {"GONBEXT_RUNS=", "HOME=", "XDG_CACHE_HOME="},
+		"off":            {"GONBEXT_RUNS=off"},
 		"no folder":      {"GONBEXT_RUNS=" + file},
 		"nothing in one": {"GONBEXT_RUNS=/proc/self"},
 	} {
@@ -52,5 +53,8 @@ func TestComputeWithoutRunLogPrintsItsValue(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+	if _, err := os.Stat(filepath.Join(dir, "off")); err == nil {
+		t.Error("GONBEXT_RUNS=off makes a folder of that name")
 	}
 }
