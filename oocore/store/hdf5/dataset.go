@@ -88,7 +88,8 @@ func (s *dataset) read(layout []byte) (err error) {
 
 // space takes a dataspace. A null one has no elements.
 func (d *decoder) space() ([]int, error) {
-	version, rank, flags := d.u8(), int(d.u8()), d.u8()
+	version, rank := d.u8(), int(d.u8())
+	d.skip(1) // whether the largest lengths follow
 	kind := byte(1)
 	switch version {
 	case 1:
@@ -98,7 +99,6 @@ func (d *decoder) space() ([]int, error) {
 	default:
 		return nil, fmt.Errorf("a dataspace of version %d is not supported", version)
 	}
-	_ = flags // the largest lengths follow
 	shape := make([]int, min(rank, 64))
 	for i := range shape {
 		n := d.length()

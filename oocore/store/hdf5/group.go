@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 	"strings"
 )
 
@@ -48,11 +47,6 @@ func (o *object) links() (all []link, err error) {
 		}
 	}
 	return all, nil
-}
-
-// group reports an object that can have names in it.
-func (o *object) group() bool {
-	return slices.ContainsFunc(o.messages, func(m message) bool { return m.kind == msgSymbolTable || m.kind == msgLinkInfo })
 }
 
 // link takes the body of a link message.

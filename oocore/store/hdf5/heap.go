@@ -196,10 +196,9 @@ func (h *heap) find(block uint64, rows int, from, at uint64) (address, begins, s
 			return 0, 0, 0, errCut
 		}
 		if rows == 0 {
-			return block, from, h.directSize(from, at), nil
+			return block, from, h.start, nil
 		}
-		index, size := 0, h.start
-		row := 0
+		row, size := 0, h.start
 		for ; row < rows; row++ {
 			if row > 1 {
 				size *= 2
@@ -217,7 +216,7 @@ func (h *heap) find(block uint64, rows int, from, at uint64) (address, begins, s
 		}
 		column := (at - from) / size
 		from += column * size
-		index = row*int(h.width) + int(column)
+		index := row*int(h.width) + int(column)
 		b, err := h.f.block("FHIB", block, int64(5+h.f.offsets+h.offset+(index+1)*h.f.offsets))
 		if err != nil {
 			return 0, 0, 0, err
@@ -230,9 +229,6 @@ func (h *heap) find(block uint64, rows int, from, at uint64) (address, begins, s
 		rows = bits.Len64(size) - bits.Len64(h.start*h.width) + 1
 	}
 }
-
-// directSize is the size of the heap's only block.
-func (h *heap) directSize(uint64, uint64) uint64 { return h.start }
 
 // global returns an object of a global heap: what a variable length or a reference of a
 // dataset is stored in.
