@@ -37,7 +37,7 @@ func Describe(ctx context.Context, path string, list bool) (Description, error) 
 		return i, nil
 	}
 	members, inside := store.Members(ctx, path)
-	if inside != nil || len(members) == 0 {
+	if inside != nil || len(members) == 0 || members[0].Path == path {
 		return nil, err // which knows best what is wrong
 	}
 	slices.SortFunc(members, func(a, b store.Member) int { return strings.Compare(a.Name, b.Name) })
