@@ -58,6 +58,19 @@ func (c *Collection) Names() []string {
 	return names
 }
 
+// String is the number of arrays and the first names, or the error.
+func (c *Collection) String() string {
+	const most = 8
+	switch n := len(c.members); {
+	case c.err != nil:
+		return c.err.Error()
+	case n > most:
+		return fmt.Sprintf("%d arrays: %s, …", n, strings.Join(c.Names()[:most], ", "))
+	default:
+		return fmt.Sprintf("%d arrays: %s", n, strings.Join(c.Names(), ", "))
+	}
+}
+
 // All iterates over names and arrays in order. Where the collection has an error there is one
 // array, which carries it.
 func (c *Collection) All() iter.Seq2[string, *Array] {

@@ -20,12 +20,14 @@ func ExampleOpenAll() {
 	for i, name := range []string{"layer.0.weight", "layer.0.bias", "layer.1.weight"} {
 		oocore.Full(float32(i), 2, 3).Save(context.Background(), model+"#"+name)
 	}
+	fmt.Println(oocore.OpenAll(model))
 	doubled := oocore.OpenAll(model).Match("*.weight").Map(func(_ string, x *oocore.Array) *oocore.Array { return x.Mul(2) })
 	for name, x := range doubled.All() {
 		sum, _ := oocore.Item[float32](context.Background(), x.Sum())
 		fmt.Println(name, x.Shape(), sum)
 	}
 	// Output:
+	// 3 arrays: layer.0.bias, layer.0.weight, layer.1.weight
 	// layer.0.weight [2 3] 0
 	// layer.1.weight [2 3] 24
 }

@@ -15,7 +15,7 @@ var severalResults = []string{
 // no array.
 var otherValues = []string{
 	"Err", "Shape", "DimNames", "Dims", "DType", "Size", "Bytes", "Chunks", "String", "Nonzero", "UnravelIndex", "Split", "SplitAt", "Unstack", "Quantize",
-	"Batches", "OpenQuantized", "At", "Meshgrid", "Indices", "Memory", "Shards", "Codec", "Attributes", "FillValue", "Region", "On", "Workers", "Processes", "Fresh", "Version", "OnProgress", "Report",
+	"Batches", "OpenQuantized", "OpenAll", "At", "Meshgrid", "Indices", "Memory", "Shards", "Codec", "Attributes", "FillValue", "Region", "On", "Workers", "Processes", "Fresh", "Version", "OnProgress", "Report",
 	"Length", "Lstsq", "PCA", "RandomizedPCA", "P",
 }
 
