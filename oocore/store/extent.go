@@ -126,17 +126,17 @@ func NpyHeader(shape []int, t dtype.Type, at int64) ([]byte, error) {
 	return append(h, '\n'), nil
 }
 
-// CutMember takes a path such as x.npz#name apart, whose file has the given
-// extension in any case: the file, and the name in it, which may hold anything.
-func CutMember(path, extension string) (file, name string, ok bool) {
-	for end := len(extension); end <= len(path); end++ {
-		switch {
-		case !strings.EqualFold(path[end-len(extension):end], extension):
-		case end == len(path):
-			return path, "", true
-		case path[end] == '#':
-			return path[:end], path[end+1:], true
+// CutMember takes a path such as x.npz#name apart, whose file has one of the given
+// extensions in any case: the file, and the name in it, which may hold anything.
+func CutMember(path string, extensions ...string) (file, name string, ok bool) {
+	for end := 1; end <= len(path); end++ {
+		if end < len(path) && path[end] != '#' || !slices.ContainsFunc(extensions, func(e string) bool {
+			return end >= len(e) && strings.EqualFold(path[end-len(e):end], e)
+		}) {
+			continue
 		}
+		name, _ = strings.CutPrefix(path[end:], "#")
+		return path[:end], name, true
 	}
 	return path, "", false
 }

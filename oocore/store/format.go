@@ -69,6 +69,17 @@ func noCodec(format string, m Meta) error {
 	return nil
 }
 
+// ReadOnly is embedded by a Format whose arrays are not written: its text is why.
+type ReadOnly string
+
+func (r ReadOnly) Error() string { return string(r) }
+
+// Layout returns the reason.
+func (r ReadOnly) Layout(string, Meta) (Layout, error) { return Layout{}, r }
+
+// Create returns the reason.
+func (r ReadOnly) Create(string, Meta) (Writer, error) { return nil, r }
+
 // Keeper is a Format that keeps some of the details of arrays.
 type Keeper interface {
 	Format

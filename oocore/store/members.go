@@ -91,8 +91,12 @@ func plain(err error) error {
 	return err
 }
 
-// InFile lists the arrays of a file, of which names reads the names from its header.
-func InFile(ctx context.Context, file string, names func(r io.ReaderAt, size int64) ([]string, error)) ([]Member, error) {
+// InFile lists the arrays of a file, of which names reads the names from its header: the one
+// that is named, if any.
+func InFile(ctx context.Context, file, name string, names func(r io.ReaderAt, size int64) ([]string, error)) ([]Member, error) {
+	if name != "" {
+		return []Member{{name, file + "#" + name}}, nil
+	}
 	o, id, err := OpenObject(ctx, file)
 	if err != nil {
 		return nil, err

@@ -20,17 +20,12 @@ import (
 
 var extensions = []string{".fits", ".fit", ".fts"}
 
-func init() { store.Register(format{}) }
+func init() { store.Register(format{"FITS files are read only: save to NAME.zarr or NAME.npy"}) }
 
-type format struct{}
+type format struct{ store.ReadOnly }
 
 func cut(path string) (file, name string, ok bool) {
-	for _, extension := range extensions {
-		if file, name, ok = store.CutMember(path, extension); ok {
-			return file, name, ok
-		}
-	}
-	return path, "", false
+	return store.CutMember(path, extensions...)
 }
 
 func (format) Owns(path string) bool {
@@ -42,12 +37,6 @@ func (format) Place(path string) string {
 	file, _, _ := cut(path)
 	return file
 }
-
-var errReadOnly = errors.New("FITS files are read only: save to NAME.zarr or NAME.npy")
-
-func (format) Layout(string, store.Meta) (store.Layout, error) { return store.Layout{}, errReadOnly }
-
-func (format) Create(string, store.Meta) (store.Writer, error) { return nil, errReadOnly }
 
 func (format) Open(ctx context.Context, path string) (store.Array, error) {
 	file, name, _ := cut(path)
@@ -244,10 +233,7 @@ func (c cards) image(data int64) (m *image, bytes int64, err error) {
 // Members lists the images of a file by number.
 func (format) Members(ctx context.Context, path string) ([]store.Member, error) {
 	file, name, _ := cut(path)
-	if name != "" {
-		return []store.Member{{Name: name, Path: path}}, nil
-	}
-	return store.InFile(ctx, file, func(r io.ReaderAt, size int64) (names []string, err error) {
+	return store.InFile(ctx, file, name, func(r io.ReaderAt, size int64) (names []string, err error) {
 		all, err := images(r, size)
 		for _, m := range all {
 			names = append(names, strconv.Itoa(m.number))

@@ -24,18 +24,13 @@ import (
 // extensions are those of files that are HDF5.
 var extensions = []string{".h5", ".hdf5", ".hdf", ".nc", ".nc4", ".mat", ".h5ad"}
 
-func init() { store.Register(format{}) }
+func init() { store.Register(format{"HDF5 files are read only: save to NAME.zarr"}) }
 
-type format struct{}
+type format struct{ store.ReadOnly }
 
 // cut takes a path apart: the file, and the name in it.
 func cut(path string) (file, name string, ok bool) {
-	for _, extension := range extensions {
-		if file, name, ok = store.CutMember(path, extension); ok {
-			return file, name, ok
-		}
-	}
-	return path, "", false
+	return store.CutMember(path, extensions...)
 }
 
 func (format) Owns(path string) bool {
@@ -47,12 +42,6 @@ func (format) Place(path string) string {
 	file, _, _ := cut(path)
 	return file
 }
-
-var errReadOnly = errors.New("HDF5 files are read only: save to NAME.zarr")
-
-func (format) Layout(string, store.Meta) (store.Layout, error) { return store.Layout{}, errReadOnly }
-
-func (format) Create(string, store.Meta) (store.Writer, error) { return nil, errReadOnly }
 
 func (format) Open(ctx context.Context, path string) (store.Array, error) {
 	file, name, _ := cut(path)
@@ -284,10 +273,7 @@ func (f *finder) Close() error { return nil }
 // Members lists the arrays of a file, groups depth first.
 func (format) Members(ctx context.Context, path string) ([]store.Member, error) {
 	file, name, _ := cut(path)
-	if name != "" {
-		return []store.Member{{Name: name, Path: path}}, nil
-	}
-	return store.InFile(ctx, file, func(r io.ReaderAt, size int64) (names []string, err error) {
+	return store.InFile(ctx, file, name, func(r io.ReaderAt, size int64) (names []string, err error) {
 		f, err := open(r, size)
 		if err != nil {
 			return nil, err

@@ -93,3 +93,16 @@ func TestDamagedFilesAreErrors(t *testing.T) {
 		storetest.Damaged(t, file, testcases.Rand(t), rounds, "#contiguous", "#single", "#fixed", "#soft", "#a/b/tree")
 	}
 }
+
+func TestCutEndsAtTheFirstExtension(t *testing.T) {
+	for path, want := range map[string][2]string{
+		"x.h5": {"x.h5", ""}, "x.nc#a.h5": {"x.nc", "a.h5"}, "X.H5AD#obs/x#y": {"X.H5AD", "obs/x#y"}, "a.h5/b.nc#c": {"a.h5/b.nc", "c"},
+	} {
+		if file, name, ok := cut(path); !ok || file != want[0] || name != want[1] {
+			t.Errorf("%s: %s, %s, %v", path, file, name, ok)
+		}
+	}
+	if _, _, ok := cut("x.h5x#a"); ok {
+		t.Error("x.h5x is taken for HDF5")
+	}
+}

@@ -19,21 +19,15 @@ import (
 
 const extension = ".nii"
 
-func init() { store.Register(format{}) }
+func init() { store.Register(format{"NIfTI files are read only: save to NAME.zarr or NAME.npy"}) }
 
-type format struct{}
+type format struct{ store.ReadOnly }
 
 func (format) Owns(path string) bool {
 	return len(path) > len(extension) && strings.EqualFold(path[len(path)-len(extension):], extension)
 }
 
 func (format) Place(path string) string { return path }
-
-var errReadOnly = errors.New("NIfTI files are read only: save to NAME.zarr or NAME.npy")
-
-func (format) Layout(string, store.Meta) (store.Layout, error) { return store.Layout{}, errReadOnly }
-
-func (format) Create(string, store.Meta) (store.Writer, error) { return nil, errReadOnly }
 
 func (format) Open(ctx context.Context, path string) (store.Array, error) {
 	return store.OpenExtent(ctx, path, path, "nifti", extent)

@@ -82,10 +82,7 @@ func (format) Members(ctx context.Context, path string) ([]store.Member, error) 
 	if err := local(file); err != nil {
 		return nil, err
 	}
-	if name != "" {
-		return []store.Member{{Name: name, Path: path}}, nil
-	}
-	return store.InFile(ctx, file, func(r io.ReaderAt, size int64) (names []string, err error) {
+	return store.InFile(ctx, file, name, func(r io.ReaderAt, size int64) (names []string, err error) {
 		files, err := readDirectory(r, size)
 		for _, f := range files {
 			if name, ok := arrayName(f.Name); ok {

@@ -13,15 +13,14 @@ import (
 	"github.com/gonbext/gonbext/oocore/store"
 )
 
-func init() { store.Register(index{}) }
+func init() {
+	store.Register(index{"an index of safetensors files is not written: save to NAME.safetensors#tensor"})
+}
 
 // Members lists the tensors of a file.
 func (format) Members(ctx context.Context, path string) ([]store.Member, error) {
 	file, name, _ := store.CutMember(path, extension)
-	if name != "" {
-		return []store.Member{{Name: name, Path: path}}, nil
-	}
-	return store.InFile(ctx, file, func(r io.ReaderAt, size int64) (names []string, err error) {
+	return store.InFile(ctx, file, name, func(r io.ReaderAt, size int64) (names []string, err error) {
 		h, err := ReadHeader(r, size)
 		for _, t := range h.Tensors {
 			names = append(names, t.Name)
@@ -32,7 +31,7 @@ func (format) Members(ctx context.Context, path string) ([]store.Member, error) 
 
 // index is a checkpoint in several files, by the index that Transformers writes beside them:
 // model.safetensors.index.json, or one tensor of it with #name.
-type index struct{}
+type index struct{ store.ReadOnly }
 
 const indexExtension = ".safetensors.index.json"
 
@@ -45,12 +44,6 @@ func (index) Place(path string) string {
 	file, _, _ := store.CutMember(path, indexExtension)
 	return file
 }
-
-var errIndex = errors.New("an index of safetensors files is not written: save to NAME.safetensors#tensor")
-
-func (index) Layout(string, store.Meta) (store.Layout, error) { return store.Layout{}, errIndex }
-
-func (index) Create(string, store.Meta) (store.Writer, error) { return nil, errIndex }
 
 func (x index) Open(ctx context.Context, path string) (store.Array, error) {
 	file, name, _ := store.CutMember(path, indexExtension)
