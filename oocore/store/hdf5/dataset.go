@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"path"
 	"slices"
 	"strings"
 
@@ -323,12 +324,9 @@ func (s *dataset) dimensions(e element, shape []int, data []byte) []string {
 
 // nameOf is the last element of the path of an object.
 func (f *file) nameOf(address uint64) string {
-	for path, err := range f.datasets() {
-		if err != nil {
-			return ""
-		}
-		if o, err := f.lookup(path); err == nil && o.address == address {
-			return path[strings.LastIndexByte(path, '/')+1:]
+	for l, err := range f.datasets() {
+		if err == nil && l.address == address {
+			return path.Base(l.name)
 		}
 	}
 	return ""

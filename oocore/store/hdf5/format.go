@@ -101,11 +101,11 @@ const most = 12
 
 // names are the first arrays of the file, and whether there are more.
 func (f *file) names() (names []string, more bool) {
-	for name, err := range f.datasets() {
+	for l, err := range f.datasets() {
 		if err != nil || len(names) == most {
 			return names, true
 		}
-		names = append(names, name)
+		names = append(names, l.name)
 	}
 	return names, false
 }
@@ -278,11 +278,11 @@ func (format) Members(ctx context.Context, path string) ([]store.Member, error) 
 		if err != nil {
 			return nil, err
 		}
-		for name, err := range f.datasets() {
+		for l, err := range f.datasets() {
 			if err != nil {
 				return nil, err
 			}
-			names = append(names, name)
+			names = append(names, l.name)
 		}
 		return names, nil
 	})

@@ -287,10 +287,10 @@ func (o *object) child(name string) (*link, error) {
 	return nil, nil
 }
 
-// datasets goes through all arrays of the file by path, groups depth first. A group that is
-// reached twice is listed once.
-func (f *file) datasets() iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
+// datasets goes through all arrays of the file, groups depth first: a link has the path. An
+// object that is reached twice is listed once.
+func (f *file) datasets() iter.Seq2[link, error] {
+	return func(yield func(link, error) bool) {
 		seen := map[uint64]bool{}
 		var walk func(prefix string, address uint64) bool
 		walk = func(prefix string, address uint64) bool {
@@ -300,14 +300,14 @@ func (f *file) datasets() iter.Seq2[string, error] {
 			seen[address] = true
 			o, err := f.object(address)
 			if err != nil {
-				return yield(prefix, err)
+				return yield(link{name: prefix}, err)
 			}
 			if _, ok := o.find(msgLayout); ok {
-				return yield(prefix, nil)
+				return yield(link{name: prefix, address: address}, nil)
 			}
 			all, err := o.links()
 			if err != nil {
-				return yield(prefix, err)
+				return yield(link{name: prefix}, err)
 			}
 			for _, l := range all {
 				if l.address != undefined && !walk(strings.TrimPrefix(prefix+"/"+l.name, "/"), l.address) {
