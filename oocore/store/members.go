@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -65,7 +64,7 @@ func folderMembers(ctx context.Context, folder string) (all []Member, err error)
 		}
 		found, err := members(ctx, path)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", e.Name(), plain(err))
+			return nil, fmt.Errorf("%s: %w", e.Name(), Plain(err))
 		}
 		stem := strings.TrimSuffix(e.Name(), filepath.Ext(e.Name()))
 		for _, m := range found {
@@ -81,14 +80,6 @@ func folderMembers(ctx context.Context, folder string) (all []Member, err error)
 		return nil, errors.New("the folder has no arrays")
 	}
 	return all, nil
-}
-
-// plain takes the path off an error that gets another one.
-func plain(err error) error {
-	if inner, ok := errors.AsType[*fs.PathError](err); ok {
-		return inner.Err
-	}
-	return err
 }
 
 // InFile lists the arrays of a file, of which names reads the names from its header: the one

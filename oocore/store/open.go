@@ -165,6 +165,14 @@ func statPath(path string) (fs.FileInfo, error) {
 	return os.Stat(formatOf(path).Place(path))
 }
 
+// Plain takes the path off an error that gets another one.
+func Plain(err error) error {
+	if inner, ok := errors.AsType[*fs.PathError](err); ok {
+		return inner.Err
+	}
+	return err
+}
+
 // pathError names the operation and the path as the user gave it, and takes off
 // the name that the operating system's own error has.
 func pathError(op, path string, err error) error {

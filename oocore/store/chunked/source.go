@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 
 	"github.com/gonbext/gonbext/oocore/codec"
+	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/blob"
 )
 
@@ -42,7 +42,7 @@ func (s *Source) Fault(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return fmt.Errorf("%s %s: %w", s.Kind, s.Key, plainError(err))
+	return fmt.Errorf("%s %s: %w", s.Kind, s.Key, store.Plain(err))
 }
 
 // broken is Fault for what cannot be decoded.
@@ -51,15 +51,7 @@ func (s *Source) broken(ctx context.Context, err error) error {
 		return nil
 	}
 	if errors.Is(err, codec.ErrShort) {
-		err = fmt.Errorf("it is cut short: %w", plainError(err))
+		err = fmt.Errorf("it is cut short: %w", store.Plain(err))
 	}
 	return s.Fault(ctx, err)
-}
-
-// plainError takes the path off an error that gets another one.
-func plainError(err error) error {
-	if inner, ok := errors.AsType[*fs.PathError](err); ok {
-		return inner.Err
-	}
-	return err
 }

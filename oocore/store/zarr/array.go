@@ -57,7 +57,7 @@ func fileVersion(e blob.Entry) store.FileVersion {
 func (a *array) there(ctx context.Context) error {
 	o, err := a.bucket.Open(ctx, a.entry.Key)
 	if err != nil {
-		return fmt.Errorf("%s: %w", a.entry.Key, plainError(err))
+		return fmt.Errorf("%s: %w", a.entry.Key, store.Plain(err))
 	}
 	defer o.Close()
 	if fileVersion(o.Entry()) != fileVersion(a.entry) {

@@ -182,7 +182,7 @@ func replaceable(ctx context.Context, folder string, st fs.FileInfo) error {
 		return errors.New("it is a group: name an array in it, as in " + filepath.Base(folder) + "/NAME, or remove it first")
 	}
 	if !errors.Is(err, fs.ErrNotExist) { // it may be an array all the same
-		return fmt.Errorf("what is there cannot be recognised as an array: remove it first: %w", plainError(err))
+		return fmt.Errorf("what is there cannot be recognised as an array: remove it first: %w", store.Plain(err))
 	}
 	empty := true
 	if err := disk.List(folder, func(fs.DirEntry) bool { empty = false; return false }); err != nil {

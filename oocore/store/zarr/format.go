@@ -119,7 +119,7 @@ func readMetadata(ctx context.Context, b blob.Bucket, key string) ([]byte, blob.
 		e, err = blob.Get(ctx, b, key, p)
 	}
 	if err != nil {
-		return nil, e, fmt.Errorf("%s: %w", key, plainError(err))
+		return nil, e, fmt.Errorf("%s: %w", key, store.Plain(err))
 	}
 	return p[:e.Size], e, nil
 }
@@ -185,12 +185,4 @@ func groupError(ctx context.Context, path string, b blob.Bucket) error {
 		return fmt.Errorf("%w, and it has none", errGroup)
 	}
 	return fmt.Errorf("%w: open one of %s", errGroup, strings.Join(names, ", "))
-}
-
-// plainError takes the path off an error that will get another one.
-func plainError(err error) error {
-	if inner, ok := errors.AsType[*fs.PathError](err); ok {
-		return inner.Err
-	}
-	return err
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/gonbext/gonbext/oocore/store"
 	"github.com/gonbext/gonbext/oocore/store/chunked"
 )
 
@@ -91,7 +92,7 @@ func (x *shardIndex) load(ctx context.Context, shard *chunked.Source, part int) 
 		p, at = p[:x.count*entryBytes], at+int64(x.first)*entryBytes
 	}
 	if err := shard.ReadAt(ctx, p, at); err != nil {
-		return fmt.Errorf("its index: %w", plainError(err))
+		return fmt.Errorf("its index: %w", store.Plain(err))
 	}
 	if err := x.check(p, shard.Bytes); err != nil {
 		return fmt.Errorf("its index %w", err)

@@ -29,7 +29,7 @@ type Entry struct {
 func tree(ctx context.Context, root string, b blob.Bucket) (list []Entry, err error) {
 	for e, err := range arrays(ctx, root, b) {
 		if err != nil {
-			return nil, plainError(err)
+			return nil, store.Plain(err)
 		}
 		list = append(list, e)
 	}
